@@ -92,8 +92,9 @@ enum status wire_areas_take(const struct wire_list *list, struct wire_area areas
 	struct wire_cursor in = wire_cursor_list(list);
 	*count = 0;
 	if (list->count > WIRE_AREAS_MAX)
-		return reason_set(why, STATUS_RANGE, -1, "areas", "%u areas: there must be at most %d",
-				  list->count, WIRE_AREAS_MAX);
+		return reason_set(why, STATUS_RANGE, -1, "areas",
+				  "%u areas: there must be at most %d", list->count,
+				  WIRE_AREAS_MAX);
 	for (uint32_t i = 0; i < list->count; i++) {
 		enum status status = take_one(&in, &areas[i]);
 		if (status != STATUS_OK)

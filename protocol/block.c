@@ -89,14 +89,14 @@ static void pack_ids(struct wire_packer *out, enum wire_profile profile,
 void block_pack_ids(struct wire_packer *out, enum wire_profile profile, const uint32_t *ids,
 		    uint32_t count)
 {
-	struct id_source source = {.ids = ids, .count = ids == NULL ? 0 : count};
+	struct id_source source = { .ids = ids, .count = ids == NULL ? 0 : count };
 	pack_ids(out, profile, &source);
 }
 
 void block_pack_created(struct wire_packer *out, enum wire_profile profile,
 			const struct block_row *rows, uint32_t count)
 {
-	struct id_source source = {.rows = rows, .count = count, .created_only = true};
+	struct id_source source = { .rows = rows, .count = count, .created_only = true };
 	pack_ids(out, profile, &source);
 }
 
@@ -149,7 +149,7 @@ enum status block_ids_next(struct block_ids *self, uint32_t *id)
 /* ---- packing ----------------------------------------------------------------------------- */
 
 /* Numbers of a column in a `plain` row (SHAPES and CONTACTS: 1, the list). */
-static const uint8_t PLAIN_ITEMS[WIRE_COLUMN_COUNT] = {3, 4, 3, 3, 2, 2, 1, 1};
+static const uint8_t PLAIN_ITEMS[WIRE_COLUMN_COUNT] = { 3, 4, 3, 3, 2, 2, 1, 1 };
 /* Items of a contact there, and its bytes at most: a header, three ids and eleven floats. */
 enum { PLAIN_CONTACT = 14, PLAIN_CONTACT_BYTES = 1 + 3 * 5 + 11 * 9 };
 
@@ -181,7 +181,8 @@ uint64_t block_bytes_max(enum wire_profile profile, wire_mask fields, const stru
 	return bytes;
 }
 
-uint32_t block_row_bytes_max(enum wire_profile profile, wire_mask fields, const struct block_row *row)
+uint32_t block_row_bytes_max(enum wire_profile profile, wire_mask fields,
+			     const struct block_row *row)
 {
 	if (wire_profile_quantised(profile))
 		return (uint32_t)block_quantised_bytes_max(fields, row, 1);
@@ -218,7 +219,7 @@ static void pack_shapes(struct wire_packer *out, const struct wire_body *body)
 
 static void pack_contacts(struct wire_packer *out, const struct wire_body *body)
 {
-	struct wire_slice value = {body->contacts, body->contact_bytes};
+	struct wire_slice value = { body->contacts, body->contact_bytes };
 	struct wire_touches touches;
 	struct wire_touch touch;
 	wire_touches_open(&touches, WIRE_PROFILE_EXACT, value);
@@ -263,9 +264,10 @@ static void pack_plain_row(struct wire_packer *out, wire_mask fields, const stru
 }
 
 /* count, ids and masks */
-static uint8_t *put_head(uint8_t *at, wire_mask fields, const struct block_row *rows, uint32_t count)
+static uint8_t *put_head(uint8_t *at, wire_mask fields, const struct block_row *rows,
+			 uint32_t count)
 {
-	struct id_source source = {.rows = rows, .count = count};
+	struct id_source source = { .rows = rows, .count = count };
 	at = gaps_put(varint_put(at, count), &source);
 	bool wide = fields >> 8 != 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -282,7 +284,7 @@ static uint8_t *put_head(uint8_t *at, wire_mask fields, const struct block_row *
 static void pack_exact(struct wire_packer *out, wire_mask fields, const struct block_row *rows,
 		       uint32_t count)
 {
-	struct id_source source = {.rows = rows, .count = count};
+	struct id_source source = { .rows = rows, .count = count };
 	uint32_t bytes = varint_bytes(count) + gaps_bytes(&source) + count;
 	for (uint32_t i = 0; i < count; i++)
 		bytes += (uint32_t)((rows[i].mask & fields) >> 8 != 0) +
@@ -366,7 +368,7 @@ static bool next_row(const struct block_reader *self, struct row_cursor *rows)
 
 static struct row_cursor first_row(const struct block_reader *self)
 {
-	return (struct row_cursor){.ids = self->ids, .masks = self->masks};
+	return (struct row_cursor){ .ids = self->ids, .masks = self->masks };
 }
 
 /* Finds where the ids end, which stay within 32 bits; NULL when they do not. Runs have the masks among
@@ -480,7 +482,7 @@ enum status block_open(struct block_reader *self, enum wire_profile profile, wir
 
 static enum status next_in_bin(struct block_reader *self, struct wire_body *body, wire_mask *mask)
 {
-	struct row_cursor rows = {self->ids, self->masks, self->id, self->run, self->run_mask};
+	struct row_cursor rows = { self->ids, self->masks, self->id, self->run, self->run_mask };
 	bool sound = next_row(self, &rows);
 	ASSERT(sound); /* seen by block_open */
 	self->ids = rows.ids;

@@ -46,8 +46,8 @@
 
 struct block_row {
 	const struct wire_body *body; /* borrowed */
-	wire_mask mask;                 /* columns that changed; a new body's are all of the fields */
-	bool created;                 /* new to the subscription */
+	wire_mask mask;		      /* columns that changed; a new body's are all of the fields */
+	bool created;		      /* new to the subscription */
 	/* Quantised profiles: what is shown now, and what a change stands on (borrowed); NULL: on
 	 * zeros, for a created row and in an absolute frame. */
 	const struct wire_quantised *to, *from;
@@ -100,7 +100,8 @@ enum status block_open(struct block_reader *self, enum wire_profile profile, wir
 /* The next row: sets the id and the columns of *mask in *body, leaves the others alone. Quantised
  * columns of *mask are left in `change` instead, contacts of `plain` in `contacts`.
  * STATUS_MISSING after the last, STATUS_MALFORMED. */
-enum status block_next(struct block_reader *self, struct wire_body *body, wire_mask *mask) MUST_CHECK;
+enum status block_next(struct block_reader *self, struct wire_body *body,
+		       wire_mask *mask) MUST_CHECK;
 
 /* Bytes of a plain row's contacts in profile `exact`, and these bytes; 0 for none. */
 uint32_t block_contact_bytes(const struct block_reader *self);

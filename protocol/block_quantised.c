@@ -91,7 +91,8 @@ static uint32_t run_length(wire_mask fields, const struct block_row *rows, uint3
 	return length;
 }
 
-static uint8_t *put_runs(uint8_t *at, wire_mask fields, const struct block_row *rows, uint32_t count)
+static uint8_t *put_runs(uint8_t *at, wire_mask fields, const struct block_row *rows,
+			 uint32_t count)
 {
 	uint32_t before = 0;
 	at = varint_put(at, count);

@@ -7,7 +7,7 @@
 #include "server/base/hash.h"
 
 static const struct wire_column_info COLUMNS[WIRE_COLUMN_COUNT] = {
-#define COLUMN(bit, NAME, name, bytes, doc) {#name, doc, 1u << (bit), bytes},
+#define COLUMN(bit, NAME, name, bytes, doc) { #name, doc, 1u << (bit), bytes },
 #include "protocol/columns.def"
 };
 #define COLUMN(bit, NAME, name, bytes, doc) | 1u << (bit)
@@ -26,7 +26,7 @@ const struct wire_column_info *wire_column_info(uint32_t index)
 const char *wire_column_retired(uint64_t fields)
 {
 #define COLUMN_RETIRED(bit, name, doc)                                                             \
-	if (fields >> (bit) & 1)                                                                   \
+	if ((fields >> (bit)) & 1)                                                                 \
 		return #name " (bit " #bit "): " doc;
 #include "protocol/columns.def"
 	return NULL;
@@ -127,7 +127,7 @@ void wire_columns_copy(struct wire_body *to, const struct wire_body *from, wire_
 uint32_t wire_columns_bytes(const struct wire_body *body, wire_mask mask)
 {
 	uint32_t bytes = 0;
-#define COLUMN(bit, NAME, name, size, doc) bytes += mask >> (bit) & 1 ? (size) : 0;
+#define COLUMN(bit, NAME, name, size, doc) bytes += ((mask >> (bit)) & 1) ? (size) : 0;
 #include "protocol/columns.def"
 	if (mask & WIRE_COLUMN_SHAPES)
 		bytes += (uint32_t)body->shape_count * WIRE_SHAPE_BYTES;
@@ -157,7 +157,7 @@ uint8_t *wire_column_put(uint8_t *at, const struct wire_body *body, wire_mask bi
 		return at + 12;
 	case WIRE_COLUMN_CONTACTS:
 		return wire_touches_copy(
-			at, (struct wire_slice){body->contacts, body->contact_bytes});
+			at, (struct wire_slice){ body->contacts, body->contact_bytes });
 	default:
 		ASSERT(bit == WIRE_COLUMN_SHAPES && body->shape_count <= WIRE_BODY_SHAPES);
 		*at++ = body->shape_count;
@@ -236,7 +236,7 @@ uint64_t wire_view_hash(const struct wire_body *body, wire_mask fields)
 	if ((fields & WIRE_COLUMN_CONTACTS) == 0)
 		return hash64(record, (size_t)(at - record), 0);
 	return wire_touches_hash(record, (size_t)(at - record),
-				 (struct wire_slice){body->contacts, body->contact_bytes});
+				 (struct wire_slice){ body->contacts, body->contact_bytes });
 }
 
 uint64_t wire_tick_hash(const struct wire_body *body)

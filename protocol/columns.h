@@ -45,7 +45,7 @@ struct wire_body {
 	double position[3]; /* m */
 	double rotation[4]; /* w first */
 	double velocity[3]; /* m/s */
-	double spin[3];     /* rad/s */
+	double spin[3];	    /* rad/s */
 };
 
 struct wire_placement {

@@ -17,12 +17,12 @@ static void pack_reals(struct wire_packer *out, const double *values, uint32_t c
 
 static void pack_vec3(struct wire_packer *out, const vec3 *v)
 {
-	pack_reals(out, (const double[]){v->x, v->y, v->z}, 3);
+	pack_reals(out, (const double[]){ v->x, v->y, v->z }, 3);
 }
 
 static void pack_quat(struct wire_packer *out, const quat *q)
 {
-	pack_reals(out, (const double[]){q->w, q->x, q->y, q->z}, 4);
+	pack_reals(out, (const double[]){ q->w, q->x, q->y, q->z }, 4);
 }
 
 static void pack_attachments(struct wire_packer *out, const struct attachment_list *list)
@@ -51,7 +51,7 @@ static void pack_points(struct wire_packer *out, const struct point_list *list)
 {
 	wire_pack_array(out, list->count);
 	for (uint32_t i = 0; i < list->count; i++)
-		pack_reals(out, (const double[]){list->items[i].time, list->items[i].value}, 2);
+		pack_reals(out, (const double[]){ list->items[i].time, list->items[i].value }, 2);
 }
 
 static void pack_seed(struct wire_packer *out, uint64_t seed)
@@ -115,7 +115,7 @@ static bool vec3_same(const vec3 *a, const vec3 *b)
 static bool quat_same(const quat *a, const quat *b)
 {
 	return bits_of_f64(a->w) == bits_of_f64(b->w) &&
-	       vec3_same(&(const vec3){a->x, a->y, a->z}, &(const vec3){b->x, b->y, b->z});
+	       vec3_same(&(const vec3){ a->x, a->y, a->z }, &(const vec3){ b->x, b->y, b->z });
 }
 
 /* Bit for bit, so that −0 is written where the default is 0. */
@@ -177,7 +177,7 @@ static enum status take_vec3(struct wire_cursor *in, vec3 *v)
 	double values[3];
 	enum status status = wire_take_tuple(in, values, 3);
 	if (status == STATUS_OK)
-		*v = (vec3){values[0], values[1], values[2]};
+		*v = (vec3){ values[0], values[1], values[2] };
 	return status;
 }
 
@@ -186,7 +186,7 @@ static enum status take_quat(struct wire_cursor *in, quat *q)
 	double values[4];
 	enum status status = wire_take_tuple(in, values, 4);
 	if (status == STATUS_OK)
-		*q = (quat){values[0], values[1], values[2], values[3]};
+		*q = (quat){ values[0], values[1], values[2], values[3] };
 	return status;
 }
 
@@ -236,7 +236,7 @@ static enum status take_attachment(struct wire_cursor *in, struct attachment *at
 	enum status status = wire_take_array(in, &count);
 	if (status != STATUS_OK)
 		return status;
-	*attachment = (struct attachment){.rotation = {1, 0, 0, 0}};
+	*attachment = (struct attachment){ .rotation = { 1, 0, 0, 0 } };
 	if (count == 0)
 		return STATUS_TYPE;
 	status = wire_take_int(in, &attachment->shape);
@@ -258,7 +258,7 @@ static enum status take_attachments(struct wire_cursor *in, struct arena *arena,
 		return status;
 	if (count > ATTACHMENTS_MAX)
 		return STATUS_RANGE;
-	*attachments = (struct attachment_list){NULL, 0};
+	*attachments = (struct attachment_list){ NULL, 0 };
 	if (count == 0)
 		return STATUS_OK;
 	struct attachment *items = ARENA_ARRAY(arena, struct attachment, count);
@@ -267,7 +267,7 @@ static enum status take_attachments(struct wire_cursor *in, struct arena *arena,
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
 		status = take_attachment(in, &items[i]);
 	if (status == STATUS_OK)
-		*attachments = (struct attachment_list){items, count};
+		*attachments = (struct attachment_list){ items, count };
 	return status;
 }
 
@@ -295,7 +295,7 @@ static enum status take_targets(struct wire_cursor *in, struct arena *arena,
 {
 	uint32_t count;
 	enum status status = wire_take_array(in, &count);
-	*targets = (struct target_list){NULL, 0};
+	*targets = (struct target_list){ NULL, 0 };
 	if (status != STATUS_OK || count == 0)
 		return status;
 	if (count > JOINT_TARGETS_MAX)
@@ -306,15 +306,16 @@ static enum status take_targets(struct wire_cursor *in, struct arena *arena,
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
 		status = take_target(in, &items[i]);
 	if (status == STATUS_OK)
-		*targets = (struct target_list){items, count};
+		*targets = (struct target_list){ items, count };
 	return status;
 }
 
-static enum status take_points(struct wire_cursor *in, struct arena *arena, struct point_list *points)
+static enum status take_points(struct wire_cursor *in, struct arena *arena,
+			       struct point_list *points)
 {
 	uint32_t count;
 	enum status status = wire_take_array(in, &count);
-	*points = (struct point_list){NULL, 0};
+	*points = (struct point_list){ NULL, 0 };
 	if (status != STATUS_OK || count == 0)
 		return status;
 	if (count > JOINT_POINTS_MAX)
@@ -323,12 +324,12 @@ static enum status take_points(struct wire_cursor *in, struct arena *arena, stru
 	if (items == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
-		double values[2] = {0};
+		double values[2] = { 0 };
 		status = wire_take_tuple(in, values, 2);
-		items[i] = (struct joint_point){values[0], values[1]};
+		items[i] = (struct joint_point){ values[0], values[1] };
 	}
 	if (status == STATUS_OK)
-		*points = (struct point_list){items, count};
+		*points = (struct point_list){ items, count };
 	return status;
 }
 

@@ -51,7 +51,8 @@ static bool describe_numbers(struct wire_cursor at, uint32_t count, char *text, 
 		    (token.type != WIRE_TOKEN_INTEGER && token.type != WIRE_TOKEN_REAL))
 			return false;
 		describe_token(&token, item, sizeof item);
-		used += (size_t)snprintf(text + used, bytes - used, "%s%s", i > 0 ? ", " : "", item);
+		used += (size_t)snprintf(text + used, bytes - used, "%s%s", i > 0 ? ", " : "",
+					 item);
 		if (used >= bytes - 1)
 			return false;
 	}

@@ -5,7 +5,7 @@
 struct wire_cursor wire_cursor_over(const void *data, uint32_t bytes)
 {
 	const uint8_t *at = data;
-	return (struct wire_cursor){at, bytes == 0 ? at : at + bytes};
+	return (struct wire_cursor){ at, bytes == 0 ? at : at + bytes };
 }
 
 struct wire_cursor wire_cursor_of(struct wire_slice slice)
@@ -56,44 +56,44 @@ static const struct {
 	uint8_t type;
 } FORMS[32] = {
 	/* C0 nil, C1 never used, C2 false, C3 true */
-	{NONE, 0, WIRE_TOKEN_NIL},
-	{REFUSED, 0, 0},
-	{TRUTH, 0, WIRE_TOKEN_BOOL},
-	{TRUTH, 0, WIRE_TOKEN_BOOL},
+	{ NONE, 0, WIRE_TOKEN_NIL },
+	{ REFUSED, 0, 0 },
+	{ TRUTH, 0, WIRE_TOKEN_BOOL },
+	{ TRUTH, 0, WIRE_TOKEN_BOOL },
 	/* C4 C5 C6 bin, C7 C8 C9 ext */
-	{BYTES, 1, WIRE_TOKEN_BIN},
-	{BYTES, 2, WIRE_TOKEN_BIN},
-	{BYTES, 4, WIRE_TOKEN_BIN},
-	{REFUSED, 0, 0},
-	{REFUSED, 0, 0},
-	{REFUSED, 0, 0},
+	{ BYTES, 1, WIRE_TOKEN_BIN },
+	{ BYTES, 2, WIRE_TOKEN_BIN },
+	{ BYTES, 4, WIRE_TOKEN_BIN },
+	{ REFUSED, 0, 0 },
+	{ REFUSED, 0, 0 },
+	{ REFUSED, 0, 0 },
 	/* CA CB float */
-	{FLOAT, 4, WIRE_TOKEN_REAL},
-	{FLOAT, 8, WIRE_TOKEN_REAL},
+	{ FLOAT, 4, WIRE_TOKEN_REAL },
+	{ FLOAT, 8, WIRE_TOKEN_REAL },
 	/* CC … CF uint, D0 … D3 int */
-	{UNSIGNED, 1, WIRE_TOKEN_INTEGER},
-	{UNSIGNED, 2, WIRE_TOKEN_INTEGER},
-	{UNSIGNED, 4, WIRE_TOKEN_INTEGER},
-	{UNSIGNED, 8, WIRE_TOKEN_INTEGER},
-	{SIGNED, 1, WIRE_TOKEN_INTEGER},
-	{SIGNED, 2, WIRE_TOKEN_INTEGER},
-	{SIGNED, 4, WIRE_TOKEN_INTEGER},
-	{SIGNED, 8, WIRE_TOKEN_INTEGER},
+	{ UNSIGNED, 1, WIRE_TOKEN_INTEGER },
+	{ UNSIGNED, 2, WIRE_TOKEN_INTEGER },
+	{ UNSIGNED, 4, WIRE_TOKEN_INTEGER },
+	{ UNSIGNED, 8, WIRE_TOKEN_INTEGER },
+	{ SIGNED, 1, WIRE_TOKEN_INTEGER },
+	{ SIGNED, 2, WIRE_TOKEN_INTEGER },
+	{ SIGNED, 4, WIRE_TOKEN_INTEGER },
+	{ SIGNED, 8, WIRE_TOKEN_INTEGER },
 	/* D4 … D8 fixext */
-	{REFUSED, 0, 0},
-	{REFUSED, 0, 0},
-	{REFUSED, 0, 0},
-	{REFUSED, 0, 0},
-	{REFUSED, 0, 0},
+	{ REFUSED, 0, 0 },
+	{ REFUSED, 0, 0 },
+	{ REFUSED, 0, 0 },
+	{ REFUSED, 0, 0 },
+	{ REFUSED, 0, 0 },
 	/* D9 DA DB str */
-	{BYTES, 1, WIRE_TOKEN_TEXT},
-	{BYTES, 2, WIRE_TOKEN_TEXT},
-	{BYTES, 4, WIRE_TOKEN_TEXT},
+	{ BYTES, 1, WIRE_TOKEN_TEXT },
+	{ BYTES, 2, WIRE_TOKEN_TEXT },
+	{ BYTES, 4, WIRE_TOKEN_TEXT },
 	/* DC DD array, DE DF map */
-	{ITEMS, 2, WIRE_TOKEN_ARRAY},
-	{ITEMS, 4, WIRE_TOKEN_ARRAY},
-	{ITEMS, 2, WIRE_TOKEN_MAP},
-	{ITEMS, 4, WIRE_TOKEN_MAP},
+	{ ITEMS, 2, WIRE_TOKEN_ARRAY },
+	{ ITEMS, 4, WIRE_TOKEN_ARRAY },
+	{ ITEMS, 2, WIRE_TOKEN_MAP },
+	{ ITEMS, 4, WIRE_TOKEN_MAP },
 };
 
 /* The bytes of a str or bin, if they are all there. */
@@ -171,8 +171,10 @@ enum status wire_next(struct wire_cursor *self, struct wire_token *token)
 static inline uint32_t plain_bytes(uint8_t first)
 {
 	/* Integers of 1, 2 and 4 bytes: CC CD CE and D0 D1 D2. */
-	static const uint8_t WIDTHS[32] = { [0x00] = 1, [0x02] = 1, [0x03] = 1, [0x0C] = 2, [0x0D] = 3,
-					    [0x0E] = 5, [0x10] = 2, [0x11] = 3, [0x12] = 5 };
+	static const uint8_t WIDTHS[32] = {
+		[0x00] = 1, [0x02] = 1, [0x03] = 1, [0x0C] = 2, [0x0D] = 3,
+		[0x0E] = 5, [0x10] = 2, [0x11] = 3, [0x12] = 5
+	};
 	if (first < 0x80 || first >= 0xE0)
 		return 1;
 	return first >= 0xC0 ? WIDTHS[first - 0xC0] : 0;
@@ -221,7 +223,7 @@ enum status wire_skip(struct wire_cursor *self, struct wire_slice *value)
 			return STATUS_MALFORMED;
 	}
 	if (value != NULL)
-		*value = (struct wire_slice){self->at, (uint32_t)(walk.at - self->at)};
+		*value = (struct wire_slice){ self->at, (uint32_t)(walk.at - self->at) };
 	*self = walk;
 	return STATUS_OK;
 }
@@ -317,7 +319,7 @@ enum status wire_take_bin(struct wire_cursor *self, struct wire_slice *value)
 	struct wire_token token;
 	enum status status = take(self, WIRE_TOKEN_BIN, &token);
 	if (status == STATUS_OK)
-		*value = (struct wire_slice){token.at, token.count};
+		*value = (struct wire_slice){ token.at, token.count };
 	return status;
 }
 
@@ -367,6 +369,7 @@ enum status wire_take_list(struct wire_cursor *self, struct wire_list *list)
 	const uint8_t *items = walk.at;
 	if (wire_skip(self, &whole) != STATUS_OK)
 		return STATUS_MALFORMED;
-	*list = (struct wire_list){items, (uint32_t)(whole.at + whole.bytes - items), token.count};
+	*list = (struct wire_list){ items, (uint32_t)(whole.at + whole.bytes - items),
+				    token.count };
 	return STATUS_OK;
 }

@@ -31,7 +31,7 @@ struct wire_token {
 	union {
 		bool truth;
 		int64_t integer; /* beyond INT64_MAX: INT64_MAX, which no field may hold */
-		double real;     /* float 32 is widened */
+		double real;	 /* float 32 is widened */
 		const uint8_t *at;
 	};
 };

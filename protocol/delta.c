@@ -24,8 +24,8 @@ static bool fits_at_once(const struct delta_frame *frame, uint32_t removed_count
 	uint64_t ids = removed_count;
 	for (uint32_t i = 0; i < frame->row_count && !frame->snapshot; i++)
 		ids += frame->rows[i].created;
-	return ids * BLOCK_ID_BYTES_MAX + block_bytes_max(frame->profile, frame->fields, frame->rows,
-							  frame->row_count) <=
+	return ids * BLOCK_ID_BYTES_MAX + block_bytes_max(frame->profile, frame->fields,
+							  frame->rows, frame->row_count) <=
 	       room;
 }
 
@@ -38,15 +38,14 @@ enum status delta_plan(const struct delta_frame *frame, uint32_t content_max,
 	uint32_t removed_count = frame->snapshot ? 0 : frame->removed_count;
 	*count = 0;
 	if (capacity > 0 && fits_at_once(frame, removed_count, room)) {
-		parts[(*count)++] =
-			(struct delta_part){0, removed_count, 0, frame->row_count};
+		parts[(*count)++] = (struct delta_part){ 0, removed_count, 0, frame->row_count };
 		return STATUS_OK;
 	}
 	do {
 		if (*count == capacity || *count == WIRE_PARTS_MAX)
 			return STATUS_FULL;
 		struct delta_part *part = &parts[(*count)++];
-		*part = (struct delta_part){.removed_first = removed, .row_first = row};
+		*part = (struct delta_part){ .removed_first = removed, .row_first = row };
 		uint32_t used = 0;
 		for (; removed < removed_count && used + BLOCK_ID_BYTES_MAX <= room; removed++)
 			used += BLOCK_ID_BYTES_MAX;

@@ -22,7 +22,7 @@ enum status frame_split(const uint8_t *data, size_t count, uint32_t content_max,
 		return STATUS_TOO_LARGE;
 	if (count < *bytes)
 		return STATUS_AGAIN;
-	*content = (struct wire_slice){data + WIRE_FRAME_HEADER, length};
+	*content = (struct wire_slice){ data + WIRE_FRAME_HEADER, length };
 	return STATUS_OK;
 }
 

@@ -37,7 +37,8 @@ static void agree(struct handshake *self, struct wire_version version, uint32_t 
 }
 
 /* The most the peer may be: by its token, or else by where it comes from. */
-static enum status check_token(struct handshake *self, struct wire_slice token, enum wire_role *most)
+static enum status check_token(struct handshake *self, struct wire_slice token,
+			       enum wire_role *most)
 {
 	*most = self->offer.role;
 	if (token.bytes == 0 && *most == WIRE_ROLE_NOBODY)
@@ -60,8 +61,7 @@ static enum status check_role(struct handshake *self, struct wire_slice name, en
 		return reason_set(&self->why, STATUS_RANGE, -1, "role", "no role has this name");
 	if (role > most)
 		return reason_set(&self->why, STATUS_FORBIDDEN, -1, "role",
-				  "this connection can be %s at most",
-				  wire_role_name(most));
+				  "this connection can be %s at most", wire_role_name(most));
 	self->role = role;
 	return STATUS_OK;
 }
@@ -102,7 +102,7 @@ static void fill_welcome(const struct handshake *self, struct message *reply)
 {
 	message_init(reply, MESSAGE_WELCOME);
 	struct msg_welcome *welcome = &reply->welcome;
-	welcome->protocol = (struct wire_version){WIRE_MAJOR, self->minor};
+	welcome->protocol = (struct wire_version){ WIRE_MAJOR, self->minor };
 	welcome->server = wire_text(self->offer.name);
 	welcome->build = wire_text(self->offer.build);
 	welcome->abi = wire_text(self->offer.abi);
@@ -135,7 +135,7 @@ enum status handshake_receive(struct handshake *self, const struct message *mess
 void handshake_hello(const struct handshake *self, struct message *hello)
 {
 	message_init(hello, MESSAGE_HELLO);
-	hello->hello.protocol = (struct wire_version){WIRE_MAJOR, WIRE_MINOR};
+	hello->hello.protocol = (struct wire_version){ WIRE_MAJOR, WIRE_MINOR };
 	hello->hello.client = wire_text(self->offer.name);
 	hello->hello.caps = self->offer.caps;
 	hello->hello.limits = self->offer.limits;

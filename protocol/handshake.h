@@ -38,14 +38,14 @@ struct handshake_offer {
 	 * nobody does, and what is good once is used up here, not by a HELLO that is refused for
 	 * something else. NULL: nothing is. */
 	enum status (*admitted)(void *context, enum wire_role role, struct reason *why);
-	void *admit_context; /* of both */
-	struct wire_slice token; /* client: to show; none where empty */
-	uint32_t session; /* server: number of the new session */
-	bool resumes;	  /* server: `role` is the session's own, which comes back */
+	void *admit_context;		/* of both */
+	struct wire_slice token;	/* client: to show; none where empty */
+	uint32_t session;		/* server: number of the new session */
+	bool resumes;			/* server: `role` is the session's own, which comes back */
 	struct wire_slice resume_token; /* server: for WELCOME, to clients that can resume */
 	struct wire_slice resume; /* client: of the session to take up again; none where empty */
 	struct wire_list applied; /* client: what it has applied of it (HELLO.applied) */
-	uint64_t time_us; /* server */
+	uint64_t time_us;	  /* server */
 };
 
 struct handshake {

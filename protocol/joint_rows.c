@@ -68,8 +68,11 @@ struct spans {
 	} items[4];
 	uint32_t count;
 };
-#define SPAN(member) { offsetof(struct wire_joint, member), \
-		       sizeof ((struct wire_joint *)NULL)->member / sizeof(double) }
+#define SPAN(member)                                                                               \
+	{                                                                                          \
+		offsetof(struct wire_joint, member),                                               \
+			sizeof((struct wire_joint *)NULL)->member / sizeof(double)                 \
+	}
 
 static const struct spans *spans_of(wire_mask bit)
 {
@@ -350,7 +353,8 @@ enum status joint_rows_plan(const struct joint_frame *frame, uint32_t content_ma
 		struct delta_part *part = &parts[(*count)++];
 		uint32_t used = 0, bytes;
 		*part = (struct delta_part){ .removed_first = removed, .row_first = row };
-		for (; removed < frame->removed_count && used + BLOCK_ID_BYTES_MAX <= room; removed++)
+		for (; removed < frame->removed_count && used + BLOCK_ID_BYTES_MAX <= room;
+		     removed++)
 			used += BLOCK_ID_BYTES_MAX;
 		for (; removed == frame->removed_count && row < frame->row_count; row++) {
 			bytes = row_bytes(frame, &frame->rows[row]);

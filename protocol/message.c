@@ -19,41 +19,41 @@
 		enum { ROLE = WIRE_ROLE_##role_ };                                                 \
 		static const struct message_field fields[] = {
 #define ANY_FIELD(kind, field, need, max, fallback, doc)                                           \
-	{#field,                                                                                   \
-	 doc,                                                                                      \
-	 WIRE_KIND_##kind,                                                                         \
-	 need,                                                                                     \
-	 (uint32_t)(offsetof(struct message, hello) + offsetof(self, field)),                      \
-	 (double)(max),                                                                            \
-	 fallback},
+	{ #field,                                                                                  \
+	  doc,                                                                                     \
+	  WIRE_KIND_##kind,                                                                        \
+	  need,                                                                                    \
+	  (uint32_t)(offsetof(struct message, hello) + offsetof(self, field)),                     \
+	  (double)(max),                                                                           \
+	  fallback },
 #define NEED(kind, field, max, doc) ANY_FIELD(kind, field, true, max, 0, doc)
 #define FIELD(kind, field, max, fallback, doc) ANY_FIELD(kind, field, false, max, fallback, doc)
 #define END(name)                                                                                  \
 	}                                                                                          \
 	;                                                                                          \
-	static const struct message_info info = {(enum message_type)TYPE,                          \
-						 title,                                            \
-						 about,                                            \
-						 (enum wire_from)FROM,                             \
-						 (enum wire_layout)LAYOUT,                         \
-						 (enum wire_role)ROLE,                             \
-						 false,                                            \
-						 COUNT_OF(fields),                                 \
-						 fields};                                          \
+	static const struct message_info info = { (enum message_type)TYPE,                         \
+						  title,                                           \
+						  about,                                           \
+						  (enum wire_from)FROM,                            \
+						  (enum wire_layout)LAYOUT,                        \
+						  (enum wire_role)ROLE,                            \
+						  false,                                           \
+						  COUNT_OF(fields),                                \
+						  fields };                                        \
 	return &info;                                                                              \
 	}
 #define RESERVED(number, NAME, name, from_, role_, doc)                                            \
 	static const struct message_info *info_##name(void)                                        \
 	{                                                                                          \
-		static const struct message_info info = {MESSAGE_##NAME,                           \
-							 #NAME,                                    \
-							 doc,                                      \
-							 WIRE_FROM_##from_,                        \
-							 WIRE_LAYOUT_ARRAY,                        \
-							 WIRE_ROLE_##role_,                        \
-							 true,                                     \
-							 0,                                        \
-							 NULL};                                    \
+		static const struct message_info info = { MESSAGE_##NAME,                          \
+							  #NAME,                                   \
+							  doc,                                     \
+							  WIRE_FROM_##from_,                       \
+							  WIRE_LAYOUT_ARRAY,                       \
+							  WIRE_ROLE_##role_,                       \
+							  true,                                    \
+							  0,                                       \
+							  NULL };                                  \
 		return &info;                                                                      \
 	}
 #include "protocol/messages.def"
@@ -138,7 +138,7 @@ void message_init(struct message *self, enum message_type type)
 	}
 }
 
-static const char *const ROLES[] = {"nobody", "observer", "player", "controller", "admin"};
+static const char *const ROLES[] = { "nobody", "observer", "player", "controller", "admin" };
 
 const char *wire_role_name(enum wire_role role)
 {
@@ -166,7 +166,7 @@ bool wire_role_may(enum wire_role role, uint32_t type)
 
 struct wire_slice wire_text(const char *text)
 {
-	return (struct wire_slice){(const uint8_t *)text, (uint32_t)strlen(text)};
+	return (struct wire_slice){ (const uint8_t *)text, (uint32_t)strlen(text) };
 }
 
 bool wire_status_closes(enum status status)

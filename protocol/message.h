@@ -94,9 +94,9 @@ enum wire_mode {
 enum wire_control {
 	WIRE_CONTROL_PAUSE = 0,
 	WIRE_CONTROL_RESUME = 1,
-	WIRE_CONTROL_SPEED = 2, /* value: times real time */
+	WIRE_CONTROL_SPEED = 2,	   /* value: times real time */
 	WIRE_CONTROL_LOCKSTEP = 3, /* this session leases stepping, until it ends or RESUME */
-	WIRE_CONTROL_BARRIER = 4, /* value: k sessions; a tick runs when k have sent STEP for it */
+	WIRE_CONTROL_BARRIER = 4,  /* value: k sessions; a tick runs when k have sent STEP for it */
 };
 
 /* COMMANDS.late */
@@ -109,8 +109,8 @@ enum wire_late {
 enum wire_profile {
 	WIRE_PROFILE_PLAIN = 0, /* arrays of numbers, for ten-line clients */
 	WIRE_PROFILE_EXACT = 1, /* raw double bits, by column */
-	WIRE_PROFILE_VIEW = 2,  /* integers of 1/512 m (quantise.h), for looking at */
-	WIRE_PROFILE_SIM = 3,   /* integers of 1/4096 m, for clients that go on from them */
+	WIRE_PROFILE_VIEW = 2,	/* integers of 1/512 m (quantise.h), for looking at */
+	WIRE_PROFILE_SIM = 3,	/* integers of 1/4096 m, for clients that go on from them */
 	WIRE_PROFILES = 4,
 };
 
@@ -130,9 +130,10 @@ enum wire_want {
 enum wire_frame_flags {
 	WIRE_FRAME_ABSOLUTE = 1,  /* columns are values, not differences to the base */
 	WIRE_FRAME_TICK_HASH = 2, /* `hash` is the tick hash; else the view hash */
-	WIRE_FRAME_ROWS = 4,	  /* ROWS of the same state follow the last part, and complete the frame */
-	WIRE_FRAME_WHOLE = 8,	  /* of ROWS: part 0 empties the set; what follows is all of it */
-	WIRE_FRAME_PARTIAL = 64,  /* the budget did not let everything through; the rest follows */
+	WIRE_FRAME_ROWS =
+		4, /* ROWS of the same state follow the last part, and complete the frame */
+	WIRE_FRAME_WHOLE = 8,	 /* of ROWS: part 0 empties the set; what follows is all of it */
+	WIRE_FRAME_PARTIAL = 64, /* the budget did not let everything through; the rest follows */
 };
 
 /* ---- messages -------------------------------------------------------------------------- */
@@ -245,7 +246,7 @@ struct message_field {
 	enum wire_kind kind;
 	bool needed;
 	uint32_t offset;  /* bytes from the start of struct message */
-	double max;       /* see messages.def; exact: at most 2^53 for integers */
+	double max;	  /* see messages.def; exact: at most 2^53 for integers */
 	int64_t fallback; /* of UINT, INT and REAL; other kinds are empty or unset */
 };
 
@@ -256,7 +257,7 @@ struct message_info {
 	enum wire_from from;
 	enum wire_layout layout;
 	enum wire_role role; /* the least role that may send it */
-	bool reserved;       /* decoded as STATUS_UNSUPPORTED */
+	bool reserved;	     /* decoded as STATUS_UNSUPPORTED */
 	uint32_t field_count;
 	const struct message_field *fields;
 };

@@ -11,7 +11,8 @@
 #include "server/base/body_hash.h"
 #include "server/base/heap.h"
 
-void mirror_init(struct mirror *self, enum wire_profile profile, wire_mask fields, uint32_t body_max)
+void mirror_init(struct mirror *self, enum wire_profile profile, wire_mask fields,
+		 uint32_t body_max)
 {
 	memset(self, 0, sizeof *self);
 	self->profile = profile;
@@ -98,9 +99,9 @@ static void move_body(struct mirror *self, uint32_t to, uint32_t from)
  */
 static void make_body(struct mirror *self, uint32_t at, uint32_t id)
 {
-	self->bodies[at] = (struct wire_body){.id = id};
+	self->bodies[at] = (struct wire_body){ .id = id };
 	if (self->quantised != NULL)
-		self->quantised[at] = (struct wire_quantised){0};
+		self->quantised[at] = (struct wire_quantised){ 0 };
 }
 
 /* The index of the first body whose id is not below `id`. */
@@ -127,7 +128,7 @@ const struct wire_body *mirror_find(const struct mirror *self, uint32_t id)
 static bool store_change(struct mirror *self, uint32_t at, wire_mask mask, bool absolute)
 {
 	struct wire_quantised *values = &self->quantised[at];
-	struct wire_quantised next = absolute ? (struct wire_quantised){0} : *values;
+	struct wire_quantised next = absolute ? (struct wire_quantised){ 0 } : *values;
 	if (!wire_change_apply(self->profile, &self->reader.change, mask, &next))
 		return false;
 	wire_quantised_copy(values, &next, mask);
@@ -195,7 +196,7 @@ static enum status store(struct mirror *self, uint32_t at, const struct wire_bod
 
 static enum status append_rows(struct mirror *self, struct wire_slice columns)
 {
-	struct wire_body row = {0};
+	struct wire_body row = { 0 };
 	wire_mask mask;
 	enum status status = block_open(&self->reader, self->profile, self->fields, columns);
 	if (status == STATUS_OK)
@@ -284,7 +285,7 @@ static enum status create_bodies(struct mirror *self, uint32_t created)
 static enum status update_rows(struct mirror *self, struct wire_slice columns, uint32_t created,
 			       bool absolute)
 {
-	struct wire_body row = {0};
+	struct wire_body row = { 0 };
 	wire_mask mask;
 	uint32_t at = 0, fresh = 0;
 	enum status status = block_open(&self->reader, self->profile, self->fields, columns);
@@ -309,7 +310,7 @@ static enum status update_rows(struct mirror *self, struct wire_slice columns, u
 
 static struct wire_slice contacts_of(const struct wire_body *body)
 {
-	return (struct wire_slice){body->contacts, body->contact_bytes};
+	return (struct wire_slice){ body->contacts, body->contact_bytes };
 }
 
 uint64_t mirror_view_hash(const struct mirror *self, uint64_t tick)
@@ -401,8 +402,8 @@ enum status mirror_snapshot(struct mirror *self, const struct msg_snapshot *fram
 	if (last != NULL)
 		*last = false;
 	self->complete = false;
-	enum status status = arrive(self, MESSAGE_SNAPSHOT, frame->tick, frame->edit, frame->part,
-				    frame->of);
+	enum status status =
+		arrive(self, MESSAGE_SNAPSHOT, frame->tick, frame->edit, frame->part, frame->of);
 	if (status == STATUS_OK && frame->part == 0) {
 		clear(self);
 		self->joints.count = 0;
@@ -442,7 +443,8 @@ enum status mirror_delta(struct mirror *self, const struct msg_delta *frame, boo
 	enum status status = STATUS_SEQUENCE;
 	if (stands && frame->epoch == self->epoch && frame->base == self->tick &&
 	    frame->base_edit == self->edit)
-		status = arrive(self, MESSAGE_DELTA, frame->tick, frame->edit, frame->part, frame->of);
+		status = arrive(self, MESSAGE_DELTA, frame->tick, frame->edit, frame->part,
+				frame->of);
 	if (status == STATUS_OK)
 		status = delta_apply(self, frame);
 	if (status == STATUS_OK)

@@ -20,14 +20,16 @@ struct mirror {
 	bool complete;
 	bool checked; /* the last complete frame carried hashes, and they were right */
 	uint32_t count, capacity;
-	struct wire_body *bodies; /* owned; shapes and contacts of each as well (contacts.h reads them) */
+	struct wire_body
+		*bodies; /* owned; shapes and contacts of each as well (contacts.h reads them) */
 	/* Profiles `view` and `sim`: what the bodies are shown from, one each; else NULL. Owned. */
 	struct wire_quantised *quantised;
-	uint32_t body_max;        /* a server that sends more than this many is refused */
+	uint32_t body_max;	     /* a server that sends more than this many is refused */
 	struct mirror_joints joints; /* `columns` is 0 until mirror_watch_joints */
 
 	/* The frame that is arriving. */
-	enum message_type arriving; /* MESSAGE_NONE between frames; ROWS once its bodies have come */
+	enum message_type
+		arriving; /* MESSAGE_NONE between frames; ROWS once its bodies have come */
 	uint64_t arriving_tick;
 	uint32_t arriving_edit;
 	uint32_t next_part, of;
@@ -36,7 +38,8 @@ struct mirror {
 	struct block_reader reader;
 };
 
-void mirror_init(struct mirror *self, enum wire_profile profile, wire_mask fields, uint32_t body_max);
+void mirror_init(struct mirror *self, enum wire_profile profile, wire_mask fields,
+		 uint32_t body_max);
 /* Before the first frame: the subscription is to these columns of joints (JOINT_COLUMN) as well. */
 void mirror_watch_joints(struct mirror *self, wire_mask columns, uint32_t joint_max);
 void mirror_release(struct mirror *self);

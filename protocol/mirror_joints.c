@@ -57,7 +57,8 @@ static enum status remove_joints(struct mirror_joints *self, struct wire_slice r
 }
 
 /* Looks at all rows of a part and lists the ids that are new. Nothing has changed yet. */
-static enum status read_fresh(struct mirror_joints *self, struct wire_slice columns, uint32_t *fresh)
+static enum status read_fresh(struct mirror_joints *self, struct wire_slice columns,
+			      uint32_t *fresh)
 {
 	struct wire_joint row = { 0 };
 	wire_mask mask;

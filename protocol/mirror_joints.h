@@ -11,17 +11,18 @@
 
 struct mirror_joints {
 	enum wire_profile profile;
-	wire_mask columns; /* as subscribed; 0 none */
+	wire_mask columns;	       /* as subscribed; 0 none */
 	uint32_t count, capacity, max; /* a server that sends more is refused */
-	struct wire_joint *items; /* owned */
-	uint32_t *fresh;	  /* owned scratch: ids of one part that are new */
+	struct wire_joint *items;      /* owned */
+	uint32_t *fresh;	       /* owned scratch: ids of one part that are new */
 	uint32_t fresh_capacity;
 	struct joint_reader reader;
 };
 
 void mirror_joints_release(struct mirror_joints *self);
 /* Applies one message. MALFORMED, LIMIT, NO_MEMORY. */
-MUST_CHECK enum status mirror_joints_apply(struct mirror_joints *self, const struct msg_rows *frame);
+MUST_CHECK enum status mirror_joints_apply(struct mirror_joints *self,
+					   const struct msg_rows *frame);
 /* Hash of all of them, as the last part of ROWS carries it. */
 uint64_t mirror_joints_hash(const struct mirror_joints *self, uint64_t tick);
 /* NULL when there is none. Borrowed until the next frame. */

@@ -47,7 +47,7 @@ static msgpack_packer packer_of(struct wire_packer *self)
 
 struct wire_packer wire_packer_over(void *data, uint32_t capacity)
 {
-	return (struct wire_packer){.data = data, .capacity = capacity};
+	return (struct wire_packer){ .data = data, .capacity = capacity };
 }
 
 enum status wire_packer_status(const struct wire_packer *self)
@@ -57,7 +57,7 @@ enum status wire_packer_status(const struct wire_packer *self)
 
 struct wire_slice wire_packer_slice(const struct wire_packer *self)
 {
-	return (struct wire_slice){self->data, self->status == STATUS_OK ? self->bytes : 0};
+	return (struct wire_slice){ self->data, self->status == STATUS_OK ? self->bytes : 0 };
 }
 
 static void pack_byte(struct wire_packer *self, uint8_t byte)

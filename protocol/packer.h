@@ -12,9 +12,9 @@
 #include "protocol/message.h"
 
 struct wire_packer {
-	uint8_t *data;      /* borrowed */
+	uint8_t *data;	    /* borrowed */
 	uint32_t capacity;  /* bytes */
-	uint32_t bytes;     /* written so far */
+	uint32_t bytes;	    /* written so far */
 	enum status status; /* OK, FULL, NOT_FINITE or RANGE: the first failure */
 };
 

@@ -13,24 +13,47 @@
 /* A row more than there are fields, since a question may have none. */
 #define QUERY(number, NAME, name_, where, doc, answer, about)                                      \
 	static const struct query_field fields_##name_[] = {
-#define NEED(type_, member, field, min_, max_)                                                                 \
-	{ .name = #field, .type = WIRE_ASK_##type_, .offset = offsetof(struct wire_query, member),             \
-	  .needed = true, .min = (min_), .max = (max_) },
-#define FIELD(type_, member, field, min_, max_, fallback_)                                                     \
-	{ .name = #field, .type = WIRE_ASK_##type_, .offset = offsetof(struct wire_query, member),             \
-	  .min = (min_), .max = (max_), .fallback = (fallback_) },
-#define END(name_)                                                                                             \
-	{ .name = NULL } };
+#define NEED(type_, member, field, min_, max_)                                                     \
+	{ .name = #field,                                                                          \
+	  .type = WIRE_ASK_##type_,                                                                \
+	  .offset = offsetof(struct wire_query, member),                                           \
+	  .needed = true,                                                                          \
+	  .min = (min_),                                                                           \
+	  .max = (max_) },
+#define FIELD(type_, member, field, min_, max_, fallback_)                                         \
+	{ .name = #field,                                                                          \
+	  .type = WIRE_ASK_##type_,                                                                \
+	  .offset = offsetof(struct wire_query, member),                                           \
+	  .min = (min_),                                                                           \
+	  .max = (max_),                                                                           \
+	  .fallback = (fallback_) },
+#define END(name_)                                                                                 \
+	{                                                                                          \
+		.name = NULL                                                                       \
+	}                                                                                          \
+	}                                                                                          \
+	;
 #include "protocol/queries.def"
 
 enum { IS_TABLES = false, IS_PLACED = true };
 
 static const struct query_info LIST[] = {
-#define QUERY(number_, NAME, name_, where, doc_, answer_, about_)                                              \
-	{ .number = (number_), .name = #name_, .doc = (doc_), .answer = (answer_), .about = (about_),          \
-	  .placed = IS_##where, .fields = fields_##name_, .field_count = COUNT_OF(fields_##name_) - 1 },
-#define RESERVED(number_, name_, doc_)                                                                         \
-	{ .number = (number_), .name = #name_, .doc = (doc_), .answer = "", .about = "", .reserved = true },
+#define QUERY(number_, NAME, name_, where, doc_, answer_, about_)                                  \
+	{ .number = (number_),                                                                     \
+	  .name = #name_,                                                                          \
+	  .doc = (doc_),                                                                           \
+	  .answer = (answer_),                                                                     \
+	  .about = (about_),                                                                       \
+	  .placed = IS_##where,                                                                    \
+	  .fields = fields_##name_,                                                                \
+	  .field_count = COUNT_OF(fields_##name_) - 1 },
+#define RESERVED(number_, name_, doc_)                                                             \
+	{ .number = (number_),                                                                     \
+	  .name = #name_,                                                                          \
+	  .doc = (doc_),                                                                           \
+	  .answer = "",                                                                            \
+	  .about = "",                                                                             \
+	  .reserved = true },
 #include "protocol/queries.def"
 };
 
@@ -102,7 +125,8 @@ static void pack_field(struct wire_packer *out, const struct query_field *field,
 		wire_pack_bin(out, shape->at, shape->bytes);
 		return;
 	case WIRE_ASK_NAME:
-		wire_pack_bin(out, ((const struct wire_name *)value)->bytes, sizeof(struct wire_name));
+		wire_pack_bin(out, ((const struct wire_name *)value)->bytes,
+			      sizeof(struct wire_name));
 		return;
 	}
 }
@@ -177,14 +201,15 @@ static enum status complain(const struct taker *taker, struct reason *why)
 {
 	char allowed[96], min[REASON_NUMBER_BYTES], max[REASON_NUMBER_BYTES];
 	if (wire_at_end(&taker->value))
-		return reason_set(why, taker->status, -1, taker->field, "%s of the query is missing",
-				  taker->field);
+		return reason_set(why, taker->status, -1, taker->field,
+				  "%s of the query is missing", taker->field);
 	if (taker->max == 0)
 		snprintf(allowed, sizeof allowed, "%s", taker->allowed);
 	else
 		snprintf(allowed, sizeof allowed, "%s within %s and %s", taker->allowed,
 			 reason_number(taker->min, min), reason_number(taker->max, max));
-	return wire_complain(why, taker->status, -1, taker->field, "the query", taker->value, allowed);
+	return wire_complain(why, taker->status, -1, taker->field, "the query", taker->value,
+			     allowed);
 }
 
 /* ---- what every question holds to ---------------------------------------------------------- */
@@ -203,10 +228,11 @@ static enum status check_place(const char *field, const double *place, struct re
 {
 	for (int axis = 0; axis < 3; axis++)
 		if (!(scalar_abs(place[axis]) <= LENGTH_MAX))
-			return reason_set(why, STATUS_RANGE, -1, field,
-					  "%s of the query is [%.10g, %.10g, %.10g]: it must be within "
-					  "±%.10g m on each axis",
-					  field, place[0], place[1], place[2], LENGTH_MAX);
+			return reason_set(
+				why, STATUS_RANGE, -1, field,
+				"%s of the query is [%.10g, %.10g, %.10g]: it must be within "
+				"±%.10g m on each axis",
+				field, place[0], place[1], place[2], LENGTH_MAX);
 	return STATUS_OK;
 }
 
@@ -227,11 +253,13 @@ static enum status check_rotation(const double *rotation, struct reason *why)
 	if (length >= 0.5 && length <= 2)
 		return STATUS_OK;
 	return reason_set(why, STATUS_RANGE, -1, "rotation",
-			  "rotation of the query has length %.10g: it must be within 0.5 and 2", length);
+			  "rotation of the query has length %.10g: it must be within 0.5 and 2",
+			  length);
 }
 
 /* Values that may be asked about; whether there is a body of a number is the world's to say. */
-static enum status check_field(const struct query_field *field, const double *value, struct reason *why)
+static enum status check_field(const struct query_field *field, const double *value,
+			       struct reason *why)
 {
 	switch (field->type) {
 	case WIRE_ASK_PLACE:
@@ -260,7 +288,8 @@ enum status query_take(const struct wire_list *list, struct wire_query *query, s
 	take_u32(&taker, "kind", true, UINT8_MAX, &kind);
 	const struct query_info *info = query_info(kind);
 	if (taker.status == STATUS_OK && info == NULL)
-		return reason_set(why, STATUS_UNSUPPORTED, -1, "kind", "no query has number %d", (int)kind);
+		return reason_set(why, STATUS_UNSUPPORTED, -1, "kind", "no query has number %d",
+				  (int)kind);
 	if (taker.status == STATUS_OK && info->reserved)
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "kind",
 				  "query %d (%s) is reserved: this server has no answer to it",

@@ -28,7 +28,7 @@ struct taker {
 
 static inline void taker_open(struct taker *self, const struct wire_list *list)
 {
-	*self = (struct taker){.in = wire_cursor_list(list), .left = list->count};
+	*self = (struct taker){ .in = wire_cursor_list(list), .left = list->count };
 }
 
 /* Is there an item to take? Sets the status when one must be there and is not. */
@@ -49,7 +49,7 @@ static inline bool more(struct taker *self, const char *field, bool needed)
 }
 
 static inline void take_vector(struct taker *self, const char *field, bool needed, double *values,
-			uint32_t count)
+			       uint32_t count)
 {
 	if (!more(self, field, needed))
 		return;
@@ -66,7 +66,7 @@ static inline void take_real(struct taker *self, const char *field, double *valu
 }
 
 static inline void take_u32(struct taker *self, const char *field, bool needed, uint32_t max,
-		     uint32_t *value)
+			    uint32_t *value)
 {
 	uint64_t number;
 	if (!more(self, field, needed))

@@ -18,7 +18,7 @@ enum status answer_take_text(struct wire_cursor *in, struct wire_slice *text)
 		return status;
 	if (token.type != WIRE_TOKEN_TEXT)
 		return STATUS_TYPE;
-	*text = (struct wire_slice){token.at, token.count};
+	*text = (struct wire_slice){ token.at, token.count };
 	*in = after;
 	return STATUS_OK;
 }

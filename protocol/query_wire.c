@@ -130,7 +130,7 @@ enum status answer_take_totals(struct wire_cursor *in, struct wire_totals *total
 static enum status take_placement(struct wire_cursor *in, struct wire_placement *placement)
 {
 	struct taker taker;
-	struct wire_slice name = {NULL, 0};
+	struct wire_slice name = { NULL, 0 };
 	enum status status = open_item(in, &taker);
 	if (status != STATUS_OK)
 		return status;

@@ -94,8 +94,8 @@ struct query_info {
 	uint32_t number;
 	const char *name, *doc;
 	const char *answer, *about; /* how ANSWER lies, and what is to be said of it */
-	bool placed;                /* over a list of placed shapes; else of the tables */
-	bool reserved;              /* number taken, no more */
+	bool placed;		    /* over a list of placed shapes; else of the tables */
+	bool reserved;		    /* number taken, no more */
 	const struct query_field *fields;
 	uint32_t field_count;
 };
@@ -207,7 +207,7 @@ struct wire_joint_axis {
 enum { WIRE_JOINT_AXES = 6 };
 struct wire_joint_facts {
 	struct wire_joint joint;
-	double anchor_a[3], anchor_b[3]; /* m, world */
+	double anchor_a[3], anchor_b[3];	      /* m, world */
 	struct wire_joint_axis axes[WIRE_JOINT_AXES]; /* of JOINT only */
 };
 
@@ -239,8 +239,10 @@ void answer_pack_method(struct wire_packer *out, const struct wire_method *metho
 void answer_pack_method_name(struct wire_packer *out, const struct wire_method_name *name);
 void answer_pack_parameter(struct wire_packer *out, const struct wire_parameter *parameter);
 enum status answer_take_method(struct wire_cursor *in, struct wire_method *method) MUST_CHECK;
-enum status answer_take_method_name(struct wire_cursor *in, struct wire_method_name *name) MUST_CHECK;
-enum status answer_take_parameter(struct wire_cursor *in, struct wire_parameter *parameter) MUST_CHECK;
+enum status answer_take_method_name(struct wire_cursor *in,
+				    struct wire_method_name *name) MUST_CHECK;
+enum status answer_take_parameter(struct wire_cursor *in,
+				  struct wire_parameter *parameter) MUST_CHECK;
 /* One text of a list. */
 enum status answer_take_text(struct wire_cursor *in, struct wire_slice *text) MUST_CHECK;
 enum status answer_take_cast_hit(struct wire_cursor *in, struct wire_cast_hit *hit) MUST_CHECK;

@@ -24,7 +24,7 @@ static enum status take_text(struct wire_cursor *in, struct wire_slice *text)
 		return STATUS_MALFORMED;
 	if (token.type != WIRE_TOKEN_TEXT)
 		return STATUS_TYPE;
-	*text = (struct wire_slice){token.at, token.count};
+	*text = (struct wire_slice){ token.at, token.count };
 	return STATUS_OK;
 }
 
@@ -142,7 +142,7 @@ static enum status take_vec3(struct wire_cursor *in, vec3 *v)
 	double values[3];
 	enum status status = wire_take_tuple(in, values, 3);
 	if (status == STATUS_OK)
-		*v = (vec3){values[0], values[1], values[2]};
+		*v = (vec3){ values[0], values[1], values[2] };
 	return status;
 }
 

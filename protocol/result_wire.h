@@ -21,7 +21,7 @@ struct wire_result {
 	uint64_t tick;
 	uint64_t edit;
 	enum status code;
-	int64_t index;          /* of the refused command, or -1 */
+	int64_t index;		/* of the refused command, or -1 */
 	const uint32_t *values; /* to pack (borrowed) */
 	uint32_t value_count;
 	struct wire_list value_list; /* as read: integers */

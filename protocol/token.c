@@ -84,7 +84,8 @@ enum status token_read(struct wire_slice text, struct connect_token *out)
 	size_t bytes;
 	memset(out, 0, sizeof *out);
 	if (text.bytes <= prefix || memcmp(text.at, TOKEN_CONNECT_PREFIX, prefix) != 0 ||
-	    !token_decode(text.at + prefix, text.bytes - prefix, out->bytes, sizeof out->bytes, &bytes))
+	    !token_decode(text.at + prefix, text.bytes - prefix, out->bytes, sizeof out->bytes,
+			  &bytes))
 		return STATUS_MALFORMED;
 	if (bytes < TOKEN_HEAD_BYTES + TOKEN_MAC_BYTES || out->bytes[0] != VERSION)
 		return STATUS_MALFORMED;

@@ -40,7 +40,7 @@ static enum status take_text(struct wire_cursor *in, double max, struct wire_sli
 		return STATUS_TYPE;
 	if ((double)token.count > max)
 		return STATUS_RANGE;
-	*at = (struct wire_slice){token.at, token.count};
+	*at = (struct wire_slice){ token.at, token.count };
 	return STATUS_OK;
 }
 
@@ -50,7 +50,7 @@ static enum status take_bin(struct wire_cursor *in, double max, struct wire_slic
 	struct wire_token token;
 	if (wire_next(in, &token) != STATUS_OK)
 		return STATUS_MALFORMED;
-	*at = (struct wire_slice){NULL, 0};
+	*at = (struct wire_slice){ NULL, 0 };
 	if (token.type == WIRE_TOKEN_NIL)
 		return STATUS_OK;
 	if (token.type != WIRE_TOKEN_BIN)
@@ -58,7 +58,7 @@ static enum status take_bin(struct wire_cursor *in, double max, struct wire_slic
 	if ((double)token.count > max)
 		return STATUS_RANGE;
 	if (token.count > 0)
-		*at = (struct wire_slice){token.at, token.count};
+		*at = (struct wire_slice){ token.at, token.count };
 	return STATUS_OK;
 }
 
@@ -167,7 +167,7 @@ static enum status take_caps(struct wire_cursor *in, double max, uint32_t *at)
 	struct wire_cursor items = wire_cursor_list(&list);
 	*at = 0;
 	for (uint32_t i = 0; i < list.count && status == STATUS_OK; i++) {
-		struct wire_slice name = {NULL, 0};
+		struct wire_slice name = { NULL, 0 };
 		status = take_text(&items, WIRE_STRING_DOWN, &name);
 		if (status == STATUS_OK)
 			*at |= wire_cap_find(name);
@@ -189,14 +189,14 @@ static enum status take_map(struct wire_cursor *in, double max, struct wire_list
 	const uint8_t *items = walk.at;
 	if (wire_skip(in, &whole) != STATUS_OK)
 		return STATUS_MALFORMED;
-	*at = (struct wire_list){items, (uint32_t)(whole.at + whole.bytes - items), token.count};
+	*at = (struct wire_list){ items, (uint32_t)(whole.at + whole.bytes - items), token.count };
 	return STATUS_OK;
 }
 
 static enum status take_limits(struct wire_cursor *in, struct wire_limits *at)
 {
-	static const char *const KEYS[] = {"frame_up", "frame_down"};
-	uint32_t *const values[] = {&at->frame_up, &at->frame_down};
+	static const char *const KEYS[] = { "frame_up", "frame_down" };
+	uint32_t *const values[] = { &at->frame_up, &at->frame_down };
 	struct wire_list map;
 	enum status status = take_map(in, 64, &map);
 	if (status != STATUS_OK)
@@ -243,7 +243,7 @@ static enum status take_list(struct wire_cursor *in, const struct message_field 
 static enum status take_raw(struct wire_cursor *in, struct wire_slice *at)
 {
 	if (take_nil(in)) {
-		*at = (struct wire_slice){NULL, 0};
+		*at = (struct wire_slice){ NULL, 0 };
 		return STATUS_OK;
 	}
 	return wire_skip(in, at);
@@ -338,14 +338,14 @@ static enum status take_last_list(struct wire_cursor *in, const struct message_f
 	enum status status = wire_take_array(in, &count);
 	if (status != STATUS_OK)
 		return status;
-	*at = (struct wire_list){in->at, (uint32_t)(in->end - in->at), count};
+	*at = (struct wire_list){ in->at, (uint32_t)(in->end - in->at), count };
 	in->at = in->end;
 	return (double)count > field->max ? STATUS_RANGE : STATUS_OK;
 }
 
 /* Takes a field beside the message first: a refused one leaves its fallback behind. */
-static enum status take_beside(struct wire_cursor *in, bool last,
-			       const struct message_field *field, uint8_t *at)
+static enum status take_beside(struct wire_cursor *in, bool last, const struct message_field *field,
+			       uint8_t *at)
 {
 	union any_field value;
 	memcpy(&value, at, FIELD_BYTES[field->kind]);
@@ -512,7 +512,7 @@ enum status message_read(const uint8_t *content, uint32_t bytes,
 
 uint64_t message_ref(const struct message *message)
 {
-	static const char *const NAMES[] = {"ref", "sub", "batch", "id", "request"};
+	static const char *const NAMES[] = { "ref", "sub", "batch", "id", "request" };
 	const struct message_info *info = message_info(message->type);
 	if (info == NULL)
 		return 0;
@@ -546,7 +546,7 @@ enum status wire_map_find(const struct wire_list *map, const char *key, struct w
 {
 	struct wire_cursor items = wire_cursor_list(map);
 	for (uint32_t i = 0; i < map->count; i++) {
-		struct wire_slice name = {NULL, 0};
+		struct wire_slice name = { NULL, 0 };
 		struct wire_slice found;
 		if (take_text(&items, WIRE_STRING_DOWN, &name) != STATUS_OK ||
 		    wire_skip(&items, &found) != STATUS_OK)

@@ -10,8 +10,9 @@
 
 #include "protocol/cursor.h"
 
-const struct validate_limits VALIDATE_UP = {WIRE_DEPTH_MAX, WIRE_ELEMENTS_UP, WIRE_STRING_UP};
-const struct validate_limits VALIDATE_DOWN = {WIRE_DEPTH_MAX, WIRE_ELEMENTS_DOWN, WIRE_STRING_DOWN};
+const struct validate_limits VALIDATE_UP = { WIRE_DEPTH_MAX, WIRE_ELEMENTS_UP, WIRE_STRING_UP };
+const struct validate_limits VALIDATE_DOWN = { WIRE_DEPTH_MAX, WIRE_ELEMENTS_DOWN,
+					       WIRE_STRING_DOWN };
 
 struct walk {
 	const struct validate_limits *limits;
@@ -167,7 +168,7 @@ enum status validate_value(const uint8_t *value, uint32_t bytes,
 			   const struct validate_limits *limits, struct reason *why)
 {
 	ASSERT(limits->depth <= WIRE_DEPTH_MAX);
-	struct walk walk = {.limits = limits, .missing = 1};
+	struct walk walk = { .limits = limits, .missing = 1 };
 	struct wire_cursor cursor = wire_cursor_over(value, bytes);
 	while (walk.missing > 0) {
 		pass_plain(&walk, &cursor);

@@ -13,9 +13,9 @@
 #include "protocol/message.h"
 
 struct validate_limits {
-	uint32_t depth;    /* levels of arrays and maps, the outermost being the first */
+	uint32_t depth;	   /* levels of arrays and maps, the outermost being the first */
 	uint32_t elements; /* items, keys and values in all */
-	uint32_t text;     /* bytes of one str */
+	uint32_t text;	   /* bytes of one str */
 };
 
 extern const struct validate_limits VALIDATE_UP;   /* what a server demands of clients */

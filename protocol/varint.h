@@ -7,7 +7,7 @@
 #include "server/base/base.h"
 
 enum {
-	VARINT_32_MAX = 5, /* bytes of 32 bits */
+	VARINT_32_MAX = 5,   /* bytes of 32 bits */
 	VARINT_LONG_MAX = 8, /* bytes of 56 bits, the most that is ever read */
 };
 

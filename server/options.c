@@ -19,8 +19,15 @@ struct option {
 
 static const struct option OPTIONS[] = {
 #define OPTION(command, KIND, field, name, argument, initial, min, max, help)                      \
-	{ OPTIONS_##command, KIND_##KIND, offsetof(struct options, field), name, argument,         \
-	  initial, min, max, help },
+	{ OPTIONS_##command,                                                                       \
+	  KIND_##KIND,                                                                             \
+	  offsetof(struct options, field),                                                         \
+	  name,                                                                                    \
+	  argument,                                                                                \
+	  initial,                                                                                 \
+	  min,                                                                                     \
+	  max,                                                                                     \
+	  help },
 #include "server/options.def"
 #undef OPTION
 };
@@ -158,8 +165,7 @@ static void environment_name(const struct option *option, char name[NAME_BYTES])
 	}
 }
 
-static const char *environment_value(const struct option *option,
-				     const char *const environment[])
+static const char *environment_value(const struct option *option, const char *const environment[])
 {
 	char name[NAME_BYTES];
 	environment_name(option, name);
@@ -170,8 +176,8 @@ static const char *environment_value(const struct option *option,
 	return NULL;
 }
 
-static enum status set_list(struct options *options, const struct option *option,
-			    const char *value, struct reason *why)
+static enum status set_list(struct options *options, const struct option *option, const char *value,
+			    struct reason *why)
 {
 	size_t length = strlen(value);
 	enum status status = STATUS_OK;
@@ -387,11 +393,13 @@ static enum status check_exposure(const struct options *options, const struct ad
 	if (options->tokens == NULL)
 		return reason_set(why, STATUS_AUTH, -1, option,
 				  "%.60s is not loopback: who comes from there must show a token "
-				  "(--tokens FILE)", text);
+				  "(--tokens FILE)",
+				  text);
 	if (!encrypted && !options->insecure_plaintext)
 		return reason_set(why, STATUS_AUTH, -1, option,
 				  "%.60s is not loopback and has no TLS: others could read tokens "
-				  "(--insecure-plaintext allows it)", text);
+				  "(--insecure-plaintext allows it)",
+				  text);
 	return STATUS_OK;
 }
 
@@ -540,8 +548,7 @@ enum status options_parse(struct options *out, int argc, const char *const argv[
 	return options_parse_with(out, argc, argv, environment, NULL, why);
 }
 
-const char *options_config_path(int argc, const char *const argv[],
-				const char *const environment[])
+const char *options_config_path(int argc, const char *const argv[], const char *const environment[])
 {
 	const struct option *config = find(OPTIONS_SERVE, "config", strlen("config"));
 	for (int i = 1; i < argc; i++) {
@@ -559,8 +566,8 @@ const char *options_config_path(int argc, const char *const argv[],
 /* What is read each time it is used, so that a change has its effect at once. */
 static bool is_live(const struct option *option)
 {
-	static const char *const LIVE[] = { "log", "handshake-ms", "ping-ms", "drain-ms",
-					    "queue-bytes-total", "slow-tick-us" };
+	static const char *const LIVE[] = { "log",	"handshake-ms",	     "ping-ms",
+					    "drain-ms", "queue-bytes-total", "slow-tick-us" };
 	for (size_t i = 0; i < COUNT_OF(LIVE); i++)
 		if (strcmp(option->name, LIVE[i]) == 0)
 			return true;
@@ -659,10 +666,11 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 			     "Tells whether a mesh is a solid, and what it weighs and is made "
 			     "of.\n\n");
 	else
-		put(&writer, "cairnd [OPTION]…\n"
-			     "Serves physics worlds. `cairnd run --help` tells of runs without a "
-			     "network,\n`cairnd replay --help` of recordings, `cairnd mesh --help` of "
-			     "meshes.\n\n");
+		put(&writer,
+		    "cairnd [OPTION]…\n"
+		    "Serves physics worlds. `cairnd run --help` tells of runs without a "
+		    "network,\n`cairnd replay --help` of recordings, `cairnd mesh --help` of "
+		    "meshes.\n\n");
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct option *option = &OPTIONS[i];
 		if (option->command != command)
@@ -689,7 +697,8 @@ enum status options_web_address(const char *text, const char *option, struct add
 {
 	char full[ADDRESS_TEXT_MAX + 8];
 	if (strncmp(text, "unix:", 5) == 0)
-		return reason_set(why, STATUS_TYPE, -1, option, "--%s: HOST:PORT is needed", option);
+		return reason_set(why, STATUS_TYPE, -1, option, "--%s: HOST:PORT is needed",
+				  option);
 	snprintf(full, sizeof full, "%s%s", strncmp(text, "tcp:", 4) == 0 ? "" : "tcp:", text);
 	return address_parse(full, out, why);
 }
@@ -715,8 +724,8 @@ enum status options_addresses(const struct options *options, struct address *out
 	return status;
 }
 
-bool options_proxy_from(const struct options *options, enum address_kind kind, const uint8_t octets[16],
-			bool local)
+bool options_proxy_from(const struct options *options, enum address_kind kind,
+			const uint8_t octets[16], bool local)
 {
 	struct network network;
 	for (uint32_t i = 0; i < options->proxy_from.count; i++)
@@ -726,8 +735,8 @@ bool options_proxy_from(const struct options *options, enum address_kind kind, c
 	return options->proxy_from.count == 0 && local;
 }
 
-enum status options_tls_addresses(const struct options *options, struct address *out, uint32_t *count,
-				  struct reason *why)
+enum status options_tls_addresses(const struct options *options, struct address *out,
+				  uint32_t *count, struct reason *why)
 {
 	enum status status = STATUS_OK;
 	*count = 0;

@@ -76,10 +76,12 @@ void histogram_reset(struct histogram *self)
 
 int histogram_print(const struct histogram *self, const char *name, char *text, size_t bytes)
 {
-	return snprintf(text, bytes, "%s_count=%llu %s_mean_us=%.1f %s_p50_us=%.1f %s_p99_us=%.1f "
-			"%s_max_us=%.1f", name, (unsigned long long)counter_read(&self->count),
-			name, histogram_mean(self) / 1e3,
-			name, (double)histogram_quantile(self, 0.50) / 1e3,
-			name, (double)histogram_quantile(self, 0.99) / 1e3,
-			name, (double)counter_read(&self->max) / 1e3);
+	return snprintf(text, bytes,
+			"%s_count=%llu %s_mean_us=%.1f %s_p50_us=%.1f %s_p99_us=%.1f "
+			"%s_max_us=%.1f",
+			name, (unsigned long long)counter_read(&self->count), name,
+			histogram_mean(self) / 1e3, name,
+			(double)histogram_quantile(self, 0.50) / 1e3, name,
+			(double)histogram_quantile(self, 0.99) / 1e3, name,
+			(double)counter_read(&self->max) / 1e3);
 }

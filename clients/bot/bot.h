@@ -45,12 +45,12 @@ struct tally {
 	uint32_t sessions;
 	uint64_t frames, bodies;    /* frames applied whole; bodies in the last of each session */
 	uint64_t batches, refused;  /* commands answered, of these refused */
-	uint64_t skipped, lost;     /* frames and events, as NOTICE said */
+	uint64_t skipped, lost;	    /* frames and events, as NOTICE said */
 	uint64_t diverged, resyncs; /* mirrors that were not the server's */
-	uint64_t ended;             /* connections the server ended */
+	uint64_t ended;		    /* connections the server ended */
 	uint64_t lies, tolerated;   /* hostile inputs sent; of these answered, not closed on */
-	uint64_t late;              /* frames later than one tick */
-	uint64_t catch_ups;         /* stalls after which the newest tick came */
+	uint64_t late;		    /* frames later than one tick */
+	uint64_t catch_ups;	    /* stalls after which the newest tick came */
 	struct histogram latency;   /* batch sent → result, µs */
 	struct histogram lateness;  /* frame behind the promptest frame's clock, µs */
 	struct histogram catch_up; /* reading again → a tick that was not over when it began, µs */

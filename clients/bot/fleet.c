@@ -28,7 +28,7 @@ enum {
 	READING_MS = 1500,    /* and reads for so long in between */
 };
 
-const char *const BOT_KIND_NAMES[BOT_KINDS] = {"players", "observers", "stallers", "liars"};
+const char *const BOT_KIND_NAMES[BOT_KINDS] = { "players", "observers", "stallers", "liars" };
 
 struct arrival {
 	uint64_t tick, us;
@@ -57,7 +57,7 @@ struct fleet {
 	const struct bot_options *options;
 	const char *address; /* the network's, where there is one */
 	struct cairn_world world;
-	int64_t shape;      /* what players are */
+	int64_t shape;	    /* what players are */
 	uint64_t promptest; /* µs: least arrival − tick / rate; UINT64_MAX before the first */
 	struct bot *bots;
 	uint32_t count;
@@ -88,7 +88,7 @@ static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
 	bot->tally->frames++;
 	if (bot->arrivals.count < TICKS_KEPT &&
 	    ARRAY_RESERVE(&bot->arrivals, bot->arrivals.count + 1u) == STATUS_OK)
-		bot->arrivals.items[bot->arrivals.count++] = (struct arrival){mirror->tick, now};
+		bot->arrivals.items[bot->arrivals.count++] = (struct arrival){ mirror->tick, now };
 	/* Up to date again: what is shown is not older than a quarter of a second. */
 	double behind =
 		(double)(now - bot->fleet->promptest) - (double)mirror->tick * tick_us(bot->fleet);
@@ -134,13 +134,13 @@ static enum status open_session(struct bot *bot, struct reason *why)
 	const struct bot_options *options = bot->fleet->options;
 	struct cairn_options own = {
 		.name = "cairn-bot",
-		.callbacks = {.frame = on_frame,
-			      .result = on_result,
-			      .notice = on_notice,
-			      .diverged = on_diverged,
-			      .context = bot},
+		.callbacks = { .frame = on_frame,
+			       .result = on_result,
+			       .notice = on_notice,
+			       .diverged = on_diverged,
+			       .context = bot },
 	};
-	struct cairn_subscription sub = {.sub = 1, .fields = 31, .profile = options->profile};
+	struct cairn_subscription sub = { .sub = 1, .fields = 31, .profile = options->profile };
 	enum status status = cairn_connect(bot->fleet->address, &own, &bot->client, why);
 	if (status == STATUS_OK)
 		status = cairn_join(bot->client, options->world, &bot->fleet->world, why);
@@ -156,7 +156,7 @@ static enum status open_session(struct bot *bot, struct reason *why)
 /* A ball of its own for each player, thrown in above the world's origin. */
 static enum status spawn_player(struct bot *bot, struct reason *why)
 {
-	struct attachment ball = {.shape = bot->fleet->shape, .rotation = {1, 0, 0, 0}};
+	struct attachment ball = { .shape = bot->fleet->shape, .rotation = { 1, 0, 0, 0 } };
 	struct command spawn;
 	struct wire_result result;
 	command_defaults(&spawn, COMMAND_SPAWN);
@@ -164,7 +164,7 @@ static enum status spawn_player(struct bot *bot, struct reason *why)
 	spawn.spawn.position.x = rng_range(&bot->rng, -10, 10);
 	spawn.spawn.position.y = rng_range(&bot->rng, 5, 15);
 	spawn.spawn.position.z = rng_range(&bot->rng, -10, 10);
-	spawn.spawn.shapes = (struct attachment_list){&ball, 1};
+	spawn.spawn.shapes = (struct attachment_list){ &ball, 1 };
 	enum status status =
 		cairn_apply(bot->client, bot->fleet->world.number, &spawn, 1, &result, why);
 	if (status == STATUS_OK)
@@ -175,8 +175,9 @@ static enum status spawn_player(struct bot *bot, struct reason *why)
 /* The first player brings the shape that all players have. */
 static enum status bring_shape(struct bot *bot, struct reason *why)
 {
-	static const uint8_t BALL[10] = {1,    1,    0x9a, 0x99, 0x99,
-					 0x99, 0x99, 0x99, 0xc9, 0x3f}; /* 0.2 m */
+	static const uint8_t BALL[10] = {
+		1, 1, 0x9a, 0x99, 0x99, 0x99, 0x99, 0x99, 0xc9, 0x3f
+	}; /* 0.2 m */
 	struct command use;
 	struct wire_result result;
 	command_defaults(&use, COMMAND_SHAPE_USE);
@@ -229,8 +230,8 @@ static void play(struct bot *bot, uint64_t now)
 	push.impulse.impulse.z = rng_range(&bot->rng, -30, 30);
 	bot->due = now +
 		   (uint64_t)(1e6 / bot->fleet->options->commands * rng_range(&bot->rng, 0.5, 1.5));
-	if (cairn_commands(bot->client, bot->fleet->world.number, &push, 1,
-			   CAIRN_NEXT_TICK, WIRE_LATE_APPLY, &batch, NULL) != STATUS_OK)
+	if (cairn_commands(bot->client, bot->fleet->world.number, &push, 1, CAIRN_NEXT_TICK,
+			   WIRE_LATE_APPLY, &batch, NULL) != STATUS_OK)
 		return;
 	bot->waiting[batch % BATCHES_KEPT].batch = batch;
 	bot->waiting[batch % BATCHES_KEPT].sent = now;
@@ -280,7 +281,7 @@ static void serve(struct fleet *fleet, struct pollfd *polls, uint64_t end)
 				act(bot, now);
 			next = MIN_OF(next, bot->due);
 			bool reads = bot->client != NULL && !bot->stalled;
-			polls[i] = (struct pollfd){reads ? cairn_fd(bot->client) : -1, POLLIN, 0};
+			polls[i] = (struct pollfd){ reads ? cairn_fd(bot->client) : -1, POLLIN, 0 };
 		}
 		now = bot_now();
 		int wait = next <= now ? 0 : (int)((next - now + 999) / 1000);
@@ -329,8 +330,9 @@ static void reckon(struct bot *bot)
 enum status fleet_run(const struct bot_options *options, struct tally tally[BOT_KINDS],
 		      struct reason *why)
 {
-	struct fleet fleet = {
-		.options = options, .address = options->address, .promptest = UINT64_MAX};
+	struct fleet fleet = { .options = options,
+			       .address = options->address,
+			       .promptest = UINT64_MAX };
 	struct pollfd *polls = NULL;
 	for (uint32_t kind = 0; kind < BOT_LIAR; kind++)
 		fleet.count += options->count[kind];

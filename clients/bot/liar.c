@@ -43,7 +43,7 @@ static uint32_t put_hello(uint8_t *at)
 	struct handshake handshake;
 	struct message hello;
 	uint32_t bytes = 0;
-	handshake_init(&handshake, &(struct handshake_offer){.name = "liar"});
+	handshake_init(&handshake, &(struct handshake_offer){ .name = "liar" });
 	handshake_hello(&handshake, &hello);
 	return message_pack(&hello, at, LIE_BYTES, &bytes) == STATUS_OK ? bytes : 0;
 }
@@ -51,8 +51,8 @@ static uint32_t put_hello(uint8_t *at)
 static uint32_t put_many(uint8_t *at, uint32_t used, struct rng *rng, bool known)
 {
 	while (used + 16 < LIE_BYTES) {
-		uint8_t ping[] = {0x92, 4, (uint8_t)rng_below(rng, 128)};
-		uint8_t other[] = {0x92, (uint8_t)(100 + rng_below(rng, 28)), 0xc0};
+		uint8_t ping[] = { 0x92, 4, (uint8_t)rng_below(rng, 128) };
+		uint8_t other[] = { 0x92, (uint8_t)(100 + rng_below(rng, 28)), 0xc0 };
 		used += put_frame(at + used, known ? ping : other, 3);
 	}
 	return used;
@@ -62,8 +62,8 @@ static uint32_t put_many(uint8_t *at, uint32_t used, struct rng *rng, bool known
 static uint32_t tell(enum lie lie, struct rng *rng, uint8_t *at)
 {
 	static const uint8_t HTTP[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-	static const uint8_t COUNTS[] = {0xdd, 0x7f, 0xff, 0xff, 0xff};
-	static const uint8_t EARLY[] = {0x92, 10, 1};
+	static const uint8_t COUNTS[] = { 0xdd, 0x7f, 0xff, 0xff, 0xff };
+	static const uint8_t EARLY[] = { 0x92, 10, 1 };
 	uint32_t bytes = 0;
 	switch (lie) {
 	case LIE_NOISE:
@@ -119,7 +119,7 @@ static void turn(const char *address, struct rng *rng, struct tally *tally)
 	bool closed = send(peer.fd, lie, bytes, MSG_NOSIGNAL) < 0;
 	tally->lies++;
 	for (uint64_t end = bot_now() + ANSWER_MS * 1000; !closed && bot_now() < end;) {
-		struct pollfd ready = {peer.fd, POLLIN, 0};
+		struct pollfd ready = { peer.fd, POLLIN, 0 };
 		if (poll(&ready, 1, ANSWER_MS) > 0)
 			closed = recv(peer.fd, answer, sizeof answer, 0) <= 0;
 	}

@@ -93,7 +93,7 @@ static void take(struct network *self, struct pair *pair, uint32_t side, uint64_
 	}
 	to->data.count += (size_t)got;
 	to->pieces.items[to->pieces.count++] =
-		(struct piece){due_at(self, pair, to, now), (size_t)got};
+		(struct piece){ due_at(self, pair, to, now), (size_t)got };
 }
 
 /* Sends what is due. False: the side is gone. */
@@ -182,7 +182,7 @@ static struct pollfd wanted(const struct network *self, const struct pair *pair,
 			    uint64_t now)
 {
 	const struct direction *to = &pair->to[side], *from = &pair->to[1 - side];
-	struct pollfd poll = {pair->fd[side], 0, 0};
+	struct pollfd poll = { pair->fd[side], 0, 0 };
 	if (!half_open(self, pair, now)) {
 		if (!from->ended && from->data.count < QUEUE_MAX)
 			poll.events |= POLLIN;
@@ -197,13 +197,13 @@ static struct pollfd wanted(const struct network *self, const struct pair *pair,
 static void *run(void *context)
 {
 	struct network *self = context;
-	ARRAY_OF(struct pollfd) polls = {0};
+	ARRAY_OF(struct pollfd) polls = { 0 };
 	while (!atomic_load(&self->stopping)) {
 		if (ARRAY_RESERVE(&polls, 1 + 2 * self->pairs.count) != STATUS_OK)
 			break;
 		uint64_t now = bot_now();
 		uint32_t pairs = self->pairs.count;
-		polls.items[0] = (struct pollfd){self->listener, POLLIN, 0};
+		polls.items[0] = (struct pollfd){ self->listener, POLLIN, 0 };
 		for (uint32_t i = 0; i < 2 * pairs; i++)
 			polls.items[1 + i] = wanted(self, self->pairs.items[i / 2], i % 2, now);
 		poll(polls.items, 1 + 2 * pairs, wait_ms(self, now));
@@ -223,7 +223,7 @@ static void *run(void *context)
 enum status network_start(const struct bot_options *options, struct network **out, char address[64],
 			  struct reason *why)
 {
-	struct sockaddr_in here = {.sin_family = AF_INET};
+	struct sockaddr_in here = { .sin_family = AF_INET };
 	socklen_t bytes = sizeof here;
 	struct network *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL)

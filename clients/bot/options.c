@@ -83,7 +83,7 @@ static enum status set_number(const struct option_row *row, void *field, const c
 
 static enum status set_profile(enum wire_profile *field, const char *text, struct reason *why)
 {
-	static const char *const NAMES[] = {"plain", "exact", "view", "sim"};
+	static const char *const NAMES[] = { "plain", "exact", "view", "sim" };
 	for (uint32_t i = 0; i < COUNT_OF(NAMES); i++)
 		if (strcmp(text, NAMES[i]) == 0) {
 			*field = (enum wire_profile)i;
@@ -142,16 +142,16 @@ static enum status check(const struct bot_options *options, struct reason *why)
 enum status bot_options_parse(struct bot_options *options, int argc, char *const argv[],
 			      struct reason *why)
 {
-	struct option table[COUNT_OF(ROWS) + 2] = {0};
+	struct option table[COUNT_OF(ROWS) + 2] = { 0 };
 	for (size_t i = 0; i < COUNT_OF(ROWS); i++)
-		table[i] = (struct option){ROWS[i].name, required_argument, NULL, (int)i};
-	table[COUNT_OF(ROWS)] = (struct option){"help", no_argument, NULL, COUNT_OF(ROWS)};
-	*options = (struct bot_options){.address = "tcp:127.0.0.1:7411",
-					.seed = 1,
-					.seconds = 10,
-					.commands = 10,
-					.profile = WIRE_PROFILE_VIEW,
-					.limit.late = 1};
+		table[i] = (struct option){ ROWS[i].name, required_argument, NULL, (int)i };
+	table[COUNT_OF(ROWS)] = (struct option){ "help", no_argument, NULL, COUNT_OF(ROWS) };
+	*options = (struct bot_options){ .address = "tcp:127.0.0.1:7411",
+					 .seed = 1,
+					 .seconds = 10,
+					 .commands = 10,
+					 .profile = WIRE_PROFILE_VIEW,
+					 .limit.late = 1 };
 	opterr = 0;
 	for (int found; (found = getopt_long(argc, argv, "h", table, NULL)) != -1;) {
 		if (found == 'h' || found == COUNT_OF(ROWS))

@@ -16,7 +16,7 @@ static double late_part(const struct tally *tally)
 
 static struct tally sum(const struct tally tally[BOT_KINDS])
 {
-	struct tally all = {0};
+	struct tally all = { 0 };
 	for (uint32_t kind = 0; kind < BOT_KINDS; kind++) {
 		all.frames += tally[kind].frames;
 		all.diverged += tally[kind].diverged;

@@ -7,7 +7,7 @@
 struct cli {
 	struct cairn *client; /* connected, unless the verb works without */
 	const char *address;
-	const char *token; /* NULL: none */
+	const char *token;	 /* NULL: none */
 	const char *tls_trusted; /* NULL: the system's certificates */
 	bool json;
 	uint32_t timeout_ms;

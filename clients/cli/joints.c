@@ -44,9 +44,9 @@ bool cli_joints_item(const struct cli *cli, struct wire_cursor *in, uint32_t *id
 		return false;
 	*id = joint->id;
 	if (!cli->json) {
-		printf("%6u  %-11s %8u %8u %12.5g %12.5g ", (unsigned)joint->id, type_of(joint->type),
-		       (unsigned)joint->a, (unsigned)joint->b, length_of(joint->force),
-		       length_of(joint->torque));
+		printf("%6u  %-11s %8u %8u %12.5g %12.5g ", (unsigned)joint->id,
+		       type_of(joint->type), (unsigned)joint->a, (unsigned)joint->b,
+		       length_of(joint->force), length_of(joint->torque));
 		for (uint32_t i = 0; i < COUNT_OF(joint->coordinates); i++)
 			printf(" %.4g", joint->coordinates[i]);
 		putchar('\n');
@@ -116,8 +116,9 @@ void cli_watched_joints(const struct cli *cli, const struct mirror *mirror)
 			printf("  joint %u %s %u %u at %g %g %g %g %g %g force %g %g %g torque %g %g "
 			       "%g%s\n",
 			       (unsigned)joint->id, type_of(joint->type), (unsigned)joint->a,
-			       (unsigned)joint->b, q[0], q[1], q[2], q[3], q[4], q[5], f[0], f[1], f[2],
-			       t[0], t[1], t[2], joint->flags & WIRE_JOINT_ASLEEP ? " asleep" : "");
+			       (unsigned)joint->b, q[0], q[1], q[2], q[3], q[4], q[5], f[0], f[1],
+			       f[2], t[0], t[1], t[2],
+			       joint->flags & WIRE_JOINT_ASLEEP ? " asleep" : "");
 			continue;
 		}
 		out_begin(cli);

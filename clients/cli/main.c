@@ -30,8 +30,7 @@ static const struct cli_verb_info *find(const char *name)
 
 int verb_help(struct cli *cli)
 {
-	const struct cli_verb_info *one =
-		cli->operand_count > 0 ? find(cli->operands[0]) : NULL;
+	const struct cli_verb_info *one = cli->operand_count > 0 ? find(cli->operands[0]) : NULL;
 	if (cli->operand_count > 0 && one == NULL)
 		return cli_usage(cli, "there is no verb %s", cli->operands[0]);
 	if (one == NULL)
@@ -39,8 +38,7 @@ int verb_help(struct cli *cli)
 		     "[--timeout MS] [--token-file FILE] [--tls-ca FILE] VERB …\n\n"
 		     "  ADDRESS is tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT, wss://HOST:PORT "
 		     "or unix:PATH;\n"
-		     "  CAIRN_ADDRESS, then " DEFAULT_ADDRESS
-		     " are the defaults.\n"
+		     "  CAIRN_ADDRESS, then " DEFAULT_ADDRESS " are the defaults.\n"
 		     "  A token comes from FILE or from CAIRN_TOKEN.\n");
 	for (size_t i = 0; i < COUNT_OF(verbs); i++)
 		if (one == NULL || one == &verbs[i])
@@ -51,9 +49,9 @@ int verb_help(struct cli *cli)
 /* Words that take no value: everything else after `--` takes the next word. */
 static bool is_flag(const char *name)
 {
-	static const char *const flags[] = { "json",   "planar", "running", "impulse", "bodies",
-					     "totals", "events", "contacts", "joints", "verify",
-					     "help" };
+	static const char *const flags[] = { "json",   "planar", "running", "impulse",
+					     "bodies", "totals", "events",  "contacts",
+					     "joints", "verify", "help" };
 	for (size_t i = 0; i < COUNT_OF(flags); i++)
 		if (strcmp(flags[i], name) == 0)
 			return true;

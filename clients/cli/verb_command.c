@@ -35,8 +35,8 @@ static bool take_small(struct cli *cli, const char *text, const struct command_f
 		return false;
 	if (*value <= most)
 		return true;
-	reason_set(&cli->why, STATUS_RANGE, -1, field->name, "%s %s is over %.10g", field->name, text,
-		   field->max);
+	reason_set(&cli->why, STATUS_RANGE, -1, field->name, "%s %s is over %.10g", field->name,
+		   text, field->max);
 	return false;
 }
 
@@ -49,7 +49,8 @@ static bool take_hex(struct cli *cli, const char *text, const char *name, struct
 		out->bytes[i] = (uint8_t)strtoul(pair, NULL, 16);
 	}
 	if (!good)
-		reason_set(&cli->why, STATUS_TYPE, -1, name, "%s is not 64 hexadecimal digits", text);
+		reason_set(&cli->why, STATUS_TYPE, -1, name, "%s is not 64 hexadecimal digits",
+			   text);
 	return good;
 }
 
@@ -84,7 +85,8 @@ static bool put_row(enum field_type type, uint32_t index, const double *v, int c
 	}
 	if (type != FIELD_ATTACHMENTS || (count != 1 && count != 4 && count != 8))
 		return false;
-	attachments[index] = (struct attachment){ .shape = (int64_t)v[0], .rotation = quat_identity() };
+	attachments[index] =
+		(struct attachment){ .shape = (int64_t)v[0], .rotation = quat_identity() };
 	if (count > 1)
 		attachments[index].position = vec3_make(v[1], v[2], v[3]);
 	if (count > 4)
@@ -92,7 +94,8 @@ static bool put_row(enum field_type type, uint32_t index, const double *v, int c
 	return true;
 }
 
-static bool take_list(struct cli *cli, const char *text, const struct command_field *field, void *out)
+static bool take_list(struct cli *cli, const char *text, const struct command_field *field,
+		      void *out)
 {
 	static const char *const ROWS[] = {
 		[FIELD_ATTACHMENTS] = "SHAPE[,X,Y,Z[,W,X,Y,Z]];…",
@@ -107,8 +110,9 @@ static bool take_list(struct cli *cli, const char *text, const struct command_fi
 	       put_row(field->type, count, values, numbers))
 		count++;
 	if (numbers != 0) {
-		reason_set(&cli->why, STATUS_TYPE, -1, field->name, "row %u of %s is not of %s, or too many",
-			   (unsigned)count, text, ROWS[field->type]);
+		reason_set(&cli->why, STATUS_TYPE, -1, field->name,
+			   "row %u of %s is not of %s, or too many", (unsigned)count, text,
+			   ROWS[field->type]);
 		return false;
 	}
 	if (field->type == FIELD_ATTACHMENTS)
@@ -133,7 +137,8 @@ static bool take_text(struct cli *cli, const char *text, const char *name, struc
 	return true;
 }
 
-static bool take_value(struct cli *cli, const char *text, const struct command_field *field, void *out)
+static bool take_value(struct cli *cli, const char *text, const struct command_field *field,
+		       void *out)
 {
 	uint64_t count = 0;
 	double q[4];

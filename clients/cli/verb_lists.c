@@ -39,13 +39,15 @@ static void out_names(const struct cli *cli, const struct wire_list *list)
 	char text[TEXT_MAX] = "", word[256];
 	struct wire_cursor in = wire_cursor_list(list);
 	struct wire_method_name name;
-	for (uint32_t i = 0; i < list->count && answer_take_method_name(&in, &name) == STATUS_OK; i++) {
+	for (uint32_t i = 0; i < list->count && answer_take_method_name(&in, &name) == STATUS_OK;
+	     i++) {
 		if (name.parameter.bytes > 0)
 			snprintf(word, sizeof word, "%.*s (%.*s %.10g)", (int)name.name.bytes,
 				 (const char *)name.name.at, (int)name.parameter.bytes,
 				 (const char *)name.parameter.at, name.value);
 		else
-			snprintf(word, sizeof word, "%.*s", (int)name.name.bytes, (const char *)name.name.at);
+			snprintf(word, sizeof word, "%.*s", (int)name.name.bytes,
+				 (const char *)name.name.at);
 		add_word(text, word);
 	}
 	out_text(cli, "other_names", text);
@@ -53,7 +55,8 @@ static void out_names(const struct cli *cli, const struct wire_list *list)
 
 static bool print_method(const struct cli *cli, struct wire_cursor *in)
 {
-	static const char *const ABILITIES[] = { "friction", "restitution", "sleep", "planar", "spatial" };
+	static const char *const ABILITIES[] = { "friction", "restitution", "sleep", "planar",
+						 "spatial" };
 	struct wire_method method;
 	char abilities[TEXT_MAX] = "";
 	if (answer_take_method(in, &method) != STATUS_OK)
@@ -104,7 +107,8 @@ static int print_list(struct cli *cli, enum wire_query_kind kind,
 	struct message answer;
 	struct wire_list list;
 	if (cli->operand_count != 1)
-		return cli_usage(cli, kind == WIRE_QUERY_METHODS ? "methods WORLD" : "parameters WORLD");
+		return cli_usage(cli,
+				 kind == WIRE_QUERY_METHODS ? "methods WORLD" : "parameters WORLD");
 	query_init(&query, kind);
 	if (!cli_options_known(cli) || !cli_join(cli, &world) ||
 	    cairn_query(cli->client, world.number, &query, &answer, &cli->why) != STATUS_OK)

@@ -114,8 +114,7 @@ static enum status apply_batch(struct cli *cli, const struct cairn_world *world,
 			       uint32_t *values)
 {
 	struct wire_result result;
-	enum status status =
-		cli_apply(cli, world, scene->commands + first, end - first, &result);
+	enum status status = cli_apply(cli, world, scene->commands + first, end - first, &result);
 	for (uint32_t i = first; i < end && status == STATUS_OK; i++)
 		values[i] = result_value(&result, i - first);
 	int64_t index = cli->why.index;
@@ -145,8 +144,8 @@ static enum status apply_all(struct cli *cli, const struct cairn_world *world, s
 		progress_at(&progress, end);
 	}
 	if (status == STATUS_OK && world->mode != WIRE_MODE_RUNNING)
-		status = cairn_step(cli->client, world->number, &(struct cairn_step){ .n = 1 }, &stepped,
-				    &cli->why);
+		status = cairn_step(cli->client, world->number, &(struct cairn_step){ .n = 1 },
+				    &stepped, &cli->why);
 	progress_stop(&progress);
 	heap_free(values);
 	return status;
@@ -201,8 +200,7 @@ int verb_load(struct cli *cli)
 	struct cairn_world world;
 	if (cli->operand_count != 2)
 		return cli_usage(cli, "load WORLD SCENE");
-	if (!cli_options_known(cli) ||
-	    scene_load(cli->operands[1], &scene, &cli->why) != STATUS_OK)
+	if (!cli_options_known(cli) || scene_load(cli->operands[1], &scene, &cli->why) != STATUS_OK)
 		return cli_fail(cli);
 	enum status status = cairn_join(cli->client, cli->operands[0], &world, &cli->why);
 	if (status == STATUS_UNKNOWN_WORLD)

@@ -41,8 +41,8 @@ static bool read_row(struct wire_slice packed, struct session_row *out)
 
 /* The sessions from `*from` on, as one answer has them; `*from` is then the next page's. MISSING: there
  * are no more. */
-static enum status next_page(struct cli *cli, uint64_t *from, struct session_row *rows, uint32_t capacity,
-			     uint32_t *count)
+static enum status next_page(struct cli *cli, uint64_t *from, struct session_row *rows,
+			     uint32_t capacity, uint32_t *count)
 {
 	struct message request, reply;
 	struct wire_list list;

@@ -21,8 +21,7 @@ static bool take_vector(struct cli *cli, uint32_t operand, const char *what, dou
 static bool take_body(struct cli *cli, uint32_t operand, uint32_t *body)
 {
 	uint64_t id = 0;
-	if (operand < cli->operand_count &&
-	    !cli_count(cli, cli->operands[operand], "BODY", &id))
+	if (operand < cli->operand_count && !cli_count(cli, cli->operands[operand], "BODY", &id))
 		return false;
 	*body = (uint32_t)MIN_OF(id, (uint64_t)UINT32_MAX);
 	return true;
@@ -278,7 +277,8 @@ static void print_answer(const struct cli *cli, enum wire_query_kind kind,
 
 /* Prints one answer to JOINTS. The next question begins behind the last of them; *more: there may be
  * others. */
-static bool print_page(struct cli *cli, struct wire_query *query, const struct msg_answer *answer, bool *more)
+static bool print_page(struct cli *cli, struct wire_query *query, const struct msg_answer *answer,
+		       bool *more)
 {
 	struct wire_cursor in = wire_cursor_of(answer->answer);
 	uint32_t last = 0, count = 0;
@@ -293,7 +293,8 @@ static bool print_page(struct cli *cli, struct wire_query *query, const struct m
 }
 
 /* All of them, however many: `answer` has the first. */
-static int print_joints(struct cli *cli, uint32_t world, struct wire_query *query, struct message *answer)
+static int print_joints(struct cli *cli, uint32_t world, struct wire_query *query,
+			struct message *answer)
 {
 	bool more, good;
 	if (!cli->json)
@@ -301,7 +302,8 @@ static int print_joints(struct cli *cli, uint32_t world, struct wire_query *quer
 	do {
 		good = print_page(cli, query, &answer->answer, &more);
 		if (more)
-			good = cairn_query(cli->client, world, query, answer, &cli->why) == STATUS_OK;
+			good = cairn_query(cli->client, world, query, answer, &cli->why) ==
+			       STATUS_OK;
 	} while (good && more);
 	return good ? EXIT_SUCCESS : cli_fail(cli);
 }
@@ -315,11 +317,12 @@ int verb_query(struct cli *cli)
 	cli->why.status = STATUS_OK;
 	bool good = read_query(cli, &query, &canonical);
 	if (!good && cli->why.status == STATUS_OK)
-		return cli_usage(cli, "query WORLD ray ORIGIN DIRECTION LENGTH | overlap SHAPE "
-				      "POSITION | contacts [BODY] | totals | body BODY | cast SHAPE "
-				      "POSITION WAY | closest BODY [OTHER] | mass [BODY] | move SHAPE "
-				      "POSITION WAY | regions BODY OTHER | joint JOINT | joints [BODY] "
-				      "| linked BODY");
+		return cli_usage(cli,
+				 "query WORLD ray ORIGIN DIRECTION LENGTH | overlap SHAPE "
+				 "POSITION | contacts [BODY] | totals | body BODY | cast SHAPE "
+				 "POSITION WAY | closest BODY [OTHER] | mass [BODY] | move SHAPE "
+				 "POSITION WAY | regions BODY OTHER | joint JOINT | joints [BODY] "
+				 "| linked BODY");
 	good = good && cli_options_known(cli) && cli_join(cli, &world) &&
 	       cairn_query(cli->client, world.number, &query, &answer, &cli->why) == STATUS_OK;
 	bytes_release(&canonical);

@@ -22,8 +22,9 @@ static int run_daemon(struct cli *cli, const char *const *words)
 			execv(path, (char *const *)(uintptr_t)words);
 	}
 	execvp("cairnd", (char *const *)(uintptr_t)words);
-	reason_set(&cli->why, STATUS_MISSING, -1, "cairnd", "cairnd is neither beside cairn nor on "
-							   "the PATH");
+	reason_set(&cli->why, STATUS_MISSING, -1, "cairnd",
+		   "cairnd is neither beside cairn nor on "
+		   "the PATH");
 	return cli_fail(cli);
 }
 
@@ -49,7 +50,8 @@ int verb_replay(struct cli *cli)
 /* `--field N OUT` is an option with its value, then an operand. */
 int verb_mesh(struct cli *cli)
 {
-	static const char *const names[] = { "weld", "tolerance", "parts-max", "hull", "parts", "field" };
+	static const char *const names[] = { "weld", "tolerance", "parts-max",
+					     "hull", "parts",	  "field" };
 	static const char *const flags[] = { "--weld", "--tolerance", "--parts-max",
 					     "--hull", "--parts",     "--field" };
 	const char *words[24] = { "cairnd", "mesh" };
@@ -64,8 +66,9 @@ int verb_mesh(struct cli *cli)
 		field |= strcmp(names[i], "field") == 0;
 	}
 	if (cli->operand_count < 1 || cli->operand_count > (field ? 2u : 1u))
-		return cli_usage(cli, "mesh FILE [--weld M] [--tolerance M] [--parts-max N] [--hull OUT] "
-				      "[--parts OUT] [--field N [OUT]]");
+		return cli_usage(
+			cli, "mesh FILE [--weld M] [--tolerance M] [--parts-max N] [--hull OUT] "
+			     "[--parts OUT] [--field N [OUT]]");
 	words[count++] = cli->operands[0];
 	if (cli->operand_count == 2) {
 		words[count++] = "--surface";

@@ -122,8 +122,8 @@ int verb_save(struct cli *cli)
 	if (!cli_options_known(cli) || !cli_join(cli, &world) ||
 	    cairn_save(cli->client, world.number, cli->operands[1], &saved, &cli->why) != STATUS_OK)
 		return cli_fail(cli);
-	return print_state(cli, saved.saved.epoch, saved.saved.tick, saved.saved.edit, saved.saved.hash, 0,
-			   false);
+	return print_state(cli, saved.saved.epoch, saved.saved.tick, saved.saved.edit,
+			   saved.saved.hash, 0, false);
 }
 
 int verb_restore(struct cli *cli)
@@ -136,8 +136,9 @@ int verb_restore(struct cli *cli)
 	    cairn_restore(cli->client, world.number, cli->operands[1], &restored, &cli->why) !=
 		    STATUS_OK)
 		return cli_fail(cli);
-	return print_state(cli, restored.restored.epoch, restored.restored.tick, restored.restored.edit,
-			   restored.restored.hash, 0, restored.restored.other_bits != 0);
+	return print_state(cli, restored.restored.epoch, restored.restored.tick,
+			   restored.restored.edit, restored.restored.hash, 0,
+			   restored.restored.other_bits != 0);
 }
 
 int verb_fork(struct cli *cli)
@@ -152,6 +153,5 @@ int verb_fork(struct cli *cli)
 		    STATUS_OK)
 		return cli_fail(cli);
 	return print_state(cli, forked.forked.epoch, forked.forked.tick, forked.forked.edit,
-			   forked.forked.hash,
-			   forked.forked.world, false);
+			   forked.forked.hash, forked.forked.world, false);
 }

@@ -50,8 +50,8 @@ static bool take_role(struct cli *cli, enum wire_role usual, enum wire_role *rol
 {
 	const char *name = cli_option(cli, "role", 0);
 	*role = usual;
-	return name == NULL || (wire_role_parse(wire_text(name), role) == STATUS_OK &&
-				*role != WIRE_ROLE_NOBODY);
+	return name == NULL ||
+	       (wire_role_parse(wire_text(name), role) == STATUS_OK && *role != WIRE_ROLE_NOBODY);
 }
 
 static int make_bearer(struct cli *cli, const char *path)
@@ -67,8 +67,10 @@ static int make_bearer(struct cli *cli, const char *path)
 	token_encode(secret, sizeof secret, token + strlen(TOKEN_BEARER_PREFIX));
 	hash_sha256(token, strlen(token), hash);
 	put_hex(hash, sizeof hash, digits);
-	int used = snprintf(line, sizeof line, "bearer %.64s %s %s", name, wire_role_name(role), digits);
-	for (uint32_t i = 0; i < TOKEN_WORLDS_MAX && (world = cli_option(cli, "world", i)) != NULL; i++)
+	int used = snprintf(line, sizeof line, "bearer %.64s %s %s", name, wire_role_name(role),
+			    digits);
+	for (uint32_t i = 0; i < TOKEN_WORLDS_MAX && (world = cli_option(cli, "world", i)) != NULL;
+	     i++)
 		used += snprintf(line + used, sizeof line - (size_t)used, " %.64s", world);
 	snprintf(line + used, sizeof line - (size_t)used, "\n");
 	if (!cli_options_known(cli))
@@ -101,7 +103,8 @@ static int make_key(struct cli *cli, const char *path)
 }
 
 /* The secret of a key line, and the role that it may sign for at most. 0: the file has none of that ID. */
-static size_t find_key(const char *path, uint32_t id, uint8_t secret[TOKEN_KEY_MAX], enum wire_role *most)
+static size_t find_key(const char *path, uint32_t id, uint8_t secret[TOKEN_KEY_MAX],
+		       enum wire_role *most)
 {
 	char line[LINE_BYTES], digits[2 * TOKEN_KEY_MAX + 1], role[16];
 	FILE *file = fopen(path, "r");
@@ -149,7 +152,8 @@ static int make_connect(struct cli *cli, const char *path)
 	if (bytes < TOKEN_KEY_MIN)
 		return fail(cli, "ID", "the file has no such key");
 	if (token.role > most)
-		return fail(cli, "role", "the key does not sign for this role; its line says up to which");
+		return fail(cli, "role",
+			    "the key does not sign for this role; its line says up to which");
 	token.key = (uint32_t)id;
 	token.expires_s = (uint64_t)time(NULL) + seconds;
 	if (!draw(token.nonce, sizeof token.nonce))

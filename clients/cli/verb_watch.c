@@ -88,7 +88,8 @@ static void on_event(void *context, uint64_t sub, uint64_t tick, const struct ev
 		if (event->kind == EVENT_JOINT_BREAK)
 			printf(" joint %u", (unsigned)event->child_a);
 		else if (event->child_a != 0 || event->child_b != 0)
-			printf(" children %u %u", (unsigned)event->child_a, (unsigned)event->child_b);
+			printf(" children %u %u", (unsigned)event->child_a,
+			       (unsigned)event->child_b);
 		printf("\n");
 		return;
 	}

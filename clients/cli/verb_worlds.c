@@ -35,8 +35,8 @@ int verb_worlds(struct cli *cli)
 /* --limit NAME=N, for each of a world's limits. */
 static bool pack_limits(struct cli *cli, struct wire_packer *out, struct wire_list *list)
 {
-	static const char *const limits[] = {"bodies", "placements", "contacts",
-					     "shapes", "events",     "memory"};
+	static const char *const limits[] = { "bodies", "placements", "contacts",
+					      "shapes", "events",     "memory" };
 	const char *text;
 	for (uint32_t k = 0; (text = cli_option(cli, "limit", k)) != NULL; k++) {
 		const char *equals = strchr(text, '=');

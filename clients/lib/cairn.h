@@ -39,7 +39,8 @@ struct cairn_callbacks {
 	void (*event)(void *context, uint64_t sub, uint64_t tick, const struct event *event);
 	/* A batch's fate. */
 	void (*result)(void *context, uint32_t world, const struct wire_result *result);
-	void (*durable)(void *context, uint32_t world, uint64_t epoch, uint64_t tick, uint64_t edit);
+	void (*durable)(void *context, uint32_t world, uint64_t epoch, uint64_t tick,
+			uint64_t edit);
 	void (*notice)(void *context, const struct msg_notice *notice);
 	/* A world changed mode, pace or epoch. */
 	void (*world)(void *context, const struct msg_world_info *info);
@@ -51,15 +52,15 @@ struct cairn_callbacks {
 };
 
 struct cairn_options {
-	const char *name;     /* of the program, for the server's log */
-	enum wire_role role;  /* WIRE_ROLE_NOBODY: the most the server grants */
+	const char *name;	 /* of the program, for the server's log */
+	enum wire_role role;	 /* WIRE_ROLE_NOBODY: the most the server grants */
 	const char *tls_trusted; /* file of certificates to trust (PEM); NULL: the system's */
-	const char *token;    /* as its issuer gave it; NULL: none */
-	uint32_t caps;	      /* enum wire_cap; 0: all */
-	uint32_t frame_down;  /* most bytes of a frame; 0: 1 MiB */
-	uint32_t timeout_ms;  /* of every call that waits; 0: CAIRN_TIMEOUT_MS */
-	bool no_acks;	      /* tests: never acknowledges */
-	bool resumes;	      /* the server keeps the session for cairn_resume */
+	const char *token;	 /* as its issuer gave it; NULL: none */
+	uint32_t caps;		 /* enum wire_cap; 0: all */
+	uint32_t frame_down;	 /* most bytes of a frame; 0: 1 MiB */
+	uint32_t timeout_ms;	 /* of every call that waits; 0: CAIRN_TIMEOUT_MS */
+	bool no_acks;		 /* tests: never acknowledges */
+	bool resumes;		 /* the server keeps the session for cairn_resume */
 	struct cairn_callbacks callbacks;
 };
 
@@ -187,10 +188,10 @@ struct cairn_subscription {
 	uint32_t world;
 	uint16_t fields; /* 0: all columns but contacts, which cost much */
 	enum wire_profile profile;
-	uint32_t divisor; /* 0: 1 */
-	uint64_t events;  /* mask of kinds */
-	uint64_t budget;  /* bytes a second; 0: no limit */
-	uint16_t joints;  /* columns of joints (protocol/joint_rows.h); 0: none */
+	uint32_t divisor;		 /* 0: 1 */
+	uint64_t events;		 /* mask of kinds */
+	uint64_t budget;		 /* bytes a second; 0: no limit */
+	uint16_t joints;		 /* columns of joints (protocol/joint_rows.h); 0: none */
 	const struct cairn_sight *sight; /* NULL: the whole world */
 };
 enum { CAIRN_SUBSCRIPTIONS_MAX = 64, CAIRN_BODIES_MAX = 1 << 20, CAIRN_JOINTS_MAX = 1 << 20 };

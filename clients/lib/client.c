@@ -81,8 +81,7 @@ static uint64_t frame_sub(const struct message *message, uint64_t *tick)
 	}
 }
 
-static enum status take_frame(struct cairn *self, const struct message *message,
-			      struct reason *why)
+static enum status take_frame(struct cairn *self, const struct message *message, struct reason *why)
 {
 	uint64_t tick;
 	struct watched *watched = client_watched(self, frame_sub(message, &tick));
@@ -160,8 +159,8 @@ static enum status goodbye(struct cairn *self, const struct msg_goodbye *message
 enum status client_refusal(const struct msg_error *error, struct reason *why)
 {
 	struct reason own;
-	reason_set(&own, (enum status)error->code, error->index, "", "%.*s",
-		   (int)error->text.bytes, (const char *)error->text.at);
+	reason_set(&own, (enum status)error->code, error->index, "", "%.*s", (int)error->text.bytes,
+		   (const char *)error->text.at);
 	copy_text(own.field, sizeof own.field, error->field);
 	if (why != NULL)
 		*why = own;
@@ -271,7 +270,8 @@ enum status cairn_poll(struct cairn *self, int timeout_ms, struct reason *why)
 	if (status != STATUS_OK)
 		return status;
 	if (self->messages != messages)
-		return connection_flush(&self->connection) == STATUS_OK ? STATUS_OK : closed_why(why);
+		return connection_flush(&self->connection) == STATUS_OK ? STATUS_OK
+									: closed_why(why);
 	status = connection_move(&self->connection, timeout_ms);
 	if (status == STATUS_CLOSED || status == STATUS_IO)
 		return closed_why(why);

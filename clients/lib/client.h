@@ -10,7 +10,7 @@
 
 struct watched {
 	uint64_t sub;
-	uint64_t events;     /* that have come */
+	uint64_t events;    /* that have come */
 	struct bytes focus; /* the last FOCUS, packed; to be said again after a resume */
 	struct mirror mirror;
 };

@@ -92,8 +92,8 @@ enum status connection_next(struct connection *self, struct wire_slice *content)
 	size_t bytes;
 	/* Before the first byte there is no buffer, and even 0 cannot be added to none. */
 	const uint8_t *start = self->taken > 0 ? self->in.data + self->taken : self->in.data;
-	enum status status = frame_split(start, self->in.count - self->taken,
-					 self->frame_max, content, &bytes);
+	enum status status =
+		frame_split(start, self->in.count - self->taken, self->frame_max, content, &bytes);
 	if (status == STATUS_OK)
 		self->taken += bytes;
 	return status;

@@ -11,9 +11,9 @@ struct connection {
 	struct transport transport;
 	struct bytes in, out;
 	struct bytes packed; /* a message on its way into `out` */
-	size_t taken; /* bytes of `in` that have been looked at */
-	uint32_t frame_max; /* bytes of content that may come */
-	uint32_t frame_up;  /* and that may be sent */
+	size_t taken;	     /* bytes of `in` that have been looked at */
+	uint32_t frame_max;  /* bytes of content that may come */
+	uint32_t frame_up;   /* and that may be sent */
 };
 
 void connection_init(struct connection *self);

@@ -143,7 +143,8 @@ enum status cairn_shape(struct cairn *self, uint32_t world, const uint8_t *canon
 	upload->world = world;
 	upload->of = MAX_OF((bytes + WIRE_SHAPE_PART - 1) / WIRE_SHAPE_PART, 1u);
 	if (upload->of > WIRE_SHAPE_PARTS)
-		return reason_set(why, STATUS_TOO_LARGE, -1, "shape", "a shape has at most %d bytes",
+		return reason_set(why, STATUS_TOO_LARGE, -1, "shape",
+				  "a shape has at most %d bytes",
 				  WIRE_SHAPE_PARTS * WIRE_SHAPE_PART);
 	for (;; upload->part++) {
 		size_t first = (size_t)upload->part * WIRE_SHAPE_PART;
@@ -185,15 +186,16 @@ static enum status pack_commands(const struct command *commands, uint32_t count,
 		command_pack(&packer, &commands[i]);
 	enum status status = wire_packer_status(&packer);
 	if (status != STATUS_OK)
-		return reason_set(why, status == STATUS_FULL ? STATUS_TOO_LARGE : status, -1, "list",
-				  "the commands do not fit into a frame, or hold what may not travel");
+		return reason_set(
+			why, status == STATUS_FULL ? STATUS_TOO_LARGE : status, -1, "list",
+			"the commands do not fit into a frame, or hold what may not travel");
 	*list = (struct wire_list){ packed->data, packer.bytes, count };
 	return STATUS_OK;
 }
 
 enum status cairn_commands(struct cairn *self, uint32_t world, const struct command *commands,
-			   uint32_t count, struct wire_option at, enum wire_late late, uint64_t *batch,
-			   struct reason *why)
+			   uint32_t count, struct wire_option at, enum wire_late late,
+			   uint64_t *batch, struct reason *why)
 {
 	struct batch_counter *counter = counter_of(self, world);
 	if (counter == NULL)
@@ -286,8 +288,8 @@ enum status cairn_save(struct cairn *self, uint32_t world, const char *name, str
 	return cairn_request(self, &request, MESSAGE_SAVED, out, why);
 }
 
-enum status cairn_restore(struct cairn *self, uint32_t world, const char *name,
-			  struct message *out, struct reason *why)
+enum status cairn_restore(struct cairn *self, uint32_t world, const char *name, struct message *out,
+			  struct reason *why)
 {
 	struct message request;
 	message_init(&request, MESSAGE_RESTORE);

@@ -51,7 +51,8 @@ static enum status bad_address(struct reason *why, const char *address)
 {
 	return reason_set(why, STATUS_RANGE, -1, "address",
 			  "%.80s is not unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or "
-			  "wss://HOST:PORT", address);
+			  "wss://HOST:PORT",
+			  address);
 }
 
 /* "HOST:PORT" or "[HOST]:PORT", up to `end`. */
@@ -66,8 +67,8 @@ static bool split_host(const char *text, size_t bytes, struct target *out)
 		host++;
 		host_bytes -= 2;
 	}
-	if (host_bytes == 0 || host_bytes >= HOST_MAX || port_bytes == 0 || port_bytes >= PORT_MAX ||
-	    strspn(colon + 1, "0123456789") != port_bytes)
+	if (host_bytes == 0 || host_bytes >= HOST_MAX || port_bytes == 0 ||
+	    port_bytes >= PORT_MAX || strspn(colon + 1, "0123456789") != port_bytes)
 		return false;
 	snprintf(out->host, sizeof out->host, "%.*s", (int)host_bytes, host);
 	snprintf(out->port, sizeof out->port, "%.*s", (int)port_bytes, colon + 1);
@@ -76,7 +77,10 @@ static bool split_host(const char *text, size_t bytes, struct target *out)
 
 static enum status parse(const char *address, struct target *out, struct reason *why)
 {
-	static const struct { const char *prefix; bool tls, web; } KINDS[] = {
+	static const struct {
+		const char *prefix;
+		bool tls, web;
+	} KINDS[] = {
 		{ "tcp:", false, false }, { "tls:", true, false }, { "ws://", false, true },
 		{ "wss://", true, true }, { "", false, false },
 	};
@@ -250,13 +254,15 @@ static enum status open_web(struct transport *self, const struct target *target,
 	int bytes = snprintf(request, sizeof request,
 			     "GET %s HTTP/1.1\r\nHost: %s%s%s:%s\r\nUpgrade: websocket\r\n"
 			     "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-			     "Sec-WebSocket-Key: %s==\r\n\r\n", target->path, six ? "[" : "",
-			     target->host, six ? "]" : "", target->port, letters);
+			     "Sec-WebSocket-Key: %s==\r\n\r\n",
+			     target->path, six ? "[" : "", target->host, six ? "]" : "",
+			     target->port, letters);
 	if (bytes >= (int)sizeof request || put(self, (uint8_t *)request, (size_t)bytes) != bytes)
 		return no_websocket(why, "the request could not be sent");
 	const char *end = NULL;
 	while (end == NULL) {
-		long got = used < HEAD_MAX ? take(self, (uint8_t *)head + used, HEAD_MAX - used) : -1;
+		long got =
+			used < HEAD_MAX ? take(self, (uint8_t *)head + used, HEAD_MAX - used) : -1;
 		if (got <= 0)
 			return no_websocket(why, "no answer");
 		used += (size_t)got;

@@ -16,10 +16,10 @@ struct ssl_st;
 struct ssl_ctx_st;
 
 struct transport {
-	int fd; /* −1 none */
+	int fd;				/* −1 none */
 	struct ssl_ctx_st *tls_context; /* NULL: no TLS */
 	struct ssl_st *tls;
-	bool web; /* a WebSocket */
+	bool web;	      /* a WebSocket */
 	struct bytes raw;     /* of a WebSocket: arrived, not taken apart yet */
 	struct bytes message; /* in fragments so far */
 	struct bytes answers; /* pongs */

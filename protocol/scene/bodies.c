@@ -61,7 +61,8 @@ static enum status find_layers(struct compile *self, const struct node *node,
 	while (true) {
 		if (node->kind != NODE_MAP)
 			return source_fail(&self->source, node->line, STATUS_TYPE, "body",
-					   "a body must be a mapping, not %s", node_kind_text(node));
+					   "a body must be a mapping, not %s",
+					   node_kind_text(node));
 		layers[(*count)++] = node;
 		const struct node *like = node_find(node, "like");
 		if (like == NULL)
@@ -85,23 +86,23 @@ static enum status find_layers(struct compile *self, const struct node *node,
 }
 
 /* `friction` stands for both kinds where the layer does not say them apart. */
-#define SPREAD_FRICTION(values, NAME)                                                       \
-	do {                                                                                \
-		const uint64_t one = 1;                                                     \
-		if (!KEY_GIVEN(values, NAME, friction))                                     \
-			break;                                                              \
-		if (!KEY_GIVEN(values, NAME, static_friction))                              \
-			(values)->static_friction = (values)->friction;                     \
-		if (!KEY_GIVEN(values, NAME, dynamic_friction))                             \
-			(values)->dynamic_friction = (values)->friction;                    \
-		(values)->given |= one << KEY_##NAME##_static_friction;                     \
-		(values)->given |= one << KEY_##NAME##_dynamic_friction;                    \
+#define SPREAD_FRICTION(values, NAME)                                                              \
+	do {                                                                                       \
+		const uint64_t one = 1;                                                            \
+		if (!KEY_GIVEN(values, NAME, friction))                                            \
+			break;                                                                     \
+		if (!KEY_GIVEN(values, NAME, static_friction))                                     \
+			(values)->static_friction = (values)->friction;                            \
+		if (!KEY_GIVEN(values, NAME, dynamic_friction))                                    \
+			(values)->dynamic_friction = (values)->friction;                           \
+		(values)->given |= one << KEY_##NAME##_static_friction;                            \
+		(values)->given |= one << KEY_##NAME##_dynamic_friction;                           \
 	} while (0)
 
-#define TAKE_FROM_MATERIAL(body, material, key)                                             \
-	do {                                                                                \
-		if (KEY_GIVEN(material, MATERIAL, key))                                     \
-			(body)->key = (material)->key;                                      \
+#define TAKE_FROM_MATERIAL(body, material, key)                                                    \
+	do {                                                                                       \
+		if (KEY_GIVEN(material, MATERIAL, key))                                            \
+			(body)->key = (material)->key;                                             \
 	} while (0)
 
 static enum status apply_material(struct compile *self, const struct node *use,
@@ -138,9 +139,8 @@ static enum status apply_layer(struct compile *self, const struct node *node, st
 	struct body_keys layer;
 	enum status status = schema_read(&self->source, node, SCHEMA_BODY, &layer);
 	if (status == STATUS_OK)
-		status = compile_refuse_both(self, node,
-					     layer.shape != NULL && layer.shapes != NULL, "shapes",
-					     "shape");
+		status = compile_refuse_both(
+			self, node, layer.shape != NULL && layer.shapes != NULL, "shapes", "shape");
 	bool mass = KEY_GIVEN(&layer, BODY, mass), density = KEY_GIVEN(&layer, BODY, density);
 	if (status == STATUS_OK)
 		status = compile_refuse_both(self, node, mass && density, "mass", "density");
@@ -295,7 +295,8 @@ static pose jittered(const struct compile *self, pose at, const struct body_keys
 	}
 	if (KEY_GIVEN(body, BODY, jitter_degrees)) {
 		double most = body->jitter_degrees * RADIANS_PER_DEGREE;
-		vec3 turn = random_vector(rng, self->planar ? vec3_make(0, 0, most) : vec3_all(most));
+		vec3 turn =
+			random_vector(rng, self->planar ? vec3_make(0, 0, most) : vec3_all(most));
 		at.rotation = quat_mul(quat_from_rotation_vector(turn), at.rotation);
 	}
 	return at;
@@ -308,8 +309,8 @@ static enum status check_motion(struct compile *self, const struct entry *entry)
 	bool turns = !vec3_equal(body->angular_velocity, vec3_zero());
 	bool moving = turns || !vec3_equal(body->velocity, vec3_zero());
 	if (moving && body->status != BODY_DYNAMIC && body->status != BODY_ANIMATED)
-		return source_fail(&self->source, entry->node->line, STATUS_STATUS_WRONG, "velocity",
-				   "only a dynamic or animated body has velocity");
+		return source_fail(&self->source, entry->node->line, STATUS_STATUS_WRONG,
+				   "velocity", "only a dynamic or animated body has velocity");
 	if (turns && body->fixed_rotation)
 		return source_fail(&self->source, entry->node->line, STATUS_STATUS_WRONG,
 				   "angular_velocity",
@@ -364,11 +365,13 @@ static enum status name_bodies(struct compile *self, const struct entry *entry, 
 	const struct node *node = node_find(entry->node, "name");
 	if (node == NULL)
 		return source_fail(&self->source, entry->node->line, STATUS_EXISTS, "name",
-				   "name '%.32s' stands in a prototype; say it in the body's entry", name);
-	if (strcmp(name, "world") == 0 || strpbrk(name, "[]") != NULL)
-		return source_fail(&self->source, node->line, STATUS_RANGE, "name",
-				   "name '%.32s' cannot be a body's: world and brackets mean something else",
+				   "name '%.32s' stands in a prototype; say it in the body's entry",
 				   name);
+	if (strcmp(name, "world") == 0 || strpbrk(name, "[]") != NULL)
+		return source_fail(
+			&self->source, node->line, STATUS_RANGE, "name",
+			"name '%.32s' cannot be a body's: world and brackets mean something else",
+			name);
 	for (uint32_t i = 0; i < self->bodies.count; i++)
 		if (strcmp(self->bodies.items[i].name, name) == 0)
 			return source_fail(&self->source, node->line, STATUS_EXISTS, "name",
@@ -379,8 +382,8 @@ static enum status name_bodies(struct compile *self, const struct entry *entry, 
 				   "more than %d bodies with names", SCENE_NAMES_MAX);
 	if (ARRAY_RESERVE(&self->bodies, (uint64_t)self->bodies.count + 1) != STATUS_OK)
 		return source_no_memory(&self->source);
-	self->bodies.items[self->bodies.count++] = (struct named_bodies){
-		name, self->commands.count, (uint32_t)count, node->line };
+	self->bodies.items[self->bodies.count++] =
+		(struct named_bodies){ name, self->commands.count, (uint32_t)count, node->line };
 	return STATUS_OK;
 }
 

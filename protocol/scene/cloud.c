@@ -96,8 +96,8 @@ static void find_firsts(const struct cloud *cloud, double pitch, const uint32_t 
 	const vec3 *points = cloud->points.items;
 	for (uint32_t i = 0; i < cloud->points.count; i++) {
 		uint32_t p = order[i], before = i > 0 ? order[i - 1] : 0;
-		bool same = i > 0 && vec3_equal(cell_of(points[p], pitch),
-						cell_of(points[before], pitch));
+		bool same = i > 0 &&
+			    vec3_equal(cell_of(points[p], pitch), cell_of(points[before], pitch));
 		first[p] = same ? first[before] : p;
 	}
 }
@@ -148,7 +148,7 @@ enum status cloud_weld(struct cloud *cloud, double pitch)
 	uint32_t *order = heap_alloc(MAX_OF(count, 1u) * sizeof *order);
 	uint32_t *first = heap_alloc(MAX_OF(count, 1u) * sizeof *first);
 	enum status status = order != NULL && first != NULL ? sort_by_cell(cloud, pitch, order)
-							     : STATUS_NO_MEMORY;
+							    : STATUS_NO_MEMORY;
 	if (status == STATUS_OK) {
 		find_firsts(cloud, pitch, order, first);
 		/* The first of a cell has a lower number than the others, so its new number is there

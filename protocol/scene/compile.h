@@ -27,8 +27,8 @@ enum {
 	HULL_VERTICES_MAX = 1024, /* of the finished hull */
 	HULL_DIRECTIONS = 512,	  /* `simplify` of a larger cloud when the file does not say */
 	LIKE_DEPTH_MAX = 16,
-	SCENE_NAMES_MAX = 4096,	 /* of bodies: each is compared with those before it */
-	SCENE_JOINTS_MAX = 65536, /* made by all entries of a file */
+	SCENE_NAMES_MAX = 4096,	    /* of bodies: each is compared with those before it */
+	SCENE_JOINTS_MAX = 65536,   /* made by all entries of a file */
 	SCENE_POINTS_MAX = 1 << 20, /* of all tables of motors */
 };
 
@@ -94,8 +94,15 @@ enum canonical_kind compile_shape_kind(const struct compile *self, uint32_t shap
 
 /* What stands in a body's entry about how many there are of it and where. */
 struct generator {
-	enum { GENERATE_ONE, GENERATE_GRID, GENERATE_STACK, GENERATE_PYRAMID, GENERATE_RING,
-	       GENERATE_TOWER, GENERATE_ARRAY } kind;
+	enum {
+		GENERATE_ONE,
+		GENERATE_GRID,
+		GENERATE_STACK,
+		GENERATE_PYRAMID,
+		GENERATE_RING,
+		GENERATE_TOWER,
+		GENERATE_ARRAY
+	} kind;
 	union {
 		struct grid_keys grid;
 		struct stack_keys stack;

@@ -160,8 +160,8 @@ pose generator_pose(const struct generator *self, uint32_t index)
 	case GENERATE_PYRAMID:
 		return pyramid_pose(&self->pyramid, index);
 	case GENERATE_RING:
-		return circle_pose(self->ring.degrees * index / self->ring.count,
-				   self->ring.radius, 0);
+		return circle_pose(self->ring.degrees * index / self->ring.count, self->ring.radius,
+				   0);
 	case GENERATE_TOWER:
 		return tower_pose(&self->tower, index);
 	case GENERATE_ARRAY:

@@ -40,12 +40,12 @@ static enum status read_limits(const struct axis *self, const struct axis_keys *
 	const struct node *list = degrees ? keys->limits_degrees : keys->limits;
 	const char *name = degrees ? "limits_degrees" : "limits";
 	double most = degrees ? 1e6 : LENGTH_MAX, limits[2];
-	enum status status = check_degrees(self, self->node, keys->limits != NULL, degrees, "limits",
-					   "limits_degrees");
+	enum status status = check_degrees(self, self->node, keys->limits != NULL, degrees,
+					   "limits", "limits_degrees");
 	if (status != STATUS_OK || list == NULL)
 		return status;
-	status = schema_vector(source, list, name, -most, most,
-			       degrees ? "degrees" : "m or rad", 2, limits);
+	status = schema_vector(source, list, name, -most, most, degrees ? "degrees" : "m or rad", 2,
+			       limits);
 	if (status != STATUS_OK)
 		return status;
 	if (!(limits[0] <= limits[1]))
@@ -70,8 +70,8 @@ static enum status read_spring(const struct axis *self, const struct node *node)
 		status = compile_refuse_both(compile, node, stiff && hertz, "stiffness", "hertz");
 	if (status == STATUS_OK)
 		status = compile_refuse_both(compile, node,
-					     hertz && KEY_GIVEN(&spring, SPRING, damping), "damping",
-					     "hertz");
+					     hertz && KEY_GIVEN(&spring, SPRING, damping),
+					     "damping", "hertz");
 	if (status == STATUS_OK)
 		status = compile_refuse_both(compile, node,
 					     !hertz && KEY_GIVEN(&spring, SPRING, ratio) && stiff,
@@ -83,14 +83,15 @@ static enum status read_spring(const struct axis *self, const struct node *node)
 	if (status != STATUS_OK)
 		return status;
 	if (!hertz && !stiff && !KEY_GIVEN(&spring, SPRING, damping))
-		return source_fail(&compile->source, node->line, STATUS_MISSING, "hertz",
-				   "spring needs one of the keys 'hertz', 'stiffness' and 'damping'");
+		return source_fail(
+			&compile->source, node->line, STATUS_MISSING, "hertz",
+			"spring needs one of the keys 'hertz', 'stiffness' and 'damping'");
 	self->out->spring = hertz ? JOINT_SPRING_HERTZ : JOINT_SPRING_STIFFNESS;
 	self->out->stiffness = hertz ? spring.hertz : spring.stiffness;
 	self->out->damping = hertz ? spring.ratio : spring.damping;
-	self->out->rest = degrees ? spring.rest_degrees * RADIANS_PER_DEGREE :
-			  rest    ? spring.rest :
-				    self->length;
+	self->out->rest = degrees ? spring.rest_degrees * RADIANS_PER_DEGREE
+			  : rest  ? spring.rest
+				  : self->length;
 	self->out->spring_limit = spring.limit;
 	return STATUS_OK;
 }
@@ -134,11 +135,13 @@ static enum status read_motor(const struct axis *self, const struct node *node, 
 	*follow = motor.follow;
 	status = check_degrees(self, node, position, *degrees, "position", "position_degrees");
 	if (status == STATUS_OK)
-		status = compile_refuse_both(compile, node, velocity && (position || *degrees),
-					     "velocity", position ? "position" : "position_degrees");
+		status =
+			compile_refuse_both(compile, node, velocity && (position || *degrees),
+					    "velocity", position ? "position" : "position_degrees");
 	if (status == STATUS_OK)
-		status = compile_refuse_both(compile, node, motor.sine != NULL && motor.follow != NULL,
-					     "sine", "follow");
+		status = compile_refuse_both(compile, node,
+					     motor.sine != NULL && motor.follow != NULL, "sine",
+					     "follow");
 	if (status != STATUS_OK)
 		return status;
 	if (!velocity && !position && !*degrees)
@@ -146,9 +149,9 @@ static enum status read_motor(const struct axis *self, const struct node *node, 
 				   "motor needs one of the keys 'velocity', 'position' and "
 				   "'position_degrees'");
 	self->out->motor = velocity ? JOINT_MOTOR_VELOCITY : JOINT_MOTOR_POSITION;
-	self->out->target = velocity  ? motor.velocity :
-			    *degrees ? motor.position_degrees * RADIANS_PER_DEGREE :
-				       motor.position;
+	self->out->target = velocity   ? motor.velocity
+			    : *degrees ? motor.position_degrees * RADIANS_PER_DEGREE
+				       : motor.position;
 	self->out->motor_limit = motor.limit;
 	return motor.sine != NULL ? read_sine(self, motor.sine) : STATUS_OK;
 }
@@ -171,11 +174,14 @@ static enum status read_points(const struct axis *self, const struct node *list,
 		before = point[0];
 		if (compile->points.count >= SCENE_POINTS_MAX)
 			return source_fail(&compile->source, at->line, STATUS_LIMIT, "points",
-					   "more than %d points in tables of motors", SCENE_POINTS_MAX);
-		if (ARRAY_RESERVE(&compile->points, (uint64_t)compile->points.count + 1) != STATUS_OK)
+					   "more than %d points in tables of motors",
+					   SCENE_POINTS_MAX);
+		if (ARRAY_RESERVE(&compile->points, (uint64_t)compile->points.count + 1) !=
+		    STATUS_OK)
 			return source_no_memory(&compile->source);
-		compile->points.items[compile->points.count++] = (struct joint_point){
-			point[0], point[1] * (degrees ? RADIANS_PER_DEGREE : 1) };
+		compile->points.items[compile->points.count++] =
+			(struct joint_point){ point[0],
+					      point[1] * (degrees ? RADIANS_PER_DEGREE : 1) };
 	}
 	return STATUS_OK;
 }
@@ -217,8 +223,9 @@ static uint8_t mode_of(const struct axis *self, const struct axis_keys *keys)
 	return self->type == JOINT_DISTANCE && keys->spring == NULL ? JOINT_LOCKED : JOINT_FREE;
 }
 
-enum status compile_axis(struct compile *self, const struct node *node, const struct axis_keys *keys,
-			 uint32_t joint, uint32_t type, uint32_t axis, double length)
+enum status compile_axis(struct compile *self, const struct node *node,
+			 const struct axis_keys *keys, uint32_t joint, uint32_t type, uint32_t axis,
+			 double length)
 {
 	struct command values;
 	command_defaults(&values, COMMAND_JOINT_AXIS);

@@ -72,9 +72,9 @@ static enum status find_side(struct compile *self, const struct node *entry, con
 	size_t bytes = strcspn(text, "[");
 	snprintf(name, sizeof name, "%.*s", (int)bytes, text);
 	enum status status = find_name(self, use, key, name, out);
-	return status == STATUS_OK && text[bytes] != '\0' ?
-		       take_index(self, use, key, text + bytes, out) :
-		       status;
+	return status == STATUS_OK && text[bytes] != '\0'
+		       ? take_index(self, use, key, text + bytes, out)
+		       : status;
 }
 
 static enum status find_chain(struct compile *self, struct joint_entry *entry)
@@ -89,10 +89,10 @@ static enum status find_chain(struct compile *self, struct joint_entry *entry)
 	if (status != STATUS_OK)
 		return status;
 	if (all.first == WORLD || all.count < 2)
-		return source_fail(&self->source, node_find(entry->node, "chain")->line,
-				   STATUS_RANGE, "chain",
-				   "chain '%.32s' is one body; a chain needs a generator's, 2 or more",
-				   keys->chain);
+		return source_fail(
+			&self->source, node_find(entry->node, "chain")->line, STATUS_RANGE, "chain",
+			"chain '%.32s' is one body; a chain needs a generator's, 2 or more",
+			keys->chain);
 	entry->a = (struct side){ all.first, all.count - 1 };
 	entry->b = (struct side){ all.first + 1, all.count - 1 };
 	return STATUS_OK;
@@ -110,11 +110,12 @@ static enum status find_sides(struct compile *self, struct joint_entry *entry)
 	if (status != STATUS_OK)
 		return status;
 	if (a->first == b->first)
-		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "b",
-				   a->first == WORLD ?
-					   "both sides are the world: a joint needs a body, a or b" :
-					   "a and b are the same body; a generator's next to each other "
-					   "are joined by chain");
+		return source_fail(
+			&self->source, entry->node->line, STATUS_RANGE, "b",
+			a->first == WORLD
+				? "both sides are the world: a joint needs a body, a or b"
+				: "a and b are the same body; a generator's next to each other "
+				  "are joined by chain");
 	if (a->count > 1 && b->count > 1 && a->count != b->count)
 		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "b",
 				   "a has %u bodies and b %u: must be as many, or one",
@@ -151,8 +152,9 @@ static enum status check_anchors(struct compile *self, const struct joint_entry 
 	bool at = KEY_GIVEN(keys, JOINT, at), to = KEY_GIVEN(keys, JOINT, to);
 	bool at_a = KEY_GIVEN(keys, JOINT, at_a), at_b = KEY_GIVEN(keys, JOINT, at_b);
 	if (to && !apart(entry))
-		return source_fail(&self->source, node_find(node, "to")->line, STATUS_RANGE, "to",
-				   "only a distance and a drag have two anchors in the world: say at");
+		return source_fail(
+			&self->source, node_find(node, "to")->line, STATUS_RANGE, "to",
+			"only a distance and a drag have two anchors in the world: say at");
 	enum status status = compile_refuse_both(self, node, at && at_a, "at", "at_a");
 	if (status == STATUS_OK)
 		status = compile_refuse_both(self, node, to && at_b, "to", "at_b");
@@ -161,8 +163,9 @@ static enum status check_anchors(struct compile *self, const struct joint_entry 
 	if (status != STATUS_OK)
 		return status;
 	if (apart(entry) && (!(at || at_a) || !(to || at_b)))
-		return source_fail(&self->source, node->line, STATUS_MISSING, "at_b",
-				   "a joint of this type needs the keys 'at' or 'at_a', and 'to' or 'at_b'");
+		return source_fail(
+			&self->source, node->line, STATUS_MISSING, "at_b",
+			"a joint of this type needs the keys 'at' or 'at_a', and 'to' or 'at_b'");
 	if (!at && !at_a && !at_b)
 		return source_fail(&self->source, node->line, STATUS_MISSING, "at",
 				   "joint needs one of the keys 'at', 'at_a' and 'at_b'");
@@ -174,8 +177,8 @@ static quat frame_of(vec3 x, vec3 z)
 {
 	quat frame = quat_between(vec3_axis(0), x);
 	vec3 is = quat_rotate(frame, vec3_axis(2));
-	quat turn = vec3_dot(is, z) < -1 + 1e-12 ? quat_from_axis_angle(x, 180 * RADIANS_PER_DEGREE) :
-						   quat_between(is, z);
+	quat turn = vec3_dot(is, z) < -1 + 1e-12 ? quat_from_axis_angle(x, 180 * RADIANS_PER_DEGREE)
+						 : quat_between(is, z);
 	return quat_normalize(quat_mul(turn, frame));
 }
 
@@ -212,8 +215,8 @@ static enum status read_frame(struct compile *self, const struct joint_entry *en
 }
 
 /* Puts anchors and frames of the joint of two bodies. */
-static void place(const struct compile *self, const struct joint_entry *entry, uint32_t a, uint32_t b,
-		  quat frame, struct command_JOINT_CREATE *out)
+static void place(const struct compile *self, const struct joint_entry *entry, uint32_t a,
+		  uint32_t b, quat frame, struct command_JOINT_CREATE *out)
 {
 	const struct joint_keys *keys = &entry->keys;
 	pose at_a = pose_of(self, a), at_b = pose_of(self, b);
@@ -248,10 +251,14 @@ static const struct {
 	size_t offset; /* into struct joint_keys */
 	uint32_t axis, types;
 } AXES[] = {
-#define AXIS_WORD(word, axis, types) { #word, offsetof(struct joint_keys, word), axis, types }
+#define AXIS_WORD(word, axis, types)                                                               \
+	{                                                                                          \
+#word, offsetof(struct joint_keys, word), axis, types                              \
+	}
 	AXIS_WORD(slide, 0, TYPE_BIT(JOINT_PRISMATIC) | TYPE_BIT(JOINT_CYLINDRICAL)),
 	AXIS_WORD(turn, 3,
-		  TYPE_BIT(JOINT_REVOLUTE) | TYPE_BIT(JOINT_CYLINDRICAL) | TYPE_BIT(JOINT_UNIVERSAL)),
+		  TYPE_BIT(JOINT_REVOLUTE) | TYPE_BIT(JOINT_CYLINDRICAL) |
+			  TYPE_BIT(JOINT_UNIVERSAL)),
 	AXIS_WORD(bend, 4, TYPE_BIT(JOINT_UNIVERSAL)),
 	AXIS_WORD(length, 0, TYPE_BIT(JOINT_DISTANCE)),
 	AXIS_WORD(twist, 3, TYPE_BIT(JOINT_SPHERICAL)),
@@ -271,12 +278,12 @@ static const struct {
 static bool own_axis(const struct joint_keys *keys, struct axis_keys *out)
 {
 	schema_defaults(SCHEMA_AXIS, out);
-#define TAKE(key)                                                          \
-	do {                                                               \
-		const uint64_t one = 1;                                    \
-		out->key = keys->key;                                      \
-		if (KEY_GIVEN(keys, JOINT, key))                           \
-			out->given |= one << KEY_AXIS_##key;               \
+#define TAKE(key)                                                                                  \
+	do {                                                                                       \
+		const uint64_t one = 1;                                                            \
+		out->key = keys->key;                                                              \
+		if (KEY_GIVEN(keys, JOINT, key))                                                   \
+			out->given |= one << KEY_AXIS_##key;                                       \
 	} while (0)
 	TAKE(mode);
 	TAKE(limits);
@@ -298,11 +305,11 @@ static enum status own_axes(struct compile *self, const struct joint_entry *entr
 		*count = 3;
 	if (entry->type == JOINT_REVOLUTE || entry->type == JOINT_PRISMATIC || apart(entry))
 		return STATUS_OK;
-	const char *words = entry->type == JOINT_SPHERICAL   ? "twist: {…} or swing" :
-			    entry->type == JOINT_CYLINDRICAL ? "slide: {…} or turn" :
-			    entry->type == JOINT_UNIVERSAL   ? "turn: {…} or bend" :
-			    entry->type == JOINT_WHEEL	     ? "suspension: {…}, steer or spin" :
-							       "x: {…}, y, z, rx, ry or rz";
+	const char *words = entry->type == JOINT_SPHERICAL     ? "twist: {…} or swing"
+			    : entry->type == JOINT_CYLINDRICAL ? "slide: {…} or turn"
+			    : entry->type == JOINT_UNIVERSAL   ? "turn: {…} or bend"
+			    : entry->type == JOINT_WHEEL       ? "suspension: {…}, steer or spin"
+							       : "x: {…}, y, z, rx, ry or rz";
 	if (entry->type == JOINT_FIXED)
 		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "type",
 				   "a fixed joint has no axis with limits, springs or motors");
@@ -310,8 +317,8 @@ static enum status own_axes(struct compile *self, const struct joint_entry *entr
 			   "which axis has these limits, springs or motors? say %s: {…}", words);
 }
 
-static enum status make_own_axes(struct compile *self, const struct joint_entry *entry, uint32_t joint,
-				 double length)
+static enum status make_own_axes(struct compile *self, const struct joint_entry *entry,
+				 uint32_t joint, double length)
 {
 	struct axis_keys keys;
 	uint32_t first, count;
@@ -319,7 +326,8 @@ static enum status make_own_axes(struct compile *self, const struct joint_entry 
 		return STATUS_OK;
 	enum status status = own_axes(self, entry, &first, &count);
 	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
-		status = compile_axis(self, entry->node, &keys, joint, entry->type, first + i, length);
+		status = compile_axis(self, entry->node, &keys, joint, entry->type, first + i,
+				      length);
 	return status;
 }
 
@@ -376,11 +384,13 @@ static enum status make_joint(struct compile *self, const struct joint_entry *en
 	out->break_torque = keys->break_torque;
 	out->tag = keys->tag;
 	/* Without words of its own a spring of a distance pulls to where it stands; others to 0. */
-	double length = entry->type == JOINT_DISTANCE ? vec3_distance(out->point_a, out->point_b) : 0;
+	double length =
+		entry->type == JOINT_DISTANCE ? vec3_distance(out->point_a, out->point_b) : 0;
 	double reach = vec3_max_component(vec3_max(vec3_abs(out->point_a), vec3_abs(out->point_b)));
 	if (!(reach <= LENGTH_MAX))
 		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "at_a",
-				   "an anchor would be at %g m, %.10g is the most", reach, LENGTH_MAX);
+				   "an anchor would be at %g m, %.10g is the most", reach,
+				   LENGTH_MAX);
 	return make_axes(self, entry, joint, length);
 }
 

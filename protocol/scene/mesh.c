@@ -89,10 +89,11 @@ static enum status check_size(const struct source *source, uint32_t line, const 
 		return source_fail(source, line, STATUS_DEGENERATE, "file", "%.40s has no triangle",
 				   name);
 	if (points > MESH_POINTS_MAX || triangles > MESH_TRIANGLES_MAX)
-		return source_fail(source, line, STATUS_TOO_LARGE, "file",
-				   "%.40s has %llu points and %llu triangles, %d and %d are the most",
-				   name, (unsigned long long)points, (unsigned long long)triangles,
-				   MESH_POINTS_MAX, MESH_TRIANGLES_MAX);
+		return source_fail(
+			source, line, STATUS_TOO_LARGE, "file",
+			"%.40s has %llu points and %llu triangles, %d and %d are the most", name,
+			(unsigned long long)points, (unsigned long long)triangles, MESH_POINTS_MAX,
+			MESH_TRIANGLES_MAX);
 	return STATUS_OK;
 }
 
@@ -133,8 +134,8 @@ static enum status read_at(const struct source *source, uint32_t line, const cha
 {
 	const struct aiScene *scene = import(path);
 	if (scene == NULL)
-		return source_fail(source, line, STATUS_MALFORMED, "file", "%.40s is no mesh: %.80s",
-				   name, aiGetErrorString());
+		return source_fail(source, line, STATUS_MALFORMED, "file",
+				   "%.40s is no mesh: %.80s", name, aiGetErrorString());
 	enum status status = check_size(source, line, name, scene);
 	for (uint32_t m = 0; m < scene->mNumMeshes && status == STATUS_OK; m++)
 		status = take_mesh(source, line, scene->mMeshes[m], out);

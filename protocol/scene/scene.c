@@ -15,7 +15,7 @@ static const struct {
 	double min, max;
 	enum { REAL, WHOLE } kind;
 } PARAMETERS[] = {
-#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc) \
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc)         \
 	[number] = { name, min, max, kind },
 #include "server/engine/world/parameters.def"
 };
@@ -103,8 +103,8 @@ static enum status compile_limits(struct compile *self, const struct node *node,
 {
 	struct limits_keys limits;
 	schema_defaults(SCHEMA_LIMITS, &limits);
-	enum status status = node == NULL ? STATUS_OK
-					  : schema_read(&self->source, node, SCHEMA_LIMITS, &limits);
+	enum status status =
+		node == NULL ? STATUS_OK : schema_read(&self->source, node, SCHEMA_LIMITS, &limits);
 	self->bodies_max = limits.bodies;
 	self->joints_max = limits.joints;
 	if (status != STATUS_OK || node == NULL)
@@ -122,8 +122,8 @@ enum status compile_world(struct compile *self, const struct node *node, struct 
 {
 	struct world_keys world;
 	schema_defaults(SCHEMA_WORLD, &world);
-	enum status status = node == NULL ? STATUS_OK
-					  : schema_read(&self->source, node, SCHEMA_WORLD, &world);
+	enum status status =
+		node == NULL ? STATUS_OK : schema_read(&self->source, node, SCHEMA_WORLD, &world);
 	if (status != STATUS_OK)
 		return status;
 	*out = (struct scene_world){ .planar = world.planar,
@@ -342,7 +342,8 @@ void scene_link(struct scene *scene, uint32_t first, uint32_t end, const uint32_
 				continue;
 			uint32_t maker = (uint32_t)(-*ids[k] - 1);
 			ASSERT(maker < i);
-			*ids[k] = maker < first ? (int64_t)values[maker] : -(int64_t)(maker - first) - 1;
+			*ids[k] = maker < first ? (int64_t)values[maker]
+						: -(int64_t)(maker - first) - 1;
 		}
 	}
 }

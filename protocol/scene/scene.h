@@ -29,8 +29,8 @@ struct scene_world {
 	bool gravity_given;
 	uint64_t seed;
 	bool seed_given;
-	char method[32]; /* "": default */
-	char broad_phase[16]; /* "": default */
+	char method[32];					       /* "": default */
+	char broad_phase[16];					       /* "": default */
 	uint32_t bodies_max, placements_max, contacts_max, shapes_max; /* 0: default */
 	uint32_t joints_max, events_max;
 };
@@ -43,7 +43,7 @@ struct scene {
 	 * SHAPE_USE is not among them. A shape is named −k: the k-th of `shapes` (from 1) until
 	 * scene_resolve; a body or a joint −k: what the k-th of all commands makes, until scene_link. */
 	struct command *commands; /* owned */
-	uint32_t *lines; /* owned; of each command: where it comes from */
+	uint32_t *lines;	  /* owned; of each command: where it comes from */
 	uint32_t command_count;
 	struct attachment *attachments; /* owned; the commands' lists point in here */
 	uint32_t attachment_count;

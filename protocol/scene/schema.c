@@ -12,22 +12,22 @@
 #include <string.h>
 #include <strings.h>
 
-#define TABLE(NAME, name, doc)                                   \
-	typedef struct name##_keys NAME##_values;               \
+#define TABLE(NAME, name, doc)                                                                     \
+	typedef struct name##_keys NAME##_values;                                                  \
 	static const struct schema_key NAME##_keys[] = {
-#define KEY(NAME, TYPE, key, need_, min_, max_, initial_, unit_, doc_) \
-	{ .name = #key,                                                \
-	  .unit = unit_,                                               \
-	  .doc = doc_,                                                 \
-	  .type = TYPE_##TYPE,                                         \
-	  .need = (need_) != 0,                                        \
-	  .min = min_,                                                 \
-	  .max = max_,                                                 \
-	  .initial = initial_,                                         \
-	  .offset = offsetof(NAME##_values, key),                      \
+#define KEY(NAME, TYPE, key, need_, min_, max_, initial_, unit_, doc_)                             \
+	{ .name = #key,                                                                            \
+	  .unit = unit_,                                                                           \
+	  .doc = doc_,                                                                             \
+	  .type = TYPE_##TYPE,                                                                     \
+	  .need = (need_) != 0,                                                                    \
+	  .min = min_,                                                                             \
+	  .max = max_,                                                                             \
+	  .initial = initial_,                                                                     \
+	  .offset = offsetof(NAME##_values, key),                                                  \
 	  .bytes = sizeof(key_c_##TYPE) },
-#define END(NAME) \
-	}         \
+#define END(NAME)                                                                                  \
+	}                                                                                          \
 	;
 #include "protocol/scene/schema.def"
 #undef TABLE
@@ -35,12 +35,12 @@
 #undef END
 
 const struct schema_table schema_tables[SCHEMA_TABLES] = {
-#define TABLE(NAME, name_, doc_)                             \
-	[SCHEMA_##NAME] = { .name = #name_,                  \
-			    .doc = doc_,                     \
-			    .keys = NAME##_keys,             \
-			    .key_count = COUNT_OF(NAME##_keys), \
-			    .given_offset = offsetof(NAME##_values, given), \
+#define TABLE(NAME, name_, doc_)                                                                   \
+	[SCHEMA_##NAME] = { .name = #name_,                                                        \
+			    .doc = doc_,                                                           \
+			    .keys = NAME##_keys,                                                   \
+			    .key_count = COUNT_OF(NAME##_keys),                                    \
+			    .given_offset = offsetof(NAME##_values, given),                        \
 			    .bytes = sizeof(NAME##_values) },
 #define KEY(NAME, TYPE, key, need, min, max, initial, unit, doc)
 #define END(NAME)
@@ -109,21 +109,22 @@ static enum status unknown_key(const struct source *source, const struct node *k
 	struct suggestion suggestion = suggestion_for(key->text);
 	for (uint32_t i = 0; i < table->key_count; i++)
 		suggestion_offer(&suggestion, table->keys[i].name);
-	return source_fail(source, key->line, STATUS_MALFORMED, key->text, "%s has no key '%.32s'%s",
-			   table->name, key->text, suggestion_text(&suggestion, room, sizeof room));
+	return source_fail(source, key->line, STATUS_MALFORMED, key->text,
+			   "%s has no key '%.32s'%s", table->name, key->text,
+			   suggestion_text(&suggestion, room, sizeof room));
 }
 
 /* ---- numbers ------------------------------------------------------------------------------------- */
 
-static enum status wrong_type(const struct source *source, const struct node *node, const char *name,
-			      const char *wanted)
+static enum status wrong_type(const struct source *source, const struct node *node,
+			      const char *name, const char *wanted)
 {
 	if (node->kind == NODE_SCALAR)
-		return source_fail(source, node->line, STATUS_TYPE, name,
-				   "%s must be %s, not %s%.24s%s", name, wanted,
-				   node->quoted ? "\"" : "'", node->text, node->quoted ? "\"" : "'");
-	return source_fail(source, node->line, STATUS_TYPE, name, "%s must be %s, not %s", name, wanted,
-			   node_kind_text(node));
+		return source_fail(
+			source, node->line, STATUS_TYPE, name, "%s must be %s, not %s%.24s%s", name,
+			wanted, node->quoted ? "\"" : "'", node->text, node->quoted ? "\"" : "'");
+	return source_fail(source, node->line, STATUS_TYPE, name, "%s must be %s, not %s", name,
+			   wanted, node_kind_text(node));
 }
 
 static const char *skip_digits(const char *at)
@@ -171,8 +172,8 @@ static enum status out_of_range(const struct source *source, const struct node *
 				const char *name, double min, double max, const char *unit)
 {
 	return source_fail(source, node->line, STATUS_RANGE, name,
-			   "%s %.24s is not between %.10g and %.10g%s%s", name, node->text, min, max,
-			   unit[0] != '\0' ? " " : "", unit);
+			   "%s %.24s is not between %.10g and %.10g%s%s", name, node->text, min,
+			   max, unit[0] != '\0' ? " " : "", unit);
 }
 
 enum status schema_number(const struct source *source, const struct node *node, const char *name,
@@ -181,9 +182,10 @@ enum status schema_number(const struct source *source, const struct node *node, 
 	if (node->kind != NODE_SCALAR || node->quoted)
 		return wrong_type(source, node, name, "a number");
 	if (is_not_finite(node->text))
-		return source_fail(source, node->line, STATUS_NOT_FINITE, name,
-				   "%s %.16s is not a finite number; it must be between %.10g and %.10g",
-				   name, node->text, min, max);
+		return source_fail(
+			source, node->line, STATUS_NOT_FINITE, name,
+			"%s %.16s is not a finite number; it must be between %.10g and %.10g", name,
+			node->text, min, max);
 	if (!is_number(node->text))
 		return wrong_type(source, node, name, "a number");
 	*out = strtod(node->text, NULL);
@@ -217,8 +219,9 @@ enum status schema_vector(const struct source *source, const struct node *node, 
 	if (node->kind != NODE_LIST)
 		return wrong_type(source, node, name, WANTED[count]);
 	if (node->count != count)
-		return source_fail(source, node->line, STATUS_TYPE, name, "%s must be %s, this has %u",
-				   name, WANTED[count], (unsigned)node->count);
+		return source_fail(source, node->line, STATUS_TYPE, name,
+				   "%s must be %s, this has %u", name, WANTED[count],
+				   (unsigned)node->count);
 	const struct node *at = node->first;
 	for (uint32_t i = 0; i < count; i++, at = at->next) {
 		enum status status = schema_number(source, at, name, min, max, unit, &out[i]);
@@ -294,8 +297,8 @@ static enum status read_text(const struct source *source, const struct node *nod
 	size_t bytes = strlen(node->text);
 	if ((double)bytes < key->min || (double)bytes > key->max)
 		return source_fail(source, node->line, STATUS_RANGE, key->name,
-				   "%s has %zu bytes, not between %.10g and %.10g", key->name, bytes,
-				   key->min, key->max);
+				   "%s has %zu bytes, not between %.10g and %.10g", key->name,
+				   bytes, key->min, key->max);
 	for (size_t i = 0; i < bytes; i++)
 		if (node->text[i] < 0x20 || node->text[i] > 0x7e)
 			return wrong_type(source, node, key->name, "printable ASCII");
@@ -401,7 +404,8 @@ static enum status read_turn(const struct source *source, const struct node *nod
 	double length = quat_length(q);
 	if (!(length >= 0.5 && length <= 2))
 		return source_fail(source, node->line, STATUS_RANGE, key->name,
-				   "the length %.10g of %s is not between 0.5 and 2", length, key->name);
+				   "the length %.10g of %s is not between 0.5 and 2", length,
+				   key->name);
 	*(quat *)out = quat_normalize(q);
 	return STATUS_OK;
 }
@@ -423,8 +427,8 @@ static enum status read_rate(const struct source *source, const struct node *nod
 	double rate = (double)num / (double)den;
 	if (!(rate >= key->min && rate <= key->max))
 		return source_fail(source, node->line, STATUS_RANGE, key->name,
-				   "%s %.10g is not between %.10g and %.10g %s", key->name, rate, key->min,
-				   key->max, key->unit);
+				   "%s %.10g is not between %.10g and %.10g %s", key->name, rate,
+				   key->min, key->max, key->unit);
 	*(struct rate *)out = (struct rate){ (uint32_t)num, (uint32_t)den };
 	return STATUS_OK;
 }
@@ -454,11 +458,11 @@ static enum status read_any(const struct source *source, const struct node *node
 }
 
 static key_read *const READERS[KEY_TYPES] = {
-	[TYPE_REAL] = read_real,     [TYPE_COUNT] = read_count,	  [TYPE_INTEGER] = read_integer,
-	[TYPE_SEED] = read_seed,     [TYPE_BOOL] = read_bool,	  [TYPE_TEXT] = read_text,
-	[TYPE_WORD] = read_word,     [TYPE_VEC3] = read_vec3,	  [TYPE_SCALE] = read_scale,
-	[TYPE_COUNTS] = read_counts, [TYPE_TURN] = read_turn,	  [TYPE_RATE] = read_rate,
-	[TYPE_MAP] = read_nodes,     [TYPE_LIST] = read_nodes,	  [TYPE_ANY] = read_any,
+	[TYPE_REAL] = read_real,     [TYPE_COUNT] = read_count, [TYPE_INTEGER] = read_integer,
+	[TYPE_SEED] = read_seed,     [TYPE_BOOL] = read_bool,	[TYPE_TEXT] = read_text,
+	[TYPE_WORD] = read_word,     [TYPE_VEC3] = read_vec3,	[TYPE_SCALE] = read_scale,
+	[TYPE_COUNTS] = read_counts, [TYPE_TURN] = read_turn,	[TYPE_RATE] = read_rate,
+	[TYPE_MAP] = read_nodes,     [TYPE_LIST] = read_nodes,	[TYPE_ANY] = read_any,
 };
 
 /* ---- tables -------------------------------------------------------------------------------------- */

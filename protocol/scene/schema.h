@@ -59,7 +59,10 @@ typedef const struct node *key_c_ANY;
 /* enum { KEY_BODY_like, … }; */
 #define TABLE(NAME, name, doc) enum { KEY_##NAME##_BEFORE = -1,
 #define KEY(NAME, TYPE, key, need, min, max, initial, unit, doc) KEY_##NAME##_##key,
-#define END(NAME) KEY_##NAME##_AFTER };
+#define END(NAME)                                                                                  \
+	KEY_##NAME##_AFTER                                                                         \
+	}                                                                                          \
+	;
 #include "protocol/scene/schema.def"
 #undef TABLE
 #undef KEY
@@ -68,9 +71,9 @@ typedef const struct node *key_c_ANY;
 /* struct body_keys { … }; */
 #define TABLE(NAME, name, doc) struct name##_keys {
 #define KEY(NAME, TYPE, key, need, min, max, initial, unit, doc) key_c_##TYPE key;
-#define END(NAME)       \
-	uint64_t given; \
-	}               \
+#define END(NAME)                                                                                  \
+	uint64_t given;                                                                            \
+	}                                                                                          \
 	;
 #include "protocol/scene/schema.def"
 #undef TABLE

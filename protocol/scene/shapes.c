@@ -25,9 +25,9 @@ enum canonical_kind compile_shape_kind(const struct compile *self, uint32_t shap
 static enum status keep(struct compile *self, uint32_t line, struct bytes *bytes, const char *label,
 			uint32_t *index)
 {
-	struct scene_shape shape = {
-		.canonical = bytes->data, .bytes = bytes->count, .line = line
-	};
+	struct scene_shape shape = { .canonical = bytes->data,
+				     .bytes = bytes->count,
+				     .line = line };
 	snprintf(shape.label, sizeof shape.label, "%s", label);
 	hash_sha256(bytes->data, bytes->count, shape.name.bytes);
 	for (uint32_t i = 0; i < self->shapes.count; i++) {
@@ -337,7 +337,10 @@ static enum status solid_cloud(struct compile *self, const struct node *node,
 
 static enum status solid_write(struct compile *self, const struct node *node, struct writer *writer)
 {
-	enum { FORM_HULL = 1, FORM_PARTS = 2 }; /* engine/geometry/solid.h: words in their order from 1 */
+	enum {
+		FORM_HULL = 1,
+		FORM_PARTS = 2
+	}; /* engine/geometry/solid.h: words in their order from 1 */
 	struct solid_keys solid;
 	struct cloud cloud = { 0 };
 	enum status status = schema_read(&self->source, node, SCHEMA_SOLID, &solid);
@@ -363,8 +366,8 @@ static const struct {
 	const char *name;
 	shape_write *write;
 } KINDS[] = {
-	{ "sphere", sphere_write }, { "capsule", capsule_write }, { "box", box_write },
-	{ "plane", plane_write },   { "hull", hull_write },	  { "mesh", mesh_write },
+	{ "sphere", sphere_write },   { "capsule", capsule_write }, { "box", box_write },
+	{ "plane", plane_write },     { "hull", hull_write },	    { "mesh", mesh_write },
 	{ "polygon", polygon_write }, { "solid", solid_write },
 };
 

@@ -159,12 +159,13 @@ static enum status add_scalar(struct builder *b, const yaml_event_t *event)
 	uint32_t index;
 	if (bytes > YAML_SCALAR_MAX)
 		return source_fail(b->source, line_of(event), STATUS_TOO_LARGE, "scene",
-				   "a value has %zu bytes, %d are the most", bytes, YAML_SCALAR_MAX);
+				   "a value has %zu bytes, %d are the most", bytes,
+				   YAML_SCALAR_MAX);
 	if (memchr(text, '\0', bytes) != NULL)
 		return source_fail(b->source, line_of(event), STATUS_MALFORMED, "scene",
 				   "a value has a zero byte in it");
-	enum status status = refuse_decorations(b, event, event->data.scalar.anchor,
-						event->data.scalar.tag);
+	enum status status =
+		refuse_decorations(b, event, event->data.scalar.anchor, event->data.scalar.tag);
 	if (status == STATUS_OK)
 		status = add_node(b, NODE_SCALAR, event, &index);
 	if (status != STATUS_OK)

@@ -15,10 +15,10 @@
 
 #include <string.h>
 
-#define ARRAY_OF(type)                    \
-	struct {                          \
-		type *items;              \
-		uint32_t count, capacity; \
+#define ARRAY_OF(type)                                                                             \
+	struct {                                                                                   \
+		type *items;                                                                       \
+		uint32_t count, capacity;                                                          \
 	}
 
 /* Makes room for `wanted` items in all, at least doubling. On failure nothing changes. */
@@ -43,14 +43,14 @@ MUST_CHECK static inline enum status array_reserve(void *items_address, uint32_t
 	return STATUS_OK;
 }
 
-#define ARRAY_RESERVE(array, wanted) \
+#define ARRAY_RESERVE(array, wanted)                                                               \
 	array_reserve(&(array)->items, &(array)->capacity, (wanted), sizeof *(array)->items)
 
-#define ARRAY_RELEASE(array)                             \
-	do {                                             \
-		heap_free((array)->items);               \
-		(array)->items = NULL;                   \
-		(array)->count = (array)->capacity = 0; \
+#define ARRAY_RELEASE(array)                                                                       \
+	do {                                                                                       \
+		heap_free((array)->items);                                                         \
+		(array)->items = NULL;                                                             \
+		(array)->count = (array)->capacity = 0;                                            \
 	} while (0)
 
 #endif

@@ -10,11 +10,11 @@
 #include "server/base/status.h"
 
 struct bitset {
-	uint64_t *words; /* owned: one bit a member */
-	uint64_t *full;	 /* owned: one bit a word of `words`, set when it is full */
+	uint64_t *words;  /* owned: one bit a member */
+	uint64_t *full;	  /* owned: one bit a word of `words`, set when it is full */
 	uint64_t *packed; /* owned: one bit a word of `full`, set when it is full */
-	uint32_t size;	 /* numbers 0 … size-1 may be members; a multiple of 64 */
-	uint32_t count;	 /* members */
+	uint32_t size;	  /* numbers 0 … size-1 may be members; a multiple of 64 */
+	uint32_t count;	  /* members */
 };
 
 #define BITSET_NONE (UINT32_MAX - 63) /* no such number; also the largest size */

@@ -19,7 +19,7 @@ bool progress_text_at(struct progress_text *self, uint64_t done)
 	memset(bar, '.', PROGRESS_TEXT_CELLS);
 	memset(bar, '#', percent * PROGRESS_TEXT_CELLS / 100);
 	bar[PROGRESS_TEXT_CELLS] = '\0';
-	snprintf(self->line, sizeof self->line, PROGRESS_TEXT_AWAY "%.40s [%s] %3u %%", self->what, bar,
-		 (unsigned)percent);
+	snprintf(self->line, sizeof self->line, PROGRESS_TEXT_AWAY "%.40s [%s] %3u %%", self->what,
+		 bar, (unsigned)percent);
 	return true;
 }

@@ -6,8 +6,8 @@
 const char *status_text(enum status status)
 {
 	switch (status) {
-#define STATUS(number, NAME, name, text) \
-	case STATUS_##NAME:              \
+#define STATUS(number, NAME, name, text)                                                           \
+	case STATUS_##NAME:                                                                        \
 		return text;
 #include "server/base/status.def"
 #undef STATUS
@@ -18,8 +18,8 @@ const char *status_text(enum status status)
 const char *status_name(enum status status)
 {
 	switch (status) {
-#define STATUS(number, NAME, name, text) \
-	case STATUS_##NAME:              \
+#define STATUS(number, NAME, name, text)                                                           \
+	case STATUS_##NAME:                                                                        \
 		return #name;
 #include "server/base/status.def"
 #undef STATUS

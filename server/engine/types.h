@@ -44,21 +44,21 @@ enum bounds_mode {
 
 /* Bounds on every magnitude that may come in. Beyond them double arithmetic would still work, but
  * squares and products of a step could leave the finite numbers, and a millimetre would be lost. */
-#define LENGTH_MAX 1e6		 /* m, world coordinates */
-#define SPEED_MAX 1e4		 /* m/s */
-#define ANGULAR_SPEED_MAX 1e4	 /* rad/s */
-#define MASS_MIN 1e-6		 /* kg */
-#define MASS_MAX 1e9		 /* kg */
-#define DENSITY_MIN 1e-3	 /* kg/m³ */
-#define DENSITY_MAX 1e6		 /* kg/m³ */
-#define FORCE_MAX 1e12		 /* N and N·m */
-#define IMPULSE_MAX 1e12	 /* N·s and N·m·s */
-#define GRAVITY_MAX 1e4		 /* m/s² */
-#define FRICTION_MAX 10.0	 /* 1 */
-#define DAMPING_MAX 1e3		 /* 1/s */
-#define STIFFNESS_MAX 1e12	 /* N/m, N·m/rad, and N·s/m, N·m·s/rad of its damping */
-#define JOINT_HERTZ_MAX 1e4		 /* 1/s */
-#define TURNS_MAX 1e6		 /* rad: what a joint's angle may be told to be */
+#define LENGTH_MAX 1e6		       /* m, world coordinates */
+#define SPEED_MAX 1e4		       /* m/s */
+#define ANGULAR_SPEED_MAX 1e4	       /* rad/s */
+#define MASS_MIN 1e-6		       /* kg */
+#define MASS_MAX 1e9		       /* kg */
+#define DENSITY_MIN 1e-3	       /* kg/m³ */
+#define DENSITY_MAX 1e6		       /* kg/m³ */
+#define FORCE_MAX 1e12		       /* N and N·m */
+#define IMPULSE_MAX 1e12	       /* N·s and N·m·s */
+#define GRAVITY_MAX 1e4		       /* m/s² */
+#define FRICTION_MAX 10.0	       /* 1 */
+#define DAMPING_MAX 1e3		       /* 1/s */
+#define STIFFNESS_MAX 1e12	       /* N/m, N·m/rad, and N·s/m, N·m·s/rad of its damping */
+#define JOINT_HERTZ_MAX 1e4	       /* 1/s */
+#define TURNS_MAX 1e6		       /* rad: what a joint's angle may be told to be */
 #define INTEGER_MAX 9007199254740991.0 /* 2^53 − 1: what every client's numbers can hold */
 
 /* Flags of a body. */
@@ -89,14 +89,15 @@ enum joint_type {
 	JOINT_CYLINDRICAL = 4, /* 0 and 3 are free: along and about x */
 	JOINT_UNIVERSAL = 5,   /* 3 and 4 are free: about x of a, and about y of b */
 	JOINT_FIXED = 6,       /* none is free */
-	JOINT_DISTANCE = 7,    /* 0: the distance of the anchors, m; locked at `rest` (a rod), limited
+	JOINT_DISTANCE = 7, /* 0: the distance of the anchors, m; locked at `rest` (a rod), limited
 				  (a rope), or free with a spring; the others are not used */
-	JOINT_SIX_DOF = 8,     /* each axis as it is told; locked at first. Where 5 is locked at 0 and 4
+	JOINT_SIX_DOF = 8, /* each axis as it is told; locked at first. Where 5 is locked at 0 and 4
 				  is not: about x, then z, then y (R = Rx Rz Ry). Where 3 is locked
 				  at 0, 4 and 5 are not: about y, then x, then z (R = Ry Rx Rz) */
-	JOINT_WHEEL = 9,       /* x stands up: 0 the suspension, 3 steering, 5 the wheel about its
+	JOINT_WHEEL = 9,   /* x stands up: 0 the suspension, 3 steering, 5 the wheel about its
 				  axle z, are free */
-	JOINT_DRAG = 10,       /* body a is the world: 0, 1, 2 are springs to a point that commands move */
+	JOINT_DRAG =
+		10, /* body a is the world: 0, 1, 2 are springs to a point that commands move */
 };
 enum { JOINT_AXES = 6, JOINT_TYPES_END = 11 };
 
@@ -108,7 +109,8 @@ enum joint_mode {
 enum joint_spring {
 	JOINT_SPRING_NONE = 0,
 	JOINT_SPRING_STIFFNESS = 1, /* stiffness N/m (N·m/rad), damping N·s/m (N·m·s/rad) */
-	JOINT_SPRING_HERTZ = 2,	    /* stiffness: Hz, damping: ratio; of the mass that the joint's locked axes
+	JOINT_SPRING_HERTZ =
+		2, /* stiffness: Hz, damping: ratio; of the mass that the joint's locked axes
 				       leave free to move along the axis */
 };
 enum joint_motor {
@@ -143,7 +145,8 @@ struct joint_point {
 enum { JOINT_POINTS_MAX = 256 }; /* of one axis */
 
 enum event_kind {
-	EVENT_CONTACT_BEGIN = 1, /* a, b; point, normal a → b; value = normal impulse of the tick, N·s */
+	EVENT_CONTACT_BEGIN =
+		1, /* a, b; point, normal a → b; value = normal impulse of the tick, N·s */
 	EVENT_CONTACT_END = 2,	 /* bodies a, b */
 	EVENT_SLEEP = 3,	 /* body a */
 	EVENT_WAKE = 4,		 /* body a */
@@ -156,15 +159,15 @@ enum event_kind {
 	/* joint `child_a` of bodies a and b (0: the world) broke and is gone; point: its anchor; value:
 	 * what it carried in units of what it may, above 1 */
 	EVENT_JOINT_BREAK = 9,
-	EVENT_BIRTHS = 10,	 /* reserved: particles */
-	EVENT_DEATHS = 11,	 /* reserved: particles */
+	EVENT_BIRTHS = 10, /* reserved: particles */
+	EVENT_DEATHS = 11, /* reserved: particles */
 };
 
 /* Events of a tick come in this order: by kind, then a, then b, then child a, then
  * child b. */
 struct event {
 	uint8_t kind;
-	body_id a, b; /* 0 where there is none */
+	body_id a, b;		   /* 0 where there is none */
 	uint32_t child_a, child_b; /* of a contact: which piece of each body's shape, e.g. a mesh's
 				      triangle */
 	double fraction; /* of the tick at which it happened, 0 … 1; 1 where the method has no finer time */

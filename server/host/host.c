@@ -151,8 +151,8 @@ static enum status inherit(struct host *host, const struct world *world)
 }
 
 enum status host_create(const struct host_options *options, struct world *world,
-			struct shape_book *shapes, struct executor *executor,
-			host_reports *reports, void *context, struct host **out)
+			struct shape_book *shapes, struct executor *executor, host_reports *reports,
+			void *context, struct host **out)
 {
 	struct host *host = heap_alloc_zero(sizeof *host);
 	if (host == NULL)
@@ -190,7 +190,8 @@ enum status host_create(const struct host_options *options, struct world *world,
 	/* What a scene did before the first tick belongs to a boundary that no step has closed yet. */
 	struct world_changes changes = world_changes(world);
 	host->open = changes.created_count + changes.moved_count + changes.changed_count +
-			     changes.removed_count > 0;
+			     changes.removed_count >
+		     0;
 	host->shapes = *shapes;
 	shape_book_init(shapes);
 	world_set_shape_source(world, shape_book_source(&host->shapes));

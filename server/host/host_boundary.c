@@ -327,7 +327,8 @@ static enum status edit(struct host *host)
 		return status;
 	while ((job = host_step_next(host, job)) != NULL)
 		job->begun = true;
-	boundary->edits = boundary->edits || (host->mode != WIRE_MODE_RUNNING && !host_step_goes_on(host));
+	boundary->edits =
+		boundary->edits || (host->mode != WIRE_MODE_RUNNING && !host_step_goes_on(host));
 	boundary->stage = boundary->edits ? BOUNDARY_REPORT : BOUNDARY_STEP;
 	return STATUS_OK;
 }

@@ -146,10 +146,12 @@ enum status host_hash_joints(struct host *host, struct wire_hash *out)
 		struct wire_joint_facts facts;
 		status = facts_of(host->world, ids[i], &facts);
 		if (status == STATUS_OK)
-			sum += wire_joint_hash(WIRE_PROFILE_EXACT, &facts.joint, WIRE_JOINT_COLUMNS_ALL);
+			sum += wire_joint_hash(WIRE_PROFILE_EXACT, &facts.joint,
+					       WIRE_JOINT_COLUMNS_ALL);
 	}
 	arena_rewind(&host->scratch, mark);
-	*out = (struct wire_hash){ true, body_hash_finish(world_info(host->world).tick, sum, count) };
+	*out = (struct wire_hash){ true,
+				   body_hash_finish(world_info(host->world).tick, sum, count) };
 	return status;
 }
 
@@ -160,7 +162,8 @@ enum status host_observe_joints(struct host *host, struct bytes *out)
 	joint_id *ids;
 	struct arena_mark mark = arena_mark(&host->scratch);
 	enum status status = all_joints(host, &ids, &count);
-	struct wire_joint *joints = ARENA_ARRAY(&host->scratch, struct wire_joint, MAX_OF(count, 1u));
+	struct wire_joint *joints =
+		ARENA_ARRAY(&host->scratch, struct wire_joint, MAX_OF(count, 1u));
 	struct joint_row *rows = ARENA_ARRAY(&host->scratch, struct joint_row, MAX_OF(count, 1u));
 	if (joints == NULL || rows == NULL)
 		status = STATUS_NO_MEMORY;

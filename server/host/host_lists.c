@@ -5,18 +5,26 @@
 #include "server/host/host_answer.h"
 #include "server/host/host_state.h"
 
-enum { METHODS_MAX = 64, NAMES_MAX = 64, PARAMETERS_MAX = 512, LIST_BYTES_MAX = 1024, ITEM_BYTES_MAX = 2048 };
+enum {
+	METHODS_MAX = 64,
+	NAMES_MAX = 64,
+	PARAMETERS_MAX = 512,
+	LIST_BYTES_MAX = 1024,
+	ITEM_BYTES_MAX = 2048
+};
 
 /* Other names of a method; the items stand in `room`. */
 static struct wire_list names_of(const char *method, uint8_t room[LIST_BYTES_MAX])
 {
 	struct method_name names[NAMES_MAX];
-	uint32_t count = MIN_OF(world_method_names(names, NAMES_MAX), (uint32_t)NAMES_MAX), listed = 0;
+	uint32_t count = MIN_OF(world_method_names(names, NAMES_MAX), (uint32_t)NAMES_MAX),
+		 listed = 0;
 	struct wire_packer items = wire_packer_over(room, LIST_BYTES_MAX);
 	for (uint32_t i = 0; i < count; i++) {
 		if (strcmp(names[i].method, method) != 0)
 			continue;
-		struct wire_method_name name = { .name = wire_text(names[i].name), .value = names[i].value };
+		struct wire_method_name name = { .name = wire_text(names[i].name),
+						 .value = names[i].value };
 		if (names[i].parameter != NULL)
 			name.parameter = wire_text(names[i].parameter);
 		answer_pack_method_name(&items, &name);
@@ -65,7 +73,8 @@ static struct wire_list words_of(const char *text, uint8_t room[LIST_BYTES_MAX])
 	uint32_t count = 0;
 	for (size_t length; *text != '\0'; text += length + (text[length] == ' ')) {
 		length = strcspn(text, " ");
-		wire_pack_text(&items, (struct wire_slice){ (const uint8_t *)text, (uint32_t)length });
+		wire_pack_text(&items,
+			       (struct wire_slice){ (const uint8_t *)text, (uint32_t)length });
 		count++;
 	}
 	ASSERT(wire_packer_status(&items) == STATUS_OK);
@@ -74,7 +83,8 @@ static struct wire_list words_of(const char *text, uint8_t room[LIST_BYTES_MAX])
 
 enum status host_answer_parameters(struct host *host, struct bytes *out)
 {
-	struct parameter_info *list = ARENA_ARRAY(&host->scratch, struct parameter_info, PARAMETERS_MAX);
+	struct parameter_info *list =
+		ARENA_ARRAY(&host->scratch, struct parameter_info, PARAMETERS_MAX);
 	if (list == NULL)
 		return STATUS_NO_MEMORY;
 	uint32_t count = world_parameters(list, PARAMETERS_MAX);

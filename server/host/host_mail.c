@@ -97,8 +97,7 @@ static enum status post(struct host *host, struct letter *letter)
 /* Behind those that wait already, or else into the box. */
 static void post_note(struct host *host, struct letter *note)
 {
-	if (host->notes == NULL &&
-	    pool_mail_behind(&host->runnable, note->open, note) == STATUS_OK)
+	if (host->notes == NULL && pool_mail_behind(&host->runnable, note->open, note) == STATUS_OK)
 		return;
 	note->next = NULL;
 	if (host->notes == NULL)
@@ -340,18 +339,17 @@ enum status host_step(struct host *host, const struct host_step *step)
 static void open_control(struct runnable *runnable, void *context)
 {
 	struct letter *letter = context;
-	host_do_control((struct host *)runnable, &letter->asker,
-			(enum wire_control)letter->action, letter->value);
+	host_do_control((struct host *)runnable, &letter->asker, (enum wire_control)letter->action,
+			letter->value);
 	letter_destroy(letter);
 }
 
 enum status host_control(struct host *host, uint32_t session, uint64_t ref,
 			 enum wire_control action, double value)
 {
-	struct asker asker = { .session = session,
-			       .ref = ref,
-			       .kind = REPLY_CONTROL,
-			       .about = MESSAGE_CONTROL };
+	struct asker asker = {
+		.session = session, .ref = ref, .kind = REPLY_CONTROL, .about = MESSAGE_CONTROL
+	};
 	struct letter *letter = letter_new(host, open_control, asker, 0);
 	if (letter == NULL)
 		return STATUS_NO_MEMORY;
@@ -371,10 +369,9 @@ static void open_query(struct runnable *runnable, void *context)
 
 enum status host_query(struct host *host, uint32_t session, uint64_t id, struct wire_list query)
 {
-	struct asker asker = { .session = session,
-			       .ref = id,
-			       .kind = REPLY_ANSWER,
-			       .about = MESSAGE_QUERY };
+	struct asker asker = {
+		.session = session, .ref = id, .kind = REPLY_ANSWER, .about = MESSAGE_QUERY
+	};
 	struct letter *letter = letter_new(host, open_query, asker, query.bytes);
 	if (letter == NULL)
 		return STATUS_NO_MEMORY;
@@ -455,8 +452,9 @@ static enum status learn_shape(struct host *host, const struct shape *shape, str
 		status = journal_shape(host->journal, info.epoch, info.tick, shape);
 	if (status == STATUS_OK)
 		status = shape_book_add(&host->shapes, shape);
-	return status == STATUS_OK ? status
-				   : reason_set(why, status, -1, "shape", "%s", status_text(status));
+	return status == STATUS_OK
+		       ? status
+		       : reason_set(why, status, -1, "shape", "%s", status_text(status));
 }
 
 /* The world's book and its file learn the shape before the asker hears that they have. */
@@ -479,8 +477,7 @@ static void open_shape(struct runnable *runnable, void *context)
 	letter_destroy(letter);
 }
 
-enum status host_shape(struct host *host, uint32_t session, uint64_t ref,
-		       const struct shape *shape)
+enum status host_shape(struct host *host, uint32_t session, uint64_t ref, const struct shape *shape)
 {
 	struct asker asker = { session, ref, REPLY_SHAPE, MESSAGE_SHAPE_UPLOAD, NULL };
 	struct letter *letter = letter_new(host, open_shape, asker, 0);

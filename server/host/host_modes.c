@@ -100,8 +100,7 @@ bool host_edit_wanted(const struct host *host)
 		if (host->jobs.items[i].left == 0 && has_turn(host, i))
 			return true;
 	bool driven = host->mode == WIRE_MODE_LOCKSTEP || host->mode == WIRE_MODE_BARRIER;
-	return !driven &&
-	       (host->boundary.entry_count > 0 || host->drags_due || inbox_holds(host));
+	return !driven && (host->boundary.entry_count > 0 || host->drags_due || inbox_holds(host));
 }
 
 uint32_t host_step_enlist(struct host *host, bool edits)
@@ -163,9 +162,8 @@ static enum status answer_job(struct host *host, struct step_job *job)
 	reply->tick_hash = (struct wire_hash){ true, world_tick_hash(host->world) };
 	reply->joints_hash = joints;
 	if (job->want & WIRE_WANT_HASH)
-		reply->state_hash = (struct wire_hash){
-			true, world_state_hash(host->world, NULL, NULL)
-		};
+		reply->state_hash =
+			(struct wire_hash){ true, world_state_hash(host->world, NULL, NULL) };
 	host_send(host, report);
 	return STATUS_OK;
 }
@@ -190,8 +188,7 @@ enum status host_step_result(struct step_job *job, const struct batch_result *re
 	enum status status = bytes_reserve(&job->results, room);
 	if (status != STATUS_OK)
 		return status;
-	struct wire_packer packer =
-		wire_packer_over(job->results.data + job->results.count, room);
+	struct wire_packer packer = wire_packer_over(job->results.data + job->results.count, room);
 	result_pack(&packer, &packed);
 	status = wire_packer_status(&packer);
 	ASSERT(status == STATUS_OK);
@@ -246,8 +243,7 @@ static void settle_jobs(struct host *host)
 }
 
 /* Whether the commands make sense: whatever is wrong with them is said before anything waits for them. */
-static enum status check_commands(struct host *host, const struct step_job *job,
-				  struct reason *why)
+static enum status check_commands(struct host *host, const struct step_job *job, struct reason *why)
 {
 	struct command *commands;
 	struct arena_mark mark = arena_mark(&host->scratch);
@@ -345,7 +341,8 @@ static enum status control(struct host *host, uint32_t session, enum wire_contro
 		return STATUS_OK;
 	case WIRE_CONTROL_RESUME: {
 		struct reason running;
-		reason_set(&running, STATUS_RUNNING, -1, "world", "%s", status_text(STATUS_RUNNING));
+		reason_set(&running, STATUS_RUNNING, -1, "world", "%s",
+			   status_text(STATUS_RUNNING));
 		host_refuse_all_jobs(host, &running);
 		host_set_mode(host, WIRE_MODE_RUNNING);
 		return STATUS_OK;
@@ -365,19 +362,20 @@ static enum status control(struct host *host, uint32_t session, enum wire_contro
 		return STATUS_OK;
 	case WIRE_CONTROL_BARRIER:
 		if (!(value >= 1 && value <= STEP_JOBS_MAX && value == (double)(int)value))
-			return reason_set(why, STATUS_RANGE, -1, "value",
-					  "value is %.10g: a barrier takes an integer within 1 and %d",
-					  value, STEP_JOBS_MAX);
+			return reason_set(
+				why, STATUS_RANGE, -1, "value",
+				"value is %.10g: a barrier takes an integer within 1 and %d", value,
+				STEP_JOBS_MAX);
 		host_set_mode(host, WIRE_MODE_BARRIER);
 		host->barrier = (uint32_t)value;
 		return STATUS_OK;
 	}
-	return reason_set(why, STATUS_RANGE, -1, "action", "action is %d: it must be within 0 and %d",
-			  (int)action, WIRE_CONTROL_BARRIER);
+	return reason_set(why, STATUS_RANGE, -1, "action",
+			  "action is %d: it must be within 0 and %d", (int)action,
+			  WIRE_CONTROL_BARRIER);
 }
 
-void host_do_control(struct host *host, struct asker *asker, enum wire_control action,
-		     double value)
+void host_do_control(struct host *host, struct asker *asker, enum wire_control action, double value)
 {
 	struct reason why;
 	if (control(host, asker->session, action, value, &why) != STATUS_OK) {

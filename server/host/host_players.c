@@ -86,7 +86,8 @@ enum status host_players_begin(struct host *host, struct boundary *boundary)
 	if (boundary->shares == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < boundary->share_count; i++) {
-		boundary->shares[i] = (struct world_share){ .session = host->players.items[i].session };
+		boundary->shares[i] =
+			(struct world_share){ .session = host->players.items[i].session };
 		host->players.items[i].asked = 0;
 	}
 	world_shares(host->world, boundary->shares, boundary->share_count);
@@ -133,12 +134,13 @@ static uint32_t forces_of(struct player *player, uint32_t epoch, uint64_t tick)
 
 static enum status too_many(struct reason *why, const char *field, const char *what, uint32_t most)
 {
-	return reason_set(why, STATUS_LIMIT, -1, field, "a player has at most %u %s in a world at once",
-			  (unsigned)most, what);
+	return reason_set(why, STATUS_LIMIT, -1, field,
+			  "a player has at most %u %s in a world at once", (unsigned)most, what);
 }
 
-enum status host_players_check(struct host *host, struct boundary *boundary, const struct host_batch *from,
-			       const struct command *commands, struct reason *why)
+enum status host_players_check(struct host *host, struct boundary *boundary,
+			       const struct host_batch *from, const struct command *commands,
+			       struct reason *why)
 {
 	const struct player_limits *limits = &host->options.players;
 	struct world_info info = world_info(host->world);
@@ -152,11 +154,13 @@ enum status host_players_check(struct host *host, struct boundary *boundary, con
 	/* What waits may make some, too. */
 	uint64_t bodies = share->pending > 0 ? made : MIN_OF(share->bodies + player->given, made);
 	if (later && (player->gone || from->at - tick > limits->horizon_ticks))
-		return reason_set(why, STATUS_RANGE, -1, "at",
-				  "a player's batch waits for at most %u ticks; the world is at %llu",
-				  (unsigned)limits->horizon_ticks, (unsigned long long)tick);
+		return reason_set(
+			why, STATUS_RANGE, -1, "at",
+			"a player's batch waits for at most %u ticks; the world is at %llu",
+			(unsigned)limits->horizon_ticks, (unsigned long long)tick);
 	if (wish.longest > limits->horizon_ticks)
-		return reason_set(why, STATUS_RANGE, -1, "ticks", "a player's force lasts at most %u ticks",
+		return reason_set(why, STATUS_RANGE, -1, "ticks",
+				  "a player's force lasts at most %u ticks",
 				  (unsigned)limits->horizon_ticks);
 	if (later && share->pending >= limits->pending)
 		return too_many(why, "at", "batches that wait", limits->pending);
@@ -169,7 +173,8 @@ enum status host_players_check(struct host *host, struct boundary *boundary, con
 	player->asked += wish.lasting;
 	/* For host_players_applied, which must not fail. */
 	if (ARRAY_RESERVE(&player->forces, player->forces.count + player->asked) != STATUS_OK)
-		return reason_set(why, STATUS_NO_MEMORY, -1, "ticks", "%s", status_text(STATUS_NO_MEMORY));
+		return reason_set(why, STATUS_NO_MEMORY, -1, "ticks", "%s",
+				  status_text(STATUS_NO_MEMORY));
 	share->bodies += wish.spawns;
 	return STATUS_OK;
 }
@@ -181,12 +186,14 @@ static bool may_hold(const struct boundary *boundary, uint32_t session)
 		const struct batch *batch = &boundary->batches[i];
 		for (uint32_t k = 0; k < batch->count; k++) {
 			const struct command *command = &batch->commands[k];
-			uint32_t owner = command->op == COMMAND_JOINT_CREATE ? command->joint_create.owner
-					 : command->op == COMMAND_JOINT_SET  ? command->joint_set.owner
-									     : 0;
+			uint32_t owner =
+				command->op == COMMAND_JOINT_CREATE ? command->joint_create.owner
+				: command->op == COMMAND_JOINT_SET  ? command->joint_set.owner
+								    : 0;
 			bool joint = command->op == COMMAND_JOINT_CREATE ||
 				     command->op == COMMAND_JOINT_SET;
-			if (joint && (owner == session || (batch->restricted && batch->session == session)))
+			if (joint &&
+			    (owner == session || (batch->restricted && batch->session == session)))
 				return true;
 		}
 	}
@@ -196,9 +203,12 @@ static bool may_hold(const struct boundary *boundary, uint32_t session)
 static void put_own(struct boundary *boundary, uint32_t session, uint64_t number, uint8_t late)
 {
 	uint32_t at = boundary->count + boundary->own++;
-	boundary->batches[at] = (struct batch){ .session = session, .number = number, .late = late,
-						.restricted = true };
-	boundary->records[at] = (struct journal_batch){ .session = session, .batch = number, .late = late,
+	boundary->batches[at] = (struct batch){
+		.session = session, .number = number, .late = late, .restricted = true
+	};
+	boundary->records[at] = (struct journal_batch){ .session = session,
+							.batch = number,
+							.late = late,
 							.restricted = true,
 							.commands = (const uint8_t *)"" };
 }
@@ -226,9 +236,10 @@ void host_players_applied(struct host *host, const struct boundary *boundary)
 	uint64_t tick = world_info(host->world).tick;
 	for (uint32_t i = 0; i < boundary->count; i++) {
 		const struct batch *batch = &boundary->batches[i];
-		struct player *player = batch->restricted && boundary->results[i].status == STATUS_OK
-						? find(host, batch->session)
-						: NULL;
+		struct player *player =
+			batch->restricted && boundary->results[i].status == STATUS_OK
+				? find(host, batch->session)
+				: NULL;
 		for (uint32_t k = 0; player != NULL && k < batch->count; k++) {
 			const struct command *command = &batch->commands[k];
 			player->made += command->op == COMMAND_SPAWN;
@@ -305,7 +316,8 @@ void host_players_gone(struct host *host, struct letter *farewell)
 void host_players_release(struct host *host)
 {
 	struct letter *letter;
-	while ((letter = letter_take(&host->gone)) != NULL || (letter = letter_take(&host->ending)) != NULL)
+	while ((letter = letter_take(&host->gone)) != NULL ||
+	       (letter = letter_take(&host->ending)) != NULL)
 		letter_destroy(letter);
 	for (uint32_t i = 0; i < host->players.count; i++)
 		ARRAY_RELEASE(&host->players.items[i].forces);

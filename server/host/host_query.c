@@ -92,8 +92,7 @@ static enum status body_facts(const struct world *world, body_id id, uint8_t *sh
 	return STATUS_OK;
 }
 
-static enum status answer_body(struct host *host, const struct wire_query *query,
-			       struct bytes *out)
+static enum status answer_body(struct host *host, const struct wire_query *query, struct bytes *out)
 {
 	uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
 	struct wire_body_facts facts;

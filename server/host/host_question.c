@@ -18,7 +18,8 @@
 
 enum {
 	AWAY_SESSION_MAX = 4, /* of one session, of HOST_AWAY_MAX in all */
-	NEAR_MAX = 4096,     /* placed shapes a question may be about; a ray or an overlap about any number */
+	NEAR_MAX =
+		4096, /* placed shapes a question may be about; a ray or an overlap about any number */
 	NEAR_AT_ONCE = 512,  /* room for so many is made before they are counted */
 	WORK_AT_ONCE = 2048, /* pairs of pieces the worker answers itself */
 	REGIONS_MAX = 1024,  /* listed in an answer */
@@ -35,11 +36,11 @@ struct question {
 	struct host *host;     /* borrowed: it waits for us */
 	struct report *report; /* owned until sent */
 	struct wire_query query;
-	struct shape *shape;   /* a reference, or NULL */
+	struct shape *shape;	    /* a reference, or NULL */
 	struct placed_shape *a, *b; /* one block, owned; shapes are references once `retained` */
 	uint32_t a_count, b_count;
 	bool retained;
-	uint32_t place;	    /* in host->away_by */
+	uint32_t place; /* in host->away_by */
 	uint64_t work;
 	struct aabb near; /* of CLOSEST without other: what was looked at */
 	vec3 up;
@@ -104,11 +105,13 @@ static enum status check_flight(struct question *self, pose *from, struct aabb *
 	if (!is_finite3(query->origin) || !is_finite3(query->direction) || !quat_is_finite(r))
 		return refuse(self, STATUS_NOT_FINITE, "position", "a number is not finite");
 	if (!(vec3_max_component(vec3_abs(get3(query->origin))) <= LENGTH_MAX))
-		return refuse(self, STATUS_RANGE, "position", "the position is outside every world");
+		return refuse(self, STATUS_RANGE, "position",
+			      "the position is outside every world");
 	if (!(vec3_length(get3(query->direction)) <= 4 * LENGTH_MAX))
 		return refuse(self, STATUS_RANGE, "way", "the way is too long");
 	if (!(size >= 0.25 && size <= 4))
-		return refuse(self, STATUS_RANGE, "rotation", "the rotation is not near unit length");
+		return refuse(self, STATUS_RANGE, "rotation",
+			      "the rotation is not near unit length");
 	*from = pose_make(get3(query->origin), quat_normalize(r));
 	if (self->shape->kind == SHAPE_PLANE || self->shape->kind == SHAPE_MESH)
 		return refuse(self, STATUS_UNSUPPORTED, "shape", "planes and meshes do not fly");
@@ -119,9 +122,9 @@ static enum status check_flight(struct question *self, pose *from, struct aabb *
 	if (query->kind == WIRE_QUERY_MOVE)
 		*reach = aabb_grow(box, 1.1 * vec3_length(way) + 4 * spare + 1);
 	else
-		*reach = aabb_grow(aabb_union(box, aabb_make(vec3_add(box.min, way),
-							     vec3_add(box.max, way))),
-				   1e-3);
+		*reach = aabb_grow(
+			aabb_union(box, aabb_make(vec3_add(box.min, way), vec3_add(box.max, way))),
+			1e-3);
 	return STATUS_OK;
 }
 
@@ -164,7 +167,8 @@ static enum status take_place(struct question *self)
 	if (free == HOST_AWAY_MAX || own >= AWAY_SESSION_MAX)
 		return reason_set(&self->why, STATUS_BUSY, -1, "query",
 				  "%d long questions about this world, and %d of a session, are "
-				  "answered at once", HOST_AWAY_MAX, AWAY_SESSION_MAX);
+				  "answered at once",
+				  HOST_AWAY_MAX, AWAY_SESSION_MAX);
 	if (atomic_load(&host->away) > 0 &&
 	    atomic_load(&host->away_bytes) + image_bytes(self) > AWAY_BYTES_MAX)
 		return refuse(self, STATUS_BUSY, "query",
@@ -191,9 +195,10 @@ static enum status look_all(struct question *self, const struct aabb *box)
 			status = make_room(self, 0, count);
 		if (status != STATUS_OK)
 			return status;
-		status = box != NULL ? world_near(world, box, filter_of(query), self->b, count, &count)
-				     : world_near_ray(world, get3(query->origin), self->way,
-						      filter_of(query), self->b, count, &count);
+		status = box != NULL
+				 ? world_near(world, box, filter_of(query), self->b, count, &count)
+				 : world_near_ray(world, get3(query->origin), self->way,
+						  filter_of(query), self->b, count, &count);
 	}
 	self->b_count = status == STATUS_OK ? count : 0;
 	return status == STATUS_OK ? status : refuse(self, status, "query", status_text(status));
@@ -223,8 +228,7 @@ static enum status prepare_flight(struct question *self)
 {
 	struct aabb reach;
 	pose from;
-	enum status status =
-		host_query_shape(self->host, &self->query, &self->shape, &self->why);
+	enum status status = host_query_shape(self->host, &self->query, &self->shape, &self->why);
 	if (status == STATUS_OK)
 		status = check_flight(self, &from, &reach);
 	if (status == STATUS_OK)
@@ -259,13 +263,15 @@ static enum status prepare_pair(struct question *self)
 	for (uint32_t i = 0; i < self->a_count; i++)
 		box = aabb_union(box, shape_aabb(self->a[i].shape, &self->a[i].at));
 	struct query_filter filter = { UINT32_MAX, UINT32_MAX, query->body };
-	return self->a_count > 0 ? look_near(self, aabb_grow(box, query->length), filter) : STATUS_OK;
+	return self->a_count > 0 ? look_near(self, aabb_grow(box, query->length), filter)
+				 : STATUS_OK;
 }
 
 /* Pairs of pieces it may come to; a mesh counts by its logarithm, a walker by its sweeps. */
 static uint64_t work_of(const struct question *self)
 {
-	uint64_t own = self->shape != NULL ? shape_piece_count(shape_asked(self->shape)) : 0, others = 0;
+	uint64_t own = self->shape != NULL ? shape_piece_count(shape_asked(self->shape)) : 0,
+		 others = 0;
 	for (uint32_t i = 0; i < self->a_count; i++)
 		own += shape_piece_count(shape_asked(self->a[i].shape));
 	for (uint32_t i = 0; i < self->b_count; i++) {
@@ -290,7 +296,8 @@ static enum status answer_ray(struct question *self)
 	struct ray_hit *hits = heap_alloc(MAX_OF(most, 1u) * sizeof *hits);
 	if (hits == NULL)
 		return STATUS_NO_MEMORY;
-	uint32_t count = placed_ray(self->b, self->b_count, get3(query->origin), self->way, hits, most);
+	uint32_t count =
+		placed_ray(self->b, self->b_count, get3(query->origin), self->way, hits, most);
 	struct wire_packer packer = packer_into(&self->raw, 8 + (size_t)count * RAY_HIT_BYTES_MAX);
 	wire_pack_array(&packer, count);
 	for (uint32_t i = 0; i < count; i++) {
@@ -399,8 +406,8 @@ static enum status answer_mass(struct question *self)
 		return refuse(self, status, "body", status_text(status));
 	struct wire_mass out = {
 		.mass = mass.mass,
-		.inertia = { mass.inertia.x.x, mass.inertia.y.y, mass.inertia.z.z,
-			     mass.inertia.y.x, mass.inertia.z.x, mass.inertia.z.y },
+		.inertia = { mass.inertia.x.x, mass.inertia.y.y, mass.inertia.z.z, mass.inertia.y.x,
+			     mass.inertia.z.x, mass.inertia.z.y },
 		.axes = { mass.axes.w, mass.axes.x, mass.axes.y, mass.axes.z },
 		.radius = mass.radius,
 		.bodies = mass.bodies,
@@ -412,7 +419,8 @@ static enum status answer_mass(struct question *self)
 	return packed(&self->raw, &packer);
 }
 
-_Static_assert((int)WIRE_MOVE_CONTACTS_MAX == (int)MOVER_CONTACTS_MAX, "all contacts fit an answer");
+_Static_assert((int)WIRE_MOVE_CONTACTS_MAX == (int)MOVER_CONTACTS_MAX,
+	       "all contacts fit an answer");
 
 static enum status answer_move(struct question *self)
 {
@@ -430,8 +438,8 @@ static enum status answer_move(struct question *self)
 	struct wire_move out = { .iterations = result.iterations,
 				 .climbed = result.climbed,
 				 .contact_count = result.contact_count };
-	out.flags = (result.grounded ? WIRE_MOVE_GROUNDED : 0u) |
-		    (result.stuck ? WIRE_MOVE_STUCK : 0u);
+	out.flags =
+		(result.grounded ? WIRE_MOVE_GROUNDED : 0u) | (result.stuck ? WIRE_MOVE_STUCK : 0u);
 	put3(out.position, result.position);
 	put3(out.left, result.left);
 	if (result.grounded)

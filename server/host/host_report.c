@@ -14,8 +14,8 @@ enum status report_put_contacts(struct tick_report *report, struct report_body *
 	body->contact_bytes = 0;
 	enum status status = STATUS_OK;
 	if (count > 0)
-		status = bytes_reserve(packed,
-				       WIRE_TOUCHES_HEAD + (size_t)count * WIRE_TOUCH_BYTES);
+		status =
+			bytes_reserve(packed, WIRE_TOUCHES_HEAD + (size_t)count * WIRE_TOUCH_BYTES);
 	if (status != STATUS_OK || count == 0)
 		return status;
 	struct wire_touches_writer writer;
@@ -41,8 +41,8 @@ static enum status add_contacts(const struct world *world, struct tick_report *t
 				struct contact_view *views, struct report_body *body)
 {
 	uint32_t held, count;
-	enum status status = world_held_contacts(world, body->view.id, views, WIRE_BODY_CONTACTS,
-						 &held);
+	enum status status =
+		world_held_contacts(world, body->view.id, views, WIRE_BODY_CONTACTS, &held);
 	if (status != STATUS_OK)
 		return status;
 	count = MIN_OF(held, (uint32_t)WIRE_BODY_CONTACTS);
@@ -110,8 +110,8 @@ static int by_number(const void *a, const void *b)
 
 /* Ascending ids, in the arena, of the bodies whose contacts are told beside those that changed. Those of
  * bodies that sleep are what they were. */
-static enum status list_touched(struct host *host, const struct tick_report *ticked,
-				body_id **ids, uint32_t *count)
+static enum status list_touched(struct host *host, const struct tick_report *ticked, body_id **ids,
+				uint32_t *count)
 {
 	const struct world *world = host->world;
 	bool all = ticked->contacts_all;
@@ -236,7 +236,8 @@ static uint32_t inherited_of(const struct host *host, const struct batch_result 
 static bool is_inherited(const struct host *host, const struct batch_result *kept, uint32_t k)
 {
 	uint32_t inherited = inherited_of(host, &kept[k]), before = 0;
-	while (before < inherited && before < k && kept[k - 1 - before].session == kept[k].session &&
+	while (before < inherited && before < k &&
+	       kept[k - 1 - before].session == kept[k].session &&
 	       kept[k - 1 - before].number == kept[k].number)
 		before++;
 	return before < inherited;
@@ -259,7 +260,8 @@ static enum status add_results(const struct host *host, struct tick_report *tick
 	for (uint32_t k = 0; k < RESULT_LISTS && status == STATUS_OK; k++)
 		for (uint32_t i = 0; i < lists[k].count; i++)
 			if (k != RESULTS_KEPT ||
-			    !is_inherited(host, lists[k].items - host->kept_told, i + host->kept_told))
+			    !is_inherited(host, lists[k].items - host->kept_told,
+					  i + host->kept_told))
 				add_result(ticked, &lists[k].items[i]);
 	return status;
 }
@@ -273,8 +275,8 @@ static enum status add_events(const struct host *host, const struct boundary *bo
 	uint32_t count;
 	const struct event *events = world_events(host->world, &count);
 	bool failed = boundary->status != STATUS_OK;
-	enum status status = array_reserve(&ticked->events, &ticked->event_room, count,
-					   sizeof *ticked->events);
+	enum status status =
+		array_reserve(&ticked->events, &ticked->event_room, count, sizeof *ticked->events);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < count; i++) {

@@ -58,7 +58,8 @@ static enum status make_room(struct host *host, const char *name, size_t image_b
 				  "snapshots of this world may take %llu bytes in all",
 				  (unsigned long long)host->options.snapshot_bytes_max);
 	if (old == NULL && host->snapshots.count == host->options.snapshots_max)
-		return reason_set(why, STATUS_LIMIT, -1, "name", "a world keeps at most %u snapshots",
+		return reason_set(why, STATUS_LIMIT, -1, "name",
+				  "a world keeps at most %u snapshots",
 				  (unsigned)host->options.snapshots_max);
 	if (ARRAY_RESERVE(&host->snapshots, host->snapshots.count + 1u) != STATUS_OK)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "name", "%s",
@@ -147,8 +148,8 @@ static enum status restore(struct host *host, const struct snapshot *snapshot, s
 	if (host->journal_failed)
 		return reason_set(why, host->failure.status, -1, "journal", "%s",
 				  host->failure.text);
-	enum status status = world_restore(host->world, snapshot->image.data, snapshot->image.count,
-					   why);
+	enum status status =
+		world_restore(host->world, snapshot->image.data, snapshot->image.count, why);
 	if (status != STATUS_OK)
 		return status;
 	host->restored_other_bits = is_of_other_bits(host, snapshot);
@@ -213,8 +214,8 @@ void host_do_fork(struct host *host, struct asker *asker, const char *name,
 	if (status != STATUS_OK) {
 		bytes_release(&reply->image);
 		host->refused++;
-		reply->status = reason_set(&reply->why, status, -1, "snapshot", "%s",
-					   status_text(status));
+		reply->status =
+			reason_set(&reply->why, status, -1, "snapshot", "%s", status_text(status));
 	}
 	host_send(host, report);
 }

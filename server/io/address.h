@@ -22,8 +22,8 @@ enum {
 
 struct address {
 	enum address_kind kind;
-	uint16_t port;			   /* TCP only */
-	uint8_t octets[16];		   /* TCP only: 4 or 16 of them, network order */
+	uint16_t port;			 /* TCP only */
+	uint8_t octets[16];		 /* TCP only: 4 or 16 of them, network order */
 	char path[ADDRESS_PATH_MAX + 1]; /* Unix only */
 };
 

@@ -102,7 +102,8 @@ enum status config_file_read(struct config_file *self, const char *path, struct 
 	if (status == STATUS_OK) {
 		text.count = fread(text.data, 1, CONFIG_FILE_MAX + 1, file);
 		if (ferror(file))
-			status = reason_set(why, STATUS_IO, -1, "config", "%s could not be read", path);
+			status = reason_set(why, STATUS_IO, -1, "config", "%s could not be read",
+					    path);
 		else if (text.count > CONFIG_FILE_MAX)
 			status = reason_set(why, STATUS_TOO_LARGE, -1, "config",
 					    "%s has more than %d bytes", path, CONFIG_FILE_MAX);

@@ -72,10 +72,10 @@ static inline void bell_init(struct bell *bell, executor_work *answer, void *con
 }
 
 struct executor_options {
-	uint32_t workers;	/* 1 … EXECUTOR_WORKERS_MAX */
+	uint32_t workers; /* 1 … EXECUTOR_WORKERS_MAX */
 	/* Threads inside a step, 1 … PARALLEL_WORKERS_MAX; 1: none but the caller. */
 	uint32_t step_workers;
-	uint32_t queue_length;	/* posts waiting per thread; rounded up to a power of two */
+	uint32_t queue_length; /* posts waiting per thread; rounded up to a power of two */
 	/* SCHED_FIFO for workers, 0 for none; refused quietly where not allowed. */
 	int fifo_priority;
 };
@@ -84,9 +84,9 @@ struct executor_options {
 struct executor_options executor_options_default(void);
 
 struct executor_counters {
-	uint64_t posts[EXECUTOR_THREADS_MAX];	 /* accepted, per receiver */
+	uint64_t posts[EXECUTOR_THREADS_MAX];	/* accepted, per receiver */
 	uint64_t refused[EXECUTOR_THREADS_MAX]; /* queue full */
-	uint64_t rings[EXECUTOR_THREADS_MAX];	 /* that were not already rung */
+	uint64_t rings[EXECUTOR_THREADS_MAX];	/* that were not already rung */
 	uint32_t depth_max[EXECUTOR_THREADS_MAX];
 };
 

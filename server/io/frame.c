@@ -24,7 +24,7 @@ static uint32_t class_of(uint64_t bytes)
 {
 	uint32_t class = 0;
 	while (class_bytes(class) < bytes)
-		class++;
+		class ++;
 	ASSERT(class < CLASS_COUNT);
 	return class;
 }

@@ -32,9 +32,9 @@ struct frame {
 enum { FRAME_CAPACITY_MAX = 2 << 20 }; /* over the largest frame of the protocol, 1 MiB */
 
 struct frame_pool_counters {
-	uint64_t made;	   /* frames taken from the heap, since the start */
-	uint64_t reused;   /* frames taken from the free lists */
-	uint64_t live;	   /* frames out with somebody */
+	uint64_t made;	     /* frames taken from the heap, since the start */
+	uint64_t reused;     /* frames taken from the free lists */
+	uint64_t live;	     /* frames out with somebody */
 	uint64_t idle_bytes; /* kept in free lists */
 };
 

@@ -28,11 +28,11 @@
 #include "server/io/instant.h"
 
 struct io_limits {
-	uint32_t streams_max;	   /* open at once; one more is closed at once and counted */
-	uint32_t queue_bytes;	   /* waiting per stream in this process */
-	uint32_t send_buffer;	   /* SO_SNDBUF, bytes; 0 leaves the system's */
-	uint32_t notsent_lowat;	   /* TCP_NOTSENT_LOWAT, bytes */
-	uint32_t user_timeout_ms;  /* TCP_USER_TIMEOUT: unacknowledged bytes end the connection */
+	uint32_t streams_max;	  /* open at once; one more is closed at once and counted */
+	uint32_t queue_bytes;	  /* waiting per stream in this process */
+	uint32_t send_buffer;	  /* SO_SNDBUF, bytes; 0 leaves the system's */
+	uint32_t notsent_lowat;	  /* TCP_NOTSENT_LOWAT, bytes */
+	uint32_t user_timeout_ms; /* TCP_USER_TIMEOUT: unacknowledged bytes end the connection */
 	/* After stream_finish: wait this long for the peer's end of file. */
 	uint32_t linger_ms;
 };
@@ -61,10 +61,10 @@ struct stream;
 struct peer {
 	enum address_kind kind;
 	uint8_t octets[16]; /* TCP: its address, as in struct address */
-	bool web;      /* came through a browser's door: WebSocket */
-	bool local;    /* on this machine: loopback or a Unix socket */
-	bool secure;   /* nobody on the way can read or change what is said: TLS */
-	bool known;    /* uid, gid and pid are the peer's (Unix sockets, SO_PEERCRED) */
+	bool web;	    /* came through a browser's door: WebSocket */
+	bool local;	    /* on this machine: loopback or a Unix socket */
+	bool secure;	    /* nobody on the way can read or change what is said: TLS */
+	bool known;	    /* uid, gid and pid are the peer's (Unix sockets, SO_PEERCRED) */
 	uint32_t uid, gid;
 	int32_t pid;
 	char text[ADDRESS_TEXT_MAX]; /* for logs */

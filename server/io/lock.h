@@ -15,7 +15,10 @@ struct lock {
 };
 
 /* Of a lock that lives as long as the process; it needs no lock_init. */
-#define LOCK_INITIAL { PTHREAD_MUTEX_INITIALIZER }
+#define LOCK_INITIAL                                                                               \
+	{                                                                                          \
+		PTHREAD_MUTEX_INITIALIZER                                                          \
+	}
 
 static inline void lock_init(struct lock *self)
 {

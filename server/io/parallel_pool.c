@@ -26,7 +26,7 @@
 #define CLOSED UINT32_MAX
 
 enum {
-	SPINS = 2000,	   /* about 20 µs of looking before a helper sleeps */
+	SPINS = 2000,	    /* about 20 µs of looking before a helper sleeps */
 	RUNS_PER_WORKER = 4 /* runs are cut so that each worker gets about so many */
 };
 
@@ -137,8 +137,8 @@ static void wake_helpers(struct parallel_pool *pool)
 	pthread_mutex_unlock(&pool->mutex);
 }
 
-static void publish(struct parallel_pool *pool, uint32_t count, uint32_t run,
-		    parallel_piece *piece, void *context)
+static void publish(struct parallel_pool *pool, uint32_t count, uint32_t run, parallel_piece *piece,
+		    void *context)
 {
 	uint32_t job = (uint32_t)(atomic_load(&pool->claim) >> 32) + 1;
 	atomic_store(&pool->claim, word(job, CLOSED));

@@ -22,7 +22,8 @@ static enum status read_all(int fd, size_t bytes, struct bytes *out)
 	return status;
 }
 
-enum status secret_file_check(const char *path, size_t bytes_max, const char *field, struct reason *why)
+enum status secret_file_check(const char *path, size_t bytes_max, const char *field,
+			      struct reason *why)
 {
 	struct bytes text = { 0 };
 	enum status status = secret_file_read(path, bytes_max, field, &text, why);

@@ -46,7 +46,8 @@ static struct tls_stream *tls_of(const struct stream *stream)
 }
 
 /* ---- certificates ---------------------------------------------------------------------------- */
-static enum status refuse(struct reason *why, enum status status, const char *field, const char *what)
+static enum status refuse(struct reason *why, enum status status, const char *field,
+			  const char *what)
 {
 	char text[80] = "";
 	ERR_error_string_n(ERR_get_error(), text, sizeof text);
@@ -85,9 +86,11 @@ static enum status load_key(SSL_CTX *ssl, const char *path, struct reason *why)
 	enum status status = secret_file_read(path, TLS_KEY_FILE_MAX, "tls-key", &text, why);
 	if (status == STATUS_OK) {
 		BIO *in = BIO_new_mem_buf(text.data, (int)text.count);
-		EVP_PKEY *key = in != NULL ? PEM_read_bio_PrivateKey(in, NULL, no_passphrase, NULL) : NULL;
+		EVP_PKEY *key =
+			in != NULL ? PEM_read_bio_PrivateKey(in, NULL, no_passphrase, NULL) : NULL;
 		if (key == NULL || SSL_CTX_use_PrivateKey(ssl, key) != 1) {
-			bool other = ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH;
+			bool other =
+				ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH;
 			status = refuse(why, other ? STATUS_RANGE : STATUS_TYPE, "tls-key", path);
 		}
 		EVP_PKEY_free(key);

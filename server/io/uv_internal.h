@@ -26,11 +26,11 @@ struct uv_io {
 };
 
 enum uv_link_state {
-	LINK_NEW,	 /* accepted, its owner has not started it */
-	LINK_OPEN,	 /* reading; connecting counts as open */
-	LINK_FINISHING,	 /* sending what waits, dropping what arrives */
-	LINK_LINGERING,	 /* our half is closed, waiting for the peer's */
-	LINK_CLOSING	 /* waiting for libuv to let go */
+	LINK_NEW,	/* accepted, its owner has not started it */
+	LINK_OPEN,	/* reading; connecting counts as open */
+	LINK_FINISHING, /* sending what waits, dropping what arrives */
+	LINK_LINGERING, /* our half is closed, waiting for the peer's */
+	LINK_CLOSING	/* waiting for libuv to let go */
 };
 
 /* One stream. */
@@ -40,8 +40,8 @@ struct uv_link {
 	enum uv_link_state state;
 	enum address_kind kind;
 	bool reading;
-	bool ended;		/* the peer has closed its half */
-	bool tailed;		/* a write left a tail; `drained` is owed */
+	bool ended;  /* the peer has closed its half */
+	bool tailed; /* a write left a tail; `drained` is owed */
 	union {
 		uv_handle_t handle;
 		uv_stream_t stream;
@@ -52,8 +52,8 @@ struct uv_link {
 	uv_connect_t connect;
 	uv_shutdown_t shutdown;
 	struct uv_link *next, *previous;
-	enum status why;	/* for `closed` */
-	uint32_t handles;	/* libuv still holds so many: the socket, the linger timer */
+	enum status why;  /* for `closed` */
+	uint32_t handles; /* libuv still holds so many: the socket, the linger timer */
 };
 
 static inline struct uv_io *uv_io_of(struct io *io)
@@ -85,8 +85,7 @@ void uv_listener_close(struct io_listener *listener);
 uint32_t uv_sockaddr(const struct address *address, struct sockaddr_storage *out);
 
 enum status uv_link_connect(struct io *io, const struct address *address,
-			    const struct stream_events *events, void *context,
-			    struct stream **out);
+			    const struct stream_events *events, void *context, struct stream **out);
 extern const struct stream_ops uv_link_ops;
 
 #endif

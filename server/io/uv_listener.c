@@ -76,8 +76,8 @@ static enum status clear_path(const struct address *address, struct reason *why)
 	struct sockaddr_storage storage;
 	uint32_t length = uv_sockaddr(address, &storage);
 	/* EAGAIN means a listener whose queue is full: alive as well. */
-	bool refused = connect(probe, (struct sockaddr *)&storage, length) != 0 &&
-		       errno == ECONNREFUSED;
+	bool refused =
+		connect(probe, (struct sockaddr *)&storage, length) != 0 && errno == ECONNREFUSED;
 	close(probe);
 	if (!refused)
 		return reason_set(why, STATUS_EXISTS, -1, "address",

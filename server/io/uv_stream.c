@@ -365,7 +365,8 @@ static int try_write(struct uv_link *link, struct frame *const frames[], uint32_
 	return taken == UV_EAGAIN ? 0 : taken;
 }
 
-static enum status uv_link_write(struct stream *stream, struct frame *const frames[], uint32_t count)
+static enum status uv_link_write(struct stream *stream, struct frame *const frames[],
+				 uint32_t count)
 {
 	struct uv_link *link = uv_link_of(stream);
 	struct io_counters *counters = &stream->io->counters;
@@ -452,8 +453,9 @@ static void uv_link_peer(const struct stream *stream, struct peer *out)
 		const struct sockaddr_in6 *six = (struct sockaddr_in6 *)&storage;
 		bool is_four = link->kind == ADDRESS_TCP4;
 		address.port = ntohs(is_four ? four->sin_port : six->sin6_port);
-		memcpy(address.octets, is_four ? (const void *)&four->sin_addr
-					       : (const void *)&six->sin6_addr, is_four ? 4 : 16);
+		memcpy(address.octets,
+		       is_four ? (const void *)&four->sin_addr : (const void *)&six->sin6_addr,
+		       is_four ? 4 : 16);
 	}
 	address_unmap(&address);
 	out->kind = address.kind;

@@ -22,7 +22,8 @@ void crowd_release(struct crowd *self)
 
 static uint64_t key_of(const struct peer *peer)
 {
-	uint64_t half = peer->kind == ADDRESS_TCP6 ? get_be64(peer->octets) : get_be32(peer->octets);
+	uint64_t half =
+		peer->kind == ADDRESS_TCP6 ? get_be64(peer->octets) : get_be32(peer->octets);
 	return rng_mix(half ^ (peer->kind == ADDRESS_TCP6 ? UINT64_C(1) << 63 : 0));
 }
 

@@ -98,7 +98,8 @@ static bool take_name(struct wire_slice word, char out[WIRE_NAME_MAX + 1])
 	if (word.bytes == 0 || word.bytes > WIRE_NAME_MAX)
 		return false;
 	for (uint32_t i = 0; i < word.bytes; i++)
-		if (word.at[i] <= ' ' || word.at[i] > '~' || word.at[i] == '"' || word.at[i] == '\\')
+		if (word.at[i] <= ' ' || word.at[i] > '~' || word.at[i] == '"' ||
+		    word.at[i] == '\\')
 			return false;
 	memcpy(out, word.at, word.bytes);
 	out[word.bytes] = '\0';
@@ -269,8 +270,9 @@ static enum status check_unused(struct keyring *self, const struct grant *grant,
 	if (status == STATUS_BUSY)
 		return reason_set(why, status, -1, "token",
 				  "too many tokens of this key have been used lately");
-	return status == STATUS_OK ? status
-				   : reason_set(why, status, -1, "token", "%s", status_text(status));
+	return status == STATUS_OK
+		       ? status
+		       : reason_set(why, status, -1, "token", "%s", status_text(status));
 }
 
 static enum status add_fresh(void *context, const struct used_token *token)
@@ -318,7 +320,8 @@ enum status keyring_check(struct keyring *self, struct wire_slice token, uint64_
 	return status;
 }
 
-enum status keyring_use(struct keyring *self, const struct grant *grant, uint64_t now_s, struct reason *why)
+enum status keyring_use(struct keyring *self, const struct grant *grant, uint64_t now_s,
+			struct reason *why)
 {
 	enum status status = STATUS_OK;
 	if (grant->once) {
@@ -326,8 +329,9 @@ enum status keyring_use(struct keyring *self, const struct grant *grant, uint64_
 		/* On disk first: a token that lets somebody in is used, whatever happens next. */
 		if (status == STATUS_OK && self->kept != NULL &&
 		    (status = used_tokens_add(self->kept, &grant->use)) != STATUS_OK)
-			reason_set(why, status, -1, "token",
-				   "that the token is used cannot be kept on disk; try again later");
+			reason_set(
+				why, status, -1, "token",
+				"that the token is used cannot be kept on disk; try again later");
 		if (status == STATUS_OK)
 			nonces_put(&self->nonces, &grant->use);
 	}
@@ -373,7 +377,8 @@ static enum status restore(void *context, const struct used_token *token)
 	return nonces_restore(restoring->nonces, token, restoring->now_s);
 }
 
-enum status keyring_keep(struct keyring *self, const char *directory, uint64_t now_s, struct reason *why)
+enum status keyring_keep(struct keyring *self, const char *directory, uint64_t now_s,
+			 struct reason *why)
 {
 	struct restoring restoring = { &self->nonces, now_s };
 	return used_tokens_open(directory, restore, &restoring, &self->kept, why);

@@ -38,7 +38,7 @@ struct grant {
 	char name[WIRE_NAME_MAX + 1]; /* of the bearer, or "key ID": for logs */
 	uint32_t world_count;	      /* 0: all */
 	char worlds[TOKEN_WORLDS_MAX][WIRE_NAME_MAX + 1];
-	bool once;			/* of a connect token: `use` is what is used up */
+	bool once; /* of a connect token: `use` is what is used up */
 	struct used_token use;
 	uint8_t hash[SHA256_BYTES]; /* of a bearer's: its line */
 };
@@ -59,8 +59,8 @@ struct keyring {
 	ARRAY_OF(struct bearer) bearers;
 	ARRAY_OF(struct signing_key) keys;
 	struct nonces nonces;
-	struct used_tokens *kept; /* owned; NULL: not over a restart */
-	uint64_t keep_again_at;	  /* records in it at which it is written anew */
+	struct used_tokens *kept;   /* owned; NULL: not over a restart */
+	uint64_t keep_again_at;	    /* records in it at which it is written anew */
 	uint64_t admitted, refused; /* tokens */
 };
 
@@ -68,8 +68,8 @@ void keyring_init(struct keyring *self);
 void keyring_release(struct keyring *self);
 /* Takes the file's text in place of what it said before; nonces stay. On refusal nothing changes and
  * `why` names the line (`index`, from 1). */
-enum status keyring_load(struct keyring *self, const char *text, size_t bytes, struct reason *why)
-	MUST_CHECK;
+enum status keyring_load(struct keyring *self, const char *text, size_t bytes,
+			 struct reason *why) MUST_CHECK;
 /* Nobody could come in with a token. */
 static inline bool keyring_empty(const struct keyring *self)
 {

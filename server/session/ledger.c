@@ -15,8 +15,8 @@ static struct ledger_entry *entry_of(struct ledger *self, uint64_t batch)
 	return &self->entries[batch % WIRE_RESULTS_KEPT];
 }
 
-static enum ledger_verdict offer_old(struct ledger *self, uint64_t batch,
-				     struct wire_slice *packed, struct reason *why)
+static enum ledger_verdict offer_old(struct ledger *self, uint64_t batch, struct wire_slice *packed,
+				     struct reason *why)
 {
 	struct ledger_entry *entry = entry_of(self, batch);
 	if (entry->batch != batch) {

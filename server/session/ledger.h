@@ -13,14 +13,14 @@
 #include "server/host/report.h"
 
 struct ledger_entry {
-	uint64_t batch;	     /* 0: empty */
+	uint64_t batch; /* 0: empty */
 	bool answered;
 	struct bytes packed; /* the result, as an item of RESULT */
 };
 
 struct ledger {
-	uint64_t last;	  /* highest number seen */
-	uint64_t last_at; /* highest tick asked for */
+	uint64_t last;		      /* highest number seen */
+	uint64_t last_at;	      /* highest tick asked for */
 	struct ledger_entry *entries; /* ring of WIRE_RESULTS_KEPT; NULL until the first batch */
 };
 

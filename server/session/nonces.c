@@ -117,7 +117,8 @@ enum status nonces_restore(struct nonces *self, const struct used_token *token, 
 }
 
 enum status nonces_each(const struct nonces *self, uint64_t now_s,
-			enum status (*each)(void *context, const struct used_token *token), void *context)
+			enum status (*each)(void *context, const struct used_token *token),
+			void *context)
 {
 	enum status status = STATUS_OK;
 	for (uint32_t b = 0; b < self->books.count; b++) {

@@ -19,24 +19,27 @@ enum { NONCES_MAX = 1 << 16 }; /* remembered of one key */
 
 struct nonce_book {
 	uint32_t key;
-	uint32_t room, count; /* places, a power of two; used ones */
-	uint64_t floor_s;     /* the latest expiry of those forgotten */
+	uint32_t room, count;	   /* places, a power of two; used ones */
+	uint64_t floor_s;	   /* the latest expiry of those forgotten */
 	struct used_token *places; /* open addressing; expires_s 0: an empty one */
 };
 
 struct nonces {
-	ARRAY_OF(struct nonce_book) books; /* of keys that have been used, in the order of their first use */
+	ARRAY_OF(struct nonce_book)
+	books; /* of keys that have been used, in the order of their first use */
 };
 
 void nonces_init(struct nonces *self);
 void nonces_release(struct nonces *self);
 /* Whether the token may still be used at that second: AUTH it was, or might have been; BUSY its key's
  * book is full of living ones; NO_MEMORY. OK: there is room for it. */
-enum status nonces_check(struct nonces *self, const struct used_token *token, uint64_t now_s) MUST_CHECK;
+enum status nonces_check(struct nonces *self, const struct used_token *token,
+			 uint64_t now_s) MUST_CHECK;
 /* It is used; after nonces_check said OK. */
 void nonces_put(struct nonces *self, const struct used_token *token);
 /* What was kept of an earlier life, read at that second. NO_MEMORY. */
-enum status nonces_restore(struct nonces *self, const struct used_token *token, uint64_t now_s) MUST_CHECK;
+enum status nonces_restore(struct nonces *self, const struct used_token *token,
+			   uint64_t now_s) MUST_CHECK;
 /* Calls `each` with what must be kept at that second: living ones, and for each book, with a nonce of
  * zeros, the latest expiry of those that are not. Stops at the first that is not OK. */
 enum status nonces_each(const struct nonces *self, uint64_t now_s,

@@ -27,8 +27,8 @@ static enum status take_line(char *line, struct peer *peer)
 	int end = 0;
 	if (strcmp(line, "PROXY UNKNOWN") == 0 || strncmp(line, "PROXY UNKNOWN ", 14) == 0)
 		return STATUS_OK;
-	if (sscanf(line, "PROXY %7s %45s %45s %5u %5u%n", family, source, target, &port, &target_port,
-		   &end) != 5 ||
+	if (sscanf(line, "PROXY %7s %45s %45s %5u %5u%n", family, source, target, &port,
+		   &target_port, &end) != 5 ||
 	    line[end] != '\0' || port > 65535)
 		return STATUS_MALFORMED;
 	bool six = strcmp(family, "TCP6") == 0;
@@ -59,7 +59,8 @@ static enum status read_v1(const uint8_t *data, size_t count, size_t *bytes, str
 
 /* ---- version 2 ----------------------------------------------------------------------------------- */
 
-static enum status take_block(uint8_t family, const uint8_t *block, size_t length, struct peer *peer)
+static enum status take_block(uint8_t family, const uint8_t *block, size_t length,
+			      struct peer *peer)
 {
 	struct address source = { .kind = ADDRESS_TCP4 };
 	size_t octets = 4, least = V2_IP4;

@@ -1,7 +1,7 @@
 #include "server/session/quota.h"
 
 static const double rates[QUOTA_NUMBERS][WIRE_ROLES] = {
-#define QUOTA(KIND, name, nobody, observer, player, controller, what)                             \
+#define QUOTA(KIND, name, nobody, observer, player, controller, what)                              \
 	[QUOTA_##KIND] = { nobody, observer, player, controller, controller },
 #include "server/session/quota.def"
 #undef QUOTA

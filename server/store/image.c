@@ -53,9 +53,10 @@ enum status image_unpack(const uint8_t *data, size_t bytes, uint64_t image_bytes
 				  "the compressed image is not of the size stated");
 	uint64_t most = bytes_allowed(data, bytes);
 	if (image_bytes > most)
-		return reason_set(why, STATUS_CORRUPT, -1, "image",
-				  "the image states %llu bytes, and its world's memory_max allows %llu",
-				  (unsigned long long)image_bytes, (unsigned long long)most);
+		return reason_set(
+			why, STATUS_CORRUPT, -1, "image",
+			"the image states %llu bytes, and its world's memory_max allows %llu",
+			(unsigned long long)image_bytes, (unsigned long long)most);
 	enum status status = bytes_reserve(out, (size_t)image_bytes + 1);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "image", "%s", status_text(status));

@@ -31,16 +31,17 @@ enum { JOURNAL_RESULT_UNKNOWN = 255 };
 /* How a world is driven: kept beside its states, so that it is driven so again after a restart. Who holds a
  * lease is not kept: sessions end with the daemon. */
 struct journal_pace {
-	uint8_t mode;	   /* enum wire_mode: RUNNING, PAUSED, LOCKSTEP or BARRIER */
-	uint32_t speed;	   /* asked for, thousandths of real time */
-	uint32_t barrier;  /* sessions, with BARRIER */
+	uint8_t mode;	  /* enum wire_mode: RUNNING, PAUSED, LOCKSTEP or BARRIER */
+	uint32_t speed;	  /* asked for, thousandths of real time */
+	uint32_t barrier; /* sessions, with BARRIER */
 };
 
 /* What is known of the world's file, and what retention (store_set_retention) did to it since the start. */
 struct journal_figures {
 	uint64_t file_bytes, free_bytes; /* without its log; of pages that are used again */
 	uint64_t checkpoints_pruned, records_pruned;
-	uint64_t prune_failures; /* slices that could not be done; tried again after the next checkpoint */
+	uint64_t
+		prune_failures; /* slices that could not be done; tried again after the next checkpoint */
 };
 
 /* Progress, called on LOOP; borrowed context. */
@@ -71,8 +72,9 @@ void journal_set_events(struct journal *journal, const struct journal_events *ev
 /* The batches of one world_apply call at boundary `tick` (before step tick → tick + 1), in the order
  * applied; none for a call that only applied batches kept for this tick. A boundary may have several of them;
  * `edit` is that of the state after this one. */
-MUST_CHECK enum status journal_apply(struct journal *journal, uint32_t epoch, uint64_t tick, uint32_t edit,
-				     const struct journal_batch *batches, uint32_t count);
+MUST_CHECK enum status journal_apply(struct journal *journal, uint32_t epoch, uint64_t tick,
+				     uint32_t edit, const struct journal_batch *batches,
+				     uint32_t count);
 /* Step tick−1 → tick was made; its tick hash. */
 MUST_CHECK enum status journal_tick(struct journal *journal, uint32_t epoch, uint64_t tick,
 				    uint64_t tick_hash);
@@ -82,15 +84,15 @@ MUST_CHECK enum status journal_stopped(struct journal *journal, uint32_t epoch, 
 				       enum status status);
 /* The world's image with the hash of every table; `name` NULL for a periodic one, else of a SAVE. */
 MUST_CHECK enum status journal_checkpoint(struct journal *journal, uint32_t epoch, uint64_t tick,
-					  uint32_t edit, const char *name, const struct bytes *image,
-					  uint64_t state_hash, const uint64_t *table_hashes,
-					  uint32_t table_count);
+					  uint32_t edit, const char *name,
+					  const struct bytes *image, uint64_t state_hash,
+					  const uint64_t *table_hashes, uint32_t table_count);
 /* A shape became known at boundary `tick`. */
 MUST_CHECK enum status journal_shape(struct journal *journal, uint32_t epoch, uint64_t tick,
 				     const struct shape *shape);
 /* The world went back to snapshot `name` and stands at (`tick`, `edit`) in the new epoch. */
-MUST_CHECK enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t tick, uint32_t edit,
-				       const char *name);
+MUST_CHECK enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t tick,
+				       uint32_t edit, const char *name);
 /* The world is driven so from now on. */
 MUST_CHECK enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
 				    const struct journal_pace *pace);

@@ -57,15 +57,15 @@ static enum status load(struct player *self, uint64_t seq, struct reason *why)
 	struct recorded_checkpoint checkpoint;
 	struct image_about about;
 	struct bytes image = { 0 };
-	enum status status =
-		recording_checkpoint(self->recording, seq, &checkpoint, &image, why);
+	enum status status = recording_checkpoint(self->recording, seq, &checkpoint, &image, why);
 	if (status == STATUS_OK)
 		status = world_image_about(image.data, image.count, &about, why);
 	if (status == STATUS_OK &&
 	    (about.saved_hash != checkpoint.state_hash || about.tick != checkpoint.tick))
-		status = reason_set(why, STATUS_CORRUPT, -1, "image",
-				    "the image of tick %llu has not the state hash it was saved with",
-				    LONG(checkpoint.tick));
+		status = reason_set(
+			why, STATUS_CORRUPT, -1, "image",
+			"the image of tick %llu has not the state hash it was saved with",
+			LONG(checkpoint.tick));
 	if (status == STATUS_OK && self->world != NULL)
 		status = world_restore(self->world, image.data, image.count, why);
 	else if (status == STATUS_OK)
@@ -159,15 +159,17 @@ static enum status check_results(const struct player *self, const struct batch_r
 {
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t wanted = recorded[i];
-		if (wanted == JOURNAL_RESULT_UNKNOWN && self->others == PLAYER_REDO && other_bits(self))
+		if (wanted == JOURNAL_RESULT_UNKNOWN && self->others == PLAYER_REDO &&
+		    other_bits(self))
 			wanted = STATUS_OK;
 		if (wanted != JOURNAL_RESULT_UNKNOWN && wanted != STATUS_NO_MEMORY &&
 		    results[i].status != (enum status)wanted)
-			return reason_set(why, STATUS_DIVERGED, -1, "batch",
-					  "batch %llu of session %u at tick %llu: %s, recorded as %s",
-					  LONG(results[i].number), (unsigned)results[i].session,
-					  LONG(self->next.tick), status_name(results[i].status),
-					  status_name((enum status)wanted));
+			return reason_set(
+				why, STATUS_DIVERGED, -1, "batch",
+				"batch %llu of session %u at tick %llu: %s, recorded as %s",
+				LONG(results[i].number), (unsigned)results[i].session,
+				LONG(self->next.tick), status_name(results[i].status),
+				status_name((enum status)wanted));
 	}
 	return STATUS_OK;
 }
@@ -179,8 +181,9 @@ static enum status apply(struct player *self, struct reason *why)
 	struct batch *batches = ARENA_ARRAY(&self->scratch, struct batch, count);
 	struct batch_result *results = ARENA_ARRAY(&self->scratch, struct batch_result, count);
 	uint8_t *recorded = ARENA_ARRAY(&self->scratch, uint8_t, count);
-	enum status status = batches != NULL && results != NULL && recorded != NULL ? STATUS_OK
-										    : STATUS_NO_MEMORY;
+	enum status status = batches != NULL && results != NULL && recorded != NULL
+				     ? STATUS_OK
+				     : STATUS_NO_MEMORY;
 	reason_set(why, status, -1, "replay", "%s", status_text(status));
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
 		status = take_batch(self, i, &batches[i], &recorded[i], why);
@@ -285,8 +288,8 @@ static enum status pass_over(struct player *self, struct player_event *event, st
 			status = load(self, next->seq, why);
 			return status == STATUS_OK ? fetch(self, why) : status;
 		} else if (next->kind == RECORDED_EPOCH) {
-			status = recording_ticks_after(self->recording, self->epoch, at, false, &ticks,
-						       why);
+			status = recording_ticks_after(self->recording, self->epoch, at, false,
+						       &ticks, why);
 			self->passed += ticks;
 			at = next->tick;
 			if (status == STATUS_OK)
@@ -296,9 +299,12 @@ static enum status pass_over(struct player *self, struct player_event *event, st
 		}
 	}
 	if (status == STATUS_OK)
-		status = recording_ticks_after(self->recording, self->epoch, at, false, &ticks, why);
+		status =
+			recording_ticks_after(self->recording, self->epoch, at, false, &ticks, why);
 	self->passed += ticks;
-	*event = (struct player_event){ .news = PLAYER_END, .epoch = self->epoch, .tick = at + ticks };
+	*event = (struct player_event){ .news = PLAYER_END,
+					.epoch = self->epoch,
+					.tick = at + ticks };
 	return status;
 }
 
@@ -406,8 +412,8 @@ enum status player_next(struct player *self, struct player_event *event, struct 
 		uint64_t tick = world_info(self->world).tick;
 		bool here = self->has_next && self->next.epoch == self->epoch;
 		memset(event, 0, sizeof *event);
-		if (self->has_next && (self->next.epoch < self->epoch ||
-				       (here && self->next.tick < tick)))
+		if (self->has_next &&
+		    (self->next.epoch < self->epoch || (here && self->next.tick < tick)))
 			return out_of_order(self, why);
 		if (!here || self->next.tick > tick)
 			return go_on(self, event, why);

@@ -27,10 +27,11 @@
 enum { HASH_ROWS_SHARE = 16 };
 
 static const char *const texts[PRUNE_STATEMENTS] = {
-	[PRUNE_FIND] = "SELECT seq FROM checkpoints c WHERE seq < ?1 AND seq <> ?2 AND (name IS NULL"
-		       " OR (EXISTS (SELECT 1 FROM checkpoints n WHERE n.name = c.name"
-		       " AND n.seq > c.seq) AND NOT EXISTS (SELECT 1 FROM epochs e"
-		       " WHERE e.checkpoint = c.seq AND e.seq > ?2))) LIMIT 1",
+	[PRUNE_FIND] =
+		"SELECT seq FROM checkpoints c WHERE seq < ?1 AND seq <> ?2 AND (name IS NULL"
+		" OR (EXISTS (SELECT 1 FROM checkpoints n WHERE n.name = c.name"
+		" AND n.seq > c.seq) AND NOT EXISTS (SELECT 1 FROM epochs e"
+		" WHERE e.checkpoint = c.seq AND e.seq > ?2))) LIMIT 1",
 	[PRUNE_DROP] = "DELETE FROM checkpoints WHERE seq = ?1",
 	[PRUNE_SESSION] = "SELECT max(session) FROM (SELECT session FROM batches WHERE seq < ?1"
 			  " ORDER BY seq LIMIT ?2)",
@@ -43,8 +44,9 @@ static const char *const texts[PRUNE_STATEMENTS] = {
 	[PRUNE_HASHES] = "DELETE FROM hashes WHERE (epoch, tick) IN (SELECT epoch, tick FROM hashes"
 			 " WHERE epoch < ?1 OR (epoch = ?1 AND tick + count <= ?3 + 1)"
 			 " ORDER BY epoch, tick LIMIT ?2)",
-	[PRUNE_EPOCHS] = "DELETE FROM epochs WHERE epoch IN (SELECT epoch FROM epochs WHERE epoch < ?1"
-			 " ORDER BY epoch LIMIT ?2)",
+	[PRUNE_EPOCHS] =
+		"DELETE FROM epochs WHERE epoch IN (SELECT epoch FROM epochs WHERE epoch < ?1"
+		" ORDER BY epoch LIMIT ?2)",
 	[PRUNE_PUT_META] = "REPLACE INTO meta VALUES (?1, ?2)",
 };
 
@@ -124,7 +126,8 @@ static enum status figure(sqlite3 *db, const char *column, uint64_t seq, uint64_
 static enum status oldest_of(sqlite3 *db, uint32_t checkpoints, uint64_t *seq, struct reason *why)
 {
 	char text[96];
-	snprintf(text, sizeof text, "SELECT seq FROM checkpoints ORDER BY seq DESC LIMIT 1 OFFSET %u",
+	snprintf(text, sizeof text,
+		 "SELECT seq FROM checkpoints ORDER BY seq DESC LIMIT 1 OFFSET %u",
 		 (unsigned)(checkpoints - 1));
 	return sql_number(db, text, 0, seq, why);
 }
@@ -188,8 +191,7 @@ static enum status drop_checkpoints(struct pruner *self, sqlite3 *db, uint64_t m
 }
 
 /* Nobody may be taken for a session of old, whose batches are gone. */
-static enum status keep_session(struct pruner *self, sqlite3 *db, uint32_t rows,
-				struct reason *why)
+static enum status keep_session(struct pruner *self, sqlite3 *db, uint32_t rows, struct reason *why)
 {
 	sqlite3_stmt *get = self->statements[PRUNE_SESSION];
 	sql_bind(get, 1, self->begins);
@@ -205,8 +207,8 @@ static enum status keep_session(struct pruner *self, sqlite3 *db, uint32_t rows,
 
 /* `before`: a seq, or an epoch. */
 static enum status drop_rows(struct pruner *self, sqlite3 *db, enum prune_statement which,
-			     uint64_t before, uint32_t rows, struct prune_counts *counts, bool *more,
-			     struct reason *why)
+			     uint64_t before, uint32_t rows, struct prune_counts *counts,
+			     bool *more, struct reason *why)
 {
 	sqlite3_stmt *drop = self->statements[which];
 	sql_bind(drop, 1, before);
@@ -239,8 +241,8 @@ static enum status slice(struct pruner *self, sqlite3 *db, const struct prune_co
 	if (status == STATUS_OK)
 		status = keep_session(self, db, rows, why);
 	for (size_t i = 0; i < COUNT_OF(tables) && status == STATUS_OK; i++)
-		status = drop_rows(self, db, tables[i].which, tables[i].before, tables[i].rows, counts,
-				   more, why);
+		status = drop_rows(self, db, tables[i].which, tables[i].before, tables[i].rows,
+				   counts, more, why);
 	return status;
 }
 

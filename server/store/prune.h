@@ -14,7 +14,7 @@
 
 struct retention {
 	uint32_t checkpoints; /* the newest so many stay; 0: all, and every record with them */
-	bool from_birth;      /* the records stay from where they begin now, whatever becomes of the images */
+	bool from_birth; /* the records stay from where they begin now, whatever becomes of the images */
 };
 
 enum prune_statement {
@@ -32,11 +32,11 @@ enum prune_statement {
 
 /* All zero: nothing to be done. */
 struct pruner {
-	bool due;     /* something may have become too old */
-	bool relaxed; /* the connection commits without fsync at present */
-	bool planned; /* what follows holds */
-	uint64_t begins;	   /* seq of the checkpoint where the records begin */
-	uint64_t oldest_kept;	   /* seq from which every checkpoint stays */
+	bool due;	      /* something may have become too old */
+	bool relaxed;	      /* the connection commits without fsync at present */
+	bool planned;	      /* what follows holds */
+	uint64_t begins;      /* seq of the checkpoint where the records begin */
+	uint64_t oldest_kept; /* seq from which every checkpoint stays */
 	uint64_t tick, session_max;
 	uint32_t epoch;
 	sqlite3_stmt *statements[PRUNE_STATEMENTS];

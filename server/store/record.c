@@ -101,10 +101,9 @@ enum status parcel_put_tick(struct parcel *self, uint32_t epoch, uint64_t tick, 
 	return end(self, &writer, start, RECORD_CHARGE);
 }
 
-enum status parcel_put_checkpoint(struct parcel *self, uint32_t epoch, uint64_t tick,
-				  uint32_t edit, const char *name, const struct bytes *image,
-				  uint64_t state_hash, const uint64_t *table_hashes,
-				  uint32_t table_count)
+enum status parcel_put_checkpoint(struct parcel *self, uint32_t epoch, uint64_t tick, uint32_t edit,
+				  const char *name, const struct bytes *image, uint64_t state_hash,
+				  const uint64_t *table_hashes, uint32_t table_count)
 {
 	ASSERT(table_count <= WORLD_TABLES_MAX);
 	ASSERT(name == NULL || strlen(name) <= WIRE_NAME_MAX);

@@ -63,9 +63,9 @@ struct record {
 
 struct parcel {
 	struct bytes records;
-	ARRAY_OF(struct bytes) images; /* owned */
+	ARRAY_OF(struct bytes) images;	 /* owned */
 	ARRAY_OF(struct shape *) shapes; /* a reference each */
-	uint64_t charged;	       /* bytes */
+	uint64_t charged;		 /* bytes */
 };
 
 /* Zero initialisation is an empty parcel. Reset keeps a little memory for the next time. */
@@ -79,18 +79,19 @@ uint64_t record_checkpoint_charge(const struct bytes *image);
 enum { RECORD_CHARGE = 64 }; /* of every other record, and of each batch beside its commands */
 
 /* Put at the end, copied. NO_MEMORY: the parcel is as before. A name is at most WIRE_NAME_MAX bytes. */
-MUST_CHECK enum status parcel_put_apply(struct parcel *self, uint32_t epoch, uint64_t tick, uint32_t edit,
-					const struct journal_batch *batches, uint32_t count);
+MUST_CHECK enum status parcel_put_apply(struct parcel *self, uint32_t epoch, uint64_t tick,
+					uint32_t edit, const struct journal_batch *batches,
+					uint32_t count);
 MUST_CHECK enum status parcel_put_tick(struct parcel *self, uint32_t epoch, uint64_t tick,
 				       uint64_t tick_hash);
 MUST_CHECK enum status parcel_put_checkpoint(struct parcel *self, uint32_t epoch, uint64_t tick,
-					     uint32_t edit, const char *name, const struct bytes *image,
-					     uint64_t state_hash, const uint64_t *table_hashes,
-					     uint32_t table_count);
+					     uint32_t edit, const char *name,
+					     const struct bytes *image, uint64_t state_hash,
+					     const uint64_t *table_hashes, uint32_t table_count);
 MUST_CHECK enum status parcel_put_shape(struct parcel *self, uint32_t epoch, uint64_t tick,
 					const struct shape *shape);
-MUST_CHECK enum status parcel_put_restore(struct parcel *self, uint32_t epoch, uint64_t tick, uint32_t edit,
-					  const char *name);
+MUST_CHECK enum status parcel_put_restore(struct parcel *self, uint32_t epoch, uint64_t tick,
+					  uint32_t edit, const char *name);
 
 MUST_CHECK enum status parcel_put_stop(struct parcel *self, uint32_t epoch, uint64_t tick,
 				       enum status stop);

@@ -9,17 +9,7 @@
 #include "server/store/prune.h"
 #include "server/store/world_file.h"
 
-enum statement {
-	NEXT,
-	EPOCH,
-	HASHES,
-	BATCH,
-	SHAPE,
-	CHECKPOINT,
-	TICKS,
-	BUILD,
-	STATEMENTS
-};
+enum statement { NEXT, EPOCH, HASHES, BATCH, SHAPE, CHECKPOINT, TICKS, BUILD, STATEMENTS };
 
 static const char *const texts[STATEMENTS] = {
 	[NEXT] = "SELECT seq, 1, epoch, tick, 0 FROM epochs WHERE seq > ?1"
@@ -31,8 +21,9 @@ static const char *const texts[STATEMENTS] = {
 	[EPOCH] = "SELECT cause, checkpoint, motion FROM epochs WHERE seq = ?1",
 	[HASHES] = "SELECT tick, count, hashes FROM hashes WHERE epoch = ?1 AND tick <= ?2"
 		   " ORDER BY tick DESC LIMIT 1",
-	[BATCH] = "SELECT session, batch, at, late, restricted, count, commands, result FROM batches"
-		  " WHERE seq = ?1 AND apply = ?2",
+	[BATCH] =
+		"SELECT session, batch, at, late, restricted, count, commands, result FROM batches"
+		" WHERE seq = ?1 AND apply = ?2",
 	[SHAPE] = "SELECT name, canonical FROM shapes WHERE seq = ?1",
 	[CHECKPOINT] = "SELECT epoch, tick, name, state_hash, image_bytes, image_hash,"
 		       " table_hashes, image FROM checkpoints WHERE seq = ?1",
@@ -51,7 +42,8 @@ static const char *const first_texts[STATEMENTS] = {
 
 struct recording {
 	sqlite3 *db; /* borrowed */
-	uint64_t begins; /* seq of the first checkpoint with all that came after it; 0: every one has it */
+	uint64_t
+		begins; /* seq of the first checkpoint with all that came after it; 0: every one has it */
 	sqlite3_stmt *statements[STATEMENTS];
 	/* The row of hashes looked into last. */
 	struct {
@@ -78,8 +70,9 @@ enum status recording_open(sqlite3 *db, struct recording **out, struct reason *w
 	if (status == STATUS_OK)
 		status = sql_number(db, "PRAGMA user_version", 0, &version, why);
 	for (int i = 0; i < STATEMENTS && status == STATUS_OK; i++)
-		status = sql_prepare(db, version == 1 && first_texts[i] != NULL ? first_texts[i] : texts[i],
-				     &self->statements[i], why);
+		status = sql_prepare(
+			db, version == 1 && first_texts[i] != NULL ? first_texts[i] : texts[i],
+			&self->statements[i], why);
 	if (status == STATUS_OK)
 		status = prune_begins(db, &self->begins, why);
 	if (status == STATUS_OK)
@@ -196,16 +189,16 @@ enum status recording_hash(struct recording *self, uint32_t epoch, uint64_t tick
 			*out = get_be64(self->row.hashes + (tick - self->row.tick) * 8);
 			return STATUS_OK;
 		}
-		enum status status = try == 0 ? read_hashes(self, epoch, tick, why)
-					      : STATUS_MISSING;
+		enum status status =
+			try == 0 ? read_hashes(self, epoch, tick, why) : STATUS_MISSING;
 		if (status != STATUS_OK)
 			return status;
 	}
 	return STATUS_MISSING;
 }
 
-enum status recording_ticks_after(struct recording *self, uint32_t epoch, uint64_t tick, bool onward,
-				  uint64_t *out, struct reason *why)
+enum status recording_ticks_after(struct recording *self, uint32_t epoch, uint64_t tick,
+				  bool onward, uint64_t *out, struct reason *why)
 {
 	sqlite3_stmt *get = self->statements[TICKS];
 	sql_bind(get, 1, epoch);
@@ -232,8 +225,8 @@ enum status recording_build(struct recording *self, uint32_t epoch, struct recor
 	return status == STATUS_MISSING ? BAD("epoch %u is gone", (unsigned)epoch) : status;
 }
 
-enum status recording_batch(struct recording *self, const struct recorded *apply,
-			    uint32_t position, struct journal_batch *out, struct reason *why)
+enum status recording_batch(struct recording *self, const struct recorded *apply, uint32_t position,
+			    struct journal_batch *out, struct reason *why)
 {
 	sqlite3_stmt *get = self->statements[BATCH];
 	sqlite3_reset(get);
@@ -245,7 +238,8 @@ enum status recording_batch(struct recording *self, const struct recorded *apply
 	if (status != STATUS_OK)
 		return status;
 	size_t bytes;
-	uint64_t session = sql_column(get, 0), late = sql_column(get, 3), count = sql_column(get, 5);
+	uint64_t session = sql_column(get, 0), late = sql_column(get, 3),
+		 count = sql_column(get, 5);
 	*out = (struct journal_batch){
 		.session = (uint32_t)session,
 		.batch = sql_column(get, 1),
@@ -260,7 +254,8 @@ enum status recording_batch(struct recording *self, const struct recorded *apply
 	bool known = sqlite3_column_type(get, 7) != SQLITE_NULL;
 	out->result = known ? (uint8_t)result : (uint8_t)JOURNAL_RESULT_UNKNOWN;
 	if (known && result >= JOURNAL_RESULT_UNKNOWN)
-		return BAD("batch %u applied at tick %llu has no result", position, LONG(apply->tick));
+		return BAD("batch %u applied at tick %llu has no result", position,
+			   LONG(apply->tick));
 	if (session > UINT32_MAX || late > LATE_LET_GO || count > BATCH_COMMANDS_MAX)
 		return BAD("batch %u applied at tick %llu has numbers out of range", position,
 			   LONG(apply->tick));
@@ -369,7 +364,8 @@ bool recording_is_whole(const struct recording *self)
 
 enum status recording_first(struct recording *self, uint64_t *seq, struct reason *why)
 {
-	return find(self, "SELECT min(seq) FROM checkpoints WHERE ?1 = 0 AND seq >= ?2", 0, seq, why);
+	return find(self, "SELECT min(seq) FROM checkpoints WHERE ?1 = 0 AND seq >= ?2", 0, seq,
+		    why);
 }
 
 enum status recording_last(struct recording *self, uint64_t before, uint64_t *seq,

@@ -67,8 +67,7 @@ static enum status tape_play(struct tape *self, uint64_t from, enum player_other
 /* ---- saying what differs ----------------------------------------------------------------------- */
 
 static void first_difference(struct replay_report *report, enum replay_seen seen,
-			     const struct player_event *event, uint64_t recorded,
-			     uint64_t replayed)
+			     const struct player_event *event, uint64_t recorded, uint64_t replayed)
 {
 	if (report->verdict == REPLAY_DIFFERS)
 		return;
@@ -377,8 +376,8 @@ static enum status against(struct tape *one, struct tape *other,
 		status = tape_play(other, options->from, PLAYER_REFUSE, why);
 	if (status != STATUS_OK)
 		return status;
-	uint64_t start = MAX_OF(world_info(one->player.world).tick,
-				world_info(other->player.world).tick);
+	uint64_t start =
+		MAX_OF(world_info(one->player.world).tick, world_info(other->player.world).tick);
 	status = catch_up(one, start, why);
 	if (status == STATUS_OK)
 		status = catch_up(other, start, why);

@@ -61,33 +61,33 @@ static const char columns_text[] = "ALTER TABLE epochs ADD COLUMN motion TEXT;"
 
 /* For people with the sqlite3 shell; nothing here reads them. A step up makes them anew. `result`:
  * what the view of batches has at its end. */
-#define VIEWS(result)                                                                                     \
-	"CREATE VIEW tick_hashes AS" \
-	" WITH RECURSIVE n (epoch, tick, i, count, hashes) AS" \
-	" (SELECT epoch, tick, 0, count, hashes FROM hashes" \
-	"  UNION ALL SELECT epoch, tick, i + 1, count, hashes FROM n WHERE i + 1 < count)" \
-	" SELECT epoch, tick + i AS tick, lower(hex(substr(hashes, 8 * i + 1, 8))) AS hash FROM n;" \
-	"CREATE VIEW input AS" \
-	" SELECT b.seq, a.epoch, a.tick, b.session," \
-	" CASE WHEN b.batch < 0 THEN 'step' ELSE 'commands' END AS message," \
-	" b.batch & 9223372036854775807 AS batch, b.at, b.late, b.restricted, b.count," \
-	" lower(hex(b.commands)) AS commands" result \
-	" FROM batches b JOIN applies a ON a.seq = b.apply;" \
-	"CREATE VIEW snapshots AS" \
-	" SELECT name, max(seq) AS seq, epoch, tick, lower(hex(state_hash)) AS state_hash," \
-	" image_bytes FROM checkpoints WHERE name IS NOT NULL GROUP BY name;" \
-	"CREATE VIEW table_hashes AS" \
-	" SELECT c.seq, c.epoch, c.tick, t.name AS name," \
-	" lower(hex(substr(c.table_hashes, 8 * t.place + 1, 8))) AS hash" \
-	" FROM checkpoints c JOIN tables t ON 8 * t.place < length(c.table_hashes);" \
-	"CREATE VIEW timeline AS" \
+#define VIEWS(result)                                                                                 \
+	"CREATE VIEW tick_hashes AS"                                                                  \
+	" WITH RECURSIVE n (epoch, tick, i, count, hashes) AS"                                        \
+	" (SELECT epoch, tick, 0, count, hashes FROM hashes"                                          \
+	"  UNION ALL SELECT epoch, tick, i + 1, count, hashes FROM n WHERE i + 1 < count)"            \
+	" SELECT epoch, tick + i AS tick, lower(hex(substr(hashes, 8 * i + 1, 8))) AS hash FROM n;"   \
+	"CREATE VIEW input AS"                                                                        \
+	" SELECT b.seq, a.epoch, a.tick, b.session,"                                                  \
+	" CASE WHEN b.batch < 0 THEN 'step' ELSE 'commands' END AS message,"                          \
+	" b.batch & 9223372036854775807 AS batch, b.at, b.late, b.restricted, b.count,"               \
+	" lower(hex(b.commands)) AS commands" result                                                  \
+	" FROM batches b JOIN applies a ON a.seq = b.apply;"                                          \
+	"CREATE VIEW snapshots AS"                                                                    \
+	" SELECT name, max(seq) AS seq, epoch, tick, lower(hex(state_hash)) AS state_hash,"           \
+	" image_bytes FROM checkpoints WHERE name IS NOT NULL GROUP BY name;"                         \
+	"CREATE VIEW table_hashes AS"                                                                 \
+	" SELECT c.seq, c.epoch, c.tick, t.name AS name,"                                             \
+	" lower(hex(substr(c.table_hashes, 8 * t.place + 1, 8))) AS hash"                             \
+	" FROM checkpoints c JOIN tables t ON 8 * t.place < length(c.table_hashes);"                  \
+	"CREATE VIEW timeline AS"                                                                     \
 	" SELECT seq, epoch, tick, 'epoch' AS record, cause || coalesce(' ' || snapshot, '') AS what" \
-	"  FROM epochs" \
-	" UNION ALL SELECT seq, epoch, tick, 'shape', kind || ' ' || lower(hex(name)) FROM shapes" \
-	" UNION ALL SELECT seq, epoch, tick, 'apply', batches || ' batches' FROM applies" \
-	" UNION ALL SELECT seq, epoch, tick, 'stop', 'status ' || status FROM stops" \
-	" UNION ALL SELECT seq, epoch, tick, 'checkpoint'," \
-	"  lower(hex(state_hash)) || coalesce(' ' || name, '') FROM checkpoints" \
+	"  FROM epochs"                                                                               \
+	" UNION ALL SELECT seq, epoch, tick, 'shape', kind || ' ' || lower(hex(name)) FROM shapes"    \
+	" UNION ALL SELECT seq, epoch, tick, 'apply', batches || ' batches' FROM applies"             \
+	" UNION ALL SELECT seq, epoch, tick, 'stop', 'status ' || status FROM stops"                  \
+	" UNION ALL SELECT seq, epoch, tick, 'checkpoint',"                                           \
+	"  lower(hex(state_hash)) || coalesce(' ' || name, '') FROM checkpoints"                      \
 	" ORDER BY seq;"
 
 static const char views_1_text[] = VIEWS("");
@@ -125,7 +125,8 @@ static enum status create_objects(sqlite3 *db, uint32_t version, struct reason *
 	enum status status = sql_exec(db, tables_text, why);
 	if (status == STATUS_OK && version >= 2)
 		status = sql_exec(db, columns_text, why);
-	return status == STATUS_OK ? sql_exec(db, version >= 2 ? views_text : views_1_text, why) : status;
+	return status == STATUS_OK ? sql_exec(db, version >= 2 ? views_text : views_1_text, why)
+				   : status;
 }
 
 enum status schema_create(sqlite3 *db, const char *world, struct reason *why)
@@ -197,7 +198,8 @@ static enum status check_abi(sqlite3 *db, struct reason *why)
 
 /* ---- what lies in a file ------------------------------------------------------------------------ */
 
-static const char objects_text[] = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL";
+static const char objects_text[] =
+	"SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL";
 
 static const char *column(sqlite3_stmt *statement, int index)
 {
@@ -206,7 +208,8 @@ static const char *column(sqlite3_stmt *statement, int index)
 }
 
 /* Whether an object is ours, to the letter. */
-static enum status check_object(sqlite3 *ours, sqlite3_stmt *find, sqlite3_stmt *object, struct reason *why)
+static enum status check_object(sqlite3 *ours, sqlite3_stmt *find, sqlite3_stmt *object,
+				struct reason *why)
 {
 	const char *type = column(object, 0), *name = column(object, 1);
 	sql_bind_text(find, 1, type);
@@ -216,9 +219,10 @@ static enum status check_object(sqlite3 *ours, sqlite3_stmt *find, sqlite3_stmt 
 	sqlite3_reset(find);
 	if (status != STATUS_MISSING)
 		return status;
-	return reason_set(why, STATUS_CORRUPT, -1, "file",
-			  "the %.8s \"%.60s\" in it is not of this program: DROP it, or bring a copy back",
-			  type, name);
+	return reason_set(
+		why, STATUS_CORRUPT, -1, "file",
+		"the %.8s \"%.60s\" in it is not of this program: DROP it, or bring a copy back",
+		type, name);
 }
 
 /* Views, triggers and tables of somebody else could say anything about a world, and do anything when it is
@@ -232,9 +236,10 @@ static enum status check_objects(sqlite3 *db, uint32_t version, struct reason *w
 		return status;
 	status = create_objects(ours, version, why);
 	if (status == STATUS_OK)
-		status = sql_prepare(ours,
-				     "SELECT 1 FROM sqlite_schema WHERE type = ?1 AND name = ?2 AND sql = ?3",
-				     &find, why);
+		status = sql_prepare(
+			ours,
+			"SELECT 1 FROM sqlite_schema WHERE type = ?1 AND name = ?2 AND sql = ?3",
+			&find, why);
 	if (status == STATUS_OK)
 		status = sql_prepare(db, objects_text, &objects, why);
 	while (status == STATUS_OK && (status = sql_row(db, objects, why)) == STATUS_OK)
@@ -279,11 +284,11 @@ enum status schema_step_up(sqlite3 *db, struct reason *why)
 	enum status status = sql_exec(db, columns_text, why);
 	if (status == STATUS_OK)
 		status = sql_exec(db,
-				      "DELETE FROM meta WHERE key = 'abi';"
-				      "DROP VIEW IF EXISTS tick_hashes; DROP VIEW IF EXISTS input;"
-				      "DROP VIEW IF EXISTS snapshots;"
-				      "DROP VIEW IF EXISTS table_hashes; DROP VIEW IF EXISTS timeline;",
-				      why);
+				  "DELETE FROM meta WHERE key = 'abi';"
+				  "DROP VIEW IF EXISTS tick_hashes; DROP VIEW IF EXISTS input;"
+				  "DROP VIEW IF EXISTS snapshots;"
+				  "DROP VIEW IF EXISTS table_hashes; DROP VIEW IF EXISTS timeline;",
+				  why);
 	if (status == STATUS_OK)
 		status = sql_exec(db, views_text, why);
 	if (status == STATUS_OK)

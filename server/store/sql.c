@@ -82,7 +82,8 @@ static sqlite3 *open_immutable(const char *path)
 	char name[4096];
 	sqlite3 *fixed = NULL;
 	if (!immutable_name(path, name, sizeof name) ||
-	    sqlite3_open_v2(name, &fixed, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) == SQLITE_OK)
+	    sqlite3_open_v2(name, &fixed, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) ==
+		    SQLITE_OK)
 		return fixed;
 	sqlite3_close_v2(fixed);
 	return NULL;
@@ -117,7 +118,8 @@ static enum status make_private(const char *path, struct reason *why)
 	int code = errno;
 	if (file >= 0)
 		close(file);
-	return made ? STATUS_OK : reason_set(why, STATUS_IO, -1, "file", "%s: %s", path, strerror(code));
+	return made ? STATUS_OK
+		    : reason_set(why, STATUS_IO, -1, "file", "%s: %s", path, strerror(code));
 }
 
 /* How many of SQLite's own instructions one step of a statement may take: some ten seconds. The longest

@@ -13,8 +13,8 @@
 #include "server/base/status.h"
 
 enum sql_mode {
-	SQL_READ,   /* an existing file, not to be changed; its writer may be at work */
-	SQL_ALONE,  /* the same of a file that has no writer: nothing is made beside it, but that reading a
+	SQL_READ, /* an existing file, not to be changed; its writer may be at work */
+	SQL_ALONE, /* the same of a file that has no writer: nothing is made beside it, but that reading a
 		     * log that is there needs its shared memory (-shm) */
 	SQL_WRITE,  /* an existing file */
 	SQL_CREATE, /* a new or an empty file */

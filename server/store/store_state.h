@@ -24,20 +24,20 @@ struct journal {
 	char name[WIRE_NAME_MAX + 1];
 	struct journal *next; /* in the store's list; LOOP's */
 
-	struct lock lock; /* guards from here … */
-	struct parcel waiting;	   /* what the host has put */
-	uint64_t backlog;	   /* bytes of it and of the one being written */
-	bool flush;		   /* commit now */
-	bool queued;		   /* in the store's queue, or about to be */
-	bool throttled;		   /* the host has been told to wait */
+	struct lock lock;      /* guards from here … */
+	struct parcel waiting; /* what the host has put */
+	uint64_t backlog;      /* bytes of it and of the one being written */
+	bool flush;	       /* commit now */
+	bool queued;	       /* in the store's queue, or about to be */
+	bool throttled;	       /* the host has been told to wait */
 	bool wake_due;
-	bool closing;		   /* the host has let go */
-	bool remove;		   /* delete the file once it is closed */
-	bool file_gone;		   /* it is closed, and STORE has looked at `remove` */
+	bool closing;			     /* the host has let go */
+	bool remove;			     /* delete the file once it is closed */
+	bool file_gone;			     /* it is closed, and STORE has looked at `remove` */
 	struct world_file_progress progress; /* not yet told; `saved` adds up */
 	struct journal_figures figures;
 	bool figures_moved; /* and are not yet told */
-	enum status failed;	   /* OK, or why nothing is written any more */
+	enum status failed; /* OK, or why nothing is written any more */
 	bool failure_told;
 	char failure[160];
 	/* … to here */
@@ -54,9 +54,9 @@ struct journal {
 	bool create;	    /* the file's tables are still to be made */
 	uint64_t commit_at; /* not before this instant */
 	struct journal_figures figures_now;
-	bool failure_logged; /* of pruning; once */
+	bool failure_logged;	      /* of pruning; once */
 	struct prune_counts unpruned; /* written since the last slice */
-	uint32_t put_off;    /* slices in a row that gave way to records */
+	uint32_t put_off;	      /* slices in a row that gave way to records */
 };
 
 struct store {
@@ -69,8 +69,8 @@ struct store {
 	struct journal *journals; /* LOOP's list */
 	ARRAY_OF(char *) names;	  /* of worlds found at the start, ascending by bytes */
 	ARRAY_OF(struct refused_file) refused; /* LOOP's */
-	struct bell work, news;	  /* for STORE, for LOOP */
-	struct lock lock;	  /* guards both lines */
+	struct bell work, news;		       /* for STORE, for LOOP */
+	struct lock lock;		       /* guards both lines */
 	struct journal *work_first, **work_end;
 	struct journal *news_first, **news_end;
 };

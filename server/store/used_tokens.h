@@ -38,7 +38,8 @@ enum status used_tokens_add(struct used_tokens *self, const struct used_token *t
 uint64_t used_tokens_count(const struct used_tokens *self);
 /* Writes it anew: begin, add_fresh for each, end. Where any of them is not OK, the file stays as it was. */
 enum status used_tokens_begin(struct used_tokens *self) MUST_CHECK;
-enum status used_tokens_add_fresh(struct used_tokens *self, const struct used_token *token) MUST_CHECK;
+enum status used_tokens_add_fresh(struct used_tokens *self,
+				  const struct used_token *token) MUST_CHECK;
 enum status used_tokens_end(struct used_tokens *self, bool keep) MUST_CHECK;
 
 #endif

@@ -82,7 +82,8 @@ enum status world_file_open(struct world_file *self, const char *path, struct re
 	if (status == STATUS_OK)
 		status = sql_number(self->db, "SELECT max(epoch) FROM epochs", 0, &epoch, why);
 	if (status == STATUS_OK && epoch >= UINT32_MAX)
-		status = reason_set(why, STATUS_CORRUPT, -1, "epochs", "no further one is possible");
+		status =
+			reason_set(why, STATUS_CORRUPT, -1, "epochs", "no further one is possible");
 	if (status == STATUS_OK && self->version == SCHEMA_VERSION)
 		status = prepare(self, why);
 	self->epoch = (uint32_t)epoch;

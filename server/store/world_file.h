@@ -32,7 +32,8 @@ struct world_file {
 	sqlite3_stmt *statements[WORLD_FILE_STATEMENTS];
 	uint64_t seq;	/* the last one given */
 	uint32_t epoch; /* the last one begun, 0 none */
-	uint32_t version; /* of its tables; below SCHEMA_VERSION nothing but world_file_upgraded may follow */
+	uint32_t
+		version; /* of its tables; below SCHEMA_VERSION nothing but world_file_upgraded may follow */
 	bool tables_named;
 	/* The row of hashes at the end: rewritten longer with each transaction until it is full. */
 	struct {
@@ -49,8 +50,8 @@ struct world_file {
 struct world_file_progress {
 	uint32_t epoch, edit;
 	uint64_t tick;
-	bool moved;	/* (epoch, tick, edit) was set */
-	uint64_t saved; /* named checkpoints */
+	bool moved;		     /* (epoch, tick, edit) was set */
+	uint64_t saved;		     /* named checkpoints */
 	struct prune_counts written; /* about how many */
 };
 

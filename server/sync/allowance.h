@@ -24,11 +24,11 @@ enum { ALLOWANCE_BURST_MS = 125 };
 
 /* What all sessions of a role have together. */
 struct allowance_pool {
-	double rate;	  /* watched changes a second; half of it is shared out */
-	double tokens;	  /* of the other half */
+	double rate;	    /* watched changes a second; half of it is shared out */
+	double tokens;	    /* of the other half */
 	uint64_t filled_at; /* instant */
-	uint32_t members; /* sessions */
-	uint64_t spent;	  /* watched changes so far */
+	uint32_t members;   /* sessions */
+	uint64_t spent;	    /* watched changes so far */
 };
 
 struct allowance {

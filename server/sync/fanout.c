@@ -205,8 +205,8 @@ static void make_frame(struct fanout *self, struct subscription *sub, uint64_t n
 	bool partial = false;
 	if (sub->interest != NULL)
 		interest_settle_now(&self->interests, &self->view, sub->interest);
-	struct group *group = sub->ration != NULL ? fanout_ration(self, sub, &partial)
-						  : fanout_group(self, sub);
+	struct group *group =
+		sub->ration != NULL ? fanout_ration(self, sub, &partial) : fanout_group(self, sub);
 	if (group != NULL && group->empty && may_wait && may_pass(self, sub)) {
 		subscription_pass(sub, &self->view, group->next);
 		sub->partial = partial;
@@ -434,7 +434,9 @@ bool fanout_continue(struct fanout *self, uint64_t now)
 
 /* ---- who is shown what changes ------------------------------------------------------------------ */
 
-enum { INTEREST_LEAST = 256 }; /* bodies an interest may be shown in a report, whatever the last one was */
+enum {
+	INTEREST_LEAST = 256
+}; /* bodies an interest may be shown in a report, whatever the last one was */
 
 static void plan_interest(struct subscription *sub, uint64_t now)
 {
@@ -559,8 +561,8 @@ enum status fanout_subscribe(struct fanout *self, const struct msg_subscribe *as
 	bool limited;
 	if (ARRAY_RESERVE(&self->subscriptions, self->subscriptions.count + 1u) != STATUS_OK)
 		return no_memory(why);
-	enum status status = interest_set_take(&ask->area, &ask->follow, &ask->areas, &set,
-					       &limited, why);
+	enum status status =
+		interest_set_take(&ask->area, &ask->follow, &ask->areas, &set, &limited, why);
 	struct subscription *sub;
 	if (status == STATUS_OK)
 		status = subscription_create(ask, outbox, has_ack, frame_max, &sub, why);
@@ -589,8 +591,8 @@ enum status fanout_focus(struct fanout *self, struct subscription *sub,
 {
 	struct interest_set set;
 	bool limited;
-	enum status status = interest_set_take(&focus->area, &focus->follow, &focus->areas, &set,
-					       &limited, why);
+	enum status status =
+		interest_set_take(&focus->area, &focus->follow, &focus->areas, &set, &limited, why);
 	UNUSED(self);
 	if (status != STATUS_OK)
 		return status;

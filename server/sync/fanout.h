@@ -39,8 +39,8 @@ struct fanout_counters {
 	uint64_t rows;			       /* of bodies, in the groups encoded */
 	uint64_t joints;		       /* looked at, packed, hashed */
 	uint64_t heard;			       /* events held against subscriptions */
-	uint64_t contacts_cut;		       /* points that the host did not tell, over all reports */
-	uint64_t short_of;		       /* frames not made for want of allowance */
+	uint64_t contacts_cut; /* points that the host did not tell, over all reports */
+	uint64_t short_of;     /* frames not made for want of allowance */
 	uint64_t bytes;
 	uint32_t subscriptions, interests;
 };

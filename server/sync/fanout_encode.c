@@ -263,12 +263,10 @@ static void describe(const struct fanout *self, const struct subscription *sub, 
 static bool serves(const struct group *group, const struct group *wanted)
 {
 	return group->base == wanted->base && group->base_tick == wanted->base_tick &&
-	       group->base_edit == wanted->base_edit &&
-	       group->mark.turns == wanted->mark.turns &&
+	       group->base_edit == wanted->base_edit && group->mark.turns == wanted->mark.turns &&
 	       group->mark.changes == wanted->mark.changes && group->profile == wanted->profile &&
 	       group->fields == wanted->fields && group->joints == wanted->joints &&
-	       group->hashed == wanted->hashed &&
-	       group->frame_max == wanted->frame_max;
+	       group->hashed == wanted->hashed && group->frame_max == wanted->frame_max;
 }
 
 /* A new group at the end, with the memory of the one that stood there before. */
@@ -334,9 +332,8 @@ struct group *fanout_group(struct fanout *self, const struct subscription *sub)
 	status = refine(self, group);
 	if (status == STATUS_OK)
 		status = fanout_collect_joints(self, group);
-	group->empty = group->base != 0 && group->interest != NULL &&
-		       self->delta.rows.count == 0 && self->delta.removed.count == 0 &&
-		       !self->joint_delta.due;
+	group->empty = group->base != 0 && group->interest != NULL && self->delta.rows.count == 0 &&
+		       self->delta.removed.count == 0 && !self->joint_delta.due;
 	if (status == STATUS_OK && !group->empty)
 		status = encode(self, group, 0);
 	if (status != STATUS_OK) {

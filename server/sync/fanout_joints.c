@@ -27,7 +27,8 @@ static bool saw(const struct fanout *self, const struct group *group, uint32_t a
 	       interest_saw(&self->interests, group->interest, b);
 }
 
-static enum status take_row(struct joint_delta *delta, const struct wire_joint *joint, wire_mask mask)
+static enum status take_row(struct joint_delta *delta, const struct wire_joint *joint,
+			    wire_mask mask)
 {
 	if (mask == 0)
 		return STATUS_OK;
@@ -130,8 +131,7 @@ static enum status collect_removals(struct fanout *self, const struct group *gro
 		if (removal->serial <= group->base)
 			break;
 		self->joints_looked++;
-		if (removal->created <= group->base &&
-		    saw(self, group, removal->a, removal->b))
+		if (removal->created <= group->base && saw(self, group, removal->a, removal->b))
 			status = take_removed(&self->joint_delta, removal->id);
 	}
 	return status;
@@ -178,8 +178,8 @@ static enum status collect_since(struct fanout *self, const struct group *group)
 		status = look(self, group->interest);
 	for (uint32_t i = 0; i < delta->seen.count && status == STATUS_OK; i++) {
 		const struct view_joint *row = delta->seen.items[i];
-		bool had = row->created <= group->base &&
-			   saw(self, group, row->joint.a, row->joint.b);
+		bool had =
+			row->created <= group->base && saw(self, group, row->joint.a, row->joint.b);
 		status = take_row(delta, &row->joint,
 				  had ? view_joint_since(row, group->base) & group->joints
 				      : group->joints);
@@ -227,7 +227,8 @@ static struct wire_hash hash_of(struct fanout *self, const struct group *group)
 	for (uint32_t i = 0; i < delta->seen.count; i++)
 		sum += wire_joint_hash(group->profile, &delta->seen.items[i]->joint, group->joints);
 	self->joints_looked += delta->seen.count;
-	return (struct wire_hash){ true, body_hash_finish(self->view.tick, sum, delta->seen.count) };
+	return (struct wire_hash){ true,
+				   body_hash_finish(self->view.tick, sum, delta->seen.count) };
 }
 
 enum status fanout_encode_joints(struct fanout *self, struct group *group, uint8_t flags)

@@ -8,7 +8,7 @@
 #include "server/sync/quantised.h"
 
 enum {
-	FANOUT_SLICE = 64, /* subscriptions served before the loop is let go on, */
+	FANOUT_SLICE = 64,	  /* subscriptions served before the loop is let go on, */
 	FANOUT_SLICE_WORK = 4096, /* and watched changes that frames are made of */
 	/* An area in which nothing changes is told the tick this often. */
 	FANOUT_QUIET_TICKS = 15,
@@ -26,7 +26,7 @@ struct group {
 	bool hashed;
 	bool empty; /* nothing has changed; not encoded yet */
 	uint32_t frame_max;
-	uint32_t following; /* the next group of the same interest, index + 1 */
+	uint32_t following;		/* the next group of the same interest, index + 1 */
 	ARRAY_OF(struct frame *) tails; /* references */
 	uint32_t body_tails; /* the first ones, of SNAPSHOT or DELTA; the others are of ROWS */
 };
@@ -34,10 +34,10 @@ struct group {
 /* What a group is to be told of joints. */
 struct joint_delta {
 	ARRAY_OF(const struct view_joint *) seen; /* by the group, ascending ids; borrowed */
-	ARRAY_OF(struct joint_row) rows; /* ascending ids; borrowed from the view */
-	ARRAY_OF(uint32_t) removed;	 /* ascending */
-	bool due;			 /* there is something to tell: ROWS follow */
-	bool whole;			 /* the rows are all there are */
+	ARRAY_OF(struct joint_row) rows;	  /* ascending ids; borrowed from the view */
+	ARRAY_OF(uint32_t) removed;		  /* ascending */
+	bool due;				  /* there is something to tell: ROWS follow */
+	bool whole;				  /* the rows are all there are */
 };
 
 #define FANOUT_RUNNING_REST_NS (UINT64_C(200) * NS_PER_MS)
@@ -68,16 +68,16 @@ struct fanout {
 	uint32_t turn, left;
 	bool parts_wait; /* of somebody who was served in this round */
 	bool last_words;
-	bool runs;     /* the world, as of the last report */
-	bool again;    /* this round is for who was passed over, or is behind: it counts no skips */
-	bool at_rest;  /* and no step follows: everybody is brought up to date, whatever their pace */
+	bool runs;    /* the world, as of the last report */
+	bool again;   /* this round is for who was passed over, or is behind: it counts no skips */
+	bool at_rest; /* and no step follows: everybody is brought up to date, whatever their pace */
 	bool rest_due; /* a step was made that may be the last one for long */
 	bool short_of; /* somebody was passed over in this round for want of allowance */
 	uint64_t rows_hashed;
 	uint64_t joints_looked; /* held against interests, packed, hashed */
 	uint32_t joint_users;	/* subscriptions to joints */
-	bool told_contacts; /* the last report told them */
-	uint64_t stepped_at; /* instant of the last step's report */
+	bool told_contacts;	/* the last report told them */
+	uint64_t stepped_at;	/* instant of the last step's report */
 	struct fanout_counters counters;
 };
 
@@ -90,7 +90,8 @@ MUST_CHECK enum status fanout_encode_empty(struct fanout *self, struct group *gr
 /* A frame for a subscription with a budget alone; it must be used before the next group is asked for. */
 struct group *fanout_ration(struct fanout *self, struct subscription *sub, bool *partial);
 /* One user of a profile, and perhaps of its contacts, more or less. */
-void fanout_use_profile(struct fanout *self, enum wire_profile profile, wire_mask fields, int users);
+void fanout_use_profile(struct fanout *self, enum wire_profile profile, wire_mask fields,
+			int users);
 /* Puts the part that stands in `scratch` behind the group's tails. */
 MUST_CHECK enum status fanout_keep_part(struct fanout *self, struct group *group, uint32_t bytes);
 
@@ -100,7 +101,8 @@ MUST_CHECK enum status fanout_collect_joints(struct fanout *self, const struct g
 /* Nothing. */
 void fanout_no_joints(struct fanout *self);
 /* Encodes what has been collected behind the group's other parts. */
-MUST_CHECK enum status fanout_encode_joints(struct fanout *self, struct group *group, uint8_t flags);
+MUST_CHECK enum status fanout_encode_joints(struct fanout *self, struct group *group,
+					    uint8_t flags);
 
 /* fanout_encode.c */
 /* The quantised columns follow the view. */

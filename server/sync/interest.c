@@ -22,7 +22,8 @@ static enum status take_follow(const struct wire_list *list, struct interest_set
 	for (uint32_t i = 0; i < list->count; i++) {
 		uint64_t id;
 		if (wire_take_uint(&in, UINT32_MAX, &id) != STATUS_OK || id == 0)
-			return reason_set(why, STATUS_RANGE, (int32_t)i, "follow", "not a body's id");
+			return reason_set(why, STATUS_RANGE, (int32_t)i, "follow",
+					  "not a body's id");
 		out->follow[out->follow_count++] = (uint32_t)id;
 	}
 	if (out->follow_count < 2)
@@ -335,8 +336,7 @@ static void look_around(struct interest_map *map, const struct view *view, struc
 	}
 	if (self->wide) {
 		for (uint32_t row = 0; row < view->row_count; row++)
-			if (view->rows[row].live &&
-			    !interest_sees(self, view->rows[row].body.id))
+			if (view->rows[row].live && !interest_sees(self, view->rows[row].body.id))
 				look(map, self, &view->rows[row].body);
 		return;
 	}
@@ -596,8 +596,7 @@ static enum status first_turns(struct interest_map *self, const struct interest 
 	if (ARRAY_RESERVE(&self->sorted, count) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	for (uint64_t i = 0; i < count; i++) {
-		struct interest_turn turn =
-			interest->turns[(mark + i) % interest->turn_capacity];
+		struct interest_turn turn = interest->turns[(mark + i) % interest->turn_capacity];
 		self->sorted.items[self->sorted.count++] =
 			(struct interest_first){ turn.id, (uint32_t)i, turn.entered };
 	}

@@ -116,10 +116,10 @@ struct interest_followers {
 struct interest_map {
 	ARRAY_OF(struct interest *) interests;
 	ARRAY_OF(struct interest *) wides; /* those that are wide, in no particular order */
-	bool standing;	    /* grid and members are the view's */
-	uint64_t compacted; /* of the view when the places were made */
-	uint64_t built;	    /* serial */
-	int32_t level;	    /* cells are 2^level metres */
+	bool standing;			   /* grid and members are the view's */
+	uint64_t compacted;		   /* of the view when the places were made */
+	uint64_t built;			   /* serial */
+	int32_t level;			   /* cells are 2^level metres */
 	double cells_per_metre;
 	struct table table; /* key → cell */
 	ARRAY_OF(struct interest_cell) cells;
@@ -129,7 +129,7 @@ struct interest_map {
 	ARRAY_OF(struct interest_followers) followers;
 	ARRAY_OF(uint32_t) idle_followers;
 	uint64_t stamp;
-	uint64_t looked; /* bodies held against interests so far: the work */
+	uint64_t looked;			/* bodies held against interests so far: the work */
 	ARRAY_OF(struct interest_first) sorted; /* scratch */
 };
 

@@ -160,8 +160,8 @@ static enum status show_contacts(struct quantised *self, const struct view_row *
 				 struct quantised_row *row)
 {
 	struct wire_slice exact = { from->body.contacts, from->body.contact_bytes };
-	enum status status = array_reserve(&self->packed, &self->packed_room,
-					   wire_touches_short_max(exact), 1);
+	enum status status =
+		array_reserve(&self->packed, &self->packed_room, wire_touches_short_max(exact), 1);
 	if (status != STATUS_OK)
 		return status;
 	uint32_t bytes = wire_touches_quantise(self->profile, exact, self->packed);
@@ -363,7 +363,8 @@ void quantised_refine(const struct quantised *self, const struct view *view, uin
 			row.mask &= wire_quantised_differ(row.from, row.to) |
 				    (wire_mask)~WIRE_COLUMNS_QUANTISED;
 		} else if (!row.created) {
-			row.mask &= changed_since(values, base) | (wire_mask)~WIRE_COLUMNS_QUANTISED;
+			row.mask &=
+				changed_since(values, base) | (wire_mask)~WIRE_COLUMNS_QUANTISED;
 		}
 		if (row.mask & WIRE_COLUMN_CONTACTS) {
 			row.contacts = contacts_of(values);

@@ -49,7 +49,7 @@ struct quantised_entry {
 /* Shares of view hashes over some fields, by row; 0: not known since the row changed. */
 struct quantised_shares {
 	wire_mask fields; /* 0: nobody's */
-	uint64_t used;	/* serial at which they were last asked for */
+	uint64_t used;	  /* serial at which they were last asked for */
 	uint32_t capacity;
 	uint64_t *values; /* owned */
 };
@@ -78,7 +78,8 @@ MUST_CHECK enum status quantised_follow(struct quantised *self, const struct vie
 					bool contacts);
 
 /* What the row showed at serial `base`, which is not below `floor` and not before the row was made. */
-const struct wire_quantised *quantised_at(const struct quantised *self, uint32_t row, uint64_t base);
+const struct wire_quantised *quantised_at(const struct quantised *self, uint32_t row,
+					  uint64_t base);
 /* Makes rows collected from the view (view_collect, or by area) rows of this profile: what they show, what
  * they stand on, and in their masks nothing that rounding hides; rows without a change are dropped. Sets
  * delta->absolute when `base` (0 for a SNAPSHOT) is older than the log. */

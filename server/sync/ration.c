@@ -194,7 +194,8 @@ static enum status order(struct ration *self, const struct view *view,
 
 /* ---- what goes --------------------------------------------------------------------------------- */
 
-static wire_mask mask_of(const struct view_row *row, const struct ration_body *body, wire_mask fields)
+static wire_mask mask_of(const struct view_row *row, const struct ration_body *body,
+			 wire_mask fields)
 {
 	return body->has ? view_row_since(row, body->sent) & fields : fields;
 }

@@ -37,8 +37,8 @@ struct ration {
 	uint64_t filled_at;
 	struct interest_mark mark;
 	ARRAY_OF(struct ration_body) bodies;
-	struct table index; /* id → body */
-	ARRAY_OF(uint32_t) waiting; /* ids */
+	struct table index;		    /* id → body */
+	ARRAY_OF(uint32_t) waiting;	    /* ids */
 	ARRAY_OF(struct ration_turn) turns; /* scratch */
 };
 

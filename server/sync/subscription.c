@@ -15,7 +15,8 @@ static enum status check(const struct msg_subscribe *ask, uint32_t frame_max, st
 		return reason_set(why, status, -1, "profile", "profile %llu is not served",
 				  (unsigned long long)ask->profile);
 	if (wire_column_retired(ask->fields) != NULL)
-		return reason_set(why, STATUS_UNSUPPORTED, -1, "fields", "no column of bodies any more: %s",
+		return reason_set(why, STATUS_UNSUPPORTED, -1, "fields",
+				  "no column of bodies any more: %s",
 				  wire_column_retired(ask->fields));
 	if ((ask->fields & ~(uint64_t)WIRE_COLUMNS_SERVED) != 0 || ask->fields == 0)
 		return reason_set(why, STATUS_RANGE, -1, "fields",
@@ -226,8 +227,8 @@ static enum status put_part(struct subscription *self, struct frame *tail, uint6
 {
 	struct frame *head;
 	bool small = tail->bytes <= SMALL_TAIL;
-	enum status status = frame_create(self->outbox->pool,
-					  WIRE_HEAD_MAX + (small ? tail->bytes : 0), &head);
+	enum status status =
+		frame_create(self->outbox->pool, WIRE_HEAD_MAX + (small ? tail->bytes : 0), &head);
 	if (status != STATUS_OK)
 		return status;
 	enum message_type type = self->pending_snapshot ? MESSAGE_SNAPSHOT : MESSAGE_DELTA;
@@ -283,18 +284,20 @@ enum status subscription_push(struct subscription *self, uint64_t now, uint64_t 
 }
 
 /* A client that knows of no edits acknowledges the frames of a tick in their order. */
-void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint32_t edit, uint64_t now)
+void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint32_t edit,
+		      uint64_t now)
 {
 	/* Frames are sent in order and acknowledged in order: everything up to the named one is done. An
 	 * acknowledgement of a frame that is not waiting changes nothing. */
 	for (uint32_t i = 0; i < self->unacked_count; i++) {
 		uint32_t at = (self->unacked_first + i) % self->unacked_room;
 		const struct sent_frame *frame = &self->unacked[at];
-		if (frame->epoch != epoch || frame->tick != tick || (edit != 0 && frame->edit != edit))
+		if (frame->epoch != epoch || frame->tick != tick ||
+		    (edit != 0 && frame->edit != edit))
 			continue;
 		uint64_t sample = now - frame->sent_at;
-		self->round_trip = self->round_trip == 0 ? sample
-							 : (self->round_trip * 7 + sample) / 8;
+		self->round_trip =
+			self->round_trip == 0 ? sample : (self->round_trip * 7 + sample) / 8;
 		self->round_trip = MIN_OF(self->round_trip, NS_PER_S);
 		self->acked = *frame;
 		self->doubted_epoch = 0;
@@ -322,7 +325,8 @@ static bool is_of(const struct sent_frame *frame, uint32_t epoch, uint64_t tick,
 static const struct sent_frame *sent_frame_of(const struct subscription *self, uint32_t epoch,
 					      uint64_t tick, int64_t edit)
 {
-	const struct sent_frame *found = is_of(&self->acked, epoch, tick, edit) ? &self->acked : NULL;
+	const struct sent_frame *found =
+		is_of(&self->acked, epoch, tick, edit) ? &self->acked : NULL;
 	if (epoch != 0 && self->doubted_epoch == epoch && self->doubted_tick == tick)
 		return NULL;
 	for (uint32_t i = 0; i < self->unacked_count; i++) {
@@ -379,7 +383,8 @@ void subscription_lose_events(struct subscription *self, uint64_t count)
 }
 
 /* The run of that state, a new one at the end where there is none; NULL without memory. */
-static struct event_run *run_of(struct subscription *self, uint64_t tick, uint32_t edit, uint32_t epoch)
+static struct event_run *run_of(struct subscription *self, uint64_t tick, uint32_t edit,
+				uint32_t epoch)
 {
 	if (self->runs.count > 0) {
 		struct event_run *last = &self->runs.items[self->runs.count - 1];
@@ -393,8 +398,8 @@ static struct event_run *run_of(struct subscription *self, uint64_t tick, uint32
 	return run;
 }
 
-void subscription_note_event(struct subscription *self, uint64_t tick, uint32_t edit, uint32_t epoch,
-			     const uint8_t *packed, uint32_t bytes)
+void subscription_note_event(struct subscription *self, uint64_t tick, uint32_t edit,
+			     uint32_t epoch, const uint8_t *packed, uint32_t bytes)
 {
 	struct event_run *run = NULL;
 	if (self->event_bytes.count + bytes <= SUBSCRIPTION_EVENT_BYTES)
@@ -432,8 +437,8 @@ static void send_run(struct subscription *self, const struct event_run *run, con
 	for (uint32_t at = 0, done = 0; done < run->count;) {
 		struct message message;
 		uint32_t bytes;
-		uint32_t count = fitting(packed + at, run->bytes - at, run->count - done, room,
-					 &bytes);
+		uint32_t count =
+			fitting(packed + at, run->bytes - at, run->count - done, room, &bytes);
 		message_init(&message, MESSAGE_EVENTS);
 		message.events.sub = self->sub;
 		message.events.epoch = run->epoch;

@@ -368,7 +368,8 @@ static enum status collect_ring(struct view *self, uint64_t base, wire_mask fiel
 	return STATUS_OK;
 }
 
-enum status view_collect(struct view *self, uint64_t base, wire_mask fields, struct view_delta *delta)
+enum status view_collect(struct view *self, uint64_t base, wire_mask fields,
+			 struct view_delta *delta)
 {
 	delta->rows.count = delta->removed.count = 0;
 	delta->absolute = false;

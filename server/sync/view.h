@@ -29,11 +29,11 @@ enum { VIEW_REMOVALS_MAX = 65536 };
 struct view_row {
 	struct wire_body body; /* `shapes` and `contacts` owned by the row */
 	bool live;
-	uint32_t contact_room;			 /* bytes */
-	uint64_t created;			 /* serial */
-	uint64_t changed[WIRE_COLUMN_COUNT];	 /* serial, by column */
-	uint64_t stamp;				 /* last collection that took it */
-	uint64_t tick_hash;			 /* its share (V3) */
+	uint32_t contact_room;		     /* bytes */
+	uint64_t created;		     /* serial */
+	uint64_t changed[WIRE_COLUMN_COUNT]; /* serial, by column */
+	uint64_t stamp;			     /* last collection that took it */
+	uint64_t tick_hash;		     /* its share (V3) */
 };
 
 /* Row indices changed at one serial; ascending. */
@@ -48,9 +48,9 @@ struct view_removal {
 };
 
 struct view {
-	uint64_t serial;      /* of the newest report */
+	uint64_t serial;       /* of the newest report */
 	uint64_t epoch_serial; /* first serial of the present epoch: older bases need a SNAPSHOT */
-	uint64_t steps;	      /* reports of steps so far */
+	uint64_t steps;	       /* reports of steps so far */
 	uint64_t tick, tick_hash;
 	uint32_t epoch, edit;
 	uint32_t row_count, row_capacity, live_count;
@@ -61,7 +61,7 @@ struct view {
 	struct view_removal *removals;
 	uint32_t removal_capacity;
 	uint64_t removal_count; /* ever; entry i stands at i % removal_capacity */
-	uint64_t compacted; /* serial of the last compaction: the ring before it is void */
+	uint64_t compacted;	/* serial of the last compaction: the ring before it is void */
 	uint64_t stamp;
 	uint64_t tick_sum;
 	bool contacts; /* those of the rows are the world's: the last report told them */
@@ -98,7 +98,8 @@ void view_delta_release(struct view_delta *delta);
 MUST_CHECK enum status view_collect(struct view *self, uint64_t base, wire_mask fields,
 				    struct view_delta *delta);
 /* Every live row, as created. */
-MUST_CHECK enum status view_collect_all(struct view *self, wire_mask fields, struct view_delta *delta);
+MUST_CHECK enum status view_collect_all(struct view *self, wire_mask fields,
+					struct view_delta *delta);
 /* Hash of everything a whole-world subscription to `fields` sees: the tick hash when they are all
  * of what that is made of (*is_tick_hash), else the view hash. */
 uint64_t view_hash(const struct view *self, wire_mask fields, bool *is_tick_hash);

@@ -46,7 +46,8 @@ static enum status make_room_for_ends(struct view_joints *self)
 	return status;
 }
 
-static void hang(struct view_joints *self, uint32_t slot, uint32_t side, const struct wire_joint *joint)
+static void hang(struct view_joints *self, uint32_t slot, uint32_t side,
+		 const struct wire_joint *joint)
 {
 	uint32_t end = 2 * slot + side, body = body_at(joint, side), first = 0;
 	self->ends.items[end] = (struct view_joint_end){ .id = joint->id };
@@ -59,7 +60,8 @@ static void hang(struct view_joints *self, uint32_t slot, uint32_t side, const s
 	ASSERT(status == STATUS_OK); /* reserved */
 }
 
-static void unhang(struct view_joints *self, uint32_t slot, uint32_t side, const struct wire_joint *joint)
+static void unhang(struct view_joints *self, uint32_t slot, uint32_t side,
+		   const struct wire_joint *joint)
 {
 	const struct view_joint_end end = self->ends.items[2 * slot + side];
 	uint32_t body = body_at(joint, side);

@@ -23,7 +23,7 @@ enum { VIEW_JOINT_REMOVALS_MAX = 65536 };
 
 struct view_joint {
 	struct wire_joint joint;
-	uint64_t created;			    /* serial */
+	uint64_t created;			   /* serial */
 	uint64_t changed[WIRE_JOINT_COLUMN_COUNT]; /* serial, by column */
 	uint32_t slot; /* its ends are 2 slot, at a, and 2 slot + 1, at b */
 };

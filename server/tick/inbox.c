@@ -90,8 +90,8 @@ static enum status put(struct inbox *inbox, const struct inbox_entry *entry)
 {
 	struct inbox_counters *counters = &inbox->counters;
 	uint32_t place = place_of(inbox, entry->session, entry->batch);
-	if (place < counters->entries && compare(&inbox->waiting.entries[place], entry->session,
-						 entry->batch) == 0)
+	if (place < counters->entries &&
+	    compare(&inbox->waiting.entries[place], entry->session, entry->batch) == 0)
 		return STATUS_SEQUENCE;
 	if (counters->entries == inbox->limits.entries ||
 	    entry->bytes > inbox->limits.bytes - counters->bytes) {
@@ -124,7 +124,8 @@ bool inbox_has(struct inbox *inbox, uint64_t session)
 {
 	lock_take(&inbox->lock);
 	uint32_t place = place_of(inbox, session, 0);
-	bool has = place < inbox->counters.entries && inbox->waiting.entries[place].session == session;
+	bool has =
+		place < inbox->counters.entries && inbox->waiting.entries[place].session == session;
 	lock_give(&inbox->lock);
 	return has;
 }

@@ -15,9 +15,9 @@ struct inbox;
 
 struct inbox_entry {
 	uint64_t session;
-	uint64_t batch;	  /* numbered per session and world */
-	void *payload;	  /* the owner's; not looked at */
-	uint32_t bytes;	  /* what it is charged with */
+	uint64_t batch; /* numbered per session and world */
+	void *payload;	/* the owner's; not looked at */
+	uint32_t bytes; /* what it is charged with */
 };
 
 struct inbox_limits {

@@ -61,13 +61,13 @@ struct pooled {
 	/* under its crew's lock */
 	uint32_t slot;	/* in its heap, NOWHERE: not taken in, or missed */
 	uint32_t round; /* in the round at hand, NOWHERE: not waiting there */
-	bool picked; /* taken from the round, and not yet occupied: LOOP leaves it alone */
+	bool picked;	/* taken from the round, and not yet occupied: LOOP leaves it alone */
 	bool listed;
 	struct pooled *next_rung;
 	/* the holder's */
-	bool left;     /* for good */
-	uint64_t due;  /* as the heap has it; written by the worker */
-	uint64_t cost; /* ns of the last slice; INSTANT_NEVER: there was none */
+	bool left;	    /* for good */
+	uint64_t due;	    /* as the heap has it; written by the worker */
+	uint64_t cost;	    /* ns of the last slice; INSTANT_NEVER: there was none */
 	atomic_ullong busy; /* ns in slices of workers; read by LOOP */
 	/* LOOP's */
 	bool told; /* its owner knows that it is gone: the runnable is not to be touched */
@@ -82,8 +82,9 @@ struct pooled {
 struct crew {
 	struct pool *pool;
 	uint32_t worker;
-	struct bell bell;	     /* there is something in the list */
-	atomic_ullong inside_since; /* instant at which the slice or letter at hand began; 0: none is */
+	struct bell bell; /* there is something in the list */
+	atomic_ullong
+		inside_since; /* instant at which the slice or letter at hand began; 0: none is */
 	/* under `lock` */
 	struct lock lock;
 	uint32_t count;
@@ -597,8 +598,7 @@ enum status pool_add(struct pool *pool, struct runnable *runnable)
 	return STATUS_OK;
 }
 
-void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *removed,
-		 void *context)
+void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *removed, void *context)
 {
 	struct pooled *pooled = runnable->pooled;
 	UNUSED(pool);
@@ -851,7 +851,8 @@ static uint32_t free_worker(const struct pool *pool, uint64_t now)
 	uint32_t best = NOWHERE;
 	for (uint32_t i = 0; i < executor_workers(pool->executor); i++)
 		if (inside_for(&pool->crews[i], now) < LONG_NS &&
-		    (best == NOWHERE || load_score(&pool->loads[i]) < load_score(&pool->loads[best])))
+		    (best == NOWHERE ||
+		     load_score(&pool->loads[i]) < load_score(&pool->loads[best])))
 			best = i;
 	return best;
 }

@@ -65,7 +65,8 @@ void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *rem
 enum status pool_mail(struct runnable *runnable, runnable_mail *mail, void *context) MUST_CHECK;
 /* The same for what can wait: FULL already where half the box is taken, so that a thousand of them at
  * once leave room for what somebody asks. */
-enum status pool_mail_behind(struct runnable *runnable, runnable_mail *mail, void *context) MUST_CHECK;
+enum status pool_mail_behind(struct runnable *runnable, runnable_mail *mail,
+			     void *context) MUST_CHECK;
 /* Any thread: has its `due` asked again. Cannot fail. */
 void pool_wake(struct runnable *runnable);
 /* Moves at most one runnable from the busiest worker to the idlest, when that narrows the gap by

@@ -22,13 +22,13 @@
 
 enum {
 	SCHEDULE_CATCH_UP_MAX = 4,
-	SCHEDULE_STRETCH_MAX = 8,	/* a power of two */
-	SCHEDULE_WINDOW_STEPS = 32,	/* a window ends after so many steps, */
-	SCHEDULE_WINDOW_MS = 1000,	/* or after this much cost */
+	SCHEDULE_STRETCH_MAX = 8,   /* a power of two */
+	SCHEDULE_WINDOW_STEPS = 32, /* a window ends after so many steps, */
+	SCHEDULE_WINDOW_MS = 1000,  /* or after this much cost */
 	/* But not before these many steps: one slow step is no trend. */
 	SCHEDULE_WINDOW_STEPS_MIN = 4,
 	SCHEDULE_RELAX_WINDOWS = 4,
-	SCHEDULE_BUDGET_DEFAULT = 900	/* thousandths of the period */
+	SCHEDULE_BUDGET_DEFAULT = 900 /* thousandths of the period */
 };
 
 enum schedule_mode { SCHEDULE_PAUSED, SCHEDULE_RUNNING };
@@ -36,20 +36,20 @@ enum schedule_mode { SCHEDULE_PAUSED, SCHEDULE_RUNNING };
 /* What schedule_end has to report. */
 enum schedule_news {
 	SCHEDULE_NO_NEWS,
-	SCHEDULE_SLOWED,   /* the stretch grew */
-	SCHEDULE_RELAXED,  /* the stretch shrank */
-	SCHEDULE_OVERRUN   /* paused: even stretched to the limit it does not fit */
+	SCHEDULE_SLOWED,  /* the stretch grew */
+	SCHEDULE_RELAXED, /* the stretch shrank */
+	SCHEDULE_OVERRUN  /* paused: even stretched to the limit it does not fit */
 };
 
 struct schedule {
 	struct tick_clock clock;
-	uint64_t next;	   /* index on the clock of the next tick to take */
+	uint64_t next;	    /* index on the clock of the next tick to take */
 	uint64_t requested; /* steps asked for by STEP, not yet taken */
 	enum schedule_mode mode;
-	uint32_t speed;	   /* asked for, thousandths */
-	uint32_t stretch;  /* by the budget: 1, 2, 4 … SCHEDULE_STRETCH_MAX */
-	uint32_t budget;   /* thousandths of the nominal period, 0: unlimited */
-	bool overrun;	   /* paused by the budget, until run or paused by hand */
+	uint32_t speed;	  /* asked for, thousandths */
+	uint32_t stretch; /* by the budget: 1, 2, 4 … SCHEDULE_STRETCH_MAX */
+	uint32_t budget;  /* thousandths of the nominal period, 0: unlimited */
+	bool overrun;	  /* paused by the budget, until run or paused by hand */
 	/* the current window */
 	uint32_t window_steps;
 	uint32_t window_fits; /* windows in a row that fit half the stretch */

@@ -68,7 +68,8 @@ static enum status read_all(const char *name, size_t bytes, uint8_t **out, struc
 {
 	FILE *file = fopen(name, "rb");
 	if (file == NULL)
-		return reason_set(why, STATUS_IO, -1, "web-files", "%.90s: %s", name, strerror(errno));
+		return reason_set(why, STATUS_IO, -1, "web-files", "%.90s: %s", name,
+				  strerror(errno));
 	uint8_t *data = heap_alloc(bytes + 1);
 	size_t got = data != NULL ? fread(data, 1, bytes, file) : 0;
 	fclose(file);
@@ -110,7 +111,8 @@ static enum status add(struct assets *self, const char *name, const char *path, 
 {
 	if (self->items.count == ASSETS_MAX || self->total_bytes + bytes > ASSETS_BYTES_MAX)
 		return reason_set(why, STATUS_LIMIT, -1, "web-files",
-				  "more than %d files or %d MiB", ASSETS_MAX, ASSETS_BYTES_MAX >> 20);
+				  "more than %d files or %d MiB", ASSETS_MAX,
+				  ASSETS_BYTES_MAX >> 20);
 	if (ARRAY_RESERVE(&self->items, self->items.count + 1u) != STATUS_OK)
 		return out_of_memory(why);
 	struct asset *asset = &self->items.items[self->items.count];
@@ -149,8 +151,8 @@ static enum status walk(struct assets *self, const char *directory, const char *
 		struct stat found;
 		int length = snprintf(name, sizeof name, "%s/%s", directory, entry->d_name);
 		int used = snprintf(path, sizeof path, "%s/%s", prefix, entry->d_name);
-		if (entry->d_name[0] == '.' || length >= (int)sizeof name || used >= (int)sizeof path ||
-		    lstat(name, &found) != 0)
+		if (entry->d_name[0] == '.' || length >= (int)sizeof name ||
+		    used >= (int)sizeof path || lstat(name, &found) != 0)
 			continue;
 		if (S_ISDIR(found.st_mode) && depth < ASSETS_DEPTH_MAX)
 			status = walk(self, name, path, depth + 1, why);
@@ -180,6 +182,7 @@ const struct asset *assets_find(const struct assets *self, const char *path)
 	struct asset wanted;
 	if (strlen(path) > ASSET_PATH_MAX || self->items.count == 0)
 		return NULL;
-	snprintf(wanted.path, sizeof wanted.path, "%s", strcmp(path, "/") == 0 ? "/index.html" : path);
+	snprintf(wanted.path, sizeof wanted.path, "%s",
+		 strcmp(path, "/") == 0 ? "/index.html" : path);
 	return bsearch(&wanted, self->items.items, self->items.count, sizeof wanted, compare_paths);
 }

@@ -40,7 +40,7 @@ struct web_stream {
 	size_t given; /* bytes of a whole message that the owner has */
 	bool whole, paused;
 	uint64_t message_until; /* instant */
-	bool timed; /* a message has begun that must end in time */
+	bool timed;		/* a message has begun that must end in time */
 	enum status why;
 };
 
@@ -153,7 +153,8 @@ static bool send_next(struct web_stream *self)
 /* As much as the socket takes; whoever follows libwebsockets' rules sends nothing while it holds a rest. */
 static void pump(struct web_stream *self)
 {
-	while (self->first < self->waiting.count && self->partial == 0 && self->state != WEB_CLOSING)
+	while (self->first < self->waiting.count && self->partial == 0 &&
+	       self->state != WEB_CLOSING)
 		if (!send_next(self))
 			end_stream(self, STATUS_CLOSED);
 	if (self->first == self->waiting.count)
@@ -299,7 +300,8 @@ bool web_stream_late(struct web_stream *self)
 {
 	static const uint8_t NO_FRAME[1] = { 0 };
 	/* A timer of a message that has come to its end fires too: cancelling one costs more. */
-	if (self->state == WEB_OPEN && self->timed && io_now(self->stream.io) >= self->message_until)
+	if (self->state == WEB_OPEN && self->timed &&
+	    io_now(self->stream.io) >= self->message_until)
 		poison(self, NO_FRAME, sizeof NO_FRAME);
 	return self->state == WEB_CLOSING;
 }
@@ -357,7 +359,8 @@ static const struct stream_ops WEB_OPS = {
 	.peer = web_peer,
 };
 
-struct web_stream *web_stream_create(struct web_streams *set, struct lws *wsi, const struct peer *peer)
+struct web_stream *web_stream_create(struct web_streams *set, struct lws *wsi,
+				     const struct peer *peer)
 {
 	struct web_stream *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL)

@@ -19,14 +19,15 @@ struct web_stream;
 
 /* The open WebSockets of one loop. */
 struct web_streams {
-	struct io *io;		    /* borrowed */
+	struct io *io;		     /* borrowed */
 	struct lws_context *context; /* borrowed */
-	uint64_t message_ms;	    /* a message begun must end in this time */
+	uint64_t message_ms;	     /* a message begun must end in this time */
 };
 
 /* A stream over a WebSocket that has just been opened; it is the caller's to hand on, and is freed when
  * the connection is gone. NULL: out of memory. */
-struct web_stream *web_stream_create(struct web_streams *set, struct lws *wsi, const struct peer *peer);
+struct web_stream *web_stream_create(struct web_streams *set, struct lws *wsi,
+				     const struct peer *peer);
 struct stream *web_stream_door(struct web_stream *self);
 
 /* What libwebsockets tells of the connection. A true answer asks it to close. */

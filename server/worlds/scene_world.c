@@ -45,11 +45,12 @@ static enum status cook_shapes(const struct scene *scene, struct shape_book *boo
 		const struct scene_shape *from = &scene->shapes[i];
 		struct shape *shape;
 		struct reason inner;
-		enum status status = shape_cook(from->canonical, from->bytes, from->name.bytes,
-						&shape, &inner);
+		enum status status =
+			shape_cook(from->canonical, from->bytes, from->name.bytes, &shape, &inner);
 		if (status != STATUS_OK)
-			return reason_set(why, status, inner.index, inner.field, "line %u: shape %s: %s",
-					  (unsigned)from->line, from->label, inner.text);
+			return reason_set(why, status, inner.index, inner.field,
+					  "line %u: shape %s: %s", (unsigned)from->line,
+					  from->label, inner.text);
 		status = shape_book_add(book, shape);
 		shape_release(shape);
 		if (status != STATUS_OK && status != STATUS_EXISTS)
@@ -98,8 +99,8 @@ static enum status use_shapes(struct scene *scene, struct world *world, struct r
 	}
 	for (uint32_t first = 0; first < count && status == STATUS_OK; first += BATCH_COMMANDS_MAX)
 		status = apply(world, commands + first,
-			       MIN_OF(count - first, (uint32_t)BATCH_COMMANDS_MAX), NULL, ids + first,
-			       why);
+			       MIN_OF(count - first, (uint32_t)BATCH_COMMANDS_MAX), NULL,
+			       ids + first, why);
 	if (status == STATUS_OK)
 		scene_resolve(scene, ids);
 	heap_free(commands);
@@ -116,7 +117,8 @@ static enum status apply_scene(struct scene *scene, struct world *world, struct 
 		return reason_set(why, STATUS_NO_MEMORY, -1, "scene", "%s",
 				  status_text(STATUS_NO_MEMORY));
 	enum status status = STATUS_OK;
-	for (uint32_t first = 0; first < count && status == STATUS_OK; first += BATCH_COMMANDS_MAX) {
+	for (uint32_t first = 0; first < count && status == STATUS_OK;
+	     first += BATCH_COMMANDS_MAX) {
 		uint32_t end = first + MIN_OF(count - first, (uint32_t)BATCH_COMMANDS_MAX);
 		scene_link(scene, first, end, values);
 		status = apply(world, scene->commands + first, end - first, scene->lines + first,

@@ -23,22 +23,24 @@ int main(int count, char **arguments)
 	for (int family = 0; family < AGREE_FAMILIES; family++) {
 		struct agree_tally t = { 0 };
 		bool ordinary = family <= AGREE_NEAR;
-		agree_run(agree, (enum agree_family)family, ordinary ? random / 2 : degenerate / 5, &t);
+		agree_run(agree, (enum agree_family)family, ordinary ? random / 2 : degenerate / 5,
+			  &t);
 		failures += t.failures;
 		printf("%s %d - %s: %llu poses, %llu apart, %llu overlapping, %llu touching to rounding\n",
 		       t.failures == 0 ? "ok" : "not ok", family + 1,
 		       agree_family_name((enum agree_family)family), (unsigned long long)t.poses,
 		       (unsigned long long)t.apart, (unsigned long long)t.overlapping,
 		       (unsigned long long)t.rounding);
-		printf("#   errors / allowed: gjk %.2g vclip %.2g sat %.2g epa %.2g witnesses %.2g\n", t.gjk,
-		       t.vclip, t.sat, t.epa, t.witness);
+		printf("#   errors / allowed: gjk %.2g vclip %.2g sat %.2g epa %.2g witnesses %.2g\n",
+		       t.gjk, t.vclip, t.sat, t.epa, t.witness);
 		printf("#   second algorithm: gjk %llu vclip %llu of twice as many; epa open %llu full %llu; "
 		       "most rounds %u, steps %u, expansions %u\n",
 		       (unsigned long long)t.gjk_handed, (unsigned long long)t.vclip_handed,
-		       (unsigned long long)t.epa_open, (unsigned long long)t.epa_capacity, t.gjk_most,
-		       t.vclip_most, t.epa_most);
+		       (unsigned long long)t.epa_open, (unsigned long long)t.epa_capacity,
+		       t.gjk_most, t.vclip_most, t.epa_most);
 		if (t.failures > 0)
-			printf("#   %llu failures; the first: %s\n", (unsigned long long)t.failures, t.first);
+			printf("#   %llu failures; the first: %s\n", (unsigned long long)t.failures,
+			       t.first);
 		fflush(stdout);
 	}
 	agree_destroy(agree);

@@ -158,7 +158,8 @@ static void place(struct bench *self)
 	if (self->kind == BENCH_PYRAMID) {
 		for (int i = 0; i < n; i++)
 			for (int j = i; j < n; j++)
-				self->start[k++] = make(0.5 * i + (j - i) - 0.5 * (n - 1), 0.5 + i, 0);
+				self->start[k++] =
+					make(0.5 * i + (j - i) - 0.5 * (n - 1), 0.5 + i, 0);
 	} else if (self->kind == BENCH_TOWER) {
 		for (k = 0; k < self->count; k++)
 			self->start[k] = make(0, 0.5 + k, 0);
@@ -216,8 +217,8 @@ void bench_release(struct bench *self)
 /* Half the width of a box along a unit axis. */
 static double reach(const vec sides[3], vec axis)
 {
-	return BENCH_HALF * (fabs(dot(axis, sides[0])) + fabs(dot(axis, sides[1])) +
-			     fabs(dot(axis, sides[2])));
+	return BENCH_HALF *
+	       (fabs(dot(axis, sides[0])) + fabs(dot(axis, sides[1])) + fabs(dot(axis, sides[2])));
 }
 
 static void sides_of(const struct bench *self, int body, vec sides[3])
@@ -299,8 +300,8 @@ void bench_sample(struct bench *self, int step)
 static double kinetic(const struct bench *self)
 {
 	double energy = 0;
-	double inertia = self->kind == BENCH_SPHERES ? 0.4 * BENCH_RADIUS * BENCH_RADIUS :
-						       2.0 / 3 * BENCH_HALF * BENCH_HALF;
+	double inertia = self->kind == BENCH_SPHERES ? 0.4 * BENCH_RADIUS * BENCH_RADIUS
+						     : 2.0 / 3 * BENCH_HALF * BENCH_HALF;
 	for (int i = 0; i < self->count; i++)
 		energy += 0.5 * self->mass[i] *
 			  (dot(self->velocity[i], self->velocity[i]) +
@@ -364,7 +365,7 @@ void bench_report(struct bench *self)
 	printf("%-8s %-9s %-10s t=%d ms med %7.3f p99 %7.3f max %7.3f falling %7.3f settled %7.3f | "
 	       "pen end %.2e mean %.2e run %.2e drift %.2e ke/body %.1e vmax %.1e bad %d "
 	       "hash %016llx\n",
-	       self->engine, self->variant, self->name, self->threads, all.median, all.p99, all.most,
-	       early.median, late.median, worst, mean, self->penetration_run, drift,
+	       self->engine, self->variant, self->name, self->threads, all.median, all.p99,
+	       all.most, early.median, late.median, worst, mean, self->penetration_run, drift,
 	       kinetic(self) / self->count, speed, bad, (unsigned long long)hash_poses(self));
 }

@@ -19,8 +19,8 @@ extern "C" {
 #define BENCH_GRAVITY 9.81
 #define BENCH_STEP (1.0 / 60.0)
 #define BENCH_FRICTION 0.6
-#define BENCH_RADIUS 0.4   /* of the spheres, m */
-#define BENCH_HALF 0.5	   /* of the boxes, m */
+#define BENCH_RADIUS 0.4    /* of the spheres, m */
+#define BENCH_HALF 0.5	    /* of the boxes, m */
 #define BENCH_CONTAINER 5.0 /* from the middle to each wall, m */
 
 enum bench_kind { BENCH_PYRAMID, BENCH_SPHERES, BENCH_GRID, BENCH_TOWER };
@@ -41,7 +41,7 @@ struct bench {
 	double *mass;
 	struct bench_vec *start, *position, *velocity, *spin;
 	struct bench_quat *rotation;
-	double *ms; /* of each step */
+	double *ms;		/* of each step */
 	double penetration_run; /* m, the worst seen at any sample */
 };
 

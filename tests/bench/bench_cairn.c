@@ -158,9 +158,9 @@ int main(int argc, char **argv)
 	need(parallel_pool_create((uint32_t)b.threads, &pool), &why);
 	struct world *world = make_world(&b);
 	make_ground(world, &b);
-	struct shape *shape = b.kind == BENCH_SPHERES ?
-				      make_sphere(BENCH_RADIUS) :
-				      make_box(BENCH_HALF, BENCH_HALF, BENCH_HALF);
+	struct shape *shape = b.kind == BENCH_SPHERES
+				      ? make_sphere(BENCH_RADIUS)
+				      : make_box(BENCH_HALF, BENCH_HALF, BENCH_HALF);
 	shape_id used = use_shape(world, shape);
 	body_id *bodies = calloc((size_t)b.count, sizeof *bodies);
 	if (bodies == NULL)

@@ -132,8 +132,9 @@ static void run_once(struct method *method, const struct row *row, bool warm, ui
 	double start = now_ns();
 	for (uint32_t k = 0; k < POSES; k++) {
 		bool on = warm && k % STEPS != 0;
-		method->answers[k] = method->own != NULL ? method->own(row, k, on)
-							 : method->peer(method->pair, &row->poses[k], on);
+		method->answers[k] = method->own != NULL
+					     ? method->own(row, k, on)
+					     : method->peer(method->pair, &row->poses[k], on);
 	}
 	method->ns[warm][round] = (now_ns() - start) / POSES;
 }
@@ -157,8 +158,8 @@ static void report(const struct row *row, struct method *methods, uint32_t count
 		if (x->keeps_nothing)
 			printf("warm %9s  ", "-");
 		else
-			printf("warm %9.0f (%.0f…%.0f)  ", x->ns[1][rounds / 2], x->ns[1][rounds / 4],
-			       x->ns[1][rounds * 3 / 4]);
+			printf("warm %9.0f (%.0f…%.0f)  ", x->ns[1][rounds / 2],
+			       x->ns[1][rounds / 4], x->ns[1][rounds * 3 / 4]);
 		if (x->says_whether)
 			printf("whether only\n");
 		else
@@ -212,8 +213,11 @@ static unsigned climb(const void *of, const double direction[3])
 
 static struct closest_shape shape_of(const struct shape *shape)
 {
-	struct closest_shape out = { { 0, 0, 0 }, &shape->hull->vertices[0].x,
-				     (int)shape->hull->vertex_count, climb, shape->hull };
+	struct closest_shape out = { { 0, 0, 0 },
+				     &shape->hull->vertices[0].x,
+				     (int)shape->hull->vertex_count,
+				     climb,
+				     shape->hull };
 	if (shape->kind == SHAPE_BOX) {
 		out.half[0] = shape->box.half.x;
 		out.half[1] = shape->box.half.y;
@@ -241,12 +245,11 @@ static void bench_convex(const char *name, const struct shape *a, const struct s
 	static struct method methods[METHODS_MAX];
 	char title[100];
 	uint32_t own = 0, count;
-	snprintf(title, sizeof title, "%s, %s", name, depth ? "overlapping: depth" : "apart: distance");
-	row = (struct row){ .name = title,
-			    .a = a->hull,
-			    .b = b->hull,
-			    .of_a = shape_of(a),
-			    .of_b = shape_of(b) };
+	snprintf(title, sizeof title, "%s, %s", name,
+		 depth ? "overlapping: depth" : "apart: distance");
+	row = (struct row){
+		.name = title, .a = a->hull, .b = b->hull, .of_a = shape_of(a), .of_b = shape_of(b)
+	};
 	make_paths(&row, rng, depth ? -0.1 : 0.02, depth ? -0.01 : 0.4);
 	if (depth) {
 		methods[own++] = (struct method){ .name = "ours, SAT", .own = by_sat };
@@ -254,12 +257,13 @@ static void bench_convex(const char *name, const struct shape *a, const struct s
 	} else {
 		methods[own++] = (struct method){ .name = "ours, V-Clip", .own = by_vclip };
 		methods[own++] = (struct method){ .name = "ours, GJK", .own = by_gjk };
-		methods[own++] = (struct method){
-			.name = "ours, GJK", .own = by_sign, .says_whether = true, .keeps_nothing = true
-		};
-		methods[own++] = (struct method){
-			.name = "ours, SAT", .own = by_cached_sign, .says_whether = true
-		};
+		methods[own++] = (struct method){ .name = "ours, GJK",
+						  .own = by_sign,
+						  .says_whether = true,
+						  .keeps_nothing = true };
+		methods[own++] = (struct method){ .name = "ours, SAT",
+						  .own = by_cached_sign,
+						  .says_whether = true };
 	}
 	count = own;
 	add_peer(methods, &count, &closest_ccd, &row, depth);
@@ -314,8 +318,8 @@ static void ball_mesh_make(struct ball_mesh *self, struct rng *rng, uint32_t ban
 					       sizeof corners[k]);
 		}
 	}
-	struct hierarchy_source source = { self->vertices, (const uint32_t (*)[3])self->triangles, NULL,
-					   self->triangle_count };
+	struct hierarchy_source source = { self->vertices, (const uint32_t(*)[3])self->triangles,
+					   NULL, self->triangle_count };
 	if (hierarchy_build(&self->tree, HIERARCHY_OBB, &source) != STATUS_OK)
 		abort();
 }
@@ -346,8 +350,8 @@ static double by_trees(const struct row *row, uint32_t k, bool warm)
 
 static struct closest_surface surface_of(const struct ball_mesh *mesh)
 {
-	return (struct closest_surface){ &mesh->vertices[0].x, mesh->triangles[0], (int)mesh->vertex_count,
-					 (int)mesh->triangle_count };
+	return (struct closest_surface){ &mesh->vertices[0].x, mesh->triangles[0],
+					 (int)mesh->vertex_count, (int)mesh->triangle_count };
 }
 
 static void bench_meshes(uint32_t bands, struct rng *rng, uint32_t rounds)
@@ -367,9 +371,8 @@ static void bench_meshes(uint32_t bands, struct rng *rng, uint32_t rounds)
 		pose at = pose_make(vec3_scale(direction, r), random_rotation(rng));
 		set_pose(&row, k, &at);
 	}
-	methods[count++] = (struct method){
-		.name = "ours, trees", .own = by_trees, .keeps_nothing = true
-	};
+	methods[count++] =
+		(struct method){ .name = "ours, trees", .own = by_trees, .keeps_nothing = true };
 	if (closest_bullet.name != NULL) {
 		struct closest_surface a = surface_of(&meshes[0]), b = surface_of(&meshes[1]);
 		methods[count++] = (struct method){ .name = "Bullet GImpact",

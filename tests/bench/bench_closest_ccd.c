@@ -72,8 +72,9 @@ static double depth(void *object, const struct closest_pose *at, bool warm)
 	ccd_vec3_t direction, position;
 	(void)warm;
 	place(pair, at);
-	return ccdGJKPenetration(&pair->a, &pair->b, &pair->ccd, &depth, &direction, &position) == 0 ? depth
-												     : -1;
+	return ccdGJKPenetration(&pair->a, &pair->b, &pair->ccd, &depth, &direction, &position) == 0
+		       ? depth
+		       : -1;
 }
 
 const struct closest_peer closest_ccd = { "libccd", create, free, apart, depth, NULL, NULL, NULL };

@@ -112,8 +112,8 @@ static void settle(struct batch *batch, struct rng *rng)
 		struct pair pair = { batch->a, batch->b, 0, 0, batch->poses[k], 0.02 };
 		struct gjk_result near;
 		gjk_shapes(&pair, &near);
-		batch->poses[k].position = vec3_mul_sub(batch->poses[k].position, near.normal,
-							near.distance + 1e-3);
+		batch->poses[k].position =
+			vec3_mul_sub(batch->poses[k].position, near.normal, near.distance + 1e-3);
 	}
 	report(batch);
 }
@@ -249,8 +249,8 @@ static void whole_pair(const struct whole *pair, const pose *at, uint32_t counts
 		for (uint32_t k = 0; k < others; k++) {
 			struct manifold manifold;
 			struct pair_cache none = { 0 };
-			collide_pieces((struct piece){ pair->a, i }, (struct piece){ pair->b, k }, at,
-				       0.05, &none, &manifold);
+			collide_pieces((struct piece){ pair->a, i }, (struct piece){ pair->b, k },
+				       at, 0.05, &none, &manifold);
 			counts[0] += manifold.count > 0;
 			counts[1] += manifold.count;
 		}
@@ -277,7 +277,8 @@ static void report_whole(const struct whole *pair, const pose *poses)
 static void bench_whole(struct rng *rng)
 {
 	struct shape *mesh = make_torus(1, 0.25, 48, 24);
-	struct shape *forms[3] = { make_field_solid(mesh->mesh, 64), make_parts_solid(mesh->mesh, 512),
+	struct shape *forms[3] = { make_field_solid(mesh->mesh, 64),
+				   make_parts_solid(mesh->mesh, 512),
 				   make_hull(mesh->mesh->vertices, mesh->mesh->vertex_count) };
 	struct shape *others[4] = { make_sphere(0.3), make_box(0.2, 0.3, 0.4),
 				    make_plane(vec3_make(0, 1, 0), 0), NULL };
@@ -295,8 +296,9 @@ static void bench_whole(struct rng *rng)
 			if (o == 2) /* the plane just below */
 				poses[k].position = vec3_mul_add(
 					vec3_zero(), quat_rotate(poses[k].rotation, vec3_axis(1)),
-					-shape_aabb(forms[0], &(pose){ vec3_zero(),
-								       quat_conjugate(poses[k].rotation) })
+					-shape_aabb(forms[0],
+						    &(pose){ vec3_zero(),
+							     quat_conjugate(poses[k].rotation) })
 						 .max.y);
 			whole_pair(&probe, &poses[k], counts);
 			k += counts[0] > 0;

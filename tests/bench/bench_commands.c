@@ -60,7 +60,8 @@ static enum status desk_write(struct stream *stream, struct frame *const frames[
 		desk->bytes += frames[i]->bytes;
 		if (desk->keeps)
 			check(bytes_append(&desk->answers, frames[i]->data, frames[i]->bytes) ==
-				      STATUS_OK, "memory");
+				      STATUS_OK,
+			      "memory");
 	}
 	return STATUS_OK;
 }
@@ -281,8 +282,8 @@ static const struct kind {
 	const char *name;
 	struct command (*make)(uint32_t i);
 } KINDS[] = {
-	{ "set_tag", set_tag },		  { "impulse", impulse },   { "impulse at a point", impulse_at },
-	{ "force", force },		  { "set_pose", set_pose }, { "set_velocity", set_velocity },
+	{ "set_tag", set_tag },	    { "impulse", impulse },   { "impulse at a point", impulse_at },
+	{ "force", force },	    { "set_pose", set_pose }, { "set_velocity", set_velocity },
 	{ "spawn, remove", spawn }, { "mix", mix },
 };
 
@@ -309,7 +310,8 @@ static void pack_frames(const struct kind *kind)
 		message.commands.list = (struct wire_list){ packed, out.bytes, BATCH };
 		uint32_t count;
 		check(message_pack(&message, framed, sizeof framed, &count) == STATUS_OK &&
-			      bytes_append(&frames, framed, count) == STATUS_OK, "a frame");
+			      bytes_append(&frames, framed, count) == STATUS_OK,
+		      "a frame");
 		at[i] = frames.count - out.bytes;
 		lists[i] = (struct wire_list){ NULL, out.bytes, BATCH };
 	}
@@ -352,8 +354,9 @@ static void look_at_answers(void)
 		struct message message;
 		struct reason why;
 		uint32_t bytes = get_be32(desk.answers.data + at + 1);
-		check(message_read(desk.answers.data + at + WIRE_FRAME_HEADER, bytes, &VALIDATE_DOWN,
-				   &message, &why) == STATUS_OK, "an answer");
+		check(message_read(desk.answers.data + at + WIRE_FRAME_HEADER, bytes,
+				   &VALIDATE_DOWN, &message, &why) == STATUS_OK,
+		      "an answer");
 		at += WIRE_FRAME_HEADER + (size_t)bytes;
 		check(message.type == MESSAGE_RESULT, "something else was answered");
 		struct wire_cursor items = wire_cursor_list(&message.result.list);
@@ -436,8 +439,9 @@ int main(int argc, char **argv)
 	open_session();
 	printf("batches of %d, million commands a second on one core, median [least most] of %d turns of %d\n"
 	       "%-19s %-21s %-21s %-22s %-16s bytes answer heap\n"
-	       "%-19s %-21s %-21s %-21s  in  +dec  tick  frame bytes calls\n", BATCH, turns,
-	       FRAMES * BATCH, "", " taken in", " + decoded", " answered", "ns each:", "", "", "", "");
+	       "%-19s %-21s %-21s %-21s  in  +dec  tick  frame bytes calls\n",
+	       BATCH, turns, FRAMES * BATCH, "", " taken in", " + decoded", " answered",
+	       "ns each:", "", "", "", "");
 	for (uint32_t k = 0; k < COUNT_OF(KINDS); k++)
 		if (argc < 3 || strcmp(argv[2], KINDS[k].name) == 0)
 			measure(&KINDS[k], &arena, turns);

@@ -45,8 +45,8 @@ static void measure(const char *name, bool solid, double bump, vec3 velocity, ui
 	stage_init(&stage, "soft-step");
 	stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 0);
 	stage_terrain(&stage, 60, 0.15, bump);
-	uint32_t slab = solid ? add_solid(&stage, bump) :
-				stage_slab(&stage, 8, 0.25, vec3_make(0.03, 0.26 + bump, 0.02),
+	uint32_t slab = solid ? add_solid(&stage, bump)
+			      : stage_slab(&stage, 8, 0.25, vec3_make(0.03, 0.26 + bump, 0.02),
 					   quat_identity());
 	stage_run(&stage, SETTLE);
 	stage.tables.body.velocity[slab] = velocity;

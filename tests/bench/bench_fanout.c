@@ -148,7 +148,8 @@ static void bare(int clients, unsigned bytes, double seconds)
 		uint64_t begun = now_ns(), begun_used = used_ns();
 		for (int i = 0; i < clients; i++) {
 			uv_buf_t buffer = uv_buf_init(data, bytes);
-			refused += uv_try_write((uv_stream_t *)&streams[i], &buffer, 1) != (int)bytes;
+			refused +=
+				uv_try_write((uv_stream_t *)&streams[i], &buffer, 1) != (int)bytes;
 		}
 		used[ticks] = (int64_t)(used_ns() - begun_used);
 		times[ticks++] = (int64_t)(now_ns() - begun);
@@ -195,8 +196,7 @@ static void take_frame(struct watcher *self, uint64_t epoch, uint64_t tick, bool
 	if (tick > hall.newest)
 		hall.newest = tick;
 	if (hall.sampling && !self->stalls && hall.samples < SAMPLES_MAX)
-		hall.late[hall.samples++] =
-			(int64_t)(now - tick * UINT64_C(1000000000) / RATE);
+		hall.late[hall.samples++] = (int64_t)(now - tick * UINT64_C(1000000000) / RATE);
 	if (!hall.ack)
 		return;
 	struct message ack;
@@ -242,8 +242,9 @@ static void receive(struct watcher *self)
 {
 	struct wire_slice content;
 	size_t bytes, taken = 0;
-	check(bytes_reserve(&self->in, self->in.count < READ_BYTES / 4 ? READ_BYTES / 4 : READ_BYTES) ==
-		      STATUS_OK, "memory");
+	check(bytes_reserve(&self->in, self->in.count < READ_BYTES / 4 ? READ_BYTES / 4
+								       : READ_BYTES) == STATUS_OK,
+	      "memory");
 	ssize_t got = read(self->fd, self->in.data + self->in.count, READ_BYTES / 4);
 	check(got > 0, "a connection is gone");
 	uint64_t now = now_ns();
@@ -533,7 +534,8 @@ static struct cost measure(uint32_t clients, double radius, uint32_t moving, uin
 	field.streams = calloc(clients + 1, sizeof *field.streams);
 	field.outboxes = calloc(clients + 1, sizeof *field.outboxes);
 	check(frame_pool_create(64u << 20, &field.pool) == STATUS_OK &&
-		      fanout_create(field.pool, &field.fanout) == STATUS_OK, "create");
+		      fanout_create(field.pool, &field.fanout) == STATUS_OK,
+	      "create");
 	for (uint32_t i = 0; i < field.count; i++) {
 		struct wire_body *body = &field.bodies[i];
 		body->id = i + 1;
@@ -576,7 +578,8 @@ static void areas(void)
 {
 	static const uint32_t moving[] = { 0, 2000, 5000, 10000, 20000 };
 	printf("20 000 bodies on %d x %d m; medians of %d ticks, processor time; cost beside that of "
-	       "nobody watching\n", SIDE, SIDE, AREA_TICKS);
+	       "nobody watching\n",
+	       SIDE, SIDE, AREA_TICKS);
 	struct cost ends[2][COUNT_OF(moving)];
 	printf("clients  radius   moving   watched changes   cost us   us a watched change\n");
 	for (int k = 0; k < 2; k++) {
@@ -586,8 +589,8 @@ static void areas(void)
 			double radius = k == 0 ? AREA : SIDE / 2;
 			struct cost none = measure(0, radius, moving[m], 0);
 			struct cost some = measure(clients, radius, moving[m], 0);
-			printf("%7u  %6.0f  %7u  %16.0f  %8.0f   %.3f\n", clients, radius, moving[m],
-			       some.changes, some.tick_us - none.tick_us,
+			printf("%7u  %6.0f  %7u  %16.0f  %8.0f   %.3f\n", clients, radius,
+			       moving[m], some.changes, some.tick_us - none.tick_us,
 			       (some.tick_us - none.tick_us) / MAX_OF(some.changes, 1.0));
 			fflush(stdout);
 			ends[k][m] = (struct cost){ some.tick_us - none.tick_us, some.changes };
@@ -602,8 +605,8 @@ static void areas(void)
 	struct cost none_more = measure(0, AREA, 5000, 180000);
 	struct cost more = measure(1000, AREA, 5000, 180000);
 	double one = some.tick_us - none.tick_us, ten = more.tick_us - none_more.tick_us;
-	printf("ten times the bodies, the others unwatched: %.0f us, then %.0f us (%+.1f %%)\n", one,
-	       ten, 100 * (ten - one) / one);
+	printf("ten times the bodies, the others unwatched: %.0f us, then %.0f us (%+.1f %%)\n",
+	       one, ten, 100 * (ten - one) / one);
 }
 
 int main(int argc, char **argv)

@@ -35,12 +35,13 @@ static const struct {
 		       "joints:\n"
 		       "  - { type: spherical, b: \"link[0]\", at: [0, 0, 0], tag: 1 }\n"
 		       "  - { type: spherical, chain: link, at_a: [0.5, 0, 0], tag: 1 }\n" },
-	{ "bridge-40", "bodies: [ { name: plank, shape: { kind: box, size: 1 }, mass: 1, mask: 0,\n"
-		       "            at: [0.5, 0, 0], array: { count: 40, step: [1, 0, 0] } } ]\n"
-		       "joints:\n"
-		       "  - { type: revolute, b: \"plank[0]\", at: [0, 0, 0], axis: [0, 0, 1] }\n"
-		       "  - { type: revolute, chain: plank, at_a: [0.5, 0, 0], axis: [0, 0, 1] }\n"
-		       "  - { type: revolute, b: \"plank[-1]\", at: [40, 0, 0], axis: [0, 0, 1] }\n" },
+	{ "bridge-40",
+	  "bodies: [ { name: plank, shape: { kind: box, size: 1 }, mass: 1, mask: 0,\n"
+	  "            at: [0.5, 0, 0], array: { count: 40, step: [1, 0, 0] } } ]\n"
+	  "joints:\n"
+	  "  - { type: revolute, b: \"plank[0]\", at: [0, 0, 0], axis: [0, 0, 1] }\n"
+	  "  - { type: revolute, chain: plank, at_a: [0.5, 0, 0], axis: [0, 0, 1] }\n"
+	  "  - { type: revolute, b: \"plank[-1]\", at: [40, 0, 0], axis: [0, 0, 1] }\n" },
 	{ "bridge", NULL },
 };
 
@@ -73,9 +74,10 @@ static struct scene *read_scene(const char *name, const char *text, uint32_t rat
 	struct scene *scene;
 	struct reason why = { 0 };
 	const char *source = getenv("CAIRN_SRCDIR");
-	snprintf(path, sizeof path, "%s/clients/scenes/%s.yaml", source != NULL ? source : ".", name);
-	enum status status = text == NULL ? scene_load(path, &scene, &why) :
-					    scene_parse(text, strlen(text), NULL, &scene, &why);
+	snprintf(path, sizeof path, "%s/clients/scenes/%s.yaml", source != NULL ? source : ".",
+		 name);
+	enum status status = text == NULL ? scene_load(path, &scene, &why)
+					  : scene_parse(text, strlen(text), NULL, &scene, &why);
 	if (status != STATUS_OK)
 		fail(name, &why);
 	scene->world.rate_num = rate;
@@ -103,7 +105,8 @@ static void add_keeper(struct watch *self, body_id body)
 }
 
 /* By how much axis `axis` is not where it may be. */
-static double axis_error(const struct joint_view *joint, const struct joint_axis_view *view, uint32_t axis)
+static double axis_error(const struct joint_view *joint, const struct joint_axis_view *view,
+			 uint32_t axis)
 {
 	double q = joint->coordinates[axis];
 	if (view->mode == JOINT_LOCKED)
@@ -111,10 +114,12 @@ static double axis_error(const struct joint_view *joint, const struct joint_axis
 	return view->mode == JOINT_LIMITED ? fmax(0, fmax(view->lower - q, q - view->upper)) : 0;
 }
 
-static double spring_energy(const struct joint_view *joint, const struct joint_axis_view *view, uint32_t axis)
+static double spring_energy(const struct joint_view *joint, const struct joint_axis_view *view,
+			    uint32_t axis)
 {
 	double stretch = joint->coordinates[axis] - view->rest;
-	return view->spring == JOINT_SPRING_STIFFNESS ? 0.5 * view->stiffness * stretch * stretch : 0;
+	return view->spring == JOINT_SPRING_STIFFNESS ? 0.5 * view->stiffness * stretch * stretch
+						      : 0;
 }
 
 static double body_energy(const struct world *world, body_id id, double *kinetic)
@@ -181,7 +186,8 @@ static void watch_begin(struct watch *self, struct world *world)
 		for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
 			struct joint_axis_view view = axis_of(world, joint.id, axis);
 			/* A spring stores what it takes, which the world's energy does not tell. */
-			self->driven |= view.motor != JOINT_MOTOR_NONE || view.spring != JOINT_SPRING_NONE;
+			self->driven |=
+				view.motor != JOINT_MOTOR_NONE || view.spring != JOINT_SPRING_NONE;
 		}
 		if (joint.tag == TAG_KEEPS) {
 			add_keeper(self, joint.a);
@@ -251,12 +257,12 @@ static void print_row(size_t index, const char *method)
 	for (size_t r = 0; r < RATES_COUNT; r++)
 		all[r] = run(index, method, RATES[r]);
 	printf("| `%s` | `%s`", SCENES[index].name, method);
-#define CELL(value, counted)                                                                      \
-	do {                                                                                      \
-		double values[RATES_COUNT];                                                       \
-		for (size_t r = 0; r < RATES_COUNT; r++)                                          \
-			values[r] = (value);                                                      \
-		print_cell(values, counted);                                                      \
+#define CELL(value, counted)                                                                       \
+	do {                                                                                       \
+		double values[RATES_COUNT];                                                        \
+		for (size_t r = 0; r < RATES_COUNT; r++)                                           \
+			values[r] = (value);                                                       \
+		print_cell(values, counted);                                                       \
 	} while (0)
 	CELL(all[r].along, false);
 	CELL(all[r].about, false);

@@ -84,7 +84,9 @@ static uint64_t tell_bodies(struct tick_report *ticked)
 		body->view.status = BODY_DYNAMIC;
 		body->view.position = vec3_make(i, 0, 0);
 		body->view.rotation = quat_identity();
-		struct wire_body wire = { .id = i + 1, .status = BODY_DYNAMIC, .position = { i, 0, 0 },
+		struct wire_body wire = { .id = i + 1,
+					  .status = BODY_DYNAMIC,
+					  .position = { i, 0, 0 },
 					  .rotation = { 1, 0, 0, 0 } };
 		sum += wire_tick_hash(&wire);
 	}
@@ -110,8 +112,8 @@ static struct report *next_report(struct chain *self, uint32_t from, uint32_t co
 	ticked->joints_told = heap_alloc(MAX_OF(count, 1u) * sizeof *ticked->joints_told);
 	check(ticked->joints_told != NULL, "out of memory");
 	for (uint32_t i = 0; i < count; i++)
-		ticked->joints_told[i] = joint_of(from + i, self->tick,
-						  first ? REPORT_CREATED : REPORT_MOVED);
+		ticked->joints_told[i] =
+			joint_of(from + i, self->tick, first ? REPORT_CREATED : REPORT_MOVED);
 	return report;
 }
 
@@ -130,7 +132,8 @@ static double part_costs(bool watched, uint32_t from, uint32_t count)
 	ask.subscribe.fields = WIRE_COLUMNS_TICK;
 	ask.subscribe.joints = WIRE_JOINT_COLUMNS_ALL;
 	/* Bodies at + 1 … at + SEEN − 1: joints at … at + SEEN − 1. */
-	ask.subscribe.area = (struct wire_box){ true, { at - 0.5, -1, -1 }, { at + SEEN - 1.5, 1, 1 } };
+	ask.subscribe.area =
+		(struct wire_box){ true, { at - 0.5, -1, -1 }, { at + SEEN - 1.5, 1, 1 } };
 	if (watched)
 		fan_enter(&chain.hall, 0, &ask.subscribe, true, WIRE_FRAME_DOWN);
 	fan_report(&chain.hall, next_report(&chain, 1, JOINTS), NS_PER_S / 60, true);

@@ -212,8 +212,8 @@ static void arms(void)
 			worst = fmax(worst, fabs(view.coordinates[3] - target_of(k, tick)));
 		}
 	}
-	printf("arms       %.1f us a tick of %u worlds of %u joints, off by %.2g rad\n", least, ARMS,
-	       ARM_JOINTS, worst);
+	printf("arms       %.1f us a tick of %u worlds of %u joints, off by %.2g rad\n", least,
+	       ARMS, ARM_JOINTS, worst);
 	for (uint32_t w = 0; w < ARMS; w++)
 		world_destroy(worlds[w]);
 }

@@ -128,7 +128,7 @@ static void run_scene(const char *name, struct gen_scene scene, double noise, ui
 
 int main(int count, char **arguments)
 {
-	static const uint32_t stacks[] = {5, 10, 20, 25, 50, 100}, walls[] = {3, 5, 10, 20};
+	static const uint32_t stacks[] = { 5, 10, 20, 25, 50, 100 }, walls[] = { 3, 5, 10, 20 };
 	uint32_t lemke_rows = count > 1 ? (uint32_t)strtoul(arguments[1], NULL, 10) : 80;
 	struct gen_lcp gen;
 	char name[32];

@@ -34,7 +34,7 @@ struct bench {
 static void solve(struct bench *self, const char *name)
 {
 	double times[REPEATS], swap;
-	struct solver_result result = {0};
+	struct solver_result result = { 0 };
 	for (uint32_t k = 0; k < REPEATS; k++) {
 		memcpy(self->x, self->start, self->gen.problem.rows * sizeof *self->x);
 		double begin = now_ms();
@@ -44,8 +44,8 @@ static void solve(struct bench *self, const char *name)
 		for (uint32_t i = k; i > 0 && times[i] < times[i - 1]; i--)
 			swap = times[i], times[i] = times[i - 1], times[i - 1] = swap;
 	}
-	printf("  %-14s %9.3f ms, %2u factors, %5u rows changed, residual %.0e, %.0e m/s, %s\n", name,
-	       times[REPEATS / 2], result.refactorings, result.pivots, result.residual,
+	printf("  %-14s %9.3f ms, %2u factors, %5u rows changed, residual %.0e, %.0e m/s, %s\n",
+	       name, times[REPEATS / 2], result.refactorings, result.pivots, result.residual,
 	       result.violation, solver_status_name(result.status));
 	fflush(stdout);
 }
@@ -92,15 +92,15 @@ static void disturb(struct bench *self, const double *b, struct rng *rng, double
 		self->gen.b[i] = b[i];
 		for (uint32_t p = self->gen.start[i]; p < self->gen.start[i + 1]; p++)
 			for (uint32_t c = 0; c < 6; c++)
-				self->gen.b[i] += self->gen.jacobian[p][c] *
-						  change[self->gen.body[p]][c];
+				self->gen.b[i] +=
+					self->gen.jacobian[p][c] * change[self->gen.body[p]][c];
 	}
 	heap_free(change);
 }
 
 static void run(uint32_t bricks, double tilt)
 {
-	struct bench self = {.options = solver_options_default()};
+	struct bench self = { .options = solver_options_default() };
 	struct rng rng = rng_seeded(3);
 	uint32_t wide = 2;
 	while (wide * wide * 5 < bricks * 8)
@@ -116,8 +116,8 @@ static void run(uint32_t bricks, double tilt)
 	double *b = self.start + rows, begin = now_ms();
 	memcpy(b, self.gen.b, rows * sizeof *b);
 	gen_solver_init(&self.solver, &self.gen.problem);
-	printf("wall of %u%s: %u rows, %zu blocks, ordered in %.2f ms; %s by the rule of size\n", bricks,
-	       tilt != 0 ? ", tilted" : "", rows, self.solver.solver.blocks_needed,
+	printf("wall of %u%s: %u rows, %zu blocks, ordered in %.2f ms; %s by the rule of size\n",
+	       bricks, tilt != 0 ? ", tilted" : "", rows, self.solver.solver.blocks_needed,
 	       now_ms() - begin, lcp_sparse_is_cheaper(rows, bricks) ? "sparse" : "dense");
 	solve(&self, "cold");
 	memcpy(self.start, self.x, rows * sizeof *b);
@@ -140,7 +140,7 @@ static void run(uint32_t bricks, double tilt)
 
 int main(int count, char **arguments)
 {
-	static const uint32_t sizes[] = {4, 8, 14, 30, 60, 100, 200, 1000, 5000};
+	static const uint32_t sizes[] = { 4, 8, 14, 30, 60, 100, 200, 1000, 5000 };
 	for (uint32_t k = 0; k < COUNT_OF(sizes) && count == 1; k++) {
 		run(sizes[k], 0);
 		run(sizes[k], 0.3);

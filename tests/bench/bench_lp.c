@@ -93,7 +93,8 @@ static void spheres(uint32_t n)
 		for (uint32_t b = a + 1; b < count; b++) {
 			double square = 0;
 			for (uint32_t k = 0; k < 3; k++)
-				square += (centre[a][k] - centre[b][k]) * (centre[a][k] - centre[b][k]);
+				square += (centre[a][k] - centre[b][k]) *
+					  (centre[a][k] - centre[b][k]);
 			if (square > 3.5 * 3.5 || rows == gen.rows_max)
 				continue;
 			of[a][neighbours[a]] = of[b][neighbours[b]] = rows;
@@ -112,7 +113,8 @@ static void spheres(uint32_t n)
 				const double *other = centre[with[s][i]];
 				double square = 0;
 				for (uint32_t d = 0; d < 3; d++)
-					square += (centre[s][d] - other[d]) * (centre[s][d] - other[d]);
+					square += (centre[s][d] - other[d]) *
+						  (centre[s][d] - other[d]);
 				gen_lp_entry(&gen, of[s][i],
 					     (centre[s][k] - other[k]) / __builtin_sqrt(square));
 			}

@@ -61,7 +61,9 @@ static quat hinge(void)
 static struct part *add_part(struct mechanism *self, enum test_shape shape, vec3 position)
 {
 	struct part *part = &self->parts[self->part_count++];
-	*part = (struct part){ .shape = shape, .position = position, .rotation = quat_identity(), .mass = 1 };
+	*part = (struct part){
+		.shape = shape, .position = position, .rotation = quat_identity(), .mass = 1
+	};
 	return part;
 }
 
@@ -147,9 +149,12 @@ static const struct {
 	const char *name;
 	void (*make)(struct mechanism *self);
 } MECHANISMS[] = {
-	{ "pendulum", pendulum },	  { "spherical-pendulum", ball_pendulum },
-	{ "double-pendulum", double_pendulum }, { "four-bar", four_bar },
-	{ "slider-crank", slider_crank }, { "gyroscope", gyroscope },
+	{ "pendulum", pendulum },
+	{ "spherical-pendulum", ball_pendulum },
+	{ "double-pendulum", double_pendulum },
+	{ "four-bar", four_bar },
+	{ "slider-crank", slider_crank },
+	{ "gyroscope", gyroscope },
 };
 
 /* ---- the truth ---------------------------------------------------------------------------------- */
@@ -159,7 +164,7 @@ struct truth {
 	const struct mechanism *mechanism;
 	int count;
 	double mass[BODIES_MAX];
-	vec3 moments[BODIES_MAX];		     /* kg m², body axes */
+	vec3 moments[BODIES_MAX];		       /* kg m², body axes */
 	vec3 point_a[JOINTS_MAX], point_b[JOINTS_MAX]; /* from centres, body axes */
 	quat frame_a[JOINTS_MAX], frame_b[JOINTS_MAX];
 };
@@ -224,7 +229,8 @@ static void slide_row(struct truth_rows *list, const struct truth_joint *at, vec
 		      2 * vec3_dot(vec3_cross(at->spin[0], a), at->gap_rate);
 }
 
-static struct truth_joint stand(const struct truth *self, const struct body_motion *motions, int index)
+static struct truth_joint stand(const struct truth *self, const struct body_motion *motions,
+				int index)
 {
 	const struct link *link = &self->mechanism->links[index];
 	struct truth_joint at = { .body = { link->a, link->b } };
@@ -232,9 +238,11 @@ static struct truth_joint stand(const struct truth *self, const struct body_moti
 	for (int side = 0; side < 2; side++) {
 		struct body_motion still = { .rotation = quat_identity() };
 		const struct body_motion *m = at.body[side] < 0 ? &still : &motions[at.body[side]];
-		quat frame = quat_mul(m->rotation, (side == 0 ? self->frame_a : self->frame_b)[index]);
+		quat frame =
+			quat_mul(m->rotation, (side == 0 ? self->frame_a : self->frame_b)[index]);
 		at.spin[side] = m->angular_velocity;
-		at.arm[side] = quat_rotate(m->rotation, (side == 0 ? self->point_a : self->point_b)[index]);
+		at.arm[side] = quat_rotate(m->rotation,
+					   (side == 0 ? self->point_a : self->point_b)[index]);
 		places[side] = vec3_add(m->centre, at.arm[side]);
 		rates[side] = vec3_add(m->velocity, vec3_cross(at.spin[side], at.arm[side]));
 		for (uint32_t k = 0; k < 3; k++)
@@ -246,7 +254,8 @@ static struct truth_joint stand(const struct truth *self, const struct body_moti
 	return at;
 }
 
-static void list_rows(const struct truth *self, const struct body_motion *motions, struct truth_rows *list)
+static void list_rows(const struct truth *self, const struct body_motion *motions,
+		      struct truth_rows *list)
 {
 	list->count = 0;
 	for (int i = 0; i < self->mechanism->link_count; i++) {
@@ -272,7 +281,8 @@ static struct spatial answer(const struct truth *self, const struct body_motion 
 	quat rotation = motions[body].rotation;
 	vec3 own = quat_rotate_inverse(rotation, torque), m = self->moments[body];
 	own = vec3_make(own.x / m.x, own.y / m.y, own.z / m.z);
-	return (struct spatial){ vec3_scale(force, 1 / self->mass[body]), quat_rotate(rotation, own) };
+	return (struct spatial){ vec3_scale(force, 1 / self->mass[body]),
+				 quat_rotate(rotation, own) };
 }
 
 static double along(const struct truth_row *row, const struct spatial *motion)
@@ -291,8 +301,10 @@ static void accelerate(struct truth *self, const struct body_motion *motions, st
 	static struct truth_rows list;
 	list_rows(self, motions, &list);
 	for (int i = 0; i < self->count; i++) {
-		vec3 spin = motions[i].angular_velocity, own = quat_rotate_inverse(motions[i].rotation, spin);
-		vec3 turning = quat_rotate(motions[i].rotation, vec3_hadamard(self->moments[i], own));
+		vec3 spin = motions[i].angular_velocity,
+		     own = quat_rotate_inverse(motions[i].rotation, spin);
+		vec3 turning =
+			quat_rotate(motions[i].rotation, vec3_hadamard(self->moments[i], own));
 		out[i] = answer(self, motions, i, vec3_make(0, -GRAVITY * self->mass[i], 0),
 				vec3_cross(turning, spin));
 	}
@@ -303,8 +315,9 @@ static void accelerate(struct truth *self, const struct body_motion *motions, st
 		b[i] = -(along(row, out) + row->gamma);
 		for (int side = 0; side < 2; side++)
 			if (row->body[side] >= 0)
-				moved[row->body[side]] = answer(self, motions, row->body[side],
-								row->linear[side], row->angular[side]);
+				moved[row->body[side]] =
+					answer(self, motions, row->body[side], row->linear[side],
+					       row->angular[side]);
 		for (int k = 0; k < n; k++)
 			a[k * n + i] = along(&list.rows[k], moved);
 	}
@@ -333,7 +346,8 @@ static void rates_of(struct truth *self, const struct body_motion *motions, stru
 	for (int i = 0; i < self->count; i++) {
 		vec3 w = motions[i].angular_velocity;
 		quat spin = quat_mul((quat){ 0, w.x, w.y, w.z }, motions[i].rotation);
-		out[i] = (struct rates){ motions[i].velocity, accelerations[i].linear,
+		out[i] = (struct rates){ motions[i].velocity,
+					 accelerations[i].linear,
 					 accelerations[i].angular,
 					 { spin.w / 2, spin.x / 2, spin.y / 2, spin.z / 2 } };
 	}
@@ -365,16 +379,18 @@ static void truth_step(struct truth *self, struct body_motion *motions, double h
 	go(motions, k[2], h, n, at);
 	rates_of(self, at, k[3]);
 	for (int i = 0; i < n; i++) {
-#define MEAN(field)                                                                               \
-	vec3_scale(vec3_add(vec3_add(k[0][i].field, k[3][i].field),                               \
-			    vec3_scale(vec3_add(k[1][i].field, k[2][i].field), 2)), 1.0 / 6)
+#define MEAN(field)                                                                                \
+	vec3_scale(vec3_add(vec3_add(k[0][i].field, k[3][i].field),                                \
+			    vec3_scale(vec3_add(k[1][i].field, k[2][i].field), 2)),                \
+		   1.0 / 6)
 		k[0][i].centre = MEAN(centre);
 		k[0][i].velocity = MEAN(velocity);
 		k[0][i].spin = MEAN(spin);
 #undef MEAN
-#define MEAN(c)                                                                                   \
-	((k[0][i].rotation.c + k[3][i].rotation.c +                                               \
-	  2 * (k[1][i].rotation.c + k[2][i].rotation.c)) / 6)
+#define MEAN(c)                                                                                    \
+	((k[0][i].rotation.c + k[3][i].rotation.c +                                                \
+	  2 * (k[1][i].rotation.c + k[2][i].rotation.c)) /                                         \
+	 6)
 		k[0][i].rotation = (quat){ MEAN(w), MEAN(x), MEAN(y), MEAN(z) };
 #undef MEAN
 	}
@@ -398,7 +414,8 @@ static struct built build(const struct mechanism *self, const char *method, doub
 	for (int i = 0; i < self->part_count; i++) {
 		const struct part *part = &self->parts[i];
 		struct attachment item;
-		struct command spawn = test_spawn_command(built.world, part->shape, part->position, &item);
+		struct command spawn =
+			test_spawn_command(built.world, part->shape, part->position, &item);
 		spawn.spawn.rotation = part->rotation;
 		spawn.spawn.velocity = part->velocity;
 		spawn.spawn.angular_velocity = part->spin;
@@ -434,7 +451,8 @@ static vec3 moments_of(const struct part *part)
 	return vec3_make(across, about, across);
 }
 
-static void truth_init(struct truth *self, const struct mechanism *mechanism, struct body_motion *motions)
+static void truth_init(struct truth *self, const struct mechanism *mechanism,
+		       struct body_motion *motions)
 {
 	self->mechanism = mechanism;
 	self->count = mechanism->part_count;
@@ -489,7 +507,8 @@ static struct figures method_run(const struct mechanism *mechanism, const char *
 	for (int i = 0; i < SAMPLES; i++) {
 		for (int k = 0; k < (int)(rate / 60); k++) {
 			test_step(built.world, 1);
-			figures.joint_error = fmax(figures.joint_error, world_stats(built.world).joint_error);
+			figures.joint_error =
+				fmax(figures.joint_error, world_stats(built.world).joint_error);
 		}
 		vec3 at = test_body(built.world, built.ids[mechanism->part_count - 1]).position;
 		figures.distance = fmax(figures.distance, vec3_distance(at, truth[i]));
@@ -521,7 +540,8 @@ static void print_row(const struct mechanism *mechanism, const char *method, con
 		printf(" %9.2e", errors[r]);
 		fflush(stdout);
 	}
-	printf(" %5.2f", log(errors[0] / errors[RATES_COUNT - 1]) / log(RATES[RATES_COUNT - 1] / RATES[0]));
+	printf(" %5.2f",
+	       log(errors[0] / errors[RATES_COUNT - 1]) / log(RATES[RATES_COUNT - 1] / RATES[0]));
 	printf(" %9.2e %+9.2e\n", first.joint_error, first.energy);
 }
 

@@ -39,7 +39,8 @@ static void run(struct stage *stage, double seconds)
 	stage_run(stage, (uint32_t)lround(seconds / stage->dt));
 }
 
-static uint32_t add_box(struct stage *stage, const struct ground *ground, vec3 half, struct stage_body body)
+static uint32_t add_box(struct stage *stage, const struct ground *ground, vec3 half,
+			struct stage_body body)
 {
 	body.status = BODY_DYNAMIC;
 	body.shape = stage_shape(stage, make_box(half.x, half.y, half.z));
@@ -163,12 +164,12 @@ static double rolling(const struct ground *ground, double speed)
 	struct stage stage;
 	begin(&stage, ground, vec3_make(0, -GRAVITY, 0));
 	stage_ground(&stage);
-	uint32_t ball = stage_add(&stage, (struct stage_body){
-						  .status = BODY_DYNAMIC,
-						  .shape = stage_shape(&stage, make_sphere(0.5)),
-						  .position = { ground->at.x, 0.5, ground->at.z },
-						  .velocity = { speed, 0, 0 },
-						  .spin = { 0, 0, -speed / 0.5 } });
+	uint32_t ball = stage_add(
+		&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					     .shape = stage_shape(&stage, make_sphere(0.5)),
+					     .position = { ground->at.x, 0.5, ground->at.z },
+					     .velocity = { speed, 0, 0 },
+					     .spin = { 0, 0, -speed / 0.5 } });
 	run(&stage, 10);
 	double error = fabs(stage.tables.body.velocity[ball].x / speed - 1);
 	stage_release(&stage);

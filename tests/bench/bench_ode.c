@@ -58,8 +58,8 @@ static dBodyID make_body(const struct bench *b, int i)
 	else
 		dMassSetBoxTotal(&mass, b->mass[i], side, side, side);
 	dBodySetMass(body, &mass);
-	dGeomID geom = b->kind == BENCH_SPHERES ? dCreateSphere(space, BENCH_RADIUS) :
-						  dCreateBox(space, side, side, side);
+	dGeomID geom = b->kind == BENCH_SPHERES ? dCreateSphere(space, BENCH_RADIUS)
+						: dCreateBox(space, side, side, side);
 	dGeomSetBody(geom, body);
 	return body;
 }

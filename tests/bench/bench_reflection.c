@@ -70,7 +70,7 @@ static void run(const char *name)
 	for (uint32_t i = 0; i < 3; i++) {
 		double begin = now();
 		result = impact_reflect(&solver, &problem, REFLECTION_LCP, IMPACT_REFLECT, 1,
-					       &options, impulses);
+					&options, impulses);
 		least = scalar_min(now() - begin, least);
 	}
 	printf("%-24s %5u contacts: %9.3f ms, %4u rounds at most, %.3f ms a round, %u pivots, %s, "

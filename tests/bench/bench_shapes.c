@@ -15,15 +15,34 @@
 #include <time.h>
 
 static const char *const MODELS[] = {
-	"cube.3ds", "asteroid-low.3ds", "asteroid-high.3ds", "bunny.obj", "horse.3ds", "cat.3ds",
-	"3DS/test1.3ds", "3DS/fels.3ds", "FBX/huesitos.fbx", "FBX/global_settings.fbx",
-	"Collada/duck_triangulate.dae", "Collada/duck.dae", "Collada/sphere.dae",
-	"Collada/earthCylindrical.DAE", "MS3D/twospheres_withmats.ms3d", "OBJ/empty_mat.obj",
-	"AC/SphereWithLight.ac", "BLEND/NoisyTexturedCube_VoronoiGlob_248.blend",
-	"BLEND/test_279.blend", "BLEND/4Cubes4Mats_248.blend", "BLEND/HUMAN.blend",
-	"LWO/LWO2/UglyVertexColors.lwo", "LWO/LWO2/hierarchy_smoothed.lwo",
-	"DXF/PinkEggFromLW.dxf", "COB/molecule.cob", "SMD/holy_grailref.smd",
-	"NFF/NFF/dodecahedron.nff", "FBX/cubes_nonames.fbx",
+	"cube.3ds",
+	"asteroid-low.3ds",
+	"asteroid-high.3ds",
+	"bunny.obj",
+	"horse.3ds",
+	"cat.3ds",
+	"3DS/test1.3ds",
+	"3DS/fels.3ds",
+	"FBX/huesitos.fbx",
+	"FBX/global_settings.fbx",
+	"Collada/duck_triangulate.dae",
+	"Collada/duck.dae",
+	"Collada/sphere.dae",
+	"Collada/earthCylindrical.DAE",
+	"MS3D/twospheres_withmats.ms3d",
+	"OBJ/empty_mat.obj",
+	"AC/SphereWithLight.ac",
+	"BLEND/NoisyTexturedCube_VoronoiGlob_248.blend",
+	"BLEND/test_279.blend",
+	"BLEND/4Cubes4Mats_248.blend",
+	"BLEND/HUMAN.blend",
+	"LWO/LWO2/UglyVertexColors.lwo",
+	"LWO/LWO2/hierarchy_smoothed.lwo",
+	"DXF/PinkEggFromLW.dxf",
+	"COB/molecule.cob",
+	"SMD/holy_grailref.smd",
+	"NFF/NFF/dodecahedron.nff",
+	"FBX/cubes_nonames.fbx",
 };
 
 static double seconds(void)
@@ -53,7 +72,8 @@ static bool decompose(const struct mesh *mesh, enum decompose_mode mode)
 	       "%u thin; off by %.1e; hulls +%.2f %%; concave %.4f, stands off %.4f of %.4f m; %.2f s\n",
 	       mode == DECOMPOSE_APPROXIMATE_ONLY ? "boxes:" : "cut:", d->part_count, r->cuts,
 	       r->halvings, r->notches, r->unresolved, r->approximated, r->thin, cut_error,
-	       100 * (r->volume_hulls / v - 1), r->concavity, r->deviation, options.concavity, took);
+	       100 * (r->volume_hulls / v - 1), r->concavity, r->deviation, options.concavity,
+	       took);
 	bool good = cut_error <= 1e-12 && r->concavity <= options.concavity &&
 		    r->deviation <= options.concavity;
 	decomposition_release(d);
@@ -70,10 +90,12 @@ static void sample(const struct mesh *mesh, uint32_t resolution)
 		return;
 	double took = seconds() - began;
 	printf("  field: %u x %u x %u cells, %u bricks, %.2f MB, %.2f s", field->cells[0],
-	       field->cells[1], field->cells[2], field->brick_count, (double)field->bytes * 1e-6, took);
+	       field->cells[1], field->cells[2], field->brick_count, (double)field->bytes * 1e-6,
+	       took);
 	began = seconds();
 	if (resolution <= 128 && distance_field_surface(field, &surface) == STATUS_OK) {
-		printf("; surface: %u triangles, %.2f s", surface.triangle_count, seconds() - began);
+		printf("; surface: %u triangles, %.2f s", surface.triangle_count,
+		       seconds() - began);
 		distance_field_mesh_release(&surface);
 	}
 	printf("\n");
@@ -123,7 +145,7 @@ int main(int count, char **arguments)
 		good = look_at(arguments[i]) && good;
 	for (uint32_t i = 0; count < 2 && i < COUNT_OF(MODELS); i++)
 		good = look_at(MODELS[i]) && good;
-	printf(good ? "all volumes conserved, all parts within their tolerance\n" :
-		      "NOT all volumes conserved or parts within their tolerance\n");
+	printf(good ? "all volumes conserved, all parts within their tolerance\n"
+		    : "NOT all volumes conserved or parts within their tolerance\n");
 	return good ? 0 : 1;
 }

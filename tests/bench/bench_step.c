@@ -386,8 +386,8 @@ static void print(struct probe *probe, const char *where)
 		qsort(samples, count, sizeof *samples, by_value);
 		medians[row] = (double)samples[count / 2] / 1e3;
 		printf("%-11s %-22s %8.1f %8.1f %8.1f   %5.2f\n", where, NAMES[row], medians[row],
-		       (double)samples[count / 10 * 9] / 1e3, (double)samples[count / 100 * 99] / 1e3,
-		       medians[row] / medians[BARE]);
+		       (double)samples[count / 10 * 9] / 1e3,
+		       (double)samples[count / 100 * 99] / 1e3, medians[row] / medians[BARE]);
 	}
 	double tick = (medians[STEP_MORE] - medians[STEP]) / (MORE - 1);
 	printf("%-11s a tick %.2f us; STEP(1) less a tick is %.2f echoes\n", where, tick,
@@ -399,7 +399,8 @@ static void measure(const struct server servers[ROWS], bool tcp, int processor, 
 {
 	struct probe probe = { 0 };
 	char where[16];
-	snprintf(where, sizeof where, "%s, %s", tcp ? "tcp" : "unix", processor == 0 ? "one" : "two");
+	snprintf(where, sizeof where, "%s, %s", tcp ? "tcp" : "unix",
+		 processor == 0 ? "one" : "two");
 	for (int row = 0; row < STEP_HASH; row++)
 		place(servers[row].pid, processor);
 	for (int row = 0; row < ROWS; row++) {
@@ -437,7 +438,8 @@ int main(int argc, char **argv)
 {
 	char folder[] = "/tmp/cairn_bench_XXXXXX";
 	long rounds = argc > 2 ? strtol(argv[2], NULL, 10) : 5000;
-	check(argc > 1 && rounds >= 100 && rounds <= ROUNDS_MAX, "usage: bench_step CAIRND [ROUNDS]");
+	check(argc > 1 && rounds >= 100 && rounds <= ROUNDS_MAX,
+	      "usage: bench_step CAIRND [ROUNDS]");
 	check(mkdtemp(folder) != NULL, "folder");
 	struct server servers[ROWS];
 	size_t sizes[2];

@@ -27,7 +27,7 @@ enum { SETTLE = 120, TICKS = 3600, REPEATS = 20 };
 
 static struct cubes cubes;
 static struct watchers watchers;
-static const char *const NAMES[WATCHER_PROFILES] = {"plain", "exact", "view", "sim"};
+static const char *const NAMES[WATCHER_PROFILES] = { "plain", "exact", "view", "sim" };
 
 static void start(uint64_t seed, bool changing, uint32_t clients, bool restless)
 {
@@ -88,13 +88,14 @@ static void time_one(struct view *view, struct quantised *quantised, enum wire_p
 		if (!exact)
 			quantised_refine(quantised, view, view->serial - 1, &delta);
 		uint64_t between = instant_now();
-		struct delta_frame frame = {.profile = profile,
-					    .fields = fields,
-					    .tick = view->tick,
-					    .rows = delta.rows.items,
-					    .row_count = delta.rows.count};
+		struct delta_frame frame = { .profile = profile,
+					     .fields = fields,
+					     .tick = view->tick,
+					     .rows = delta.rows.items,
+					     .row_count = delta.rows.count };
 		if (delta_plan(&frame, WIRE_FRAME_DOWN, &part, 1, &parts) != STATUS_OK ||
-		    delta_pack_tail(&frame, &part, 1, 0, scratch, sizeof scratch, &bytes) != STATUS_OK)
+		    delta_pack_tail(&frame, &part, 1, 0, scratch, sizeof scratch, &bytes) !=
+			    STATUS_OK)
 			abort();
 		pack = MIN_OF(pack, instant_now() - between);
 		collect = MIN_OF(collect, between - begun);
@@ -122,7 +123,7 @@ static void print_row(const struct watcher_counts *counts, const char *name, wir
 
 static void figures(uint32_t ticks, wire_mask fields, bool timed)
 {
-	struct times times[WATCHER_PROFILES] = {0};
+	struct times times[WATCHER_PROFILES] = { 0 };
 	struct view view;
 	struct quantised quantised[2];
 	start(901, false, WATCHER_PROFILES, false);
@@ -141,8 +142,8 @@ static void figures(uint32_t ticks, wire_mask fields, bool timed)
 		if (view_apply(&view, &report->ticked) != STATUS_OK)
 			abort();
 		for (uint32_t p = 0; p < WATCHER_PROFILES && timed; p++)
-			time_one(&view, p < 2 ? NULL : &quantised[p - 2], (enum wire_profile)p, fields,
-				 &times[p]);
+			time_one(&view, p < 2 ? NULL : &quantised[p - 2], (enum wire_profile)p,
+				 fields, &times[p]);
 		watchers_tick(&watchers, report, cubes.bodies, cubes.count);
 	}
 	for (uint32_t p = 0; p < WATCHER_PROFILES; p++)
@@ -160,10 +161,11 @@ static void figures(uint32_t ticks, wire_mask fields, bool timed)
 static void contact_figures(uint32_t ticks)
 {
 	static uint8_t scratch[1 << 20];
-	struct view_delta delta = {0};
+	struct view_delta delta = { 0 };
 	struct view view;
 	struct quantised quantised[2];
-	uint64_t bytes[WATCHER_PROFILES] = {0}, rows[WATCHER_PROFILES] = {0}, told[WATCHER_PROFILES] = {0};
+	uint64_t bytes[WATCHER_PROFILES] = { 0 }, rows[WATCHER_PROFILES] = { 0 },
+		 told[WATCHER_PROFILES] = { 0 };
 	uint64_t points = 0;
 	cubes_start(&cubes, 901, false);
 	cubes.contacts = true;
@@ -184,18 +186,19 @@ static void contact_figures(uint32_t ticks)
 				abort();
 			if (i == 0)
 				continue;
-			if (view_collect(&view, view.serial - 1, WIRE_COLUMN_CONTACTS, &delta) != STATUS_OK)
+			if (view_collect(&view, view.serial - 1, WIRE_COLUMN_CONTACTS, &delta) !=
+			    STATUS_OK)
 				abort();
 			if (p >= 2)
 				quantised_refine(&quantised[p - 2], &view, view.serial - 1, &delta);
-			block_pack(&out, (enum wire_profile)p, WIRE_COLUMN_CONTACTS, delta.rows.items,
-				   delta.rows.count);
+			block_pack(&out, (enum wire_profile)p, WIRE_COLUMN_CONTACTS,
+				   delta.rows.items, delta.rows.count);
 			bytes[p] += out.bytes;
 			rows[p] += delta.rows.count;
 			for (uint32_t k = 0; k < delta.rows.count; k++) {
 				const struct wire_body *body = delta.rows.items[k].body;
 				told[p] += wire_touches_count(
-					(struct wire_slice){body->contacts, body->contact_bytes});
+					(struct wire_slice){ body->contacts, body->contact_bytes });
 			}
 		}
 		cubes_play(&cubes);
@@ -214,9 +217,10 @@ static void contact_figures(uint32_t ticks)
 
 static void all_figures(uint32_t ticks)
 {
-	printf("901 cubes at play, %u ticks at 60 Hz; a row a profile and choice of fields\n", ticks);
-	printf("%-6s %6s %9s %8s %9s %9s %9s %9s %9s\n", "", "fields", "changed", "B/body", "B/frame",
-	       "kbit/s", "collect", "pack", "quantise");
+	printf("901 cubes at play, %u ticks at 60 Hz; a row a profile and choice of fields\n",
+	       ticks);
+	printf("%-6s %6s %9s %8s %9s %9s %9s %9s %9s\n", "", "fields", "changed", "B/body",
+	       "B/frame", "kbit/s", "collect", "pack", "quantise");
 	figures(ticks, WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION | WIRE_COLUMN_STATUS, true);
 	figures(ticks, WIRE_COLUMNS_TICK, true);
 	contact_figures(MIN_OF(ticks, 600u));
@@ -237,8 +241,8 @@ static void soak(uint32_t ticks, uint64_t seed)
 		watchers_tick(&watchers, cubes_report(&cubes, false), cubes.bodies, cubes.count);
 	}
 	printf("%u ticks, seed %llu, 12 clients of whom 2 (view, sim) took every frame;\n"
-	       "every mirror compared was the world, bit for bit\n", ticks,
-	       (unsigned long long)seed);
+	       "every mirror compared was the world, bit for bit\n",
+	       ticks, (unsigned long long)seed);
 	printf("%-6s %9s %9s %9s %9s %9s %6s %6s %9s %7s\n", "", "frames", "compared", "differ.",
 	       "absolute", "snapshots", "joins", "leaves", "skips", "gap max");
 	for (uint32_t p = 0; p < WATCHER_PROFILES; p++) {

@@ -120,8 +120,7 @@ static void report(struct world *world, uint32_t rate, const char *load)
 		world->starts[i] = interval > nominal ? interval - nominal : nominal - interval;
 	}
 	uint64_t *offsets = world->starts, *lateness = world->lateness;
-	printf("%4u  %-5s %6u  %9.1f %9.1f  %9.1f %9.1f   %+.1e  %5" PRIu64 " %5" PRIu64
-	       "  1/%u\n",
+	printf("%4u  %-5s %6u  %9.1f %9.1f  %9.1f %9.1f   %+.1e  %5" PRIu64 " %5" PRIu64 "  1/%u\n",
 	       rate, load, count, quantile_us(offsets, count - 1, 0.5),
 	       quantile_us(offsets, count - 1, 0.99), quantile_us(lateness, count, 0.5),
 	       quantile_us(lateness, count, 0.99), error, world->schedule.late,

@@ -59,11 +59,14 @@ static void measure(struct stage *stage, const char *scene, const char *method)
 /* Rows of 10 and 9 bricks of 2 m by 1 m, 95 in all, `apart` metres from each other sideways. */
 static void add_wall(struct stage *stage, double apart, double friction)
 {
-	static const vec3 brick[] = { { -1, -0.5, 0 }, { 1, -0.5, 0 }, { 1, 0.5, 0 }, { -1, 0.5, 0 } };
+	static const vec3 brick[] = {
+		{ -1, -0.5, 0 }, { 1, -0.5, 0 }, { 1, 0.5, 0 }, { -1, 0.5, 0 }
+	};
 	static const vec3 floor[] = { { -40, -1, 0 }, { 40, -1, 0 }, { 40, 0, 0 }, { -40, 0, 0 } };
 	uint32_t bricks = stage_shape(stage, make_polygon(brick, 4, 0));
 	uint32_t ground = stage_shape(stage, make_polygon(floor, 4, 0));
-	stage_add(stage, (struct stage_body){ .status = BODY_STATIC, .shape = ground, .friction = friction });
+	stage_add(stage, (struct stage_body){
+				 .status = BODY_STATIC, .shape = ground, .friction = friction });
 	for (uint32_t row = 0; row < 10; row++)
 		for (uint32_t k = 0; k < 10 - row % 2; k++)
 			stage_add(stage, (struct stage_body){
@@ -115,12 +118,13 @@ static void add_heap(struct stage *stage)
 	for (uint32_t k = 0; k < 500; k++) {
 		double w = rng_range(&rng, -1, 1), x = rng_range(&rng, -1, 1);
 		double y = rng_range(&rng, -1, 1), z = rng_range(&rng, -1, 1);
-		stage_add(stage, (struct stage_body){
-					 .status = BODY_DYNAMIC,
-					 .shape = boxes[k % COUNT_OF(boxes)],
-					 .rotation = quat_normalize(quat_make(w, x, y, z)),
-					 .position = { 1.6 * (k % 5) - 3.2 + 0.3 * x, 1 + 1.6 * (k / 25),
-						       1.6 * (k / 5 % 5) - 3.2 + 0.3 * z } });
+		stage_add(stage,
+			  (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = boxes[k % COUNT_OF(boxes)],
+					       .rotation = quat_normalize(quat_make(w, x, y, z)),
+					       .position = { 1.6 * (k % 5) - 3.2 + 0.3 * x,
+							     1 + 1.6 * (k / 25),
+							     1.6 * (k / 5 % 5) - 3.2 + 0.3 * z } });
 	}
 	stage_parameter(stage, PARAMETER_SLEEP_ENABLED, 0);
 	stage_run(stage, 900);
@@ -150,12 +154,14 @@ static void towers(void)
 			stage_init(&stage, methods[m]);
 			stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 0);
 			stage_ground(&stage);
-			uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5)), last = 0, fallbacks = 0;
+			uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5)), last = 0,
+				 fallbacks = 0;
 			for (uint32_t i = 0; i < 8; i++)
-				last = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-									      .shape = box,
-									      .position = { 0, 0.5 + i, 0 },
-									      .mass = i == 7 ? top : 1 });
+				last = stage_add(&stage,
+						 (struct stage_body){ .status = BODY_DYNAMIC,
+								      .shape = box,
+								      .position = { 0, 0.5 + i, 0 },
+								      .mass = i == 7 ? top : 1 });
 			double worst = 0;
 			for (uint32_t tick = 0; tick < 10000; tick++) {
 				stage_step(&stage);

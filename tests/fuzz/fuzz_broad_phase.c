@@ -38,7 +38,8 @@ static void change(struct world *world, uint8_t what, uint32_t slot, struct aabb
 	bool remove = world->used[slot] && what % 8 == 7;
 	for (uint32_t k = 0; k < BROAD_PHASE_KINDS; k++) {
 		if (!world->used[slot])
-			broad_phase_add(world->kinds[k], slot, &box, what % 4 == 3 ? PROXY_STATIC : 0);
+			broad_phase_add(world->kinds[k], slot, &box,
+					what % 4 == 3 ? PROXY_STATIC : 0);
 		else if (remove)
 			broad_phase_remove(world->kinds[k], slot);
 		else if (what % 8 == 6)
@@ -101,7 +102,8 @@ static void check_queries(const struct world *world, struct aabb box)
 	for (uint32_t k = 0; k < BROAD_PHASE_KINDS; k++) {
 		struct seen boxes = { { 0 } }, rays = { { 0 } };
 		broad_phase_query(world->kinds[k], &box, see, &boxes);
-		broad_phase_ray(world->kinds[k], box.min, vec3_sub(box.max, box.min), 1, see_ray, &rays);
+		broad_phase_ray(world->kinds[k], box.min, vec3_sub(box.max, box.min), 1, see_ray,
+				&rays);
 		for (uint32_t i = 0; i < SLOTS; i++)
 			ASSERT(boxes.count[i] ==
 			       (world->used[i] && aabb_overlaps(world->box[i], box)));

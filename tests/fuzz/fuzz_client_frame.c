@@ -33,11 +33,11 @@ static void greet(const struct message *message)
 	struct handshake handshake;
 	struct message reply;
 	uint32_t bytes;
-	handshake_init(&handshake, &(struct handshake_offer){.name = "a",
-							     .build = "b",
-							     .abi = "c",
-							     .role = WIRE_ROLE_CONTROLLER,
-							     .session = 1});
+	handshake_init(&handshake, &(struct handshake_offer){ .name = "a",
+							      .build = "b",
+							      .abi = "c",
+							      .role = WIRE_ROLE_CONTROLLER,
+							      .session = 1 });
 	enum status status = handshake_receive(&handshake, message, &reply);
 	ASSERT((status == STATUS_OK) == (handshake.state == HANDSHAKE_OPEN));
 	ASSERT(message_pack(&reply, again, sizeof again, &bytes) == STATUS_OK);

@@ -50,9 +50,10 @@ static void tell(struct life *life, uint64_t what)
 
 static struct world *make_world(uint32_t kind)
 {
-	static const char *const METHODS[] = {
-		"soft-step", "soft-step",  "lcp",        "free",
-		"lcp",       "projection", "reflection", "gr-velocity-projection"};
+	static const char *const METHODS[] = { "soft-step",  "soft-step",
+					       "lcp",	     "free",
+					       "lcp",	     "projection",
+					       "reflection", "gr-velocity-projection" };
 	bool planar = (kind & 4) != 0, round = (kind & 19) == 2;
 	struct world_options options = test_options(planar, METHODS[(kind & 3) | (kind & 16) >> 2]);
 	options.limits.bodies = BODIES_MAX;
@@ -93,7 +94,8 @@ static struct world *load(const struct bytes *image)
 {
 	struct world *world;
 	struct reason why;
-	ASSERT(world_load(image->data, image->count, test_shape_source(), &world, &why) == STATUS_OK);
+	ASSERT(world_load(image->data, image->count, test_shape_source(), &world, &why) ==
+	       STATUS_OK);
 	return world;
 }
 
@@ -150,7 +152,8 @@ static void check_world(const struct world *world)
 	for (uint32_t i = 0; i < MIN_OF(count, (uint32_t)COUNT_OF(contacts)); i++)
 		ASSERT(is_finite3(contacts[i].point) && is_finite3(contacts[i].normal) &&
 		       is_finite3(contacts[i].friction_impulse) &&
-		       contacts[i].normal_impulse >= least && contacts[i].normal_impulse <= DBL_MAX);
+		       contacts[i].normal_impulse >= least &&
+		       contacts[i].normal_impulse <= DBL_MAX);
 	check_joints(world);
 }
 
@@ -267,7 +270,8 @@ static void ask(struct life *life)
 			  COUNT_OF(hits), &status);
 	tell(life, (uint64_t)status << 32 | count);
 	for (uint32_t i = 0; i < count; i++) {
-		ASSERT(hits[i].fraction >= 0 && hits[i].fraction <= 1 && is_finite3(hits[i].normal));
+		ASSERT(hits[i].fraction >= 0 && hits[i].fraction <= 1 &&
+		       is_finite3(hits[i].normal));
 		ASSERT(i == 0 || hits[i].fraction >= hits[i - 1].fraction);
 		tell(life, hits[i].body);
 	}

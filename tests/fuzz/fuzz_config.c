@@ -99,8 +99,8 @@ static void read_file(struct options *options, char *then)
 	for (uint32_t i = 0; i < file.count; i++)
 		ASSERT(strchr(file.settings[i], '=') != NULL);
 	ASSERT(file.settings == NULL || file.settings[file.count] == NULL);
-	status = options_parse_with(options, 1, NOTHING, NULL,
-				    (const char *const *)file.settings, &why);
+	status = options_parse_with(options, 1, NOTHING, NULL, (const char *const *)file.settings,
+				    &why);
 	if (status == STATUS_OK)
 		check_taken(options);
 	else
@@ -118,9 +118,9 @@ static void read_lines(struct options *options, bool environment)
 	static const char *const NOTHING[] = { "cairnd", NULL };
 	struct reason why = { 0 };
 	int count = split(environment ? NULL : "cairnd");
-	enum status status = options_parse(options, environment ? 1 : count,
-					   environment ? NOTHING : lines, environment ? lines : NULL,
-					   &why);
+	enum status status =
+		options_parse(options, environment ? 1 : count, environment ? NOTHING : lines,
+			      environment ? lines : NULL, &why);
 	if (!environment)
 		(void)options_config_path(count, lines, NULL);
 	if (status == STATUS_OK)

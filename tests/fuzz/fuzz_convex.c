@@ -111,7 +111,8 @@ static void ask(const struct hull *a, const struct hull *b, const struct placing
 	oracle_hull_make(&wide_b, b, at);
 	/* Faces joined from triangles are flat only to the hull's tolerance; then also normals of short
 	 * edges have fewer digits than vertices. */
-	x.allowed = 1e-12 * scalar_max(wide_a.extent, wide_b.extent) + 4 * (wide_a.bumps + wide_b.bumps);
+	x.allowed = 1e-12 * scalar_max(wide_a.extent, wide_b.extent) +
+		    4 * (wide_a.bumps + wide_b.bumps);
 	gjk_distance(&core_a, &core_b, &at->rotation, at->translation, NULL, &x.gjk);
 	vclip_distance(a, b, at, NULL, &x.vclip);
 	sat_greatest(a, b, at, SCALAR_MAX, &none, &x.axis);

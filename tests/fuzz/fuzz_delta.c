@@ -52,7 +52,7 @@ static void check_contacts(const struct mirror *mirror)
 		struct wire_touches touches;
 		struct wire_touch touch;
 		wire_touches_open(&touches, mirror->profile,
-				  (struct wire_slice){body->contacts, body->contact_bytes});
+				  (struct wire_slice){ body->contacts, body->contact_bytes });
 		while (wire_touches_next(&touches, &touch))
 			ASSERT(touch.impulse - touch.impulse == 0 &&
 			       touch.normal[0] - touch.normal[0] == 0);
@@ -64,7 +64,8 @@ static void check_contacts(const struct mirror *mirror)
 static void check_joints(const struct mirror *mirror)
 {
 	const struct mirror_joints *joints = &mirror->joints;
-	struct mirror_joints copy = { .profile = joints->profile, .columns = joints->columns,
+	struct mirror_joints copy = { .profile = joints->profile,
+				      .columns = joints->columns,
 				      .max = BODIES_MAX };
 	struct msg_rows frame = { .of = 1, .flags = WIRE_FRAME_WHOLE };
 	struct wire_packer out = wire_packer_over(again, sizeof again);
@@ -88,7 +89,7 @@ static void check_joints(const struct mirror *mirror)
 static void check_copy(const struct mirror *mirror)
 {
 	struct mirror copy;
-	struct msg_snapshot frame = {.tick = mirror->tick, .of = 1};
+	struct msg_snapshot frame = { .tick = mirror->tick, .of = 1 };
 	struct wire_packer out = wire_packer_over(again, sizeof again);
 	bool last;
 	for (uint32_t i = 0; i < mirror->count; i++)
@@ -96,7 +97,7 @@ static void check_copy(const struct mirror *mirror)
 			.body = &mirror->bodies[i],
 			.mask = mirror->fields,
 			.to = mirror->quantised != NULL ? &mirror->quantised[i] : NULL,
-			.contacts = {mirror->bodies[i].contacts, mirror->bodies[i].contact_bytes},
+			.contacts = { mirror->bodies[i].contacts, mirror->bodies[i].contact_bytes },
 		};
 	block_pack(&out, mirror->profile, mirror->fields, rows, mirror->count);
 	if (out.status != STATUS_OK)

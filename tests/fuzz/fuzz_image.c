@@ -67,7 +67,8 @@ static struct bytes make_good(const char *method, bool later)
 	struct batch_result result;
 	test_spawn(world, TEST_PLANE, vec3_make(0, 0, 0));
 	for (int i = 0; i < 3; i++)
-		test_spawn(world, i % 2 == 0 ? TEST_BOX : TEST_SPHERE, vec3_make(0.1 * i, 0.6 + 1.01 * i, 0));
+		test_spawn(world, i % 2 == 0 ? TEST_BOX : TEST_SPHERE,
+			   vec3_make(0.1 * i, 0.6 + 1.01 * i, 0));
 	body_id last = test_spawn(world, TEST_HULL, vec3_make(4, 3, 1));
 	command_defaults(&commands[0], COMMAND_FORCE);
 	commands[0].force.body = last;
@@ -92,7 +93,8 @@ static struct bytes make_good(const char *method, bool later)
 
 static double awkward(uint16_t value)
 {
-	static const double VALUES[] = { 0, -0.0, 1, -1, 1e-310, 1e308, -1e308, 1e18, 1e-9, 0.5, 2, 1e6 };
+	static const double VALUES[] = { 0,	 -0.0, 1,    -1,  1e-310, 1e308,
+					 -1e308, 1e18, 1e-9, 0.5, 2,	  1e6 };
 	if (value % 16 == 12)
 		return INFINITY;
 	if (value % 16 == 13)
@@ -184,7 +186,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	ASSERT(bytes_append(&image, from->data, from->count) == STATUS_OK);
 	for (size_t at = 1; at + EDIT_BYTES <= bytes; at += EDIT_BYTES)
 		edit(&image, data + at);
-	put_le64(image.data + image.count - SUM_BYTES, hash64(image.data, image.count - SUM_BYTES, 0));
+	put_le64(image.data + image.count - SUM_BYTES,
+		 hash64(image.data, image.count - SUM_BYTES, 0));
 	if (by_file(&image, &read) &&
 	    world_load(read.data, read.count, test_shape_source(), &world, &why) == STATUS_OK) {
 		live(world);

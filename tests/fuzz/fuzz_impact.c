@@ -54,7 +54,9 @@ static void add_body(struct input *input, struct impact_body *body)
 
 static struct impact_contact contact_from(struct input *input, uint32_t bodies)
 {
-	static const double unit[4][3] = {{1, 0, 0}, {0, 1, 0}, {0.6, 0.8, 0}, {0, -0.6, 0.8}};
+	static const double unit[4][3] = {
+		{ 1, 0, 0 }, { 0, 1, 0 }, { 0.6, 0.8, 0 }, { 0, -0.6, 0.8 }
+	};
 	uint32_t first = take(input) % bodies, second = take(input) % bodies;
 	const double *n = unit[take(input) % 4];
 	vec3 arm = vector(input);
@@ -106,8 +108,8 @@ static void check(const struct impact_problem *problem, struct solver_result res
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static _Alignas(64) unsigned char memory[1 << 18];
-	struct input input = {data, bytes, false};
-	struct impact_body bodies[BODIES] = {{.mass_inv = 0}};
+	struct input input = { data, bytes, false };
+	struct impact_body bodies[BODIES] = { { .mass_inv = 0 } };
 	struct impact_contact contacts[CONTACTS];
 	double pushes[CONTACTS];
 	vec3 impulses[CONTACTS];
@@ -115,8 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct reflection reflection;
 	struct solver_options options = solver_options_default();
 	struct reflection_sizes sizes = { CONTACTS, IMPACT_VARIABLES * BODIES };
-	if (impulse_bytes(CONTACTS) > sizeof memory ||
-	    reflection_bytes(sizes) > sizeof memory)
+	if (impulse_bytes(CONTACTS) > sizeof memory || reflection_bytes(sizes) > sizeof memory)
 		abort();
 	uint8_t flags = take(&input);
 	input.raw = (flags & 1) != 0;
@@ -126,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		add_body(&input, &bodies[i]);
 	for (uint32_t k = 0; k < contact_count; k++)
 		contacts[k] = contact_from(&input, body_count);
-	struct impact_problem problem = {bodies, contacts, body_count, contact_count};
+	struct impact_problem problem = { bodies, contacts, body_count, contact_count };
 	/* What a solver reads before it has written it is seen. */
 	memset(memory, 0x7f, impulse_bytes(CONTACTS));
 	impulse_init(&impulse, memory, CONTACTS);
@@ -138,8 +139,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	options.rounds_max = 20;
 	enum reflection_core core = (flags & 2) != 0 ? REFLECTION_LCP : REFLECTION_PROJECTION;
 	double restitution = (flags >> 2) / 63.0;
-	result = impact_reflect(&reflection, &problem, core, IMPACT_REFLECT, restitution,
-				       &options, pushes);
+	result = impact_reflect(&reflection, &problem, core, IMPACT_REFLECT, restitution, &options,
+				pushes);
 	for (uint32_t k = 0; k < contact_count; k++)
 		impulses[k] = vec3_make(pushes[k], 0, 0);
 	check(&problem, result, impulses, input.raw || result.status == SOLVER_INEXACT);

@@ -68,7 +68,8 @@ static void put_spawn(struct parcel *parcel, struct world *world, uint64_t numbe
 	struct batch batch = { .session = 1, .number = number, .commands = &command, .count = 1 };
 	struct batch_result result;
 	ASSERT(world_apply(world, &batch, 1, &result) == STATUS_OK);
-	ASSERT(parcel_put_apply(parcel, info.epoch, info.tick, info.edit + 1, &record, 1) == STATUS_OK);
+	ASSERT(parcel_put_apply(parcel, info.epoch, info.tick, info.edit + 1, &record, 1) ==
+	       STATUS_OK);
 }
 
 static void put_checkpoint(struct parcel *parcel, struct world *world, const char *name)
@@ -78,8 +79,8 @@ static void put_checkpoint(struct parcel *parcel, struct world *world, const cha
 	struct bytes image = test_save(world);
 	struct world_info info = world_info(world);
 	uint64_t hash = world_state_hash(world, tables, &count);
-	ASSERT(parcel_put_checkpoint(parcel, info.epoch, info.tick, info.edit, name, &image, hash, tables,
-				     count) == STATUS_OK);
+	ASSERT(parcel_put_checkpoint(parcel, info.epoch, info.tick, info.edit, name, &image, hash,
+				     tables, count) == STATUS_OK);
 	if (good_image.count == 0)
 		good_image = image;
 	else
@@ -141,7 +142,8 @@ static void try_world(struct world *world)
 	struct reason why;
 	ASSERT(world_check(world, &why) == STATUS_OK);
 	try_copy(world);
-	for (int tick = 0; tick < 3 && world_step(world, &parallel_serial, &why) == STATUS_OK; tick++)
+	for (int tick = 0; tick < 3 && world_step(world, &parallel_serial, &why) == STATUS_OK;
+	     tick++)
 		ASSERT(world_check(world, &why) == STATUS_OK);
 }
 
@@ -157,8 +159,8 @@ static void read_image(const uint8_t *data, size_t bytes)
 		return;
 	memcpy(image, data, bytes);
 	put_le64(image + bytes - 8, hash64(image, bytes - 8, 0));
-	enum status status = world_image_difference(image, bytes, good_image.data,
-						    good_image.count, &why);
+	enum status status =
+		world_image_difference(image, bytes, good_image.data, good_image.count, &why);
 	UNUSED(status);
 	struct image_about about;
 	status = world_image_about(image, bytes, &about, &why);
@@ -229,8 +231,8 @@ static void mend_image(sqlite3 *db, const uint8_t *data, size_t bytes, uint64_t 
 	ASSERT(image_pack(&image, &packed) == STATUS_OK);
 	run_change(db, changes[7], 0, packed.data, packed.count, row);
 	run_change(db, changes[8], bytes, NULL, 0, row);
-	run_change(db, "UPDATE checkpoints SET image_hash = ?2 WHERE ?1 = ?1 AND seq = ?3", 0, hash, 8,
-		   row);
+	run_change(db, "UPDATE checkpoints SET image_hash = ?2 WHERE ?1 = ?1 AND seq = ?3", 0, hash,
+		   8, row);
 	bytes_release(&packed);
 }
 
@@ -294,8 +296,8 @@ static void read_recording(const uint8_t *data, size_t bytes)
 	ASSERT(copy != NULL);
 	memcpy(copy, good_file, (size_t)good_file_bytes);
 	ASSERT(sqlite3_deserialize(db, "main", copy, good_file_bytes, good_file_bytes,
-				   SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE) ==
-	       SQLITE_OK);
+				   SQLITE_DESERIALIZE_FREEONCLOSE |
+					   SQLITE_DESERIALIZE_RESIZEABLE) == SQLITE_OK);
 	struct reader input = reader_over(data, bytes);
 	for (int i = 0; i < CHANGES_MAX && reader_left(&input) > 0; i++)
 		change(db, &input);

@@ -38,9 +38,9 @@ static void sparse_friction(struct lcp_sparse *solver, const struct lcp_sparse_p
 	struct solver_options options = solver_options_default();
 	double x[N], v[BODIES][LCP_BODY];
 	uint8_t kind[N];
-	struct friction_sparse_problem problem = {*rows, kind, friction};
+	struct friction_sparse_problem problem = { *rows, kind, friction };
 	for (uint32_t i = 0; i < N; i++)
-		kind[i] = (uint8_t)(i % 3 == 0         ? FRICTION_NORMAL
+		kind[i] = (uint8_t)(i % 3 == 0	       ? FRICTION_NORMAL
 				    : (kinds & 6) != 0 ? FRICTION_STATIC
 				    : (kinds & 8) != 0 ? FRICTION_FORWARD
 						       : FRICTION_JOINT);
@@ -69,8 +69,8 @@ static void sparse_friction(struct lcp_sparse *solver, const struct lcp_sparse_p
 static void sparse(const uint8_t *data, size_t size)
 {
 	static _Alignas(64) unsigned char memory[1 << 16];
-	struct lcp_sparse_size room = {N, BODIES, 2 * N, 4 * N, BODIES * (BODIES + 1) / 2};
-	double jacobian[2 * N][LCP_BODY], mass_inv[BODIES][LCP_BODY][LCP_BODY] = {{{0}}};
+	struct lcp_sparse_size room = { N, BODIES, 2 * N, 4 * N, BODIES * (BODIES + 1) / 2 };
+	double jacobian[2 * N][LCP_BODY], mass_inv[BODIES][LCP_BODY][LCP_BODY] = { { { 0 } } };
 	double number[4][N], x[N], v[BODIES][LCP_BODY];
 	uint32_t start[N + 1], body[2 * N], rows = data[0] % N + 1;
 	bool raw = (data[1] & 1) != 0, odd = (data[1] & 14) == 14, tame = true;
@@ -134,7 +134,7 @@ static void sparse(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static _Alignas(64) unsigned char memory[1 << 16];
-	double a[N * N] = {0}, b[4 * N] = {0}, x[N], w[N];
+	double a[N * N] = { 0 }, b[4 * N] = { 0 }, x[N], w[N];
 	uint8_t kind[N], collision[N];
 	struct lcp_friction solver;
 	struct solver_options options = solver_options_default();
@@ -154,14 +154,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* What a solver reads before it has written it is seen. */
 	memset(memory, 0x7f, lcp_friction_bytes(N));
 	lcp_friction_init(&solver, memory, N);
-	struct lcp_problem bounded = {n, n, a, b, b + N, b + 2 * N};
+	struct lcp_problem bounded = { n, n, a, b, b + N, b + 2 * N };
 	struct solver_result result = lcp_dantzig_solve(&solver.lcp, &bounded, &options, x, NULL);
 	if (result.status != SOLVER_NOT_FINITE)
 		check(result.residual, lcp_residual(&bounded, x, w));
 	if (result.status == SOLVER_SOLVED &&
 	    far_lcp_residual(&bounded, x) > 1.001L * options.tolerance)
 		abort();
-	struct friction_problem rough = {n, n, a, b, kind, b + 3 * N};
+	struct friction_problem rough = { n, n, a, b, kind, b + 3 * N };
 	result = lcp_friction_solve(&solver, &rough, &options, x, collision);
 	if (result.status != SOLVER_NOT_FINITE)
 		check(result.residual, lcp_friction_residual(&rough, x, w, collision));

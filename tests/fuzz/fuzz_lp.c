@@ -75,8 +75,8 @@ static void check(struct gen_lp *gen, const struct solver_result *result, double
 	for (uint32_t j = 0; j < problem->matrix.columns + problem->matrix.rows; j++)
 		ASSERT(gen->solution.places[j] <= LP_BETWEEN);
 	if (result->status == SOLVER_SOLVED) {
-		double residual = lp_residual(problem, gen->solution.x, gen->solution.dual,
-					      gen->scratch);
+		double residual =
+			lp_residual(problem, gen->solution.x, gen->solution.dual, gen->scratch);
 		ASSERT(residual == result->residual && residual <= tolerance);
 		ASSERT(far_lp_residual(problem, gen->solution.x, gen->solution.dual) <=
 		       1.001L * tolerance);

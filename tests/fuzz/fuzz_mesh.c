@@ -76,8 +76,8 @@ static void write_input(const struct input *in, struct bytes *out)
 /* Registration by itself. Returns whether it is a solid. */
 static bool check_repair(const struct input *in)
 {
-	struct mesh_soup soup = { in->vertices, in->vertex_count, (const uint32_t(*)[3])in->triangles,
-				  in->triangle_count };
+	struct mesh_soup soup = { in->vertices, in->vertex_count,
+				  (const uint32_t(*)[3])in->triangles, in->triangle_count };
 	struct mesh_repair_options options = { .weld = in->weld, .crossings = true };
 	struct mesh_report report;
 	struct polyhedron *solid = NULL;
@@ -92,8 +92,8 @@ static bool check_repair(const struct input *in)
 		ASSERT(status == STATUS_DEGENERATE && why.status == status);
 		return false;
 	}
-	uint32_t gone = report.triangles_collapsed + report.triangles_repeated +
-			report.triangles_cancelled;
+	uint32_t gone =
+		report.triangles_collapsed + report.triangles_repeated + report.triangles_cancelled;
 	ASSERT(solid->face_count + gone == in->triangle_count);
 	ASSERT(solid->vertex_count + report.vertices_welded + report.vertices_unused ==
 	       in->vertex_count + report.vertices_split);
@@ -124,8 +124,8 @@ static void check_solid(const struct shape *shape)
 	ASSERT(shape_overlap(shape, shape, &here));
 	vec3 middle = solid->parts[0]->hull->centre;
 	struct query_hit hit;
-	ASSERT(shape_ray(shape, &here, vec3_add(middle, vec3_make(100, 0, 0)), vec3_make(-200, 0, 0), 1,
-			 &hit));
+	ASSERT(shape_ray(shape, &here, vec3_add(middle, vec3_make(100, 0, 0)),
+			 vec3_make(-200, 0, 0), 1, &hit));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

@@ -55,9 +55,11 @@ static double length_of(double x)
 static struct shape *hull_shape(vec3 size)
 {
 	/* Half of an octahedron on a prism of five corners: triangles, squares, a pentagon. */
-	static const double C[9][3] = { { 1, -1, 0 },	  { 0.25, -1, 1 }, { -0.75, -1, 0.5 },
-					{ -0.75, -1, -0.5 }, { 0.25, -1, -1 }, { 0, 1, 0 },
-					{ 1, 0.25, 0 },	  { -0.75, 0.25, 0.5 }, { 0.25, 0.25, -1 } };
+	static const double C[9][3] = { { 1, -1, 0 },	    { 0.25, -1, 1 },
+					{ -0.75, -1, 0.5 }, { -0.75, -1, -0.5 },
+					{ 0.25, -1, -1 },   { 0, 1, 0 },
+					{ 1, 0.25, 0 },	    { -0.75, 0.25, 0.5 },
+					{ 0.25, 0.25, -1 } };
 	vec3 points[9];
 	for (int k = 0; k < 9; k++)
 		points[k] = vec3_hadamard(vec3_make(C[k][0], C[k][1], C[k][2]), size);
@@ -66,8 +68,11 @@ static struct shape *hull_shape(vec3 size)
 
 static struct shape *polygon_shape(vec3 size)
 {
-	vec3 points[5] = { { -size.x, -size.y, 0 }, { size.x, -size.y, 0 }, { size.x, size.y / 2, 0 },
-			   { 0, size.y, 0 }, { -size.x, size.y / 2, 0 } };
+	vec3 points[5] = { { -size.x, -size.y, 0 },
+			   { size.x, -size.y, 0 },
+			   { size.x, size.y / 2, 0 },
+			   { 0, size.y, 0 },
+			   { -size.x, size.y / 2, 0 } };
 	return make_polygon(points, 5, size.z / 4);
 }
 
@@ -77,9 +82,9 @@ static struct shape *field_shape(uint32_t which)
 	static struct shape *fields[3];
 	struct rng rng = rng_seeded(1);
 	if (fields[which] == NULL) {
-		struct shape *mesh = which == 0 ? make_torus(1, 0.25, 12, 8) :
-				     which == 1 ? make_l() :
-						  make_ball(1, 1, 0.3, &rng);
+		struct shape *mesh = which == 0	  ? make_torus(1, 0.25, 12, 8)
+				     : which == 1 ? make_l()
+						  : make_ball(1, 1, 0.3, &rng);
 		fields[which] = make_field_solid(mesh->mesh, 16);
 		shape_release(mesh);
 	}
@@ -90,14 +95,22 @@ static struct shape *shape_of(uint8_t kind, vec3 numbers)
 {
 	vec3 size = vec3_make(length_of(numbers.x), length_of(numbers.y), length_of(numbers.z));
 	switch (SHAPE_SPHERE + kind % (SHAPE_KINDS - SHAPE_SPHERE)) {
-	case SHAPE_SPHERE: return make_sphere(size.x);
-	case SHAPE_CAPSULE: return make_capsule(size.x, size.y);
-	case SHAPE_BOX: return make_box(size.x, size.y, size.z);
-	case SHAPE_HULL: return hull_shape(size);
-	case SHAPE_PLANE: return make_plane(vec3_axis(kind % 3), numbers.x);
-	case SHAPE_MESH: return make_terrain(2, size.x, size.y, kind);
-	case SHAPE_SOLID: return field_shape(kind / 8 % 3);
-	default: return polygon_shape(size);
+	case SHAPE_SPHERE:
+		return make_sphere(size.x);
+	case SHAPE_CAPSULE:
+		return make_capsule(size.x, size.y);
+	case SHAPE_BOX:
+		return make_box(size.x, size.y, size.z);
+	case SHAPE_HULL:
+		return hull_shape(size);
+	case SHAPE_PLANE:
+		return make_plane(vec3_axis(kind % 3), numbers.x);
+	case SHAPE_MESH:
+		return make_terrain(2, size.x, size.y, kind);
+	case SHAPE_SOLID:
+		return field_shape(kind / 8 % 3);
+	default:
+		return polygon_shape(size);
 	}
 }
 
@@ -118,7 +131,8 @@ static void check(const struct manifold *m, double margin)
 /* As dynamics asks for them; of two fields also the second's, which say nothing. */
 static uint32_t pieces_of(const struct shape *shape, const struct shape *other)
 {
-	return shape_is_field(shape) && !shape_is_sided(shape, other) ? 1 : shape_piece_count(shape);
+	return shape_is_field(shape) && !shape_is_sided(shape, other) ? 1
+								      : shape_piece_count(shape);
 }
 
 static void ask(const struct shape *a, const struct shape *b, const pose *at, double margin,

@@ -79,7 +79,7 @@ static void check_impossible(const struct qp_problem *problem, const double *z)
 static void quadratic(struct input *input, uint8_t flags)
 {
 	static _Alignas(64) unsigned char memory[1 << 16];
-	double g[N * N] = {0}, c[N], matrix[M * N], d[M], x[N], lambda[M];
+	double g[N * N] = { 0 }, c[N], matrix[M * N], d[M], x[N], lambda[M];
 	bool equal[M];
 	struct qp_dual_active_set solver;
 	struct solver_options options = solver_options_default();
@@ -96,7 +96,7 @@ static void quadratic(struct input *input, uint8_t flags)
 	/* What a solver reads before it has written it is seen. */
 	memset(memory, 0x7f, qp_dual_active_set_bytes(N, M));
 	qp_dual_active_set_init(&solver, memory, N, M);
-	struct qp_problem problem = {n, m, g, c, matrix, d, equal};
+	struct qp_problem problem = { n, m, g, c, matrix, d, equal };
 	struct solver_result result =
 		qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL);
 	ASSERT((uint32_t)result.status < SOLVER_STATUSES);
@@ -112,7 +112,7 @@ static void quadratic(struct input *input, uint8_t flags)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct input input = {data, bytes, false};
+	struct input input = { data, bytes, false };
 	uint8_t flags = take(&input);
 	input.raw = (flags & 1) != 0;
 	quadratic(&input, flags);

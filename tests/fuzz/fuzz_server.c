@@ -63,7 +63,8 @@ static void make_world(struct sim_client *keeper)
 	const struct message *stepped = sim_step(keeper, 1, 1, 0, commands, 3);
 	ASSERT(stepped != NULL && stepped->type == MESSAGE_STEPPED);
 	keeper->options.joints = WIRE_JOINT_COLUMNS_ALL;
-	sim_subscribe(keeper, 1, 1, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, (UINT64_C(1) << 32) - 1);
+	sim_subscribe(keeper, 1, 1, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1,
+		      (UINT64_C(1) << 32) - 1);
 }
 
 static struct sim_client *stranger(struct stage *stage, uint8_t who, bool joined)

@@ -97,7 +97,7 @@ static void look_into_answer(struct wire_slice answer)
 static void look_into(const struct message *message)
 {
 	struct handshake handshake;
-	handshake_init(&handshake, &(struct handshake_offer){.name = "a"});
+	handshake_init(&handshake, &(struct handshake_offer){ .name = "a" });
 	enum status status = handshake_welcome(&handshake, message);
 	ASSERT((status == STATUS_OK) == (handshake.state == HANDSHAKE_OPEN));
 	if (message->type == MESSAGE_RESULT)

@@ -119,8 +119,8 @@ static void sample(const struct mesh *mesh, uint32_t choice)
 		return;
 	ASSERT(field->hits % 2 == 0 || !in_range_of_signs(mesh));
 	for (uint32_t i = 0; i < 8; i++) {
-		vec3 t = vec3_make(i & 1, i & 2, i & 4), size = vec3_sub(field->solid.max,
-									 field->solid.min);
+		vec3 t = vec3_make(i & 1, i & 2, i & 4),
+		     size = vec3_sub(field->solid.max, field->solid.min);
 		struct distance_field_point point;
 		double value;
 		vec3 p = vec3_add(field->solid.min, vec3_hadamard(size, vec3_scale(t, 0.21)));

@@ -48,7 +48,8 @@ static void add_simplex(struct sums *sums, const struct gjk_simplex *simplex)
 
 static struct gjk_core core_of(const struct shape *shape)
 {
-	return (struct gjk_core){ shape->hull->vertices, shape->hull->vertex_count, shape->hull, 0 };
+	return (struct gjk_core){ shape->hull->vertices, shape->hull->vertex_count, shape->hull,
+				  0 };
 }
 
 static void ask_depth(struct closest *self, const struct gjk_core *a, const struct gjk_core *b,
@@ -114,7 +115,8 @@ static void ask_sat(struct closest *self, const struct hull *a, const struct hul
 }
 
 /* Anywhere, brought to a small gap, or on a grid in parallel. */
-static pose draw_pose(struct closest *self, const struct shape *a, const struct shape *b, uint32_t k)
+static pose draw_pose(struct closest *self, const struct shape *a, const struct shape *b,
+		      uint32_t k)
 {
 	double r = rng_range(&self->rng, 0, 2);
 	vec3 direction = random_direction(&self->rng);
@@ -203,8 +205,8 @@ void golden_closest(golden_line *line)
 	for (uint32_t k = 0; k < MOTIONS; k++)
 		ask_advance(&self);
 	for (uint32_t m = 0; m < METHODS; m++)
-		line(NAMES[m], m == BY_ADVANCE ? MOTIONS : POSES, hasher_digest(&self.sums[m].values),
-		     hasher_digest(&self.sums[m].ways));
+		line(NAMES[m], m == BY_ADVANCE ? MOTIONS : POSES,
+		     hasher_digest(&self.sums[m].values), hasher_digest(&self.sums[m].ways));
 	for (uint32_t k = 0; k < SHAPES; k++)
 		shape_release(self.shapes[k]);
 }

@@ -32,7 +32,7 @@ static const char *const list_names[LISTS] = { "motion", "state", "answers" };
 struct line {
 	enum list list;
 	char name[32];
-	unsigned long long count; /* of ticks or problems */
+	unsigned long long count;     /* of ticks or problems */
 	unsigned long long hashes[2]; /* the second of answers only */
 };
 
@@ -91,8 +91,8 @@ static void compare_line(const char *name, const char *way, const struct line *n
 			wanted = &listed[i];
 	bool same = wanted != NULL && memcmp(wanted->hashes, now->hashes, sizeof now->hashes) == 0;
 	failures += !same;
-	printf("%s %u - %s of %s %s %llu", same ? "ok" : "not ok", ++tests, list_names[now->list], name,
-	       way, now->count);
+	printf("%s %u - %s of %s %s %llu", same ? "ok" : "not ok", ++tests, list_names[now->list],
+	       name, way, now->count);
 	say_hashes(now);
 	if (!same && wanted == NULL)
 		printf("# not in the list\n");
@@ -212,8 +212,8 @@ int main(int count, char **arguments)
 		if (printed == MOTION)
 			printf("%s\n", numbers);
 	} else if (!read_lists(folder, numbers)) {
-		printf("Bail out! the lists in %s are missing or of other numbers than %s\n", folder,
-		       numbers);
+		printf("Bail out! the lists in %s are missing or of other numbers than %s\n",
+		       folder, numbers);
 		return 1;
 	}
 	struct parallel_pool *pool;

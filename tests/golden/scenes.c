@@ -30,7 +30,9 @@ static body_id spawn_at(struct world *world, enum test_shape shape, vec3 positio
 /* A command sent ahead of its tick. */
 static void send_at(struct world *world, struct command *command, uint64_t at)
 {
-	struct batch batch = { .session = 2, .number = at, .at = at, .commands = command, .count = 1 };
+	struct batch batch = {
+		.session = 2, .number = at, .at = at, .commands = command, .count = 1
+	};
 	struct batch_result result;
 	enum status status = world_apply(world, &batch, 1, &result);
 	ASSERT(status == STATUS_OK && result.status == STATUS_OK);
@@ -42,11 +44,13 @@ static void send_two_fall(struct world *world, uint64_t tick)
 {
 	struct command command;
 	if (tick == 0) {
-		spawn_at(world, TEST_SPHERE, vec3_make(-2, 10, 0), vec3_make(1, 0, 0.5), vec3_zero());
+		spawn_at(world, TEST_SPHERE, vec3_make(-2, 10, 0), vec3_make(1, 0, 0.5),
+			 vec3_zero());
 		/* Three different moments: it tumbles. */
 		struct attachment items[2] = {
 			{ test_use(world, TEST_BOX), { 0.7, 0, 0 }, { 1, 0, 0, 0 } },
-			{ test_use(world, TEST_CAPSULE), { -0.4, 0.1, 0.3 }, { 1, 1, 0, 0 } } };
+			{ test_use(world, TEST_CAPSULE), { -0.4, 0.1, 0.3 }, { 1, 1, 0, 0 } }
+		};
 		command = test_command(COMMAND_SPAWN);
 		command.spawn.position = vec3_make(2, 12, 0);
 		command.spawn.angular_velocity = vec3_make(3, 0.5, -1);
@@ -155,8 +159,9 @@ static void send_planar(struct world *world, uint64_t tick)
 
 static void send_switch(struct world *world, uint64_t tick)
 {
-	static const char *const methods[] = { "lcp",  "soft-step",		"projection",
-					       "free", "gr-velocity-projection", "lcp" };
+	static const char *const methods[] = {
+		"lcp", "soft-step", "projection", "free", "gr-velocity-projection", "lcp"
+	};
 	if (tick == 0) {
 		spawn_at(world, TEST_PLANE, vec3_zero(), vec3_zero(), vec3_zero());
 		for (uint32_t i = 0; i < 12; i++)
@@ -176,7 +181,7 @@ static void send_switch(struct world *world, uint64_t tick)
 static void send_fields(struct world *world, uint64_t tick)
 {
 	static const enum test_shape kinds[] = { TEST_RING,    TEST_BLOCK, TEST_SPHERE, TEST_RING,
-						 TEST_CAPSULE, TEST_BLOCK, TEST_HULL,   TEST_BOX };
+						 TEST_CAPSULE, TEST_BLOCK, TEST_HULL,	TEST_BOX };
 	if (tick == 0)
 		spawn_at(world, TEST_MESH, vec3_make(0, -0.5, 0), vec3_zero(), vec3_zero());
 	if (tick == 0)
@@ -186,13 +191,15 @@ static void send_fields(struct world *world, uint64_t tick)
 		vec3 place = random_vector(&rng, 0.8, 0, 0.8);
 		vec3 spin = random_vector(&rng, 2, 2, 2);
 		place.y = 2.5;
-		spawn_at(world, kinds[tick / 5 % COUNT_OF(kinds)], place, vec3_make(0, -2, 0), spin);
+		spawn_at(world, kinds[tick / 5 % COUNT_OF(kinds)], place, vec3_make(0, -2, 0),
+			 spin);
 	}
 }
 
 /* ---- a machine for each type of joint, under one method after the other -------------------------- */
 
-static joint_id join_at(struct world *world, uint8_t type, int64_t a, int64_t b, vec3 at, double breaks)
+static joint_id join_at(struct world *world, uint8_t type, int64_t a, int64_t b, vec3 at,
+			double breaks)
 {
 	struct command create = test_command(COMMAND_JOINT_CREATE);
 	create.joint_create.type = type;
@@ -209,9 +216,9 @@ static joint_id join_at(struct world *world, uint8_t type, int64_t a, int64_t b,
 static void tell_axes(struct world *world, uint8_t type, joint_id id)
 {
 	static const uint8_t axes[JOINT_TYPES_END] = {
-		[JOINT_SPHERICAL] = 4, [JOINT_REVOLUTE] = 3, [JOINT_PRISMATIC] = 0,
+		[JOINT_SPHERICAL] = 4,	 [JOINT_REVOLUTE] = 3,	[JOINT_PRISMATIC] = 0,
 		[JOINT_CYLINDRICAL] = 3, [JOINT_UNIVERSAL] = 4, [JOINT_SIX_DOF] = 1,
-		[JOINT_WHEEL] = 5, [JOINT_DRAG] = 1,
+		[JOINT_WHEEL] = 5,	 [JOINT_DRAG] = 1,
 	};
 	struct command axis = test_command(COMMAND_JOINT_AXIS);
 	struct command_JOINT_AXIS *set = &axis.joint_axis;
@@ -255,13 +262,14 @@ static void send_joints(struct world *world, uint64_t tick)
 		spawn_at(world, TEST_PLANE, vec3_zero(), vec3_zero(), vec3_zero());
 	for (uint8_t type = 1; tick == 0 && type < JOINT_TYPES_END; type++) {
 		double x = 4 * type;
-		body_id upper = spawn_at(world, TEST_BOX, vec3_make(x, 3.5, 0), vec3_zero(),
-					 vec3_zero());
+		body_id upper =
+			spawn_at(world, TEST_BOX, vec3_make(x, 3.5, 0), vec3_zero(), vec3_zero());
 		body_id lower = spawn_at(world, TEST_CAPSULE, vec3_make(x + 0.2, 1.6, 0.1),
 					 vec3_make(0.3, 0, -0.2), vec3_zero());
 		/* The weight of both is some 15 kN; the last of them give way when they meet the ground. */
 		tell_axes(world, type, join_at(world, type, 0, upper, vec3_make(x, 4, 0), 0));
-		join_at(world, JOINT_SPHERICAL, upper, lower, vec3_make(x, 2.8, 0), 2e4 + 1e3 * type);
+		join_at(world, JOINT_SPHERICAL, upper, lower, vec3_make(x, 2.8, 0),
+			2e4 + 1e3 * type);
 	}
 	if (tick % 60 == 59 && tick / 60 < COUNT_OF(methods)) {
 		struct command method = test_command(COMMAND_METHOD);

@@ -77,7 +77,8 @@ static void parts(golden_line *line, const char *name, enum decompose_mode mode,
 	line(name, SOLIDS, hasher_digest(&values), hasher_digest(&ways));
 }
 
-static void hash_field(struct hasher *values, struct hasher *ways, const struct distance_field *field)
+static void hash_field(struct hasher *values, struct hasher *ways,
+		       const struct distance_field *field)
 {
 	struct distance_field_mesh surface;
 	struct distance_field_point point;
@@ -138,7 +139,8 @@ static void fields(golden_line *line)
 	make_solids(solids);
 	for (uint32_t i = 0; i < SOLIDS; i++) {
 		struct distance_field *field;
-		enum status status = distance_field_create(solids[i]->mesh, 12 + 3 * i, 0, &field, NULL);
+		enum status status =
+			distance_field_create(solids[i]->mesh, 12 + 3 * i, 0, &field, NULL);
 		ASSERT(status == STATUS_OK);
 		hash_field(&values, &ways, field);
 		collide(&values, &ways, field, solids[(i + 3) % SOLIDS]->mesh, &rng);

@@ -83,7 +83,7 @@ static void stacked_lcp(struct golden *self, golden_line *line)
 
 static void friction(struct golden *self, golden_line *line)
 {
-	static const double mus[] = {0.2, 0.6, 1};
+	static const double mus[] = { 0.2, 0.6, 1 };
 	struct lcp_friction solver;
 	struct rng rng = rng_seeded(6);
 	uint8_t kind[ROWS];
@@ -99,7 +99,7 @@ static void friction(struct golden *self, golden_line *line)
 			kind[r] = r % 3 == 0 ? FRICTION_NORMAL : FRICTION_STATIC;
 			mu[r] = mus[i % 3];
 		}
-		struct friction_problem problem = {p->count, p->stride, p->a, p->b, kind, mu};
+		struct friction_problem problem = { p->count, p->stride, p->a, p->b, kind, mu };
 		add(self, lcp_friction_solve(&solver, &problem, &self->options, self->x, NULL),
 		    p->count);
 		gen_scene_release(&scene);
@@ -127,7 +127,7 @@ static void quadratic(struct golden *self, golden_line *line)
 			d[r] = -(double)rng_below(&rng, 2);
 		for (uint32_t r = 0; r < m * n; r++)
 			matrix[r] = (double)rng_below(&rng, 5) - 2;
-		struct qp_problem problem = {n, m, g, c, matrix, d, NULL};
+		struct qp_problem problem = { n, m, g, c, matrix, d, NULL };
 		add(self,
 		    qp_dual_active_set_solve(&solver, &problem, &self->options, self->x, self->y,
 					     NULL),
@@ -210,8 +210,8 @@ static void linear_piles(struct golden *self, golden_line *line)
 	begin(self, 64, SMALL);
 	gen_lp_init(&lp, 400, 2000, 8000);
 	for (uint32_t i = 0; i < 40; i++) {
-		uint32_t count = i < 6 ? gen_lp_diamond(bricks, 2 + i)
-				       : gen_lp_pile(&rng, bricks, BRICKS);
+		uint32_t count =
+			i < 6 ? gen_lp_diamond(bricks, 2 + i) : gen_lp_pile(&rng, bricks, BRICKS);
 		gen_lp_stack(&lp, bricks, count, i % 2 == 1);
 		add_linear(self, &lp);
 	}

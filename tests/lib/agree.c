@@ -32,9 +32,8 @@ struct agree {
 
 const char *agree_family_name(enum agree_family family)
 {
-	static const char *const NAMES[AGREE_FAMILIES] = { "random",  "near",	 "aligned",
-							   "shared", "slivers", "sizes",
-							   "bumpy" };
+	static const char *const NAMES[AGREE_FAMILIES] = { "random",  "near",  "aligned", "shared",
+							   "slivers", "sizes", "bumpy" };
 	return NAMES[family];
 }
 
@@ -53,7 +52,8 @@ static struct shape *cloud(struct agree *self, uint32_t count, vec3 size)
 static struct shape *prism(uint32_t sides, double radius, double half)
 {
 	/* Corners of a square, a hexagon or an octagon with exact symmetry where there is one. */
-	static const double C[3][8] = { { 1, 0, -1, 0 }, { 1, 0.5, -0.5, -1, -0.5, 0.5 },
+	static const double C[3][8] = { { 1, 0, -1, 0 },
+					{ 1, 0.5, -0.5, -1, -0.5, 0.5 },
 					{ 1, 0.7, 0, -0.7, -1, -0.7, 0, 0.7 } };
 	static const double S[3][8] = { { 0, 1, 0, -1 },
 					{ 0, 0.8125, 0.8125, 0, -0.8125, -0.8125 },
@@ -93,15 +93,17 @@ static struct shape *bumpy(struct agree *self, bool box)
 
 static void make_ordinary(struct agree *self)
 {
-	static const double HALF[BOXES][3] = { { 0.5, 0.5, 0.5 }, { 1, 0.5, 0.25 }, { 0.5, 1, 0.5 },
-					       { 2, 0.1, 0.1 },	  { 0.75, 0.75, 0.05 }, { 0.3, 0.7, 1.1 } };
+	static const double HALF[BOXES][3] = { { 0.5, 0.5, 0.5 },    { 1, 0.5, 0.25 },
+					       { 0.5, 1, 0.5 },	     { 2, 0.1, 0.1 },
+					       { 0.75, 0.75, 0.05 }, { 0.3, 0.7, 1.1 } };
 	for (uint32_t k = 0; k < BOXES; k++)
 		self->boxes[k] = make_box(HALF[k][0], HALF[k][1], HALF[k][2]);
 	for (uint32_t k = 0; k < HULLS; k++) {
 		if (k < 3)
 			self->hulls[k] = prism(4 + 2 * k, 0.8, 0.5);
 		else
-			self->hulls[k] = cloud(self, k < 15 ? 4 + (k - 3) / 2 * 2 : 40, vec3_all(0.8));
+			self->hulls[k] =
+				cloud(self, k < 15 ? 4 + (k - 3) / 2 * 2 : 40, vec3_all(0.8));
 	}
 }
 
@@ -114,7 +116,8 @@ struct agree *agree_create(uint64_t seed)
 	for (uint32_t k = 0; k < SLIVERS; k++) {
 		double thin = k & 1 ? 1e-3 : 3e-2;
 		vec3 size = k & 2 ? vec3_make(thin, thin, 1) : vec3_make(1, thin, 1);
-		self->slivers[k] = k < 4 ? make_box(size.x, size.y, size.z) : cloud(self, 5 + k, size);
+		self->slivers[k] =
+			k < 4 ? make_box(size.x, size.y, size.z) : cloud(self, 5 + k, size);
 	}
 	for (uint32_t k = 0; k < BUMPY; k++)
 		self->bumpy[k] = bumpy(self, k & 1);
@@ -164,12 +167,14 @@ __attribute__((format(printf, 2, 3))) static void fail(struct judged *x, const c
 	va_start(list, format);
 	n = vsnprintf(x->tally->first, sizeof x->tally->first, format, list);
 	va_end(list);
-	snprintf(x->tally->first + n, sizeof x->tally->first - (size_t)n,
-		 " (%s, %u and %u vertices; truth: separation %.17g distance %.17g allowed %g; at %a %a %a, "
-		 "%a %a %a %a)",
-		 x->what, x->self->a.vertex_count, x->self->b.vertex_count, x->truth.separation,
-		 x->truth.distance, x->allowed, x->at->position.x, x->at->position.y, x->at->position.z,
-		 x->at->rotation.w, x->at->rotation.x, x->at->rotation.y, x->at->rotation.z);
+	snprintf(
+		x->tally->first + n, sizeof x->tally->first - (size_t)n,
+		" (%s, %u and %u vertices; truth: separation %.17g distance %.17g allowed %g; at %a %a %a, "
+		"%a %a %a %a)",
+		x->what, x->self->a.vertex_count, x->self->b.vertex_count, x->truth.separation,
+		x->truth.distance, x->allowed, x->at->position.x, x->at->position.y,
+		x->at->position.z, x->at->rotation.w, x->at->rotation.x, x->at->rotation.y,
+		x->at->rotation.z);
 }
 
 /* An error against what is allowed, kept as the greatest of its kind. */
@@ -267,7 +272,8 @@ void agree_pair(struct agree *self, const struct hull *a, const struct hull *b, 
 	oracle_convex(&self->a, &self->b, &x.truth);
 	double extent = scalar_max(self->a.extent, self->b.extent);
 	x.touch = ABSOLUTE * extent + 2 * (self->a.bumps + self->b.bumps);
-	x.allowed = RELATIVE * scalar_abs(x.truth.separation > 0 ? x.truth.distance : x.truth.separation) +
+	x.allowed = RELATIVE * scalar_abs(x.truth.separation > 0 ? x.truth.distance
+								 : x.truth.separation) +
 		    x.touch;
 	tally->poses++;
 	tally->apart += x.truth.separation > x.touch;
@@ -339,8 +345,8 @@ static void bring_near(const struct hull *a, const struct hull *b, pose *at, dou
 		at->position = vec3_mul_sub(at->position, near.normal, near.distance - gap);
 }
 
-static void run_free(struct agree *self, const char *name, const struct hull *a, const struct hull *b,
-		     bool near, quat turn, struct agree_tally *tally)
+static void run_free(struct agree *self, const char *name, const struct hull *a,
+		     const struct hull *b, bool near, quat turn, struct agree_tally *tally)
 {
 	double reach = size_of(a) + size_of(b);
 	double r = near ? reach : rng_range(&self->rng, 0, 1.3 * reach);
@@ -354,8 +360,9 @@ static void run_free(struct agree *self, const char *name, const struct hull *a,
 static quat quarter_turn(struct rng *rng)
 {
 	static const double R = 0.70710678118654752440;
-	static const double Q[7][4] = { { 1, 0, 0, 0 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 }, { 0, 0, 0, 1 },
-					{ R, R, 0, 0 }, { R, 0, R, 0 }, { 0.5, 0.5, 0.5, 0.5 } };
+	static const double Q[7][4] = { { 1, 0, 0, 0 },	       { 0, 1, 0, 0 }, { 0, 0, 1, 0 },
+					{ 0, 0, 0, 1 },	       { R, R, 0, 0 }, { R, 0, R, 0 },
+					{ 0.5, 0.5, 0.5, 0.5 } };
 	const double *q = Q[rng_below(rng, 7)];
 	return quat_make(q[0], q[1], q[2], q[3]);
 }
@@ -366,17 +373,27 @@ static void run_aligned(struct agree *self, struct agree_tally *tally)
 {
 	struct rng *rng = &self->rng;
 	const struct hull *a = pick(self, self->boxes, BOXES), *b = pick(self, self->boxes, BOXES);
-	pose at = pose_make(vec3_zero(), rng_below(rng, 4) == 0 ? awkward_rotation(rng) : quarter_turn(rng));
+	pose at = pose_make(vec3_zero(),
+			    rng_below(rng, 4) == 0 ? awkward_rotation(rng) : quarter_turn(rng));
 	mat3 m = mat3_from_quat(at.rotation);
 	vec3 half_b = vec3_abs(mat3_mul_vec(m, b->vertices[7])), half_a = a->vertices[7];
 	for (uint32_t k = 0; k < 3; k++) {
 		double u = vec3_get(half_a, k), v = vec3_get(half_b, k), place = 0;
 		switch (rng_below(rng, 5)) {
-		case 0: place = u + v; break;
-		case 1: place = u - v; break;
-		case 2: place = rng_range(rng, -2, 2); break;
-		case 3: place = (u + v) * (1 + tiny_number(rng, 3, 16)); break;
-		default: break;
+		case 0:
+			place = u + v;
+			break;
+		case 1:
+			place = u - v;
+			break;
+		case 2:
+			place = rng_range(rng, -2, 2);
+			break;
+		case 3:
+			place = (u + v) * (1 + tiny_number(rng, 3, 16));
+			break;
+		default:
+			break;
 		}
 		vec3_set(&at.position, k, rng_below(rng, 2) == 0 ? place : -place);
 	}
@@ -439,7 +456,8 @@ static void run_one(struct agree *self, enum agree_family family, struct agree_t
 	}
 }
 
-void agree_run(struct agree *self, enum agree_family family, uint32_t count, struct agree_tally *tally)
+void agree_run(struct agree *self, enum agree_family family, uint32_t count,
+	       struct agree_tally *tally)
 {
 	for (uint32_t k = 0; k < count; k++)
 		run_one(self, family, tally);

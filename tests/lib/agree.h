@@ -9,13 +9,13 @@
 #include "tests/lib/oracle_convex.h"
 
 enum agree_family {
-	AGREE_RANDOM,	  /* any hulls, any rotation, any distance */
-	AGREE_NEAR,	  /* the same, brought to a gap or a depth of 1e-12 … 1e-2 */
-	AGREE_ALIGNED,	  /* boxes with parallel axes, flush or nearly so */
-	AGREE_SHARED,	  /* hulls that share a vertex, an edge or a face */
-	AGREE_SLIVERS,	  /* plates, needles, flattened hulls: 1 to 1000 */
-	AGREE_SIZES,	  /* pieces of 1 to 1000000 */
-	AGREE_BUMPY,	  /* hulls with faces that are flat only to their tolerance */
+	AGREE_RANDOM,  /* any hulls, any rotation, any distance */
+	AGREE_NEAR,    /* the same, brought to a gap or a depth of 1e-12 … 1e-2 */
+	AGREE_ALIGNED, /* boxes with parallel axes, flush or nearly so */
+	AGREE_SHARED,  /* hulls that share a vertex, an edge or a face */
+	AGREE_SLIVERS, /* plates, needles, flattened hulls: 1 to 1000 */
+	AGREE_SIZES,   /* pieces of 1 to 1000000 */
+	AGREE_BUMPY,   /* hulls with faces that are flat only to their tolerance */
 	AGREE_FAMILIES,
 };
 const char *agree_family_name(enum agree_family family);
@@ -35,7 +35,8 @@ struct agree *agree_create(uint64_t seed);
 void agree_destroy(struct agree *self);
 
 /* `count` poses of a family, added to *tally (zeros at first). */
-void agree_run(struct agree *self, enum agree_family family, uint32_t count, struct agree_tally *tally);
+void agree_run(struct agree *self, enum agree_family family, uint32_t count,
+	       struct agree_tally *tally);
 
 /* One pair of hulls in one pose; `what` names it in a failure. */
 void agree_pair(struct agree *self, const struct hull *a, const struct hull *b, const pose *at,

@@ -189,8 +189,8 @@ static bool corner_is_clean(const uint8_t *filled, int x, int y, int z)
 		for (uint32_t round = 0; round < 8; round++)
 			for (uint32_t k = 0; k < 8; k++)
 				if (reached >> k & 1)
-					reached |= want & (1u << (k ^ 1) | 1u << (k ^ 2) |
-							   1u << (k ^ 4));
+					reached |= want &
+						   (1u << (k ^ 1) | 1u << (k ^ 2) | 1u << (k ^ 4));
 		if (reached != want)
 			return false;
 	}
@@ -327,7 +327,8 @@ struct shape *make_turned(const vec3 *profile, uint32_t count, bool closed, uint
 		}
 	for (uint32_t r = 0; r < (closed ? rings : rings - 1); r++)
 		for (uint32_t k = 0; k < around; k++) {
-			uint32_t n = (k + 1) % around, up = (r + 1) % rings * around, low = r * around;
+			uint32_t n = (k + 1) % around, up = (r + 1) % rings * around,
+				 low = r * around;
 			const uint32_t quad[2][3] = { { low + k, low + n, up + n },
 						      { low + k, up + n, up + k } };
 			memcpy(triangles[made], quad, sizeof quad);
@@ -343,8 +344,7 @@ struct shape *make_turned(const vec3 *profile, uint32_t count, bool closed, uint
 		vertices[used++] = profile[0];
 		vertices[used++] = profile[count - 1];
 	}
-	struct shape *shape =
-		make_mesh(vertices, used, (const uint32_t(*)[3])triangles, made);
+	struct shape *shape = make_mesh(vertices, used, (const uint32_t(*)[3])triangles, made);
 	heap_free(vertices);
 	heap_free(triangles);
 	return shape;
@@ -356,7 +356,8 @@ struct shape *make_torus(double radius, double thick, uint32_t around, uint32_t 
 	ASSERT(across <= COUNT_OF(profile));
 	for (uint32_t k = 0; k < across; k++) {
 		double angle = TWO_PI * k / across;
-		profile[k] = vec3_make(radius + thick * trig_cos(angle), thick * trig_sin(angle), 0);
+		profile[k] =
+			vec3_make(radius + thick * trig_cos(angle), thick * trig_sin(angle), 0);
 	}
 	return make_turned(profile, across, true, around);
 }

@@ -174,7 +174,8 @@ static void *memory(size_t bytes)
 	return block;
 }
 
-static void tell_contacts(const struct cubes *self, struct tick_report *to, struct report_body *body)
+static void tell_contacts(const struct cubes *self, struct tick_report *to,
+			  struct report_body *body)
 {
 	struct contact_view views[CUBE_POINTS_MAX];
 	uint32_t count;
@@ -195,8 +196,7 @@ static void tell(const struct cubes *self, struct tick_report *to, body_id id, u
 	body->first_shape = to->shape_count;
 	if ((why & (REPORT_CREATED | REPORT_CHANGED)) == 0)
 		return;
-	body->shape_count =
-		world_body_placements(self->world, id, placements, ATTACHMENTS_MAX);
+	body->shape_count = world_body_placements(self->world, id, placements, ATTACHMENTS_MAX);
 	ASSERT(body->shape_count == 1);
 	struct report_shape *shape = &to->shapes[to->shape_count++];
 	memcpy(shape->name, placements[0].shape->name, SHAPE_NAME_BYTES);
@@ -232,9 +232,11 @@ struct report *cubes_report(const struct cubes *self, bool whole)
 	for (uint32_t i = 0; i < self->count; i++) {
 		body_id id = self->bodies[i].id;
 		uint8_t why = 0;
-		why |= has(changes.created, changes.created_count, &created, id) ? REPORT_CREATED : 0;
+		why |= has(changes.created, changes.created_count, &created, id) ? REPORT_CREATED
+										 : 0;
 		why |= has(changes.moved, changes.moved_count, &moved, id) ? REPORT_MOVED : 0;
-		why |= has(changes.changed, changes.changed_count, &changed, id) ? REPORT_CHANGED : 0;
+		why |= has(changes.changed, changes.changed_count, &changed, id) ? REPORT_CHANGED
+										 : 0;
 		if (whole || why != 0)
 			tell(self, to, id, whole ? REPORT_CREATED : why);
 	}

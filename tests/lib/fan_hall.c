@@ -77,7 +77,8 @@ static void read_frame(struct fan_client *client, struct wire_slice content)
 	} else if (message.type == MESSAGE_EVENTS) {
 		hear(client, &message.events.list);
 	} else {
-		must(mirror_take(&client->mirror, &message, &last) == STATUS_OK, "a frame is refused");
+		must(mirror_take(&client->mirror, &message, &last) == STATUS_OK,
+		     "a frame is refused");
 		count_parts(client, &message);
 	}
 	client->frames += last;
@@ -91,7 +92,8 @@ static enum status take(struct stream *stream, struct frame *const frames[], uin
 	size_t bytes;
 	for (uint32_t i = 0; i < count; i++) {
 		client->bytes += frames[i]->bytes;
-		must(bytes_append(&client->in, frames[i]->data, frames[i]->bytes) == STATUS_OK, "no memory");
+		must(bytes_append(&client->in, frames[i]->data, frames[i]->bytes) == STATUS_OK,
+		     "no memory");
 	}
 	while (frame_split(client->in.data, client->in.count, WIRE_FRAME_DOWN, &content, &bytes) ==
 	       STATUS_OK) {
@@ -141,11 +143,12 @@ void fan_enter(struct fan_hall *self, uint32_t who, const struct msg_subscribe *
 	client->stream = (struct stream){ .ops = &OPS };
 	client->divisor = (uint32_t)ask->divisor;
 	outbox_init(&client->outbox, &self->set, &client->stream, self->pool);
-	mirror_init(&client->mirror, (enum wire_profile)ask->profile, (wire_mask)ask->fields, 1 << 20);
+	mirror_init(&client->mirror, (enum wire_profile)ask->profile, (wire_mask)ask->fields,
+		    1 << 20);
 	if (ask->joints != 0)
 		mirror_watch_joints(&client->mirror, (wire_mask)ask->joints, 1 << 16);
-	must(fanout_subscribe(self->fanout, ask, &client->outbox, NULL, has_ack, frame_max, self->now,
-			      &client->subscription, &why) == STATUS_OK,
+	must(fanout_subscribe(self->fanout, ask, &client->outbox, NULL, has_ack, frame_max,
+			      self->now, &client->subscription, &why) == STATUS_OK,
 	     "a subscription is refused");
 	outbox_set_flush(&self->set);
 }
@@ -166,7 +169,8 @@ static void serve(struct fan_hall *self, uint64_t now)
 void fan_report(struct fan_hall *self, struct report *report, uint64_t ns, bool served)
 {
 	self->now += ns;
-	must(fanout_report(self->fanout, &report->ticked, self->now) == STATUS_OK, "a report is refused");
+	must(fanout_report(self->fanout, &report->ticked, self->now) == STATUS_OK,
+	     "a report is refused");
 	if (served)
 		serve(self, self->now);
 	outbox_set_flush(&self->set);

@@ -80,14 +80,15 @@ static inline far far_length(const struct qp_problem *self, const double *x)
 	size = curve > 0 ? force / curve : 0;
 	for (uint32_t k = 0; k < self->rows; k++)
 		if (far_steep(self, k) > 0)
-			size = far_max(size, far_max(far_abs(self->d[k]), far_abs(far_row(self, k, x))) /
-						   far_steep(self, k));
+			size = far_max(size,
+				       far_max(far_abs(self->d[k]), far_abs(far_row(self, k, x))) /
+					       far_steep(self, k));
 	return far_max(size, far_min(reach, 8 * size));
 }
 
 /* The largest force; *off: the worst |G x + c − Cᵀλ|. */
-static inline far far_force(const struct qp_problem *self, const double *x,
-				    const double *lambda, far *off)
+static inline far far_force(const struct qp_problem *self, const double *x, const double *lambda,
+			    far *off)
 {
 	far most = 0, size = 0;
 	uint32_t n = self->variables;
@@ -107,14 +108,15 @@ static inline far far_force(const struct qp_problem *self, const double *x,
 			most = far_max(most, far_abs(term));
 		}
 		*off = far_max(*off, far_abs(self->c[i] + bend - force));
-		size = far_max(size, far_max(far_abs(self->c[i]), far_max(far_abs(bend), far_abs(force))));
+		size = far_max(
+			size, far_max(far_abs(self->c[i]), far_max(far_abs(bend), far_abs(force))));
 	}
 	/* Without a cost all forces may vanish. */
 	for (uint32_t i = 0, k; i < n && costless; i++)
 		for (k = 0; k < self->rows; k++)
 			if (far_steep(self, k) > 0)
 				size = far_max(size, self->g[i * n + i] * far_abs(self->d[k]) /
-							   far_steep(self, k));
+							     far_steep(self, k));
 	return far_max(size, far_min(most, 8 * size));
 }
 
@@ -140,7 +142,7 @@ static inline far far_gap(const struct qp_problem *self, const double *x, const 
 }
 
 static inline far far_qp_residual(const struct qp_problem *self, const double *x,
-					  const double *lambda)
+				  const double *lambda)
 {
 	far stationarity, force = far_force(self, x, lambda, &stationarity);
 	far worst = stationarity == 0 ? 0 : stationarity / force;
@@ -177,8 +179,7 @@ static inline far far_outside(struct far_sum sum, double low, double high)
 	return out / (1 + sum.size);
 }
 
-static inline far far_mispriced(struct far_sum price, struct far_sum sum, double low,
-					double high)
+static inline far far_mispriced(struct far_sum price, struct far_sum sum, double low, double high)
 {
 	far d = price.value / (1 + price.size), way = LP_INFINITY;
 	if (d > 0 && low > -LP_INFINITY)
@@ -192,7 +193,7 @@ static inline far far_mispriced(struct far_sum price, struct far_sum sum, double
 static inline struct far_sum far_product(const struct lp_matrix *a, const double *by, bool row,
 					 uint32_t which)
 {
-	struct far_sum sum = {0, 0};
+	struct far_sum sum = { 0, 0 };
 	for (uint32_t j = 0; j < a->columns; j++)
 		for (uint32_t k = a->starts[j]; k < a->starts[j + 1]; k++) {
 			if ((row ? a->index[k] : j) != which)
@@ -205,24 +206,24 @@ static inline struct far_sum far_product(const struct lp_matrix *a, const double
 }
 
 static inline far far_lp_residual(const struct lp_problem *self, const double *x,
-					  const double *dual)
+				  const double *dual)
 {
 	far worst = 0;
 	for (uint32_t j = 0; j < self->matrix.columns; j++) {
-		struct far_sum at = {x[j], far_abs(x[j])};
+		struct far_sum at = { x[j], far_abs(x[j]) };
 		struct far_sum price = far_product(&self->matrix, dual, false, j);
 		price.value = self->cost[j] - price.value;
 		price.size += far_abs(self->cost[j]);
 		worst = far_max(worst, far_outside(at, self->column_low[j], self->column_high[j]));
-		worst = far_max(worst, far_mispriced(price, at, self->column_low[j],
-						   self->column_high[j]));
+		worst = far_max(
+			worst, far_mispriced(price, at, self->column_low[j], self->column_high[j]));
 	}
 	for (uint32_t i = 0; i < self->matrix.rows; i++) {
 		struct far_sum at = far_product(&self->matrix, x, true, i);
-		struct far_sum price = {dual[i], far_abs(dual[i])};
+		struct far_sum price = { dual[i], far_abs(dual[i]) };
 		worst = far_max(worst, far_outside(at, self->row_low[i], self->row_high[i]));
 		worst = far_max(worst,
-			      far_mispriced(price, at, self->row_low[i], self->row_high[i]));
+				far_mispriced(price, at, self->row_low[i], self->row_high[i]));
 	}
 	return worst;
 }

@@ -104,10 +104,10 @@ static void put(struct command *command, const struct command_field *field, cons
 }
 
 /* A copy of a value into a field. */
-#define PUT(type, value)                                   \
-	do {                                               \
-		type put_value = (value);                  \
-		put(command, field, &put_value, sizeof put_value); \
+#define PUT(type, value)                                                                           \
+	do {                                                                                       \
+		type put_value = (value);                                                          \
+		put(command, field, &put_value, sizeof put_value);                                 \
 	} while (0)
 
 static void gen_field(struct gen_commands *gen, struct command *command,
@@ -186,10 +186,10 @@ static void choose_parameter(struct gen_commands *gen, struct command *out)
 /* Kinds of joints that a planar world takes in any frame about z, and all. */
 static uint8_t joint_type(struct gen_commands *gen)
 {
-	static const uint8_t planar[] = { JOINT_SPHERICAL, JOINT_FIXED, JOINT_DISTANCE, JOINT_SIX_DOF,
-					  JOINT_DRAG };
-	return gen->planar ? planar[rng_below(&gen->rng, COUNT_OF(planar))] :
-			     (uint8_t)(1 + rng_below(&gen->rng, JOINT_TYPES_END - 1));
+	static const uint8_t planar[] = { JOINT_SPHERICAL, JOINT_FIXED, JOINT_DISTANCE,
+					  JOINT_SIX_DOF, JOINT_DRAG };
+	return gen->planar ? planar[rng_below(&gen->rng, COUNT_OF(planar))]
+			   : (uint8_t)(1 + rng_below(&gen->rng, JOINT_TYPES_END - 1));
 }
 
 static void reconcile_joint(struct gen_commands *gen, struct command_JOINT_CREATE *create)
@@ -207,11 +207,11 @@ static void reconcile_joint(struct gen_commands *gen, struct command_JOINT_CREAT
 static uint32_t axis_of(struct gen_commands *gen, uint8_t type)
 {
 	static const uint8_t axes[JOINT_TYPES_END][2] = {
-		[JOINT_SPHERICAL] = { 3, 4 },	[JOINT_REVOLUTE] = { 3, 3 },
-		[JOINT_PRISMATIC] = { 0, 0 },	[JOINT_CYLINDRICAL] = { 0, 3 },
-		[JOINT_UNIVERSAL] = { 3, 4 },	[JOINT_FIXED] = { 3, 3 },
-		[JOINT_DISTANCE] = { 0, 0 },	[JOINT_SIX_DOF] = { 1, 5 },
-		[JOINT_WHEEL] = { 0, 5 },	[JOINT_DRAG] = { 0, 2 },
+		[JOINT_SPHERICAL] = { 3, 4 }, [JOINT_REVOLUTE] = { 3, 3 },
+		[JOINT_PRISMATIC] = { 0, 0 }, [JOINT_CYLINDRICAL] = { 0, 3 },
+		[JOINT_UNIVERSAL] = { 3, 4 }, [JOINT_FIXED] = { 3, 3 },
+		[JOINT_DISTANCE] = { 0, 0 },  [JOINT_SIX_DOF] = { 1, 5 },
+		[JOINT_WHEEL] = { 0, 5 },     [JOINT_DRAG] = { 0, 2 },
 	};
 	return axes[type][rng_below(&gen->rng, 2)];
 }
@@ -322,7 +322,7 @@ void gen_joint_axis(struct gen_commands *gen, uint8_t type, int64_t joint, struc
 void gen_any_command(struct gen_commands *gen, struct command *out)
 {
 	/* Bodies come more often than the rest, so that there is something to command. */
-	static const uint16_t often[] = { COMMAND_SPAWN, COMMAND_SPAWN, COMMAND_SPAWN,
+	static const uint16_t often[] = { COMMAND_SPAWN,   COMMAND_SPAWN,    COMMAND_SPAWN,
 					  COMMAND_IMPULSE, COMMAND_SET_POSE, COMMAND_FORCE };
 	uint32_t count;
 	const struct command_info *list = command_list(&count);
@@ -388,15 +388,15 @@ static bool spoil_quat(struct command *command, const struct command_field *fiel
 static bool spoil_id(struct command *command, const struct command_field *field, uint32_t way,
 		     enum status *expected)
 {
-	static const int64_t values[] = { 0, 4000000000, UINT32_MAX, 1LL << 40, INT64_MAX, -4096, -100,
-					  INT64_MIN };
+	static const int64_t values[] = { 0,	     4000000000, UINT32_MAX, 1LL << 40,
+					  INT64_MAX, -4096,	 -100,	     INT64_MIN };
 	if (way >= COUNT_OF(values))
 		return false;
 	if (values[way] == 0 && field->max == 1)
 		way++; /* 0 is the world */
-	enum status unknown = field->type == FIELD_BODY	 ? STATUS_UNKNOWN_BODY :
-			      field->type == FIELD_SHAPE ? STATUS_UNKNOWN_SHAPE :
-							   STATUS_UNKNOWN_JOINT;
+	enum status unknown = field->type == FIELD_BODY	   ? STATUS_UNKNOWN_BODY
+			      : field->type == FIELD_SHAPE ? STATUS_UNKNOWN_SHAPE
+							   : STATUS_UNKNOWN_JOINT;
 	*expected = values[way] < 0 ? STATUS_BACK_REFERENCE : unknown;
 	put(command, field, &values[way], sizeof values[way]);
 	return true;
@@ -416,8 +416,8 @@ static bool spoil_text(struct command *command, const struct command_field *fiel
 	else if (way == 4)
 		memcpy(text.text, "no such thing", 14);
 	if (way == 4)
-		*expected = command->op == COMMAND_METHOD ? STATUS_UNKNOWN_METHOD :
-							    STATUS_UNKNOWN_PARAMETER;
+		*expected = command->op == COMMAND_METHOD ? STATUS_UNKNOWN_METHOD
+							  : STATUS_UNKNOWN_PARAMETER;
 	put(command, field, &text, sizeof text);
 	return way < 5;
 }

@@ -7,15 +7,15 @@
 
 const char *gen_family_name(enum gen_family family)
 {
-	static const char *const names[] = {"definite", "redundant", "integer", "boxed",
-					    "free",     "empty",     "ratio",   "inconsistent"};
+	static const char *const names[] = { "definite", "redundant", "integer", "boxed",
+					     "free",	 "empty",     "ratio",	 "inconsistent" };
 	_Static_assert(COUNT_OF(names) == GEN_FAMILIES, "a name for each");
 	return names[family];
 }
 
 void gen_lcp_init(struct gen_lcp *self, uint32_t capacity)
 {
-	*self = (struct gen_lcp){.capacity = capacity};
+	*self = (struct gen_lcp){ .capacity = capacity };
 	self->a = heap_alloc_zero(((size_t)capacity * capacity + 1) * sizeof(double));
 	self->b = heap_alloc_zero(3 * ((size_t)capacity + 1) * sizeof(double));
 	ASSERT(self->a != NULL && self->b != NULL);
@@ -82,8 +82,8 @@ static void bound(struct gen_lcp *self, struct rng *rng, enum gen_family family,
 		self->lower[i] = -__builtin_inf();
 	if (family != GEN_BOXED)
 		return;
-	double low[] = {0, -span, -__builtin_inf(), -span, 0.3};
-	double high[] = {span, span, 0, __builtin_inf(), 0.3 + span * (span > 0.2)};
+	double low[] = { 0, -span, -__builtin_inf(), -span, 0.3 };
+	double high[] = { span, span, 0, __builtin_inf(), 0.3 + span * (span > 0.2) };
 	self->lower[i] = low[kind];
 	self->upper[i] = high[kind];
 }
@@ -105,12 +105,12 @@ void gen_lcp_random(struct gen_lcp *self, enum gen_family family, struct rng *rn
 		if (family == GEN_DEFINITE || family == GEN_INCONSISTENT)
 			self->b[i] = number(rng, false);
 	}
-	self->problem = (struct lcp_problem){.count = n,
-					     .stride = self->capacity,
-					     .a = self->a,
-					     .b = self->b,
-					     .lower = self->lower,
-					     .upper = self->upper};
+	self->problem = (struct lcp_problem){ .count = n,
+					      .stride = self->capacity,
+					      .a = self->a,
+					      .b = self->b,
+					      .lower = self->lower,
+					      .upper = self->upper };
 }
 
 void gen_lcp_dense(struct gen_lcp *self, struct rng *rng, uint32_t rank)
@@ -132,7 +132,7 @@ void gen_lcp_dense(struct gen_lcp *self, struct rng *rng, uint32_t rank)
 		}
 	}
 	heap_free(g);
-	self->problem = (struct lcp_problem){n, n, self->a, self->b, NULL, NULL};
+	self->problem = (struct lcp_problem){ n, n, self->a, self->b, NULL, NULL };
 }
 
 /* ---- boxes -------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ void gen_lcp_dense(struct gen_lcp *self, struct rng *rng, uint32_t rank)
 
 struct gen_scene gen_scene_make(uint32_t bodies, uint32_t contacts)
 {
-	struct gen_scene self = {.bodies = bodies};
+	struct gen_scene self = { .bodies = bodies };
 	self.mass_inv = heap_alloc_zero(bodies * sizeof *self.mass_inv);
 	self.velocity = heap_alloc_zero(bodies * sizeof *self.velocity);
 	self.contact = heap_alloc_zero(contacts * sizeof *self.contact);
@@ -166,8 +166,8 @@ void gen_scene_touch(struct gen_scene *self, const double point[3], const double
 		     const double *centre_second)
 {
 	struct gen_contact *contact = &self->contact[self->contacts++];
-	const double *centre[2] = {centre_first, centre_second};
-	*contact = (struct gen_contact){.body = {first, second}};
+	const double *centre[2] = { centre_first, centre_second };
+	*contact = (struct gen_contact){ .body = { first, second } };
 	for (uint32_t d = 0; d < 3; d++)
 		for (uint32_t s = 0; s < 2; s++) {
 			double *row = contact->row[d][s], sign = s == 0 ? 1 : -1, r[3];
@@ -188,7 +188,7 @@ void gen_scene_touch(struct gen_scene *self, const double point[3], const double
 static void add_contact(struct gen_scene *self, const double point[3], int32_t above,
 			const double *centre_above, int32_t below, const double *centre_below)
 {
-	static const double axes[3][3] = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
+	static const double axes[3][3] = { { 0, 1, 0 }, { 1, 0, 0 }, { 0, 0, 1 } };
 	gen_scene_touch(self, point, axes, above, centre_above, below, centre_below);
 }
 
@@ -202,7 +202,7 @@ static void add_face(struct gen_scene *self, int32_t above, const double *ca, in
 		right = MIN_OF(right, cb[0] + 0.5);
 	}
 	for (uint32_t c = 0; c < 4; c++) {
-		double point[3] = {c & 1 ? right : left, ca[1] - 0.5, c & 2 ? 0.5 : -0.5};
+		double point[3] = { c & 1 ? right : left, ca[1] - 0.5, c & 2 ? 0.5 : -0.5 };
 		add_contact(self, point, above, ca, below, cb);
 	}
 }
@@ -211,7 +211,7 @@ struct gen_scene gen_tower(uint32_t k, double ratio)
 {
 	struct gen_scene self = gen_scene_make(k, 4 * k);
 	for (uint32_t i = 0; i < k; i++) {
-		double here[3] = {0, 0.5 + i, 0}, under[3] = {0, i - 0.5, 0};
+		double here[3] = { 0, 0.5 + i, 0 }, under[3] = { 0, i - 0.5, 0 };
 		set_mass(&self, i, i + 1 == k ? ratio : 1);
 		add_face(&self, (int32_t)i, here, (int32_t)i - 1, under);
 	}
@@ -225,12 +225,12 @@ struct gen_scene gen_wall(uint32_t k)
 	for (uint32_t row = 0; row < k; row++) {
 		uint32_t below = first - (k - row + 1);
 		for (uint32_t i = 0; i < k - row; i++) {
-			double here[3] = {i + 0.5 * row, 0.5 + row, 0};
+			double here[3] = { i + 0.5 * row, 0.5 + row, 0 };
 			set_mass(&self, first + i, 1);
 			if (row == 0)
 				add_face(&self, (int32_t)i, here, GEN_GROUND, NULL);
 			for (uint32_t s = 0; row > 0 && s < 2; s++) {
-				double under[3] = {here[0] - 0.5 + s, here[1] - 1, 0};
+				double under[3] = { here[0] - 0.5 + s, here[1] - 1, 0 };
 				add_face(&self, (int32_t)(first + i), here,
 					 (int32_t)(below + i + s), under);
 			}
@@ -288,8 +288,9 @@ void gen_scene_lcp(const struct gen_scene *self, uint32_t directions, const uint
 				self, p, i % directions,
 				&self->contact[picked(order, j / directions)], j % directions);
 	}
-	out->problem =
-		(struct lcp_problem){.count = n, .stride = out->capacity, .a = out->a, .b = out->b};
+	out->problem = (struct lcp_problem){
+		.count = n, .stride = out->capacity, .a = out->a, .b = out->b
+	};
 }
 
 void gen_scene_velocities(const struct gen_scene *self, uint32_t directions, const uint32_t *order,

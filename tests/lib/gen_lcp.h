@@ -14,13 +14,13 @@ struct gen_lcp {
 };
 
 enum gen_family {
-	GEN_DEFINITE,     /* A = G Gᵀ + 0.1, b normal */
-	GEN_REDUNDANT,    /* A = G Gᵀ of low rank, some rows twice, b in its column space */
-	GEN_INTEGER,      /* the same from small integers: exact ties everywhere */
-	GEN_BOXED,        /* definite or not, finite bounds on either or both sides */
-	GEN_FREE,         /* redundant, some rows without bounds */
-	GEN_EMPTY,        /* no rows, or no forces: zero matrices and right-hand sides */
-	GEN_RATIO,        /* masses 1 : 1e8 */
+	GEN_DEFINITE,	  /* A = G Gᵀ + 0.1, b normal */
+	GEN_REDUNDANT,	  /* A = G Gᵀ of low rank, some rows twice, b in its column space */
+	GEN_INTEGER,	  /* the same from small integers: exact ties everywhere */
+	GEN_BOXED,	  /* definite or not, finite bounds on either or both sides */
+	GEN_FREE,	  /* redundant, some rows without bounds */
+	GEN_EMPTY,	  /* no rows, or no forces: zero matrices and right-hand sides */
+	GEN_RATIO,	  /* masses 1 : 1e8 */
 	GEN_INCONSISTENT, /* b anywhere: many have no solution */
 	GEN_FAMILIES
 };

@@ -48,10 +48,11 @@ void gen_lp_init(struct gen_lp *self, uint32_t rows_max, uint32_t columns_max,
 
 void gen_lp_release(struct gen_lp *self)
 {
-	void *blocks[] = { self->starts, self->index, self->values, self->cost, self->column_low,
-			   self->column_high, self->start, self->row_low, self->row_high,
-			   self->memory, self->scratch, self->solution.x, self->solution.dual,
-			   self->solution.places };
+	void *blocks[] = { self->starts,	self->index,	      self->values,
+			   self->cost,		self->column_low,     self->column_high,
+			   self->start,		self->row_low,	      self->row_high,
+			   self->memory,	self->scratch,	      self->solution.x,
+			   self->solution.dual, self->solution.places };
 	for (uint32_t i = 0; i < COUNT_OF(blocks); i++)
 		free(blocks[i]);
 }
@@ -221,12 +222,12 @@ static void rescale(struct gen_lp *self, struct rng *rng)
 	for (uint32_t j = 0; j < a->columns; j++) {
 		double scale = power(rng);
 		self->cost[j] *= scale;
-		self->column_low[j] = self->column_low[j] > -LP_INFINITY ?
-					      self->column_low[j] / scale :
-					      -LP_INFINITY;
-		self->column_high[j] = self->column_high[j] < LP_INFINITY ?
-					       self->column_high[j] / scale :
-					       LP_INFINITY;
+		self->column_low[j] = self->column_low[j] > -LP_INFINITY
+					      ? self->column_low[j] / scale
+					      : -LP_INFINITY;
+		self->column_high[j] = self->column_high[j] < LP_INFINITY
+					       ? self->column_high[j] / scale
+					       : LP_INFINITY;
 		for (uint32_t k = a->starts[j]; k < a->starts[j + 1]; k++)
 			self->values[k] *= scale * scales[a->index[k]];
 	}

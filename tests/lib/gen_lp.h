@@ -12,9 +12,9 @@ enum gen_lp_family {
 	GEN_LP_DEGENERATE, /* rows that meet in one point */
 	GEN_LP_REDUNDANT,  /* repeated and scaled rows */
 	GEN_LP_EQUATIONS,
-	GEN_LP_FREE,	   /* free columns */
-	GEN_LP_EMPTY,	   /* no rows, or no columns, or empty ones */
-	GEN_LP_SCALES,	   /* rows and columns over eight powers of ten */
+	GEN_LP_FREE,   /* free columns */
+	GEN_LP_EMPTY,  /* no rows, or no columns, or empty ones */
+	GEN_LP_SCALES, /* rows and columns over eight powers of ten */
 	GEN_LP_ASSIGNMENT,
 	GEN_LP_FAMILIES
 };
@@ -49,7 +49,8 @@ struct gen_lp_brick {
 };
 /* The program min Σ|force and moment imbalance| over the contact forces: 0 when stable. With `hard`
  * the balance is demanded instead, and the program infeasible when there is none. */
-void gen_lp_stack(struct gen_lp *self, const struct gen_lp_brick *bricks, uint32_t count, bool hard);
+void gen_lp_stack(struct gen_lp *self, const struct gen_lp_brick *bricks, uint32_t count,
+		  bool hard);
 /* A pile by chance; returns the number of bricks, ≤ `most`. */
 uint32_t gen_lp_pile(struct rng *rng, struct gen_lp_brick *bricks, uint32_t most);
 /* Rows 1, 2, …, m, …, 2, 1 (bottom up). Room for m² bricks. */

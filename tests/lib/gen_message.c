@@ -26,8 +26,8 @@ double gen_real(struct rng *rng)
 /* 0 … max, the ends and the places where the encoding grows more often than chance would. */
 static uint64_t gen_uint(struct rng *rng, double max)
 {
-	static const uint64_t EDGES[] = {0,   1,     127,   128,        255,
-					 256, 65535, 65536, UINT32_MAX, UINT64_C(1) << 32};
+	static const uint64_t EDGES[] = { 0,   1,     127,   128,	 255,
+					  256, 65535, 65536, UINT32_MAX, UINT64_C(1) << 32 };
 	uint64_t top = (uint64_t)max;
 	uint32_t pick = rng_below(rng, 3);
 	if (pick == 0)
@@ -38,7 +38,7 @@ static uint64_t gen_uint(struct rng *rng, double max)
 
 static struct wire_slice gen_text(struct rng *rng, struct wire_packer *scratch, double max)
 {
-	static const char *const PIECES[] = {"a", "Z", "7", " ", "é", "→", "😀"};
+	static const char *const PIECES[] = { "a", "Z", "7", " ", "é", "→", "😀" };
 	uint32_t start = scratch->bytes, room = MIN_OF((uint32_t)max, 40u);
 	uint32_t wanted = rng_below(rng, room + 1);
 	for (;;) {
@@ -47,7 +47,7 @@ static struct wire_slice gen_text(struct rng *rng, struct wire_packer *scratch, 
 			break;
 		wire_pack_raw(scratch, piece, (uint32_t)strlen(piece));
 	}
-	return (struct wire_slice){scratch->data + start, scratch->bytes - start};
+	return (struct wire_slice){ scratch->data + start, scratch->bytes - start };
 }
 
 static struct wire_slice gen_bin(struct rng *rng, struct wire_packer *scratch, double max)
@@ -56,12 +56,12 @@ static struct wire_slice gen_bin(struct rng *rng, struct wire_packer *scratch, d
 	uint8_t *at = wire_pack_take(scratch, bytes);
 	for (uint32_t i = 0; at != NULL && i < bytes; i++)
 		at[i] = (uint8_t)rng_u32(rng);
-	return (struct wire_slice){bytes == 0 ? NULL : at, bytes};
+	return (struct wire_slice){ bytes == 0 ? NULL : at, bytes };
 }
 
 static void gen_leaf(struct rng *rng, struct wire_packer *out)
 {
-	uint8_t noise[300] = {1, 2, 3};
+	uint8_t noise[300] = { 1, 2, 3 };
 	switch (rng_below(rng, 7)) {
 	case 0:
 		wire_pack_nil(out);
@@ -121,7 +121,7 @@ static struct wire_list gen_list(struct rng *rng, enum wire_kind kind, struct wi
 		if (kind == WIRE_KIND_LIST || kind == WIRE_KIND_MAP)
 			gen_value(rng, scratch, 3);
 	}
-	return (struct wire_list){scratch->data + start, scratch->bytes - start, count};
+	return (struct wire_list){ scratch->data + start, scratch->bytes - start, count };
 }
 
 static struct wire_slice gen_raw(struct rng *rng, struct wire_packer *scratch)
@@ -130,8 +130,8 @@ static struct wire_slice gen_raw(struct rng *rng, struct wire_packer *scratch)
 	gen_value(rng, scratch, 4);
 	/* nil has two forms in C and one on the wire. */
 	if (scratch->data[start] == 0xC0)
-		return (struct wire_slice){NULL, 0};
-	return (struct wire_slice){scratch->data + start, scratch->bytes - start};
+		return (struct wire_slice){ NULL, 0 };
+	return (struct wire_slice){ scratch->data + start, scratch->bytes - start };
 }
 
 static void gen_box(struct rng *rng, struct wire_box *box)
@@ -201,7 +201,7 @@ static void gen_field(struct rng *rng, const struct message_field *field, void *
 	case WIRE_KIND_HASH: /* of the same form */
 	case WIRE_KIND_OPTION:
 		option->set = rng_below(rng, 2) == 1;
-		option->value = !option->set                    ? 0
+		option->value = !option->set			? 0
 				: field->kind == WIRE_KIND_HASH ? rng_u64(rng)
 								: gen_uint(rng, field->max);
 		return;

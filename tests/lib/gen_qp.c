@@ -9,8 +9,8 @@
 const char *gen_qp_name(enum gen_qp_family family)
 {
 	static const char *const names[] = {
-		"definite",  "boxed", "ill",     "scaled",  "linear", "degenerate", "equations",
-		"near",      "fit",   "control", "machine", "shares", "infeasible", "unbounded",
+		"definite", "boxed", "ill",	"scaled",  "linear", "degenerate", "equations",
+		"near",	    "fit",   "control", "machine", "shares", "infeasible", "unbounded",
 	};
 	_Static_assert(COUNT_OF(names) == GEN_QP_FAMILIES, "a name for each");
 	return names[family];
@@ -19,7 +19,7 @@ const char *gen_qp_name(enum gen_qp_family family)
 void gen_qp_init(struct gen_qp *self, uint32_t size)
 {
 	size_t n = size, m = 4 * n + 4;
-	*self = (struct gen_qp){.variables_max = size, .rows_max = (uint32_t)m};
+	*self = (struct gen_qp){ .variables_max = size, .rows_max = (uint32_t)m };
 	self->g = heap_alloc_zero(n * n * sizeof(double));
 	self->c = heap_alloc_zero(n * sizeof(double));
 	self->matrix = heap_alloc_zero(m * n * sizeof(double));
@@ -44,7 +44,8 @@ static void begin(struct gen_qp *self, uint32_t n)
 	ASSERT(n <= self->variables_max);
 	memset(self->g, 0, (size_t)n * n * sizeof(double));
 	memset(self->c, 0, n * sizeof(double));
-	self->problem = (struct qp_problem){n, 0, self->g, self->c, self->matrix, self->d, self->equal};
+	self->problem =
+		(struct qp_problem){ n, 0, self->g, self->c, self->matrix, self->d, self->equal };
 }
 
 static double *add_row(struct gen_qp *self, double d, bool equal)
@@ -324,7 +325,7 @@ static void control(struct gen_qp *self, struct rng *rng, uint32_t n)
 	}
 	begin(self, n);
 	for (uint32_t t = 0; t < steps; t++) {
-		double from[2] = {t == 0 ? bell(rng) : 0, t == 0 ? bell(rng) : 0};
+		double from[2] = { t == 0 ? bell(rng) : 0, t == 0 ? bell(rng) : 0 };
 		double *place = add_row(self, from[0] + dt * from[1], true);
 		double *speed = add_row(self, (1 - drag) * from[1], true);
 		place[3 * t] = speed[3 * t + 1] = 1;
@@ -436,12 +437,18 @@ void gen_qp_random(struct gen_qp *self, enum gen_qp_family family, struct rng *r
 	uint32_t most = MIN_OF(MIN_OF(size, self->variables_max), 256);
 	uint32_t n = 2 + rng_below(rng, most - 1);
 	static void (*const plain[GEN_QP_FAMILIES])(struct gen_qp *, struct rng *, uint32_t) = {
-		[GEN_QP_DEFINITE] = definite,	  [GEN_QP_ILL] = ill,
-		[GEN_QP_SCALED] = scaled,	  [GEN_QP_DEGENERATE] = degenerate,
-		[GEN_QP_EQUATIONS] = equations,	  [GEN_QP_NEAR] = near,
-		[GEN_QP_FIT] = fit,		  [GEN_QP_CONTROL] = control,
-		[GEN_QP_MACHINE] = machine,	  [GEN_QP_SHARES] = shares,
-		[GEN_QP_INFEASIBLE] = infeasible, [GEN_QP_UNBOUNDED] = unbounded,
+		[GEN_QP_DEFINITE] = definite,
+		[GEN_QP_ILL] = ill,
+		[GEN_QP_SCALED] = scaled,
+		[GEN_QP_DEGENERATE] = degenerate,
+		[GEN_QP_EQUATIONS] = equations,
+		[GEN_QP_NEAR] = near,
+		[GEN_QP_FIT] = fit,
+		[GEN_QP_CONTROL] = control,
+		[GEN_QP_MACHINE] = machine,
+		[GEN_QP_SHARES] = shares,
+		[GEN_QP_INFEASIBLE] = infeasible,
+		[GEN_QP_UNBOUNDED] = unbounded,
 	};
 	if (plain[family] != NULL)
 		plain[family](self, rng, family == GEN_QP_MACHINE ? MAX_OF(n, 4) : n);

@@ -9,20 +9,20 @@
 #include "server/engine/solvers/qp_dual_active_set.h"
 
 enum gen_qp_family {
-	GEN_QP_DEFINITE,    /* G = M Mᵀ + 0.1, general rows, some equal */
-	GEN_QP_BOXED,	    /* G of any rank, most often n − 1; a box 4 wide, and a few rows */
-	GEN_QP_ILL,	    /* eigenvalues from 1 to 1e-12 … 1e-15; a box 4 or 2000 wide, and rows */
-	GEN_QP_SCALED,	    /* definite, variables and rows over six powers of ten */
-	GEN_QP_LINEAR,	    /* G = 0, boxed */
-	GEN_QP_DEGENERATE,  /* small integers, rows in a vertex, rows twice and three times */
-	GEN_QP_EQUATIONS,   /* dependent equal rows that agree, G singular, x ≥ 0 */
-	GEN_QP_NEAR,	    /* rows 1e-3 … 1e-9 beside each other */
-	GEN_QP_FIT,	    /* least squares with absolute values (lasso): G of low rank, free variables */
-	GEN_QP_CONTROL,	    /* equal rows of a chain of states, inputs in boxes, sparse */
-	GEN_QP_MACHINE,	    /* separating two clouds: most variables without curvature, sparse */
-	GEN_QP_SHARES,	    /* shares that sum to 1, with factors: large and tiny curvatures */
-	GEN_QP_INFEASIBLE,  /* rows that contradict each other: z ≥ 0, Cᵀz = 0, d·z > 0, all exact */
-	GEN_QP_UNBOUNDED,   /* a ray p: G p = 0, C p ≥ 0, c·p < 0, all exact */
+	GEN_QP_DEFINITE, /* G = M Mᵀ + 0.1, general rows, some equal */
+	GEN_QP_BOXED,	 /* G of any rank, most often n − 1; a box 4 wide, and a few rows */
+	GEN_QP_ILL,	 /* eigenvalues from 1 to 1e-12 … 1e-15; a box 4 or 2000 wide, and rows */
+	GEN_QP_SCALED,	 /* definite, variables and rows over six powers of ten */
+	GEN_QP_LINEAR,	 /* G = 0, boxed */
+	GEN_QP_DEGENERATE, /* small integers, rows in a vertex, rows twice and three times */
+	GEN_QP_EQUATIONS,  /* dependent equal rows that agree, G singular, x ≥ 0 */
+	GEN_QP_NEAR,	   /* rows 1e-3 … 1e-9 beside each other */
+	GEN_QP_FIT, /* least squares with absolute values (lasso): G of low rank, free variables */
+	GEN_QP_CONTROL, /* equal rows of a chain of states, inputs in boxes, sparse */
+	GEN_QP_MACHINE, /* separating two clouds: most variables without curvature, sparse */
+	GEN_QP_SHARES,	/* shares that sum to 1, with factors: large and tiny curvatures */
+	GEN_QP_INFEASIBLE, /* rows that contradict each other: z ≥ 0, Cᵀz = 0, d·z > 0, all exact */
+	GEN_QP_UNBOUNDED, /* a ray p: G p = 0, C p ≥ 0, c·p < 0, all exact */
 	GEN_QP_FAMILIES
 };
 const char *gen_qp_name(enum gen_qp_family family);

@@ -18,7 +18,7 @@ struct gen_reports {
 	/* Ascending; no shapes; contacts stay as long as the program. */
 	struct wire_body bodies[GEN_BODIES_MAX];
 	uint32_t changes, births, deaths; /* of hundred bodies a tick, at most so many */
-	bool contacts; /* told in every report, and changing */
+	bool contacts;			  /* told in every report, and changing */
 };
 
 void gen_reports_init(struct gen_reports *gen, uint64_t seed);

@@ -20,7 +20,7 @@ static void rotate(double v[3], const double turn[3][3])
 static void tilt_scene(struct gen_scene *self, double angle)
 {
 	double c = cos(angle), s = sin(angle);
-	double turn[3][3] = {{c, -s, 0}, {c * s, c * c, -s}, {s * s, s * c, c}};
+	double turn[3][3] = { { c, -s, 0 }, { c * s, c * c, -s }, { s * s, s * c, c } };
 	for (uint32_t k = 0; k < self->contacts; k++)
 		for (uint32_t d = 0; d < 6; d++) {
 			double *row = self->contact[k].row[d / 2][d % 2];
@@ -31,8 +31,8 @@ static void tilt_scene(struct gen_scene *self, double angle)
 		rotate(self->velocity[i], turn);
 }
 
-static const double side_axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-static const double top_axes[3][3] = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
+static const double side_axes[3][3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
+static const double top_axes[3][3] = { { 0, 1, 0 }, { 1, 0, 0 }, { 0, 0, 1 } };
 
 /* Corners of the overlap between `above` and `below`. */
 static void lay(struct gen_scene *self, uint32_t points, int32_t above, const double *ca,
@@ -45,7 +45,7 @@ static void lay(struct gen_scene *self, uint32_t points, int32_t above, const do
 	}
 	for (uint32_t c = 0; c < points; c++) {
 		double z = points == 4 ? (c & 2 ? 0.5 : -0.5) : 0;
-		double point[3] = {c & 1 ? right : left, ca[1] - 0.5, z};
+		double point[3] = { c & 1 ? right : left, ca[1] - 0.5, z };
 		gen_scene_touch(self, point, top_axes, above, ca, below, cb);
 	}
 }
@@ -55,7 +55,7 @@ static void lean(struct gen_scene *self, uint32_t points, int32_t right, const d
 {
 	for (uint32_t c = 0; c < points; c++) {
 		double z = points == 4 ? (c & 2 ? 0.5 : -0.5) : 0;
-		double point[3] = {cr[0] - 1, cr[1] + (c & 1 ? 0.5 : -0.5), z};
+		double point[3] = { cr[0] - 1, cr[1] + (c & 1 ? 0.5 : -0.5), z };
 		gen_scene_touch(self, point, side_axes, right, cr, left, cl);
 	}
 }
@@ -68,9 +68,9 @@ struct gen_scene gen_bond_wall(uint32_t bricks, uint32_t wide, uint32_t points, 
 		uint32_t count = MIN_OF(wide - course % 2, bricks - first);
 		for (uint32_t i = 0; i < count; i++) {
 			int32_t brick = (int32_t)(first + i);
-			double here[3] = {2.0 * i + course % 2, 0.5 + course, 0};
-			double beside[3] = {here[0] - 2, here[1], 0};
-			double box[6] = {1, 1, 1, 6, 2.4, 2.4};
+			double here[3] = { 2.0 * i + course % 2, 0.5 + course, 0 };
+			double beside[3] = { here[0] - 2, here[1], 0 };
+			double box[6] = { 1, 1, 1, 6, 2.4, 2.4 };
 			memcpy(self.mass_inv[brick], box, sizeof box);
 			if (points == 2)
 				self.mass_inv[brick][2] = self.mass_inv[brick][3] =
@@ -81,7 +81,7 @@ struct gen_scene gen_bond_wall(uint32_t bricks, uint32_t wide, uint32_t points, 
 			if (course == 0)
 				lay(&self, points, brick, here, GEN_GROUND, NULL);
 			for (uint32_t j = 0; course > 0 && j < below_count; j++) {
-				double under[3] = {2.0 * j + (course + 1) % 2, here[1] - 1, 0};
+				double under[3] = { 2.0 * j + (course + 1) % 2, here[1] - 1, 0 };
 				if (fabs(under[0] - here[0]) < 1.5)
 					lay(&self, points, brick, here, (int32_t)(below + j),
 					    under);
@@ -101,7 +101,7 @@ struct gen_scene gen_bond_wall(uint32_t bricks, uint32_t wide, uint32_t points, 
 
 static struct gen_sparse make(uint32_t rows, uint32_t bodies, uint32_t entries)
 {
-	struct gen_sparse out = {0};
+	struct gen_sparse out = { 0 };
 	out.start = heap_alloc_zero((rows + (size_t)1) * sizeof *out.start);
 	out.body = heap_alloc_zero((entries + (size_t)1) * sizeof *out.body);
 	out.jacobian = heap_alloc_zero((entries + (size_t)1) * sizeof *out.jacobian);
@@ -159,14 +159,14 @@ struct friction_sparse_problem gen_sparse_rough(const struct gen_sparse *self, d
 		kind[i] = i % 3 == 0 ? FRICTION_NORMAL : FRICTION_STATIC;
 		friction[i] = mu;
 	}
-	struct friction_sparse_problem out = {self->problem, kind, friction};
+	struct friction_sparse_problem out = { self->problem, kind, friction };
 	out.rows.lower = out.rows.upper = NULL;
 	return out;
 }
 
 struct gen_scene gen_random_contacts(struct rng *rng, uint32_t bodies, uint32_t contacts)
 {
-	static const double axes[3][3] = {{0, 1, 0}, {1, 0, 0}, {0, 0, 1}};
+	static const double axes[3][3] = { { 0, 1, 0 }, { 1, 0, 0 }, { 0, 0, 1 } };
 	struct gen_scene self = gen_scene_make(1 + rng_below(rng, bodies), contacts);
 	uint32_t count = 1 + rng_below(rng, contacts);
 	double centre[64][3];
@@ -198,9 +198,9 @@ struct gen_scene gen_random_contacts(struct rng *rng, uint32_t bodies, uint32_t 
 
 const char *gen_sparse_family_name(enum gen_sparse_family family)
 {
-	static const char *const names[] = {"definite", "redundant", "integer",   "boxed",
-					    "joints",   "ratio",     "near",      "many",
-					    "empty",    "any",       "infeasible"};
+	static const char *const names[] = { "definite", "redundant", "integer",   "boxed",
+					     "joints",	 "ratio",     "near",	   "many",
+					     "empty",	 "any",	      "infeasible" };
 	_Static_assert(COUNT_OF(names) == GEN_SPARSE_FAMILIES, "a name for each");
 	return names[family];
 }
@@ -217,7 +217,7 @@ static double number(struct rng *rng, enum gen_sparse_family family)
 static void set_mass(struct gen_sparse *self, uint32_t k, struct rng *rng,
 		     enum gen_sparse_family family)
 {
-	double root[LCP_BODY][LCP_BODY] = {{0}};
+	double root[LCP_BODY][LCP_BODY] = { { 0 } };
 	bool coupled = family != GEN_SPARSE_INTEGER && rng_below(rng, 2) == 0;
 	double scale = family == GEN_SPARSE_RATIO ? pow(10, -rng_range(rng, 0, 4)) : 1;
 	if (family == GEN_SPARSE_EMPTY && rng_below(rng, 3) == 0)
@@ -245,8 +245,8 @@ static void set_bounds(struct gen_sparse *self, uint32_t i, struct rng *rng,
 		self->lower[i] = -infinite;
 	if (family != GEN_SPARSE_BOXED)
 		return;
-	double low[] = {0, -span, -infinite, -span, 0.3};
-	double high[] = {span, span, 0, infinite, 0.3 + span * (span > 0.2)};
+	double low[] = { 0, -span, -infinite, -span, 0.3 };
+	double high[] = { span, span, 0, infinite, 0.3 + span * (span > 0.2) };
 	self->lower[i] = low[kind];
 	self->upper[i] = high[kind];
 }
@@ -429,7 +429,7 @@ double gen_sparse_residual(const struct lcp_sparse_problem *problem, const doubl
 	for (uint32_t k = 0; k < problem->bodies; k++) {
 		double gap = 0, term = 0;
 		for (uint32_t r = 0; r < LCP_BODY; r++) {
-			double2 sum = {-v[k][r], 0};
+			double2 sum = { -v[k][r], 0 };
 			for (uint32_t c = 0; c < LCP_BODY; c++) {
 				double m = problem->mass_inv[k][r][c];
 				sum = double2_add(sum, double2_mul_double(force[k][c], m));
@@ -474,7 +474,7 @@ double gen_friction_residual(const struct friction_sparse_problem *problem, cons
 	for (uint32_t i = 0; i < rows.rows; i++) {
 		bool tangent = isfinite(upper[i]) && isfinite(lower[i]);
 		double slack = tangent ? 0x1p-50 * fmax(fabs(lower[i]), fabs(upper[i])) : 0;
-		met[i] = fabs(x[i] - lower[i]) <= slack   ? lower[i]
+		met[i] = fabs(x[i] - lower[i]) <= slack	  ? lower[i]
 			 : fabs(x[i] - upper[i]) <= slack ? upper[i]
 							  : x[i];
 	}
@@ -487,7 +487,7 @@ double gen_friction_residual(const struct friction_sparse_problem *problem, cons
 
 bool gen_sparse_proves(const struct lcp_sparse_problem *problem, const double *z)
 {
-	double2 fall = {0, 0}, curve = {0, 0};
+	double2 fall = { 0, 0 }, curve = { 0, 0 };
 	double2(*force)[LCP_BODY] = heap_alloc((problem->bodies + (size_t)1) * sizeof *force);
 	double *most = heap_alloc((problem->bodies + (size_t)1) * sizeof *most), size = 0;
 	bool good = true;

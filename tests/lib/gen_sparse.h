@@ -44,7 +44,7 @@ enum gen_sparse_family {
 	GEN_SPARSE_NEAR,       /* rows 1e-4 to 1e-10 apart */
 	GEN_SPARSE_MANY,       /* rows that act on up to five bodies */
 	GEN_SPARSE_EMPTY,      /* no rows, no bodies, rows on nothing, bodies that do not move */
-	GEN_SPARSE_ANY,        /* b anywhere: many have no solution */
+	GEN_SPARSE_ANY,	       /* b anywhere: many have no solution */
 	GEN_SPARSE_INFEASIBLE, /* pushed together by rows that balance: none has one */
 	GEN_SPARSE_FAMILIES
 };

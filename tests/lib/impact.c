@@ -62,7 +62,8 @@ vec3 impact_velocity(const struct impact_problem *problem, uint32_t index)
 	vec3 velocity[2];
 	for (uint32_t side = 0; side < 2; side++) {
 		const struct impact_body *body = &problem->bodies[contact->body[side]];
-		velocity[side] = vec3_add(body->velocity, vec3_cross(body->spin, contact->arm[side]));
+		velocity[side] =
+			vec3_add(body->velocity, vec3_cross(body->spin, contact->arm[side]));
 	}
 	return in_frame(contact, vec3_sub(velocity[0], velocity[1]));
 }
@@ -83,8 +84,8 @@ static vec3 contact_response(const struct impact_problem *problem, uint32_t a, u
 		for (uint32_t j = 0; j < 2; j++) {
 			if (ca->body[i] != cb->body[j])
 				continue;
-			vec3 change = response(&problem->bodies[ca->body[i]], ca->arm[i],
-					       cb->arm[j], d);
+			vec3 change =
+				response(&problem->bodies[ca->body[i]], ca->arm[i], cb->arm[j], d);
 			sum = vec3_mul_add(sum, change, i == j ? 1 : -1);
 		}
 	return sum;
@@ -112,8 +113,8 @@ void impact_apply(const struct impact_problem *problem, const vec3 *impulses)
 		for (uint32_t side = 0; side < 2; side++) {
 			struct impact_body *body = &problem->bodies[contact->body[side]];
 			vec3 p = side == 0 ? impulse : vec3_negate(impulse);
-			vec3 turn = mat3_mul_vec(body->inertia_inv,
-						 vec3_cross(contact->arm[side], p));
+			vec3 turn =
+				mat3_mul_vec(body->inertia_inv, vec3_cross(contact->arm[side], p));
 			body->velocity = vec3_mul_add(body->velocity, p, body->mass_inv);
 			body->spin = vec3_add(body->spin, turn);
 		}
@@ -241,7 +242,8 @@ static struct solver_result solve_impulse(struct impulse *solver, const struct c
 	return result;
 }
 
-static double point_speed(const struct impact_problem *problem, const struct impact_contact *contact)
+static double point_speed(const struct impact_problem *problem,
+			  const struct impact_contact *contact)
 {
 	double most = 0;
 	for (uint32_t side = 0; side < 2; side++) {
@@ -297,8 +299,7 @@ static uint32_t project(const struct cluster *cluster, double **mass, double **r
 	for (uint32_t j = 0; j < n; j++)
 		(*mass)[(size_t)j * n + j] = 1;
 	for (uint32_t k = 0; k < 2 * cluster->count; k++) {
-		const struct impact_contact *contact =
-			&problem->contacts[cluster->contacts[k / 2]];
+		const struct impact_contact *contact = &problem->contacts[cluster->contacts[k / 2]];
 		const struct impact_body *body = &problem->bodies[contact->body[k % 2]];
 		double *row = *rows + (size_t)(k / 2) * n +
 			      IMPACT_VARIABLES * local[contact->body[k % 2]];
@@ -326,8 +327,8 @@ static struct solver_result solve_reflection(struct reflection *solver,
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t contact = cluster->contacts[k];
 		u[k] = impact_velocity(cluster->problem, contact).x;
-		speed = scalar_max(point_speed(cluster->problem,
-					       &cluster->problem->contacts[contact]), speed);
+		speed = scalar_max(
+			point_speed(cluster->problem, &cluster->problem->contacts[contact]), speed);
 		for (uint32_t l = 0; l <= k; l++)
 			a[(size_t)k * n + l] = a[(size_t)l * n + k] = impact_normal_entry(
 				cluster->problem, contact, cluster->contacts[l]);
@@ -337,11 +338,11 @@ static struct solver_result solve_reflection(struct reflection *solver,
 		variables = project(cluster, &mass, &rows);
 	struct reflection_problem problem = { n, n, a, u, speed, variables, mass, rows };
 	struct solver_result result =
-		kind == IMPACT_REFLECT ?
-			reflection_solve(solver, &problem, core, restitution, options, x) :
-		kind == IMPACT_INELASTIC ?
-			reflection_inelastic(solver, &problem, core, options, x) :
-			reflection_elastic(solver, &problem, core, restitution, options, x);
+		kind == IMPACT_REFLECT
+			? reflection_solve(solver, &problem, core, restitution, options, x)
+		: kind == IMPACT_INELASTIC
+			? reflection_inelastic(solver, &problem, core, options, x)
+			: reflection_elastic(solver, &problem, core, restitution, options, x);
 	for (uint32_t k = 0; k < n; k++)
 		impulses[cluster->contacts[k]] = x[k];
 	free(a);
@@ -355,10 +356,10 @@ static struct solver_result solve_reflection(struct reflection *solver,
 /* Statuses in the order of how bad they are. */
 static int badness(enum solver_status status)
 {
-	return status == SOLVER_SOLVED	? 0 :
-	       status == SOLVER_INEXACT ? 1 :
-	       status == SOLVER_LIMIT	? 2 :
-					  3;
+	return status == SOLVER_SOLVED	  ? 0
+	       : status == SOLVER_INEXACT ? 1
+	       : status == SOLVER_LIMIT	  ? 2
+					  : 3;
 }
 
 static void add_result(struct solver_result *sum, struct solver_result part, bool most_rounds)
@@ -433,10 +434,10 @@ void impact_apply_normal(const struct impact_problem *problem, const double *imp
 		const struct impact_contact *contact = &problem->contacts[k];
 		for (uint32_t side = 0; side < 2; side++) {
 			struct impact_body *body = &problem->bodies[contact->body[side]];
-			vec3 p = vec3_scale(contact->normal,
-					    side == 0 ? impulses[k] : -impulses[k]);
-			vec3 turn = mat3_mul_vec(body->inertia_inv,
-						 vec3_cross(contact->arm[side], p));
+			vec3 p =
+				vec3_scale(contact->normal, side == 0 ? impulses[k] : -impulses[k]);
+			vec3 turn =
+				mat3_mul_vec(body->inertia_inv, vec3_cross(contact->arm[side], p));
 			body->velocity = vec3_mul_add(body->velocity, p, body->mass_inv);
 			body->spin = vec3_add(body->spin, turn);
 		}

@@ -16,8 +16,8 @@
 #include "server/engine/solvers/reflection.h"
 
 struct impact_body {
-	double mass_inv;   /* 1/kg, ≥ 0 */
-	mat3 inertia_inv;  /* world axes, about the centre */
+	double mass_inv;  /* 1/kg, ≥ 0 */
+	mat3 inertia_inv; /* world axes, about the centre */
 	vec3 velocity, spin;
 };
 

@@ -268,8 +268,7 @@ static void fire_timer(struct io_sim *sim, void *target, uint64_t generation)
 	timer->fired(timer->context);
 }
 
-static enum status timer_make(struct io *io, io_called *fired, void *context,
-			      struct io_timer **out)
+static enum status timer_make(struct io *io, io_called *fired, void *context, struct io_timer **out)
 {
 	struct sim_timer *timer = heap_alloc_zero(sizeof *timer);
 	if (timer == NULL)

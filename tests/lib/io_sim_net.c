@@ -335,7 +335,8 @@ static void fire_arrival(struct io_sim *sim, void *target, uint64_t bytes)
 		pump_in(link);
 }
 
-static void sim_stream_start(struct stream *stream, const struct stream_events *events, void *context)
+static void sim_stream_start(struct stream *stream, const struct stream_events *events,
+			     void *context)
 {
 	struct sim_link *link = link_of(stream);
 	stream->events = events;
@@ -408,8 +409,8 @@ static void fire_room(struct io_sim *sim, void *target, uint64_t argument)
 /* Tries again what a short write left. When the pipe is full, the reader's next read says so. */
 static void room_soon(struct sim_link *link)
 {
-	bool full = link->other != NULL &&
-		    link->other->pipe_count == link->sim->options.kernel_bytes;
+	bool full =
+		link->other != NULL && link->other->pipe_count == link->sim->options.kernel_bytes;
 	if (link->state == LINK_CONNECTING || full)
 		return;
 	schedule(link, sim_now(link->sim) + delay(link->sim), fire_room, 0);
@@ -464,7 +465,8 @@ static void queue_push(struct sim_link *link, struct frame *frame, uint32_t sent
 	link->host->io.counters.queued_bytes += frame->bytes - sent;
 }
 
-static enum status sim_stream_write(struct stream *stream, struct frame *const frames[], uint32_t count)
+static enum status sim_stream_write(struct stream *stream, struct frame *const frames[],
+				    uint32_t count)
 {
 	struct sim_link *link = link_of(stream);
 	struct io_counters *counters = &stream->io->counters;

@@ -46,7 +46,8 @@ struct command joined_create(enum joint_type type, body_id a, body_id b, vec3 at
 	return command;
 }
 
-joint_id joined_join(struct world *world, enum joint_type type, body_id a, body_id b, vec3 at, quat frame)
+joint_id joined_join(struct world *world, enum joint_type type, body_id a, body_id b, vec3 at,
+		     quat frame)
 {
 	struct command command = joined_create(type, a, b, at, frame);
 	return test_do(world, &command);

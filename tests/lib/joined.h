@@ -23,7 +23,8 @@ body_id joined_put(struct world *world, struct joined_thing thing);
 
 /* With its anchors and axes at one place of the world; to be filled in and done. */
 struct command joined_create(enum joint_type type, body_id a, body_id b, vec3 at, quat frame);
-joint_id joined_join(struct world *world, enum joint_type type, body_id a, body_id b, vec3 at, quat frame);
+joint_id joined_join(struct world *world, enum joint_type type, body_id a, body_id b, vec3 at,
+		     quat frame);
 /* To be filled in and done. */
 struct command joined_axis(joint_id joint, uint32_t axis);
 struct joint_view joined_view(const struct world *world, joint_id id);

@@ -51,11 +51,12 @@ static void detach(struct dynamics *dynamics)
 	dynamics_wake_all(dynamics);
 }
 
-static enum status create(const struct dynamics *dynamics, const uint8_t *block, uint32_t bytes, void **state,
-			  struct reason *why)
+static enum status create(const struct dynamics *dynamics, const uint8_t *block, uint32_t bytes,
+			  void **state, struct reason *why)
 {
 	if (bytes != 0 && (bytes < sizeof(struct rng) || block[bytes - 1] != 0x5a))
-		return reason_set(why, STATUS_CORRUPT, -1, "method_block", "this is no block of probe's");
+		return reason_set(why, STATUS_CORRUPT, -1, "method_block",
+				  "this is no block of probe's");
 	struct probe *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory");
@@ -85,7 +86,8 @@ static void save(const void *state, const struct dynamics *dynamics, uint8_t *bl
 	method_probe_counts.saved++;
 }
 
-static void slept(void *state, const struct dynamics *dynamics, const uint32_t *bodies, uint32_t count)
+static void slept(void *state, const struct dynamics *dynamics, const uint32_t *bodies,
+		  uint32_t count)
 {
 	UNUSED(state);
 	for (uint32_t i = 0; i < count; i++)
@@ -101,7 +103,8 @@ static enum status step(void *state, struct dynamics *dynamics, double dt, struc
 	if (status != STATUS_OK)
 		return status;
 	step_number(&step);
-	struct body_motion *motions = ARENA_ARRAY(&dynamics->scratch, struct body_motion, step.body_count);
+	struct body_motion *motions =
+		ARENA_ARRAY(&dynamics->scratch, struct body_motion, step.body_count);
 	if (motions == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "out of memory");
 	for (uint32_t slot = 0; slot < step.body_count; slot++) {

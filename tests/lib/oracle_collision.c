@@ -85,11 +85,11 @@ double oracle_distance(const struct hull *a, const struct hull *b, const pose *b
 	pose a_in_b = pose_inverse(*b_in_a);
 	double best = SCALAR_MAX;
 	for (uint32_t i = 0; i < a->vertex_count; i++)
-		best = scalar_min(best, oracle_point_distance(
-						b, pose_point(a_in_b, a->vertices[i])));
+		best = scalar_min(best,
+				  oracle_point_distance(b, pose_point(a_in_b, a->vertices[i])));
 	for (uint32_t i = 0; i < b->vertex_count; i++)
-		best = scalar_min(best, oracle_point_distance(
-						a, pose_point(*b_in_a, b->vertices[i])));
+		best = scalar_min(best,
+				  oracle_point_distance(a, pose_point(*b_in_a, b->vertices[i])));
 	for (uint32_t j = 0; j < b->edge_count; j++) {
 		vec3 p = pose_point(*b_in_a, b->vertices[b->edges[j].origin]);
 		vec3 q = pose_point(*b_in_a, b->vertices[b->edges[b->edges[j].twin].origin]);

@@ -127,8 +127,8 @@ void oracle_hull_make(struct oracle_hull *self, const struct hull *hull, const s
 /* ---- separation ----------------------------------------------------------------------------------- */
 
 /* Along unit n: least of b minus greatest of a, or anything below `bar` once it is sure to be. */
-static long double along(const struct oracle_hull *a, const struct oracle_hull *b, wide3 n, long double bar,
-			 wide3 from_a, wide3 from_b)
+static long double along(const struct oracle_hull *a, const struct oracle_hull *b, wide3 n,
+			 long double bar, wide3 from_a, wide3 from_b)
 {
 	long double most = dot(n, from_a), least = dot(n, from_b);
 	for (uint32_t v = 0; v < a->vertex_count && least - most > bar; v++) {
@@ -157,7 +157,8 @@ static long double separation(const struct oracle_hull *a, const struct oracle_h
 	for (uint32_t i = 0; i < a->edge_count; i++) {
 		wide3 p = a->vertices[a->edges[i][0]], e = sub(a->vertices[a->edges[i][1]], p);
 		for (uint32_t j = 0; j < b->edge_count; j++) {
-			wide3 q = b->vertices[b->edges[j][0]], f = sub(b->vertices[b->edges[j][1]], q);
+			wide3 q = b->vertices[b->edges[j][0]],
+			      f = sub(b->vertices[b->edges[j][1]], q);
 			wide3 n = cross(e, f);
 			long double size = length(n), sizes = length(e) * length(f);
 			if (!(size > 1e-17L * sizes))
@@ -222,7 +223,8 @@ static bool over_face(const struct oracle_hull *self, uint32_t f, wide3 p)
 	return true;
 }
 
-static void vertices_over_faces(const struct oracle_hull *a, const struct oracle_hull *b, long double *best)
+static void vertices_over_faces(const struct oracle_hull *a, const struct oracle_hull *b,
+				long double *best)
 {
 	for (uint32_t f = 0; f < b->face_count; f++) {
 		for (uint32_t v = 0; v < a->vertex_count; v++) {
@@ -233,7 +235,8 @@ static void vertices_over_faces(const struct oracle_hull *a, const struct oracle
 	}
 }
 
-void oracle_convex(const struct oracle_hull *a, const struct oracle_hull *b, struct oracle_answer *out)
+void oracle_convex(const struct oracle_hull *a, const struct oracle_hull *b,
+		   struct oracle_answer *out)
 {
 	long double best = SCALAR_MAX;
 	out->separation = (double)separation(a, b);
@@ -243,7 +246,8 @@ void oracle_convex(const struct oracle_hull *a, const struct oracle_hull *b, str
 	for (uint32_t i = 0; i < a->edge_count; i++) {
 		wide3 p = a->vertices[a->edges[i][0]], u = sub(a->vertices[a->edges[i][1]], p);
 		for (uint32_t j = 0; j < b->edge_count; j++) {
-			wide3 q = b->vertices[b->edges[j][0]], v = sub(b->vertices[b->edges[j][1]], q);
+			wide3 q = b->vertices[b->edges[j][0]],
+			      v = sub(b->vertices[b->edges[j][1]], q);
 			less(&best, segment_segment(p, u, q, v));
 		}
 	}

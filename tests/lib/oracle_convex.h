@@ -32,7 +32,8 @@ struct oracle_answer {
 	double separation; /* greatest over all axes; overlapping: minus the depth */
 	double distance;   /* 0 unless apart */
 };
-void oracle_convex(const struct oracle_hull *a, const struct oracle_hull *b, struct oracle_answer *out);
+void oracle_convex(const struct oracle_hull *a, const struct oracle_hull *b,
+		   struct oracle_answer *out);
 
 /* How far p lies outside the hull; negative inside. */
 double oracle_outside(const struct oracle_hull *self, vec3 p);

@@ -6,10 +6,9 @@
 
 struct oracle_body oracle_segment(vec3 p, vec3 q)
 {
-	return (struct oracle_body){ .points = 2,
-				     .edges = 1,
-				     .point = { p, q },
-				     .edge = { vec3_sub(q, p) } };
+	return (struct oracle_body){
+		.points = 2, .edges = 1, .point = { p, q }, .edge = { vec3_sub(q, p) }
+	};
 }
 
 struct oracle_body oracle_triangle(vec3 a, vec3 b, vec3 c)
@@ -100,10 +99,10 @@ double oracle_triangle_distance(const vec3 a[3], const vec3 b[3])
 {
 	double best = SCALAR_MAX;
 	for (uint32_t i = 0; i < 3; i++) {
-		best = scalar_min(best, closest_point_triangle(a[i], b[0], b[1], b[2])
-						.distance_squared);
-		best = scalar_min(best, closest_point_triangle(b[i], a[0], a[1], a[2])
-						.distance_squared);
+		best = scalar_min(best,
+				  closest_point_triangle(a[i], b[0], b[1], b[2]).distance_squared);
+		best = scalar_min(best,
+				  closest_point_triangle(b[i], a[0], a[1], a[2]).distance_squared);
 		for (uint32_t j = 0; j < 3; j++)
 			best = scalar_min(best, closest_segment_segment(a[i], a[(i + 1) % 3], b[j],
 									b[(j + 1) % 3])

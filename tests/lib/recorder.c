@@ -285,7 +285,8 @@ void recorder_disturb(struct recorder *self)
 		boundary.packed[i].result = (uint8_t)results[i].status;
 	if (count > 0)
 		ck_assert_int_eq(journal_apply(self->journal, info.epoch, info.tick,
-					       world_info(self->world).edit, boundary.packed, count),
+					       world_info(self->world).edit, boundary.packed,
+					       count),
 				 STATUS_OK);
 }
 
@@ -293,9 +294,9 @@ void recorder_step(struct recorder *self)
 {
 	test_step(self->world, 1);
 	struct world_info info = world_info(self->world);
-	ck_assert_int_eq(journal_tick(self->journal, info.epoch, info.tick,
-				      world_tick_hash(self->world)),
-			 STATUS_OK);
+	ck_assert_int_eq(
+		journal_tick(self->journal, info.epoch, info.tick, world_tick_hash(self->world)),
+		STATUS_OK);
 }
 
 void recorder_run(struct recorder *self, uint32_t ticks)
@@ -344,5 +345,6 @@ void recorder_restore(struct recorder *self, const char *name)
 	world_new_epoch(self->world, world_info(self->world).epoch + 1);
 	struct world_info info = world_info(self->world);
 	self->epoch = info.epoch;
-	ck_assert_int_eq(journal_restore(self->journal, info.epoch, info.tick, info.edit, name), STATUS_OK);
+	ck_assert_int_eq(journal_restore(self->journal, info.epoch, info.tick, info.edit, name),
+			 STATUS_OK);
 }

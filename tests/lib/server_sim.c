@@ -253,8 +253,9 @@ static void see_world(struct server_sim *self, const struct host *host)
 	if (ARRAY_RESERVE(&truth->states, truth->states.count + 1u) != STATUS_OK)
 		sim_fail("out of memory", NULL);
 	struct sim_state *state = &truth->states.items[truth->states.count++];
-	*state = (struct sim_state){ .tick = info.tick, .tick_hash = hash, .epoch = info.epoch,
-				      .edit = info.edit };
+	*state = (struct sim_state){
+		.tick = info.tick, .tick_hash = hash, .epoch = info.epoch, .edit = info.edit
+	};
 	state->count = world_bodies(world, NULL, 0);
 	state->bodies = sim_memory(heap_alloc(state->count * sizeof *state->bodies));
 	body_id *ids = sim_memory(heap_alloc(state->count * sizeof *ids));
@@ -332,9 +333,9 @@ static bool shows_joints(const struct mirror *mirror, const struct sim_state *st
 		bool here = next < joints->count && joints->items[next].id == real->id;
 		if (here != seen && !(here && partial))
 			return false;
-		if (here && wire_joint_hash(joints->profile, &joints->items[next++],
-					    joints->columns) !=
-				    wire_joint_hash(joints->profile, real, joints->columns))
+		if (here &&
+		    wire_joint_hash(joints->profile, &joints->items[next++], joints->columns) !=
+			    wire_joint_hash(joints->profile, real, joints->columns))
 			return false;
 	}
 	return next == joints->count;
@@ -439,8 +440,8 @@ void server_sim_compare(struct server_sim *self, const struct sim_subscription *
 	if (getenv("SIM_LOG") != NULL && (unknown || (known && !right)))
 		printf("# %s: sub %d of world %u, epoch %u tick %d edit %d, profile %d, fields %d%s\n",
 		       unknown ? "unknown" : "false", (int)subscription->sub,
-		       (unsigned)subscription->world, (unsigned)mirror->epoch,
-		       (int)mirror->tick, (int)mirror->edit, (int)mirror->profile, (int)mirror->fields,
+		       (unsigned)subscription->world, (unsigned)mirror->epoch, (int)mirror->tick,
+		       (int)mirror->edit, (int)mirror->profile, (int)mirror->fields,
 		       subscription->part ? ", a part" : "");
 }
 
@@ -679,8 +680,8 @@ void server_sim_destroy(struct server_sim *self)
 
 bool server_sim_sound(const struct server_sim *self)
 {
-	uint64_t wrong = self->malformed + self->diverged + self->false_states +
-			 self->unknown_states;
+	uint64_t wrong =
+		self->malformed + self->diverged + self->false_states + self->unknown_states;
 	if (wrong > 0)
 		printf("# malformed %" PRIu64 ", diverged %" PRIu64 ", false %" PRIu64
 		       ", unknown %" PRIu64 " of %" PRIu64 " frames\n",

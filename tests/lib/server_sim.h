@@ -40,7 +40,7 @@ struct server_sim_options {
 	struct io_sim_options io;
 	const char *arguments[16]; /* further options of cairnd; NULL ends them */
 	enum sim_stepper stepper;
-	bool truth;		   /* keep states, hold mirrors against them */
+	bool truth; /* keep states, hold mirrors against them */
 };
 /* io_sim's defaults; quiet logs; truth is kept. */
 struct server_sim_options server_sim_options_default(uint64_t seed);
@@ -70,15 +70,16 @@ struct server_sim {
 	ARRAY_OF(struct sim_truth) truths;
 	struct sim_client *clients[SERVER_SIM_CLIENTS_MAX];
 	uint32_t client_count;
-	ARRAY_OF(struct sim_client *) ghosts; /* at the ends of connections that were left for others */
+	ARRAY_OF(struct sim_client *)
+	ghosts;		  /* at the ends of connections that were left for others */
 	uint64_t fail_in; /* allocations of the daemon until the one that fails; 0: none will */
 	bool failed;	  /* it has */
 	uint64_t calls_before; /* of the heap, when the daemon's turn began */
 	uint64_t daemon_calls; /* allocating calls of the daemon so far */
 	/* What went wrong, all clients together. */
-	uint64_t malformed; /* frames that are none, or larger than agreed */
-	uint64_t diverged;  /* hashes that differ */
-	uint64_t false_states; /* mirrors that are not the world at that tick */
+	uint64_t malformed;	 /* frames that are none, or larger than agreed */
+	uint64_t diverged;	 /* hashes that differ */
+	uint64_t false_states;	 /* mirrors that are not the world at that tick */
 	uint64_t unknown_states; /* complete frames of a state that nobody has seen */
 	/* What went on. */
 	uint64_t compared;
@@ -130,8 +131,8 @@ struct sim_client_options {
 	uint64_t ack_delay_max; /* ns; drawn for each frame, kept in order */
 	bool raw;		/* says nothing by itself, not even HELLO */
 	bool no_acks;
-	bool resumes;		/* has the capability to come back */
-	wire_mask joints;	/* columns of joints that its subscriptions ask for from now on */
+	bool resumes;	  /* has the capability to come back */
+	wire_mask joints; /* columns of joints that its subscriptions ask for from now on */
 };
 struct sim_client_options sim_client_options_default(void);
 
@@ -139,7 +140,7 @@ struct sim_subscription {
 	uint64_t sub;
 	uint32_t world;
 	struct mirror mirror;
-	bool lost; /* RESYNC is asked */
+	bool lost;     /* RESYNC is asked */
 	bool snapshot; /* the frame that came last, or is coming, is one */
 	uint64_t frames, snapshots, events, event_kinds, last_at;
 	uint64_t skipped, events_lost; /* as NOTICE says */
@@ -183,11 +184,11 @@ struct sim_client {
 	struct stream *stream; /* NULL once it is gone */
 	struct io_timer *timer;
 	struct handshake handshake;
-	bool open;   /* WELCOME has come */
+	bool open;    /* WELCOME has come */
 	bool refused; /* a resume was */
 	uint8_t token[16];
 	uint32_t token_bytes, session, resumes;
-	bool closed; /* the connection is gone */
+	bool closed;			 /* the connection is gone */
 	enum status closed_why, goodbye; /* GOODBYE's code, OK: none came */
 	struct bytes in;
 	ARRAY_OF(struct sim_received) received;
@@ -245,8 +246,8 @@ enum status sim_control(struct sim_client *self, uint32_t world, enum wire_contr
 			double value);
 /* Does not wait. */
 struct sim_subscription *sim_subscribe(struct sim_client *self, uint64_t sub, uint32_t world,
-				       wire_mask fields, enum wire_profile profile, uint32_t divisor,
-				       uint64_t events);
+				       wire_mask fields, enum wire_profile profile,
+				       uint32_t divisor, uint64_t events);
 /* A part of the world, with a budget or 0. Does not wait. */
 struct sim_subscription *sim_subscribe_part(struct sim_client *self, uint64_t sub, uint32_t world,
 					    wire_mask fields, enum wire_profile profile,

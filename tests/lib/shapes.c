@@ -129,7 +129,8 @@ struct shape *make_boxes_solid(const vec3 (*boxes)[2], uint32_t count)
 			for (uint32_t k = 0; k < 3; k++)
 				triangles[12 * b + t][k] = 8 * b + CUBE[t][k];
 	}
-	bytes_of_solid(&bytes, 2, 0, vertices, 8 * count, (const uint32_t(*)[3])triangles, 12 * count);
+	bytes_of_solid(&bytes, 2, 0, vertices, 8 * count, (const uint32_t(*)[3])triangles,
+		       12 * count);
 	return shape_of_bytes(&bytes);
 }
 
@@ -205,9 +206,9 @@ struct shape *make_terrain(uint32_t cells, double size, double bump, uint64_t se
 	ASSERT(vertices != NULL && triangles != NULL);
 	for (uint32_t z = 0; z < side; z++)
 		for (uint32_t x = 0; x < side; x++)
-			vertices[z * side + x] = vec3_make((x - cells * 0.5) * size,
-							   rng_range(&rng, 0, bump),
-							   (z - cells * 0.5) * size);
+			vertices[z * side + x] =
+				vec3_make((x - cells * 0.5) * size, rng_range(&rng, 0, bump),
+					  (z - cells * 0.5) * size);
 	for (uint32_t z = 0; z < cells; z++)
 		for (uint32_t x = 0; x < cells; x++) {
 			uint32_t a = z * side + x, b = a + 1, c = a + side, d = c + 1;
@@ -216,8 +217,8 @@ struct shape *make_terrain(uint32_t cells, double size, double bump, uint64_t se
 				for (uint32_t k = 0; k < 3; k++)
 					triangles[triangle][k] = two[i][k];
 		}
-	struct shape *shape = make_mesh(vertices, side * side,
-					(const uint32_t(*)[3])triangles, triangle);
+	struct shape *shape =
+		make_mesh(vertices, side * side, (const uint32_t(*)[3])triangles, triangle);
 	heap_free(vertices);
 	heap_free(triangles);
 	return shape;

@@ -92,10 +92,10 @@ static void acknowledge(struct sim_client *self, const struct sim_subscription *
 	self->ack_at = MAX_OF(self->ack_at, io_now(self->io) + delay);
 	if (ARRAY_RESERVE(&self->acks, self->acks.count + 1u) != STATUS_OK)
 		sim_fail("out of memory", NULL);
-	self->acks.items[self->acks.count++] = (struct sim_ack){
-		subscription->sub, subscription->mirror.epoch, subscription->mirror.tick,
-		subscription->mirror.edit, self->ack_at
-	};
+	self->acks.items[self->acks.count++] =
+		(struct sim_ack){ subscription->sub, subscription->mirror.epoch,
+				  subscription->mirror.tick, subscription->mirror.edit,
+				  self->ack_at };
 	arm_acks(self);
 }
 
@@ -145,7 +145,7 @@ static void take_state(struct sim_client *self, const struct message *message)
 	subscription->frames++;
 	subscription->snapshots += subscription->snapshot;
 	subscription->last_at = io_now(self->io);
-	uint64_t flags = rows ? message->rows.flags
+	uint64_t flags = rows			  ? message->rows.flags
 			 : subscription->snapshot ? message->snapshot.flags
 						  : message->delta.flags;
 	subscription->partial = flags & WIRE_FRAME_PARTIAL;
@@ -197,8 +197,7 @@ static void keep_result(struct sim_client *self, uint32_t world, const struct wi
 	result->code = from->code;
 	result->index = from->index;
 	result->value_count = from->value_list.count;
-	result->values =
-		sim_memory(heap_alloc(from->value_list.count * sizeof *result->values));
+	result->values = sim_memory(heap_alloc(from->value_list.count * sizeof *result->values));
 	for (uint32_t i = 0; i < result->value_count; i++)
 		result->values[i] = result_value(from, i);
 	uint32_t bytes = MIN_OF(from->field.bytes, 32u);
@@ -228,8 +227,8 @@ static void keep_message(struct sim_client *self, const uint8_t *content, uint32
 	memset(received, 0, sizeof *received);
 	received->at = io_now(self->io);
 	if (bytes_append(&received->content, content, bytes) != STATUS_OK ||
-	    message_read(received->content.data, bytes, &VALIDATE_DOWN, &received->message,
-			 &why) != STATUS_OK)
+	    message_read(received->content.data, bytes, &VALIDATE_DOWN, &received->message, &why) !=
+		    STATUS_OK)
 		sim_fail("a message reads otherwise the second time", NULL);
 }
 
@@ -290,7 +289,8 @@ static void take_message(struct sim_client *self, const struct message *message)
 	case MESSAGE_PONG:
 		for (uint32_t i = 0; i < self->subscription_count; i++)
 			if (self->subscriptions[i].focus_t == message->pong.t)
-				self->subscriptions[i].focus_t = self->subscriptions[i].focus_frames = 0;
+				self->subscriptions[i].focus_t =
+					self->subscriptions[i].focus_frames = 0;
 		break;
 	case MESSAGE_SNAPSHOT:
 	case MESSAGE_DELTA:
@@ -310,10 +310,10 @@ static void take_message(struct sim_client *self, const struct message *message)
 		self->durable_epoch = (uint32_t)message->durable.epoch;
 		self->durable_tick = message->durable.tick;
 		if (message->durable.world < SIM_WORLDS_MAX)
-			self->durable[message->durable.world] = (struct sim_durable){
-				(uint32_t)message->durable.epoch, message->durable.tick,
-				message->durable.edit
-			};
+			self->durable[message->durable.world] =
+				(struct sim_durable){ (uint32_t)message->durable.epoch,
+						      message->durable.tick,
+						      message->durable.edit };
 		break;
 	case MESSAGE_PING:
 		if (!self->options.raw)
@@ -453,7 +453,8 @@ struct sim_client *server_sim_client(struct server_sim *self,
 	struct handshake_offer offer = {
 		.token = wire_text(options->token != NULL ? options->token : ""),
 		.name = "sim",
-		.caps = options->resumes ? options->caps : options->caps & ~(uint32_t)WIRE_CAP_RESUME,
+		.caps = options->resumes ? options->caps
+					 : options->caps & ~(uint32_t)WIRE_CAP_RESUME,
 		.limits = { WIRE_FRAME_UP, options->frame_down },
 	};
 	ASSERT(self->client_count < SERVER_SIM_CLIENTS_MAX);
@@ -503,8 +504,7 @@ void sim_resume(struct sim_client *self)
 	for (uint32_t i = 0; i < self->subscription_count; i++) {
 		self->subscriptions[i].lost = !self->subscriptions[i].mirror.complete;
 		/* So may a FOCUS: until the next one nobody knows. */
-		self->subscriptions[i].focus_t =
-			self->subscriptions[i].part ? UINT64_MAX : 0;
+		self->subscriptions[i].focus_t = self->subscriptions[i].part ? UINT64_MAX : 0;
 	}
 	connect_to(self);
 }
@@ -594,8 +594,8 @@ static struct sim_subscription *begin(struct sim_client *self, struct message *a
 }
 
 struct sim_subscription *sim_subscribe(struct sim_client *self, uint64_t sub, uint32_t world,
-				       wire_mask fields, enum wire_profile profile, uint32_t divisor,
-				       uint64_t events)
+				       wire_mask fields, enum wire_profile profile,
+				       uint32_t divisor, uint64_t events)
 {
 	struct message ask;
 	struct sim_subscription *subscription =

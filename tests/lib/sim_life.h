@@ -26,8 +26,8 @@ struct life_traits {
 	uint32_t clients, liars;
 	bool goes_back; /* worlds are saved and restored: bodies may be undone */
 	bool files;
-	bool bad_disk;	/* which fails now and then; a restart mends it */
-	bool poor;	/* allocations fail now and then */
+	bool bad_disk; /* which fails now and then; a restart mends it */
+	bool poor;     /* allocations fail now and then */
 	bool tokens;
 	uint32_t restarts; /* at most */
 };
@@ -38,8 +38,8 @@ struct life_fate {
 	uint32_t world, repeats, resumes;
 	uint64_t batch, at;
 	int64_t tag;
-	bool dated;	/* answered twice */
-	bool trespass;	/* touches what the session may not: never done */
+	bool dated;    /* answered twice */
+	bool trespass; /* touches what the session may not: never done */
 	enum wire_role role;
 };
 
@@ -56,7 +56,7 @@ struct life_seat {
 	struct sim_client *client; /* NULL: there is nobody */
 	bool liar, stalled, joined[LIFE_WORLDS];
 	uint64_t at[LIFE_WORLDS]; /* of its last dated batch */
-	uint32_t token; /* 1 + index of the one it showed; 0 none */
+	uint32_t token;		  /* 1 + index of the one it showed; 0 none */
 };
 
 struct life {
@@ -64,7 +64,8 @@ struct life {
 	struct life_traits traits;
 	struct server_sim *sim;
 	struct rng rng;
-	struct sim_client *keeper; /* makes and paces the worlds; one who is lost is followed by another */
+	struct sim_client
+		*keeper; /* makes and paces the worlds; one who is lost is followed by another */
 	struct life_seat seats[LIFE_CLIENTS_MAX];
 	uint32_t worlds[LIFE_WORLDS]; /* numbers; 0: not there */
 	uint32_t copies;
@@ -74,12 +75,12 @@ struct life {
 	uint32_t ask_count;
 	uint64_t next_sub;
 	int64_t next_tag;
-	uint64_t lab_from, lab_steps; /* tick at which the lab began, ticks asked for since */
+	uint64_t lab_from, lab_steps;	   /* tick at which the lab began, ticks asked for since */
 	bool left[SERVER_SIM_CLIENTS_MAX]; /* a world, at some time: answers may have come since */
 	char tokens[LIFE_TOKENS][TOKEN_TEXT_MAX + 1];
 	enum wire_role token_roles[LIFE_TOKENS];
 	uint32_t token_first, token_count; /* of this daemon */
-	char directory[RECORDER_PATH]; /* "": no files */
+	char directory[RECORDER_PATH];	   /* "": no files */
 	uint32_t restarts;
 	uint64_t began_at; /* instant at which this daemon began */
 	uint64_t compared; /* at the end */

@@ -81,7 +81,8 @@ static body_id other_body(struct life *life, const struct sim_client *client, ui
 {
 	static body_id ids[1 << 14];
 	const struct world *of = server_sim_world(life->sim, world);
-	uint32_t count = of != NULL ? MIN_OF(world_bodies(of, ids, COUNT_OF(ids)), COUNT_OF(ids)) : 0;
+	uint32_t count =
+		of != NULL ? MIN_OF(world_bodies(of, ids, COUNT_OF(ids)), COUNT_OF(ids)) : 0;
 	struct body_view view;
 	if (count == 0)
 		return 0;
@@ -92,7 +93,8 @@ static body_id other_body(struct life *life, const struct sim_client *client, ui
 }
 
 /* A joint of the client's own that is there, or 0. */
-static joint_id own_joint(struct life *life, const struct sim_client *client, const struct world *of)
+static joint_id own_joint(struct life *life, const struct sim_client *client,
+			  const struct world *of)
 {
 	static joint_id ids[4096];
 	uint32_t count = MIN_OF(world_joints(of, 0, ids, COUNT_OF(ids)), COUNT_OF(ids)), kept = 0;
@@ -104,8 +106,8 @@ static joint_id own_joint(struct life *life, const struct sim_client *client, co
 }
 
 /* Hangs the body that the batch makes first on the world, or on any body; often as the client's own. */
-static uint32_t draw_joining(struct life *life, const struct life_fate *fate, struct gen_commands *gen,
-			     struct command *commands, uint32_t count)
+static uint32_t draw_joining(struct life *life, const struct life_fate *fate,
+			     struct gen_commands *gen, struct command *commands, uint32_t count)
 {
 	struct command *create = &commands[count];
 	uint8_t type;
@@ -123,15 +125,17 @@ static uint32_t draw_joining(struct life *life, const struct life_fate *fate, st
 }
 
 /* One of the commands about joints that are there; a player mostly names one of its own. */
-static uint32_t draw_joint_change(struct life *life, const struct life_fate *fate, struct gen_commands *gen,
-				  struct command *commands, uint32_t count)
+static uint32_t draw_joint_change(struct life *life, const struct life_fate *fate,
+				  struct gen_commands *gen, struct command *commands,
+				  uint32_t count)
 {
-	static const enum command_op ops[] = { COMMAND_JOINT_REMOVE, COMMAND_JOINT_SET, COMMAND_JOINT_AXIS,
-					       COMMAND_JOINT_TARGETS, COMMAND_JOINT_TABLE,
-					       COMMAND_JOINT_MOVE };
+	static const enum command_op ops[] = { COMMAND_JOINT_REMOVE, COMMAND_JOINT_SET,
+					       COMMAND_JOINT_AXIS,   COMMAND_JOINT_TARGETS,
+					       COMMAND_JOINT_TABLE,  COMMAND_JOINT_MOVE };
 	struct command *change = &commands[count];
 	joint_id own = own_joint(life, fate->client, gen->world);
-	if (own == 0 && (fate->role == WIRE_ROLE_PLAYER || world_joints(gen->world, 0, NULL, 0) == 0))
+	if (own == 0 &&
+	    (fate->role == WIRE_ROLE_PLAYER || world_joints(gen->world, 0, NULL, 0) == 0))
 		return count;
 	gen_command(gen, ops[draw(life, COUNT_OF(ops))], change);
 	if (change->op == COMMAND_JOINT_MOVE && own != 0)
@@ -145,11 +149,13 @@ static uint32_t draw_joint_change(struct life *life, const struct life_fate *fat
 
 /* A spawn with a tag of its own, a push, now and then something of joints, and what must make all of it be
  * refused. */
-static uint32_t draw_commands(struct life *life, struct life_fate *fate, struct command commands[COMMANDS])
+static uint32_t draw_commands(struct life *life, struct life_fate *fate,
+			      struct command commands[COMMANDS])
 {
 	static struct gen_commands gens[2]; /* each lends its lists to what it has made */
 	uint32_t count = 0;
-	double x = life_draw_real(life, 3), y = 2 + life_draw_real(life, 1), z = life_draw_real(life, 3);
+	double x = life_draw_real(life, 3), y = 2 + life_draw_real(life, 1),
+	       z = life_draw_real(life, 3);
 	commands[count++] = sim_spawn(x, y, z, fate->tag, draw(life, 4) > 0);
 	command_defaults(&commands[count], COMMAND_IMPULSE);
 	commands[count].impulse.body = -1;
@@ -158,7 +164,8 @@ static uint32_t draw_commands(struct life *life, struct life_fate *fate, struct 
 	for (uint32_t i = 0; i < COUNT_OF(gens); i++) {
 		if (draw(life, 3) > 0)
 			continue;
-		gen_commands_init(&gens[i], server_sim_world(life->sim, fate->world), draw(life, 1 << 30));
+		gen_commands_init(&gens[i], server_sim_world(life->sim, fate->world),
+				  draw(life, 1 << 30));
 		count = i == 0 ? draw_joining(life, fate, &gens[i], commands, count)
 			       : draw_joint_change(life, fate, &gens[i], commands, count);
 	}
@@ -167,7 +174,8 @@ static uint32_t draw_commands(struct life *life, struct life_fate *fate, struct 
 		commands[count++].remove.body = 4000000000;
 	}
 	body_id other = fate->role == WIRE_ROLE_PLAYER && draw(life, 3) == 0
-				? other_body(life, fate->client, fate->world) : 0;
+				? other_body(life, fate->client, fate->world)
+				: 0;
 	if (other != 0) {
 		command_defaults(&commands[count], COMMAND_IMPULSE);
 		commands[count].impulse.body = other;
@@ -245,7 +253,8 @@ static struct sights draw_sights(struct life *life)
 static wire_mask draw_fields(struct life *life)
 {
 	wire_mask contacts = draw(life, 3) == 0 ? WIRE_COLUMN_CONTACTS : 0;
-	return contacts | (draw(life, 3) == 0 ? (wire_mask)(1 + draw(life, 127)) : WIRE_COLUMNS_ALL);
+	return contacts |
+	       (draw(life, 3) == 0 ? (wire_mask)(1 + draw(life, 127)) : WIRE_COLUMNS_ALL);
 }
 
 static void look(struct life *life, struct life_seat *seat, uint32_t w)
@@ -317,7 +326,7 @@ static void question(struct life *life, struct sim_client *client, uint32_t w)
 	struct wire_query query;
 	struct message message;
 	static const enum wire_query_kind kinds[] = {
-		WIRE_QUERY_RAY,	    WIRE_QUERY_CONTACTS, WIRE_QUERY_TOTALS, WIRE_QUERY_BODY,
+		WIRE_QUERY_RAY,	    WIRE_QUERY_CONTACTS, WIRE_QUERY_TOTALS,  WIRE_QUERY_BODY,
 		WIRE_QUERY_CLOSEST, WIRE_QUERY_MASS,	 WIRE_QUERY_OVERLAP, WIRE_QUERY_CAST,
 		WIRE_QUERY_REGIONS, WIRE_QUERY_JOINT,	 WIRE_QUERY_JOINTS,  WIRE_QUERY_LINKED,
 	};
@@ -399,7 +408,8 @@ static void step(struct life *life, struct sim_client *client)
 		/* Of no ticks it is an edit; one in a place where no body may be is refused, and
 		 * makes no tick. */
 		bool refused = draw(life, 6) == 0;
-		struct command spawn = sim_spawn(refused ? 1e7 : life_draw_real(life, 3), 4, 0, 0, false);
+		struct command spawn =
+			sim_spawn(refused ? 1e7 : life_draw_real(life, 3), 4, 0, 0, false);
 		command_pack(&out, &spawn);
 		step.step.commands = (struct wire_list){ bytes, out.bytes, 1 };
 		step.step.anyway = draw(life, 2);

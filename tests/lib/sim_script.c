@@ -220,7 +220,8 @@ struct sim_result *sim_await_result(struct sim_client *self, uint32_t world, uin
 void sim_upload(struct sim_client *self, uint32_t world, int shape)
 {
 	const struct shape *cooked = test_shape((enum test_shape)shape);
-	uint32_t parts = (uint32_t)(cooked->canonical_bytes + WIRE_SHAPE_PART - 1) / WIRE_SHAPE_PART;
+	uint32_t parts =
+		(uint32_t)(cooked->canonical_bytes + WIRE_SHAPE_PART - 1) / WIRE_SHAPE_PART;
 	struct message part;
 	message_init(&part, MESSAGE_SHAPE_UPLOAD);
 	part.shape_upload.ref = sim_ref(self);
@@ -232,9 +233,9 @@ void sim_upload(struct sim_client *self, uint32_t world, int shape)
 		uint32_t from = i * WIRE_SHAPE_PART;
 		uint32_t left = (uint32_t)cooked->canonical_bytes - from;
 		part.shape_upload.part = i;
-		part.shape_upload.data = (struct wire_slice){
-			cooked->canonical + from, MIN_OF(left, (uint32_t)WIRE_SHAPE_PART)
-		};
+		part.shape_upload.data =
+			(struct wire_slice){ cooked->canonical + from,
+					     MIN_OF(left, (uint32_t)WIRE_SHAPE_PART) };
 		sim_send(self, &part);
 	}
 	const struct message *info = sim_wait(self, MESSAGE_SHAPE_INFO, part.shape_upload.ref);

@@ -94,9 +94,9 @@ uint32_t stage_add(struct stage *self, struct stage_body body)
 	table->status[row] = body.status;
 	table->flags[row] = body.wakeful ? 0 : BODY_MAY_SLEEP;
 	table->position[row] = body.position;
-	table->rotation[row] = quat_dot(body.rotation, body.rotation) > 0 ?
-				       quat_normalize(body.rotation) :
-				       quat_identity();
+	table->rotation[row] = quat_dot(body.rotation, body.rotation) > 0
+				       ? quat_normalize(body.rotation)
+				       : quat_identity();
 	table->velocity[row] = body.velocity;
 	table->angular_velocity[row] = body.spin;
 	double friction = body.friction == 0 ? 0.6 : scalar_max(body.friction, 0);
@@ -119,7 +119,8 @@ uint32_t stage_add(struct stage *self, struct stage_body body)
 void stage_remove(struct stage *self, uint32_t body)
 {
 	need(dynamics_body_reserve(&self->dynamics, 0, 0), "events");
-	self->tables.shape.uses[self->tables.placement.shape[self->tables.body.first_placement[body] - 1]]--;
+	self->tables.shape
+		.uses[self->tables.placement.shape[self->tables.body.first_placement[body] - 1]]--;
 	dynamics_body_removed(&self->dynamics, body);
 }
 
@@ -180,7 +181,8 @@ void stage_restore(struct stage *to, const struct stage *from)
 		need(tables_reserve(&to->tables, index, rows), "restore");
 		for (uint32_t i = 0; i < rows; i++)
 			tables_append(&to->tables, index);
-		for (uint32_t column = 0; column < table_infos[table].column_count && rows > 0; column++)
+		for (uint32_t column = 0; column < table_infos[table].column_count && rows > 0;
+		     column++)
 			memcpy(tables_column(&to->tables, index, column),
 			       tables_column(&from->tables, index, column),
 			       rows * table_infos[table].columns[column].row_bytes);
@@ -214,7 +216,8 @@ double stage_kinetic(const struct stage *self)
 	for (uint32_t row = 0; row < body->count; row++)
 		if (counts(self, row))
 			sum += 0.5 * body->mass[row] * vec3_length_squared(body->velocity[row]) +
-			       0.5 * vec3_dot(body->angular_velocity[row], spin_momentum(self, row));
+			       0.5 * vec3_dot(body->angular_velocity[row],
+					      spin_momentum(self, row));
 	return sum;
 }
 
@@ -246,7 +249,8 @@ vec3 stage_angular_momentum(const struct stage *self)
 		if (counts(self, row)) {
 			vec3 momentum = vec3_scale(self->tables.body.velocity[row],
 						   self->tables.body.mass[row]);
-			sum = vec3_add(sum, vec3_cross(dynamics_centre(&self->tables, row), momentum));
+			sum = vec3_add(sum,
+				       vec3_cross(dynamics_centre(&self->tables, row), momentum));
 			sum = vec3_add(sum, spin_momentum(self, row));
 		}
 	return sum;
@@ -274,7 +278,8 @@ static void *work(void *context)
 	const struct share *share = context;
 	uint32_t step = share->grain * share->workers;
 	for (uint64_t at = (uint64_t)share->grain * share->worker; at < share->count; at += step)
-		share->piece((uint32_t)at, (uint32_t)MIN_OF(at + share->grain, (uint64_t)share->count),
+		share->piece((uint32_t)at,
+			     (uint32_t)MIN_OF(at + share->grain, (uint64_t)share->count),
 			     share->worker, share->context);
 	return NULL;
 }
@@ -285,7 +290,7 @@ static void run_threads(const struct parallel *self, uint32_t count, uint32_t gr
 	struct share shares[PARALLEL_WORKERS_MAX] = { 0 };
 	pthread_t threads[PARALLEL_WORKERS_MAX];
 	for (uint32_t i = 0; i < self->workers; i++) {
-		shares[i] = (struct share){ count, MAX_OF(grain, 1u), i, self->workers, piece,
+		shares[i] = (struct share){ count,  MAX_OF(grain, 1u), i, self->workers, piece,
 					    context };
 		if (i > 0 && pthread_create(&threads[i], NULL, work, &shares[i]) != 0)
 			abort();

@@ -18,10 +18,10 @@ uint32_t stage_stack(struct stage *self, uint32_t count)
 	uint32_t box = stage_shape(self, make_box(0.5, 0.5, 0.5));
 	uint32_t lowest = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t row = stage_add(self, (struct stage_body){
-						       .status = BODY_DYNAMIC,
-						       .shape = box,
-						       .position = { 0, 0.5 + i, 0 } });
+		uint32_t row =
+			stage_add(self, (struct stage_body){ .status = BODY_DYNAMIC,
+							     .shape = box,
+							     .position = { 0, 0.5 + i, 0 } });
 		lowest = i == 0 ? row : lowest;
 	}
 	return lowest;
@@ -102,7 +102,8 @@ uint32_t stage_terrain(struct stage *self, uint32_t cells, double size, double b
 static void set_slab_mass(struct stage *self, uint32_t row, double across, double high)
 {
 	struct body_table *body = &self->tables.body;
-	double mass = 1000 * across * across * high, flat = mass / 12 * (across * across + high * high);
+	double mass = 1000 * across * across * high,
+	       flat = mass / 12 * (across * across + high * high);
 	double upright = mass / 6 * across * across;
 	body->mass[row] = mass;
 	body->mass_inv[row] = 1 / mass;

@@ -141,8 +141,8 @@ static void leave(struct watchers *self, struct watcher *watcher)
 	self->counts[watcher->profile].leaves++;
 }
 
-void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profile, wire_mask fields,
-		    uint32_t divisor)
+void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profile,
+		    wire_mask fields, uint32_t divisor)
 {
 	struct watcher *watcher = &self->watchers[who];
 	struct message message;
@@ -162,8 +162,8 @@ void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profi
 	uint32_t frame_max = rng_below(&self->rng, 3) == 0 ? WIRE_FRAME_MIN : WIRE_FRAME_DOWN;
 	if (!self->restless)
 		frame_max = WIRE_FRAME_DOWN;
-	if (fanout_subscribe(self->fanout, &message.subscribe, &watcher->outbox, NULL, true, frame_max,
-			     self->now, &watcher->subscription, &why) != STATUS_OK)
+	if (fanout_subscribe(self->fanout, &message.subscribe, &watcher->outbox, NULL, true,
+			     frame_max, self->now, &watcher->subscription, &why) != STATUS_OK)
 		fail(why.text, watcher);
 	self->counts[profile].joins++;
 	outbox_set_flush(&self->set);

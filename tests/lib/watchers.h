@@ -12,11 +12,11 @@
 enum { WATCHERS_MAX = 16, WATCHER_PROFILES = 4 };
 
 struct watcher_counts {
-	uint64_t frames, compared; /* complete; held against the world */
+	uint64_t frames, compared;		   /* complete; held against the world */
 	uint64_t snapshots, absolute, differences; /* by kind; `absolute` are deltas */
 	uint64_t bytes, rows; /* of deltas: whole frames with their headers, changed bodies */
 	uint64_t joins, leaves, skips; /* subscriptions begun and ended, ticks without a frame */
-	uint64_t gap_max;     /* ticks that one delta covered, at most */
+	uint64_t gap_max;	       /* ticks that one delta covered, at most */
 };
 
 struct watcher {
@@ -44,15 +44,15 @@ struct watchers {
 	uint32_t count;
 	struct watcher watchers[WATCHERS_MAX];
 	struct watcher_counts counts[WATCHER_PROFILES];
-	bool restless; /* they come, go and stall */
+	bool restless;	     /* they come, go and stall */
 	uint64_t event_mask; /* of those who enter */
 };
 
 void watchers_start(struct watchers *self, uint32_t count, uint64_t seed, bool restless);
 void watchers_finish(struct watchers *self);
 /* One who comes with these wishes and stays as long as it is let; `steady` ones are let. */
-void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profile, wire_mask fields,
-		    uint32_t divisor);
+void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profile,
+		    wire_mask fields, uint32_t divisor);
 /* A tick of the world (report: taken), whose whole state is `bodies`; compares what has arrived. */
 void watchers_tick(struct watchers *self, struct report *report, const struct wire_body *bodies,
 		   uint32_t count);

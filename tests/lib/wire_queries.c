@@ -23,8 +23,8 @@ static struct wire_query question(uint32_t kind)
 	set3(query.origin, 0, 10, 0);
 	set3(query.direction, 0, -1, 0);
 	query.length = 20;
-	query.shape = kind == WIRE_QUERY_MOVE ? (struct wire_slice){ NAME, sizeof NAME } :
-						(struct wire_slice){ SPHERE, sizeof SPHERE };
+	query.shape = kind == WIRE_QUERY_MOVE ? (struct wire_slice){ NAME, sizeof NAME }
+					      : (struct wire_slice){ SPHERE, sizeof SPHERE };
 	query.body = 1;
 	query.joint = 4;
 	query.other = kind == WIRE_QUERY_REGIONS ? 2 : 0;
@@ -74,24 +74,33 @@ static void pack_contact(struct wire_packer *out)
 static void pack_closest(struct wire_packer *out)
 {
 	struct wire_closest closest = { .found = true, .distance = 0.75, .normal = { 0, 1, 0 } };
-	closest.a = (struct wire_closest_side){ .body = 1, .feature = { 2, 6, 7 }, .feature_count = 3 };
-	closest.b = (struct wire_closest_side){ .body = 2, .child = 4, .feature = { 5 },
-						.feature_count = 1 };
+	closest.a =
+		(struct wire_closest_side){ .body = 1, .feature = { 2, 6, 7 }, .feature_count = 3 };
+	closest.b = (struct wire_closest_side){
+		.body = 2, .child = 4, .feature = { 5 }, .feature_count = 1
+	};
 	set3(closest.b.point, 0, 0.75, 0);
 	answer_pack_closest(out, &closest);
 }
 
 static void pack_mass(struct wire_packer *out)
 {
-	struct wire_mass mass = { .mass = 12, .moments = { 25, 20, 13 }, .axes = { 0.5, 0.5, 0.5, 0.5 },
-				  .radius = 2.75, .bodies = 1, .inertia = { 25, 20, 13, 0, 0, 0 } };
+	struct wire_mass mass = { .mass = 12,
+				  .moments = { 25, 20, 13 },
+				  .axes = { 0.5, 0.5, 0.5, 0.5 },
+				  .radius = 2.75,
+				  .bodies = 1,
+				  .inertia = { 25, 20, 13, 0, 0, 0 } };
 	answer_pack_mass(out, &mass);
 }
 
 static void pack_move(struct wire_packer *out)
 {
-	struct wire_move move = { .flags = WIRE_MOVE_GROUNDED, .iterations = 2, .climbed = 0.25,
-				  .contact_count = 1, .ground = hit() };
+	struct wire_move move = { .flags = WIRE_MOVE_GROUNDED,
+				  .iterations = 2,
+				  .climbed = 0.25,
+				  .contact_count = 1,
+				  .ground = hit() };
 	move.contacts[0] = hit();
 	set3(move.position, 1, 2, 3);
 	set3(move.left, 0.5, 0, 0);
@@ -100,8 +109,11 @@ static void pack_move(struct wire_packer *out)
 
 static void pack_region(struct wire_packer *out)
 {
-	struct wire_region region = { .contours = 1, .depth = 0.25, .volume = 0.5,
-				      .other_point = { 0, 0.25, 0 }, .normal = { 0, 1, 0 } };
+	struct wire_region region = { .contours = 1,
+				      .depth = 0.25,
+				      .volume = 0.5,
+				      .other_point = { 0, 0.25, 0 },
+				      .normal = { 0, 1, 0 } };
 	wire_pack_array(out, 1);
 	answer_pack_region(out, &region);
 }
@@ -110,12 +122,17 @@ static void pack_method(struct wire_packer *out)
 {
 	uint8_t room[64];
 	struct wire_packer names = wire_packer_over(room, sizeof room);
-	struct wire_method_name name = {.name = wire_text("gr-lcp"),
-					.parameter = wire_text("reflection.core")};
+	struct wire_method_name name = { .name = wire_text("gr-lcp"),
+					 .parameter = wire_text("reflection.core") };
 	answer_pack_method_name(&names, &name);
-	struct wire_method method = { .number = 5, .motion = 1, .shapes = 6, .abilities = WIRE_METHOD_SLEEP,
-				      .code = STATUS_METHOD_REFUSES, .name = wire_text("reflection"),
-				      .why = wire_text("body 1 is a mesh"), .summary = wire_text("elastic"),
+	struct wire_method method = { .number = 5,
+				      .motion = 1,
+				      .shapes = 6,
+				      .abilities = WIRE_METHOD_SLEEP,
+				      .code = STATUS_METHOD_REFUSES,
+				      .name = wire_text("reflection"),
+				      .why = wire_text("body 1 is a mesh"),
+				      .summary = wire_text("elastic"),
 				      .names = { room, names.bytes, 1 } };
 	wire_pack_array(out, 1);
 	answer_pack_method(out, &method);
@@ -126,17 +143,17 @@ static void pack_parameter(struct wire_packer *out)
 	uint8_t room[64];
 	struct wire_packer words = wire_packer_over(room, sizeof room);
 	wire_pack_string(&words, "soft-step");
-	struct wire_parameter parameter = {.number = 3,
-					   .whole = true,
-					   .value = 8,
-					   .initial = 4,
-					   .min = 1,
-					   .max = 64,
-					   .name = wire_text("soft_step.substeps"),
-					   .unit = wire_text(""),
-					   .doc = wire_text("solver passes per tick"),
-					   .methods = {room, words.bytes, 1},
-					   .old = {room, 0, 0}};
+	struct wire_parameter parameter = { .number = 3,
+					    .whole = true,
+					    .value = 8,
+					    .initial = 4,
+					    .min = 1,
+					    .max = 64,
+					    .name = wire_text("soft_step.substeps"),
+					    .unit = wire_text(""),
+					    .doc = wire_text("solver passes per tick"),
+					    .methods = { room, words.bytes, 1 },
+					    .old = { room, 0, 0 } };
 	wire_pack_array(out, 1);
 	answer_pack_parameter(out, &parameter);
 }
@@ -144,10 +161,22 @@ static void pack_parameter(struct wire_packer *out)
 static void pack_joint(struct wire_packer *out, bool alone)
 {
 	struct wire_joint_facts facts = {
-		.joint = { .id = 4, .type = 2, .flags = 3, .a = 1, .b = 300, .owner = 7, .tag = -9,
-			   .frame_a = { 1 }, .frame_b = { 0, 1 }, .coordinates = { 0, 0, 0, 0.5 },
+		.joint = { .id = 4,
+			   .type = 2,
+			   .flags = 3,
+			   .a = 1,
+			   .b = 300,
+			   .owner = 7,
+			   .tag = -9,
+			   .frame_a = { 1 },
+			   .frame_b = { 0, 1 },
+			   .coordinates = { 0, 0, 0, 0.5 },
 			   .breaks = { 1000, 0 } },
-		.axes = { [3] = { .mode = 2, .motor = 1, .lower = -1, .upper = 1, .target = 0.25,
+		.axes = { [3] = { .mode = 2,
+				  .motor = 1,
+				  .lower = -1,
+				  .upper = 1,
+				  .target = 0.25,
 				  .motor_limit = 50 } },
 	};
 	set3(facts.joint.point_b, -0.5, 0, 0);
@@ -164,7 +193,9 @@ static void pack_joint(struct wire_packer *out, bool alone)
 
 static void pack_answer(struct wire_packer *out, enum wire_query_kind kind)
 {
-	static const struct wire_totals totals = { .kinetic = 2, .potential = -3, .linear = { 1, 0, 0 } };
+	static const struct wire_totals totals = { .kinetic = 2,
+						   .potential = -3,
+						   .linear = { 1, 0, 0 } };
 	const struct wire_geometry geometry = { 0, 1, { SPHERE, sizeof SPHERE } };
 	switch (kind) {
 	case WIRE_QUERY_RAY:
@@ -288,7 +319,8 @@ void wire_vectors_query_table(FILE *out)
 	const char *mark = " ";
 	for (uint32_t k = 0; k < count; k++)
 		if (list[k].reserved) {
-			fprintf(out, "%s%u %s (%s)", mark, list[k].number, list[k].name, list[k].doc);
+			fprintf(out, "%s%u %s (%s)", mark, list[k].number, list[k].name,
+				list[k].doc);
 			mark = "; ";
 		}
 	fputs(".\n", out);

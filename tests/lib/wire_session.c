@@ -37,16 +37,16 @@ static void greet(FILE *out)
 {
 	struct handshake client, server;
 	struct message message, answer;
-	handshake_init(&client, &(struct handshake_offer){.name = "ten lines",
-							  .caps = WIRE_CAP_ACK,
-							  .role = WIRE_ROLE_PLAYER});
-	handshake_init(&server, &(struct handshake_offer){.name = "cairnd",
-							  .build = "0.1.0",
-							  .abi = "1",
-							  .caps = WIRE_CAPS_ALL,
-							  .role = WIRE_ROLE_CONTROLLER,
-							  .session = 7,
-							  .time_us = 1000000});
+	handshake_init(&client, &(struct handshake_offer){ .name = "ten lines",
+							   .caps = WIRE_CAP_ACK,
+							   .role = WIRE_ROLE_PLAYER });
+	handshake_init(&server, &(struct handshake_offer){ .name = "cairnd",
+							   .build = "0.1.0",
+							   .abi = "1",
+							   .caps = WIRE_CAPS_ALL,
+							   .role = WIRE_ROLE_CONTROLLER,
+							   .session = 7,
+							   .time_us = 1000000 });
 	handshake_hello(&client, &message);
 	say(out, 'C', "HELLO: protocol 1.0, can acknowledge, wants to be a player", &message);
 	ASSERT(handshake_receive(&server, &message, &answer) == STATUS_OK);
@@ -65,7 +65,7 @@ static void join(FILE *out)
 	message.world_info.world = 1;
 	message.world_info.epoch = 1;
 	message.world_info.tick = 118;
-	message.world_info.rate = (struct wire_rate){60, 1};
+	message.world_info.rate = (struct wire_rate){ 60, 1 };
 	message.world_info.method = wire_text("soft-step");
 	message.world_info.bodies = 2;
 	message.world_info.name = wire_text("demo");
@@ -81,20 +81,20 @@ static void say_bodies(FILE *out, const char *what, const struct wire_body *bodi
 	uint32_t parts, bytes;
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		rows[i] = (struct block_row){.body = &bodies[i], .mask = WIRE_COLUMN_POSITION};
+		rows[i] = (struct block_row){ .body = &bodies[i], .mask = WIRE_COLUMN_POSITION };
 		sum += wire_view_hash(&bodies[i], WIRE_COLUMN_POSITION);
 	}
 	/* Of the two, only the second moves. */
-	struct delta_frame delta = {.snapshot = base == 0,
-				    .profile = WIRE_PROFILE_PLAIN,
-				    .fields = WIRE_COLUMN_POSITION,
-				    .flags = WIRE_FRAME_ABSOLUTE,
-				    .epoch = 1,
-				    .tick = tick,
-				    .base = base,
-				    .hash = {true, body_hash_finish(tick, sum, count)},
-				    .rows = base == 0 ? rows : rows + 1,
-				    .row_count = base == 0 ? 2 : 1};
+	struct delta_frame delta = { .snapshot = base == 0,
+				     .profile = WIRE_PROFILE_PLAIN,
+				     .fields = WIRE_COLUMN_POSITION,
+				     .flags = WIRE_FRAME_ABSOLUTE,
+				     .epoch = 1,
+				     .tick = tick,
+				     .base = base,
+				     .hash = { true, body_hash_finish(tick, sum, count) },
+				     .rows = base == 0 ? rows : rows + 1,
+				     .row_count = base == 0 ? 2 : 1 };
 	ASSERT(delta_plan(&delta, WIRE_FRAME_DOWN, &part, 1, &parts) == STATUS_OK);
 	ASSERT(delta_pack_tail(&delta, &part, 1, 0, frame + WIRE_HEAD_MAX,
 			       sizeof frame - WIRE_HEAD_MAX, &bytes) == STATUS_OK);
@@ -108,7 +108,7 @@ static void acknowledge(FILE *out, const char *what, uint64_t tick)
 {
 	struct message message;
 	message_init(&message, MESSAGE_ACK);
-	message.ack = (struct msg_ack){.sub = 5, .epoch = 1, .tick = tick};
+	message.ack = (struct msg_ack){ .sub = 5, .epoch = 1, .tick = tick };
 	say(out, 'C', what, &message);
 }
 
@@ -127,7 +127,7 @@ static void push(FILE *out)
 	message_init(&message, MESSAGE_COMMANDS);
 	message.commands.world = 1;
 	message.commands.batch = 1;
-	message.commands.list = (struct wire_list){data, list.bytes, 1};
+	message.commands.list = (struct wire_list){ data, list.bytes, 1 };
 	say(out, 'C', "COMMANDS: batch 1 at the next tick: [impulse, body 2, [0, 2.5, 0] N s]",
 	    &message);
 	list = wire_packer_over(data, sizeof data);
@@ -142,7 +142,7 @@ static void push(FILE *out)
 	wire_pack_string(&list, "");
 	message_init(&message, MESSAGE_RESULT);
 	message.result.world = 1;
-	message.result.list = (struct wire_list){data, list.bytes, 1};
+	message.result.list = (struct wire_list){ data, list.bytes, 1 };
 	say(out, 'S', "RESULT: batch 1 applied at tick 119; it made no id", &message);
 }
 
@@ -169,7 +169,7 @@ static void mistake(FILE *out)
 
 void wire_vectors_session(FILE *out)
 {
-	struct wire_body bodies[2] = {{.id = 1}, {.id = 2, .position = {0.5, 10, 0}}};
+	struct wire_body bodies[2] = { { .id = 1 }, { .id = 2, .position = { 0.5, 10, 0 } } };
 	struct message message;
 	greet(out);
 	join(out);
@@ -195,9 +195,10 @@ void wire_vectors_session(FILE *out)
 static const char *kind_name(enum wire_kind kind)
 {
 	static const char *const NAMES[] = {
-		"uint",   "int",    "real",           "text",       "bin",  "name",
-		"hash",   "uint?",  "[major, minor]", "[num, den]", "box?", "[text]",
-		"limits", "[uint]", "[real]",         "list",       "map",  "any"};
+		"uint",	  "int",    "real",	      "text",	    "bin",  "name",
+		"hash",	  "uint?",  "[major, minor]", "[num, den]", "box?", "[text]",
+		"limits", "[uint]", "[real]",	      "list",	    "map",  "any"
+	};
 	return NAMES[kind];
 }
 
@@ -215,7 +216,7 @@ static void write_bound(FILE *out, const struct message_field *field)
 
 static void write_message(FILE *out, const struct message_info *info)
 {
-	static const char *const FROM[] = {"", "client", "server", "either"};
+	static const char *const FROM[] = { "", "client", "server", "either" };
 	fprintf(out, "\n**%d %s** (%s", (int)info->type, info->name, FROM[info->from]);
 	if (info->from & WIRE_FROM_CLIENT)
 		fprintf(out, ", %s",
@@ -262,9 +263,9 @@ void wire_vectors_columns(FILE *out)
 	fputs("| bit | name | bytes | content |\n|---|---|---|---|\n", out);
 	for (uint32_t i = 0; i < WIRE_COLUMN_COUNT; i++) {
 		const struct wire_column_info *info = wire_column_info(i);
-		fprintf(out, "| %d (%u) | %s | %u%s | %s |\n", __builtin_ctz(info->bit),
-			info->bit, info->name, info->bytes,
-			info->bit == WIRE_COLUMN_SHAPES	   ? " + 88 each"
+		fprintf(out, "| %d (%u) | %s | %u%s | %s |\n", __builtin_ctz(info->bit), info->bit,
+			info->name, info->bytes,
+			info->bit == WIRE_COLUMN_SHAPES	    ? " + 88 each"
 			: info->bit == WIRE_COLUMN_CONTACTS ? " or 2, + 100 each"
 							    : "",
 			info->doc);
@@ -288,7 +289,8 @@ void wire_vectors_columns(FILE *out)
 
 void wire_vectors_joint_columns(FILE *out)
 {
-	fputs("| bit | name | bytes: plain, exact; view, sim | content |\n|---|---|---|---|\n", out);
+	fputs("| bit | name | bytes: plain, exact; view, sim | content |\n|---|---|---|---|\n",
+	      out);
 	for (uint32_t i = 0; i < WIRE_JOINT_COLUMN_COUNT; i++) {
 		wire_mask bit = (wire_mask)(1u << i);
 		fprintf(out, "| %u (%u) | %s | %u; %u | %s |\n", i, bit, wire_joint_column_name(i),
@@ -304,7 +306,8 @@ void wire_vectors_statuses(FILE *out)
 #include "server/base/status.def"
 #undef STATUS
 	};
-	fputs("| number | name | ERROR closes | meaning | in GOODBYE |\n|---|---|---|---|---|\n", out);
+	fputs("| number | name | ERROR closes | meaning | in GOODBYE |\n|---|---|---|---|---|\n",
+	      out);
 	for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) {
 		enum status status = (enum status)NUMBERS[i];
 		const char *goodbye = wire_status_goodbye(status);
@@ -399,60 +402,64 @@ static void write_numbers(FILE *out, const char *title, const struct number_row 
 void wire_vectors_numbers(FILE *out)
 {
 	static const struct number_row MODES[] = {
-		{WIRE_MODE_RUNNING, "running", "a tick a period"},
-		{WIRE_MODE_PAUSED, "paused", "no tick but by STEP, of any controller"},
-		{WIRE_MODE_LOCKSTEP, "lock-step",
-		 "as paused, by STEP of the session that has the lease; after a restart it is "
-		 "nobody's"},
-		{WIRE_MODE_BARRIER, "barrier", "a tick when k sessions have sent STEP for it"},
-		{WIRE_MODE_FAILED, "failed",
-		 "as paused: a limit was met, ticks cost more than the world's budget, or its file "
-		 "cannot be written"},
+		{ WIRE_MODE_RUNNING, "running", "a tick a period" },
+		{ WIRE_MODE_PAUSED, "paused", "no tick but by STEP, of any controller" },
+		{ WIRE_MODE_LOCKSTEP, "lock-step",
+		  "as paused, by STEP of the session that has the lease; after a restart it is "
+		  "nobody's" },
+		{ WIRE_MODE_BARRIER, "barrier", "a tick when k sessions have sent STEP for it" },
+		{ WIRE_MODE_FAILED, "failed",
+		  "as paused: a limit was met, ticks cost more than the world's budget, or its file "
+		  "cannot be written" },
 	};
 	static const struct number_row CONTROLS[] = {
-		{WIRE_CONTROL_PAUSE, "pause", "no value"},
-		{WIRE_CONTROL_RESUME, "resume", "no value; STEPs that wait are refused (running)"},
-		{WIRE_CONTROL_SPEED, "speed", "times real time, 0.001 … 100; the mode stays"},
-		{WIRE_CONTROL_LOCKSTEP, "lock-step",
-		 "no value; the lease lasts until this session pauses or resumes, leaves the "
-		 "world, or ends"},
-		{WIRE_CONTROL_BARRIER, "barrier", "k, an integer within 1 and 256"},
+		{ WIRE_CONTROL_PAUSE, "pause", "no value" },
+		{ WIRE_CONTROL_RESUME, "resume",
+		  "no value; STEPs that wait are refused (running)" },
+		{ WIRE_CONTROL_SPEED, "speed", "times real time, 0.001 … 100; the mode stays" },
+		{ WIRE_CONTROL_LOCKSTEP, "lock-step",
+		  "no value; the lease lasts until this session pauses or resumes, leaves the "
+		  "world, or ends" },
+		{ WIRE_CONTROL_BARRIER, "barrier", "k, an integer within 1 and 256" },
 	};
 	static const struct number_row LATE[] = {
-		{WIRE_LATE_APPLY, "apply", "at the next boundary"},
-		{WIRE_LATE_REFUSE, "refuse", "RESULT(late)"},
+		{ WIRE_LATE_APPLY, "apply", "at the next boundary" },
+		{ WIRE_LATE_REFUSE, "refuse", "RESULT(late)" },
 	};
 	static const struct number_row PROFILES[] = {
-		{WIRE_PROFILE_PLAIN, "plain", "arrays of numbers"},
-		{WIRE_PROFILE_EXACT, "exact", "bits of doubles, by column; needs the capability"},
-		{WIRE_PROFILE_VIEW, "view", "steps of 1/512 m, differences"},
-		{WIRE_PROFILE_SIM, "sim", "steps of 1/4096 m, differences"},
+		{ WIRE_PROFILE_PLAIN, "plain", "arrays of numbers" },
+		{ WIRE_PROFILE_EXACT, "exact", "bits of doubles, by column; needs the capability" },
+		{ WIRE_PROFILE_VIEW, "view", "steps of 1/512 m, differences" },
+		{ WIRE_PROFILE_SIM, "sim", "steps of 1/4096 m, differences" },
 	};
 	static const struct number_row FLAGS[] = {
-		{WIRE_FRAME_ABSOLUTE, "absolute",
-		 "columns are values, not differences to the mirror"},
-		{WIRE_FRAME_TICK_HASH, "tick hash",
-		 "`hash` is the tick hash; without it the view hash"},
-		{WIRE_FRAME_ROWS, "rows",
-		 "ROWS of the same state follow the last part; the frame is whole with theirs"},
-		{WIRE_FRAME_WHOLE, "whole",
-		 "of ROWS: part 0 empties the set; what follows is all of it"},
-		{WIRE_FRAME_PARTIAL, "partial",
-		 "the budget did not let everything through; there is no hash, the rest follows"},
+		{ WIRE_FRAME_ABSOLUTE, "absolute",
+		  "columns are values, not differences to the mirror" },
+		{ WIRE_FRAME_TICK_HASH, "tick hash",
+		  "`hash` is the tick hash; without it the view hash" },
+		{ WIRE_FRAME_ROWS, "rows",
+		  "ROWS of the same state follow the last part; the frame is whole with theirs" },
+		{ WIRE_FRAME_WHOLE, "whole",
+		  "of ROWS: part 0 empties the set; what follows is all of it" },
+		{ WIRE_FRAME_PARTIAL, "partial",
+		  "the budget did not let everything through; there is no hash, the rest follows" },
 	};
 	static const struct number_row WANTS[] = {
-		{WIRE_WANT_HASH, "hash", "`state_hash`"},
-		{WIRE_WANT_BODIES, "bodies", "observation: rows of profile plain, fields 31"},
-		{WIRE_WANT_TOTALS, "totals", "observation: as the answer to QUERY 4"},
-		{WIRE_WANT_EXACT, "exact", "observation: a bin of profile exact, fields 31"},
-		{WIRE_WANT_JOINTS, "joints", "observation: rows of joints, profile plain, all columns"},
-		{WIRE_WANT_JOINTS_HASH, "joints hash", "`joints_hash`"},
+		{ WIRE_WANT_HASH, "hash", "`state_hash`" },
+		{ WIRE_WANT_BODIES, "bodies", "observation: rows of profile plain, fields 31" },
+		{ WIRE_WANT_TOTALS, "totals", "observation: as the answer to QUERY 4" },
+		{ WIRE_WANT_EXACT, "exact", "observation: a bin of profile exact, fields 31" },
+		{ WIRE_WANT_JOINTS, "joints",
+		  "observation: rows of joints, profile plain, all columns" },
+		{ WIRE_WANT_JOINTS_HASH, "joints hash", "`joints_hash`" },
 	};
 	write_numbers(out, "WORLD_INFO.mode", MODES, COUNT_OF(MODES));
-	write_numbers(out, "CONTROL.action, with what CONTROL.value is", CONTROLS, COUNT_OF(CONTROLS));
+	write_numbers(out, "CONTROL.action, with what CONTROL.value is", CONTROLS,
+		      COUNT_OF(CONTROLS));
 	write_numbers(out, "COMMANDS.late: what to do where `at` has passed", LATE, COUNT_OF(LATE));
 	write_numbers(out, "SUBSCRIBE.profile", PROFILES, COUNT_OF(PROFILES));
-	write_numbers(out, "SNAPSHOT.flags, DELTA.flags, ROWS.flags: a sum", FLAGS, COUNT_OF(FLAGS));
+	write_numbers(out, "SNAPSHOT.flags, DELTA.flags, ROWS.flags: a sum", FLAGS,
+		      COUNT_OF(FLAGS));
 	write_numbers(out, "STEP.want: a sum", WANTS, COUNT_OF(WANTS));
 }
 
@@ -461,9 +468,9 @@ void wire_vectors_parameters(FILE *out)
 	fputs("| name | values | initially | read by | meaning |\n|---|---|---|---|---|\n", out);
 #define WHOLE "integer, "
 #define REAL ""
-#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc)                          \
-	fprintf(out, "| %s | %s%.10g … %.10g%s%s | %.10g | %s | %s |\n", name, kind, (double)(min),     \
-		(double)(max), unit[0] == '\0' ? "" : " ", unit, (double)(initial),        \
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc)         \
+	fprintf(out, "| %s | %s%.10g … %.10g%s%s | %.10g | %s | %s |\n", name, kind,               \
+		(double)(min), (double)(max), unit[0] == '\0' ? "" : " ", unit, (double)(initial), \
 		methods[0] == '\0' ? "–" : methods, doc);
 #include "server/engine/world/parameters.def"
 	fputs("\n| old name, taken for good | of |\n|---|---|\n", out);
@@ -487,20 +494,21 @@ void wire_vectors_shape_limits(FILE *out)
 	fprintf(out, "| vertices of a mesh or solid | 3 | %d |\n", SHAPE_MESH_VERTICES_MAX);
 	fprintf(out, "| triangles of a mesh or solid | 1 | %d |\n", SHAPE_MESH_TRIANGLES_MAX);
 	fprintf(out, "| parts of a solid | 1 | %d |\n", SOLID_PARTS_MAX);
-	fprintf(out, "| cells of a solid's field along its longest side | 2 | %d |\n", SOLID_CELLS_MAX);
+	fprintf(out, "| cells of a solid's field along its longest side | 2 | %d |\n",
+		SOLID_CELLS_MAX);
 }
 
 const struct wire_vectors_file WIRE_VECTORS_SECTIONS[] = {
-	{"session", wire_vectors_session},
-	{"messages", wire_vectors_tables},
-	{"commands", wire_vectors_commands},
-	{"columns", wire_vectors_columns},
-	{"statuses", wire_vectors_statuses},
-	{"capabilities", wire_vectors_capabilities},
-	{"joint_columns", wire_vectors_joint_columns},
-	{"numbers", wire_vectors_numbers},
-	{"parameters", wire_vectors_parameters},
-	{"queries", wire_vectors_query_table},
-	{"shape_limits", wire_vectors_shape_limits},
-	{NULL, NULL},
+	{ "session", wire_vectors_session },
+	{ "messages", wire_vectors_tables },
+	{ "commands", wire_vectors_commands },
+	{ "columns", wire_vectors_columns },
+	{ "statuses", wire_vectors_statuses },
+	{ "capabilities", wire_vectors_capabilities },
+	{ "joint_columns", wire_vectors_joint_columns },
+	{ "numbers", wire_vectors_numbers },
+	{ "parameters", wire_vectors_parameters },
+	{ "queries", wire_vectors_query_table },
+	{ "shape_limits", wire_vectors_shape_limits },
+	{ NULL, NULL },
 };

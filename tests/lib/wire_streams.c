@@ -10,8 +10,9 @@
 #include "server/base/body_hash.h"
 #include "server/base/rng.h"
 
-const wire_mask WIRE_STREAM_FIELDS = WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION | WIRE_COLUMN_VELOCITY |
-				     WIRE_COLUMN_SPIN | WIRE_COLUMN_STATUS | WIRE_COLUMN_OWNER;
+const wire_mask WIRE_STREAM_FIELDS = WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION |
+				     WIRE_COLUMN_VELOCITY | WIRE_COLUMN_SPIN | WIRE_COLUMN_STATUS |
+				     WIRE_COLUMN_OWNER;
 const wire_mask WIRE_STREAM_JOINTS = WIRE_JOINT_COLUMNS_ALL;
 
 /* ---- the world ---------------------------------------------------------------------------------- */
@@ -21,7 +22,8 @@ struct stage {
 	uint32_t epoch, count;
 	uint64_t tick;
 	struct wire_body bodies[WIRE_STREAM_BODIES];
-	struct rng joint_rng; /* apart, so that bodies are what they were before there were joints */
+	struct rng
+		joint_rng; /* apart, so that bodies are what they were before there were joints */
 	uint32_t joint_count;
 	struct wire_joint joints[WIRE_STREAM_JOINTS_MAX];
 };
@@ -171,7 +173,9 @@ static void gather(struct telling *self, const struct stage *now, bool snapshot,
 		const struct wire_body *body = &now->bodies[i];
 		const struct wire_body *had = snapshot ? NULL : find(&self->base, body->id);
 		uint32_t at = self->row_count;
-		struct block_row row = { .body = body, .mask = WIRE_STREAM_FIELDS, .created = had == NULL };
+		struct block_row row = { .body = body,
+					 .mask = WIRE_STREAM_FIELDS,
+					 .created = had == NULL };
 		if (had != NULL)
 			row.mask = wire_columns_differ(had, body) & WIRE_STREAM_FIELDS;
 		if (row.mask == 0)
@@ -205,13 +209,15 @@ static void gather_joints(struct telling *self, const struct stage *now, bool wh
 	self->joint_row_count = self->joints_removed_count = 0;
 	for (uint32_t i = 0; i < self->base.joint_count && !whole; i++)
 		if (find_joint(now, self->base.joints[i].id) == NULL)
-			self->joints_removed[self->joints_removed_count++] = self->base.joints[i].id;
+			self->joints_removed[self->joints_removed_count++] =
+				self->base.joints[i].id;
 	for (uint32_t i = 0; i < now->joint_count; i++) {
 		const struct wire_joint *joint = &now->joints[i];
 		const struct wire_joint *had = whole ? NULL : find_joint(&self->base, joint->id);
 		wire_mask mask = had != NULL ? wire_joint_differs(had, joint) : WIRE_STREAM_JOINTS;
 		if (mask != 0)
-			self->joint_rows[self->joint_row_count++] = (struct joint_row){ joint, mask };
+			self->joint_rows[self->joint_row_count++] =
+				(struct joint_row){ joint, mask };
 	}
 }
 
@@ -265,13 +271,15 @@ static void tell_joints(struct telling *self, const struct stage *now, bool whol
 	}
 }
 
-static void show(const struct telling *self, const struct stage *now, struct wire_stream_frame *frame)
+static void show(const struct telling *self, const struct stage *now,
+		 struct wire_stream_frame *frame)
 {
 	frame->count = now->count;
 	memcpy(frame->bodies, now->bodies, now->count * sizeof *now->bodies);
 	for (uint32_t i = 0; i < now->count && wire_profile_quantised(self->profile); i++) {
 		wire_quantise(self->profile, &now->bodies[i], &frame->steps[i]);
-		wire_dequantise(self->profile, &frame->steps[i], WIRE_STREAM_FIELDS, &frame->bodies[i]);
+		wire_dequantise(self->profile, &frame->steps[i], WIRE_STREAM_FIELDS,
+				&frame->bodies[i]);
 	}
 	frame->joint_count = now->joint_count;
 	memcpy(frame->joints, now->joints, now->joint_count * sizeof *now->joints);
@@ -279,7 +287,8 @@ static void show(const struct telling *self, const struct stage *now, struct wir
 		wire_joint_show(self->profile, &frame->joints[i]);
 }
 
-static void tell(struct telling *self, const struct stage *now, const char *kind, uint32_t part_count)
+static void tell(struct telling *self, const struct stage *now, const char *kind,
+		 uint32_t part_count)
 {
 	static struct wire_stream_frame frame;
 	bool snapshot = strcmp(kind, "snapshot") == 0, absolute = strcmp(kind, "absolute") == 0;
@@ -302,14 +311,13 @@ static void tell(struct telling *self, const struct stage *now, const char *kind
 				     .rows = self->rows,
 				     .row_count = self->row_count };
 	struct delta_part parts[WIRE_STREAM_PARTS];
-	frame = (struct wire_stream_frame){
-		.kind = kind, .epoch = now->epoch, .tick = now->tick
-	};
+	frame = (struct wire_stream_frame){ .kind = kind, .epoch = now->epoch, .tick = now->tick };
 	cut(self->row_count, self->removed_count, part_count, parts);
 	for (uint32_t p = 0; p < part_count; p++) {
 		uint8_t tail[WIRE_STREAM_BYTES];
 		uint32_t bytes;
-		enum status status = delta_pack_tail(&delta, parts, part_count, p, tail, sizeof tail, &bytes);
+		enum status status =
+			delta_pack_tail(&delta, parts, part_count, p, tail, sizeof tail, &bytes);
 		ASSERT(status == STATUS_OK);
 		add_part(&frame, delta_type(&delta), tail, bytes);
 	}
@@ -321,11 +329,14 @@ static void tell(struct telling *self, const struct stage *now, const char *kind
 }
 
 void wire_stream_tell(enum wire_profile profile,
-		      void (*take)(const struct wire_stream_frame *frame, void *context), void *context)
+		      void (*take)(const struct wire_stream_frame *frame, void *context),
+		      void *context)
 {
 	static const uint32_t IDS[] = { 2, 3, 7, 300, 301, 70000 };
 	struct telling self = { .profile = profile, .take = take, .context = context };
-	struct stage now = { .rng = rng_seeded(11), .epoch = 1, .tick = 100, .count = COUNT_OF(IDS) };
+	struct stage now = {
+		.rng = rng_seeded(11), .epoch = 1, .tick = 100, .count = COUNT_OF(IDS)
+	};
 	now.joint_rng = rng_seeded(12);
 	for (uint32_t i = 0; i < COUNT_OF(IDS); i++)
 		draw_body(&now, &now.bodies[i], IDS[i]);
@@ -334,12 +345,15 @@ void wire_stream_tell(enum wire_profile profile,
 	tell(&self, &now, "snapshot", 1);
 	static const struct {
 		const char *kind;
-		uint32_t ticks, parts, gone, comes; /* place of who goes (from 1), id of who comes */
+		uint32_t ticks, parts, gone,
+			comes; /* place of who goes (from 1), id of who comes */
 	} FRAMES[] = {
-		{ "difference", 1, 1, 0, 0 }, { "difference", 1, 2, 0, 0 }, { "absolute", 1, 1, 0, 0 },
-		{ "difference", 1, 1, 0, 0 }, { "absolute", 3, 2, 2, 5 },   { "difference", 1, 1, 0, 0 },
-		{ "joined", 5, 1, 1, 301 + 5 }, { "joined", 4, 3, 4, 4 },    { "absolute", 1, 1, 0, 0 },
-		{ "absolute", 1, 1, 0, 0 },   { "difference", 1, 1, 0, 0 },
+		{ "difference", 1, 1, 0, 0 },	{ "difference", 1, 2, 0, 0 },
+		{ "absolute", 1, 1, 0, 0 },	{ "difference", 1, 1, 0, 0 },
+		{ "absolute", 3, 2, 2, 5 },	{ "difference", 1, 1, 0, 0 },
+		{ "joined", 5, 1, 1, 301 + 5 }, { "joined", 4, 3, 4, 4 },
+		{ "absolute", 1, 1, 0, 0 },	{ "absolute", 1, 1, 0, 0 },
+		{ "difference", 1, 1, 0, 0 },
 	};
 	for (uint32_t i = 0; i < COUNT_OF(FRAMES); i++) {
 		for (uint32_t t = 0; t < FRAMES[i].ticks; t++)
@@ -417,7 +431,9 @@ static void write_frame(const struct wire_stream_frame *frame, void *context)
 		write_values(out, "rotation", body->rotation, 4);
 		write_values(out, "velocity", body->velocity, 3);
 		write_values(out, "spin", body->spin, 3);
-		fprintf(out, ", \"status\": %u, \"flags\": %u, \"owner\": %" PRIu32 ", \"tag\": %" PRId64 "}",
+		fprintf(out,
+			", \"status\": %u, \"flags\": %u, \"owner\": %" PRIu32 ", \"tag\": %" PRId64
+			"}",
 			body->status, body->flags, body->owner, body->tag);
 	}
 	fputs("],\n       \"joints\": [", out);

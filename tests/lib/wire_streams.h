@@ -11,7 +11,12 @@
 #include "protocol/joint_rows.h"
 #include "protocol/message.h"
 
-enum { WIRE_STREAM_BODIES = 8, WIRE_STREAM_PARTS = 6, WIRE_STREAM_JOINTS_MAX = 6, WIRE_STREAM_BYTES = 4096 };
+enum {
+	WIRE_STREAM_BODIES = 8,
+	WIRE_STREAM_PARTS = 6,
+	WIRE_STREAM_JOINTS_MAX = 6,
+	WIRE_STREAM_BYTES = 4096
+};
 
 struct wire_stream_frame {
 	const char *kind; /* snapshot, difference, joined, absolute */
@@ -32,7 +37,8 @@ struct wire_stream_frame {
 extern const wire_mask WIRE_STREAM_FIELDS, WIRE_STREAM_JOINTS;
 /* Tells the stream of one profile, frame by frame. */
 void wire_stream_tell(enum wire_profile profile,
-		      void (*take)(const struct wire_stream_frame *frame, void *context), void *context);
+		      void (*take)(const struct wire_stream_frame *frame, void *context),
+		      void *context);
 /* streams.json */
 void wire_vectors_streams(FILE *out);
 

@@ -13,12 +13,9 @@
 #include "tests/lib/wire_streams.h"
 
 const struct wire_vectors_file WIRE_VECTORS_FILES[] = {
-	{"messages.json", wire_vectors_messages},
-	{"bodies.json", wire_vectors_bodies},
-	{"hostile.json", wire_vectors_hostile},
-	{"queries.json", wire_vectors_queries},
-	{"streams.json", wire_vectors_streams},
-	{NULL, NULL},
+	{ "messages.json", wire_vectors_messages }, { "bodies.json", wire_vectors_bodies },
+	{ "hostile.json", wire_vectors_hostile },   { "queries.json", wire_vectors_queries },
+	{ "streams.json", wire_vectors_streams },   { NULL, NULL },
 };
 
 static void write_hex(FILE *out, const uint8_t *data, uint32_t bytes)
@@ -104,12 +101,12 @@ static void write_frame(FILE *out, const uint8_t *frame, uint32_t bytes)
 
 static struct wire_slice slice_of(struct wire_packer *scratch, uint32_t start)
 {
-	return (struct wire_slice){scratch->data + start, scratch->bytes - start};
+	return (struct wire_slice){ scratch->data + start, scratch->bytes - start };
 }
 
 static struct wire_list list_of(struct wire_packer *scratch, uint32_t start, uint32_t count)
 {
-	return (struct wire_list){scratch->data + start, scratch->bytes - start, count};
+	return (struct wire_list){ scratch->data + start, scratch->bytes - start, count };
 }
 
 static void pack_vec3(struct wire_packer *out, double x, double y, double z)
@@ -189,7 +186,7 @@ static struct wire_list example_query(struct wire_packer *scratch)
 
 static struct wire_list example_list(enum wire_kind kind, struct wire_packer *scratch)
 {
-	static const double REALS[] = {0.5, -1.25, 3};
+	static const double REALS[] = { 0.5, -1.25, 3 };
 	uint32_t start = scratch->bytes;
 	for (uint32_t i = 0; i < 3; i++) {
 		if (kind == WIRE_KIND_IDS)
@@ -210,7 +207,7 @@ static struct wire_slice example_bytes(uint32_t bytes, struct wire_packer *scrat
 {
 	uint32_t start = scratch->bytes;
 	for (uint32_t i = 0; i < bytes; i++)
-		wire_pack_raw(scratch, &(uint8_t){(uint8_t)i}, 1);
+		wire_pack_raw(scratch, &(uint8_t){ (uint8_t)i }, 1);
 	return slice_of(scratch, start);
 }
 
@@ -228,22 +225,22 @@ static void example_structured(const struct message_field *field, void *at,
 {
 	switch (field->kind) {
 	case WIRE_KIND_VERSION:
-		*(struct wire_version *)at = (struct wire_version){WIRE_MAJOR, WIRE_MINOR};
+		*(struct wire_version *)at = (struct wire_version){ WIRE_MAJOR, WIRE_MINOR };
 		return;
 	case WIRE_KIND_RATE:
-		*(struct wire_rate *)at = (struct wire_rate){60, 1};
+		*(struct wire_rate *)at = (struct wire_rate){ 60, 1 };
 		return;
 	case WIRE_KIND_BOX:
-		*(struct wire_box *)at = (struct wire_box){true, {-1, -2, -3}, {1, 2, 3.5}};
+		*(struct wire_box *)at = (struct wire_box){ true, { -1, -2, -3 }, { 1, 2, 3.5 } };
 		return;
 	case WIRE_KIND_CAPS:
 		*(uint32_t *)at = WIRE_CAP_ACK | WIRE_CAP_EXACT;
 		return;
 	case WIRE_KIND_LIMITS:
-		*(struct wire_limits *)at = (struct wire_limits){WIRE_FRAME_UP, WIRE_FRAME_DOWN};
+		*(struct wire_limits *)at = (struct wire_limits){ WIRE_FRAME_UP, WIRE_FRAME_DOWN };
 		return;
 	case WIRE_KIND_RAW:
-		*(struct wire_slice *)at = (struct wire_slice){NULL, 0};
+		*(struct wire_slice *)at = (struct wire_slice){ NULL, 0 };
 		return;
 	default:
 		*(struct wire_list *)at = example_list(field->kind, scratch);
@@ -275,10 +272,10 @@ static void example_field(const struct message_field *field, uint32_t index, voi
 			((struct wire_name *)at)->bytes[i] = (uint8_t)i;
 		return;
 	case WIRE_KIND_HASH:
-		*(struct wire_hash *)at = (struct wire_hash){true, UINT64_C(0x0123456789abcdef)};
+		*(struct wire_hash *)at = (struct wire_hash){ true, UINT64_C(0x0123456789abcdef) };
 		return;
 	case WIRE_KIND_OPTION:
-		*(struct wire_option *)at = (struct wire_option){true, 120};
+		*(struct wire_option *)at = (struct wire_option){ true, 120 };
 		return;
 	default:
 		example_structured(field, at, scratch);
@@ -348,7 +345,7 @@ static void write_message(FILE *out, const struct message_info *info, bool all)
 	ASSERT(message_pack(&message, frame, sizeof frame, &bytes) == STATUS_OK);
 	fprintf(out, "  {\"name\": \"%s%s\", \"from\": \"%s\", ", info->name,
 		all ? "" : " with fallbacks",
-		info->from == WIRE_FROM_CLIENT   ? "client"
+		info->from == WIRE_FROM_CLIENT	 ? "client"
 		: info->from == WIRE_FROM_SERVER ? "server"
 						 : "either");
 	write_frame(out, frame, bytes);
@@ -379,58 +376,58 @@ static struct wire_slice example_contacts(void)
 {
 	static uint8_t packed[1 + 3 * WIRE_TOUCH_BYTES];
 	static const struct wire_touch touches[3] = {
-		{.other = 1,
-		 .point = {0.5, 1.5, 2.75},
-		 .normal = {0, 1, 0},
-		 .separation = -0.005,
-		 .impulse = 0.0817,
-		 .friction = {0.25, 0, -1e-3}},
-		{.other = 1,
-		 .point = {1.5, 1.5, 2.75},
-		 .normal = {0, 1, 0},
-		 .separation = 0.002,
-		 .impulse = 0},
-		{.other = 2,
-		 .child = 3,
-		 .other_child = 200,
-		 .point = {1, 2, 2.5},
-		 .normal = {0.48, -0.64, 0.6},
-		 .separation = -0.25,
-		 .impulse = 1234.5},
+		{ .other = 1,
+		  .point = { 0.5, 1.5, 2.75 },
+		  .normal = { 0, 1, 0 },
+		  .separation = -0.005,
+		  .impulse = 0.0817,
+		  .friction = { 0.25, 0, -1e-3 } },
+		{ .other = 1,
+		  .point = { 1.5, 1.5, 2.75 },
+		  .normal = { 0, 1, 0 },
+		  .separation = 0.002,
+		  .impulse = 0 },
+		{ .other = 2,
+		  .child = 3,
+		  .other_child = 200,
+		  .point = { 1, 2, 2.5 },
+		  .normal = { 0.48, -0.64, 0.6 },
+		  .separation = -0.25,
+		  .impulse = 1234.5 },
 	};
 	struct wire_touches_writer writer;
 	wire_touches_begin(&writer, WIRE_PROFILE_EXACT, packed, COUNT_OF(touches));
 	for (size_t i = 0; i < COUNT_OF(touches); i++)
 		wire_touches_put(&writer, &touches[i]);
-	return (struct wire_slice){packed, sizeof packed};
+	return (struct wire_slice){ packed, sizeof packed };
 }
 
 static void example_bodies(struct wire_body bodies[BODIES], uint8_t shapes[WIRE_SHAPE_BYTES])
 {
 	struct wire_slice contacts = example_contacts();
-	struct wire_placement placement = {.position = {0, 0.5, 0}, .rotation = {1, 0, 0, 0}};
+	struct wire_placement placement = { .position = { 0, 0.5, 0 }, .rotation = { 1, 0, 0, 0 } };
 	for (int i = 0; i < 32; i++)
 		placement.shape.bytes[i] = (uint8_t)(0xa0 + i);
 	wire_placement_put(shapes, &placement);
 	memset(bodies, 0, BODIES * sizeof *bodies);
-	bodies[0] = (struct wire_body){.id = 1, .status = 1, .rotation = {1, 0, 0, 0}};
-	bodies[1] = (struct wire_body){.id = 2,
-				       .status = 2,
-				       .owner = 7,
-				       .tag = -42,
-				       .shapes = shapes,
-				       .shape_count = 1,
-				       .position = {0.5, 10, -0.25},
-				       .rotation = {0.5, 0.5, -0.5, 0.5},
-				       .velocity = {0, -9.8100000000000005, 0},
-				       .spin = {1e-300, -0.0, 3.1415926535897931}};
-	bodies[2] = (struct wire_body){.id = 300,
-				       .status = 2,
-				       .flags = WIRE_BODY_ASLEEP,
-				       .contacts = contacts.at,
-				       .contact_bytes = contacts.bytes,
-				       .position = {1, 2, 3},
-				       .rotation = {1, 0, 0, 0}};
+	bodies[0] = (struct wire_body){ .id = 1, .status = 1, .rotation = { 1, 0, 0, 0 } };
+	bodies[1] = (struct wire_body){ .id = 2,
+					.status = 2,
+					.owner = 7,
+					.tag = -42,
+					.shapes = shapes,
+					.shape_count = 1,
+					.position = { 0.5, 10, -0.25 },
+					.rotation = { 0.5, 0.5, -0.5, 0.5 },
+					.velocity = { 0, -9.8100000000000005, 0 },
+					.spin = { 1e-300, -0.0, 3.1415926535897931 } };
+	bodies[2] = (struct wire_body){ .id = 300,
+					.status = 2,
+					.flags = WIRE_BODY_ASLEEP,
+					.contacts = contacts.at,
+					.contact_bytes = contacts.bytes,
+					.position = { 1, 2, 3 },
+					.rotation = { 1, 0, 0, 0 } };
 }
 
 static void write_reals(FILE *out, const char *name, const double *values, uint32_t count)
@@ -454,8 +451,7 @@ static void write_contacts(FILE *out, enum wire_profile profile, struct wire_sli
 		fprintf(out,
 			"%s{\"other\": %" PRIu32 ", \"child\": %" PRIu32
 			", \"other_child\": %" PRIu32,
-			i == 0 ? "" : ",\n          ", touch.other, touch.child,
-			touch.other_child);
+			i == 0 ? "" : ",\n          ", touch.other, touch.child, touch.other_child);
 		write_reals(out, "point", touch.point, 3);
 		write_reals(out, "normal", touch.normal, 3);
 		fputs(", \"separation\": ", out);
@@ -491,20 +487,20 @@ static void write_body(FILE *out, const struct wire_body *body)
 	}
 	fputc(']', out);
 	write_contacts(out, WIRE_PROFILE_EXACT,
-		       (struct wire_slice){body->contacts, body->contact_bytes});
+		       (struct wire_slice){ body->contacts, body->contact_bytes });
 	fputc('}', out);
 }
 
-static const char *const PROFILE_NAMES[] = {"plain", "exact", "view", "sim"};
+static const char *const PROFILE_NAMES[] = { "plain", "exact", "view", "sim" };
 
 /* Contacts as the profile writes them; `out` has room for two points. */
 static struct wire_slice contacts_in(enum wire_profile profile, const struct wire_body *body,
 				     uint8_t out[256])
 {
-	struct wire_slice exact = {body->contacts, body->contact_bytes};
+	struct wire_slice exact = { body->contacts, body->contact_bytes };
 	if (!wire_profile_quantised(profile))
 		return exact;
-	return (struct wire_slice){out, wire_touches_quantise(profile, exact, out)};
+	return (struct wire_slice){ out, wire_touches_quantise(profile, exact, out) };
 }
 
 static uint64_t hash_of(const struct wire_body *bodies, uint32_t count, uint64_t tick,
@@ -517,7 +513,8 @@ static uint64_t hash_of(const struct wire_body *bodies, uint32_t count, uint64_t
 			wire_quantise(profile, &bodies[i], &steps);
 			uint8_t packed[256];
 			sum += wire_quantised_hash(&bodies[i], &steps,
-						   contacts_in(profile, &bodies[i], packed), fields);
+						   contacts_in(profile, &bodies[i], packed),
+						   fields);
 		} else {
 			sum += fields == WIRE_COLUMNS_TICK ? wire_tick_hash(&bodies[i])
 							   : wire_view_hash(&bodies[i], fields);
@@ -528,8 +525,8 @@ static uint64_t hash_of(const struct wire_body *bodies, uint32_t count, uint64_t
 
 static void write_integers(FILE *out, const char *name, const int64_t values[3])
 {
-	fprintf(out, ", \"%s\": [%" PRId64 ", %" PRId64 ", %" PRId64 "]", name, values[0], values[1],
-		values[2]);
+	fprintf(out, ", \"%s\": [%" PRId64 ", %" PRId64 ", %" PRId64 "]", name, values[0],
+		values[1], values[2]);
 }
 
 /* What a mirror must hold after a frame of a quantised profile. */
@@ -587,7 +584,7 @@ static struct block_row row_of(struct example_row *example, enum wire_profile pr
 			       const struct wire_body *body, wire_mask mask,
 			       const struct wire_body *base)
 {
-	struct block_row row = {.body = body, .mask = mask, .created = base == NULL};
+	struct block_row row = { .body = body, .mask = mask, .created = base == NULL };
 	if (!wire_profile_quantised(profile))
 		return row;
 	wire_quantise(profile, body, &example->to);
@@ -606,17 +603,17 @@ static void write_example_delta(FILE *out, struct delta_frame *frame,
 {
 	uint8_t data[4096];
 	struct example_row examples[BODIES];
-	struct wire_body after[BODIES] = {before[1], before[2], before[2]};
+	struct wire_body after[BODIES] = { before[1], before[2], before[2] };
 	wire_mask moved = WIRE_COLUMN_POSITION & frame->fields;
 	after[0].position[1] = 9.75;
 	after[2].id = 301;
 	if (wire_profile_quantised(frame->profile)) {
-		const double turned[4] = {0.5, 0.75, -0.25, 0.35355339059327379};
+		const double turned[4] = { 0.5, 0.75, -0.25, 0.35355339059327379 };
 		memcpy(after[0].rotation, turned, sizeof turned);
 		moved |= WIRE_COLUMN_ROTATION & frame->fields;
 	}
 	struct block_row rows[2];
-	uint32_t removed[] = {1}, count = 0;
+	uint32_t removed[] = { 1 }, count = 0;
 	if (moved != 0)
 		rows[count++] = row_of(&examples[0], frame->profile, &after[0], moved, &before[1]);
 	rows[count++] = row_of(&examples[1], frame->profile, &after[2], frame->fields, NULL);
@@ -645,17 +642,17 @@ static void write_frames(FILE *out, enum wire_profile profile, wire_mask fields)
 	example_bodies(bodies, shapes);
 	for (int i = 0; i < BODIES; i++)
 		rows[i] = row_of(&examples[i], profile, &bodies[i], fields, NULL);
-	struct delta_frame frame = {.snapshot = true,
-				    .profile = profile,
-				    .fields = fields,
-				    .flags = WIRE_FRAME_ABSOLUTE,
-				    .epoch = 1,
-				    .tick = 120,
-				    .rows = rows,
-				    .row_count = BODIES};
+	struct delta_frame frame = { .snapshot = true,
+				     .profile = profile,
+				     .fields = fields,
+				     .flags = WIRE_FRAME_ABSOLUTE,
+				     .epoch = 1,
+				     .tick = 120,
+				     .rows = rows,
+				     .row_count = BODIES };
 	if (fields == WIRE_COLUMNS_TICK && !wire_profile_quantised(profile))
 		frame.flags |= WIRE_FRAME_TICK_HASH;
-	frame.hash = (struct wire_hash){true, hash_of(bodies, BODIES, 120, profile, fields)};
+	frame.hash = (struct wire_hash){ true, hash_of(bodies, BODIES, 120, profile, fields) };
 	fprintf(out, "    {\"profile\": \"%s\", \"fields\": %u, \"snapshot\": {",
 		PROFILE_NAMES[profile], fields);
 	write_frame(out, data, frame_of(&frame, 9, data, sizeof data));
@@ -665,12 +662,12 @@ static void write_frames(FILE *out, enum wire_profile profile, wire_mask fields)
 
 void wire_vectors_bodies(FILE *out)
 {
-	static const wire_mask FIELDS[] = {WIRE_COLUMNS_TICK,
-					   WIRE_COLUMNS_ALL,
-					   WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION,
-					   WIRE_COLUMN_STATUS,
-					   WIRE_COLUMNS_SERVED,
-					   WIRE_COLUMN_CONTACTS};
+	static const wire_mask FIELDS[] = { WIRE_COLUMNS_TICK,
+					    WIRE_COLUMNS_ALL,
+					    WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION,
+					    WIRE_COLUMN_STATUS,
+					    WIRE_COLUMNS_SERVED,
+					    WIRE_COLUMN_CONTACTS };
 	uint8_t shapes[WIRE_SHAPE_BYTES];
 	struct wire_body bodies[BODIES];
 	example_bodies(bodies, shapes);
@@ -683,8 +680,9 @@ void wire_vectors_bodies(FILE *out)
 		"\n  ],\n  \"tick\": 120, \"tick_hash\": \"%016" PRIx64 "\",\n  \"frames\": [\n",
 		hash_of(bodies, BODIES, 120, WIRE_PROFILE_EXACT, WIRE_COLUMNS_TICK));
 	for (size_t i = 0; i < COUNT_OF(FIELDS); i++) {
-		static const enum wire_profile PROFILES[] = {WIRE_PROFILE_EXACT, WIRE_PROFILE_PLAIN,
-							     WIRE_PROFILE_VIEW, WIRE_PROFILE_SIM};
+		static const enum wire_profile PROFILES[] = { WIRE_PROFILE_EXACT,
+							      WIRE_PROFILE_PLAIN, WIRE_PROFILE_VIEW,
+							      WIRE_PROFILE_SIM };
 		for (size_t k = 0; k < COUNT_OF(PROFILES); k++) {
 			fputs(i + k == 0 ? "" : ",\n", out);
 			write_frames(out, PROFILES[k], FIELDS[i]);
@@ -696,46 +694,46 @@ void wire_vectors_bodies(FILE *out)
 /* ---- hostile ----------------------------------------------------------------------------------
  */
 
-#define BYTES(...) (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})
+#define BYTES(...) (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })
 
 static const struct {
 	const char *what;
 	const uint8_t *at;
 	uint32_t bytes;
 } HOSTILE[] = {
-	{"empty array", BYTES(0x90)},
-	{"not an array", BYTES(0x81, 0xa1, 't', 4)},
-	{"type is a text", BYTES(0x92, 0xa1, 't', 1)},
-	{"type beyond 127", BYTES(0x92, 0xcc, 0x80, 1)},
-	{"negative type", BYTES(0x92, 0xff, 1)},
-	{"an array of 268 million", BYTES(0xdd, 0x0f, 0xff, 0xff, 0xff)},
-	{"a map of 268 million pairs", BYTES(0xdf, 0x0f, 0xff, 0xff, 0xff)},
-	{"an inner array that lies", BYTES(0x92, 4, 0xdd, 0x0f, 0xff, 0xff, 0xff)},
-	{"counts that lie together", BYTES(0x94, 4, 0x93, 0x93, 1, 2, 3)},
-	{"a text that lies", BYTES(0x92, 4, 0xdb, 0x7f, 0xff, 0xff, 0xff, 'x')},
-	{"a bin that lies", BYTES(0x92, 4, 0xc6, 0x7f, 0xff, 0xff, 0xff, 0)},
-	{"bytes after the end", BYTES(0x92, 4, 1, 0xc0)},
-	{"nine levels", BYTES(0x92, 4, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0xc0)},
-	{"a number that is not one", BYTES(0x92, 4, 0xcb, 0x7f, 0xf8, 0, 0, 0, 0, 0, 0)},
-	{"an infinity", BYTES(0x92, 4, 0xcb, 0xff, 0xf0, 0, 0, 0, 0, 0, 0)},
-	{"a float 32 infinity", BYTES(0x92, 4, 0xca, 0x7f, 0x80, 0, 0)},
-	{"2^53 + 1", BYTES(0x92, 4, 0xcf, 0, 0x20, 0, 0, 0, 0, 0, 1)},
-	{"-2^53 - 1", BYTES(0x92, 4, 0xd3, 0xff, 0xdf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)},
-	{"2^64 - 1", BYTES(0x92, 4, 0xcf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)},
-	{"an ext", BYTES(0x92, 4, 0xd4, 1, 1)},
-	{"a timestamp", BYTES(0x92, 4, 0xd6, 0xff, 0, 0, 0, 1)},
-	{"the byte that is never used", BYTES(0x92, 4, 0xc1)},
-	{"a text that is not UTF-8", BYTES(0x92, 4, 0xa2, 0xc3, 0x28)},
-	{"a text with a NUL", BYTES(0x92, 4, 0xa1, 0)},
-	{"a key that is a number", BYTES(0x92, 1, 0x81, 1, 2)},
-	{"an unknown message", BYTES(0x92, 9, 1)},
-	{"a reserved message", BYTES(0x92, 70, 1)},
-	{"a missing field", BYTES(0x91, 4)},
-	{"a field of another type", BYTES(0x92, 4, 0xa1, 'x')},
-	{"a field that is nil", BYTES(0x92, 4, 0xc0)},
-	{"a value below its range", BYTES(0x92, 4, 0xff)},
-	{"a value above its range", BYTES(0x95, 61, 1, 1, 0xc0, 0xcd, 0x27, 0x11)},
-	{"a float where an integer belongs", BYTES(0x92, 4, 0xca, 0x3f, 0x80, 0, 0)},
+	{ "empty array", BYTES(0x90) },
+	{ "not an array", BYTES(0x81, 0xa1, 't', 4) },
+	{ "type is a text", BYTES(0x92, 0xa1, 't', 1) },
+	{ "type beyond 127", BYTES(0x92, 0xcc, 0x80, 1) },
+	{ "negative type", BYTES(0x92, 0xff, 1) },
+	{ "an array of 268 million", BYTES(0xdd, 0x0f, 0xff, 0xff, 0xff) },
+	{ "a map of 268 million pairs", BYTES(0xdf, 0x0f, 0xff, 0xff, 0xff) },
+	{ "an inner array that lies", BYTES(0x92, 4, 0xdd, 0x0f, 0xff, 0xff, 0xff) },
+	{ "counts that lie together", BYTES(0x94, 4, 0x93, 0x93, 1, 2, 3) },
+	{ "a text that lies", BYTES(0x92, 4, 0xdb, 0x7f, 0xff, 0xff, 0xff, 'x') },
+	{ "a bin that lies", BYTES(0x92, 4, 0xc6, 0x7f, 0xff, 0xff, 0xff, 0) },
+	{ "bytes after the end", BYTES(0x92, 4, 1, 0xc0) },
+	{ "nine levels", BYTES(0x92, 4, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0x91, 0xc0) },
+	{ "a number that is not one", BYTES(0x92, 4, 0xcb, 0x7f, 0xf8, 0, 0, 0, 0, 0, 0) },
+	{ "an infinity", BYTES(0x92, 4, 0xcb, 0xff, 0xf0, 0, 0, 0, 0, 0, 0) },
+	{ "a float 32 infinity", BYTES(0x92, 4, 0xca, 0x7f, 0x80, 0, 0) },
+	{ "2^53 + 1", BYTES(0x92, 4, 0xcf, 0, 0x20, 0, 0, 0, 0, 0, 1) },
+	{ "-2^53 - 1", BYTES(0x92, 4, 0xd3, 0xff, 0xdf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff) },
+	{ "2^64 - 1", BYTES(0x92, 4, 0xcf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff) },
+	{ "an ext", BYTES(0x92, 4, 0xd4, 1, 1) },
+	{ "a timestamp", BYTES(0x92, 4, 0xd6, 0xff, 0, 0, 0, 1) },
+	{ "the byte that is never used", BYTES(0x92, 4, 0xc1) },
+	{ "a text that is not UTF-8", BYTES(0x92, 4, 0xa2, 0xc3, 0x28) },
+	{ "a text with a NUL", BYTES(0x92, 4, 0xa1, 0) },
+	{ "a key that is a number", BYTES(0x92, 1, 0x81, 1, 2) },
+	{ "an unknown message", BYTES(0x92, 9, 1) },
+	{ "a reserved message", BYTES(0x92, 70, 1) },
+	{ "a missing field", BYTES(0x91, 4) },
+	{ "a field of another type", BYTES(0x92, 4, 0xa1, 'x') },
+	{ "a field that is nil", BYTES(0x92, 4, 0xc0) },
+	{ "a value below its range", BYTES(0x92, 4, 0xff) },
+	{ "a value above its range", BYTES(0x95, 61, 1, 1, 0xc0, 0xcd, 0x27, 0x11) },
+	{ "a float where an integer belongs", BYTES(0x92, 4, 0xca, 0x3f, 0x80, 0, 0) },
 };
 
 void wire_vectors_hostile(FILE *out)

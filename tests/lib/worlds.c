@@ -45,10 +45,11 @@ static struct shape *make_solid(struct shape *mesh, double size)
 
 static struct shape *make(enum test_shape shape)
 {
-	static const vec3 octahedron[] = { { 0.5, 0, 0 }, { -0.5, 0, 0 }, { 0, 0.5, 0 },
-					   { 0, -0.5, 0 }, { 0, 0, 0.5 }, { 0, 0, -0.5 } };
-	static const vec3 square[] = { { -0.5, -0.5, 0 }, { 0.5, -0.5, 0 }, { 0.5, 0.5, 0 },
-				       { -0.5, 0.5, 0 } };
+	static const vec3 octahedron[] = { { 0.5, 0, 0 },  { -0.5, 0, 0 }, { 0, 0.5, 0 },
+					   { 0, -0.5, 0 }, { 0, 0, 0.5 },  { 0, 0, -0.5 } };
+	static const vec3 square[] = {
+		{ -0.5, -0.5, 0 }, { 0.5, -0.5, 0 }, { 0.5, 0.5, 0 }, { -0.5, 0.5, 0 }
+	};
 	switch (shape) {
 	case TEST_SPHERE:
 		return make_sphere(0.5);
@@ -136,7 +137,9 @@ enum status test_batch(struct world *world, struct command *commands, uint32_t c
 		       struct batch_result *result)
 {
 	static uint64_t number;
-	struct batch batch = { .session = 1, .number = ++number, .commands = commands, .count = count };
+	struct batch batch = {
+		.session = 1, .number = ++number, .commands = commands, .count = count
+	};
 	struct batch_result own;
 	result = result != NULL ? result : &own;
 	enum status status = world_apply(world, &batch, 1, result);
@@ -227,12 +230,12 @@ void test_check(const struct world *world)
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		struct body_view v = test_body(world, ids[i]);
-		sum += body_hash(v.id, v.status,
-				 (double[3]){ v.position.x, v.position.y, v.position.z },
-				 (double[4]){ v.rotation.w, v.rotation.x, v.rotation.y, v.rotation.z },
-				 (double[3]){ v.velocity.x, v.velocity.y, v.velocity.z },
-				 (double[3]){ v.angular_velocity.x, v.angular_velocity.y,
-					      v.angular_velocity.z });
+		sum += body_hash(
+			v.id, v.status, (double[3]){ v.position.x, v.position.y, v.position.z },
+			(double[4]){ v.rotation.w, v.rotation.x, v.rotation.y, v.rotation.z },
+			(double[3]){ v.velocity.x, v.velocity.y, v.velocity.z },
+			(double[3]){ v.angular_velocity.x, v.angular_velocity.y,
+				     v.angular_velocity.z });
 	}
 	free(ids);
 	if (body_hash_finish(world_info(world).tick, sum, count) != world_tick_hash(world))

@@ -9,15 +9,15 @@
 enum test_shape {
 	TEST_SPHERE, /* radius ½ m */
 	TEST_CAPSULE,
-	TEST_BOX, /* a cube of 1 m */
-	TEST_HULL, /* an octahedron */
-	TEST_PLANE, /* y ≤ 0 */
-	TEST_MESH, /* hilly ground of 16 m by 16 m */
-	TEST_POLYGON, /* a square of 1 m, for planar worlds */
+	TEST_BOX,      /* a cube of 1 m */
+	TEST_HULL,     /* an octahedron */
+	TEST_PLANE,    /* y ≤ 0 */
+	TEST_MESH,     /* hilly ground of 16 m by 16 m */
+	TEST_POLYGON,  /* a square of 1 m, for planar worlds */
 	TEST_TRIANGLE, /* the same, with a rounded edge */
 	TEST_SHAPES,
 	/* Not among those that are drawn from or counted; made when they are first asked for. */
-	TEST_RING, /* a torus as a field, radii 0.6 and 0.2 m */
+	TEST_RING,  /* a torus as a field, radii 0.6 and 0.2 m */
 	TEST_BLOCK, /* an L of cubes of ½ m as a field */
 	TEST_SHAPES_ALL,
 };

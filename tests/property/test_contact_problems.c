@@ -58,13 +58,12 @@ static double violation(const struct lcp_problem *problem, const struct bench *b
  * Then it is no problem of this family any more. */
 static bool spoiled(const struct lcp_problem *problem, const double *z)
 {
-	double2 curve = {0, 0}, down = {0, 0};
+	double2 curve = { 0, 0 }, down = { 0, 0 };
 	for (uint32_t i = 0; i < problem->count; i++) {
-		double2 sum = {0, 0};
+		double2 sum = { 0, 0 };
 		for (uint32_t j = 0; j < problem->count; j++)
 			sum = double2_add(
-				sum,
-				double2_product(problem->a[i * problem->stride + j], z[j]));
+				sum, double2_product(problem->a[i * problem->stride + j], z[j]));
 		curve = double2_add(curve, double2_mul_double(sum, z[i]));
 		down = double2_add(down, double2_product(problem->b[i], z[i]));
 	}
@@ -78,7 +77,7 @@ START_TEST(no_random_problem_fails)
 	struct solver_options options = solver_options_default();
 	struct gen_lcp gen;
 	struct bench bench;
-	uint32_t count = setting("CAIRN_SOLVER_COUNT", 10000), statuses[SOLVER_STATUSES] = {0};
+	uint32_t count = setting("CAIRN_SOLVER_COUNT", 10000), statuses[SOLVER_STATUSES] = { 0 };
 	double worst = 0;
 	gen_lcp_init(&gen, 24);
 	bench_init(&bench, 24);

@@ -32,7 +32,7 @@ struct conditions {
 
 static struct conditions judge(const struct qp_problem *qp, const double *x, const double *lambda)
 {
-	struct conditions at = {0};
+	struct conditions at = { 0 };
 	uint32_t n = qp->variables;
 	long double value = 0, lower = 0, most = 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -132,7 +132,8 @@ static bool is_ray(const struct qp_problem *qp, const double *p)
 struct tally {
 	uint32_t count[SOLVER_STATUSES];
 	uint32_t right, as_such, fallbacks;
-	uint32_t untrue; /* SOLVED that does not hold, a proof that proves nothing, the wrong one of both */
+	uint32_t
+		untrue; /* SOLVED that does not hold, a proof that proves nothing, the wrong one of both */
 	double ms;
 };
 
@@ -146,15 +147,15 @@ static void judge_one(const struct qp_problem *qp, enum gen_qp_family family,
 	switch (result.status) {
 	case SOLVER_SOLVED: {
 		struct conditions at = judge(qp, x, lambda);
-		true_answer = holds(at) && family != GEN_QP_INFEASIBLE &&
-			      family != GEN_QP_UNBOUNDED;
+		true_answer =
+			holds(at) && family != GEN_QP_INFEASIBLE && family != GEN_QP_UNBOUNDED;
 		tally->right += true_answer;
 		tally->as_such += true_answer && holds_as_such(at);
 		break;
 	}
 	case SOLVER_INFEASIBLE:
-		true_answer = family == GEN_QP_INFEASIBLE &&
-			      reach_of(qp, result.certificate) >= 1e6L;
+		true_answer =
+			family == GEN_QP_INFEASIBLE && reach_of(qp, result.certificate) >= 1e6L;
 		tally->right += true_answer;
 		break;
 	case SOLVER_UNBOUNDED:
@@ -180,7 +181,7 @@ START_TEST(what_is_said_of_a_hard_program_is_true)
 	struct rng rng = rng_seeded(check_seed() + 1000 * (uint64_t)_i);
 	struct solver_options options = solver_options_default();
 	struct qp_dual_active_set solver;
-	struct tally tally = {.ms = 0};
+	struct tally tally = { .ms = 0 };
 	struct gen_qp gen;
 	uint32_t count = setting("CAIRN_SOLVER_COUNT", 300), size = setting("CAIRN_QP_SIZE", 16);
 	gen_qp_init(&gen, size);
@@ -192,8 +193,8 @@ START_TEST(what_is_said_of_a_hard_program_is_true)
 	for (uint32_t i = 0; i < count; i++) {
 		gen_qp_random(&gen, family, &rng, size);
 		clock_t begin = clock();
-		struct solver_result result = qp_dual_active_set_solve(
-			&solver, &gen.problem, &options, x, lambda, NULL);
+		struct solver_result result =
+			qp_dual_active_set_solve(&solver, &gen.problem, &options, x, lambda, NULL);
 		tally.ms += (double)(clock() - begin) * 1e3 / CLOCKS_PER_SEC;
 		judge_one(&gen.problem, family, result, x, lambda, &tally);
 	}

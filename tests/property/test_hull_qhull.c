@@ -57,8 +57,8 @@ static vec3 lattice(uint32_t side)
 	return vec3_make(x, y, z);
 }
 
-static const char *const FAMILY[FAMILIES] = { "in a cube",   "on a sphere", "on a turned box",
-					      "on a lattice", "prism",	    "repeated",
+static const char *const FAMILY[FAMILIES] = { "in a cube",    "on a sphere", "on a turned box",
+					      "on a lattice", "prism",	     "repeated",
 					      "thin" };
 
 static vec3 point_of(uint32_t family, uint32_t i, uint32_t count, vec3 half, uint32_t side)
@@ -105,8 +105,8 @@ static void check_cloud(const char *name, const vec3 *points, uint32_t count, st
 	ck_assert_msg(status == STATUS_OK || status == STATUS_TOO_LARGE, "%s: %s", name, why.text);
 	double expected = qhull_volume(points, count);
 	double off = scalar_abs(build.cloud_volume - expected) / (size * size * size);
-	ck_assert_msg(off <= 1e-12, "%s: volume %.17g, Qhull has %.17g", name,
-		      build.cloud_volume, expected);
+	ck_assert_msg(off <= 1e-12, "%s: volume %.17g, Qhull has %.17g", name, build.cloud_volume,
+		      expected);
 	worst->volume = scalar_max(worst->volume, off);
 	/* Asserted once: Check writes a line for each assertion. */
 	double outside = 0;

@@ -20,7 +20,8 @@ static void show_make(struct show *self, const char *name, const char *method)
 	struct scene *scene;
 	struct reason why = { 0 };
 	const char *source = getenv("CAIRN_SRCDIR");
-	snprintf(path, sizeof path, "%s/clients/scenes/%s.yaml", source != NULL ? source : ".", name);
+	snprintf(path, sizeof path, "%s/clients/scenes/%s.yaml", source != NULL ? source : ".",
+		 name);
 	*self = (struct show){ 0 };
 	shape_book_init(&self->book);
 	enum status status = scene_load(path, &scene, &why);
@@ -71,13 +72,20 @@ static const struct {
 	double error; /* m, rad: no joint is farther apart in any tick */
 	uint32_t broken;
 } SHOWS[] = {
-	{ "door", NULL, 400, 0.02, 1 },	      { "bridge", NULL, 600, 0.1, 0 },
-	{ "chain", NULL, 600, 0.05, 0 },      { "crane", NULL, 1320, 0.02, 0 },
-	{ "car", NULL, 900, 0.02, 0 },	      { "ragdolls", NULL, 600, 0.2, 0 },
-	{ "escapement", NULL, 1200, 2e-3, 0 }, { "cradle", NULL, 1200, 1e-3, 0 },
-	{ "door", "lcp", 400, 1e-6, 1 },      { "chain", "lcp", 300, 0.01, 0 },
-	{ "cradle", "lcp", 1200, 1e-6, 0 },   { "joints", NULL, 600, 0.02, 1 },
-	{ "joints", "lcp", 600, 1e-6, 1 },    { "joints", "projection", 600, 1e-6, 1 },
+	{ "door", NULL, 400, 0.02, 1 },
+	{ "bridge", NULL, 600, 0.1, 0 },
+	{ "chain", NULL, 600, 0.05, 0 },
+	{ "crane", NULL, 1320, 0.02, 0 },
+	{ "car", NULL, 900, 0.02, 0 },
+	{ "ragdolls", NULL, 600, 0.2, 0 },
+	{ "escapement", NULL, 1200, 2e-3, 0 },
+	{ "cradle", NULL, 1200, 1e-3, 0 },
+	{ "door", "lcp", 400, 1e-6, 1 },
+	{ "chain", "lcp", 300, 0.01, 0 },
+	{ "cradle", "lcp", 1200, 1e-6, 0 },
+	{ "joints", NULL, 600, 0.02, 1 },
+	{ "joints", "lcp", 600, 1e-6, 1 },
+	{ "joints", "projection", 600, 1e-6, 1 },
 	{ "joints", "reflection", 600, 1e-6, 1 },
 };
 
@@ -87,8 +95,8 @@ START_TEST(joints_hold_together)
 	show_make(&show, SHOWS[_i].scene, SHOWS[_i].method);
 	for (uint32_t i = 0; i < SHOWS[_i].ticks; i++)
 		show_step(&show);
-	ck_assert_msg(show.error < SHOWS[_i].error, "%s: %g is not below %g", SHOWS[_i].scene, show.error,
-		      SHOWS[_i].error);
+	ck_assert_msg(show.error < SHOWS[_i].error, "%s: %g is not below %g", SHOWS[_i].scene,
+		      show.error, SHOWS[_i].error);
 	ck_assert_uint_eq(show.broken, SHOWS[_i].broken);
 	show_release(&show);
 }
@@ -251,7 +259,8 @@ static void watch_cradle(const char *method, double least)
 		show_step(&show);
 		for (body_id id = 2; id < 7; id++) {
 			struct body_view ball = body(&show, id);
-			energy += vec3_length_squared(ball.velocity) / (2 * 9.81) + ball.position.y - 1;
+			energy += vec3_length_squared(ball.velocity) / (2 * 9.81) +
+				  ball.position.y - 1;
 			farthest = fmax(farthest, id == 6 ? ball.position.x - 1.004 : 0);
 		}
 		ck_assert_msg(energy < start * 1.01, "%g m of %g m", energy, start);
@@ -279,7 +288,17 @@ static double coordinate(const struct show *self, joint_id id, uint32_t axis)
 /* Motors are where and as fast as they are to be, limits hold, the latch breaks, ropes get no longer. */
 START_TEST(every_type_does_its_work)
 {
-	enum { FAN = 14, FIRST_WHEEL = 23, WIPER = 14, PISTON, DRILL, DOLL, DRAWN = 19, GANTRY, ROPE = 29 };
+	enum {
+		FAN = 14,
+		FIRST_WHEEL = 23,
+		WIPER = 14,
+		PISTON,
+		DRILL,
+		DOLL,
+		DRAWN = 19,
+		GANTRY,
+		ROPE = 29
+	};
 	struct show show;
 	show_make(&show, "joints", METHODS[_i]);
 	double slack = _i == 0 ? 0.01 : 1e-6, driven = 0;
@@ -287,8 +306,8 @@ START_TEST(every_type_does_its_work)
 		show_step(&show);
 		double swing = coordinate(&show, DOLL, 4) / RADIANS_PER_DEGREE;
 		double twist = fabs(coordinate(&show, DOLL, 3)) / RADIANS_PER_DEGREE;
-		ck_assert_msg(swing < 60 + 60 * slack && twist < 40 + 60 * slack, "%g and %g degrees", swing,
-			      twist);
+		ck_assert_msg(swing < 60 + 60 * slack && twist < 40 + 60 * slack,
+			      "%g and %g degrees", swing, twist);
 		ck_assert_double_lt(fabs(coordinate(&show, GANTRY, 0)), 0.5 + slack);
 		ck_assert_double_lt(coordinate(&show, ROPE, 0), 2 + slack);
 		ck_assert_double_lt(coordinate(&show, ROPE + 1, 0), 0.4 + slack);
@@ -302,7 +321,8 @@ START_TEST(every_type_does_its_work)
 		ck_assert_double_eq_tol(coordinate(&show, DRILL, 0), -0.5, slack);
 		if (tick % 60 == 0) {
 			static const double table[] = { 0, 0.8, -0.8 };
-			ck_assert_double_eq_tol(coordinate(&show, PISTON, 0), table[tick / 60 % 3], 2e-3);
+			ck_assert_double_eq_tol(coordinate(&show, PISTON, 0), table[tick / 60 % 3],
+						2e-3);
 		}
 	}
 	ck_assert_double_gt(driven, 0.5 - 1e-3);

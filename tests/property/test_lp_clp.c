@@ -79,8 +79,9 @@ static double residual_clp(void)
 			   gen.scratch);
 }
 
-static const char *const families[] = { "boxed",     "general", "integer", "degenerate", "redundant",
-					"equations", "free",	"empty",   "scales",	 "assignment" };
+static const char *const families[] = { "boxed",     "general",	  "integer", "degenerate",
+					"redundant", "equations", "free",    "empty",
+					"scales",    "assignment" };
 
 /* One problem: our answer proves itself, and CLP's is the same. Returns our status. */
 static enum solver_status compare(const char *what, uint32_t number)
@@ -99,17 +100,17 @@ static enum solver_status compare(const char *what, uint32_t number)
 		double size = 1 + terms_clp(), off = fabs(result.objective - theirs) / size;
 		ck_assert_msg(result.residual <= options.tolerance, "%s %u: residual %g", what,
 			      number, result.residual);
-		ck_assert_msg(failed || verdict == 0, "%s %u: solved (%.12g), CLP says %d", what, number,
-			      result.objective, verdict);
-		ck_assert_msg(failed || off <= 1e-9, "%s %u: %.12g (residual %.3g), CLP %.12g (%.3g)", what,
-			      number,
+		ck_assert_msg(failed || verdict == 0, "%s %u: solved (%.12g), CLP says %d", what,
+			      number, result.objective, verdict);
+		ck_assert_msg(failed || off <= 1e-9,
+			      "%s %u: %.12g (residual %.3g), CLP %.12g (%.3g)", what, number,
 			      result.objective, result.residual, theirs, residual_clp());
 	} else if (result.status == SOLVER_INFEASIBLE) {
 		ck_assert_msg(lp_infeasibility(&gen.problem, result.certificate) > 0,
 			      "%s %u: no proof", what, number);
 		/* Its "unbounded" means that the dual has no solution, which may hold as well. */
-		ck_assert_msg(failed || verdict != 0, "%s %u: infeasible, CLP says %d", what, number,
-			      verdict);
+		ck_assert_msg(failed || verdict != 0, "%s %u: infeasible, CLP says %d", what,
+			      number, verdict);
 	} else if (result.status == SOLVER_UNBOUNDED) {
 		/* A feasible point and a ray are a proof; CLP sometimes stops far out on it. */
 		ck_assert_msg(lp_unboundedness(&gen.problem, result.certificate, gen.scratch) > 0,

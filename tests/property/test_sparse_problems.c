@@ -15,7 +15,7 @@ START_TEST(no_answer_is_wrong)
 	struct solver_options options = solver_options_default();
 	const char *text = getenv("CAIRN_SOLVER_COUNT");
 	uint32_t count = text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 2000;
-	uint32_t statuses[SOLVER_STATUSES] = {0}, factors = 0;
+	uint32_t statuses[SOLVER_STATUSES] = { 0 }, factors = 0;
 	double worst = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		struct gen_sparse gen = gen_sparse_random(family, &rng, i % 10 == 0 ? 48 : 16);

@@ -47,7 +47,8 @@ static struct yard open_yard(uint32_t columns, uint32_t height)
 	commands[count].spawn.status = BODY_STATIC;
 	commands[count++].spawn.shapes = (struct attachment_list){ &plane, 1 };
 	for (uint32_t i = 0; i < columns * height; i++)
-		commands[count++] = box_at((double)(i / height) * 1.5, 0.5 + (double)(i % height), 0);
+		commands[count++] =
+			box_at((double)(i / height) * 1.5, 0.5 + (double)(i % height), 0);
 	ck_assert_int_eq(sim_step(yard.keeper, yard.world, 1, 0, commands, count)->type,
 			 MESSAGE_STEPPED);
 	return yard;
@@ -94,7 +95,8 @@ START_TEST(the_ground_lifts_what_rests_on_it_by_its_weight_in_every_profile)
 	static const double turns[] = { 0, 0, 0.0069, 0.000027 };
 	struct yard yard = open_yard(2, 3);
 	for (uint32_t i = 0; i < WATCHERS; i++)
-		sim_subscribe(yard.keeper, 1 + i, yard.world, WITH_CONTACTS, (enum wire_profile)i, 1, 0);
+		sim_subscribe(yard.keeper, 1 + i, yard.world, WITH_CONTACTS, (enum wire_profile)i,
+			      1, 0);
 	step(&yard, 120);
 	double weight = 6 * 1000 * 9.81 / 60;
 	for (uint32_t i = 0; i < WATCHERS; i++) {
@@ -146,7 +148,8 @@ START_TEST(the_host_tells_contacts_only_while_somebody_watches)
 	sim_subscribe(yard.keeper, 1, yard.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
 	step(&yard, 3);
 	ck_assert(sim_caught_up(yard.keeper, 1, NS_PER_S));
-	ck_assert(!served(&yard)->host->contacts_wanted && !fanout_view(served(&yard)->fanout)->contacts);
+	ck_assert(!served(&yard)->host->contacts_wanted &&
+		  !fanout_view(served(&yard)->fanout)->contacts);
 	for (uint64_t sub = 2; sub < 5; sub++) {
 		/* In a world that stands still, as well. */
 		struct message end;
@@ -198,7 +201,8 @@ START_TEST(mirrors_hold_the_contacts_of_the_world_through_falls_sleep_and_remova
 		who.ack_delay_max = (20 + 60 * i) * NS_PER_MS;
 		struct sim_client *client = server_sim_guest(yard.sim, &who);
 		sim_join(client, yard.world);
-		sim_subscribe(client, 1, yard.world, WITH_CONTACTS, (enum wire_profile)i, 1 + i % 3, 0);
+		sim_subscribe(client, 1, yard.world, WITH_CONTACTS, (enum wire_profile)i, 1 + i % 3,
+			      0);
 		sim_subscribe_part(client, 2, yard.world, WITH_CONTACTS, (enum wire_profile)i, 0,
 				   i % 2 * 3000, &area, 1, NULL, 0);
 	}
@@ -233,7 +237,8 @@ static Suite *make(void)
 	tcase_add_test(column, what_sleeps_costs_nothing_and_tells_when_it_wakes);
 	tcase_add_test(column, the_host_tells_contacts_only_while_somebody_watches);
 	tcase_add_test(column, who_takes_small_frames_only_is_refused_by_name);
-	tcase_add_test(column, mirrors_hold_the_contacts_of_the_world_through_falls_sleep_and_removal);
+	tcase_add_test(column,
+		       mirrors_hold_the_contacts_of_the_world_through_falls_sleep_and_removal);
 	suite_add_tcase(suite, column);
 	return suite;
 }

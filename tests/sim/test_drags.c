@@ -46,7 +46,8 @@ static struct room open_room(uint64_t seed, const char *data, bool runs)
 	sim_step(room.keeper, room.world, 1, 0, commands, 4);
 	sim_subscribe(room.keeper, 1, room.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
 	if (runs)
-		ck_assert_int_eq(sim_control(room.keeper, room.world, WIRE_CONTROL_RESUME, 0), STATUS_OK);
+		ck_assert_int_eq(sim_control(room.keeper, room.world, WIRE_CONTROL_RESUME, 0),
+				 STATUS_OK);
 	return room;
 }
 
@@ -73,7 +74,8 @@ static struct command joint(enum joint_type type, int64_t body, uint32_t owner)
 	return command;
 }
 
-static int64_t make(struct sim_client *client, uint32_t world, const struct command *commands, uint32_t count)
+static int64_t make(struct sim_client *client, uint32_t world, const struct command *commands,
+		    uint32_t count)
 {
 	struct sim_result *result = sim_await_result(
 		client, world, sim_commands(client, world, commands, count, 0, WIRE_LATE_APPLY));
@@ -85,7 +87,8 @@ static int64_t make(struct sim_client *client, uint32_t world, const struct comm
 /* A drag of a client's own, on a body of its own. */
 static int64_t grip(struct sim_client *client, uint32_t world)
 {
-	struct command commands[] = { sim_spawn(0, 3, 0, 9, false), joint(JOINT_DRAG, -1, client->session) };
+	struct command commands[] = { sim_spawn(0, 3, 0, 9, false),
+				      joint(JOINT_DRAG, -1, client->session) };
 	return make(client, world, commands, 2);
 }
 
@@ -123,8 +126,10 @@ START_TEST(a_drag_ends_with_the_session_that_owns_it_and_nothing_else_does)
 	struct sim_client *other = guest(room.sim, "player", false);
 	sim_join(hand, room.world);
 	sim_join(other, room.world);
-	int64_t held[] = { grip(hand, room.world), grip(hand, room.world) }, theirs = grip(other, room.world);
-	struct command stays[] = { joint(JOINT_DRAG, 1, 0), joint(JOINT_SPHERICAL, 2, hand->session) };
+	int64_t held[] = { grip(hand, room.world), grip(hand, room.world) },
+		theirs = grip(other, room.world);
+	struct command stays[] = { joint(JOINT_DRAG, 1, 0),
+				   joint(JOINT_SPHERICAL, 2, hand->session) };
 	int64_t nobodys = make(room.keeper, room.world, &stays[0], 1);
 	int64_t hinge = make(room.keeper, room.world, &stays[1], 1);
 	server_sim_run(room.sim, NS_PER_S);
@@ -179,7 +184,8 @@ START_TEST(a_drag_that_is_still_on_its_way_ends_with_its_session)
 	ck_assert_int_eq(sim_control(room.keeper, room.world, WIRE_CONTROL_LOCKSTEP, 0), STATUS_OK);
 	struct sim_client *hand = guest(room.sim, _i & 1 ? "player" : "controller", false);
 	sim_join(hand, room.world);
-	struct command commands[] = { sim_spawn(0, 3, 0, 9, false), joint(JOINT_DRAG, -1, hand->session) };
+	struct command commands[] = { sim_spawn(0, 3, 0, 9, false),
+				      joint(JOINT_DRAG, -1, hand->session) };
 	sim_commands(hand, room.world, commands, 2, 0, WIRE_LATE_APPLY);
 	server_sim_run(room.sim, NS_PER_S);
 	sim_disconnect(hand);
@@ -263,7 +269,8 @@ START_TEST(a_file_lets_go_where_the_world_did_and_a_new_daemon_of_what_is_left)
 	char directory[RECORDER_PATH];
 	recorder_directory(directory);
 	struct room room = open_room(check_seed() + (uint64_t)_i, directory, _i & 1);
-	struct sim_client *hand = guest(room.sim, "player", false), *late = guest(room.sim, "player", false);
+	struct sim_client *hand = guest(room.sim, "player", false),
+			  *late = guest(room.sim, "player", false);
 	sim_join(hand, room.world);
 	sim_join(late, room.world);
 	int64_t held = grip(hand, room.world), left = grip(late, room.world);
@@ -294,11 +301,14 @@ static Suite *make_suite(void)
 	Suite *suite = suite_create("sim/drags");
 	TCase *drags = tcase_create("drags");
 	tcase_set_timeout(drags, 60);
-	tcase_add_loop_test(drags, a_drag_ends_with_the_session_that_owns_it_and_nothing_else_does, 0, 12);
-	tcase_add_loop_test(drags, a_drag_outlives_the_connection_and_not_the_time_to_come_back, 0, 4);
+	tcase_add_loop_test(drags, a_drag_ends_with_the_session_that_owns_it_and_nothing_else_does,
+			    0, 12);
+	tcase_add_loop_test(drags, a_drag_outlives_the_connection_and_not_the_time_to_come_back, 0,
+			    4);
 	tcase_add_loop_test(drags, a_drag_that_is_still_on_its_way_ends_with_its_session, 0, 6);
 	tcase_add_loop_test(drags, a_world_that_goes_on_from_an_image_is_held_by_nobody, 0, 4);
-	tcase_add_loop_test(drags, a_file_lets_go_where_the_world_did_and_a_new_daemon_of_what_is_left, 0, 4);
+	tcase_add_loop_test(
+		drags, a_file_lets_go_where_the_world_did_and_a_new_daemon_of_what_is_left, 0, 4);
 	suite_add_tcase(suite, drags);
 	return suite;
 }

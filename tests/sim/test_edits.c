@@ -111,8 +111,8 @@ START_TEST(a_step_of_no_ticks_carries_commands_and_looks)
 END_TEST
 
 /* STEP with one command, which is refused. */
-static const struct message *step_refused(struct sim_client *client, uint32_t world, uint64_t request,
-					  uint64_t n, bool anyway)
+static const struct message *step_refused(struct sim_client *client, uint32_t world,
+					  uint64_t request, uint64_t n, bool anyway)
 {
 	uint8_t bytes[256];
 	struct wire_packer out = wire_packer_over(bytes, sizeof bytes);

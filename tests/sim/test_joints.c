@@ -43,8 +43,8 @@ static struct yard open_yard(uint64_t seed, uint32_t bodies)
 	command_defaults(&commands[count], COMMAND_GRAVITY);
 	commands[count++].gravity.gravity = (vec3){ 0, 0, 0 };
 	for (uint32_t i = 0; i < bodies; i++) {
-		commands[count] = sim_spawn(spread(&yard, 12), spread(&yard, 12), spread(&yard, 12),
-					    i, true);
+		commands[count] =
+			sim_spawn(spread(&yard, 12), spread(&yard, 12), spread(&yard, 12), i, true);
 		commands[count++].spawn.velocity =
 			(vec3){ spread(&yard, 2), spread(&yard, 2), spread(&yard, 2) };
 	}
@@ -161,20 +161,22 @@ static void act(struct yard *yard)
 static void watch(struct yard *yard)
 {
 	const struct wire_area ball = { .kind = WIRE_AREA_BALL, .numbers = { 0, 0, 0, 8 } };
-	const struct wire_area moving = { .kind = WIRE_AREA_BALL, .body = 3, .numbers = { 0, 0, 0, 5 } };
+	const struct wire_area moving = { .kind = WIRE_AREA_BALL,
+					  .body = 3,
+					  .numbers = { 0, 0, 0, 5 } };
 	const uint32_t follow[2] = { 2, 5 };
 	for (uint32_t i = 0; i < WATCHERS; i++) {
 		struct sim_client_options who = sim_client_options_default();
 		enum wire_profile profile = (enum wire_profile)i;
 		who.ack_delay_max = (2 + 60 * i) * NS_PER_MS;
 		who.resumes = true;
-		who.joints = i == 2 ? WIRE_JOINT_COORDINATES | WIRE_JOINT_OWNER
-				    : WIRE_JOINT_COLUMNS_ALL;
+		who.joints =
+			i == 2 ? WIRE_JOINT_COORDINATES | WIRE_JOINT_OWNER : WIRE_JOINT_COLUMNS_ALL;
 		struct sim_client *client = server_sim_guest(yard->sim, &who);
 		sim_join(client, yard->world);
 		sim_subscribe(client, 1, yard->world, WIRE_COLUMNS_TICK, profile, 1 + i % 3, 0);
-		sim_subscribe_part(client, 2, yard->world, WIRE_COLUMNS_TICK, profile, 0, 0, &ball, 1,
-				   NULL, 0);
+		sim_subscribe_part(client, 2, yard->world, WIRE_COLUMNS_TICK, profile, 0, 0, &ball,
+				   1, NULL, 0);
 		sim_subscribe_part(client, 3, yard->world, WIRE_COLUMNS_ALL, profile, 0, 0, &moving,
 				   1, follow, 2);
 		sim_subscribe_part(client, 4, yard->world, WIRE_COLUMNS_TICK, profile, 0, 20000,
@@ -185,8 +187,7 @@ static void watch(struct yard *yard)
 /* A connection that ends, or takes nothing for a while; a camera that moves. */
 static void disturb(struct yard *yard)
 {
-	struct sim_client *client =
-		yard->sim->clients[1 + rng_below(&yard->rng, WATCHERS)];
+	struct sim_client *client = yard->sim->clients[1 + rng_below(&yard->rng, WATCHERS)];
 	struct sim_subscription *part = sim_subscription(client, 2 + rng_below(&yard->rng, 2));
 	struct wire_area ball = { .kind = WIRE_AREA_BALL, .numbers = { 0, 0, 0, 8 } };
 	uint32_t follow = (uint32_t)any_body(yard);
@@ -220,7 +221,8 @@ static void go_back(struct yard *yard, bool save)
 		ask.restore.world = yard->world;
 		ask.restore.name = wire_text("then");
 	}
-	ck_assert_int_eq(sim_try(yard->keeper, &ask, save ? MESSAGE_SAVED : MESSAGE_RESTORED), STATUS_OK);
+	ck_assert_int_eq(sim_try(yard->keeper, &ask, save ? MESSAGE_SAVED : MESSAGE_RESTORED),
+			 STATUS_OK);
 }
 
 static uint64_t shown_joints(const struct yard *yard)
@@ -292,7 +294,8 @@ static struct yard open_pair(void)
 	commands[2] = sim_spawn(30, 0, 0, 0, true);
 	commands[3] = a_joint(1, 2, JOINT_FIXED);
 	commands[3].joint_create.point_a = (vec3){ 1.5, 0, 0 };
-	ck_assert_int_eq(sim_step(yard.keeper, yard.world, 1, 0, commands, 4)->type, MESSAGE_STEPPED);
+	ck_assert_int_eq(sim_step(yard.keeper, yard.world, 1, 0, commands, 4)->type,
+			 MESSAGE_STEPPED);
 	yard.keeper->options.joints = WIRE_JOINT_COLUMNS_ALL;
 	return yard;
 }
@@ -322,7 +325,8 @@ START_TEST(the_host_tells_joints_only_while_somebody_watches)
 		const struct view_joints *joints = &fanout_view(served(&yard)->fanout)->joints;
 		ck_assert(!served(&yard)->host->joints_wanted && joints->rows.items == NULL);
 		/* In a world that stands still, as well. */
-		sim_subscribe(yard.keeper, sub, yard.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_VIEW, 1, 0);
+		sim_subscribe(yard.keeper, sub, yard.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_VIEW, 1,
+			      0);
 		ck_assert_uint_eq(joints_of(&yard, sub), 1);
 		ck_assert(served(&yard)->host->joints_wanted && joints->rows.count == 1);
 		unsubscribe(&yard, sub);
@@ -370,10 +374,10 @@ START_TEST(a_joint_is_seen_by_whoever_sees_one_of_its_bodies)
 	const struct wire_area nowhere = { .kind = WIRE_AREA_BALL, .numbers = { 0, 90, 0, 1 } };
 	const uint32_t second = 2, third = 3;
 	struct command command;
-	sim_subscribe_part(yard.keeper, 1, yard.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_SIM, 0, 0, &here,
-			   1, NULL, 0);
-	sim_subscribe_part(yard.keeper, 2, yard.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_PLAIN, 0, 0, NULL,
-			   0, &third, 1);
+	sim_subscribe_part(yard.keeper, 1, yard.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_SIM, 0, 0,
+			   &here, 1, NULL, 0);
+	sim_subscribe_part(yard.keeper, 2, yard.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_PLAIN, 0, 0,
+			   NULL, 0, &third, 1);
 	ck_assert_uint_eq(joints_of(&yard, 1), 1);
 	ck_assert_uint_eq(joints_of(&yard, 2), 0);
 	/* The eye turns: to the other end, to nothing, and back. */
@@ -403,8 +407,8 @@ START_TEST(the_hash_of_all_joints_is_that_of_a_whole_mirror)
 	sim_subscribe(yard.keeper, 1, yard.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
 	for (uint32_t n = 0; n < 20; n++) {
 		act(&yard);
-		const struct message *stepped =
-			sim_step(yard.keeper, yard.world, 1 + n % 3, WIRE_WANT_JOINTS_HASH, NULL, 0);
+		const struct message *stepped = sim_step(yard.keeper, yard.world, 1 + n % 3,
+							 WIRE_WANT_JOINTS_HASH, NULL, 0);
 		ck_assert_int_eq(stepped->type, MESSAGE_STEPPED);
 		struct wire_hash hash = stepped->stepped.joints_hash;
 		ck_assert(hash.set && !stepped->stepped.state_hash.set);
@@ -413,7 +417,8 @@ START_TEST(the_hash_of_all_joints_is_that_of_a_whole_mirror)
 		ck_assert_uint_eq(mirror_joints_hash(&mirror->joints, mirror->tick), hash.value);
 	}
 	ck_assert_uint_gt(sim_subscription(yard.keeper, 1)->mirror.joints.count, 1);
-	ck_assert(!sim_step(yard.keeper, yard.world, 1, WIRE_WANT_HASH, NULL, 0)->stepped.joints_hash.set);
+	ck_assert(!sim_step(yard.keeper, yard.world, 1, WIRE_WANT_HASH, NULL, 0)
+			   ->stepped.joints_hash.set);
 	close_yard(&yard);
 }
 END_TEST
@@ -429,7 +434,8 @@ START_TEST(columns_that_are_none_are_refused_by_name)
 	ask.subscribe.joints = WIRE_JOINT_COLUMNS_ALL + 1;
 	ck_assert_int_eq(sim_try(yard.keeper, &ask, MESSAGE_SNAPSHOT), STATUS_RANGE);
 	const struct msg_error *error = sim_error(yard.keeper, 1);
-	ck_assert(error != NULL && error->field.bytes == 6 && memcmp(error->field.at, "joints", 6) == 0);
+	ck_assert(error != NULL && error->field.bytes == 6 &&
+		  memcmp(error->field.at, "joints", 6) == 0);
 	close_yard(&yard);
 }
 END_TEST
@@ -446,7 +452,8 @@ static Suite *make(void)
 	suite_add_tcase(suite, kind);
 	TCase *life = tcase_create("life");
 	tcase_set_timeout(life, getenv("SEEDS") != NULL ? 3600 : 120);
-	tcase_add_loop_test(life, mirrors_hold_the_joints_of_the_world_through_births_breaks_and_returns,
+	tcase_add_loop_test(life,
+			    mirrors_hold_the_joints_of_the_world_through_births_breaks_and_returns,
 			    0, (int)lives());
 	suite_add_tcase(suite, life);
 	return suite;

@@ -36,9 +36,9 @@ static const struct message *insist(struct run *run, struct sim_client *client,
 		run->answered += message != NULL;
 		if (message == NULL || message->type == answer)
 			return message;
-		ck_assert_msg(message->error.code == STATUS_NO_MEMORY, "message %d: status %d: %.*s",
-			      (int)request->type, (int)message->error.code,
-			      (int)message->error.text.bytes,
+		ck_assert_msg(message->error.code == STATUS_NO_MEMORY,
+			      "message %d: status %d: %.*s", (int)request->type,
+			      (int)message->error.code, (int)message->error.text.bytes,
 			      (const char *)message->error.text.at);
 	}
 	return NULL;
@@ -203,14 +203,13 @@ static void script(struct run *run)
 	sim_subscribe(run->player, 2, run->world, WIRE_COLUMNS_ALL, WIRE_PROFILE_VIEW, 1, 0);
 	const uint32_t one = 2;
 	run->player->options.joints = WIRE_JOINT_COLUMNS_ALL;
-	sim_subscribe_part(run->player, 3, run->world, WIRE_COLUMNS_TICK, WIRE_PROFILE_SIM, 0, 0, NULL, 0,
-			   &one, 1);
+	sim_subscribe_part(run->player, 3, run->world, WIRE_COLUMNS_TICK, WIRE_PROFILE_SIM, 0, 0,
+			   NULL, 0, &one, 1);
 	if (!named(run, MESSAGE_SAVE, MESSAGE_SAVED) ||
 	    !named(run, MESSAGE_CONTROL, MESSAGE_WORLD_INFO))
 		return;
 	play(run, 100);
-	if (!named(run, MESSAGE_FORK, MESSAGE_FORKED) ||
-	    !named(run, MESSAGE_INFO, MESSAGE_REPLY))
+	if (!named(run, MESSAGE_FORK, MESSAGE_FORKED) || !named(run, MESSAGE_INFO, MESSAGE_REPLY))
 		return;
 	if (!named(run, MESSAGE_RESTORE, MESSAGE_RESTORED))
 		return;
@@ -292,7 +291,8 @@ static uint64_t live(uint64_t fail_in, bool with_files)
 	uint64_t calls = 0;
 	if (run.sim != NULL) {
 		script(&run);
-		const struct served_world *served = worlds_find(&run.sim->server->worlds, run.world);
+		const struct served_world *served =
+			worlds_find(&run.sim->server->worlds, run.world);
 		bool made = served != NULL, failed = made && served->mode == WIRE_MODE_FAILED;
 		check_batches(&run);
 		serve_another(&run);

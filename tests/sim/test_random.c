@@ -25,7 +25,7 @@ START_TEST(whatever_happens_mirrors_are_the_world_and_batches_have_one_fate)
 END_TEST
 
 /* A journal that got room after its world had left the pool, as a restart waited for questions. */
-static const uint64_t found_by[] = {20242715};
+static const uint64_t found_by[] = { 20242715 };
 
 START_TEST(lives_that_once_failed_are_lived)
 {

@@ -133,7 +133,8 @@ START_TEST(a_lost_sessions_lease_is_free_when_its_kick_is_answered)
 	uint32_t session = holder->session;
 	sim_disconnect(holder);
 	server_sim_run(room.sim, NS_PER_S);
-	ck_assert_int_eq(sim_control(room.client, room.world, WIRE_CONTROL_RESUME, 1), STATUS_LEASED);
+	ck_assert_int_eq(sim_control(room.client, room.world, WIRE_CONTROL_RESUME, 1),
+			 STATUS_LEASED);
 	message_init(&kick, MESSAGE_KICK);
 	kick.kick.ref = sim_ref(admin);
 	kick.kick.session = session;

@@ -41,7 +41,8 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("tests/sim/smoke");
 	TCase *life = tcase_create("life");
-	tcase_add_loop_test(life, a_world_is_made_watched_stepped_and_everything_is_given_back, 0, 5);
+	tcase_add_loop_test(life, a_world_is_made_watched_stepped_and_everything_is_given_back, 0,
+			    5);
 	suite_add_tcase(suite, life);
 	return suite;
 }

@@ -102,9 +102,9 @@ START_TEST(a_snapshot_gives_the_same_future_again_in_another_epoch)
 	sim_step(client, world, 40, 0, &spawn, 1);
 	uint64_t future = sim_hash(client, world);
 	for (uint32_t epoch = 2; epoch < 5; epoch++) {
-		ck_assert_int_eq(named(client, MESSAGE_RESTORE, MESSAGE_RESTORED, world, "s", "",
-				       &answer),
-				 STATUS_OK);
+		ck_assert_int_eq(
+			named(client, MESSAGE_RESTORE, MESSAGE_RESTORED, world, "s", "", &answer),
+			STATUS_OK);
 		ck_assert_uint_eq(answer->restored.hash.value, saved);
 		ck_assert_uint_eq(answer->restored.epoch, epoch);
 		ck_assert(sim_caught_up(client, 1, NS_PER_S));
@@ -197,9 +197,9 @@ START_TEST(a_running_world_may_go_back_under_the_eyes_of_watchers)
 	sim_commands(client, world, &spawn, 1, 5000, WIRE_LATE_APPLY);
 	for (int i = 0; i < 10; i++) {
 		server_sim_run(sim, rng_below(&sim->rng, 300) * NS_PER_MS);
-		ck_assert_int_eq(named(client, MESSAGE_RESTORE, MESSAGE_RESTORED, world, "s", "",
-				       NULL),
-				 STATUS_OK);
+		ck_assert_int_eq(
+			named(client, MESSAGE_RESTORE, MESSAGE_RESTORED, world, "s", "", NULL),
+			STATUS_OK);
 	}
 	server_sim_run(sim, 200 * NS_PER_MS);
 	uint64_t batch = sim_commands(client, world, &spawn, 1, 0, WIRE_LATE_APPLY);
@@ -319,12 +319,12 @@ static uint64_t race(const char *directory, uint64_t seed)
 		commands[1].impulse.impulse.x = 40;
 		sim_commands(racer, world, commands, 2, 0, WIRE_LATE_APPLY);
 		if (i % 40 == 20)
-			ck_assert_int_eq(named(admin, MESSAGE_SAVE, MESSAGE_SAVED, world, "s", "",
-					       NULL),
-					 STATUS_OK);
+			ck_assert_int_eq(
+				named(admin, MESSAGE_SAVE, MESSAGE_SAVED, world, "s", "", NULL),
+				STATUS_OK);
 		if (i % 40 == 35)
-			ck_assert_int_eq(named(rival, MESSAGE_RESTORE, MESSAGE_RESTORED, world,
-					       "s", "", NULL),
+			ck_assert_int_eq(named(rival, MESSAGE_RESTORE, MESSAGE_RESTORED, world, "s",
+					       "", NULL),
 					 STATUS_OK);
 		server_sim_run(sim, rng_below(&sim->rng, 60) * NS_PER_MS);
 	}
@@ -432,10 +432,13 @@ static Suite *make(void)
 	Suite *suite = suite_create("tests/sim/snapshots");
 	TCase *snapshots = tcase_create("snapshots");
 	tcase_set_timeout(snapshots, 30);
-	tcase_add_loop_test(snapshots, a_snapshot_gives_the_same_future_again_in_another_epoch, 0, 3);
+	tcase_add_loop_test(snapshots, a_snapshot_gives_the_same_future_again_in_another_epoch, 0,
+			    3);
 	tcase_add_loop_test(snapshots,
-			    what_waited_in_a_world_is_done_in_its_copy_and_told_to_nobody_there, 0, 2);
-	tcase_add_loop_test(snapshots, a_running_world_may_go_back_under_the_eyes_of_watchers, 0, 5);
+			    what_waited_in_a_world_is_done_in_its_copy_and_told_to_nobody_there, 0,
+			    2);
+	tcase_add_loop_test(snapshots, a_running_world_may_go_back_under_the_eyes_of_watchers, 0,
+			    5);
 	suite_add_tcase(suite, snapshots);
 	TCase *ends = tcase_create("ends");
 	tcase_set_timeout(ends, 30);

@@ -14,13 +14,21 @@
 static const char *type_text(enum field_type type)
 {
 	static const char *const names[] = {
-		[FIELD_BODY] = "body",	   [FIELD_SHAPE] = "shape", [FIELD_JOINT] = "joint",
+		[FIELD_BODY] = "body",
+		[FIELD_SHAPE] = "shape",
+		[FIELD_JOINT] = "joint",
 		[FIELD_ENUM] = "enum",
-		[FIELD_U32] = "u32",	   [FIELD_INTEGER] = "int", [FIELD_F64] = "f64",
-		[FIELD_VEC3] = "vec3",	   [FIELD_QUAT] = "quat",   [FIELD_TEXT] = "text",
-		[FIELD_NAME] = "name",	   [FIELD_SEED] = "seed",
+		[FIELD_U32] = "u32",
+		[FIELD_INTEGER] = "int",
+		[FIELD_F64] = "f64",
+		[FIELD_VEC3] = "vec3",
+		[FIELD_QUAT] = "quat",
+		[FIELD_TEXT] = "text",
+		[FIELD_NAME] = "name",
+		[FIELD_SEED] = "seed",
 		[FIELD_ATTACHMENTS] = "attachments",
-		[FIELD_TARGETS] = "targets", [FIELD_POINTS] = "points",
+		[FIELD_TARGETS] = "targets",
+		[FIELD_POINTS] = "points",
 	};
 	return names[type];
 }
@@ -76,8 +84,7 @@ static void say_default(const struct command_field *field, bool needed)
 
 static void say_command(const struct command_info *info)
 {
-	static const char *const results[] = { "nothing", "a body id", "a shape id",
-					       "a joint id" };
+	static const char *const results[] = { "nothing", "a body id", "a shape id", "a joint id" };
 	printf("\n### %u %s\n\n", info->op, info->name);
 	say_cell(info->doc);
 	printf(". Yields %s.\n\n", results[info->result]);
@@ -111,7 +118,8 @@ static void say_parameters(void)
 		say_number(list[i].min);
 		printf(" … ");
 		say_number(list[i].max);
-		printf(" | %s | %s | ", list[i].unit, list[i].methods[0] != '\0' ? list[i].methods : "–");
+		printf(" | %s | %s | ", list[i].unit,
+		       list[i].methods[0] != '\0' ? list[i].methods : "–");
 		say_cell(list[i].doc);
 		if (list[i].old != NULL)
 			printf("; old name: `%s`", list[i].old);
@@ -270,7 +278,7 @@ static void say_fields(void)
 		for (uint32_t i = 0; i < info->column_count; i++) {
 			const struct column_info *column = &info->columns[i];
 			printf("| %u | `%s` | %s", column->number, column->name,
-				types[column->type]);
+			       types[column->type]);
 			if (column->length > 1)
 				printf(" × %u", column->length);
 			printf(" | ");
@@ -278,7 +286,8 @@ static void say_fields(void)
 			if (column->absent != 0)
 				printf(" (absent: %g)", column->absent);
 			if (column->flags & COLUMN_KEY)
-				printf(" (key%s)", column->flags & COLUMN_ID ? ", no two alike" : "");
+				printf(" (key%s)",
+				       column->flags & COLUMN_ID ? ", no two alike" : "");
 			printf("%s%s |\n", column->flags & COLUMN_UNHASHED ? " (not hashed)" : "",
 			       column->flags & COLUMN_UNCHARGED ? " (not charged)" : "");
 		}

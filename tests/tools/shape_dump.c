@@ -81,7 +81,8 @@ static int dump_parts(const struct mesh *mesh, double concavity, const char *mod
 	return 0;
 }
 
-static void dump_bricks(const struct distance_field *field, uint32_t axis, double level, double cell)
+static void dump_bricks(const struct distance_field *field, uint32_t axis, double level,
+			double cell)
 {
 	uint32_t u = (axis + 1) % 3, v = (axis + 2) % 3, at[3] = { 0 };
 	double depth = (level - vec3_get(field->origin, axis)) / field->cell / 8;
@@ -140,9 +141,10 @@ static void dump_node(const struct hierarchy *tree, uint32_t n)
 			print_point(vec3_add(aabb_centre(tree->boxes[n]),
 					     vec3_hadamard(sign, aabb_half(tree->boxes[n]))));
 		else
-			print_point(vec3_add(tree->obbs[n].centre,
-					     mat3_mul_vec(tree->obbs[n].axes,
-							   vec3_hadamard(sign, tree->obbs[n].half))));
+			print_point(
+				vec3_add(tree->obbs[n].centre,
+					 mat3_mul_vec(tree->obbs[n].axes,
+						      vec3_hadamard(sign, tree->obbs[n].half))));
 	}
 	printf("\n");
 }
@@ -150,11 +152,11 @@ static void dump_node(const struct hierarchy *tree, uint32_t n)
 static int dump_tree(const struct mesh *mesh, const char *kind, uint32_t level)
 {
 	struct hierarchy tree;
-	struct hierarchy_source source = { mesh->vertices, (const uint32_t(*)[3])mesh->triangles, NULL,
-					   mesh->triangle_count };
-	enum hierarchy_kind which = strcmp(kind, "aabb") == 0 ? HIERARCHY_AABB :
-				    strcmp(kind, "obb") == 0  ? HIERARCHY_OBB :
-								HIERARCHY_BALL;
+	struct hierarchy_source source = { mesh->vertices, (const uint32_t(*)[3])mesh->triangles,
+					   NULL, mesh->triangle_count };
+	enum hierarchy_kind which = strcmp(kind, "aabb") == 0  ? HIERARCHY_AABB
+				    : strcmp(kind, "obb") == 0 ? HIERARCHY_OBB
+							       : HIERARCHY_BALL;
 	if (hierarchy_build(&tree, which, &source) != STATUS_OK)
 		return 1;
 	for (uint32_t n = 0; n < tree.node_count; n++) {
@@ -169,7 +171,8 @@ static int dump_tree(const struct mesh *mesh, const char *kind, uint32_t level)
 int main(int count, char **arguments)
 {
 	if (count < 5) {
-		fprintf(stderr, "usage: shape_dump parts|field|tree FILE …, see the head of its source\n");
+		fprintf(stderr,
+			"usage: shape_dump parts|field|tree FILE …, see the head of its source\n");
 		return 2;
 	}
 	const char *what = arguments[1];

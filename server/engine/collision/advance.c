@@ -113,7 +113,8 @@ void advance_convex(const struct advance_body *a, const struct advance_body *b,
 		double speed = approach(a, b, proof.axis);
 		double way = scalar_max(proof.safe - LEFT * options->tolerance, 0);
 		double next = speed > 0 ? t + way / speed : t;
-		if ((speed <= 0 && proof.safe > 0) || (next > end && out->distance > options->tolerance)) {
+		if ((speed <= 0 && proof.safe > 0) ||
+		    (next > end && out->distance > options->tolerance)) {
 			out->outcome = ADVANCE_APART;
 			out->time = end;
 			return;

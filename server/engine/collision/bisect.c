@@ -21,8 +21,7 @@ static enum status look(struct search *search, double t, bool *overlap)
 	struct regions_options options = regions_options_default();
 	pose at_a = motion_at(search->motion_a, t), at_b = motion_at(search->motion_b, t);
 	pose b_in_a = pose_relative(at_a, at_b);
-	enum status status =
-		regions_find(search->regions, search->a, search->b, &b_in_a, &options);
+	enum status status = regions_find(search->regions, search->a, search->b, &b_in_a, &options);
 	if (status != STATUS_OK)
 		return status;
 	out->iterations++;

@@ -11,7 +11,7 @@
 #include "server/engine/math/interpolate.h"
 
 struct bisect_options {
-	double depth;		 /* m ≥ 0: stop when all regions are less deep; 0: never for this reason */
+	double depth; /* m ≥ 0: stop when all regions are less deep; 0: never for this reason */
 	double interval;	 /* s ≥ 0: stop when the bracket is shorter */
 	uint32_t iterations_max; /* > 0 */
 };

@@ -132,7 +132,8 @@ void broad_phase_touch(struct broad_phase *self, uint32_t slot)
 	self->moved.items[self->moved.count++] = slot;
 }
 
-void broad_phase_add(struct broad_phase *self, uint32_t slot, const struct aabb *fat, uint32_t flags)
+void broad_phase_add(struct broad_phase *self, uint32_t slot, const struct aabb *fat,
+		     uint32_t flags)
 {
 	ASSERT(slot < self->proxies.count && self->proxies.items[slot].flags == 0);
 	struct proxy *proxy = &self->proxies.items[slot];
@@ -199,7 +200,8 @@ static void collect(const struct asking *asking, uint64_t *out)
 		if (found->count > FOUND_MAX) { /* Asks again, now that there is room. */
 			struct partners partners = { .keys = out };
 			self->kind->partners(self->index, &asking->question, found->slot,
-					     is_still(&self->proxies.items[found->slot]), &partners);
+					     is_still(&self->proxies.items[found->slot]),
+					     &partners);
 			out += partners.count;
 		} else {
 			for (uint32_t k = 0; k < found->count; k++)
@@ -273,8 +275,8 @@ void broad_phase_ray(const struct broad_phase *self, vec3 origin, vec3 direction
 
 struct broad_phase_work broad_phase_work(const struct broad_phase *self)
 {
-	return self->kind->work != NULL ? self->kind->work(self->index) :
-					  (struct broad_phase_work){ 0 };
+	return self->kind->work != NULL ? self->kind->work(self->index)
+					: (struct broad_phase_work){ 0 };
 }
 
 /* ---- how fat ---------------------------------------------------------------------------------- */

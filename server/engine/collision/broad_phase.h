@@ -69,7 +69,8 @@ void broad_phase_reset(struct broad_phase *self);
 MUST_CHECK enum status broad_phase_reserve(struct broad_phase *self, uint32_t slots);
 
 /* The slot must be reserved and free. The proxy counts as moved. */
-void broad_phase_add(struct broad_phase *self, uint32_t slot, const struct aabb *fat, uint32_t flags);
+void broad_phase_add(struct broad_phase *self, uint32_t slot, const struct aabb *fat,
+		     uint32_t flags);
 void broad_phase_remove(struct broad_phase *self, uint32_t slot);
 void broad_phase_move(struct broad_phase *self, uint32_t slot, const struct aabb *fat);
 /* Looks for the proxy's pairs again although its box is the same (a filter changed). */

@@ -44,9 +44,9 @@ struct broad_index {
 	ARRAY_OF(struct sweep_node) nodes;    /* the root last; children before parents */
 	ARRAY_OF(struct sweep_set) sets;      /* of the nodes, while building */
 	ARRAY_OF(uint32_t) order, scratch, waiting;
-	uint32_t living;    /* leaves with somebody in them */
-	double area_built;  /* m², of all inner nodes */
-	bool stale;	    /* boxes above leaves may be too large */
+	uint32_t living;   /* leaves with somebody in them */
+	double area_built; /* m², of all inner nodes */
+	bool stale;	   /* boxes above leaves may be too large */
 	struct broad_phase_work work;
 };
 
@@ -92,7 +92,8 @@ static enum status reserve(struct broad_index *index, uint32_t slots)
 
 static void add(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box)
 {
-	index->proxies.items[slot] = (struct sweep_proxy){ *box, NONE, index->waiting.count, still };
+	index->proxies.items[slot] =
+		(struct sweep_proxy){ *box, NONE, index->waiting.count, still };
 	index->waiting.items[index->waiting.count++] = slot;
 }
 

@@ -73,7 +73,8 @@ static void partners_of(const struct broad_index *index, const struct question *
 	for (int t = still ? MOVING : STILL; t <= MOVING; t++) {
 		const struct tree *tree = &index->trees[t];
 		struct tree_walk walk = tree_walk_begin(tree, box);
-		for (uint32_t n = tree_walk_next(&walk); n != TREE_NONE; n = tree_walk_next(&walk)) {
+		for (uint32_t n = tree_walk_next(&walk); n != TREE_NONE;
+		     n = tree_walk_next(&walk)) {
 			uint32_t partner = tree->nodes[n].item;
 			if (wanted(question, slot, partner))
 				partners_add(&found, slot, partner);

@@ -26,7 +26,8 @@ uint32_t clip_polygon(const struct clip_corner *in, uint32_t count, vec3 normal,
 		 * crosses more than twice; there is always room for a convex one. */
 		bool leaving = from_out <= slop, crossing = leaving != (to_out <= slop);
 		if (crossing && (leaving ? from_out : to_out) < 0 && made < CLIP_CORNERS_MAX) {
-			vec3 cut = vec3_lerp(from->point, to->point, from_out / (from_out - to_out));
+			vec3 cut =
+				vec3_lerp(from->point, to->point, from_out / (from_out - to_out));
 			out[made++] = (struct clip_corner){ cut, leaving ? to->before : side,
 							    leaving ? side : to->before };
 		}
@@ -60,7 +61,8 @@ static double area(vec3 a, vec3 b, vec3 c, vec3 normal)
 	return vec3_triple(normal, vec3_sub(b, a), vec3_sub(c, a));
 }
 
-static uint32_t farthest(const struct manifold_point *points, uint32_t count, uint32_t a, vec3 normal)
+static uint32_t farthest(const struct manifold_point *points, uint32_t count, uint32_t a,
+			 vec3 normal)
 {
 	uint32_t best = a;
 	double most = 0;
@@ -82,8 +84,8 @@ static uint32_t widest(const struct manifold_point *points, uint32_t count, uint
 	uint32_t best = a;
 	double most = 0;
 	for (uint32_t k = 0; k < count; k++) {
-		double wide = scalar_abs(
-			area(points[a].point, points[b].point, points[k].point, normal));
+		double wide =
+			scalar_abs(area(points[a].point, points[b].point, points[k].point, normal));
 		if (wide > most * CLEARLY) {
 			most = wide;
 			best = k;
@@ -93,8 +95,8 @@ static uint32_t widest(const struct manifold_point *points, uint32_t count, uint
 }
 
 /* The point that adds most area to the triangle a b c, or a if none lies outside. */
-static uint32_t outermost(const struct manifold_point *points, uint32_t count, uint32_t a, uint32_t b,
-			  uint32_t c, vec3 normal)
+static uint32_t outermost(const struct manifold_point *points, uint32_t count, uint32_t a,
+			  uint32_t b, uint32_t c, vec3 normal)
 {
 	if (area(points[a].point, points[b].point, points[c].point, normal) < 0) {
 		uint32_t swap = b;

@@ -29,11 +29,12 @@ struct side {
 	bool of_b;
 };
 
-static void flat_corner(struct flat *out, const struct side *side, vec3 p, uint32_t before, uint32_t after)
+static void flat_corner(struct flat *out, const struct side *side, vec3 p, uint32_t before,
+			uint32_t after)
 {
-	out->corners[out->count++] = (struct clip_corner){ pose_point(side->in_a, p),
-							   feature_side(before, side->of_b),
-							   feature_side(after, side->of_b) };
+	out->corners[out->count++] =
+		(struct clip_corner){ pose_point(side->in_a, p), feature_side(before, side->of_b),
+				      feature_side(after, side->of_b) };
 }
 
 static void flat_of_hull(const struct side *side, vec3 local, struct flat *out)
@@ -89,14 +90,14 @@ static void flat_of(const struct side *side, vec3 along, struct flat *out)
 		       vec3_length(vec3_cross(out->normal, local)) <= ALIGNED;
 	out->normal = quat_rotate(side->in_a.rotation, out->normal);
 	vec3 on = out->endless ? vec3_scale(shape->plane.normal, shape->plane.offset) : vec3_zero();
-	out->offset = vec3_dot(out->normal, out->endless ? pose_point(side->in_a, on)
-							 : out->corners[0].point);
+	out->offset = vec3_dot(out->normal,
+			       out->endless ? pose_point(side->in_a, on) : out->corners[0].point);
 }
 
 /* ---- points ----------------------------------------------------------------------------------- */
 
-static void add_point(struct contact_polygon *out, const struct flat *reference, vec3 p, double margin,
-		      uint32_t feature)
+static void add_point(struct contact_polygon *out, const struct flat *reference, vec3 p,
+		      double margin, uint32_t feature)
 {
 	double separation = vec3_dot(reference->normal, p) - reference->offset;
 	if (separation <= margin && out->count < CLIP_CORNERS_MAX)
@@ -157,7 +158,8 @@ static struct edge_found edge_at(const struct side *side, vec3 along, vec3 point
 		const struct half_edge *edge = &hull->edges[e];
 		vec3 p = pose_point(side->in_a, hull->vertices[edge->origin]);
 		vec3 q = pose_point(side->in_a, hull->vertices[hull->edges[edge->twin].origin]);
-		if (edge->twin < e || vec3_dot(along, p) < most - slop || vec3_dot(along, q) < most - slop)
+		if (edge->twin < e || vec3_dot(along, p) < most - slop ||
+		    vec3_dot(along, q) < most - slop)
 			continue;
 		vec3 d = vec3_sub(q, p);
 		double t = vec3_dot(vec3_sub(point, p), d) / vec3_length_squared(d);
@@ -168,7 +170,8 @@ static struct edge_found edge_at(const struct side *side, vec3 along, vec3 point
 	return best;
 }
 
-static void find_edges(const struct side *a, const struct side *b, double slop, struct contact_polygon *out)
+static void find_edges(const struct side *a, const struct side *b, double slop,
+		       struct contact_polygon *out)
 {
 	vec3 point = out->points[0].point;
 	struct edge_found on_a = edge_at(a, out->normal, point, slop);
@@ -204,8 +207,9 @@ static void find_centres(double radius_a, double radius_b, struct contact_polygo
 
 /* ---- all ---------------------------------------------------------------------------------------- */
 
-static void find_face(const struct side sides[2], struct flat flats[2], const struct manifold *found,
-		      double margin, double slop, struct contact_polygon *out)
+static void find_face(const struct side sides[2], struct flat flats[2],
+		      const struct manifold *found, double margin, double slop,
+		      struct contact_polygon *out)
 {
 	bool by_b = !flats[0].aligned || flats[1].endless;
 	bool corners = !flats[0].endless && !flats[1].endless &&

@@ -5,9 +5,9 @@
 #include "server/engine/geometry/aabb.h"
 
 struct continuous_box_hit {
-	double time;	/* in [0, 1] */
-	vec3 normal;	/* the face that is met: ± an axis, from b to a; zero for an overlap at 0 */
-	vec3 centres;	/* unit, from b's centre to a's at that time (the book's normal); zero if they
+	double time;  /* in [0, 1] */
+	vec3 normal;  /* the face that is met: ± an axis, from b to a; zero for an overlap at 0 */
+	vec3 centres; /* unit, from b's centre to a's at that time (the book's normal); zero if they
 			 * are in one place */
 };
 

@@ -104,8 +104,8 @@ static void ways_of(const struct mesh *mesh, uint32_t triangle, pose from, pose 
 }
 
 /* Corners go straight from pose to pose, from `from` to `to` s. True: a hit was offered. */
-static bool test_straight(struct search *search, uint32_t i, uint32_t j, const struct motion *motion_a,
-			  const struct motion *motion_b)
+static bool test_straight(struct search *search, uint32_t i, uint32_t j,
+			  const struct motion *motion_a, const struct motion *motion_b)
 {
 	struct continuous_point a[3], b[3];
 	struct continuous_hit found;
@@ -130,7 +130,8 @@ static void test_in_steps(struct search *search, uint32_t i, uint32_t j, double 
 {
 	double end = search->motion_a.t1, time = end - start;
 	double turn_a = search->motion_a.rate * time, turn_b = search->motion_b.rate * time;
-	double bend = 0.125 * (search->a->reach * turn_a * turn_a + search->b->reach * turn_b * turn_b);
+	double bend =
+		0.125 * (search->a->reach * turn_a * turn_a + search->b->reach * turn_b * turn_b);
 	double wanted = scalar_ceil(scalar_sqrt(bend / (0.25 * search->tolerance)));
 	double steps = scalar_clamp(wanted, 1, STRAIGHT_MAX);
 	struct motion all_a = search->motion_a, all_b = search->motion_b;
@@ -140,7 +141,8 @@ static void test_in_steps(struct search *search, uint32_t i, uint32_t j, double 
 		to = k + 1 < steps ? to : end;
 		if (!(to > from))
 			continue;
-		struct motion part_a = part_of(&all_a, from, to), part_b = part_of(&all_b, from, to);
+		struct motion part_a = part_of(&all_a, from, to),
+			      part_b = part_of(&all_b, from, to);
 		if (test_straight(search, i, j, &part_a, &part_b))
 			return;
 	}
@@ -189,8 +191,7 @@ static void refit(struct search *search)
 			       &search->motion_b);
 	/* What comes as near as the tolerance counts. */
 	for (uint32_t n = 0; n < search->a->tree.node_count; n++)
-		search->a->tree.boxes[n] =
-			aabb_grow(search->a->tree.boxes[n], search->tolerance);
+		search->a->tree.boxes[n] = aabb_grow(search->a->tree.boxes[n], search->tolerance);
 }
 
 static bool has_many(struct search *search)
@@ -253,19 +254,16 @@ bool continuous_mesh_mesh(struct continuous_mesh *a, const struct motion *motion
 			  double tolerance, struct continuous_mesh_hit *hit,
 			  struct continuous_mesh_work *work)
 {
-	struct search search = { .a = a,
-				 .b = b,
-				 .motion_a = *motion_a,
-				 .motion_b = *motion_b,
-				 .tolerance = tolerance };
+	struct search search = {
+		.a = a, .b = b, .motion_a = *motion_a, .motion_b = *motion_b, .tolerance = tolerance
+	};
 	ASSERT(motion_a->t0 == motion_b->t0 && motion_a->t1 == motion_b->t1 && tolerance > 0);
 	struct ball around_a = { motion_a->from.position, a->reach + tolerance };
 	struct ball around_b = { motion_b->from.position, b->reach };
 	struct continuous_sphere_hit meet;
-	if (continuous_sphere_sphere(around_a,
-				     vec3_sub(motion_a->to.position, motion_a->from.position),
-				     around_b,
-				     vec3_sub(motion_b->to.position, motion_b->from.position), &meet))
+	if (continuous_sphere_sphere(
+		    around_a, vec3_sub(motion_a->to.position, motion_a->from.position), around_b,
+		    vec3_sub(motion_b->to.position, motion_b->from.position), &meet))
 		search_intervals(&search);
 	if (work != NULL)
 		*work = search.work;

@@ -18,14 +18,15 @@ struct continuous_mesh {
 };
 
 /* Error: NO_MEMORY. */
-MUST_CHECK enum status continuous_mesh_init(struct continuous_mesh *self, const struct shape *shape);
+MUST_CHECK enum status continuous_mesh_init(struct continuous_mesh *self,
+					    const struct shape *shape);
 void continuous_mesh_release(struct continuous_mesh *self);
 
 struct continuous_mesh_hit {
 	double time;
 	uint32_t triangle_a, triangle_b; /* of equally early ones the least a, then b */
-	vec3 point;  /* midway between the nearest points, in the frame of the motions */
-	vec3 normal; /* unit, A → B; zero when they meet at the start */
+	vec3 point;	 /* midway between the nearest points, in the frame of the motions */
+	vec3 normal;	 /* unit, A → B; zero when they meet at the start */
 	double distance; /* m, ≤ tolerance (of bodies that do not turn: of rounding's size) */
 };
 

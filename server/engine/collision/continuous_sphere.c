@@ -87,8 +87,8 @@ static bool reach_vertex(vec3 c, vec3 d, double radius, vec3 a, double *time)
 static bool reach_face(vec3 c, vec3 d, double radius, const vec3 t[3], double *time)
 {
 	double area;
-	vec3 n = vec3_normalize_length(
-		vec3_cross(vec3_sub(t[1], t[0]), vec3_sub(t[2], t[0])), &area);
+	vec3 n = vec3_normalize_length(vec3_cross(vec3_sub(t[1], t[0]), vec3_sub(t[2], t[0])),
+				       &area);
 	double height = vec3_dot(n, vec3_sub(c, t[0])), speed = vec3_dot(n, d);
 	double gap = scalar_abs(height) - radius;
 	if (area == 0 || gap < 0 || !(height > 0 ? speed < 0 : speed > 0))

@@ -24,8 +24,8 @@
 #include "server/engine/geometry/intersect_triangle_triangle.h"
 #include "server/engine/linalg/poly.h"
 
-#define NOISE 0x1p-46	/* of the sizes of the terms: rounding of a coefficient, with room */
-#define SMALL 0x1p-14	/* of the same: below it roots may be off by more than the tolerance */
+#define NOISE 0x1p-46	 /* of the sizes of the terms: rounding of a coefficient, with room */
+#define SMALL 0x1p-14	 /* of the same: below it roots may be off by more than the tolerance */
 #define SIDEWAYS 0x1p-30 /* sine between motion and a face below which the face gives no normal */
 
 enum { TIMES_MAX = 7 + 12 * 5 + 4 * 3 };
@@ -117,8 +117,8 @@ static bool times_add_plane(struct times *self, struct continuous_point way,
 }
 
 /* G-31 and G-32: where p lies on the line a b, or on a or b. */
-static void times_add_line(struct times *self, struct continuous_point p,
-			   struct continuous_point a, struct continuous_point b)
+static void times_add_line(struct times *self, struct continuous_point p, struct continuous_point a,
+			   struct continuous_point b)
 {
 	struct continuous_point e = between(a, b), w = between(a, p), v = between(b, p);
 	vec3 f0 = vec3_cross(e.from, w.from), f2 = vec3_cross(step_of(e), step_of(w));

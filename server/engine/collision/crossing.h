@@ -20,7 +20,7 @@ int crossing_side_of_b(const vec3 b[3], vec3 a);
 struct crossing_end {
 	bool from_a;
 	uint8_t edge; /* from corner `edge` to the next */
-	bool enters;  /* the edge, in that direction, goes from the front to the back of the other */
+	bool enters; /* the edge, in that direction, goes from the front to the back of the other */
 };
 /* Seen from outside along n_A × n_B: A's part inside B lies to the left on A, B's part inside A to
  * the right on B. */

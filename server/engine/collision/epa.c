@@ -46,8 +46,8 @@ struct search {
 	struct epa_workspace *work;
 	double scale; /* largest coordinate met */
 	double upper;
-	vec3 normal;  /* of the upper bound, outward */
-	double left;  /* least distance of the triangles left */
+	vec3 normal; /* of the upper bound, outward */
+	double left; /* least distance of the triangles left */
 	uint32_t round;
 };
 
@@ -82,7 +82,8 @@ static void face_measure(struct epa_workspace *work, struct epa_face *face)
 {
 	vec3 w[3] = { corner(work, face, 0), corner(work, face, 1), corner(work, face, 2) };
 	vec3 ab = vec3_sub(w[1], w[0]), ac = vec3_sub(w[2], w[0]), n = vec3_cross(ab, ac);
-	double longest = scalar_max(vec3_length_squared(ab), vec3_length_squared(ac)), near, parts[3];
+	double longest = scalar_max(vec3_length_squared(ab), vec3_length_squared(ac)), near,
+	       parts[3];
 	longest = scalar_max(longest, vec3_distance_squared(w[1], w[2]));
 	/* A thin triangle's normal and distance need more digits than its corners have. */
 	if (vec3_length_squared(n) < THIN * THIN * longest * longest) {
@@ -136,7 +137,8 @@ static uint32_t beside_of(const struct epa_face *face, uint32_t other)
 static bool sees(const struct epa_workspace *work, uint32_t at, vec3 w)
 {
 	const struct epa_face *face = &work->faces[at];
-	return orient_plane(corner(work, face, 0), corner(work, face, 1), corner(work, face, 2), w) > 0;
+	return orient_plane(corner(work, face, 0), corner(work, face, 1), corner(work, face, 2),
+			    w) > 0;
 }
 
 /* Walks the disc of triangles that see w, from one of them, and writes its rim: (triangle outside, its
@@ -193,14 +195,15 @@ static bool expand(struct search *self, uint32_t first, const struct epa_vertex 
 		struct epa_face *outside = &work->faces[work->rim[k][0]];
 		uint32_t edge = work->rim[k][1];
 		/* The edge runs the other way round in the new triangle. */
-		uint32_t new = face_add(self, outside->corner[(edge + 1) % 3], outside->corner[edge], at);
+		uint32_t new =
+			face_add(self, outside->corner[(edge + 1) % 3], outside->corner[edge], at);
 		ASSERT(new != NONE);
-		outside->beside[edge] = (uint16_t)new;
+		outside->beside[edge] = (uint16_t) new;
 		work->faces[new].beside[0] = work->rim[k][0];
 		if (before == NONE)
 			begin = new;
 		else {
-			work->faces[before].beside[1] = (uint16_t)new;
+			work->faces[before].beside[1] = (uint16_t) new;
 			work->faces[new].beside[2] = (uint16_t)before;
 		}
 		before = new;
@@ -226,7 +229,8 @@ static uint32_t directions(const struct epa_vertex *s, uint32_t count, vec3 out[
 {
 	uint32_t n = 0;
 	if (count == 3) {
-		out[n++] = vec3_normalize(vec3_cross(vec3_sub(s[1].w, s[0].w), vec3_sub(s[2].w, s[0].w)));
+		out[n++] = vec3_normalize(
+			vec3_cross(vec3_sub(s[1].w, s[0].w), vec3_sub(s[2].w, s[0].w)));
 	} else if (count == 2) {
 		vec3 t, k;
 		vec3_frame(vec3_normalize(vec3_sub(s[1].w, s[0].w)), &t, &k);
@@ -363,7 +367,8 @@ static enum epa_status rounds(struct search *self, double *lower, uint32_t *near
 		if (closed(self, *lower))
 			return EPA_DONE;
 		self->round++;
-		struct epa_vertex vertex = ask(self, face->normal, &work->vertices[face->corner[0]]);
+		struct epa_vertex vertex =
+			ask(self, face->normal, &work->vertices[face->corner[0]]);
 		if (closed(self, *lower))
 			return EPA_DONE;
 		if (!sees(work, at, vertex.w))
@@ -412,9 +417,12 @@ void epa_depth(const struct gjk_core *a, const struct gjk_core *b, const mat3 *r
 	       vec3 translation, const struct gjk_simplex *touching, struct epa_workspace *work,
 	       struct epa_result *out)
 {
-	struct search self = { .a = a,	      .b = b,
-			       .rotation = rotation, .translation = translation,
-			       .work = work,  .upper = SCALAR_MAX,
+	struct search self = { .a = a,
+			       .b = b,
+			       .rotation = rotation,
+			       .translation = translation,
+			       .work = work,
+			       .upper = SCALAR_MAX,
 			       .left = SCALAR_MAX };
 	vec3 flat;
 	double lower = 0;

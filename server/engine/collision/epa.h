@@ -42,8 +42,8 @@ enum epa_status {
 struct epa_result {
 	enum epa_status status;
 	double depth; /* m ≥ 0: upper bound: moving B by it along the normal parts the cores, proved */
-	double lower; /* m ≥ 0: proved: no shorter move parts them */
-	vec3 normal;  /* unit, A → B */
+	double lower;	       /* m ≥ 0: proved: no shorter move parts them */
+	vec3 normal;	       /* unit, A → B */
 	vec3 point_a, point_b; /* depth apart, each on its piece's surface: a − b = depth normal */
 	uint32_t iterations;
 };

@@ -38,13 +38,14 @@ static uint32_t face_corners(const struct face_contact *self, uint32_t face,
 }
 
 /* Clips back and forth between two buffers; where the result is. */
-static struct clip_corner *clip_to_face(const struct face_contact *self, struct clip_corner *corners,
-					struct clip_corner *other, uint32_t *count)
+static struct clip_corner *clip_to_face(const struct face_contact *self,
+					struct clip_corner *corners, struct clip_corner *other,
+					uint32_t *count)
 {
 	const struct hull *hull = self->reference;
 	const struct hull_face *face = &hull->faces[self->face.face];
 	uint32_t edge = face->edge;
-	for (uint32_t k = 0; k < face->edge_count && *count > 0; k++) {
+	for (uint32_t k = 0; k<face->edge_count && * count> 0; k++) {
 		uint32_t next = hull->edges[edge].next;
 		vec3 from = hull->vertices[hull->edges[edge].origin];
 		vec3 to = hull->vertices[hull->edges[next].origin];
@@ -105,7 +106,8 @@ bool face_contact(const struct face_contact *self, struct manifold *out)
 	const struct hull_face *face = &self->reference->faces[self->face.face];
 	vec3 normal = face->normal;
 	vec3 seen = mat3_transposed_mul_vec(self->other_in_reference->rotation, normal);
-	uint32_t count = face_corners(self, sat_face_at(self->other, self->face.vertex, seen), buffers[0]);
+	uint32_t count =
+		face_corners(self, sat_face_at(self->other, self->face.vertex, seen), buffers[0]);
 	const struct clip_corner *corners = clip_to_face(self, buffers[0], buffers[1], &count);
 	uint32_t kept = 0;
 	for (uint32_t k = 0; k < count; k++) {

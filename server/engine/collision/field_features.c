@@ -9,17 +9,19 @@
 
 enum { FAN_MAX = 16, EDGE_STEPS_MAX = 4096 };
 
-#define INSET 5.0     /* cells from a vertex into its face, to where the field is flat if a face is there */
-#define OPPOSED -0.9  /* cosine: of a face's normal to the field's that it lies on */
-#define PLATEAU 0.02  /* cells: how much higher than the least an edge's value may be and count as lying */
-#define APART 2.0     /* cells: two places of an edge that are nearer are one */
+#define INSET                                                                                      \
+	5.0 /* cells from a vertex into its face, to where the field is flat if a face is there */
+#define OPPOSED -0.9 /* cosine: of a face's normal to the field's that it lies on */
+#define PLATEAU                                                                                    \
+	0.02 /* cells: how much higher than the least an edge's value may be and count as lying */
+#define APART 2.0 /* cells: two places of an edge that are nearer are one */
 
 /* What is put into a field: its place there, and whose frame the answer is in. */
 struct probing {
 	struct field_pair *to;
 	const struct distance_field *field;
-	struct placing at;   /* the probe's frame in the field's */
-	bool turned;	     /* the field is b's and the probe a's */
+	struct placing at; /* the probe's frame in the field's */
+	bool turned;	   /* the field is b's and the probe a's */
 };
 
 /* Faces around a feature, the field's frame: normal, and a point of the feature moved into the
@@ -69,8 +71,8 @@ static bool resolve(const struct probing *x, vec3 p, const struct fan *fan, stru
 	if (at->flat)
 		return true;
 	for (uint32_t k = 0; k < fan->count; k++) {
-		if (!distance_field_sample(x->field, fan->inset[k], 2 * x->to->reach + 4 * x->field->cell,
-					   &near) ||
+		if (!distance_field_sample(x->field, fan->inset[k],
+					   2 * x->to->reach + 4 * x->field->cell, &near) ||
 		    !near.flat || !(vec3_dot(near.normal, fan->normal[k]) < most))
 			continue;
 		most = vec3_dot(near.normal, fan->normal[k]);
@@ -86,7 +88,7 @@ static bool resolve(const struct probing *x, vec3 p, const struct fan *fan, stru
 
 struct edge {
 	vec3 ends[2];
-	double value[2]; /* the field's there */
+	double value[2];	   /* the field's there */
 	vec3 normal[2], centre[2]; /* of the faces beside it */
 	uint32_t faces, number;
 };
@@ -114,7 +116,8 @@ struct low {
 	double least, first, last;
 };
 
-static struct low march(const struct probing *x, const struct edge *edge, double enter, double leave)
+static struct low march(const struct probing *x, const struct edge *edge, double enter,
+			double leave)
 {
 	double cell = x->field->cell, slack = PLATEAU * cell;
 	vec3 along = vec3_sub(edge->ends[1], edge->ends[0]);
@@ -122,7 +125,8 @@ static struct low march(const struct probing *x, const struct edge *edge, double
 	struct low low = { SCALAR_MAX, 0, 0 };
 	for (uint32_t i = 0; i < EDGE_STEPS_MAX && s <= leave * length; i++) {
 		double value;
-		distance_field_value(x->field, vec3_mul_add(edge->ends[0], along, s / length), &value);
+		distance_field_value(x->field, vec3_mul_add(edge->ends[0], along, s / length),
+				     &value);
 		if (value < low.least - slack)
 			low = (struct low){ value, s / length, s / length };
 		else if (value <= low.least + slack)
@@ -174,8 +178,8 @@ static vec3 face_centre(const struct hull *hull, uint32_t face)
 	return vec3_scale(sum, 1.0 / count);
 }
 
-static void add_face(struct fan *fan, const struct probing *x, const struct hull *hull, uint32_t face,
-		     vec3 p)
+static void add_face(struct fan *fan, const struct probing *x, const struct hull *hull,
+		     uint32_t face, vec3 p)
 {
 	fan_add(fan, x, p, mat3_mul_vec(x->at.rotation, hull->faces[face].normal),
 		placing_point(&x->at, face_centre(hull, face)));
@@ -208,14 +212,13 @@ static void hull_in_field(const struct probing *x, const struct hull *hull)
 		struct edge edge = { .value = { value[half->origin], value[twin->origin] },
 				     .faces = 2,
 				     .number = h };
-		const uint16_t faces[2] = { half->face, twin->face }, ends[2] = { half->origin,
-										   twin->origin };
+		const uint16_t faces[2] = { half->face, twin->face },
+			       ends[2] = { half->origin, twin->origin };
 		if (edge.value[0] <= x->to->reach && edge.value[1] <= x->to->reach)
 			continue;
 		for (uint32_t k = 0; k < 2; k++) {
 			edge.ends[k] = placing_point(&x->at, hull->vertices[ends[k]]);
-			edge.normal[k] =
-				mat3_mul_vec(x->at.rotation, hull->faces[faces[k]].normal);
+			edge.normal[k] = mat3_mul_vec(x->at.rotation, hull->faces[faces[k]].normal);
 			edge.centre[k] = placing_point(&x->at, face_centre(hull, faces[k]));
 		}
 		meet_edge(x, &edge);
@@ -235,9 +238,8 @@ static struct facet facet_of(const struct probing *x, const struct mesh *mesh, u
 	for (uint32_t k = 0; k < 3; k++)
 		facet.corner[k] = placing_point(&x->at, mesh_corner(mesh, triangle, k));
 	facet.normal = mat3_mul_vec(x->at.rotation, mesh_normal(mesh, triangle));
-	facet.centre = vec3_scale(vec3_add(vec3_add(facet.corner[0], facet.corner[1]),
-					   facet.corner[2]),
-				  1.0 / 3);
+	facet.centre = vec3_scale(
+		vec3_add(vec3_add(facet.corner[0], facet.corner[1]), facet.corner[2]), 1.0 / 3);
 	return facet;
 }
 
@@ -301,11 +303,13 @@ static void mesh_in_field(const struct probing *x, const struct distance_field_p
 	while (depth > 0) {
 		uint32_t at = stack[--depth];
 		const struct mesh_node *node = &mesh->nodes[at];
-		vec3 middle = placing_point(&x->at, vec3_scale(vec3_add(node->min, node->max), 0.5));
+		vec3 middle =
+			placing_point(&x->at, vec3_scale(vec3_add(node->min, node->max), 0.5));
 		double half = 0.5 * vec3_distance(node->min, node->max);
 		if (distance_field_bound(x->field, middle) > half + x->to->reach)
 			continue;
-		for (uint32_t i = node->first; node->count > 0 && i < node->first + node->count; i++)
+		for (uint32_t i = node->first; node->count > 0 && i < node->first + node->count;
+		     i++)
 			triangle_in_field(x, mesh, mesh->order[i], probe->owns[mesh->order[i]]);
 		if (node->count == 0) {
 			stack[depth++] = node->first;
@@ -320,7 +324,8 @@ typedef void visit_vertex(struct field_pair *self, uint32_t triangle, uint32_t c
 			  void *context);
 
 /* Those in a box of the field's frame, each once. */
-static void visit_vertices(struct field_pair *self, struct aabb box, visit_vertex *visit, void *context)
+static void visit_vertices(struct field_pair *self, struct aabb box, visit_vertex *visit,
+			   void *context)
 {
 	const struct distance_field_probe *probe = &self->sides->probe;
 	struct mesh_walk walk;
@@ -351,7 +356,8 @@ void field_meet_plane(struct field_pair *self)
 		vec3 half = vec3_sub(node->max, middle);
 		if (vec3_dot(n, middle) - vec3_dot(vec3_abs(n), half) > offset + self->reach)
 			continue;
-		for (uint32_t i = node->first; node->count > 0 && i < node->first + node->count; i++) {
+		for (uint32_t i = node->first; node->count > 0 && i < node->first + node->count;
+		     i++) {
 			uint32_t t = mesh->order[i];
 			for (uint32_t k = 0; k < 3; k++) {
 				vec3 p = mesh_corner(mesh, t, k);
@@ -372,7 +378,8 @@ void field_meet_plane(struct field_pair *self)
 /* ---- hulls ------------------------------------------------------------------------------------ */
 
 /* How well a vertex of the field's mesh looks at a direction: least cosine of its faces to it. */
-static double facing(const struct field_pair *self, uint32_t triangle, uint32_t corner, vec3 direction)
+static double facing(const struct field_pair *self, uint32_t triangle, uint32_t corner,
+		     vec3 direction)
 {
 	const struct mesh *mesh = self->sides->probe.mesh;
 	vec3 place = mesh_corner(mesh, triangle, corner);
@@ -429,9 +436,8 @@ void field_meet_hull(struct field_pair *self)
 {
 	const struct shape *b = self->pair->b;
 	struct probing probing = { self, self->field, self->b_in_a, false };
-	struct facing_hull facing_hull = {
-		b->hull, pair_slop(self->pair->a, b) + 0.25 * self->field->cell
-	};
+	struct facing_hull facing_hull = { b->hull,
+					   pair_slop(self->pair->a, b) + 0.25 * self->field->cell };
 	struct aabb box = aabb_empty();
 	for (uint32_t v = 0; v < b->hull->vertex_count; v++)
 		box = aabb_add_point(box, placing_point(&self->b_in_a, b->hull->vertices[v]));
@@ -461,8 +467,8 @@ static void vertex_on_ground(struct field_pair *self, uint32_t triangle, uint32_
 		if (vec3_triple(ground->normal, side, vec3_sub(p, from)) < 0)
 			return;
 	}
-	field_add(self, vec3_mul_sub(p, ground->normal, height), vec3_negate(ground->normal), height,
-		  field_feature(FEATURE_OF_MESH, 3 * triangle + corner, false, 0));
+	field_add(self, vec3_mul_sub(p, ground->normal, height), vec3_negate(ground->normal),
+		  height, field_feature(FEATURE_OF_MESH, 3 * triangle + corner, false, 0));
 }
 
 void field_meet_triangle(struct field_pair *self)

@@ -25,7 +25,8 @@ struct field_pair {
 };
 
 /* `on_b`: of b's surface; beyond the margin it is left out. */
-void field_add(struct field_pair *self, vec3 on_b, vec3 normal, double separation, uint32_t feature);
+void field_add(struct field_pair *self, vec3 on_b, vec3 normal, double separation,
+	       uint32_t feature);
 
 /* Gather candidates against what pair->b is. field_features.c */
 void field_meet_plane(struct field_pair *self);

@@ -134,8 +134,8 @@ static uint32_t nearest_rest(const struct free_work *work, vec3 p, vec3 *out)
 	for (uint32_t i = 0; i < work->rests.count; i++) {
 		const struct rest *rest = &work->rests.items[i];
 		vec3 q = p;
-		double square = nearest_on_rest(&work->corners[0].items[rest->first], rest->count, p,
-						&q);
+		double square =
+			nearest_on_rest(&work->corners[0].items[rest->first], rest->count, p, &q);
 		if (square < least) {
 			least = square;
 			best = i;
@@ -166,17 +166,17 @@ static uint32_t cut(const vec3 *corner, uint32_t count, vec3 q, vec3 w, double s
 static enum status cut_all(struct free_work *work, uint32_t gone, vec3 q, vec3 w, double sliver)
 {
 	uint32_t kept = 0;
-	enum status status = ARRAY_RESERVE(&work->corners[1],
-					   (uint64_t)work->corners[0].count + 2 * work->rests.count);
+	enum status status = ARRAY_RESERVE(&work->corners[1], (uint64_t)work->corners[0].count +
+								      2 * work->rests.count);
 	if (status != STATUS_OK)
 		return status;
 	work->corners[1].count = 0;
 	for (uint32_t i = 0; i < work->rests.count; i++) {
 		struct rest rest = work->rests.items[i];
 		vec3 *to = &work->corners[1].items[work->corners[1].count];
-		uint32_t count = i == gone ? 0 :
-					     cut(&work->corners[0].items[rest.first], rest.count, q, w,
-						 sliver, to);
+		uint32_t count = i == gone ? 0
+					   : cut(&work->corners[0].items[rest.first], rest.count, q,
+						 w, sliver, to);
 		if (count < 3)
 			continue;
 		work->rests.items[kept++] =

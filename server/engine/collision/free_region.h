@@ -30,7 +30,7 @@ struct free_region {
 	struct free_face {
 		uint32_t first, count; /* corners */
 		vec3 normal;	       /* unit, to the free side */
-	} *faces;
+	} * faces;
 	uint32_t face_count, face_room;
 	struct free_work *work;
 };
@@ -56,6 +56,7 @@ MUST_CHECK enum status free_region_add_mesh(struct free_region *self, const stru
  * own normal is taken. Where p is behind the nearest piece (`*keeps` false as well), the half-space is that
  * of its free side. *out is borrowed until the next call. Error: NO_MEMORY. */
 MUST_CHECK enum status free_region_find(struct free_region *self, vec3 p, double r,
-					const struct free_plane **out, uint32_t *count, bool *keeps);
+					const struct free_plane **out, uint32_t *count,
+					bool *keeps);
 
 #endif

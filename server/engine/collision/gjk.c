@@ -165,7 +165,10 @@ static vec3 simplex_point(const struct simplex *s)
 static void solve_tetrahedron(struct simplex *s)
 {
 	static const uint8_t FACES[4][4] = { /* three of the face, one against it */
-		{ 0, 1, 2, 3 }, { 0, 2, 3, 1 }, { 0, 3, 1, 2 }, { 1, 3, 2, 0 }
+					     { 0, 1, 2, 3 },
+					     { 0, 2, 3, 1 },
+					     { 0, 3, 1, 2 },
+					     { 1, 3, 2, 0 }
 	};
 	vec3 w[4] = { s->vertices[0].w, s->vertices[1].w, s->vertices[2].w, s->vertices[3].w };
 	struct simplex best;
@@ -177,8 +180,9 @@ static void solve_tetrahedron(struct simplex *s)
 		const uint8_t *face = FACES[f];
 		if (inner[face[3]] > 0)
 			continue;
-		struct simplex three = { 3, { s->vertices[face[0]], s->vertices[face[1]],
-					      s->vertices[face[2]], s->vertices[face[2]] } };
+		struct simplex three = { 3,
+					 { s->vertices[face[0]], s->vertices[face[1]],
+					   s->vertices[face[2]], s->vertices[face[2]] } };
 		solve_triangle(&three);
 		double squared = vec3_length_squared(simplex_point(&three));
 		if (squared < nearest) {
@@ -300,9 +304,9 @@ struct rounds {
 	const mat3 *rotation;
 	vec3 translation;
 	struct simplex s;
-	vec3 v, proof; /* proof: unit, the direction that gave `lower` */
+	vec3 v, proof;			/* proof: unit, the direction that gave `lower` */
 	double v2, scale2, lower, last; /* last: the bound that v itself gives */
-	double enough; /* a lower bound above this ends the search */
+	double enough;			/* a lower bound above this ends the search */
 	uint32_t i, j, count;
 	bool closed;
 };
@@ -311,7 +315,8 @@ struct rounds {
 static struct vertex ask(struct rounds *r, vec3 direction)
 {
 	r->i = gjk_support(r->a, direction, r->i);
-	r->j = gjk_support(r->b, mat3_transposed_mul_vec(*r->rotation, vec3_negate(direction)), r->j);
+	r->j = gjk_support(r->b, mat3_transposed_mul_vec(*r->rotation, vec3_negate(direction)),
+			   r->j);
 	return vertex_make(r->a, r->b, r->rotation, r->translation, r->i, r->j);
 }
 
@@ -339,7 +344,8 @@ static void search(struct rounds *r)
 		simplex_solve(&r->s);
 		vec3 nearer = simplex_point(&r->s);
 		double nearer2 = vec3_length_squared(nearer);
-		if (r->s.count < 4 && nearer2 >= r->v2) { /* Rounding: the round before was better. */
+		if (r->s.count < 4 &&
+		    nearer2 >= r->v2) { /* Rounding: the round before was better. */
 			r->s = before;
 			return;
 		}
@@ -448,8 +454,8 @@ struct gjk_core gjk_core_of(const struct shape *shape, uint32_t child, struct gj
 		break;
 	case SHAPE_BOX:
 	case SHAPE_HULL:
-		core = (struct gjk_core){ shape->hull->vertices, shape->hull->vertex_count, shape->hull,
-					  0 };
+		core = (struct gjk_core){ shape->hull->vertices, shape->hull->vertex_count,
+					  shape->hull, 0 };
 		break;
 	case SHAPE_MESH:
 		for (int k = 0; k < 3; k++)

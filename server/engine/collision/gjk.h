@@ -15,7 +15,8 @@
 struct gjk_core {
 	const vec3 *points; /* borrowed */
 	uint32_t count;	    /* > 0 */
-	const struct hull *hull; /* of the same vertices, to walk on; NULL: all points are looked at */
+	const struct hull
+		*hull; /* of the same vertices, to walk on; NULL: all points are looked at */
 	double radius; /* rounding around it, m; not part of gjk's distance */
 };
 
@@ -29,12 +30,12 @@ struct gjk_simplex {
 /* What is proved holds for the vertices as placed in A's frame, which is off by GJK_TOUCHING
  * (gjk_exact.h, 1e-15) of their largest coordinate. */
 struct gjk_result {
-	bool touching;	 /* proved: four vertices of B − A hold the origin, or the distance is rounding
+	bool touching; /* proved: four vertices of B − A hold the origin, or the distance is rounding
 			  * of the vertices; distance and normal are 0 */
 	bool handed_over; /* rounding stopped the quick search: the exact one answered. For counting. */
-	double distance; /* of the cores, m: an upper bound, that of point_a and point_b */
-	double lower;	 /* proved lower bound of the distance, m */
-	vec3 normal;	 /* unit, A → B */
+	double distance;       /* of the cores, m: an upper bound, that of point_a and point_b */
+	double lower;	       /* proved lower bound of the distance, m */
+	vec3 normal;	       /* unit, A → B */
 	vec3 point_a, point_b; /* the nearest points of the cores; touching: a point they share */
 	uint32_t iterations;
 	struct gjk_simplex simplex;

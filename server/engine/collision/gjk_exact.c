@@ -183,7 +183,8 @@ void gjk_shares(const vec3 w[4], double parts[4])
 {
 	double2 volumes[4], sum = { 0, 0 };
 	for (uint32_t k = 0; k < 4; k++) {
-		struct long3 a = widen(w[(k + 1) % 4]), b = widen(w[(k + 2) % 4]), c = widen(w[(k + 3) % 4]);
+		struct long3 a = widen(w[(k + 1) % 4]), b = widen(w[(k + 2) % 4]),
+			     c = widen(w[(k + 3) % 4]);
 		struct long3 n = cross(&b, &c);
 		volumes[k] = dot(&a, &n);
 		if (volumes[k].hi < 0)

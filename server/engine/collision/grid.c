@@ -367,8 +367,8 @@ void grid_move(struct broad_index *index, uint32_t slot, bool still, const struc
 	index->changes += after > 2 * before || before > 2 * after;
 	proxy->box = *box;
 	bool same = place.list == proxy->list;
-	if (same && (place.list == LARGE || (cell_is(place.low, proxy->low) &&
-					     cell_is(place.high, proxy->high))))
+	if (same && (place.list == LARGE ||
+		     (cell_is(place.low, proxy->low) && cell_is(place.high, proxy->high))))
 		return;
 	leave(index, slot);
 	enter(index, slot, place);
@@ -403,8 +403,8 @@ static struct grid_levels best_levels(const struct broad_index *index)
 	}
 	if (count == 0)
 		return index->levels;
-	return index->one_level ? grid_levels_uniform(sum / count, GRID_CELL_PER_DIAMETER) :
-				  grid_levels_between(least, most);
+	return index->one_level ? grid_levels_uniform(sum / count, GRID_CELL_PER_DIAMETER)
+				: grid_levels_between(least, most);
 }
 
 /* When half as many changed as there are. Sizes nearly as they were stay: entering all again costs. */
@@ -437,8 +437,8 @@ void grid_prepare(struct broad_index *index, const uint32_t *moved, uint32_t cou
 struct scan {
 	const struct broad_index *index;
 	const struct aabb *box;
-	uint32_t finer;		/* lists before it are looked at only for the resting */
-	uint32_t list;	 /* level or LARGE */
+	uint32_t finer; /* lists before it are looked at only for the resting */
+	uint32_t list;	/* level or LARGE */
 	bool by_cells;
 	struct grid_cell low, high, cell;
 	uint32_t at; /* the reference, or slot, to look at next */
@@ -467,7 +467,8 @@ static void scan_enter(struct scan *scan, uint32_t list)
 	scan->at = *chain_of(index, list, scan->cell);
 }
 
-static struct scan scan_make(const struct broad_index *index, const struct aabb *box, uint32_t finer)
+static struct scan scan_make(const struct broad_index *index, const struct aabb *box,
+			     uint32_t finer)
 {
 	struct scan scan = { .index = index, .box = box, .finer = finer };
 	scan_enter(&scan, 0);
@@ -583,7 +584,8 @@ struct ray_scan {
 static void ray_span(const struct ray_scan *scan, uint32_t axis, double enter, double leave,
 		     double *low, double *high)
 {
-	double from = vec3_get(scan->ray->origin, axis), along = vec3_get(scan->ray->direction, axis);
+	double from = vec3_get(scan->ray->origin, axis),
+	       along = vec3_get(scan->ray->direction, axis);
 	double one = from + along * enter, other = from + along * leave;
 	*low = scalar_min(one, other) - scan->margin;
 	*high = scalar_max(one, other) + scan->margin;

@@ -29,7 +29,7 @@ enum { GRID_LEVELS_MAX = 32 };
 
 /* Level j (from 0) has cells of first × 2^j metres. */
 struct grid_levels {
-	double first; /* > 0 */
+	double first;	/* > 0 */
 	uint32_t count; /* 1 … GRID_LEVELS_MAX */
 };
 /* G-09. `mean` > 0: mean diameter. */

@@ -24,9 +24,9 @@ enum { SPLIT_DEPTH_MAX = 42 };
 struct tree_build {
 	const struct hierarchy_source *source;
 	struct hierarchy *tree;
-	vec3 *centres;	    /* of primitives */
-	vec3 *corners;	    /* room for those of one node */
-	uint32_t *scratch;  /* half a range */
+	vec3 *centres;	   /* of primitives */
+	vec3 *corners;	   /* room for those of one node */
+	uint32_t *scratch; /* half a range */
 	struct hierarchy_node *made;
 	struct obb *obbs; /* of nodes as they were made, for OBB trees */
 };
@@ -145,9 +145,9 @@ static void make_nodes(struct tree_build *self)
 		at->right = made + 1;
 		self->made[made++] = (struct hierarchy_node){ HIERARCHY_LEAF, HIERARCHY_LEAF,
 							      at->first, left, at->depth + 1 };
-		self->made[made++] = (struct hierarchy_node){ HIERARCHY_LEAF, HIERARCHY_LEAF,
-							      at->first + left, at->count - left,
-							      at->depth + 1 };
+		self->made[made++] =
+			(struct hierarchy_node){ HIERARCHY_LEAF, HIERARCHY_LEAF, at->first + left,
+						 at->count - left, at->depth + 1 };
 	}
 	self->tree->node_count = made;
 }
@@ -201,14 +201,14 @@ static void fill_volumes(struct tree_build *self)
 			uint32_t corners = gather(self, node->first, node->count);
 			tree->balls[n] = ball_of_points(self->corners, corners);
 		} else if (tree->kind == HIERARCHY_AABB && node->left != HIERARCHY_LEAF) {
-			tree->boxes[n] = aabb_union(tree->boxes[node->left],
-						    tree->boxes[node->right]);
+			tree->boxes[n] =
+				aabb_union(tree->boxes[node->left], tree->boxes[node->right]);
 		} else if (tree->kind == HIERARCHY_AABB) {
 			tree->boxes[n] = aabb_empty();
 			for (uint32_t i = node->first; i < node->first + node->count; i++)
-				tree->boxes[n] = aabb_union(
-					tree->boxes[n],
-					primitive_box(self->source, tree->order[i]));
+				tree->boxes[n] =
+					aabb_union(tree->boxes[n],
+						   primitive_box(self->source, tree->order[i]));
 		}
 	}
 }
@@ -229,8 +229,8 @@ enum status hierarchy_build(struct hierarchy *self, enum hierarchy_kind kind,
 				uint32_t corners = gather(&build, i, 1);
 				ASSERT(corners == 3);
 				vec3 sum = vec3_add(build.corners[0], build.corners[1]);
-				build.centres[i] = vec3_scale(vec3_add(sum, build.corners[2]),
-							      1.0 / 3);
+				build.centres[i] =
+					vec3_scale(vec3_add(sum, build.corners[2]), 1.0 / 3);
 			}
 		}
 		make_nodes(&build);
@@ -325,8 +325,8 @@ void hierarchy_refit_motion(struct hierarchy *self, const uint32_t (*triangles)[
 			continue;
 		for (uint32_t i = 3 * node->first; i < 3 * (node->first + node->count); i++) {
 			vec3 point = vertices[triangles[self->order[i / 3]][i % 3]];
-			self->boxes[n] = aabb_union(self->boxes[n],
-						    motion_point_aabb(motion, point));
+			self->boxes[n] =
+				aabb_union(self->boxes[n], motion_point_aabb(motion, point));
 		}
 	}
 }

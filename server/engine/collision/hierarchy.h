@@ -27,7 +27,7 @@ struct hierarchy_source {
 enum { HIERARCHY_DEPTH_MAX = 76 };
 
 struct hierarchy_node {
-	uint32_t left, right; /* HIERARCHY_LEAF, both, for a leaf */
+	uint32_t left, right;  /* HIERARCHY_LEAF, both, for a leaf */
 	uint32_t first, count; /* the primitives under it: order[first … first + count) */
 	uint32_t depth;	       /* of the root 0 */
 };
@@ -85,8 +85,8 @@ struct hierarchy_walk {
 		struct ball ball;
 	} place;
 	uint32_t depth_max; /* deeper nodes are not looked at */
-	uint64_t tested; /* pairs of nodes looked at */
-	uint64_t moved;	 /* volumes of b taken to a's frame */
+	uint64_t tested;    /* pairs of nodes looked at */
+	uint64_t moved;	    /* volumes of b taken to a's frame */
 };
 
 /* Two trees of one kind; `b_in_a` NULL when they share a frame. */

@@ -77,7 +77,8 @@ static bool is_convex(const struct corner_search *x, double slop)
 	return true;
 }
 
-static void offer(struct corner_search *x, double separation, vec3 normal, vec3 on_hull, uint32_t feature)
+static void offer(struct corner_search *x, double separation, vec3 normal, vec3 on_hull,
+		  uint32_t feature)
 {
 	if (separation > x->best->separation)
 		*x->best = (struct mesh_corner){ separation, normal, on_hull, feature };
@@ -115,8 +116,7 @@ static void ask_hull_faces(struct corner_search *x)
 		if (at < 3)
 			offer(x, least, face->normal,
 			      vec3_mul_sub(x->corners[0][at], face->normal, least),
-			      feature_make(FEATURE_NEAREST,
-					   x->hull->edges[face->edge].origin, at));
+			      feature_make(FEATURE_NEAREST, x->hull->edges[face->edge].origin, at));
 	}
 }
 
@@ -143,7 +143,8 @@ static void ask_edge(struct corner_search *x, uint32_t f, uint32_t e, uint32_t g
 		vec3 normal;
 		if (edge->twin < h)
 			continue;
-		double s = sat_edge_alone(x->hull, h, from, to, x->normals[f], x->normals[g], &normal);
+		double s =
+			sat_edge_alone(x->hull, h, from, to, x->normals[f], x->normals[g], &normal);
 		if (s <= x->best->separation)
 			continue;
 		struct segment_pair near = closest_segment_segment(
@@ -153,8 +154,9 @@ static void ask_edge(struct corner_search *x, uint32_t f, uint32_t e, uint32_t g
 	}
 }
 
-double mesh_corner_along(const struct hull *hull, const struct mesh *mesh, const struct mesh_fan *fan,
-			 const struct placing *mesh_in_hull, vec3 normal)
+double mesh_corner_along(const struct hull *hull, const struct mesh *mesh,
+			 const struct mesh_fan *fan, const struct placing *mesh_in_hull,
+			 vec3 normal)
 {
 	struct gjk_core core = { hull->vertices, hull->vertex_count, hull, 0 };
 	double least = SCALAR_MAX;
@@ -176,8 +178,9 @@ bool mesh_corner_axis(const struct hull *hull, const struct mesh *mesh, const st
 		const uint32_t *t = mesh->triangles[fan->triangles[f]];
 		for (uint32_t k = 0; k < 3; k++)
 			x.corners[f][k] = placing_point(mesh_in_hull, mesh->vertices[t[k]]);
-		x.normals[f] = vec3_normalize(vec3_cross(vec3_sub(x.corners[f][1], x.corners[f][0]),
-							 vec3_sub(x.corners[f][2], x.corners[f][0])));
+		x.normals[f] =
+			vec3_normalize(vec3_cross(vec3_sub(x.corners[f][1], x.corners[f][0]),
+						  vec3_sub(x.corners[f][2], x.corners[f][0])));
 	}
 	out->separation = -SCALAR_MAX;
 	if (!is_convex(&x, slop))

@@ -29,7 +29,8 @@ bool mesh_corner_axis(const struct hull *hull, const struct mesh *mesh, const st
 		      const struct placing *mesh_in_hull, double slop, struct mesh_corner *out);
 
 /* Separation of hull and fan along a unit normal, hull → mesh, hull's frame. */
-double mesh_corner_along(const struct hull *hull, const struct mesh *mesh, const struct mesh_fan *fan,
-			 const struct placing *mesh_in_hull, vec3 normal);
+double mesh_corner_along(const struct hull *hull, const struct mesh *mesh,
+			 const struct mesh_fan *fan, const struct placing *mesh_in_hull,
+			 vec3 normal);
 
 #endif

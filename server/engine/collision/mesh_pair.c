@@ -71,7 +71,8 @@ static void load(struct mesh_pair *self, uint32_t triangle)
 /* b's triangles outside, so that each is taken to a's frame once a leaf. */
 static bool next_in_leaves(struct mesh_pair *self, uint32_t *i, uint32_t *j)
 {
-	const struct mesh_node *a = &self->a->nodes[self->leaf_a], *b = &self->b->nodes[self->leaf_b];
+	const struct mesh_node *a = &self->a->nodes[self->leaf_a],
+			       *b = &self->b->nodes[self->leaf_b];
 	for (; self->next_b < b->count; self->next_b++, self->next_a = 0) {
 		*j = self->b->order[b->first + self->next_b];
 		load(self, *j);

@@ -78,7 +78,8 @@ static vec3 slide(const struct walk *walk, vec3 way)
 			continue;
 		vec3 along = vec3_mul_sub(way, n, vec3_dot(way, n));
 		uint32_t k = 0;
-		while (k < walk->plane_count && (k == i || vec3_dot(along, walk->planes[k]) >= -1e-12))
+		while (k < walk->plane_count &&
+		       (k == i || vec3_dot(along, walk->planes[k]) >= -1e-12))
 			k++;
 		if (k == walk->plane_count)
 			return along;
@@ -164,9 +165,9 @@ static void stand(struct walk *walk)
 	out->ground = hit;
 }
 
-enum status placed_move(const struct placed_shape *placed, uint32_t count, const struct shape *shape,
-			pose from, vec3 way, const struct mover_options *options,
-			struct mover_result *out)
+enum status placed_move(const struct placed_shape *placed, uint32_t count,
+			const struct shape *shape, pose from, vec3 way,
+			const struct mover_options *options, struct mover_result *out)
 {
 	struct walk walk = { .placed = placed,
 			     .count = count,

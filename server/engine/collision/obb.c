@@ -79,10 +79,10 @@ bool obb_covariance_hull(const vec3 *points, uint32_t count, mat3 *out)
 		at = hull->edges[at].next;
 		for (uint32_t k = 2; k < hull->faces[f].edge_count; k++) {
 			uint32_t next = hull->edges[at].next;
-			add_triangle(&sum, first,
-				     vec3_sub(hull->vertices[hull->edges[at].origin], hull->centre),
-				     vec3_sub(hull->vertices[hull->edges[next].origin],
-					      hull->centre));
+			add_triangle(
+				&sum, first,
+				vec3_sub(hull->vertices[hull->edges[at].origin], hull->centre),
+				vec3_sub(hull->vertices[hull->edges[next].origin], hull->centre));
 			at = next;
 		}
 	}

@@ -52,8 +52,8 @@ static void manifold_turn(const pose *b_in_a, struct manifold *out)
 	mat3 rotation = mat3_from_quat(b_in_a->rotation);
 	out->normal = vec3_negate(mat3_mul_vec(rotation, out->normal));
 	for (uint32_t k = 0; k < out->count; k++)
-		out->points[k].point = vec3_add(b_in_a->position,
-						mat3_mul_vec(rotation, out->points[k].point));
+		out->points[k].point =
+			vec3_add(b_in_a->position, mat3_mul_vec(rotation, out->points[k].point));
 }
 
 void collide_pieces(struct piece a, struct piece b, const pose *b_in_a, double margin,

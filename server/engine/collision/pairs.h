@@ -38,16 +38,18 @@ pair_routine pair_field;						    /* pairs_field.c */
 enum pair_cache_kind {
 	CACHE_NONE = 0,
 	CACHE_FACE_A = 1, /* face (box: axis) of a; feature_b: b's vertex nearest to it */
-	CACHE_FACE_B = 2, /* feature_b: face (box: axis) of b; feature_a: a's vertex nearest to it */
-	CACHE_EDGES = 3,  /* half-edges (boxes: axes) */
+	CACHE_FACE_B =
+		2,	 /* feature_b: face (box: axis) of b; feature_a: a's vertex nearest to it */
+	CACHE_EDGES = 3, /* half-edges (boxes: axes) */
 	CACHE_VERTICES = 4, /* vertices where a search for the distance starts */
 };
 
-static inline void cache_set(struct pair_cache *cache, enum pair_cache_kind kind, uint32_t feature_a,
-			     uint32_t feature_b)
+static inline void cache_set(struct pair_cache *cache, enum pair_cache_kind kind,
+			     uint32_t feature_a, uint32_t feature_b)
 {
-	*cache = (struct pair_cache){ (uint8_t)kind, { 0, 0, 0 }, (uint16_t)feature_a,
-				      (uint16_t)feature_b };
+	*cache = (struct pair_cache){
+		(uint8_t)kind, { 0, 0, 0 }, (uint16_t)feature_a, (uint16_t)feature_b
+	};
 }
 
 /* ---- features: 32 bits that name what touches what
@@ -65,10 +67,10 @@ enum feature_kind {
 	FEATURE_NEAREST = 2u, /* nearest points: vertex of a (13 bits), vertex of b (13 bits) */
 	FEATURE_VERTEX = 3u,  /* vertex of a (13 bits) on a face or plane of b */
 	/* With a field; the rest of the bits is what field_feature packs. */
-	FEATURE_IN_FIELD = 4u,	   /* of b, in a's field */
-	FEATURE_IN_OTHER = 5u,	   /* of a's mesh, in b's field */
-	FEATURE_OF_MESH = 6u,	   /* vertex of a's mesh on b */
-	FEATURE_ROUND = 7u,	   /* a place on a sphere: which sphere, which side */
+	FEATURE_IN_FIELD = 4u, /* of b, in a's field */
+	FEATURE_IN_OTHER = 5u, /* of a's mesh, in b's field */
+	FEATURE_OF_MESH = 6u,  /* vertex of a's mesh on b */
+	FEATURE_ROUND = 7u,    /* a place on a sphere: which sphere, which side */
 };
 
 static inline uint32_t feature_make(enum feature_kind kind, uint32_t a, uint32_t b)
@@ -77,9 +79,11 @@ static inline uint32_t feature_make(enum feature_kind kind, uint32_t a, uint32_t
 }
 
 /* A vertex (`number`), or an edge and which end of what touches. */
-static inline uint32_t field_feature(enum feature_kind kind, uint32_t number, bool edge, uint32_t which)
+static inline uint32_t field_feature(enum feature_kind kind, uint32_t number, bool edge,
+				     uint32_t which)
 {
-	return (uint32_t)kind << 29 | (uint32_t)edge << 28 | (which & 1) << 27 | (number & 0x7ffffff);
+	return (uint32_t)kind << 29 | (uint32_t)edge << 28 | (which & 1) << 27 |
+	       (number & 0x7ffffff);
 }
 
 /* A side of a polygon being clipped: `edge` < 8192, `of_b`: whose. */

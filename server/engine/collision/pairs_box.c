@@ -77,7 +77,8 @@ static inline double axis_b(const struct boxes *x, uint32_t j)
 }
 
 /* The edge axis's separation times its length l, and l². */
-static inline double axis_edges(const struct boxes *x, uint32_t i, uint32_t j, double *length_squared)
+static inline double axis_edges(const struct boxes *x, uint32_t i, uint32_t j,
+				double *length_squared)
 {
 	uint32_t i1 = NEXT[i], i2 = LAST[i], j1 = NEXT[j], j2 = LAST[j];
 	*length_squared = x->r[i1][j] * x->r[i1][j] + x->r[i2][j] * x->r[i2][j];
@@ -144,8 +145,8 @@ enum { CORNERS_MAX = 8 };
 /* The reference box and the other one in its frame. */
 struct reference {
 	const double *half, *other_half;
-	double m[3][3]; /* m[i][j]: reference axis i · other axis j */
-	double c[3];	/* the other's centre */
+	double m[3][3];		 /* m[i][j]: reference axis i · other axis j */
+	double c[3];		 /* the other's centre */
 	uint32_t axis, incident; /* reference axis, incident axis */
 	double sign;		 /* ±1: which of the two faces */
 	bool is_b;
@@ -173,7 +174,7 @@ static void incident_corners(const struct reference *ref, struct corner corners[
 {
 	uint32_t i = ref->axis, i1 = NEXT[i], i2 = LAST[i];
 	uint32_t j = ref->incident, j1 = NEXT[j], j2 = LAST[j];
-	const double (*m)[3] = ref->m;
+	const double(*m)[3] = ref->m;
 	/* Outward on the other box, against the reference normal. */
 	double out = ref->sign * m[i][j] > 0 ? -ref->other_half[j] : ref->other_half[j];
 	double h1 = ref->other_half[j1], h2 = ref->other_half[j2];
@@ -253,11 +254,10 @@ static void points_set(const struct boxes *x, const struct reference *ref,
 		p[i] = ref->sign * (ref->half[i] + 0.5 * corner->d);
 		p[i1] = corner->x;
 		p[i2] = corner->y;
-		points[k] = (struct manifold_point){
-			vec3_make(p[0], p[1], p[2]), corner->d,
-			feature_corner(side_name(ref, corner->before), side_name(ref, corner->after),
-				       ref->is_b)
-		};
+		points[k] = (struct manifold_point){ vec3_make(p[0], p[1], p[2]), corner->d,
+						     feature_corner(side_name(ref, corner->before),
+								    side_name(ref, corner->after),
+								    ref->is_b) };
 	}
 	vec3 normal = vec3_scale(vec3_axis(i), ref->sign);
 	manifold_reduce(points, count, normal, x->slop, out);
@@ -424,8 +424,8 @@ static void cache_face(struct pair_cache *cache, struct face_axis face)
 
 /* What the cached axis says. True: the answer is in *out. Else *used is the face in use, if it
  * was one, and *out its manifold. */
-static bool remembered(const struct boxes *x, const struct pair_cache *cache, struct face_axis *used,
-		       struct manifold *out)
+static bool remembered(const struct boxes *x, const struct pair_cache *cache,
+		       struct face_axis *used, struct manifold *out)
 {
 	uint32_t i = cache->feature_a % 3, j = cache->feature_b % 3;
 	switch (cache->kind) {

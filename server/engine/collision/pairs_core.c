@@ -48,13 +48,15 @@ static uint32_t face_above(const struct hull *hull, vec3 p, double *height)
 }
 
 /* Begins with the vertices remembered, and remembers the new ones. */
-static void nearest_of(const struct pair *pair, struct pair_cache *cache, struct gjk_result *nearest)
+static void nearest_of(const struct pair *pair, struct pair_cache *cache,
+		       struct gjk_result *nearest)
 {
 	struct gjk_points room_a, room_b;
 	struct gjk_core a = gjk_core_of(pair->a, 0, &room_a);
 	struct gjk_core b = gjk_core_of(pair->b, 0, &room_b);
 	mat3 rotation = mat3_from_quat(pair->b_in_a.rotation);
-	struct gjk_simplex start = { cache->kind == CACHE_VERTICES, { cache->feature_a },
+	struct gjk_simplex start = { cache->kind == CACHE_VERTICES,
+				     { cache->feature_a },
 				     { cache->feature_b } };
 	gjk_distance(&a, &b, &rotation, pair->b_in_a.position, &start, nearest);
 	cache_set(cache, CACHE_VERTICES, nearest->simplex.a[0], nearest->simplex.b[0]);
@@ -108,7 +110,8 @@ static bool segment_over_face(const struct lying *x, const struct hull_face *fac
 		vec3 from = hull->vertices[hull->edges[edge].origin];
 		vec3 side = vec3_cross(vec3_sub(hull->vertices[hull->edges[next].origin], from),
 				       face->normal);
-		double out = vec3_dot(side, vec3_sub(x->ends[0], from)), rise = vec3_dot(side, along);
+		double out = vec3_dot(side, vec3_sub(x->ends[0], from)),
+		       rise = vec3_dot(side, along);
 		if (rise > 0)
 			t[1] = scalar_min(t[1], -out / rise);
 		else if (rise < 0)
@@ -158,8 +161,10 @@ static struct segment_edge segment_edges(const struct lying *x, double least)
 	double bar = least;
 	for (uint32_t h = 0; h < hull->edge_count; h++) {
 		const struct half_edge *edge = &hull->edges[h], *twin = &hull->edges[edge->twin];
-		if (edge->twin < h || vec3_dot(hull->faces[edge->face].normal, along) *
-						      vec3_dot(hull->faces[twin->face].normal, along) >= 0)
+		if (edge->twin < h ||
+		    vec3_dot(hull->faces[edge->face].normal, along) *
+				    vec3_dot(hull->faces[twin->face].normal, along) >=
+			    0)
 			continue;
 		vec3 from = hull->vertices[edge->origin];
 		vec3 d = vec3_sub(hull->vertices[twin->origin], from), n = vec3_cross(d, along);
@@ -197,9 +202,9 @@ static void deep_manifold(const struct lying *x, double slop, struct manifold *o
 	struct segment_edge edge = segment_edges(x, high + slop);
 	if (edge.separation > -SCALAR_MAX) {
 		const struct half_edge *h = &hull->edges[edge.edge];
-		struct segment_pair near = closest_segment_segment(
-			x->ends[0], x->ends[1], hull->vertices[h->origin],
-			hull->vertices[hull->edges[h->twin].origin]);
+		struct segment_pair near =
+			closest_segment_segment(x->ends[0], x->ends[1], hull->vertices[h->origin],
+						hull->vertices[hull->edges[h->twin].origin]);
 		vec3 normal = vec3_negate(quat_rotate(x->to_a.rotation, edge.normal));
 		vec3 on_a = vec3_mul_add(pose_point(x->to_a, near.first), normal, x->radius);
 		manifold_one(out, normal, on_a, edge.separation - x->radius,
@@ -221,7 +226,9 @@ void pair_capsule_hull(const struct pair *pair, struct pair_cache *cache, struct
 	struct lying x = { pair->b->hull,
 			   { pose_inverse_point(pair->b_in_a, vec3_make(0, -half, 0)),
 			     pose_inverse_point(pair->b_in_a, vec3_make(0, half, 0)) },
-			   radius, pair->margin, pair->b_in_a };
+			   radius,
+			   pair->margin,
+			   pair->b_in_a };
 	struct gjk_result nearest;
 	out->count = 0;
 	nearest_of(pair, cache, &nearest);

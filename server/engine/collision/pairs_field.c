@@ -202,8 +202,8 @@ static uint32_t keep_low(struct manifold_point *points, uint32_t count)
 		below[k] = false;
 		for (uint32_t l = 0; l < count && !below[k]; l++) {
 			double higher = points[k].separation - points[l].separation;
-			below[k] = higher > 0 && higher > TURN * vec3_distance(points[k].point,
-									       points[l].point);
+			below[k] = higher > 0 &&
+				   higher > TURN * vec3_distance(points[k].point, points[l].point);
 		}
 	}
 	for (uint32_t k = 0; k < count; k++)
@@ -223,8 +223,8 @@ static void sort_out(const struct field_pair *self, const uint8_t *side_of, uint
 	for (uint32_t k = 0; k < self->count; k++) {
 		if (side != UINT32_MAX && side_of[k] != side)
 			continue;
-		if (best == UINT32_MAX || self->candidates[k].point.separation <
-						  self->candidates[best].point.separation)
+		if (best == UINT32_MAX ||
+		    self->candidates[k].point.separation < self->candidates[best].point.separation)
 			best = k;
 	}
 	if (best == UINT32_MAX)

@@ -24,10 +24,12 @@ struct hulls {
 
 static struct hulls hulls_of(const struct pair *pair)
 {
-	struct hulls x = { pair->a->hull, pair->b->hull,
+	struct hulls x = { pair->a->hull,
+			   pair->b->hull,
 			   { mat3_from_quat(pair->b_in_a.rotation), pair->b_in_a.position },
 			   { { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } }, { 0, 0, 0 } },
-			   pair->margin, pair_slop(pair->a, pair->b) };
+			   pair->margin,
+			   pair_slop(pair->a, pair->b) };
 	x.a_in_b = placing_inverse(&x.b_in_a);
 	return x;
 }
@@ -54,7 +56,8 @@ static bool face_manifold(const struct hulls *x, bool is_b, struct sat_face face
 
 /* False: the edges are farther apart than their lines by more than the slop, so that other features
  * are nearer. */
-static bool edges_manifold(const struct hulls *x, const struct sat_edges *edges, struct manifold *out)
+static bool edges_manifold(const struct hulls *x, const struct sat_edges *edges,
+			   struct manifold *out)
 {
 	const struct half_edge *e = &x->a->edges[edges->edge_a], *f = &x->b->edges[edges->edge_b];
 	vec3 a0 = x->a->vertices[e->origin], a1 = x->a->vertices[x->a->edges[e->twin].origin];
@@ -76,11 +79,11 @@ static void shared_manifold(const struct hulls *x, bool is_b, struct sat_face fa
 		normal = vec3_negate(mat3_mul_vec(x->b_in_a.rotation, normal));
 	out->normal = normal;
 	out->count = 1;
-	out->points[0] = (struct manifold_point){
-		shared, face.separation,
-		is_b ? feature_make(FEATURE_VERTEX, face.vertex, face.face)
-		     : feature_make(FEATURE_VERTEX, face.face, face.vertex)
-	};
+	out->points[0] =
+		(struct manifold_point){ shared, face.separation,
+					 is_b ? feature_make(FEATURE_VERTEX, face.vertex, face.face)
+					      : feature_make(FEATURE_VERTEX, face.face,
+							     face.vertex) };
 }
 
 /* The best axis leads to features that are not the nearest ones: corners or edges that face each
@@ -99,9 +102,9 @@ static void corner_manifold(const struct hulls *x, const struct pair *pair, bool
 		return;
 	}
 	double least = out->count > 0 ? face.separation - x->slop : -SCALAR_MAX;
-	struct sat_edges edges = sat_edges(x->a, x->b, &x->b_in_a, least,
-					   scalar_max(x->margin, -face.separation), vec3_zero(),
-					   vec3_zero());
+	struct sat_edges edges =
+		sat_edges(x->a, x->b, &x->b_in_a, least, scalar_max(x->margin, -face.separation),
+			  vec3_zero(), vec3_zero());
 	struct manifold crossing;
 	if (edges.separation > -SCALAR_MAX && edges.separation < bar &&
 	    edges_manifold(x, &edges, &crossing))
@@ -149,16 +152,18 @@ static bool remembered(const struct hulls *x, const struct pair_cache *cache, st
 static void search(const struct hulls *x, const struct pair *pair, struct sat_face used,
 		   struct pair_cache *cache, struct manifold *out)
 {
-	uint32_t start_a = cache->kind == CACHE_FACE_A && used.separation > -SCALAR_MAX ?
-				   used.face : sat_face_guess(x->a, x->b, &x->b_in_a);
+	uint32_t start_a = cache->kind == CACHE_FACE_A && used.separation > -SCALAR_MAX
+				   ? used.face
+				   : sat_face_guess(x->a, x->b, &x->b_in_a);
 	struct sat_face a = sat_faces(x->a, x->b, &x->b_in_a, start_a, x->margin);
 	if (a.separation > x->margin) {
 		cache_face(cache, false, a);
 		out->count = 0;
 		return;
 	}
-	uint32_t start_b = cache->kind == CACHE_FACE_B && used.separation > -SCALAR_MAX ?
-				   used.face : sat_face_guess(x->b, x->a, &x->a_in_b);
+	uint32_t start_b = cache->kind == CACHE_FACE_B && used.separation > -SCALAR_MAX
+				   ? used.face
+				   : sat_face_guess(x->b, x->a, &x->a_in_b);
 	struct sat_face b = sat_faces(x->b, x->a, &x->a_in_b, start_b, x->margin);
 	if (b.separation > x->margin) {
 		cache_face(cache, true, b);
@@ -174,11 +179,10 @@ static void search(const struct hulls *x, const struct pair *pair, struct sat_fa
 		face = used;
 		is_b = cache->kind == CACHE_FACE_B;
 	}
-	struct sat_edges edges =
-		sat_edges(x->a, x->b, &x->b_in_a, face.separation + x->slop,
-			  scalar_max(x->margin, -top),
-			  placing_point(&x->b_in_a, x->b->vertices[a.vertex]),
-			  placing_point(&x->a_in_b, x->a->vertices[b.vertex]));
+	struct sat_edges edges = sat_edges(x->a, x->b, &x->b_in_a, face.separation + x->slop,
+					   scalar_max(x->margin, -top),
+					   placing_point(&x->b_in_a, x->b->vertices[a.vertex]),
+					   placing_point(&x->a_in_b, x->a->vertices[b.vertex]));
 	if (edges.separation > -SCALAR_MAX) {
 		cache_set(cache, CACHE_EDGES, edges.edge_a, edges.edge_b);
 		out->count = 0;

@@ -231,7 +231,7 @@ static int dimension(enum triangle_feature feature)
 static void nearer(struct nearest_pair *best, vec3 p, vec3 q, double squared,
 		   enum triangle_feature feature)
 {
-	bool less = squared < best->squared * (1 - TIE), more = squared > best->squared * (1 + TIE);
+	bool less = squared<best->squared *(1 - TIE), more = squared> best->squared * (1 + TIE);
 	if (less || (!more && dimension(feature) > dimension(best->feature)))
 		*best = (struct nearest_pair){ p, q, squared, feature };
 }
@@ -246,11 +246,11 @@ static struct nearest_pair segment_triangle(const struct triangle *t, const vec3
 		nearer(&best, ends[k], near.point, near.distance_squared, near.feature);
 	}
 	for (uint32_t e = 0; e < 3; e++) {
-		struct segment_pair near = closest_segment_segment(
-			ends[0], ends[1], t->corners[e], t->corners[(e + 1) % 3]);
-		enum triangle_feature feature =
-			near.t <= 0 ? TRIANGLE_VERTEX_0 + e
-				    : near.t >= 1 ? TRIANGLE_VERTEX_0 + (e + 1) % 3 : TRIANGLE_EDGE_0 + e;
+		struct segment_pair near = closest_segment_segment(ends[0], ends[1], t->corners[e],
+								   t->corners[(e + 1) % 3]);
+		enum triangle_feature feature = near.t <= 0   ? TRIANGLE_VERTEX_0 + e
+						: near.t >= 1 ? TRIANGLE_VERTEX_0 + (e + 1) % 3
+							      : TRIANGLE_EDGE_0 + e;
 		nearer(&best, near.first, near.second, near.distance_squared, feature);
 	}
 	return best;
@@ -326,8 +326,7 @@ void pair_capsule_mesh(const struct pair *pair, struct pair_cache *cache, struct
 	double upward = distance > 0 ? vec3_dot(d, t.normal) : 1;
 	double slop = scalar_min(PAIR_SLOP_RELATIVE * pair->a->extent_min, PAIR_SLOP_MAX);
 	if (!behind && (near.feature == TRIANGLE_FACE || upward > LYING_COSINE) &&
-	    capsule_face(pair, &t, ends, out) &&
-	    manifold_deepest(out) <= distance - radius + slop)
+	    capsule_face(pair, &t, ends, out) && manifold_deepest(out) <= distance - radius + slop)
 		return;
 	out->count = 0;
 	if (upward < -LEAN || near.feature == TRIANGLE_FACE || distance == 0 ||
@@ -356,8 +355,9 @@ static void flat_hull_make(struct flat_hull *flat, const vec3 corners[3], vec3 n
 	static const struct half_edge EDGES[6] = { { 0, 3, 1, 0 }, { 1, 4, 2, 0 }, { 2, 5, 0, 0 },
 						   { 1, 0, 5, 1 }, { 2, 1, 3, 1 }, { 0, 2, 4, 1 } };
 	double offset = vec3_dot(normal, corners[0]);
-	flat->hull = (struct hull){ 3, 2, 6, flat->vertices, flat->edges, flat->faces,
-				    flat->vertex_edge, vec3_zero() };
+	flat->hull = (struct hull){
+		3, 2, 6, flat->vertices, flat->edges, flat->faces, flat->vertex_edge, vec3_zero()
+	};
 	for (int k = 0; k < 3; k++) {
 		flat->vertices[k] = corners[k];
 		flat->vertex_edge[k] = (uint16_t)k;
@@ -382,9 +382,9 @@ struct meeting {
 /* The feature that has exactly these corners (bits 0, 1, 2). */
 static enum triangle_feature feature_of(uint32_t corners)
 {
-	static const uint8_t FEATURES[8] = { TRIANGLE_FACE,	TRIANGLE_VERTEX_0, TRIANGLE_VERTEX_1,
-					     TRIANGLE_EDGE_0,	TRIANGLE_VERTEX_2, TRIANGLE_EDGE_2,
-					     TRIANGLE_EDGE_1,	TRIANGLE_FACE };
+	static const uint8_t FEATURES[8] = { TRIANGLE_FACE,   TRIANGLE_VERTEX_0, TRIANGLE_VERTEX_1,
+					     TRIANGLE_EDGE_0, TRIANGLE_VERTEX_2, TRIANGLE_EDGE_2,
+					     TRIANGLE_EDGE_1, TRIANGLE_FACE };
 	return FEATURES[corners & 7];
 }
 
@@ -426,8 +426,8 @@ static void leave_to_neighbours(const struct meeting *x, struct manifold *out)
 		for (uint32_t k = 0; k < out->count; k++) {
 			struct manifold_point point = out->points[k];
 			vec3 on_hull = vec3_mul_add(point.point, normal, 0.5 * point.separation);
-			double height = height_over(
-				&other, pose_inverse_point(x->pair->b_in_a, on_hull));
+			double height =
+				height_over(&other, pose_inverse_point(x->pair->b_in_a, on_hull));
 			if (point.separation >= -x->slop || height <= point.separation + x->slop)
 				out->points[kept++] = point;
 		}
@@ -522,8 +522,8 @@ static bool hull_alone(const struct pair *pair, uint32_t child, struct pair_cach
 	mat3 rotation = mat3_from_quat(pair->b_in_a.rotation);
 	vec3 corners[3];
 	for (int k = 0; k < 3; k++)
-		corners[k] = vec3_add(pair->b_in_a.position,
-				      mat3_mul_vec(rotation, x.own.corners[k]));
+		corners[k] =
+			vec3_add(pair->b_in_a.position, mat3_mul_vec(rotation, x.own.corners[k]));
 	flat_hull_make(&x.flat, corners, mat3_mul_vec(rotation, x.own.normal));
 	x.slop = scalar_min(PAIR_SLOP_RELATIVE * pair->a->extent_min, PAIR_SLOP_MAX);
 	out->count = 0;
@@ -542,10 +542,9 @@ static bool hull_alone(const struct pair *pair, uint32_t child, struct pair_cach
 	if (side.separation > pair->margin)
 		return false;
 	double top = scalar_max(up.separation, side.separation);
-	struct sat_edges edges = sat_edges(x.hull, &x.flat.hull, &x.here, top + x.slop,
-					   scalar_max(pair->margin, -top),
-					   x.flat.vertices[side.vertex],
-					   x.hull->vertices[up.vertex]);
+	struct sat_edges edges = sat_edges(
+		x.hull, &x.flat.hull, &x.here, top + x.slop, scalar_max(pair->margin, -top),
+		x.flat.vertices[side.vertex], x.hull->vertices[up.vertex]);
 	if (edges.separation > pair->margin)
 		return false;
 	hull_contact(&x, up, side, edges, out);
@@ -591,7 +590,8 @@ static bool is_orphan(const struct pair *pair, uint32_t child, struct mesh_fan *
 	struct pair_cache none = { 0 };
 	struct manifold said;
 	if (!meets_open_edge(pair->a->hull, mesh, child, &there) ||
-	    !hull_alone(pair, child, &none, &said) || said.count > 0 || !mesh_fan_of(mesh, child, fan) ||
+	    !hull_alone(pair, child, &none, &said) || said.count > 0 ||
+	    !mesh_fan_of(mesh, child, fan) ||
 	    !mesh_corner_axis(pair->a->hull, mesh, fan, &there, slop, corner) ||
 	    corner->separation >= 0)
 		return false;

@@ -21,8 +21,8 @@ static struct plane plane_in_a(const struct pair *pair)
 static struct manifold_point plane_point(const struct plane *plane, vec3 p, double separation,
 					 uint32_t feature)
 {
-	return (struct manifold_point){ vec3_mul_sub(p, plane->normal, 0.5 * separation), separation,
-					feature_make(FEATURE_VERTEX, feature, 0) };
+	return (struct manifold_point){ vec3_mul_sub(p, plane->normal, 0.5 * separation),
+					separation, feature_make(FEATURE_VERTEX, feature, 0) };
 }
 
 void pair_sphere_plane(const struct pair *pair, struct pair_cache *cache, struct manifold *out)

@@ -32,8 +32,7 @@ struct edge_axis {
 
 static vec3 view_vertex(const struct view *view, uint32_t i)
 {
-	return vec3_add(view->translation,
-			mat3_mul_vec(view->rotation, view->other->vertices[i]));
+	return vec3_add(view->translation, mat3_mul_vec(view->rotation, view->other->vertices[i]));
 }
 
 static double edge_separation(const struct view *view, uint32_t edge)
@@ -43,7 +42,8 @@ static double edge_separation(const struct view *view, uint32_t edge)
 	double least = SCALAR_MAX;
 	for (uint32_t i = 0; i < view->other->count; i++)
 		least = scalar_min(vec3_dot(seen, view->other->vertices[i]), least);
-	return least + vec3_dot(normal, vec3_sub(view->translation, view->reference->vertices[edge]));
+	return least +
+	       vec3_dot(normal, vec3_sub(view->translation, view->reference->vertices[edge]));
 }
 
 static struct edge_axis edges_best(const struct view *view)
@@ -73,8 +73,8 @@ static uint32_t edge_against(const struct view *view, vec3 normal)
 }
 
 /* In the reference's frame; p on the reference's core, q on the other's, with their separation. */
-static struct manifold_point point_make(const struct view *view, vec3 foot, vec3 normal, double apart,
-					uint32_t feature)
+static struct manifold_point point_make(const struct view *view, vec3 foot, vec3 normal,
+					double apart, uint32_t feature)
 {
 	double radius = view->reference->radius;
 	double separation = apart - radius - view->other->radius;
@@ -115,7 +115,8 @@ static void edge_manifold(const struct view *view, struct edge_axis axis, double
 	vec3 along = vec3_sub(e[1], e[0]);
 	double length = vec3_length(along);
 	along = vec3_scale(along, 1.0 / length);
-	double from = vec3_dot(vec3_sub(f[0], e[0]), along), to = vec3_dot(vec3_sub(f[1], e[0]), along);
+	double from = vec3_dot(vec3_sub(f[0], e[0]), along),
+	       to = vec3_dot(vec3_sub(f[1], e[0]), along);
 	/* The other edge runs against this one; what of it lies beside this one. */
 	double low = scalar_max(scalar_min(from, to), 0);
 	double high = scalar_min(scalar_max(from, to), length);
@@ -132,8 +133,9 @@ static void edge_manifold(const struct view *view, struct edge_axis axis, double
 		double t = from == to ? k : (at - from) / (to - from);
 		vec3 p = vec3_lerp(f[0], f[1], t);
 		double apart = vec3_dot(vec3_sub(p, e[0]), normal);
-		struct manifold_point point = point_make(view, vec3_mul_sub(p, normal, apart), normal,
-							 apart, feature_of(view, axis.edge, j, k));
+		struct manifold_point point =
+			point_make(view, vec3_mul_sub(p, normal, apart), normal, apart,
+				   feature_of(view, axis.edge, j, k));
 		if (point.separation <= margin)
 			out->points[out->count++] = point;
 	}
@@ -159,11 +161,9 @@ void pair_polygon_polygon(const struct pair *pair, struct pair_cache *cache, str
 {
 	mat3 rotation = mat3_from_quat(pair->b_in_a.rotation), inverse = mat3_transpose(rotation);
 	vec3 at = pair->b_in_a.position;
-	struct view views[2] = {
-		{ pair->a->polygon, pair->b->polygon, rotation, at, false },
-		{ pair->b->polygon, pair->a->polygon, inverse,
-		  vec3_negate(mat3_mul_vec(inverse, at)), true }
-	};
+	struct view views[2] = { { pair->a->polygon, pair->b->polygon, rotation, at, false },
+				 { pair->b->polygon, pair->a->polygon, inverse,
+				   vec3_negate(mat3_mul_vec(inverse, at)), true } };
 	double reach = pair->a->polygon->radius + pair->b->polygon->radius + pair->margin;
 	double slop = pair_slop(pair->a, pair->b);
 	bool used_b = cache->kind == CACHE_FACE_B, used = used_b || cache->kind == CACHE_FACE_A;

@@ -29,7 +29,8 @@ void pair_sphere_sphere(const struct pair *pair, struct pair_cache *cache, struc
 	UNUSED(cache);
 	out->count = 0;
 	round_contact(vec3_zero(), pair->a->sphere.radius, pair->b_in_a.position,
-		      pair->b->sphere.radius, feature_make(FEATURE_NEAREST, 0, 0), pair->margin, out);
+		      pair->b->sphere.radius, feature_make(FEATURE_NEAREST, 0, 0), pair->margin,
+		      out);
 }
 
 static void capsule_ends(const struct shape *capsule, const pose *at, vec3 ends[2])
@@ -94,10 +95,10 @@ void pair_capsule_capsule(const struct pair *pair, struct pair_cache *cache, str
 		if (separation > pair->margin)
 			continue;
 		vec3 on_a = vec3_mul_add(p, out->normal, ra);
-		points[count++] = (struct manifold_point){
-			vec3_mul_add(on_a, out->normal, 0.5 * separation), separation,
-			feature_make(FEATURE_EDGES, (uint32_t)k, 0)
-		};
+		points[count++] =
+			(struct manifold_point){ vec3_mul_add(on_a, out->normal, 0.5 * separation),
+						 separation,
+						 feature_make(FEATURE_EDGES, (uint32_t)k, 0) };
 	}
 	/* The nearest pair may lie between or be one of them; its depth is that of the deeper end. */
 	if (count == 2) {

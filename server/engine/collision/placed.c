@@ -138,7 +138,8 @@ static bool cast_at_piece(const struct flight *flight, struct piece other, doubl
 			  struct cast_hit *hit)
 {
 	struct gjk_points room;
-	struct advance_body still = advance_body_of(other.shape, other.child, &flight->still, &room);
+	struct advance_body still =
+		advance_body_of(other.shape, other.child, &flight->still, &room);
 	struct advance_body moving = { flight->core, 0, &flight->motion };
 	struct advance_options options = { SWEEP_TOLERANCE, ADVANCE_ITERATIONS };
 	struct advance_result result;
@@ -158,8 +159,8 @@ static bool cast_at_piece(const struct flight *flight, struct piece other, doubl
 }
 
 /* A piece against a placed shape, all in the latter's frame. */
-static bool cast_flight(const struct flight *flight, const struct shape *shape, struct cast_hit *best,
-			bool found)
+static bool cast_flight(const struct flight *flight, const struct shape *shape,
+			struct cast_hit *best, bool found)
 {
 	struct cast_hit hit = { .own_child = flight->child };
 	if (shape->kind == SHAPE_PLANE) {
@@ -170,15 +171,15 @@ static bool cast_flight(const struct flight *flight, const struct shape *shape, 
 	}
 	pose end = flight->from;
 	end.position = vec3_add(end.position, flight->way);
-	struct aabb box = aabb_union(core_box(&flight->core, &flight->from),
-				     core_box(&flight->core, &end));
+	struct aabb box =
+		aabb_union(core_box(&flight->core, &flight->from), core_box(&flight->core, &end));
 	struct piece_walk walk;
 	uint32_t piece;
 	pieces_init(&walk, shape, aabb_grow(box, 2 * SWEEP_TOLERANCE));
 	while (pieces_next(&walk, &piece)) {
 		hit = (struct cast_hit){ .own_child = flight->child };
-		if (!cast_at_piece(flight, (struct piece){ shape, piece }, found ? best->fraction : 1,
-				   &hit))
+		if (!cast_at_piece(flight, (struct piece){ shape, piece },
+				   found ? best->fraction : 1, &hit))
 			continue;
 		hit.child = piece;
 		/* The order of a mesh's leaves must not decide between equals. */
@@ -239,8 +240,8 @@ static bool begins_inside(const struct placed_shape *placed, const struct shape 
 	return true;
 }
 
-static bool cast_at(const struct placed_shape *placed, const struct shape *shape, pose from, vec3 way,
-		    struct cast_hit *out)
+static bool cast_at(const struct placed_shape *placed, const struct shape *shape, pose from,
+		    vec3 way, struct cast_hit *out)
 {
 	const struct shape *target = shape_asked(placed->shape), *own = shape_asked(shape);
 	struct flight flight = { .shape = own, .way = pose_inverse_vector(placed->at, way) };
@@ -401,9 +402,11 @@ static bool shapes_closest(const struct shape *a, const struct shape *b, const p
 		uint32_t piece;
 		pieces_init(&walk, a, aabb_grow(box, scalar_max(out->distance, 0)));
 		while (pieces_next(&walk, &piece))
-			if (box_distance(shape_piece_aabb(a, piece), box) < scalar_max(out->distance, 0) ||
+			if (box_distance(shape_piece_aabb(a, piece), box) <
+				    scalar_max(out->distance, 0) ||
 			    out->distance <= 0)
-				found |= pieces_closest((struct piece){ a, piece }, piece_b, b_in_a, out);
+				found |= pieces_closest((struct piece){ a, piece }, piece_b, b_in_a,
+							out);
 	}
 	return found;
 }
@@ -455,7 +458,8 @@ static bool closest_of(const struct placed_shape *a, const struct placed_shape *
 	bool turn = fixed_b || (!fixed_a && shape_is_field(b->shape) && !shape_is_field(a->shape));
 	const struct placed_shape *first = turn ? b : a, *second = turn ? a : b;
 	pose relative = pose_relative(first->at, second->at);
-	if (!shapes_closest(shape_asked(first->shape), shape_asked(second->shape), &relative, &best))
+	if (!shapes_closest(shape_asked(first->shape), shape_asked(second->shape), &relative,
+			    &best))
 		return false;
 	turn_if_inside(first->shape, second->shape, &relative, &best);
 	to_world(&best, &first->at);

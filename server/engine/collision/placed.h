@@ -50,7 +50,7 @@ struct cast_hit {
 	uint32_t own_child;		 /* which piece of the moving shape meets it */
 	double fraction;		 /* of the way, in [0, 1]: apart until there */
 	vec3 point, normal;		 /* on the surface met; unit, towards the moving shape */
-	double depth;  /* m: how deep they overlap at the start, then fraction is 0; else 0 */
+	double depth;	/* m: how deep they overlap at the start, then fraction is 0; else 0 */
 	bool uncertain; /* the search gave up there: apart until `fraction`, not certainly met */
 };
 
@@ -91,7 +91,7 @@ struct mover_options {
 	uint32_t iterations; /* straight pieces of the way, 1 … MOVER_ITERATIONS_MAX */
 	double skin;	     /* m > 0, kept between the walker and what it meets */
 	double slope_cosine; /* ground whose normal leans less than this from `up` may be walked on */
-	double step_height;  /* m ≥ 0: ledges so high are stepped on */
+	double step_height; /* m ≥ 0: ledges so high are stepped on */
 };
 
 struct mover_result {
@@ -100,9 +100,9 @@ struct mover_result {
 	uint32_t iterations;
 	uint32_t contact_count;
 	struct cast_hit contacts[MOVER_CONTACTS_MAX]; /* in the order they were met */
-	bool grounded;	      /* stands on ground that may be walked on */
-	struct cast_hit ground; /* when grounded */
-	double climbed;	      /* m, by steps */
+	bool grounded;				      /* stands on ground that may be walked on */
+	struct cast_hit ground;			      /* when grounded */
+	double climbed;				      /* m, by steps */
 	bool stuck; /* it began inside something and could not be brought out */
 };
 
@@ -129,6 +129,7 @@ struct overlap_region {
  * NO_MEMORY. */
 MUST_CHECK enum status placed_regions(const struct placed_shape *a, uint32_t a_count,
 				      const struct placed_shape *b, uint32_t b_count,
-				      struct overlap_region *out, uint32_t capacity, uint32_t *found);
+				      struct overlap_region *out, uint32_t capacity,
+				      uint32_t *found);
 
 #endif

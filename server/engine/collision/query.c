@@ -30,7 +30,8 @@ static vec3 seat_point(const struct seat *seat, vec3 p)
 	return vec3_add(seat->translation, mat3_mul_vec(seat->rotation, p));
 }
 
-static bool cores_overlap(const struct gjk_core *a, const struct gjk_core *b, const struct seat *b_in_a)
+static bool cores_overlap(const struct gjk_core *a, const struct gjk_core *b,
+			  const struct seat *b_in_a)
 {
 	double radii = a->radius + b->radius;
 	return !gjk_apart_by(a, b, &b_in_a->rotation, b_in_a->translation, radii, NULL);
@@ -78,7 +79,8 @@ static bool solid_meets_core(const struct shape *solid, const struct gjk_core *c
 	for (uint32_t i = 0; i < shape_piece_count(solid); i++) {
 		struct gjk_points room;
 		struct gjk_core own = gjk_core_of(solid, i, &room);
-		if (aabb_overlaps(shape_piece_aabb(solid, i), box) && cores_overlap(&own, core, seat))
+		if (aabb_overlaps(shape_piece_aabb(solid, i), box) &&
+		    cores_overlap(&own, core, seat))
 			return true;
 	}
 	return false;
@@ -143,7 +145,8 @@ static bool shape_meets_mesh(const struct shape *shape, const struct shape *mesh
 
 static bool is_core(const struct shape *shape)
 {
-	return shape->kind != SHAPE_PLANE && shape->kind != SHAPE_MESH && shape->kind != SHAPE_SOLID;
+	return shape->kind != SHAPE_PLANE && shape->kind != SHAPE_MESH &&
+	       shape->kind != SHAPE_SOLID;
 }
 
 static bool field_overlap(const struct shape *field, const struct shape *other,

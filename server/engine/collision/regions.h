@@ -70,7 +70,7 @@ struct contour {
 };
 
 struct regions_options {
-	double depth_min;   /* m ≥ 0: regions with less depth are left out; contours of theirs too */
+	double depth_min; /* m ≥ 0: regions with less depth are left out; contours of theirs too */
 	uint32_t pairs_max; /* of triangles that cross; more is STATUS_LIMIT */
 };
 
@@ -83,9 +83,9 @@ struct regions {
 	struct contour *contours;
 	struct contour_point *points;
 	uint32_t region_count, contour_count, point_count;
-	uint32_t pairs;	      /* pairs of triangles that cross */
+	uint32_t pairs;	       /* pairs of triangles that cross */
 	uint64_t nodes_tested; /* pairs of boxes looked at */
-	uint32_t broken;      /* contours that could not be closed */
+	uint32_t broken;       /* contours that could not be closed */
 	struct regions_work *work;
 };
 
@@ -95,7 +95,8 @@ void regions_release(struct regions *self);
 
 /* UNSUPPORTED: a mesh is not closed; LIMIT: more than pairs_max; NO_MEMORY. Then there are no regions.
  * The order of the answer and its bits depend on the meshes and the pose alone. */
-MUST_CHECK enum status regions_find(struct regions *self, const struct mesh *a, const struct mesh *b,
-				    const pose *b_in_a, const struct regions_options *options);
+MUST_CHECK enum status regions_find(struct regions *self, const struct mesh *a,
+				    const struct mesh *b, const pose *b_in_a,
+				    const struct regions_options *options);
 
 #endif

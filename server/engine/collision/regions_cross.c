@@ -20,7 +20,7 @@
 #include "server/base/sort.h"
 #include "server/engine/math/double_double.h"
 
-#define ORDER_NOISE 0x1p-90  /* of E's terms: 0 */
+#define ORDER_NOISE 0x1p-90 /* of E's terms: 0 */
 #define SHIFT_NOISE 0x1p-40 /* of the shift's terms: 0 */
 
 static uint64_t name_of(const struct regions_work *work, const uint32_t triangle[2],
@@ -78,7 +78,8 @@ static double2 height_over(const vec3 t[3], vec3 p)
 /* Where an edge goes through a triangle's plane. */
 static void place_node(struct regions_work *work, struct node *node, struct node_height *out)
 {
-	uint32_t body = (uint32_t)(node->key >> 63), edge = (uint32_t)(node->key >> 32) & 0x7fffffff;
+	uint32_t body = (uint32_t)(node->key >> 63),
+		 edge = (uint32_t)(node->key >> 32) & 0x7fffffff;
 	uint32_t other = 1 - body, triangle = (uint32_t)node->key;
 	vec3 t[3], p = work_corner(work, body, edge / 3, edge % 3);
 	vec3 q = work_corner(work, body, edge / 3, edge % 3 + 1);
@@ -90,7 +91,8 @@ static void place_node(struct regions_work *work, struct node *node, struct node
 	node->enters = (other == BODY_A ? crossing_side_of_a(t, p) : crossing_side_of_b(t, p)) > 0;
 	node->at = both.hi != 0 ? scalar_clamp(double2_div(here, both).hi, 0, 1) : 0.5;
 	node->point = vec3_lerp(p, q, node->at);
-	*out = (struct node_height){ { here.hi, here.lo }, { there.hi, there.lo },
+	*out = (struct node_height){ { here.hi, here.lo },
+				     { there.hi, there.lo },
 				     other == BODY_A ? normal : vec3_negate(normal) };
 }
 

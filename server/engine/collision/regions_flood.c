@@ -59,8 +59,8 @@ static enum status note_vertex(struct regions_work *work, uint32_t body, uint32_
 	uint32_t vertex = work->mesh[body]->triangles[triangle][k];
 	if (work->marks[body].vertex[vertex])
 		return STATUS_OK;
-	enum status status = ARRAY_RESERVE(&work->inside[body],
-					   (uint64_t)work->inside[body].count + 1);
+	enum status status =
+		ARRAY_RESERVE(&work->inside[body], (uint64_t)work->inside[body].count + 1);
 	if (status != STATUS_OK)
 		return status;
 	work->marks[body].vertex[vertex] = 1;
@@ -165,7 +165,8 @@ static enum status flood_crossed(struct regions_work *work, uint32_t body, uint3
 			continue;
 		status = note_vertex(work, body, triangle, k, corner[k].element);
 		if (status == STATUS_OK && group[k] == NULL)
-			status = regions_flood_edge(work, body, 3 * triangle + k, corner[k].element);
+			status =
+				regions_flood_edge(work, body, 3 * triangle + k, corner[k].element);
 	}
 	return status;
 }
@@ -396,8 +397,8 @@ static bool stack_is_inside(const struct regions_work *work, uint32_t body)
 static enum status flood_stack(struct regions_work *work, uint32_t body)
 {
 	uint32_t element, triangle = work->stack.items[0].triangle;
-	enum status status = work_new_element(
-		work, body == BODY_A ? REGION_A_IN_B : REGION_B_IN_A, &element);
+	enum status status =
+		work_new_element(work, body == BODY_A ? REGION_A_IN_B : REGION_B_IN_A, &element);
 	work->stack.count = 0;
 	if (status == STATUS_OK)
 		status = regions_flood_edge(work, body, 3 * triangle, element);

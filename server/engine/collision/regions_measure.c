@@ -76,10 +76,10 @@ static void add_pieces(struct regions_work *work)
 		vec3 arm = vec3_sub(p, work->origin), tip = vec3_sub(q, work->origin);
 		struct region_sum *sum = &work->sums.items[region];
 		sum->area = vec3_mul_add(sum->area, vec3_cross(arm, tip), 0.5);
-		add_segment(work, piece->contour, work_corner(work, BODY_A, piece->triangle[0], 0), p,
-			    q);
-		add_segment(work, piece->contour, work_corner(work, BODY_B, piece->triangle[1], 0), q,
-			    p);
+		add_segment(work, piece->contour, work_corner(work, BODY_A, piece->triangle[0], 0),
+			    p, q);
+		add_segment(work, piece->contour, work_corner(work, BODY_B, piece->triangle[1], 0),
+			    q, p);
 		struct aabb *box = &work->regions.items[region].box;
 		*box = aabb_add_point(aabb_add_point(*box, p), q);
 	}
@@ -132,8 +132,8 @@ static void offer_depth(struct regions_work *work, uint32_t body, uint32_t regio
 	struct region *to = &work->regions.items[region];
 	struct region_depth *best = body == BODY_A ? &to->deepest_a : &to->deepest_b;
 	pose other = work->at[1 - body];
-	struct mesh_point near = intersect_nearest_on_mesh(work->mesh[1 - body],
-							   pose_inverse_point(other, point));
+	struct mesh_point near =
+		intersect_nearest_on_mesh(work->mesh[1 - body], pose_inverse_point(other, point));
 	to->box = aabb_add_point(to->box, point);
 	if (near.distance > best->depth)
 		*best = (struct region_depth){ near.distance, point, pose_point(other, near.point),

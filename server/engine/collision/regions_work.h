@@ -30,8 +30,8 @@ enum {
  * element that holds the whole edge inside the other body. */
 struct body_marks {
 	uint8_t *triangle;
-	uint32_t *edge;	 /* three a triangle */
-	uint8_t *vertex; /* 1: counted */
+	uint32_t *edge;		      /* three a triangle */
+	uint8_t *vertex;	      /* 1: counted */
 	uint32_t triangles, vertices; /* allocated */
 };
 
@@ -43,7 +43,7 @@ struct piece {
 };
 
 struct node {
-	uint64_t key;	/* body << 63 | edge << 32 | triangle of the other body */
+	uint64_t key; /* body << 63 | edge << 32 | triangle of the other body */
 	vec3 point;
 	double at;	/* 0 … 1 along its edge */
 	uint32_t piece; /* that starts here, or NONE */
@@ -76,9 +76,9 @@ struct element {
 
 /* Sums over the border of a region. */
 struct region_sum {
-	double volume;	/* m³ */
-	vec3 moment;	/* volume × centre, from `origin` */
-	vec3 area;	/* ∫ n_A over A's surface inside B */
+	double volume; /* m³ */
+	vec3 moment;   /* volume × centre, from `origin` */
+	vec3 area;     /* ∫ n_A over A's surface inside B */
 };
 
 struct regions_work {
@@ -90,7 +90,7 @@ struct regions_work {
 	ARRAY_OF(struct node) nodes;
 	ARRAY_OF(struct node_height) heights; /* by node */
 	ARRAY_OF(struct group) groups;
-	ARRAY_OF(uint32_t) group_nodes; /* nodes, group by group */
+	ARRAY_OF(uint32_t) group_nodes;	  /* nodes, group by group */
 	ARRAY_OF(uint32_t) contour_first; /* a piece of each contour */
 	ARRAY_OF(struct element) elements;
 	ARRAY_OF(struct inside_vertex) inside[2];

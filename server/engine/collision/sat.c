@@ -48,7 +48,8 @@ struct sat_face sat_face(const struct hull *a, const struct hull *b, const struc
 	struct gjk_core core = { b->vertices, b->vertex_count, b, 0 };
 	vec3 against = mat3_transposed_mul_vec(b_in_a->rotation, vec3_negate(f->normal));
 	uint32_t vertex = gjk_support(&core, against, start);
-	double separation = vec3_dot(f->normal, placing_point(b_in_a, b->vertices[vertex])) - f->offset;
+	double separation =
+		vec3_dot(f->normal, placing_point(b_in_a, b->vertices[vertex])) - f->offset;
 	return (struct sat_face){ separation, face, vertex };
 }
 
@@ -123,8 +124,10 @@ struct edge {
 static struct edge edge_of(const struct hull *hull, uint32_t h)
 {
 	const struct half_edge *edge = &hull->edges[h], *twin = &hull->edges[edge->twin];
-	struct edge out = { hull->vertices[edge->origin], hull->vertices[twin->origin],
-			    { 0, 0, 0 }, hull->faces[edge->face].normal,
+	struct edge out = { hull->vertices[edge->origin],
+			    hull->vertices[twin->origin],
+			    { 0, 0, 0 },
+			    hull->faces[edge->face].normal,
 			    hull->faces[twin->face].normal };
 	out.along = vec3_sub(out.to, out.from);
 	return out;
@@ -193,8 +196,8 @@ double sat_edge_pair(const struct hull *a, const struct hull *b, const struct pl
 	return edges_apart(&e, &f, a->centre, PAIR_PARALLEL_SINE, normal);
 }
 
-double sat_edge_alone(const struct hull *a, uint32_t edge_a, vec3 from, vec3 to, vec3 left, vec3 right,
-		      vec3 *normal)
+double sat_edge_alone(const struct hull *a, uint32_t edge_a, vec3 from, vec3 to, vec3 left,
+		      vec3 right, vec3 *normal)
 {
 	struct edge e = edge_of(a, edge_a), f = { from, to, vec3_sub(to, from), left, right };
 	if (!arcs_cross(&e, &f))
@@ -314,8 +317,8 @@ static struct sat_edges edges_search(const struct hull *a, const struct hull *b,
 				continue;
 			double separation = edges_apart(&e, &f, a->centre, sine, &normal);
 			if (separation > bar && sine < PAIR_PARALLEL_SINE)
-				separation = scalar_min(separation,
-							apart_along(a, b, b_in_a, normal));
+				separation =
+					scalar_min(separation, apart_along(a, b, b_in_a, normal));
 			if (separation <= bar)
 				continue;
 			bar = separation;
@@ -370,13 +373,16 @@ void sat_greatest(const struct hull *a, const struct hull *b, const struct placi
 		  double enough, struct pair_cache *cache, struct sat_axis *out)
 {
 	struct placing a_in_b = placing_inverse(b_in_a);
-	out->remembered = sat_remembered(a, b, b_in_a, &a_in_b, cache, out) && out->separation > enough;
+	out->remembered =
+		sat_remembered(a, b, b_in_a, &a_in_b, cache, out) && out->separation > enough;
 	if (out->remembered)
 		return;
-	uint32_t start_a = cache->kind == CACHE_FACE_A && cache->feature_a < a->face_count ?
-				   cache->feature_a : sat_face_guess(a, b, b_in_a);
-	uint32_t start_b = cache->kind == CACHE_FACE_B && cache->feature_b < b->face_count ?
-				   cache->feature_b : sat_face_guess(b, a, &a_in_b);
+	uint32_t start_a = cache->kind == CACHE_FACE_A && cache->feature_a < a->face_count
+				   ? cache->feature_a
+				   : sat_face_guess(a, b, b_in_a);
+	uint32_t start_b = cache->kind == CACHE_FACE_B && cache->feature_b < b->face_count
+				   ? cache->feature_b
+				   : sat_face_guess(b, a, &a_in_b);
 	struct sat_face of_a = sat_faces(a, b, b_in_a, start_a, enough), of_b = { 0 };
 	bool is_b = false;
 	if (of_a.separation <= enough) {
@@ -386,7 +392,8 @@ void sat_greatest(const struct hull *a, const struct hull *b, const struct placi
 	if (is_b) {
 		cache_set(cache, CACHE_FACE_B, of_b.vertex, of_b.face);
 		out->separation = of_b.separation;
-		out->normal = vec3_negate(mat3_mul_vec(b_in_a->rotation, b->faces[of_b.face].normal));
+		out->normal =
+			vec3_negate(mat3_mul_vec(b_in_a->rotation, b->faces[of_b.face].normal));
 	} else {
 		cache_set(cache, CACHE_FACE_A, of_a.face, of_a.vertex);
 		out->separation = of_a.separation;

@@ -41,7 +41,7 @@ struct sat_face sat_faces(const struct hull *a, const struct hull *b, const stru
 uint32_t sat_face_guess(const struct hull *a, const struct hull *b, const struct placing *b_in_a);
 
 struct sat_edges {
-	double separation; /* −SCALAR_MAX: none */
+	double separation;	 /* −SCALAR_MAX: none */
 	uint32_t edge_a, edge_b; /* half-edges, each the lower of the two of its edge */
 	vec3 normal;		 /* unit, A → B, A's frame */
 };
@@ -60,8 +60,8 @@ double sat_edge_pair(const struct hull *a, const struct hull *b, const struct pl
 
 /* The same for an edge of `a` and one that stands alone, from → to with its faces' outward normals, all in
  * a's frame. */
-double sat_edge_alone(const struct hull *a, uint32_t edge_a, vec3 from, vec3 to, vec3 left, vec3 right,
-		      vec3 *normal);
+double sat_edge_alone(const struct hull *a, uint32_t edge_a, vec3 from, vec3 to, vec3 left,
+		      vec3 right, vec3 *normal);
 
 struct sat_axis {
 	double separation;

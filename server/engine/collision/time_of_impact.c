@@ -42,7 +42,8 @@ struct convex {
 	vec3 carried[SHAPE_HULL_VERTICES_MAX];
 	uint32_t child;
 };
-_Static_assert((int)SHAPE_POLYGON_VERTICES_MAX <= (int)SHAPE_HULL_VERTICES_MAX, "carried holds both");
+_Static_assert((int)SHAPE_POLYGON_VERTICES_MAX <= (int)SHAPE_HULL_VERTICES_MAX,
+	       "carried holds both");
 
 struct search {
 	const struct impact_side *a, *b;
@@ -139,7 +140,8 @@ static void meet_balls(const struct advance_body *a, const struct advance_body *
 	vec3 from_a = pose_point(a->motion->from, a->core.points[0]);
 	vec3 from_b = pose_point(b->motion->from, b->core.points[0]);
 	double radii = a->core.radius + b->core.radius;
-	struct ball one = { from_a, a->core.radius + 0.5 * tolerance }, two = { from_b, b->core.radius };
+	struct ball one = { from_a, a->core.radius + 0.5 * tolerance },
+		    two = { from_b, b->core.radius };
 	struct continuous_sphere_hit hit;
 	out->looks = 1;
 	out->time = a->motion->t1;
@@ -260,7 +262,8 @@ static struct low_point lowest(const struct cloud *cloud, const struct half_spac
 }
 
 /* How fast the gap can shrink from t to the end, m/s. */
-static double sinking(const struct cloud *cloud, const struct half_space *plane, double t, vec3 normal)
+static double sinking(const struct cloud *cloud, const struct half_space *plane, double t,
+		      vec3 normal)
 {
 	const struct motion *motion = cloud->motion;
 	vec3 v = vec3_sub(motion->velocity, plane->motion->velocity);
@@ -268,7 +271,8 @@ static double sinking(const struct cloud *cloud, const struct half_space *plane,
 		return vec3_length(vec3_cross(motion->spin, normal)) * cloud->reach -
 		       vec3_dot(v, normal);
 	double speed = vec3_length(v), left = motion->t1 - t;
-	vec3 between = vec3_sub(motion_at(motion, t).position, motion_at(plane->motion, t).position);
+	vec3 between =
+		vec3_sub(motion_at(motion, t).position, motion_at(plane->motion, t).position);
 	double arm = vec3_length(between) + speed * left + cloud->reach;
 	return speed + motion->rate * cloud->reach + plane->motion->rate * arm;
 }
@@ -351,10 +355,10 @@ static void search_plane(struct search *self, const struct impact_side *side, ui
 		half_space_of(turned ? self->a : self->b, turned ? &motion_a : &motion_b);
 	const struct shape *surface = surface_of(side);
 	struct gjk_points room;
-	struct gjk_core core =
-		surface != NULL ? (struct gjk_core){ surface->mesh->vertices,
-						     surface->mesh->vertex_count, NULL, 0 } :
-				  gjk_core_of(shape_asked(side->piece.shape), child, &room);
+	struct gjk_core core = surface != NULL
+				       ? (struct gjk_core){ surface->mesh->vertices,
+							    surface->mesh->vertex_count, NULL, 0 }
+				       : gjk_core_of(shape_asked(side->piece.shape), child, &room);
 	struct cloud cloud = cloud_of(core, side->in_frame, turned ? &motion_b : &motion_a);
 	self->best->pairs++;
 	struct impact_result found = meet_plane(&cloud, &plane, self->options);
@@ -397,8 +401,8 @@ static struct aabb way_box(const struct impact_side *surface, const struct motio
 }
 
 /* One interval of time; the piece is B when `turned`. */
-static void search_interval(struct search *self, const struct impact_side *side, struct convex *piece,
-			    struct convex *triangle, double sag, bool turned)
+static void search_interval(struct search *self, const struct impact_side *side,
+			    struct convex *piece, struct convex *triangle, double sag, bool turned)
 {
 	const struct shape *surface = surface_of(side);
 	double grow = piece->body.reach + sag + self->options->tolerance;
@@ -413,8 +417,8 @@ static void search_interval(struct search *self, const struct impact_side *side,
 	}
 }
 
-static void search_surface(struct search *self, const struct impact_side *side, struct convex *piece,
-			   struct convex *triangle, bool turned)
+static void search_surface(struct search *self, const struct impact_side *side,
+			   struct convex *piece, struct convex *triangle, bool turned)
 {
 	struct motion all_a = self->motion_a, all_b = self->motion_b;
 	double start = all_a.t0, time = all_a.t1 - start, sag;
@@ -448,13 +452,13 @@ static void begin_inside(struct search *self, const struct impact_side *field,
 	    is_over(self))
 		return;
 	struct gjk_points room;
-	uint32_t child = other->piece.child == IMPACT_WHOLE || surface_of(other) != NULL ?
-				 0 :
-				 other->piece.child;
+	uint32_t child = other->piece.child == IMPACT_WHOLE || surface_of(other) != NULL
+				 ? 0
+				 : other->piece.child;
 	struct gjk_core core = gjk_core_of(shape_asked(other->piece.shape), child, &room);
 	vec3 p = pose_point(other->motion->from, pose_point(other->in_frame, core.points[0]));
-	vec3 in_field = pose_inverse_point(field->in_frame,
-					   pose_inverse_point(field->motion->from, p));
+	vec3 in_field =
+		pose_inverse_point(field->in_frame, pose_inverse_point(field->motion->from, p));
 	struct mesh_point near;
 	if (!(intersect_vertex_depth(field->piece.shape->solid->mesh, in_field, &near) > 0))
 		return;
@@ -516,16 +520,16 @@ static void search_surfaces(struct search *self, struct carried_mesh *a, struct 
 		return;
 	/* A hit at the very start whose normal vanishes is one of surfaces that cross. */
 	bool crosses = hit.time == self->motion_a.t0 && vec3_equal(hit.normal, vec3_zero());
-	struct impact_result found = { .outcome = crosses ? IMPACT_OVERLAP : IMPACT_HIT,
-				       .time = hit.time,
-				       .distance = hit.distance,
-				       .normal = hit.normal,
-				       .point_a = vec3_mul_sub(hit.point, hit.normal,
-							       0.5 * hit.distance),
-				       .point_b = vec3_mul_add(hit.point, hit.normal,
-							       0.5 * hit.distance),
-				       .child_a = hit.triangle_a,
-				       .child_b = hit.triangle_b };
+	struct impact_result found = {
+		.outcome = crosses ? IMPACT_OVERLAP : IMPACT_HIT,
+		.time = hit.time,
+		.distance = hit.distance,
+		.normal = hit.normal,
+		.point_a = vec3_mul_sub(hit.point, hit.normal, 0.5 * hit.distance),
+		.point_b = vec3_mul_add(hit.point, hit.normal, 0.5 * hit.distance),
+		.child_a = hit.triangle_a,
+		.child_b = hit.triangle_b
+	};
 	offer(self, &found);
 }
 
@@ -604,7 +608,8 @@ enum status time_of_impact(const struct impact_side *a, const struct impact_side
 	if (!is_supported(a, b))
 		return STATUS_UNSUPPORTED;
 	struct search search = { a, b, *a->motion, *b->motion, options, out };
-	bool plane_a = a->piece.shape->kind == SHAPE_PLANE, plane_b = b->piece.shape->kind == SHAPE_PLANE;
+	bool plane_a = a->piece.shape->kind == SHAPE_PLANE,
+	     plane_b = b->piece.shape->kind == SHAPE_PLANE;
 	bool surface_a = surface_of(a) != NULL, surface_b = surface_of(b) != NULL;
 	enum status status = STATUS_OK;
 	/* Room for two hulls; too much for a stack of calls, so only here. */

@@ -46,14 +46,14 @@ enum impact_outcome {
 
 struct impact_result {
 	enum impact_outcome outcome;
-	double time;		   /* in [t0, t1] */
-	double distance;	   /* m, between the two pieces at `time` */
-	vec3 normal;		   /* unit, A → B, in the frame of the motions; zero of an overlap */
-	vec3 point_a, point_b;	   /* their nearest points */
+	double time;	       /* in [t0, t1] */
+	double distance;       /* m, between the two pieces at `time` */
+	vec3 normal;	       /* unit, A → B, in the frame of the motions; zero of an overlap */
+	vec3 point_a, point_b; /* their nearest points */
 	uint32_t child_a, child_b; /* which pieces (of a field: triangles of its surface) */
 	uint64_t looks;		   /* distances asked for */
 	uint64_t pairs;		   /* of pieces searched */
-	uint64_t limits;	   /* of them: those where nothing could be promised beyond some time */
+	uint64_t limits; /* of them: those where nothing could be promised beyond some time */
 };
 
 /* Both motions have the same t0 and t1. UNSUPPORTED: plane with plane, planar with spatial.

@@ -84,7 +84,8 @@ enum status tree_reserve(struct tree *self, uint32_t leaves)
 	uint64_t wanted = leaves == 0 ? 0 : 2 * (uint64_t)leaves - 1;
 	if (wanted <= self->capacity)
 		return STATUS_OK;
-	uint64_t capacity = MAX_OF(wanted, MAX_OF((uint64_t)NODES_MIN, 2 * (uint64_t)self->capacity));
+	uint64_t capacity =
+		MAX_OF(wanted, MAX_OF((uint64_t)NODES_MIN, 2 * (uint64_t)self->capacity));
 	if (capacity >= TREE_NONE)
 		return STATUS_NO_MEMORY;
 	struct tree_node *nodes = heap_alloc_aligned((size_t)capacity * sizeof *nodes);
@@ -137,7 +138,8 @@ static uint32_t best_sibling(const struct tree *self, const struct aabb *box)
 			/* Beside a leaf: exact. Into an inner node: it grows, and at best a new
 			 * parent no larger than the leaf itself follows. */
 			double below = is_leaf(child) ? child_joined[i]
-						      : child_joined[i] - box_cost(&child->box) + leaf_cost;
+						      : child_joined[i] - box_cost(&child->box) +
+								leaf_cost;
 			lower[i] = inherited + below;
 		}
 		if (stay <= lower[0] && stay <= lower[1])
@@ -172,8 +174,8 @@ static void rotate(struct tree *self, uint32_t at)
 		double now = box_cost(&nodes[other].box);
 		for (int j = 0; j < 2; j++) {
 			/* `moved` takes the place of grandchild j; grandchild 1 − j stays beside it. */
-			struct aabb box = box_union(&nodes[moved].box,
-						    &nodes[nodes[other].child[1 - j]].box);
+			struct aabb box =
+				box_union(&nodes[moved].box, &nodes[nodes[other].child[1 - j]].box);
 			double gain = now - box_cost(&box);
 			if (gain > best) {
 				best = gain;
@@ -190,8 +192,8 @@ static void rotate(struct tree *self, uint32_t at)
 	nodes[grandchild].parent = at;
 	nodes[other].child[best_j] = moved;
 	nodes[moved].parent = other;
-	nodes[other].box = box_union(&nodes[nodes[other].child[0]].box,
-				     &nodes[nodes[other].child[1]].box);
+	nodes[other].box =
+		box_union(&nodes[nodes[other].child[0]].box, &nodes[nodes[other].child[1]].box);
 }
 
 /* Fits boxes from `at` to the root. */
@@ -333,7 +335,8 @@ static uint32_t best_plane(const struct tree *self, const uint32_t *list, struct
 }
 
 /* Puts the leaves that go left before the others, each part in its old order; where the right begins. */
-static uint32_t split(const struct tree *self, uint32_t *list, uint32_t *scratch, struct range range)
+static uint32_t split(const struct tree *self, uint32_t *list, uint32_t *scratch,
+		      struct range range)
 {
 	vec3 low = vec3_all(SCALAR_MAX), high = vec3_all(-SCALAR_MAX);
 	for (uint32_t i = range.first; i < range.last; i++) {
@@ -435,8 +438,8 @@ enum status tree_rebuild(struct tree *self)
 
 /* The next leaf of the subtree `below` that meets `box`: `at` is a node just arrived at from above, or one
  * that is left behind with all below it, by going to the next right-hand neighbour of the path. */
-static uint32_t walk_on(const struct tree_node *nodes, const struct aabb *box, uint32_t below, uint32_t at,
-			bool left)
+static uint32_t walk_on(const struct tree_node *nodes, const struct aabb *box, uint32_t below,
+			uint32_t at, bool left)
 {
 	for (;;) {
 		if (!left && box_overlaps(&nodes[at].box, box)) {
@@ -508,7 +511,8 @@ static double inverse_of(double d)
 
 struct tree_ray tree_ray_make(vec3 origin, vec3 direction, double fraction_max)
 {
-	vec3 inverse = { inverse_of(direction.x), inverse_of(direction.y), inverse_of(direction.z) };
+	vec3 inverse = { inverse_of(direction.x), inverse_of(direction.y),
+			 inverse_of(direction.z) };
 	return (struct tree_ray){ origin, direction, fraction_max, inverse };
 }
 
@@ -516,8 +520,10 @@ bool tree_ray_meets(const struct tree_ray *ray, const struct aabb *box)
 {
 	double enter = 0, leave = ray->fraction_max;
 	for (uint32_t axis = 0; axis < 3; axis++) {
-		double from = vec3_get(ray->origin, axis), inverse = vec3_get(ray->direction_inv, axis);
-		double low = vec3_get(box->min, axis) - from, high = vec3_get(box->max, axis) - from;
+		double from = vec3_get(ray->origin, axis),
+		       inverse = vec3_get(ray->direction_inv, axis);
+		double low = vec3_get(box->min, axis) - from,
+		       high = vec3_get(box->max, axis) - from;
 		/* In the slab for all fractions; the product with a huge inverse says nothing there. */
 		if (low <= 0 && high >= 0 && scalar_abs(inverse) == SCALAR_MAX)
 			continue;

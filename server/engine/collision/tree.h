@@ -22,9 +22,9 @@
 /* One cache line. */
 struct tree_node {
 	struct aabb box;
-	uint32_t parent; /* TREE_NONE at the root; of a free node: the next free one */
+	uint32_t parent;   /* TREE_NONE at the root; of a free node: the next free one */
 	uint32_t child[2]; /* TREE_NONE in a leaf */
-	uint32_t item; /* of a leaf; TREE_NONE else */
+	uint32_t item;	   /* of a leaf; TREE_NONE else */
 };
 
 struct tree {
@@ -58,7 +58,8 @@ enum { TREE_WALK_LEFT = 64 };
 struct tree_walk {
 	const struct tree *tree; /* borrowed, as the box is */
 	const struct aabb *box;
-	uint32_t below, leaf; /* a subtree that is walked without the list, its last leaf; or TREE_NONE */
+	uint32_t below,
+		leaf; /* a subtree that is walked without the list, its last leaf; or TREE_NONE */
 	uint32_t count;
 	uint32_t left[TREE_WALK_LEFT]; /* nodes that touch, the next one last */
 };

@@ -84,7 +84,7 @@ struct clip {
 	double low, high;
 	bool has_low, has_high, excluded;
 	struct vclip_feature at_low, at_high; /* behind the planes that cut there */
-	struct vclip_feature outside;	      /* excluded: behind the plane that has it all outside */
+	struct vclip_feature outside; /* excluded: behind the plane that has it all outside */
 };
 
 static void clip_begin(struct clip *clip)
@@ -124,7 +124,8 @@ static vec3 edge_point(const struct edge *e, double l)
 
 /* Sign of the derivative along the edge, at p, of the distance to a vertex or a face; *met when p lies on
  * it and there is none. */
-static double derivative(const struct side *s, struct vclip_feature to, vec3 along, vec3 p, bool *met)
+static double derivative(const struct side *s, struct vclip_feature to, vec3 along, vec3 p,
+			 bool *met)
 {
 	double value, sign = 1;
 	if (to.kind == VCLIP_VERTEX) {
@@ -246,8 +247,8 @@ static enum step vertex_edge(const struct side *p, const struct side *q, struct 
 }
 
 /* Clips e to the region of edge f of side s, which moves if the distance falls beyond it. */
-static enum step edge_in_edge(const struct side *s, struct vclip_feature *moves, const struct edge *f,
-			      const struct edge *e)
+static enum step edge_in_edge(const struct side *s, struct vclip_feature *moves,
+			      const struct edge *f, const struct edge *e)
 {
 	struct clip clip;
 	vec3 planes[2];
@@ -353,7 +354,8 @@ static struct vclip_feature face_boundary(const struct side *s, uint32_t face, c
 	double least = SCALAR_MAX;
 	for (uint32_t k = 0; k < s->hull->faces[face].edge_count; k++) {
 		struct edge f = edge_of(s, half);
-		struct segment_pair near = closest_segment_segment(e->tail, e->head, f.tail, f.head);
+		struct segment_pair near =
+			closest_segment_segment(e->tail, e->head, f.tail, f.head);
 		if (near.distance_squared < least) {
 			least = near.distance_squared;
 			best = near.t <= 0   ? feature(VCLIP_VERTEX, f.from)
@@ -441,7 +443,8 @@ static vec3 measure(const struct side *p, const struct side *q, struct vclip_fea
 		*y = closest_point_segment(*x, f.tail, f.head, &k);
 		vec3 d = vec3_sub(*y, *x);
 		double part = vec3_dot(d, f.along) / vec3_length_squared(f.along);
-		return k > 0 && k < 1 ? vec3_normalize(vec3_mul_sub(d, f.along, part)) : vec3_zero();
+		return k > 0 && k < 1 ? vec3_normalize(vec3_mul_sub(d, f.along, part))
+				      : vec3_zero();
 	}
 	struct edge e = edge_of(p, v.index);
 	struct segment_pair near = closest_segment_segment(e.tail, e.head, f.tail, f.head);
@@ -483,12 +486,14 @@ static bool prove(const struct side *a, const struct side *b, struct vclip_resul
 	vec3 far_a = place(a, gjk_climb(&core_a, out->normal, vertex_on(a->hull, at.a)));
 	vec3 far_b = place(b, gjk_climb(&core_b, towards, vertex_on(b->hull, at.b)));
 	out->lower = scalar_min(vec3_dot(out->normal, vec3_sub(far_b, far_a)), out->distance);
-	double scale = scalar_max(vec3_max_component(vec3_abs(far_a)), vec3_max_component(vec3_abs(far_b)));
+	double scale = scalar_max(vec3_max_component(vec3_abs(far_a)),
+				  vec3_max_component(vec3_abs(far_b)));
 	return out->distance - out->lower <= GAP_RELATIVE * out->distance + GAP_ABSOLUTE * scale;
 }
 
 /* gjk.c's answer in place of ours; the features stay as a start, unless they led nowhere. */
-static void hand_over(const struct side *a, const struct side *b, bool counted, struct vclip_result *out)
+static void hand_over(const struct side *a, const struct side *b, bool counted,
+		      struct vclip_result *out)
 {
 	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0 };
 	struct gjk_core core_b = { b->hull->vertices, b->hull->vertex_count, b->hull, 0 };
@@ -506,9 +511,8 @@ static void hand_over(const struct side *a, const struct side *b, bool counted, 
 	out->point_b = near.point_b;
 	out->simplex = near.simplex;
 	if (!near.touching)
-		out->features = (struct vclip_features){
-			feature(VCLIP_VERTEX, near.simplex.a[0]), feature(VCLIP_VERTEX, near.simplex.b[0])
-		};
+		out->features = (struct vclip_features){ feature(VCLIP_VERTEX, near.simplex.a[0]),
+							 feature(VCLIP_VERTEX, near.simplex.b[0]) };
 }
 
 static bool exists(const struct hull *hull, struct vclip_feature f)

@@ -24,12 +24,12 @@ struct vclip_features {
 };
 
 struct vclip_result {
-	bool touching;	  /* they touch or overlap: proved as gjk_result.touching is */
+	bool touching; /* they touch or overlap: proved as gjk_result.touching is */
 	bool handed_over; /* gjk.c answered: no end within the steps allowed, or the bounds did not meet */
-	double distance;  /* m, of the points below: an upper bound; touching: 0 */
-	double lower;	  /* proved lower bound, m */
-	vec3 normal;	  /* unit, A → B, A's frame; touching: 0 */
-	vec3 point_a, point_b; /* nearest points, A's frame; touching: a shared one */
+	double distance;		/* m, of the points below: an upper bound; touching: 0 */
+	double lower;			/* proved lower bound, m */
+	vec3 normal;			/* unit, A → B, A's frame; touching: 0 */
+	vec3 point_a, point_b;		/* nearest points, A's frame; touching: a shared one */
 	struct vclip_features features; /* closest, or where they were seen to meet; a start */
 	struct gjk_simplex simplex;	/* touching: for epa.h; else count is 0 */
 	uint32_t steps;			/* of the state machine */

@@ -98,8 +98,9 @@ static struct aabb aabb_turn(struct aabb box, vec3 centre, double radius, double
 }
 
 /* A placement's tight box with where it may turn in so many ticks of `dt`, at most BOX_TICKS_AHEAD. */
-static struct aabb placement_turn(const struct dynamics *self, uint32_t body, const struct shape *shape,
-				  struct aabb tight, double ticks, double dt)
+static struct aabb placement_turn(const struct dynamics *self, uint32_t body,
+				  const struct shape *shape, struct aabb tight, double ticks,
+				  double dt)
 {
 	const struct body_cache *cache = &self->bodies.items[body];
 	vec3 spin = self->tables->body.angular_velocity[body];
@@ -120,8 +121,8 @@ static struct aabb placement_turn(const struct dynamics *self, uint32_t body, co
 
 /* Whether the placement's fat box had to be made anew; it reaches `dt` seconds ahead. Reads and
  * writes only rows of the one body. */
-static bool placement_refresh_box(struct dynamics *self, uint32_t body, uint32_t placement, double dt,
-				  bool force)
+static bool placement_refresh_box(struct dynamics *self, uint32_t body, uint32_t placement,
+				  double dt, bool force)
 {
 	struct tables *tables = self->tables;
 	const struct shape *shape = placement_shape(self, placement);
@@ -344,7 +345,8 @@ static double motion_length(const struct body_cache *before, quat rotation_befor
 #define STORE_QUARANTINE (UINT64_C(1) << 63)
 #define STORE_BIT(i) (UINT64_C(1) << MIN_OF(i, 62u))
 
-static uint64_t store_columns(struct dynamics *self, uint32_t body, struct body_motion motion, double dt)
+static uint64_t store_columns(struct dynamics *self, uint32_t body, struct body_motion motion,
+			      double dt)
 {
 	struct tables *tables = self->tables;
 	if (!motion_is_good(&motion))
@@ -355,8 +357,8 @@ static uint64_t store_columns(struct dynamics *self, uint32_t body, struct body_
 	tables->body.rotation[body] = motion.rotation;
 	tables->body.velocity[body] = motion.velocity;
 	tables->body.angular_velocity[body] = motion.angular_velocity;
-	tables->body.position[body] = vec3_sub(
-		motion.centre, quat_rotate(motion.rotation, tables->body.centre[body]));
+	tables->body.position[body] =
+		vec3_sub(motion.centre, quat_rotate(motion.rotation, tables->body.centre[body]));
 	body_cache_pose(self, body);
 	uint64_t changed = 0;
 	uint32_t i = 0;

@@ -30,16 +30,16 @@ struct side {
 	uint32_t body;
 	struct contact_piece piece;
 	const struct shape *shape;
-	double reach;	       /* m, of the body */
-	pose at;	       /* of the body's origin */
-	const mat3 *rotation;  /* the cache's, or: */
+	double reach;	      /* m, of the body */
+	pose at;	      /* of the body's origin */
+	const mat3 *rotation; /* the cache's, or: */
 	mat3 rotation_there;
-	vec3 centre;	       /* mass centre, world */
+	vec3 centre; /* mass centre, world */
 	vec3 velocity, spin;
 };
 
 static inline void side_init(struct side *self, const struct step *step, struct contact_piece piece,
-		      uint32_t body, const struct collide_options *options)
+			     uint32_t body, const struct collide_options *options)
 {
 	const struct dynamics *dynamics = step->dynamics;
 	const struct tables *tables = dynamics->tables;
@@ -85,7 +85,8 @@ struct needed {
 };
 
 static inline struct needed needed_distance(const struct tables *tables, const struct side *a,
-					    const struct side *b, const struct collide_options *options)
+					    const struct side *b,
+					    const struct collide_options *options)
 {
 	double straight = vec3_distance(a->velocity, b->velocity) * options->dt;
 	double turning = turning_way(tables, a, options->dt) + turning_way(tables, b, options->dt);
@@ -174,7 +175,7 @@ static struct pair_cache memory_of(const struct tables *tables, const struct con
 
 /* `width` multipliers of each point of `made` whose feature the row has; the row's others stay. */
 static inline void carry_multipliers(const struct contact_table *table, uint32_t row,
-			      const struct manifold *made, uint32_t width, double *to)
+				     const struct manifold *made, uint32_t width, double *to)
 {
 	memcpy(to, table->multiplier[row], sizeof table->multiplier[row]);
 	for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++)
@@ -183,7 +184,8 @@ static inline void carry_multipliers(const struct contact_table *table, uint32_t
 	for (uint32_t p = 0; p < made->count; p++)
 		for (uint32_t k = 0; k < table->point_count[row]; k++)
 			if (table->feature[row][k] == made->points[p].feature)
-				memcpy(&to[3 * p], &table->multiplier[row][3 * k], width * sizeof *to);
+				memcpy(&to[3 * p], &table->multiplier[row][3 * k],
+				       width * sizeof *to);
 }
 
 static void make_manifold(const struct tables *tables, const struct contact_state *contact,
@@ -197,9 +199,11 @@ static void make_manifold(const struct tables *tables, const struct contact_stat
 	if (contact->is_new || carry == CARRY_NOTHING)
 		memset(made->multiplier, 0, sizeof made->multiplier);
 	else if (carry == CARRY_NORMALS)
-		carry_multipliers(&tables->contact, contact->row, &made->manifold, 1, made->multiplier);
+		carry_multipliers(&tables->contact, contact->row, &made->manifold, 1,
+				  made->multiplier);
 	else
-		carry_multipliers(&tables->contact, contact->row, &made->manifold, 3, made->multiplier);
+		carry_multipliers(&tables->contact, contact->row, &made->manifold, 3,
+				  made->multiplier);
 }
 
 /* ---- as it stands now ------------------------------------------------------------------------- */
@@ -226,8 +230,9 @@ struct contact_place contact_place(const struct tables *tables, uint32_t row, ui
 }
 
 /* In the frame of A's body, to world axes. */
-static inline struct contact_point point_now(const struct tables *tables, const struct side *a, vec3 a_to_b,
-				      struct contact_place place, uint32_t feature)
+static inline struct contact_point point_now(const struct tables *tables, const struct side *a,
+					     vec3 a_to_b, struct contact_place place,
+					     uint32_t feature)
 {
 	vec3 arm = mat3_mul_vec(*a->rotation, vec3_sub(place.point, tables->body.centre[a->body]));
 	return (struct contact_point){ arm, vec3_sub(arm, a_to_b), place.separation, feature };
@@ -242,9 +247,9 @@ static void kept_now(const struct tables *tables, const struct side *a, const st
 	out->normal = mat3_mul_vec(*a->rotation, contact->normal[out->row]);
 	out->point_count = contact->point_count[out->row];
 	for (uint32_t i = 0; i < out->point_count; i++)
-		out->points[i] = point_now(tables, a, a_to_b,
-					   contact_place(tables, out->row, i, &motion),
-					   contact->feature[out->row][i]);
+		out->points[i] =
+			point_now(tables, a, a_to_b, contact_place(tables, out->row, i, &motion),
+				  contact->feature[out->row][i]);
 }
 
 static void made_now(const struct tables *tables, const struct side *a, const struct side *b,
@@ -255,9 +260,9 @@ static void made_now(const struct tables *tables, const struct side *a, const st
 	out->point_count = (uint8_t)made->count;
 	for (uint32_t i = 0; i < made->count; i++) {
 		const struct manifold_point *point = &made->points[i];
-		out->points[i] = point_now(tables, a, a_to_b,
-					   (struct contact_place){ point->point, point->separation },
-					   point->feature);
+		out->points[i] = point_now(
+			tables, a, a_to_b,
+			(struct contact_place){ point->point, point->separation }, point->feature);
 	}
 }
 
@@ -277,8 +282,8 @@ static bool reaches_sleeper(const struct step *self, const struct side *a, const
 		return false;
 	for (uint32_t i = 0; i < contact->point_count; i++) {
 		const struct contact_point *point = &contact->points[i];
-		vec3 closing = vec3_sub(point_velocity(a, point->arm_a),
-					point_velocity(b, point->arm_b));
+		vec3 closing =
+			vec3_sub(point_velocity(a, point->arm_a), point_velocity(b, point->arm_b));
 		double way = vec3_dot(closing, contact->normal) * dt;
 		if (point->separation <= scalar_max(0, CONTACT_WAKE_REACH * way))
 			return true;
@@ -304,8 +309,8 @@ static pose pose_later(const struct side *side, quat turn, double time)
 }
 
 /* Whether a point is then near by the plane it has now, which costs little to ask. */
-static bool planes_near(const struct side *a, const struct side *b, const struct contact_state *contact,
-			const struct later *later, double near)
+static bool planes_near(const struct side *a, const struct side *b,
+			const struct contact_state *contact, const struct later *later, double near)
 {
 	vec3 apart = vec3_sub(b->velocity, a->velocity);
 	double way = vec3_dot(contact->normal, apart) * later->time;
@@ -348,8 +353,8 @@ static bool turns_near(const struct tables *tables, const struct side *a, const 
 
 /* ---- one contact ------------------------------------------------------------------------------ */
 
-static void collide_one(const struct step *self, struct contact_state *out, struct contact_made *made,
-			const struct collide_options *options)
+static void collide_one(const struct step *self, struct contact_state *out,
+			struct contact_made *made, const struct collide_options *options)
 {
 	const struct tables *tables = self->dynamics->tables;
 	struct side a, b;
@@ -370,7 +375,8 @@ static void collide_one(const struct step *self, struct contact_state *out, stru
 	double nearest = __builtin_inf();
 	for (uint32_t i = 0; i < out->point_count; i++)
 		nearest = scalar_min(nearest, out->points[i].separation);
-	if (nearest > needed.near && !(nearest <= needed.far && turns_near(tables, &a, &b, out, options)))
+	if (nearest > needed.near &&
+	    !(nearest <= needed.far && turns_near(tables, &a, &b, out, options)))
 		out->point_count = 0;
 }
 

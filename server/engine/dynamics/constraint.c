@@ -57,7 +57,8 @@ struct contact_at {
 	/* Rates: n' and t', and the part of n'' that no angular acceleration makes. Only for
 	 * accelerations. */
 	vec3 normal_rate, normal_bend, tangent_rate[2];
-	vec3 edge_a, edge_b; /* now; their cross product's length, with the sign of the normal against it */
+	vec3 edge_a,
+		edge_b; /* now; their cross product's length, with the sign of the normal against it */
 	double edges;
 };
 
@@ -100,7 +101,8 @@ static void find_normal(struct contact_at *at)
 		at->edge_a = carry(at, at->turn_a, found->edge_a);
 		at->edge_b = carry(at, at->turn_b, found->edge_b);
 		along = vec3_normalize_length(vec3_cross(at->edge_a, at->edge_b), &length);
-		bool against = vec3_dot(vec3_cross(found->edge_a, found->edge_b), found->normal) < 0;
+		bool against =
+			vec3_dot(vec3_cross(found->edge_a, found->edge_b), found->normal) < 0;
 		at->edges = against ? -length : length;
 		if (against)
 			along = vec3_negate(along);
@@ -201,17 +203,20 @@ struct point_place {
 };
 
 static struct point_place place_point(const struct contact_at *at,
-					const struct contact_found_point *point)
+				      const struct contact_found_point *point)
 {
 	const struct contact_found *found = at->found;
 	vec3 half = vec3_scale(found->normal, 0.5 * point->separation);
 	vec3 on_a = vec3_sub(point->arm_a, half), on_b = vec3_add(point->arm_b, half);
 	if (!at->moved)
-		return (struct point_place){ on_a, on_b, point->arm_a, point->arm_b,
-					       vec3_scale(found->normal, point->separation),
-					       point->separation };
+		return (struct point_place){ on_a,
+					     on_b,
+					     point->arm_a,
+					     point->arm_b,
+					     vec3_scale(found->normal, point->separation),
+					     point->separation };
 	struct point_place place = { .on_a = quat_rotate(at->turn_a, on_a),
-				       .on_b = quat_rotate(at->turn_b, on_b) };
+				     .on_b = quat_rotate(at->turn_b, on_b) };
 	vec3 between = vec3_sub(at->b->centre, at->a->centre);
 	place.apart = vec3_sub(vec3_add(between, place.on_b), place.on_a);
 	place.middle_a = vec3_mul_add(place.on_a, place.apart, 0.5);
@@ -220,8 +225,7 @@ static struct point_place place_point(const struct contact_at *at,
 	if (found->normal_of == CONTACT_NORMAL_OF_CENTRES) {
 		vec3 line = vec3_sub(vec3_add(found->b.centre, found->ball_b),
 				     vec3_add(found->a.centre, found->ball_a));
-		place.gap = vec3_length(centre_line(at)) -
-			    (vec3_length(line) - point->separation);
+		place.gap = vec3_length(centre_line(at)) - (vec3_length(line) - point->separation);
 	}
 	return place;
 }
@@ -308,11 +312,12 @@ static void find_slip(const struct constraint_options *options, struct constrain
 	double length = scalar_sqrt(weighted[0] * weighted[0] + weighted[1] * weighted[1]);
 	for (uint32_t k = 0; k < 2; k++)
 		if (options->friction == CONSTRAINT_PYRAMID)
-			rows[k].slip = scalar_abs(u[k]) > options->slip_speed ? scalar_sign(u[k]) : 0;
+			rows[k].slip =
+				scalar_abs(u[k]) > options->slip_speed ? scalar_sign(u[k]) : 0;
 		else
-			rows[k].slip = speed > options->slip_speed && length > 0 ?
-					       weighted[k] / length :
-					       0;
+			rows[k].slip = speed > options->slip_speed && length > 0
+					       ? weighted[k] / length
+					       : 0;
 }
 
 static void bound_by_normal(const struct contact_at *at, struct constraint_row *row, double resting,
@@ -350,8 +355,8 @@ static void add_tangents(const struct contact_at *at, const struct point_place *
 static void add_turning(const struct contact_at *at, vec3 axis, vec3 rate, double friction,
 			struct row_list *out)
 {
-	struct constraint_row *row = add_row(at, out, spatial_negate(spatial_about(axis)),
-					     spatial_about(axis));
+	struct constraint_row *row =
+		add_row(at, out, spatial_negate(spatial_about(axis)), spatial_about(axis));
 	bound_by_normal(at, row, friction, friction);
 	if (at->options->level == CONSTRAINT_ACCELERATION)
 		row->bias = vec3_dot(rate, vec3_sub(spin_of(at->b), spin_of(at->a)));
@@ -371,7 +376,8 @@ static void add_resistance(const struct contact_at *at, struct row_list *out)
 	if (!(surface->rolling_friction > 0))
 		return;
 	for (uint32_t k = 0; k < 2; k++)
-		add_turning(at, at->tangent[k], at->tangent_rate[k], surface->rolling_friction, out);
+		add_turning(at, at->tangent[k], at->tangent_rate[k], surface->rolling_friction,
+			    out);
 	if (at->options->level == CONSTRAINT_ACCELERATION)
 		find_slip(at->options, &out->rows[out->row_count - 2]);
 }

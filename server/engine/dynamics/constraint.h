@@ -94,7 +94,8 @@ void constraint_rows(const struct constraint *constraints, uint32_t count,
 /* ---- contacts --------------------------------------------------------------------------------------- */
 
 struct contact_surface {
-	double static_friction[2], dynamic_friction[2]; /* 1, along the first and second tangent; static ≥
+	double static_friction[2],
+		dynamic_friction[2]; /* 1, along the first and second tangent; static ≥
 							 * dynamic ≥ 0 */
 	double twist_friction, rolling_friction; /* m ≥ 0 */
 	double restitution;			 /* 0 … 1 */
@@ -102,7 +103,8 @@ struct contact_surface {
 };
 
 struct contact_found_point {
-	vec3 arm_a, arm_b; /* m, from the mass centres to the point midway between the surfaces, world axes */
+	vec3 arm_a,
+		arm_b; /* m, from the mass centres to the point midway between the surfaces, world axes */
 	double separation; /* m; negative: penetrating */
 	uint32_t feature;
 };
@@ -117,7 +119,8 @@ struct contact_found {
 	vec3 ball_a, ball_b; /* of CENTRES: m, from the mass centres, world axes, as found */
 	uint32_t child_a, child_b;
 	struct contact_surface surface;
-	const struct contact_found_point *points; /* borrowed; four of a manifold, all of a polygon */
+	const struct contact_found_point
+		*points; /* borrowed; four of a manifold, all of a polygon */
 	uint32_t point_count;
 };
 

@@ -10,16 +10,16 @@
 /* What a touching pair is about to do (I1): collisions get impulses, all of a moment together; then
  * what rests gets forces. */
 enum contact_kind {
-	CONTACT_PARTS,    /* u_n > speed_rest */
-	CONTACT_RESTS,    /* |u_n| ≤ speed_rest: no impulse, so no bounce, whatever its restitution */
+	CONTACT_PARTS, /* u_n > speed_rest */
+	CONTACT_RESTS, /* |u_n| ≤ speed_rest: no impulse, so no bounce, whatever its restitution */
 	CONTACT_COLLIDES, /* u_n < −speed_rest */
 };
 /* By the normal row's approach, m/s. */
 static inline enum contact_kind contact_force_kind(double approach, double speed_rest)
 {
-	return approach > speed_rest  ? CONTACT_PARTS :
-	       approach < -speed_rest ? CONTACT_COLLIDES :
-					CONTACT_RESTS;
+	return approach > speed_rest	? CONTACT_PARTS
+	       : approach < -speed_rest ? CONTACT_COLLIDES
+					: CONTACT_RESTS;
 }
 
 /* b of a row: q'' if bodies accelerate as given (by slot; what a script says included), without

@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* All 128 bits of the pair reach the high bits, which choose the slot. */
-static uint64_t pair_hash(uint32_t placement_a, uint32_t placement_b, uint32_t child_a, uint32_t child_b)
+static uint64_t pair_hash(uint32_t placement_a, uint32_t placement_b, uint32_t child_a,
+			  uint32_t child_b)
 {
 	uint64_t x = ((uint64_t)placement_a << 32 | placement_b) * UINT64_C(0x9e3779b97f4a7c15);
 	x ^= x >> 32;
@@ -83,7 +84,8 @@ void contact_index_add(struct contact_index *self, const struct contact_table *t
 	self->count++;
 }
 
-void contact_index_remove(struct contact_index *self, const struct contact_table *table, uint32_t row)
+void contact_index_remove(struct contact_index *self, const struct contact_table *table,
+			  uint32_t row)
 {
 	uint32_t hole = home_of_row(self, table, row);
 	while (self->slots[hole] != row + 1) {
@@ -113,8 +115,9 @@ uint32_t contact_index_find(const struct contact_index *self, const struct conta
 	uint32_t slot = home_of(self, pair_hash(placement_a, placement_b, child_a, child_b));
 	for (; self->slots[slot] != 0; slot = next_slot(self, slot)) {
 		uint32_t row = self->slots[slot] - 1;
-		if (table->placement_a[row] == placement_a && table->placement_b[row] == placement_b &&
-		    table->child_a[row] == child_a && table->child_b[row] == child_b)
+		if (table->placement_a[row] == placement_a &&
+		    table->placement_b[row] == placement_b && table->child_a[row] == child_a &&
+		    table->child_b[row] == child_b)
 			return row;
 	}
 	return UINT32_MAX;

@@ -20,12 +20,13 @@ struct contact_index {
 void contact_index_release(struct contact_index *self);
 void contact_index_reset(struct contact_index *self);
 /* Afterwards `rows` rows fit in all without allocating. NO_MEMORY: nothing changed. */
-MUST_CHECK enum status contact_index_reserve(struct contact_index *self, const struct contact_table *table,
-					     uint32_t rows);
+MUST_CHECK enum status contact_index_reserve(struct contact_index *self,
+					     const struct contact_table *table, uint32_t rows);
 /* The row's pair must not be present; there is room. */
 void contact_index_add(struct contact_index *self, const struct contact_table *table, uint32_t row);
 /* The row must be present, its pair still in the table. */
-void contact_index_remove(struct contact_index *self, const struct contact_table *table, uint32_t row);
+void contact_index_remove(struct contact_index *self, const struct contact_table *table,
+			  uint32_t row);
 /* UINT32_MAX: there is none. */
 uint32_t contact_index_find(const struct contact_index *self, const struct contact_table *table,
 			    uint32_t placement_a, uint32_t placement_b, uint32_t child_a,

@@ -35,8 +35,8 @@ struct force_state coupled_motion_get(const struct coupled_body *body,
 	result.rotation = quat_normalize(quat_make(state[3], state[4], state[5], state[6]));
 	result.velocity = vec3_scale(get3(state + 7), 1 / body->mass);
 	vec3 momentum = quat_rotate_inverse(result.rotation, get3(state + 10));
-	result.angular_velocity = quat_rotate(result.rotation,
-					      mat3_mul_vec(body->inertia_body_inv, momentum));
+	result.angular_velocity =
+		quat_rotate(result.rotation, mat3_mul_vec(body->inertia_body_inv, momentum));
 	return result;
 }
 
@@ -71,8 +71,8 @@ static void rate(const struct ode *ode, double time, const double *state, double
 		const double *q = state + b * COUPLED_STATE + 3;
 		put3(to, now->velocity);
 		/* At q as it is, not made unit: the linear equation whose solutions stay unit. */
-		put_quat(to + 3, quat_derivative(quat_make(q[0], q[1], q[2], q[3]),
-						 now->angular_velocity));
+		put_quat(to + 3,
+			 quat_derivative(quat_make(q[0], q[1], q[2], q[3]), now->angular_velocity));
 		put3(to + 7, vec3_mul_add(sum.force, sum.acceleration, now->mass));
 		put3(to + 10, sum.torque);
 	}

@@ -155,8 +155,8 @@ enum status dynamics_body_reserve(struct dynamics *self, uint32_t bodies, uint32
 	if (status == STATUS_OK)
 		status = reserve_placements(self, (uint32_t)placement_rows);
 	/* A batch can wake each body once and part each contact once. */
-	uint64_t events = (uint64_t)self->events.count + self->contact_used.count + body_rows +
-			  EVENTS_SPARE;
+	uint64_t events =
+		(uint64_t)self->events.count + self->contact_used.count + body_rows + EVENTS_SPARE;
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->events, events);
 	return status;

@@ -41,14 +41,16 @@
 struct step_report {
 	uint32_t awake_bodies, contacts, touching, points, islands, colours;
 	uint32_t pairs_new, pairs_gone;
-	uint32_t manifolds_made, manifolds_kept; /* narrow phase run, and skipped because nothing moved */
+	uint32_t manifolds_made,
+		manifolds_kept; /* narrow phase run, and skipped because nothing moved */
 	uint32_t iterations;
 	uint32_t fallbacks; /* times a plan B was taken */
-	uint32_t islands_dense, islands_sparse; /* solved by which of two solvers, where a method has two */
+	uint32_t islands_dense,
+		islands_sparse;	    /* solved by which of two solvers, where a method has two */
 	uint32_t islands_dependent; /* whose impulses are one choice of many: rows that act depend
 				       on each other */
-	double push_work;   /* J: energy that taking penetration out has given to bodies against forces */
-	double residual;    /* the method's own measure; its documentation names it */
+	double push_work; /* J: energy that taking penetration out has given to bodies against forces */
+	double residual; /* the method's own measure; its documentation names it */
 	double penetration_max, penetration_mean; /* m, over points with separation < 0 */
 	uint32_t quarantined;
 	uint32_t joints_broken;
@@ -73,14 +75,14 @@ struct contact_edge {
 
 /* What is kept of a body beside its columns. */
 struct body_cache {
-	mat3 rotation;	/* of body.rotation */
-	vec3 centre;	/* mass centre, world, m */
-	double reach;	/* m, farthest point of its shapes from the mass centre; 0 without shapes */
-	double motion;  /* m, how far its farthest point went in the last step it was stored, over
+	mat3 rotation; /* of body.rotation */
+	vec3 centre;   /* mass centre, world, m */
+	double reach;  /* m, farthest point of its shapes from the mass centre; 0 without shapes */
+	double motion; /* m, how far its farthest point went in the last step it was stored, over
 			   all stores */
 	uint32_t first_edge; /* DYNAMICS_NONE without contacts */
-	uint32_t slot;	/* its number among those who take part, valid within a step */
-	bool divided;	/* of several pieces: it may have many contacts with one other body */
+	uint32_t slot;	     /* its number among those who take part, valid within a step */
+	bool divided;	     /* of several pieces: it may have many contacts with one other body */
 };
 
 /* A piece of a placed shape: `child` is a mesh's triangle, a solid's part, a field's side; 0 for others. */
@@ -93,14 +95,15 @@ struct contact_pair {
 };
 
 struct dynamics {
-	struct tables *tables;		   /* borrowed from the world */
-	const struct shape **shapes;	   /* by row of the shape table; borrowed from the world */
-	const struct parallel *parallel;   /* for this step; borrowed */
+	struct tables *tables;		 /* borrowed from the world */
+	const struct shape **shapes;	 /* by row of the shape table; borrowed from the world */
+	const struct parallel *parallel; /* for this step; borrowed */
 	double ahead; /* s: boxes of a body that a command moves reach this far along its velocity */
-	struct table body_index;	   /* body id → row */
+	struct table body_index;	    /* body id → row */
 	struct contact_index contact_index; /* pair of pieces → contact row */
 	struct bitset awake, live;
-	struct bitset parted; /* rows of bodies that lost contact points; whoever reads it empties it */
+	struct bitset
+		parted; /* rows of bodies that lost contact points; whoever reads it empties it */
 	struct bitset body_used, placement_used, contact_used, joint_used;
 	struct table joint_index; /* joint id → row */
 	/* What the boundary is to tell of joints (joint_list.h). */
@@ -126,7 +129,7 @@ struct dynamics {
 		struct contact_edge *items; /* two a contact row, owned */
 		uint32_t count, capacity;
 	} edges;
-	struct broad_phase *broad_phase;   /* owned */
+	struct broad_phase *broad_phase; /* owned */
 	struct proxy_pairs near_pairs;
 	struct {
 		struct contact_pair *items; /* by pieces, ascending */
@@ -144,8 +147,9 @@ struct dynamics {
 		uint32_t *items; /* triangles */
 		uint32_t count, capacity;
 	} triangles;
-	struct arena scratch;		   /* empty between steps */
-	struct arena rooms[PARALLEL_WORKERS_MAX]; /* of workers that solve islands; empty between steps */
+	struct arena scratch; /* empty between steps */
+	struct arena rooms
+		[PARALLEL_WORKERS_MAX]; /* of workers that solve islands; empty between steps */
 	struct event_list events;
 	struct step_report report;
 	double limit_met; /* the limit that the last step met; 0: none */

@@ -46,8 +46,8 @@ static void gravity_add(const struct force *self, uint32_t body, const struct fo
 	sum->acceleration = vec3_add(sum->acceleration, gravity_of(self->context));
 }
 
-static void gravity_add_all(const struct force *self, const struct force_bodies *bodies, double time,
-			    struct force_sum *sums)
+static void gravity_add_all(const struct force *self, const struct force_bodies *bodies,
+			    double time, struct force_sum *sums)
 {
 	UNUSED(time);
 	const struct tables *tables = self->context;
@@ -124,8 +124,8 @@ static void drives_add_all(const struct force *self, const struct force_bodies *
 		uint32_t i = find_row(bodies->rows, bodies->count, body);
 		if (i == bodies->count || !is_pushed(tables, body))
 			continue;
-		quat rotation = bodies->motions != NULL ? bodies->motions[i].rotation :
-							  tables->body.rotation[body];
+		quat rotation = bodies->motions != NULL ? bodies->motions[i].rotation
+							: tables->body.rotation[body];
 		drive_push(&tables->drive, drive, rotation, &sums[i]);
 	}
 }
@@ -138,9 +138,9 @@ void force_list_init(struct force_list *self, const struct tables *tables)
 	force_list_push(self, (struct force){ .add = gravity_add,
 					      .add_all = gravity_add_all,
 					      .context = tables });
-	force_list_push(self, (struct force){ .add = drives_add,
-					      .add_all = drives_add_all,
-					      .context = self });
+	force_list_push(
+		self,
+		(struct force){ .add = drives_add, .add_all = drives_add_all, .context = self });
 }
 
 void force_list_push(struct force_list *self, struct force force)
@@ -192,8 +192,7 @@ static struct force_sum zero_force(void)
 }
 
 static void add_one_by_one(const struct force_list *self, const struct force *force,
-			   const struct force_bodies *bodies, double time,
-			   struct force_sum *sums)
+			   const struct force_bodies *bodies, double time, struct force_sum *sums)
 {
 	for (uint32_t i = 0; i < bodies->count; i++) {
 		uint32_t body = bodies->rows[i];

@@ -86,15 +86,16 @@ struct body_start integrate_start(const struct dynamics *self, uint32_t body,
 {
 	const struct body_table *table = &self->tables->body;
 	struct body_start start = { { table->velocity[body], table->angular_velocity[body] },
-				    spatial_zero(), is_uneven(self, body) };
+				    spatial_zero(),
+				    is_uneven(self, body) };
 	if (table->status[body] != BODY_DYNAMIC)
 		return start;
 	struct spatial *a = &start.acceleration;
 	a->linear = vec3_mul_add(sum->acceleration, sum->force, table->mass_inv[body]);
 	if (!vec3_equal(sum->torque, vec3_zero()))
 		a->angular = mat3_mul_vec(integrate_inertia_inv(self, body), sum->torque);
-	limit(&start.velocity.linear, &a->linear,
-	      integrate_damped(table->linear_damping[body], dt), SPEED_MAX);
+	limit(&start.velocity.linear, &a->linear, integrate_damped(table->linear_damping[body], dt),
+	      SPEED_MAX);
 	limit(&start.velocity.angular, &a->angular,
 	      integrate_damped(table->angular_damping[body], dt), ANGULAR_SPEED_MAX);
 	return start;
@@ -156,7 +157,8 @@ static quat turn_at(quat q, sym3 inertia_inv, vec3 momentum, double energy, doub
 static quat turn_for(quat q, sym3 inertia_inv, vec3 momentum, double energy, double time)
 {
 	vec3 spin = integrate_tensor_at(inertia_inv, q, momentum);
-	double pieces = scalar_min(1 + scalar_floor(vec3_length(spin) * time / TURN_MAX), PIECES_MAX);
+	double pieces =
+		scalar_min(1 + scalar_floor(vec3_length(spin) * time / TURN_MAX), PIECES_MAX);
 	for (double i = 0; i < pieces; i++)
 		q = turn_at(q, inertia_inv, momentum, energy, time / pieces);
 	return q;
@@ -223,8 +225,8 @@ struct body_motion integrate_motion(const struct dynamics *self, uint32_t body,
 {
 	const struct body_table *table = &self->tables->body;
 	struct body_motion motion = { vec3_mul_add(start->centre, by.linear, dt),
-				      quat_integrate(start->rotation, by.angular, dt), velocity.linear,
-				      velocity.angular };
+				      quat_integrate(start->rotation, by.angular, dt),
+				      velocity.linear, velocity.angular };
 	sym3 inverse = sym3_load(table->inertia_inv[body]);
 	if (table->status[body] != BODY_DYNAMIC || self->tables->world.planar[0] ||
 	    !(sym3_trace(inverse) > 0))

@@ -21,7 +21,8 @@ struct damped integrate_decay(double rate, double time);
 /* The same; most bodies are not damped. */
 static inline struct damped integrate_damped(double rate, double time)
 {
-	return rate == 0 ? (struct damped){ 1, time, 0.5 * time * time } : integrate_decay(rate, time);
+	return rate == 0 ? (struct damped){ 1, time, 0.5 * time * time }
+			 : integrate_decay(rate, time);
 }
 
 /* How a body begins a step of dt seconds, constraints aside. Neither its velocity nor what its accelerations

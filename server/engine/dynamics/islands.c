@@ -44,9 +44,9 @@ struct islands_work {
 	const struct mass_operator *mass;
 	const struct constraint *constraints;
 	uint32_t count;
-	uint32_t *parent;    /* by group */
-	uint32_t *of_root;   /* by group: the island of that root, NO_ISLAND before it has one */
-	uint8_t *linked;     /* by group: a constraint touches it */
+	uint32_t *parent;  /* by group */
+	uint32_t *of_root; /* by group: the island of that root, NO_ISLAND before it has one */
+	uint8_t *linked;   /* by group: a constraint touches it */
 	uint32_t *slots, *members; /* by island, one after the other */
 	struct islands *out;
 };
@@ -142,8 +142,9 @@ enum status islands_make(struct arena *arena, const struct mass_operator *mass,
 				     .slots = ARENA_ARRAY(arena, uint32_t, mass->slots),
 				     .members = ARENA_ARRAY(arena, uint32_t, count),
 				     .out = out };
-	if (out->items == NULL || out->island_of == NULL || work.parent == NULL || work.of_root == NULL ||
-	    work.linked == NULL || work.slots == NULL || work.members == NULL)
+	if (out->items == NULL || out->island_of == NULL || work.parent == NULL ||
+	    work.of_root == NULL || work.linked == NULL || work.slots == NULL ||
+	    work.members == NULL)
 		return STATUS_NO_MEMORY;
 	link_groups(&work);
 	number_islands(&work);
@@ -183,7 +184,8 @@ enum status islands_solve(struct step *step, const struct islands *islands, isla
 	/* An arena that had to grow becomes one block again, so that a steady tick calls the heap
 	 * not once. */
 	for (uint32_t i = 0; i < step->parallel->workers; i++)
-		if (arena_reserve(&step->dynamics->rooms[i], step->dynamics->rooms[i].peak) != STATUS_OK)
+		if (arena_reserve(&step->dynamics->rooms[i], step->dynamics->rooms[i].peak) !=
+		    STATUS_OK)
 			return STATUS_NO_MEMORY;
 	parallel_run(step->parallel, islands->count, 1, solve_piece, &work);
 	for (uint32_t i = 0; i < islands->count; i++)

@@ -22,7 +22,8 @@ struct island {
 struct islands {
 	struct island *items; /* in the arena given, as what they point to */
 	uint32_t count;
-	uint32_t *island_of; /* by slot: its island, UINT32_MAX for a slot that no constraint touches */
+	uint32_t *
+		island_of; /* by slot: its island, UINT32_MAX for a slot that no constraint touches */
 };
 
 /* Constraints between two things that cannot move are in no island. O(slots + constraints). NO_MEMORY. */

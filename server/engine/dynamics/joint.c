@@ -17,11 +17,26 @@
 
 /* ---- what an axis is and has ----------------------------------------------------------------- */
 
-#define KIND_UNUSED { false, false, false, false, JOINT_FREE }
-#define KIND_LOCKED { true, false, false, true, JOINT_LOCKED }
-#define KIND_FREE { true, true, false, true, JOINT_FREE }
-#define KIND_SWING { true, true, false, false, JOINT_FREE }
-#define KIND_ANY { true, true, true, true, JOINT_LOCKED }
+#define KIND_UNUSED                                                                                \
+	{                                                                                          \
+		false, false, false, false, JOINT_FREE                                             \
+	}
+#define KIND_LOCKED                                                                                \
+	{                                                                                          \
+		true, false, false, true, JOINT_LOCKED                                             \
+	}
+#define KIND_FREE                                                                                  \
+	{                                                                                          \
+		true, true, false, true, JOINT_FREE                                                \
+	}
+#define KIND_SWING                                                                                 \
+	{                                                                                          \
+		true, true, false, false, JOINT_FREE                                               \
+	}
+#define KIND_ANY                                                                                   \
+	{                                                                                          \
+		true, true, true, true, JOINT_LOCKED                                               \
+	}
 
 static const struct joint_axis_kind KINDS[JOINT_TYPES_END][JOINT_AXES] = {
 	[JOINT_SPHERICAL] = { KIND_LOCKED, KIND_LOCKED, KIND_LOCKED, KIND_FREE, KIND_SWING,
@@ -146,13 +161,13 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX])
 struct joint_at {
 	const struct joint *joint;
 	const struct body_motion *a, *b;
-	mat3 axes;		    /* a's, world */
-	quat frame_a;		    /* the same */
-	vec3 arm_a, arm_b, reach;   /* p_a − r_a, p_b − r_b, p_b − r_a */
-	vec3 apart;		    /* d */
-	vec3 speed;		    /* d' − w_a × d */
-	vec3 point_speed, turning;  /* d'; d'' without the bodies' own accelerations */
-	vec3 bend;		    /* d'' − 2 w_a × d' + w_a × (w_a × d), likewise */
+	mat3 axes;		   /* a's, world */
+	quat frame_a;		   /* the same */
+	vec3 arm_a, arm_b, reach;  /* p_a − r_a, p_b − r_b, p_b − r_a */
+	vec3 apart;		   /* d */
+	vec3 speed;		   /* d' − w_a × d */
+	vec3 point_speed, turning; /* d'; d'' without the bodies' own accelerations */
+	vec3 bend;		   /* d'' − 2 w_a × d' + w_a × (w_a × d), likewise */
 	struct joint_turn turn;
 };
 
@@ -422,8 +437,8 @@ static void add_parts(const struct joint_at *at, const struct plan *plan, uint32
 			if (part == JOINT_HOLD || part == JOINT_UPPER) {
 				block->restitution = data->restitution;
 				if (twists)
-					at_part = twist_at(at, part == JOINT_HOLD ? data->lower :
-										    data->upper);
+					at_part = twist_at(at, part == JOINT_HOLD ? data->lower
+										  : data->upper);
 			}
 			add_part(at, to, data, (enum joint_part)part, &at_part);
 		}
@@ -489,8 +504,8 @@ void joint_coordinates(const struct joint *self, const struct body_motion *a,
 		if (!KINDS[self->type][axis].used)
 			out[axis] = 0;
 		else
-			out[axis] = axis < 3 ? along(&at, axis).value :
-					       angle_value(&at, plan.counting, axis - 3);
+			out[axis] = axis < 3 ? along(&at, axis).value
+					     : angle_value(&at, plan.counting, axis - 3);
 }
 
 struct joint_error joint_error(const struct joint *self, const struct body_motion *a,
@@ -499,8 +514,9 @@ struct joint_error joint_error(const struct joint *self, const struct body_motio
 	struct constraint_row rows[JOINT_ROWS_MAX];
 	struct row_block blocks[JOINT_ROWS_MAX];
 	struct row_part parts[2 * JOINT_ROWS_MAX];
-	struct row_list list = { rows, blocks, parts, 0, 0, 0, JOINT_ROWS_MAX, JOINT_ROWS_MAX,
-				 2 * JOINT_ROWS_MAX };
+	struct row_list list = {
+		rows, blocks, parts, 0, 0, 0, JOINT_ROWS_MAX, JOINT_ROWS_MAX, 2 * JOINT_ROWS_MAX
+	};
 	struct constraint constraint = { &constraint_joint, 0, 1, 0, self };
 	struct constraint_options options = { CONSTRAINT_VELOCITY, CONSTRAINT_SMOOTH, 0 };
 	uint8_t places[JOINT_ROWS_MAX];
@@ -517,8 +533,8 @@ struct joint_error joint_error(const struct joint *self, const struct body_motio
 		double off = scalar_abs(rows[i].gap), fold = axis < 3 ? 0 : plan.fold[axis - 3];
 		if (locked && fold > 0)
 			off = fold * trig_atan(off / fold);
-		double leaves = locked ? scalar_abs(rows[i].approach) :
-					 scalar_max(0, -rows[i].approach);
+		double leaves =
+			locked ? scalar_abs(rows[i].approach) : scalar_max(0, -rows[i].approach);
 		double *distance = axis < 3 ? &error.along : &error.about;
 		double *speed = axis < 3 ? &error.along_speed : &error.about_speed;
 		*distance = scalar_max(*distance, off);

@@ -54,7 +54,8 @@ struct joint_axis {
 	double lower, upper, restitution, friction;
 	double stiffness, damping, rest, spring_limit;
 	double motor_limit;
-	double target, rate; /* of the motor, at the time the joint is asked about: a position motor's target
+	double target,
+		rate; /* of the motor, at the time the joint is asked about: a position motor's target
 				and how fast it goes; a velocity motor's target is `rate` */
 };
 
@@ -64,18 +65,18 @@ struct joint {
 	vec3 point_a, point_b;
 	quat frame_a, frame_b; /* the joint's axes to the body's */
 	struct joint_axis axes[JOINT_AXES];
-	double angle[3];	    /* rad, coordinates 3 … 5 as last left */
-	struct body_motion a, b;    /* where the bodies are; of the world: zero, not turned */
+	double angle[3];	 /* rad, coordinates 3 … 5 as last left */
+	struct body_motion a, b; /* where the bodies are; of the world: zero, not turned */
 	double multiplier[JOINT_MULTIPLIERS]; /* N·s, N·m·s: of the last tick */
-	uint32_t row;		    /* of the joint table */
+	uint32_t row;			      /* of the joint table */
 };
 
 /* What a type says of an axis, before any command: its mode, and whether a command may change it. */
 struct joint_axis_kind {
-	bool used;   /* it has a coordinate */
-	bool told;   /* JOINT_AXIS may speak of it */
-	bool locks;  /* JOINT_AXIS may lock it */
-	bool limits; /* it may have a lower limit (else only an upper one) */
+	bool used;    /* it has a coordinate */
+	bool told;    /* JOINT_AXIS may speak of it */
+	bool locks;   /* JOINT_AXIS may lock it */
+	bool limits;  /* it may have a lower limit (else only an upper one) */
 	uint8_t mode; /* at first */
 };
 struct joint_axis_kind joint_axis_kind(enum joint_type type, uint32_t axis);

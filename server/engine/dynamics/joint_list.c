@@ -216,15 +216,16 @@ static uint32_t points_from(const struct joint_point_table *table, uint64_t row,
 	return low;
 }
 
-uint32_t joint_points_find(const struct tables *tables, uint32_t row, uint32_t axis, uint32_t *count)
+uint32_t joint_points_find(const struct tables *tables, uint32_t row, uint32_t axis,
+			   uint32_t *count)
 {
 	uint32_t first = points_from(&tables->joint_point, row, axis);
 	*count = points_from(&tables->joint_point, row, axis + 1) - first;
 	return first;
 }
 
-void joint_points_set(struct tables *tables, uint32_t row, uint32_t axis, const struct joint_point *points,
-		      uint32_t count)
+void joint_points_set(struct tables *tables, uint32_t row, uint32_t axis,
+		      const struct joint_point *points, uint32_t count)
 {
 	struct joint_point_table *table = &tables->joint_point;
 	uint32_t had, first = joint_points_find(tables, row, axis, &had);

@@ -69,9 +69,10 @@ void joints_release(struct dynamics *self);
 uint64_t joints_memory(const struct dynamics *self);
 
 /* Takes the points of one axis' table away, and puts others there (reserved; none for count 0). */
-void joint_points_set(struct tables *tables, uint32_t row, uint32_t axis, const struct joint_point *points,
-		      uint32_t count);
+void joint_points_set(struct tables *tables, uint32_t row, uint32_t axis,
+		      const struct joint_point *points, uint32_t count);
 /* First row of the points of (joint row, axis), and how many there are. */
-uint32_t joint_points_find(const struct tables *tables, uint32_t row, uint32_t axis, uint32_t *count);
+uint32_t joint_points_find(const struct tables *tables, uint32_t row, uint32_t axis,
+			   uint32_t *count);
 
 #endif

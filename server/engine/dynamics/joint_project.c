@@ -15,9 +15,9 @@ enum {
 };
 /* What of a row's own mass must be left for it to be one more than those before. */
 #define RANK 1e-12
-#define GOOD 1e-12 /* m, rad: where Newton ends */
+#define GOOD 1e-12    /* m, rad: where Newton ends */
 #define AT_LIMIT 1e-9 /* m, rad */
-#define TURN_MAX 1 /* rad: of one round, lest a turn that is far from small overshoots */
+#define TURN_MAX 1    /* rad: of one round, lest a turn that is far from small overshoots */
 
 struct rig {
 	struct constraint constraint;
@@ -38,8 +38,8 @@ struct rig {
 static void state_rows(struct rig *self, enum constraint_level level)
 {
 	struct constraint_options options = { level, CONSTRAINT_SMOOTH, 0 };
-	struct row_list list = { self->rows, self->blocks, self->parts, 0, 0, 0, JOINT_ROWS_MAX,
-				 JOINT_ROWS_MAX, 2 * JOINT_ROWS_MAX };
+	struct row_list list = { self->rows,	 self->blocks,	 self->parts,	    0, 0, 0,
+				 JOINT_ROWS_MAX, JOINT_ROWS_MAX, 2 * JOINT_ROWS_MAX };
 	constraint_joint.rows(&self->constraint, 0, self->motions[0], self->motions[1], &options,
 			      &list);
 }
@@ -131,8 +131,8 @@ static void find_change(struct rig *self, struct spatial change[2])
 	struct spatial response[ROWS][2];
 	for (uint32_t i = 0; i < self->active_count; i++)
 		for (uint32_t body = 0; body < 2; body++)
-			response[i][body] = respond(self, body,
-						    self->rows[self->active[i]].j.parts[body].on);
+			response[i][body] =
+				respond(self, body, self->rows[self->active[i]].j.parts[body].on);
 	for (uint32_t i = 0; i < self->active_count; i++)
 		for (uint32_t j = 0; j <= i; j++) {
 			const struct row_part *parts = self->rows[self->active[i]].j.parts;
@@ -144,8 +144,8 @@ static void find_change(struct rig *self, struct spatial change[2])
 	for (uint32_t body = 0; body < 2; body++) {
 		change[body] = spatial_zero();
 		for (uint32_t i = 0; i < self->active_count; i++)
-			change[body] = spatial_mul_add(change[body], response[i][body],
-						       self->amount[i]);
+			change[body] =
+				spatial_mul_add(change[body], response[i][body], self->amount[i]);
 	}
 }
 

@@ -37,9 +37,8 @@ static struct joint_angle end_angle(const struct joint_turn *self, vec3 axis, ve
 {
 	double along = vec3_dot(axis, other), across = 1 - along * along;
 	if (across < GIMBAL * GIMBAL)
-		return (struct joint_angle){
-			0, axis, self->bends ? vec3_dot(axis, self->spin_rate) : 0
-		};
+		return (struct joint_angle){ 0, axis,
+					     self->bends ? vec3_dot(axis, self->spin_rate) : 0 };
 	double over = 1 / across;
 	struct joint_angle angle = { .rate = vec3_scale(vec3_mul_sub(axis, other, along), over) };
 	if (!self->bends)
@@ -68,8 +67,7 @@ static struct joint_angle middle_angle(const struct joint_turn *self, const stru
 	vec3 normal_rate = vec3_cross(vec3_cross(self->spin, last), first);
 	double speed = vec3_dot(angle.rate, self->spin);
 	double turning = order->side * vec3_dot(normal_rate, self->spin) + *sine * speed * speed;
-	angle.bend = turning / scalar_max(*cosine, GIMBAL) +
-		     vec3_dot(angle.rate, self->spin_rate);
+	angle.bend = turning / scalar_max(*cosine, GIMBAL) + vec3_dot(angle.rate, self->spin_rate);
 	return angle;
 }
 
@@ -146,9 +144,9 @@ double joint_turn_value(const struct joint_turn *self, enum joint_counting count
 {
 	const mat3 *r = &self->axes;
 	if (counting == JOINT_COUNTS_SWING)
-		return angle == 0 ?
-			       2 * trig_atan2(self->turn.x, self->turn.w) :
-			       trig_atan2(scalar_sqrt(r->x.y * r->x.y + r->x.z * r->x.z), r->x.x);
+		return angle == 0
+			       ? 2 * trig_atan2(self->turn.x, self->turn.w)
+			       : trig_atan2(scalar_sqrt(r->x.y * r->x.y + r->x.z * r->x.z), r->x.x);
 	const struct order *order = &ORDERS[counting];
 	vec3 last = axis_of(r, order->last);
 	double across = vec3_get(last, order->middle), along = vec3_get(last, order->last);
@@ -171,8 +169,8 @@ struct joint_angle joint_turn_angle(const struct joint_turn *self, enum joint_co
 	if (angle == order->middle)
 		return middle_angle(self, order, &sine, &cosine);
 	vec3 first = vec3_axis(order->first), last = axis_of(&self->axes, order->last);
-	return angle == order->first ? end_angle(self, first, last, false) :
-				       end_angle(self, last, first, true);
+	return angle == order->first ? end_angle(self, first, last, false)
+				     : end_angle(self, last, first, true);
 }
 
 /* ---- what stands for locked angles ----------------------------------------------------------- */
@@ -208,8 +206,9 @@ struct cosine {
 
 static inline struct cosine cosine_of(const struct joint_turn *self, vec3 f, const uint32_t axes[3])
 {
-	struct cosine c = { vec3_get(f, axes[0]), 0, 0,
-			    { vec3_get(f, axes[2]), -vec3_get(f, axes[1]) } };
+	struct cosine c = {
+		vec3_get(f, axes[0]), 0, 0, { vec3_get(f, axes[2]), -vec3_get(f, axes[1]) }
+	};
 	if (!self->bends)
 		return c;
 	vec3 spin = self->spin, spin_rate = self->spin_rate;

@@ -41,9 +41,9 @@ struct joint_angle {
 };
 
 enum joint_counting {
-	JOINT_COUNTS_XYZ,   /* the angles of a joint about x, y, z, in this order */
-	JOINT_COUNTS_XZY,   /* about x, then z, then y: for a z that is locked beside a free y */
-	JOINT_COUNTS_YXZ,   /* about y, then x, then z: for an x that is locked beside free y and z */
+	JOINT_COUNTS_XYZ, /* the angles of a joint about x, y, z, in this order */
+	JOINT_COUNTS_XZY, /* about x, then z, then y: for a z that is locked beside a free y */
+	JOINT_COUNTS_YXZ, /* about y, then x, then z: for an x that is locked beside free y and z */
 	JOINT_COUNTS_SWING, /* twist about x, the swing of x, and a rate alone: about what is across the
 			       axes of both, so that the swing goes round */
 };

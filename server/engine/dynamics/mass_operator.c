@@ -78,10 +78,9 @@ void mass_bodies_from_tables(const struct tables *tables, const uint32_t *bodies
 	const struct body_table *table = &tables->body;
 	for (uint32_t slot = 0; slot < count; slot++) {
 		uint32_t row = bodies[slot];
-		out[slot] = mass_body_make(table->mass[row], table->mass_inv[row],
-					   sym3_load(table->inertia[row]),
-					   sym3_load(table->inertia_inv[row]),
-					   motions[slot].rotation, locks);
+		out[slot] = mass_body_make(
+			table->mass[row], table->mass_inv[row], sym3_load(table->inertia[row]),
+			sym3_load(table->inertia_inv[row]), motions[slot].rotation, locks);
 	}
 }
 
@@ -204,7 +203,8 @@ static uint32_t free_coordinates(const struct mass_operator *self, uint32_t grou
 	return count;
 }
 
-static struct spatial free_axis(const struct mass_operator *self, uint32_t slot, uint32_t coordinate)
+static struct spatial free_axis(const struct mass_operator *self, uint32_t slot,
+				uint32_t coordinate)
 {
 	uint32_t locks = body_of(self, slot)->locks;
 	struct spatial unit = spatial_zero();

@@ -30,7 +30,8 @@
 struct mass_response {
 	uint32_t count; /* of groups, each different; 0: nothing moves */
 	uint32_t group[ROW_PARTS_MAX];
-	const struct spatial *change[ROW_PARTS_MAX]; /* borrowed from the room given; by place in the group */
+	const struct spatial
+		*change[ROW_PARTS_MAX]; /* borrowed from the room given; by place in the group */
 };
 
 struct mass_operator;
@@ -51,13 +52,14 @@ struct mass_operator_kind {
 	uint32_t (*group)(const struct mass_operator *self, uint32_t slot);
 	bool (*moves)(const struct mass_operator *self, uint32_t slot);
 	uint32_t (*coordinates)(const struct mass_operator *self, uint32_t group);
-	struct spatial (*axis)(const struct mass_operator *self, uint32_t slot, uint32_t coordinate);
+	struct spatial (*axis)(const struct mass_operator *self, uint32_t slot,
+			       uint32_t coordinate);
 	double (*entry)(const struct mass_operator *self, uint32_t group, uint32_t i, uint32_t j);
 };
 
 struct mass_operator {
 	const struct mass_operator_kind *kind;
-	const void *context;  /* borrowed: of the kind */
+	const void *context; /* borrowed: of the kind */
 	uint32_t slots, groups;
 };
 
@@ -76,8 +78,9 @@ static inline double mass_couple(const struct mass_operator *self, struct jacobi
 {
 	return self->kind->couple(self, j, response);
 }
-static inline void mass_apply(const struct mass_operator *self, const struct mass_response *response,
-			      double lambda, struct spatial *velocities)
+static inline void mass_apply(const struct mass_operator *self,
+			      const struct mass_response *response, double lambda,
+			      struct spatial *velocities)
 {
 	self->kind->apply(self, response, lambda, velocities);
 }

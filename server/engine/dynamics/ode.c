@@ -24,9 +24,9 @@
 #include "server/engine/math/trig.h"
 #include "server/engine/solvers/solver.h"
 
-#define MARGIN 0.8	 /* of the ideal step, when growing: a rejection costs more than it gains */
+#define MARGIN 0.8 /* of the ideal step, when growing: a rejection costs more than it gains */
 enum { STEPS_MAX = 10000000 }; /* a run of ode_run's own */
-#define DIFFERENCE 0x1p-17 /* of 1 + |Y|, the step of J's central differences: about ε^(1/3) */
+#define DIFFERENCE 0x1p-17     /* of 1 + |Y|, the step of J's central differences: about ε^(1/3) */
 
 static void carve(struct ode_work *self, struct solver_memory *memory, uint32_t size, bool implicit)
 {
@@ -38,7 +38,7 @@ static void carve(struct ode_work *self, struct solver_memory *memory, uint32_t 
 	self->coarse = SOLVER_CARVE(memory, double, size);
 	if (!implicit)
 		return;
-	self->matrix = SOLVER_CARVE(memory, double, (size_t)size * size);
+	self->matrix = SOLVER_CARVE(memory, double, (size_t)size *size);
 	self->high = SOLVER_CARVE(memory, double, size);
 	self->pivots = SOLVER_CARVE(memory, uint32_t, size);
 }
@@ -121,8 +121,8 @@ static void implicit_matrix(struct ode_work *self, const struct ode *ode, double
 		ode->rate(ode, time, self->stage, self->k[1]);
 		self->stage[j] = state[j];
 		for (uint32_t i = 0; i < n; i++)
-			self->matrix[i * n + j] = (i == j) -
-						  h * ((self->high[i] - self->k[1][i]) / width);
+			self->matrix[i * n + j] =
+				(i == j) - h * ((self->high[i] - self->k[1][i]) / width);
 	}
 }
 
@@ -208,8 +208,8 @@ struct ode_trial ode_try(struct ode_work *self, const struct ode *ode, enum ode_
 	trial.error = step_twice(self, ode, method, time, h, state);
 	bool finite = trial.error < SCALAR_MAX;
 	if (trial.error > 0 && finite)
-		trial.h_ideal = h * trig_pow(limits->tolerance / trial.error,
-					     1 / error_order(method));
+		trial.h_ideal =
+			h * trig_pow(limits->tolerance / trial.error, 1 / error_order(method));
 	trial.accepted = finite && (trial.error <= limits->tolerance || h <= limits->h_min);
 	if (trial.accepted) {
 		double grown = scalar_min(MARGIN * trial.h_ideal, limits->growth * h);
@@ -305,8 +305,8 @@ struct ode_frame ode_frame(struct ode_work *self, const struct ode *ode, enum od
 		if (frame.failed)
 			return frame;
 		frame.rejected++;
-		substeps->count = (uint32_t)MIN_OF(2 * (uint64_t)substeps->count,
-						   substeps->count_max);
+		substeps->count =
+			(uint32_t)MIN_OF(2 * (uint64_t)substeps->count, substeps->count_max);
 	}
 	if (frame.forced)
 		return frame;

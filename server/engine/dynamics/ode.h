@@ -26,7 +26,7 @@ struct ode {
 struct ode_work {
 	uint32_t size_max;
 	double *k[4], *stage, *saved, *coarse; /* size_max each */
-	double *matrix, *high;		       /* for IMPLICIT_EULER: size_max², size_max; else NULL */
+	double *matrix, *high; /* for IMPLICIT_EULER: size_max², size_max; else NULL */
 	uint32_t *pivots;
 };
 
@@ -46,9 +46,9 @@ bool ode_step(struct ode_work *self, const struct ode *ode, enum ode_method meth
 /* ---- step doubling (B-05) ------------------------------------------------------------------------ */
 
 struct ode_limits {
-	double tolerance; /* of the scaled error of a step, > 0 */
+	double tolerance;    /* of the scaled error of a step, > 0 */
 	double h_min, h_max; /* s, 0 < h_min ≤ h_max */
-	double growth;	  /* largest h / last h, > 1; the book has none, and needs one where Δ = 0 */
+	double growth; /* largest h / last h, > 1; the book has none, and needs one where Δ = 0 */
 	uint32_t steps_max; /* of one ode_run, accepted or not; 0: 10 000 000 */
 };
 
@@ -57,9 +57,9 @@ bool ode_limits_valid(const struct ode_limits *limits);
 
 struct ode_trial {
 	bool accepted; /* false: the state is what it was, bit for bit */
-	double error;  /* max |Δ_i| / scale_i of one step against two halves; SCALAR_MAX: not finite */
+	double error; /* max |Δ_i| / scale_i of one step against two halves; SCALAR_MAX: not finite */
 	double h_ideal; /* h (tolerance / error)^(1/p), p the order of the local error; unlimited */
-	double h_next; /* what to try next, within the limits */
+	double h_next;	/* what to try next, within the limits */
 };
 
 /* Two steps of h/2, judged by one of h. At h ≤ h_min everything finite is accepted. Not for
@@ -73,7 +73,7 @@ struct ode_run {
 	double error;			     /* largest of an accepted step */
 	double h;			     /* to begin with next time */
 	double time;			     /* that the state belongs to */
-	bool failed;  /* a step at h_min was not finite, or did not move the time on; or at once, see below */
+	bool failed; /* a step at h_min was not finite, or did not move the time on; or at once, see below */
 	bool stopped; /* at steps_max, before `to` */
 };
 
@@ -87,9 +87,9 @@ struct ode_run ode_run(struct ode_work *self, const struct ode *ode, enum ode_me
 /* ---- equal sub-steps, doubled and halved (B-06, A-11) -------------------------------------------- */
 
 struct ode_substeps {
-	uint32_t count;	    /* N ≥ 1, what the next frame begins with */
-	uint32_t count_max; /* the book has none; at it everything finite is accepted */
-	uint32_t calm;	    /* frames accepted in a row */
+	uint32_t count;	     /* N ≥ 1, what the next frame begins with */
+	uint32_t count_max;  /* the book has none; at it everything finite is accepted */
+	uint32_t calm;	     /* frames accepted in a row */
 	uint32_t calm_limit; /* frames until N is halved; 4 is common */
 };
 
@@ -103,7 +103,7 @@ struct ode_frame {
 	uint32_t rejected; /* times it was begun again */
 	double error;	   /* largest of a sub-step */
 	bool forced;	   /* over tolerance at count_max */
-	bool failed;	   /* not finite even so: the state is that of the frame's start; or !ode_fits, a
+	bool failed; /* not finite even so: the state is that of the frame's start; or !ode_fits, a
 			    * tolerance that is not positive, a count outside 1 … count_max */
 };
 

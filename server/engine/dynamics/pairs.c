@@ -42,7 +42,8 @@ static bool filter_allows(const struct body_table *body, uint32_t a, uint32_t b)
 }
 
 /* Whether the box comes within CONTACT_NEAR of the half-space. */
-static bool plane_reaches(const struct dynamics *self, uint32_t plane, struct aabb box, double motion)
+static bool plane_reaches(const struct dynamics *self, uint32_t plane, struct aabb box,
+			  double motion)
 {
 	const struct tables *tables = self->tables;
 	const struct shape *shape = placement_shape(self, plane);
@@ -50,7 +51,8 @@ static bool plane_reaches(const struct dynamics *self, uint32_t plane, struct aa
 			   placement_pose(tables, plane));
 	vec3 normal = pose_vector(at, shape->plane.normal);
 	double offset = shape->plane.offset + vec3_dot(normal, at.position);
-	double lowest = vec3_dot(normal, aabb_centre(box)) - vec3_dot(vec3_abs(normal), aabb_half(box));
+	double lowest =
+		vec3_dot(normal, aabb_centre(box)) - vec3_dot(vec3_abs(normal), aabb_half(box));
 	return lowest <= offset + CONTACT_NEAR + motion;
 }
 
@@ -64,7 +66,8 @@ static bool placements_may_meet(const struct dynamics *self, uint32_t a, uint32_
 	if (body_a == body_b || (tables->body.status[body_a] != BODY_DYNAMIC &&
 				 tables->body.status[body_b] != BODY_DYNAMIC))
 		return false;
-	if (!filter_allows(&tables->body, body_a, body_b) || dynamics_bodies_pass(self, body_a, body_b))
+	if (!filter_allows(&tables->body, body_a, body_b) ||
+	    dynamics_bodies_pass(self, body_a, body_b))
 		return false;
 	return collide_supported(placement_shape(self, a)->kind, placement_shape(self, b)->kind);
 }
@@ -85,7 +88,8 @@ struct pair_reach pair_reach_fat(const struct dynamics *self, uint32_t placement
 }
 
 /* All but the boxes' overlap, which the broad phase knows already. */
-bool pair_may_meet(const struct dynamics *self, const struct pair_reach *a, const struct pair_reach *b)
+bool pair_may_meet(const struct dynamics *self, const struct pair_reach *a,
+		   const struct pair_reach *b)
 {
 	return placements_may_meet(self, a->placement, b->placement) && halves_reached(self, a, b);
 }
@@ -145,10 +149,10 @@ static struct aabb piece_box(const struct shape *shape, uint32_t piece)
 /* Two placements of which at least one has pieces. */
 struct meeting {
 	const struct pair_reach *frame, *other;
-	bool frame_first;      /* the frame's is the pair's A */
+	bool frame_first; /* the frame's is the pair's A */
 	const struct shape *shape, *other_shape;
-	bool pieces;	       /* the other has pieces as well */
-	double motion;	       /* m: how far their points may come towards each other from where they are */
+	bool pieces;   /* the other has pieces as well */
+	double motion; /* m: how far their points may come towards each other from where they are */
 	pose other_in_frame;
 	mat3 turn;
 };
@@ -157,8 +161,9 @@ static struct meeting meeting_of(const struct dynamics *self, const struct pair_
 				 const struct pair_reach *b)
 {
 	struct meeting m;
-	m.frame_first = is_mesh(self, a->placement) || (!is_mesh(self, b->placement) &&
-							has_pieces(self, a->placement, b->placement));
+	m.frame_first =
+		is_mesh(self, a->placement) ||
+		(!is_mesh(self, b->placement) && has_pieces(self, a->placement, b->placement));
 	m.frame = m.frame_first ? a : b;
 	m.other = m.frame_first ? b : a;
 	m.shape = placement_shape(self, m.frame->placement);
@@ -326,13 +331,14 @@ static enum status near_pieces(struct dynamics *self, const struct meeting *m, s
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < found; i++) {
 		uint64_t own = self->triangles.items[i];
-		self->sort_scratch.items[(*count)++] = m->frame_first ? own << 32 | other :
-									other << 32 | own;
+		self->sort_scratch.items[(*count)++] =
+			m->frame_first ? own << 32 | other : other << 32 | own;
 	}
 	return STATUS_OK;
 }
 
-enum status pairs_between(struct dynamics *self, const struct pair_reach *a, const struct pair_reach *b)
+enum status pairs_between(struct dynamics *self, const struct pair_reach *a,
+			  const struct pair_reach *b)
 {
 	struct contact_pair pair = { { a->placement, 0 }, { b->placement, 0 } };
 	if (!any_pieces(self, a->placement, b->placement))
@@ -348,7 +354,8 @@ enum status pairs_between(struct dynamics *self, const struct pair_reach *a, con
 			status = near_pieces(self, &m, box, i, &count);
 	}
 	if (status == STATUS_OK && count > 1)
-		sort_keys(self->sort_scratch.items, NULL, self->sort_scratch.items + count, NULL, count);
+		sort_keys(self->sort_scratch.items, NULL, self->sort_scratch.items + count, NULL,
+			  count);
 	for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
 		pair.a.child = (uint32_t)(self->sort_scratch.items[i] >> 32);
 		pair.b.child = (uint32_t)self->sort_scratch.items[i];
@@ -385,9 +392,9 @@ static enum status find_new(struct dynamics *self, struct reason *why)
 	uint32_t most = self->tables->world.contacts_max[0];
 	uint64_t room = most + pairs_with_pieces_max(self);
 	self->new_pairs.count = 0;
-	enum status status = broad_phase_pairs(self->broad_phase, self->parallel, pair_filter, self,
-					       (uint32_t)MIN_OF(room, (uint64_t)UINT32_MAX),
-					       &self->near_pairs);
+	enum status status =
+		broad_phase_pairs(self->broad_phase, self->parallel, pair_filter, self,
+				  (uint32_t)MIN_OF(room, (uint64_t)UINT32_MAX), &self->near_pairs);
 	if (status == STATUS_LIMIT) {
 		self->limit_met = most;
 		return reason_set(why, status, -1, "contacts", "more than %u pairs are near", most);

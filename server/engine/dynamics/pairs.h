@@ -13,12 +13,13 @@ MUST_CHECK enum status pairs_find(struct dynamics *self, struct reason *why);
 struct pair_reach {
 	uint32_t placement;
 	struct aabb box; /* world axes */
-	double motion;	 /* m: none of its points goes farther than this from where the tables have it */
+	double motion; /* m: none of its points goes farther than this from where the tables have it */
 };
 /* Where its fat box has it. */
 struct pair_reach pair_reach_fat(const struct dynamics *self, uint32_t placement);
 /* Whether the bodies of two placements may meet, and a half-space among them is reached. */
-bool pair_may_meet(const struct dynamics *self, const struct pair_reach *a, const struct pair_reach *b);
+bool pair_may_meet(const struct dynamics *self, const struct pair_reach *a,
+		   const struct pair_reach *b);
 /* Appends to self->new_pairs the near pieces of two placements whose bodies may meet, ascending by
  * children. */
 MUST_CHECK enum status pairs_between(struct dynamics *self, const struct pair_reach *a,

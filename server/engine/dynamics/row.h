@@ -135,9 +135,9 @@ struct constraint_row {
 	double static_friction, dynamic_friction;
 	double limit_min; /* N or N·m: a limit that holds without any λ_of (a joint's dry friction) */
 	double stiffness, damping; /* or hertz, ratio: as `softness` says */
-	uint8_t set;	  /* enum row_set */
-	uint8_t softness; /* enum row_softness */
-	uint8_t of;	  /* of a friction: which row of its block bounds it */
+	uint8_t set;		   /* enum row_set */
+	uint8_t softness;	   /* enum row_softness */
+	uint8_t of;		   /* of a friction: which row of its block bounds it */
 };
 
 /* What a block is of, from tick to tick: whoever keeps multipliers finds them again by it. */
@@ -149,7 +149,7 @@ struct row_key {
 /* Rows that belong together: one point of a contact (normal, then its tangents, then what turns),
  * the equalities of a joint, one limit, one motor. */
 struct row_block {
-	uint32_t constraint; /* index that the caller gave it */
+	uint32_t constraint;   /* index that the caller gave it */
 	uint32_t first, count; /* in the list of rows */
 	struct row_key key;
 	double restitution; /* 0 … 1, of its first row; what it meets is that row's `approach` */
@@ -170,7 +170,9 @@ static inline struct row_block *row_list_block(struct row_list *self, uint32_t c
 {
 	ASSERT(self->block_count < self->block_capacity);
 	struct row_block *block = &self->blocks[self->block_count++];
-	*block = (struct row_block){ .constraint = constraint, .first = self->row_count, .key = key };
+	*block = (struct row_block){ .constraint = constraint,
+				     .first = self->row_count,
+				     .key = key };
 	return block;
 }
 

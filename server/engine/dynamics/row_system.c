@@ -10,7 +10,8 @@
 #include "server/base/sort.h"
 #include "server/engine/solvers/solver.h"
 
-static void carve(struct row_system *self, struct solver_memory *memory, struct row_system_sizes sizes)
+static void carve(struct row_system *self, struct solver_memory *memory,
+		  struct row_system_sizes sizes)
 {
 	*self = (struct row_system){ .sizes = sizes };
 	self->responses = SOLVER_CARVE(memory, struct mass_response, sizes.rows);
@@ -85,7 +86,8 @@ static void find_lists(struct row_system *self)
 			begin = at;
 			self->groups[self->group_count] = (uint32_t)self->group[at];
 			self->first[self->group_count++] = self->coordinates;
-			self->coordinates += mass_coordinates(self->mass, (uint32_t)self->group[at]);
+			self->coordinates +=
+				mass_coordinates(self->mass, (uint32_t)self->group[at]);
 		}
 		self->list_end[begin] = at + 1;
 		uint32_t *lists = self->list[self->row[at]], k = 0;
@@ -172,7 +174,8 @@ void row_system_dense(const struct row_system *self, double *a, uint32_t stride)
 	for (uint32_t j = 0; j < self->count; j++) {
 		struct walk walk = walk_from(self, j);
 		for (uint32_t i = walk_next(&walk); i <= j; i = walk_next(&walk))
-			a[(size_t)i * stride + j] = a[(size_t)j * stride + i] = entry_of(self, i, j);
+			a[(size_t)i * stride + j] = a[(size_t)j * stride + i] =
+				entry_of(self, i, j);
 	}
 }
 
@@ -207,9 +210,9 @@ uint32_t row_system_jacobian(const struct row_system *self, uint32_t *start, uin
 				double sum = 0;
 				for (uint32_t p = 0; p < j.count; p++)
 					if (mass_group(self->mass, j.parts[p].slot) == group)
-						sum += spatial_dot(j.parts[p].on,
-								   mass_axis(self->mass,
-									     j.parts[p].slot, c));
+						sum += spatial_dot(
+							j.parts[p].on,
+							mass_axis(self->mass, j.parts[p].slot, c));
 				column[entries + c] = self->first[place] + c;
 				value[entries + c] = sum;
 			}
@@ -238,9 +241,9 @@ void row_system_gather(const struct row_system *self, const struct spatial *velo
 {
 	for (uint32_t g = 0; g < self->group_count; g++)
 		for (uint32_t at = self->first[g]; at < self->first[g + 1]; at++)
-			x[at] = spatial_dot(velocities[self->groups[g]],
-					    mass_axis(self->mass, self->groups[g],
-						      at - self->first[g]));
+			x[at] = spatial_dot(
+				velocities[self->groups[g]],
+				mass_axis(self->mass, self->groups[g], at - self->first[g]));
 }
 
 void row_system_scatter(const struct row_system *self, const double *x, struct spatial *velocities)

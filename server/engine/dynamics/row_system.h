@@ -30,7 +30,7 @@ struct row_system {
 	uint32_t incidences;
 	uint32_t (*list)[ROW_PARTS_MAX]; /* of each row: where the lists of its groups begin */
 	uint32_t *list_end;		 /* where the list ends that begins here */
-	uint32_t *groups, *first;	 /* that move, ascending; their first coordinates, one more */
+	uint32_t *groups, *first; /* that move, ascending; their first coordinates, one more */
 	uint32_t group_count, coordinates;
 };
 

@@ -116,7 +116,8 @@ static void link_joined(struct dynamics *self, struct islands *islands)
 		bool awake_b = b != DYNAMICS_NONE && bitset_get(&self->awake, b);
 		if (!awake_a && !awake_b)
 			continue;
-		bitset_set(&self->joint_notes.moved, row); /* also one that does nothing is told as it is */
+		bitset_set(&self->joint_notes.moved,
+			   row); /* also one that does nothing is told as it is */
 		if (!joint_may_act(tables, row))
 			continue;
 		bool script = (awake_a && is_moving_script(self, a)) ||
@@ -144,8 +145,9 @@ static void fall_asleep(struct dynamics *self, uint32_t body, uint32_t set, uint
 	body_refresh_awake(self, body);
 	joints_note_moved(self, body);
 	self->slept.items[self->slept.count++] = body; /* room for all who take part */
-	dynamics_event(self, (struct event){
-				     .kind = EVENT_SLEEP, .a = tables->body.id[body], .fraction = 1 });
+	dynamics_event(
+		self,
+		(struct event){ .kind = EVENT_SLEEP, .a = tables->body.id[body], .fraction = 1 });
 }
 
 /* Numbers begin at 1: 0 means awake. */
@@ -198,7 +200,8 @@ void step_sleep(struct step *step)
 	struct islands islands = { ARENA_ARRAY(&self->scratch, uint32_t, rows),
 				   ARENA_ARRAY(&self->scratch, double, rows),
 				   ARENA_ARRAY(&self->scratch, uint32_t, rows) };
-	ASSERT(islands.parent != NULL && islands.slow != NULL && islands.last != NULL); /* reserved */
+	ASSERT(islands.parent != NULL && islands.slow != NULL &&
+	       islands.last != NULL); /* reserved */
 	for (uint32_t body = bitset_next(&self->awake, 0); body != BITSET_NONE;
 	     body = bitset_next(&self->awake, body + 1))
 		islands.parent[body] = body;

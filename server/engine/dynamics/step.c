@@ -39,8 +39,9 @@ static enum status check_limits(struct dynamics *dynamics, uint64_t contacts, st
 	const struct world_table *world = &dynamics->tables->world;
 	if (contacts > world->contacts_max[0]) {
 		dynamics->limit_met = world->contacts_max[0];
-		return reason_set(why, STATUS_LIMIT, -1, "contacts", "%llu contacts, the limit is %u",
-				  (unsigned long long)contacts, world->contacts_max[0]);
+		return reason_set(why, STATUS_LIMIT, -1, "contacts",
+				  "%llu contacts, the limit is %u", (unsigned long long)contacts,
+				  world->contacts_max[0]);
 	}
 	uint32_t rows = MAX_OF((uint32_t)contacts, dynamics->tables->contact.count);
 	if (!tables_fit(dynamics->tables, TABLE_CONTACT, rows)) {
@@ -67,12 +68,13 @@ static uint64_t scratch_bytes(const struct dynamics *dynamics, step_need *need, 
 	uint64_t rows = MAX_OF(contacts, (uint64_t)dynamics->tables->contact.count);
 	uint64_t per_body = 2 * sizeof(uint64_t) + 6 * sizeof(uint32_t) + sizeof(double);
 	uint64_t per_contact = sizeof(struct contact_state) + sizeof(struct contact_made) + 1;
-	if (dynamics->live.count < dynamics->contact_used.count) /* the list may have to be put in order */
+	if (dynamics->live.count <
+	    dynamics->contact_used.count) /* the list may have to be put in order */
 		per_contact += per_contact + sizeof(uint32_t);
 	/* Bits a row, of sets that may be larger than what is used of them. */
 	uint64_t sets = 2 * (uint64_t)dynamics->contact_used.size / 8 + bodies / 8;
-	return SCRATCH_PUSHES * 64 + sets + (need != NULL ? need(bodies, rows) : 0) + bodies * per_body +
-	       rows * per_contact;
+	return SCRATCH_PUSHES * 64 + sets + (need != NULL ? need(bodies, rows) : 0) +
+	       bodies * per_body + rows * per_contact;
 }
 
 /* ---- who takes part --------------------------------------------------------------------------- */
@@ -94,8 +96,8 @@ static void wake(struct step *self, uint32_t body)
 /* A sleeper that something which is not awake was put beside (a wall set down in a pile). */
 static void wake_met(struct step *self, struct contact_state *contact)
 {
-	contact->met = !step_takes_part(self, contact->body_a) &&
-		       !step_takes_part(self, contact->body_b);
+	contact->met =
+		!step_takes_part(self, contact->body_a) && !step_takes_part(self, contact->body_b);
 	if (!contact->met)
 		return;
 	wake(self, contact->body_a);
@@ -104,8 +106,9 @@ static void wake_met(struct step *self, struct contact_state *contact)
 
 /* ---- the list of contacts --------------------------------------------------------------------- */
 
-static struct contact_state contact_of_pair(const struct tables *tables, const struct contact_pair *pair,
-					    uint32_t row, bool is_new)
+static struct contact_state contact_of_pair(const struct tables *tables,
+					    const struct contact_pair *pair, uint32_t row,
+					    bool is_new)
 {
 	return (struct contact_state){ .row = row,
 				       .body_a = placement_body(tables, pair->a.placement),
@@ -150,7 +153,8 @@ static void list_new(struct step *self, struct contact_state *out)
 	uint32_t row = 0;
 	for (uint32_t i = 0; i < dynamics->new_pairs.count; i++) {
 		row = free_row(self, row);
-		out[i] = contact_of_pair(dynamics->tables, &dynamics->new_pairs.items[i], row++, true);
+		out[i] = contact_of_pair(dynamics->tables, &dynamics->new_pairs.items[i], row++,
+					 true);
 		wake_met(self, &out[i]);
 	}
 }
@@ -203,7 +207,8 @@ static void sort_list(struct step *self)
 	sorted.items = ARENA_ARRAY(scratch, struct contact_state, list->capacity);
 	sorted.made = ARENA_ARRAY(scratch, struct contact_made, list->capacity);
 	uint32_t *place = ARENA_ARRAY(scratch, uint32_t, rows);
-	ASSERT(sorted.items != NULL && sorted.made != NULL && place != NULL); /* step_begin reserved it */
+	ASSERT(sorted.items != NULL && sorted.made != NULL &&
+	       place != NULL); /* step_begin reserved it */
 	memset(place, 0xff, rows * sizeof *place);
 	for (uint32_t i = 0; i < list->count; i++)
 		place[list->items[i].row] = i;
@@ -221,24 +226,28 @@ static void sort_list(struct step *self)
 
 /* ---- begin ------------------------------------------------------------------------------------ */
 
-static enum status begin_room(struct step *self, step_need *need, uint64_t contacts, struct reason *why)
+static enum status begin_room(struct step *self, step_need *need, uint64_t contacts,
+			      struct reason *why)
 {
 	struct dynamics *dynamics = self->dynamics;
 	uint64_t bytes = scratch_bytes(dynamics, need, contacts);
 	uint32_t rows = MAX_OF((uint32_t)contacts, dynamics->tables->contact.count);
 	struct arena *scratch = &dynamics->scratch;
 	if (bytes > SIZE_MAX || arena_reserve(scratch, (size_t)bytes) != STATUS_OK)
-		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %llu contacts",
-				  (unsigned long long)contacts);
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory",
+				  "no memory for %llu contacts", (unsigned long long)contacts);
 	/* Who is woken stands in `bodies` until step_number makes it the list of all who take part. */
 	self->bodies = ARENA_ARRAY(scratch, uint32_t, dynamics->tables->body.count);
-	self->woken = arena_push_zero(scratch, words_of(dynamics->tables->body.count) * sizeof(uint64_t));
-	self->gone = arena_push_zero(scratch, words_of(dynamics->contact_used.size) * sizeof(uint64_t));
+	self->woken =
+		arena_push_zero(scratch, words_of(dynamics->tables->body.count) * sizeof(uint64_t));
+	self->gone =
+		arena_push_zero(scratch, words_of(dynamics->contact_used.size) * sizeof(uint64_t));
 	self->listed = arena_push_zero(scratch, words_of(rows) * sizeof(uint64_t));
 	self->contacts.capacity = (uint32_t)contacts;
 	self->contacts.items = ARENA_ARRAY(scratch, struct contact_state, contacts);
 	self->contacts.made = ARENA_ARRAY(scratch, struct contact_made, contacts);
-	ASSERT(self->bodies != NULL && self->woken != NULL && self->gone != NULL && self->listed != NULL);
+	ASSERT(self->bodies != NULL && self->woken != NULL && self->gone != NULL &&
+	       self->listed != NULL);
 	ASSERT(self->contacts.items != NULL && self->contacts.made != NULL);
 	return STATUS_OK;
 }
@@ -363,7 +372,8 @@ enum status step_pairs(struct step *self, const struct contact_list *list, uint3
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct contact_state *contact = &list->items[by_pair[i]];
 		uint32_t a = contact->a.placement, b = contact->b.placement;
-		if (count == 0 || out[count - 1].placement_a != a || out[count - 1].placement_b != b)
+		if (count == 0 || out[count - 1].placement_a != a ||
+		    out[count - 1].placement_b != b)
 			out[count++] = (struct contact_pair_view){ a, b, i, 0 };
 		out[count - 1].count++;
 	}
@@ -376,14 +386,15 @@ enum status step_pairs(struct step *self, const struct contact_list *list, uint3
 const double *step_multipliers(const struct step *self, const struct contact_list *list, uint32_t i)
 {
 	const struct contact_state *contact = &list->items[i];
-	return contact->kept ? self->dynamics->tables->contact.multiplier[contact->row] :
-			       list->made[i].multiplier;
+	return contact->kept ? self->dynamics->tables->contact.multiplier[contact->row]
+			     : list->made[i].multiplier;
 }
 
 /* ---- commit ----------------------------------------------------------------------------------- */
 
 /* *contact_rows: at most so many rows the contact table has after the commit. */
-static enum status commit_room(struct step *self, const struct contact_list *list, uint64_t *contact_rows)
+static enum status commit_room(struct step *self, const struct contact_list *list,
+			       uint64_t *contact_rows)
 {
 	struct dynamics *dynamics = self->dynamics;
 	uint64_t rows = dynamics->tables->contact.count;
@@ -439,7 +450,8 @@ static void commit_block(const struct step *self)
 }
 
 /* Points that a row does not have are zero in it. */
-static void commit_points(struct contact_table *table, uint32_t row, const struct contact_made *made)
+static void commit_points(struct contact_table *table, uint32_t row,
+			  const struct contact_made *made)
 {
 	const struct manifold *manifold = &made->manifold;
 	double *anchor = table->anchor[row], *separation = table->separation[row];

@@ -43,15 +43,15 @@ struct contact_point {
 struct contact_state {
 	uint32_t row; /* of the contact table; of a new pair the row that it gets at commit;
 		       * STEP_NO_ROW: a scratch pair of step_reach */
-	uint32_t body_a, body_b; /* rows */
+	uint32_t body_a, body_b;   /* rows */
 	struct contact_piece a, b; /* a.placement < b.placement */
-	uint8_t point_count; /* 0: nothing near enough to matter in this step */
-	bool is_new;	     /* no row of the table yet, so no memory either */
-	bool kept;	     /* the manifold is the table's; else made, in the list's `made` */
-	bool met;	     /* a new pair of which neither body took part: both do now */
-	bool scratch;	     /* found by step_reach */
-	bool reaches;	     /* one takes part, one sleeps; a point may close within the step */
-	vec3 normal;	     /* unit, a → b */
+	uint8_t point_count;	   /* 0: nothing near enough to matter in this step */
+	bool is_new;		   /* no row of the table yet, so no memory either */
+	bool kept;    /* the manifold is the table's; else made, in the list's `made` */
+	bool met;     /* a new pair of which neither body took part: both do now */
+	bool scratch; /* found by step_reach */
+	bool reaches; /* one takes part, one sleeps; a point may close within the step */
+	vec3 normal;  /* unit, a → b */
 	struct contact_point points[MANIFOLD_POINTS_MAX];
 };
 #define STEP_NO_ROW UINT32_MAX
@@ -60,8 +60,8 @@ struct contact_state {
  * still holds. In the frame of A's body. */
 struct contact_made {
 	struct manifold manifold;
-	double margin;	/* m: without points, the pieces are farther apart than this */
-	pose b_in_a;	/* B's body in A's */
+	double margin; /* m: without points, the pieces are farther apart than this */
+	pose b_in_a;   /* B's body in A's */
 	struct pair_cache cache;
 	/* The method's warm start for the new points, in its own layout of contact.multiplier: zero
 	 * unless the method carries it over (collide_options.carry, or a rule of its own). */
@@ -71,7 +71,7 @@ struct contact_made {
 struct contact_list {
 	struct contact_state
 		*items; /* in scratch; ascending by row, scratch pairs last, ascending by pieces */
-	struct contact_made *made;   /* beside items; filled where !kept */
+	struct contact_made *made; /* beside items; filled where !kept */
 	uint32_t count, capacity;
 };
 
@@ -92,7 +92,8 @@ struct step {
 	uint32_t woken_count;
 	bool unsorted; /* contacts of who was woken stand at the end of the list */
 	bool reached;  /* there may be scratch pairs */
-	uint32_t block_bytes; /* of the method's block after this step; until a method sets it: as it was */
+	uint32_t
+		block_bytes; /* of the method's block after this step; until a method sets it: as it was */
 	const struct contact_list *committed;
 };
 
@@ -103,8 +104,8 @@ typedef uint64_t step_need(uint64_t bodies, uint64_t contacts);
 /* Finds near pairs among all that moved since the last step, and who takes part. `contacts` false:
  * for a method without contact; no pairs are looked for. LIMIT (contacts_max, memory_max),
  * NO_MEMORY; `why` names the limit. */
-MUST_CHECK enum status step_begin(struct step *self, struct dynamics *dynamics, double dt, bool contacts,
-				  step_need *need, struct reason *why);
+MUST_CHECK enum status step_begin(struct step *self, struct dynamics *dynamics, double dt,
+				  bool contacts, step_need *need, struct reason *why);
 
 /* Whether a body takes part. */
 static inline bool step_takes_part(const struct step *self, uint32_t body)
@@ -151,15 +152,15 @@ MUST_CHECK enum status step_list_copy(struct step *self, struct contact_list *ou
 struct step_way {
 	uint32_t slot;
 	struct aabb box; /* world axes: holds all of the body on its whole way, rotation included */
-	double motion;	 /* m: none of its points goes farther than this from where the tables have it */
+	double motion; /* m: none of its points goes farther than this from where the tables have it */
 };
 /* Adds, to `list`, the pairs of pieces that come near when bodies go these ways, each slot once,
  * and the others stay within the boxes of their placements. Nothing in the list is added twice.
  * What is found is scratch (STEP_NO_ROW), stands at the end of the list, ascending by pieces, so
  * that indexes of earlier scratch pairs move. After step_number. LIMIT (contacts_max, memory_max),
  * NO_MEMORY: the list is as it was. */
-MUST_CHECK enum status step_reach(struct step *self, struct contact_list *list, const struct step_way *ways,
-				  uint32_t count, struct reason *why);
+MUST_CHECK enum status step_reach(struct step *self, struct contact_list *list,
+				  const struct step_way *ways, uint32_t count, struct reason *why);
 
 /* A pair of placements and its manifolds, one for each pair of pieces. */
 struct contact_pair_view {
@@ -168,11 +169,13 @@ struct contact_pair_view {
 };
 /* Groups the list by pairs of placements: `order` gets the list's indexes by (placement a,
  * placement b, child a, child b), `views` one entry a pair; both in scratch. NO_MEMORY. */
-MUST_CHECK enum status step_pairs(struct step *self, const struct contact_list *list, uint32_t **order,
-				  struct contact_pair_view **views, uint32_t *view_count);
+MUST_CHECK enum status step_pairs(struct step *self, const struct contact_list *list,
+				  uint32_t **order, struct contact_pair_view **views,
+				  uint32_t *view_count);
 
 /* The multipliers that contact i begins with: the made manifold's, or the row's. */
-const double *step_multipliers(const struct step *self, const struct contact_list *list, uint32_t i);
+const double *step_multipliers(const struct step *self, const struct contact_list *list,
+			       uint32_t i);
 
 /* Figures of a list, into the report: contacts, points, kept and made manifolds, penetration. */
 void step_report_contacts(struct step *self, const struct contact_list *list);
@@ -202,7 +205,8 @@ void step_store_all(struct step *self, const struct body_motion *motions);
 void step_sleep(struct step *self);
 
 /* Whether rows for `more` contacts than step_begin found are within the limits. LIMIT with `why`. */
-MUST_CHECK enum status step_check_limits(const struct step *self, uint64_t more, struct reason *why);
+MUST_CHECK enum status step_check_limits(const struct step *self, uint64_t more,
+					 struct reason *why);
 
 /* Gives scratch back. Last of all; step_abandon instead where a stage before the commit failed. */
 void step_finish(struct step *self);

@@ -13,16 +13,19 @@ struct target {
 	double value, rate;
 };
 
-static struct target sine_target(const struct joint_table *table, uint32_t row, uint32_t axis, double time)
+static struct target sine_target(const struct joint_table *table, uint32_t row, uint32_t axis,
+				 double time)
 {
 	double turn = 2 * PI * table->hertz[row][axis];
-	double angle = turn * time + table->phase[row][axis], amplitude = table->amplitude[row][axis];
+	double angle = turn * time + table->phase[row][axis],
+	       amplitude = table->amplitude[row][axis];
 	return (struct target){ table->target[row][axis] + amplitude * trig_sin(angle),
 				amplitude * turn * trig_cos(angle) };
 }
 
 /* Straight lines between the points; before the first and after the last one their values hold. */
-static struct target table_target(const struct tables *tables, uint32_t row, uint32_t axis, double time)
+static struct target table_target(const struct tables *tables, uint32_t row, uint32_t axis,
+				  double time)
 {
 	const struct joint_point_table *points = &tables->joint_point;
 	uint32_t count, first = joint_points_find(tables, row, axis, &count);
@@ -44,7 +47,8 @@ static struct target table_target(const struct tables *tables, uint32_t row, uin
 	uint32_t at = first + low;
 	double span = points->time[at] - points->time[at - 1];
 	double slope = (points->value[at] - points->value[at - 1]) / span;
-	return (struct target){ points->value[at - 1] + slope * (time - points->time[at - 1]), slope };
+	return (struct target){ points->value[at - 1] + slope * (time - points->time[at - 1]),
+				slope };
 }
 
 /* What the motor of an axis wants `time` seconds after the tick's start. */
@@ -102,7 +106,8 @@ static struct body_motion motion_of(const struct dynamics *dynamics, uint32_t bo
 	return dynamics_motion(dynamics, body);
 }
 
-void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double time, struct joint *out)
+void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double time,
+		       struct joint *out)
 {
 	const struct tables *tables = dynamics->tables;
 	const struct joint_table *table = &tables->joint;
@@ -144,7 +149,8 @@ static uint32_t slot_of(const struct step *self, uint32_t body)
 	return is_moved(self, body) ? self->dynamics->bodies.items[body].slot : ROW_NO_BODY;
 }
 
-enum status step_joints_make(struct step *self, double time, struct step_joints *out, struct reason *why)
+enum status step_joints_make(struct step *self, double time, struct step_joints *out,
+			     struct reason *why)
 {
 	struct dynamics *dynamics = self->dynamics;
 	const struct tables *tables = dynamics->tables;
@@ -157,7 +163,8 @@ enum status step_joints_make(struct step *self, double time, struct step_joints 
 	if (out->joints == NULL || out->constraints == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u joints",
 				  used->count);
-	for (uint32_t row = bitset_next(used, 0); row != BITSET_NONE; row = bitset_next(used, row + 1)) {
+	for (uint32_t row = bitset_next(used, 0); row != BITSET_NONE;
+	     row = bitset_next(used, row + 1)) {
 		if (!acts(self, row))
 			continue;
 		struct joint *joint = &out->joints[out->count];

@@ -14,11 +14,13 @@
 
 /* The data of a row of the joint table, its bodies where the tables have them, its motors' targets at `time`
  * seconds from the tick's start. */
-void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double time, struct joint *out);
+void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double time,
+		       struct joint *out);
 
 struct step_joints {
-	struct joint *joints;		/* in the step's scratch */
-	struct constraint *constraints; /* of the kind constraint_joint, source = row of the joint table, data
+	struct joint *joints; /* in the step's scratch */
+	struct constraint
+		*constraints; /* of the kind constraint_joint, source = row of the joint table, data
 					   the joint; slots of the bodies, ROW_NO_BODY for the world and for
 					   what does not take part (its motion is in the data) */
 	uint32_t count;
@@ -34,9 +36,10 @@ void step_joints_at(const struct step *self, struct step_joints *joints, double 
 /* What a method found of a joint. */
 struct joint_result {
 	double multiplier[JOINT_MULTIPLIERS]; /* N·s, N·m·s over the tick, by 5 axis + part */
-	struct spatial on_b; /* N·s, N·m·s over the tick, about b's mass centre (of the world: its origin), of
+	struct spatial
+		on_b; /* N·s, N·m·s over the tick, about b's mass centre (of the world: its origin), of
 				all its rows on b */
-	vec3 point;	     /* m, world: where b's anchor was while it acted; the torque is about it */
+	vec3 point; /* m, world: where b's anchor was while it acted; the torque is about it */
 };
 /* results[i] for joints[i]; after step_store_all: multipliers, force and torque (per second of the
  * tick), angles as the bodies stand now. What carries more than it may breaks: an event, and its

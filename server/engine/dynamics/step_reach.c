@@ -20,7 +20,7 @@ struct reach_work {
 	struct step *step;
 	struct pair_reach *ways; /* of the placements of those who leave, by box.min.x */
 	uint32_t way_count;
-	uint64_t *leaves; /* bit a slot */
+	uint64_t *leaves;	     /* bit a slot */
 	const struct pair_reach *at; /* whose pairs are asked for */
 	enum status status;
 };
@@ -35,7 +35,8 @@ static bool leaves(const struct reach_work *work, uint32_t placement)
 	return work->leaves[slot / 64] >> (slot % 64) & 1;
 }
 
-static enum status add_pair(struct dynamics *dynamics, const struct pair_reach *x, const struct pair_reach *y)
+static enum status add_pair(struct dynamics *dynamics, const struct pair_reach *x,
+			    const struct pair_reach *y)
 {
 	const struct pair_reach *a = x->placement < y->placement ? x : y, *b = a == x ? y : x;
 	return pair_may_meet(dynamics, a, b) ? pairs_between(dynamics, a, b) : STATUS_OK;
@@ -166,8 +167,8 @@ static enum status grow_list(struct step *self, struct contact_list *list, uint3
 	struct arena *scratch = &self->dynamics->scratch;
 	uint32_t capacity = MAX_OF(list->capacity, more) + list->count;
 	struct contact_list grown = { ARENA_ARRAY(scratch, struct contact_state, capacity),
-				      ARENA_ARRAY(scratch, struct contact_made, capacity), list->count,
-				      capacity };
+				      ARENA_ARRAY(scratch, struct contact_made, capacity),
+				      list->count, capacity };
 	if (grown.items == NULL || grown.made == NULL)
 		return STATUS_NO_MEMORY;
 	if (list->count > 0) {
@@ -211,7 +212,8 @@ static void merge_scratch(struct step *self, struct contact_list *list, uint32_t
 static enum status keep_unknown(struct step *self, const struct contact_list *list, uint32_t begun)
 {
 	struct dynamics *dynamics = self->dynamics;
-	uint32_t found = dynamics->new_pairs.count - begun, kept = begun, scratch = first_scratch(list);
+	uint32_t found = dynamics->new_pairs.count - begun, kept = begun,
+		 scratch = first_scratch(list);
 	struct contact_pair *items = dynamics->new_pairs.items + begun;
 	struct contact_pair *merged = ARENA_ARRAY(&dynamics->scratch, struct contact_pair, found);
 	if (merged == NULL)
@@ -241,7 +243,8 @@ enum status step_reach(struct step *self, struct contact_list *list, const struc
 	arena_rewind(&dynamics->scratch, mark);
 	uint32_t more = dynamics->new_pairs.count - begun;
 	if (status == STATUS_OK)
-		status = step_check_limits(self, (uint64_t)(list->count - first_scratch(list)) + more, why);
+		status = step_check_limits(
+			self, (uint64_t)(list->count - first_scratch(list)) + more, why);
 	if (status == STATUS_OK)
 		status = grow_list(self, list, more);
 	if (status == STATUS_OK)

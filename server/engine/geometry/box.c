@@ -58,8 +58,8 @@ enum status box_cook(struct cook *cook)
 	shape->box.half = h;
 	shape->mass.volume = volume;
 	shape->mass.centre = vec3_zero();
-	shape->mass.inertia = mat3_diagonal(
-		vec3_scale(vec3_make(q.y + q.z, q.z + q.x, q.x + q.y), volume / 3.0));
+	shape->mass.inertia =
+		mat3_diagonal(vec3_scale(vec3_make(q.y + q.z, q.z + q.x, q.x + q.y), volume / 3.0));
 	shape->aabb_min = vec3_negate(h);
 	shape->aabb_max = h;
 	shape->radius_max = vec3_length(h);

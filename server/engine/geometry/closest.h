@@ -32,7 +32,7 @@ enum segment_plane closest_segment_plane(vec3 a, vec3 b, vec3 normal, double off
 vec3 closest_segment_line(vec3 a, vec3 b, vec3 h1, vec3 h2);
 
 struct segment_pair {
-	double s, t;   /* parameters in [0, 1] on the first and second segment */
+	double s, t; /* parameters in [0, 1] on the first and second segment */
 	vec3 first, second;
 	double distance_squared;
 };

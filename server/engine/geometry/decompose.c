@@ -36,9 +36,10 @@
 
 enum {
 	CANDIDATES_MAX = 64,
-	LEVEL_LAST = 3,		   /* the first without thresholds */
+	LEVEL_LAST = 3,		    /* the first without thresholds */
 	LEVEL_END = LEVEL_LAST + 4, /* from the last on, a piece is halved each time */
-	NOTCHES_TRIED = 48,	   /* at levels before the last: then it is cheaper to lower the thresholds */
+	NOTCHES_TRIED =
+		48, /* at levels before the last: then it is cheaper to lower the thresholds */
 	NOTCHES_TRIED_LAST = 1024,
 	HIDDEN_FACTOR = 4096, /* of the slack at an edge: what needles may hide in a part */
 };
@@ -105,8 +106,9 @@ static enum status open_part(struct decompose *self, uint64_t points, uint64_t t
 	    ARRAY_RESERVE(&self->points, self->points.count + points) != STATUS_OK ||
 	    ARRAY_RESERVE(&self->triangles, self->triangles.count + triangles) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	self->parts.items[self->parts.count] = (struct decompose_part){
-		.first_point = self->points.count, .first_triangle = self->triangles.count };
+	self->parts.items[self->parts.count] =
+		(struct decompose_part){ .first_point = self->points.count,
+					 .first_triangle = self->triangles.count };
 	return STATUS_OK;
 }
 
@@ -155,7 +157,8 @@ static enum status give_piece(struct decompose *self, const struct piece *piece,
 	return STATUS_OK;
 }
 
-static enum status give_box(struct decompose *self, const struct box_result *box, struct reason *why)
+static enum status give_box(struct decompose *self, const struct box_result *box,
+			    struct reason *why)
 {
 	const struct hull *hull = box->hull.hull;
 	enum status status = open_part(self, hull->vertex_count, hull->edge_count, why);
@@ -227,8 +230,8 @@ static enum status give_up(struct decompose *self, const struct piece *piece,
 	double volume = piece_volume(piece, self->middle);
 	self->volume_cut += volume;
 	self->own_solid = piece_mesh(piece);
-	return self->own_solid == NULL ? STATUS_NO_MEMORY :
-					 begin_boxes(self, self->own_solid, volume);
+	return self->own_solid == NULL ? STATUS_NO_MEMORY
+				       : begin_boxes(self, self->own_solid, volume);
 }
 
 /* ---- cutting ---------------------------------------------------------------------------------- */
@@ -239,8 +242,7 @@ static struct cut_limits limits_at(const struct decompose *self, const struct pi
 	if (piece->level < LEVEL_LAST) {
 		double part = 1.0 / (double)(1u << piece->level);
 		limits.cosine = trig_cos(self->options.angle_min * part);
-		limits.distance_min =
-			self->options.distance_min * part * piece_mean_edge(piece);
+		limits.distance_min = self->options.distance_min * part * piece_mean_edge(piece);
 	}
 	return limits;
 }
@@ -250,8 +252,7 @@ static enum status find_notches(struct decompose *self, const struct piece *piec
 	self->notches.count = 0;
 	for (uint32_t h = 0; h < 3 * piece->triangle_count; h++) {
 		struct notch notch = { .half = h };
-		if (h > piece->twin[h] ||
-		    !piece_is_notch(piece, h, self->slack, &notch.normal))
+		if (h > piece->twin[h] || !piece_is_notch(piece, h, self->slack, &notch.normal))
 			continue;
 		if (ARRAY_RESERVE(&self->notches, self->notches.count + 1u) != STATUS_OK)
 			return STATUS_NO_MEMORY;
@@ -359,8 +360,9 @@ static enum status wait_again(struct decompose *self, struct piece **piece)
 }
 
 /* Convex enough: a part, or two. */
-static enum status settle(struct decompose *self, struct piece *piece, const struct piece_hull *hull,
-			  bool large, double concavity, struct reason *why)
+static enum status settle(struct decompose *self, struct piece *piece,
+			  const struct piece_hull *hull, bool large, double concavity,
+			  struct reason *why)
 {
 	if (!large && hull->vertex_count <= self->options.vertices_max)
 		return give_piece(self, piece, hull, concavity, why);
@@ -407,8 +409,8 @@ static enum status judge(struct decompose *self, struct piece **piece, struct pi
 	if (hull->sampled) {
 		/* Near enough to look at all points. */
 		piece_hull_release(hull);
-		enum status status = piece_hull_init(hull, (*piece)->points,
-						     (*piece)->point_count, true);
+		enum status status =
+			piece_hull_init(hull, (*piece)->points, (*piece)->point_count, true);
 		large = status == STATUS_TOO_LARGE;
 		if (status != STATUS_OK && !large)
 			return status;
@@ -508,8 +510,8 @@ static enum status begin(struct decompose *self, struct reason *why)
 	self->middle = aabb_centre(box);
 	self->snap = SNAP_PER_EXTENT * extent;
 	self->slack = SLACK_PER_EXTENT * extent;
-	self->deviation = self->options.concavity > 0 ? self->options.concavity :
-							DEVIATION_PER_EXTENT * extent;
+	self->deviation = self->options.concavity > 0 ? self->options.concavity
+						      : DEVIATION_PER_EXTENT * extent;
 	self->report.volume = mesh_volume(self->mesh, self->middle);
 	if (!(self->report.volume > 0))
 		return reason_set(why, STATUS_DEGENERATE, -1, "triangles",
@@ -542,9 +544,9 @@ enum status decompose_create(const struct mesh *mesh, const struct decompose_opt
 		return status;
 	}
 	decompose_destroy(self);
-	return status == STATUS_NO_MEMORY ?
-		       reason_set(why, status, -1, "triangles", "out of memory") :
-		       status;
+	return status == STATUS_NO_MEMORY
+		       ? reason_set(why, status, -1, "triangles", "out of memory")
+		       : status;
 }
 
 void decompose_destroy(struct decompose *self)
@@ -582,8 +584,10 @@ static enum status finish(struct decompose *self, struct decomposition **out, st
 			   points * sizeof *result->points + triangles * sizeof *result->triangles);
 	if (result == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "parts", "out of memory");
-	*result = (struct decomposition){ .part_count = parts, .point_count = points,
-					  .triangle_count = triangles, .report = *report };
+	*result = (struct decomposition){ .part_count = parts,
+					  .point_count = points,
+					  .triangle_count = triangles,
+					  .report = *report };
 	result->parts = (struct decompose_part *)(result + 1);
 	result->points = (vec3 *)(result->parts + parts);
 	result->triangles = (uint32_t(*)[3])(result->points + points);

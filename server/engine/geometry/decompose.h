@@ -25,13 +25,14 @@ enum decompose_mode {
 
 struct decompose_options {
 	enum decompose_mode mode;
-	double concavity;     /* m, ≥ 0: how far a part's hull may stand off the part; 0: exactly convex */
-	double angle_min;     /* rad: F-03's θacc, least inner angle a cut may make; halved on retries */
-	double distance_min;  /* F-05's dacc, of the mean edge: nearest a vertex may lie to a cut it is not
+	double concavity; /* m, ≥ 0: how far a part's hull may stand off the part; 0: exactly convex */
+	double angle_min; /* rad: F-03's θacc, least inner angle a cut may make; halved on retries */
+	double distance_min; /* F-05's dacc, of the mean edge: nearest a vertex may lie to a cut it is not
 			       * on; halved on retries */
-	uint32_t candidates;  /* F-03's nc, planes tried at an edge, 1 … 64 */
-	uint32_t vertices_max; /* of a part's hull, 8 … SHAPE_HULL_VERTICES_MAX; larger ones are halved */
-	uint32_t parts_max;   /* more are refused with LIMIT */
+	uint32_t candidates; /* F-03's nc, planes tried at an edge, 1 … 64 */
+	uint32_t
+		vertices_max; /* of a part's hull, 8 … SHAPE_HULL_VERTICES_MAX; larger ones are halved */
+	uint32_t parts_max; /* more are refused with LIMIT */
 };
 
 /* CUT_THEN_APPROXIMATE, concavity 1/50 of the mesh's largest extent, 20°, 0.05, 16, 256, 65536. */
@@ -49,26 +50,28 @@ enum decompose_refusal {
 };
 
 struct decompose_part {
-	uint32_t first_point, point_count; /* in `points`: its vertices, each once; what a hull is made of */
+	uint32_t first_point,
+		point_count; /* in `points`: its vertices, each once; what a hull is made of */
 	uint32_t first_triangle, triangle_count; /* in `triangles`: its closed surface */
-	double volume;	    /* m³, within that surface */
-	double hull_volume; /* m³, of the hull of its points */
-	double concavity;   /* m, measured: how far the hull stands off the surface, at most */
-	bool approximate;   /* from the approximation: surface and hull are the same */
+	double volume;				 /* m³, within that surface */
+	double hull_volume;			 /* m³, of the hull of its points */
+	double concavity; /* m, measured: how far the hull stands off the surface, at most */
+	bool approximate; /* from the approximation: surface and hull are the same */
 };
 
 struct decompose_report {
-	uint32_t solids;	 /* connected surfaces of the mesh */
-	uint32_t notches;	 /* reflex edges of the mesh */
-	uint32_t cuts;		 /* faces cut at notches */
-	uint32_t halvings;	 /* cuts for vertices_max, or where no plane of F-03 passed */
-	uint64_t planes;	 /* candidates looked at */
+	uint32_t solids;   /* connected surfaces of the mesh */
+	uint32_t notches;  /* reflex edges of the mesh */
+	uint32_t cuts;	   /* faces cut at notches */
+	uint32_t halvings; /* cuts for vertices_max, or where no plane of F-03 passed */
+	uint64_t planes;   /* candidates looked at */
 	uint64_t refused[DECOMPOSE_REFUSALS];
-	uint32_t relaxed;	 /* times angle_min and distance_min were lowered for a piece */
-	uint32_t unresolved;	 /* pieces no plane could cut */
+	uint32_t relaxed;	     /* times angle_min and distance_min were lowered for a piece */
+	uint32_t unresolved;	     /* pieces no plane could cut */
 	uint32_t unresolved_notches; /* their reflex edges */
-	uint32_t approximated;	 /* of these pieces and of solids with cavities, how many were approximated */
-	double volume;		 /* m³, of the mesh */
+	uint32_t
+		approximated; /* of these pieces and of solids with cavities, how many were approximated */
+	double volume;	      /* m³, of the mesh */
 	double volume_parts;	 /* m³, sum over the parts' surfaces */
 	double volume_hulls;	 /* m³, sum over the parts' hulls */
 	uint32_t thin;		 /* pieces left out: flatter than a 10⁻⁷th of their size */
@@ -95,13 +98,15 @@ void decomposition_release(struct decomposition *self);
  * owned in *out. Errors: DEGENERATE (the mesh is open, or turned inside out; or surfaces meet in a vertex
  * and share no edge there, `why` names it, but not in mode APPROXIMATE_ONLY; or nothing is thick enough
  * for a hull), RANGE (options), LIMIT (parts_max), NO_MEMORY. */
-MUST_CHECK enum status decompose_mesh(const struct mesh *mesh, const struct decompose_options *options,
+MUST_CHECK enum status decompose_mesh(const struct mesh *mesh,
+				      const struct decompose_options *options,
 				      struct decomposition **out, struct reason *why);
 
 /* The same in slices, for a thread that has to listen in between. */
 struct decompose;
 /* The mesh is borrowed until decompose_destroy. Errors as above. */
-MUST_CHECK enum status decompose_create(const struct mesh *mesh, const struct decompose_options *options,
+MUST_CHECK enum status decompose_create(const struct mesh *mesh,
+					const struct decompose_options *options,
 					struct decompose **out, struct reason *why);
 /* Goes on for at least one and about `work` pieces looked at. OK: done, and *out (returned owned) is the
  * result, which does not depend on the slices; AGAIN: call again; else as above, and only

@@ -33,7 +33,8 @@ struct mesh *piece_mesh(const struct piece *piece)
 		heap_free(scratch);
 		return NULL;
 	}
-	*mesh = (struct mesh){ .vertex_count = piece->point_count, .triangle_count = triangles,
+	*mesh = (struct mesh){ .vertex_count = piece->point_count,
+			       .triangle_count = triangles,
 			       .closed = true };
 	mesh->nodes = (struct mesh_node *)(mesh + 1);
 	mesh->vertices = (vec3 *)(mesh->nodes + nodes);
@@ -94,8 +95,9 @@ static enum status collect(const struct mesh *mesh, struct aabb box, point_list 
 			out->count += clip_triangle(mesh, triangle, box, out->items + out->count);
 	}
 	for (uint32_t i = 0; status == STATUS_OK && i < 8; i++) {
-		vec3 corner = vec3_make(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y,
-					i & 4 ? box.max.z : box.min.z);
+		vec3 corner =
+			vec3_make(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y,
+				  i & 4 ? box.max.z : box.min.z);
 		if (intersect_point_mesh(mesh, corner) != POINT_MESH_OUTSIDE)
 			out->items[out->count++] = corner;
 	}
@@ -121,7 +123,8 @@ static bool is_convex(const struct mesh *mesh, struct aabb box, const struct pie
 	uint32_t t;
 	mesh_walk_init(&walk, mesh, box);
 	while (mesh_walk_next(&walk, &t)) {
-		vec3 normal = mesh_normal(mesh, t), at = mesh_corner(mesh, t, 0), own[POLYGON_MAX + 1];
+		vec3 normal = mesh_normal(mesh, t), at = mesh_corner(mesh, t, 0),
+		     own[POLYGON_MAX + 1];
 		if (clip_triangle(mesh, t, box, own) < 3)
 			continue;
 		for (uint32_t i = 0; i < hull->vertex_count; i++) {

@@ -51,9 +51,9 @@ static double ear(const struct cutter *self, uint32_t i)
 		return -1;
 	vec3 a = node_at(self, self->before[i]), b = node_at(self, i),
 	     c = node_at(self, self->after[i]);
-	double longest = scalar_max(scalar_max(vec3_distance_squared(a, b),
-					       vec3_distance_squared(b, c)),
-				    vec3_distance_squared(c, a));
+	double longest =
+		scalar_max(scalar_max(vec3_distance_squared(a, b), vec3_distance_squared(b, c)),
+			   vec3_distance_squared(c, a));
 	double area = vec3_length(vec3_cross(vec3_sub(b, a), vec3_sub(c, a)));
 	return longest > 0 ? area / longest : 0;
 }

@@ -200,8 +200,9 @@ static void add_node(struct cutter *self, uint32_t half, bool vertex)
 {
 	const struct piece *piece = self->piece;
 	uint32_t point = vertex ? piece->corner[half] : UINT32_MAX;
-	self->nodes[self->node_count++] = (struct cut_node){
-		half, point, vertex ? piece->points[point] : crossing(self, half) };
+	self->nodes[self->node_count++] =
+		(struct cut_node){ half, point,
+				   vertex ? piece->points[point] : crossing(self, half) };
 	if (vertex)
 		self->passed[point] = self->now;
 }
@@ -217,8 +218,8 @@ static enum decompose_refusal step_from_vertex(struct cutter *self, struct walk 
 		return DECOMPOSE_REFUSED_ANGLE;
 	if (!way->along && !distances_pass(self, triangle))
 		return DECOMPOSE_REFUSED_DISTANCE;
-	*walk = way->along ? (struct walk){ half_next(way->half), true, at } :
-			     (struct walk){ piece->twin[half_next(way->half)], false, at };
+	*walk = way->along ? (struct walk){ half_next(way->half), true, at }
+			   : (struct walk){ piece->twin[half_next(way->half)], false, at };
 	return DECOMPOSE_REFUSALS;
 }
 
@@ -235,8 +236,8 @@ static enum decompose_refusal step_from_edge(struct cutter *self, struct walk *w
 		return DECOMPOSE_REFUSED_ANGLE;
 	if (!distances_pass(self, triangle))
 		return DECOMPOSE_REFUSED_DISTANCE;
-	*walk = s == 0 ? (struct walk){ far, true, at } :
-			 (struct walk){ piece->twin[out], false, at };
+	*walk = s == 0 ? (struct walk){ far, true, at }
+		       : (struct walk){ piece->twin[out], false, at };
 	return DECOMPOSE_REFUSALS;
 }
 
@@ -538,7 +539,9 @@ uint32_t cut_candidates(const struct piece *piece, uint32_t notch, uint32_t capa
 	uint32_t twin = piece->twin[notch];
 	vec3 n1 = vec3_normalize(piece_area(piece, notch / 3));
 	vec3 n2 = vec3_normalize(piece_area(piece, twin / 3));
-	struct candidates self = { .at = piece_start(piece, notch), .capacity = capacity, .out = out };
+	struct candidates self = { .at = piece_start(piece, notch),
+				   .capacity = capacity,
+				   .out = out };
 	self.along = vec3_normalize(vec3_sub(piece_end(piece, notch), self.at));
 	self.into1 = vec3_cross(n1, self.along);
 	self.into2 = vec3_cross(self.along, n2);

@@ -33,14 +33,14 @@ struct cutter {
 	uint32_t *passed; /* of points: a node of walk `now` */
 	double *distance;
 	uint32_t node_count, node_room;
-	struct cut_node *nodes;	 /* counter-clockwise about the normal */
+	struct cut_node *nodes;	  /* counter-clockwise about the normal */
 	uint32_t *before, *after; /* of nodes, while ears are cut */
-	uint32_t *border;	 /* of nodes: who is across the edge to `after` */
+	uint32_t *border;	  /* of nodes: who is across the edge to `after` */
 	uint32_t blunt_count;
-	uint32_t *blunt;	 /* nodes that do not turn left */
+	uint32_t *blunt; /* nodes that do not turn left */
 	double *ear;
 	uint32_t cap_count;
-	uint32_t (*cap)[3];	/* triangles of nodes */
+	uint32_t (*cap)[3];	 /* triangles of nodes */
 	uint32_t (*cap_twin)[3]; /* cap half-edge 3c + k, or CUT_LOOP | node */
 };
 

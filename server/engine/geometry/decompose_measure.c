@@ -106,8 +106,8 @@ static bool keep(struct piece_hull *self, const struct scaled *scaled)
 	for (uint32_t f = 0; f < count; f++) {
 		vec3 n = hull->faces[f].normal;
 		self->normals[f] = n;
-		self->offsets[f] = hull->faces[f].offset / scaled->factor +
-				   vec3_dot(n, scaled->middle);
+		self->offsets[f] =
+			hull->faces[f].offset / scaled->factor + vec3_dot(n, scaled->middle);
 	}
 	return true;
 }
@@ -147,7 +147,8 @@ static inline double exit_through(vec3 m, double offset, vec3 p, vec3 n)
 	return along > 1e-6 ? scalar_max(offset - vec3_dot(m, p), 0) / along : SCALAR_MAX;
 }
 
-double piece_depth(const struct piece *piece, const struct piece_hull *hull, uint32_t h, vec3 normal)
+double piece_depth(const struct piece *piece, const struct piece_hull *hull, uint32_t h,
+		   vec3 normal)
 {
 	vec3 middle = vec3_lerp(piece_start(piece, h), piece_end(piece, h), 0.5);
 	double least = SCALAR_MAX;
@@ -167,9 +168,9 @@ static double triangle_depth(const struct piece *piece, const struct piece_hull 
 		double along = vec3_dot(hull->normals[m], normal);
 		if (!(along > 1e-6))
 			continue;
-		double low = scalar_min(scalar_min(vec3_dot(hull->normals[m], a),
-						   vec3_dot(hull->normals[m], b)),
-					vec3_dot(hull->normals[m], c));
+		double low = scalar_min(
+			scalar_min(vec3_dot(hull->normals[m], a), vec3_dot(hull->normals[m], b)),
+			vec3_dot(hull->normals[m], c));
 		double depth = scalar_max(hull->offsets[m] - low, 0);
 		if (depth < least * along)
 			least = depth / along;
@@ -246,8 +247,8 @@ double hull_deviation(const struct mesh *mesh, const struct piece_hull *hull, st
 		for (uint32_t i = 8; i-- > 0;) {
 			vec3 at = vec3_make(i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y,
 					    i & 4 ? half.z : -half.z);
-			stack[depth++] = (struct cube){ vec3_add(cube.centre, at), half,
-							cube.level + 1 };
+			stack[depth++] =
+				(struct cube){ vec3_add(cube.centre, at), half, cube.level + 1 };
 		}
 	}
 	return most;

@@ -6,7 +6,8 @@
 
 /* The planes of a piece's hull. */
 struct piece_hull {
-	struct hull *hull; /* owned; its vertices are those of the points less `middle`, times `factor` */
+	struct hull *
+		hull; /* owned; its vertices are those of the points less `middle`, times `factor` */
 	vec3 middle;
 	double factor;
 	uint32_t plane_count, vertex_count;
@@ -27,7 +28,8 @@ void piece_hull_release(struct piece_hull *self);
  * one is out of the hull; at most this is answered, from above. Stops once it is over `enough`. */
 double piece_concavity(const struct piece *piece, const struct piece_hull *hull, double enough);
 /* The same at the middle of an edge. */
-double piece_depth(const struct piece *piece, const struct piece_hull *hull, uint32_t h, vec3 normal);
+double piece_depth(const struct piece *piece, const struct piece_hull *hull, uint32_t h,
+		   vec3 normal);
 
 /* From above: how far a point of the hull can be from a closed mesh's solid, within `slack`. Gives up with
  * a larger number as soon as it is over `enough`. */

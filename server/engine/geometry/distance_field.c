@@ -54,18 +54,17 @@ bool distance_field_cell(const struct distance_field *self, vec3 cells, double *
 		block[axis] = cell / DISTANCE_FIELD_BRICK;
 		local[axis] = cell % DISTANCE_FIELD_BRICK;
 		vec3_set(&fine, axis, at - cell);
-		vec3_set(&coarse, axis, (at - block[axis] * DISTANCE_FIELD_BRICK) /
-						DISTANCE_FIELD_BRICK);
+		vec3_set(&coarse, axis,
+			 (at - block[axis] * DISTANCE_FIELD_BRICK) / DISTANCE_FIELD_BRICK);
 	}
-	uint32_t brick = self->brick_of[block[0] + self->blocks[0] *
-							   (block[1] + (size_t)self->blocks[1] *
-									       block[2])];
+	uint32_t brick =
+		self->brick_of[block[0] +
+			       self->blocks[0] * (block[1] + (size_t)self->blocks[1] * block[2])];
 	if (brick == UINT32_MAX) {
 		*value = coarse_value(self, block, coarse);
 		return false;
 	}
-	const int16_t *at =
-		self->bricks[brick] + local[0] + SIDE * (local[1] + SIDE * local[2]);
+	const int16_t *at = self->bricks[brick] + local[0] + SIDE * (local[1] + SIDE * local[2]);
 	double v[8];
 	for (uint32_t i = 0; i < 8; i++)
 		v[i] = at[(i & 1) + SIDE * ((i >> 1 & 1) + SIDE * (i >> 2))];
@@ -142,8 +141,7 @@ bool distance_field_closest(const struct distance_field *self, vec3 p,
 		vec3_set(&high, axis,
 			 vec3_get(low, axis) + self->cell * self->cells[axis] * (1 - 1e-12));
 	*out = (struct distance_field_point){ .point = p };
-	if (!distance_field_value(self, p, &d) ||
-	    !distance_field_gradient(self, p, &out->normal))
+	if (!distance_field_value(self, p, &d) || !distance_field_gradient(self, p, &out->normal))
 		return false;
 	out->distance = d;
 	double near = self->cell * DISTANCE_FIELD_QUANTUM;

@@ -27,18 +27,18 @@ enum {
 #define DISTANCE_FIELD_QUANTUM 0x1p-10
 
 struct distance_field {
-	vec3 origin;	     /* node 0 0 0 */
-	double cell;	     /* m */
-	uint32_t cells[3];   /* r of G-01: nodes are r + 1 an axis */
-	uint32_t blocks[3];  /* ceil(cells / 8) */
+	vec3 origin;	    /* node 0 0 0 */
+	double cell;	    /* m */
+	uint32_t cells[3];  /* r of G-01: nodes are r + 1 an axis */
+	uint32_t blocks[3]; /* ceil(cells / 8) */
 	uint32_t brick_count;
-	uint32_t *brick_of;  /* of a block: its brick, or UINT32_MAX; x fastest */
-	float *coarse;	     /* at the (blocks + 1)³ corners of blocks, m; x fastest */
+	uint32_t *brick_of; /* of a block: its brick, or UINT32_MAX; x fastest */
+	float *coarse;	    /* at the (blocks + 1)³ corners of blocks, m; x fastest */
 	int16_t (*bricks)[DISTANCE_FIELD_NODES]; /* in quanta; x fastest */
-	struct aabb solid;   /* box of the mesh */
-	double deepest;	     /* least value of any node, m */
-	size_t bytes;	     /* of all this */
-	uint64_t hits;	     /* of scanlines, for statistics */
+	struct aabb solid;			 /* box of the mesh */
+	double deepest;				 /* least value of any node, m */
+	size_t bytes;				 /* of all this */
+	uint64_t hits;				 /* of scanlines, for statistics */
 };
 
 /* `resolution`: cells along the longest side. `bytes_max` 0: no limit. Returned owned in *out. Errors:
@@ -93,7 +93,7 @@ bool distance_field_closest(const struct distance_field *self, vec3 p,
 /* Which triangle of a mesh speaks for a vertex or an edge that several share: the first. */
 struct distance_field_probe {
 	const struct mesh *mesh; /* borrowed */
-	uint8_t *owns;	 /* owned; of each triangle: bits 0–2 its corners, bits 3–5 its edges */
+	uint8_t *owns; /* owned; of each triangle: bits 0–2 its corners, bits 3–5 its edges */
 	uint32_t vertices, edges;
 };
 MUST_CHECK enum status distance_field_probe_init(struct distance_field_probe *self,
@@ -114,8 +114,9 @@ struct distance_field_contact {
  * (their deepest point), in the order of the mesh's leaves. Writes the first `capacity` and
  * returns how many there are. Allocates nothing. */
 uint32_t distance_field_collide(const struct distance_field *field,
-				const struct distance_field_probe *probe, const pose *probe_in_field,
-				struct distance_field_contact *out, uint32_t capacity);
+				const struct distance_field_probe *probe,
+				const pose *probe_in_field, struct distance_field_contact *out,
+				uint32_t capacity);
 
 /* Both ways: b's vertices and edges in a, then a's in b (`swapped`), all in a's frame, normals out
  * of a: for swapped ones `point` is of a's mesh, and normal is turned. */

@@ -28,7 +28,7 @@
 
 /* Up to NEAR_MAX triangles are looked at one by one. Up to DENSE_BLOCKS blocks (0.4 MB) all get bricks. */
 enum { SIDE = DISTANCE_FIELD_BRICK + 1, NEAR_MAX = 40, DENSE_BLOCKS = 300 };
-_Static_assert(SIDE * SIDE * SIDE == DISTANCE_FIELD_NODES, "nodes of a brick");
+_Static_assert(SIDE *SIDE *SIDE == DISTANCE_FIELD_NODES, "nodes of a brick");
 
 struct hit {
 	uint32_t line;
@@ -39,15 +39,15 @@ struct hit {
 enum phase { PHASE_LINES, PHASE_SORT, PHASE_COARSE, PHASE_MARK, PHASE_BRICKS };
 
 struct distance_field_build {
-	const struct mesh *mesh; /* borrowed */
+	const struct mesh *mesh;      /* borrowed */
 	struct distance_field *field; /* owned until done */
 	size_t bytes_max;
 	enum phase phase;
-	uint32_t at; /* triangle, corner, block or brick to do next */
+	uint32_t at;	   /* triangle, corner, block or brick to do next */
 	uint32_t nodes[3]; /* of an axis, blocks filled up */
 	ARRAY_OF(struct hit) hits;
-	uint32_t *first; /* owned; of lines: first of its hits, one more at the end */
-	uint32_t *before; /* owned with it; hits by line */
+	uint32_t *first;    /* owned; of lines: first of its hits, one more at the end */
+	uint32_t *before;   /* owned with it; hits by line */
 	uint32_t *block_of; /* owned; of bricks */
 	/* Triangles that count for the brick at hand. */
 	ARRAY_OF(uint64_t) keys;
@@ -85,8 +85,8 @@ static bool set_grid(struct distance_field *field, struct aabb box, uint32_t res
 		if (!(cells >= 1) || !scalar_to_u32(cells, &field->cells[axis]))
 			return false;
 		field->cells[axis] += 2;
-		field->blocks[axis] = (field->cells[axis] + DISTANCE_FIELD_BRICK - 1) /
-				      DISTANCE_FIELD_BRICK;
+		field->blocks[axis] =
+			(field->cells[axis] + DISTANCE_FIELD_BRICK - 1) / DISTANCE_FIELD_BRICK;
 		lines *= axis == 0 ? 1 : field->blocks[axis] * DISTANCE_FIELD_BRICK + 1;
 	}
 	return lines > 0;
@@ -128,8 +128,8 @@ static bool allocate(struct distance_field_build *self)
 		self->nodes[axis] = field->blocks[axis] * DISTANCE_FIELD_BRICK + 1;
 	field->brick_of = heap_alloc(blocks * sizeof *field->brick_of);
 	field->coarse = heap_alloc(corners * sizeof *field->coarse);
-	field->bytes = sizeof *field + blocks * sizeof *field->brick_of +
-		       corners * sizeof *field->coarse;
+	field->bytes =
+		sizeof *field + blocks * sizeof *field->brick_of + corners * sizeof *field->coarse;
 	field->deepest = SCALAR_MAX;
 	return field->brick_of != NULL && field->coarse != NULL;
 }
@@ -213,8 +213,8 @@ static uint32_t nodes_before(const struct distance_field_build *self, const vec3
 	while (before > 0 && orient_plane(corner[0], corner[1], corner[2],
 					  node_at(field, before - 1, j, k)) != -way)
 		before--;
-	while (before < nodes && orient_plane(corner[0], corner[1], corner[2],
-					      node_at(field, before, j, k)) == -way)
+	while (before < nodes &&
+	       orient_plane(corner[0], corner[1], corner[2], node_at(field, before, j, k)) == -way)
 		before++;
 	return before;
 }
@@ -251,8 +251,9 @@ static enum status scan_triangle(struct distance_field_build *self, uint32_t t)
 			if (ARRAY_RESERVE(&self->hits, self->hits.count + 1u) != STATUS_OK)
 				return STATUS_NO_MEMORY;
 			uint32_t before = nodes_before(self, corner, j, k, way);
-			self->hits.items[self->hits.count++] = (struct hit){
-				j + self->nodes[1] * k, before | (way < 0 ? HIT_ENTERS : 0) };
+			self->hits.items[self->hits.count++] =
+				(struct hit){ j + self->nodes[1] * k,
+					      before | (way < 0 ? HIT_ENTERS : 0) };
 		}
 	}
 	return STATUS_OK;
@@ -278,7 +279,8 @@ static enum status sort_hits(struct distance_field_build *self)
 	return STATUS_OK;
 }
 
-static bool node_is_inside(const struct distance_field_build *self, uint32_t i, uint32_t j, uint32_t k)
+static bool node_is_inside(const struct distance_field_build *self, uint32_t i, uint32_t j,
+			   uint32_t k)
 {
 	size_t line = j + (size_t)self->nodes[1] * k;
 	int winding = 0;
@@ -311,7 +313,8 @@ static double square_within(const struct mesh *mesh, vec3 p, double square)
 		const struct mesh_node *node = &mesh->nodes[stack[--depth]];
 		if (square_to_box(node, p) * (1 - 1e-9) > square)
 			continue;
-		for (uint32_t i = node->first; node->count > 0 && i < node->first + node->count; i++)
+		for (uint32_t i = node->first; node->count > 0 && i < node->first + node->count;
+		     i++)
 			square = scalar_min(square_to_triangle(mesh, mesh->order[i], p), square);
 		if (node->count > 0)
 			continue;
@@ -448,10 +451,10 @@ static double square_near(const struct distance_field_build *self, vec3 p, vec3 
 /* What a neighbour's distance says about a node's: no farther than that and the cell between them. */
 static double square_beside(const struct distance_field *field, const double *far, uint32_t i)
 {
-	double beside = i % SIDE > 0	     ? far[i - 1] :
-			i / SIDE % SIDE > 0  ? far[i - SIDE] :
-			i >= SIDE * SIDE     ? far[i - SIDE * SIDE] :
-					       SCALAR_MAX;
+	double beside = i % SIDE > 0	      ? far[i - 1]
+			: i / SIDE % SIDE > 0 ? far[i - SIDE]
+			: i >= SIDE * SIDE    ? far[i - SIDE * SIDE]
+					      : SCALAR_MAX;
 	if (beside == SCALAR_MAX)
 		return SCALAR_MAX;
 	return scalar_square((beside + field->cell) * (1 + 1e-6));
@@ -471,8 +474,8 @@ static enum status fill_brick(struct distance_field_build *self, uint32_t brick)
 	for (uint32_t i = 0; status == STATUS_OK && i < DISTANCE_FIELD_NODES; i++) {
 		uint32_t u = x + i % SIDE, v = y + i / SIDE % SIDE, w = z + i / SIDE / SIDE;
 		vec3 p = node_at(field, u, v, w);
-		double square = many ? square_within(self->mesh, p, square_beside(field, far, i)) :
-				       square_near(self, p, middle);
+		double square = many ? square_within(self->mesh, p, square_beside(field, far, i))
+				     : square_near(self, p, middle);
 		double d = signed_root(self, square, u, v, w);
 		far[i] = scalar_abs(d);
 		double quanta = scalar_round(d / (field->cell * DISTANCE_FIELD_QUANTUM));
@@ -547,9 +550,9 @@ enum status distance_field_build_step(struct distance_field_build *self, uint32_
 			status = next_phase(self, why);
 		}
 	}
-	return status == STATUS_NO_MEMORY ?
-		       reason_set(why, status, -1, "resolution", "out of memory") :
-		       status;
+	return status == STATUS_NO_MEMORY
+		       ? reason_set(why, status, -1, "resolution", "out of memory")
+		       : status;
 }
 
 enum status distance_field_create(const struct mesh *mesh, uint32_t resolution, size_t bytes_max,

@@ -80,15 +80,16 @@ static double value_at(const struct collide *self, vec3 p)
 	return value;
 }
 
-static void add_contact(struct collide *self, vec3 p, double value, uint32_t triangle, uint32_t feature)
+static void add_contact(struct collide *self, vec3 p, double value, uint32_t triangle,
+			uint32_t feature)
 {
 	struct distance_field_point near;
 	if (self->count++ >= self->capacity)
 		return;
 	struct distance_field_contact *contact = &self->out[self->count - 1];
-	*contact = (struct distance_field_contact){ .point = p, .depth = -value,
-						    .triangle = triangle,
-						    .feature = (uint8_t)feature };
+	*contact = (struct distance_field_contact){
+		.point = p, .depth = -value, .triangle = triangle, .feature = (uint8_t)feature
+	};
 	if (distance_field_closest(self->field, p, &near)) {
 		contact->surface = near.point;
 		distance_field_gradient(self->field, p, &contact->normal);
@@ -201,7 +202,8 @@ uint32_t distance_field_collide(const struct distance_field *field,
 		const struct mesh_node *node = &mesh->nodes[at];
 		if (misses(&self, node))
 			continue;
-		for (uint32_t i = node->first; node->count > 0 && i < node->first + node->count; i++)
+		for (uint32_t i = node->first; node->count > 0 && i < node->first + node->count;
+		     i++)
 			meet_triangle(&self, mesh->order[i]);
 		if (node->count == 0) {
 			stack[depth++] = node->first;

@@ -135,7 +135,8 @@ uint32_t field_sides_of(const struct field_sides *self, vec3 normal)
 bool distance_field_sample(const struct distance_field *self, vec3 p, double reach,
 			   struct field_sample *out)
 {
-	double far = vec3_distance(p, vec3_min(vec3_max(p, self->solid.min), self->solid.max)), length;
+	double far = vec3_distance(p, vec3_min(vec3_max(p, self->solid.min), self->solid.max)),
+	       length;
 	if (!(far <= reach))
 		return false;
 	vec3 cells = vec3_scale(vec3_sub(p, self->origin), 1 / self->cell), in = cells;

@@ -20,10 +20,13 @@ enum { N = DISTANCE_FIELD_BRICK, SIDE = N + 1, TETRAHEDRA = 6 };
 
 /* Corners 000, one axis on, another, 111; ordered so that determinants are positive. */
 static const uint8_t TETRAHEDRON[TETRAHEDRA][4] = {
-	{ 0, 1, 3, 7 }, { 0, 2, 6, 7 }, { 0, 4, 5, 7 }, { 0, 7, 3, 2 }, { 0, 7, 6, 4 }, { 0, 7, 5, 1 },
+	{ 0, 1, 3, 7 }, { 0, 2, 6, 7 }, { 0, 4, 5, 7 },
+	{ 0, 7, 3, 2 }, { 0, 7, 6, 4 }, { 0, 7, 5, 1 },
 };
 /* Even permutations that bring one corner, or two, to the front. */
-static const uint8_t ONE_FIRST[4][4] = { { 0, 1, 2, 3 }, { 1, 0, 3, 2 }, { 2, 3, 0, 1 }, { 3, 2, 1, 0 } };
+static const uint8_t ONE_FIRST[4][4] = {
+	{ 0, 1, 2, 3 }, { 1, 0, 3, 2 }, { 2, 3, 0, 1 }, { 3, 2, 1, 0 }
+};
 static const uint8_t TWO_FIRST[6][4] = { { 0, 1, 2, 3 }, { 0, 2, 3, 1 }, { 0, 3, 1, 2 },
 					 { 1, 2, 0, 3 }, { 1, 3, 2, 0 }, { 2, 3, 0, 1 } };
 
@@ -102,11 +105,13 @@ static void cross_tetrahedron(struct march *self, const struct cell *cell, const
 static void cross_block(struct march *self, uint32_t block, const int16_t *brick)
 {
 	const struct distance_field *field = self->field;
-	uint64_t x = block % field->blocks[0] * N, y = block / field->blocks[0] % field->blocks[1] * N;
+	uint64_t x = block % field->blocks[0] * N,
+		 y = block / field->blocks[0] % field->blocks[1] * N;
 	uint64_t z = block / field->blocks[0] / field->blocks[1] * (uint64_t)N;
 	for (uint32_t i = 0; i < N * N * N; i++) {
 		uint32_t u = i % N, v = i / N % N, w = i / N / N;
-		struct cell cell = { (x + u) + self->nodes[0] * ((y + v) + self->nodes[1] * (z + w)),
+		struct cell cell = { (x + u) +
+					     self->nodes[0] * ((y + v) + self->nodes[1] * (z + w)),
 				     brick + u + SIDE * (v + SIDE * w), 0 };
 		for (uint32_t c = 0; c < 8; c++) {
 			int16_t value = cell.at[(c & 1) + SIDE * ((c >> 1 & 1) + SIDE * (c >> 2))];
@@ -130,7 +135,8 @@ static void node_of(const struct march *self, uint64_t node, uint32_t at[3])
 
 /* Some brick that has both ends of the edge: one that has the cell above the lower node, or, where the edge
  * runs along a border of bricks and that block is bare, one of those beside it. */
-static void ends_of(const struct march *self, const uint32_t low[3], uint32_t direction, int16_t end[2])
+static void ends_of(const struct march *self, const uint32_t low[3], uint32_t direction,
+		    int16_t end[2])
 {
 	const struct distance_field *field = self->field;
 	for (uint32_t back = 0; back < 8; back++) {
@@ -146,16 +152,17 @@ static void ends_of(const struct march *self, const uint32_t low[3], uint32_t di
 		}
 		if (!good)
 			continue;
-		uint32_t brick = field->brick_of[block[0] +
-						 field->blocks[0] *
-							 (block[1] + (size_t)field->blocks[1] *
-									     block[2])];
+		uint32_t brick =
+			field->brick_of[block[0] +
+					field->blocks[0] *
+						(block[1] + (size_t)field->blocks[1] * block[2])];
 		if (brick == UINT32_MAX)
 			continue;
-		const int16_t *at = field->bricks[brick] + local[0] +
-				    SIDE * (local[1] + SIDE * local[2]);
+		const int16_t *at =
+			field->bricks[brick] + local[0] + SIDE * (local[1] + SIDE * local[2]);
 		end[0] = at[0];
-		end[1] = at[(direction & 1) + SIDE * ((direction >> 1 & 1) + SIDE * (direction >> 2))];
+		end[1] = at[(direction & 1) +
+			    SIDE * ((direction >> 1 & 1) + SIDE * (direction >> 2))];
 		return;
 	}
 	ASSERT(false);
@@ -208,7 +215,8 @@ static enum status number(struct march *self, struct distance_field_mesh *out)
 	return status;
 }
 
-enum status distance_field_surface(const struct distance_field *self, struct distance_field_mesh *out)
+enum status distance_field_surface(const struct distance_field *self,
+				   struct distance_field_mesh *out)
 {
 	struct march march = { .field = self };
 	*out = (struct distance_field_mesh){ 0 };

@@ -91,14 +91,13 @@ static void face_plane(struct hull *hull, struct hull_face *face)
 	}
 	double length = vec3_length(sum);
 	/* Divided, not multiplied by the reciprocal: an axis stays exactly an axis. */
-	face->normal = length > 0
-			       ? vec3_make(sum.x / length, sum.y / length, sum.z / length)
-			       : vec3_zero();
+	face->normal = length > 0 ? vec3_make(sum.x / length, sum.y / length, sum.z / length)
+				  : vec3_zero();
 	face->offset = vec3_dot(face->normal, origin);
 	for (uint32_t i = 0; i < face->edge_count; i++, h = hull->edges[h].next)
-		face->offset = scalar_max(face->offset,
-					  vec3_dot(face->normal,
-						   hull->vertices[hull->edges[h].origin]));
+		face->offset =
+			scalar_max(face->offset,
+				   vec3_dot(face->normal, hull->vertices[hull->edges[h].origin]));
 }
 
 bool hull_finish(struct hull *hull)
@@ -129,7 +128,8 @@ static const char *check_edges(const struct hull *hull)
 			return "H-1: a face's loop leaves the face";
 		if (twin->twin != h || twin->face == edge->face)
 			return "H-1: a twin is not the other side";
-		if (twin->origin != destination(hull, h) || destination(hull, edge->twin) != edge->origin)
+		if (twin->origin != destination(hull, h) ||
+		    destination(hull, edge->twin) != edge->origin)
 			return "H-1: a twin runs elsewhere";
 	}
 	return NULL;

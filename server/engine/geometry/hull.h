@@ -21,11 +21,12 @@ MUST_CHECK bool hull_finish(struct hull *hull);
 
 /* What finding a hull cost, for tests and statistics. */
 struct hull_build {
-	uint32_t rounds;       /* hulls of hulls until no vertex was dropped */
-	uint32_t exact_only;   /* 1: merging within the tolerance failed and only exact merging was used */
-	uint64_t facets_made;  /* triangles made in all */
-	double tolerance;      /* m, within which faces are planar */
-	double outside;	       /* m, how far any point of the cloud lies outside any face */
+	uint32_t rounds; /* hulls of hulls until no vertex was dropped */
+	uint32_t
+		exact_only; /* 1: merging within the tolerance failed and only exact merging was used */
+	uint64_t facets_made; /* triangles made in all */
+	double tolerance;     /* m, within which faces are planar */
+	double outside;	      /* m, how far any point of the cloud lies outside any face */
 	/* m³, of the exact hull of the cloud. The polyhedron is smaller where points that stand out of
 	 * a face by less than the tolerance were left away. */
 	double cloud_volume;

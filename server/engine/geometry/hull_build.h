@@ -35,12 +35,12 @@ MUST_CHECK enum status hull_triangulate(const vec3 *points, uint32_t count, doub
 
 /* The surface's triangles joined to planar faces. */
 struct hull_regions {
-	uint32_t count;	     /* faces */
-	uint32_t corners;    /* corners of all faces */
-	uint32_t dropped;    /* vertices that are none of the result's */
-	uint32_t *first;     /* owned; face f's corners are loop[first[f] … first[f+1]) */
-	uint32_t *loop;	     /* owned; points, in order */
-	uint8_t *keep;	     /* owned; of every point: 1 = it remains a vertex */
+	uint32_t count;	  /* faces */
+	uint32_t corners; /* corners of all faces */
+	uint32_t dropped; /* vertices that are none of the result's */
+	uint32_t *first;  /* owned; face f's corners are loop[first[f] … first[f+1]) */
+	uint32_t *loop;	  /* owned; points, in order */
+	uint8_t *keep;	  /* owned; of every point: 1 = it remains a vertex */
 };
 
 void hull_regions_release(struct hull_regions *self);

@@ -448,8 +448,9 @@ static enum status build_run(struct build *self, double unit, struct hull_surfac
 enum status hull_triangulate(const vec3 *points, uint32_t count, double unit,
 			     struct hull_surface *out, uint64_t *facets_made, struct reason *why)
 {
-	struct build self = { .points = points, .count = count, .facets_free = HULL_NONE,
-			      .nodes_free = HULL_NONE };
+	struct build self = {
+		.points = points, .count = count, .facets_free = HULL_NONE, .nodes_free = HULL_NONE
+	};
 	*out = (struct hull_surface){ 0 };
 	/* Four lists in one block. */
 	self.facet_of = heap_alloc((size_t)count * 4 * sizeof *self.facet_of);

@@ -30,12 +30,12 @@ struct merge {
 	const vec3 *points;
 	const struct hull_surface *surface;
 	double tolerance;
-	uint32_t *region;  /* of each triangle, HULL_NONE: not yet taken */
-	uint32_t *order;   /* triangles by falling area */
-	uint32_t *stack;   /* triangles of the region being grown */
-	uint32_t *mark;	   /* of each point: last border that ran through it */
-	uint32_t *degree;  /* of each point: regions around it */
-	uint32_t *fixed;   /* of each point: 1 = must stay in this round */
+	uint32_t *region; /* of each triangle, HULL_NONE: not yet taken */
+	uint32_t *order;  /* triangles by falling area */
+	uint32_t *stack;  /* triangles of the region being grown */
+	uint32_t *mark;	  /* of each point: last border that ran through it */
+	uint32_t *degree; /* of each point: regions around it */
+	uint32_t *fixed;  /* of each point: 1 = must stay in this round */
 	uint64_t *keys, *scratch_keys;
 	uint32_t *scratch;
 	struct hull_regions *out;
@@ -171,8 +171,7 @@ static void make_singles(struct merge *self, uint32_t count)
 		uint32_t triangle = self->stack[i];
 		self->region[triangle] = self->out->count;
 		for (uint32_t k = 0; k < 3; k++)
-			self->out->loop[self->out->corners++] =
-				self->surface->corner[triangle][k];
+			self->out->loop[self->out->corners++] = self->surface->corner[triangle][k];
 		close_region(self);
 	}
 }
@@ -299,8 +298,9 @@ static bool allocate(struct merge *self, uint32_t points, uint8_t **block)
 enum status hull_merge(const vec3 *points, uint32_t count, const struct hull_surface *surface,
 		       double tolerance, struct hull_regions *out)
 {
-	struct merge self = { .points = points, .surface = surface, .tolerance = tolerance,
-			      .out = out };
+	struct merge self = {
+		.points = points, .surface = surface, .tolerance = tolerance, .out = out
+	};
 	uint8_t *block;
 	*out = (struct hull_regions){ 0 };
 	if (!allocate(&self, count, &block)) {

@@ -43,13 +43,13 @@
 enum { ROUNDS_MAX = 64 };
 
 struct cloud {
-	const vec3 *given;	/* borrowed */
-	vec3 *grid;		/* the points still in question, on the grid */
-	uint32_t *index;	/* their numbers in `given`, ascending */
-	uint32_t *outer;	/* the vertices of the first exact hull, numbers in `given` */
+	const vec3 *given; /* borrowed */
+	vec3 *grid;	   /* the points still in question, on the grid */
+	uint32_t *index;   /* their numbers in `given`, ascending */
+	uint32_t *outer;   /* the vertices of the first exact hull, numbers in `given` */
 	uint32_t count, outer_count;
-	double unit;		/* metres between grid points */
-	double tolerance;	/* in grid units */
+	double unit;	  /* metres between grid points */
+	double tolerance; /* in grid units */
 	struct hull_surface surface;
 	struct hull_regions regions;
 	struct hull_build build;

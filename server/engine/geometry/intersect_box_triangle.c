@@ -47,8 +47,8 @@ bool intersect_box_triangle(struct aabb box, vec3 a, vec3 b, vec3 c)
 			if (j == i || side[i] * side[j] > 0)
 				continue;
 			if (intersect_segment_triangle_sides(corner(box, i), corner(box, j),
-							     side[i], side[j], a, b, c, NULL) !=
-			    SEGMENT_TRIANGLE_APART)
+							     side[i], side[j], a, b, c,
+							     NULL) != SEGMENT_TRIANGLE_APART)
 				return true;
 		}
 	}

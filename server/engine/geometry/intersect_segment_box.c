@@ -26,7 +26,8 @@ bool intersect_segment_box(vec3 p, vec3 q, struct aabb box)
 		return false;
 	for (uint32_t axis = 0; axis < 3; axis++) {
 		uint32_t x = (axis + 1) % 3, y = (axis + 2) % 3;
-		bool same = (vec3_get(q, x) >= vec3_get(p, x)) == (vec3_get(q, y) >= vec3_get(p, y));
+		bool same =
+			(vec3_get(q, x) >= vec3_get(p, x)) == (vec3_get(q, y) >= vec3_get(p, y));
 		int one = orient_line(axis, p, q, corner(box, x, false, y, same));
 		int other = orient_line(axis, p, q, corner(box, x, true, y, !same));
 		if (one * other > 0)

@@ -63,7 +63,8 @@ static void cut_of(const vec3 a[3], const vec3 b[3], const struct points *points
 
 static struct aabb box_of(const vec3 a[3])
 {
-	return aabb_make(vec3_min(vec3_min(a[0], a[1]), a[2]), vec3_max(vec3_max(a[0], a[1]), a[2]));
+	return aabb_make(vec3_min(vec3_min(a[0], a[1]), a[2]),
+			 vec3_max(vec3_max(a[0], a[1]), a[2]));
 }
 
 bool intersect_triangle_triangle(const vec3 a[3], const vec3 b[3], struct triangle_cut *cut)

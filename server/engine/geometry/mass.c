@@ -55,9 +55,15 @@ static struct projection projected_integrals(const vec3 *vertices, uint32_t coun
 		p.abb += da * ab3;
 	}
 	return (struct projection){
-		.p1 = sign * p.p1 / 2, .a = sign * p.a / 6, .aa = sign * p.aa / 12,
-		.aaa = sign * p.aaa / 20, .b = -sign * p.b / 6, .bb = -sign * p.bb / 12,
-		.bbb = -sign * p.bbb / 20, .ab = sign * p.ab / 24, .aab = sign * p.aab / 60,
+		.p1 = sign * p.p1 / 2,
+		.a = sign * p.a / 6,
+		.aa = sign * p.aa / 12,
+		.aaa = sign * p.aaa / 20,
+		.b = -sign * p.b / 6,
+		.bb = -sign * p.bb / 12,
+		.bbb = -sign * p.bbb / 20,
+		.ab = sign * p.ab / 24,
+		.aab = sign * p.aab / 60,
 		.abb = -sign * p.abb / 60,
 	};
 }
@@ -86,11 +92,11 @@ static struct face_integrals face_integrals(const struct projection *p, vec3 n, 
 	f.first[gamma] = -k2 * (na * p->a + nb * p->b + d * p->p1);
 	f.second[gamma] = k3 * (na * na * p->aa + 2 * na * nb * p->ab + nb * nb * p->bb +
 				2 * d * na * p->a + 2 * d * nb * p->b + d * d * p->p1);
-	f.third[gamma] = -k4 * (na * na * na * p->aaa + 3 * na * na * nb * p->aab +
-				3 * na * nb * nb * p->abb + nb * nb * nb * p->bbb +
-				3 * d * na * na * p->aa + 6 * d * na * nb * p->ab +
-				3 * d * nb * nb * p->bb + 3 * d * d * na * p->a +
-				3 * d * d * nb * p->b + d * d * d * p->p1);
+	f.third[gamma] =
+		-k4 * (na * na * na * p->aaa + 3 * na * na * nb * p->aab +
+		       3 * na * nb * nb * p->abb + nb * nb * nb * p->bbb + 3 * d * na * na * p->aa +
+		       6 * d * na * nb * p->ab + 3 * d * nb * nb * p->bb + 3 * d * d * na * p->a +
+		       3 * d * d * nb * p->b + d * d * d * p->p1);
 	f.mixed[gamma] = k3 * (na * na * p->aaa + 2 * na * nb * p->aab + nb * nb * p->abb +
 			       2 * d * na * p->aa + 2 * d * nb * p->ab + d * d * p->a);
 	return f;
@@ -115,7 +121,8 @@ void mass_add_face(struct volume_integrals *sum, const vec3 *vertices, uint32_t 
 	for (uint32_t axis = 0; axis < 3; axis++) {
 		double ni = vec3_get(n, axis);
 		vec3_set(&sum->t, axis, vec3_get(sum->t, axis) + ni * f.second[axis] / 2);
-		vec3_set(&sum->squares, axis, vec3_get(sum->squares, axis) + ni * f.third[axis] / 3);
+		vec3_set(&sum->squares, axis,
+			 vec3_get(sum->squares, axis) + ni * f.third[axis] / 3);
 		vec3_set(&sum->products, axis,
 			 vec3_get(sum->products, axis) + ni * f.mixed[axis] / 2);
 	}
@@ -149,8 +156,8 @@ struct mass_properties mass_of_hull(const struct hull *hull)
 	for (uint32_t f = 0; f < hull->face_count; f++) {
 		uint32_t h = hull->faces[f].edge, count = 0;
 		for (uint32_t i = 0; i < hull->faces[f].edge_count; i++, h = hull->edges[h].next) {
-			corner[count++] = vec3_sub(hull->vertices[hull->edges[h].origin],
-						   hull->centre);
+			corner[count++] =
+				vec3_sub(hull->vertices[hull->edges[h].origin], hull->centre);
 			if (count < FAN)
 				continue;
 			mass_add_face(&sum, corner, FAN);
@@ -214,11 +221,12 @@ struct mass_total mass_combine(const struct mass_part *parts, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		const struct mass_properties *own = &parts[i].shape->mass;
 		vec3 arm = vec3_sub(pose_point(parts[i].at, own->centre), total.centre);
-		mat3 turned = mat3_rotate_tensor(mat3_from_quat(parts[i].at.rotation), own->inertia);
-		total.inertia = mat3_add(total.inertia,
-					 mat3_add(mat3_scale(symmetric(turned), parts[i].density),
-						  point_inertia(parts[i].density * own->volume,
-								arm)));
+		mat3 turned =
+			mat3_rotate_tensor(mat3_from_quat(parts[i].at.rotation), own->inertia);
+		total.inertia =
+			mat3_add(total.inertia,
+				 mat3_add(mat3_scale(symmetric(turned), parts[i].density),
+					  point_inertia(parts[i].density * own->volume, arm)));
 	}
 	return total;
 }

@@ -125,9 +125,9 @@ static void weld(const struct mesh *mesh, const struct scratch *scratch)
 static enum status check_triangle(struct reason *why, const struct mesh *mesh, uint32_t t)
 {
 	vec3 a = mesh_corner(mesh, t, 0), b = mesh_corner(mesh, t, 1), c = mesh_corner(mesh, t, 2);
-	double longest = scalar_sqrt(scalar_max(scalar_max(vec3_distance_squared(a, b),
-							   vec3_distance_squared(b, c)),
-						vec3_distance_squared(c, a)));
+	double longest = scalar_sqrt(
+		scalar_max(scalar_max(vec3_distance_squared(a, b), vec3_distance_squared(b, c)),
+			   vec3_distance_squared(c, a)));
 	double size = vec3_max_component(vec3_max(vec3_max(vec3_abs(a), vec3_abs(b)), vec3_abs(c)));
 	double area = vec3_length(vec3_cross(vec3_sub(b, a), vec3_sub(c, a)));
 	double least = scalar_max(HEIGHT_PER_EDGE * longest, HEIGHT_PER_COORDINATE * size);
@@ -174,9 +174,9 @@ static enum status check_repeats(struct reason *why, const struct mesh *mesh,
 		  mesh->triangle_count);
 	for (uint32_t i = 1; i < mesh->triangle_count; i++)
 		if (scratch->keys[i] == scratch->keys[i - 1])
-			return reason_set(why, STATUS_DEGENERATE, scratch->values[i],
-					  "triangles", "triangle %u repeats triangle %u",
-					  scratch->values[i], scratch->values[i - 1]);
+			return reason_set(why, STATUS_DEGENERATE, scratch->values[i], "triangles",
+					  "triangle %u repeats triangle %u", scratch->values[i],
+					  scratch->values[i - 1]);
 	return STATUS_OK;
 }
 
@@ -318,8 +318,8 @@ static void measure(struct shape *shape)
 	shape->aabb_min = mesh->nodes[0].min;
 	shape->aabb_max = mesh->nodes[0].max;
 	for (uint32_t i = 0; i < mesh->vertex_count; i++)
-		shape->radius_max = scalar_max(shape->radius_max,
-					       vec3_distance(mesh->vertices[i], shape->mass.centre));
+		shape->radius_max = scalar_max(
+			shape->radius_max, vec3_distance(mesh->vertices[i], shape->mass.centre));
 	shape->extent_min = 0;
 }
 

@@ -44,8 +44,8 @@ static void sort_shared(const uint32_t a[3], const uint32_t b[3], struct meeting
 
 static bool side_meets(const vec3 *v, const uint32_t from[3], const uint32_t other[3])
 {
-	return intersect_segment_triangle(v[from[1]], v[from[2]], v[other[0]], v[other[1]], v[other[2]],
-					  NULL) != SEGMENT_TRIANGLE_APART;
+	return intersect_segment_triangle(v[from[1]], v[from[2]], v[other[0]], v[other[1]],
+					  v[other[2]], NULL) != SEGMENT_TRIANGLE_APART;
 }
 
 /* Two triangles on one edge overlap when they lie in one plane with their far corners on one side of
@@ -88,7 +88,8 @@ static bool search(struct mesh *mesh, uint32_t (*out)[2], uint32_t capacity, uin
 		while (mesh_walk_next(&walk, &j)) {
 			if (left-- == 0)
 				return false;
-			if (j <= i || !crosses(mesh->vertices, mesh->triangles[i], mesh->triangles[j]))
+			if (j <= i ||
+			    !crosses(mesh->vertices, mesh->triangles[i], mesh->triangles[j]))
 				continue;
 			if (*count < capacity) {
 				out[*count][0] = i;

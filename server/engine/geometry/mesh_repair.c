@@ -43,14 +43,14 @@
 struct work {
 	const struct mesh_soup *given;
 	struct mesh_report *report;
-	uint32_t *weld;		/* of each given vertex: the first at its place */
-	uint32_t (*corner)[3];	/* of each triangle left: welded vertices */
-	uint32_t *origin;	/* and its number as given */
-	uint32_t count;		/* triangles left */
-	uint32_t *twin;		/* of corner 3t + k: the corner that begins the same edge beyond it */
-	uint32_t *shell;	/* of each triangle */
-	uint8_t *turned;	/* of each triangle */
-	uint32_t *vertex;	/* of corner 3t + k: its vertex of the solid */
+	uint32_t *weld;	       /* of each given vertex: the first at its place */
+	uint32_t (*corner)[3]; /* of each triangle left: welded vertices */
+	uint32_t *origin;      /* and its number as given */
+	uint32_t count;	       /* triangles left */
+	uint32_t *twin;	  /* of corner 3t + k: the corner that begins the same edge beyond it */
+	uint32_t *shell;  /* of each triangle */
+	uint8_t *turned;  /* of each triangle */
+	uint32_t *vertex; /* of corner 3t + k: its vertex of the solid */
 	uint64_t *keys, *keys_other;
 	uint32_t *values, *values_other;
 };
@@ -59,7 +59,8 @@ static bool work_alloc(struct work *work)
 {
 	size_t vertices = work->given->vertex_count, triangles = work->given->triangle_count;
 	size_t items = MAX_OF(3 * triangles, vertices);
-	uint8_t *block = heap_alloc(items * 24 + vertices * 4 + triangles * (12 + 4 + 12 + 4 + 12 + 1));
+	uint8_t *block =
+		heap_alloc(items * 24 + vertices * 4 + triangles * (12 + 4 + 12 + 4 + 12 + 1));
 	if (block == NULL)
 		return false;
 	work->keys = (uint64_t *)block;
@@ -92,8 +93,8 @@ static void weld_equal(struct work *work)
 		work->values[i] = i;
 	for (uint32_t axis = 3; axis-- > 0;) {
 		for (uint32_t i = 0; i < count; i++)
-			work->keys[i] = sort_key_of_double(
-				vec3_get(vertices[work->values[i]], axis) + 0.0);
+			work->keys[i] =
+				sort_key_of_double(vec3_get(vertices[work->values[i]], axis) + 0.0);
 		sort_keys(work->keys, work->values, work->keys_other, work->values_other, count);
 	}
 	for (uint32_t i = 0, first = 0; i < count; i++) {
@@ -180,9 +181,9 @@ static enum status weld_near(struct work *work, double weld)
 
 static bool is_flat(vec3 a, vec3 b, vec3 c)
 {
-	double longest = scalar_sqrt(scalar_max(scalar_max(vec3_distance_squared(a, b),
-							   vec3_distance_squared(b, c)),
-						vec3_distance_squared(c, a)));
+	double longest = scalar_sqrt(
+		scalar_max(scalar_max(vec3_distance_squared(a, b), vec3_distance_squared(b, c)),
+			   vec3_distance_squared(c, a)));
 	double size = vec3_max_component(vec3_max(vec3_max(vec3_abs(a), vec3_abs(b)), vec3_abs(c)));
 	double area = vec3_length(vec3_cross(vec3_sub(b, a), vec3_sub(c, a)));
 	double least = scalar_max(HEIGHT_PER_EDGE * longest, HEIGHT_PER_COORDINATE * size);
@@ -258,7 +259,8 @@ static void find_flat(struct work *work)
 {
 	struct mesh_report *report = work->report;
 	for (uint32_t t = 0; t < work->count; t++)
-		if (is_flat(corner_point(work, t, 0), corner_point(work, t, 1), corner_point(work, t, 2))) {
+		if (is_flat(corner_point(work, t, 0), corner_point(work, t, 1),
+			    corner_point(work, t, 2))) {
 			if (report->flat_triangles < MESH_REPORT_NAMED)
 				report->flat[report->flat_triangles] = work->origin[t];
 			report->flat_triangles++;
@@ -267,11 +269,12 @@ static void find_flat(struct work *work)
 
 /* ---- join ------------------------------------------------------------------------------------- */
 
-static void name_edge(struct mesh_edge_name *names, uint32_t *count, uint64_t key, uint32_t triangles)
+static void name_edge(struct mesh_edge_name *names, uint32_t *count, uint64_t key,
+		      uint32_t triangles)
 {
 	if (*count < MESH_REPORT_NAMED)
-		names[*count] = (struct mesh_edge_name){ (uint32_t)(key >> 32), (uint32_t)key,
-							 triangles };
+		names[*count] =
+			(struct mesh_edge_name){ (uint32_t)(key >> 32), (uint32_t)key, triangles };
 	(*count)++;
 }
 
@@ -335,8 +338,8 @@ static void orient(struct work *work)
 				} else if (work->turned[other] != turned && other > t) {
 					uint64_t a = work->corner[t][side % 3];
 					uint64_t b = work->corner[t][(side + 1 - 3 * t) % 3];
-					name_edge(report->twisted, &report->twisted_edges, a << 32 | b,
-						  2);
+					name_edge(report->twisted, &report->twisted_edges,
+						  a << 32 | b, 2);
 				}
 			}
 		}
@@ -348,7 +351,7 @@ static void orient(struct work *work)
 
 struct shell {
 	struct aabb box;
-	double volume; /* m³, six times; as oriented so far */
+	double volume;	   /* m³, six times; as oriented so far */
 	uint32_t triangle; /* the first */
 	bool turn, inner;
 };
@@ -388,7 +391,8 @@ static double half_solid_angle(vec3 p, const vec3 q[3])
 	vec3 a = vec3_sub(q[0], p), b = vec3_sub(q[1], p), c = vec3_sub(q[2], p);
 	double la = vec3_length(a), lb = vec3_length(b), lc = vec3_length(c);
 	double volume = vec3_dot(a, vec3_cross(b, c));
-	double rest = la * lb * lc + vec3_dot(a, b) * lc + vec3_dot(b, c) * la + vec3_dot(c, a) * lb;
+	double rest =
+		la * lb * lc + vec3_dot(a, b) * lc + vec3_dot(b, c) * la + vec3_dot(c, a) * lb;
 	return volume == 0 && rest == 0 ? 0 : trig_atan2(volume, rest);
 }
 
@@ -547,14 +551,14 @@ static enum status refuse(const struct mesh_report *report, struct reason *why)
 	if (report->border_edges > 0) {
 		edges_text(report->border, report->border_edges, edges, sizeof edges);
 		return reason_set(why, STATUS_DEGENERATE, -1, "edges",
-				  "not closed: %u edges have one triangle: %s", report->border_edges,
-				  edges);
+				  "not closed: %u edges have one triangle: %s",
+				  report->border_edges, edges);
 	}
 	if (report->crowded_edges > 0) {
 		edges_text(report->crowded, report->crowded_edges, edges, sizeof edges);
 		return reason_set(why, STATUS_DEGENERATE, -1, "edges",
-				  "%u edges have three triangles or more: %s", report->crowded_edges,
-				  edges);
+				  "%u edges have three triangles or more: %s",
+				  report->crowded_edges, edges);
 	}
 	if (report->twisted_edges > 0) {
 		edges_text(report->twisted, report->twisted_edges, edges, sizeof edges);
@@ -564,7 +568,8 @@ static enum status refuse(const struct mesh_report *report, struct reason *why)
 	}
 	if (report->flat_shells > 0)
 		return reason_set(why, STATUS_DEGENERATE, -1, "triangles",
-				  "%u of %u shells have no volume", report->flat_shells, report->shells);
+				  "%u of %u shells have no volume", report->flat_shells,
+				  report->shells);
 	return reason_set(why, STATUS_DEGENERATE, -1, "triangles", "no triangle is left");
 }
 
@@ -609,9 +614,10 @@ static enum status find_crossings(struct work *work, struct mesh_report *report)
 {
 	enum status status;
 	uint32_t pairs[MESH_REPORT_NAMED][2];
-	report->crossings_all = mesh_crossings(work->given->vertices, work->given->vertex_count,
-					       (const uint32_t(*)[3])work->corner, work->count, pairs,
-					       MESH_REPORT_NAMED, &report->crossings, &status);
+	report->crossings_all =
+		mesh_crossings(work->given->vertices, work->given->vertex_count,
+			       (const uint32_t(*)[3])work->corner, work->count, pairs,
+			       MESH_REPORT_NAMED, &report->crossings, &status);
 	for (uint32_t i = 0; i < MIN_OF(report->crossings, (uint32_t)MESH_REPORT_NAMED); i++)
 		for (uint32_t k = 0; k < 2; k++)
 			report->crossing[i][k] = work->origin[pairs[i][k]];

@@ -27,7 +27,7 @@ struct mesh_soup {
 };
 
 struct mesh_repair_options {
-	double weld;	/* m: vertices at most this far apart become the first of them; 0: equal ones; else
+	double weld; /* m: vertices at most this far apart become the first of them; 0: equal ones; else
 			 * at least MESH_WELD_MIN */
 	bool crossings; /* look for faces that cross each other */
 };

@@ -134,8 +134,8 @@ static void build_range(struct tree_build *self, uint32_t first, uint32_t count,
 	uint32_t right = mesh->node_count;
 	build_range(self, first + left, count - left, depth + 1);
 	const struct mesh_node *a = &mesh->nodes[at + 1], *b = &mesh->nodes[right];
-	mesh->nodes[at] = (struct mesh_node){ vec3_min(a->min, b->min), vec3_max(a->max, b->max),
-					      right, 0 };
+	mesh->nodes[at] =
+		(struct mesh_node){ vec3_min(a->min, b->min), vec3_max(a->max, b->max), right, 0 };
 }
 
 void mesh_tree_build(struct mesh *mesh, void *scratch)

@@ -149,7 +149,8 @@ static void find_start(const struct sum *sum, vec3 normal, uint32_t *i, uint32_t
 		vec3 next = vec3_normalize(vec3_cross(side_of(sum->a, part, *i), normal));
 		/* Of an edge's end the two sides are opposite: what lies between is straight on. */
 		if (part->count == 2)
-			out = vec3_mul_add(vec3_scale(out, 1 - 2 * share), vec3_normalize(before), 1);
+			out = vec3_mul_add(vec3_scale(out, 1 - 2 * share), vec3_normalize(before),
+					   1);
 		else
 			out = vec3_add(vec3_scale(out, 1 - share), vec3_scale(next, share));
 		*j = start_of(sum, out, &clear);
@@ -188,8 +189,8 @@ static enum status add_parts(struct sum *sum, vec3 normal)
 			vec3 one = vec3_normalize(side_of(sum->a, p, i));
 			vec3 other = vec3_normalize(side_of(sum->b, q, j));
 			double turn = vec3_dot(vec3_cross(one, other), normal);
-			bool parallel = scalar_abs(turn) <= MINKOWSKI_PARALLEL &&
-					vec3_dot(one, other) > 0;
+			bool parallel =
+				scalar_abs(turn) <= MINKOWSKI_PARALLEL && vec3_dot(one, other) > 0;
 			of_p = parallel || turn > 0;
 			of_q = parallel || turn <= 0;
 		}
@@ -234,8 +235,8 @@ static enum status faces_of_b(struct sum *sum)
 		take_farthest(turned.b, normal, &turned.part[1]);
 		status = add_parts(&turned, normal);
 		for (uint32_t i = from; i < turned.corners.count; i++)
-			turned.corners.items[i] = turned.corners.items[i] >> 32 |
-						  turned.corners.items[i] << 32;
+			turned.corners.items[i] =
+				turned.corners.items[i] >> 32 | turned.corners.items[i] << 32;
 		turned.a = sum->a;
 		turned.b = sum->b;
 		*sum = turned;
@@ -358,12 +359,12 @@ static void fill(const struct sum *sum, struct hull *hull)
 		hull->vertices[v] = sum_of(sum, sum->keys.items[v]);
 	for (uint32_t f = 0; f < hull->face_count; f++) {
 		uint32_t first = sum->first.items[f];
-		uint32_t end = f + 1 < hull->face_count ? sum->first.items[f + 1] : hull->edge_count;
+		uint32_t end =
+			f + 1 < hull->face_count ? sum->first.items[f + 1] : hull->edge_count;
 		hull->faces[f].edge = (uint16_t)first;
 		hull->faces[f].edge_count = (uint16_t)(end - first);
 		for (uint32_t h = first; h < end; h++) {
-			hull->edges[h].origin =
-				(uint16_t)find_key(sum, sum->corners.items[h]);
+			hull->edges[h].origin = (uint16_t)find_key(sum, sum->corners.items[h]);
 			hull->edges[h].face = (uint16_t)f;
 			hull->edges[h].next = (uint16_t)(h + 1 < end ? h + 1 : first);
 		}

@@ -15,7 +15,7 @@
 struct minkowski_report {
 	uint32_t from_faces; /* faces that are one's face and the other's vertex, edge or face */
 	uint32_t from_edges; /* faces made of two edges */
-	bool by_hull;	     /* what was nearly parallel contradicted itself: the hull of all sums */
+	bool by_hull; /* what was nearly parallel contradicted itself: the hull of all sums */
 };
 
 /* Both in one frame. Returned owned in *out (heap_free); its vertices are sums of vertices. Errors:

@@ -171,8 +171,8 @@ static enum status check_convex(struct cook *cook, const struct polygon *polygon
 			if (cross2(d, vec3_sub(polygon->vertices[k], polygon->vertices[i])) < 0 &&
 			    k != i && k != next)
 				return reason_set(cook->why, STATUS_DEGENERATE,
-						  number_given(polygon, k, flipped),
-						  "vertices", "the polygon goes round more than once");
+						  number_given(polygon, k, flipped), "vertices",
+						  "the polygon goes round more than once");
 	}
 	return STATUS_OK;
 }
@@ -183,10 +183,9 @@ static enum status check_width(struct cook *cook, const struct polygon *polygon)
 	for (uint32_t i = 0; i < polygon->count; i++) {
 		double width = 0;
 		for (uint32_t k = 0; k < polygon->count; k++)
-			width = scalar_max(width,
-					   -vec3_dot(polygon->normals[i],
-						     vec3_sub(polygon->vertices[k],
-							      polygon->vertices[i])));
+			width = scalar_max(width, -vec3_dot(polygon->normals[i],
+							    vec3_sub(polygon->vertices[k],
+								     polygon->vertices[i])));
 		if (width < SHAPE_LENGTH_MIN)
 			return reason_set(cook->why, STATUS_DEGENERATE, -1, "vertices",
 					  "the polygon is %g m thin, %g is the least", width,

@@ -115,7 +115,8 @@ static const char *check_fans(const struct polyhedron *self)
 	for (uint32_t v = 0; v < self->vertex_count; v++) {
 		uint32_t corner = self->vertex_corner[v];
 		do {
-			if (self->faces[corner / 3][corner % 3] != v || ++corners > 3ull * self->face_count)
+			if (self->faces[corner / 3][corner % 3] != v ||
+			    ++corners > 3ull * self->face_count)
 				return "PH-3: a fan leaves its vertex";
 			corner = polyhedron_next_corner(self, corner);
 		} while (corner != self->vertex_corner[v]);

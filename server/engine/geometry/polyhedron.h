@@ -23,9 +23,10 @@ struct polyhedron_edge {
 struct polyhedron {
 	uint32_t vertex_count, face_count, edge_count; /* edge_count = 3/2 face_count */
 	vec3 *vertices;
-	vec3 *normals;	       /* of faces: unit, outward */
-	uint32_t (*faces)[3];  /* vertices, counter-clockwise from outside */
-	uint32_t (*sides)[3];  /* of face f, from corner k to k+1: edge << 1 | whether f is its right */
+	vec3 *normals;	      /* of faces: unit, outward */
+	uint32_t (*faces)[3]; /* vertices, counter-clockwise from outside */
+	uint32_t (*sides)
+		[3]; /* of face f, from corner k to k+1: edge << 1 | whether f is its right */
 	struct polyhedron_edge *edges;
 	uint32_t *vertex_corner; /* 3 f + k of one corner of each vertex */
 	size_t memory_bytes;
@@ -40,7 +41,8 @@ void polyhedron_finish(struct polyhedron *self, const uint32_t *twin);
 void polyhedron_destroy(struct polyhedron *self);
 
 /* The face across the edge from corner k to k+1. */
-static inline uint32_t polyhedron_neighbour(const struct polyhedron *self, uint32_t face, uint32_t k)
+static inline uint32_t polyhedron_neighbour(const struct polyhedron *self, uint32_t face,
+					    uint32_t k)
 {
 	uint32_t side = self->sides[face][k];
 	const struct polyhedron_edge *edge = &self->edges[side >> 1];
@@ -57,9 +59,9 @@ struct mass_properties mass_of_polyhedron(const struct polyhedron *self);
 
 /* The frame of and .7: origin at the mass centre, axes principal, largest moment first. */
 struct solid_frame {
-	pose at;	 /* frame → the solid's own axes */
-	vec3 moments;	 /* of inertia at unit density, kg m² */
-	double radius;	 /* m: of the sphere about the centre that holds the solid however it turns */
+	pose at;       /* frame → the solid's own axes */
+	vec3 moments;  /* of inertia at unit density, kg m² */
+	double radius; /* m: of the sphere about the centre that holds the solid however it turns */
 };
 /* From mass properties and the vertices. */
 struct solid_frame solid_frame_of(const struct mass_properties *mass, const vec3 *vertices,

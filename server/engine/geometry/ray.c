@@ -149,8 +149,7 @@ bool ray_box(vec3 half, vec3 from, vec3 along, double limit, struct ray_hit *hit
 	return clip_result(&clip, along, hit);
 }
 
-bool ray_plane(vec3 normal, double offset, vec3 from, vec3 along, double limit,
-	       struct ray_hit *hit)
+bool ray_plane(vec3 normal, double offset, vec3 from, vec3 along, double limit, struct ray_hit *hit)
 {
 	struct clip clip = { 0, limit, vec3_zero(), false };
 	return clip_by(&clip, normal, offset, from, along) && clip_result(&clip, along, hit);
@@ -175,8 +174,8 @@ static bool inside_polygon(const struct polygon *polygon, vec3 p)
 		vec3 a = polygon->vertices[i], b = polygon->vertices[(i + 1) % polygon->count];
 		double k;
 		inside &= vec3_dot(polygon->normals[i], vec3_sub(p, a)) <= 0;
-		nearest = scalar_min(nearest, vec3_distance_squared(
-						      p, closest_point_segment(p, a, b, &k)));
+		nearest = scalar_min(nearest,
+				     vec3_distance_squared(p, closest_point_segment(p, a, b, &k)));
 	}
 	return inside || nearest <= polygon->radius * polygon->radius;
 }
@@ -278,8 +277,8 @@ bool ray_triangle(vec3 a, vec3 b, vec3 c, vec3 from, vec3 along, double limit, s
 	return view_init(&view, from, along) && hit_triangle(&view, a, b, c, limit, hit);
 }
 
-static void hit_leaf(const struct mesh *mesh, const struct mesh_node *node,
-		     const struct view *view, struct ray_hit *best, bool *found, double *limit)
+static void hit_leaf(const struct mesh *mesh, const struct mesh_node *node, const struct view *view,
+		     struct ray_hit *best, bool *found, double *limit)
 {
 	for (uint32_t i = 0; i < node->count; i++) {
 		uint32_t triangle = mesh->order[node->first + i];
@@ -321,7 +320,8 @@ bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, stru
 			continue;
 		}
 		const struct mesh_node *left = node + 1, *right = &mesh->nodes[node->first];
-		vec3 gap = vec3_sub(vec3_add(right->min, right->max), vec3_add(left->min, left->max));
+		vec3 gap =
+			vec3_sub(vec3_add(right->min, right->max), vec3_add(left->min, left->max));
 		bool left_first = vec3_dot(gap, along) >= 0;
 		stack[depth++] = left_first ? node->first : at + 1;
 		stack[depth++] = left_first ? at + 1 : node->first;

@@ -46,8 +46,8 @@ static enum status truncated(struct cook *cook)
 	return reason_set(cook->why, STATUS_MALFORMED, -1, "shape", "the bytes end in the middle");
 }
 
-enum status cook_check(struct cook *cook, const char *field, int64_t index, double value, double min,
-		       double max)
+enum status cook_check(struct cook *cook, const char *field, int64_t index, double value,
+		       double min, double max)
 {
 	if (!scalar_is_finite(value))
 		return reason_set(cook->why, STATUS_NOT_FINITE, index, field,
@@ -379,7 +379,8 @@ static struct aabb box_of_parts(const struct solid *solid, mat3 r, vec3 position
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < solid->part_count; i++) {
 		const struct hull *hull = solid->parts[i]->hull;
-		box = aabb_union(box, box_of_points(hull->vertices, hull->vertex_count, r, position));
+		box = aabb_union(box,
+				 box_of_points(hull->vertices, hull->vertex_count, r, position));
 	}
 	return box;
 }
@@ -392,9 +393,9 @@ struct aabb shape_aabb(const struct shape *shape, const pose *at)
 	case SHAPE_SPHERE:
 		return aabb_of_centre(p, vec3_all(shape->sphere.radius));
 	case SHAPE_CAPSULE:
-		return aabb_grow(aabb_of_centre(p, vec3_scale(vec3_abs(r.y),
-							      shape->capsule.half_length)),
-				 shape->capsule.radius);
+		return aabb_grow(
+			aabb_of_centre(p, vec3_scale(vec3_abs(r.y), shape->capsule.half_length)),
+			shape->capsule.radius);
 	case SHAPE_BOX:
 		return aabb_of_centre(p, rotated_half(r, shape->box.half));
 	case SHAPE_HULL:
@@ -402,8 +403,9 @@ struct aabb shape_aabb(const struct shape *shape, const pose *at)
 	case SHAPE_MESH:
 		return box_of_points(shape->mesh->vertices, shape->mesh->vertex_count, r, p);
 	case SHAPE_POLYGON:
-		return aabb_grow(box_of_points(shape->polygon->vertices, shape->polygon->count, r, p),
-				 shape->polygon->radius);
+		return aabb_grow(
+			box_of_points(shape->polygon->vertices, shape->polygon->count, r, p),
+			shape->polygon->radius);
 	case SHAPE_SOLID:
 		return box_of_parts(shape->solid, r, p);
 	case SHAPE_PLANE:

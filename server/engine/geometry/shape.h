@@ -80,7 +80,8 @@ struct hull {
  * static bounding hierarchy over the triangles. */
 struct mesh_node {
 	vec3 min, max;
-	uint32_t first; /* leaf: first entry of `order`; inner: index of the right child (left = this+1) */
+	uint32_t
+		first; /* leaf: first entry of `order`; inner: index of the right child (left = this+1) */
 	uint32_t count; /* leaf: triangles, > 0; inner: 0 */
 };
 struct mesh {
@@ -88,10 +89,10 @@ struct mesh {
 	vec3 *vertices;
 	uint32_t (*triangles)[3];
 	uint32_t (*adjacent)[3]; /* triangle across edge i → i+1, or UINT32_MAX */
-	uint8_t *edge_flags;	 /* bit i: edge i is convex or a boundary (may give an edge normal) */
-	uint32_t *order;	 /* triangles in leaf order */
+	uint8_t *edge_flags; /* bit i: edge i is convex or a boundary (may give an edge normal) */
+	uint32_t *order;     /* triangles in leaf order */
 	struct mesh_node *nodes;
-	bool closed; /* every edge has exactly two triangles, consistently oriented */
+	bool closed;	      /* every edge has exactly two triangles, consistently oriented */
 	uint32_t loose_edges; /* those that have not */
 };
 
@@ -139,7 +140,8 @@ struct shape {
 	};
 	struct hull *hull; /* owned; of a hull, and of a box (8 vertices, 6 faces); else NULL */
 	size_t memory_bytes;
-	uint64_t serial; /* no two shapes of this process have the same; for caches, never in answers */
+	uint64_t
+		serial; /* no two shapes of this process have the same; for caches, never in answers */
 	_Atomic uint32_t references;
 };
 

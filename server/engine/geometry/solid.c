@@ -26,7 +26,6 @@
 
 #include <stdio.h>
 
-
 /* rad: π (3 − √5). */
 #define GOLDEN_ANGLE 2.39996322972865332223
 
@@ -60,19 +59,21 @@ void solid_destroy(struct solid *self)
 
 static enum status check_request(struct cook *cook, const struct request *request)
 {
-	static const uint32_t MOST[] = { 0, SHAPE_HULL_VERTICES_MAX, SOLID_PARTS_MAX, SOLID_CELLS_MAX };
+	static const uint32_t MOST[] = { 0, SHAPE_HULL_VERTICES_MAX, SOLID_PARTS_MAX,
+					 SOLID_CELLS_MAX };
 	static const uint32_t LEAST[] = { 0, SOLID_HULL_LEAST, 1, 2 };
 	if (request->form < SOLID_HULL || request->form > SOLID_FIELD)
 		return reason_set(cook->why, STATUS_RANGE, -1, "form", "%u is no form of a solid",
 				  request->form);
-	if (request->detail != 0 && (request->detail > MOST[request->form] ||
-				     request->detail < LEAST[request->form]))
+	if (request->detail != 0 &&
+	    (request->detail > MOST[request->form] || request->detail < LEAST[request->form]))
 		return reason_set(cook->why, STATUS_RANGE, -1, "detail",
 				  "detail %u is neither 0 nor between %u and %u", request->detail,
 				  LEAST[request->form], MOST[request->form]);
 	if (request->weld != 0 && request->weld < MESH_WELD_MIN)
 		return reason_set(cook->why, STATUS_RANGE, -1, "weld",
-				  "weld %.10g is neither 0 nor at least %g", request->weld, MESH_WELD_MIN);
+				  "weld %.10g is neither 0 nor at least %g", request->weld,
+				  MESH_WELD_MIN);
 	if (request->tolerance != 0 && request->form != SOLID_PARTS)
 		return reason_set(cook->why, STATUS_RANGE, -1, "tolerance",
 				  "only parts have a tolerance");
@@ -88,7 +89,8 @@ static enum status read_request(struct cook *cook, struct request *request)
 	if (status == STATUS_OK)
 		status = cook_number(cook, "tolerance", 0, SHAPE_LENGTH_MAX, &request->tolerance);
 	if (status == STATUS_OK)
-		status = cook_count(cook, "vertices", 4, SHAPE_MESH_VERTICES_MAX, &request->vertices);
+		status = cook_count(cook, "vertices", 4, SHAPE_MESH_VERTICES_MAX,
+				    &request->vertices);
 	if (status == STATUS_OK)
 		status = cook_count(cook, "triangles", 4, SHAPE_MESH_TRIANGLES_MAX,
 				    &request->triangles);
@@ -96,8 +98,8 @@ static enum status read_request(struct cook *cook, struct request *request)
 		status = cook_expect(cook, (uint64_t)request->vertices * 24 +
 						   (uint64_t)request->triangles * 12);
 	if (status == STATUS_OK && reserved != 0)
-		status = reason_set(cook->why, STATUS_RANGE, -1, "reserved", "a reserved byte is %u",
-				    reserved);
+		status = reason_set(cook->why, STATUS_RANGE, -1, "reserved",
+				    "a reserved byte is %u", reserved);
 	return status == STATUS_OK ? check_request(cook, request) : status;
 }
 
@@ -167,13 +169,15 @@ static vec3 direction_of(uint32_t i, uint32_t n)
 }
 
 /* The vertices that are farthest in at least one of n directions, in their order; returns how many. */
-static uint32_t take_farthest(const struct polyhedron *mesh, uint32_t n, uint8_t *taken, vec3 *points)
+static uint32_t take_farthest(const struct polyhedron *mesh, uint32_t n, uint8_t *taken,
+			      vec3 *points)
 {
 	uint32_t count = 0;
 	for (uint32_t v = 0; v < mesh->vertex_count; v++)
 		taken[v] = 0;
 	for (uint32_t i = 0; i < n; i++)
-		taken[support_points(mesh->vertices, mesh->vertex_count, direction_of(i, n)).index] = 1;
+		taken[support_points(mesh->vertices, mesh->vertex_count, direction_of(i, n))
+			      .index] = 1;
 	for (uint32_t v = 0; v < mesh->vertex_count; v++)
 		if (taken[v])
 			points[count++] = mesh->vertices[v];
@@ -276,8 +280,7 @@ static enum status make_field(struct cook *cook, const struct request *request,
 		sizeof *solid->surface + sizeof *solid->sides + mesh->triangle_count;
 	solid->surface->kind = SHAPE_MESH;
 	solid->surface->mesh = solid->mesh;
-	return field_sides_init(solid->sides, mesh) == STATUS_OK ? STATUS_OK :
-								   cook_no_memory(cook);
+	return field_sides_init(solid->sides, mesh) == STATUS_OK ? STATUS_OK : cook_no_memory(cook);
 }
 
 /* With the mesh's hierarchy, which decomposition and field ask for. */
@@ -285,10 +288,9 @@ static enum status make_by_mesh(struct cook *cook, const struct request *request
 				const struct polyhedron *polyhedron)
 {
 	struct solid *solid = cook->shape->solid;
-	enum status status =
-		mesh_of_triangles(polyhedron->vertices, polyhedron->vertex_count,
-				  (const uint32_t(*)[3])polyhedron->faces, polyhedron->face_count,
-				  &solid->mesh, cook->why);
+	enum status status = mesh_of_triangles(polyhedron->vertices, polyhedron->vertex_count,
+					       (const uint32_t(*)[3])polyhedron->faces,
+					       polyhedron->face_count, &solid->mesh, cook->why);
 	if (status != STATUS_OK)
 		return status;
 	cook->shape->memory_bytes += mesh_bytes(polyhedron->vertex_count, polyhedron->face_count);
@@ -311,9 +313,9 @@ static void measure(struct shape *shape)
 		/* How thin is thin is a matter of the thinnest part. */
 		shape->extent_min = scalar_min(shape->extent_min, part->extent_min);
 		for (uint32_t v = 0; v < part->hull->vertex_count; v++)
-			shape->radius_max = scalar_max(shape->radius_max,
-						       vec3_distance(part->hull->vertices[v],
-								     shape->mass.centre));
+			shape->radius_max =
+				scalar_max(shape->radius_max, vec3_distance(part->hull->vertices[v],
+									    shape->mass.centre));
 	}
 	/* Of a field so coarse that no node is inside it is not known. */
 	if (solid->field != NULL && solid->field->deepest < 0)

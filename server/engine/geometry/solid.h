@@ -30,15 +30,15 @@ struct solid {
 	enum solid_form form;
 	uint32_t part_count;
 	struct shape **parts; /* owned; of kind SHAPE_HULL, unnamed, in the shape's frame */
-	struct mesh *mesh;	      /* owned; repaired; of SOLID_PARTS and SOLID_FIELD, else NULL */
+	struct mesh *mesh;    /* owned; repaired; of SOLID_PARTS and SOLID_FIELD, else NULL */
 	struct distance_field *field; /* owned; of SOLID_FIELD, else NULL */
 	struct field_sides *sides;    /* owned; of SOLID_FIELD: how its contacts are sorted */
-	struct shape *surface;	      /* owned; of SOLID_FIELD: the mesh as a shape, for questions */
-	struct mesh_report report;    /* of the registration */
-	struct solid_frame frame;     /* principal axes and rotation sphere of the mesh */
-	uint32_t vertices, faces;     /* of the mesh, repaired */
-	double volume_parts;	      /* m³, sum over the parts */
-	double deviation;  /* m: no point of the parts is farther from the mesh; 0 where not known */
+	struct shape *surface;	   /* owned; of SOLID_FIELD: the mesh as a shape, for questions */
+	struct mesh_report report; /* of the registration */
+	struct solid_frame frame;  /* principal axes and rotation sphere of the mesh */
+	uint32_t vertices, faces;  /* of the mesh, repaired */
+	double volume_parts;	   /* m³, sum over the parts */
+	double deviation; /* m: no point of the parts is farther from the mesh; 0 where not known */
 	uint32_t approximated; /* pieces that could not be cut exactly and were approximated */
 	uint32_t parts_thin;   /* parts too thin for a hull, left out */
 };

@@ -95,7 +95,7 @@ static inline void subtract(double *c, const double *a, const double *r)
 		pair x = to[3 * j], y = to[3 * j + 1], z = to[3 * j + 2];
 		for (uint32_t k = 0; k < B; k++) {
 			double s = r[k * B + j];
-			pair by = {s, s};
+			pair by = { s, s };
 			x -= from[3 * k] * by;
 			y -= from[3 * k + 1] * by;
 			z -= from[3 * k + 2] * by;

@@ -8,12 +8,13 @@
 enum { CHOL_BLOCK = 6, CHOL_BLOCK_DOUBLES = CHOL_BLOCK * CHOL_BLOCK };
 
 struct chol_block {
-	uint32_t size;     /* block rows */
+	uint32_t size;	   /* block rows */
 	size_t blocks_max; /* room in row and value */
-	uint32_t *start;   /* borrowed: capacity + 1; column k of L, its diagonal block first, then rows
+	uint32_t *
+		start; /* borrowed: capacity + 1; column k of L, its diagonal block first, then rows
 			    * ascending */
-	uint32_t *row;     /* borrowed: blocks_max */
-	double *value;     /* borrowed: blocks_max × 36, aligned to 16; each block column by column */
+	uint32_t *row; /* borrowed: blocks_max */
+	double *value; /* borrowed: blocks_max × 36, aligned to 16; each block column by column */
 	uint32_t *parent, *link, *at, *place; /* borrowed: capacity each */
 	uint32_t helped; /* pivots that rounding had brought below 1, and that became 1 */
 };

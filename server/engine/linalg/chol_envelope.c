@@ -21,13 +21,13 @@ static double *row_at(const struct chol_envelope *self, uint32_t i)
 
 static double dot_lanes(const double *x, const double *y, uint32_t n)
 {
-	dense_pair first = {0, 0}, second = {0, 0};
+	dense_pair first = { 0, 0 }, second = { 0, 0 };
 	uint32_t i = 0;
 	for (; i + 4 <= n; i += 4) {
 		first += *(const dense_pair *)(x + i) * *(const dense_pair *)(y + i);
 		second += *(const dense_pair *)(x + i + 2) * *(const dense_pair *)(y + i + 2);
 	}
-	double sum[4] = {first[0], first[1], second[0], second[1]};
+	double sum[4] = { first[0], first[1], second[0], second[1] };
 	for (; i < n; i++)
 		sum[i & 3] += x[i] * y[i];
 	return (sum[0] + sum[1]) + (sum[2] + sum[3]);
@@ -41,7 +41,7 @@ size_t chol_envelope_doubles(uint32_t capacity)
 void chol_envelope_init(struct chol_envelope *self, double *lower, uint32_t *first,
 			uint32_t capacity)
 {
-	*self = (struct chol_envelope){lower, first, capacity, 0};
+	*self = (struct chol_envelope){ lower, first, capacity, 0 };
 }
 
 double *chol_envelope_border(struct chol_envelope *self, uint32_t first)
@@ -111,7 +111,7 @@ struct moving {
 
 static struct moving start_moving(struct chol_envelope *self, uint32_t i, uint32_t index)
 {
-	struct moving self_row = {.old = row_at(self, i + 1), .row = row_at(self, i)};
+	struct moving self_row = { .old = row_at(self, i + 1), .row = row_at(self, i) };
 	uint32_t first = self->first[i + 1];
 	self_row.x = first <= index ? self_row.old[index] : 0;
 	for (uint32_t j = first; j < index; j++)
@@ -135,7 +135,7 @@ static void rotate(struct moving *self, uint32_t end, const double *cosine, cons
  * one before, four chains keep the machine busy. */
 static void rotate_four(struct moving *four, uint32_t end, const double *cosine, const double *sine)
 {
-	double x[4] = {four[0].x, four[1].x, four[2].x, four[3].x};
+	double x[4] = { four[0].x, four[1].x, four[2].x, four[3].x };
 	for (uint32_t j = four[0].at; j < end; j++)
 		for (uint32_t r = 0; r < 4; r++) {
 			double l = four[r].old[j + 1];

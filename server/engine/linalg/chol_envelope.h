@@ -11,10 +11,10 @@
 #include "server/base/base.h"
 
 struct chol_envelope {
-	double *lower;   /* borrowed: capacity (capacity + 1) / 2; row i starts at i (i + 1) / 2 */
+	double *lower;	 /* borrowed: capacity (capacity + 1) / 2; row i starts at i (i + 1) / 2 */
 	uint32_t *first; /* borrowed: capacity */
 	uint32_t capacity; /* largest size */
-	uint32_t size;     /* rows in use */
+	uint32_t size;	   /* rows in use */
 };
 
 /* How many doubles `lower` needs. */

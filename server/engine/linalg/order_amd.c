@@ -32,6 +32,6 @@ void order_amd(uint32_t count, const uint32_t *start, const uint32_t *column, ui
 	}
 	for (uint32_t p = 0; p < entries; p++)
 		pattern[p] = (int)column[p];
-	amd_2((int)count, at[0], pattern, at[1], (int)(entries + entries / 5 + count + 1), (int)entries,
-	      at[2], at[3], (int *)order, at[4], at[5], at[6], at[7], NULL, NULL);
+	amd_2((int)count, at[0], pattern, at[1], (int)(entries + entries / 5 + count + 1),
+	      (int)entries, at[2], at[3], (int *)order, at[4], at[5], at[6], at[7], NULL, NULL);
 }

@@ -11,12 +11,12 @@
 #include "server/engine/math/pose.h"
 
 struct motion {
-	pose from, to;	 /* at t0 and t1 */
-	double t0, t1;	 /* s, t0 < t1 */
-	vec3 velocity;	 /* m/s */
-	vec3 spin;	 /* rad/s, world axes; zero when the poses do not turn */
-	vec3 axis;	 /* unit; x when the poses do not turn */
-	double rate;	 /* |spin|, rad/s; rate × (t1 − t0) ≤ π */
+	pose from, to; /* at t0 and t1 */
+	double t0, t1; /* s, t0 < t1 */
+	vec3 velocity; /* m/s */
+	vec3 spin;     /* rad/s, world axes; zero when the poses do not turn */
+	vec3 axis;     /* unit; x when the poses do not turn */
+	double rate;   /* |spin|, rad/s; rate × (t1 − t0) ≤ π */
 };
 
 /* STATUS_RANGE unless t0 < t1, STATUS_NOT_FINITE when a number is not finite or overflows on the

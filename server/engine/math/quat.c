@@ -25,8 +25,8 @@ quat quat_from_rotation_vector(vec3 r)
 	vec3 half = vec3_scale(r, 0.5);
 	double square = vec3_length_squared(half), phi = scalar_sqrt(square);
 	if (phi < HALF_ANGLE_SMALL)
-		return quat_normalize(quat_from_parts(1.0 - square / 2.0,
-						      vec3_scale(half, 1.0 - square / 6.0)));
+		return quat_normalize(
+			quat_from_parts(1.0 - square / 2.0, vec3_scale(half, 1.0 - square / 6.0)));
 	double sine, cosine;
 	trig_sincos(phi, &sine, &cosine);
 	return quat_from_parts(cosine, vec3_scale(half, sine / phi));

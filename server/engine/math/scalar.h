@@ -17,7 +17,7 @@
 #define HALF_PI 1.57079632679489661923
 #define QUARTER_PI 0.78539816339744830962
 #define RADIANS_PER_DEGREE 0.01745329251994329577
-#define SCALAR_EPSILON 0x1p-52	/* distance from 1 to the next double */
+#define SCALAR_EPSILON 0x1p-52 /* distance from 1 to the next double */
 #define SCALAR_MAX 0x1.fffffffffffffp1023
 
 static inline uint64_t scalar_bits(double x)

@@ -54,8 +54,9 @@ static inline sym3 sym3_of(mat3 m)
 
 static inline sym3 sym3_add(sym3 a, sym3 b)
 {
-	return (sym3){ a.xx + b.xx, a.yy + b.yy, a.zz + b.zz,
-		       a.xy + b.xy, a.yz + b.yz, a.zx + b.zx };
+	return (sym3){
+		a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.yz + b.yz, a.zx + b.zx
+	};
 }
 
 static inline sym3 sym3_scale(sym3 a, double s)

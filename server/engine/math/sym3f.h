@@ -21,7 +21,8 @@ static inline sym3f sym3f_from(sym3 t)
 static inline vec3f sym3f_apply(const sym3f *t, vec3f v)
 {
 	const float *m = t->at;
-	return vec3f_make(m[0] * v.x + m[3] * v.y + m[5] * v.z, m[3] * v.x + m[1] * v.y + m[4] * v.z,
+	return vec3f_make(m[0] * v.x + m[3] * v.y + m[5] * v.z,
+			  m[3] * v.x + m[1] * v.y + m[4] * v.z,
 			  m[5] * v.x + m[4] * v.y + m[2] * v.z);
 }
 

@@ -57,7 +57,7 @@ static int exponent_of(double x)
 /* ---- angles --------------------------------------------------------------------------------- */
 
 struct reduced {
-	double2 r;    /* in about [−π/4, π/4] */
+	double2 r;     /* in about [−π/4, π/4] */
 	unsigned turn; /* how many quarter turns, modulo 4 */
 };
 
@@ -341,7 +341,7 @@ static double exp_of(double2 x)
 	return scale(hi + (lo + hi * more), e);
 }
 
-static const double EXP_HIGHEST = 0x1.62e42fefa39efp+9;	 /* e to it is the last finite result */
+static const double EXP_HIGHEST = 0x1.62e42fefa39efp+9; /* e to it is the last finite result */
 static const double EXP_LOWEST = -0x1.74910d52d3051p+9; /* below it the result rounds to 0 */
 
 double trig_exp(double x)

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-static const double HALF_PI_1 = 0x1.921fb54400000p+0; /* pi/2: 33 bits */
+static const double HALF_PI_1 = 0x1.921fb54400000p+0;  /* pi/2: 33 bits */
 static const double HALF_PI_2 = 0x1.0b4611a600000p-34; /* the next 33 */
 static const double HALF_PI_3 = 0x1.3198a2e037073p-69; /* the next 53 */
 static const double HALF_PI_HI = 0x1.921fb54442d18p+0; /* to 106 bits */
@@ -13,9 +13,9 @@ static const double HALF_PI_LO = 0x1.1a62633145c07p-54;
 static const double WHOLE_PI_HI = 0x1.921fb54442d18p+1; /* to 106 bits */
 static const double WHOLE_PI_LO = 0x1.1a62633145c07p-53;
 static const double TWO_OVER_PI = 0x1.45f306dc9c883p-1;
-static const double LN2_1 = 0x1.62e42fefa3800p-1; /* ln 2: 42 bits, for an 11-bit k */
-static const double LN2_2 = 0x1.ef35793c76730p-45; /* the next 53 */
-static const double LN2_64TH_1 = 0x1.62e42fefa0000p-7; /* ln 2 / 64: 36 bits, for a 17-bit k */
+static const double LN2_1 = 0x1.62e42fefa3800p-1;	/* ln 2: 42 bits, for an 11-bit k */
+static const double LN2_2 = 0x1.ef35793c76730p-45;	/* the next 53 */
+static const double LN2_64TH_1 = 0x1.62e42fefa0000p-7;	/* ln 2 / 64: 36 bits, for a 17-bit k */
 static const double LN2_64TH_2 = 0x1.cf79abc9e3b3ap-46; /* the next 53 */
 static const double SIXTYFOUR_OVER_LN2 = 0x1.71547652b82fep+6;
 
@@ -262,54 +262,33 @@ static const double LOG_128THS[128][3] = {
 
 /* (sin x - x)/x^3 in x^2, |x| <= pi/4; times x^2. Error 2^-68.8. */
 static const double SIN_TERMS[7] = {
-	-0x1.5555555555555p-3,
-	0x1.111111111110bp-7,
-	-0x1.a01a01a018ae6p-13,
-	0x1.71de3a5339a7ap-19,
-	-0x1.ae6452988d00bp-26,
-	0x1.612092e29f3d7p-33,
+	-0x1.5555555555555p-3,	0x1.111111111110bp-7,	-0x1.a01a01a018ae6p-13,
+	0x1.71de3a5339a7ap-19,	-0x1.ae6452988d00bp-26, 0x1.612092e29f3d7p-33,
 	-0x1.aaa55d238fcf6p-41,
 };
 
 /* (cos x - 1 + x^2/2)/x^4 in x^2, |x| <= pi/4; times x^4. Error 2^-64.2. */
 static const double COS_TERMS[6] = {
-	0x1.555555555554cp-5,
-	-0x1.6c16c16c15181p-10,
-	0x1.a01a019cb2186p-16,
-	-0x1.27e4f80a34ad5p-22,
-	0x1.1ee9ec1907cf2p-29,
-	-0x1.8faeb606d7df0p-37,
+	0x1.555555555554cp-5,	-0x1.6c16c16c15181p-10, 0x1.a01a019cb2186p-16,
+	-0x1.27e4f80a34ad5p-22, 0x1.1ee9ec1907cf2p-29,	-0x1.8faeb606d7df0p-37,
 };
 
 /* (atan t - t)/t^3 in t^2, |t| <= 1/15; times t^2. Error 2^-71.5. */
 static const double ATAN_TERMS[6] = {
-	-0x1.5555555555555p-2,
-	0x1.9999999999704p-3,
-	-0x1.24924923a6f5ap-3,
-	0x1.c71c6cf6d3d9ap-4,
-	-0x1.7456b74273b10p-4,
-	0x1.36eb076bfa0b5p-4,
+	-0x1.5555555555555p-2, 0x1.9999999999704p-3,  -0x1.24924923a6f5ap-3,
+	0x1.c71c6cf6d3d9ap-4,  -0x1.7456b74273b10p-4, 0x1.36eb076bfa0b5p-4,
 };
 
 /* (e^r - 1 - r)/r^2, |r| <= ln 2/128; times r^2. Error 2^-70.2. */
 static const double EXP_TERMS[5] = {
-	0x1.0000000000000p-1,
-	0x1.55555555548ecp-3,
-	0x1.55555555545c6p-5,
-	0x1.111123b479df7p-7,
-	0x1.6c16db5005cd7p-10,
+	0x1.0000000000000p-1, 0x1.55555555548ecp-3,  0x1.55555555545c6p-5,
+	0x1.111123b479df7p-7, 0x1.6c16db5005cd7p-10,
 };
 
 /* (ln(1 + t) - t + t^2/2)/t^3, |t| <= 1/127; times t^2. Error 2^-82.2. */
 static const double LOG_TERMS[8] = {
-	0x1.5555555555555p-2,
-	-0x1.0000000000000p-2,
-	0x1.9999999999baap-3,
-	-0x1.55555555558eep-3,
-	0x1.2492490c00acbp-3,
-	-0x1.ffffffbe85da9p-4,
-	0x1.c72ad8606bd8dp-4,
-	-0x1.99a933b145fc1p-4,
+	0x1.5555555555555p-2, -0x1.0000000000000p-2, 0x1.9999999999baap-3, -0x1.55555555558eep-3,
+	0x1.2492490c00acbp-3, -0x1.ffffffbe85da9p-4, 0x1.c72ad8606bd8dp-4, -0x1.99a933b145fc1p-4,
 };
 
 #endif

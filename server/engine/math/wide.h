@@ -37,11 +37,11 @@ static inline double scalar_shift(double x, int64_t e)
 static inline wide wide_normal(double mantissa, int64_t exponent)
 {
 	if (mantissa == 0 || !scalar_is_finite(mantissa))
-		return (wide){mantissa, 0};
+		return (wide){ mantissa, 0 };
 	uint64_t bits = scalar_bits(mantissa);
 	int64_t own = (int64_t)(bits >> 52 & 0x7ff) - 1022;
 	bits = (bits & ~((uint64_t)0x7ff << 52)) | (uint64_t)1022 << 52;
-	return (wide){scalar_from_bits(bits), exponent + own};
+	return (wide){ scalar_from_bits(bits), exponent + own };
 }
 
 static inline wide wide_of(double x)
@@ -57,12 +57,12 @@ static inline double wide_value(wide a)
 
 static inline wide wide_negative(wide a)
 {
-	return (wide){-a.mantissa, a.exponent};
+	return (wide){ -a.mantissa, a.exponent };
 }
 
 static inline wide wide_abs(wide a)
 {
-	return (wide){scalar_abs(a.mantissa), a.exponent};
+	return (wide){ scalar_abs(a.mantissa), a.exponent };
 }
 
 static inline wide wide_times(wide a, wide b)
@@ -145,15 +145,16 @@ static inline wide2 wide2_plus(wide2 a, wide2 b)
 	if (apart > 200)
 		return a;
 	double down = scalar_power2(-apart);
-	double2 sum = double2_add(a.mantissa, (double2){b.mantissa.hi * down, b.mantissa.lo * down});
+	double2 sum =
+		double2_add(a.mantissa, (double2){ b.mantissa.hi * down, b.mantissa.lo * down });
 	int64_t own = wide_normal(sum.hi, 0).exponent;
 	double up = scalar_power2(-own);
-	return (wide2){{sum.hi * up, sum.lo * up}, sum.hi == 0 ? 0 : a.exponent + own};
+	return (wide2){ { sum.hi * up, sum.lo * up }, sum.hi == 0 ? 0 : a.exponent + own };
 }
 
 static inline wide2 wide2_minus(wide2 a, wide2 b)
 {
-	return wide2_plus(a, (wide2){double2_negate(b.mantissa), b.exponent});
+	return wide2_plus(a, (wide2){ double2_negate(b.mantissa), b.exponent });
 }
 
 /* sum + x y, finite. */
@@ -163,8 +164,8 @@ static inline wide2 wide2_plus_product(wide2 sum, double x, double y)
 	double2 term = double2_product(a.mantissa, b.mantissa);
 	int64_t own = wide_normal(term.hi, 0).exponent;
 	double up = scalar_power2(-own);
-	return wide2_plus(sum, (wide2){{term.hi * up, term.lo * up},
-				       a.exponent + b.exponent + own});
+	return wide2_plus(sum,
+			  (wide2){ { term.hi * up, term.lo * up }, a.exponent + b.exponent + own });
 }
 
 static inline wide wide2_rounded(wide2 a)

@@ -8,7 +8,7 @@
 
 /* In order of numbers. */
 static const struct method *const METHODS[] = { &method_free, &method_soft_step, &method_lcp,
-					       &method_projection, &method_reflection };
+						&method_projection, &method_reflection };
 
 const struct method *const *method_list(uint32_t *count)
 {
@@ -46,7 +46,8 @@ const struct method *method_find(const char *name)
 	for (uint32_t i = 0; i < COUNT_OF(METHODS); i++)
 		if (strcmp(METHODS[i]->name, name) == 0)
 			return METHODS[i];
-	return method_unlisted != NULL && strcmp(method_unlisted->name, name) == 0 ? method_unlisted : NULL;
+	return method_unlisted != NULL && strcmp(method_unlisted->name, name) == 0 ? method_unlisted
+										   : NULL;
 }
 
 const struct method *method_by_number(uint16_t number)
@@ -54,7 +55,8 @@ const struct method *method_by_number(uint16_t number)
 	for (uint32_t i = 0; i < COUNT_OF(METHODS); i++)
 		if (METHODS[i]->number == number)
 			return METHODS[i];
-	return method_unlisted != NULL && method_unlisted->number == number ? method_unlisted : NULL;
+	return method_unlisted != NULL && method_unlisted->number == number ? method_unlisted
+									    : NULL;
 }
 
 enum status method_supports(const struct method *method, const struct dynamics *dynamics,
@@ -74,14 +76,15 @@ enum status method_admit(const struct method *method, const struct dynamics *dyn
 	if (!method->joints && command->op == COMMAND_JOINT_CREATE)
 		return reason_set(why, STATUS_METHOD_REFUSES, -1, "op", "%s knows no joints",
 				  method->name);
-	return method->admit != NULL ? method->admit(dynamics, command, spawn_shapes,
-						     spawn_shape_count, why)
-				     : STATUS_OK;
+	return method->admit != NULL
+		       ? method->admit(dynamics, command, spawn_shapes, spawn_shape_count, why)
+		       : STATUS_OK;
 }
 
 /* ---- at work ---------------------------------------------------------------------------------- */
 
-enum status method_ready(struct method_instance *self, const struct dynamics *dynamics, struct reason *why)
+enum status method_ready(struct method_instance *self, const struct dynamics *dynamics,
+			 struct reason *why)
 {
 	const struct method *method = self->method;
 	if (self->state != NULL || method->create == NULL)
@@ -101,7 +104,8 @@ enum status method_step(struct method_instance *self, struct dynamics *dynamics,
 		return status;
 	}
 	if (self->method->slept != NULL && dynamics->slept.count > 0)
-		self->method->slept(self->state, dynamics, dynamics->slept.items, dynamics->slept.count);
+		self->method->slept(self->state, dynamics, dynamics->slept.items,
+				    dynamics->slept.count);
 	return STATUS_OK;
 }
 

@@ -21,10 +21,10 @@
 #include "server/engine/world/command.h"
 
 struct method {
-	const char *name;     /* what the METHOD command says */
-	const char *summary;  /* one line */
-	uint16_t number;      /* permanent; world.method */
-	uint32_t motion;      /* raised with every change of its bits; 0: experimental (engine.h) */
+	const char *name;    /* what the METHOD command says */
+	const char *summary; /* one line */
+	uint16_t number;     /* permanent; world.method */
+	uint32_t motion;     /* raised with every change of its bits; 0: experimental (engine.h) */
 	/* OK, or METHOD_REFUSES with why ("lcp needs spheres or planar boxes: body 17 is a hull"). */
 	enum status (*supports)(const struct dynamics *dynamics, struct reason *why);
 	/* The same question for one command about to be applied: its ids are resolved (a body may be one
@@ -51,7 +51,8 @@ struct method {
 	 * no create. */
 	void (*save)(const void *state, const struct dynamics *dynamics, uint8_t *block);
 	/* Rows of bodies that fell asleep in the last step, set by set. NULL: it does not care. */
-	void (*slept)(void *state, const struct dynamics *dynamics, const uint32_t *bodies, uint32_t count);
+	void (*slept)(void *state, const struct dynamics *dynamics, const uint32_t *bodies,
+		      uint32_t count);
 	/* What it can do, for the generated table of methods. */
 	uint32_t shapes; /* bit per enum shape_kind */
 	bool friction, restitution, sleep, planar, three_d, joints;
@@ -59,8 +60,8 @@ struct method {
 };
 
 /* Ask these, not the members: a method that takes whatever there is has none. */
-MUST_CHECK enum status method_supports(const struct method *method,
-				       const struct dynamics *dynamics, struct reason *why);
+MUST_CHECK enum status method_supports(const struct method *method, const struct dynamics *dynamics,
+				       struct reason *why);
 MUST_CHECK enum status method_admit(const struct method *method, const struct dynamics *dynamics,
 				    const struct command *command,
 				    const struct shape *const *spawn_shapes,
@@ -75,16 +76,18 @@ struct method_instance {
 MUST_CHECK enum status method_ready(struct method_instance *self, const struct dynamics *dynamics,
 				    struct reason *why);
 /* One tick; on LIMIT and NO_MEMORY nothing changed. */
-MUST_CHECK enum status method_step(struct method_instance *self, struct dynamics *dynamics, double dt,
-				   struct reason *why);
+MUST_CHECK enum status method_step(struct method_instance *self, struct dynamics *dynamics,
+				   double dt, struct reason *why);
 /* Brings the table method_block up to date, which has its size already. */
 void method_save(const struct method_instance *self, const struct dynamics *dynamics);
 /* The present method ends and another begins. */
-void method_switch(struct method_instance *self, const struct method *to, struct dynamics *dynamics);
+void method_switch(struct method_instance *self, const struct method *to,
+		   struct dynamics *dynamics);
 /* Destroys the state; the method stays. */
 void method_release(struct method_instance *self);
 
-extern const struct method method_free, method_soft_step, method_lcp, method_projection, method_reflection;
+extern const struct method method_free, method_soft_step, method_lcp, method_projection,
+	method_reflection;
 
 /* Another name of a method, from its source; it may choose a parameter's value as well. */
 struct method_alias {

@@ -10,7 +10,8 @@
 static enum status step(void *state, struct dynamics *dynamics, double dt, struct reason *why)
 {
 	UNUSED(state);
-	return velocity_step_make(dynamics, dt, (struct velocity_method){ .core = VELOCITY_PROJECTION }, why);
+	return velocity_step_make(dynamics, dt,
+				  (struct velocity_method){ .core = VELOCITY_PROJECTION }, why);
 }
 
 const struct method method_projection = {

@@ -21,7 +21,8 @@ static enum status step(void *state, struct dynamics *dynamics, double dt, struc
 
 const struct method method_reflection = {
 	.name = "reflection",
-	.summary = "generalized reflections: elastic impacts of many contacts at once; frictionless",
+	.summary =
+		"generalized reflections: elastic impacts of many contacts at once; frictionless",
 	.number = 5,
 	.motion = 2,
 	.attach = velocity_attach,

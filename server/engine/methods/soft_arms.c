@@ -40,7 +40,8 @@ LANES_INLINE void derive_tangents(struct soft_block *block, uint32_t first, stru
 	struct lanes3 ia2 = tensor_lanes(block->inertia_inv_a, first, a2);
 	struct lanes3 ib1 = tensor_lanes(block->inertia_inv_b, first, b1);
 	struct lanes3 ib2 = tensor_lanes(block->inertia_inv_b, first, b2);
-	lanes masses = lanes_load(&block->mass_inv_a, first) + lanes_load(&block->mass_inv_b, first);
+	lanes masses =
+		lanes_load(&block->mass_inv_a, first) + lanes_load(&block->mass_inv_b, first);
 	lanes k11 = masses + lanes3_dot(a1, ia1) + lanes3_dot(b1, ib1);
 	lanes k22 = masses + lanes3_dot(a2, ia2) + lanes3_dot(b2, ib2);
 	lanes k12 = lanes3_dot(a1, ia2) + lanes3_dot(b1, ib2);
@@ -60,8 +61,9 @@ LANES_INLINE void derive_twist(struct soft_block *block, uint32_t first, struct 
 	lanes_store(&block->twist_mass, first, lanes_inverse(k));
 }
 
-LANES_INLINE void derive_point(const struct soft_block *block, struct soft_point *point, uint32_t first,
-			       struct lanes3 normal, struct lanes3 arm_a, struct lanes3 arm_b)
+LANES_INLINE void derive_point(const struct soft_block *block, struct soft_point *point,
+			       uint32_t first, struct lanes3 normal, struct lanes3 arm_a,
+			       struct lanes3 arm_b)
 {
 	struct lanes3 j_a = lanes3_cross(arm_a, normal), j_b = lanes3_cross(arm_b, normal);
 	struct lanes3 spin_a = tensor_lanes(block->inertia_inv_a, first, j_a);
@@ -106,8 +108,10 @@ LANES_INLINE void derive_calm(struct soft_block *block, uint32_t first, const st
 	lanes_store(&block->calm, first, size * lanes_all(CALM * CALM));
 	lanes_store(&block->follows, first, lanes_select(moves_a & moves_b, one, zero));
 	/* Half of the turn is what a quaternion has. */
-	lanes_store(&block->sway_a, first, lanes_select(moves_a, stir->core_a * lanes_all(4), zero));
-	lanes_store(&block->sway_b, first, lanes_select(moves_b, stir->core_b * lanes_all(4), zero));
+	lanes_store(&block->sway_a, first,
+		    lanes_select(moves_a, stir->core_a * lanes_all(4), zero));
+	lanes_store(&block->sway_b, first,
+		    lanes_select(moves_b, stir->core_b * lanes_all(4), zero));
 }
 
 LANES_INLINE void derive_half(struct soft_block *block, uint32_t first)
@@ -125,8 +129,10 @@ LANES_INLINE void derive_half(struct soft_block *block, uint32_t first)
 		lanes_store(&point->lever, first, lanes_sqrt(lanes3_dot(lever, lever)));
 		lanes height_a = lanes3_dot(arm_a, normal), height_b = lanes3_dot(arm_b, normal);
 		lanes half = half_gap(point, first);
-		stir.core_a = lanes_max(stir.core_a, core_squared(arm_a, height_a, rounding_a + half));
-		stir.core_b = lanes_max(stir.core_b, core_squared(arm_b, -height_b, rounding_b + half));
+		stir.core_a =
+			lanes_max(stir.core_a, core_squared(arm_a, height_a, rounding_a + half));
+		stir.core_b =
+			lanes_max(stir.core_b, core_squared(arm_b, -height_b, rounding_b + half));
 		stir.arm_a = lanes_max(stir.arm_a, lanes3_dot(arm_a, arm_a));
 		lanes_store(&point->height_a, first, height_a);
 		lanes_store(&point->height_b, first, height_b);
@@ -152,7 +158,8 @@ struct way {
 	lanes scalar_a, scalar_b;
 };
 
-LANES_INLINE struct lanes3 gather_turns(const struct soft_body *bodies, const uint32_t *index, lanes *scalar)
+LANES_INLINE struct lanes3 gather_turns(const struct soft_body *bodies, const uint32_t *index,
+					lanes *scalar)
 {
 	lanes x = bodies[index[0]].turn, y = bodies[index[1]].turn;
 	lanes z = bodies[index[2]].turn, w = bodies[index[3]].turn;
@@ -210,8 +217,8 @@ LANES_INLINE bool measure_calm(struct soft_block *block, uint32_t first, const s
 		if (!balls)
 			turned = lanes3_dot(lanes3_load(&point->j_b, first), way->turn_b) -
 				 lanes3_dot(lanes3_load(&point->j_a, first), way->turn_a);
-		lanes_store(&point->gap, first, lanes_load(&point->separation, first) +
-							(along + (turned + turned)));
+		lanes_store(&point->gap, first,
+			    lanes_load(&point->separation, first) + (along + (turned + turned)));
 	}
 	return true;
 }
@@ -231,7 +238,8 @@ LANES_INLINE lanes share_of(const struct soft_block *block, uint32_t first)
 }
 
 /* As J stands at the step's start: an arm is n×J + h n. */
-LANES_INLINE void slide_init(const struct soft_block *block, struct soft_slide *slide, uint32_t first)
+LANES_INLINE void slide_init(const struct soft_block *block, struct soft_slide *slide,
+			     uint32_t first)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
 	lanes rounding_a = lanes_load(&block->rounding_a, first);
@@ -244,10 +252,12 @@ LANES_INLINE void slide_init(const struct soft_block *block, struct soft_slide *
 		lanes a = rounding_a + half, b = rounding_b + half;
 		struct lanes3 flat_a = lanes3_cross(normal, lanes3_load(&point->j_a, first));
 		struct lanes3 flat_b = lanes3_cross(normal, lanes3_load(&point->j_b, first));
-		lanes3_store(&slide->points[p].core_a, first,
-			     lanes3_mul_add(flat_a, normal, lanes_load(&point->height_a, first) - a));
-		lanes3_store(&slide->points[p].core_b, first,
-			     lanes3_mul_add(flat_b, normal, lanes_load(&point->height_b, first) + b));
+		lanes3_store(
+			&slide->points[p].core_a, first,
+			lanes3_mul_add(flat_a, normal, lanes_load(&point->height_a, first) - a));
+		lanes3_store(
+			&slide->points[p].core_b, first,
+			lanes3_mul_add(flat_b, normal, lanes_load(&point->height_b, first) + b));
 		lanes_store(&slide->points[p].round_a, first, a);
 		lanes_store(&slide->points[p].round_b, first, b);
 	}
@@ -268,8 +278,9 @@ struct between {
 	lanes gap, length;
 };
 
-LANES_INLINE struct between between_of(const struct soft_block *block, const struct soft_slide *slide,
-				       uint32_t p, uint32_t first, const struct way *way, bool balls)
+LANES_INLINE struct between between_of(const struct soft_block *block,
+				       const struct soft_slide *slide, uint32_t p, uint32_t first,
+				       const struct way *way, bool balls)
 {
 	struct between d = { 0 };
 	struct lanes3 normal = lanes3_load(&slide->normal, first);
@@ -301,7 +312,8 @@ LANES_INLINE struct lanes3 slide_frame(struct soft_block *block, const struct so
 	t = lanes3_mul_sub(t, normal, lanes3_dot(normal, t));
 	lanes square = lanes3_dot(t, t);
 	lanes_mask some = square > lanes_all(0);
-	t = lanes3_scale(t, lanes_select(some, one / lanes_sqrt(lanes_select(some, square, one)), one));
+	t = lanes3_scale(
+		t, lanes_select(some, one / lanes_sqrt(lanes_select(some, square, one)), one));
 	lanes3_store(&block->normal, first, normal);
 	lanes3_store(&block->tangent, first, t);
 	return normal;
@@ -320,7 +332,8 @@ LANES_INLINE void slide_slips(struct soft_block *block, uint32_t first, struct l
 	lanes_store(&block->spin_slip, first, lanes3_dot(normal, lanes3_sub(w_b, w_a)));
 }
 
-static void load_inertia(const struct soft_step *step, uint32_t number, struct lane8 to[6], uint32_t lane)
+static void load_inertia(const struct soft_step *step, uint32_t number, struct lane8 to[6],
+			 uint32_t lane)
 {
 	if (step->drives[number].spins)
 		for (uint32_t i = 0; i < 6; i++)
@@ -351,8 +364,10 @@ static void measure_sliding(const struct soft_step *step, struct soft_block *blo
 		lanes weight = lanes_load(&point->weight, first);
 		struct lanes3 tilt = lanes3_sub(normal, start);
 		struct lanes3 apart = lanes3_mul_sub(d.apart, tilt, round_a + round_b);
-		struct lanes3 arm_a = lanes3_add(lanes3_load(&slide->points[p].core_a, first), d.turned_a);
-		struct lanes3 arm_b = lanes3_add(lanes3_load(&slide->points[p].core_b, first), d.turned_b);
+		struct lanes3 arm_a =
+			lanes3_add(lanes3_load(&slide->points[p].core_a, first), d.turned_a);
+		struct lanes3 arm_b =
+			lanes3_add(lanes3_load(&slide->points[p].core_b, first), d.turned_b);
 		arm_a = lanes3_mul_add(lanes3_mul_add(arm_a, normal, round_a), apart, share);
 		arm_b = lanes3_mul_sub(lanes3_mul_sub(arm_b, normal, round_b), apart, rest);
 		centre_a = lanes3_mul_add(centre_a, arm_a, weight);
@@ -399,5 +414,6 @@ static void measure_piece(uint32_t from, uint32_t to, uint32_t worker, void *con
 
 void soft_measure(struct soft_step *self)
 {
-	parallel_run(self->dynamics->parallel, self->block_count, MEASURE_GRAIN, measure_piece, self);
+	parallel_run(self->dynamics->parallel, self->block_count, MEASURE_GRAIN, measure_piece,
+		     self);
 }

@@ -78,7 +78,8 @@ static void drive_init(const struct soft_step *self, struct soft_drive *drive, u
 	drive->keep = (float)linear.keep;
 	drive->spin_keep = (float)angular.keep;
 	drive->change = change_of(start->velocity.linear, start->acceleration.linear, linear);
-	drive->spin_change = change_of(start->velocity.angular, start->acceleration.angular, angular);
+	drive->spin_change =
+		change_of(start->velocity.angular, start->acceleration.angular, angular);
 	drive->mass_inv = (float)table->mass_inv[body];
 	/* What is even, or turns in a plane, is the same at any rotation. */
 	sym3 inertia_inv = sym3_load(table->inertia_inv[body]);
@@ -183,8 +184,8 @@ static void move_turn(const struct soft_step *self, uint32_t number)
 	sym3 inverse = sym3_load(inertia_inv_of(self, number));
 	quat start = self->dynamics->tables->body.rotation[self->rows[number - 1]];
 	take_momentum(self, number);
-	turn->rotation = integrate_turn(turn->rotation, inverse, turn->momentum,
-					self->dt / self->substeps);
+	turn->rotation =
+		integrate_turn(turn->rotation, inverse, turn->momentum, self->dt / self->substeps);
 	quat q = quat_mul(turn->rotation, quat_conjugate(start));
 	self->bodies[number].turn = (lanes){ (float)q.x, (float)q.y, (float)q.z, (float)q.w };
 	mat3 axes = mat3_from_quat(turn->rotation);
@@ -204,8 +205,8 @@ static void turns_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 		uint32_t body = self->rows[i - 1];
 		sym3 inertia = sym3_load(inertia_of(self, i));
 		quat q = table->rotation[body];
-		struct damped d = integrate_damped(table->angular_damping[body],
-						   self->dt / self->substeps);
+		struct damped d =
+			integrate_damped(table->angular_damping[body], self->dt / self->substeps);
 		vec3 torque = integrate_tensor_at(inertia, q, drive->start.acceleration.angular);
 		self->turns[i] = (struct soft_turn){
 			.momentum = integrate_tensor_at(inertia, q, drive->start.velocity.angular),
@@ -307,7 +308,8 @@ static void positions_piece(uint32_t first, uint32_t last, uint32_t worker, void
 
 void soft_integrate_velocities(struct soft_step *self)
 {
-	parallel_run(self->dynamics->parallel, self->body_count, BODY_GRAIN, velocities_piece, self);
+	parallel_run(self->dynamics->parallel, self->body_count, BODY_GRAIN, velocities_piece,
+		     self);
 }
 
 void soft_integrate_positions(struct soft_step *self)
@@ -346,7 +348,8 @@ static vec3 spin_carried(const struct soft_step *self, uint32_t number, quat rot
 	vec3 spin = vec3_scale(start->velocity.angular, d.keep);
 	spin = vec3_mul_add(spin, start->acceleration.angular, d.gain);
 	spin = vec3_add(spin, spin_added(self, number));
-	vec3 momentum = integrate_tensor_at(sym3_load(table->inertia[body]), table->rotation[body], spin);
+	vec3 momentum =
+		integrate_tensor_at(sym3_load(table->inertia[body]), table->rotation[body], spin);
 	return integrate_tensor_at(sym3_load(table->inertia_inv[body]), rotation, momentum);
 }
 
@@ -360,11 +363,13 @@ struct body_motion soft_motion(const struct soft_step *self, uint32_t number, do
 	vec3 way = vec3_mul_add(widen(soft->shift), start->velocity.linear, now);
 	struct body_motion motion = {
 		.centre = vec3_add(dynamics->bodies.items[body].centre, way),
-		.rotation = quat_mul(turn_widened(soft->turn), dynamics->tables->body.rotation[body]),
+		.rotation =
+			quat_mul(turn_widened(soft->turn), dynamics->tables->body.rotation[body]),
 		.velocity = vec3_add(start->velocity.linear, widen(soft->velocity)),
 		.angular_velocity = vec3_add(start->velocity.angular, widen(soft->spin)),
 	};
-	motion.rotation = drive->spins ? self->turns[number].rotation : quat_normalize(motion.rotation);
+	motion.rotation =
+		drive->spins ? self->turns[number].rotation : quat_normalize(motion.rotation);
 	return motion;
 }
 

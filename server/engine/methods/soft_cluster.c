@@ -81,8 +81,8 @@ struct cluster_work {
 	const struct step *step;
 	double dt;
 	struct soft_clusters *out;
-	uint32_t *members;  /* indexes of contacts, by group */
-	uint8_t *labels;    /* by member */
+	uint32_t *members;	      /* indexes of contacts, by group */
+	uint8_t *labels;	      /* by member */
 	struct candidate *candidates; /* room for each member's points */
 	struct group *groups;
 	uint32_t group_count;
@@ -115,7 +115,8 @@ static vec2 weigh(struct candidate *candidates, uint32_t count)
 		struct candidate *c = &candidates[i];
 		if (c->state != POINT_OPEN)
 			continue;
-		double farther = (c->key - nearest) / CLUSTER_FADE, near = 1 / (1 + farther * farther);
+		double farther = (c->key - nearest) / CLUSTER_FADE,
+		       near = 1 / (1 + farther * farther);
 		c->weight = c->load > 0 ? near * CLUSTER_MEMORY : near;
 		sum = vec2_mul_add(sum, c->at, near);
 		weights += near;
@@ -199,8 +200,8 @@ static uint32_t choose(struct candidate *candidates, uint32_t count, struct cand
 
 /* Leaves open, of what was not chosen, what is deeper than all that were, or carries a load at a
  * place of its own. */
-static bool open_deeper(struct candidate *candidates, uint32_t count, struct candidate *const *chosen,
-			uint32_t chosen_count)
+static bool open_deeper(struct candidate *candidates, uint32_t count,
+			struct candidate *const *chosen, uint32_t chosen_count)
 {
 	double deepest = __builtin_inf(), wide = 0;
 	for (uint32_t n = 0; n < chosen_count; n++) {
@@ -250,8 +251,9 @@ static void fill_cluster(const struct cluster_work *work, struct soft_cluster *t
 }
 
 /* What points that are no part of either manifold have stored. */
-static void hand_over(struct soft_cluster *clusters, uint32_t made, const struct candidate *candidates,
-		      uint32_t count, struct candidate *const *chosen, const uint32_t *chosen_counts)
+static void hand_over(struct soft_cluster *clusters, uint32_t made,
+		      const struct candidate *candidates, uint32_t count,
+		      struct candidate *const *chosen, const uint32_t *chosen_counts)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const struct candidate *c = &candidates[i];
@@ -280,8 +282,10 @@ static double parting(const struct body_table *body, const struct contact_state 
 		      const struct contact_point *point)
 {
 	uint32_t a = contact->body_a, b = contact->body_b;
-	vec3 at_a = vec3_add(body->velocity[a], vec3_cross(body->angular_velocity[a], point->arm_a));
-	vec3 at_b = vec3_add(body->velocity[b], vec3_cross(body->angular_velocity[b], point->arm_b));
+	vec3 at_a =
+		vec3_add(body->velocity[a], vec3_cross(body->angular_velocity[a], point->arm_a));
+	vec3 at_b =
+		vec3_add(body->velocity[b], vec3_cross(body->angular_velocity[b], point->arm_b));
 	return vec3_dot(contact->normal, vec3_sub(at_b, at_a));
 }
 
@@ -300,8 +304,8 @@ static bool is_still(const struct dynamics *dynamics, uint32_t a, uint32_t b, do
 }
 
 /* The points of a label's contacts. */
-static uint32_t gather_points(const struct cluster_work *work, const struct group *group, uint8_t label,
-			      vec3 normal)
+static uint32_t gather_points(const struct cluster_work *work, const struct group *group,
+			      uint8_t label, vec3 normal)
 {
 	const struct step *step = work->step;
 	const struct body_table *body = &step->dynamics->tables->body;
@@ -320,7 +324,8 @@ static uint32_t gather_points(const struct cluster_work *work, const struct grou
 		work->out->taken[index] = 1;
 		for (uint32_t p = 0; p < contact->point_count; p++) {
 			const struct contact_point *point = &contact->points[p];
-			double way = still ? 0 : scalar_min(parting(body, contact, point) * work->dt, 0);
+			double way =
+				still ? 0 : scalar_min(parting(body, contact, point) * work->dt, 0);
 			out[count++] = (struct candidate){ .at = { vec3_dot(right, point->arm_a),
 								   vec3_dot(up, point->arm_a) },
 							   .key = point->separation + way,
@@ -375,10 +380,12 @@ static void name_teller(struct soft_cluster *cluster, const struct soft_cluster 
 }
 
 /* Makes a label's one or two manifolds; returns how many. */
-static uint32_t make_clusters(const struct cluster_work *work, const struct group *group, uint8_t label,
-			      uint32_t contacts, vec3 normal, struct soft_cluster *to)
+static uint32_t make_clusters(const struct cluster_work *work, const struct group *group,
+			      uint8_t label, uint32_t contacts, vec3 normal,
+			      struct soft_cluster *to)
 {
-	struct candidate *candidates = &work->candidates[(size_t)MANIFOLD_POINTS_MAX * group->first];
+	struct candidate *candidates =
+		&work->candidates[(size_t)MANIFOLD_POINTS_MAX * group->first];
 	struct candidate *chosen[2 * MANIFOLD_POINTS_MAX];
 	uint32_t count = gather_points(work, group, label, normal), made = 1;
 	uint32_t counts[2] = { choose(candidates, count, chosen), 0 };
@@ -418,8 +425,9 @@ static void cluster_group(const struct cluster_work *work, struct group *group)
 	}
 	for (uint32_t k = 0; k < lead_count; k++)
 		if (counts[k] > 1)
-			group->clusters += make_clusters(work, group, (uint8_t)k, counts[k], leads[k],
-							 &work->out->items[group->slot + group->clusters]);
+			group->clusters +=
+				make_clusters(work, group, (uint8_t)k, counts[k], leads[k],
+					      &work->out->items[group->slot + group->clusters]);
 }
 
 static void group_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -432,12 +440,14 @@ static void group_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 
 static bool moves(const struct step *step, uint32_t body)
 {
-	return step->dynamics->tables->body.status[body] == BODY_DYNAMIC && step_takes_part(step, body);
+	return step->dynamics->tables->body.status[body] == BODY_DYNAMIC &&
+	       step_takes_part(step, body);
 }
 
 /* Contacts that may have others beside them, with their bodies as keys, in order of rows; *sorted: so
  * the keys are already, as those of one large pair. */
-static uint32_t gather_members(const struct step *step, uint64_t *keys, uint32_t *members, bool *sorted)
+static uint32_t gather_members(const struct step *step, uint64_t *keys, uint32_t *members,
+			       bool *sorted)
 {
 	const struct body_cache *bodies = step->dynamics->bodies.items;
 	uint32_t count = 0;
@@ -494,7 +504,8 @@ void soft_clusters_make(struct soft_clusters *self, const struct step *step, dou
 		return;
 	}
 	work.labels = ARENA_ARRAY(scratch, uint8_t, count);
-	work.candidates = ARENA_ARRAY(scratch, struct candidate, (uint64_t)count * MANIFOLD_POINTS_MAX);
+	work.candidates =
+		ARENA_ARRAY(scratch, struct candidate, (uint64_t)count * MANIFOLD_POINTS_MAX);
 	self->items = ARENA_ARRAY(scratch, struct soft_cluster, count / 2);
 	self->order = ARENA_ARRAY(scratch, uint32_t, count / 2);
 	self->taken = arena_push_zero(scratch, contacts);

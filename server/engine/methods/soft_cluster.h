@@ -22,7 +22,7 @@ struct soft_cluster {
 	struct contact_state state; /* bodies and pieces of the first contact, normal, points */
 	uint32_t contact[MANIFOLD_POINTS_MAX]; /* whose point it is */
 	uint8_t point[MANIFOLD_POINTS_MAX];    /* and which of its */
-	uint32_t teller; /* contact in whose row its friction stands */
+	uint32_t teller;		       /* contact in whose row its friction stands */
 	double normal_impulse[MANIFOLD_POINTS_MAX], friction_impulse[3];
 	double multiplier[3 * MANIFOLD_POINTS_MAX]; /* warm start, then what the step leaves */
 };
@@ -62,18 +62,19 @@ static inline const struct contact_state *soft_manifold(const struct soft_cluste
 	return i < self->plain ? &step->contacts.items[i] : &soft_cluster_of(self, i)->state;
 }
 /* What it begins with. */
-static inline const double *soft_multipliers(const struct soft_clusters *self, const struct step *step,
-					     uint32_t i)
+static inline const double *soft_multipliers(const struct soft_clusters *self,
+					     const struct step *step, uint32_t i)
 {
-	return i < self->plain ? step_multipliers(step, &step->contacts, i) :
-				 soft_cluster_of(self, i)->multiplier;
+	return i < self->plain ? step_multipliers(step, &step->contacts, i)
+			       : soft_cluster_of(self, i)->multiplier;
 }
 static inline struct soft_impulses soft_impulses_of(const struct soft_clusters *self,
 						    const struct step *step, uint32_t i)
 {
 	if (i >= self->plain) {
 		struct soft_cluster *to = soft_cluster_of(self, i);
-		return (struct soft_impulses){ to->normal_impulse, to->friction_impulse, to->multiplier };
+		return (struct soft_impulses){ to->normal_impulse, to->friction_impulse,
+					       to->multiplier };
 	}
 	struct contact_table *table = &step->dynamics->tables->contact;
 	uint32_t row = step->contacts.items[i].row;

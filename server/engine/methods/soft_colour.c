@@ -68,11 +68,12 @@ static void colour_round(struct soft_step *self, struct colouring *c, uint32_t r
 			c->waiting[left++] = index;
 			continue;
 		}
-		uint32_t bit = dynamic_a && dynamic_b ? (uint32_t)__builtin_ctzll(free) :
-							63 - (uint32_t)__builtin_clzll(free);
+		uint32_t bit = dynamic_a && dynamic_b ? (uint32_t)__builtin_ctzll(free)
+						      : 63 - (uint32_t)__builtin_clzll(free);
 		c->taken[a] |= UINT64_C(1) << bit;
 		c->taken[b] |= UINT64_C(1) << bit;
-		uint32_t group = (round * COLOUR_BITS + bit + 1) * COLOUR_CLASSES + class_of(contact);
+		uint32_t group =
+			(round * COLOUR_BITS + bit + 1) * COLOUR_CLASSES + class_of(contact);
 		c->group[index] = (uint16_t)group;
 		c->counts[group]++;
 	}

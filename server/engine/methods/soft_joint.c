@@ -200,8 +200,8 @@ static void solve_extra(const struct soft_pass *pass, struct soft_joint *joint,
 		break;
 	}
 	set_impulse(pass, joint, extra, impulse);
-	extra->inside = extra->part != JOINT_PULL && impulse > extra->lower &&
-			impulse < extra->upper;
+	extra->inside =
+		extra->part != JOINT_PULL && impulse > extra->lower && impulse < extra->upper;
 }
 
 /* All but what is solved together: there springs, and what its axis has no room for. */
@@ -232,11 +232,11 @@ static struct soft_pass pass_of(struct soft_step *self, bool biased)
 {
 	struct soft_joints *joints = &self->joints;
 	struct soft_pass pass = { .joints = joints,
-			     .mass_scale = 1,
-			     .h_inv = self->substeps / self->dt,
-			     .push_speed = (double)self->push_speed,
-			     .servo_rate = joints->bias_rate,
-			     .biased = biased };
+				  .mass_scale = 1,
+				  .h_inv = self->substeps / self->dt,
+				  .push_speed = (double)self->push_speed,
+				  .servo_rate = joints->bias_rate,
+				  .biased = biased };
 	if (biased) {
 		pass.bias_rate = joints->bias_rate;
 		pass.mass_scale = joints->mass_scale;

@@ -33,37 +33,37 @@ struct soft_row {
 
 /* What of a joint is not locked: a limit, spring, motor or friction. */
 struct soft_extra {
-	struct soft_row row;  /* J */
-	struct soft_row push; /* with what the locked rows answer */
+	struct soft_row row;	       /* J */
+	struct soft_row push;	       /* with what the locked rows answer */
 	double answer[SOFT_LOCKS_MAX]; /* of these, as it acts: −K⁻¹ J_L M⁻¹ Jᵀ */
-	double mass;	  /* kg or kg m², along it with the locked rows held; 0: nothing moves it */
-	double felt;	  /* the same, with what hangs on its bodies, as it last was a member */
-	double gap;	  /* m or rad, now */
-	double held;	  /* gap as the sub-step began */
-	double wanted;	  /* m/s or rad/s: of a motor; what a limit gives back */
-	double aim;	  /* the same, of a pass over groups */
-	double stiff, damp; /* N s/m, N s: over a sub-step, of a spring */
-	double lower, upper; /* N s, N m s: of a sub-step */
+	double mass;   /* kg or kg m², along it with the locked rows held; 0: nothing moves it */
+	double felt;   /* the same, with what hangs on its bodies, as it last was a member */
+	double gap;    /* m or rad, now */
+	double held;   /* gap as the sub-step began */
+	double wanted; /* m/s or rad/s: of a motor; what a limit gives back */
+	double aim;    /* the same, of a pass over groups */
+	double stiff, damp;    /* N s/m, N s: over a sub-step, of a spring */
+	double lower, upper;   /* N s, N m s: of a sub-step */
 	double impulse, total; /* N s, N m s: of this sub-step; over the step */
-	double approach;  /* m/s, rad/s, as the step began */
+	double approach;       /* m/s, rad/s, as the step began */
 	double restitution;
-	uint8_t part;	  /* enum joint_part */
-	bool follows;	  /* a motor that holds a position */
-	bool struck;	  /* a limit that has carried an impulse */
-	bool inside;	  /* it acts within its bounds */
-	bool member;	  /* and is solved together with the locked rows */
+	uint8_t part; /* enum joint_part */
+	bool follows; /* a motor that holds a position */
+	bool struck;  /* a limit that has carried an impulse */
+	bool inside;  /* it acts within its bounds */
+	bool member;  /* and is solved together with the locked rows */
 };
 
 struct soft_joint {
-	uint32_t a, b; /* held bodies */
+	uint32_t a, b;				    /* held bodies */
 	uint8_t lock_count, extra_count, row_count; /* the last is the sum of the two */
-	uint8_t count;	/* of rows solved together: the locked ones, then the members */
-	bool loose;	/* of no group: solved alone */
-	bool child_b;	/* in a tree b is below, else a */
-	bool moves_parent; /* and the body above moves */
-	bool placed;	/* while groups are planned: in the order */
-	uint32_t core_place; /* SOFT_NO_PLACE where it is not of a core */
-	bool acted;	/* some impulse was not 0 */
+	uint8_t count;		/* of rows solved together: the locked ones, then the members */
+	bool loose;		/* of no group: solved alone */
+	bool child_b;		/* in a tree b is below, else a */
+	bool moves_parent;	/* and the body above moves */
+	bool placed;		/* while groups are planned: in the order */
+	uint32_t core_place;	/* SOFT_NO_PLACE where it is not of a core */
+	bool acted;		/* some impulse was not 0 */
 	struct soft_row *locks; /* and members */
 	struct soft_extra *extras;
 	uint8_t member[SOFT_LOCKS_MAX]; /* of a row that is one: which extra */
@@ -107,16 +107,18 @@ struct soft_core {
 	uint32_t *rows;	 /* and which place each is of, ascending */
 	struct soft_couple *couples;
 	uint32_t couple_count;
-	double *own, *impulses; /* by place: SOFT_LOCKS_MAX numbers; the diagonal of A_ii; λ set aside */
-	double *diagonal; /* by place: what is left of A_ii, the rows of its lower half */
-	double *blocks;	  /* SOFT_LOCKS_MAX² numbers each, row by row */
-	bool strained;	  /* in this step some impulse had to be limited */
+	double *own,
+		*impulses; /* by place: SOFT_LOCKS_MAX numbers; the diagonal of A_ii; λ set aside */
+	double *diagonal;  /* by place: what is left of A_ii, the rows of its lower half */
+	double *blocks;	   /* SOFT_LOCKS_MAX² numbers each, row by row */
+	bool strained;	   /* in this step some impulse had to be limited */
 };
 
 /* Joints with locked rows between bodies that move, all that hang together. */
 struct soft_group {
 	uint32_t body_first, body_last; /* of the forest's bodies */
-	uint32_t first, core_first, last; /* of the order: trees from the leaves on, then the core */
+	uint32_t first, core_first,
+		last; /* of the order: trees from the leaves on, then the core */
 	struct soft_core core;
 };
 
@@ -138,7 +140,7 @@ struct soft_joints {
 	uint32_t *held_of;	     /* by slot; 0 of what no joint holds */
 	uint32_t held_count;
 	struct soft_forest forest;
-	bool driven; /* some motor's target has to be asked for */
+	bool driven;				     /* some motor's target has to be asked for */
 	double bias_rate, mass_scale, impulse_scale; /* softness */
 };
 
@@ -170,7 +172,7 @@ static inline void soft_joint_unfactor(const struct soft_joint *joint, uint32_t 
 /* W v, v as six numbers: along, then about. */
 static inline void soft_respond(const double *w, const struct spatial *v, double out[6])
 {
-	const double x[6] = { v->linear.x, v->linear.y, v->linear.z,
+	const double x[6] = { v->linear.x,  v->linear.y,  v->linear.z,
 			      v->angular.x, v->angular.y, v->angular.z };
 	for (uint32_t i = 0; i < 6; i++) {
 		const double *row = &w[6 * i];

@@ -100,9 +100,9 @@ static bool make_room(struct plan *plan, struct arena *scratch, uint64_t entries
 	core->first = ARENA_ARRAY(scratch, uint32_t, count + 1);
 	core->rows = ARENA_ARRAY(scratch, uint32_t, (PRODUCTS_MAX + 1) * count);
 	core->couples = ARENA_ARRAY(scratch, struct soft_couple, entries / 2);
-	core->diagonal = ARENA_ARRAY(scratch, double, DIAGONAL * count);
-	core->own = ARENA_ARRAY(scratch, double, SOFT_LOCKS_MAX * count);
-	core->impulses = ARENA_ARRAY(scratch, double, SOFT_LOCKS_MAX * count);
+	core->diagonal = ARENA_ARRAY(scratch, double, DIAGONAL *count);
+	core->own = ARENA_ARRAY(scratch, double, SOFT_LOCKS_MAX *count);
+	core->impulses = ARENA_ARRAY(scratch, double, SOFT_LOCKS_MAX *count);
 	return plan->start != NULL && plan->near != NULL && plan->sequence != NULL &&
 	       plan->seen != NULL && plan->heads != NULL && plan->next != NULL &&
 	       plan->list != NULL && core->first != NULL && core->rows != NULL &&
@@ -230,9 +230,9 @@ static void find_couples(struct plan *plan)
 		while (next_of(joints, held, &k, &column))
 			for (uint32_t m = 0; next_of(joints, held, &m, &row);)
 				if (row > column)
-					core->couples[core->couple_count++] = (struct soft_couple){
-						column, row, held, block_of(core, column, row)
-					};
+					core->couples[core->couple_count++] =
+						(struct soft_couple){ column, row, held,
+								      block_of(core, column, row) };
 	}
 }
 
@@ -370,7 +370,8 @@ static inline void take_product(double *out, const double *b, uint32_t b_count, 
 }
 
 /* What a column does to those of its rows. */
-static void eliminate(const struct soft_joints *joints, const struct soft_group *group, uint32_t column)
+static void eliminate(const struct soft_joints *joints, const struct soft_group *group,
+		      uint32_t column)
 {
 	const struct soft_core *core = &group->core;
 	const struct soft_joint *pivot = at_place(joints, group, column);
@@ -411,7 +412,8 @@ void soft_core_factor(struct soft_joints *joints, const struct soft_group *group
 	put_blocks(joints, group);
 	for (uint32_t i = 0; i < count; i++) {
 		struct soft_joint *joint = at_place(joints, group, i);
-		soft_joint_factor(joints, joint, &core->diagonal[(size_t)DIAGONAL * i], joint->count);
+		soft_joint_factor(joints, joint, &core->diagonal[(size_t)DIAGONAL * i],
+				  joint->count);
 		eliminate(joints, group, i);
 	}
 }
@@ -464,11 +466,13 @@ static double strain_of(const struct soft_pass *pass, const struct soft_joint *j
 			couple = vec3_mul_add(couple, on->angular, joint->change[i]);
 	}
 	return (vec3_length(force) * joint->force_strain +
-		vec3_length(couple) * joint->couple_strain) / pass->h_inv;
+		vec3_length(couple) * joint->couple_strain) /
+	       pass->h_inv;
 }
 
 /* The greatest strain and its place. */
-static double worst_strain(const struct soft_pass *pass, const struct soft_group *group, uint32_t *place)
+static double worst_strain(const struct soft_pass *pass, const struct soft_group *group,
+			   uint32_t *place)
 {
 	double worst = 0;
 	*place = 0;
@@ -484,7 +488,8 @@ static double worst_strain(const struct soft_pass *pass, const struct soft_group
 
 /* Takes so much of what the softness carries out of λ that the strain there is STRAIN_MAX, or all. False,
  * and λ stays, if it carries next to nothing: then the load is real. */
-static bool give_way(const struct soft_pass *pass, struct soft_group *group, double strain, uint32_t place)
+static bool give_way(const struct soft_pass *pass, struct soft_group *group, double strain,
+		     uint32_t place)
 {
 	struct soft_joints *joints = pass->joints;
 	struct soft_core *core = &group->core;

@@ -103,8 +103,8 @@ static uint32_t hold(struct soft_step *self, uint32_t slot)
 		drive->bound = true;
 		drive->spins |= drive->start.uneven && turn > TURN_SMALL;
 		joints->held_of[slot] = joints->held_count;
-		joints->held[joints->held_count++] = (struct soft_held){
-			.number = slot + 1, .moves = drive->dynamic };
+		joints->held[joints->held_count++] =
+			(struct soft_held){ .number = slot + 1, .moves = drive->dynamic };
 	}
 	return joints->held_of[slot];
 }
@@ -294,10 +294,10 @@ static void derive_extra(const struct soft_joints *joints, const struct soft_joi
 	for (uint32_t i = 0; i < joint->lock_count; i++) {
 		along -= coupled[i] * extra->answer[i];
 		extra->answer[i] = -extra->answer[i];
-		extra->push.on_a = spatial_mul_add(extra->push.on_a, joint->locks[i].on_a,
-						   extra->answer[i]);
-		extra->push.on_b = spatial_mul_add(extra->push.on_b, joint->locks[i].on_b,
-						   extra->answer[i]);
+		extra->push.on_a =
+			spatial_mul_add(extra->push.on_a, joint->locks[i].on_a, extra->answer[i]);
+		extra->push.on_b =
+			spatial_mul_add(extra->push.on_b, joint->locks[i].on_b, extra->answer[i]);
 	}
 	bool moves = along > PIVOT_MIN * reach_of(joints, joint, &extra->row);
 	extra->mass = moves ? 1 / along : 0;
@@ -385,8 +385,9 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 	struct constraint_row rows[JOINT_ROWS_MAX];
 	struct row_block blocks[BLOCKS_MAX];
 	struct row_part parts[2 * JOINT_ROWS_MAX];
-	struct row_list list = { rows, blocks, parts, 0, 0, 0,
-				 JOINT_ROWS_MAX, BLOCKS_MAX, 2 * JOINT_ROWS_MAX };
+	struct row_list list = {
+		rows, blocks, parts, 0, 0, 0, JOINT_ROWS_MAX, BLOCKS_MAX, 2 * JOINT_ROWS_MAX
+	};
 	const struct body_motion *a = joint->a == NO_HELD ? NULL : &joints->motions[joint->a];
 	const struct body_motion *b = joint->b == NO_HELD ? NULL : &joints->motions[joint->b];
 	double h = self->dt / self->substeps;

@@ -42,7 +42,8 @@ struct softness {
 
 struct prepare {
 	struct soft_step *step;
-	struct softness dynamic, fixed; /* between two bodies that move; against one that does not */
+	struct softness dynamic,
+		fixed; /* between two bodies that move; against one that does not */
 };
 
 static struct softness softness_of(double hertz, double damping, double h)
@@ -158,12 +159,14 @@ static void write_friction(struct lane_work *w, const double *weights, const dou
 	put3(&block->arm_b, lane, arm_b);
 	vec3 slip = relative_velocity(w, arm_a, arm_b);
 	vec3 spin = vec3_sub(w->b->start.velocity.angular, w->a->start.velocity.angular);
-	double slip1 = vec3_dot(slip, t1), slip2 = vec3_dot(slip, t2), twist = vec3_dot(spin, normal);
+	double slip1 = vec3_dot(slip, t1), slip2 = vec3_dot(slip, t2),
+	       twist = vec3_dot(spin, normal);
 	block->slip[0].at[lane] = (float)slip1;
 	block->slip[1].at[lane] = (float)slip2;
 	block->spin_slip.at[lane] = (float)twist;
-	w->slips = slip1 * slip1 + slip2 * slip2 + twist * twist * reach_squared(w->contact, arm_a) >
-		    SLIDE_MIN * SLIDE_MIN;
+	w->slips =
+		slip1 * slip1 + slip2 * slip2 + twist * twist * reach_squared(w->contact, arm_a) >
+		SLIDE_MIN * SLIDE_MIN;
 	vec3 warm = mat3_mul_vec(dynamics->bodies.items[w->contact->body_a].rotation,
 				 vec3_make(multiplier[1], multiplier[2], multiplier[4]));
 	block->tangent_impulse[0].at[lane] = (float)vec3_dot(warm, t1);
@@ -211,7 +214,8 @@ static void write_rounding(const struct lane_work *w)
 	w->block->rounding_b.at[w->lane] = (float)rounding_b;
 	w->block->bend.at[w->lane] = 0;
 	/* Of balls that are in each other to their centres the normal is anybody's guess. */
-	double touching = rounding_a + rounding_b, apart = touching + w->contact->points[0].separation;
+	double touching = rounding_a + rounding_b,
+	       apart = touching + w->contact->points[0].separation;
 	if (a->kind == SHAPE_SPHERE && b->kind == SHAPE_SPHERE && apart > 0.5 * touching)
 		w->block->bend.at[w->lane] = (float)(1 / apart);
 }

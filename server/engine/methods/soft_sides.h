@@ -12,12 +12,13 @@ LANES_INLINE struct lanes3 gather(const lanes *a, const lanes *b, const lanes *c
 }
 
 /* A member of four soft bodies or drives, by their numbers. */
-#define GATHER(from, index, member)                                                 \
-	gather(&(from)[(index)[0]].member, &(from)[(index)[1]].member,              \
-	       &(from)[(index)[2]].member, &(from)[(index)[3]].member)
+#define GATHER(from, index, member)                                                                \
+	gather(&(from)[(index)[0]].member, &(from)[(index)[1]].member, &(from)[(index)[2]].member, \
+	       &(from)[(index)[3]].member)
 
 /* T v, lane by lane. */
-LANES_INLINE struct lanes3 tensor_lanes(const struct lane8 tensor[6], uint32_t first, struct lanes3 v)
+LANES_INLINE struct lanes3 tensor_lanes(const struct lane8 tensor[6], uint32_t first,
+					struct lanes3 v)
 {
 	lanes xx = lanes_load(&tensor[0], first), yy = lanes_load(&tensor[1], first);
 	lanes zz = lanes_load(&tensor[2], first), xy = lanes_load(&tensor[3], first);

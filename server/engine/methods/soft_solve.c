@@ -29,8 +29,8 @@ struct sides {
 	struct lanes3 v_a, w_a, v_b, w_b;
 };
 
-LANES_INLINE struct sides sides_gather(const struct soft_body *bodies, const struct soft_block *block,
-					uint32_t first)
+LANES_INLINE struct sides sides_gather(const struct soft_body *bodies,
+				       const struct soft_block *block, uint32_t first)
 {
 	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
 	return (struct sides){ GATHER(bodies, a, velocity), GATHER(bodies, a, spin),
@@ -38,7 +38,7 @@ LANES_INLINE struct sides sides_gather(const struct soft_body *bodies, const str
 }
 
 LANES_INLINE void scatter(struct soft_body *bodies, const uint32_t *index, uint32_t writes,
-			   struct lanes3 v, struct lanes3 w)
+			  struct lanes3 v, struct lanes3 w)
 {
 	lanes v3 = lanes_all(0), w3 = lanes_all(0);
 	lanes_transpose(&v.x, &v.y, &v.z, &v3);
@@ -53,7 +53,7 @@ LANES_INLINE void scatter(struct soft_body *bodies, const uint32_t *index, uint3
 }
 
 LANES_INLINE void sides_scatter(struct soft_body *bodies, const struct soft_block *block,
-				 uint32_t first, uint32_t only, const struct sides *s)
+				uint32_t first, uint32_t only, const struct sides *s)
 {
 	scatter(bodies, &block->body_a[first], (uint32_t)block->writes_a >> first & only, s->v_a,
 		s->w_a);
@@ -69,8 +69,9 @@ struct solve {
 };
 
 /* λ n at a point of both bodies. */
-LANES_INLINE void push(struct sides *s, const struct soft_block *block, const struct soft_point *point,
-			uint32_t first, struct lanes3 normal, lanes impulse)
+LANES_INLINE void push(struct sides *s, const struct soft_block *block,
+		       const struct soft_point *point, uint32_t first, struct lanes3 normal,
+		       lanes impulse)
 {
 	lanes m_a = lanes_load(&block->mass_inv_a, first);
 	lanes m_b = lanes_load(&block->mass_inv_b, first);
@@ -81,22 +82,22 @@ LANES_INLINE void push(struct sides *s, const struct soft_block *block, const st
 }
 
 /* Of what has become of the velocities; `approach` is what there was at the start. */
-LANES_INLINE lanes normal_change(const struct sides *s, const struct soft_point *point, uint32_t first,
-				  struct lanes3 normal)
+LANES_INLINE lanes normal_change(const struct sides *s, const struct soft_point *point,
+				 uint32_t first, struct lanes3 normal)
 {
 	return lanes3_dot(normal, lanes3_sub(s->v_b, s->v_a)) +
 	       (lanes3_dot(lanes3_load(&point->j_b, first), s->w_b) -
 		lanes3_dot(lanes3_load(&point->j_a, first), s->w_a));
 }
 
-LANES_INLINE lanes normal_speed(const struct sides *s, const struct soft_point *point, uint32_t first,
-				 struct lanes3 normal)
+LANES_INLINE lanes normal_speed(const struct sides *s, const struct soft_point *point,
+				uint32_t first, struct lanes3 normal)
 {
 	return lanes_load(&point->approach, first) + normal_change(s, point, first, normal);
 }
 
-LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block *block, uint32_t first,
-				 struct sides *s, bool biased, lanes_mask only)
+LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block *block,
+				uint32_t first, struct sides *s, bool biased, lanes_mask only)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
 	lanes zero = lanes_all(0), one = lanes_all(1);
@@ -119,7 +120,8 @@ LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block 
 		}
 		lanes speed = normal_speed(s, point, first, normal) + bias;
 		lanes before = lanes_load(&point->impulse, first);
-		lanes after = before - (lanes_load(&point->mass, first) * hard * speed + kept * before);
+		lanes after =
+			before - (lanes_load(&point->mass, first) * hard * speed + kept * before);
 		after = lanes_select(only, lanes_max(after, zero), before);
 		lanes_store(&point->impulse, first, after);
 		most = lanes_max(most, after);
@@ -134,26 +136,27 @@ LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block 
 
 /* An impulse in the tangent plane at the friction centre. */
 LANES_INLINE void rub(struct sides *s, const struct soft_block *block, uint32_t first,
-		       struct lanes3 impulse)
+		      struct lanes3 impulse)
 {
 	struct lanes3 arm_a = lanes3_load(&block->arm_a, first);
 	struct lanes3 arm_b = lanes3_load(&block->arm_b, first);
 	s->v_a = lanes3_mul_sub(s->v_a, impulse, lanes_load(&block->mass_inv_a, first));
 	s->v_b = lanes3_mul_add(s->v_b, impulse, lanes_load(&block->mass_inv_b, first));
-	s->w_a = lanes3_sub(s->w_a, tensor_lanes(block->inertia_inv_a, first,
-						 lanes3_cross(arm_a, impulse)));
-	s->w_b = lanes3_add(s->w_b, tensor_lanes(block->inertia_inv_b, first,
-						 lanes3_cross(arm_b, impulse)));
+	s->w_a = lanes3_sub(
+		s->w_a, tensor_lanes(block->inertia_inv_a, first, lanes3_cross(arm_a, impulse)));
+	s->w_b = lanes3_add(
+		s->w_b, tensor_lanes(block->inertia_inv_b, first, lanes3_cross(arm_b, impulse)));
 }
 
-LANES_INLINE void twist(struct sides *s, const struct soft_block *block, uint32_t first, lanes impulse)
+LANES_INLINE void twist(struct sides *s, const struct soft_block *block, uint32_t first,
+			lanes impulse)
 {
 	s->w_a = lanes3_mul_sub(s->w_a, lanes3_load(&block->twist_a, first), impulse);
 	s->w_b = lanes3_mul_add(s->w_b, lanes3_load(&block->twist_b, first), impulse);
 }
 
 LANES_INLINE void solve_twist(struct soft_block *block, uint32_t first, struct sides *s,
-			       struct lanes3 normal, lanes moment, lanes_mask only)
+			      struct lanes3 normal, lanes moment, lanes_mask only)
 {
 	lanes speed = lanes_load(&block->spin_slip, first) +
 		      lanes3_dot(normal, lanes3_sub(s->w_b, s->w_a));
@@ -167,7 +170,7 @@ LANES_INLINE void solve_twist(struct soft_block *block, uint32_t first, struct s
 }
 
 LANES_INLINE void solve_tangents(struct soft_block *block, uint32_t first, struct sides *s,
-				  struct lanes3 normal, lanes load, lanes_mask only)
+				 struct lanes3 normal, lanes load, lanes_mask only)
 {
 	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
 	struct lanes3 at_a = lanes3_cross(s->w_a, lanes3_load(&block->arm_a, first));
@@ -185,23 +188,24 @@ LANES_INLINE void solve_tangents(struct soft_block *block, uint32_t first, struc
 	lanes most = lanes_load(&block->friction, first) * load, one = lanes_all(1);
 	lanes squared = after1 * after1 + after2 * after2;
 	lanes_mask slides = squared > most * most;
-	lanes scale = lanes_select(slides, most / lanes_sqrt(lanes_select(slides, squared, one)), one);
+	lanes scale =
+		lanes_select(slides, most / lanes_sqrt(lanes_select(slides, squared, one)), one);
 	after1 = lanes_select(only, after1 * scale, before1);
 	after2 = lanes_select(only, after2 * scale, before2);
 	lanes_store(&block->tangent_impulse[0], first, after1);
 	lanes_store(&block->tangent_impulse[1], first, after2);
 	lanes zero = lanes_all(0);
-	lanes_store(&block->tangent_total[0], first, lanes_load(&block->tangent_total[0], first) +
-							     lanes_select(only, after1, zero));
-	lanes_store(&block->tangent_total[1], first, lanes_load(&block->tangent_total[1], first) +
-							     lanes_select(only, after2, zero));
-	struct lanes3 impulse = lanes3_mul_add(lanes3_scale(t1, after1 - before1), t2,
-					       after2 - before2);
+	lanes_store(&block->tangent_total[0], first,
+		    lanes_load(&block->tangent_total[0], first) + lanes_select(only, after1, zero));
+	lanes_store(&block->tangent_total[1], first,
+		    lanes_load(&block->tangent_total[1], first) + lanes_select(only, after2, zero));
+	struct lanes3 impulse =
+		lanes3_mul_add(lanes3_scale(t1, after1 - before1), t2, after2 - before2);
 	rub(s, block, first, impulse);
 }
 
 LANES_INLINE void solve_friction(struct soft_block *block, uint32_t first, struct sides *s,
-				  lanes_mask only)
+				 lanes_mask only)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
 	lanes load = lanes_all(0), moment = lanes_all(0);
@@ -219,7 +223,7 @@ LANES_INLINE void solve_friction(struct soft_block *block, uint32_t first, struc
 /* What each pass does with four lanes of a block; `only` masks the lanes that count. */
 
 LANES_INLINE void half_warm(const struct soft_step *step, struct soft_block *block, uint32_t first,
-			     struct sides *s, lanes_mask only)
+			    struct sides *s, lanes_mask only)
 {
 	UNUSED(step);
 	lanes zero = lanes_all(0);
@@ -239,20 +243,20 @@ LANES_INLINE void half_warm(const struct soft_step *step, struct soft_block *blo
 }
 
 LANES_INLINE void half_solve(const struct soft_step *step, struct soft_block *block, uint32_t first,
-			      struct sides *s, lanes_mask only)
+			     struct sides *s, lanes_mask only)
 {
 	solve_normals(step, block, first, s, true, only);
 }
 
 LANES_INLINE void half_relax(const struct soft_step *step, struct soft_block *block, uint32_t first,
-			      struct sides *s, lanes_mask only)
+			     struct sides *s, lanes_mask only)
 {
 	solve_normals(step, block, first, s, false, only);
 	solve_friction(block, first, s, only);
 }
 
-LANES_INLINE void half_bounce(const struct soft_step *step, struct soft_block *block, uint32_t first,
-			       struct sides *s, lanes_mask only)
+LANES_INLINE void half_bounce(const struct soft_step *step, struct soft_block *block,
+			      uint32_t first, struct sides *s, lanes_mask only)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
 	lanes zero = lanes_all(0), least = lanes_all(-step->restitution_speed);
@@ -300,35 +304,34 @@ static void residual_piece(uint32_t from, uint32_t to, uint32_t worker, void *co
 }
 
 /* Each half gathered, passed over, scattered. */
-#define PASS_BLOCK(half)                                                                       \
-	static void half##_block(const struct soft_step *step, struct soft_block *block)       \
-	{                                                                                      \
-		const lanes_mask all = { -1, -1, -1, -1 };                                     \
-		for (uint32_t first = 0; first < BLOCK_LANES; first += LANES_WIDTH) {          \
-			struct sides s = sides_gather(step->bodies, block, first);             \
-			half(step, block, first, &s, all);                                     \
-			sides_scatter(step->bodies, block, first, 0xf, &s);                    \
-		}                                                                              \
-	}                                                                                      \
-	static void half##_serial(const struct soft_step *step, struct soft_block *block)      \
-	{                                                                                      \
-		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {                          \
-			uint32_t first = lane / LANES_WIDTH * LANES_WIDTH, at = lane - first;  \
-			lanes_mask only = { -(at == 0), -(at == 1), -(at == 2), -(at == 3) };  \
-			struct sides s = sides_gather(step->bodies, block, first);             \
-			half(step, block, first, &s, only);                                    \
-			sides_scatter(step->bodies, block, first, 1u << at, &s);               \
-		}                                                                              \
-	}                                                                                      \
-	static void half##_piece(uint32_t from, uint32_t to, uint32_t worker, void *context)   \
-	{                                                                                      \
-		UNUSED(worker);                                                                \
-		const struct solve *solve = context;                                           \
-		for (uint32_t i = from; i < to; i++) {                                         \
-			struct soft_block *block =                                             \
-				&solve->step->blocks[solve->colour->first + i];                \
-			(block->serial ? half##_serial : half##_block)(solve->step, block);    \
-		}                                                                              \
+#define PASS_BLOCK(half)                                                                           \
+	static void half##_block(const struct soft_step *step, struct soft_block *block)           \
+	{                                                                                          \
+		const lanes_mask all = { -1, -1, -1, -1 };                                         \
+		for (uint32_t first = 0; first < BLOCK_LANES; first += LANES_WIDTH) {              \
+			struct sides s = sides_gather(step->bodies, block, first);                 \
+			half(step, block, first, &s, all);                                         \
+			sides_scatter(step->bodies, block, first, 0xf, &s);                        \
+		}                                                                                  \
+	}                                                                                          \
+	static void half##_serial(const struct soft_step *step, struct soft_block *block)          \
+	{                                                                                          \
+		for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {                              \
+			uint32_t first = lane / LANES_WIDTH * LANES_WIDTH, at = lane - first;      \
+			lanes_mask only = { -(at == 0), -(at == 1), -(at == 2), -(at == 3) };      \
+			struct sides s = sides_gather(step->bodies, block, first);                 \
+			half(step, block, first, &s, only);                                        \
+			sides_scatter(step->bodies, block, first, 1u << at, &s);                   \
+		}                                                                                  \
+	}                                                                                          \
+	static void half##_piece(uint32_t from, uint32_t to, uint32_t worker, void *context)       \
+	{                                                                                          \
+		UNUSED(worker);                                                                    \
+		const struct solve *solve = context;                                               \
+		for (uint32_t i = from; i < to; i++) {                                             \
+			struct soft_block *block = &solve->step->blocks[solve->colour->first + i]; \
+			(block->serial ? half##_serial : half##_block)(solve->step, block);        \
+		}                                                                                  \
 	}
 
 PASS_BLOCK(half_warm)
@@ -390,7 +393,8 @@ static void mark_pushed(struct soft_step *self, const struct soft_block *block)
 /* Asked before restitution, which makes points part. */
 void soft_residual(struct soft_step *self)
 {
-	parallel_run(self->dynamics->parallel, self->block_count, SOLVE_GRAIN, residual_piece, self);
+	parallel_run(self->dynamics->parallel, self->block_count, SOLVE_GRAIN, residual_piece,
+		     self);
 	float most = 0;
 	for (uint32_t b = 0; b < self->block_count; b++) {
 		most = MAX_OF(most, self->blocks[b].residual);

@@ -57,10 +57,9 @@ static uint64_t need(uint64_t bodies, uint64_t contacts)
 {
 	uint64_t per_body = sizeof(struct soft_body) + sizeof(struct soft_drive) +
 			    sizeof(struct soft_turn) + sizeof(struct force_sum) +
-			    sizeof(struct body_motion) +
-			    sizeof(uint32_t) + sizeof(uint64_t);
-	uint64_t blocks = soft_blocks_max(contacts) *
-			  (sizeof(struct soft_block) + sizeof(struct soft_slide));
+			    sizeof(struct body_motion) + sizeof(uint32_t) + sizeof(uint64_t);
+	uint64_t blocks =
+		soft_blocks_max(contacts) * (sizeof(struct soft_block) + sizeof(struct soft_slide));
 	/* Clusters are numbered behind the contacts, at most one for two of them. */
 	uint64_t colouring = (contacts + contacts / 2) * (sizeof(uint32_t) + sizeof(uint16_t));
 	return (bodies + 1) * per_body + blocks + soft_clusters_need(contacts) + colouring +

@@ -59,7 +59,8 @@ static uint32_t whole(double value)
 	return scalar_to_u32(value, &whole) ? whole : 0;
 }
 
-static struct velocity_settings settings_of(const struct dynamics *dynamics, struct velocity_method method)
+static struct velocity_settings settings_of(const struct dynamics *dynamics,
+					    struct velocity_method method)
 {
 	const double *parameter = dynamics->tables->parameter.value;
 	struct velocity_settings settings = {
@@ -85,9 +86,9 @@ static void prepare_joined(struct velocity_step *self)
 	for (uint32_t slot = 0; slot < step->body_count; slot++) {
 		self->after[slot] = self->forced[slot];
 		if (!mass_moves(&self->mass, slot))
-			self->motions[slot] = integrate_motion(step->dynamics, step->bodies[slot],
-							       &self->start[slot], self->forced[slot],
-							       self->forced[slot], step->dt);
+			self->motions[slot] = integrate_motion(
+				step->dynamics, step->bodies[slot], &self->start[slot],
+				self->forced[slot], self->forced[slot], step->dt);
 	}
 }
 
@@ -108,8 +109,9 @@ static enum status prepare_bodies(struct velocity_step *self, struct body_motion
 	self->motions = ALLOCATE(struct body_motion, count);
 	struct force_sum *sums = ALLOCATE(struct force_sum, count);
 	if (self->masses == NULL || self->starts == NULL || self->before == NULL ||
-	    self->forced == NULL || self->arriving == NULL || self->moving == NULL || self->after == NULL ||
-	    self->push == NULL || self->force == NULL || self->motions == NULL || sums == NULL)
+	    self->forced == NULL || self->arriving == NULL || self->moving == NULL ||
+	    self->after == NULL || self->push == NULL || self->force == NULL ||
+	    self->motions == NULL || sums == NULL)
 		return STATUS_NO_MEMORY;
 	force_all(dynamics, step->bodies, count, sums);
 	for (uint32_t slot = 0; slot < count; slot++) {
@@ -121,7 +123,8 @@ static enum status prepare_bodies(struct velocity_step *self, struct body_motion
 		start[slot].velocity = begin->velocity.linear;
 		start[slot].angular_velocity = begin->velocity.angular;
 		self->before[slot] = begin->velocity;
-		self->force[slot].linear = vec3_mul_add(sums[slot].force, sums[slot].acceleration, mass);
+		self->force[slot].linear =
+			vec3_mul_add(sums[slot].force, sums[slot].acceleration, mass);
 		self->force[slot].angular = sums[slot].torque;
 		self->forced[slot] = integrate_velocity(dynamics, row, begin, step->dt);
 		self->moving[slot] = self->arriving[slot] = self->forced[slot];
@@ -151,7 +154,8 @@ static enum status mark_bound(struct velocity_step *self)
 		return STATUS_NO_MEMORY;
 	memset(self->bound, 0, self->step->body_count * sizeof *self->bound);
 	for (uint32_t i = 0; i < self->constraint_count; i++) {
-		const uint32_t slots[2] = { self->constraints[i].body_a, self->constraints[i].body_b };
+		const uint32_t slots[2] = { self->constraints[i].body_a,
+					    self->constraints[i].body_b };
 		for (uint32_t k = 0; k < 2; k++)
 			if (slots[k] != ROW_NO_BODY)
 				self->bound[slots[k]] = true;
@@ -175,8 +179,8 @@ static void move_bodies(struct velocity_step *self, const struct body_motion *st
 		self->after[slot] = (struct spatial){ self->motions[slot].velocity,
 						      self->motions[slot].angular_velocity };
 	}
-	mass_bodies_from_tables(step->dynamics->tables, step->bodies, step->body_count, self->motions,
-				self->masses_end);
+	mass_bodies_from_tables(step->dynamics->tables, step->bodies, step->body_count,
+				self->motions, self->masses_end);
 }
 
 /* ---- the way ---------------------------------------------------------------------------------- */
@@ -211,7 +215,8 @@ static bool want_push(const struct velocity_island *island, bool *taken, double 
 		double gap = row->gap + h * b[i];
 		deepest = scalar_min(deepest, gap);
 		/* The first nanometre is rounding's. */
-		b[i] = gap < 0 ? scalar_max((gap + VELOCITY_DEPTH) / h, -self->settings.push_speed) : gap / h;
+		b[i] = gap < 0 ? scalar_max((gap + VELOCITY_DEPTH) / h, -self->settings.push_speed)
+			       : gap / h;
 		b[i] = gap < 0 ? scalar_min(b[i], 0) : b[i];
 	}
 	if (island->joints != NULL)
@@ -249,9 +254,9 @@ static void first_guess(const struct velocity_island *island, double *x)
 		}
 		double t = from[3 * point + 1], k = from[3 * point + 2];
 		double c = island->turned[i][0], s = island->turned[i][1];
-		x[i] = island->place[i] == 0 ? from[3 * point] :
-		       island->place[i] == 1 ? c * t + s * k :
-					       c * k - s * t;
+		x[i] = island->place[i] == 0   ? from[3 * point]
+		       : island->place[i] == 1 ? c * t + s * k
+					       : c * k - s * t;
 	}
 }
 
@@ -285,15 +290,16 @@ static enum status solve_way(const struct island *members, uint32_t index, struc
 	enum status status = velocity_island_make(&island, self, index, room);
 	if (status != STATUS_OK)
 		return status;
-	double *b = ARENA_ARRAY(room, double, island.count), *x = ARENA_ARRAY(room, double, island.count);
+	double *b = ARENA_ARRAY(room, double, island.count),
+	       *x = ARENA_ARRAY(room, double, island.count);
 	bool *taken = ARENA_ARRAY(room, bool, island.count);
 	if (b == NULL || x == NULL || taken == NULL)
 		return STATUS_NO_MEMORY;
 	want_motion(&island, taken, b);
 	first_guess(&island, x);
 	struct velocity_question way = { NULL, b, x };
-	status = island.joints == NULL ? velocity_island_solve(&island, &way) :
-					 velocity_joints_way(&island, taken, b, x);
+	status = island.joints == NULL ? velocity_island_solve(&island, &way)
+				       : velocity_joints_way(&island, taken, b, x);
 	if (status != STATUS_OK)
 		return status;
 	row_system_apply(&island.system, x, self->moving);
@@ -301,8 +307,8 @@ static enum status solve_way(const struct island *members, uint32_t index, struc
 	island.outcome->impact = velocity_bounces(&island, x);
 	if (island.outcome->impact && island.joints != NULL) {
 		double *alone = ARENA_ARRAY(room, double, island.count);
-		status = alone == NULL ? STATUS_NO_MEMORY :
-					 velocity_joints_arrive(&island, taken, b, alone);
+		status = alone == NULL ? STATUS_NO_MEMORY
+				       : velocity_joints_arrive(&island, taken, b, alone);
 		if (status != STATUS_OK)
 			return status;
 		island.outcome->impact = velocity_bounces(&island, x);
@@ -324,7 +330,8 @@ static enum status solve_way(const struct island *members, uint32_t index, struc
 
 double velocity_body_energy(const struct mass_body *mass, struct spatial v)
 {
-	return 0.5 * (mass->mass.x * v.linear.x * v.linear.x + mass->mass.y * v.linear.y * v.linear.y +
+	return 0.5 * (mass->mass.x * v.linear.x * v.linear.x +
+		      mass->mass.y * v.linear.y * v.linear.y +
 		      mass->mass.z * v.linear.z * v.linear.z) +
 	       0.5 * sym3_quadratic(mass->inertia, v.angular);
 }
@@ -334,7 +341,8 @@ double velocity_energy(const struct mass_body *masses, const struct spatial *vel
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < island->slot_count; i++)
-		sum += velocity_body_energy(&masses[island->slots[i]], velocities[island->slots[i]]);
+		sum += velocity_body_energy(&masses[island->slots[i]],
+					    velocities[island->slots[i]]);
 	return sum;
 }
 
@@ -430,7 +438,8 @@ static void merge_impulses(struct velocity_step *self, const struct velocity_ste
 		for (uint32_t k = end->first_block[c]; k < end->first_block[c + 1]; k++) {
 			uint32_t to = first;
 			for (uint32_t j = first; j < last; j++)
-				if (self->rows.blocks[j].key.feature == end->rows.blocks[k].key.feature)
+				if (self->rows.blocks[j].key.feature ==
+				    end->rows.blocks[k].key.feature)
 					to = j;
 			self->impulses[to].normal += end->impulses[k].normal;
 			self->impulses[to].tangent[0] += end->impulses[k].tangent[0];

@@ -25,24 +25,25 @@ struct velocity_method {
 /* One step's settings, from parameters. */
 struct velocity_settings {
 	struct velocity_method method;
-	bool printed;		   /* contacts of the printed form */
-	uint32_t dense_rows;	   /* islands of at most so many rows are solved dense */
-	uint32_t friction_rounds;  /* of the projection: boxes by the last round's normals; 0: no friction */
-	uint32_t rounds_max;	   /* of reflections */
-	double push_speed;	   /* m/s, fastest that penetration is pushed out */
-	double restitution_speed;  /* m/s, slower approaches do not bounce */
+	bool printed;	     /* contacts of the printed form */
+	uint32_t dense_rows; /* islands of at most so many rows are solved dense */
+	uint32_t
+		friction_rounds; /* of the projection: boxes by the last round's normals; 0: no friction */
+	uint32_t rounds_max;	  /* of reflections */
+	double push_speed;	  /* m/s, fastest that penetration is pushed out */
+	double restitution_speed; /* m/s, slower approaches do not bounce */
 };
 
 /* What an island says of itself, merged in the order of islands. */
 struct velocity_outcome {
-	double residual;	/* m/s: the worst violation of a row */
+	double residual;  /* m/s: the worst violation of a row */
 	double push_work; /* J that the correction of positions did against forces; only what is
 			     gained counts */
 	uint32_t iterations, fallbacks;
 	bool solved, dense;
 	bool dependent; /* the rows that act depend on each other: their impulses are one choice of many */
-	bool pushed;	/* penetration was taken out */
-	bool impact;	/* it bounces: it is solved again where it has come to */
+	bool pushed; /* penetration was taken out */
+	bool impact; /* it bounces: it is solved again where it has come to */
 };
 
 /* A contact point's share of an island's answer, N·s: along the normal and the two tangents of row_frame. */
@@ -57,15 +58,16 @@ struct velocity_step {
 	struct mass_body *masses, *masses_end; /* as the bodies are turned at the beginning and at
 						  the end of the way */
 	struct body_start *starts;
-	bool *bound;		/* some constraint is about it */
-	struct spatial *before; /* velocities as the step began */
-	struct spatial *forced; /* after forces, without contact */
+	bool *bound;		  /* some constraint is about it */
+	struct spatial *before;	  /* velocities as the step began */
+	struct spatial *forced;	  /* after forces, without contact */
 	struct spatial *arriving; /* as forced; of joined bodies that an impact met: as joints alone
 				     make of it */
-	struct spatial *moving; /* with which bodies move: no row is violated at the end of the way */
-	struct spatial *after;	/* with which they leave: as moving but for impacts */
-	struct spatial *push;	/* of the correction of positions; moves, and is forgotten */
-	struct spatial *force;	/* N, N·m, for the work of corrections */
+	struct spatial
+		*moving; /* with which bodies move: no row is violated at the end of the way */
+	struct spatial *after; /* with which they leave: as moving but for impacts */
+	struct spatial *push;  /* of the correction of positions; moves, and is forgotten */
+	struct spatial *force; /* N, N·m, for the work of corrections */
 	struct body_motion *start, *motions; /* at the beginning and at the end of the way */
 	struct mass_operator mass;
 	/* Constraints and their rows, at the beginning of the way or at its end. */
@@ -81,7 +83,7 @@ struct velocity_step {
 	struct row_list rows;
 	uint32_t *first_block; /* by constraint, one more */
 	struct islands islands;
-	struct velocity_outcome *outcomes; /* by island */
+	struct velocity_outcome *outcomes;     /* by island */
 	struct velocity_outcome *end_outcomes; /* by island, of its joints at the end; or NULL */
 	const struct velocity_outcome *impact_outcomes; /* by island of the end of the way */
 	uint32_t impact_count;
@@ -102,7 +104,8 @@ void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
 			      const struct body_motion *motions, struct row_list *out);
 
 /* Blocks first … last-1 of the state's rows are of the contact `index` of its list. */
-void velocity_blocks_of(const struct velocity_step *self, uint32_t index, uint32_t *first, uint32_t *last);
+void velocity_blocks_of(const struct velocity_step *self, uint32_t index, uint32_t *first,
+			uint32_t *last);
 
 /* ---- velocity_printed.c: contacts of the printed form */
 
@@ -110,7 +113,8 @@ void velocity_blocks_of(const struct velocity_step *self, uint32_t index, uint32
  * printed form. */
 bool velocity_prints(const struct velocity_step *self, const struct contact_state *contact);
 /* At most so many contacts come of it. */
-uint32_t velocity_printed_max(const struct velocity_step *self, const struct contact_state *contact);
+uint32_t velocity_printed_max(const struct velocity_step *self,
+			      const struct contact_state *contact);
 /* Each with one point of its own; all else as `like` has it. Returns how many touch. */
 uint32_t velocity_print(const struct velocity_step *self, const struct contact_state *contact,
 			const struct contact_found *like, struct contact_found *out,
@@ -134,15 +138,15 @@ enum velocity_role {
 
 /* What a row of a joint is, beside what it says of itself. */
 struct velocity_joint_row {
-	uint32_t joint; /* of the step's */
-	uint8_t place;	/* of its multipliers */
-	uint8_t role;	/* enum velocity_role */
+	uint32_t joint;	     /* of the step's */
+	uint8_t place;	     /* of its multipliers */
+	uint8_t role;	     /* enum velocity_role */
 	double lower, upper; /* N·s */
-	double soft; /* (m/s)/(N·s): w = J v + soft λ + … */
-	double pull; /* m/s: of a spring, what its stretch adds to w */
-	double bend; /* m/s: how much faster its coordinate went on the way than J v said */
-	uint32_t of; /* of TAUT: the island's row that pulls */
-	double per;  /* of TAUT: 1/m or m; of its stiffness for a unit of pull */
+	double soft;	     /* (m/s)/(N·s): w = J v + soft λ + … */
+	double pull;	     /* m/s: of a spring, what its stretch adds to w */
+	double bend;	     /* m/s: how much faster its coordinate went on the way than J v said */
+	uint32_t of;	     /* of TAUT: the island's row that pulls */
+	double per;	     /* of TAUT: 1/m or m; of its stiffness for a unit of pull */
 };
 
 /* Rows of one island, as solvers see them: of each block its normal, then its tangents where there
@@ -155,14 +159,15 @@ struct velocity_island {
 	struct constraint_row *rows; /* by row of the island */
 	uint32_t *block;	     /* by row: its block in the step's list */
 	uint8_t *place;		     /* by row: which of its block's */
-	double (*turned)[2];	     /* by row: of tangents, the cosine and sine by which both were turned */
+	double (*turned)
+		[2]; /* by row: of tangents, the cosine and sine by which both were turned */
 	uint32_t count;
 	uint32_t contact_rows;		   /* those before are contacts' */
 	uint32_t taut_from;		   /* those from here on are of taut lines */
 	struct velocity_joint_row *joints; /* by row after them; NULL: no joint is of the island */
-	double noise; /* m/s: what rounding alone puts into joints' rows; 0: there are none */
+	double noise;	  /* m/s: what rounding alone puts into joints' rows; 0: there are none */
 	double tolerance; /* of solvers; 0: their own */
-	double *a;		/* dense: count × count; NULL: sparse */
+	double *a;	  /* dense: count × count; NULL: sparse */
 	struct velocity_outcome *outcome;
 };
 
@@ -187,8 +192,8 @@ static inline double velocity_row_soft(const struct velocity_island *self, uint3
 }
 /* Whether row i is part of the problem: it is taken, its bounds leave it a choice, and it is no
  * tangent without friction (whose multiplier is 0). */
-bool velocity_row_asked(const struct velocity_island *self, const struct velocity_question *question,
-			uint32_t i);
+bool velocity_row_asked(const struct velocity_island *self,
+			const struct velocity_question *question, uint32_t i);
 
 /* Solvers measure by the largest b. Where all of it is small (a way that hardly bends), rows that
  * depend on each other contradict each other by rounding, which is more than the solvers' own part
@@ -197,16 +202,18 @@ double velocity_tolerance(const struct velocity_island *self,
 			  const struct velocity_question *question);
 
 /* The island's rows, with tangents turned so that the first looks where the contact would slip. NO_MEMORY. */
-MUST_CHECK enum status velocity_island_make(struct velocity_island *self, const struct velocity_step *step,
-					    uint32_t index, struct arena *room);
+MUST_CHECK enum status velocity_island_make(struct velocity_island *self,
+					    const struct velocity_step *step, uint32_t index,
+					    struct arena *room);
 /* What the projection is stated in: M over the coordinates of what moves (count²), and J over them,
  * a line a row. */
 struct velocity_coordinates {
 	uint32_t count;
 	double *mass, *rows;
 };
-MUST_CHECK enum status velocity_island_coordinates(struct velocity_island *self, const uint32_t *row,
-						   uint32_t count, struct velocity_coordinates *out);
+MUST_CHECK enum status velocity_island_coordinates(struct velocity_island *self,
+						   const uint32_t *row, uint32_t count,
+						   struct velocity_coordinates *out);
 /* How good the answer is stands in the outcome: residual, fallbacks. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_solve(struct velocity_island *self,
 					     const struct velocity_question *question);
@@ -237,8 +244,8 @@ island_solve velocity_impact_island;
 
 /* ---- velocity_reflect.c: generalized reflections of the rows taken from speeds `u`; `b` is room
  * for as many */
-MUST_CHECK enum status velocity_reflect(struct velocity_island *self, const bool *taken, const double *u,
-					double *b, double *x);
+MUST_CHECK enum status velocity_reflect(struct velocity_island *self, const bool *taken,
+					const double *u, double *b, double *x);
 
 /* ---- velocity_joint.c: what joints add */
 
@@ -306,7 +313,7 @@ double velocity_energy(const struct mass_body *masses, const struct spatial *vel
 		       const struct island *island);
 void velocity_attach(struct dynamics *dynamics);
 void velocity_detach(struct dynamics *dynamics);
-MUST_CHECK enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velocity_method method,
-					  struct reason *why);
+MUST_CHECK enum status velocity_step_make(struct dynamics *dynamics, double dt,
+					  struct velocity_method method, struct reason *why);
 
 #endif

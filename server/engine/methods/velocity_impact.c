@@ -33,7 +33,8 @@ bool velocity_bounces(const struct velocity_island *self, const double *x)
 		if (row->set != ROW_POSITIVE || !(x[i] > 0) ||
 		    !(step->rows.blocks[self->block[i]].restitution > 0))
 			continue;
-		if (jacobian_speed(row->j, step->arriving) - row->wanted < -step->settings.restitution_speed)
+		if (jacobian_speed(row->j, step->arriving) - row->wanted <
+		    -step->settings.restitution_speed)
 			return true;
 	}
 	return false;
@@ -71,10 +72,10 @@ static void take_contact(const struct velocity_island *self, const struct veloci
 		if (found == NULL)
 			continue;
 		double c = self->turned[i][0], s = self->turned[i][1];
-		x[i] = self->place[i] == 0 ? found->normal :
-		       self->place[i] == 1 ? c * found->tangent[0] + s * found->tangent[1] :
-		       self->place[i] == 2 ? c * found->tangent[1] - s * found->tangent[0] :
-					     0;
+		x[i] = self->place[i] == 0   ? found->normal
+		       : self->place[i] == 1 ? c * found->tangent[0] + s * found->tangent[1]
+		       : self->place[i] == 2 ? c * found->tangent[1] - s * found->tangent[0]
+					     : 0;
 		if (self->place[i] == 0)
 			left -= found->normal;
 	}
@@ -92,7 +93,8 @@ static void take_way(const struct velocity_island *self, const struct velocity_s
 {
 	memset(x, 0, self->count * sizeof *x);
 	for (uint32_t i = 0, end; i < self->contact_rows; i = end) {
-		for (end = i + 1; end < self->contact_rows && contact_at(self, end) == contact_at(self, i);)
+		for (end = i + 1;
+		     end < self->contact_rows && contact_at(self, end) == contact_at(self, i);)
 			end++;
 		take_contact(self, way, contact_at(self, i), i, end, x);
 	}
@@ -109,8 +111,9 @@ enum status velocity_impact_init(struct velocity_impact *self, struct velocity_s
 		double all = 0, down = 0;
 		for (uint32_t i = 0; i < islands->items[k].slot_count; i++) {
 			uint32_t slot = islands->items[k].slots[i];
-			double lost = velocity_body_energy(&way->masses[slot], way->arriving[slot]) -
-				      velocity_body_energy(&end->masses[slot], way->after[slot]);
+			double lost =
+				velocity_body_energy(&way->masses[slot], way->arriving[slot]) -
+				velocity_body_energy(&end->masses[slot], way->after[slot]);
 			all += lost;
 			down += scalar_max(lost, 0);
 		}
@@ -126,8 +129,8 @@ static double lost_on_way(const struct velocity_impact *impact, const struct isl
 {
 	const struct velocity_step *way = impact->way;
 	uint32_t before = way->islands.island_of[island->slots[0]];
-	bool whole = before != UINT32_MAX &&
-		     way->islands.items[before].slot_count == island->slot_count;
+	bool whole =
+		before != UINT32_MAX && way->islands.items[before].slot_count == island->slot_count;
 	for (uint32_t i = 1; i < island->slot_count; i++)
 		whole = whole && way->islands.island_of[island->slots[i]] == before;
 	if (whole)
@@ -194,8 +197,8 @@ static enum status resolve_once(struct velocity_island *self, const bool *taken,
  * answer is mixed with the inelastic one, which does not: energy is a convex function of the share,
  * so there is a greatest one that adds none. The mixture satisfies every row and every friction
  * limit, as both do. */
-static enum status resolve_newton(struct velocity_island *self, const bool *taken, const double *u, double *b,
-				  double *x)
+static enum status resolve_newton(struct velocity_island *self, const bool *taken, const double *u,
+				  double *b, double *x)
 {
 	struct spatial *change = self->step->push; /* the way is gone */
 	enum status status =
@@ -231,7 +234,8 @@ static enum status resolve_newton(struct velocity_island *self, const bool *take
 
 /* The impulse of the impact, and what of the way it takes back, into velocities and blocks. Where rows
  * depend on each other the two are unlike choices, so a block alone may end below 0. */
-static void keep_impact(const struct velocity_island *self, struct velocity_step *way, const double *x)
+static void keep_impact(const struct velocity_island *self, struct velocity_step *way,
+			const double *x)
 {
 	row_system_apply(&self->system, x, way->after);
 	if (self->joints != NULL)
@@ -240,8 +244,12 @@ static void keep_impact(const struct velocity_island *self, struct velocity_step
 		struct velocity_impulse *to = &self->step->impulses[self->block[i]];
 		double c = self->turned[i][0], s = self->turned[i][1];
 		to->normal += self->place[i] == 0 ? x[i] : 0;
-		to->tangent[0] += self->place[i] == 1 ? c * x[i] : self->place[i] == 2 ? -s * x[i] : 0;
-		to->tangent[1] += self->place[i] == 1 ? s * x[i] : self->place[i] == 2 ? c * x[i] : 0;
+		to->tangent[0] += self->place[i] == 1	? c * x[i]
+				  : self->place[i] == 2 ? -s * x[i]
+							: 0;
+		to->tangent[1] += self->place[i] == 1	? s * x[i]
+				  : self->place[i] == 2 ? c * x[i]
+							: 0;
 	}
 }
 
@@ -280,8 +288,8 @@ enum status velocity_impact_island(const struct island *members, uint32_t index,
 		back[i] *= -share;
 		u[i] -= share * jacobian_speed(self.rows[i].j, change);
 	}
-	status = (impact->end->settings.method.reflects ? velocity_reflect : resolve_newton)(&self, taken, u,
-											      b, x);
+	status = (impact->end->settings.method.reflects ? velocity_reflect
+							: resolve_newton)(&self, taken, u, b, x);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < n; i++)

@@ -51,9 +51,11 @@ static void turn_tangents(struct constraint_row *rows, struct row_part *parts, d
 	double wanted0 = rows[0].wanted, wanted1 = rows[1].wanted;
 	for (uint32_t k = 0; k < count; k++) {
 		struct row_part t = rows[0].j.parts[k], n = rows[1].j.parts[k];
-		parts[k] = (struct row_part){ t.slot, spatial_mul_add(spatial_scale(t.on, c), n.on, s) };
+		parts[k] = (struct row_part){ t.slot,
+					      spatial_mul_add(spatial_scale(t.on, c), n.on, s) };
 		parts[count + k] =
-			(struct row_part){ t.slot, spatial_mul_add(spatial_scale(n.on, c), t.on, -s) };
+			(struct row_part){ t.slot,
+					   spatial_mul_add(spatial_scale(n.on, c), t.on, -s) };
 	}
 	rows[0].j.parts = parts;
 	rows[1].j.parts = parts + count;
@@ -98,8 +100,8 @@ static enum status gather_rows(struct velocity_island *self)
 	self->place = ALLOCATE(uint8_t, rows);
 	self->turned = (double(*)[2])arena_push_array(self->room, rows, 2 * sizeof(double));
 	struct row_part *parts = ALLOCATE(struct row_part, (size_t)rows * 2);
-	if (self->rows == NULL || self->block == NULL || self->place == NULL || self->turned == NULL ||
-	    parts == NULL)
+	if (self->rows == NULL || self->block == NULL || self->place == NULL ||
+	    self->turned == NULL || parts == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < self->island->constraint_count; i++) {
 		uint32_t c = self->island->constraints[i];
@@ -113,7 +115,8 @@ static enum status gather_rows(struct velocity_island *self)
 				self->turned[at][1] = 0;
 			}
 			if (block->count >= 3 && c < step->contact_count)
-				align_block(self, at - block->count, parts + (size_t)2 * (at - block->count));
+				align_block(self, at - block->count,
+					    parts + (size_t)2 * (at - block->count));
 		}
 	}
 	return STATUS_OK;
@@ -209,13 +212,14 @@ struct velocity_bounds velocity_row_bounds(const struct velocity_island *self, u
 	return bounds;
 }
 
-bool velocity_row_asked(const struct velocity_island *self, const struct velocity_question *question,
-			uint32_t i)
+bool velocity_row_asked(const struct velocity_island *self,
+			const struct velocity_question *question, uint32_t i)
 {
 	if (question->taken != NULL && !question->taken[i])
 		return false;
 	struct velocity_bounds bounds = velocity_row_bounds(self, i);
-	return bounds.lower < bounds.upper && (bounds.kind != FRICTION_STATIC || bounds.friction > 0);
+	return bounds.lower < bounds.upper &&
+	       (bounds.kind != FRICTION_STATIC || bounds.friction > 0);
 }
 
 static void pick_row(const struct velocity_island *self, const struct velocity_question *question,
@@ -236,8 +240,8 @@ static void pick_row(const struct velocity_island *self, const struct velocity_q
 	out->bounded |= bounds.kind == FRICTION_JOINT && !rigid;
 }
 
-static enum status pick_rows(const struct velocity_island *self, const struct velocity_question *question,
-			     struct picked *out)
+static enum status pick_rows(const struct velocity_island *self,
+			     const struct velocity_question *question, struct picked *out)
 {
 	uint32_t n = self->count;
 	*out = (struct picked){ .row = ALLOCATE(uint32_t, n),
@@ -274,15 +278,17 @@ static void note_result(struct velocity_island *self, const struct solver_result
 	self->outcome->fallbacks += result->fallbacks + (result->status != SOLVER_SOLVED);
 }
 
-static enum status pivot(struct velocity_island *self, const struct picked *picked, const double *lower,
-			 const double *upper, bool warm, struct solver_result *result)
+static enum status pivot(struct velocity_island *self, const struct picked *picked,
+			 const double *lower, const double *upper, bool warm,
+			 struct solver_result *result)
 {
 	void *memory = arena_push(self->room, lcp_dantzig_bytes(picked->count));
 	if (memory == NULL)
 		return STATUS_NO_MEMORY;
 	struct lcp_dantzig lcp;
 	lcp_dantzig_init(&lcp, memory, picked->count);
-	struct lcp_problem problem = { picked->count, picked->count, picked->a, picked->b, lower, upper };
+	struct lcp_problem problem = { picked->count, picked->count, picked->a,
+				       picked->b,     lower,	     upper };
 	struct solver_options options = solver_options_default();
 	options.warm = warm;
 	if (self->tolerance > 0)
@@ -297,9 +303,9 @@ static enum status solve_lcp(struct velocity_island *self, const struct picked *
 			     struct solver_result *result)
 {
 	for (uint32_t i = 0; i < picked->count; i++)
-		picked->state[i] = !(picked->x[i] > picked->lower[i]) ? LCP_LOWER :
-				   picked->x[i] >= picked->upper[i]   ? LCP_UPPER :
-									LCP_ACTIVE;
+		picked->state[i] = !(picked->x[i] > picked->lower[i]) ? LCP_LOWER
+				   : picked->x[i] >= picked->upper[i] ? LCP_UPPER
+								      : LCP_ACTIVE;
 	return pivot(self, picked, picked->lower, picked->upper, true, result);
 }
 
@@ -348,8 +354,8 @@ static enum status solve_boxes(struct velocity_island *self, const struct picked
 	return status;
 }
 
-enum status velocity_island_coordinates(struct velocity_island *self, const uint32_t *row, uint32_t count,
-					struct velocity_coordinates *out)
+enum status velocity_island_coordinates(struct velocity_island *self, const uint32_t *row,
+					uint32_t count, struct velocity_coordinates *out)
 {
 	uint32_t n = self->system.coordinates, *start = ALLOCATE(uint32_t, self->count + 1);
 	if (start == NULL)
@@ -408,8 +414,8 @@ static enum status solve_dense(struct velocity_island *self, const struct picked
 {
 	const struct velocity_settings *settings = &self->step->settings;
 	if (picked->frictional)
-		return (settings->method.core == VELOCITY_LCP ? solve_friction :
-								solve_boxes)(self, picked, result);
+		return (settings->method.core == VELOCITY_LCP ? solve_friction
+							      : solve_boxes)(self, picked, result);
 	bool projects = settings->method.core == VELOCITY_PROJECTION && !picked->bounded;
 	return (projects ? solve_projection : solve_lcp)(self, picked, result);
 }
@@ -435,7 +441,8 @@ static double violation_of(const struct velocity_island *self, const struct pick
 	return worst;
 }
 
-double velocity_tolerance(const struct velocity_island *self, const struct velocity_question *question)
+double velocity_tolerance(const struct velocity_island *self,
+			  const struct velocity_question *question)
 {
 	double size = 0;
 	if (!(self->noise > 0))
@@ -446,7 +453,8 @@ double velocity_tolerance(const struct velocity_island *self, const struct veloc
 	return size > 0 ? scalar_clamp(self->noise / size, TOLERANCE, 1) : 0;
 }
 
-enum status velocity_island_solve(struct velocity_island *self, const struct velocity_question *question)
+enum status velocity_island_solve(struct velocity_island *self,
+				  const struct velocity_question *question)
 {
 	self->tolerance = velocity_tolerance(self, question);
 	if (!self->outcome->dense)
@@ -467,11 +475,12 @@ enum status velocity_island_solve(struct velocity_island *self, const struct vel
 		memcpy(soft, picked.a, (size_t)m * m * sizeof *soft);
 		for (uint32_t i = 0; i < m; i++)
 			soft[(size_t)i * m + i] +=
-				COMPLIANCE * (soft[(size_t)i * m + i] > 0 ? soft[(size_t)i * m + i] : 1);
+				COMPLIANCE *
+				(soft[(size_t)i * m + i] > 0 ? soft[(size_t)i * m + i] : 1);
 		struct picked given = picked;
 		given.a = soft;
-		status = given.frictional ? solve_friction(self, &given, &result) :
-					    solve_lcp(self, &given, &result);
+		status = given.frictional ? solve_friction(self, &given, &result)
+					  : solve_lcp(self, &given, &result);
 		if (status != STATUS_OK)
 			return status;
 		note_result(self, &result);

@@ -101,8 +101,8 @@ static bool moves(const struct velocity_step *self, const struct constraint_row 
 	return all > MOVE_MIN * most;
 }
 
-static struct velocity_joint_row make_row(const struct velocity_step *step, uint32_t index, uint8_t place,
-					  const struct constraint_row *row)
+static struct velocity_joint_row make_row(const struct velocity_step *step, uint32_t index,
+					  uint8_t place, const struct constraint_row *row)
 {
 	const struct joint *joint = &step->joints.joints[index];
 	double h = step->step->dt;
@@ -118,9 +118,9 @@ static struct velocity_joint_row make_row(const struct velocity_step *step, uint
 		made.role = VELOCITY_SPRING;
 		break;
 	case JOINT_DRIVE:
-		made.role = joint->axes[place / JOINT_PARTS].motor == JOINT_MOTOR_POSITION ?
-				    VELOCITY_PLACE :
-				    VELOCITY_RATE;
+		made.role = joint->axes[place / JOINT_PARTS].motor == JOINT_MOTOR_POSITION
+				    ? VELOCITY_PLACE
+				    : VELOCITY_RATE;
 		break;
 	default:
 		made.role = VELOCITY_RUB;
@@ -152,9 +152,8 @@ enum status velocity_joints_gather(struct velocity_island *self)
 		uint8_t places[JOINT_ROWS_MAX];
 		uint32_t rows = joint_places(joint, places);
 		for (uint32_t k = 0; k < rows; k++, at++)
-			self->joints[at] =
-				make_row(step, c - step->contact_count, places[k],
-					 &self->rows[self->contact_rows + at]);
+			self->joints[at] = make_row(step, c - step->contact_count, places[k],
+						    &self->rows[self->contact_rows + at]);
 	}
 	ASSERT(self->contact_rows + at == self->taut_from);
 	return STATUS_OK;
@@ -407,12 +406,11 @@ static enum status make_list(struct velocity_island *self, struct row_list *list
 				   .row_capacity = rows,
 				   .block_capacity = rows,
 				   .part_capacity = 2 * rows };
-	return list->rows != NULL && list->blocks != NULL && list->parts != NULL ? STATUS_OK :
-										   STATUS_NO_MEMORY;
+	return list->rows != NULL && list->blocks != NULL && list->parts != NULL ? STATUS_OK
+										 : STATUS_NO_MEMORY;
 }
 
-enum status velocity_joints_way(struct velocity_island *self, bool *taken, double *b,
-				double *x)
+enum status velocity_joints_way(struct velocity_island *self, bool *taken, double *b, double *x)
 {
 	struct velocity_question way = { taken, b, x };
 	struct row_list list;
@@ -578,7 +576,8 @@ void velocity_joints_tell(struct velocity_step *self)
 
 /* How far a joint's row at the end of the way is from where it has to be: what is locked at 0, a
  * limit that was passed already back by what may be pushed in a step. 0: nowhere else. */
-static double off_by(const struct velocity_step *way, const struct constraint_row *row, uint32_t index)
+static double off_by(const struct velocity_step *way, const struct constraint_row *row,
+		     uint32_t index)
 {
 	if (row->set != ROW_POSITIVE)
 		return row->gap;
@@ -588,8 +587,8 @@ static double off_by(const struct velocity_step *way, const struct constraint_ro
 }
 
 /* Whether anything is off: joints want it back, contacts and limits not to close. */
-static bool want_fit(const struct velocity_island *self, const struct velocity_step *way, bool *taken,
-		     double *b)
+static bool want_fit(const struct velocity_island *self, const struct velocity_step *way,
+		     bool *taken, double *b)
 {
 	double h = self->step->step->dt;
 	bool off = false;
@@ -735,8 +734,8 @@ enum status velocity_joints_end(struct velocity_step *way)
 	struct velocity_step end;
 	enum status status = state_end(way, &end);
 	struct ending ending = { way, &end };
-	return status == STATUS_OK ? islands_solve(way->step, &way->islands, end_island, &ending) :
-				     status;
+	return status == STATUS_OK ? islands_solve(way->step, &way->islands, end_island, &ending)
+				   : status;
 }
 
 /* ---- impacts ---------------------------------------------------------------------------------- */

@@ -40,7 +40,8 @@ static struct placed_polygon place_polygon(const struct velocity_step *self, uin
 {
 	const struct dynamics *dynamics = self->step->dynamics;
 	const struct tables *tables = dynamics->tables;
-	vec3 origin = vec3_sub(motion->centre, quat_rotate(motion->rotation, tables->body.centre[body]));
+	vec3 origin =
+		vec3_sub(motion->centre, quat_rotate(motion->rotation, tables->body.centre[body]));
 	pose at = pose_mul(pose_make(origin, motion->rotation), placement_pose(tables, placement));
 	return (struct placed_polygon){ placement_shape(dynamics, placement)->polygon, at,
 					motion->centre };
@@ -61,8 +62,8 @@ static bool touch(const struct placed_polygon *of_vertex, uint32_t vertex,
 	double distance = vec3_distance(p, q);
 	if (!(distance < radii))
 		return false;
-	*normal = distance > 0 ? vec3_scale(vec3_sub(q, p), 1 / distance) :
-				 vec3_negate(pose_vector(of_edge->at, e->normals[edge]));
+	*normal = distance > 0 ? vec3_scale(vec3_sub(q, p), 1 / distance)
+			       : vec3_negate(pose_vector(of_edge->at, e->normals[edge]));
 	vec3 on_vertex = vec3_mul_add(p, *normal, of_vertex->polygon->radius);
 	vec3 on_edge = vec3_mul_sub(q, *normal, e->radius);
 	*point = vec3_scale(vec3_add(on_vertex, on_edge), 0.5);
@@ -75,8 +76,10 @@ uint32_t velocity_print(const struct velocity_step *self, const struct contact_s
 			const struct contact_found *like, struct contact_found *out,
 			struct contact_found_point *points)
 {
-	struct placed_polygon a = place_polygon(self, contact->a.placement, contact->body_a, &like->a);
-	struct placed_polygon b = place_polygon(self, contact->b.placement, contact->body_b, &like->b);
+	struct placed_polygon a =
+		place_polygon(self, contact->a.placement, contact->body_a, &like->a);
+	struct placed_polygon b =
+		place_polygon(self, contact->b.placement, contact->body_b, &like->b);
 	uint32_t count = 0;
 	for (uint32_t way = 0; way < 2; way++) {
 		const struct placed_polygon *v = way == 0 ? &a : &b, *e = way == 0 ? &b : &a;
@@ -91,8 +94,8 @@ uint32_t velocity_print(const struct velocity_step *self, const struct contact_s
 				out[count].points = &points[count];
 				out[count].point_count = 1;
 				points[count] = (struct contact_found_point){
-					vec3_sub(point, a.centre), vec3_sub(point, b.centre), separation,
-					way << 16 | i << 8 | k
+					vec3_sub(point, a.centre), vec3_sub(point, b.centre),
+					separation, way << 16 | i << 8 | k
 				};
 				count++;
 			}

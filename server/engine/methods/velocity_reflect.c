@@ -49,7 +49,8 @@ static bool find_approaching(const struct reflecting *self)
 }
 
 /* One impact of `rows`: `times` 1 stops them, 2 reflects them. Adds to `total`; u are the speeds after. */
-static enum status impact_once(struct reflecting *self, const bool *rows, double times, double *total)
+static enum status impact_once(struct reflecting *self, const bool *rows, double times,
+			       double *total)
 {
 	struct velocity_island *island = self->island;
 	struct spatial *change = island->step->push; /* the way is gone */
@@ -87,18 +88,20 @@ static enum status reflect_all(struct reflecting *self, double *total)
 	return status;
 }
 
-static double restitution_of(const struct velocity_island *island, const bool *taken, const double *u)
+static double restitution_of(const struct velocity_island *island, const bool *taken,
+			     const double *u)
 {
 	double most = 0;
 	for (uint32_t i = 0; i < island->count; i++)
 		if (taken[i] && !velocity_holds(island, i) &&
 		    u[i] < -island->step->settings.restitution_speed)
-			most = scalar_max(most, island->step->rows.blocks[island->block[i]].restitution);
+			most = scalar_max(most,
+					  island->step->rows.blocks[island->block[i]].restitution);
 	return most;
 }
 
-static enum status reflect_rounds(struct velocity_island *island, const bool *taken, const double *u,
-				  double c, double *b, double *x)
+static enum status reflect_rounds(struct velocity_island *island, const bool *taken,
+				  const double *u, double c, double *b, double *x)
 {
 	uint32_t n = island->count;
 	struct arena *room = island->room;
@@ -139,7 +142,8 @@ static enum status pose_problem(struct velocity_island *island, const uint32_t *
 		speeds[i] = u[row[i]];
 		out->speed = scalar_max(out->speed, scalar_abs(speeds[i]));
 		for (uint32_t k = 0; k < count; k++)
-			a[(size_t)i * count + k] = island->a[(size_t)row[i] * island->count + row[k]];
+			a[(size_t)i * count + k] =
+				island->a[(size_t)row[i] * island->count + row[k]];
 	}
 	if (island->step->settings.method.core == VELOCITY_LCP)
 		return STATUS_OK;
@@ -153,8 +157,8 @@ static enum status pose_problem(struct velocity_island *island, const uint32_t *
 	return STATUS_OK;
 }
 
-static enum status reflect_dense(struct velocity_island *island, const bool *taken, const double *u, double c,
-				 double *x)
+static enum status reflect_dense(struct velocity_island *island, const bool *taken, const double *u,
+				 double c, double *x)
 {
 	struct arena *room = island->room;
 	uint32_t count = 0, *row = ARENA_ARRAY(room, uint32_t, island->count);
@@ -177,7 +181,8 @@ static enum status reflect_dense(struct velocity_island *island, const bool *tak
 	struct solver_options options = solver_options_default();
 	options.rounds_max = island->step->settings.rounds_max;
 	enum reflection_core core = problem.variables > 0 ? REFLECTION_PROJECTION : REFLECTION_LCP;
-	struct solver_result result = reflection_solve(&solver, &problem, core, c, &options, impulses);
+	struct solver_result result =
+		reflection_solve(&solver, &problem, core, c, &options, impulses);
 	island->outcome->iterations += result.rounds;
 	island->outcome->fallbacks += result.fallbacks + (result.status != SOLVER_SOLVED);
 	island->outcome->residual =
@@ -188,10 +193,11 @@ static enum status reflect_dense(struct velocity_island *island, const bool *tak
 	return STATUS_OK;
 }
 
-enum status velocity_reflect(struct velocity_island *island, const bool *taken, const double *u, double *b,
-			     double *x)
+enum status velocity_reflect(struct velocity_island *island, const bool *taken, const double *u,
+			     double *b, double *x)
 {
 	double c = restitution_of(island, taken, u);
-	return island->outcome->dense && island->joints == NULL ? reflect_dense(island, taken, u, c, x) :
-					reflect_rounds(island, taken, u, c, b, x);
+	return island->outcome->dense && island->joints == NULL
+		       ? reflect_dense(island, taken, u, c, x)
+		       : reflect_rounds(island, taken, u, c, b, x);
 }

@@ -15,8 +15,8 @@ static struct body_motion motion_of(const struct velocity_step *self, uint32_t b
 				    const struct body_motion *motions)
 {
 	uint32_t slot = slot_of(self->step, body);
-	return motions != NULL && slot != ROW_NO_BODY ? motions[slot] :
-							dynamics_motion(self->step->dynamics, body);
+	return motions != NULL && slot != ROW_NO_BODY ? motions[slot]
+						      : dynamics_motion(self->step->dynamics, body);
 }
 
 static bool any_moves(const struct velocity_step *self, const struct contact_state *contact)
@@ -39,16 +39,18 @@ static void find_contact(const struct velocity_step *self, const struct contact_
 		.normal_of = CONTACT_NORMAL_GIVEN,
 		.child_a = contact->a.child,
 		.child_b = contact->b.child,
-		.surface = { .static_friction = { material.static_friction, material.static_friction },
-			     .dynamic_friction = { material.dynamic_friction, material.dynamic_friction },
+		.surface = { .static_friction = { material.static_friction,
+						  material.static_friction },
+			     .dynamic_friction = { material.dynamic_friction,
+						   material.dynamic_friction },
 			     .restitution = material.restitution },
 		.points = points,
 		.point_count = contact->point_count,
 	};
 	for (uint32_t p = 0; p < contact->point_count; p++) {
 		const struct contact_point *from = &contact->points[p];
-		points[p] = (struct contact_found_point){ from->arm_a, from->arm_b, from->separation,
-							  from->feature };
+		points[p] = (struct contact_found_point){ from->arm_a, from->arm_b,
+							  from->separation, from->feature };
 	}
 }
 
@@ -72,11 +74,13 @@ void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
 }
 
 /* Contacts have been found where their bodies are, or (`moved`) elsewhere. */
-static enum status state_rows(struct velocity_step *self, const struct body_motion *motions, bool moved)
+static enum status state_rows(struct velocity_step *self, const struct body_motion *motions,
+			      bool moved)
 {
 	struct constraint_options options = options_of(self);
 	self->at = motions;
-	struct constraint_room room = constraint_room(self->constraints, self->constraint_count, &options);
+	struct constraint_room room =
+		constraint_room(self->constraints, self->constraint_count, &options);
 	self->rows = (struct row_list){ .rows = ALLOCATE(struct constraint_row, room.rows),
 					.blocks = ALLOCATE(struct row_block, room.blocks),
 					.parts = ALLOCATE(struct row_part, room.parts),
@@ -113,7 +117,8 @@ static uint32_t room_of(const struct velocity_step *self, const struct contact_s
 	return prints ? *points : 1;
 }
 
-static void add_constraint(struct velocity_step *self, uint32_t index, const struct contact_found *found)
+static void add_constraint(struct velocity_step *self, uint32_t index,
+			   const struct contact_found *found)
 {
 	const struct contact_state *contact = &self->list->items[index];
 	uint32_t at = self->constraint_count++;
@@ -182,7 +187,8 @@ static uint32_t first_constraint(const struct velocity_step *self, uint32_t cont
 	return low;
 }
 
-void velocity_blocks_of(const struct velocity_step *self, uint32_t index, uint32_t *first, uint32_t *last)
+void velocity_blocks_of(const struct velocity_step *self, uint32_t index, uint32_t *first,
+			uint32_t *last)
 {
 	*first = self->first_block[first_constraint(self, index)];
 	*last = self->first_block[first_constraint(self, index + 1)];

@@ -53,13 +53,14 @@ static void put_spatial(double out[LCP_BODY], struct spatial from)
 }
 
 /* M⁻¹ of a body, column by column, as the mass operator answers unit rows. */
-static void put_mass(const struct mass_operator *mass, uint32_t slot, double out[LCP_BODY][LCP_BODY])
+static void put_mass(const struct mass_operator *mass, uint32_t slot,
+		     double out[LCP_BODY][LCP_BODY])
 {
 	memset(out, 0, sizeof(double[LCP_BODY][LCP_BODY]));
 	for (uint32_t axis = 0; axis < LCP_BODY; axis++) {
 		vec3 unit = vec3_axis(axis % 3);
-		struct row_part part = { slot, axis < 3 ? (struct spatial){ unit, vec3_zero() } :
-							  (struct spatial){ vec3_zero(), unit } };
+		struct row_part part = { slot, axis < 3 ? (struct spatial){ unit, vec3_zero() }
+							: (struct spatial){ vec3_zero(), unit } };
 		struct jacobian j = { &part, 1 };
 		struct spatial room[LCP_BODY];
 		struct mass_response response;
@@ -90,15 +91,15 @@ static enum status make_arrays(struct velocity_island *self, struct sparse *out)
 		.friction = ALLOCATE(double, n),
 		.kind = ALLOCATE(uint8_t, n),
 	};
-	bool all = out->row != NULL && out->start != NULL && out->body != NULL && out->jacobian != NULL &&
-		   out->mass_inv != NULL && out->b != NULL && out->x != NULL && out->lower != NULL &&
-		   out->upper != NULL && out->compliance != NULL && out->friction != NULL &&
-		   out->kind != NULL;
+	bool all = out->row != NULL && out->start != NULL && out->body != NULL &&
+		   out->jacobian != NULL && out->mass_inv != NULL && out->b != NULL &&
+		   out->x != NULL && out->lower != NULL && out->upper != NULL &&
+		   out->compliance != NULL && out->friction != NULL && out->kind != NULL;
 	return all ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static void put_row(const struct velocity_island *self, const struct velocity_question *question, uint32_t i,
-		    struct sparse *out)
+static void put_row(const struct velocity_island *self, const struct velocity_question *question,
+		    uint32_t i, struct sparse *out)
 {
 	const struct constraint_row *row = &self->rows[i];
 	struct velocity_bounds bounds = velocity_row_bounds(self, i);
@@ -124,7 +125,7 @@ static void put_row(const struct velocity_island *self, const struct velocity_qu
 }
 
 static enum status pose_rows(struct velocity_island *self, const struct velocity_question *question,
-			struct sparse *out)
+			     struct sparse *out)
 {
 	enum status status = make_arrays(self, out);
 	if (status != STATUS_OK)
@@ -149,8 +150,8 @@ static enum status pose_rows(struct velocity_island *self, const struct velocity
 }
 
 /* A workspace in which the factor has room. */
-static enum status make_solver(struct velocity_island *self, const struct lcp_sparse_problem *problem,
-			       struct lcp_sparse *out)
+static enum status make_solver(struct velocity_island *self,
+			       const struct lcp_sparse_problem *problem, struct lcp_sparse *out)
 {
 	struct lcp_sparse_size size = lcp_sparse_size_of(problem);
 	for (;;) {
@@ -159,7 +160,8 @@ static enum status make_solver(struct velocity_island *self, const struct lcp_sp
 			return STATUS_NO_MEMORY;
 		lcp_sparse_init(out, memory, size);
 		size_t blocks;
-		if (lcp_sparse_order(out, problem, &blocks) != SOLVER_LIMIT || blocks <= size.blocks)
+		if (lcp_sparse_order(out, problem, &blocks) != SOLVER_LIMIT ||
+		    blocks <= size.blocks)
 			return STATUS_OK;
 		size.blocks = blocks;
 	}
@@ -168,13 +170,15 @@ static enum status make_solver(struct velocity_island *self, const struct lcp_sp
 static void solve_frictional(struct lcp_sparse *solver, struct sparse *sparse,
 			     const struct solver_options *options, struct solver_result *result)
 {
-	struct friction_sparse_problem problem = { sparse->problem, sparse->kind, sparse->friction };
+	struct friction_sparse_problem problem = { sparse->problem, sparse->kind,
+						   sparse->friction };
 	*result = lcp_friction_sparse_solve(solver, &problem, options, sparse->x, NULL);
 }
 
 /* The projection with friction, as in velocity_island.c. */
-static void solve_boxes(struct velocity_island *self, struct lcp_sparse *solver, struct sparse *sparse,
-			struct solver_options *options, struct solver_result *result)
+static void solve_boxes(struct velocity_island *self, struct lcp_sparse *solver,
+			struct sparse *sparse, struct solver_options *options,
+			struct solver_result *result)
 {
 	for (uint32_t round = 0; round <= self->step->settings.friction_rounds; round++) {
 		double normal = 0;
@@ -192,8 +196,8 @@ static void solve_boxes(struct velocity_island *self, struct lcp_sparse *solver,
 	}
 }
 
-static void solve_rows(struct velocity_island *self, struct lcp_sparse *solver, struct sparse *sparse,
-		       struct solver_result *result)
+static void solve_rows(struct velocity_island *self, struct lcp_sparse *solver,
+		       struct sparse *sparse, struct solver_result *result)
 {
 	struct solver_options options = solver_options_default();
 	options.warm = true;
@@ -211,7 +215,8 @@ static void solve_rows(struct velocity_island *self, struct lcp_sparse *solver, 
 }
 
 /* As violation_of in velocity_island.c: of the rows as they were asked for, whatever they gave way. */
-static enum status violation_of(struct velocity_island *self, const struct sparse *sparse, double *worst)
+static enum status violation_of(struct velocity_island *self, const struct sparse *sparse,
+				double *worst)
 {
 	size_t bytes = self->step->mass.slots * sizeof(struct spatial);
 	struct spatial *change = arena_push_zero(self->room, bytes); /* scripts keep their speed */
@@ -220,18 +225,21 @@ static enum status violation_of(struct velocity_island *self, const struct spars
 	if (change == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < sparse->problem.rows; i++)
-		mass_apply(&self->step->mass, &self->system.responses[sparse->row[i]], sparse->x[i], change);
+		mass_apply(&self->step->mass, &self->system.responses[sparse->row[i]], sparse->x[i],
+			   change);
 	for (uint32_t i = 0; i < sparse->problem.rows; i++) {
 		struct jacobian j = self->rows[sparse->row[i]].j;
 		double w = sparse->b[i] + jacobian_speed(j, change) +
 			   velocity_row_soft(self, sparse->row[i]) * sparse->x[i];
-		double a = mass_couple(&self->step->mass, j, &self->system.responses[sparse->row[i]]);
+		double a =
+			mass_couple(&self->step->mass, j, &self->system.responses[sparse->row[i]]);
 		if (sparse->kind[i] == FRICTION_NORMAL)
 			normal = scalar_max(sparse->x[i], 0);
 		bool tangent = sparse->kind[i] == FRICTION_STATIC;
 		double limit = sparse->friction[i] * normal;
-		double off = lcp_row_violation(a, sparse->x[i], w, tangent ? -limit : sparse->lower[i],
-					       tangent ? limit : sparse->upper[i]);
+		double off =
+			lcp_row_violation(a, sparse->x[i], w, tangent ? -limit : sparse->lower[i],
+					  tangent ? limit : sparse->upper[i]);
 		*worst = scalar_max(*worst, off);
 	}
 	return STATUS_OK;
@@ -239,8 +247,8 @@ static enum status violation_of(struct velocity_island *self, const struct spars
 
 /* Each row gives way by a part of what a unit impulse does to it, which always has a solution; it
  * stands where it misses the rows by less. */
-static enum status give_way(struct velocity_island *self, struct lcp_sparse *solver, struct sparse *sparse,
-			    double *violation)
+static enum status give_way(struct velocity_island *self, struct lcp_sparse *solver,
+			    struct sparse *sparse, double *violation)
 {
 	struct solver_result result;
 	uint32_t rows = sparse->problem.rows;
@@ -264,7 +272,8 @@ static enum status give_way(struct velocity_island *self, struct lcp_sparse *sol
 	return status;
 }
 
-enum status velocity_island_sparse(struct velocity_island *self, const struct velocity_question *question)
+enum status velocity_island_sparse(struct velocity_island *self,
+				   const struct velocity_question *question)
 {
 	double violation;
 	struct sparse sparse;

@@ -92,9 +92,11 @@ static void add_line(struct line *to, const struct joint *joint)
 			(struct row_part[2]){ { a, spatial_along(arm_a, vec3_negate(t)) },
 					      { b, spatial_along(arm_b, t) } });
 		add_row(to, reach_a,
-			(struct row_part[2]){ { a, spatial_about(t) }, { ROW_NO_BODY, spatial_zero() } });
+			(struct row_part[2]){ { a, spatial_about(t) },
+					      { ROW_NO_BODY, spatial_zero() } });
 		add_row(to, reach_b,
-			(struct row_part[2]){ { b, spatial_about(t) }, { ROW_NO_BODY, spatial_zero() } });
+			(struct row_part[2]){ { b, spatial_about(t) },
+					      { ROW_NO_BODY, spatial_zero() } });
 	}
 }
 
@@ -112,12 +114,14 @@ enum status velocity_taut_gather(struct velocity_island *self)
 		uint8_t places[JOINT_ROWS_MAX];
 		if (c < step->contact_count)
 			continue;
-		uint32_t count = joint_places(&step->joints.joints[c - step->contact_count], places);
+		uint32_t count =
+			joint_places(&step->joints.joints[c - step->contact_count], places);
 		for (uint32_t k = 0; joint != NULL && k < count; k++)
 			if (places[k] == JOINT_UPPER || (places[k] == JOINT_HOLD && count == 1)) {
 				to.of = &step->constraints[c];
 				to.block = step->first_block[c];
-				to.like = (struct velocity_joint_row){ .joint = c - step->contact_count,
+				to.like = (struct velocity_joint_row){ .joint = c -
+										step->contact_count,
 								       .role = VELOCITY_TAUT,
 								       .of = own + k };
 				add_line(&to, joint);
@@ -134,7 +138,8 @@ void velocity_taut_soften(struct velocity_island *self, const double *x, bool *t
 		struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
 		bool limit = self->joints[row->of - self->contact_rows].role == VELOCITY_LIMIT;
 		double pull = limit ? x[row->of] : -x[row->of];
-		double a = mass_couple(&self->step->mass, self->rows[i].j, &self->system.responses[i]);
+		double a =
+			mass_couple(&self->step->mass, self->rows[i].j, &self->system.responses[i]);
 		double stiff = h * pull * row->per - PLAIN / a;
 		double soft = stiff > 0 ? 1 / stiff : 0;
 		if (self->a != NULL)

@@ -35,8 +35,8 @@
 
 enum { TOGETHER = 12, ALONE = 60 };
 
-#define CONSISTENT 1e-10  /* of speeds and impulses: signs below it are rounding */
-#define ENERGY 1e-11	  /* of the energy in the collision; more than that is a gain */
+#define CONSISTENT 1e-10 /* of speeds and impulses: signs below it are rounding */
+#define ENERGY 1e-11	 /* of the energy in the collision; more than that is a gain */
 
 static void carve(struct impulse *self, struct solver_memory *memory, uint32_t m)
 {
@@ -44,7 +44,7 @@ static void carve(struct impulse *self, struct solver_memory *memory, uint32_t m
 	*self = (struct impulse){ .contacts_max = m };
 	if (m > UINT32_MAX / 3)
 		solver_carve_none(memory);
-	self->system = SOLVER_CARVE(memory, double, n * n);
+	self->system = SOLVER_CARVE(memory, double, n *n);
 	self->x = SOLVER_CARVE(memory, double, n);
 	self->right = SOLVER_CARVE(memory, double, n);
 	self->friction = SOLVER_CARVE(memory, double, n);
@@ -135,8 +135,7 @@ static mat3 own_block(const struct island *island, uint32_t c)
 	mat3 block = mat3_zero();
 	for (uint32_t i = 0; i < 3; i++)
 		for (uint32_t j = 0; j < 3; j++)
-			mat3_set(&block, i, j,
-				 row_at(island, 3 * c + i)[3 * c + j]);
+			mat3_set(&block, i, j, row_at(island, 3 * c + i)[3 * c + j]);
 	return block;
 }
 
@@ -154,8 +153,9 @@ static void guess_cases(struct island *island)
 				island->keep * restitution_at(island, c), axis, other);
 			double mu = friction_along(island, c, axis);
 			bool slides = mu == 0 || (u[1 + axis] != 0 && mu < scalar_abs(critical));
-			island->self->slides[2 * c + axis] =
-				(int8_t)(!slides ? 0 : u[1 + axis] > 0 ? -1 : 1);
+			island->self->slides[2 * c + axis] = (int8_t)(!slides		? 0
+								      : u[1 + axis] > 0 ? -1
+											: 1);
 		}
 	}
 }
@@ -179,7 +179,8 @@ static void solve_linear(struct island *island)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t row = self->unknown[i];
 		const double *a = row_at(island, row);
-		self->right[i] = (row % 3 == 0 ? wanted(island, row / 3) : 0) - island->problem->u[row];
+		self->right[i] =
+			(row % 3 == 0 ? wanted(island, row / 3) : 0) - island->problem->u[row];
 		for (uint32_t j = 0; j < n; j++) {
 			uint32_t column = self->unknown[j], c = column / 3;
 			double entry = a[column];
@@ -195,12 +196,14 @@ static void solve_linear(struct island *island)
 		self->x[self->unknown[i]] = self->right[i];
 	for (uint32_t row = 0; row < rows; row++)
 		if (row % 3 != 0 && self->slides[2 * (row / 3) + row % 3 - 1] != 0)
-			self->x[row] = share_of(island, row / 3, row % 3 - 1) * self->x[row - row % 3];
+			self->x[row] =
+				share_of(island, row / 3, row % 3 - 1) * self->x[row - row % 3];
 }
 
 static double velocity_after(const struct island *island, uint32_t row)
 {
-	return island->problem->u[row] + dense_dot(row_at(island, row), island->self->x, island->rows);
+	return island->problem->u[row] +
+	       dense_dot(row_at(island, row), island->self->x, island->rows);
 }
 
 enum verdict { GOOD, CHANGED, HOPELESS };
@@ -283,14 +286,15 @@ static void solve_by_complementarity(struct island *island, const struct solver_
 {
 	struct impulse *self = island->self;
 	struct solver_options inner = *options;
-	struct friction_problem friction = { island->rows, island->problem->stride,
+	struct friction_problem friction = { island->rows,	 island->problem->stride,
 					     island->problem->a, self->right,
-					     self->kind, self->friction };
+					     self->kind,	 self->friction };
 	for (uint32_t c = 0; c < island->count; c++)
 		for (uint32_t i = 0; i < 3; i++) {
 			uint32_t row = 3 * c + i;
 			self->kind[row] = i == 0 ? FRICTION_NORMAL : FRICTION_STATIC;
-			self->right[row] = island->problem->u[row] - (i == 0 ? wanted(island, c) : 0);
+			self->right[row] =
+				island->problem->u[row] - (i == 0 ? wanted(island, c) : 0);
 			self->friction[row] = i == 0 ? 0 : friction_of(island, c, i - 1);
 		}
 	inner.warm = false;
@@ -319,7 +323,8 @@ static double residual_of(const struct island *island)
 			uint32_t row = 3 * c + 1 + axis;
 			double limit = friction_of(island, c, axis) * push;
 			double over = (scalar_abs(self->x[row]) - limit) / largest;
-			double inside = scalar_abs(over), slip = velocity_after(island, row) / speed;
+			double inside = scalar_abs(over),
+			       slip = velocity_after(island, row) / speed;
 			worst = scalar_max(over, worst);
 			if (over < 0)
 				worst = scalar_max(scalar_min(inside, scalar_abs(slip)), worst);

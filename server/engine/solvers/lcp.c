@@ -30,7 +30,7 @@ bool lcp_valid(const struct lcp_problem *self)
 /* Where plain sums lose what they are about. */
 static double wide_residual(const struct lcp_problem *self, const double *x)
 {
-	struct lcp_wide worst = {{0, 0}, {0, 0}};
+	struct lcp_wide worst = { { 0, 0 }, { 0, 0 } };
 	if (!solver_finite(x, self->count))
 		return __builtin_inf();
 	for (uint32_t i = 0; i < self->count; i++) {
@@ -82,7 +82,8 @@ double lcp_violation(const struct lcp_problem *self, const double *x, const doub
 	double worst = 0;
 	for (uint32_t i = 0; i < self->count; i++) {
 		double a = self->a[(size_t)i * self->stride + i];
-		double off = lcp_row_violation(a, x[i], w[i], lcp_lower(self, i), lcp_upper(self, i));
+		double off =
+			lcp_row_violation(a, x[i], w[i], lcp_lower(self, i), lcp_upper(self, i));
 		worst = scalar_max(off, worst);
 	}
 	return worst;

@@ -12,7 +12,7 @@
 #include "server/engine/solvers/solver.h"
 
 struct lcp_problem {
-	uint32_t count;  /* rows; 0 is a valid problem */
+	uint32_t count;	 /* rows; 0 is a valid problem */
 	uint32_t stride; /* of a, at least count */
 	const double *a; /* row by row; symmetric, both triangles are read */
 	const double *b;

@@ -9,12 +9,12 @@
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/double_double.h"
 
-#define DOUBTFUL 0x1p-40  /* of 1 + |y|²: below, double does not tell a Schur complement from none */
+#define DOUBTFUL 0x1p-40 /* of 1 + |y|²: below, double does not tell a Schur complement from none */
 #define DEPENDENT 0x1p-49 /* of 1 + |y|²: what rounding in A's own entries leaves */
-#define CLEAR 0x1p-20     /* above, no y makes it doubtful that could be told in double */
-#define NOTHING 0x1p-51   /* of 1 + |y|²: in double already no more than rounding */
-#define REFINEMENTS 3     /* each gains the digits that the factor has */
-#define NOISE 0x1p-43     /* ≈ 1e-13: of the largest term, what rounding may leave in a sum */
+#define CLEAR 0x1p-20	  /* above, no y makes it doubtful that could be told in double */
+#define NOTHING 0x1p-51	  /* of 1 + |y|²: in double already no more than rounding */
+#define REFINEMENTS 3	  /* each gains the digits that the factor has */
+#define NOISE 0x1p-43	  /* ≈ 1e-13: of the largest term, what rounding may leave in a sum */
 
 void lcp_core_carve(struct lcp_core *self, struct solver_memory *memory, uint32_t rows)
 {
@@ -23,8 +23,8 @@ void lcp_core_carve(struct lcp_core *self, struct solver_memory *memory, uint32_
 	self->start = SOLVER_CARVE(memory, uint32_t, n + 1);
 	self->column = SOLVER_CARVE(memory, uint32_t, n * n);
 	self->value = SOLVER_CARVE(memory, double, n *n);
-	double **vectors[] = {&self->diagonal, &self->b, &self->lower, &self->upper, &self->scale,
-			      &self->x,        &self->w, &self->dx,    &self->dw};
+	double **vectors[] = { &self->diagonal, &self->b, &self->lower, &self->upper, &self->scale,
+			       &self->x,	&self->w, &self->dx,	&self->dw };
 	for (uint32_t i = 0; i < COUNT_OF(vectors); i++)
 		*vectors[i] = SOLVER_CARVE(memory, double, n);
 	self->work = SOLVER_CARVE(memory, double, 2 * n);
@@ -77,7 +77,7 @@ void lcp_core_begin(struct lcp_core *self, const struct lcp_problem *problem,
 	self->floor = 0;
 	self->tolerance = options->tolerance;
 	self->pivots_max = options->pivots_max > 0 ? options->pivots_max : 20 * n + 500;
-	self->result = (struct solver_result){.status = SOLVER_SOLVED};
+	self->result = (struct solver_result){ .status = SOLVER_SOLVED };
 	self->factor.size = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		double scale = scale_of(problem->a[(size_t)i * problem->stride + i]);
@@ -124,14 +124,14 @@ static double border(struct lcp_core *self, uint32_t i)
 /* A_ji − A_jC y to about 106 bits, for any row j of C or i itself. */
 static double2 remainder_of(const struct lcp_core *self, uint32_t j, uint32_t i, const double *y)
 {
-	double2 sum = {0, 0};
+	double2 sum = { 0, 0 };
 	for (uint32_t k = self->start[j]; k < self->start[j + 1]; k++) {
 		uint32_t c = self->column[k];
 		if (c == i)
 			sum = double2_add_double(sum, self->value[k]);
 		else if (self->state[c] == LCP_ACTIVE)
-			sum = double2_add(sum, double2_product(self->value[k],
-							       -y[self->position[c]]));
+			sum = double2_add(sum,
+					  double2_product(self->value[k], -y[self->position[c]]));
 	}
 	return sum;
 }
@@ -267,7 +267,7 @@ void lcp_core_settle(struct lcp_core *self, uint32_t i)
 {
 	bool low = self->x[i] <= self->lower[i], high = self->x[i] >= self->upper[i];
 	self->state[i] = low && (!high || self->w[i] >= 0) ? LCP_LOWER
-			 : high                            ? LCP_UPPER
+			 : high				   ? LCP_UPPER
 							   : LCP_HELD;
 }
 

@@ -24,11 +24,11 @@ struct lcp_core {
 	double *value, *diagonal;
 	double *b, *lower, *upper, *scale;
 	double *x, *w, *dx, *dw; /* by row */
-	double *work;            /* 2 × capacity */
-	uint8_t *state;          /* enum lcp_state, or LCP_WAITING */
-	uint32_t *position;      /* of an active row in the factor */
-	uint32_t *order;         /* the active rows, as the factor has them */
-	uint32_t *band, *mark;   /* rows along A from one end; scratch by row (lcp_core_band.c) */
+	double *work;		 /* 2 × capacity */
+	uint8_t *state;		 /* enum lcp_state, or LCP_WAITING */
+	uint32_t *position;	 /* of an active row in the factor */
+	uint32_t *order;	 /* the active rows, as the factor has them */
+	uint32_t *band, *mark;	 /* rows along A from one end; scratch by row (lcp_core_band.c) */
 	bool banded;
 	uint32_t looked; /* pivots when the envelope was last looked at */
 	struct chol_envelope factor;

@@ -11,7 +11,7 @@
  */
 #include "server/engine/solvers/lcp_core.h"
 
-enum { CHECK = 16 };     /* pivots between looks */
+enum { CHECK = 16 };	 /* pivots between looks */
 enum { SIZE_MIN = 128 }; /* a smaller factor is cheap in any order */
 
 /* Breadth first from `root` over rows whose mark is below `mark`; into out, how many. */
@@ -55,8 +55,7 @@ static bool is_wide(struct lcp_core *self)
 	for (uint32_t p = 0; p < self->factor.size; p++)
 		wide += p - self->factor.first[p];
 	for (uint32_t k = 0; k < self->count; k++)
-		self->mark[self->band[k]] =
-			self->state[self->band[k]] == LCP_ACTIVE ? place++ : 0;
+		self->mark[self->band[k]] = self->state[self->band[k]] == LCP_ACTIVE ? place++ : 0;
 	for (uint32_t p = 0; p < self->factor.size; p++) {
 		uint32_t i = self->order[p], first = self->mark[i];
 		for (uint32_t k = self->start[i]; k < self->start[i + 1]; k++)

@@ -26,9 +26,9 @@
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/double_double.h"
 
-#define PROOF 1e-9        /* relative: the curvature −zᵀ A z that is more than rounding of A */
-#define NOTHING 0x1p-43   /* of the largest |z|: rounding */
-#define SIGHT 1e8         /* of the largest |b|: INFEASIBLE says that no solution has a smaller Σ |x| */
+#define PROOF 1e-9	/* relative: the curvature −zᵀ A z that is more than rounding of A */
+#define NOTHING 0x1p-43 /* of the largest |z|: rounding */
+#define SIGHT 1e8 /* of the largest |b|: INFEASIBLE says that no solution has a smaller Σ |x| */
 
 static void carve(struct lcp_dantzig *self, struct solver_memory *memory, uint32_t rows)
 {
@@ -41,14 +41,14 @@ static void carve(struct lcp_dantzig *self, struct solver_memory *memory, uint32
 size_t lcp_dantzig_bytes(uint32_t rows)
 {
 	struct lcp_dantzig self;
-	struct solver_memory memory = {0};
+	struct solver_memory memory = { 0 };
 	carve(&self, &memory, rows);
 	return memory.used;
 }
 
 void lcp_dantzig_init(struct lcp_dantzig *self, void *memory, uint32_t rows)
 {
-	struct solver_memory carving = {.memory = solver_memory_good(memory) ? memory : NULL};
+	struct solver_memory carving = { .memory = solver_memory_good(memory) ? memory : NULL };
 	carve(self, &carving, rows);
 }
 
@@ -71,21 +71,21 @@ static void clean_direction(struct lcp_core *core)
 static bool proves(struct lcp_core *core)
 {
 	double *high = core->work, *low = core->work + core->capacity, across = 0, square = 0;
-	double2 down = {0, 0}, curve = {0, 0};
+	double2 down = { 0, 0 }, curve = { 0, 0 };
 	dense_zero(core->work, 2 * core->capacity);
 	for (uint32_t i = 0; i < core->count; i++) {
 		down = double2_add(down, double2_product(core->b[i], core->dx[i]));
 		square += core->dx[i] * core->dx[i];
 		for (uint32_t k = core->start[i]; core->dx[i] != 0 && k < core->start[i + 1]; k++) {
 			uint32_t j = core->column[k];
-			double2 sum = {high[j], low[j]};
+			double2 sum = { high[j], low[j] };
 			sum = double2_add(sum, double2_product(core->value[k], core->dx[i]));
 			high[j] = sum.hi;
 			low[j] = sum.lo;
 		}
 	}
 	for (uint32_t j = 0; j < core->count; j++) {
-		double2 sum = {high[j], low[j]};
+		double2 sum = { high[j], low[j] };
 		curve = double2_add(curve, double2_mul_double(sum, core->dx[j]));
 		across = scalar_max(across, scalar_abs(high[j]));
 		if (!scalar_is_finite(high[j]))
@@ -139,8 +139,7 @@ static struct solver_result look_far(struct lcp_dantzig *self, const struct lcp_
 {
 	struct solver_options cold = *options;
 	cold.warm = false;
-	struct solver_result second =
-		attempt(self, problem, &cold, LCP_RULE_WORST, true, x, state);
+	struct solver_result second = attempt(self, problem, &cold, LCP_RULE_WORST, true, x, state);
 	if (second.status != SOLVER_SOLVED)
 		second = attempt(self, problem, options, LCP_RULE_WORST, false, x, state);
 	return second;
@@ -149,7 +148,8 @@ static struct solver_result look_far(struct lcp_dantzig *self, const struct lcp_
 static struct solver_result solve(struct lcp_dantzig *self, const struct lcp_problem *problem,
 				  const struct solver_options *options, double *x, uint8_t *state)
 {
-	struct solver_result first = attempt(self, problem, options, LCP_RULE_WORST, false, x, state);
+	struct solver_result first =
+		attempt(self, problem, options, LCP_RULE_WORST, false, x, state);
 	if (self->stuck && first.status != SOLVER_SOLVED)
 		first = look_far(self, problem, options, x, state);
 	if (first.status != SOLVER_LIMIT && first.status != SOLVER_INEXACT)
@@ -157,7 +157,8 @@ static struct solver_result solve(struct lcp_dantzig *self, const struct lcp_pro
 	dense_copy(self->first, x, problem->count);
 	struct solver_options cold = *options;
 	cold.warm = false;
-	struct solver_result second = attempt(self, problem, &cold, LCP_RULE_INDEX, false, x, state);
+	struct solver_result second =
+		attempt(self, problem, &cold, LCP_RULE_INDEX, false, x, state);
 	if (second.status != SOLVER_INFEASIBLE && !(second.residual <= first.residual)) {
 		/* The first answer, and for the next warm start the second's active set. */
 		dense_copy(x, self->first, problem->count);

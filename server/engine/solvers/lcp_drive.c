@@ -27,9 +27,9 @@
 #include "server/engine/math/scalar.h"
 #include "server/engine/solvers/lcp_core.h"
 
-#define NOISE 0x1p-43  /* of the largest |Δx|: smaller changes are rounding */
-#define FAR 0x1p42     /* of the largest |b|: an x beyond is no solution but the proof that none is */
-#define TIE 1e-9       /* the goal is taken when this close to the step's end, relative */
+#define NOISE 0x1p-43 /* of the largest |Δx|: smaller changes are rounding */
+#define FAR 0x1p42 /* of the largest |b|: an x beyond is no solution but the proof that none is */
+#define TIE 1e-9   /* the goal is taken when this close to the step's end, relative */
 
 enum event { EVENT_NONE, EVENT_GOAL, EVENT_BOUND, EVENT_LEAVE, EVENT_JOIN };
 
@@ -49,7 +49,7 @@ static void spread_four(struct lcp_core *self, const uint32_t *j)
 {
 	const double *a = self->value + self->start[j[0]], *b = self->value + self->start[j[1]];
 	const double *c = self->value + self->start[j[2]], *d = self->value + self->start[j[3]];
-	const double x[4] = {self->dx[j[0]], self->dx[j[1]], self->dx[j[2]], self->dx[j[3]]};
+	const double x[4] = { self->dx[j[0]], self->dx[j[1]], self->dx[j[2]], self->dx[j[3]] };
 	double *dw = self->dw;
 	uint32_t i = 0;
 	for (; i + 2 <= self->count; i += 2) {
@@ -103,7 +103,7 @@ static void spread(struct lcp_core *self, uint32_t d)
 
 static struct step direction(struct lcp_core *self, uint32_t d, double sigma)
 {
-	struct step step = {.event = EVENT_NONE, .length = __builtin_inf()};
+	struct step step = { .event = EVENT_NONE, .length = __builtin_inf() };
 	dense_zero(self->dx, self->count);
 	step.schur = lcp_core_measure(self, d);
 	double most = 1;

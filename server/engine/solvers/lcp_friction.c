@@ -31,11 +31,13 @@ static void carve(struct lcp_friction *self, struct solver_memory *memory, uint3
 	self->capacity = rows;
 	self->a = SOLVER_CARVE(memory, double, n *n);
 	self->matrix = SOLVER_CARVE(memory, double, n *n);
-	double **vectors[] = {&self->b,  &self->friction, &self->scale, &self->x,     &self->w,
-			      &self->dx, &self->dw,       &self->right, &self->lower, &self->upper};
+	double **vectors[] = {
+		&self->b,  &self->friction, &self->scale, &self->x,	&self->w,
+		&self->dx, &self->dw,	    &self->right, &self->lower, &self->upper
+	};
 	for (uint32_t i = 0; i < COUNT_OF(vectors); i++)
 		*vectors[i] = SOLVER_CARVE(memory, double, n);
-	uint32_t **indices[] = {&self->normal, &self->order, &self->unknown, &self->pivots};
+	uint32_t **indices[] = { &self->normal, &self->order, &self->unknown, &self->pivots };
 	for (uint32_t i = 0; i < COUNT_OF(indices); i++)
 		*indices[i] = SOLVER_CARVE(memory, uint32_t, n);
 	self->tie_column = SOLVER_CARVE(memory, uint32_t, n);
@@ -54,14 +56,14 @@ static void carve(struct lcp_friction *self, struct solver_memory *memory, uint3
 size_t lcp_friction_bytes(uint32_t rows)
 {
 	struct lcp_friction self;
-	struct solver_memory memory = {0};
+	struct solver_memory memory = { 0 };
 	carve(&self, &memory, rows);
 	return memory.used;
 }
 
 void lcp_friction_init(struct lcp_friction *self, void *memory, uint32_t rows)
 {
-	struct solver_memory carving = {.memory = solver_memory_good(memory) ? memory : NULL};
+	struct solver_memory carving = { .memory = solver_memory_good(memory) ? memory : NULL };
 	carve(self, &carving, rows);
 }
 
@@ -127,14 +129,14 @@ static void take(struct lcp_friction *self, const struct friction_problem *probl
 static double wide_residual(const struct friction_problem *problem, const double *x,
 			    const uint8_t *collision)
 {
-	struct lcp_wide worst = {{0, 0}, {0, 0}};
+	struct lcp_wide worst = { { 0, 0 }, { 0, 0 } };
 	uint32_t normal = 0;
 	if (!solver_finite(x, problem->count))
 		return __builtin_inf();
 	for (uint32_t i = 0; i < problem->count; i++) {
 		const double *row = problem->a + (size_t)i * problem->stride;
 		uint8_t kind = problem->kind[i];
-		wide low = {0, 0}, high = {__builtin_inf(), 0};
+		wide low = { 0, 0 }, high = { __builtin_inf(), 0 };
 		struct lcp_wide_sum sum = lcp_wide_begin(problem->b[i]);
 		for (uint32_t j = 0; j < problem->count; j++)
 			lcp_wide_add(&sum, row[j], x[j]);
@@ -347,7 +349,7 @@ static double set_limits(struct lcp_friction *self, const uint8_t *out, double s
 			self->upper[i] = out[self->normal[i]] ? 0 : -limit;
 		self->lower[i] = self->kind[i] == FRICTION_JOINT    ? -self->upper[i]
 				 : self->kind[i] == FRICTION_STATIC ? -self->upper[i]
-				 : closed                           ? self->upper[i]
+				 : closed			    ? self->upper[i]
 								    : 0;
 		if (closed)
 			change = scalar_max(change, scalar_abs(self->upper[i] - before));
@@ -358,8 +360,8 @@ static double set_limits(struct lcp_friction *self, const uint8_t *out, double s
 static void plan_b(struct lcp_friction *self, const struct friction_problem *problem,
 		   const struct solver_options *options, double *x, uint8_t *out)
 {
-	struct lcp_problem bounded = {self->count, self->count, self->a,
-				      self->b,     self->lower, self->upper};
+	struct lcp_problem bounded = { self->count, self->count, self->a,
+				       self->b,	    self->lower, self->upper };
 	struct solver_options inner = *options;
 	self->result.fallbacks = 1;
 	dense_zero(self->x, self->count);
@@ -429,7 +431,7 @@ struct solver_result lcp_friction_solve(struct lcp_friction *self,
 		return solver_invalid();
 	const struct solver_options used = solver_options_used(options);
 	uint8_t *out = collision != NULL ? collision : self->out;
-	self->result = (struct solver_result){.residual = __builtin_inf()};
+	self->result = (struct solver_result){ .residual = __builtin_inf() };
 	take(self, problem);
 	for (uint32_t i = 0; i < self->count; i++)
 		out[i] = 0;

@@ -12,7 +12,7 @@ enum friction_row {
 	FRICTION_STATIC, /* |x| ≤ μ x_n; w = 0 inside, w ≤ 0 at +μ x_n, w ≥ 0 at −μ x_n */
 	FRICTION_FORWARD,  /* sliding: x = +μ x_n, w is free */
 	FRICTION_BACKWARD, /* sliding: x = −μ x_n, w is free */
-	FRICTION_JOINT,    /* w = 0, x free */
+	FRICTION_JOINT,	   /* w = 0, x free */
 };
 
 /* w = A x + b; A symmetric, positive semidefinite. A sliding tangent pushes against the velocity u
@@ -20,7 +20,7 @@ enum friction_row {
 struct friction_problem {
 	uint32_t count, stride;
 	const double *a, *b;
-	const uint8_t *kind;    /* enum friction_row */
+	const uint8_t *kind;	/* enum friction_row */
 	const double *friction; /* μ ≥ 0 of tangent rows; others are not read */
 };
 
@@ -35,14 +35,15 @@ struct lcp_friction {
 	uint32_t *unknown; /* rows solved for */
 	uint32_t unknown_count;
 	double *matrix; /* unknowns × unknowns, factored */
-	uint32_t *tie_column, *tie_row; /* what is tied to the unknowns: column of matrix, row of a */
+	uint32_t *tie_column,
+		*tie_row; /* what is tied to the unknowns: column of matrix, row of a */
 	double *tie_value;
 	uint32_t *from, *to; /* by row: where its entries other than zero lie in a */
 	uint32_t *pivots;
 	double *x, *w, *dx, *dw, *right, *lower, *upper;
 	uint8_t *lcp_state, *out;
-	uint32_t stuck;   /* the row at which an order failed */
-	bool ray;         /* it failed by a step without end */
+	uint32_t stuck;	  /* the row at which an order failed */
+	bool ray;	  /* it failed by a step without end */
 	bool regularised; /* the present factor is */
 	uint32_t pivots_max;
 	struct solver_result result;
@@ -73,12 +74,12 @@ double lcp_friction_energy(const struct friction_problem *problem, const double 
 /* Shared by the parts of the solver. */
 enum friction_state {
 	FRICTION_WAITING, /* not looked at yet */
-	FRICTION_OFF,     /* a normal with x = 0, or a tangent of such a one */
-	FRICTION_ON,      /* w = 0, solved for */
-	FRICTION_HELD,    /* w = 0, x stays until it would move */
-	FRICTION_AT_MAX,     /* x = +μ x_n */
-	FRICTION_AT_MIN,     /* x = −μ x_n */
-	FRICTION_OUT,     /* a collision */
+	FRICTION_OFF,	  /* a normal with x = 0, or a tangent of such a one */
+	FRICTION_ON,	  /* w = 0, solved for */
+	FRICTION_HELD,	  /* w = 0, x stays until it would move */
+	FRICTION_AT_MAX,  /* x = +μ x_n */
+	FRICTION_AT_MIN,  /* x = −μ x_n */
+	FRICTION_OUT,	  /* a collision */
 };
 /* Drives row d until it holds; false: result.status, stuck and ray say why. */
 bool lcp_friction_drive(struct lcp_friction *self, uint32_t d);

@@ -24,9 +24,9 @@
 #include "server/engine/math/scalar.h"
 #include "server/engine/solvers/lcp_friction.h"
 
-#define NOISE 0x1p-40    /* of the largest |Δx| */
+#define NOISE 0x1p-40	 /* of the largest |Δx| */
 #define SINGULAR 0x1p-36 /* of the diagonal: a smaller pivot is rounding */
-#define REGULAR 1e-9     /* of the diagonal, added to a singular matrix */
+#define REGULAR 1e-9	 /* of the diagonal, added to a singular matrix */
 #define TIE 1e-9
 
 struct step {
@@ -171,7 +171,7 @@ static void offer(struct step *step, uint32_t row, uint8_t to, double length)
 {
 	length = scalar_max(length, 0);
 	if (length < step->length)
-		*step = (struct step){row, to, false, length, step->noise};
+		*step = (struct step){ row, to, false, length, step->noise };
 }
 
 static void offer_tangent(const struct lcp_friction *self, struct step *step, uint32_t t)
@@ -230,10 +230,10 @@ static void offer_goal(const struct lcp_friction *self, struct step *step, uint3
 			room = scalar_max(left / grow, 0);
 	}
 	if (room <= step->length * (1 + TIE) && room <= SCALAR_MAX)
-		*step = (struct step){d, limit, true, room, step->noise};
+		*step = (struct step){ d, limit, true, room, step->noise };
 	double goal = gain > step->noise ? scalar_abs(self->w[d]) / gain : __builtin_inf();
 	if (goal <= step->length * (1 + TIE) && goal <= SCALAR_MAX)
-		*step = (struct step){d, FRICTION_ON, true, goal, step->noise};
+		*step = (struct step){ d, FRICTION_ON, true, goal, step->noise };
 }
 
 static void enter(struct lcp_friction *self, const struct step *step)
@@ -275,7 +275,7 @@ bool lcp_friction_drive(struct lcp_friction *self, uint32_t d)
 	while (self->state[d] == FRICTION_WAITING) {
 		if (self->result.pivots >= self->pivots_max || still > 3 * self->count + 8)
 			return give_up(self, d, false, SOLVER_LIMIT);
-		struct step step = {UINT32_MAX, 0, false, __builtin_inf(), 0};
+		struct step step = { UINT32_MAX, 0, false, __builtin_inf(), 0 };
 		step.noise = direction(self, d, sigma);
 		if (step.noise < 0)
 			return give_up(self, d, false, SOLVER_INEXACT);

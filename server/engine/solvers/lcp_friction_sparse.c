@@ -33,8 +33,8 @@ enum { FACTORS_MAX = 500, LAST_FACTORS = 60 };
 enum { SWEEP_ROUNDS = 6, SWEEP_ROUNDS_MAX = 12, SWEEPS = 50 };
 
 #define NO_ENERGY 1e-12 /* of the largest b squared */
-#define SOUND 1e-10     /* of the largest b squared: energy that is rounding */
-#define RUNAWAY 1e7     /* of the largest b */
+#define SOUND 1e-10	/* of the largest b squared: energy that is rounding */
+#define RUNAWAY 1e7	/* of the largest b */
 /* Of the largest b: there sweeps have come near, and no more of them are made. Less takes more time; more
  * leaves single steps of a heap with cm/s. */
 #define NEAR 1e-3
@@ -224,7 +224,8 @@ static bool by_lifts(struct lcp_sparse *self, double best)
 	memcpy(b, self->b, self->rows * sizeof *b);
 	memcpy(kept, self->x, self->rows * sizeof *kept);
 	bool good = false;
-	for (uint32_t k = 0; k < LIFTS && !good && self->result.refactorings < self->factors_max; k++) {
+	for (uint32_t k = 0; k < LIFTS && !good && self->result.refactorings < self->factors_max;
+	     k++) {
 		double gap;
 		take_back(self, b);
 		self->tied = true;
@@ -276,7 +277,8 @@ static bool by_rounds(struct lcp_sparse *self, double best)
 		if (tied_rounds(self, TIED_AGAIN))
 			return true;
 		memcpy(self->x, self->kept_fixed, self->rows * sizeof *self->x);
-		share = apart < 0.9 * last ? scalar_min(1, 1.5 * share) : scalar_max(0.25, 0.7 * share);
+		share = apart < 0.9 * last ? scalar_min(1, 1.5 * share)
+					   : scalar_max(0.25, 0.7 * share);
 		last = apart;
 		for (uint32_t i = 0; i < self->rows; i++)
 			limits[i] += share * (self->x[i] - limits[i]);

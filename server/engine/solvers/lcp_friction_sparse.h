@@ -14,7 +14,7 @@ struct friction_sparse_problem {
 	/* lower and upper (both or none) are used of JOINT rows only: motors and limits; NULL: none
 	 * there. Those of others are not read. */
 	struct lcp_sparse_problem rows;
-	const uint8_t *kind;    /* enum friction_row */
+	const uint8_t *kind;	/* enum friction_row */
 	const double *friction; /* μ ≥ 0 of tangent rows; others are not read */
 };
 

@@ -27,7 +27,8 @@ typedef double pair __attribute__((vector_size(16)));
 static uint32_t group_at(const struct lcp_sparse *self, uint32_t first)
 {
 	uint32_t count = 1, entries = self->start[first + 1] - self->start[first];
-	while (count < GROUP && first + count < self->rows && self->normal[first + count] == first) {
+	while (count < GROUP && first + count < self->rows &&
+	       self->normal[first + count] == first) {
 		uint32_t i = first + count;
 		if (self->start[i + 1] - self->start[i] != entries ||
 		    memcmp(self->at + self->start[i], self->at + self->start[first],
@@ -95,7 +96,8 @@ static void settle_three(struct lcp_sparse *self, uint32_t i)
 		const double *u = self->u + LCP_BODY * (size_t)self->at[first + p];
 		for (uint32_t k = 0; k < GROUP; k++) {
 			const double *row = rows[k] + LCP_BODY * (size_t)p;
-			w[k] += (pair_load(row) * pair_load(u) + pair_load(row + 2) * pair_load(u + 2)) +
+			w[k] += (pair_load(row) * pair_load(u) +
+				 pair_load(row + 2) * pair_load(u + 2)) +
 				pair_load(row + 4) * pair_load(u + 4);
 		}
 	}
@@ -153,7 +155,8 @@ static void go_on(struct lcp_sparse *self, double share)
 		double x = self->x[i], further = x + share * (x - last[i]);
 		struct lcp_span span = { self->lower[i], self->upper[i] };
 		if (self->normal[i] != i)
-			span = lcp_sparse_span(self, i, self->friction[i] * self->x[self->normal[i]]);
+			span = lcp_sparse_span(self, i,
+					       self->friction[i] * self->x[self->normal[i]]);
 		last[i] = x;
 		self->x[i] = scalar_clamp(further, span.low, span.high);
 		if (self->x[i] != further)

@@ -35,25 +35,27 @@ enum { FACTORS_MAX = 300, ROUNDS = 14, SOFTER_SETS = 1 };
 #define SOFTER 1e-2
 #define SOFT_MIN 1e-13
 #define SOFT_MAX 1e-4
-#define NEAR 1e-3   /* of the largest |b|: rows that approach or nearly are free at the start */
+#define NEAR 1e-3 /* of the largest |b|: rows that approach or nearly are free at the start */
 
 static void carve(struct lcp_sparse *self, struct solver_memory *memory,
 		  struct lcp_sparse_size size)
 {
 	size_t near_count = 2 * size.pairs;
 	struct chol_block *factor = &self->factor;
-	*self = (struct lcp_sparse){.room = size};
-	uint32_t **by_entry[] = {&self->body, &self->at, &self->touch};
-	uint32_t **by_body[] = {&self->order,       &self->place,  &self->near_start,
-				&self->touch_start, &factor->start, &factor->parent,
-				&factor->link,      &factor->at,    &factor->place};
-	uint32_t **by_pair[] = {&self->slot, &self->half};
-	double **by_row[] = {&self->b,     &self->lower,  &self->upper, &self->compliance,
-			     &self->weight, &self->x,     &self->kept,  &self->target,
-			     &self->w,     &self->slope,  &self->stiffness, &self->ray, &self->kept_fixed,
-			    &self->kept_limits, &self->kept_best, &self->low, &self->high};
-	double **by_unknown[] = {&self->u, &self->du, &self->force, &self->kept_u, &self->kept_v};
-	int32_t **shifts[] = {&self->row_shift, &self->unit_shift};
+	*self = (struct lcp_sparse){ .room = size };
+	uint32_t **by_entry[] = { &self->body, &self->at, &self->touch };
+	uint32_t **by_body[] = { &self->order,	     &self->place,   &self->near_start,
+				 &self->touch_start, &factor->start, &factor->parent,
+				 &factor->link,	     &factor->at,    &factor->place };
+	uint32_t **by_pair[] = { &self->slot, &self->half };
+	double **by_row[] = { &self->b,		 &self->lower,	     &self->upper,
+			      &self->compliance, &self->weight,	     &self->x,
+			      &self->kept,	 &self->target,	     &self->w,
+			      &self->slope,	 &self->stiffness,   &self->ray,
+			      &self->kept_fixed, &self->kept_limits, &self->kept_best,
+			      &self->low,	 &self->high };
+	double **by_unknown[] = { &self->u, &self->du, &self->force, &self->kept_u, &self->kept_v };
+	int32_t **shifts[] = { &self->row_shift, &self->unit_shift };
 	factor->blocks_max = size.blocks;
 	factor->value = SOLVER_CARVE(memory, double, size.blocks *CHOL_BLOCK_DOUBLES);
 	factor->row = SOLVER_CARVE(memory, uint32_t, size.blocks);
@@ -72,12 +74,12 @@ static void carve(struct lcp_sparse *self, struct solver_memory *memory,
 	for (uint32_t i = 0; i < COUNT_OF(by_row); i++)
 		*by_row[i] = SOLVER_CARVE(memory, double, size.rows);
 	for (uint32_t i = 0; i < COUNT_OF(by_unknown); i++)
-		*by_unknown[i] = SOLVER_CARVE(memory, double, LCP_BODY * (size_t)size.bodies);
+		*by_unknown[i] = SOLVER_CARVE(memory, double, LCP_BODY *(size_t)size.bodies);
 	for (uint32_t i = 0; i < COUNT_OF(shifts); i++)
 		*shifts[i] = SOLVER_CARVE(memory, int32_t, size.rows);
 	size_t unknowns = LCP_BODY * (size_t)size.bodies;
-	self->mix_step = SOLVER_CARVE(memory, double, LCP_MIX * (unknowns + size.rows));
-	self->mix_moved = SOLVER_CARVE(memory, double, LCP_MIX * (size_t)size.rows);
+	self->mix_step = SOLVER_CARVE(memory, double, LCP_MIX *(unknowns + size.rows));
+	self->mix_moved = SOLVER_CARVE(memory, double, LCP_MIX *(size_t)size.rows);
 	self->mix_last = SOLVER_CARVE(memory, double, unknowns + 2 * (size_t)size.rows);
 	self->mass_shift = SOLVER_CARVE(memory, int32_t, size.bodies);
 	self->free = SOLVER_CARVE(memory, uint8_t, size.rows);
@@ -90,19 +92,19 @@ static void carve(struct lcp_sparse *self, struct solver_memory *memory,
 size_t lcp_sparse_bytes(struct lcp_sparse_size size)
 {
 	struct lcp_sparse self;
-	struct solver_memory memory = {0};
+	struct solver_memory memory = { 0 };
 	carve(&self, &memory, size);
 	return memory.used;
 }
 
 void lcp_sparse_init(struct lcp_sparse *self, void *memory, struct lcp_sparse_size size)
 {
-	struct solver_memory carving = {.memory = solver_memory_good(memory) ? memory : NULL};
+	struct solver_memory carving = { .memory = solver_memory_good(memory) ? memory : NULL };
 	carve(self, &carving, size);
 }
 
-enum solver_status lcp_sparse_order(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
-				    size_t *blocks)
+enum solver_status lcp_sparse_order(struct lcp_sparse *self,
+				    const struct lcp_sparse_problem *problem, size_t *blocks)
 {
 	enum solver_status status = lcp_sparse_pattern(self, problem);
 	*blocks = self->blocks_needed;
@@ -132,8 +134,8 @@ void lcp_sparse_factor(struct lcp_sparse *self)
 		}
 		for (uint32_t p = first; p < end; p++)
 			for (uint32_t q = first; q <= p; q++) {
-				double *block = self->factor.value +
-						(size_t)*slot++ * CHOL_BLOCK_DOUBLES;
+				double *block =
+					self->factor.value + (size_t)*slot++ * CHOL_BLOCK_DOUBLES;
 				bool down = self->at[p] >= self->at[q];
 				add_outer(block, d, self->jacobian[down ? p : q],
 					  self->jacobian[down ? q : p]);
@@ -174,8 +176,8 @@ static void free_by_b(struct lcp_sparse *self)
 {
 	for (uint32_t i = 0; i < self->rows; i++) {
 		double slack = NEAR * self->size, b = self->weight[i] * self->b[i];
-		self->free[i] = (b < slack && self->upper[i] > 0) ||
-				(b > -slack && self->lower[i] < 0);
+		self->free[i] =
+			(b < slack && self->upper[i] > 0) || (b > -slack && self->lower[i] < 0);
 	}
 }
 
@@ -227,11 +229,12 @@ void lcp_sparse_begin(struct lcp_sparse *self, const struct solver_options *opti
 	self->factors_max = options->rounds_max > 0 ? options->rounds_max : FACTORS_MAX;
 	self->goal = INSIDE * options->tolerance * self->size;
 	self->soft = scalar_clamp(options->regularisation, SOFT_MIN, SOFT_MAX);
-	self->result = (struct solver_result){.residual = __builtin_inf()};
+	self->result = (struct solver_result){ .residual = __builtin_inf() };
 	self->choices = 0;
 	for (uint32_t i = 0; i < self->rows; i++)
 		self->choices += (self->rough && self->kind[i] != FRICTION_JOINT) ||
-				 scalar_is_finite(self->lower[i]) || scalar_is_finite(self->upper[i]);
+				 scalar_is_finite(self->lower[i]) ||
+				 scalar_is_finite(self->upper[i]);
 }
 
 struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
@@ -242,8 +245,8 @@ struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 	struct solver_options used = solver_options_used(options);
 	self->tied = self->rough = false;
 	enum solver_status status = lcp_sparse_pattern(self, problem);
-	bool good = status == SOLVER_SOLVED &&
-		    lcp_sparse_take(self, problem, options->warm ? x : NULL);
+	bool good =
+		status == SOLVER_SOLVED && lcp_sparse_take(self, problem, options->warm ? x : NULL);
 	if (!good) {
 		struct solver_result none = solver_invalid();
 		dense_zero(x, problem->rows);

@@ -43,17 +43,17 @@ struct lcp_sparse {
 	uint32_t rows, bodies;
 	uint32_t choices; /* rows that have a bound to stand at */
 	/* The pattern that is ordered, and its factor. */
-	uint32_t *start, *body; /* as given; by entry */
+	uint32_t *start, *body;	 /* as given; by entry */
 	uint32_t *order, *place; /* bodies by elimination; and back */
-	uint32_t *slot;          /* by pair of entries of a row (q ≤ p), the block of the factor */
-	uint32_t *at;            /* by entry: the place of its body */
+	uint32_t *slot; /* by pair of entries of a row (q ≤ p), the block of the factor */
+	uint32_t *at;	/* by entry: the place of its body */
 	uint32_t *near_start, *near, *touch_start, *touch, *half, *amd;
 	struct chol_block factor;
 	size_t blocks_needed;
 	bool ordered, own_order;
 	/* The problem in units in which A's diagonal is near 1 and b's largest entry as well. */
 	double (*jacobian)[LCP_BODY]; /* J times `root`, by entry */
-	double (*mixed)[LCP_BODY];    /* the same for one step inside bounds, contacts' rows mixed */
+	double (*mixed)[LCP_BODY]; /* the same for one step inside bounds, contacts' rows mixed */
 	double (*root)[LCP_BODY][LCP_BODY]; /* M⁻¹ = root rootᵀ times 4^mass_shift, by body */
 	double *b, *lower, *upper, *compliance, *weight;
 	int32_t *row_shift, *unit_shift, *mass_shift, unit_top;
@@ -66,16 +66,16 @@ struct lcp_sparse {
 	uint8_t *free; /* by row: w = 0 is asked, x is not at a bound */
 	/* With friction (lcp_friction_sparse.h): bounds of tangents are ±μ times the x of their normal. */
 	bool rough, tied; /* there is friction; bounds of tangents follow their normals */
-	bool astray;      /* the last rounds of the active set ran away and were given up */
-	bool rough_cut;   /* what goes out is cut to the bounds of its normals */
+	bool astray;	  /* the last rounds of the active set ran away and were given up */
+	bool rough_cut;	  /* what goes out is cut to the bounds of its normals */
 	uint32_t *normal; /* of a tangent; itself otherwise */
 	double *friction; /* μ, in these units */
-	int8_t *side;     /* a bound tangent is at +μ x_n, −μ x_n, or (0) where there was nothing to be at */
-	uint8_t *kind;    /* enum friction_row */
+	int8_t *side; /* a bound tangent is at +μ x_n, −μ x_n, or (0) where there was nothing to be at */
+	uint8_t *kind; /* enum friction_row */
 	/* Steps that are combined: LCP_MIX × (unknowns + rows), LCP_MIX × rows, unknowns + 2 rows. */
 	double *mix_step, *mix_moved, *mix_last;
-	double goal;   /* a gap at which the work is done */
-	double soft;   /* ε of the active set: smaller loses digits of the factor, larger refines longer */
+	double goal; /* a gap at which the work is done */
+	double soft; /* ε of the active set: smaller loses digits of the factor, larger refines longer */
 	uint32_t factors_max;
 	struct solver_result result;
 };
@@ -93,8 +93,8 @@ size_t lcp_sparse_bytes(struct lcp_sparse_size size);
 void lcp_sparse_init(struct lcp_sparse *self, void *memory, struct lcp_sparse_size size);
 /* Orders the bodies for this pattern (solving does it by itself where the pattern is another than
  * the last one). *blocks: what the factor needs; more than there is room for: LIMIT. */
-enum solver_status lcp_sparse_order(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
-				    size_t *blocks);
+enum solver_status lcp_sparse_order(struct lcp_sparse *self,
+				    const struct lcp_sparse_problem *problem, size_t *blocks);
 /* x: out, and with options.warm in as well (of a similar problem: the last tick's multipliers); v: out,
  * 6 × bodies, or NULL.
  * residual: the worst violation of a row (how far w and x are from complementarity, x counted times

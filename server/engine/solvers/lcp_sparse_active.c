@@ -17,12 +17,12 @@
 
 enum { REFINEMENTS = 12, REFINEMENTS_TIED = 40, PATIENCE_TIED = 6, BOLD = 6, DRAWING = 8 };
 
-#define ASTRAY 1e4    /* of the largest b: large heaps with ties run away, and do not come back */
-#define WILD 1e3      /* of the largest b, before a refinement; more than once: it does not end either */
-#define CLEAR 1e-7    /* of the largest b: x counts as away from its bound */
+#define ASTRAY 1e4 /* of the largest b: large heaps with ties run away, and do not come back */
+#define WILD 1e3 /* of the largest b, before a refinement; more than once: it does not end either */
+#define CLEAR 1e-7 /* of the largest b: x counts as away from its bound */
 /* After the bold rounds only what is wrong by so much of the worst changes: ends most cycles. */
 #define WARY 0.3
-#define PROGRESS 0.25 /* each refinement must do better than this */
+#define PROGRESS 0.25	   /* each refinement must do better than this */
 #define PROGRESS_TIED 0.95 /* with ties, in one of so many */
 
 void lcp_sparse_tie_row(struct lcp_sparse *self, uint32_t i)
@@ -51,8 +51,8 @@ void lcp_sparse_free_by_x(struct lcp_sparse *self)
 {
 	double clear = CLEAR * self->size;
 	for (uint32_t i = 0; i < self->rows; i++)
-		self->free[i] = self->x[i] > self->lower[i] + clear &&
-				self->x[i] < self->upper[i] - clear;
+		self->free[i] =
+			self->x[i] > self->lower[i] + clear && self->x[i] < self->upper[i] - clear;
 }
 
 /* One step; the worst |w| of a free row before it. */
@@ -101,14 +101,15 @@ static void take_moved(const struct lcp_sparse *self, const double *before, doub
 }
 
 /* moved ≈ Σ γ change, least squares over `count` changes; γ of what is dependent is 0. */
-static void least_squares(const struct lcp_sparse *self, const double *moved, uint32_t count, double *gamma)
+static void least_squares(const struct lcp_sparse *self, const double *moved, uint32_t count,
+			  double *gamma)
 {
 	double l[LCP_MIX][LCP_MIX], right[LCP_MIX];
 	const double *change = self->mix_moved;
 	for (uint32_t j = 0; j < count; j++) {
 		for (uint32_t k = 0; k <= j; k++)
-			l[j][k] = dense_dot(change + (size_t)j * self->rows, change + (size_t)k * self->rows,
-					    self->rows);
+			l[j][k] = dense_dot(change + (size_t)j * self->rows,
+					    change + (size_t)k * self->rows, self->rows);
 		right[j] = dense_dot(change + (size_t)j * self->rows, moved, self->rows);
 	}
 	for (uint32_t j = 0; j < count; j++) {
@@ -143,7 +144,8 @@ static void mix(struct lcp_sparse *self, uint32_t k, const double *before)
 	take_moved(self, before, moved);
 	uint32_t count = MIN_OF(k, LCP_MIX), at = (k - 1) % LCP_MIX;
 	if (k > 0) {
-		double *change = self->mix_step + at * (n + rows), *own = self->mix_moved + at * rows;
+		double *change = self->mix_step + at * (n + rows),
+		       *own = self->mix_moved + at * rows;
 		for (size_t i = 0; i < n; i++)
 			change[i] = self->u[i] - last_u[i];
 		for (size_t i = 0; i < rows; i++) {

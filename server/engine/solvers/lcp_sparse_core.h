@@ -26,8 +26,8 @@ enum solver_status lcp_sparse_pattern(struct lcp_sparse *self,
 bool lcp_sparse_take(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
 		     const double *x);
 /* x and v in the problem's units; residual and violation of what goes out. */
-void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, double *x,
-			 double (*v)[LCP_BODY]);
+void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+			 double *x, double (*v)[LCP_BODY]);
 
 /* How far u is from Jᵀ x, as the residual counts it. */
 double lcp_sparse_apart(struct lcp_sparse *self);
@@ -68,7 +68,8 @@ struct lcp_span {
 };
 
 /* What tangent i may be where its contact's friction ends at `limit`. */
-static inline struct lcp_span lcp_sparse_span(const struct lcp_sparse *self, uint32_t i, double limit)
+static inline struct lcp_span lcp_sparse_span(const struct lcp_sparse *self, uint32_t i,
+					      double limit)
 {
 	return (struct lcp_span){ self->kind[i] == FRICTION_FORWARD ? limit : -limit,
 				  self->kind[i] == FRICTION_BACKWARD ? -limit : limit };
@@ -92,7 +93,8 @@ static inline double lcp_sparse_row_dot(const struct lcp_sparse *self, uint32_t 
 }
 
 /* u += s J_iᵀ. */
-static inline void lcp_sparse_row_add(const struct lcp_sparse *self, uint32_t i, double s, double *u)
+static inline void lcp_sparse_row_add(const struct lcp_sparse *self, uint32_t i, double s,
+				      double *u)
 {
 	for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++) {
 		const double *j = self->jacobian[p];

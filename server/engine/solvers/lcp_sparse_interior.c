@@ -22,7 +22,7 @@ enum { STEPS = 80, STALLED = 8 };
 
 #define BORDER 0.995 /* of the way to the nearest bound */
 #define PROXIMAL                                                                                   \
-	1e-10        /* ρ, of A's diagonal: keeps H away from 0 where a bound is far or infinite */
+	1e-10	     /* ρ, of A's diagonal: keeps H away from 0 where a bound is far or infinite */
 #define NARROW 1e-12 /* of the largest b: between such bounds x is not asked */
 #define CLOSE 1e-8   /* of the largest b: from here the active set goes on */
 #define NEAR_ENOUGH 1e-4
@@ -91,7 +91,7 @@ static void start(struct interior *self)
 		double low = sparse->lower[i], high = sparse->upper[i], inside = size;
 		if (scalar_is_finite(low) && scalar_is_finite(high))
 			inside = scalar_min(size, 0.5 * (high - low));
-		sparse->x[i] = tangent               ? 0
+		sparse->x[i] = tangent		     ? 0
 			       : is_asked(sparse, i) ? scalar_clamp(0, low + inside, high - inside)
 						     : scalar_clamp(0, low, high);
 		for (int bound = 0; bound < BOUNDS; bound++) {
@@ -129,14 +129,14 @@ struct group {
 static void find_group(const struct interior *self, uint32_t first, struct group *out)
 {
 	const struct lcp_sparse *sparse = self->sparse;
-	*out = (struct group){.first = first, .count = 1};
+	*out = (struct group){ .first = first, .count = 1 };
 	while (out->count < GROUP && first + out->count < sparse->rows &&
 	       is_tangent(sparse, first + out->count) &&
 	       sparse->normal[first + out->count] == first)
 		out->count++;
 	for (uint32_t k = 0; k < out->count; k++) {
 		uint32_t i = first + k;
-		double rate[BOUNDS] = {0, 0};
+		double rate[BOUNDS] = { 0, 0 };
 		for (int bound = 0; bound < BOUNDS; bound++)
 			if (has_bound(sparse, i, bound))
 				rate[bound] = self->z[bound][i] / slack(sparse, i, bound);
@@ -188,7 +188,7 @@ static void factor(struct interior *self)
 			sparse->stiffness[i + k] = is_asked(sparse, i + k);
 		for (uint32_t p = sparse->start[i]; p < sparse->start[i + 1]; p++)
 			for (uint32_t c = 0; c < LCP_BODY; c++) {
-				double v[GROUP] = {0};
+				double v[GROUP] = { 0 };
 				for (uint32_t k = 0; k < group.count; k++)
 					v[k] = given[sparse->start[i + k] + p - sparse->start[i]]
 						    [c];
@@ -215,7 +215,7 @@ static void solve(struct interior *self)
 			find_group(self, i, &group);
 			for (uint32_t k = 0; k < group.count; k++)
 				v[k] = !is_asked(sparse, i + k) ? 0
-				       : pass == 0              ? self->right[i + k]
+				       : pass == 0		? self->right[i + k]
 								: self->right[i + k] -
 							     lcp_sparse_row_dot(sparse, i + k,
 										sparse->du);
@@ -358,7 +358,7 @@ static bool can_mix(const struct lcp_sparse *self)
 static void keep(const struct interior *self, bool back)
 {
 	struct lcp_sparse *sparse = self->sparse;
-	double *at[] = {sparse->x, self->z[LOW], self->z[HIGH]};
+	double *at[] = { sparse->x, self->z[LOW], self->z[HIGH] };
 	for (size_t k = 0; k < COUNT_OF(at); k++) {
 		double *kept = sparse->mix_step + k * sparse->rows;
 		memcpy(back ? at[k] : kept, back ? kept : at[k], sparse->rows * sizeof *kept);
@@ -381,11 +381,11 @@ static void hand_over(const struct interior *self)
 
 bool lcp_sparse_interior(struct lcp_sparse *sparse)
 {
-	struct interior self = {.sparse = sparse,
-				.z = {sparse->low, sparse->high},
-				.cross = {sparse->target, sparse->ray},
-				.dx = sparse->slope,
-				.right = sparse->kept};
+	struct interior self = { .sparse = sparse,
+				 .z = { sparse->low, sparse->high },
+				 .cross = { sparse->target, sparse->ray },
+				 .dx = sparse->slope,
+				 .right = sparse->kept };
 	double best = __builtin_inf();
 	uint32_t since = 0;
 	if (!can_mix(sparse))
@@ -406,8 +406,7 @@ bool lcp_sparse_interior(struct lcp_sparse *sparse)
 		since = gap < 0.9 * best ? 0 : since + 1;
 		best = scalar_min(best, gap);
 		/* With τ at its end, what is off is rounding's. */
-		if (gap <= CLOSE * sparse->size ||
-		    way <= 0.1 * CLOSE * sparse->size ||
+		if (gap <= CLOSE * sparse->size || way <= 0.1 * CLOSE * sparse->size ||
 		    sparse->result.refactorings >= sparse->factors_max)
 			break;
 		step_on(&self);

@@ -95,7 +95,7 @@ static double slope_at(const struct lcp_sparse *self, const struct line *line, d
 static double search(struct lcp_sparse *self, double eps)
 {
 	size_t n = lcp_sparse_unknowns(self);
-	struct line line = {eps, dot(self->u, self->du, n), dot(self->du, self->du, n)};
+	struct line line = { eps, dot(self->u, self->du, n), dot(self->du, self->du, n) };
 	double curve = 0, low = 0, high = __builtin_inf(), alpha = 1;
 	for (uint32_t i = 0; i < self->rows; i++)
 		self->slope[i] = lcp_sparse_row_dot(self, i, self->du);
@@ -171,7 +171,7 @@ static void advance(struct lcp_sparse *self)
 /* The active set as it stands; if it does not, x and u are what they were. */
 static bool try_set(struct lcp_sparse *self, uint32_t tries)
 {
-	static const double times[] = {1, 0.1, 10, 0.01, 0.001};
+	static const double times[] = { 1, 0.1, 10, 0.01, 0.001 };
 	size_t bytes = lcp_sparse_unknowns(self) * sizeof *self->u;
 	double soft = self->soft;
 	memcpy(self->kept_u, self->u, bytes);
@@ -186,7 +186,8 @@ static bool try_set(struct lcp_sparse *self, uint32_t tries)
 }
 
 /* The ε that follows one which left `gap` of the gap `before`. */
-static double soften(const struct lcp_sparse *self, double eps, uint32_t outer, double gap, double before)
+static double soften(const struct lcp_sparse *self, double eps, uint32_t outer, double gap,
+		     double before)
 {
 	double least = outer < PATIENCE ? SOFT_LAST : SOFT_AT_LAST;
 	if (gap > FINE * self->size)

@@ -53,7 +53,7 @@ static size_t pairs_of(const struct lcp_sparse_problem *problem)
 struct lcp_sparse_size lcp_sparse_size_of(const struct lcp_sparse_problem *problem)
 {
 	if (!indices_good(problem))
-		return (struct lcp_sparse_size){0};
+		return (struct lcp_sparse_size){ 0 };
 	size_t pairs = pairs_of(problem);
 	return (struct lcp_sparse_size){
 		.rows = problem->rows,
@@ -142,7 +142,8 @@ static void find_slots(struct lcp_sparse *self)
 		for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++)
 			for (uint32_t q = self->start[i]; q <= p; q++) {
 				uint32_t a = self->at[p], b = self->at[q];
-				*slot++ = chol_block_find(&self->factor, MAX_OF(a, b), MIN_OF(a, b));
+				*slot++ =
+					chol_block_find(&self->factor, MAX_OF(a, b), MIN_OF(a, b));
 			}
 }
 
@@ -153,7 +154,8 @@ enum solver_status lcp_sparse_pattern(struct lcp_sparse *self,
 		return SOLVER_SOLVED;
 	self->ordered = false;
 	self->blocks_needed = 0;
-	if (self->start == NULL || problem->rows > self->room.rows || problem->bodies > self->room.bodies ||
+	if (self->start == NULL || problem->rows > self->room.rows ||
+	    problem->bodies > self->room.bodies ||
 	    (problem->rows > 0 && problem->start[problem->rows] > self->room.entries) ||
 	    !indices_good(problem) || pairs_of(problem) > self->room.pairs)
 		return SOLVER_INVALID;

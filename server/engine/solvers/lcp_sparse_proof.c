@@ -69,7 +69,7 @@ static void project(struct lcp_sparse *self)
 static double length_of(struct lcp_sparse *self)
 {
 	size_t n = lcp_sparse_unknowns(self);
-	double2 square = {0, 0};
+	double2 square = { 0, 0 };
 	double *high = self->du, *low = self->force;
 	memset(high, 0, n * sizeof *high);
 	memset(low, 0, n * sizeof *low);
@@ -78,7 +78,7 @@ static double length_of(struct lcp_sparse *self)
 			for (uint32_t c = 0; c < LCP_BODY; c++) {
 				size_t k = LCP_BODY * (size_t)self->at[p] + c;
 				double2 sum = double2_add(
-					(double2){high[k], low[k]},
+					(double2){ high[k], low[k] },
 					double2_product(self->jacobian[p][c], self->ray[i]));
 				high[k] = sum.hi;
 				low[k] = sum.lo;
@@ -90,7 +90,7 @@ static double length_of(struct lcp_sparse *self)
 
 static bool holds(struct lcp_sparse *self)
 {
-	double2 fall = {0, 0};
+	double2 fall = { 0, 0 };
 	double most = 0;
 	for (uint32_t i = 0; i < self->rows; i++) {
 		fall = double2_add(fall, double2_product(self->b[i], self->ray[i]));

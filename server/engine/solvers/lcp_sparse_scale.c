@@ -86,14 +86,15 @@ static double high_of(const struct lcp_sparse *self, const struct lcp_sparse_pro
 	return own && problem->upper != NULL ? problem->upper[i] : __builtin_inf();
 }
 
-static bool row_good(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem, uint32_t i)
+static bool row_good(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+		     uint32_t i)
 {
 	double low = low_of(self, problem, i), high = high_of(self, problem, i);
 	uint32_t first = problem->start[i], count = problem->start[i + 1] - first;
 	if (!(low <= high) || low > SCALAR_MAX || high < -SCALAR_MAX)
 		return false;
-	if (problem->compliance != NULL && !(problem->compliance[i] >= 0 &&
-					     problem->compliance[i] <= SCALAR_MAX))
+	if (problem->compliance != NULL &&
+	    !(problem->compliance[i] >= 0 && problem->compliance[i] <= SCALAR_MAX))
 		return false;
 	return scalar_is_finite(problem->b[i]) &&
 	       (count == 0 || solver_finite(problem->jacobian[first], LCP_BODY * (size_t)count));
@@ -124,7 +125,8 @@ static void take_row(struct lcp_sparse *self, const struct lcp_sparse_problem *p
 		}
 	}
 	/* Compliance may be the larger part. */
-	int32_t base = own + top, soft_half = soft > 0 ? (exponent_of(soft) + 1) >> 1 : 0, extra = 0;
+	int32_t base = own + top, soft_half = soft > 0 ? (exponent_of(soft) + 1) >> 1 : 0,
+		extra = 0;
 	if (soft > 0 && (diagonal == 0 || soft_half > base + 500))
 		extra = soft_half - base;
 	else {
@@ -181,8 +183,8 @@ bool lcp_sparse_take(struct lcp_sparse *self, const struct lcp_sparse_problem *p
 		self->b[i] = shift(problem->b[i], -s - lift);
 		self->x[i] = scalar_clamp(from, low, high);
 		self->weight[i] = shift(1, self->unit_shift[i] - (int64_t)top);
-		self->size = scalar_max(self->size, self->weight[i] *
-							    scalar_max(scalar_abs(self->b[i]), hold));
+		self->size = scalar_max(self->size,
+					self->weight[i] * scalar_max(scalar_abs(self->b[i]), hold));
 	}
 	return true;
 }
@@ -237,7 +239,8 @@ static double row_gap(struct lcp_sparse *self, const struct lcp_sparse_problem *
 		double gap = scalar_max(scalar_min(w, x - self->lower[i]), x - self->upper[i]);
 		gap = scalar_is_finite(gap) ? scalar_abs(gap) : __builtin_inf();
 		worst = scalar_max(worst, self->weight[i] * gap);
-		self->result.violation = scalar_max(self->result.violation, shift(gap, s + self->lift));
+		self->result.violation =
+			scalar_max(self->result.violation, shift(gap, s + self->lift));
 	}
 	return worst;
 }
@@ -279,8 +282,8 @@ double lcp_sparse_apart(struct lcp_sparse *self)
 	return body_gap(self, velocity);
 }
 
-void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, double *x,
-			 double (*v)[LCP_BODY])
+void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+			 double *x, double (*v)[LCP_BODY])
 {
 	for (uint32_t i = 0; i < self->rows; i++) {
 		int64_t s = self->row_shift[i];

@@ -5,8 +5,8 @@
  */
 #include "server/engine/solvers/lcp_wide.h"
 
-void lcp_wide_row(struct lcp_wide *self, struct lcp_wide_sum sum, double diagonal, double x, wide low,
-		  wide high, bool judged)
+void lcp_wide_row(struct lcp_wide *self, struct lcp_wide_sum sum, double diagonal, double x,
+		  wide low, wide high, bool judged)
 {
 	wide root = diagonal > 0 ? wide_sqrt(wide_of(diagonal)) : wide_of(1), at = wide_of(x);
 	wide least = wide_times(wide_minus(at, high), root);

@@ -26,7 +26,7 @@ struct lcp_wide {
 
 static inline struct lcp_wide_sum lcp_wide_begin(double b)
 {
-	return (struct lcp_wide_sum){wide_of(b), wide_abs(wide_of(b))};
+	return (struct lcp_wide_sum){ wide_of(b), wide_abs(wide_of(b)) };
 }
 
 static inline void lcp_wide_add(struct lcp_wide_sum *self, double a, double x)
@@ -37,19 +37,19 @@ static inline void lcp_wide_add(struct lcp_wide_sum *self, double a, double x)
 }
 
 /* diagonal: the one that gives the unit. judged: false counts the terms only. */
-void lcp_wide_row(struct lcp_wide *self, struct lcp_wide_sum sum, double diagonal, double x, wide low,
-		  wide high, bool judged);
+void lcp_wide_row(struct lcp_wide *self, struct lcp_wide_sum sum, double diagonal, double x,
+		  wide low, wide high, bool judged);
 double lcp_wide_residual(const struct lcp_wide *self);
 
 /* What a plain pass over the rows gathers to tell whether it can be trusted. */
 struct lcp_trust {
 	double diagonal_min, diagonal_max; /* of those that are not 0 */
-	double reach;                      /* largest |x| in units in which diagonals are 1 */
+	double reach;			   /* largest |x| in units in which diagonals are 1 */
 };
 
 static inline struct lcp_trust lcp_trust_begin(void)
 {
-	return (struct lcp_trust){1, 1, 0};
+	return (struct lcp_trust){ 1, 1, 0 };
 }
 
 static inline void lcp_trust_row(struct lcp_trust *self, double diagonal, double x, double root)

@@ -248,8 +248,7 @@ double lp_infeasibility(const struct lp_problem *problem, const double *y)
 				 problem->column_high[j]))
 			return -1;
 	for (uint32_t i = 0; i < a->rows; i++)
-		if (!add_largest(&most, sum_of(-y[i]),
-				 problem->row_low[i], problem->row_high[i]))
+		if (!add_largest(&most, sum_of(-y[i]), problem->row_low[i], problem->row_high[i]))
 			return -1;
 	return most.size > 0 ? -most.value / most.size : 0;
 }

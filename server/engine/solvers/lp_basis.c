@@ -14,13 +14,13 @@ void lp_settle(struct lp_dual_simplex *self, uint32_t j)
 	if (self->place[j] == LP_LOW && !low)
 		self->place[j] = high ? LP_HIGH : LP_BETWEEN;
 	if (self->place[j] == LP_BETWEEN && (low || high))
-		self->place[j] = low && (!high || self->x[j] - self->low[j] <=
-							  self->high[j] - self->x[j]) ?
-					 LP_LOW :
-					 LP_HIGH;
-	self->x[j] = self->place[j] == LP_LOW  ? self->low[j] :
-		     self->place[j] == LP_HIGH ? self->high[j] :
-						 0;
+		self->place[j] =
+			low && (!high || self->x[j] - self->low[j] <= self->high[j] - self->x[j])
+				? LP_LOW
+				: LP_HIGH;
+	self->x[j] = self->place[j] == LP_LOW	 ? self->low[j]
+		     : self->place[j] == LP_HIGH ? self->high[j]
+						 : 0;
 }
 
 void lp_basis_start(struct lp_dual_simplex *self, const uint8_t *places)

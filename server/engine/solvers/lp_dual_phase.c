@@ -102,9 +102,8 @@ static bool choose_row(const struct lp_dual_simplex *self, struct dual_step *ste
 			continue;
 		double violation = is_below ? below : above;
 		double score = violation * violation / self->weight[i];
-		bool better = self->least_index ?
-				      step->row == LP_NONE || j < self->head[step->row] :
-				      step->row == LP_NONE || score > best;
+		bool better = self->least_index ? step->row == LP_NONE || j < self->head[step->row]
+						: step->row == LP_NONE || score > best;
 		if (!better)
 			continue;
 		best = score;
@@ -122,13 +121,12 @@ static void list_candidates(struct lp_dual_simplex *self, struct dual_step *step
 	for (uint32_t k = 0; k < self->touched_count; k++) {
 		uint32_t j = self->touched[k];
 		double a = step->sign * self->tableau[j];
-		bool enters = self->place[j] == LP_LOW	? a > LP_PIVOT_MIN :
-			      self->place[j] == LP_HIGH ? a < -LP_PIVOT_MIN :
-							  scalar_abs(a) > LP_PIVOT_MIN;
+		bool enters = self->place[j] == LP_LOW	  ? a > LP_PIVOT_MIN
+			      : self->place[j] == LP_HIGH ? a < -LP_PIVOT_MIN
+							  : scalar_abs(a) > LP_PIVOT_MIN;
 		if (!enters || is_fixed(self, j))
 			continue;
-		double ratio = self->place[j] == LP_BETWEEN ? 0 :
-							      scalar_max(self->price[j] / a, 0);
+		double ratio = self->place[j] == LP_BETWEEN ? 0 : scalar_max(self->price[j] / a, 0);
 		self->keys[step->count] = sort_key_of_double(ratio);
 		self->candidates[step->count++] = j;
 	}
@@ -179,9 +177,9 @@ static void choose_in(struct lp_dual_simplex *self, struct dual_step *step)
 		double size = scalar_abs(self->tableau[j]);
 		if (ratio_of(self, j) > limit)
 			continue;
-		bool better = self->least_index ? j < step->in :
-						  size > largest ||
-							  (size == largest && j < step->in);
+		bool better = self->least_index
+				      ? j < step->in
+				      : size > largest || (size == largest && j < step->in);
 		if (step->in == LP_NONE || better) {
 			step->in = j;
 			largest = size;

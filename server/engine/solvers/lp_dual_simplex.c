@@ -192,9 +192,8 @@ static void judge(struct lp_dual_simplex *self, const struct lp_problem *problem
 		result->certificate_count = self->matrix.columns;
 	}
 	if (outcome == LP_PIVOTS)
-		result->status = feasible && result->residual <= options->tolerance ?
-					 SOLVER_STOPPED :
-					 SOLVER_LIMIT;
+		result->status = feasible && result->residual <= options->tolerance ? SOLVER_STOPPED
+										    : SOLVER_LIMIT;
 	if (outcome == LP_FULL)
 		result->status = SOLVER_LIMIT;
 }

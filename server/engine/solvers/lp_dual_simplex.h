@@ -35,18 +35,18 @@ struct lp_dual_simplex {
 	uint32_t *row_starts, *row_columns;
 	double *row_values;
 	double *row_scale, *column_scale;
-	double *cost;	     /* as scaled */
-	double *shifted;     /* as used now: with perturbations and shifts */
-	double *low, *high;  /* −/+ LP_INFINITY when there is none */
-	double *x, *price;   /* by variable; price: reduced cost, 0 when basic */
-	uint8_t *place;	     /* enum lp_place */
-	uint32_t *head;	     /* by row: the variable that is basic there */
-	double *weight;	     /* by row: dual steepest edge; by variable in the primal phase */
+	double *cost;	    /* as scaled */
+	double *shifted;    /* as used now: with perturbations and shifts */
+	double *low, *high; /* −/+ LP_INFINITY when there is none */
+	double *x, *price;  /* by variable; price: reduced cost, 0 when basic */
+	uint8_t *place;	    /* enum lp_place */
+	uint32_t *head;	    /* by row: the variable that is basic there */
+	double *weight;	    /* by row: dual steepest edge; by variable in the primal phase */
 	double *column, *rho, *tau, *flips; /* by row */
-	double *tableau;     /* by variable: row r of B⁻¹ [A −1] */
-	uint32_t *touched;   /* where it may be non-zero */
+	double *tableau;		    /* by variable: row r of B⁻¹ [A −1] */
+	uint32_t *touched;		    /* where it may be non-zero */
 	uint32_t touched_count;
-	bool *listed;	     /* by variable: in `touched`; only while that grows */
+	bool *listed;		       /* by variable: in `touched`; only while that grows */
 	uint64_t *keys, *keys_scratch; /* candidates of a ratio test */
 	uint32_t *candidates, *candidates_scratch;
 	double *certificate; /* max(rows, columns) */
@@ -54,9 +54,9 @@ struct lp_dual_simplex {
 	struct lp_factor factor;
 	/* What is going on. */
 	double tolerance;
-	bool shifts;	     /* `shifted` differs from `cost` */
+	bool shifts; /* `shifted` differs from `cost` */
 	bool perturbed, least_index;
-	uint32_t stalls;     /* pivots in a row without progress */
+	uint32_t stalls; /* pivots in a row without progress */
 	uint32_t pivots_max;
 	struct solver_result result;
 };

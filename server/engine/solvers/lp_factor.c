@@ -20,9 +20,9 @@
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/scalar.h"
 
-#define PIVOT_SHARE 0.1		 /* of the column's largest; larger: more stable, more fill */
-#define SINGLETON_SHARE 0.01	 /* the same for row singletons */
-#define DEPENDENT 1e-11		 /* of the original column */
+#define PIVOT_SHARE 0.1	     /* of the column's largest; larger: more stable, more fill */
+#define SINGLETON_SHARE 0.01 /* the same for row singletons */
+#define DEPENDENT 1e-11	     /* of the original column */
 #define NONE UINT32_MAX
 
 void lp_factor_init(struct lp_factor *self, struct solver_memory *memory, uint32_t rows_max,
@@ -58,9 +58,9 @@ struct making {
 	struct lp_factor *f;
 	const struct lp_matrix *a;
 	uint32_t *head;
-	uint32_t steps;		   /* pivots so far */
-	uint32_t lower, upper;	   /* entries of L and U so far */
-	bool full;		   /* fill_max reached */
+	uint32_t steps;	       /* pivots so far */
+	uint32_t lower, upper; /* entries of L and U so far */
+	bool full;	       /* fill_max reached */
 };
 
 static bool is_activity(const struct making *make, uint32_t position)

@@ -15,12 +15,13 @@ enum { LP_FACTOR_UPDATES_MAX = 64 }; /* more makes each solve longer, fewer fact
 struct lp_factor {
 	uint32_t rows_max, fill_max;
 	uint32_t rows;
-	uint32_t lower_first;			 /* first step whose L column has entries */
+	uint32_t lower_first; /* first step whose L column has entries */
 	uint32_t *pivot_row, *lower_starts, *upper_starts; /* by step; starts have one more */
-	uint32_t *lower_index, *upper_index;	 /* rows */
+	uint32_t *lower_index, *upper_index;		   /* rows */
 	double *lower_value, *upper_value, *upper_diagonal;
 	/* B after k pivots is L U E_1 … E_k; E has one column that is not a unit vector's. */
-	uint32_t updates, update_starts[LP_FACTOR_UPDATES_MAX + 1], update_row[LP_FACTOR_UPDATES_MAX];
+	uint32_t updates, update_starts[LP_FACTOR_UPDATES_MAX + 1],
+		update_row[LP_FACTOR_UPDATES_MAX];
 	double update_pivot[LP_FACTOR_UPDATES_MAX];
 	uint32_t *update_index;
 	double *update_value;

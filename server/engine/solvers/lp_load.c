@@ -49,8 +49,7 @@ static void copy_values(struct lp_dual_simplex *self, const struct lp_matrix *a)
 	double *row_most = self->rho;
 	dense_zero(row_most, a->rows);
 	for (uint32_t k = 0; k < a->starts[a->columns]; k++)
-		row_most[a->index[k]] =
-			scalar_max(scalar_abs(a->values[k]), row_most[a->index[k]]);
+		row_most[a->index[k]] = scalar_max(scalar_abs(a->values[k]), row_most[a->index[k]]);
 	self->starts[0] = 0;
 	for (uint32_t j = 0; j < a->columns; j++) {
 		uint32_t from = a->starts[j], count = a->starts[j + 1] - from;
@@ -63,8 +62,8 @@ static void copy_values(struct lp_dual_simplex *self, const struct lp_matrix *a)
 		}
 		self->starts[j + 1] = from + count;
 	}
-	self->matrix = (struct lp_matrix){ a->rows, a->columns, self->starts, self->index,
-					   self->values };
+	self->matrix =
+		(struct lp_matrix){ a->rows, a->columns, self->starts, self->index, self->values };
 }
 
 static void scale_columns(struct lp_dual_simplex *self, const struct lp_matrix *a)
@@ -92,8 +91,7 @@ static void scale_rows(struct lp_dual_simplex *self, const struct lp_matrix *a)
 			most[a->index[k]] = range.most;
 		}
 	for (uint32_t i = 0; i < a->rows; i++)
-		self->row_scale[i] =
-			inverse_power(range_mean((struct range){ least[i], most[i] }));
+		self->row_scale[i] = inverse_power(range_mean((struct range){ least[i], most[i] }));
 }
 
 static void choose_scales(struct lp_dual_simplex *self, const struct lp_matrix *a)

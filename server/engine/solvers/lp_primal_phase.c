@@ -16,9 +16,9 @@
 
 struct primal_step {
 	uint32_t in;
-	double sign;	/* direction of x_in */
-	uint32_t row;	/* that stops it, or LP_NONE */
-	double length;	/* LP_INFINITY when nothing does */
+	double sign;   /* direction of x_in */
+	uint32_t row;  /* that stops it, or LP_NONE */
+	double length; /* LP_INFINITY when nothing does */
 };
 
 /* The variable with the most wrong price; LP_NONE: x is optimal. */
@@ -94,8 +94,8 @@ static void choose_row(const struct lp_dual_simplex *self, struct primal_step *s
 static double own_room(const struct lp_dual_simplex *self, const struct primal_step *step)
 {
 	if (step->sign > 0)
-		return lp_has_high(self, step->in) ? self->high[step->in] - self->x[step->in] :
-						     LP_INFINITY;
+		return lp_has_high(self, step->in) ? self->high[step->in] - self->x[step->in]
+						   : LP_INFINITY;
 	return lp_has_low(self, step->in) ? self->x[step->in] - self->low[step->in] : LP_INFINITY;
 }
 
@@ -143,7 +143,8 @@ static void remember_ray(struct lp_dual_simplex *self, const struct primal_step 
 	for (uint32_t i = 0; i < self->matrix.rows; i++) {
 		uint32_t j = self->head[i];
 		if (j < self->matrix.columns && scalar_abs(self->column[i]) > LP_PIVOT_MIN)
-			self->certificate[j] = -step->sign * self->column[i] * self->column_scale[j];
+			self->certificate[j] =
+				-step->sign * self->column[i] * self->column_scale[j];
 	}
 	if (step->in < self->matrix.columns)
 		self->certificate[step->in] = step->sign * self->column_scale[step->in];

@@ -14,7 +14,8 @@
 #define TERM_MAX 0x1p500
 #define ENERGY_LOW 0x1p-900 /* the same for products of two sizes */
 #define ENERGY_HIGH 0x1p900
-#define RAY 1e-9 /* of its terms: what of C p counts as 0; less asks more than a step of a solver gives */
+#define RAY                                                                                        \
+	1e-9 /* of its terms: what of C p counts as 0; less asks more than a step of a solver gives */
 #define TERMS 8 /* see qp.h: more excuses more of a run-away x, less blames honest rounding */
 /* Of the largest force times the length: below it the terms of a gap are no measure, because they may all
  * vanish (x = 0). More excuses what presses far from its row, less blames rounding. */
@@ -51,8 +52,8 @@ double qp_planes_length(const struct qp_problem *self)
 {
 	double length = 0;
 	for (uint32_t k = 0; k < self->rows; k++) {
-		double steep = dense_max_abs(self->matrix + (size_t)k * self->variables,
-					     self->variables);
+		double steep =
+			dense_max_abs(self->matrix + (size_t)k * self->variables, self->variables);
 		if (steep > 0)
 			length = scalar_max(length, scalar_abs(self->d[k]) / steep);
 	}
@@ -72,7 +73,7 @@ static double row_residual(bool equal, bool below, double off, bool pulls, doubl
 /* C_k x, (Cᵀz)_i, (G x)_i and so on, in twice the digits. */
 static double2 exact_dot(const double *row, size_t stride, const double *x, uint32_t n)
 {
-	double2 sum = {0, 0};
+	double2 sum = { 0, 0 };
 	for (uint32_t j = 0; j < n; j++)
 		sum = double2_add(sum, double2_product(row[j * stride], x[j]));
 	return sum;
@@ -88,7 +89,7 @@ static double exact_slack(const struct qp_problem *self, uint32_t k, const doubl
 /* What the conditions are relative to, and the worst of stationarity. */
 struct sizes {
 	double force, length, off; /* off: max |G x + c − Cᵀλ| */
-	bool far; /* x or λ is so large that plain sums lose what is asked */
+	bool far;		   /* x or λ is so large that plain sums lose what is asked */
 };
 
 /* C_k x at the row's plane, in twice the digits where asked. */
@@ -104,8 +105,8 @@ static double farthest_plane(const struct qp_problem *self, const double *x, boo
 {
 	double length = 0;
 	for (uint32_t k = 0; k < self->rows; k++) {
-		double steep = dense_max_abs(self->matrix + (size_t)k * self->variables,
-					     self->variables);
+		double steep =
+			dense_max_abs(self->matrix + (size_t)k * self->variables, self->variables);
 		double way = scalar_max(scalar_abs(self->d[k]),
 					scalar_abs(row_product(self, k, x, exactly)));
 		if (steep > 0)
@@ -125,21 +126,20 @@ static void exact_sizes(const struct qp_problem *self, const double *x, const do
 	for (uint32_t i = 0; i < n; i++) {
 		double2 bend = exact_dot(self->g + (size_t)i * n, 1, x, n);
 		double2 force = exact_dot(self->matrix + i, n, lambda, self->rows);
-		double sum = double2_add(double2_add_double(bend, self->c[i]),
-					 double2_negate(force))
-				     .hi;
+		double sum =
+			double2_add(double2_add_double(bend, self->c[i]), double2_negate(force)).hi;
 		at->force = scalar_max(at->force,
 				       scalar_max(scalar_abs(bend.hi), scalar_abs(force.hi)));
-		at->off = scalar_is_finite(sum) ? scalar_max(at->off, scalar_abs(sum)) :
-						  __builtin_inf();
+		at->off = scalar_is_finite(sum) ? scalar_max(at->off, scalar_abs(sum))
+						: __builtin_inf();
 	}
 }
 
 /* *safe: neither left the range. */
-static struct sizes plain_sizes(const struct qp_problem *self, const double *x, const double *lambda,
-				bool *safe)
+static struct sizes plain_sizes(const struct qp_problem *self, const double *x,
+				const double *lambda, bool *safe)
 {
-	struct sizes at = {0, 0, 0, false};
+	struct sizes at = { 0, 0, 0, false };
 	double most = 0, curve = 0;
 	uint32_t n = self->variables;
 	for (uint32_t i = 0; i < n; i++) {
@@ -158,14 +158,15 @@ static struct sizes plain_sizes(const struct qp_problem *self, const double *x, 
 			most = scalar_max(most, scalar_abs(term));
 		}
 		at.force = scalar_max(at.force, scalar_max(scalar_abs(bend), scalar_abs(force)));
-		at.off = scalar_is_finite(sum) ? scalar_max(at.off, scalar_abs(sum)) :
-						 __builtin_inf();
+		at.off = scalar_is_finite(sum) ? scalar_max(at.off, scalar_abs(sum))
+					       : __builtin_inf();
 		curve = scalar_max(curve, self->g[(size_t)i * n + i]);
 	}
 	if (curve > 0)
 		at.length = dense_max_abs(self->c, n) / curve;
-	at.far = most > TERMS * at.force ||
-		 dense_max_abs(x, n) > TERMS * scalar_max(at.length, farthest_plane(self, x, false));
+	at.far =
+		most > TERMS * at.force ||
+		dense_max_abs(x, n) > TERMS * scalar_max(at.length, farthest_plane(self, x, false));
 	if (at.far)
 		exact_sizes(self, x, lambda, &at);
 	at.length = scalar_max(at.length, farthest_plane(self, x, at.far));
@@ -192,14 +193,14 @@ static double plain_gap(const struct qp_problem *self, const double *x, const do
 	for (uint32_t i = 0; i < n; i++) {
 		double bend = exact_dot(self->g + (size_t)i * n, 1, x, n).hi;
 		sum = double2_add(sum, double2_product(bend, x[i]));
-		most = scalar_max(most, scalar_max(scalar_abs(bend * x[i]),
-						   scalar_abs(self->c[i] * x[i])));
+		most = scalar_max(
+			most, scalar_max(scalar_abs(bend * x[i]), scalar_abs(self->c[i] * x[i])));
 	}
 	for (uint32_t k = 0; k < self->rows; k++)
 		most = scalar_max(most, scalar_abs(self->d[k] * lambda[k]));
 	sum = double2_add(sum, double2_negate(exact_dot(self->d, 1, lambda, self->rows)));
-	*safe = *safe && scalar_is_finite(sum.hi) && (sum.hi == 0 || (most >= ENERGY_LOW &&
-								      most <= ENERGY_HIGH));
+	*safe = *safe && scalar_is_finite(sum.hi) &&
+		(sum.hi == 0 || (most >= ENERGY_LOW && most <= ENERGY_HIGH));
 	return sum.hi == 0 ? 0 : scalar_abs(sum.hi) / most;
 }
 
@@ -229,8 +230,8 @@ static double plain_residual(const struct qp_problem *self, const double *x, con
 			*safe = false;
 			return __builtin_inf();
 		}
-		worst = scalar_max(worst, row_residual(qp_equal(self, k), s < 0, off,
-						       lambda[k] < 0, share));
+		worst = scalar_max(
+			worst, row_residual(qp_equal(self, k), s < 0, off, lambda[k] < 0, share));
 	}
 	return worst;
 }
@@ -242,7 +243,7 @@ static wide wide_max_abs(const double *values, uint32_t count)
 
 static wide2 wide_dot(const double *row, size_t stride, const double *x, uint32_t n)
 {
-	wide2 sum = {{0, 0}, 0};
+	wide2 sum = { { 0, 0 }, 0 };
 	for (uint32_t j = 0; j < n; j++)
 		sum = wide2_plus_product(sum, row[j * stride], x[j]);
 	return sum;
@@ -259,7 +260,7 @@ static wide wide_row(const struct qp_problem *self, uint32_t k, const double *x,
 /* The largest |row_j x_j|. */
 static wide wide_largest(const double *row, size_t stride, const double *x, uint32_t n)
 {
-	wide most = {0, 0};
+	wide most = { 0, 0 };
 	for (uint32_t j = 0; j < n; j++)
 		most = wide_max(most,
 				wide_abs(wide_times(wide_of(row[j * stride]), wide_of(x[j]))));
@@ -271,7 +272,7 @@ static wide wide_planes(const struct qp_problem *self)
 {
 	double curve = 0;
 	uint32_t n = self->variables;
-	wide length = {0, 0};
+	wide length = { 0, 0 };
 	for (uint32_t i = 0; i < n; i++)
 		curve = scalar_max(curve, self->g[(size_t)i * n + i]);
 	for (uint32_t k = 0; k < self->rows; k++) {
@@ -290,14 +291,15 @@ static wide wide_length(const struct qp_problem *self, const double *x)
 {
 	double curve = 0;
 	uint32_t n = self->variables;
-	wide length = {0, 0};
+	wide length = { 0, 0 };
 	for (uint32_t i = 0; i < n; i++)
 		curve = scalar_max(curve, self->g[(size_t)i * n + i]);
 	if (curve > 0)
 		length = wide_over(wide_max_abs(self->c, n), wide_of(curve));
 	for (uint32_t k = 0; k < self->rows; k++) {
 		wide steep = wide_max_abs(self->matrix + (size_t)k * n, n);
-		wide way = wide_max(wide_abs(wide_of(self->d[k])), wide_abs(wide_row(self, k, x, 0)));
+		wide way =
+			wide_max(wide_abs(wide_of(self->d[k])), wide_abs(wide_row(self, k, x, 0)));
 		if (steep.mantissa > 0)
 			length = wide_max(length, wide_over(way, steep));
 	}
@@ -308,8 +310,8 @@ static wide wide_length(const struct qp_problem *self, const double *x)
 static struct wide_sizes wide_sizes_of(const struct qp_problem *self, const double *x,
 				       const double *lambda)
 {
-	struct wide_sizes at = {{0, 0}, {0, 0}, {0, 0}};
-	wide most = {0, 0};
+	struct wide_sizes at = { { 0, 0 }, { 0, 0 }, { 0, 0 } };
+	wide most = { 0, 0 };
 	uint32_t n = self->variables, m = self->rows;
 	for (uint32_t i = 0; i < n; i++) {
 		const double *g = self->g + (size_t)i * n, *column = self->matrix + i;
@@ -333,7 +335,7 @@ static struct wide_sizes wide_sizes_of(const struct qp_problem *self, const doub
 /* sum + a y; *most: the largest such term. */
 static wide2 add_term(wide2 sum, wide a, double y, wide *most)
 {
-	wide2 term = wide2_plus_product((wide2){{0, 0}, 0}, a.mantissa, y);
+	wide2 term = wide2_plus_product((wide2){ { 0, 0 }, 0 }, a.mantissa, y);
 	term.exponent += a.exponent;
 	*most = wide_max(*most, wide_abs(wide2_rounded(term)));
 	return wide2_plus(sum, term);
@@ -344,7 +346,7 @@ static double wide_gap(const struct qp_problem *self, const double *x, const dou
 {
 	uint32_t n = self->variables;
 	wide most = wide_times(wide_of(ENERGY_MIN), wide_times(size.force, size.length));
-	wide2 sum = {{0, 0}, 0};
+	wide2 sum = { { 0, 0 }, 0 };
 	for (uint32_t i = 0; i < n; i++) {
 		wide bend = wide2_rounded(wide_dot(self->g + (size_t)i * n, 1, x, n));
 		sum = add_term(sum, bend, x[i], &most);
@@ -406,8 +408,7 @@ double qp_infeasibility(const struct qp_problem *self, const double *z)
 			return -1;
 	double2 gain = exact_dot(self->d, 1, z, self->rows);
 	for (uint32_t i = 0; i < n; i++)
-		across += scalar_abs(
-			exact_dot(self->matrix + i, n, z, self->rows).hi);
+		across += scalar_abs(exact_dot(self->matrix + i, n, z, self->rows).hi);
 	double reach = gain.hi / (across * qp_planes_length(self));
 	if (!(gain.hi > 0) || !scalar_is_finite(across) || scalar_is_nan(reach))
 		return -1;
@@ -417,7 +418,7 @@ double qp_infeasibility(const struct qp_problem *self, const double *z)
 double qp_unboundedness(const struct qp_problem *self, const double *p)
 {
 	uint32_t n = self->variables;
-	double2 curve = {0, 0};
+	double2 curve = { 0, 0 };
 	double most = 0, across = 0, size = dense_max_abs(p, n);
 	double down = -exact_dot(self->c, 1, p, n).hi;
 	for (uint32_t k = 0; k < self->rows; k++) {
@@ -443,8 +444,8 @@ double qp_unboundedness(const struct qp_problem *self, const double *p)
 	return down > 0 && !scalar_is_nan(reach) ? reach : -1;
 }
 
-void qp_violations(const struct qp_problem *self, const double *x, const double *lambda, double *row,
-		   double *stationarity)
+void qp_violations(const struct qp_problem *self, const double *x, const double *lambda,
+		   double *row, double *stationarity)
 {
 	uint32_t n = self->variables;
 	*row = *stationarity = 0;

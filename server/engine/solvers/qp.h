@@ -12,7 +12,7 @@
 
 struct qp_problem {
 	uint32_t variables, rows; /* either may be 0 */
-	const double *g;          /* variables × variables, row by row */
+	const double *g;	  /* variables × variables, row by row */
 	const double *c;
 	const double *matrix; /* C: rows × variables, row by row */
 	const double *d;
@@ -49,7 +49,7 @@ double qp_infeasibility(const struct qp_problem *self, const double *z);
 double qp_unboundedness(const struct qp_problem *self, const double *p);
 /* In the problem's units: how far the worst row is below d (off d where equal), and the largest entry of
  * |G x + c − Cᵀλ|. */
-void qp_violations(const struct qp_problem *self, const double *x, const double *lambda, double *row,
-		   double *stationarity);
+void qp_violations(const struct qp_problem *self, const double *x, const double *lambda,
+		   double *row, double *stationarity);
 
 #endif

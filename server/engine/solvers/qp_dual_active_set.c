@@ -32,15 +32,15 @@ enum {
 };
 
 #define PROXIMAL                                                                                   \
-	1e-4     /* ρ of the largest diagonal entry: smaller spoils A, larger needs more rounds */
-#define STAGE 0x1p-7 /* ρ from stage to stage */
-#define ROUGH 1e-3 /* of the tolerance: good enough not to go on with another ρ */
-#define FINE 0x1p-44  /* a residual above is polished */
-#define EXACT 0x1p-50 /* there is nothing more to gain */
+	1e-4 /* ρ of the largest diagonal entry: smaller spoils A, larger needs more rounds */
+#define STAGE 0x1p-7	 /* ρ from stage to stage */
+#define ROUGH 1e-3	 /* of the tolerance: good enough not to go on with another ρ */
+#define FINE 0x1p-44	 /* a residual above is polished */
+#define EXACT 0x1p-50	 /* there is nothing more to gain */
 #define ROUNDING 0x1p-46 /* of |x|, in a row of a point far out */
-#define FAR_IN 1e-4 /* a residual below: the multipliers are nearly right */
-#define BESIDE 1e3 /* of the worst slack to be taken out: more than a step leads */
-#define RUNAWAY 1e6 /* of the largest force: multipliers that pull so much may be a proof */
+#define FAR_IN 1e-4	 /* a residual below: the multipliers are nearly right */
+#define BESIDE 1e3	 /* of the worst slack to be taken out: more than a step leads */
+#define RUNAWAY 1e6	 /* of the largest force: multipliers that pull so much may be a proof */
 /* Lengths of the problem: INFEASIBLE and UNBOUNDED say that there is nothing within. Less lets rounding of a
  * nearly singular problem pass for a proof; the proofs of contradicting rows reach 1e13 and more. */
 #define SIGHT 1e8
@@ -58,8 +58,8 @@ static void carve(struct qp_dual_active_set *self, struct solver_memory *memory,
 	self->point = SOLVER_CARVE(memory, double, n);
 	self->across = SOLVER_CARVE(memory, double, n *m);
 	self->a = SOLVER_CARVE(memory, double, m *m);
-	double **of_rows[] = {&self->b,     &self->low,    &self->high,
-			      &self->slack, &self->lambda, &self->held};
+	double **of_rows[] = { &self->b,     &self->low,    &self->high,
+			       &self->slack, &self->lambda, &self->held };
 	for (uint32_t i = 0; i < COUNT_OF(of_rows); i++)
 		*of_rows[i] = SOLVER_CARVE(memory, double, m);
 	self->step = SOLVER_CARVE(memory, double, n);
@@ -77,7 +77,7 @@ static void carve(struct qp_dual_active_set *self, struct solver_memory *memory,
 size_t qp_dual_active_set_bytes(uint32_t variables, uint32_t rows)
 {
 	struct qp_dual_active_set self;
-	struct solver_memory memory = {0};
+	struct solver_memory memory = { 0 };
 	carve(&self, &memory, variables, rows);
 	return memory.used;
 }
@@ -85,7 +85,7 @@ size_t qp_dual_active_set_bytes(uint32_t variables, uint32_t rows)
 void qp_dual_active_set_init(struct qp_dual_active_set *self, void *memory, uint32_t variables,
 			     uint32_t rows)
 {
-	struct solver_memory carving = {.memory = solver_memory_good(memory) ? memory : NULL};
+	struct solver_memory carving = { .memory = solver_memory_good(memory) ? memory : NULL };
 	carve(self, &carving, variables, rows);
 }
 
@@ -161,7 +161,7 @@ static struct solver_result round_from(struct qp_dual_active_set *self,
 		self->b[k] += self->slack[k] - problem->d[k];
 	if (self->with_gap && from != NULL)
 		bring_near(self, problem, from);
-	struct lcp_problem dual = {m, m, self->a, self->b, self->low, self->high};
+	struct lcp_problem dual = { m, m, self->a, self->b, self->low, self->high };
 	struct solver_result result =
 		lcp_dantzig_solve(&self->lcp, &dual, options, self->lambda, self->state);
 	/* p = p₀ + L⁻ᵀ (L⁻¹ Cᵀ) λ */
@@ -173,7 +173,8 @@ static struct solver_result round_from(struct qp_dual_active_set *self,
 
 /* Refines multipliers z that should have Cᵀz = 0: Cᵀz is taken in full and what of it the rows of the
  * pivoting's factor can take back, they take. The largest becomes 1; what pulls is left out. */
-static void refine_proof(struct qp_dual_active_set *self, const struct qp_problem *problem, double *z)
+static void refine_proof(struct qp_dual_active_set *self, const struct qp_problem *problem,
+			 double *z)
 {
 	struct lcp_core *core = &self->lcp.core;
 	uint32_t n = problem->variables, m = problem->rows;
@@ -188,17 +189,18 @@ static void refine_proof(struct qp_dual_active_set *self, const struct qp_proble
 		if (round + 1 == REFINEMENTS)
 			return;
 		for (uint32_t i = 0; i < n; i++) {
-			double2 sum = {0, 0};
+			double2 sum = { 0, 0 };
 			for (uint32_t k = 0; k < m; k++)
-				sum = double2_add(sum, double2_product(
-						problem->matrix[(size_t)k * n + i], z[k]));
+				sum = double2_add(
+					sum,
+					double2_product(problem->matrix[(size_t)k * n + i], z[k]));
 			self->gradient[i] = sum.hi;
 		}
 		chol_solve_lower(&self->factor, self->gradient);
 		for (uint32_t p = 0; p < core->factor.size; p++) {
 			uint32_t k = core->order[p];
-			core->work[p] = core->scale[k] * dense_dot(self->across + (size_t)k * n,
-								  self->gradient, n);
+			core->work[p] = core->scale[k] *
+					dense_dot(self->across + (size_t)k * n, self->gradient, n);
 		}
 		chol_envelope_solve(&core->factor, core->work);
 		for (uint32_t p = 0; p < core->factor.size; p++)
@@ -269,8 +271,8 @@ static bool are_without_measure(struct qp_dual_active_set *self, const struct qp
 /* Rounds from self->point with the present factor; the best point into x and lambda, its residual into
  * total. Ends when that is good, nothing more is gained, or a proof is found (total's status). */
 static void iterate(struct qp_dual_active_set *self, const struct qp_problem *problem,
-		    const struct solver_options *options, uint32_t rounds, double *x, double *lambda,
-		    struct solver_result *total)
+		    const struct solver_options *options, uint32_t rounds, double *x,
+		    double *lambda, struct solver_result *total)
 {
 	uint32_t n = problem->variables, worse = 0;
 	bool proximal = self->proximal > 0;
@@ -325,7 +327,8 @@ static double first_proximal(const struct qp_problem *problem)
 }
 
 /* Makes the factor with ρ and the dual from it; false when the numbers do not carry them. */
-static bool prepare(struct qp_dual_active_set *self, const struct qp_problem *problem, double proximal)
+static bool prepare(struct qp_dual_active_set *self, const struct qp_problem *problem,
+		    double proximal)
 {
 	if (!factor_with(self, problem, proximal))
 		return false;
@@ -353,8 +356,8 @@ static void approach(struct qp_dual_active_set *self, const struct qp_problem *p
 		total->refactorings++;
 		if (!solver_finite(self->point, problem->variables))
 			dense_copy(self->point, x, problem->variables);
-		iterate(self, problem, &inner, options->rounds_max > 0 ? options->rounds_max : ROUNDS,
-			x, lambda, total);
+		iterate(self, problem, &inner,
+			options->rounds_max > 0 ? options->rounds_max : ROUNDS, x, lambda, total);
 		inner.warm = true;
 		if (total->status == SOLVER_INFEASIBLE ||
 		    total->residual <= ROUGH * options->tolerance)
@@ -376,7 +379,7 @@ static void look_for_a_point(struct qp_dual_active_set *self, const struct qp_pr
 	uint32_t n = problem->variables;
 	struct qp_problem nearest = *problem;
 	struct solver_options inner = *options;
-	struct solver_result found = {.residual = __builtin_inf(), .status = SOLVER_INEXACT};
+	struct solver_result found = { .residual = __builtin_inf(), .status = SOLVER_INEXACT };
 	double *x = self->spare, *lambda = x + n, *zero = lambda + problem->rows;
 	dense_zero(self->unit, n * n);
 	for (uint32_t i = 0; i < n; i++)
@@ -439,12 +442,12 @@ static void doubt_far_out(struct qp_dual_active_set *self, const struct qp_probl
 static struct solver_result solve(struct qp_dual_active_set *self, const struct qp_problem *problem,
 				  const struct solver_options *options, double *x, double *lambda)
 {
-	struct solver_result total = {.residual = __builtin_inf(), .status = SOLVER_INEXACT};
+	struct solver_result total = { .residual = __builtin_inf(), .status = SOLVER_INEXACT };
 	bool definite = prepare(self, problem, 0);
 	if (definite) {
 		dense_zero(self->point, problem->variables);
-		iterate(self, problem, options, options->rounds_max > 0 ? options->rounds_max : 6, x,
-			lambda, &total);
+		iterate(self, problem, options, options->rounds_max > 0 ? options->rounds_max : 6,
+			x, lambda, &total);
 		if (total.status != SOLVER_INFEASIBLE && total.residual > FINE)
 			polish(self, problem, options, x, lambda, &total);
 	}

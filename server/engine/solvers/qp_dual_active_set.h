@@ -10,12 +10,12 @@ struct qp_dual_active_set {
 	uint32_t variables_max, rows_max;
 	struct chol factor;    /* of G, or of G + ρ */
 	double *lower, *point; /* its storage; x of the best round */
-	double *across;        /* L⁻¹ Cᵀ by rows of C */
+	double *across;	       /* L⁻¹ Cᵀ by rows of C */
 	double *a, *b, *low, *high, *step, *gradient, *slack, *lambda, *held, *certificate, *ray;
 	double *unit, *spare; /* the program of the point nearest to 0: its matrix; x, λ and c */
 	uint8_t *state, *state_kept;
 	double proximal; /* ρ */
-	bool with_gap;   /* rounds are judged by the gap as well */
+	bool with_gap;	 /* rounds are judged by the gap as well */
 	struct lcp_dantzig lcp;
 };
 

@@ -30,13 +30,14 @@
 
 enum { ROUNDS = 200 };
 
-#define APPROACH 1e-14 /* of the fastest contact point; larger leaves approaches, smaller chases rounding */
+#define APPROACH                                                                                   \
+	1e-14 /* of the fastest contact point; larger leaves approaches, smaller chases rounding */
 
 static void carve_projection(struct reflection *self, struct solver_memory *memory)
 {
 	uint32_t m = self->sizes.contacts, n = self->sizes.variables;
 	self->c = SOLVER_CARVE(memory, double, n);
-	self->rows = SOLVER_CARVE(memory, double, (size_t)m * n);
+	self->rows = SOLVER_CARVE(memory, double, (size_t)m *n);
 	self->d = SOLVER_CARVE(memory, double, m);
 	self->x = SOLVER_CARVE(memory, double, n);
 	size_t inner = qp_dual_active_set_bytes(n, m);
@@ -48,7 +49,7 @@ static void carve(struct reflection *self, struct solver_memory *memory,
 {
 	*self = (struct reflection){ .sizes = sizes };
 	size_t m = sizes.contacts;
-	self->picked = SOLVER_CARVE(memory, double, m * m);
+	self->picked = SOLVER_CARVE(memory, double, m *m);
 	self->b = SOLVER_CARVE(memory, double, m);
 	self->lambda = SOLVER_CARVE(memory, double, m);
 	self->total = SOLVER_CARVE(memory, double, m);
@@ -118,8 +119,8 @@ static struct solver_result solve_projection(struct island *island, uint32_t act
 		self->d[i] = -self->b[i];
 	}
 	dense_zero(self->c, n);
-	struct qp_problem qp = { n,	  active, island->problem->mass, self->c,
-				 self->rows, self->d, NULL };
+	struct qp_problem qp = { n,	  active, island->problem->mass, self->c, self->rows,
+				 self->d, NULL };
 	struct solver_options options = *island->options;
 	options.warm = false;
 	options.rounds_max = 0;
@@ -136,9 +137,9 @@ static void impact(struct island *island, uint32_t active, double factor, double
 		/* What approaches usually pushes: the warm start of the first pivot. */
 		self->state[i] = self->b[i] < 0 ? LCP_ACTIVE : LCP_LOWER;
 	}
-	struct solver_result part = island->core == REFLECTION_LCP ?
-					    solve_lcp(island, active) :
-					    solve_projection(island, active);
+	struct solver_result part = island->core == REFLECTION_LCP
+					    ? solve_lcp(island, active)
+					    : solve_projection(island, active);
 	island->result->pivots += part.pivots;
 	island->result->refactorings += part.refactorings;
 	island->result->regularisations += part.regularisations;
@@ -192,7 +193,8 @@ static void reflect(struct island *island)
 
 enum kind { REFLECT, ELASTIC };
 
-static void solve_island(struct island *island, enum kind kind, double restitution, double *impulses)
+static void solve_island(struct island *island, enum kind kind, double restitution,
+			 double *impulses)
 {
 	struct reflection *self = island->self;
 	uint32_t n = island->count;
@@ -240,8 +242,7 @@ static bool is_valid(const struct reflection *self, const struct reflection_prob
 	       solver_finite(problem->rows, (size_t)n * variables);
 }
 
-static struct solver_result solve(struct reflection *self,
-				  const struct reflection_problem *problem,
+static struct solver_result solve(struct reflection *self, const struct reflection_problem *problem,
 				  enum reflection_core core, enum kind kind, double restitution,
 				  const struct solver_options *options, double *impulses)
 {

@@ -5,7 +5,7 @@
 
 struct solver_options solver_options_default(void)
 {
-	return (struct solver_options){.tolerance = 1e-10, .regularisation = 1e-9};
+	return (struct solver_options){ .tolerance = 1e-10, .regularisation = 1e-9 };
 }
 
 struct solver_options solver_options_used(const struct solver_options *options)
@@ -20,10 +20,9 @@ struct solver_options solver_options_used(const struct solver_options *options)
 struct solver_result solver_invalid(void)
 {
 	double inf = __builtin_inf();
-	return (struct solver_result){.status = SOLVER_INVALID,
-				      .residual = inf,
-				      .violation = inf,
-				      .stationarity = inf};
+	return (struct solver_result){
+		.status = SOLVER_INVALID, .residual = inf, .violation = inf, .stationarity = inf
+	};
 }
 
 const char *solver_status_name(enum solver_status status)

@@ -37,13 +37,13 @@
 #include "server/base/base.h"
 
 enum solver_status {
-	SOLVER_SOLVED,     /* residual ≤ tolerance */
-	SOLVER_STOPPED,    /* at the budget asked for, with a feasible point that is not optimal */
-	SOLVER_INEXACT,    /* ended as it should, but residual > tolerance */
-	SOLVER_LIMIT,      /* pivots_max reached; the solution is the last one, see the residual */
+	SOLVER_SOLVED,	   /* residual ≤ tolerance */
+	SOLVER_STOPPED,	   /* at the budget asked for, with a feasible point that is not optimal */
+	SOLVER_INEXACT,	   /* ended as it should, but residual > tolerance */
+	SOLVER_LIMIT,	   /* pivots_max reached; the solution is the last one, see the residual */
 	SOLVER_INFEASIBLE, /* no point satisfies the rows; `certificate` proves it */
 	SOLVER_UNBOUNDED,  /* a ray without end; `certificate` is its direction */
-	SOLVER_INVALID,    /* no problem, or larger than the workspace: see the contract */
+	SOLVER_INVALID,	   /* no problem, or larger than the workspace: see the contract */
 	SOLVER_STATUSES,
 	SOLVER_NOT_FINITE = SOLVER_INVALID, /* its name until now */
 };
@@ -68,16 +68,16 @@ struct solver_options {
 
 struct solver_result {
 	enum solver_status status;
-	uint32_t pivots;          /* changes of the active set or basis */
-	uint32_t rounds;          /* of what surrounds the pivoting */
-	uint32_t refactorings;    /* factors made from scratch (updates are not counted) */
+	uint32_t pivots;	  /* changes of the active set or basis */
+	uint32_t rounds;	  /* of what surrounds the pivoting */
+	uint32_t refactorings;	  /* factors made from scratch (updates are not counted) */
 	uint32_t regularisations; /* rows whose pivot had to be helped */
-	uint32_t fallbacks;       /* parts of the problem answered by the solver's plan B */
-	double residual;          /* worst relative violation of the conditions by the solution */
+	uint32_t fallbacks;	  /* parts of the problem answered by the solver's plan B */
+	double residual;	  /* worst relative violation of the conditions by the solution */
 	/* The worst in the problem's units: of a row (w of an LCP, m/s for contacts; C x − d; a bound
 	 * of an LP), and of stationarity (QP, LP: in units of c; 0 for others). */
 	double violation, stationarity;
-	double objective;         /* QP, LP: its value; 0 for an LCP */
+	double objective; /* QP, LP: its value; 0 for an LCP */
 	/* INFEASIBLE, UNBOUNDED: a vector in the workspace, valid until its next use; else NULL.
 	 * What it must satisfy stands at the solver; tests verify it by multiplication. */
 	const double *certificate;

@@ -22,7 +22,7 @@ struct due {
 
 struct applying {
 	struct world *world;
-	struct batch *given; /* borrowed */
+	struct batch *given;	      /* borrowed */
 	struct batch_result *results; /* of `given` */
 	uint32_t given_count;
 	uint32_t kept_count; /* due now */
@@ -58,7 +58,8 @@ static enum status gather_kept(struct applying *self)
 	struct arena *arena = &world->dynamics.scratch;
 	struct batch *batches = ARENA_ARRAY(arena, struct batch, self->kept_count);
 	uint64_t first = world->kept_results.count;
-	if (batches == NULL || ARRAY_RESERVE(&world->kept_results, first + self->kept_count) != STATUS_OK)
+	if (batches == NULL ||
+	    ARRAY_RESERVE(&world->kept_results, first + self->kept_count) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	for (uint32_t row = 0; row < self->kept_count; row++) {
 		enum status status = pending_read(&world->tables, row, arena, &batches[row]);
@@ -126,7 +127,8 @@ static enum status gather(struct applying *self)
 	if (status == STATUS_OK)
 		status = gather_given(self);
 	if (status == STATUS_OK)
-		sort_items(self->due, scratch, self->due_count, sizeof *self->due, compare_due, NULL);
+		sort_items(self->due, scratch, self->due_count, sizeof *self->due, compare_due,
+			   NULL);
 	return status;
 }
 
@@ -149,8 +151,8 @@ static enum status reserve_rows(struct applying *self)
 	uint32_t placements = room_left(size->placements, limits->placements_max[0],
 					world_placement_count(world));
 	uint32_t shapes = room_left(size->shapes, limits->shapes_max[0], shapes_count(world));
-	enum status status = dynamics_body_reserve(&world->dynamics, bodies + (walls > 0),
-						   placements + walls);
+	enum status status =
+		dynamics_body_reserve(&world->dynamics, bodies + (walls > 0), placements + walls);
 	if (status == STATUS_OK)
 		status = shapes_reserve(world, shapes + walls);
 	if (status == STATUS_OK && size->walls)
@@ -158,8 +160,8 @@ static enum status reserve_rows(struct applying *self)
 	if (status == STATUS_OK)
 		status = tables_reserve(tables, TABLE_DRIVE,
 					tables->drive.count + (uint32_t)size->drives);
-	uint32_t joints = room_left(size->joints, limits->joints_max[0],
-				    world->dynamics.joint_used.count);
+	uint32_t joints =
+		room_left(size->joints, limits->joints_max[0], world->dynamics.joint_used.count);
 	if (status == STATUS_OK)
 		status = dynamics_joint_reserve(&world->dynamics, joints);
 	if (status == STATUS_OK && size->points > 0)
@@ -187,9 +189,9 @@ static enum status reserve(struct applying *self)
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&world->values, given);
 	if (status == STATUS_OK)
-		status = table_reserve(&world->plan_index,
-				       self->size.shapes_known + 3 * self->size.commands +
-					       self->size.targets);
+		status = table_reserve(&world->plan_index, self->size.shapes_known +
+								   3 * self->size.commands +
+								   self->size.targets);
 	if (status == STATUS_OK)
 		status = plan_init(&self->plan, &world->dynamics.scratch, &self->size);
 	return status;

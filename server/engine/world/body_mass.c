@@ -101,12 +101,13 @@ enum status body_mass_check(const struct body_mass *mass, bool planar, bool fixe
 {
 	if (!(mass->mass >= MASS_MIN && mass->mass <= MASS_MAX))
 		return reason_set(why, STATUS_RANGE, index, "mass",
-				  "a dynamic body of %.10g kg, it must be within %.10g and %.10g", mass->mass,
-				  MASS_MIN, MASS_MAX);
+				  "a dynamic body of %.10g kg, it must be within %.10g and %.10g",
+				  mass->mass, MASS_MIN, MASS_MAX);
 	double inverse[6];
 	if (!fixed_rotation && !body_inertia_inverse(mass->inertia, planar, inverse))
-		return reason_set(why, STATUS_DEGENERATE, index, "shapes",
-				  "the body is too thin: its inertia about one axis is lost in rounding");
+		return reason_set(
+			why, STATUS_DEGENERATE, index, "shapes",
+			"the body is too thin: its inertia about one axis is lost in rounding");
 	return STATUS_OK;
 }
 

@@ -7,9 +7,10 @@
 #include "server/engine/world/tables.h"
 
 struct body_mass {
-	double mass;	   /* kg; 0 for a body with a plane or a mesh, which never moves */
-	vec3 centre;	   /* m, body axes */
-	double inertia[6]; /* kg·m² about the centre, body axes: xx yy zz xy yz zx; planar: zz alone */
+	double mass; /* kg; 0 for a body with a plane or a mesh, which never moves */
+	vec3 centre; /* m, body axes */
+	double inertia
+		[6]; /* kg·m² about the centre, body axes: xx yy zz xy yz zx; planar: zz alone */
 };
 
 /* Planes and meshes have no inside that could be moved about. */
@@ -21,8 +22,8 @@ struct body_mass body_mass_of(const struct command_SPAWN *spawn, const struct sh
 
 /* Whether a dynamic body may have it: mass within MASS_MIN … MASS_MAX and an inertia that is positive in
  * every direction by more than rounding (no shapes: no inertia, and no turning). RANGE, DEGENERATE. */
-MUST_CHECK enum status body_mass_check(const struct body_mass *mass, bool planar, bool fixed_rotation,
-				       int64_t index, struct reason *why);
+MUST_CHECK enum status body_mass_check(const struct body_mass *mass, bool planar,
+				       bool fixed_rotation, int64_t index, struct reason *why);
 
 /* The inverse tensor in the same order; zero where there is no inertia. False when it is degenerate. */
 MUST_CHECK bool body_inertia_inverse(const double inertia[6], bool planar, double inverse[6]);

@@ -18,17 +18,18 @@ struct id_list {
 };
 
 struct changes {
-	uint32_t rows;	   /* body rows there is room for */
-	uint64_t *hash;	   /* owned, by row: the body's share of `sum`, 0 for a free row */
-	uint8_t *seen;	   /* owned, by row: 0 unless in the sum; asleep and quarantined as last looked at */
-	uint8_t *marks;	   /* owned, by row: what happened since the boundary opened */
+	uint32_t rows;	/* body rows there is room for */
+	uint64_t *hash; /* owned, by row: the body's share of `sum`, 0 for a free row */
+	uint8_t *
+		seen; /* owned, by row: 0 unless in the sum; asleep and quarantined as last looked at */
+	uint8_t *marks;		  /* owned, by row: what happened since the boundary opened */
 	struct bitset candidates; /* rows that may have moved since the boundary opened */
 	struct bitset marked;	  /* rows with marks */
 	uint64_t *keys, *scratch; /* owned: for sorting ids */
 	uint64_t sum;
-	uint32_t count;	      /* bodies in the sum */
-	uint32_t first_new;   /* ids from here on were made since the boundary opened */
-	bool stale;	      /* the lists are not yet what the marks say */
+	uint32_t count;	    /* bodies in the sum */
+	uint32_t first_new; /* ids from here on were made since the boundary opened */
+	bool stale;	    /* the lists are not yet what the marks say */
 	struct id_list created, moved, changed, removed;
 };
 

@@ -14,13 +14,13 @@ struct checking {
 };
 
 /* Both need `why` in scope. */
-#define BROKEN(table, row, column, text)                                                     \
-	reason_set(why, STATUS_CORRUPT, (int64_t)(row), column, "%s row %u: %s %s",            \
+#define BROKEN(table, row, column, text)                                                           \
+	reason_set(why, STATUS_CORRUPT, (int64_t)(row), column, "%s row %u: %s %s",                \
 		   table_infos[table].name, (unsigned)(row), column, text)
-#define EXPECT(fact, table, row, column)                                                     \
-	do {                                                                                 \
-		if (!(fact))                                                                 \
-			return BROKEN(table, row, column, "is not as it must be");             \
+#define EXPECT(fact, table, row, column)                                                           \
+	do {                                                                                       \
+		if (!(fact))                                                                       \
+			return BROKEN(table, row, column, "is not as it must be");                 \
 	} while (0)
 
 /* low ≤ value ≤ high; false for NaN. */

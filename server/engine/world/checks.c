@@ -40,8 +40,8 @@ static enum status check_shape_cache(const struct world *world, struct reason *w
 {
 	const struct shape_table *shape = &world->tables.shape;
 	uint64_t bytes = 0;
-	enum status status =
-		tables_check_sets(&world->tables, TABLE_SHAPE, &world->shape_used, &world->shape_index, why);
+	enum status status = tables_check_sets(&world->tables, TABLE_SHAPE, &world->shape_used,
+					       &world->shape_index, why);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t row = 0; row < shape->count; row++) {
@@ -73,7 +73,8 @@ static enum status check_body_cache(const struct world *world, struct reason *wh
 		status = tables_check_sets(&world->tables, TABLE_PLACEMENT,
 					   &dynamics->placement_used, NULL, why);
 	if (status == STATUS_OK)
-		status = tables_check_sets(&world->tables, TABLE_CONTACT, &dynamics->contact_used, NULL, why);
+		status = tables_check_sets(&world->tables, TABLE_CONTACT, &dynamics->contact_used,
+					   NULL, why);
 	if (status == STATUS_OK)
 		status = tables_check_sets(&world->tables, TABLE_JOINT, &dynamics->joint_used,
 					   &dynamics->joint_index, why);
@@ -98,7 +99,8 @@ static enum status check_body_cache(const struct world *world, struct reason *wh
 				 (double[3]){ w.x, w.y, w.z });
 		count++;
 	}
-	EXPECT(sum == world->changes.sum && count == world->changes.count, TABLE_BODY, 0, "position");
+	EXPECT(sum == world->changes.sum && count == world->changes.count, TABLE_BODY, 0,
+	       "position");
 	return STATUS_OK;
 }
 

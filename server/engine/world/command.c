@@ -13,19 +13,19 @@
 #include <string.h>
 
 /* Every command's fields begin where the union does. */
-#define COMMAND(number, NAME, name, needed, result, doc) \
+#define COMMAND(number, NAME, name, needed, result, doc)                                           \
 	static const struct command_field NAME##_fields[] = {
-#define FIELD(NAME, TYPE, name_, min_, max_, initial_, unit_, doc_)                        \
-	{ .name = #name_,                                                                  \
-	  .unit = unit_,                                                                   \
-	  .doc = doc_,                                                                     \
-	  .type = FIELD_##TYPE,                                                            \
-	  .offset = offsetof(struct command, spawn) + offsetof(struct command_##NAME, name_), \
-	  .min = min_,                                                                     \
-	  .max = max_,                                                                     \
+#define FIELD(NAME, TYPE, name_, min_, max_, initial_, unit_, doc_)                                \
+	{ .name = #name_,                                                                          \
+	  .unit = unit_,                                                                           \
+	  .doc = doc_,                                                                             \
+	  .type = FIELD_##TYPE,                                                                    \
+	  .offset = offsetof(struct command, spawn) + offsetof(struct command_##NAME, name_),      \
+	  .min = min_,                                                                             \
+	  .max = max_,                                                                             \
 	  .initial = initial_ },
-#define END(NAME) \
-	}         \
+#define END(NAME)                                                                                  \
+	}                                                                                          \
 	;
 #define RESERVED(number, name)
 #include "server/engine/world/commands.def"
@@ -35,13 +35,13 @@
 #undef RESERVED
 
 static const struct command_info infos[] = {
-#define COMMAND(number, NAME, name_, needed_, result_, doc_)            \
-	{ .op = number,                                                 \
-	  .name = #name_,                                               \
-	  .doc = doc_,                                                  \
-	  .result = RESULT_##result_,                                   \
-	  .needed = needed_,                                            \
-	  .field_count = (uint32_t)COUNT_OF(NAME##_fields),             \
+#define COMMAND(number, NAME, name_, needed_, result_, doc_)                                       \
+	{ .op = number,                                                                            \
+	  .name = #name_,                                                                          \
+	  .doc = doc_,                                                                             \
+	  .result = RESULT_##result_,                                                              \
+	  .needed = needed_,                                                                       \
+	  .field_count = (uint32_t)COUNT_OF(NAME##_fields),                                        \
 	  .fields = NAME##_fields },
 #define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
 #define END(NAME)
@@ -97,12 +97,12 @@ const struct command_info *command_list(uint32_t *count)
 }
 
 /* A field read or written through its offset; memcpy keeps alignment and aliasing out of it. */
-#define FIELD_GET(command, field, type, value) \
-	type value;                            \
+#define FIELD_GET(command, field, type, value)                                                     \
+	type value;                                                                                \
 	memcpy(&value, (const char *)(command) + (field)->offset, sizeof value)
 
-static void field_set(struct command *command, const struct command_field *field,
-		      const void *value, size_t bytes)
+static void field_set(struct command *command, const struct command_field *field, const void *value,
+		      size_t bytes)
 {
 	memcpy((char *)command + field->offset, value, bytes);
 }
@@ -115,18 +115,48 @@ static void field_set(struct command *command, const struct command_field *field
 #define INITIAL_ENUM(initial) (uint8_t)(initial)
 #define INITIAL_U32(initial) (uint32_t)(initial)
 #define INITIAL_F64(initial) (initial)
-#define INITIAL_VEC3(initial) { (initial), (initial), (initial) }
-#define INITIAL_QUAT(initial) { .w = 1 }
-#define INITIAL_TEXT(initial) { { 0 } }
-#define INITIAL_NAME(initial) { { 0 } }
+#define INITIAL_VEC3(initial)                                                                      \
+	{                                                                                          \
+		(initial), (initial), (initial)                                                    \
+	}
+#define INITIAL_QUAT(initial)                                                                      \
+	{                                                                                          \
+		.w = 1                                                                             \
+	}
+#define INITIAL_TEXT(initial)                                                                      \
+	{                                                                                          \
+		{                                                                                  \
+			0                                                                          \
+		}                                                                                  \
+	}
+#define INITIAL_NAME(initial)                                                                      \
+	{                                                                                          \
+		{                                                                                  \
+			0                                                                          \
+		}                                                                                  \
+	}
 #define INITIAL_SEED(initial) 0
-#define INITIAL_ATTACHMENTS(initial) { NULL, 0 }
-#define INITIAL_TARGETS(initial) { NULL, 0 }
-#define INITIAL_POINTS(initial) { NULL, 0 }
+#define INITIAL_ATTACHMENTS(initial)                                                               \
+	{                                                                                          \
+		NULL, 0                                                                            \
+	}
+#define INITIAL_TARGETS(initial)                                                                   \
+	{                                                                                          \
+		NULL, 0                                                                            \
+	}
+#define INITIAL_POINTS(initial)                                                                    \
+	{                                                                                          \
+		NULL, 0                                                                            \
+	}
 static const struct command blanks[] = {
-#define COMMAND(number, NAME, name_, needed, result, doc) { .op = number, .name_ = {
+#define COMMAND(number, NAME, name_, needed, result, doc)                                          \
+	{                                                                                          \
+		.op = number, .name_ = {
 #define FIELD(NAME, TYPE, name_, min, max, initial, unit, doc) .name_ = INITIAL_##TYPE(initial),
-#define END(NAME) } },
+#define END(NAME)                                                                                  \
+	}                                                                                          \
+	}                                                                                          \
+	,
 #define RESERVED(number, name_) { .op = number },
 #include "server/engine/world/commands.def"
 #undef COMMAND
@@ -194,14 +224,13 @@ quat command_rotation(quat q)
 static enum status check_id(int64_t id, const struct command_field *field, int64_t index,
 			    struct reason *why)
 {
-	enum status unknown = field->type == FIELD_BODY	 ? STATUS_UNKNOWN_BODY :
-			      field->type == FIELD_SHAPE ? STATUS_UNKNOWN_SHAPE :
-							   STATUS_UNKNOWN_JOINT;
+	enum status unknown = field->type == FIELD_BODY	   ? STATUS_UNKNOWN_BODY
+			      : field->type == FIELD_SHAPE ? STATUS_UNKNOWN_SHAPE
+							   : STATUS_UNKNOWN_JOINT;
 	if (id == 0 && field->type == FIELD_BODY && field->max == 1)
 		return STATUS_OK; /* the world */
 	if (id == 0 || id > (int64_t)UINT32_MAX)
-		return reason_set(why, unknown, index, field->name, "%lld is no id",
-				  (long long)id);
+		return reason_set(why, unknown, index, field->name, "%lld is no id", (long long)id);
 	if (id < -(int64_t)UINT32_MAX)
 		return reason_set(why, STATUS_BACK_REFERENCE, index, field->name,
 				  "%lld names no earlier command", (long long)id);
@@ -253,7 +282,8 @@ static enum status check_targets(const struct target_list *list, const struct co
 {
 	if (list->count > field->max)
 		return reason_set(why, STATUS_RANGE, index, field->name,
-				  "%u targets in a command, at most %.10g", list->count, field->max);
+				  "%u targets in a command, at most %.10g", list->count,
+				  field->max);
 	const struct command_field id = { .name = field->name, .type = FIELD_JOINT };
 	const struct command_field value = { .name = field->name,
 					     .min = -LENGTH_MAX,
@@ -377,16 +407,19 @@ static enum status check_bounds(const struct command_BOUNDS *bounds, int64_t ind
 }
 
 /* What an axis needs to be one: limits in order, a spring that is one. */
-static enum status check_axis(const struct command_JOINT_AXIS *axis, int64_t index, struct reason *why)
+static enum status check_axis(const struct command_JOINT_AXIS *axis, int64_t index,
+			      struct reason *why)
 {
 	if (axis->mode == JOINT_LIMITED && axis->upper < axis->lower)
-		return reason_set(why, STATUS_RANGE, index, "upper",
-				  "upper is %.10g, below lower %.10g: limits may be equal, not crossed",
-				  axis->upper, axis->lower);
+		return reason_set(
+			why, STATUS_RANGE, index, "upper",
+			"upper is %.10g, below lower %.10g: limits may be equal, not crossed",
+			axis->upper, axis->lower);
 	if (axis->spring == JOINT_SPRING_HERTZ && axis->stiffness > JOINT_HERTZ_MAX)
-		return reason_set(why, STATUS_RANGE, index, "stiffness",
-				  "stiffness is %.10g Hz: with spring 2 it must be within 0 and %.10g",
-				  axis->stiffness, JOINT_HERTZ_MAX);
+		return reason_set(
+			why, STATUS_RANGE, index, "stiffness",
+			"stiffness is %.10g Hz: with spring 2 it must be within 0 and %.10g",
+			axis->stiffness, JOINT_HERTZ_MAX);
 	return STATUS_OK;
 }
 
@@ -397,15 +430,16 @@ static enum status check_table(const struct command_JOINT_TABLE *table, int64_t 
 	if (table->period == 0 || (table->period >= last && table->period > 0))
 		return STATUS_OK;
 	return reason_set(why, STATUS_RANGE, index, "period",
-			  "period is %.10g s, before the last point at %.10g s", table->period, last);
+			  "period is %.10g s, before the last point at %.10g s", table->period,
+			  last);
 }
 
 enum status command_check_values(struct command *command, int64_t index, struct reason *why)
 {
 	const struct command_info *info = command_info(command->op);
 	if (info == NULL)
-		return reason_set(why, STATUS_UNKNOWN_COMMAND, index, "op", "no command has number %u",
-				  command->op);
+		return reason_set(why, STATUS_UNKNOWN_COMMAND, index, "op",
+				  "no command has number %u", command->op);
 	if (info->reserved)
 		return reason_set(why, STATUS_UNSUPPORTED, index, "op", "%s is not supported yet",
 				  info->name);

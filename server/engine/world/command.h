@@ -78,8 +78,8 @@ enum { COMMAND_OPS_MAX = 128 }; /* every number is below */
 /* struct command_SPAWN { uint8_t status; vec3 position; … }; */
 #define COMMAND(number, NAME, name, needed, result, doc) struct command_##NAME {
 #define FIELD(NAME, TYPE, name, min, max, initial, unit, doc) field_c_##TYPE name;
-#define END(NAME) \
-	}         \
+#define END(NAME)                                                                                  \
+	}                                                                                          \
 	;
 #define RESERVED(number, name)
 #include "server/engine/world/commands.def"

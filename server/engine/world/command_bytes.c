@@ -139,7 +139,8 @@ static enum status read_attachments(struct reader *reader, struct arena *arena,
 	return STATUS_OK;
 }
 
-static enum status read_targets(struct reader *reader, struct arena *arena, struct target_list *list)
+static enum status read_targets(struct reader *reader, struct arena *arena,
+				struct target_list *list)
 {
 	list->count = read_u32(reader);
 	list->items = NULL;

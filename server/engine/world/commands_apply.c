@@ -37,8 +37,7 @@ static void apply_shape_use(const struct doing *doing, const struct command *com
 
 static void apply_shape_drop(const struct doing *doing, const struct command *command)
 {
-	shapes_remove(doing->world,
-		      shapes_find(doing->world, (shape_id)command->shape_drop.shape));
+	shapes_remove(doing->world, shapes_find(doing->world, (shape_id)command->shape_drop.shape));
 }
 
 /* ---- bodies ----------------------------------------------------------------------------------- */
@@ -176,12 +175,10 @@ static void turn(struct body_table *body, uint32_t row, vec3 l)
 	const double *inverse = body->inertia_inv[row];
 	quat q = body->rotation[row];
 	vec3 local = quat_rotate_inverse(q, l);
-	vec3 spin = vec3_make(
-		inverse[0] * local.x + inverse[3] * local.y + inverse[5] * local.z,
-		inverse[3] * local.x + inverse[1] * local.y + inverse[4] * local.z,
-		inverse[5] * local.x + inverse[4] * local.y + inverse[2] * local.z);
-	body->angular_velocity[row] =
-		vec3_add(body->angular_velocity[row], quat_rotate(q, spin));
+	vec3 spin = vec3_make(inverse[0] * local.x + inverse[3] * local.y + inverse[5] * local.z,
+			      inverse[3] * local.x + inverse[1] * local.y + inverse[4] * local.z,
+			      inverse[5] * local.x + inverse[4] * local.y + inverse[2] * local.z);
+	body->angular_velocity[row] = vec3_add(body->angular_velocity[row], quat_rotate(q, spin));
 }
 
 static void apply_impulse(const struct doing *doing, const struct command *command)

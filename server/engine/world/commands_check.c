@@ -116,7 +116,8 @@ static enum status check_shape_use(struct check *check, struct command *command)
 	if (plan->next_shape >= IDS_END)
 		return REFUSE(check, STATUS_LIMIT, "shapes", "all shape ids were given out");
 	struct planned_shape *added = &plan->shapes[plan->shape_count];
-	*added = (struct planned_shape){ .id = plan->next_shape++, .row = ROW_NONE, .shape = shape };
+	*added =
+		(struct planned_shape){ .id = plan->next_shape++, .row = ROW_NONE, .shape = shape };
 	plan_index_put(check, plan_shape_key(added->id), plan->shape_count++);
 	plan->values[check->index] = added->id;
 	plan->added[check->index] = shape;
@@ -163,10 +164,11 @@ static enum status check_spawn_shapes(struct check *check, struct command_SPAWN 
 		if (status != STATUS_OK)
 			return status;
 		if (check->planar != (shape->shape->kind == SHAPE_POLYGON))
-			return REFUSE(check, STATUS_PLANAR, "shapes",
-				      "a %s in a %s world: polygons live in planar worlds, and only they",
-				      shape_kind_name(shape->shape->kind),
-				      check->planar ? "planar" : "spatial");
+			return REFUSE(
+				check, STATUS_PLANAR, "shapes",
+				"a %s in a %s world: polygons live in planar worlds, and only they",
+				shape_kind_name(shape->shape->kind),
+				check->planar ? "planar" : "spatial");
 		shape->uses++;
 		shapes[i] = shape->shape;
 		body->static_only |= shape_is_static_only(shape->shape);
@@ -432,9 +434,9 @@ static enum status check_parameter(struct check *check, struct command *command)
 	char given[REASON_NUMBER_BYTES], min[REASON_NUMBER_BYTES], max[REASON_NUMBER_BYTES];
 	bool fits = value >= entry->min && value <= entry->max;
 	if (!fits || (entry->whole && value != (double)(int64_t)value))
-		return REFUSE(check, STATUS_RANGE, "value", "%s is %s: it must be %s within %s and %s",
-			      entry->name, reason_number(value, given),
-			      entry->whole ? "an integer" : "a number",
+		return REFUSE(check, STATUS_RANGE, "value",
+			      "%s is %s: it must be %s within %s and %s", entry->name,
+			      reason_number(value, given), entry->whole ? "an integer" : "a number",
 			      reason_number(entry->min, min), reason_number(entry->max, max));
 	return STATUS_OK;
 }
@@ -446,10 +448,11 @@ static enum status admit(struct check *check, const struct method *method, uint3
 	uint32_t count = 0;
 	if (command->op == COMMAND_SPAWN) {
 		count = command->spawn.shapes.count;
-		shapes = check->plan->attached + (command->spawn.shapes.items - check->plan->attachments);
+		shapes = check->plan->attached +
+			 (command->spawn.shapes.items - check->plan->attachments);
 	}
-	enum status status = method_admit(method, &check->world->dynamics, command, shapes, count,
-					   check->why);
+	enum status status =
+		method_admit(method, &check->world->dynamics, command, shapes, count, check->why);
 	if (status != STATUS_OK && check->why != NULL)
 		check->why->index = index;
 	return status;
@@ -541,15 +544,16 @@ static enum status check_memory(const struct plan *plan, const struct world *wor
 	bytes += (uint64_t)plan->made_joints * table_row_charge(TABLE_JOINT);
 	bytes += (uint64_t)plan->made_points * table_row_charge(TABLE_JOINT_POINT);
 	bool grows = plan->made_bodies + plan->made_placements + plan->made_shapes +
-			     plan->made_drives + plan->made_joints + plan->made_points > 0;
+			     plan->made_drives + plan->made_joints + plan->made_points >
+		     0;
 	if (!grows || bytes <= tables->world.memory_max[0])
 		return STATUS_OK;
 	return reason_set(why, STATUS_LIMIT, -1, "memory", "the world's tables may take %llu bytes",
 			  (unsigned long long)tables->world.memory_max[0]);
 }
 
-static enum status check_commands(struct plan *plan, struct world *world,
-				  const struct batch *batch, struct reason *why)
+static enum status check_commands(struct plan *plan, struct world *world, const struct batch *batch,
+				  struct reason *why)
 {
 	struct check check = { .world = world,
 			       .plan = plan,

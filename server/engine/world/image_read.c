@@ -23,8 +23,9 @@ enum { TYPES = COLUMN_QUAT + 1, FIRST_TABLES = 10 };
 #define MISSING_MAX ((size_t)8)
 
 static const uint8_t type_bytes[TYPES] = {
-	[COLUMN_U8] = 1,  [COLUMN_U16] = 2, [COLUMN_U32] = 4,	[COLUMN_U64] = 8,  [COLUMN_I64] = 8,
-	[COLUMN_F32] = 4, [COLUMN_F64] = 8, [COLUMN_VEC3] = 24, [COLUMN_QUAT] = 32,
+	[COLUMN_U8] = 1,  [COLUMN_U16] = 2,   [COLUMN_U32] = 4,
+	[COLUMN_U64] = 8, [COLUMN_I64] = 8,   [COLUMN_F32] = 4,
+	[COLUMN_F64] = 8, [COLUMN_VEC3] = 24, [COLUMN_QUAT] = 32,
 };
 
 #define BAD(...) reason_set(why, STATUS_CORRUPT, -1, "image", __VA_ARGS__)
@@ -35,9 +36,9 @@ struct image {
 	struct reader reader;
 	uint32_t version, sections;
 	struct motion_numbers numbers;
-	bool hashed;			/* `hashes` is asked for */
-	uint64_t hashes[TABLE_COUNT];	/* of tables, by the rule of the version */
-	uint32_t next_table;		/* in version 1 they come in order, and all */
+	bool hashed;		      /* `hashes` is asked for */
+	uint64_t hashes[TABLE_COUNT]; /* of tables, by the rule of the version */
+	uint32_t next_table;	      /* in version 1 they come in order, and all */
 };
 
 /* A table's columns: where the data of each column we know lies in the image. */
@@ -45,7 +46,7 @@ struct section {
 	uint32_t table;
 	uint32_t rows;
 	const void *data[COLUMNS_MAX];
-	size_t row_bytes; /* of the columns that are there */
+	size_t row_bytes;    /* of the columns that are there */
 	struct hasher first; /* version 1 */
 };
 
@@ -57,8 +58,8 @@ static bool first_hashed(uint16_t table, uint16_t column)
 	return table != 1 || (column != 2 && column != 22);
 }
 
-static enum status place_column(struct section *section, uint16_t number, uint8_t type, uint32_t length,
-				const uint8_t *data, struct reason *why)
+static enum status place_column(struct section *section, uint16_t number, uint8_t type,
+				uint32_t length, const uint8_t *data, struct reason *why)
 {
 	const struct table_info *info = &table_infos[section->table];
 	for (uint32_t i = 0; i < info->column_count; i++) {
@@ -140,8 +141,8 @@ static enum status read_section(struct image *image, struct tables *tables, stru
 	if (image->version == 1 && section.table != image->next_table)
 		return BAD("table %u is out of its order", number);
 	if (section.table == TABLE_COUNT && section.rows > 0)
-		return LATER("table %u with %u rows is not known: the image is of a later build", number,
-			     section.rows);
+		return LATER("table %u with %u rows is not known: the image is of a later build",
+			     number, section.rows);
 	image->next_table++;
 	hasher_init(&section.first, 0);
 	hasher_u32(&section.first, section.rows);
@@ -153,7 +154,8 @@ static enum status read_section(struct image *image, struct tables *tables, stru
 	if (section.table == TABLE_COUNT)
 		return STATUS_OK;
 	if (section.table == TABLE_PARAMETER && section.rows > PARAMETER_COUNT)
-		return LATER("parameter %d is not known: the image is of a later build", PARAMETER_COUNT);
+		return LATER("parameter %d is not known: the image is of a later build",
+			     PARAMETER_COUNT);
 	if (image->hashed)
 		image->hashes[section.table] =
 			image->version == 1 ? hasher_digest(&section.first)
@@ -183,12 +185,14 @@ static enum status read_numbers(struct image *image, struct reason *why)
 	if (image->version == 1) {
 		uint32_t abi = read_u32(reader);
 		*numbers = motion_of_abi_1();
-		return abi == 1 ? STATUS_OK : LATER("image of version 1 with abi %u, 1 is known", abi);
+		return abi == 1 ? STATUS_OK
+				: LATER("image of version 1 with abi %u, 1 is known", abi);
 	}
 	numbers->core = read_u32(reader);
 	numbers->method_count = read_u32(reader);
 	if (reader->failed || numbers->method_count > MOTION_METHODS_MAX)
-		return BAD("the numbers of methods are cut off, or more than %d", MOTION_METHODS_MAX);
+		return BAD("the numbers of methods are cut off, or more than %d",
+			   MOTION_METHODS_MAX);
 	for (uint32_t i = 0; i < numbers->method_count; i++) {
 		numbers->methods[i].method = read_u16(reader);
 		numbers->methods[i].number = read_u32(reader);

@@ -104,8 +104,8 @@ static enum status check_shapes(const struct tables *tables, struct checking *wo
 			continue;
 		}
 		bool wall = shape->id[row] >= SHAPE_WALLS;
-		EXPECT(wall ? shape->id[row] < SHAPE_WALLS + WALLS_MAX :
-			      shape->id[row] < tables->world.next_shape[0],
+		EXPECT(wall ? shape->id[row] < SHAPE_WALLS + WALLS_MAX
+			    : shape->id[row] < tables->world.next_shape[0],
 		       TABLE_SHAPE, row, "id");
 		EXPECT(shape->uses[row] == work->counts[row], TABLE_SHAPE, row, "uses");
 		used += !wall;
@@ -122,10 +122,10 @@ static enum status check_body_motion(const struct tables *tables, uint32_t row, 
 	double spin = ANGULAR_SPEED_MAX, speed = SPEED_MAX;
 	bool pushed = body->status[row] == BODY_DYNAMIC;
 	/* Until the next step a push may have made a dynamic body faster than it will go. */
-	EXPECT(check_vector_within(body->velocity[row], pushed ? SCALAR_MAX : speed), TABLE_BODY, row,
-	       "velocity");
-	EXPECT(check_vector_within(body->angular_velocity[row], pushed ? SCALAR_MAX : spin), TABLE_BODY,
-	       row, "angular_velocity");
+	EXPECT(check_vector_within(body->velocity[row], pushed ? SCALAR_MAX : speed), TABLE_BODY,
+	       row, "velocity");
+	EXPECT(check_vector_within(body->angular_velocity[row], pushed ? SCALAR_MAX : spin),
+	       TABLE_BODY, row, "angular_velocity");
 	EXPECT(check_vector_within(body->position[row], PLACE_MAX), TABLE_BODY, row, "position");
 	EXPECT(check_unit(body->rotation[row]), TABLE_BODY, row, "rotation");
 	if (body->status[row] == BODY_STATIC) {
@@ -169,11 +169,13 @@ static enum status check_body_rest(const struct tables *tables, uint32_t row, st
 {
 	const struct body_table *body = &tables->body;
 	EXPECT(body->status[row] <= BODY_ANIMATED, TABLE_BODY, row, "status");
-	EXPECT(body->flags[row] <= (BODY_MAY_SLEEP | BODY_FIXED_ROTATION), TABLE_BODY, row, "flags");
+	EXPECT(body->flags[row] <= (BODY_MAY_SLEEP | BODY_FIXED_ROTATION), TABLE_BODY, row,
+	       "flags");
 	EXPECT(body->quarantined[row] == 0 ||
 		       (body->quarantined[row] == 1 && body->status[row] == BODY_INACTIVE),
 	       TABLE_BODY, row, "quarantined");
-	EXPECT(check_within((double)body->tag[row], -INTEGER_MAX, INTEGER_MAX), TABLE_BODY, row, "tag");
+	EXPECT(check_within((double)body->tag[row], -INTEGER_MAX, INTEGER_MAX), TABLE_BODY, row,
+	       "tag");
 	EXPECT(check_within(body->static_friction[row], 0, FRICTION_MAX), TABLE_BODY, row,
 	       "static_friction");
 	EXPECT(check_within(body->dynamic_friction[row], 0, body->static_friction[row]), TABLE_BODY,
@@ -225,8 +227,8 @@ static enum status check_placements(const struct tables *tables, struct checking
 			continue;
 		EXPECT(work->counts[row] == 1, TABLE_PLACEMENT, row, "body");
 		EXPECT(tables->shape.id[placement->shape[row]] != 0, TABLE_PLACEMENT, row, "shape");
-		EXPECT(check_vector_within(placement->position[row], PLACE_MAX), TABLE_PLACEMENT, row,
-		       "position");
+		EXPECT(check_vector_within(placement->position[row], PLACE_MAX), TABLE_PLACEMENT,
+		       row, "position");
 		EXPECT(check_unit(placement->rotation[row]), TABLE_PLACEMENT, row, "rotation");
 		vec3 size = vec3_sub(placement->fat_max[row], placement->fat_min[row]);
 		EXPECT(vec3_is_finite(size) && vec3_min_component(size) >= 0, TABLE_PLACEMENT, row,
@@ -295,7 +297,8 @@ static enum status check_contact(const struct tables *tables, uint32_t row, stru
 	uint32_t a = contact->placement_a[row], b = contact->placement_b[row];
 	EXPECT(contact->used[row] == 1, TABLE_CONTACT, row, "used");
 	EXPECT(a < b && b < placement->count, TABLE_CONTACT, row, "placement_b");
-	EXPECT(placement->body[a] != 0 && placement->body[b] != 0, TABLE_CONTACT, row, "placement_a");
+	EXPECT(placement->body[a] != 0 && placement->body[b] != 0, TABLE_CONTACT, row,
+	       "placement_a");
 	EXPECT(placement->body[a] != placement->body[b], TABLE_CONTACT, row, "placement_b");
 	EXPECT(contact->touching[row] <= 1, TABLE_CONTACT, row, "touching");
 	EXPECT(contact->fresh[row] <= 1, TABLE_CONTACT, row, "fresh");
@@ -303,9 +306,10 @@ static enum status check_contact(const struct tables *tables, uint32_t row, stru
 	EXPECT(check_vector_within(contact->normal[row], 2), TABLE_CONTACT, row, "normal");
 	/* Methods narrow these to float. */
 	for (uint32_t i = 0; i < 12; i++) {
-		EXPECT(scalar_abs(contact->anchor[row][i]) <= CONTACT_FAR, TABLE_CONTACT, row, "anchor");
-		EXPECT(scalar_abs(contact->multiplier[row][i]) <= MULTIPLIER_MAX, TABLE_CONTACT, row,
-		       "multiplier");
+		EXPECT(scalar_abs(contact->anchor[row][i]) <= CONTACT_FAR, TABLE_CONTACT, row,
+		       "anchor");
+		EXPECT(scalar_abs(contact->multiplier[row][i]) <= MULTIPLIER_MAX, TABLE_CONTACT,
+		       row, "multiplier");
 	}
 	for (uint32_t i = 0; i < 4; i++) {
 		EXPECT(scalar_abs(contact->separation[row][i]) <= CONTACT_FAR, TABLE_CONTACT, row,
@@ -313,8 +317,8 @@ static enum status check_contact(const struct tables *tables, uint32_t row, stru
 		EXPECT(scalar_is_finite(contact->normal_impulse[row][i]), TABLE_CONTACT, row,
 		       "normal_impulse");
 	}
-	EXPECT(check_vector_within(contact->relative_position[row], CONTACT_FAR), TABLE_CONTACT, row,
-	       "relative_position");
+	EXPECT(check_vector_within(contact->relative_position[row], CONTACT_FAR), TABLE_CONTACT,
+	       row, "relative_position");
 	EXPECT(quat_dot(contact->relative_rotation[row], contact->relative_rotation[row]) <= 2,
 	       TABLE_CONTACT, row, "relative_rotation");
 	return STATUS_OK;
@@ -324,7 +328,8 @@ static enum status check_contacts(const struct tables *tables, struct reason *wh
 {
 	uint32_t used = 0;
 	for (uint32_t row = 0; row < tables->contact.count; row++) {
-		enum status status = tables->contact.used[row] ? check_contact(tables, row, why) : STATUS_OK;
+		enum status status =
+			tables->contact.used[row] ? check_contact(tables, row, why) : STATUS_OK;
 		if (status != STATUS_OK)
 			return status;
 		used += tables->contact.used[row] != 0;
@@ -340,9 +345,12 @@ static enum status check_drives(const struct tables *tables, struct reason *why)
 		EXPECT(drive->body[row] < tables->body.count &&
 			       tables->body.id[drive->body[row]] != 0,
 		       TABLE_DRIVE, row, "body");
-		EXPECT(check_vector_within(drive->force[row], FORCE_MAX), TABLE_DRIVE, row, "force");
-		EXPECT(check_vector_within(drive->point[row], LENGTH_MAX), TABLE_DRIVE, row, "point");
-		EXPECT(check_vector_within(drive->torque[row], FORCE_MAX), TABLE_DRIVE, row, "torque");
+		EXPECT(check_vector_within(drive->force[row], FORCE_MAX), TABLE_DRIVE, row,
+		       "force");
+		EXPECT(check_vector_within(drive->point[row], LENGTH_MAX), TABLE_DRIVE, row,
+		       "point");
+		EXPECT(check_vector_within(drive->torque[row], FORCE_MAX), TABLE_DRIVE, row,
+		       "torque");
 		EXPECT(drive->ticks[row] > 0, TABLE_DRIVE, row, "ticks");
 	}
 	return STATUS_OK;
@@ -360,8 +368,8 @@ static enum status check_pending(const struct tables *tables, struct checking *w
 		       "due");
 		EXPECT(pending->restricted[row] <= 1, TABLE_PENDING, row, "restricted");
 		EXPECT(pending->offset[row] == offset, TABLE_PENDING, row, "offset");
-		EXPECT(pending->bytes[row] <= tables->pending_bytes.count - offset, TABLE_PENDING, row,
-		       "bytes");
+		EXPECT(pending->bytes[row] <= tables->pending_bytes.count - offset, TABLE_PENDING,
+		       row, "bytes");
 		offset += pending->bytes[row];
 		struct arena_mark mark = arena_mark(&work->arena);
 		struct batch batch;
@@ -414,13 +422,14 @@ enum status tables_check(const struct tables *tables, struct reason *why)
 	uint32_t most = MAX_OF(MAX_OF(tables->body.count, tables->placement.count),
 			       MAX_OF(tables->shape.count, 1u));
 	most = MAX_OF(most, 2 * tables->joint.count);
-	uint64_t keys = (uint64_t)tables->body.count * 2 + MAX_OF(tables->shape.count, tables->joint.count);
+	uint64_t keys =
+		(uint64_t)tables->body.count * 2 + MAX_OF(tables->shape.count, tables->joint.count);
 	enum status status = arena_init(&work.arena, 0);
 	work.counts = ARENA_ARRAY(&work.arena, uint32_t, most);
 	if (status == STATUS_OK)
-		status = keys <= UINT32_MAX / 2 && work.counts != NULL ?
-				 table_reserve(&work.ids, (uint32_t)keys) :
-				 STATUS_NO_MEMORY;
+		status = keys <= UINT32_MAX / 2 && work.counts != NULL
+				 ? table_reserve(&work.ids, (uint32_t)keys)
+				 : STATUS_NO_MEMORY;
 	if (status == STATUS_OK)
 		status = check_all(tables, &work, why);
 	if (status == STATUS_NO_MEMORY)

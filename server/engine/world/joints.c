@@ -109,11 +109,13 @@ static void sort_ids(uint32_t *ids, uint32_t *scratch, uint32_t count)
 	sort_items(ids, scratch, count, sizeof *ids, compare_ids, NULL);
 }
 
-static uint32_t joints_of(const struct world *world, uint32_t body, joint_id *ids, uint32_t capacity)
+static uint32_t joints_of(const struct world *world, uint32_t body, joint_id *ids,
+			  uint32_t capacity)
 {
 	const struct tables *tables = &world->tables;
 	uint32_t count = 0;
-	for (uint32_t e = joint_first(tables, body); e != DYNAMICS_NONE; e = joint_next(tables, e), count++)
+	for (uint32_t e = joint_first(tables, body); e != DYNAMICS_NONE;
+	     e = joint_next(tables, e), count++)
 		if (count < capacity)
 			ids[count] = tables->joint.id[e / 2];
 	return count;
@@ -156,7 +158,8 @@ static uint32_t next_drag(const struct world *world, uint32_t row, uint32_t sess
 	for (row = bitset_next(&world->dynamics.joint_used, row); row != BITSET_NONE;
 	     row = bitset_next(&world->dynamics.joint_used, row + 1)) {
 		uint32_t owner = table->owner[row];
-		if (table->type[row] == JOINT_DRAG && owner != 0 && (session == 0 || owner == session))
+		if (table->type[row] == JOINT_DRAG && owner != 0 &&
+		    (session == 0 || owner == session))
 			break;
 	}
 	return row;
@@ -227,11 +230,12 @@ enum status world_linked(const struct world *world, body_id body, body_id *ids, 
 
 enum { LIST_CREATED, LIST_MOVED, LIST_CHANGED, LIST_REMOVED, LISTS };
 
-static enum status list_rows(const struct world *world, const struct bitset *rows, struct joint_ids *lists,
-			     uint32_t kind)
+static enum status list_rows(const struct world *world, const struct bitset *rows,
+			     struct joint_ids *lists, uint32_t kind)
 {
 	joint_id first_new = world->dynamics.joint_notes.first_new;
-	for (uint32_t row = bitset_next(rows, 0); row != BITSET_NONE; row = bitset_next(rows, row + 1)) {
+	for (uint32_t row = bitset_next(rows, 0); row != BITSET_NONE;
+	     row = bitset_next(rows, row + 1)) {
 		joint_id id = world->tables.joint.id[row];
 		bool created = id >= first_new;
 		if (created && kind != LIST_CHANGED)

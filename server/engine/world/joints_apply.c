@@ -17,7 +17,8 @@ static uint32_t body_of(const struct doing *doing, int64_t id)
 
 /* ---- made and removed ------------------------------------------------------------------------- */
 
-static void fill_joint(const struct doing *doing, uint32_t row, const struct command_JOINT_CREATE *create)
+static void fill_joint(const struct doing *doing, uint32_t row,
+		       const struct command_JOINT_CREATE *create)
 {
 	struct tables *tables = &doing->world->tables;
 	struct joint_table *joint = &tables->joint;
@@ -56,8 +57,8 @@ static void put_body(struct world *world, uint32_t body, const struct body_motio
 	if (body == DYNAMICS_NONE || table->status[body] != BODY_DYNAMIC)
 		return;
 	table->rotation[body] = motion->rotation;
-	table->position[body] = vec3_sub(motion->centre,
-					 quat_rotate(motion->rotation, table->centre[body]));
+	table->position[body] =
+		vec3_sub(motion->centre, quat_rotate(motion->rotation, table->centre[body]));
 	table->velocity[body] = motion->velocity;
 	table->angular_velocity[body] = motion->angular_velocity;
 	dynamics_body_moved(&world->dynamics, body);

@@ -20,9 +20,9 @@ static struct body_motion motion_of(const struct planned_body *body)
 {
 	if (body == NULL)
 		return (struct body_motion){ .rotation = quat_identity() };
-	return (struct body_motion){
-		vec3_add(body->position, quat_rotate(body->rotation, body->mass.centre)),
-		body->rotation, body->velocity, body->angular_velocity };
+	return (struct body_motion){ vec3_add(body->position,
+					      quat_rotate(body->rotation, body->mass.centre)),
+				     body->rotation, body->velocity, body->angular_velocity };
 }
 
 static struct mass_body mass_of(const struct check *check, const struct planned_body *body)
@@ -68,13 +68,14 @@ static enum status check_sides(struct check *check, const struct command_JOINT_C
 
 static vec3 point_in(const struct planned_body *body, vec3 point)
 {
-	return body == NULL ? point :
-			      quat_rotate_inverse(body->rotation, vec3_sub(point, body->position));
+	return body == NULL ? point
+			    : quat_rotate_inverse(body->rotation, vec3_sub(point, body->position));
 }
 
 static quat frame_in(const struct planned_body *body, quat frame)
 {
-	return body == NULL ? frame : quat_normalize(quat_mul(quat_conjugate(body->rotation), frame));
+	return body == NULL ? frame
+			    : quat_normalize(quat_mul(quat_conjugate(body->rotation), frame));
 }
 
 /* A place in the world becomes places in both bodies' axes. */
@@ -122,8 +123,8 @@ static enum status check_plane(struct check *check, const struct command_JOINT_C
 	return STATUS_OK;
 }
 
-static struct joint joint_of(const struct command_JOINT_CREATE *create, const struct planned_body *a,
-			     const struct planned_body *b)
+static struct joint joint_of(const struct command_JOINT_CREATE *create,
+			     const struct planned_body *a, const struct planned_body *b)
 {
 	struct joint joint = {
 		.type = create->type,
@@ -176,16 +177,17 @@ static enum status check_place(struct check *check, const struct command_JOINT_C
 		return project(check, &joint, a, b);
 	struct joint_error error = joint_error(&joint, &joint.a, &joint.b);
 	if (error.along > VIOLATED || error.about > VIOLATED)
-		return REFUSE(check, STATUS_RANGE, error.along > VIOLATED ? "point_b" : "frame_b",
-			      "the bodies do not stand so: axis %u is %.3g m or %.3g rad off, at most "
-			      "%.10g; place 1 or violated 2 would help", error.axis, error.along,
-			      error.about, VIOLATED);
+		return REFUSE(
+			check, STATUS_RANGE, error.along > VIOLATED ? "point_b" : "frame_b",
+			"the bodies do not stand so: axis %u is %.3g m or %.3g rad off, at most "
+			"%.10g; place 1 or violated 2 would help",
+			error.axis, error.along, error.about, VIOLATED);
 	if (create->violated == JOINT_VIOLATED_STRICT &&
 	    (error.along_speed > VIOLATED || error.about_speed > VIOLATED))
 		return REFUSE(check, STATUS_RANGE, "violated",
 			      "the bodies do not move so: %.3g m/s and %.3g rad/s, at most %.10g; "
-			      "violated 2 changes their velocities", error.along_speed,
-			      error.about_speed, VIOLATED);
+			      "violated 2 changes their velocities",
+			      error.along_speed, error.about_speed, VIOLATED);
 	return STATUS_OK;
 }
 
@@ -272,16 +274,18 @@ enum status check_joint_axis(struct check *check, struct command *command)
 	struct joint_axis_kind kind = joint_axis_kind((enum joint_type)joint->type, set->axis);
 	const char *type = command_word(WORDS_JOINT_TYPE, joint->type);
 	if (!kind.told)
-		return REFUSE(check, STATUS_RANGE, "axis",
-			      "axis %u of a %s joint is not free; a six_dof may have it as one likes",
-			      set->axis, type);
+		return REFUSE(
+			check, STATUS_RANGE, "axis",
+			"axis %u of a %s joint is not free; a six_dof may have it as one likes",
+			set->axis, type);
 	if (set->mode == JOINT_LOCKED && !kind.locks)
 		return REFUSE(check, STATUS_RANGE, "mode",
-			      "axis %u of a %s joint cannot be locked; equal limits hold it", set->axis,
-			      type);
+			      "axis %u of a %s joint cannot be locked; equal limits hold it",
+			      set->axis, type);
 	if (set->mode == JOINT_LIMITED && !kind.limits && set->lower != 0)
 		return REFUSE(check, STATUS_RANGE, "lower",
-			      "axis %u of a %s joint has no lower limit: lower must be 0", set->axis, type);
+			      "axis %u of a %s joint has no lower limit: lower must be 0",
+			      set->axis, type);
 	bool distance = joint->type == JOINT_DISTANCE;
 	if (distance && (set->rest < 0 || (set->mode == JOINT_LIMITED && set->lower < 0)))
 		return REFUSE(check, STATUS_RANGE, set->rest < 0 ? "rest" : "lower",
@@ -290,8 +294,8 @@ enum status check_joint_axis(struct check *check, struct command *command)
 	return STATUS_OK;
 }
 
-static enum status check_motor(struct check *check, const struct planned_joint *joint, uint32_t axis,
-			       const char *field)
+static enum status check_motor(struct check *check, const struct planned_joint *joint,
+			       uint32_t axis, const char *field)
 {
 	if (joint->motor[axis] != JOINT_MOTOR_NONE)
 		return STATUS_OK;
@@ -341,6 +345,7 @@ enum status check_joint_move(struct check *check, struct command *command)
 			      "body a of joint %u is body %u: only an anchor in the world is moved",
 			      joint->id, joint->a);
 	if (check->planar && move->point.z != 0)
-		return REFUSE(check, STATUS_PLANAR, "point", "point must have z = 0 in a planar world");
+		return REFUSE(check, STATUS_PLANAR, "point",
+			      "point must have z = 0 in a planar world");
 	return STATUS_OK;
 }

@@ -7,13 +7,15 @@
 /* m; anchors in bodies' axes may lie as far as bodies may. */
 #define ANCHOR_FAR (8 * LENGTH_MAX)
 
-static enum status check_axis(const struct tables *tables, uint32_t row, uint32_t axis, struct reason *why)
+static enum status check_axis(const struct tables *tables, uint32_t row, uint32_t axis,
+			      struct reason *why)
 {
 	const struct joint_table *t = &tables->joint;
 	struct joint_axis_kind kind = joint_axis_kind((enum joint_type)t->type[row], axis);
 	EXPECT(t->mode[row][axis] <= JOINT_LIMITED, TABLE_JOINT, row, "mode");
 	EXPECT(kind.told || t->mode[row][axis] == kind.mode, TABLE_JOINT, row, "mode");
-	EXPECT(kind.locks || !kind.told || t->mode[row][axis] != JOINT_LOCKED, TABLE_JOINT, row, "mode");
+	EXPECT(kind.locks || !kind.told || t->mode[row][axis] != JOINT_LOCKED, TABLE_JOINT, row,
+	       "mode");
 	EXPECT(t->spring[row][axis] <= JOINT_SPRING_HERTZ, TABLE_JOINT, row, "spring");
 	EXPECT(t->motor[row][axis] <= JOINT_MOTOR_POSITION, TABLE_JOINT, row, "motor");
 	EXPECT(t->wave[row][axis] <= JOINT_WAVE_TABLE, TABLE_JOINT, row, "wave");
@@ -24,13 +26,16 @@ static enum status check_axis(const struct tables *tables, uint32_t row, uint32_
 	       TABLE_JOINT, row, "upper");
 	EXPECT(check_within(t->restitution[row][axis], 0, 1), TABLE_JOINT, row, "restitution");
 	EXPECT(check_within(t->friction[row][axis], 0, FORCE_MAX), TABLE_JOINT, row, "friction");
-	EXPECT(check_within(t->stiffness[row][axis], 0, STIFFNESS_MAX), TABLE_JOINT, row, "stiffness");
+	EXPECT(check_within(t->stiffness[row][axis], 0, STIFFNESS_MAX), TABLE_JOINT, row,
+	       "stiffness");
 	EXPECT(check_within(t->damping[row][axis], 0, STIFFNESS_MAX), TABLE_JOINT, row, "damping");
 	/* A rod is as long as its anchors were apart. */
 	EXPECT(check_within(t->rest[row][axis], -ANCHOR_FAR, ANCHOR_FAR), TABLE_JOINT, row, "rest");
-	EXPECT(check_within(t->spring_limit[row][axis], 0, FORCE_MAX), TABLE_JOINT, row, "spring_limit");
+	EXPECT(check_within(t->spring_limit[row][axis], 0, FORCE_MAX), TABLE_JOINT, row,
+	       "spring_limit");
 	EXPECT(check_within(t->target[row][axis], -far, far), TABLE_JOINT, row, "target");
-	EXPECT(check_within(t->motor_limit[row][axis], 0, FORCE_MAX), TABLE_JOINT, row, "motor_limit");
+	EXPECT(check_within(t->motor_limit[row][axis], 0, FORCE_MAX), TABLE_JOINT, row,
+	       "motor_limit");
 	EXPECT(check_within(t->amplitude[row][axis], -far, far), TABLE_JOINT, row, "amplitude");
 	/* That of a table is one over its period. */
 	EXPECT(check_within(t->hertz[row][axis], 0, SCALAR_MAX), TABLE_JOINT, row, "hertz");
@@ -45,7 +50,8 @@ static enum status check_joint(const struct tables *tables, uint32_t row, struct
 	EXPECT(t->id[row] < tables->world.next_joint[0], TABLE_JOINT, row, "id");
 	EXPECT(t->type[row] >= 1 && t->type[row] < JOINT_TYPES_END, TABLE_JOINT, row, "type");
 	EXPECT(t->flags[row] <= JOINT_BODIES_PASS, TABLE_JOINT, row, "flags");
-	EXPECT(check_within((double)t->tag[row], -INTEGER_MAX, INTEGER_MAX), TABLE_JOINT, row, "tag");
+	EXPECT(check_within((double)t->tag[row], -INTEGER_MAX, INTEGER_MAX), TABLE_JOINT, row,
+	       "tag");
 	for (uint32_t side = 0; side < 2; side++) {
 		uint32_t body = t->body[row][side];
 		EXPECT(body <= tables->body.count &&
@@ -79,7 +85,8 @@ static enum status check_joint(const struct tables *tables, uint32_t row, struct
 }
 
 /* Each end hangs in the list of its body once, both ways. */
-static enum status check_lists(const struct tables *tables, struct checking *work, struct reason *why)
+static enum status check_lists(const struct tables *tables, struct checking *work,
+			       struct reason *why)
 {
 	const struct joint_table *t = &tables->joint;
 	uint32_t *seen = work->counts; /* by end */
@@ -123,7 +130,8 @@ static enum status check_points(const struct tables *tables, struct reason *why)
 	return STATUS_OK;
 }
 
-enum status joints_check_tables(const struct tables *tables, struct checking *work, struct reason *why)
+enum status joints_check_tables(const struct tables *tables, struct checking *work,
+				struct reason *why)
 {
 	uint32_t used = 0;
 	for (uint32_t row = 0; row < tables->joint.count; row++) {

@@ -38,7 +38,8 @@ static int64_t number_of(const struct motion_numbers *numbers, uint16_t method)
 	return -1;
 }
 
-bool motion_is_same(const struct motion_numbers *a, const struct motion_numbers *b, const char *method)
+bool motion_is_same(const struct motion_numbers *a, const struct motion_numbers *b,
+		    const char *method)
 {
 	const struct method *found = method_find(method);
 	if (found == NULL || a->core != b->core)
@@ -53,8 +54,8 @@ void motion_text(const struct motion_numbers *numbers, char text[MOTION_TEXT_MAX
 	for (uint32_t i = 0; i < numbers->method_count && at < MOTION_TEXT_MAX; i++) {
 		const struct method *method = method_by_number(numbers->methods[i].method);
 		if (method != NULL)
-			at += (size_t)snprintf(text + at, MOTION_TEXT_MAX - at, ", %s %u", method->name,
-					       numbers->methods[i].number);
+			at += (size_t)snprintf(text + at, MOTION_TEXT_MAX - at, ", %s %u",
+					       method->name, numbers->methods[i].number);
 	}
 }
 

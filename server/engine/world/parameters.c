@@ -3,7 +3,7 @@
 #include <string.h>
 
 const struct parameter_entry parameter_entries[PARAMETER_COUNT] = {
-#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc) \
+#define PARAMETER(number, NAME, name, kind, absent, initial, min, max, unit, methods, doc)         \
 	[number] = { name, unit, methods, doc, absent, initial, min, max, PARAMETER_##kind },
 #include "server/engine/world/parameters.def"
 };

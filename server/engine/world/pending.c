@@ -42,8 +42,7 @@ enum status pending_encode(struct world *world, const struct batch *batch, uint3
 enum status pending_reserve(struct world *world, uint32_t batches, size_t bytes)
 {
 	struct tables *tables = &world->tables;
-	enum status status =
-		tables_reserve(tables, TABLE_PENDING, tables->pending.count + batches);
+	enum status status = tables_reserve(tables, TABLE_PENDING, tables->pending.count + batches);
 	if (status == STATUS_OK)
 		status = tables_reserve(tables, TABLE_PENDING_BYTES,
 					tables->pending_bytes.count + (uint32_t)bytes);
@@ -59,7 +58,8 @@ static bool stands_after(const struct pending_table *table, uint32_t row, const 
 	return table->batch[row] > batch->number;
 }
 
-void pending_insert(struct world *world, const struct batch *batch, const uint8_t *data, size_t bytes)
+void pending_insert(struct world *world, const struct batch *batch, const uint8_t *data,
+		    size_t bytes)
 {
 	struct tables *tables = &world->tables;
 	struct pending_table *table = &tables->pending;
@@ -93,8 +93,8 @@ enum status pending_read(const struct tables *tables, uint32_t row, struct arena
 			 struct batch *out)
 {
 	const struct pending_table *table = &tables->pending;
-	struct reader reader = reader_over(tables->pending_bytes.byte + table->offset[row],
-					   table->bytes[row]);
+	struct reader reader =
+		reader_over(tables->pending_bytes.byte + table->offset[row], table->bytes[row]);
 	uint32_t count = read_u32(&reader);
 	if (reader.failed || count > BATCH_COMMANDS_MAX)
 		return STATUS_MALFORMED;

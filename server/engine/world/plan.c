@@ -10,7 +10,8 @@ void plan_size_add(struct plan_size *size, const struct batch *batch)
 		switch (command->op) {
 		case COMMAND_SPAWN:
 			size->bodies++;
-			attachments += MIN_OF(command->spawn.shapes.count, (uint32_t)ATTACHMENTS_MAX);
+			attachments +=
+				MIN_OF(command->spawn.shapes.count, (uint32_t)ATTACHMENTS_MAX);
 			break;
 		case COMMAND_REMOVE:
 			size->removes++;
@@ -56,12 +57,13 @@ enum status plan_init(struct plan *plan, struct arena *arena, const struct plan_
 	plan->attached = ARENA_ARRAY(arena, const struct shape *, attachments);
 	/* A joint's command may name two bodies. */
 	plan->bodies = ARENA_ARRAY(arena, struct planned_body, 2 * (uint64_t)commands);
-	plan->shapes = ARENA_ARRAY(arena, struct planned_shape, (uint64_t)size->shapes_known + commands);
+	plan->shapes =
+		ARENA_ARRAY(arena, struct planned_shape, (uint64_t)size->shapes_known + commands);
 	plan->joints = ARENA_ARRAY(arena, struct planned_joint, (uint64_t)commands + size->targets);
 	plan->targets = ARENA_ARRAY(arena, struct joint_target, size->targets);
 	bool good = plan->joints != NULL && plan->targets != NULL;
 	good = good && plan->commands != NULL && plan->values != NULL && plan->added != NULL &&
-		    plan->attachments != NULL && plan->attached != NULL && plan->bodies != NULL &&
-		    plan->shapes != NULL;
+	       plan->attachments != NULL && plan->attached != NULL && plan->bodies != NULL &&
+	       plan->shapes != NULL;
 	return good ? STATUS_OK : STATUS_NO_MEMORY;
 }

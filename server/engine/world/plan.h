@@ -80,7 +80,7 @@ struct plan {
 /* The most a batch of these commands can need, for reserving before anything is checked. */
 struct plan_size {
 	uint32_t commands, attachments, targets; /* of the largest batch */
-	uint32_t shapes_known;		/* usable before; set by the caller */
+	uint32_t shapes_known;			 /* usable before; set by the caller */
 	uint64_t bodies, placements, shapes, drives, removes, joints, points; /* of all batches */
 	bool walls;
 };
@@ -92,8 +92,8 @@ MUST_CHECK enum status plan_init(struct plan *plan, struct arena *arena,
 
 /* Checks a batch against the world and fills the plan; changes nothing but the values' normal form.
  * commands_check.c */
-MUST_CHECK enum status plan_check(struct plan *plan, struct world *world,
-				  const struct batch *batch, struct reason *why);
+MUST_CHECK enum status plan_check(struct plan *plan, struct world *world, const struct batch *batch,
+				  struct reason *why);
 /* Does it. Everything is reserved. commands_apply.c */
 void plan_apply(const struct plan *plan, struct world *world);
 

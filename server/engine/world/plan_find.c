@@ -51,8 +51,8 @@ static struct planned_body *plan_body(struct check *check, body_id id)
 				       .mass.centre = table->centre[row] };
 	memcpy(body->mass.inertia, table->inertia[row], sizeof body->mass.inertia);
 	for (uint32_t p = table->first_placement[row]; p != 0; p = tables->placement.next[p - 1])
-		body->static_only |= shape_is_static_only(
-			check->world->shapes[tables->placement.shape[p - 1]]);
+		body->static_only |=
+			shape_is_static_only(check->world->shapes[tables->placement.shape[p - 1]]);
 	plan_index_put(check, plan_body_key(id), plan->body_count++);
 	return body;
 }
@@ -88,9 +88,9 @@ static enum status resolve(struct check *check, int64_t *id, enum command_result
 	if (command_info(check->plan->commands[earlier].op)->result != kind)
 		return REFUSE(check, STATUS_BACK_REFERENCE, field,
 			      "%lld names a command that makes no %s", (long long)*id,
-			      kind == RESULT_BODY  ? "body" :
-			      kind == RESULT_SHAPE ? "shape" :
-						     "joint");
+			      kind == RESULT_BODY    ? "body"
+			      : kind == RESULT_SHAPE ? "shape"
+						     : "joint");
 	*id = check->plan->values[earlier];
 	return STATUS_OK;
 }
@@ -153,7 +153,8 @@ static struct planned_joint *plan_joint(struct check *check, joint_id id)
 		memcpy(joint->motor, tables->joint.motor[row], sizeof joint->motor);
 		plan_index_put(check, plan_joint_key(id), plan->joint_count++);
 	}
-	bool gone = joint->removed || body_is_gone(check, joint->a) || body_is_gone(check, joint->b);
+	bool gone =
+		joint->removed || body_is_gone(check, joint->a) || body_is_gone(check, joint->b);
 	return gone ? NULL : joint;
 }
 
@@ -175,7 +176,7 @@ enum status plan_find_joint(struct check *check, int64_t *id, struct planned_joi
 }
 
 enum status plan_find_shape(struct check *check, int64_t *id, struct planned_shape **shape,
-			      const char *field)
+			    const char *field)
 {
 	enum status status = resolve(check, id, RESULT_SHAPE, field);
 	if (status != STATUS_OK)
@@ -188,7 +189,7 @@ enum status plan_find_shape(struct check *check, int64_t *id, struct planned_sha
 }
 
 enum status plan_find_moving(struct check *check, int64_t *id, bool dynamic,
-			       struct planned_body **body)
+			     struct planned_body **body)
 {
 	enum status status = plan_find_body(check, id, body);
 	if (status != STATUS_OK)
@@ -196,8 +197,8 @@ enum status plan_find_moving(struct check *check, int64_t *id, bool dynamic,
 	if ((*body)->quarantined)
 		return REFUSE(check, STATUS_QUARANTINED, "body",
 			      "body %u is in quarantine; set_status lifts it", (*body)->id);
-	bool fits = (*body)->status == BODY_DYNAMIC ||
-		    (!dynamic && (*body)->status == BODY_ANIMATED);
+	bool fits =
+		(*body)->status == BODY_DYNAMIC || (!dynamic && (*body)->status == BODY_ANIMATED);
 	if (!fits)
 		return REFUSE(check, STATUS_STATUS_WRONG, "body", "body %u is not dynamic%s",
 			      (*body)->id, dynamic ? "" : " or animated");

@@ -13,7 +13,7 @@ struct check {
 	struct reason *why;
 };
 
-#define REFUSE(check, status, field, ...) \
+#define REFUSE(check, status, field, ...)                                                          \
 	reason_set((check)->why, (status), (check)->index, (field), __VA_ARGS__)
 
 /* Keys of the plan's index: bodies, shapes and joints have ids of their own. */
@@ -30,8 +30,8 @@ struct planned_shape *plan_shape(struct check *check, shape_id id);
 MUST_CHECK enum status plan_find_body(struct check *check, int64_t *id, struct planned_body **body);
 MUST_CHECK enum status plan_find_named_body(struct check *check, int64_t *id,
 					    struct planned_body **body, const char *field);
-MUST_CHECK enum status plan_find_joint(struct check *check, int64_t *id, struct planned_joint **joint,
-				       const char *field);
+MUST_CHECK enum status plan_find_joint(struct check *check, int64_t *id,
+				       struct planned_joint **joint, const char *field);
 MUST_CHECK enum status plan_find_shape(struct check *check, int64_t *id,
 				       struct planned_shape **shape, const char *field);
 /* A body that may be given velocity, or, if `dynamic`, force. Also QUARANTINED, STATUS_WRONG. */

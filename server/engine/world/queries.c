@@ -148,8 +148,9 @@ uint32_t world_ray(const struct world *world, vec3 origin, vec3 direction, doubl
 		found = world_near_ray(world, origin, way, filter, NULL, 0, &near);
 	if (found == STATUS_LIMIT) {
 		list = list_of(near);
-		found = list == NULL ? STATUS_NO_MEMORY
-				     : world_near_ray(world, origin, way, filter, list, near, &near);
+		found = list == NULL
+				? STATUS_NO_MEMORY
+				: world_near_ray(world, origin, way, filter, list, near, &near);
 		if (found == STATUS_OK)
 			count = placed_ray(list, near, origin, way, hits, capacity);
 	}
@@ -190,7 +191,8 @@ uint32_t world_placed(const struct world *world, body_id body, struct placed_sha
 	uint32_t row, count = 0;
 	if (!table_find(&world->dynamics.body_index, body, &row))
 		return 0;
-	for (uint32_t p = tables->body.first_placement[row]; p != 0; p = tables->placement.next[p - 1]) {
+	for (uint32_t p = tables->body.first_placement[row]; p != 0;
+	     p = tables->placement.next[p - 1]) {
 		if (count < capacity)
 			out[count] = placed_of(world, p - 1);
 		count++;
@@ -212,8 +214,8 @@ static void add_mass(const struct tables *tables, uint32_t row, vec3 centre, str
 	mat3 own = mat3_rotate_tensor(turn, sym3_matrix(sym3_load(tables->body.inertia[row])));
 	own = mat3_scale(mat3_add(own, mat3_transpose(own)), 0.5);
 	vec3 arm = vec3_sub(dynamics_centre(tables, row), centre);
-	sum->inertia = mat3_add(sum->inertia,
-				mat3_add(own, point_tensor(tables->body.mass[row], arm)));
+	sum->inertia =
+		mat3_add(sum->inertia, mat3_add(own, point_tensor(tables->body.mass[row], arm)));
 }
 
 static void find_axes(struct mass_view *mass)
@@ -232,7 +234,8 @@ static void total_mass(const struct world *world, struct mass_view *out)
 			continue;
 		out->bodies++;
 		out->mass += body->mass[row];
-		moment = vec3_mul_add(moment, dynamics_centre(&world->tables, row), body->mass[row]);
+		moment =
+			vec3_mul_add(moment, dynamics_centre(&world->tables, row), body->mass[row]);
 	}
 	if (!(out->mass > 0))
 		return;
@@ -308,14 +311,16 @@ static void view_points(const struct tables *tables, const struct contact_key *k
 			.normal = pose_vector(at, contact->normal[row]),
 			.separation = place.separation,
 			.normal_impulse = contact->normal_impulse[row][i],
-			.friction_impulse = i == 0 ? vec3_make(friction[0], friction[1], friction[2]) :
-						     vec3_zero(),
+			.friction_impulse =
+				i == 0 ? vec3_make(friction[0], friction[1], friction[2])
+				       : vec3_zero(),
 		};
 	}
 }
 
 /* Keys of the contacts that have points; returns how many. */
-static uint32_t collect_contacts(const struct tables *tables, body_id body, struct contact_key *keys)
+static uint32_t collect_contacts(const struct tables *tables, body_id body,
+				 struct contact_key *keys)
 {
 	const struct contact_table *contact = &tables->contact;
 	const struct placement_table *placement = &tables->placement;
@@ -492,8 +497,9 @@ struct world_energy world_energy(const struct world *world)
 		sum.kinetic += 0.5 * mass * vec3_dot(v, v) + 0.5 * vec3_dot(w, spin);
 		sum.potential -= mass * vec3_dot(tables->world.gravity[0], at);
 		sum.linear = vec3_add(sum.linear, momentum);
-		sum.angular = vec3_add(sum.angular, vec3_add(vec3_cross(at, momentum),
-							     quat_rotate(body->rotation[row], spin)));
+		sum.angular =
+			vec3_add(sum.angular, vec3_add(vec3_cross(at, momentum),
+						       quat_rotate(body->rotation[row], spin)));
 	}
 	return sum;
 }

@@ -33,8 +33,7 @@ enum status shapes_reserve(struct world *world, uint32_t more)
 			heap_realloc(world->shapes, room * sizeof *world->shapes);
 		if (shapes == NULL)
 			return STATUS_NO_MEMORY;
-		memset(shapes + world->shape_rows, 0,
-		       (room - world->shape_rows) * sizeof *shapes);
+		memset(shapes + world->shape_rows, 0, (room - world->shape_rows) * sizeof *shapes);
 		world->shapes = shapes;
 		world->shape_rows = room;
 		world->dynamics.shapes = shapes;
@@ -151,7 +150,8 @@ enum status shapes_rebuild(struct world *world, struct reason *why)
 	const struct shape_table *table = &world->tables.shape;
 	enum status status = shapes_reserve(world, table->count);
 	if (status == STATUS_OK)
-		tables_find_rows(&world->tables, TABLE_SHAPE, &world->shape_used, &world->shape_index);
+		tables_find_rows(&world->tables, TABLE_SHAPE, &world->shape_used,
+				 &world->shape_index);
 	for (uint32_t row = 0; row < table->count && status == STATUS_OK; row++) {
 		if (table->id[row] == 0)
 			continue;
@@ -159,7 +159,8 @@ enum status shapes_rebuild(struct world *world, struct reason *why)
 		if (table->id[row] >= IDS_END) {
 			status = walls_cook(world);
 			uint32_t wall = walls_find_name(world, table->name[row]);
-			shape = status == STATUS_OK && wall < WALLS_MAX ? world->wall_shapes[wall] : NULL;
+			shape = status == STATUS_OK && wall < WALLS_MAX ? world->wall_shapes[wall]
+									: NULL;
 		} else if (world->source.find != NULL) {
 			shape = world->source.find(world->source.context, table->name[row]);
 		}

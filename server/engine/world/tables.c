@@ -21,37 +21,37 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "columns are hashed as
 _Static_assert(sizeof(vec3) == 24 && sizeof(quat) == 32, "values have no padding");
 
 #define TABLE(number, NAME, name, doc) static const struct column_info name##_columns[] = {
-#define COLUMN(table, number_, TYPE, name_, flags_, doc_)                        \
-	{ .name = #name_,                                                        \
-	  .doc = doc_,                                                           \
-	  .number = number_,                                                     \
-	  .type = COLUMN_##TYPE,                                                 \
-	  .flags = flags_,                                                       \
-	  .length = 1,                                                           \
-	  .row_bytes = sizeof(column_c_##TYPE),                                  \
+#define COLUMN(table, number_, TYPE, name_, flags_, doc_)                                          \
+	{ .name = #name_,                                                                          \
+	  .doc = doc_,                                                                             \
+	  .number = number_,                                                                       \
+	  .type = COLUMN_##TYPE,                                                                   \
+	  .flags = flags_,                                                                         \
+	  .length = 1,                                                                             \
+	  .row_bytes = sizeof(column_c_##TYPE),                                                    \
 	  .offset = offsetof(struct table##_table, name_) },
-#define COLUMN_OF(table, number_, TYPE, name_, flags_, absent_, initial_, doc_)  \
-	{ .name = #name_,                                                        \
-	  .doc = doc_,                                                           \
-	  .number = number_,                                                     \
-	  .type = COLUMN_##TYPE,                                                 \
-	  .flags = flags_,                                                       \
-	  .length = 1,                                                           \
-	  .row_bytes = sizeof(column_c_##TYPE),                                  \
-	  .absent = absent_,                                                     \
-	  .initial = initial_,                                                   \
+#define COLUMN_OF(table, number_, TYPE, name_, flags_, absent_, initial_, doc_)                    \
+	{ .name = #name_,                                                                          \
+	  .doc = doc_,                                                                             \
+	  .number = number_,                                                                       \
+	  .type = COLUMN_##TYPE,                                                                   \
+	  .flags = flags_,                                                                         \
+	  .length = 1,                                                                             \
+	  .row_bytes = sizeof(column_c_##TYPE),                                                    \
+	  .absent = absent_,                                                                       \
+	  .initial = initial_,                                                                     \
 	  .offset = offsetof(struct table##_table, name_) },
-#define COLUMN_ARRAY(table, number_, TYPE, length_, name_, flags_, doc_)         \
-	{ .name = #name_,                                                        \
-	  .doc = doc_,                                                           \
-	  .number = number_,                                                     \
-	  .type = COLUMN_##TYPE,                                                 \
-	  .flags = flags_,                                                       \
-	  .length = length_,                                                     \
-	  .row_bytes = sizeof(column_c_##TYPE) * (length_),                      \
+#define COLUMN_ARRAY(table, number_, TYPE, length_, name_, flags_, doc_)                           \
+	{ .name = #name_,                                                                          \
+	  .doc = doc_,                                                                             \
+	  .number = number_,                                                                       \
+	  .type = COLUMN_##TYPE,                                                                   \
+	  .flags = flags_,                                                                         \
+	  .length = length_,                                                                       \
+	  .row_bytes = sizeof(column_c_##TYPE) * (length_),                                        \
 	  .offset = offsetof(struct table##_table, name_) },
-#define END_TABLE(NAME, name) \
-	}                     \
+#define END_TABLE(NAME, name)                                                                      \
+	}                                                                                          \
 	;
 #define UNHASHED COLUMN_UNHASHED
 #define UNCHARGED COLUMN_UNCHARGED
@@ -70,7 +70,7 @@ _Static_assert(sizeof(vec3) == 24 && sizeof(quat) == 32, "values have no padding
 #undef ID
 #undef BODY
 
-#define TABLE(number, NAME, name, doc) \
+#define TABLE(number, NAME, name, doc)                                                             \
 	_Static_assert(COUNT_OF(name##_columns) <= COLUMNS_MAX, "more than any table may have");
 #define COLUMN(table, number, TYPE, name, flags, doc)
 #define COLUMN_OF(table, number, TYPE, name, flags, absent, initial, doc)
@@ -84,12 +84,12 @@ _Static_assert(sizeof(vec3) == 24 && sizeof(quat) == 32, "values have no padding
 #undef END_TABLE
 
 const struct table_info table_infos[TABLE_COUNT] = {
-#define TABLE(number_, NAME, name_, doc_)                                        \
-	[TABLE_##NAME] = { .name = #name_,                                       \
-			   .doc = doc_,                                          \
-			   .number = number_,                                    \
-			   .offset = offsetof(struct tables, name_),             \
-			   .column_count = (uint32_t)COUNT_OF(name_##_columns),  \
+#define TABLE(number_, NAME, name_, doc_)                                                          \
+	[TABLE_##NAME] = { .name = #name_,                                                         \
+			   .doc = doc_,                                                            \
+			   .number = number_,                                                      \
+			   .offset = offsetof(struct tables, name_),                               \
+			   .column_count = (uint32_t)COUNT_OF(name_##_columns),                    \
 			   .columns = name_##_columns },
 #define COLUMN(table, number, TYPE, name, flags, doc)
 #define COLUMN_OF(table, number, TYPE, name, flags, absent, initial, doc)
@@ -242,7 +242,8 @@ uint32_t tables_append(struct tables *tables, enum table_index table)
 	return head->count++;
 }
 
-static char *cell(const struct tables *tables, enum table_index table, uint32_t column, uint32_t row)
+static char *cell(const struct tables *tables, enum table_index table, uint32_t column,
+		  uint32_t row)
 {
 	return (char *)tables_column(tables, table, column) +
 	       row * table_infos[table].columns[column].row_bytes;
@@ -310,7 +311,8 @@ void tables_copy_row(struct tables *tables, enum table_index table, uint32_t to,
 {
 	struct table_head *head = head_of(tables, table);
 	ASSERT(to < head->count && from < head->count);
-	for (uint32_t column = 0; column < table_infos[table].column_count && to != from; column++) {
+	for (uint32_t column = 0; column < table_infos[table].column_count && to != from;
+	     column++) {
 		size_t bytes = table_infos[table].columns[column].row_bytes;
 		char *array = tables_column(tables, table, column);
 		memcpy(array + to * bytes, array + from * bytes, bytes);

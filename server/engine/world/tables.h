@@ -43,14 +43,14 @@ enum column_flag {
 };
 
 /* struct body_table { uint32_t count, capacity; uint32_t *id; … }; */
-#define TABLE(number, NAME, name, doc)    \
-	struct name##_table {             \
+#define TABLE(number, NAME, name, doc)                                                             \
+	struct name##_table {                                                                      \
 		uint32_t count, capacity;
 #define COLUMN(table, number, TYPE, name, flags, doc) column_c_##TYPE *name;
 #define COLUMN_OF(table, number, TYPE, name, flags, absent, initial, doc) column_c_##TYPE *name;
-#define COLUMN_ARRAY(table, number, TYPE, length, name, flags, doc) column_c_##TYPE (*name)[length];
-#define END_TABLE(NAME, name) \
-	}                     \
+#define COLUMN_ARRAY(table, number, TYPE, length, name, flags, doc) column_c_##TYPE(*name)[length];
+#define END_TABLE(NAME, name)                                                                      \
+	}                                                                                          \
 	;
 #include "server/engine/world/fields.def"
 #undef TABLE
@@ -94,12 +94,13 @@ enum { COLUMNS_MAX = 64 }; /* of one table */
 struct column_info {
 	const char *name, *doc;
 	uint16_t number;
-	uint8_t type;	/* enum column_type */
-	uint8_t flags;	/* enum column_flag */
+	uint8_t type;	 /* enum column_type */
+	uint8_t flags;	 /* enum column_flag */
 	uint32_t length; /* values a row */
 	size_t row_bytes;
-	double absent, initial; /* of every value; whole numbers within 2^53 where the type is one */
-	size_t offset; /* of the array pointer, into the table's struct */
+	double absent,
+		initial; /* of every value; whole numbers within 2^53 where the type is one */
+	size_t offset;	 /* of the array pointer, into the table's struct */
 };
 struct table_info {
 	const char *name, *doc;
@@ -144,8 +145,8 @@ uint32_t tables_key(const struct tables *tables, enum table_index table, uint32_
  * to fill, the KEY first of all. */
 uint32_t tables_take_row(struct tables *tables, enum table_index table, struct bitset *used);
 /* The row is free and clear. `index` (NULL for a table without ID) forgets its id. */
-void tables_free_row(struct tables *tables, enum table_index table, uint32_t row, struct bitset *used,
-		     struct table *index);
+void tables_free_row(struct tables *tables, enum table_index table, uint32_t row,
+		     struct bitset *used, struct table *index);
 /* Enters every taken row into `used` and, by its ID, into `index` (or NULL); both are empty and have room. */
 void tables_find_rows(const struct tables *tables, enum table_index table, struct bitset *used,
 		      struct table *index);

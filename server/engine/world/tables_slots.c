@@ -17,7 +17,8 @@ uint32_t tables_key_column(enum table_index table)
 	return COLUMNS_MAX;
 }
 
-static uint32_t value_of(const struct tables *tables, enum table_index table, uint32_t column, uint32_t row)
+static uint32_t value_of(const struct tables *tables, enum table_index table, uint32_t column,
+			 uint32_t row)
 {
 	const void *values = tables_column(tables, table, column);
 	if (table_infos[table].columns[column].type == COLUMN_U8)
@@ -45,8 +46,8 @@ uint32_t tables_take_row(struct tables *tables, enum table_index table, struct b
 	return row;
 }
 
-void tables_free_row(struct tables *tables, enum table_index table, uint32_t row, struct bitset *used,
-		     struct table *index)
+void tables_free_row(struct tables *tables, enum table_index table, uint32_t row,
+		     struct bitset *used, struct table *index)
 {
 	if (index != NULL)
 		table_remove(index, tables_key(tables, table, row));
@@ -75,8 +76,8 @@ static enum status broken(enum table_index table, uint32_t row, uint32_t column,
 			  table_infos[table].name, row, name, what);
 }
 
-enum status tables_check_rows(const struct tables *tables, enum table_index table, struct table *ids,
-			      struct reason *why)
+enum status tables_check_rows(const struct tables *tables, enum table_index table,
+			      struct table *ids, struct reason *why)
 {
 	uint32_t key = tables_key_column(table), column;
 	bool by_id = (table_infos[table].columns[key].flags & COLUMN_ID) != 0;
@@ -90,8 +91,9 @@ enum status tables_check_rows(const struct tables *tables, enum table_index tabl
 	return STATUS_OK;
 }
 
-enum status tables_check_sets(const struct tables *tables, enum table_index table, const struct bitset *used,
-			      const struct table *index, struct reason *why)
+enum status tables_check_sets(const struct tables *tables, enum table_index table,
+			      const struct bitset *used, const struct table *index,
+			      struct reason *why)
 {
 	uint32_t column = tables_key_column(table);
 	for (uint32_t row = 0; row < tables_count(tables, table); row++) {

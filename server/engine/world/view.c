@@ -202,7 +202,8 @@ uint32_t world_method_names(struct method_name *out, uint32_t capacity)
 			.parameter = list[i].parameter == UINT32_MAX
 					     ? NULL
 					     : parameter_entries[list[i].parameter].name,
-			.value = list[i].value};
+			.value = list[i].value
+		};
 	return count;
 }
 
@@ -236,6 +237,6 @@ uint32_t world_parameters(struct parameter_info *out, uint32_t capacity)
 double world_parameter(const struct world *world, const char *name)
 {
 	uint32_t row = parameter_find(name);
-	return row < PARAMETER_COUNT ? world->tables.parameter.value[row] :
-				       scalar_from_bits(UINT64_C(0x7ff8000000000000));
+	return row < PARAMETER_COUNT ? world->tables.parameter.value[row]
+				     : scalar_from_bits(UINT64_C(0x7ff8000000000000));
 }

@@ -49,8 +49,7 @@ static void write_slab(struct writer *writer, vec3 normal)
 	vec3 along = vec3_make(-normal.y, normal.x, 0);
 	vec3 near = vec3_scale(along, SHAPE_LENGTH_MAX);
 	vec3 depth = vec3_scale(normal, -SHAPE_LENGTH_MAX);
-	vec3 corners[4] = { near, vec3_add(near, depth), vec3_sub(depth, near),
-			    vec3_negate(near) };
+	vec3 corners[4] = { near, vec3_add(near, depth), vec3_sub(depth, near), vec3_negate(near) };
 	write_u8(writer, SHAPE_POLYGON);
 	write_u8(writer, 1);
 	write_u32(writer, 4);

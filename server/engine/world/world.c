@@ -32,9 +32,9 @@ struct world_options world_options_default(void)
 	};
 }
 
-#define ROWS_MAX (1u << 24)	      /* of any limit on things */
-#define MEMORY_LIMIT_MIN (1u << 16)   /* bytes; a world without bodies needs a few hundred */
-#define RATE_PART_MAX 1000000u	      /* of either half of the rate */
+#define ROWS_MAX (1u << 24)	    /* of any limit on things */
+#define MEMORY_LIMIT_MIN (1u << 16) /* bytes; a world without bodies needs a few hundred */
+#define RATE_PART_MAX 1000000u	    /* of either half of the rate */
 
 static enum status check_count(uint32_t value, const char *name, struct reason *why)
 {
@@ -73,11 +73,12 @@ static enum status check_rate(uint32_t num, uint32_t den, struct reason *why)
 {
 	bool good = den >= 1 && den <= RATE_PART_MAX && num >= den && num <= RATE_PART_MAX &&
 		    num <= (uint64_t)10000 * den;
-	return good ? STATUS_OK :
-		      reason_set(why, STATUS_RANGE, -1, "rate",
-				 "rate is %u/%u ticks per second: it must be within 1 and 10000, both "
-				 "numbers within 1 and %u",
-				 num, den, RATE_PART_MAX);
+	return good ? STATUS_OK
+		    : reason_set(
+			      why, STATUS_RANGE, -1, "rate",
+			      "rate is %u/%u ticks per second: it must be within 1 and 10000, both "
+			      "numbers within 1 and %u",
+			      num, den, RATE_PART_MAX);
 }
 
 static enum status check_broad_phase(const struct world_options *options, struct reason *why)
@@ -89,7 +90,8 @@ static enum status check_broad_phase(const struct world_options *options, struct
 	if (length == 0 || (length < sizeof options->broad_phase &&
 			    broad_phase_by_name(name) != BROAD_PHASE_KINDS))
 		return STATUS_OK;
-	return reason_set(why, STATUS_RANGE, -1, "broad_phase", "there is no broad phase %.15s", name);
+	return reason_set(why, STATUS_RANGE, -1, "broad_phase", "there is no broad phase %.15s",
+			  name);
 }
 
 static enum status check_options(const struct world_options *options, struct reason *why)
@@ -101,10 +103,11 @@ static enum status check_options(const struct world_options *options, struct rea
 		return status;
 	vec3 gravity = options->gravity;
 	if (!vec3_is_finite(gravity) || vec3_max_component(vec3_abs(gravity)) > GRAVITY_MAX)
-		return reason_set(why, STATUS_RANGE, -1, "gravity",
-				  "gravity is [%.10g, %.10g, %.10g]: it must be within ±%.10g m/s2 on "
-				  "each axis",
-				  gravity.x, gravity.y, gravity.z, GRAVITY_MAX);
+		return reason_set(
+			why, STATUS_RANGE, -1, "gravity",
+			"gravity is [%.10g, %.10g, %.10g]: it must be within ±%.10g m/s2 on "
+			"each axis",
+			gravity.x, gravity.y, gravity.z, GRAVITY_MAX);
 	if (options->planar && gravity.z != 0)
 		return reason_set(why, STATUS_RANGE, -1, "gravity",
 				  "gravity must have z = 0 in a planar world");
@@ -137,9 +140,9 @@ static enum status fill_tables(struct tables *tables, const struct world_options
 	world->bounds_max[0] = vec3_all(LENGTH_MAX);
 	const struct method *method = method_find(options->method);
 	world->method[0] = method->number;
-	world->broad_phase[0] = (uint8_t)(options->broad_phase[0] != '\0' ?
-						  broad_phase_by_name(options->broad_phase) :
-						  method->broad_phase);
+	world->broad_phase[0] = (uint8_t)(options->broad_phase[0] != '\0'
+						  ? broad_phase_by_name(options->broad_phase)
+						  : method->broad_phase);
 	struct rng rng = rng_seeded(options->seed);
 	memcpy(world->rng[0], rng.state, sizeof rng.state);
 	world->bodies_max[0] = options->limits.bodies;
@@ -339,7 +342,9 @@ static void limit_events(struct world *world)
 	}
 	if (events->capacity == events->count)
 		return; /* lost for want of memory, and no memory to say so: told at the next boundary */
-	struct event limit = { .kind = EVENT_LIMIT, .child_a = dropped, .fraction = 1, .value = most };
+	struct event limit = {
+		.kind = EVENT_LIMIT, .child_a = dropped, .fraction = 1, .value = most
+	};
 	uint32_t at = events->count++;
 	for (; at > 0 && compare_events(&events->items[at - 1], &limit, NULL) > 0; at--)
 		events->items[at] = events->items[at - 1];

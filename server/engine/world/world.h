@@ -48,9 +48,9 @@ struct world {
 	const struct shape **shapes; /* owned array */
 	uint32_t shape_rows;	     /* its length */
 	struct bitset shape_used;
-	struct table shape_index;  /* id → row */
-	struct table shape_names;  /* first eight bytes of the name → row; see shapes.c */
-	uint64_t shape_bytes;	   /* canonical bytes of all but the walls' */
+	struct table shape_index; /* id → row */
+	struct table shape_names; /* first eight bytes of the name → row; see shapes.c */
+	uint64_t shape_bytes;	  /* canonical bytes of all but the walls' */
 	const struct shape *wall_shapes[WALLS_MAX]; /* referenced once there have been walls */
 	struct shape_source source;
 

@@ -79,9 +79,9 @@ static enum status refuse_step(struct world *world, enum status status)
 	world->starved = status == STATUS_NO_MEMORY;
 	table->stopped[0] |= !world->starved;
 	if (!has_refusal(events))
-		dynamics_event(&world->dynamics,
-			       (struct event){ .kind = EVENT_LIMIT,
-					       .value = world->dynamics.limit_met });
+		dynamics_event(
+			&world->dynamics,
+			(struct event){ .kind = EVENT_LIMIT, .value = world->dynamics.limit_met });
 	world_sort_events(world);
 	return status;
 }
@@ -94,10 +94,9 @@ static void note_report(struct world *world)
 	world->joints_broken_total += report->joints_broken;
 	world->push_work_total += report->push_work;
 	if (report->fallbacks > 0)
-		dynamics_event(&world->dynamics,
-			       (struct event){ .kind = EVENT_FALLBACK,
-					       .fraction = 1,
-					       .value = report->fallbacks });
+		dynamics_event(&world->dynamics, (struct event){ .kind = EVENT_FALLBACK,
+								 .fraction = 1,
+								 .value = report->fallbacks });
 }
 
 enum status world_step(struct world *world, const struct parallel *parallel, struct reason *why)

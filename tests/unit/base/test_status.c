@@ -8,7 +8,7 @@ static const struct {
 	int number;
 	const char *name;
 } TABLE[] = {
-#define STATUS(number, NAME, name, text) {number, #name},
+#define STATUS(number, NAME, name, text) { number, #name },
 #include "server/base/status.def"
 #undef STATUS
 };

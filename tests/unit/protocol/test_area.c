@@ -44,8 +44,8 @@ static enum status there_and_back(const struct wire_area *area, struct wire_area
 	struct reason why;
 	uint32_t count;
 	wire_area_pack(&out, area);
-	enum status status = wire_areas_take(&(struct wire_list){ bytes, out.bytes, 1 }, areas,
-					     &count, &why);
+	enum status status =
+		wire_areas_take(&(struct wire_list){ bytes, out.bytes, 1 }, areas, &count, &why);
 	*back = areas[0];
 	return status;
 }
@@ -102,8 +102,8 @@ START_TEST(what_makes_no_area_is_refused)
 		struct wire_area areas[WIRE_AREAS_MAX];
 		struct reason why;
 		uint32_t count;
-		enum status status = wire_areas_take(
-			&(struct wire_list){ bytes[i], sizes[i], 1 }, areas, &count, &why);
+		enum status status = wire_areas_take(&(struct wire_list){ bytes[i], sizes[i], 1 },
+						     areas, &count, &why);
 		ck_assert(status == STATUS_RANGE || status == STATUS_TYPE);
 		ck_assert_str_eq(why.field, "areas");
 	}

@@ -38,7 +38,7 @@ static struct attachment_list gen_attachments(struct rng *rng)
 			.position = gen_vec3(rng),
 			.rotation = quat_from_parts(gen_real(rng), gen_vec3(rng)),
 		};
-	return (struct attachment_list){count > 0 ? attachments : NULL, count};
+	return (struct attachment_list){ count > 0 ? attachments : NULL, count };
 }
 
 /* Few or, now and then, as many as may be. */
@@ -54,7 +54,7 @@ static struct target_list gen_targets(struct rng *rng)
 		targets[i] = (struct joint_target){ .joint = (int64_t)rng_u32(rng) - 1000,
 						    .axis = (uint8_t)rng_u32(rng),
 						    .value = gen_real(rng) };
-	return (struct target_list){count > 0 ? targets : NULL, count};
+	return (struct target_list){ count > 0 ? targets : NULL, count };
 }
 
 static struct point_list gen_points(struct rng *rng)
@@ -62,7 +62,7 @@ static struct point_list gen_points(struct rng *rng)
 	uint32_t count = gen_count(rng, JOINT_POINTS_MAX);
 	for (uint32_t i = 0; i < count; i++)
 		points[i] = (struct joint_point){ .time = gen_real(rng), .value = gen_real(rng) };
-	return (struct point_list){count > 0 ? points : NULL, count};
+	return (struct point_list){ count > 0 ? points : NULL, count };
 }
 
 static void gen_field(struct rng *rng, enum field_type type, void *at)
@@ -148,9 +148,9 @@ static bool points_same(const struct point_list *a, const struct point_list *b)
 static bool fields_same(enum field_type type, const void *a, const void *b)
 {
 	static const size_t BYTES[] = {
-		[FIELD_BODY] = 8,    [FIELD_SHAPE] = 8, [FIELD_JOINT] = 8, [FIELD_ENUM] = 1,
-		[FIELD_U32] = 4,     [FIELD_INTEGER] = 8, [FIELD_F64] = 8, [FIELD_VEC3] = 24,
-		[FIELD_QUAT] = 32,   [FIELD_TEXT] = 32, [FIELD_NAME] = 32, [FIELD_SEED] = 8,
+		[FIELD_BODY] = 8,  [FIELD_SHAPE] = 8,	[FIELD_JOINT] = 8, [FIELD_ENUM] = 1,
+		[FIELD_U32] = 4,   [FIELD_INTEGER] = 8, [FIELD_F64] = 8,   [FIELD_VEC3] = 24,
+		[FIELD_QUAT] = 32, [FIELD_TEXT] = 32,	[FIELD_NAME] = 32, [FIELD_SEED] = 8,
 	};
 	switch (type) {
 	case FIELD_ATTACHMENTS:
@@ -280,7 +280,8 @@ static enum status take(const uint8_t *bytes, uint32_t count, struct command *co
 }
 
 #define TAKE(command, why, ...)                                                                    \
-	take((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}), command, why)
+	take((const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }), command,  \
+	     why)
 
 START_TEST(what_is_missing_is_named_or_has_its_default)
 {
@@ -351,20 +352,20 @@ END_TEST
 
 START_TEST(a_list_is_taken_whole_or_not_at_all)
 {
-	static const uint8_t GOOD[] = {0x92, 24, 1, 0x92, 11, 2};
-	static const uint8_t BAD[] = {0x94, 10, 2, 0x93, 0, 0, 0, 0x91, 0x91, 5, 0x92, 24, 0xc3};
+	static const uint8_t GOOD[] = { 0x92, 24, 1, 0x92, 11, 2 };
+	static const uint8_t BAD[] = { 0x94, 10, 2, 0x93, 0, 0, 0, 0x91, 0x91, 5, 0x92, 24, 0xc3 };
 	struct command *commands;
 	struct reason why;
-	struct wire_list list = {GOOD, sizeof GOOD, 2};
+	struct wire_list list = { GOOD, sizeof GOOD, 2 };
 	ck_assert_int_eq(command_take_list(&list, &arena, &commands, &why), STATUS_OK);
 	ck_assert_uint_eq(commands[0].op, COMMAND_WAKE);
 	ck_assert_int_eq(commands[1].remove.body, 2);
 	size_t used = arena_used(&arena);
-	list = (struct wire_list){BAD, sizeof BAD, 2};
+	list = (struct wire_list){ BAD, sizeof BAD, 2 };
 	ck_assert_int_eq(command_take_list(&list, &arena, &commands, &why), STATUS_TYPE);
 	ck_assert_int_eq(why.index, 1);
 	ck_assert_uint_eq(arena_used(&arena), used);
-	list = (struct wire_list){NULL, 0, 0};
+	list = (struct wire_list){ NULL, 0, 0 };
 	ck_assert_int_eq(command_take_list(&list, &arena, &commands, &why), STATUS_OK);
 	list.count = WIRE_BATCH_MAX + 1;
 	ck_assert_int_eq(command_take_list(&list, &arena, &commands, &why), STATUS_RANGE);
@@ -373,8 +374,8 @@ END_TEST
 
 START_TEST(running_out_of_memory_is_told)
 {
-	static const uint8_t ONE[] = {0x92, 24, 1};
-	struct wire_list list = {ONE, sizeof ONE, 1};
+	static const uint8_t ONE[] = { 0x92, 24, 1 };
+	struct wire_list list = { ONE, sizeof ONE, 1 };
 	struct command *commands;
 	struct reason why;
 	struct arena empty;

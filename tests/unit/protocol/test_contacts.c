@@ -9,7 +9,7 @@
 #include "tests/lib/check_main.h"
 
 enum { POINTS = 12 };
-static const enum wire_profile SHORT[] = {WIRE_PROFILE_VIEW, WIRE_PROFILE_SIM};
+static const enum wire_profile SHORT[] = { WIRE_PROFILE_VIEW, WIRE_PROFILE_SIM };
 static uint8_t exact[WIRE_TOUCHES_BYTES_MAX], packed[WIRE_BODY_CONTACTS * WIRE_TOUCH_SHORT_MAX + 2];
 
 /* Of many sizes: 10^-9 to 10^9, and now and then nothing. */
@@ -48,7 +48,7 @@ static void some_touches(struct rng *rng, struct wire_touch *touches, uint32_t c
 			other += 1 + rng_below(rng, 100000);
 			unit(rng, normal);
 		}
-		*touch = (struct wire_touch){.other = other};
+		*touch = (struct wire_touch){ .other = other };
 		touch->child = rng_below(rng, 3) == 0 ? rng_u32(rng) : 0;
 		touch->other_child = rng_below(rng, 3) == 0 ? rng_below(rng, 200) : 0;
 		touch->separation = rng_range(rng, -0.2, 0.1);
@@ -68,7 +68,7 @@ static struct wire_slice write_all(enum wire_profile profile, uint8_t *at,
 	wire_touches_begin(&writer, profile, at, count);
 	for (uint32_t i = 0; i < count; i++)
 		wire_touches_put(&writer, &touches[i]);
-	return (struct wire_slice){at, (uint32_t)(writer.at - at)};
+	return (struct wire_slice){ at, (uint32_t)(writer.at - at) };
 }
 
 START_TEST(an_exact_value_is_read_as_it_was_written)
@@ -89,9 +89,9 @@ START_TEST(an_exact_value_is_read_as_it_was_written)
 			ck_assert_mem_eq(&seen, &touches[i], sizeof seen);
 		}
 		ck_assert(!wire_touches_next(&reader, &seen) && !reader.broken);
-		ck_assert_ptr_eq(wire_touches_pass(WIRE_PROFILE_EXACT, value.at,
-						   value.at + value.bytes),
-				 value.at + value.bytes);
+		ck_assert_ptr_eq(
+			wire_touches_pass(WIRE_PROFILE_EXACT, value.at, value.at + value.bytes),
+			value.at + value.bytes);
 	}
 }
 END_TEST
@@ -118,7 +118,8 @@ START_TEST(what_view_and_sim_show_is_as_near_as_the_header_says)
 		struct wire_slice value = write_all(WIRE_PROFILE_EXACT, exact, touches, POINTS);
 		ck_assert_uint_le(wire_touches_quantise(profile, value, packed),
 				  wire_touches_short_max(value));
-		value = (struct wire_slice){packed, wire_touches_quantise(profile, value, packed)};
+		value = (struct wire_slice){ packed,
+					     wire_touches_quantise(profile, value, packed) };
 		wire_touches_open(&reader, profile, value);
 		for (uint32_t i = 0; wire_touches_next(&reader, &seen); i++) {
 			const struct wire_touch *real = &touches[i];
@@ -136,7 +137,8 @@ START_TEST(what_view_and_sim_show_is_as_near_as_the_header_says)
 					worst_part = fmax(worst_part, off / real->friction[k]);
 			}
 		}
-		ck_assert(!reader.broken && reader.left == 0 && reader.at == value.at + value.bytes);
+		ck_assert(!reader.broken && reader.left == 0 &&
+			  reader.at == value.at + value.bytes);
 	}
 	/* The bounds are met, and not idle. */
 	ck_assert(worst_turn <= turn && worst_turn > turn / 2);
@@ -146,8 +148,8 @@ END_TEST
 
 START_TEST(numbers_beyond_all_bounds_become_something_in_range)
 {
-	static const double BEYOND[] = {1e300, -1e300, 1e38, -3.5e38, 1e-50, -1e-300, 0.0, -0.0};
-	struct wire_touch touch = {.other = UINT32_MAX, .child = UINT32_MAX};
+	static const double BEYOND[] = { 1e300, -1e300, 1e38, -3.5e38, 1e-50, -1e-300, 0.0, -0.0 };
+	struct wire_touch touch = { .other = UINT32_MAX, .child = UINT32_MAX };
 	for (size_t k = 0; k < COUNT_OF(BEYOND); k++) {
 		touch.point[0] = touch.normal[1] = touch.separation = BEYOND[k];
 		touch.impulse = touch.friction[2] = BEYOND[k];
@@ -162,7 +164,8 @@ START_TEST(numbers_beyond_all_bounds_become_something_in_range)
 		ck_assert(isfinite(seen.normal[1]) && isfinite(seen.friction[2]));
 		ck_assert(isfinite(seen.separation));
 		for (cut.bytes = 0; cut.bytes < value.bytes; cut.bytes++)
-			ck_assert_ptr_null(wire_touches_pass(SHORT[_i], cut.at, cut.at + cut.bytes));
+			ck_assert_ptr_null(
+				wire_touches_pass(SHORT[_i], cut.at, cut.at + cut.bytes));
 	}
 }
 END_TEST
@@ -190,7 +193,7 @@ END_TEST
 
 START_TEST(more_points_than_a_body_may_hold_are_no_value)
 {
-	uint8_t value[2 + 3] = {0x81, 0x08}; /* 1025 */
+	uint8_t value[2 + 3] = { 0x81, 0x08 }; /* 1025 */
 	ck_assert_ptr_null(wire_touches_pass(WIRE_PROFILE_VIEW, value, value + sizeof value));
 	ck_assert_ptr_null(wire_touches_pass(WIRE_PROFILE_EXACT, value, value + sizeof value));
 }

@@ -4,7 +4,7 @@
 
 #include "tests/lib/check_main.h"
 
-static const uint8_t TWO[] = {0xC6, 0, 0, 0, 3, 0x93, 1, 2, 0xC6, 0, 0, 0, 1, 0x90};
+static const uint8_t TWO[] = { 0xC6, 0, 0, 0, 3, 0x93, 1, 2, 0xC6, 0, 0, 0, 1, 0x90 };
 
 START_TEST(frames_are_split_off_one_by_one_without_copying)
 {
@@ -65,7 +65,7 @@ END_TEST
 START_TEST(the_header_is_a_bin_32)
 {
 	uint8_t header[WIRE_FRAME_HEADER];
-	static const uint8_t WANTED[] = {0xC6, 0x01, 0x02, 0x03, 0x04};
+	static const uint8_t WANTED[] = { 0xC6, 0x01, 0x02, 0x03, 0x04 };
 	frame_header_put(header, 0x01020304);
 	ck_assert_mem_eq(header, WANTED, sizeof header);
 }

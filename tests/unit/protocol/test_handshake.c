@@ -27,7 +27,7 @@ static struct handshake client(void)
 	static const struct handshake_offer OFFER = {
 		.name = "tester",
 		.caps = WIRE_CAP_ACK | WIRE_CAP_DURABLE,
-		.limits = {0, 100000},
+		.limits = { 0, 100000 },
 	};
 	struct handshake self;
 	handshake_init(&self, &OFFER);
@@ -105,11 +105,11 @@ static void with_resume(struct msg_hello *hello)
 }
 static void tiny_frames(struct msg_hello *hello)
 {
-	hello->limits = (struct wire_limits){1, 1};
+	hello->limits = (struct wire_limits){ 1, 1 };
 }
 static void huge_frames(struct msg_hello *hello)
 {
-	hello->limits = (struct wire_limits){UINT32_MAX, UINT32_MAX};
+	hello->limits = (struct wire_limits){ UINT32_MAX, UINT32_MAX };
 }
 
 START_TEST(another_major_version_closes)
@@ -167,7 +167,8 @@ static enum status show(const char *token, const char *role, enum wire_role with
 
 START_TEST(a_token_says_who_one_is_whatever_the_connection_would_grant)
 {
-	static const enum wire_role WITHOUT[] = { WIRE_ROLE_NOBODY, WIRE_ROLE_OBSERVER, WIRE_ROLE_ADMIN };
+	static const enum wire_role WITHOUT[] = { WIRE_ROLE_NOBODY, WIRE_ROLE_OBSERVER,
+						  WIRE_ROLE_ADMIN };
 	struct handshake ours;
 	for (size_t i = 0; i < COUNT_OF(WITHOUT); i++) {
 		ck_assert_int_eq(show("secret", "", WITHOUT[i], &ours), STATUS_OK);

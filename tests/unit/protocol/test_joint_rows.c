@@ -89,9 +89,9 @@ START_TEST(rows_are_read_as_they_were_written_in_every_profile)
 		struct joint_reader reader;
 		struct wire_joint got;
 		wire_mask mask;
-		ck_assert_int_eq(joint_rows_open(&reader, profile, columns,
-						 pack(profile, columns, count)),
-				 STATUS_OK);
+		ck_assert_int_eq(
+			joint_rows_open(&reader, profile, columns, pack(profile, columns, count)),
+			STATUS_OK);
 		ck_assert_uint_eq(reader.left, count);
 		for (uint32_t i = 0; i < count; i++) {
 			struct wire_joint meant = joints[i];
@@ -99,8 +99,8 @@ START_TEST(rows_are_read_as_they_were_written_in_every_profile)
 			memset(&got, 0, sizeof got);
 			ck_assert_int_eq(joint_rows_next(&reader, &got, &mask), STATUS_OK);
 			ck_assert_uint_eq(got.id, joints[i].id);
-			ck_assert_uint_eq(mask, profile == WIRE_PROFILE_PLAIN ? columns
-									      : rows[i].mask);
+			ck_assert_uint_eq(mask,
+					  profile == WIRE_PROFILE_PLAIN ? columns : rows[i].mask);
 			ck_assert_uint_eq(wire_joint_differs(&got, &meant) & mask, 0);
 			ck_assert_uint_eq(wire_joint_hash(profile, &got, mask),
 					  wire_joint_hash(profile, &joints[i], mask));
@@ -113,10 +113,13 @@ END_TEST
 START_TEST(floats_are_the_nearest_and_stay_finite)
 {
 	static const double values[][2] = {
-		{ 1 + 0x1p-24, 1 },		     /* half way: to the even one */
-		{ 1 + 0x3p-24, 1 + 0x1p-22 },	     { 1e300, (double)FLT_MAX },
-		{ -1e300, -(double)FLT_MAX },	     { 0x1p-149, 0x1p-149 },
-		{ 0x1p-151, 0 },		     { (double)FLT_MAX * (1 + 0x1p-30), (double)FLT_MAX },
+		{ 1 + 0x1p-24, 1 }, /* half way: to the even one */
+		{ 1 + 0x3p-24, 1 + 0x1p-22 },
+		{ 1e300, (double)FLT_MAX },
+		{ -1e300, -(double)FLT_MAX },
+		{ 0x1p-149, 0x1p-149 },
+		{ 0x1p-151, 0 },
+		{ (double)FLT_MAX * (1 + 0x1p-30), (double)FLT_MAX },
 	};
 	for (uint32_t i = 0; i < COUNT_OF(values); i++) {
 		struct wire_joint joint = { .id = 1, .coordinates = { values[i][0] } };
@@ -163,7 +166,10 @@ struct value {
 	uint8_t bytes[24];
 	uint32_t count;
 };
-#define VALUE(...) { { __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ }) }
+#define VALUE(...)                                                                                 \
+	{                                                                                          \
+		{ __VA_ARGS__ }, sizeof((uint8_t[]){ __VA_ARGS__ })                                \
+	}
 
 static struct wire_slice slice_of(const struct value *value)
 {
@@ -186,7 +192,8 @@ START_TEST(bytes_that_are_no_rows_are_refused)
 		{ "a second mask byte of nothing", VALUE(0xC4, 4, 1, 0, 0x90, 0) },
 		{ "a column cut short", VALUE(0xC4, 5, 1, 0, 16, 1, 2) },
 		{ "an id beyond 32 bits", VALUE(0xC4, 8, 1, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F, 16, 0) },
-		{ "a byte behind", VALUE(0xC4, 16, 1, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9) },
+		{ "a byte behind",
+		  VALUE(0xC4, 16, 1, 0, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9) },
 	};
 	struct joint_reader reader;
 	for (uint32_t i = 0; i < COUNT_OF(cases); i++)
@@ -195,14 +202,17 @@ START_TEST(bytes_that_are_no_rows_are_refused)
 			      "%s", cases[i].what);
 	/* In profile plain ids must ascend, and a row has all its items. */
 	static const struct value plain[] = {
-		VALUE(0x92, 0x93, 2, 0, 0, 0x93, 2, 0, 0), VALUE(0x91, 0x92, 1, 0),
-		VALUE(0x91, 0x93, 0, 0, 0), VALUE(0x91, 0x93, 1, 0xC0, 0), VALUE(0x91, 5),
+		VALUE(0x92, 0x93, 2, 0, 0, 0x93, 2, 0, 0),
+		VALUE(0x91, 0x92, 1, 0),
+		VALUE(0x91, 0x93, 0, 0, 0),
+		VALUE(0x91, 0x93, 1, 0xC0, 0),
+		VALUE(0x91, 5),
 	};
 	for (uint32_t i = 0; i < COUNT_OF(plain); i++) {
 		struct wire_joint joint;
 		wire_mask mask;
 		enum status status = joint_rows_open(&reader, WIRE_PROFILE_PLAIN, WIRE_JOINT_OWNER,
-					     slice_of(&plain[i]));
+						     slice_of(&plain[i]));
 		while (status == STATUS_OK)
 			status = joint_rows_next(&reader, &joint, &mask);
 		ck_assert_int_eq(status, STATUS_MALFORMED);
@@ -212,7 +222,8 @@ END_TEST
 
 START_TEST(numbers_that_are_not_finite_are_refused)
 {
-	static const uint64_t bad[] = { 0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000001 };
+	static const uint64_t bad[] = { 0x7FF0000000000000, 0xFFF0000000000000,
+					0x7FF8000000000001 };
 	static const uint32_t narrow[] = { 0x7F800000, 0xFF800000, 0x7FC00001 };
 	for (uint32_t i = 0; i < 2 * COUNT_OF(bad); i++) {
 		bool wide = i < COUNT_OF(bad);
@@ -226,7 +237,8 @@ START_TEST(numbers_that_are_not_finite_are_refused)
 			put_le64(bytes + value.bytes - 8, bad[i]);
 		else
 			put_le32(bytes + value.bytes - 4, narrow[i - COUNT_OF(bad)]);
-		ck_assert_int_eq(joint_rows_open(&reader, profile, WIRE_JOINT_BREAK, value), STATUS_OK);
+		ck_assert_int_eq(joint_rows_open(&reader, profile, WIRE_JOINT_BREAK, value),
+				 STATUS_OK);
 		ck_assert_int_eq(joint_rows_next(&reader, &joint, &mask), STATUS_MALFORMED);
 	}
 }
@@ -251,8 +263,9 @@ static enum status announce(struct mirror *mirror, uint64_t tick, bool snapshot,
 					  ? (struct wire_slice){ list, 1 }
 					  : (struct wire_slice){ none, 3 };
 	struct msg_snapshot first = { .tick = tick, .of = 1, .flags = flags | 1, .columns = empty };
-	struct msg_delta next = { .tick = tick, .base = mirror->tick, .of = 1, .flags = flags | 1,
-				  .columns = empty };
+	struct msg_delta next = {
+		.tick = tick, .base = mirror->tick, .of = 1, .flags = flags | 1, .columns = empty
+	};
 	enum status status = snapshot ? mirror_snapshot(mirror, &first, &last)
 				      : mirror_delta(mirror, &next, &last);
 	ck_assert(status != STATUS_OK || last == !(flags & WIRE_FRAME_ROWS));
@@ -264,18 +277,21 @@ static uint32_t deliver(struct mirror *mirror, const struct joint_frame *frame)
 {
 	static struct delta_part parts[PARTS_MAX];
 	uint32_t count, size;
-	ck_assert_int_eq(joint_rows_plan(frame, WIRE_FRAME_MIN, parts, PARTS_MAX, &count), STATUS_OK);
+	ck_assert_int_eq(joint_rows_plan(frame, WIRE_FRAME_MIN, parts, PARTS_MAX, &count),
+			 STATUS_OK);
 	for (uint32_t p = 0; p < count; p++) {
 		uint8_t *tail = bytes + WIRE_HEAD_MAX, head[WIRE_HEAD_MAX];
 		struct message message;
 		bool last;
-		ck_assert_int_eq(joint_rows_pack_tail(frame, parts, count, p, tail, WIRE_FRAME_MIN, &size),
-				 STATUS_OK);
+		ck_assert_int_eq(
+			joint_rows_pack_tail(frame, parts, count, p, tail, WIRE_FRAME_MIN, &size),
+			STATUS_OK);
 		uint32_t before = message_pack_head(MESSAGE_ROWS, 1, size, false, head);
 		memcpy(tail - before, head, before);
 		ck_assert_uint_le(before + size, WIRE_FRAME_MIN);
-		ck_assert_int_eq(message_read(tail - before, before + size, &VALIDATE_DOWN, &message, NULL),
-				 STATUS_OK);
+		ck_assert_int_eq(
+			message_read(tail - before, before + size, &VALIDATE_DOWN, &message, NULL),
+			STATUS_OK);
 		ck_assert_int_eq(mirror_take(mirror, &message, &last), STATUS_OK);
 		ck_assert(last == (p + 1 == count) && mirror->complete == last);
 	}

@@ -27,8 +27,8 @@ struct truth {
 };
 static struct truth now, before;
 static uint8_t buffer[1 << 20];
-static const enum wire_profile PROFILES[] = {WIRE_PROFILE_PLAIN, WIRE_PROFILE_EXACT,
-					     WIRE_PROFILE_VIEW, WIRE_PROFILE_SIM};
+static const enum wire_profile PROFILES[] = { WIRE_PROFILE_PLAIN, WIRE_PROFILE_EXACT,
+					      WIRE_PROFILE_VIEW, WIRE_PROFILE_SIM };
 
 static void point_at_lists(struct truth *truth)
 {
@@ -42,10 +42,10 @@ static void point_at_lists(struct truth *truth)
 static struct wire_slice contacts_in(enum wire_profile profile, const struct wire_body *body,
 				     uint8_t out[1 + TOUCHES_MAX * WIRE_TOUCH_BYTES])
 {
-	struct wire_slice exact = {body->contacts, body->contact_bytes};
+	struct wire_slice exact = { body->contacts, body->contact_bytes };
 	if (!wire_profile_quantised(profile))
 		return exact;
-	return (struct wire_slice){out, wire_touches_quantise(profile, exact, out)};
+	return (struct wire_slice){ out, wire_touches_quantise(profile, exact, out) };
 }
 
 static void keep(void)
@@ -63,7 +63,7 @@ static void set_reals(struct rng *rng, double *values, uint32_t count)
 static void set_contacts(struct rng *rng, struct truth *truth, uint32_t i)
 {
 	struct wire_touches_writer writer;
-	struct wire_touch touch = {.other = 0};
+	struct wire_touch touch = { .other = 0 };
 	uint32_t count = rng_below(rng, TOUCHES_MAX + 1);
 	wire_touches_begin(&writer, WIRE_PROFILE_EXACT, truth->contacts[i], count);
 	for (uint32_t k = 0; k < count; k++) {
@@ -124,7 +124,7 @@ static void set_column(struct rng *rng, struct truth *truth, uint32_t i, wire_ma
 static void spawn(struct rng *rng, uint32_t gap)
 {
 	now.next_id += 1 + gap;
-	now.bodies[now.count] = (struct wire_body){.id = now.next_id};
+	now.bodies[now.count] = (struct wire_body){ .id = now.next_id };
 	now.bodies[now.count].shapes = now.shapes[now.count];
 	now.bodies[now.count].contacts = now.contacts[now.count];
 	now.count++;
@@ -190,8 +190,8 @@ static uint64_t truth_hash(const struct truth *truth, enum wire_profile profile,
 		if (wire_profile_quantised(profile)) {
 			wire_quantise(profile, body, &values);
 			uint8_t packed[1 + TOUCHES_MAX * WIRE_TOUCH_BYTES];
-			sum += wire_quantised_hash(body, &values, contacts_in(profile, body, packed),
-						   fields);
+			sum += wire_quantised_hash(body, &values,
+						   contacts_in(profile, body, packed), fields);
 		} else {
 			sum += tick_hash ? wire_tick_hash(body) : wire_view_hash(body, fields);
 		}
@@ -212,7 +212,7 @@ static void prepare(enum wire_profile profile, wire_mask fields, bool snapshot)
 		.epoch = 3,
 		.tick = now.tick,
 		.base = before.tick,
-		.hash = {true, truth_hash(&now, profile, fields, whole)},
+		.hash = { true, truth_hash(&now, profile, fields, whole) },
 		.removed = sender.removed,
 		.rows = sender.rows,
 	};
@@ -221,7 +221,7 @@ static void prepare(enum wire_profile profile, wire_mask fields, bool snapshot)
 static struct block_row *add_row(const struct wire_body *body, wire_mask mask, bool created)
 {
 	uint32_t at = sender.frame.row_count++;
-	sender.rows[at] = (struct block_row){.body = body, .mask = mask, .created = created};
+	sender.rows[at] = (struct block_row){ .body = body, .mask = mask, .created = created };
 	if (wire_profile_quantised(sender.frame.profile)) {
 		wire_quantise(sender.frame.profile, body, &sender.to[at]);
 		sender.rows[at].to = &sender.to[at];
@@ -240,7 +240,7 @@ static void prepare_snapshot(enum wire_profile profile, wire_mask fields)
 
 /* What the body changed in, as the profile shows it. */
 static wire_mask difference(enum wire_profile profile, const struct wire_body *from,
-			  const struct wire_body *to)
+			    const struct wire_body *to)
 {
 	wire_mask mask = wire_columns_differ(from, to);
 	if (!wire_profile_quantised(profile))
@@ -540,7 +540,7 @@ static struct wire_slice block_of(enum wire_profile profile, wire_mask fields)
 static enum status read_all(enum wire_profile profile, wire_mask fields, struct wire_slice value)
 {
 	static struct block_reader reader;
-	struct wire_body body = {0};
+	struct wire_body body = { 0 };
 	wire_mask mask;
 	enum status status = block_open(&reader, profile, fields, value);
 	while (status == STATUS_OK)
@@ -548,8 +548,8 @@ static enum status read_all(enum wire_profile profile, wire_mask fields, struct 
 	return status;
 }
 
-static const enum wire_profile BINARY[] = {WIRE_PROFILE_EXACT, WIRE_PROFILE_VIEW,
-					   WIRE_PROFILE_SIM};
+static const enum wire_profile BINARY[] = { WIRE_PROFILE_EXACT, WIRE_PROFILE_VIEW,
+					    WIRE_PROFILE_SIM };
 
 START_TEST(a_block_cut_at_any_byte_is_malformed)
 {
@@ -562,7 +562,7 @@ START_TEST(a_block_cut_at_any_byte_is_malformed)
 	for (uint32_t cut = 0; cut < block.bytes - 3; cut++) {
 		put_be32(buffer, 0xc5000000 | cut << 8 | buffer[3]);
 		ck_assert_int_eq(read_all(profile, WIRE_COLUMNS_SERVED,
-					  (struct wire_slice){buffer, 3 + cut}),
+					  (struct wire_slice){ buffer, 3 + cut }),
 				 STATUS_MALFORMED);
 	}
 }
@@ -582,8 +582,8 @@ START_TEST(a_changed_byte_of_a_block_is_refused_or_a_value)
 		uint32_t reach = rng_below(&rng, 2) ? 70 : block.bytes;
 		for (uint32_t i = 0; i <= rng_below(&rng, 3); i++)
 			copy[rng_below(&rng, reach)] = (uint8_t)rng_u32(&rng);
-		enum status status =
-			read_all(profile, WIRE_COLUMNS_SERVED, (struct wire_slice){copy, block.bytes});
+		enum status status = read_all(profile, WIRE_COLUMNS_SERVED,
+					      (struct wire_slice){ copy, block.bytes });
 		ck_assert(status == STATUS_MISSING || status == STATUS_MALFORMED);
 	}
 	ck_assert_uint_eq(heap_calls(), calls);
@@ -594,21 +594,21 @@ START_TEST(the_bytes_of_a_small_exact_block_are_as_documented)
 {
 	memset(&now, 0, sizeof now);
 	now.count = 2;
-	now.bodies[0] = (struct wire_body){.id = 1, .status = 2, .velocity = {1, 0, 0}};
-	now.bodies[1] = (struct wire_body){.id = 300, .status = 1, .flags = 1};
-	struct block_row rows[] = {
-		{.body = &now.bodies[0], .mask = WIRE_COLUMN_VELOCITY | WIRE_COLUMN_STATUS},
-		{.body = &now.bodies[1], .mask = WIRE_COLUMN_STATUS}};
+	now.bodies[0] = (struct wire_body){ .id = 1, .status = 2, .velocity = { 1, 0, 0 } };
+	now.bodies[1] = (struct wire_body){ .id = 300, .status = 1, .flags = 1 };
+	struct block_row rows[] = { { .body = &now.bodies[0],
+				      .mask = WIRE_COLUMN_VELOCITY | WIRE_COLUMN_STATUS },
+				    { .body = &now.bodies[1], .mask = WIRE_COLUMN_STATUS } };
 	static const uint8_t WANTED[] = {
 		0xc4, 34,      /* bin */
-		2,             /* rows */
+		2,	       /* rows */
 		0,    0xaa, 2, /* gaps: 1 − 0 − 1, 300 − 1 − 1 = 0x12a */
 		0x14, 0x10,    /* masks */
 		0,    0,    0, 0, 0, 0, 0xf0, 0x3f, /* velocity x of body 1 */
 		0,    0,    0, 0, 0, 0, 0,    0,    /* y */
 		0,    0,    0, 0, 0, 0, 0,    0,    /* z */
-		2,    0,                            /* status, flags of 1 */
-		1,    1,                            /* of 300 */
+		2,    0,			    /* status, flags of 1 */
+		1,    1,			    /* of 300 */
 	};
 	struct wire_packer out = wire_packer_over(buffer, sizeof buffer);
 	block_pack(&out, WIRE_PROFILE_EXACT, WIRE_COLUMNS_ALL, rows, 2);
@@ -620,33 +620,44 @@ END_TEST
 START_TEST(the_bytes_of_a_small_view_block_are_as_documented)
 {
 	memset(&now, 0, sizeof now);
-	struct wire_quantised old[2] = {{.position = {512, 0, 0}, .largest = 1}, {.largest = 3}};
+	struct wire_quantised old[2] = { { .position = { 512, 0, 0 }, .largest = 1 },
+					 { .largest = 3 } };
 	struct wire_quantised new[2] = {
-		{.position = {511, 200, 0}, .rotation = {0, -2, 64}, .largest = 1},
-		{.rotation = {1, 0, 255}, .largest = 2}};
-	now.bodies[0] = (struct wire_body){.id = 7, .status = 2};
-	now.bodies[1] = (struct wire_body){.id = 8};
-	now.bodies[2] = (struct wire_body){.id = 10, .status = 3, .flags = 1};
-	now.bodies[3] = (struct wire_body){.id = 11, .status = 3, .flags = 1};
+		{ .position = { 511, 200, 0 }, .rotation = { 0, -2, 64 }, .largest = 1 },
+		{ .rotation = { 1, 0, 255 }, .largest = 2 }
+	};
+	now.bodies[0] = (struct wire_body){ .id = 7, .status = 2 };
+	now.bodies[1] = (struct wire_body){ .id = 8 };
+	now.bodies[2] = (struct wire_body){ .id = 10, .status = 3, .flags = 1 };
+	now.bodies[3] = (struct wire_body){ .id = 11, .status = 3, .flags = 1 };
 	struct block_row rows[] = {
-		{.body = &now.bodies[0],
-		 .mask = WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION | WIRE_COLUMN_STATUS,
-		 .to = &new[0],
-		 .from = &old[0]},
-		{.body = &now.bodies[1], .mask = WIRE_COLUMN_ROTATION, .to = &new[1], .from = &old[1]},
-		{.body = &now.bodies[2], .mask = WIRE_COLUMN_STATUS, .to = &new[1], .from = &old[1]},
-		{.body = &now.bodies[3], .mask = WIRE_COLUMN_STATUS, .to = &new[1], .from = &old[1]},
+		{ .body = &now.bodies[0],
+		  .mask = WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION | WIRE_COLUMN_STATUS,
+		  .to = &new[0],
+		  .from = &old[0] },
+		{ .body = &now.bodies[1],
+		  .mask = WIRE_COLUMN_ROTATION,
+		  .to = &new[1],
+		  .from = &old[1] },
+		{ .body = &now.bodies[2],
+		  .mask = WIRE_COLUMN_STATUS,
+		  .to = &new[1],
+		  .from = &old[1] },
+		{ .body = &now.bodies[3],
+		  .mask = WIRE_COLUMN_STATUS,
+		  .to = &new[1],
+		  .from = &old[1] },
 	};
 	static const uint8_t WANTED[] = {
-		0xc4, 27,	     /* bin */
-		4,		     /* rows */
-		12,   0x13,	     /* 7 − 0 − 1 alone, its mask */
-		0,    0x02,	     /* 8 − 7 − 1 alone, its mask */
-		3,    0,    0x10,    /* 10 − 8 − 1 and one more, their mask */
-		1,    0x90, 0x03, 0, /* position: −1, 200, 0 */
-		0,    3,    0x80, 1, /* the same left out: 0, −2, 64 */
-		5,    2,    0,	  0xfe, 0x03, /* y left out: 1, 0, 255 */
-		2,    0,    3,	  1, 3, 1, /* status, flags of 7, 10 and 11 */
+		0xc4, 27,			 /* bin */
+		4,				 /* rows */
+		12,   0x13,			 /* 7 − 0 − 1 alone, its mask */
+		0,    0x02,			 /* 8 − 7 − 1 alone, its mask */
+		3,    0,    0x10,		 /* 10 − 8 − 1 and one more, their mask */
+		1,    0x90, 0x03, 0,		 /* position: −1, 200, 0 */
+		0,    3,    0x80, 1,		 /* the same left out: 0, −2, 64 */
+		5,    2,    0,	  0xfe, 0x03,	 /* y left out: 1, 0, 255 */
+		2,    0,    3,	  1,	3,    1, /* status, flags of 7, 10 and 11 */
 	};
 	struct wire_packer out = wire_packer_over(buffer, sizeof buffer);
 	block_pack(&out, WIRE_PROFILE_VIEW, WIRE_COLUMNS_ALL, rows, 4);
@@ -666,15 +677,15 @@ END_TEST
 
 START_TEST(a_change_that_leaves_the_range_is_malformed)
 {
-	struct wire_quantised far = {.position = {WIRE_QUANTISED_POSITION_MAX, 0, 0},
-				     .velocity = {-WIRE_QUANTISED_SPEED_MAX, 0, 0},
-				     .rotation = {255, 0, 0}};
+	struct wire_quantised far = { .position = { WIRE_QUANTISED_POSITION_MAX, 0, 0 },
+				      .velocity = { -WIRE_QUANTISED_SPEED_MAX, 0, 0 },
+				      .rotation = { 255, 0, 0 } };
 	for (wire_mask bit = 1; bit <= WIRE_COLUMN_VELOCITY; bit <<= 1) {
 		struct mirror mirror;
 		bool last;
 		mirror_init(&mirror, WIRE_PROFILE_VIEW, bit, 10);
 		memset(&now, 0, sizeof now);
-		now.bodies[now.count++] = (struct wire_body){.id = 1};
+		now.bodies[now.count++] = (struct wire_body){ .id = 1 };
 		prepare_snapshot(WIRE_PROFILE_VIEW, bit);
 		sender.rows[0].to = &far;
 		sender.frame.hash.set = false;
@@ -683,7 +694,7 @@ START_TEST(a_change_that_leaves_the_range_is_malformed)
 		now.tick++;
 		prepare_delta(WIRE_PROFILE_VIEW, bit, false);
 		/* Once more the same difference. */
-		struct wire_quantised zero = {.position = {0}};
+		struct wire_quantised zero = { .position = { 0 } };
 		add_row(&now.bodies[0], bit, false)->to = &far;
 		sender.rows[0].from = &zero;
 		ck_assert_int_eq(deliver(&mirror, WIRE_FRAME_DOWN, &last), STATUS_MALFORMED);
@@ -695,12 +706,12 @@ END_TEST
 START_TEST(the_largest_row_fits_the_smallest_frame)
 {
 	static uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
-	struct wire_body body = {.id = 1, .shapes = shapes, .shape_count = WIRE_BODY_SHAPES};
-	struct block_row row = {.body = &body, .mask = WIRE_COLUMN_SHAPES, .created = true};
-	struct delta_frame frame = {.profile = WIRE_PROFILE_EXACT,
-				    .fields = WIRE_COLUMN_SHAPES,
-				    .rows = &row,
-				    .row_count = 1};
+	struct wire_body body = { .id = 1, .shapes = shapes, .shape_count = WIRE_BODY_SHAPES };
+	struct block_row row = { .body = &body, .mask = WIRE_COLUMN_SHAPES, .created = true };
+	struct delta_frame frame = { .profile = WIRE_PROFILE_EXACT,
+				     .fields = WIRE_COLUMN_SHAPES,
+				     .rows = &row,
+				     .row_count = 1 };
 	struct delta_part parts[2];
 	uint32_t count;
 	ck_assert_int_eq(delta_plan(&frame, WIRE_FRAME_MIN, parts, 2, &count), STATUS_OK);
@@ -713,7 +724,7 @@ START_TEST(the_largest_row_fits_the_smallest_frame)
 	static uint8_t contacts[WIRE_TOUCHES_BYTES_MAX];
 	body.contacts = contacts;
 	body.contact_bytes = sizeof contacts;
-	row.contacts = (struct wire_slice){contacts, sizeof contacts};
+	row.contacts = (struct wire_slice){ contacts, sizeof contacts };
 	frame.fields = row.mask = WIRE_COLUMNS_SERVED;
 	for (size_t i = 0; i < COUNT_OF(PROFILES); i++) {
 		frame.profile = PROFILES[i];
@@ -766,8 +777,7 @@ static Suite *make(void)
 	tcase_add_test(lies, running_out_of_memory_at_any_call_is_told_and_mended);
 	suite_add_tcase(suite, lies);
 	TCase *block = tcase_create("block");
-	tcase_add_loop_test(block, a_block_cut_at_any_byte_is_malformed, 0,
-			    COUNT_OF(BINARY));
+	tcase_add_loop_test(block, a_block_cut_at_any_byte_is_malformed, 0, COUNT_OF(BINARY));
 	tcase_add_loop_test(block, a_changed_byte_of_a_block_is_refused_or_a_value, 0,
 			    COUNT_OF(BINARY));
 	tcase_add_test(block, the_bytes_of_a_small_exact_block_are_as_documented);

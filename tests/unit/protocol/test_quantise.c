@@ -11,9 +11,9 @@
 #include "tests/lib/gen_message.h"
 
 enum { CASES = 20000 };
-static const enum wire_profile PROFILES[] = {WIRE_PROFILE_VIEW, WIRE_PROFILE_SIM};
+static const enum wire_profile PROFILES[] = { WIRE_PROFILE_VIEW, WIRE_PROFILE_SIM };
 /* Radians, as docs/PROTOCOL.md states them. */
-static const double ROTATION_ERROR[] = {0.0097, 0.00015};
+static const double ROTATION_ERROR[] = { 0.0097, 0.00015 };
 /* World coordinates and speeds end here (server/engine/types.h). */
 static const double FAR = 1e6, FAST = 1e4;
 
@@ -37,7 +37,7 @@ static double angle_between(const double a[4], const double b[4])
 
 static void body_at_random(struct rng *rng, struct wire_body *body)
 {
-	static const double SPANS[] = {1, 100, 1e6};
+	static const double SPANS[] = { 1, 100, 1e6 };
 	double span = SPANS[rng_below(rng, 3)];
 	memset(body, 0, sizeof *body);
 	for (int i = 0; i < 3; i++) {
@@ -48,14 +48,15 @@ static void body_at_random(struct rng *rng, struct wire_body *body)
 	do {
 		for (int i = 0; i < 4; i++)
 			body->rotation[i] = rng_range(rng, -1, 1);
-	} while (body->rotation[0] * body->rotation[0] + body->rotation[1] * body->rotation[1] < 1e-3);
+	} while (body->rotation[0] * body->rotation[0] + body->rotation[1] * body->rotation[1] <
+		 1e-3);
 	unit(body->rotation);
 }
 
 static struct wire_body shown(enum wire_profile profile, const struct wire_body *body)
 {
 	struct wire_quantised values;
-	struct wire_body out = {0};
+	struct wire_body out = { 0 };
 	wire_quantise(profile, body, &values);
 	wire_dequantise(profile, &values, WIRE_COLUMNS_ALL, &out);
 	return out;
@@ -76,7 +77,8 @@ START_TEST(what_is_shown_is_off_by_half_a_step_at_most)
 			ck_assert_double_le(fabs(seen.velocity[k] - body.velocity[k]), 0.5 / speed);
 			ck_assert_double_le(fabs(seen.spin[k] - body.spin[k]), 0.5 / speed);
 		}
-		ck_assert_double_le(angle_between(seen.rotation, body.rotation), ROTATION_ERROR[_i]);
+		ck_assert_double_le(angle_between(seen.rotation, body.rotation),
+				    ROTATION_ERROR[_i]);
 	}
 }
 END_TEST
@@ -87,10 +89,10 @@ START_TEST(the_worst_rotations_stay_within_the_bound)
 	struct rng rng = rng_seeded(check_seed());
 	double worst = 0;
 	for (int i = 0; i < CASES; i++) {
-		struct wire_body body = {0};
+		struct wire_body body = { 0 };
 		for (int k = 0; k < 4; k++)
-			body.rotation[k] = (rng_below(&rng, 2) ? 0.5 : -0.5) +
-					   rng_range(&rng, -0.004, 0.004);
+			body.rotation[k] =
+				(rng_below(&rng, 2) ? 0.5 : -0.5) + rng_range(&rng, -0.004, 0.004);
 		unit(body.rotation);
 		struct wire_body seen = shown(PROFILES[_i], &body);
 		worst = fmax(worst, angle_between(seen.rotation, body.rotation));
@@ -144,10 +146,11 @@ START_TEST(halves_go_away_from_zero)
 	static const struct {
 		double metres;
 		int64_t steps;
-	} CASES_OF[] = {{0.5 / 512, 1}, {-0.5 / 512, -1}, {0.49999999999999994 / 512, 0},
-			{1.5 / 512, 2}, {-1.5 / 512, -2}, {-0.0, 0}, {1, 512}, {-1e6, -512000000}};
+	} CASES_OF[] = { { 0.5 / 512, 1 }, { -0.5 / 512, -1 },	{ 0.49999999999999994 / 512, 0 },
+			 { 1.5 / 512, 2 }, { -1.5 / 512, -2 },	{ -0.0, 0 },
+			 { 1, 512 },	   { -1e6, -512000000 } };
 	for (size_t i = 0; i < COUNT_OF(CASES_OF); i++) {
-		struct wire_body body = {.position = {CASES_OF[i].metres}};
+		struct wire_body body = { .position = { CASES_OF[i].metres } };
 		struct wire_quantised values;
 		wire_quantise(WIRE_PROFILE_VIEW, &body, &values);
 		ck_assert_int_eq(values.position[0], CASES_OF[i].steps);
@@ -157,8 +160,10 @@ END_TEST
 
 START_TEST(the_ends_of_the_world_are_far_within_range)
 {
-	struct wire_body body = {.position = {FAR, -FAR, 0}, .velocity = {FAST, -FAST, 0},
-				 .spin = {-FAST, FAST, 0}, .rotation = {1, 0, 0, 0}};
+	struct wire_body body = { .position = { FAR, -FAR, 0 },
+				  .velocity = { FAST, -FAST, 0 },
+				  .spin = { -FAST, FAST, 0 },
+				  .rotation = { 1, 0, 0, 0 } };
 	struct wire_body seen = shown(PROFILES[_i], &body);
 	ck_assert_uint_eq(wire_columns_differ(&seen, &body), 0);
 }
@@ -169,9 +174,9 @@ START_TEST(whatever_number_comes_is_in_range)
 	struct rng rng = rng_seeded(check_seed());
 	int16_t n = wire_scale_of(PROFILES[_i])->rotation;
 	for (int i = 0; i < CASES; i++) {
-		struct wire_body body = {0};
+		struct wire_body body = { 0 };
 		struct wire_quantised values;
-		double *reals[] = {body.position, body.velocity, body.spin};
+		double *reals[] = { body.position, body.velocity, body.spin };
 		for (int k = 0; k < 3; k++)
 			for (int c = 0; c < 3; c++)
 				reals[k][c] = gen_real(&rng);
@@ -218,8 +223,8 @@ static void values_at_random(struct rng *rng, int16_t n, struct wire_quantised *
 	out->largest = (uint8_t)rng_below(rng, 4);
 }
 
-static const uint32_t BYTES_MAX[4] = {WIRE_CHANGE_POSITION_MAX, WIRE_CHANGE_ROTATION_MAX,
-				      WIRE_CHANGE_SPEED_MAX, WIRE_CHANGE_SPEED_MAX};
+static const uint32_t BYTES_MAX[4] = { WIRE_CHANGE_POSITION_MAX, WIRE_CHANGE_ROTATION_MAX,
+				       WIRE_CHANGE_SPEED_MAX, WIRE_CHANGE_SPEED_MAX };
 
 /* There and nowhere else, in the bytes that were foretold. */
 START_TEST(a_change_leads_from_any_value_to_any_other)
@@ -255,9 +260,9 @@ END_TEST
 START_TEST(a_hash_covers_every_number_of_its_fields_and_no_other)
 {
 	struct rng rng = rng_seeded(check_seed());
-	struct wire_body body = {.id = 9, .status = 2, .tag = 5};
+	struct wire_body body = { .id = 9, .status = 2, .tag = 5 };
 	struct wire_quantised values, other;
-	const struct wire_slice none = {0};
+	const struct wire_slice none = { 0 };
 	values_at_random(&rng, 255, &values);
 	for (wire_mask fields = 1; fields <= WIRE_COLUMNS_ALL; fields++) {
 		uint64_t hash = wire_quantised_hash(&body, &values, none, fields);

@@ -27,7 +27,7 @@ static void places(struct rng *rng, double *values)
 
 static void gen_field(struct rng *rng, const struct query_field *field, void *value)
 {
-	static const uint8_t SHAPE[] = {1, 1, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f};
+	static const uint8_t SHAPE[] = { 1, 1, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f };
 	double *numbers = value, size = rng_range(rng, 0.5, 2);
 	switch (field->type) {
 	case WIRE_ASK_U32:
@@ -55,7 +55,7 @@ static void gen_field(struct rng *rng, const struct query_field *field, void *va
 		numbers[3] = size * -0.8;
 		return;
 	case WIRE_ASK_SHAPE:
-		*(struct wire_slice *)value = (struct wire_slice){SHAPE, sizeof SHAPE};
+		*(struct wire_slice *)value = (struct wire_slice){ SHAPE, sizeof SHAPE };
 		return;
 	case WIRE_ASK_NAME:
 		for (uint32_t i = 0; i < sizeof(struct wire_name); i++)
@@ -76,10 +76,10 @@ static struct wire_query gen_query(struct rng *rng, const struct query_info *inf
 static bool queries_same(const struct wire_query *a, const struct wire_query *b)
 {
 	bool same = a->kind == b->kind;
-#define MEMBER(ctype, name, form, fallback, doc)                                                               \
-	same &= sizeof a->name == sizeof(struct wire_slice) && strcmp(#name, "shape") == 0 ?                   \
-			a->shape.bytes == b->shape.bytes :                                                     \
-			memcmp(&a->name, &b->name, sizeof a->name) == 0;
+#define MEMBER(ctype, name, form, fallback, doc)                                                   \
+	same &= sizeof a->name == sizeof(struct wire_slice) && strcmp(#name, "shape") == 0         \
+			? a->shape.bytes == b->shape.bytes                                         \
+			: memcmp(&a->name, &b->name, sizeof a->name) == 0;
 #include "protocol/queries.def"
 	return same;
 }
@@ -94,7 +94,7 @@ START_TEST(every_query_comes_back_as_it_was_asked)
 		struct wire_packer out = wire_packer_over(data, sizeof data);
 		uint32_t count = query_pack(&out, &asked);
 		ck_assert_int_eq(wire_packer_status(&out), STATUS_OK);
-		struct wire_list packed = {data, out.bytes, count};
+		struct wire_list packed = { data, out.bytes, count };
 		ck_assert_int_eq(query_take(&packed, &got, NULL),
 				 info->reserved ? STATUS_UNSUPPORTED : STATUS_OK);
 		ck_assert(info->reserved || queries_same(&asked, &got));
@@ -105,21 +105,22 @@ END_TEST
 static enum status ask(const uint8_t *bytes, uint32_t size, uint32_t count, struct reason *why)
 {
 	struct wire_query query;
-	struct wire_list list = {bytes, size, count};
+	struct wire_list list = { bytes, size, count };
 	return query_take(&list, &query, why);
 }
 
 #define ASK(count, why, ...)                                                                       \
-	ask((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}), count, why)
+	ask((const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }), count, why)
 
 /* Numbers are for good: a list made shorter or put in another order is seen here. */
 START_TEST(queries_keep_their_numbers)
 {
-	static const char *const NAMES[] = {"ray",     "overlap", "contacts", "totals", "body",
-					    "geometry", "cast",	   "closest",  "mass",	 "move",
-					    "regions", "methods", "parameters", "joint", "particles",
-					    "framework", "stability", "field", "recordings",
-					    "joints", "linked"};
+	static const char *const NAMES[] = { "ray",	   "overlap",  "contacts",   "totals",
+					     "body",	   "geometry", "cast",	     "closest",
+					     "mass",	   "move",     "regions",    "methods",
+					     "parameters", "joint",    "particles",  "framework",
+					     "stability",  "field",    "recordings", "joints",
+					     "linked" };
 	uint32_t count;
 	const struct query_info *list = query_list(&count);
 	ck_assert_uint_ge(count, COUNT_OF(NAMES));
@@ -153,7 +154,7 @@ START_TEST(a_query_may_end_after_what_is_needed)
 			struct wire_cursor in = wire_cursor_over(data, out.bytes);
 			for (uint32_t i = 0; i < 1 + n; i++)
 				ck_assert_int_eq(wire_skip(&in, NULL), STATUS_OK);
-			struct wire_list cut = {data, (uint32_t)(in.at - data), 1 + n};
+			struct wire_list cut = { data, (uint32_t)(in.at - data), 1 + n };
 			ck_assert_int_eq(query_take(&cut, &got, NULL) == STATUS_OK, n >= needed);
 		}
 	}
@@ -173,11 +174,13 @@ START_TEST(a_query_that_is_wrong_names_the_field)
 	ck_assert_str_eq(why.field, "way");
 	ck_assert_int_eq(ASK(4, &why, 8, 1, 2, 0xff), STATUS_RANGE);
 	ck_assert_str_eq(why.field, "reach");
-	ck_assert_int_eq(ASK(6, &why, 10, 0xc4, 0, 0x93, 0, 0, 0, 0x93, 0, 0, 0, 0x94, 1, 0, 0, 0, 17),
-			 STATUS_RANGE);
+	ck_assert_int_eq(
+		ASK(6, &why, 10, 0xc4, 0, 0x93, 0, 0, 0, 0x93, 0, 0, 0, 0x94, 1, 0, 0, 0, 17),
+		STATUS_RANGE);
 	ck_assert_str_eq(why.field, "iterations");
-	ck_assert_int_eq(ASK(7, &why, 10, 0xc4, 0, 0x93, 0, 0, 0, 0x93, 0, 0, 0, 0x94, 1, 0, 0, 0, 4, 2),
-			 STATUS_RANGE);
+	ck_assert_int_eq(
+		ASK(7, &why, 10, 0xc4, 0, 0x93, 0, 0, 0, 0x93, 0, 0, 0, 0x94, 1, 0, 0, 0, 4, 2),
+		STATUS_RANGE);
 	ck_assert_str_eq(why.field, "slope");
 	ck_assert_int_eq(ASK(2, &why, 11, 1), STATUS_TYPE);
 	ck_assert_str_eq(why.field, "other");
@@ -223,10 +226,10 @@ START_TEST(hits_contacts_and_totals_come_back)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t round = 0; round < ROUNDS; round++) {
-		struct wire_ray_hit hit = {
-			rng_u32(&rng), rng_u32(&rng), rng_u32(&rng), 0, {0}, {0}};
+		struct wire_ray_hit hit = { rng_u32(&rng), rng_u32(&rng), rng_u32(&rng), 0,
+					    { 0 },	   { 0 } };
 		struct wire_ray_hit hit_got;
-		struct wire_contact contact = {.a = rng_u32(&rng), .b = 2, .child_a = 3};
+		struct wire_contact contact = { .a = rng_u32(&rng), .b = 2, .child_a = 3 };
 		struct wire_contact contact_got;
 		struct wire_totals totals, totals_got;
 		reals(&rng, &hit.fraction, 7);
@@ -256,7 +259,8 @@ START_TEST(facts_of_a_body_come_back_with_its_shapes)
 {
 	static uint8_t shapes[2 * WIRE_SHAPE_BYTES], room[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
 	struct rng rng = rng_seeded(check_seed());
-	struct wire_body_facts facts = {.body = {.id = 9, .status = 2, .owner = 3, .tag = -5}}, got;
+	struct wire_body_facts facts = { .body = { .id = 9, .status = 2, .owner = 3, .tag = -5 } },
+			       got;
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t i = 0; i < 2; i++) {
 			struct wire_placement placement;
@@ -288,9 +292,14 @@ START_TEST(joints_come_back_with_their_axes)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t round = 0; round < ROUNDS / 10; round++) {
-		struct wire_joint_facts facts = {
-			.joint = {.id = rng_u32(&rng), .type = 8, .flags = 3, .a = 1, .b = rng_u32(&rng),
-				  .owner = rng_u32(&rng), .tag = -4}}, got;
+		struct wire_joint_facts facts = { .joint = { .id = rng_u32(&rng),
+							     .type = 8,
+							     .flags = 3,
+							     .a = 1,
+							     .b = rng_u32(&rng),
+							     .owner = rng_u32(&rng),
+							     .tag = -4 } },
+					got;
 		reals(&rng, facts.joint.point_a, 3);
 		reals(&rng, facts.joint.frame_a, 4);
 		reals(&rng, facts.joint.point_b, 3);
@@ -302,8 +311,10 @@ START_TEST(joints_come_back_with_their_axes)
 		reals(&rng, facts.anchor_a, 3);
 		reals(&rng, facts.anchor_b, 3);
 		for (uint32_t i = 0; i < WIRE_JOINT_AXES; i++) {
-			facts.axes[i] = (struct wire_joint_axis){.mode = (uint8_t)(i % 3), .spring = 1,
-								 .motor = 2, .wave = (uint8_t)(i / 2)};
+			facts.axes[i] = (struct wire_joint_axis){ .mode = (uint8_t)(i % 3),
+								  .spring = 1,
+								  .motor = 2,
+								  .wave = (uint8_t)(i / 2) };
 			reals(&rng, &facts.axes[i].lower, 13);
 		}
 		struct wire_packer out = wire_packer_over(data, sizeof data);
@@ -328,15 +339,15 @@ END_TEST
 
 START_TEST(results_come_back_and_give_their_values)
 {
-	static const uint32_t VALUES[] = {0, 17, UINT32_MAX};
-	struct wire_result sent = {.batch = 5,
-				   .tick = 120,
-				   .code = STATUS_UNKNOWN_BODY,
-				   .index = 2,
-				   .values = VALUES,
-				   .value_count = 3,
-				   .field = wire_text("body"),
-				   .text = wire_text("no such body")};
+	static const uint32_t VALUES[] = { 0, 17, UINT32_MAX };
+	struct wire_result sent = { .batch = 5,
+				    .tick = 120,
+				    .code = STATUS_UNKNOWN_BODY,
+				    .index = 2,
+				    .values = VALUES,
+				    .value_count = 3,
+				    .field = wire_text("body"),
+				    .text = wire_text("no such body") };
 	struct wire_result got;
 	struct wire_packer out = wire_packer_over(data, sizeof data);
 	result_pack(&out, &sent);
@@ -356,8 +367,8 @@ END_TEST
 
 static vec3 gen_vec3(struct rng *rng)
 {
-	vec3 v = {gen_real(rng), gen_real(rng), gen_real(rng)};
-	return rng_below(rng, 2) ? v : (vec3){0, 0, 0};
+	vec3 v = { gen_real(rng), gen_real(rng), gen_real(rng) };
+	return rng_below(rng, 2) ? v : (vec3){ 0, 0, 0 };
 }
 
 START_TEST(events_come_back_however_much_of_their_end_is_zero)
@@ -394,14 +405,22 @@ START_TEST(methods_and_parameters_come_back_with_their_lists)
 	uint8_t room[128], texts[128];
 	struct wire_packer names = wire_packer_over(room, sizeof room),
 			   words = wire_packer_over(texts, sizeof texts);
-	struct wire_method_name first = {
-		.name = wire_text("gr-lcp"), .parameter = wire_text("reflection.core"), .value = 1};
-	struct wire_method_name second = {.name = wire_text("gr")}, name;
+	struct wire_method_name first = { .name = wire_text("gr-lcp"),
+					  .parameter = wire_text("reflection.core"),
+					  .value = 1 };
+	struct wire_method_name second = { .name = wire_text("gr") }, name;
 	answer_pack_method_name(&names, &first);
 	answer_pack_method_name(&names, &second);
-	struct wire_method method = {.number = 5, .motion = 2, .shapes = 6, .abilities = 31, .code = 52,
-				     .name = wire_text("reflection"), .why = wire_text("no"),
-				     .summary = wire_text("elastic"), .names = {room, names.bytes, 2}}, got;
+	struct wire_method method = { .number = 5,
+				      .motion = 2,
+				      .shapes = 6,
+				      .abilities = 31,
+				      .code = 52,
+				      .name = wire_text("reflection"),
+				      .why = wire_text("no"),
+				      .summary = wire_text("elastic"),
+				      .names = { room, names.bytes, 2 } },
+			   got;
 	struct wire_packer out = wire_packer_over(data, sizeof data);
 	answer_pack_method(&out, &method);
 	EXPECT_CUT_REFUSED(out, answer_take_method(&in, &got));
@@ -413,23 +432,24 @@ START_TEST(methods_and_parameters_come_back_with_their_lists)
 	ck_assert(wire_slice_is(got.summary, "elastic") && got.names.count == 2);
 	struct wire_cursor items = wire_cursor_list(&got.names);
 	ck_assert_int_eq(answer_take_method_name(&items, &name), STATUS_OK);
-	ck_assert(wire_slice_is(name.name, "gr-lcp") && wire_slice_is(name.parameter, "reflection.core"));
+	ck_assert(wire_slice_is(name.name, "gr-lcp") &&
+		  wire_slice_is(name.parameter, "reflection.core"));
 	ck_assert_double_eq(name.value, 1);
 	ck_assert_int_eq(answer_take_method_name(&items, &name), STATUS_OK);
 	ck_assert(wire_slice_is(name.name, "gr") && name.parameter.bytes == 0);
 
 	wire_pack_string(&words, "lcp");
-	struct wire_parameter parameter = {.number = 6,
-					   .whole = true,
-					   .value = 3,
-					   .initial = 2,
-					   .min = -1,
-					   .max = 9,
-					   .name = wire_text("a.b"),
-					   .unit = wire_text("m/s"),
-					   .doc = wire_text("what"),
-					   .methods = {texts, words.bytes, 1},
-					   .old = {texts, words.bytes, 1}},
+	struct wire_parameter parameter = { .number = 6,
+					    .whole = true,
+					    .value = 3,
+					    .initial = 2,
+					    .min = -1,
+					    .max = 9,
+					    .name = wire_text("a.b"),
+					    .unit = wire_text("m/s"),
+					    .doc = wire_text("what"),
+					    .methods = { texts, words.bytes, 1 },
+					    .old = { texts, words.bytes, 1 } },
 			      back;
 	out = wire_packer_over(data, sizeof data);
 	answer_pack_parameter(&out, &parameter);
@@ -437,7 +457,8 @@ START_TEST(methods_and_parameters_come_back_with_their_lists)
 	whole = wire_cursor_over(data, out.bytes);
 	ck_assert_int_eq(answer_take_parameter(&whole, &back), STATUS_OK);
 	ck_assert(back.number == 6 && back.whole && back.value == 3 && back.initial == 2);
-	ck_assert(back.min == -1 && back.max == 9 && back.methods.count == 1 && back.old.count == 1);
+	ck_assert(back.min == -1 && back.max == 9 && back.methods.count == 1 &&
+		  back.old.count == 1);
 	ck_assert(wire_slice_is(back.name, "a.b") && wire_slice_is(back.unit, "m/s") &&
 		  wire_slice_is(back.doc, "what"));
 }

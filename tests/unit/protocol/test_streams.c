@@ -13,8 +13,9 @@
 
 struct reading {
 	struct mirror mirror;
-	uint32_t frames, absolute, turned; /* `turned`: rotations whose component left out has changed */
-	uint8_t largest[1 << 17];	   /* by id */
+	uint32_t frames, absolute,
+		turned;		  /* `turned`: rotations whose component left out has changed */
+	uint8_t largest[1 << 17]; /* by id */
 };
 
 static bool give(struct mirror *mirror, const uint8_t *data, uint32_t bytes)
@@ -25,7 +26,8 @@ static bool give(struct mirror *mirror, const uint8_t *data, uint32_t bytes)
 	bool last = false;
 	ck_assert_int_eq(frame_split(data, bytes, WIRE_FRAME_DOWN, &content, &whole), STATUS_OK);
 	ck_assert_uint_eq(whole, bytes);
-	ck_assert_int_eq(message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, NULL), STATUS_OK);
+	ck_assert_int_eq(message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, NULL),
+			 STATUS_OK);
 	ck_assert_int_eq(mirror_take(mirror, &message, &last), STATUS_OK);
 	return last;
 }

@@ -31,8 +31,8 @@ START_TEST(hmac_is_that_of_rfc_4231)
 	hex(mac, 32, text);
 	ck_assert_str_eq(text, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
 	memset(key, 0xaa, sizeof key);
-	hash_hmac_sha256(key, sizeof key, "Test Using Larger Than Block-Size Key - Hash Key First", 54,
-			 mac);
+	hash_hmac_sha256(key, sizeof key, "Test Using Larger Than Block-Size Key - Hash Key First",
+			 54, mac);
 	hex(mac, 32, text);
 	ck_assert_str_eq(text, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
@@ -63,15 +63,18 @@ START_TEST(letters_are_those_of_rfc_4648_and_each_text_is_one_token)
 		const char *plain = CASES[i][0], *letters = CASES[i][1];
 		token_encode((const uint8_t *)plain, strlen(plain), text);
 		ck_assert_str_eq(text, letters);
-		ck_assert(token_decode((const uint8_t *)letters, strlen(letters), back, 16, &bytes));
+		ck_assert(
+			token_decode((const uint8_t *)letters, strlen(letters), back, 16, &bytes));
 		ck_assert_uint_eq(bytes, strlen(plain));
 		ck_assert_mem_eq(back, plain, bytes);
 	}
-	static const char *const NONE[] = { "Z", "Zh", "Zm9", "Zg==", "Zm9v ", "Zm+v", "Zm/v", "Zm9vY" };
+	static const char *const NONE[] = { "Z",     "Zh",   "Zm9",  "Zg==",
+					    "Zm9v ", "Zm+v", "Zm/v", "Zm9vY" };
 	for (size_t i = 0; i < COUNT_OF(NONE); i++) {
 		uint8_t back[16];
 		size_t bytes;
-		ck_assert(!token_decode((const uint8_t *)NONE[i], strlen(NONE[i]), back, 16, &bytes));
+		ck_assert(
+			!token_decode((const uint8_t *)NONE[i], strlen(NONE[i]), back, 16, &bytes));
 	}
 	uint8_t little[2];
 	size_t bytes;
@@ -116,7 +119,8 @@ START_TEST(what_is_written_is_read_and_genuine_under_its_key_alone)
 		struct connect_token token = { .role = (enum wire_role)(1 + rng_below(&rng, 4)),
 					       .key = (uint32_t)rng_u64(&rng),
 					       .expires_s = rng_u64(&rng),
-					       .world_count = (uint32_t)rng_below(&rng, 9) }, back;
+					       .world_count = (uint32_t)rng_below(&rng, 9) },
+				     back;
 		for (uint32_t i = 0; i < token.world_count; i++)
 			memset(token.worlds[i], 'a' + (int)i, 1 + rng_below(&rng, WIRE_NAME_MAX));
 		for (int i = 0; i < TOKEN_NONCE_BYTES; i++)
@@ -167,8 +171,12 @@ START_TEST(a_body_that_says_nonsense_is_no_token)
 	struct connect_token back;
 	uint8_t bytes[TOKEN_BYTES_MAX] = { 1, 2 };
 	char text[TOKEN_TEXT_MAX + 8] = "c1.";
-	static const struct { size_t at; uint8_t value; } LIES[] = { { 0, 0 }, { 0, 2 }, { 1, 0 },
-		{ 1, 5 }, { 30, 1 }, { 30, TOKEN_WORLDS_MAX + 1 }, { 30, 255 } };
+	static const struct {
+		size_t at;
+		uint8_t value;
+	} LIES[] = { { 0, 0 },	 { 0, 2 },  { 1, 0 },
+		     { 1, 5 },	 { 30, 1 }, { 30, TOKEN_WORLDS_MAX + 1 },
+		     { 30, 255 } };
 	const size_t whole = TOKEN_HEAD_BYTES + TOKEN_MAC_BYTES;
 	token_encode(bytes, whole, text + 3);
 	ck_assert_int_eq(token_read(slice(text), &back), STATUS_OK);

@@ -135,7 +135,7 @@ static uint32_t pack_with(const struct message *sent, const struct message_info 
 #define VALUE(...)                                                                                 \
 	(struct wire_slice)                                                                        \
 	{                                                                                          \
-		(const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__})             \
+		(const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ })         \
 	}
 
 /* May a field of this kind hold a value of that type (nil, true, 7, -1, 0.5, "", bin, [], {})? */
@@ -174,10 +174,14 @@ static void wrong_type(const struct message_info *info, struct rng *rng)
 		enum wire_token_type type;
 		struct wire_slice value;
 	} bad[] = {
-		{WIRE_TOKEN_NIL, VALUE(0xc0)},       {WIRE_TOKEN_BOOL, VALUE(0xc3)},
-		{WIRE_TOKEN_INTEGER, VALUE(7)},      {WIRE_TOKEN_REAL, VALUE(0xca, 0x3f, 0, 0, 0)},
-		{WIRE_TOKEN_TEXT, VALUE(0xa1, 'x')}, {WIRE_TOKEN_BIN, VALUE(0xc4, 1, 2)},
-		{WIRE_TOKEN_ARRAY, VALUE(0x90)},     {WIRE_TOKEN_MAP, VALUE(0x80)},
+		{ WIRE_TOKEN_NIL, VALUE(0xc0) },
+		{ WIRE_TOKEN_BOOL, VALUE(0xc3) },
+		{ WIRE_TOKEN_INTEGER, VALUE(7) },
+		{ WIRE_TOKEN_REAL, VALUE(0xca, 0x3f, 0, 0, 0) },
+		{ WIRE_TOKEN_TEXT, VALUE(0xa1, 'x') },
+		{ WIRE_TOKEN_BIN, VALUE(0xc4, 1, 2) },
+		{ WIRE_TOKEN_ARRAY, VALUE(0x90) },
+		{ WIRE_TOKEN_MAP, VALUE(0x80) },
 	};
 	for (uint32_t f = 0; f < info->field_count; f++) {
 		for (size_t i = 0; i < COUNT_OF(bad); i++) {
@@ -278,7 +282,7 @@ static void extra_fields(const struct message_info *info, struct rng *rng)
 	frame[map ? 2 : 0]++;
 	if (info->field_count >= 15 || (!map && info->field_count >= 14))
 		return;
-	static const uint8_t MORE[] = {0xa3, 'n', 'e', 'w', 0x92, 1, 0xc0};
+	static const uint8_t MORE[] = { 0xa3, 'n', 'e', 'w', 0x92, 1, 0xc0 };
 	uint32_t skip = map ? 0 : 4;
 	memcpy(frame + bytes, MORE + skip, sizeof MORE - skip);
 	bytes += (uint32_t)sizeof MORE - skip;
@@ -311,13 +315,13 @@ START_TEST(unknown_and_reserved_numbers_are_told_apart)
 {
 	struct message got;
 	struct reason why;
-	ck_assert_int_eq(message_unpack((const uint8_t[]){0x91, 9}, 2, &got, &why),
+	ck_assert_int_eq(message_unpack((const uint8_t[]){ 0x91, 9 }, 2, &got, &why),
 			 STATUS_UNKNOWN_MESSAGE);
-	ck_assert_int_eq(message_unpack((const uint8_t[]){0x91, 127}, 2, &got, &why),
+	ck_assert_int_eq(message_unpack((const uint8_t[]){ 0x91, 127 }, 2, &got, &why),
 			 STATUS_UNKNOWN_MESSAGE);
 	for (size_t i = 0; message_info_at(i) != NULL; i++) {
 		const struct message_info *info = message_info_at(i);
-		const uint8_t bytes[] = {0x92, (uint8_t)info->type, 0xc0};
+		const uint8_t bytes[] = { 0x92, (uint8_t)info->type, 0xc0 };
 		if (info->reserved)
 			ck_assert_int_eq(message_unpack(bytes, 3, &got, &why), STATUS_UNSUPPORTED);
 	}
@@ -327,7 +331,7 @@ END_TEST
 START_TEST(a_refused_request_still_says_which_it_was)
 {
 	/* QUERY(id 77, world "x"): the world is wrong, the id is known. */
-	static const uint8_t BYTES[] = {0x94, 50, 77, 0xa1, 'x', 0x90};
+	static const uint8_t BYTES[] = { 0x94, 50, 77, 0xa1, 'x', 0x90 };
 	struct message got, error;
 	struct reason why;
 	ck_assert_int_eq(message_read(BYTES, sizeof BYTES, &VALIDATE_UP, &got, &why), STATUS_TYPE);
@@ -377,9 +381,9 @@ END_TEST
 
 START_TEST(a_shared_tail_and_any_head_make_the_same_frame)
 {
-	static const enum message_type TYPES[] = {MESSAGE_SNAPSHOT, MESSAGE_DELTA, MESSAGE_EVENTS,
-						  MESSAGE_NOTICE};
-	static const uint64_t SUBS[] = {0, 1, 127, 128, 65536, (uint64_t)WIRE_INTEGER_MAX};
+	static const enum message_type TYPES[] = { MESSAGE_SNAPSHOT, MESSAGE_DELTA, MESSAGE_EVENTS,
+						   MESSAGE_NOTICE };
+	static const uint64_t SUBS[] = { 0, 1, 127, 128, 65536, (uint64_t)WIRE_INTEGER_MAX };
 	struct rng rng = rng_seeded(check_seed());
 	for (size_t t = 0; t < COUNT_OF(TYPES); t++) {
 		struct message message;
@@ -409,8 +413,10 @@ END_TEST
 
 START_TEST(values_of_maps_are_found_by_key)
 {
-	static const uint8_t PAIRS[] = {0xa1, 'a', 1, 0xa1, 'b', 0x92, 2, 3, 0xa2, 'b', 'c', 0xc0};
-	struct wire_list map = {PAIRS, sizeof PAIRS, 3};
+	static const uint8_t PAIRS[] = {
+		0xa1, 'a', 1, 0xa1, 'b', 0x92, 2, 3, 0xa2, 'b', 'c', 0xc0
+	};
+	struct wire_list map = { PAIRS, sizeof PAIRS, 3 };
 	struct wire_slice value;
 	ck_assert_int_eq(wire_map_find(&map, "b", &value), STATUS_OK);
 	ck_assert_uint_eq(value.bytes, 3);

@@ -34,7 +34,7 @@ static enum status check(const void *content, uint32_t bytes)
 	return status;
 }
 
-#define CHECK(...) check((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
+#define CHECK(...) check((const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 /* network 5.6: these five bytes make msgpack-c reserve 8 and 16 GiB. */
 START_TEST(a_count_that_lies_is_found_where_it_is_told)
@@ -56,7 +56,7 @@ START_TEST(nested_lies_are_no_better)
 {
 	uint8_t bytes[155];
 	for (int i = 0; i < 31; i++)
-		memcpy(bytes + 5 * i, (const uint8_t[]){0xdd, 0x00, 0xff, 0xff, 0xff}, 5);
+		memcpy(bytes + 5 * i, (const uint8_t[]){ 0xdd, 0x00, 0xff, 0xff, 0xff }, 5);
 	ck_assert_int_eq(check(bytes, sizeof bytes), STATUS_MALFORMED);
 }
 END_TEST
@@ -66,7 +66,7 @@ START_TEST(a_million_elements_are_too_many_from_a_client)
 {
 	static uint8_t bytes[1000006];
 	memset(bytes, 0xc0, sizeof bytes);
-	memcpy(bytes, (const uint8_t[]){0xdd, 0x00, 0x0f, 0x42, 0x41, 40}, 6);
+	memcpy(bytes, (const uint8_t[]){ 0xdd, 0x00, 0x0f, 0x42, 0x41, 40 }, 6);
 	ck_assert_int_eq(check(bytes, sizeof bytes), STATUS_TOO_LARGE);
 	ck_assert_int_eq(validate_content(bytes, sizeof bytes, &VALIDATE_DOWN, NULL), STATUS_OK);
 }
@@ -79,7 +79,7 @@ START_TEST(elements_are_counted_over_the_whole_frame)
 	/* [40, [nil × n]]: 2 + n elements, in a frame that is longer than any may be. */
 	uint32_t n = WIRE_ELEMENTS_UP - 2;
 	for (uint32_t more = 0; more < 2; more++) {
-		memcpy(bytes, (const uint8_t[]){0x92, 40, 0xdd}, 3);
+		memcpy(bytes, (const uint8_t[]){ 0x92, 40, 0xdd }, 3);
 		put_be32(bytes + 3, n + more);
 		ck_assert_int_eq(check(bytes, 7 + n + more), more ? STATUS_TOO_LARGE : STATUS_OK);
 	}
@@ -89,7 +89,7 @@ END_TEST
 START_TEST(eight_levels_are_allowed_and_nine_are_not)
 {
 	{
-		uint8_t bytes[64] = {0x92, 40};
+		uint8_t bytes[64] = { 0x92, 40 };
 		uint32_t at = 2;
 		for (int level = 2; level <= WIRE_DEPTH_MAX; level++)
 			bytes[at++] = 0x91;
@@ -116,7 +116,7 @@ END_TEST
 
 static enum status check_real(double value)
 {
-	uint8_t bytes[11] = {0x92, 40, 0xcb};
+	uint8_t bytes[11] = { 0x92, 40, 0xcb };
 	put_be64(bytes + 3, bits_of_f64(value));
 	return check(bytes, sizeof bytes);
 }
@@ -138,7 +138,7 @@ END_TEST
 
 static enum status check_integer(uint8_t form, uint64_t value)
 {
-	uint8_t bytes[11] = {0x92, 40, form};
+	uint8_t bytes[11] = { 0x92, 40, form };
 	put_be64(bytes + 3, value);
 	return check(bytes, sizeof bytes);
 }
@@ -177,7 +177,7 @@ START_TEST(texts_are_short_utf8_without_nul)
 	ck_assert_int_eq(CHECK(0x92, 40, 0xa3, 0xed, 0xa0, 0x80), STATUS_MALFORMED);
 	ck_assert_int_eq(CHECK(0x92, 40, 0xa4, 0xf4, 0x90, 0x80, 0x80), STATUS_MALFORMED);
 	ck_assert_int_eq(CHECK(0x92, 40, 0xa4, 0xf0, 0x9f, 0x98, 0x80), STATUS_OK);
-	uint8_t bytes[5 + WIRE_STRING_UP + 1] = {0x92, 40, 0xda};
+	uint8_t bytes[5 + WIRE_STRING_UP + 1] = { 0x92, 40, 0xda };
 	memset(bytes + 5, 'x', sizeof bytes - 5);
 	bytes[3] = WIRE_STRING_UP >> 8;
 	bytes[4] = WIRE_STRING_UP & 0xff;
@@ -213,7 +213,7 @@ END_TEST
 
 START_TEST(the_reason_names_the_byte)
 {
-	static const uint8_t BYTES[] = {0x93, 40, 1, 0xc1};
+	static const uint8_t BYTES[] = { 0x93, 40, 1, 0xc1 };
 	struct reason why;
 	ck_assert_int_eq(validate_content(BYTES, sizeof BYTES, &VALIDATE_UP, &why),
 			 STATUS_MALFORMED);

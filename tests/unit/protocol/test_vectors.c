@@ -157,7 +157,7 @@ START_TEST(body_vectors_are_mirrored_and_their_hashes_hold)
 		struct message message;
 		unsigned fields = 0;
 		bool last;
-		static const char *const NAMES[] = {"plain", "exact", "view", "sim"};
+		static const char *const NAMES[] = { "plain", "exact", "view", "sim" };
 		uint32_t profile = 0;
 		while (profile < 3 && strncmp(at, NAMES[profile], strlen(NAMES[profile])) != 0)
 			profile++;

@@ -57,8 +57,12 @@ END_TEST
 
 START_TEST(the_line_wins_over_the_environment_and_that_over_the_default)
 {
-	const char *const environment[] = { "CAIRN_STEP_WORKERS=2", "CAIRN_LISTEN=tcp:127.0.0.1:1,unix:b",
-					    "CAIRN_WORKERS=5", "CAIRN_DATA=", "PATH=/bin", NULL };
+	const char *const environment[] = { "CAIRN_STEP_WORKERS=2",
+					    "CAIRN_LISTEN=tcp:127.0.0.1:1,unix:b",
+					    "CAIRN_WORKERS=5",
+					    "CAIRN_DATA=",
+					    "PATH=/bin",
+					    NULL };
 	ck_assert_int_eq(parse((const char *const[WORDS]){ "--workers", "7" }, environment),
 			 STATUS_OK);
 	ck_assert_uint_eq(options.step_workers, 2);
@@ -113,9 +117,9 @@ static const struct {
 
 START_TEST(a_mistake_is_named)
 {
-	ck_assert_int_eq(PARSE(BAD[_i].words[0], BAD[_i].words[1], BAD[_i].words[2],
-			       BAD[_i].words[3]),
-			 BAD[_i].status);
+	ck_assert_int_eq(
+		PARSE(BAD[_i].words[0], BAD[_i].words[1], BAD[_i].words[2], BAD[_i].words[3]),
+		BAD[_i].status);
 	ck_assert_str_eq(why.field, BAD[_i].field);
 	ck_assert_msg(strstr(why.text, BAD[_i].text) != NULL, "\"%s\" not in \"%s\"", BAD[_i].text,
 		      why.text);
@@ -221,9 +225,11 @@ START_TEST(strangers_are_listened_to_with_tokens_and_without_others_reading_alon
 		for (size_t k = 0; k < COUNT_OF(OPEN); k++) {
 			ck_assert_int_eq(PARSE(DOORS[i], OPEN[k]), STATUS_AUTH);
 			ck_assert_int_eq(PARSE(DOORS[i], OPEN[k], "--tokens", "f"), STATUS_AUTH);
-			ck_assert_int_eq(PARSE(DOORS[i], OPEN[k], "--insecure-plaintext"), STATUS_AUTH);
-			ck_assert_int_eq(PARSE(DOORS[i], OPEN[k], "--tokens", "f",
-					       "--insecure-plaintext"), STATUS_OK);
+			ck_assert_int_eq(PARSE(DOORS[i], OPEN[k], "--insecure-plaintext"),
+					 STATUS_AUTH);
+			ck_assert_int_eq(
+				PARSE(DOORS[i], OPEN[k], "--tokens", "f", "--insecure-plaintext"),
+				STATUS_OK);
 		}
 		ck_assert_int_eq(PARSE(DOORS[i], "127.0.0.1:7411"), STATUS_OK);
 		ck_assert_int_eq(PARSE(DOORS[i], "[::1]:7411"), STATUS_OK);
@@ -240,8 +246,7 @@ static Suite *make(void)
 	TCase *parse_case = tcase_create("parse");
 	tcase_add_test(parse_case, without_words_the_defaults_hold);
 	tcase_add_test(parse_case, each_kind_is_read_both_ways);
-	tcase_add_test(parse_case,
-		       the_line_wins_over_the_environment_and_that_over_the_default);
+	tcase_add_test(parse_case, the_line_wins_over_the_environment_and_that_over_the_default);
 	tcase_add_loop_test(parse_case, a_mistake_is_named, 0, COUNT_OF(BAD));
 	tcase_add_test(parse_case, too_many_of_a_list_are_refused);
 	tcase_add_test(parse_case, a_run_has_its_own_options);

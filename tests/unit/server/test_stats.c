@@ -91,8 +91,8 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/stats");
 	TCase *histogram = tcase_create("histogram");
-	tcase_add_loop_test(histogram,
-			    a_quantile_is_never_under_the_true_one_nor_an_eighth_over_it, 0, 10);
+	tcase_add_loop_test(histogram, a_quantile_is_never_under_the_true_one_nor_an_eighth_over_it,
+			    0, 10);
 	tcase_add_test(histogram, every_single_value_is_its_own_median);
 	tcase_add_test(histogram, an_empty_histogram_is_zero);
 	tcase_add_test(histogram, every_phase_has_a_name_of_its_own);

@@ -168,7 +168,8 @@ static void end(void)
 	kill(daemon_pid, SIGTERM);
 	int status = -1;
 	waitpid(daemon_pid, &status, 0);
-	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "cairnd ended with %d", status);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "cairnd ended with %d",
+		      status);
 	snprintf(command, sizeof command, "rm -r %s", folder);
 	ck_assert_int_eq(system(command), 0);
 }
@@ -321,8 +322,8 @@ START_TEST(results_of_a_running_world_come_with_their_ids)
 	/* Several under way at once, each answered once. */
 	uint64_t batch = 0, before = seen.results;
 	for (int i = 0; i < 50; i++)
-		fine(cairn_commands(client, world.number, &spawn, 1, CAIRN_NEXT_TICK, WIRE_LATE_APPLY, &batch,
-				    &why));
+		fine(cairn_commands(client, world.number, &spawn, 1, CAIRN_NEXT_TICK,
+				    WIRE_LATE_APPLY, &batch, &why));
 	while (seen.results < before + 50)
 		fine(cairn_poll(client, 5000, &why));
 	ck_assert_uint_eq(seen.result.batch, batch);
@@ -505,8 +506,8 @@ START_TEST(a_lost_connection_is_taken_up_where_it_was)
 	for (int round = 0; round < 5; round++) {
 		for (int i = 0; i < 20; i++) {
 			spawn.spawn.position = (vec3){ i % 5 == 0 ? 100 : 1, 2, 3 };
-			fine(cairn_commands(other, world.number, &spawn, 1, CAIRN_NEXT_TICK, WIRE_LATE_APPLY,
-					    &batch, &why));
+			fine(cairn_commands(other, world.number, &spawn, 1, CAIRN_NEXT_TICK,
+					    WIRE_LATE_APPLY, &batch, &why));
 			if (i % 7 == round)
 				ck_assert_int_ne(cairn_poll(other, 5, &why), STATUS_CLOSED);
 		}

@@ -69,7 +69,7 @@ END_TEST
 
 START_TEST(welding_joins_triangles_and_drops_the_worthless)
 {
-	const vec3 points[] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 1, 0, 0 },
+	const vec3 points[] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 },	{ 1, 0, 0 },
 				{ 1, 1, 0 }, { 0, 1, 0 }, { 0.5, 0, 0 } };
 	struct cloud cloud = cloud_of(points, COUNT_OF(points));
 	add_triangle(&cloud, 0, 1, 2);

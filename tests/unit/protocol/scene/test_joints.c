@@ -46,8 +46,8 @@ static uint32_t count_of(const struct scene *scene, uint16_t op)
 
 static void assert_near(vec3 is, double x, double y, double z)
 {
-	ck_assert_msg(vec3_distance(is, vec3_make(x, y, z)) < 1e-12, "(%g %g %g) is not (%g %g %g)", is.x,
-		      is.y, is.z, x, y, z);
+	ck_assert_msg(vec3_distance(is, vec3_make(x, y, z)) < 1e-12, "(%g %g %g) is not (%g %g %g)",
+		      is.x, is.y, is.z, x, y, z);
 }
 
 static vec3 axis_of(quat frame, uint32_t axis)
@@ -57,20 +57,21 @@ static vec3 axis_of(quat frame, uint32_t axis)
 
 /* ---- whom ---------------------------------------------------------------------------------------- */
 
-#define BODIES                                                        \
-	"world: {parameters: {sleep.enabled: 0}}\n"                   \
-	"bodies:\n"                                                   \
-	"  - {status: static}\n"                                      \
-	"  - {name: one, at: [1, 0, 0]}\n"                            \
-	"  - {name: four, at: [0, 5, 0], array: {count: 4, step: [1, 0, 0]}}\n" \
+#define BODIES                                                                                     \
+	"world: {parameters: {sleep.enabled: 0}}\n"                                                \
+	"bodies:\n"                                                                                \
+	"  - {status: static}\n"                                                                   \
+	"  - {name: one, at: [1, 0, 0]}\n"                                                         \
+	"  - {name: four, at: [0, 5, 0], array: {count: 4, step: [1, 0, 0]}}\n"                    \
 	"  - {name: also, at: [0, 6, 0], array: {count: 4, step: [1, 0, 0]}}\n"
 
 START_TEST(sides_are_commands_that_make_bodies)
 {
-	struct scene *scene = parse(BODIES "joints:\n"
-		"  - {type: spherical, a: one, b: 'four[2]', at_b: [0, 0, 0]}\n"
-		"  - {type: fixed, b: 'four[-1]', at_b: [0, 0, 0]}\n"
-		"  - {type: fixed, a: one, b: world, at: [0, 0, 0]}\n");
+	struct scene *scene =
+		parse(BODIES "joints:\n"
+			     "  - {type: spherical, a: one, b: 'four[2]', at_b: [0, 0, 0]}\n"
+			     "  - {type: fixed, b: 'four[-1]', at_b: [0, 0, 0]}\n"
+			     "  - {type: fixed, a: one, b: world, at: [0, 0, 0]}\n");
 	/* A parameter, the ground, `one`, four of `four`. */
 	ck_assert_int_eq(joint_at(scene, 0)->type, JOINT_SPHERICAL);
 	ck_assert_int_eq(joint_at(scene, 0)->body_a, -3);
@@ -86,9 +87,10 @@ END_TEST
 
 START_TEST(bodies_of_generators_are_joined_each_to_each)
 {
-	struct scene *scene = parse(BODIES "joints:\n"
-		"  - {type: spherical, a: four, b: also, at_a: [0, 0.5, 0]}\n"
-		"  - {type: distance, a: one, b: four, at_a: [0, 0, 0], at_b: [0, 0, 0]}\n");
+	struct scene *scene = parse(
+		BODIES "joints:\n"
+		       "  - {type: spherical, a: four, b: also, at_a: [0, 0.5, 0]}\n"
+		       "  - {type: distance, a: one, b: four, at_a: [0, 0, 0], at_b: [0, 0, 0]}\n");
 	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_CREATE), 8);
 	for (uint32_t i = 0; i < 4; i++) {
 		ck_assert_int_eq(joint_at(scene, i)->body_a, -4 - (int)i);
@@ -106,9 +108,10 @@ END_TEST
 
 START_TEST(a_chain_joins_each_to_the_next)
 {
-	struct scene *scene = parse(BODIES "joints:\n"
-		"  - {type: distance, chain: four, at_a: [0.2, 0, 0], at_b: [-0.2, 0, 0],"
-		" limits: [0, 0.7]}\n");
+	struct scene *scene = parse(
+		BODIES "joints:\n"
+		       "  - {type: distance, chain: four, at_a: [0.2, 0, 0], at_b: [-0.2, 0, 0],"
+		       " limits: [0, 0.7]}\n");
 	ck_assert_uint_eq(count_of(scene, COMMAND_JOINT_CREATE), 3);
 	for (uint32_t i = 0; i < 3; i++) {
 		ck_assert_int_eq(joint_at(scene, i)->body_a, -4 - (int)i);
@@ -125,12 +128,15 @@ END_TEST
 
 /* ---- where --------------------------------------------------------------------------------------- */
 
-#define TURNED "bodies: [{name: a, at: [1, 2, 3], rotation: {axis: [0, 1, 0], degrees: 90}}, " \
-	       "{name: b, at: [1, 2, 0]}]\n"
+#define TURNED                                                                                     \
+	"bodies: [{name: a, at: [1, 2, 3], rotation: {axis: [0, 1, 0], degrees: 90}}, "            \
+	"{name: b, at: [1, 2, 0]}]\n"
 
 START_TEST(anchors_are_in_the_world_or_in_a_body)
 {
-	struct scene *scene = parse(TURNED "joints:\n"
+	struct scene *scene = parse(
+		TURNED
+		"joints:\n"
 		"  - {type: spherical, a: a, b: b, at: [4, 5, 6]}\n"
 		"  - {type: revolute, a: a, b: b, at_a: [1, 0, 0], axis: [2, 0, 0]}\n"
 		"  - {type: revolute, a: a, b: b, at_b: [0, 0, 3], axis: [0, 0, 1]}\n"
@@ -156,7 +162,9 @@ END_TEST
 
 START_TEST(a_distance_has_two_anchors)
 {
-	struct scene *scene = parse(TURNED "joints:\n"
+	struct scene *scene = parse(
+		TURNED
+		"joints:\n"
 		"  - {type: distance, a: a, b: b, at: [0, 9, 0], to: [0, 6, 4]}\n"
 		"  - {type: distance, a: a, b: b, at_a: [1, 0, 0], at_b: [0, 1, 0], friction: 2}\n"
 		"  - {type: drag, b: b, at: [0, 9, 0], at_b: [0, 0, 0], spring: {hertz: 5}}\n");
@@ -196,13 +204,16 @@ START_TEST(frames_follow_axis_and_across)
 	};
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {
 		char text[512];
-		snprintf(text, sizeof text, TURNED "joints: [{type: wheel, a: a, b: b, at: [0, 0, 0], %s}]",
+		snprintf(text, sizeof text,
+			 TURNED "joints: [{type: wheel, a: a, b: b, at: [0, 0, 0], %s}]",
 			 cases[i].text);
 		struct scene *scene = parse(text);
 		quat frame = joint_at(scene, 0)->frame_a;
 		ck_assert_double_eq_tol(quat_length(frame), 1, 1e-15);
-		ck_assert_msg(vec3_distance(axis_of(frame, 0), cases[i].x) < 1e-12, "%s", cases[i].text);
-		ck_assert_msg(vec3_distance(axis_of(frame, 2), cases[i].z) < 1e-12, "%s", cases[i].text);
+		ck_assert_msg(vec3_distance(axis_of(frame, 0), cases[i].x) < 1e-12, "%s",
+			      cases[i].text);
+		ck_assert_msg(vec3_distance(axis_of(frame, 2), cases[i].z) < 1e-12, "%s",
+			      cases[i].text);
 		scene_destroy(scene);
 	}
 }
@@ -211,7 +222,7 @@ END_TEST
 START_TEST(a_hinge_of_a_planar_world_stands_on_the_plane)
 {
 	struct scene *scene = parse("world: {planar: true}\nbodies: [{name: a}]\n"
-		"joints: [{type: revolute, b: a, at: [0, 1, 0]}]");
+				    "joints: [{type: revolute, b: a, at: [0, 1, 0]}]");
 	assert_near(axis_of(joint_at(scene, 0)->frame_a, 0), 0, 0, 1);
 	scene_destroy(scene);
 }
@@ -221,7 +232,9 @@ END_TEST
 
 START_TEST(all_that_is_said_of_a_joint_arrives)
 {
-	struct scene *scene = parse(TURNED "joints:\n"
+	struct scene *scene = parse(
+		TURNED
+		"joints:\n"
 		"  - {type: prismatic, a: a, b: b, at: [0, 0, 0], violated: move, collide: true,\n"
 		"     break_force: 7, break_torque: 8, tag: -9, limits: [-1, 2], restitution: 0.5,\n"
 		"     friction: 3, spring: {stiffness: 4, damping: 5, rest: 6, limit: 10},\n"
@@ -258,7 +271,9 @@ END_TEST
 
 START_TEST(angles_may_be_said_in_degrees)
 {
-	struct scene *scene = parse(TURNED "joints:\n"
+	struct scene *scene = parse(
+		TURNED
+		"joints:\n"
 		"  - {type: revolute, a: a, b: b, at: [0, 0, 0], limits_degrees: [-90, 45],\n"
 		"     spring: {hertz: 2, ratio: 0.3, rest_degrees: 30},\n"
 		"     motor: {position_degrees: 60, sine: {amplitude_degrees: 20, hertz: 1}}}\n"
@@ -288,16 +303,20 @@ START_TEST(words_name_the_axes_of_their_types)
 		const char *type, *word;
 		uint32_t axis;
 	} words[] = {
-		{ "prismatic", "slide", 0 },  { "cylindrical", "slide", 0 }, { "cylindrical", "turn", 3 },
-		{ "revolute", "turn", 3 },    { "universal", "turn", 3 },    { "universal", "bend", 4 },
-		{ "spherical", "twist", 3 },  { "spherical", "swing", 4 },   { "wheel", "suspension", 0 },
-		{ "wheel", "steer", 3 },      { "wheel", "spin", 5 },	     { "six_dof", "x", 0 },
-		{ "six_dof", "y", 1 },	      { "six_dof", "z", 2 },	     { "six_dof", "rx", 3 },
-		{ "six_dof", "ry", 4 },	      { "six_dof", "rz", 5 },
+		{ "prismatic", "slide", 0 },  { "cylindrical", "slide", 0 },
+		{ "cylindrical", "turn", 3 }, { "revolute", "turn", 3 },
+		{ "universal", "turn", 3 },   { "universal", "bend", 4 },
+		{ "spherical", "twist", 3 },  { "spherical", "swing", 4 },
+		{ "wheel", "suspension", 0 }, { "wheel", "steer", 3 },
+		{ "wheel", "spin", 5 },	      { "six_dof", "x", 0 },
+		{ "six_dof", "y", 1 },	      { "six_dof", "z", 2 },
+		{ "six_dof", "rx", 3 },	      { "six_dof", "ry", 4 },
+		{ "six_dof", "rz", 5 },
 	};
 	for (size_t i = 0; i < COUNT_OF(words); i++) {
 		char text[512];
-		snprintf(text, sizeof text, TURNED "joints: [{type: %s, a: a, b: b, at: [0, 0, 0], %s: {}}]",
+		snprintf(text, sizeof text,
+			 TURNED "joints: [{type: %s, a: a, b: b, at: [0, 0, 0], %s: {}}]",
 			 words[i].type, words[i].word);
 		struct scene *scene = parse(text);
 		ck_assert_uint_eq(axis_at(scene, 0)->axis, words[i].axis);
@@ -309,12 +328,15 @@ END_TEST
 
 START_TEST(motors_follow_tables)
 {
-	struct scene *scene = parse(TURNED "joints:\n"
+	struct scene *scene = parse(
+		TURNED
+		"joints:\n"
 		"  - {type: revolute, a: a, b: b, at: [0, 0, 0], motor: {position_degrees: 0,\n"
 		"     follow: {points: [[0, 0], [1, 90], [3, -90]], period: 4}}}\n"
 		"  - {type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 0,\n"
 		"     follow: {points: [[0.5, 2]]}}}\n");
-	const struct command_JOINT_TABLE *table = &command_at(scene, COMMAND_JOINT_TABLE, 0)->joint_table;
+	const struct command_JOINT_TABLE *table =
+		&command_at(scene, COMMAND_JOINT_TABLE, 0)->joint_table;
 	ck_assert_int_eq(table->joint, axis_at(scene, 0)->joint);
 	ck_assert_uint_eq(table->axis, 3);
 	ck_assert_double_eq(table->period, 4);
@@ -333,10 +355,11 @@ END_TEST
 
 START_TEST(batches_name_what_earlier_ones_made)
 {
-	struct scene *scene = parse(TURNED "joints:\n"
-		"  - {type: revolute, a: a, b: b, at: [0, 0, 0], friction: 1}\n"
-		"  - {type: revolute, b: b, at: [0, 0, 0], motor: {velocity: 1, "
-		"follow: {points: [[0, 1]]}}}\n");
+	struct scene *scene =
+		parse(TURNED "joints:\n"
+			     "  - {type: revolute, a: a, b: b, at: [0, 0, 0], friction: 1}\n"
+			     "  - {type: revolute, b: b, at: [0, 0, 0], motor: {velocity: 1, "
+			     "follow: {points: [[0, 1]]}}}\n");
 	const uint32_t values[] = { 41, 42, 51, 0, 52, 0, 0 };
 	ck_assert_uint_eq(scene->command_count, 7);
 	scene_link(scene, 0, 1, values);
@@ -364,12 +387,15 @@ static const struct {
 	{ NULL, "type: hinge, a: a, b: b, at: [0, 0, 0]", STATUS_RANGE, "type",
 	  "none of spherical|revolute" },
 	{ NULL, "a: a, b: b, at: [0, 0, 0]", STATUS_MISSING, "type", "needs the key 'type'" },
-	{ NULL, "type: fixed, a: a, b: c, at: [0, 0, 0]", STATUS_MISSING, "b", "no body is called 'c'" },
-	{ "[{name: frame}]", "type: fixed, b: farme, at: [0, 0, 0]", STATUS_MISSING, "b", "mean 'frame'" },
+	{ NULL, "type: fixed, a: a, b: c, at: [0, 0, 0]", STATUS_MISSING, "b",
+	  "no body is called 'c'" },
+	{ "[{name: frame}]", "type: fixed, b: farme, at: [0, 0, 0]", STATUS_MISSING, "b",
+	  "mean 'frame'" },
 	{ NULL, "type: fixed, at: [0, 0, 0]", STATUS_RANGE, "b", "both sides are the world" },
 	{ NULL, "type: fixed, a: a, b: a, at: [0, 0, 0]", STATUS_RANGE, "b", "the same body" },
 	{ NULL, "type: fixed, a: 'a[1]', at: [0, 0, 0]", STATUS_RANGE, "a", "between [0] and [0]" },
-	{ NULL, "type: fixed, a: 'a[-2]', at: [0, 0, 0]", STATUS_RANGE, "a", "between [0] and [0]" },
+	{ NULL, "type: fixed, a: 'a[-2]', at: [0, 0, 0]", STATUS_RANGE, "a",
+	  "between [0] and [0]" },
 	{ NULL, "type: fixed, a: 'a[x]', at: [0, 0, 0]", STATUS_TYPE, "a", "NAME[number]" },
 	{ NULL, "type: fixed, a: 'a[0]]', at: [0, 0, 0]", STATUS_TYPE, "a", "NAME[number]" },
 	{ NULL, "type: fixed, chain: a, at_a: [0, 0, 0]", STATUS_RANGE, "chain", "2 or more" },
@@ -378,31 +404,39 @@ static const struct {
 	  "type: fixed, a: a, b: b, at_a: [0, 0, 0]", STATUS_RANGE, "b", "2 bodies and b 3" },
 	{ "[{name: a}, {name: a}]", "type: fixed, a: a, at: [0, 0, 0]", STATUS_EXISTS, "name",
 	  "was given in line 1" },
-	{ "[{name: world}]", "type: fixed, a: a, at: [0, 0, 0]", STATUS_RANGE, "name", "cannot be" },
-	{ "[{name: 'a[0]'}]", "type: fixed, a: a, at: [0, 0, 0]", STATUS_RANGE, "name", "cannot be" },
+	{ "[{name: world}]", "type: fixed, a: a, at: [0, 0, 0]", STATUS_RANGE, "name",
+	  "cannot be" },
+	{ "[{name: 'a[0]'}]", "type: fixed, a: a, at: [0, 0, 0]", STATUS_RANGE, "name",
+	  "cannot be" },
 	{ NULL, "type: fixed, a: a, b: b", STATUS_MISSING, "at", "'at', 'at_a' and 'at_b'" },
-	{ NULL, "type: fixed, a: a, b: b, at: [0, 0, 0], at_a: [0, 0, 0]", STATUS_EXISTS, "at", "exclude" },
-	{ NULL, "type: fixed, a: a, b: b, at: [0, 0, 0], at_b: [0, 0, 0]", STATUS_EXISTS, "at", "exclude" },
-	{ NULL, "type: fixed, a: a, b: b, at: [0, 0, 0], to: [0, 0, 0]", STATUS_RANGE, "to", "say at" },
-	{ NULL, "type: distance, a: a, b: b, at: [0, 0, 0]", STATUS_MISSING, "at_b", "'to' or 'at_b'" },
-	{ NULL, "type: distance, a: a, b: b, at: [0, 0, 0], to: [0, 0, 0], at_b: [0, 0, 0]", STATUS_EXISTS,
-	  "to", "exclude" },
-	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], axis: [0, 0, 0]", STATUS_DEGENERATE, "axis",
-	  "1e-09" },
+	{ NULL, "type: fixed, a: a, b: b, at: [0, 0, 0], at_a: [0, 0, 0]", STATUS_EXISTS, "at",
+	  "exclude" },
+	{ NULL, "type: fixed, a: a, b: b, at: [0, 0, 0], at_b: [0, 0, 0]", STATUS_EXISTS, "at",
+	  "exclude" },
+	{ NULL, "type: fixed, a: a, b: b, at: [0, 0, 0], to: [0, 0, 0]", STATUS_RANGE, "to",
+	  "say at" },
+	{ NULL, "type: distance, a: a, b: b, at: [0, 0, 0]", STATUS_MISSING, "at_b",
+	  "'to' or 'at_b'" },
+	{ NULL, "type: distance, a: a, b: b, at: [0, 0, 0], to: [0, 0, 0], at_b: [0, 0, 0]",
+	  STATUS_EXISTS, "to", "exclude" },
+	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], axis: [0, 0, 0]", STATUS_DEGENERATE,
+	  "axis", "1e-09" },
 	{ NULL, "type: wheel, a: a, b: b, at: [0, 0, 0], axis: [0, 1, 0], across: [0, 3, 0]",
 	  STATUS_DEGENERATE, "across", "along axis" },
 	{ NULL, "type: wheel, a: a, b: b, at: [0, 0, 0], axis: [0, 1, 0], rotation: [1, 0, 0, 0]",
 	  STATUS_EXISTS, "rotation", "exclude" },
 	{ NULL, "type: spherical, a: a, b: b, at: [0, 0, 0], friction: 1", STATUS_RANGE, "type",
 	  "twist: {…} or swing" },
-	{ NULL, "type: fixed, a: a, b: b, at: [0, 0, 0], friction: 1", STATUS_RANGE, "type", "no axis" },
-	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], swing: {}", STATUS_RANGE, "swing", "no swing" },
+	{ NULL, "type: fixed, a: a, b: b, at: [0, 0, 0], friction: 1", STATUS_RANGE, "type",
+	  "no axis" },
+	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], swing: {}", STATUS_RANGE, "swing",
+	  "no swing" },
 	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], limits: [2, 1]", STATUS_RANGE, "limits",
 	  "the lower of limits, 2, is above" },
 	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], limits: [1]", STATUS_LIMIT, "limits",
 	  "1 entries" },
-	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], mode: limited", STATUS_MISSING, "limits",
-	  "needs the key 'limits'" },
+	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], mode: limited", STATUS_MISSING,
+	  "limits", "needs the key 'limits'" },
 	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], limits: [0, 1], limits_degrees: [0, 1]",
 	  STATUS_EXISTS, "limits", "exclude" },
 	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], limits_degrees: [0, 1]", STATUS_RANGE,
@@ -411,17 +445,18 @@ static const struct {
 	  "'hertz', 'stiffness'" },
 	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], spring: {hertz: 1, stiffness: 1}",
 	  STATUS_EXISTS, "stiffness", "exclude" },
-	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], spring: {hertz: 1, damping: 1}", STATUS_EXISTS,
-	  "damping", "exclude" },
+	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], spring: {hertz: 1, damping: 1}",
+	  STATUS_EXISTS, "damping", "exclude" },
 	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], spring: {ratio: 1, stiffness: 1}",
 	  STATUS_EXISTS, "ratio", "exclude" },
-	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {limit: 1}", STATUS_MISSING, "velocity",
-	  "'velocity', 'position'" },
+	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {limit: 1}", STATUS_MISSING,
+	  "velocity", "'velocity', 'position'" },
 	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 1, position: 1}",
 	  STATUS_EXISTS, "velocity", "exclude" },
-	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {position_degrees: 1}", STATUS_RANGE,
-	  "position_degrees", "in metres" },
-	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 1, sine: {hertz: 1}}",
+	{ NULL, "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {position_degrees: 1}",
+	  STATUS_RANGE, "position_degrees", "in metres" },
+	{ NULL,
+	  "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 1, sine: {hertz: 1}}",
 	  STATUS_MISSING, "amplitude", "needs" },
 	{ NULL,
 	  "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 1, "
@@ -434,8 +469,8 @@ static const struct {
 	  "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 1, "
 	  "follow: {points: [[3, 1]], period: 2}}",
 	  STATUS_RANGE, "period", "before the last point, 3" },
-	{ "[{name: a, at: [1e6, 0, 0]}]", "type: fixed, a: a, at_a: [1, 0, 0]", STATUS_RANGE, "at_a",
-	  "1000000 is the most" },
+	{ "[{name: a, at: [1e6, 0, 0]}]", "type: fixed, a: a, at_a: [1, 0, 0]", STATUS_RANGE,
+	  "at_a", "1000000 is the most" },
 };
 
 START_TEST(what_is_wrong_is_refused_by_name)

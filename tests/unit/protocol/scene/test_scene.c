@@ -62,8 +62,8 @@ static uint32_t spawn_count(const struct scene *scene)
 
 static void assert_vec3(vec3 is, double x, double y, double z)
 {
-	ck_assert_msg(vec3_equal(is, vec3_make(x, y, z)), "(%.17g %.17g %.17g) is not (%.17g %.17g %.17g)",
-		      is.x, is.y, is.z, x, y, z);
+	ck_assert_msg(vec3_equal(is, vec3_make(x, y, z)),
+		      "(%.17g %.17g %.17g) is not (%.17g %.17g %.17g)", is.x, is.y, is.z, x, y, z);
 }
 
 static void assert_near(vec3 is, double x, double y, double z)
@@ -119,11 +119,11 @@ static const struct {
 	const char *name;
 	uint32_t bodies;
 } SHIPPED[] = {
-	{ "tower", 194 }, { "pyramid", 211 }, { "grid", 1001 },	 { "spheres", 1001 }, { "meshes", 92 },
-	{ "falling", 2 }, { "bomb", 201 },    { "planar", 47 },	 { "mixed", 40 },
-	{ "cubes901", 902 }, { "solids", 15 },    { "door", 5 },     { "bridge", 51 },  { "chain", 30 },
-	{ "crane", 7 },      { "car", 19 },	      { "ragdolls", 75 }, { "escapement", 3 },
-	{ "cradle", 6 },     { "joints", 36 },
+	{ "tower", 194 },   { "pyramid", 211 },	 { "grid", 1001 }, { "spheres", 1001 },
+	{ "meshes", 92 },   { "falling", 2 },	 { "bomb", 201 },  { "planar", 47 },
+	{ "mixed", 40 },    { "cubes901", 902 }, { "solids", 15 }, { "door", 5 },
+	{ "bridge", 51 },   { "chain", 30 },	 { "crane", 7 },   { "car", 19 },
+	{ "ragdolls", 75 }, { "escapement", 3 }, { "cradle", 6 },  { "joints", 36 },
 };
 
 START_TEST(every_shipped_scene_makes_a_world_that_steps)
@@ -185,8 +185,8 @@ START_TEST(the_grid_is_that_of_the_benchmarks)
 		for (uint32_t x = 0; x < n; x++)
 			for (uint32_t z = 0; z < n; z++, k++) {
 				const struct command_SPAWN *body = spawn(scene, k);
-				assert_vec3(body->position, 1.1 * (x - 0.5 * (n - 1)), 1.0 + 1.1 * y,
-					    1.1 * (z - 0.5 * (n - 1)));
+				assert_vec3(body->position, 1.1 * (x - 0.5 * (n - 1)),
+					    1.0 + 1.1 * y, 1.1 * (z - 0.5 * (n - 1)));
 				ck_assert_double_eq(body->mass, 1);
 				ck_assert_double_eq(body->static_friction, 0.6);
 			}
@@ -283,9 +283,9 @@ START_TEST(a_scene_read_twice_is_the_same)
 }
 END_TEST
 
-#define JITTERED(world, first, second)                                          \
-	"world: {" world "}\nbodies:\n"                                         \
-	"  - {array: {count: " first "}, jitter: 1, jitter_degrees: 30}\n"      \
+#define JITTERED(world, first, second)                                                             \
+	"world: {" world "}\nbodies:\n"                                                            \
+	"  - {array: {count: " first "}, jitter: 1, jitter_degrees: 30}\n"                         \
 	"  - {array: {count: 5}, jitter: [1, 2, 3], jitter_degrees: 90" second "}\n"
 
 START_TEST(jitter_follows_the_seed)
@@ -388,11 +388,12 @@ END_TEST
 
 START_TEST(equal_shapes_are_one)
 {
-	struct scene *scene = parse("shapes:\n"
-				    "  a: {kind: box, size: 1}\n"
-				    "  b: {kind: box, size: [1, 1, 1]}\n"
-				    "  c: {kind: box, size: 2}\n"
-				    "bodies: [{shape: b}, {shape: {kind: box, size: 1.0}}, {shape: c}]");
+	struct scene *scene =
+		parse("shapes:\n"
+		      "  a: {kind: box, size: 1}\n"
+		      "  b: {kind: box, size: [1, 1, 1]}\n"
+		      "  c: {kind: box, size: 2}\n"
+		      "bodies: [{shape: b}, {shape: {kind: box, size: 1.0}}, {shape: c}]");
 	ck_assert_uint_eq(scene->shape_count, 2);
 	ck_assert_str_eq(scene->shapes[0].label, "a");
 	ck_assert_int_eq(spawn(scene, 0)->shapes.items[0].shape, -1);
@@ -424,7 +425,8 @@ START_TEST(numbers_agree_with_the_engine)
 	const struct schema_table *polygon = &schema_tables[SCHEMA_POLYGON];
 	ck_assert_double_eq(polygon->keys[KEY_POLYGON_points].max, SHAPE_POLYGON_VERTICES_MAX);
 	ck_assert_double_eq(schema_tables[SCHEMA_BODY].keys[KEY_BODY_shapes].max, ATTACHMENTS_MAX);
-	ck_assert_double_eq(schema_tables[SCHEMA_SCENE].keys[KEY_SCENE_bodies].max, SCENE_BODIES_MAX);
+	ck_assert_double_eq(schema_tables[SCHEMA_SCENE].keys[KEY_SCENE_bodies].max,
+			    SCENE_BODIES_MAX);
 	struct world_options world = world_options_default();
 	struct limits_keys limits;
 	schema_defaults(SCHEMA_LIMITS, &limits);
@@ -586,12 +588,14 @@ END_TEST
 
 START_TEST(a_stack_turns_as_it_grows)
 {
-	struct scene *scene = parse("bodies: [{at: [1, 2, 3], stack: {count: 5, height: 0.5, twist: 30}}]");
+	struct scene *scene =
+		parse("bodies: [{at: [1, 2, 3], stack: {count: 5, height: 0.5, twist: 30}}]");
 	ck_assert_uint_eq(spawn_count(scene), 5);
 	for (uint32_t i = 0; i < 5; i++) {
 		assert_near(spawn(scene, i)->position, 1, 2 + 0.5 * i, 3);
 		double angle = i * M_PI / 6;
-		assert_near(quat_rotate(spawn(scene, i)->rotation, vec3_axis(2)), sin(angle), 0, cos(angle));
+		assert_near(quat_rotate(spawn(scene, i)->rotation, vec3_axis(2)), sin(angle), 0,
+			    cos(angle));
 	}
 	scene_destroy(scene);
 }
@@ -599,8 +603,8 @@ END_TEST
 
 START_TEST(a_square_pyramid_has_square_layers)
 {
-	struct scene *scene = parse(
-		"bodies: [{pyramid: {base: 4, square: true, spacing: [2, 3, 5]}}]");
+	struct scene *scene =
+		parse("bodies: [{pyramid: {base: 4, square: true, spacing: [2, 3, 5]}}]");
 	ck_assert_uint_eq(spawn_count(scene), 16 + 9 + 4 + 1);
 	vec3 sum = vec3_zero();
 	for (uint32_t i = 0; i < 16; i++) {
@@ -632,12 +636,13 @@ END_TEST
 
 START_TEST(every_second_ring_of_a_tower_is_turned_by_half_a_brick)
 {
-	struct scene *scene = parse(
-		"bodies: [{tower: {rings: 4, bricks: 6, radius: 2, height: 0.25}}]");
+	struct scene *scene =
+		parse("bodies: [{tower: {rings: 4, bricks: 6, radius: 2, height: 0.25}}]");
 	ck_assert_uint_eq(spawn_count(scene), 24);
 	for (uint32_t i = 0; i < 24; i++) {
 		double angle = (i % 6 + (i / 6 % 2 ? 0.5 : 0)) * M_PI / 3;
-		assert_near(spawn(scene, i)->position, 2 * sin(angle), 0.25 * (i / 6), 2 * cos(angle));
+		assert_near(spawn(scene, i)->position, 2 * sin(angle), 0.25 * (i / 6),
+			    2 * cos(angle));
 	}
 	scene_destroy(scene);
 }
@@ -648,7 +653,8 @@ START_TEST(an_array_turns_by_powers)
 	struct scene *scene = parse(
 		"bodies: [{at: [1, 0, 0], rotation: {axis: [1, 0, 0], degrees: 20},\n"
 		"  array: {count: 50, step: [0, 1, 2], turn: {axis: [1, 2, 3], degrees: 11}}}]");
-	quat turn = quat_from_axis_angle(vec3_normalize(vec3_make(1, 2, 3)), 11 * RADIANS_PER_DEGREE);
+	quat turn =
+		quat_from_axis_angle(vec3_normalize(vec3_make(1, 2, 3)), 11 * RADIANS_PER_DEGREE);
 	quat q = quat_from_axis_angle(vec3_axis(0), 20 * RADIANS_PER_DEGREE);
 	for (uint32_t i = 0; i < 50; i++) {
 		assert_vec3(spawn(scene, i)->position, 1, i, 2 * i);
@@ -661,10 +667,10 @@ END_TEST
 
 START_TEST(planar_jitter_stays_in_the_plane)
 {
-	struct scene *scene = parse(
-		"world: {planar: true}\n"
-		"shapes: {p: {kind: polygon, points: [[0, 0], [1, 0], [0, 1]]}}\n"
-		"bodies: [{shape: p, jitter: 1, jitter_degrees: 90, array: {count: 20}}]");
+	struct scene *scene =
+		parse("world: {planar: true}\n"
+		      "shapes: {p: {kind: polygon, points: [[0, 0], [1, 0], [0, 1]]}}\n"
+		      "bodies: [{shape: p, jitter: 1, jitter_degrees: 90, array: {count: 20}}]");
 	for (uint32_t i = 0; i < 20; i++) {
 		ck_assert_double_eq(spawn(scene, i)->position.z, 0);
 		ck_assert_double_eq(spawn(scene, i)->rotation.x, 0);
@@ -707,8 +713,8 @@ static void remove_file(const char *directory, const char *name)
 }
 
 /* Two triangles with a common edge whose points the file says twice, and one that is a line. */
-#define ROOF                                                                                     \
-	"v 0 0 0\nv 2 0 0\nv 0 1 1\nv 2 0 0\nv 2 1 1\nv 0 1 1\nv 1 0 0\n"                         \
+#define ROOF                                                                                       \
+	"v 0 0 0\nv 2 0 0\nv 0 1 1\nv 2 0 0\nv 2 1 1\nv 0 1 1\nv 1 0 0\n"                          \
 	"f 1 2 3\nf 4 5 6\nf 1 7 2\n"
 
 START_TEST(a_mesh_file_beside_the_scene_is_read_and_welded)
@@ -718,7 +724,8 @@ START_TEST(a_mesh_file_beside_the_scene_is_read_and_welded)
 	struct scene *scene = NULL;
 	struct reason why = { 0 };
 	write_file(directory, "roof.obj", ROOF);
-	write_file(directory, "house.yaml", "shapes: {roof: {kind: mesh, file: roof.obj, scale: [1, 2, 1]}}");
+	write_file(directory, "house.yaml",
+		   "shapes: {roof: {kind: mesh, file: roof.obj, scale: [1, 2, 1]}}");
 	snprintf(path, sizeof path, "%s/house.yaml", directory);
 	enum status status = scene_load(path, &scene, &why);
 	ck_assert_msg(status == STATUS_OK, "%s", why.text);
@@ -792,9 +799,10 @@ static void refused_by_the_world(const char *text, enum status expected, const c
 
 START_TEST(the_world_refuses_with_the_line)
 {
-	refused_by_the_world("shapes:\n"
-			     "  flat: {kind: hull, points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]}\n",
-			     STATUS_DEGENERATE, "line 2: shape flat: ");
+	refused_by_the_world(
+		"shapes:\n"
+		"  flat: {kind: hull, points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]}\n",
+		STATUS_DEGENERATE, "line 2: shape flat: ");
 	/* 4e-15 kg. */
 	refused_by_the_world("bodies:\n- {}\n- {}\n"
 			     "- {shape: {kind: sphere, radius: 0.0001}, density: 0.001}\n",
@@ -812,7 +820,8 @@ START_TEST(every_example_of_the_page_is_a_scene)
 	text[fread(text, 1, sizeof text - 1, file)] = '\0';
 	fclose(file);
 	uint32_t examples = 0;
-	for (char *at = strstr(text, "\n```yaml\n"); at != NULL; at = strstr(at + 1, "\n```yaml\n")) {
+	for (char *at = strstr(text, "\n```yaml\n"); at != NULL;
+	     at = strstr(at + 1, "\n```yaml\n")) {
 		char *begin = at + strlen("\n```yaml\n"), *end = strstr(begin, "\n```\n");
 		ck_assert_ptr_nonnull(end);
 		struct scene *scene = NULL;

@@ -46,8 +46,8 @@ END_TEST
 
 START_TEST(single_values_hash_as_little_endian_bytes)
 {
-	static const uint8_t bytes[] = { 4, 3, 2, 1, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0, 0, 0, 0, 0xf8,
-					 0x3f };
+	static const uint8_t bytes[] = { 4, 3, 2, 1, 8, 7, 6, 5, 4,    3,
+					 2, 1, 0, 0, 0, 0, 0, 0, 0xf8, 0x3f };
 	struct hasher hasher;
 	hasher_init(&hasher, 0);
 	hasher_u32(&hasher, 0x01020304);

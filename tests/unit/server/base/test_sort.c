@@ -29,7 +29,7 @@ static void expect_sorted(const uint64_t *keys, const uint32_t *values, const ui
 START_TEST(keys_of_every_shape_come_out_ascending_and_stable)
 {
 	struct rng rng = rng_seeded(check_seed());
-	static const uint64_t masks[] = { UINT64_MAX, 0, 7, 0xff00, 0xff000000000000ff,
+	static const uint64_t masks[] = { UINT64_MAX,	     0, 7, 0xff00, 0xff000000000000ff,
 					  0x8000000000000000 };
 	static const uint32_t counts[] = { 0, 1, 2, 3, 255, COUNT };
 	uint64_t keys[COUNT], before[COUNT], scratch_keys[COUNT];
@@ -80,8 +80,9 @@ END_TEST
 
 START_TEST(keys_of_doubles_order_like_the_doubles)
 {
-	static const double ascending[] = { -1.0 / 0.0, -1e300, -1.0, -1e-300, -0x1p-1074, -0.0,
-					    0.0, 0x1p-1074, 1e-300, 1.0, 1e300, 1.0 / 0.0 };
+	static const double ascending[] = { -1.0 / 0.0, -1e300, -1.0,  -1e-300,
+					    -0x1p-1074, -0.0,	0.0,   0x1p-1074,
+					    1e-300,	1.0,	1e300, 1.0 / 0.0 };
 	for (size_t i = 1; i < COUNT_OF(ascending); i++)
 		ck_assert_uint_lt(sort_key_of_double(ascending[i - 1]),
 				  sort_key_of_double(ascending[i]));

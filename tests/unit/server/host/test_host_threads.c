@@ -66,7 +66,8 @@ START_TEST(thousands_of_sessions_may_go_though_the_mailbox_holds_four)
 	options.number = 1;
 	shape_book_init(&shapes);
 	ck_assert_int_eq(host_create(&options, test_world(false, "free"), &shapes, executor,
-				     on_reports, NULL, &host), STATUS_OK);
+				     on_reports, NULL, &host),
+			 STATUS_OK);
 	ck_assert_int_eq(host_start(host, pool), STATUS_OK);
 	ck_assert_int_eq(io_timer_create(io, go_on, NULL, &timer), STATUS_OK);
 	io_timer_start(timer, io_now(io));

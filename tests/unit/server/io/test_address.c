@@ -5,8 +5,8 @@
 #include "tests/lib/check_main.h"
 
 static const char *const GOOD[] = {
-	"unix:/run/cairn.sock", "unix:relative", "tcp:127.0.0.1:7411", "tcp:127.255.1.2:0",
-	"tcp:[::1]:65535",
+	"unix:/run/cairn.sock", "unix:relative",   "tcp:127.0.0.1:7411",
+	"tcp:127.255.1.2:0",	"tcp:[::1]:65535",
 };
 
 START_TEST(what_is_accepted_prints_as_it_was_written)
@@ -44,12 +44,20 @@ static const struct {
 
 START_TEST(only_addresses_of_this_machine_alone_are_loopback)
 {
-	static const struct { const char *text; bool loopback; } CASES[] = {
-		{ "tcp:127.0.0.1:7411", true },	  { "tcp:127.255.0.9:1", true },
-		{ "tcp:[::1]:7411", true },	  { "tcp:localhost:7411", true },
-		{ "unix:/run/c", true },	  { "tcp:0.0.0.0:7411", false },
-		{ "tcp:10.0.0.1:7411", false },	  { "tcp:128.0.0.1:7411", false },
-		{ "tcp:[::]:7411", false },	  { "tcp:[fe80::1]:7411", false },
+	static const struct {
+		const char *text;
+		bool loopback;
+	} CASES[] = {
+		{ "tcp:127.0.0.1:7411", true },
+		{ "tcp:127.255.0.9:1", true },
+		{ "tcp:[::1]:7411", true },
+		{ "tcp:localhost:7411", true },
+		{ "unix:/run/c", true },
+		{ "tcp:0.0.0.0:7411", false },
+		{ "tcp:10.0.0.1:7411", false },
+		{ "tcp:128.0.0.1:7411", false },
+		{ "tcp:[::]:7411", false },
+		{ "tcp:[fe80::1]:7411", false },
 		{ "tcp:[::ffff:127.0.0.1]:7411", false },
 	};
 	for (size_t i = 0; i < COUNT_OF(CASES); i++) {
@@ -99,7 +107,9 @@ END_TEST
 
 START_TEST(an_ipv4_address_in_disguise_is_unmasked_and_no_other_is)
 {
-	static const struct { const char *text, *plain; } CASES[] = {
+	static const struct {
+		const char *text, *plain;
+	} CASES[] = {
 		{ "tcp:[::ffff:192.0.2.7]:1", "tcp:192.0.2.7:1" },
 		{ "tcp:[::ffff:127.0.0.1]:1", "tcp:127.0.0.1:1" },
 		{ "tcp:[::fffe:192.0.2.7]:1", "tcp:[::fffe:c000:207]:1" },
@@ -119,7 +129,10 @@ END_TEST
 
 START_TEST(a_network_has_the_addresses_that_begin_as_it_does)
 {
-	static const struct { const char *network, *address; bool has; } CASES[] = {
+	static const struct {
+		const char *network, *address;
+		bool has;
+	} CASES[] = {
 		{ "192.0.2.7", "tcp:192.0.2.7:1", true },
 		{ "192.0.2.7", "tcp:192.0.2.8:1", false },
 		{ "192.0.2.0/24", "tcp:192.0.2.255:1", true },
@@ -132,8 +145,8 @@ START_TEST(a_network_has_the_addresses_that_begin_as_it_does)
 		{ "::ffff:192.0.2.7", "tcp:192.0.2.7:1", true },
 	};
 	static const char *const WRONG[] = {
-		"", "x", "1.2.3", "1.2.3.4/33", "1.2.3.4/", "1.2.3.4/-1", "::/129", "::/1x", "1.2.3.4/1/1",
-		"tcp:1.2.3.4", "1.2.3.4/0000000001",
+		"",	  "x",	   "1.2.3",	  "1.2.3.4/33",	 "1.2.3.4/",	       "1.2.3.4/-1",
+		"::/129", "::/1x", "1.2.3.4/1/1", "tcp:1.2.3.4", "1.2.3.4/0000000001",
 	};
 	struct network network;
 	for (size_t i = 0; i < COUNT_OF(CASES); i++) {

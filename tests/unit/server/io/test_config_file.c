@@ -32,7 +32,8 @@ START_TEST(the_file_wins_over_defaults_and_loses_to_the_rest)
 {
 	static const char TEXT[] = "ping-ms: 4000\ndrain-ms: 5000\nhandshake-ms: 600\nlog: warn\n"
 				   "listen: [tcp:127.0.0.1:1, tcp:127.0.0.1:2]\n";
-	static const char *const ARGV[] = { "cairnd", "--drain-ms", "7000", "--listen=tcp:127.0.0.1:3" };
+	static const char *const ARGV[] = { "cairnd", "--drain-ms", "7000",
+					    "--listen=tcp:127.0.0.1:3" };
 	static const char *const ENVIRONMENT[] = { "CAIRN_PING_MS=8000", NULL };
 	ck_assert_int_eq(configure_alone(TEXT), STATUS_OK);
 	ck_assert_uint_eq(options.ping_ms, 4000);
@@ -75,7 +76,8 @@ START_TEST(mistakes_name_the_line_or_the_option)
 	};
 	for (size_t i = 0; i < COUNT_OF(CASES); i++) {
 		ck_assert_int_eq(configure_alone(CASES[i].text), CASES[i].status);
-		ck_assert_msg(strstr(why.text, CASES[i].part) != NULL, "%s: %s", CASES[i].text, why.text);
+		ck_assert_msg(strstr(why.text, CASES[i].part) != NULL, "%s: %s", CASES[i].text,
+			      why.text);
 	}
 }
 END_TEST
@@ -116,7 +118,8 @@ START_TEST(live_options_change_and_the_others_say_that_they_do_not)
 		live += view.live;
 		/* What is shown is what one would write. */
 		if (view.live)
-			ck_assert_int_eq(options_change(&options, view.name, view.value, &why), STATUS_OK);
+			ck_assert_int_eq(options_change(&options, view.name, view.value, &why),
+					 STATUS_OK);
 		if (strcmp(view.name, "ping-ms") == 0)
 			ck_assert_str_eq(view.value, "2000");
 	}

@@ -87,13 +87,12 @@ START_TEST(posts_are_done_in_order_on_the_thread_they_were_sent_to)
 		for (uint32_t thread = 0; thread < COUNT_OF(tracks); thread++) {
 			struct numbered *numbered = &numbers[thread][n];
 			if (n == 0)
-				tracks[thread] = (struct track){ rig.executor,
-								 (enum executor_thread)thread, 0,
-								 0, 0 };
+				tracks[thread] =
+					(struct track){ rig.executor, (enum executor_thread)thread,
+							0, 0, 0 };
 			*numbered = (struct numbered){ &tracks[thread], n };
-			ck_assert_int_eq(executor_post(rig.executor,
-						       (enum executor_thread)thread, on_numbered,
-						       numbered),
+			ck_assert_int_eq(executor_post(rig.executor, (enum executor_thread)thread,
+						       on_numbered, numbered),
 					 STATUS_OK);
 		}
 	}
@@ -170,10 +169,9 @@ START_TEST(a_bell_rung_by_many_threads_is_never_lost)
 	start(&rig);
 	for (uint32_t i = 0; i < ROUNDS; i++)
 		for (uint32_t w = 0; w < WORKERS; w++)
-			ck_assert_int_eq(executor_post(
-						 rig.executor,
-						 (enum executor_thread)(EXECUTOR_WORKER + w),
-						 ring_often, &desk),
+			ck_assert_int_eq(executor_post(rig.executor,
+						       (enum executor_thread)(EXECUTOR_WORKER + w),
+						       ring_often, &desk),
 					 STATUS_OK);
 	executor_stop(rig.executor);
 	ck_assert_uint_eq(desk.done, ROUNDS * WORKERS * 50);
@@ -218,9 +216,9 @@ static void on_alarm(void *context)
 	self->early += executor_now(self->rig->executor) < self->wanted;
 	self->went_off++;
 	if (self->went_off == 40) {
-		ck_assert_int_eq(executor_post(self->rig->executor, EXECUTOR_LOOP, stop_loop,
-					       self->rig),
-				 STATUS_OK);
+		ck_assert_int_eq(
+			executor_post(self->rig->executor, EXECUTOR_LOOP, stop_loop, self->rig),
+			STATUS_OK);
 		return;
 	}
 	self->wanted += NS_PER_MS;

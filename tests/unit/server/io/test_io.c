@@ -148,7 +148,8 @@ static void rig_open(struct rig *rig, int backend, const struct io_limits *limit
 	} else {
 		ck_assert_int_eq(io_uv_create(limits, &rig->server), STATUS_OK);
 		rig->client = rig->server;
-		ck_assert_int_eq(io_timer_create(rig->server, on_late, rig, &rig->limit), STATUS_OK);
+		ck_assert_int_eq(io_timer_create(rig->server, on_late, rig, &rig->limit),
+				 STATUS_OK);
 	}
 	snprintf(rig->path, sizeof rig->path, "unix:/tmp/cairn_test_io_%d.sock", (int)getpid());
 	const char *text = backend == UV_UNIX ? rig->path : "tcp:127.0.0.1:0";
@@ -227,8 +228,8 @@ static uint64_t write_many(struct rig *rig, struct end *end, uint32_t frames, ui
 		uint32_t count = 1 + rng_below(&rng, MIN_OF(left, 7));
 		uint64_t bytes = 0;
 		for (uint32_t i = 0; i < count; i++) {
-			batch[i] = make_frame(rig, 1 + rng_below(&rng, bytes_max), sent + bytes,
-					      salt);
+			batch[i] =
+				make_frame(rig, 1 + rng_below(&rng, bytes_max), sent + bytes, salt);
 			bytes += batch[i]->bytes;
 		}
 		end->inside = true;
@@ -503,9 +504,9 @@ START_TEST(timers_fire_once_and_never_early_and_can_be_moved_stopped_and_destroy
 	for (uint32_t i = 0; i < COUNT_OF(probes); i++) {
 		probes[i].rig = &rig;
 		probes[i].wanted = now + (i + 1) * 5 * NS_PER_MS + 123;
-		ck_assert_int_eq(io_timer_create(rig.server, on_probe, &probes[i],
-						 &probes[i].timer),
-				 STATUS_OK);
+		ck_assert_int_eq(
+			io_timer_create(rig.server, on_probe, &probes[i], &probes[i].timer),
+			STATUS_OK);
 		io_timer_start(probes[i].timer, probes[i].wanted);
 	}
 	/* The second is moved to last, the fourth stopped, the fifth destroyed. */
@@ -638,9 +639,8 @@ static Suite *make(void)
 	tcase_add_loop_test(contract, bytes_arrive_whole_and_in_order_both_ways, 0, BACKENDS);
 	tcase_add_loop_test(contract, one_byte_windows_lose_nothing, 0, BACKENDS);
 	tcase_add_loop_test(contract,
-			   a_reader_without_room_fills_its_sender_which_then_refuses_whole_writes,
-			   0,
-			    BACKENDS);
+			    a_reader_without_room_fills_its_sender_which_then_refuses_whole_writes,
+			    0, BACKENDS);
 	tcase_add_loop_test(contract,
 			    the_last_words_arrive_although_the_peer_has_said_what_nobody_read, 0,
 			    BACKENDS);
@@ -652,10 +652,9 @@ static Suite *make(void)
 			    BACKENDS);
 	tcase_add_loop_test(contract, one_stream_too_many_is_closed_and_counted, 0, BACKENDS);
 	tcase_add_loop_test(contract, a_unix_peer_is_known_by_its_user, 0, BACKENDS);
-	tcase_add_loop_test(
-		contract,
-		timers_fire_once_and_never_early_and_can_be_moved_stopped_and_destroyed, 0,
-		BACKENDS);
+	tcase_add_loop_test(contract,
+			    timers_fire_once_and_never_early_and_can_be_moved_stopped_and_destroyed,
+			    0, BACKENDS);
 	suite_add_tcase(suite, contract);
 	TCase *listener = tcase_create("listener");
 	tcase_add_test(listener, a_live_socket_is_left_alone_and_a_stale_one_replaced);

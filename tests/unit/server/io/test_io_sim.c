@@ -76,8 +76,7 @@ static void on_received(void *context, size_t bytes)
 		return;
 	}
 	for (size_t i = 0; i < bytes; i++)
-		side->talk->mismatches +=
-			side->room[i] != pattern(side->received + i, side->salt);
+		side->talk->mismatches += side->room[i] != pattern(side->received + i, side->salt);
 	side->received += bytes;
 	side->talk->echoed += bytes;
 	if (side->received < side->sent)
@@ -123,9 +122,9 @@ static void talk_open(struct talk *talk, struct io_sim_options options)
 	ck_assert_int_eq(io_sim_create(&options, &talk->sim), STATUS_OK);
 	talk->server = io_sim_host(talk->sim, 0);
 	ck_assert_int_eq(address_parse("unix:sim", &talk->address, NULL), STATUS_OK);
-	ck_assert_int_eq(io_listen(talk->server, &talk->address, on_accepted, talk,
-				   &talk->listener, NULL),
-			 STATUS_OK);
+	ck_assert_int_eq(
+		io_listen(talk->server, &talk->address, on_accepted, talk, &talk->listener, NULL),
+		STATUS_OK);
 	for (uint32_t i = 0; i < CLIENTS; i++) {
 		struct side *side = &clients[i];
 		*side = (struct side){ .talk = talk, .salt = i + 1 };
@@ -323,7 +322,8 @@ START_TEST(what_takes_time_holds_up_its_own_thread_and_no_other)
 	for (uint32_t i = 0; i < 3; i++)
 		ck_assert_int_eq(executor_post(slow.executor, EXECUTOR_WORKER, take_time, &slow),
 				 STATUS_OK);
-	ck_assert_int_eq(executor_post(slow.executor, EXECUTOR_STORE, take_time, &other), STATUS_OK);
+	ck_assert_int_eq(executor_post(slow.executor, EXECUTOR_STORE, take_time, &other),
+			 STATUS_OK);
 	struct reason why;
 	ck_assert_int_eq(executor_start(slow.executor, &why), STATUS_OK);
 	io_sim_run_until(slow.sim, start + NS_PER_S);

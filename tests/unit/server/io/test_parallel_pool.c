@@ -125,7 +125,8 @@ START_TEST(several_callers_at_once_each_get_their_own_work_done)
 	struct caller callers[CALLERS];
 	ck_assert_int_eq(parallel_pool_create(3, &pool), STATUS_OK);
 	for (uint32_t i = 0; i < CALLERS; i++) {
-		callers[i] = (struct caller){ .parallel = parallel_pool_parallel(pool), .index = i };
+		callers[i] =
+			(struct caller){ .parallel = parallel_pool_parallel(pool), .index = i };
 		ck_assert_int_eq(pthread_create(&callers[i].thread, NULL, caller_main, &callers[i]),
 				 0);
 	}
@@ -164,7 +165,8 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/io/parallel_pool");
 	TCase *run = tcase_create("run");
-	tcase_add_loop_test(run, every_item_is_done_once_and_the_result_is_that_of_one_worker, 1, 6);
+	tcase_add_loop_test(run, every_item_is_done_once_and_the_result_is_that_of_one_worker, 1,
+			    6);
 	tcase_add_test(run, thousands_of_tiny_stages_in_a_row_lose_nothing);
 	tcase_add_test(run, several_callers_at_once_each_get_their_own_work_done);
 	tcase_add_test(run, a_number_of_workers_out_of_range_is_refused);

@@ -38,7 +38,8 @@ static void write_certificate(const char *path, EVP_PKEY *key)
 	X509_gmtime_adj(X509_getm_notAfter(cert), 3600);
 	X509_set_pubkey(cert, key);
 	X509_NAME *name = X509_get_subject_name(cert);
-	X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"cairn", -1, -1, 0);
+	X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)"cairn", -1, -1,
+				   0);
 	X509_set_issuer_name(cert, name);
 	ck_assert_int_gt(X509_sign(cert, key, EVP_sha256()), 0);
 	FILE *file = fopen(path, "w");

@@ -36,7 +36,8 @@ static enum status load(const char *text)
 
 static enum status admit(const char *token, uint64_t now_s, struct grant *grant)
 {
-	struct wire_slice slice = { .at = (const uint8_t *)token, .bytes = (uint32_t)strlen(token) };
+	struct wire_slice slice = { .at = (const uint8_t *)token,
+				    .bytes = (uint32_t)strlen(token) };
 	why.text[0] = '\0';
 	return keyring_admit(&ring, slice, now_s, grant, &why);
 }
@@ -57,8 +58,8 @@ static enum status use(uint32_t key, uint32_t nonce, uint64_t expires_s, uint64_
 	return admit(issue(key, nonce, WIRE_ROLE_PLAYER, expires_s), now_s, &grant);
 }
 
-static void add_bearer(char *file, size_t bytes, const char *name, const char *role, const char *token,
-		       const char *worlds)
+static void add_bearer(char *file, size_t bytes, const char *name, const char *role,
+		       const char *token, const char *worlds)
 {
 	uint8_t hash[32];
 	size_t used = strlen(file);
@@ -87,8 +88,10 @@ START_TEST(a_bearer_is_who_the_file_says_where_it_says)
 	ck_assert(grant_has_world(&grant, "arena") && grant_has_world(&grant, "lobby"));
 	ck_assert(!grant_has_world(&grant, "lob") && !grant_has_world(&grant, "anything"));
 	ck_assert(grant_has_world(NULL, "anything"));
-	static const char *const NOT[] = { "", "correct horse batterz", "correct horse battery ",
-					   "b1.AAAA", "c1.AAAA", "grafana" };
+	static const char *const NOT[] = {
+		"",	  "correct horse batterz", "correct horse battery ", "b1.AAAA", "c1.AAAA",
+		"grafana"
+	};
 	for (size_t i = 0; i < COUNT_OF(NOT); i++)
 		ck_assert_int_eq(admit(NOT[i], NOW, &grant), STATUS_AUTH);
 }
@@ -114,11 +117,15 @@ START_TEST(a_connect_token_is_good_once_and_until_it_expires)
 	ck_assert_int_eq(admit(issue(7, 1, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant), STATUS_AUTH);
 	ck_assert_ptr_nonnull(strstr(why.text, "used"));
 	/* The same nonce under other words is as used. */
-	ck_assert_int_eq(admit(issue(7, 1, WIRE_ROLE_OBSERVER, NOW + 90), NOW, &grant), STATUS_AUTH);
-	ck_assert_int_eq(admit(issue(7, 2, WIRE_ROLE_PLAYER, NOW + 60), NOW + 59, &grant), STATUS_OK);
-	ck_assert_int_eq(admit(issue(7, 3, WIRE_ROLE_PLAYER, NOW + 60), NOW + 60, &grant), STATUS_AUTH);
-	ck_assert_int_eq(admit(issue(7, 4, WIRE_ROLE_PLAYER, NOW + KEYRING_LIFE_S + 1), NOW, &grant),
+	ck_assert_int_eq(admit(issue(7, 1, WIRE_ROLE_OBSERVER, NOW + 90), NOW, &grant),
 			 STATUS_AUTH);
+	ck_assert_int_eq(admit(issue(7, 2, WIRE_ROLE_PLAYER, NOW + 60), NOW + 59, &grant),
+			 STATUS_OK);
+	ck_assert_int_eq(admit(issue(7, 3, WIRE_ROLE_PLAYER, NOW + 60), NOW + 60, &grant),
+			 STATUS_AUTH);
+	ck_assert_int_eq(
+		admit(issue(7, 4, WIRE_ROLE_PLAYER, NOW + KEYRING_LIFE_S + 1), NOW, &grant),
+		STATUS_AUTH);
 	ck_assert_int_eq(admit(issue(8, 5, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant), STATUS_AUTH);
 }
 END_TEST
@@ -126,9 +133,11 @@ END_TEST
 START_TEST(a_key_signs_for_its_role_and_no_more)
 {
 	struct grant grant;
-	ck_assert_int_eq(load("key 1 " SECRET "\nkey 2 " SECRET " observer\nkey 3 " SECRET " admin"),
-			 STATUS_OK);
-	ck_assert_int_eq(admit(issue(1, 1, WIRE_ROLE_CONTROLLER, NOW + 9), NOW, &grant), STATUS_AUTH);
+	ck_assert_int_eq(
+		load("key 1 " SECRET "\nkey 2 " SECRET " observer\nkey 3 " SECRET " admin"),
+		STATUS_OK);
+	ck_assert_int_eq(admit(issue(1, 1, WIRE_ROLE_CONTROLLER, NOW + 9), NOW, &grant),
+			 STATUS_AUTH);
 	ck_assert_int_eq(admit(issue(2, 1, WIRE_ROLE_PLAYER, NOW + 9), NOW, &grant), STATUS_AUTH);
 	ck_assert_int_eq(admit(issue(2, 2, WIRE_ROLE_OBSERVER, NOW + 9), NOW, &grant), STATUS_OK);
 	ck_assert_int_eq(admit(issue(3, 1, WIRE_ROLE_ADMIN, NOW + 9), NOW, &grant), STATUS_OK);
@@ -152,11 +161,23 @@ END_TEST
 START_TEST(a_file_with_one_wrong_line_changes_nothing_and_names_it)
 {
 	static const char *const WRONG[] = {
-		"key", "key 1", "key x " SECRET, "key 99999999999 " SECRET, "key 1 abc", "key 1 00",
-		"key 1 " SECRET "0", "key 1 zz0102030405060708090a0b0c0d0e0f", "key 1 " SECRET " king",
-		"key 1 " SECRET " player more", "key 2 " SECRET "\nkey 2 " OTHER, "bearer a observer",
-		"bearer a observer " SECRET, "bearer a king " SECRET SECRET, "secret x",
-		"bearer a observer " SECRET SECRET " 1 2 3 4 5 6 7 8 9", "\x01",
+		"key",
+		"key 1",
+		"key x " SECRET,
+		"key 99999999999 " SECRET,
+		"key 1 abc",
+		"key 1 00",
+		"key 1 " SECRET "0",
+		"key 1 zz0102030405060708090a0b0c0d0e0f",
+		"key 1 " SECRET " king",
+		"key 1 " SECRET " player more",
+		"key 2 " SECRET "\nkey 2 " OTHER,
+		"bearer a observer",
+		"bearer a observer " SECRET,
+		"bearer a king " SECRET SECRET,
+		"secret x",
+		"bearer a observer " SECRET SECRET " 1 2 3 4 5 6 7 8 9",
+		"\x01",
 	};
 	struct grant grant;
 	ck_assert_int_eq(load("key 1 " SECRET), STATUS_OK);
@@ -166,10 +187,12 @@ START_TEST(a_file_with_one_wrong_line_changes_nothing_and_names_it)
 		ck_assert_int_eq(load(file), STATUS_TYPE);
 		ck_assert_int_ge(why.index, 3);
 		ck_assert_ptr_null(strstr(why.text, SECRET));
-		ck_assert_int_eq(admit(issue(1, (uint32_t)i, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant),
-				 STATUS_OK);
-		ck_assert_int_eq(admit(issue(9, (uint32_t)i, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant),
-				 STATUS_AUTH);
+		ck_assert_int_eq(
+			admit(issue(1, (uint32_t)i, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant),
+			STATUS_OK);
+		ck_assert_int_eq(
+			admit(issue(9, (uint32_t)i, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant),
+			STATUS_AUTH);
 	}
 }
 END_TEST
@@ -179,14 +202,18 @@ START_TEST(memory_of_used_tokens_is_bounded_and_forgets_only_what_has_expired)
 	struct grant grant;
 	ck_assert_int_eq(load("key 1 " SECRET "\nkey 2 " SECRET), STATUS_OK);
 	for (uint32_t i = 0; i < NONCES_MAX; i++)
-		ck_assert_int_eq(admit(issue(1, i, WIRE_ROLE_PLAYER, NOW + 60 + i % 2), NOW, &grant),
-				 STATUS_OK);
-	ck_assert_int_eq(admit(issue(1, 1u << 20, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant), STATUS_BUSY);
+		ck_assert_int_eq(
+			admit(issue(1, i, WIRE_ROLE_PLAYER, NOW + 60 + i % 2), NOW, &grant),
+			STATUS_OK);
+	ck_assert_int_eq(admit(issue(1, 1u << 20, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant),
+			 STATUS_BUSY);
 	/* Of another key nobody is kept out. */
-	ck_assert_int_eq(admit(issue(2, 1u << 20, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant), STATUS_OK);
+	ck_assert_int_eq(admit(issue(2, 1u << 20, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant),
+			 STATUS_OK);
 	ck_assert_int_eq(admit(issue(1, 5, WIRE_ROLE_PLAYER, NOW + 61), NOW, &grant), STATUS_AUTH);
 	/* Half of them have gone by then; the others are still known. */
-	ck_assert_int_eq(admit(issue(1, 1u << 20, WIRE_ROLE_PLAYER, NOW + 90), NOW + 60, &grant), STATUS_OK);
+	ck_assert_int_eq(admit(issue(1, 1u << 20, WIRE_ROLE_PLAYER, NOW + 90), NOW + 60, &grant),
+			 STATUS_OK);
 	for (uint32_t i = 1; i < NONCES_MAX; i += 2)
 		ck_assert_int_eq(admit(issue(1, i, WIRE_ROLE_PLAYER, NOW + 61), NOW + 60, &grant),
 				 STATUS_AUTH);
@@ -213,7 +240,8 @@ START_TEST(what_is_only_checked_is_not_used_up)
 {
 	struct grant grant;
 	const char *token = issue(1, 1, WIRE_ROLE_PLAYER, NOW + 60);
-	struct wire_slice slice = { .at = (const uint8_t *)token, .bytes = (uint32_t)strlen(token) };
+	struct wire_slice slice = { .at = (const uint8_t *)token,
+				    .bytes = (uint32_t)strlen(token) };
 	ck_assert_int_eq(load("key 1 " SECRET), STATUS_OK);
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(keyring_check(&ring, slice, NOW, &grant, &why), STATUS_OK);
@@ -253,8 +281,7 @@ START_TEST(used_tokens_survive_a_restart_however_it_ends)
 	restart(directory, NOW);
 	uint32_t again = 0;
 	for (uint32_t i = 1; i < 9000; i++)
-		again += use(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW) ==
-			 STATUS_OK;
+		again += use(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW) == STATUS_OK;
 	ck_assert_uint_eq(again, 1);
 	/* Later most have expired, and the file is written anew; then the clock is set back. */
 	restart(directory, NOW + 300);
@@ -264,7 +291,8 @@ START_TEST(used_tokens_survive_a_restart_however_it_ends)
 	ck_assert_int_lt(found.st_size, 2000 * USED_TOKEN_BYTES);
 	for (int round = 0; round < 2; round++) {
 		for (uint32_t i = 1; i < 9000; i += 7)
-			ck_assert_int_eq(use(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW), STATUS_AUTH);
+			ck_assert_int_eq(use(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW),
+					 STATUS_AUTH);
 		restart(directory, NOW);
 	}
 	ck_assert_int_eq(use(1, 77777, NOW + 90, NOW), STATUS_OK);
@@ -302,10 +330,16 @@ END_TEST
 
 START_TEST(a_bearer_is_held_to_the_line_as_it_is_now)
 {
-	static const struct { const char *role, *worlds; bool held; } CASES[] = {
-		{ "player", "arena lobby", true }, { "player", "lobby arena more", true },
-		{ "player", "", true },		   { "admin", "arena lobby", true },
-		{ "observer", "arena lobby", false }, { "player", "arena", false },
+	static const struct {
+		const char *role, *worlds;
+		bool held;
+	} CASES[] = {
+		{ "player", "arena lobby", true },
+		{ "player", "lobby arena more", true },
+		{ "player", "", true },
+		{ "admin", "arena lobby", true },
+		{ "observer", "arena lobby", false },
+		{ "player", "arena", false },
 	};
 	char file[1024] = "";
 	struct grant grant;
@@ -326,8 +360,10 @@ END_TEST
 
 START_TEST(a_grant_has_the_worlds_it_names_and_no_others)
 {
-	static const char *const others[] = {"abc", "a", "abd", "Ab", "ab.", "", "b", "cd"};
-	struct grant grant = {.role = WIRE_ROLE_PLAYER, .world_count = 2, .worlds = {"ab", "cde"}};
+	static const char *const others[] = { "abc", "a", "abd", "Ab", "ab.", "", "b", "cd" };
+	struct grant grant = { .role = WIRE_ROLE_PLAYER,
+			       .world_count = 2,
+			       .worlds = { "ab", "cde" } };
 	ck_assert(grant_has_world(&grant, "ab") && grant_has_world(&grant, "cde"));
 	for (uint32_t i = 0; i < COUNT_OF(others); i++)
 		ck_assert_msg(!grant_has_world(&grant, others[i]), "it has %s", others[i]);

@@ -123,7 +123,8 @@ START_TEST(a_result_that_comes_too_late_to_be_kept_is_packed_all_the_same)
 	ck_assert_uint_gt(answer(&ledger, 1, 5).bytes, 0);
 	ck_assert_int_eq(offer(&ledger, 1, NEXT, &status, &packed), LEDGER_REFUSED);
 	ck_assert_int_eq(status, STATUS_EXPIRED);
-	ck_assert_int_eq(offer(&ledger, WIRE_RESULTS_KEPT + 1, NEXT, &status, &packed), LEDGER_WAITING);
+	ck_assert_int_eq(offer(&ledger, WIRE_RESULTS_KEPT + 1, NEXT, &status, &packed),
+			 LEDGER_WAITING);
 	/* Nobody who never sent a batch is answered, and yet nothing breaks. */
 	struct ledger empty = { 0 };
 	ck_assert_uint_gt(answer(&empty, 1, 5).bytes, 0);

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const uint8_t V2_IP4[] = { 0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a,
-				  0x21, 0x11, 0,    12,	  203,	0,    113,  7,	  192,	0,    2,    1,
-				  0xc3, 0x50, 0x1c, 0xf3 };
-static const uint8_t V2_LOCAL[] = { 0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49,
-				    0x54, 0x0a, 0x20, 0,    0,	  0 };
+static const uint8_t V2_IP4[] = { 0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49,
+				  0x54, 0x0a, 0x21, 0x11, 0,	12,   203,  0,	  113,	7,
+				  192,	0,    2,    1,	  0xc3, 0x50, 0x1c, 0xf3 };
+static const uint8_t V2_LOCAL[] = { 0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51,
+				    0x55, 0x49, 0x54, 0x0a, 0x20, 0,	0,    0 };
 static struct peer peer;
 static size_t bytes;
 
@@ -39,7 +39,8 @@ static enum status read_text(const char *text)
 
 START_TEST(the_source_is_who_the_peer_is)
 {
-	ck_assert_int_eq(read_text("PROXY TCP4 203.0.113.7 192.0.2.1 50000 7411\r\nmore"), STATUS_OK);
+	ck_assert_int_eq(read_text("PROXY TCP4 203.0.113.7 192.0.2.1 50000 7411\r\nmore"),
+			 STATUS_OK);
 	ck_assert_uint_eq(bytes, strlen("PROXY TCP4 203.0.113.7 192.0.2.1 50000 7411\r\n"));
 	ck_assert_str_eq(peer.text, "tcp:203.0.113.7:50000");
 	ck_assert_uint_eq(peer.octets[0], 203);
@@ -155,7 +156,8 @@ START_TEST(any_bytes_have_an_answer)
 		}
 		enum status status = read_bytes(data, count);
 		read += status == STATUS_OK;
-		ck_assert(status == STATUS_OK || status == STATUS_AGAIN || status == STATUS_MALFORMED);
+		ck_assert(status == STATUS_OK || status == STATUS_AGAIN ||
+			  status == STATUS_MALFORMED);
 		ck_assert(status != STATUS_OK || (bytes > 0 && bytes <= count));
 	}
 	ck_assert_uint_gt(read, 1000);

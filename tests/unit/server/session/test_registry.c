@@ -22,9 +22,9 @@ START_TEST(numbers_find_their_sessions_and_are_never_used_twice)
 			ck_assert_ptr_null(registry_find(&registry, sessions[who].number));
 			live--;
 		} else {
-			ck_assert_int_eq(registry_add(&registry, &sessions[who],
-						      &sessions[who].number),
-					 STATUS_OK);
+			ck_assert_int_eq(
+				registry_add(&registry, &sessions[who], &sessions[who].number),
+				STATUS_OK);
 			ck_assert_uint_eq(sessions[who].number, ++last);
 			live++;
 		}

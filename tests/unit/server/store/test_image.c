@@ -36,8 +36,8 @@ static enum status unpack(void)
 	bytes_reset(&packed);
 	bytes_reset(&out);
 	ck_assert_int_eq(image_pack(&image, &packed), STATUS_OK);
-	return image_unpack(packed.data, packed.count, image.count, hash64(image.data, image.count, 0), &out,
-			    &why);
+	return image_unpack(packed.data, packed.count, image.count,
+			    hash64(image.data, image.count, 0), &out, &why);
 }
 
 START_TEST(what_is_packed_comes_back)
@@ -89,7 +89,8 @@ static Suite *make(void)
 	tcase_add_checked_fixture(images, setup, teardown);
 	tcase_add_test(images, what_is_packed_comes_back);
 	tcase_add_test(images, an_image_states_no_more_than_its_worlds_limits_allow);
-	tcase_add_test(images, what_does_not_begin_as_a_world_is_refused_before_memory_is_asked_for);
+	tcase_add_test(images,
+		       what_does_not_begin_as_a_world_is_refused_before_memory_is_asked_for);
 	suite_add_tcase(suite, images);
 	return suite;
 }

@@ -49,7 +49,8 @@ START_TEST(what_comes_back_leaves_all_as_if_it_had_not_been_spent)
 	allowance_init(&other, &pool, 1e6, 0);
 	uint64_t now = NS_PER_S;
 	ck_assert(allowance_may(&one, now) && allowance_may(&other, now));
-	double left = allowance_left(&one, now), others = allowance_left(&other, now), share = one.share;
+	double left = allowance_left(&one, now), others = allowance_left(&other, now),
+	       share = one.share;
 	/* As much as its share, less, and so much that the pool pays, too. */
 	for (double cost = share / 2; cost < left; cost += share / 2) {
 		uint64_t spent = pool.spent;
@@ -145,7 +146,8 @@ static Suite *make(void)
 	tcase_add_test(buckets, nobody_is_without_bound_and_null_always_is);
 	tcase_add_test(buckets, one_session_has_its_own_rate_in_the_long_run);
 	tcase_add_test(buckets, what_comes_back_leaves_all_as_if_it_had_not_been_spent);
-	tcase_add_test(buckets, who_watches_little_has_its_share_beside_those_who_watch_all_they_can);
+	tcase_add_test(buckets,
+		       who_watches_little_has_its_share_beside_those_who_watch_all_they_can);
 	tcase_add_test(buckets, what_one_frame_has_overdrawn_is_paid_before_the_next);
 	tcase_add_test(buckets, what_is_given_back_counts_as_never_taken);
 	tcase_add_test(buckets, a_session_that_goes_leaves_its_share_to_the_others);

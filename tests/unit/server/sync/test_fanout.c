@@ -121,7 +121,8 @@ START_TEST(different_subscriptions_see_what_they_asked_for)
 		asking(WIRE_PROFILE_VIEW, 127, 1),  asking(WIRE_PROFILE_SIM, 19, 1),
 	};
 	for (uint32_t i = 0; i < FAN_CLIENTS; i++)
-		fan_enter(&room.hall, i, &asks[i], i % 2 == 0, i == 5 ? WIRE_FRAME_MIN : WIRE_FRAME_DOWN);
+		fan_enter(&room.hall, i, &asks[i], i % 2 == 0,
+			  i == 5 ? WIRE_FRAME_MIN : WIRE_FRAME_DOWN);
 	room.gen.births = 40;
 	feed(&room, gen_reports_whole(&room.gen, false), 1);
 	for (uint64_t n = 1; n <= 200; n++) {
@@ -208,7 +209,10 @@ END_TEST
 START_TEST(a_long_round_trip_is_no_reason_to_skip)
 {
 	static struct room room;
-	static struct { uint64_t tick, due; uint32_t epoch; } late[1024];
+	static struct {
+		uint64_t tick, due;
+		uint32_t epoch;
+	} late[1024];
 	uint32_t first = 0, count = 0;
 	start(&room, check_seed());
 	struct msg_subscribe exact = asking(WIRE_PROFILE_EXACT, 31, 1);
@@ -297,7 +301,8 @@ START_TEST(of_a_million_events_none_is_lost_uncounted)
 		/* Two of them stall again and again, for a few ticks or for many. */
 		for (uint32_t i = 1; i < 3; i++)
 			if (rng_below(&rng, i == 1 ? 4 : 30) == 0)
-				room.hall.clients[i].queued = room.hall.clients[i].queued > 0 ? 0 : 1 << 20;
+				room.hall.clients[i].queued =
+					room.hall.clients[i].queued > 0 ? 0 : 1 << 20;
 		feed(&room, report, NS_PER_S / 60);
 		for (uint32_t i = 0; i < 3; i++)
 			fan_acknowledge(&room.hall, i);
@@ -313,7 +318,8 @@ START_TEST(of_a_million_events_none_is_lost_uncounted)
 	ck_assert_uint_eq(room.hall.clients[0].events, total);
 	ck_assert_uint_eq(room.hall.clients[0].lost, 0);
 	for (uint32_t i = 1; i < 3; i++)
-		ck_assert_uint_eq((uint64_t)room.hall.clients[i].events + room.hall.clients[i].lost, total);
+		ck_assert_uint_eq((uint64_t)room.hall.clients[i].events + room.hall.clients[i].lost,
+				  total);
 	ck_assert_uint_gt(room.hall.clients[2].lost, 0);
 	fan_close(&room.hall);
 }
@@ -429,7 +435,8 @@ START_TEST(late_joiners_wait_for_the_third_snapshot_and_share_it)
 	ck_assert_uint_eq(counters_of(&room).encoded, before + 2);
 	for (int n = 0; n < 4; n++)
 		for (uint32_t i = 2; i < FAN_CLIENTS; i++) {
-			fanout_go_on(room.hall.fanout, room.hall.clients[i].subscription, room.hall.now);
+			fanout_go_on(room.hall.fanout, room.hall.clients[i].subscription,
+				     room.hall.now);
 			outbox_set_flush(&room.hall.set);
 		}
 	for (uint32_t i = 2; i < FAN_CLIENTS; i++)
@@ -447,7 +454,8 @@ START_TEST(a_lost_mirror_sends_nothing_until_it_is_whole_again)
 	ck_assert_uint_eq(room.hall.clients[0].frames, 0);
 	/* Not before the first whole report. */
 	struct report *report = gen_reports_next(&room.gen);
-	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now), STATUS_AGAIN);
+	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now),
+			 STATUS_AGAIN);
 	report_destroy(report);
 	feed(&room, gen_reports_whole(&room.gen, false), 1);
 	ck_assert_uint_eq(room.hall.clients[0].snapshots, 1);
@@ -456,11 +464,13 @@ START_TEST(a_lost_mirror_sends_nothing_until_it_is_whole_again)
 	report = gen_reports_next(&room.gen);
 	report->ticked.tick_hash ^= 1;
 	uint32_t frames = room.hall.clients[0].frames;
-	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now), STATUS_CORRUPT);
+	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now),
+			 STATUS_CORRUPT);
 	report_destroy(report);
 	ck_assert(!fanout_stands(room.hall.fanout));
 	report = gen_reports_next(&room.gen);
-	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now), STATUS_AGAIN);
+	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now),
+			 STATUS_AGAIN);
 	report_destroy(report);
 	outbox_set_flush(&room.hall.set);
 	ck_assert_uint_eq(room.hall.clients[0].frames, frames);
@@ -499,8 +509,9 @@ START_TEST(what_cannot_be_served_is_refused_by_field)
 			status = STATUS_TYPE;
 		else
 			ask.divisor = 0, field = "divisor";
-		enum status got = fanout_subscribe(room.hall.fanout, &ask, &room.hall.clients[0].outbox,
-						   NULL, true, WIRE_FRAME_DOWN, 0, &subscription, &why);
+		enum status got =
+			fanout_subscribe(room.hall.fanout, &ask, &room.hall.clients[0].outbox, NULL,
+					 true, WIRE_FRAME_DOWN, 0, &subscription, &why);
 		ck_assert_int_eq(got, status);
 		ck_assert_str_eq(why.field, field);
 	}
@@ -524,7 +535,8 @@ START_TEST(wherever_memory_runs_out_the_next_frames_are_right)
 			struct report *report = gen_reports_next(&room.gen);
 			room.hall.now += NS_PER_MS;
 			heap_fail_at(t == 2 ? n : 0);
-			enum status status = fanout_report(room.hall.fanout, &report->ticked, room.hall.now);
+			enum status status =
+				fanout_report(room.hall.fanout, &report->ticked, room.hall.now);
 			heap_fail_at(0);
 			report_destroy(report);
 			outbox_set_flush(&room.hall.set);

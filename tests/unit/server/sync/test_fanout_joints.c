@@ -57,8 +57,8 @@ static bool has_body(const struct room *room, uint32_t id)
 static void remove_some(struct room *room, struct tick_report *report)
 {
 	uint32_t kept = 0;
-	ck_assert_int_eq(array_reserve(&report->joints_removed, &report->joint_removed_room, room->count,
-				       sizeof *report->joints_removed),
+	ck_assert_int_eq(array_reserve(&report->joints_removed, &report->joint_removed_room,
+				       room->count, sizeof *report->joints_removed),
 			 STATUS_OK);
 	for (uint32_t i = 0; i < room->count; i++) {
 		const struct wire_joint *joint = &room->joints[i];
@@ -153,7 +153,8 @@ static void start(struct room *room, uint64_t seed)
 	room->gen.births = 12;
 }
 
-static void enter(struct room *room, uint32_t who, enum wire_profile profile, wire_mask joints, bool part)
+static void enter(struct room *room, uint32_t who, enum wire_profile profile, wire_mask joints,
+		  bool part)
 {
 	struct message ask;
 	room->hall.clients[who].part = part;
@@ -164,7 +165,8 @@ static void enter(struct room *room, uint32_t who, enum wire_profile profile, wi
 	ask.subscribe.joints = joints;
 	ask.subscribe.events = 1u << EVENT_JOINT_BREAK;
 	if (part)
-		ask.subscribe.area = (struct wire_box){ true, { -200, -200, -200 }, { 0, 200, 200 } };
+		ask.subscribe.area =
+			(struct wire_box){ true, { -200, -200, -200 }, { 0, 200, 200 } };
 	fan_enter(&room->hall, who, &ask.subscribe, true, WIRE_FRAME_MIN);
 }
 
@@ -189,7 +191,8 @@ static void expect_joints(const struct room *room, uint32_t who)
 			continue;
 		ck_assert_uint_lt(next, shown->count);
 		ck_assert_uint_eq(shown->items[next].id, joint->id);
-		ck_assert_uint_eq(wire_joint_differs(&shown->items[next++], joint) & shown->columns, 0);
+		ck_assert_uint_eq(wire_joint_differs(&shown->items[next++], joint) & shown->columns,
+				  0);
 	}
 	ck_assert_uint_eq(next, shown->count);
 }
@@ -218,7 +221,8 @@ START_TEST(mirrors_have_the_joints_of_their_bodies)
 		}
 		acknowledge(&room);
 		/* One of them misses some ticks, now and then more than the ring remembers. */
-		room.hall.clients[n / 50 % CLIENTS].queued = n % 50 > 5 && n % 50 < 40 ? 1 << 20 : 0;
+		room.hall.clients[n / 50 % CLIENTS].queued =
+			n % 50 > 5 && n % 50 < 40 ? 1 << 20 : 0;
 	}
 	for (uint32_t i = 0; i < CLIENTS; i++) {
 		ck_assert_uint_gt(looked[i], 100);
@@ -294,7 +298,8 @@ START_TEST(where_history_is_too_short_all_joints_come_with_a_delta)
 	room.most = JOINTS_MAX;
 	for (int n = 0; n < 50; n++)
 		feed(&room, gen_reports_next(&room.gen), true);
-	ck_assert_uint_gt(fanout_view(room.hall.fanout)->joints.removal_count, VIEW_JOINT_REMOVALS_MAX);
+	ck_assert_uint_gt(fanout_view(room.hall.fanout)->joints.removal_count,
+			  VIEW_JOINT_REMOVALS_MAX);
 	room.hall.clients[0].queued = room.hall.clients[1].queued = 0;
 	for (int n = 0; n < 70; n++) /* their divisor has grown */
 		feed(&room, gen_reports_next(&room.gen), true);
@@ -308,7 +313,8 @@ START_TEST(where_history_is_too_short_all_joints_come_with_a_delta)
 	}
 	expect_joints(&room, 0);
 	expect_joints(&room, 1);
-	ck_assert_uint_eq(room.hall.clients[0].snapshots + room.hall.clients[1].snapshots, snapshots);
+	ck_assert_uint_eq(room.hall.clients[0].snapshots + room.hall.clients[1].snapshots,
+			  snapshots);
 	ck_assert_uint_ge(room.hall.clients[0].wholes + room.hall.clients[1].wholes, wholes + 2);
 	fan_close(&room.hall);
 }
@@ -326,10 +332,12 @@ START_TEST(joints_that_are_told_anew_replace_those_that_were)
 	ck_assert(fanout_wants_joints(room.hall.fanout));
 	struct report *report = gen_reports_next(&room.gen);
 	report->ticked.joints = report->ticked.joints_all = true;
-	room.joints[room.count++] = (struct wire_joint){ .id = room.next_id = 5, .type = 1, .b = 0 };
+	room.joints[room.count++] =
+		(struct wire_joint){ .id = room.next_id = 5, .type = 1, .b = 0 };
 	tell(&report->ticked, &room.joints[0], REPORT_CREATED);
 	room.told = true;
-	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now), STATUS_OK);
+	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now),
+			 STATUS_OK);
 	report_destroy(report);
 	outbox_set_flush(&room.hall.set);
 	expect_joints(&room, 0);
@@ -339,7 +347,8 @@ START_TEST(joints_that_are_told_anew_replace_those_that_were)
 	report->ticked.joints = report->ticked.joints_all = true;
 	room.joints[0].id = 9;
 	tell(&report->ticked, &room.joints[0], REPORT_CREATED);
-	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now), STATUS_OK);
+	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now),
+			 STATUS_OK);
 	report_destroy(report);
 	outbox_set_flush(&room.hall.set);
 	expect_joints(&room, 0);
@@ -363,7 +372,9 @@ START_TEST(who_sees_a_body_hears_that_its_joint_broke)
 	start(&room, check_seed());
 	room.gen.deaths = 0;
 	for (int n = 0; n < 9; n++)
-		feed(&room, n == 0 ? gen_reports_whole(&room.gen, false) : gen_reports_next(&room.gen), true);
+		feed(&room,
+		     n == 0 ? gen_reports_whole(&room.gen, false) : gen_reports_next(&room.gen),
+		     true);
 	enter(&room, 0, WIRE_PROFILE_EXACT, 0, false);
 	enter(&room, 1, WIRE_PROFILE_EXACT, 0, true);
 	room.gen.changes = 0;
@@ -407,8 +418,10 @@ START_TEST(a_report_that_does_not_fit_the_joints_loses_the_mirror)
 		uint32_t a;
 	} wrong[] = {
 		{ 4, 0, REPORT_CREATED, 0 }, /* not above the last one */
-		{ 5, 0, REPORT_CREATED, 0 }, { 6, 0, REPORT_MOVED, 0 }, /* nobody knows it */
-		{ 0, 6, 0, 0 },		     { 5, 0, REPORT_MOVED, 3 }, /* of another body */
+		{ 5, 0, REPORT_CREATED, 0 },
+		{ 6, 0, REPORT_MOVED, 0 }, /* nobody knows it */
+		{ 0, 6, 0, 0 },
+		{ 5, 0, REPORT_MOVED, 3 }, /* of another body */
 		{ 0, 4, 0, 0 },
 	};
 	for (uint32_t i = 0; i < COUNT_OF(wrong); i++) {

@@ -181,7 +181,8 @@ static bool inside(const struct fan_client *client, const struct wire_body *body
 		if (anchor != NULL)
 			memcpy(origin, anchor->position, sizeof origin);
 		if (wire_area_holds(&back[0], origin, body->position,
-				    margins * wire_area_margin(&back[0]) + (margins > 0 ? 1e-9 : 0)))
+				    margins * wire_area_margin(&back[0]) +
+					    (margins > 0 ? 1e-9 : 0)))
 			return true;
 	}
 	return false;
@@ -278,8 +279,8 @@ START_TEST(a_budget_is_kept_and_the_nearest_come_first)
 {
 	start(check_seed());
 	struct fan_client *client = &room.hall.clients[0];
-	client->areas[0] = (struct wire_area){ .kind = WIRE_AREA_BALL,
-					       .numbers = { 0, 0, 0, 200 } };
+	client->areas[0] =
+		(struct wire_area){ .kind = WIRE_AREA_BALL, .numbers = { 0, 0, 0, 200 } };
 	client->area_count = 1;
 	room.gen.births = 40;
 	room.gen.deaths = 0;
@@ -322,7 +323,8 @@ START_TEST(a_body_that_was_sent_waits_behind_those_that_were_not)
 	start(check_seed());
 	struct fan_client *client = &room.hall.clients[0];
 	if (_i == 1) {
-		client->areas[0] = (struct wire_area){ .kind = WIRE_AREA_BALL, .numbers = { 0, 0, 0, 100 } };
+		client->areas[0] =
+			(struct wire_area){ .kind = WIRE_AREA_BALL, .numbers = { 0, 0, 0, 100 } };
 		client->area_count = 1;
 	}
 	room.gen.births = 40;
@@ -351,7 +353,8 @@ START_TEST(a_body_that_was_sent_waits_behind_those_that_were_not)
 		most = MAX_OF(most, times[client->mirror.bodies[i].id]);
 	}
 	ck_assert_uint_gt(most, 20);
-	ck_assert_msg((_i == 1 ? 6 : 3) * least > most, "a body is sent %u times, another %u", least, most);
+	ck_assert_msg((_i == 1 ? 6 : 3) * least > most, "a body is sent %u times, another %u",
+		      least, most);
 	fan_close(&room.hall);
 }
 END_TEST
@@ -361,7 +364,8 @@ START_TEST(an_event_is_heard_through_either_of_its_bodies)
 	start(check_seed());
 	struct fan_client *client = &room.hall.clients[0];
 	room.gen.births = room.gen.deaths = 0;
-	uint32_t mine = room.gen.bodies[3].id, other = room.gen.bodies[1].id, third = room.gen.bodies[5].id;
+	uint32_t mine = room.gen.bodies[3].id, other = room.gen.bodies[1].id,
+		 third = room.gen.bodies[5].id;
 	client->follow[0] = mine;
 	client->follow_count = 1;
 	enter(0, WIRE_PROFILE_EXACT, 31, 0);
@@ -369,7 +373,7 @@ START_TEST(an_event_is_heard_through_either_of_its_bodies)
 	const struct {
 		uint32_t a, b;
 		bool heard;
-	} rows[] = { { mine, other, true },  { other, mine, true },  { mine, 0, true },
+	} rows[] = { { mine, other, true },   { other, mine, true },   { mine, 0, true },
 		     { other, third, false }, { third, other, false }, { other, 0, false },
 		     { 0, 0, true } };
 	struct report *report = gen_reports_next(&room.gen);
@@ -428,8 +432,8 @@ START_TEST(equal_areas_share_and_a_camera_of_its_own_leaves_the_others_alone)
 	start(check_seed());
 	struct fanout_counters before, after;
 	for (uint32_t i = 0; i < FAN_CLIENTS; i++) {
-		room.hall.clients[i].areas[0] = (struct wire_area){ .kind = WIRE_AREA_BALL,
-							       .numbers = { 5, 5, 0, 30 } };
+		room.hall.clients[i].areas[0] =
+			(struct wire_area){ .kind = WIRE_AREA_BALL, .numbers = { 5, 5, 0, 30 } };
 		room.hall.clients[i].area_count = 1;
 		enter(i, WIRE_PROFILE_EXACT, 127, 0);
 	}
@@ -468,8 +472,9 @@ START_TEST(wherever_memory_runs_out_the_next_frames_are_right)
 			      i == 2 ? 100000 : 0);
 		}
 		for (int t = 0; t < 12; t++) {
-			struct report *report = t < 11 || n % 3 ? gen_reports_next(&room.gen)
-								: gen_reports_whole(&room.gen, true);
+			struct report *report = t < 11 || n % 3
+							? gen_reports_next(&room.gen)
+							: gen_reports_whole(&room.gen, true);
 			room.hall.now += NS_PER_S / 60;
 			heap_fail_at(t == 3 ? n : 0);
 			if (t == 3 && n % 2 == 0) {
@@ -478,9 +483,9 @@ START_TEST(wherever_memory_runs_out_the_next_frames_are_right)
 				message_init(&nothing, MESSAGE_FOCUS);
 				static const uint8_t follow[] = { 3, 7 };
 				nothing.focus.follow = (struct wire_list){ follow, 2, 2 };
-				enum status moved = fanout_focus(
-					room.hall.fanout, room.hall.clients[0].subscription, &nothing.focus,
-					&why);
+				enum status moved = fanout_focus(room.hall.fanout,
+								 room.hall.clients[0].subscription,
+								 &nothing.focus, &why);
 				if (moved == STATUS_OK) {
 					room.hall.clients[0].area_count = 0;
 					room.hall.clients[0].follow_count = 2;
@@ -489,7 +494,8 @@ START_TEST(wherever_memory_runs_out_the_next_frames_are_right)
 					room.hall.clients[0].fresh = false;
 				}
 			}
-			enum status status = fanout_report(room.hall.fanout, &report->ticked, room.hall.now);
+			enum status status =
+				fanout_report(room.hall.fanout, &report->ticked, room.hall.now);
 			heap_fail_at(0);
 			outbox_set_flush(&room.hall.set);
 			report_destroy(report);

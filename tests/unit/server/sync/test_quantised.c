@@ -67,7 +67,8 @@ static uint8_t packed[2][512];
 static struct wire_slice shown_contacts(const struct wire_body *body, uint8_t *out)
 {
 	struct wire_slice exact = { body->contacts, body->contact_bytes };
-	return (struct wire_slice){ out, wire_touches_quantise(course.quantised.profile, exact, out) };
+	return (struct wire_slice){ out,
+				    wire_touches_quantise(course.quantised.profile, exact, out) };
 }
 
 static bool same_bytes(struct wire_slice a, struct wire_slice b)
@@ -80,8 +81,10 @@ static wire_mask difference(const struct wire_body *then, const struct wire_body
 	struct wire_quantised a, b;
 	wire_quantise(course.quantised.profile, then, &a);
 	wire_quantise(course.quantised.profile, now, &b);
-	wire_mask mask = wire_columns_differ(then, now) & ~(WIRE_COLUMNS_QUANTISED | WIRE_COLUMN_CONTACTS);
-	struct wire_slice old = shown_contacts(then, packed[0]), new = shown_contacts(now, packed[1]);
+	wire_mask mask =
+		wire_columns_differ(then, now) & ~(WIRE_COLUMNS_QUANTISED | WIRE_COLUMN_CONTACTS);
+	struct wire_slice old = shown_contacts(then, packed[0]),
+			  new = shown_contacts(now, packed[1]);
 	if (!same_bytes(old, new))
 		mask |= WIRE_COLUMN_CONTACTS;
 	return mask | wire_quantised_differ(&a, &b);
@@ -145,7 +148,8 @@ static uint64_t hash_of_now(wire_mask fields)
 		struct wire_quantised values;
 		wire_quantise(course.quantised.profile, &course.gen.bodies[i], &values);
 		sum += wire_quantised_hash(&course.gen.bodies[i], &values,
-					   shown_contacts(&course.gen.bodies[i], packed[0]), fields);
+					   shown_contacts(&course.gen.bodies[i], packed[0]),
+					   fields);
 	}
 	return body_hash_finish(course.gen.tick, sum, course.gen.count);
 }
@@ -168,7 +172,8 @@ START_TEST(from_any_base_changes_lead_to_the_present)
 		if (course.view.serial % 20 == 0)
 			check_all_bases(first);
 		/* Of a choice that is remembered, and of one among more than can be. */
-		wire_mask some = (wire_mask)(1 + 9 * rng_below(&course.gen.rng, 7)) | WIRE_COLUMN_CONTACTS;
+		wire_mask some =
+			(wire_mask)(1 + 9 * rng_below(&course.gen.rng, 7)) | WIRE_COLUMN_CONTACTS;
 		ck_assert_uint_eq(quantised_hash(&course.quantised, &course.view, 127),
 				  hash_of_now(127));
 		ck_assert_uint_eq(quantised_hash(&course.quantised, &course.view, some),
@@ -282,12 +287,14 @@ START_TEST(wherever_memory_runs_out_it_begins_anew)
 		for (uint64_t i = 0; i < 40; i++) {
 			take_as_is(gen_reports_next(&course.gen));
 			heap_fail_at(n);
-			enum status status = quantised_follow(&course.quantised, &course.view, true);
+			enum status status =
+				quantised_follow(&course.quantised, &course.view, true);
 			heap_fail_at(0);
 			failures += status != STATUS_OK;
 			if (status != STATUS_OK)
-				ck_assert_int_eq(quantised_follow(&course.quantised, &course.view, true),
-						 STATUS_OK);
+				ck_assert_int_eq(
+					quantised_follow(&course.quantised, &course.view, true),
+					STATUS_OK);
 		}
 		check_all_bases(1);
 		finish();
@@ -309,7 +316,8 @@ START_TEST(a_steady_tick_asks_the_heap_for_nothing)
 	for (int i = 0; i < 40; i++) {
 		take_as_is(gen_reports_next(&course.gen));
 		uint64_t calls = heap_calls();
-		ck_assert_int_eq(quantised_follow(&course.quantised, &course.view, true), STATUS_OK);
+		ck_assert_int_eq(quantised_follow(&course.quantised, &course.view, true),
+				 STATUS_OK);
 		ck_assert_uint_eq(heap_calls(), calls);
 	}
 	finish();

@@ -63,8 +63,8 @@ static void check_delta(struct course *course, uint64_t base, wire_mask fields,
 		ck_assert_uint_lt(delta->rows.items[i - 1].body->id, delta->rows.items[i].body->id);
 	for (uint32_t i = 0; i < now->count; i++) {
 		const struct wire_body *body = &now->bodies[i], *old = find(then, body->id);
-		bool listed = row < delta->rows.count &&
-			      delta->rows.items[row].body->id == body->id;
+		bool listed =
+			row < delta->rows.count && delta->rows.items[row].body->id == body->id;
 		wire_mask differs = old != NULL ? wire_columns_differ(old, body) & fields : fields;
 		ck_assert(listed || differs == 0);
 		if (!listed)

@@ -5,8 +5,8 @@
 #include "tests/lib/check_main.h"
 
 static const struct tick_rate RATES[] = {
-	{ 60, 1 },	{ 120, 1 },  { 240, 1 },     { 50, 1 },	     { 1, 1 },	{ 1000, 1 },
-	{ 30000, 1001 }, { 1, 10 }, { 10000, 1 }, { 999983, 1000 }, { 7, 3 }, { 1, 1000000 },
+	{ 60, 1 },	 { 120, 1 }, { 240, 1 },   { 50, 1 },	     { 1, 1 }, { 1000, 1 },
+	{ 30000, 1001 }, { 1, 10 },  { 10000, 1 }, { 999983, 1000 }, { 7, 3 }, { 1, 1000000 },
 };
 
 START_TEST(the_long_run_rate_is_exact)
@@ -74,7 +74,8 @@ START_TEST(speed_divides_the_period)
 	for (uint64_t n = 0; n < 1000; n++) {
 		uint64_t deadline = tick_clock_deadline(&normal, n);
 		ck_assert_uint_eq(tick_clock_deadline(&twice, 2 * n), deadline);
-		ck_assert_uint_eq(tick_clock_deadline(&tenth, n), tick_clock_deadline(&normal, 10 * n));
+		ck_assert_uint_eq(tick_clock_deadline(&tenth, n),
+				  tick_clock_deadline(&normal, 10 * n));
 	}
 }
 END_TEST

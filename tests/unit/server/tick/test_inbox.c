@@ -30,9 +30,9 @@ START_TEST(whatever_the_order_of_arrival_the_order_taken_is_session_then_batch)
 		}
 		for (uint32_t i = 0; i < 1000; i++) {
 			uint32_t session = order[i] / 25, batch = order[i] % 25;
-			ck_assert_int_eq(inbox_put(inbox, session, batch, &marks[session][batch],
-						   100),
-					 STATUS_OK);
+			ck_assert_int_eq(
+				inbox_put(inbox, session, batch, &marks[session][batch], 100),
+				STATUS_OK);
 		}
 		const struct inbox_entry *entries = inbox_take(inbox, &count);
 		ck_assert_uint_eq(count, 1000);
@@ -169,7 +169,8 @@ START_TEST(each_batch_sent_while_others_are_taken_arrives_once_and_in_its_order)
 	ck_assert_int_eq(inbox_create(&limits, &inbox), STATUS_OK);
 	for (uint32_t i = 0; i < COUNT_OF(senders); i++) {
 		senders[i] = (struct sender){ .inbox = inbox, .session = i };
-		ck_assert_int_eq(pthread_create(&senders[i].thread, NULL, send_all, &senders[i]), 0);
+		ck_assert_int_eq(pthread_create(&senders[i].thread, NULL, send_all, &senders[i]),
+				 0);
 	}
 	while (total < BATCHES * COUNT_OF(senders)) {
 		uint32_t count;
@@ -188,8 +189,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/tick/inbox");
 	TCase *order = tcase_create("order");
-	tcase_add_test(order,
-		       whatever_the_order_of_arrival_the_order_taken_is_session_then_batch);
+	tcase_add_test(order, whatever_the_order_of_arrival_the_order_taken_is_session_then_batch);
 	tcase_add_test(order, a_full_inbox_says_busy_and_keeps_what_it_has);
 	tcase_add_test(order, a_batch_that_waits_already_is_out_of_sequence);
 	tcase_add_test(order, what_still_waits_at_the_end_is_given_back);

@@ -28,14 +28,14 @@ struct world {
 	struct runnable runnable;
 	struct rig *rig;
 	struct schedule schedule;
-	uint64_t cost;	/* ns of simulated time a step takes */
+	uint64_t cost; /* ns of simulated time a step takes */
 	uint64_t steps, late_max;
 	atomic_flag inside;
 	uint32_t collisions; /* two threads inside, or a call on no worker */
 	uint64_t early;
 	uint32_t letters, disordered;
 	bool removed;
-	bool borrowed; /* LOOP's: it may be inside */
+	bool borrowed;	   /* LOOP's: it may be inside */
 	atomic_bool holds; /* its slice takes as long as this is set */
 	atomic_bool inside_now;
 	atomic_uint seen_steps, seen_letters; /* for who looks from another thread */
@@ -671,7 +671,8 @@ static Suite *make(void)
 	tcase_add_test(run, while_one_is_inside_a_long_slice_all_others_go_on_elsewhere);
 	suite_add_tcase(suite, run);
 	TCase *mail = tcase_create("mail");
-	tcase_add_loop_test(mail, letters_come_once_in_order_while_worlds_run_and_move, 0, BACKENDS);
+	tcase_add_loop_test(mail, letters_come_once_in_order_while_worlds_run_and_move, 0,
+			    BACKENDS);
 	tcase_add_test(mail, a_full_box_refuses_and_one_that_leaves_is_closed);
 	tcase_add_test(mail, what_can_wait_leaves_half_the_box_free);
 	tcase_add_loop_test(mail, worlds_come_and_go_while_others_run, 0, BACKENDS);
@@ -682,8 +683,8 @@ static Suite *make(void)
 		       a_turn_lends_no_more_than_its_time_and_the_costly_stay_with_their_workers);
 	tcase_add_loop_test(lending, nothing_is_lost_or_overtaken_where_loop_and_workers_take_turns,
 			    0, BACKENDS);
-	tcase_add_loop_test(lending,
-			    what_comes_for_a_borrowed_world_comes_to_pass_when_it_is_given_back, 0, 4);
+	tcase_add_loop_test(
+		lending, what_comes_for_a_borrowed_world_comes_to_pass_when_it_is_given_back, 0, 4);
 	tcase_add_test(lending, a_borrowed_world_moves_when_it_is_given_back);
 	suite_add_tcase(suite, lending);
 	return suite;

@@ -258,7 +258,8 @@ START_TEST(a_world_that_becomes_cheap_again_gets_its_speed_back_step_by_step)
 	uint64_t before = drive.steps;
 	while (drive.relaxed == 0)
 		ck_assert(drive_once(&drive, PERIOD / 10, UINT64_MAX));
-	ck_assert_uint_gt(drive.steps - before, (SCHEDULE_RELAX_WINDOWS - 1) * SCHEDULE_WINDOW_STEPS);
+	ck_assert_uint_gt(drive.steps - before,
+			  (SCHEDULE_RELAX_WINDOWS - 1) * SCHEDULE_WINDOW_STEPS);
 	drive_for(&drive, PERIOD / 10, 300 * NS_PER_S);
 	ck_assert_uint_eq(drive.schedule.stretch, 1);
 	ck_assert_uint_eq(drive.relaxed, 3);
@@ -305,7 +306,8 @@ static Suite *make(void)
 	tcase_add_test(pace, a_fractional_rate_is_exact_as_well);
 	tcase_add_test(pace,
 		       after_a_stall_at_most_four_steps_are_caught_up_and_the_rest_is_dropped);
-	tcase_add_loop_test(pace, what_is_made_good_and_what_is_dropped_add_up_for_every_stall, 1, 13);
+	tcase_add_loop_test(pace, what_is_made_good_and_what_is_dropped_add_up_for_every_stall, 1,
+			    13);
 	tcase_add_test(pace, four_missed_ticks_are_made_good_without_dilation);
 	tcase_add_test(pace, a_step_of_twice_the_period_runs_at_half_the_speed_and_says_so);
 	tcase_add_test(pace, a_paused_world_is_never_due_but_takes_the_steps_it_is_asked_for);
@@ -319,8 +321,7 @@ static Suite *make(void)
 		a_world_over_its_budget_is_slowed_until_it_fits_and_its_neighbours_get_the_rest);
 	tcase_add_test(budget, a_runaway_world_is_paused_soon_and_may_be_tried_again);
 	tcase_add_test(budget, the_longer_a_step_takes_the_fewer_of_them_are_made);
-	tcase_add_test(budget,
-		       a_world_that_becomes_cheap_again_gets_its_speed_back_step_by_step);
+	tcase_add_test(budget, a_world_that_becomes_cheap_again_gets_its_speed_back_step_by_step);
 	tcase_add_test(budget, one_slow_step_slows_nothing);
 	suite_add_tcase(suite, budget);
 	return suite;

@@ -41,7 +41,8 @@ static void setup(void)
 
 static void teardown(void)
 {
-	static const char *const NAMES[] = { "index.html", "lib/three.js", ".secret", "link.txt", "lib", "" };
+	static const char *const NAMES[] = { "index.html", "lib/three.js", ".secret",
+					     "link.txt",   "lib",	   "" };
 	assets_release(&assets);
 	for (size_t i = 0; i < COUNT_OF(NAMES); i++) {
 		char path[256];
@@ -58,9 +59,17 @@ START_TEST(every_file_is_found_by_its_path_and_nothing_else_is)
 	ck_assert_ptr_nonnull(assets_find(&assets, "/index.html"));
 	ck_assert_ptr_eq(assets_find(&assets, "/"), assets_find(&assets, "/index.html"));
 	ck_assert_ptr_nonnull(assets_find(&assets, "/lib/three.js"));
-	static const char *const NOT[] = { "", "/.secret", "/link.txt", "/lib", "/lib/", "//index.html",
-					   "/lib/../index.html", "/../../etc/passwd", "/index.html/",
-					   "index.html", "/%2e%2e/etc/passwd" };
+	static const char *const NOT[] = { "",
+					   "/.secret",
+					   "/link.txt",
+					   "/lib",
+					   "/lib/",
+					   "//index.html",
+					   "/lib/../index.html",
+					   "/../../etc/passwd",
+					   "/index.html/",
+					   "index.html",
+					   "/%2e%2e/etc/passwd" };
 	for (size_t i = 0; i < COUNT_OF(NOT); i++)
 		ck_assert_ptr_null(assets_find(&assets, NOT[i]));
 }

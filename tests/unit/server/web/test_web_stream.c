@@ -138,10 +138,9 @@ static void on_closed(void *context, enum status why)
 	closed++;
 }
 
-static const struct stream_events EVENTS = { .space = on_space,
-					     .received = on_received,
-					     .drained = on_drained,
-					     .closed = on_closed };
+static const struct stream_events EVENTS = {
+	.space = on_space, .received = on_received, .drained = on_drained, .closed = on_closed
+};
 
 static void setup(void)
 {
@@ -246,7 +245,8 @@ START_TEST(whatever_is_written_leaves_as_the_same_messages_and_untouched)
 		for (uint32_t i = 0; i < count; i++) {
 			if (shared[i] != NULL) {
 				ck_assert_uint_eq(shared[i]->bytes, copies[i]->bytes);
-				ck_assert_mem_eq(shared[i]->data, copies[i]->data, copies[i]->bytes);
+				ck_assert_mem_eq(shared[i]->data, copies[i]->data,
+						 copies[i]->bytes);
 				frame_release(shared[i]);
 			}
 			frame_release(copies[i]);
@@ -383,7 +383,8 @@ START_TEST(a_text_becomes_what_no_session_takes)
 {
 	static const uint8_t TEXT[] = "[10, 1]";
 	bool in_two = _i == 1;
-	ck_assert(web_stream_received(web, TEXT, sizeof TEXT - 1, in_two ? 5 : 0, true, !in_two, false));
+	ck_assert(web_stream_received(web, TEXT, sizeof TEXT - 1, in_two ? 5 : 0, true, !in_two,
+				      false));
 	ck_assert_uint_eq(heard.count, 1);
 	ck_assert_uint_eq(heard.data[0], 0);
 	ck_assert(killed);
@@ -444,7 +445,8 @@ static Suite *make(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, whatever_is_written_leaves_as_the_same_messages_and_untouched);
 	tcase_add_test(cases, a_shared_frame_is_as_it_was_after_it_has_been_sent);
-	tcase_add_test(cases, a_short_message_of_two_frames_is_one_piece_and_a_long_one_is_not_copied);
+	tcase_add_test(cases,
+		       a_short_message_of_two_frames_is_one_piece_and_a_long_one_is_not_copied);
 	tcase_add_test(cases, what_waits_is_counted_and_bounded_and_its_end_is_told);
 	tcase_add_test(cases, a_write_that_fails_ends_the_stream_later_not_at_once);
 	tcase_add_test(cases, whatever_arrives_in_any_pieces_is_heard_as_frames);

@@ -47,8 +47,9 @@ static struct bisect_result bisect(const struct shape *a, struct motion motion_a
 				   struct bisect_options options)
 {
 	struct bisect_result out;
-	ck_assert_int_eq(bisect_meshes(&regions, a->mesh, &motion_a, b->mesh, &motion_b, &options,
-				       &out), STATUS_OK);
+	ck_assert_int_eq(
+		bisect_meshes(&regions, a->mesh, &motion_a, b->mesh, &motion_b, &options, &out),
+		STATUS_OK);
 	return out;
 }
 
@@ -92,8 +93,8 @@ START_TEST(a18_an_overlap_at_the_start_and_none_at_the_end_are_told)
 	struct shape *cube = box(vec3_all(0.5)), *floor = box(vec3_make(5, 5, 1));
 	struct motion stands = moving(vec3_make(0, 0, -1), vec3_make(0, 0, -1));
 	struct bisect_options fine = { 0, 1e-6, 100 };
-	struct bisect_result out =
-		bisect(cube, moving(vec3_make(0, 0, 0.25), vec3_make(0, 0, 4)), floor, stands, fine);
+	struct bisect_result out = bisect(cube, moving(vec3_make(0, 0, 0.25), vec3_make(0, 0, 4)),
+					  floor, stands, fine);
 	ck_assert_int_eq(out.outcome, BISECT_OVERLAP);
 	ck_assert(out.time == 0);
 	ck_assert_double_eq_tol(regions.regions[0].depth, 0.25, 1e-12);
@@ -154,9 +155,11 @@ START_TEST(a18_clear_at_the_time_and_overlapping_at_the_end_of_the_bracket)
 		solid_reset(&solid);
 		solid_add_ring(&solid, 1.5, 0.4, 14, 7);
 		struct shape *a = solid_shape(&solid);
-		struct shape *b = box(vec3_make(rng_range(&rng, 0.1, 1), rng_range(&rng, 0.1, 1), 0.5));
-		struct motion one = motion_of(pose_make(random_vector(&rng, 3), random_rotation(&rng)),
-					      pose_make(random_vector(&rng, 1), random_rotation(&rng)));
+		struct shape *b =
+			box(vec3_make(rng_range(&rng, 0.1, 1), rng_range(&rng, 0.1, 1), 0.5));
+		struct motion one =
+			motion_of(pose_make(random_vector(&rng, 3), random_rotation(&rng)),
+				  pose_make(random_vector(&rng, 1), random_rotation(&rng)));
 		struct motion other =
 			motion_of(pose_make(random_vector(&rng, 3), random_rotation(&rng)),
 				  pose_make(random_vector(&rng, 1), random_rotation(&rng)));
@@ -165,7 +168,8 @@ START_TEST(a18_clear_at_the_time_and_overlapping_at_the_end_of_the_bracket)
 		if (out.outcome == BISECT_HIT) {
 			hits++;
 			ck_assert_double_lt(out.time_overlap - out.time, 1e-7);
-			pose clear_a = motion_at(&one, out.time), clear_b = motion_at(&other, out.time);
+			pose clear_a = motion_at(&one, out.time),
+			     clear_b = motion_at(&other, out.time);
 			pose clear = pose_relative(clear_a, clear_b);
 			uint32_t found = regions.region_count;
 			ck_assert_uint_gt(found, 0);
@@ -174,9 +178,11 @@ START_TEST(a18_clear_at_the_time_and_overlapping_at_the_end_of_the_bracket)
 			struct regions again;
 			struct regions_options all = regions_options_default();
 			regions_init(&again);
-			ck_assert_int_eq(regions_find(&again, a->mesh, b->mesh, &there, &all), STATUS_OK);
+			ck_assert_int_eq(regions_find(&again, a->mesh, b->mesh, &there, &all),
+					 STATUS_OK);
 			ck_assert_uint_eq(again.region_count, found);
-			ck_assert_int_eq(regions_find(&again, a->mesh, b->mesh, &clear, &all), STATUS_OK);
+			ck_assert_int_eq(regions_find(&again, a->mesh, b->mesh, &clear, &all),
+					 STATUS_OK);
 			ck_assert(again.region_count == 0 || again.regions[0].depth == 0);
 			regions_release(&again);
 		}

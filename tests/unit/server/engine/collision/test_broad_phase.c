@@ -175,7 +175,8 @@ START_TEST(pairs_are_all_pairs_with_a_moved_one_sorted_and_once)
 		const struct parallel *parallel = round % 2 ? &parallel_serial : &backwards;
 		proxy_filter *filter = round % 5 == 0 ? some_filter : NULL;
 		ck_assert_int_eq(broad_phase_pairs(world.broad_phase, parallel, filter, NULL,
-						   UINT32_MAX, &world.pairs), STATUS_OK);
+						   UINT32_MAX, &world.pairs),
+				 STATUS_OK);
 		check_pairs(&world, filter);
 		if (round % 4 == 3)
 			continue; /* Not settled: the same pairs, and more, come again. */
@@ -200,9 +201,11 @@ START_TEST(the_order_of_insertion_cannot_be_seen)
 		broad_phase_add(other.broad_phase, k, &one.models[k].box, 0);
 	}
 	ck_assert_int_eq(broad_phase_pairs(one.broad_phase, &parallel_serial, NULL, NULL,
-					   UINT32_MAX, &one.pairs), STATUS_OK);
+					   UINT32_MAX, &one.pairs),
+			 STATUS_OK);
 	ck_assert_int_eq(broad_phase_pairs(other.broad_phase, &backwards, NULL, NULL, UINT32_MAX,
-					   &other.pairs), STATUS_OK);
+					   &other.pairs),
+			 STATUS_OK);
 	ck_assert_uint_gt(one.pairs.count, 100);
 	ck_assert_uint_eq(one.pairs.count, other.pairs.count);
 	ck_assert_mem_eq(one.pairs.items, other.pairs.items, one.pairs.count * sizeof(uint64_t));
@@ -217,12 +220,13 @@ START_TEST(an_overlap_bomb_loses_no_pair)
 	world_init(&world, _i, 3);
 	for (uint32_t i = 0; i < 200; i++) {
 		double x = rng_range(&world.rng, 0, 1), y = rng_range(&world.rng, 0, 1);
-		struct aabb box = aabb_of_centre(vec3_make(x, y, rng_range(&world.rng, 0, 1)),
-						 vec3_all(0.5));
+		struct aabb box =
+			aabb_of_centre(vec3_make(x, y, rng_range(&world.rng, 0, 1)), vec3_all(0.5));
 		broad_phase_add(world.broad_phase, i, &box, 0);
 	}
-	ck_assert_int_eq(broad_phase_pairs(world.broad_phase, &backwards, NULL, NULL, 19900,
-					   &world.pairs), STATUS_OK);
+	ck_assert_int_eq(
+		broad_phase_pairs(world.broad_phase, &backwards, NULL, NULL, 19900, &world.pairs),
+		STATUS_OK);
 	ck_assert_uint_eq(world.pairs.count, 19900);
 	uint32_t at = 0;
 	for (uint32_t a = 0; a < 200; a++)
@@ -241,10 +245,12 @@ START_TEST(too_many_pairs_are_refused_and_nothing_is_forgotten)
 		broad_phase_add(world.broad_phase, i, &box, 0);
 	}
 	ck_assert_int_eq(broad_phase_pairs(world.broad_phase, &parallel_serial, NULL, NULL, 1224,
-					   &world.pairs), STATUS_LIMIT);
+					   &world.pairs),
+			 STATUS_LIMIT);
 	ck_assert_uint_eq(world.pairs.count, 0);
 	ck_assert_int_eq(broad_phase_pairs(world.broad_phase, &parallel_serial, NULL, NULL, 1225,
-					   &world.pairs), STATUS_OK);
+					   &world.pairs),
+			 STATUS_OK);
 	ck_assert_uint_eq(world.pairs.count, 1225);
 	world_release(&world);
 }
@@ -266,7 +272,8 @@ START_TEST(a_steady_state_does_not_touch_the_heap)
 			else
 				broad_phase_move(world.broad_phase, i, &boxes[round % 4][i]);
 		ck_assert_int_eq(broad_phase_pairs(world.broad_phase, &parallel_serial, NULL, NULL,
-						   100000, &world.pairs), STATUS_OK);
+						   100000, &world.pairs),
+				 STATUS_OK);
 		broad_phase_settle(world.broad_phase);
 		if (round > 4)
 			ck_assert_uint_eq(heap_calls_total(), calls);
@@ -302,8 +309,9 @@ START_TEST(queries_see_still_and_moving_proxies)
 	for (int k = 0; k < 150; k++) {
 		struct seen boxes = { { 0 } }, rays = { { 0 } };
 		if (k % 50 == 49) {
-			ck_assert_int_eq(broad_phase_pairs(world.broad_phase, &parallel_serial, NULL,
-							   NULL, UINT32_MAX, &world.pairs), STATUS_OK);
+			ck_assert_int_eq(broad_phase_pairs(world.broad_phase, &parallel_serial,
+							   NULL, NULL, UINT32_MAX, &world.pairs),
+					 STATUS_OK);
 			for (int i = 0; i < 100; i++)
 				world_change(&world);
 		}
@@ -380,8 +388,8 @@ START_TEST(a_ray_that_shortens_finds_the_nearest)
 		for (uint32_t i = 0; i < SLOTS; i++) {
 			double enter, leave;
 			if (world.models[i].used &&
-			    aabb_clip_line(world.models[i].box, shorter.from, shorter.along, 1, &enter,
-					   &leave))
+			    aabb_clip_line(world.models[i].box, shorter.from, shorter.along, 1,
+					   &enter, &leave))
 				nearest = scalar_min(nearest, enter);
 		}
 		broad_phase_ray(world.broad_phase, shorter.from, shorter.along, 1, visit_shorter,
@@ -403,7 +411,8 @@ START_TEST(resets_and_growth_forget_and_keep_what_they_should)
 	/* More room moves nothing. */
 	ck_assert_int_eq(broad_phase_reserve(world.broad_phase, 5 * SLOTS), STATUS_OK);
 	ck_assert_int_eq(broad_phase_pairs(world.broad_phase, &parallel_serial, NULL, NULL,
-					   UINT32_MAX, &world.pairs), STATUS_OK);
+					   UINT32_MAX, &world.pairs),
+			 STATUS_OK);
 	check_pairs(&world, NULL);
 	broad_phase_reset(world.broad_phase);
 	for (uint32_t i = 0; i < SLOTS; i++)
@@ -411,7 +420,8 @@ START_TEST(resets_and_growth_forget_and_keep_what_they_should)
 	for (int k = 0; k < 300; k++)
 		world_change(&world);
 	ck_assert_int_eq(broad_phase_pairs(world.broad_phase, &parallel_serial, NULL, NULL,
-					   UINT32_MAX, &world.pairs), STATUS_OK);
+					   UINT32_MAX, &world.pairs),
+			 STATUS_OK);
 	check_pairs(&world, NULL);
 	world_release(&world);
 }
@@ -433,7 +443,8 @@ START_TEST(g09_cells_are_sized_by_the_mean_diameter_and_g10_moves_within_them_ar
 		broad_phase_add(world.broad_phase, i, &box, 0);
 	}
 	ck_assert_int_eq(broad_phase_pairs(world.broad_phase, &parallel_serial, NULL, NULL,
-					   UINT32_MAX, &world.pairs), STATUS_OK);
+					   UINT32_MAX, &world.pairs),
+			 STATUS_OK);
 	uint64_t before = broad_phase_work(world.broad_phase).cells_changed;
 	struct aabb box = { vec3_all(1.5), vec3_all(2.5) };
 	broad_phase_add(world.broad_phase, 60, &box, 0);
@@ -477,7 +488,8 @@ START_TEST(g13_only_bodies_whose_ways_overlap_are_a_pair)
 	for (uint32_t i = 0; i < 3; i++)
 		broad_phase_add(world.broad_phase, i, &ways[i], 0);
 	ck_assert_int_eq(broad_phase_pairs(world.broad_phase, &parallel_serial, NULL, NULL,
-					   UINT32_MAX, &world.pairs), STATUS_OK);
+					   UINT32_MAX, &world.pairs),
+			 STATUS_OK);
 	ck_assert_uint_eq(world.pairs.count, 1);
 	ck_assert_uint_eq(world.pairs.items[0], UINT64_C(1) << 32 | 2);
 	world_release(&world);

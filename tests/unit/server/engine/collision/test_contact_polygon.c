@@ -19,8 +19,8 @@ static void set_up(void)
 	rng = rng_seeded(check_seed());
 }
 
-static void find(const struct shape *a, const struct shape *b, const pose *at, struct manifold *found,
-		 struct contact_polygon *out)
+static void find(const struct shape *a, const struct shape *b, const pose *at,
+		 struct manifold *found, struct contact_polygon *out)
 {
 	struct pair_cache none = { 0 };
 	struct piece piece_a = { a, 0 }, piece_b = { b, 0 };
@@ -86,7 +86,8 @@ START_TEST(a_face_on_a_face_has_the_area_that_both_cover)
 			  polygon.normal_of == CONTACT_NORMAL_OF_B);
 		/* The reference is wider by a part of the slop, so that corners stay corners. */
 		double whole = CORNERS * sin(M_PI / CORNERS) * inner;
-		ck_assert_double_eq_tol(area(&polygon), turned ? wanted : whole, turned ? 5e-3 : 1e-9);
+		ck_assert_double_eq_tol(area(&polygon), turned ? wanted : whole,
+					turned ? 5e-3 : 1e-9);
 		for (uint32_t k = 0; k < polygon.count; k++)
 			ck_assert_double_eq_tol(polygon.points[k].separation, 1e-3, 1e-12);
 	}
@@ -141,13 +142,16 @@ START_TEST(a_polygon_holds_the_manifold_from_both_sides)
 			continue; /* two axes as good as each other up to the slop */
 		ck_assert_int_eq(exchanged(other.normal_of), polygon.normal_of);
 		for (uint32_t k = 0; k < other.count; k++)
-			ck_assert_double_lt(nearest(&polygon, pose_point(at, other.points[k].point)), 2e-2);
-		faces += polygon.normal_of == CONTACT_NORMAL_OF_A || polygon.normal_of == CONTACT_NORMAL_OF_B;
+			ck_assert_double_lt(
+				nearest(&polygon, pose_point(at, other.points[k].point)), 2e-2);
+		faces += polygon.normal_of == CONTACT_NORMAL_OF_A ||
+			 polygon.normal_of == CONTACT_NORMAL_OF_B;
 		if (polygon.normal_of == CONTACT_NORMAL_OF_EDGES) {
 			edges++;
 			vec3 across = vec3_cross(polygon.edge_a, polygon.edge_b);
-			ck_assert_double_lt(vec3_length(vec3_cross(vec3_normalize(across), polygon.normal)),
-					    1e-9);
+			ck_assert_double_lt(
+				vec3_length(vec3_cross(vec3_normalize(across), polygon.normal)),
+				1e-9);
 		}
 		if (polygon.normal_of == CONTACT_NORMAL_OF_CENTRES) {
 			centres++;
@@ -178,7 +182,8 @@ START_TEST(a_plane_meets_every_vertex_within_the_margin_and_a_triangle_has_two_s
 	at.position.y = -0.501;
 	find(top, mesh, &at, &found, &polygon);
 	ck_assert_uint_eq(polygon.count, CORNERS);
-	ck_assert_double_eq_tol(area(&polygon), CORNERS * sin(M_PI / CORNERS) * cos(M_PI / CORNERS), 1e-9);
+	ck_assert_double_eq_tol(area(&polygon), CORNERS * sin(M_PI / CORNERS) * cos(M_PI / CORNERS),
+				1e-9);
 	shape_release(top);
 	shape_release(plane);
 	shape_release(mesh);
@@ -192,7 +197,8 @@ static Suite *make(void)
 	tcase_add_checked_fixture(polygons, set_up, NULL);
 	tcase_add_test(polygons, a_face_on_a_face_has_the_area_that_both_cover);
 	tcase_add_test(polygons, a_polygon_holds_the_manifold_from_both_sides);
-	tcase_add_test(polygons, a_plane_meets_every_vertex_within_the_margin_and_a_triangle_has_two_sides);
+	tcase_add_test(polygons,
+		       a_plane_meets_every_vertex_within_the_margin_and_a_triangle_has_two_sides);
 	suite_add_tcase(suite, polygons);
 	return suite;
 }

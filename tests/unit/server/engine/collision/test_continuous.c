@@ -67,8 +67,8 @@ START_TEST(g31_a_vertex_meets_an_edge_in_the_plane_of_both)
 	ck_assert(continuous_vertex_face((way){ { 2, .25, 0 }, { 0, .25, 0 } }, face, &hit));
 	ck_assert_double_eq_tol(hit.time, 0.625, 1e-15);
 	/* The normal of the hypotenuse in the plane. */
-	ck_assert_double_lt(vec3_distance(hit.normal, vec3_make(-scalar_sqrt(.5), -scalar_sqrt(.5), 0)),
-			    1e-9);
+	ck_assert_double_lt(
+		vec3_distance(hit.normal, vec3_make(-scalar_sqrt(.5), -scalar_sqrt(.5), 0)), 1e-9);
 	/* The same, turned and carried by a moving plane. */
 	for (uint32_t run = 0; run < 1000; run++) {
 		pose p = pose_make(random_vector(&rng, 5), random_rotation(&rng));
@@ -132,12 +132,14 @@ static void draw_case(uint32_t family, struct family_case *c)
 			p->from = vec3_add(vec3_lerp(p[-1].from, p[-2].from, 0.3),
 					   random_vector(&rng, 1e-5));
 		if (family == 3 || family == 4) {
-			double lift = family == 4 ? 1e-12 * (double)(1ull << rng_below(&rng, 36)) : 0;
+			double lift =
+				family == 4 ? 1e-12 * (double)(1ull << rng_below(&rng, 36)) : 0;
 			p->from.z = rng_range(&rng, -lift, lift);
 			p->to.z = rng_range(&rng, -lift, lift);
 		}
 		if (family == 6 || family == 7) {
-			p->from = vec3_add(vec3_make(i < 3 ? 0 : 3, 0, 0), oracle_grid_point(&rng, 2));
+			p->from = vec3_add(vec3_make(i < 3 ? 0 : 3, 0, 0),
+					   oracle_grid_point(&rng, 2));
 			p->to = vec3_add(p->from, oracle_grid_point(&rng, 4));
 		}
 		if (family == 7) {
@@ -230,8 +232,8 @@ START_TEST(g30_no_hit_is_missed_late_or_early)
 				      hit.time, contact);
 			if (!found[k])
 				continue;
-			ck_assert_msg(hit.time >= safe - 1e-12, "run %u: %.17g before %.17g", run, hit.time,
-				      safe);
+			ck_assert_msg(hit.time >= safe - 1e-12, "run %u: %.17g before %.17g", run,
+				      hit.time, safe);
 			vec3 a[3], b[3];
 			pose_at(one->a, hit.time, a);
 			pose_at(one->b, hit.time, b);
@@ -365,7 +367,8 @@ START_TEST(p54_a_ball_touches_at_its_time_and_not_before)
 {
 	uint32_t hits = 0;
 	for (uint32_t run = 0; run < oracle_runs(20000); run++) {
-		vec3 t[3] = { random_vector(&rng, 2), random_vector(&rng, 2), random_vector(&rng, 2) };
+		vec3 t[3] = { random_vector(&rng, 2), random_vector(&rng, 2),
+			      random_vector(&rng, 2) };
 		struct ball ball = { random_vector(&rng, 3), rng_range(&rng, 0, 1) };
 		vec3 d = random_vector(&rng, 6), by = random_vector(&rng, 2);
 		struct continuous_sphere_hit hit;
@@ -374,8 +377,9 @@ START_TEST(p54_a_ball_touches_at_its_time_and_not_before)
 		for (uint32_t k = 0; k < 40; k++) {
 			double s = until * k / 40;
 			vec3 c = vec3_mul_add(ball.centre, vec3_sub(d, by), s);
-			least = scalar_min(least, closest_point_triangle(c, t[0], t[1], t[2])
-							  .distance_squared);
+			least = scalar_min(
+				least,
+				closest_point_triangle(c, t[0], t[1], t[2]).distance_squared);
 		}
 		if (!found || hit.time > 0)
 			ck_assert_double_ge(scalar_sqrt(least), ball.radius - 1e-12);
@@ -383,8 +387,8 @@ START_TEST(p54_a_ball_touches_at_its_time_and_not_before)
 			continue;
 		hits++;
 		vec3 c = vec3_mul_add(ball.centre, vec3_sub(d, by), hit.time);
-		double apart = scalar_sqrt(closest_point_triangle(c, t[0], t[1], t[2])
-						   .distance_squared);
+		double apart =
+			scalar_sqrt(closest_point_triangle(c, t[0], t[1], t[2]).distance_squared);
 		if (hit.time > 0)
 			ck_assert_double_eq_tol(apart, ball.radius, 1e-12);
 		else
@@ -417,15 +421,18 @@ START_TEST(g34_boxes_agree_with_the_books_quadratics)
 {
 	uint32_t hits = 0;
 	for (uint32_t run = 0; run < oracle_runs(30000); run++) {
-		struct aabb a = aabb_of_centre(random_vector(&rng, 3), vec3_abs(random_vector(&rng, 1)));
-		struct aabb b = aabb_of_centre(random_vector(&rng, 3), vec3_abs(random_vector(&rng, 1)));
+		struct aabb a =
+			aabb_of_centre(random_vector(&rng, 3), vec3_abs(random_vector(&rng, 1)));
+		struct aabb b =
+			aabb_of_centre(random_vector(&rng, 3), vec3_abs(random_vector(&rng, 1)));
 		vec3 va = random_vector(&rng, 6), vb = random_vector(&rng, 6);
 		vec3 p = vec3_sub(aabb_centre(a), aabb_centre(b)), v = vec3_sub(va, vb);
 		vec3 r = vec3_add(aabb_half(a), aabb_half(b));
 		double wanted = aabb_overlaps(a, b) ? 0 : 2;
 		for (uint32_t k = 0; k < 6; k++) {
 			double side = k & 1 ? 1 : -1;
-			double s = (side * vec3_get(r, k / 2) - vec3_get(p, k / 2)) / vec3_get(v, k / 2);
+			double s = (side * vec3_get(r, k / 2) - vec3_get(p, k / 2)) /
+				   vec3_get(v, k / 2);
 			vec3 apart = vec3_abs(vec3_mul_add(p, v, s));
 			vec3 over = vec3_sub(apart, r);
 			if (s >= 0 && s <= 1 && vec3_max_component(over) < 1e-13)

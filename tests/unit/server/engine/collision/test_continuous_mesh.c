@@ -86,7 +86,8 @@ START_TEST(a19_a_thin_plate_at_a_hundred_metres_a_second_does_not_pass_a_wall)
 	solid_add_cells(&solid, lines, l_cell, NULL);
 	struct shape *plate = solid_shape(&solid), *wall = box(vec3_make(4, 0.005, 4));
 	double time = 1.0 / 24;
-	struct motion flies = moving(vec3_make(0.1, -2, 0.2), vec3_make(0.1, -2 + 100 * time, 0.2), time);
+	struct motion flies =
+		moving(vec3_make(0.1, -2, 0.2), vec3_make(0.1, -2 + 100 * time, 0.2), time);
 	struct motion stands = moving(vec3_zero(), vec3_zero(), time);
 	struct continuous_mesh_hit hit;
 	ck_assert(!cross_at(plate, &flies, wall, &stands, time));
@@ -95,9 +96,9 @@ START_TEST(a19_a_thin_plate_at_a_hundred_metres_a_second_does_not_pass_a_wall)
 	ck_assert_double_le(hit.time, 1.99 / 100 + 1e-12);
 	ck_assert(vec3_distance(hit.normal, vec3_axis(1)) < 1e-9);
 	/* A little turn besides; the nearest corner of the plate is then at most 1 mm ahead. */
-	struct motion turns = motion_of(flies.from,
-					pose_make(flies.to.position,
-						  quat_from_axis_angle(vec3_axis(0), 1e-3)), time);
+	struct motion turns = motion_of(
+		flies.from, pose_make(flies.to.position, quat_from_axis_angle(vec3_axis(0), 1e-3)),
+		time);
 	ck_assert(search(plate, turns, wall, stands, 1e-6, &hit, NULL));
 	ck_assert_double_le(hit.time, 1.99 / 100);
 	ck_assert_double_ge(hit.time, 1.988 / 100);
@@ -119,8 +120,9 @@ START_TEST(a21_plates_that_pass_by_a_millimetre_do_not_hit_and_by_less_than_none
 		if (k == 1)
 			ck_assert_double_eq_tol(hit.time, 1.0 / 6, 1e-9);
 		/* The same with a turn about the way, which changes nothing of the gap's size. */
-		struct motion rolls = motion_of(flies.from, pose_make(flies.to.position,
-				quat_from_axis_angle(vec3_axis(0), 1e-5)), 1);
+		struct motion rolls = motion_of(
+			flies.from,
+			pose_make(flies.to.position, quat_from_axis_angle(vec3_axis(0), 1e-5)), 1);
 		ck_assert(search(plate, rolls, plate, stands, 1e-6, &hit, NULL) == (k == 1));
 	}
 	shape_release(plate);
@@ -131,9 +133,9 @@ START_TEST(a_propeller_hits_what_its_end_poses_do_not_touch)
 {
 	/* Half a turn: both ends of the motion look alike, and straight ways would go through the hub. */
 	struct shape *blade = box(vec3_make(2, 0.05, 0.05)), *post = box(vec3_make(0.05, 0.05, 1));
-	struct motion turns = motion_of(pose_identity(),
-					pose_make(vec3_zero(), quat_from_axis_angle(vec3_axis(2), 3.1)),
-					1);
+	struct motion turns =
+		motion_of(pose_identity(),
+			  pose_make(vec3_zero(), quat_from_axis_angle(vec3_axis(2), 3.1)), 1);
 	struct motion stands = moving(vec3_make(0, 1.9, 0), vec3_make(0, 1.9, 0), 1);
 	struct continuous_mesh_hit hit;
 	struct continuous_mesh_work work;
@@ -143,8 +145,8 @@ START_TEST(a_propeller_hits_what_its_end_poses_do_not_touch)
 	double angle = trig_atan2(corner.y, corner.x) -
 		       trig_asin(0.05 / scalar_sqrt(corner.x * corner.x + corner.y * corner.y));
 	vec3 other = vec3_make(0.05, 1.95, 0);
-	angle = scalar_min(angle, trig_atan2(other.y, other.x) -
-					  trig_asin(0.05 / vec3_length(other)));
+	angle = scalar_min(angle,
+			   trig_atan2(other.y, other.x) - trig_asin(0.05 / vec3_length(other)));
 	ck_assert_double_le(3.1 * hit.time, angle + 1e-12);
 	ck_assert_double_ge(3.1 * hit.time, angle - 1e-6);
 	/* Out of reach. */
@@ -228,8 +230,9 @@ START_TEST(no_hit_is_missed_and_none_is_late_or_early)
 			uint32_t triangle = k ? hit.triangle_b : hit.triangle_a;
 			vec3 corner[3];
 			mesh_corners_at(of->mesh, triangle, &at, corner);
-			double far = closest_point_triangle(hit.point, corner[0], corner[1], corner[2])
-					     .distance_squared;
+			double far =
+				closest_point_triangle(hit.point, corner[0], corner[1], corner[2])
+					.distance_squared;
 			nearest = scalar_min(nearest, scalar_sqrt(far));
 			ck_assert_double_le(scalar_sqrt(far), 2e-6);
 		}
@@ -246,8 +249,9 @@ START_TEST(exchanging_the_bodies_changes_the_time_by_rounding_only)
 	struct shape *a = box(vec3_make(0.02, 1, 0.6)), *b = box(vec3_make(1.4, 0.03, 0.03));
 	uint32_t hits = 0;
 	for (uint32_t round = 0; round < 60; round++) {
-		struct motion one = motion_of(pose_make(random_vector(&rng, 3), random_rotation(&rng)),
-					      pose_make(random_vector(&rng, 1), random_rotation(&rng)), 1);
+		struct motion one =
+			motion_of(pose_make(random_vector(&rng, 3), random_rotation(&rng)),
+				  pose_make(random_vector(&rng, 1), random_rotation(&rng)), 1);
 		struct motion other =
 			motion_of(pose_make(random_vector(&rng, 3), random_rotation(&rng)),
 				  pose_make(random_vector(&rng, 1), random_rotation(&rng)), 1);
@@ -271,8 +275,8 @@ START_TEST(bodies_that_start_in_each_other_hit_at_once_and_a_search_takes_no_mem
 	struct continuous_mesh one, other;
 	struct continuous_mesh_hit hit;
 	struct motion goes = moving(vec3_make(1, 0, 0), vec3_make(5, 0, 0), 1);
-	struct motion turns = motion_of(pose_identity(), pose_make(vec3_zero(),
-			quat_from_axis_angle(vec3_axis(1), 1)), 1);
+	struct motion turns = motion_of(
+		pose_identity(), pose_make(vec3_zero(), quat_from_axis_angle(vec3_axis(1), 1)), 1);
 	ck_assert_int_eq(continuous_mesh_init(&one, a), STATUS_OK);
 	ck_assert_int_eq(continuous_mesh_init(&other, b), STATUS_OK);
 	uint64_t calls = heap_calls();
@@ -292,12 +296,14 @@ static Suite *make(void)
 	TCase *tc = tcase_create("meshes");
 	tcase_add_checked_fixture(tc, set_up, NULL);
 	tcase_add_test(tc, a19_a_thin_plate_at_a_hundred_metres_a_second_does_not_pass_a_wall);
-	tcase_add_test(tc, a21_plates_that_pass_by_a_millimetre_do_not_hit_and_by_less_than_none_do);
+	tcase_add_test(tc,
+		       a21_plates_that_pass_by_a_millimetre_do_not_hit_and_by_less_than_none_do);
 	tcase_add_test(tc, a_propeller_hits_what_its_end_poses_do_not_touch);
 	tcase_add_test(tc, a_rod_that_first_goes_away_and_comes_back_is_not_given_up);
 	tcase_add_test(tc, no_hit_is_missed_and_none_is_late_or_early);
 	tcase_add_test(tc, exchanging_the_bodies_changes_the_time_by_rounding_only);
-	tcase_add_test(tc, bodies_that_start_in_each_other_hit_at_once_and_a_search_takes_no_memory);
+	tcase_add_test(tc,
+		       bodies_that_start_in_each_other_hit_at_once_and_a_search_takes_no_memory);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

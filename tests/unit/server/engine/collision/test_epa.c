@@ -14,8 +14,8 @@ static void set_up(void)
 	rng = rng_seeded(check_seed());
 }
 
-static struct epa_result depth_of(const struct gjk_core *a, const struct gjk_core *b, vec3 place, quat turn,
-				  const struct gjk_simplex *start)
+static struct epa_result depth_of(const struct gjk_core *a, const struct gjk_core *b, vec3 place,
+				  quat turn, const struct gjk_simplex *start)
 {
 	struct epa_result r;
 	struct gjk_result near;
@@ -28,7 +28,8 @@ static struct epa_result depth_of(const struct gjk_core *a, const struct gjk_cor
 
 static struct gjk_core core_of(const struct shape *shape)
 {
-	return (struct gjk_core){ shape->hull->vertices, shape->hull->vertex_count, shape->hull, 0 };
+	return (struct gjk_core){ shape->hull->vertices, shape->hull->vertex_count, shape->hull,
+				  0 };
 }
 
 static void check_depth(struct epa_result r, double depth, vec3 normal)
@@ -46,7 +47,8 @@ START_TEST(cubes_have_their_depths)
 	struct shape *cube = make_box(0.5, 0.5, 0.5);
 	struct gjk_core core = core_of(cube);
 	quat turn = quat_identity();
-	check_depth(depth_of(&core, &core, vec3_make(0.75, 0.1, 0.2), turn, NULL), 0.25, vec3_make(1, 0, 0));
+	check_depth(depth_of(&core, &core, vec3_make(0.75, 0.1, 0.2), turn, NULL), 0.25,
+		    vec3_make(1, 0, 0));
 	check_depth(depth_of(&core, &core, vec3_make(0.1, -0.875, 0), turn, NULL), 0.125,
 		    vec3_make(0, -1, 0));
 	/* Face on face: they touch. */
@@ -96,8 +98,8 @@ START_TEST(a_flat_difference_is_named)
 	ck_assert_int_eq(r.status, EPA_FLAT);
 	ck_assert_double_eq(r.normal.x, 0);
 	/* A triangle through a segment has volume. */
-	r = depth_of(&flat, &line, vec3_make(0.2, 0.2, -0.25), quat_make(0.70710678118654752440, 0,
-									-0.70710678118654752440, 0), NULL);
+	r = depth_of(&flat, &line, vec3_make(0.2, 0.2, -0.25),
+		     quat_make(0.70710678118654752440, 0, -0.70710678118654752440, 0), NULL);
 	ck_assert_int_eq(r.status, EPA_DONE);
 	ck_assert_double_eq_tol(r.depth, 0.2, 1e-15);
 }

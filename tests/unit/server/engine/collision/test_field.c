@@ -64,8 +64,8 @@ static struct touching touch(const struct shape *a, const struct shape *b, pose 
 		for (uint32_t j = 0; j < pieces_b; j++) {
 			struct manifold m;
 			struct pair_cache cache = { 0 };
-			collide_pieces((struct piece){ a, i }, (struct piece){ b, j }, &b_in_a, MARGIN,
-				       &cache, &m);
+			collide_pieces((struct piece){ a, i }, (struct piece){ b, j }, &b_in_a,
+				       MARGIN, &cache, &m);
 			if (m.count == 0)
 				continue;
 			ck_assert_double_eq_tol(vec3_length(m.normal), 1, 1e-9);
@@ -100,9 +100,9 @@ START_TEST(a_ball_meets_spheres_as_a_ball_does)
 	for (uint32_t i = 0; i < 300; i++) {
 		vec3 way = random_direction(&rng);
 		double apart = rng_range(&rng, -0.1, 0.03);
-		struct touching t = touch(ball, sphere,
-					  pose_make(vec3_scale(way, 1.3 + apart),
-						    random_rotation(&rng)));
+		struct touching t =
+			touch(ball, sphere,
+			      pose_make(vec3_scale(way, 1.3 + apart), random_rotation(&rng)));
 		/* The mesh itself is inside the ball by 3 thousandths. */
 		ck_assert_uint_ge(t.count, 1);
 		ck_assert_double_eq_tol(t.deepest, apart, 0.2 * cell);
@@ -247,8 +247,9 @@ END_TEST
 
 START_TEST(contacts_are_the_same_seen_from_the_other_side)
 {
-	struct shape *others[] = { make_sphere(0.3), make_capsule(0.4, 0.2), make_box(0.3, 0.4, 0.5),
-				   shape_retain(torus), shape_retain(cube) };
+	struct shape *others[] = { make_sphere(0.3), make_capsule(0.4, 0.2),
+				   make_box(0.3, 0.4, 0.5), shape_retain(torus),
+				   shape_retain(cube) };
 	uint32_t met = 0;
 	for (uint32_t i = 0; i < 400; i++) {
 		const struct shape *a = i % 2 == 0 ? bowl : cube, *b = others[i % COUNT_OF(others)];
@@ -292,7 +293,8 @@ END_TEST
 
 START_TEST(a_torus_of_parts_and_one_of_a_field_agree_on_who_touches)
 {
-	struct shape *mesh = make_torus(1, 0.25, 48, 24), *parts = make_parts_solid(mesh->mesh, 256);
+	struct shape *mesh = make_torus(1, 0.25, 48, 24),
+		     *parts = make_parts_solid(mesh->mesh, 256);
 	struct shape *others[] = { make_sphere(0.3), make_box(0.2, 0.3, 0.4) };
 	/* How far hulls of parts stand out of the torus, and half a cell. */
 	double off = parts->solid->deviation + 0.5 * torus->solid->field->cell;
@@ -330,8 +332,8 @@ START_TEST(sides_of_a_cube_are_all_26_and_those_of_each_normal_hold_it)
 		vec3 n = random_direction(&rng);
 		uint32_t side = field_sides_of(sides, n);
 		/* The vertex of the cube that is farthest along n. */
-		vec3 far = vec3_make(n.x > 0 ? 0.5 : -0.5, n.y > 0 ? 0.5 : -0.5,
-				     n.z > 0 ? 0.5 : -0.5);
+		vec3 far =
+			vec3_make(n.x > 0 ? 0.5 : -0.5, n.y > 0 ? 0.5 : -0.5, n.z > 0 ? 0.5 : -0.5);
 		ck_assert_double_gt(vec3_dot(n, sides->direction[side]), 0.88);
 		ck_assert(aabb_contains_point(sides->box[side], far));
 	}
@@ -345,7 +347,8 @@ END_TEST
 
 START_TEST(rays_and_overlaps_see_the_hole_and_not_the_hull)
 {
-	struct shape *small = make_sphere(0.5), *tiny = make_sphere(0.05), *fits = make_sphere(0.76);
+	struct shape *small = make_sphere(0.5), *tiny = make_sphere(0.05),
+		     *fits = make_sphere(0.76);
 	struct shape *plane = make_plane(vec3_make(0, 1, 0), 0);
 	pose here = at(0, 0, 0), tube = at(1, 0.05, 0);
 	struct query_hit hit;
@@ -379,7 +382,8 @@ static struct placed_shape placed_at(const struct shape *shape, pose where, uint
 
 START_TEST(casts_and_nearest_points_meet_the_surface)
 {
-	struct shape *small = make_sphere(0.5), *tiny = make_sphere(0.05), *box = make_box(0.2, 0.2, 0.2);
+	struct shape *small = make_sphere(0.5), *tiny = make_sphere(0.05),
+		     *box = make_box(0.2, 0.2, 0.2);
 	struct placed_shape ring = placed_at(torus, at(0, 0, 0), 7);
 	struct cast_hit hit;
 	enum status status;
@@ -413,7 +417,8 @@ START_TEST(casts_and_nearest_points_meet_the_surface)
 	other = placed_at(cube, at(0, 1, 0), 5);
 	ck_assert(placed_closest(&ring, 1, &other, 1, 1, &near));
 	/* A corner of the cube's bottom and the tube. */
-	double corner = scalar_sqrt(0.5), gap = scalar_sqrt(scalar_square(1 - corner) + 0.25) - 0.25;
+	double corner = scalar_sqrt(0.5),
+	       gap = scalar_sqrt(scalar_square(1 - corner) + 0.25) - 0.25;
 	ck_assert_double_eq_tol(near.distance, gap, 0.005);
 	other = placed_at(box, at(0, 0.1, 0), 6);
 	ck_assert(placed_closest(&ring, 1, &other, 1, 1, &near));

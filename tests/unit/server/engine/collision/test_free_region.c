@@ -53,8 +53,8 @@ static void add_hourglass(double waist)
 	for (uint32_t ring = 0; ring < RINGS; ring++)
 		for (uint32_t i = 0; i < SIDES; i++) {
 			double angle = TWO_PI * i / SIDES, r = ring == 1 ? waist : 3;
-			solid.vertex[solid.vertices++] = vec3_make(
-				r * trig_cos(angle), r * trig_sin(angle), Z[ring]);
+			solid.vertex[solid.vertices++] =
+				vec3_make(r * trig_cos(angle), r * trig_sin(angle), Z[ring]);
 		}
 	uint32_t bottom = solid.vertices;
 	solid.vertex[solid.vertices++] = vec3_make(0, 0, Z[0]);
@@ -97,7 +97,8 @@ START_TEST(p04_a_ball_in_an_hourglass_stays_in_it)
 		uint32_t count;
 		bool keeps;
 		balls++;
-		ck_assert_int_eq(free_region_find(&region, p, r, &planes, &count, &keeps), STATUS_OK);
+		ck_assert_int_eq(free_region_find(&region, p, r, &planes, &count, &keeps),
+				 STATUS_OK);
 		ck_assert(keeps && count >= 4 && count <= glass->mesh->triangle_count);
 		ck_assert(keeps_all(planes, count, p, 1e-12));
 		for (uint32_t k = 0; k < 40; k++) {
@@ -128,7 +129,8 @@ START_TEST(p04_no_point_of_the_border_lies_within)
 		const struct free_plane *planes;
 		uint32_t count;
 		bool keeps;
-		ck_assert_int_eq(free_region_find(&region, p, 0, &planes, &count, &keeps), STATUS_OK);
+		ck_assert_int_eq(free_region_find(&region, p, 0, &planes, &count, &keeps),
+				 STATUS_OK);
 		for (uint32_t k = 0; k < 500; k++) {
 			uint32_t t = rng_below(&rng, glass->mesh->triangle_count);
 			double u = rng_range(&rng, 0, 1), v = rng_range(&rng, 0, 1);
@@ -237,7 +239,8 @@ START_TEST(p09_past_a_convex_obstacle_there_is_one_half_space_at_its_distance)
 		const struct free_plane *planes;
 		uint32_t count;
 		bool keeps;
-		ck_assert_int_eq(free_region_find(&region, p, 0, &planes, &count, &keeps), STATUS_OK);
+		ck_assert_int_eq(free_region_find(&region, p, 0, &planes, &count, &keeps),
+				 STATUS_OK);
 		ck_assert_uint_eq(count, 1);
 		ck_assert(keeps);
 		ck_assert_double_eq_tol(vec3_dot(planes->normal, p) - planes->offset, distance,
@@ -258,17 +261,20 @@ START_TEST(on_the_border_and_behind_it_the_free_side_is_taken)
 	bool keeps;
 	free_region_init(&region);
 	ck_assert_int_eq(free_region_add_hull(&region, box, &at), STATUS_OK);
-	ck_assert_int_eq(free_region_find(&region, vec3_make(1, 0.2, 0.1), 0, &planes, &count, &keeps),
-			 STATUS_OK);
+	ck_assert_int_eq(
+		free_region_find(&region, vec3_make(1, 0.2, 0.1), 0, &planes, &count, &keeps),
+		STATUS_OK);
 	ck_assert(keeps && count == 1);
 	ck_assert(vec3_equal(planes->normal, vec3_axis(0)) && planes->offset == 1);
-	ck_assert_int_eq(free_region_find(&region, vec3_make(0.75, 0.2, 0.1), 0, &planes, &count,
-					  &keeps), STATUS_OK);
+	ck_assert_int_eq(
+		free_region_find(&region, vec3_make(0.75, 0.2, 0.1), 0, &planes, &count, &keeps),
+		STATUS_OK);
 	ck_assert(!keeps);
 	ck_assert(vec3_equal(planes->normal, vec3_axis(0)) && planes->offset == 1);
 	/* A ball too near: told, and where to go as well. */
-	ck_assert_int_eq(free_region_find(&region, vec3_make(1.5, 0.2, 0.1), 1, &planes, &count,
-					  &keeps), STATUS_OK);
+	ck_assert_int_eq(
+		free_region_find(&region, vec3_make(1.5, 0.2, 0.1), 1, &planes, &count, &keeps),
+		STATUS_OK);
 	ck_assert(!keeps && planes->offset == 2);
 	/* Nothing there: everywhere. */
 	free_region_reset(&region);

@@ -250,7 +250,8 @@ START_TEST(the_bounds_meet_however_near_the_pieces_are)
 		ck_assert(!r.touching);
 		ck_assert_double_eq_tol(r.distance, gap, 1e-14);
 		ck_assert_double_le(r.distance - r.lower, 5e-14 + 1e-12 * gap);
-		ck_assert_double_ge(oracle_separation(a->hull, b->hull, &at, r.normal), r.lower - 3e-14);
+		ck_assert_double_ge(oracle_separation(a->hull, b->hull, &at, r.normal),
+				    r.lower - 3e-14);
 		handed += r.handed_over;
 	}
 	ck_assert_uint_gt(handed, 0);
@@ -274,8 +275,10 @@ START_TEST(apart_by_a_gap_is_what_the_distance_says)
 		nearest(a, b, &at, NULL, &r);
 		double gap = k % 3 == 0 ? 0 : r.distance * rng_range(&rng, 0.8, 1.2);
 		bool wanted = r.distance > gap;
-		ck_assert(gjk_apart_by(&core_a, &core_b, &rotation, at.position, gap, NULL) == wanted);
-		ck_assert(gjk_apart_by(&core_a, &core_b, &rotation, at.position, gap, &r.simplex) == wanted);
+		ck_assert(gjk_apart_by(&core_a, &core_b, &rotation, at.position, gap, NULL) ==
+			  wanted);
+		ck_assert(gjk_apart_by(&core_a, &core_b, &rotation, at.position, gap, &r.simplex) ==
+			  wanted);
 		apart += wanted;
 	}
 	ck_assert_uint_gt(apart, 1000);

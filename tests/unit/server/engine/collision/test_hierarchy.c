@@ -39,7 +39,8 @@ static void draw_soup(struct soup *soup, uint32_t count, double size)
 			soup->triangles[i][k] = 3 * i + k;
 		}
 		if (i > 0 && i % 17 == 0)
-			memcpy(&soup->vertices[3 * i], &soup->vertices[3 * i - 3], 3 * sizeof(vec3));
+			memcpy(&soup->vertices[3 * i], &soup->vertices[3 * i - 3],
+			       3 * sizeof(vec3));
 	}
 }
 
@@ -80,7 +81,8 @@ static void check_tree(const struct hierarchy *tree, const struct soup *soup)
 		for (uint32_t i = node->first; i < node->first + node->count; i++) {
 			uint32_t triangle = tree->order[i];
 			for (uint32_t k = 0; k < 3; k++)
-				ck_assert(holds(tree, n, soup->vertices[soup->triangles[triangle][k]]));
+				ck_assert(holds(tree, n,
+						soup->vertices[soup->triangles[triangle][k]]));
 			if (node->left == HIERARCHY_LEAF)
 				ck_assert_uint_eq(seen[triangle]++, 0);
 		}
@@ -212,7 +214,8 @@ START_TEST(g05_a_covariance_is_taken_apart_and_put_together)
 		mat3 c = obb_covariance_points(p, 20);
 		struct eigen3 own = eigen3_symmetric(c);
 		mat3 back = mat3_sub(mat3_rotate_diagonal(own.vectors, own.values), c);
-		mat3 unit = mat3_sub(mat3_transposed_mul(own.vectors, own.vectors), mat3_identity());
+		mat3 unit =
+			mat3_sub(mat3_transposed_mul(own.vectors, own.vectors), mat3_identity());
 		for (uint32_t k = 0; k < 9; k++) {
 			ck_assert_double_lt(scalar_abs(mat3_get(back, k / 3, k % 3)), 1e-12);
 			ck_assert_double_lt(scalar_abs(mat3_get(unit, k / 3, k % 3)), 1e-12);
@@ -449,7 +452,8 @@ START_TEST(g08_swept_trees_hold_every_sample_of_the_motion)
 					vec3 p = soup.vertices[v];
 					pose at = motion_at(&motion, 2 + k / 30.0);
 					p = way == 0 ? pose_point(at, p)
-						     : (k == 30 ? to[v] : vec3_lerp(p, to[v], k / 30.0));
+						     : (k == 30 ? to[v]
+								: vec3_lerp(p, to[v], k / 30.0));
 					ck_assert(aabb_contains_point(tree.boxes[n], p));
 				}
 			}

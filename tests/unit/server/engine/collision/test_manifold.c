@@ -162,9 +162,9 @@ START_TEST(exchanging_the_pieces_turns_the_manifold_round)
 	for (int k = 0; k < 12000; k++) {
 		const struct shape *a = shapes[rng_below(&rng, SOLIDS)];
 		const struct shape *b = shapes[rng_below(&rng, SHAPES)];
-		pose at = b->kind == SHAPE_PLANE ? pose_make(random_vector(&rng, 0.8),
-							     awkward_rotation(&rng))
-						 : near_pose(a, b);
+		pose at = b->kind == SHAPE_PLANE
+				  ? pose_make(random_vector(&rng, 0.8), awkward_rotation(&rng))
+				  : near_pose(a, b);
 		pose back = pose_inverse(at);
 		struct manifold m, n;
 		collide(a, b, &at, NULL, &m);
@@ -243,7 +243,8 @@ START_TEST(any_memory_whatever_gives_an_answer_that_holds)
 		const struct shape *a = shapes[rng_below(&rng, SOLIDS)];
 		const struct shape *b = shapes[rng_below(&rng, SOLIDS)];
 		pose at = near_pose(a, b);
-		struct pair_cache cache = { (uint8_t)rng_below(&rng, 7), { 0 },
+		struct pair_cache cache = { (uint8_t)rng_below(&rng, 7),
+					    { 0 },
 					    (uint16_t)rng_below(&rng, k % 2 ? 65536 : 12),
 					    (uint16_t)rng_below(&rng, k % 2 ? 65536 : 12) };
 		struct manifold m, cold;
@@ -261,9 +262,9 @@ START_TEST(the_same_question_twice_gives_the_same_bits)
 	for (int k = 0; k < 3000; k++) {
 		const struct shape *a = shapes[rng_below(&rng, SOLIDS)];
 		const struct shape *b = shapes[rng_below(&rng, SHAPES)];
-		pose at = b->kind == SHAPE_PLANE ? pose_make(random_vector(&rng, 0.8),
-							     awkward_rotation(&rng))
-						 : near_pose(a, b);
+		pose at = b->kind == SHAPE_PLANE
+				  ? pose_make(random_vector(&rng, 0.8), awkward_rotation(&rng))
+				  : near_pose(a, b);
 		struct pair_cache one = { 0 }, other = { 0 };
 		struct manifold m, n;
 		collide(a, b, &at, &one, &m);
@@ -306,12 +307,12 @@ static void check_stack(const struct shape *a, const struct shape *b, vec3 offse
 START_TEST(stacked_boxes_touch_in_four_points_whose_features_stay)
 {
 	const struct shape *box = shapes[BOX], *beam = shapes[BEAM];
-	check_stack(box, box, vec3_make(0, 1, 0), 0);		/* exactly on top */
-	check_stack(box, box, vec3_make(0.5, 1, 0), 0);	/* half over, as in a pyramid */
+	check_stack(box, box, vec3_make(0, 1, 0), 0);	/* exactly on top */
+	check_stack(box, box, vec3_make(0.5, 1, 0), 0); /* half over, as in a pyramid */
 	check_stack(box, box, vec3_make(0.2, 1, -0.3), 0);
-	check_stack(beam, box, vec3_make(0, 1.2, 0), 0);	/* wider above */
-	check_stack(box, beam, vec3_make(0.1, 1.2, 0), 0.1);	/* narrower, turned */
-	check_stack(box, box, vec3_make(0, 1, 0), 0.2);	/* eight corners, four kept */
+	check_stack(beam, box, vec3_make(0, 1.2, 0), 0);     /* wider above */
+	check_stack(box, beam, vec3_make(0.1, 1.2, 0), 0.1); /* narrower, turned */
+	check_stack(box, box, vec3_make(0, 1, 0), 0.2);	     /* eight corners, four kept */
 }
 END_TEST
 

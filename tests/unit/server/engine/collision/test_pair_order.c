@@ -136,7 +136,8 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/collision/pair_order");
 	TCase *orders = tcase_create("orders");
 	tcase_add_loop_test(orders, a_manifold_is_the_same_from_both_sides, 0, KINDS * KINDS);
-	tcase_add_loop_test(orders, distance_and_overlap_are_the_same_from_both_sides, 0, KINDS * KINDS);
+	tcase_add_loop_test(orders, distance_and_overlap_are_the_same_from_both_sides, 0,
+			    KINDS * KINDS);
 	suite_add_tcase(suite, orders);
 	return suite;
 }

@@ -190,7 +190,8 @@ END_TEST
 START_TEST(what_meets_a_plane_meets_it_with_its_lowest_points)
 {
 	struct shape *plane = make_plane(vec3_make(0, 1, 0), 0.25);
-	struct shape *kinds[3] = { make_sphere(0.3), make_capsule(0.5, 0.1), make_box(0.2, 0.4, 0.3) };
+	struct shape *kinds[3] = { make_sphere(0.3), make_capsule(0.5, 0.1),
+				   make_box(0.2, 0.4, 0.3) };
 	for (int k = 0; k < 3000; k++) {
 		const struct shape *shape = kinds[k % 3];
 		pose at = pose_make(random_vector(&rng, 0.8), awkward_rotation(&rng));
@@ -220,7 +221,8 @@ struct surface {
 	double upright; /* least cosine of a normal with +y */
 };
 
-static struct surface collide_mesh(const struct shape *mesh, const struct shape *body, const pose *at)
+static struct surface collide_mesh(const struct shape *mesh, const struct shape *body,
+				   const pose *at)
 {
 	struct surface out = { 0, SCALAR_MAX, 1 };
 	struct mesh_walk walk;
@@ -305,7 +307,7 @@ static struct shape *box_surface(vec3 half)
 		const uint32_t *q = QUADS[k];
 		triangles[2 * k][0] = q[0], triangles[2 * k][1] = q[1], triangles[2 * k][2] = q[2];
 		triangles[2 * k + 1][0] = q[0], triangles[2 * k + 1][1] = q[2],
-				     triangles[2 * k + 1][2] = q[3];
+				  triangles[2 * k + 1][2] = q[3];
 	}
 	return make_mesh(vertices, 8, triangles, 12);
 }
@@ -320,8 +322,9 @@ START_TEST(a_closed_surface_is_felt_like_the_solid_it_bounds)
 	struct shape *solid = make_box(half.x, half.y, half.z), *surface = box_surface(half);
 	for (int k = 0; k < 10; k++)
 		points[k] = vec3_scale(random_direction(&rng), 0.35);
-	struct shape *bodies[5] = { make_sphere(0.3), make_capsule(0.4, 0.2), make_box(0.3, 0.2, 0.4),
-				    make_sphere(0.01), make_hull(points, 10) };
+	struct shape *bodies[5] = { make_sphere(0.3), make_capsule(0.4, 0.2),
+				    make_box(0.3, 0.2, 0.4), make_sphere(0.01),
+				    make_hull(points, 10) };
 	uint32_t shallow = 0;
 	for (int k = 0; k < 10000; k++) {
 		const struct shape *body = bodies[k % 5];
@@ -364,7 +367,8 @@ static double surface_gap(const struct shape *mesh, const struct shape *body, co
 	mesh_walk_init(&walk, mesh->mesh, aabb_grow(shape_aabb(body, at), 1));
 	while (mesh_walk_next(&walk, &triangle)) {
 		struct piece_gap gap;
-		piece_distance((struct piece){ mesh, triangle }, (struct piece){ body, 0 }, at, &gap);
+		piece_distance((struct piece){ mesh, triangle }, (struct piece){ body, 0 }, at,
+			       &gap);
 		least = scalar_min(least, gap.distance);
 	}
 	return least;
@@ -373,7 +377,8 @@ static double surface_gap(const struct shape *mesh, const struct shape *body, co
 START_TEST(over_hilly_ground_the_nearest_triangle_is_felt)
 {
 	struct shape *ground = make_terrain(16, 0.5, 0.6, 3);
-	struct shape *bodies[3] = { make_sphere(0.3), make_capsule(0.4, 0.2), make_box(0.3, 0.2, 0.4) };
+	struct shape *bodies[3] = { make_sphere(0.3), make_capsule(0.4, 0.2),
+				    make_box(0.3, 0.2, 0.4) };
 	for (int k = 0; k < 400; k++) {
 		const struct shape *body = bodies[k % 3];
 		double x = rng_range(&rng, -2, 2), z = rng_range(&rng, -2, 2);
@@ -415,15 +420,17 @@ END_TEST
 
 static struct shape *square(double half, double radius)
 {
-	vec3 corners[4] = { { -half, -half, 0 }, { half, -half, 0 }, { half, half, 0 },
-			    { -half, half, 0 } };
+	vec3 corners[4] = {
+		{ -half, -half, 0 }, { half, -half, 0 }, { half, half, 0 }, { -half, half, 0 }
+	};
 	return make_polygon(corners, 4, radius);
 }
 
 static pose planar_pose(double x, double y, double angle)
 {
 	double half = angle / 2;
-	return pose_make(vec3_make(x, y, 0), quat_normalize(quat_make(1 - half * half / 2, 0, 0, half)));
+	return pose_make(vec3_make(x, y, 0),
+			 quat_normalize(quat_make(1 - half * half / 2, 0, 0, half)));
 }
 
 START_TEST(stacked_squares_touch_in_two_points_whose_features_stay)

@@ -52,8 +52,8 @@ START_TEST(a_ball_cast_at_balls_hits_when_the_quadratic_says)
 		vec3 way = vec3_sub(draw(1), from);
 		struct cast_hit hit;
 		enum status status;
-		uint32_t count = placed_cast(&still, 1, small, pose_make(from, draw_rotation()), way,
-					     &hit, 1, &status);
+		uint32_t count = placed_cast(&still, 1, small, pose_make(from, draw_rotation()),
+					     way, &hit, 1, &status);
 		double a = vec3_dot(way, way), b = vec3_dot(from, way);
 		double c = vec3_dot(from, from) - 0.5625, disc = b * b - a * c;
 		double root = disc > 0 ? (-b - scalar_sqrt(disc)) / a : 2;
@@ -79,8 +79,8 @@ START_TEST(casts_of_every_kind_stop_apart_and_next_to_what_they_meet)
 {
 	const vec3 boxes[2][2] = { { { 1, 0, 0 }, { 0.3, 0.4, 0.5 } },
 				   { { -1, 0, 0 }, { 0.2, 0.2, 0.9 } } };
-	struct shape *movers[] = { make_sphere(0.4), make_capsule(0.5, 0.2), make_box(0.3, 0.4, 0.5),
-				   make_boxes_solid(boxes, 2) };
+	struct shape *movers[] = { make_sphere(0.4), make_capsule(0.5, 0.2),
+				   make_box(0.3, 0.4, 0.5), make_boxes_solid(boxes, 2) };
 	struct shape *stills[] = { make_box(1, 0.5, 0.7), make_capsule(0.8, 0.3),
 				   make_plane(vec3_make(0, 1, 0), 0), make_terrain(8, 0.7, 0.4, 3),
 				   make_boxes_solid(boxes, 2) };
@@ -113,9 +113,11 @@ START_TEST(casts_of_every_kind_stop_apart_and_next_to_what_they_meet)
 			pose now = from;
 			double speed = -vec3_dot(hit.normal, way);
 			ck_assert_double_gt(speed, 0);
-			now.position = vec3_mul_add(from.position, way, hit.fraction + 4e-6 / speed);
+			now.position =
+				vec3_mul_add(from.position, way, hit.fraction + 4e-6 / speed);
 			pose relative = pose_relative(rest, now);
-			ck_assert_msg(shape_overlap(still, moving, &relative), "run %u: no contact", run);
+			ck_assert_msg(shape_overlap(still, moving, &relative), "run %u: no contact",
+				      run);
 		}
 	}
 	ck_assert_uint_gt(met, 300);
@@ -128,8 +130,9 @@ END_TEST
 
 START_TEST(nearest_points_lie_on_the_shapes_and_no_pair_is_nearer)
 {
-	struct shape *shapes[] = { make_sphere(0.4), make_capsule(0.5, 0.2), make_box(0.3, 0.4, 0.5),
-				   make_terrain(6, 0.7, 0.4, 3), make_plane(vec3_make(0, 1, 0), -1) };
+	struct shape *shapes[] = { make_sphere(0.4), make_capsule(0.5, 0.2),
+				   make_box(0.3, 0.4, 0.5), make_terrain(6, 0.7, 0.4, 3),
+				   make_plane(vec3_make(0, 1, 0), -1) };
 	rng = rng_seeded(check_seed());
 	for (uint32_t run = 0; run < 200; run++) {
 		struct placed_shape all[5], probe = place(shapes[run % 3], at(0, 0, 0), 9);
@@ -155,18 +158,17 @@ START_TEST(nearest_points_lie_on_the_shapes_and_no_pair_is_nearer)
 		}
 		/* A ball around the nearest point a little smaller than the distance is free. */
 		if (pair.distance > 1e-3)
-			ck_assert(!placed_closest(&probe, 1, all, 5, pair.distance * (1 - 1e-9), &one));
+			ck_assert(!placed_closest(&probe, 1, all, 5, pair.distance * (1 - 1e-9),
+						  &one));
 	}
 	for (uint32_t i = 0; i < 5; i++)
 		shape_release(shapes[i]);
 }
 END_TEST
 
-static const struct mover_options WALK = { .up = { 0, 1, 0 },
-					   .iterations = 8,
-					   .skin = 0.001,
-					   .slope_cosine = 0.7,
-					   .step_height = 0.3 };
+static const struct mover_options WALK = {
+	.up = { 0, 1, 0 }, .iterations = 8, .skin = 0.001, .slope_cosine = 0.7, .step_height = 0.3
+};
 
 static struct mover_result walk(const struct placed_shape *placed, uint32_t count,
 				const struct shape *shape, pose from, vec3 way)
@@ -189,7 +191,8 @@ START_TEST(a_walker_slides_along_walls_stops_in_corners_and_steps_on_ledges)
 	struct shape *ramp = make_box(4, 0.1, 4);
 	double foot = 0.8 + 0.001;
 	struct placed_shape room[4] = { place(ground, at(0, 0, 0), 1), place(wall, at(3, 2, 0), 2),
-					place(wall, at(0, 2, 3), 3), place(ledge, at(-3, 0.1, -3), 4) };
+					place(wall, at(0, 2, 3), 3),
+					place(ledge, at(-3, 0.1, -3), 4) };
 	room[2].at.rotation = quat_from_axis_angle(vec3_make(0, 1, 0), HALF_PI);
 	/* Free. */
 	struct mover_result out = walk(room, 4, man, at(0, foot, 0), vec3_make(1, 0, 0));
@@ -273,7 +276,8 @@ START_TEST(what_cannot_fly_is_refused)
 	struct cast_hit hit;
 	struct mover_result out;
 	enum status status;
-	ck_assert_uint_eq(placed_cast(&placed, 1, plane, at(0, 0, 0), vec3_zero(), &hit, 1, &status), 0);
+	ck_assert_uint_eq(
+		placed_cast(&placed, 1, plane, at(0, 0, 0), vec3_zero(), &hit, 1, &status), 0);
 	ck_assert_int_eq(status, STATUS_UNSUPPORTED);
 	ck_assert_int_eq(placed_move(&placed, 1, plane, at(0, 0, 0), vec3_zero(), &WALK, &out),
 			 STATUS_UNSUPPORTED);
@@ -307,7 +311,8 @@ START_TEST(overlapping_boxes_have_one_region_with_their_common_volume)
 	ck_assert_int_eq(placed_regions(&pair, 1, &bar, 1, regions, 1, &found), STATUS_OK);
 	ck_assert_uint_eq(found, 2);
 	struct placed_shape round = place(ball, at(0, 0, 0), 5);
-	ck_assert_int_eq(placed_regions(&round, 1, &bar, 1, regions, 8, &found), STATUS_UNSUPPORTED);
+	ck_assert_int_eq(placed_regions(&round, 1, &bar, 1, regions, 8, &found),
+			 STATUS_UNSUPPORTED);
 	shape_release(box);
 	shape_release(two);
 	shape_release(ball);

@@ -42,8 +42,10 @@ START_TEST(shapes_overlap_exactly_when_they_have_no_gap)
 		piece_distance((struct piece){ a, 0 }, (struct piece){ b, 0 }, &at, &gap);
 		bool overlap = shape_overlap(a, b, &at);
 		ck_assert(overlap == (gap.distance == 0));
-		ck_assert(overlap == piece_overlap((struct piece){ a, 0 }, (struct piece){ b, 0 }, &at));
-		ck_assert_double_eq_tol(vec3_distance(gap.point_a, gap.point_b), gap.distance, 1e-9);
+		ck_assert(overlap ==
+			  piece_overlap((struct piece){ a, 0 }, (struct piece){ b, 0 }, &at));
+		ck_assert_double_eq_tol(vec3_distance(gap.point_a, gap.point_b), gap.distance,
+					1e-9);
 		overlapping += overlap;
 		if (a->hull != NULL && b->hull != NULL) {
 			double axis = oracle_sat(a->hull, b->hull, &at);
@@ -104,7 +106,8 @@ START_TEST(known_overlaps_come_out)
 	/* Inside, without touching the surface. */
 	ck_assert(shape_overlap_sphere(unit, vec3_zero(), 0.1));
 	/* Half-spaces that look at each other, and away. */
-	struct shape *up = make_plane(vec3_make(0, 1, 0), 0), *down = make_plane(vec3_make(0, -1, 0), 0);
+	struct shape *up = make_plane(vec3_make(0, 1, 0), 0),
+		     *down = make_plane(vec3_make(0, -1, 0), 0);
 	pose above = pose_make(vec3_make(0, 1, 0), quat_identity());
 	pose below = pose_make(vec3_make(0, -1, 0), quat_identity());
 	ck_assert(!shape_overlap(up, down, &above));

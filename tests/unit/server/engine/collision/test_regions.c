@@ -189,8 +189,7 @@ START_TEST(a_grid_of_crossings_has_one_region_each)
 	/* Teeth lying across teeth. */
 	add_comb(&solid_a, 5, 0.5);
 	add_comb(&solid_b, 4, 0.5);
-	pose at = pose_make(vec3_make(-1.25, 0.25, 8),
-			    quat_from_axis_angle(vec3_axis(1), PI / 2));
+	pose at = pose_make(vec3_make(-1.25, 0.25, 8), quat_from_axis_angle(vec3_axis(1), PI / 2));
 	struct regions found = find(at);
 	uint32_t expected = 0;
 	double volume = 0;
@@ -352,9 +351,10 @@ static double clipped(const struct placed_box *a, uint32_t face, const struct pl
 	uint32_t count = 4, x = (face / 2 + 1) % 3, y = (face / 2 + 2) % 3;
 	for (uint32_t k = 0; k < 4; k++) {
 		vec3 p = vec3_zero();
-		bool u = face % 2 ? k == 1 || k == 2 : k >= 2, v = face % 2 ? k >= 2 : k == 1 || k == 2;
-		vec3_set(&p, face / 2, face % 2 ? vec3_get(a->half, face / 2)
-						: -vec3_get(a->half, face / 2));
+		bool u = face % 2 ? k == 1 || k == 2 : k >= 2,
+		     v = face % 2 ? k >= 2 : k == 1 || k == 2;
+		vec3_set(&p, face / 2,
+			 face % 2 ? vec3_get(a->half, face / 2) : -vec3_get(a->half, face / 2));
 		vec3_set(&p, x, u ? vec3_get(a->half, x) : -vec3_get(a->half, x));
 		vec3_set(&p, y, v ? vec3_get(a->half, y) : -vec3_get(a->half, y));
 		loop[k] = pose_point(a->at, p);
@@ -376,8 +376,8 @@ static double clipped(const struct placed_box *a, uint32_t face, const struct pl
 	}
 	double sum = 0;
 	for (uint32_t k = 2; k < count; k++)
-		sum += vec3_dot(vec3_sub(loop[0], origin),
-				vec3_cross(vec3_sub(loop[k - 1], origin), vec3_sub(loop[k], origin)));
+		sum += vec3_dot(vec3_sub(loop[0], origin), vec3_cross(vec3_sub(loop[k - 1], origin),
+								      vec3_sub(loop[k], origin)));
 	return sum / 6;
 }
 
@@ -397,8 +397,9 @@ static uint32_t draw_boxes(struct solid *solid, struct placed_box *boxes)
 		if (rng_below(&rng, 4) == 0)
 			continue;
 		vec3 centre = vec3_make(cell & 1 ? 1 : -1, cell & 2 ? 1 : -1, cell & 4 ? 1 : -1);
-		boxes[count].half = vec3_make(rng_range(&rng, 0.1, 0.57), rng_range(&rng, 0.1, 0.57),
-					      rng_range(&rng, 0.1, 0.57));
+		boxes[count].half =
+			vec3_make(rng_range(&rng, 0.1, 0.57), rng_range(&rng, 0.1, 0.57),
+				  rng_range(&rng, 0.1, 0.57));
 		boxes[count].at = pose_make(centre, random_rotation(&rng));
 		solid_add_box_at(solid, boxes[count].half, boxes[count].at);
 		count++;
@@ -453,7 +454,9 @@ static bool lattice_cell(uint32_t i, uint32_t j, uint32_t k, const void *context
 static struct shape *draw_lattice(struct solid *solid, const double *at)
 {
 	struct lattice lattice = { { { { false } } } };
-	struct solid_lines lines[3] = { { at, LATTICE + 1 }, { at, LATTICE + 1 }, { at, LATTICE + 1 } };
+	struct solid_lines lines[3] = { { at, LATTICE + 1 },
+					{ at, LATTICE + 1 },
+					{ at, LATTICE + 1 } };
 	struct shape *shape = NULL;
 	lattice.filled[2][2][2] = true;
 	for (uint32_t tries = 0; tries < 40 || shape == NULL; tries++) {
@@ -516,11 +519,14 @@ START_TEST(contours_are_closed_and_lie_on_both_surfaces)
 			const struct contour *contour = &found.contours[c];
 			ck_assert(contour->closed && contour->count >= 3);
 			for (uint32_t i = 0; i < contour->count; i++) {
-				const struct contour_point *point = &found.points[contour->first + i];
-				ck_assert(intersect_nearest_on_mesh(a->mesh, point->point).distance <
-					  1e-12);
+				const struct contour_point *point =
+					&found.points[contour->first + i];
+				ck_assert(
+					intersect_nearest_on_mesh(a->mesh, point->point).distance <
+					1e-12);
 				vec3 in_b = pose_inverse_point(at, point->point);
-				ck_assert(intersect_nearest_on_mesh(b->mesh, in_b).distance < 1e-12);
+				ck_assert(intersect_nearest_on_mesh(b->mesh, in_b).distance <
+					  1e-12);
 			}
 		}
 		regions_release(&found);

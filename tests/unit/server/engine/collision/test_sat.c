@@ -81,8 +81,8 @@ START_TEST(an_edge_pair_is_an_axis_only_where_it_is_one_of_the_minkowski_sum)
 				if (separation == -SCALAR_MAX)
 					continue;
 				ck_assert_double_eq_tol(vec3_length(n), 1, 1e-12);
-				ck_assert_double_eq_tol(
-					oracle_separation(a, b, &at, n), separation, 1e-9);
+				ck_assert_double_eq_tol(oracle_separation(a, b, &at, n), separation,
+							1e-9);
 			}
 		}
 	}
@@ -136,8 +136,8 @@ START_TEST(box_verdicts_agree_with_all_axes_in_random_and_aligned_poses)
 		const struct shape *a = boxes[rng_below(&rng, 3)], *b = boxes[rng_below(&rng, 3)];
 		vec3 place = random_vector(&rng, 1.5);
 		if (k % 3 == 0)
-			place = vec3_make(0, a->box.half.y + b->box.half.y +
-					     rng_range(&rng, -0.03, 0.03), 0);
+			place = vec3_make(
+				0, a->box.half.y + b->box.half.y + rng_range(&rng, -0.03, 0.03), 0);
 		if (k % 7 == 0)
 			place.x = a->box.half.x + b->box.half.x;
 		pose at = pose_make(place, awkward_rotation(&rng));
@@ -153,7 +153,8 @@ START_TEST(hull_verdicts_agree_with_all_axes)
 	struct shape *shapes[4] = { make_box(0.5, 0.3, 0.8), random_hull(6, 0.8),
 				    random_hull(14, 0.8), random_hull(50, 0.6) };
 	for (int k = 0; k < 1200; k++) {
-		const struct shape *a = shapes[rng_below(&rng, 4)], *b = shapes[1 + rng_below(&rng, 3)];
+		const struct shape *a = shapes[rng_below(&rng, 4)],
+				   *b = shapes[1 + rng_below(&rng, 3)];
 		pose at = pose_make(vec3_scale(random_direction(&rng), rng_range(&rng, 0.5, 1.4)),
 				    awkward_rotation(&rng));
 		check_verdict(a, b, &at, 0.02);
@@ -186,8 +187,8 @@ END_TEST
 
 START_TEST(all_axes_together_are_the_greatest_whatever_was_remembered)
 {
-	struct shape *shapes[4] = { make_box(0.5, 0.3, 0.8), make_box(1, 0.1, 0.4), random_hull(8, 0.7),
-				    random_hull(20, 0.7) };
+	struct shape *shapes[4] = { make_box(0.5, 0.3, 0.8), make_box(1, 0.1, 0.4),
+				    random_hull(8, 0.7), random_hull(20, 0.7) };
 	struct pair_cache kept = { 0 };
 	uint32_t remembered = 0;
 	for (int k = 0; k < 3000; k++) {
@@ -207,7 +208,8 @@ START_TEST(all_axes_together_are_the_greatest_whatever_was_remembered)
 		if (scalar_abs(one.separation) > 1e-13)
 			ck_assert((one.separation > 0) == (sign.separation > 0));
 		/* What it says is so along its axis, and of overlapping hulls nothing is greater. */
-		ck_assert_double_eq_tol(oracle_separation(a, b, &at, one.normal), one.separation, 1e-12);
+		ck_assert_double_eq_tol(oracle_separation(a, b, &at, one.normal), one.separation,
+					1e-12);
 		double wanted = oracle_sat(a, b, &at);
 		ck_assert_double_le(one.separation, scalar_max(wanted, 0) + 1e-12);
 		if (wanted < 0)

@@ -80,8 +80,8 @@ static void any_way(bool flat, bool still, double from, struct motion *motion, p
 
 static struct placed_shape placed_at(const struct impact_side *side, double t)
 {
-	return (struct placed_shape){ side->piece.shape, pose_mul(motion_at(side->motion, t),
-								  side->in_frame), 1, 0 };
+	return (struct placed_shape){ side->piece.shape,
+				      pose_mul(motion_at(side->motion, t), side->in_frame), 1, 0 };
 }
 
 /* Of two triangles, by their corners and edges. */
@@ -155,8 +155,8 @@ static void hold(const struct impact_side *a, const struct impact_side *b,
 		ck_assert_double_le(at, found->distance + 1e-7);
 		ck_assert_double_eq_tol(vec3_length(found->normal), 1, 1e-9);
 		vec3 between = vec3_sub(found->point_b, found->point_a);
-		ck_assert_double_le(vec3_distance(between, vec3_scale(found->normal, found->distance)),
-				    1e-6);
+		ck_assert_double_le(
+			vec3_distance(between, vec3_scale(found->normal, found->distance)), 1e-6);
 	}
 	if (found->outcome == IMPACT_LIMIT)
 		ck_assert_uint_gt(found->limits, 0);
@@ -174,7 +174,8 @@ START_TEST(whatever_meets_is_apart_until_the_time_told_and_near_then)
 		for (uint32_t k = 0; k < KINDS; k++) {
 			if (is_flat(i) != is_flat(k) || (i == 4 && k == 4))
 				continue;
-			for (uint32_t round = 0; round < (both_surfaces(i, k) ? 2 : ROUNDS); round++) {
+			for (uint32_t round = 0; round < (both_surfaces(i, k) ? 2 : ROUNDS);
+			     round++) {
 				struct motion motion_a, motion_b;
 				struct impact_side a = { .piece = { shapes[i], IMPACT_WHOLE },
 							 .motion = &motion_a };
@@ -182,10 +183,14 @@ START_TEST(whatever_meets_is_apart_until_the_time_told_and_near_then)
 							 .motion = &motion_b };
 				struct impact_result found, back;
 				/* Ground rests more often than not. */
-				any_way(is_flat(i), i == 4 && round % 3 != 0, 2, &motion_a, &a.in_frame);
-				any_way(is_flat(k), k == 5 && round % 3 != 0, -1, &motion_b, &b.in_frame);
-				ck_assert_int_eq(time_of_impact(&a, &b, &options, &found), STATUS_OK);
-				ck_assert_int_eq(time_of_impact(&b, &a, &options, &back), STATUS_OK);
+				any_way(is_flat(i), i == 4 && round % 3 != 0, 2, &motion_a,
+					&a.in_frame);
+				any_way(is_flat(k), k == 5 && round % 3 != 0, -1, &motion_b,
+					&b.in_frame);
+				ck_assert_int_eq(time_of_impact(&a, &b, &options, &found),
+						 STATUS_OK);
+				ck_assert_int_eq(time_of_impact(&b, &a, &options, &back),
+						 STATUS_OK);
 				outcomes[found.outcome]++;
 				if (both_surfaces(i, k) && found.outcome == IMPACT_OVERLAP)
 					continue;
@@ -275,11 +280,16 @@ START_TEST(what_turns_is_met_at_the_angle_of_the_spec)
 {
 	struct shape *rod = make_capsule(1, 0.05), *floor = make_plane(vec3_axis(1), 0);
 	struct shape *ball = make_sphere(0.1);
-	struct motion turns = turning(vec3_axis(2), 1.4), rests = straight(vec3_zero(), vec3_zero());
+	struct motion turns = turning(vec3_axis(2), 1.4),
+		      rests = straight(vec3_zero(), vec3_zero());
 	/* A ball on an arm of 1 m, carried about the mass centre 0.5 m above the floor: it starts
 	 * level and meets the floor where sin = 0.4. */
-	struct impact_side carried = { { ball, 0 }, { vec3_make(-1, 0, 0), quat_identity() }, &turns };
-	struct impact_side ground = { { floor, 0 }, { vec3_make(0, -0.5, 0), quat_identity() }, &rests };
+	struct impact_side carried = { { ball, 0 },
+				       { vec3_make(-1, 0, 0), quat_identity() },
+				       &turns };
+	struct impact_side ground = { { floor, 0 },
+				      { vec3_make(0, -0.5, 0), quat_identity() },
+				      &rests };
 	struct impact_options exact = { 1e-9, 200 };
 	struct impact_result found;
 	ck_assert_int_eq(time_of_impact(&carried, &ground, &exact, &found), STATUS_OK);
@@ -288,7 +298,9 @@ START_TEST(what_turns_is_met_at_the_angle_of_the_spec)
 	/* The floor turns up against a ball that rests 1 m out and 0.5 m above: tan = … where the
 	 * gap is r. */
 	struct impact_side lifted = { { floor, 0 }, pose_identity(), &turns };
-	struct impact_side waits = { { ball, 0 }, { vec3_make(1, 0.5, 0), quat_identity() }, &rests };
+	struct impact_side waits = { { ball, 0 },
+				     { vec3_make(1, 0.5, 0), quat_identity() },
+				     &rests };
 	ck_assert_int_eq(time_of_impact(&waits, &lifted, &exact, &found), STATUS_OK);
 	ck_assert_int_eq(found.outcome, IMPACT_HIT);
 	double angle = found.time * 1.4;

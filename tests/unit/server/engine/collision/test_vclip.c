@@ -85,7 +85,8 @@ START_TEST(a_warm_start_takes_few_steps_and_gives_the_same_distance)
 	for (int k = 0; k < 2000; k++) {
 		struct vclip_result warm, cold;
 		vec3 turn = vec3_make(0.004, 0.003, -0.002);
-		at.rotation = quat_normalize(quat_mul(quat_make(1, turn.x, turn.y, turn.z), at.rotation));
+		at.rotation =
+			quat_normalize(quat_mul(quat_make(1, turn.x, turn.y, turn.z), at.rotation));
 		struct placing there = placed(&at);
 		vclip_distance(round_hull->hull, round_hull->hull, &there, &features, &warm);
 		vclip_distance(round_hull->hull, round_hull->hull, &there, NULL, &cold);
@@ -114,7 +115,8 @@ START_TEST(any_start_even_nonsense_gives_the_same_distance_and_no_loop)
 		vec3 place = vec3_scale(random_direction(&rng), rng_range(&rng, 0.3, 2.5));
 		pose at = pose_make(place, awkward_rotation(&rng));
 		struct placing there = placed(&at);
-		struct vclip_features wild = { any_feature(small_hull->hull), any_feature(cube->hull) };
+		struct vclip_features wild = { any_feature(small_hull->hull),
+					       any_feature(cube->hull) };
 		vclip_distance(small_hull->hull, cube->hull, &there, NULL, &one);
 		vclip_distance(small_hull->hull, cube->hull, &there, &wild, &other);
 		ck_assert(one.touching == other.touching);
@@ -169,7 +171,8 @@ static Suite *make(void)
 	tcase_add_test(tcase, cubes_in_known_poses_have_their_features);
 	tcase_add_test(tcase, a_warm_start_takes_few_steps_and_gives_the_same_distance);
 	tcase_add_test(tcase, any_start_even_nonsense_gives_the_same_distance_and_no_loop);
-	tcase_add_test(tcase, the_walk_itself_ends_without_the_second_algorithm_in_general_positions);
+	tcase_add_test(tcase,
+		       the_walk_itself_ends_without_the_second_algorithm_in_general_positions);
 	tcase_add_test(tcase, exchanging_the_hulls_turns_the_answer_round);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -16,10 +16,11 @@ START_TEST(no_body_is_faster_than_the_bound_and_its_direction_stays)
 	stage.tables.world.gravity[0] = vec3_zero();
 	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
 	vec3 way = vec3_normalize(vec3_make(1, -2, 3));
-	uint32_t fast = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-							       .shape = ball,
-							       .velocity = vec3_scale(way, 3 * SPEED_MAX),
-							       .spin = { 0, 2 * ANGULAR_SPEED_MAX, 0 } });
+	uint32_t fast =
+		stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+						       .shape = ball,
+						       .velocity = vec3_scale(way, 3 * SPEED_MAX),
+						       .spin = { 0, 2 * ANGULAR_SPEED_MAX, 0 } });
 	vec3 half = vec3_scale(way, 0.5 * SPEED_MAX);
 	uint32_t slow = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 							       .shape = ball,
@@ -50,19 +51,21 @@ START_TEST(a_fat_box_holds_its_piece_through_a_tick_of_moving_and_turning)
 	for (uint32_t round = 0; round < 400; round++) {
 		struct stage stage;
 		stage_init(&stage, "soft-step");
-		double thin = rng_range(&rng, 0.02, 0.3), spin = trig_pow(10, rng_range(&rng, -2, 3));
-		uint32_t shape = stage_shape(&stage, round % 3 == 0 ? make_box(2, thin, 0.5 * thin) :
-						     round % 3 == 1 ? make_capsule(1.5, thin) :
-								      make_box(thin, thin, thin));
+		double thin = rng_range(&rng, 0.02, 0.3),
+		       spin = trig_pow(10, rng_range(&rng, -2, 3));
+		uint32_t shape = stage_shape(&stage, round % 3 == 0 ? make_box(2, thin, 0.5 * thin)
+						     : round % 3 == 1 ? make_capsule(1.5, thin)
+								      : make_box(thin, thin, thin));
 		vec3 position = any_vector(&rng, 5), velocity = any_vector(&rng, 20);
 		vec3 axis = vec3_normalize(any_vector(&rng, 1));
 		quat rotation = quat_from_rotation_vector(any_vector(&rng, 3));
-		uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-								      .shape = shape,
-								      .position = position,
-								      .rotation = rotation,
-								      .velocity = velocity,
-								      .spin = vec3_scale(axis, spin) });
+		uint32_t row =
+			stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+							       .shape = shape,
+							       .position = position,
+							       .rotation = rotation,
+							       .velocity = velocity,
+							       .spin = vec3_scale(axis, spin) });
 		struct aabb fat = placement_box(&stage.tables, 0);
 		for (uint32_t k = 0; k <= 32; k++) {
 			double time = stage.dt * k / 32;
@@ -115,7 +118,9 @@ static double rod_depth(uint8_t status, double rate, double spin, double height,
 	stage.dt = stage.dynamics.ahead = 1 / rate;
 	stage.tables.world.gravity[0] = vec3_zero();
 	uint32_t block = stage_shape(&stage, make_box(5, 1, 5));
-	stage_add(&stage, (struct stage_body){ .status = status, .shape = block, .position = { 0, -1, 0 },
+	stage_add(&stage, (struct stage_body){ .status = status,
+					       .shape = block,
+					       .position = { 0, -1, 0 },
 					       .mass = 1e5 });
 	uint32_t rod = add_rod(&stage, height, fall, spin, 0);
 	double deepest = 0;
@@ -145,9 +150,11 @@ START_TEST(the_end_of_a_turning_rod_is_stopped_where_it_arrives)
 		for (uint32_t s = 0; s < COUNT_OF(spins); s++)
 			for (uint32_t h = 0; h < COUNT_OF(heights); h++)
 				for (double fall = 0; fall <= 10; fall += 5) {
-					double deep = rod_depth(status, rates[r], spins[s], heights[h], fall);
+					double deep = rod_depth(status, rates[r], spins[s],
+								heights[h], fall);
 					double most = spins[s] < rates[r] ? 0.015 : 0.1;
-					ck_assert_msg(deep < most, "%g Hz, %g rad/s, %g m, %g m/s: %g m",
+					ck_assert_msg(deep < most,
+						      "%g Hz, %g rad/s, %g m, %g m/s: %g m",
 						      rates[r], spins[s], heights[h], fall, deep);
 				}
 }
@@ -161,8 +168,8 @@ START_TEST(a_rod_that_passes_by_a_pillar_is_not_pushed)
 			struct stage stage;
 			stage_init(&stage, "soft-step");
 			stage.tables.world.gravity[0] = vec3_zero();
-			uint32_t pillar = stage_shape(&stage, _i == 0 ? make_box(0.5, 0.5, 0.5) :
-									make_sphere(0.5));
+			uint32_t pillar = stage_shape(&stage, _i == 0 ? make_box(0.5, 0.5, 0.5)
+								      : make_sphere(0.5));
 			stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
 							       .shape = pillar,
 							       .position = { 2.55, 0, 0 } });

@@ -6,6 +6,7 @@
 #include "server/engine/dynamics/constraint.h"
 #include "server/engine/dynamics/frame_rate.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/motions.h"
 #include "tests/lib/poses.h"
 
 enum { POINTS = 6, ROWS = 6 * POINTS, CASES = 200 };
@@ -31,17 +32,12 @@ static void seed(void)
 	options = (struct constraint_options){ CONSTRAINT_ACCELERATION, CONSTRAINT_PYRAMID, 1e-6 };
 }
 
-static struct body_motion any_motion(void)
-{
-	struct body_motion motion = { random_vector(&rng, 2), random_rotation(&rng),
-				      random_vector(&rng, 1), random_vector(&rng, 1) };
-	return motion;
-}
-
 /* A contact whose geometry fits its kind: points lie where the surfaces are. */
 static void make_found(enum contact_normal kind, double separation)
 {
-	found = (struct contact_found){ .a = any_motion(), .b = any_motion(), .normal_of = kind };
+	found = (struct contact_found){ .a = random_motion(&rng),
+					.b = random_motion(&rng),
+					.normal_of = kind };
 	found.normal = random_direction(&rng);
 	vec3 place = random_vector(&rng, 2);
 	if (kind == CONTACT_NORMAL_OF_EDGES) {
@@ -78,15 +74,6 @@ static void state_rows(const struct body_motion *motions)
 {
 	list = (struct row_list){ rows, blocks, parts, 0, 0, 0, ROWS, POINTS, 2 * ROWS };
 	constraint_rows(&constraint, 1, motions, &options, &list);
-}
-
-/* The body after `time` with its velocities. */
-static struct body_motion after(struct body_motion from, double time)
-{
-	from.centre = vec3_mul_add(from.centre, from.velocity, time);
-	quat turn = quat_from_rotation_vector(vec3_scale(from.angular_velocity, time));
-	from.rotation = quat_normalize(quat_mul(turn, from.rotation));
-	return from;
 }
 
 /* Gaps of the first row of each block after `time`, from `motions`. */
@@ -131,31 +118,35 @@ START_TEST(a_gap_changes_as_j_and_bias_say_where_it_was_found_and_elsewhere)
 			expect_derivatives(motions, true);
 			expect_derivatives(motions, false);
 			for (uint32_t body = 0; body < 2; body++) {
-				vec3 shift = random_vector(&rng, 0.1), turn = random_vector(&rng, 0.2);
+				vec3 shift = random_vector(&rng, 0.1),
+				     turn = random_vector(&rng, 0.2);
 				motions[body].centre = vec3_add(motions[body].centre, shift);
-				motions[body].rotation =
-					quat_mul(quat_from_rotation_vector(turn), motions[body].rotation);
+				motions[body].rotation = quat_mul(quat_from_rotation_vector(turn),
+								  motions[body].rotation);
 			}
 			expect_derivatives(motions, false);
 		}
 }
 END_TEST
 
-static vec3 point_acceleration(const struct body_motion *motion, struct spatial acceleration, vec3 arm)
+static vec3 point_acceleration(const struct body_motion *motion, struct spatial acceleration,
+			       vec3 arm)
 {
 	vec3 w = motion->angular_velocity;
 	vec3 turning = vec3_cross(w, vec3_cross(w, arm));
-	return vec3_add(vec3_add(acceleration.linear, vec3_cross(acceleration.angular, arm)), turning);
+	return vec3_add(vec3_add(acceleration.linear, vec3_cross(acceleration.angular, arm)),
+			turning);
 }
 
 /* K2: b = (acceleration of b's point against a's)·axis + 2 (velocity)·axis', for touching points. */
-static double book_bias(const struct contact_found_point *point, const struct spatial accelerations[2],
-			vec3 axis, vec3 rate)
+static double book_bias(const struct contact_found_point *point,
+			const struct spatial accelerations[2], vec3 axis, vec3 rate)
 {
 	vec3 a = vec3_sub(point_acceleration(&found.b, accelerations[1], point->arm_b),
 			  point_acceleration(&found.a, accelerations[0], point->arm_a));
-	vec3 u = vec3_sub(vec3_add(found.b.velocity, vec3_cross(found.b.angular_velocity, point->arm_b)),
-			  vec3_add(found.a.velocity, vec3_cross(found.a.angular_velocity, point->arm_a)));
+	vec3 u = vec3_sub(
+		vec3_add(found.b.velocity, vec3_cross(found.b.angular_velocity, point->arm_b)),
+		vec3_add(found.a.velocity, vec3_cross(found.a.angular_velocity, point->arm_a)));
 	return vec3_dot(axis, a) + 2 * vec3_dot(u, rate);
 }
 
@@ -167,9 +158,9 @@ START_TEST(acceleration_rows_are_the_books_bias)
 			found.normal_rate = vec3_cross(found.normal, random_vector(&rng, 1));
 			vec3 rate = found.normal_rate, t, s, t_rate, s_rate;
 			if (KINDS[k] != CONTACT_NORMAL_GIVEN)
-				rate = frame_rate_fixed(KINDS[k] == CONTACT_NORMAL_OF_A ?
-								found.a.angular_velocity :
-								found.b.angular_velocity,
+				rate = frame_rate_fixed(KINDS[k] == CONTACT_NORMAL_OF_A
+								? found.a.angular_velocity
+								: found.b.angular_velocity,
 							found.normal);
 			struct spatial accelerations[2];
 			for (uint32_t body = 0; body < 2; body++) {
@@ -206,7 +197,8 @@ START_TEST(balls_accelerate_as_their_centres_do)
 		vec3 u = vec3_sub(found.b.velocity, found.a.velocity);
 		vec3 across = vec3_mul_sub(u, found.normal, vec3_dot(u, found.normal));
 		state_rows(NULL);
-		ck_assert_double_eq_tol(rows[0].bias, vec3_length_squared(across) / (radius + 0.5), 1e-12);
+		ck_assert_double_eq_tol(rows[0].bias, vec3_length_squared(across) / (radius + 0.5),
+					1e-12);
 	}
 }
 END_TEST
@@ -219,9 +211,9 @@ static struct contact_found exchanged(const struct contact_found *from,
 	to.b = from->a;
 	to.normal = vec3_negate(from->normal);
 	to.normal_rate = vec3_negate(from->normal_rate);
-	to.normal_of = from->normal_of == CONTACT_NORMAL_OF_A ? CONTACT_NORMAL_OF_B :
-		       from->normal_of == CONTACT_NORMAL_OF_B ? CONTACT_NORMAL_OF_A :
-								from->normal_of;
+	to.normal_of = from->normal_of == CONTACT_NORMAL_OF_A	? CONTACT_NORMAL_OF_B
+		       : from->normal_of == CONTACT_NORMAL_OF_B ? CONTACT_NORMAL_OF_A
+								: from->normal_of;
 	to.edge_a = from->edge_b;
 	to.edge_b = from->edge_a;
 	to.ball_a = from->ball_b;
@@ -262,13 +254,16 @@ START_TEST(exchanging_the_bodies_turns_no_tangent)
 				double sign = r % 6 == 0 || r % 6 == 3 ? 1 : -1;
 				const struct row_part *was = kept + 2 * r, *is = rows[r].j.parts;
 				ck_assert_uint_eq(was[0].slot, is[1].slot);
-				ck_assert_double_le(vec3_distance(was[0].on.linear,
-								  vec3_scale(is[1].on.linear, sign)),
-						    1e-14);
-				ck_assert_double_le(vec3_distance(was[1].on.angular,
-								  vec3_scale(is[0].on.angular, sign)),
-						    1e-13);
-				ck_assert_double_eq_tol(other[r].approach, sign * rows[r].approach, 1e-13);
+				ck_assert_double_le(
+					vec3_distance(was[0].on.linear,
+						      vec3_scale(is[1].on.linear, sign)),
+					1e-14);
+				ck_assert_double_le(
+					vec3_distance(was[1].on.angular,
+						      vec3_scale(is[0].on.angular, sign)),
+					1e-13);
+				ck_assert_double_eq_tol(other[r].approach, sign * rows[r].approach,
+							1e-13);
 				ck_assert_double_eq_tol(other[r].bias, sign * rows[r].bias, 1e-12);
 				ck_assert_double_eq_tol(other[r].slip, sign * rows[r].slip, 1e-12);
 				ck_assert_double_eq(other[r].gap, rows[r].gap);
@@ -315,7 +310,8 @@ START_TEST(friction_of_what_slides_opposes_it_with_a_known_force)
 				double part = lambda / row->dynamic_friction;
 				size += part * part;
 				ck_assert_uint_eq(row->of, 0);
-				ck_assert_int_eq(row->set, f == CONSTRAINT_CONE ? ROW_CONE : ROW_PYRAMID);
+				ck_assert_int_eq(row->set,
+						 f == CONSTRAINT_CONE ? ROW_CONE : ROW_PYRAMID);
 				if (f == CONSTRAINT_PYRAMID)
 					ck_assert_double_eq(fabs(row->slip), 1);
 			}

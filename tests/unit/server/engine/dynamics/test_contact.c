@@ -7,7 +7,8 @@
 
 static double mix(uint8_t rule, double x, double y)
 {
-	const double mixed[] = { (x + y) / 2, x < y ? x : y, x * y, x > y ? x : y, scalar_sqrt(x * y) };
+	const double mixed[] = { (x + y) / 2, x < y ? x : y, x * y, x > y ? x : y,
+				 scalar_sqrt(x * y) };
 	return mixed[rule];
 }
 

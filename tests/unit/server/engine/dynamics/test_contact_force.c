@@ -82,7 +82,8 @@ static struct contact_found *add_contact(uint32_t body, uint32_t other, vec3 nor
 	found[index] = (struct contact_found){ .normal = normal,
 					       .points = &points[index],
 					       .point_count = 1 };
-	constraints[index] = (struct constraint){ &constraint_contact, other, body, index, &found[index] };
+	constraints[index] =
+		(struct constraint){ &constraint_contact, other, body, index, &found[index] };
 	return &found[index];
 }
 
@@ -99,7 +100,8 @@ static uint32_t state(enum constraint_friction tangents)
 		found[c].b = motions[constraints[c].body_b];
 	}
 	for (uint32_t i = 0; i < BODIES; i++)
-		velocities[i] = (struct spatial){ motions[i].velocity, motions[i].angular_velocity };
+		velocities[i] =
+			(struct spatial){ motions[i].velocity, motions[i].angular_velocity };
 	mass_accelerate(&masses_at, pushes, velocities, free_motion);
 	free_motion[FLOOR] = told;
 	constraint_rows(constraints, contact_count, NULL, &options, &list);
@@ -212,7 +214,8 @@ START_TEST(a_contact_that_an_impulse_parted_gets_no_force)
 	near(rows[1].approach, 0.8 / 1.2 - 0.1);
 	uint32_t pulled = add_body(1, 0, vec3_make(0, 1, 0));
 	add_contact(pulled, FLOOR, vec3_axis(1));
-	uint32_t low = add_body(1, 0, vec3_make(0, 1, 0)), high = add_body(1, 0, vec3_make(0, -5, 0));
+	uint32_t low = add_body(1, 0, vec3_make(0, 1, 0)),
+		 high = add_body(1, 0, vec3_make(0, -5, 0));
 	add_contact(low, FLOOR, vec3_axis(1));
 	add_contact(high, low, vec3_axis(1));
 	/* Three islands: the plank, the one that is pulled, the two that press. */
@@ -289,9 +292,9 @@ static void on_slope(double inertia, double radius, double mu, bool sliding, vec
 	double coefficient[3] = { 0, rows[1].dynamic_friction, rows[2].dynamic_friction };
 	uint8_t kind[3] = { FRICTION_NORMAL };
 	for (uint32_t k = 1; k < 3; k++)
-		kind[k] = (uint8_t)(rows[k].slip == 0 ? FRICTION_STATIC :
-				    rows[k].slip < 0  ? FRICTION_FORWARD :
-							FRICTION_BACKWARD);
+		kind[k] = (uint8_t)(rows[k].slip == 0  ? FRICTION_STATIC
+				    : rows[k].slip < 0 ? FRICTION_FORWARD
+						       : FRICTION_BACKWARD);
 	ck_assert_int_eq(kind[1], sliding ? FRICTION_FORWARD : FRICTION_STATIC);
 	struct friction_problem slope = { 3, 3, a, b, kind, coefficient };
 	struct solver_options options = solver_options_default();

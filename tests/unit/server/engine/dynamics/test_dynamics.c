@@ -54,7 +54,8 @@ static void scatter_spheres(struct stage *stage, uint32_t count, uint64_t seed)
 static void commit_rows_only(struct stage *stage)
 {
 	struct step step;
-	ck_assert_int_eq(step_begin(&step, &stage->dynamics, stage->dt, true, NULL, NULL), STATUS_OK);
+	ck_assert_int_eq(step_begin(&step, &stage->dynamics, stage->dt, true, NULL, NULL),
+			 STATUS_OK);
 	struct collide_options options = collide_options_default(stage->dt);
 	step_collide(&step, &step.contacts, 0, &options);
 	step_number(&step);
@@ -90,7 +91,8 @@ START_TEST(new_pairs_take_the_lowest_free_rows_in_the_order_of_their_placements)
 	for (uint32_t row = 1; row < contact->count; row++) {
 		uint64_t before = (uint64_t)contact->placement_a[row - 1] << 32 |
 				  contact->placement_b[row - 1];
-		uint64_t here = (uint64_t)contact->placement_a[row] << 32 | contact->placement_b[row];
+		uint64_t here =
+			(uint64_t)contact->placement_a[row] << 32 | contact->placement_b[row];
 		ck_assert(before < here);
 	}
 	/* Row 5 is (0, 6): with body 0 gone, rows 0 … 10 are free, and the next pairs start there. */
@@ -123,10 +125,10 @@ START_TEST(filters_decide_who_meets)
 		int64_t group_a, group_b;
 		bool meet;
 	} cases[] = {
-		{ 1, 1, 1, 1, 0, 0, true },    { 1, 2, 1, 1, 0, 0, false },
-		{ 1, 1, 2, 1, 0, 0, false },   { 1, 2, 2, 1, 0, 0, true },
-		{ 1, 0, 1, 0, 3, 3, true },    { 1, 1, 1, 1, -3, -3, false },
-		{ 1, 1, 1, 1, -3, -4, true },  { 1, 0, 1, 0, 3, 4, false },
+		{ 1, 1, 1, 1, 0, 0, true },   { 1, 2, 1, 1, 0, 0, false },
+		{ 1, 1, 2, 1, 0, 0, false },  { 1, 2, 2, 1, 0, 0, true },
+		{ 1, 0, 1, 0, 3, 3, true },   { 1, 1, 1, 1, -3, -3, false },
+		{ 1, 1, 1, 1, -3, -4, true }, { 1, 0, 1, 0, 3, 4, false },
 	};
 	for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
 		struct stage stage;
@@ -391,8 +393,9 @@ START_TEST(a_static_body_set_down_in_a_sleeping_stack_wakes_it)
 	struct stage stage;
 	uint32_t lowest = sleeping_stack(&stage, 3);
 	uint32_t box = stage.tables.placement.shape[stage.tables.body.first_placement[lowest] - 1];
-	stage_add(&stage, (struct stage_body){
-				  .status = BODY_STATIC, .shape = box, .position = { 0.8, 0.5, 0 } });
+	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
+					       .shape = box,
+					       .position = { 0.8, 0.5, 0 } });
 	stage_step(&stage);
 	ck_assert_uint_eq(stage.dynamics.awake.count, 3);
 	stage_run(&stage, 30);

@@ -109,15 +109,16 @@ START_TEST(a_stack_of_cubes_comes_to_rest_and_sleeps)
 	floor_row();
 	uint32_t cube = field_row(&stage, make_unit_cube(), 16), bodies[4];
 	for (uint32_t i = 0; i < 4; i++)
-		bodies[i] = drop(cube,
-				 vec3_make(0.03 * (i % 2), 0.52 + 1.02 * i, 0.02 * (i / 2)), 0);
+		bodies[i] =
+			drop(cube, vec3_make(0.03 * (i % 2), 0.52 + 1.02 * i, 0.02 * (i / 2)), 0);
 	stage_run(&stage, 240);
 	for (uint32_t i = 0; i < 4; i++) {
 		vec3 p = place_of(bodies[i]);
 		ck_assert_double_eq_tol(p.y, 0.5 + i, 0.03);
 		ck_assert_double_lt(scalar_abs(p.x) + scalar_abs(p.z), 0.1);
-		ck_assert_double_gt(quat_rotate(stage.tables.body.rotation[bodies[i]],
-						vec3_make(0, 1, 0)).y, 0.999);
+		ck_assert_double_gt(
+			quat_rotate(stage.tables.body.rotation[bodies[i]], vec3_make(0, 1, 0)).y,
+			0.999);
 	}
 	ck_assert(all_asleep());
 }
@@ -146,14 +147,13 @@ START_TEST(a_collision_of_fields_gains_no_energy_and_keeps_momentum)
 	uint32_t ring = field_row(&stage, make_torus(1, 0.25, 32, 16), 40);
 	stage.tables.world.gravity[0] = vec3_zero();
 	for (uint32_t i = 0; i < 3; i++)
-		stage_add(&stage,
-			  (struct stage_body){
-				  .status = BODY_DYNAMIC,
-				  .shape = ring,
-				  .position = { 1.6 * i, 0.2 * i, 0.3 * i },
-				  .rotation = quat_from_axis_angle(vec3_axis(0), HALF_PI * (i % 2)),
-				  .velocity = { 2.0 - 2 * i, 0, 0 },
-				  .spin = { 0.2 * i, 0.5, 0.1 } });
+		stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+						       .shape = ring,
+						       .position = { 1.6 * i, 0.2 * i, 0.3 * i },
+						       .rotation = quat_from_axis_angle(
+							       vec3_axis(0), HALF_PI * (i % 2)),
+						       .velocity = { 2.0 - 2 * i, 0, 0 },
+						       .spin = { 0.2 * i, 0.5, 0.1 } });
 	vec3 momentum = stage_momentum(&stage);
 	double most = stage_kinetic(&stage);
 	uint32_t touching = 0;

@@ -100,8 +100,8 @@ START_TEST(many_and_single_bodies_feel_the_sum_to_the_bit)
 			memset(sums, 0xa5, sizeof sums);
 			force_list_all(&list, &all, 0, FORCES_ALL, sums);
 			for (uint32_t i = 0; i < BODIES; i++) {
-				quat rotation = moved ? motions[i].rotation :
-							stage.tables.body.rotation[rows[i]];
+				quat rotation = moved ? motions[i].rotation
+						      : stage.tables.body.rotation[rows[i]];
 				struct force_sum sum = sum_forces(rows[i], rotation), alone;
 				struct force_state state = force_state_of(
 					&stage.tables, rows[i], moved ? &motions[i] : NULL);
@@ -161,8 +161,8 @@ START_TEST(a_forces_time_and_state_reach_it_and_stiff_ones_can_be_asked_for_alon
 		ck_assert_double_le(vec3_distance(stiff[i].torque, expected), 1e-14);
 		ck_assert_double_eq(vec3_length(stiff[i].acceleration), 0);
 		/* The spring comes last. */
-		vec3 sum = pushed ? vec3_mul_sub(steady[i].force, motions[i].centre, 4.5) :
-				    vec3_zero();
+		vec3 sum = pushed ? vec3_mul_sub(steady[i].force, motions[i].centre, 4.5)
+				  : vec3_zero();
 		ck_assert_mem_eq(&sums[i].force, &sum, sizeof sum);
 		struct force_state state = force_state_of(&stage.tables, rows[i], &motions[i]);
 		struct force_sum alone;
@@ -179,7 +179,8 @@ static Suite *make(void)
 	tcase_add_checked_fixture(tests, begin, end);
 	tcase_add_test(tests, many_and_single_bodies_feel_the_sum_to_the_bit);
 	tcase_add_test(tests, some_bodies_feel_what_they_feel_among_all);
-	tcase_add_test(tests, a_forces_time_and_state_reach_it_and_stiff_ones_can_be_asked_for_alone);
+	tcase_add_test(tests,
+		       a_forces_time_and_state_reach_it_and_stiff_ones_can_be_asked_for_alone);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -48,12 +48,13 @@ END_TEST
 START_TEST(the_normal_of_two_points_has_the_true_rate_which_is_no_unit_vector)
 {
 	for (uint32_t i = 0; i < 100; i++) {
-		vec3 p1 = vec3_add(draw(), vec3_make(3, 0, 0)), p2 = draw(), v1 = draw(), v2 = draw();
+		vec3 p1 = vec3_add(draw(), vec3_make(3, 0, 0)), p2 = draw(), v1 = draw(),
+		     v2 = draw();
 		vec3 n[2];
 		for (uint32_t k = 0; k < 2; k++) {
 			double t = k == 0 ? -STEP : STEP;
-			n[k] = vec3_normalize(vec3_sub(vec3_mul_add(p1, v1, t),
-						       vec3_mul_add(p2, v2, t)));
+			n[k] = vec3_normalize(
+				vec3_sub(vec3_mul_add(p1, v1, t), vec3_mul_add(p2, v2, t)));
 		}
 		near(frame_rate_points(p1, p2, v1, v2), slope(n[0], n[1]));
 	}

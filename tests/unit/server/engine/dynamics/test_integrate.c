@@ -34,11 +34,12 @@ static vec3 draw(double most)
 static uint32_t add(uint32_t shape)
 {
 	vec3 axis = draw(1);
-	return stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-						      .shape = shape,
-						      .velocity = draw(10),
-						      .spin = draw(10),
-						      .rotation = { 0.5, axis.x, axis.y, axis.z } });
+	return stage_add(&stage,
+			 (struct stage_body){ .status = BODY_DYNAMIC,
+					      .shape = shape,
+					      .velocity = draw(10),
+					      .spin = draw(10),
+					      .rotation = { 0.5, axis.x, axis.y, axis.z } });
 }
 
 static void near(vec3 found, vec3 wanted, double off)
@@ -46,7 +47,8 @@ static void near(vec3 found, vec3 wanted, double off)
 	ck_assert_double_le(vec3_distance(found, wanted), off * (1 + vec3_length(wanted)));
 }
 
-static struct body_motion free_path(uint32_t row, const struct force_sum *sum, double dt, uint32_t pieces)
+static struct body_motion free_path(uint32_t row, const struct force_sum *sum, double dt,
+				    uint32_t pieces)
 {
 	struct body_start start = integrate_start(&stage.dynamics, row, sum, dt);
 	return integrate_free(&stage.dynamics, row, &start, dt, pieces);
@@ -100,7 +102,8 @@ START_TEST(a_ball_that_is_pushed_turned_and_damped_does_not_know_its_steps)
 		body->linear_damping[row] = round % 5 == 0 ? 0 : rng_range(&rng, 0, 200);
 		body->angular_damping[row] = round % 3 == 0 ? 0 : rng_range(&rng, 0, 200);
 		if (round % 2 == 0) /* one axis: turns about others do not add up */
-			sum.torque = vec3_scale(body->angular_velocity[row], rng_range(&rng, -9, 9));
+			sum.torque =
+				vec3_scale(body->angular_velocity[row], rng_range(&rng, -9, 9));
 		struct body_motion before = dynamics_motion(&stage.dynamics, row);
 		double dt = rng_range(&rng, 0.001, 0.1), part = rng_range(&rng, 0, dt);
 		struct body_motion whole = free_path(row, &sum, dt, 1);
@@ -111,7 +114,8 @@ START_TEST(a_ball_that_is_pushed_turned_and_damped_does_not_know_its_steps)
 		near(second.centre, whole.centre, 1e-12);
 		near(second.angular_velocity, whole.angular_velocity, 1e-12);
 		if (round % 2 == 0)
-			ck_assert_double_ge(fabs(quat_dot(second.rotation, whole.rotation)), 1 - 1e-12);
+			ck_assert_double_ge(fabs(quat_dot(second.rotation, whole.rotation)),
+					    1 - 1e-12);
 		put(row, &before);
 	}
 }
@@ -181,7 +185,8 @@ START_TEST(a_tumbling_brick_that_is_turned_is_of_second_order)
 		for (uint32_t k = 0; k < 3; k++) {
 			struct body_motion rough = free_path(row, &sum, 0.1, 32u << k);
 			off[k] = vec3_distance(rough.angular_velocity, truth.angular_velocity) +
-				 vec3_distance(quat_vector(rough.rotation), quat_vector(truth.rotation));
+				 vec3_distance(quat_vector(rough.rotation),
+					       quat_vector(truth.rotation));
 		}
 		ck_assert_double_le(off[1], 0.3 * off[0] + 1e-12);
 		ck_assert_double_le(off[2], 0.3 * off[1] + 1e-12);
@@ -201,10 +206,12 @@ START_TEST(no_body_is_faster_than_the_limits_even_within_a_step)
 		body->angular_velocity[row] = draw(exp(rng_range(&rng, 0, 40)));
 		body->linear_damping[row] = round % 2 == 0 ? 0 : rng_range(&rng, 0, 50);
 		struct body_start start = integrate_start(&stage.dynamics, row, &sum, 1 / 60.0);
-		struct body_motion moved = integrate_free(&stage.dynamics, row, &start, 1 / 60.0, 1);
+		struct body_motion moved =
+			integrate_free(&stage.dynamics, row, &start, 1 / 60.0, 1);
 		double most = SPEED_MAX * (1 + 1e-12);
 		ck_assert_double_le(vec3_length(start.velocity.linear), most);
-		ck_assert_double_le(vec3_length(start.velocity.angular), ANGULAR_SPEED_MAX * (1 + 1e-12));
+		ck_assert_double_le(vec3_length(start.velocity.angular),
+				    ANGULAR_SPEED_MAX * (1 + 1e-12));
 		ck_assert_double_le(vec3_length(moved.velocity), most);
 		double way = vec3_distance(moved.centre, stage.dynamics.bodies.items[row].centre);
 		ck_assert_double_le(way, most / 60);
@@ -214,10 +221,11 @@ END_TEST
 
 START_TEST(what_is_not_dynamic_goes_on_as_it_is_told)
 {
-	uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_ANIMATED,
-							      .shape = stage_shape(&stage, make_sphere(0.5)),
-							      .velocity = { 1, 2, 3 },
-							      .spin = { 4, 5, 6 } });
+	uint32_t row = stage_add(
+		&stage, (struct stage_body){ .status = BODY_ANIMATED,
+					     .shape = stage_shape(&stage, make_sphere(0.5)),
+					     .velocity = { 1, 2, 3 },
+					     .spin = { 4, 5, 6 } });
 	stage.tables.body.linear_damping[row] = stage.tables.body.angular_damping[row] = 9;
 	struct force_sum sum = { vec3_all(7), vec3_all(8), vec3_all(9) };
 	struct body_motion moved = free_path(row, &sum, 0.1, 4);

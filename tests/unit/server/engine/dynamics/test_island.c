@@ -12,8 +12,9 @@ static bool is_awake(const struct stage *stage, uint32_t body)
 static uint32_t add_floor(struct stage *stage)
 {
 	uint32_t slab = stage_shape(stage, make_box(20, 0.5, 20));
-	return stage_add(stage, (struct stage_body){
-					.status = BODY_STATIC, .shape = slab, .position = { 0, -0.5, 0 } });
+	return stage_add(stage, (struct stage_body){ .status = BODY_STATIC,
+						     .shape = slab,
+						     .position = { 0, -0.5, 0 } });
 }
 
 /* The farthest point of a body moves at |v| + |w| reach. Velocities in units of sleep.speed. */
@@ -22,7 +23,7 @@ START_TEST(a_body_falls_asleep_when_its_farthest_point_has_been_slow_for_the_tim
 	static const struct {
 		double linear, turning;
 		bool sleeps;
-	} rows[] = { { 0, 0, true },	 { 0.9, 0, true },  { 0, 0.9, true },  { 0.45, 0.45, true },
+	} rows[] = { { 0, 0, true },	{ 0.9, 0, true },  { 0, 0.9, true },   { 0.45, 0.45, true },
 		     { 1.1, 0, false }, { 0, 1.1, false }, { 0.6, 0.6, false } };
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -57,7 +58,8 @@ START_TEST(a_fast_moment_begins_the_time_anew)
 	stage_init(&stage, "soft-step");
 	stage.tables.world.gravity[0] = vec3_zero();
 	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
-	uint32_t body = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = ball });
+	uint32_t body =
+		stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = ball });
 	stage_run(&stage, 25);
 	stage.tables.body.velocity[body] = vec3_make(0.2, 0, 0);
 	stage_step(&stage);
@@ -103,9 +105,10 @@ START_TEST(only_what_touches_is_kept_awake)
 								   .shape = box,
 								   .position = { 0, 0.5, 0 },
 								   .wakeful = true });
-	uint32_t other = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-								.shape = box,
-								.position = { 1 + apart, 0.5, 0 } });
+	uint32_t other =
+		stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+						       .shape = box,
+						       .position = { 1 + apart, 0.5, 0 } });
 	stage_run(&stage, 20);
 	ck_assert_uint_eq(stage.dynamics.contact_used.count, 3);
 	ck_assert_uint_eq(stage.dynamics.report.islands, _i == 0 ? 2 : 1);
@@ -125,13 +128,15 @@ START_TEST(who_was_woken_has_all_its_time_before_it)
 	uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
 	uint32_t rows[2];
 	for (int i = 0; i < 2; i++)
-		rows[i] = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-								 .shape = box,
-								 .position = { 0.999 * i, 0.5, 0 } });
+		rows[i] =
+			stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+							       .shape = box,
+							       .position = { 0.999 * i, 0.5, 0 } });
 	for (uint32_t tick = 0; tick < 300 && stage.dynamics.awake.count > 0; tick++)
 		stage_step(&stage);
 	ck_assert_uint_ne(stage.tables.body.sleep_set[rows[0]], 0);
-	ck_assert_uint_eq(stage.tables.body.sleep_set[rows[0]], stage.tables.body.sleep_set[rows[1]]);
+	ck_assert_uint_eq(stage.tables.body.sleep_set[rows[0]],
+			  stage.tables.body.sleep_set[rows[1]]);
 	stage_remove(&stage, rows[_i]);
 	for (uint32_t tick = 0; tick < 29; tick++) {
 		ck_assert_msg(is_awake(&stage, rows[!_i]), "asleep at tick %u", tick);
@@ -147,8 +152,9 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/dynamics/island");
 	TCase *sleep = tcase_create("sleep");
-	tcase_add_loop_test(sleep, a_body_falls_asleep_when_its_farthest_point_has_been_slow_for_the_time, 0,
-			    7);
+	tcase_add_loop_test(sleep,
+			    a_body_falls_asleep_when_its_farthest_point_has_been_slow_for_the_time,
+			    0, 7);
 	tcase_add_test(sleep, a_fast_moment_begins_the_time_anew);
 	tcase_add_test(sleep, what_is_pushed_out_of_another_stays_awake_until_it_is_out);
 	tcase_add_loop_test(sleep, only_what_touches_is_kept_awake, 0, 2);

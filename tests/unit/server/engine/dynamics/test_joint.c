@@ -29,16 +29,6 @@ static void seed(void)
 
 /* ---- making joints ------------------------------------------------------------------------------------- */
 
-static struct body_motion any_motion(void)
-{
-	struct body_motion motion;
-	motion.centre = random_vector(&rng, 2);
-	motion.rotation = random_rotation(&rng);
-	motion.velocity = random_vector(&rng, 1);
-	motion.angular_velocity = random_vector(&rng, 1);
-	return motion;
-}
-
 /* As the type has it, frames and anchors at the bodies' own. */
 static void make_joint(enum joint_type type)
 {
@@ -109,7 +99,8 @@ static bool is_regular(void)
 	double xx = vec3_dot(a.x, b.x), xy = vec3_dot(a.x, b.y), xz = vec3_dot(a.x, b.z);
 	double yy = vec3_dot(a.y, b.y), yz = vec3_dot(a.y, b.z), zz = vec3_dot(a.z, b.z);
 	double w = 0.5 * sqrt(fmax(0, 1 + xx + yy + zz));
-	vec3 apart = vec3_sub(joint_anchor_b(&joint, &motions[1]), joint_anchor_a(&joint, &motions[0]));
+	vec3 apart =
+		vec3_sub(joint_anchor_b(&joint, &motions[1]), joint_anchor_a(&joint, &motions[0]));
 	return fabs(xx) < 0.95 && yy > -0.95 && zz > -0.95 && fabs(xy) < 0.95 && fabs(xz) < 0.95 &&
 	       fabs(yz) < 0.95 && w > 0.2 && vec3_length(apart) > 0.5;
 }
@@ -126,8 +117,8 @@ static void remember_angles(void)
 static void move_anywhere(void)
 {
 	do {
-		motions[0] = any_motion();
-		motions[1] = any_motion();
+		motions[0] = random_motion(&rng);
+		motions[1] = random_motion(&rng);
 	} while (!is_regular());
 	remember_angles();
 }
@@ -148,14 +139,16 @@ static double seen(const double q[JOINT_AXES], uint32_t place, bool *far)
 	bool twist = joint.type == JOINT_SPHERICAL && axis == 3 && part <= JOINT_UPPER;
 	if (far != NULL)
 		*far = twist && fabs(q[3] - bound) > 2;
-	return twist ? bound + 2 * cos(q[4] / 2) * sin(fmin(fmax(q[3] - bound, -2), 2) / 2) : q[axis];
+	return twist ? bound + 2 * cos(q[4] / 2) * sin(fmin(fmax(q[3] - bound, -2), 2) / 2)
+		     : q[axis];
 }
 
 /* ---- derivatives --------------------------------------------------------------------------------------- */
 
 /* What each row's gap, and each coordinate, goes by; five points: of the fourth order in the step. */
-static void differences(const struct body_motion at[2], const uint8_t places[ROWS], double gaps[ROWS],
-			double approaches[ROWS], double coordinates[ROWS], bool far[ROWS])
+static void differences(const struct body_motion at[2], const uint8_t places[ROWS],
+			double gaps[ROWS], double approaches[ROWS], double coordinates[ROWS],
+			bool far[ROWS])
 {
 	static const double WEIGHTS[5] = { 1, -8, 0, 8, -1 };
 	const double step = 2e-4;
@@ -181,8 +174,8 @@ static bool is_driven(const struct constraint_row *row, uint8_t place)
 {
 	uint32_t part = place % JOINT_PARTS;
 	return part == JOINT_RUB ||
-	       (part == JOINT_DRIVE && joint.axes[place / JOINT_PARTS].motor == JOINT_MOTOR_VELOCITY &&
-		row->gap == 0);
+	       (part == JOINT_DRIVE &&
+		joint.axes[place / JOINT_PARTS].motor == JOINT_MOTOR_VELOCITY && row->gap == 0);
 }
 
 /* How fast b turns in a about what is across the axes of twist and swing. */
@@ -216,10 +209,12 @@ static void expect_derivatives(void)
 		else if (is_driven(&rows[i], places[i]))
 			slope = q[i];
 		else if (blocks[0].key.feature != 0 || i >= blocks[0].count)
-			ck_assert_double_eq_tol(part == JOINT_UPPER ? -gaps[i] : gaps[i], q[i], 1e-8);
+			ck_assert_double_eq_tol(part == JOINT_UPPER ? -gaps[i] : gaps[i], q[i],
+						1e-8);
 		ck_assert_double_eq_tol(jacobian_speed(rows[i].j, v), rows[i].approach, 1e-12);
 		ck_assert_double_eq_tol(rows[i].approach, slope, 1e-8 * (1 + fabs(slope)));
-		ck_assert_double_eq_tol(rows[i].bias, approaches[i], 1e-7 * (1 + fabs(approaches[i])));
+		ck_assert_double_eq_tol(rows[i].bias, approaches[i],
+					1e-7 * (1 + fabs(approaches[i])));
 	}
 }
 
@@ -244,9 +239,11 @@ START_TEST(j_is_the_gradient_of_the_gap_to_each_shift_and_turn)
 			move_anywhere();
 			for (uint32_t way = 0; way < 12; way++) {
 				for (uint32_t body = 0; body < 2; body++)
-					motions[body].velocity = motions[body].angular_velocity = vec3_zero();
+					motions[body].velocity = motions[body].angular_velocity =
+						vec3_zero();
 				struct body_motion *moving = &motions[way / 6];
-				vec3_set(way % 6 < 3 ? &moving->velocity : &moving->angular_velocity,
+				vec3_set(way % 6 < 3 ? &moving->velocity
+						     : &moving->angular_velocity,
 					 way % 3, 1);
 				expect_derivatives();
 			}
@@ -277,7 +274,8 @@ START_TEST(levels_agree_and_the_world_has_no_part)
 				for (uint32_t r = 0; r < count; r++) {
 					ck_assert(rows[r].gap == kept[r].gap);
 					ck_assert(rows[r].wanted == kept[r].wanted);
-					ck_assert(rows[r].approach == (level > 0 ? kept[r].approach : 0));
+					ck_assert(rows[r].approach ==
+						  (level > 0 ? kept[r].approach : 0));
 					ck_assert(rows[r].bias == (level > 1 ? kept[r].bias : 0));
 				}
 				for (uint32_t k = 0; k < list.part_count; k++) {
@@ -300,12 +298,12 @@ END_TEST
 
 /* ---- what rows are --------------------------------------------------------------------------- */
 
-static void expect_part(const struct constraint_row *row, const struct joint_axis *axis, uint32_t part,
-			double q)
+static void expect_part(const struct constraint_row *row, const struct joint_axis *axis,
+			uint32_t part, double q)
 {
-	double limit = part == JOINT_PULL  ? axis->spring_limit :
-		       part == JOINT_DRIVE ? axis->motor_limit :
-					     axis->friction;
+	double limit = part == JOINT_PULL    ? axis->spring_limit
+		       : part == JOINT_DRIVE ? axis->motor_limit
+					     : axis->friction;
 	if (part == JOINT_DRIVE && limit == 0)
 		limit = INFINITY;
 	if (part <= JOINT_UPPER)
@@ -314,16 +312,16 @@ static void expect_part(const struct constraint_row *row, const struct joint_axi
 		ck_assert_int_eq(row->set, limit > 0 ? ROW_BOX : ROW_FREE);
 	if (row->set == ROW_BOX)
 		ck_assert(row->lower == -limit && row->upper == limit);
-	double gap = part == JOINT_HOLD	 ? q - axis->lower :
-		     part == JOINT_UPPER ? axis->upper - q :
-		     part == JOINT_PULL	 ? q - axis->rest :
-		     part == JOINT_DRIVE && axis->motor == JOINT_MOTOR_POSITION ? q - axis->target :
-										     0;
+	double gap = part == JOINT_HOLD						  ? q - axis->lower
+		     : part == JOINT_UPPER					  ? axis->upper - q
+		     : part == JOINT_PULL					  ? q - axis->rest
+		     : part == JOINT_DRIVE && axis->motor == JOINT_MOTOR_POSITION ? q - axis->target
+										  : 0;
 	ck_assert_double_eq_tol(row->gap, gap, 1e-14);
 	ck_assert(row->wanted == (part == JOINT_DRIVE ? axis->rate : 0));
-	ck_assert_int_eq(row->softness, part != JOINT_PULL			   ? ROW_RIGID :
-					axis->spring == JOINT_SPRING_HERTZ ? ROW_FREQUENCY :
-									     ROW_SPRING);
+	ck_assert_int_eq(row->softness, part != JOINT_PULL		     ? ROW_RIGID
+					: axis->spring == JOINT_SPRING_HERTZ ? ROW_FREQUENCY
+									     : ROW_SPRING);
 }
 
 START_TEST(blocks_and_places_say_the_same)
@@ -349,7 +347,8 @@ START_TEST(blocks_and_places_say_the_same)
 				if (block->key.feature == 0) {
 					ck_assert_uint_eq(k, 0);
 					for (uint32_t r = 0; r < block->count; r++) {
-						ck_assert_uint_eq(places[r] % JOINT_PARTS, JOINT_HOLD);
+						ck_assert_uint_eq(places[r] % JOINT_PARTS,
+								  JOINT_HOLD);
 						ck_assert_int_eq(rows[r].set, ROW_FREE);
 						ck_assert(r == 0 || places[r] > places[r - 1]);
 					}
@@ -364,8 +363,9 @@ START_TEST(blocks_and_places_say_the_same)
 				ck_assert(k == 0 || block->key.feature > blocks[k - 1].key.feature);
 				expect_part(&rows[block->first], axis, place % JOINT_PARTS,
 					    seen(q, place, NULL));
-				ck_assert(block->restitution ==
-					  (place % JOINT_PARTS <= JOINT_UPPER ? axis->restitution : 0));
+				ck_assert(block->restitution == (place % JOINT_PARTS <= JOINT_UPPER
+									 ? axis->restitution
+									 : 0));
 			}
 		}
 }
@@ -375,15 +375,8 @@ END_TEST
 
 static void make_masses(void)
 {
-	for (uint32_t body = 0; body < 2; body++) {
-		double mass = rng_range(&rng, 0.5, 3);
-		vec3 moments = random_vector(&rng, 0.3);
-		moments = vec3_add(moments, vec3_all(1));
-		sym3 inertia = sym3_rotate(mat3_from_quat(random_rotation(&rng)), sym3_diagonal(moments));
-		sym3 inverse;
-		ck_assert(sym3_inverse(inertia, &inverse));
-		masses[body] = mass_body_make(mass, 1 / mass, inertia, inverse, quat_identity(), 0);
-	}
+	for (uint32_t body = 0; body < 2; body++)
+		masses[body] = random_mass(&rng);
 }
 
 /* Of the body's own axes as make_masses has them, turned as the motions are. */
@@ -421,8 +414,8 @@ static quat turn_by(const double q[JOINT_AXES])
 static void move_where_it_holds(double size)
 {
 	double q[JOINT_AXES] = { 0 };
-	motions[0] = any_motion();
-	motions[1] = any_motion();
+	motions[0] = random_motion(&rng);
+	motions[1] = random_motion(&rng);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 		if (joint.axes[axis].mode != JOINT_LOCKED)
 			q[axis] = rng_range(&rng, -size, size);
@@ -622,10 +615,11 @@ START_TEST(coordinates_are_what_turns_the_one_frame_into_the_other)
 			vec3 d = vec3_sub(joint_anchor_b(&joint, &motions[1]),
 					  joint_anchor_a(&joint, &motions[0]));
 			if (type == JOINT_DISTANCE)
-				expect_vector(vec3_make(q[0], q[1], q[2]), vec3_length(d), 0, 0, 1e-13);
-			else
-				expect_vector(mat3_mul_vec(a, vec3_make(q[0], q[1], q[2])), d.x, d.y, d.z,
+				expect_vector(vec3_make(q[0], q[1], q[2]), vec3_length(d), 0, 0,
 					      1e-13);
+			else
+				expect_vector(mat3_mul_vec(a, vec3_make(q[0], q[1], q[2])), d.x,
+					      d.y, d.z, 1e-13);
 			mat3 turn = about ? mat3_from_quat(turn_by(q)) : mat3_transposed_mul(a, b);
 			mat3 to = mat3_mul(a, turn);
 			expect_vector(to.x, b.x.x, b.x.y, b.x.z, 1e-13);
@@ -641,11 +635,11 @@ END_TEST
 START_TEST(twist_and_swing_are_those_of_the_quaternion)
 {
 	for (uint32_t i = 0; i < 10 * CASES; i++) {
-		double q[JOINT_AXES], twist = rng_range(&rng, -3.1, 3.1), swing = rng_range(&rng, 0, 3.1);
-		double way = rng_range(&rng, -3.1, 3.1);
+		double twist = rng_range(&rng, -3.1, 3.1), swing = rng_range(&rng, 0, 3.1);
+		double q[JOINT_AXES], way = rng_range(&rng, -3.1, 3.1);
 		make_any_joint(JOINT_SPHERICAL);
-		motions[0] = any_motion();
-		motions[1] = any_motion();
+		motions[0] = random_motion(&rng);
+		motions[1] = random_motion(&rng);
 		quat lean = quat_from_axis_angle(vec3_make(0, cos(way), sin(way)), swing);
 		place_b(vec3_zero(), quat_mul(lean, turn_about(0, twist)));
 		joint_coordinates(&joint, &motions[0], &motions[1], q);
@@ -662,10 +656,12 @@ START_TEST(whole_turns_are_counted)
 	static const struct {
 		enum joint_type type;
 		uint32_t axis, beside; /* turning, and free at any angle */
-	} TURNING[] = { { JOINT_REVOLUTE, 3, 3 }, { JOINT_CYLINDRICAL, 3, 3 }, { JOINT_UNIVERSAL, 3, 4 },
-			{ JOINT_UNIVERSAL, 4, 3 }, { JOINT_WHEEL, 5, 3 }, { JOINT_WHEEL, 3, 5 },
-			{ JOINT_SPHERICAL, 3, 3 }, { JOINT_SIX_DOF, 3, 3 }, { JOINT_SIX_DOF, 4, 4 },
-			{ JOINT_SIX_DOF, 5, 5 }, { JOINT_SIX_DOF, 4, 5 }, { JOINT_SIX_DOF, 5, 4 } };
+	} TURNING[] = { { JOINT_REVOLUTE, 3, 3 },  { JOINT_CYLINDRICAL, 3, 3 },
+			{ JOINT_UNIVERSAL, 3, 4 }, { JOINT_UNIVERSAL, 4, 3 },
+			{ JOINT_WHEEL, 5, 3 },	   { JOINT_WHEEL, 3, 5 },
+			{ JOINT_SPHERICAL, 3, 3 }, { JOINT_SIX_DOF, 3, 3 },
+			{ JOINT_SIX_DOF, 4, 4 },   { JOINT_SIX_DOF, 5, 5 },
+			{ JOINT_SIX_DOF, 4, 5 },   { JOINT_SIX_DOF, 5, 4 } };
 	for (uint32_t k = 0; k < sizeof TURNING / sizeof *TURNING; k++)
 		for (uint32_t way = 0; way < 2; way++) {
 			uint32_t axis = TURNING[k].axis;
@@ -674,8 +670,8 @@ START_TEST(whole_turns_are_counted)
 			joint.axes[axis].mode = JOINT_LIMITED;
 			joint.axes[axis].lower = joint.axes[axis].upper = way ? -15.5 : 15.5;
 			joint.axes[axis].upper += 1;
-			motions[0] = any_motion();
-			motions[1] = any_motion();
+			motions[0] = random_motion(&rng);
+			motions[1] = random_motion(&rng);
 			double angle = 0, q[JOINT_AXES], to[JOINT_AXES] = { 0 };
 			to[TURNING[k].beside] = rng_range(&rng, -3, 3);
 			for (uint32_t i = 0; i < 200; i++) {
@@ -686,7 +682,8 @@ START_TEST(whole_turns_are_counted)
 				state_rows(CONSTRAINT_POSITION, motions);
 				const struct constraint_row *lower = &rows[list.row_count - 2];
 				double at = seen(q, JOINT_PARTS * axis + JOINT_HOLD, NULL);
-				ck_assert_double_eq_tol(lower->gap, at - joint.axes[axis].lower, 1e-11);
+				ck_assert_double_eq_tol(lower->gap, at - joint.axes[axis].lower,
+							1e-11);
 				joint.angle[axis - 3] = q[axis];
 			}
 			ck_assert_double_gt(fabs(angle), 6 * PI);
@@ -702,12 +699,8 @@ static struct spatial momentum(const struct body_motion at[2])
 	struct mass_body turned[2];
 	struct spatial sum = spatial_zero();
 	masses_at(at, turned);
-	for (uint32_t body = 0; body < 2; body++) {
-		vec3 linear = vec3_hadamard(turned[body].mass, at[body].velocity);
-		vec3 spin = sym3_apply(turned[body].inertia, at[body].angular_velocity);
-		spin = vec3_add(spin, vec3_cross(at[body].centre, linear));
-		sum = spatial_mul_add(sum, (struct spatial){ linear, spin }, 1);
-	}
+	for (uint32_t body = 0; body < 2; body++)
+		sum = spatial_mul_add(sum, momentum_of(&turned[body], &at[body]), 1);
 	return sum;
 }
 
@@ -716,11 +709,8 @@ static double kinetic_energy(const struct body_motion at[2])
 	struct mass_body turned[2];
 	double sum = 0;
 	masses_at(at, turned);
-	for (uint32_t body = 0; body < 2; body++) {
-		vec3 linear = vec3_hadamard(turned[body].mass, at[body].velocity);
-		sum += 0.5 * vec3_dot(linear, at[body].velocity) +
-		       0.5 * sym3_quadratic(turned[body].inertia, at[body].angular_velocity);
-	}
+	for (uint32_t body = 0; body < 2; body++)
+		sum += kinetic_energy_of(&turned[body], &at[body]);
 	return sum;
 }
 
@@ -754,11 +744,12 @@ START_TEST(projection_ends_where_the_joint_holds_and_keeps_momentum)
 				if (type != JOINT_SIX_DOF && type != JOINT_DISTANCE &&
 				    joint_axis_kind((enum joint_type)type, axis).told) {
 					tell_axis(&joint.axes[axis],
-						  joint_axis_kind((enum joint_type)type, axis).limits);
+						  joint_axis_kind((enum joint_type)type, axis)
+							  .limits);
 				}
 			make_masses();
-			motions[0] = any_motion();
-			motions[1] = any_motion();
+			motions[0] = random_motion(&rng);
+			motions[1] = random_motion(&rng);
 			remember_angles();
 			for (uint32_t k = 0; k < 3; k++)
 				joint.angle[k] = 0;
@@ -788,8 +779,8 @@ START_TEST(projection_finds_back_from_awkward_places)
 			for (uint32_t turns = 0; turns < 9; turns++) {
 				make_any_joint(BOOK[k]);
 				make_masses();
-				motions[0] = any_motion();
-				motions[1] = any_motion();
+				motions[0] = random_motion(&rng);
+				motions[1] = random_motion(&rng);
 				double off = turns < 3 ? 0 : (turns - 6.0) * 1e-9;
 				place_b(random_vector(&rng, 1),
 					turn_about(axis, (1 + turns % 3) * HALF_PI + off));
@@ -813,8 +804,7 @@ START_TEST(projection_finds_back_from_awkward_places)
 	/* What cannot be moved at all: the error is told. */
 	masses[0] = masses[1] = (struct mass_body){ .locks = 63 };
 	motions[1].centre.x += 1;
-	struct joint_error error =
-		joint_project(&joint, masses, &motions[0], &motions[1]);
+	struct joint_error error = joint_project(&joint, masses, &motions[0], &motions[1]);
 	ck_assert_double_ge(error.along, sqrt(0.5) - 1e-12); /* the greater of two components */
 	ck_assert_double_le(error.along, 1);
 	ck_assert_uint_lt(error.axis, 3);
@@ -829,8 +819,8 @@ START_TEST(an_error_is_how_far_axes_are_from_what_they_want)
 		joint.axes[0].mode = JOINT_LIMITED;
 		joint.axes[0].lower = -0.5;
 		joint.axes[0].upper = 0.5;
-		motions[0] = any_motion();
-		motions[1] = any_motion();
+		motions[0] = random_motion(&rng);
+		motions[1] = random_motion(&rng);
 		place_b(vec3_make(along, 0.25, 0), turn_about(1, lean));
 		motions[0].velocity = motions[0].angular_velocity = vec3_zero();
 		motions[1].angular_velocity = vec3_zero();
@@ -842,7 +832,9 @@ START_TEST(an_error_is_how_far_axes_are_from_what_they_want)
 		ck_assert_double_eq_tol(error.about, lean, 1e-13);
 		ck_assert_double_eq_tol(error.along_speed, passed > 0 ? fabs(along) : 0, 1e-13);
 		ck_assert_double_eq_tol(error.about_speed, 0, 1e-13);
-		ck_assert_uint_eq(error.axis, lean > fmax(0.25, passed) ? 4 : passed > 0.25 ? 0 : 1);
+		ck_assert_uint_eq(error.axis, lean > fmax(0.25, passed) ? 4
+					      : passed > 0.25		? 0
+									: 1);
 	}
 }
 END_TEST
@@ -934,8 +926,10 @@ static void expect_finite(void)
 			ck_assert_double_finite(rows[i].bias);
 			for (uint32_t k = 0; k < rows[i].j.count; k++) {
 				const struct spatial *on = &rows[i].j.parts[k].on;
-				ck_assert(vec3_is_finite(on->linear) && vec3_is_finite(on->angular));
-				ck_assert(vec3_length(on->linear) + vec3_length(on->angular) > 1e-3);
+				ck_assert(vec3_is_finite(on->linear) &&
+					  vec3_is_finite(on->angular));
+				ck_assert(vec3_length(on->linear) + vec3_length(on->angular) >
+					  1e-3);
 			}
 		}
 	}
@@ -955,10 +949,11 @@ START_TEST(degenerate_places_are_finite)
 		for (uint32_t type = JOINT_SPHERICAL; type < JOINT_TYPES_END; type++) {
 			make_any_joint((enum joint_type)type);
 			tell_axes();
-			motions[0] = any_motion();
-			motions[1] = any_motion();
+			motions[0] = random_motion(&rng);
+			motions[1] = random_motion(&rng);
 			if (rng_below(&rng, 2) == 0) {
-				motions[0].rotation = joint.frame_a = joint.frame_b = quat_identity();
+				motions[0].rotation = joint.frame_a = joint.frame_b =
+					quat_identity();
 				joint.point_a = joint.point_b = motions[0].centre = vec3_zero();
 			}
 			vec3 off = random_vector(&rng, 1);

@@ -160,7 +160,8 @@ static void make_case(void)
 static void any_velocities(struct spatial velocities[SLOTS])
 {
 	for (uint32_t slot = 0; slot < SLOTS; slot++)
-		velocities[slot] = (struct spatial){ random_vector(&rng, 2), random_vector(&rng, 2) };
+		velocities[slot] =
+			(struct spatial){ random_vector(&rng, 2), random_vector(&rng, 2) };
 }
 
 static double number_of(const struct spatial *values, uint32_t i)
@@ -179,7 +180,8 @@ START_TEST(the_dense_system_is_j_times_the_inverse_mass_times_j_transposed)
 		row_system_dense(&row_system, a, ROWS);
 		for (uint32_t r = 0; r < n; r++)
 			for (uint32_t c = 0; c < n; c++) {
-				ck_assert_double_eq_tol(a[r * ROWS + c], expected[r * n + c], 1e-10);
+				ck_assert_double_eq_tol(a[r * ROWS + c], expected[r * n + c],
+							1e-10);
 				ck_assert_double_eq(a[r * ROWS + c], a[c * ROWS + r]);
 			}
 		for (uint32_t k = n; k < ROWS; k++)
@@ -211,7 +213,8 @@ START_TEST(multipliers_change_velocities_by_the_inverse_mass)
 			for (uint32_t r = 0; r < n; r++)
 				for (uint32_t c = 0; c < NUMBERS; c++)
 					change += inverse[k][c] * j[r][c] * lambda[r];
-			ck_assert_double_eq_tol(number_of(now, k) - number_of(before, k), change, 1e-10);
+			ck_assert_double_eq_tol(number_of(now, k) - number_of(before, k), change,
+						1e-10);
 			ck_assert_double_eq_tol(number_of(moved, k), change, 1e-10);
 		}
 		for (uint32_t r = 0; r < n; r++) {
@@ -234,7 +237,8 @@ START_TEST(momentum_is_mass_times_velocity_and_infinite_mass_is_refused)
 		ck_assert(mass_multiply(&mass, velocities, momenta));
 		mass_accelerate(&mass, momenta, NULL, again);
 		for (uint32_t k = 0; k < NUMBERS; k++)
-			ck_assert_double_eq_tol(number_of(again, k), number_of(velocities, k), 1e-10);
+			ck_assert_double_eq_tol(number_of(again, k), number_of(velocities, k),
+						1e-10);
 		for (uint32_t slot = 0; slot < SLOTS; slot++) {
 			ck_assert_uint_eq(mass_moves(&mass, slot), bodies[slot].locks != 63);
 			for (uint32_t axis = 0; axis < 6; axis++) {
@@ -345,11 +349,12 @@ START_TEST(what_nothing_moves_couples_no_rows)
 	ck_assert(many != NULL && some != NULL && on != NULL && room != NULL && dense != NULL);
 	many[0] = mass_body_make(1, 0, sym3_zero(), sym3_zero(), quat_identity(), 0);
 	for (uint32_t b = 1; b <= BOXES; b++)
-		many[b] = mass_body_make(1, 1, sym3_diagonal(vec3_all(1)), sym3_diagonal(vec3_all(1)),
-					 quat_identity(), 0);
+		many[b] = mass_body_make(1, 1, sym3_diagonal(vec3_all(1)),
+					 sym3_diagonal(vec3_all(1)), quat_identity(), 0);
 	for (uint32_t r = 0; r < COUNT; r++) {
 		on[2 * r] = (struct row_part){ 0, { vec3_axis(1), vec3_zero() } };
-		on[2 * r + 1] = (struct row_part){ 1 + r / 4, { vec3_axis(1), random_vector(&rng, 1) } };
+		on[2 * r + 1] =
+			(struct row_part){ 1 + r / 4, { vec3_axis(1), random_vector(&rng, 1) } };
 		some[r].j = (struct jacobian){ on + 2 * r, 2 };
 	}
 	struct mass_operator heavy = mass_operator_free(many, BOXES + 1);
@@ -381,8 +386,8 @@ START_TEST(masses_are_read_from_the_tables_and_turned)
 		stage_init(&stage, "soft-step");
 		stage.tables.world.planar[0] = (uint8_t)planar;
 		uint32_t shape = stage_shape(&stage, make_box(0.5, 0.25, 1)), three[3];
-		quat turn = planar ? quat_from_rotation_vector(vec3_make(0, 0, 0.7)) :
-				     random_rotation(&rng);
+		quat turn = planar ? quat_from_rotation_vector(vec3_make(0, 0, 0.7))
+				   : random_rotation(&rng);
 		struct stage_body body = { BODY_DYNAMIC, shape, .rotation = turn };
 		for (uint32_t i = 0; i < 3; i++) {
 			body.position.x = 4 * i;
@@ -397,8 +402,8 @@ START_TEST(masses_are_read_from_the_tables_and_turned)
 		mass_bodies_from_tables(&stage.tables, three, 3, motions, read);
 		double kg = 1000 * 1 * 0.5 * 2;
 		vec3 d = vec3_make(kg / 12 * (0.25 + 4), kg / 12 * (1 + 4), kg / 12 * (1 + 0.25));
-		sym3 expect = planar ? sym3_diagonal(vec3_make(0, 0, d.z)) :
-				       sym3_rotate(mat3_from_quat(turn), sym3_diagonal(d));
+		sym3 expect = planar ? sym3_diagonal(vec3_make(0, 0, d.z))
+				     : sym3_rotate(mat3_from_quat(turn), sym3_diagonal(d));
 		for (uint32_t i = 0; i < 9; i++) {
 			double found = mat3_get(sym3_matrix(read[0].inertia), i / 3, i % 3);
 			ck_assert_double_eq_tol(found, mat3_get(sym3_matrix(expect), i / 3, i % 3),

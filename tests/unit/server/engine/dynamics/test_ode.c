@@ -293,7 +293,8 @@ END_TEST
 
 static struct coupled_body body_of(double mass, double a, double b, double c)
 {
-	struct coupled_body body = { .mass = mass, .inertia_body = mat3_diagonal(vec3_make(a, b, c)) };
+	struct coupled_body body = { .mass = mass,
+				     .inertia_body = mat3_diagonal(vec3_make(a, b, c)) };
 	ck_assert(mat3_inverse(body.inertia_body, &body.inertia_body_inv));
 	return body;
 }
@@ -475,8 +476,8 @@ static void link_add(const struct force *self, uint32_t body, const struct force
 	const struct force_state *all = self->context;
 	(void)time;
 	if (body < 2)
-		sum->force = vec3_mul_add(sum->force,
-					  vec3_sub(all[1 - body].centre, state->centre), 100);
+		sum->force = vec3_mul_add(sum->force, vec3_sub(all[1 - body].centre, state->centre),
+					  100);
 }
 
 /* B-01: stages advance coupled bodies together; the momentum they exchange is none of the system's. */

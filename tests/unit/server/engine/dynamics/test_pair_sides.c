@@ -36,8 +36,9 @@ static void floor_stage(struct stage *stage)
 {
 	stage_init(stage, "soft-step");
 	uint32_t slab = stage_shape(stage, make_box(20, 0.5, 20));
-	stage_add(stage, (struct stage_body){
-				 .status = BODY_STATIC, .shape = slab, .position = { 0, -0.5, 0 } });
+	stage_add(stage, (struct stage_body){ .status = BODY_STATIC,
+					      .shape = slab,
+					      .position = { 0, -0.5, 0 } });
 }
 
 static bool is_awake(const struct stage *stage, uint32_t body)
@@ -111,8 +112,10 @@ START_TEST(what_a_moving_script_carries_stays_awake_until_it_stops)
 	uint32_t shape = stage_shape(&stage, make_thing(kind_of(_i)));
 	uint32_t rows[2];
 	add_both(&stage, _i,
-		 (struct stage_body){ .status = BODY_DYNAMIC, .shape = shape, .position = { 0, 1, 0 } },
-		 (struct stage_body){ .status = BODY_ANIMATED, .shape = slab, .velocity = { 0, 0.02, 0 } },
+		 (struct stage_body){
+			 .status = BODY_DYNAMIC, .shape = shape, .position = { 0, 1, 0 } },
+		 (struct stage_body){
+			 .status = BODY_ANIMATED, .shape = slab, .velocity = { 0, 0.02, 0 } },
 		 rows);
 	run_awake(&stage, rows[0], 120);
 	assert_sides_of(&stage, _i, rows[0], rows[1]);
@@ -139,20 +142,23 @@ START_TEST(piles_on_one_floor_sleep_each_for_itself)
 							       .shape = slab,
 							       .position = { 0, -0.5, 0 } });
 		if (i < 6)
-			rows[i] = stage_add(&stage, (struct stage_body){
-							    .status = BODY_DYNAMIC,
-							    .shape = box,
-							    .position = { 4 * (i % 3), 0.5 + i / 3, 0 },
-							    .wakeful = i == 4 });
+			rows[i] = stage_add(
+				&stage,
+				(struct stage_body){ .status = BODY_DYNAMIC,
+						     .shape = box,
+						     .position = { 4 * (i % 3), 0.5 + i / 3, 0 },
+						     .wakeful = i == 4 });
 	}
 	stage_run(&stage, 10);
 	ck_assert_uint_eq(stage.dynamics.report.islands, 3);
 	stage_run(&stage, 170);
 	for (int i = 0; i < 6; i++)
-		ck_assert_msg(is_awake(&stage, rows[i]) == (i % 3 == 1), "body %d of pile %d", i / 3,
-			      i % 3);
-	ck_assert_uint_ne(stage.tables.body.sleep_set[rows[0]], stage.tables.body.sleep_set[rows[2]]);
-	ck_assert_uint_eq(stage.tables.body.sleep_set[rows[0]], stage.tables.body.sleep_set[rows[3]]);
+		ck_assert_msg(is_awake(&stage, rows[i]) == (i % 3 == 1), "body %d of pile %d",
+			      i / 3, i % 3);
+	ck_assert_uint_ne(stage.tables.body.sleep_set[rows[0]],
+			  stage.tables.body.sleep_set[rows[2]]);
+	ck_assert_uint_eq(stage.tables.body.sleep_set[rows[0]],
+			  stage.tables.body.sleep_set[rows[3]]);
 	ck_assert_uint_eq(stage.dynamics.report.islands, 1);
 	/* The part that is woken is its pile, not what lies on the same floor. */
 	dynamics_wake(&stage.dynamics, rows[3]);
@@ -169,7 +175,8 @@ START_TEST(a_still_script_or_a_static_body_keeps_nobody_awake)
 	uint32_t shape = stage_shape(&stage, make_thing(kind_of(_i)));
 	uint32_t rows[2];
 	add_both(&stage, _i,
-		 (struct stage_body){ .status = BODY_DYNAMIC, .shape = shape, .position = { 0, 1, 0 } },
+		 (struct stage_body){
+			 .status = BODY_DYNAMIC, .shape = shape, .position = { 0, 1, 0 } },
 		 (struct stage_body){ .status = BODY_ANIMATED, .shape = slab }, rows);
 	run_asleep(&stage);
 	assert_sides_of(&stage, _i, rows[0], rows[1]);
@@ -194,7 +201,8 @@ static void lose_support(int index, enum loss loss)
 	uint32_t shape = stage_shape(&stage, make_thing(kind_of(index)));
 	uint32_t rows[2];
 	add_both(&stage, index,
-		 (struct stage_body){ .status = BODY_DYNAMIC, .shape = shape, .position = { 0, 1, 0 } },
+		 (struct stage_body){
+			 .status = BODY_DYNAMIC, .shape = shape, .position = { 0, 1, 0 } },
 		 (struct stage_body){ .status = BODY_STATIC, .shape = slab }, rows);
 	run_asleep(&stage);
 	assert_sides_of(&stage, index, rows[0], rows[1]);
@@ -307,7 +315,8 @@ START_TEST(a_pile_takes_part_whole_in_the_step_that_wakes_it)
 					       .velocity = { 12, 0, 0 } });
 	for (uint32_t tick = 0; tick < 20 && !is_awake(&stage, rows[0]); tick++) {
 		stage_step(&stage);
-		ck_assert_uint_eq(stage.dynamics.report.awake_bodies, is_awake(&stage, rows[0]) ? 4 : 1);
+		ck_assert_uint_eq(stage.dynamics.report.awake_bodies,
+				  is_awake(&stage, rows[0]) ? 4 : 1);
 		for (uint32_t i = 1; i < 3; i++)
 			ck_assert(is_awake(&stage, rows[i]) == is_awake(&stage, rows[0]));
 	}
@@ -335,8 +344,10 @@ START_TEST(a_sleeper_wakes_by_one_that_was_woken)
 							     .position = { 1.2 * place, 0.5, 0 } });
 	}
 	run_asleep(&stage);
-	ck_assert_uint_ne(stage.tables.body.sleep_set[rows[0]], stage.tables.body.sleep_set[rows[1]]);
-	ck_assert_uint_ne(stage.tables.body.sleep_set[rows[1]], stage.tables.body.sleep_set[rows[2]]);
+	ck_assert_uint_ne(stage.tables.body.sleep_set[rows[0]],
+			  stage.tables.body.sleep_set[rows[1]]);
+	ck_assert_uint_ne(stage.tables.body.sleep_set[rows[1]],
+			  stage.tables.body.sleep_set[rows[2]]);
 	dynamics_wake(&stage.dynamics, rows[0]);
 	stage.tables.body.velocity[rows[0]] = vec3_make(4, 0, 0);
 	dynamics_body_moved(&stage.dynamics, rows[0]);
@@ -435,7 +446,8 @@ static void meet(const struct meeting *meeting, bool swapped, vec3 positions[2],
 	}
 	stage_run(&stage, 24);
 	*touched += stage_events(&stage, EVENT_CONTACT_BEGIN) > 0 ||
-		    vec3_distance(stage.tables.body.velocity[rows[0]], meeting->bodies[0].velocity) > 0.01;
+		    vec3_distance(stage.tables.body.velocity[rows[0]],
+				  meeting->bodies[0].velocity) > 0.01;
 	for (uint32_t i = 0; i < 2; i++) {
 		positions[i] = stage.tables.body.position[rows[i]];
 		velocities[i] = stage.tables.body.velocity[rows[i]];
@@ -454,7 +466,9 @@ static vec3 draw_vector(struct rng *rng, double most)
 
 static struct stage_body draw_body(struct rng *rng, vec3 position, vec3 velocity)
 {
-	struct stage_body body = { .status = BODY_DYNAMIC, .position = position, .velocity = velocity };
+	struct stage_body body = { .status = BODY_DYNAMIC,
+				   .position = position,
+				   .velocity = velocity };
 	vec3 axis = draw_vector(rng, 1);
 	body.rotation = quat_make(rng_range(rng, -1, 1), axis.x, axis.y, axis.z);
 	body.mass = rng_range(rng, 0.5, 5);
@@ -469,7 +483,8 @@ static struct stage_body draw_body(struct rng *rng, vec3 position, vec3 velocity
  * two faces or two ways. */
 START_TEST(two_bodies_meet_alike_whichever_was_made_first)
 {
-	static struct shape *(*const makes[])(void) = { make_ball, make_block, make_cube_hull, make_rod };
+	static struct shape *(*const makes[])(void) = { make_ball, make_block, make_cube_hull,
+							make_rod };
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
 	uint32_t touched = 0, near = 0;
 	for (uint32_t round = 0; round < 40; round++) {
@@ -498,12 +513,15 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/dynamics/pair_sides");
 	TCase *awake = tcase_create("awake");
-	tcase_add_loop_test(awake, what_a_moving_script_carries_stays_awake_until_it_stops, 0, 2 * SHAPES);
-	tcase_add_loop_test(awake, a_still_script_or_a_static_body_keeps_nobody_awake, 0, 2 * SHAPES);
+	tcase_add_loop_test(awake, what_a_moving_script_carries_stays_awake_until_it_stops, 0,
+			    2 * SHAPES);
+	tcase_add_loop_test(awake, a_still_script_or_a_static_body_keeps_nobody_awake, 0,
+			    2 * SHAPES);
 	tcase_add_loop_test(awake, piles_on_one_floor_sleep_each_for_itself, 0, 7);
 	suite_add_tcase(suite, awake);
 	TCase *woken = tcase_create("woken");
-	tcase_add_loop_test(woken, a_sleeper_whose_static_support_goes_wakes_and_falls, 0, 2 * SHAPES);
+	tcase_add_loop_test(woken, a_sleeper_whose_static_support_goes_wakes_and_falls, 0,
+			    2 * SHAPES);
 	tcase_add_loop_test(woken, a_sleeper_that_is_reached_wakes_before_it_is_hit, 0, 2 * SHAPES);
 	tcase_add_loop_test(woken, a_sleeper_wakes_by_one_that_was_woken, 0, 6);
 	tcase_add_loop_test(woken, what_flies_past_a_sleeper_lets_it_sleep, 0, 2 * SHAPES);

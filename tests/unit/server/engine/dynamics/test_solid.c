@@ -68,9 +68,9 @@ START_TEST(a_hull_may_be_simplified_and_says_how_much)
 	for (uint32_t r = 0; r < ROWS; r++)
 		for (uint32_t c = 0; c < COLUMNS; c++) {
 			double polar = PI * (r + 1) / (ROWS + 1), around = TWO_PI * c / COLUMNS;
-			vertices[r * COLUMNS + c] = vec3_make(trig_sin(polar) * trig_cos(around),
-							      trig_sin(polar) * trig_sin(around),
-							      trig_cos(polar));
+			vertices[r * COLUMNS + c] =
+				vec3_make(trig_sin(polar) * trig_cos(around),
+					  trig_sin(polar) * trig_sin(around), trig_cos(polar));
 		}
 	vertices[top] = vec3_make(0, 0, 1);
 	vertices[bottom] = vec3_make(0, 0, -1);
@@ -153,7 +153,8 @@ static void rests(struct shape *ground)
 	ck_assert_double_lt(scalar_abs(lowest(&stage, table, LEGS, 3)), 0.01);
 	ck_assert_double_lt(scalar_abs(lowest(&stage, thrown, CLUB, 2)), 0.01);
 	/* It stands: the legs carry it where they are, not a hull between them. */
-	ck_assert_double_gt(quat_rotate(stage.tables.body.rotation[table], vec3_make(0, 1, 0)).y, 0.999);
+	ck_assert_double_gt(quat_rotate(stage.tables.body.rotation[table], vec3_make(0, 1, 0)).y,
+			    0.999);
 	ck_assert_double_lt(stage_kinetic(&stage), 1e-3);
 }
 
@@ -179,8 +180,10 @@ static uint32_t touching_as(const struct event *event)
 			continue;
 		uint32_t a = stage.tables.placement.body[contact->placement_a[row]] - 1;
 		uint32_t b = stage.tables.placement.body[contact->placement_b[row]] - 1;
-		found += stage.tables.body.id[a] == event->a && stage.tables.body.id[b] == event->b &&
-			 contact->child_a[row] == event->child_a && contact->child_b[row] == event->child_b;
+		found += stage.tables.body.id[a] == event->a &&
+			 stage.tables.body.id[b] == event->b &&
+			 contact->child_a[row] == event->child_a &&
+			 contact->child_b[row] == event->child_b;
 	}
 	return found;
 }

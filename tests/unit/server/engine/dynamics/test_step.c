@@ -13,7 +13,8 @@
 
 static struct collide_options begin_step(struct stage *stage, struct step *step)
 {
-	ck_assert_int_eq(step_begin(step, &stage->dynamics, stage->dt, true, NULL, NULL), STATUS_OK);
+	ck_assert_int_eq(step_begin(step, &stage->dynamics, stage->dt, true, NULL, NULL),
+			 STATUS_OK);
 	struct collide_options options = collide_options_default(stage->dt);
 	step_collide(step, &step->contacts, 0, &options);
 	step_wake_reached(step, &options);
@@ -51,7 +52,8 @@ START_TEST(collide_is_a_function_of_its_arguments_alone)
 	for (uint32_t slot = 0; slot < step.body_count; slot++) {
 		motions[slot] = dynamics_motion(&stage.dynamics, step.bodies[slot]);
 		motions[slot].centre.y -= 0.01;
-		motions[slot].rotation = quat_integrate(motions[slot].rotation, vec3_make(1, 2, 3), 0.05);
+		motions[slot].rotation =
+			quat_integrate(motions[slot].rotation, vec3_make(1, 2, 3), 0.05);
 	}
 	there.motions = motions;
 	step_collide(&step, &first, 0, &here);
@@ -150,9 +152,9 @@ START_TEST(what_a_body_moved_is_summed_over_all_stores_of_a_step)
 	struct stage stage;
 	stage_init(&stage, "soft-step");
 	uint32_t sphere = stage_shape(&stage, make_sphere(0.5));
-	uint32_t row = stage_add(&stage, (struct stage_body){.status = BODY_DYNAMIC,
-							     .shape = sphere,
-							     .position = {0, 5, 0}});
+	uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+							      .shape = sphere,
+							      .position = { 0, 5, 0 } });
 	struct step step;
 	begin_step(&stage, &step);
 	ck_assert_int_eq(step_commit(&step, &step.contacts, NULL), STATUS_OK);
@@ -172,7 +174,8 @@ END_TEST
 static bool listed(const struct contact_list *list, uint32_t a, uint32_t b)
 {
 	for (uint32_t i = 0; i < list->count; i++)
-		if (list->items[i].a.placement == MIN_OF(a, b) && list->items[i].b.placement == MAX_OF(a, b))
+		if (list->items[i].a.placement == MIN_OF(a, b) &&
+		    list->items[i].b.placement == MAX_OF(a, b))
 			return true;
 	return false;
 }
@@ -197,10 +200,10 @@ START_TEST(bodies_that_leave_their_boxes_meet_all_that_brute_force_finds)
 		for (uint32_t i = 0; i < 60; i++) {
 			double x = rng_range(&rng, -6, 6), y = rng_range(&rng, -6, 6),
 			       z = rng_range(&rng, -6, 6);
-			stage_add(&stage, (struct stage_body){.status = i % 5 == 0 ? BODY_STATIC
-										   : BODY_DYNAMIC,
-							      .shape = sphere,
-							      .position = {x, y, z}});
+			stage_add(&stage, (struct stage_body){ .status = i % 5 == 0 ? BODY_STATIC
+										    : BODY_DYNAMIC,
+							       .shape = sphere,
+							       .position = { x, y, z } });
 		}
 		struct step step;
 		begin_step(&stage, &step);
@@ -208,10 +211,12 @@ START_TEST(bodies_that_leave_their_boxes_meet_all_that_brute_force_finds)
 		uint32_t count = 0, before = step.contacts.count;
 		for (uint32_t slot = 0; slot < step.body_count; slot++)
 			if (rng_below(&rng, 3) == 0) {
-				vec3 at = dynamics_motion(&stage.dynamics, step.bodies[slot]).centre;
+				vec3 at =
+					dynamics_motion(&stage.dynamics, step.bodies[slot]).centre;
 				double far = rng_range(&rng, 0.5, 4);
-				ways[count++] = (struct step_way){
-					slot, aabb_of_centre(at, vec3_all(far)), far};
+				ways[count++] =
+					(struct step_way){ slot, aabb_of_centre(at, vec3_all(far)),
+							   far };
 			}
 		uint64_t hash = stage_hash(&stage);
 		ck_assert_int_eq(step_reach(&step, &step.contacts, ways, count, NULL), STATUS_OK);
@@ -224,8 +229,9 @@ START_TEST(bodies_that_leave_their_boxes_meet_all_that_brute_force_finds)
 		for (uint32_t a = 0; a < 60; a++)
 			for (uint32_t b = a + 1; b < 60; b++) {
 				bool dynamic = a % 5 != 0 || b % 5 != 0;
-				bool meet = dynamic && aabb_overlaps(box_of(&stage, ways, count, &step, a),
-								     box_of(&stage, ways, count, &step, b));
+				bool meet = dynamic &&
+					    aabb_overlaps(box_of(&stage, ways, count, &step, a),
+							  box_of(&stage, ways, count, &step, b));
 				ck_assert_msg(meet == listed(&step.contacts, a, b),
 					      "round %u: %u and %u", round, a, b);
 				wanted += meet;
@@ -257,21 +263,23 @@ START_TEST(a_body_that_reaches_a_mesh_meets_each_triangle_once)
 	uint32_t terrain = stage_shape(&stage, make_terrain(12, 0.5, 0.1, 3));
 	uint32_t sphere = stage_shape(&stage, make_sphere(0.3));
 	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = terrain });
-	uint32_t row = stage_add(&stage, (struct stage_body){.status = BODY_DYNAMIC,
-							     .shape = sphere,
-							     .position = {0, 4, 0}});
+	uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+							      .shape = sphere,
+							      .position = { 0, 4, 0 } });
 	struct step step;
 	begin_step(&stage, &step);
 	ck_assert_uint_eq(step.contacts.count, 0);
 	vec3 at = dynamics_motion(&stage.dynamics, row).centre;
 	struct step_way way = {
 		0, aabb_make(vec3_sub(at, vec3_make(0.3, 4.5, 0.3)), vec3_add(at, vec3_all(0.3))),
-		4.5};
+		4.5
+	};
 	ck_assert_int_eq(step_reach(&step, &step.contacts, &way, 1, NULL), STATUS_OK);
 	uint32_t found = step.contacts.count;
 	ck_assert_uint_ge(found, 8);
 	for (uint32_t i = 1; i < found; i++)
-		ck_assert_uint_lt(step.contacts.items[i - 1].a.child, step.contacts.items[i].a.child);
+		ck_assert_uint_lt(step.contacts.items[i - 1].a.child,
+				  step.contacts.items[i].a.child);
 	uint32_t *order, views;
 	struct contact_pair_view *view;
 	ck_assert_int_eq(step_pairs(&step, &step.contacts, &order, &view, &views), STATUS_OK);
@@ -288,9 +296,9 @@ START_TEST(a_reach_over_the_limit_of_contacts_leaves_the_list_as_it_was)
 	stage_init(&stage, "soft-step");
 	uint32_t sphere = stage_shape(&stage, make_sphere(0.3));
 	for (uint32_t i = 0; i < 10; i++)
-		stage_add(&stage, (struct stage_body){.status = BODY_DYNAMIC,
-						      .shape = sphere,
-						      .position = {3.0 * i, 0, 0}});
+		stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+						       .shape = sphere,
+						       .position = { 3.0 * i, 0, 0 } });
 	stage.tables.world.contacts_max[0] = 8;
 	struct step step;
 	struct reason why;
@@ -320,8 +328,10 @@ START_TEST(every_contact_row_is_found_by_its_pieces)
 		for (uint32_t row = 0; row < contact->count; row++) {
 			if (!contact->used[row])
 				continue;
-			struct contact_pair pair = { { contact->placement_a[row], contact->child_a[row] },
-						     { contact->placement_b[row], contact->child_b[row] } };
+			struct contact_pair pair = {
+				{ contact->placement_a[row], contact->child_a[row] },
+				{ contact->placement_b[row], contact->child_b[row] }
+			};
 			ck_assert_uint_eq(contact_find(&stage.dynamics, &pair), row);
 			pair.b.child += 100000;
 			ck_assert_uint_eq(contact_find(&stage.dynamics, &pair), DYNAMICS_NONE);
@@ -341,19 +351,20 @@ START_TEST(a_new_pair_takes_the_row_of_one_that_is_gone_in_the_same_step)
 	uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
 	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
 	for (uint32_t i = 0; i < 5; i++)
-		stage_add(&stage, (struct stage_body){.status = BODY_STATIC,
-						      .shape = box,
-						      .position = {10.0 * i, 0, 0}});
-	uint32_t row = stage_add(
-		&stage,
-		(struct stage_body){.status = BODY_DYNAMIC, .shape = ball, .position = {0, 1, 0}});
+		stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
+						       .shape = box,
+						       .position = { 10.0 * i, 0, 0 } });
+	uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+							      .shape = ball,
+							      .position = { 0, 1, 0 } });
 	for (uint32_t i = 0; i < 5; i++) {
 		stage.tables.body.position[row] = vec3_make(10.0 * i, 1, 0);
 		dynamics_body_moved(&stage.dynamics, row);
 		stage_step(&stage);
 		ck_assert_uint_eq(stage.tables.contact.count, 1);
 		ck_assert(stage.tables.contact.used[0]);
-		ck_assert_uint_eq(placement_body(&stage.tables, stage.tables.contact.placement_a[0]), i);
+		ck_assert_uint_eq(
+			placement_body(&stage.tables, stage.tables.contact.placement_a[0]), i);
 	}
 	stage_release(&stage);
 }
@@ -376,8 +387,8 @@ START_TEST(a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_
 	uint32_t slab = stage_shape(&stage, make_box(5, 0.5, 5)),
 		 box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
 	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = slab });
-	stage_add(&stage,
-		  (struct stage_body){.status = BODY_DYNAMIC, .shape = box, .position = {0, 1, 0}});
+	stage_add(&stage, (struct stage_body){
+				  .status = BODY_DYNAMIC, .shape = box, .position = { 0, 1, 0 } });
 	stage_run(&stage, 5);
 	struct contact_table *table = &stage.tables.contact;
 	ck_assert_uint_eq(table->count, 1);
@@ -405,7 +416,8 @@ START_TEST(a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_
 			const double *kept = kept_of(table, 0, made->manifold.points[p].feature);
 			fresh += kept == NULL;
 			for (uint32_t i = 0; i < width; i++)
-				ck_assert_double_eq(made->multiplier[3 * p + i], kept != NULL ? kept[i] : 0);
+				ck_assert_double_eq(made->multiplier[3 * p + i],
+						    kept != NULL ? kept[i] : 0);
 			/* What is no point's own stays where it was. */
 			for (uint32_t i = width; i < 3; i++)
 				ck_assert_double_eq(made->multiplier[3 * p + i],
@@ -449,8 +461,8 @@ START_TEST(a_contact_without_points_has_no_impulse_left)
 			for (uint32_t row = 0; row < contact->count; row++) {
 				if (!contact->used[row] || contact->point_count[row] > 0)
 					continue;
-				ck_assert_msg(!has_impulses(contact, row), "%u sub-steps, tick %u, row %u",
-					      substeps, tick, row);
+				ck_assert_msg(!has_impulses(contact, row),
+					      "%u sub-steps, tick %u, row %u", substeps, tick, row);
 				parted++;
 			}
 		}
@@ -468,7 +480,9 @@ static Suite *make(void)
 	tcase_add_test(stages, collide_is_a_function_of_its_arguments_alone);
 	tcase_add_test(stages, motions_as_the_tables_have_them_give_the_same_contacts);
 	tcase_add_test(stages, a_new_pair_takes_the_row_of_one_that_is_gone_in_the_same_step);
-	tcase_add_test(stages, a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_nothing);
+	tcase_add_test(
+		stages,
+		a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_nothing);
 	tcase_add_test(stages, a_step_given_up_before_its_commit_is_as_if_it_had_not_begun);
 	tcase_add_test(stages, the_length_of_a_step_comes_from_the_caller);
 	tcase_add_test(stages, what_a_body_moved_is_summed_over_all_stores_of_a_step);

@@ -55,24 +55,28 @@ START_TEST(a03_a_segment_and_a_plane_share_nothing_a_point_or_all)
 {
 	vec3 n = vec3_make(0, 3, 0), p;
 	double k;
-	ck_assert_int_eq(closest_segment_plane(vec3_make(0, 0, 0), vec3_make(1, 4, 0), n, 3, &p, &k),
-			 SEGMENT_PLANE_POINT);
+	ck_assert_int_eq(
+		closest_segment_plane(vec3_make(0, 0, 0), vec3_make(1, 4, 0), n, 3, &p, &k),
+		SEGMENT_PLANE_POINT);
 	ck_assert(k == 0.25 && vec3_equal(p, vec3_make(0.25, 1, 0)));
 	/* Ends count. */
-	ck_assert_int_eq(closest_segment_plane(vec3_make(0, 0, 0), vec3_make(1, 1, 0), n, 3, &p, &k),
-			 SEGMENT_PLANE_POINT);
+	ck_assert_int_eq(
+		closest_segment_plane(vec3_make(0, 0, 0), vec3_make(1, 1, 0), n, 3, &p, &k),
+		SEGMENT_PLANE_POINT);
 	ck_assert(k == 1 && vec3_equal(p, vec3_make(1, 1, 0)));
-	ck_assert_int_eq(closest_segment_plane(vec3_make(0, 0, 0), vec3_make(1, 0.9, 0), n, 3, &p,
-					       &k),
-			 SEGMENT_PLANE_EMPTY);
-	ck_assert_int_eq(closest_segment_plane(vec3_make(0, 1, 0), vec3_make(9, 1, 2), n, 3, &p, &k),
-			 SEGMENT_PLANE_WHOLE);
-	ck_assert_int_eq(closest_segment_plane(vec3_make(0, 2, 0), vec3_make(9, 2, 2), n, 3, &p, &k),
-			 SEGMENT_PLANE_EMPTY);
+	ck_assert_int_eq(
+		closest_segment_plane(vec3_make(0, 0, 0), vec3_make(1, 0.9, 0), n, 3, &p, &k),
+		SEGMENT_PLANE_EMPTY);
+	ck_assert_int_eq(
+		closest_segment_plane(vec3_make(0, 1, 0), vec3_make(9, 1, 2), n, 3, &p, &k),
+		SEGMENT_PLANE_WHOLE);
+	ck_assert_int_eq(
+		closest_segment_plane(vec3_make(0, 2, 0), vec3_make(9, 2, 2), n, 3, &p, &k),
+		SEGMENT_PLANE_EMPTY);
 	/* Parallel to rounding is parallel. */
-	ck_assert_int_eq(closest_segment_plane(vec3_make(0, 1, 0), vec3_make(9, 1 + 1e-13, 2), n, 3,
-					       &p, &k),
-			 SEGMENT_PLANE_WHOLE);
+	ck_assert_int_eq(
+		closest_segment_plane(vec3_make(0, 1, 0), vec3_make(9, 1 + 1e-13, 2), n, 3, &p, &k),
+		SEGMENT_PLANE_WHOLE);
 }
 END_TEST
 

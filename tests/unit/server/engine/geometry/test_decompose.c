@@ -35,7 +35,8 @@ static const vec3 *corner(const struct decomposition *d, uint32_t t, uint32_t k)
 static int place_in_part(const struct decomposition *d, const struct decompose_part *part, vec3 p)
 {
 	int least = 1;
-	for (uint32_t t = part->first_triangle; t < part->first_triangle + part->triangle_count; t++) {
+	for (uint32_t t = part->first_triangle; t < part->first_triangle + part->triangle_count;
+	     t++) {
 		int side = -orient_plane(*corner(d, t, 0), *corner(d, t, 1), *corner(d, t, 2), p);
 		least = side < least ? side : least;
 	}
@@ -46,7 +47,8 @@ static double part_volume(const struct decomposition *d, const struct decompose_
 {
 	double six = 0;
 	vec3 at = d->points[part->first_point];
-	for (uint32_t t = part->first_triangle; t < part->first_triangle + part->triangle_count; t++)
+	for (uint32_t t = part->first_triangle; t < part->first_triangle + part->triangle_count;
+	     t++)
 		six += vec3_triple(vec3_sub(*corner(d, t, 0), at), vec3_sub(*corner(d, t, 1), at),
 				   vec3_sub(*corner(d, t, 2), at));
 	return six / 6;
@@ -190,8 +192,7 @@ START_TEST(random_bumpy_balls_are_cut_but_for_few_pieces_that_are_counted)
 	uint32_t unresolved = 0;
 	for (uint32_t i = 0; i < 6; i++) {
 		struct shape *ball = make_ball(2, 1, 0.1 + 0.05 * i, &rng);
-		struct decomposition *d =
-			decompose(ball->mesh, DECOMPOSE_CUT_THEN_APPROXIMATE, 0);
+		struct decomposition *d = decompose(ball->mesh, DECOMPOSE_CUT_THEN_APPROXIMATE, 0);
 		ck_assert_uint_ge(d->part_count, 2);
 		ck_assert_uint_eq(d->report.unresolved, d->report.approximated);
 		ck_assert((d->report.approximated > 0) == (d->report.deviation > 0));
@@ -302,8 +303,12 @@ static void check_approximation(const struct mesh *mesh, double deviation)
 
 START_TEST(approximated_parts_cover_the_solid_and_stand_off_as_far_as_said)
 {
-	struct shape *shapes[6] = { make_l(), make_ring(), make_star(5, 0.4), make_hollow(),
-				    make_random_cubes(&rng, 12), make_ball(3, 1, 0.2, &rng) };
+	struct shape *shapes[6] = { make_l(),
+				    make_ring(),
+				    make_star(5, 0.4),
+				    make_hollow(),
+				    make_random_cubes(&rng, 12),
+				    make_ball(3, 1, 0.2, &rng) };
 	for (uint32_t i = 0; i < 6; i++) {
 		pose at = pose_make(vec3_make(1, 2, 3), random_turn(&rng));
 		struct shape *moved = make_moved(shapes[i]->mesh, &at);
@@ -473,14 +478,14 @@ START_TEST(every_allocation_may_fail)
 		int64_t live = heap_live();
 		bool pending = false;
 		for (uint64_t n = 1; !pending; n++) {
-			struct decompose_options options = decompose_options_default(shapes[i]->mesh);
+			struct decompose_options options =
+				decompose_options_default(shapes[i]->mesh);
 			struct decomposition *d = NULL;
 			struct reason why;
 			/* Few parts: each of their allocations is failed in turn. */
 			options.concavity = 2 * (double)i;
 			heap_fail_at(n);
-			enum status status =
-				decompose_mesh(shapes[i]->mesh, &options, &d, &why);
+			enum status status = decompose_mesh(shapes[i]->mesh, &options, &d, &why);
 			pending = heap_fail_pending();
 			heap_fail_at(0);
 			ck_assert_int_eq(status, pending ? STATUS_OK : STATUS_NO_MEMORY);

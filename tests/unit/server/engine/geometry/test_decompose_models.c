@@ -13,10 +13,14 @@ static const struct {
 	const char *name;
 	uint32_t parts_most;
 } MODELS[] = {
-	{ "cube.3ds", 1 },		 { "asteroid-low.3ds", 40 },
-	{ "3DS/test1.3ds", 16 },	 { "3DS/fels.3ds", 60 },
-	{ "OBJ/empty_mat.obj", 8 },	 { "Collada/sphere.dae", 8 },
-	{ "BLEND/test_279.blend", 10 },	 { "NFF/NFF/dodecahedron.nff", 1 },
+	{ "cube.3ds", 1 },
+	{ "asteroid-low.3ds", 40 },
+	{ "3DS/test1.3ds", 16 },
+	{ "3DS/fels.3ds", 60 },
+	{ "OBJ/empty_mat.obj", 8 },
+	{ "Collada/sphere.dae", 8 },
+	{ "BLEND/test_279.blend", 10 },
+	{ "NFF/NFF/dodecahedron.nff", 1 },
 	{ "DXF/PinkEggFromLW.dxf", 4 },
 };
 
@@ -30,8 +34,7 @@ START_TEST(real_meshes_keep_their_volumes_and_their_parts_are_convex_enough)
 	struct decompose_options options = decompose_options_default(shape->mesh);
 	ck_assert_int_eq(decompose_mesh(shape->mesh, NULL, &d, &why), STATUS_OK);
 	ck_assert_uint_le(d->part_count, MODELS[_i].parts_most);
-	ck_assert_double_eq_tol(d->report.volume, shape->mass.volume,
-				1e-9 * shape->mass.volume);
+	ck_assert_double_eq_tol(d->report.volume, shape->mass.volume, 1e-9 * shape->mass.volume);
 	ck_assert(d->report.volume_cut_error <= 1e-12 * d->report.volume);
 	ck_assert(d->report.concavity <= options.concavity);
 	ck_assert(d->report.deviation <= options.concavity);
@@ -51,9 +54,9 @@ START_TEST(an_asteroids_field_has_its_volume)
 	ck_assert_msg(status == STATUS_OK, "%s", why.text);
 	ck_assert_int_eq(distance_field_create(shape->mesh, 32, 0, &field, &why), STATUS_OK);
 	ck_assert_int_eq(distance_field_surface(field, &surface), STATUS_OK);
-	struct shape *again = make_mesh(surface.vertices, surface.vertex_count,
-					(const uint32_t(*)[3])surface.triangles,
-					surface.triangle_count);
+	struct shape *again =
+		make_mesh(surface.vertices, surface.vertex_count,
+			  (const uint32_t(*)[3])surface.triangles, surface.triangle_count);
 	ck_assert(again->mesh->closed);
 	ck_assert_double_eq_tol(again->mass.volume, shape->mass.volume, 0.02 * shape->mass.volume);
 	shape_release(again);
@@ -97,18 +100,18 @@ static Suite *make(void)
 	TCase *models = tcase_create("models");
 	bool glmark = is_here(0), assimp = is_here(GLMARK);
 	if (glmark) {
-		tcase_add_loop_test(models,
-				    real_meshes_keep_their_volumes_and_their_parts_are_convex_enough, 0,
-				    GLMARK);
+		tcase_add_loop_test(
+			models, real_meshes_keep_their_volumes_and_their_parts_are_convex_enough, 0,
+			GLMARK);
 		tcase_add_test(models, an_asteroids_field_has_its_volume);
 		tcase_add_test(models, open_and_tangled_meshes_are_refused);
 	} else {
 		check_skip(suite, "models", "glmark2-data is not installed");
 	}
 	if (assimp)
-		tcase_add_loop_test(models,
-				    real_meshes_keep_their_volumes_and_their_parts_are_convex_enough,
-				    GLMARK, COUNT_OF(MODELS));
+		tcase_add_loop_test(
+			models, real_meshes_keep_their_volumes_and_their_parts_are_convex_enough,
+			GLMARK, COUNT_OF(MODELS));
 	else
 		check_skip(suite, "models", "assimp-testmodels is not installed");
 	suite_add_tcase(suite, models);

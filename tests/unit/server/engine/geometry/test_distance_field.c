@@ -32,8 +32,8 @@ static struct shape *cube(double half)
 	static const uint8_t ONE = 1;
 	struct shape *unit = make_voxels(1, 1, 1, &ONE);
 	for (uint32_t i = 0; i < unit->mesh->vertex_count; i++)
-		unit->mesh->vertices[i] = vec3_scale(
-			vec3_sub(unit->mesh->vertices[i], vec3_all(0.5)), 2 * half);
+		unit->mesh->vertices[i] =
+			vec3_scale(vec3_sub(unit->mesh->vertices[i], vec3_all(0.5)), 2 * half);
 	pose still = pose_identity();
 	struct shape *shape = make_moved(unit->mesh, &still);
 	shape_release(unit);
@@ -97,7 +97,8 @@ START_TEST(nodes_have_exact_distances_and_exact_signs)
 			vec3 p = vec3_mul_add(field->origin, at, field->cell * 8);
 			ck_assert_double_eq_tol((double)field->coarse[n], exact(mesh, p), 1e-5);
 		}
-		for (uint32_t b = 0; b < field->blocks[0] * field->blocks[1] * field->blocks[2]; b++) {
+		for (uint32_t b = 0; b < field->blocks[0] * field->blocks[1] * field->blocks[2];
+		     b++) {
 			if (field->brick_of[b] == UINT32_MAX)
 				continue;
 			ck_assert_uint_eq(field->brick_of[b], bricks++);
@@ -109,8 +110,8 @@ START_TEST(nodes_have_exact_distances_and_exact_signs)
 					     n / SIDE / SIDE;
 				vec3 p = vec3_mul_add(field->origin, vec3_make(x, y, z),
 						      field->cell);
-				double value = field->bricks[field->brick_of[b]][n] *
-					       field->cell * DISTANCE_FIELD_QUANTUM;
+				double value = field->bricks[field->brick_of[b]][n] * field->cell *
+					       DISTANCE_FIELD_QUANTUM;
 				ck_assert_double_eq_tol(value, exact(mesh, p),
 							0.51 * field->cell *
 								DISTANCE_FIELD_QUANTUM);
@@ -348,8 +349,8 @@ START_TEST(every_vertex_inside_is_found_and_no_other)
 		struct distance_field_contact contacts[600];
 		ck_assert_int_eq(distance_field_probe_init(&probe, ball->mesh), STATUS_OK);
 		for (uint32_t k = 0; k < 5; k++) {
-			pose at = pose_make(random_in_box(&rng, around(mesh, 0)),
-					    random_turn(&rng));
+			pose at =
+				pose_make(random_in_box(&rng, around(mesh, 0)), random_turn(&rng));
 			uint32_t count = distance_field_collide(field, &probe, &at, contacts, 600);
 			uint32_t found = 0, sure = 0, possible = 0;
 			ck_assert_uint_le(count, 600);
@@ -377,7 +378,9 @@ START_TEST(an_edge_that_runs_through_a_bar_is_found_at_its_deepest)
 {
 	/* A tetrahedron's long edge crosses a thin plate; all its vertices are outside. */
 	static const vec3 POINTS[4] = { { 0, -3, 0 }, { 0, 3, 0 }, { 4, 0, 3 }, { 4, 0, -3 } };
-	static const uint32_t TRIANGLES[4][3] = { { 0, 1, 2 }, { 0, 3, 1 }, { 0, 2, 3 }, { 1, 3, 2 } };
+	static const uint32_t TRIANGLES[4][3] = {
+		{ 0, 1, 2 }, { 0, 3, 1 }, { 0, 2, 3 }, { 1, 3, 2 }
+	};
 	struct shape *wedge = make_mesh(POINTS, 4, TRIANGLES, 4), *bar = cube(0.5);
 	struct distance_field *field = make_field(bar->mesh, 40);
 	struct distance_field_probe probe;
@@ -413,7 +416,8 @@ START_TEST(a_small_field_inside_a_large_node_is_found_both_ways)
 	ck_assert_int_eq(distance_field_probe_init(&of_block, block->mesh), STATUS_OK);
 	ck_assert_int_eq(distance_field_probe_init(&of_grain, grain->mesh), STATUS_OK);
 	pose at = pose_make(vec3_make(8.04, 0.3, 0.1), quat_identity());
-	uint32_t count = distance_field_collide_both(large, &of_grain, small, &of_grain, &at, NULL, 0);
+	uint32_t count =
+		distance_field_collide_both(large, &of_grain, small, &of_grain, &at, NULL, 0);
 	count = distance_field_collide_both(large, &of_block, small, &of_grain, &at, contacts, 64);
 	ck_assert_uint_ge(count, 4);
 	for (uint32_t i = 0; i < count; i++)

@@ -99,8 +99,9 @@ static void check_cloud(const vec3 *points, uint32_t count, struct worst *worst)
 				slack + 6 * size * size * build.tolerance);
 	/* What was left away lies under the faces, at most `outside` high. */
 	ck_assert_double_le(volume, build.cloud_volume + slack);
-	ck_assert_double_ge(volume, build.cloud_volume - slack -
-					    (build.rounds > 1 ? 6 * size * size * build.outside : 0));
+	ck_assert_double_ge(volume,
+			    build.cloud_volume - slack -
+				    (build.rounds > 1 ? 6 * size * size * build.outside : 0));
 	if (expected >= 0) {
 		double off = scalar_abs(build.cloud_volume - expected);
 		worst->volume = scalar_max(worst->volume, off / (size * size * size));
@@ -134,7 +135,8 @@ START_TEST(random_clouds_have_qhulls_volume)
 	for (uint32_t run = 0; run < 300; run++) {
 		/* Small clouds of few points may be too flat to be shapes. */
 		double scale = run % 3 == 0 ? 0.01 : run % 3 == 1 ? 1 : 1e4;
-		uint32_t count = (run % 3 == 0 ? 20 : 5) + rng_below(&rng, run % 10 == 0 ? 2000 : 100);
+		uint32_t count =
+			(run % 3 == 0 ? 20 : 5) + rng_below(&rng, run % 10 == 0 ? 2000 : 100);
 		vec3 shift = vec3_scale(random_in_cube(), run % 2 ? scale * 3 : 0);
 		for (uint32_t i = 0; i < count; i++)
 			cloud[i] = vec3_mul_add(shift, random_in_cube(), scale);
@@ -174,7 +176,8 @@ static uint32_t box_cloud(vec3 half, uint32_t extra, mat3 r, bool rounded)
 	for (uint32_t i = 0; i < extra; i++) {
 		vec3 p = vec3_hadamard(random_in_cube(), half);
 		uint32_t axis = rng_below(&rng, 3);
-		vec3_set(&p, axis, rng_below(&rng, 2) ? vec3_get(half, axis) : -vec3_get(half, axis));
+		vec3_set(&p, axis,
+			 rng_below(&rng, 2) ? vec3_get(half, axis) : -vec3_get(half, axis));
 		if (i % 5 == 0) {
 			axis = (axis + 1) % 3;
 			vec3_set(&p, axis, vec3_get(half, axis));
@@ -254,8 +257,8 @@ START_TEST(prisms_and_cylinders_have_flat_lids)
 		mat3 r = random_rotation();
 		for (uint32_t i = 0; i < 2 * sides; i++) {
 			double angle = TWO_PI * (i / 2) / sides;
-			cloud[i] = mat3_mul_vec(r, vec3_make(trig_cos(angle), i % 2 ? 1 : -1,
-							     trig_sin(angle)));
+			cloud[i] = mat3_mul_vec(
+				r, vec3_make(trig_cos(angle), i % 2 ? 1 : -1, trig_sin(angle)));
 		}
 		struct hull *hull = hull_must(cloud, 2 * sides, NULL);
 		ck_assert_uint_eq(hull->vertex_count, 2 * sides);
@@ -305,8 +308,8 @@ START_TEST(noise_around_the_tolerance_gives_a_valid_hull)
 		ck_assert_msg(hull_is_valid(hull, build.tolerance, &fault), "%s", fault);
 		double outside = highest_outside(hull, cloud, count);
 		ck_assert_msg(outside <= build.outside * (1 + 1e-9),
-			      "run %u, bumps of %g: a point is out by %g, told %g", run, bump, outside,
-			      build.outside);
+			      "run %u, bumps of %g: a point is out by %g, told %g", run, bump,
+			      outside, build.outside);
 		exact_only += build.exact_only;
 		worst = scalar_max(worst, outside);
 		rounds = MAX_OF(rounds, build.rounds);
@@ -385,10 +388,10 @@ START_TEST(the_order_of_the_cloud_shows_only_in_the_numbers)
 	ck_assert_uint_eq(first->face_count, second->face_count);
 	ck_assert_double_eq_tol(mass_of_hull(first).volume, mass_of_hull(second).volume, 1e-14);
 	struct hull *again = hull_must(cloud, count, NULL);
-	ck_assert_int_eq(memcmp(again->edges, second->edges,
-				second->edge_count * sizeof *second->edges), 0);
-	ck_assert_int_eq(memcmp(again->faces, second->faces,
-				second->face_count * sizeof *second->faces), 0);
+	ck_assert_int_eq(
+		memcmp(again->edges, second->edges, second->edge_count * sizeof *second->edges), 0);
+	ck_assert_int_eq(
+		memcmp(again->faces, second->faces, second->face_count * sizeof *second->faces), 0);
 	heap_free(first);
 	heap_free(second);
 	heap_free(again);

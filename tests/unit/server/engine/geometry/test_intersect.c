@@ -43,9 +43,8 @@ static double obb_gap(const struct obb *a, const struct obb *b)
 	for (uint32_t k = 0; k < 2; k++) {
 		bodies[k] = oracle_aabb(vec3_negate(boxes[k]->half), boxes[k]->half);
 		for (uint32_t i = 0; i < 8; i++)
-			bodies[k].point[i] =
-				vec3_add(boxes[k]->centre,
-					 mat3_mul_vec(boxes[k]->axes, bodies[k].point[i]));
+			bodies[k].point[i] = vec3_add(
+				boxes[k]->centre, mat3_mul_vec(boxes[k]->axes, bodies[k].point[i]));
 		for (uint32_t i = 0; i < 3; i++)
 			bodies[k].edge[i] = mat3_mul_vec(boxes[k]->axes, bodies[k].edge[i]);
 	}
@@ -315,11 +314,13 @@ START_TEST(g23_balls_meet_faces_edges_and_corners)
 	ck_assert(!intersect_sphere_triangle((struct ball){ { 9, 0, 5.5 }, 1 }, a, b, c, NULL));
 	for (uint32_t run = 0; run < oracle_runs(20000); run++) {
 		/* The book's four steps. */
-		vec3 p[3] = { random_vector(&rng, 1), random_vector(&rng, 1), random_vector(&rng, 1) };
+		vec3 p[3] = { random_vector(&rng, 1), random_vector(&rng, 1),
+			      random_vector(&rng, 1) };
 		struct ball ball = { random_vector(&rng, 1.5), rng_range(&rng, 0, 0.8) };
 		vec3 n = vec3_normalize(vec3_cross(vec3_sub(p[1], p[0]), vec3_sub(p[2], p[0])));
 		double height = vec3_dot(n, vec3_sub(ball.centre, p[0]));
-		bool book = false, near_limit = scalar_abs(scalar_abs(height) - ball.radius) < 1e-12;
+		bool book = false,
+		     near_limit = scalar_abs(scalar_abs(height) - ball.radius) < 1e-12;
 		vec3 foot = vec3_mul_sub(ball.centre, n, height);
 		bool inside = true;
 		for (uint32_t i = 0; i < 3; i++) {
@@ -338,7 +339,8 @@ START_TEST(g24_segments_touch_cross_enter_and_miss_a_ball)
 {
 	struct ball ball = { vec3_zero(), 1 };
 	ck_assert(intersect_segment_sphere(vec3_make(-2, 1, 0), vec3_make(2, 1, 0), ball));
-	ck_assert(!intersect_segment_sphere(vec3_make(-2, 1.0001, 0), vec3_make(2, 1.0001, 0), ball));
+	ck_assert(
+		!intersect_segment_sphere(vec3_make(-2, 1.0001, 0), vec3_make(2, 1.0001, 0), ball));
 	ck_assert(!intersect_segment_sphere(vec3_make(2, 0, 0), vec3_make(5, 0, 0), ball));
 	ck_assert(intersect_segment_sphere(vec3_make(0.5, 0, 0), vec3_make(9, 0, 0), ball));
 	ck_assert(intersect_segment_sphere(vec3_make(0, 1, 0), vec3_make(0, 1, 0), ball));
@@ -349,30 +351,30 @@ END_TEST
 START_TEST(g25_ends_on_the_plane_flat_and_piercing)
 {
 	vec3 a = vec3_zero(), b = vec3_make(4, 0, 0), c = vec3_make(0, 4, 0), at;
-	ck_assert_int_eq(intersect_segment_triangle(vec3_make(1, 1, 0), vec3_make(1, 1, 5), a, b, c,
-						    &at),
-			 SEGMENT_TRIANGLE_POINT);
+	ck_assert_int_eq(
+		intersect_segment_triangle(vec3_make(1, 1, 0), vec3_make(1, 1, 5), a, b, c, &at),
+		SEGMENT_TRIANGLE_POINT);
 	ck_assert(vec3_equal(at, vec3_make(1, 1, 0)));
-	ck_assert_int_eq(intersect_segment_triangle(vec3_make(3, 3, 0), vec3_make(1, 1, 5), a, b, c,
-						    &at),
-			 SEGMENT_TRIANGLE_APART);
-	ck_assert_int_eq(intersect_segment_triangle(vec3_make(-1, 1, 0), vec3_make(9, 1, 0), a, b, c,
-						    &at),
-			 SEGMENT_TRIANGLE_FLAT);
-	ck_assert_int_eq(intersect_segment_triangle(vec3_make(1, 1, 0), vec3_make(2, 1, 0), a, b, c,
-						    &at),
-			 SEGMENT_TRIANGLE_FLAT);
-	ck_assert_int_eq(intersect_segment_triangle(vec3_make(1, 1, 2), vec3_make(1, 1, -2), a, b, c,
-						    &at),
-			 SEGMENT_TRIANGLE_POINT);
+	ck_assert_int_eq(
+		intersect_segment_triangle(vec3_make(3, 3, 0), vec3_make(1, 1, 5), a, b, c, &at),
+		SEGMENT_TRIANGLE_APART);
+	ck_assert_int_eq(
+		intersect_segment_triangle(vec3_make(-1, 1, 0), vec3_make(9, 1, 0), a, b, c, &at),
+		SEGMENT_TRIANGLE_FLAT);
+	ck_assert_int_eq(
+		intersect_segment_triangle(vec3_make(1, 1, 0), vec3_make(2, 1, 0), a, b, c, &at),
+		SEGMENT_TRIANGLE_FLAT);
+	ck_assert_int_eq(
+		intersect_segment_triangle(vec3_make(1, 1, 2), vec3_make(1, 1, -2), a, b, c, &at),
+		SEGMENT_TRIANGLE_POINT);
 	ck_assert(vec3_equal(at, vec3_make(1, 1, 0)));
 	/* Through an edge and through a corner. */
-	ck_assert_int_eq(intersect_segment_triangle(vec3_make(2, 0, 2), vec3_make(2, 0, -2), a, b, c,
-						    NULL),
-			 SEGMENT_TRIANGLE_POINT);
-	ck_assert_int_eq(intersect_segment_triangle(vec3_make(0, 0, 2), vec3_make(0, 0, -2), a, b, c,
-						    NULL),
-			 SEGMENT_TRIANGLE_POINT);
+	ck_assert_int_eq(
+		intersect_segment_triangle(vec3_make(2, 0, 2), vec3_make(2, 0, -2), a, b, c, NULL),
+		SEGMENT_TRIANGLE_POINT);
+	ck_assert_int_eq(
+		intersect_segment_triangle(vec3_make(0, 0, 2), vec3_make(0, 0, -2), a, b, c, NULL),
+		SEGMENT_TRIANGLE_POINT);
 }
 END_TEST
 
@@ -380,8 +382,8 @@ START_TEST(g26_segments_and_rays_agree_with_slabs)
 {
 	uint32_t hits = 0, classes[8] = { 0 };
 	for (uint32_t run = 0; run < oracle_runs(100000); run++) {
-		struct aabb box = aabb_of_centre(random_vector(&rng, 1),
-						 vec3_abs(random_vector(&rng, 1)));
+		struct aabb box =
+			aabb_of_centre(random_vector(&rng, 1), vec3_abs(random_vector(&rng, 1)));
 		vec3 p = random_vector(&rng, 3), q = random_vector(&rng, 3), d = vec3_sub(q, p);
 		double enter, leave;
 		bool slabs = aabb_clip_line(box, p, d, 1, &enter, &leave);
@@ -410,7 +412,8 @@ START_TEST(g27_edges_cross_where_the_spec_says_and_corners_belong)
 	ck_assert(!intersect_edge_edge(p0, p1, vec3_make(2.1, 0, 0), vec3_make(9, 0, 0)));
 	vec3 c = vec3_make(0, 2, 0);
 	ck_assert(intersect_point_triangle(vec3_make(0.66, 0.66, 0), p0, p1, c));
-	ck_assert(intersect_point_triangle(p0, p0, p1, c) && intersect_point_triangle(c, p0, p1, c));
+	ck_assert(intersect_point_triangle(p0, p0, p1, c) &&
+		  intersect_point_triangle(c, p0, p1, c));
 	ck_assert(intersect_point_triangle(vec3_make(1, 1, 0), p0, p1, c));
 	ck_assert(intersect_point_triangle(vec3_make(1, 0, 0), p0, p1, c));
 	ck_assert(!intersect_point_triangle(vec3_make(1, 1 + 1e-15, 0), p0, p1, c));
@@ -436,8 +439,9 @@ START_TEST(the_bits_are_the_same_everywhere)
 		struct obb x = { a[0], mat3_from_quat(random_rotation(&own)), vec3_abs(a[1]) };
 		struct obb y = { b[0], mat3_from_quat(random_rotation(&own)), vec3_abs(b[1]) };
 		hasher_u32(&hash, intersect_obb_obb_axis(&x, &y));
-		hasher_u32(&hash, intersect_ray_box(a[2], b[2], aabb_make(vec3_min(a[0], b[0]),
-									  vec3_max(a[0], b[0]))));
+		hasher_u32(&hash, intersect_ray_box(
+					  a[2], b[2],
+					  aabb_make(vec3_min(a[0], b[0]), vec3_max(a[0], b[0]))));
 	}
 	ck_assert_uint_eq(hasher_digest(&hash), 1174963894723112923u);
 }

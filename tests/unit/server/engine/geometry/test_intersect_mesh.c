@@ -52,7 +52,9 @@ static void add_box(struct solid *solid, vec3 low, vec3 high, bool inwards)
 /* An L of height 1 standing on z = 0: [0,2]×[0,1] and [0,1]×[1,2]. */
 static void add_l(struct solid *solid)
 {
-	static const double XY[6][2] = { { 0, 0 }, { 2, 0 }, { 2, 1 }, { 1, 1 }, { 1, 2 }, { 0, 2 } };
+	static const double XY[6][2] = {
+		{ 0, 0 }, { 2, 0 }, { 2, 1 }, { 1, 1 }, { 1, 2 }, { 0, 2 }
+	};
 	static const uint32_t CAP[4][3] = { { 0, 1, 2 }, { 0, 2, 3 }, { 0, 3, 4 }, { 0, 4, 5 } };
 	for (uint32_t i = 0; i < 12; i++)
 		solid->vertex[i] = vec3_make(XY[i % 6][0], XY[i % 6][1], i / 6);
@@ -77,8 +79,8 @@ static void add_ball(struct solid *solid, uint32_t rings)
 	for (uint32_t r = 1; r < rings; r++)
 		for (uint32_t k = 0; k < around; k++) {
 			double u = PI * r / rings, v = PI * k / rings;
-			solid->vertex[solid->vertices++] =
-				vec3_make(trig_cos(u), trig_sin(u) * trig_cos(v), trig_sin(u) * trig_sin(v));
+			solid->vertex[solid->vertices++] = vec3_make(
+				trig_cos(u), trig_sin(u) * trig_cos(v), trig_sin(u) * trig_sin(v));
 		}
 	solid->vertex[solid->vertices++] = vec3_make(-1, 0, 0);
 	uint32_t last = solid->vertices - 1;
@@ -145,14 +147,18 @@ START_TEST(g28_cube_notch_and_void_are_told_apart)
 	ck_assert_int_eq(intersect_point_mesh(cube->mesh, vec3_make(0.1, 0.2, 1)), POINT_MESH_ON);
 	/* Rays within faces, along edges and through corners, from outside. */
 	ck_assert_int_eq(intersect_point_mesh(cube->mesh, vec3_make(-2, 1, 1)), POINT_MESH_OUTSIDE);
-	ck_assert_int_eq(intersect_point_mesh(cube->mesh, vec3_make(-2, -1, 0)), POINT_MESH_OUTSIDE);
-	ck_assert_int_eq(intersect_point_mesh(cube->mesh, vec3_make(-2, -1, -1)), POINT_MESH_OUTSIDE);
+	ck_assert_int_eq(intersect_point_mesh(cube->mesh, vec3_make(-2, -1, 0)),
+			 POINT_MESH_OUTSIDE);
+	ck_assert_int_eq(intersect_point_mesh(cube->mesh, vec3_make(-2, -1, -1)),
+			 POINT_MESH_OUTSIDE);
 	shape_release(cube);
 	clear();
 	add_l(&solid);
 	struct shape *l = cook(&solid);
-	ck_assert_int_eq(intersect_point_mesh(l->mesh, vec3_make(1.5, 1.5, 0.5)), POINT_MESH_OUTSIDE);
-	ck_assert_int_eq(intersect_point_mesh(l->mesh, vec3_make(0.5, 1.5, 0.5)), POINT_MESH_INSIDE);
+	ck_assert_int_eq(intersect_point_mesh(l->mesh, vec3_make(1.5, 1.5, 0.5)),
+			 POINT_MESH_OUTSIDE);
+	ck_assert_int_eq(intersect_point_mesh(l->mesh, vec3_make(0.5, 1.5, 0.5)),
+			 POINT_MESH_INSIDE);
 	ck_assert_int_eq(intersect_point_mesh(l->mesh, vec3_make(0.5, 1, 0.5)), POINT_MESH_INSIDE);
 	shape_release(l);
 	clear();
@@ -160,8 +166,10 @@ START_TEST(g28_cube_notch_and_void_are_told_apart)
 	add_box(&solid, vec3_all(-1), vec3_all(1), true);
 	struct shape *shell = cook(&solid);
 	ck_assert_int_eq(intersect_point_mesh(shell->mesh, vec3_zero()), POINT_MESH_OUTSIDE);
-	ck_assert_int_eq(intersect_point_mesh(shell->mesh, vec3_make(1.5, 0, 0)), POINT_MESH_INSIDE);
-	ck_assert_int_eq(intersect_point_mesh(shell->mesh, vec3_make(-1.5, 1, 1)), POINT_MESH_INSIDE);
+	ck_assert_int_eq(intersect_point_mesh(shell->mesh, vec3_make(1.5, 0, 0)),
+			 POINT_MESH_INSIDE);
+	ck_assert_int_eq(intersect_point_mesh(shell->mesh, vec3_make(-1.5, 1, 1)),
+			 POINT_MESH_INSIDE);
 	shape_release(shell);
 }
 END_TEST
@@ -239,7 +247,8 @@ START_TEST(g16_a_cube_in_a_cube_is_found_either_way_round)
 	add_box(&solid, vec3_all(-1), vec3_all(1), false);
 	struct shape *large = cook(&solid);
 	pose at = { vec3_make(0.3, 0.1, 0), random_rotation(&rng) }, back = pose_inverse(at);
-	ck_assert_int_eq(intersect_mesh_nesting(large->mesh, small->mesh, &at), MESH_NESTING_B_IN_A);
+	ck_assert_int_eq(intersect_mesh_nesting(large->mesh, small->mesh, &at),
+			 MESH_NESTING_B_IN_A);
 	ck_assert_int_eq(intersect_mesh_nesting(small->mesh, large->mesh, &back),
 			 MESH_NESTING_A_IN_B);
 	at.position.x = 3;
@@ -256,8 +265,9 @@ START_TEST(g29_a_tip_in_a_floor_is_as_deep_as_it_reaches)
 	struct shape *slab = cook(&solid);
 	struct mesh_point nearest;
 	/* The lower tip of an octahedron, and its other corners. */
-	ck_assert_double_eq_tol(intersect_vertex_depth(slab->mesh, vec3_make(0.3, 0.2, -0.1), &nearest),
-				0.1, 1e-15);
+	ck_assert_double_eq_tol(
+		intersect_vertex_depth(slab->mesh, vec3_make(0.3, 0.2, -0.1), &nearest), 0.1,
+		1e-15);
 	ck_assert_double_lt(vec3_distance(nearest.point, vec3_make(0.3, 0.2, 0)), 1e-15);
 	ck_assert(intersect_vertex_depth(slab->mesh, vec3_make(1.3, 0.2, 0.9), &nearest) == 0);
 	ck_assert_double_eq_tol(nearest.distance, 0.9, 1e-15);

@@ -70,10 +70,10 @@ static struct mass_properties oracle(const struct hull *hull)
 		h = hull->edges[h].next;
 		for (uint32_t i = 2; i < hull->faces[f].edge_count; i++) {
 			uint32_t next = hull->edges[h].next;
-			add_tetrahedron(&sum, a,
-					vec3_sub(hull->vertices[hull->edges[h].origin], hull->centre),
-					vec3_sub(hull->vertices[hull->edges[next].origin],
-						 hull->centre));
+			add_tetrahedron(
+				&sum, a,
+				vec3_sub(hull->vertices[hull->edges[h].origin], hull->centre),
+				vec3_sub(hull->vertices[hull->edges[next].origin], hull->centre));
 			h = next;
 		}
 	}
@@ -107,7 +107,8 @@ START_TEST(the_box_of_a04_has_its_inertia)
 	/* 2×3×4 of mass 12: diagonal (25, 20, 13). */
 	struct shape *box = make_box(1, 1.5, 2);
 	double density = 12 / box->mass.volume;
-	near_mat3(mat3_scale(box->mass.inertia, density), mat3_diagonal(vec3_make(25, 20, 13)), 1e-13);
+	near_mat3(mat3_scale(box->mass.inertia, density), mat3_diagonal(vec3_make(25, 20, 13)),
+		  1e-13);
 	struct mass_properties by_faces = mass_of_hull(box->hull);
 	ck_assert_double_eq_tol(by_faces.volume, 24, 1e-13);
 	near_mat3(by_faces.inertia, box->mass.inertia, 1e-13);
@@ -198,8 +199,8 @@ END_TEST
 START_TEST(a_mesh_folded_flat_bounds_no_solid)
 {
 	static const uint32_t FACES[4][3] = { { 0, 1, 2 }, { 0, 2, 3 }, { 0, 3, 1 }, { 1, 3, 2 } };
-	static const double SIZES[] = { 0, 1e-320, 1e-300, 1e-200, 1e-160, 1e-150, 1e-100, 1e-12,
-					1, 3, 5, -1, 7e4, 1e5 };
+	static const double SIZES[] = { 0,     1e-320, 1e-300, 1e-200, 1e-160, 1e-150, 1e-100,
+					1e-12, 1,      3,      5,      -1,     7e4,    1e5 };
 	uint32_t solid = 0, flat = 0;
 	rng = rng_seeded(check_seed());
 	for (uint32_t run = 0; run < 40000; run++) {
@@ -231,7 +232,9 @@ END_TEST
 
 START_TEST(a_closed_mesh_weighs_what_its_hull_does)
 {
-	static const vec3 CORNERS[4] = { { 100, 0, 0 }, { 101, 0, 0 }, { 100, 2, 0 }, { 100, 0, 3 } };
+	static const vec3 CORNERS[4] = {
+		{ 100, 0, 0 }, { 101, 0, 0 }, { 100, 2, 0 }, { 100, 0, 3 }
+	};
 	static const uint32_t FACES[4][3] = { { 0, 2, 1 }, { 0, 1, 3 }, { 0, 3, 2 }, { 1, 2, 3 } };
 	struct shape *mesh = make_mesh(CORNERS, 4, FACES, 4), *hull = make_hull(CORNERS, 4);
 	ck_assert(mesh->mesh->closed);
@@ -278,7 +281,8 @@ START_TEST(a_rounded_polygon_is_the_limit_of_many_corners)
 	double r = 0.4;
 	struct shape *rounded = make_polygon(corners, 3, r);
 	for (uint32_t i = 0; i < 3; i++) {
-		vec3 from = rounded->polygon->normals[(i + 2) % 3], to = rounded->polygon->normals[i];
+		vec3 from = rounded->polygon->normals[(i + 2) % 3],
+		     to = rounded->polygon->normals[i];
 		for (uint32_t k = 0; k < 20; k++) {
 			vec3 n = vec3_normalize(vec3_lerp(from, to, k / 19.0));
 			fine[20 * i + k] = vec3_mul_add(corners[i], n, r);
@@ -321,7 +325,8 @@ END_TEST
 START_TEST(no_mass_at_all_is_all_zeros)
 {
 	struct shape *plane = make_plane(vec3_make(0, 1, 0), 1), *sphere = make_sphere(1);
-	struct mass_part parts[2] = { { plane, pose_identity(), 5 }, { sphere, pose_identity(), 0 } };
+	struct mass_part parts[2] = { { plane, pose_identity(), 5 },
+				      { sphere, pose_identity(), 0 } };
 	struct mass_total total = mass_combine(parts, 2);
 	ck_assert(total.mass == 0);
 	ck_assert(vec3_equal(total.centre, vec3_zero()));

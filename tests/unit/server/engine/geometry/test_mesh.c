@@ -25,8 +25,8 @@ START_TEST(edges_that_are_flat_or_bend_in_give_no_normal)
 	static const struct {
 		double height;
 		bool may_collide;
-	} CASES[] = { { 0, false },    { 0.5, false }, { -0.5, true },
-		      { -0.01, false }, { -0.02, true }, { 10, false }, { -10, true } };
+	} CASES[] = { { 0, false },    { 0.5, false }, { -0.5, true }, { -0.01, false },
+		      { -0.02, true }, { 10, false },  { -10, true } };
 	for (uint32_t i = 0; i < COUNT_OF(CASES); i++) {
 		struct shape *shape = hinge(CASES[i].height);
 		const struct mesh *mesh = shape->mesh;
@@ -45,8 +45,8 @@ END_TEST
 
 START_TEST(vertices_at_one_place_join_their_triangles)
 {
-	vec3 vertices[6] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 0, -1 }, { 1, 0, 0 }, { -0.0, 0, 0 },
-			     { 0, -1, 1 } };
+	vec3 vertices[6] = { { 0, 0, 0 }, { 1, 0, 0 },	  { 0, 0, -1 },
+			     { 1, 0, 0 }, { -0.0, 0, 0 }, { 0, -1, 1 } };
 	static const uint32_t TRIANGLES[2][3] = { { 0, 1, 2 }, { 3, 4, 5 } };
 	struct shape *shape = make_mesh(vertices, 6, TRIANGLES, 2);
 	ck_assert_uint_eq(shape->mesh->adjacent[0][0], 1);
@@ -206,8 +206,8 @@ START_TEST(triangles_around_one_point_still_make_a_shallow_tree)
 			for (uint32_t k = 0; k < 3; k++)
 				triangles[t][k] = 3 * t + k;
 		}
-		struct shape *shape = make_mesh(vertices, 3 * COUNT,
-						(const uint32_t(*)[3])triangles, COUNT);
+		struct shape *shape =
+			make_mesh(vertices, 3 * COUNT, (const uint32_t(*)[3])triangles, COUNT);
 		check_tree(shape->mesh);
 		shape_release(shape);
 	}
@@ -257,9 +257,11 @@ START_TEST(cooking_twice_gives_the_same_bits)
 	struct shape *a = make_terrain(25, 0.5, 0.4, 3), *b = make_terrain(25, 0.5, 0.4, 3);
 	ck_assert_uint_eq(a->mesh->node_count, b->mesh->node_count);
 	ck_assert_int_eq(memcmp(a->mesh->nodes, b->mesh->nodes,
-				a->mesh->node_count * sizeof *a->mesh->nodes), 0);
+				a->mesh->node_count * sizeof *a->mesh->nodes),
+			 0);
 	ck_assert_int_eq(memcmp(a->mesh->order, b->mesh->order,
-				a->mesh->triangle_count * sizeof *a->mesh->order), 0);
+				a->mesh->triangle_count * sizeof *a->mesh->order),
+			 0);
 	shape_release(a);
 	shape_release(b);
 }

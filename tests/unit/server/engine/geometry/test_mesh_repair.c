@@ -95,7 +95,8 @@ START_TEST(the_box_of_a04_has_its_moments_edges_and_radius)
 	struct mass_properties own = mass_of_polyhedron(solid);
 	ck_assert_double_lt(vec3_length(own.centre), 1e-14);
 	ck_assert_double_lt(scalar_abs(own.inertia.x.y) + scalar_abs(own.inertia.x.z) +
-				    scalar_abs(own.inertia.y.z), 1e-12);
+				    scalar_abs(own.inertia.y.z),
+			    1e-12);
 	ck_assert(polyhedron_is_valid(solid, NULL));
 	polyhedron_destroy(solid);
 }
@@ -165,7 +166,7 @@ START_TEST(fins_go_and_a_shared_vertex_becomes_two)
 	add_box(vec3_zero(), vec3_all(1), false);
 	vertices[vertex_count++] = vec3_make(3, 0, 0);
 	add(1, 3, 8);
-	add(3, 1, 8); /* back to back: a fin */
+	add(3, 1, 8);				  /* back to back: a fin */
 	add_box(vec3_all(2), vec3_all(1), false); /* meets the first in one corner */
 	struct polyhedron *solid = must(0, &report);
 	ck_assert_uint_eq(report.triangles_cancelled, 2);
@@ -285,8 +286,8 @@ static struct mass_properties by_tetrahedra(const struct polyhedron *solid)
 		long double p[3][3], sum[3] = { 0 };
 		for (uint32_t k = 0; k < 3; k++)
 			for (uint32_t axis = 0; axis < 3; axis++) {
-				p[k][axis] = (long double)vec3_get(solid->vertices[solid->faces[f][k]],
-								   axis) -
+				p[k][axis] = (long double)vec3_get(
+						     solid->vertices[solid->faces[f][k]], axis) -
 					     (long double)vec3_get(base, axis);
 				sum[axis] += p[k][axis];
 			}
@@ -313,7 +314,8 @@ static struct mass_properties by_tetrahedra(const struct polyhedron *solid)
 		vec3_set(&mass.centre, i, (double)(c[i] + (long double)vec3_get(base, i)));
 		for (uint32_t j = 0; j < 3; j++)
 			mat3_set(&mass.inertia, i, j,
-				 (double)(i == j ? m[0][0] + m[1][1] + m[2][2] - m[i][i] : -m[i][j]));
+				 (double)(i == j ? m[0][0] + m[1][1] + m[2][2] - m[i][i]
+						 : -m[i][j]));
 	}
 	return mass;
 }
@@ -336,7 +338,8 @@ static struct polyhedron *of_cloud(const struct cloud *mesh, struct mesh_report 
 {
 	struct polyhedron *solid = NULL;
 	struct mesh_soup soup = { mesh->points.items, mesh->points.count,
-				  (const uint32_t(*)[3])mesh->triangles.items, mesh->triangles.count };
+				  (const uint32_t(*)[3])mesh->triangles.items,
+				  mesh->triangles.count };
 	struct mesh_repair_options options = { .weld = 0, .crossings = true };
 	enum status status = mesh_repair(&soup, &options, &solid, report, why);
 	ck_assert((status == STATUS_OK) == (solid != NULL));
@@ -366,8 +369,8 @@ START_TEST(real_meshes_have_the_mass_of_their_tetrahedra)
 		struct mass_properties mass = mass_of_polyhedron(solid), sum = by_tetrahedra(solid);
 		double off = mass_difference(&mass, &sum);
 		printf("# %s: %u vertices, %u faces, %u shells, volume %.12g, off by %.1e, %u crossings\n",
-		       FILES[i], solid->vertex_count, solid->face_count, report.shells, mass.volume, off,
-		       report.crossings);
+		       FILES[i], solid->vertex_count, solid->face_count, report.shells, mass.volume,
+		       off, report.crossings);
 		ck_assert_double_lt(off, 1e-11);
 		polyhedron_destroy(solid);
 		cloud_release(&mesh);

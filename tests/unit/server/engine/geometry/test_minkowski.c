@@ -100,7 +100,8 @@ static void check_sum(const struct hull *a, const struct hull *b, bool exact)
 	for (uint32_t k = 0; k < 50; k++) {
 		vec3 direction = random_direction(&rng);
 		ck_assert_double_eq_tol(support(sum, direction),
-					support(a, direction) + support(b, direction), 1e-12 * size);
+					support(a, direction) + support(b, direction),
+					1e-12 * size);
 	}
 	double volume = volume_of(all);
 	ck_assert_double_eq_tol(volume_of(sum), volume, 1e-9 * volume);
@@ -171,7 +172,8 @@ START_TEST(turned_boxes_and_wedges_with_parallel_parts_fit_together)
 		quat q = quat_identity();
 		for (uint32_t k = 0; k < 1 + round % 3; k++)
 			q = quat_mul(quat_from_axis_angle(vec3_axis(rng_below(&rng, 3)),
-							  rng_below(&rng, 8) * PI / 4), q);
+							  rng_below(&rng, 8) * PI / 4),
+				     q);
 		struct hull *turned = placed(round % 2 ? wedge : box,
 					     pose_make(random_vector(&rng, 3), quat_normalize(q)),
 					     round % 5 == 0);
@@ -188,16 +190,16 @@ START_TEST(what_is_nearly_parallel_gives_the_sum_by_one_way_or_the_other)
 	struct hull *box = box_hull(vec3_make(1, 0.5, 2));
 	uint32_t by_hull = 0;
 	for (uint32_t round = 0; round < 300; round++) {
-		struct hull *turned = placed(box, pose_make(vec3_zero(), awkward_rotation(&rng)),
-					     false);
+		struct hull *turned =
+			placed(box, pose_make(vec3_zero(), awkward_rotation(&rng)), false);
 		struct minkowski_report report;
 		struct hull *sum = sum_of(box, turned, &report);
 		by_hull += report.by_hull;
 		for (uint32_t k = 0; k < 20; k++) {
 			vec3 direction = random_direction(&rng);
-			ck_assert_double_eq_tol(support(sum, direction),
-						support(box, direction) + support(turned, direction),
-						1e-8);
+			ck_assert_double_eq_tol(
+				support(sum, direction),
+				support(box, direction) + support(turned, direction), 1e-8);
 		}
 		heap_free(sum);
 		heap_free(turned);

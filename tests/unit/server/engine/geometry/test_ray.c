@@ -60,7 +60,9 @@ static struct shape *some_shape(uint32_t kind)
 	vec3 points[30];
 	for (uint32_t i = 0; i < 30; i++)
 		points[i] = random_in_cube(1);
-	vec3 house[5] = { { -1, -1, 0 }, { 1, -1, 0 }, { 1, 0.5, 0 }, { 0, 1.2, 0 }, { -1, 0.5, 0 } };
+	vec3 house[5] = {
+		{ -1, -1, 0 }, { 1, -1, 0 }, { 1, 0.5, 0 }, { 0, 1.2, 0 }, { -1, 0.5, 0 }
+	};
 	switch (kind) {
 	case SHAPE_SPHERE:
 		return make_sphere(0.8);
@@ -255,8 +257,8 @@ END_TEST
 START_TEST(the_nearest_of_equal_triangles_is_the_first)
 {
 	/* Two sheets through each other along a line: equal fractions there. */
-	vec3 vertices[6] = { { -1, 0, -1 }, { 1, 0, 0 }, { -1, 0, 1 }, { -1, -1, -1 }, { 1, 1, 0 },
-			     { -1, -1, 1 } };
+	vec3 vertices[6] = { { -1, 0, -1 },  { 1, 0, 0 }, { -1, 0, 1 },
+			     { -1, -1, -1 }, { 1, 1, 0 }, { -1, -1, 1 } };
 	static const uint32_t TRIANGLES[2][3] = { { 0, 2, 1 }, { 3, 5, 4 } };
 	struct shape *shape = make_mesh(vertices, 6, TRIANGLES, 2);
 	struct ray_hit hit;
@@ -271,8 +273,8 @@ START_TEST(a_limit_shorter_than_the_hit_misses)
 {
 	rng = rng_seeded(check_seed());
 	for (uint32_t kind = 1; kind < SHAPE_KINDS; kind++) {
-		struct shape *shape = kind == SHAPE_MESH ? make_terrain(6, 0.5, 0.2, 1)
-							 : some_shape(kind);
+		struct shape *shape =
+			kind == SHAPE_MESH ? make_terrain(6, 0.5, 0.2, 1) : some_shape(kind);
 		for (uint32_t run = 0; run < 500; run++) {
 			vec3 from = random_in_cube(3), along = vec3_negate(from);
 			struct ray_hit hit, again;

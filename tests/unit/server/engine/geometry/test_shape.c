@@ -13,7 +13,9 @@
 static struct rng rng;
 
 static const vec3 SQUARE[4] = { { -1, -1, 0 }, { 1, -1, 0 }, { 1, 1, 0 }, { -1, 1, 0 } };
-static const vec3 PYRAMID[5] = { { -1, 0, -1 }, { 1, 0, -1 }, { 1, 0, 1 }, { -1, 0, 1 }, { 0, 2, 0 } };
+static const vec3 PYRAMID[5] = {
+	{ -1, 0, -1 }, { 1, 0, -1 }, { 1, 0, 1 }, { -1, 0, 1 }, { 0, 2, 0 }
+};
 static const uint32_t PYRAMID_TRIANGLES[6][3] = { { 0, 1, 2 }, { 0, 2, 3 }, { 0, 4, 1 },
 						  { 1, 4, 2 }, { 2, 4, 3 }, { 3, 4, 0 } };
 
@@ -60,7 +62,8 @@ START_TEST(every_kind_cooks_and_remembers_its_bytes_and_name)
 		struct bytes bytes = { 0 };
 		struct shape *shape = NULL;
 		bytes_of_kind(&bytes, kind);
-		ck_assert_int_eq(shape_cook(bytes.data, bytes.count, name, &shape, NULL), STATUS_OK);
+		ck_assert_int_eq(shape_cook(bytes.data, bytes.count, name, &shape, NULL),
+				 STATUS_OK);
 		ck_assert_uint_eq(shape->kind, kind);
 		ck_assert_uint_eq(shape->canonical_bytes, bytes.count);
 		ck_assert_int_eq(memcmp(shape->canonical, bytes.data, bytes.count), 0);
@@ -125,7 +128,8 @@ START_TEST(every_failed_allocation_leaves_nothing_behind)
 			struct shape *shape = NULL;
 			struct reason why = { 0 };
 			heap_fail_at(n);
-			enum status status = shape_cook(bytes.data, bytes.count, NULL, &shape, &why);
+			enum status status =
+				shape_cook(bytes.data, bytes.count, NULL, &shape, &why);
 			bool untouched = heap_fail_pending();
 			heap_fail_at(0);
 			if (untouched) {
@@ -175,7 +179,8 @@ START_TEST(lengths_out_of_range_are_refused)
 		bytes_of_box(&b, vec3_make(1, 1, BAD[i]));
 		refuse(&b, STATUS_RANGE, -1, "half_z");
 	}
-	double nan = scalar_from_bits(0x7ff8000000000000u), inf = scalar_from_bits(0x7ff0000000000000u);
+	double nan = scalar_from_bits(0x7ff8000000000000u),
+	       inf = scalar_from_bits(0x7ff0000000000000u);
 	bytes_of_sphere(&b, nan);
 	refuse(&b, STATUS_NOT_FINITE, -1, "radius");
 	bytes_of_box(&b, vec3_make(1, -inf, 1));
@@ -276,7 +281,10 @@ START_TEST(polygons_that_are_not_convex_name_the_vertex)
 	vec3 flat[3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0.5, 5e-5, 0 } };
 	bytes_of_polygon(&b, flat, 3, 0);
 	refuse(&b, STATUS_DEGENERATE, -1, "thin");
-	vec3 star[5] = { { 0, 1, 0 }, { -0.6, -0.8, 0 }, { 0.95, 0.3, 0 }, { -0.95, 0.3, 0 },
+	vec3 star[5] = { { 0, 1, 0 },
+			 { -0.6, -0.8, 0 },
+			 { 0.95, 0.3, 0 },
+			 { -0.95, 0.3, 0 },
 			 { 0.6, -0.8, 0 } };
 	bytes_of_polygon(&b, star, 5, 0);
 	refuse(&b, STATUS_DEGENERATE, 3, "more than once");

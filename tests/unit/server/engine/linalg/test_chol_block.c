@@ -19,14 +19,14 @@ static void setup(void)
 {
 	static uint32_t counts[5][N + 1], rows[FILL];
 	static _Alignas(64) double value[FILL * CHOL_BLOCK_DOUBLES];
-	factor = (struct chol_block){.blocks_max = FILL,
-				     .start = counts[0],
-				     .parent = counts[1],
-				     .link = counts[2],
-				     .at = counts[3],
-				     .place = counts[4],
-				     .row = rows,
-				     .value = value};
+	factor = (struct chol_block){ .blocks_max = FILL,
+				      .start = counts[0],
+				      .parent = counts[1],
+				      .link = counts[2],
+				      .at = counts[3],
+				      .place = counts[4],
+				      .row = rows,
+				      .value = value };
 }
 
 /* 1 + stiffness × Σ j jᵀ of rows on two bodies each. */
@@ -37,7 +37,7 @@ static void make_matrix(struct rng *rng, uint32_t links, double stiffness)
 	for (uint32_t i = 0; i < SIZE; i++)
 		dense[i][i] = 1;
 	for (uint32_t l = 0; l < links; l++) {
-		uint32_t body[2] = {rng_below(rng, N), rng_below(rng, N)};
+		uint32_t body[2] = { rng_below(rng, N), rng_below(rng, N) };
 		double j[2][B];
 		for (uint32_t k = 0; k < 2 * B; k++)
 			j[k / B][k % B] = rng_range(rng, -1, 1);
@@ -159,7 +159,7 @@ END_TEST
 
 START_TEST(amd_says_when_counts_are_too_large)
 {
-	uint32_t starts[1] = {0};
+	uint32_t starts[1] = { 0 };
 	ck_assert(order_amd_words(1u << 31, 0) == SIZE_MAX);
 	ck_assert(order_amd_words(10, UINT32_MAX) == SIZE_MAX);
 	order_amd(0, starts, NULL, NULL, NULL);

@@ -60,7 +60,7 @@ START_TEST(solves_after_any_appends_and_deletions)
 		make_matrix(&rng, a, 1 + round % 5);
 		struct chol_envelope factor;
 		chol_envelope_init(&factor, storage, first, N);
-		bool in[N] = {false};
+		bool in[N] = { false };
 		for (uint32_t step = 0; step < 60; step++) {
 			uint32_t i = rng_below(&rng, N);
 			if (!in[i]) {

@@ -58,8 +58,9 @@ END_TEST
 START_TEST(repeated_and_widely_spread_values_are_found)
 {
 	struct rng rng = rng_seeded(check_seed());
-	static const vec3 spectra[] = { { 2, 2, 1 },	 { 2, 1, 1 },	{ 1, 1, 1 },  { 1, 0, 0 },
-					{ 1, 1e-8, 1e-16 }, { 1, 0, -1 }, { 1, 1 - 1e-15, 0 } };
+	static const vec3 spectra[] = { { 2, 2, 1 },	    { 2, 1, 1 },	{ 1, 1, 1 },
+					{ 1, 0, 0 },	    { 1, 1e-8, 1e-16 }, { 1, 0, -1 },
+					{ 1, 1 - 1e-15, 0 } };
 	for (int n = 0; n < 2000; n++) {
 		vec3 spectrum = spectra[(size_t)n % COUNT_OF(spectra)];
 		double w = rng_range(&rng, -1, 1), x = rng_range(&rng, -1, 1);

@@ -239,8 +239,7 @@ START_TEST(lu_solves_both_ways_to_rounding)
 			lu_solve_transposed(F, n, STRIDE, pivots, x);
 			dense_transposed_mul_vec(A, n, n, STRIDE, x, r);
 			dense_mul_add(r, b, -1, n);
-			ck_assert_double_le(dense_max_abs(r, n),
-					    1e-13 * (1 + dense_max_abs(x, n)));
+			ck_assert_double_le(dense_max_abs(r, n), 1e-13 * (1 + dense_max_abs(x, n)));
 		}
 	}
 }

@@ -84,8 +84,8 @@ END_TEST
 START_TEST(no_turn_and_half_turns_have_definite_answers)
 {
 	struct motion motion;
-	pose a = { vec3_make(1, 1, 1), quat_identity() }, b = { vec3_make(2, 1, 1),
-							       quat_identity() };
+	pose a = { vec3_make(1, 1, 1), quat_identity() },
+	     b = { vec3_make(2, 1, 1), quat_identity() };
 	ck_assert_int_eq(motion_between(a, 0, b, 1, &motion), STATUS_OK);
 	ck_assert(vec3_equal(motion.spin, vec3_zero()) &&
 		  vec3_equal(motion.velocity, vec3_axis(0)));

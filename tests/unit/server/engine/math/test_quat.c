@@ -90,9 +90,8 @@ END_TEST
 
 START_TEST(conversions_come_back_to_1e_14_at_every_angle)
 {
-	static const double angles[] = { 0, 1e-300, 1e-160, 1e-20, 1e-9, 1e-5, 1e-4, 2e-4, 0.1, 1,
-					3,
-					 PI - 1e-4, PI - 1e-9, PI };
+	static const double angles[] = { 0,    1e-300, 1e-160, 1e-20, 1e-9,	 1e-5,	    1e-4,
+					 2e-4, 0.1,    1,      3,     PI - 1e-4, PI - 1e-9, PI };
 	for (size_t i = 0; i < COUNT_OF(angles); i++) {
 		for (int n = 0; n < 100; n++) {
 			vec3 u = vec3_normalize(any_vec3()), axis;
@@ -169,9 +168,8 @@ START_TEST(the_derivative_is_the_limit_of_the_integral)
 		vec3 spin = vec3_scale(any_vec3(), 3);
 		quat step = quat_add(quat_integrate(q, spin, 1e-6), quat_negate(q));
 		quat slope = quat_scale(step, 1e6);
-		ck_assert_double_le(quat_length(quat_add(slope,
-							 quat_negate(quat_derivative(q, spin)))),
-				    1e-5);
+		ck_assert_double_le(
+			quat_length(quat_add(slope, quat_negate(quat_derivative(q, spin)))), 1e-5);
 	}
 }
 END_TEST
@@ -231,9 +229,8 @@ START_TEST(matrices_invert_transpose_and_rotate_as_they_should)
 		ck_assert_double_le(scalar_abs(vec3_dot(mat3_mul_vec(a, v), w) -
 					       vec3_dot(v, mat3_transposed_mul_vec(a, w))),
 				    1e-14);
-		ck_assert_double_le(mat3_apart(mat3_transposed_mul(a, a),
-					       mat3_mul(mat3_transpose(a), a)),
-				    0);
+		ck_assert_double_le(
+			mat3_apart(mat3_transposed_mul(a, a), mat3_mul(mat3_transpose(a), a)), 0);
 		/* app A-06, and [Ra]× = R [a]× Rᵀ: entries of R err by 4 u and its columns by 8 u in
 		 * length, two products by 3 u of their terms each: (16 + 12) u · 3 · √3 = 1.6e-14. */
 		ck_assert(vec3_equal(mat3_mul_vec(mat3_skew(v), w), vec3_cross(v, w)));

@@ -40,8 +40,8 @@ START_TEST(six_numbers_are_the_matrix_they_stand_for)
 		ck_assert(vec3_equal(sym3_apply(t, v), mat3_mul_vec(m, v)));
 		ck_assert_double_eq(sym3_quadratic(t, v), vec3_dot(v, mat3_mul_vec(m, v)));
 		ck_assert_double_eq(sym3_trace(t), mat3_trace(m));
-		ck_assert_double_eq(difference(sym3_matrix(sym3_add(t, s)),
-					       mat3_add(m, sym3_matrix(s))), 0);
+		ck_assert_double_eq(
+			difference(sym3_matrix(sym3_add(t, s)), mat3_add(m, sym3_matrix(s))), 0);
 		ck_assert_double_eq(difference(sym3_matrix(sym3_scale(t, v.x)), mat3_scale(m, v.x)),
 				    0);
 	}
@@ -56,10 +56,12 @@ START_TEST(a_turned_tensor_acts_on_turned_vectors_alike)
 		mat3 r = mat3_from_quat(awkward_rotation(&rng));
 		vec3 v = random_vector(&rng, 2);
 		vec3 turned = sym3_apply(sym3_rotate(r, t), mat3_mul_vec(r, v));
-		ck_assert_double_le(vec3_distance(turned, mat3_mul_vec(r, sym3_apply(t, v))), 1e-13);
-		ck_assert_double_eq(difference(sym3_matrix(sym3_rotate(r, t)),
-					       sym3_matrix(sym3_of(mat3_rotate_tensor(
-						       r, sym3_matrix(t))))), 0);
+		ck_assert_double_le(vec3_distance(turned, mat3_mul_vec(r, sym3_apply(t, v))),
+				    1e-13);
+		ck_assert_double_eq(
+			difference(sym3_matrix(sym3_rotate(r, t)),
+				   sym3_matrix(sym3_of(mat3_rotate_tensor(r, sym3_matrix(t))))),
+			0);
 		ck_assert_double_eq_tol(sym3_quadratic(sym3_rotate(r, t), mat3_mul_vec(r, v)),
 					sym3_quadratic(t, v), 1e-12);
 	}

@@ -64,8 +64,8 @@ static struct accuracy measure(const char *wanted)
 		if (sscanf(line, "%15s", name) != 1 || strcmp(name, wanted) != 0)
 			continue;
 		int fields = takes_two(name) ? sscanf(line, "%*s %llx %llx %llx %lf", &bits[0],
-						      &bits[1], &bits[2], &rest) :
-					       1 + sscanf(line, "%*s %llx %llx %lf", &bits[0],
+						      &bits[1], &bits[2], &rest)
+					     : 1 + sscanf(line, "%*s %llx %llx %lf", &bits[0],
 							  &bits[2], &rest);
 		ck_assert_int_eq(fields, 4);
 		double x = scalar_from_bits(bits[0]);

@@ -135,9 +135,8 @@ START_TEST(the_float_twin_follows_within_float_rounding)
 	for (int i = 0; i < 1000; i++) {
 		vec3 a = any_vec3(&rng, 2), b = any_vec3(&rng, 2);
 		vec3f af = vec3f_from(a), bf = vec3f_from(b);
-		ck_assert_double_le(vec3_distance(vec3f_widen(vec3f_cross(af, bf)),
-						  vec3_cross(a, b)),
-				    4e-6);
+		ck_assert_double_le(
+			vec3_distance(vec3f_widen(vec3f_cross(af, bf)), vec3_cross(a, b)), 4e-6);
 		ck_assert_double_le(scalar_abs((double)vec3f_dot(af, bf) - vec3_dot(a, b)), 4e-6);
 		vec3f sum = vec3f_mul_add(af, bf, 0.5f), back = vec3f_mul_sub(sum, bf, 0.5f);
 		ck_assert_double_le(vec3_distance(vec3f_widen(back), a), 2e-6);

@@ -41,8 +41,7 @@ START_TEST(arithmetic_is_that_of_long_double_to_the_last_bit_of_a_double)
 		near(wide_sqrt(wide_abs(wa)), sqrtl(fabsl((long double)a)),
 		     sqrtl(fabsl((long double)a)) * 2);
 		if (b != 0)
-			near(wide_over(wa, wb), (long double)a / b,
-			     2 * fabsl((long double)a / b));
+			near(wide_over(wa, wb), (long double)a / b, 2 * fabsl((long double)a / b));
 		ck_assert(wide_less(wa, wc) == (a < c));
 		ck_assert(wide_value(wa) == a);
 		ck_assert(wide_value(wide_max(wa, wc)) == scalar_max(a, c));
@@ -66,7 +65,7 @@ START_TEST(what_is_left_of_a_sum_that_cancels_is_exact)
 				a[k + 1] = -a[k], b[k + 1] = b[k];
 		}
 		long double left = (long double)a[2 * TERMS] * b[2 * TERMS];
-		wide2 sum = {{0, 0}, 0};
+		wide2 sum = { { 0, 0 }, 0 };
 		for (uint32_t k = 2 * TERMS + 1; k > 0; k--) {
 			uint32_t next = rng_below(&rng, k);
 			sum = wide2_plus_product(sum, a[next], b[next]);
@@ -93,7 +92,8 @@ END_TEST
 
 START_TEST(a_bound_that_is_not_there_is_beyond_all)
 {
-	wide none = wide_of(__builtin_inf()), most = wide_times(wide_of(SCALAR_MAX), wide_of(1e300));
+	wide none = wide_of(__builtin_inf()),
+	     most = wide_times(wide_of(SCALAR_MAX), wide_of(1e300));
 	ck_assert(wide_less(most, none) && wide_less(wide_negative(none), wide_negative(most)));
 	ck_assert(!wide_less(none, most) && wide_minus(most, none).mantissa < 0);
 	ck_assert(wide_ratio(wide_of(0), wide_of(0)) == 0);

@@ -29,8 +29,8 @@ START_TEST(a_force_off_the_centre_turns_the_body_and_moves_its_centre)
 	stage_init(&stage, "free");
 	stage.tables.world.gravity[0] = vec3_zero();
 	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
-	uint32_t row = stage_add(&stage, (struct stage_body){
-						 .status = BODY_DYNAMIC, .shape = ball, .mass = 2 });
+	uint32_t row = stage_add(
+		&stage, (struct stage_body){ .status = BODY_DYNAMIC, .shape = ball, .mass = 2 });
 	ck_assert_int_eq(tables_reserve(&stage.tables, TABLE_DRIVE, 2), STATUS_OK);
 	for (uint32_t i = 0; i < 2; i++) {
 		uint32_t drive = tables_append(&stage.tables, TABLE_DRIVE);
@@ -42,7 +42,8 @@ START_TEST(a_force_off_the_centre_turns_the_body_and_moves_its_centre)
 	stage_step(&stage);
 	double inertia = 0.4 * 2 * 0.25;
 	ck_assert(scalar_near(stage.tables.body.velocity[row].y, 6.0 / 2 / 60, 1e-12));
-	ck_assert(scalar_near(stage.tables.body.angular_velocity[row].z, 3.0 / inertia / 60, 1e-12));
+	ck_assert(
+		scalar_near(stage.tables.body.angular_velocity[row].z, 3.0 / inertia / 60, 1e-12));
 	stage_release(&stage);
 }
 END_TEST

@@ -89,7 +89,8 @@ START_TEST(a_spherical_joint_carries_a_pendulum)
 	joint_id joint = joined_join(world, JOINT_SPHERICAL, 0, ball, vec3_zero(), quat_identity());
 	test_step(world, 1);
 	assert_near("J1 alpha", turned(ball), vec3_make(0, 0, -9.81 / 1.1), 1e-6, 1e-5);
-	assert_near("J1 F", joined_view(world, joint).force, vec3_make(0, 9.81 / 11, 0), 1e-3, 2e-3);
+	assert_near("J1 F", joined_view(world, joint).force, vec3_make(0, 9.81 / 11, 0), 1e-3,
+		    2e-3);
 	assert_near("J1 couple", joined_view(world, joint).torque, vec3_zero(), 1e-9, 1e-5);
 	end();
 }
@@ -100,9 +101,11 @@ START_TEST(a_universal_joint_locks_one_turn)
 {
 	for (uint32_t across = 0; across < 2; across++) {
 		begin(_i, SHORT, vec3_zero());
-		body_id a = put(TEST_SPHERE, vec3_zero(), 10), b = put(TEST_SPHERE, vec3_zero(), 30);
+		body_id a = put(TEST_SPHERE, vec3_zero(), 10),
+			b = put(TEST_SPHERE, vec3_zero(), 30);
 		joined_join(world, JOINT_UNIVERSAL, a, b, vec3_zero(), quat_identity());
-		joined_push(world, a, vec3_zero(), across ? vec3_make(0, 0, 4) : vec3_make(4, 0, 0));
+		joined_push(world, a, vec3_zero(),
+			    across ? vec3_make(0, 0, 4) : vec3_make(4, 0, 0));
 		test_step(world, 1);
 		vec3 on_a = across ? vec3_make(0, 0, 1) : vec3_make(4, 0, 0);
 		assert_near("J2 alpha1", turned(a), on_a, 1e-6, 1e-5);
@@ -127,9 +130,10 @@ START_TEST(a_revolute_joint_gives_a_couple)
 	joint = joined_join(world, JOINT_REVOLUTE, 0, cube, vec3_zero(), joined_about_z());
 	test_step(world, 1);
 	assert_near("J3 along: alpha", turned(cube), vec3_zero(), 1e-9, 1e-5);
-	assert_near("J3 along: F", joined_view(world, joint).force, vec3_make(0, 0, 9.81), 1e-9, 1e-5);
-	assert_near("J3 along: couple", joined_view(world, joint).torque, vec3_make(0, -4.905, 0), 1e-9,
+	assert_near("J3 along: F", joined_view(world, joint).force, vec3_make(0, 0, 9.81), 1e-9,
 		    1e-5);
+	assert_near("J3 along: couple", joined_view(world, joint).torque, vec3_make(0, -4.905, 0),
+		    1e-9, 1e-5);
 	end();
 }
 END_TEST
@@ -139,7 +143,8 @@ START_TEST(a_cylindrical_joint_slides_and_spins)
 	/* Along z in gravity −z, 3 N from the side, and a torque about the axis. */
 	begin(_i, SHORT, vec3_make(0, 0, -9.81));
 	body_id ball = put(TEST_SPHERE, vec3_zero(), 1);
-	joint_id joint = joined_join(world, JOINT_CYLINDRICAL, 0, ball, vec3_zero(), joined_about_z());
+	joint_id joint =
+		joined_join(world, JOINT_CYLINDRICAL, 0, ball, vec3_zero(), joined_about_z());
 	joined_push(world, ball, vec3_make(3, 0, 0), vec3_make(0, 0, 0.5));
 	test_step(world, 1);
 	assert_near("J4 a", accelerated(ball), vec3_make(0, 0, -9.81), 1e-9, 1e-5);
@@ -168,7 +173,8 @@ START_TEST(a_fixed_joint_makes_one_of_two)
 {
 	/* Cubes of 1 and 2 kg, 6 N along the line of their centres; two of 1 kg, 6 N across at one. */
 	begin(_i, SHORT, vec3_zero());
-	body_id a = put(TEST_BOX, vec3_make(-0.5, 0, 0), 1), b = put(TEST_BOX, vec3_make(0.5, 0, 0), 2);
+	body_id a = put(TEST_BOX, vec3_make(-0.5, 0, 0), 1),
+		b = put(TEST_BOX, vec3_make(0.5, 0, 0), 2);
 	joint_id joint = joined_join(world, JOINT_FIXED, a, b, vec3_zero(), quat_identity());
 	joined_push(world, a, vec3_make(6, 0, 0), vec3_zero());
 	test_step(world, 1);
@@ -198,7 +204,8 @@ START_TEST(frames_and_velocities_that_do_not_fit_are_refused)
 	body_id a = put(TEST_BOX, vec3_make(-1, 0, 0), 1), b = put(TEST_BOX, vec3_make(1, 0, 0), 1);
 	quat askew = quat_from_axis_angle(vec3_make(0, 0, 1), 0.1);
 	for (int type = JOINT_REVOLUTE; type <= JOINT_FIXED; type++) {
-		struct command create = joined_create(type, a, b, vec3_make(1, 0, 0), quat_identity());
+		struct command create =
+			joined_create(type, a, b, vec3_make(1, 0, 0), quat_identity());
 		create.joint_create.place = 0;
 		create.joint_create.point_b = vec3_make(-1, 0, 0);
 		create.joint_create.frame_b = askew; /* x of a is no longer across y of b */
@@ -262,10 +269,12 @@ START_TEST(a_pendulum_comes_to_that_of_accelerations)
 	method = _i;
 	for (uint32_t k = 0; k < COUNT_OF(error); k++) {
 		error[k] = swing(60u << k, exactly, &off[k]);
-		printf("# %s A3 %u Hz: %.2g rad, %.2g J\n", METHODS[_i].name, 60u << k, error[k], off[k]);
+		printf("# %s A3 %u Hz: %.2g rad, %.2g J\n", METHODS[_i].name, 60u << k, error[k],
+		       off[k]);
 	}
 	ck_assert_double_lt(error[0], METHODS[_i].exact ? 3e-3 : 2e-2);
-	ck_assert_double_lt(off[0], METHODS[_i].exact ? 1e-2 : 0.1); /* J, of 9.81 that go to and fro */
+	ck_assert_double_lt(off[0],
+			    METHODS[_i].exact ? 1e-2 : 0.1); /* J, of 9.81 that go to and fro */
 	double better = METHODS[_i].exact ? 3.9 : 1.9;
 	for (uint32_t k = 1; k < COUNT_OF(error); k++) {
 		ck_assert_double_gt(error[k - 1] / error[k], better);
@@ -300,9 +309,11 @@ static struct drift fly(int type, uint32_t rate)
 	for (uint32_t tick = 0; tick < rate; tick++) {
 		test_step(world, 1);
 		struct world_energy now = world_energy(world);
-		worst.energy = scalar_max(worst.energy, scalar_abs(now.kinetic / start.kinetic - 1));
+		worst.energy =
+			scalar_max(worst.energy, scalar_abs(now.kinetic / start.kinetic - 1));
 		worst.linear = scalar_max(worst.linear, vec3_distance(now.linear, start.linear));
-		worst.angular = scalar_max(worst.angular, vec3_distance(now.angular, start.angular));
+		worst.angular =
+			scalar_max(worst.angular, vec3_distance(now.angular, start.angular));
 		worst.joint = scalar_max(worst.joint, world_stats(world).joint_error);
 	}
 	end();
@@ -314,11 +325,12 @@ START_TEST(a_free_pair_keeps_momenta_joint_and_energy)
 	method = _i;
 	for (int type = JOINT_SPHERICAL; type <= JOINT_FIXED; type++) {
 		struct drift coarse = fly(type, 250), fine = fly(type, 500);
-		static const char book[] = { [JOINT_SPHERICAL] = '1',	[JOINT_UNIVERSAL] = '2',
-					     [JOINT_REVOLUTE] = '3',	[JOINT_CYLINDRICAL] = '4',
-					     [JOINT_PRISMATIC] = '5',	[JOINT_FIXED] = '6' };
-		printf("# %s A5 J%c: energy %.2g, %.2g\n", METHODS[_i].name, book[type], coarse.energy,
-		       fine.energy);
+		static const char book[] = {
+			[JOINT_SPHERICAL] = '1',   [JOINT_UNIVERSAL] = '2', [JOINT_REVOLUTE] = '3',
+			[JOINT_CYLINDRICAL] = '4', [JOINT_PRISMATIC] = '5', [JOINT_FIXED] = '6'
+		};
+		printf("# %s A5 J%c: energy %.2g, %.2g\n", METHODS[_i].name, book[type],
+		       coarse.energy, fine.energy);
 		assert_off("A5 momentum", fine.linear, 1e-12, 1e-6);
 		assert_off("A5 angular momentum", fine.angular, 1e-12, 1e-6);
 		/* Exact methods find the end of a way to 1e-9 m. */
@@ -339,7 +351,8 @@ START_TEST(a_chain_of_ten_does_not_drift_apart)
 	begin(_i, 60, DOWN);
 	for (uint32_t i = 0; i < LINKS; i++) {
 		body_id next = put(TEST_BOX, vec3_make(i + 0.5, 0, 0), 1);
-		joined_join(world, JOINT_SPHERICAL, link, next, vec3_make(i, 0, 0), quat_identity());
+		joined_join(world, JOINT_SPHERICAL, link, next, vec3_make(i, 0, 0),
+			    quat_identity());
 		link = next;
 	}
 	for (uint32_t tick = 0; tick < 60 * 60; tick++) {
@@ -367,8 +380,10 @@ START_TEST(an_impulse_goes_through_a_joint)
 	test_step(world, 1);
 	assert_near("AR1 V1", test_body(world, a).velocity, vec3_make(0, 0.8, 0), 1e-4, 1e-4);
 	assert_near("AR1 V2", test_body(world, b).velocity, vec3_make(0, 0.2, 0), 1e-4, 1e-4);
-	assert_near("AR1 O1", test_body(world, a).angular_velocity, vec3_make(0, 0, -0.6), 1e-4, 1e-4);
-	assert_near("AR1 O2", test_body(world, b).angular_velocity, vec3_make(0, 0, -0.6), 1e-4, 1e-4);
+	assert_near("AR1 O1", test_body(world, a).angular_velocity, vec3_make(0, 0, -0.6), 1e-4,
+		    1e-4);
+	assert_near("AR1 O2", test_body(world, b).angular_velocity, vec3_make(0, 0, -0.6), 1e-4,
+		    1e-4);
 	vec3 impulse = vec3_scale(joined_view(world, joint).force, 1.0 / SHORT);
 	assert_near("AR1 P", impulse, vec3_make(0, 0.2, 0), 1e-4, 1e-4);
 	end();
@@ -390,8 +405,9 @@ START_TEST(what_stands_carries_what_hangs_from_it)
 	/* A cube of 1 kg on the ground, 2 kg hanging from it: the joint pulls. */
 	begin(_i, 60, DOWN);
 	joined_put(world, (struct joined_thing){ .shape = TEST_PLANE, .meets = true });
-	body_id cube = joined_put(world, (struct joined_thing){ .shape = TEST_BOX, .at = { 0, 0.5, 0 },
-								.mass = 1, .meets = true });
+	body_id cube = joined_put(
+		world, (struct joined_thing){
+			       .shape = TEST_BOX, .at = { 0, 0.5, 0 }, .mass = 1, .meets = true });
 	body_id load = put(TEST_SHAPES, vec3_make(0, -0.5, 0), 2);
 	joint_id joint = joined_join(world, JOINT_SPHERICAL, cube, load, vec3_make(0, -0.5, 0),
 				     quat_identity());
@@ -439,7 +455,8 @@ START_TEST(friction_bounds_the_contact_and_not_the_joint)
 	double before = test_body(world, cube).velocity.x, a = (90 - 0.5 * 29.43) / 3;
 	test_step(world, 1);
 	vec3 force = joined_view(world, joint).force;
-	assert_off("AR2 a", scalar_abs(60 * (test_body(world, cube).velocity.x - before) - a), 1e-9, 1e-4);
+	assert_off("AR2 a", scalar_abs(60 * (test_body(world, cube).velocity.x - before) - a), 1e-9,
+		   1e-4);
 	assert_near("AR2 joint across", force, vec3_make(2 * a - 90, 19.62, 0), 1e-9, 1e-3);
 	end();
 }
@@ -482,10 +499,11 @@ START_TEST(a_slider_stops_at_its_limit_or_bounces)
 	for (uint32_t e = 0; e < 2; e++) {
 		begin(_i, 60, vec3_zero());
 		joined_set(world, "restitution.speed", 0.5);
-		body_id ball = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE, .mass = 1,
+		body_id ball = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE,
+									.mass = 1,
 									.velocity = { 1, 0, 0 } });
-		joint_id joint = joined_join(world, JOINT_PRISMATIC, 0, ball, vec3_zero(),
-					     quat_identity());
+		joint_id joint =
+			joined_join(world, JOINT_PRISMATIC, 0, ball, vec3_zero(), quat_identity());
 		struct command axis = joined_axis(joint, 0);
 		axis.joint_axis.mode = JOINT_LIMITED;
 		axis.joint_axis.lower = -1;
@@ -493,7 +511,8 @@ START_TEST(a_slider_stops_at_its_limit_or_bounces)
 		axis.joint_axis.restitution = e;
 		test_do(world, &axis);
 		test_step(world, 59);
-		assert_near("X5 free", test_body(world, ball).velocity, vec3_make(1, 0, 0), 1e-12, 1e-12);
+		assert_near("X5 free", test_body(world, ball).velocity, vec3_make(1, 0, 0), 1e-12,
+			    1e-12);
 		test_step(world, 31);
 		/* What bounces stands at the limit for the rest of the step in which it met it. */
 		vec3 at = vec3_make(e == 0 ? 1 : 0.5, 0, 0), back = vec3_make(-(double)e, 0, 0);
@@ -503,8 +522,10 @@ START_TEST(a_slider_stops_at_its_limit_or_bounces)
 		assert_near("X5 F", joined_view(world, joint).force, vec3_zero(), 1e-9, 1e-5);
 		test_step(world, 120);
 		at.x = e == 0 ? 1 : -0.5;
-		assert_near("X5 v later", test_body(world, ball).velocity, vec3_make(e, 0, 0), 1e-9, 1e-5);
-		assert_near("X5 s later", test_body(world, ball).position, at, 2 * within, 2 * within);
+		assert_near("X5 v later", test_body(world, ball).velocity, vec3_make(e, 0, 0), 1e-9,
+			    1e-5);
+		assert_near("X5 s later", test_body(world, ball).position, at, 2 * within,
+			    2 * within);
 		end();
 	}
 }
@@ -516,7 +537,8 @@ START_TEST(a_cantilever_breaks_or_holds)
 	for (uint32_t strong = 0; strong < 2; strong++) {
 		begin(_i, 60, DOWN);
 		body_id cube = put(TEST_BOX, vec3_make(0.5, 0, 0), 1);
-		struct command create = joined_create(JOINT_FIXED, 0, cube, vec3_zero(), quat_identity());
+		struct command create =
+			joined_create(JOINT_FIXED, 0, cube, vec3_zero(), quat_identity());
 		create.joint_create.break_force = strong ? 15 : 5;
 		test_do(world, &create);
 		test_step(world, 60);
@@ -537,7 +559,8 @@ END_TEST
 START_TEST(two_welded_cubes_have_the_inertia_of_one)
 {
 	begin(_i, SHORT, vec3_zero());
-	body_id a = put(TEST_BOX, vec3_make(-0.5, 0, 0), 1), b = put(TEST_BOX, vec3_make(0.5, 0, 0), 1);
+	body_id a = put(TEST_BOX, vec3_make(-0.5, 0, 0), 1),
+		b = put(TEST_BOX, vec3_make(0.5, 0, 0), 1);
 	joined_join(world, JOINT_FIXED, a, b, vec3_zero(), quat_identity());
 	joined_push(world, a, vec3_zero(), vec3_make(0, 0, 5.0 / 6));
 	test_step(world, 1);
@@ -554,9 +577,11 @@ START_TEST(a_motor_holds_its_speed)
 	/* Two free bodies on a slider and on a hinge; momentum is kept. */
 	for (uint32_t turns = 0; turns < 2; turns++) {
 		begin(_i, 60, vec3_zero());
-		body_id a = put(TEST_BOX, vec3_zero(), 1), b = put(TEST_BOX, vec3_make(1.5, 0, 0), 3);
-		joint_id joint = joined_join(world, turns ? JOINT_REVOLUTE : JOINT_PRISMATIC, a, b,
-					     vec3_zero(), turns ? joined_about_z() : quat_identity());
+		body_id a = put(TEST_BOX, vec3_zero(), 1),
+			b = put(TEST_BOX, vec3_make(1.5, 0, 0), 3);
+		joint_id joint =
+			joined_join(world, turns ? JOINT_REVOLUTE : JOINT_PRISMATIC, a, b,
+				    vec3_zero(), turns ? joined_about_z() : quat_identity());
 		struct command axis = joined_axis(joint, turns ? 3 : 0);
 		axis.joint_axis.motor = JOINT_MOTOR_VELOCITY;
 		axis.joint_axis.target = 2;
@@ -568,8 +593,8 @@ START_TEST(a_motor_holds_its_speed)
 			vec3 linear = vec3_sub(vb.velocity, va.velocity);
 			vec3 spin = vec3_sub(vb.angular_velocity, va.angular_velocity);
 			speed = scalar_max(speed, scalar_abs((turns ? spin.z : linear.x) - 2));
-			momentum = scalar_max(momentum, vec3_length(vec3_mul_add(va.velocity, vb.velocity,
-										 3)));
+			momentum = scalar_max(
+				momentum, vec3_length(vec3_mul_add(va.velocity, vb.velocity, 3)));
 			assert_good();
 		}
 		assert_off(turns ? "X7 angular" : "X7 linear", speed, 1e-9, 1e-5);
@@ -584,8 +609,8 @@ START_TEST(a_motor_follows_a_sine)
 	for (uint32_t place = 0; place < 2; place++) {
 		begin(_i, 60, DOWN);
 		body_id ball = put(TEST_SPHERE, vec3_zero(), 1);
-		joint_id joint = joined_join(world, JOINT_PRISMATIC, 0, ball, vec3_zero(),
-					     quat_identity());
+		joint_id joint =
+			joined_join(world, JOINT_PRISMATIC, 0, ball, vec3_zero(), quat_identity());
 		struct command axis = joined_axis(joint, 0);
 		axis.joint_axis.motor = place ? JOINT_MOTOR_POSITION : JOINT_MOTOR_VELOCITY;
 		axis.joint_axis.wave = JOINT_WAVE_SINE;
@@ -596,12 +621,14 @@ START_TEST(a_motor_follows_a_sine)
 		for (uint32_t tick = 1; tick <= 120; tick++) {
 			test_step(world, 1);
 			struct body_view view = test_body(world, ball);
-			double angle = tick / 60.0, wanted = place ? trig_cos(angle) : trig_sin(angle);
+			double angle = tick / 60.0,
+			       wanted = place ? trig_cos(angle) : trig_sin(angle);
 			assert_good();
 			if (!METHODS[_i].exact && tick < 10) /* it sets off */
 				continue;
 			speed = scalar_max(speed, scalar_abs(view.velocity.x - wanted));
-			at = scalar_max(at, place ? scalar_abs(view.position.x - trig_sin(angle)) : 0);
+			at = scalar_max(at,
+					place ? scalar_abs(view.position.x - trig_sin(angle)) : 0);
 		}
 		assert_off(place ? "X7 place: v" : "X7 sin t", speed, 1e-9, 1e-4);
 		assert_off("X7 place: s", at, 1e-9, 1e-4);
@@ -618,8 +645,10 @@ static double stretch(uint32_t rate)
 {
 	begin(method, rate, vec3_zero());
 	body_id a = put(TEST_SPHERE, vec3_make(0, -1, 0), 1);
-	body_id b = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE, .at = { 2, 0, 0 },
-							     .mass = 1, .velocity = { 1, 0, 0 } });
+	body_id b = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE,
+							     .at = { 2, 0, 0 },
+							     .mass = 1,
+							     .velocity = { 1, 0, 0 } });
 	struct command create = joined_create(JOINT_DISTANCE, a, b, vec3_zero(), quat_identity());
 	create.joint_create.point_b = vec3_make(2, 0, 0);
 	joint_id joint = test_do(world, &create);
@@ -633,7 +662,8 @@ static double stretch(uint32_t rate)
 	test_step(world, 1);
 	struct world_energy after = world_energy(world);
 	struct body_view at_a = test_body(world, a), at_b = test_body(world, b);
-	vec3 on_a = vec3_scale(at_a.velocity, rate), torque = vec3_scale(at_a.angular_velocity, 0.1 * rate);
+	vec3 on_a = vec3_scale(at_a.velocity, rate),
+	     torque = vec3_scale(at_a.angular_velocity, 0.1 * rate);
 	vec3 on_b = vec3_scale(vec3_sub(at_b.velocity, vec3_make(1, 0, 0)), rate);
 	assert_near("F3 told", joined_view(world, joint).force, on_b, 1e-9, 1e-5);
 	assert_near("F3 sum of forces", after.linear, before.linear, 1e-12, 1e-9);
@@ -672,7 +702,8 @@ START_TEST(a_drag_holds_and_takes_a_jump)
 	joint_id joint = joined_join(world, JOINT_DRAG, 0, ball, vec3_zero(), quat_identity());
 	pull(joint, 100, 20);
 	test_step(world, 600);
-	assert_near("F4 sag", test_body(world, ball).position, vec3_make(0, -0.0981, 0), 1e-9, 1e-5);
+	assert_near("F4 sag", test_body(world, ball).position, vec3_make(0, -0.0981, 0), 1e-9,
+		    1e-5);
 	struct command move = test_command(COMMAND_JOINT_MOVE);
 	move.joint_move.joint = joint;
 	move.joint_move.point = vec3_make(1000, 0, 0);
@@ -686,7 +717,8 @@ START_TEST(a_drag_holds_and_takes_a_jump)
 	printf("# %s F4: at most %.5g N and %.6g m\n", METHODS[_i].name, most, farthest);
 	ck_assert_double_le(most, 100 * 1000.1); /* ks × distance */
 	ck_assert_double_le(farthest, 1001);
-	assert_near("F4 later", test_body(world, ball).position, vec3_make(1000, -0.0981, 0), 1e-6, 1e-6);
+	assert_near("F4 later", test_body(world, ball).position, vec3_make(1000, -0.0981, 0), 1e-6,
+		    1e-6);
 	end();
 }
 END_TEST

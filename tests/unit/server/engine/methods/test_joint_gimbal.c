@@ -5,7 +5,8 @@
 
 static const struct {
 	const char *name;
-	double energy, joint, place; /* by how much it may be off: of what it was; m and rad; rad/s */
+	double energy, joint,
+		place; /* by how much it may be off: of what it was; m and rad; rad/s */
 } METHODS[] = { { "lcp", 1e-6, 1e-9, 1e-9 },
 		{ "projection", 1e-6, 1e-9, 1e-9 },
 		{ "reflection", 1e-6, 1e-9, 1e-9 },
@@ -13,19 +14,20 @@ static const struct {
 
 struct flight {
 	double energy, jump, joint; /* jump: rad/s in a tick, the greatest */
-	double turn;	    /* rad in a tick, the greatest of an angle that is not locked */
-	double nearest;	    /* rad, of q₄ to ±π/2 */
+	double turn;		    /* rad in a tick, the greatest of an angle that is not locked */
+	double nearest;		    /* rad, of q₄ to ±π/2 */
 	vec3 spin;
 };
 
 enum { RATE = 120, NONE = 0 };
 
 /* A free capsule on a joint at its centre, for two seconds; of a six_dof this angle is locked. */
-static struct flight fly(const char *method, enum joint_type type, quat frame, uint32_t locked, vec3 spin)
+static struct flight fly(const char *method, enum joint_type type, quat frame, uint32_t locked,
+			 vec3 spin)
 {
 	struct world *world = joined_world(method, RATE, vec3_zero());
-	body_id capsule = joined_put(world, (struct joined_thing){ .shape = TEST_CAPSULE, .mass = 2,
-								   .spin = spin });
+	body_id capsule = joined_put(
+		world, (struct joined_thing){ .shape = TEST_CAPSULE, .mass = 2, .spin = spin });
 	joint_id joint = joined_join(world, type, 0, capsule, vec3_zero(), frame);
 	for (uint32_t k = 3; k < JOINT_AXES && type == JOINT_SIX_DOF; k++) {
 		struct command axis = joined_axis(joint, k);
@@ -42,9 +44,9 @@ static struct flight fly(const char *method, enum joint_type type, quat frame, u
 		double off = scalar_abs(view.coordinates[4]) - HALF_PI;
 		for (uint32_t k = 3; k < JOINT_AXES; k++)
 			if (k != locked)
-				flight.turn = scalar_max(
-					flight.turn,
-					scalar_abs(view.coordinates[k] - was.coordinates[k]));
+				flight.turn =
+					scalar_max(flight.turn, scalar_abs(view.coordinates[k] -
+									   was.coordinates[k]));
 		was = view;
 		flight.nearest = scalar_min(flight.nearest, scalar_abs(off));
 		flight.energy = scalar_max(flight.energy,
@@ -67,8 +69,8 @@ static void assert_as(int method, enum joint_type type, quat frame, uint32_t loc
 	quat other_frame = locked == 3 ? quat_mul(frame, y_for_x) : frame;
 	struct flight one = fly(METHODS[method].name, JOINT_SIX_DOF, frame, locked, spin);
 	struct flight other = fly(METHODS[method].name, type, other_frame, NONE, spin);
-	printf("# %s: q4 %.2g from the lock, energy %.2g, jump %.2g, joint %.2g\n", METHODS[method].name,
-	       one.nearest, one.energy, one.jump, one.joint);
+	printf("# %s: q4 %.2g from the lock, energy %.2g, jump %.2g, joint %.2g\n",
+	       METHODS[method].name, one.nearest, one.energy, one.jump, one.joint);
 	ck_assert_double_lt(one.nearest, 0.02);
 	ck_assert_double_lt(one.energy, METHODS[method].energy);
 	ck_assert_double_lt(one.joint, METHODS[method].joint);
@@ -111,7 +113,8 @@ static Suite *make(void)
 	tcase_set_timeout(test, 60);
 	tcase_add_loop_test(test, free_angles_turn_past_the_lock, 0, COUNT_OF(METHODS));
 	tcase_add_loop_test(test, two_free_angles_turn_past_the_lock, 0, COUNT_OF(METHODS));
-	tcase_add_loop_test(test, what_does_not_turn_about_x_turns_past_the_lock, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(test, what_does_not_turn_about_x_turns_past_the_lock, 0,
+			    COUNT_OF(METHODS));
 	suite_add_tcase(suite, test);
 	return suite;
 }

@@ -122,7 +122,8 @@ static struct world *load(const struct bytes *image)
 {
 	struct world *world = NULL;
 	struct reason why;
-	ck_assert_int_eq(world_load(image->data, image->count, test_shape_source(), &world, &why), STATUS_OK);
+	ck_assert_int_eq(world_load(image->data, image->count, test_shape_source(), &world, &why),
+			 STATUS_OK);
 	return world;
 }
 

@@ -46,20 +46,23 @@ static void hang_brick(struct stage *stage, uint32_t brick)
 static void add_heap(struct stage *stage)
 {
 	static const vec3 corners[] = {
-		{-0.5, -0.3, 0}, {0.5, -0.3, 0}, {0.4, 0.3, 0}, {-0.5, 0.3, 0}};
+		{ -0.5, -0.3, 0 }, { 0.5, -0.3, 0 }, { 0.4, 0.3, 0 }, { -0.5, 0.3, 0 }
+	};
 	static const vec3 floor[] = { { -20, -1, 0 }, { 20, -1, 0 }, { 20, 0, 0 }, { -20, 0, 0 } };
 	stage->tables.world.planar[0] = 1;
 	uint32_t ground = stage_shape(stage, make_polygon(floor, COUNT_OF(floor), 0));
 	uint32_t brick = stage_shape(stage, make_polygon(corners, COUNT_OF(corners), 0.05));
-	stage_add(stage, (struct stage_body){ .status = BODY_STATIC, .shape = ground, .restitution = 0.6 });
+	stage_add(stage, (struct stage_body){
+				 .status = BODY_STATIC, .shape = ground, .restitution = 0.6 });
 	for (uint32_t i = 0; i < 10; i++)
-		stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
-						      .shape = brick,
-						      .position = { 0.37 * (i % 4), 0.4 + 0.55 * (i / 4), 0 },
-						      .rotation = quat_make(1, 0, 0, 0.02 * i),
-						      .velocity = { 0.3 * (i % 3), -1.5, 0 },
-						      .friction = 0.4,
-						      .restitution = 0.6 });
+		stage_add(stage, (struct stage_body){
+					 .status = BODY_DYNAMIC,
+					 .shape = brick,
+					 .position = { 0.37 * (i % 4), 0.4 + 0.55 * (i / 4), 0 },
+					 .rotation = quat_make(1, 0, 0, 0.02 * i),
+					 .velocity = { 0.3 * (i % 3), -1.5, 0 },
+					 .friction = 0.4,
+					 .restitution = 0.6 });
 	/* One that creeps without friction, and ends where it falls asleep. */
 	stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
 					      .shape = brick,
@@ -112,7 +115,8 @@ START_TEST(methods_listed_for_a_parameter_and_no_others_move_otherwise_with_it)
 			const struct parameter_entry *entry = &parameter_entries[row];
 			/* It bounds the rounds of what needs fewer in any sane scene:
 			 * test_velocity.c holds it. */
-			if (row == PARAMETER_REFLECTION_ROUNDS && strcmp(methods[i]->name, "reflection") == 0)
+			if (row == PARAMETER_REFLECTION_ROUNDS &&
+			    strcmp(methods[i]->name, "reflection") == 0)
 				continue;
 			if (matters(methods[i]->name, row) == reads(entry, methods[i]->name))
 				continue;
@@ -133,8 +137,9 @@ START_TEST(every_method_that_a_parameter_names_is_there)
 		for (uint32_t i = 0; i < count; i++)
 			if (reads(&parameter_entries[row], methods[i]->name))
 				named += strlen(methods[i]->name) + 1;
-		ck_assert_uint_eq(named, parameter_entries[row].methods[0] != '\0' ?
-						 strlen(parameter_entries[row].methods) + 1 : 0);
+		ck_assert_uint_eq(named, parameter_entries[row].methods[0] != '\0'
+						 ? strlen(parameter_entries[row].methods) + 1
+						 : 0);
 	}
 }
 END_TEST

@@ -29,7 +29,8 @@ static void end(void)
 static uint32_t add_slab(struct stage *self, double bump)
 {
 	stage_terrain(self, 24, 0.15, bump);
-	return stage_slab(self, SIDE, HALF, vec3_make(0.03, HALF + 0.01 + bump, 0.02), quat_identity());
+	return stage_slab(self, SIDE, HALF, vec3_make(0.03, HALF + 0.01 + bump, 0.02),
+			  quat_identity());
 }
 
 /* Every contact by itself: the slow way, which clusters are held against. The flag is a cache that
@@ -55,7 +56,8 @@ static void make_clusters(struct step *step, struct soft_clusters *clusters)
 	stage.dynamics.parallel = &parallel_serial;
 	struct collide_options options = collide_options_default(stage.dt);
 	options.carry = CARRY_NORMALS;
-	ck_assert_int_eq(step_begin(step, &stage.dynamics, stage.dt, true, clusters_need, &why), STATUS_OK);
+	ck_assert_int_eq(step_begin(step, &stage.dynamics, stage.dt, true, clusters_need, &why),
+			 STATUS_OK);
 	step_collide(step, &step->contacts, 0, &options);
 	step_wake_reached(step, &options);
 	step_number(step);
@@ -169,7 +171,9 @@ START_TEST(sides_of_a_groove_are_clusters_of_their_own)
 {
 	static const vec3 vertices[] = { { -2, 2, -2 }, { 0, 0, -2 }, { 2, 2, -2 },
 					 { -2, 2, 2 },	{ 0, 0, 2 },  { 2, 2, 2 } };
-	static const uint32_t triangles[][3] = { { 0, 3, 1 }, { 1, 3, 4 }, { 1, 4, 2 }, { 2, 4, 5 } };
+	static const uint32_t triangles[][3] = {
+		{ 0, 3, 1 }, { 1, 3, 4 }, { 1, 4, 2 }, { 2, 4, 5 }
+	};
 	uint32_t groove = stage_shape(&stage, make_mesh(vertices, 6, triangles, 4));
 	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = groove });
 	quat turned = quat_from_axis_angle(vec3_make(0, 0, 1), PI / 4);
@@ -211,7 +215,8 @@ static struct rest rest_of(double bump, bool clustered)
 	for (uint32_t tick = 0; tick < 200; tick++) {
 		stage_step(&alone);
 		rest.energy = scalar_max(rest.energy, stage_kinetic(&alone));
-		rest.penetration = scalar_max(rest.penetration, alone.dynamics.report.penetration_max);
+		rest.penetration =
+			scalar_max(rest.penetration, alone.dynamics.report.penetration_max);
 	}
 	quat turn = quat_mul(alone.tables.body.rotation[slab], quat_conjugate(rotation));
 	rest.drift = vec3_distance(alone.tables.body.position[slab], place);
@@ -321,7 +326,8 @@ static void add_heap(struct stage *self)
 	uint32_t ball = stage_shape(self, make_sphere(0.3));
 	struct rng rng = rng_seeded(5);
 	for (uint32_t i = 0; i < 12; i++) {
-		double x = rng_range(&rng, -1, 1), z = rng_range(&rng, -1, 1), spin = rng_range(&rng, -3, 3);
+		double x = rng_range(&rng, -1, 1), z = rng_range(&rng, -1, 1),
+		       spin = rng_range(&rng, -3, 3);
 		quat turn = quat_from_rotation_vector(vec3_make(x, spin, z));
 		if (i % 4 == 0)
 			stage_slab(self, 3, 0.2, vec3_make(x, 1 + 0.8 * i, z), turn);
@@ -369,7 +375,8 @@ START_TEST(a_slab_falls_asleep_and_is_woken_as_others_are)
 	stage_run(&stage, 240);
 	ck_assert_uint_ne(stage.tables.body.sleep_set[slab], 0);
 	vec3 weight = told();
-	ck_assert_double_eq_tol(weight.y, stage.tables.body.mass[slab] * 9.81 * stage.dt, 0.02 * weight.y);
+	ck_assert_double_eq_tol(weight.y, stage.tables.body.mass[slab] * 9.81 * stage.dt,
+				0.02 * weight.y);
 	uint32_t ball = stage_shape(&stage, make_sphere(0.3));
 	stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 					       .shape = ball,
@@ -421,7 +428,8 @@ static Suite *make(void)
 	TCase *rest = tcase_create("rest");
 	tcase_set_timeout(rest, 60);
 	tcase_add_checked_fixture(rest, begin, end);
-	tcase_add_loop_test(rest, a_slab_on_a_mesh_rests_as_calm_as_with_every_contact_solved, 0, 5);
+	tcase_add_loop_test(rest, a_slab_on_a_mesh_rests_as_calm_as_with_every_contact_solved, 0,
+			    5);
 	tcase_add_test(rest, the_sum_of_what_rows_tell_is_what_acted);
 	tcase_add_loop_test(rest, a_slab_holds_and_slides_on_a_slope_as_friction_says, 0, 4);
 	suite_add_tcase(suite, rest);

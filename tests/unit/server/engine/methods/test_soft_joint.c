@@ -335,7 +335,8 @@ START_TEST(a_spring_of_a_distance_pulls_as_it_says)
 	spring.joint_axis.rest = 1;
 	test_do(world, &spring);
 	test_step(world, 1200);
-	ck_assert_double_lt(fabs(joined_view(world, joint).coordinates[0] - (1 + 2 * GRAVITY / 100)), 1e-6);
+	ck_assert_double_lt(
+		fabs(joined_view(world, joint).coordinates[0] - (1 + 2 * GRAVITY / 100)), 1e-6);
 	/* It may pull less than the ball weighs: that falls. */
 	spring.joint_axis.spring_limit = GRAVITY;
 	test_do(world, &spring);
@@ -354,7 +355,8 @@ struct oscillation {
 /* Of coordinate `axis` about `rest`, over ten periods. */
 static struct oscillation watch(joint_id joint, uint32_t axis, double rest, uint32_t rate)
 {
-	double before = joined_view(world, joint).coordinates[axis] - rest, first = 0, last = 0, most = 0;
+	double before = joined_view(world, joint).coordinates[axis] - rest, first = 0, last = 0,
+	       most = 0;
 	double peaks[22] = { 0 };
 	uint32_t passed = 0;
 	for (uint32_t tick = 1; passed < 21 && tick < 100 * rate; tick++) {
@@ -557,7 +559,8 @@ START_TEST(a_motor_follows_a_sine)
 		test_step(world, 1);
 		double target = 0.8 * sin(2 * PI * tick / 60);
 		if (tick > 30)
-			worst = fmax(worst, fabs(joined_view(world, joint).coordinates[3] - target));
+			worst = fmax(worst,
+				     fabs(joined_view(world, joint).coordinates[3] - target));
 	}
 	printf("# off by %g\n", worst);
 	ck_assert_double_lt(worst, 1e-3);
@@ -592,7 +595,8 @@ START_TEST(friction_stops_what_slides)
 	const double spin = _i == 0 ? 6 : -6, inertia = 1 + BOX_GYRATION, torque = 5;
 	begin(60);
 	weightless();
-	body_id box = add(TEST_BOX, vec3_make(1, 0, 0), 1, vec3_make(0, spin, 0), vec3_make(0, 0, spin));
+	body_id box =
+		add(TEST_BOX, vec3_make(1, 0, 0), 1, vec3_make(0, spin, 0), vec3_make(0, 0, spin));
 	joint_id joint = join(JOINT_REVOLUTE, 0, box, vec3_zero(), vec3_axis(2));
 	struct command rub = joined_axis(joint, 3);
 	rub.joint_axis.friction = torque;
@@ -602,7 +606,8 @@ START_TEST(friction_stops_what_slides)
 		ck_assert_double_ge(test_body(world, box).angular_velocity.z / spin, -1e-9);
 	}
 	double turned = 0.5 * inertia * spin * fabs(spin) / torque;
-	ck_assert_double_eq_tol(joined_view(world, joint).coordinates[3], turned, 0.01 * fabs(turned));
+	ck_assert_double_eq_tol(joined_view(world, joint).coordinates[3], turned,
+				0.01 * fabs(turned));
 	ck_assert_double_lt(fabs(test_body(world, box).angular_velocity.z), 1e-9);
 	end();
 }
@@ -626,7 +631,8 @@ START_TEST(a_limit_stops_a_motor)
 		ck_assert_double_lt(sign * joined_view(world, joint).coordinates[3], 1 + 1e-3);
 	}
 	ck_assert_double_gt(sign * joined_view(world, joint).coordinates[3], 1 - 1e-3);
-	ck_assert_double_lt(fabs(test_body(world, joined_view(world, joint).b).angular_velocity.z), 1e-6);
+	ck_assert_double_lt(fabs(test_body(world, joined_view(world, joint).b).angular_velocity.z),
+			    1e-6);
 	axis.joint_axis.target = -3 * sign;
 	test_do(world, &axis);
 	test_step(world, 30);
@@ -688,8 +694,8 @@ START_TEST(a_free_pair_keeps_its_momenta)
 {
 	begin(60);
 	weightless();
-	body_id first = add(TEST_BOX, vec3_make(-1, 0, 0), 1, vec3_make(1, 2, 0),
-			    vec3_make(1, 0, 2));
+	body_id first =
+		add(TEST_BOX, vec3_make(-1, 0, 0), 1, vec3_make(1, 2, 0), vec3_make(1, 0, 2));
 	add(TEST_BOX, vec3_make(1, 0, 0), 5, vec3_make(0, -1, 1), vec3_make(0, 3, 0));
 	join((enum joint_type)_i, first, first + 1, vec3_make(0.2, 0.1, 0), vec3_axis(0));
 	struct momenta start = momenta_of(first, 2);
@@ -749,8 +755,8 @@ START_TEST(joints_and_contacts_hold_together)
 	for (uint32_t i = 0; i < COUNT_OF(joints); i++) {
 		double height = 1 + 1.2 * (i / 4);
 		body_id a = test_spawn(world, TEST_BOX, vec3_make(2.5 * (i % 4), height, 0));
-		body_id b = test_spawn(world, TEST_SPHERE,
-				       vec3_make(2.5 * (i % 4) + 1.1, height, 0.1));
+		body_id b =
+			test_spawn(world, TEST_SPHERE, vec3_make(2.5 * (i % 4) + 1.1, height, 0.1));
 		joints[i] = join(JOINT_SPHERICAL, a, b, vec3_make(2.5 * (i % 4) + 0.6, height, 0),
 				 vec3_axis(0));
 	}

@@ -28,7 +28,8 @@ static void close_world(void)
 
 static body_id cube(vec3 at, double mass)
 {
-	return joined_put(world, (struct joined_thing){ .shape = TEST_BOX, .at = at, .mass = mass });
+	return joined_put(world,
+			  (struct joined_thing){ .shape = TEST_BOX, .at = at, .mass = mass });
 }
 
 static double worst_gap(joint_id first, uint32_t count)
@@ -82,7 +83,7 @@ static struct bridge build(uint32_t count, double load, const body_id ends[2])
 		body_id a = i == 0 ? ends[0] : bridge.bodies + i - 1;
 		body_id b = i == count ? ends[1] : bridge.bodies + i;
 		joint_id joint = joined_join(world, JOINT_SPHERICAL, a, b, vec3_make(i, 0, 0),
-				      quat_identity());
+					     quat_identity());
 		bridge.joints = i == 0 ? joint : bridge.joints;
 	}
 	return bridge;
@@ -102,7 +103,8 @@ START_TEST(a_taut_bridge_holds)
 		ck_assert_double_le(energy(bridge.bodies, LINKS), start);
 	}
 	double sag = -test_body(world, bridge.bodies + LINKS / 2).position.y;
-	printf("# gap %g, at the end %g, sag %g\n", worst, worst_gap(bridge.joints, LINKS + 1), sag);
+	printf("# gap %g, at the end %g, sag %g\n", worst, worst_gap(bridge.joints, LINKS + 1),
+	       sag);
 	ck_assert_double_lt(worst, _i == 0 ? 2e-4 : 1e-3);
 	ck_assert_double_lt(sag, 0.3);
 	close_world();
@@ -118,8 +120,8 @@ START_TEST(what_is_too_short_gapes_and_does_not_shake)
 	double far = FAR[_i % 3], most = 0;
 	open_world();
 	body_id wall = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
-						   .at = vec3_make(links + 1, 0, 0),
-						   .status = BODY_ANIMATED });
+								.at = vec3_make(links + 1, 0, 0),
+								.status = BODY_ANIMATED });
 	struct bridge bridge = build(links, 1, (body_id[2]){ 0, wall });
 	struct command move = test_command(COMMAND_SET_POSE);
 	move.set_pose.body = wall;
@@ -265,14 +267,14 @@ static struct bridge build_net(uint32_t size)
 		joint_id joint = 0;
 		if (corner)
 			joint = joined_join(world, JOINT_SPHERICAL, 0, body, vec3_make(x, 0, z),
-				     quat_identity());
+					    quat_identity());
 		net.joints = i == 0 ? joint : net.joints;
 		if (x + 1 < size)
-			joined_join(world, JOINT_SPHERICAL, body, body + 1, vec3_make(x + 0.5, 0, z),
-			     quat_identity());
+			joined_join(world, JOINT_SPHERICAL, body, body + 1,
+				    vec3_make(x + 0.5, 0, z), quat_identity());
 		if (z + 1 < size)
-			joined_join(world, JOINT_SPHERICAL, body, body + size, vec3_make(x, 0, z + 0.5),
-			     quat_identity());
+			joined_join(world, JOINT_SPHERICAL, body, body + size,
+				    vec3_make(x, 0, z + 0.5), quat_identity());
 	}
 	return net;
 }

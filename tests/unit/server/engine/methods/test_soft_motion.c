@@ -25,7 +25,8 @@ static void begin_at(double rate)
 
 static uint32_t any_shape(void)
 {
-	double a = rng_range(&rng, 0.2, 0.5), b = rng_range(&rng, 0.2, 1), c = rng_range(&rng, 0.2, 0.6);
+	double a = rng_range(&rng, 0.2, 0.5), b = rng_range(&rng, 0.2, 1),
+	       c = rng_range(&rng, 0.2, 0.6);
 	switch (rng_below(&rng, 4)) {
 	case 0:
 		return stage_shape(&stage, make_sphere(a));
@@ -106,10 +107,10 @@ static struct slid slid(double rate, double degrees, double far)
 	double angle = degrees * acos(-1) / 180;
 	stage.tables.world.gravity[0] = vec3_make(9.81 * sin(angle), -9.81 * cos(angle), 0);
 	uint32_t plane = stage_ground(&stage);
-	uint32_t box = stage_add(&stage, (struct stage_body){
-						 .status = BODY_DYNAMIC,
-						 .shape = stage_shape(&stage, make_box(0.5, 0.1, 0.5)),
-						 .position = { far, 0.1, 0 } });
+	uint32_t box = stage_add(
+		&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+					     .shape = stage_shape(&stage, make_box(0.5, 0.1, 0.5)),
+					     .position = { far, 0.1, 0 } });
 	for (uint32_t k = 0; k < 2; k++) {
 		stage.tables.body.static_friction[k == 0 ? plane : box] = 0.6;
 		stage.tables.body.dynamic_friction[k == 0 ? plane : box] = 0.3;
@@ -146,12 +147,13 @@ START_TEST(a_contact_that_does_not_act_changes_no_bit)
 			if (with)
 				stage_ground(&stage);
 			uint32_t body = stage_add(
-				&stage, (struct stage_body){
-						.status = BODY_DYNAMIC,
-						.shape = stage_shape(&stage, make_box(0.1, 0.2, 0.3)),
-						.position = { 0, 0.235, 0 },
-						.velocity = { 3, 1, 0 },
-						.spin = { 1, 2, 3 } });
+				&stage,
+				(struct stage_body){
+					.status = BODY_DYNAMIC,
+					.shape = stage_shape(&stage, make_box(0.1, 0.2, 0.3)),
+					.position = { 0, 0.235, 0 },
+					.velocity = { 3, 1, 0 },
+					.spin = { 1, 2, 3 } });
 			stage.tables.body.linear_damping[body] = 0.4;
 			stage.tables.body.angular_damping[body] = 0.2;
 			stage_step(&stage);
@@ -171,18 +173,19 @@ START_TEST(what_lies_on_the_ground_is_damped_at_its_rates)
 	for (uint32_t k = 0; k < COUNT_OF(RATES); k++) {
 		begin_at(RATES[k]);
 		stage_ground(&stage);
-		uint32_t ball = stage_add(&stage, (struct stage_body){
-							  .status = BODY_DYNAMIC,
-							  .shape = stage_shape(&stage, make_sphere(0.5)),
-							  .position = { 0, 0.5, 0 },
-							  .velocity = { 3, 0, 0 },
-							  .spin = { 0, 5, 0 },
-							  .friction = -1 });
+		uint32_t ball = stage_add(
+			&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+						     .shape = stage_shape(&stage, make_sphere(0.5)),
+						     .position = { 0, 0.5, 0 },
+						     .velocity = { 3, 0, 0 },
+						     .spin = { 0, 5, 0 },
+						     .friction = -1 });
 		stage.tables.body.linear_damping[ball] = 0.5;
 		stage.tables.body.angular_damping[ball] = 2;
 		stage_run(&stage, (uint32_t)RATES[k]);
 		ck_assert_double_eq_tol(stage.tables.body.velocity[ball].x, 3 * exp(-0.5), 1e-4);
-		ck_assert_double_eq_tol(stage.tables.body.angular_velocity[ball].y, 5 * exp(-2), 1e-4);
+		ck_assert_double_eq_tol(stage.tables.body.angular_velocity[ball].y, 5 * exp(-2),
+					1e-4);
 		stage_release(&stage);
 	}
 }
@@ -195,15 +198,17 @@ START_TEST(a_body_pushed_beyond_the_limit_goes_no_farther_than_the_limit)
 		begin_at(60);
 		if (near)
 			stage_ground(&stage);
-		uint32_t body = stage_add(&stage, (struct stage_body){
-							  .status = BODY_DYNAMIC,
-							  .shape = stage_shape(&stage, make_sphere(0.5)),
-							  .position = { 0, 0.5, 0 },
-							  .mass = 1 });
+		uint32_t body = stage_add(
+			&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+						     .shape = stage_shape(&stage, make_sphere(0.5)),
+						     .position = { 0, 0.5, 0 },
+						     .mass = 1 });
 		stage.tables.body.velocity[body] = vec3_make(5e7, 0, 0);
 		stage_step(&stage);
-		ck_assert_double_le(stage.tables.body.position[body].x, SPEED_MAX / 60 * (1 + 1e-9));
-		ck_assert_double_le(vec3_length(stage.tables.body.velocity[body]), SPEED_MAX * (1 + 1e-9));
+		ck_assert_double_le(stage.tables.body.position[body].x,
+				    SPEED_MAX / 60 * (1 + 1e-9));
+		ck_assert_double_le(vec3_length(stage.tables.body.velocity[body]),
+				    SPEED_MAX * (1 + 1e-9));
 		ck_assert_uint_eq(stage.dynamics.report.quarantined, 0);
 		stage_release(&stage);
 	}
@@ -245,7 +250,9 @@ START_TEST(rods_that_tumble_on_the_ground_gain_no_energy)
 {
 	double worst[2] = { 0 };
 	for (uint32_t trial = 0; trial < 60; trial++) {
-		double rate = RATES[1 + trial % 3], spin = trial % 4 == 0 ? 3 : trial % 4 == 1 ? 20 : 90;
+		double rate = RATES[1 + trial % 3], spin = trial % 4 == 0   ? 3
+							   : trial % 4 == 1 ? 20
+									    : 90;
 		begin_at(rate);
 		stage_ground(&stage);
 		struct stage_body body = { .status = BODY_DYNAMIC,

@@ -61,8 +61,7 @@ static void state_rows(const struct soft_block *block, uint32_t lane)
 {
 	const struct contact_state *contact =
 		soft_manifold(&soft.clusters, &step, block->contact[lane]);
-	struct contact_material material =
-		contact_material(&stage.tables, contact->a, contact->b);
+	struct contact_material material = contact_material(&stage.tables, contact->a, contact->b);
 	struct constraint_options options = { CONSTRAINT_VELOCITY, CONSTRAINT_PYRAMID, 0 };
 	found = (struct contact_found){ .a = dynamics_motion(&stage.dynamics, contact->body_a),
 					.b = dynamics_motion(&stage.dynamics, contact->body_b),
@@ -77,11 +76,12 @@ static void state_rows(const struct soft_block *block, uint32_t lane)
 	found.surface.twist_friction = 1;
 	for (uint32_t p = 0; p < contact->point_count; p++) {
 		const struct contact_point *from = &contact->points[p];
-		points[p] = (struct contact_found_point){ from->arm_a, from->arm_b, from->separation,
-							  from->feature };
+		points[p] = (struct contact_found_point){ from->arm_a, from->arm_b,
+							  from->separation, from->feature };
 	}
-	points[contact->point_count] = (struct contact_found_point){ get3(&block->arm_a, lane),
-								     get3(&block->arm_b, lane), 0, 0 };
+	points[contact->point_count] =
+		(struct contact_found_point){ get3(&block->arm_a, lane), get3(&block->arm_b, lane),
+					      0, 0 };
 	struct constraint constraint = { &constraint_contact, slot_of(contact->body_a),
 					 slot_of(contact->body_b), contact->row, &found };
 	list = (struct row_list){ rows, blocks, parts, 0, 0, 0, ROWS, POINTS, 2 * ROWS };
@@ -242,17 +242,19 @@ END_TEST
 
 START_TEST(lanes_of_a_planar_heap_are_its_constraints_rows)
 {
-	static const vec3 SQUARE[4] = { { -0.5, -0.5, 0 }, { 0.5, -0.5, 0 }, { 0.5, 0.5, 0 },
-					{ -0.5, 0.5, 0 } };
+	static const vec3 SQUARE[4] = {
+		{ -0.5, -0.5, 0 }, { 0.5, -0.5, 0 }, { 0.5, 0.5, 0 }, { -0.5, 0.5, 0 }
+	};
 	static const vec3 FLOOR[4] = { { -9, -1, 0 }, { 9, -1, 0 }, { 9, 0, 0 }, { -9, 0, 0 } };
 	stage.tables.world.planar[0] = 1;
 	uint32_t square = stage_shape(&stage, make_polygon(SQUARE, 4, 0.02));
 	uint32_t floor = stage_shape(&stage, make_polygon(FLOOR, 4, 0));
 	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = floor });
 	for (uint32_t i = 0; i < 12; i++)
-		stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-						       .shape = square,
-						       .position = { 0.3 * (i % 5), 1 + 1.1 * i, 0 } });
+		stage_add(&stage,
+			  (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = square,
+					       .position = { 0.3 * (i % 5), 1 + 1.1 * i, 0 } });
 	for (uint32_t i = 0; i < 14; i++) {
 		stage_run(&stage, 15);
 		check_lanes();

@@ -61,21 +61,24 @@ static void spin_brick(uint32_t substeps, double *energy_lost, double *momentum_
 	alone.tables.world.gravity[0] = vec3_zero();
 	stage_parameter(&alone, PARAMETER_SUBSTEPS, substeps);
 	uint32_t brick = stage_shape(&alone, make_box(0.1, 0.3, 0.6));
-	uint32_t row = stage_add(&alone, (struct stage_body){ .status = BODY_DYNAMIC, .shape = brick });
+	uint32_t row =
+		stage_add(&alone, (struct stage_body){ .status = BODY_DYNAMIC, .shape = brick });
 	alone.tables.body.angular_velocity[row] = vec3_make(0.1, 6, 0.1);
 	double energy = stage_kinetic(&alone), lowest = 6;
 	vec3 angular = stage_angular_momentum(&alone);
 	for (uint32_t tick = 0; tick < 600; tick++) {
 		stage_step(&alone);
 		ck_assert(stage_kinetic(&alone) <= energy * 1.0001);
-		lowest = scalar_min(lowest, quat_rotate_inverse(
-						    alone.tables.body.rotation[row],
-						    alone.tables.body.angular_velocity[row]).y);
+		lowest = scalar_min(lowest,
+				    quat_rotate_inverse(alone.tables.body.rotation[row],
+							alone.tables.body.angular_velocity[row])
+					    .y);
 	}
 	/* It must tumble over (the tennis racket). */
 	ck_assert(lowest < -2);
 	*energy_lost = 1 - stage_kinetic(&alone) / energy;
-	*momentum_off = vec3_distance(stage_angular_momentum(&alone), angular) / vec3_length(angular);
+	*momentum_off =
+		vec3_distance(stage_angular_momentum(&alone), angular) / vec3_length(angular);
 	stage_release(&alone);
 }
 
@@ -102,14 +105,15 @@ static double depth_left(uint8_t status, bool box_first)
 	uint32_t rows[2];
 	for (uint32_t i = 0; i < 2; i++) {
 		bool is_box = (i == 0) == box_first;
-		rows[is_box] = stage_add(&alone, (struct stage_body){
-							 .status = is_box ? status : BODY_DYNAMIC,
-							 .shape = is_box ? box : ball,
-							 .position = { 0, is_box ? 0 : 0.99, 0 },
-							 .mass = is_box ? 1e9 : 1 });
+		rows[is_box] = stage_add(
+			&alone, (struct stage_body){ .status = is_box ? status : BODY_DYNAMIC,
+						     .shape = is_box ? box : ball,
+						     .position = { 0, is_box ? 0 : 0.99, 0 },
+						     .mass = is_box ? 1e9 : 1 });
 	}
 	stage_run(&alone, 6);
-	double apart = alone.tables.body.position[rows[0]].y - alone.tables.body.position[rows[1]].y;
+	double apart =
+		alone.tables.body.position[rows[0]].y - alone.tables.body.position[rows[1]].y;
 	stage_release(&alone);
 	return 1 - apart;
 }
@@ -118,7 +122,8 @@ static double depth_left(uint8_t status, bool box_first)
 START_TEST(what_stands_fast_pushes_out_sooner_than_what_moves_whoever_was_made_first)
 {
 	for (int first = 0; first < 2; first++) {
-		double fixed = depth_left(BODY_STATIC, first), heavy = depth_left(BODY_DYNAMIC, first);
+		double fixed = depth_left(BODY_STATIC, first),
+		       heavy = depth_left(BODY_DYNAMIC, first);
 		ck_assert_double_gt(fixed, -1e-4);
 		ck_assert_double_lt(heavy, 0.005);
 		ck_assert_double_lt(fixed, 0.25 * heavy);
@@ -171,8 +176,8 @@ START_TEST(a_ball_bounces_to_the_square_of_its_restitution)
 		stage_step(&stage);
 		for (uint32_t i = 0; i < COUNT_OF(es); i++)
 			if (tick > 40)
-				highest[i] = scalar_max(highest[i],
-							stage.tables.body.position[rows[i]].y - 0.25);
+				highest[i] = scalar_max(
+					highest[i], stage.tables.body.position[rows[i]].y - 0.25);
 	}
 	/* A tick's fall at impact speed is 0.1 m; 5 % of the height is finer than that. */
 	for (uint32_t i = 0; i < COUNT_OF(es); i++)
@@ -213,9 +218,8 @@ static double slide(double angle, double friction, uint32_t ticks)
 	vec3 normal = vec3_make(-trig_sin(angle), trig_cos(angle), 0);
 	quat tilt = quat_from_axis_angle(vec3_make(0, 0, 1), angle);
 	uint32_t plane = stage_shape(&stage, make_plane(normal, 0));
-	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
-					       .shape = plane,
-					       .friction = friction });
+	stage_add(&stage, (struct stage_body){
+				  .status = BODY_STATIC, .shape = plane, .friction = friction });
 	uint32_t box = stage_shape(&stage, make_box(0.5, 0.25, 0.5));
 	uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 							      .shape = box,
@@ -239,7 +243,8 @@ START_TEST(a_box_slides_just_above_it_with_the_acceleration_left_over)
 	double angle = trig_atan(0.5) + 0.05, time = 2;
 	double expected = 0.5 * 9.81 * (trig_sin(angle) - 0.5 * trig_cos(angle)) * time * time;
 	double way = slide(angle, 0.5, 120);
-	ck_assert_msg(scalar_near(way, expected, 0.05 * expected), "%g instead of %g", way, expected);
+	ck_assert_msg(scalar_near(way, expected, 0.05 * expected), "%g instead of %g", way,
+		      expected);
 }
 END_TEST
 
@@ -247,7 +252,8 @@ START_TEST(without_friction_everything_slides)
 {
 	double time = 1, expected = 0.5 * 9.81 * trig_sin(0.1) * time * time;
 	double way = slide(0.1, -1, 60);
-	ck_assert_msg(scalar_near(way, expected, 0.02 * expected), "%g instead of %g", way, expected);
+	ck_assert_msg(scalar_near(way, expected, 0.02 * expected), "%g instead of %g", way,
+		      expected);
 }
 END_TEST
 
@@ -445,8 +451,8 @@ END_TEST
 START_TEST(a_box_slides_over_triangles_without_bumps)
 {
 	uint32_t mesh = flat_mesh(24);
-	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = mesh,
-					       .friction = -1 });
+	stage_add(&stage,
+		  (struct stage_body){ .status = BODY_STATIC, .shape = mesh, .friction = -1 });
 	uint32_t box = stage_shape(&stage, make_box(0.4, 0.2, 0.3));
 	uint32_t row = add(box, vec3_make(-4, 0.2, 0.1), vec3_make(3, 0, 0.3));
 	double highest = 0;

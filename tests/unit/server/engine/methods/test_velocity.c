@@ -20,8 +20,8 @@ static void begin(struct stage *stage, const char *method, bool planar, bool gra
 }
 
 /* A polygon of the given mass and inertia about z, its mass centre at its origin. */
-static uint32_t add_polygon(struct stage *stage, uint32_t shape, double mass, double inertia, vec3 at,
-			    vec3 velocity, double spin, double restitution)
+static uint32_t add_polygon(struct stage *stage, uint32_t shape, double mass, double inertia,
+			    vec3 at, vec3 velocity, double spin, double restitution)
 {
 	uint32_t row = stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
 							     .shape = shape,
@@ -42,7 +42,9 @@ static uint32_t add_polygon(struct stage *stage, uint32_t shape, double mass, do
 
 static uint32_t add_table(struct stage *stage)
 {
-	static const vec3 corners[] = { { -20, -3, 0 }, { 20, -3, 0 }, { 20, -1, 0 }, { -20, -1, 0 } };
+	static const vec3 corners[] = {
+		{ -20, -3, 0 }, { 20, -3, 0 }, { 20, -1, 0 }, { -20, -1, 0 }
+	};
 	uint32_t shape = stage_shape(stage, make_polygon(corners, 4, 0));
 	return stage_add(stage, (struct stage_body){
 					.status = BODY_STATIC, .shape = shape, .friction = -1 });
@@ -66,7 +68,8 @@ START_TEST(the_worked_example_tips_over_its_edge)
 		begin(&stage, METHODS[m], true, false);
 		add_table(&stage);
 		uint32_t shape = stage_shape(&stage, make_polygon(legs, 4, 0));
-		uint32_t row = add_polygon(&stage, shape, 4, 20, vec3_zero(), vec3_make(0, -2, 0), 0, 0);
+		uint32_t row =
+			add_polygon(&stage, shape, 4, 20, vec3_zero(), vec3_make(0, -2, 0), 0, 0);
 		stage_step(&stage);
 		ck_assert_double_eq_tol(stage.tables.body.velocity[row].y, -1.0 / 3, 1e-12);
 		ck_assert_double_eq_tol(stage.tables.body.angular_velocity[row].z, -1.0 / 3, 1e-12);
@@ -99,7 +102,7 @@ END_TEST
 
 struct cradle {
 	uint32_t balls;
-	double gap;	      /* before the first, m */
+	double gap;		/* before the first, m */
 	const double *after[3]; /* by METHODS */
 };
 
@@ -110,16 +113,18 @@ static void run_cradle(const struct cradle *cradle, uint32_t method, double core
 	stage_parameter(&stage, PARAMETER_REFLECTION_CORE, core);
 	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
 	for (uint32_t i = 0; i < cradle->balls; i++)
-		stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-						       .shape = ball,
-						       .position = { i == 0 ? -cradle->gap : i, 0, 0 },
-						       .velocity = { i == 0, 0, 0 },
-						       .mass = 1,
-						       .friction = -1,
-						       .restitution = 1 });
+		stage_add(&stage,
+			  (struct stage_body){ .status = BODY_DYNAMIC,
+					       .shape = ball,
+					       .position = { i == 0 ? -cradle->gap : i, 0, 0 },
+					       .velocity = { i == 0, 0, 0 },
+					       .mass = 1,
+					       .friction = -1,
+					       .restitution = 1 });
 	stage_run(&stage, 20);
 	for (uint32_t i = 0; i < cradle->balls; i++)
-		ck_assert_msg(scalar_near(stage.tables.body.velocity[i].x, cradle->after[method][i], 1e-12),
+		ck_assert_msg(scalar_near(stage.tables.body.velocity[i].x, cradle->after[method][i],
+					  1e-12),
 			      "%s, gap %g, ball %u: %.17g", METHODS[method], cradle->gap, i,
 			      stage.tables.body.velocity[i].x);
 	ck_assert(scalar_near(stage_kinetic(&stage), 0.5, 1e-12));
@@ -154,13 +159,14 @@ START_TEST(a_ball_onto_two_parts_them_evenly)
 		uint32_t ball = stage_shape(&stage, make_sphere(0.5));
 		vec3 at[3] = { { 0, scalar_sqrt(3) / 2, 0 }, { -0.5, 0, 0 }, { 0.5, 0, 0 } };
 		for (uint32_t i = 0; i < 3; i++)
-			stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-							       .shape = ball,
-							       .position = at[i],
-							       .velocity = { 0, i == 0 ? -1 : 0, 0 },
-							       .mass = 1,
-							       .friction = -1,
-							       .restitution = 1 });
+			stage_add(&stage,
+				  (struct stage_body){ .status = BODY_DYNAMIC,
+						       .shape = ball,
+						       .position = at[i],
+						       .velocity = { 0, i == 0 ? -1 : 0, 0 },
+						       .mass = 1,
+						       .friction = -1,
+						       .restitution = 1 });
 		stage.dt = 1e-9; /* the normals are those of the figure */
 		stage_step(&stage);
 		const vec3 *v = stage.tables.body.velocity;
@@ -179,7 +185,8 @@ static void rack(struct stage *stage, double gap, double aside)
 {
 	uint32_t ball = stage_shape(stage, make_sphere(0.5));
 	struct stage_body like = {
-		.status = BODY_DYNAMIC, .shape = ball, .mass = 1, .friction = -1, .restitution = 1};
+		.status = BODY_DYNAMIC, .shape = ball, .mass = 1, .friction = -1, .restitution = 1
+	};
 	for (uint32_t row = 0; row < 5; row++)
 		for (uint32_t i = 0; i <= row; i++) {
 			like.position = vec3_make(row * scalar_sqrt(3) / 2, i - 0.5 * row, 0);
@@ -244,7 +251,8 @@ START_TEST(an_inelastic_impact_shares_the_momentum)
 		begin(&stage, METHODS[m], false, false);
 		uint32_t ball = stage_shape(&stage, make_sphere(0.5));
 		struct stage_body like = {
-			.status = BODY_DYNAMIC, .shape = ball, .mass = 1, .velocity = {1, 0, 0}};
+			.status = BODY_DYNAMIC, .shape = ball, .mass = 1, .velocity = { 1, 0, 0 }
+		};
 		stage_add(&stage, like);
 		like.mass = 3;
 		like.velocity = vec3_zero();
@@ -264,7 +272,8 @@ START_TEST(the_printed_form_touches_strictly_below_the_sum_of_radii)
 {
 	/* C-02: exactly at the sum no contact; one ulp nearer, one. Right side 0: it stops there. */
 	static const vec3 square[] = {
-		{-0.5, -0.5, 0}, {0.5, -0.5, 0}, {0.5, 0.5, 0}, {-0.5, 0.5, 0}};
+		{ -0.5, -0.5, 0 }, { 0.5, -0.5, 0 }, { 0.5, 0.5, 0 }, { -0.5, 0.5, 0 }
+	};
 	for (uint32_t near = 0; near < 2; near++)
 		for (uint32_t m = 0; m < 2; m++) {
 			struct stage stage;
@@ -273,11 +282,13 @@ START_TEST(the_printed_form_touches_strictly_below_the_sum_of_radii)
 			uint32_t shape = stage_shape(&stage, make_polygon(square, 4, 0.125));
 			double apart = near == 0 ? 1.25 : 1.25 * (1 - 0x1p-52);
 			add_polygon(&stage, shape, 1, 1, vec3_zero(), vec3_zero(), 0, 0);
-			add_polygon(&stage, shape, 1, 1, vec3_make(0, apart, 0), vec3_make(0, -1, 0), 0, 0);
+			add_polygon(&stage, shape, 1, 1, vec3_make(0, apart, 0),
+				    vec3_make(0, -1, 0), 0, 0);
 			stage_step(&stage);
 			ck_assert_double_eq_tol(stage.tables.body.velocity[1].y,
 						near == 0 ? -1 : -0.5, 1e-12);
-			ck_assert_double_eq_tol(stage.tables.body.velocity[0].y, near == 0 ? 0 : -0.5, 1e-12);
+			ck_assert_double_eq_tol(stage.tables.body.velocity[0].y,
+						near == 0 ? 0 : -0.5, 1e-12);
 			stage_release(&stage);
 		}
 }
@@ -289,8 +300,8 @@ START_TEST(velocities_do_not_depend_on_the_order_of_redundant_supports)
 {
 	/* C-05, as a body: a plank on three pillars falls onto all of them, in all six orders. */
 	static const double places[] = { -3, 0, 3 };
-	static const uint32_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
-					      {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+	static const uint32_t orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+					       { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
 		vec3 velocity[6], spin[6];
 		for (uint32_t o = 0; o < 6; o++) {
@@ -303,13 +314,14 @@ START_TEST(velocities_do_not_depend_on_the_order_of_redundant_supports)
 					  (struct stage_body){
 						  .status = BODY_STATIC,
 						  .shape = pillar,
-						  .position = {places[orders[o][i]], -1, 0}});
-			uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-									      .shape = plank,
-									      .position = { 0.7, 0.1, 0.1 },
-									      .velocity = { 0, -2, 0 },
-									      .spin = { 0.1, 0, 0.4 },
-									      .friction = -1 });
+						  .position = { places[orders[o][i]], -1, 0 } });
+			uint32_t row = stage_add(&stage,
+						 (struct stage_body){ .status = BODY_DYNAMIC,
+								      .shape = plank,
+								      .position = { 0.7, 0.1, 0.1 },
+								      .velocity = { 0, -2, 0 },
+								      .spin = { 0.1, 0, 0.4 },
+								      .friction = -1 });
 			stage_step(&stage);
 			velocity[o] = stage.tables.body.velocity[row];
 			spin[o] = stage.tables.body.angular_velocity[row];
@@ -340,12 +352,14 @@ START_TEST(what_stands_on_one_moving_plate_is_solved_each_for_itself)
 								       .shape = slab,
 								       .velocity = { 0, 0.3, 0 } });
 			if (i < 3)
-				stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-								       .shape = box,
-								       .position = { 5.0 * i, 1, 0 } });
+				stage_add(&stage,
+					  (struct stage_body){ .status = BODY_DYNAMIC,
+							       .shape = box,
+							       .position = { 5.0 * i, 1, 0 } });
 		}
 		stage_run(&stage, 3);
-		ck_assert_uint_eq(stage.dynamics.report.islands_dense + stage.dynamics.report.islands_sparse,
+		ck_assert_uint_eq(stage.dynamics.report.islands_dense +
+					  stage.dynamics.report.islands_sparse,
 				  3);
 		ck_assert_double_gt(impulse_sum(&stage), 0);
 		stage_release(&stage);
@@ -363,9 +377,9 @@ START_TEST(overlap_is_taken_out_no_faster_than_the_parameter_says)
 		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
 		uint32_t ball = stage_shape(&stage, make_sphere(0.5));
 		stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = box });
-		uint32_t row = stage_add(&stage, (struct stage_body){.status = BODY_DYNAMIC,
-								     .shape = ball,
-								     .position = {0, 0.8, 0}});
+		uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								      .shape = ball,
+								      .position = { 0, 0.8, 0 } });
 		for (uint32_t tick = 1; tick <= 10; tick++) {
 			stage_step(&stage);
 			double wanted = scalar_min(0.8 + tick * 2.0 / 60, 1);
@@ -387,7 +401,7 @@ START_TEST(what_is_pushed_out_slides_on_as_it_did)
 		uint32_t slab = stage_shape(&stage, make_box(20, 0.5, 20));
 		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
 		stage_add(&stage, (struct stage_body){
-					  .status = BODY_STATIC, .shape = slab, .friction = 0.1});
+					  .status = BODY_STATIC, .shape = slab, .friction = 0.1 });
 		uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 								      .shape = box,
 								      .position = { 0, 0.99, 0 },
@@ -420,7 +434,8 @@ static vec3 told_impulse(const struct stage *stage, uint32_t body)
 		const double *friction = contact->friction_impulse[row];
 		vec3 told = vec3_make(friction[0], friction[1], friction[2]);
 		for (uint32_t p = 0; p < contact->point_count[row]; p++)
-			told = vec3_mul_add(told, contact->normal[row], contact->normal_impulse[row][p]);
+			told = vec3_mul_add(told, contact->normal[row],
+					    contact->normal_impulse[row][p]);
 		sum = vec3_add(sum, is_b ? told : vec3_negate(told));
 	}
 	return sum;
@@ -437,9 +452,13 @@ START_TEST(what_contacts_tell_is_what_changed_the_velocity)
 			begin(&stage, METHODS[m], false, true);
 			uint32_t slab = stage_shape(&stage, make_box(20, 0.5, 20));
 			uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
-			struct stage_body floor = { .status = BODY_STATIC, .shape = slab, .friction = 0.3,
+			struct stage_body floor = { .status = BODY_STATIC,
+						    .shape = slab,
+						    .friction = 0.3,
 						    .restitution = bounces ? 0.5 : 0 };
-			struct stage_body block = { .status = BODY_DYNAMIC, .shape = box, .friction = 0.3,
+			struct stage_body block = { .status = BODY_DYNAMIC,
+						    .shape = box,
+						    .friction = 0.3,
 						    .position = { 0, bounces ? 1.02 : 1, 0 },
 						    .velocity = { 2, bounces ? -3 : 0, -1 },
 						    .restitution = bounces ? 0.5 : 0 };
@@ -561,8 +580,8 @@ static void assert_energy(struct stage *stage, const char *what)
 		bounces |= body->velocity[row].y > velocity[row].y;
 	}
 	double gained = stage_kinetic(stage) + stage_potential(stage) - before;
-	ck_assert_msg(gained <= 1e-9 * before + (bounces ? withheld : 0), "%s: gained %g J, withheld %g J",
-		      what, gained, withheld);
+	ck_assert_msg(gained <= 1e-9 * before + (bounces ? withheld : 0),
+		      "%s: gained %g J, withheld %g J", what, gained, withheld);
 }
 
 START_TEST(a_bounce_gains_what_forces_would_have_given_on_the_free_way)
@@ -599,7 +618,8 @@ START_TEST(a_ball_that_stands_gains_all_that_was_withheld)
 		uint32_t ball = add_smooth(&stage, make_sphere(0.5), 1, stands);
 		double before = stage_kinetic(&stage), g = 9.81, h = stage.dt;
 		stage_step(&stage);
-		ck_assert_double_eq_tol(stage_kinetic(&stage) - before, g * h * (20 + g * h / 2), 1e-9);
+		ck_assert_double_eq_tol(stage_kinetic(&stage) - before, g * h * (20 + g * h / 2),
+					1e-9);
 		ck_assert_double_eq_tol(stage.tables.body.position[ball].y, 0.5, 1e-9);
 		ck_assert(!(stage.dynamics.report.push_work > 0));
 		stage_release(&stage);
@@ -620,10 +640,10 @@ START_TEST(what_lands_flat_leaves_with_its_share_of_speed)
 		stage_parameter(&stage, PARAMETER_VELOCITY_DENSE_ROWS, k % 2 == 0 ? 60 : 1);
 		uint32_t slab = stage_shape(&stage, make_box(20, 0.5, 20));
 		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
-		stage_add(&stage, (struct stage_body){.status = BODY_STATIC,
-						      .shape = slab,
-						      .friction = -1,
-						      .restitution = share});
+		stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
+						       .shape = slab,
+						       .friction = -1,
+						       .restitution = share });
 		uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 								      .shape = box,
 								      .position = { 0, 1.02, 0 },
@@ -648,7 +668,8 @@ START_TEST(what_is_merely_near_takes_no_part_in_an_impact)
 		uint32_t slab = stage_shape(&stage, make_box(20, 0.5, 20));
 		uint32_t ball = stage_shape(&stage, make_sphere(0.5));
 		struct stage_body fixed = {
-			.status = BODY_STATIC, .shape = slab, .friction = -1, .restitution = 1};
+			.status = BODY_STATIC, .shape = slab, .friction = -1, .restitution = 1
+		};
 		stage_add(&stage, fixed);
 		fixed.shape = stage_shape(&stage, make_box(0.5, 20, 20));
 		fixed.position = vec3_make(0.5 + 0.5 + 0.03, 0, 0);
@@ -671,7 +692,9 @@ END_TEST
  * because the end that leaves is held. */
 START_TEST(an_end_that_is_thrown_down_adds_no_energy)
 {
-	static const vec3 rod[] = { { -2, -0.05, 0 }, { 2, -0.05, 0 }, { 2, 0.05, 0 }, { -2, 0.05, 0 } };
+	static const vec3 rod[] = {
+		{ -2, -0.05, 0 }, { 2, -0.05, 0 }, { 2, 0.05, 0 }, { -2, 0.05, 0 }
+	};
 	for (uint32_t m = 0; m < 2; m++) {
 		struct stage stage;
 		begin(&stage, METHODS[m], true, false);
@@ -724,10 +747,11 @@ START_TEST(a_tower_stands_under_a_heavy_top)
 			stage_ground(&stage);
 			uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5)), top = 0;
 			for (uint32_t i = 0; i < 8; i++)
-				top = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
-									     .shape = box,
-									     .position = { 0, 0.5 + i, 0 },
-									     .mass = i == 7 ? tops[t] : 1 });
+				top = stage_add(&stage, (struct stage_body){
+								.status = BODY_DYNAMIC,
+								.shape = box,
+								.position = { 0, 0.5 + i, 0 },
+								.mass = i == 7 ? tops[t] : 1 });
 			stage_run(&stage, 120);
 			double sink = 7.5 - stage.tables.body.position[top].y;
 			ck_assert_msg(scalar_abs(sink) <= 1e-8, "%s, top %g: sinks %g m",
@@ -751,19 +775,19 @@ START_TEST(a_block_holds_on_a_slope_or_slides_by_the_analytic_rule)
 			uint32_t floor = stage_shape(&stage, make_box(50, 1, 50));
 			uint32_t box = stage_shape(&stage, make_box(0.5, 0.25, 0.5));
 			quat at = quat_mul(yaw, lean);
-			stage_add(&stage, (struct stage_body){.status = BODY_STATIC,
-							      .shape = floor,
-							      .rotation = at,
-							      .friction = frictions[f],
-							      .position = quat_rotate(
-								      at, vec3_make(0, -1, 0))});
+			stage_add(&stage, (struct stage_body){ .status = BODY_STATIC,
+							       .shape = floor,
+							       .rotation = at,
+							       .friction = frictions[f],
+							       .position = quat_rotate(
+								       at, vec3_make(0, -1, 0)) });
 			uint32_t row = stage_add(
-				&stage, (struct stage_body){.status = BODY_DYNAMIC,
-							    .shape = box,
-							    .rotation = at,
-							    .friction = frictions[f],
-							    .position = quat_rotate(
-								    at, vec3_make(0, 0.25, 0))});
+				&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+							     .shape = box,
+							     .rotation = at,
+							     .friction = frictions[f],
+							     .position = quat_rotate(
+								     at, vec3_make(0, 0.25, 0)) });
 			stage_run(&stage, 30);
 			double before = vec3_length(stage.tables.body.velocity[row]);
 			stage_run(&stage, 30);
@@ -773,7 +797,8 @@ START_TEST(a_block_holds_on_a_slope_or_slides_by_the_analytic_rule)
 			ck_assert_msg(scalar_near(gained, wanted, 1e-9),
 				      "μ %g: %.12g m/s2, not %.12g", frictions[f], gained, wanted);
 			if (f == 0)
-				ck_assert_msg(before < 1e-10, "turn %u: creeps at %g", turn, before);
+				ck_assert_msg(before < 1e-10, "turn %u: creeps at %g", turn,
+					      before);
 			stage_release(&stage);
 		}
 }
@@ -786,13 +811,13 @@ START_TEST(a_body_squeezed_between_scripts_is_counted_and_stays_finite)
 		begin(&stage, METHODS[m], false, true);
 		stage_ground(&stage);
 		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
-		uint32_t row = stage_add(&stage, (struct stage_body){.status = BODY_DYNAMIC,
-								     .shape = box,
-								     .position = {0, 0.5, 0}});
-		stage_add(&stage, (struct stage_body){.status = BODY_ANIMATED,
-						      .shape = box,
-						      .position = {0, 1.5, 0},
-						      .velocity = {0, -1, 0}});
+		uint32_t row = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
+								      .shape = box,
+								      .position = { 0, 0.5, 0 } });
+		stage_add(&stage, (struct stage_body){ .status = BODY_ANIMATED,
+						       .shape = box,
+						       .position = { 0, 1.5, 0 },
+						       .velocity = { 0, -1, 0 } });
 		uint32_t fallbacks = 0;
 		double residual = 0;
 		for (uint32_t i = 0; i < 30; i++) {

@@ -16,16 +16,16 @@ START_TEST(a_dumbbell_bounces_as_one)
 	 * keeps. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_zero());
 	joined_put(world,
-		   (struct joined_thing){.shape = TEST_PLANE, .meets = true, .restitution = 1});
+		   (struct joined_thing){ .shape = TEST_PLANE, .meets = true, .restitution = 1 });
 	body_id balls[2];
 	joint_id joint;
 	for (uint32_t i = 0; i < 2; i++)
-		balls[i] = joined_put(world, (struct joined_thing){.shape = TEST_SPHERE,
-								   .at = {i, 1.03, 0},
-								   .mass = 1 + i,
-								   .velocity = {0, -3, 0},
-								   .meets = true,
-								   .restitution = 1});
+		balls[i] = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE,
+								    .at = { i, 1.03, 0 },
+								    .mass = 1 + i,
+								    .velocity = { 0, -3, 0 },
+								    .meets = true,
+								    .restitution = 1 });
 	joint = joined_join(world, JOINT_FIXED, balls[0], balls[1], vec3_make(0.5, 1.03, 0),
 			    quat_identity());
 	test_step(world, 30);
@@ -40,15 +40,15 @@ START_TEST(a_dumbbell_bounces_as_one)
 	 * friction would gain some, and is cut.) */
 	world = joined_world(METHODS[_i], 60, vec3_zero());
 	joined_put(world,
-		   (struct joined_thing){.shape = TEST_PLANE, .meets = true, .restitution = 1});
+		   (struct joined_thing){ .shape = TEST_PLANE, .meets = true, .restitution = 1 });
 	for (uint32_t i = 0; i < 2; i++)
-		balls[i] = joined_put(world, (struct joined_thing){.shape = TEST_SPHERE,
-								   .at = {i, 1.03 + i, 0},
-								   .mass = 1,
-								   .velocity = {0, -3, 0},
-								   .smooth = true,
-								   .meets = true,
-								   .restitution = 1});
+		balls[i] = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE,
+								    .at = { i, 1.03 + i, 0 },
+								    .mass = 1,
+								    .velocity = { 0, -3, 0 },
+								    .smooth = true,
+								    .meets = true,
+								    .restitution = 1 });
 	joined_join(world, JOINT_FIXED, balls[0], balls[1], vec3_make(0.5, 1.53, 0),
 		    quat_identity());
 	test_step(world, 12);
@@ -72,7 +72,7 @@ START_TEST(a_limit_carries_and_pushes_only)
 {
 	/* A slider along y lies on its lower limit in gravity, and leaves it when it is pulled. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
-	body_id ball = joined_put(world, (struct joined_thing){.shape = TEST_SPHERE, .mass = 2});
+	body_id ball = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE, .mass = 2 });
 	quat up = quat_from_axis_angle(vec3_make(0, 0, 1), HALF_PI);
 	joint_id joint = joined_join(world, JOINT_PRISMATIC, 0, ball, vec3_zero(), up);
 	struct command axis = joined_axis(joint, 0);
@@ -96,7 +96,7 @@ START_TEST(what_a_motor_may_do_is_bounded)
 {
 	/* 3 N on 1 kg: 3 m/s² until 2 m/s; against gravity of 9.81 it falls with what is left. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_zero());
-	body_id ball = joined_put(world, (struct joined_thing){.shape = TEST_SPHERE, .mass = 1});
+	body_id ball = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE, .mass = 1 });
 	joint_id joint = joined_join(world, JOINT_PRISMATIC, 0, ball, vec3_zero(), quat_identity());
 	struct command axis = joined_axis(joint, 0);
 	axis.joint_axis.motor = JOINT_MOTOR_VELOCITY;
@@ -124,7 +124,7 @@ START_TEST(friction_holds_or_slows)
 	struct world *world = joined_world(METHODS[_i], 60, vec3_zero());
 	body_id ball = joined_put(
 		world,
-		(struct joined_thing){.shape = TEST_SPHERE, .mass = 1, .velocity = {1, 0, 0}});
+		(struct joined_thing){ .shape = TEST_SPHERE, .mass = 1, .velocity = { 1, 0, 0 } });
 	joint_id joint = joined_join(world, JOINT_PRISMATIC, 0, ball, vec3_zero(), quat_identity());
 	struct command axis = joined_axis(joint, 0);
 	axis.joint_axis.friction = 2;
@@ -150,9 +150,9 @@ START_TEST(a_spring_is_the_implicit_one)
 	/* v' = (v − h k q / m) / (1 + h c / m + h² k / m); hertz and ratio are the same of 1 kg. */
 	for (uint32_t hertz = 0; hertz < 2; hertz++) {
 		struct world *world = joined_world(METHODS[_i], 60, vec3_zero());
-		body_id ball = joined_put(
-			world,
-			(struct joined_thing){.shape = TEST_SPHERE, .at = {0.5, 0, 0}, .mass = 1});
+		body_id ball = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE,
+									.at = { 0.5, 0, 0 },
+									.mass = 1 });
 		joint_id joint =
 			joined_join(world, JOINT_PRISMATIC, 0, ball, vec3_zero(), quat_identity());
 		double h = 1 / 60.0, f = 1.5, ratio = 0.2, k = 9 * PI * PI, c = 2 * ratio * 3 * PI;
@@ -198,7 +198,7 @@ START_TEST(a_pendulum_keeps_its_energy)
 	/* A minute: it swings back to within the same, and no less than at first. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
 	body_id ball = joined_put(
-		world, (struct joined_thing){.shape = TEST_SPHERE, .at = {1, 0, 0}, .mass = 1});
+		world, (struct joined_thing){ .shape = TEST_SPHERE, .at = { 1, 0, 0 }, .mass = 1 });
 	joined_join(world, JOINT_REVOLUTE, 0, ball, vec3_zero(), joined_about_z());
 	double worst[2] = { 0, 0 };
 	for (uint32_t tick = 0; tick < 3600; tick++) {
@@ -222,11 +222,11 @@ START_TEST(what_flies_keeps_its_momenta)
 		double angle = QUARTER_PI * i, x = 2 * trig_cos(angle), y = 2 * trig_sin(angle);
 		/* Turning about z at 1.5 rad/s, and flying. */
 		ring[i] = joined_put(
-			world, (struct joined_thing){.shape = TEST_BOX,
-						     .at = {x, y, 0},
-						     .mass = 1 + i % 3,
-						     .velocity = {1 - 1.5 * y, 2 + 1.5 * x, 0},
-						     .spin = {0, 0, 1.5}});
+			world, (struct joined_thing){ .shape = TEST_BOX,
+						      .at = { x, y, 0 },
+						      .mass = 1 + i % 3,
+						      .velocity = { 1 - 1.5 * y, 2 + 1.5 * x, 0 },
+						      .spin = { 0, 0, 1.5 } });
 	}
 	for (uint32_t i = 0; i < 8; i++) {
 		double angle = QUARTER_PI * (i + 0.5);
@@ -278,7 +278,8 @@ static void swing_in_plane(const char *method, enum joint_type type, quat frame,
 	options.gravity = vec3_make(0, -9.81, 0);
 	struct world *world = test_world_of(&options);
 	body_id body = joined_put(
-		world, (struct joined_thing){.shape = TEST_POLYGON, .at = {1, 0, 0}, .mass = 1});
+		world,
+		(struct joined_thing){ .shape = TEST_POLYGON, .at = { 1, 0, 0 }, .mass = 1 });
 	joined_join(world, type, 0, body, vec3_zero(), frame);
 	for (uint32_t tick = 0; tick < ticks; tick++) {
 		test_step(world, 1);
@@ -314,9 +315,9 @@ END_TEST
 static void make_chain(struct world *world, body_id *links, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		links[i] = joined_put(world, (struct joined_thing){.shape = TEST_SPHERE,
-								   .at = {i + 0.5, 0, 0},
-								   .mass = 1});
+		links[i] = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE,
+								    .at = { i + 0.5, 0, 0 },
+								    .mass = 1 });
 		joined_join(world, JOINT_SPHERICAL, i > 0 ? links[i - 1] : 0, links[i],
 			    vec3_make(i, 0, 0), quat_identity());
 	}
@@ -389,16 +390,16 @@ static struct world *make_zoo(const char *method, body_id *bodies, uint32_t *cou
 	struct world *world = joined_world(method, 60, vec3_make(0, -9.81, 0));
 	joined_set(world, "projection.friction_rounds", 0);
 	joined_put(world,
-		   (struct joined_thing){.shape = TEST_PLANE, .meets = true, .smooth = true});
+		   (struct joined_thing){ .shape = TEST_PLANE, .meets = true, .smooth = true });
 	for (uint32_t i = 0; i < *count; i++)
 		bodies[i] = joined_put(
-			world, (struct joined_thing){.shape = i % 2 == 0 ? TEST_BOX : TEST_SPHERE,
-						     .at = {1.5 * (i % 3), 1 + 1.5 * (i / 3), 0},
-						     .mass = 1 + i % 4,
-						     .velocity = {1, 0, 0.2 * i},
-						     .restitution = 0.4,
-						     .meets = true,
-						     .smooth = true});
+			world, (struct joined_thing){ .shape = i % 2 == 0 ? TEST_BOX : TEST_SPHERE,
+						      .at = { 1.5 * (i % 3), 1 + 1.5 * (i / 3), 0 },
+						      .mass = 1 + i % 4,
+						      .velocity = { 1, 0, 0.2 * i },
+						      .restitution = 0.4,
+						      .meets = true,
+						      .smooth = true });
 	for (uint32_t i = 1; i < *count; i++) {
 		vec3 a = test_body(world, bodies[i]).position;
 		uint32_t other = i % 3 > 0 ? i - 1 : i - 3;
@@ -500,11 +501,11 @@ START_TEST(workers_make_the_same)
 		struct reason why;
 		for (uint32_t i = 0; i < 6; i++) {
 			body_id ball =
-				joined_put(world, (struct joined_thing){.shape = TEST_SPHERE,
-									.at = {20 + 3 * i, 3, 0},
-									.mass = 1,
-									.meets = true,
-									.restitution = 1});
+				joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE,
+									 .at = { 20 + 3 * i, 3, 0 },
+									 .mass = 1,
+									 .meets = true,
+									 .restitution = 1 });
 			joined_join(world, JOINT_SPHERICAL, 0, ball, vec3_make(21 + 3 * i, 3, 0),
 				    quat_identity());
 		}

@@ -22,12 +22,12 @@ static joint_id make_spring(struct world *world, enum spring_case kind)
 	body_id a = 0;
 	if (kind != SPRING_DOOR)
 		a = joined_put(world, (struct joined_thing){
-			.shape = TEST_BOX, .at = { -0.5, 0, 0 }, .mass = 5 });
+					      .shape = TEST_BOX, .at = { -0.5, 0, 0 }, .mass = 5 });
 	body_id b = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
-					       .at = { 0.5, slides ? 0.6 : 0, 0 },
-					       .mass = 1 });
+							     .at = { 0.5, slides ? 0.6 : 0, 0 },
+							     .mass = 1 });
 	joint_id joint = joined_join(world, slides ? JOINT_PRISMATIC : JOINT_REVOLUTE, a, b, at,
-			      slides ? quat_identity() : joined_about_z());
+				     slides ? quat_identity() : joined_about_z());
 	struct command axis = joined_axis(joint, slides ? 0 : 3);
 	axis.joint_axis.spring = JOINT_SPRING_HERTZ;
 	axis.joint_axis.stiffness = 1;
@@ -69,12 +69,14 @@ END_TEST
 enum { PLANKS = 16 };
 
 /* Cubes between two places of the world, 0.1 m apart, on ropes of `length`; ropes from a to b. */
-static struct world *make_bridge(const char *method, double length, body_id *planks, joint_id *ropes)
+static struct world *make_bridge(const char *method, double length, body_id *planks,
+				 joint_id *ropes)
 {
 	struct world *world = joined_world(method, 60, vec3_make(0, -9.81, 0));
 	for (uint32_t i = 0; i < PLANKS; i++) {
 		struct attachment item;
-		struct command spawn = test_spawn_command(world, TEST_BOX, vec3_make(1.1 * i, 0, 0), &item);
+		struct command spawn =
+			test_spawn_command(world, TEST_BOX, vec3_make(1.1 * i, 0, 0), &item);
 		spawn.spawn.mass = 10;
 		spawn.spawn.mask = 0;
 		spawn.spawn.flags = 0;
@@ -120,13 +122,14 @@ START_TEST(a_slow_pendulum_on_a_rope_keeps_its_energy)
 {
 	/* What steps can show is not damped: 1 m at 60 Hz, for a minute. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
-	body_id ball = joined_put(world, (struct joined_thing){
-		.shape = TEST_SPHERE, .at = { 1, 0, 0 }, .mass = 1 });
+	body_id ball = joined_put(
+		world, (struct joined_thing){ .shape = TEST_SPHERE, .at = { 1, 0, 0 }, .mass = 1 });
 	tie(world, 0, ball, vec3_zero(), vec3_make(1, 0, 0), 1);
 	double highest = -1;
 	for (uint32_t tick = 0; tick < 3600; tick++) {
 		test_step(world, 1);
-		highest = tick < 3480 ? highest : scalar_max(highest, test_body(world, ball).position.y);
+		highest = tick < 3480 ? highest
+				      : scalar_max(highest, test_body(world, ball).position.y);
 	}
 	ck_assert_double_gt(highest, -0.01);
 	ck_assert_double_lt(highest, 0.01);
@@ -156,7 +159,8 @@ START_TEST(a_bridge_of_short_ropes_holds)
 		test_do(world, &still);
 	}
 	test_step(world, 1);
-	vec3 last = joined_view(world, ropes[PLANKS]).force, first = joined_view(world, ropes[0]).force;
+	vec3 last = joined_view(world, ropes[PLANKS]).force,
+	     first = joined_view(world, ropes[0]).force;
 	ck_assert_double_eq_tol(first.y - last.y, PLANKS * 10 * 9.81, 1e-3 * PLANKS * 10 * 9.81);
 	for (uint32_t i = 1; i <= PLANKS; i++)
 		ck_assert_double_eq_tol(joined_view(world, ropes[i]).force.x / first.x, 1, 1e-3);
@@ -176,13 +180,14 @@ START_TEST(a_limited_twist_does_not_kick_where_the_swing_is_half_a_turn)
 	body_id links[LINKS];
 	double most = 0;
 	for (uint32_t i = 0; i < LINKS; i++) {
-		vec3 spin = { rng_range(&rng, -0.3, 0.3), rng_range(&rng, -0.3, 0.3), i % 2 == 0 ? 9 : -9 };
+		vec3 spin = { rng_range(&rng, -0.3, 0.3), rng_range(&rng, -0.3, 0.3),
+			      i % 2 == 0 ? 9 : -9 };
 		links[i] = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
-						      .at = { i + 0.5, 0, 0 },
-						      .mass = 1,
-						      .spin = spin });
-		joint_id joint = joined_join(world, JOINT_SPHERICAL, i > 0 ? links[i - 1] : 0, links[i],
-				      vec3_make(i, 0, 0), quat_identity());
+								    .at = { i + 0.5, 0, 0 },
+								    .mass = 1,
+								    .spin = spin });
+		joint_id joint = joined_join(world, JOINT_SPHERICAL, i > 0 ? links[i - 1] : 0,
+					     links[i], vec3_make(i, 0, 0), quat_identity());
 		struct command axis = joined_axis(joint, 3);
 		axis.joint_axis.mode = JOINT_LIMITED;
 		axis.joint_axis.lower = -0.2;
@@ -225,15 +230,16 @@ START_TEST(a_rope_between_what_does_not_move_does_nothing)
 	joint_id ropes[4];
 	for (uint32_t i = 0; i < 2; i++) {
 		vec3 at = { 3 * i, 0, 0 }, up = { 3 * i, 5, 0 };
-		post[i] = joined_put(world, (struct joined_thing){ .shape = TEST_BOX, .at = at, .mass = 1 });
-		held[i] = joined_put(world, (struct joined_thing){ .shape = TEST_BOX, .at = up, .mass = 1 });
+		post[i] = joined_put(
+			world, (struct joined_thing){ .shape = TEST_BOX, .at = at, .mass = 1 });
+		held[i] = joined_put(
+			world, (struct joined_thing){ .shape = TEST_BOX, .at = up, .mass = 1 });
 		joined_join(world, JOINT_FIXED, 0, held[i], up, quat_identity());
 	}
-	script = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
-					    .at = { 0, 0, 4 },
-					    .mass = 1 });
-	body_id free = joined_put(world, (struct joined_thing){
-		.shape = TEST_BOX, .at = { 9, 0, 0 }, .mass = 1 });
+	script = joined_put(
+		world, (struct joined_thing){ .shape = TEST_BOX, .at = { 0, 0, 4 }, .mass = 1 });
+	body_id free = joined_put(
+		world, (struct joined_thing){ .shape = TEST_BOX, .at = { 9, 0, 0 }, .mass = 1 });
 	ropes[0] = tie(world, post[0], post[1], vec3_zero(), vec3_make(3, 0, 0), 3);
 	ropes[1] = tie(world, post[0], post[1], vec3_zero(), vec3_make(3, 0, 0), 1);
 	ropes[2] = tie(world, post[0], script, vec3_zero(), vec3_make(0, 0, 4), 4);
@@ -252,7 +258,8 @@ START_TEST(a_rope_between_what_does_not_move_does_nothing)
 		ck_assert_uint_eq(stats.quarantined_total, 0);
 		ck_assert_double_finite(stats.residual);
 		for (uint32_t i = 0; i < COUNT_OF(ropes); i++)
-			ASSERT_VEC3(joined_view(world, ropes[i]).force, vec3_zero(), i < 3 ? 0 : 1e-3);
+			ASSERT_VEC3(joined_view(world, ropes[i]).force, vec3_zero(),
+				    i < 3 ? 0 : 1e-3);
 	}
 	for (uint32_t i = 0; i < 2; i++)
 		ASSERT_VEC3(test_body(world, held[i]).position, vec3_make(3 * i, 5, 0), 1e-3);
@@ -276,12 +283,13 @@ static Suite *make(void)
 	suite_add_tcase(suite, ropes);
 	TCase *angles = tcase_create("angles");
 	tcase_set_timeout(angles, 60);
-	tcase_add_loop_test(angles,
-			    a_limited_twist_does_not_kick_where_the_swing_is_half_a_turn, 0, 160);
+	tcase_add_loop_test(angles, a_limited_twist_does_not_kick_where_the_swing_is_half_a_turn, 0,
+			    160);
 	suite_add_tcase(suite, angles);
 	TCase *still = tcase_create("what nothing can move");
 	tcase_set_timeout(still, 60);
-	tcase_add_loop_test(still, a_rope_between_what_does_not_move_does_nothing, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(still, a_rope_between_what_does_not_move_does_nothing, 0,
+			    COUNT_OF(METHODS));
 	suite_add_tcase(suite, still);
 	return suite;
 }

@@ -24,14 +24,18 @@ struct cloud {
 	uint32_t bodies;
 	double friction; /* negative: none */
 	double restitution;
-	bool planar, round; /* spheres and capsules only: their contacts are the same for (a, b) and (b, a) */
+	bool planar,
+		round; /* spheres and capsules only: their contacts are the same for (a, b) and (b, a) */
 	const uint32_t *order; /* in which bodies are added; NULL: as drawn */
 };
 
 static uint32_t cloud_shape(struct stage *stage, uint32_t kind)
 {
-	static const vec3 corners[] = {
-		{0.5, 0, 0}, {-0.3, 0.4, 0}, {-0.3, -0.4, 0.1}, {0.1, 0.1, 0.5}, {0, -0.1, -0.4}};
+	static const vec3 corners[] = { { 0.5, 0, 0 },
+					{ -0.3, 0.4, 0 },
+					{ -0.3, -0.4, 0.1 },
+					{ 0.1, 0.1, 0.5 },
+					{ 0, -0.1, -0.4 } };
 	static const vec3 square[] = { { -0.4, -0.3, 0 }, { 0.4, -0.3, 0 }, { 0.3, 0.3, 0 } };
 	switch (kind) {
 	case 0:
@@ -62,9 +66,9 @@ static void add_cloud(struct stage *stage, const struct cloud *cloud, uint64_t s
 		shapes[k] = cloud_shape(stage, k);
 	for (uint32_t i = 0; i < cloud->bodies; i++) {
 		struct stage_body *body = &bodies[i];
-		*body = (struct stage_body){.status = BODY_DYNAMIC,
-					    .friction = cloud->friction,
-					    .restitution = cloud->restitution};
+		*body = (struct stage_body){ .status = BODY_DYNAMIC,
+					     .friction = cloud->friction,
+					     .restitution = cloud->restitution };
 		double x = rng_range(&rng, -side, side), y = rng_range(&rng, -side, side);
 		double z = rng_range(&rng, -side, side), vx = rng_range(&rng, -3, 3);
 		double vy = rng_range(&rng, -3, 3), vz = rng_range(&rng, -3, 3);
@@ -74,9 +78,11 @@ static void add_cloud(struct stage *stage, const struct cloud *cloud, uint64_t s
 		body->mass = rng_range(&rng, 0.2, 5);
 		body->position = vec3_make(x, y, cloud->planar ? 0 : z);
 		body->velocity = vec3_make(vx, vy, cloud->planar ? 0 : vz);
-		double wx = rng_range(&rng, -4, 4), wy = rng_range(&rng, -4, 4), wz = rng_range(&rng, -4, 4);
+		double wx = rng_range(&rng, -4, 4), wy = rng_range(&rng, -4, 4),
+		       wz = rng_range(&rng, -4, 4);
 		body->spin = cloud->planar ? vec3_make(0, 0, wz) : vec3_make(wx, wy, wz);
-		double a = rng_range(&rng, -1, 1), b = rng_range(&rng, -1, 1), c = rng_range(&rng, -1, 1);
+		double a = rng_range(&rng, -1, 1), b = rng_range(&rng, -1, 1),
+		       c = rng_range(&rng, -1, 1);
 		double d = rng_range(&rng, 0.1, 1);
 		body->rotation = cloud->planar ? quat_make(d, 0, 0, c) : quat_make(d, a, b, c);
 	}
@@ -105,21 +111,25 @@ START_TEST(momentum_is_kept_by_all_and_energy_never_gained_without_friction)
 			struct stage stage;
 			stage_init(&stage, METHODS[m]);
 			bool rough = m == 0 && seed % 2 == 0;
-			struct cloud cloud = {3 + seed % 14,
-					      rough ? 0.5 : -1,
-					      bounces[seed % 3],
-					      seed % 5 == 4,
-					      false,
-					      NULL};
+			struct cloud cloud = { 3 + seed % 14,
+					       rough ? 0.5 : -1,
+					       bounces[seed % 3],
+					       seed % 5 == 4,
+					       false,
+					       NULL };
 			add_cloud(&stage, &cloud, check_seed() + seed);
-			vec3 linear = stage_momentum(&stage), angular = stage_angular_momentum(&stage);
+			vec3 linear = stage_momentum(&stage),
+			     angular = stage_angular_momentum(&stage);
 			double energy = stage_kinetic(&stage), size, turning;
 			scale_of(&stage, &size, &turning);
 			for (uint32_t tick = 0; tick < 12; tick++) {
 				stage_step(&stage);
-				double now = stage_kinetic(&stage), worked = stage.dynamics.report.push_work;
-				ck_assert_msg(vec3_distance(stage_momentum(&stage), linear) <= 1e-12 * size,
-					      "%s, seed %u, tick %u: momentum", METHODS[m], seed, tick);
+				double now = stage_kinetic(&stage),
+				       worked = stage.dynamics.report.push_work;
+				ck_assert_msg(vec3_distance(stage_momentum(&stage), linear) <=
+						      1e-12 * size,
+					      "%s, seed %u, tick %u: momentum", METHODS[m], seed,
+					      tick);
 				ck_assert_msg(
 					vec3_distance(stage_angular_momentum(&stage), angular) <=
 						1e-12 * turning,
@@ -197,8 +207,8 @@ START_TEST(with_friction_the_difference_is_told)
 		most = scalar_max(most, off);
 		apart += off > 1e-9;
 	}
-	printf("# friction 0.5: %u of %u clouds differ by numbering, by at most %g m/s\n", apart, count,
-	       most);
+	printf("# friction 0.5: %u of %u clouds differ by numbering, by at most %g m/s\n", apart,
+	       count, most);
 }
 END_TEST
 
@@ -225,8 +235,8 @@ END_TEST
 
 START_TEST(switching_restoring_and_rebuilding_give_equal_hashes)
 {
-	static const char *const names[] = {"soft-step",  "lcp",  "projection",
-					    "reflection", "free", "gr-velocity-projection"};
+	static const char *const names[] = { "soft-step",  "lcp",  "projection",
+					     "reflection", "free", "gr-velocity-projection" };
 	struct rng rng = rng_seeded(check_seed());
 	struct stage first, second;
 	stage_init(&first, "soft-step");
@@ -268,7 +278,8 @@ START_TEST(a_method_begins_from_what_is_neutral_alone)
 		stage_stack(&first, 3);
 		stage_run(&first, 20);
 		stage_restore(&second, &first);
-		memset(second.tables.contact.multiplier[0], 0, sizeof second.tables.contact.multiplier[0]);
+		memset(second.tables.contact.multiplier[0], 0,
+		       sizeof second.tables.contact.multiplier[0]);
 		second.tables.contact.multiplier[0][0] = 7;
 		stage_method(&first, METHODS[m]);
 		stage_method(&second, METHODS[m]);
@@ -389,12 +400,13 @@ START_TEST(a_heap_stays_and_its_contacts_add_no_energy)
 			const struct step_report *report = &stage.dynamics.report;
 			double now = stage_kinetic(&stage);
 			ck_assert_msg(now <= most * (1 + 1e-9) + report->push_work + 1e-6,
-				      "%s, tick %u: kinetic energy %g of at most %g", METHODS[m], tick,
-				      now, most);
+				      "%s, tick %u: kinetic energy %g of at most %g", METHODS[m],
+				      tick, now, most);
 			ck_assert(scalar_is_finite(report->residual));
 			/* With friction it rests; without it slides apart. */
 			if (m == 0)
-				ck_assert_msg(now < 100, "%s, tick %u: %g J", METHODS[m], tick, now);
+				ck_assert_msg(now < 100, "%s, tick %u: %g J", METHODS[m], tick,
+					      now);
 		}
 		stage_release(&stage);
 	}
@@ -416,7 +428,8 @@ START_TEST(islands_are_solved_alike_by_any_number_of_workers)
 			stage_step(&many);
 			ck_assert_uint_eq(stage_hash(&one), stage_hash(&many));
 			ck_assert(one.dynamics.report.residual == many.dynamics.report.residual);
-			ck_assert_uint_eq(one.dynamics.report.fallbacks, many.dynamics.report.fallbacks);
+			ck_assert_uint_eq(one.dynamics.report.fallbacks,
+					  many.dynamics.report.fallbacks);
 		}
 		parallel_threads_destroy((struct parallel *)many.parallel);
 		stage_release(&one);

@@ -26,12 +26,13 @@ static uint32_t guard_count;
 
 static void *guarded(size_t bytes)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page + page;
-	unsigned char *at = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				 -1, 0);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE),
+	       whole = (bytes + page - 1) / page * page + page;
+	unsigned char *at =
+		mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ck_assert(at != MAP_FAILED && guard_count < GUARDS);
 	ck_assert_int_eq(mprotect(at + whole - page, page, PROT_NONE), 0);
-	guards[guard_count++] = (struct guard){at, whole};
+	guards[guard_count++] = (struct guard){ at, whole };
 	/* Nonsense, so that what is read before it was written is seen. */
 	memset(at, 0x7f, whole - page);
 	return at + whole - page - bytes;
@@ -86,16 +87,17 @@ static struct solver_result solve_lcp(const struct numbers *self)
 {
 	struct lcp_dantzig solver;
 	lcp_dantzig_init(&solver, self->memory, self->room);
-	struct lcp_problem problem = {self->n, self->stride, self->a, self->b, self->low, self->high};
+	struct lcp_problem problem = { self->n, self->stride, self->a,
+				       self->b, self->low,    self->high };
 	return lcp_dantzig_solve(&solver, &problem, &self->options, self->x, self->states);
 }
 
 static uint32_t lcp_arrays(const struct numbers *self, struct array *out)
 {
-	out[0] = (struct array){self->a, cells(self), false};
-	out[1] = (struct array){self->b, self->n, false};
-	out[2] = (struct array){self->low, self->n, true};
-	out[3] = (struct array){self->high, self->n, true};
+	out[0] = (struct array){ self->a, cells(self), false };
+	out[1] = (struct array){ self->b, self->n, false };
+	out[2] = (struct array){ self->low, self->n, true };
+	out[3] = (struct array){ self->high, self->n, true };
 	return 4;
 }
 
@@ -103,17 +105,17 @@ static struct solver_result solve_friction(const struct numbers *self)
 {
 	struct lcp_friction solver;
 	lcp_friction_init(&solver, self->memory, self->room);
-	struct friction_problem problem = {self->n, self->stride, self->a,
-					   self->b, self->kind,   self->mu};
+	struct friction_problem problem = { self->n, self->stride, self->a,
+					    self->b, self->kind,   self->mu };
 	return lcp_friction_solve(&solver, &problem, &self->options, self->x, self->states);
 }
 
 static uint32_t friction_arrays(const struct numbers *self, struct array *out)
 {
-	out[0] = (struct array){self->a, cells(self), false};
-	out[1] = (struct array){self->b, self->n, false};
+	out[0] = (struct array){ self->a, cells(self), false };
+	out[1] = (struct array){ self->b, self->n, false };
 	/* Rows 0 and 3 are normals, which have no μ. */
-	out[2] = (struct array){self->mu + 1, MIN_OF(2, self->n - 1), false};
+	out[2] = (struct array){ self->mu + 1, MIN_OF(2, self->n - 1), false };
 	return 3;
 }
 
@@ -126,25 +128,25 @@ static struct solver_result solve_qp(const struct numbers *self)
 {
 	struct qp_dual_active_set solver;
 	qp_dual_active_set_init(&solver, self->memory, self->room, self->room);
-	struct qp_problem problem = {self->n, self->n,      self->a, self->c,
-				     self->matrix, self->b, NULL};
+	struct qp_problem problem = { self->n,	    self->n, self->a, self->c,
+				      self->matrix, self->b, NULL };
 	return qp_dual_active_set_solve(&solver, &problem, &self->options, self->x, self->y,
 					self->states);
 }
 
 static uint32_t qp_arrays(const struct numbers *self, struct array *out)
 {
-	out[0] = (struct array){self->a, self->n * self->n, false};
-	out[1] = (struct array){self->b, self->n, false};
-	out[2] = (struct array){self->c, self->n, false};
-	out[3] = (struct array){self->matrix, self->n * self->n, false};
+	out[0] = (struct array){ self->a, self->n * self->n, false };
+	out[1] = (struct array){ self->b, self->n, false };
+	out[2] = (struct array){ self->c, self->n, false };
+	out[3] = (struct array){ self->matrix, self->n * self->n, false };
 	return 4;
 }
 
 static struct lp_sizes lp_sizes_of(uint32_t room)
 {
 	uint64_t entries = (uint64_t)room * room;
-	return (struct lp_sizes){room, room, (uint32_t)MIN_OF(entries, UINT32_MAX), 0};
+	return (struct lp_sizes){ room, room, (uint32_t)MIN_OF(entries, UINT32_MAX), 0 };
 }
 
 static size_t lp_bytes(uint32_t room)
@@ -155,10 +157,10 @@ static size_t lp_bytes(uint32_t room)
 static struct solver_result solve_lp(const struct numbers *self)
 {
 	struct lp_dual_simplex solver;
-	struct lp_solution solution = {self->x, self->y, self->states};
+	struct lp_solution solution = { self->x, self->y, self->states };
 	lp_dual_simplex_init(&solver, self->memory, lp_sizes_of(self->room));
 	struct lp_problem problem = {
-		{self->n, self->n, self->starts, self->index, self->matrix},
+		{ self->n, self->n, self->starts, self->index, self->matrix },
 		self->c,
 		self->low,
 		self->high,
@@ -171,19 +173,19 @@ static struct solver_result solve_lp(const struct numbers *self)
 
 static uint32_t lp_arrays(const struct numbers *self, struct array *out)
 {
-	out[0] = (struct array){self->matrix, self->n * self->n, false};
-	out[1] = (struct array){self->c, self->n, false};
-	out[2] = (struct array){self->low, self->n, true};
-	out[3] = (struct array){self->high, self->n, true};
+	out[0] = (struct array){ self->matrix, self->n * self->n, false };
+	out[1] = (struct array){ self->c, self->n, false };
+	out[2] = (struct array){ self->low, self->n, true };
+	out[3] = (struct array){ self->high, self->n, true };
 	return 4;
 }
 
 static uint32_t impulse_arrays(const struct numbers *self, struct array *out)
 {
-	out[0] = (struct array){self->a, self->n * self->n, false};
-	out[1] = (struct array){self->b, self->n, false};
-	out[2] = (struct array){self->c, self->n, false};
-	out[3] = (struct array){self->mu, self->n, false};
+	out[0] = (struct array){ self->a, self->n * self->n, false };
+	out[1] = (struct array){ self->b, self->n, false };
+	out[2] = (struct array){ self->c, self->n, false };
+	out[3] = (struct array){ self->mu, self->n, false };
 	return 4;
 }
 
@@ -192,7 +194,7 @@ static struct solver_result solve_impulse(const struct numbers *self)
 {
 	struct impulse solver;
 	uint32_t n = self->n, rows = 3 * n;
-	double a[9 * N * N] = {0}, u[3 * N] = {0}, restitution[N], friction[2 * N] = {0};
+	double a[9 * N * N] = { 0 }, u[3 * N] = { 0 }, restitution[N], friction[2 * N] = { 0 };
 	for (uint32_t i = 0; i < n; i++) {
 		u[3 * i] = self->b[i];
 		u[3 * i + 1] = self->c[i];
@@ -203,20 +205,20 @@ static struct solver_result solve_impulse(const struct numbers *self)
 				a[(3 * i + k) * rows + 3 * j + k] = self->a[i * n + j];
 	}
 	impulse_init(&solver, self->memory, self->room);
-	struct impulse_problem problem = {n, rows, a, u, restitution, friction};
+	struct impulse_problem problem = { n, rows, a, u, restitution, friction };
 	return impulse_solve(&solver, &problem, &self->options, self->x);
 }
 
 static uint32_t reflection_arrays(const struct numbers *self, struct array *out)
 {
-	out[0] = (struct array){self->a, self->n * self->n, false};
-	out[1] = (struct array){self->b, self->n, false};
+	out[0] = (struct array){ self->a, self->n * self->n, false };
+	out[1] = (struct array){ self->b, self->n, false };
 	return 2;
 }
 
 static struct reflection_sizes reflection_sizes_of(uint32_t room)
 {
-	return (struct reflection_sizes){room, room + (room == 0)};
+	return (struct reflection_sizes){ room, room + (room == 0) };
 }
 
 static size_t reflection_room(uint32_t room)
@@ -228,8 +230,8 @@ static size_t reflection_room(uint32_t room)
 static struct solver_result solve_reflection(const struct numbers *self)
 {
 	struct reflection solver;
-	struct reflection_problem problem = {self->n, self->stride, self->a, self->b,
-					     1,	      self->n,	    self->a, self->a};
+	struct reflection_problem problem = { self->n, self->stride, self->a, self->b,
+					      1,       self->n,	     self->a, self->a };
 	struct solver_options options = self->options;
 	/* Matrices of all sizes at once may go round for ever. */
 	options.rounds_max = 20;
@@ -245,26 +247,26 @@ static struct solver_result solve_projection(const struct numbers *self)
 }
 
 static const struct row table[] = {
-	{"lcp_dantzig", lcp_dantzig_bytes, solve_lcp, lcp_arrays, 1},
-	{"lcp_friction", lcp_friction_bytes, solve_friction, friction_arrays, 1},
-	{"qp_dual_active_set", qp_bytes, solve_qp, qp_arrays, 1},
-	{"lp_dual_simplex", lp_bytes, solve_lp, lp_arrays, 1},
-	{"impulse", impulse_bytes, solve_impulse, impulse_arrays, 3},
-	{"reflection", reflection_room, solve_reflection, reflection_arrays, 1},
-	{"reflection by projection", reflection_room, solve_projection, reflection_arrays, 1},
+	{ "lcp_dantzig", lcp_dantzig_bytes, solve_lcp, lcp_arrays, 1 },
+	{ "lcp_friction", lcp_friction_bytes, solve_friction, friction_arrays, 1 },
+	{ "qp_dual_active_set", qp_bytes, solve_qp, qp_arrays, 1 },
+	{ "lp_dual_simplex", lp_bytes, solve_lp, lp_arrays, 1 },
+	{ "impulse", impulse_bytes, solve_impulse, impulse_arrays, 3 },
+	{ "reflection", reflection_room, solve_reflection, reflection_arrays, 1 },
+	{ "reflection by projection", reflection_room, solve_projection, reflection_arrays, 1 },
 };
 
 /* A sound problem of n rows for the table's row `solver`, in a workspace for `room`. */
 static struct numbers make(const struct row *solver, uint32_t n, uint32_t room, uint64_t seed)
 {
 	struct rng rng = rng_seeded(seed);
-	struct numbers self = {.n = n, .stride = n, .room = room};
+	struct numbers self = { .n = n, .stride = n, .room = room };
 	double root[N][N];
 	size_t square = (size_t)n * n * sizeof(double), line = n * sizeof(double);
 	self.options = solver_options_default();
 	self.a = guarded(square);
 	self.matrix = guarded(square);
-	double **lines[] = {&self.b, &self.c, &self.low, &self.high, &self.mu};
+	double **lines[] = { &self.b, &self.c, &self.low, &self.high, &self.mu };
 	for (uint32_t i = 0; i < COUNT_OF(lines); i++)
 		*lines[i] = guarded(line);
 	self.kind = guarded(n);
@@ -359,7 +361,7 @@ END_TEST
 
 START_TEST(every_number_that_is_not_finite_is_invalid)
 {
-	static const double bad[] = {NAN, HUGE_VAL, -HUGE_VAL};
+	static const double bad[] = { NAN, HUGE_VAL, -HUGE_VAL };
 	const struct row *solver = &table[_i];
 	struct numbers self = make(solver, N, N, check_seed());
 	struct array arrays[ARRAYS];
@@ -415,7 +417,7 @@ END_TEST
 
 START_TEST(any_exponent_ends_with_a_true_status)
 {
-	static const double sizes[] = {1e-300, 1e-150, 1e-9, 1e9, 1e150, 1e300};
+	static const double sizes[] = { 1e-300, 1e-150, 1e-9, 1e9, 1e150, 1e300 };
 	const struct row *solver = &table[_i];
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t round = 0; round < 600; round++) {
@@ -426,8 +428,8 @@ START_TEST(any_exponent_ends_with_a_true_status)
 			double size = sizes[rng_below(&rng, COUNT_OF(sizes))];
 			bool mixed = rng_below(&rng, 3) == 0;
 			for (uint32_t i = 0; i < arrays[k].count; i++)
-				arrays[k].at[i] *= mixed ? sizes[rng_below(&rng, COUNT_OF(sizes))]
-							 : size;
+				arrays[k].at[i] *=
+					mixed ? sizes[rng_below(&rng, COUNT_OF(sizes))] : size;
 		}
 		struct solver_result result = solver->solve(&self);
 		ck_assert_uint_lt((uint32_t)result.status, SOLVER_STATUSES);
@@ -443,7 +445,7 @@ END_TEST
 
 START_TEST(no_tolerance_is_the_default)
 {
-	static const double none[] = {0, -1, NAN};
+	static const double none[] = { 0, -1, NAN };
 	const struct row *solver = &table[_i];
 	struct numbers self = make(solver, N, N, check_seed());
 	double first[3 * N];
@@ -522,8 +524,8 @@ START_TEST(a_matrix_out_of_order_is_invalid_and_not_followed)
 	struct numbers self = make(solver, N, N, check_seed());
 	static const struct {
 		uint32_t at, value;
-	} starts[] = {{0, 1}, {1, 1u << 30}, {2, 0}, {N, N * N + 1}, {N, UINT32_MAX}},
-	  index[] = {{0, N}, {1, 0}, {1, 2}, {3, UINT32_MAX}, {N * N - 1, 0}};
+	} starts[] = { { 0, 1 }, { 1, 1u << 30 }, { 2, 0 }, { N, N * N + 1 }, { N, UINT32_MAX } },
+	  index[] = { { 0, N }, { 1, 0 }, { 1, 2 }, { 3, UINT32_MAX }, { N * N - 1, 0 } };
 	for (uint32_t k = 0; k < COUNT_OF(starts); k++) {
 		uint32_t kept = self.starts[starts[k].at];
 		self.starts[starts[k].at] = starts[k].value;

@@ -51,7 +51,8 @@ static struct friction_problem of_scene(const struct gen_scene *scene, struct ge
 		friction[i] = mu;
 	}
 	return (struct friction_problem){
-		gen->problem.count, gen->problem.stride, gen->a, gen->b, kind, friction};
+		gen->problem.count, gen->problem.stride, gen->a, gen->b, kind, friction
+	};
 }
 
 START_TEST(a_block_holds_on_a_slope_or_slides_as_it_should)
@@ -84,11 +85,11 @@ START_TEST(a_sphere_rolls_or_slides_down)
 	/* K2b: R = 1, m = 1 on 30°: μ = .5 rolls, a = 3.503571; μ = .1 slides. */
 	double g = 9.81, I = 0.4, c = sqrt(3) / 2;
 	for (uint32_t slides = 0; slides < 2; slides++) {
-		double a[9] = {1, 0, 0, 0, 1 + 1 / I, 0, 0, 0, 1 + 1 / I};
-		double b[3] = {-g * c, g / 2, 0};
-		memcpy(kind, (uint8_t[]){FRICTION_NORMAL, FRICTION_STATIC, FRICTION_STATIC}, 3);
+		double a[9] = { 1, 0, 0, 0, 1 + 1 / I, 0, 0, 0, 1 + 1 / I };
+		double b[3] = { -g * c, g / 2, 0 };
+		memcpy(kind, (uint8_t[]){ FRICTION_NORMAL, FRICTION_STATIC, FRICTION_STATIC }, 3);
 		friction[1] = friction[2] = slides ? 0.1 : 0.5;
-		struct friction_problem problem = {3, 3, a, b, kind, friction};
+		struct friction_problem problem = { 3, 3, a, b, kind, friction };
 		ck_assert_int_eq(solve(&problem).status, SOLVER_SOLVED);
 		ck_assert_double_eq_tol(-x[1], slides ? 0.849571 : 1.401429, 1e-6);
 		ck_assert_double_eq_tol(g / 2 + x[1], slides ? 4.055429 : 3.503571, 1e-6);
@@ -100,10 +101,10 @@ END_TEST
 START_TEST(the_pyramid_allows_more_along_its_diagonal)
 {
 	/* I-04: 10 N on it, pushed by (6, 6): sticks at .6 although |push| = 8.49 > 6. */
-	double a[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, b[3] = {-10, 6, 6};
-	memcpy(kind, (uint8_t[]){FRICTION_NORMAL, FRICTION_STATIC, FRICTION_STATIC}, 3);
+	double a[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, b[3] = { -10, 6, 6 };
+	memcpy(kind, (uint8_t[]){ FRICTION_NORMAL, FRICTION_STATIC, FRICTION_STATIC }, 3);
 	friction[1] = friction[2] = 0.6;
-	struct friction_problem problem = {3, 3, a, b, kind, friction};
+	struct friction_problem problem = { 3, 3, a, b, kind, friction };
 	ck_assert_int_eq(solve(&problem).status, SOLVER_SOLVED);
 	ck_assert_double_eq(x[0], 10);
 	ck_assert_double_eq_tol(x[1], -6, 1e-14);
@@ -116,13 +117,13 @@ START_TEST(the_rod_of_painleve_is_a_collision_beyond_four_thirds)
 	/* I-07, I-08: reduced diagonal 1.6 − 1.2 μ. Length 2, mass 1, tan = 2; r = (−c, −s) of 1.
 	 */
 	double c = 1 / sqrt(5), s = 2 / sqrt(5), I = 1 / 3.;
-	double a[4] = {1 + c * c / I, -c * s / I, -c * s / I, 1 + s * s / I};
-	double b[2] = {-9.81, 0}, mus[] = {1.3, 1.34, 1.5};
+	double a[4] = { 1 + c * c / I, -c * s / I, -c * s / I, 1 + s * s / I };
+	double b[2] = { -9.81, 0 }, mus[] = { 1.3, 1.34, 1.5 };
 	for (uint32_t m = 0; m < 3; m++) {
 		kind[0] = FRICTION_NORMAL;
 		kind[1] = FRICTION_FORWARD;
 		friction[1] = mus[m];
-		struct friction_problem problem = {2, 2, a, b, kind, friction};
+		struct friction_problem problem = { 2, 2, a, b, kind, friction };
 		struct solver_result result = solve(&problem);
 		ck_assert_int_eq(result.status, SOLVER_SOLVED);
 		ck_assert_int_eq(collision[0], m > 0);
@@ -135,10 +136,10 @@ END_TEST
 START_TEST(the_limit_of_friction_does_not_apply_to_a_joint)
 {
 	/* AR2: a body on rough ground carries another by a joint that pulls. */
-	double a[9] = {1, 0, 1, 0, 1, 0, 1, 0, 1.5}, b[3] = {-9.81, 1, 0};
-	memcpy(kind, (uint8_t[]){FRICTION_NORMAL, FRICTION_STATIC, FRICTION_JOINT}, 3);
+	double a[9] = { 1, 0, 1, 0, 1, 0, 1, 0, 1.5 }, b[3] = { -9.81, 1, 0 };
+	memcpy(kind, (uint8_t[]){ FRICTION_NORMAL, FRICTION_STATIC, FRICTION_JOINT }, 3);
 	friction[1] = 0.01;
-	struct friction_problem problem = {3, 3, a, b, kind, friction};
+	struct friction_problem problem = { 3, 3, a, b, kind, friction };
 	ck_assert_int_eq(solve(&problem).status, SOLVER_SOLVED);
 	ck_assert_double_eq_tol(x[0], 29.43, 1e-12);
 	ck_assert_double_eq_tol(x[1], -0.2943, 1e-12);
@@ -148,11 +149,11 @@ END_TEST
 
 START_TEST(bad_numbers_and_rows_without_a_normal_are_refused)
 {
-	double a[4] = {1, 0, 0, 1}, b[2] = {-1, NAN};
+	double a[4] = { 1, 0, 0, 1 }, b[2] = { -1, NAN };
 	kind[0] = FRICTION_NORMAL;
 	kind[1] = FRICTION_STATIC;
 	friction[1] = 0.5;
-	struct friction_problem problem = {2, 2, a, b, kind, friction};
+	struct friction_problem problem = { 2, 2, a, b, kind, friction };
 	ck_assert_int_eq(lcp_friction_solve(&solver, &problem, &options, x, NULL).status,
 			 SOLVER_NOT_FINITE);
 	b[1] = 0;
@@ -200,7 +201,7 @@ static void random_scene(struct gen_scene *scene, struct rng *rng)
 
 START_TEST(random_contacts_add_no_energy_and_nearly_all_are_solved)
 {
-	static const double mus[] = {0, 0.2, 0.5, 1};
+	static const double mus[] = { 0, 0.2, 0.5, 1 };
 	const char *text = getenv("CAIRN_SOLVER_COUNT");
 	uint32_t count = text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 400;
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
@@ -230,7 +231,7 @@ END_TEST
 
 START_TEST(stacks_and_walls_add_no_energy_and_are_counted)
 {
-	static const double mus[] = {0.2, 0.6, 1};
+	static const double mus[] = { 0.2, 0.6, 1 };
 	struct rng rng = rng_seeded(check_seed() + 9);
 	struct gen_lcp gen;
 	uint32_t total = 0, solved = 0, fallbacks = 0;
@@ -262,7 +263,7 @@ START_TEST(numbers_from_both_ends_of_the_range_end_with_a_status)
 	enum { N = 9 };
 	double a[N * N], b[N];
 	struct rng rng = rng_seeded(check_seed());
-	struct friction_problem problem = {N, N, a, b, kind, friction};
+	struct friction_problem problem = { N, N, a, b, kind, friction };
 	for (uint32_t round = 0; round < 3000; round++) {
 		/* Nothing left from the problem before. */
 		memset(memory, 0x7f, lcp_friction_bytes(ROWS));
@@ -272,8 +273,8 @@ START_TEST(numbers_from_both_ends_of_the_range_end_with_a_status)
 			friction[i] = rng_below(&rng, 3) == 0 ? 0x1p800 : 0.5;
 			b[i] = rng_below(&rng, 4) == 0 ? 1 : -1;
 			for (uint32_t j = 0; j < i; j++)
-				a[i * N + j] = a[j * N + i] = ldexp(rng_below(&rng, 3) - 1.0,
-								    (int)rng_below(&rng, 1000));
+				a[i * N + j] = a[j * N + i] =
+					ldexp(rng_below(&rng, 3) - 1.0, (int)rng_below(&rng, 1000));
 			a[i * N + i] = 1;
 		}
 		struct solver_result result = solve(&problem);

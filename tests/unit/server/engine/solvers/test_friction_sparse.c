@@ -83,8 +83,8 @@ static struct solver_result solve_dense(const struct work *self, double (*after)
 	gen_lcp_init(&gen, n);
 	gen_scene_lcp(&self->scene, 3, NULL, &gen);
 	lcp_friction_init(&dense, memory, n);
-	struct friction_problem problem = {n,     gen.problem.stride, gen.a,
-					   gen.b, self->kind,         self->friction};
+	struct friction_problem problem = { n,	   gen.problem.stride, gen.a,
+					    gen.b, self->kind,	       self->friction };
 	struct solver_result result = lcp_friction_solve(&dense, &problem, &self->options, x, NULL);
 	gen_scene_velocities(&self->scene, 3, NULL, x, after);
 	heap_free(memory);
@@ -191,7 +191,7 @@ START_TEST(the_rod_of_painleve_has_no_answer_beyond_four_thirds_and_none_is_said
 {
 	/* I-07, I-08: length 2, mass 1, tan = 2; r = (−c, −s) of 1; the reduced diagonal is 1.6
 	 * − 1.2 μ. */
-	double c = 1 / sqrt(5), s = 2 / sqrt(5), mus[] = {0.3, 1, 1.3, 1.34, 1.5};
+	double c = 1 / sqrt(5), s = 2 / sqrt(5), mus[] = { 0.3, 1, 1.3, 1.34, 1.5 };
 	for (uint32_t m = 0; m < COUNT_OF(mus); m++) {
 		struct small small;
 		small_init(&small, 2, 1 / 3.);
@@ -208,8 +208,7 @@ START_TEST(the_rod_of_painleve_has_no_answer_beyond_four_thirds_and_none_is_said
 			ck_assert_uint_eq(result.fallbacks, 1);
 			ck_assert_double_gt(gen_friction_residual(&small.problem, small.x, v),
 					    1e-3);
-			ck_assert_double_le(gen_sparse_energy(&small.problem, small.x, v),
-					    1e-9);
+			ck_assert_double_le(gen_sparse_energy(&small.problem, small.x, v), 1e-9);
 			continue;
 		}
 		ck_assert_int_eq(result.status, SOLVER_SOLVED);
@@ -242,7 +241,9 @@ END_TEST
 
 START_TEST(bounds_of_contacts_are_not_read)
 {
-	static const double bounds[][2] = {{4, 6}, {1e300, 1e300}, {2, 1}, {NAN, NAN}, {-1, -1}};
+	static const double bounds[][2] = {
+		{ 4, 6 }, { 1e300, 1e300 }, { 2, 1 }, { NAN, NAN }, { -1, -1 }
+	};
 	struct small plain, given;
 	for (uint32_t sliding = 0; sliding < 2; sliding++)
 		for (uint32_t k = 0; k < COUNT_OF(bounds); k++) {
@@ -297,7 +298,7 @@ END_TEST
 /* At rest: both hold everything where it is, whatever the size. */
 START_TEST(stacks_and_walls_at_rest_stand_as_with_the_dense_solver)
 {
-	static const double mus[] = {0.2, 0.6, 1};
+	static const double mus[] = { 0.2, 0.6, 1 };
 	uint32_t factors = 0;
 	for (uint32_t k = 0; k < 3 * 14; k++) {
 		uint32_t size = 1 + k / 3;
@@ -333,7 +334,7 @@ END_TEST
 /* Pushed about: answers need not be one, so each is judged by itself. */
 START_TEST(stacks_and_walls_that_are_pushed_are_solved_where_the_dense_solver_solves_them)
 {
-	static const double mus[] = {0.1, 0.3, 0.6, 1};
+	static const double mus[] = { 0.1, 0.3, 0.6, 1 };
 	struct rng rng = rng_seeded(check_seed() + 9);
 	uint32_t total = 0, solved = 0, both = 0, same = 0, only_dense = 0;
 	for (uint32_t k = 0; k < 4 * 8 * 2; k++) {
@@ -368,11 +369,11 @@ END_TEST
 
 START_TEST(random_contacts_add_no_energy_and_nearly_all_are_solved)
 {
-	static const double mus[] = {0, 0.2, 0.5, 1};
+	static const double mus[] = { 0, 0.2, 0.5, 1 };
 	const char *text = getenv("CAIRN_SOLVER_COUNT");
 	uint32_t count = text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 400;
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
-	uint32_t statuses[SOLVER_STATUSES] = {0}, fallbacks = 0, factors = 0;
+	uint32_t statuses[SOLVER_STATUSES] = { 0 }, fallbacks = 0, factors = 0;
 	double off = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		struct work work;
@@ -422,7 +423,7 @@ static void expect_invalid(struct small *small)
 
 START_TEST(every_bad_row_has_its_status)
 {
-	static const double bad[] = {NAN, INFINITY, -INFINITY, -0.5};
+	static const double bad[] = { NAN, INFINITY, -INFINITY, -0.5 };
 	struct small small;
 	small_init(&small, 3, 1);
 	for (uint32_t k = 0; k < COUNT_OF(bad); k++) {
@@ -457,8 +458,8 @@ START_TEST(nothing_is_touched_outside)
 	work_init(&work, scene, 0.5);
 	struct lcp_sparse_size size = work.solver.solver.room;
 	size_t rows = work.problem.rows.rows,
-	       bytes[] = {lcp_sparse_bytes(size), rows, rows * sizeof(double),
-			  rows * sizeof(double), scene.bodies * sizeof *work.v};
+	       bytes[] = { lcp_sparse_bytes(size), rows, rows * sizeof(double),
+			   rows * sizeof(double), scene.bodies * sizeof *work.v };
 	unsigned char *at[COUNT_OF(bytes)], *whole[COUNT_OF(bytes)];
 	size_t pages[COUNT_OF(bytes)];
 	for (uint32_t k = 0; k < COUNT_OF(bytes); k++) {
@@ -518,7 +519,7 @@ END_TEST
  */
 START_TEST(no_tolerance_is_the_default)
 {
-	static const double none[] = {0, -1, NAN};
+	static const double none[] = { 0, -1, NAN };
 	struct work work;
 	struct gen_scene scene = gen_wall(3);
 	struct rng rng = rng_seeded(check_seed());

@@ -41,7 +41,8 @@ static void teardown(void)
 static uint32_t add_body(double mass, double inertia, vec3 velocity)
 {
 	mat3 inverse = inertia > 0 ? mat3_diagonal(vec3_all(1 / inertia)) : mat3_zero();
-	bodies[problem.body_count] = (struct impact_body){ 1 / mass, inverse, velocity, vec3_zero() };
+	bodies[problem.body_count] =
+		(struct impact_body){ 1 / mass, inverse, velocity, vec3_zero() };
 	return problem.body_count++;
 }
 
@@ -88,8 +89,8 @@ static double energy(void)
 		if (bodies[b].mass_inv > 0)
 			sum += 0.5 * vec3_length_squared(bodies[b].velocity) / bodies[b].mass_inv;
 		if (mat3_inverse(bodies[b].inertia_inv, &inertia))
-			sum += 0.5 * vec3_dot(bodies[b].spin,
-					      mat3_mul_vec(inertia, bodies[b].spin));
+			sum += 0.5 *
+			       vec3_dot(bodies[b].spin, mat3_mul_vec(inertia, bodies[b].spin));
 	}
 	return sum;
 }
@@ -192,10 +193,9 @@ START_TEST(friction_is_directional_and_opposes_the_slip)
 				contact->friction[0] = 0;
 				contact->friction[1] = 10;
 			}
-			bodies[ball].velocity =
-				vec3_add(vec3_make(-1, 0, 0),
-					 vec3_add(vec3_scale(contact->tangent, sy),
-						  vec3_scale(contact->binormal, sz)));
+			bodies[ball].velocity = vec3_add(
+				vec3_make(-1, 0, 0), vec3_add(vec3_scale(contact->tangent, sy),
+							      vec3_scale(contact->binormal, sz)));
 			solve_and_apply();
 			vec3 after = impact_velocity(&problem, 0);
 			if (only != 0) {
@@ -235,7 +235,8 @@ END_TEST
 /* P-33: a particle on a body, central; and the off-centre angular impulse r × (−P). */
 START_TEST(a_particle_hits_a_body_and_gives_it_what_it_loses)
 {
-	uint32_t particle = add_body(1, 0, vec3_make(-6, 0, 0)), body = add_body(2, 0.5, vec3_zero());
+	uint32_t particle = add_body(1, 0, vec3_make(-6, 0, 0)),
+		 body = add_body(2, 0.5, vec3_zero());
 	struct impact_contact *contact = add_contact(particle, body, vec3_axis(0), 0.5, 0);
 	solve_and_apply();
 	near(impulses[0].x, 6);
@@ -325,8 +326,8 @@ static void solve_block(bool slide_t, bool slide_k, double x[15])
 		put_block(m, o, o, inertia);
 		put_block(m, 0, v, mat3_scale(unit, sign));
 		put_block(m, 0, o, mat3_scale(lever, -sign));
-		vec3 momentum = vec3_scale(mat3_transposed_mul_vec(q, body->velocity),
-					   1 / body->mass_inv);
+		vec3 momentum =
+			vec3_scale(mat3_transposed_mul_vec(q, body->velocity), 1 / body->mass_inv);
 		vec3 turning = mat3_mul_vec(inertia, mat3_transposed_mul_vec(q, body->spin));
 		for (uint32_t i = 0; i < 3; i++) {
 			x[v + i] = vec3_get(momentum, i);
@@ -387,7 +388,8 @@ START_TEST(a_floor_joins_no_cluster_and_clusters_do_not_see_each_other)
 {
 	uint32_t order[CONTACTS], starts[CONTACTS + 1], scratch[BODIES + CONTACTS];
 	for (uint32_t pair = 0; pair < 3; pair++) {
-		uint32_t a = add_body(1, 0, vec3_make(0.1 * pair, -1, 0)), b = add_body(2, 0, vec3_zero());
+		uint32_t a = add_body(1, 0, vec3_make(0.1 * pair, -1, 0)),
+			 b = add_body(2, 0, vec3_zero());
 		add_contact(a, b, vec3_axis(1), 0.5, 0.2);
 		add_contact(b, FLOOR, vec3_axis(1), 0.5, 0.2);
 	}
@@ -462,7 +464,8 @@ START_TEST(a_second_contact_does_not_pull)
 			vec3_make(end == 0 ? -arm : arm, 0, 0);
 	near(impact_velocity(&problem, 0).x, -1);
 	near(impact_velocity(&problem, 1).x, -0.1);
-	double own = impact_normal_entry(&problem, 0, 0), side = impact_normal_entry(&problem, 0, 1);
+	double own = impact_normal_entry(&problem, 0, 0),
+	       side = impact_normal_entry(&problem, 0, 1);
 	near(own, 1.2);
 	near(side, 0.8);
 	/* What elimination says, for whoever wants to pull: (1.4, −0.85). */
@@ -517,7 +520,8 @@ START_TEST(a_particle_between_two_has_the_books_numbers)
 	bodies[d].velocity = vec3_make(-0.1 * c, -0.1 * s, 0);
 	contacts[0] = impact_contact_make(a, b, vec3_zero(), vec3_zero(), vec3_axis(0), 1);
 	/* The book's system pulls at the second: 1.04 and −0.16. */
-	double first = impact_normal_entry(&problem, 0, 0), side = impact_normal_entry(&problem, 0, 1);
+	double first = impact_normal_entry(&problem, 0, 0),
+	       side = impact_normal_entry(&problem, 0, 1);
 	double second = impact_normal_entry(&problem, 1, 1), det = first * second - side * side;
 	near(impact_velocity(&problem, 0).x, -1);
 	near(impact_velocity(&problem, 1).x, -0.1);
@@ -579,7 +583,8 @@ START_TEST(random_clusters_gain_no_energy_and_keep_their_momentum)
 		}
 		vec3 momentum = vec3_zero(), floor_part = vec3_zero();
 		for (uint32_t b = 1; b < problem.body_count; b++)
-			momentum = vec3_mul_add(momentum, bodies[b].velocity, 1 / bodies[b].mass_inv);
+			momentum =
+				vec3_mul_add(momentum, bodies[b].velocity, 1 / bodies[b].mass_inv);
 		double kinetic = energy();
 		struct solver_result result =
 			impact_impulses(&solver, &problem, &options, impulses);
@@ -596,7 +601,8 @@ START_TEST(random_clusters_gain_no_energy_and_keep_their_momentum)
 				floor_part = vec3_add(floor_part, mat3_mul_vec(q, impulses[c]));
 		}
 		for (uint32_t b = 1; b < problem.body_count; b++)
-			momentum = vec3_mul_sub(momentum, bodies[b].velocity, 1 / bodies[b].mass_inv);
+			momentum =
+				vec3_mul_sub(momentum, bodies[b].velocity, 1 / bodies[b].mass_inv);
 		ck_assert_double_le(vec3_length(vec3_add(momentum, floor_part)), 1e-11);
 	}
 	printf("# 400 clusters: %u by complementarity, %u without restitution, %u not solved "

@@ -31,7 +31,7 @@ static void teardown(void)
 static struct solver_result solve(uint32_t n, const double *a, const double *b, const double *lower,
 				  const double *upper, double *x)
 {
-	struct lcp_problem problem = {n, n, a, b, lower, upper};
+	struct lcp_problem problem = { n, n, a, b, lower, upper };
 	for (uint32_t i = 0; i < n; i++)
 		x[i] = NAN;
 	return lcp_dantzig_solve(&solver, &problem, &options, x, NULL);
@@ -50,32 +50,33 @@ static void expect(uint32_t n, const double *a, const double *b, const double *w
 START_TEST(worked_examples_of_the_sources_come_out)
 {
 	/* C-04 and I-02: the block on its edge; the printed matrix is wrong, this one is right. */
-	expect(2, (double[]){.45, .35, .35, .3}, (double[]){-2, -2}, (double[]){0, 20 / 3.});
+	expect(2, (double[]){ .45, .35, .35, .3 }, (double[]){ -2, -2 }, (double[]){ 0, 20 / 3. });
 	/* I-02: tridiagonal. */
-	expect(3, (double[]){2, 1, 0, 1, 2, 1, 0, 1, 2}, (double[]){-1, -4, -1},
-	       (double[]){0, 2, 0});
+	expect(3, (double[]){ 2, 1, 0, 1, 2, 1, 0, 1, 2 }, (double[]){ -1, -4, -1 },
+	       (double[]){ 0, 2, 0 });
 	/* I5c: the linear system would pull. */
-	expect(2, (double[]){1.2, .8, .8, 1.2}, (double[]){-1, -.1}, (double[]){1 / 1.2, 0});
+	expect(2, (double[]){ 1.2, .8, .8, 1.2 }, (double[]){ -1, -.1 }, (double[]){ 1 / 1.2, 0 });
 	/* K1: resting mass, and pulled up by 20 N. */
-	expect(1, (double[]){1}, (double[]){-9.81}, (double[]){9.81});
-	expect(1, (double[]){1}, (double[]){10.19}, (double[]){0});
+	expect(1, (double[]){ 1 }, (double[]){ -9.81 }, (double[]){ 9.81 });
+	expect(1, (double[]){ 1 }, (double[]){ 10.19 }, (double[]){ 0 });
 	/* K3: 1 kg on 2 kg on the floor: the floor carries 29.43, the upper 9.81. */
-	expect(2, (double[]){.5, -.5, -.5, 1.5}, (double[]){-9.81, 0}, (double[]){29.43, 9.81});
+	expect(2, (double[]){ .5, -.5, -.5, 1.5 }, (double[]){ -9.81, 0 },
+	       (double[]){ 29.43, 9.81 });
 	/* K3: a rod (m = 1, L = 2, I = 1/3) on two supports, 6 N up at its right end. */
 	double I = 1 / 3., up = 6 - 9.81, turn = 6 / I;
-	expect(2, (double[]){1 + 1 / I, 1 - 1 / I, 1 - 1 / I, 1 + 1 / I},
-	       (double[]){up - turn, up + turn}, (double[]){5.4525, 0});
+	expect(2, (double[]){ 1 + 1 / I, 1 - 1 / I, 1 - 1 / I, 1 + 1 / I },
+	       (double[]){ up - turn, up + turn }, (double[]){ 5.4525, 0 });
 }
 END_TEST
 
 START_TEST(three_legs_have_one_velocity_in_all_six_orders)
 {
 	/* C-05: rank 2, null vector (1, −2, 1); block M = 4, I = 20, legs at −3, 0, 3. */
-	static const uint32_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
-					      {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
-	const double at[3] = {-3, 0, 3};
+	static const uint32_t orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
+					       { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
+	const double at[3] = { -3, 0, 3 };
 	for (uint32_t o = 0; o < 6; o++) {
-		double a[9], x[3], b[3] = {-2, -2, -2}, up = 0, turn = 0;
+		double a[9], x[3], b[3] = { -2, -2, -2 }, up = 0, turn = 0;
 		for (uint32_t i = 0; i < 9; i++)
 			a[i] = 0.25 + at[orders[o][i / 3]] * at[orders[o][i % 3]] / 20;
 		struct solver_result result = solve(3, a, b, NULL, NULL, x);
@@ -95,8 +96,8 @@ END_TEST
 START_TEST(a_joint_row_may_pull_beside_a_contact)
 {
 	/* AR2 and I-10: 1 kg on a contact, 2 kg hanging from it: contact 29.43, joint −19.62. */
-	double a[4] = {1, 1, 1, 1.5}, b[2] = {-9.81, 0}, x[2];
-	double lower[2] = {0, -inf}, upper[2] = {inf, inf};
+	double a[4] = { 1, 1, 1, 1.5 }, b[2] = { -9.81, 0 }, x[2];
+	double lower[2] = { 0, -inf }, upper[2] = { inf, inf };
 	struct solver_result result = solve(2, a, b, lower, upper, x);
 	ck_assert_int_eq(result.status, SOLVER_SOLVED);
 	ck_assert_double_eq_tol(x[0], 29.43, 1e-12);
@@ -107,8 +108,8 @@ END_TEST
 START_TEST(twice_the_same_joint_moves_as_once)
 {
 	/* AR4: coincident joint rows have a singular block; forces stay finite and add up. */
-	double a[9] = {1, 1, 1, 1, 1.5, 1.5, 1, 1.5, 1.5}, b[3] = {-9.81, 0, 0}, x[3];
-	double lower[3] = {0, -inf, -inf}, upper[3] = {inf, inf, inf};
+	double a[9] = { 1, 1, 1, 1, 1.5, 1.5, 1, 1.5, 1.5 }, b[3] = { -9.81, 0, 0 }, x[3];
+	double lower[3] = { 0, -inf, -inf }, upper[3] = { inf, inf, inf };
 	struct solver_result result = solve(3, a, b, lower, upper, x);
 	ck_assert_int_eq(result.status, SOLVER_SOLVED);
 	ck_assert_double_eq_tol(x[0], 29.43, 1e-12);
@@ -118,13 +119,13 @@ END_TEST
 
 START_TEST(bounds_are_kept_on_both_sides)
 {
-	double a[4] = {2, 1, 1, 2}, b[2] = {-8, 8}, x[2];
-	double lower[2] = {-1, -1}, upper[2] = {1, 1};
+	double a[4] = { 2, 1, 1, 2 }, b[2] = { -8, 8 }, x[2];
+	double lower[2] = { -1, -1 }, upper[2] = { 1, 1 };
 	ck_assert_int_eq(solve(2, a, b, lower, upper, x).status, SOLVER_SOLVED);
 	ck_assert_double_eq(x[0], 1);
 	ck_assert_double_eq(x[1], -1);
 	/* A given force: lower = upper, whatever w is. */
-	double fixed_low[2] = {0.25, -inf}, fixed_high[2] = {0.25, inf};
+	double fixed_low[2] = { 0.25, -inf }, fixed_high[2] = { 0.25, inf };
 	ck_assert_int_eq(solve(2, a, b, fixed_low, fixed_high, x).status, SOLVER_SOLVED);
 	ck_assert_double_eq(x[0], 0.25);
 	ck_assert_double_eq_tol(x[1], -4.125, 1e-15);
@@ -172,7 +173,8 @@ START_TEST(a_tiny_complement_is_told_from_a_dependent_row)
 {
 	/* Problems with masses 1 : 1e8 out of a million, whose Schur complements of 7e-13, 5e-12,
 	 * 8e-17, 4e-15 and 2e-16 are honest. */
-	static const uint32_t seeds[] = {5, 7, 41, 30, 48}, picks[] = {7479, 390, 5381, 5383, 7821};
+	static const uint32_t seeds[] = { 5, 7, 41, 30, 48 },
+			      picks[] = { 7479, 390, 5381, 5383, 7821 };
 	struct gen_lcp gen;
 	gen_lcp_init(&gen, 24);
 	for (uint32_t k = 0; k < COUNT_OF(seeds); k++) {
@@ -193,7 +195,7 @@ END_TEST
 START_TEST(a_ray_is_told_from_a_solution)
 {
 	/* Not semidefinite: x grows for ever and w only falls. */
-	double a[1] = {-1}, b[1] = {-1}, x[1];
+	double a[1] = { -1 }, b[1] = { -1 }, x[1];
 	struct solver_result result = solve(1, a, b, NULL, NULL, x);
 	ck_assert_int_eq(result.status, SOLVER_UNBOUNDED);
 	ck_assert_ptr_nonnull(result.certificate);
@@ -204,15 +206,15 @@ END_TEST
 
 START_TEST(bad_numbers_have_their_own_status)
 {
-	double good[4] = {1, 0, 0, 1}, b[2] = {-1, -1}, x[2];
-	double bad[3] = {NAN, inf, -inf};
+	double good[4] = { 1, 0, 0, 1 }, b[2] = { -1, -1 }, x[2];
+	double bad[3] = { NAN, inf, -inf };
 	for (uint32_t k = 0; k < 3; k++) {
-		double a[4] = {1, 0, 0, bad[k]}, c[2] = {-1, bad[k]};
+		double a[4] = { 1, 0, 0, bad[k] }, c[2] = { -1, bad[k] };
 		ck_assert_int_eq(solve(2, a, b, NULL, NULL, x).status, SOLVER_NOT_FINITE);
 		ck_assert_double_eq(x[1], 0);
 		ck_assert_int_eq(solve(2, good, c, NULL, NULL, x).status, SOLVER_NOT_FINITE);
 	}
-	double crossed_low[2] = {1, 1}, crossed_high[2] = {0, 2};
+	double crossed_low[2] = { 1, 1 }, crossed_high[2] = { 0, 2 };
 	ck_assert_int_eq(solve(2, good, b, crossed_low, crossed_high, x).status, SOLVER_NOT_FINITE);
 	ck_assert_int_eq(solve(0, good, b, NULL, NULL, x).status, SOLVER_SOLVED);
 }
@@ -233,7 +235,7 @@ START_TEST(numbers_of_any_size_end_with_a_true_residual)
 			for (uint32_t j = 0; j < i; j++)
 				a[j * n + i] = a[i * n + j];
 		}
-		struct lcp_problem problem = {n, n, a, b, NULL, NULL};
+		struct lcp_problem problem = { n, n, a, b, NULL, NULL };
 		struct solver_result result =
 			lcp_dantzig_solve(&solver, &problem, &options, x, NULL);
 		ck_assert_int_lt(result.status, SOLVER_STATUSES);

@@ -74,7 +74,9 @@ static void disturb(struct work *self, struct rng *rng, double size)
 
 START_TEST(walls_that_lean_sideways_stand_cold_and_warm)
 {
-	static const uint32_t walls[][2] = {{5000, 100}, {1000, 40}, {100, 11}, {30, 6}, {14, 4}};
+	static const uint32_t walls[][2] = {
+		{ 5000, 100 }, { 1000, 40 }, { 100, 11 }, { 30, 6 }, { 14, 4 }
+	};
 	const char *text = getenv("CAIRN_SOLVER_SIZE");
 	uint32_t most = text != NULL ? 50 * (uint32_t)strtoul(text, NULL, 10) : 100;
 	struct rng rng = rng_seeded(check_seed());
@@ -108,7 +110,7 @@ END_TEST
 START_TEST(walls_that_only_tremble_are_solved)
 {
 	const char *text = getenv("CAIRN_SOLVER_SIZE");
-	uint32_t walls[] = {30, 100, text != NULL ? 10 * (uint32_t)strtoul(text, NULL, 10) : 400};
+	uint32_t walls[] = { 30, 100, text != NULL ? 10 * (uint32_t)strtoul(text, NULL, 10) : 400 };
 	struct rng rng = rng_seeded(check_seed() + 3);
 	for (uint32_t k = 0; k < COUNT_OF(walls); k++)
 		for (double size = 1e-6; size > 1e-10; size *= 0.1) {
@@ -290,7 +292,7 @@ static void expect_invalid(struct small *small)
 
 START_TEST(every_bad_number_has_its_status)
 {
-	static const double bad[] = {NAN, INFINITY, -INFINITY};
+	static const double bad[] = { NAN, INFINITY, -INFINITY };
 	struct small small;
 	small_init(&small, 3);
 	for (uint32_t k = 0; k < COUNT_OF(bad); k++) {
@@ -331,7 +333,7 @@ END_TEST
 START_TEST(every_bad_index_has_its_status)
 {
 	struct small small;
-	uint32_t orders[][3] = {{0, 1, 1}, {0, 1, 3}, {2, 1, 0}};
+	uint32_t orders[][3] = { { 0, 1, 1 }, { 0, 1, 3 }, { 2, 1, 0 } };
 	struct solver_options options = solver_options_default();
 	small_init(&small, 3);
 	small.body[1] = 3;
@@ -365,8 +367,8 @@ START_TEST(a_body_named_twice_is_acted_on_by_the_sum_in_any_order)
 	struct small small;
 	small_init(&small, 2);
 	small.start[1] = 3, small.start[2] = 4;
-	uint32_t bodies[] = {1, 0, 1, 0};
-	double rows[][2] = {{0.25, 1}, {2, 3}, {0.5, -1}, {1, 1}};
+	uint32_t bodies[] = { 1, 0, 1, 0 };
+	double rows[][2] = { { 0.25, 1 }, { 2, 3 }, { 0.5, -1 }, { 1, 1 } };
 	memcpy(small.body, bodies, sizeof bodies);
 	for (uint32_t p = 0; p < 4; p++)
 		memcpy(small.jacobian[p], rows[p], sizeof rows[p]);
@@ -382,7 +384,7 @@ END_TEST
 
 START_TEST(nothing_at_all_is_solved)
 {
-	struct lcp_sparse_problem problem = {0};
+	struct lcp_sparse_problem problem = { 0 };
 	struct gen_solver solver;
 	struct solver_options options = solver_options_default();
 	struct small small;

@@ -323,7 +323,7 @@ START_TEST(sums_beyond_the_range_are_judged_all_the_same)
 	gen_lp_entry(&gen, 0, -1e300);
 	row(0, 0, 0);
 	/* 1e300 (x − y) = 0, with terms of 1e329. */
-	double x[] = {1e29, 5e28}, dual = 0;
+	double x[] = { 1e29, 5e28 }, dual = 0;
 	ck_assert(fabs(lp_violation(&gen.problem, x, gen.scratch) - 1.0 / 3) < 1e-12);
 	ck_assert(far_abs(lp_residual(&gen.problem, x, &dual, gen.scratch) -
 			  far_lp_residual(&gen.problem, x, &dual)) < 1e-12L);

@@ -70,7 +70,7 @@ static struct qp_problem random_program(struct rng *rng, bool definite)
 		if (!equal[k] && rng_below(rng, 2) == 0)
 			d[k] -= rng_below(rng, 3);
 	}
-	return (struct qp_problem){n, m, g, c, rows, d, equal};
+	return (struct qp_problem){ n, m, g, c, rows, d, equal };
 }
 
 START_TEST(every_admissible_program_is_solved)
@@ -190,7 +190,7 @@ START_TEST(projected_velocities_are_those_of_the_lcp)
 				rows[r / 2 * n + 6 * (uint32_t)body + i] =
 					scene.contact[r / 2].row[0][r % 2][i];
 		}
-		struct qp_problem problem = {n, m, g, c, rows, d, NULL};
+		struct qp_problem problem = { n, m, g, c, rows, d, NULL };
 		struct solver_result result =
 			qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL);
 		ck_assert_int_eq(result.status, SOLVER_SOLVED);
@@ -198,8 +198,8 @@ START_TEST(projected_velocities_are_those_of_the_lcp)
 			ck_assert_double_eq_tol(x[i], after[i / 6][i % 6], 1e-10);
 		gen_scene_release(&scene);
 	}
-	double mass[4] = {1, 0, 0, 3}, pull[2] = {-1, 0}, gap[2] = {-1, 1}, zero[1] = {0};
-	struct qp_problem two = {2, 1, mass, pull, gap, zero, NULL};
+	double mass[4] = { 1, 0, 0, 3 }, pull[2] = { -1, 0 }, gap[2] = { -1, 1 }, zero[1] = { 0 };
+	struct qp_problem two = { 2, 1, mass, pull, gap, zero, NULL };
 	(void)qp_dual_active_set_solve(&solver, &two, &options, x, lambda, NULL);
 	ck_assert_double_eq_tol(x[0], 0.25, 1e-15);
 	ck_assert_double_eq_tol(x[1], 0.25, 1e-15);
@@ -236,8 +236,8 @@ END_TEST
 
 START_TEST(bad_numbers_and_empty_programs_have_their_status)
 {
-	double one[1] = {1}, bad[1] = {NAN};
-	struct qp_problem problem = {1, 1, one, one, one, bad, NULL};
+	double one[1] = { 1 }, bad[1] = { NAN };
+	struct qp_problem problem = { 1, 1, one, one, one, bad, NULL };
 	ck_assert_int_eq(
 		qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL).status,
 		SOLVER_NOT_FINITE);
@@ -246,7 +246,7 @@ START_TEST(bad_numbers_and_empty_programs_have_their_status)
 		qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL).status,
 		SOLVER_SOLVED);
 	ck_assert_double_eq(x[0], -1);
-	double not_convex[1] = {-1};
+	double not_convex[1] = { -1 };
 	problem.g = not_convex;
 	ck_assert_int_eq(
 		qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL).status,
@@ -283,7 +283,7 @@ static void collapse(const struct gen_lp_brick *bricks, uint32_t count, struct p
 	static double g_matrix[PILE * PILE], pull[PILE], matrix[FACES * PILE], zero[FACES];
 	struct qp_dual_active_set qp;
 	uint32_t n = 3 * count;
-	*self = (struct pile){.count = count};
+	*self = (struct pile){ .count = count };
 	memset(g_matrix, 0, sizeof g_matrix);
 	memset(pull, 0, sizeof pull);
 	for (uint32_t i = 0; i < n; i++)
@@ -305,7 +305,7 @@ static void collapse(const struct gen_lp_brick *bricks, uint32_t count, struct p
 	}
 	void *room = heap_alloc_aligned(qp_dual_active_set_bytes(n, self->contacts));
 	qp_dual_active_set_init(&qp, room, n, self->contacts);
-	struct qp_problem problem = {n, self->contacts, g_matrix, pull, matrix, zero, NULL};
+	struct qp_problem problem = { n, self->contacts, g_matrix, pull, matrix, zero, NULL };
 	self->result =
 		qp_dual_active_set_solve(&qp, &problem, &options, self->x, self->lambda, NULL);
 	heap_free(room);
@@ -379,8 +379,10 @@ START_TEST(a_diamond_of_four_rests_and_one_of_five_rises_inside)
 		for (uint32_t j = 0; j < count; j++)
 			if (bricks[i].layer == bricks[j].layer &&
 			    fabs(bricks[i].left + bricks[j].left + 1) < 1e-9) {
-				ck_assert_double_eq_tol(pile.x[3 * i + 1], pile.x[3 * j + 1], 1e-12);
-				ck_assert_double_eq_tol(pile.x[3 * i + 2], -pile.x[3 * j + 2], 1e-12);
+				ck_assert_double_eq_tol(pile.x[3 * i + 1], pile.x[3 * j + 1],
+							1e-12);
+				ck_assert_double_eq_tol(pile.x[3 * i + 2], -pile.x[3 * j + 2],
+							1e-12);
 				pairs++;
 			}
 	ck_assert_uint_eq(pairs, count);
@@ -400,8 +402,8 @@ START_TEST(the_residual_is_true_at_the_ends_of_the_range)
 	struct rng rng = rng_seeded(check_seed() + 7);
 	uint32_t small = 0;
 	for (uint32_t round = 0; round < 20000; round++) {
-		double *all[] = {g, c, rows, d, x, lambda};
-		uint32_t counts[] = {9, 3, 6, 2, 3, 2};
+		double *all[] = { g, c, rows, d, x, lambda };
+		uint32_t counts[] = { 9, 3, 6, 2, 3, 2 };
 		for (uint32_t k = 0; k < 6; k++)
 			for (uint32_t i = 0; i < counts[k]; i++)
 				all[k][i] = far_number(&rng);
@@ -410,7 +412,7 @@ START_TEST(the_residual_is_true_at_the_ends_of_the_range)
 			g[i] = i % 4 == 0 && fabs(x[i / 4]) > 1e-200 ? -c[i / 4] / x[i / 4] : 0;
 		lambda[0] *= round % 2;
 		lambda[1] *= round % 2;
-		struct qp_problem problem = {3, 2, g, c, rows, d, NULL};
+		struct qp_problem problem = { 3, 2, g, c, rows, d, NULL };
 		if (!qp_valid(&problem))
 			continue;
 		long double expected = (long double)far_qp_residual(&problem, x, lambda);
@@ -431,7 +433,7 @@ START_TEST(a_length_below_all_doubles_is_no_length_of_nought)
 	x[1] = -3e-75;
 	lambda[0] = c[0] / rows[0];
 	equal[0] = true;
-	struct qp_problem problem = {2, 1, g, c, rows, d, equal};
+	struct qp_problem problem = { 2, 1, g, c, rows, d, equal };
 	double found = qp_residual(&problem, x, lambda);
 	ck_assert_double_eq_tol(found, (double)far_qp_residual(&problem, x, lambda), 1e-12);
 	ck_assert(found > 0.1);
@@ -442,7 +444,7 @@ START_TEST(a_minimum_no_double_can_hold_is_not_called_solved)
 {
 	g[0] = 1e300;
 	c[0] = -1e-200;
-	struct qp_problem problem = {1, 0, g, c, rows, d, NULL};
+	struct qp_problem problem = { 1, 0, g, c, rows, d, NULL };
 	struct solver_result result =
 		qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL);
 	ck_assert_int_eq(result.status, SOLVER_INEXACT);
@@ -454,14 +456,14 @@ START_TEST(a_multiplier_that_pulls_is_seen)
 {
 	/* min ½x² + x, whose free minimum −1 satisfies x ≥ −1.001: a row that is broken by rounding
 	 * only must not hold x back at −1.001 by pulling. */
-	double one[1] = {1}, cost[1] = {1}, at[1], pull[1], plane[1] = {-1.001 + 1e-15};
-	struct qp_problem problem = {1, 1, one, cost, one, plane, NULL};
+	double one[1] = { 1 }, cost[1] = { 1 }, at[1], pull[1], plane[1] = { -1.001 + 1e-15 };
+	struct qp_problem problem = { 1, 1, one, cost, one, plane, NULL };
 	at[0] = -1.001;
 	pull[0] = -0.001;
 	ck_assert_double_gt(qp_residual(&problem, at, pull), 9e-4);
 	ck_assert_double_gt((double)far_qp_residual(&problem, at, pull), 9e-4);
 	/* The same in an equal row is a solution. */
-	bool held[1] = {true};
+	bool held[1] = { true };
 	problem.equal = held;
 	ck_assert_double_le(qp_residual(&problem, at, pull), 1e-14);
 }
@@ -470,9 +472,9 @@ END_TEST
 START_TEST(an_x_without_measure_excuses_no_violation)
 {
 	/* x₁ − x₂ ≥ 1 and no curvature along (1, 1): x = 1e13 (1, 1) breaks the row by 1. */
-	double flat[4] = {1, -1, -1, 1}, none[2] = {0, 0}, row[2] = {1, -1}, one[1] = {1};
-	double at[2] = {1e13, 1e13}, zero[1] = {0};
-	struct qp_problem problem = {2, 1, flat, none, row, one, NULL};
+	double flat[4] = { 1, -1, -1, 1 }, none[2] = { 0, 0 }, row[2] = { 1, -1 }, one[1] = { 1 };
+	double at[2] = { 1e13, 1e13 }, zero[1] = { 0 };
+	struct qp_problem problem = { 2, 1, flat, none, row, one, NULL };
 	ck_assert_double_gt(qp_residual(&problem, at, zero), 0.1);
 	struct solver_result result =
 		qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL);
@@ -558,8 +560,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, a_multiplier_that_pulls_is_seen);
 	tcase_add_test(tcase, an_x_without_measure_excuses_no_violation);
 	tcase_add_test(tcase, a_last_pivot_of_rounding_does_not_lead_out_of_the_box);
-	tcase_add_test(tcase,
-		       without_curvature_it_is_a_linear_program_and_agrees_with_the_simplex);
+	tcase_add_test(tcase, without_curvature_it_is_a_linear_program_and_agrees_with_the_simplex);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

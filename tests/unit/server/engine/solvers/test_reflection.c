@@ -20,7 +20,7 @@ static struct solver_options options;
 static double impulses[CONTACTS];
 static struct rng rng;
 
-static const struct reflection_sizes sizes = { CONTACTS, IMPACT_VARIABLES * BODIES };
+static const struct reflection_sizes sizes = { CONTACTS, IMPACT_VARIABLES *BODIES };
 static const enum reflection_core cores[] = { REFLECTION_LCP, REFLECTION_PROJECTION };
 
 static void clear(void)
@@ -48,7 +48,8 @@ static void teardown(void)
 static uint32_t add_body(double mass, double inertia, vec3 velocity)
 {
 	mat3 inverse = inertia > 0 ? mat3_diagonal(vec3_make(0, 0, 1 / inertia)) : mat3_zero();
-	bodies[problem.body_count] = (struct impact_body){ 1 / mass, inverse, velocity, vec3_zero() };
+	bodies[problem.body_count] =
+		(struct impact_body){ 1 / mass, inverse, velocity, vec3_zero() };
 	return problem.body_count++;
 }
 
@@ -66,7 +67,8 @@ static double energy(void)
 		if (bodies[b].mass_inv > 0)
 			sum += 0.5 * vec3_length_squared(bodies[b].velocity) / bodies[b].mass_inv;
 		if (bodies[b].inertia_inv.z.z > 0)
-			sum += 0.5 * bodies[b].spin.z * bodies[b].spin.z / bodies[b].inertia_inv.z.z;
+			sum += 0.5 * bodies[b].spin.z * bodies[b].spin.z /
+			       bodies[b].inertia_inv.z.z;
 	}
 	return sum;
 }
@@ -139,8 +141,7 @@ START_TEST(a_plain_elastic_impact_makes_the_balls_stick)
 			cradle(balls);
 			double share = 2.0 / balls;
 			struct solver_result result = impact_reflect(
-				&solver, &problem, cores[i], IMPACT_ELASTIC, 1, &options,
-				impulses);
+				&solver, &problem, cores[i], IMPACT_ELASTIC, 1, &options, impulses);
 			ck_assert_int_eq(result.status, SOLVER_SOLVED);
 			impact_apply_normal(&problem, impulses);
 			for (uint32_t b = 0; b < balls; b++)
@@ -149,8 +150,7 @@ START_TEST(a_plain_elastic_impact_makes_the_balls_stick)
 			ck_assert_double_eq_tol(energy(), 0.5, 1e-13);
 			cradle(balls);
 			result = impact_reflect(&solver, &problem, cores[i], IMPACT_INELASTIC, 0,
-						       &options,
-						      impulses);
+						&options, impulses);
 			ck_assert_int_eq(result.status, SOLVER_SOLVED);
 			impact_apply_normal(&problem, impulses);
 			for (uint32_t b = 0; b < balls; b++)
@@ -203,7 +203,9 @@ static void collide_in_turn(void)
 /* C-11: what the common way makes of the same ball: (0.2165, 0.125), (−0.4330, −0.75), (0.2165, −0.375). */
 START_TEST(sequential_impulses_break_the_mirror_of_a_ball_on_two)
 {
-	static const double after[3][2] = { { 0.2165, 0.125 }, { -0.4330, -0.75 }, { 0.2165, -0.375 } };
+	static const double after[3][2] = { { 0.2165, 0.125 },
+					    { -0.4330, -0.75 },
+					    { 0.2165, -0.375 } };
 	double c = sqrt(0.75);
 	uint32_t top = add_body(1, 0, vec3_make(0, -1, 0));
 	uint32_t left = add_body(1, 0, vec3_zero()), right = add_body(1, 0, vec3_zero());
@@ -248,9 +250,8 @@ START_TEST(a_block_tips_over_the_edge)
 		ck_assert_double_eq_tol(impact_normal_entry(&problem, 0, 0), 9 / 20.0, 1e-15);
 		ck_assert_double_eq_tol(impact_normal_entry(&problem, 0, 1), 7 / 20.0, 1e-15);
 		ck_assert_double_eq_tol(impact_normal_entry(&problem, 1, 1), 6 / 20.0, 1e-15);
-		struct solver_result result =
-			impact_reflect(&solver, &problem, cores[i], IMPACT_INELASTIC, 0,
-						       &options, impulses);
+		struct solver_result result = impact_reflect(
+			&solver, &problem, cores[i], IMPACT_INELASTIC, 0, &options, impulses);
 		ck_assert_int_eq(result.status, SOLVER_SOLVED);
 		impact_apply_normal(&problem, impulses);
 		ck_assert_double_eq_tol(impulses[0], 0, 1e-13);
@@ -275,8 +276,7 @@ START_TEST(three_legs_give_one_velocity_in_every_order)
 			add_contact(block, FLOOR, vec3_axis(1))->arm[0] =
 				vec3_make(3.0 * orders[i % 6][k] - 3, -1, 0);
 		struct solver_result result = impact_reflect(
-			&solver, &problem, cores[i / 6], IMPACT_INELASTIC, 0, &options,
-			impulses);
+			&solver, &problem, cores[i / 6], IMPACT_INELASTIC, 0, &options, impulses);
 		ck_assert_int_eq(result.status, SOLVER_SOLVED);
 		impact_apply_normal(&problem, impulses);
 		ck_assert_double_eq_tol(bodies[block].velocity.y, 0, 1e-12);
@@ -291,9 +291,8 @@ START_TEST(an_inelastic_impact_of_1_and_3_ends_at_a_quarter)
 	add_body(1, 0, vec3_axis(0));
 	add_body(3, 0, vec3_zero());
 	add_contact(2, 1, vec3_axis(0));
-	struct solver_result result =
-		impact_reflect(&solver, &problem, REFLECTION_LCP, IMPACT_INELASTIC, 0,
-					       &options, impulses);
+	struct solver_result result = impact_reflect(&solver, &problem, REFLECTION_LCP,
+						     IMPACT_INELASTIC, 0, &options, impulses);
 	ck_assert_int_eq(result.status, SOLVER_SOLVED);
 	impact_apply_normal(&problem, impulses);
 	ck_assert_double_eq_tol(bodies[1].velocity.x, 0.25, 1e-15);
@@ -366,9 +365,8 @@ START_TEST(the_break_keeps_energy_and_mirror_and_every_contact_parts)
 		ck_assert_uint_eq(parts, 31);
 	}
 	rack();
-	struct solver_result plain =
-		impact_reflect(&solver, &problem, REFLECTION_LCP, IMPACT_ELASTIC, 1,
-					       &options, impulses);
+	struct solver_result plain = impact_reflect(&solver, &problem, REFLECTION_LCP,
+						    IMPACT_ELASTIC, 1, &options, impulses);
 	ck_assert_int_eq(plain.status, SOLVER_SOLVED);
 	impact_apply_normal(&problem, impulses);
 	uint32_t parts = 0;
@@ -452,9 +450,9 @@ START_TEST(both_cores_agree_on_random_scenes)
 		memcpy(before, bodies, sizeof before);
 		for (uint32_t core = 0; core < 2; core++) {
 			memcpy(bodies, before, sizeof before);
-			struct solver_result result = impact_reflect(
-				&solver, &problem, cores[core], IMPACT_REFLECT, restitution, &options,
-				impulses);
+			struct solver_result result =
+				impact_reflect(&solver, &problem, cores[core], IMPACT_REFLECT,
+					       restitution, &options, impulses);
 			ck_assert_msg(result.status == SOLVER_SOLVED, "scene %u: %s", i,
 				      solver_status_name(result.status));
 			ck_assert_double_le(result.residual, 1e-10);
@@ -532,9 +530,8 @@ START_TEST(only_a_cone_that_is_shut_or_narrow_meets_the_cap)
 			contacts[k].normal = vec3_negate(contacts[k].normal);
 			vec3_frame(contacts[k].normal, &contacts[k].tangent, &contacts[k].binormal);
 		}
-		struct solver_result result = impact_reflect(
-			&solver, &problem, REFLECTION_LCP, IMPACT_REFLECT, 1, &options,
-			impulses);
+		struct solver_result result = impact_reflect(&solver, &problem, REFLECTION_LCP,
+							     IMPACT_REFLECT, 1, &options, impulses);
 		double gain = work(), wide = width();
 		ck_assert_double_le(gain, 1e-10);
 		/* At the cap impulses have grown with every round, and their rounding with them. */
@@ -554,9 +551,8 @@ END_TEST
 START_TEST(partial_restitution_lies_between)
 {
 	cradle(3);
-	struct solver_result result =
-		impact_reflect(&solver, &problem, REFLECTION_LCP, IMPACT_REFLECT, 0.5,
-					       &options, impulses);
+	struct solver_result result = impact_reflect(&solver, &problem, REFLECTION_LCP,
+						     IMPACT_REFLECT, 0.5, &options, impulses);
 	ck_assert_int_eq(result.status, SOLVER_SOLVED);
 	impact_apply_normal(&problem, impulses);
 	ck_assert_double_eq_tol(bodies[1].velocity.x, 1 / 6.0, 1e-14);
@@ -570,9 +566,8 @@ START_TEST(a_cap_on_rounds_is_reported_and_what_is_left_ends_inelastically)
 {
 	cradle(10);
 	options.rounds_max = 3;
-	struct solver_result result =
-		impact_reflect(&solver, &problem, REFLECTION_LCP, IMPACT_REFLECT, 1,
-					       &options, impulses);
+	struct solver_result result = impact_reflect(&solver, &problem, REFLECTION_LCP,
+						     IMPACT_REFLECT, 1, &options, impulses);
 	impact_apply_normal(&problem, impulses);
 	ck_assert_int_eq(result.status, SOLVER_LIMIT);
 	ck_assert_uint_eq(result.fallbacks, 1);
@@ -588,9 +583,8 @@ START_TEST(a_ball_wedged_between_walls_comes_to_rest_at_the_cap)
 	uint32_t ball = add_body(1, 0, vec3_axis(0));
 	add_contact(ball, FLOOR, vec3_axis(0));
 	add_contact(ball, FLOOR, vec3_make(-1, 0, 0));
-	struct solver_result result =
-		impact_reflect(&solver, &problem, REFLECTION_LCP, IMPACT_REFLECT, 1,
-					       &options, impulses);
+	struct solver_result result = impact_reflect(&solver, &problem, REFLECTION_LCP,
+						     IMPACT_REFLECT, 1, &options, impulses);
 	impact_apply_normal(&problem, impulses);
 	ck_assert_int_eq(result.status, SOLVER_LIMIT);
 	ck_assert_double_eq_tol(bodies[ball].velocity.x, 0, 1e-12);
@@ -603,9 +597,8 @@ START_TEST(the_unit_of_speed_does_not_matter)
 	for (int power = -9; power <= 9; power += 3) {
 		cradle(5);
 		bodies[1].velocity.x = pow(10, power);
-		struct solver_result result = impact_reflect(
-			&solver, &problem, REFLECTION_LCP, IMPACT_REFLECT, 1, &options,
-			impulses);
+		struct solver_result result = impact_reflect(&solver, &problem, REFLECTION_LCP,
+							     IMPACT_REFLECT, 1, &options, impulses);
 		impact_apply_normal(&problem, impulses);
 		ck_assert_uint_eq(result.rounds, 4);
 		ck_assert_double_eq_tol(bodies[5].velocity.x / pow(10, power), 1, 1e-14);

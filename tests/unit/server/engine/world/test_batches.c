@@ -108,7 +108,8 @@ START_TEST(a_batch_sees_what_its_earlier_commands_will_have_done)
 	struct command still[2] = { about(COMMAND_SET_STATUS, body), about(COMMAND_IMPULSE, body) };
 	still[0].set_status.status = BODY_STATIC;
 	ck_assert_int_eq(test_batch(world, still, 2, NULL), STATUS_STATUS_WRONG);
-	struct command dropped[2] = { about(COMMAND_REMOVE, body), test_command(COMMAND_SHAPE_DROP) };
+	struct command dropped[2] = { about(COMMAND_REMOVE, body),
+				      test_command(COMMAND_SHAPE_DROP) };
 	dropped[1].shape_drop.shape = 1;
 	struct command used[2] = { dropped[1], dropped[0] };
 	ck_assert_int_eq(test_batch(world, used, 2, NULL), STATUS_IN_USE);
@@ -154,8 +155,9 @@ START_TEST(a_player_commands_only_what_is_his)
 	body_id other = test_spawn(world, TEST_SHAPES, vec3_zero());
 	struct command spawn = test_command(COMMAND_SPAWN);
 	spawn.spawn.owner = 3;
-	struct batch batch = { .session = 9, .number = 1, .restricted = true, .commands = &spawn,
-			       .count = 1 };
+	struct batch batch = {
+		.session = 9, .number = 1, .restricted = true, .commands = &spawn, .count = 1
+	};
 	struct batch_result result;
 	ck_assert_int_eq(world_apply(world, &batch, 1, &result), STATUS_OK);
 	ck_assert_int_eq(result.status, STATUS_OK);
@@ -173,12 +175,14 @@ START_TEST(a_player_commands_only_what_is_his)
 	uint32_t count;
 	const struct command_info *list = command_list(&count);
 	for (uint32_t i = 0; i < count; i++) {
-		if (list[i].reserved || list[i].op == COMMAND_SPAWN || list[i].op == COMMAND_SHAPE_USE)
+		if (list[i].reserved || list[i].op == COMMAND_SPAWN ||
+		    list[i].op == COMMAND_SHAPE_USE)
 			continue;
 		enum field_type first = list[i].fields[0].type;
 		bool owned = first == FIELD_BODY || strncmp(list[i].name, "joint_", 6) == 0;
-		struct command command = first == FIELD_BODY ? about((enum command_op)list[i].op, other) :
-						test_command((enum command_op)list[i].op);
+		struct command command = first == FIELD_BODY
+						 ? about((enum command_op)list[i].op, other)
+						 : test_command((enum command_op)list[i].op);
 		if (list[i].op == COMMAND_SHAPE_DROP)
 			command.shape_drop.shape = 1;
 		if (list[i].op == COMMAND_JOINT_CREATE)
@@ -259,8 +263,12 @@ END_TEST
 static enum status send_at(uint64_t at, uint32_t session, uint64_t number, struct command *command,
 			   uint8_t late, struct batch_result *result)
 {
-	struct batch batch = { .session = session, .number = number, .at = at, .late = late,
-			       .commands = command, .count = 1 };
+	struct batch batch = { .session = session,
+			       .number = number,
+			       .at = at,
+			       .late = late,
+			       .commands = command,
+			       .count = 1 };
 	ck_assert_int_eq(world_apply(world, &batch, 1, result), STATUS_OK);
 	return result->status;
 }
@@ -354,8 +362,9 @@ START_TEST(too_many_commands_or_waiting_bytes_are_refused)
 		many[i] = test_command(COMMAND_SPAWN);
 	ck_assert_int_eq(test_batch(world, many, COUNT_OF(many), NULL), STATUS_RANGE);
 	ck_assert_int_eq(test_batch(world, many, BATCH_COMMANDS_MAX, NULL), STATUS_OK);
-	struct batch batch = { .session = 1, .at = 1000, .commands = many,
-			       .count = BATCH_COMMANDS_MAX };
+	struct batch batch = {
+		.session = 1, .at = 1000, .commands = many, .count = BATCH_COMMANDS_MAX
+	};
 	struct batch_result result = { .status = STATUS_OK };
 	uint32_t kept = 0;
 	for (; kept < 100 && result.status == STATUS_OK; kept++) {
@@ -462,8 +471,12 @@ static void keep(struct world *of, uint32_t session, uint64_t number, uint64_t a
 	command_defaults(&commands[0], COMMAND_SPAWN);
 	commands[0].spawn.tag = tag;
 	commands[1] = commands[0];
-	struct batch batch = { .session = session, .number = number, .at = at, .restricted = restricted,
-			       .commands = commands, .count = 1 + (uint32_t)(tag % 2) };
+	struct batch batch = { .session = session,
+			       .number = number,
+			       .at = at,
+			       .restricted = restricted,
+			       .commands = commands,
+			       .count = 1 + (uint32_t)(tag % 2) };
 	ck_assert_int_eq(world_apply(of, &batch, 1, &result), STATUS_OK);
 	ck_assert_int_eq(result.status, STATUS_OK);
 }
@@ -513,7 +526,9 @@ static void hold(struct world *of, uint32_t session, uint64_t number, uint32_t o
 		commands[i].joint_create.body_b = 1 + i;
 		commands[i].joint_create.owner = owner;
 	}
-	struct batch batch = { .session = session, .number = number, .commands = commands, .count = 2 };
+	struct batch batch = {
+		.session = session, .number = number, .commands = commands, .count = 2
+	};
 	ck_assert_int_eq(world_apply(of, &batch, 1, &result), STATUS_OK);
 	ck_assert_int_eq(result.status, STATUS_OK);
 }

@@ -55,8 +55,10 @@ END_TEST
 
 START_TEST(spawn_stores_what_it_says)
 {
-	struct attachment items[2] = { { test_use(world, TEST_BOX), { 1, 0, 0 }, { 1, 0, 0, 0 } },
-				       { test_use(world, TEST_SPHERE), { -1, 0, 0 }, { 1, 0, 0, 0 } } };
+	struct attachment items[2] = {
+		{ test_use(world, TEST_BOX), { 1, 0, 0 }, { 1, 0, 0, 0 } },
+		{ test_use(world, TEST_SPHERE), { -1, 0, 0 }, { 1, 0, 0, 0 } }
+	};
 	struct command spawn = test_command(COMMAND_SPAWN);
 	spawn.spawn.status = BODY_ANIMATED;
 	spawn.spawn.position = vec3_make(1, 2, 3);

@@ -60,7 +60,8 @@ static vec3 middle(void)
 }
 
 /* A refusal names a field and leaves no trace. */
-static void assert_refused(struct command *commands, uint32_t count, enum status status, const char *field)
+static void assert_refused(struct command *commands, uint32_t count, enum status status,
+			   const char *field)
 {
 	struct batch_result result;
 	uint64_t hash = test_hash(world);
@@ -112,7 +113,8 @@ START_TEST(a_batch_names_what_it_makes)
 	struct attachment item[2];
 	struct command commands[4];
 	for (int i = 0; i < 2; i++)
-		commands[i] = test_spawn_command(world, TEST_BOX, vec3_make(10 + 2 * i, 5, 0), &item[i]);
+		commands[i] =
+			test_spawn_command(world, TEST_BOX, vec3_make(10 + 2 * i, 5, 0), &item[i]);
 	commands[2] = join(JOINT_REVOLUTE, -1, -2, vec3_make(11, 5, 0));
 	commands[3] = axis_of(0, 3);
 	commands[3].joint_axis.joint = -3;
@@ -157,8 +159,11 @@ START_TEST(a_batch_commands_no_joint_whose_body_it_has_removed)
 	struct joint_target target = { .joint = id, .axis = 3 };
 	struct joint_point point = { 0, 0 };
 	struct command about[] = {
-		test_command(COMMAND_JOINT_REMOVE),  test_command(COMMAND_JOINT_SET), axis_of(id, 3),
-		test_command(COMMAND_JOINT_TARGETS), test_command(COMMAND_JOINT_TABLE),
+		test_command(COMMAND_JOINT_REMOVE),
+		test_command(COMMAND_JOINT_SET),
+		axis_of(id, 3),
+		test_command(COMMAND_JOINT_TARGETS),
+		test_command(COMMAND_JOINT_TABLE),
 		test_command(COMMAND_JOINT_MOVE),
 	};
 	about[0].joint_remove.joint = about[1].joint_set.joint = id;
@@ -314,8 +319,9 @@ START_TEST(a_player_joins_and_commands_what_is_his)
 	own.set_owner.owner = 5;
 	test_do(world, &own);
 	struct command commands[1] = { join(JOINT_SPHERICAL, 0, ball[0], middle()) };
-	struct batch batch = { .session = 5, .number = 1, .restricted = true, .commands = commands,
-			       .count = 1 };
+	struct batch batch = {
+		.session = 5, .number = 1, .restricted = true, .commands = commands, .count = 1
+	};
 	struct batch_result result;
 	ck_assert_int_eq(world_apply(world, &batch, 1, &result), STATUS_OK);
 	ck_assert_int_eq(result.status, STATUS_OK);
@@ -530,10 +536,11 @@ START_TEST(random_lives_are_told_as_they_were_and_saved_as_they_are)
 	static struct model before, now;
 	gen_commands_init(&gen, world, check_seed() + (uint64_t)_i);
 	static const enum command_op ops[] = {
-		COMMAND_JOINT_CREATE,  COMMAND_JOINT_CREATE, COMMAND_JOINT_REMOVE, COMMAND_JOINT_SET,
-		COMMAND_JOINT_AXIS,    COMMAND_JOINT_AXIS,   COMMAND_JOINT_TABLE,  COMMAND_JOINT_TARGETS,
-		COMMAND_JOINT_MOVE,    COMMAND_REMOVE,	     COMMAND_SPAWN,	   COMMAND_SPAWN,
-		COMMAND_SET_STATUS,    COMMAND_SET_POSE,
+		COMMAND_JOINT_CREATE, COMMAND_JOINT_CREATE,  COMMAND_JOINT_REMOVE,
+		COMMAND_JOINT_SET,    COMMAND_JOINT_AXIS,    COMMAND_JOINT_AXIS,
+		COMMAND_JOINT_TABLE,  COMMAND_JOINT_TARGETS, COMMAND_JOINT_MOVE,
+		COMMAND_REMOVE,	      COMMAND_SPAWN,	     COMMAND_SPAWN,
+		COMMAND_SET_STATUS,   COMMAND_SET_POSE,
 	};
 	for (int round = 0; round < 60; round++) {
 		read_model(&before);
@@ -555,8 +562,9 @@ START_TEST(random_lives_are_told_as_they_were_and_saved_as_they_are)
 		ck_assert_int_eq(world_rebuild_caches(world), STATUS_OK);
 		struct bytes image = test_save(world);
 		struct world *copy;
-		ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, NULL),
-				 STATUS_OK);
+		ck_assert_int_eq(
+			world_load(image.data, image.count, test_shape_source(), &copy, NULL),
+			STATUS_OK);
 		test_step(copy, 3);
 		ck_assert_int_eq(world_restore(world, image.data, image.count, NULL), STATUS_OK);
 		ck_assert_uint_eq(test_hash(world), hash);
@@ -668,7 +676,8 @@ static uint32_t breaks(double force, double torque)
 		}
 	}
 	struct joint_view view;
-	ck_assert_int_eq(world_joint(own, id, &view), broken > 0 ? STATUS_UNKNOWN_JOINT : STATUS_OK);
+	ck_assert_int_eq(world_joint(own, id, &view),
+			 broken > 0 ? STATUS_UNKNOWN_JOINT : STATUS_OK);
 	test_check(own);
 	world_destroy(own);
 	return broken;
@@ -697,7 +706,8 @@ START_TEST(broken_removed_and_saved_in_one_tick)
 	assert_refused(&remove, 1, STATUS_UNKNOWN_JOINT, "joint");
 	struct bytes image = test_save(world);
 	struct world *copy;
-	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, NULL), STATUS_OK);
+	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, NULL),
+			 STATUS_OK);
 	test_step(copy, 10);
 	test_step(world, 10);
 	ck_assert_uint_eq(test_hash(copy), test_hash(world));
@@ -715,8 +725,8 @@ START_TEST(a_ring_of_welds_stands_and_redundant_ones_do_no_harm)
 		ring[i] = test_spawn(own, TEST_BOX, vec3_make(i % 2, 5 + i / 2, 0));
 	int at = 0, order[] = { 0, 1, 3, 2 };
 	for (int k = 0; k < 8; k++, at = (at + 1) % 4) {
-		struct command create = join(JOINT_FIXED, ring[order[at]], ring[order[(at + 1) % 4]],
-					     vec3_make(0.5, 5.5, 0));
+		struct command create = join(JOINT_FIXED, ring[order[at]],
+					     ring[order[(at + 1) % 4]], vec3_make(0.5, 5.5, 0));
 		test_do(own, &create);
 	}
 	struct world_energy before = world_energy(own);
@@ -735,11 +745,13 @@ static Suite *make_suite(void)
 	Suite *suite = suite_create("engine/world/joints");
 	TCase *life = tcase_create("life");
 	tcase_add_checked_fixture(life, setup, teardown);
-	tcase_add_loop_test(life, a_joint_of_each_type_is_made_seen_and_removed, 1, JOINT_TYPES_END);
+	tcase_add_loop_test(life, a_joint_of_each_type_is_made_seen_and_removed, 1,
+			    JOINT_TYPES_END);
 	tcase_add_test(life, a_batch_names_what_it_makes);
 	tcase_add_test(life, joints_go_with_their_body);
 	tcase_add_test(life, a_batch_commands_no_joint_whose_body_it_has_removed);
-	tcase_add_loop_test(life, a_violated_joint_is_projected_where_it_is_asked, 1, JOINT_FIXED + 1);
+	tcase_add_loop_test(life, a_violated_joint_is_projected_where_it_is_asked, 1,
+			    JOINT_FIXED + 1);
 	tcase_add_test(life, ten_thousand_joints_on_one_body_come_and_go);
 	tcase_add_test(life, linked_bodies_are_found_through_what_is_dynamic);
 	tcase_add_loop_test(life, random_lives_are_told_as_they_were_and_saved_as_they_are, 0, 6);

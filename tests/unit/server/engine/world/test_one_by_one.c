@@ -27,10 +27,13 @@ struct row {
 
 /* ---- the world they are given to -------------------------------------------------------------- */
 
-static body_id spawn_of(struct world *world, uint8_t status, uint32_t owner, double x, uint32_t shapes)
+static body_id spawn_of(struct world *world, uint8_t status, uint32_t owner, double x,
+			uint32_t shapes)
 {
-	struct attachment items[2] = { { test_use(world, TEST_BOX), { 0, 0, 0 }, { 1, 0, 0, 0 } },
-				       { test_use(world, TEST_SPHERE), { 0.7, 0.1, 0 }, { 1, 0, 0, 0 } } };
+	struct attachment items[2] = {
+		{ test_use(world, TEST_BOX), { 0, 0, 0 }, { 1, 0, 0, 0 } },
+		{ test_use(world, TEST_SPHERE), { 0.7, 0.1, 0 }, { 1, 0, 0, 0 } }
+	};
 	struct command spawn = test_command(COMMAND_SPAWN);
 	spawn.spawn.status = status;
 	spawn.spawn.owner = owner;
@@ -146,8 +149,7 @@ static void assert_same(const struct world *a, const struct world *b, const char
 {
 	struct bytes x = test_save(a), y = test_save(b);
 	struct reason why = { 0 };
-	enum status status =
-		world_image_difference(x.data, x.count, y.data, y.count, &why);
+	enum status status = world_image_difference(x.data, x.count, y.data, y.count, &why);
 	ck_assert_msg(status == STATUS_OK, "%s: %s", what, why.text);
 	bytes_release(&x);
 	bytes_release(&y);
@@ -312,9 +314,9 @@ static uint32_t copy_common(const struct command *set, struct command *spawn)
 				continue;
 			ck_assert_int_eq(from->fields[f].type, to->fields[g].type);
 			static const size_t sizes[] = {
-				[FIELD_ENUM] = sizeof(uint8_t), [FIELD_U32] = sizeof(uint32_t),
+				[FIELD_ENUM] = sizeof(uint8_t),	   [FIELD_U32] = sizeof(uint32_t),
 				[FIELD_INTEGER] = sizeof(int64_t), [FIELD_F64] = sizeof(double),
-				[FIELD_VEC3] = sizeof(vec3), [FIELD_QUAT] = sizeof(quat),
+				[FIELD_VEC3] = sizeof(vec3),	   [FIELD_QUAT] = sizeof(quat),
 			};
 			memcpy((char *)spawn + to->fields[g].offset,
 			       (const char *)set + from->fields[f].offset,
@@ -329,10 +331,10 @@ START_TEST(a_body_that_is_set_is_the_body_that_would_have_been_spawned_so)
 	static const struct {
 		enum command_op op;
 		uint32_t fields;
-	} sets[] = { { COMMAND_SET_POSE, 2 },	   { COMMAND_SET_VELOCITY, 2 },
-		     { COMMAND_SET_STATUS, 1 },	   { COMMAND_SET_MATERIAL, 5 },
-		     { COMMAND_SET_FILTER, 3 },	   { COMMAND_SET_OWNER, 1 },
-		     { COMMAND_SET_TAG, 1 },	   { COMMAND_SET_DAMPING, 2 } };
+	} sets[] = { { COMMAND_SET_POSE, 2 },	{ COMMAND_SET_VELOCITY, 2 },
+		     { COMMAND_SET_STATUS, 1 }, { COMMAND_SET_MATERIAL, 5 },
+		     { COMMAND_SET_FILTER, 3 }, { COMMAND_SET_OWNER, 1 },
+		     { COMMAND_SET_TAG, 1 },	{ COMMAND_SET_DAMPING, 2 } };
 	for (uint32_t round = 0; round < 40; round++)
 		for (uint32_t i = 0; i < COUNT_OF(sets); i++) {
 			struct world *set_world = test_world(false, "free");
@@ -372,8 +374,10 @@ static struct motion motion_after(const struct command *command, quat rotation, 
 	gravity.gravity.gravity = vec3_zero();
 	test_do(world, &gravity);
 	/* Its inertia differs by axis and its mass centre is not its origin. */
-	struct attachment items[2] = { { test_use(world, TEST_BOX), { 0.2, 0, 0 }, { 1, 0, 0, 0 } },
-				       { test_use(world, TEST_CAPSULE), { 1.5, 0.5, 0.1 }, { 1, 0, 0, 0 } } };
+	struct attachment items[2] = {
+		{ test_use(world, TEST_BOX), { 0.2, 0, 0 }, { 1, 0, 0, 0 } },
+		{ test_use(world, TEST_CAPSULE), { 1.5, 0.5, 0.1 }, { 1, 0, 0, 0 } }
+	};
 	struct command spawn = test_command(COMMAND_SPAWN);
 	spawn.spawn.rotation = rotation;
 	spawn.spawn.shapes = (struct attachment_list){ items, 2 };
@@ -406,8 +410,8 @@ static void turn_world_vectors(struct command *command, quat q)
 
 START_TEST(what_acts_on_a_turned_body_is_turned_with_it_and_its_point_stays_in_body_axes)
 {
-	static const enum command_op ops[] = { COMMAND_IMPULSE, COMMAND_ANGULAR_IMPULSE, COMMAND_FORCE,
-					       COMMAND_TORQUE };
+	static const enum command_op ops[] = { COMMAND_IMPULSE, COMMAND_ANGULAR_IMPULSE,
+					       COMMAND_FORCE, COMMAND_TORQUE };
 	struct world *any = test_world(false, "free");
 	struct gen_commands gen;
 	gen_commands_init(&gen, any, check_seed());
@@ -423,10 +427,12 @@ START_TEST(what_acts_on_a_turned_body_is_turned_with_it_and_its_point_stays_in_b
 			struct motion turned = motion_after(&command, q, ticks);
 			double size = vec3_length(straight.velocity) + vec3_length(straight.spin);
 			ck_assert_double_gt(size, 0);
-			ck_assert_double_lt(vec3_distance(quat_rotate(q, straight.velocity), turned.velocity),
-					    1e-12 * size);
-			ck_assert_double_lt(vec3_distance(quat_rotate(q, straight.spin), turned.spin),
-					    1e-12 * size);
+			ck_assert_double_lt(
+				vec3_distance(quat_rotate(q, straight.velocity), turned.velocity),
+				1e-12 * size);
+			ck_assert_double_lt(
+				vec3_distance(quat_rotate(q, straight.spin), turned.spin),
+				1e-12 * size);
 		}
 	world_destroy(any);
 }
@@ -461,15 +467,17 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/world/one_by_one");
 	TCase *rows = tcase_create("rows");
-	tcase_add_loop_test(rows, every_command_does_after_every_other_what_it_does_in_a_batch_of_its_own,
+	tcase_add_loop_test(rows,
+			    every_command_does_after_every_other_what_it_does_in_a_batch_of_its_own,
 			    0, 2);
 	tcase_add_loop_test(rows, a_row_of_commands_does_what_its_commands_do_one_by_one, 0, 2);
 	tcase_add_test(rows, bodies_spawned_and_removed_in_a_batch_count_towards_no_limit);
 	suite_add_tcase(suite, rows);
 	TCase *meaning = tcase_create("meaning");
 	tcase_add_test(meaning, a_body_that_is_set_is_the_body_that_would_have_been_spawned_so);
-	tcase_add_test(meaning,
-		       what_acts_on_a_turned_body_is_turned_with_it_and_its_point_stays_in_body_axes);
+	tcase_add_test(
+		meaning,
+		what_acts_on_a_turned_body_is_turned_with_it_and_its_point_stays_in_body_axes);
 	tcase_add_test(meaning, a_force_over_one_tick_is_the_impulse_of_force_times_the_tick);
 	suite_add_tcase(suite, meaning);
 	return suite;

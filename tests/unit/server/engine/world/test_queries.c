@@ -98,8 +98,8 @@ START_TEST(a_ray_says_where_and_on_which_shape_it_hits)
 	spawn.spawn.shapes = (struct attachment_list){ items, 2 };
 	body_id body = test_do(world, &spawn);
 	struct ray_hit hits[4];
-	uint32_t count = world_ray(world, vec3_make(0.2, 0, 0.1), vec3_make(0, 2, 0), 20, all, hits, 4,
-				   NULL);
+	uint32_t count = world_ray(world, vec3_make(0.2, 0, 0.1), vec3_make(0, 2, 0), 20, all, hits,
+				   4, NULL);
 	ck_assert_uint_eq(count, 2);
 	ck_assert_uint_eq(hits[0].body, body);
 	ck_assert_uint_eq(hits[0].placement, 0);
@@ -156,17 +156,17 @@ START_TEST(bad_rays_and_overlaps_are_refused)
 	ck_assert_int_eq(status, STATUS_RANGE);
 	ck_assert_uint_eq(world_ray(world, vec3_make(1e300, 0, 0), x, 1, all, hits, 2, &status), 0);
 	ck_assert_int_eq(status, STATUS_RANGE);
-	ck_assert_uint_eq(world_overlap(world, test_shape(TEST_BOX), nan, quat_identity(), all, ids, 2,
-					&status),
+	ck_assert_uint_eq(world_overlap(world, test_shape(TEST_BOX), nan, quat_identity(), all, ids,
+					2, &status),
 			  0);
 	ck_assert_int_eq(status, STATUS_NOT_FINITE);
-	ck_assert_uint_eq(world_overlap(world, test_shape(TEST_BOX), zero, quat_make(0, 0, 0, 0), all,
-					ids, 2, &status),
+	ck_assert_uint_eq(world_overlap(world, test_shape(TEST_BOX), zero, quat_make(0, 0, 0, 0),
+					all, ids, 2, &status),
 			  0);
 	ck_assert_int_eq(status, STATUS_RANGE);
 	/* A direction so long that its square is infinite is still a direction. */
-	ck_assert_uint_eq(world_ray(world, vec3_make(-5, 0, 0), vec3_make(1e300, 0, 0), 10, all, hits,
-				    2, &status),
+	ck_assert_uint_eq(world_ray(world, vec3_make(-5, 0, 0), vec3_make(1e300, 0, 0), 10, all,
+				    hits, 2, &status),
 			  1);
 }
 END_TEST
@@ -183,8 +183,8 @@ START_TEST(overlaps_find_what_distances_between_spheres_say)
 	for (uint32_t run = 0; run < 200; run++) {
 		vec3 at = draw(&rng, 3);
 		body_id ids[60], few[2];
-		uint32_t count = world_overlap(world, test_shape(TEST_SPHERE), at, quat_identity(), all,
-					       ids, 60, NULL);
+		uint32_t count = world_overlap(world, test_shape(TEST_SPHERE), at, quat_identity(),
+					       all, ids, 60, NULL);
 		uint32_t expected = 0;
 		for (uint32_t i = 0; i < COUNT_OF(centres); i++) {
 			if (vec3_distance(centres[i], at) > 1)
@@ -193,8 +193,8 @@ START_TEST(overlaps_find_what_distances_between_spheres_say)
 			ck_assert_uint_eq(ids[expected++], i + 1);
 		}
 		ck_assert_uint_eq(count, expected);
-		uint32_t kept = world_overlap(world, test_shape(TEST_SPHERE), at, quat_identity(), all,
-					      few, 2, NULL);
+		uint32_t kept = world_overlap(world, test_shape(TEST_SPHERE), at, quat_identity(),
+					      all, few, 2, NULL);
 		ck_assert_uint_eq(kept, count < 2 ? count : 2);
 		ck_assert_int_eq(memcmp(few, ids, kept * sizeof *ids), 0);
 		found += count;

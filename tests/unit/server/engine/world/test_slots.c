@@ -134,11 +134,13 @@ START_TEST(what_breaks_the_promises_is_named_by_row_and_column)
 		cell[0] ^= 1;
 		/* A row that is taken and not in the set, and the other way round. */
 		put_key(table, 1, 6);
-		ck_assert_int_eq(tables_check_sets(&tables, table, &used, NULL, &why), STATUS_CORRUPT);
+		ck_assert_int_eq(tables_check_sets(&tables, table, &used, NULL, &why),
+				 STATUS_CORRUPT);
 		ck_assert_int_eq(why.index, 1);
 		put_key(table, 1, 0);
 		bitset_set(&used, 1);
-		ck_assert_int_eq(tables_check_sets(&tables, table, &used, NULL, &why), STATUS_CORRUPT);
+		ck_assert_int_eq(tables_check_sets(&tables, table, &used, NULL, &why),
+				 STATUS_CORRUPT);
 		bitset_clear(&used, 1);
 		if (!(key_of(table)->flags & COLUMN_ID))
 			continue;
@@ -148,7 +150,8 @@ START_TEST(what_breaks_the_promises_is_named_by_row_and_column)
 		ck_assert_int_eq(tables_check_rows(&tables, table, &ids, &why), STATUS_CORRUPT);
 		ck_assert_int_eq(why.index, 2);
 		put_key(table, 1, 0);
-		ck_assert_int_eq(tables_check_sets(&tables, table, &used, &index_of, &why), STATUS_CORRUPT);
+		ck_assert_int_eq(tables_check_sets(&tables, table, &used, &index_of, &why),
+				 STATUS_CORRUPT);
 		ck_assert_int_eq(why.index, 0);
 	}
 }

@@ -111,8 +111,7 @@ START_TEST(rebuilt_caches_change_nothing_now_or_later)
 {
 	for (uint32_t run = 0; run < 4; run++) {
 		struct gen_commands gen, other;
-		struct world *world =
-			populated_by(methods[_i], run == 3, check_seed() + run, &gen);
+		struct world *world = populated_by(methods[_i], run == 3, check_seed() + run, &gen);
 		struct bytes image = test_save(world);
 		struct world *twin = load(&image);
 		other = gen;
@@ -155,7 +154,8 @@ static void live(const char *broad_phase, uint64_t hashes[], uint32_t ticks)
 			world_destroy(world);
 			world = load(&image);
 		} else if (tick % 10 == 6) {
-			ck_assert_int_eq(world_restore(world, image.data, image.count, &why), STATUS_OK);
+			ck_assert_int_eq(world_restore(world, image.data, image.count, &why),
+					 STATUS_OK);
 		} else if (tick % 10 == 9) {
 			ck_assert_int_eq(world_rebuild_caches(world), STATUS_OK);
 		}
@@ -264,12 +264,13 @@ START_TEST(a_flipped_bit_is_refused_and_behind_a_right_checksum_never_harms)
 		struct world *made = NULL;
 		struct reason why;
 		if (i % 8 == 0) {
-			enum status status = world_restore(world, spoiled.data, spoiled.count, &why);
+			enum status status =
+				world_restore(world, spoiled.data, spoiled.count, &why);
 			ck_assert(status == STATUS_CORRUPT || status == STATUS_VERSION);
 		}
 		sign(&spoiled);
-		enum status status = world_load(spoiled.data, spoiled.count, test_shape_source(),
-						&made, &why);
+		enum status status =
+			world_load(spoiled.data, spoiled.count, test_shape_source(), &made, &why);
 		if (status == STATUS_OK) {
 			/* A number that may as well be this one. */
 			test_check(made);
@@ -351,14 +352,7 @@ END_TEST
 
 /* ---- images of other versions ----------------------------------------------------------------- */
 
-enum newer {
-	AS_IT_IS,
-	LAST_COLUMNS_TWICE,
-	BYTES_BEHIND,
-	ADD_COLUMNS,
-	ADD_TABLE,
-	ADD_EMPTY_TABLE
-};
+enum newer { AS_IT_IS, LAST_COLUMNS_TWICE, BYTES_BEHIND, ADD_COLUMNS, ADD_TABLE, ADD_EMPTY_TABLE };
 
 /* "CAIRNIMG", version, core and methods: as writer and reader have it. */
 static void copy_header(struct reader *reader, struct writer *writer)
@@ -388,8 +382,8 @@ static struct bytes rewrite(const struct bytes *image, uint16_t drop_table, uint
 		uint16_t columns = read_u16(&reader);
 		write_u16(&writer, table);
 		write_u32(&writer, rows);
-		write_u16(&writer,
-			  (uint16_t)(columns - (table == drop_table) + (add_unknown || twice ? 1 : 0)));
+		write_u16(&writer, (uint16_t)(columns - (table == drop_table) +
+					      (add_unknown || twice ? 1 : 0)));
 		for (uint32_t c = 0; c < columns; c++) {
 			uint16_t number = read_u16(&reader);
 			uint8_t type = read_u8(&reader);
@@ -434,7 +428,7 @@ static struct bytes rewrite(const struct bytes *image, uint16_t drop_table, uint
 
 START_TEST(a_column_that_comes_twice_and_bytes_behind_the_end_are_refused)
 {
-	static const enum newer wrong[] = {LAST_COLUMNS_TWICE, BYTES_BEHIND};
+	static const enum newer wrong[] = { LAST_COLUMNS_TWICE, BYTES_BEHIND };
 	struct gen_commands gen;
 	struct world *world = populated(false, check_seed(), &gen), *made = NULL;
 	uint64_t before = test_hash(world);
@@ -467,9 +461,11 @@ START_TEST(columns_and_tables_of_a_later_build_are_refused_by_name_unless_empty)
 	struct bytes empty = rewrite(&image, 0, 0, ADD_EMPTY_TABLE);
 	struct reason why;
 	ck_assert_int_eq(try_load(&column, &made, &why), STATUS_VERSION);
-	ck_assert_str_eq(why.text, "column 999 of table world is not known: the image is of a later build");
+	ck_assert_str_eq(why.text,
+			 "column 999 of table world is not known: the image is of a later build");
 	ck_assert_int_eq(try_load(&table, &made, &why), STATUS_VERSION);
-	ck_assert_str_eq(why.text, "table 5555 with 3 rows is not known: the image is of a later build");
+	ck_assert_str_eq(why.text,
+			 "table 5555 with 3 rows is not known: the image is of a later build");
 	ck_assert_int_eq(world_restore(world, table.data, table.count, &why), STATUS_VERSION);
 	ck_assert_ptr_null(made);
 	ck_assert_uint_eq(test_hash(world), before);
@@ -532,7 +528,8 @@ END_TEST
 START_TEST(a_world_is_not_loaded_under_a_method_that_refuses_it)
 {
 	method_probe_install();
-	struct world *world = test_world(false, "probe"), *other = test_world(false, "free"), *made = NULL;
+	struct world *world = test_world(false, "probe"), *other = test_world(false, "free"),
+		     *made = NULL;
 	struct bytes a = test_save(world), b = test_save(other);
 	/* Where the two images differ first is the method's number. */
 	size_t at = 0;
@@ -594,8 +591,15 @@ END_TEST
 
 START_TEST(numbers_of_motion_are_written_and_read_and_compared_by_method)
 {
-	static const char *const bad[] = { "", "core", "core x", "core 1,", "core 1, ", "free 1",
-					   "core 1, free", "core 1, free 1, free 1", "core 99999999999",
+	static const char *const bad[] = { "",
+					   "core",
+					   "core x",
+					   "core 1,",
+					   "core 1, ",
+					   "free 1",
+					   "core 1, free",
+					   "core 1, free 1, free 1",
+					   "core 99999999999",
 					   "core 1 free 1" };
 	struct motion_numbers own = engine_motion(), first = motion_of_abi_1(), read;
 	char text[MOTION_TEXT_MAX];
@@ -655,8 +659,7 @@ static Suite *make(void)
 	tcase_set_timeout(same, 20);
 	tcase_add_loop_test(same, a_loaded_world_has_the_same_state_and_the_same_future, 0,
 			    COUNT_OF(methods));
-	tcase_add_loop_test(same, rebuilt_caches_change_nothing_now_or_later, 0,
-			    COUNT_OF(methods));
+	tcase_add_loop_test(same, rebuilt_caches_change_nothing_now_or_later, 0, COUNT_OF(methods));
 	tcase_add_test(same, every_kind_of_broad_phase_has_the_same_history);
 	tcase_add_test(same, restore_goes_back_in_place_and_keeps_the_epoch);
 	suite_add_tcase(suite, same);
@@ -670,7 +673,8 @@ static Suite *make(void)
 	TCase *versions = tcase_create("versions");
 	tcase_add_test(versions, the_first_difference_of_two_images_is_named);
 	tcase_add_test(versions, a_column_that_comes_twice_and_bytes_behind_the_end_are_refused);
-	tcase_add_test(versions, columns_and_tables_of_a_later_build_are_refused_by_name_unless_empty);
+	tcase_add_test(versions,
+		       columns_and_tables_of_a_later_build_are_refused_by_name_unless_empty);
 	tcase_add_test(versions, a_parameter_of_a_later_build_is_refused_by_number);
 	tcase_add_test(versions, a_world_is_not_loaded_under_a_method_that_refuses_it);
 	tcase_add_test(versions, an_image_tells_its_numbers_and_the_hash_it_was_saved_with);

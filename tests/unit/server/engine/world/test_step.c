@@ -37,10 +37,11 @@ END_TEST
 /* A plate with three different moments, tumbling about the middle one, which is unstable. */
 static body_id spawn_tumbler(struct world *world)
 {
-	struct attachment items[3] = { { test_use(world, TEST_BOX), { 0, 0, 0 }, { 1, 0, 0, 0 } },
-				       { test_use(world, TEST_BOX), { 1, 0, 0 }, { 1, 0, 0, 0 } },
-				       { test_use(world, TEST_CAPSULE), { 0.2, 0.9, 0.1 },
-					 { 1, 0, 0, 0 } } };
+	struct attachment items[3] = {
+		{ test_use(world, TEST_BOX), { 0, 0, 0 }, { 1, 0, 0, 0 } },
+		{ test_use(world, TEST_BOX), { 1, 0, 0 }, { 1, 0, 0, 0 } },
+		{ test_use(world, TEST_CAPSULE), { 0.2, 0.9, 0.1 }, { 1, 0, 0, 0 } }
+	};
 	struct command spawn = test_command(COMMAND_SPAWN);
 	spawn.spawn.shapes = (struct attachment_list){ items, 3 };
 	spawn.spawn.angular_velocity = vec3_make(0.3, 4, 0.1);
@@ -85,7 +86,8 @@ START_TEST(smaller_ticks_make_tumbling_more_exact)
 		end[i] = test_body(world, body).rotation;
 		world_destroy(world);
 	}
-	double rough = 1 - fabs(quat_dot(end[0], end[2])), fine = 1 - fabs(quat_dot(end[1], end[2]));
+	double rough = 1 - fabs(quat_dot(end[0], end[2])),
+	       fine = 1 - fabs(quat_dot(end[1], end[2]));
 	/* 1 − cos of half the angle: squares of angles. */
 	ck_assert_double_lt(sqrt(fine), sqrt(rough) / 10);
 }
@@ -440,8 +442,8 @@ START_TEST(a_method_is_asked_about_every_command_of_its_batch)
 	struct command probe = test_command(COMMAND_METHOD), soft = test_command(COMMAND_METHOD);
 	probe.method.name = test_text("probe");
 	soft.method.name = test_text("soft-step");
-	struct command before[2] = {hull, probe}, after[2] = {probe, hull},
-		       back[3] = {probe, soft, hull};
+	struct command before[2] = { hull, probe }, after[2] = { probe, hull },
+		       back[3] = { probe, soft, hull };
 	struct batch_result result;
 	ck_assert_int_eq(test_batch(world, before, 2, &result), STATUS_METHOD_REFUSES);
 	ck_assert_int_eq(result.why.index, 0);
@@ -459,15 +461,17 @@ START_TEST(worlds_that_switch_methods_fork_and_restore_with_equal_hashes)
 	test_spawn(world, TEST_PLANE, vec3_zero());
 	for (int i = 0; i < 8; i++)
 		test_spawn(world, TEST_SPHERE, vec3_make(0.3 * (i % 3), 0.6 + i, 0.2 * (i % 2)));
-	static const char *const names[] = { "lcp", "soft-step", "projection", "free", "reflection", "lcp" };
+	static const char *const names[] = { "lcp",  "soft-step",  "projection",
+					     "free", "reflection", "lcp" };
 	for (uint32_t i = 0; i < COUNT_OF(names); i++) {
 		test_step(world, 17);
 		struct command method = test_command(COMMAND_METHOD);
 		method.method.name = test_text(names[i]);
 		struct bytes image = test_save(world);
 		struct world *fork;
-		ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &fork, NULL),
-				 STATUS_OK);
+		ck_assert_int_eq(
+			world_load(image.data, image.count, test_shape_source(), &fork, NULL),
+			STATUS_OK);
 		test_do(world, &method);
 		test_do(fork, &method);
 		test_step(fork, 20);
@@ -502,7 +506,8 @@ static struct world *busy_world(const char *method)
 
 START_TEST(a_steady_tick_asks_nothing_of_the_heap)
 {
-	static const char *const names[] = { "free", "soft-step", "lcp", "projection", "reflection" };
+	static const char *const names[] = { "free", "soft-step", "lcp", "projection",
+					     "reflection" };
 	struct world *world = busy_world(names[_i]);
 	test_step(world, 400);
 	struct command tag = test_command(COMMAND_SET_TAG);
@@ -583,7 +588,8 @@ static bool act_load(struct world *world)
 	UNUSED(world);
 	int64_t live = heap_live();
 	copied = NULL;
-	enum status status = world_load(image.data, image.count, test_shape_source(), &copied, NULL);
+	enum status status =
+		world_load(image.data, image.count, test_shape_source(), &copied, NULL);
 	ck_assert(status == STATUS_OK || status == STATUS_NO_MEMORY);
 	world_destroy(copied);
 	ck_assert_int_eq(heap_live(), live);
@@ -621,7 +627,8 @@ static bool act_apply(struct world *world)
 	later = test_command(COMMAND_SPAWN);
 	struct batch batches[2] = {
 		{ .session = 1, .number = 1, .commands = commands, .count = COUNT_OF(commands) },
-		{ .session = 2, .number = 1, .at = 100, .commands = &later, .count = 1 } };
+		{ .session = 2, .number = 1, .at = 100, .commands = &later, .count = 1 }
+	};
 	struct batch_result results[2];
 	enum status status = world_apply(world, batches, 2, results);
 	ck_assert(status == STATUS_OK || status == STATUS_NO_MEMORY);

@@ -40,9 +40,9 @@ static bool absent_everywhere(const struct column_info *info, const uint8_t *at,
 		memcpy(&bits, at + k, size);
 		memcpy(&f64, &bits, sizeof f64);
 		memcpy(&f32, &bits, sizeof f32);
-		if (info->type >= COLUMN_F64 ? f64 != info->absent || bits >> 63 != 0 :
-		    info->type == COLUMN_F32 ? (double)f32 != info->absent || bits >> 31 != 0 :
-					       bits != (uint64_t)(int64_t)info->absent)
+		if (info->type >= COLUMN_F64   ? f64 != info->absent || bits >> 63 != 0
+		    : info->type == COLUMN_F32 ? (double)f32 != info->absent || bits >> 31 != 0
+					       : bits != (uint64_t)(int64_t)info->absent)
 			return false;
 	}
 	return true;
@@ -106,8 +106,9 @@ START_TEST(rows_are_clear_when_they_are_new)
 		while (tables_count(&tables, t) < 40) {
 			uint32_t row = tables_append(&tables, t), column;
 			for (uint32_t c = 0; c < table_infos[table].column_count; c++)
-				ck_assert(absent_everywhere(&table_infos[table].columns[c], cell(t, c, row),
-							    table_infos[table].columns[c].row_bytes));
+				ck_assert(absent_everywhere(
+					&table_infos[table].columns[c], cell(t, c, row),
+					table_infos[table].columns[c].row_bytes));
 			ck_assert(tables_row_is_clear(&tables, t, row, &column));
 		}
 	}
@@ -154,7 +155,8 @@ static uint64_t slow_hash(enum table_index table)
 	for (uint32_t c = 0; table != TABLE_PARAMETER && c < table_infos[table].column_count; c++) {
 		const struct column_info *info = &table_infos[table].columns[c];
 		size_t size = rows * info->row_bytes;
-		if (info->flags & COLUMN_UNHASHED || absent_everywhere(info, cell(table, c, 0), size))
+		if (info->flags & COLUMN_UNHASHED ||
+		    absent_everywhere(info, cell(table, c, 0), size))
 			continue;
 		write_u32(&writer, info->number);
 		write_raw(&writer, cell(table, c, 0), size);
@@ -209,8 +211,8 @@ START_TEST(every_hashed_byte_matters_and_no_other)
 		uint64_t before = tables_hash(&tables, t);
 		for (uint32_t c = 0; c < table_infos[table].column_count; c++) {
 			const struct column_info *column = &table_infos[table].columns[c];
-			uint8_t *byte = cell(t, c, 1) +
-					rng_below(&rng, (uint32_t)column->row_bytes);
+			uint8_t *byte =
+				cell(t, c, 1) + rng_below(&rng, (uint32_t)column->row_bytes);
 			*byte ^= 1;
 			bool same = tables_hash(&tables, t) == before;
 			ck_assert_int_eq(same, (column->flags & COLUMN_UNHASHED) != 0);

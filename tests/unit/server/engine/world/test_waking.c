@@ -32,9 +32,10 @@ enum woken { NOBODY, ITS_SET, EVERYBODY };
 static void assert_woken(enum woken woken, const char *what)
 {
 	for (int i = 0; i < 2; i++)
-		ck_assert_msg(test_body(world, pair[i]).asleep == (woken == NOBODY), "%s: %s of the pair",
-			      what, i == 0 ? "the lower" : "the upper");
-	ck_assert_msg(test_body(world, alone).asleep == (woken != EVERYBODY), "%s: the other one", what);
+		ck_assert_msg(test_body(world, pair[i]).asleep == (woken == NOBODY),
+			      "%s: %s of the pair", what, i == 0 ? "the lower" : "the upper");
+	ck_assert_msg(test_body(world, alone).asleep == (woken != EVERYBODY), "%s: the other one",
+		      what);
 }
 
 static const struct {
@@ -95,7 +96,8 @@ END_TEST
 
 START_TEST(what_holds_for_all_bodies_wakes_everybody)
 {
-	struct command commands[4] = { test_command(COMMAND_GRAVITY), test_command(COMMAND_PARAMETER),
+	struct command commands[4] = { test_command(COMMAND_GRAVITY),
+				       test_command(COMMAND_PARAMETER),
 				       test_command(COMMAND_METHOD), test_command(COMMAND_BOUNDS) };
 	commands[0].gravity.gravity = vec3_make(0, -5, 0);
 	commands[1].parameter.name = test_text("soft_step.substeps");
@@ -136,7 +138,8 @@ END_TEST
 
 START_TEST(a_body_made_static_stands_and_one_brought_back_moves)
 {
-	struct command status = test_command(COMMAND_SET_STATUS), move = test_command(COMMAND_SET_VELOCITY);
+	struct command status = test_command(COMMAND_SET_STATUS),
+		       move = test_command(COMMAND_SET_VELOCITY);
 	move.set_velocity.body = status.set_status.body = alone;
 	move.set_velocity.velocity = vec3_make(3, 0, 0);
 	move.set_velocity.angular_velocity = vec3_make(0, 2, 0);
@@ -171,7 +174,8 @@ START_TEST(a_sleeper_that_is_struck_out_of_bounds_in_one_tick_is_told)
 	bullet.spawn.mass = 10000;
 	test_do(world, &bullet);
 	bool slept = true;
-	for (uint32_t tick = 0; tick < 10 && test_body(world, alone).status == BODY_DYNAMIC; tick++) {
+	for (uint32_t tick = 0; tick < 10 && test_body(world, alone).status == BODY_DYNAMIC;
+	     tick++) {
 		slept = test_body(world, alone).asleep;
 		test_step(world, 1);
 		test_check(world);

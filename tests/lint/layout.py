@@ -1,0 +1,27 @@
+"""The layout of C is clang-format's, by .clang-format at the root: `make format` lays a file out, nobody by hand."""
+import os
+import shutil
+import subprocess
+
+TITLE = "C is laid out as clang-format lays it out (make format)"
+
+FILES_AT_ONCE = 64
+
+
+def check(tree):
+    if tree.fixture:
+        shutil.copy(os.path.join(os.path.dirname(__file__), "../../.clang-format"), tree.source)
+    paths = tree.ending(".c", ".h")
+    findings = []
+    for first in range(0, len(paths), FILES_AT_ONCE):
+        told = subprocess.run(["clang-format", "--dry-run", "--ferror-limit=1", *paths[first:first + FILES_AT_ONCE]],
+                              cwd=tree.source, capture_output=True, text=True).stderr
+        findings += [line.split(" warning:")[0].split(" error:")[0] + " not as clang-format lays it out"
+                     for line in told.splitlines() if "-Wclang-format-violations" in line]
+    return findings
+
+
+SELF_TESTS = [
+    ("an indent by spaces is seen", {"server/a.c": "int f(void)\n{\n    return 0;\n}\n"}, "server/a.c:2"),
+    ("what is laid out passes", {"server/a.c": "int f(void)\n{\n\treturn 0;\n}\n"}, None),
+]
