@@ -67,10 +67,10 @@ enum status server_create(struct io *io, struct executor *executor, struct optio
 	snprintf(self->service.abi, sizeof self->service.abi, "cairn-%d", ENGINE_CORE);
 	shape_book_init(&self->service.library);
 	registry_init(&self->service.sessions, 1);
-	bell_init(&self->service.serving, worlds_serve, &self->service);
-	bell_init(&self->service.reporting, worlds_take_reports, &self->service);
-	bell_init(&self->service.reading, reading_go_on, &self->service);
-	bell_init(&self->service.roomy, on_room, &self->service);
+	wakeup_init(&self->service.serving, worlds_serve, &self->service);
+	wakeup_init(&self->service.reporting, worlds_take_reports, &self->service);
+	wakeup_init(&self->service.reading, reading_go_on, &self->service);
+	wakeup_init(&self->service.roomy, on_room, &self->service);
 	for (int role = 0; role < WIRE_ROLES; role++)
 		allowance_pool_init(&self->service.watching[role],
 				    quota_of((enum wire_role)role, QUOTA_WATCHED_BY_ROLE),

@@ -29,21 +29,21 @@ void host_send(struct host *host, struct report *report)
 		return;
 	host->told_in_slice = host->in_slice;
 	if (!host->in_slice)
-		executor_ring(host->executor, EXECUTOR_LOOP, &host->bell);
+		executor_ring(host->executor, EXECUTOR_LOOP, &host->wakeup);
 }
 
-struct report *host_reply(struct host *host, struct asker *asker)
+struct report *host_reply(struct host *host, struct requester *requester)
 {
-	struct report *report = asker->report;
+	struct report *report = requester->report;
 	struct world_info info = world_info(host->world);
 	ASSERT(report != NULL);
-	asker->report = NULL;
+	requester->report = NULL;
 	report->kind = REPORT_REPLY;
 	memset(&report->reply, 0, sizeof report->reply);
-	report->reply.kind = asker->kind;
-	report->reply.about = asker->about;
-	report->reply.session = asker->session;
-	report->reply.ref = asker->ref;
+	report->reply.kind = requester->kind;
+	report->reply.about = requester->about;
+	report->reply.session = requester->session;
+	report->reply.ref = requester->ref;
 	report->reply.tick = info.tick;
 	report->reply.epoch = info.epoch;
 	report->reply.edit = info.edit;
@@ -51,42 +51,42 @@ struct report *host_reply(struct host *host, struct asker *asker)
 	return report;
 }
 
-void host_refuse(struct host *host, struct asker *asker, const struct reason *why)
+void host_refuse(struct host *host, struct requester *requester, const struct reason *why)
 {
-	struct report *report = host_reply(host, asker);
+	struct report *report = host_reply(host, requester);
 	host->refused++;
 	report->reply.status = why->status;
 	report->reply.why = *why;
 	host_send(host, report);
 }
 
-bool host_is_between(struct host *host, struct asker *asker)
+bool host_is_between(struct host *host, struct requester *requester)
 {
 	struct reason why;
 	if (host->boundary.stage == BOUNDARY_IDLE || host->boundary.stage == BOUNDARY_ANSWER)
 		return false;
 	reason_set(&why, STATUS_NO_MEMORY, -1, "world",
 		   "a tick is being made and there is no memory for it");
-	host_refuse(host, asker, &why);
+	host_refuse(host, requester, &why);
 	return true;
 }
 
 /* The report owns nothing yet. */
-void asker_release(struct asker *asker)
+void requester_release(struct requester *requester)
 {
-	heap_free(asker->report);
-	asker->report = NULL;
+	heap_free(requester->report);
+	requester->report = NULL;
 }
 
 static void finish_stop(struct host *host);
 
-static void answer_bell(void *context)
+static void answer_wakeup(void *context)
 {
 	struct host *host = context;
 	host->on_reports(host, host->reports_context);
 	/* Its worker has been at its box. */
 	host_look_after(host);
-	if (host->stop_due && atomic_load(&host->away) == 0 && !atomic_load(&host->bell.rung))
+	if (host->stop_due && atomic_load(&host->away) == 0 && !atomic_load(&host->wakeup.rung))
 		finish_stop(host);
 }
 
@@ -94,7 +94,7 @@ void host_question_back(struct host *host)
 {
 	host->on_reports(host, host->reports_context);
 	bool last = atomic_fetch_sub(&host->away, 1) == 1;
-	if (host->stop_due && last && !atomic_load(&host->bell.rung))
+	if (host->stop_due && last && !atomic_load(&host->wakeup.rung))
 		finish_stop(host);
 }
 
@@ -171,7 +171,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 		arena_release(&host->scratch);
 		if (host->inbox != NULL)
 			inbox_destroy(host->inbox, NULL, NULL);
-		letter_destroy(host->journal_note);
+		host_request_destroy(host->journal_note);
 		heap_free(host);
 		return status;
 	}
@@ -196,7 +196,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 	shape_book_init(shapes);
 	world_set_shape_source(world, shape_book_source(&host->shapes));
 	report_queue_init(&host->reports);
-	bell_init(&host->bell, answer_bell, host);
+	wakeup_init(&host->wakeup, answer_wakeup, host);
 	schedule_init(&host->schedule, (struct tick_rate){ info.rate_num, info.rate_den },
 		      options->budget);
 	*out = host;
@@ -209,7 +209,7 @@ void host_destroy(struct host *host)
 	if (host->journal != NULL)
 		journal_close(host->journal);
 	host_boundary_release(host);
-	asker_release(&host->restorer);
+	requester_release(&host->restorer);
 	heap_free(host->spare);
 	host_notes_release(host);
 	inbox_destroy(host->inbox, waiting_batch_destroy, NULL);
@@ -282,7 +282,7 @@ static void stopped(struct runnable *runnable, void *context)
 	/* Nobody is left whom room in the journal could wake. */
 	if (host->journal != NULL)
 		journal_on_ready(host->journal, NULL, NULL);
-	host->stop_due = atomic_load(&host->bell.rung) || atomic_load(&host->away) > 0;
+	host->stop_due = atomic_load(&host->wakeup.rung) || atomic_load(&host->away) > 0;
 	if (!host->stop_due)
 		finish_stop(host);
 }

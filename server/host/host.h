@@ -29,7 +29,7 @@
 #include "server/tick/pool.h"
 
 struct host;
-struct letter; /* host_mail.c */
+struct host_request; /* host_mail.c */
 
 /* What one player (a restricted session) may have of a world at once. */
 struct player_limits {
@@ -113,11 +113,11 @@ MUST_CHECK enum status host_control(struct host *host, uint32_t session, uint64_
 				    enum wire_control action, double value);
 /* The word that a session is gone, made while there is memory (NULL: there is none), so that it
  * always arrives. Returned owned: for host_session_gone or letter_destroy. */
-struct letter *host_farewell(uint32_t session);
-void letter_destroy(struct letter *letter);
+struct host_request *host_farewell(uint32_t session);
+void host_request_destroy(struct host_request *request);
 /* The session is gone: its lease, its place at the barrier and its unanswered steps end.
  * `farewell` is taken. */
-void host_session_gone(struct host *host, struct letter *farewell);
+void host_session_gone(struct host *host, struct host_request *farewell);
 /* The journal said `failed`: the world stops and says so. Cannot fail. */
 void host_journal_failed(struct host *host);
 /* Now and then: sends what found the mailbox full. */

@@ -288,8 +288,8 @@ static enum status keep_step_results(struct host *host)
 		job->results.count = job->result_count = 0;
 		for (uint32_t i = 0; i < boundary->count; i++) {
 			const struct batch_result *result = &boundary->results[i];
-			if (result->session != job->asker.session ||
-			    result->number != (job->asker.ref | HOST_STEP_BATCH))
+			if (result->session != job->requester.session ||
+			    result->number != (job->requester.ref | HOST_STEP_BATCH))
 				continue;
 			enum status status = host_step_result(job, result);
 			if (status != STATUS_OK)
@@ -569,7 +569,7 @@ void host_run(struct runnable *runnable, uint64_t now)
 		host_go_on(host);
 	host->in_slice = false;
 	if (host->told_in_slice)
-		executor_ring(host->executor, EXECUTOR_LOOP, &host->bell);
+		executor_ring(host->executor, EXECUTOR_LOOP, &host->wakeup);
 }
 
 void host_boundary_release(struct host *host)

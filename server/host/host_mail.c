@@ -10,10 +10,10 @@
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
 
-struct letter {
-	struct letter *next; /* of the notes that wait, or of a list */
-	runnable_mail *open;
-	struct asker asker;
+struct host_request {
+	struct host_request *next; /* of the notes that wait, or of a list */
+	runnable_task *open;
+	struct requester requester;
 	uint32_t action;
 	double value;
 	char name[WIRE_NAME_MAX + 1], snapshot[WIRE_NAME_MAX + 1];
@@ -22,80 +22,80 @@ struct letter {
 	uint32_t query_bytes, query_count; /* behind the struct */
 };
 
-void letter_destroy(struct letter *letter)
+void host_request_destroy(struct host_request *request)
 {
-	if (letter == NULL)
+	if (request == NULL)
 		return;
-	asker_release(&letter->asker);
-	step_job_release(&letter->job);
-	if (letter->shape != NULL)
-		shape_release(letter->shape);
-	heap_free(letter);
+	requester_release(&request->requester);
+	step_job_release(&request->job);
+	if (request->shape != NULL)
+		shape_release(request->shape);
+	heap_free(request);
 }
 
-uint32_t letter_session(const struct letter *letter)
+uint32_t host_request_session(const struct host_request *request)
 {
-	return letter->asker.session;
+	return request->requester.session;
 }
 
-struct letter *letter_next(const struct letter *letter)
+struct host_request *host_request_next(const struct host_request *request)
 {
-	return letter->next;
+	return request->next;
 }
 
-void letter_put(struct letter **list, struct letter *letter)
+void host_request_put(struct host_request **list, struct host_request *request)
 {
-	letter->next = *list;
-	*list = letter;
+	request->next = *list;
+	*list = request;
 }
 
-struct letter *letter_take(struct letter **list)
+struct host_request *host_request_take(struct host_request **list)
 {
-	struct letter *letter = *list;
-	if (letter != NULL)
-		*list = letter->next;
-	return letter;
+	struct host_request *request = *list;
+	if (request != NULL)
+		*list = request->next;
+	return request;
 }
 
-static struct letter *note_new(uint32_t session, runnable_mail *open)
+static struct host_request *note_new(uint32_t session, runnable_task *open)
 {
-	struct letter *letter = heap_alloc_zero(sizeof *letter);
-	if (letter == NULL)
+	struct host_request *request = heap_alloc_zero(sizeof *request);
+	if (request == NULL)
 		return NULL;
-	letter->open = open;
-	letter->asker.session = session;
-	return letter;
+	request->open = open;
+	request->requester.session = session;
+	return request;
 }
 
-static struct letter *letter_new(struct host *host, runnable_mail *open, struct asker asker,
-				 uint32_t extra)
+static struct host_request *host_request_new(struct host *host, runnable_task *open,
+					     struct requester requester, uint32_t extra)
 {
-	struct letter *letter = heap_alloc_zero(sizeof *letter + extra);
-	if (letter == NULL)
+	struct host_request *request = heap_alloc_zero(sizeof *request + extra);
+	if (request == NULL)
 		return NULL;
-	asker.report = host_take_spare(host);
-	if (asker.report == NULL) {
-		heap_free(letter);
+	requester.report = host_take_spare(host);
+	if (requester.report == NULL) {
+		heap_free(request);
 		return NULL;
 	}
-	letter->open = open;
-	letter->asker = asker;
-	return letter;
+	request->open = open;
+	request->requester = requester;
+	return request;
 }
 
 /* Posts a letter; it is taken in any case. */
-static enum status post(struct host *host, struct letter *letter)
+static enum status post(struct host *host, struct host_request *request)
 {
-	enum status status = pool_mail(&host->runnable, letter->open, letter);
+	enum status status = pool_mail(&host->runnable, request->open, request);
 	if (status != STATUS_OK)
-		letter_destroy(letter);
+		host_request_destroy(request);
 	return status;
 }
 
 /* ---- notes ------------------------------------------------------------------------------------- */
 
 /* Behind those that wait already, or else into the box. */
-static void post_note(struct host *host, struct letter *note)
+static void post_note(struct host *host, struct host_request *note)
 {
 	if (host->notes == NULL && pool_mail_behind(&host->runnable, note->open, note) == STATUS_OK)
 		return;
@@ -110,7 +110,7 @@ static void post_note(struct host *host, struct letter *note)
 void host_look_after(struct host *host)
 {
 	while (host->notes != NULL && host->runnable.pooled != NULL) {
-		struct letter *note = host->notes, *next = note->next;
+		struct host_request *note = host->notes, *next = note->next;
 		/* Once it is in the box, the worker may have read it and freed it. */
 		if (pool_mail_behind(&host->runnable, note->open, note) != STATUS_OK)
 			return;
@@ -121,12 +121,12 @@ void host_look_after(struct host *host)
 void host_notes_release(struct host *host)
 {
 	while (host->notes != NULL) {
-		struct letter *note = host->notes;
+		struct host_request *note = host->notes;
 		host->notes = note->next;
 		if (note != host->journal_note)
-			letter_destroy(note);
+			host_request_destroy(note);
 	}
-	letter_destroy(host->journal_note);
+	host_request_destroy(host->journal_note);
 }
 
 static void open_gone(struct runnable *runnable, void *context)
@@ -134,12 +134,12 @@ static void open_gone(struct runnable *runnable, void *context)
 	host_do_session_gone((struct host *)runnable, context);
 }
 
-struct letter *host_farewell(uint32_t session)
+struct host_request *host_farewell(uint32_t session)
 {
 	return note_new(session, open_gone);
 }
 
-void host_session_gone(struct host *host, struct letter *farewell)
+void host_session_gone(struct host *host, struct host_request *farewell)
 {
 	post_note(host, farewell);
 }
@@ -149,12 +149,12 @@ static void open_report_whole(struct runnable *runnable, void *context)
 	struct host *host = (struct host *)runnable;
 	host->whole_due = true;
 	host_tell(host);
-	letter_destroy(context);
+	host_request_destroy(context);
 }
 
 enum status host_report_whole(struct host *host)
 {
-	struct letter *note = note_new(0, open_report_whole);
+	struct host_request *note = note_new(0, open_report_whole);
 	if (note == NULL)
 		return STATUS_NO_MEMORY;
 	post_note(host, note);
@@ -164,18 +164,18 @@ enum status host_report_whole(struct host *host)
 static void open_watch_contacts(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
-	struct letter *letter = context;
-	bool wanted = letter->action != 0;
+	struct host_request *request = context;
+	bool wanted = request->action != 0;
 	host->contacts_due = wanted && (host->contacts_due || !host->contacts_wanted);
 	host->contacts_wanted = wanted;
-	letter_destroy(letter);
+	host_request_destroy(request);
 	if (wanted)
 		host_tell(host);
 }
 
 enum status host_watch_contacts(struct host *host, bool wanted)
 {
-	struct letter *note = note_new(0, open_watch_contacts);
+	struct host_request *note = note_new(0, open_watch_contacts);
 	if (note == NULL)
 		return STATUS_NO_MEMORY;
 	note->action = wanted;
@@ -186,18 +186,18 @@ enum status host_watch_contacts(struct host *host, bool wanted)
 static void open_watch_joints(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
-	struct letter *letter = context;
-	bool wanted = letter->action != 0;
+	struct host_request *request = context;
+	bool wanted = request->action != 0;
 	host->joints_due = wanted && (host->joints_due || !host->joints_wanted);
 	host->joints_wanted = wanted;
-	letter_destroy(letter);
+	host_request_destroy(request);
 	if (wanted)
 		host_tell(host);
 }
 
 enum status host_watch_joints(struct host *host, bool wanted)
 {
-	struct letter *note = note_new(0, open_watch_joints);
+	struct host_request *note = note_new(0, open_watch_joints);
 	if (note == NULL)
 		return STATUS_NO_MEMORY;
 	note->action = wanted;
@@ -218,7 +218,7 @@ static void open_journal_failed(struct runnable *runnable, void *context)
 	host_tell(host);
 }
 
-struct letter *host_journal_note(void)
+struct host_request *host_journal_note(void)
 {
 	return note_new(0, open_journal_failed);
 }
@@ -235,20 +235,20 @@ void host_journal_failed(struct host *host)
 
 static void open_step(struct runnable *runnable, void *context)
 {
-	struct letter *letter = context;
-	letter->job.asker = letter->asker;
-	letter->asker.report = NULL;
-	host_do_step((struct host *)runnable, &letter->job);
-	memset(&letter->job, 0, sizeof letter->job);
-	letter_destroy(letter);
+	struct host_request *request = context;
+	request->job.requester = request->requester;
+	request->requester.report = NULL;
+	host_do_step((struct host *)runnable, &request->job);
+	memset(&request->job, 0, sizeof request->job);
+	host_request_destroy(request);
 }
 
-static struct asker asker_of_step(const struct host_step *step)
+static struct requester requester_of_step(const struct host_step *step)
 {
-	return (struct asker){ .session = step->session,
-			       .ref = step->request,
-			       .kind = REPLY_STEPPED,
-			       .about = MESSAGE_STEP };
+	return (struct requester){ .session = step->session,
+				   .ref = step->request,
+				   .kind = REPLY_STEPPED,
+				   .about = MESSAGE_STEP };
 }
 
 /* Everything but who asks. */
@@ -271,14 +271,15 @@ static enum status fill_job(struct step_job *job, const struct host_step *step)
 
 static enum status post_step(struct host *host, const struct host_step *step)
 {
-	struct letter *letter = letter_new(host, open_step, asker_of_step(step), 0);
-	if (letter == NULL)
+	struct host_request *request =
+		host_request_new(host, open_step, requester_of_step(step), 0);
+	if (request == NULL)
 		return STATUS_NO_MEMORY;
-	if (fill_job(&letter->job, step) != STATUS_OK) {
-		letter_destroy(letter);
+	if (fill_job(&request->job, step) != STATUS_OK) {
+		host_request_destroy(request);
 		return STATUS_NO_MEMORY;
 	}
-	return post(host, letter);
+	return post(host, request);
 }
 
 /* ---- a step on the loop thread ----------------------------------------------------------------- */
@@ -308,9 +309,9 @@ static bool fits_here(const struct host *host, const struct host_step *step)
 
 static enum status step_borrowed(struct host *host, const struct host_step *step)
 {
-	struct step_job job = { .asker = asker_of_step(step) };
-	job.asker.report = host_take_spare(host);
-	if (job.asker.report == NULL || fill_job(&job, step) != STATUS_OK) {
+	struct step_job job = { .requester = requester_of_step(step) };
+	job.requester.report = host_take_spare(host);
+	if (job.requester.report == NULL || fill_job(&job, step) != STATUS_OK) {
 		step_job_release(&job);
 		return STATUS_NO_MEMORY;
 	}
@@ -338,99 +339,100 @@ enum status host_step(struct host *host, const struct host_step *step)
 
 static void open_control(struct runnable *runnable, void *context)
 {
-	struct letter *letter = context;
-	host_do_control((struct host *)runnable, &letter->asker, (enum wire_control)letter->action,
-			letter->value);
-	letter_destroy(letter);
+	struct host_request *request = context;
+	host_do_control((struct host *)runnable, &request->requester,
+			(enum wire_control)request->action, request->value);
+	host_request_destroy(request);
 }
 
 enum status host_control(struct host *host, uint32_t session, uint64_t ref,
 			 enum wire_control action, double value)
 {
-	struct asker asker = {
+	struct requester requester = {
 		.session = session, .ref = ref, .kind = REPLY_CONTROL, .about = MESSAGE_CONTROL
 	};
-	struct letter *letter = letter_new(host, open_control, asker, 0);
-	if (letter == NULL)
+	struct host_request *request = host_request_new(host, open_control, requester, 0);
+	if (request == NULL)
 		return STATUS_NO_MEMORY;
-	letter->action = action;
-	letter->value = value;
-	return post(host, letter);
+	request->action = action;
+	request->value = value;
+	return post(host, request);
 }
 
 static void open_query(struct runnable *runnable, void *context)
 {
-	struct letter *letter = context;
-	struct wire_list query = { (const uint8_t *)(letter + 1), letter->query_bytes,
-				   letter->query_count };
-	host_do_query((struct host *)runnable, &letter->asker, query);
-	letter_destroy(letter);
+	struct host_request *request = context;
+	struct wire_list query = { (const uint8_t *)(request + 1), request->query_bytes,
+				   request->query_count };
+	host_do_query((struct host *)runnable, &request->requester, query);
+	host_request_destroy(request);
 }
 
 enum status host_query(struct host *host, uint32_t session, uint64_t id, struct wire_list query)
 {
-	struct asker asker = {
+	struct requester requester = {
 		.session = session, .ref = id, .kind = REPLY_ANSWER, .about = MESSAGE_QUERY
 	};
-	struct letter *letter = letter_new(host, open_query, asker, query.bytes);
-	if (letter == NULL)
+	struct host_request *request = host_request_new(host, open_query, requester, query.bytes);
+	if (request == NULL)
 		return STATUS_NO_MEMORY;
-	letter->query_bytes = query.bytes;
-	letter->query_count = query.count;
+	request->query_bytes = query.bytes;
+	request->query_count = query.count;
 	if (query.bytes > 0)
-		memcpy(letter + 1, query.at, query.bytes);
-	return post(host, letter);
+		memcpy(request + 1, query.at, query.bytes);
+	return post(host, request);
 }
 
 static void open_save(struct runnable *runnable, void *context)
 {
-	struct letter *letter = context;
-	host_do_save((struct host *)runnable, &letter->asker, letter->name);
-	letter_destroy(letter);
+	struct host_request *request = context;
+	host_do_save((struct host *)runnable, &request->requester, request->name);
+	host_request_destroy(request);
 }
 
 static void open_restore(struct runnable *runnable, void *context)
 {
-	struct letter *letter = context;
-	host_do_restore((struct host *)runnable, &letter->asker, letter->name);
-	letter_destroy(letter);
+	struct host_request *request = context;
+	host_do_restore((struct host *)runnable, &request->requester, request->name);
+	host_request_destroy(request);
 }
 
 static void open_fork(struct runnable *runnable, void *context)
 {
-	struct letter *letter = context;
-	host_do_fork((struct host *)runnable, &letter->asker, letter->name, letter->snapshot);
-	letter_destroy(letter);
+	struct host_request *request = context;
+	host_do_fork((struct host *)runnable, &request->requester, request->name,
+		     request->snapshot);
+	host_request_destroy(request);
 }
 
-static enum status post_named(struct host *host, runnable_mail *open, struct asker asker,
+static enum status post_named(struct host *host, runnable_task *open, struct requester requester,
 			      const char *name, const char *snapshot)
 {
-	struct letter *letter = letter_new(host, open, asker, 0);
-	if (letter == NULL)
+	struct host_request *request = host_request_new(host, open, requester, 0);
+	if (request == NULL)
 		return STATUS_NO_MEMORY;
-	snprintf(letter->name, sizeof letter->name, "%s", name);
-	snprintf(letter->snapshot, sizeof letter->snapshot, "%s", snapshot);
-	return post(host, letter);
+	snprintf(request->name, sizeof request->name, "%s", name);
+	snprintf(request->snapshot, sizeof request->snapshot, "%s", snapshot);
+	return post(host, request);
 }
 
 enum status host_save(struct host *host, uint32_t session, uint64_t ref, const char *name)
 {
-	struct asker asker = { session, ref, REPLY_SAVED, MESSAGE_SAVE, NULL };
-	return post_named(host, open_save, asker, name, "");
+	struct requester requester = { session, ref, REPLY_SAVED, MESSAGE_SAVE, NULL };
+	return post_named(host, open_save, requester, name, "");
 }
 
 enum status host_restore(struct host *host, uint32_t session, uint64_t ref, const char *name)
 {
-	struct asker asker = { session, ref, REPLY_RESTORED, MESSAGE_RESTORE, NULL };
-	return post_named(host, open_restore, asker, name, "");
+	struct requester requester = { session, ref, REPLY_RESTORED, MESSAGE_RESTORE, NULL };
+	return post_named(host, open_restore, requester, name, "");
 }
 
 enum status host_fork(struct host *host, uint32_t session, uint64_t ref, const char *name,
 		      const char *snapshot)
 {
-	struct asker asker = { session, ref, REPLY_FORKED, MESSAGE_FORK, NULL };
-	return post_named(host, open_fork, asker, name, snapshot);
+	struct requester requester = { session, ref, REPLY_FORKED, MESSAGE_FORK, NULL };
+	return post_named(host, open_fork, requester, name, snapshot);
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------ */
@@ -461,28 +463,28 @@ static enum status learn_shape(struct host *host, const struct shape *shape, str
 static void open_shape(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
-	struct letter *letter = context;
+	struct host_request *request = context;
 	struct reason why;
-	if (host_is_between(host, &letter->asker)) {
-		letter_destroy(letter);
+	if (host_is_between(host, &request->requester)) {
+		host_request_destroy(request);
 		return;
 	}
-	if (learn_shape(host, letter->shape, &why) != STATUS_OK) {
-		host_refuse(host, &letter->asker, &why);
+	if (learn_shape(host, request->shape, &why) != STATUS_OK) {
+		host_refuse(host, &request->requester, &why);
 	} else {
-		struct report *report = host_reply(host, &letter->asker);
-		memcpy(report->reply.shape.bytes, letter->shape->name, SHAPE_NAME_BYTES);
+		struct report *report = host_reply(host, &request->requester);
+		memcpy(report->reply.shape.bytes, request->shape->name, SHAPE_NAME_BYTES);
 		host_send(host, report);
 	}
-	letter_destroy(letter);
+	host_request_destroy(request);
 }
 
 enum status host_shape(struct host *host, uint32_t session, uint64_t ref, const struct shape *shape)
 {
-	struct asker asker = { session, ref, REPLY_SHAPE, MESSAGE_SHAPE_UPLOAD, NULL };
-	struct letter *letter = letter_new(host, open_shape, asker, 0);
-	if (letter == NULL)
+	struct requester requester = { session, ref, REPLY_SHAPE, MESSAGE_SHAPE_UPLOAD, NULL };
+	struct host_request *request = host_request_new(host, open_shape, requester, 0);
+	if (request == NULL)
 		return STATUS_NO_MEMORY;
-	letter->shape = shape_retain(shape);
-	return post(host, letter);
+	request->shape = shape_retain(shape);
+	return post(host, request);
 }

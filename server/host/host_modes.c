@@ -19,7 +19,7 @@
 
 void step_job_release(struct step_job *job)
 {
-	asker_release(&job->asker);
+	requester_release(&job->requester);
 	waiting_batch_destroy(job->commands, NULL);
 	job->commands = NULL;
 	bytes_release(&job->results);
@@ -43,7 +43,7 @@ static enum status check_step(const struct host *host, const struct step_job *jo
 	if (host->journal_failed)
 		return reason_set(why, host->failure.status, -1, "journal", "%s",
 				  host->failure.text);
-	if (host->lease != 0 && host->lease != job->asker.session)
+	if (host->lease != 0 && host->lease != job->requester.session)
 		return reason_set(why, STATUS_LEASED, -1, "world", "session %u holds the lease",
 				  (unsigned)host->lease);
 	if (host->jobs.count == STEP_JOBS_MAX)
@@ -55,7 +55,7 @@ static enum status check_step(const struct host *host, const struct step_job *jo
 static bool session_waits(const struct host *host, uint32_t session, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++)
-		if (host->jobs.items[i].asker.session == session)
+		if (host->jobs.items[i].requester.session == session)
 			return true;
 	return false;
 }
@@ -65,7 +65,7 @@ static bool has_turn(const struct host *host, uint32_t index)
 {
 	if (host->mode != WIRE_MODE_BARRIER)
 		return index == 0;
-	return !session_waits(host, host->jobs.items[index].asker.session, index);
+	return !session_waits(host, host->jobs.items[index].requester.session, index);
 }
 
 static uint32_t participants(const struct host *host)
@@ -133,9 +133,9 @@ struct step_job *host_step_next(struct host *host, const struct step_job *after)
 	struct step_job *next = NULL;
 	for (uint32_t i = 0; i < host->jobs.count; i++) {
 		struct step_job *job = &host->jobs.items[i];
-		bool later = after == NULL || job->asker.session > after->asker.session;
+		bool later = after == NULL || job->requester.session > after->requester.session;
 		if (job->takes_part && later &&
-		    (next == NULL || job->asker.session < next->asker.session))
+		    (next == NULL || job->requester.session < next->requester.session))
 			next = job;
 	}
 	return next;
@@ -153,7 +153,7 @@ static enum status answer_job(struct host *host, struct step_job *job)
 		bytes_release(&observation);
 		return status;
 	}
-	struct report *report = host_reply(host, &job->asker);
+	struct report *report = host_reply(host, &job->requester);
 	struct reply_report *reply = &report->reply;
 	reply->raw = observation;
 	reply->results = job->results;
@@ -173,7 +173,7 @@ enum status host_step_result(struct step_job *job, const struct batch_result *re
 	bool done = result->status == STATUS_OK;
 	job->refused = !done;
 	struct wire_result packed = {
-		.batch = job->asker.ref,
+		.batch = job->requester.ref,
 		.tick = result->tick,
 		.edit = result->edit,
 		.code = result->status,
@@ -208,7 +208,7 @@ static void refuse_tick(struct host *host, struct step_job *job)
 	struct reason why;
 	reason_set(&why, STATUS_TICK, -1, "from", "the world stands at tick %llu",
 		   (unsigned long long)world_info(host->world).tick);
-	host_refuse(host, &job->asker, &why);
+	host_refuse(host, &job->requester, &why);
 }
 
 /* Looks only; where there is no memory for what it wants to see, nothing has happened. */
@@ -219,7 +219,7 @@ static void answer_looker(struct host *host, struct step_job *job)
 	if (status == STATUS_OK)
 		return;
 	reason_set(&why, status, -1, "want", "%s", status_text(status));
-	host_refuse(host, &job->asker, &why);
+	host_refuse(host, &job->requester, &why);
 }
 
 /* Ends the jobs whose turn it is and that only look, or stand at the wrong tick. */
@@ -265,7 +265,7 @@ void host_do_step(struct host *host, struct step_job *job)
 		status = reason_set(&why, STATUS_NO_MEMORY, -1, "world", "%s",
 				    status_text(STATUS_NO_MEMORY));
 	if (status != STATUS_OK) {
-		host_refuse(host, &job->asker, &why);
+		host_refuse(host, &job->requester, &why);
 		step_job_release(job);
 		return;
 	}
@@ -297,7 +297,7 @@ enum status host_step_answer(struct host *host)
 void host_refuse_all_jobs(struct host *host, const struct reason *why)
 {
 	while (host->jobs.count > 0) {
-		host_refuse(host, &host->jobs.items[0].asker, why);
+		host_refuse(host, &host->jobs.items[0].requester, why);
 		remove_job(host, 0);
 	}
 }
@@ -375,25 +375,26 @@ static enum status control(struct host *host, uint32_t session, enum wire_contro
 			  WIRE_CONTROL_BARRIER);
 }
 
-void host_do_control(struct host *host, struct asker *asker, enum wire_control action, double value)
+void host_do_control(struct host *host, struct requester *requester, enum wire_control action,
+		     double value)
 {
 	struct reason why;
-	if (control(host, asker->session, action, value, &why) != STATUS_OK) {
-		host_refuse(host, asker, &why);
+	if (control(host, requester->session, action, value, &why) != STATUS_OK) {
+		host_refuse(host, requester, &why);
 		return;
 	}
 	settle_jobs(host);
 	/* The mode travels in the report that precedes the reply. */
 	host_tell(host);
-	host_send(host, host_reply(host, asker));
+	host_send(host, host_reply(host, requester));
 }
 
-void host_do_session_gone(struct host *host, struct letter *farewell)
+void host_do_session_gone(struct host *host, struct host_request *farewell)
 {
-	uint32_t session = letter_session(farewell);
+	uint32_t session = host_request_session(farewell);
 	host_players_gone(host, farewell);
 	for (uint32_t i = host->jobs.count; i-- > 0;)
-		if (host->jobs.items[i].asker.session == session)
+		if (host->jobs.items[i].requester.session == session)
 			remove_job(host, i);
 	if (host->lease == session) {
 		host_set_mode(host, WIRE_MODE_PAUSED);

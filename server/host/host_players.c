@@ -74,8 +74,9 @@ enum status host_players_begin(struct host *host, struct boundary *boundary)
 			return STATUS_NO_MEMORY;
 	}
 	boundary->own = host->let_go_all;
-	for (struct letter *letter = host->gone; letter != NULL; letter = letter_next(letter)) {
-		struct player *player = find(host, letter_session(letter));
+	for (struct host_request *request = host->gone; request != NULL;
+	     request = host_request_next(request)) {
+		struct player *player = find(host, host_request_session(request));
 		boundary->own += 2;
 		any = any || player != NULL;
 		if (player != NULL)
@@ -216,18 +217,18 @@ static void put_own(struct boundary *boundary, uint32_t session, uint64_t number
 /* The journal keeps only what may change something. */
 void host_players_leave(struct host *host, struct boundary *boundary)
 {
-	struct letter *letter;
+	struct host_request *request;
 	boundary->own = 0;
 	if (host->let_go_all && world_drags(host->world, 0) > 0)
 		put_own(boundary, 0, 0, LATE_LET_GO);
-	while ((letter = letter_take(&host->gone)) != NULL) {
-		uint32_t session = letter_session(letter);
+	while ((request = host_request_take(&host->gone)) != NULL) {
+		uint32_t session = host_request_session(request);
 		const struct player *player = find(host, session);
 		if (player != NULL && boundary->shares[player - host->players.items].pending > 0)
 			put_own(boundary, session, 0, LATE_WITHDRAW);
 		if (world_drags(host->world, session) > 0 || may_hold(boundary, session))
 			put_own(boundary, session, UINT64_MAX, LATE_LET_GO);
-		letter_put(&host->ending, letter);
+		host_request_put(&host->ending, request);
 	}
 }
 
@@ -278,15 +279,15 @@ static void forget(struct host *host, uint32_t session)
 
 void host_players_end(struct host *host)
 {
-	struct letter *letter;
-	while ((letter = letter_take(&host->ending)) != NULL) {
-		forget(host, letter_session(letter));
-		letter_destroy(letter);
+	struct host_request *request;
+	while ((request = host_request_take(&host->ending)) != NULL) {
+		forget(host, host_request_session(request));
+		host_request_destroy(request);
 	}
 	host->let_go_all = false;
 	host->drags_due = false;
-	for (letter = host->gone; letter != NULL; letter = letter_next(letter))
-		host->drags_due |= world_drags(host->world, letter_session(letter)) > 0;
+	for (request = host->gone; request != NULL; request = host_request_next(request))
+		host->drags_due |= world_drags(host->world, host_request_session(request)) > 0;
 }
 
 /* Whether a batch of the session is still to be applied. */
@@ -299,26 +300,27 @@ static bool has_sent(struct host *host, uint32_t session)
 	return sent;
 }
 
-void host_players_gone(struct host *host, struct letter *farewell)
+void host_players_gone(struct host *host, struct host_request *farewell)
 {
-	uint32_t session = letter_session(farewell);
+	uint32_t session = host_request_session(farewell);
 	bool drags = world_drags(host->world, session) > 0;
 	bool leaves = drags || find(host, session) != NULL || has_sent(host, session);
-	for (struct letter *letter = host->gone; letter != NULL; letter = letter_next(letter))
-		leaves = leaves && letter_session(letter) != session;
+	for (struct host_request *request = host->gone; request != NULL;
+	     request = host_request_next(request))
+		leaves = leaves && host_request_session(request) != session;
 	host->drags_due |= drags;
 	if (leaves)
-		letter_put(&host->gone, farewell);
+		host_request_put(&host->gone, farewell);
 	else
-		letter_destroy(farewell);
+		host_request_destroy(farewell);
 }
 
 void host_players_release(struct host *host)
 {
-	struct letter *letter;
-	while ((letter = letter_take(&host->gone)) != NULL ||
-	       (letter = letter_take(&host->ending)) != NULL)
-		letter_destroy(letter);
+	struct host_request *request;
+	while ((request = host_request_take(&host->gone)) != NULL ||
+	       (request = host_request_take(&host->ending)) != NULL)
+		host_request_destroy(request);
 	for (uint32_t i = 0; i < host->players.count; i++)
 		ARRAY_RELEASE(&host->players.items[i].forces);
 	ARRAY_RELEASE(&host->players);

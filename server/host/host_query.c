@@ -166,24 +166,24 @@ static uint64_t work_of(const struct host *host, const struct wire_query *query,
 	return looked + out->count / 64;
 }
 
-void host_do_query(struct host *host, struct asker *asker, struct wire_list list)
+void host_do_query(struct host *host, struct requester *requester, struct wire_list list)
 {
 	struct reason why = { .status = STATUS_OK, .index = -1 };
 	struct wire_query query;
 	struct bytes out = { 0 };
-	if (host_is_between(host, asker))
+	if (host_is_between(host, requester))
 		return;
 	struct arena_mark mark = arena_mark(&host->scratch);
 	enum status status = query_take(&list, &query, &why);
 	if (status == STATUS_OK && query_info((uint32_t)query.kind)->placed) {
-		host_do_question(host, asker, &query);
+		host_do_question(host, requester, &query);
 		return;
 	}
 	if (status == STATUS_OK)
 		status = answer(host, &query, &out, &why);
 	arena_rewind(&host->scratch, mark);
 	if (status == STATUS_OK) {
-		struct report *report = host_reply(host, asker);
+		struct report *report = host_reply(host, requester);
 		report->reply.raw = out;
 		report->reply.work = work_of(host, &query, &out);
 		host_send(host, report);
@@ -194,7 +194,7 @@ void host_do_query(struct host *host, struct asker *asker, struct wire_list list
 		reason_set(&why, status, -1, "body", "there is no body %u", (unsigned)query.body);
 	else if (why.status != status)
 		reason_set(&why, status, -1, "query", "%s", status_text(status));
-	host_refuse(host, asker, &why);
+	host_refuse(host, requester, &why);
 }
 
 /* ---- what a STEP observes ---------------------------------------------------------------------- */

@@ -49,7 +49,7 @@ struct question {
 	struct bytes raw;
 	enum status status;
 	struct reason why;
-	struct bell done;
+	struct wakeup done;
 };
 
 static void question_destroy(struct question *self)
@@ -562,7 +562,7 @@ static enum status send_away(struct question *self)
 	for (uint32_t i = 0; i < self->b_count; i++)
 		shape_retain(self->b[i].shape);
 	self->retained = true;
-	bell_init(&self->done, come_back, self);
+	wakeup_init(&self->done, come_back, self);
 	uint64_t bytes = image_bytes(self);
 	uint32_t place = self->place;
 	atomic_fetch_add(&host->away, 1);
@@ -599,18 +599,19 @@ static enum status prepare(struct question *self)
 	}
 }
 
-void host_do_question(struct host *host, struct asker *asker, const struct wire_query *query)
+void host_do_question(struct host *host, struct requester *requester,
+		      const struct wire_query *query)
 {
 	struct question *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL) {
 		struct reason why;
 		reason_set(&why, STATUS_NO_MEMORY, -1, "query", "out of memory");
-		host_refuse(host, asker, &why);
+		host_refuse(host, requester, &why);
 		return;
 	}
 	self->host = host;
 	self->query = *query;
-	self->report = host_reply(host, asker);
+	self->report = host_reply(host, requester);
 	self->why = (struct reason){ .index = -1 };
 	self->status = prepare(self);
 	/* From here on the query's own bytes are not needed. */

@@ -116,17 +116,17 @@ static enum status save(struct host *host, const char *name, uint64_t hash, stru
 	return status;
 }
 
-void host_do_save(struct host *host, struct asker *asker, const char *name)
+void host_do_save(struct host *host, struct requester *requester, const char *name)
 {
 	struct reason why;
-	if (host_is_between(host, asker))
+	if (host_is_between(host, requester))
 		return;
 	uint64_t hash = world_state_hash(host->world, NULL, NULL);
 	if (save(host, name, hash, &why) != STATUS_OK) {
-		host_refuse(host, asker, &why);
+		host_refuse(host, requester, &why);
 		return;
 	}
-	struct report *report = host_reply(host, asker);
+	struct report *report = host_reply(host, requester);
 	report->reply.state_hash = (struct wire_hash){ true, hash };
 	snprintf(report->reply.name, sizeof report->reply.name, "%s", name);
 	host_send(host, report);
@@ -161,11 +161,11 @@ static enum status restore(struct host *host, const struct snapshot *snapshot, s
 }
 
 /* The journal hears of it and then the loop, before anything else happens to the world. */
-void host_do_restore(struct host *host, struct asker *asker, const char *name)
+void host_do_restore(struct host *host, struct requester *requester, const char *name)
 {
 	struct reason why;
 	const struct snapshot *snapshot = find(host, name);
-	if (host_is_between(host, asker))
+	if (host_is_between(host, requester))
 		return;
 	enum status status;
 	if (snapshot == NULL)
@@ -174,11 +174,11 @@ void host_do_restore(struct host *host, struct asker *asker, const char *name)
 	else
 		status = restore(host, snapshot, &why);
 	if (status != STATUS_OK) {
-		host_refuse(host, asker, &why);
+		host_refuse(host, requester, &why);
 		return;
 	}
-	host->restorer = *asker;
-	asker->report = NULL;
+	host->restorer = *requester;
+	requester->report = NULL;
 	snprintf(host->restored, sizeof host->restored, "%s", name);
 	host_boundary_restored(host);
 }
@@ -202,12 +202,12 @@ static enum status fill_copy(struct host *host, struct reply_report *reply, cons
 	return status == STATUS_OK ? shape_book_copy(&reply->shapes, &host->shapes) : status;
 }
 
-void host_do_fork(struct host *host, struct asker *asker, const char *name,
+void host_do_fork(struct host *host, struct requester *requester, const char *name,
 		  const char *snapshot_name)
 {
-	if (host_is_between(host, asker))
+	if (host_is_between(host, requester))
 		return;
-	struct report *report = host_reply(host, asker);
+	struct report *report = host_reply(host, requester);
 	struct reply_report *reply = &report->reply;
 	snprintf(reply->name, sizeof reply->name, "%s", name);
 	enum status status = fill_copy(host, reply, snapshot_name);

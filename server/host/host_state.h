@@ -37,7 +37,7 @@ struct waiting_batch {
 
 /* Who asked, for what. Its answer's report is made when the request is accepted, so that an answer
  * never wants for memory: a request that was taken is always answered. */
-struct asker {
+struct requester {
 	uint32_t session;
 	uint64_t ref; /* ref, id or request */
 	enum reply_kind kind;
@@ -47,7 +47,7 @@ struct asker {
 
 /* A STEP that is waiting or being done. */
 struct step_job {
-	struct asker asker;
+	struct requester requester;
 	struct wire_option from;
 	uint32_t left; /* ticks still to make */
 	uint8_t want;
@@ -139,7 +139,7 @@ struct host {
 	ARRAY_OF(struct player) players; /* ascending by session */
 	/* Farewells of who has left with something to end: until the next boundary, and until that
 	 * one is recorded. */
-	struct letter *gone, *ending;
+	struct host_request *gone, *ending;
 	bool drags_due;	 /* among it are drags: a world that stands is edited for them */
 	bool let_go_all; /* drags of another time, or of sessions of another daemon or world */
 	ARRAY_OF(struct snapshot) snapshots; /* by name, any order; looked up */
@@ -167,12 +167,12 @@ struct host {
 	ARRAY_OF(struct pending_batch) inherited;
 	struct reason failure; /* why the mode is FAILED */
 	/* A RESTORE that is done and not yet recorded, reported and answered. */
-	struct asker restorer;
+	struct requester restorer;
 	char restored[WIRE_NAME_MAX + 1];
 	bool restored_other_bits;
 
 	struct report_queue reports;  /* worker → LOOP */
-	struct bell bell;	      /* rung for LOOP when reports wait */
+	struct wakeup wakeup;	      /* rung for LOOP when reports wait */
 	bool in_slice, told_in_slice; /* one ring for all reports of a slice, at its end */
 	atomic_bool
 		stands; /* its mode is not RUNNING: what is put into the inbox does not wait for a tick */
@@ -189,7 +189,7 @@ struct host {
 
 	/* LOOP's: notes that found the mailbox half full, oldest first (last_note holds where there
 	 * are some), and the one kept for a bad day. */
-	struct letter *notes, *last_note, *journal_note;
+	struct host_request *notes, *last_note, *journal_note;
 	bool journal_noted;   /* it has been posted */
 	bool put;	      /* LOOP's: the inbox may hold something */
 	struct report *spare; /* LOOP's: a reply that was read, for the next request; or NULL */
@@ -201,26 +201,26 @@ struct host {
 /* ---- host.c ---- */
 void host_send(struct host *host, struct report *report); /* taken */
 /* The asker's report, returned owned, filled with the world's present name of its state. */
-struct report *host_reply(struct host *host, struct asker *asker);
+struct report *host_reply(struct host *host, struct requester *requester);
 /* The same with a refusal, sent. */
-void host_refuse(struct host *host, struct asker *asker, const struct reason *why);
+void host_refuse(struct host *host, struct requester *requester, const struct reason *why);
 /* Refuses, and says so, while a boundary is in the making for want of memory: the state has no
  * name. */
-bool host_is_between(struct host *host, struct asker *asker);
+bool host_is_between(struct host *host, struct requester *requester);
 /* LOOP: a report for the answer of a request, to be filled. Returned owned; NULL: out of memory. */
 struct report *host_take_spare(struct host *host);
-void asker_release(struct asker *asker);
+void requester_release(struct requester *requester);
 
 struct waiting_batch *waiting_batch_of(const struct host_batch *batch);
 
 /* ---- host_mail.c ---- */
-uint32_t letter_session(const struct letter *letter);
+uint32_t host_request_session(const struct host_request *request);
 /* Lists of letters that are kept; what is taken out is returned owned, NULL where there is none. */
-struct letter *letter_next(const struct letter *letter);
-void letter_put(struct letter **list, struct letter *letter);
-struct letter *letter_take(struct letter **list);
+struct host_request *host_request_next(const struct host_request *request);
+void host_request_put(struct host_request **list, struct host_request *request);
+struct host_request *host_request_take(struct host_request **list);
 /* NULL: out of memory. */
-struct letter *host_journal_note(void);
+struct host_request *host_journal_note(void);
 void host_notes_release(struct host *host);
 
 /* ---- host_boundary.c ---- */
@@ -252,7 +252,7 @@ void host_players_applied(struct host *host, const struct boundary *boundary);
 /* The boundary is recorded: who is gone is forgotten. */
 void host_players_end(struct host *host);
 /* `farewell` is taken. */
-void host_players_gone(struct host *host, struct letter *farewell);
+void host_players_gone(struct host *host, struct host_request *farewell);
 void host_players_release(struct host *host);
 
 /* ---- host_report.c ---- */
@@ -266,10 +266,10 @@ MUST_CHECK enum status host_report_joints(struct host *host, bool stepping,
 
 /* ---- host_modes.c ---- */
 void host_set_mode(struct host *host, enum wire_mode mode);
-void host_do_control(struct host *host, struct asker *asker, enum wire_control action,
+void host_do_control(struct host *host, struct requester *requester, enum wire_control action,
 		     double value);
-void host_do_session_gone(struct host *host, struct letter *farewell); /* taken */
-void host_do_step(struct host *host, struct step_job *job);	       /* contents taken */
+void host_do_session_gone(struct host *host, struct host_request *farewell); /* taken */
+void host_do_step(struct host *host, struct step_job *job);		     /* contents taken */
 /* Whether requested ticks can be made now. */
 bool host_step_wanted(const struct host *host);
 /* Whether commands can be applied to a world that stands, without a tick. */
@@ -293,16 +293,17 @@ void step_job_release(struct step_job *job);
 void host_fail(struct host *host, const struct reason *why);
 
 /* ---- host_snapshots.c ---- */
-void host_do_save(struct host *host, struct asker *asker, const char *name);
-void host_do_restore(struct host *host, struct asker *asker, const char *name);
-void host_do_fork(struct host *host, struct asker *asker, const char *name, const char *snapshot);
+void host_do_save(struct host *host, struct requester *requester, const char *name);
+void host_do_restore(struct host *host, struct requester *requester, const char *name);
+void host_do_fork(struct host *host, struct requester *requester, const char *name,
+		  const char *snapshot);
 /* Writes a checkpoint to the journal; `image` NULL: of the world as it stands. */
 MUST_CHECK enum status host_checkpoint(struct host *host, const char *name,
 				       const struct bytes *image);
 void host_snapshots_release(struct host *host);
 
 /* ---- host_query.c ---- */
-void host_do_query(struct host *host, struct asker *asker, struct wire_list query);
+void host_do_query(struct host *host, struct requester *requester, struct wire_list query);
 /* The shape a query carries: cooked from its bytes, or known by its name. Returned owned. */
 MUST_CHECK enum status host_query_shape(struct host *host, const struct wire_query *query,
 					struct shape **out, struct reason *why);
@@ -314,7 +315,8 @@ MUST_CHECK enum status host_observe(struct host *host, uint8_t want, struct byte
 MUST_CHECK enum status host_hash_joints(struct host *host, struct wire_hash *out);
 
 /* ---- host_question.c ---- */
-void host_do_question(struct host *host, struct asker *asker, const struct wire_query *query);
+void host_do_question(struct host *host, struct requester *requester,
+		      const struct wire_query *query);
 /* LOOP, host.c: a question is back, its answer in the queue. The host may be gone after it. */
 void host_question_back(struct host *host);
 

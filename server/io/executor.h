@@ -55,20 +55,20 @@ struct executor;
 
 typedef void executor_work(void *context);
 
-/* Zero-initialised by bell_init, embedded, and kept alive until it can no longer ring. */
-struct bell {
+/* Zero-initialised by wakeup_init, embedded, and kept alive until it can no longer ring. */
+struct wakeup {
 	executor_work *answer; /* called on the thread it was rung for */
 	void *context;	       /* borrowed */
-	struct bell *next;     /* the executor's own */
+	struct wakeup *next;   /* the executor's own */
 	atomic_bool rung;      /* rung and not yet answered */
 };
 
-static inline void bell_init(struct bell *bell, executor_work *answer, void *context)
+static inline void wakeup_init(struct wakeup *wakeup, executor_work *answer, void *context)
 {
-	bell->answer = answer;
-	bell->context = context;
-	bell->next = NULL;
-	atomic_init(&bell->rung, false);
+	wakeup->answer = answer;
+	wakeup->context = context;
+	wakeup->next = NULL;
+	atomic_init(&wakeup->rung, false);
 }
 
 struct executor_options {
@@ -96,7 +96,7 @@ enum status executor_post(struct executor *self, enum executor_thread to, execut
 			  void *context) MUST_CHECK;
 /* Has `bell` answered on `to`. Any thread may call. A bell that is already rung stays with the
  * thread it was rung for first. After executor_stop it does nothing. */
-void executor_ring(struct executor *self, enum executor_thread to, struct bell *bell);
+void executor_ring(struct executor *self, enum executor_thread to, struct wakeup *wakeup);
 
 /* Calls `due(context)` on `thread` at the instant its alarm is set to. Before executor_start. */
 void executor_on_alarm(struct executor *self, enum executor_thread thread, executor_work *due,
@@ -130,7 +130,7 @@ void executor_counters(struct executor *self, struct executor_counters *out);
 /* ---- for those who stand behind this door ---------------------------------------------------- */
 struct executor_ops {
 	enum status (*post)(struct executor *, enum executor_thread, executor_work *, void *);
-	void (*ring)(struct executor *, enum executor_thread, struct bell *);
+	void (*ring)(struct executor *, enum executor_thread, struct wakeup *);
 	void (*on_alarm)(struct executor *, enum executor_thread, executor_work *, void *);
 	void (*set_alarm)(struct executor *, uint64_t);
 	enum status (*start)(struct executor *, struct reason *);

@@ -64,7 +64,7 @@ struct seat {
 	struct lock lock;
 	struct ring posts;
 	struct post *storage;
-	struct bell *bells_first, *bells_last;
+	struct wakeup *wakeups_first, *wakeups_last;
 	bool pending; /* a wake-up is on its way */
 	bool stopping;
 	bool ended;
@@ -137,20 +137,20 @@ static enum status post(struct executor *executor, enum executor_thread to, exec
 	return status;
 }
 
-static void ring(struct executor *executor, enum executor_thread to, struct bell *bell)
+static void ring(struct executor *executor, enum executor_thread to, struct wakeup *wakeup)
 {
 	struct seat *seat = &uv_of(executor)->seats[to];
-	if (atomic_exchange_explicit(&bell->rung, true, memory_order_acq_rel))
+	if (atomic_exchange_explicit(&wakeup->rung, true, memory_order_acq_rel))
 		return;
 	bool first = false;
 	lock_take(&seat->lock);
 	if (!seat->ended) {
-		bell->next = NULL;
-		if (seat->bells_last != NULL)
-			seat->bells_last->next = bell;
+		wakeup->next = NULL;
+		if (seat->wakeups_last != NULL)
+			seat->wakeups_last->next = wakeup;
 		else
-			seat->bells_first = bell;
-		seat->bells_last = bell;
+			seat->wakeups_first = wakeup;
+		seat->wakeups_last = wakeup;
 		seat->rings++;
 		first = !seat->pending;
 		seat->pending = true;
@@ -175,27 +175,27 @@ static uint32_t serve_posts(struct seat *seat, uint32_t count)
 	return count;
 }
 
-static struct bell *take_bells(struct seat *seat)
+static struct wakeup *take_wakeups(struct seat *seat)
 {
 	lock_take(&seat->lock);
-	struct bell *first = seat->bells_first;
-	seat->bells_first = seat->bells_last = NULL;
+	struct wakeup *first = seat->wakeups_first;
+	seat->wakeups_first = seat->wakeups_last = NULL;
 	lock_give(&seat->lock);
 	return first;
 }
 
-static bool serve_bells(struct seat *seat)
+static bool serve_wakeups(struct seat *seat)
 {
-	struct bell *bell = take_bells(seat);
-	bool some = bell != NULL;
-	while (bell != NULL) {
+	struct wakeup *wakeup = take_wakeups(seat);
+	bool some = wakeup != NULL;
+	while (wakeup != NULL) {
 		/* Read before it may be rung again: from then on `next` is another list's. */
-		struct bell *next = bell->next;
-		executor_work *answer = bell->answer;
-		void *context = bell->context;
-		atomic_exchange_explicit(&bell->rung, false, memory_order_acq_rel);
+		struct wakeup *next = wakeup->next;
+		executor_work *answer = wakeup->answer;
+		void *context = wakeup->context;
+		atomic_exchange_explicit(&wakeup->rung, false, memory_order_acq_rel);
 		answer(context);
-		bell = next;
+		wakeup = next;
 	}
 	return some;
 }
@@ -206,14 +206,14 @@ static void serve_all(struct seat *seat)
 	bool some = true;
 	while (some) {
 		some = serve_posts(seat, UINT32_MAX) > 0;
-		some = serve_bells(seat) || some;
+		some = serve_wakeups(seat) || some;
 	}
 }
 
 static bool try_end(struct seat *seat)
 {
 	lock_take(&seat->lock);
-	bool empty = seat->posts.count == 0 && seat->bells_first == NULL;
+	bool empty = seat->posts.count == 0 && seat->wakeups_first == NULL;
 	seat->ended = empty;
 	lock_give(&seat->lock);
 	return empty;
@@ -232,7 +232,7 @@ static void on_wake(uv_poll_t *handle, int error, int events)
 	bool stopping = seat->stopping;
 	lock_give(&seat->lock);
 	serve_posts(seat, count);
-	serve_bells(seat);
+	serve_wakeups(seat);
 	if (!stopping)
 		return;
 	do

@@ -36,7 +36,7 @@ struct cooking {
 	struct shape *shape; /* as the library knew it, or NULL; then as cooked */
 	enum status status;
 	struct reason why;
-	struct bell done; /* rung for LOOP: it cannot be refused, so no answer is lost */
+	struct wakeup done; /* rung for LOOP: it cannot be refused, so no answer is lost */
 };
 
 static struct upload *find_upload(struct session *self, uint64_t ref)
@@ -161,7 +161,7 @@ static enum status start_cooking(struct session *self, struct upload *upload)
 	job->shape = (struct shape *)shape_book_find(&self->service->library, job->name.bytes);
 	if (job->shape != NULL)
 		shape_retain(job->shape);
-	bell_init(&job->done, cooked, job);
+	wakeup_init(&job->done, cooked, job);
 	enum status status = executor_post(self->service->executor, EXECUTOR_HELPER, cook, job);
 	if (status != STATUS_OK) {
 		if (job->shape != NULL)

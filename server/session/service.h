@@ -91,10 +91,10 @@ struct service {
 	struct tls_context *tls; /* owned; NULL without a certificate; made by who can read files */
 	struct round_times rounds;
 	struct turn turn;
-	struct bell serving;   /* a world has more clients to serve in this round */
-	struct bell reporting; /* a world has more reports */
-	struct bell reading;   /* a session has said more than is read in a turn */
-	struct bell roomy;     /* a client has taken all, and parts of a frame wait for it */
+	struct wakeup serving;	 /* a world has more clients to serve in this round */
+	struct wakeup reporting; /* a world has more reports */
+	struct wakeup reading;	 /* a session has said more than is read in a turn */
+	struct wakeup roomy;	 /* a client has taken all, and parts of a frame wait for it */
 	struct session *held_first,
 		*held_last; /* those sessions, in the order in which they wait */
 	struct allowance_pool watching[WIRE_ROLES]; /* of all sessions of a role */

@@ -53,7 +53,7 @@ enum status journal_apply(struct journal *journal, uint32_t epoch, uint64_t tick
 	if (status != STATUS_OK)
 		return status;
 	uint64_t charged = journal->waiting.charged;
-	status = parcel_put_apply(&journal->waiting, epoch, tick, edit, batches, count);
+	status = record_buffer_put_apply(&journal->waiting, epoch, tick, edit, batches, count);
 	return end_put(journal, status, charged);
 }
 
@@ -63,7 +63,7 @@ enum status journal_tick(struct journal *journal, uint32_t epoch, uint64_t tick,
 	if (status != STATUS_OK)
 		return status;
 	uint64_t charged = journal->waiting.charged;
-	status = parcel_put_tick(&journal->waiting, epoch, tick, tick_hash);
+	status = record_buffer_put_tick(&journal->waiting, epoch, tick, tick_hash);
 	return end_put(journal, status, charged);
 }
 
@@ -74,7 +74,7 @@ enum status journal_stopped(struct journal *journal, uint32_t epoch, uint64_t ti
 	if (status != STATUS_OK)
 		return status;
 	uint64_t charged = journal->waiting.charged;
-	status = parcel_put_stop(&journal->waiting, epoch, tick, stop);
+	status = record_buffer_put_stop(&journal->waiting, epoch, tick, stop);
 	return end_put(journal, status, charged);
 }
 
@@ -87,8 +87,8 @@ enum status journal_checkpoint(struct journal *journal, uint32_t epoch, uint64_t
 	if (status != STATUS_OK)
 		return status;
 	uint64_t charged = journal->waiting.charged;
-	status = parcel_put_checkpoint(&journal->waiting, epoch, tick, edit, name, image,
-				       state_hash, table_hashes, table_count);
+	status = record_buffer_put_checkpoint(&journal->waiting, epoch, tick, edit, name, image,
+					      state_hash, table_hashes, table_count);
 	return end_put(journal, status, charged);
 }
 
@@ -99,7 +99,7 @@ enum status journal_shape(struct journal *journal, uint32_t epoch, uint64_t tick
 	if (status != STATUS_OK)
 		return status;
 	uint64_t charged = journal->waiting.charged;
-	status = parcel_put_shape(&journal->waiting, epoch, tick, shape);
+	status = record_buffer_put_shape(&journal->waiting, epoch, tick, shape);
 	return end_put(journal, status, charged);
 }
 
@@ -110,7 +110,7 @@ enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t ti
 	if (status != STATUS_OK)
 		return status;
 	uint64_t charged = journal->waiting.charged;
-	status = parcel_put_restore(&journal->waiting, epoch, tick, edit, name);
+	status = record_buffer_put_restore(&journal->waiting, epoch, tick, edit, name);
 	return end_put(journal, status, charged);
 }
 
@@ -121,7 +121,7 @@ enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
 	if (status != STATUS_OK)
 		return status;
 	uint64_t charged = journal->waiting.charged;
-	status = parcel_put_pace(&journal->waiting, epoch, tick, pace);
+	status = record_buffer_put_pace(&journal->waiting, epoch, tick, pace);
 	return end_put(journal, status, charged);
 }
 
@@ -169,8 +169,8 @@ enum status journal_status(struct journal *journal, struct reason *why)
 
 enum { PRUNE_ROWS = 128, PRUNE_PUT_OFF_MAX = 16 };
 
-static enum status write_parcel(struct journal *journal, struct world_file_progress *progress,
-				struct reason *why)
+static enum status write_records(struct journal *journal, struct world_file_progress *progress,
+				 struct reason *why)
 {
 	char path[STORE_PATH_MAX];
 	enum status status = STATUS_OK;
@@ -179,7 +179,7 @@ static enum status write_parcel(struct journal *journal, struct world_file_progr
 		status = world_file_create(&journal->file, path, journal->name, why);
 		journal->create = status != STATUS_OK;
 	}
-	if (status == STATUS_OK && !parcel_is_empty(&journal->writing))
+	if (status == STATUS_OK && !record_buffer_is_empty(&journal->writing))
 		status = world_file_write(&journal->file, &journal->writing, progress, why);
 	return status;
 }
@@ -274,11 +274,11 @@ static void finish(struct journal *journal)
 }
 
 /* Under the lock: takes what waits. False: it is not time yet. */
-static bool take_parcel(struct journal *journal, uint64_t now, bool force)
+static bool take_records(struct journal *journal, uint64_t now, bool force)
 {
 	if (!force && !journal->flush && !journal->closing && now < journal->commit_at)
 		return false;
-	struct parcel empty = journal->writing;
+	struct record_buffer empty = journal->writing;
 	journal->writing = journal->waiting;
 	journal->waiting = empty;
 	journal->queued = false;
@@ -291,14 +291,14 @@ uint64_t journal_turn(struct journal *journal, uint64_t now, bool force)
 	struct world_file_progress made = { 0 };
 	struct reason why = { 0 };
 	lock_take(&journal->lock);
-	bool taken = take_parcel(journal, now, force), closing = journal->closing;
+	bool taken = take_records(journal, now, force), closing = journal->closing;
 	enum status status = journal->failed;
 	lock_give(&journal->lock);
 	if (!taken)
 		return journal->commit_at;
 
 	if (status == STATUS_OK)
-		status = write_parcel(journal, &made, &why);
+		status = write_records(journal, &made, &why);
 	journal->commit_at = executor_now(journal->store->executor) + COMMIT_APART;
 
 	lock_take(&journal->lock);
@@ -306,7 +306,7 @@ uint64_t journal_turn(struct journal *journal, uint64_t now, bool force)
 	bool news = journal->progress.moved || journal->progress.saved > 0 || journal->wake_due ||
 		    (journal->failed != STATUS_OK && !journal->failure_told);
 	lock_give(&journal->lock);
-	parcel_reset(&journal->writing);
+	record_buffer_reset(&journal->writing);
 	if (closing) {
 		finish(journal);
 		return INSTANT_NEVER;
@@ -391,8 +391,8 @@ void journal_destroy(struct journal *journal)
 		at = &(*at)->next;
 	*at = journal->next;
 	world_file_close(&journal->file);
-	parcel_release(&journal->waiting);
-	parcel_release(&journal->writing);
+	record_buffer_release(&journal->waiting);
+	record_buffer_release(&journal->writing);
 	lock_release(&journal->lock);
 	heap_free(journal);
 }

@@ -6,7 +6,7 @@
 /* What an empty parcel may keep for the next records: more than a busy tick's. */
 enum { PARCEL_KEEPS = 256 << 10 };
 
-void parcel_reset(struct parcel *self)
+void record_buffer_reset(struct record_buffer *self)
 {
 	for (uint32_t i = 0; i < self->images.count; i++)
 		bytes_release(&self->images.items[i]);
@@ -22,15 +22,15 @@ void parcel_reset(struct parcel *self)
 		ARRAY_RELEASE(&self->shapes);
 }
 
-void parcel_release(struct parcel *self)
+void record_buffer_release(struct record_buffer *self)
 {
-	parcel_reset(self);
+	record_buffer_reset(self);
 	bytes_release(&self->records);
 	ARRAY_RELEASE(&self->images);
 	ARRAY_RELEASE(&self->shapes);
 }
 
-bool parcel_is_empty(const struct parcel *self)
+bool record_buffer_is_empty(const struct record_buffer *self)
 {
 	return self->records.count == 0;
 }
@@ -50,7 +50,7 @@ uint64_t record_checkpoint_charge(const struct bytes *image)
 
 /* ---- putting ----------------------------------------------------------------------------------- */
 
-static struct writer begin(struct parcel *self, enum record_kind kind, uint32_t epoch,
+static struct writer begin(struct record_buffer *self, enum record_kind kind, uint32_t epoch,
 			   uint64_t tick, uint32_t edit)
 {
 	struct writer writer = writer_into(&self->records);
@@ -62,7 +62,7 @@ static struct writer begin(struct parcel *self, enum record_kind kind, uint32_t 
 }
 
 /* Closes a record begun at `start`, or takes it back. */
-static enum status end(struct parcel *self, const struct writer *writer, size_t start,
+static enum status end(struct record_buffer *self, const struct writer *writer, size_t start,
 		       uint64_t charge)
 {
 	enum status status = writer_status(writer);
@@ -73,8 +73,9 @@ static enum status end(struct parcel *self, const struct writer *writer, size_t 
 	return status;
 }
 
-enum status parcel_put_apply(struct parcel *self, uint32_t epoch, uint64_t tick, uint32_t edit,
-			     const struct journal_batch *batches, uint32_t count)
+enum status record_buffer_put_apply(struct record_buffer *self, uint32_t epoch, uint64_t tick,
+				    uint32_t edit, const struct journal_batch *batches,
+				    uint32_t count)
 {
 	size_t start = self->records.count;
 	struct writer writer = begin(self, RECORD_APPLY, epoch, tick, edit);
@@ -93,7 +94,8 @@ enum status parcel_put_apply(struct parcel *self, uint32_t epoch, uint64_t tick,
 	return end(self, &writer, start, record_apply_charge(batches, count));
 }
 
-enum status parcel_put_tick(struct parcel *self, uint32_t epoch, uint64_t tick, uint64_t tick_hash)
+enum status record_buffer_put_tick(struct record_buffer *self, uint32_t epoch, uint64_t tick,
+				   uint64_t tick_hash)
 {
 	size_t start = self->records.count;
 	struct writer writer = begin(self, RECORD_TICK, epoch, tick, 0);
@@ -101,9 +103,10 @@ enum status parcel_put_tick(struct parcel *self, uint32_t epoch, uint64_t tick, 
 	return end(self, &writer, start, RECORD_CHARGE);
 }
 
-enum status parcel_put_checkpoint(struct parcel *self, uint32_t epoch, uint64_t tick, uint32_t edit,
-				  const char *name, const struct bytes *image, uint64_t state_hash,
-				  const uint64_t *table_hashes, uint32_t table_count)
+enum status record_buffer_put_checkpoint(struct record_buffer *self, uint32_t epoch, uint64_t tick,
+					 uint32_t edit, const char *name, const struct bytes *image,
+					 uint64_t state_hash, const uint64_t *table_hashes,
+					 uint32_t table_count)
 {
 	ASSERT(table_count <= WORLD_TABLES_MAX);
 	ASSERT(name == NULL || strlen(name) <= WIRE_NAME_MAX);
@@ -129,8 +132,8 @@ enum status parcel_put_checkpoint(struct parcel *self, uint32_t epoch, uint64_t 
 	return status;
 }
 
-enum status parcel_put_shape(struct parcel *self, uint32_t epoch, uint64_t tick,
-			     const struct shape *shape)
+enum status record_buffer_put_shape(struct record_buffer *self, uint32_t epoch, uint64_t tick,
+				    const struct shape *shape)
 {
 	enum status status = ARRAY_RESERVE(&self->shapes, self->shapes.count + 1u);
 	if (status != STATUS_OK)
@@ -143,8 +146,8 @@ enum status parcel_put_shape(struct parcel *self, uint32_t epoch, uint64_t tick,
 	return status;
 }
 
-enum status parcel_put_restore(struct parcel *self, uint32_t epoch, uint64_t tick, uint32_t edit,
-			       const char *name)
+enum status record_buffer_put_restore(struct record_buffer *self, uint32_t epoch, uint64_t tick,
+				      uint32_t edit, const char *name)
 {
 	ASSERT(strlen(name) <= WIRE_NAME_MAX);
 	size_t start = self->records.count;
@@ -153,7 +156,8 @@ enum status parcel_put_restore(struct parcel *self, uint32_t epoch, uint64_t tic
 	return end(self, &writer, start, RECORD_CHARGE);
 }
 
-enum status parcel_put_stop(struct parcel *self, uint32_t epoch, uint64_t tick, enum status stop)
+enum status record_buffer_put_stop(struct record_buffer *self, uint32_t epoch, uint64_t tick,
+				   enum status stop)
 {
 	size_t start = self->records.count;
 	struct writer writer = begin(self, RECORD_STOP, epoch, tick, 0);
@@ -161,8 +165,8 @@ enum status parcel_put_stop(struct parcel *self, uint32_t epoch, uint64_t tick, 
 	return end(self, &writer, start, RECORD_CHARGE);
 }
 
-enum status parcel_put_pace(struct parcel *self, uint32_t epoch, uint64_t tick,
-			    const struct journal_pace *pace)
+enum status record_buffer_put_pace(struct record_buffer *self, uint32_t epoch, uint64_t tick,
+				   const struct journal_pace *pace)
 {
 	size_t start = self->records.count;
 	struct writer writer = begin(self, RECORD_PACE, epoch, tick, 0);
@@ -174,11 +178,11 @@ enum status parcel_put_pace(struct parcel *self, uint32_t epoch, uint64_t tick,
 
 /* ---- taking ------------------------------------------------------------------------------------ */
 
-struct parcel_reader parcel_read(const struct parcel *parcel)
+struct record_reader record_buffer_read(const struct record_buffer *records)
 {
-	return (struct parcel_reader){
-		.parcel = parcel,
-		.reader = reader_over(parcel->records.data, parcel->records.count),
+	return (struct record_reader){
+		.records = records,
+		.reader = reader_over(records->records.data, records->records.count),
 	};
 }
 
@@ -193,7 +197,7 @@ static bool take_name(struct reader *reader, char name[WIRE_NAME_MAX + 1])
 	return true;
 }
 
-static bool take_checkpoint(struct parcel_reader *self, struct record_checkpoint *out)
+static bool take_checkpoint(struct record_reader *self, struct record_checkpoint *out)
 {
 	struct reader *reader = &self->reader;
 	out->state_hash = read_u64(reader);
@@ -203,9 +207,9 @@ static bool take_checkpoint(struct parcel_reader *self, struct record_checkpoint
 	for (uint32_t i = 0; i < out->table_count; i++)
 		out->table_hashes[i] = read_u64(reader);
 	out->named = read_u8(reader) != 0;
-	if (!take_name(reader, out->name) || self->images == self->parcel->images.count)
+	if (!take_name(reader, out->name) || self->images == self->records->images.count)
 		return false;
-	out->image = &self->parcel->images.items[self->images++];
+	out->image = &self->records->images.items[self->images++];
 	return true;
 }
 
@@ -223,7 +227,7 @@ static bool pass_batches(struct reader *reader, struct record *apply)
 	return true;
 }
 
-static bool take_body(struct parcel_reader *self, struct record *out)
+static bool take_body(struct record_reader *self, struct record *out)
 {
 	switch (out->kind) {
 	case RECORD_APPLY:
@@ -234,9 +238,9 @@ static bool take_body(struct parcel_reader *self, struct record *out)
 	case RECORD_CHECKPOINT:
 		return take_checkpoint(self, &out->checkpoint);
 	case RECORD_SHAPE:
-		if (self->shapes == self->parcel->shapes.count)
+		if (self->shapes == self->records->shapes.count)
 			return false;
-		out->shape = self->parcel->shapes.items[self->shapes++];
+		out->shape = self->records->shapes.items[self->shapes++];
 		return true;
 	case RECORD_RESTORE:
 		return take_name(&self->reader, out->snapshot);
@@ -252,7 +256,7 @@ static bool take_body(struct parcel_reader *self, struct record *out)
 	return false;
 }
 
-enum status parcel_next(struct parcel_reader *self, struct record *out)
+enum status record_buffer_next(struct record_reader *self, struct record *out)
 {
 	if (reader_left(&self->reader) == 0)
 		return STATUS_MISSING;

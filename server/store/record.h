@@ -61,7 +61,7 @@ struct record {
 	};
 };
 
-struct parcel {
+struct record_buffer {
 	struct bytes records;
 	ARRAY_OF(struct bytes) images;	 /* owned */
 	ARRAY_OF(struct shape *) shapes; /* a reference each */
@@ -69,9 +69,9 @@ struct parcel {
 };
 
 /* Zero initialisation is an empty parcel. Reset keeps a little memory for the next time. */
-void parcel_reset(struct parcel *self);
-void parcel_release(struct parcel *self);
-bool parcel_is_empty(const struct parcel *self);
+void record_buffer_reset(struct record_buffer *self);
+void record_buffer_release(struct record_buffer *self);
+bool record_buffer_is_empty(const struct record_buffer *self);
 
 /* What a record will be charged with. */
 uint64_t record_apply_charge(const struct journal_batch *batches, uint32_t count);
@@ -79,35 +79,36 @@ uint64_t record_checkpoint_charge(const struct bytes *image);
 enum { RECORD_CHARGE = 64 }; /* of every other record, and of each batch beside its commands */
 
 /* Put at the end, copied. NO_MEMORY: the parcel is as before. A name is at most WIRE_NAME_MAX bytes. */
-MUST_CHECK enum status parcel_put_apply(struct parcel *self, uint32_t epoch, uint64_t tick,
-					uint32_t edit, const struct journal_batch *batches,
-					uint32_t count);
-MUST_CHECK enum status parcel_put_tick(struct parcel *self, uint32_t epoch, uint64_t tick,
-				       uint64_t tick_hash);
-MUST_CHECK enum status parcel_put_checkpoint(struct parcel *self, uint32_t epoch, uint64_t tick,
-					     uint32_t edit, const char *name,
-					     const struct bytes *image, uint64_t state_hash,
-					     const uint64_t *table_hashes, uint32_t table_count);
-MUST_CHECK enum status parcel_put_shape(struct parcel *self, uint32_t epoch, uint64_t tick,
-					const struct shape *shape);
-MUST_CHECK enum status parcel_put_restore(struct parcel *self, uint32_t epoch, uint64_t tick,
-					  uint32_t edit, const char *name);
+MUST_CHECK enum status record_buffer_put_apply(struct record_buffer *self, uint32_t epoch,
+					       uint64_t tick, uint32_t edit,
+					       const struct journal_batch *batches, uint32_t count);
+MUST_CHECK enum status record_buffer_put_tick(struct record_buffer *self, uint32_t epoch,
+					      uint64_t tick, uint64_t tick_hash);
+MUST_CHECK enum status record_buffer_put_checkpoint(struct record_buffer *self, uint32_t epoch,
+						    uint64_t tick, uint32_t edit, const char *name,
+						    const struct bytes *image, uint64_t state_hash,
+						    const uint64_t *table_hashes,
+						    uint32_t table_count);
+MUST_CHECK enum status record_buffer_put_shape(struct record_buffer *self, uint32_t epoch,
+					       uint64_t tick, const struct shape *shape);
+MUST_CHECK enum status record_buffer_put_restore(struct record_buffer *self, uint32_t epoch,
+						 uint64_t tick, uint32_t edit, const char *name);
 
-MUST_CHECK enum status parcel_put_stop(struct parcel *self, uint32_t epoch, uint64_t tick,
-				       enum status stop);
+MUST_CHECK enum status record_buffer_put_stop(struct record_buffer *self, uint32_t epoch,
+					      uint64_t tick, enum status stop);
 
-MUST_CHECK enum status parcel_put_pace(struct parcel *self, uint32_t epoch, uint64_t tick,
-				       const struct journal_pace *pace);
+MUST_CHECK enum status record_buffer_put_pace(struct record_buffer *self, uint32_t epoch,
+					      uint64_t tick, const struct journal_pace *pace);
 
 /* Takes records out in order. */
-struct parcel_reader {
-	const struct parcel *parcel; /* borrowed */
+struct record_reader {
+	const struct record_buffer *records; /* borrowed */
 	struct reader reader;
 	uint32_t images, shapes; /* taken so far */
 };
-struct parcel_reader parcel_read(const struct parcel *parcel);
+struct record_reader record_buffer_read(const struct record_buffer *records);
 /* The next record. MISSING at the end, MALFORMED where the bytes are no record. */
-MUST_CHECK enum status parcel_next(struct parcel_reader *self, struct record *out);
+MUST_CHECK enum status record_buffer_next(struct record_reader *self, struct record *out);
 /* The next batch of an APPLY, `count` times. MALFORMED. */
 MUST_CHECK enum status record_next_batch(struct record *apply, struct journal_batch *out);
 

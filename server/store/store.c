@@ -263,8 +263,8 @@ enum status store_create(const char *directory, struct executor *executor, struc
 	self->work_end = &self->work_first;
 	self->news_end = &self->news_first;
 	lock_init(&self->lock);
-	bell_init(&self->work, on_work, self);
-	bell_init(&self->news, on_news, self);
+	wakeup_init(&self->work, on_work, self);
+	wakeup_init(&self->news, on_news, self);
 	enum status status = open_directory(self, directory, why);
 	if (status != STATUS_OK) {
 		store_destroy(self);

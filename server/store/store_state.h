@@ -24,12 +24,12 @@ struct journal {
 	char name[WIRE_NAME_MAX + 1];
 	struct journal *next; /* in the store's list; LOOP's */
 
-	struct lock lock;      /* guards from here … */
-	struct parcel waiting; /* what the host has put */
-	uint64_t backlog;      /* bytes of it and of the one being written */
-	bool flush;	       /* commit now */
-	bool queued;	       /* in the store's queue, or about to be */
-	bool throttled;	       /* the host has been told to wait */
+	struct lock lock;	      /* guards from here … */
+	struct record_buffer waiting; /* what the host has put */
+	uint64_t backlog;	      /* bytes of it and of the one being written */
+	bool flush;		      /* commit now */
+	bool queued;		      /* in the store's queue, or about to be */
+	bool throttled;		      /* the host has been told to wait */
 	bool wake_due;
 	bool closing;			     /* the host has let go */
 	bool remove;			     /* delete the file once it is closed */
@@ -50,7 +50,7 @@ struct journal {
 
 	/* STORE's (LOOP's before executor_start) */
 	struct world_file file;
-	struct parcel writing;
+	struct record_buffer writing;
 	bool create;	    /* the file's tables are still to be made */
 	uint64_t commit_at; /* not before this instant */
 	struct journal_figures figures_now;
@@ -69,7 +69,7 @@ struct store {
 	struct journal *journals; /* LOOP's list */
 	ARRAY_OF(char *) names;	  /* of worlds found at the start, ascending by bytes */
 	ARRAY_OF(struct refused_file) refused; /* LOOP's */
-	struct bell work, news;		       /* for STORE, for LOOP */
+	struct wakeup work, news;	       /* for STORE, for LOOP */
 	struct lock lock;		       /* guards both lines */
 	struct journal *work_first, **work_end;
 	struct journal *news_first, **news_end;

@@ -341,13 +341,13 @@ static void note(struct world_file_progress *progress, const struct record *reco
 	progress->moved = true;
 }
 
-static enum status put_all(struct world_file *self, const struct parcel *parcel,
+static enum status put_all(struct world_file *self, const struct record_buffer *records,
 			   struct world_file_progress *progress, struct reason *why)
 {
-	struct parcel_reader reader = parcel_read(parcel);
+	struct record_reader reader = record_buffer_read(records);
 	struct record record;
 	enum status status;
-	while ((status = parcel_next(&reader, &record)) == STATUS_OK) {
+	while ((status = record_buffer_next(&reader, &record)) == STATUS_OK) {
 		status = put(self, &record, why);
 		if (status != STATUS_OK)
 			return status;
@@ -357,7 +357,7 @@ static enum status put_all(struct world_file *self, const struct parcel *parcel,
 	return flush_row(self, why);
 }
 
-enum status world_file_write(struct world_file *self, const struct parcel *parcel,
+enum status world_file_write(struct world_file *self, const struct record_buffer *records,
 			     struct world_file_progress *progress, struct reason *why)
 {
 	struct world_file_progress made = { 0 };
@@ -367,7 +367,7 @@ enum status world_file_write(struct world_file *self, const struct parcel *parce
 		status = sql_exec(self->db, "BEGIN IMMEDIATE", why);
 	if (status != STATUS_OK)
 		return status;
-	status = put_all(self, parcel, &made, why);
+	status = put_all(self, records, &made, why);
 	if (status == STATUS_OK)
 		status = sql_exec(self->db, "COMMIT", why);
 	if (status != STATUS_OK)

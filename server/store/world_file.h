@@ -65,7 +65,8 @@ MUST_CHECK enum status world_file_open(struct world_file *self, const char *path
 void world_file_close(struct world_file *self);
 
 /* One transaction: the parcel's records and COMMIT. On failure it is as if it never began. */
-MUST_CHECK enum status world_file_write(struct world_file *self, const struct parcel *parcel,
+MUST_CHECK enum status world_file_write(struct world_file *self,
+					const struct record_buffer *records,
 					struct world_file_progress *progress, struct reason *why);
 /* A slice of what prune.h takes away; *more: call again. On failure nothing has happened, and what is
  * written afterwards is not in danger. */

@@ -29,15 +29,15 @@
 #include "server/base/ring.h"
 #include "server/io/lock.h"
 
-enum { NOWHERE = UINT32_MAX, LETTERS_FIRST = 8, MAIL_LETTERS = 64 };
+enum { NOWHERE = UINT32_MAX, TASKS_FIRST = 8, TASKS_IN_TURN = 64 };
 #define MAIL_NS (500 * NS_PER_US)
 
 const struct pool_options pool_options_default = { 1024, 256, 100 * NS_PER_US };
 
-enum holder { NOBODY, CREW, LOOP };
+enum holder { NOBODY, WORKER, LOOP };
 
-struct letter {
-	runnable_mail *mail;
+struct task {
+	runnable_task *mail;
 	void *context;
 };
 
@@ -45,11 +45,11 @@ struct pooled {
 	struct runnable *runnable;
 	struct pool *pool;
 	struct pooled *next, *previous; /* the pool's list, under its lock */
-	struct bell gone;		/* tells LOOP that it has left */
+	struct wakeup gone;		/* tells LOOP that it has left */
 	/* under `lock` */
 	struct lock lock;
 	struct ring mail; /* in `letters`, which double as they fill, up to mail_max */
-	struct letter *letters;
+	struct task *tasks;
 	uint32_t worker; /* that holds it or is to take it in */
 	uint32_t target; /* that shall hold it */
 	uint32_t refs;
@@ -79,10 +79,10 @@ struct pooled {
 
 /* One worker's runnables, a heap with the least (due, id) on top, and those of the round at
  * hand. */
-struct crew {
+struct run_queue {
 	struct pool *pool;
 	uint32_t worker;
-	struct bell bell; /* there is something in the list */
+	struct wakeup wakeup; /* there is something in the list */
 	atomic_ullong
 		inside_since; /* instant at which the slice or letter at hand began; 0: none is */
 	/* under `lock` */
@@ -106,7 +106,7 @@ struct pool {
 	uint32_t borrowed_slices; /* run since then */
 	struct pool_counters counters;
 	struct pool_worker_load loads[EXECUTOR_WORKERS_MAX];
-	struct crew crews[EXECUTOR_WORKERS_MAX];
+	struct run_queue queues[EXECUTOR_WORKERS_MAX];
 };
 
 /* ---- a crew's heap --------------------------------------------------------------------------- */
@@ -118,88 +118,88 @@ static bool before(const struct pooled *a, const struct pooled *b)
 	return a->runnable->id < b->runnable->id;
 }
 
-static void place(struct crew *crew, uint32_t slot, struct pooled *pooled)
+static void place(struct run_queue *queue, uint32_t slot, struct pooled *pooled)
 {
-	crew->heap[slot] = pooled;
+	queue->heap[slot] = pooled;
 	pooled->slot = slot;
 }
 
-static void sift(struct crew *crew, uint32_t slot, struct pooled *pooled)
+static void sift(struct run_queue *queue, uint32_t slot, struct pooled *pooled)
 {
-	while (slot > 0 && before(pooled, crew->heap[(slot - 1) / 2])) {
-		place(crew, slot, crew->heap[(slot - 1) / 2]);
+	while (slot > 0 && before(pooled, queue->heap[(slot - 1) / 2])) {
+		place(queue, slot, queue->heap[(slot - 1) / 2]);
 		slot = (slot - 1) / 2;
 	}
 	for (;;) {
 		uint32_t child = 2 * slot + 1;
-		if (child + 1 < crew->count && before(crew->heap[child + 1], crew->heap[child]))
+		if (child + 1 < queue->count && before(queue->heap[child + 1], queue->heap[child]))
 			child++;
-		if (child >= crew->count || !before(crew->heap[child], pooled))
+		if (child >= queue->count || !before(queue->heap[child], pooled))
 			break;
-		place(crew, slot, crew->heap[child]);
+		place(queue, slot, queue->heap[child]);
 		slot = child;
 	}
-	place(crew, slot, pooled);
+	place(queue, slot, pooled);
 }
 
 /* Under the lock. */
-static void take_from_heap(struct crew *crew, struct pooled *pooled)
+static void take_from_heap(struct run_queue *queue, struct pooled *pooled)
 {
 	uint32_t slot = pooled->slot;
 	if (slot == NOWHERE)
 		return;
-	struct pooled *last = crew->heap[--crew->count];
+	struct pooled *last = queue->heap[--queue->count];
 	if (last != pooled)
-		sift(crew, slot, last);
+		sift(queue, slot, last);
 	pooled->slot = NOWHERE;
 }
 
 /* What is due already queues up behind those that have been waiting: its turn counts from now, not
  * from the deadline it missed, or one that is always late would always be first. */
-static void crew_put(struct crew *crew, struct pooled *pooled)
+static void run_queue_put(struct run_queue *queue, struct pooled *pooled)
 {
-	uint64_t now = executor_now(crew->pool->executor);
+	uint64_t now = executor_now(queue->pool->executor);
 	uint64_t due = pooled->runnable->ops->due(pooled->runnable);
-	lock_take(&crew->lock);
-	take_from_heap(crew, pooled);
+	lock_take(&queue->lock);
+	take_from_heap(queue, pooled);
 	pooled->due = MAX_OF(due, now);
-	sift(crew, crew->count++, pooled);
-	lock_give(&crew->lock);
+	sift(queue, queue->count++, pooled);
+	lock_give(&queue->lock);
 }
 
-static void crew_take(struct crew *crew, struct pooled *pooled)
+static void run_queue_take(struct run_queue *queue, struct pooled *pooled)
 {
-	lock_take(&crew->lock);
-	take_from_heap(crew, pooled);
-	lock_give(&crew->lock);
+	lock_take(&queue->lock);
+	take_from_heap(queue, pooled);
+	lock_give(&queue->lock);
 }
 
-static void crew_set_alarm(struct crew *crew)
+static void run_queue_set_alarm(struct run_queue *queue)
 {
-	lock_take(&crew->lock);
-	uint64_t at = crew->count > 0 ? crew->heap[0]->due : INSTANT_NEVER;
-	lock_give(&crew->lock);
-	executor_set_alarm(crew->pool->executor, at);
+	lock_take(&queue->lock);
+	uint64_t at = queue->count > 0 ? queue->heap[0]->due : INSTANT_NEVER;
+	lock_give(&queue->lock);
+	executor_set_alarm(queue->pool->executor, at);
 }
 
-static void enter(struct crew *crew)
+static void enter(struct run_queue *queue)
 {
-	atomic_store_explicit(&crew->inside_since, executor_now(crew->pool->executor),
+	atomic_store_explicit(&queue->inside_since, executor_now(queue->pool->executor),
 			      memory_order_relaxed);
 }
 
-static void leave(struct crew *crew)
+static void leave(struct run_queue *queue)
 {
-	atomic_store_explicit(&crew->inside_since, 0, memory_order_relaxed);
+	atomic_store_explicit(&queue->inside_since, 0, memory_order_relaxed);
 }
 
-static void run_slice(struct crew *crew, struct pooled *pooled)
+static void run_slice(struct run_queue *queue, struct pooled *pooled)
 {
-	struct executor *executor = crew->pool->executor;
+	struct executor *executor = queue->pool->executor;
 	uint64_t before = executor_used(executor);
-	enter(crew);
+	enter(queue);
 	pooled->runnable->ops->run(pooled->runnable, executor_now(executor));
-	leave(crew);
+	leave(queue);
 	pooled->cost = executor_used(executor) - before;
 	atomic_fetch_add_explicit(&pooled->busy, pooled->cost, memory_order_relaxed);
 }
@@ -212,7 +212,7 @@ static bool occupy(struct pooled *pooled, bool *stale)
 	pooled->missed |= lent;
 	*stale = pooled->stale;
 	if (!lent) {
-		pooled->holder = CREW;
+		pooled->holder = WORKER;
 		pooled->stale = false;
 	}
 	lock_give(&pooled->lock);
@@ -227,111 +227,111 @@ static void vacate(struct pooled *pooled)
 }
 
 /* Those that are due now, earliest first, into the round. */
-static uint32_t begin_round(struct crew *crew, uint64_t now)
+static uint32_t begin_round(struct run_queue *queue, uint64_t now)
 {
 	uint32_t count = 0;
-	lock_take(&crew->lock);
-	while (crew->count > 0 && crew->heap[0]->due <= now) {
-		struct pooled *pooled = crew->heap[0];
-		take_from_heap(crew, pooled);
+	lock_take(&queue->lock);
+	while (queue->count > 0 && queue->heap[0]->due <= now) {
+		struct pooled *pooled = queue->heap[0];
+		take_from_heap(queue, pooled);
 		pooled->round = count;
-		crew->round[count++] = pooled;
+		queue->round[count++] = pooled;
 	}
-	lock_give(&crew->lock);
+	lock_give(&queue->lock);
 	return count;
 }
 
 /* The next of the round; NULL: it has been taken away. From here on LOOP leaves it alone. */
-static struct pooled *take_from_round(struct crew *crew, uint32_t at)
+static struct pooled *take_from_round(struct run_queue *queue, uint32_t at)
 {
-	lock_take(&crew->lock);
-	struct pooled *pooled = crew->round[at];
+	lock_take(&queue->lock);
+	struct pooled *pooled = queue->round[at];
 	if (pooled != NULL) {
 		pooled->round = NOWHERE;
 		pooled->picked = true;
 	}
-	lock_give(&crew->lock);
+	lock_give(&queue->lock);
 	return pooled;
 }
 
-static void unpick(struct crew *crew, struct pooled *pooled)
+static void unpick(struct run_queue *queue, struct pooled *pooled)
 {
-	lock_take(&crew->lock);
+	lock_take(&queue->lock);
 	pooled->picked = false;
-	lock_give(&crew->lock);
+	lock_give(&queue->lock);
 }
 
 /* One round: everything that is due now, once, earliest first. What is due again at once waits for
  * the next round, after the thread's queue. */
-static void crew_round(void *context)
+static void run_queue_round(void *context)
 {
-	struct crew *crew = context;
-	uint64_t now = executor_now(crew->pool->executor);
-	uint32_t count = begin_round(crew, now);
+	struct run_queue *queue = context;
+	uint64_t now = executor_now(queue->pool->executor);
+	uint32_t count = begin_round(queue, now);
 	for (uint32_t i = 0; i < count; i++) {
-		struct pooled *pooled = take_from_round(crew, i);
+		struct pooled *pooled = take_from_round(queue, i);
 		bool stale;
 		if (pooled == NULL)
 			continue;
 		bool mine = occupy(pooled, &stale);
-		unpick(crew, pooled);
+		unpick(queue, pooled);
 		/* One that is lent stays out of the heap; `look` puts it there again. */
 		if (!mine)
 			continue;
 		if (!stale || pooled->runnable->ops->due(pooled->runnable) <= now)
-			run_slice(crew, pooled);
-		crew_put(crew, pooled);
+			run_slice(queue, pooled);
+		run_queue_put(queue, pooled);
 		vacate(pooled);
 	}
-	crew_set_alarm(crew);
+	run_queue_set_alarm(queue);
 }
 
 /* ---- bells and notes ------------------------------------------------------------------------- */
-static void list_put(struct crew *crew, struct pooled *pooled)
+static void list_put(struct run_queue *queue, struct pooled *pooled)
 {
-	lock_take(&crew->lock);
+	lock_take(&queue->lock);
 	pooled->listed = true;
 	pooled->next_rung = NULL;
-	if (crew->rung_last != NULL)
-		crew->rung_last->next_rung = pooled;
+	if (queue->rung_last != NULL)
+		queue->rung_last->next_rung = pooled;
 	else
-		crew->rung_first = pooled;
-	crew->rung_last = pooled;
-	lock_give(&crew->lock);
+		queue->rung_first = pooled;
+	queue->rung_last = pooled;
+	lock_give(&queue->lock);
 }
 
 /* Under the crew's lock. */
-static void list_take(struct crew *crew, struct pooled *pooled)
+static void list_take(struct run_queue *queue, struct pooled *pooled)
 {
-	struct pooled *before = NULL, *at = crew->rung_first;
+	struct pooled *before = NULL, *at = queue->rung_first;
 	for (; at != pooled; at = at->next_rung)
 		before = at;
 	if (before != NULL)
 		before->next_rung = pooled->next_rung;
 	else
-		crew->rung_first = pooled->next_rung;
-	if (crew->rung_last == pooled)
-		crew->rung_last = before;
+		queue->rung_first = pooled->next_rung;
+	if (queue->rung_last == pooled)
+		queue->rung_last = before;
 	pooled->listed = false;
 }
 
 /* Under the runnable's lock: puts it into its crew's list. Which worker is to be rung once the lock is given
  * back (give_and_ring), or the woken worker would meet the lock at once. The list's own reference
  * keeps the runnable until then. */
-static uint32_t note_bell(struct pooled *pooled)
+static uint32_t note_wakeup(struct pooled *pooled)
 {
 	if (pooled->rung)
 		return NOWHERE;
 	pooled->rung = true;
 	pooled->refs++;
-	list_put(&pooled->pool->crews[pooled->worker], pooled);
+	list_put(&pooled->pool->queues[pooled->worker], pooled);
 	return pooled->worker;
 }
 
-static void ring_crew(struct pool *pool, uint32_t worker)
+static void wake_run_queue(struct pool *pool, uint32_t worker)
 {
 	executor_ring(pool->executor, (enum executor_thread)(EXECUTOR_WORKER + worker),
-		      &pool->crews[worker].bell);
+		      &pool->queues[worker].wakeup);
 }
 
 static void give_and_ring(struct pooled *pooled, uint32_t worker)
@@ -339,7 +339,7 @@ static void give_and_ring(struct pooled *pooled, uint32_t worker)
 	struct pool *pool = pooled->pool;
 	lock_give(&pooled->lock);
 	if (worker != NOWHERE)
-		ring_crew(pool, worker);
+		wake_run_queue(pool, worker);
 }
 
 static void pooled_free(struct pooled *pooled)
@@ -354,7 +354,7 @@ static void pooled_free(struct pooled *pooled)
 		pooled->next->previous = pooled->previous;
 	lock_give(&pool->lock);
 	lock_release(&pooled->lock);
-	heap_free(pooled->letters);
+	heap_free(pooled->tasks);
 	heap_free(pooled);
 }
 
@@ -368,20 +368,20 @@ static void drop_ref(struct pooled *pooled)
 }
 
 /* So many letters, or for so long, before others of the worker have their turn. True: there are more. */
-static bool deliver(struct crew *crew, struct pooled *pooled)
+static bool deliver(struct run_queue *queue, struct pooled *pooled)
 {
 	struct executor *executor = pooled->pool->executor;
 	uint64_t until = executor_now(executor) + MAIL_NS;
-	struct letter letter;
-	for (uint32_t count = 0; count < MAIL_LETTERS; count++) {
+	struct task task;
+	for (uint32_t count = 0; count < TASKS_IN_TURN; count++) {
 		lock_take(&pooled->lock);
-		bool some = ring_pop(&pooled->mail, &letter);
+		bool some = ring_pop(&pooled->mail, &task);
 		lock_give(&pooled->lock);
 		if (!some)
 			return false;
-		enter(crew);
-		letter.mail(pooled->runnable, letter.context);
-		leave(crew);
+		enter(queue);
+		task.mail(pooled->runnable, task.context);
+		leave(queue);
 		if (executor_now(executor) >= until)
 			break;
 	}
@@ -401,58 +401,58 @@ static bool answer_here(struct pooled *pooled, uint32_t here)
 	bool taken = mine && !lent && !pooled->left;
 	pooled->missed |= mine && lent;
 	if (taken) {
-		pooled->holder = CREW;
+		pooled->holder = WORKER;
 		pooled->stale = false;
 	}
-	give_and_ring(pooled, mine ? NOWHERE : note_bell(pooled));
+	give_and_ring(pooled, mine ? NOWHERE : note_wakeup(pooled));
 	return taken;
 }
 
 /* Gives it away or lets it go, if that is noted. No mail can be added once `leaving` is. */
-static bool part(struct pooled *pooled, struct crew *crew)
+static bool part(struct pooled *pooled, struct run_queue *queue)
 {
 	lock_take(&pooled->lock);
 	bool leaves = pooled->leaving && pooled->mail.count == 0;
-	bool moves = !leaves && pooled->target != crew->worker;
+	bool moves = !leaves && pooled->target != queue->worker;
 	if (leaves || moves) {
-		crew_take(crew, pooled);
+		run_queue_take(queue, pooled);
 		pooled->holder = NOBODY;
 	}
 	pooled->left = leaves;
 	pooled->worker = moves ? pooled->target : pooled->worker;
-	give_and_ring(pooled, moves ? note_bell(pooled) : NOWHERE);
+	give_and_ring(pooled, moves ? note_wakeup(pooled) : NOWHERE);
 	if (leaves)
-		executor_ring(crew->pool->executor, EXECUTOR_LOOP, &pooled->gone);
+		executor_ring(queue->pool->executor, EXECUTOR_LOOP, &pooled->gone);
 	return leaves || moves;
 }
 
-static void look(struct crew *crew, struct pooled *pooled)
+static void look(struct run_queue *queue, struct pooled *pooled)
 {
-	if (answer_here(pooled, crew->worker)) {
+	if (answer_here(pooled, queue->worker)) {
 		if (pooled->slot == NOWHERE)
-			crew_put(crew, pooled);
-		bool more = deliver(crew, pooled);
-		if (!part(pooled, crew)) {
-			crew_put(crew, pooled);
+			run_queue_put(queue, pooled);
+		bool more = deliver(queue, pooled);
+		if (!part(pooled, queue)) {
+			run_queue_put(queue, pooled);
 			vacate(pooled);
 		}
 		if (more) {
 			lock_take(&pooled->lock);
-			give_and_ring(pooled, note_bell(pooled));
+			give_and_ring(pooled, note_wakeup(pooled));
 		}
 		/* A step that somebody waits for does not go by way of the timer. */
-		crew_round(crew);
+		run_queue_round(queue);
 	}
 	drop_ref(pooled);
 }
 
-static struct pooled *list_pop(struct crew *crew)
+static struct pooled *list_pop(struct run_queue *queue)
 {
-	lock_take(&crew->lock);
-	struct pooled *pooled = crew->rung_first;
+	lock_take(&queue->lock);
+	struct pooled *pooled = queue->rung_first;
 	if (pooled != NULL)
-		list_take(crew, pooled);
-	lock_give(&crew->lock);
+		list_take(queue, pooled);
+	lock_give(&queue->lock);
 	return pooled;
 }
 
@@ -460,15 +460,15 @@ static struct pooled *list_pop(struct crew *crew)
  * meanwhile have rung again. */
 static void look_at_all(void *context)
 {
-	struct crew *crew = context;
-	lock_take(&crew->lock);
-	const struct pooled *last = crew->rung_last;
-	lock_give(&crew->lock);
+	struct run_queue *queue = context;
+	lock_take(&queue->lock);
+	const struct pooled *last = queue->rung_last;
+	lock_give(&queue->lock);
 	for (bool end = last == NULL; !end;) {
-		struct pooled *pooled = list_pop(crew);
+		struct pooled *pooled = list_pop(queue);
 		end = pooled == NULL || pooled == last;
 		if (pooled != NULL)
-			look(crew, pooled);
+			look(queue, pooled);
 	}
 }
 
@@ -501,20 +501,20 @@ enum status pool_create(struct executor *executor, const struct pool_options *op
 	self->balanced_at = executor_now(executor);
 	lock_init(&self->lock);
 	for (uint32_t i = 0; i < executor_workers(executor); i++) {
-		struct crew *crew = &self->crews[i];
-		crew->pool = self;
-		crew->worker = i;
-		lock_init(&crew->lock);
-		atomic_init(&crew->inside_since, 0);
-		bell_init(&crew->bell, look_at_all, crew);
-		crew->heap = heap_alloc(options->runnables_max * sizeof *crew->heap);
-		crew->round = heap_alloc(options->runnables_max * sizeof *crew->round);
-		if (crew->heap == NULL || crew->round == NULL) {
+		struct run_queue *queue = &self->queues[i];
+		queue->pool = self;
+		queue->worker = i;
+		lock_init(&queue->lock);
+		atomic_init(&queue->inside_since, 0);
+		wakeup_init(&queue->wakeup, look_at_all, queue);
+		queue->heap = heap_alloc(options->runnables_max * sizeof *queue->heap);
+		queue->round = heap_alloc(options->runnables_max * sizeof *queue->round);
+		if (queue->heap == NULL || queue->round == NULL) {
 			pool_destroy(self);
 			return STATUS_NO_MEMORY;
 		}
-		executor_on_alarm(executor, (enum executor_thread)(EXECUTOR_WORKER + i), crew_round,
-				  crew);
+		executor_on_alarm(executor, (enum executor_thread)(EXECUTOR_WORKER + i),
+				  run_queue_round, queue);
 	}
 	*out = self;
 	return STATUS_OK;
@@ -528,10 +528,10 @@ void pool_destroy(struct pool *pool)
 		pooled_free(pool->first);
 	}
 	for (uint32_t i = 0; i < EXECUTOR_WORKERS_MAX; i++) {
-		if (pool->crews[i].pool != NULL)
-			lock_release(&pool->crews[i].lock);
-		heap_free(pool->crews[i].heap);
-		heap_free(pool->crews[i].round);
+		if (pool->queues[i].pool != NULL)
+			lock_release(&pool->queues[i].lock);
+		heap_free(pool->queues[i].heap);
+		heap_free(pool->queues[i].round);
 	}
 	lock_release(&pool->lock);
 	heap_free(pool);
@@ -556,20 +556,20 @@ static uint32_t least_loaded(const struct pool *pool)
 
 static struct pooled *pooled_create(struct pool *pool, struct runnable *runnable)
 {
-	uint32_t letters = MIN_OF(pool->options.mail_max, (uint32_t)LETTERS_FIRST);
+	uint32_t tasks = MIN_OF(pool->options.mail_max, (uint32_t)TASKS_FIRST);
 	struct pooled *pooled = heap_alloc_zero(sizeof *pooled);
 	if (pooled == NULL)
 		return NULL;
-	pooled->letters = heap_alloc(letters * sizeof *pooled->letters);
-	if (pooled->letters == NULL) {
+	pooled->tasks = heap_alloc(tasks * sizeof *pooled->tasks);
+	if (pooled->tasks == NULL) {
 		heap_free(pooled);
 		return NULL;
 	}
 	pooled->runnable = runnable;
 	pooled->pool = pool;
-	bell_init(&pooled->gone, on_gone, pooled);
+	wakeup_init(&pooled->gone, on_gone, pooled);
 	lock_init(&pooled->lock);
-	ring_init(&pooled->mail, pooled->letters, letters, sizeof(struct letter));
+	ring_init(&pooled->mail, pooled->tasks, tasks, sizeof(struct task));
 	atomic_init(&pooled->busy, 0);
 	pooled->worker = pooled->target = least_loaded(pool);
 	pooled->refs = 1;
@@ -608,33 +608,33 @@ void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *rem
 	pooled->removed_context = context;
 	lock_take(&pooled->lock);
 	pooled->leaving = true;
-	give_and_ring(pooled, note_bell(pooled));
+	give_and_ring(pooled, note_wakeup(pooled));
 }
 
 /* Under the lock: room for one more letter, which there may be. */
-static enum status make_room_for_letter(struct pooled *pooled)
+static enum status make_room_for_task(struct pooled *pooled)
 {
 	uint32_t capacity = pooled->mail.capacity;
 	if (pooled->mail.count < capacity)
 		return STATUS_OK;
 	capacity = MIN_OF(2 * capacity, pooled->pool->options.mail_max);
-	struct letter *letters = heap_alloc(capacity * sizeof *letters), letter;
-	if (letters == NULL)
+	struct task *tasks = heap_alloc(capacity * sizeof *tasks), task;
+	if (tasks == NULL)
 		return STATUS_NO_MEMORY;
 	struct ring longer;
-	ring_init(&longer, letters, capacity, sizeof *letters);
+	ring_init(&longer, tasks, capacity, sizeof *tasks);
 	enum status status = STATUS_OK;
-	while (ring_pop(&pooled->mail, &letter))
-		status = ring_push(&longer, &letter);
+	while (ring_pop(&pooled->mail, &task))
+		status = ring_push(&longer, &task);
 	ASSERT(status == STATUS_OK);
-	heap_free(pooled->letters);
-	pooled->letters = letters;
+	heap_free(pooled->tasks);
+	pooled->tasks = tasks;
 	pooled->mail = longer;
 	return STATUS_OK;
 }
 
 /* `room`: letters for which there shall be room still, once this one is in. */
-static enum status put_letter(struct runnable *runnable, struct letter letter, uint32_t room)
+static enum status put_task(struct runnable *runnable, struct task task, uint32_t room)
 {
 	struct pooled *pooled = runnable->pooled;
 	lock_take(&pooled->lock);
@@ -642,29 +642,29 @@ static enum status put_letter(struct runnable *runnable, struct letter letter, u
 	if (status == STATUS_OK && pooled->mail.count + room >= pooled->pool->options.mail_max)
 		status = STATUS_FULL;
 	if (status == STATUS_OK)
-		status = make_room_for_letter(pooled);
+		status = make_room_for_task(pooled);
 	if (status == STATUS_OK)
-		status = ring_push(&pooled->mail, &letter);
-	give_and_ring(pooled, status == STATUS_OK ? note_bell(pooled) : NOWHERE);
+		status = ring_push(&pooled->mail, &task);
+	give_and_ring(pooled, status == STATUS_OK ? note_wakeup(pooled) : NOWHERE);
 	return status;
 }
 
-enum status pool_mail(struct runnable *runnable, runnable_mail *mail, void *context)
+enum status pool_mail(struct runnable *runnable, runnable_task *mail, void *context)
 {
-	return put_letter(runnable, (struct letter){ mail, context }, 0);
+	return put_task(runnable, (struct task){ mail, context }, 0);
 }
 
-enum status pool_mail_behind(struct runnable *runnable, runnable_mail *mail, void *context)
+enum status pool_mail_behind(struct runnable *runnable, runnable_task *mail, void *context)
 {
 	uint32_t most = runnable->pooled->pool->options.mail_max;
-	return put_letter(runnable, (struct letter){ mail, context }, most / 2);
+	return put_task(runnable, (struct task){ mail, context }, most / 2);
 }
 
 void pool_wake(struct runnable *runnable)
 {
 	struct pooled *pooled = runnable->pooled;
 	lock_take(&pooled->lock);
-	give_and_ring(pooled, note_bell(pooled));
+	give_and_ring(pooled, note_wakeup(pooled));
 }
 
 uint32_t pool_worker_of(const struct runnable *runnable)
@@ -740,7 +740,7 @@ void pool_give_back(struct runnable *runnable)
 	pooled->stale = true;
 	bool wanted = pooled->missed || due < pooled->due;
 	pooled->missed = false;
-	give_and_ring(pooled, wanted ? note_bell(pooled) : NOWHERE);
+	give_and_ring(pooled, wanted ? note_wakeup(pooled) : NOWHERE);
 }
 
 void pool_end_turn(struct pool *pool)
@@ -812,7 +812,7 @@ static bool move_one(struct pool *pool)
 		return false;
 	lock_take(&pooled->lock);
 	pooled->target = idlest;
-	give_and_ring(pooled, note_bell(pooled));
+	give_and_ring(pooled, note_wakeup(pooled));
 	pool->loads[busiest].runnables--;
 	pool->loads[idlest].runnables++;
 	pool->loads[busiest].share -= pooled->share;
@@ -839,9 +839,9 @@ bool pool_balance(struct pool *pool)
 /* Workers inside one slice or letter for longer than this keep others waiting. */
 #define LONG_NS (5 * NS_PER_MS)
 
-static uint64_t inside_for(const struct crew *crew, uint64_t now)
+static uint64_t inside_for(const struct run_queue *queue, uint64_t now)
 {
-	uint64_t since = atomic_load_explicit(&crew->inside_since, memory_order_relaxed);
+	uint64_t since = atomic_load_explicit(&queue->inside_since, memory_order_relaxed);
 	return since > 0 && now > since ? now - since : 0;
 }
 
@@ -850,7 +850,7 @@ static uint32_t free_worker(const struct pool *pool, uint64_t now)
 {
 	uint32_t best = NOWHERE;
 	for (uint32_t i = 0; i < executor_workers(pool->executor); i++)
-		if (inside_for(&pool->crews[i], now) < LONG_NS &&
+		if (inside_for(&pool->queues[i], now) < LONG_NS &&
 		    (best == NOWHERE ||
 		     load_score(&pool->loads[i]) < load_score(&pool->loads[best])))
 			best = i;
@@ -858,7 +858,7 @@ static uint32_t free_worker(const struct pool *pool, uint64_t now)
 }
 
 /* Takes a runnable away from a worker that is inside another one. False: it is not there to be taken. */
-static bool take_away(struct pooled *pooled, struct crew *from, uint32_t to)
+static bool take_away(struct pooled *pooled, struct run_queue *from, uint32_t to)
 {
 	struct pool *pool = pooled->pool;
 	lock_take(&pooled->lock);
@@ -880,16 +880,16 @@ static bool take_away(struct pooled *pooled, struct crew *from, uint32_t to)
 		pooled->worker = pooled->target = to;
 	uint32_t rung = NOWHERE;
 	if (listed) { /* with the list's reference */
-		list_put(&pool->crews[to], pooled);
+		list_put(&pool->queues[to], pooled);
 		rung = to;
 	} else if (there) {
-		rung = note_bell(pooled);
+		rung = note_wakeup(pooled);
 	}
 	give_and_ring(pooled, rung);
 	return there;
 }
 
-static uint32_t relieve(struct pool *pool, struct crew *stuck, uint64_t now)
+static uint32_t relieve(struct pool *pool, struct run_queue *stuck, uint64_t now)
 {
 	uint32_t moved = 0;
 	for (struct pooled *pooled = pool->first; pooled != NULL; pooled = pooled->next) {
@@ -911,8 +911,8 @@ uint32_t pool_relieve(struct pool *pool)
 	uint32_t moved = 0;
 	lock_take(&pool->lock);
 	for (uint32_t i = 0; i < executor_workers(pool->executor); i++)
-		if (inside_for(&pool->crews[i], now) >= LONG_NS)
-			moved += relieve(pool, &pool->crews[i], now);
+		if (inside_for(&pool->queues[i], now) >= LONG_NS)
+			moved += relieve(pool, &pool->queues[i], now);
 	lock_give(&pool->lock);
 	pool->counters.relieved += moved;
 	return moved;

@@ -62,10 +62,10 @@ void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *rem
 		 void *context);
 /* Any thread: puts a letter into the runnable's box and wakes its worker. First in, first out.
  * FULL, NO_MEMORY, or CLOSED once it is being removed. */
-enum status pool_mail(struct runnable *runnable, runnable_mail *mail, void *context) MUST_CHECK;
+enum status pool_mail(struct runnable *runnable, runnable_task *mail, void *context) MUST_CHECK;
 /* The same for what can wait: FULL already where half the box is taken, so that a thousand of them at
  * once leave room for what somebody asks. */
-enum status pool_mail_behind(struct runnable *runnable, runnable_mail *mail,
+enum status pool_mail_behind(struct runnable *runnable, runnable_task *mail,
 			     void *context) MUST_CHECK;
 /* Any thread: has its `due` asked again. Cannot fail. */
 void pool_wake(struct runnable *runnable);

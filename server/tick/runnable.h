@@ -21,7 +21,7 @@ struct runnable_ops {
 };
 
 /* Work for the runnable's own thread, between slices: a query, a control, a snapshot. */
-typedef void runnable_mail(struct runnable *self, void *context);
+typedef void runnable_task(struct runnable *self, void *context);
 
 /* The first member of the owner's struct; storage is the owner's. `pooled` belongs to the pool from
  * pool_add to the `removed` callback. */

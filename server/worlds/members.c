@@ -22,7 +22,7 @@ enum status worlds_admit(struct served_world *world, struct session *self)
 	if (ARRAY_RESERVE(&self->memberships, self->memberships.count + 1u) != STATUS_OK ||
 	    ARRAY_RESERVE(&world->members, world->members.count + 1u) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	struct letter *farewell = host_farewell(self->number);
+	struct host_request *farewell = host_farewell(self->number);
 	if (farewell == NULL)
 		return STATUS_NO_MEMORY;
 	struct membership *membership = session_past(self, world->number);
@@ -38,7 +38,7 @@ enum status worlds_admit(struct served_world *world, struct session *self)
 
 /* `farewell` is taken. */
 static void forget_member(struct served_world *world, struct session *session,
-			  struct letter *farewell)
+			  struct host_request *farewell)
 {
 	for (uint32_t i = 0; i < world->members.count; i++) {
 		if (world->members.items[i] != session)
@@ -48,7 +48,7 @@ static void forget_member(struct served_world *world, struct session *session,
 	}
 	/* A host that ends, or whose worker has ended, needs no word of it. */
 	if (world->stopping || world->service->executor_stopped)
-		letter_destroy(farewell);
+		host_request_destroy(farewell);
 	else
 		host_session_gone(world->host, farewell);
 }

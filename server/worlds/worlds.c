@@ -373,15 +373,15 @@ static void on_stopped(struct host *host, void *context)
 	struct reason why;
 	if (world->remove_file && world->has_journal)
 		status = store_remove_world(service->store, world->name, &why);
-	struct session *asker = registry_find(&service->sessions, world->destroyed_by);
-	if (asker != NULL) {
+	struct session *requester = registry_find(&service->sessions, world->destroyed_by);
+	if (requester != NULL) {
 		struct message about;
 		message_init(&about, MESSAGE_WORLD_DESTROY);
 		about.world_destroy.ref = world->destroyed_ref;
 		if (status == STATUS_OK)
-			session_done(asker, &about);
+			session_done(requester, &about);
 		else
-			session_refuse(asker, &about, &why);
+			session_refuse(requester, &about, &why);
 	}
 	free_world(world);
 	service->calls->world_ended(service);

@@ -32,7 +32,7 @@ struct bench {
 	struct frame_pool *frames;
 	struct stream *stream;
 	struct address address;
-	struct bell answer;
+	struct wakeup answer;
 	uint8_t bytes[MESSAGE_BYTES];
 	size_t count;
 	atomic_int kind;
@@ -199,7 +199,7 @@ static void measure(const char *text, const char *where, uint32_t rounds)
 	check(pool_create(bench.executor, &pool_options_default, &pool) == STATUS_OK, "pool");
 	check(executor_start(bench.executor, NULL) == STATUS_OK, "start");
 	check(pool_add(pool, &bench.runnable) == STATUS_OK, "world");
-	bell_init(&bench.answer, reply, &bench);
+	wakeup_init(&bench.answer, reply, &bench);
 	check(address_parse(text, &wanted, NULL) == STATUS_OK, "address");
 	check(io_listen(bench.io, &wanted, on_accepted, &bench, &listener, NULL) == STATUS_OK,
 	      "listen");

@@ -29,14 +29,14 @@ static void read_records(const uint8_t *data, size_t bytes)
 	struct bytes images[3] = { { byte, 1, 1 }, { byte, 1, 1 }, { byte, 1, 1 } };
 	struct shape *shapes[2] = { (struct shape *)test_shape(TEST_BOX),
 				    (struct shape *)test_shape(TEST_SPHERE) };
-	struct parcel parcel = { .records = { (uint8_t *)data, bytes, bytes } };
-	parcel.images.items = images;
-	parcel.images.count = COUNT_OF(images);
-	parcel.shapes.items = shapes;
-	parcel.shapes.count = COUNT_OF(shapes);
-	struct parcel_reader reader = parcel_read(&parcel);
+	struct record_buffer records = { .records = { (uint8_t *)data, bytes, bytes } };
+	records.images.items = images;
+	records.images.count = COUNT_OF(images);
+	records.shapes.items = shapes;
+	records.shapes.count = COUNT_OF(shapes);
+	struct record_reader reader = record_buffer_read(&records);
 	struct record record;
-	while (parcel_next(&reader, &record) == STATUS_OK) {
+	while (record_buffer_next(&reader, &record) == STATUS_OK) {
 		struct journal_batch batch;
 		uint32_t count = record.kind == RECORD_APPLY ? record.apply.count : 0;
 		for (uint32_t i = 0; i < count; i++)
@@ -54,7 +54,7 @@ static struct bytes good_image; /* of its beginning */
 static unsigned char *good_file;
 static sqlite3_int64 good_file_bytes;
 
-static void put_spawn(struct parcel *parcel, struct world *world, uint64_t number)
+static void put_spawn(struct record_buffer *records, struct world *world, uint64_t number)
 {
 	uint8_t packed[256];
 	struct attachment item;
@@ -68,19 +68,19 @@ static void put_spawn(struct parcel *parcel, struct world *world, uint64_t numbe
 	struct batch batch = { .session = 1, .number = number, .commands = &command, .count = 1 };
 	struct batch_result result;
 	ASSERT(world_apply(world, &batch, 1, &result) == STATUS_OK);
-	ASSERT(parcel_put_apply(parcel, info.epoch, info.tick, info.edit + 1, &record, 1) ==
+	ASSERT(record_buffer_put_apply(records, info.epoch, info.tick, info.edit + 1, &record, 1) ==
 	       STATUS_OK);
 }
 
-static void put_checkpoint(struct parcel *parcel, struct world *world, const char *name)
+static void put_checkpoint(struct record_buffer *records, struct world *world, const char *name)
 {
 	uint64_t tables[WORLD_TABLES_MAX];
 	uint32_t count;
 	struct bytes image = test_save(world);
 	struct world_info info = world_info(world);
 	uint64_t hash = world_state_hash(world, tables, &count);
-	ASSERT(parcel_put_checkpoint(parcel, info.epoch, info.tick, info.edit, name, &image, hash,
-				     tables, count) == STATUS_OK);
+	ASSERT(record_buffer_put_checkpoint(records, info.epoch, info.tick, info.edit, name, &image,
+					    hash, tables, count) == STATUS_OK);
 	if (good_image.count == 0)
 		good_image = image;
 	else
@@ -89,7 +89,7 @@ static void put_checkpoint(struct parcel *parcel, struct world *world, const cha
 
 static void make_good(void)
 {
-	struct parcel parcel = { 0 };
+	struct record_buffer records = { 0 };
 	struct world_file file;
 	struct world_file_progress progress;
 	struct reason why;
@@ -100,26 +100,28 @@ static void make_good(void)
 	uint32_t epoch = world_info(world).epoch;
 	for (int i = 0; i < TEST_SHAPES; i++)
 		if (i != TEST_MESH)
-			ASSERT(parcel_put_shape(&parcel, epoch, 0,
-						test_shape((enum test_shape)i)) == STATUS_OK);
-	put_checkpoint(&parcel, world, "s");
+			ASSERT(record_buffer_put_shape(&records, epoch, 0,
+						       test_shape((enum test_shape)i)) ==
+			       STATUS_OK);
+	put_checkpoint(&records, world, "s");
 	for (uint64_t tick = 1; tick <= 8; tick++) {
 		if (tick % 3 == 0)
-			put_spawn(&parcel, world, tick);
+			put_spawn(&records, world, tick);
 		test_step(world, 1);
-		ASSERT(parcel_put_tick(&parcel, epoch, tick, world_tick_hash(world)) == STATUS_OK);
+		ASSERT(record_buffer_put_tick(&records, epoch, tick, world_tick_hash(world)) ==
+		       STATUS_OK);
 	}
-	put_checkpoint(&parcel, world, NULL);
+	put_checkpoint(&records, world, NULL);
 	ASSERT(world_restore(world, good_image.data, good_image.count, &why) == STATUS_OK);
-	ASSERT(parcel_put_restore(&parcel, epoch + 1, 0, 0, "s") == STATUS_OK);
+	ASSERT(record_buffer_put_restore(&records, epoch + 1, 0, 0, "s") == STATUS_OK);
 	test_step(world, 1);
-	ASSERT(parcel_put_tick(&parcel, epoch + 1, 1, world_tick_hash(world)) == STATUS_OK);
+	ASSERT(record_buffer_put_tick(&records, epoch + 1, 1, world_tick_hash(world)) == STATUS_OK);
 	ASSERT(world_file_create(&file, ":memory:", "w", &why) == STATUS_OK);
-	ASSERT(world_file_write(&file, &parcel, &progress, &why) == STATUS_OK);
+	ASSERT(world_file_write(&file, &records, &progress, &why) == STATUS_OK);
 	good_file = sqlite3_serialize(file.db, "main", &good_file_bytes, 0);
 	ASSERT(good_file != NULL);
 	world_file_close(&file);
-	parcel_release(&parcel);
+	record_buffer_release(&records);
 	world_destroy(world);
 }
 

@@ -35,32 +35,33 @@ static enum executor_thread current(const struct executor *executor)
 
 static bool has_work(const struct sim_seat *seat)
 {
-	return seat->posts.count > 0 || seat->bells > 0;
+	return seat->posts.count > 0 || seat->wakeups > 0;
 }
 
-static struct bell *take_bell(struct sim_seat *seat)
+static struct wakeup *take_wakeups(struct sim_seat *seat)
 {
-	uint64_t which = sim_draw(seat->sim, seat->bells - 1);
-	struct bell **place = &seat->bells_first, *previous = NULL;
+	uint64_t which = sim_draw(seat->sim, seat->wakeups - 1);
+	struct wakeup **place = &seat->wakeups_first, *previous = NULL;
 	while (which-- > 0) {
 		previous = *place;
 		place = &previous->next;
 	}
-	struct bell *bell = *place;
-	*place = bell->next;
-	if (bell->next == NULL)
-		seat->bells_last = previous;
-	seat->bells--;
-	return bell;
+	struct wakeup *wakeup = *place;
+	*place = wakeup->next;
+	if (wakeup->next == NULL)
+		seat->wakeups_last = previous;
+	seat->wakeups--;
+	return wakeup;
 }
 
 static void do_one(struct sim_seat *seat)
 {
-	bool bell_first = seat->bells > 0 && (seat->posts.count == 0 || sim_chance(seat->sim, 500));
-	if (bell_first) {
-		struct bell *bell = take_bell(seat);
-		atomic_store(&bell->rung, false);
-		bell->answer(bell->context);
+	bool wakeup_first =
+		seat->wakeups > 0 && (seat->posts.count == 0 || sim_chance(seat->sim, 500));
+	if (wakeup_first) {
+		struct wakeup *wakeup = take_wakeups(seat);
+		atomic_store(&wakeup->rung, false);
+		wakeup->answer(wakeup->context);
 		return;
 	}
 	struct sim_post post;
@@ -109,18 +110,18 @@ static enum status post(struct executor *executor, enum executor_thread to, exec
 	return STATUS_OK;
 }
 
-static void ring(struct executor *executor, enum executor_thread to, struct bell *bell)
+static void ring(struct executor *executor, enum executor_thread to, struct wakeup *wakeup)
 {
 	struct sim_seat *seat = seat_of(executor, to);
-	if (atomic_exchange(&bell->rung, true) || seat->ended)
+	if (atomic_exchange(&wakeup->rung, true) || seat->ended)
 		return;
-	bell->next = NULL;
-	if (seat->bells_last != NULL)
-		seat->bells_last->next = bell;
+	wakeup->next = NULL;
+	if (seat->wakeups_last != NULL)
+		seat->wakeups_last->next = wakeup;
 	else
-		seat->bells_first = bell;
-	seat->bells_last = bell;
-	seat->bells++;
+		seat->wakeups_first = wakeup;
+	seat->wakeups_last = wakeup;
+	seat->wakeups++;
 	seat->rings++;
 	schedule_turn(seat);
 }

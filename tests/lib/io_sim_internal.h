@@ -43,8 +43,8 @@ struct sim_seat {
 	struct io_sim *sim;
 	enum executor_thread thread;
 	struct ring posts;
-	struct bell *bells_first, *bells_last;
-	uint32_t bells;
+	struct wakeup *wakeups_first, *wakeups_last;
+	uint32_t wakeups;
 	bool turn_due;
 	bool running;
 	bool ended;

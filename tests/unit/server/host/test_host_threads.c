@@ -39,7 +39,7 @@ static void go_on(void *context)
 {
 	UNUSED(context);
 	for (uint32_t i = 0; i < 3 * MAIL && farewells < SESSIONS; i++) {
-		struct letter *farewell = host_farewell(++farewells);
+		struct host_request *farewell = host_farewell(++farewells);
 		ck_assert_ptr_nonnull(farewell);
 		host_session_gone(host, farewell);
 	}

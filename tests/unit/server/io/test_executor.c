@@ -137,12 +137,12 @@ END_TEST
 /* Work is put down first, then the bell is rung: when all is quiet, nothing may be left lying. */
 struct desk {
 	struct rig *rig;
-	struct bell bell;
+	struct wakeup wakeup;
 	atomic_uint lying;
 	uint32_t done, answers;
 };
 
-static void on_bell(void *context)
+static void on_wakeup(void *context)
 {
 	struct desk *desk = context;
 	desk->answers++;
@@ -154,7 +154,7 @@ static void ring_often(void *context)
 	struct desk *desk = context;
 	for (uint32_t i = 0; i < 50; i++) {
 		atomic_fetch_add(&desk->lying, 1);
-		executor_ring(desk->rig->executor, EXECUTOR_HELPER, &desk->bell);
+		executor_ring(desk->rig->executor, EXECUTOR_HELPER, &desk->wakeup);
 	}
 }
 
@@ -164,7 +164,7 @@ START_TEST(a_bell_rung_by_many_threads_is_never_lost)
 	struct desk desk = { .rig = &rig };
 	enum { ROUNDS = 100 };
 	rig_open(&rig, _i, 1024);
-	bell_init(&desk.bell, on_bell, &desk);
+	wakeup_init(&desk.wakeup, on_wakeup, &desk);
 	atomic_init(&desk.lying, 0);
 	start(&rig);
 	for (uint32_t i = 0; i < ROUNDS; i++)
@@ -186,10 +186,10 @@ START_TEST(a_bell_rung_twice_before_its_answer_is_answered_once)
 	struct rig rig;
 	struct desk desk = { .rig = &rig };
 	rig_open(&rig, _i, 8);
-	bell_init(&desk.bell, on_bell, &desk);
+	wakeup_init(&desk.wakeup, on_wakeup, &desk);
 	atomic_init(&desk.lying, 0);
-	executor_ring(rig.executor, EXECUTOR_HELPER, &desk.bell);
-	executor_ring(rig.executor, EXECUTOR_HELPER, &desk.bell);
+	executor_ring(rig.executor, EXECUTOR_HELPER, &desk.wakeup);
+	executor_ring(rig.executor, EXECUTOR_HELPER, &desk.wakeup);
 	start(&rig);
 	executor_stop(rig.executor);
 	ck_assert_uint_eq(desk.answers, 1);

@@ -33,12 +33,12 @@ struct world {
 	atomic_flag inside;
 	uint32_t collisions; /* two threads inside, or a call on no worker */
 	uint64_t early;
-	uint32_t letters, disordered;
+	uint32_t tasks, disordered;
 	bool removed;
 	bool borrowed;	   /* LOOP's: it may be inside */
 	atomic_bool holds; /* its slice takes as long as this is set */
 	atomic_bool inside_now;
-	atomic_uint seen_steps, seen_letters; /* for who looks from another thread */
+	atomic_uint seen_steps, seen_tasks; /* for who looks from another thread */
 };
 
 static void enter(struct world *world)
@@ -243,10 +243,10 @@ START_TEST(balancing_moves_the_costly_apart_and_every_tick_is_taken_once)
 }
 END_TEST
 
-static void count_letter(struct runnable *runnable, void *context)
+static void count_task(struct runnable *runnable, void *context)
 {
 	UNUSED(context);
-	atomic_fetch_add(&((struct world *)runnable)->seen_letters, 1);
+	atomic_fetch_add(&((struct world *)runnable)->seen_tasks, 1);
 }
 
 /* On threads: world 0 does not come out of its slice before all the others have gone on, in steps and in
@@ -265,7 +265,7 @@ START_TEST(while_one_is_inside_a_long_slice_all_others_go_on_elsewhere)
 	for (uint32_t i = 1; i < WORLDS; i++) {
 		steps[i] = atomic_load(&worlds[i].seen_steps);
 		neighbours += pool_worker_of(&worlds[i].runnable) == stuck;
-		ck_assert_int_eq(pool_mail(&worlds[i].runnable, count_letter, NULL), STATUS_OK);
+		ck_assert_int_eq(pool_mail(&worlds[i].runnable, count_task, NULL), STATUS_OK);
 	}
 	ck_assert_uint_gt(neighbours, 0);
 	bool all = false;
@@ -275,7 +275,7 @@ START_TEST(while_one_is_inside_a_long_slice_all_others_go_on_elsewhere)
 		all = true;
 		for (uint32_t i = 1; i < WORLDS; i++)
 			all = all && atomic_load(&worlds[i].seen_steps) >= steps[i] + 5 &&
-			      atomic_load(&worlds[i].seen_letters) == 1;
+			      atomic_load(&worlds[i].seen_tasks) == 1;
 	}
 	ck_assert(atomic_load(&worlds[0].inside_now));
 	atomic_store(&worlds[0].holds, false);
@@ -300,13 +300,13 @@ struct note {
 
 static struct note notes[WORLDS][LETTERS];
 
-static void on_letter(struct runnable *runnable, void *context)
+static void on_task(struct runnable *runnable, void *context)
 {
 	struct world *world = (struct world *)runnable;
 	struct note *note = context;
 	enter(world);
 	note->times++;
-	world->disordered += note->number != world->letters++;
+	world->disordered += note->number != world->tasks++;
 	leave(world);
 }
 
@@ -319,7 +319,7 @@ START_TEST(letters_come_once_in_order_while_worlds_run_and_move)
 	for (uint32_t n = 0; n < LETTERS; n++) {
 		for (uint32_t i = 0; i < WORLDS; i++) {
 			notes[i][n].number = n;
-			ck_assert_int_eq(pool_mail(&worlds[i].runnable, on_letter, &notes[i][n]),
+			ck_assert_int_eq(pool_mail(&worlds[i].runnable, on_task, &notes[i][n]),
 					 STATUS_OK);
 			pool_wake(&worlds[i].runnable);
 		}
@@ -335,7 +335,7 @@ START_TEST(letters_come_once_in_order_while_worlds_run_and_move)
 	run_for(&rig, rig.sim != NULL ? NS_PER_S : 100 * NS_PER_MS);
 	ck_assert_uint_eq(rig.removed, WORLDS);
 	for (uint32_t i = 0; i < WORLDS; i++)
-		ck_assert_uint_eq(worlds[i].letters, LETTERS);
+		ck_assert_uint_eq(worlds[i].tasks, LETTERS);
 	rig_close(&rig);
 }
 END_TEST
@@ -347,10 +347,10 @@ START_TEST(a_full_box_refuses_and_one_that_leaves_is_closed)
 	rig_open(&rig, SIM);
 	ck_assert_int_eq(pool_add(rig.pool, &worlds[0].runnable), STATUS_OK);
 	for (uint32_t n = 0; n < LETTERS; n++)
-		ck_assert_int_eq(pool_mail(&worlds[0].runnable, on_letter, &note), STATUS_OK);
-	ck_assert_int_eq(pool_mail(&worlds[0].runnable, on_letter, &note), STATUS_FULL);
+		ck_assert_int_eq(pool_mail(&worlds[0].runnable, on_task, &note), STATUS_OK);
+	ck_assert_int_eq(pool_mail(&worlds[0].runnable, on_task, &note), STATUS_FULL);
 	pool_remove(rig.pool, &worlds[0].runnable, on_removed, &rig);
-	ck_assert_int_eq(pool_mail(&worlds[0].runnable, on_letter, &note), STATUS_CLOSED);
+	ck_assert_int_eq(pool_mail(&worlds[0].runnable, on_task, &note), STATUS_CLOSED);
 	run_for(&rig, NS_PER_S);
 	ck_assert_uint_eq(note.times, LETTERS);
 	ck_assert(worlds[0].removed);
@@ -366,15 +366,15 @@ START_TEST(what_can_wait_leaves_half_the_box_free)
 	uint32_t taken = 0;
 	rig_open(&rig, SIM);
 	ck_assert_int_eq(pool_add(rig.pool, &worlds[0].runnable), STATUS_OK);
-	while (pool_mail_behind(&worlds[0].runnable, on_letter, &note) == STATUS_OK)
+	while (pool_mail_behind(&worlds[0].runnable, on_task, &note) == STATUS_OK)
 		taken++;
 	ck_assert_uint_eq(taken, LETTERS / 2);
 	for (; taken < LETTERS; taken++)
-		ck_assert_int_eq(pool_mail(&worlds[0].runnable, on_letter, &note), STATUS_OK);
-	ck_assert_int_eq(pool_mail_behind(&worlds[0].runnable, on_letter, &note), STATUS_FULL);
+		ck_assert_int_eq(pool_mail(&worlds[0].runnable, on_task, &note), STATUS_OK);
+	ck_assert_int_eq(pool_mail_behind(&worlds[0].runnable, on_task, &note), STATUS_FULL);
 	run_for(&rig, NS_PER_S);
 	ck_assert_uint_eq(note.times, LETTERS);
-	ck_assert_int_eq(pool_mail_behind(&worlds[0].runnable, on_letter, &note), STATUS_OK);
+	ck_assert_int_eq(pool_mail_behind(&worlds[0].runnable, on_task, &note), STATUS_OK);
 	run_for(&rig, NS_PER_S);
 	worlds[0].disordered = 0; /* all carry the same number */
 	rig_close(&rig);
@@ -522,16 +522,16 @@ START_TEST(a_turn_lends_no_more_than_its_time_and_the_costly_stay_with_their_wor
 }
 END_TEST
 
-static uint32_t round_of_letters, slices_here;
+static uint32_t round_of_tasks, slices_here;
 
 /* A letter the quickest way: on the spot where it may be, else by mail. */
 static void send_quickly(struct world *world, struct note *note)
 {
 	if (!borrow(world, 1)) {
-		ck_assert_int_eq(pool_mail(&world->runnable, on_letter, note), STATUS_OK);
+		ck_assert_int_eq(pool_mail(&world->runnable, on_task, note), STATUS_OK);
 		return;
 	}
-	on_letter(&world->runnable, note);
+	on_task(&world->runnable, note);
 	schedule_request(&world->schedule, 1);
 	slices_here += pool_slice(&world->runnable);
 	give_back(world);
@@ -540,14 +540,14 @@ static void send_quickly(struct world *world, struct note *note)
 static void send_round(void *context)
 {
 	struct rig *rig = context;
-	uint32_t round = round_of_letters++;
+	uint32_t round = round_of_tasks++;
 	for (uint32_t i = 0; i < WORLDS; i++)
 		for (uint32_t k = 0; k < 4; k++) {
 			struct note *note = &notes[i][4 * round + k];
 			struct runnable *runnable = &worlds[i].runnable;
 			note->number = 4 * round + k;
 			if (k == (round + i) % 5)
-				ck_assert_int_eq(pool_mail(runnable, on_letter, note), STATUS_OK);
+				ck_assert_int_eq(pool_mail(runnable, on_task, note), STATUS_OK);
 			else
 				send_quickly(&worlds[i], note);
 			if (k == (round + i) % 7)
@@ -566,7 +566,7 @@ START_TEST(nothing_is_lost_or_overtaken_where_loop_and_workers_take_turns)
 	uint64_t steps[WORLDS] = { 0 };
 	rig_open(&rig, _i);
 	memset(notes, 0, sizeof notes);
-	round_of_letters = slices_here = 0;
+	round_of_tasks = slices_here = 0;
 	for (uint32_t i = 0; i < WORLDS; i++) {
 		/* Every other one also runs by the clock. */
 		if (i % 2 == 0)
@@ -575,7 +575,7 @@ START_TEST(nothing_is_lost_or_overtaken_where_loop_and_workers_take_turns)
 		ck_assert_int_eq(pool_add(rig.pool, &worlds[i].runnable), STATUS_OK);
 	}
 	run_for(&rig, 50 * NS_PER_MS);
-	while (round_of_letters < LETTERS / 4)
+	while (round_of_tasks < LETTERS / 4)
 		on_loop(&rig, send_round);
 	run_for(&rig, 50 * NS_PER_MS);
 	for (uint32_t i = 0; rig.sim != NULL && i < WORLDS; i++)
@@ -584,7 +584,7 @@ START_TEST(nothing_is_lost_or_overtaken_where_loop_and_workers_take_turns)
 	executor_stop(rig.executor);
 	for (uint32_t i = 0; i < WORLDS; i++) {
 		bool clocked = i % 2 == 0;
-		ck_assert_uint_eq(worlds[i].letters, LETTERS);
+		ck_assert_uint_eq(worlds[i].tasks, LETTERS);
 		if (rig.sim != NULL)
 			ck_assert_uint_ge(worlds[i].steps, steps[i] + (clocked ? 15 : 0));
 	}
@@ -608,7 +608,7 @@ START_TEST(what_comes_for_a_borrowed_world_comes_to_pass_when_it_is_given_back)
 	uint64_t steps = world->steps;
 	ck_assert(borrow(world, 0));
 	if (_i == MAIL)
-		ck_assert_int_eq(pool_mail(&world->runnable, on_letter, &note), STATUS_OK);
+		ck_assert_int_eq(pool_mail(&world->runnable, on_task, &note), STATUS_OK);
 	if (_i == WAKE) {
 		schedule_request(&world->schedule, 1);
 		pool_wake(&world->runnable);
