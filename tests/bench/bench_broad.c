@@ -1,4 +1,4 @@
-/* bench_broad: what a broad phase costs: ns a proxy moved and ns a proxy to find the pairs, on three kinds
+/* bench_broad: what a broad phase costs: ns a proxy moved and ns a proxy to find the pairs, on six kinds
  * of worlds, each of our kinds beside Bullet's dynamic tree and ODE's hash space in the same run.
  *
  *   make tests/bench/bench_broad && tests/bench/bench_broad
@@ -6,6 +6,11 @@
  * lattice  8000 boxes of one size in a block, each trembling by a twentieth: nearly all cells stay.
  * crowd    8000 boxes of one size on random ways of half their size a round.
  * sizes    8000 boxes of sizes over three orders of magnitude, and one under all of them, likewise.
+ * gas      as crowd, in a cube of 120 m, and one of 10 moves: few pairs.
+ * pebbles  8000 things of 0.05 m, of which one of 10 moves, among 160 at rest of 4 m, in a cube of 60 m.
+ * few      as crowd, and only one of 100 moves. Bullet and ODE are told of all.
+ *
+ * `grid` and `levels` are measured with cells of 1, 2 and 4 diameters, and `levels` with four levels.
  */
 #include "tests/bench/bench_broad.h"
 
@@ -14,6 +19,7 @@
 #include "server/engine/collision/broad_phase.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 enum { COUNT = 8000, SIDE = 20, ROUNDS = 20 };
@@ -48,21 +54,37 @@ static void wander(struct rng *rng, double centre[3], double half, double step, 
 	}
 }
 
-static void make(const char *name, struct rng *rng)
+static const struct scene {
+	const char *name;
+	double spread;	/* m: half the edge of the cube that holds the centres; 0: a lattice */
+	double step;	/* of half a size, in a round */
+	bool sizes;	/* over three orders of magnitude, in place of one */
+	bool floor;	/* one box under all */
+	double boulder; /* m: half size of one of 50, the others being pebbles of 0.05 m; 0: none */
+	uint32_t rest;	/* of so many one moves */
+} SCENES[] = {
+	{ "lattice", 0, 0.1, false, false, 0, 1 },   { "crowd", 10, 0.5, false, false, 0, 1 },
+	{ "sizes", 10, 0.5, true, true, 0, 1 },	     { "gas", 60, 0.5, false, false, 0, 10 },
+	{ "pebbles", 30, 0.5, false, false, 2, 10 }, { "few", 10, 0.5, false, false, 0, 100 },
+};
+
+static void make(const struct scene *scene, struct rng *rng)
 {
 	for (uint32_t i = 0; i < COUNT; i++) {
 		double centre[3] = { i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE }, half = 0.52;
-		bool lattice = name[0] == 'l';
+		bool lattice = scene->spread == 0;
 		for (int k = 0; k < 3 && !lattice; k++)
-			centre[k] = rng_range(rng, -10, 10);
-		if (name[0] == 's') {
+			centre[k] = rng_range(rng, -scene->spread, scene->spread);
+		if (scene->sizes) {
 			half = 0.003;
 			for (uint32_t k = rng_below(rng, 11); k > 0; k--)
 				half *= 2;
-			if (i == 0)
-				half = 1000;
 		}
-		wander(rng, centre, half, lattice ? 0.1 : 0.5, lattice, i);
+		if (scene->floor && i == 0)
+			half = 1000;
+		if (scene->boulder > 0)
+			half = i % 50 == 1 ? scene->boulder : 0.025;
+		wander(rng, centre, half, i % scene->rest == 0 ? scene->step : 0, lattice, i);
 	}
 }
 
@@ -72,7 +94,8 @@ static struct aabb aabb_of(const struct bench_box *box)
 			 vec3_make(box->max[0], box->max[1], box->max[2]));
 }
 
-static struct bench_broad_result ours(const struct bench_boxes *in, enum broad_phase_kind kind)
+static struct bench_broad_result ours(const struct bench_boxes *in, enum broad_phase_kind kind,
+				      struct broad_cells cells)
 {
 	struct bench_broad_result result = { 0, 0, 0 };
 	struct broad_phase *broad;
@@ -80,13 +103,15 @@ static struct bench_broad_result ours(const struct bench_boxes *in, enum broad_p
 	if (broad_phase_create(kind, &broad) != STATUS_OK ||
 	    broad_phase_reserve(broad, in->count) != STATUS_OK)
 		return result;
+	broad_phase_set_cells(broad, cells);
 	for (uint32_t r = 0; r <= in->rounds; r++) {
 		double start = bench_broad_now();
 		for (uint32_t i = 0; i < in->count; i++) {
-			struct aabb box = aabb_of(&in->boxes[r * in->count + i]);
+			const struct bench_box *now = &in->boxes[r * in->count + i];
+			struct aabb box = aabb_of(now);
 			if (r == 0)
 				broad_phase_add(broad, i, &box, 0);
-			else
+			else if (memcmp(now, now - in->count, sizeof *now) != 0)
 				broad_phase_move(broad, i, &box);
 		}
 		double moved = bench_broad_now();
@@ -109,21 +134,37 @@ static struct bench_broad_result ours(const struct bench_boxes *in, enum broad_p
 
 static void print(const char *who, struct bench_broad_result result)
 {
-	printf("  %-8s move %7.0f ns  pairs %7.0f ns  both %7.0f ns a proxy  (%llu pairs)\n", who,
+	printf("  %-12s move %7.0f ns  pairs %7.0f ns  both %7.0f ns a proxy  (%llu pairs)\n", who,
 	       result.move_ns, result.pair_ns, result.move_ns + result.pair_ns,
 	       (unsigned long long)result.pairs);
 }
 
+static void print_ours(const struct bench_boxes *in, enum broad_phase_kind kind)
+{
+	static const struct broad_cells CELLS[] = { { 1, BROAD_PHASE_LEVELS_MAX },
+						    { 2, BROAD_PHASE_LEVELS_MAX },
+						    { 4, BROAD_PHASE_LEVELS_MAX },
+						    { 1, 4 } };
+	uint32_t ways = kind == BROAD_PHASE_GRID ? 3 : kind == BROAD_PHASE_LEVELS ? 4 : 1;
+	for (uint32_t i = 0; i < ways; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "%s", broad_phase_name(kind));
+		if (i > 0)
+			snprintf(name, sizeof name, "%s %g/%u", broad_phase_name(kind),
+				 CELLS[i].per_diameter, (unsigned)CELLS[i].levels_max);
+		print(name, ours(in, kind, CELLS[i]));
+	}
+}
+
 int main(void)
 {
-	static const char *const NAMES[3] = { "lattice", "crowd", "sizes" };
 	struct rng rng = rng_seeded(1);
-	for (uint32_t n = 0; n < COUNT_OF(NAMES); n++) {
-		struct bench_boxes in = { NAMES[n], COUNT, ROUNDS, boxes };
-		make(in.name, &rng);
+	for (uint32_t n = 0; n < COUNT_OF(SCENES); n++) {
+		struct bench_boxes in = { SCENES[n].name, COUNT, ROUNDS, boxes };
+		make(&SCENES[n], &rng);
 		printf("%s, %d boxes\n", in.name, COUNT);
 		for (enum broad_phase_kind kind = 0; kind < BROAD_PHASE_KINDS; kind++)
-			print(broad_phase_name(kind), ours(&in, kind));
+			print_ours(&in, kind);
 #ifdef BENCH_HAVE_BULLET
 		print("bullet", bench_broad_bullet(&in));
 #endif

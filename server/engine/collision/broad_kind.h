@@ -43,6 +43,7 @@ struct broad_kind {
 	void (*remove)(struct broad_index *index, uint32_t slot, bool still);
 	void (*move)(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box);
 	const struct aabb *(*box)(const struct broad_index *index, uint32_t slot, bool still);
+	void (*set_cells)(struct broad_index *index, struct broad_cells cells); /* or NULL */
 	/* NULL, or called before pairs are asked for: the time to rebuild, within reserved memory, and to
 	 * look at who has moved. */
 	void (*prepare)(struct broad_index *index, const uint32_t *moved, uint32_t count);

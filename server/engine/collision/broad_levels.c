@@ -16,6 +16,7 @@ const struct broad_kind broad_kind_levels = {
 	.remove = grid_remove,
 	.move = grid_move,
 	.box = grid_box,
+	.set_cells = grid_set_cells,
 	.prepare = grid_prepare,
 	.partners = grid_partners,
 	.query = grid_query,

@@ -30,7 +30,8 @@ struct found {
 
 struct broad_phase {
 	const struct broad_kind *kind;
-	struct broad_index *index;	/* owned */
+	struct broad_index *index; /* owned */
+	struct broad_cells cells;
 	ARRAY_OF(struct proxy) proxies; /* by slot; count = capacity in use */
 	ARRAY_OF(uint32_t) moved;	/* slots with PROXY_MOVED */
 	ARRAY_OF(struct found) found;
@@ -65,6 +66,7 @@ enum status broad_phase_create(enum broad_phase_kind kind, struct broad_phase **
 	if (self == NULL)
 		return STATUS_NO_MEMORY;
 	self->kind = KINDS[kind];
+	self->cells = broad_cells_default;
 	self->index = self->kind->create();
 	if (self->index == NULL) {
 		heap_free(self);
@@ -84,6 +86,20 @@ void broad_phase_destroy(struct broad_phase *self)
 	ARRAY_RELEASE(&self->found);
 	ARRAY_RELEASE(&self->scratch);
 	heap_free(self);
+}
+
+const struct broad_cells broad_cells_default = { 1, BROAD_PHASE_LEVELS_MAX };
+
+void broad_phase_set_cells(struct broad_phase *self, struct broad_cells cells)
+{
+	ASSERT(cells.per_diameter >= 1 && cells.per_diameter <= 16);
+	ASSERT(cells.levels_max >= 1 && cells.levels_max <= BROAD_PHASE_LEVELS_MAX);
+	if (cells.per_diameter == self->cells.per_diameter &&
+	    cells.levels_max == self->cells.levels_max)
+		return;
+	self->cells = cells;
+	if (self->kind->set_cells != NULL)
+		self->kind->set_cells(self->index, cells);
 }
 
 void broad_phase_reset(struct broad_phase *self)
@@ -277,21 +293,4 @@ struct broad_phase_work broad_phase_work(const struct broad_phase *self)
 {
 	return self->kind->work != NULL ? self->kind->work(self->index)
 					: (struct broad_phase_work){ 0 };
-}
-
-/* ---- how fat ---------------------------------------------------------------------------------- */
-
-struct aabb broad_phase_fatten(const struct aabb *tight, double contact_margin, vec3 travel)
-{
-	double side = vec3_max_component(vec3_sub(tight->max, tight->min));
-	double room = 0.5 * contact_margin + scalar_min(side / 8, BROAD_PHASE_ROOM_MAX);
-	struct aabb fat = aabb_grow(*tight, room);
-	fat.min = vec3_add(fat.min, vec3_min(travel, vec3_zero()));
-	fat.max = vec3_add(fat.max, vec3_max(travel, vec3_zero()));
-	return fat;
-}
-
-bool broad_phase_holds(const struct aabb *fat, const struct aabb *tight, double contact_margin)
-{
-	return aabb_contains(*fat, aabb_grow(*tight, 0.5 * contact_margin));
 }

@@ -63,7 +63,18 @@ typedef bool proxy_filter(uint32_t a, uint32_t b, const void *context);
 
 MUST_CHECK enum status broad_phase_create(enum broad_phase_kind kind, struct broad_phase **out);
 void broad_phase_destroy(struct broad_phase *self); /* NULL is ignored */
-/* Forgets all proxies, keeps the memory. */
+/* The cells of `grid` and `levels`; trees ignore them. They decide what a search costs, never what it finds.
+ * The book (ch1-3 G-09) recommends 2 diameters, some eight things a cell; where things are crowded the lists
+ * of such cells are long, and 1 costs little more than half (docs/COLLISION.md, measured). */
+enum { BROAD_PHASE_LEVELS_MAX = 32 };
+struct broad_cells {
+	double per_diameter; /* width of a cell in diameters of its things: 1 … 16 */
+	uint32_t levels_max; /* 1 … BROAD_PHASE_LEVELS_MAX */
+};
+extern const struct broad_cells broad_cells_default; /* 1 diameter, all levels */
+/* From the next broad_phase_pairs on; the same cells again cost nothing. */
+void broad_phase_set_cells(struct broad_phase *self, struct broad_cells cells);
+/* Forgets all proxies, keeps the memory and the cells. */
 void broad_phase_reset(struct broad_phase *self);
 /* Slots 0 … slots-1 may be used without touching the heap. */
 MUST_CHECK enum status broad_phase_reserve(struct broad_phase *self, uint32_t slots);
@@ -105,17 +116,5 @@ struct broad_phase_work {
 	uint64_t rebuilds;
 };
 struct broad_phase_work broad_phase_work(const struct broad_phase *self);
-
-/* ---- how fat: pure functions ------------------------------------------------------------------ */
-
-/* m. Half of a contact margin on every side keeps two pieces within that margin paired; the rest is
- * room to move: an eighth of the largest side, at most 5 cm. More: fewer moves, more pairs. */
-#define BROAD_PHASE_ROOM_MAX 0.05
-
-/* The fat box of a tight one. `travel`: displacement expected until the box is looked at next (m,
- * world axes; zero is allowed), added on the side it goes to. */
-struct aabb broad_phase_fatten(const struct aabb *tight, double contact_margin, vec3 travel);
-/* Whether the fat box still holds the tight one and half the contact margin: no move needed. */
-bool broad_phase_holds(const struct aabb *fat, const struct aabb *tight, double contact_margin);
 
 #endif

@@ -49,6 +49,8 @@ struct grid_proxy {
 
 struct broad_index {
 	bool one_level;
+	struct broad_cells cells; /* as set */
+	bool cells_changed;	  /* since sizes were chosen */
 	struct grid_levels levels;
 	double width[GRID_LEVELS_MAX], inverse[GRID_LEVELS_MAX]; /* m, 1/m */
 	ARRAY_OF(struct grid_proxy) proxies;			 /* by slot */
@@ -68,11 +70,12 @@ struct grid_levels grid_levels_uniform(double mean, double k)
 	return (struct grid_levels){ k * mean, 1 };
 }
 
-struct grid_levels grid_levels_between(double diameter_min, double diameter_max)
+struct grid_levels grid_levels_between(double diameter_min, double diameter_max,
+				       uint32_t levels_max)
 {
 	struct grid_levels levels = { diameter_min / GRID_PART_MIN, 1 };
 	for (double width = levels.first;
-	     width * GRID_PART_MAX < diameter_max && levels.count < GRID_LEVELS_MAX; width *= 2)
+	     width * GRID_PART_MAX < diameter_max && levels.count < levels_max; width *= 2)
 		levels.count++;
 	return levels;
 }
@@ -222,7 +225,8 @@ static bool within_indexes(struct grid_cell low, struct grid_cell high)
 static struct place place_of(const struct broad_index *index, const struct aabb *box)
 {
 	struct place place;
-	place.list = grid_level_of(&index->levels, diameter_of(box));
+	double per_diameter = index->one_level ? 1 : index->cells.per_diameter;
+	place.list = grid_level_of(&index->levels, per_diameter * diameter_of(box));
 	place.low = cell_of(index, place.list, box->min);
 	place.high = cell_of(index, place.list, box->max);
 	if (!within_indexes(place.low, place.high) ||
@@ -286,7 +290,8 @@ struct broad_index *grid_create(bool one_level)
 	if (index == NULL)
 		return NULL;
 	index->one_level = one_level;
-	set_levels(index, grid_levels_uniform(1, GRID_CELL_PER_DIAMETER));
+	index->cells = broad_cells_default;
+	set_levels(index, grid_levels_uniform(1, index->cells.per_diameter));
 	clear(index);
 	return index;
 }
@@ -341,7 +346,7 @@ void grid_add(struct broad_index *index, uint32_t slot, bool still, const struct
 	struct grid_proxy *proxy = &index->proxies.items[slot];
 	if (index->count == 0)
 		set_levels(index, grid_levels_uniform(scalar_min(diameter_of(box), DIAMETER_MAX),
-						      GRID_CELL_PER_DIAMETER));
+						      index->cells.per_diameter));
 	proxy->box = *box;
 	proxy->still = still;
 	enter(index, slot, place_of(index, box));
@@ -403,23 +408,32 @@ static struct grid_levels best_levels(const struct broad_index *index)
 	}
 	if (count == 0)
 		return index->levels;
-	return index->one_level ? grid_levels_uniform(sum / count, GRID_CELL_PER_DIAMETER)
-				: grid_levels_between(least, most);
+	double k = index->cells.per_diameter;
+	return index->one_level ? grid_levels_uniform(sum / count, k)
+				: grid_levels_between(k * least, k * most, index->cells.levels_max);
 }
 
 /* When half as many changed as there are. Sizes nearly as they were stay: entering all again costs. */
 static void choose_levels(struct broad_index *index)
 {
-	if (index->changes <= CHANGES_MIN + index->count / 2)
+	bool set = index->cells_changed;
+	if (!set && index->changes <= CHANGES_MIN + index->count / 2)
 		return;
 	index->changes = 0;
+	index->cells_changed = false;
 	struct grid_levels best = best_levels(index);
 	double ratio = best.first / index->levels.first;
-	if (best.count == index->levels.count && ratio < 1.25 && ratio > 0.8)
+	if (!set && best.count == index->levels.count && ratio < 1.25 && ratio > 0.8)
 		return;
 	set_levels(index, best);
 	enter_all(index);
 	index->work.rebuilds++;
+}
+
+void grid_set_cells(struct broad_index *index, struct broad_cells cells)
+{
+	index->cells = cells;
+	index->cells_changed = true;
 }
 
 void grid_prepare(struct broad_index *index, const uint32_t *moved, uint32_t count)

@@ -17,13 +17,9 @@
 
 #include "server/engine/collision/broad_kind.h"
 
-enum { GRID_LEVELS_MAX = 32 };
+enum { GRID_LEVELS_MAX = BROAD_PHASE_LEVELS_MAX };
 
-/* G-09: cells are as wide as k × the mean diameter, k ≥ 1. The book recommends 2 (some eight things a
- * cell); where things stand close, the lists of such cells are long: with 1 crowds and lattices of
- * boxes cost little more than half (bench_broad, 2026-11-20). */
-#define GRID_CELL_PER_DIAMETER 1.0
-/* G-11: a proxy's diameter is between these parts of its cells' width. */
+/* G-11: k times a proxy's diameter is between these parts of its cells' width. */
 #define GRID_PART_MIN 0.5
 #define GRID_PART_MAX 1.0
 
@@ -32,10 +28,12 @@ struct grid_levels {
 	double first;	/* > 0 */
 	uint32_t count; /* 1 … GRID_LEVELS_MAX */
 };
-/* G-09. `mean` > 0: mean diameter. */
+/* G-09: cells of k times the mean diameter (m), k ≥ 1, mean > 0. */
 struct grid_levels grid_levels_uniform(double mean, double k);
-/* G-11. 0 < diameter_min ≤ diameter_max. */
-struct grid_levels grid_levels_between(double diameter_min, double diameter_max);
+/* G-11, at most `levels_max` levels from the finest: what is too large for the last spans more of its cells.
+ * 0 < diameter_min ≤ diameter_max. */
+struct grid_levels grid_levels_between(double diameter_min, double diameter_max,
+				       uint32_t levels_max);
 /* G-11: the largest level with a cell's width of at most diameter / GRID_PART_MIN; 0 below the least. */
 uint32_t grid_level_of(const struct grid_levels *levels, double diameter);
 
@@ -49,6 +47,7 @@ void grid_add(struct broad_index *index, uint32_t slot, bool still, const struct
 void grid_remove(struct broad_index *index, uint32_t slot, bool still);
 void grid_move(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box);
 const struct aabb *grid_box(const struct broad_index *index, uint32_t slot, bool still);
+void grid_set_cells(struct broad_index *index, struct broad_cells cells);
 void grid_prepare(struct broad_index *index, const uint32_t *moved, uint32_t count);
 void grid_partners(const struct broad_index *index, const struct question *question, uint32_t slot,
 		   bool still, struct partners *out);

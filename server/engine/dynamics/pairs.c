@@ -29,6 +29,7 @@
 #include "server/engine/dynamics/joint_list.h"
 #include "server/engine/dynamics/tuning.h"
 #include "server/engine/geometry/mesh.h"
+#include "server/engine/world/parameters.h"
 
 /* ---- what is wanted --------------------------------------------------------------------------- */
 
@@ -392,6 +393,11 @@ static enum status find_new(struct dynamics *self, struct reason *why)
 	uint32_t most = self->tables->world.contacts_max[0];
 	uint64_t room = most + pairs_with_pieces_max(self);
 	self->new_pairs.count = 0;
+	const double *parameter = self->tables->parameter.value;
+	broad_phase_set_cells(
+		self->broad_phase,
+		(struct broad_cells){ parameter[PARAMETER_BROAD_PHASE_CELL],
+				      (uint32_t)parameter[PARAMETER_BROAD_PHASE_LEVELS] });
 	enum status status =
 		broad_phase_pairs(self->broad_phase, self->parallel, pair_filter, self,
 				  (uint32_t)MIN_OF(room, (uint64_t)UINT32_MAX), &self->near_pairs);
