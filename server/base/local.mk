@@ -21,7 +21,6 @@ libbase_a_SOURCES += \
 	server/base/hash.h \
 	server/base/hash.c \
 	server/base/sha256.c \
-	server/base/ids.h \
 	server/base/ring.h \
 	server/base/progress_text.h \
 	server/base/progress_text.c \
