@@ -1,3 +1,4 @@
+/* See area.h. Areas are checked and put into one form when they come, so that tests of a point only compute. */
 #include "protocol/area.h"
 
 #include <math.h>
@@ -30,7 +31,7 @@ void wire_area_pack(struct wire_packer *out, const struct wire_area *area)
 	wire_pack_uint(out, area->body);
 }
 
-static bool normalize(double turn[4])
+static bool normalize_rotation(double turn[4])
 {
 	double square = 0;
 	for (int i = 0; i < 4; i++)
@@ -44,7 +45,7 @@ static bool normalize(double turn[4])
 }
 
 /* What is wrong with an area whose numbers are finite; NULL: nothing. */
-static const char *wrong(struct wire_area *area)
+static const char *complaint_of(struct wire_area *area)
 {
 	double *n = area->numbers;
 	for (uint32_t i = 0; i < wire_area_numbers(area->kind); i++)
@@ -56,7 +57,7 @@ static const char *wrong(struct wire_area *area)
 	case WIRE_AREA_BALL:
 		return n[3] >= 0 ? NULL : "a ball's radius is not negative";
 	case WIRE_AREA_FRUSTUM:
-		if (!normalize(n + TURN))
+		if (!normalize_rotation(n + TURN))
 			return "a frustum's rotation is not zero";
 		return n[HALF_WIDTH] > 0 && n[HALF_HEIGHT] > 0 && n[HALF_WIDTH] <= 1e3 &&
 				       n[HALF_HEIGHT] <= 1e3 && n[NEAR] >= 0 && n[NEAR] < n[FAR]
@@ -101,7 +102,7 @@ enum status wire_areas_take(const struct wire_list *list, struct wire_area areas
 			return reason_set(why, status == STATUS_RANGE ? status : STATUS_TYPE,
 					  (int32_t)i, "areas",
 					  "an area is [kind, [its numbers], body]");
-		const char *text = wrong(&areas[i]);
+		const char *text = complaint_of(&areas[i]);
 		if (text != NULL)
 			return reason_set(why, STATUS_RANGE, (int32_t)i, "areas", "%s", text);
 	}
@@ -132,7 +133,7 @@ static void axes_of(const double q[4], double x[3], double y[3], double z[3])
 	z[2] = 1 - 2 * (i * i + j * j);
 }
 
-static double dot(const double a[3], const double b[3])
+static double dot3(const double a[3], const double b[3])
 {
 	return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
@@ -142,12 +143,12 @@ static bool frustum_holds(const double *n, const double from_eye[3], double pad)
 {
 	double x[3], y[3], z[3];
 	axes_of(n + TURN, x, y, z);
-	double depth = -dot(from_eye, z);
+	double depth = -dot3(from_eye, z);
 	if (depth < n[NEAR] - pad || depth > n[FAR] + pad)
 		return false;
 	double wide = n[HALF_WIDTH], high = n[HALF_HEIGHT];
-	return fabs(dot(from_eye, x)) <= depth * wide + pad * sqrt(1 + wide * wide) &&
-	       fabs(dot(from_eye, y)) <= depth * high + pad * sqrt(1 + high * high);
+	return fabs(dot3(from_eye, x)) <= depth * wide + pad * sqrt(1 + wide * wide) &&
+	       fabs(dot3(from_eye, y)) <= depth * high + pad * sqrt(1 + high * high);
 }
 
 bool wire_area_holds(const struct wire_area *area, const double origin[3], const double point[3],
@@ -161,7 +162,7 @@ bool wire_area_holds(const struct wire_area *area, const double origin[3], const
 		       p[1] <= n[4] + pad && p[2] >= n[2] - pad && p[2] <= n[5] + pad;
 	case WIRE_AREA_BALL: {
 		const double d[3] = { p[0] - n[0], p[1] - n[1], p[2] - n[2] };
-		return dot(d, d) <= (n[3] + pad) * (n[3] + pad);
+		return dot3(d, d) <= (n[3] + pad) * (n[3] + pad);
 	}
 	case WIRE_AREA_FRUSTUM: {
 		const double d[3] = { p[0] - n[0], p[1] - n[1], p[2] - n[2] };

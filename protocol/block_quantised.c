@@ -67,7 +67,7 @@ uint32_t block_quantised_row_bytes(wire_mask fields, const struct block_row *row
 }
 
 /* Whether a whole block does, with its header, and one byte that the last short number may spoil. */
-static bool fits(wire_mask fields, const struct block_row *rows, uint32_t count, uint32_t room)
+static bool rows_fit(wire_mask fields, const struct block_row *rows, uint32_t count, uint32_t room)
 {
 	const uint32_t besides = HEADER_MAX + VARINT_32_MAX + 1;
 	uint64_t bytes = besides;
@@ -164,7 +164,7 @@ void block_quantised_pack(struct wire_packer *out, wire_mask fields, const struc
 			  uint32_t count)
 {
 	uint32_t room = out->capacity - out->bytes;
-	if (out->status == STATUS_OK && !fits(fields, rows, count, room))
+	if (out->status == STATUS_OK && !rows_fit(fields, rows, count, room))
 		out->status = STATUS_FULL;
 	if (out->status != STATUS_OK)
 		return;

@@ -1,3 +1,4 @@
+/* See capabilities.h. */
 #include "protocol/capabilities.h"
 
 #include <string.h>

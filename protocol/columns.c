@@ -1,3 +1,4 @@
+/* See columns.h. One switch over columns.def for each direction: sizes, values, hashes. */
 #include "protocol/columns.h"
 
 #include <string.h>

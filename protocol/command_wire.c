@@ -1,3 +1,4 @@
+/* See command_wire.h. One function a kind of field; the description of a command says which. */
 #include "protocol/command_wire.h"
 
 #include <stdio.h>

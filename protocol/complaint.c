@@ -1,3 +1,4 @@
+/* See complaint.h. */
 #include "protocol/complaint.h"
 
 #include <math.h>

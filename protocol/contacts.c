@@ -1,3 +1,4 @@
+/* See contacts.h. Encoded once where a world is watched, decoded by clients; both bound their counts first. */
 #include "protocol/contacts.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* See cursor.h. A table by the first byte says how each token continues, so one function reads them all. */
 #include "protocol/cursor.h"
 
 #include "server/base/bytes.h"
@@ -229,8 +230,8 @@ enum status wire_skip(struct wire_cursor *self, struct wire_slice *value)
 }
 
 /* The next token if it is of this type, else STATUS_TYPE and the cursor stays. */
-static enum status take(struct wire_cursor *self, enum wire_token_type type,
-			struct wire_token *token)
+static enum status take_token(struct wire_cursor *self, enum wire_token_type type,
+			      struct wire_token *token)
 {
 	struct wire_cursor walk = *self;
 	if (wire_next(&walk, token) != STATUS_OK)
@@ -249,7 +250,7 @@ enum status wire_take_int(struct wire_cursor *self, int64_t *value)
 	}
 	struct wire_cursor before = *self;
 	struct wire_token token;
-	enum status status = take(self, WIRE_TOKEN_INTEGER, &token);
+	enum status status = take_token(self, WIRE_TOKEN_INTEGER, &token);
 	if (status != STATUS_OK)
 		return status;
 	if (token.integer > WIRE_INTEGER_MAX || token.integer < -WIRE_INTEGER_MAX) {
@@ -317,7 +318,7 @@ enum status wire_take_reals(struct wire_cursor *self, double *values, uint32_t c
 enum status wire_take_bin(struct wire_cursor *self, struct wire_slice *value)
 {
 	struct wire_token token;
-	enum status status = take(self, WIRE_TOKEN_BIN, &token);
+	enum status status = take_token(self, WIRE_TOKEN_BIN, &token);
 	if (status == STATUS_OK)
 		*value = (struct wire_slice){ token.at, token.count };
 	return status;
@@ -330,7 +331,7 @@ enum status wire_take_array(struct wire_cursor *self, uint32_t *count)
 		return STATUS_OK;
 	}
 	struct wire_token token;
-	enum status status = take(self, WIRE_TOKEN_ARRAY, &token);
+	enum status status = take_token(self, WIRE_TOKEN_ARRAY, &token);
 	if (status == STATUS_OK)
 		*count = token.count;
 	return status;
@@ -363,7 +364,7 @@ enum status wire_take_list(struct wire_cursor *self, struct wire_list *list)
 	struct wire_cursor walk = *self;
 	struct wire_slice whole;
 	struct wire_token token;
-	enum status status = take(&walk, WIRE_TOKEN_ARRAY, &token);
+	enum status status = take_token(&walk, WIRE_TOKEN_ARRAY, &token);
 	if (status != STATUS_OK)
 		return status;
 	const uint8_t *items = walk.at;

@@ -1,3 +1,4 @@
+/* See delta.h. Parts are planned by the largest size their rows can have, then packed without a check. */
 #include "protocol/delta.h"
 
 #include "protocol/pack.h"

@@ -1,3 +1,4 @@
+/* See frame.h. */
 #include "protocol/frame.h"
 
 #include "server/base/bytes.h"

@@ -1,3 +1,4 @@
+/* See joint_rows.h. Each column is a span of struct wire_joint, so packing, reading and comparing share one table. */
 #include "protocol/joint_rows.h"
 
 #include <float.h>

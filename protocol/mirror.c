@@ -47,7 +47,7 @@ static void lists_free(struct wire_body *body)
 	contacts_free(body);
 }
 
-static void clear(struct mirror *self)
+static void clear_bodies(struct mirror *self)
 {
 	for (uint32_t i = 0; i < self->count; i++)
 		lists_free(&self->bodies[i]);
@@ -56,7 +56,7 @@ static void clear(struct mirror *self)
 
 void mirror_release(struct mirror *self)
 {
-	clear(self);
+	clear_bodies(self);
 	heap_free(self->bodies);
 	heap_free(self->quantised);
 	heap_free(self->scratch);
@@ -65,7 +65,7 @@ void mirror_release(struct mirror *self)
 }
 
 /* Room for `more` bodies behind the last one. */
-static enum status reserve(struct mirror *self, uint32_t more)
+static enum status reserve_bodies(struct mirror *self, uint32_t more)
 {
 	if (more > self->body_max - self->count)
 		return STATUS_LIMIT;
@@ -175,8 +175,8 @@ static enum status store_contacts(struct mirror *self, struct wire_body *body,
 }
 
 /* Puts a row's columns into a body of the mirror, which keeps shapes and contacts of its own. */
-static enum status store(struct mirror *self, uint32_t at, const struct wire_body *row,
-			 wire_mask mask, bool absolute)
+static enum status store_body(struct mirror *self, uint32_t at, const struct wire_body *row,
+			      wire_mask mask, bool absolute)
 {
 	struct wire_body *body = &self->bodies[at];
 	if (self->quantised != NULL) {
@@ -200,14 +200,14 @@ static enum status append_rows(struct mirror *self, struct wire_slice columns)
 	wire_mask mask;
 	enum status status = block_open(&self->reader, self->profile, self->fields, columns);
 	if (status == STATUS_OK)
-		status = reserve(self, self->reader.left);
+		status = reserve_bodies(self, self->reader.left);
 	while (status == STATUS_OK &&
 	       (status = block_next(&self->reader, &row, &mask)) == STATUS_OK) {
 		bool ascends = self->count == 0 || row.id > self->bodies[self->count - 1].id;
 		if (mask != self->fields || !ascends)
 			return STATUS_MALFORMED;
 		make_body(self, self->count, row.id);
-		status = store(self, self->count, &row, mask, true);
+		status = store_body(self, self->count, &row, mask, true);
 		if (status == STATUS_OK)
 			self->count++;
 		else
@@ -247,7 +247,7 @@ static enum status read_created(struct mirror *self, struct wire_slice created, 
 	enum status status = block_ids_open(&ids, self->profile, created);
 	if (status != STATUS_OK)
 		return status;
-	status = reserve(self, ids.left);
+	status = reserve_bodies(self, ids.left);
 	if (status != STATUS_OK)
 		return status;
 	if (ids.left > self->scratch_capacity) {
@@ -301,7 +301,7 @@ static enum status update_rows(struct mirror *self, struct wire_slice columns, u
 				return STATUS_MALFORMED;
 			fresh++;
 		}
-		status = store(self, at, &row, mask, absolute);
+		status = store_body(self, at, &row, mask, absolute);
 	}
 	if (status != STATUS_MISSING)
 		return status;
@@ -352,7 +352,7 @@ static enum status arrive(struct mirror *self, enum message_type type, uint64_t 
 }
 
 /* The frame is whole. */
-static enum status complete(struct mirror *self, uint64_t tick, bool *last)
+static enum status complete_frame(struct mirror *self, uint64_t tick, bool *last)
 {
 	if (last != NULL)
 		*last = true;
@@ -387,7 +387,7 @@ static enum status depart(struct mirror *self, uint64_t tick, const struct wire_
 			return diverge(self, tick, last);
 	}
 	if ((flags & WIRE_FRAME_ROWS) == 0)
-		return complete(self, tick, last);
+		return complete_frame(self, tick, last);
 	if (self->joints.columns == 0) {
 		self->arriving = MESSAGE_NONE;
 		return STATUS_MALFORMED;
@@ -405,7 +405,7 @@ enum status mirror_snapshot(struct mirror *self, const struct msg_snapshot *fram
 	enum status status =
 		arrive(self, MESSAGE_SNAPSHOT, frame->tick, frame->edit, frame->part, frame->of);
 	if (status == STATUS_OK && frame->part == 0) {
-		clear(self);
+		clear_bodies(self);
 		self->joints.count = 0;
 		self->epoch = frame->epoch;
 	}
@@ -482,7 +482,7 @@ enum status mirror_rows(struct mirror *self, const struct msg_rows *frame, bool 
 		return STATUS_OK;
 	if (frame->hash.set && mirror_joints_hash(&self->joints, frame->tick) != frame->hash.value)
 		return diverge(self, frame->tick, last);
-	return complete(self, frame->tick, last);
+	return complete_frame(self, frame->tick, last);
 }
 
 enum status mirror_take(struct mirror *self, const struct message *message, bool *last)

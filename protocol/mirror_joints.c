@@ -1,3 +1,4 @@
+/* See mirror_joints.h. A frame's rows are merged into the sorted list from its end, in one pass. */
 #include "protocol/mirror_joints.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* See pack.h. One function a kind of field, driven by the manifest's description of the message. */
 #include "protocol/pack.h"
 
 #include <string.h>
@@ -6,7 +7,7 @@
 #include "protocol/frame.h"
 #include "protocol/validate.h"
 
-static void refuse(struct wire_packer *out, enum status status)
+static void refuse_packing(struct wire_packer *out, enum status status)
 {
 	if (out->status == STATUS_OK)
 		out->status = status;
@@ -26,7 +27,7 @@ static void pack_box(struct wire_packer *out, const struct wire_box *box)
 	}
 	for (int i = 0; i < 3; i++) {
 		if (box->min[i] > box->max[i])
-			refuse(out, STATUS_RANGE);
+			refuse_packing(out, STATUS_RANGE);
 	}
 	wire_pack_array(out, 6);
 	pack_reals(out, box->min, 3);
@@ -37,7 +38,7 @@ static void pack_list(struct wire_packer *out, const struct message_field *field
 		      const struct wire_list *list)
 {
 	if ((double)list->count > field->max)
-		refuse(out, STATUS_RANGE);
+		refuse_packing(out, STATUS_RANGE);
 	if (field->kind == WIRE_KIND_MAP)
 		wire_pack_map(out, list->count);
 	else
@@ -59,13 +60,13 @@ static void pack_slice(struct wire_packer *out, const struct message_field *fiel
 		       struct wire_slice slice)
 {
 	if ((double)slice.bytes > field->max)
-		refuse(out, STATUS_RANGE);
+		refuse_packing(out, STATUS_RANGE);
 	if (field->kind == WIRE_KIND_BIN && slice.bytes == 0)
 		wire_pack_nil(out);
 	else if (field->kind == WIRE_KIND_BIN)
 		wire_pack_bin(out, slice.at, slice.bytes);
 	else if (!validate_utf8(slice.at, slice.bytes))
-		refuse(out, STATUS_TYPE);
+		refuse_packing(out, STATUS_TYPE);
 	else
 		wire_pack_text(out, slice);
 }
@@ -94,7 +95,7 @@ static void pack_number(struct wire_packer *out, const struct message_field *fie
 	switch (field->kind) {
 	case WIRE_KIND_UINT:
 		if ((double)*(const uint64_t *)at > field->max)
-			refuse(out, STATUS_RANGE);
+			refuse_packing(out, STATUS_RANGE);
 		wire_pack_uint(out, *(const uint64_t *)at);
 		return;
 	case WIRE_KIND_INT:
@@ -102,7 +103,7 @@ static void pack_number(struct wire_packer *out, const struct message_field *fie
 		return;
 	case WIRE_KIND_REAL:
 		if (*(const double *)at > field->max || *(const double *)at < -field->max)
-			refuse(out, STATUS_RANGE);
+			refuse_packing(out, STATUS_RANGE);
 		wire_pack_real(out, *(const double *)at);
 		return;
 	case WIRE_KIND_HASH:
@@ -118,7 +119,7 @@ static void pack_number(struct wire_packer *out, const struct message_field *fie
 			return;
 		}
 		if ((double)option->value > field->max)
-			refuse(out, STATUS_RANGE);
+			refuse_packing(out, STATUS_RANGE);
 		wire_pack_uint(out, option->value);
 	}
 }
@@ -184,7 +185,7 @@ static void pack_fields(struct wire_packer *out, const struct message_info *info
 	}
 }
 
-static enum status finish(const struct wire_packer *out, uint32_t *bytes)
+static enum status finish_message(const struct wire_packer *out, uint32_t *bytes)
 {
 	*bytes = out->bytes;
 	return out->status;
@@ -204,7 +205,7 @@ enum status message_pack_content(const struct message *message, uint8_t *data, u
 	if (map)
 		wire_pack_map(&out, info->field_count);
 	pack_fields(&out, info, message, 0);
-	return finish(&out, bytes);
+	return finish_message(&out, bytes);
 }
 
 enum status message_pack(const struct message *message, uint8_t *data, uint32_t capacity,
@@ -231,7 +232,7 @@ enum status message_pack_tail(const struct message *message, uint8_t *data, uint
 	ASSERT(strcmp(info->fields[0].name, "sub") == 0);
 	struct wire_packer out = wire_packer_over(data, capacity);
 	pack_fields(&out, info, message, 1);
-	return finish(&out, bytes);
+	return finish_message(&out, bytes);
 }
 
 uint32_t message_pack_head(enum message_type type, uint64_t sub, uint32_t tail_bytes, bool framed,

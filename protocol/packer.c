@@ -1,3 +1,4 @@
+/* See packer.h. */
 #include "protocol/packer.h"
 
 #include <msgpack.h>
@@ -5,7 +6,7 @@
 
 #include "server/base/bytes.h"
 
-static void fail(struct wire_packer *self, enum status status)
+static void fail_packing(struct wire_packer *self, enum status status)
 {
 	if (self->status == STATUS_OK)
 		self->status = status;
@@ -32,7 +33,7 @@ void wire_pack_raw(struct wire_packer *self, const void *data, uint32_t bytes)
 }
 
 /* msgpack-c's callback. Its result would only stop the value at hand; ours is sticky. */
-static int append(void *self, const char *data, size_t bytes)
+static int append_bytes(void *self, const char *data, size_t bytes)
 {
 	wire_pack_raw(self, data, (uint32_t)bytes);
 	return 0;
@@ -41,7 +42,7 @@ static int append(void *self, const char *data, size_t bytes)
 static msgpack_packer packer_of(struct wire_packer *self)
 {
 	msgpack_packer packer;
-	msgpack_packer_init(&packer, self, append);
+	msgpack_packer_init(&packer, self, append_bytes);
 	return packer;
 }
 
@@ -85,7 +86,7 @@ void wire_pack_bool(struct wire_packer *self, bool value)
 void wire_pack_uint(struct wire_packer *self, uint64_t value)
 {
 	if (value > (uint64_t)WIRE_INTEGER_MAX) {
-		fail(self, STATUS_RANGE);
+		fail_packing(self, STATUS_RANGE);
 		return;
 	}
 	if (value < 0x80) {
@@ -99,7 +100,7 @@ void wire_pack_uint(struct wire_packer *self, uint64_t value)
 void wire_pack_int(struct wire_packer *self, int64_t value)
 {
 	if (value > WIRE_INTEGER_MAX || value < -WIRE_INTEGER_MAX) {
-		fail(self, STATUS_RANGE);
+		fail_packing(self, STATUS_RANGE);
 		return;
 	}
 	msgpack_packer packer = packer_of(self);
@@ -110,7 +111,7 @@ void wire_pack_real(struct wire_packer *self, double value)
 {
 	/* True for every finite number and for nothing else. */
 	if (!(value - value == 0)) {
-		fail(self, STATUS_NOT_FINITE);
+		fail_packing(self, STATUS_NOT_FINITE);
 		return;
 	}
 	/* By hand, since most of what is packed is numbers: a callback for each was half of the time. */

@@ -1,3 +1,4 @@
+/* See quantise.h. Rounding and its inverse are exact in double, so both sides get the same bits. */
 #include "protocol/quantise.h"
 
 #include <string.h>
@@ -202,7 +203,8 @@ static bool add_small(int32_t *value, int64_t change)
 	return sum >= -WIRE_QUANTISED_SPEED_MAX && sum <= WIRE_QUANTISED_SPEED_MAX;
 }
 
-static bool turn(const struct wire_change *change, int16_t n, struct wire_quantised *values)
+static bool change_rotation(const struct wire_change *change, int16_t n,
+			    struct wire_quantised *values)
 {
 	bool fits = true;
 	if (change->turned) {
@@ -234,6 +236,6 @@ bool wire_change_apply(enum wire_profile profile, const struct wire_change *chan
 			fits = add_small(&values->spin[i], change->spin[i]) && fits;
 	}
 	if (mask & WIRE_COLUMN_ROTATION)
-		fits = turn(change, wire_scale_of(profile)->rotation, values) && fits;
+		fits = change_rotation(change, wire_scale_of(profile)->rotation, values) && fits;
 	return fits;
 }

@@ -1,3 +1,4 @@
+/* See result_wire.h. */
 #include "protocol/result_wire.h"
 
 #include <string.h>

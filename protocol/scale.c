@@ -1,3 +1,4 @@
+/* See scale.h. */
 #include "protocol/scale.h"
 
 static const struct wire_scale SCALES[] = {

@@ -1,3 +1,4 @@
+/* See token.h. Texts are decoded strictly: one text for each token, no padding, no other alphabet. */
 #include "protocol/token.h"
 
 #include "server/base/bytes.h"

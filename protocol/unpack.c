@@ -1,3 +1,4 @@
+/* See unpack.h. One function a kind of field, driven by the manifest's description of the message. */
 #include "protocol/unpack.h"
 
 #include <stdio.h>

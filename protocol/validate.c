@@ -14,7 +14,7 @@ const struct validate_limits VALIDATE_UP = { WIRE_DEPTH_MAX, WIRE_ELEMENTS_UP, W
 const struct validate_limits VALIDATE_DOWN = { WIRE_DEPTH_MAX, WIRE_ELEMENTS_DOWN,
 					       WIRE_STRING_DOWN };
 
-struct walk {
+struct validation {
 	const struct validate_limits *limits;
 	uint64_t missing;  /* values in all open containers */
 	uint64_t elements; /* announced so far */
@@ -81,7 +81,7 @@ static enum status check_number(const struct wire_token *token, const char **fau
 	return STATUS_OK;
 }
 
-static enum status check_text(const struct walk *walk, const struct wire_token *token,
+static enum status check_text(const struct validation *walk, const struct wire_token *token,
 			      const char **fault)
 {
 	if (token->count > walk->limits->text) {
@@ -96,7 +96,7 @@ static enum status check_text(const struct walk *walk, const struct wire_token *
 }
 
 /* Opens a container and holds its claim against what is there. */
-static enum status check_count(struct walk *walk, const struct wire_token *token,
+static enum status check_count(struct validation *walk, const struct wire_token *token,
 			       uint64_t bytes_left, const char **fault)
 {
 	uint64_t count = token->type == WIRE_TOKEN_MAP ? (uint64_t)2 * token->count : token->count;
@@ -120,7 +120,7 @@ static enum status check_count(struct walk *walk, const struct wire_token *token
 	return STATUS_OK;
 }
 
-static enum status check_token(struct walk *walk, const struct wire_token *token,
+static enum status check_token(struct validation *walk, const struct wire_token *token,
 			       uint64_t bytes_left, const char **fault)
 {
 	if (walk->depth > 0) {
@@ -147,14 +147,14 @@ static enum status check_token(struct walk *walk, const struct wire_token *token
 	}
 }
 
-static inline void close_full(struct walk *walk)
+static inline void close_full(struct validation *walk)
 {
 	while (walk->depth > 0 && walk->open[walk->depth - 1].left == 0)
 		walk->depth--;
 }
 
 /* Most of what comes is numbers in arrays: those that can break no rule are passed all at once. */
-static void pass_plain(struct walk *walk, struct wire_cursor *cursor)
+static void pass_plain(struct validation *walk, struct wire_cursor *cursor)
 {
 	if (walk->depth == 0 || walk->open[walk->depth - 1].map)
 		return;
@@ -168,7 +168,7 @@ enum status validate_value(const uint8_t *value, uint32_t bytes,
 			   const struct validate_limits *limits, struct reason *why)
 {
 	ASSERT(limits->depth <= WIRE_DEPTH_MAX);
-	struct walk walk = { .limits = limits, .missing = 1 };
+	struct validation walk = { .limits = limits, .missing = 1 };
 	struct wire_cursor cursor = wire_cursor_over(value, bytes);
 	while (walk.missing > 0) {
 		pass_plain(&walk, &cursor);

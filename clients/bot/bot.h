@@ -51,9 +51,10 @@ struct tally {
 	uint64_t lies, tolerated;   /* hostile inputs sent; of these answered, not closed on */
 	uint64_t late;		    /* frames later than one tick */
 	uint64_t catch_ups;	    /* stalls after which the newest tick came */
-	struct histogram latency;   /* batch sent → result, µs */
-	struct histogram lateness;  /* frame behind the promptest frame's clock, µs */
-	struct histogram catch_up; /* reading again → a tick that was not over when it began, µs */
+	struct latency_histogram latency;  /* batch sent → result, µs */
+	struct latency_histogram lateness; /* frame behind the promptest frame's clock, µs */
+	struct latency_histogram
+		catch_up; /* reading again → a tick that was not over when it began, µs */
 };
 
 MUST_CHECK enum status bot_options_parse(struct bot_options *options, int argc, char *const argv[],

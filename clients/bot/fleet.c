@@ -190,7 +190,7 @@ static enum status bring_shape(struct bot *bot, struct reason *why)
 	return status;
 }
 
-static enum status begin(struct fleet *fleet, uint64_t now, struct reason *why)
+static enum status connect_players(struct fleet *fleet, uint64_t now, struct reason *why)
 {
 	for (uint32_t i = 0; i < fleet->count; i++) {
 		struct bot *bot = &fleet->bots[i];
@@ -271,7 +271,7 @@ static void act(struct bot *bot, uint64_t now)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-static void serve(struct fleet *fleet, struct pollfd *polls, uint64_t end)
+static void serve_ready_bots(struct fleet *fleet, struct pollfd *polls, uint64_t end)
 {
 	for (uint64_t now = bot_now(); now < end; now = bot_now()) {
 		uint64_t next = end;
@@ -300,7 +300,7 @@ static void serve(struct fleet *fleet, struct pollfd *polls, uint64_t end)
 }
 
 /* Those who came first have waited for the others: what they read late says nothing. */
-static void settle(struct fleet *fleet)
+static void finish_bots(struct fleet *fleet)
 {
 	for (uint32_t i = 0; i < fleet->count; i++) {
 		struct bot *bot = &fleet->bots[i];
@@ -347,16 +347,16 @@ enum status fleet_run(const struct bot_options *options, struct tally tally[BOT_
 			fleet.bots[i].rng = rng_seeded(options->seed + rng_mix(i));
 		}
 	if (status == STATUS_OK)
-		status = begin(&fleet, bot_now(), why);
+		status = connect_players(&fleet, bot_now(), why);
 	else
 		reason_set(why, status, -1, "bots", "%s", status_text(status));
 	struct liars *liars = NULL;
 	if (status == STATUS_OK)
 		status = liars_start(options, &tally[BOT_LIAR], &liars, why);
 	if (status == STATUS_OK)
-		settle(&fleet);
+		finish_bots(&fleet);
 	if (status == STATUS_OK)
-		serve(&fleet, polls, bot_now() + (uint64_t)(options->seconds * 1e6));
+		serve_ready_bots(&fleet, polls, bot_now() + (uint64_t)(options->seconds * 1e6));
 	liars_stop(liars);
 	for (uint32_t i = 0; fleet.bots != NULL && i < fleet.count; i++) {
 		if (status == STATUS_OK)

@@ -1,3 +1,4 @@
+/* histogram.c: counts by powers of two and sixteenths; quantiles by summing from below. See histogram.h. */
 #include "clients/bot/histogram.h"
 
 /* Values below 16 have a bin each; above, the four bits behind the leading one name the step. */
@@ -7,7 +8,7 @@ static uint32_t bin_of(uint64_t us)
 		return (uint32_t)us;
 	uint32_t power = 63u - (uint32_t)__builtin_clzll(us);
 	uint32_t bin = (power - 3) * HISTOGRAM_STEPS + (uint32_t)(us >> (power - 4) & 15);
-	return MIN_OF(bin, (uint32_t)COUNT_OF(((struct histogram *)0)->bins) - 1);
+	return MIN_OF(bin, (uint32_t)COUNT_OF(((struct latency_histogram *)0)->bins) - 1);
 }
 
 /* The largest value of a bin. */
@@ -19,7 +20,7 @@ static uint64_t top_of(uint32_t bin)
 	return ((uint64_t)(HISTOGRAM_STEPS + step + 1) << (power - 4)) - 1;
 }
 
-void histogram_add(struct histogram *self, uint64_t us)
+void histogram_add(struct latency_histogram *self, uint64_t us)
 {
 	self->count++;
 	self->sum += (double)us;
@@ -27,7 +28,7 @@ void histogram_add(struct histogram *self, uint64_t us)
 	self->bins[bin_of(us)]++;
 }
 
-void histogram_merge(struct histogram *self, const struct histogram *from)
+void histogram_merge(struct latency_histogram *self, const struct latency_histogram *from)
 {
 	self->count += from->count;
 	self->sum += from->sum;
@@ -36,7 +37,7 @@ void histogram_merge(struct histogram *self, const struct histogram *from)
 		self->bins[i] += from->bins[i];
 }
 
-uint64_t histogram_at(const struct histogram *self, double part)
+uint64_t histogram_at(const struct latency_histogram *self, double part)
 {
 	uint64_t before = 0;
 	for (uint32_t i = 0; i < COUNT_OF(self->bins); i++) {

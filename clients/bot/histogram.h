@@ -7,16 +7,16 @@
 
 enum { HISTOGRAM_STEPS = 16, HISTOGRAM_POWERS = 40 };
 
-struct histogram {
+struct latency_histogram {
 	uint64_t count, max; /* largest value, µs, exactly */
 	double sum;
 	uint64_t bins[HISTOGRAM_POWERS * HISTOGRAM_STEPS];
 };
 
-void histogram_add(struct histogram *self, uint64_t us);
-void histogram_merge(struct histogram *self, const struct histogram *from);
+void histogram_add(struct latency_histogram *self, uint64_t us);
+void histogram_merge(struct latency_histogram *self, const struct latency_histogram *from);
 /* The value that `part` (0 … 1) of all do not pass: the upper end of its step, at most `max`; 0
  * where there are none. */
-uint64_t histogram_at(const struct histogram *self, double part);
+uint64_t histogram_at(const struct latency_histogram *self, double part);
 
 #endif

@@ -59,7 +59,7 @@ static uint32_t put_many(uint8_t *at, uint32_t used, struct rng *rng, bool known
 }
 
 /* The bytes of one lie, at most LIE_BYTES. */
-static uint32_t tell(enum lie lie, struct rng *rng, uint8_t *at)
+static uint32_t write_lie(enum lie lie, struct rng *rng, uint8_t *at)
 {
 	static const uint8_t HTTP[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 	static const uint8_t COUNTS[] = { 0xdd, 0x7f, 0xff, 0xff, 0xff };
@@ -105,7 +105,7 @@ static uint32_t tell(enum lie lie, struct rng *rng, uint8_t *at)
 }
 
 /* One conversation: connects, lies, sees what comes. */
-static void turn(const char *address, struct rng *rng, struct tally *tally)
+static void lie_once(const char *address, struct rng *rng, struct tally *tally)
 {
 	uint8_t lie[LIE_BYTES], answer[LIE_BYTES];
 	struct transport peer;
@@ -115,7 +115,7 @@ static void turn(const char *address, struct rng *rng, struct tally *tally)
 		tally->ended++;
 		return;
 	}
-	uint32_t bytes = tell((enum lie)rng_below(rng, LIES), rng, lie);
+	uint32_t bytes = write_lie((enum lie)rng_below(rng, LIES), rng, lie);
 	bool closed = send(peer.fd, lie, bytes, MSG_NOSIGNAL) < 0;
 	tally->lies++;
 	for (uint64_t end = bot_now() + ANSWER_MS * 1000; !closed && bot_now() < end;) {
@@ -137,14 +137,14 @@ struct liars {
 	atomic_bool stopping;
 };
 
-static void *run(void *context)
+static void *run_liar(void *context)
 {
 	struct liars *self = context;
 	struct rng rng = rng_seeded(rng_mix(self->options->seed));
 	while (!atomic_load(&self->stopping)) {
 		for (uint32_t i = 0;
 		     i < self->options->count[BOT_LIAR] && !atomic_load(&self->stopping); i++)
-			turn(self->options->address, &rng, self->tally);
+			lie_once(self->options->address, &rng, self->tally);
 		poll(NULL, 0, PAUSE_MS);
 	}
 	return NULL;
@@ -163,7 +163,7 @@ enum status liars_start(const struct bot_options *options, struct tally *tally, 
 	self->options = options;
 	self->tally = tally;
 	tally->sessions = options->count[BOT_LIAR];
-	if (pthread_create(&self->thread, NULL, run, self) != 0) {
+	if (pthread_create(&self->thread, NULL, run_liar, self) != 0) {
 		heap_free(self);
 		return reason_set(why, STATUS_IO, -1, "liars", "no thread could be started");
 	}

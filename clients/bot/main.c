@@ -1,3 +1,4 @@
+/* main.c: the program cairn-bot: options, the bad network if one is wanted, the fleet, the report. See bot.h. */
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -31,7 +32,7 @@ static bool bad_network(const struct bot_options *options)
 int main(int argc, char *argv[])
 {
 	struct bot_options options;
-	struct network *network = NULL;
+	struct bad_network *network = NULL;
 	char relay[64];
 	struct reason why;
 	enum status status = bot_options_parse(&options, argc, argv, &why);

@@ -23,32 +23,32 @@
 
 enum { PIECE_BYTES = 16 << 10, QUEUE_MAX = 1 << 20, OPEN_MS = 1000 };
 
-struct piece {
+struct delayed_piece {
 	uint64_t due; /* µs */
 	size_t bytes;
 };
 struct direction {
 	struct bytes data;
-	ARRAY_OF(struct piece) pieces;
+	ARRAY_OF(struct delayed_piece) pieces;
 	uint64_t last_due;
 	bool ended; /* no more will come */
 };
-struct pair {
+struct relay {
 	int fd[2]; /* client's side, server's side; −1 closed */
 	struct direction to[2];
 	uint64_t opened;
 	struct rng rng;
 };
-struct network {
+struct bad_network {
 	const struct bot_options *options;
 	int listener;
 	pthread_t thread;
 	atomic_bool stopping;
-	ARRAY_OF(struct pair *) pairs;
+	ARRAY_OF(struct relay *) pairs;
 	uint64_t started, accepted;
 };
 
-static void pair_free(struct pair *pair)
+static void pair_free(struct relay *pair)
 {
 	for (uint32_t side = 0; side < 2; side++) {
 		if (pair->fd[side] >= 0)
@@ -60,7 +60,7 @@ static void pair_free(struct pair *pair)
 }
 
 /* When a piece that comes now may go on. */
-static uint64_t due_at(const struct network *self, struct pair *pair, struct direction *to,
+static uint64_t due_at(const struct bad_network *self, struct relay *pair, struct direction *to,
 		       uint64_t now)
 {
 	uint64_t delay = (uint64_t)self->options->network.delay_ms * 1000;
@@ -78,7 +78,7 @@ static uint64_t due_at(const struct network *self, struct pair *pair, struct dir
 	return to->last_due;
 }
 
-static void take(struct network *self, struct pair *pair, uint32_t side, uint64_t now)
+static void read_piece(struct bad_network *self, struct relay *pair, uint32_t side, uint64_t now)
 {
 	struct direction *to = &pair->to[1 - side];
 	if (bytes_reserve(&to->data, PIECE_BYTES) != STATUS_OK ||
@@ -93,11 +93,11 @@ static void take(struct network *self, struct pair *pair, uint32_t side, uint64_
 	}
 	to->data.count += (size_t)got;
 	to->pieces.items[to->pieces.count++] =
-		(struct piece){ due_at(self, pair, to, now), (size_t)got };
+		(struct delayed_piece){ due_at(self, pair, to, now), (size_t)got };
 }
 
 /* Sends what is due. False: the side is gone. */
-static bool give(struct pair *pair, uint32_t side, uint64_t now)
+static bool write_piece(struct relay *pair, uint32_t side, uint64_t now)
 {
 	struct direction *to = &pair->to[side];
 	while (to->pieces.count > 0 && to->pieces.items[0].due <= now) {
@@ -116,22 +116,23 @@ static bool give(struct pair *pair, uint32_t side, uint64_t now)
 	return true;
 }
 
-static bool half_open(const struct network *self, const struct pair *pair, uint64_t now)
+static bool half_open(const struct bad_network *self, const struct relay *pair, uint64_t now)
 {
 	uint64_t after = (uint64_t)self->options->network.half_open_s * 1000000;
 	return after > 0 && now - pair->opened >= after;
 }
 
 /* False: both sides have had all that came, and one has ended. */
-static bool relay(struct network *self, struct pair *pair, const struct pollfd *ready, uint64_t now)
+static bool relay(struct bad_network *self, struct relay *pair, const struct pollfd *ready,
+		  uint64_t now)
 {
 	if (half_open(self, pair, now))
 		return true;
 	for (uint32_t side = 0; side < 2; side++)
 		if (ready[side].revents & (POLLIN | POLLHUP | POLLERR))
-			take(self, pair, side, now);
+			read_piece(self, pair, side, now);
 	for (uint32_t side = 0; side < 2; side++)
-		if (!give(pair, side, now))
+		if (!write_piece(pair, side, now))
 			return false;
 	for (uint32_t side = 0; side < 2; side++)
 		if (pair->to[side].ended && pair->to[side].pieces.count == 0)
@@ -139,14 +140,14 @@ static bool relay(struct network *self, struct pair *pair, const struct pollfd *
 	return true;
 }
 
-static void accept_one(struct network *self, uint64_t now)
+static void accept_one(struct bad_network *self, uint64_t now)
 {
 	int fd = accept4(self->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd < 0)
 		return;
 	struct transport server;
 	transport_init(&server);
-	struct pair *pair = heap_alloc_zero(sizeof *pair);
+	struct relay *pair = heap_alloc_zero(sizeof *pair);
 	if (pair == NULL || ARRAY_RESERVE(&self->pairs, self->pairs.count + 1u) != STATUS_OK ||
 	    transport_open(&server, self->options->address, NULL, OPEN_MS, NULL) != STATUS_OK) {
 		heap_free(pair);
@@ -162,7 +163,7 @@ static void accept_one(struct network *self, uint64_t now)
 	self->pairs.items[self->pairs.count++] = pair;
 }
 
-static int wait_ms(const struct network *self, uint64_t now)
+static int wait_ms(const struct bad_network *self, uint64_t now)
 {
 	uint64_t next = now + 50000;
 	for (uint32_t i = 0; i < self->pairs.count; i++)
@@ -178,8 +179,8 @@ static int wait_ms(const struct network *self, uint64_t now)
 
 /* What to wait for on one side of a pair; nothing, not even its end, while nothing may be taken
  * from it. */
-static struct pollfd wanted(const struct network *self, const struct pair *pair, uint32_t side,
-			    uint64_t now)
+static struct pollfd poll_of(const struct bad_network *self, const struct relay *pair,
+			     uint32_t side, uint64_t now)
 {
 	const struct direction *to = &pair->to[side], *from = &pair->to[1 - side];
 	struct pollfd poll = { pair->fd[side], 0, 0 };
@@ -194,9 +195,9 @@ static struct pollfd wanted(const struct network *self, const struct pair *pair,
 	return poll;
 }
 
-static void *run(void *context)
+static void *run_network(void *context)
 {
-	struct network *self = context;
+	struct bad_network *self = context;
 	ARRAY_OF(struct pollfd) polls = { 0 };
 	while (!atomic_load(&self->stopping)) {
 		if (ARRAY_RESERVE(&polls, 1 + 2 * self->pairs.count) != STATUS_OK)
@@ -205,7 +206,7 @@ static void *run(void *context)
 		uint32_t pairs = self->pairs.count;
 		polls.items[0] = (struct pollfd){ self->listener, POLLIN, 0 };
 		for (uint32_t i = 0; i < 2 * pairs; i++)
-			polls.items[1 + i] = wanted(self, self->pairs.items[i / 2], i % 2, now);
+			polls.items[1 + i] = poll_of(self, self->pairs.items[i / 2], i % 2, now);
 		poll(polls.items, 1 + 2 * pairs, wait_ms(self, now));
 		now = bot_now();
 		for (uint32_t i = pairs; i-- > 0;)
@@ -220,12 +221,12 @@ static void *run(void *context)
 	return NULL;
 }
 
-enum status network_start(const struct bot_options *options, struct network **out, char address[64],
-			  struct reason *why)
+enum status network_start(const struct bot_options *options, struct bad_network **out,
+			  char address[64], struct reason *why)
 {
 	struct sockaddr_in here = { .sin_family = AF_INET };
 	socklen_t bytes = sizeof here;
-	struct network *self = heap_alloc_zero(sizeof *self);
+	struct bad_network *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "network", "%s",
 				  status_text(STATUS_NO_MEMORY));
@@ -236,7 +237,7 @@ enum status network_start(const struct bot_options *options, struct network **ou
 	if (self->listener < 0 || bind(self->listener, (struct sockaddr *)&here, bytes) != 0 ||
 	    listen(self->listener, 1024) != 0 ||
 	    getsockname(self->listener, (struct sockaddr *)&here, &bytes) != 0 ||
-	    pthread_create(&self->thread, NULL, run, self) != 0) {
+	    pthread_create(&self->thread, NULL, run_network, self) != 0) {
 		reason_set(why, STATUS_IO, -1, "network", "%s", strerror(errno));
 		if (self->listener >= 0)
 			close(self->listener);
@@ -248,7 +249,7 @@ enum status network_start(const struct bot_options *options, struct network **ou
 	return STATUS_OK;
 }
 
-void network_stop(struct network *self)
+void network_stop(struct bad_network *self)
 {
 	if (self == NULL)
 		return;

@@ -6,13 +6,13 @@
 
 #include "clients/bot/bot.h"
 
-struct network;
+struct bad_network;
 
 /* Listens on a loopback port and relays to options->address under options->network. `address` (64
  * bytes) is where to connect instead. */
-MUST_CHECK enum status network_start(const struct bot_options *options, struct network **out,
+MUST_CHECK enum status network_start(const struct bot_options *options, struct bad_network **out,
 				     char address[64], struct reason *why);
 /* Ends every connection and joins the thread. NULL is ignored. */
-void network_stop(struct network *self);
+void network_stop(struct bad_network *self);
 
 #endif

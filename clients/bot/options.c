@@ -1,3 +1,4 @@
+/* options.c: the command line of cairn-bot, from one table; contradictions are refused before a connection is made. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,8 +94,8 @@ static enum status set_profile(enum wire_profile *field, const char *text, struc
 			  "--profile: %s is none of plain, exact, view, sim", text);
 }
 
-static enum status set(struct bot_options *options, const struct option_row *row, const char *text,
-		       struct reason *why)
+static enum status set_option(struct bot_options *options, const struct option_row *row,
+			      const char *text, struct reason *why)
 {
 	void *field = (char *)options + row->offset;
 	switch (row->value) {
@@ -113,7 +114,7 @@ static enum status set(struct bot_options *options, const struct option_row *row
 	return set_number(row, field, text, why);
 }
 
-static enum status check(const struct bot_options *options, struct reason *why)
+static enum status check_options(const struct bot_options *options, struct reason *why)
 {
 	uint64_t all = 0;
 	for (uint32_t kind = 0; kind < BOT_KINDS; kind++)
@@ -160,11 +161,11 @@ enum status bot_options_parse(struct bot_options *options, int argc, char *const
 			return reason_set(why, STATUS_TYPE, -1, "options",
 					  "%s: not known, or its value is missing",
 					  argv[optind - 1]);
-		enum status status = set(options, &ROWS[found], optarg, why);
+		enum status status = set_option(options, &ROWS[found], optarg, why);
 		if (status != STATUS_OK)
 			return status;
 	}
 	if (optind < argc)
 		return reason_set(why, STATUS_TYPE, -1, "options", "%s: not known", argv[optind]);
-	return check(options, why);
+	return check_options(options, why);
 }

@@ -1,3 +1,5 @@
+/* report.c: what a run of cairn-bot measured, as a table for people or one JSON object, and whether it kept the limits that
+ * options set. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +29,7 @@ static struct tally sum(const struct tally tally[BOT_KINDS])
 	return all;
 }
 
-static void line(const char *what, const struct histogram *histogram)
+static void line(const char *what, const struct latency_histogram *histogram)
 {
 	if (histogram->count > 0)
 		printf("  %-9s p50 %.2f  p90 %.2f  p99 %.2f  max %.2f ms, of %llu\n", what,
@@ -79,7 +81,7 @@ bool report_print(const struct bot_options *options, const struct tally tally[BO
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void json_histogram(FILE *file, const char *name, const struct histogram *histogram)
+static void json_histogram(FILE *file, const char *name, const struct latency_histogram *histogram)
 {
 	fprintf(file,
 		", \"%s_us\": {\"count\": %llu, \"mean\": %.1f, \"p50\": %llu, \"p90\": %llu, "

@@ -20,7 +20,7 @@ const struct cli_verb_info *cli_verbs(uint32_t *count)
 	return verbs;
 }
 
-static const struct cli_verb_info *find(const char *name)
+static const struct cli_verb_info *find_verb(const char *name)
 {
 	for (size_t i = 0; i < COUNT_OF(verbs); i++)
 		if (strcmp(verbs[i].name, name) == 0)
@@ -30,7 +30,8 @@ static const struct cli_verb_info *find(const char *name)
 
 int verb_help(struct cli *cli)
 {
-	const struct cli_verb_info *one = cli->operand_count > 0 ? find(cli->operands[0]) : NULL;
+	const struct cli_verb_info *one =
+		cli->operand_count > 0 ? find_verb(cli->operands[0]) : NULL;
 	if (cli->operand_count > 0 && one == NULL)
 		return cli_usage(cli, "there is no verb %s", cli->operands[0]);
 	if (one == NULL)
@@ -144,7 +145,7 @@ int main(int argc, char **argv)
 		return cli_usage(&cli, "too many words, or an option without its value");
 	if (cli.operand_count == 0 || cli_flag(&cli, "help"))
 		return verb_help(&cli);
-	const struct cli_verb_info *verb = find(cli.operands[0]);
+	const struct cli_verb_info *verb = find_verb(cli.operands[0]);
 	if (verb == NULL)
 		return cli_usage(&cli, "there is no verb %s", cli.operands[0]);
 	cli.operand_count--;

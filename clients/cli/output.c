@@ -1,3 +1,4 @@
+/* output.c: values of answers as text or, with --json, as JSON: the same names in both. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static void print_json_text(const char *text, size_t bytes)
 	putchar('"');
 }
 
-static void key(const struct cli *cli, const char *name)
+static void write_key(const struct cli *cli, const char *name)
 {
 	if (!cli->json) {
 		printf("%-14s ", name);
@@ -57,7 +58,7 @@ void out_end(const struct cli *cli)
 
 void out_text(const struct cli *cli, const char *name, const char *value)
 {
-	key(cli, name);
+	write_key(cli, name);
 	if (cli->json)
 		print_json_text(value, strlen(value));
 	else
@@ -67,7 +68,7 @@ void out_text(const struct cli *cli, const char *name, const char *value)
 
 void out_u64(const struct cli *cli, const char *name, uint64_t value)
 {
-	key(cli, name);
+	write_key(cli, name);
 	printf("%" PRIu64, value);
 	end_of_pair(cli);
 }
@@ -80,14 +81,14 @@ static void print_real(const struct cli *cli, double value)
 
 void out_real(const struct cli *cli, const char *name, double value)
 {
-	key(cli, name);
+	write_key(cli, name);
 	print_real(cli, value);
 	end_of_pair(cli);
 }
 
 void out_reals(const struct cli *cli, const char *name, const double *values, uint32_t count)
 {
-	key(cli, name);
+	write_key(cli, name);
 	if (cli->json)
 		putchar('[');
 	for (uint32_t i = 0; i < count; i++) {
@@ -198,7 +199,7 @@ void out_raw(const struct cli *cli, const char *name, struct wire_slice value)
 	struct wire_cursor in = wire_cursor_of(value);
 	if (!cli->json)
 		return;
-	key(cli, name);
+	write_key(cli, name);
 	print_value(cli, &in, 0);
 }
 

@@ -1,3 +1,4 @@
+/* See progress.h. */
 #include "clients/cli/progress.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@ bool progress_wanted(const struct cli *cli)
 	return !cli->json && isatty(STDERR_FILENO) == 1;
 }
 
-static void draw(const char *line)
+static void draw_progress(const char *line)
 {
 	fputs(line, stderr);
 	fflush(stderr);
@@ -24,12 +25,12 @@ void progress_start(struct progress *self, const struct cli *cli, const char *wh
 void progress_at(struct progress *self, uint64_t done)
 {
 	if (self->shown && progress_text_at(&self->text, done))
-		draw(self->text.line);
+		draw_progress(self->text.line);
 }
 
 void progress_stop(struct progress *self)
 {
 	if (self->shown)
-		draw(PROGRESS_TEXT_AWAY);
+		draw_progress(PROGRESS_TEXT_AWAY);
 	self->shown = false;
 }

@@ -8,7 +8,7 @@
 #include "protocol/unpack.h"
 
 /* Sends a request that REPLY answers. */
-static enum status ask(struct cli *cli, struct message *request, struct message *reply)
+static enum status ask_server(struct cli *cli, struct message *request, struct message *reply)
 {
 	return cairn_request(cli->client, request, MESSAGE_REPLY, reply, &cli->why);
 }
@@ -50,7 +50,7 @@ static enum status next_page(struct cli *cli, uint64_t *from, struct session_row
 	message_init(&request, MESSAGE_SESSIONS);
 	request.sessions.ref = cairn_next_ref(cli->client);
 	request.sessions.from = *from;
-	enum status status = ask(cli, &request, &reply);
+	enum status status = ask_server(cli, &request, &reply);
 	if (status != STATUS_OK)
 		return status;
 	struct wire_cursor in = wire_cursor_of(reply.reply.value);
@@ -90,7 +90,7 @@ static enum status kick(struct cli *cli, uint64_t session, const char *text)
 	request.kick.ref = cairn_next_ref(cli->client);
 	request.kick.session = session;
 	request.kick.text = wire_text(text != NULL ? text : "");
-	return ask(cli, &request, &reply);
+	return ask_server(cli, &request, &reply);
 }
 
 /* All that came in by a line of the tokens file, lost ones too; but for this one, which kicks. */
@@ -152,7 +152,7 @@ int verb_config(struct cli *cli)
 		return cli_fail(cli);
 	request.config.ref = cairn_next_ref(cli->client);
 	request.config.set = (struct wire_list){ packed, out.bytes, cli->operand_count / 2 };
-	if (ask(cli, &request, &reply) != STATUS_OK)
+	if (ask_server(cli, &request, &reply) != STATUS_OK)
 		return cli_fail(cli);
 	out_value(cli, reply.reply.value);
 	return EXIT_SUCCESS;
@@ -169,7 +169,7 @@ int verb_drain(struct cli *cli)
 	message_init(&request, MESSAGE_DRAIN);
 	request.drain.ref = cairn_next_ref(cli->client);
 	request.drain.redirect = wire_text(redirect != NULL ? redirect : "");
-	return ask(cli, &request, &reply) == STATUS_OK ? EXIT_SUCCESS : cli_fail(cli);
+	return ask_server(cli, &request, &reply) == STATUS_OK ? EXIT_SUCCESS : cli_fail(cli);
 }
 
 /* ---- monitor ------------------------------------------------------------------------------------- */
@@ -219,7 +219,7 @@ int verb_monitor(struct cli *cli)
 	message_init(&request, MESSAGE_MONITOR);
 	request.monitor.ref = cairn_next_ref(cli->client);
 	request.monitor.on = 1;
-	enum status status = ask(cli, &request, &reply);
+	enum status status = ask_server(cli, &request, &reply);
 	while (status == STATUS_OK && cli_monitored() < most) {
 		status = cairn_poll(cli->client, 1000, &cli->why);
 		if (status == STATUS_AGAIN)

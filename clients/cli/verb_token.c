@@ -13,13 +13,13 @@
 
 enum { SECRET_BYTES = 32, LINE_BYTES = 2048, TTL_S = 60 };
 
-static int fail(struct cli *cli, const char *field, const char *text)
+static int fail_with(struct cli *cli, const char *field, const char *text)
 {
 	reason_set(&cli->why, STATUS_RANGE, -1, field, "%s", text);
 	return cli_fail(cli);
 }
 
-static bool draw(uint8_t *bytes, size_t count)
+static bool draw_random(uint8_t *bytes, size_t count)
 {
 	return getrandom(bytes, count, 0) == (ssize_t)count;
 }
@@ -31,7 +31,7 @@ static void put_hex(const uint8_t *bytes, size_t count, char *out)
 }
 
 /* Adds a line to the file, which only its owner may read. */
-static int append(struct cli *cli, const char *path, const char *line)
+static int append_line(struct cli *cli, const char *path, const char *line)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	size_t bytes = strlen(line);
@@ -61,9 +61,9 @@ static int make_bearer(struct cli *cli, const char *path)
 	const char *name = cli->operands[1], *world;
 	enum wire_role role;
 	if (!take_role(cli, WIRE_ROLE_OBSERVER, &role))
-		return fail(cli, "role", "roles are observer, player, controller and admin");
-	if (!draw(secret, sizeof secret))
-		return fail(cli, "token", "the system has no random bytes");
+		return fail_with(cli, "role", "roles are observer, player, controller and admin");
+	if (!draw_random(secret, sizeof secret))
+		return fail_with(cli, "token", "the system has no random bytes");
 	token_encode(secret, sizeof secret, token + strlen(TOKEN_BEARER_PREFIX));
 	hash_sha256(token, strlen(token), hash);
 	put_hex(hash, sizeof hash, digits);
@@ -75,7 +75,7 @@ static int make_bearer(struct cli *cli, const char *path)
 	snprintf(line + used, sizeof line - (size_t)used, "\n");
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
-	int code = append(cli, path, line);
+	int code = append_line(cli, path, line);
 	if (code == EXIT_SUCCESS)
 		puts(token);
 	return code;
@@ -90,16 +90,16 @@ static int make_key(struct cli *cli, const char *path)
 	if (!cli_count(cli, cli->operands[1], "ID", &id))
 		return cli_fail(cli);
 	if (id > UINT32_MAX)
-		return fail(cli, "ID", "an ID is at most 4294967295");
+		return fail_with(cli, "ID", "an ID is at most 4294967295");
 	if (!take_role(cli, WIRE_ROLE_PLAYER, &role))
-		return fail(cli, "role", "roles are observer, player, controller and admin");
-	if (!draw(secret, sizeof secret))
-		return fail(cli, "token", "the system has no random bytes");
+		return fail_with(cli, "role", "roles are observer, player, controller and admin");
+	if (!draw_random(secret, sizeof secret))
+		return fail_with(cli, "token", "the system has no random bytes");
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
 	put_hex(secret, sizeof secret, digits);
 	snprintf(line, sizeof line, "key %u %s %s\n", (unsigned)id, digits, wire_role_name(role));
-	return append(cli, path, line);
+	return append_line(cli, path, line);
 }
 
 /* The secret of a key line, and the role that it may sign for at most. 0: the file has none of that ID. */
@@ -139,10 +139,10 @@ static int make_connect(struct cli *cli, const char *path)
 	    (ttl != NULL && !cli_count(cli, ttl, "ttl", &seconds)))
 		return cli_fail(cli);
 	if (!take_role(cli, WIRE_ROLE_PLAYER, &token.role))
-		return fail(cli, "role", "roles are observer, player, controller and admin");
+		return fail_with(cli, "role", "roles are observer, player, controller and admin");
 	while ((world = cli_option(cli, "world", token.world_count)) != NULL) {
 		if (token.world_count == TOKEN_WORLDS_MAX)
-			return fail(cli, "world", "a token names at most 8 worlds");
+			return fail_with(cli, "world", "a token names at most 8 worlds");
 		snprintf(token.worlds[token.world_count++], WIRE_NAME_MAX + 1, "%s", world);
 	}
 	if (!cli_options_known(cli))
@@ -150,28 +150,28 @@ static int make_connect(struct cli *cli, const char *path)
 	enum wire_role most = WIRE_ROLE_NOBODY;
 	size_t bytes = find_key(path, (uint32_t)id, secret, &most);
 	if (bytes < TOKEN_KEY_MIN)
-		return fail(cli, "ID", "the file has no such key");
+		return fail_with(cli, "ID", "the file has no such key");
 	if (token.role > most)
-		return fail(cli, "role",
-			    "the key does not sign for this role; its line says up to which");
+		return fail_with(cli, "role",
+				 "the key does not sign for this role; its line says up to which");
 	token.key = (uint32_t)id;
 	token.expires_s = (uint64_t)time(NULL) + seconds;
-	if (!draw(token.nonce, sizeof token.nonce))
-		return fail(cli, "token", "the system has no random bytes");
+	if (!draw_random(token.nonce, sizeof token.nonce))
+		return fail_with(cli, "token", "the system has no random bytes");
 	if (token_write(&token, secret, bytes, text) != STATUS_OK)
-		return fail(cli, "world", "that is no name of a world");
+		return fail_with(cli, "world", "that is no name of a world");
 	puts(text);
 	return EXIT_SUCCESS;
 }
 
-static int show(struct cli *cli)
+static int show_tokens(struct cli *cli)
 {
 	struct connect_token token;
 	char nonce[2 * TOKEN_NONCE_BYTES + 1];
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
 	if (token_read(wire_text(cli->operands[1]), &token) != STATUS_OK)
-		return fail(cli, "token", "this is no connect token");
+		return fail_with(cli, "token", "this is no connect token");
 	put_hex(token.nonce, sizeof token.nonce, nonce);
 	uint64_t now = (uint64_t)time(NULL);
 	out_begin(cli);
@@ -196,10 +196,11 @@ int verb_token(struct cli *cli)
 	if (cli->operand_count != 2 || (!makes && strcmp(what, "show") != 0))
 		return cli_usage(cli, "token bearer NAME | key ID | connect ID | show TOKEN");
 	if (makes && path == NULL)
-		return fail(cli, "file", "--file FILE is needed: what cairnd is given as --tokens");
+		return fail_with(cli, "file",
+				 "--file FILE is needed: what cairnd is given as --tokens");
 	if (strcmp(what, "bearer") == 0)
 		return make_bearer(cli, path);
 	if (strcmp(what, "key") == 0)
 		return make_key(cli, path);
-	return makes ? make_connect(cli, path) : show(cli);
+	return makes ? make_connect(cli, path) : show_tokens(cli);
 }

@@ -150,7 +150,7 @@ int verb_destroy(struct cli *cli)
 
 /* ---- pace ---------------------------------------------------------------------------------------- */
 
-static int control(struct cli *cli, enum wire_control action, double value)
+static int control_world(struct cli *cli, enum wire_control action, double value)
 {
 	struct cairn_world world;
 	if (!cli_options_known(cli) || !cli_join(cli, &world) ||
@@ -162,12 +162,12 @@ static int control(struct cli *cli, enum wire_control action, double value)
 
 int verb_pause(struct cli *cli)
 {
-	return control(cli, WIRE_CONTROL_PAUSE, 1);
+	return control_world(cli, WIRE_CONTROL_PAUSE, 1);
 }
 
 int verb_resume(struct cli *cli)
 {
-	return control(cli, WIRE_CONTROL_RESUME, 1);
+	return control_world(cli, WIRE_CONTROL_RESUME, 1);
 }
 
 int verb_speed(struct cli *cli)
@@ -177,7 +177,7 @@ int verb_speed(struct cli *cli)
 		return cli_usage(cli, "speed WORLD FACTOR");
 	if (!cli_number(cli, cli->operands[1], "FACTOR", &factor))
 		return cli_fail(cli);
-	return control(cli, WIRE_CONTROL_SPEED, factor);
+	return control_world(cli, WIRE_CONTROL_SPEED, factor);
 }
 
 int verb_info(struct cli *cli)

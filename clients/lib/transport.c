@@ -1,3 +1,4 @@
+/* See transport.h. Addresses are parsed first, then sockets, TLS and WebSocket frames are laid over each other. */
 #include "clients/lib/transport.h"
 
 #include <arpa/inet.h>
@@ -23,7 +24,7 @@
 enum { READ_BYTES = 256 << 10, HEAD_MAX = 8192, HOST_MAX = 256, PORT_MAX = 8 };
 
 /* An address taken apart. */
-struct target {
+struct address_target {
 	char host[HOST_MAX], port[PORT_MAX], path[256];
 	bool tls, web;
 };
@@ -56,7 +57,7 @@ static enum status bad_address(struct reason *why, const char *address)
 }
 
 /* "HOST:PORT" or "[HOST]:PORT", up to `end`. */
-static bool split_host(const char *text, size_t bytes, struct target *out)
+static bool split_host(const char *text, size_t bytes, struct address_target *out)
 {
 	const char *colon = memrchr(text, ':', bytes);
 	if (colon == NULL)
@@ -75,7 +76,8 @@ static bool split_host(const char *text, size_t bytes, struct target *out)
 	return true;
 }
 
-static enum status parse(const char *address, struct target *out, struct reason *why)
+static enum status parse_address(const char *address, struct address_target *out,
+				 struct reason *why)
 {
 	static const struct {
 		const char *prefix;
@@ -127,7 +129,7 @@ static void set_waiting(int fd, uint32_t timeout_ms)
 }
 
 /* The first of the host's addresses that answers. */
-static enum status open_tcp(struct transport *self, const struct target *target,
+static enum status open_tcp(struct transport *self, const struct address_target *target,
 			    const char *address, uint32_t timeout_ms, struct reason *why)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV }, *found;
@@ -170,7 +172,7 @@ static enum status tls_failed(struct transport *self, struct reason *why)
 	return reason_set(why, STATUS_IO, -1, "tls", "no TLS: %s", text);
 }
 
-static enum status open_tls(struct transport *self, const struct target *target,
+static enum status open_tls(struct transport *self, const struct address_target *target,
 			    const char *trusted, struct reason *why)
 {
 	self->tls_context = SSL_CTX_new(TLS_client_method());
@@ -201,7 +203,7 @@ static enum status open_tls(struct transport *self, const struct target *target,
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 /* Bytes sent; 0: not now; −1: the end. */
-static long put(struct transport *self, const uint8_t *data, size_t bytes)
+static long send_bytes(struct transport *self, const uint8_t *data, size_t bytes)
 {
 	if (self->tls != NULL) {
 		ERR_clear_error();
@@ -217,7 +219,7 @@ static long put(struct transport *self, const uint8_t *data, size_t bytes)
 	return errno == EAGAIN || errno == EINTR ? 0 : -1;
 }
 
-static long take(struct transport *self, uint8_t *into, size_t bytes)
+static long receive_bytes(struct transport *self, uint8_t *into, size_t bytes)
 {
 	if (self->tls != NULL) {
 		ERR_clear_error();
@@ -239,7 +241,8 @@ static enum status no_websocket(struct reason *why, const char *text)
 	return reason_set(why, STATUS_HANDSHAKE, -1, "address", "no WebSocket there: %.80s", text);
 }
 
-static enum status open_web(struct transport *self, const struct target *target, struct reason *why)
+static enum status open_web(struct transport *self, const struct address_target *target,
+			    struct reason *why)
 {
 	uint8_t key[16];
 	char letters[32], request[1024], head[HEAD_MAX + 1];
@@ -257,12 +260,14 @@ static enum status open_web(struct transport *self, const struct target *target,
 			     "Sec-WebSocket-Key: %s==\r\n\r\n",
 			     target->path, six ? "[" : "", target->host, six ? "]" : "",
 			     target->port, letters);
-	if (bytes >= (int)sizeof request || put(self, (uint8_t *)request, (size_t)bytes) != bytes)
+	if (bytes >= (int)sizeof request ||
+	    send_bytes(self, (uint8_t *)request, (size_t)bytes) != bytes)
 		return no_websocket(why, "the request could not be sent");
 	const char *end = NULL;
 	while (end == NULL) {
-		long got =
-			used < HEAD_MAX ? take(self, (uint8_t *)head + used, HEAD_MAX - used) : -1;
+		long got = used < HEAD_MAX
+				   ? receive_bytes(self, (uint8_t *)head + used, HEAD_MAX - used)
+				   : -1;
 		if (got <= 0)
 			return no_websocket(why, "no answer");
 		used += (size_t)got;
@@ -376,12 +381,12 @@ static enum status unwrap(struct transport *self, struct bytes *in)
 enum status transport_open(struct transport *self, const char *address, const char *trusted,
 			   uint32_t timeout_ms, struct reason *why)
 {
-	struct target target = { .tls = false };
+	struct address_target target = { .tls = false };
 	enum status status;
 	if (strncmp(address, "unix:", 5) == 0) {
 		status = open_unix(self, address, why);
 	} else {
-		status = parse(address, &target, why);
+		status = parse_address(address, &target, why);
 		if (status == STATUS_OK)
 			status = open_tcp(self, &target, address, timeout_ms, why);
 	}
@@ -412,7 +417,7 @@ enum status transport_send(struct transport *self, struct bytes *out)
 		self->answers.count = 0;
 	}
 	while (out->count > 0) {
-		long done = put(self, out->data, out->count);
+		long done = send_bytes(self, out->data, out->count);
 		if (done < 0)
 			return STATUS_CLOSED;
 		if (done == 0)
@@ -428,7 +433,7 @@ enum status transport_receive(struct transport *self, struct bytes *in)
 	size_t before = in->count;
 	if (bytes_reserve(into, READ_BYTES) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	long done = take(self, into->data + into->count, READ_BYTES);
+	long done = receive_bytes(self, into->data + into->count, READ_BYTES);
 	if (done > 0)
 		into->count += (size_t)done;
 	if (!self->web)

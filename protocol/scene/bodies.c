@@ -32,20 +32,21 @@ struct command *compile_command(struct compile *self, uint16_t op, uint32_t line
 
 /* An entry with all its layers in one. */
 struct entry {
-	const struct node *node;
+	const struct yaml_node *node;
 	struct body_keys body;
-	const struct node *shape, *shapes; /* at most one of them */
+	const struct yaml_node *shape, *shapes; /* at most one of them */
 };
 
-static enum status find_named(struct compile *self, const struct node *map, const struct node *use,
-			      const char *field, const struct node **out)
+static enum status find_named(struct compile *self, const struct yaml_node *map,
+			      const struct yaml_node *use, const char *field,
+			      const struct yaml_node **out)
 {
 	char room[64];
 	struct suggestion suggestion = suggestion_for(use->text);
 	*out = map != NULL ? node_find(map, use->text) : NULL;
 	if (*out != NULL)
 		return STATUS_OK;
-	for (const struct node *at = map != NULL ? map->first : NULL; at != NULL;
+	for (const struct yaml_node *at = map != NULL ? map->first : NULL; at != NULL;
 	     at = at->next->next)
 		suggestion_offer(&suggestion, at->text);
 	return source_fail(&self->source, use->line, STATUS_MISSING, field,
@@ -54,8 +55,8 @@ static enum status find_named(struct compile *self, const struct node *map, cons
 }
 
 /* The entry and its prototypes, the farthest last. */
-static enum status find_layers(struct compile *self, const struct node *node,
-			       const struct node **layers, uint32_t *count)
+static enum status find_layers(struct compile *self, const struct yaml_node *node,
+			       const struct yaml_node **layers, uint32_t *count)
 {
 	*count = 0;
 	while (true) {
@@ -64,7 +65,7 @@ static enum status find_layers(struct compile *self, const struct node *node,
 					   "a body must be a mapping, not %s",
 					   node_kind_text(node));
 		layers[(*count)++] = node;
-		const struct node *like = node_find(node, "like");
+		const struct yaml_node *like = node_find(node, "like");
 		if (like == NULL)
 			return STATUS_OK;
 		if (like->kind != NODE_SCALAR)
@@ -105,10 +106,10 @@ static enum status find_layers(struct compile *self, const struct node *node,
 			(body)->key = (material)->key;                                             \
 	} while (0)
 
-static enum status apply_material(struct compile *self, const struct node *use,
+static enum status apply_material(struct compile *self, const struct yaml_node *use,
 				  struct body_keys *body)
 {
-	const struct node *node;
+	const struct yaml_node *node;
 	struct material_keys material;
 	enum status status = find_named(self, self->materials, use, "material", &node);
 	if (status == STATUS_OK)
@@ -125,7 +126,7 @@ static enum status apply_material(struct compile *self, const struct node *use,
 	return STATUS_OK;
 }
 
-enum status compile_refuse_both(struct compile *self, const struct node *node, bool both,
+enum status compile_refuse_both(struct compile *self, const struct yaml_node *node, bool both,
 				const char *one, const char *other)
 {
 	if (!both)
@@ -134,7 +135,8 @@ enum status compile_refuse_both(struct compile *self, const struct node *node, b
 			   "'%s' and '%s' exclude each other", one, other);
 }
 
-static enum status apply_layer(struct compile *self, const struct node *node, struct entry *entry)
+static enum status apply_layer(struct compile *self, const struct yaml_node *node,
+			       struct entry *entry)
 {
 	struct body_keys layer;
 	enum status status = schema_read(&self->source, node, SCHEMA_BODY, &layer);
@@ -159,9 +161,10 @@ static enum status apply_layer(struct compile *self, const struct node *node, st
 	return STATUS_OK;
 }
 
-static enum status read_entry(struct compile *self, const struct node *node, struct entry *entry)
+static enum status read_entry(struct compile *self, const struct yaml_node *node,
+			      struct entry *entry)
 {
-	const struct node *layers[LIKE_DEPTH_MAX];
+	const struct yaml_node *layers[LIKE_DEPTH_MAX];
 	uint32_t count;
 	*entry = (struct entry){ .node = node };
 	schema_defaults(SCHEMA_BODY, &entry->body);
@@ -205,8 +208,8 @@ static enum status check_plane(struct compile *self, uint32_t line, pose at)
 			   at.position.z);
 }
 
-static enum status attach(struct compile *self, const struct node *shape, vec3 at, quat rotation,
-			  const struct body_keys *body)
+static enum status attach_shape(struct compile *self, const struct yaml_node *shape, vec3 at,
+				quat rotation, const struct body_keys *body)
 {
 	char label[32];
 	uint32_t index = 0;
@@ -232,14 +235,14 @@ static enum status attach(struct compile *self, const struct node *shape, vec3 a
 static enum status attach_all(struct compile *self, const struct entry *entry)
 {
 	if (entry->shape != NULL)
-		return attach(self, entry->shape, vec3_zero(), quat_identity(), &entry->body);
-	const struct node *at = entry->shapes != NULL ? entry->shapes->first : NULL;
+		return attach_shape(self, entry->shape, vec3_zero(), quat_identity(), &entry->body);
+	const struct yaml_node *at = entry->shapes != NULL ? entry->shapes->first : NULL;
 	for (; at != NULL; at = at->next) {
 		struct placement_keys placement;
 		enum status status = schema_read(&self->source, at, SCHEMA_PLACEMENT, &placement);
 		if (status == STATUS_OK)
-			status = attach(self, placement.shape, placement.at, placement.rotation,
-					&entry->body);
+			status = attach_shape(self, placement.shape, placement.at,
+					      placement.rotation, &entry->body);
 		if (status != STATUS_OK)
 			return status;
 	}
@@ -362,7 +365,7 @@ static enum status name_bodies(struct compile *self, const struct entry *entry, 
 	const char *name = entry->body.name;
 	if (name == NULL)
 		return STATUS_OK;
-	const struct node *node = node_find(entry->node, "name");
+	const struct yaml_node *node = node_find(entry->node, "name");
 	if (node == NULL)
 		return source_fail(&self->source, entry->node->line, STATUS_EXISTS, "name",
 				   "name '%.32s' stands in a prototype; say it in the body's entry",
@@ -387,7 +390,8 @@ static enum status name_bodies(struct compile *self, const struct entry *entry, 
 	return STATUS_OK;
 }
 
-static enum status compile_entry(struct compile *self, const struct node *node, uint32_t number)
+static enum status compile_entry(struct compile *self, const struct yaml_node *node,
+				 uint32_t number)
 {
 	struct entry entry;
 	struct generator generator;
@@ -423,15 +427,15 @@ static enum status compile_entry(struct compile *self, const struct node *node, 
 /* Prototypes that no body uses must be right as well. */
 enum status compile_prototypes(struct compile *self)
 {
-	const struct node *map = self->materials;
+	const struct yaml_node *map = self->materials;
 	enum status status = STATUS_OK;
-	for (const struct node *key = map != NULL ? map->first : NULL;
+	for (const struct yaml_node *key = map != NULL ? map->first : NULL;
 	     key != NULL && status == STATUS_OK; key = key->next->next) {
 		struct material_keys material;
 		status = schema_read(&self->source, key->next, SCHEMA_MATERIAL, &material);
 	}
 	map = self->prototypes;
-	for (const struct node *key = map != NULL ? map->first : NULL;
+	for (const struct yaml_node *key = map != NULL ? map->first : NULL;
 	     key != NULL && status == STATUS_OK; key = key->next->next) {
 		struct entry entry;
 		status = read_entry(self, key->next, &entry);
@@ -439,11 +443,11 @@ enum status compile_prototypes(struct compile *self)
 	return status;
 }
 
-enum status compile_bodies(struct compile *self, const struct node *bodies)
+enum status compile_bodies(struct compile *self, const struct yaml_node *bodies)
 {
 	enum status status = STATUS_OK;
 	uint32_t number = 0;
-	for (const struct node *at = bodies != NULL ? bodies->first : NULL;
+	for (const struct yaml_node *at = bodies != NULL ? bodies->first : NULL;
 	     at != NULL && status == STATUS_OK; at = at->next)
 		status = compile_entry(self, at, ++number);
 	return status;

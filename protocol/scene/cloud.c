@@ -20,7 +20,7 @@
 /* Thinner triangles have no direction worth colliding with. */
 #define HEIGHT_PER_EDGE_MIN 1e-6
 
-void cloud_release(struct cloud *cloud)
+void cloud_release(struct point_cloud *cloud)
 {
 	ARRAY_RELEASE(&cloud->points);
 	ARRAY_RELEASE(&cloud->triangles);
@@ -40,7 +40,7 @@ static vec3 turned(vec3 p, uint32_t up)
 	}
 }
 
-void cloud_transform(struct cloud *cloud, uint32_t up, bool centre, vec3 scale)
+void cloud_transform(struct point_cloud *cloud, uint32_t up, bool centre, vec3 scale)
 {
 	uint32_t count = cloud->points.count;
 	vec3 *points = cloud->points.items, middle = vec3_zero();
@@ -70,7 +70,7 @@ static vec3 cell_of(vec3 p, double pitch)
 
 /* `order` becomes the points sorted by cell, those of one cell by number: three stable sorts, the least
  * important axis first. */
-static enum status sort_by_cell(const struct cloud *cloud, double pitch, uint32_t *order)
+static enum status sort_by_cell(const struct point_cloud *cloud, double pitch, uint32_t *order)
 {
 	uint32_t count = cloud->points.count;
 	uint64_t *keys = heap_alloc(count * 2 * sizeof *keys);
@@ -90,7 +90,7 @@ static enum status sort_by_cell(const struct cloud *cloud, double pitch, uint32_
 }
 
 /* first[i]: the lowest point in the cell of point i. */
-static void find_firsts(const struct cloud *cloud, double pitch, const uint32_t *order,
+static void find_firsts(const struct point_cloud *cloud, double pitch, const uint32_t *order,
 			uint32_t *first)
 {
 	const vec3 *points = cloud->points.items;
@@ -102,7 +102,7 @@ static void find_firsts(const struct cloud *cloud, double pitch, const uint32_t 
 	}
 }
 
-static bool is_thin(const vec3 *points, const struct triangle *t)
+static bool is_thin(const vec3 *points, const struct mesh_triangle *t)
 {
 	vec3 a = points[t->corner[0]], b = points[t->corner[1]], c = points[t->corner[2]];
 	double longest = fmax(vec3_distance_squared(a, b),
@@ -112,7 +112,7 @@ static bool is_thin(const vec3 *points, const struct triangle *t)
 }
 
 /* The same for every order of the corners; points are numbered below 2^21. */
-static uint64_t corners_key(const struct triangle *t)
+static uint64_t corners_key(const struct mesh_triangle *t)
 {
 	uint64_t a = t->corner[0], b = t->corner[1], c = t->corner[2];
 	uint64_t low = MIN_OF(a, MIN_OF(b, c)), high = MAX_OF(a, MAX_OF(b, c));
@@ -120,13 +120,13 @@ static uint64_t corners_key(const struct triangle *t)
 }
 
 /* Keeps what is left of the triangles once points are numbered anew. */
-static enum status renumber_triangles(struct cloud *cloud, const uint32_t *number)
+static enum status renumber_triangles(struct point_cloud *cloud, const uint32_t *number)
 {
 	struct table seen = { 0 };
 	enum status status = STATUS_OK;
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < cloud->triangles.count && status == STATUS_OK; i++) {
-		struct triangle t = cloud->triangles.items[i];
+		struct mesh_triangle t = cloud->triangles.items[i];
 		for (int k = 0; k < 3; k++)
 			t.corner[k] = number[t.corner[k]];
 		if (is_thin(cloud->points.items, &t))
@@ -142,7 +142,7 @@ static enum status renumber_triangles(struct cloud *cloud, const uint32_t *numbe
 	return status;
 }
 
-enum status cloud_weld(struct cloud *cloud, double pitch)
+enum status cloud_weld(struct point_cloud *cloud, double pitch)
 {
 	uint32_t count = cloud->points.count, kept = 0;
 	uint32_t *order = heap_alloc(MAX_OF(count, 1u) * sizeof *order);
@@ -168,7 +168,7 @@ enum status cloud_weld(struct cloud *cloud, double pitch)
 
 /* ---- thinning out -------------------------------------------------------------------------------- */
 
-static uint32_t farthest(const struct cloud *cloud, vec3 direction)
+static uint32_t farthest_point(const struct point_cloud *cloud, vec3 direction)
 {
 	uint32_t best = 0;
 	double most = vec3_dot(cloud->points.items[0], direction);
@@ -182,7 +182,7 @@ static uint32_t farthest(const struct cloud *cloud, vec3 direction)
 	return best;
 }
 
-enum status cloud_simplify(struct cloud *cloud, uint32_t count)
+enum status cloud_simplify(struct point_cloud *cloud, uint32_t count)
 {
 	uint32_t kept = 0, points = cloud->points.count;
 	ASSERT(count > 0);
@@ -195,7 +195,8 @@ enum status cloud_simplify(struct cloud *cloud, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		double height = 1 - (2.0 * i + 1) / count;
 		double radius = sqrt(1 - height * height);
-		keep[farthest(cloud, vec3_make(radius * cosine, height, radius * sine))] = true;
+		keep[farthest_point(cloud, vec3_make(radius * cosine, height, radius * sine))] =
+			true;
 		double next = cosine * GOLDEN_COSINE - sine * GOLDEN_SINE;
 		sine = cosine * GOLDEN_SINE + sine * GOLDEN_COSINE;
 		cosine = next;

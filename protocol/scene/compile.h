@@ -50,7 +50,7 @@ struct compile {
 	uint64_t seed;	  /* the world's */
 	bool planar;
 	uint32_t bodies_max, body_count, joints_max, joint_count;
-	const struct node *materials, *prototypes; /* NULL when the file has none */
+	const struct yaml_node *materials, *prototypes; /* NULL when the file has none */
 	ARRAY_OF(struct named_shape) named;
 	ARRAY_OF(struct scene_shape) shapes;
 	ARRAY_OF(struct command) commands;
@@ -68,25 +68,25 @@ struct compile {
 struct command *compile_command(struct compile *self, uint16_t op, uint32_t line);
 
 /* The parts of a scene, each a step of scene_parse. */
-MUST_CHECK enum status compile_world(struct compile *self, const struct node *node,
+MUST_CHECK enum status compile_world(struct compile *self, const struct yaml_node *node,
 				     struct scene_world *out);
-MUST_CHECK enum status compile_shapes(struct compile *self, const struct node *shapes);
+MUST_CHECK enum status compile_shapes(struct compile *self, const struct yaml_node *shapes);
 MUST_CHECK enum status compile_prototypes(struct compile *self);
-MUST_CHECK enum status compile_bodies(struct compile *self, const struct node *bodies);
-MUST_CHECK enum status compile_joints(struct compile *self, const struct node *joints);
+MUST_CHECK enum status compile_bodies(struct compile *self, const struct yaml_node *bodies);
+MUST_CHECK enum status compile_joints(struct compile *self, const struct yaml_node *joints);
 
 /* "'a' and 'b' exclude each other", where both are said. */
-MUST_CHECK enum status compile_refuse_both(struct compile *self, const struct node *node, bool both,
-					   const char *one, const char *other);
+MUST_CHECK enum status compile_refuse_both(struct compile *self, const struct yaml_node *node,
+					   bool both, const char *one, const char *other);
 /* All that holds for one axis of a joint, from `node` (an axis' mapping, whose keys were read): a
  * JOINT_AXIS and, where the motor follows a table, a JOINT_TABLE. `length` is that of a distance as
  * it stands. joint_axes.c */
-MUST_CHECK enum status compile_axis(struct compile *self, const struct node *node,
+MUST_CHECK enum status compile_axis(struct compile *self, const struct yaml_node *node,
 				    const struct axis_keys *keys, uint32_t joint, uint32_t type,
 				    uint32_t axis, double length);
 
 /* A shape's name or a shape in place; *index is into `shapes`. */
-MUST_CHECK enum status compile_shape(struct compile *self, const struct node *node,
+MUST_CHECK enum status compile_shape(struct compile *self, const struct yaml_node *node,
 				     const char *label, uint32_t *index);
 enum canonical_kind compile_shape_kind(const struct compile *self, uint32_t shape);
 
@@ -114,7 +114,7 @@ struct generator {
 };
 
 /* Reads the one generator of the entry, or none. LIMIT when there are two. */
-MUST_CHECK enum status generator_read(const struct source *source, const struct node *node,
+MUST_CHECK enum status generator_read(const struct source *source, const struct yaml_node *node,
 				      const struct body_keys *body, struct generator *out);
 /* How many bodies; saturates. */
 uint64_t generator_count(const struct generator *self);

@@ -5,7 +5,7 @@
  */
 #include "protocol/scene/compile.h"
 
-static enum status check_count(const struct source *source, const struct node *node,
+static enum status check_count(const struct source *source, const struct yaml_node *node,
 			       const struct generator *self)
 {
 	uint64_t count = generator_count(self);
@@ -16,11 +16,11 @@ static enum status check_count(const struct source *source, const struct node *n
 	return STATUS_OK;
 }
 
-enum status generator_read(const struct source *source, const struct node *node,
+enum status generator_read(const struct source *source, const struct yaml_node *node,
 			   const struct body_keys *body, struct generator *out)
 {
 	const struct {
-		const struct node *map;
+		const struct yaml_node *map;
 		enum schema_name table;
 		int kind;
 		void *values;

@@ -8,7 +8,7 @@
 /* What an axis is being made of. */
 struct axis {
 	struct compile *compile;
-	const struct node *node;
+	const struct yaml_node *node;
 	uint32_t type, number;
 	double length; /* of a distance, as it stands */
 	struct command_JOINT_AXIS *out;
@@ -20,7 +20,7 @@ static bool turns(const struct axis *self)
 }
 
 /* Refuses a key in degrees where the axis is a length, and both of a pair. */
-static enum status check_degrees(const struct axis *self, const struct node *node, bool plain,
+static enum status check_degrees(const struct axis *self, const struct yaml_node *node, bool plain,
 				 bool degrees, const char *name, const char *in_degrees)
 {
 	if (degrees && !turns(self))
@@ -37,7 +37,7 @@ static enum status read_limits(const struct axis *self, const struct axis_keys *
 {
 	const struct source *source = &self->compile->source;
 	bool degrees = keys->limits_degrees != NULL;
-	const struct node *list = degrees ? keys->limits_degrees : keys->limits;
+	const struct yaml_node *list = degrees ? keys->limits_degrees : keys->limits;
 	const char *name = degrees ? "limits_degrees" : "limits";
 	double most = degrees ? 1e6 : LENGTH_MAX, limits[2];
 	enum status status = check_degrees(self, self->node, keys->limits != NULL, degrees,
@@ -59,7 +59,7 @@ static enum status read_limits(const struct axis *self, const struct axis_keys *
 
 /* ---- springs ------------------------------------------------------------------------------------- */
 
-static enum status read_spring(const struct axis *self, const struct node *node)
+static enum status read_spring(const struct axis *self, const struct yaml_node *node)
 {
 	struct compile *compile = self->compile;
 	struct spring_keys spring;
@@ -98,7 +98,7 @@ static enum status read_spring(const struct axis *self, const struct node *node)
 
 /* ---- motors -------------------------------------------------------------------------------------- */
 
-static enum status read_sine(const struct axis *self, const struct node *node)
+static enum status read_sine(const struct axis *self, const struct yaml_node *node)
 {
 	struct sine_keys sine;
 	enum status status = schema_read(&self->compile->source, node, SCHEMA_SINE, &sine);
@@ -121,8 +121,8 @@ static enum status read_sine(const struct axis *self, const struct node *node)
 }
 
 /* Says what the motor holds; *follow is the mapping of its table, or NULL. */
-static enum status read_motor(const struct axis *self, const struct node *node, bool *degrees,
-			      const struct node **follow)
+static enum status read_motor(const struct axis *self, const struct yaml_node *node, bool *degrees,
+			      const struct yaml_node **follow)
 {
 	struct compile *compile = self->compile;
 	struct motor_keys motor;
@@ -157,11 +157,11 @@ static enum status read_motor(const struct axis *self, const struct node *node, 
 }
 
 /* The points of a table go to the end of the list. */
-static enum status read_points(const struct axis *self, const struct node *list, bool degrees)
+static enum status read_points(const struct axis *self, const struct yaml_node *list, bool degrees)
 {
 	struct compile *compile = self->compile;
 	double before = -1;
-	for (const struct node *at = list->first; at != NULL; at = at->next) {
+	for (const struct yaml_node *at = list->first; at != NULL; at = at->next) {
 		double point[2];
 		enum status status = schema_vector(&compile->source, at, "points", -LENGTH_MAX,
 						   LENGTH_MAX, "", 2, point);
@@ -186,7 +186,7 @@ static enum status read_points(const struct axis *self, const struct node *list,
 	return STATUS_OK;
 }
 
-static enum status make_table(const struct axis *self, const struct node *node, int64_t joint,
+static enum status make_table(const struct axis *self, const struct yaml_node *node, int64_t joint,
 			      bool degrees)
 {
 	struct compile *compile = self->compile;
@@ -223,7 +223,7 @@ static uint8_t mode_of(const struct axis *self, const struct axis_keys *keys)
 	return self->type == JOINT_DISTANCE && keys->spring == NULL ? JOINT_LOCKED : JOINT_FREE;
 }
 
-enum status compile_axis(struct compile *self, const struct node *node,
+enum status compile_axis(struct compile *self, const struct yaml_node *node,
 			 const struct axis_keys *keys, uint32_t joint, uint32_t type, uint32_t axis,
 			 double length)
 {
@@ -231,7 +231,7 @@ enum status compile_axis(struct compile *self, const struct node *node,
 	command_defaults(&values, COMMAND_JOINT_AXIS);
 	struct command_JOINT_AXIS *out = &values.joint_axis;
 	const struct axis whole = { self, node, type, axis, length, out };
-	const struct node *follow = NULL;
+	const struct yaml_node *follow = NULL;
 	bool degrees = false;
 	out->joint = -(int64_t)joint - 1;
 	out->axis = axis;

@@ -13,28 +13,28 @@
 #define WORLD UINT32_MAX
 
 /* One side of an entry: the world, or the bodies of commands first … first + count − 1. */
-struct side {
+struct joint_side {
 	uint32_t first, count; /* WORLD, 1: the world */
 };
 
 struct joint_entry {
-	const struct node *node;
+	const struct yaml_node *node;
 	struct joint_keys keys;
-	struct side a, b;
+	struct joint_side a, b;
 	uint32_t type; /* enum joint_type */
 };
 
 /* ---- names --------------------------------------------------------------------------------------- */
 
-static enum status find_name(struct compile *self, const struct node *use, const char *key,
-			     const char *name, struct side *out)
+static enum status find_name(struct compile *self, const struct yaml_node *use, const char *key,
+			     const char *name, struct joint_side *out)
 {
 	char room[64];
 	struct suggestion suggestion = suggestion_for(name);
 	for (uint32_t i = 0; i < self->bodies.count; i++) {
 		const struct named_bodies *named = &self->bodies.items[i];
 		if (strcmp(named->name, name) == 0) {
-			*out = (struct side){ named->first, named->count };
+			*out = (struct joint_side){ named->first, named->count };
 			return STATUS_OK;
 		}
 		suggestion_offer(&suggestion, named->name);
@@ -45,8 +45,8 @@ static enum status find_name(struct compile *self, const struct node *use, const
 }
 
 /* "[i]" at the end of a name: one of its bodies, from 0, or from the last, −1, backwards. */
-static enum status take_index(struct compile *self, const struct node *use, const char *key,
-			      const char *index, struct side *side)
+static enum status take_index(struct compile *self, const struct yaml_node *use, const char *key,
+			      const char *index, struct joint_side *side)
 {
 	int number, bytes = 0;
 	if (sscanf(index, "[%d]%n", &number, &bytes) != 1 || bytes == 0 || index[bytes] != '\0')
@@ -57,18 +57,18 @@ static enum status take_index(struct compile *self, const struct node *use, cons
 		return source_fail(&self->source, use->line, STATUS_RANGE, key,
 				   "%s '%.32s' is not between [0] and [%u]", key, use->text,
 				   (unsigned)side->count - 1);
-	*side = (struct side){ side->first + (uint32_t)place, 1 };
+	*side = (struct joint_side){ side->first + (uint32_t)place, 1 };
 	return STATUS_OK;
 }
 
-static enum status find_side(struct compile *self, const struct node *entry, const char *key,
-			     const char *text, struct side *out)
+static enum status find_side(struct compile *self, const struct yaml_node *entry, const char *key,
+			     const char *text, struct joint_side *out)
 {
 	char name[80];
-	*out = (struct side){ WORLD, 1 };
+	*out = (struct joint_side){ WORLD, 1 };
 	if (text == NULL || strcmp(text, "world") == 0)
 		return STATUS_OK;
-	const struct node *use = node_find(entry, key);
+	const struct yaml_node *use = node_find(entry, key);
 	size_t bytes = strcspn(text, "[");
 	snprintf(name, sizeof name, "%.*s", (int)bytes, text);
 	enum status status = find_name(self, use, key, name, out);
@@ -80,7 +80,7 @@ static enum status find_side(struct compile *self, const struct node *entry, con
 static enum status find_chain(struct compile *self, struct joint_entry *entry)
 {
 	const struct joint_keys *keys = &entry->keys;
-	struct side all;
+	struct joint_side all;
 	enum status status = compile_refuse_both(self, entry->node, keys->a != NULL, "chain", "a");
 	if (status == STATUS_OK)
 		status = compile_refuse_both(self, entry->node, keys->b != NULL, "chain", "b");
@@ -93,15 +93,15 @@ static enum status find_chain(struct compile *self, struct joint_entry *entry)
 			&self->source, node_find(entry->node, "chain")->line, STATUS_RANGE, "chain",
 			"chain '%.32s' is one body; a chain needs a generator's, 2 or more",
 			keys->chain);
-	entry->a = (struct side){ all.first, all.count - 1 };
-	entry->b = (struct side){ all.first + 1, all.count - 1 };
+	entry->a = (struct joint_side){ all.first, all.count - 1 };
+	entry->b = (struct joint_side){ all.first + 1, all.count - 1 };
 	return STATUS_OK;
 }
 
 static enum status find_sides(struct compile *self, struct joint_entry *entry)
 {
 	const struct joint_keys *keys = &entry->keys;
-	struct side *a = &entry->a, *b = &entry->b;
+	struct joint_side *a = &entry->a, *b = &entry->b;
 	if (keys->chain != NULL)
 		return find_chain(self, entry);
 	enum status status = find_side(self, entry->node, "a", keys->a, a);
@@ -124,7 +124,7 @@ static enum status find_sides(struct compile *self, struct joint_entry *entry)
 }
 
 /* The index-th body of a side: its command, or WORLD. */
-static uint32_t side_at(struct side side, uint32_t index)
+static uint32_t side_at(struct joint_side side, uint32_t index)
 {
 	return side.first == WORLD ? WORLD : side.first + (side.count > 1 ? index : 0);
 }
@@ -148,7 +148,7 @@ static bool apart(const struct joint_entry *entry)
 static enum status check_anchors(struct compile *self, const struct joint_entry *entry)
 {
 	const struct joint_keys *keys = &entry->keys;
-	const struct node *node = entry->node;
+	const struct yaml_node *node = entry->node;
 	bool at = KEY_GIVEN(keys, JOINT, at), to = KEY_GIVEN(keys, JOINT, to);
 	bool at_a = KEY_GIVEN(keys, JOINT, at_a), at_b = KEY_GIVEN(keys, JOINT, at_b);
 	if (to && !apart(entry))
@@ -186,7 +186,7 @@ static quat frame_of(vec3 x, vec3 z)
 static enum status read_frame(struct compile *self, const struct joint_entry *entry, quat *out)
 {
 	const struct joint_keys *keys = &entry->keys;
-	const struct node *node = entry->node;
+	const struct yaml_node *node = entry->node;
 	double length;
 	bool along_z = self->planar && entry->type == JOINT_REVOLUTE;
 	bool axis = KEY_GIVEN(keys, JOINT, axis), across = KEY_GIVEN(keys, JOINT, across);
@@ -215,8 +215,8 @@ static enum status read_frame(struct compile *self, const struct joint_entry *en
 }
 
 /* Puts anchors and frames of the joint of two bodies. */
-static void place(const struct compile *self, const struct joint_entry *entry, uint32_t a,
-		  uint32_t b, quat frame, struct command_JOINT_CREATE *out)
+static void place_joint(const struct compile *self, const struct joint_entry *entry, uint32_t a,
+			uint32_t b, quat frame, struct command_JOINT_CREATE *out)
 {
 	const struct joint_keys *keys = &entry->keys;
 	pose at_a = pose_of(self, a), at_b = pose_of(self, b);
@@ -336,7 +336,7 @@ static enum status make_axes(struct compile *self, const struct joint_entry *ent
 {
 	enum status status = make_own_axes(self, entry, joint, length);
 	for (size_t i = 0; status == STATUS_OK && i < COUNT_OF(AXES); i++) {
-		const struct node *node;
+		const struct yaml_node *node;
 		struct axis_keys keys;
 		memcpy(&node, (const char *)&entry->keys + AXES[i].offset, sizeof node);
 		if (node == NULL)
@@ -377,7 +377,7 @@ static enum status make_joint(struct compile *self, const struct joint_entry *en
 	out->type = (uint8_t)entry->type;
 	out->body_a = named(a);
 	out->body_b = named(b);
-	place(self, entry, a, b, frame, out);
+	place_joint(self, entry, a, b, frame, out);
 	out->violated = (uint8_t)keys->violated;
 	out->flags = keys->collide ? 0 : (uint32_t)JOINT_BODIES_PASS;
 	out->break_force = keys->break_force;
@@ -394,7 +394,7 @@ static enum status make_joint(struct compile *self, const struct joint_entry *en
 	return make_axes(self, entry, joint, length);
 }
 
-static enum status compile_joint(struct compile *self, const struct node *node)
+static enum status compile_joint(struct compile *self, const struct yaml_node *node)
 {
 	struct joint_entry entry = { .node = node };
 	quat frame;
@@ -413,10 +413,10 @@ static enum status compile_joint(struct compile *self, const struct node *node)
 	return status;
 }
 
-enum status compile_joints(struct compile *self, const struct node *joints)
+enum status compile_joints(struct compile *self, const struct yaml_node *joints)
 {
 	enum status status = STATUS_OK;
-	for (const struct node *at = joints != NULL ? joints->first : NULL;
+	for (const struct yaml_node *at = joints != NULL ? joints->first : NULL;
 	     at != NULL && status == STATUS_OK; at = at->next)
 		status = compile_joint(self, at);
 	return status;

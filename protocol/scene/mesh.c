@@ -45,7 +45,7 @@ static bool is_file(const char *directory, size_t bytes, const char *name, char 
 	return length < PATH_BYTES && stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-static bool find(const char *base, const char *name, char *path)
+static bool find_file(const char *base, const char *name, char *path)
 {
 	if (base != NULL && is_file(base, strlen(base), name, path))
 		return true;
@@ -98,7 +98,7 @@ static enum status check_size(const struct source *source, uint32_t line, const 
 }
 
 static enum status take_mesh(const struct source *source, uint32_t line, const struct aiMesh *mesh,
-			     struct cloud *out)
+			     struct point_cloud *out)
 {
 	uint32_t before = out->points.count;
 	if (ARRAY_RESERVE(&out->points, (uint64_t)before + mesh->mNumVertices) != STATUS_OK ||
@@ -116,7 +116,7 @@ static enum status take_mesh(const struct source *source, uint32_t line, const s
 		const struct aiFace *face = &mesh->mFaces[i];
 		if (face->mNumIndices != 3)
 			continue;
-		struct triangle t;
+		struct mesh_triangle t;
 		for (uint32_t k = 0; k < 3; k++) {
 			if (face->mIndices[k] >= mesh->mNumVertices)
 				return source_fail(source, line, STATUS_MALFORMED, "file",
@@ -130,7 +130,7 @@ static enum status take_mesh(const struct source *source, uint32_t line, const s
 }
 
 static enum status read_at(const struct source *source, uint32_t line, const char *name,
-			   const char *path, struct cloud *out)
+			   const char *path, struct point_cloud *out)
 {
 	const struct aiScene *scene = import(path);
 	if (scene == NULL)
@@ -144,14 +144,14 @@ static enum status read_at(const struct source *source, uint32_t line, const cha
 }
 
 enum status mesh_read(const struct source *source, uint32_t line, const char *base,
-		      const char *name, struct cloud *out)
+		      const char *name, struct point_cloud *out)
 {
 	char path[PATH_BYTES];
-	*out = (struct cloud){ 0 };
+	*out = (struct point_cloud){ 0 };
 	if (!is_below(name))
 		return source_fail(source, line, STATUS_RANGE, "file",
 				   "%.60s must be a relative name without '..'", name);
-	if (!find(base, name, path))
+	if (!find_file(base, name, path))
 		return source_fail(source, line, STATUS_MISSING, "file",
 				   "no %.60s beside the scene, in CAIRN_MESH_PATH or in %s", name,
 				   MESH_DIRECTORY);

@@ -14,6 +14,6 @@ enum { MESH_POINTS_MAX = 1 << 21, MESH_TRIANGLES_MAX = 1 << 21 };
  * points are as in the file, not yet welded. Errors: MISSING, RANGE (the name), MALFORMED (assimp says
  * why), DEGENERATE (no triangle), TOO_LARGE, NOT_FINITE, NO_MEMORY; field "file". */
 MUST_CHECK enum status mesh_read(const struct source *source, uint32_t line, const char *base,
-				 const char *name, struct cloud *out);
+				 const char *name, struct point_cloud *out);
 
 #endif

@@ -50,7 +50,7 @@ static bool parameter_row(const char *name, struct suggestion *suggestion, size_
 	return false;
 }
 
-static enum status compile_parameter(struct compile *self, const struct node *key)
+static enum status compile_parameter(struct compile *self, const struct yaml_node *key)
 {
 	char room[64];
 	struct suggestion suggestion = suggestion_for(key->text);
@@ -76,7 +76,7 @@ static enum status compile_parameter(struct compile *self, const struct node *ke
 	return STATUS_OK;
 }
 
-static enum status compile_bounds(struct compile *self, const struct node *node)
+static enum status compile_bounds(struct compile *self, const struct yaml_node *node)
 {
 	struct bounds_keys bounds;
 	enum status status = schema_read(&self->source, node, SCHEMA_BOUNDS, &bounds);
@@ -98,7 +98,7 @@ static enum status compile_bounds(struct compile *self, const struct node *node)
 	return STATUS_OK;
 }
 
-static enum status compile_limits(struct compile *self, const struct node *node,
+static enum status compile_limits(struct compile *self, const struct yaml_node *node,
 				  struct scene_world *out)
 {
 	struct limits_keys limits;
@@ -118,7 +118,8 @@ static enum status compile_limits(struct compile *self, const struct node *node,
 	return STATUS_OK;
 }
 
-enum status compile_world(struct compile *self, const struct node *node, struct scene_world *out)
+enum status compile_world(struct compile *self, const struct yaml_node *node,
+			  struct scene_world *out)
 {
 	struct world_keys world;
 	schema_defaults(SCHEMA_WORLD, &world);
@@ -143,7 +144,7 @@ enum status compile_world(struct compile *self, const struct node *node, struct 
 	}
 	self->seed = world.seed;
 	self->planar = world.planar;
-	const struct node *key = world.parameters != NULL ? world.parameters->first : NULL;
+	const struct yaml_node *key = world.parameters != NULL ? world.parameters->first : NULL;
 	for (; key != NULL && status == STATUS_OK; key = key->next->next)
 		status = compile_parameter(self, key);
 	if (status == STATUS_OK && world.bounds != NULL)
@@ -169,7 +170,7 @@ static void compile_release(struct compile *self)
 	ARRAY_RELEASE(&self->bodies);
 }
 
-static enum status compile_all(struct compile *self, const struct node *root,
+static enum status compile_all(struct compile *self, const struct yaml_node *root,
 			       struct scene_world *world)
 {
 	struct scene_keys file;
@@ -213,8 +214,8 @@ static void hand_over(struct compile *self, struct scene *scene)
 	ARRAY_RELEASE(&self->firsts);
 }
 
-static enum status parse(const char *text, size_t bytes, const char *file, const char *base,
-			 struct scene **out, struct reason *why)
+static enum status parse_scene(const char *text, size_t bytes, const char *file, const char *base,
+			       struct scene **out, struct reason *why)
 {
 	struct document document;
 	struct compile compile = { .source = { .file = file, .why = why }, .base = base };
@@ -239,7 +240,7 @@ static enum status parse(const char *text, size_t bytes, const char *file, const
 enum status scene_parse(const char *text, size_t bytes, const char *base, struct scene **out,
 			struct reason *why)
 {
-	return parse(text, bytes, "scene", base, out, why);
+	return parse_scene(text, bytes, "scene", base, out, why);
 }
 
 /* ---- files --------------------------------------------------------------------------------------- */
@@ -286,7 +287,7 @@ enum status scene_load(const char *path, struct scene **out, struct reason *why)
 		memcpy(base, path, directory);
 		base[directory] = '\0';
 	}
-	status = parse(text, bytes, path, base, out, why);
+	status = parse_scene(text, bytes, path, base, out, why);
 	heap_free(base);
 	heap_free(text);
 	return status;

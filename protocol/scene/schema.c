@@ -102,7 +102,7 @@ const char *suggestion_text(const struct suggestion *self, char *room, size_t by
 	return room;
 }
 
-static enum status unknown_key(const struct source *source, const struct node *key,
+static enum status unknown_key(const struct source *source, const struct yaml_node *key,
 			       const struct schema_table *table)
 {
 	char room[64];
@@ -116,7 +116,7 @@ static enum status unknown_key(const struct source *source, const struct node *k
 
 /* ---- numbers ------------------------------------------------------------------------------------- */
 
-static enum status wrong_type(const struct source *source, const struct node *node,
+static enum status wrong_type(const struct source *source, const struct yaml_node *node,
 			      const char *name, const char *wanted)
 {
 	if (node->kind == NODE_SCALAR)
@@ -168,7 +168,7 @@ static bool is_not_finite(const char *text)
 	return false;
 }
 
-static enum status out_of_range(const struct source *source, const struct node *node,
+static enum status out_of_range(const struct source *source, const struct yaml_node *node,
 				const char *name, double min, double max, const char *unit)
 {
 	return source_fail(source, node->line, STATUS_RANGE, name,
@@ -176,8 +176,8 @@ static enum status out_of_range(const struct source *source, const struct node *
 			   max, unit[0] != '\0' ? " " : "", unit);
 }
 
-enum status schema_number(const struct source *source, const struct node *node, const char *name,
-			  double min, double max, const char *unit, double *out)
+enum status schema_number(const struct source *source, const struct yaml_node *node,
+			  const char *name, double min, double max, const char *unit, double *out)
 {
 	if (node->kind != NODE_SCALAR || node->quoted)
 		return wrong_type(source, node, name, "a number");
@@ -195,8 +195,8 @@ enum status schema_number(const struct source *source, const struct node *node, 
 	return STATUS_OK;
 }
 
-enum status schema_integer(const struct source *source, const struct node *node, const char *name,
-			   double min, double max, int64_t *out)
+enum status schema_integer(const struct source *source, const struct yaml_node *node,
+			   const char *name, double min, double max, int64_t *out)
 {
 	double value;
 	enum status status = schema_number(source, node, name, min, max, "", &value);
@@ -210,8 +210,9 @@ enum status schema_integer(const struct source *source, const struct node *node,
 	return STATUS_OK;
 }
 
-enum status schema_vector(const struct source *source, const struct node *node, const char *name,
-			  double min, double max, const char *unit, uint32_t count, double *out)
+enum status schema_vector(const struct source *source, const struct yaml_node *node,
+			  const char *name, double min, double max, const char *unit,
+			  uint32_t count, double *out)
 {
 	static const char *const WANTED[] = { "", "", "a list of 2 numbers", "a list of 3 numbers",
 					      "a list of 4 numbers" };
@@ -222,7 +223,7 @@ enum status schema_vector(const struct source *source, const struct node *node, 
 		return source_fail(source, node->line, STATUS_TYPE, name,
 				   "%s must be %s, this has %u", name, WANTED[count],
 				   (unsigned)node->count);
-	const struct node *at = node->first;
+	const struct yaml_node *at = node->first;
 	for (uint32_t i = 0; i < count; i++, at = at->next) {
 		enum status status = schema_number(source, at, name, min, max, unit, &out[i]);
 		if (status != STATUS_OK)
@@ -233,22 +234,22 @@ enum status schema_vector(const struct source *source, const struct node *node, 
 
 /* ---- one type a function ------------------------------------------------------------------------- */
 
-typedef enum status key_read(const struct source *source, const struct node *node,
+typedef enum status key_read(const struct source *source, const struct yaml_node *node,
 			     const struct schema_key *key, void *out);
 
-static enum status read_real(const struct source *source, const struct node *node,
+static enum status read_real(const struct source *source, const struct yaml_node *node,
 			     const struct schema_key *key, void *out)
 {
 	return schema_number(source, node, key->name, key->min, key->max, key->unit, out);
 }
 
-static enum status read_integer(const struct source *source, const struct node *node,
+static enum status read_integer(const struct source *source, const struct yaml_node *node,
 				const struct schema_key *key, void *out)
 {
 	return schema_integer(source, node, key->name, key->min, key->max, out);
 }
 
-static enum status read_count(const struct source *source, const struct node *node,
+static enum status read_count(const struct source *source, const struct yaml_node *node,
 			      const struct schema_key *key, void *out)
 {
 	int64_t value;
@@ -258,7 +259,7 @@ static enum status read_count(const struct source *source, const struct node *no
 	return status;
 }
 
-static enum status read_seed(const struct source *source, const struct node *node,
+static enum status read_seed(const struct source *source, const struct yaml_node *node,
 			     const struct schema_key *key, void *out)
 {
 	enum { DIGITS_MAX = 20 };
@@ -278,7 +279,7 @@ static enum status read_seed(const struct source *source, const struct node *nod
 	return STATUS_OK;
 }
 
-static enum status read_bool(const struct source *source, const struct node *node,
+static enum status read_bool(const struct source *source, const struct yaml_node *node,
 			     const struct schema_key *key, void *out)
 {
 	bool plain = node->kind == NODE_SCALAR && !node->quoted;
@@ -289,7 +290,7 @@ static enum status read_bool(const struct source *source, const struct node *nod
 	return STATUS_OK;
 }
 
-static enum status read_text(const struct source *source, const struct node *node,
+static enum status read_text(const struct source *source, const struct yaml_node *node,
 			     const struct schema_key *key, void *out)
 {
 	if (node->kind != NODE_SCALAR)
@@ -320,7 +321,7 @@ static uint32_t word_index(const char *words, const char *text)
 	}
 }
 
-static enum status read_word(const struct source *source, const struct node *node,
+static enum status read_word(const struct source *source, const struct yaml_node *node,
 			     const struct schema_key *key, void *out)
 {
 	if (node->kind != NODE_SCALAR)
@@ -333,7 +334,7 @@ static enum status read_word(const struct source *source, const struct node *nod
 	return STATUS_OK;
 }
 
-static enum status read_vec3(const struct source *source, const struct node *node,
+static enum status read_vec3(const struct source *source, const struct yaml_node *node,
 			     const struct schema_key *key, void *out)
 {
 	double v[3];
@@ -344,7 +345,7 @@ static enum status read_vec3(const struct source *source, const struct node *nod
 	return status;
 }
 
-static enum status read_scale(const struct source *source, const struct node *node,
+static enum status read_scale(const struct source *source, const struct yaml_node *node,
 			      const struct schema_key *key, void *out)
 {
 	double v;
@@ -356,13 +357,13 @@ static enum status read_scale(const struct source *source, const struct node *no
 	return status;
 }
 
-static enum status read_counts(const struct source *source, const struct node *node,
+static enum status read_counts(const struct source *source, const struct yaml_node *node,
 			       const struct schema_key *key, void *out)
 {
 	uint32_t v[3];
 	if (node->kind != NODE_LIST || node->count != 3)
 		return wrong_type(source, node, key->name, "a list of 3 whole numbers");
-	const struct node *at = node->first;
+	const struct yaml_node *at = node->first;
 	for (uint32_t i = 0; i < 3; i++, at = at->next) {
 		enum status status = read_count(source, at, key, &v[i]);
 		if (status != STATUS_OK)
@@ -372,7 +373,7 @@ static enum status read_counts(const struct source *source, const struct node *n
 	return STATUS_OK;
 }
 
-static enum status read_axis_turn(const struct source *source, const struct node *node,
+static enum status read_axis_turn(const struct source *source, const struct yaml_node *node,
 				  const struct schema_key *key, quat *out)
 {
 	struct rotation_keys turn;
@@ -389,7 +390,7 @@ static enum status read_axis_turn(const struct source *source, const struct node
 	return STATUS_OK;
 }
 
-static enum status read_turn(const struct source *source, const struct node *node,
+static enum status read_turn(const struct source *source, const struct yaml_node *node,
 			     const struct schema_key *key, void *out)
 {
 	if (node->kind == NODE_MAP)
@@ -410,7 +411,7 @@ static enum status read_turn(const struct source *source, const struct node *nod
 	return STATUS_OK;
 }
 
-static enum status read_rate(const struct source *source, const struct node *node,
+static enum status read_rate(const struct source *source, const struct yaml_node *node,
 			     const struct schema_key *key, void *out)
 {
 	int64_t num, den = 1;
@@ -433,7 +434,7 @@ static enum status read_rate(const struct source *source, const struct node *nod
 	return STATUS_OK;
 }
 
-static enum status read_nodes(const struct source *source, const struct node *node,
+static enum status read_nodes(const struct source *source, const struct yaml_node *node,
 			      const struct schema_key *key, void *out)
 {
 	bool map = key->type == TYPE_MAP;
@@ -444,16 +445,16 @@ static enum status read_nodes(const struct source *source, const struct node *no
 		return source_fail(source, node->line, STATUS_LIMIT, key->name,
 				   "%s has %u entries, not between %.10g and %.10g", key->name,
 				   (unsigned)node->count, key->min, key->max);
-	*(const struct node **)out = node;
+	*(const struct yaml_node **)out = node;
 	return STATUS_OK;
 }
 
-static enum status read_any(const struct source *source, const struct node *node,
+static enum status read_any(const struct source *source, const struct yaml_node *node,
 			    const struct schema_key *key, void *out)
 {
 	UNUSED(source);
 	UNUSED(key);
-	*(const struct node **)out = node;
+	*(const struct yaml_node **)out = node;
 	return STATUS_OK;
 }
 
@@ -515,7 +516,7 @@ void schema_defaults(enum schema_name name, void *values)
 		key_default(&table->keys[i], (char *)values + table->keys[i].offset);
 }
 
-static enum status read_pair(const struct source *source, const struct node *pair,
+static enum status read_pair(const struct source *source, const struct yaml_node *pair,
 			     const struct schema_table *table, void *values, uint64_t *given)
 {
 	for (uint32_t i = 0; i < table->key_count; i++) {
@@ -528,15 +529,15 @@ static enum status read_pair(const struct source *source, const struct node *pai
 	return unknown_key(source, pair, table);
 }
 
-enum status schema_read(const struct source *source, const struct node *map, enum schema_name name,
-			void *values)
+enum status schema_read(const struct source *source, const struct yaml_node *map,
+			enum schema_name name, void *values)
 {
 	const struct schema_table *table = &schema_tables[name];
 	uint64_t given = 0;
 	if (map->kind != NODE_MAP)
 		return wrong_type(source, map, table->name, "a mapping");
 	schema_defaults(name, values);
-	for (const struct node *pair = map->first; pair != NULL; pair = pair->next->next) {
+	for (const struct yaml_node *pair = map->first; pair != NULL; pair = pair->next->next) {
 		enum status status = read_pair(source, pair, table, values, &given);
 		if (status != STATUS_OK)
 			return status;

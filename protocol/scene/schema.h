@@ -1,6 +1,6 @@
 /* schema.h: schema.def as C: one struct per table, and the reader that fills them.
  *
- *   struct body_keys { const char *like; const struct node *shape; …; uint64_t given; };
+ *   struct body_keys { const char *like; const struct yaml_node *shape; …; uint64_t given; };
  *
  * `given` has a bit for each key that the file said (KEY_BODY_mass …).
  */
@@ -52,9 +52,9 @@ typedef vec3 key_c_SCALE;
 typedef struct counts key_c_COUNTS;
 typedef quat key_c_TURN;
 typedef struct rate key_c_RATE;
-typedef const struct node *key_c_MAP;
-typedef const struct node *key_c_LIST;
-typedef const struct node *key_c_ANY;
+typedef const struct yaml_node *key_c_MAP;
+typedef const struct yaml_node *key_c_LIST;
+typedef const struct yaml_node *key_c_ANY;
 
 /* enum { KEY_BODY_like, … }; */
 #define TABLE(NAME, name, doc) enum { KEY_##NAME##_BEFORE = -1,
@@ -114,21 +114,21 @@ void schema_defaults(enum schema_name table, void *values);
 /* Reads a mapping into `values` (defaults first) and checks all the manifest says. Strings and nodes
  * are borrowed from the document. Errors: TYPE, RANGE, NOT_FINITE, MISSING, MALFORMED (unknown key,
  * with the nearest known one), TOO_LARGE. */
-MUST_CHECK enum status schema_read(const struct source *source, const struct node *map,
+MUST_CHECK enum status schema_read(const struct source *source, const struct yaml_node *map,
 				   enum schema_name table, void *values);
 
 /* Copies the keys that `from` has given over those of `into`. */
 void schema_merge(enum schema_name table, void *into, const void *from);
 
 /* A number; a message calls it `name`. */
-MUST_CHECK enum status schema_number(const struct source *source, const struct node *node,
+MUST_CHECK enum status schema_number(const struct source *source, const struct yaml_node *node,
 				     const char *name, double min, double max, const char *unit,
 				     double *out);
 /* A whole number in [min, max], at most 2^53 in size. */
-MUST_CHECK enum status schema_integer(const struct source *source, const struct node *node,
+MUST_CHECK enum status schema_integer(const struct source *source, const struct yaml_node *node,
 				      const char *name, double min, double max, int64_t *out);
 /* A list of `count` numbers (at most 4). */
-MUST_CHECK enum status schema_vector(const struct source *source, const struct node *node,
+MUST_CHECK enum status schema_vector(const struct source *source, const struct yaml_node *node,
 				     const char *name, double min, double max, const char *unit,
 				     uint32_t count, double *out);
 

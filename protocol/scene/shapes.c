@@ -22,8 +22,8 @@ enum canonical_kind compile_shape_kind(const struct compile *self, uint32_t shap
 }
 
 /* The bytes' owner passes to the list, or they are freed when the shape is there already. */
-static enum status keep(struct compile *self, uint32_t line, struct bytes *bytes, const char *label,
-			uint32_t *index)
+static enum status keep_shape(struct compile *self, uint32_t line, struct bytes *bytes,
+			      const char *label, uint32_t *index)
 {
 	struct scene_shape shape = { .canonical = bytes->data,
 				     .bytes = bytes->count,
@@ -67,10 +67,10 @@ static void write_kind(struct writer *writer, enum canonical_kind kind)
 
 /* ---- the simple ones ----------------------------------------------------------------------------- */
 
-typedef enum status shape_write(struct compile *self, const struct node *node,
+typedef enum status shape_write(struct compile *self, const struct yaml_node *node,
 				struct writer *writer);
 
-static enum status sphere_write(struct compile *self, const struct node *node,
+static enum status sphere_write(struct compile *self, const struct yaml_node *node,
 				struct writer *writer)
 {
 	struct sphere_keys sphere;
@@ -82,7 +82,7 @@ static enum status sphere_write(struct compile *self, const struct node *node,
 	return STATUS_OK;
 }
 
-static enum status capsule_write(struct compile *self, const struct node *node,
+static enum status capsule_write(struct compile *self, const struct yaml_node *node,
 				 struct writer *writer)
 {
 	struct capsule_keys capsule;
@@ -95,7 +95,8 @@ static enum status capsule_write(struct compile *self, const struct node *node,
 	return STATUS_OK;
 }
 
-static enum status box_write(struct compile *self, const struct node *node, struct writer *writer)
+static enum status box_write(struct compile *self, const struct yaml_node *node,
+			     struct writer *writer)
 {
 	struct box_keys box;
 	enum status status = schema_read(&self->source, node, SCHEMA_BOX, &box);
@@ -106,7 +107,8 @@ static enum status box_write(struct compile *self, const struct node *node, stru
 	return STATUS_OK;
 }
 
-static enum status plane_write(struct compile *self, const struct node *node, struct writer *writer)
+static enum status plane_write(struct compile *self, const struct yaml_node *node,
+			       struct writer *writer)
 {
 	struct plane_keys plane;
 	double length = 1;
@@ -126,7 +128,7 @@ static enum status plane_write(struct compile *self, const struct node *node, st
 	return STATUS_OK;
 }
 
-static enum status polygon_write(struct compile *self, const struct node *node,
+static enum status polygon_write(struct compile *self, const struct yaml_node *node,
 				 struct writer *writer)
 {
 	struct polygon_keys polygon;
@@ -136,7 +138,7 @@ static enum status polygon_write(struct compile *self, const struct node *node,
 	write_kind(writer, CANONICAL_POLYGON);
 	write_u32(writer, polygon.points->count);
 	write_f64(writer, polygon.radius);
-	for (const struct node *at = polygon.points->first; at != NULL; at = at->next) {
+	for (const struct yaml_node *at = polygon.points->first; at != NULL; at = at->next) {
 		double v[2];
 		status = schema_vector(&self->source, at, "points", -SCENE_LENGTH_MAX,
 				       SCENE_LENGTH_MAX, "m", 2, v);
@@ -150,11 +152,12 @@ static enum status polygon_write(struct compile *self, const struct node *node,
 
 /* ---- clouds -------------------------------------------------------------------------------------- */
 
-static enum status read_points(struct compile *self, const struct node *list, struct cloud *out)
+static enum status read_points(struct compile *self, const struct yaml_node *list,
+			       struct point_cloud *out)
 {
 	if (ARRAY_RESERVE(&out->points, list->count) != STATUS_OK)
 		return source_no_memory(&self->source);
-	for (const struct node *at = list->first; at != NULL; at = at->next) {
+	for (const struct yaml_node *at = list->first; at != NULL; at = at->next) {
 		double v[3];
 		enum status status = schema_vector(&self->source, at, "points", -SCENE_LENGTH_MAX,
 						   SCENE_LENGTH_MAX, "m", 3, v);
@@ -165,13 +168,14 @@ static enum status read_points(struct compile *self, const struct node *list, st
 	return STATUS_OK;
 }
 
-static enum status read_triangles(struct compile *self, const struct node *list, struct cloud *out)
+static enum status read_triangles(struct compile *self, const struct yaml_node *list,
+				  struct point_cloud *out)
 {
 	if (ARRAY_RESERVE(&out->triangles, list->count) != STATUS_OK)
 		return source_no_memory(&self->source);
-	for (const struct node *at = list->first; at != NULL; at = at->next) {
+	for (const struct yaml_node *at = list->first; at != NULL; at = at->next) {
 		double v[3];
-		struct triangle t;
+		struct mesh_triangle t;
 		enum status status = schema_vector(&self->source, at, "triangles", 0,
 						   out->points.count - 1, "", 3, v);
 		if (status != STATUS_OK)
@@ -187,7 +191,8 @@ static enum status read_triangles(struct compile *self, const struct node *list,
 	return STATUS_OK;
 }
 
-static enum status check_points(struct compile *self, uint32_t line, const struct cloud *cloud)
+static enum status check_points(struct compile *self, uint32_t line,
+				const struct point_cloud *cloud)
 {
 	for (uint32_t i = 0; i < cloud->points.count; i++) {
 		double size = vec3_max_component(vec3_abs(cloud->points.items[i]));
@@ -201,7 +206,7 @@ static enum status check_points(struct compile *self, uint32_t line, const struc
 
 /* What hull and mesh have in common. */
 struct cloud_options {
-	const struct node *points, *triangles; /* NULL: none, or not asked for */
+	const struct yaml_node *points, *triangles; /* NULL: none, or not asked for */
 	const char *file;
 	uint32_t up;
 	bool centre;
@@ -210,8 +215,8 @@ struct cloud_options {
 	bool raw; /* points and triangles stay as they are: the server repairs */
 };
 
-static enum status read_cloud(struct compile *self, const struct node *node,
-			      const struct cloud_options *options, struct cloud *out)
+static enum status read_cloud(struct compile *self, const struct yaml_node *node,
+			      const struct cloud_options *options, struct point_cloud *out)
 {
 	enum status status;
 	if ((options->points != NULL) == (options->file != NULL))
@@ -233,8 +238,8 @@ static enum status read_cloud(struct compile *self, const struct node *node,
 	return status;
 }
 
-static enum status hull_points(struct compile *self, const struct node *node,
-			       const struct hull_keys *hull, struct cloud *cloud)
+static enum status hull_points(struct compile *self, const struct yaml_node *node,
+			       const struct hull_keys *hull, struct point_cloud *cloud)
 {
 	struct cloud_options options = { .points = hull->points,
 					 .file = hull->file,
@@ -255,10 +260,11 @@ static enum status hull_points(struct compile *self, const struct node *node,
 	return status;
 }
 
-static enum status hull_write(struct compile *self, const struct node *node, struct writer *writer)
+static enum status hull_write(struct compile *self, const struct yaml_node *node,
+			      struct writer *writer)
 {
 	struct hull_keys hull;
-	struct cloud cloud = { 0 };
+	struct point_cloud cloud = { 0 };
 	enum status status = schema_read(&self->source, node, SCHEMA_HULL, &hull);
 	if (status == STATUS_OK)
 		status = hull_points(self, node, &hull, &cloud);
@@ -272,8 +278,8 @@ static enum status hull_write(struct compile *self, const struct node *node, str
 	return status;
 }
 
-static enum status mesh_cloud(struct compile *self, const struct node *node,
-			      const struct mesh_keys *mesh, struct cloud *cloud)
+static enum status mesh_cloud(struct compile *self, const struct yaml_node *node,
+			      const struct mesh_keys *mesh, struct point_cloud *cloud)
 {
 	struct cloud_options options = { .points = mesh->points,
 					 .triangles = mesh->triangles,
@@ -293,7 +299,7 @@ static enum status mesh_cloud(struct compile *self, const struct node *node,
 }
 
 /* Counts, points and triangles, as meshes and solids have them. */
-static void write_cloud(struct writer *writer, const struct cloud *cloud)
+static void write_cloud(struct writer *writer, const struct point_cloud *cloud)
 {
 	write_u32(writer, cloud->points.count);
 	write_u32(writer, cloud->triangles.count);
@@ -304,10 +310,11 @@ static void write_cloud(struct writer *writer, const struct cloud *cloud)
 			write_u32(writer, cloud->triangles.items[i].corner[k]);
 }
 
-static enum status mesh_write(struct compile *self, const struct node *node, struct writer *writer)
+static enum status mesh_write(struct compile *self, const struct yaml_node *node,
+			      struct writer *writer)
 {
 	struct mesh_keys mesh;
-	struct cloud cloud = { 0 };
+	struct point_cloud cloud = { 0 };
 	enum status status = schema_read(&self->source, node, SCHEMA_MESH, &mesh);
 	if (status == STATUS_OK)
 		status = mesh_cloud(self, node, &mesh, &cloud);
@@ -319,8 +326,8 @@ static enum status mesh_write(struct compile *self, const struct node *node, str
 	return status;
 }
 
-static enum status solid_cloud(struct compile *self, const struct node *node,
-			       const struct solid_keys *solid, struct cloud *cloud)
+static enum status solid_cloud(struct compile *self, const struct yaml_node *node,
+			       const struct solid_keys *solid, struct point_cloud *cloud)
 {
 	struct cloud_options options = { .points = solid->points,
 					 .triangles = solid->triangles,
@@ -335,14 +342,15 @@ static enum status solid_cloud(struct compile *self, const struct node *node,
 	return read_cloud(self, node, &options, cloud);
 }
 
-static enum status solid_write(struct compile *self, const struct node *node, struct writer *writer)
+static enum status solid_write(struct compile *self, const struct yaml_node *node,
+			       struct writer *writer)
 {
 	enum {
 		FORM_HULL = 1,
 		FORM_PARTS = 2
 	}; /* engine/geometry/solid.h: words in their order from 1 */
 	struct solid_keys solid;
-	struct cloud cloud = { 0 };
+	struct point_cloud cloud = { 0 };
 	enum status status = schema_read(&self->source, node, SCHEMA_SOLID, &solid);
 	if (status == STATUS_OK)
 		status = solid_cloud(self, node, &solid, &cloud);
@@ -371,10 +379,10 @@ static const struct {
 	{ "polygon", polygon_write }, { "solid", solid_write },
 };
 
-static enum status find_kind(struct compile *self, const struct node *node, shape_write **out)
+static enum status find_kind(struct compile *self, const struct yaml_node *node, shape_write **out)
 {
 	char room[64];
-	const struct node *kind = node_find(node, "kind");
+	const struct yaml_node *kind = node_find(node, "kind");
 	if (kind == NULL)
 		return source_fail(&self->source, node->line, STATUS_MISSING, "kind",
 				   "a shape needs the key 'kind'");
@@ -394,7 +402,7 @@ static enum status find_kind(struct compile *self, const struct node *node, shap
 			   suggestion_text(&suggestion, room, sizeof room));
 }
 
-static enum status make_shape(struct compile *self, const struct node *node, const char *label,
+static enum status make_shape(struct compile *self, const struct yaml_node *node, const char *label,
 			      uint32_t *index)
 {
 	shape_write *write = NULL;
@@ -409,14 +417,14 @@ static enum status make_shape(struct compile *self, const struct node *node, con
 	if (status == STATUS_OK && writer_status(&writer) != STATUS_OK)
 		status = source_no_memory(&self->source);
 	if (status == STATUS_OK)
-		return keep(self, node->line, &bytes, label, index);
+		return keep_shape(self, node->line, &bytes, label, index);
 	bytes_release(&bytes);
 	return status;
 }
 
-enum status compile_shapes(struct compile *self, const struct node *shapes)
+enum status compile_shapes(struct compile *self, const struct yaml_node *shapes)
 {
-	const struct node *key = shapes != NULL ? shapes->first : NULL;
+	const struct yaml_node *key = shapes != NULL ? shapes->first : NULL;
 	for (; key != NULL; key = key->next->next) {
 		struct named_shape named = { .name = key->text };
 		enum status status = make_shape(self, key->next, key->text, &named.shape);
@@ -429,7 +437,7 @@ enum status compile_shapes(struct compile *self, const struct node *shapes)
 	return STATUS_OK;
 }
 
-enum status compile_shape(struct compile *self, const struct node *node, const char *label,
+enum status compile_shape(struct compile *self, const struct yaml_node *node, const char *label,
 			  uint32_t *index)
 {
 	char room[64];

@@ -77,7 +77,7 @@ static bool push_index(struct indices *array, uint32_t value)
 static enum status check_key(struct builder *b, const struct level *level, uint32_t index)
 {
 	const struct document *d = b->document;
-	const struct node *key = &d->nodes[index];
+	const struct yaml_node *key = &d->nodes[index];
 	if (key->kind != NODE_SCALAR)
 		return source_fail(b->source, key->line, STATUS_MALFORMED, "key",
 				   "a key must be text, this is %s", node_kind_text(key));
@@ -100,13 +100,13 @@ static enum status check_key(struct builder *b, const struct level *level, uint3
 }
 
 /* Hangs a new node below the open one. */
-static enum status attach(struct builder *b, uint32_t index)
+static enum status attach_node(struct builder *b, uint32_t index)
 {
 	struct document *d = b->document;
 	if (b->depth == 0)
 		return STATUS_OK;
 	struct level *level = &b->levels[b->depth - 1];
-	struct node *parent = &d->nodes[level->node];
+	struct yaml_node *parent = &d->nodes[level->node];
 	if (parent->kind == NODE_MAP && level->children % 2 == 0) {
 		enum status status = check_key(b, level, index);
 		if (status != STATUS_OK)
@@ -135,7 +135,7 @@ static enum status add_node(struct builder *b, enum node_kind kind, const yaml_e
 	    !push_index(&b->text, d->text_count))
 		return source_no_memory(b->source);
 	*index = d->node_count++;
-	d->nodes[*index] = (struct node){ .kind = kind, .line = line_of(event) };
+	d->nodes[*index] = (struct yaml_node){ .kind = kind, .line = line_of(event) };
 	return STATUS_OK;
 }
 
@@ -178,7 +178,7 @@ static enum status add_scalar(struct builder *b, const yaml_event_t *event)
 	d->text_count += (uint32_t)bytes + 1;
 	d->nodes[index].quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
 	b->done = b->depth == 0;
-	return attach(b, index);
+	return attach_node(b, index);
 }
 
 static enum status open_level(struct builder *b, enum node_kind kind, const yaml_event_t *event,
@@ -192,7 +192,7 @@ static enum status open_level(struct builder *b, enum node_kind kind, const yaml
 	if (status == STATUS_OK)
 		status = add_node(b, kind, event, &index);
 	if (status == STATUS_OK)
-		status = attach(b, index);
+		status = attach_node(b, index);
 	if (status == STATUS_OK)
 		b->levels[b->depth++] = (struct level){ .node = index };
 	return status;
@@ -254,7 +254,7 @@ static void link_nodes(struct builder *b)
 {
 	struct document *d = b->document;
 	for (uint32_t i = 0; i < d->node_count; i++) {
-		struct node *node = &d->nodes[i];
+		struct yaml_node *node = &d->nodes[i];
 		uint32_t first = b->first.items[i], next = b->next.items[i];
 		node->first = first != 0 ? &d->nodes[first - 1] : NULL;
 		node->next = next != 0 ? &d->nodes[next - 1] : NULL;
@@ -296,16 +296,16 @@ void document_release(struct document *document)
 	*document = (struct document){ 0 };
 }
 
-const struct node *node_find(const struct node *map, const char *key)
+const struct yaml_node *node_find(const struct yaml_node *map, const char *key)
 {
 	ASSERT(map->kind == NODE_MAP);
-	for (const struct node *at = map->first; at != NULL; at = at->next->next)
+	for (const struct yaml_node *at = map->first; at != NULL; at = at->next->next)
 		if (strcmp(at->text, key) == 0)
 			return at->next;
 	return NULL;
 }
 
-const char *node_kind_text(const struct node *node)
+const char *node_kind_text(const struct yaml_node *node)
 {
 	switch (node->kind) {
 	case NODE_LIST:

@@ -21,14 +21,14 @@ enum {
 
 enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
 
-struct node {
+struct yaml_node {
 	enum node_kind kind;
 	bool quoted;	  /* of a scalar: "5" is no number */
 	uint32_t line;	  /* from 1 */
 	uint32_t count;	  /* items of a list, pairs of a map */
 	const char *text; /* of a scalar, ends in zero; borrowed from the document */
 	/* Items, or key, value, key, value …; NULL for none. */
-	struct node *first, *next;
+	struct yaml_node *first, *next;
 };
 
 /* Where a message comes from and goes to. */
@@ -43,8 +43,8 @@ enum status source_fail(const struct source *source, uint32_t line, enum status 
 enum status source_no_memory(const struct source *source);
 
 struct document {
-	struct node *root; /* NULL until parsed */
-	struct node *nodes;
+	struct yaml_node *root; /* NULL until parsed */
+	struct yaml_node *nodes;
 	char *text;
 	uint32_t node_count, node_capacity;
 	uint32_t text_count, text_capacity;
@@ -58,8 +58,8 @@ MUST_CHECK enum status document_parse(struct document *document, const struct so
 void document_release(struct document *document);
 
 /* The value of a key of a map; NULL when it is not there. */
-const struct node *node_find(const struct node *map, const char *key);
+const struct yaml_node *node_find(const struct yaml_node *map, const char *key);
 /* "a number", "a list", … for messages. */
-const char *node_kind_text(const struct node *node);
+const char *node_kind_text(const struct yaml_node *node);
 
 #endif

@@ -18,7 +18,7 @@ struct job {
 	const struct options *options;
 	bool json;
 	uint32_t members; /* printed so far */
-	struct cloud mesh;
+	struct point_cloud mesh;
 	double weld, tolerance;
 	struct shape *hull, *parts, *field;
 	double milliseconds; /* of the last cooking */
@@ -201,7 +201,7 @@ static void put_field(struct job *job, const struct distance_field *field)
 static void write_solid(struct writer *writer, const struct job *job, uint32_t form,
 			uint32_t detail)
 {
-	const struct cloud *mesh = &job->mesh;
+	const struct point_cloud *mesh = &job->mesh;
 	write_u8(writer, SHAPE_SOLID);
 	write_u8(writer, 1);
 	write_u8(writer, (uint8_t)form);

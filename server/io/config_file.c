@@ -15,16 +15,16 @@ void config_file_release(struct config_file *self)
 	*self = (struct config_file){ 0 };
 }
 
-static uint32_t settings_of(const struct node *root)
+static uint32_t settings_of(const struct yaml_node *root)
 {
 	uint32_t count = 0;
-	for (const struct node *key = root->first; key != NULL; key = key->next->next)
+	for (const struct yaml_node *key = root->first; key != NULL; key = key->next->next)
 		count += key->next->kind == NODE_LIST ? key->next->count : 1;
 	return count;
 }
 
 static enum status add(struct config_file *self, const struct source *source,
-		       const struct node *key, const struct node *value)
+		       const struct yaml_node *key, const struct yaml_node *value)
 {
 	if (value->kind != NODE_SCALAR)
 		return source_fail(source, value->line, STATUS_TYPE, key->text,
@@ -39,7 +39,7 @@ static enum status add(struct config_file *self, const struct source *source,
 }
 
 static enum status take_apart(struct config_file *self, const struct source *source,
-			      const struct node *root)
+			      const struct yaml_node *root)
 {
 	if (root->kind != NODE_MAP)
 		return source_fail(source, root->line, STATUS_TYPE, "config",
@@ -48,12 +48,12 @@ static enum status take_apart(struct config_file *self, const struct source *sou
 	if (self->settings == NULL)
 		return source_no_memory(source);
 	enum status status = STATUS_OK;
-	for (const struct node *key = root->first; status == STATUS_OK && key != NULL;
+	for (const struct yaml_node *key = root->first; status == STATUS_OK && key != NULL;
 	     key = key->next->next) {
-		const struct node *value = key->next;
+		const struct yaml_node *value = key->next;
 		if (value->kind != NODE_LIST)
 			status = add(self, source, key, value);
-		for (const struct node *item = value->kind == NODE_LIST ? value->first : NULL;
+		for (const struct yaml_node *item = value->kind == NODE_LIST ? value->first : NULL;
 		     status == STATUS_OK && item != NULL; item = item->next)
 			status = add(self, source, key, item);
 	}

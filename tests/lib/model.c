@@ -9,7 +9,7 @@
 enum status model_read(const char *name, struct shape **out, struct reason *why)
 {
 	struct source source = { name, why };
-	struct cloud cloud = { 0 };
+	struct point_cloud cloud = { 0 };
 	struct bytes bytes = { 0 };
 	setenv("CAIRN_MESH_PATH", "/usr/share/assimp/models", 0);
 	enum status status = mesh_read(&source, 1, NULL, name, &cloud);

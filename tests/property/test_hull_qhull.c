@@ -155,10 +155,10 @@ END_TEST
 static const char *const FILES[] = { "asteroid-low.3ds", "cat.3ds",	      "cube.3ds",
 				     "horse.3ds",	 "asteroid-high.3ds", "bunny.obj" };
 
-static enum status read_file(const char *name, struct cloud *mesh, struct reason *why)
+static enum status read_file(const char *name, struct point_cloud *mesh, struct reason *why)
 {
 	struct source source = { .file = "test", .why = why };
-	*mesh = (struct cloud){ 0 };
+	*mesh = (struct point_cloud){ 0 };
 	return mesh_read(&source, 0, NULL, name, mesh);
 }
 
@@ -166,7 +166,7 @@ START_TEST(meshes_have_qhulls_volume_and_keep_every_point)
 {
 	for (uint32_t i = 0; i < COUNT_OF(FILES); i++) {
 		struct reason why = { 0 };
-		struct cloud mesh;
+		struct point_cloud mesh;
 		struct worst worst = { 0 };
 		enum status status = read_file(FILES[i], &mesh, &why);
 		ck_assert_msg(status == STATUS_OK, "%s: %s", FILES[i], why.text);
@@ -184,7 +184,7 @@ static Suite *make(void)
 	TCase *all = tcase_create("qhull");
 	tcase_set_timeout(all, getenv("CAIRN_HULLS") != NULL ? 1000 : 30);
 	struct reason why;
-	struct cloud mesh;
+	struct point_cloud mesh;
 	bool oracle = qhull_is_here();
 	enum status status = read_file(FILES[0], &mesh, &why);
 	if (status == STATUS_OK)

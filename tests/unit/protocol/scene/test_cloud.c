@@ -6,20 +6,20 @@
 #include <math.h>
 #include <string.h>
 
-static struct cloud cloud_of(const vec3 *points, uint32_t count)
+static struct point_cloud cloud_of(const vec3 *points, uint32_t count)
 {
-	struct cloud cloud = { 0 };
+	struct point_cloud cloud = { 0 };
 	ck_assert_int_eq(ARRAY_RESERVE(&cloud.points, count), STATUS_OK);
 	memcpy(cloud.points.items, points, count * sizeof *points);
 	cloud.points.count = count;
 	return cloud;
 }
 
-static void add_triangle(struct cloud *cloud, uint32_t a, uint32_t b, uint32_t c)
+static void add_triangle(struct point_cloud *cloud, uint32_t a, uint32_t b, uint32_t c)
 {
 	ck_assert_int_eq(ARRAY_RESERVE(&cloud->triangles, (uint64_t)cloud->triangles.count + 1),
 			 STATUS_OK);
-	cloud->triangles.items[cloud->triangles.count++] = (struct triangle){ { a, b, c } };
+	cloud->triangles.items[cloud->triangles.count++] = (struct mesh_triangle){ { a, b, c } };
 }
 
 static vec3 cell(vec3 p, double pitch)
@@ -57,7 +57,7 @@ START_TEST(welding_keeps_the_first_of_each_cell_in_order)
 			points[i] = vec3_make(x == 0 && i % 2 ? -0.0 : x, y, i % 3 * 0.25);
 		}
 		uint32_t kept = weld_slowly(points, COUNT, pitch, expected);
-		struct cloud cloud = cloud_of(points, COUNT);
+		struct point_cloud cloud = cloud_of(points, COUNT);
 		ck_assert_int_eq(cloud_weld(&cloud, pitch), STATUS_OK);
 		ck_assert_uint_eq(cloud.points.count, kept);
 		for (uint32_t i = 0; i < kept; i++)
@@ -71,7 +71,7 @@ START_TEST(welding_joins_triangles_and_drops_the_worthless)
 {
 	const vec3 points[] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 },	{ 1, 0, 0 },
 				{ 1, 1, 0 }, { 0, 1, 0 }, { 0.5, 0, 0 } };
-	struct cloud cloud = cloud_of(points, COUNT_OF(points));
+	struct point_cloud cloud = cloud_of(points, COUNT_OF(points));
 	add_triangle(&cloud, 0, 1, 2);
 	add_triangle(&cloud, 3, 4, 5);
 	add_triangle(&cloud, 2, 0, 3); /* the first again */
@@ -80,7 +80,7 @@ START_TEST(welding_joins_triangles_and_drops_the_worthless)
 	ck_assert_int_eq(cloud_weld(&cloud, 0), STATUS_OK);
 	ck_assert_uint_eq(cloud.points.count, 5);
 	ck_assert_uint_eq(cloud.triangles.count, 2);
-	const struct triangle expected[] = { { { 0, 1, 2 } }, { { 1, 3, 2 } } };
+	const struct mesh_triangle expected[] = { { { 0, 1, 2 } }, { { 1, 3, 2 } } };
 	ck_assert_mem_eq(cloud.triangles.items, expected, sizeof expected);
 	cloud_release(&cloud);
 }
@@ -100,7 +100,7 @@ START_TEST(thinning_out_keeps_support_points)
 		} while (!(vec3_length(p) > 0.1));
 		points[i] = vec3_normalize(p);
 	}
-	struct cloud cloud = cloud_of(points, COUNT);
+	struct point_cloud cloud = cloud_of(points, COUNT);
 	ck_assert_int_eq(cloud_simplify(&cloud, DIRECTIONS), STATUS_OK);
 	ck_assert_uint_le(cloud.points.count, DIRECTIONS);
 	ck_assert_uint_gt(cloud.points.count, DIRECTIONS / 2);
@@ -124,12 +124,12 @@ END_TEST
 START_TEST(thinning_out_takes_the_first_of_equals)
 {
 	const vec3 points[] = { { 0, 0, 0 }, { 1, 1, 1 }, { 1, 1, 1 }, { 0, 0, 0 } };
-	struct cloud cloud = cloud_of(points, COUNT_OF(points));
+	struct point_cloud cloud = cloud_of(points, COUNT_OF(points));
 	ck_assert_int_eq(cloud_simplify(&cloud, 64), STATUS_OK);
 	ck_assert_uint_eq(cloud.points.count, 2);
 	ck_assert(vec3_equal(cloud.points.items[0], points[0]));
 	cloud_release(&cloud);
-	struct cloud empty = { 0 };
+	struct point_cloud empty = { 0 };
 	ck_assert_int_eq(cloud_simplify(&empty, 64), STATUS_OK);
 	ck_assert_int_eq(cloud_weld(&empty, 0), STATUS_OK);
 	cloud_release(&empty);
@@ -140,7 +140,7 @@ START_TEST(turning_makes_the_chosen_axis_point_upwards)
 {
 	for (uint32_t up = 0; up < 3; up++) {
 		vec3 points[] = { vec3_axis(up), vec3_axis(0), vec3_axis(1), vec3_axis(2) };
-		struct cloud cloud = cloud_of(points, 4);
+		struct point_cloud cloud = cloud_of(points, 4);
 		cloud_transform(&cloud, up, false, vec3_all(1));
 		const vec3 *p = cloud.points.items;
 		ck_assert(vec3_equal(p[0], vec3_axis(1)));
@@ -154,7 +154,7 @@ END_TEST
 START_TEST(centring_comes_before_scaling)
 {
 	const vec3 points[] = { { 1, 2, 3 }, { 3, 6, 9 }, { 2, 2, 4 } };
-	struct cloud cloud = cloud_of(points, 3);
+	struct point_cloud cloud = cloud_of(points, 3);
 	cloud_transform(&cloud, 1, true, vec3_make(10, 100, 1000));
 	ck_assert(vec3_equal(cloud.points.items[0], vec3_make(-10, -200, -3000)));
 	ck_assert(vec3_equal(cloud.points.items[1], vec3_make(10, 200, 3000)));

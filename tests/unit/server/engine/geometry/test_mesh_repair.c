@@ -333,7 +333,7 @@ static double mass_difference(const struct mass_properties *a, const struct mass
 	return worst;
 }
 
-static struct polyhedron *of_cloud(const struct cloud *mesh, struct mesh_report *report,
+static struct polyhedron *of_cloud(const struct point_cloud *mesh, struct mesh_report *report,
 				   struct reason *why)
 {
 	struct polyhedron *solid = NULL;
@@ -346,7 +346,7 @@ static struct polyhedron *of_cloud(const struct cloud *mesh, struct mesh_report 
 	return solid;
 }
 
-static bool read_file(const char *name, struct cloud *mesh)
+static bool read_file(const char *name, struct point_cloud *mesh)
 {
 	struct reason why = { 0 };
 	struct source source = { .file = "test", .why = &why };
@@ -358,7 +358,7 @@ START_TEST(real_meshes_have_the_mass_of_their_tetrahedra)
 	static const char *const FILES[] = { "asteroid-high.3ds", "asteroid-low.3ds", "bunny.obj",
 					     "cube.3ds" };
 	for (uint32_t i = 0; i < COUNT_OF(FILES); i++) {
-		struct cloud mesh;
+		struct point_cloud mesh;
 		struct mesh_report report;
 		struct reason why = { 0 };
 		if (!read_file(FILES[i], &mesh))
@@ -386,7 +386,7 @@ START_TEST(the_horse_and_the_cat_are_refused_with_their_edges_named)
 	} CASES[] = { { "horse.3ds", "24 edges have three triangles or more: 121-351", 0, 24 },
 		      { "cat.3ds", "330 edges have one triangle: ", 330, 0 } };
 	for (uint32_t i = 0; i < COUNT_OF(CASES); i++) {
-		struct cloud mesh;
+		struct point_cloud mesh;
 		struct mesh_report report;
 		struct reason why = { 0 };
 		if (!read_file(CASES[i].file, &mesh))
