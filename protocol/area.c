@@ -1,4 +1,4 @@
-/* See area.h. Areas are checked and put into one form when they come, so that tests of a point only compute. */
+/* See area.h. Areas are checked and normalized when they are read, so tests of points only compute. */
 #include "protocol/area.h"
 
 #include <math.h>

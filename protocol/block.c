@@ -1,4 +1,4 @@
-/* See block.h. Sizes are bounded before rows are packed, and every count is checked before rows are read. */
+/* See block.h. Sizes are bounded before rows are packed; counts are checked before rows are read. */
 #include "protocol/block.h"
 
 #include <string.h>

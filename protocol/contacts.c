@@ -1,4 +1,4 @@
-/* See contacts.h. Encoded once where a world is watched, decoded by clients; both bound their counts first. */
+/* See contacts.h. */
 #include "protocol/contacts.h"
 
 #include <string.h>

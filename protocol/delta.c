@@ -1,4 +1,4 @@
-/* See delta.h. Parts are planned by the largest size their rows can have, then packed without a check. */
+/* See delta.h. Parts are planned by upper bounds of the sizes of their rows, then packed. */
 #include "protocol/delta.h"
 
 #include "protocol/pack.h"

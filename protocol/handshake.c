@@ -1,4 +1,4 @@
-/* See handshake.h. HELLO is checked field by field in the order of its errors: version, token, role, capabilities. */
+/* See handshake.h. */
 #include "protocol/handshake.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* See joint_rows.h. Each column is a span of struct wire_joint, so packing, reading and comparing share one table. */
+/* See joint_rows.h. A column is a span of struct wire_joint, so packing and comparing share one table. */
 #include "protocol/joint_rows.h"
 
 #include <float.h>

@@ -1,4 +1,4 @@
-/* See mirror_joints.h. A frame's rows are merged into the sorted list from its end, in one pass. */
+/* See mirror_joints.h. A part is read whole before anything changes; new ids are merged in from the back. */
 #include "protocol/mirror_joints.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* See quantise.h. Rounding and its inverse are exact in double, so both sides get the same bits. */
+/* See quantise.h. */
 #include "protocol/quantise.h"
 
 #include <string.h>

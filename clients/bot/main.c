@@ -1,4 +1,4 @@
-/* main.c: the program cairn-bot: options, the bad network if one is wanted, the fleet, the report. See bot.h. */
+/* main.c: the program cairn-bot: options, the bad network if requested, the fleet, the report. See bot.h. */
 #include <stdio.h>
 #include <sys/resource.h>
 

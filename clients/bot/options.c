@@ -1,4 +1,5 @@
-/* options.c: the command line of cairn-bot, from one table; contradictions are refused before a connection is made. */
+/* options.c: the command line of cairn-bot, from one table. Contradictions are refused before any
+ * connection is made. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

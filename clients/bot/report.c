@@ -1,5 +1,5 @@
-/* report.c: what a run of cairn-bot measured, as a table for people or one JSON object, and whether it kept the limits that
- * options set. */
+/* report.c: the result of a run of cairn-bot, as a table for people or one JSON object, and whether it
+ * kept the limits that options set. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* words.c: operands and options of a verb: flags, counts, numbers, vectors and lists, each with its error. See cli.h. */
+/* words.c: operands and options of a verb: flags, counts, numbers, vectors and lists, each with its
+ * error. See cli.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

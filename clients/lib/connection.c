@@ -1,4 +1,4 @@
-/* See connection.h. Bytes that could not be sent wait in `out`; a frame is handed on when all of it is in `in`. */
+/* See connection.h. Unsent bytes wait in `out`; a frame is passed on when all of it is in `in`. */
 #include "clients/lib/connection.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* See transport.h. Addresses are parsed first, then sockets, TLS and WebSocket frames are laid over each other. */
+/* See transport.h. Addresses are parsed first; then sockets, TLS and WebSocket frames form layers. */
 #include "clients/lib/transport.h"
 
 #include <arpa/inet.h>
