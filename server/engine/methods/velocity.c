@@ -9,7 +9,7 @@
  *         with friction within μ times the normal impulse where the method has it
  *   x'  = x moved by h (v_m + d), d the least displacement's speed that takes penetration out; the free
  *         path, exact, where nothing constrains a body
- *   v'  = v_m, but where something bounces: the impulses of v_m are taken back at x', with the
+ *   v'  = v_m, but where something bounces: the impulses of v_m are selected back at x', with the
  *         contacts found there anew, so that bodies arrive with the velocity they had, and the
  *         impact is resolved there (papers C-08, C-09)
  *
@@ -20,7 +20,7 @@
  * is kept exactly at the place where they act; and a body that arrives within the step loses no
  * energy to the row that stopped it.
  *
- * The displacement d moves and is forgotten: it gives no velocity. What it gains against forces is counted
+ * The displacement d row_can_move and is forgotten: it gives no velocity. What it gains against forces is counted
  * (push_work), which is all the kinetic energy that a frictionless step can have beyond that of v*.
  *
  * Turning keeps the angular momentum L = I ω itself: ω' = I(q')⁻¹ I(q) ω, and the energy of a body
@@ -79,7 +79,7 @@ static struct velocity_settings settings_of(const struct dynamics *dynamics,
 
 /* ---- bodies ----------------------------------------------------------------------------------- */
 
-/* What joints see of bodies while the way is sought, and what nothing moves on it. */
+/* What joints see of bodies while the way is sought, and what nothing row_can_move on it. */
 static void prepare_joined(struct velocity_step *self)
 {
 	const struct step *step = self->step;
@@ -140,25 +140,25 @@ static enum status prepare_bodies(struct velocity_step *self, struct body_motion
 
 static enum status prepare_joints(struct velocity_step *self)
 {
-	self->found = ALLOCATE(struct joint_result, self->joints.count);
-	if (self->found == NULL)
+	self->joint_results = ALLOCATE(struct joint_result, self->joints.count);
+	if (self->joint_results == NULL)
 		return STATUS_NO_MEMORY;
-	memset(self->found, 0, self->joints.count * sizeof *self->found);
+	memset(self->joint_results, 0, self->joints.count * sizeof *self->joint_results);
 	return STATUS_OK;
 }
 
-static enum status mark_bound(struct velocity_step *self)
+static enum status mark_constrained(struct velocity_step *self)
 {
-	self->bound = ALLOCATE(bool, self->step->body_count);
-	if (self->bound == NULL)
+	self->constrained = ALLOCATE(bool, self->step->body_count);
+	if (self->constrained == NULL)
 		return STATUS_NO_MEMORY;
-	memset(self->bound, 0, self->step->body_count * sizeof *self->bound);
+	memset(self->constrained, 0, self->step->body_count * sizeof *self->constrained);
 	for (uint32_t i = 0; i < self->constraint_count; i++) {
 		const uint32_t slots[2] = { self->constraints[i].body_a,
 					    self->constraints[i].body_b };
 		for (uint32_t k = 0; k < 2; k++)
 			if (slots[k] != ROW_NO_BODY)
-				self->bound[slots[k]] = true;
+				self->constrained[slots[k]] = true;
 	}
 	return STATUS_OK;
 }
@@ -170,7 +170,7 @@ static void move_bodies(struct velocity_step *self, const struct body_motion *st
 	for (uint32_t slot = 0; slot < step->body_count; slot++) {
 		struct spatial by = spatial_mul_add(self->moving[slot], self->push[slot], 1);
 		uint32_t body = step->bodies[slot];
-		if (self->bound[slot])
+		if (self->constrained[slot])
 			self->motions[slot] = integrate_motion(step->dynamics, body, &start[slot],
 							       self->moving[slot], by, step->dt);
 		else
@@ -186,12 +186,12 @@ static void move_bodies(struct velocity_step *self, const struct body_motion *st
 /* ---- the way ---------------------------------------------------------------------------------- */
 
 /* What each row wants of J v at the end of the step. */
-static void want_motion(const struct velocity_island *island, bool *taken, double *b)
+static void set_motion_targets(const struct velocity_island *island, bool *selected, double *b)
 {
 	const struct velocity_step *self = island->step;
 	double h = self->step->dt;
 	if (island->joints != NULL)
-		velocity_joints_begin(island);
+		velocity_joints_initial_velocities(island);
 	row_system_speeds(&island->system, self->moving, b);
 	for (uint32_t i = 0; i < island->contact_rows; i++) {
 		const struct constraint_row *row = &island->rows[i];
@@ -200,18 +200,18 @@ static void want_motion(const struct velocity_island *island, bool *taken, doubl
 			b[i] += row->gap / h;
 	}
 	if (island->joints != NULL)
-		velocity_joints_want(island, taken, b);
+		velocity_joints_targets(island, selected, b);
 }
 
 /* Rows as they will stand at the end of the way; those that penetrate want out, the others must stay open. */
-static bool want_push(const struct velocity_island *island, bool *taken, double *b)
+static bool set_push_targets(const struct velocity_island *island, bool *selected, double *b)
 {
 	const struct velocity_step *self = island->step;
 	double h = self->step->dt, deepest = 0;
 	row_system_speeds(&island->system, self->moving, b);
 	for (uint32_t i = 0; i < island->contact_rows; i++) {
 		const struct constraint_row *row = &island->rows[i];
-		taken[i] = row->set == ROW_POSITIVE;
+		selected[i] = row->set == ROW_POSITIVE;
 		double gap = row->gap + h * b[i];
 		deepest = scalar_min(deepest, gap);
 		/* The first nanometre is rounding's. */
@@ -220,12 +220,12 @@ static bool want_push(const struct velocity_island *island, bool *taken, double 
 		b[i] = gap < 0 ? scalar_min(b[i], 0) : b[i];
 	}
 	if (island->joints != NULL)
-		velocity_joints_push(island, taken, b);
+		velocity_joints_push_targets(island, selected, b);
 	return deepest < -VELOCITY_DEPTH;
 }
 
 /* Only what is gained counts: a push down a slope gives energy back to nobody. */
-static void count_push(const struct velocity_island *island)
+static void add_push_work(const struct velocity_island *island)
 {
 	const struct velocity_step *self = island->step;
 	double work = 0;
@@ -237,18 +237,18 @@ static void count_push(const struct velocity_island *island)
 }
 
 /* What the contact's points, and the joints, carried in the last step. */
-static void first_guess(const struct velocity_island *island, double *x)
+static void warm_start(const struct velocity_island *island, double *x)
 {
 	const struct velocity_step *self = island->step;
 	if (island->joints != NULL)
-		velocity_joints_guess(island, x);
+		velocity_joints_warm_start(island, x);
 	for (uint32_t i = 0; i < island->contact_rows; i++) {
 		uint32_t block = island->block[i];
 		uint32_t constraint = self->rows.blocks[block].constraint;
 		uint32_t point = block - self->first_block[constraint];
 		uint32_t contact = self->contact_of[constraint];
 		const double *from = step_multipliers(self->step, self->list, contact);
-		if (velocity_prints(self, &self->list->items[contact])) {
+		if (velocity_is_printed(self, &self->list->items[contact])) {
 			x[i] = 0; /* its points are no manifold's */
 			continue;
 		}
@@ -261,11 +261,11 @@ static void first_guess(const struct velocity_island *island, double *x)
 }
 
 /* x of turned tangents back to those of row_frame, by block. */
-static void keep_impulses(const struct velocity_island *island, const double *x)
+static void add_block_impulses(const struct velocity_island *island, const double *x)
 {
 	const struct velocity_step *self = island->step;
 	if (island->joints != NULL)
-		velocity_joints_keep(island, x);
+		velocity_joints_add_results(island, x);
 	for (uint32_t i = 0; i < island->contact_rows; i++) {
 		struct velocity_impulse *to = &self->impulses[island->block[i]];
 		double c = island->turned[i][0], s = island->turned[i][1];
@@ -281,48 +281,49 @@ static void keep_impulses(const struct velocity_island *island, const double *x)
 	}
 }
 
-static enum status solve_way(const struct island *members, uint32_t index, struct arena *room,
-			     void *context)
+static enum status solve_motion(const struct island *members, uint32_t index, struct arena *arena,
+				void *context)
 {
 	UNUSED(members);
 	struct velocity_step *self = context;
 	struct velocity_island island;
-	enum status status = velocity_island_make(&island, self, index, room);
+	enum status status = velocity_island_make(&island, self, index, arena);
 	if (status != STATUS_OK)
 		return status;
-	double *b = ARENA_ARRAY(room, double, island.count),
-	       *x = ARENA_ARRAY(room, double, island.count);
-	bool *taken = ARENA_ARRAY(room, bool, island.count);
-	if (b == NULL || x == NULL || taken == NULL)
+	double *b = ARENA_ARRAY(arena, double, island.count),
+	       *x = ARENA_ARRAY(arena, double, island.count);
+	bool *selected = ARENA_ARRAY(arena, bool, island.count);
+	if (b == NULL || x == NULL || selected == NULL)
 		return STATUS_NO_MEMORY;
-	want_motion(&island, taken, b);
-	first_guess(&island, x);
-	struct velocity_question way = { NULL, b, x };
-	status = island.joints == NULL ? velocity_island_solve(&island, &way)
-				       : velocity_joints_way(&island, taken, b, x);
+	set_motion_targets(&island, selected, b);
+	warm_start(&island, x);
+	struct velocity_problem motion = { NULL, b, x };
+	status = island.joints == NULL ? velocity_island_solve(&island, &motion)
+				       : velocity_joints_solve_motion(&island, selected, b, x);
 	if (status != STATUS_OK)
 		return status;
 	row_system_apply(&island.system, x, self->moving);
-	keep_impulses(&island, x);
+	add_block_impulses(&island, x);
 	island.outcome->impact = velocity_bounces(&island, x);
 	if (island.outcome->impact && island.joints != NULL) {
-		double *alone = ARENA_ARRAY(room, double, island.count);
-		status = alone == NULL ? STATUS_NO_MEMORY
-				       : velocity_joints_arrive(&island, taken, b, alone);
+		double *alone = ARENA_ARRAY(arena, double, island.count);
+		status = alone == NULL
+				 ? STATUS_NO_MEMORY
+				 : velocity_joints_solve_arriving(&island, selected, b, alone);
 		if (status != STATUS_OK)
 			return status;
 		island.outcome->impact = velocity_bounces(&island, x);
 	}
-	if (!want_push(&island, taken, b))
+	if (!set_push_targets(&island, selected, b))
 		return STATUS_OK;
 	memset(x, 0, island.count * sizeof *x);
-	struct velocity_question push = { taken, b, x };
+	struct velocity_problem push = { selected, b, x };
 	status = velocity_island_solve(&island, &push);
 	if (status != STATUS_OK)
 		return status;
 	row_system_apply(&island.system, x, self->push);
 	island.outcome->pushed = true;
-	count_push(&island);
+	add_push_work(&island);
 	return STATUS_OK;
 }
 
@@ -346,7 +347,7 @@ double velocity_energy(const struct mass_body *masses, const struct spatial *vel
 	return sum;
 }
 
-static bool stands_on_nothing(const struct velocity_step *self, const struct island *island)
+static bool is_unsupported(const struct velocity_step *self, const struct island *island)
 {
 	for (uint32_t i = 0; i < island->constraint_count; i++) {
 		const struct constraint *constraint = &self->constraints[island->constraints[i]];
@@ -358,7 +359,7 @@ static bool stands_on_nothing(const struct velocity_step *self, const struct isl
 	return true;
 }
 
-/* A push moves bodies across their velocities, which would change Σ x × m v. The island gets the
+/* A push row_can_move bodies across their velocities, which would change Σ x × m v. The island gets the
  * same amount back as a rigid rotation, which changes no relative speed of any contact. Of islands
  * that stand on nothing: with others the world's angular momentum is not kept anyway. */
 static void restore_momentum(struct velocity_step *self, const struct island *island)
@@ -402,13 +403,13 @@ static void restore_momentum(struct velocity_step *self, const struct island *is
 
 /* What a push adds to kinetic energy (by turning bodies that are not round, and by the rotation
  * above) counts as its work. */
-static void settle_pushes(struct velocity_step *self)
+static void finish_pushes(struct velocity_step *self)
 {
 	for (uint32_t i = 0; i < self->islands.count; i++) {
 		const struct island *island = &self->islands.items[i];
 		if (!self->outcomes[i].pushed)
 			continue;
-		if (stands_on_nothing(self, island))
+		if (is_unsupported(self, island))
 			restore_momentum(self, island);
 		double gained = velocity_energy(self->masses_end, self->after, island) -
 				velocity_energy(self->masses, self->moving, island);
@@ -503,7 +504,7 @@ static void merge_outcomes(struct step_report *report, const struct velocity_out
 	}
 }
 
-static void forget_impulses(struct contact_table *table, uint32_t row)
+static void clear_impulses(struct contact_table *table, uint32_t row)
 {
 	memset(table->normal_impulse[row], 0, sizeof table->normal_impulse[row]);
 	memset(table->friction_impulse[row], 0, sizeof table->friction_impulse[row]);
@@ -518,7 +519,7 @@ static void store_impulses(const struct velocity_step *self, const struct veloci
 		const struct contact_state *contact = &self->list->items[i];
 		uint32_t row = contact->row, from, last;
 		vec3 t, k, friction = vec3_zero();
-		forget_impulses(table, row);
+		clear_impulses(table, row);
 		velocity_blocks_of(self, i, &from, &last);
 		row_frame(contact->normal, &t, &k);
 		for (uint32_t block = from; block < last; block++) {
@@ -557,21 +558,21 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	if (self->outcomes == NULL)
 		return STATUS_NO_MEMORY;
 	memset(self->outcomes, 0, self->islands.count * sizeof *self->outcomes);
-	status = islands_solve(step, &self->islands, solve_way, self);
+	status = islands_solve(step, &self->islands, solve_motion, self);
 	if (status != STATUS_OK)
 		return status;
 	self->masses_end = ALLOCATE(struct mass_body, step->body_count);
 	if (self->masses_end == NULL)
 		return STATUS_NO_MEMORY;
-	status = mark_bound(self);
+	status = mark_constrained(self);
 	if (status != STATUS_OK)
 		return status;
 	move_bodies(self, start);
 	if (self->joints.count > 0)
-		status = velocity_joints_fit(self);
+		status = velocity_joints_project(self);
 	if (status != STATUS_OK)
 		return status;
-	settle_pushes(self);
+	finish_pushes(self);
 	*first = self->impulses;
 	bool impact = any_impact(self);
 	if (!impact && self->joints.count == 0)
@@ -583,7 +584,7 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 		return STATUS_NO_MEMORY;
 	memcpy(self->impulses, *first, blocks * sizeof **first);
 	if (self->joints.count > 0)
-		status = velocity_joints_end(self);
+		status = velocity_joints_solve_end(self);
 	return status == STATUS_OK && impact ? solve_impacts(self) : status;
 }
 
@@ -620,8 +621,8 @@ enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velo
 		self.motions[slot].angular_velocity = self.after[slot].angular;
 	}
 	step_store_all(&step, self.motions);
-	velocity_joints_tell(&self);
-	step_joints_store(&step, &self.joints, self.found);
+	velocity_joints_finish_results(&self);
+	step_joints_store(&step, &self.joints, self.joint_results);
 	step_sleep(&step);
 	merge_outcomes(&dynamics->report, self.outcomes, self.islands.count);
 	if (self.end_outcomes != NULL)

@@ -1,20 +1,20 @@
 /* velocity_impact.c: what bounces, resolved where the step's way ends.
  *
  * The way stopped what arrived: bodies stand at x' with velocities v_m, and the island's impulses λ
- * did it. They are taken back at x', along the rows as they stand there:
+ * did it. They are selected back at x', along the rows as they stand there:
  *
  *   v⁻ = v_m − s M⁻¹ N'ᵀ λ,   s > 0 so that ½ v⁻·M v⁻ = ½ v*·M v*
  *
  * so bodies meet with the momentum and exactly the energy they had (s is 1 where nothing turned on
  * the way, because then v⁻ = v*). Bodies that met on the way and meet no more keep what they have; what
- * they gained is taken off the energy of those that do. Then the impact itself, over all
- * contacts that touch at x':
+ * they gained is selected off the energy of those that do. Then the impact itself, over all
+ * contacts that touch_vertex_edge at x':
  *
  *   Newton        N' v⁺ ≥ −e N' v⁻ where contacts arrive faster than restitution.speed, else
  *                 N' v⁺ ≥ 0; friction as on the way (papers C-08)
  *   reflections   solvers/reflection.h (papers C-09, C-10)
  *
- * What joints hold is held all the while: what is taken back is taken with the joints' answer to
+ * What joints hold is held all the while: what is selected back is selected with the joints' answer to
  * it, the v* that tells the energy is what joints alone make of it, and the impact has their rows
  * J v⁺ = 0 (book AR1).
  */
@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-/* m. Contacts no farther apart than this at the end of the way touch: a way is straight, gaps are not. */
+/* m. Contacts no farther apart than this at the end of the way touch_vertex_edge: a way is straight, gaps are not. */
 #define TOUCH 1e-6
 
 bool velocity_bounces(const struct velocity_island *self, const double *x)
@@ -43,10 +43,10 @@ bool velocity_bounces(const struct velocity_island *self, const double *x)
 /* Whether anything of the island bounced on its way. */
 static bool was_hit(const struct velocity_impact *impact, const struct island *island)
 {
-	const struct islands *way = &impact->way->islands;
+	const struct islands *begin = &impact->begin->islands;
 	for (uint32_t i = 0; i < island->slot_count; i++) {
-		uint32_t before = way->island_of[island->slots[i]];
-		if (before != UINT32_MAX && impact->way->outcomes[before].impact)
+		uint32_t before = begin->island_of[island->slots[i]];
+		if (before != UINT32_MAX && impact->begin->outcomes[before].impact)
 			return true;
 	}
 	return false;
@@ -54,20 +54,21 @@ static bool was_hit(const struct velocity_impact *impact, const struct island *i
 
 /* Impulses of the way on rows first … last-1, which are of one contact: those of equal features;
  * what is left of the normal one goes to all points alike. */
-static void take_contact(const struct velocity_island *self, const struct velocity_step *way,
-			 uint32_t contact, uint32_t first, uint32_t last, double *x)
+static void transfer_contact_impulses(const struct velocity_island *self,
+				      const struct velocity_step *begin, uint32_t contact,
+				      uint32_t first, uint32_t last, double *x)
 {
 	double left = 0;
 	uint32_t points = 0, from, to;
-	velocity_blocks_of(way, contact, &from, &to);
+	velocity_blocks_of(begin, contact, &from, &to);
 	for (uint32_t b = from; b < to; b++)
-		left += way->impulses[b].normal;
+		left += begin->impulses[b].normal;
 	for (uint32_t i = first; i < last; i++) {
 		const struct row_block *block = &self->step->rows.blocks[self->block[i]];
 		const struct velocity_impulse *found = NULL;
 		for (uint32_t b = from; b < to; b++)
-			if (way->rows.blocks[b].key.feature == block->key.feature)
-				found = &way->impulses[b];
+			if (begin->rows.blocks[b].key.feature == block->key.feature)
+				found = &begin->impulses[b];
 		points += self->place[i] == 0;
 		if (found == NULL)
 			continue;
@@ -89,22 +90,23 @@ static uint32_t contact_at(const struct velocity_island *self, uint32_t row)
 	return self->step->contact_of[self->step->rows.blocks[self->block[row]].constraint];
 }
 
-static void take_way(const struct velocity_island *self, const struct velocity_step *way, double *x)
+static void transfer_impulses(const struct velocity_island *self, const struct velocity_step *begin,
+			      double *x)
 {
 	memset(x, 0, self->count * sizeof *x);
 	for (uint32_t i = 0, end; i < self->contact_rows; i = end) {
 		for (end = i + 1;
 		     end < self->contact_rows && contact_at(self, end) == contact_at(self, i);)
 			end++;
-		take_contact(self, way, contact_at(self, i), i, end, x);
+		transfer_contact_impulses(self, begin, contact_at(self, i), i, end, x);
 	}
 }
 
-enum status velocity_impact_init(struct velocity_impact *self, struct velocity_step *way,
+enum status velocity_impact_init(struct velocity_impact *self, struct velocity_step *begin,
 				 const struct velocity_step *end)
 {
-	const struct islands *islands = &way->islands;
-	double *part = ARENA_ARRAY(&way->step->dynamics->scratch, double, islands->count);
+	const struct islands *islands = &begin->islands;
+	double *part = ARENA_ARRAY(&begin->step->dynamics->scratch, double, islands->count);
 	if (part == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t k = 0; k < islands->count; k++) {
@@ -112,47 +114,48 @@ enum status velocity_impact_init(struct velocity_impact *self, struct velocity_s
 		for (uint32_t i = 0; i < islands->items[k].slot_count; i++) {
 			uint32_t slot = islands->items[k].slots[i];
 			double lost =
-				velocity_body_energy(&way->masses[slot], way->arriving[slot]) -
-				velocity_body_energy(&end->masses[slot], way->after[slot]);
+				velocity_body_energy(&begin->masses[slot], begin->arriving[slot]) -
+				velocity_body_energy(&end->masses[slot], begin->after[slot]);
 			all += lost;
 			down += scalar_max(lost, 0);
 		}
 		part[k] = all > 0 ? all / down : 0;
 	}
-	*self = (struct velocity_impact){ way, end, part };
+	*self = (struct velocity_impact){ begin, end, part };
 	return STATUS_OK;
 }
 
 /* The energy that the bodies of an island lost on the way, J. Where only some of those that met on the
  * way meet at its end, the others may have gained: that is not there to be given back. */
-static double lost_on_way(const struct velocity_impact *impact, const struct island *island)
+static double energy_lost(const struct velocity_impact *impact, const struct island *island)
 {
-	const struct velocity_step *way = impact->way;
-	uint32_t before = way->islands.island_of[island->slots[0]];
-	bool whole =
-		before != UINT32_MAX && way->islands.items[before].slot_count == island->slot_count;
+	const struct velocity_step *begin = impact->begin;
+	uint32_t before = begin->islands.island_of[island->slots[0]];
+	bool whole = before != UINT32_MAX &&
+		     begin->islands.items[before].slot_count == island->slot_count;
 	for (uint32_t i = 1; i < island->slot_count; i++)
-		whole = whole && way->islands.island_of[island->slots[i]] == before;
+		whole = whole && begin->islands.island_of[island->slots[i]] == before;
 	if (whole)
-		return velocity_energy(way->masses, way->arriving, island) -
-		       velocity_energy(impact->end->masses, way->after, island);
+		return velocity_energy(begin->masses, begin->arriving, island) -
+		       velocity_energy(impact->end->masses, begin->after, island);
 	double sum = 0;
 	for (uint32_t i = 0; i < island->slot_count; i++) {
-		uint32_t slot = island->slots[i], of = way->islands.island_of[slot];
+		uint32_t slot = island->slots[i], of = begin->islands.island_of[slot];
 		if (of == UINT32_MAX)
 			continue; /* nothing touched it */
-		double lost = velocity_body_energy(&way->masses[slot], way->arriving[slot]) -
-			      velocity_body_energy(&impact->end->masses[slot], way->after[slot]);
+		double lost = velocity_body_energy(&begin->masses[slot], begin->arriving[slot]) -
+			      velocity_body_energy(&impact->end->masses[slot], begin->after[slot]);
 		sum += impact->part[of] * scalar_max(lost, 0);
 	}
 	return sum;
 }
 
-/* How much of the way's impulses is taken back. */
-static double share_of(const struct velocity_island *self, const struct velocity_impact *impact,
-		       const double *x, const double *u, struct spatial *change)
+/* How much of the way's impulses is selected back. */
+static double share_to_take_back(const struct velocity_island *self,
+				 const struct velocity_impact *impact, const double *x,
+				 const double *u, struct spatial *change)
 {
-	double lost = lost_on_way(impact, self->island), slope = 0, curve = 0;
+	double lost = energy_lost(impact, self->island), slope = 0, curve = 0;
 	row_system_apply(&self->system, x, change);
 	for (uint32_t i = 0; i < self->count; i++) {
 		slope += x[i] * u[i];
@@ -178,8 +181,8 @@ static double energy_added(const struct velocity_island *self, const double *u, 
 	return sum;
 }
 
-static enum status resolve_once(struct velocity_island *self, const bool *taken, const double *u,
-				double least, double *b, double *x)
+static enum status solve_newton_once(struct velocity_island *self, const bool *selected,
+				     const double *u, double least, double *b, double *x)
 {
 	for (uint32_t i = 0; i < self->count; i++) {
 		const struct constraint_row *row = &self->rows[i];
@@ -189,20 +192,20 @@ static enum status resolve_once(struct velocity_island *self, const bool *taken,
 		b[i] = u[i] - wanted + (bounces ? e * u[i] : 0);
 		x[i] = 0;
 	}
-	struct velocity_question question = { taken, b, x };
-	return velocity_island_solve(self, &question);
+	struct velocity_problem problem = { selected, b, x };
+	return velocity_island_solve(self, &problem);
 }
 
 /* Newton's law with different coefficients at contacts of one cluster may create energy. Then the
  * answer is mixed with the inelastic one, which does not: energy is a convex function of the share,
  * so there is a greatest one that adds none. The mixture satisfies every row and every friction
  * limit, as both do. */
-static enum status resolve_newton(struct velocity_island *self, const bool *taken, const double *u,
-				  double *b, double *x)
+static enum status resolve_newton(struct velocity_island *self, const bool *selected,
+				  const double *u, double *b, double *x)
 {
 	struct spatial *change = self->step->push; /* the way is gone */
 	enum status status =
-		resolve_once(self, taken, u, -self->step->settings.restitution_speed, b, x);
+		solve_newton_once(self, selected, u, -self->step->settings.restitution_speed, b, x);
 	if (status != STATUS_OK)
 		return status;
 	double elastic = energy_added(self, u, x, change), spent = 0;
@@ -210,10 +213,10 @@ static enum status resolve_newton(struct velocity_island *self, const bool *take
 		spent += scalar_abs(x[i] * u[i]);
 	if (elastic <= 1e-13 * spent)
 		return STATUS_OK;
-	double *stopped = ARENA_ARRAY(self->room, double, self->count);
+	double *stopped = ARENA_ARRAY(self->arena, double, self->count);
 	if (stopped == NULL)
 		return STATUS_NO_MEMORY;
-	status = resolve_once(self, taken, u, -__builtin_inf(), b, stopped);
+	status = solve_newton_once(self, selected, u, -__builtin_inf(), b, stopped);
 	if (status != STATUS_OK)
 		return status;
 	self->outcome->fallbacks++;
@@ -234,12 +237,12 @@ static enum status resolve_newton(struct velocity_island *self, const bool *take
 
 /* The impulse of the impact, and what of the way it takes back, into velocities and blocks. Where rows
  * depend on each other the two are unlike choices, so a block alone may end below 0. */
-static void keep_impact(const struct velocity_island *self, struct velocity_step *way,
-			const double *x)
+static void apply_impact(const struct velocity_island *self, struct velocity_step *begin,
+			 const double *x)
 {
-	row_system_apply(&self->system, x, way->after);
+	row_system_apply(&self->system, x, begin->after);
 	if (self->joints != NULL)
-		velocity_joints_keep(self, x);
+		velocity_joints_add_results(self, x);
 	for (uint32_t i = 0; i < self->contact_rows; i++) {
 		struct velocity_impulse *to = &self->step->impulses[self->block[i]];
 		double c = self->turned[i][0], s = self->turned[i][1];
@@ -253,47 +256,47 @@ static void keep_impact(const struct velocity_island *self, struct velocity_step
 	}
 }
 
-enum status velocity_impact_island(const struct island *members, uint32_t index, struct arena *room,
-				   void *context)
+enum status velocity_impact_island(const struct island *members, uint32_t index,
+				   struct arena *arena, void *context)
 {
 	struct velocity_impact *impact = context;
 	struct velocity_island self;
 	if (!was_hit(impact, members))
 		return STATUS_OK;
-	enum status status = velocity_island_make(&self, impact->end, index, room);
+	enum status status = velocity_island_make(&self, impact->end, index, arena);
 	if (status != STATUS_OK)
 		return status;
 	uint32_t n = self.count;
-	double *back = ARENA_ARRAY(room, double, n), *u = ARENA_ARRAY(room, double, n);
-	double *b = ARENA_ARRAY(room, double, n), *x = ARENA_ARRAY(room, double, n);
-	bool *taken = ARENA_ARRAY(room, bool, n);
+	double *back = ARENA_ARRAY(arena, double, n), *u = ARENA_ARRAY(arena, double, n);
+	double *b = ARENA_ARRAY(arena, double, n), *x = ARENA_ARRAY(arena, double, n);
+	bool *selected = ARENA_ARRAY(arena, bool, n);
 	/* The way is gone; what cannot move was never pushed. */
 	struct spatial *change = impact->end->push;
-	if (back == NULL || u == NULL || b == NULL || x == NULL || taken == NULL)
+	if (back == NULL || u == NULL || b == NULL || x == NULL || selected == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < members->slot_count; i++)
 		change[members->slots[i]] = spatial_zero();
-	take_way(&self, impact->way, back);
+	transfer_impulses(&self, impact->begin, back);
 	if (self.joints != NULL)
-		status = velocity_joints_back(&self, back, taken, b, x, change);
+		status = velocity_joints_take_back(&self, back, selected, b, x, change);
 	if (status != STATUS_OK)
 		return status;
-	row_system_speeds(&self.system, impact->way->after, u);
-	double share = share_of(&self, impact, back, u, change);
+	row_system_speeds(&self.system, impact->begin->after, u);
+	double share = share_to_take_back(&self, impact, back, u, change);
 	for (uint32_t i = 0, normal = 0; i < n; i++) {
 		normal = self.place[i] == 0 ? i : normal;
-		taken[i] = self.rows[normal].gap <= TOUCH || back[normal] > 0;
+		selected[i] = self.rows[normal].gap <= TOUCH || back[normal] > 0;
 		if (i >= self.contact_rows)
-			taken[i] = velocity_joints_impact(&self, i, back[i], &u[i]);
+			selected[i] = velocity_joints_impact(&self, i, back[i], &u[i]);
 		back[i] *= -share;
 		u[i] -= share * jacobian_speed(self.rows[i].j, change);
 	}
 	status = (impact->end->settings.method.reflects ? velocity_reflect
-							: resolve_newton)(&self, taken, u, b, x);
+							: resolve_newton)(&self, selected, u, b, x);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < n; i++)
 		x[i] += back[i];
-	keep_impact(&self, impact->way, x);
+	apply_impact(&self, impact->begin, x);
 	return STATUS_OK;
 }

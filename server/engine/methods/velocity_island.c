@@ -40,12 +40,12 @@ enum { PROJECTED_JOINTS = 12 };
  * begins to slide. */
 #define SLIDE_MIN 1e-6
 
-#define ALLOCATE(type, count) ARENA_ARRAY(self->room, type, count)
+#define ALLOCATE(type, count) ARENA_ARRAY(self->arena, type, count)
 
 /* ---- the system ------------------------------------------------------------------------------- */
 
 /* Both tangents of a block turned by the angle whose cosine and sine are given. */
-static void turn_tangents(struct constraint_row *rows, struct row_part *parts, double c, double s)
+static void rotate_tangents(struct constraint_row *rows, struct row_part *parts, double c, double s)
 {
 	uint32_t count = rows[0].j.count;
 	double wanted0 = rows[0].wanted, wanted1 = rows[1].wanted;
@@ -73,7 +73,7 @@ static void align_block(struct velocity_island *self, uint32_t first, struct row
 	if (!(speed > SLIP_MIN))
 		return;
 	double c = u / speed, s = v / speed;
-	turn_tangents(t, parts, c, s);
+	rotate_tangents(t, parts, c, s);
 	for (uint32_t k = 1; k <= 2; k++) {
 		self->turned[first + k][0] = c;
 		self->turned[first + k][1] = s;
@@ -98,7 +98,7 @@ static enum status gather_rows(struct velocity_island *self)
 	self->rows = ALLOCATE(struct constraint_row, rows);
 	self->block = ALLOCATE(uint32_t, rows);
 	self->place = ALLOCATE(uint8_t, rows);
-	self->turned = (double(*)[2])arena_push_array(self->room, rows, 2 * sizeof(double));
+	self->turned = (double(*)[2])arena_push_array(self->arena, rows, 2 * sizeof(double));
 	struct row_part *parts = ALLOCATE(struct row_part, (size_t)rows * 2);
 	if (self->rows == NULL || self->block == NULL || self->place == NULL ||
 	    self->turned == NULL || parts == NULL)
@@ -125,7 +125,7 @@ static enum status gather_rows(struct velocity_island *self)
 /* Whether a small island is solved dense. With joints: pivoting with friction knows no rows between
  * two bounds, and loses digits where what hangs from what is in contact is all but free of the
  * contact's tangents; and a projection onto many equalities is slow. */
-static bool is_for_dense(const struct velocity_island *self)
+static bool suits_dense(const struct velocity_island *self)
 {
 	const struct velocity_method *method = &self->step->settings.method;
 	if (self->joints == NULL)
@@ -137,11 +137,11 @@ static bool is_for_dense(const struct velocity_island *self)
 }
 
 enum status velocity_island_make(struct velocity_island *self, const struct velocity_step *step,
-				 uint32_t index, struct arena *room)
+				 uint32_t index, struct arena *arena)
 {
 	*self = (struct velocity_island){ .step = step,
 					  .island = &step->islands.items[index],
-					  .room = room,
+					  .arena = arena,
 					  .outcome = &step->outcomes[index] };
 	enum status status = gather_rows(self);
 	if (status == STATUS_OK && self->contact_rows < self->count)
@@ -151,7 +151,7 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 	if (status != STATUS_OK)
 		return status;
 	struct row_system_sizes sizes = row_system_sizes(&step->mass, self->rows, self->count);
-	void *memory = arena_push(room, row_system_bytes(sizes));
+	void *memory = arena_push(arena, row_system_bytes(sizes));
 	if (memory == NULL)
 		return STATUS_NO_MEMORY;
 	row_system_init(&self->system, memory, sizes);
@@ -159,10 +159,10 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 	if (self->joints != NULL)
 		velocity_joints_soften(self);
 	self->outcome->solved = true;
-	self->outcome->dense = self->count <= step->settings.dense_rows && is_for_dense(self);
+	self->outcome->dense = self->count <= step->settings.dense_rows && suits_dense(self);
 	if (!self->outcome->dense)
 		return STATUS_OK;
-	self->a = arena_push_array(room, (size_t)self->count * self->count, sizeof(double));
+	self->a = arena_push_array(arena, (size_t)self->count * self->count, sizeof(double));
 	if (self->a == NULL)
 		return STATUS_NO_MEMORY;
 	row_system_dense(&self->system, self->a, self->count);
@@ -173,8 +173,8 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 
 /* ---- dense ------------------------------------------------------------------------------------ */
 
-/* The rows taken, as one problem. */
-struct picked {
+/* The rows selected, as one problem. */
+struct dense_problem {
 	uint32_t count;
 	uint32_t *row; /* of the island */
 	double *a, *b, *x, *lower, *upper, *friction;
@@ -212,24 +212,25 @@ struct velocity_bounds velocity_row_bounds(const struct velocity_island *self, u
 	return bounds;
 }
 
-bool velocity_row_asked(const struct velocity_island *self,
-			const struct velocity_question *question, uint32_t i)
+bool velocity_row_included(const struct velocity_island *self,
+			   const struct velocity_problem *problem, uint32_t i)
 {
-	if (question->taken != NULL && !question->taken[i])
+	if (problem->selected != NULL && !problem->selected[i])
 		return false;
 	struct velocity_bounds bounds = velocity_row_bounds(self, i);
 	return bounds.lower < bounds.upper &&
 	       (bounds.kind != FRICTION_STATIC || bounds.friction > 0);
 }
 
-static void pick_row(const struct velocity_island *self, const struct velocity_question *question,
-		     uint32_t i, struct picked *out)
+static void add_dense_row(const struct velocity_island *self,
+			  const struct velocity_problem *problem, uint32_t i,
+			  struct dense_problem *out)
 {
 	struct velocity_bounds bounds = velocity_row_bounds(self, i);
 	uint32_t at = out->count++;
 	out->row[at] = i;
-	out->b[at] = question->b[i];
-	out->x[at] = question->x[i];
+	out->b[at] = problem->b[i];
+	out->x[at] = problem->x[i];
 	out->lower[at] = bounds.lower;
 	out->upper[at] = bounds.upper;
 	out->friction[at] = bounds.friction;
@@ -240,30 +241,31 @@ static void pick_row(const struct velocity_island *self, const struct velocity_q
 	out->bounded |= bounds.kind == FRICTION_JOINT && !rigid;
 }
 
-static enum status pick_rows(const struct velocity_island *self,
-			     const struct velocity_question *question, struct picked *out)
+static enum status make_dense_problem(const struct velocity_island *self,
+				      const struct velocity_problem *problem,
+				      struct dense_problem *out)
 {
 	uint32_t n = self->count;
-	*out = (struct picked){ .row = ALLOCATE(uint32_t, n),
-				.b = ALLOCATE(double, n),
-				.x = ALLOCATE(double, n),
-				.lower = ALLOCATE(double, n),
-				.upper = ALLOCATE(double, n),
-				.friction = ALLOCATE(double, n),
-				.kind = ALLOCATE(uint8_t, n),
-				.state = ALLOCATE(uint8_t, n) };
+	*out = (struct dense_problem){ .row = ALLOCATE(uint32_t, n),
+				       .b = ALLOCATE(double, n),
+				       .x = ALLOCATE(double, n),
+				       .lower = ALLOCATE(double, n),
+				       .upper = ALLOCATE(double, n),
+				       .friction = ALLOCATE(double, n),
+				       .kind = ALLOCATE(uint8_t, n),
+				       .state = ALLOCATE(uint8_t, n) };
 	if (out->row == NULL || out->b == NULL || out->x == NULL || out->lower == NULL ||
 	    out->upper == NULL || out->friction == NULL || out->kind == NULL || out->state == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < n; i++)
-		if (velocity_row_asked(self, question, i))
-			pick_row(self, question, i, out);
+		if (velocity_row_included(self, problem, i))
+			add_dense_row(self, problem, i, out);
 	if (out->count == n) {
 		out->a = self->a;
 		return STATUS_OK;
 	}
 	uint32_t m = out->count;
-	out->a = arena_push_array(self->room, (size_t)m * m, sizeof(double));
+	out->a = arena_push_array(self->arena, (size_t)m * m, sizeof(double));
 	if (out->a == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < m; i++)
@@ -272,81 +274,83 @@ static enum status pick_rows(const struct velocity_island *self,
 	return STATUS_OK;
 }
 
-static void note_result(struct velocity_island *self, const struct solver_result *result)
+static void count_result(struct velocity_island *self, const struct solver_result *result)
 {
 	self->outcome->iterations += result->pivots + result->rounds;
 	self->outcome->fallbacks += result->fallbacks + (result->status != SOLVER_SOLVED);
 }
 
-static enum status pivot(struct velocity_island *self, const struct picked *picked,
-			 const double *lower, const double *upper, bool warm,
-			 struct solver_result *result)
+static enum status solve_by_pivoting(struct velocity_island *self,
+				     const struct dense_problem *dense, const double *lower,
+				     const double *upper, bool warm, struct solver_result *result)
 {
-	void *memory = arena_push(self->room, lcp_dantzig_bytes(picked->count));
+	void *memory = arena_push(self->arena, lcp_dantzig_bytes(dense->count));
 	if (memory == NULL)
 		return STATUS_NO_MEMORY;
 	struct lcp_dantzig lcp;
-	lcp_dantzig_init(&lcp, memory, picked->count);
-	struct lcp_problem problem = { picked->count, picked->count, picked->a,
-				       picked->b,     lower,	     upper };
+	lcp_dantzig_init(&lcp, memory, dense->count);
+	struct lcp_problem problem = {
+		dense->count, dense->count, dense->a, dense->b, lower, upper
+	};
 	struct solver_options options = solver_options_default();
 	options.warm = warm;
 	if (self->tolerance > 0)
 		options.tolerance = self->tolerance;
-	*result = lcp_dantzig_solve(&lcp, &problem, &options, picked->x, picked->state);
-	for (uint32_t i = 0; i < picked->count; i++)
-		self->outcome->dependent |= picked->state[i] == LCP_HELD;
+	*result = lcp_dantzig_solve(&lcp, &problem, &options, dense->x, dense->state);
+	for (uint32_t i = 0; i < dense->count; i++)
+		self->outcome->dependent |= dense->state[i] == LCP_HELD;
 	return STATUS_OK;
 }
 
-static enum status solve_lcp(struct velocity_island *self, const struct picked *picked,
+static enum status solve_lcp(struct velocity_island *self, const struct dense_problem *dense,
 			     struct solver_result *result)
 {
-	for (uint32_t i = 0; i < picked->count; i++)
-		picked->state[i] = !(picked->x[i] > picked->lower[i]) ? LCP_LOWER
-				   : picked->x[i] >= picked->upper[i] ? LCP_UPPER
-								      : LCP_ACTIVE;
-	return pivot(self, picked, picked->lower, picked->upper, true, result);
+	for (uint32_t i = 0; i < dense->count; i++)
+		dense->state[i] = !(dense->x[i] > dense->lower[i]) ? LCP_LOWER
+				  : dense->x[i] >= dense->upper[i] ? LCP_UPPER
+								   : LCP_ACTIVE;
+	return solve_by_pivoting(self, dense, dense->lower, dense->upper, true, result);
 }
 
-static enum status solve_friction(struct velocity_island *self, const struct picked *picked,
+static enum status solve_friction(struct velocity_island *self, const struct dense_problem *dense,
 				  struct solver_result *result)
 {
-	void *memory = arena_push(self->room, lcp_friction_bytes(picked->count));
+	void *memory = arena_push(self->arena, lcp_friction_bytes(dense->count));
 	if (memory == NULL)
 		return STATUS_NO_MEMORY;
 	struct lcp_friction lcp;
-	lcp_friction_init(&lcp, memory, picked->count);
-	struct friction_problem problem = { picked->count, picked->count, picked->a,
-					    picked->b,	   picked->kind,  picked->friction };
+	lcp_friction_init(&lcp, memory, dense->count);
+	struct friction_problem problem = { dense->count, dense->count, dense->a,
+					    dense->b,	  dense->kind,	dense->friction };
 	struct solver_options options = solver_options_default();
 	if (self->tolerance > 0)
 		options.tolerance = self->tolerance;
-	*result = lcp_friction_solve(&lcp, &problem, &options, picked->x, NULL);
-	for (uint32_t i = 0; i < picked->count; i++)
+	*result = lcp_friction_solve(&lcp, &problem, &options, dense->x, NULL);
+	for (uint32_t i = 0; i < dense->count; i++)
 		self->outcome->dependent |= lcp.state[i] == FRICTION_HELD;
 	return STATUS_OK;
 }
 
 /* The projection with friction: |x_t| at most μ times the last round's normal impulse,
  * friction_rounds times. */
-static enum status solve_boxes(struct velocity_island *self, const struct picked *picked,
+static enum status solve_boxes(struct velocity_island *self, const struct dense_problem *dense,
 			       struct solver_result *result)
 {
 	enum status status = STATUS_OK;
-	for (uint32_t i = 0; i < picked->count; i++)
-		picked->state[i] = LCP_LOWER;
+	for (uint32_t i = 0; i < dense->count; i++)
+		dense->state[i] = LCP_LOWER;
 	for (uint32_t round = 0; round <= self->step->settings.friction_rounds; round++) {
 		double normal = 0;
-		for (uint32_t i = 0; i < picked->count; i++) {
-			if (picked->kind[i] == FRICTION_NORMAL)
-				normal = round == 0 ? 0 : scalar_max(picked->x[i], 0);
-			if (picked->kind[i] != FRICTION_STATIC)
+		for (uint32_t i = 0; i < dense->count; i++) {
+			if (dense->kind[i] == FRICTION_NORMAL)
+				normal = round == 0 ? 0 : scalar_max(dense->x[i], 0);
+			if (dense->kind[i] != FRICTION_STATIC)
 				continue;
-			picked->upper[i] = picked->friction[i] * normal;
-			picked->lower[i] = -picked->upper[i];
+			dense->upper[i] = dense->friction[i] * normal;
+			dense->lower[i] = -dense->upper[i];
 		}
-		status = pivot(self, picked, picked->lower, picked->upper, round > 0, result);
+		status = solve_by_pivoting(self, dense, dense->lower, dense->upper, round > 0,
+					   result);
 		if (status != STATUS_OK)
 			return status;
 		self->outcome->iterations++;
@@ -364,8 +368,8 @@ enum status velocity_island_coordinates(struct velocity_island *self, const uint
 	uint32_t *column = ALLOCATE(uint32_t, entries);
 	double *value = ALLOCATE(double, entries);
 	*out = (struct velocity_coordinates){
-		n, arena_push_array(self->room, (size_t)n * n, sizeof(double)),
-		arena_push_zero(self->room, (size_t)n * count * sizeof(double))
+		n, arena_push_array(self->arena, (size_t)n * n, sizeof(double)),
+		arena_push_zero(self->arena, (size_t)n * count * sizeof(double))
 	};
 	if (column == NULL || value == NULL || out->mass == NULL || out->rows == NULL)
 		return STATUS_NO_MEMORY;
@@ -377,24 +381,24 @@ enum status velocity_island_coordinates(struct velocity_island *self, const uint
 	return STATUS_OK;
 }
 
-static enum status solve_projection(struct velocity_island *self, const struct picked *picked,
+static enum status solve_projection(struct velocity_island *self, const struct dense_problem *dense,
 				    struct solver_result *result)
 {
 	struct velocity_coordinates over;
-	enum status status = velocity_island_coordinates(self, picked->row, picked->count, &over);
+	enum status status = velocity_island_coordinates(self, dense->row, dense->count, &over);
 	if (status != STATUS_OK)
 		return status;
-	uint32_t n = over.count, m = picked->count;
-	void *memory = arena_push(self->room, qp_dual_active_set_bytes(n, m));
-	double *c = arena_push_zero(self->room, n * sizeof *c), *v = ALLOCATE(double, n);
+	uint32_t n = over.count, m = dense->count;
+	void *memory = arena_push(self->arena, qp_dual_active_set_bytes(n, m));
+	double *c = arena_push_zero(self->arena, n * sizeof *c), *v = ALLOCATE(double, n);
 	double *d = ALLOCATE(double, m);
 	bool *equal = ALLOCATE(bool, m);
 	if (memory == NULL || c == NULL || v == NULL || d == NULL || equal == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < m; i++) {
-		d[i] = -picked->b[i];
-		equal[i] = picked->kind[i] == FRICTION_JOINT;
-		picked->state[i] = picked->x[i] > 0 || equal[i] ? LCP_ACTIVE : LCP_LOWER;
+		d[i] = -dense->b[i];
+		equal[i] = dense->kind[i] == FRICTION_JOINT;
+		dense->state[i] = dense->x[i] > 0 || equal[i] ? LCP_ACTIVE : LCP_LOWER;
 	}
 	struct qp_dual_active_set qp;
 	qp_dual_active_set_init(&qp, memory, n, m);
@@ -403,92 +407,92 @@ static enum status solve_projection(struct velocity_island *self, const struct p
 	options.warm = true;
 	if (self->tolerance > 0)
 		options.tolerance = self->tolerance;
-	*result = qp_dual_active_set_solve(&qp, &problem, &options, v, picked->x, picked->state);
+	*result = qp_dual_active_set_solve(&qp, &problem, &options, v, dense->x, dense->state);
 	for (uint32_t i = 0; i < m; i++)
-		self->outcome->dependent |= picked->state[i] == LCP_HELD;
+		self->outcome->dependent |= dense->state[i] == LCP_HELD;
 	return STATUS_OK;
 }
 
-static enum status solve_dense(struct velocity_island *self, const struct picked *picked,
+static enum status solve_dense(struct velocity_island *self, const struct dense_problem *dense,
 			       struct solver_result *result)
 {
 	const struct velocity_settings *settings = &self->step->settings;
-	if (picked->frictional)
+	if (dense->frictional)
 		return (settings->method.core == VELOCITY_LCP ? solve_friction
-							      : solve_boxes)(self, picked, result);
-	bool projects = settings->method.core == VELOCITY_PROJECTION && !picked->bounded;
-	return (projects ? solve_projection : solve_lcp)(self, picked, result);
+							      : solve_boxes)(self, dense, result);
+	bool projects = settings->method.core == VELOCITY_PROJECTION && !dense->bounded;
+	return (projects ? solve_projection : solve_lcp)(self, dense, result);
 }
 
 /* The worst violation of a row by the answer, m/s. */
-static double violation_of(const struct velocity_island *self, const struct picked *picked)
+static double violation_of(const struct velocity_island *self, const struct dense_problem *dense)
 {
 	double worst = 0, normal = 0;
-	uint32_t m = picked->count;
+	uint32_t m = dense->count;
 	UNUSED(self);
 	for (uint32_t i = 0; i < m; i++) {
-		double w = picked->b[i], a = picked->a[(size_t)i * m + i];
+		double w = dense->b[i], a = dense->a[(size_t)i * m + i];
 		for (uint32_t k = 0; k < m; k++)
-			w += picked->a[(size_t)i * m + k] * picked->x[k];
-		if (picked->kind[i] == FRICTION_NORMAL)
-			normal = scalar_max(picked->x[i], 0);
-		bool tangent = picked->kind[i] == FRICTION_STATIC;
-		double limit = picked->friction[i] * normal;
-		worst = scalar_max(worst, lcp_row_violation(a, picked->x[i], w,
-							    tangent ? -limit : picked->lower[i],
-							    tangent ? limit : picked->upper[i]));
+			w += dense->a[(size_t)i * m + k] * dense->x[k];
+		if (dense->kind[i] == FRICTION_NORMAL)
+			normal = scalar_max(dense->x[i], 0);
+		bool tangent = dense->kind[i] == FRICTION_STATIC;
+		double limit = dense->friction[i] * normal;
+		worst = scalar_max(worst, lcp_row_violation(a, dense->x[i], w,
+							    tangent ? -limit : dense->lower[i],
+							    tangent ? limit : dense->upper[i]));
 	}
 	return worst;
 }
 
 double velocity_tolerance(const struct velocity_island *self,
-			  const struct velocity_question *question)
+			  const struct velocity_problem *problem)
 {
 	double size = 0;
 	if (!(self->noise > 0))
 		return 0;
 	for (uint32_t i = 0; i < self->count; i++)
-		if (velocity_row_asked(self, question, i))
-			size = scalar_max(size, scalar_abs(question->b[i]));
+		if (velocity_row_included(self, problem, i))
+			size = scalar_max(size, scalar_abs(problem->b[i]));
 	return size > 0 ? scalar_clamp(self->noise / size, TOLERANCE, 1) : 0;
 }
 
 enum status velocity_island_solve(struct velocity_island *self,
-				  const struct velocity_question *question)
+				  const struct velocity_problem *problem)
 {
-	self->tolerance = velocity_tolerance(self, question);
+	self->tolerance = velocity_tolerance(self, problem);
 	if (!self->outcome->dense)
-		return velocity_island_sparse(self, question);
-	struct picked picked;
+		return velocity_island_sparse(self, problem);
+	struct dense_problem dense;
 	struct solver_result result;
-	enum status status = pick_rows(self, question, &picked);
+	enum status status = make_dense_problem(self, problem, &dense);
 	if (status == STATUS_OK)
-		status = solve_dense(self, &picked, &result);
+		status = solve_dense(self, &dense, &result);
 	if (status != STATUS_OK)
 		return status;
-	note_result(self, &result);
+	count_result(self, &result);
 	if (result.status == SOLVER_INFEASIBLE || result.status == SOLVER_UNBOUNDED) {
-		uint32_t m = picked.count;
-		double *soft = arena_push_array(self->room, (size_t)m * m, sizeof(double));
+		uint32_t m = dense.count;
+		double *soft = arena_push_array(self->arena, (size_t)m * m, sizeof(double));
 		if (soft == NULL)
 			return STATUS_NO_MEMORY;
-		memcpy(soft, picked.a, (size_t)m * m * sizeof *soft);
+		memcpy(soft, dense.a, (size_t)m * m * sizeof *soft);
 		for (uint32_t i = 0; i < m; i++)
 			soft[(size_t)i * m + i] +=
 				COMPLIANCE *
 				(soft[(size_t)i * m + i] > 0 ? soft[(size_t)i * m + i] : 1);
-		struct picked given = picked;
+		struct dense_problem given = dense;
 		given.a = soft;
 		status = given.frictional ? solve_friction(self, &given, &result)
 					  : solve_lcp(self, &given, &result);
 		if (status != STATUS_OK)
 			return status;
-		note_result(self, &result);
+		count_result(self, &result);
 	}
-	self->outcome->residual = scalar_max(self->outcome->residual, violation_of(self, &picked));
+	self->outcome->residual = scalar_max(self->outcome->residual, violation_of(self, &dense));
 	for (uint32_t i = 0; i < self->count; i++)
-		question->x[i] = 0;
-	for (uint32_t i = 0; i < picked.count; i++)
-		question->x[picked.row[i]] = picked.x[i];
+		problem->x[i] = 0;
+	for (uint32_t i = 0; i < dense.count; i++)
+		problem->x[dense.row[i]] = dense.x[i];
 	return STATUS_OK;
 }

@@ -1,6 +1,6 @@
 /* velocity_joint.c: what joints add to an island: their rows, and two stages more.
  *
- * Rows stand in the island's system beside those of contacts, after them:
+ * Rows stand in the island's system remaining_diagonal those of contacts, after them:
  *
  *   locked axis      w = J v = 0, any λ
  *   limit            as a contact without friction
@@ -9,13 +9,13 @@
  *   spring           λ = −h (k (q + h J v) + c J v): with K = k h + c a row that gives way,
  *                    w = J v + λ/(h K) + k q/K = 0
  *
- * Along a straight way a pendulum leaves its circle, and what is then taken off its velocity at the
+ * Along a straight way a pendulum leaves its circle, and what is then selected off its velocity at the
  * other end is gone: it would lose (ω h)²/2 of its speed in a step. So joints are met twice, as
  * RATTLE does:
  *
  *   the way       λ acts along J(x), so that coordinates are right where the way ends: a straight
- *                 solution is moved, by how much each coordinate bends on the way (q(x') − q − h J v)
- *                 is asked for in the next round, until nothing bends by more than BEND
+ *                 solution is moved, by how much each coordinate constrains_position on the way (q(x') − q − h J v)
+ *                 is asked for in the next round, until nothing constrains_position by more than BEND
  *   its end       v' = the velocity nearest to what arrives with J(x') v' = 0 (motors: their rate)
  *
  * Where joints alone bind an island, half of what forces do to the step's velocities comes before
@@ -31,7 +31,7 @@
  *
  * Where something turns so far in a step that the rounds do not end (the tip of a whip), its way is
  * straight, and energy goes. What has drifted, then or by what a command said, is
- * taken out at the end of the way, before velocities are met: by displacements that are forgotten,
+ * selected out at the end of the way, before velocities are met: by displacements that are forgotten,
  * Newton's rounds over the joints' rows there, until nothing is off by more than VELOCITY_DEPTH;
  * contacts and limits stay open the while. A limit that was passed before comes back no faster than
  * contacts do, by contact.push_speed.
@@ -45,7 +45,7 @@
 
 #include <string.h>
 
-/* m, rad. Smaller: rounds that only rounding asks for; larger: drift, which has to be taken out. */
+/* m, rad. Smaller: rounds that only rounding can_act for; larger: drift, which has to be selected out. */
 #define BEND 1e-11
 /* Each is a solution of the island; 3 or 4 are the rule where joints turn by 0.1 rad in a step. Taut
  * lines follow their tension in the first of them; in all of them, both would chase each other. */
@@ -63,15 +63,15 @@ enum { FIT_ROUNDS = 40 };
 /* 1, of the greatest place and speed of an island. */
 #define ROUNDING 0x1p-50
 
-/* 1. A locked row of which less than this part is left beside those before says what they say. */
+/* 1. A locked row of which less than this part is left remaining_diagonal those before says what they say. */
 #define RANK 1e-12
 
-/* 1. A row that moves less than this part of what one as long could moves by rounding of its J
- * alone: what a hinge locks about axes that a planar world locks too. It asks for nothing: its
+/* 1. A row that row_can_move less than this part of what one as long could row_can_move by rounding of its J
+ * alone: what a hinge locks about axes that a planar world locks too. It can_act for nothing: its
  * bounds are 0. */
 #define MOVE_MIN 1e-12
 
-#define ALLOCATE(type, count) ARENA_ARRAY(self->room, type, count)
+#define ALLOCATE(type, count) ARENA_ARRAY(self->arena, type, count)
 
 /* ---- rows ------------------------------------------------------------------------------------- */
 
@@ -81,12 +81,12 @@ static const struct joint *joint_of(const struct velocity_island *self,
 	return &self->step->joints.joints[row->joint];
 }
 
-static bool asks(const struct velocity_joint_row *row)
+static bool can_act(const struct velocity_joint_row *row)
 {
 	return row->lower < row->upper;
 }
 
-static bool moves(const struct velocity_step *self, const struct constraint_row *row)
+static bool row_can_move(const struct velocity_step *self, const struct constraint_row *row)
 {
 	double all = 0, most = 0;
 	for (uint32_t k = 0; k < row->j.count; k++) {
@@ -101,8 +101,8 @@ static bool moves(const struct velocity_step *self, const struct constraint_row 
 	return all > MOVE_MIN * most;
 }
 
-static struct velocity_joint_row make_row(const struct velocity_step *step, uint32_t index,
-					  uint8_t place, const struct constraint_row *row)
+static struct velocity_joint_row make_joint_row(const struct velocity_step *step, uint32_t index,
+						uint8_t place, const struct constraint_row *row)
 {
 	const struct joint *joint = &step->joints.joints[index];
 	double h = step->step->dt;
@@ -119,11 +119,11 @@ static struct velocity_joint_row make_row(const struct velocity_step *step, uint
 		break;
 	case JOINT_DRIVE:
 		made.role = joint->axes[place / JOINT_PARTS].motor == JOINT_MOTOR_POSITION
-				    ? VELOCITY_PLACE
+				    ? VELOCITY_POSITION
 				    : VELOCITY_RATE;
 		break;
 	default:
-		made.role = VELOCITY_RUB;
+		made.role = VELOCITY_FRICTION;
 		break;
 	}
 	if (row->set == ROW_POSITIVE)
@@ -132,7 +132,7 @@ static struct velocity_joint_row make_row(const struct velocity_step *step, uint
 		made.lower = h * row->lower;
 		made.upper = h * row->upper;
 	}
-	if (!moves(step, row))
+	if (!row_can_move(step, row))
 		made.lower = made.upper = 0;
 	return made;
 }
@@ -152,36 +152,36 @@ enum status velocity_joints_gather(struct velocity_island *self)
 		uint8_t places[JOINT_ROWS_MAX];
 		uint32_t rows = joint_places(joint, places);
 		for (uint32_t k = 0; k < rows; k++, at++)
-			self->joints[at] = make_row(step, c - step->contact_count, places[k],
-						    &self->rows[self->contact_rows + at]);
+			self->joints[at] = make_joint_row(step, c - step->contact_count, places[k],
+							  &self->rows[self->contact_rows + at]);
 	}
 	ASSERT(self->contact_rows + at == self->taut_from);
 	return STATUS_OK;
 }
 
 /* J M⁻¹ J_iᵀ of rows k and i. */
-static double couple(const struct velocity_island *self, uint32_t k, uint32_t i)
+static double couple_rows(const struct velocity_island *self, uint32_t k, uint32_t i)
 {
 	return mass_couple(&self->step->mass, self->rows[k].j, &self->system.responses[i]);
 }
 
-/* What is left of row i's own part of A beside rows that hold: `held`, factored, of A's rows. */
-static double beside(const struct velocity_island *self, const struct chol *held,
-		     const uint32_t *rows, uint32_t i, double *coupled)
+/* What is left of row i's own part of A remaining_diagonal rows that hold: `held`, factored, of A's rows. */
+static double remaining_diagonal(const struct velocity_island *self, const struct chol *held,
+				 const uint32_t *rows, uint32_t i, double *coupled)
 {
-	double solved[JOINT_AXES], left = couple(self, i, i), least = RANK * left;
+	double solved[JOINT_AXES], left = couple_rows(self, i, i), least = RANK * left;
 	for (uint32_t k = 0; k < held->size; k++)
-		solved[k] = coupled[k] = couple(self, rows[k], i);
+		solved[k] = coupled[k] = couple_rows(self, rows[k], i);
 	chol_solve_lower(held, solved);
 	for (uint32_t k = 0; k < held->size; k++)
 		left -= solved[k] * solved[k];
 	return left > least ? left : 0;
 }
 
-/* How much row i moves by a unit impulse while its joint's locked rows, which stand before it,
+/* How much row i row_can_move by a unit impulse while its joint's locked rows, which stand before it,
  * hold: 1/mass of what can move at the joint, an arm about its hinge and not about its own centre.
- * 0: nothing moves. */
-static double yield_of(const struct velocity_island *self, uint32_t i)
+ * 0: nothing row_can_move. */
+static double compliance_at_joint(const struct velocity_island *self, uint32_t i)
 {
 	double storage[JOINT_AXES * JOINT_AXES], coupled[JOINT_AXES];
 	uint32_t rows[JOINT_AXES], joint = self->joints[i - self->contact_rows].joint, first = i;
@@ -193,24 +193,24 @@ static double yield_of(const struct velocity_island *self, uint32_t i)
 	for (uint32_t k = first; k < i; k++) {
 		if (self->joints[k - self->contact_rows].role != VELOCITY_LOCK)
 			break;
-		if (!asks(&self->joints[k - self->contact_rows]))
+		if (!can_act(&self->joints[k - self->contact_rows]))
 			continue;
 		rows[held.size] = k;
-		if (beside(self, &held, rows, k, coupled) > 0 &&
-		    !chol_append(&held, coupled, couple(self, k, k)))
+		if (remaining_diagonal(self, &held, rows, k, coupled) > 0 &&
+		    !chol_append(&held, coupled, couple_rows(self, k, k)))
 			break;
 	}
-	return beside(self, &held, rows, i, coupled);
+	return remaining_diagonal(self, &held, rows, i, coupled);
 }
 
-/* A spring of no stiffness and no damping asks for nothing: its bounds are 0. */
+/* A spring of no stiffness and no damping can_act for nothing: its bounds are 0. */
 static void soften_spring(const struct velocity_island *self, uint32_t i)
 {
 	const struct constraint_row *row = &self->rows[i];
 	struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
 	double k = row->stiffness, c = row->damping, h = self->step->step->dt;
 	if (row->softness == ROW_FREQUENCY) {
-		double a = yield_of(self, i);
+		double a = compliance_at_joint(self, i);
 		double mass = a > 0 ? 1 / a : 0, rate = TWO_PI * row->stiffness;
 		k = mass * rate * rate;
 		c = 2 * mass * row->damping * rate;
@@ -240,7 +240,7 @@ void velocity_joints_soften(struct velocity_island *self)
 			soften_spring(self, i);
 }
 
-void velocity_joints_guess(const struct velocity_island *self, double *x)
+void velocity_joints_warm_start(const struct velocity_island *self, double *x)
 {
 	for (uint32_t i = self->taut_from; i < self->count; i++)
 		x[i] = 0;
@@ -262,8 +262,9 @@ static const struct body_motion *motion_at(const struct velocity_step *self, uin
 
 /* What a unit of the row does to b, about b's anchor: its part there; where b has none, the opposite
  * of what a gets, which has the same line of force. */
-static struct spatial on_b(const struct velocity_island *self, const struct constraint_row *row,
-			   const struct constraint *of, const struct joint *joint)
+static struct spatial unit_on_b(const struct velocity_island *self,
+				const struct constraint_row *row, const struct constraint *of,
+				const struct joint *joint)
 {
 	const struct body_motion *b = motion_at(self->step, of->body_b, &joint->b);
 	vec3 anchor = joint_anchor_b(joint, b), centre = b->centre;
@@ -281,7 +282,7 @@ static struct spatial on_b(const struct velocity_island *self, const struct cons
 	return spatial_zero();
 }
 
-void velocity_joints_keep(const struct velocity_island *self, const double *x)
+void velocity_joints_add_results(const struct velocity_island *self, const double *x)
 {
 	for (uint32_t i = self->contact_rows; i < self->count; i++) {
 		const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
@@ -289,8 +290,8 @@ void velocity_joints_keep(const struct velocity_island *self, const double *x)
 			continue;
 		const struct constraint *of =
 			&self->step->constraints[self->step->contact_count + row->joint];
-		struct joint_result *to = &self->step->found[row->joint];
-		struct spatial unit = on_b(self, &self->rows[i], of, joint_of(self, row));
+		struct joint_result *to = &self->step->joint_results[row->joint];
+		struct spatial unit = unit_on_b(self, &self->rows[i], of, joint_of(self, row));
 		if (row->role != VELOCITY_TAUT)
 			to->multiplier[row->place] += x[i];
 		to->on_b = spatial_mul_add(to->on_b, unit, x[i]);
@@ -304,7 +305,7 @@ static bool is_bound_by_joints_alone(const struct velocity_step *step, const str
 	return island->constraint_count > 0 && island->constraints[0] >= step->contact_count;
 }
 
-void velocity_joints_begin(const struct velocity_island *self)
+void velocity_joints_initial_velocities(const struct velocity_island *self)
 {
 	const struct velocity_step *step = self->step;
 	if (!is_bound_by_joints_alone(step, self->island))
@@ -316,15 +317,15 @@ void velocity_joints_begin(const struct velocity_island *self)
 	}
 }
 
-void velocity_joints_want(const struct velocity_island *self, bool *taken, double *b)
+void velocity_joints_targets(const struct velocity_island *self, bool *selected, double *b)
 {
 	double h = self->step->step->dt;
 	for (uint32_t i = 0; i < self->contact_rows; i++)
-		taken[i] = true;
+		selected[i] = true;
 	for (uint32_t i = self->contact_rows; i < self->count; i++) {
 		const struct constraint_row *row = &self->rows[i];
 		const struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
-		taken[i] = asks(joint);
+		selected[i] = can_act(joint);
 		switch (joint->role) {
 		case VELOCITY_LIMIT:
 			b[i] += scalar_max(row->gap, 0) / h;
@@ -332,27 +333,27 @@ void velocity_joints_want(const struct velocity_island *self, bool *taken, doubl
 		case VELOCITY_SPRING:
 			b[i] += joint->pull;
 			break;
-		case VELOCITY_PLACE:
+		case VELOCITY_POSITION:
 			b[i] += row->gap / h;
 			break;
 		default:
 			b[i] -= row->wanted;
 			break;
 		}
-		b[i] += joint->bend;
+		b[i] += joint->curvature;
 	}
 }
 
 /* Whether the row's coordinate matters where the way ends. */
-static bool bends(const struct velocity_joint_row *row)
+static bool constrains_position(const struct velocity_joint_row *row)
 {
 	bool place = row->role == VELOCITY_LOCK || row->role == VELOCITY_LIMIT ||
-		     row->role == VELOCITY_PLACE;
-	return place && asks(row);
+		     row->role == VELOCITY_POSITION;
+	return place && can_act(row);
 }
 
 /* Bodies where the way with impulses x takes them, and the joints' rows there. */
-static void try_way(const struct velocity_island *self, const double *x, struct row_list *list)
+static void try_motion(const struct velocity_island *self, const double *x, struct row_list *list)
 {
 	const struct velocity_step *step = self->step;
 	for (uint32_t i = 0; i < self->island->slot_count; i++)
@@ -372,23 +373,23 @@ static void try_way(const struct velocity_island *self, const double *x, struct 
 	ASSERT(list->row_count == self->taut_from - self->contact_rows);
 }
 
-/* How far the way with impulses x bends, into rows and b; the greatest change of what holds. */
-static double bend(const struct velocity_island *self, const double *x, struct row_list *list,
-		   double *b)
+/* How far the way with impulses x constrains_position, into rows and b; the greatest change of what holds. */
+static double measure_curvature(const struct velocity_island *self, const double *x,
+				struct row_list *list, double *b)
 {
 	double worst = 0, h = self->step->step->dt;
-	try_way(self, x, list);
+	try_motion(self, x, list);
 	for (uint32_t i = self->contact_rows; i < self->count; i++) {
 		struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
 		const struct constraint_row *row = &self->rows[i];
-		if (!bends(joint))
+		if (!constrains_position(joint))
 			continue;
 		double gap = list->rows[i - self->contact_rows].gap;
 		double speed = jacobian_speed(row->j, self->step->after);
-		double more = (gap - row->gap) / h - speed - joint->bend;
+		double more = (gap - row->gap) / h - speed - joint->curvature;
 		bool holds = joint->lower < x[i] && x[i] < joint->upper;
 		b[i] += more;
-		joint->bend += more;
+		joint->curvature += more;
 		if (holds ||
 		    (joint->role == VELOCITY_LIMIT && gap < scalar_min(row->gap, 0) - BEND))
 			worst = scalar_max(worst, h * scalar_abs(more));
@@ -397,7 +398,7 @@ static double bend(const struct velocity_island *self, const double *x, struct r
 }
 
 /* Room for the joints' rows of the island. */
-static enum status make_list(struct velocity_island *self, struct row_list *list)
+static enum status allocate_rows(struct velocity_island *self, struct row_list *list)
 {
 	uint32_t rows = self->taut_from - self->contact_rows;
 	*list = (struct row_list){ .rows = ALLOCATE(struct constraint_row, rows),
@@ -410,29 +411,30 @@ static enum status make_list(struct velocity_island *self, struct row_list *list
 										 : STATUS_NO_MEMORY;
 }
 
-enum status velocity_joints_way(struct velocity_island *self, bool *taken, double *b, double *x)
+enum status velocity_joints_solve_motion(struct velocity_island *self, bool *selected, double *b,
+					 double *x)
 {
-	struct velocity_question way = { taken, b, x };
+	struct velocity_problem motion = { selected, b, x };
 	struct row_list list;
 	double least = __builtin_inf(), *straight = ALLOCATE(double, self->count);
-	if (straight == NULL || make_list(self, &list) != STATUS_OK)
+	if (straight == NULL || allocate_rows(self, &list) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	for (uint32_t round = 0, last = 0;; round++) {
 		struct velocity_outcome before = *self->outcome;
 		if (round < TAUT_ROUNDS)
-			velocity_taut_soften(self, x, taken);
-		enum status status = velocity_island_solve(self, &way);
+			velocity_taut_soften(self, x, selected);
+		enum status status = velocity_island_solve(self, &motion);
 		if (status != STATUS_OK)
 			return status;
 		if (self->outcome->fallbacks != before.fallbacks) {
-			/* What bends so far contradicts other rows: straight on, which did not. */
+			/* What constrains_position so far contradicts other rows: straight on, which did not. */
 			if (round > 0) {
 				*self->outcome = before;
 				memcpy(x, straight, self->count * sizeof *x);
 			}
 			return STATUS_OK;
 		}
-		double worst = bend(self, x, &list, b);
+		double worst = measure_curvature(self, x, &list, b);
 		if (worst < least) {
 			least = worst;
 			last = round;
@@ -449,17 +451,17 @@ enum status velocity_joints_way(struct velocity_island *self, bool *taken, doubl
 	}
 }
 
-void velocity_joints_push(const struct velocity_island *self, bool *taken, double *b)
+void velocity_joints_push_targets(const struct velocity_island *self, bool *selected, double *b)
 {
 	double h = self->step->step->dt;
 	for (uint32_t i = self->contact_rows; i < self->count; i++) {
 		const struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
-		taken[i] = velocity_holds(self, i) || joint->role == VELOCITY_LIMIT;
+		selected[i] = velocity_holds(self, i) || joint->role == VELOCITY_LIMIT;
 		if (joint->role != VELOCITY_LIMIT) {
 			b[i] = 0;
 			continue;
 		}
-		double end = self->rows[i].gap + h * (b[i] + joint->bend);
+		double end = self->rows[i].gap + h * (b[i] + joint->curvature);
 		b[i] = scalar_max(end, 0) / h;
 	}
 }
@@ -472,100 +474,101 @@ static bool has_joints(const struct velocity_step *step, const struct island *is
 	       island->constraints[island->constraint_count - 1] >= step->contact_count;
 }
 
-struct ending {
-	struct velocity_step *way;
+struct joint_stage {
+	struct velocity_step *begin;
 	const struct velocity_step *end; /* rows where the way ends */
 };
 
 /* b of the rows that joints and contacts have there; whether any of them is not met. `before`: their
  * speeds without the second half of what forces do; what approaches so may go on, and stops in its
  * next way. */
-static bool want_end(const struct velocity_island *self, bool impact, const double *before,
-		     bool *taken, double *b)
+static bool set_end_targets(const struct velocity_island *self, bool impact, const double *before,
+			    bool *selected, double *b)
 {
 	const struct velocity_step *step = self->step;
 	bool any = false;
 	for (uint32_t i = 0; i < self->contact_rows; i++) {
 		bool touches =
 			self->rows[i].gap <= TOUCH || step->impulses[self->block[i]].normal > 0;
-		taken[i] = self->place[i] == 0 && touches && !impact;
+		selected[i] = self->place[i] == 0 && touches && !impact;
 		b[i] -= scalar_min(before[i], 0);
-		any |= taken[i] && b[i] < -STILL;
+		any |= selected[i] && b[i] < -STILL;
 	}
 	for (uint32_t i = self->contact_rows; i < self->count; i++) {
 		struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
-		double used = step->found[row->joint].multiplier[row->place];
+		double used = step->joint_results[row->joint].multiplier[row->place];
 		/* What was not strong enough for the way does not stop it at its end. */
 		bool strong = row->lower < used && used < row->upper;
 		b[i] -= self->rows[i].wanted;
 		if (row->role == VELOCITY_LIMIT) {
 			b[i] -= scalar_min(before[i], 0);
-			taken[i] = asks(row) && !impact && (self->rows[i].gap <= TOUCH || used > 0);
-			any |= taken[i] && b[i] < -STILL;
+			selected[i] =
+				can_act(row) && !impact && (self->rows[i].gap <= TOUCH || used > 0);
+			any |= selected[i] && b[i] < -STILL;
 			continue;
 		}
-		taken[i] = row->role != VELOCITY_SPRING && strong;
-		any |= taken[i] && scalar_abs(b[i]) > STILL;
+		selected[i] = row->role != VELOCITY_SPRING && strong;
+		any |= selected[i] && scalar_abs(b[i]) > STILL;
 		row->lower -= used;
 		row->upper -= used;
 	}
 	return any;
 }
 
-static void add_half(struct velocity_step *way, const struct island *members)
+static void add_half_of_forces(struct velocity_step *begin, const struct island *members)
 {
 	for (uint32_t i = 0; i < members->slot_count; i++) {
 		uint32_t slot = members->slots[i];
-		struct spatial more = spatial_mul_add(way->forced[slot], way->before[slot], -1);
-		way->after[slot] = spatial_mul_add(way->after[slot], more, 0.5);
+		struct spatial more = spatial_mul_add(begin->forced[slot], begin->before[slot], -1);
+		begin->after[slot] = spatial_mul_add(begin->after[slot], more, 0.5);
 	}
 }
 
-static enum status end_island(const struct island *members, uint32_t index, struct arena *room,
+static enum status end_island(const struct island *members, uint32_t index, struct arena *arena,
 			      void *context)
 {
-	struct ending *ending = context;
-	struct velocity_step *way = ending->way;
+	struct joint_stage *joint_stage = context;
+	struct velocity_step *begin = joint_stage->begin;
 	struct velocity_island self;
-	if (!has_joints(way, members))
+	if (!has_joints(begin, members))
 		return STATUS_OK;
-	enum status status = velocity_island_make(&self, ending->end, index, room);
+	enum status status = velocity_island_make(&self, joint_stage->end, index, arena);
 	self.outcome->solved = false; /* its way counts */
 	if (status != STATUS_OK)
 		return status;
-	double *b = ARENA_ARRAY(room, double, self.count),
-	       *before = ARENA_ARRAY(room, double, self.count);
-	double *x = arena_push_zero(room, self.count * sizeof *x);
-	bool *taken = ARENA_ARRAY(room, bool, self.count);
-	if (b == NULL || before == NULL || x == NULL || taken == NULL)
+	double *b = ARENA_ARRAY(arena, double, self.count),
+	       *before = ARENA_ARRAY(arena, double, self.count);
+	double *x = arena_push_zero(arena, self.count * sizeof *x);
+	bool *selected = ARENA_ARRAY(arena, bool, self.count);
+	if (b == NULL || before == NULL || x == NULL || selected == NULL)
 		return STATUS_NO_MEMORY;
-	row_system_speeds(&self.system, way->after, before);
-	if (is_bound_by_joints_alone(way, members))
-		add_half(way, members);
-	row_system_speeds(&self.system, way->after, b);
-	if (!want_end(&self, way->outcomes[index].impact, before, taken, b))
+	row_system_speeds(&self.system, begin->after, before);
+	if (is_bound_by_joints_alone(begin, members))
+		add_half_of_forces(begin, members);
+	row_system_speeds(&self.system, begin->after, b);
+	if (!set_end_targets(&self, begin->outcomes[index].impact, before, selected, b))
 		return STATUS_OK;
-	struct velocity_question question = { taken, b, x };
-	status = velocity_island_solve(&self, &question);
+	struct velocity_problem problem = { selected, b, x };
+	status = velocity_island_solve(&self, &problem);
 	self.outcome->dependent = false;
 	if (status != STATUS_OK)
 		return status;
-	row_system_apply(&self.system, x, way->after);
+	row_system_apply(&self.system, x, begin->after);
 	for (uint32_t i = 0; i < self.contact_rows; i++)
 		if (self.place[i] == 0)
-			way->impulses[self.block[i]].normal += x[i];
-	velocity_joints_keep(&self, x);
+			begin->impulses[self.block[i]].normal += x[i];
+	velocity_joints_add_results(&self, x);
 	return STATUS_OK;
 }
 
-void velocity_joints_tell(struct velocity_step *self)
+void velocity_joints_finish_results(struct velocity_step *self)
 {
 	for (uint32_t i = 0; i < self->joints.count; i++) {
 		const struct joint *joint = &self->joints.joints[i];
 		uint32_t slot = self->joints.constraints[i].body_b;
 		const struct body_motion *b =
 			slot == ROW_NO_BODY ? &joint->b : &self->motions[slot];
-		struct joint_result *to = &self->found[i];
+		struct joint_result *to = &self->joint_results[i];
 		to->point = joint_anchor_b(joint, b);
 		vec3 arm = vec3_sub(to->point, b->centre);
 		to->on_b.angular = vec3_add(to->on_b.angular, vec3_cross(arm, to->on_b.linear));
@@ -576,19 +579,19 @@ void velocity_joints_tell(struct velocity_step *self)
 
 /* How far a joint's row at the end of the way is from where it has to be: what is locked at 0, a
  * limit that was passed already back by what may be pushed in a step. 0: nowhere else. */
-static double off_by(const struct velocity_step *way, const struct constraint_row *row,
-		     uint32_t index)
+static double position_error(const struct velocity_step *begin, const struct constraint_row *row,
+			     uint32_t index)
 {
 	if (row->set != ROW_POSITIVE)
 		return row->gap;
-	double before = way->rows.rows[index].gap;
-	double least = before + way->settings.push_speed * way->step->dt;
+	double before = begin->rows.rows[index].gap;
+	double least = before + begin->settings.push_speed * begin->step->dt;
 	return scalar_min(row->gap - scalar_min(least, 0), 0);
 }
 
 /* Whether anything is off: joints want it back, contacts and limits not to close. */
-static bool want_fit(const struct velocity_island *self, const struct velocity_step *way,
-		     bool *taken, double *b)
+static bool set_projection_targets(const struct velocity_island *self,
+				   const struct velocity_step *begin, bool *selected, double *b)
 {
 	double h = self->step->step->dt;
 	bool off = false;
@@ -596,13 +599,13 @@ static bool want_fit(const struct velocity_island *self, const struct velocity_s
 		const struct constraint_row *row = &self->rows[i];
 		bool holds = velocity_holds(self, i), limit = row->set == ROW_POSITIVE;
 		bool lock = holds && self->joints[i - self->contact_rows].role == VELOCITY_LOCK;
-		taken[i] = holds || limit;
+		selected[i] = holds || limit;
 		b[i] = limit ? scalar_max(row->gap, 0) / h : 0;
 		if (i < self->contact_rows || !(lock || limit) ||
-		    !asks(&self->joints[i - self->contact_rows]))
+		    !can_act(&self->joints[i - self->contact_rows]))
 			continue;
-		uint32_t index = way->rows.blocks[self->block[i]].first + self->place[i];
-		double by = off_by(way, row, index);
+		uint32_t index = begin->rows.blocks[self->block[i]].first + self->place[i];
+		double by = position_error(begin, row, index);
 		off |= scalar_abs(by) > VELOCITY_DEPTH;
 		b[i] += by / h;
 	}
@@ -610,14 +613,14 @@ static bool want_fit(const struct velocity_island *self, const struct velocity_s
 }
 
 /* A body moved by h d, which gives it no velocity; it keeps its angular momentum. */
-static void fit_body(struct velocity_step *way, uint32_t slot, struct spatial d)
+static void displace_body(struct velocity_step *begin, uint32_t slot, struct spatial d)
 {
-	const struct step *step = way->step;
+	const struct step *step = begin->step;
 	const struct body_table *table = &step->dynamics->tables->body;
-	struct body_motion *motion = &way->motions[slot];
+	struct body_motion *motion = &begin->motions[slot];
 	uint32_t body = step->bodies[slot];
 	sym3 inverse = sym3_load(table->inertia_inv[body]);
-	way->push[slot] = spatial_mul_add(way->push[slot], d, 1);
+	begin->push[slot] = spatial_mul_add(begin->push[slot], d, 1);
 	motion->centre = vec3_mul_add(motion->centre, d.linear, step->dt);
 	if (vec3_equal(d.angular, vec3_zero()))
 		return;
@@ -626,32 +629,32 @@ static void fit_body(struct velocity_step *way, uint32_t slot, struct spatial d)
 	motion->rotation = quat_integrate(motion->rotation, d.angular, step->dt);
 	if (!step->dynamics->tables->world.planar[0] && sym3_trace(inverse) > 0)
 		motion->angular_velocity = integrate_tensor_at(inverse, motion->rotation, momentum);
-	way->after[slot].angular = motion->angular_velocity;
+	begin->after[slot].angular = motion->angular_velocity;
 }
 
-static enum status fit_island(const struct island *members, uint32_t index, struct arena *room,
-			      void *context)
+static enum status project_island(const struct island *members, uint32_t index, struct arena *arena,
+				  void *context)
 {
-	struct ending *ending = context;
-	struct velocity_step *way = ending->way;
+	struct joint_stage *joint_stage = context;
+	struct velocity_step *begin = joint_stage->begin;
 	struct velocity_island self;
 	/* What has no solution gives way, and is as near as it comes. */
-	if (!has_joints(way, members) || way->end_outcomes[index].fallbacks > 0)
+	if (!has_joints(begin, members) || begin->end_outcomes[index].fallbacks > 0)
 		return STATUS_OK;
-	enum status status = velocity_island_make(&self, ending->end, index, room);
+	enum status status = velocity_island_make(&self, joint_stage->end, index, arena);
 	self.outcome->solved = false;
 	if (status != STATUS_OK)
 		return status;
-	double *b = ARENA_ARRAY(room, double, self.count);
-	double *x = arena_push_zero(room, self.count * sizeof *x);
-	bool *taken = ARENA_ARRAY(room, bool, self.count);
-	struct spatial *d = arena_push_zero(room, way->step->body_count * sizeof *d);
-	if (b == NULL || x == NULL || taken == NULL || d == NULL)
+	double *b = ARENA_ARRAY(arena, double, self.count);
+	double *x = arena_push_zero(arena, self.count * sizeof *x);
+	bool *selected = ARENA_ARRAY(arena, bool, self.count);
+	struct spatial *d = arena_push_zero(arena, begin->step->body_count * sizeof *d);
+	if (b == NULL || x == NULL || selected == NULL || d == NULL)
 		return STATUS_NO_MEMORY;
-	if (!want_fit(&self, way, taken, b))
+	if (!set_projection_targets(&self, begin, selected, b))
 		return STATUS_OK;
-	struct velocity_question question = { taken, b, x };
-	status = velocity_island_solve(&self, &question);
+	struct velocity_problem problem = { selected, b, x };
+	status = velocity_island_solve(&self, &problem);
 	self.outcome->dependent = false;
 	if (status != STATUS_OK)
 		return status;
@@ -659,21 +662,21 @@ static enum status fit_island(const struct island *members, uint32_t index, stru
 	double work = 0, turn = 0;
 	for (uint32_t i = 0; i < members->slot_count; i++)
 		turn = scalar_max(turn, vec3_length(d[members->slots[i]].angular));
-	turn *= way->step->dt;
+	turn *= begin->step->dt;
 	double share = turn > FIT_TURN ? FIT_TURN / turn : 1;
 	for (uint32_t i = 0; i < members->slot_count; i++) {
 		uint32_t slot = members->slots[i];
 		d[slot] = spatial_scale(d[slot], share);
-		fit_body(way, slot, d[slot]);
-		work -= way->step->dt * spatial_dot(way->force[slot], d[slot]);
+		displace_body(begin, slot, d[slot]);
+		work -= begin->step->dt * spatial_dot(begin->force[slot], d[slot]);
 	}
-	way->outcomes[index].pushed = true;
-	way->outcomes[index].push_work += scalar_max(work, 0);
+	begin->outcomes[index].pushed = true;
+	begin->outcomes[index].push_work += scalar_max(work, 0);
 	return STATUS_OK;
 }
 
 /* Whether anything that joints hold is off in this state. */
-static bool any_off(const struct velocity_step *self, const struct velocity_step *way)
+static bool any_position_error(const struct velocity_step *self, const struct velocity_step *begin)
 {
 	for (uint32_t c = self->contact_count; c < self->constraint_count; c++)
 		for (uint32_t b = self->first_block[c]; b < self->first_block[c + 1]; b++) {
@@ -681,79 +684,81 @@ static bool any_off(const struct velocity_step *self, const struct velocity_step
 			for (uint32_t i = block->first; i < block->first + block->count; i++) {
 				const struct constraint_row *row = &self->rows.rows[i];
 				bool holds = block->key.feature == 0 || row->set == ROW_POSITIVE;
-				if (holds && moves(self, row) &&
-				    scalar_abs(off_by(way, row, i)) > VELOCITY_DEPTH)
+				if (holds && row_can_move(self, row) &&
+				    scalar_abs(position_error(begin, row, i)) > VELOCITY_DEPTH)
 					return true;
 			}
 		}
 	return false;
 }
 
-static void set_masses(struct velocity_step *way, struct velocity_step *end)
+static void set_masses(struct velocity_step *begin, struct velocity_step *end)
 {
-	mass_bodies_from_tables(way->step->dynamics->tables, way->step->bodies,
-				way->step->body_count, way->motions, way->masses_end);
-	end->masses = way->masses_end;
-	end->mass = mass_operator_free(end->masses, way->step->body_count);
+	mass_bodies_from_tables(begin->step->dynamics->tables, begin->step->bodies,
+				begin->step->body_count, begin->motions, begin->masses_end);
+	end->masses = begin->masses_end;
+	end->mass = mass_operator_free(end->masses, begin->step->body_count);
 }
 
 /* The state where the way ends. */
-static enum status state_end(struct velocity_step *way, struct velocity_step *end)
+static enum status state_at_end(struct velocity_step *begin, struct velocity_step *end)
 {
-	*end = *way;
-	set_masses(way, end);
-	enum status status = velocity_state_moved(end, way->motions);
-	end->impulses = way->impulses;
-	end->outcomes = way->end_outcomes;
+	*end = *begin;
+	set_masses(begin, end);
+	enum status status = velocity_state_moved(end, begin->motions);
+	end->impulses = begin->impulses;
+	end->outcomes = begin->end_outcomes;
 	return status;
 }
 
-enum status velocity_joints_fit(struct velocity_step *way)
+enum status velocity_joints_project(struct velocity_step *begin)
 {
-	struct arena *scratch = &way->step->dynamics->scratch;
-	way->end_outcomes =
-		arena_push_zero(scratch, way->islands.count * sizeof *way->end_outcomes);
-	if (way->end_outcomes == NULL)
+	struct arena *scratch = &begin->step->dynamics->scratch;
+	begin->end_outcomes =
+		arena_push_zero(scratch, begin->islands.count * sizeof *begin->end_outcomes);
+	if (begin->end_outcomes == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t round = 0; round < FIT_ROUNDS; round++) {
 		struct velocity_step end;
-		enum status status = state_end(way, &end);
-		if (status != STATUS_OK || !any_off(&end, way))
+		enum status status = state_at_end(begin, &end);
+		if (status != STATUS_OK || !any_position_error(&end, begin))
 			return status;
-		struct ending ending = { way, &end };
-		status = islands_solve(way->step, &way->islands, fit_island, &ending);
+		struct joint_stage joint_stage = { begin, &end };
+		status = islands_solve(begin->step, &begin->islands, project_island, &joint_stage);
 		if (status != STATUS_OK)
 			return status;
-		set_masses(way, &end);
+		set_masses(begin, &end);
 	}
 	return STATUS_OK;
 }
 
-enum status velocity_joints_end(struct velocity_step *way)
+enum status velocity_joints_solve_end(struct velocity_step *begin)
 {
 	struct velocity_step end;
-	enum status status = state_end(way, &end);
-	struct ending ending = { way, &end };
-	return status == STATUS_OK ? islands_solve(way->step, &way->islands, end_island, &ending)
-				   : status;
+	enum status status = state_at_end(begin, &end);
+	struct joint_stage joint_stage = { begin, &end };
+	return status == STATUS_OK
+		       ? islands_solve(begin->step, &begin->islands, end_island, &joint_stage)
+		       : status;
 }
 
 /* ---- impacts ---------------------------------------------------------------------------------- */
 
-enum status velocity_joints_arrive(struct velocity_island *self, bool *taken, double *b, double *x)
+enum status velocity_joints_solve_arriving(struct velocity_island *self, bool *selected, double *b,
+					   double *x)
 {
 	const struct velocity_step *step = self->step;
 	row_system_speeds(&self->system, step->forced, b);
 	for (uint32_t i = self->contact_rows; i < self->count; i++)
-		self->joints[i - self->contact_rows].bend = 0;
-	velocity_joints_want(self, taken, b);
+		self->joints[i - self->contact_rows].curvature = 0;
+	velocity_joints_targets(self, selected, b);
 	for (uint32_t i = 0; i < self->count; i++) {
 		x[i] = 0;
-		taken[i] &= i >= self->contact_rows && i < self->taut_from &&
-			    self->joints[i - self->contact_rows].role != VELOCITY_LIMIT;
+		selected[i] &= i >= self->contact_rows && i < self->taut_from &&
+			       self->joints[i - self->contact_rows].role != VELOCITY_LIMIT;
 	}
-	struct velocity_question question = { taken, b, x };
-	enum status status = velocity_island_solve(self, &question);
+	struct velocity_problem problem = { selected, b, x };
+	enum status status = velocity_island_solve(self, &problem);
 	if (status == STATUS_OK)
 		row_system_apply(&self->system, x, step->arriving);
 	return status;
@@ -764,28 +769,28 @@ bool velocity_joints_impact(const struct velocity_island *self, uint32_t i, doub
 	const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
 	*u -= self->rows[i].wanted;
 	if (row->role == VELOCITY_LIMIT)
-		return asks(row) && (self->rows[i].gap <= TOUCH || back > 0);
+		return can_act(row) && (self->rows[i].gap <= TOUCH || back > 0);
 	return velocity_holds(self, i);
 }
 
-enum status velocity_joints_back(struct velocity_island *self, double *back, bool *taken, double *b,
-				 double *x, struct spatial *change)
+enum status velocity_joints_take_back(struct velocity_island *self, double *back, bool *selected,
+				      double *b, double *x, struct spatial *change)
 {
 	for (uint32_t i = self->contact_rows; i < self->count; i++) {
 		const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
 		if (row->role == VELOCITY_LIMIT)
-			back[i] = self->step->found[row->joint].multiplier[row->place];
+			back[i] = self->step->joint_results[row->joint].multiplier[row->place];
 	}
 	row_system_apply(&self->system, back, change);
 	for (uint32_t i = 0; i < self->count; i++) {
 		b[i] = jacobian_speed(self->rows[i].j, change);
 		x[i] = 0;
-		taken[i] = velocity_holds(self, i);
+		selected[i] = velocity_holds(self, i);
 	}
 	for (uint32_t i = 0; i < self->island->slot_count; i++)
 		change[self->island->slots[i]] = spatial_zero();
-	struct velocity_question question = { taken, b, x };
-	enum status status = velocity_island_solve(self, &question);
+	struct velocity_problem problem = { selected, b, x };
+	enum status status = velocity_island_solve(self, &problem);
 	for (uint32_t i = self->contact_rows; i < self->count && status == STATUS_OK; i++)
 		back[i] += x[i];
 	return status;

@@ -1,11 +1,11 @@
 /* velocity_printed.c: contacts of polygons as the source prints them (papers C-02).
  *
- * Every vertex of one against every edge of the other, both ways: they touch exactly if the
+ * Every vertex of one against every edge of the other, both ways: they touch_vertex_edge exactly if the
  * distance of vertex and edge is less than the sum of the rounding radii, strictly. The normal is
  * that of the shortest line, a → b; the point lies midway between the two surfaces. A vertex that
  * lies on the other's core has the edge's own normal.
  *
- * The source tests all pairs of bodies. Bodies that touch are near, so the pairs of the step are
+ * The source tests all pairs of bodies. Bodies that touch_vertex_edge are near, so the pairs of the step are
  * all that matter.
  */
 #include "server/engine/dynamics/body.h"
@@ -13,7 +13,7 @@
 #include "server/engine/geometry/closest.h"
 #include "server/engine/methods/velocity.h"
 
-bool velocity_prints(const struct velocity_step *self, const struct contact_state *contact)
+bool velocity_is_printed(const struct velocity_step *self, const struct contact_state *contact)
 {
 	const struct dynamics *dynamics = self->step->dynamics;
 	return self->settings.printed &&
@@ -48,9 +48,9 @@ static struct placed_polygon place_polygon(const struct velocity_step *self, uin
 }
 
 /* One vertex against one edge: the normal from the vertex's polygon to the edge's. */
-static bool touch(const struct placed_polygon *of_vertex, uint32_t vertex,
-		  const struct placed_polygon *of_edge, uint32_t edge, vec3 *normal, vec3 *point,
-		  double *separation)
+static bool touch_vertex_edge(const struct placed_polygon *of_vertex, uint32_t vertex,
+			      const struct placed_polygon *of_edge, uint32_t edge, vec3 *normal,
+			      vec3 *point, double *separation)
 {
 	const struct polygon *e = of_edge->polygon;
 	double radii = of_vertex->polygon->radius + e->radius;
@@ -72,30 +72,32 @@ static bool touch(const struct placed_polygon *of_vertex, uint32_t vertex,
 }
 
 /* A found contact has one normal, so each touching pair is one. Returns how many were written. */
-uint32_t velocity_print(const struct velocity_step *self, const struct contact_state *contact,
-			const struct contact_found *like, struct contact_found *out,
-			struct contact_found_point *points)
+uint32_t velocity_find_printed(const struct velocity_step *self,
+			       const struct contact_state *contact,
+			       const struct contact_found *like, struct contact_found *out,
+			       struct contact_found_point *points)
 {
 	struct placed_polygon a =
 		place_polygon(self, contact->a.placement, contact->body_a, &like->a);
 	struct placed_polygon b =
 		place_polygon(self, contact->b.placement, contact->body_b, &like->b);
 	uint32_t count = 0;
-	for (uint32_t way = 0; way < 2; way++) {
-		const struct placed_polygon *v = way == 0 ? &a : &b, *e = way == 0 ? &b : &a;
+	for (uint32_t swapped = 0; swapped < 2; swapped++) {
+		const struct placed_polygon *v = swapped == 0 ? &a : &b,
+					    *e = swapped == 0 ? &b : &a;
 		for (uint32_t i = 0; i < v->polygon->count; i++)
 			for (uint32_t k = 0; k < e->polygon->count; k++) {
 				vec3 normal, point;
 				double separation;
-				if (!touch(v, i, e, k, &normal, &point, &separation))
+				if (!touch_vertex_edge(v, i, e, k, &normal, &point, &separation))
 					continue;
 				out[count] = *like;
-				out[count].normal = way == 0 ? normal : vec3_negate(normal);
+				out[count].normal = swapped == 0 ? normal : vec3_negate(normal);
 				out[count].points = &points[count];
 				out[count].point_count = 1;
 				points[count] = (struct contact_found_point){
 					vec3_sub(point, a.centre), vec3_sub(point, b.centre),
-					separation, way << 16 | i << 8 | k
+					separation, swapped << 16 | i << 8 | k
 				};
 				count++;
 			}

@@ -20,36 +20,36 @@
 
 #define EPSILON 1e-14
 
-struct reflecting {
+struct reflection_rounds {
 	struct velocity_island *island;
-	const bool *taken;
+	const bool *selected;
 	bool *approaching;
 	double *u, *b, *x;
 	double least; /* m/s: slower approaches count as none */
 };
 
-static double fastest_row(const struct reflecting *self)
+static double fastest_row(const struct reflection_rounds *self)
 {
 	double most = 0;
 	for (uint32_t i = 0; i < self->island->count; i++)
-		if (self->taken[i])
+		if (self->selected[i])
 			most = scalar_max(most, scalar_abs(self->u[i]));
 	return most;
 }
 
-static bool find_approaching(const struct reflecting *self)
+static bool find_approaching(const struct reflection_rounds *self)
 {
 	bool any = false;
 	for (uint32_t i = 0; i < self->island->count; i++) {
 		bool holds = velocity_holds(self->island, i);
-		self->approaching[i] = self->taken[i] && (holds || self->u[i] < -self->least);
+		self->approaching[i] = self->selected[i] && (holds || self->u[i] < -self->least);
 		any |= self->approaching[i] && !holds;
 	}
 	return any;
 }
 
 /* One impact of `rows`: `times` 1 stops them, 2 reflects them. Adds to `total`; u are the speeds after. */
-static enum status impact_once(struct reflecting *self, const bool *rows, double times,
+static enum status impact_once(struct reflection_rounds *self, const bool *rows, double times,
 			       double *total)
 {
 	struct velocity_island *island = self->island;
@@ -58,8 +58,8 @@ static enum status impact_once(struct reflecting *self, const bool *rows, double
 		self->b[i] = (velocity_holds(island, i) ? 1 : times) * self->u[i];
 		self->x[i] = 0;
 	}
-	struct velocity_question question = { rows, self->b, self->x };
-	enum status status = velocity_island_solve(island, &question);
+	struct velocity_problem problem = { rows, self->b, self->x };
+	enum status status = velocity_island_solve(island, &problem);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < island->island->slot_count; i++)
@@ -72,7 +72,7 @@ static enum status impact_once(struct reflecting *self, const bool *rows, double
 	return STATUS_OK;
 }
 
-static enum status reflect_all(struct reflecting *self, double *total)
+static enum status reflect_all(struct reflection_rounds *self, double *total)
 {
 	uint32_t rounds = 0;
 	enum status status = STATUS_OK;
@@ -80,7 +80,7 @@ static enum status reflect_all(struct reflecting *self, double *total)
 	while (status == STATUS_OK && find_approaching(self)) {
 		if (rounds++ == self->island->step->settings.rounds_max) {
 			self->island->outcome->fallbacks++;
-			return impact_once(self, self->taken, 1, total);
+			return impact_once(self, self->selected, 1, total);
 		}
 		status = impact_once(self, self->approaching, 2, total);
 	}
@@ -88,31 +88,31 @@ static enum status reflect_all(struct reflecting *self, double *total)
 	return status;
 }
 
-static double restitution_of(const struct velocity_island *island, const bool *taken,
+static double restitution_of(const struct velocity_island *island, const bool *selected,
 			     const double *u)
 {
 	double most = 0;
 	for (uint32_t i = 0; i < island->count; i++)
-		if (taken[i] && !velocity_holds(island, i) &&
+		if (selected[i] && !velocity_holds(island, i) &&
 		    u[i] < -island->step->settings.restitution_speed)
 			most = scalar_max(most,
 					  island->step->rows.blocks[island->block[i]].restitution);
 	return most;
 }
 
-static enum status reflect_rounds(struct velocity_island *island, const bool *taken,
+static enum status reflect_rounds(struct velocity_island *island, const bool *selected,
 				  const double *u, double c, double *b, double *x)
 {
 	uint32_t n = island->count;
-	struct arena *room = island->room;
-	struct reflecting self = { .island = island,
-				   .taken = taken,
-				   .approaching = ARENA_ARRAY(room, bool, n),
-				   .u = ARENA_ARRAY(room, double, n),
-				   .b = b,
-				   .x = ARENA_ARRAY(room, double, n) };
-	double *stopped = arena_push_zero(room, n * sizeof *stopped);
-	double *reflected = arena_push_zero(room, n * sizeof *reflected);
+	struct arena *arena = island->arena;
+	struct reflection_rounds self = { .island = island,
+					  .selected = selected,
+					  .approaching = ARENA_ARRAY(arena, bool, n),
+					  .u = ARENA_ARRAY(arena, double, n),
+					  .b = b,
+					  .x = ARENA_ARRAY(arena, double, n) };
+	double *stopped = arena_push_zero(arena, n * sizeof *stopped);
+	double *reflected = arena_push_zero(arena, n * sizeof *reflected);
 	if (self.approaching == NULL || self.u == NULL || self.x == NULL || stopped == NULL ||
 	    reflected == NULL)
 		return STATUS_NO_MEMORY;
@@ -122,19 +122,19 @@ static enum status reflect_rounds(struct velocity_island *island, const bool *ta
 		status = reflect_all(&self, reflected);
 	memcpy(self.u, u, n * sizeof *u);
 	if (c < 1 && status == STATUS_OK)
-		status = impact_once(&self, taken, 1, stopped);
+		status = impact_once(&self, selected, 1, stopped);
 	for (uint32_t i = 0; i < n; i++)
 		x[i] = (1 - c) * stopped[i] + c * reflected[i];
 	return status;
 }
 
-/* The rows taken, as the solver's problem. */
+/* The rows selected, as the solver's problem. */
 static enum status pose_problem(struct velocity_island *island, const uint32_t *row, uint32_t count,
 				const double *u, struct reflection_problem *out)
 {
-	struct arena *room = island->room;
-	double *a = arena_push_array(room, (size_t)count * count, sizeof(double));
-	double *speeds = ARENA_ARRAY(room, double, count);
+	struct arena *arena = island->arena;
+	double *a = arena_push_array(arena, (size_t)count * count, sizeof(double));
+	double *speeds = ARENA_ARRAY(arena, double, count);
 	if (a == NULL || speeds == NULL)
 		return STATUS_NO_MEMORY;
 	*out = (struct reflection_problem){ .count = count, .stride = count, .a = a, .u = speeds };
@@ -157,23 +157,23 @@ static enum status pose_problem(struct velocity_island *island, const uint32_t *
 	return STATUS_OK;
 }
 
-static enum status reflect_dense(struct velocity_island *island, const bool *taken, const double *u,
-				 double c, double *x)
+static enum status reflect_dense(struct velocity_island *island, const bool *selected,
+				 const double *u, double c, double *x)
 {
-	struct arena *room = island->room;
-	uint32_t count = 0, *row = ARENA_ARRAY(room, uint32_t, island->count);
-	double *impulses = ARENA_ARRAY(room, double, island->count);
+	struct arena *arena = island->arena;
+	uint32_t count = 0, *row = ARENA_ARRAY(arena, uint32_t, island->count);
+	double *impulses = ARENA_ARRAY(arena, double, island->count);
 	if (row == NULL || impulses == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < island->count; i++)
-		if (taken[i])
+		if (selected[i])
 			row[count++] = i;
 	struct reflection_problem problem;
 	enum status status = pose_problem(island, row, count, u, &problem);
 	if (status != STATUS_OK)
 		return status;
 	struct reflection_sizes sizes = { count, problem.variables };
-	void *memory = arena_push(room, reflection_bytes(sizes));
+	void *memory = arena_push(arena, reflection_bytes(sizes));
 	if (memory == NULL)
 		return STATUS_NO_MEMORY;
 	struct reflection solver;
@@ -193,11 +193,11 @@ static enum status reflect_dense(struct velocity_island *island, const bool *tak
 	return STATUS_OK;
 }
 
-enum status velocity_reflect(struct velocity_island *island, const bool *taken, const double *u,
+enum status velocity_reflect(struct velocity_island *island, const bool *selected, const double *u,
 			     double *b, double *x)
 {
-	double c = restitution_of(island, taken, u);
+	double c = restitution_of(island, selected, u);
 	return island->outcome->dense && island->joints == NULL
-		       ? reflect_dense(island, taken, u, c, x)
-		       : reflect_rounds(island, taken, u, c, b, x);
+		       ? reflect_dense(island, selected, u, c, x)
+		       : reflect_rounds(island, selected, u, c, b, x);
 }

@@ -74,8 +74,8 @@ void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
 }
 
 /* Contacts have been found where their bodies are, or (`moved`) elsewhere. */
-static enum status state_rows(struct velocity_step *self, const struct body_motion *motions,
-			      bool moved)
+static enum status make_rows(struct velocity_step *self, const struct body_motion *motions,
+			     bool moved)
 {
 	struct constraint_options options = options_of(self);
 	self->at = motions;
@@ -106,13 +106,13 @@ static enum status state_rows(struct velocity_step *self, const struct body_moti
 }
 
 /* At most so many constraints and points come of a contact. */
-static uint32_t room_of(const struct velocity_step *self, const struct contact_state *contact,
-			uint32_t *points)
+static uint32_t capacity_of(const struct velocity_step *self, const struct contact_state *contact,
+			    uint32_t *points)
 {
 	*points = 0;
 	if (contact->point_count == 0 || !any_moves(self, contact))
 		return 0;
-	bool prints = velocity_prints(self, contact);
+	bool prints = velocity_is_printed(self, contact);
 	*points = prints ? velocity_printed_max(self, contact) : contact->point_count;
 	return prints ? *points : 1;
 }
@@ -136,7 +136,7 @@ enum status velocity_state(struct velocity_step *self, struct contact_list *list
 	uint32_t count = 0, points = 0, more;
 	self->list = list;
 	for (uint32_t i = 0; i < list->count; i++) {
-		count += room_of(self, &list->items[i], &more);
+		count += capacity_of(self, &list->items[i], &more);
 		points += more;
 	}
 	struct contact_found *found = ALLOCATE(struct contact_found, count);
@@ -148,13 +148,13 @@ enum status velocity_state(struct velocity_step *self, struct contact_list *list
 	self->constraint_count = 0;
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct contact_state *contact = &list->items[i];
-		if (room_of(self, contact, &more) == 0)
+		if (capacity_of(self, contact, &more) == 0)
 			continue;
 		uint32_t made = 1;
 		find_contact(self, contact, motions, found, point);
-		if (velocity_prints(self, contact)) {
+		if (velocity_is_printed(self, contact)) {
 			struct contact_found like = *found;
-			made = velocity_print(self, contact, &like, found, point);
+			made = velocity_find_printed(self, contact, &like, found, point);
 			more = made;
 		}
 		for (uint32_t k = 0; k < made; k++)
@@ -165,12 +165,12 @@ enum status velocity_state(struct velocity_step *self, struct contact_list *list
 	self->contact_count = self->constraint_count;
 	for (uint32_t j = 0; j < self->joints.count; j++)
 		self->constraints[self->constraint_count++] = self->joints.constraints[j];
-	return state_rows(self, motions, false);
+	return make_rows(self, motions, false);
 }
 
 enum status velocity_state_moved(struct velocity_step *self, const struct body_motion *motions)
 {
-	return state_rows(self, motions, true);
+	return make_rows(self, motions, true);
 }
 
 /* The first constraint of a contact at or after this one; contact_count if there is none. */

@@ -13,10 +13,10 @@
 /* As in velocity_island.c, for rows that contradict each other. */
 #define COMPLIANCE 1e-6
 
-#define ALLOCATE(type, count) ARENA_ARRAY(self->room, type, count)
+#define ALLOCATE(type, count) ARENA_ARRAY(self->arena, type, count)
 
-/* Rows taken over the bodies that move, numbered in the order of the island's slots. */
-struct sparse {
+/* Rows selected over the bodies that move, numbered in the order of the island's slots. */
+struct sparse_problem {
 	struct lcp_sparse_problem problem;
 	uint32_t *row; /* of the island */
 	uint32_t *start, *body;
@@ -28,7 +28,7 @@ struct sparse {
 };
 
 /* Numbers among the island's slots, which ascend. */
-static uint32_t body_of(const struct velocity_island *self, uint32_t slot)
+static uint32_t body_index(const struct velocity_island *self, uint32_t slot)
 {
 	const uint32_t *slots = self->island->slots;
 	uint32_t low = 0, high = self->island->slot_count;
@@ -42,7 +42,7 @@ static uint32_t body_of(const struct velocity_island *self, uint32_t slot)
 	return low < self->island->slot_count && slots[low] == slot ? low : UINT32_MAX;
 }
 
-static void put_spatial(double out[LCP_BODY], struct spatial from)
+static void store_spatial(double out[LCP_BODY], struct spatial from)
 {
 	out[0] = from.linear.x;
 	out[1] = from.linear.y;
@@ -53,8 +53,8 @@ static void put_spatial(double out[LCP_BODY], struct spatial from)
 }
 
 /* M⁻¹ of a body, column by column, as the mass operator answers unit rows. */
-static void put_mass(const struct mass_operator *mass, uint32_t slot,
-		     double out[LCP_BODY][LCP_BODY])
+static void store_mass_inv(const struct mass_operator *mass, uint32_t slot,
+			   double out[LCP_BODY][LCP_BODY])
 {
 	memset(out, 0, sizeof(double[LCP_BODY][LCP_BODY]));
 	for (uint32_t axis = 0; axis < LCP_BODY; axis++) {
@@ -67,21 +67,21 @@ static void put_mass(const struct mass_operator *mass, uint32_t slot,
 		ASSERT(mass_room(mass, j) <= LCP_BODY);
 		mass_respond(mass, j, room, &response);
 		if (response.count > 0)
-			put_spatial(out[axis], response.change[0][0]);
+			store_spatial(out[axis], response.change[0][0]);
 	}
 }
 
-static enum status make_arrays(struct velocity_island *self, struct sparse *out)
+static enum status allocate_sparse(struct velocity_island *self, struct sparse_problem *out)
 {
 	uint32_t n = self->count, parts = 0;
 	for (uint32_t i = 0; i < n; i++)
 		parts += self->rows[i].j.count;
-	*out = (struct sparse){
+	*out = (struct sparse_problem){
 		.row = ALLOCATE(uint32_t, n),
 		.start = ALLOCATE(uint32_t, n + 1),
 		.body = ALLOCATE(uint32_t, parts),
-		.jacobian = arena_push_array(self->room, parts, sizeof(double[LCP_BODY])),
-		.mass_inv = arena_push_array(self->room, self->island->slot_count,
+		.jacobian = arena_push_array(self->arena, parts, sizeof(double[LCP_BODY])),
+		.mass_inv = arena_push_array(self->arena, self->island->slot_count,
 					     sizeof(double[LCP_BODY][LCP_BODY])),
 		.b = ALLOCATE(double, n),
 		.x = ALLOCATE(double, n),
@@ -98,23 +98,24 @@ static enum status make_arrays(struct velocity_island *self, struct sparse *out)
 	return all ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static void put_row(const struct velocity_island *self, const struct velocity_question *question,
-		    uint32_t i, struct sparse *out)
+static void add_sparse_row(const struct velocity_island *self,
+			   const struct velocity_problem *problem, uint32_t i,
+			   struct sparse_problem *out)
 {
 	const struct constraint_row *row = &self->rows[i];
 	struct velocity_bounds bounds = velocity_row_bounds(self, i);
 	uint32_t at = out->problem.rows++, entry = out->start[at];
 	out->row[at] = i;
 	for (uint32_t k = 0; k < row->j.count; k++) {
-		uint32_t body = body_of(self, row->j.parts[k].slot);
+		uint32_t body = body_index(self, row->j.parts[k].slot);
 		if (body == UINT32_MAX)
 			continue;
 		out->body[entry] = body;
-		put_spatial(out->jacobian[entry++], row->j.parts[k].on);
+		store_spatial(out->jacobian[entry++], row->j.parts[k].on);
 	}
 	out->start[at + 1] = entry;
-	out->b[at] = question->b[i];
-	out->x[at] = question->x[i];
+	out->b[at] = problem->b[i];
+	out->x[at] = problem->x[i];
 	out->lower[at] = bounds.lower;
 	out->upper[at] = bounds.upper;
 	out->friction[at] = bounds.friction;
@@ -124,18 +125,19 @@ static void put_row(const struct velocity_island *self, const struct velocity_qu
 	out->soft |= out->compliance[at] > 0;
 }
 
-static enum status pose_rows(struct velocity_island *self, const struct velocity_question *question,
-			     struct sparse *out)
+static enum status make_sparse_problem(struct velocity_island *self,
+				       const struct velocity_problem *problem,
+				       struct sparse_problem *out)
 {
-	enum status status = make_arrays(self, out);
+	enum status status = allocate_sparse(self, out);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < self->island->slot_count; i++)
-		put_mass(&self->step->mass, self->island->slots[i], out->mass_inv[i]);
+		store_mass_inv(&self->step->mass, self->island->slots[i], out->mass_inv[i]);
 	out->start[0] = 0;
 	for (uint32_t i = 0; i < self->count; i++)
-		if (velocity_row_asked(self, question, i))
-			put_row(self, question, i, out);
+		if (velocity_row_included(self, problem, i))
+			add_sparse_row(self, problem, i, out);
 	out->problem.bodies = self->island->slot_count;
 	out->problem.start = out->start;
 	out->problem.body = out->body;
@@ -155,7 +157,7 @@ static enum status make_solver(struct velocity_island *self,
 {
 	struct lcp_sparse_size size = lcp_sparse_size_of(problem);
 	for (;;) {
-		void *memory = arena_push(self->room, lcp_sparse_bytes(size));
+		void *memory = arena_push(self->arena, lcp_sparse_bytes(size));
 		if (memory == NULL)
 			return STATUS_NO_MEMORY;
 		lcp_sparse_init(out, memory, size);
@@ -167,7 +169,7 @@ static enum status make_solver(struct velocity_island *self,
 	}
 }
 
-static void solve_frictional(struct lcp_sparse *solver, struct sparse *sparse,
+static void solve_frictional(struct lcp_sparse *solver, struct sparse_problem *sparse,
 			     const struct solver_options *options, struct solver_result *result)
 {
 	struct friction_sparse_problem problem = { sparse->problem, sparse->kind,
@@ -177,7 +179,7 @@ static void solve_frictional(struct lcp_sparse *solver, struct sparse *sparse,
 
 /* The projection with friction, as in velocity_island.c. */
 static void solve_boxes(struct velocity_island *self, struct lcp_sparse *solver,
-			struct sparse *sparse, struct solver_options *options,
+			struct sparse_problem *sparse, struct solver_options *options,
 			struct solver_result *result)
 {
 	for (uint32_t round = 0; round <= self->step->settings.friction_rounds; round++) {
@@ -197,7 +199,7 @@ static void solve_boxes(struct velocity_island *self, struct lcp_sparse *solver,
 }
 
 static void solve_rows(struct velocity_island *self, struct lcp_sparse *solver,
-		       struct sparse *sparse, struct solver_result *result)
+		       struct sparse_problem *sparse, struct solver_result *result)
 {
 	struct solver_options options = solver_options_default();
 	options.warm = true;
@@ -215,11 +217,11 @@ static void solve_rows(struct velocity_island *self, struct lcp_sparse *solver,
 }
 
 /* As violation_of in velocity_island.c: of the rows as they were asked for, whatever they gave way. */
-static enum status violation_of(struct velocity_island *self, const struct sparse *sparse,
+static enum status violation_of(struct velocity_island *self, const struct sparse_problem *sparse,
 				double *worst)
 {
 	size_t bytes = self->step->mass.slots * sizeof(struct spatial);
-	struct spatial *change = arena_push_zero(self->room, bytes); /* scripts keep their speed */
+	struct spatial *change = arena_push_zero(self->arena, bytes); /* scripts keep their speed */
 	double normal = 0;
 	*worst = 0;
 	if (change == NULL)
@@ -247,8 +249,8 @@ static enum status violation_of(struct velocity_island *self, const struct spars
 
 /* Each row gives way by a part of what a unit impulse does to it, which always has a solution; it
  * stands where it misses the rows by less. */
-static enum status give_way(struct velocity_island *self, struct lcp_sparse *solver,
-			    struct sparse *sparse, double *violation)
+static enum status solve_compliant(struct velocity_island *self, struct lcp_sparse *solver,
+				   struct sparse_problem *sparse, double *violation)
 {
 	struct solver_result result;
 	uint32_t rows = sparse->problem.rows;
@@ -273,13 +275,13 @@ static enum status give_way(struct velocity_island *self, struct lcp_sparse *sol
 }
 
 enum status velocity_island_sparse(struct velocity_island *self,
-				   const struct velocity_question *question)
+				   const struct velocity_problem *problem)
 {
 	double violation;
-	struct sparse sparse;
+	struct sparse_problem sparse;
 	struct lcp_sparse solver;
 	struct solver_result result;
-	enum status status = pose_rows(self, question, &sparse);
+	enum status status = make_sparse_problem(self, problem, &sparse);
 	if (status == STATUS_OK)
 		status = make_solver(self, &sparse.problem, &solver);
 	if (status != STATUS_OK)
@@ -290,13 +292,13 @@ enum status velocity_island_sparse(struct velocity_island *self,
 	bool proved = result.status == SOLVER_INFEASIBLE;
 	violation = proved ? __builtin_inf() : result.violation;
 	if (proved || (result.status != SOLVER_SOLVED && !sparse.frictional))
-		status = give_way(self, &solver, &sparse, &violation);
+		status = solve_compliant(self, &solver, &sparse, &violation);
 	if (status != STATUS_OK)
 		return status;
 	self->outcome->residual = scalar_max(self->outcome->residual, violation);
 	for (uint32_t i = 0; i < self->count; i++)
-		question->x[i] = 0;
+		problem->x[i] = 0;
 	for (uint32_t i = 0; i < sparse.problem.rows; i++)
-		question->x[sparse.row[i]] = sparse.x[i];
+		problem->x[sparse.row[i]] = sparse.x[i];
 	return STATUS_OK;
 }

@@ -44,7 +44,7 @@ uint32_t velocity_taut_count(const struct velocity_step *step, const struct isla
 }
 
 /* Where the line's rows are put. */
-struct line {
+struct taut_line {
 	struct velocity_island *self;
 	const struct constraint *of;
 	struct velocity_joint_row like;
@@ -53,7 +53,7 @@ struct line {
 	uint32_t at;
 };
 
-static void add_row(struct line *to, double per, const struct row_part parts[2])
+static void add_row(struct taut_line *to, double per, const struct row_part parts[2])
 {
 	struct velocity_island *self = to->self;
 	struct jacobian j = { to->parts, 0 };
@@ -71,7 +71,7 @@ static void add_row(struct line *to, double per, const struct row_part parts[2])
 	row->per = per;
 }
 
-static void add_line(struct line *to, const struct joint *joint)
+static void add_line(struct taut_line *to, const struct joint *joint)
 {
 	uint32_t a = to->of->body_a, b = to->of->body_b;
 	const struct body_motion *start = to->self->step->start;
@@ -104,10 +104,10 @@ enum status velocity_taut_gather(struct velocity_island *self)
 {
 	const struct velocity_step *step = self->step;
 	uint32_t rows = self->count - self->taut_from, own = self->contact_rows;
-	struct row_part *parts = ARENA_ARRAY(self->room, struct row_part, 2 * (size_t)rows);
+	struct row_part *parts = ARENA_ARRAY(self->arena, struct row_part, 2 * (size_t)rows);
 	if (parts == NULL)
 		return STATUS_NO_MEMORY;
-	struct line to = { .self = self, .parts = parts, .at = self->taut_from };
+	struct taut_line to = { .self = self, .parts = parts, .at = self->taut_from };
 	for (uint32_t i = 0; rows > 0 && i < self->island->constraint_count; i++) {
 		uint32_t c = self->island->constraints[i];
 		const struct joint *joint = taut_joint(step, c);
@@ -131,7 +131,7 @@ enum status velocity_taut_gather(struct velocity_island *self)
 	return STATUS_OK;
 }
 
-void velocity_taut_soften(struct velocity_island *self, const double *x, bool *taken)
+void velocity_taut_soften(struct velocity_island *self, const double *x, bool *selected)
 {
 	double h = self->step->step->dt;
 	for (uint32_t i = self->taut_from; i < self->count; i++) {
@@ -147,6 +147,6 @@ void velocity_taut_soften(struct velocity_island *self, const double *x, bool *t
 		row->soft = soft;
 		row->upper = soft > 0 ? __builtin_inf() : 0;
 		row->lower = -row->upper;
-		taken[i] = soft > 0;
+		selected[i] = soft > 0;
 	}
 }
