@@ -1,43 +1,47 @@
-/* free.c: motion without contact: a baseline for tests, and what every other method must equal while
- * nothing touches: integrate_free over the whole step. The linear path is exact under constant force and
- * damping; what turns unevenly carries its angular momentum (integrate.c). What is animated goes on
- * as it was told. There are no contacts and nobody sleeps.
+/* free.c: `free`: motion without contact, integrate_free over the whole step.
+ *
+ * It is a baseline for tests: every other method must give the same motion while nothing touches. The
+ * linear path is exact under constant force and damping; a body with unequal principal inertias
+ * conserves its angular momentum (integrate.c). An animated body follows its script. There are no
+ * contacts, and no body sleeps.
  */
 #include "server/engine/dynamics/integrate.h"
 #include "server/engine/dynamics/step.h"
 #include "server/engine/methods/method.h"
 
-static void attach(struct dynamics *dynamics)
+static void attach_free(struct dynamics *dynamics)
 {
 	dynamics_contacts_forget(dynamics);
 }
 
-static void detach(struct dynamics *dynamics)
+static void detach_free(struct dynamics *dynamics)
 {
 	dynamics_wake_all(dynamics);
 }
 
-static uint64_t need(uint64_t bodies, uint64_t contacts)
+/* Scratch bytes that a step needs. */
+static uint64_t scratch_needed(uint64_t bodies, uint64_t contacts)
 {
 	UNUSED(contacts);
 	return bodies * (sizeof(struct force_sum) + sizeof(struct body_motion));
 }
 
-static enum status step(void *state, struct dynamics *dynamics, double dt, struct reason *why)
+static enum status step_free(void *state, struct dynamics *dynamics, double dt, struct reason *why)
 {
 	UNUSED(state);
 	struct step step;
-	enum status status = step_begin(&step, dynamics, dt, false, need, why);
+	enum status status = step_begin(&step, dynamics, dt, false, scratch_needed, why);
 	if (status != STATUS_OK)
 		return status;
 	step_number(&step);
 	uint32_t count = step.body_count;
 	struct force_sum *sums = ARENA_ARRAY(&dynamics->scratch, struct force_sum, count);
 	struct body_motion *motions = ARENA_ARRAY(&dynamics->scratch, struct body_motion, count);
-	ASSERT(sums != NULL && motions != NULL); /* reserved */
+	ASSERT(sums != NULL && motions != NULL); /* step_begin reserved scratch_needed */
 	force_all(dynamics, step.bodies, count, sums);
 	for (uint32_t slot = 0; slot < count; slot++) {
 		uint32_t row = step.bodies[slot];
+		ASSERT(row < dynamics->tables->body.count);
 		struct body_start start = integrate_start(dynamics, row, &sums[slot], dt);
 		motions[slot] = integrate_free(dynamics, row, &start, dt, 1);
 	}
@@ -54,9 +58,9 @@ const struct method method_free = {
 	.summary = "no contact: everything passes through everything",
 	.number = 1,
 	.motion = 2,
-	.attach = attach,
-	.detach = detach,
-	.step = step,
+	.attach = attach_free,
+	.detach = detach_free,
+	.step = step_free,
 	.shapes = (1u << SHAPE_KINDS) - 2,
 	.planar = true,
 	.three_d = true,

@@ -1,9 +1,9 @@
-/* lcp.c: `lcp`: contact as a linear complementarity problem of velocities, with Coulomb friction and Newton's
- * restitution (papers C-03 … C-08, app I). velocity.c tells the story. */
+/* lcp.c: `lcp`: contact as a linear complementarity problem of velocities, with Coulomb friction and
+ * Newton's restitution (papers C-03 … C-08, app I). velocity.c describes the method. */
 #include "server/engine/methods/method.h"
 #include "server/engine/methods/velocity.h"
 
-static enum status step(void *state, struct dynamics *dynamics, double dt, struct reason *why)
+static enum status step_lcp(void *state, struct dynamics *dynamics, double dt, struct reason *why)
 {
 	UNUSED(state);
 	struct velocity_method method = { .core = VELOCITY_LCP, .friction = true };
@@ -17,7 +17,7 @@ const struct method method_lcp = {
 	.motion = 2,
 	.attach = velocity_attach,
 	.detach = velocity_detach,
-	.step = step,
+	.step = step_lcp,
 	.shapes = VELOCITY_SHAPES,
 	.friction = true,
 	.restitution = true,

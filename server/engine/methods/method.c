@@ -1,4 +1,4 @@
-/* method.c: the list of methods, and the life of the one at work. */
+/* method.c: the list of methods, their aliases, and the life of a world's method. See method.h. */
 #include "server/engine/methods/method.h"
 
 #include "server/engine/dynamics/step.h"
@@ -6,19 +6,21 @@
 
 #include <string.h>
 
-/* In order of numbers. */
+/* In ascending order of numbers. */
 static const struct method *const METHODS[] = { &method_free, &method_soft_step, &method_lcp,
 						&method_projection, &method_reflection };
 
 const struct method *const *method_list(uint32_t *count)
 {
+	for (uint32_t i = 1; i < COUNT_OF(METHODS); i++)
+		VALIDATE(METHODS[i - 1]->number < METHODS[i]->number);
 	*count = (uint32_t)COUNT_OF(METHODS);
 	return METHODS;
 }
 
 const struct method *method_unlisted;
 
-/* Names of papers C-01. */
+/* Names that papers C-01 uses. */
 static const struct method_alias ALIASES[] = {
 	{ "velocity-projection", "projection", UINT32_MAX, 0 },
 	{ "gr-lcp", "reflection", PARAMETER_REFLECTION_CORE, 0 },
@@ -55,6 +57,7 @@ const struct method *method_by_number(uint16_t number)
 	for (uint32_t i = 0; i < COUNT_OF(METHODS); i++)
 		if (METHODS[i]->number == number)
 			return METHODS[i];
+	ASSERT(method_unlisted == NULL || method_unlisted->number != 0);
 	return method_unlisted != NULL && method_unlisted->number == number ? method_unlisted
 									    : NULL;
 }
@@ -63,9 +66,10 @@ enum status method_supports(const struct method *method, const struct dynamics *
 			    struct reason *why)
 {
 	if (!method->joints && dynamics->joint_used.count > 0)
-		return reason_set(why, STATUS_METHOD_REFUSES, -1, "method",
-				  "%s knows no joints, and the world has %u", method->name,
-				  dynamics->joint_used.count);
+		return reason_set(
+			why, STATUS_METHOD_REFUSES, -1, "method",
+			"%s does not support joints: remove the world's %u, or choose another method",
+			method->name, dynamics->joint_used.count);
 	return method->supports != NULL ? method->supports(dynamics, why) : STATUS_OK;
 }
 
@@ -74,14 +78,15 @@ enum status method_admit(const struct method *method, const struct dynamics *dyn
 			 uint32_t spawn_shape_count, struct reason *why)
 {
 	if (!method->joints && command->op == COMMAND_JOINT_CREATE)
-		return reason_set(why, STATUS_METHOD_REFUSES, -1, "op", "%s knows no joints",
+		return reason_set(why, STATUS_METHOD_REFUSES, -1, "op",
+				  "%s does not support joints: choose another method first",
 				  method->name);
 	return method->admit != NULL
 		       ? method->admit(dynamics, command, spawn_shapes, spawn_shape_count, why)
 		       : STATUS_OK;
 }
 
-/* ---- at work ---------------------------------------------------------------------------------- */
+/* ---- a world's method ------------------------------------------------------------------------- */
 
 enum status method_ready(struct method_instance *self, const struct dynamics *dynamics,
 			 struct reason *why)
@@ -89,6 +94,7 @@ enum status method_ready(struct method_instance *self, const struct dynamics *dy
 	const struct method *method = self->method;
 	if (self->state != NULL || method->create == NULL)
 		return STATUS_OK;
+	ASSERT(method->destroy != NULL && method->save != NULL);
 	const struct method_block_table *block = &dynamics->tables->method_block;
 	return method->create(dynamics, block->byte, block->count, &self->state, why);
 }
@@ -96,6 +102,7 @@ enum status method_ready(struct method_instance *self, const struct dynamics *dy
 enum status method_step(struct method_instance *self, struct dynamics *dynamics, double dt,
 			struct reason *why)
 {
+	ASSERT(dt > 0);
 	enum status status = method_ready(self, dynamics, why);
 	if (status == STATUS_OK)
 		status = self->method->step(self->state, dynamics, dt, why);
@@ -111,13 +118,14 @@ enum status method_step(struct method_instance *self, struct dynamics *dynamics,
 
 void method_save(const struct method_instance *self, const struct dynamics *dynamics)
 {
-	/* Without a state the block is still what the state would be made of. */
+	/* Without a state the block is unchanged: the state would be made from it. */
 	if (self->state != NULL && self->method->save != NULL)
 		self->method->save(self->state, dynamics, dynamics->tables->method_block.byte);
 }
 
 void method_release(struct method_instance *self)
 {
+	ASSERT(self->state == NULL || self->method->destroy != NULL);
 	if (self->state != NULL)
 		self->method->destroy(self->state);
 	self->state = NULL;
@@ -126,6 +134,7 @@ void method_release(struct method_instance *self)
 void method_switch(struct method_instance *self, const struct method *to, struct dynamics *dynamics)
 {
 	method_release(self);
+	ASSERT(self->state == NULL && to->attach != NULL);
 	self->method->detach(dynamics);
 	tables_truncate(dynamics->tables, TABLE_METHOD_BLOCK, 0);
 	self->method = to;

@@ -1,18 +1,19 @@
-/* method.h: one scene, several answers: the interface of everything that can make a step.
+/* method.h: the interface of everything that can make a step, and the life of a world's method.
  *
- * World state is neutral (the tables). What a method keeps of its own between steps is its state:
- * an object that it makes from the tables and its block, the bytes that it saved, and from nothing
- * else. So a state may be destroyed and made anew at any boundary without any effect on what
- * follows; a world that is restored, forked or loaded does so. What is history and no function of
- * the tables (a basis, an active set) stands in the block.
+ * The state of a world is neutral (the tables). What a method stores of its own between steps is its
+ * state: an object made from the tables and the method's block, the bytes that it saved, and from
+ * nothing else. So a state may be destroyed and made anew at any tick boundary without effect on the
+ * motion; a world that is restored, forked or loaded does so. History that is no function of the tables
+ * (a basis, an active set) is in the block.
  *
- *   attach       a method begins: neutral state only, no block; its state is made when it is first needed
+ *   attach       the method becomes the world's: neutral state only, no block; its state is made when
+ *                it is first needed
  *   create       makes the state from tables and block
- *   step         one tick; says how large the block is that it would save
- *   save         writes the block, when an image or a hash asks for it
- *   slept        tells which bodies fell asleep in the last step
- *   destroy      the state goes: with the world, before a restore, before detach
- *   detach       the method ends: writes neutral velocities and wakes everything
+ *   step         one tick; reports the size of the block that it would save
+ *   save         writes the block, for an image or a hash
+ *   slept        reports the bodies that fell asleep in the last step
+ *   destroy      frees the state: with the world, before a restore, before detach
+ *   detach       another method becomes the world's: writes neutral velocities and wakes all bodies
  */
 #ifndef CAIRN_ENGINE_METHODS_METHOD_H
 #define CAIRN_ENGINE_METHODS_METHOD_H
@@ -21,45 +22,47 @@
 #include "server/engine/world/command.h"
 
 struct method {
-	const char *name;    /* what the METHOD command says */
+	const char *name;    /* the METHOD command's parameter */
 	const char *summary; /* one line */
 	uint16_t number;     /* permanent; world.method */
 	uint32_t motion;     /* raised with every change of its bits; 0: experimental (engine.h) */
 	/* OK, or METHOD_REFUSES with why ("lcp needs spheres or planar boxes: body 17 is a hull"). */
 	enum status (*supports)(const struct dynamics *dynamics, struct reason *why);
-	/* The same question for one command about to be applied: its ids are resolved (a body may be one
-	 * that an earlier command of the batch will make, not yet in the tables), shapes of a SPAWN
-	 * are given in the order of its attachments. */
+	/* The same for one command about to be applied. Its ids are resolved; a body may be one that an
+	 * earlier command of the batch will make, not yet in the tables. Shapes of a SPAWN are in the
+	 * order of its attachments. */
 	enum status (*admit)(const struct dynamics *dynamics, const struct command *command,
 			     const struct shape *const *spawn_shapes, uint32_t spawn_shape_count,
 			     struct reason *why);
-	/* Of the tables alone; neither fails nor allocates. Not called after a restore: what a
-	 * method left in the tables and in its block is all there is. */
+	/* Functions of the tables alone; they neither fail nor allocate. Not called after a restore,
+	 * because tables and block are all that a method leaves. */
 	void (*attach)(struct dynamics *dynamics);
 	void (*detach)(struct dynamics *dynamics);
-	/* NULL for a method without a state; the following then get NULL for it. Makes the state of
-	 * the tables and a block of `bytes` (0 after attach). *state is returned owned, to be given
-	 * to destroy. NO_MEMORY: asked again at the next step; CORRUPT: no such block was ever
-	 * saved. */
+	/* NULL for a method without a state; the functions below then get NULL for it. Makes the state
+	 * from the tables and a block of `bytes` (0 after attach). *state is returned owned, to be
+	 * freed by destroy. NO_MEMORY: called again at the next step; CORRUPT: the method never saved
+	 * such a block. */
 	enum status (*create)(const struct dynamics *dynamics, const uint8_t *block, uint32_t bytes,
 			      void **state, struct reason *why);
 	void (*destroy)(void *state);
-	/* One tick of dt seconds. LIMIT, NO_MEMORY: nothing changed, method_step abandons the rest. Fills
-	 * dynamics->report, and says in step.block_bytes how large its block is from now on. */
+	/* One tick of dt seconds, dt > 0. LIMIT, NO_MEMORY: nothing changed, method_step resets the
+	 * scratch. Fills dynamics->report, and step.block_bytes with the size of its block from now on. */
 	enum status (*step)(void *state, struct dynamics *dynamics, double dt, struct reason *why);
 	/* Writes the block, as many bytes as the table method_block has rows. NULL where there is
 	 * no create. */
 	void (*save)(const void *state, const struct dynamics *dynamics, uint8_t *block);
-	/* Rows of bodies that fell asleep in the last step, set by set. NULL: it does not care. */
+	/* Rows of bodies that fell asleep in the last step, set by set. NULL: not needed. */
 	void (*slept)(void *state, const struct dynamics *dynamics, const uint32_t *bodies,
 		      uint32_t count);
-	/* What it can do, for the generated table of methods. */
+	/* Capabilities, for the generated table of methods. */
 	uint32_t shapes; /* bit per enum shape_kind */
 	bool friction, restitution, sleep, planar, three_d, joints;
-	enum broad_phase_kind broad_phase; /* of worlds made with it that do not name one */
+	enum broad_phase_kind broad_phase; /* default of worlds created with it */
 };
 
-/* Ask these, not the members: a method that takes whatever there is has none. */
+/* Whether a method can step the world as it is; whether it can after the command. METHOD_REFUSES with
+ * the reason if not. Call these, not the members, which are NULL where a method refuses nothing of its
+ * own. */
 MUST_CHECK enum status method_supports(const struct method *method, const struct dynamics *dynamics,
 				       struct reason *why);
 MUST_CHECK enum status method_admit(const struct method *method, const struct dynamics *dynamics,
@@ -67,20 +70,20 @@ MUST_CHECK enum status method_admit(const struct method *method, const struct dy
 				    const struct shape *const *spawn_shapes,
 				    uint32_t spawn_shape_count, struct reason *why);
 
-/* A method at work: what a world holds. */
+/* A world's method and its state. */
 struct method_instance {
 	const struct method *method;
 	void *state; /* owned; NULL until it is needed */
 };
-/* Makes the state if there is none. Errors as create's. */
+/* Makes the state if there is none. Errors of create. */
 MUST_CHECK enum status method_ready(struct method_instance *self, const struct dynamics *dynamics,
 				    struct reason *why);
-/* One tick; on LIMIT and NO_MEMORY nothing changed. */
+/* One tick of dt seconds; on LIMIT and NO_MEMORY nothing changed. */
 MUST_CHECK enum status method_step(struct method_instance *self, struct dynamics *dynamics,
 				   double dt, struct reason *why);
-/* Brings the table method_block up to date, which has its size already. */
+/* Writes the block into the table method_block, which has its size already. */
 void method_save(const struct method_instance *self, const struct dynamics *dynamics);
-/* The present method ends and another begins. */
+/* Replaces the method: destroys its state, detaches it, empties the block, attaches `to`. */
 void method_switch(struct method_instance *self, const struct method *to,
 		   struct dynamics *dynamics);
 /* Destroys the state; the method stays. */
@@ -89,7 +92,7 @@ void method_release(struct method_instance *self);
 extern const struct method method_free, method_soft_step, method_lcp, method_projection,
 	method_reflection;
 
-/* Another name of a method, from its source; it may choose a parameter's value as well. */
+/* Another name of a method, from its source; it may also set a parameter's value. */
 struct method_alias {
 	const char *name, *method;
 	uint32_t parameter; /* row of the parameter table; UINT32_MAX: none */
@@ -102,7 +105,8 @@ const struct method_alias *method_aliases(uint32_t *count);
 const struct method *method_find(const char *name);
 const struct method *method_by_number(uint16_t number);
 const struct method *const *method_list(uint32_t *count);
-/* One more that is found by name and number and never listed; NULL but in tests of the doors. */
+/* One more method that is found by name and number and never listed; NULL except in tests of this
+ * interface. */
 extern const struct method *method_unlisted;
 
 #endif

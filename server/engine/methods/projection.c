@@ -1,13 +1,14 @@
-/* projection.c: `projection`: the velocity nearest to the one without contact, in the metric of
- * mass, that violates no contact (papers C-06 … C-08, R-11). The same velocities as `lcp` without
- * friction; velocity.c tells the story.
+/* projection.c: `projection`: the velocity nearest to the one without contact, in the metric of mass,
+ * that violates no contact (papers C-06 … C-08, R-11). Its velocities are those of `lcp` without
+ * friction; velocity.c describes the method.
  *
- * It has no friction of its own. With projection.friction_rounds, each round bounds tangents by μ
- * times the normal impulses of the round before. */
+ * The projection itself has no friction. With projection.friction_rounds, each round bounds tangents by
+ * μ times the normal impulses of the previous round. */
 #include "server/engine/methods/method.h"
 #include "server/engine/methods/velocity.h"
 
-static enum status step(void *state, struct dynamics *dynamics, double dt, struct reason *why)
+static enum status step_projection(void *state, struct dynamics *dynamics, double dt,
+				   struct reason *why)
 {
 	UNUSED(state);
 	return velocity_step_make(dynamics, dt,
@@ -21,7 +22,7 @@ const struct method method_projection = {
 	.motion = 2,
 	.attach = velocity_attach,
 	.detach = velocity_detach,
-	.step = step,
+	.step = step_projection,
 	.shapes = VELOCITY_SHAPES,
 	.restitution = true,
 	.sleep = true,

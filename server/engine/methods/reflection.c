@@ -1,16 +1,18 @@
 /* reflection.c: `reflection`: simultaneous elastic impacts by generalized reflections (papers C-09,
  * C-10), frictionless; between impacts contact is as in `lcp` or `projection` (reflection.core).
- * velocity.c tells the story.
+ * velocity.c describes the method.
  *
- * Touching bodies part, symmetric ones stay symmetric, energy and momentum are kept. A cluster of
- * contacts has one coefficient of restitution c: the greatest of those that arrive faster than
- * restitution.speed. Its velocities are (1 − c) of the inelastic ones and c of the reflected ones. */
+ * Touching bodies separate, symmetric arrangements stay symmetric, and energy and momentum are
+ * conserved. A cluster of contacts has one coefficient of restitution c: the greatest of those that
+ * arrive faster than restitution.speed. Its velocities are (1 − c) of the inelastic ones and c of the
+ * reflected ones. */
 #include "server/engine/dynamics/dynamics.h"
 #include "server/engine/methods/method.h"
 #include "server/engine/methods/velocity.h"
 #include "server/engine/world/parameters.h"
 
-static enum status step(void *state, struct dynamics *dynamics, double dt, struct reason *why)
+static enum status step_reflection(void *state, struct dynamics *dynamics, double dt,
+				   struct reason *why)
 {
 	UNUSED(state);
 	bool projects = dynamics->tables->parameter.value[PARAMETER_REFLECTION_CORE] != 0;
@@ -27,7 +29,7 @@ const struct method method_reflection = {
 	.motion = 2,
 	.attach = velocity_attach,
 	.detach = velocity_detach,
-	.step = step,
+	.step = step_reflection,
 	.shapes = VELOCITY_SHAPES,
 	.restitution = true,
 	.sleep = true,

@@ -20,7 +20,7 @@
  * is kept exactly at the place where they act; and a body that arrives within the step loses no
  * energy to the row that stopped it.
  *
- * The displacement d row_can_move and is forgotten: it gives no velocity. What it gains against forces is counted
+ * The displacement d moves and is forgotten: it gives no velocity. What it gains against forces is counted
  * (push_work), which is all the kinetic energy that a frictionless step can have beyond that of v*.
  *
  * Turning keeps the angular momentum L = I ω itself: ω' = I(q')⁻¹ I(q) ω, and the energy of a body
@@ -79,7 +79,7 @@ static struct velocity_settings settings_of(const struct dynamics *dynamics,
 
 /* ---- bodies ----------------------------------------------------------------------------------- */
 
-/* What joints see of bodies while the way is sought, and what nothing row_can_move on it. */
+/* What joints see of bodies while the way is sought, and what nothing moves on it. */
 static void prepare_joined(struct velocity_step *self)
 {
 	const struct step *step = self->step;
@@ -359,7 +359,7 @@ static bool is_unsupported(const struct velocity_step *self, const struct island
 	return true;
 }
 
-/* A push row_can_move bodies across their velocities, which would change Σ x × m v. The island gets the
+/* A push moves bodies across their velocities, which would change Σ x × m v. The island gets the
  * same amount back as a rigid rotation, which changes no relative speed of any contact. Of islands
  * that stand on nothing: with others the world's angular momentum is not kept anyway. */
 static void restore_momentum(struct velocity_step *self, const struct island *island)

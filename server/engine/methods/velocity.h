@@ -1,4 +1,9 @@
-/* velocity.h: what the exact velocity methods share; velocity.c tells the story. Private to methods. */
+/* velocity.h: what the exact velocity methods share: one step, its islands, rows and joints. velocity.c
+ * describes the method. Private to server/engine/methods.
+ *
+ * Two states occur everywhere below. The *beginning* is the state x of the bodies before the step; the
+ * *end* is x', where the step's motion has brought them. Each has its own constraints and rows.
+ */
 #ifndef CAIRN_ENGINE_METHODS_VELOCITY_H
 #define CAIRN_ENGINE_METHODS_VELOCITY_H
 
@@ -8,14 +13,14 @@
 #include "server/engine/dynamics/step_joints.h"
 #include "server/engine/solvers/solver.h"
 
-/* How the least change of velocity that satisfies all rows is found: two statements of one problem
- * (papers C-07). */
+/* How the least change of velocity that satisfies all rows is found: two statements of one problem,
+ * primal and dual (papers C-07). */
 enum velocity_core {
-	VELOCITY_LCP,	     /* its dual: multipliers that push and do not pull */
-	VELOCITY_PROJECTION, /* itself: the nearest velocity in the metric of mass */
+	VELOCITY_LCP,	     /* the dual: multipliers that push and never pull */
+	VELOCITY_PROJECTION, /* the primal: the nearest velocity in the metric of mass */
 };
 
-/* What a method is made of. */
+/* What distinguishes one velocity method from another. */
 struct velocity_method {
 	enum velocity_core core;
 	bool reflects; /* impacts by generalized reflections; else by Newton's law */
@@ -25,28 +30,27 @@ struct velocity_method {
 /* One step's settings, from parameters. */
 struct velocity_settings {
 	struct velocity_method method;
-	bool printed;	     /* contacts of the printed form */
-	uint32_t dense_rows; /* islands of at most so many rows are solved dense */
-	uint32_t
-		friction_rounds; /* of the projection: boxes by the last round's normals; 0: no friction */
-	uint32_t rounds_max;	  /* of reflections */
-	double push_speed;	  /* m/s, fastest that penetration is pushed out */
+	bool printed;	     /* polygon contacts as the source prints them (velocity_printed.c) */
+	uint32_t dense_rows; /* islands of at most this many rows are solved dense */
+	/* Rounds of the projection's friction, each bounded by the last one's normal impulses; 0: none. */
+	uint32_t friction_rounds;
+	uint32_t rounds_max; /* of reflections; the rest of an impact then ends inelastically */
+	double push_speed;   /* m/s, greatest speed at which penetration is removed */
 	double restitution_speed; /* m/s, slower approaches do not bounce */
 };
 
-/* What an island says of itself, merged in the order of islands. */
+/* Statistics of one island's solution, merged in the order of islands. */
 struct velocity_outcome {
 	double residual;  /* m/s: the worst violation of a row */
-	double push_work; /* J that the correction of positions did against forces; only what is
-			     gained counts */
+	double push_work; /* J that the correction of positions did against forces, at least 0 */
 	uint32_t iterations, fallbacks;
 	bool solved, dense;
-	bool dependent; /* the rows that act depend on each other: their impulses are one choice of many */
-	bool pushed; /* penetration was selected out */
-	bool impact; /* it bounces: it is solved again where it has come to */
+	bool dependent; /* active rows are dependent: their impulses are one choice of many */
+	bool pushed;	/* penetration was removed */
+	bool impact;	/* a contact or limit bounces: the island is solved again at the end */
 };
 
-/* A contact point's share of an island's answer, N·s: along the normal and the two tangents of row_frame. */
+/* Impulse of a contact point, N·s: along the normal and the two tangents of row_frame. */
 struct velocity_impulse {
 	double normal, tangent[2];
 };
@@ -55,69 +59,73 @@ struct velocity_step {
 	struct step *step;
 	struct velocity_settings settings;
 	/* By slot. */
-	struct mass_body *masses, *masses_end; /* as the bodies are turned at the beginning and at
-						  the end of the way */
+	struct mass_body *masses,
+		*masses_end; /* at the rotations of the beginning and of the end */
 	struct body_start *starts;
-	bool *constrained;	  /* some constraint is about it */
-	struct spatial *before;	  /* velocities as the step began */
-	struct spatial *forced;	  /* after forces, without contact */
-	struct spatial *arriving; /* as forced; of joined bodies that an impact met: as joints alone
-				     make of it */
-	struct spatial
-		*moving; /* with which bodies move: no row is violated at the end of the way */
-	struct spatial *after; /* with which they leave: as moving but for impacts */
-	struct spatial *push;  /* of the correction of positions; row_can_move, and is forgotten */
-	struct spatial *force; /* N, N·m, for the work of corrections */
-	struct body_motion *start, *motions; /* at the beginning and at the end of the way */
+	bool *constrained;	/* some constraint involves the body */
+	struct spatial *before; /* velocities v of the beginning */
+	struct spatial *forced; /* v*: after forces, without contact */
+	/* As forced; of an island with joints and an impact: v* as the joints alone change it. */
+	struct spatial *arriving;
+	struct spatial *moving; /* v_m, with which bodies move: it violates no row at the end */
+	struct spatial *after;	/* v', of the end: as moving except for impacts */
+	/* d, of the correction of positions: it moves bodies and gives no velocity. */
+	struct spatial *push;
+	struct spatial *force;		     /* N, N·m, for the work of corrections */
+	struct body_motion *start, *motions; /* of the beginning and of the end */
 	struct mass_operator mass;
-	/* Constraints and their rows, at the beginning of the way or at its end. */
-	const struct body_motion *at; /* where they are, by slot; NULL: at the beginning */
+	/* Constraints and their rows, of the beginning or of the end. */
+	const struct body_motion *at; /* motions of that state, by slot; NULL: the beginning */
 	struct contact_list *list;
-	struct constraint
-		*constraints; /* of each contact with points that involves what row_can_move:
-					   one, or one a point; then of each joint */
+	/* One of each contact that has points and a movable body, or one a point; then one a joint. */
+	struct constraint *constraints;
 	uint32_t *contact_of; /* by constraint: its contact in the list; ascending */
 	uint32_t constraint_count, contact_count; /* all; those of contacts */
 	struct step_joints joints;
-	struct joint_result
-		*joint_results; /* by joint: what it carried in this step, so far; until told,
-				     * its torque is about b's anchor where that was */
+	/* By joint: impulses of this step so far. Until velocity_joints_finish_results a torque is
+	 * about b's anchor where it acted. */
+	struct joint_result *joint_results;
 	struct row_list rows;
-	uint32_t *first_block; /* by constraint, one more */
+	uint32_t *first_block; /* by constraint, and one more; ascending */
 	struct islands islands;
-	struct velocity_outcome *outcomes;     /* by island */
-	struct velocity_outcome *end_outcomes; /* by island, of its joints at the end; or NULL */
-	const struct velocity_outcome *impact_outcomes; /* by island of the end of the way */
+	struct velocity_outcome *outcomes; /* by island */
+	struct velocity_outcome
+		*end_outcomes; /* by island, of its joints at the end; NULL without joints */
+	const struct velocity_outcome *impact_outcomes; /* by island of the end */
 	uint32_t impact_count;
 	struct velocity_impulse *impulses; /* by block */
 };
 
 /* ---- velocity_rows.c: contacts as constraints and rows */
 
-/* The list's contacts and the step's joints as constraints at `motions` (by slot; NULL: as the step
- * begins), with their rows at velocity level. NO_MEMORY. */
+/* Fills the constraints of the list's contacts and of the step's joints at `motions` (by slot, borrowed;
+ * NULL: the beginning), and their rows at velocity level, in the step's scratch. NO_MEMORY. */
 MUST_CHECK enum status velocity_state(struct velocity_step *self, struct contact_list *list,
 				      const struct body_motion *motions);
-/* The same constraints' rows where bodies have come to. NO_MEMORY. */
+/* Makes the rows of the same constraints anew at `motions` (by slot, borrowed). NO_MEMORY. */
 MUST_CHECK enum status velocity_state_moved(struct velocity_step *self,
 					    const struct body_motion *motions);
-/* Appends the rows of constraint `index` at these motions (by slot). */
+/* Appends the rows of constraint `index` < constraint_count at these motions (by slot; NULL: the
+ * beginning). */
 void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
 			      const struct body_motion *motions, struct row_list *out);
 
-/* Blocks first … last-1 of the state's rows are of the contact `index` of its list. */
+/* Blocks first … last-1 of the state's rows belong to contact `index` of its list; none if first =
+ * last. */
 void velocity_blocks_of(const struct velocity_step *self, uint32_t index, uint32_t *first,
 			uint32_t *last);
 
-/* ---- velocity_printed.c: contacts of the printed form */
+/* ---- velocity_printed.c: polygon contacts as the source prints them */
 
-/* Whether the contact is found by velocity_find_printed: of two polygons, where the step can_act for the
- * printed form. */
+/* Whether velocity_find_printed replaces the contact's manifold: velocity.printed is set and both
+ * shapes are polygons. */
 bool velocity_is_printed(const struct velocity_step *self, const struct contact_state *contact);
-/* At most so many contacts come of it. */
+/* The most contacts that velocity_find_printed writes for it. */
 uint32_t velocity_printed_max(const struct velocity_step *self,
 			      const struct contact_state *contact);
-/* Each with one point of its own; all else as `like` has it. Returns how many touch_vertex_edge. */
+/* Writes the touching vertex-edge pairs of both polygons into `out`, each with one point from `points`
+ * and everything else as in `like`; both arrays have room for velocity_printed_max. Returns their
+ * number. */
 uint32_t velocity_find_printed(const struct velocity_step *self,
 			       const struct contact_state *contact,
 			       const struct contact_found *like, struct contact_found *out,
@@ -125,7 +133,8 @@ uint32_t velocity_find_printed(const struct velocity_step *self,
 
 /* ---- velocity_island.c: one island's system, and its solution */
 
-/* m. A penetration of this depth is left alone: it is rounding's. */
+/* m. A penetration up to this depth is not corrected, because it is rounding. Larger: bodies sink by as
+ * much; smaller: every contact at rest is pushed in every step, which wakes and heats piles. */
 #define VELOCITY_DEPTH 1e-9
 
 /* What a row of a joint is for. */
@@ -133,27 +142,27 @@ enum velocity_role {
 	VELOCITY_LOCK,	/* locked axis: w = 0 */
 	VELOCITY_LIMIT, /* as a contact without friction */
 	VELOCITY_SPRING,
-	VELOCITY_RATE,	   /* motor that holds a rate */
-	VELOCITY_POSITION, /* motor that holds a place */
+	VELOCITY_RATE,	   /* velocity motor */
+	VELOCITY_POSITION, /* position motor */
 	VELOCITY_FRICTION, /* dry friction */
-	VELOCITY_TAUT,	   /* what a taut line gives across itself */
+	VELOCITY_TAUT,	   /* stiffness of a taut line across itself */
 };
 
-/* What a row of a joint is, remaining_diagonal what it says of itself. */
+/* What solvers need of a joint's row beside its constraint_row. */
 struct velocity_joint_row {
-	uint32_t joint;	     /* of the step's */
-	uint8_t place;	     /* of its multipliers */
+	uint32_t joint;	     /* index into the step's joints */
+	uint8_t place;	     /* index into the joint's multipliers, < JOINT_MULTIPLIERS */
 	uint8_t role;	     /* enum velocity_role */
 	double lower, upper; /* N·s */
 	double soft;	     /* (m/s)/(N·s): w = J v + soft λ + … */
-	double pull;	     /* m/s: of a spring, what its stretch adds to w */
-	double curvature;    /* m/s: how much faster its coordinate went on the way than J v said */
-	uint32_t of;	     /* of TAUT: the island's row that pulls */
-	double per;	     /* of TAUT: 1/m or m; of its stiffness for a unit of pull */
+	double pull;	     /* m/s: of a spring, what its extension adds to w */
+	double curvature; /* m/s: mean speed of its coordinate in the step's motion, less J v of the beginning */
+	uint32_t of; /* of TAUT: the island's row whose impulse is the tension */
+	double per;  /* of TAUT: 1/m or m; stiffness for a unit of tension */
 };
 
-/* Rows of one island, as solvers see them: of each block its normal, then its tangents where there
- * are any. Joints' rows come last. */
+/* Rows of one island as solvers see them: of each contact block its normal, then its tangents if it has
+ * friction; then the joints' rows; then those of taut lines. */
 struct velocity_island {
 	const struct velocity_step *step;
 	const struct island *island;
@@ -161,55 +170,58 @@ struct velocity_island {
 	struct row_system system;
 	struct constraint_row *rows; /* by row of the island */
 	uint32_t *block;	     /* by row: its block in the step's list */
-	uint8_t *place;		     /* by row: which of its block's */
+	uint8_t *place; /* by row: its index in the block; of a contact 0 is the normal */
 	double (*turned)
-		[2]; /* by row: of tangents, the cosine and sine by which both were turned */
+		[2]; /* by row: of tangents, cosine and sine of the angle by which both were rotated */
 	uint32_t count;
-	uint32_t contact_rows;		   /* those before are contacts' */
-	uint32_t taut_from;		   /* those from here on are of taut lines */
-	struct velocity_joint_row *joints; /* by row after them; NULL: no joint is of the island */
-	double noise;	  /* m/s: what rounding alone puts into joints' rows; 0: there are none */
-	double tolerance; /* of solvers; 0: their own */
+	uint32_t contact_rows; /* rows below this index are contacts' */
+	uint32_t taut_from;    /* rows from this index on are of taut lines */
+	struct velocity_joint_row
+		*joints;  /* by row − contact_rows; NULL: the island has no joints */
+	double noise;	  /* m/s: what rounding alone puts into joints' rows; 0 without joints */
+	double tolerance; /* 1, of solvers; 0: their default */
 	double *a;	  /* dense: count × count; NULL: sparse */
 	struct velocity_outcome *outcome;
 };
 
-/* A problem: which rows, what they want, and what they answer. */
+/* One problem over an island's rows: find x within its bounds with w = A x + b complementary. */
 struct velocity_problem {
-	const bool *selected; /* by row; NULL: all */
+	const bool *selected; /* by row; NULL: all rows */
 	const double *b;      /* by row: w = A x + b, m/s */
-	double *x;	      /* by row, N·s: in, a first guess; out, 0 for rows not selected */
+	double *x; /* by row, N·s: in, the warm start; out, the solution, 0 for rows not included */
 };
 
-/* What a row's multiplier may be, N·s. */
+/* Bounds of a row's multiplier, N·s; lower ≤ upper. */
 struct velocity_bounds {
 	double lower, upper;
-	double friction; /* of a tangent: μ, the lesser one where it slides as the step begins */
+	double friction; /* of a tangent: μ ≥ 0, the dynamic one if it slides as the step begins */
 	uint8_t kind;	 /* enum friction_row */
 };
 struct velocity_bounds velocity_row_bounds(const struct velocity_island *self, uint32_t i);
-/* By how much w of row i gives way to its own multiplier. */
+/* Compliance of row i, (m/s)/(N·s): it is added to the row's diagonal in A. */
 static inline double velocity_row_soft(const struct velocity_island *self, uint32_t i)
 {
 	return i < self->contact_rows ? 0 : self->joints[i - self->contact_rows].soft;
 }
-/* Whether row i is part of the problem: it is selected, its bounds leave it a choice, and it is no
- * tangent without friction (whose multiplier is 0). */
+/* Whether row i is part of the problem: it is selected, its bounds differ, and it is no tangent without
+ * friction (whose multiplier is 0). */
 bool velocity_row_included(const struct velocity_island *self,
 			   const struct velocity_problem *problem, uint32_t i);
 
-/* Solvers measure by the largest b. Where all of it is small (a way that hardly constrains_position), rows that
- * depend on each other contradict each other by rounding, which is more than the solvers' own part
- * of that. 0: the solvers' own. */
+/* The solvers' tolerance, as a part of the largest b. Where all of b is small (a motion that hardly
+ * curves), dependent rows contradict each other by rounding, which is then more than the solvers'
+ * default part of b. 0: the solvers' default is enough. */
 double velocity_tolerance(const struct velocity_island *self,
 			  const struct velocity_problem *problem);
 
-/* The island's rows, with tangents turned so that the first looks where the contact would slip. NO_MEMORY. */
+/* Makes island `index` of the step in `arena`: rows, with tangents rotated so that the first points
+ * along the slip without friction; joints' rows; the system, dense where the island is small.
+ * NO_MEMORY. */
 MUST_CHECK enum status velocity_island_make(struct velocity_island *self,
 					    const struct velocity_step *step, uint32_t index,
 					    struct arena *arena);
-/* What the projection is stated in: M over the coordinates of what row_can_move (count²), and J over them,
- * a line a row. */
+/* The matrices of the projection, in the island's arena: M over the coordinates of movable bodies
+ * (count²), and J over them, one line a row. */
 struct velocity_coordinates {
 	uint32_t count;
 	double *mass, *rows;
@@ -217,69 +229,74 @@ struct velocity_coordinates {
 MUST_CHECK enum status velocity_island_coordinates(struct velocity_island *self,
 						   const uint32_t *row, uint32_t count,
 						   struct velocity_coordinates *out);
-/* How good the answer is stands in the outcome: residual, fallbacks. NO_MEMORY. */
+/* Solves the problem; residual, iterations and fallbacks go to the outcome. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_solve(struct velocity_island *self,
 					     const struct velocity_problem *problem);
 
-/* ---- velocity_sparse.c: the same for large islands */
+/* ---- velocity_sparse.c: velocity_island_solve for large islands. NO_MEMORY. */
 MUST_CHECK enum status velocity_island_sparse(struct velocity_island *self,
 					      const struct velocity_problem *problem);
 
-/* ---- velocity_impact.c: what bounces */
+/* ---- velocity_impact.c: impacts, resolved at the end */
 
-/* What velocity_impact_island needs: the step with its way solved, and its state where the way ends. */
+/* The context of velocity_impact_island: the step with its motion solved, and its state at the end. */
 struct velocity_impact {
 	struct velocity_step *begin;
 	const struct velocity_step *end;
-	/* By island of the way: the part of what its bodies lost that others of them did not gain.
-	 * Found before any impact is solved, because impacts change `after`, on any worker. */
+	/* By island of the beginning, 0 … 1: the part of the energy lost by its bodies that other
+	 * bodies of it did not gain. Computed before any impact is solved, because impacts change
+	 * `after`, on any worker. */
 	const double *part;
 };
-/* `part` in the step's scratch. */
+/* `part` is in the step's scratch. NO_MEMORY. */
 MUST_CHECK enum status velocity_impact_init(struct velocity_impact *self,
 					    struct velocity_step *begin,
 					    const struct velocity_step *end);
 
-/* Whether a contact or limit of the island arrives faster than restitution_speed, is stopped, and
- * has restitution. */
+/* Whether a contact or limit of the island has restitution, arrives faster than restitution_speed and is
+ * stopped by its impulse x. */
 bool velocity_bounces(const struct velocity_island *self, const double *x);
-/* One island's impacts, where the way ends; for islands whose outcome says `impact`. */
+/* Resolves one island's impacts at the end, if an island of the beginning with `impact` has a body of
+ * it. */
 island_solve velocity_impact_island;
 
-/* ---- velocity_reflect.c: generalized reflections of the rows selected from speeds `u`; `b` is room
- * for as many */
+/* ---- velocity_reflect.c: generalized reflections of the selected rows from speeds u (by row, m/s)
+ * into x (by row, N·s); b is scratch of as many. NO_MEMORY. */
 MUST_CHECK enum status velocity_reflect(struct velocity_island *self, const bool *selected,
 					const double *u, double *b, double *x);
 
 /* ---- velocity_joint.c: what joints add */
 
-/* What the island's rows after contact_rows are. NO_MEMORY. */
+/* Fills `joints` for the rows from contact_rows to taut_from. NO_MEMORY. */
 MUST_CHECK enum status velocity_joints_gather(struct velocity_island *self);
-/* Springs' share of the system, and the island's noise. */
+/* Sets the springs' compliance and the island's noise. */
 void velocity_joints_soften(struct velocity_island *self);
-/* What the last step's joints carried, into x. */
+/* Warm start of the joints' rows into x: the last step's multipliers within this step's bounds. */
 void velocity_joints_warm_start(const struct velocity_island *self, double *x);
-/* Adds x of the joints' rows to what their joints carried. */
+/* Adds x of the joints' rows to their joints' results. */
 void velocity_joints_add_results(const struct velocity_island *self, const double *x);
-/* With which velocities the way of an island with joints begins, into `moving`. */
+/* Sets `moving` of an island with joints before its motion is solved. */
 void velocity_joints_initial_velocities(const struct velocity_island *self);
-/* b of the joints' rows for the way: b is J v as it comes. selected: those that ask for anything. */
+/* Completes b of the joints' rows for the motion (in: J v), and selects contacts' rows and those joints'
+ * rows whose bounds differ. */
 void velocity_joints_targets(const struct velocity_island *self, bool *selected, double *b);
-/* Finds x of the way, so that what is held is held where the way ends. NO_MEMORY. */
+/* Solves the motion for x, so that positions satisfy the joints at the end. NO_MEMORY. */
 MUST_CHECK enum status velocity_joints_solve_motion(struct velocity_island *self, bool *selected,
 						    double *b, double *x);
-/* What the joints alone make of `forced`, into `arriving`. NO_MEMORY. */
+/* Sets `arriving` to `forced` as changed by the joints alone, without limits. NO_MEMORY. */
 MUST_CHECK enum status velocity_joints_solve_arriving(struct velocity_island *self, bool *selected,
 						      double *b, double *x);
-/* b of the joints' rows for the push: b is the speed of the way as it comes. */
+/* Sets b of the joints' rows for the push (in: their speeds in the motion), and selects rows that hold
+ * and limits. */
 void velocity_joints_push_targets(const struct velocity_island *self, bool *selected, double *b);
-/* Takes what is locked and has drifted back where it belongs, where the way ends. NO_MEMORY. */
+/* Removes the drift of locked axes and passed limits at the end, by displacements. NO_MEMORY. */
 MUST_CHECK enum status velocity_joints_project(struct velocity_step *begin);
-/* Velocities `after` of what joints bind, as joints want them there. NO_MEMORY. */
+/* Makes `after` satisfy the joints' rows at the end. NO_MEMORY. */
 MUST_CHECK enum status velocity_joints_solve_end(struct velocity_step *begin);
-/* What was found, as step_joints_store takes it: about the mass centre of where b has come to. */
+/* Completes the joints' results for step_joints_store: torques about b's mass centre at the end. */
 void velocity_joints_finish_results(struct velocity_step *self);
-/* Whether a row holds in an impact, where forces without end alone matter. */
+/* Whether row i is a rigid joint row without bounds. Only such rows act in an impact, because a bounded
+ * force does nothing in no time. */
 static inline bool velocity_holds(const struct velocity_island *self, uint32_t i)
 {
 	if (i < self->contact_rows)
@@ -288,22 +305,23 @@ static inline bool velocity_holds(const struct velocity_island *self, uint32_t i
 	return row->role != VELOCITY_LIMIT && !(row->soft > 0) && row->lower == -__builtin_inf() &&
 	       row->upper == __builtin_inf();
 }
-/* Whether row i of a joint is part of an impact at speed u, which is told against what it wants;
- * `back`: what it did on the way. */
+/* Whether row i of a joint is part of an impact; *u, its speed, becomes the difference to its target.
+ * `back`: its impulse in the motion, N·s. */
 bool velocity_joints_impact(const struct velocity_island *self, uint32_t i, double back, double *u);
-/* For an impact: the impulse of the way along limits, into `back`, and remaining_diagonal it what joints answer
- * to `back`, so that both together move no joint. NO_MEMORY. */
+/* For an impact: sets the limits' impulses of the motion in `back`, and adds the response of the rigid
+ * rows to all of `back`, so that the sum moves no joint. selected, b, x: scratch, by row; change: zero,
+ * by slot, and zero again after it. NO_MEMORY. */
 MUST_CHECK enum status velocity_joints_take_back(struct velocity_island *self, double *back,
 						 bool *selected, double *b, double *x,
 						 struct spatial *change);
 
-/* ---- velocity_taut.c: what taut lines give across themselves, on the way */
+/* ---- velocity_taut.c: stiffness of taut lines across themselves, during the motion */
 
-/* How many rows an island has of them. */
+/* Number of such rows in an island; 0 at the end. */
 uint32_t velocity_taut_count(const struct velocity_step *step, const struct island *island);
-/* The rows from taut_from on. NO_MEMORY. */
+/* Fills the rows from taut_from on. NO_MEMORY. */
 MUST_CHECK enum status velocity_taut_gather(struct velocity_island *self);
-/* How these rows give way where the others carry x. selected: those that do anything. */
+/* Sets these rows' compliance from the tensions in x, and selects those with stiffness. */
 void velocity_taut_soften(struct velocity_island *self, const double *x, bool *selected);
 
 /* ---- velocity.c */
@@ -312,10 +330,11 @@ enum {
 			  1 << SHAPE_HULL | 1 << SHAPE_PLANE | 1 << SHAPE_MESH |
 			  1 << SHAPE_POLYGON | 1 << SHAPE_SOLID,
 };
-/* ½ v·M v of the island's slots, J. */
+/* Kinetic energy ½ v·M v, J: of a body; of an island's bodies (arrays by slot). */
 double velocity_body_energy(const struct mass_body *mass, struct spatial v);
 double velocity_energy(const struct mass_body *masses, const struct spatial *velocities,
 		       const struct island *island);
+/* The functions `attach`, `detach` and `step` of the methods (method.h). */
 void velocity_attach(struct dynamics *dynamics);
 void velocity_detach(struct dynamics *dynamics);
 MUST_CHECK enum status velocity_step_make(struct dynamics *dynamics, double dt,

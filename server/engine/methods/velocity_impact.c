@@ -8,7 +8,7 @@
  * so bodies meet with the momentum and exactly the energy they had (s is 1 where nothing turned on
  * the way, because then v⁻ = v*). Bodies that met on the way and meet no more keep what they have; what
  * they gained is selected off the energy of those that do. Then the impact itself, over all
- * contacts that touch_vertex_edge at x':
+ * contacts that touch at x':
  *
  *   Newton        N' v⁺ ≥ −e N' v⁻ where contacts arrive faster than restitution.speed, else
  *                 N' v⁺ ≥ 0; friction as on the way (papers C-08)
@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-/* m. Contacts no farther apart than this at the end of the way touch_vertex_edge: a way is straight, gaps are not. */
+/* m. Contacts no farther apart than this at the end of the way touch: a way is straight, gaps are not. */
 #define TOUCH 1e-6
 
 bool velocity_bounces(const struct velocity_island *self, const double *x)

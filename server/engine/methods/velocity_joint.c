@@ -1,6 +1,6 @@
 /* velocity_joint.c: what joints add to an island: their rows, and two stages more.
  *
- * Rows stand in the island's system remaining_diagonal those of contacts, after them:
+ * Rows stand in the island's system beside those of contacts, after them:
  *
  *   locked axis      w = J v = 0, any λ
  *   limit            as a contact without friction
@@ -14,8 +14,8 @@
  * RATTLE does:
  *
  *   the way       λ acts along J(x), so that coordinates are right where the way ends: a straight
- *                 solution is moved, by how much each coordinate constrains_position on the way (q(x') − q − h J v)
- *                 is asked for in the next round, until nothing constrains_position by more than BEND
+ *                 solution is moved, by how much each coordinate bends on the way (q(x') − q − h J v)
+ *                 is asked for in the next round, until nothing bends by more than BEND
  *   its end       v' = the velocity nearest to what arrives with J(x') v' = 0 (motors: their rate)
  *
  * Where joints alone bind an island, half of what forces do to the step's velocities comes before
@@ -45,7 +45,7 @@
 
 #include <string.h>
 
-/* m, rad. Smaller: rounds that only rounding can_act for; larger: drift, which has to be selected out. */
+/* m, rad. Smaller: rounds that only rounding asks for; larger: drift, which has to be selected out. */
 #define BEND 1e-11
 /* Each is a solution of the island; 3 or 4 are the rule where joints turn by 0.1 rad in a step. Taut
  * lines follow their tension in the first of them; in all of them, both would chase each other. */
@@ -63,11 +63,11 @@ enum { FIT_ROUNDS = 40 };
 /* 1, of the greatest place and speed of an island. */
 #define ROUNDING 0x1p-50
 
-/* 1. A locked row of which less than this part is left remaining_diagonal those before says what they say. */
+/* 1. A locked row of which less than this part is left beside those before says what they say. */
 #define RANK 1e-12
 
-/* 1. A row that row_can_move less than this part of what one as long could row_can_move by rounding of its J
- * alone: what a hinge locks about axes that a planar world locks too. It can_act for nothing: its
+/* 1. A row that moves less than this part of what one as long could moves by rounding of its J
+ * alone: what a hinge locks about axes that a planar world locks too. It asks for nothing: its
  * bounds are 0. */
 #define MOVE_MIN 1e-12
 
@@ -165,7 +165,7 @@ static double couple_rows(const struct velocity_island *self, uint32_t k, uint32
 	return mass_couple(&self->step->mass, self->rows[k].j, &self->system.responses[i]);
 }
 
-/* What is left of row i's own part of A remaining_diagonal rows that hold: `held`, factored, of A's rows. */
+/* What is left of row i's own part of A beside rows that hold: `held`, factored, of A's rows. */
 static double remaining_diagonal(const struct velocity_island *self, const struct chol *held,
 				 const uint32_t *rows, uint32_t i, double *coupled)
 {
@@ -178,9 +178,9 @@ static double remaining_diagonal(const struct velocity_island *self, const struc
 	return left > least ? left : 0;
 }
 
-/* How much row i row_can_move by a unit impulse while its joint's locked rows, which stand before it,
+/* How much row i moves by a unit impulse while its joint's locked rows, which stand before it,
  * hold: 1/mass of what can move at the joint, an arm about its hinge and not about its own centre.
- * 0: nothing row_can_move. */
+ * 0: nothing moves. */
 static double compliance_at_joint(const struct velocity_island *self, uint32_t i)
 {
 	double storage[JOINT_AXES * JOINT_AXES], coupled[JOINT_AXES];
@@ -203,7 +203,7 @@ static double compliance_at_joint(const struct velocity_island *self, uint32_t i
 	return remaining_diagonal(self, &held, rows, i, coupled);
 }
 
-/* A spring of no stiffness and no damping can_act for nothing: its bounds are 0. */
+/* A spring of no stiffness and no damping asks for nothing: its bounds are 0. */
 static void soften_spring(const struct velocity_island *self, uint32_t i)
 {
 	const struct constraint_row *row = &self->rows[i];
@@ -373,7 +373,7 @@ static void try_motion(const struct velocity_island *self, const double *x, stru
 	ASSERT(list->row_count == self->taut_from - self->contact_rows);
 }
 
-/* How far the way with impulses x constrains_position, into rows and b; the greatest change of what holds. */
+/* How far the way with impulses x bends, into rows and b; the greatest change of what holds. */
 static double measure_curvature(const struct velocity_island *self, const double *x,
 				struct row_list *list, double *b)
 {
@@ -427,7 +427,7 @@ enum status velocity_joints_solve_motion(struct velocity_island *self, bool *sel
 		if (status != STATUS_OK)
 			return status;
 		if (self->outcome->fallbacks != before.fallbacks) {
-			/* What constrains_position so far contradicts other rows: straight on, which did not. */
+			/* What bends so far contradicts other rows: straight on, which did not. */
 			if (round > 0) {
 				*self->outcome = before;
 				memcpy(x, straight, self->count * sizeof *x);

@@ -1,11 +1,11 @@
 /* velocity_printed.c: contacts of polygons as the source prints them (papers C-02).
  *
- * Every vertex of one against every edge of the other, both ways: they touch_vertex_edge exactly if the
+ * Every vertex of one against every edge of the other, both ways: they touch exactly if the
  * distance of vertex and edge is less than the sum of the rounding radii, strictly. The normal is
  * that of the shortest line, a → b; the point lies midway between the two surfaces. A vertex that
  * lies on the other's core has the edge's own normal.
  *
- * The source tests all pairs of bodies. Bodies that touch_vertex_edge are near, so the pairs of the step are
+ * The source tests all pairs of bodies. Bodies that touch are near, so the pairs of the step are
  * all that matter.
  */
 #include "server/engine/dynamics/body.h"
