@@ -1,4 +1,4 @@
-/* velocity.c: contact and joints as a problem of velocities: what `lcp`, `projection` and
+/* velocity.c: contact and joints as a problem of velocities: the step that `lcp`, `projection` and
  * `reflection` share.
  *
  * A step of h seconds from positions x and velocities v:
@@ -6,30 +6,30 @@
  *   v*  = v after forces: gravity, drives, damping (integrate.h)
  *   v_m = the velocity nearest to v* in the metric of mass with N v ≥ −gap/h    papers C-03, C-07, R-11
  *         (gap rows: an open gap may close within the step; a closed one may not close further),
- *         with friction within μ times the normal impulse where the method has it
- *   x'  = x moved by h (v_m + d), d the least displacement's speed that takes penetration out; the free
- *         path, exact, where nothing constrains a body
- *   v'  = v_m, but where something bounces: the impulses of v_m are selected back at x', with the
+ *         with friction of at most μ times the normal impulse if the method has friction
+ *   x'  = x moved by h (v_m + d), where d is the least velocity that removes penetration; a body
+ *         without constraints takes its exact free path
+ *   v'  = v_m, except in an island that bounces: the impulses of v_m are taken back at x', with the
  *         contacts found there anew, so that bodies arrive with the velocity they had, and the
  *         impact is resolved there (papers C-08, C-09)
  *
- * Joints' rows stand in the same systems. They hold where the way ends, places and velocities both,
- * for which an island that has joints goes two stages more (velocity_joint.c).
+ * The joints' rows are part of the same systems. Joints hold at x', in position and in velocity, for
+ * which an island with joints has two more stages (velocity_joint.c).
  *
- * Why impacts are resolved at x': impulses act at points common to both bodies, so angular momentum
- * is kept exactly at the place where they act; and a body that arrives within the step loses no
+ * Impacts are resolved at x' because impulses then act at points common to both bodies, which
+ * conserves angular momentum exactly; and because a body that arrives within the step then loses no
  * energy to the row that stopped it.
  *
- * The displacement d moves and is forgotten: it gives no velocity. What it gains against forces is counted
- * (push_work), which is all the kinetic energy that a frictionless step can have beyond that of v*.
+ * The displacement h d gives no velocity. The work it does against forces is counted (push_work); a
+ * frictionless step gains no other kinetic energy beyond that of v*.
  *
- * Turning keeps the angular momentum L = I ω itself: ω' = I(q')⁻¹ I(q) ω, and the energy of a body
- * that nothing turns (integrate_turn).
+ * A rotation conserves the angular momentum L = I ω: ω' = I(q')⁻¹ I(q) ω, and the energy of a body
+ * without torque (integrate_turn).
  *
- * Islands are solved one by one, on any worker: dense by pivoting where they are small, else
- * sparse; the statistics say which. A body that cannot move has no coordinates in any system.
- * Contacts whose rows contradict each other (a body between two scripted plates) have no solution:
- * their rows give way a little, and that is a fallback.
+ * Islands are solved one by one, each on any worker: small ones dense by pivoting, the others sparse;
+ * the statistics count both. A body that cannot move has no coordinates in any system. Contacts whose
+ * rows contradict each other (a body between two scripted plates) have no solution: their rows become
+ * slightly compliant, which counts as a fallback.
  *
  * Residual: the worst violation of a row of all systems solved, m/s.
  */
@@ -53,10 +53,10 @@ void velocity_detach(struct dynamics *dynamics)
 
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->step->dynamics->scratch, type, count)
 
-static uint32_t whole(double value)
+static uint32_t to_count(double value)
 {
-	uint32_t whole = 0;
-	return scalar_to_u32(value, &whole) ? whole : 0;
+	uint32_t count = 0;
+	return scalar_to_u32(value, &count) ? count : 0;
 }
 
 static struct velocity_settings settings_of(const struct dynamics *dynamics,
@@ -66,21 +66,23 @@ static struct velocity_settings settings_of(const struct dynamics *dynamics,
 	struct velocity_settings settings = {
 		.method = method,
 		.printed = parameter[PARAMETER_VELOCITY_PRINTED] != 0,
-		.dense_rows = whole(parameter[PARAMETER_VELOCITY_DENSE_ROWS]),
-		.rounds_max = whole(parameter[PARAMETER_REFLECTION_ROUNDS]),
+		.dense_rows = to_count(parameter[PARAMETER_VELOCITY_DENSE_ROWS]),
+		.rounds_max = to_count(parameter[PARAMETER_REFLECTION_ROUNDS]),
 		.push_speed = parameter[PARAMETER_PUSH_SPEED],
 		.restitution_speed = parameter[PARAMETER_RESTITUTION_SPEED],
 	};
 	if (method.core == VELOCITY_PROJECTION)
-		settings.friction_rounds = whole(parameter[PARAMETER_PROJECTION_FRICTION_ROUNDS]);
+		settings.friction_rounds =
+			to_count(parameter[PARAMETER_PROJECTION_FRICTION_ROUNDS]);
 	settings.method.friction |= settings.friction_rounds > 0;
 	return settings;
 }
 
 /* ---- bodies ----------------------------------------------------------------------------------- */
 
-/* What joints see of bodies while the way is sought, and what nothing moves on it. */
-static void prepare_joined(struct velocity_step *self)
+/* Sets `after` and, of bodies that no impulse moves, `motions`: rounds of the motion of an island with
+ * joints read them. */
+static void prepare_jointed_bodies(struct velocity_step *self)
 {
 	const struct step *step = self->step;
 	for (uint32_t slot = 0; slot < step->body_count; slot++) {
@@ -134,19 +136,11 @@ static enum status prepare_bodies(struct velocity_step *self, struct body_motion
 	self->mass = mass_operator_free(self->masses, count);
 	self->start = start;
 	if (self->joints.count > 0)
-		prepare_joined(self);
+		prepare_jointed_bodies(self);
 	return STATUS_OK;
 }
 
-static enum status prepare_joints(struct velocity_step *self)
-{
-	self->joint_results = ALLOCATE(struct joint_result, self->joints.count);
-	if (self->joint_results == NULL)
-		return STATUS_NO_MEMORY;
-	memset(self->joint_results, 0, self->joints.count * sizeof *self->joint_results);
-	return STATUS_OK;
-}
-
+/* Marks the bodies that some constraint involves. */
 static enum status mark_constrained(struct velocity_step *self)
 {
 	self->constrained = ALLOCATE(bool, self->step->body_count);
@@ -156,14 +150,17 @@ static enum status mark_constrained(struct velocity_step *self)
 	for (uint32_t i = 0; i < self->constraint_count; i++) {
 		const uint32_t slots[2] = { self->constraints[i].body_a,
 					    self->constraints[i].body_b };
+		ASSERT(slots[0] != slots[1] || slots[0] == ROW_NO_BODY);
 		for (uint32_t k = 0; k < 2; k++)
-			if (slots[k] != ROW_NO_BODY)
+			if (slots[k] != ROW_NO_BODY) {
+				ASSERT(slots[k] < self->step->body_count);
 				self->constrained[slots[k]] = true;
+			}
 	}
 	return STATUS_OK;
 }
 
-/* Where bodies come to with `moving` and `push`; what nothing constrains takes its free path. */
+/* Moves bodies by `moving` and `push` into `motions`; a body without constraints takes its free path. */
 static void move_bodies(struct velocity_step *self, const struct body_motion *start)
 {
 	const struct step *step = self->step;
@@ -183,9 +180,9 @@ static void move_bodies(struct velocity_step *self, const struct body_motion *st
 				self->motions, self->masses_end);
 }
 
-/* ---- the way ---------------------------------------------------------------------------------- */
+/* ---- the motion ------------------------------------------------------------------------------- */
 
-/* What each row wants of J v at the end of the step. */
+/* b of each row: J v of the motion, less its target. A contact may close its gap within the step. */
 static void set_motion_targets(const struct velocity_island *island, bool *selected, double *b)
 {
 	const struct velocity_step *self = island->step;
@@ -203,7 +200,8 @@ static void set_motion_targets(const struct velocity_island *island, bool *selec
 		velocity_joints_targets(island, selected, b);
 }
 
-/* Rows as they will stand at the end of the way; those that penetrate want out, the others must stay open. */
+/* b of the push, from the gaps that the motion leaves: a penetrating row is pushed out, the others must
+ * stay open. Whether any row penetrates by more than VELOCITY_DEPTH. */
 static bool set_push_targets(const struct velocity_island *island, bool *selected, double *b)
 {
 	const struct velocity_step *self = island->step;
@@ -214,17 +212,18 @@ static bool set_push_targets(const struct velocity_island *island, bool *selecte
 		selected[i] = row->set == ROW_POSITIVE;
 		double gap = row->gap + h * b[i];
 		deepest = scalar_min(deepest, gap);
-		/* The first nanometre is rounding's. */
+		/* The first VELOCITY_DEPTH is rounding. */
 		b[i] = gap < 0 ? scalar_max((gap + VELOCITY_DEPTH) / h, -self->settings.push_speed)
 			       : gap / h;
 		b[i] = gap < 0 ? scalar_min(b[i], 0) : b[i];
 	}
 	if (island->joints != NULL)
 		velocity_joints_push_targets(island, selected, b);
+	ASSERT(!(deepest > 0));
 	return deepest < -VELOCITY_DEPTH;
 }
 
-/* Only what is gained counts: a push down a slope gives energy back to nobody. */
+/* Counts the work of the push against forces, if positive: a push down a slope returns no energy. */
 static void add_push_work(const struct velocity_island *island)
 {
 	const struct velocity_step *self = island->step;
@@ -236,7 +235,7 @@ static void add_push_work(const struct velocity_island *island)
 	island->outcome->push_work += scalar_max(work, 0);
 }
 
-/* What the contact's points, and the joints, carried in the last step. */
+/* Sets x to the multipliers of the contact points and the joints in the last step. */
 static void warm_start(const struct velocity_island *island, double *x)
 {
 	const struct velocity_step *self = island->step;
@@ -246,10 +245,11 @@ static void warm_start(const struct velocity_island *island, double *x)
 		uint32_t block = island->block[i];
 		uint32_t constraint = self->rows.blocks[block].constraint;
 		uint32_t point = block - self->first_block[constraint];
+		ASSERT(constraint < self->contact_count);
 		uint32_t contact = self->contact_of[constraint];
 		const double *from = step_multipliers(self->step, self->list, contact);
 		if (velocity_is_printed(self, &self->list->items[contact])) {
-			x[i] = 0; /* its points are no manifold's */
+			x[i] = 0; /* its points are not those of a manifold */
 			continue;
 		}
 		double t = from[3 * point + 1], k = from[3 * point + 2];
@@ -260,7 +260,7 @@ static void warm_start(const struct velocity_island *island, double *x)
 	}
 }
 
-/* x of turned tangents back to those of row_frame, by block. */
+/* Stores x by block, with tangents rotated back to those of row_frame. */
 static void add_block_impulses(const struct velocity_island *island, const double *x)
 {
 	const struct velocity_step *self = island->step;
@@ -269,6 +269,7 @@ static void add_block_impulses(const struct velocity_island *island, const doubl
 	for (uint32_t i = 0; i < island->contact_rows; i++) {
 		struct velocity_impulse *to = &self->impulses[island->block[i]];
 		double c = island->turned[i][0], s = island->turned[i][1];
+		VALIDATE(island->place[i] < 3);
 		if (island->place[i] == 0)
 			*to = (struct velocity_impulse){ x[i], { 0, 0 } };
 		else if (island->place[i] == 1) {
@@ -281,6 +282,7 @@ static void add_block_impulses(const struct velocity_island *island, const doubl
 	}
 }
 
+/* One island: v_m, then d. */
 static enum status solve_motion(const struct island *members, uint32_t index, struct arena *arena,
 				void *context)
 {
@@ -327,7 +329,7 @@ static enum status solve_motion(const struct island *members, uint32_t index, st
 	return STATUS_OK;
 }
 
-/* ---- what a push does to angular momentum ----------------------------------------------------- */
+/* ---- angular momentum after a push ------------------------------------------------------------ */
 
 double velocity_body_energy(const struct mass_body *mass, struct spatial v)
 {
@@ -347,6 +349,7 @@ double velocity_energy(const struct mass_body *masses, const struct spatial *vel
 	return sum;
 }
 
+/* Whether every constraint of the island is between two movable bodies. */
 static bool is_unsupported(const struct velocity_step *self, const struct island *island)
 {
 	for (uint32_t i = 0; i < island->constraint_count; i++) {
@@ -359,9 +362,9 @@ static bool is_unsupported(const struct velocity_step *self, const struct island
 	return true;
 }
 
-/* A push moves bodies across their velocities, which would change Σ x × m v. The island gets the
- * same amount back as a rigid rotation, which changes no relative speed of any contact. Of islands
- * that stand on nothing: with others the world's angular momentum is not kept anyway. */
+/* A push moves bodies across their velocities, which changes Σ x × m v. The island gets that amount
+ * back as a rigid rotation, which changes no relative speed of any contact. Only for unsupported
+ * islands: others exchange angular momentum with what they rest on anyway. */
 static void restore_momentum(struct velocity_step *self, const struct island *island)
 {
 	double mass = 0, h = self->step->dt;
@@ -401,8 +404,8 @@ static void restore_momentum(struct velocity_step *self, const struct island *is
 	}
 }
 
-/* What a push adds to kinetic energy (by turning bodies that are not round, and by the rotation
- * above) counts as its work. */
+/* The kinetic energy that a push adds (by turning bodies of unequal inertias, and by the rotation above)
+ * counts as its work. */
 static void finish_pushes(struct velocity_step *self)
 {
 	for (uint32_t i = 0; i < self->islands.count; i++) {
@@ -427,15 +430,16 @@ static bool any_impact(const struct velocity_step *self)
 	return false;
 }
 
-/* Impulses at the end of the way, added to the blocks of the way's list that have the same feature
- * (else the contact's first), for those who look at them. */
+/* Adds the impulses of the end to the beginning's blocks of the same feature, or else to the contact's
+ * first block, so that the contact table reports them. */
 static void merge_impulses(struct velocity_step *self, const struct velocity_step *end)
 {
 	for (uint32_t c = 0; c < end->contact_count; c++) {
 		uint32_t first, last;
 		velocity_blocks_of(self, end->contact_of[c], &first, &last);
 		if (first == last)
-			continue; /* it had no points as the step began, so it has no place to be seen */
+			continue; /* without points at the beginning it has no column to report in */
+		ASSERT(last <= self->rows.block_count);
 		for (uint32_t k = end->first_block[c]; k < end->first_block[c + 1]; k++) {
 			uint32_t to = first;
 			for (uint32_t j = first; j < last; j++)
@@ -449,8 +453,8 @@ static void merge_impulses(struct velocity_step *self, const struct velocity_ste
 	}
 }
 
-/* The pairs of the step collided again where the way ends, and islands that bounce solved there.
- * Islands are those of the way: what is impacted was within one of them. */
+/* Collides the pairs of the step again at the end, and resolves there the impacts of islands that
+ * bounce. */
 static enum status solve_impacts(struct velocity_step *self)
 {
 	struct step *step = self->step;
@@ -504,14 +508,8 @@ static void merge_outcomes(struct step_report *report, const struct velocity_out
 	}
 }
 
-static void clear_impulses(struct contact_table *table, uint32_t row)
-{
-	memset(table->normal_impulse[row], 0, sizeof table->normal_impulse[row]);
-	memset(table->friction_impulse[row], 0, sizeof table->friction_impulse[row]);
-	memset(table->multiplier[row], 0, sizeof table->multiplier[row]);
-}
-
-/* Blocks of a manifold are its points, in order; what the printed form has beyond is told with the last. */
+/* Blocks of a manifold are its points, in order; further blocks of the printed form are added to the
+ * last point. `first`: by block, the impulses of the motion, which warm-start the next step. */
 static void store_impulses(const struct velocity_step *self, const struct velocity_impulse *first)
 {
 	struct contact_table *table = &self->step->dynamics->tables->contact;
@@ -519,8 +517,11 @@ static void store_impulses(const struct velocity_step *self, const struct veloci
 		const struct contact_state *contact = &self->list->items[i];
 		uint32_t row = contact->row, from, last;
 		vec3 t, k, friction = vec3_zero();
-		clear_impulses(table, row);
+		memset(table->normal_impulse[row], 0, sizeof table->normal_impulse[row]);
+		memset(table->friction_impulse[row], 0, sizeof table->friction_impulse[row]);
+		memset(table->multiplier[row], 0, sizeof table->multiplier[row]);
 		velocity_blocks_of(self, i, &from, &last);
+		ASSERT(from == last || contact->point_count > 0);
 		row_frame(contact->normal, &t, &k);
 		for (uint32_t block = from; block < last; block++) {
 			uint32_t p = MIN_OF(block - from, contact->point_count - 1u);
@@ -538,15 +539,16 @@ static void store_impulses(const struct velocity_step *self, const struct veloci
 	}
 }
 
+/* From positions x and velocities v to x', v' and the impulses. *first: by block, those of the motion. */
 static enum status solve_step(struct velocity_step *self, struct velocity_impulse **first)
 {
 	struct step *step = self->step;
 	struct body_motion *start = ALLOCATE(struct body_motion, step->body_count);
-	if (start == NULL)
+	self->joint_results = ALLOCATE(struct joint_result, self->joints.count);
+	if (start == NULL || self->joint_results == NULL)
 		return STATUS_NO_MEMORY;
+	memset(self->joint_results, 0, self->joints.count * sizeof *self->joint_results);
 	enum status status = prepare_bodies(self, start);
-	if (status == STATUS_OK)
-		status = prepare_joints(self);
 	if (status == STATUS_OK)
 		status = velocity_state(self, &step->contacts, NULL);
 	if (status == STATUS_OK)
@@ -577,7 +579,7 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 	bool impact = any_impact(self);
 	if (!impact && self->joints.count == 0)
 		return STATUS_OK;
-	/* The way's impulses begin the next step; what is told are all of this one. */
+	/* The impulses of the motion warm-start the next step; all of this step are reported. */
 	uint32_t blocks = self->rows.block_count;
 	self->impulses = ALLOCATE(struct velocity_impulse, blocks);
 	if (self->impulses == NULL)
@@ -608,8 +610,9 @@ enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velo
 	if (status == STATUS_OK)
 		status = solve_step(&self, &first);
 	if (status == STATUS_NO_MEMORY)
-		return reason_set(why, status, -1, "memory", "no memory to solve %u contacts",
-				  step.contacts.count);
+		return reason_set(why, status, -1, "memory",
+				  "no memory to solve %u contacts and %u joints",
+				  step.contacts.count, self.joints.count);
 	if (status == STATUS_OK)
 		status = step_commit(&step, &step.contacts, why);
 	if (status != STATUS_OK)

@@ -1,12 +1,12 @@
 /* velocity_printed.c: contacts of polygons as the source prints them (papers C-02).
  *
- * Every vertex of one against every edge of the other, both ways: they touch exactly if the
- * distance of vertex and edge is less than the sum of the rounding radii, strictly. The normal is
- * that of the shortest line, a → b; the point lies midway between the two surfaces. A vertex that
- * lies on the other's core has the edge's own normal.
+ * Every vertex of one polygon is tested against every edge of the other, both ways. They touch if and
+ * only if the distance of vertex and edge is strictly less than the sum of the rounding radii. The
+ * normal is that of the shortest line, a → b; the point is midway between the two surfaces. A vertex on
+ * the other polygon's core has the edge's normal.
  *
- * The source tests all pairs of bodies. Bodies that touch are near, so the pairs of the step are
- * all that matter.
+ * The source tests all pairs of bodies. The pairs of the step are enough, because they include all
+ * bodies that touch.
  */
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
@@ -24,11 +24,12 @@ bool velocity_is_printed(const struct velocity_step *self, const struct contact_
 uint32_t velocity_printed_max(const struct velocity_step *self, const struct contact_state *contact)
 {
 	const struct dynamics *dynamics = self->step->dynamics;
+	VALIDATE(velocity_is_printed(self, contact));
 	return 2 * placement_shape(dynamics, contact->a.placement)->polygon->count *
 	       placement_shape(dynamics, contact->b.placement)->polygon->count;
 }
 
-/* A polygon in the world. */
+/* A polygon at its pose in the world. */
 struct placed_polygon {
 	const struct polygon *polygon;
 	pose at;
@@ -47,12 +48,14 @@ static struct placed_polygon place_polygon(const struct velocity_step *self, uin
 					motion->centre };
 }
 
-/* One vertex against one edge: the normal from the vertex's polygon to the edge's. */
+/* Whether a vertex touches an edge; if so the unit normal from the vertex's polygon to the edge's, the
+ * point in world coordinates and the separation, m, below 0. */
 static bool touch_vertex_edge(const struct placed_polygon *of_vertex, uint32_t vertex,
 			      const struct placed_polygon *of_edge, uint32_t edge, vec3 *normal,
 			      vec3 *point, double *separation)
 {
 	const struct polygon *e = of_edge->polygon;
+	ASSERT(vertex < of_vertex->polygon->count && edge < e->count);
 	double radii = of_vertex->polygon->radius + e->radius;
 	vec3 p = pose_point(of_vertex->at, of_vertex->polygon->vertices[vertex]);
 	vec3 from = pose_point(of_edge->at, e->vertices[edge]);
@@ -68,10 +71,11 @@ static bool touch_vertex_edge(const struct placed_polygon *of_vertex, uint32_t v
 	vec3 on_edge = vec3_mul_sub(q, *normal, e->radius);
 	*point = vec3_scale(vec3_add(on_vertex, on_edge), 0.5);
 	*separation = distance - radii;
+	ASSERT(*separation < 0);
 	return true;
 }
 
-/* A found contact has one normal, so each touching pair is one. Returns how many were written. */
+/* Each touching pair is a contact of its own, because a contact has one normal. */
 uint32_t velocity_find_printed(const struct velocity_step *self,
 			       const struct contact_state *contact,
 			       const struct contact_found *like, struct contact_found *out,
@@ -102,5 +106,6 @@ uint32_t velocity_find_printed(const struct velocity_step *self,
 				count++;
 			}
 	}
+	VALIDATE(count <= velocity_printed_max(self, contact));
 	return count;
 }

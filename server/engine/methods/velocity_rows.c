@@ -1,4 +1,10 @@
-/* velocity_rows.c: near contacts and joints as constraints, and their rows at the level of velocities. */
+/* velocity_rows.c: near contacts and joints as constraints, and their rows at velocity level.
+ *
+ * Constraints of contacts come first, in the order of the list, those of joints after them, so that a
+ * binary search finds a contact's constraints. Contacts without points, and contacts between bodies
+ * that cannot move, have none. The rows of a state are the blocks of its constraints, in the same
+ * order.
+ */
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/methods/velocity.h"
 
@@ -6,6 +12,7 @@
 
 #define ALLOCATE(type, count) ARENA_ARRAY(&self->step->dynamics->scratch, type, count)
 
+/* Slot of a body; ROW_NO_BODY if it takes no part in the step. */
 static uint32_t slot_of(const struct step *step, uint32_t body)
 {
 	return step_takes_part(step, body) ? step->dynamics->bodies.items[body].slot : ROW_NO_BODY;
@@ -19,13 +26,14 @@ static struct body_motion motion_of(const struct velocity_step *self, uint32_t b
 						      : dynamics_motion(self->step->dynamics, body);
 }
 
-static bool any_moves(const struct velocity_step *self, const struct contact_state *contact)
+static bool has_movable_body(const struct velocity_step *self, const struct contact_state *contact)
 {
 	uint32_t a = slot_of(self->step, contact->body_a), b = slot_of(self->step, contact->body_b);
 	return (a != ROW_NO_BODY && mass_moves(&self->mass, a)) ||
 	       (b != ROW_NO_BODY && mass_moves(&self->mass, b));
 }
 
+/* Translates a contact of the list at `motions` into the form that constraint_contact reads. */
 static void find_contact(const struct velocity_step *self, const struct contact_state *contact,
 			 const struct body_motion *motions, struct contact_found *out,
 			 struct contact_found_point *points)
@@ -47,6 +55,8 @@ static void find_contact(const struct velocity_step *self, const struct contact_
 		.points = points,
 		.point_count = contact->point_count,
 	};
+	ASSERT(contact->point_count <= MANIFOLD_POINTS_MAX);
+	VALIDATE(!(material.static_friction < material.dynamic_friction));
 	for (uint32_t p = 0; p < contact->point_count; p++) {
 		const struct contact_point *from = &contact->points[p];
 		points[p] = (struct contact_found_point){ from->arm_a, from->arm_b,
@@ -65,6 +75,7 @@ static struct constraint_options options_of(const struct velocity_step *self)
 void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
 			      const struct body_motion *motions, struct row_list *out)
 {
+	ASSERT(index < self->constraint_count);
 	const struct constraint *of = &self->constraints[index];
 	struct constraint_options options = options_of(self);
 	bool given_a = motions == NULL || of->body_a == ROW_NO_BODY;
@@ -73,7 +84,7 @@ void velocity_constraint_rows(const struct velocity_step *self, uint32_t index,
 		       given_b ? NULL : &motions[of->body_b], &options, out);
 }
 
-/* Contacts have been found where their bodies are, or (`moved`) elsewhere. */
+/* Makes the rows and `first_block`. `moved`: the contacts were found elsewhere than at `motions`. */
 static enum status make_rows(struct velocity_step *self, const struct body_motion *motions,
 			     bool moved)
 {
@@ -96,6 +107,7 @@ static enum status make_rows(struct velocity_step *self, const struct body_motio
 			&self->rows);
 	for (uint32_t c = self->contact_count; c < self->constraint_count; c++)
 		velocity_constraint_rows(self, c, motions, &self->rows);
+	ASSERT(self->rows.block_count <= room.blocks && self->rows.row_count <= room.rows);
 	memset(self->impulses, 0, self->rows.block_count * sizeof *self->impulses);
 	for (uint32_t block = 0, c = 0; c <= self->constraint_count; c++) {
 		while (block < self->rows.block_count && self->rows.blocks[block].constraint < c)
@@ -105,12 +117,12 @@ static enum status make_rows(struct velocity_step *self, const struct body_motio
 	return STATUS_OK;
 }
 
-/* At most so many constraints and points come of a contact. */
+/* The most constraints and points that a contact makes. */
 static uint32_t capacity_of(const struct velocity_step *self, const struct contact_state *contact,
 			    uint32_t *points)
 {
 	*points = 0;
-	if (contact->point_count == 0 || !any_moves(self, contact))
+	if (contact->point_count == 0 || !has_movable_body(self, contact))
 		return 0;
 	bool prints = velocity_is_printed(self, contact);
 	*points = prints ? velocity_printed_max(self, contact) : contact->point_count;
@@ -122,6 +134,7 @@ static void add_constraint(struct velocity_step *self, uint32_t index,
 {
 	const struct contact_state *contact = &self->list->items[index];
 	uint32_t at = self->constraint_count++;
+	VALIDATE(at == 0 || self->contact_of[at - 1] <= index);
 	self->contact_of[at] = index;
 	self->constraints[at] = (struct constraint){ .kind = &constraint_contact,
 						     .body_a = slot_of(self->step, contact->body_a),
@@ -134,7 +147,7 @@ enum status velocity_state(struct velocity_step *self, struct contact_list *list
 			   const struct body_motion *motions)
 {
 	uint32_t count = 0, points = 0, more;
-	self->list = list;
+	self->list = list; /* borrowed */
 	for (uint32_t i = 0; i < list->count; i++) {
 		count += capacity_of(self, &list->items[i], &more);
 		points += more;
@@ -155,6 +168,7 @@ enum status velocity_state(struct velocity_step *self, struct contact_list *list
 		if (velocity_is_printed(self, contact)) {
 			struct contact_found like = *found;
 			made = velocity_find_printed(self, contact, &like, found, point);
+			ASSERT(made <= more);
 			more = made;
 		}
 		for (uint32_t k = 0; k < made; k++)
@@ -163,6 +177,7 @@ enum status velocity_state(struct velocity_step *self, struct contact_list *list
 		point += more;
 	}
 	self->contact_count = self->constraint_count;
+	ASSERT(self->contact_count <= count);
 	for (uint32_t j = 0; j < self->joints.count; j++)
 		self->constraints[self->constraint_count++] = self->joints.constraints[j];
 	return make_rows(self, motions, false);
@@ -173,7 +188,7 @@ enum status velocity_state_moved(struct velocity_step *self, const struct body_m
 	return make_rows(self, motions, true);
 }
 
-/* The first constraint of a contact at or after this one; contact_count if there is none. */
+/* The first constraint of a contact at or after `contact`; contact_count if there is none. */
 static uint32_t first_constraint(const struct velocity_step *self, uint32_t contact)
 {
 	uint32_t low = 0, high = self->contact_count;
@@ -192,4 +207,5 @@ void velocity_blocks_of(const struct velocity_step *self, uint32_t index, uint32
 {
 	*first = self->first_block[first_constraint(self, index)];
 	*last = self->first_block[first_constraint(self, index + 1)];
+	ASSERT(*first <= *last && *last <= self->rows.block_count);
 }
