@@ -1,28 +1,28 @@
-/* velocity_impact.c: what bounces, resolved where the step's way ends.
+/* velocity_impact.c: impacts, resolved at the end of the step's motion.
  *
- * The way stopped what arrived: bodies stand at x' with velocities v_m, and the island's impulses λ
- * did it. They are selected back at x', along the rows as they stand there:
+ * The motion stopped the bodies that arrived: at x' they have velocities v_m, because of the island's
+ * impulses λ. These are taken back at x', along the rows as they are there:
  *
  *   v⁻ = v_m − s M⁻¹ N'ᵀ λ,   s > 0 so that ½ v⁻·M v⁻ = ½ v*·M v*
  *
- * so bodies meet with the momentum and exactly the energy they had (s is 1 where nothing turned on
- * the way, because then v⁻ = v*). Bodies that met on the way and meet no more keep what they have; what
- * they gained is selected off the energy of those that do. Then the impact itself, over all
- * contacts that touch at x':
+ * so bodies meet with the momentum and exactly the energy they had (s is 1 if nothing rotated during
+ * the motion, because then v⁻ = v*). Bodies that touched during the motion and do not at x' keep their
+ * velocities; the energy they gained is deducted from that of the others. Then the impact itself, over
+ * all contacts that touch at x':
  *
  *   Newton        N' v⁺ ≥ −e N' v⁻ where contacts arrive faster than restitution.speed, else
- *                 N' v⁺ ≥ 0; friction as on the way (papers C-08)
+ *                 N' v⁺ ≥ 0; friction as in the motion (papers C-08)
  *   reflections   solvers/reflection.h (papers C-09, C-10)
  *
- * What joints hold is held all the while: what is selected back is selected with the joints' answer to
- * it, the v* that tells the energy is what joints alone make of it, and the impact has their rows
- * J v⁺ = 0 (book AR1).
+ * Joints hold throughout: λ is taken back together with the joints' response to it, the energy is that
+ * of v* as the joints alone change it, and the impact includes their rows J v⁺ = 0 (book AR1).
  */
 #include "server/engine/methods/velocity.h"
 
 #include <string.h>
 
-/* m. Contacts no farther apart than this at the end of the way touch: a way is straight, gaps are not. */
+/* m. Contacts no farther apart than this at the end touch. Larger: bodies apart take part in an impact;
+ * smaller: bodies that met do not, because motions are straight within a step and gaps are not. */
 #define TOUCH 1e-6
 
 bool velocity_bounces(const struct velocity_island *self, const double *x)
@@ -40,11 +40,12 @@ bool velocity_bounces(const struct velocity_island *self, const double *x)
 	return false;
 }
 
-/* Whether anything of the island bounced on its way. */
+/* Whether some body of the island belongs to an island of the beginning that bounces. */
 static bool was_hit(const struct velocity_impact *impact, const struct island *island)
 {
 	const struct islands *begin = &impact->begin->islands;
 	for (uint32_t i = 0; i < island->slot_count; i++) {
+		ASSERT(island->slots[i] < impact->begin->step->body_count);
 		uint32_t before = begin->island_of[island->slots[i]];
 		if (before != UINT32_MAX && impact->begin->outcomes[before].impact)
 			return true;
@@ -52,8 +53,8 @@ static bool was_hit(const struct velocity_impact *impact, const struct island *i
 	return false;
 }
 
-/* Impulses of the way on rows first … last-1, which are of one contact: those of equal features;
- * what is left of the normal one goes to all points alike. */
+/* Copies the motion's impulses of a contact to its rows first … last-1 at the end, by feature; the rest
+ * of the normal impulse is divided equally among the points, so that its sum is kept. */
 static void transfer_contact_impulses(const struct velocity_island *self,
 				      const struct velocity_step *begin, uint32_t contact,
 				      uint32_t first, uint32_t last, double *x)
@@ -80,6 +81,7 @@ static void transfer_contact_impulses(const struct velocity_island *self,
 		if (self->place[i] == 0)
 			left -= found->normal;
 	}
+	ASSERT(points > 0);
 	for (uint32_t i = first; i < last; i++)
 		if (self->place[i] == 0)
 			x[i] += left / points;
@@ -105,6 +107,7 @@ static void transfer_impulses(const struct velocity_island *self, const struct v
 enum status velocity_impact_init(struct velocity_impact *self, struct velocity_step *begin,
 				 const struct velocity_step *end)
 {
+	ASSERT(begin->step == end->step);
 	const struct islands *islands = &begin->islands;
 	double *part = ARENA_ARRAY(&begin->step->dynamics->scratch, double, islands->count);
 	if (part == NULL)
@@ -120,17 +123,19 @@ enum status velocity_impact_init(struct velocity_impact *self, struct velocity_s
 			down += scalar_max(lost, 0);
 		}
 		part[k] = all > 0 ? all / down : 0;
+		ASSERT(!(part[k] < 0));
 	}
 	*self = (struct velocity_impact){ begin, end, part };
 	return STATUS_OK;
 }
 
-/* The energy that the bodies of an island lost on the way, J. Where only some of those that met on the
- * way meet at its end, the others may have gained: that is not there to be given back. */
+/* The energy that the bodies of an island lost in the motion, J. If only some bodies of an island of
+ * the beginning meet at the end, the others may have gained energy, which must not be returned twice. */
 static double energy_lost(const struct velocity_impact *impact, const struct island *island)
 {
 	const struct velocity_step *begin = impact->begin;
 	uint32_t before = begin->islands.island_of[island->slots[0]];
+	ASSERT(island->slot_count > 0);
 	bool whole = before != UINT32_MAX &&
 		     begin->islands.items[before].slot_count == island->slot_count;
 	for (uint32_t i = 1; i < island->slot_count; i++)
@@ -142,7 +147,7 @@ static double energy_lost(const struct velocity_impact *impact, const struct isl
 	for (uint32_t i = 0; i < island->slot_count; i++) {
 		uint32_t slot = island->slots[i], of = begin->islands.island_of[slot];
 		if (of == UINT32_MAX)
-			continue; /* nothing touched it */
+			continue; /* it had no constraint at the beginning */
 		double lost = velocity_body_energy(&begin->masses[slot], begin->arriving[slot]) -
 			      velocity_body_energy(&impact->end->masses[slot], begin->after[slot]);
 		sum += impact->part[of] * scalar_max(lost, 0);
@@ -150,7 +155,7 @@ static double energy_lost(const struct velocity_impact *impact, const struct isl
 	return sum;
 }
 
-/* How much of the way's impulses is selected back. */
+/* The share s ≥ 0 of the motion's impulses x that is taken back; `change` gets M⁻¹ N'ᵀ x. */
 static double share_to_take_back(const struct velocity_island *self,
 				 const struct velocity_impact *impact, const double *x,
 				 const double *u, struct spatial *change)
@@ -161,7 +166,7 @@ static double share_to_take_back(const struct velocity_island *self,
 		slope += x[i] * u[i];
 		curve += x[i] * jacobian_speed(self->rows[i].j, change);
 	}
-	/* A push has given more than was lost, and is counted: no more is given back than that. */
+	/* A push gained more than was lost, which is counted: no further energy is returned. */
 	if (lost < 0)
 		return curve > 0 ? scalar_clamp(2 * slope / curve, 0, 1) : 1;
 	double square = slope * slope + 2 * curve * lost;
@@ -197,13 +202,13 @@ static enum status solve_newton_once(struct velocity_island *self, const bool *s
 }
 
 /* Newton's law with different coefficients at contacts of one cluster may create energy. Then the
- * answer is mixed with the inelastic one, which does not: energy is a convex function of the share,
- * so there is a greatest one that adds none. The mixture satisfies every row and every friction
- * limit, as both do. */
+ * solution is mixed with the inelastic one, which creates none: energy is a convex function of the
+ * elastic part, so there is a greatest part that adds none. The mixture satisfies every row and every
+ * friction limit, as both do. */
 static enum status resolve_newton(struct velocity_island *self, const bool *selected,
 				  const double *u, double *b, double *x)
 {
-	struct spatial *change = self->step->push; /* the way is gone */
+	struct spatial *change = self->step->push; /* scratch: bodies have moved already */
 	enum status status =
 		solve_newton_once(self, selected, u, -self->step->settings.restitution_speed, b, x);
 	if (status != STATUS_OK)
@@ -235,8 +240,9 @@ static enum status resolve_newton(struct velocity_island *self, const bool *sele
 	return STATUS_OK;
 }
 
-/* The impulse of the impact, and what of the way it takes back, into velocities and blocks. Where rows
- * depend on each other the two are unlike choices, so a block alone may end below 0. */
+/* Applies the impulse of the impact, less what it takes back of the motion's, to velocities and blocks.
+ * If rows depend on each other the two may be divided differently among them, so a single block may end
+ * below 0. */
 static void apply_impact(const struct velocity_island *self, struct velocity_step *begin,
 			 const double *x)
 {
@@ -270,7 +276,7 @@ enum status velocity_impact_island(const struct island *members, uint32_t index,
 	double *back = ARENA_ARRAY(arena, double, n), *u = ARENA_ARRAY(arena, double, n);
 	double *b = ARENA_ARRAY(arena, double, n), *x = ARENA_ARRAY(arena, double, n);
 	bool *selected = ARENA_ARRAY(arena, bool, n);
-	/* The way is gone; what cannot move was never pushed. */
+	/* Scratch: bodies have moved already. It is 0 for bodies that cannot move. */
 	struct spatial *change = impact->end->push;
 	if (back == NULL || u == NULL || b == NULL || x == NULL || selected == NULL)
 		return STATUS_NO_MEMORY;
@@ -285,6 +291,7 @@ enum status velocity_impact_island(const struct island *members, uint32_t index,
 	double share = share_to_take_back(&self, impact, back, u, change);
 	for (uint32_t i = 0, normal = 0; i < n; i++) {
 		normal = self.place[i] == 0 ? i : normal;
+		VALIDATE(i >= self.contact_rows || i - normal < 3);
 		selected[i] = self.rows[normal].gap <= TOUCH || back[normal] > 0;
 		if (i >= self.contact_rows)
 			selected[i] = velocity_joints_impact(&self, i, back[i], &u[i]);

@@ -1,18 +1,17 @@
-/* velocity_island.c: one island as a system of rows, and the solver that fits it.
+/* velocity_island.c: one island as a system of rows, and the choice of its solver.
  *
- *   small                 dense: A = J M⁻¹ Jᵀ, pivoted (lcp_dantzig); with friction Baraff's extension of it
- *                         (lcp_friction); the projection by a dual active set over the bodies' own
- *                         coordinates (qp_dual_active_set). What joints do between two bounds is no
- *                         projection, and is pivoted
- *   larger                sparse (lcp_sparse), which is both statements at once: x and the velocity together
+ *   small       dense: A = J M⁻¹ Jᵀ by pivoting (lcp_dantzig); with friction by Baraff's extension of it
+ *               (lcp_friction); the projection by a dual active set over the bodies' coordinates
+ *               (qp_dual_active_set). Joint rows with two bounds are pivoted, being no projection
+ *   larger      sparse (lcp_sparse), which solves the dual and the primal at once: x and the velocity
  *
- * Tangents are turned so that the first looks where the contact would slip without friction: then
- * the pyramid's limit is the cone's for what slides straight on, and a block on a slope holds and
- * slides by the analytic rule.
+ * Tangents are rotated so that the first points along the slip that the contact would have without
+ * friction. For a body that slides straight the pyramid's limit then equals the cone's, and a block on
+ * a slope holds and slides by the analytic rule.
  *
- * When rows contradict each other, the solver proves it (INFEASIBLE). Then every row gives way by
- * COMPLIANCE of its own diagonal, which always has a solution, and the residual tells how far the
- * rows are missed.
+ * If rows contradict each other, the solver proves it (INFEASIBLE). Then every row gets a compliance of
+ * COMPLIANCE times its own diagonal. That system always has a solution, and the residual is the
+ * violation of the original rows.
  */
 #include "server/engine/methods/velocity.h"
 
@@ -22,21 +21,22 @@
 
 #include <string.h>
 
-/* 1, of a row's diagonal. Larger: scripted plates squeeze through sooner; smaller: forces between
- * them grow, and with them rounding. */
+/* 1, of a row's diagonal. Larger: scripted plates pass through a body between them sooner; smaller:
+ * forces between them grow, and rounding with them. */
 #define COMPLIANCE 1e-6
 
-/* Rows of islands with joints that a projection is cheaper for than the sparse solver. */
+/* Islands with joints of at most this many rows are projected dense; above, the sparse solver is
+ * faster. */
 enum { PROJECTED_JOINTS = 12 };
 
-/* 1. The solvers' own. */
+/* 1. The solvers' default (solver.h). */
 #define TOLERANCE 1e-10
 
-/* m/s. What slips slower has no direction: below, rounding would choose it. */
+/* m/s. A slower slip has no direction, because rounding would choose it. */
 #define SLIP_MIN 1e-9
 
-/* m/s. What slips faster as the step begins slides, and has dynamic friction. Larger: a slow slide
- * may stick; smaller: creep of a block at rest, which rounding makes, takes the lesser friction and
+/* m/s. A contact that slips faster as the step begins slides, and has dynamic friction. Larger: a slow
+ * slide may stick; smaller: a block at rest, which creeps by rounding, gets the lesser friction and
  * begins to slide. */
 #define SLIDE_MIN 1e-6
 
@@ -44,10 +44,11 @@ enum { PROJECTED_JOINTS = 12 };
 
 /* ---- the system ------------------------------------------------------------------------------- */
 
-/* Both tangents of a block turned by the angle whose cosine and sine are given. */
+/* Rotates both tangents of a block by the angle with cosine c and sine s; `parts` gets their new J. */
 static void rotate_tangents(struct constraint_row *rows, struct row_part *parts, double c, double s)
 {
 	uint32_t count = rows[0].j.count;
+	ASSERT(rows[1].j.count == count);
 	double wanted0 = rows[0].wanted, wanted1 = rows[1].wanted;
 	for (uint32_t k = 0; k < count; k++) {
 		struct row_part t = rows[0].j.parts[k], n = rows[1].j.parts[k];
@@ -63,6 +64,7 @@ static void rotate_tangents(struct constraint_row *rows, struct row_part *parts,
 	rows[1].wanted = c * wanted1 - s * wanted0;
 }
 
+/* Rotates a contact's tangents so that the first points along its slip without friction. */
 static void align_block(struct velocity_island *self, uint32_t first, struct row_part *parts)
 {
 	const struct spatial *velocities = self->step->forced;
@@ -80,11 +82,22 @@ static void align_block(struct velocity_island *self, uint32_t first, struct row
 	}
 }
 
-/* Copies the island's rows, block by block; contacts come first. */
+#ifdef CAIRN_VALIDATE
+static bool ascends(const uint32_t *numbers, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		if (numbers[i - 1] >= numbers[i])
+			return false;
+	return true;
+}
+#endif
+
+/* Copies the island's rows, block by block; contacts come first, because constraints ascend. */
 static enum status gather_rows(struct velocity_island *self)
 {
 	const struct velocity_step *step = self->step;
 	uint32_t rows = 0, at = 0;
+	VALIDATE(ascends(self->island->constraints, self->island->constraint_count));
 	for (uint32_t i = 0; i < self->island->constraint_count; i++) {
 		uint32_t c = self->island->constraints[i];
 		for (uint32_t b = step->first_block[c]; b < step->first_block[c + 1]; b++)
@@ -122,9 +135,10 @@ static enum status gather_rows(struct velocity_island *self)
 	return STATUS_OK;
 }
 
-/* Whether a small island is solved dense. With joints: pivoting with friction knows no rows between
- * two bounds, and loses digits where what hangs from what is in contact is all but free of the
- * contact's tangents; and a projection onto many equalities is slow. */
+/* Whether a small island is solved dense. An island with joints is not if it has friction, because
+ * pivoting with friction supports no rows with two bounds, and loses digits where a body hangs by
+ * joints from one in contact and hardly moves along the tangents; nor if it is projected and large,
+ * because many equalities are slow. */
 static bool suits_dense(const struct velocity_island *self)
 {
 	const struct velocity_method *method = &self->step->settings.method;
@@ -139,6 +153,7 @@ static bool suits_dense(const struct velocity_island *self)
 enum status velocity_island_make(struct velocity_island *self, const struct velocity_step *step,
 				 uint32_t index, struct arena *arena)
 {
+	ASSERT(index < step->islands.count);
 	*self = (struct velocity_island){ .step = step,
 					  .island = &step->islands.items[index],
 					  .arena = arena,
@@ -150,6 +165,8 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 		status = velocity_taut_gather(self);
 	if (status != STATUS_OK)
 		return status;
+	ASSERT(self->contact_rows <= self->taut_from && self->taut_from <= self->count);
+	ASSERT((self->joints != NULL) == (self->contact_rows < self->count));
 	struct row_system_sizes sizes = row_system_sizes(&step->mass, self->rows, self->count);
 	void *memory = arena_push(arena, row_system_bytes(sizes));
 	if (memory == NULL)
@@ -173,14 +190,14 @@ enum status velocity_island_make(struct velocity_island *self, const struct velo
 
 /* ---- dense ------------------------------------------------------------------------------------ */
 
-/* The rows selected, as one problem. */
+/* The rows of a problem that are included, with their part of A. */
 struct dense_problem {
 	uint32_t count;
 	uint32_t *row; /* of the island */
 	double *a, *b, *x, *lower, *upper, *friction;
 	uint8_t *kind, *state;
 	bool frictional;
-	bool bounded; /* of a joint, between two bounds or giving way: no row of a projection */
+	bool bounded; /* some joint row has two bounds or compliance: no row of a projection */
 };
 
 struct velocity_bounds velocity_row_bounds(const struct velocity_island *self, uint32_t i)
@@ -228,6 +245,7 @@ static void add_dense_row(const struct velocity_island *self,
 {
 	struct velocity_bounds bounds = velocity_row_bounds(self, i);
 	uint32_t at = out->count++;
+	ASSERT(at <= i && bounds.lower < bounds.upper);
 	out->row[at] = i;
 	out->b[at] = problem->b[i];
 	out->x[at] = problem->x[i];
@@ -260,6 +278,7 @@ static enum status make_dense_problem(const struct velocity_island *self,
 	for (uint32_t i = 0; i < n; i++)
 		if (velocity_row_included(self, problem, i))
 			add_dense_row(self, problem, i, out);
+	ASSERT(out->count <= n);
 	if (out->count == n) {
 		out->a = self->a;
 		return STATUS_OK;
@@ -331,8 +350,8 @@ static enum status solve_friction(struct velocity_island *self, const struct den
 	return STATUS_OK;
 }
 
-/* The projection with friction: |x_t| at most μ times the last round's normal impulse,
- * friction_rounds times. */
+/* The projection with friction: |x_t| ≤ μ times the last round's normal impulse, friction_rounds times
+ * after a first round without friction. */
 static enum status solve_boxes(struct velocity_island *self, const struct dense_problem *dense,
 			       struct solver_result *result)
 {
@@ -375,9 +394,11 @@ enum status velocity_island_coordinates(struct velocity_island *self, const uint
 		return STATUS_NO_MEMORY;
 	row_system_mass(&self->system, out->mass);
 	row_system_jacobian(&self->system, start, column, value);
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
+		ASSERT(row[i] < self->count);
 		for (uint32_t k = start[row[i]]; k < start[row[i] + 1]; k++)
 			out->rows[(size_t)i * n + column[k]] = value[k];
+	}
 	return STATUS_OK;
 }
 
@@ -413,6 +434,7 @@ static enum status solve_projection(struct velocity_island *self, const struct d
 	return STATUS_OK;
 }
 
+/* The solver for a dense island: by friction, core and bounds. */
 static enum status solve_dense(struct velocity_island *self, const struct dense_problem *dense,
 			       struct solver_result *result)
 {
@@ -424,12 +446,11 @@ static enum status solve_dense(struct velocity_island *self, const struct dense_
 	return (projects ? solve_projection : solve_lcp)(self, dense, result);
 }
 
-/* The worst violation of a row by the answer, m/s. */
-static double violation_of(const struct velocity_island *self, const struct dense_problem *dense)
+/* The worst violation of a row by the solution x, m/s. */
+static double violation_of(const struct dense_problem *dense)
 {
 	double worst = 0, normal = 0;
 	uint32_t m = dense->count;
-	UNUSED(self);
 	for (uint32_t i = 0; i < m; i++) {
 		double w = dense->b[i], a = dense->a[(size_t)i * m + i];
 		for (uint32_t k = 0; k < m; k++)
@@ -481,15 +502,15 @@ enum status velocity_island_solve(struct velocity_island *self,
 			soft[(size_t)i * m + i] +=
 				COMPLIANCE *
 				(soft[(size_t)i * m + i] > 0 ? soft[(size_t)i * m + i] : 1);
-		struct dense_problem given = dense;
-		given.a = soft;
-		status = given.frictional ? solve_friction(self, &given, &result)
-					  : solve_lcp(self, &given, &result);
+		struct dense_problem compliant = dense;
+		compliant.a = soft;
+		status = compliant.frictional ? solve_friction(self, &compliant, &result)
+					      : solve_lcp(self, &compliant, &result);
 		if (status != STATUS_OK)
 			return status;
 		count_result(self, &result);
 	}
-	self->outcome->residual = scalar_max(self->outcome->residual, violation_of(self, &dense));
+	self->outcome->residual = scalar_max(self->outcome->residual, violation_of(&dense));
 	for (uint32_t i = 0; i < self->count; i++)
 		problem->x[i] = 0;
 	for (uint32_t i = 0; i < dense.count; i++)

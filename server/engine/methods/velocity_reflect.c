@@ -1,16 +1,16 @@
 /* velocity_reflect.c: generalized reflections over an island's rows (papers C-09).
  *
- * Dense islands are solvers/reflection.h's. Larger ones make the same rounds over the sparse solver, and
- * those with joints over whichever fits:
+ * Dense islands without joints are solved by solvers/reflection.h. Others make the same rounds with
+ * velocity_island_solve:
  *
  *   repeat:  V = rows that approach faster than ε;  stop when there are none
  *            x += the least impulse on V alone with w = A x + 2 u ≥ 0;  u += A x
  *
- * What joints hold is in every V with w = A x + u = 0.
+ * The rigid rows of joints are in every V, with w = A x + u = 0.
  *
- * ε is EPSILON of the fastest row, because nothing is known of a velocity beyond its own rounding.
- * What the cap of rounds leaves ends inelastically, and is a fallback. With restitution c the
- * impulse is (1 − c) of the inelastic one and c of the reflected one.
+ * ε is EPSILON times the speed of the fastest row, because slower approaches are rounding. If
+ * rounds_max rounds are not enough, the rest of the impact is inelastic, which counts as a fallback.
+ * With restitution c the impulse is (1 − c) of the inelastic one and c of the reflected one.
  */
 #include "server/engine/methods/velocity.h"
 
@@ -18,6 +18,8 @@
 
 #include <string.h>
 
+/* 1, of the fastest row's speed. Smaller: rounding is reflected without end; larger: slow bodies of a
+ * fast impact stay together. */
 #define EPSILON 1e-14
 
 struct reflection_rounds {
@@ -25,7 +27,7 @@ struct reflection_rounds {
 	const bool *selected;
 	bool *approaching;
 	double *u, *b, *x;
-	double least; /* m/s: slower approaches count as none */
+	double least; /* m/s: ε, slower approaches count as none */
 };
 
 static double fastest_row(const struct reflection_rounds *self)
@@ -37,6 +39,7 @@ static double fastest_row(const struct reflection_rounds *self)
 	return most;
 }
 
+/* Fills `approaching` with V; false if no row approaches. */
 static bool find_approaching(const struct reflection_rounds *self)
 {
 	bool any = false;
@@ -48,12 +51,14 @@ static bool find_approaching(const struct reflection_rounds *self)
 	return any;
 }
 
-/* One impact of `rows`: `times` 1 stops them, 2 reflects them. Adds to `total`; u are the speeds after. */
+/* One impact of `rows`: `times` 1 stops them, 2 reflects them. Adds its impulse to `total` and updates
+ * u. */
 static enum status impact_once(struct reflection_rounds *self, const bool *rows, double times,
 			       double *total)
 {
 	struct velocity_island *island = self->island;
-	struct spatial *change = island->step->push; /* the way is gone */
+	struct spatial *change = island->step->push; /* scratch: bodies have moved already */
+	ASSERT(times == 1 || times == 2);
 	for (uint32_t i = 0; i < island->count; i++) {
 		self->b[i] = (velocity_holds(island, i) ? 1 : times) * self->u[i];
 		self->x[i] = 0;
@@ -77,6 +82,7 @@ static enum status reflect_all(struct reflection_rounds *self, double *total)
 	uint32_t rounds = 0;
 	enum status status = STATUS_OK;
 	self->least = EPSILON * fastest_row(self);
+	ASSERT(!(self->least < 0));
 	while (status == STATUS_OK && find_approaching(self)) {
 		if (rounds++ == self->island->step->settings.rounds_max) {
 			self->island->outcome->fallbacks++;
@@ -88,6 +94,7 @@ static enum status reflect_all(struct reflection_rounds *self, double *total)
 	return status;
 }
 
+/* The greatest restitution of the rows that arrive faster than restitution_speed, 0 … 1. */
 static double restitution_of(const struct velocity_island *island, const bool *selected,
 			     const double *u)
 {
@@ -100,6 +107,7 @@ static double restitution_of(const struct velocity_island *island, const bool *s
 	return most;
 }
 
+/* The rounds of the head, then the mixture with the inelastic impulse. */
 static enum status reflect_rounds(struct velocity_island *island, const bool *selected,
 				  const double *u, double c, double *b, double *x)
 {
@@ -128,7 +136,7 @@ static enum status reflect_rounds(struct velocity_island *island, const bool *se
 	return status;
 }
 
-/* The rows selected, as the solver's problem. */
+/* The selected rows as a problem of solvers/reflection.h. */
 static enum status pose_problem(struct velocity_island *island, const uint32_t *row, uint32_t count,
 				const double *u, struct reflection_problem *out)
 {
@@ -141,6 +149,7 @@ static enum status pose_problem(struct velocity_island *island, const uint32_t *
 	for (uint32_t i = 0; i < count; i++) {
 		speeds[i] = u[row[i]];
 		out->speed = scalar_max(out->speed, scalar_abs(speeds[i]));
+		ASSERT(row[i] < island->count);
 		for (uint32_t k = 0; k < count; k++)
 			a[(size_t)i * count + k] =
 				island->a[(size_t)row[i] * island->count + row[k]];
@@ -168,6 +177,7 @@ static enum status reflect_dense(struct velocity_island *island, const bool *sel
 	for (uint32_t i = 0; i < island->count; i++)
 		if (selected[i])
 			row[count++] = i;
+	ASSERT(count <= island->count && island->a != NULL);
 	struct reflection_problem problem;
 	enum status status = pose_problem(island, row, count, u, &problem);
 	if (status != STATUS_OK)
@@ -197,6 +207,7 @@ enum status velocity_reflect(struct velocity_island *island, const bool *selecte
 			     double *b, double *x)
 {
 	double c = restitution_of(island, selected, u);
+	ASSERT(c >= 0 && c <= 1);
 	return island->outcome->dense && island->joints == NULL
 		       ? reflect_dense(island, selected, u, c, x)
 		       : reflect_rounds(island, selected, u, c, b, x);

@@ -1,8 +1,9 @@
 /* velocity_sparse.c: islands too large for pivoting: rows over bodies for solvers/lcp_sparse.h, and
- * with friction for solvers/lcp_friction_sparse.h. Both find multipliers and the change of velocity
- * together, so that one solver is both cores: the complementarity problem and the projection.
+ * with friction for solvers/lcp_friction_sparse.h. Both solvers find multipliers and the change of
+ * velocity together, so one solver serves both cores: the complementarity problem and the projection.
  *
- * The projection's own friction is lcp_sparse again: bounds of tangents from the last round's normals.
+ * The friction of the projection is lcp_sparse again, with bounds of tangents from the last round's
+ * normal impulses.
  */
 #include "server/engine/methods/velocity.h"
 
@@ -10,12 +11,12 @@
 
 #include <string.h>
 
-/* As in velocity_island.c, for rows that contradict each other. */
+/* 1, of a row's diagonal. As in velocity_island.c, for rows that contradict each other. */
 #define COMPLIANCE 1e-6
 
 #define ALLOCATE(type, count) ARENA_ARRAY(self->arena, type, count)
 
-/* Rows selected over the bodies that move, numbered in the order of the island's slots. */
+/* The included rows over the movable bodies, which are numbered in the order of the island's slots. */
 struct sparse_problem {
 	struct lcp_sparse_problem problem;
 	uint32_t *row; /* of the island */
@@ -27,7 +28,7 @@ struct sparse_problem {
 	bool frictional, soft;
 };
 
-/* Numbers among the island's slots, which ascend. */
+/* Index of a slot among the island's, which ascend; UINT32_MAX for a body that cannot move. */
 static uint32_t body_index(const struct velocity_island *self, uint32_t slot)
 {
 	const uint32_t *slots = self->island->slots;
@@ -52,7 +53,7 @@ static void store_spatial(double out[LCP_BODY], struct spatial from)
 	out[5] = from.angular.z;
 }
 
-/* M⁻¹ of a body, column by column, as the mass operator answers unit rows. */
+/* M⁻¹ of a body, column by column: the mass operator's response to unit rows. */
 static void store_mass_inv(const struct mass_operator *mass, uint32_t slot,
 			   double out[LCP_BODY][LCP_BODY])
 {
@@ -105,6 +106,7 @@ static void add_sparse_row(const struct velocity_island *self,
 	const struct constraint_row *row = &self->rows[i];
 	struct velocity_bounds bounds = velocity_row_bounds(self, i);
 	uint32_t at = out->problem.rows++, entry = out->start[at];
+	ASSERT(at <= i && bounds.lower < bounds.upper);
 	out->row[at] = i;
 	for (uint32_t k = 0; k < row->j.count; k++) {
 		uint32_t body = body_index(self, row->j.parts[k].slot);
@@ -138,6 +140,7 @@ static enum status make_sparse_problem(struct velocity_island *self,
 	for (uint32_t i = 0; i < self->count; i++)
 		if (velocity_row_included(self, problem, i))
 			add_sparse_row(self, problem, i, out);
+	ASSERT(out->problem.rows <= self->count);
 	out->problem.bodies = self->island->slot_count;
 	out->problem.start = out->start;
 	out->problem.body = out->body;
@@ -151,7 +154,7 @@ static enum status make_sparse_problem(struct velocity_island *self,
 	return STATUS_OK;
 }
 
-/* A workspace in which the factor has room. */
+/* Makes a solver whose workspace has room for the factor. */
 static enum status make_solver(struct velocity_island *self,
 			       const struct lcp_sparse_problem *problem, struct lcp_sparse *out)
 {
@@ -167,14 +170,6 @@ static enum status make_solver(struct velocity_island *self,
 			return STATUS_OK;
 		size.blocks = blocks;
 	}
-}
-
-static void solve_frictional(struct lcp_sparse *solver, struct sparse_problem *sparse,
-			     const struct solver_options *options, struct solver_result *result)
-{
-	struct friction_sparse_problem problem = { sparse->problem, sparse->kind,
-						   sparse->friction };
-	*result = lcp_friction_sparse_solve(solver, &problem, options, sparse->x, NULL);
 }
 
 /* The projection with friction, as in velocity_island.c. */
@@ -207,21 +202,24 @@ static void solve_rows(struct velocity_island *self, struct lcp_sparse *solver,
 		options.tolerance = self->tolerance;
 	if (!sparse->frictional)
 		*result = lcp_sparse_solve(solver, &sparse->problem, &options, sparse->x, NULL);
-	else if (self->step->settings.method.core == VELOCITY_LCP)
-		solve_frictional(solver, sparse, &options, result);
-	else
+	else if (self->step->settings.method.core == VELOCITY_LCP) {
+		struct friction_sparse_problem problem = { sparse->problem, sparse->kind,
+							   sparse->friction };
+		*result = lcp_friction_sparse_solve(solver, &problem, &options, sparse->x, NULL);
+	} else
 		solve_boxes(self, solver, sparse, &options, result);
 	self->outcome->iterations += result->rounds;
 	self->outcome->fallbacks +=
 		result->fallbacks + (result->status != SOLVER_SOLVED && result->fallbacks == 0);
 }
 
-/* As violation_of in velocity_island.c: of the rows as they were asked for, whatever they gave way. */
+/* As violation_of in velocity_island.c: of the original rows, without added compliance. */
 static enum status violation_of(struct velocity_island *self, const struct sparse_problem *sparse,
 				double *worst)
 {
 	size_t bytes = self->step->mass.slots * sizeof(struct spatial);
-	struct spatial *change = arena_push_zero(self->arena, bytes); /* scripts keep their speed */
+	struct spatial *change =
+		arena_push_zero(self->arena, bytes); /* animated bodies keep their speed */
 	double normal = 0;
 	*worst = 0;
 	if (change == NULL)
@@ -247,8 +245,8 @@ static enum status violation_of(struct velocity_island *self, const struct spars
 	return STATUS_OK;
 }
 
-/* Each row gives way by a part of what a unit impulse does to it, which always has a solution; it
- * stands where it misses the rows by less. */
+/* Solves again with a compliance of COMPLIANCE times each row's diagonal, which always has a solution.
+ * The new x stays if it violates the rows by less, else the old one. */
 static enum status solve_compliant(struct velocity_island *self, struct lcp_sparse *solver,
 				   struct sparse_problem *sparse, double *violation)
 {
@@ -287,14 +285,15 @@ enum status velocity_island_sparse(struct velocity_island *self,
 	if (status != STATUS_OK)
 		return status;
 	solve_rows(self, &solver, &sparse, &result);
-	/* Rows that contradict each other. Without a proof so are those that come to no end; with
-	 * friction these are as near as they come. */
+	/* The rows contradict each other if the solver proves it. Without friction, a solve that does
+	 * not converge counts as such; with friction its last iterate stays. */
 	bool proved = result.status == SOLVER_INFEASIBLE;
 	violation = proved ? __builtin_inf() : result.violation;
 	if (proved || (result.status != SOLVER_SOLVED && !sparse.frictional))
 		status = solve_compliant(self, &solver, &sparse, &violation);
 	if (status != STATUS_OK)
 		return status;
+	ASSERT(!(violation < 0));
 	self->outcome->residual = scalar_max(self->outcome->residual, violation);
 	for (uint32_t i = 0; i < self->count; i++)
 		problem->x[i] = 0;

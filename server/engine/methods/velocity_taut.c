@@ -1,29 +1,29 @@
-/* velocity_taut.c: ropes and rods that are too short and too taut for a step.
+/* velocity_taut.c: the lateral stiffness of ropes and rods that are too short and too taut for a step.
  *
- * What holds a body at a distance also pulls it back into line, the harder the tauter and shorter
- * it is: with tension T at length L by T/L, N/m, across it, and the bodies by T times the part of
- * their arms along it, N·m/rad. Impulses along the line as it was when the step began know nothing
- * of that; where (h ω)² of it is more than about 4 the rounds of the way (velocity_joint.c) run
- * away, which a rope bridge of planks does at 60 Hz.
+ * A line under tension also resists lateral motion: with tension T and length L by T/L, N/m, and each
+ * body by T times the part of its arm along the line, N·m/rad. Impulses along the line as it was at the
+ * beginning do not contain that stiffness. If its (h ω)² is more than about 4, the rounds of the motion
+ * (velocity_joint.c) diverge, which a rope bridge of planks does at 60 Hz.
  *
- * So the impulse follows the line: a rope that carries λ on the way and turns by θ in it gives
- * −λ θ across. That is a row which gives way, across the line, and one about each body:
+ * So the impulse follows the line: a rope that carries λ during the motion and rotates by θ gives −λ θ
+ * across. That is a compliant row across the line, and one about each body:
  *
- *   w = J v + x/s = 0      s = h λ/L, of two anchors apart;  h λ r, of a body with the arm r
+ *   w = J v + x/s = 0      s = h λ/L, between the anchors;  h λ r, of a body with the arm r
  *
- * Of s as much is left out as steps carry as it is, PLAIN of the mass along the row: what is slow
- * enough to be seen keeps its motion, of second order and without loss; what is faster than steps
- * can show is damped. λ is what the round before found.
+ * The part of s that steps can integrate explicitly, PLAIN of the mass along the row, is left out: slow
+ * oscillations then keep second order and their energy, and those too fast for the step are damped. λ
+ * is the previous round's.
  */
 #include "server/engine/methods/velocity.h"
 
-/* 1. Of the mass along a row, in (h ω)². Larger: bridges ring, and rounds end later; smaller: what
- * swings within some ten steps loses energy. */
+/* 1. Of the mass along a row, in (h ω)². Larger: bridges ring, and more rounds are needed; smaller:
+ * oscillations with periods of some ten steps lose energy. */
 #define PLAIN 0.1
 
 /* Two across, and two about each body. */
 enum { ROWS = 6 };
 
+/* The joint of a constraint if it is a distance joint that constrains its length, else NULL. */
 static const struct joint *taut_joint(const struct velocity_step *step, uint32_t constraint)
 {
 	if (constraint < step->contact_count)
@@ -43,7 +43,7 @@ uint32_t velocity_taut_count(const struct velocity_step *step, const struct isla
 	return count;
 }
 
-/* Where the line's rows are put. */
+/* Where the rows of a line are written. */
 struct taut_line {
 	struct velocity_island *self;
 	const struct constraint *of;
@@ -60,6 +60,7 @@ static void add_row(struct taut_line *to, double per, const struct row_part part
 	for (uint32_t k = 0; k < 2; k++)
 		if (parts[k].slot != ROW_NO_BODY)
 			to->parts[j.count++] = parts[k];
+	ASSERT(to->at >= self->taut_from && to->at < self->count);
 	to->parts += 2;
 	self->rows[to->at] = (struct constraint_row){ .j = j, .set = ROW_FREE };
 	self->block[to->at] = to->block;
@@ -71,6 +72,7 @@ static void add_row(struct taut_line *to, double per, const struct row_part part
 	row->per = per;
 }
 
+/* The six rows of one line. */
 static void add_line(struct taut_line *to, const struct joint *joint)
 {
 	uint32_t a = to->of->body_a, b = to->of->body_b;
@@ -128,6 +130,8 @@ enum status velocity_taut_gather(struct velocity_island *self)
 			}
 		own += count;
 	}
+	ASSERT(to.at == self->count || rows == 0);
+	ASSERT(own <= self->taut_from);
 	return STATUS_OK;
 }
 
@@ -136,6 +140,7 @@ void velocity_taut_soften(struct velocity_island *self, const double *x, bool *s
 	double h = self->step->step->dt;
 	for (uint32_t i = self->taut_from; i < self->count; i++) {
 		struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
+		ASSERT(row->role == VELOCITY_TAUT && row->of < self->taut_from);
 		bool limit = self->joints[row->of - self->contact_rows].role == VELOCITY_LIMIT;
 		double pull = limit ? x[row->of] : -x[row->of];
 		double a =
