@@ -1,43 +1,42 @@
-/* velocity_joint.c: what joints add to an island: their rows, and two stages more.
+/* velocity_joint.c: what joints add to an island: their rows, and two more stages of the step.
  *
- * Rows stand in the island's system beside those of contacts, after them:
+ * Joints' rows follow those of contacts in the island's system:
  *
  *   locked axis      w = J v = 0, any λ
  *   limit            as a contact without friction
  *   motor            w = J v − rate, or J v − (target − q)/h; |λ| ≤ limit h
  *   dry friction     w = J v, |λ| ≤ friction h
- *   spring           λ = −h (k (q + h J v) + c J v): with K = k h + c a row that gives way,
+ *   spring           λ = −h (k (q + h J v) + c J v): with K = k h + c a compliant row,
  *                    w = J v + λ/(h K) + k q/K = 0
  *
- * Along a straight way a pendulum leaves its circle, and what is then selected off its velocity at the
- * other end is gone: it would lose (ω h)²/2 of its speed in a step. So joints are met twice, as
- * RATTLE does:
+ * Along a straight motion a pendulum leaves its circle, and correcting its velocity afterwards loses
+ * energy: (ω h)²/2 of its speed in a step. So joints are enforced twice, as in RATTLE:
  *
- *   the way       λ acts along J(x), so that coordinates are right where the way ends: a straight
- *                 solution is moved, by how much each coordinate bends on the way (q(x') − q − h J v)
- *                 is asked for in the next round, until nothing bends by more than BEND
- *   its end       v' = the velocity nearest to what arrives with J(x') v' = 0 (motors: their rate)
+ *   the motion    λ acts along J(x), so that coordinates are right at x': bodies are moved by the
+ *                 straight solution, the curvature of each coordinate, (q(x') − q)/h − J v, is added to
+ *                 its b for the next round, until no curvature changes by more than CURVATURE_TOLERANCE
+ *   its end       v' = the velocity nearest to v_m with J(x') v' = 0 (motors: their rate)
  *
- * Where joints alone bind an island, half of what forces do to the step's velocities comes before
- * the way and half after it: then the whole is of second order, and its energy swings but does not
- * go. With contacts all of it comes before, as everywhere: what lies on the ground must be held
- * against all of its weight at once. What its end does for joints closes no contact that was open.
+ * In an island bound by joints alone, half of the change of velocity by forces comes before the motion
+ * and half after it: then the step is of second order, and its energy oscillates but does not drift. In
+ * an island with contacts all of it comes before, because a body on the ground must be held against its
+ * whole weight at once. The stage at the end closes no contact that was open.
  *
- *   of a pendulum (1 m, 60 Hz, 2 s):    error of its angle    of its energy, 9.81 J that go to and fro
- *     straight way, J(x) v = 0          6.0e-2, 1st order     −1.50 J, lost
+ *   of a pendulum (1 m, 60 Hz, 2 s):    error of its angle    of its energy, of 9.81 J
+ *     straight motion, J(x) v = 0       6.0e-2, 1st order     −1.50 J, lost
  *     and J(x') v' = 0 at its end       6.0e-2, 1st order     −1.52 J, lost
- *     bent way, all forces before       3.4e-2, 1st order      0.22 J, to and fro
- *     bent way, half of them before     2.7e-3, 2nd order      0.009 J, to and fro
+ *     curved motion, all forces before  3.4e-2, 1st order      0.22 J, oscillating
+ *     curved motion, half of them       2.7e-3, 2nd order      0.009 J, oscillating
  *
- * Where something turns so far in a step that the rounds do not end (the tip of a whip), its way is
- * straight, and energy goes. What has drifted, then or by what a command said, is
- * selected out at the end of the way, before velocities are met: by displacements that are forgotten,
- * Newton's rounds over the joints' rows there, until nothing is off by more than VELOCITY_DEPTH;
- * contacts and limits stay open the while. A limit that was passed before comes back no faster than
- * contacts do, by contact.push_speed.
+ * If a body turns so far in a step that the rounds do not converge (the tip of a whip), its motion is
+ * straight, and energy is lost. Drift, from there or from a command, is removed at the end of the
+ * motion before velocities are corrected: by displacements that give no velocity, Newton's rounds over
+ * the joints' rows there, until no position is off by more than VELOCITY_DEPTH; contacts and limits
+ * stay open meanwhile. A limit that was passed before returns no faster than contacts do, by
+ * contact.push_speed.
  *
- * Impacts: what is locked, or driven by a motor without limit, holds; limits bounce as contacts do;
- * springs, friction and motors with a limit have no time to act.
+ * Impacts: locked axes and motors without limit hold; limits bounce as contacts do; springs, friction
+ * and motors with a limit do nothing, because an impact takes no time.
  */
 #include "server/engine/methods/velocity.h"
 
@@ -45,30 +44,41 @@
 
 #include <string.h>
 
-/* m, rad. Smaller: rounds that only rounding asks for; larger: drift, which has to be selected out. */
-#define BEND 1e-11
-/* Each is a solution of the island; 3 or 4 are the rule where joints turn by 0.1 rad in a step. Taut
- * lines follow their tension in the first of them; in all of them, both would chase each other. */
-enum { BEND_ROUNDS = 8, PATIENCE = 1, TAUT_ROUNDS = 2 };
-/* Rounds that take drift out (of what commands said, or where rounds of the way did not end), and
- * how far a round turns a body at most, rad. Larger turns leave what a round knows of them, and
- * throw long chains about. */
-enum { FIT_ROUNDS = 40 };
-#define FIT_TURN 0.05
-/* m/s. Speeds of what holds at the end of the way that are rounding's. */
+/* m, rad. Smaller: further rounds correct only rounding; larger: drift, which has to be removed. */
+#define CURVATURE_TOLERANCE 1e-11
+
+enum {
+	/* Rounds of the motion, each a solution of the island; joints that turn by 0.1 rad in a step
+	 * need 3 or 4. Fewer: fast joints lose energy. */
+	CURVATURE_ROUNDS = 8,
+	/* Rounds without improvement after which the motion is straight. */
+	ROUNDS_WITHOUT_GAIN_MAX = 1,
+	/* Rounds in which taut lines follow their tension. In all rounds, tension and curvature would
+	 * chase each other. */
+	TAUT_ROUNDS = 2,
+	/* Rounds that remove drift, from commands or from rounds of the motion that did not converge. */
+	PROJECTION_ROUNDS = 40,
+};
+
+/* rad: a round of the projection turns no body further. Larger: the linearisation of a round does not
+ * hold, and long chains are thrown about. */
+#define PROJECTION_TURN_MAX 0.05
+
+/* m/s. Slower speeds of rows at the end of the motion are rounding. */
 #define STILL 1e-13
+
 /* m. As in velocity_impact.c. */
 #define TOUCH 1e-6
 
-/* 1, of the greatest place and speed of an island. */
+/* 1, of the greatest coordinate and speed of an island: what rounding puts into its rows. */
 #define ROUNDING 0x1p-50
 
-/* 1. A locked row of which less than this part is left beside those before says what they say. */
+/* 1. A locked row whose diagonal falls below this part beside the rows before it depends on them. */
 #define RANK 1e-12
 
-/* 1. A row that moves less than this part of what one as long could moves by rounding of its J
- * alone: what a hinge locks about axes that a planar world locks too. It asks for nothing: its
- * bounds are 0. */
+/* 1. A row whose J M⁻¹ Jᵀ is less than this part of what a J of its length could have moves nothing but
+ * by rounding: an axis that a hinge locks and a planar world too. Its bounds are 0, so it is not
+ * included. */
 #define MOVE_MIN 1e-12
 
 #define ALLOCATE(type, count) ARENA_ARRAY(self->arena, type, count)
@@ -81,11 +91,13 @@ static const struct joint *joint_of(const struct velocity_island *self,
 	return &self->step->joints.joints[row->joint];
 }
 
+/* Whether the row's impulse can be other than 0. */
 static bool can_act(const struct velocity_joint_row *row)
 {
 	return row->lower < row->upper;
 }
 
+/* Whether the row's J M⁻¹ Jᵀ is more than rounding. */
 static bool row_can_move(const struct velocity_step *self, const struct constraint_row *row)
 {
 	double all = 0, most = 0;
@@ -101,11 +113,13 @@ static bool row_can_move(const struct velocity_step *self, const struct constrai
 	return all > MOVE_MIN * most;
 }
 
+/* Role and bounds of the row `place` of joint `index`. */
 static struct velocity_joint_row make_joint_row(const struct velocity_step *step, uint32_t index,
 						uint8_t place, const struct constraint_row *row)
 {
 	const struct joint *joint = &step->joints.joints[index];
 	double h = step->step->dt;
+	ASSERT(place < JOINT_MULTIPLIERS);
 	struct velocity_joint_row made = {
 		.joint = index, .place = place, .lower = -__builtin_inf(), .upper = __builtin_inf()
 	};
@@ -151,6 +165,7 @@ enum status velocity_joints_gather(struct velocity_island *self)
 		const struct joint *joint = &step->joints.joints[c - step->contact_count];
 		uint8_t places[JOINT_ROWS_MAX];
 		uint32_t rows = joint_places(joint, places);
+		ASSERT(self->contact_rows + at + rows <= self->taut_from);
 		for (uint32_t k = 0; k < rows; k++, at++)
 			self->joints[at] = make_joint_row(step, c - step->contact_count, places[k],
 							  &self->rows[self->contact_rows + at]);
@@ -165,10 +180,12 @@ static double couple_rows(const struct velocity_island *self, uint32_t k, uint32
 	return mass_couple(&self->step->mass, self->rows[k].j, &self->system.responses[i]);
 }
 
-/* What is left of row i's own part of A beside rows that hold: `held`, factored, of A's rows. */
+/* Row i's diagonal of A, reduced by the rows that hold (`held`, their factored part of A); 0 if it
+ * depends on them. `coupled` gets row i's entries of A with them. */
 static double remaining_diagonal(const struct velocity_island *self, const struct chol *held,
 				 const uint32_t *rows, uint32_t i, double *coupled)
 {
+	ASSERT(held->size <= JOINT_AXES);
 	double solved[JOINT_AXES], left = couple_rows(self, i, i), least = RANK * left;
 	for (uint32_t k = 0; k < held->size; k++)
 		solved[k] = coupled[k] = couple_rows(self, rows[k], i);
@@ -178,9 +195,8 @@ static double remaining_diagonal(const struct velocity_island *self, const struc
 	return left > least ? left : 0;
 }
 
-/* How much row i moves by a unit impulse while its joint's locked rows, which stand before it,
- * hold: 1/mass of what can move at the joint, an arm about its hinge and not about its own centre.
- * 0: nothing moves. */
+/* Speed of row i for a unit impulse while its joint's locked rows, which precede it, hold: 1/mass of
+ * what can move at the joint, an arm about its hinge and not about its own centre. 0: nothing moves. */
 static double compliance_at_joint(const struct velocity_island *self, uint32_t i)
 {
 	double storage[JOINT_AXES * JOINT_AXES], coupled[JOINT_AXES];
@@ -203,12 +219,13 @@ static double compliance_at_joint(const struct velocity_island *self, uint32_t i
 	return remaining_diagonal(self, &held, rows, i, coupled);
 }
 
-/* A spring of no stiffness and no damping asks for nothing: its bounds are 0. */
+/* Compliance and bias of a spring. The bounds of one without stiffness and damping are 0. */
 static void soften_spring(const struct velocity_island *self, uint32_t i)
 {
 	const struct constraint_row *row = &self->rows[i];
 	struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
 	double k = row->stiffness, c = row->damping, h = self->step->step->dt;
+	ASSERT(joint->role == VELOCITY_SPRING);
 	if (row->softness == ROW_FREQUENCY) {
 		double a = compliance_at_joint(self, i);
 		double mass = a > 0 ? 1 / a : 0, rate = TWO_PI * row->stiffness;
@@ -235,6 +252,7 @@ void velocity_joints_soften(struct velocity_island *self)
 		fast = scalar_max(fast, vec3_length(step->forced[slot].angular));
 	}
 	self->noise = ROUNDING * (fast + far / step->step->dt);
+	ASSERT(!(self->noise < 0));
 	for (uint32_t i = self->contact_rows; i < self->count; i++)
 		if (self->joints[i - self->contact_rows].role == VELOCITY_SPRING)
 			soften_spring(self, i);
@@ -246,22 +264,23 @@ void velocity_joints_warm_start(const struct velocity_island *self, double *x)
 		x[i] = 0;
 	for (uint32_t i = self->contact_rows; i < self->taut_from; i++) {
 		const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
+		VALIDATE(!(row->lower > row->upper));
 		x[i] = scalar_clamp(joint_of(self, row)->multiplier[row->place], row->lower,
 				    row->upper);
 	}
 }
 
-/* ---- what joints carry ------------------------------------------------------------------------ */
+/* ---- impulses of joints ----------------------------------------------------------------------- */
 
-/* Where a body of the joint is in this state. */
+/* Motion of a body of the joint in this state; `given` if it takes no part. */
 static const struct body_motion *motion_at(const struct velocity_step *self, uint32_t slot,
 					   const struct body_motion *given)
 {
 	return slot == ROW_NO_BODY || self->at == NULL ? given : &self->at[slot];
 }
 
-/* What a unit of the row does to b, about b's anchor: its part there; where b has none, the opposite
- * of what a gets, which has the same line of force. */
+/* The row's unit impulse on b, about b's anchor: its part on b; if b takes no part, the opposite of
+ * that on a, which has the same line of force. */
 static struct spatial unit_on_b(const struct velocity_island *self,
 				const struct constraint_row *row, const struct constraint *of,
 				const struct joint *joint)
@@ -288,6 +307,7 @@ void velocity_joints_add_results(const struct velocity_island *self, const doubl
 		const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
 		if (x[i] == 0)
 			continue;
+		ASSERT(row->joint < self->step->joints.count && row->place < JOINT_MULTIPLIERS);
 		const struct constraint *of =
 			&self->step->constraints[self->step->contact_count + row->joint];
 		struct joint_result *to = &self->step->joint_results[row->joint];
@@ -298,7 +318,7 @@ void velocity_joints_add_results(const struct velocity_island *self, const doubl
 	}
 }
 
-/* ---- the way ---------------------------------------------------------------------------------- */
+/* ---- the motion ------------------------------------------------------------------------------- */
 
 static bool is_bound_by_joints_alone(const struct velocity_step *step, const struct island *island)
 {
@@ -344,7 +364,7 @@ void velocity_joints_targets(const struct velocity_island *self, bool *selected,
 	}
 }
 
-/* Whether the row's coordinate matters where the way ends. */
+/* Whether the row constrains its coordinate at the end of the motion, not only its speed. */
 static bool constrains_position(const struct velocity_joint_row *row)
 {
 	bool place = row->role == VELOCITY_LOCK || row->role == VELOCITY_LIMIT ||
@@ -352,7 +372,7 @@ static bool constrains_position(const struct velocity_joint_row *row)
 	return place && can_act(row);
 }
 
-/* Bodies where the way with impulses x takes them, and the joints' rows there. */
+/* Moves bodies with impulses x, into `motions`, and makes the joints' rows there. */
 static void try_motion(const struct velocity_island *self, const double *x, struct row_list *list)
 {
 	const struct velocity_step *step = self->step;
@@ -373,7 +393,8 @@ static void try_motion(const struct velocity_island *self, const double *x, stru
 	ASSERT(list->row_count == self->taut_from - self->contact_rows);
 }
 
-/* How far the way with impulses x bends, into rows and b; the greatest change of what holds. */
+/* Updates the curvature of each coordinate in the motion with impulses x, in rows and b. Returns the
+ * greatest change, m or rad, of a row that acts. */
 static double measure_curvature(const struct velocity_island *self, const double *x,
 				struct row_list *list, double *b)
 {
@@ -390,14 +411,14 @@ static double measure_curvature(const struct velocity_island *self, const double
 		bool holds = joint->lower < x[i] && x[i] < joint->upper;
 		b[i] += more;
 		joint->curvature += more;
-		if (holds ||
-		    (joint->role == VELOCITY_LIMIT && gap < scalar_min(row->gap, 0) - BEND))
+		if (holds || (joint->role == VELOCITY_LIMIT &&
+			      gap < scalar_min(row->gap, 0) - CURVATURE_TOLERANCE))
 			worst = scalar_max(worst, h * scalar_abs(more));
 	}
 	return worst;
 }
 
-/* Room for the joints' rows of the island. */
+/* Memory for the joints' rows of the island. */
 static enum status allocate_rows(struct velocity_island *self, struct row_list *list)
 {
 	uint32_t rows = self->taut_from - self->contact_rows;
@@ -414,6 +435,7 @@ static enum status allocate_rows(struct velocity_island *self, struct row_list *
 enum status velocity_joints_solve_motion(struct velocity_island *self, bool *selected, double *b,
 					 double *x)
 {
+	ASSERT(self->joints != NULL);
 	struct velocity_problem motion = { selected, b, x };
 	struct row_list list;
 	double least = __builtin_inf(), *straight = ALLOCATE(double, self->count);
@@ -427,7 +449,7 @@ enum status velocity_joints_solve_motion(struct velocity_island *self, bool *sel
 		if (status != STATUS_OK)
 			return status;
 		if (self->outcome->fallbacks != before.fallbacks) {
-			/* What bends so far contradicts other rows: straight on, which did not. */
+			/* The curvature contradicts other rows; the straight motion did not. */
 			if (round > 0) {
 				*self->outcome = before;
 				memcpy(x, straight, self->count * sizeof *x);
@@ -439,12 +461,12 @@ enum status velocity_joints_solve_motion(struct velocity_island *self, bool *sel
 			least = worst;
 			last = round;
 		}
-		if (!(worst > BEND) || round == BEND_ROUNDS)
+		if (!(worst > CURVATURE_TOLERANCE) || round == CURVATURE_ROUNDS)
 			return STATUS_OK;
 		if (round == 0)
 			memcpy(straight, x, self->count * sizeof *x);
-		if (round - last > PATIENCE) {
-			/* It turns too far in this step for rounds to end: straight on. */
+		if (round - last > ROUNDS_WITHOUT_GAIN_MAX) {
+			/* Bodies turn too far in this step for rounds to converge: straight. */
 			memcpy(x, straight, self->count * sizeof *x);
 			return STATUS_OK;
 		}
@@ -457,6 +479,7 @@ void velocity_joints_push_targets(const struct velocity_island *self, bool *sele
 	for (uint32_t i = self->contact_rows; i < self->count; i++) {
 		const struct velocity_joint_row *joint = &self->joints[i - self->contact_rows];
 		selected[i] = velocity_holds(self, i) || joint->role == VELOCITY_LIMIT;
+		VALIDATE(!selected[i] || i < self->taut_from);
 		if (joint->role != VELOCITY_LIMIT) {
 			b[i] = 0;
 			continue;
@@ -466,7 +489,7 @@ void velocity_joints_push_targets(const struct velocity_island *self, bool *sele
 	}
 }
 
-/* ---- where the way ends ----------------------------------------------------------------------- */
+/* ---- the end of the motion -------------------------------------------------------------------- */
 
 static bool has_joints(const struct velocity_step *step, const struct island *island)
 {
@@ -476,17 +499,18 @@ static bool has_joints(const struct velocity_step *step, const struct island *is
 
 struct joint_stage {
 	struct velocity_step *begin;
-	const struct velocity_step *end; /* rows where the way ends */
+	const struct velocity_step *end; /* the same, with the rows of the end */
 };
 
-/* b of the rows that joints and contacts have there; whether any of them is not met. `before`: their
- * speeds without the second half of what forces do; what approaches so may go on, and stops in its
- * next way. */
+/* b of the joints' and contacts' rows at the end; whether any of them is violated. `before`: their
+ * speeds without the second half of the forces. A contact or limit that approaches with these may go
+ * on, and is stopped in the next step's motion. */
 static bool set_end_targets(const struct velocity_island *self, bool impact, const double *before,
 			    bool *selected, double *b)
 {
 	const struct velocity_step *step = self->step;
 	bool any = false;
+	ASSERT(self->taut_from == self->count); /* taut lines have rows in the motion only */
 	for (uint32_t i = 0; i < self->contact_rows; i++) {
 		bool touches =
 			self->rows[i].gap <= TOUCH || step->impulses[self->block[i]].normal > 0;
@@ -497,7 +521,7 @@ static bool set_end_targets(const struct velocity_island *self, bool impact, con
 	for (uint32_t i = self->contact_rows; i < self->count; i++) {
 		struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
 		double used = step->joint_results[row->joint].multiplier[row->place];
-		/* What was not strong enough for the way does not stop it at its end. */
+		/* A row that reached its bound in the motion does not act at its end. */
 		bool strong = row->lower < used && used < row->upper;
 		b[i] -= self->rows[i].wanted;
 		if (row->role == VELOCITY_LIMIT) {
@@ -515,6 +539,7 @@ static bool set_end_targets(const struct velocity_island *self, bool impact, con
 	return any;
 }
 
+/* The second half of what forces do to the velocities. */
 static void add_half_of_forces(struct velocity_step *begin, const struct island *members)
 {
 	for (uint32_t i = 0; i < members->slot_count; i++) {
@@ -527,13 +552,13 @@ static void add_half_of_forces(struct velocity_step *begin, const struct island 
 static enum status end_island(const struct island *members, uint32_t index, struct arena *arena,
 			      void *context)
 {
-	struct joint_stage *joint_stage = context;
-	struct velocity_step *begin = joint_stage->begin;
+	struct joint_stage *stage = context;
+	struct velocity_step *begin = stage->begin;
 	struct velocity_island self;
 	if (!has_joints(begin, members))
 		return STATUS_OK;
-	enum status status = velocity_island_make(&self, joint_stage->end, index, arena);
-	self.outcome->solved = false; /* its way counts */
+	enum status status = velocity_island_make(&self, stage->end, index, arena);
+	self.outcome->solved = false; /* statistics count its motion */
 	if (status != STATUS_OK)
 		return status;
 	double *b = ARENA_ARRAY(arena, double, self.count),
@@ -575,10 +600,10 @@ void velocity_joints_finish_results(struct velocity_step *self)
 	}
 }
 
-/* ---- what has drifted ------------------------------------------------------------------------- */
+/* ---- removal of drift ------------------------------------------------------------------------- */
 
-/* How far a joint's row at the end of the way is from where it has to be: what is locked at 0, a
- * limit that was passed already back by what may be pushed in a step. 0: nowhere else. */
+/* m or rad: error of a row's position at the end. A locked row has to be at 0; a limit that was passed
+ * already at the beginning has to be back by what push_speed permits in a step. */
 static double position_error(const struct velocity_step *begin, const struct constraint_row *row,
 			     uint32_t index)
 {
@@ -589,7 +614,8 @@ static double position_error(const struct velocity_step *begin, const struct con
 	return scalar_min(row->gap - scalar_min(least, 0), 0);
 }
 
-/* Whether anything is off: joints want it back, contacts and limits not to close. */
+/* b of the displacement that corrects the joints' positions and keeps contacts and limits open; whether
+ * any position is off by more than VELOCITY_DEPTH. */
 static bool set_projection_targets(const struct velocity_island *self,
 				   const struct velocity_step *begin, bool *selected, double *b)
 {
@@ -612,12 +638,13 @@ static bool set_projection_targets(const struct velocity_island *self,
 	return off;
 }
 
-/* A body moved by h d, which gives it no velocity; it keeps its angular momentum. */
+/* Moves a body by h d without giving it velocity; its angular momentum stays. */
 static void displace_body(struct velocity_step *begin, uint32_t slot, struct spatial d)
 {
 	const struct step *step = begin->step;
 	const struct body_table *table = &step->dynamics->tables->body;
 	struct body_motion *motion = &begin->motions[slot];
+	ASSERT(slot < step->body_count);
 	uint32_t body = step->bodies[slot];
 	sym3 inverse = sym3_load(table->inertia_inv[body]);
 	begin->push[slot] = spatial_mul_add(begin->push[slot], d, 1);
@@ -635,13 +662,13 @@ static void displace_body(struct velocity_step *begin, uint32_t slot, struct spa
 static enum status project_island(const struct island *members, uint32_t index, struct arena *arena,
 				  void *context)
 {
-	struct joint_stage *joint_stage = context;
-	struct velocity_step *begin = joint_stage->begin;
+	struct joint_stage *stage = context;
+	struct velocity_step *begin = stage->begin;
 	struct velocity_island self;
-	/* What has no solution gives way, and is as near as it comes. */
+	/* An island without a solution is as near to one as its compliance permits. */
 	if (!has_joints(begin, members) || begin->end_outcomes[index].fallbacks > 0)
 		return STATUS_OK;
-	enum status status = velocity_island_make(&self, joint_stage->end, index, arena);
+	enum status status = velocity_island_make(&self, stage->end, index, arena);
 	self.outcome->solved = false;
 	if (status != STATUS_OK)
 		return status;
@@ -663,7 +690,8 @@ static enum status project_island(const struct island *members, uint32_t index, 
 	for (uint32_t i = 0; i < members->slot_count; i++)
 		turn = scalar_max(turn, vec3_length(d[members->slots[i]].angular));
 	turn *= begin->step->dt;
-	double share = turn > FIT_TURN ? FIT_TURN / turn : 1;
+	double share = turn > PROJECTION_TURN_MAX ? PROJECTION_TURN_MAX / turn : 1;
+	ASSERT(share >= 0 && share <= 1);
 	for (uint32_t i = 0; i < members->slot_count; i++) {
 		uint32_t slot = members->slots[i];
 		d[slot] = spatial_scale(d[slot], share);
@@ -675,7 +703,7 @@ static enum status project_island(const struct island *members, uint32_t index, 
 	return STATUS_OK;
 }
 
-/* Whether anything that joints hold is off in this state. */
+/* Whether some joint's position is off in this state by more than VELOCITY_DEPTH. */
 static bool any_position_error(const struct velocity_step *self, const struct velocity_step *begin)
 {
 	for (uint32_t c = self->contact_count; c < self->constraint_count; c++)
@@ -700,7 +728,7 @@ static void set_masses(struct velocity_step *begin, struct velocity_step *end)
 	end->mass = mass_operator_free(end->masses, begin->step->body_count);
 }
 
-/* The state where the way ends. */
+/* Makes the state of the end: masses and rows at `motions`. */
 static enum status state_at_end(struct velocity_step *begin, struct velocity_step *end)
 {
 	*end = *begin;
@@ -714,17 +742,18 @@ static enum status state_at_end(struct velocity_step *begin, struct velocity_ste
 enum status velocity_joints_project(struct velocity_step *begin)
 {
 	struct arena *scratch = &begin->step->dynamics->scratch;
+	ASSERT(begin->joints.count > 0);
 	begin->end_outcomes =
 		arena_push_zero(scratch, begin->islands.count * sizeof *begin->end_outcomes);
 	if (begin->end_outcomes == NULL)
 		return STATUS_NO_MEMORY;
-	for (uint32_t round = 0; round < FIT_ROUNDS; round++) {
+	for (uint32_t round = 0; round < PROJECTION_ROUNDS; round++) {
 		struct velocity_step end;
 		enum status status = state_at_end(begin, &end);
 		if (status != STATUS_OK || !any_position_error(&end, begin))
 			return status;
-		struct joint_stage joint_stage = { begin, &end };
-		status = islands_solve(begin->step, &begin->islands, project_island, &joint_stage);
+		struct joint_stage stage = { begin, &end };
+		status = islands_solve(begin->step, &begin->islands, project_island, &stage);
 		if (status != STATUS_OK)
 			return status;
 		set_masses(begin, &end);
@@ -736,10 +765,9 @@ enum status velocity_joints_solve_end(struct velocity_step *begin)
 {
 	struct velocity_step end;
 	enum status status = state_at_end(begin, &end);
-	struct joint_stage joint_stage = { begin, &end };
-	return status == STATUS_OK
-		       ? islands_solve(begin->step, &begin->islands, end_island, &joint_stage)
-		       : status;
+	struct joint_stage stage = { begin, &end };
+	return status == STATUS_OK ? islands_solve(begin->step, &begin->islands, end_island, &stage)
+				   : status;
 }
 
 /* ---- impacts ---------------------------------------------------------------------------------- */
@@ -766,6 +794,7 @@ enum status velocity_joints_solve_arriving(struct velocity_island *self, bool *s
 
 bool velocity_joints_impact(const struct velocity_island *self, uint32_t i, double back, double *u)
 {
+	ASSERT(i >= self->contact_rows && i < self->count);
 	const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
 	*u -= self->rows[i].wanted;
 	if (row->role == VELOCITY_LIMIT)
@@ -778,6 +807,7 @@ enum status velocity_joints_take_back(struct velocity_island *self, double *back
 {
 	for (uint32_t i = self->contact_rows; i < self->count; i++) {
 		const struct velocity_joint_row *row = &self->joints[i - self->contact_rows];
+		ASSERT(row->joint < self->step->joints.count);
 		if (row->role == VELOCITY_LIMIT)
 			back[i] = self->step->joint_results[row->joint].multiplier[row->place];
 	}
