@@ -94,24 +94,25 @@ LANES_INLINE lanes core_squared(struct lanes3 arm, lanes height, lanes still)
 }
 
 /* How much of turns and ways changes arms much; the longest arm of what moves is the measure. */
-struct stir {
+struct arm_extent {
 	lanes core_a, core_b, arm_a, arm_b; /* m² */
 };
 
-LANES_INLINE void derive_calm(struct soft_block *block, uint32_t first, const struct stir *stir)
+LANES_INLINE void derive_calm(struct soft_block *block, uint32_t first,
+			      const struct arm_extent *extent)
 {
 	lanes zero = lanes_all(0), one = lanes_all(1);
 	lanes_mask moves_a = lanes_load(&block->mass_inv_a, first) > zero;
 	lanes_mask moves_b = lanes_load(&block->mass_inv_b, first) > zero;
-	lanes size = lanes_max(lanes_select(moves_a, stir->arm_a, zero),
-			       lanes_select(moves_b, stir->arm_b, zero));
+	lanes size = lanes_max(lanes_select(moves_a, extent->arm_a, zero),
+			       lanes_select(moves_b, extent->arm_b, zero));
 	lanes_store(&block->calm, first, size * lanes_all(CALM * CALM));
 	lanes_store(&block->follows, first, lanes_select(moves_a & moves_b, one, zero));
 	/* Half of the turn is what a quaternion has. */
 	lanes_store(&block->sway_a, first,
-		    lanes_select(moves_a, stir->core_a * lanes_all(4), zero));
+		    lanes_select(moves_a, extent->core_a * lanes_all(4), zero));
 	lanes_store(&block->sway_b, first,
-		    lanes_select(moves_b, stir->core_b * lanes_all(4), zero));
+		    lanes_select(moves_b, extent->core_b * lanes_all(4), zero));
 }
 
 LANES_INLINE void derive_half(struct soft_block *block, uint32_t first)
@@ -120,7 +121,7 @@ LANES_INLINE void derive_half(struct soft_block *block, uint32_t first)
 	struct lanes3 centre = lanes3_load(&block->arm_a, first);
 	lanes rounding_a = lanes_load(&block->rounding_a, first);
 	lanes rounding_b = lanes_load(&block->rounding_b, first);
-	struct stir stir = { lanes_all(0), lanes_all(0), lanes_all(0), lanes_all(0) };
+	struct arm_extent extent = { lanes_all(0), lanes_all(0), lanes_all(0), lanes_all(0) };
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		struct soft_point *point = &block->points[p];
 		struct lanes3 arm_a = lanes3_load(&point->j_a, first);
@@ -129,19 +130,19 @@ LANES_INLINE void derive_half(struct soft_block *block, uint32_t first)
 		lanes_store(&point->lever, first, lanes_sqrt(lanes3_dot(lever, lever)));
 		lanes height_a = lanes3_dot(arm_a, normal), height_b = lanes3_dot(arm_b, normal);
 		lanes half = half_gap(point, first);
-		stir.core_a =
-			lanes_max(stir.core_a, core_squared(arm_a, height_a, rounding_a + half));
-		stir.core_b =
-			lanes_max(stir.core_b, core_squared(arm_b, -height_b, rounding_b + half));
-		stir.arm_a = lanes_max(stir.arm_a, lanes3_dot(arm_a, arm_a));
+		extent.core_a =
+			lanes_max(extent.core_a, core_squared(arm_a, height_a, rounding_a + half));
+		extent.core_b =
+			lanes_max(extent.core_b, core_squared(arm_b, -height_b, rounding_b + half));
+		extent.arm_a = lanes_max(extent.arm_a, lanes3_dot(arm_a, arm_a));
 		lanes_store(&point->height_a, first, height_a);
 		lanes_store(&point->height_b, first, height_b);
-		stir.arm_b = lanes_max(stir.arm_b, lanes3_dot(arm_b, arm_b));
+		extent.arm_b = lanes_max(extent.arm_b, lanes3_dot(arm_b, arm_b));
 		derive_point(block, point, first, normal, arm_a, arm_b);
 	}
 	derive_tangents(block, first, normal);
 	derive_twist(block, first, normal);
-	derive_calm(block, first, &stir);
+	derive_calm(block, first, &extent);
 }
 
 void soft_derive(struct soft_block *block)
@@ -152,7 +153,7 @@ void soft_derive(struct soft_block *block)
 
 /* ---- where bodies have come ------------------------------------------------------------------- */
 
-struct way {
+struct relative_motion {
 	struct lanes3 apart;	      /* m, how the mass centres have moved against each other */
 	struct lanes3 turn_a, turn_b; /* vector parts */
 	lanes scalar_a, scalar_b;
@@ -180,43 +181,46 @@ LANES_INLINE bool all_balls(const struct soft_block *block, uint32_t first)
 	return !lanes_any(sways | flat);
 }
 
-LANES_INLINE struct way way_gather(const struct soft_step *step, const struct soft_block *block,
-				   uint32_t first, bool balls)
+LANES_INLINE struct relative_motion gather_motion(const struct soft_step *step,
+						  const struct soft_block *block, uint32_t first,
+						  bool balls)
 {
 	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
 	const struct soft_body *bodies = step->bodies;
-	struct way way = { 0 };
+	struct relative_motion motion = { 0 };
 	struct lanes3 drift = lanes3_load(&block->drift, first);
-	way.apart = lanes3_sub(GATHER(bodies, b, shift), GATHER(bodies, a, shift));
-	way.apart = lanes3_mul_add(way.apart, drift, lanes_all(step->time));
+	motion.apart = lanes3_sub(GATHER(bodies, b, shift), GATHER(bodies, a, shift));
+	motion.apart = lanes3_mul_add(motion.apart, drift, lanes_all(step->time));
 	if (balls)
-		return way;
-	way.turn_a = gather_turns(bodies, a, &way.scalar_a);
-	way.turn_b = gather_turns(bodies, b, &way.scalar_b);
-	return way;
+		return motion;
+	motion.turn_a = gather_turns(bodies, a, &motion.scalar_a);
+	motion.turn_b = gather_turns(bodies, b, &motion.scalar_b);
+	return motion;
 }
 
 /* ---- calm ------------------------------------------------------------------------------------- */
 
 /* False when some lane's arms have changed much. */
-LANES_INLINE bool measure_calm(struct soft_block *block, uint32_t first, const struct way *way,
-			       bool balls)
+LANES_INLINE bool measure_calm(struct soft_block *block, uint32_t first,
+			       const struct relative_motion *motion, bool balls)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
-	lanes along = lanes3_dot(normal, way->apart);
-	lanes square = lanes3_dot(way->apart, way->apart);
+	lanes along = lanes3_dot(normal, motion->apart);
+	lanes square = lanes3_dot(motion->apart, motion->apart);
 	lanes swayed = (square - along * along) * lanes_load(&block->follows, first);
 	if (!balls)
-		swayed += lanes3_dot(way->turn_a, way->turn_a) * lanes_load(&block->sway_a, first) +
-			  lanes3_dot(way->turn_b, way->turn_b) * lanes_load(&block->sway_b, first);
+		swayed += lanes3_dot(motion->turn_a, motion->turn_a) *
+				  lanes_load(&block->sway_a, first) +
+			  lanes3_dot(motion->turn_b, motion->turn_b) *
+				  lanes_load(&block->sway_b, first);
 	if (lanes_any(swayed > lanes_load(&block->calm, first)))
 		return false;
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		struct soft_point *point = &block->points[p];
 		lanes turned = { 0 };
 		if (!balls)
-			turned = lanes3_dot(lanes3_load(&point->j_b, first), way->turn_b) -
-				 lanes3_dot(lanes3_load(&point->j_a, first), way->turn_a);
+			turned = lanes3_dot(lanes3_load(&point->j_b, first), motion->turn_b) -
+				 lanes3_dot(lanes3_load(&point->j_a, first), motion->turn_a);
 		lanes_store(&point->gap, first,
 			    lanes_load(&point->separation, first) + (along + (turned + turned)));
 	}
@@ -226,7 +230,7 @@ LANES_INLINE bool measure_calm(struct soft_block *block, uint32_t first, const s
 /* ---- sliding ---------------------------------------------------------------------------------- */
 
 /* Of what lies between, A's arm's part. */
-LANES_INLINE lanes share_of(const struct soft_block *block, uint32_t first)
+LANES_INLINE lanes gap_share(const struct soft_block *block, uint32_t first)
 {
 	lanes zero = lanes_all(0), one = lanes_all(1), half = lanes_all(0.5f);
 	lanes_mask moves_a = lanes_load(&block->mass_inv_a, first) > zero;
@@ -245,7 +249,7 @@ LANES_INLINE void slide_init(const struct soft_block *block, struct soft_slide *
 	lanes rounding_a = lanes_load(&block->rounding_a, first);
 	lanes rounding_b = lanes_load(&block->rounding_b, first);
 	lanes3_store(&slide->normal, first, normal);
-	lanes_store(&slide->share, first, share_of(block, first));
+	lanes_store(&slide->share, first, gap_share(block, first));
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		const struct soft_point *point = &block->points[p];
 		lanes half = half_gap(point, first);
@@ -273,23 +277,24 @@ LANES_INLINE struct lanes3 turned_by(struct lanes3 v, lanes w, struct lanes3 c)
 
 /* What lies between one point's two ends since the start, their gap then, and the normal's length before it
  * is brought to 1. */
-struct between {
+struct point_motion {
 	struct lanes3 turned_a, turned_b, apart;
 	lanes gap, length;
 };
 
-LANES_INLINE struct between between_of(const struct soft_block *block,
-				       const struct soft_slide *slide, uint32_t p, uint32_t first,
-				       const struct way *way, bool balls)
+LANES_INLINE struct point_motion point_motion_of(const struct soft_block *block,
+						 const struct soft_slide *slide, uint32_t p,
+						 uint32_t first,
+						 const struct relative_motion *motion, bool balls)
 {
-	struct between d = { 0 };
+	struct point_motion d = { 0 };
 	struct lanes3 normal = lanes3_load(&slide->normal, first);
 	lanes bend = lanes_load(&block->bend, first), one = lanes_all(1);
-	d.apart = way->apart;
+	d.apart = motion->apart;
 	if (!balls) {
-		d.turned_a = turned_by(way->turn_a, way->scalar_a,
+		d.turned_a = turned_by(motion->turn_a, motion->scalar_a,
 				       lanes3_load(&slide->points[p].core_a, first));
-		d.turned_b = turned_by(way->turn_b, way->scalar_b,
+		d.turned_b = turned_by(motion->turn_b, motion->scalar_b,
 				       lanes3_load(&slide->points[p].core_b, first));
 		d.apart = lanes3_add(d.apart, lanes3_sub(d.turned_b, d.turned_a));
 	}
@@ -303,7 +308,7 @@ LANES_INLINE struct between between_of(const struct soft_block *block,
 
 /* n and the first tangent, at right angles to it. */
 LANES_INLINE struct lanes3 slide_frame(struct soft_block *block, const struct soft_slide *slide,
-				       uint32_t first, const struct between *d)
+				       uint32_t first, const struct point_motion *d)
 {
 	lanes bend = lanes_load(&block->bend, first), one = lanes_all(1);
 	struct lanes3 normal = lanes3_load(&slide->normal, first);
@@ -341,8 +346,8 @@ static void load_inertia(const struct soft_step *step, uint32_t number, struct l
 }
 
 static void measure_sliding(const struct soft_step *step, struct soft_block *block,
-			    const struct soft_slide *slide, uint32_t first, const struct way *way,
-			    bool balls)
+			    const struct soft_slide *slide, uint32_t first,
+			    const struct relative_motion *motion, bool balls)
 {
 	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
 	struct lanes3 w_a = GATHER(step->drives, a, spin), w_b = GATHER(step->drives, b, spin);
@@ -356,7 +361,7 @@ static void measure_sliding(const struct soft_step *step, struct soft_block *blo
 	}
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		struct soft_point *point = &block->points[p];
-		struct between d = between_of(block, slide, p, first, way, balls);
+		struct point_motion d = point_motion_of(block, slide, p, first, motion, balls);
 		if (p == 0)
 			normal = slide_frame(block, slide, first, &d);
 		lanes round_a = lanes_load(&slide->points[p].round_a, first);
@@ -399,15 +404,15 @@ static void measure_piece(uint32_t from, uint32_t to, uint32_t worker, void *con
 		struct soft_block *block = &step->blocks[i];
 		for (uint32_t first = 0; first < BLOCK_LANES; first += LANES_WIDTH) {
 			bool balls = all_balls(block, first);
-			struct way way = way_gather(step, block, first, balls);
-			if (!block->slides && measure_calm(block, first, &way, balls))
+			struct relative_motion motion = gather_motion(step, block, first, balls);
+			if (!block->slides && measure_calm(block, first, &motion, balls))
 				continue;
 			if (!block->slides) {
 				slide_init(block, &step->slides[i], 0);
 				slide_init(block, &step->slides[i], LANES_WIDTH);
 				block->slides = true;
 			}
-			measure_sliding(step, block, &step->slides[i], first, &way, balls);
+			measure_sliding(step, block, &step->slides[i], first, &motion, balls);
 		}
 	}
 }

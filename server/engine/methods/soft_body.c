@@ -29,7 +29,7 @@ static lanes lanes_of(vec3 v)
 	return (lanes){ (float)v.x, (float)v.y, (float)v.z, 0 };
 }
 
-static vec3 widen(lanes v)
+static vec3 to_vec3(lanes v)
 {
 	return vec3_make((double)v[0], (double)v[1], (double)v[2]);
 }
@@ -146,51 +146,51 @@ static const double *inertia_inv_of(const struct soft_step *self, uint32_t numbe
 
 /* What contacts have added to the spin since it was last made of the momentum goes into that, at the
  * inertia that they saw. */
-static void take_momentum(const struct soft_step *self, uint32_t number)
+static void collect_momentum(const struct soft_step *self, uint32_t number)
 {
 	struct soft_turn *turn = &self->turns[number];
-	vec3 added = widen(self->bodies[number].spin - turn->spin);
+	vec3 added = to_vec3(self->bodies[number].spin - turn->spin);
 	sym3 inertia = sym3_load(inertia_of(self, number));
 	vec3 momentum = integrate_tensor_at(inertia, turn->rotation, added);
 	turn->momentum = vec3_add(turn->momentum, momentum);
 }
 
-static vec3 turn_spin(const struct soft_step *self, uint32_t number)
+static vec3 spin_of_momentum(const struct soft_step *self, uint32_t number)
 {
 	const struct soft_turn *turn = &self->turns[number];
 	sym3 inverse = sym3_load(inertia_inv_of(self, number));
 	return integrate_tensor_at(inverse, turn->rotation, turn->momentum);
 }
 
-static void give_spin(const struct soft_step *self, uint32_t number)
+static void update_spin(const struct soft_step *self, uint32_t number)
 {
 	vec3 start = self->drives[number].start.velocity.angular;
-	vec3 beyond = vec3_sub(turn_spin(self, number), start);
+	vec3 beyond = vec3_sub(spin_of_momentum(self, number), start);
 	self->turns[number].spin = self->bodies[number].spin = lanes_of(beyond);
 }
 
-static void push_turn(const struct soft_step *self, uint32_t number)
+static void turn_velocity(const struct soft_step *self, uint32_t number)
 {
 	struct soft_turn *turn = &self->turns[number];
 	double keep = (double)self->drives[number].spin_keep;
-	take_momentum(self, number);
+	collect_momentum(self, number);
 	turn->momentum = vec3_add(vec3_scale(turn->momentum, keep), turn->push);
-	give_spin(self, number);
+	update_spin(self, number);
 }
 
-static void move_turn(const struct soft_step *self, uint32_t number)
+static void turn_position(const struct soft_step *self, uint32_t number)
 {
 	struct soft_turn *turn = &self->turns[number];
 	sym3 inverse = sym3_load(inertia_inv_of(self, number));
 	quat start = self->dynamics->tables->body.rotation[self->rows[number - 1]];
-	take_momentum(self, number);
+	collect_momentum(self, number);
 	turn->rotation =
 		integrate_turn(turn->rotation, inverse, turn->momentum, self->dt / self->substeps);
 	quat q = quat_mul(turn->rotation, quat_conjugate(start));
 	self->bodies[number].turn = (lanes){ (float)q.x, (float)q.y, (float)q.z, (float)q.w };
 	mat3 axes = mat3_from_quat(turn->rotation);
 	turn->inertia_inv = sym3f_from(sym3_of(mat3_rotate_tensor(axes, sym3_matrix(inverse))));
-	give_spin(self, number);
+	update_spin(self, number);
 }
 
 static void turns_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -199,7 +199,7 @@ static void turns_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 	const struct soft_step *self = context;
 	for (uint32_t i = first + 1; i <= last; i++) {
 		const struct soft_drive *drive = &self->drives[i];
-		if (!drive->bound || !drive->spins)
+		if (!drive->constrained || !drive->spins)
 			continue;
 		const struct body_table *table = &self->dynamics->tables->body;
 		uint32_t body = self->rows[i - 1];
@@ -260,7 +260,7 @@ static inline struct quatf spin_to_turn(lanes spin, float h)
 	float x = spin[0], y = spin[1], z = spin[2];
 	float xx = h * h * (x * x + y * y + z * z);
 	if (xx > 1) {
-		quat q = quat_from_rotation_vector(vec3_scale(widen(spin), (double)h));
+		quat q = quat_from_rotation_vector(vec3_scale(to_vec3(spin), (double)h));
 		return (struct quatf){ (float)q.x, (float)q.y, (float)q.z, (float)q.w };
 	}
 	float sine = h * (0.5f - xx * (1.0f / 48.0f) + xx * xx * (1.0f / 3840.0f));
@@ -275,11 +275,11 @@ static void velocities_piece(uint32_t first, uint32_t last, uint32_t worker, voi
 	for (uint32_t i = first + 1; i <= last; i++) {
 		struct soft_body *body = &self->bodies[i];
 		const struct soft_drive *drive = &self->drives[i];
-		if (!drive->bound)
+		if (!drive->constrained)
 			continue;
 		body->velocity = body->velocity * lanes_all(drive->keep) + drive->change;
 		if (drive->spins)
-			push_turn(self, i);
+			turn_velocity(self, i);
 		else
 			body->spin = body->spin * lanes_all(drive->spin_keep) + drive->spin_change;
 	}
@@ -293,11 +293,11 @@ static void positions_piece(uint32_t first, uint32_t last, uint32_t worker, void
 	for (uint32_t i = first + 1; i <= last; i++) {
 		struct soft_body *body = &self->bodies[i];
 		const struct soft_drive *drive = &self->drives[i];
-		if (!drive->bound)
+		if (!drive->constrained)
 			continue;
 		body->shift += body->velocity * h;
 		if (drive->spins) {
-			move_turn(self, i);
+			turn_position(self, i);
 			continue;
 		}
 		struct quatf turn = spin_to_turn(drive->spin + body->spin, self->h);
@@ -322,7 +322,7 @@ void soft_integrate_positions(struct soft_step *self)
 /* Of a turn in float, the vector is good to its own size and the scalar is not. */
 static quat turn_widened(lanes turn)
 {
-	vec3 v = widen(turn);
+	vec3 v = to_vec3(turn);
 	double w = scalar_sqrt(scalar_max(1 - vec3_length_squared(v), 0));
 	return quat_from_parts(turn[3] < 0 ? -w : w, v);
 }
@@ -334,7 +334,7 @@ static vec3 spin_added(const struct soft_step *self, uint32_t number)
 	lanes alone = lanes_all(0);
 	for (uint32_t i = 0; i < self->substeps; i++)
 		alone = alone * lanes_all(drive->spin_keep) + drive->spin_change;
-	return widen(self->bodies[number].spin - alone);
+	return to_vec3(self->bodies[number].spin - alone);
 }
 
 /* The spin of an uneven body that has come to `rotation`. */
@@ -360,13 +360,13 @@ struct body_motion soft_motion(const struct soft_step *self, uint32_t number, do
 	const struct soft_drive *drive = &self->drives[number];
 	const struct body_start *start = &drive->start;
 	uint32_t body = self->rows[number - 1];
-	vec3 way = vec3_mul_add(widen(soft->shift), start->velocity.linear, now);
+	vec3 way = vec3_mul_add(to_vec3(soft->shift), start->velocity.linear, now);
 	struct body_motion motion = {
 		.centre = vec3_add(dynamics->bodies.items[body].centre, way),
 		.rotation =
 			quat_mul(turn_widened(soft->turn), dynamics->tables->body.rotation[body]),
-		.velocity = vec3_add(start->velocity.linear, widen(soft->velocity)),
-		.angular_velocity = vec3_add(start->velocity.angular, widen(soft->spin)),
+		.velocity = vec3_add(start->velocity.linear, to_vec3(soft->velocity)),
+		.angular_velocity = vec3_add(start->velocity.angular, to_vec3(soft->spin)),
 	};
 	motion.rotation =
 		drive->spins ? self->turns[number].rotation : quat_normalize(motion.rotation);
@@ -378,8 +378,8 @@ static struct body_motion pushed_motion(const struct soft_step *self, uint32_t n
 	struct body_motion motion = soft_motion(self, number, self->dt);
 	const struct body_start *start = &self->drives[number].start;
 	if (self->drives[number].spins) {
-		take_momentum(self, number);
-		motion.angular_velocity = turn_spin(self, number);
+		collect_momentum(self, number);
+		motion.angular_velocity = spin_of_momentum(self, number);
 	} else if (start->uneven)
 		motion.angular_velocity = spin_carried(self, number, motion.rotation);
 	return motion;

@@ -40,8 +40,8 @@
 #include <string.h>
 
 enum {
-	LEADS_MAX = 16, /* clusters of a group; what is like none of so many is solved alone */
-	ALONE = 255,	/* label of such */
+	LEADERS_MAX = 16, /* clusters of a group; what is like none of so many is solved alone */
+	ALONE = 255,	  /* label of such */
 	GROUP_GRAIN = 16,
 	CLEAR_GRAIN = 256,
 	SECOND_MIN = 4, /* contacts of a cluster that may have a second manifold */
@@ -61,7 +61,7 @@ enum {
 /* 1. Part of the width below which two points are one place. */
 #define CLUSTER_PLACE 0.1
 
-struct group {
+struct contact_group {
 	uint32_t first, count; /* into `members` */
 	uint32_t slot;	       /* its first cluster; as many as half its members at most */
 	uint32_t clusters;     /* made */
@@ -84,7 +84,7 @@ struct cluster_work {
 	uint32_t *members;	      /* indexes of contacts, by group */
 	uint8_t *labels;	      /* by member */
 	struct candidate *candidates; /* room for each member's points */
-	struct group *groups;
+	struct contact_group *groups;
 	uint32_t group_count;
 };
 
@@ -92,7 +92,8 @@ uint64_t soft_clusters_need(uint64_t contacts)
 {
 	uint64_t per_contact = 2 * sizeof(uint64_t) + 2 * sizeof(uint32_t) + 2 * sizeof(uint8_t) +
 			       MANIFOLD_POINTS_MAX * sizeof(struct candidate);
-	uint64_t per_two = sizeof(struct group) + sizeof(struct soft_cluster) + sizeof(uint32_t);
+	uint64_t per_two =
+		sizeof(struct contact_group) + sizeof(struct soft_cluster) + sizeof(uint32_t);
 	return contacts * per_contact + contacts / 2 * per_two;
 }
 
@@ -104,7 +105,7 @@ static double apart_squared(vec2 a, vec2 b)
 }
 
 /* How near the open ones are, for the choice; and their middle. */
-static vec2 weigh(struct candidate *candidates, uint32_t count)
+static vec2 weigh_candidates(struct candidate *candidates, uint32_t count)
 {
 	double nearest = __builtin_inf(), weights = 0;
 	vec2 sum = vec2_zero();
@@ -172,9 +173,10 @@ static double gain_at(const struct gain *self, vec2 at)
 }
 
 /* Chooses up to four of the open ones, the widest; the first of equal ones. */
-static uint32_t choose(struct candidate *candidates, uint32_t count, struct candidate **chosen)
+static uint32_t choose_points(struct candidate *candidates, uint32_t count,
+			      struct candidate **chosen)
 {
-	vec2 middle = weigh(candidates, count);
+	vec2 middle = weigh_candidates(candidates, count);
 	double least = -1;
 	for (uint32_t n = 0; n < MANIFOLD_POINTS_MAX; n++) {
 		struct gain gain = gain_of(middle, chosen, n);
@@ -251,9 +253,9 @@ static void fill_cluster(const struct cluster_work *work, struct soft_cluster *t
 }
 
 /* What points that are no part of either manifold have stored. */
-static void hand_over(struct soft_cluster *clusters, uint32_t made,
-		      const struct candidate *candidates, uint32_t count,
-		      struct candidate *const *chosen, const uint32_t *chosen_counts)
+static void transfer_loads(struct soft_cluster *clusters, uint32_t made,
+			   const struct candidate *candidates, uint32_t count,
+			   struct candidate *const *chosen, const uint32_t *chosen_counts)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const struct candidate *c = &candidates[i];
@@ -278,8 +280,8 @@ static void hand_over(struct soft_cluster *clusters, uint32_t made,
 /* ---- one cluster ------------------------------------------------------------------------------ */
 
 /* m/s: how fast a point parts. */
-static double parting(const struct body_table *body, const struct contact_state *contact,
-		      const struct contact_point *point)
+static double separation_speed(const struct body_table *body, const struct contact_state *contact,
+			       const struct contact_point *point)
 {
 	uint32_t a = contact->body_a, b = contact->body_b;
 	vec3 at_a =
@@ -304,7 +306,7 @@ static bool is_still(const struct dynamics *dynamics, uint32_t a, uint32_t b, do
 }
 
 /* The points of a label's contacts. */
-static uint32_t gather_points(const struct cluster_work *work, const struct group *group,
+static uint32_t gather_points(const struct cluster_work *work, const struct contact_group *group,
 			      uint8_t label, vec3 normal)
 {
 	const struct step *step = work->step;
@@ -321,11 +323,13 @@ static uint32_t gather_points(const struct cluster_work *work, const struct grou
 		uint32_t index = work->members[m];
 		const struct contact_state *contact = &step->contacts.items[index];
 		const double *multiplier = step_multipliers(step, &step->contacts, index);
-		work->out->taken[index] = 1;
+		work->out->clustered[index] = 1;
 		for (uint32_t p = 0; p < contact->point_count; p++) {
 			const struct contact_point *point = &contact->points[p];
-			double way =
-				still ? 0 : scalar_min(parting(body, contact, point) * work->dt, 0);
+			double way = still ? 0
+					   : scalar_min(separation_speed(body, contact, point) *
+								work->dt,
+							0);
 			out[count++] = (struct candidate){ .at = { vec3_dot(right, point->arm_a),
 								   vec3_dot(up, point->arm_a) },
 							   .key = point->separation + way,
@@ -350,8 +354,8 @@ static bool has_contact(const struct soft_cluster *cluster, uint32_t contact)
 static const uint32_t SHARED[] = { 1, 2, 4, 5 };
 
 /* What the label's rows have stored of them. */
-static void take_friction(const struct cluster_work *work, const struct group *group, uint8_t label,
-			  struct soft_cluster *clusters, uint32_t made)
+static void collect_friction(const struct cluster_work *work, const struct contact_group *group,
+			     uint8_t label, struct soft_cluster *clusters, uint32_t made)
 {
 	const struct step *step = work->step;
 	for (uint32_t m = group->first; m < group->first + group->count; m++) {
@@ -369,18 +373,18 @@ static void take_friction(const struct cluster_work *work, const struct group *g
 }
 
 /* The row that tells friction: of a point that the other manifold of the label has not. */
-static void name_teller(struct soft_cluster *cluster, const struct soft_cluster *other)
+static void choose_friction_contact(struct soft_cluster *cluster, const struct soft_cluster *other)
 {
-	cluster->teller = cluster->contact[0];
+	cluster->friction_contact = cluster->contact[0];
 	for (uint32_t n = 0; other != NULL && n < cluster->state.point_count; n++)
 		if (!has_contact(other, cluster->contact[n])) {
-			cluster->teller = cluster->contact[n];
+			cluster->friction_contact = cluster->contact[n];
 			return;
 		}
 }
 
 /* Makes a label's one or two manifolds; returns how many. */
-static uint32_t make_clusters(const struct cluster_work *work, const struct group *group,
+static uint32_t make_clusters(const struct cluster_work *work, const struct contact_group *group,
 			      uint8_t label, uint32_t contacts, vec3 normal,
 			      struct soft_cluster *to)
 {
@@ -388,45 +392,45 @@ static uint32_t make_clusters(const struct cluster_work *work, const struct grou
 		&work->candidates[(size_t)MANIFOLD_POINTS_MAX * group->first];
 	struct candidate *chosen[2 * MANIFOLD_POINTS_MAX];
 	uint32_t count = gather_points(work, group, label, normal), made = 1;
-	uint32_t counts[2] = { choose(candidates, count, chosen), 0 };
+	uint32_t counts[2] = { choose_points(candidates, count, chosen), 0 };
 	fill_cluster(work, &to[0], chosen, counts[0]);
 	if (contacts >= SECOND_MIN && open_deeper(candidates, count, chosen, counts[0])) {
-		counts[1] = choose(candidates, count, &chosen[MANIFOLD_POINTS_MAX]);
+		counts[1] = choose_points(candidates, count, &chosen[MANIFOLD_POINTS_MAX]);
 		fill_cluster(work, &to[1], &chosen[MANIFOLD_POINTS_MAX], counts[1]);
 		made = 2;
 	}
 	for (uint32_t m = 0; m < made; m++)
-		name_teller(&to[m], made == 2 ? &to[1 - m] : NULL);
-	hand_over(to, made, candidates, count, chosen, counts);
-	take_friction(work, group, label, to, made);
+		choose_friction_contact(&to[m], made == 2 ? &to[1 - m] : NULL);
+	transfer_loads(to, made, candidates, count, chosen, counts);
+	collect_friction(work, group, label, to, made);
 	return made;
 }
 
 /* ---- groups ----------------------------------------------------------------------------------- */
 
-static void cluster_group(const struct cluster_work *work, struct group *group)
+static void cluster_group(const struct cluster_work *work, struct contact_group *group)
 {
 	const struct contact_state *items = work->step->contacts.items;
-	vec3 leads[LEADS_MAX];
-	uint32_t counts[LEADS_MAX], lead_count = 0;
+	vec3 leaders[LEADERS_MAX];
+	uint32_t counts[LEADERS_MAX], leader_count = 0;
 	for (uint32_t m = group->first; m < group->first + group->count; m++) {
 		vec3 normal = items[work->members[m]].normal;
 		uint32_t k = 0;
-		while (k < lead_count && vec3_dot(normal, leads[k]) < CLUSTER_COS)
+		while (k < leader_count && vec3_dot(normal, leaders[k]) < CLUSTER_COS)
 			k++;
-		work->labels[m] = k < LEADS_MAX ? (uint8_t)k : ALONE;
-		if (k == LEADS_MAX)
+		work->labels[m] = k < LEADERS_MAX ? (uint8_t)k : ALONE;
+		if (k == LEADERS_MAX)
 			continue;
-		if (k == lead_count) {
-			leads[lead_count] = normal;
-			counts[lead_count++] = 0;
+		if (k == leader_count) {
+			leaders[leader_count] = normal;
+			counts[leader_count++] = 0;
 		}
 		counts[k]++;
 	}
-	for (uint32_t k = 0; k < lead_count; k++)
+	for (uint32_t k = 0; k < leader_count; k++)
 		if (counts[k] > 1)
 			group->clusters +=
-				make_clusters(work, group, (uint8_t)k, counts[k], leads[k],
+				make_clusters(work, group, (uint8_t)k, counts[k], leaders[k],
 					      &work->out->items[group->slot + group->clusters]);
 }
 
@@ -438,7 +442,7 @@ static void group_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 		cluster_group(work, &work->groups[i]);
 }
 
-static bool moves(const struct step *step, uint32_t body)
+static bool is_movable(const struct step *step, uint32_t body)
 {
 	return step->dynamics->tables->body.status[body] == BODY_DYNAMIC &&
 	       step_takes_part(step, body);
@@ -458,7 +462,7 @@ static uint32_t gather_members(const struct step *step, uint64_t *keys, uint32_t
 		uint32_t a = contact->body_a, b = contact->body_b;
 		if (!bodies[a].divided && !bodies[b].divided)
 			continue;
-		if (!moves(step, a) && !moves(step, b))
+		if (!is_movable(step, a) && !is_movable(step, b))
 			continue;
 		keys[count] = (uint64_t)a << 32 | b;
 		*sorted = *sorted && (count == 0 || keys[count - 1] <= keys[count]);
@@ -475,7 +479,7 @@ static void find_groups(struct cluster_work *work, const uint64_t *keys, uint32_
 			;
 		if (end - i < 2)
 			continue;
-		work->groups[work->group_count++] = (struct group){ i, end - i, slot, 0 };
+		work->groups[work->group_count++] = (struct contact_group){ i, end - i, slot, 0 };
 		slot += (end - i) / 2;
 	}
 }
@@ -495,7 +499,7 @@ void soft_clusters_make(struct soft_clusters *self, const struct step *step, dou
 	if (count > 1) {
 		if (!sorted)
 			sort_keys(keys, members, keys + count, members + count, count);
-		work.groups = ARENA_ARRAY(scratch, struct group, count / 2);
+		work.groups = ARENA_ARRAY(scratch, struct contact_group, count / 2);
 		ASSERT(work.groups != NULL);
 		find_groups(&work, keys, count);
 	}
@@ -508,9 +512,9 @@ void soft_clusters_make(struct soft_clusters *self, const struct step *step, dou
 		ARENA_ARRAY(scratch, struct candidate, (uint64_t)count * MANIFOLD_POINTS_MAX);
 	self->items = ARENA_ARRAY(scratch, struct soft_cluster, count / 2);
 	self->order = ARENA_ARRAY(scratch, uint32_t, count / 2);
-	self->taken = arena_push_zero(scratch, contacts);
+	self->clustered = arena_push_zero(scratch, contacts);
 	ASSERT(work.labels != NULL && work.candidates != NULL && self->items != NULL);
-	ASSERT(self->order != NULL && self->taken != NULL);
+	ASSERT(self->order != NULL && self->clustered != NULL);
 	parallel_run(step->parallel, work.group_count, GROUP_GRAIN, group_piece, &work);
 	for (uint32_t g = 0; g < work.group_count; g++)
 		for (uint32_t k = 0; k < work.groups[g].clusters; k++)
@@ -530,7 +534,7 @@ static void clear_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 	const struct clear_work *work = context;
 	struct contact_table *table = &work->step->dynamics->tables->contact;
 	for (uint32_t i = first; i < last; i++) {
-		if (!work->clusters->taken[i])
+		if (!work->clusters->clustered[i])
 			continue;
 		uint32_t row = work->step->contacts.items[i].row;
 		memset(table->normal_impulse[row], 0, sizeof table->normal_impulse[row]);
@@ -548,7 +552,7 @@ static void store_cluster(struct contact_table *table, const struct contact_stat
 		table->normal_impulse[row][from->point[n]] = from->normal_impulse[n];
 		table->multiplier[row][3 * from->point[n]] = from->multiplier[3 * n];
 	}
-	uint32_t row = items[from->teller].row;
+	uint32_t row = items[from->friction_contact].row;
 	for (uint32_t k = 0; k < 3; k++)
 		table->friction_impulse[row][k] += from->friction_impulse[k];
 	for (uint32_t k = 0; k < COUNT_OF(SHARED); k++)
@@ -557,7 +561,7 @@ static void store_cluster(struct contact_table *table, const struct contact_stat
 
 void soft_clusters_store(const struct soft_clusters *self, const struct step *step)
 {
-	if (self->taken == NULL)
+	if (self->clustered == NULL)
 		return;
 	struct clear_work work = { self, step };
 	parallel_run(step->parallel, self->plain, CLEAR_GRAIN, clear_piece, &work);

@@ -22,7 +22,7 @@ struct soft_cluster {
 	struct contact_state state; /* bodies and pieces of the first contact, normal, points */
 	uint32_t contact[MANIFOLD_POINTS_MAX]; /* whose point it is */
 	uint8_t point[MANIFOLD_POINTS_MAX];    /* and which of its */
-	uint32_t teller;		       /* contact in whose row its friction stands */
+	uint32_t friction_contact;	       /* contact in whose row its friction stands */
 	double normal_impulse[MANIFOLD_POINTS_MAX], friction_impulse[3];
 	double multiplier[3 * MANIFOLD_POINTS_MAX]; /* warm start, then what the step leaves */
 };
@@ -33,7 +33,7 @@ struct soft_clusters {
 	uint32_t count;
 	uint32_t *order;
 	struct soft_cluster *items;
-	uint8_t *taken; /* by contact: 1 if it is part of a cluster; NULL while there is none */
+	uint8_t *clustered; /* by contact: 1 if it is part of a cluster; NULL while there is none */
 };
 
 /* Bytes on scratch at most. */
@@ -48,9 +48,9 @@ static inline uint32_t soft_manifolds(const struct soft_clusters *self)
 {
 	return self->plain + self->count;
 }
-static inline bool soft_is_taken(const struct soft_clusters *self, uint32_t i)
+static inline bool soft_is_clustered(const struct soft_clusters *self, uint32_t i)
 {
-	return self->taken != NULL && i < self->plain && self->taken[i];
+	return self->clustered != NULL && i < self->plain && self->clustered[i];
 }
 static inline struct soft_cluster *soft_cluster_of(const struct soft_clusters *self, uint32_t i)
 {

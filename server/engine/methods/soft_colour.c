@@ -21,7 +21,7 @@ uint64_t soft_blocks_max(uint64_t contacts)
 }
 
 struct colouring {
-	uint64_t *taken;   /* by soft body: colours of this round that it has */
+	uint64_t *used;	   /* by soft body: colours of this round that it has */
 	uint32_t *waiting; /* contacts without a colour, in order */
 	uint16_t *group;   /* by contact: colour × classes + class */
 	uint32_t waiting_count;
@@ -56,22 +56,22 @@ static uint32_t class_of(const struct contact_state *contact)
 static void colour_round(struct soft_step *self, struct colouring *c, uint32_t round)
 {
 	uint32_t left = 0;
-	memset(c->taken, 0, (self->body_count + 1) * sizeof *c->taken);
+	memset(c->used, 0, (self->body_count + 1) * sizeof *c->used);
 	for (uint32_t i = 0; i < c->waiting_count; i++) {
 		uint32_t index = c->waiting[i];
 		const struct contact_state *contact = manifold_of(self, index);
 		uint32_t a = number_of(self, contact->body_a);
 		uint32_t b = number_of(self, contact->body_b);
 		bool dynamic_a = is_dynamic(self, a), dynamic_b = is_dynamic(self, b);
-		uint64_t free = ~((dynamic_a ? c->taken[a] : 0) | (dynamic_b ? c->taken[b] : 0));
+		uint64_t free = ~((dynamic_a ? c->used[a] : 0) | (dynamic_b ? c->used[b] : 0));
 		if (free == 0) {
 			c->waiting[left++] = index;
 			continue;
 		}
 		uint32_t bit = dynamic_a && dynamic_b ? (uint32_t)__builtin_ctzll(free)
 						      : 63 - (uint32_t)__builtin_clzll(free);
-		c->taken[a] |= UINT64_C(1) << bit;
-		c->taken[b] |= UINT64_C(1) << bit;
+		c->used[a] |= UINT64_C(1) << bit;
+		c->used[b] |= UINT64_C(1) << bit;
 		uint32_t group =
 			(round * COLOUR_BITS + bit + 1) * COLOUR_CLASSES + class_of(contact);
 		c->group[index] = (uint16_t)group;
@@ -81,13 +81,13 @@ static void colour_round(struct soft_step *self, struct colouring *c, uint32_t r
 }
 
 /* Contacts that take part wait in order; the rest get no group. */
-static void gather(struct soft_step *self, struct colouring *c)
+static void collect_manifolds(struct soft_step *self, struct colouring *c)
 {
 	uint32_t count = soft_manifolds(&self->clusters);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct contact_state *contact = manifold_of(self, i);
 		c->group[i] = UINT16_MAX;
-		if (contact->point_count > 0 && !soft_is_taken(&self->clusters, i) &&
+		if (contact->point_count > 0 && !soft_is_clustered(&self->clusters, i) &&
 		    (is_dynamic(self, number_of(self, contact->body_a)) ||
 		     is_dynamic(self, number_of(self, contact->body_b))))
 			c->waiting[c->waiting_count++] = i;
@@ -95,7 +95,7 @@ static void gather(struct soft_step *self, struct colouring *c)
 }
 
 /* Blocks of each group stand together, groups of a colour too; colour 0 is the serial one. */
-static void lay_out(struct soft_step *self, struct colouring *c)
+static void lay_out_blocks(struct soft_step *self, struct colouring *c)
 {
 	uint32_t blocks = 0;
 	self->colour_count = 0;
@@ -122,7 +122,7 @@ static void block_init(struct soft_block *block)
 	block->serial = block->bounces = block->slides = block->spins = false;
 }
 
-static void fill(struct soft_step *self, struct colouring *c)
+static void fill_blocks(struct soft_step *self, struct colouring *c)
 {
 	for (uint32_t b = 0; b < self->block_count; b++)
 		block_init(&self->blocks[b]);
@@ -139,7 +139,7 @@ static void fill(struct soft_step *self, struct colouring *c)
 		block->contact[lane] = i;
 		block->body_a[lane] = a;
 		block->body_b[lane] = b;
-		self->drives[a].bound = self->drives[b].bound = true;
+		self->drives[a].constrained = self->drives[b].constrained = true;
 		block->spins |= self->drives[a].spins || self->drives[b].spins;
 		block->writes_a |= (uint8_t)(is_dynamic(self, a) << lane);
 		block->writes_b |= (uint8_t)(is_dynamic(self, b) << lane);
@@ -158,11 +158,11 @@ void soft_colour(struct soft_step *self)
 	self->colours = ARENA_ARRAY(scratch, struct soft_colour, COLOURS_MAX);
 	struct colouring *c = arena_push_zero(scratch, sizeof *c);
 	ASSERT(self->colours != NULL && c != NULL);
-	c->taken = ARENA_ARRAY(scratch, uint64_t, self->body_count + 1);
+	c->used = ARENA_ARRAY(scratch, uint64_t, self->body_count + 1);
 	c->waiting = ARENA_ARRAY(scratch, uint32_t, contacts);
 	c->group = ARENA_ARRAY(scratch, uint16_t, contacts);
-	ASSERT(c->taken != NULL && c->waiting != NULL && c->group != NULL);
-	gather(self, c);
+	ASSERT(c->used != NULL && c->waiting != NULL && c->group != NULL);
+	collect_manifolds(self, c);
 	for (uint32_t round = 0; round < COLOUR_ROUNDS && c->waiting_count > 0; round++)
 		colour_round(self, c, round);
 	for (uint32_t i = 0; i < c->waiting_count; i++) {
@@ -170,10 +170,10 @@ void soft_colour(struct soft_step *self)
 		c->group[c->waiting[i]] = (uint16_t)group;
 		c->counts[group]++;
 	}
-	lay_out(self, c);
+	lay_out_blocks(self, c);
 	self->blocks = ARENA_ARRAY(scratch, struct soft_block, self->block_count);
 	self->slides = ARENA_ARRAY(scratch, struct soft_slide, self->block_count);
 	ASSERT(self->blocks != NULL && self->slides != NULL);
-	fill(self, c);
+	fill_blocks(self, c);
 	self->dynamics->report.colours = self->colour_count;
 }

@@ -30,29 +30,29 @@
 
 /* ---- bodies --------------------------------------------------------------------------------- */
 
-static vec3 widen(lanes v)
+static vec3 to_double(lanes v)
 {
 	return vec3_make((double)v[0], (double)v[1], (double)v[2]);
 }
 
-static lanes narrow(vec3 v)
+static lanes to_lanes(vec3 v)
 {
 	return (lanes){ (float)v.x, (float)v.y, (float)v.z, 0 };
 }
 
-static void gather(struct soft_step *self)
+static void gather_velocities(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;
 	for (uint32_t i = 1; i < joints->held_count; i++) {
 		struct soft_held *held = &joints->held[i];
 		const struct soft_body *body = &self->bodies[held->number];
 		const struct spatial *start = &self->drives[held->number].start.velocity;
-		held->velocity.linear = vec3_add(start->linear, widen(body->velocity));
-		held->velocity.angular = vec3_add(start->angular, widen(body->spin));
+		held->velocity.linear = vec3_add(start->linear, to_double(body->velocity));
+		held->velocity.angular = vec3_add(start->angular, to_double(body->spin));
 	}
 }
 
-static void scatter(struct soft_step *self)
+static void scatter_velocities(struct soft_step *self)
 {
 	const struct soft_joints *joints = &self->joints;
 	for (uint32_t i = 1; i < joints->held_count; i++) {
@@ -61,8 +61,8 @@ static void scatter(struct soft_step *self)
 		if (!self->drives[held->number].dynamic)
 			continue;
 		struct soft_body *body = &self->bodies[held->number];
-		body->velocity = narrow(vec3_sub(held->velocity.linear, start->linear));
-		body->spin = narrow(vec3_sub(held->velocity.angular, start->angular));
+		body->velocity = to_lanes(vec3_sub(held->velocity.linear, start->linear));
+		body->spin = to_lanes(vec3_sub(held->velocity.angular, start->angular));
 	}
 }
 
@@ -74,16 +74,16 @@ static inline double speed_of(const struct soft_row *row, const struct soft_held
 	return spatial_dot(row->on_a, a->velocity) + spatial_dot(row->on_b, b->velocity);
 }
 
-static inline void push(struct soft_joint *joint, struct soft_held *a, struct soft_held *b,
-			const struct soft_row *impulse)
+static inline void apply_row_impulse(struct soft_joint *joint, struct soft_held *a,
+				     struct soft_held *b, const struct soft_row *impulse)
 {
-	soft_held_yield(a, &impulse->on_a);
-	soft_held_yield(b, &impulse->on_b);
+	soft_held_apply(a, &impulse->on_a);
+	soft_held_apply(b, &impulse->on_b);
 	const struct spatial *seen = joint->b != 0 ? &impulse->on_b : &impulse->on_a;
 	joint->pushed = spatial_mul_add(joint->pushed, *seen, 1);
 }
 
-static inline void add_row(struct soft_row *sum, const struct soft_row *row, double impulse)
+static inline void add_scaled_row(struct soft_row *sum, const struct soft_row *row, double impulse)
 {
 	sum->on_a = spatial_mul_add(sum->on_a, row->on_a, impulse);
 	sum->on_b = spatial_mul_add(sum->on_b, row->on_b, impulse);
@@ -99,20 +99,20 @@ static void warm_joint(const struct soft_joints *joints, struct soft_joint *join
 			joint->impulse[i] = 0;
 			continue;
 		}
-		add_row(&sum, &joint->locks[i], joint->impulse[i]);
+		add_scaled_row(&sum, &joint->locks[i], joint->impulse[i]);
 		any |= joint->impulse[i] != 0;
 	}
 	for (uint32_t i = 0; i < joint->extra_count; i++) {
 		struct soft_extra *extra = &joint->extras[i];
 		extra->impulse = extra->member ? 0 : extra->impulse;
-		add_row(&sum, joint->loose ? &extra->row : &extra->push, extra->impulse);
+		add_scaled_row(&sum, joint->loose ? &extra->row : &extra->push, extra->impulse);
 		for (uint32_t r = 0; r < joint->lock_count && !joint->loose; r++)
 			joint->impulse[r] += extra->answer[r] * extra->impulse;
 		any |= extra->impulse != 0;
 	}
 	joint->acted |= any;
 	if (any)
-		push(joint, &joints->held[joint->a], &joints->held[joint->b], &sum);
+		apply_row_impulse(joint, &joints->held[joint->a], &joints->held[joint->b], &sum);
 }
 
 static void solve_locks(const struct soft_pass *pass, struct soft_joint *joint)
@@ -122,14 +122,14 @@ static void solve_locks(const struct soft_pass *pass, struct soft_joint *joint)
 	double x[SOFT_LOCKS_MAX];
 	for (uint32_t i = 0; i < joint->lock_count; i++)
 		x[i] = speed_of(&joint->locks[i], a, b) + (pass->biased ? joint->bias[i] : 0);
-	soft_joint_unfactor(joint, joint->lock_count, x);
+	soft_joint_solve_factored(joint, joint->lock_count, x);
 	for (uint32_t i = 0; i < joint->lock_count; i++) {
 		double change = pass->mass_scale * x[i] + pass->impulse_scale * joint->impulse[i];
 		joint->impulse[i] -= change;
 		joint->acted |= joint->impulse[i] != 0;
-		add_row(&sum, &joint->locks[i], -change);
+		add_scaled_row(&sum, &joint->locks[i], -change);
 	}
-	push(joint, a, b, &sum);
+	apply_row_impulse(joint, a, b, &sum);
 }
 
 /* The row goes to `impulse`, and the locked ones with it. */
@@ -144,13 +144,14 @@ static void set_impulse(const struct soft_pass *pass, struct soft_joint *joint,
 	joint->acted = true;
 	for (uint32_t i = 0; i < joint->lock_count; i++)
 		joint->impulse[i] += extra->answer[i] * change;
-	add_row(&sum, &extra->push, change);
-	push(joint, &pass->joints->held[joint->a], &pass->joints->held[joint->b], &sum);
+	add_scaled_row(&sum, &extra->push, change);
+	apply_row_impulse(joint, &pass->joints->held[joint->a], &pass->joints->held[joint->b],
+			  &sum);
 }
 
 /* What the row's impulse is to be. */
-static double wanted_limit(const struct soft_pass *pass, const struct soft_extra *extra,
-			   double speed)
+static double limit_impulse(const struct soft_pass *pass, const struct soft_extra *extra,
+			    double speed)
 {
 	double before = extra->impulse;
 	if (extra->gap > 0)
@@ -159,16 +160,16 @@ static double wanted_limit(const struct soft_pass *pass, const struct soft_extra
 	return before - extra->mass * pass->mass_scale * off - pass->impulse_scale * before;
 }
 
-static double wanted_spring(const struct soft_pass *pass, const struct soft_extra *extra,
-			    double speed)
+static double spring_impulse(const struct soft_pass *pass, const struct soft_extra *extra,
+			     double speed)
 {
 	double gap = pass->biased ? extra->gap : extra->held;
 	double missing = extra->stiff * gap + extra->damp * speed + extra->impulse;
 	return extra->impulse - missing * extra->mass / (extra->mass + extra->damp);
 }
 
-static double wanted_motor(const struct soft_pass *pass, const struct soft_extra *extra,
-			   double speed)
+static double motor_impulse(const struct soft_pass *pass, const struct soft_extra *extra,
+			    double speed)
 {
 	double before = extra->impulse, off = speed - extra->wanted;
 	if (!extra->follows)
@@ -187,13 +188,13 @@ static void solve_extra(const struct soft_pass *pass, struct soft_joint *joint,
 	switch (extra->part) {
 	case JOINT_HOLD:
 	case JOINT_UPPER:
-		impulse = wanted_limit(pass, extra, speed);
+		impulse = limit_impulse(pass, extra, speed);
 		break;
 	case JOINT_PULL:
-		impulse = wanted_spring(pass, extra, speed);
+		impulse = spring_impulse(pass, extra, speed);
 		break;
 	case JOINT_DRIVE:
-		impulse = wanted_motor(pass, extra, speed);
+		impulse = motor_impulse(pass, extra, speed);
 		break;
 	case JOINT_RUB:
 		impulse = extra->impulse - extra->mass * speed;
@@ -257,7 +258,7 @@ static void add_totals(struct soft_joint *joint, double sign)
 }
 
 /* What motors are to do in the sub-step's middle. */
-static void take_rates(struct soft_step *self, double time)
+static void update_motor_rates(struct soft_step *self, double time)
 {
 	struct soft_joints *joints = &self->joints;
 	step_joints_at(self->step, &joints->list, time);
@@ -277,13 +278,13 @@ void soft_joints_solve(struct soft_step *self, double half)
 	if (joints->list.count == 0)
 		return;
 	if (joints->driven)
-		take_rates(self, half);
+		update_motor_rates(self, half);
 	struct soft_pass pass = pass_of(self, true);
-	gather(self);
+	gather_velocities(self);
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		warm_joint(joints, &joints->items[i]);
 	solve_all(self, &pass);
-	scatter(self);
+	scatter_velocities(self);
 }
 
 void soft_joints_relax(struct soft_step *self)
@@ -292,11 +293,11 @@ void soft_joints_relax(struct soft_step *self)
 	if (joints->list.count == 0)
 		return;
 	struct soft_pass pass = pass_of(self, false);
-	gather(self);
+	gather_velocities(self);
 	solve_all(self, &pass);
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		add_totals(&joints->items[i], 1);
-	scatter(self);
+	scatter_velocities(self);
 }
 
 double soft_joints_residual(struct soft_step *self)
@@ -305,7 +306,7 @@ double soft_joints_residual(struct soft_step *self)
 	double most = 0;
 	if (joints->list.count == 0)
 		return most;
-	gather(self);
+	gather_velocities(self);
 	for (uint32_t i = 0; i < joints->list.count; i++) {
 		const struct soft_joint *joint = &joints->items[i];
 		struct soft_held *a = &joints->held[joint->a], *b = &joints->held[joint->b];
@@ -319,14 +320,15 @@ double soft_joints_residual(struct soft_step *self)
 
 /* ---- restitution ---------------------------------------------------------------------------- */
 
-static bool bounces(const struct soft_step *self, const struct soft_extra *extra)
+static bool limit_bounces(const struct soft_step *self, const struct soft_extra *extra)
 {
 	bool limit = extra->part == JOINT_HOLD || extra->part == JOINT_UPPER;
 	return limit && extra->restitution > 0 && extra->struck &&
 	       extra->approach < -(double)self->restitution_speed;
 }
 
-static void bounce(const struct soft_pass *pass, struct soft_joint *joint, struct soft_extra *extra)
+static void bounce_limit(const struct soft_pass *pass, struct soft_joint *joint,
+			 struct soft_extra *extra)
 {
 	const struct soft_held *held = pass->joints->held;
 	double speed = speed_of(&extra->row, &held[joint->a], &held[joint->b]);
@@ -342,16 +344,16 @@ void soft_joints_restitution(struct soft_step *self)
 	bool any = false;
 	for (uint32_t i = 0; i < joints->list.count && !any; i++)
 		for (uint32_t r = 0; r < joints->items[i].extra_count; r++)
-			any |= bounces(self, &joints->items[i].extras[r]);
+			any |= limit_bounces(self, &joints->items[i].extras[r]);
 	if (!any)
 		return;
-	gather(self);
+	gather_velocities(self);
 	for (uint32_t i = 0; i < joints->list.count; i++) {
 		struct soft_joint *joint = &joints->items[i];
 		add_totals(joint, -1); /* its impulses are about to change */
 		for (uint32_t r = 0; r < joint->extra_count; r++)
-			if (bounces(self, &joint->extras[r]))
-				bounce(&pass, joint, &joint->extras[r]);
+			if (limit_bounces(self, &joint->extras[r]))
+				bounce_limit(&pass, joint, &joint->extras[r]);
 	}
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		if (joints->items[i].loose && joints->items[i].lock_count > 0)
@@ -359,5 +361,5 @@ void soft_joints_restitution(struct soft_step *self)
 	soft_forest_solve(self, &pass);
 	for (uint32_t i = 0; i < joints->list.count; i++)
 		add_totals(&joints->items[i], 1);
-	scatter(self);
+	scatter_velocities(self);
 }

@@ -36,14 +36,14 @@ struct soft_extra {
 	struct soft_row row;	       /* J */
 	struct soft_row push;	       /* with what the locked rows answer */
 	double answer[SOFT_LOCKS_MAX]; /* of these, as it acts: −K⁻¹ J_L M⁻¹ Jᵀ */
-	double mass;   /* kg or kg m², along it with the locked rows held; 0: nothing moves it */
-	double felt;   /* the same, with what hangs on its bodies, as it last was a member */
-	double gap;    /* m or rad, now */
-	double held;   /* gap as the sub-step began */
-	double wanted; /* m/s or rad/s: of a motor; what a limit gives back */
-	double aim;    /* the same, of a pass over groups */
-	double stiff, damp;    /* N s/m, N s: over a sub-step, of a spring */
-	double lower, upper;   /* N s, N m s: of a sub-step */
+	double mass; /* kg or kg m², along it with the locked rows held; 0: nothing moves it */
+	double mass_in_group; /* the same, with what hangs on its bodies, as it last was a member */
+	double gap;	      /* m or rad, now */
+	double held;	      /* gap as the sub-step began */
+	double wanted;	      /* m/s or rad/s: of a motor; what a limit gives back */
+	double target;	      /* the same, of a pass over groups */
+	double stiff, damp;   /* N s/m, N s: over a sub-step, of a spring */
+	double lower, upper;  /* N s, N m s: of a sub-step */
 	double impulse, total; /* N s, N m s: of this sub-step; over the step */
 	double approach;       /* m/s, rad/s, as the step began */
 	double restitution;
@@ -73,7 +73,7 @@ struct soft_joint {
 	double factor[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX - 1) / 2], pivot_inv[SOFT_LOCKS_MAX];
 	/* In a pass over groups: T; the speed that a row is to have; μ, then λ; the push of these as
 	 * `pushed`. */
-	double reach[SOFT_LOCKS_MAX][6], aim[SOFT_LOCKS_MAX], change[SOFT_LOCKS_MAX];
+	double reach[SOFT_LOCKS_MAX][6], target[SOFT_LOCKS_MAX], change[SOFT_LOCKS_MAX];
 	struct spatial branch;
 	double bias[SOFT_LOCKS_MAX]; /* m/s, rad/s: what the next sub-step takes out of the gap */
 	double impulse[SOFT_LOCKS_MAX], total[SOFT_LOCKS_MAX]; /* N s, N m s, as of an extra */
@@ -95,7 +95,7 @@ struct soft_node {
 };
 
 /* Two joints of a core that share a body that moves: where that stands in the factor. */
-struct soft_couple {
+struct soft_core_pair {
 	uint32_t column, row; /* places in the core, the column's first */
 	uint32_t held;
 	uint32_t block;
@@ -105,8 +105,8 @@ struct soft_couple {
 struct soft_core {
 	uint32_t *first; /* by place and one more: its blocks below the diagonal, */
 	uint32_t *rows;	 /* and which place each is of, ascending */
-	struct soft_couple *couples;
-	uint32_t couple_count;
+	struct soft_core_pair *pairs;
+	uint32_t pair_count;
 	double *own,
 		*impulses; /* by place: SOFT_LOCKS_MAX numbers; the diagonal of A_ii; λ set aside */
 	double *diagonal;  /* by place: what is left of A_ii, the rows of its lower half */
@@ -152,7 +152,8 @@ struct soft_pass {
 };
 
 /* x ← K⁻¹ x of rows solved together; 0 where there is no pivot. */
-static inline void soft_joint_unfactor(const struct soft_joint *joint, uint32_t count, double *x)
+static inline void soft_joint_solve_factored(const struct soft_joint *joint, uint32_t count,
+					     double *x)
 {
 	const double *l = joint->factor;
 	for (uint32_t i = 1; i < count; i++) {
@@ -187,7 +188,7 @@ static inline double soft_dot(const struct spatial *v, const double x[6])
 	       v->angular.y * x[4] + v->angular.z * x[5];
 }
 
-static inline void soft_held_yield(struct soft_held *held, const struct spatial *impulse)
+static inline void soft_held_apply(struct soft_held *held, const struct spatial *impulse)
 {
 	if (!held->moves)
 		return;
@@ -203,8 +204,8 @@ static inline void soft_joint_push(struct soft_joints *joints, struct soft_joint
 {
 	struct spatial on_a = spatial_scale(row->on_a, impulse);
 	struct spatial on_b = spatial_scale(row->on_b, impulse);
-	soft_held_yield(&joints->held[joint->a], &on_a);
-	soft_held_yield(&joints->held[joint->b], &on_b);
+	soft_held_apply(&joints->held[joint->a], &on_a);
+	soft_held_apply(&joints->held[joint->b], &on_b);
 	joint->pushed = spatial_mul_add(joint->pushed, joint->b != 0 ? on_b : on_a, 1);
 	joint->acted |= impulse != 0;
 }
@@ -221,7 +222,8 @@ static inline double soft_servo_speed(const struct soft_pass *pass, const struct
 {
 	double push = scalar_min(extra->upper, -extra->lower) * pass->h_inv;
 	double far = scalar_abs(extra->gap);
-	double speed = scalar_min(far * pass->servo_rate, scalar_sqrt(push * far / extra->felt));
+	double speed =
+		scalar_min(far * pass->servo_rate, scalar_sqrt(push * far / extra->mass_in_group));
 	return extra->gap < 0 ? -speed : speed;
 }
 
@@ -236,7 +238,7 @@ MUST_CHECK enum status soft_forest_plan(struct soft_step *self);
  * as many as there is room for. */
 void soft_forest_factor(struct soft_step *self);
 void soft_forest_solve(const struct soft_step *self, const struct soft_pass *pass);
-void soft_joint_choose(struct soft_joint *joint);
+void soft_joint_choose_members(struct soft_joint *joint);
 
 /* soft_joint_core.c. How much work and room the core of a group needs: false where that is too much.
  * The joints of it stand in the order, and are put there anew as they are eliminated. */

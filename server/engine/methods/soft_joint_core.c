@@ -57,14 +57,14 @@ enum {
 /* ---- the order ------------------------------------------------------------------------------ */
 
 /* While a core is planned. At first a joint's place is where it stands, then when it is eliminated. */
-struct plan {
+struct core_plan {
 	struct soft_joints *joints;
 	struct soft_group *group;
 	uint32_t count;
-	uint32_t *start, *near; /* the places of those that each shares a body with */
-	uint32_t *sequence;	/* which place comes k-th */
-	uint32_t *seen;		/* by place: by which k last */
-	uint32_t *heads, *next; /* lists of columns, each of those with one first row */
+	uint32_t *start, *neighbours; /* the places of those that each shares a body with */
+	uint32_t *sequence;	      /* which place comes k-th */
+	uint32_t *seen;		      /* by place: by which k last */
+	uint32_t *heads, *next;	      /* lists of columns, each of those with one first row */
 	uint32_t *list;
 };
 
@@ -75,7 +75,7 @@ static inline struct soft_joint *at_place(const struct soft_joints *joints,
 }
 
 /* Entries that the pattern has at most; more than fit if some body has too many joints. */
-static uint64_t count_near(const struct plan *plan)
+static uint64_t count_neighbours(const struct core_plan *plan)
 {
 	const struct soft_forest *forest = &plan->joints->forest;
 	uint64_t entries = 0;
@@ -86,12 +86,12 @@ static uint64_t count_near(const struct plan *plan)
 	return entries;
 }
 
-static bool make_room(struct plan *plan, struct arena *scratch, uint64_t entries)
+static bool allocate_core(struct core_plan *plan, struct arena *scratch, uint64_t entries)
 {
 	struct soft_core *core = &plan->group->core;
 	uint64_t count = plan->count;
 	plan->start = ARENA_ARRAY(scratch, uint32_t, count + 1);
-	plan->near = ARENA_ARRAY(scratch, uint32_t, entries);
+	plan->neighbours = ARENA_ARRAY(scratch, uint32_t, entries);
 	plan->sequence = ARENA_ARRAY(scratch, uint32_t, count);
 	plan->seen = ARENA_ARRAY(scratch, uint32_t, count);
 	plan->heads = ARENA_ARRAY(scratch, uint32_t, count);
@@ -99,19 +99,20 @@ static bool make_room(struct plan *plan, struct arena *scratch, uint64_t entries
 	plan->list = ARENA_ARRAY(scratch, uint32_t, count);
 	core->first = ARENA_ARRAY(scratch, uint32_t, count + 1);
 	core->rows = ARENA_ARRAY(scratch, uint32_t, (PRODUCTS_MAX + 1) * count);
-	core->couples = ARENA_ARRAY(scratch, struct soft_couple, entries / 2);
+	core->pairs = ARENA_ARRAY(scratch, struct soft_core_pair, entries / 2);
 	core->diagonal = ARENA_ARRAY(scratch, double, DIAGONAL *count);
 	core->own = ARENA_ARRAY(scratch, double, SOFT_LOCKS_MAX *count);
 	core->impulses = ARENA_ARRAY(scratch, double, SOFT_LOCKS_MAX *count);
-	return plan->start != NULL && plan->near != NULL && plan->sequence != NULL &&
+	return plan->start != NULL && plan->neighbours != NULL && plan->sequence != NULL &&
 	       plan->seen != NULL && plan->heads != NULL && plan->next != NULL &&
 	       plan->list != NULL && core->first != NULL && core->rows != NULL &&
-	       core->couples != NULL && core->diagonal != NULL && core->own != NULL &&
+	       core->pairs != NULL && core->diagonal != NULL && core->own != NULL &&
 	       core->impulses != NULL;
 }
 
 /* Of the joints of a node those of the core, from the k-th on; false if there is none. */
-static bool next_of(const struct soft_joints *joints, uint32_t held, uint32_t *k, uint32_t *place)
+static bool next_core_joint(const struct soft_joints *joints, uint32_t held, uint32_t *k,
+			    uint32_t *place)
 {
 	const struct soft_node *node = &joints->forest.nodes[held];
 	for (; *k < node->count; (*k)++) {
@@ -122,7 +123,7 @@ static bool next_of(const struct soft_joints *joints, uint32_t held, uint32_t *k
 	return false;
 }
 
-static void find_near(struct plan *plan)
+static void find_neighbours(struct core_plan *plan)
 {
 	const struct soft_joints *joints = plan->joints;
 	uint32_t entries = 0;
@@ -133,11 +134,12 @@ static void find_near(struct plan *plan)
 		plan->seen[i] = i;
 		for (uint32_t side = 0; side < 2; side++) {
 			uint32_t held = side == 0 ? joint->a : joint->b, k = 0, other;
-			while (joints->held[held].moves && next_of(joints, held, &k, &other)) {
+			while (joints->held[held].moves &&
+			       next_core_joint(joints, held, &k, &other)) {
 				if (plan->seen[other] == i)
 					continue;
 				plan->seen[other] = i;
-				plan->near[entries++] = other;
+				plan->neighbours[entries++] = other;
 			}
 		}
 	}
@@ -145,7 +147,7 @@ static void find_near(struct plan *plan)
 }
 
 /* Joints in the order in which they are eliminated. */
-static void put_in_order(struct plan *plan)
+static void apply_order(struct core_plan *plan)
 {
 	uint32_t *order = &plan->joints->forest.order[plan->group->core_first];
 	memcpy(plan->list, order, plan->count * sizeof *order);
@@ -157,17 +159,17 @@ static void put_in_order(struct plan *plan)
 	for (uint32_t place = 0; place < plan->count; place++)
 		plan->list[plan->sequence[place]] = place;
 	for (uint32_t k = 0; k < plan->start[plan->count]; k++)
-		plan->near[k] = plan->list[plan->near[k]];
+		plan->neighbours[k] = plan->list[plan->neighbours[k]];
 }
 
-static int by_number(const void *a, const void *b, void *context)
+static int compare_places(const void *a, const void *b, void *context)
 {
 	UNUSED(context);
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	return x < y ? -1 : x > y;
 }
 
-static void add_row(struct plan *plan, uint32_t column, uint32_t row, uint32_t *end)
+static void add_factor_row(struct core_plan *plan, uint32_t column, uint32_t row, uint32_t *end)
 {
 	if (row <= column || plan->seen[row] == column)
 		return;
@@ -177,7 +179,7 @@ static void add_row(struct plan *plan, uint32_t column, uint32_t row, uint32_t *
 
 /* The rows of each column of the factor: those of A, and those of the columns whose first row it is. False
  * where they are too many. */
-static bool find_rows(struct plan *plan)
+static bool find_rows(struct core_plan *plan)
 {
 	struct soft_core *core = &plan->group->core;
 	uint64_t products = 0;
@@ -188,10 +190,10 @@ static bool find_rows(struct plan *plan)
 		uint32_t first = end, from = plan->sequence[column];
 		core->first[column] = first;
 		for (uint32_t k = plan->start[from]; k < plan->start[from + 1]; k++)
-			add_row(plan, column, plan->near[k], &end);
+			add_factor_row(plan, column, plan->neighbours[k], &end);
 		for (uint32_t c = plan->heads[column]; c != SOFT_NO_PLACE; c = plan->next[c])
 			for (uint32_t k = core->first[c]; k < core->first[c + 1]; k++)
-				add_row(plan, column, core->rows[k], &end);
+				add_factor_row(plan, column, core->rows[k], &end);
 		uint64_t count = end - first;
 		products += count * (count + 1) / 2;
 		if (products > (uint64_t)PRODUCTS_MAX * plan->count)
@@ -200,14 +202,14 @@ static bool find_rows(struct plan *plan)
 		if (count == 0)
 			continue;
 		sort_items(&core->rows[first], plan->list, (uint32_t)count, sizeof *core->rows,
-			   by_number, NULL);
+			   compare_places, NULL);
 		plan->next[column] = plan->heads[core->rows[first]];
 		plan->heads[core->rows[first]] = column;
 	}
 	return true;
 }
 
-static uint32_t block_of(const struct soft_core *core, uint32_t column, uint32_t row)
+static uint32_t find_block(const struct soft_core *core, uint32_t column, uint32_t row)
 {
 	uint32_t low = core->first[column], high = core->first[column + 1];
 	while (low + 1 < high) {
@@ -220,29 +222,29 @@ static uint32_t block_of(const struct soft_core *core, uint32_t column, uint32_t
 	return low;
 }
 
-static void find_couples(struct plan *plan)
+static void find_pairs(struct core_plan *plan)
 {
 	const struct soft_joints *joints = plan->joints;
 	struct soft_core *core = &plan->group->core;
-	core->couple_count = 0;
+	core->pair_count = 0;
 	for (uint32_t i = plan->group->body_first; i < plan->group->body_last; i++) {
 		uint32_t held = joints->forest.bodies[i], k = 0, column, row;
-		while (next_of(joints, held, &k, &column))
-			for (uint32_t m = 0; next_of(joints, held, &m, &row);)
+		while (next_core_joint(joints, held, &k, &column))
+			for (uint32_t m = 0; next_core_joint(joints, held, &m, &row);)
 				if (row > column)
-					core->couples[core->couple_count++] =
-						(struct soft_couple){ column, row, held,
-								      block_of(core, column, row) };
+					core->pairs[core->pair_count++] = (struct soft_core_pair){
+						column, row, held, find_block(core, column, row)
+					};
 	}
 }
 
 enum status soft_core_plan(struct soft_step *self, struct soft_group *group, bool *fits)
 {
 	struct arena *scratch = &self->dynamics->scratch;
-	struct plan plan = { .joints = &self->joints,
-			     .group = group,
-			     .count = group->last - group->core_first };
-	uint64_t entries = count_near(&plan);
+	struct core_plan plan = { .joints = &self->joints,
+				  .group = group,
+				  .count = group->last - group->core_first };
+	uint64_t entries = count_neighbours(&plan);
 	*fits = true;
 	if (plan.count == 0)
 		return STATUS_OK;
@@ -251,23 +253,23 @@ enum status soft_core_plan(struct soft_step *self, struct soft_group *group, boo
 		return STATUS_OK;
 	size_t words = order_amd_words(plan.count, (uint32_t)entries);
 	struct soft_core *core = &group->core;
-	if (words == SIZE_MAX || !make_room(&plan, scratch, entries))
+	if (words == SIZE_MAX || !allocate_core(&plan, scratch, entries))
 		return STATUS_NO_MEMORY;
 	uint32_t *work = ARENA_ARRAY(scratch, uint32_t, words);
 	if (work == NULL)
 		return STATUS_NO_MEMORY;
 	for (uint32_t place = 0; place < plan.count; place++)
 		at_place(plan.joints, group, place)->core_place = place;
-	find_near(&plan);
-	order_amd(plan.count, plan.start, plan.near, plan.sequence, work);
-	put_in_order(&plan);
+	find_neighbours(&plan);
+	order_amd(plan.count, plan.start, plan.neighbours, plan.sequence, work);
+	apply_order(&plan);
 	*fits = find_rows(&plan);
 	if (!*fits) {
 		for (uint32_t place = 0; place < plan.count; place++)
 			at_place(plan.joints, group, place)->core_place = SOFT_NO_PLACE;
 		return STATUS_OK;
 	}
-	find_couples(&plan);
+	find_pairs(&plan);
 	core->blocks = ARENA_ARRAY(scratch, double, (uint64_t)BLOCK * core->first[plan.count]);
 	return core->blocks != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 }
@@ -291,7 +293,7 @@ static double arm_strain(const struct soft_held *held, vec3 arm)
 	return 0.5 * across * length;
 }
 
-static void put_strain(const struct soft_joints *joints, uint32_t i)
+static void set_strain(const struct soft_joints *joints, uint32_t i)
 {
 	struct soft_joint *joint = &joints->items[i];
 	const struct joint *data = &joints->list.joints[i];
@@ -308,8 +310,8 @@ static void put_strain(const struct soft_joints *joints, uint32_t i)
 }
 
 /* A_jj, the rows of its lower half. */
-static void put_diagonal(const struct soft_joints *joints, const struct soft_joint *joint,
-			 double own[SOFT_LOCKS_MAX], double *out)
+static void fill_diagonal(const struct soft_joints *joints, const struct soft_joint *joint,
+			  double own[SOFT_LOCKS_MAX], double *out)
 {
 	const uint32_t sides[2] = { joint->a, joint->b };
 	memset(out, 0, DIAGONAL * sizeof *out);
@@ -330,14 +332,14 @@ static void put_diagonal(const struct soft_joints *joints, const struct soft_joi
 	}
 }
 
-static void put_blocks(const struct soft_joints *joints, const struct soft_group *group)
+static void fill_blocks_of_core(const struct soft_joints *joints, const struct soft_group *group)
 {
 	const struct soft_core *core = &group->core;
 	uint32_t places = group->last - group->core_first;
 	double answers[SOFT_LOCKS_MAX][6];
 	memset(core->blocks, 0, (size_t)BLOCK * core->first[places] * sizeof *core->blocks);
-	for (uint32_t k = 0; k < core->couple_count; k++) {
-		const struct soft_couple *couple = &core->couples[k];
+	for (uint32_t k = 0; k < core->pair_count; k++) {
+		const struct soft_core_pair *couple = &core->pairs[k];
 		const struct soft_joint *column = at_place(joints, group, couple->column);
 		const struct soft_joint *row = at_place(joints, group, couple->row);
 		bool again = k > 0 && couple[-1].column == couple->column &&
@@ -354,8 +356,8 @@ static void put_blocks(const struct soft_joints *joints, const struct soft_group
 }
 
 /* out −= B Yᵀ; the lower half alone if `packed`. */
-static inline void take_product(double *out, const double *b, uint32_t b_count, const double *y,
-				uint32_t y_count, uint32_t inner, bool packed)
+static inline void subtract_product(double *out, const double *b, uint32_t b_count, const double *y,
+				    uint32_t y_count, uint32_t inner, bool packed)
 {
 	for (uint32_t r = 0; r < b_count; r++) {
 		uint32_t columns = packed ? r + 1 : y_count;
@@ -370,8 +372,8 @@ static inline void take_product(double *out, const double *b, uint32_t b_count, 
 }
 
 /* What a column does to those of its rows. */
-static void eliminate(const struct soft_joints *joints, const struct soft_group *group,
-		      uint32_t column)
+static void eliminate_column(const struct soft_joints *joints, const struct soft_group *group,
+			     uint32_t column)
 {
 	const struct soft_core *core = &group->core;
 	const struct soft_joint *pivot = at_place(joints, group, column);
@@ -383,16 +385,16 @@ static void eliminate(const struct soft_joints *joints, const struct soft_group 
 		double y[BLOCK];
 		memcpy(y, b, sizeof y);
 		for (uint32_t r = 0; r < joint->count; r++)
-			soft_joint_unfactor(pivot, pivot->count, &y[SOFT_LOCKS_MAX * r]);
-		take_product(&core->diagonal[(size_t)DIAGONAL * target], b, joint->count, y,
-			     joint->count, pivot->count, true);
+			soft_joint_solve_factored(pivot, pivot->count, &y[SOFT_LOCKS_MAX * r]);
+		subtract_product(&core->diagonal[(size_t)DIAGONAL * target], b, joint->count, y,
+				 joint->count, pivot->count, true);
 		for (uint32_t i = k + 1; i < end; i++) {
 			while (core->rows[at] != core->rows[i])
 				at++;
-			take_product(&core->blocks[(size_t)BLOCK * at],
-				     &core->blocks[(size_t)BLOCK * i],
-				     at_place(joints, group, core->rows[i])->count, y, joint->count,
-				     pivot->count, false);
+			subtract_product(&core->blocks[(size_t)BLOCK * at],
+					 &core->blocks[(size_t)BLOCK * i],
+					 at_place(joints, group, core->rows[i])->count, y,
+					 joint->count, pivot->count, false);
 		}
 	}
 }
@@ -404,30 +406,30 @@ void soft_core_factor(struct soft_joints *joints, const struct soft_group *group
 	if (count == 0)
 		return;
 	for (uint32_t i = 0; i < count; i++) {
-		put_strain(joints, joints->forest.order[group->core_first + i]);
-		put_diagonal(joints, at_place(joints, group, i),
-			     &core->own[(size_t)SOFT_LOCKS_MAX * i],
-			     &core->diagonal[(size_t)DIAGONAL * i]);
+		set_strain(joints, joints->forest.order[group->core_first + i]);
+		fill_diagonal(joints, at_place(joints, group, i),
+			      &core->own[(size_t)SOFT_LOCKS_MAX * i],
+			      &core->diagonal[(size_t)DIAGONAL * i]);
 	}
-	put_blocks(joints, group);
+	fill_blocks_of_core(joints, group);
 	for (uint32_t i = 0; i < count; i++) {
 		struct soft_joint *joint = at_place(joints, group, i);
 		soft_joint_factor(joints, joint, &core->diagonal[(size_t)DIAGONAL * i],
 				  joint->count);
-		eliminate(joints, group, i);
+		eliminate_column(joints, group, i);
 	}
 }
 
 /* ---- a pass --------------------------------------------------------------------------------- */
 
 /* x ← A⁻¹ x of `change`. */
-static void unfactor(struct soft_joints *joints, const struct soft_group *group)
+static void solve_factored_core(struct soft_joints *joints, const struct soft_group *group)
 {
 	const struct soft_core *core = &group->core;
 	uint32_t count = group->last - group->core_first;
 	for (uint32_t i = 0; i < count; i++) {
 		struct soft_joint *joint = at_place(joints, group, i);
-		soft_joint_unfactor(joint, joint->count, joint->change);
+		soft_joint_solve_factored(joint, joint->count, joint->change);
 		for (uint32_t k = core->first[i]; k < core->first[i + 1]; k++) {
 			struct soft_joint *row = at_place(joints, group, core->rows[k]);
 			const double *block = &core->blocks[(size_t)BLOCK * k];
@@ -447,7 +449,7 @@ static void unfactor(struct soft_joints *joints, const struct soft_group *group)
 				for (uint32_t c = 0; c < joint->count; c++)
 					sum[c] += block[SOFT_LOCKS_MAX * r + c] * row->change[r];
 		}
-		soft_joint_unfactor(joint, joint->count, sum);
+		soft_joint_solve_factored(joint, joint->count, sum);
 		for (uint32_t c = 0; c < joint->count; c++)
 			joint->change[c] -= sum[c];
 	}
@@ -488,8 +490,8 @@ static double worst_strain(const struct soft_pass *pass, const struct soft_group
 
 /* Takes so much of what the softness carries out of λ that the strain there is STRAIN_MAX, or all. False,
  * and λ stays, if it carries next to nothing: then the load is real. */
-static bool give_way(const struct soft_pass *pass, struct soft_group *group, double strain,
-		     uint32_t place)
+static bool relieve_strain(const struct soft_pass *pass, struct soft_group *group, double strain,
+			   uint32_t place)
 {
 	struct soft_joints *joints = pass->joints;
 	struct soft_core *core = &group->core;
@@ -502,7 +504,7 @@ static bool give_way(const struct soft_pass *pass, struct soft_group *group, dou
 		for (uint32_t r = 0; r < joint->count; r++)
 			joint->change[r] *= SOFTNESS * own[r];
 	}
-	unfactor(joints, group);
+	solve_factored_core(joints, group);
 	/* Strains are added up as if these were of one direction, as they nearly are. */
 	double carried = strain_of(pass, at_place(joints, group, place));
 	double part = 0;
@@ -520,10 +522,10 @@ static bool give_way(const struct soft_pass *pass, struct soft_group *group, dou
 void soft_core_solve(const struct soft_pass *pass, struct soft_group *group)
 {
 	uint32_t place;
-	unfactor(pass->joints, group);
+	solve_factored_core(pass->joints, group);
 	for (uint32_t i = 0; i < STRAINS_MAX; i++) {
 		double strain = worst_strain(pass, group, &place);
-		if (!(strain > 1.01 * STRAIN_MAX) || !give_way(pass, group, strain, place))
+		if (!(strain > 1.01 * STRAIN_MAX) || !relieve_strain(pass, group, strain, place))
 			break;
 		group->core.strained = true;
 	}

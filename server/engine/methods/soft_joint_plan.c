@@ -20,7 +20,7 @@ static uint32_t node_of(const struct soft_joints *joints, uint32_t held)
 	return joints->held[held].moves ? held : 0;
 }
 
-static uint32_t find(struct soft_node *nodes, uint32_t i)
+static uint32_t find_root(struct soft_node *nodes, uint32_t i)
 {
 	while (nodes[i].above != i) {
 		nodes[i].above = nodes[nodes[i].above].above;
@@ -32,14 +32,14 @@ static uint32_t find(struct soft_node *nodes, uint32_t i)
 /* False where they were together. */
 static bool unite(struct soft_node *nodes, uint32_t a, uint32_t b)
 {
-	uint32_t root_a = find(nodes, a), root_b = find(nodes, b);
+	uint32_t root_a = find_root(nodes, a), root_b = find_root(nodes, b);
 	nodes[MAX_OF(root_a, root_b)].above = MIN_OF(root_a, root_b);
 	return root_a != root_b;
 }
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-static bool make_room(struct soft_step *self)
+static bool allocate_forest(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;
 	struct soft_forest *forest = &joints->forest;
@@ -56,7 +56,7 @@ static bool make_room(struct soft_step *self)
 }
 
 /* Springs alone do not bind: they are solved one by one in any case. */
-static bool binds(const struct soft_joint *joint)
+static bool has_rigid_rows(const struct soft_joint *joint)
 {
 	bool binds = joint->lock_count > 0;
 	for (uint32_t r = 0; r < joint->extra_count; r++)
@@ -65,7 +65,7 @@ static bool binds(const struct soft_joint *joint)
 }
 
 /* Which joints each node has; nodes that hang together have one root. */
-static void hang_joints(struct soft_joints *joints)
+static void link_joints(struct soft_joints *joints)
 {
 	struct soft_node *nodes = joints->forest.nodes;
 	for (uint32_t i = 0; i < joints->held_count; i++)
@@ -73,7 +73,7 @@ static void hang_joints(struct soft_joints *joints)
 	for (uint32_t i = 0; i < joints->list.count; i++) {
 		struct soft_joint *joint = &joints->items[i];
 		uint32_t a = node_of(joints, joint->a), b = node_of(joints, joint->b);
-		joint->loose = !binds(joint) || a == b;
+		joint->loose = !has_rigid_rows(joint) || a == b;
 		if (joint->loose)
 			continue;
 		nodes[a].count += a != 0;
@@ -108,7 +108,7 @@ static void gather_groups(struct soft_joints *joints)
 	for (uint32_t i = 1; i < joints->held_count; i++) {
 		if (forest->nodes[i].count == 0)
 			continue;
-		uint32_t root = find(forest->nodes, i);
+		uint32_t root = find_root(forest->nodes, i);
 		if (root == i) {
 			number[i] = forest->group_count++;
 			forest->groups[number[i]] = (struct soft_group){ 0 };
@@ -123,7 +123,7 @@ static void gather_groups(struct soft_joints *joints)
 	}
 	for (uint32_t i = 1; i < joints->held_count; i++)
 		if (forest->nodes[i].count > 0) {
-			uint32_t root = find(forest->nodes, i);
+			uint32_t root = find_root(forest->nodes, i);
 			forest->bodies[forest->groups[number[root]].body_last++] = i;
 		}
 }
@@ -143,7 +143,7 @@ static uint32_t joint_of_leaf(const struct soft_joints *joints, uint32_t leaf)
 }
 
 /* Takes off all that hangs on single joints. */
-static void take_trees(struct soft_joints *joints, struct soft_group *group)
+static void order_trees(struct soft_joints *joints, struct soft_group *group)
 {
 	struct soft_forest *forest = &joints->forest;
 	struct soft_node *nodes = forest->nodes;
@@ -171,7 +171,7 @@ static void take_trees(struct soft_joints *joints, struct soft_group *group)
 }
 
 /* What no tree has taken, each joint where its first body that moves comes. */
-static void take_core(struct soft_joints *joints, struct soft_group *group)
+static void order_core(struct soft_joints *joints, struct soft_group *group)
 {
 	struct soft_forest *forest = &joints->forest;
 	for (uint32_t i = group->body_first; i < group->body_last; i++) {
@@ -187,7 +187,7 @@ static void take_core(struct soft_joints *joints, struct soft_group *group)
 }
 
 /* Of a core, what closes loops as its joints come is loose; the rest is trees. */
-static void open_loops(struct soft_joints *joints, struct soft_group *group)
+static void cut_loops(struct soft_joints *joints, struct soft_group *group)
 {
 	struct soft_forest *forest = &joints->forest;
 	struct soft_node *nodes = forest->nodes;
@@ -207,7 +207,7 @@ static void open_loops(struct soft_joints *joints, struct soft_group *group)
 		nodes[b].degree -= b != 0;
 	}
 	group->last = group->core_first;
-	take_trees(joints, group);
+	order_trees(joints, group);
 }
 
 enum status soft_forest_plan(struct soft_step *self)
@@ -215,9 +215,9 @@ enum status soft_forest_plan(struct soft_step *self)
 	struct soft_joints *joints = &self->joints;
 	struct soft_forest *forest = &joints->forest;
 	uint32_t last = 0;
-	if (!make_room(self))
+	if (!allocate_forest(self))
 		return STATUS_NO_MEMORY;
-	hang_joints(joints);
+	link_joints(joints);
 	gather_groups(joints);
 	for (uint32_t i = 0; i < joints->held_count; i++)
 		forest->nodes[i].degree = forest->nodes[i].count;
@@ -225,13 +225,13 @@ enum status soft_forest_plan(struct soft_step *self)
 		struct soft_group *group = &forest->groups[g];
 		bool fits = true;
 		group->first = group->last = last;
-		take_trees(joints, group);
-		take_core(joints, group);
+		order_trees(joints, group);
+		order_core(joints, group);
 		enum status status = soft_core_plan(self, group, &fits);
 		if (status != STATUS_OK)
 			return status;
 		if (!fits) {
-			open_loops(joints, group);
+			cut_loops(joints, group);
 			self->dynamics->report.fallbacks++;
 		}
 		last = group->last;

@@ -40,7 +40,7 @@ enum { JOINT_GRAIN = 32, HELD_GRAIN = 128, NO_HELD = 0 };
 
 /* ---- room ----------------------------------------------------------------------------------- */
 
-static void softness(struct soft_joints *joints, double hertz, double damping, double h)
+static void set_softness(struct soft_joints *joints, double hertz, double damping, double h)
 {
 	double omega = TWO_PI * scalar_min(hertz, HERTZ_MAX / h);
 	double a1 = 2 * damping + h * omega, a2 = h * omega * a1, a3 = 1 / (1 + a2);
@@ -59,7 +59,7 @@ static bool is_locked(const struct joint *data, uint8_t place)
 }
 
 /* Room for rows, and which multiplier each has. */
-static bool take_rows(struct soft_step *self)
+static bool allocate_rows(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;
 	struct arena *scratch = &self->dynamics->scratch;
@@ -92,7 +92,7 @@ static bool take_rows(struct soft_step *self)
 
 /* ---- who is held ---------------------------------------------------------------------------- */
 
-static uint32_t hold(struct soft_step *self, uint32_t slot)
+static uint32_t held_index(struct soft_step *self, uint32_t slot)
 {
 	struct soft_joints *joints = &self->joints;
 	if (slot == ROW_NO_BODY)
@@ -100,7 +100,7 @@ static uint32_t hold(struct soft_step *self, uint32_t slot)
 	if (joints->held_of[slot] == NO_HELD) {
 		struct soft_drive *drive = &self->drives[slot + 1];
 		double turn = vec3_length(drive->start.velocity.angular) * self->dt;
-		drive->bound = true;
+		drive->constrained = true;
 		drive->spins |= drive->start.uneven && turn > TURN_SMALL;
 		joints->held_of[slot] = joints->held_count;
 		joints->held[joints->held_count++] =
@@ -110,7 +110,7 @@ static uint32_t hold(struct soft_step *self, uint32_t slot)
 }
 
 /* M⁻¹ of a body; what may not leave its plane does not. */
-static void put_mass(const struct soft_step *self, struct soft_held *held, quat rotation)
+static void set_mass_inv(const struct soft_step *self, struct soft_held *held, quat rotation)
 {
 	const struct tables *tables = self->dynamics->tables;
 	uint32_t body = self->rows[held->number - 1];
@@ -123,7 +123,7 @@ static void put_mass(const struct soft_step *self, struct soft_held *held, quat 
 	held->inertia_inv = mass.inertia_inv;
 }
 
-static void bind(struct soft_step *self)
+static void init_joints(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;
 	memset(joints->held_of, 0, self->body_count * sizeof *joints->held_of);
@@ -132,8 +132,8 @@ static void bind(struct soft_step *self)
 	for (uint32_t i = 0; i < joints->list.count; i++) {
 		const struct constraint *constraint = &joints->list.constraints[i];
 		struct soft_joint *joint = &joints->items[i];
-		joint->a = hold(self, constraint->body_a);
-		joint->b = hold(self, constraint->body_b);
+		joint->a = held_index(self, constraint->body_a);
+		joint->b = held_index(self, constraint->body_b);
 		const double *multiplier = joints->list.joints[i].multiplier;
 		for (uint32_t r = 0; r < joint->row_count; r++) {
 			uint8_t place = joint->place[r];
@@ -162,8 +162,8 @@ enum status soft_joints_make(struct soft_step *self, struct reason *why)
 	uint32_t count = joints->list.count;
 	if (status != STATUS_OK || count == 0)
 		return status;
-	softness(joints, parameter[PARAMETER_JOINT_HERTZ], parameter[PARAMETER_JOINT_DAMPING],
-		 self->dt / self->substeps);
+	set_softness(joints, parameter[PARAMETER_JOINT_HERTZ], parameter[PARAMETER_JOINT_DAMPING],
+		     self->dt / self->substeps);
 	uint64_t bodies = MIN_OF(2 * (uint64_t)count, self->step->body_count) + 1;
 	joints->items = ARENA_ARRAY(scratch, struct soft_joint, count);
 	joints->results = ARENA_ARRAY(scratch, struct joint_result, count);
@@ -171,10 +171,10 @@ enum status soft_joints_make(struct soft_step *self, struct reason *why)
 	joints->motions = ARENA_ARRAY(scratch, struct body_motion, bodies);
 	joints->held_of = ARENA_ARRAY(scratch, uint32_t, self->step->body_count);
 	if (joints->items == NULL || joints->results == NULL || joints->held == NULL ||
-	    joints->motions == NULL || joints->held_of == NULL || !take_rows(self))
+	    joints->motions == NULL || joints->held_of == NULL || !allocate_rows(self))
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u joints",
 				  count);
-	bind(self);
+	init_joints(self);
 	status = soft_forest_plan(self);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "memory", "no memory for the order of %u joints",
@@ -199,43 +199,43 @@ static void motions_piece(uint32_t first, uint32_t last, uint32_t worker, void *
 		uint32_t number = joints->held[i].number;
 		joints->motions[i] = soft_motion(self, number, measure->now);
 		if (measure->now == 0 || self->drives[number].spins)
-			put_mass(self, &joints->held[i], joints->motions[i].rotation);
+			set_mass_inv(self, &joints->held[i], joints->motions[i].rotation);
 	}
 }
 
 /* ---- rows of one joint ---------------------------------------------------------------------- */
 
-static struct spatial yield_to(const struct soft_held *held, struct spatial force)
+static struct spatial response_to(const struct soft_held *held, struct spatial force)
 {
 	return (struct spatial){ vec3_hadamard(held->mass_inv, force.linear),
 				 sym3_apply(held->inertia_inv, force.angular) };
 }
 
-static struct soft_row responses(const struct soft_joints *joints, const struct soft_joint *joint,
-				 const struct soft_row *row)
+static struct soft_row row_response(const struct soft_joints *joints,
+				    const struct soft_joint *joint, const struct soft_row *row)
 {
-	return (struct soft_row){ yield_to(&joints->held[joint->a], row->on_a),
-				  yield_to(&joints->held[joint->b], row->on_b) };
+	return (struct soft_row){ response_to(&joints->held[joint->a], row->on_a),
+				  response_to(&joints->held[joint->b], row->on_b) };
 }
 
-static double couple(const struct soft_row *row, const struct soft_row *response)
+static double couple_joint_rows(const struct soft_row *row, const struct soft_row *response)
 {
 	return spatial_dot(row->on_a, response->on_a) + spatial_dot(row->on_b, response->on_b);
 }
 
 /* J M⁻¹ Jᵀ if M⁻¹ were as large in all directions together: what rounding of J is small against. */
-static double reach_on(const struct soft_held *held, const struct spatial *on)
+static double response_scale_on(const struct soft_held *held, const struct spatial *on)
 {
 	double linear = held->mass_inv.x + held->mass_inv.y + held->mass_inv.z;
 	return vec3_length_squared(on->linear) * linear +
 	       vec3_length_squared(on->angular) * sym3_trace(held->inertia_inv);
 }
 
-static double reach_of(const struct soft_joints *joints, const struct soft_joint *joint,
-		       const struct soft_row *row)
+static double response_scale(const struct soft_joints *joints, const struct soft_joint *joint,
+			     const struct soft_row *row)
 {
-	return reach_on(&joints->held[joint->a], &row->on_a) +
-	       reach_on(&joints->held[joint->b], &row->on_b);
+	return response_scale_on(&joints->held[joint->a], &row->on_a) +
+	       response_scale_on(&joints->held[joint->b], &row->on_b);
 }
 
 /* Without exchanges: K is positive semidefinite, and a pivot that vanishes is left out. */
@@ -257,7 +257,7 @@ void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *join
 			l[j] = row[j] * joint->pivot_inv[j];
 			pivot -= l[j] * row[j];
 		}
-		bool stands = pivot > PIVOT_MIN * reach_of(joints, joint, &joint->locks[i]);
+		bool stands = pivot > PIVOT_MIN * response_scale(joints, joint, &joint->locks[i]);
 		joint->pivot_inv[i] = stands ? 1 / pivot : 0;
 		l += i;
 		k += i + 1;
@@ -269,9 +269,9 @@ static void factor_alone(const struct soft_joints *joints, struct soft_joint *jo
 {
 	double k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *row = k;
 	for (uint32_t i = 0; i < joint->lock_count; i++) {
-		struct soft_row answer = responses(joints, joint, &joint->locks[i]);
+		struct soft_row answer = row_response(joints, joint, &joint->locks[i]);
 		for (uint32_t j = 0; j <= i; j++)
-			row[j] = couple(&joint->locks[j], &answer);
+			row[j] = couple_joint_rows(&joint->locks[j], &answer);
 		row += i + 1;
 	}
 	soft_joint_factor(joints, joint, k, joint->lock_count);
@@ -284,12 +284,12 @@ static void factor_alone(const struct soft_joints *joints, struct soft_joint *jo
 static void derive_extra(const struct soft_joints *joints, const struct soft_joint *joint,
 			 struct soft_extra *extra)
 {
-	struct soft_row response = responses(joints, joint, &extra->row);
-	double along = couple(&extra->row, &response);
+	struct soft_row response = row_response(joints, joint, &extra->row);
+	double along = couple_joint_rows(&extra->row, &response);
 	double coupled[SOFT_LOCKS_MAX];
 	for (uint32_t i = 0; i < joint->lock_count; i++)
-		coupled[i] = extra->answer[i] = couple(&joint->locks[i], &response);
-	soft_joint_unfactor(joint, joint->lock_count, extra->answer);
+		coupled[i] = extra->answer[i] = couple_joint_rows(&joint->locks[i], &response);
+	soft_joint_solve_factored(joint, joint->lock_count, extra->answer);
 	extra->push = extra->row;
 	for (uint32_t i = 0; i < joint->lock_count; i++) {
 		along -= coupled[i] * extra->answer[i];
@@ -299,7 +299,7 @@ static void derive_extra(const struct soft_joints *joints, const struct soft_joi
 		extra->push.on_b =
 			spatial_mul_add(extra->push.on_b, joint->locks[i].on_b, extra->answer[i]);
 	}
-	bool moves = along > PIVOT_MIN * reach_of(joints, joint, &extra->row);
+	bool moves = along > PIVOT_MIN * response_scale(joints, joint, &extra->row);
 	extra->mass = moves ? 1 / along : 0;
 	if (!moves)
 		extra->impulse = 0;
@@ -320,8 +320,8 @@ static void derive_spring(struct soft_extra *extra, const struct constraint_row 
 	extra->damp = h * damping + scalar_max(implicit, 0);
 }
 
-static struct soft_row take_row(const struct constraint *constraint,
-				const struct constraint_row *row)
+static struct soft_row joint_row_of(const struct constraint *constraint,
+				    const struct constraint_row *row)
 {
 	struct soft_row both = { spatial_zero(), spatial_zero() };
 	for (uint32_t k = 0; k < row->j.count; k++) {
@@ -333,7 +333,7 @@ static struct soft_row take_row(const struct constraint *constraint,
 	return both;
 }
 
-static void take_extra(struct soft_extra *extra, const struct constraint_row *row, double h)
+static void update_extra(struct soft_extra *extra, const struct constraint_row *row, double h)
 {
 	extra->held = extra->gap;
 	extra->gap = row->gap;
@@ -349,16 +349,16 @@ static void take_extra(struct soft_extra *extra, const struct constraint_row *ro
 }
 
 /* A limit as its impulse of the last step says; of others the first pass finds out. */
-static void see_inside(struct soft_extra *extra)
+static void init_inside(struct soft_extra *extra)
 {
 	extra->impulse = scalar_clamp(extra->impulse, extra->lower, extra->upper);
-	extra->felt = extra->mass;
+	extra->mass_in_group = extra->mass;
 	extra->inside = extra->part == JOINT_DRIVE || extra->part == JOINT_RUB ||
 			(extra->part != JOINT_PULL && extra->impulse > 0);
 }
 
 /* What has acted here is told about the anchor, which goes on with b. */
-static void take_pushed(const struct soft_joints *joints, uint32_t i)
+static void move_impulses_to_anchor(const struct soft_joints *joints, uint32_t i)
 {
 	struct soft_joint *joint = &joints->items[i];
 	vec3 moment = vec3_cross(joint->arm, joint->pushed.linear);
@@ -395,7 +395,7 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 	ASSERT(list.row_count == joint->row_count);
 	for (uint32_t r = 0; r < joint->lock_count; r++) {
 		VALIDATE(rows[r].set == ROW_FREE);
-		joint->locks[r] = take_row(constraint, &rows[r]);
+		joint->locks[r] = joint_row_of(constraint, &rows[r]);
 		double rate = joints->bias_rate * rows[r].gap, most = (double)self->push_speed;
 		joint->bias[r] = scalar_clamp(rate, -most, most) + 0.5 * h * rows[r].bias;
 	}
@@ -403,17 +403,17 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 		factor_alone(joints, joint);
 	for (uint32_t r = joint->lock_count; r < joint->row_count; r++) {
 		struct soft_extra *extra = &joint->extras[r - joint->lock_count];
-		extra->row = take_row(constraint, &rows[r]);
-		take_extra(extra, &rows[r], h);
+		extra->row = joint_row_of(constraint, &rows[r]);
+		update_extra(extra, &rows[r], h);
 		derive_extra(joints, joint, extra);
 		if (extra->part == JOINT_PULL)
 			derive_spring(extra, &rows[r], h);
 		if (measure->now == 0) {
 			extra->approach = rows[r].approach;
-			see_inside(extra);
+			init_inside(extra);
 		}
 	}
-	soft_joint_choose(joint);
+	soft_joint_choose_members(joint);
 	if (measure->now == 0)
 		for (uint32_t k = 0; k < list.block_count; k++)
 			if (blocks[k].first >= joint->lock_count)
@@ -445,7 +445,7 @@ static void rows_piece(uint32_t first, uint32_t last, uint32_t worker, void *con
 	for (uint32_t i = first; i < last; i++) {
 		const struct measure *measure = context;
 		count_turns(measure, i);
-		take_pushed(&measure->self->joints, i);
+		move_impulses_to_anchor(&measure->self->joints, i);
 		measure_joint(measure, i);
 	}
 }
@@ -477,7 +477,7 @@ static void store_joint(const struct soft_step *self, uint32_t i, struct joint_r
 		result->multiplier[joint->place[r]] = joint->total[r];
 	for (uint32_t r = joint->lock_count; r < joint->row_count; r++)
 		result->multiplier[joint->place[r]] = joint->extras[r - joint->lock_count].total;
-	take_pushed(joints, i);
+	move_impulses_to_anchor(joints, i);
 	/* On b, where the rows have no part on it the opposite of what is on a; about its mass
 	 * centre. */
 	bool on_a = joint->b == NO_HELD;

@@ -51,7 +51,7 @@ static bool is_bounded(const struct soft_extra *extra)
 
 /* ---- once a sub-step ------------------------------------------------------------------------ */
 
-static void first_response(struct soft_held *held)
+static void init_response(struct soft_held *held)
 {
 	const sym3 *t = &held->inertia_inv;
 	const double full[36] = {
@@ -106,7 +106,7 @@ static inline const struct spatial *on_parent(const struct soft_joint *joint, ui
 }
 
 /* W_p − Tᵀ D⁻¹ T, with D = L Δ Lᵀ: X = L⁻¹ T row by row, W_p − Xᵀ Δ⁻¹ X. */
-static void take_response(const struct soft_joint *joint, double *w)
+static void reduce_response(const struct soft_joint *joint, double *w)
 {
 	double x[SOFT_LOCKS_MAX][6];
 	const double *l = joint->factor;
@@ -142,26 +142,26 @@ static void factor_branch(struct soft_joints *joints, struct soft_joint *joint)
 	}
 	soft_joint_factor(joints, joint, k, joint->count);
 	if (joint->moves_parent)
-		take_response(joint, parent->response);
+		reduce_response(joint, parent->response);
 }
 
 /* What members feel of what hangs on their bodies. */
-static void put_felt(const struct soft_joint *joint)
+static void store_group_masses(const struct soft_joint *joint)
 {
 	for (uint32_t i = joint->lock_count; i < joint->count; i++)
-		joint->extras[joint->member[i]].felt = joint->pivot_inv[i];
+		joint->extras[joint->member[i]].mass_in_group = joint->pivot_inv[i];
 }
 
 static void factor_group(struct soft_joints *joints, const struct soft_group *group)
 {
 	const struct soft_forest *forest = &joints->forest;
 	for (uint32_t i = group->body_first; i < group->body_last; i++)
-		first_response(&joints->held[forest->bodies[i]]);
+		init_response(&joints->held[forest->bodies[i]]);
 	for (uint32_t i = group->first; i < group->core_first; i++)
 		factor_branch(joints, &joints->items[forest->order[i]]);
 	soft_core_factor(joints, group);
 	for (uint32_t i = group->first; i < group->last; i++)
-		put_felt(&joints->items[forest->order[i]]);
+		store_group_masses(&joints->items[forest->order[i]]);
 }
 
 static void factor_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
@@ -181,7 +181,7 @@ void soft_forest_factor(struct soft_step *self)
 
 /* ---- a pass --------------------------------------------------------------------------------- */
 
-static inline void add6(struct spatial *v, const double x[6], double s)
+static inline void add_vector6(struct spatial *v, const double x[6], double s)
 {
 	v->linear = vec3_mul_add(v->linear, vec3_make(x[0], x[1], x[2]), s);
 	v->angular = vec3_mul_add(v->angular, vec3_make(x[3], x[4], x[5]), s);
@@ -195,7 +195,8 @@ static double speed_of(const struct soft_joints *joints, const struct soft_joint
 }
 
 /* The speed that a row is to have after the pass; `speed` as it finds it. */
-static double extra_aim(const struct soft_pass *pass, const struct soft_extra *extra, double speed)
+static double target_speed(const struct soft_pass *pass, const struct soft_extra *extra,
+			   double speed)
 {
 	double off;
 	switch (extra->part) {
@@ -223,7 +224,7 @@ static uint32_t axis_of(const struct soft_joint *joint, uint32_t extra)
 }
 
 /* A motor that nothing bounds goes no further than the limits of its axis, which could not stop it. */
-static void aim_within_limits(struct soft_joint *joint, uint32_t motor)
+static void clamp_target_to_limits(struct soft_joint *joint, uint32_t motor)
 {
 	struct soft_extra *extra = &joint->extras[motor];
 	for (uint32_t r = 0; r < motor; r++) {
@@ -231,57 +232,58 @@ static void aim_within_limits(struct soft_joint *joint, uint32_t motor)
 		if (axis_of(joint, r) != axis_of(joint, motor))
 			continue;
 		if (limit->part == JOINT_HOLD)
-			extra->aim = scalar_max(extra->aim, limit->aim);
+			extra->target = scalar_max(extra->target, limit->target);
 		if (limit->part == JOINT_UPPER)
-			extra->aim = scalar_min(extra->aim, -limit->aim);
+			extra->target = scalar_min(extra->target, -limit->target);
 	}
 }
 
-static void aim(const struct soft_pass *pass, struct soft_joint *joint)
+static void set_targets(const struct soft_pass *pass, struct soft_joint *joint)
 {
 	const struct soft_joints *joints = pass->joints;
 	for (uint32_t i = 0; i < joint->lock_count; i++) {
-		joint->aim[i] = 0;
+		joint->target[i] = 0;
 		if (pass->biased) {
 			double speed = speed_of(joints, joint, &joint->locks[i]);
-			joint->aim[i] = speed - pass->mass_scale * (speed + joint->bias[i]);
+			joint->target[i] = speed - pass->mass_scale * (speed + joint->bias[i]);
 		}
 	}
 	for (uint32_t i = 0; i < joint->extra_count; i++) {
 		struct soft_extra *extra = &joint->extras[i];
 		if (extra->part != JOINT_PULL)
-			extra->aim = extra_aim(pass, extra, speed_of(joints, joint, &extra->row));
+			extra->target =
+				target_speed(pass, extra, speed_of(joints, joint, &extra->row));
 		if (extra->part == JOINT_DRIVE && !is_bounded(extra))
-			aim_within_limits(joint, i);
+			clamp_target_to_limits(joint, i);
 	}
 	for (uint32_t i = joint->lock_count; i < joint->count; i++)
-		joint->aim[i] = joint->extras[joint->member[i]].aim;
+		joint->target[i] = joint->extras[joint->member[i]].target;
 }
 
 /* What a joint wants of its bodies' speeds, as joints done before leave them. */
-static void want(const struct soft_joints *joints, struct soft_joint *joint)
+static void set_right_sides(const struct soft_joints *joints, struct soft_joint *joint)
 {
 	const struct soft_held *a = &joints->held[joint->a], *b = &joints->held[joint->b];
 	const struct spatial *speed_a = a->moves ? &a->trial : &a->velocity;
 	const struct spatial *speed_b = b->moves ? &b->trial : &b->velocity;
 	for (uint32_t i = 0; i < joint->count; i++)
-		joint->change[i] = joint->aim[i] - spatial_dot(joint->locks[i].on_a, *speed_a) -
+		joint->change[i] = joint->target[i] - spatial_dot(joint->locks[i].on_a, *speed_a) -
 				   spatial_dot(joint->locks[i].on_b, *speed_b);
 }
 
 /* From the leaves: μ of a joint, and what it does to the body above. */
-static void lift(const struct soft_joints *joints, struct soft_joint *joint)
+static void eliminate_upward(const struct soft_joints *joints, struct soft_joint *joint)
 {
 	struct soft_held *parent = parent_of(joints, joint);
-	want(joints, joint);
-	soft_joint_unfactor(joint, joint->count, joint->change);
+	set_right_sides(joints, joint);
+	soft_joint_solve_factored(joint, joint->count, joint->change);
 	if (joint->moves_parent)
 		for (uint32_t i = 0; i < joint->count; i++)
-			add6(&parent->trial, joint->reach[i], joint->change[i]);
+			add_vector6(&parent->trial, joint->reach[i], joint->change[i]);
 }
 
 /* λ of a joint goes to its bodies. */
-static void give(const struct soft_joints *joints, struct soft_joint *joint)
+static void collect_impulses(const struct soft_joints *joints, struct soft_joint *joint)
 {
 	struct soft_held *a = &joints->held[joint->a], *b = &joints->held[joint->b];
 	struct spatial on_a = spatial_zero(), on_b = spatial_zero();
@@ -297,21 +299,21 @@ static void give(const struct soft_joints *joints, struct soft_joint *joint)
 }
 
 /* From the roots: λ of a joint. */
-static void lower(const struct soft_joints *joints, struct soft_joint *joint)
+static void substitute_downward(const struct soft_joints *joints, struct soft_joint *joint)
 {
 	if (joint->moves_parent) {
 		const struct soft_held *parent = parent_of(joints, joint);
 		double x[SOFT_LOCKS_MAX];
 		for (uint32_t i = 0; i < joint->count; i++)
 			x[i] = soft_dot(&parent->impulse, joint->reach[i]);
-		soft_joint_unfactor(joint, joint->count, x);
+		soft_joint_solve_factored(joint, joint->count, x);
 		for (uint32_t i = 0; i < joint->count; i++)
 			joint->change[i] -= x[i];
 	}
-	give(joints, joint);
+	collect_impulses(joints, joint);
 }
 
-static void solve_once(const struct soft_pass *pass, struct soft_group *group)
+static void solve_members(const struct soft_pass *pass, struct soft_group *group)
 {
 	struct soft_joints *joints = pass->joints;
 	const struct soft_forest *forest = &joints->forest;
@@ -321,17 +323,17 @@ static void solve_once(const struct soft_pass *pass, struct soft_group *group)
 		held->impulse = spatial_zero();
 	}
 	for (uint32_t i = group->first; i < group->core_first; i++)
-		lift(joints, &joints->items[forest->order[i]]);
+		eliminate_upward(joints, &joints->items[forest->order[i]]);
 	for (uint32_t i = group->core_first; i < group->last; i++)
-		want(joints, &joints->items[forest->order[i]]);
+		set_right_sides(joints, &joints->items[forest->order[i]]);
 	soft_core_solve(pass, group);
 	for (uint32_t i = group->core_first; i < group->last; i++)
-		give(joints, &joints->items[forest->order[i]]);
+		collect_impulses(joints, &joints->items[forest->order[i]]);
 	for (uint32_t i = group->core_first; i-- > group->first;)
-		lower(joints, &joints->items[forest->order[i]]);
+		substitute_downward(joints, &joints->items[forest->order[i]]);
 }
 
-static void take_solution(struct soft_joints *joints, const struct soft_group *group)
+static void apply_solution(struct soft_joints *joints, const struct soft_group *group)
 {
 	const struct soft_forest *forest = &joints->forest;
 	for (uint32_t i = group->first; i < group->last; i++) {
@@ -348,13 +350,13 @@ static void take_solution(struct soft_joints *joints, const struct soft_group *g
 	}
 	for (uint32_t i = group->body_first; i < group->body_last; i++) {
 		struct soft_held *held = &joints->held[forest->bodies[i]];
-		soft_held_yield(held, &held->impulse);
+		soft_held_apply(held, &held->impulse);
 	}
 }
 
 /* ---- members -------------------------------------------------------------------------------- */
 
-void soft_joint_choose(struct soft_joint *joint)
+void soft_joint_choose_members(struct soft_joint *joint)
 {
 	uint32_t axes = 0;
 	joint->count = joint->lock_count;
@@ -371,7 +373,7 @@ void soft_joint_choose(struct soft_joint *joint)
 				continue;
 			axes |= axis;
 			joint->member[joint->count] = (uint8_t)r;
-			joint->aim[joint->count] = extra->aim;
+			joint->target[joint->count] = extra->target;
 			joint->locks[joint->count++] = extra->row;
 		}
 }
@@ -395,15 +397,15 @@ static bool hold_bounds(struct soft_joints *joints, struct soft_joint *joint)
 }
 
 /* What a bound does not hold any more becomes a member; false if there is none. */
-static bool let_go(const struct soft_joints *joints, struct soft_joint *joint)
+static bool release_bounds(const struct soft_joints *joints, struct soft_joint *joint)
 {
 	bool any = false;
 	for (uint32_t r = 0; r < joint->extra_count; r++) {
 		struct soft_extra *extra = &joint->extras[r];
 		if (extra->inside || extra->part == JOINT_PULL || extra->mass == 0)
 			continue;
-		double speed = speed_of(joints, joint, &extra->row), off = speed - extra->aim;
-		double tiny = SPEED_TINY * (scalar_abs(speed) + scalar_abs(extra->aim));
+		double speed = speed_of(joints, joint, &extra->row), off = speed - extra->target;
+		double tiny = SPEED_TINY * (scalar_abs(speed) + scalar_abs(extra->target));
 		bool up = extra->impulse < extra->upper && off < -tiny;
 		bool down = extra->impulse > extra->lower && off > tiny;
 		extra->inside = up || down;
@@ -418,24 +420,24 @@ static void solve_group(const struct soft_pass *pass, struct soft_group *group)
 	const uint32_t *order = joints->forest.order;
 	bool extras = false;
 	for (uint32_t i = group->first; i < group->last; i++) {
-		aim(pass, &joints->items[order[i]]);
+		set_targets(pass, &joints->items[order[i]]);
 		extras |= joints->items[order[i]].extra_count > 0;
 	}
 	for (uint32_t set = 1;; set++) {
 		uint32_t asked = extras ? group->last : group->first;
 		bool other = false;
-		solve_once(pass, group);
+		solve_members(pass, group);
 		for (uint32_t i = group->first; i < asked; i++)
 			other |= hold_bounds(joints, &joints->items[order[i]]);
 		if (!other) {
-			take_solution(joints, group);
+			apply_solution(joints, group);
 			for (uint32_t i = group->first; i < asked && set < SETS_MAX; i++)
-				other |= let_go(joints, &joints->items[order[i]]);
+				other |= release_bounds(joints, &joints->items[order[i]]);
 		}
 		if (!other)
 			break;
 		for (uint32_t i = group->first; i < group->last; i++)
-			soft_joint_choose(&joints->items[order[i]]);
+			soft_joint_choose_members(&joints->items[order[i]]);
 		factor_group(joints, group);
 	}
 }

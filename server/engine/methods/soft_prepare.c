@@ -40,7 +40,7 @@ struct softness {
 	float bias_rate, mass_scale, impulse_scale;
 };
 
-struct prepare {
+struct prepare_work {
 	struct soft_step *step;
 	struct softness dynamic,
 		fixed; /* between two bodies that move; against one that does not */
@@ -57,7 +57,7 @@ static struct softness softness_of(double hertz, double damping, double h)
 
 static const sym3f NO_INERTIA;
 
-static void put3(struct lane8x3 *to, uint32_t lane, vec3 v)
+static void store_vec3(struct lane8x3 *to, uint32_t lane, vec3 v)
 {
 	to->x.at[lane] = (float)v.x;
 	to->y.at[lane] = (float)v.y;
@@ -91,8 +91,8 @@ static void write_point(const struct lane_work *w, uint32_t p, double weight, do
 	struct soft_point *to = &w->block->points[p];
 	uint32_t lane = w->lane;
 	vec3 velocity = relative_velocity(w, from->arm_a, from->arm_b);
-	put3(&to->j_a, lane, from->arm_a);
-	put3(&to->j_b, lane, from->arm_b);
+	store_vec3(&to->j_a, lane, from->arm_a);
+	store_vec3(&to->j_b, lane, from->arm_b);
 	to->separation.at[lane] = to->gap.at[lane] = (float)from->separation;
 	to->weight.at[lane] = (float)weight;
 	to->impulse.at[lane] = (float)warm;
@@ -103,8 +103,8 @@ static void write_point(const struct lane_work *w, uint32_t p, double weight, do
 /* A point that is never reached, so that no impulse is ever wanted of it. */
 static void write_no_point(struct soft_point *to, uint32_t lane)
 {
-	put3(&to->j_a, lane, vec3_zero());
-	put3(&to->j_b, lane, vec3_zero());
+	store_vec3(&to->j_a, lane, vec3_zero());
+	store_vec3(&to->j_b, lane, vec3_zero());
 	to->separation.at[lane] = to->gap.at[lane] = SOFT_NOWHERE;
 	to->impulse.at[lane] = to->total.at[lane] = to->approach.at[lane] = to->weight.at[lane] = 0;
 }
@@ -154,9 +154,9 @@ static void write_friction(struct lane_work *w, const double *weights, const dou
 	vec3 t1, k, normal = w->contact->normal;
 	vec3_frame(normal, &t1, &k);
 	vec3 t2 = vec3_cross(normal, t1);
-	put3(&block->tangent, lane, t1);
-	put3(&block->arm_a, lane, arm_a);
-	put3(&block->arm_b, lane, arm_b);
+	store_vec3(&block->tangent, lane, t1);
+	store_vec3(&block->arm_a, lane, arm_a);
+	store_vec3(&block->arm_b, lane, arm_b);
 	vec3 slip = relative_velocity(w, arm_a, arm_b);
 	vec3 spin = vec3_sub(w->b->start.velocity.angular, w->a->start.velocity.angular);
 	double slip1 = vec3_dot(slip, t1), slip2 = vec3_dot(slip, t2),
@@ -176,7 +176,7 @@ static void write_friction(struct lane_work *w, const double *weights, const dou
 	block->pushed.at[lane] = 0;
 }
 
-static void write_shared(const struct prepare *prepare, const struct lane_work *w)
+static void write_shared(const struct prepare_work *prepare, const struct lane_work *w)
 {
 	struct soft_block *block = w->block;
 	uint32_t lane = w->lane;
@@ -186,8 +186,8 @@ static void write_shared(const struct prepare *prepare, const struct lane_work *
 	const struct softness *soft = both ? &prepare->dynamic : &prepare->fixed;
 	struct contact_material material =
 		contact_material(w->step->dynamics->tables, w->contact->a, w->contact->b);
-	put3(&block->normal, lane, w->contact->normal);
-	put3(&block->drift, lane, w->drift);
+	store_vec3(&block->normal, lane, w->contact->normal);
+	store_vec3(&block->drift, lane, w->drift);
 	block->mass_inv_a.at[lane] = w->a->mass_inv;
 	block->mass_inv_b.at[lane] = w->b->mass_inv;
 	for (uint32_t i = 0; i < 6; i++) {
@@ -220,7 +220,7 @@ static void write_rounding(const struct lane_work *w)
 		w->block->bend.at[w->lane] = (float)(1 / apart);
 }
 
-static void write_lane(const struct prepare *prepare, struct soft_block *block, uint32_t lane)
+static void write_lane(const struct prepare_work *prepare, struct soft_block *block, uint32_t lane)
 {
 	struct soft_step *self = prepare->step;
 	const struct contact_state *contact =
@@ -279,7 +279,7 @@ static void fetch_contacts(const struct soft_step *self, const struct soft_block
 static void contacts_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
-	const struct prepare *prepare = context;
+	const struct prepare_work *prepare = context;
 	for (uint32_t b = first; b < last; b++) {
 		struct soft_block *block = &prepare->step->blocks[b];
 		if (b + 1 < last)
@@ -297,7 +297,7 @@ void soft_prepare_contacts(struct soft_step *self)
 {
 	double h = self->dt / self->substeps;
 	double hertz = scalar_min(self->contact_hertz, HERTZ_MAX / h);
-	struct prepare prepare = {
+	struct prepare_work prepare = {
 		.step = self,
 		.dynamic = softness_of(hertz, self->contact_damping, h),
 		.fixed = softness_of(2 * hertz, 0.5 * self->contact_damping, h),

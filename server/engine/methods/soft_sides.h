@@ -4,7 +4,8 @@
 
 #include "server/engine/methods/soft_step.h"
 
-LANES_INLINE struct lanes3 gather(const lanes *a, const lanes *b, const lanes *c, const lanes *d)
+LANES_INLINE struct lanes3 gather_lanes(const lanes *a, const lanes *b, const lanes *c,
+					const lanes *d)
 {
 	lanes x = *a, y = *b, z = *c, w = *d;
 	lanes_transpose(&x, &y, &z, &w);
@@ -13,8 +14,8 @@ LANES_INLINE struct lanes3 gather(const lanes *a, const lanes *b, const lanes *c
 
 /* A member of four soft bodies or drives, by their numbers. */
 #define GATHER(from, index, member)                                                                \
-	gather(&(from)[(index)[0]].member, &(from)[(index)[1]].member, &(from)[(index)[2]].member, \
-	       &(from)[(index)[3]].member)
+	gather_lanes(&(from)[(index)[0]].member, &(from)[(index)[1]].member,                       \
+		     &(from)[(index)[2]].member, &(from)[(index)[3]].member)
 
 /* T v, lane by lane. */
 LANES_INLINE struct lanes3 tensor_lanes(const struct lane8 tensor[6], uint32_t first,

@@ -69,9 +69,9 @@ struct solve {
 };
 
 /* λ n at a point of both bodies. */
-LANES_INLINE void push(struct sides *s, const struct soft_block *block,
-		       const struct soft_point *point, uint32_t first, struct lanes3 normal,
-		       lanes impulse)
+LANES_INLINE void apply_normal(struct sides *s, const struct soft_block *block,
+			       const struct soft_point *point, uint32_t first, struct lanes3 normal,
+			       lanes impulse)
 {
 	lanes m_a = lanes_load(&block->mass_inv_a, first);
 	lanes m_b = lanes_load(&block->mass_inv_b, first);
@@ -129,14 +129,14 @@ LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block 
 			lanes_store(&point->total, first,
 				    lanes_load(&point->total, first) +
 					    lanes_select(only, after, zero));
-		push(s, block, point, first, normal, after - before);
+		apply_normal(s, block, point, first, normal, after - before);
 	}
 	lanes_store(&block->pushed, first, lanes_max(most, lanes_load(&block->pushed, first)));
 }
 
 /* An impulse in the tangent plane at the friction centre. */
-LANES_INLINE void rub(struct sides *s, const struct soft_block *block, uint32_t first,
-		      struct lanes3 impulse)
+LANES_INLINE void apply_tangent(struct sides *s, const struct soft_block *block, uint32_t first,
+				struct lanes3 impulse)
 {
 	struct lanes3 arm_a = lanes3_load(&block->arm_a, first);
 	struct lanes3 arm_b = lanes3_load(&block->arm_b, first);
@@ -148,8 +148,8 @@ LANES_INLINE void rub(struct sides *s, const struct soft_block *block, uint32_t 
 		s->w_b, tensor_lanes(block->inertia_inv_b, first, lanes3_cross(arm_b, impulse)));
 }
 
-LANES_INLINE void twist(struct sides *s, const struct soft_block *block, uint32_t first,
-			lanes impulse)
+LANES_INLINE void apply_twist(struct sides *s, const struct soft_block *block, uint32_t first,
+			      lanes impulse)
 {
 	s->w_a = lanes3_mul_sub(s->w_a, lanes3_load(&block->twist_a, first), impulse);
 	s->w_b = lanes3_mul_add(s->w_b, lanes3_load(&block->twist_b, first), impulse);
@@ -166,7 +166,7 @@ LANES_INLINE void solve_twist(struct soft_block *block, uint32_t first, struct s
 	after = lanes_min(lanes_max(after, -most), most);
 	after = lanes_select(only, after, before);
 	lanes_store(&block->twist_impulse, first, after);
-	twist(s, block, first, after - before);
+	apply_twist(s, block, first, after - before);
 }
 
 LANES_INLINE void solve_tangents(struct soft_block *block, uint32_t first, struct sides *s,
@@ -201,7 +201,7 @@ LANES_INLINE void solve_tangents(struct soft_block *block, uint32_t first, struc
 		    lanes_load(&block->tangent_total[1], first) + lanes_select(only, after2, zero));
 	struct lanes3 impulse =
 		lanes3_mul_add(lanes3_scale(t1, after1 - before1), t2, after2 - before2);
-	rub(s, block, first, impulse);
+	apply_tangent(s, block, first, impulse);
 }
 
 LANES_INLINE void solve_friction(struct soft_block *block, uint32_t first, struct sides *s,
@@ -231,15 +231,16 @@ LANES_INLINE void half_warm(const struct soft_step *step, struct soft_block *blo
 	struct lanes3 t1 = lanes3_load(&block->tangent, first), t2 = lanes3_cross(normal, t1);
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		lanes impulse = lanes_load(&block->points[p].impulse, first);
-		push(s, block, &block->points[p], first, normal, lanes_select(only, impulse, zero));
+		apply_normal(s, block, &block->points[p], first, normal,
+			     lanes_select(only, impulse, zero));
 	}
 	lanes along1 = lanes_load(&block->tangent_impulse[0], first);
 	lanes along2 = lanes_load(&block->tangent_impulse[1], first);
-	rub(s, block, first,
-	    lanes3_mul_add(lanes3_scale(t1, lanes_select(only, along1, zero)), t2,
-			   lanes_select(only, along2, zero)));
+	apply_tangent(s, block, first,
+		      lanes3_mul_add(lanes3_scale(t1, lanes_select(only, along1, zero)), t2,
+				     lanes_select(only, along2, zero)));
 	lanes turning = lanes_load(&block->twist_impulse, first);
-	twist(s, block, first, lanes_select(only, turning, zero));
+	apply_twist(s, block, first, lanes_select(only, turning, zero));
 }
 
 LANES_INLINE void half_solve(const struct soft_step *step, struct soft_block *block, uint32_t first,
@@ -272,7 +273,7 @@ LANES_INLINE void half_bounce(const struct soft_step *step, struct soft_block *b
 		after = lanes_select(bounces, after, before);
 		lanes_store(&point->impulse, first, after);
 		lanes_store(&point->total, first, total + (after - before));
-		push(s, block, point, first, normal, after - before);
+		apply_normal(s, block, point, first, normal, after - before);
 	}
 }
 
@@ -340,7 +341,7 @@ PASS_BLOCK(half_relax)
 PASS_BLOCK(half_bounce)
 
 /* Colour after colour. The serial one must not be cut into pieces. */
-static void pass(struct soft_step *self, parallel_piece *piece)
+static void run_pass(struct soft_step *self, parallel_piece *piece)
 {
 	for (uint32_t c = 0; c < self->colour_count; c++) {
 		const struct soft_colour *colour = &self->colours[c];
@@ -355,17 +356,17 @@ static void pass(struct soft_step *self, parallel_piece *piece)
 
 void soft_warm_start(struct soft_step *self)
 {
-	pass(self, half_warm_piece);
+	run_pass(self, half_warm_piece);
 }
 
 void soft_solve(struct soft_step *self)
 {
-	pass(self, half_solve_piece);
+	run_pass(self, half_solve_piece);
 }
 
 void soft_relax(struct soft_step *self)
 {
-	pass(self, half_relax_piece);
+	run_pass(self, half_relax_piece);
 }
 
 void soft_restitution(struct soft_step *self)
@@ -374,7 +375,7 @@ void soft_restitution(struct soft_step *self)
 	for (uint32_t b = 0; b < self->block_count; b++)
 		any |= self->blocks[b].bounces;
 	if (any)
-		pass(self, half_bounce_piece);
+		run_pass(self, half_bounce_piece);
 }
 
 /* Bodies on which some impulse acted. */

@@ -42,18 +42,18 @@ enum {
 	COLOURING_BYTES = 1 << 15, /* the colouring's own tables */
 };
 
-static void attach(struct dynamics *dynamics)
+static void attach_soft_step(struct dynamics *dynamics)
 {
 	dynamics_contacts_reset(dynamics);
 }
 
-static void detach(struct dynamics *dynamics)
+static void detach_soft_step(struct dynamics *dynamics)
 {
 	dynamics_contacts_reset(dynamics);
 	dynamics_wake_all(dynamics);
 }
 
-static uint64_t need(uint64_t bodies, uint64_t contacts)
+static uint64_t soft_scratch_needed(uint64_t bodies, uint64_t contacts)
 {
 	uint64_t per_body = sizeof(struct soft_body) + sizeof(struct soft_drive) +
 			    sizeof(struct soft_turn) + sizeof(struct force_sum) +
@@ -85,11 +85,12 @@ static struct soft_step soft_step_of(struct step *step)
 	return self;
 }
 
-static enum status step(void *state, struct dynamics *dynamics, double dt, struct reason *why)
+static enum status step_soft_step(void *state, struct dynamics *dynamics, double dt,
+				  struct reason *why)
 {
 	UNUSED(state);
 	struct step step;
-	enum status status = step_begin(&step, dynamics, dt, true, need, why);
+	enum status status = step_begin(&step, dynamics, dt, true, soft_scratch_needed, why);
 	if (status != STATUS_OK)
 		return status;
 	struct collide_options options = collide_options_default(dt);
@@ -143,9 +144,9 @@ const struct method method_soft_step = {
 	.summary = "sub-stepped soft contacts with islands and sleep: the default",
 	.number = 2,
 	.motion = 2,
-	.attach = attach,
-	.detach = detach,
-	.step = step,
+	.attach = attach_soft_step,
+	.detach = detach_soft_step,
+	.step = step_soft_step,
 	.shapes = SHAPES_ALL,
 	.friction = true,
 	.restitution = true,

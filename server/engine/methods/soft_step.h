@@ -30,7 +30,7 @@ struct soft_drive {
 	sym3f inertia_inv; /* world axes at the step's start */
 	bool dynamic;	   /* else animated: it moves as it was told */
 	bool spins;	   /* it turns unevenly and far in the step: it has a soft_turn */
-	bool bound;	   /* it has a manifold to solve */
+	bool constrained;  /* it has a manifold to solve */
 	bool pushed;	   /* some contact's impulse acted on it in this step */
 };
 

@@ -156,9 +156,9 @@ struct velocity_joint_row {
 	double lower, upper; /* N·s */
 	double soft;	     /* (m/s)/(N·s): w = J v + soft λ + … */
 	double pull;	     /* m/s: of a spring, what its extension adds to w */
-	double curvature; /* m/s: mean speed of its coordinate in the step's motion, less J v of the beginning */
-	uint32_t of; /* of TAUT: the island's row whose impulse is the tension */
-	double per;  /* of TAUT: 1/m or m; stiffness for a unit of tension */
+	double curvature;    /* m/s: mean speed of its coordinate in the motion, less J v */
+	uint32_t of;	     /* of TAUT: the island's row whose impulse is the tension */
+	double per;	     /* of TAUT: 1/m or m; stiffness for a unit of tension */
 };
 
 /* Rows of one island as solvers see them: of each contact block its normal, then its tangents if it has

@@ -73,7 +73,7 @@ START_TEST(pairs_of_one_contact_pass_untouched)
 	make_clusters(&step, &clusters);
 	ck_assert_uint_eq(soft_manifolds(&clusters), step.contacts.count);
 	for (uint32_t i = 0; i < step.contacts.count; i++) {
-		ck_assert(!soft_is_taken(&clusters, i));
+		ck_assert(!soft_is_clustered(&clusters, i));
 		ck_assert_ptr_eq(soft_manifold(&clusters, &step, i), &step.contacts.items[i]);
 	}
 	step_abandon(&step);
@@ -86,7 +86,7 @@ static void check_warm_starts(const struct step *step, const struct soft_cluster
 	static const uint32_t friction[] = { 1, 2, 4, 5 };
 	double normal = 0, left = 0, shared[4] = { 0 };
 	for (uint32_t i = 0; i < clusters->plain; i++) {
-		if (!soft_is_taken(clusters, i))
+		if (!soft_is_clustered(clusters, i))
 			continue;
 		const double *stored = step_multipliers(step, &step->contacts, i);
 		for (uint32_t p = 0; p < step->contacts.items[i].point_count; p++)
@@ -121,7 +121,7 @@ START_TEST(a_clusters_points_are_points_of_its_contacts)
 	uint32_t taken = 0;
 	uint8_t *seen = calloc(step.contacts.count, 1);
 	for (uint32_t i = 0; i < step.contacts.count; i++)
-		taken += soft_is_taken(&clusters, i);
+		taken += soft_is_clustered(&clusters, i);
 	ck_assert_uint_gt(taken, _i == 0 ? 200 : 20);
 	ck_assert_uint_ge(clusters.count, 1);
 	ck_assert_uint_le(clusters.count, taken / 2);
@@ -131,7 +131,7 @@ START_TEST(a_clusters_points_are_points_of_its_contacts)
 		ck_assert(scalar_near(vec3_length(cluster->state.normal), 1, 1e-12));
 		for (uint32_t n = 0; n < cluster->state.point_count; n++) {
 			const struct contact_state *of = &step.contacts.items[cluster->contact[n]];
-			ck_assert(soft_is_taken(&clusters, cluster->contact[n]));
+			ck_assert(soft_is_clustered(&clusters, cluster->contact[n]));
 			ck_assert_uint_lt(cluster->point[n], of->point_count);
 			ck_assert_double_eq(cluster->state.points[n].separation,
 					    of->points[cluster->point[n]].separation);
