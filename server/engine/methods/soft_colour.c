@@ -1,15 +1,15 @@
 /* soft_colour.c: graph colouring: which manifolds may be solved side by side.
  *
- * Manifolds are contacts, and clusters of them after these (soft_cluster.h). Two are in conflict when they
- * share a dynamic body; static, animated and sleeping ones are only read. Greedy, anew in each step, in
- * order of numbers, that is of contact rows: a manifold of two dynamic bodies takes the lowest colour
- * that neither has yet, one with a single dynamic body the highest, so that contacts with the ground
- * are solved last and have the last word. 64 colours are a word per body; what finds none free waits for
- * the next round of 64, four rounds in all, and what is left then is solved serially, before the
- * colours. The result is a function of the list of manifolds.
+ * Manifolds are contacts, followed by clusters of contacts (soft_cluster.h). Two conflict if they share
+ * a dynamic body; static, animated and sleeping bodies are only read. The colouring is greedy, made
+ * anew in each step in order of manifold numbers, that is of contact rows: a manifold of two dynamic
+ * bodies takes the lowest colour that neither has yet, one with a single dynamic body the highest, so
+ * that contacts with the ground are solved last and hold best. 64 colours are one word per body. A
+ * manifold without a free colour waits for the next round of 64; after four rounds the rest is solved
+ * serially, before the colours. The result is a function of the list of manifolds.
  *
- * Colours are solved in their order; within one nothing depends on order. Each colour's manifolds are
- * cut into blocks of eight by number of points, so that spheres do not wait for boxes.
+ * Colours are solved in order; within one nothing depends on order. Each colour's manifolds are divided
+ * into blocks of eight by number of points, so that a sphere does not take as long as a box.
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -21,7 +21,7 @@ uint64_t soft_blocks_max(uint64_t contacts)
 }
 
 struct colouring {
-	uint64_t *used;	   /* by soft body: colours of this round that it has */
+	uint64_t *used;	   /* by soft body: bit per colour of this round that it has */
 	uint32_t *waiting; /* contacts without a colour, in order */
 	uint16_t *group;   /* by contact: colour × classes + class */
 	uint32_t waiting_count;
@@ -52,7 +52,7 @@ static uint32_t class_of(const struct contact_state *contact)
 	return contact->point_count == 1 ? 0 : contact->point_count == 2 ? 1 : 2;
 }
 
-/* One round over those that wait; who finds no colour waits on. */
+/* One round over the waiting manifolds; those without a free colour remain waiting. */
 static void colour_round(struct soft_step *self, struct colouring *c, uint32_t round)
 {
 	uint32_t left = 0;
@@ -74,13 +74,15 @@ static void colour_round(struct soft_step *self, struct colouring *c, uint32_t r
 		c->used[b] |= UINT64_C(1) << bit;
 		uint32_t group =
 			(round * COLOUR_BITS + bit + 1) * COLOUR_CLASSES + class_of(contact);
+		VALIDATE(bit < COLOUR_BITS && group < GROUPS_MAX && (dynamic_a || dynamic_b));
 		c->group[index] = (uint16_t)group;
 		c->counts[group]++;
 	}
+	ASSERT(left <= c->waiting_count);
 	c->waiting_count = left;
 }
 
-/* Contacts that take part wait in order; the rest get no group. */
+/* Manifolds with points and a dynamic body wait, in order; the rest get no group. */
 static void collect_manifolds(struct soft_step *self, struct colouring *c)
 {
 	uint32_t count = soft_manifolds(&self->clusters);
@@ -94,7 +96,8 @@ static void collect_manifolds(struct soft_step *self, struct colouring *c)
 	}
 }
 
-/* Blocks of each group stand together, groups of a colour too; colour 0 is the serial one. */
+/* Numbers the blocks: those of a group are adjacent, and groups of a colour too; colour 0 is the serial
+ * one. */
 static void lay_out_blocks(struct soft_step *self, struct colouring *c)
 {
 	uint32_t blocks = 0;
@@ -111,6 +114,7 @@ static void lay_out_blocks(struct soft_step *self, struct colouring *c)
 			self->colours[self->colour_count++] = (struct soft_colour){ first, blocks };
 	}
 	self->block_count = blocks;
+	ASSERT(self->colour_count <= COLOURS_MAX);
 }
 
 static void block_init(struct soft_block *block)
@@ -134,6 +138,7 @@ static void fill_blocks(struct soft_step *self, struct colouring *c)
 		const struct contact_state *contact = manifold_of(self, i);
 		uint32_t at = c->counts[group]++, lane = at % BLOCK_LANES;
 		struct soft_block *block = &self->blocks[c->first_block[group] + at / BLOCK_LANES];
+		VALIDATE(block < &self->blocks[self->block_count]);
 		uint32_t a = number_of(self, contact->body_a);
 		uint32_t b = number_of(self, contact->body_b);
 		block->contact[lane] = i;
@@ -148,13 +153,32 @@ static void fill_blocks(struct soft_step *self, struct colouring *c)
 	}
 }
 
+#ifdef CAIRN_VALIDATE
+/* Whether no two lanes of the block write to the same body, unless it is serial. */
+static bool has_own_bodies(const struct soft_block *block)
+{
+	uint32_t written[2 * BLOCK_LANES], count = 0;
+	for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
+		if (block->writes_a >> lane & 1)
+			written[count++] = block->body_a[lane];
+		if (block->writes_b >> lane & 1)
+			written[count++] = block->body_b[lane];
+	}
+	for (uint32_t i = 1; i < count; i++)
+		for (uint32_t k = 0; k < i && !block->serial; k++)
+			if (written[i] == written[k])
+				return false;
+	return true;
+}
+#endif
+
 void soft_colour(struct soft_step *self)
 {
 	struct arena *scratch = &self->dynamics->scratch;
 	uint32_t contacts = soft_manifolds(&self->clusters);
 	self->dynamics->report.colours = 0;
 	if (contacts == 0)
-		return; /* nor is room reserved for it */
+		return; /* no memory is reserved for the colouring then */
 	self->colours = ARENA_ARRAY(scratch, struct soft_colour, COLOURS_MAX);
 	struct colouring *c = arena_push_zero(scratch, sizeof *c);
 	ASSERT(self->colours != NULL && c != NULL);
@@ -171,9 +195,12 @@ void soft_colour(struct soft_step *self)
 		c->counts[group]++;
 	}
 	lay_out_blocks(self, c);
+	ASSERT(self->block_count <= soft_blocks_max(contacts));
 	self->blocks = ARENA_ARRAY(scratch, struct soft_block, self->block_count);
 	self->slides = ARENA_ARRAY(scratch, struct soft_slide, self->block_count);
 	ASSERT(self->blocks != NULL && self->slides != NULL);
 	fill_blocks(self, c);
+	for (uint32_t b = 0; b < self->block_count; b++)
+		VALIDATE(has_own_bodies(&self->blocks[b]));
 	self->dynamics->report.colours = self->colour_count;
 }

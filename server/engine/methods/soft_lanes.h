@@ -1,10 +1,10 @@
-/* soft_lanes.h: eight contacts side by side.
+/* soft_lanes.h: vectors of floats: eight contacts side by side.
  *
- * A block always holds eight lanes of floats. Kernels are written for LANES_WIDTH of them in a vector
- * that every baseline processor has (SSE2, NEON: four floats), and go over the block in steps of that
- * width. Vectors are the compiler's own extension: each operation is the IEEE one per lane, there is no
- * approximate reciprocal and no fused multiply-add, so results do not depend on the width; wider
- * registers change LANES_WIDTH and the transposes below and nothing else.
+ * A block always has eight lanes of floats. Kernels process LANES_WIDTH of them in a vector that every
+ * baseline processor has (SSE2, NEON: four floats), and go over the block in steps of that width.
+ * Vectors are a compiler extension: each operation is the IEEE one per lane, without approximate
+ * reciprocals and fused multiply-adds, so results do not depend on the width. Wider registers change
+ * only LANES_WIDTH and the transposes below.
  */
 #ifndef CAIRN_ENGINE_METHODS_SOFT_LANES_H
 #define CAIRN_ENGINE_METHODS_SOFT_LANES_H
@@ -15,7 +15,7 @@
 
 enum { BLOCK_LANES = 8, LANES_WIDTH = 4 };
 
-/* Kernels are worth it only while their values stay in registers, which a call would end. */
+/* Always inline, because a call would spill the registers that kernels depend on. */
 #define LANES_INLINE static inline __attribute__((always_inline))
 
 typedef float lanes __attribute__((vector_size(16)));
@@ -41,6 +41,7 @@ LANES_INLINE lanes lanes_all(float s)
 /* Lanes first … first+3; `first` is a multiple of the width. */
 LANES_INLINE lanes lanes_load(const struct lane8 *from, uint32_t first)
 {
+	VALIDATE(first == 0 || first == LANES_WIDTH);
 	lanes v;
 	memcpy(&v, &from->at[first], sizeof v);
 	return v;
@@ -48,6 +49,7 @@ LANES_INLINE lanes lanes_load(const struct lane8 *from, uint32_t first)
 
 LANES_INLINE void lanes_store(struct lane8 *to, uint32_t first, lanes v)
 {
+	VALIDATE(first == 0 || first == LANES_WIDTH);
 	memcpy(&to->at[first], &v, sizeof v);
 }
 
@@ -74,7 +76,7 @@ LANES_INLINE lanes lanes_select(lanes_mask mask, lanes yes, lanes no)
 	return (lanes)((mask & (lanes_mask)yes) | (~mask & (lanes_mask)no));
 }
 
-/* The second when they are equal. */
+/* b if they are equal or one is not a number. */
 LANES_INLINE lanes lanes_max(lanes a, lanes b)
 {
 	return lanes_select(a > b, a, b);

@@ -1,4 +1,4 @@
-/* soft_sides.h: the two bodies of four lanes, gathered into vectors and scattered back. */
+/* soft_sides.h: members of the bodies of four lanes, gathered into vectors. */
 #ifndef CAIRN_ENGINE_METHODS_SOFT_SIDES_H
 #define CAIRN_ENGINE_METHODS_SOFT_SIDES_H
 

@@ -1,35 +1,35 @@
-/* soft_step.c: the default method: sub-stepped soft contacts.
+/* soft_step.c: `soft-step`, the default method: sub-stepped soft contacts.
  *
  * One tick of dt, n sub-steps of h = dt/n:
  *
  *   pairs, narrow phase, islands woken             once, in double (dynamics)
- *   contacts of two bodies that have many put together as a few manifolds     soft_cluster.c
- *   bodies and manifolds into float, relative to the step's start; manifolds coloured into blocks
- *   joints put together as trees and cores         soft_joint_plan.c
+ *   the many contacts of a pair of bodies merged into a few manifolds     soft_cluster.c
+ *   bodies and manifolds converted to float, relative to the step's start; manifolds coloured into blocks
+ *   joints grouped as trees and cores              soft_joint_plan.c
  *   n times:  velocities by forces                 soft_body.c
  *             impulses of the last sub-step        soft_solve.c, warm start
  *             joints, then contacts, as damped springs       soft_joint.c; solve
  *             positions                            soft_body.c
  *             gaps, and arms that changed          soft_arms.c
- *             rows of joints where bodies are      soft_joint_rows.c
+ *             rows of joints at the new positions  soft_joint_rows.c
  *             joints, then contacts, without the springs' bias, and friction   relax
  *   restitution; impulses and poses back into the tables, in double; sleep
  *
- * Small steps are worth more than many iterations: the error of a step falls with h², and the speed
- * that a soft constraint leaves behind is taken out again by relaxing, so that stacks come to rest
- * and the push out of penetration adds no energy. Everything that a body's float carries is a
- * difference from the step's start: far from the origin no bit is lost.
+ * Small steps are worth more than many iterations: the error of a step is proportional to h², and
+ * relaxing removes the speed that a soft constraint leaves behind, so that stacks come to rest and
+ * pushing out penetration adds no energy. Every float of a body is a difference from the step's start,
+ * so that no precision is lost far from the origin.
  *
- * Joints are few and hang on each other in chains, and a chain that gives way is a wrong answer
- * where a stack that does is only a soft one: so their rows are in double, made anew in every
- * sub-step, and solved together, trees and loops. Contacts come after them and have the last word.
+ * Joints are few and form chains, and a chain that stretches is wrong where a stack that does is only
+ * soft. So their rows are in double, made anew in every sub-step, and trees and loops are solved
+ * together. Contacts come after the joints: what they leave stays.
  *
- * Results do not depend on workers: narrow phase, lanes, trees and bodies write to their own slots,
- * and colours are solved in order. All that outlives a step are columns (the contact table's
- * multipliers), so the method has no block of its own to save.
+ * Results do not depend on the number of workers: narrow phase, lanes, trees and bodies write to their
+ * own slots, and colours are solved in order. Everything that outlives a step is in columns (the
+ * contact table's multipliers), so the method has no block of its own to save.
  *
- * Residual: the greatest speed (m/s, rad/s) at which, after the last pass, a touching point that
- * carries an impulse still closes or parts, or a locked axis of a joint still moves.
+ * Residual: the greatest speed (m/s, rad/s), after the last pass, at which a touching point with an
+ * impulse still closes or separates, or a locked axis of a joint still moves.
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -39,7 +39,7 @@
 enum {
 	SHAPES_ALL = 1 << SHAPE_SPHERE | 1 << SHAPE_CAPSULE | 1 << SHAPE_BOX | 1 << SHAPE_HULL |
 		     1 << SHAPE_PLANE | 1 << SHAPE_MESH | 1 << SHAPE_POLYGON | 1 << SHAPE_SOLID,
-	COLOURING_BYTES = 1 << 15, /* the colouring's own tables */
+	COLOURING_BYTES = 1 << 15, /* colours and counts of a step, at most */
 };
 
 static void attach_soft_step(struct dynamics *dynamics)
@@ -53,6 +53,7 @@ static void detach_soft_step(struct dynamics *dynamics)
 	dynamics_wake_all(dynamics);
 }
 
+/* Scratch bytes that a step needs, which step_begin reserves. */
 static uint64_t soft_scratch_needed(uint64_t bodies, uint64_t contacts)
 {
 	uint64_t per_body = sizeof(struct soft_body) + sizeof(struct soft_drive) +
@@ -60,7 +61,7 @@ static uint64_t soft_scratch_needed(uint64_t bodies, uint64_t contacts)
 			    sizeof(struct body_motion) + sizeof(uint32_t) + sizeof(uint64_t);
 	uint64_t blocks =
 		soft_blocks_max(contacts) * (sizeof(struct soft_block) + sizeof(struct soft_slide));
-	/* Clusters are numbered behind the contacts, at most one for two of them. */
+	/* Clusters are numbered after the contacts; there is at most one for two of these. */
 	uint64_t colouring = (contacts + contacts / 2) * (sizeof(uint32_t) + sizeof(uint16_t));
 	return (bodies + 1) * per_body + blocks + soft_clusters_need(contacts) + colouring +
 	       (contacts > 0 ? COLOURING_BYTES : 0);
@@ -76,12 +77,14 @@ static struct soft_step soft_step_of(struct step *step)
 	if (scalar_to_u32(parameter[PARAMETER_SUBSTEPS], &substeps))
 		substeps = MAX_OF(substeps, 1u);
 	self.substeps = substeps;
+	ASSERT(substeps >= 1 && dt > 0);
 	self.h = (float)(dt / substeps);
 	self.h_inv = (float)(substeps / dt);
 	self.push_speed = (float)parameter[PARAMETER_PUSH_SPEED];
 	self.restitution_speed = (float)parameter[PARAMETER_RESTITUTION_SPEED];
 	self.contact_hertz = parameter[PARAMETER_CONTACT_HERTZ];
 	self.contact_damping = parameter[PARAMETER_CONTACT_DAMPING];
+	VALIDATE(self.push_speed >= 0 && self.restitution_speed >= 0);
 	return self;
 }
 
@@ -125,6 +128,7 @@ static enum status step_soft_step(void *state, struct dynamics *dynamics, double
 	soft_residual(&self);
 	soft_joints_restitution(&self);
 	soft_restitution(&self);
+	ASSERT(self.body_count == step.body_count);
 	status = step_commit(&step, &step.contacts, why);
 	if (status != STATUS_OK)
 		return status;
