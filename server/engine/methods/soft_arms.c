@@ -1,32 +1,36 @@
-/* soft_arms.c: where contacts act and how far they are open while bodies move within a step.
+/* soft_arms.c: arms and gaps of contacts while bodies move within a step.
  *
- * A separation within the step is s + n·(x_b − x_a) + (r_b×n)·θ_b − (r_a×n)·θ_a, x the ways and θ
- * the turns since its start: the surfaces' motion along n to first order. While arms have changed by
- * less than a thousandth of their length (`calm`) that and the arms of the step's start are good enough.
+ * A separation within the step is s + n·(x_b − x_a) + (r_b×n)·θ_b − (r_a×n)·θ_a, with the displacements
+ * x and rotations θ since its start: the surfaces' motion along n to first order. While arms have
+ * changed by less than CALM of their length, a block is *calm*: that separation and the arms of the
+ * step's start are accurate enough.
  *
- * Beyond, a block slides: from then on its arms, normals and masses are made anew in every sub-step,
- * and separations are exact for what turns. An impulse then acts at one point of the world on both bodies,
+ * Beyond that a block *slides*: from then on its arms, normals and masses are made anew in every
+ * sub-step, and separations are exact for the parts that rotate. An impulse then acts at one point of
+ * the world on both bodies,
  *   x_a + r_a = x_b + r_b  when it acts,
- * which is what keeps angular momentum. An arm goes to the middle of the gap; at the start it is c + ρ n: c
- * turns with its body, ρ n does not: half the gap, and a ball's radius, because the point below its
- * centre stays below it when it rolls. What then lies between the two ends,
+ * which conserves angular momentum. An arm ends in the middle of the gap. At the start it is c + ρ n: c
+ * rotates with its body; ρ n, half the gap and a ball's radius, does not, because the point below a
+ * ball's centre stays below it when it rolls. The distance between the two ends,
  *   d = x + (turn_b − 1) c_b − (turn_a − 1) c_a − (n − n₀)(ρ_a + ρ_b),   x = x_b − x_a since the start,
- * is shared by the arms: by halves; all of it falls to the other where one is round, because a ball's arm is
- * its radius. Against what is not dynamic there is no momentum to keep, and nothing to share. The normal of
- * two balls follows their centres: n = (n₀ + x/D) / |n₀ + x/D|, D their distance at the start.
+ * is divided between the arms: equally; if one shape is round the other's arm gets all of it, because a
+ * ball's arm is its radius. Against a body that is not dynamic there is no momentum to conserve, and
+ * that body's arm gets all. The normal of two balls follows their centres: n = (n₀ + x/D) / |n₀ + x/D|,
+ * D their distance at the start.
  */
 #include "server/engine/methods/soft_sides.h"
 
 enum { MEASURE_GRAIN = 16 };
 
-/* 1. Arms that change by less than this part of themselves stay as they were: what angular momentum an
- * impulse may then miss. Smaller: more blocks slide, which takes half as long again. */
+/* 1. Arms that change by less than this part of their length stay as they were, and an impulse may miss
+ * the angular momentum of such a change. Larger: more momentum is lost; smaller: more blocks slide,
+ * which takes half as long again. */
 #define CALM 1e-3
 
-/* 1. Of an arm's square: a core of less is a ball's, and nothing but rounding. */
+/* 1. Of an arm's square: a smaller core is that of a ball, and only rounding. */
 #define ROUNDING 1e-5f
 
-/* ---- what follows from arms ------------------------------------------------------------------- */
+/* ---- J, masses and friction blocks from arms -------------------------------------------------- */
 
 /* The inverse of the 2×2 block of the tangents at the friction centre. */
 LANES_INLINE void derive_tangents(struct soft_block *block, uint32_t first, struct lanes3 normal)
@@ -77,15 +81,15 @@ LANES_INLINE void derive_point(const struct soft_block *block, struct soft_point
 	lanes_store(&point->mass, first, lanes_inverse(k));
 }
 
-/* m, at the start; 0 for a point that is not there. */
+/* m, at the start; 0 for a point that the lane does not have. */
 LANES_INLINE lanes half_gap(const struct soft_point *point, uint32_t first)
 {
 	lanes gap = lanes_load(&point->separation, first);
 	return lanes_select(gap < lanes_all(SOFT_NOWHERE), gap * lanes_all(0.5f), lanes_all(0));
 }
 
-/* m²: the square of what of an arm turns with its body, where `still` along the normal does not;
- * `height` of the arm along it. */
+/* m²: the square of the part of an arm that rotates with its body; `height`, m, is the arm's extent
+ * along the normal, of which `still` does not rotate. */
 LANES_INLINE lanes core_squared(struct lanes3 arm, lanes height, lanes still)
 {
 	lanes rest = height - still, square = lanes3_dot(arm, arm);
@@ -93,7 +97,7 @@ LANES_INLINE lanes core_squared(struct lanes3 arm, lanes height, lanes still)
 	return lanes_select(core > square * lanes_all(ROUNDING), core, lanes_all(0));
 }
 
-/* How much of turns and ways changes arms much; the longest arm of what moves is the measure. */
+/* The greatest squares over a block's points: of the rotating parts of arms, and of arms. */
 struct arm_extent {
 	lanes core_a, core_b, arm_a, arm_b; /* m² */
 };
@@ -108,7 +112,7 @@ LANES_INLINE void derive_calm(struct soft_block *block, uint32_t first,
 			       lanes_select(moves_b, extent->arm_b, zero));
 	lanes_store(&block->calm, first, size * lanes_all(CALM * CALM));
 	lanes_store(&block->follows, first, lanes_select(moves_a & moves_b, one, zero));
-	/* Half of the turn is what a quaternion has. */
+	/* The vector part of a quaternion is half the rotation, hence 4 for its square. */
 	lanes_store(&block->sway_a, first,
 		    lanes_select(moves_a, extent->core_a * lanes_all(4), zero));
 	lanes_store(&block->sway_b, first,
@@ -122,6 +126,7 @@ LANES_INLINE void derive_half(struct soft_block *block, uint32_t first)
 	lanes rounding_a = lanes_load(&block->rounding_a, first);
 	lanes rounding_b = lanes_load(&block->rounding_b, first);
 	struct arm_extent extent = { lanes_all(0), lanes_all(0), lanes_all(0), lanes_all(0) };
+	VALIDATE(block->point_count <= MANIFOLD_POINTS_MAX);
 	for (uint32_t p = 0; p < block->point_count; p++) {
 		struct soft_point *point = &block->points[p];
 		struct lanes3 arm_a = lanes3_load(&point->j_a, first);
@@ -151,11 +156,11 @@ void soft_derive(struct soft_block *block)
 		derive_half(block, first);
 }
 
-/* ---- where bodies have come ------------------------------------------------------------------- */
+/* ---- relative motion of bodies ---------------------------------------------------------------- */
 
 struct relative_motion {
-	struct lanes3 apart;	      /* m, how the mass centres have moved against each other */
-	struct lanes3 turn_a, turn_b; /* vector parts */
+	struct lanes3 apart;	      /* m, displacement of B's mass centre less that of A's */
+	struct lanes3 turn_a, turn_b; /* vector parts of the rotations */
 	lanes scalar_a, scalar_b;
 };
 
@@ -169,8 +174,8 @@ LANES_INLINE struct lanes3 gather_turns(const struct soft_body *bodies, const ui
 	return (struct lanes3){ x, y, z };
 }
 
-/* Arms of balls follow the normal, and are nothing else: J is 0, masses stay, and one point twists
- * nothing. */
+/* Whether all lanes are contacts of balls. Their arms are along the normal: J is 0, masses do not
+ * change, and one point has no twist. */
 LANES_INLINE bool all_balls(const struct soft_block *block, uint32_t first)
 {
 	lanes zero = lanes_all(0);
@@ -200,7 +205,7 @@ LANES_INLINE struct relative_motion gather_motion(const struct soft_step *step,
 
 /* ---- calm ------------------------------------------------------------------------------------- */
 
-/* False when some lane's arms have changed much. */
+/* Updates the gaps of a calm block; false if some lane's arms have changed too much. */
 LANES_INLINE bool measure_calm(struct soft_block *block, uint32_t first,
 			       const struct relative_motion *motion, bool balls)
 {
@@ -229,7 +234,7 @@ LANES_INLINE bool measure_calm(struct soft_block *block, uint32_t first,
 
 /* ---- sliding ---------------------------------------------------------------------------------- */
 
-/* Of what lies between, A's arm's part. */
+/* Part of the distance between the ends that A's arm gets. */
 LANES_INLINE lanes gap_share(const struct soft_block *block, uint32_t first)
 {
 	lanes zero = lanes_all(0), one = lanes_all(1), half = lanes_all(0.5f);
@@ -241,13 +246,14 @@ LANES_INLINE lanes gap_share(const struct soft_block *block, uint32_t first)
 	return lanes_select(moves_a ^ moves_b, lanes_select(moves_b, one, zero), by_shape);
 }
 
-/* As J stands at the step's start: an arm is n×J + h n. */
+/* Recovers the arms of the start from J: an arm is n×J + h n. */
 LANES_INLINE void slide_init(const struct soft_block *block, struct soft_slide *slide,
 			     uint32_t first)
 {
 	struct lanes3 normal = lanes3_load(&block->normal, first);
 	lanes rounding_a = lanes_load(&block->rounding_a, first);
 	lanes rounding_b = lanes_load(&block->rounding_b, first);
+	VALIDATE(!block->slides);
 	lanes3_store(&slide->normal, first, normal);
 	lanes_store(&slide->share, first, gap_share(block, first));
 	for (uint32_t p = 0; p < block->point_count; p++) {
@@ -275,8 +281,8 @@ LANES_INLINE struct lanes3 turned_by(struct lanes3 v, lanes w, struct lanes3 c)
 	return lanes3_add(half, half);
 }
 
-/* What lies between one point's two ends since the start, their gap then, and the normal's length before it
- * is brought to 1. */
+/* Motion of a point's two ends against each other since the start, its gap now, and the length of n₀ +
+ * x/D. */
 struct point_motion {
 	struct lanes3 turned_a, turned_b, apart;
 	lanes gap, length;
@@ -298,7 +304,7 @@ LANES_INLINE struct point_motion point_motion_of(const struct soft_block *block,
 				       lanes3_load(&slide->points[p].core_b, first));
 		d.apart = lanes3_add(d.apart, lanes3_sub(d.turned_b, d.turned_a));
 	}
-	/* |n₀ + x/D| and (that − 1) D, without cancelling. */
+	/* |n₀ + x/D| and (that − 1) D, without cancellation. */
 	lanes along = lanes3_dot(normal, d.apart), more = along + along;
 	more += lanes3_dot(d.apart, d.apart) * bend;
 	d.length = lanes_sqrt(lanes_max(one + more * bend, lanes_all(1e-6f)));
@@ -306,7 +312,7 @@ LANES_INLINE struct point_motion point_motion_of(const struct soft_block *block,
 	return d;
 }
 
-/* n and the first tangent, at right angles to it. */
+/* Updates n and the first tangent, orthogonal to it. */
 LANES_INLINE struct lanes3 slide_frame(struct soft_block *block, const struct soft_slide *slide,
 				       uint32_t first, const struct point_motion *d)
 {
@@ -324,7 +330,7 @@ LANES_INLINE struct lanes3 slide_frame(struct soft_block *block, const struct so
 	return normal;
 }
 
-/* What the velocities at the start make of the new arms: slips at the friction centre. */
+/* Slips at the new friction centre, of the velocities at the start. */
 LANES_INLINE void slide_slips(struct soft_block *block, uint32_t first, struct lanes3 normal,
 			      struct lanes3 w_a, struct lanes3 w_b)
 {
@@ -337,9 +343,11 @@ LANES_INLINE void slide_slips(struct soft_block *block, uint32_t first, struct l
 	lanes_store(&block->spin_slip, first, lanes3_dot(normal, lanes3_sub(w_b, w_a)));
 }
 
+/* Copies the rotated inertia of a body with a soft_turn into its lane. */
 static void load_inertia(const struct soft_step *step, uint32_t number, struct lane8 to[6],
 			 uint32_t lane)
 {
+	VALIDATE(number <= step->body_count && lane < BLOCK_LANES);
 	if (step->drives[number].spins)
 		for (uint32_t i = 0; i < 6; i++)
 			to[i].at[lane] = step->turns[number].inertia_inv.at[i];

@@ -1,28 +1,29 @@
 /* soft_body.c: bodies of the soft step: from the tables, through its sub-steps, and back.
  *
- * A body whose contacts do not act takes the path of integrate_free: exact, in double, and with what a float
- * can hold of it in no bit. What contacts act on moves in sub-steps of h seconds, as differences
- * from the step's start. With a what forces give, c the damping rate, k = exp(−c h), v the velocity at the
- * start and u what is beyond it (spins alike):
+ * A body whose contacts do not act takes the path of integrate_free: exact, in double, and independent
+ * of any float. Other bodies move in sub-steps of h seconds, as differences from the step's start. With
+ * a the acceleration by forces, c the damping rate, k = exp(−c h), v the velocity at the start and u
+ * the difference from it (spins alike):
  *
  *   u ← k u + [(k − 1) v + a (1 − k)/c]          the bracket is the same in all sub-steps
- *   x ← x + h u,   q ← exp(h ω) q                x beyond v t
+ *   x ← x + h u,   q ← exp(h ω) q                x less v t
  *
- * A body whose inertia differs between axes turns its spin about without torque, and carries its angular
- * momentum L, in double. Contacts add to it what they add to the spin, at the inertia that they see:
+ * The spin of a body with unequal inertias changes without torque, so its angular momentum L is
+ * tracked, in double. Contacts add to it what they add to the spin, at the inertia that they act on:
  *
  *   L ← e^(−c t) L + τ t + I δω,   ω = I(q)⁻¹ L
  *
- * so L is exact whatever a float holds. For what turns little in a step that is done once, at its end, with
- * the inertia of its start; in sub-steps the spin then changes by the same in each. What turns far does
- * it in each sub-step (integrate_turn), and contacts see its inertia as it is turned: at another, a rod
- * whose inertias are as one to a thousand would be pushed a thousand times too hard.
+ * so L is exact, independent of float rounding. For a small rotation in a step this is done once, at
+ * its end, with the inertia of its start; the spin then changes by the same amount in each sub-step.
+ * For a large one it is done in each sub-step (integrate_turn), and contacts act on the rotated
+ * inertia: with another, a rod with inertias of one to a thousand would be pushed a thousand times too
+ * hard.
  */
 #include "server/engine/methods/soft_step.h"
 
 enum { BODY_GRAIN = 128 };
 
-/* ---- small things ----------------------------------------------------------------------------- */
+/* ---- conversions ------------------------------------------------------------------------------ */
 
 static lanes lanes_of(vec3 v)
 {
@@ -36,14 +37,14 @@ static vec3 to_vec3(lanes v)
 
 /* ---- from the tables -------------------------------------------------------------------------- */
 
-/* What velocity v becomes beyond itself in a sub-step, (k − 1) v + gain a. */
+/* Change of velocity v in a sub-step, (k − 1) v + gain a. */
 static lanes change_of(vec3 velocity, vec3 acceleration, struct damped d)
 {
 	return lanes_of(vec3_mul_add(vec3_scale(velocity, d.keep - 1), acceleration, d.gain));
 }
 
-/* rad a step. What turns less far is told by its first derivative, at the inertia of the start. Larger:
- * long rods gain energy from contacts; smaller: resting bricks cost half as much again. */
+/* rad a step. For smaller rotations the first derivative of the spin, at the inertia of the start, is
+ * enough. Larger: long rods gain energy from contacts; smaller: resting bricks cost half as much again. */
 #define TURN_SMALL 0.05
 
 static bool turns_far(vec3 spin, double dt)
@@ -51,7 +52,7 @@ static bool turns_far(vec3 spin, double dt)
 	return vec3_length_squared(spin) * dt * dt > TURN_SMALL * TURN_SMALL;
 }
 
-/* How the spin of an uneven body changes in dt seconds without torque: I ω' = −ω × L. */
+/* Change of the spin of a body with unequal inertias in dt seconds without torque: I ω' = −ω × L. */
 static vec3 spin_turned(const struct body_table *table, uint32_t body, vec3 spin, double dt)
 {
 	quat q = table->rotation[body];
@@ -71,6 +72,7 @@ static void drive_init(const struct soft_step *self, struct soft_drive *drive, u
 	drive->dynamic = table->status[body] == BODY_DYNAMIC;
 	if (!drive->dynamic)
 		return;
+	ASSERT(self->substeps >= 1);
 	double h = self->dt / self->substeps;
 	struct damped linear = integrate_damped(table->linear_damping[body], h);
 	struct damped angular = integrate_damped(table->angular_damping[body], h);
@@ -81,7 +83,7 @@ static void drive_init(const struct soft_step *self, struct soft_drive *drive, u
 	drive->spin_change =
 		change_of(start->velocity.angular, start->acceleration.angular, angular);
 	drive->mass_inv = (float)table->mass_inv[body];
-	/* What is even, or turns in a plane, is the same at any rotation. */
+	/* Equal inertias, and rotation in a plane, make it independent of the rotation. */
 	sym3 inertia_inv = sym3_load(table->inertia_inv[body]);
 	if (start->uneven) {
 		inertia_inv = sym3_of(integrate_inertia_inv(dynamics, body));
@@ -92,6 +94,9 @@ static void drive_init(const struct soft_step *self, struct soft_drive *drive, u
 		drive->spin_change += lanes_of(vec3_scale(turned, 1.0 / self->substeps));
 	}
 	drive->inertia_inv = sym3f_from(inertia_inv);
+	VALIDATE(drive->keep >= 0 && drive->keep <= 1 && drive->spin_keep >= 0 &&
+		 drive->spin_keep <= 1);
+	VALIDATE(!(drive->mass_inv < 0));
 }
 
 struct body_work {
@@ -132,20 +137,22 @@ void soft_prepare_bodies(struct soft_step *self)
 	arena_rewind(scratch, mark);
 }
 
-/* ---- what spins --------------------------------------------------------------------------------- */
+/* ---- bodies with a soft_turn -------------------------------------------------------------------- */
 
 static const double *inertia_of(const struct soft_step *self, uint32_t number)
 {
+	VALIDATE(number >= 1 && number <= self->body_count);
 	return self->dynamics->tables->body.inertia[self->rows[number - 1]];
 }
 
 static const double *inertia_inv_of(const struct soft_step *self, uint32_t number)
 {
+	VALIDATE(number >= 1 && number <= self->body_count);
 	return self->dynamics->tables->body.inertia_inv[self->rows[number - 1]];
 }
 
-/* What contacts have added to the spin since it was last made of the momentum goes into that, at the
- * inertia that they saw. */
+/* Adds to the momentum what contacts have added to the spin since update_spin, at the inertia that they
+ * acted on. */
 static void collect_momentum(const struct soft_step *self, uint32_t number)
 {
 	struct soft_turn *turn = &self->turns[number];
@@ -162,6 +169,7 @@ static vec3 spin_of_momentum(const struct soft_step *self, uint32_t number)
 	return integrate_tensor_at(inverse, turn->rotation, turn->momentum);
 }
 
+/* Computes the body's spin from its momentum. */
 static void update_spin(const struct soft_step *self, uint32_t number)
 {
 	vec3 start = self->drives[number].start.velocity.angular;
@@ -172,6 +180,7 @@ static void update_spin(const struct soft_step *self, uint32_t number)
 static void turn_velocity(const struct soft_step *self, uint32_t number)
 {
 	struct soft_turn *turn = &self->turns[number];
+	VALIDATE(self->drives[number].spins && self->drives[number].constrained);
 	double keep = (double)self->drives[number].spin_keep;
 	collect_momentum(self, number);
 	turn->momentum = vec3_add(vec3_scale(turn->momentum, keep), turn->push);
@@ -319,7 +328,8 @@ void soft_integrate_positions(struct soft_step *self)
 
 /* ---- back ------------------------------------------------------------------------------------- */
 
-/* Of a turn in float, the vector is good to its own size and the scalar is not. */
+/* A rotation in double: the scalar is recomputed, because a float's vector part is exact relative to
+ * its own size and the scalar part is not. */
 static quat turn_widened(lanes turn)
 {
 	vec3 v = to_vec3(turn);
@@ -327,7 +337,7 @@ static quat turn_widened(lanes turn)
 	return quat_from_parts(turn[3] < 0 ? -w : w, v);
 }
 
-/* Of the spin, what contacts have added: the rest is what sub-steps make of none. */
+/* The spin that contacts have added: the change less that of sub-steps without contacts. */
 static vec3 spin_added(const struct soft_step *self, uint32_t number)
 {
 	const struct soft_drive *drive = &self->drives[number];
@@ -337,14 +347,14 @@ static vec3 spin_added(const struct soft_step *self, uint32_t number)
 	return to_vec3(self->bodies[number].spin - alone);
 }
 
-/* The spin of an uneven body that has come to `rotation`. */
+/* The spin, at `rotation`, of a body with unequal inertias and no soft_turn. */
 static vec3 spin_carried(const struct soft_step *self, uint32_t number, quat rotation)
 {
 	const struct body_table *table = &self->dynamics->tables->body;
 	const struct body_start *start = &self->drives[number].start;
 	uint32_t body = self->rows[number - 1];
 	struct damped d = integrate_damped(table->angular_damping[body], self->dt);
-	/* I₀ times velocities, all at once. */
+	/* The sum of velocities times I₀ is the momentum. */
 	vec3 spin = vec3_scale(start->velocity.angular, d.keep);
 	spin = vec3_mul_add(spin, start->acceleration.angular, d.gain);
 	spin = vec3_add(spin, spin_added(self, number));
@@ -356,13 +366,14 @@ static vec3 spin_carried(const struct soft_step *self, uint32_t number, quat rot
 struct body_motion soft_motion(const struct soft_step *self, uint32_t number, double now)
 {
 	const struct dynamics *dynamics = self->dynamics;
+	ASSERT(number >= 1 && number <= self->body_count);
 	const struct soft_body *soft = &self->bodies[number];
 	const struct soft_drive *drive = &self->drives[number];
 	const struct body_start *start = &drive->start;
 	uint32_t body = self->rows[number - 1];
-	vec3 way = vec3_mul_add(to_vec3(soft->shift), start->velocity.linear, now);
+	vec3 moved = vec3_mul_add(to_vec3(soft->shift), start->velocity.linear, now);
 	struct body_motion motion = {
-		.centre = vec3_add(dynamics->bodies.items[body].centre, way),
+		.centre = vec3_add(dynamics->bodies.items[body].centre, moved),
 		.rotation =
 			quat_mul(turn_widened(soft->turn), dynamics->tables->body.rotation[body]),
 		.velocity = vec3_add(start->velocity.linear, to_vec3(soft->velocity)),
@@ -373,8 +384,10 @@ struct body_motion soft_motion(const struct soft_step *self, uint32_t number, do
 	return motion;
 }
 
+/* Motion at the end of the step of a body on which contacts or joints acted. */
 static struct body_motion pushed_motion(const struct soft_step *self, uint32_t number)
 {
+	VALIDATE(self->drives[number].constrained);
 	struct body_motion motion = soft_motion(self, number, self->dt);
 	const struct body_start *start = &self->drives[number].start;
 	if (self->drives[number].spins) {

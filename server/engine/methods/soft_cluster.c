@@ -19,9 +19,10 @@
  * tick, and the plate would be held at another place.
  *
  * Warm starts. A point begins with what it has stored. What points that are not chosen any more have
- * stored goes to the chosen one that is nearest, so that the sum goes on when points change. Friction and
- * twist stand in the row of one of a manifold's points, and go on in the manifold that has points of
- * that row, or in the first: handed to the other one they would act elsewhere, and what lies would creep.
+ * stored goes to the chosen one that is nearest, so that the sum goes on when points change. Friction
+ * and twist stand in the row of one of a manifold's points, and go on in the manifold that has points
+ * of that row, or in the first: handed to the other one they would act elsewhere, and what lies would
+ * creep.
  *
  * Two contacts of different bodies or alone in their cluster are solved as they are. Materials belong to
  * bodies; when they are asked by piece, a cluster must be of one material.
@@ -50,8 +51,8 @@ enum {
 /* Cosine of 11°: normals that differ by less are one. Larger: more manifolds on rough ground; smaller:
  * forces that point elsewhere. */
 #define CLUSTER_COS 0.98
-/* m. A point so much farther away than the nearest one counts for half in the choice of four. Larger: wide
- * points that carry nothing, and humps that sink in; smaller: rounding chooses. */
+/* m. A point so much farther away than the nearest one counts for half in the choice of four. Larger:
+ * wide points that carry nothing, and humps that sink in; smaller: rounding chooses. */
 #define CLUSTER_FADE 2.5e-4
 /* m. So much deeper than the four a point must be to ask for a second manifold. Larger: humps sink in
  * so far; smaller: second manifolds for rounding. */

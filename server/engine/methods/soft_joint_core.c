@@ -24,8 +24,8 @@
  *
  *   λ ← λ − θ SOFTNESS A⁻¹ diag(A) λ
  *
- * takes out of λ what the softness alone carries, and as much of it as brings the worst strain there. Such
- * a mechanism gives way, as a speed of its rows (the residual), and the step counts a fallback.
+ * takes out of λ what the softness alone carries, and as much of it as brings the worst strain there.
+ * Such a mechanism gives way, as a speed of its rows (the residual), and the step counts a fallback.
  */
 #include "server/base/sort.h"
 #include "server/engine/linalg/order_amd.h"
@@ -177,8 +177,8 @@ static void add_factor_row(struct core_plan *plan, uint32_t column, uint32_t row
 	plan->group->core.rows[(*end)++] = row;
 }
 
-/* The rows of each column of the factor: those of A, and those of the columns whose first row it is. False
- * where they are too many. */
+/* The rows of each column of the factor: those of A, and those of the columns whose first row it is.
+ * False where they are too many. */
 static bool find_rows(struct core_plan *plan)
 {
 	struct soft_core *core = &plan->group->core;
@@ -488,8 +488,8 @@ static double worst_strain(const struct soft_pass *pass, const struct soft_group
 	return worst;
 }
 
-/* Takes so much of what the softness carries out of λ that the strain there is STRAIN_MAX, or all. False,
- * and λ stays, if it carries next to nothing: then the load is real. */
+/* Takes so much of what the softness carries out of λ that the strain there is STRAIN_MAX, or all.
+ * False, and λ stays, if it carries next to nothing: then the load is real. */
 static bool relieve_strain(const struct soft_pass *pass, struct soft_group *group, double strain,
 			   uint32_t place)
 {

@@ -1,20 +1,20 @@
-/* soft_prepare.c: from contacts to lanes of constraints, and impulses back.
+/* soft_prepare.c: lanes of constraints from contacts, and their impulses back into the table.
  *
  * A manifold with normal n, points with arms r_a, r_b and separations s:
  *   J_i = (−n, −r_a×n, n, r_b×n),   mass_i = 1 / (J_i M⁻¹ J_iᵀ)
- * Friction is stated once a manifold, at a centre c, the mean of its points weighted by nearness:
+ * Friction acts once a manifold, at a centre c, the mean of its points weighted by nearness:
  * two tangents as one 2×2 block, and one twist about n. Nearness fades over FRICTION_FADE beyond
- * the nearest point, so that the centre moves smoothly when points come and go.
+ * the nearest point, so that the centre moves smoothly when points appear and disappear.
  *
- * Softness. A contact is a damped spring of frequency f and damping ratio ζ, integrated implicitly over a
- * sub-step of h. With ω = 2πf, a₁ = 2ζ + hω, a₂ = hω a₁, a₃ = 1/(1 + a₂):
+ * Softness. A contact is a damped spring of frequency f and damping ratio ζ, integrated implicitly over
+ * a sub-step of h. With ω = 2πf, a₁ = 2ζ + hω, a₂ = hω a₁, a₃ = 1/(1 + a₂):
  *   λ ← λ − a₂ a₃ mass (J v + (ω/a₁) s) − a₃ λ.
- * f is relative to nothing but time, so light and heavy bodies are equally stiff; above HERTZ_MAX of
- * the sub-step rate it could not be resolved. Against what cannot move f is doubled and ζ halved.
+ * f is a rate, not a stiffness, so light and heavy bodies penetrate alike; above HERTZ_MAX of the
+ * sub-step rate it could not be resolved. Against a body that cannot move f is doubled and ζ halved.
  *
- * Impulses that warm-start the next step are those of the last sub-step: `multiplier` holds them, the
- * normal one of point i at 3i, friction as a vector in A's frame at 1, 2 and 4, the twist at 5. Kept
- * as a vector, friction survives a change of normal.
+ * The impulses of the last sub-step warm-start the next step. `multiplier` has the normal one of point
+ * i at 3i, friction as a vector in A's frame at 1, 2 and 4, the twist at 5. Stored as a vector,
+ * friction stays right when the normal changes.
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -28,12 +28,13 @@
 enum { BLOCK_GRAIN = 4 };
 
 /* Of the sub-step rate. Measured on a pyramid of 20 rows, 4 sub-steps: at 0.125 it drifts 10.5 mm and
- * sinks 3.1 mm, at 0.15 7.3 and 2.2, at 0.175 5.9 and 1.7; at 0.2 9.6 and 1.5, from 0.25 on it wanders. */
+ * sinks 3.1 mm, at 0.15 7.3 and 2.2, at 0.175 5.9 and 1.7; at 0.2 9.6 and 1.5, from 0.25 on it creeps
+ * without end. */
 #define HERTZ_MAX 0.15
 
-/* m/s. What slips faster as the step begins slides, and has dynamic friction for the step. Larger: a slow
- * slide sticks; smaller: what one sweep leaves in a body at rest takes the lesser friction and
- * begins to slide. */
+/* m/s. A contact that slips faster as the step begins slides, and has dynamic friction for the step.
+ * Larger: a slow slide sticks; smaller: a body at rest, with the speed that one sweep leaves in it,
+ * gets the lesser friction and begins to slide. */
 #define SLIDE_MIN 0.01
 
 struct softness {
@@ -42,8 +43,7 @@ struct softness {
 
 struct prepare_work {
 	struct soft_step *step;
-	struct softness dynamic,
-		fixed; /* between two bodies that move; against one that does not */
+	struct softness dynamic, fixed; /* between two dynamic bodies; against another one */
 };
 
 static struct softness softness_of(double hertz, double damping, double h)
@@ -64,8 +64,8 @@ static void store_vec3(struct lane8x3 *to, uint32_t lane, vec3 v)
 	to->z.at[lane] = (float)v.z;
 }
 
-/* What the points of one manifold share while they are written. Whatever is made of places and velocities at
- * the start is made in double. */
+/* What the points of one manifold share while a lane is filled. Everything computed from positions and
+ * velocities of the start is computed in double. */
 struct lane_work {
 	struct soft_step *step;
 	struct soft_block *block;
@@ -76,7 +76,7 @@ struct lane_work {
 	bool slips;
 };
 
-/* At a pair of arms that meet. */
+/* m/s, at the common point of two arms, at the start. */
 static vec3 relative_velocity(const struct lane_work *w, vec3 arm_a, vec3 arm_b)
 {
 	vec3 at_a = vec3_cross(w->a->start.velocity.angular, arm_a);
@@ -84,7 +84,7 @@ static vec3 relative_velocity(const struct lane_work *w, vec3 arm_a, vec3 arm_b)
 	return vec3_add(w->drift, vec3_sub(at_b, at_a));
 }
 
-/* Arms stand in place of J until soft_derive. */
+/* j_a and j_b hold the arms until soft_derive. */
 static void write_point(const struct lane_work *w, uint32_t p, double weight, double warm)
 {
 	const struct contact_point *from = &w->contact->points[p];
@@ -100,7 +100,7 @@ static void write_point(const struct lane_work *w, uint32_t p, double weight, do
 	to->approach.at[lane] = (float)vec3_dot(w->contact->normal, velocity);
 }
 
-/* A point that is never reached, so that no impulse is ever wanted of it. */
+/* A point that is never reached, so that its impulse stays 0. */
 static void write_no_point(struct soft_point *to, uint32_t lane)
 {
 	store_vec3(&to->j_a, lane, vec3_zero());
@@ -109,13 +109,14 @@ static void write_no_point(struct soft_point *to, uint32_t lane)
 	to->impulse.at[lane] = to->total.at[lane] = to->approach.at[lane] = to->weight.at[lane] = 0;
 }
 
-/* Of points in the friction centre, by nearness; they sum to 1. */
+/* Weights of the points in the friction centre, by nearness; they sum to 1. */
 static void friction_weights(const struct contact_state *contact, double *weights)
 {
 	double nearest = 0, sum = 0;
 	for (uint32_t p = 0; p < contact->point_count; p++)
 		if (p == 0 || contact->points[p].separation < nearest)
 			nearest = contact->points[p].separation;
+	ASSERT(contact->point_count > 0 && contact->point_count <= MANIFOLD_POINTS_MAX);
 	nearest = scalar_max(nearest, 0);
 	for (uint32_t p = 0; p < contact->point_count; p++) {
 		double beyond = contact->points[p].separation - nearest;
@@ -124,6 +125,7 @@ static void friction_weights(const struct contact_state *contact, double *weight
 	}
 	for (uint32_t p = 0; p < contact->point_count; p++)
 		weights[p] /= sum;
+	VALIDATE(!(sum < 1)); /* the nearest point has weight 1 */
 }
 
 static vec3 friction_centre(const struct contact_state *contact, const double *weights)
@@ -213,7 +215,7 @@ static void write_rounding(const struct lane_work *w)
 	w->block->rounding_a.at[w->lane] = (float)rounding_a;
 	w->block->rounding_b.at[w->lane] = (float)rounding_b;
 	w->block->bend.at[w->lane] = 0;
-	/* Of balls that are in each other to their centres the normal is anybody's guess. */
+	/* The normal of balls that overlap to their centres is arbitrary, and does not rotate. */
 	double touching = rounding_a + rounding_b,
 	       apart = touching + w->contact->points[0].separation;
 	if (a->kind == SHAPE_SPHERE && b->kind == SHAPE_SPHERE && apart > 0.5 * touching)
@@ -234,6 +236,8 @@ static void write_lane(const struct prepare_work *prepare, struct soft_block *bl
 		.b = &self->drives[block->body_b[lane]],
 	};
 	w.drift = vec3_sub(w.b->start.velocity.linear, w.a->start.velocity.linear);
+	VALIDATE(block->body_a[lane] <= self->body_count &&
+		 block->body_b[lane] <= self->body_count);
 	const double *multiplier =
 		soft_multipliers(&self->clusters, self->step, block->contact[lane]);
 	double weights[MANIFOLD_POINTS_MAX];
@@ -251,10 +255,11 @@ static void write_lane(const struct prepare_work *prepare, struct soft_block *bl
 
 /* ---- all of them ------------------------------------------------------------------------------ */
 
-/* Lanes that nobody has are zero: masses and impulses of zero do nothing. The head of the block has
- * been filled by the colouring. */
+/* Unused lanes are zero, because masses and impulses of zero do nothing. The colouring has filled the
+ * head of the block. */
 static void clear_lanes(struct soft_block *block)
 {
+	VALIDATE(block->point_count <= MANIFOLD_POINTS_MAX);
 	size_t from = offsetof(struct soft_block, normal);
 	size_t to = offsetof(struct soft_block, points) +
 		    block->point_count * sizeof(struct soft_point);
@@ -263,7 +268,7 @@ static void clear_lanes(struct soft_block *block)
 
 enum { FETCH_BYTES = 2 * PREFETCH_LINE };
 
-/* Contacts of one colour lie far apart. */
+/* Prefetches the next block's contacts, because those of one colour are far apart in memory. */
 static void fetch_contacts(const struct soft_step *self, const struct soft_block *block)
 {
 	for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
@@ -295,6 +300,7 @@ static void contacts_piece(uint32_t first, uint32_t last, uint32_t worker, void 
 
 void soft_prepare_contacts(struct soft_step *self)
 {
+	ASSERT(self->substeps >= 1);
 	double h = self->dt / self->substeps;
 	double hertz = scalar_min(self->contact_hertz, HERTZ_MAX / h);
 	struct prepare_work prepare = {
@@ -315,6 +321,7 @@ static void store_lane(const struct soft_step *self, const struct soft_block *bl
 	for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++) {
 		bool used = p < contact->point_count;
 		const struct soft_point *point = &block->points[p];
+		VALIDATE(!used || !(point->impulse.at[lane] < 0));
 		to.normal[p] = used ? (double)point->total.at[lane] : 0;
 		to.multiplier[3 * p] = used ? (double)point->impulse.at[lane] : 0;
 	}

@@ -1,11 +1,11 @@
 /* soft_solve.c: the passes of a sub-step over contacts, four lanes at a time.
  *
  * Colours one after the other, blocks of a colour in any order or at once: they share no body that is
- * written. Within a block the half of four lanes is gathered from its bodies, solved point after point, and
- * scattered back; bodies that do not move are gathered and never written.
+ * written. Within a block the half of four lanes is gathered from its bodies, solved point after point,
+ * and scattered back; bodies that do not move are gathered and never written.
  *
- * Velocities are differences from the step's start; J v there is data, formed in double. The separation s at
- * each sub-step's start and end is measured by soft_arms.c.
+ * Velocities are differences from the step's start; J v there is data, formed in double. The separation
+ * s at each sub-step's start and end is measured by soft_arms.c.
  *
  *   solve   s > 0: may close by s within the sub-step: λ ← max(λ − m (J v + s/h), 0)
  *           s ≤ 0: the soft constraint of soft_prepare.c, pushed apart by at most push_speed

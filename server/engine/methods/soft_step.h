@@ -38,14 +38,14 @@ struct soft_drive {
 /* A body of unequal inertias with a large rotation in a step: its angular momentum, its rotation and
  * the inertia that contacts act on go through the sub-steps in double. */
 struct soft_turn {
-	vec3 momentum; /* kg m²/s, world axes */
-	vec3 push;     /* what torque adds to it in a sub-step, kg m²/s */
-	quat rotation; /* now */
-	lanes spin; /* soft_body.spin as last computed from these: contacts have added the difference */
+	vec3 momentum;	   /* kg m²/s, world axes */
+	vec3 push;	   /* what torque adds to it in a sub-step, kg m²/s */
+	quat rotation;	   /* now */
+	lanes spin;	   /* soft_body.spin as last computed from these; contacts add to that */
 	sym3f inertia_inv; /* world axes, now */
 };
 
-/* One point of eight manifolds. J is arm × normal; spin is I⁻¹ J, the change of spin by a unit impulse. */
+/* One point of eight manifolds. J is arm × normal, spin is I⁻¹ J. */
 struct soft_point {
 	struct lane8x3 j_a, j_b, spin_a, spin_b;
 	struct lane8 separation; /* m at the step's start */
@@ -85,15 +85,15 @@ struct soft_block {
 	struct lane8x3 drift; /* m/s, relative velocity of the mass centres at the step's start */
 	struct lane8
 		follows; /* 1 if both are dynamic: arms change with their relative motion; else 0 */
-	struct lane8 rounding_a,
-		rounding_b; /* m, rounding radius of the shapes: the part of an arm that does not rotate */
-	struct lane8
-		bend; /* 1/m: of two balls, whose normal rotates with their relative motion; else 0 */
+	/* m, rounding radii: the part of an arm that does not rotate. */
+	struct lane8 rounding_a, rounding_b;
+	/* 1/m: of two balls, whose normal rotates with their relative motion; else 0. */
+	struct lane8 bend;
 	struct lane8 calm, sway_a,
 		sway_b; /* m²: limit and weights for the change of arms (soft_arms.c) */
 	struct lane8x3 arm_a, arm_b; /* from the mass centres to the friction centre */
-	struct lane8 slip[2],
-		spin_slip; /* m/s, rad/s: at the friction centre, of the velocities at the step's start */
+	/* m/s, rad/s: at the friction centre, of the velocities at the start. */
+	struct lane8 slip[2], spin_slip;
 	struct lane8 tangent_mass[3]; /* inverse of the 2×2 block: 11 22 12 */
 	struct lane8 twist_mass;
 	struct lane8x3 twist_a, twist_b; /* I⁻¹ n */
