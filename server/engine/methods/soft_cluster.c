@@ -1,15 +1,15 @@
-/* soft_cluster.c: contacts of two bodies that have many, as few manifolds.
+/* soft_cluster.c: the many contacts of a pair of bodies, merged into few manifolds.
  *
- * A slab of 64 cubes on a fine mesh has 3200 contacts with 8000 points, all between the same two bodies,
- * so that no two may be solved side by side, and each with friction of its own. A rigid body is held by
- * four points as well as by thousands.
+ * A slab of 64 cubes on a fine mesh has 3200 contacts with 8000 points, all between the same two
+ * bodies, so that no two may be solved side by side, and each has friction. Four points support a rigid
+ * body as well as thousands.
  *
  *   contacts with points, by (body a, body b), in order of rows within each      a group
  *   in a group: each contact joins the first of those before it whose normal is
  *   within CLUSTER_COS of its own                                               a cluster
- *   of a cluster's points the four that hold the widest area, nearer ones before
+ *      of a cluster's points the four that span the widest area, nearer ones before
  *   farther ones                                                                its manifold
- *   of those left, where they are deeper than all of these, or carry a load, four
+ *   of the others, if they are deeper than all of these or carry a load, four
  *   more                                                                        a second one
  *
  * The second is for a hump under the middle of a plate, which the corners would not hold off.
@@ -27,10 +27,12 @@
  * Two contacts of different bodies or alone in their cluster are solved as they are. Materials belong to
  * bodies; when they are asked by piece, a cluster must be of one material.
  *
- * Invariant 1: a cluster's points are points of its contacts, so what is stored is theirs, and the
- *   sum over a pair's rows is what acted.
- * Invariant 2: which contacts make which clusters is a function of the list of contacts, of their
- *   multipliers and of the bodies' velocities; not of workers, because each group writes to its own slots.
+ * Invariant 1: a cluster's points are points of its contacts, so the sum of stored impulses over a
+ * pair's
+ *   rows is what acted.
+ * Invariant 2: the clusters are a function of the list of contacts, of their multipliers and of the
+ * bodies'
+ *   velocities; not of workers, because each group writes to its own slots.
  */
 #include "server/engine/methods/soft_cluster.h"
 
@@ -41,25 +43,26 @@
 #include <string.h>
 
 enum {
-	LEADERS_MAX = 16, /* clusters of a group; what is like none of so many is solved alone */
-	ALONE = 255,	  /* label of such */
+	LEADERS_MAX = 16, /* clusters of a group; further contacts are solved alone */
+	ALONE = 255,	  /* label of a contact without a cluster */
 	GROUP_GRAIN = 16,
 	CLEAR_GRAIN = 256,
 	SECOND_MIN = 4, /* contacts of a cluster that may have a second manifold */
 };
 
-/* Cosine of 11°: normals that differ by less are one. Larger: more manifolds on rough ground; smaller:
- * forces that point elsewhere. */
+/* Cosine of 11°: normals that differ by less form one cluster. Larger: more manifolds on rough ground;
+ * smaller: forces along wrong directions. */
 #define CLUSTER_COS 0.98
-/* m. A point so much farther away than the nearest one counts for half in the choice of four. Larger:
- * wide points that carry nothing, and humps that sink in; smaller: rounding chooses. */
+/* m. A point this much farther away than the nearest one counts for half in the choice of four. Larger:
+ * wide points without load are chosen, and humps sink in; smaller: rounding chooses. */
 #define CLUSTER_FADE 2.5e-4
-/* m. So much deeper than the four a point must be to ask for a second manifold. Larger: humps sink in
- * so far; smaller: second manifolds for rounding. */
+/* m. A point this much deeper than the four causes a second manifold. Larger: humps sink in by as much;
+ * smaller: rounding causes second manifolds. */
 #define CLUSTER_DEEPER 1e-4
-/* 1. A point that carried a load counts for so much more, so that it does not change for nothing. */
+/* 1. Weight of a point that carried a load, so that points change only for a reason. Larger: points
+ * that are no longer the widest stay; 1: rounding changes them. */
 #define CLUSTER_MEMORY 1.25
-/* 1. Part of the width below which two points are one place. */
+/* 1, of the width: points nearer than this are at one place. */
 #define CLUSTER_PLACE 0.1
 
 struct contact_group {
@@ -68,7 +71,7 @@ struct contact_group {
 	uint32_t clusters;     /* made */
 };
 
-/* A point of a contact of the cluster that is being made. */
+/* A point of a contact, while the manifolds of a cluster are made. */
 struct candidate {
 	vec2 at;    /* m, from A's mass centre, in the plane of the cluster's normal */
 	double key; /* m, separation at the step's end */
@@ -84,7 +87,7 @@ struct cluster_work {
 	struct soft_clusters *out;
 	uint32_t *members;	      /* indexes of contacts, by group */
 	uint8_t *labels;	      /* by member */
-	struct candidate *candidates; /* room for each member's points */
+	struct candidate *candidates; /* MANIFOLD_POINTS_MAX a member */
 	struct contact_group *groups;
 	uint32_t group_count;
 };
@@ -105,7 +108,7 @@ static double apart_squared(vec2 a, vec2 b)
 	return vec2_length_squared(vec2_sub(a, b));
 }
 
-/* How near the open ones are, for the choice; and their middle. */
+/* Weighs the open points by nearness; returns their weighted mean. */
 static vec2 weigh_candidates(struct candidate *candidates, uint32_t count)
 {
 	double nearest = __builtin_inf(), weights = 0;
@@ -126,8 +129,8 @@ static vec2 weigh_candidates(struct candidate *candidates, uint32_t count)
 	return weights > 0 ? vec2_scale(sum, 1 / weights) : sum;
 }
 
-/* What a further point adds to those that are chosen: the square of its distance from a point; or, since
- * the area of a triangle is linear in its third corner, the largest of `count` areas, twice. */
+/* What a further point adds to the chosen ones: the square of its distance from a point; or, because
+ * the area of a triangle is linear in its third corner, twice the largest of `count` areas. */
 struct gain {
 	vec2 from;
 	uint32_t count; /* 0: the distance */
@@ -138,6 +141,7 @@ struct gain {
 /* Twice the area of (a, b, at), seen from one side or the other. */
 static void gain_add(struct gain *self, vec2 a, vec2 b, double side)
 {
+	ASSERT(self->count < COUNT_OF(self->slope) && (side == 1 || side == -1));
 	vec2 along = vec2_scale(vec2_sub(b, a), side);
 	self->slope[self->count] = vec2_make(-along.y, along.x);
 	self->offset[self->count] = -vec2_cross(along, a);
@@ -173,7 +177,8 @@ static double gain_at(const struct gain *self, vec2 at)
 	return most;
 }
 
-/* Chooses up to four of the open ones, the widest; the first of equal ones. */
+/* Chooses up to four of the open points, the widest; the first of equal ones. Returns their number, ≥ 1
+ * if any point is open. */
 static uint32_t choose_points(struct candidate *candidates, uint32_t count,
 			      struct candidate **chosen)
 {
@@ -195,14 +200,14 @@ static uint32_t choose_points(struct candidate *candidates, uint32_t count,
 			return n;
 		best->state = POINT_CHOSEN;
 		chosen[n] = best;
-		/* Places of less than 10 µm, and areas that are a line, are nothing to stand on. */
+		/* Distances below 10 µm, and areas that are nearly a line, add no support. */
 		least = n == 0 ? 1e-10 : 1e-4 * apart_squared(chosen[1]->at, chosen[0]->at);
 	}
 	return MANIFOLD_POINTS_MAX;
 }
 
-/* Leaves open, of what was not chosen, what is deeper than all that were, or carries a load at a
- * place of its own. */
+/* Of the points not chosen, leaves those open that are deeper than all chosen ones, or carry a load at
+ * a place of their own; whether there is one. */
 static bool open_deeper(struct candidate *candidates, uint32_t count,
 			struct candidate *const *chosen, uint32_t chosen_count)
 {
@@ -233,6 +238,7 @@ static void fill_cluster(const struct cluster_work *work, struct soft_cluster *t
 			 struct candidate *const *chosen, uint32_t count)
 {
 	const struct contact_state *items = work->step->contacts.items;
+	ASSERT(count >= 1 && count <= MANIFOLD_POINTS_MAX);
 	const struct contact_state *first = &items[chosen[0]->contact];
 	vec3 normal = vec3_zero();
 	memset(to, 0, sizeof *to);
@@ -253,7 +259,7 @@ static void fill_cluster(const struct cluster_work *work, struct soft_cluster *t
 	to->state.normal = vec3_normalize(normal);
 }
 
-/* What points that are no part of either manifold have stored. */
+/* Adds the stored impulse of each point that is in neither manifold to the nearest point that is. */
 static void transfer_loads(struct soft_cluster *clusters, uint32_t made,
 			   const struct candidate *candidates, uint32_t count,
 			   struct candidate *const *chosen, const uint32_t *chosen_counts)
@@ -280,7 +286,7 @@ static void transfer_loads(struct soft_cluster *clusters, uint32_t made,
 
 /* ---- one cluster ------------------------------------------------------------------------------ */
 
-/* m/s: how fast a point parts. */
+/* m/s: normal speed of a point, above 0 if it separates. */
 static double separation_speed(const struct body_table *body, const struct contact_state *contact,
 			       const struct contact_point *point)
 {
@@ -292,7 +298,8 @@ static double separation_speed(const struct body_table *body, const struct conta
 	return vec3_dot(contact->normal, vec3_sub(at_b, at_a));
 }
 
-/* Whether nothing between two bodies moves so far in the step that the choice would see it. */
+/* Whether two bodies move so little against each other in the step that the choice does not depend on
+ * it. */
 static bool is_still(const struct dynamics *dynamics, uint32_t a, uint32_t b, double dt)
 {
 	const struct body_table *body = &dynamics->tables->body;
@@ -300,13 +307,13 @@ static bool is_still(const struct dynamics *dynamics, uint32_t a, uint32_t b, do
 	const uint32_t both[2] = { a, b };
 	for (uint32_t i = 0; i < 2; i++) {
 		double spin = vec3_length(body->angular_velocity[both[i]]);
-		if (spin > 0) /* what has no end does not turn */
+		if (spin > 0) /* a body of infinite reach has no spin: avoids 0 · ∞ */
 			speed += spin * dynamics->bodies.items[both[i]].reach;
 	}
 	return speed * dt < 1e-3 * CLUSTER_FADE;
 }
 
-/* The points of a label's contacts. */
+/* Collects the points of a label's contacts as candidates, and marks these clustered. */
 static uint32_t gather_points(const struct cluster_work *work, const struct contact_group *group,
 			      uint8_t label, vec3 normal)
 {
@@ -354,7 +361,7 @@ static bool has_contact(const struct soft_cluster *cluster, uint32_t contact)
 /* Entries of a row's multipliers that belong to the whole manifold: friction and twist. */
 static const uint32_t SHARED[] = { 1, 2, 4, 5 };
 
-/* What the label's rows have stored of them. */
+/* Adds the stored friction and twist of the label's rows to its manifolds. */
 static void collect_friction(const struct cluster_work *work, const struct contact_group *group,
 			     uint8_t label, struct soft_cluster *clusters, uint32_t made)
 {
@@ -373,7 +380,7 @@ static void collect_friction(const struct cluster_work *work, const struct conta
 	}
 }
 
-/* The row that tells friction: of a point that the other manifold of the label has not. */
+/* Chooses the contact whose row stores friction: one that the label's other manifold has no point of. */
 static void choose_friction_contact(struct soft_cluster *cluster, const struct soft_cluster *other)
 {
 	cluster->friction_contact = cluster->contact[0];
@@ -394,11 +401,16 @@ static uint32_t make_clusters(const struct cluster_work *work, const struct cont
 	struct candidate *chosen[2 * MANIFOLD_POINTS_MAX];
 	uint32_t count = gather_points(work, group, label, normal), made = 1;
 	uint32_t counts[2] = { choose_points(candidates, count, chosen), 0 };
+	ASSERT(count <= MANIFOLD_POINTS_MAX * group->count);
+	if (counts[0] == 0)
+		return 0; /* an infinite speed leaves no order among the points: nothing is solved */
 	fill_cluster(work, &to[0], chosen, counts[0]);
 	if (contacts >= SECOND_MIN && open_deeper(candidates, count, chosen, counts[0])) {
 		counts[1] = choose_points(candidates, count, &chosen[MANIFOLD_POINTS_MAX]);
-		fill_cluster(work, &to[1], &chosen[MANIFOLD_POINTS_MAX], counts[1]);
-		made = 2;
+		if (counts[1] > 0) {
+			fill_cluster(work, &to[1], &chosen[MANIFOLD_POINTS_MAX], counts[1]);
+			made = 2;
+		}
 	}
 	for (uint32_t m = 0; m < made; m++)
 		choose_friction_contact(&to[m], made == 2 ? &to[1 - m] : NULL);
@@ -428,6 +440,7 @@ static void cluster_group(const struct cluster_work *work, struct contact_group 
 		}
 		counts[k]++;
 	}
+	ASSERT(group->clusters == 0 && leader_count <= LEADERS_MAX);
 	for (uint32_t k = 0; k < leader_count; k++)
 		if (counts[k] > 1)
 			group->clusters +=
@@ -449,8 +462,8 @@ static bool is_movable(const struct step *step, uint32_t body)
 	       step_takes_part(step, body);
 }
 
-/* Contacts that may have others beside them, with their bodies as keys, in order of rows; *sorted: so
- * the keys are already, as those of one large pair. */
+/* Collects the contacts of pairs that may have several, with the bodies as keys, in order of rows.
+ * *sorted stays true if the keys ascend, as those of a single large pair do. */
 static uint32_t gather_members(const struct step *step, uint64_t *keys, uint32_t *members,
 			       bool *sorted)
 {
@@ -520,6 +533,7 @@ void soft_clusters_make(struct soft_clusters *self, const struct step *step, dou
 	for (uint32_t g = 0; g < work.group_count; g++)
 		for (uint32_t k = 0; k < work.groups[g].clusters; k++)
 			self->order[self->count++] = work.groups[g].slot + k;
+	ASSERT(self->count <= count / 2);
 }
 
 /* ---- storing ---------------------------------------------------------------------------------- */
@@ -544,11 +558,12 @@ static void clear_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 	}
 }
 
-/* Friction acted once, and stands in one row. */
+/* Friction acts once a manifold, and is stored in one row. */
 static void store_cluster(struct contact_table *table, const struct contact_state *items,
 			  const struct soft_cluster *from)
 {
 	for (uint32_t n = 0; n < from->state.point_count; n++) {
+		VALIDATE(from->point[n] < items[from->contact[n]].point_count);
 		uint32_t row = items[from->contact[n]].row;
 		table->normal_impulse[row][from->point[n]] = from->normal_impulse[n];
 		table->multiplier[row][3 * from->point[n]] = from->multiplier[3 * n];

@@ -1,26 +1,26 @@
 /* soft_solve.c: the passes of a sub-step over contacts, four lanes at a time.
  *
- * Colours one after the other, blocks of a colour in any order or at once: they share no body that is
- * written. Within a block the half of four lanes is gathered from its bodies, solved point after point,
- * and scattered back; bodies that do not move are gathered and never written.
+ * Colours are solved one after the other, blocks of a colour in any order or at once, because they
+ * write to no common body. Of a block, four lanes at a time are gathered from their bodies, solved
+ * point after point, and scattered back; bodies that are not dynamic are gathered and never written.
  *
- * Velocities are differences from the step's start; J v there is data, formed in double. The separation
- * s at each sub-step's start and end is measured by soft_arms.c.
+ * Velocities are differences from the step's start; J v of the start is a constant (`approach`),
+ * computed in double. soft_arms.c computes the separation s at the start and the end of each sub-step.
  *
  *   solve   s > 0: may close by s within the sub-step: λ ← max(λ − m (J v + s/h), 0)
  *           s ≤ 0: the soft constraint of soft_prepare.c, pushed apart by at most push_speed
- *   relax   s > 0 as above, s ≤ 0: J v = 0 without bias, which takes out the speed that the push put
- *           in; then friction, which so is bounded by what the contact carries: a soft contact that has
- *           just begun carries its load only then
- *   restitution (once, after the last sub-step): points that came in faster than restitution_speed
- *           and carried an impulse leave with J v = −e · approach.
+ *   relax   s > 0 as above, s ≤ 0: J v = 0 without bias, which removes the speed of the push; then
+ *           friction, because only after relaxing does a new soft contact carry its whole load, which
+ *           bounds it
+ *   restitution (once, after the last sub-step): points that arrived faster than restitution_speed
+ *           and had an impulse leave with J v = −e · approach.
  *
  * Friction on the whole manifold: |λ_t| ≤ μ Σλ_n, and for the twist |λ| ≤ μ Σ(lever·λ_n).
  */
 #include "server/engine/methods/soft_sides.h"
 
-/* Blocks. Eight contacts take a tenth of a microsecond or two, calling for help several: a colour below
- * SOLVE_ALONE is done faster by whoever is there. */
+/* Blocks. A block takes 0.1 to 0.2 µs, waking the other workers several µs, so a colour of at most
+ * SOLVE_ALONE blocks is faster on the calling thread. SOLVE_GRAIN is a worker's share at a time. */
 enum { SOLVE_ALONE = 64, SOLVE_GRAIN = 16 };
 
 /* ---- bodies of four lanes --------------------------------------------------------------------- */
@@ -37,8 +37,8 @@ LANES_INLINE struct sides sides_gather(const struct soft_body *bodies,
 			       GATHER(bodies, b, velocity), GATHER(bodies, b, spin) };
 }
 
-LANES_INLINE void scatter(struct soft_body *bodies, const uint32_t *index, uint32_t writes,
-			  struct lanes3 v, struct lanes3 w)
+LANES_INLINE void scatter_lanes(struct soft_body *bodies, const uint32_t *index, uint32_t writes,
+				struct lanes3 v, struct lanes3 w)
 {
 	lanes v3 = lanes_all(0), w3 = lanes_all(0);
 	lanes_transpose(&v.x, &v.y, &v.z, &v3);
@@ -55,20 +55,20 @@ LANES_INLINE void scatter(struct soft_body *bodies, const uint32_t *index, uint3
 LANES_INLINE void sides_scatter(struct soft_body *bodies, const struct soft_block *block,
 				uint32_t first, uint32_t only, const struct sides *s)
 {
-	scatter(bodies, &block->body_a[first], (uint32_t)block->writes_a >> first & only, s->v_a,
-		s->w_a);
-	scatter(bodies, &block->body_b[first], (uint32_t)block->writes_b >> first & only, s->v_b,
-		s->w_b);
+	scatter_lanes(bodies, &block->body_a[first], (uint32_t)block->writes_a >> first & only,
+		      s->v_a, s->w_a);
+	scatter_lanes(bodies, &block->body_b[first], (uint32_t)block->writes_b >> first & only,
+		      s->v_b, s->w_b);
 }
 
 /* ---- one point, one manifold ------------------------------------------------------------------ */
 
-struct solve {
+struct colour_work {
 	struct soft_step *step;
 	const struct soft_colour *colour;
 };
 
-/* λ n at a point of both bodies. */
+/* Applies the normal impulse λ n of a point to both bodies. */
 LANES_INLINE void apply_normal(struct sides *s, const struct soft_block *block,
 			       const struct soft_point *point, uint32_t first, struct lanes3 normal,
 			       lanes impulse)
@@ -81,7 +81,7 @@ LANES_INLINE void apply_normal(struct sides *s, const struct soft_block *block,
 	s->w_b = lanes3_mul_add(s->w_b, lanes3_load(&point->spin_b, first), impulse);
 }
 
-/* Of what has become of the velocities; `approach` is what there was at the start. */
+/* m/s: normal speed of a point by the differences of velocities; `approach` is that at the start. */
 LANES_INLINE lanes normal_change(const struct sides *s, const struct soft_point *point,
 				 uint32_t first, struct lanes3 normal)
 {
@@ -134,7 +134,7 @@ LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block 
 	lanes_store(&block->pushed, first, lanes_max(most, lanes_load(&block->pushed, first)));
 }
 
-/* An impulse in the tangent plane at the friction centre. */
+/* Applies an impulse in the tangent plane at the friction centre. */
 LANES_INLINE void apply_tangent(struct sides *s, const struct soft_block *block, uint32_t first,
 				struct lanes3 impulse)
 {
@@ -220,7 +220,7 @@ LANES_INLINE void solve_friction(struct soft_block *block, uint32_t first, struc
 
 /* ---- passes ----------------------------------------------------------------------------------- */
 
-/* What each pass does with four lanes of a block; `only` masks the lanes that count. */
+/* Each pass on four lanes of a block; `only` masks the lanes that change. */
 
 LANES_INLINE void half_warm(const struct soft_step *step, struct soft_block *block, uint32_t first,
 			    struct sides *s, lanes_mask only)
@@ -277,7 +277,7 @@ LANES_INLINE void half_bounce(const struct soft_step *step, struct soft_block *b
 	}
 }
 
-/* How fast touching points that carry an impulse still close or part. */
+/* The greatest speed at which touching points with an impulse still close or separate, by block. */
 static void residual_piece(uint32_t from, uint32_t to, uint32_t worker, void *context)
 {
 	UNUSED(worker);
@@ -304,7 +304,7 @@ static void residual_piece(uint32_t from, uint32_t to, uint32_t worker, void *co
 	}
 }
 
-/* Each half gathered, passed over, scattered. */
+/* The functions of a pass: gather four lanes, solve, scatter; of a serial block lane by lane. */
 #define PASS_BLOCK(half)                                                                           \
 	static void half##_block(const struct soft_step *step, struct soft_block *block)           \
 	{                                                                                          \
@@ -328,10 +328,10 @@ static void residual_piece(uint32_t from, uint32_t to, uint32_t worker, void *co
 	static void half##_piece(uint32_t from, uint32_t to, uint32_t worker, void *context)       \
 	{                                                                                          \
 		UNUSED(worker);                                                                    \
-		const struct solve *solve = context;                                               \
+		const struct colour_work *work = context;                                          \
 		for (uint32_t i = from; i < to; i++) {                                             \
-			struct soft_block *block = &solve->step->blocks[solve->colour->first + i]; \
-			(block->serial ? half##_serial : half##_block)(solve->step, block);        \
+			struct soft_block *block = &work->step->blocks[work->colour->first + i];   \
+			(block->serial ? half##_serial : half##_block)(work->step, block);         \
 		}                                                                                  \
 	}
 
@@ -340,17 +340,18 @@ PASS_BLOCK(half_solve)
 PASS_BLOCK(half_relax)
 PASS_BLOCK(half_bounce)
 
-/* Colour after colour. The serial one must not be cut into pieces. */
+/* Runs a pass, colour after colour. The serial colour is one piece, because its blocks share bodies. */
 static void run_pass(struct soft_step *self, parallel_piece *piece)
 {
 	for (uint32_t c = 0; c < self->colour_count; c++) {
 		const struct soft_colour *colour = &self->colours[c];
-		struct solve solve = { self, colour };
+		struct colour_work work = { self, colour };
+		ASSERT(colour->first < colour->last && colour->last <= self->block_count);
 		uint32_t count = colour->last - colour->first;
 		if (self->blocks[colour->first].serial || count <= SOLVE_ALONE)
-			piece(0, count, 0, &solve);
+			piece(0, count, 0, &work);
 		else
-			parallel_run(self->dynamics->parallel, count, SOLVE_GRAIN, piece, &solve);
+			parallel_run(self->dynamics->parallel, count, SOLVE_GRAIN, piece, &work);
 	}
 }
 
@@ -378,12 +379,13 @@ void soft_restitution(struct soft_step *self)
 		run_pass(self, half_bounce_piece);
 }
 
-/* Bodies on which some impulse acted. */
+/* Marks the bodies on which some impulse of the block acted. */
 static void mark_pushed(struct soft_step *self, const struct soft_block *block)
 {
 	for (uint32_t lane = 0; lane < BLOCK_LANES; lane++) {
 		if (!(block->pushed.at[lane] > 0))
 			continue;
+		VALIDATE(block->contact[lane] != DYNAMICS_NONE);
 		if (block->writes_a >> lane & 1)
 			self->drives[block->body_a[lane]].pushed = true;
 		if (block->writes_b >> lane & 1)
@@ -391,12 +393,14 @@ static void mark_pushed(struct soft_step *self, const struct soft_block *block)
 	}
 }
 
-/* Asked before restitution, which makes points part. */
+/* Computed before restitution, because that makes points separate. */
 void soft_residual(struct soft_step *self)
 {
 	parallel_run(self->dynamics->parallel, self->block_count, SOLVE_GRAIN, residual_piece,
 		     self);
 	float most = 0;
+	uint32_t colours = self->colour_count;
+	ASSERT(colours == 0 || self->colours[colours - 1].last == self->block_count);
 	for (uint32_t b = 0; b < self->block_count; b++) {
 		most = MAX_OF(most, self->blocks[b].residual);
 		mark_pushed(self, &self->blocks[b]);
