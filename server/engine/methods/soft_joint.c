@@ -1,30 +1,29 @@
 /* soft_joint.c: the passes of a sub-step over joints.
  *
- * A joint's rows are made by soft_joint_rows.c where its bodies are. Bodies that joints hold are
- * taken from their floats before each pass, in full and in double, and put back as differences
- * after it. Joints come before the contacts, so that these have the last word: a joint that gives
- * way is mended, a body that is pressed through the ground is not.
+ * soft_joint_rows.c makes a joint's rows at the positions of its bodies. Jointed bodies are taken from
+ * their floats before each pass, whole and in double, and put back as differences after it. Contacts
+ * come after joints, because a joint that gives way recovers, and a body pressed through the ground
+ * does not.
  *
- *   solve    what is locked as damped springs: a row that would have the speed u is to have
+ *   solve    locked rows as damped springs: a row of speed u is to have
  *              u − mass_scale (u + bias),   bias = bias_rate q + h/2 J' v
- *            (softness of soft_prepare.c, at most HERTZ_MAX of the sub-step rate; q the gap, as
- *            fast as contact.push_speed at most; h/2 J' v what a straight way misses of a bent one)
- *   relax    at the places where bodies have come to: 0 instead, so that velocities are those of
- *            a joint that holds
- *   restitution  limits that were run into and carried an impulse are left at −e times the speed
+ *            (softness of soft_prepare.c, at most HERTZ_MAX of the sub-step rate; q the gap, removed at
+ *            most at contact.push_speed; h/2 J' v the difference of a straight motion from a curved one)
+ *   relax    at the new positions: speed 0 instead, so that velocities are those of rigid joints
+ *   restitution  limits that were reached and had an impulse are left at −e times the speed
  *
- * Joints that hang together, in loops too, are solved together (soft_joint_plan.c tells which), and
- * from nothing. Springs alone, and what closes the loops of a net that is too dense, are solved one by
- * one before, in order of rows, and begin with the last sub-step's impulses:
+ * Connected joints, with loops, are solved together (soft_joint_plan.c chooses them), without a warm
+ * start. Joints of springs alone, and those that close the loops of a net that is too dense, are solved
+ * one by one before, in order of rows, and start with the last sub-step's impulses:
  *              λ ← λ − mass_scale K⁻¹ (J v + bias) − impulse_scale λ
  *
- * The other rows. A limit: as a contact's point. A spring, with stiffness k and damping c: λ = −h
- * (k q + c q'), q as the sub-step began and q' at its end; so relaxing changes it only by its
- * damping. What of k sub-steps are too long for acts at the sub-step's end. A motor of velocity: J
- * v = wanted, within what it may. Of position: with no bound as a locked row, else at a speed that
- * its force can brake (soft_servo_speed), in both passes; the target's rate besides, that of the
- * sub-step's middle when it moves bodies and of its end when it leaves them. Friction: J v = 0,
- * within what it may. Where joints are solved together only springs are solved one by one.
+ * The other rows. A limit: as a contact's point. A spring of stiffness k and damping c: λ = −h (k q + c
+ * q'), q at the sub-step's start and q' at its end; so relaxing changes it only by its damping. The
+ * part of k for which sub-steps are too long acts implicitly. A velocity motor: J v = wanted, within
+ * its bounds. A position motor: without a bound as a locked row, else at a speed that its force can
+ * brake (soft_servo_speed), in both passes; to this is added the target's rate, that of the sub-step's
+ * middle when it moves bodies and of its end when it leaves them. Friction: J v = 0, within its bounds.
+ * Of joints solved together only springs are solved one by one.
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -89,7 +88,8 @@ static inline void add_scaled_row(struct soft_row *sum, const struct soft_row *r
 	sum->on_b = spatial_mul_add(sum->on_b, row->on_b, impulse);
 }
 
-/* What is solved exactly begins anew, and the rest there with what it asks of the locked rows. */
+/* Applies the warm start. Rows solved together start at 0; other rows apply their impulse with the
+ * response of the locked rows. */
 static void warm_joint(const struct soft_joints *joints, struct soft_joint *joint)
 {
 	struct soft_row sum = { spatial_zero(), spatial_zero() };
@@ -132,11 +132,12 @@ static void solve_locks(const struct soft_pass *pass, struct soft_joint *joint)
 	apply_row_impulse(joint, a, b, &sum);
 }
 
-/* The row goes to `impulse`, and the locked ones with it. */
+/* Sets the row's impulse, within its bounds, and the locked rows' by their response. */
 static void set_impulse(const struct soft_pass *pass, struct soft_joint *joint,
 			struct soft_extra *extra, double impulse)
 {
 	struct soft_row sum = { spatial_zero(), spatial_zero() };
+	VALIDATE(!(extra->lower > extra->upper));
 	double change = scalar_clamp(impulse, extra->lower, extra->upper) - extra->impulse;
 	if (change == 0)
 		return;
@@ -149,7 +150,7 @@ static void set_impulse(const struct soft_pass *pass, struct soft_joint *joint,
 			  &sum);
 }
 
-/* What the row's impulse is to be. */
+/* The impulse that gives the row its speed, before its bounds; `speed`: J v now. */
 static double limit_impulse(const struct soft_pass *pass, const struct soft_extra *extra,
 			    double speed)
 {
@@ -205,7 +206,8 @@ static void solve_extra(const struct soft_pass *pass, struct soft_joint *joint,
 		extra->part != JOINT_PULL && impulse > extra->lower && impulse < extra->upper;
 }
 
-/* All but what is solved together: there springs, and what its axis has no room for. */
+/* Solves the rows that are not solved together: those of a loose joint; else springs, and rows inside
+ * their bounds that are no members because their axis has one already. */
 static void solve_joint(const struct soft_pass *pass, struct soft_joint *joint)
 {
 	if (joint->loose && joint->lock_count > 0)
@@ -218,7 +220,7 @@ static void solve_joint(const struct soft_pass *pass, struct soft_joint *joint)
 	}
 }
 
-/* What is solved together comes last. */
+/* Rows solved together come last. */
 static void solve_all(const struct soft_step *self, const struct soft_pass *pass)
 {
 	struct soft_joints *joints = pass->joints;
@@ -232,6 +234,7 @@ static void solve_all(const struct soft_step *self, const struct soft_pass *pass
 static struct soft_pass pass_of(struct soft_step *self, bool biased)
 {
 	struct soft_joints *joints = &self->joints;
+	ASSERT(self->dt > 0 && self->push_speed >= 0);
 	struct soft_pass pass = { .joints = joints,
 				  .mass_scale = 1,
 				  .h_inv = self->substeps / self->dt,
@@ -257,7 +260,7 @@ static void add_totals(struct soft_joint *joint, double sign)
 	}
 }
 
-/* What motors are to do in the sub-step's middle. */
+/* Updates the motors' rates for the sub-step's middle. */
 static void update_motor_rates(struct soft_step *self, double time)
 {
 	struct soft_joints *joints = &self->joints;
@@ -266,6 +269,7 @@ static void update_motor_rates(struct soft_step *self, double time)
 		struct soft_joint *joint = &joints->items[i];
 		for (uint32_t r = 0; r < joint->extra_count; r++) {
 			uint32_t axis = joint->place[joint->lock_count + r] / JOINT_PARTS;
+			VALIDATE(axis < JOINT_AXES);
 			if (joint->extras[r].part == JOINT_DRIVE)
 				joint->extras[r].wanted = joints->list.joints[i].axes[axis].rate;
 		}
@@ -336,7 +340,7 @@ static void bounce_limit(const struct soft_pass *pass, struct soft_joint *joint,
 	set_impulse(pass, joint, extra, extra->impulse - extra->mass * (speed - extra->wanted));
 }
 
-/* What a limit gives back goes through all joints beside it. */
+/* Bounces limits, and solves all joints again with what they give back. */
 void soft_joints_restitution(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;

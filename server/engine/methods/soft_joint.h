@@ -1,4 +1,5 @@
-/* soft_joint.h: joints as soft-step solves them; soft_joint.c tells how. */
+/* soft_joint.h: joints as soft-step solves them; soft_joint.c describes the passes. Private to
+ * soft-step. */
 #ifndef CAIRN_ENGINE_METHODS_SOFT_JOINT_H
 #define CAIRN_ENGINE_METHODS_SOFT_JOINT_H
 
@@ -12,16 +13,16 @@ enum { SOFT_LOCKS_MAX = JOINT_AXES };
 
 #define SOFT_NO_PLACE UINT32_MAX
 
-/* A body that joints hold. Number 0 is whatever no impulse moves and no script: it is never
+/* A jointed body. Number 0 stands for the world and all static and sleeping bodies: it is never
  * written. */
 struct soft_held {
-	struct spatial velocity; /* now, all of it: what the float has and the start's */
+	struct spatial velocity; /* now: the start's plus the float's difference */
 	vec3 mass_inv;		 /* 1/kg, along world axes */
 	sym3 inertia_inv;	 /* world axes, now */
 	uint32_t number;	 /* of the soft body */
-	bool moves;		 /* impulses move it; else trees share it, and none writes it */
+	bool moves;		 /* impulses move it; else trees share it, and none writes to it */
 	/* Of a pass over groups (soft_joint_tree.c). */
-	struct spatial trial;	/* velocity with what joints below do to it */
+	struct spatial trial;	/* velocity as changed by the joints below */
 	struct spatial impulse; /* of the joints done later */
 	double response[36];	/* W, along and about, row by row */
 };
@@ -31,101 +32,100 @@ struct soft_row {
 	struct spatial on_a, on_b;
 };
 
-/* What of a joint is not locked: a limit, spring, motor or friction. */
+/* A row of a joint that is not locked: a limit, spring, motor or friction. */
 struct soft_extra {
 	struct soft_row row;	       /* J */
-	struct soft_row push;	       /* with what the locked rows answer */
-	double answer[SOFT_LOCKS_MAX]; /* of these, as it acts: −K⁻¹ J_L M⁻¹ Jᵀ */
+	struct soft_row push;	       /* J with the response of the locked rows */
+	double answer[SOFT_LOCKS_MAX]; /* that response to a unit impulse: −K⁻¹ J_L M⁻¹ Jᵀ */
 	double mass; /* kg or kg m², along it with the locked rows held; 0: nothing moves it */
-	double mass_in_group; /* the same, with what hangs on its bodies, as it last was a member */
-	double gap;	      /* m or rad, now */
-	double held;	      /* gap as the sub-step began */
-	double wanted;	      /* m/s or rad/s: of a motor; what a limit gives back */
-	double target;	      /* the same, of a pass over groups */
-	double stiff, damp;   /* N s/m, N s: over a sub-step, of a spring */
-	double lower, upper;  /* N s, N m s: of a sub-step */
+	double mass_in_group;  /* the same within its group, when it last was a member */
+	double gap;	       /* m or rad, now */
+	double held;	       /* gap at the sub-step's start */
+	double wanted;	       /* m/s or rad/s: of a motor; after a limit's bounce */
+	double target;	       /* m/s or rad/s: speed after a pass over groups */
+	double stiff, damp;    /* N s/m, N s: over a sub-step, of a spring */
+	double lower, upper;   /* N s, N m s: of a sub-step */
 	double impulse, total; /* N s, N m s: of this sub-step; over the step */
 	double approach;       /* m/s, rad/s, as the step began */
 	double restitution;
 	uint8_t part; /* enum joint_part */
 	bool follows; /* a motor that holds a position */
-	bool struck;  /* a limit that has carried an impulse */
+	bool struck;  /* a limit that has had an impulse in this step */
 	bool inside;  /* it acts within its bounds */
-	bool member;  /* and is solved together with the locked rows */
+	bool member;  /* it is solved together with the locked rows */
 };
 
 struct soft_joint {
-	uint32_t a, b;				    /* held bodies */
+	uint32_t a, b;				    /* its bodies, among the jointed ones */
 	uint8_t lock_count, extra_count, row_count; /* the last is the sum of the two */
 	uint8_t count;		/* of rows solved together: the locked ones, then the members */
 	bool loose;		/* of no group: solved alone */
-	bool child_b;		/* in a tree b is below, else a */
-	bool moves_parent;	/* and the body above moves */
-	bool placed;		/* while groups are planned: in the order */
-	uint32_t core_place;	/* SOFT_NO_PLACE where it is not of a core */
+	bool child_b;		/* in a tree b is the child, else a */
+	bool moves_parent;	/* in a tree the parent can move */
+	bool placed;		/* while groups are planned: it is in the order */
+	uint32_t core_place;	/* SOFT_NO_PLACE if it is in no core */
 	bool acted;		/* some impulse was not 0 */
 	struct soft_row *locks; /* and members */
 	struct soft_extra *extras;
 	uint8_t member[SOFT_LOCKS_MAX]; /* of a row that is one: which extra */
-	/* L and 1/D of K = L D Lᵀ of the rows solved together, rows of L one after the other: alone
-	 * J M⁻¹ Jᵀ, in a group what soft_joint_tree.c and soft_joint_core.c tell. What does not move,
-	 * or is said twice, has 0 in place of 1/D. */
+	/* L and 1/D of K = L D Lᵀ of the rows solved together, rows of L one after the other. K is J
+	 * M⁻¹ Jᵀ for a loose joint; in a group soft_joint_tree.c and soft_joint_core.c define it. A row
+	 * that moves nothing, or depends on others, has 0 in place of 1/D. */
 	double factor[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX - 1) / 2], pivot_inv[SOFT_LOCKS_MAX];
-	/* In a pass over groups: T; the speed that a row is to have; μ, then λ; the push of these as
-	 * `pushed`. */
+	/* In a pass over groups: T; target speed of a row; μ, then λ; impulse of these as `pushed`. */
 	double reach[SOFT_LOCKS_MAX][6], target[SOFT_LOCKS_MAX], change[SOFT_LOCKS_MAX];
 	struct spatial branch;
-	double bias[SOFT_LOCKS_MAX]; /* m/s, rad/s: what the next sub-step takes out of the gap */
+	double bias
+		[SOFT_LOCKS_MAX]; /* m/s, rad/s: speed at which the next sub-step corrects the gap */
 	double impulse[SOFT_LOCKS_MAX], total[SOFT_LOCKS_MAX]; /* N s, N m s, as of an extra */
-	/* N s, N m s, on b, or on a where b is number 0: impulses since the bodies have been here,
-	 * about the mass centre; those before, about b's anchor, which is at `arm` from the
-	 * centre. */
+	/* N s, N m s, on b, or on a if b is number 0: impulses at the present positions, about the mass
+	 * centre; earlier ones, about b's anchor, which is at `arm` from the centre. */
 	struct spatial pushed, total_pushed;
 	vec3 arm;
-	/* Of a core: at what rates a force at the anchor and a couple, of 1 N s and 1 N m s, turn what
-	 * they act on, 1/(N s s) and 1/(N m s s). */
+	/* Of a core: rates at which a force at the anchor and a couple, of 1 N s and 1 N m s, rotate
+	 * the bodies, 1/(N s s) and 1/(N m s s). */
 	double force_strain, couple_strain;
 	uint8_t place[JOINT_ROWS_MAX]; /* of the multipliers of locked rows, then of extras */
 };
 
 struct soft_node {
-	uint32_t above;	       /* while bodies are put into groups: nearer to the least of them */
+	uint32_t above;	       /* of the union-find of groups: towards the least number */
 	uint32_t first, count; /* of its joints, among the ends */
-	uint32_t degree;       /* how many of these have no place in the order yet */
+	uint32_t degree;       /* number of these that are not in the order yet */
 };
 
-/* Two joints of a core that share a body that moves: where that stands in the factor. */
+/* Two joints of a core that share a movable body, and their block of the factor. */
 struct soft_core_pair {
 	uint32_t column, row; /* places in the core, the column's first */
 	uint32_t held;
 	uint32_t block;
 };
 
-/* What is left of a group without its trees: soft_joint_core.c. */
+/* The joints of a group that are in no tree: soft_joint_core.c. */
 struct soft_core {
-	uint32_t *first; /* by place and one more: its blocks below the diagonal, */
-	uint32_t *rows;	 /* and which place each is of, ascending */
+	uint32_t *first; /* by place and one more: where its blocks below the diagonal begin */
+	uint32_t *rows;	 /* by block: its row's place, ascending within a column */
 	struct soft_core_pair *pairs;
 	uint32_t pair_count;
 	double *own,
 		*impulses; /* by place: SOFT_LOCKS_MAX numbers; the diagonal of A_ii; λ set aside */
-	double *diagonal;  /* by place: what is left of A_ii, the rows of its lower half */
+	double *diagonal;  /* by place: the reduced A_ii, the rows of its lower half */
 	double *blocks;	   /* SOFT_LOCKS_MAX² numbers each, row by row */
-	bool strained;	   /* in this step some impulse had to be limited */
+	bool strained;	   /* in this step some impulse was limited */
 };
 
-/* Joints with locked rows between bodies that move, all that hang together. */
+/* A connected set of joints between movable bodies. */
 struct soft_group {
 	uint32_t body_first, body_last; /* of the forest's bodies */
 	uint32_t first, core_first,
-		last; /* of the order: trees from the leaves on, then the core */
+		last; /* of the order: trees from their leaves on, then the core */
 	struct soft_core core;
 };
 
 struct soft_forest {
-	struct soft_node *nodes; /* by held body; 0 all that no impulse moves */
+	struct soft_node *nodes; /* by jointed body; 0 is shared by all that no impulse moves */
 	uint32_t *ends, *queue;
-	uint32_t *bodies; /* held ones, group by group */
+	uint32_t *bodies; /* jointed ones, group by group */
 	uint32_t *order;  /* joints, group by group, as they are eliminated */
 	struct soft_group *groups;
 	uint32_t group_count;
@@ -133,14 +133,14 @@ struct soft_forest {
 
 struct soft_joints {
 	struct step_joints list;
-	struct soft_joint *items; /* beside the list's */
+	struct soft_joint *items; /* as many as the list's */
 	struct joint_result *results;
-	struct soft_held *held;	     /* held_count, from number 0 on */
+	struct soft_held *held;	     /* held_count of them, number 0 first */
 	struct body_motion *motions; /* of these, now */
-	uint32_t *held_of;	     /* by slot; 0 of what no joint holds */
+	uint32_t *held_of;	     /* by slot; 0 for a body without joints */
 	uint32_t held_count;
 	struct soft_forest forest;
-	bool driven;				     /* some motor's target has to be asked for */
+	bool driven; /* some motor has a target that changes with time */
 	double bias_rate, mass_scale, impulse_scale; /* softness */
 };
 
@@ -151,10 +151,11 @@ struct soft_pass {
 	bool biased;
 };
 
-/* x ← K⁻¹ x of rows solved together; 0 where there is no pivot. */
+/* x ← K⁻¹ x of the first `count` rows solved together; 0 for a row without a pivot. */
 static inline void soft_joint_solve_factored(const struct soft_joint *joint, uint32_t count,
 					     double *x)
 {
+	VALIDATE(count <= SOFT_LOCKS_MAX);
 	const double *l = joint->factor;
 	for (uint32_t i = 1; i < count; i++) {
 		for (uint32_t k = 0; k < i; k++)
@@ -170,7 +171,7 @@ static inline void soft_joint_solve_factored(const struct soft_joint *joint, uin
 	}
 }
 
-/* W v, v as six numbers: along, then about. */
+/* out = W v, v as six numbers: linear, then angular. */
 static inline void soft_respond(const double *w, const struct spatial *v, double out[6])
 {
 	const double x[6] = { v->linear.x,  v->linear.y,  v->linear.z,
@@ -198,10 +199,11 @@ static inline void soft_held_apply(struct soft_held *held, const struct spatial 
 	held->velocity.angular = vec3_add(held->velocity.angular, change);
 }
 
-/* An impulse on both bodies. */
+/* Applies an impulse of the row to both bodies. */
 static inline void soft_joint_push(struct soft_joints *joints, struct soft_joint *joint,
 				   const struct soft_row *row, double impulse)
 {
+	VALIDATE(joint->a < joints->held_count && joint->b < joints->held_count);
 	struct spatial on_a = spatial_scale(row->on_a, impulse);
 	struct spatial on_b = spatial_scale(row->on_b, impulse);
 	soft_held_apply(&joints->held[joint->a], &on_a);
@@ -210,14 +212,14 @@ static inline void soft_joint_push(struct soft_joints *joints, struct soft_joint
 	joint->acted |= impulse != 0;
 }
 
-/* m/s, rad/s: how fast a limit that is passed is left. */
+/* m/s, rad/s, ≤ 0 for a passed limit: less the speed at which it is left. */
 static inline double soft_limit_bias(const struct soft_pass *pass, const struct soft_extra *extra)
 {
 	return scalar_max(extra->gap * pass->bias_rate, -pass->push_speed);
 }
 
-/* m/s, rad/s, towards the target: of a motor that holds a position with so much force, as fast as
- * half of this can stop it there. */
+/* m/s, rad/s, away from the target: of a position motor with a force limit, as fast as half of that
+ * force can stop at the target. */
 static inline double soft_servo_speed(const struct soft_pass *pass, const struct soft_extra *extra)
 {
 	double push = scalar_min(extra->upper, -extra->lower) * pass->h_inv;
@@ -227,34 +229,35 @@ static inline double soft_servo_speed(const struct soft_pass *pass, const struct
 	return extra->gap < 0 ? -speed : speed;
 }
 
-/* Factors K, given by the rows of its lower half. */
+/* Factors K of `count` rows, given by the rows of its lower half. */
 void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *joint, const double *k,
 		       uint32_t count);
 
-/* soft_joint_plan.c. What is solved together, and in which order. NO_MEMORY as below. */
+/* soft_joint_plan.c. Groups of joints solved together, and their order. NO_MEMORY. */
 MUST_CHECK enum status soft_forest_plan(struct soft_step *self);
 
-/* soft_joint_tree.c. What follows from rows; a pass. Members are those that act inside their bounds,
- * as many as there is room for. */
+/* soft_joint_tree.c. Factors the groups after their rows are made; solves them in a pass; chooses a
+ * joint's members: the rows that act within their bounds, up to SOFT_LOCKS_MAX with the locked ones. */
 void soft_forest_factor(struct soft_step *self);
 void soft_forest_solve(const struct soft_step *self, const struct soft_pass *pass);
 void soft_joint_choose_members(struct soft_joint *joint);
 
-/* soft_joint_core.c. How much work and room the core of a group needs: false where that is too much.
- * The joints of it stand in the order, and are put there anew as they are eliminated. */
+/* soft_joint_core.c. Plans the factor of a group's core, whose joints are in the order, and reorders
+ * these by elimination. *fits: false if the factor would be too large. NO_MEMORY. */
 MUST_CHECK enum status soft_core_plan(struct soft_step *self, struct soft_group *group, bool *fits);
 void soft_core_factor(struct soft_joints *joints, const struct soft_group *group);
-/* λ of its joints in place of the μ that stands in `change`. */
+/* Replaces the right side in its joints' `change` by λ. */
 void soft_core_solve(const struct soft_pass *pass, struct soft_group *group);
 
-/* After the bodies, before the colouring, which asks who is bound. NO_MEMORY, LIMIT change nothing. */
+/* After the bodies and before soft_prepare_turns, because it marks bodies constrained. NO_MEMORY,
+ * LIMIT: nothing changed. */
 MUST_CHECK enum status soft_joints_make(struct soft_step *self, struct reason *why);
-/* The passes of a sub-step; `half` and `now`, s since the step's start: its middle and its end. */
-/* Rows as the step begins (0) and after each sub-step's positions. */
+/* Makes rows at the step's start (now = 0) and after each sub-step's positions; `now`, s since the
+ * start. Then the passes of a sub-step; `half`, s since the start: its middle. */
 void soft_joints_measure(struct soft_step *self, double now);
 void soft_joints_solve(struct soft_step *self, double half);
 void soft_joints_relax(struct soft_step *self);
-/* After the last sub-step. */
+/* After the last sub-step: the greatest speed of a locked row, m/s or rad/s; restitution of limits. */
 double soft_joints_residual(struct soft_step *self);
 void soft_joints_restitution(struct soft_step *self);
 /* After the bodies are stored. */
