@@ -212,7 +212,7 @@ static inline void soft_joint_push(struct soft_joints *joints, struct soft_joint
 	joint->acted |= impulse != 0;
 }
 
-/* m/s, rad/s, ≤ 0 for a passed limit: less the speed at which it is left. */
+/* m/s, rad/s: bias of a passed limit, at most 0: the limit is left at the opposite speed. */
 static inline double soft_limit_bias(const struct soft_pass *pass, const struct soft_extra *extra)
 {
 	return scalar_max(extra->gap * pass->bias_rate, -pass->push_speed);

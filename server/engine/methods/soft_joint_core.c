@@ -1,31 +1,32 @@
-/* soft_joint_core.c: all joints of a group that are in loops or between them, at once.
+/* soft_joint_core.c: all joints of a group that are in loops or between them, solved at once.
  *
- * What trees hang on the core has gone into its bodies' responses W (soft_joint_tree.c). Then, with J_i
- * the rows of joint i and s the bodies that two joints share,
+ * The trees that hang on the core are contained in its bodies' responses W (soft_joint_tree.c). With
+ * J_i the rows of joint i and s the bodies that two joints share,
  *
- *   A_ij = Σ_s J_is W_s J_jsᵀ,    A_ii besides times 1 + SOFTNESS on the diagonal
+ *   A_ij = Σ_s J_is W_s J_jsᵀ,    the diagonal of A_ii times 1 + SOFTNESS
  *
- * is positive definite but for rows that move nothing, and A λ = aim − J v is solved by A = L D Lᵀ, a
- * joint a block, in the order of approximate minimum degree: a ladder of planks fills in by a few
- * blocks a joint. With B_ij what is left of A_ij when j is eliminated:
+ * is positive definite except for rows that move nothing, and A λ = target − J v is solved by A = L D
+ * Lᵀ, one block a joint, in the order of approximate minimum degree: a ladder of planks fills in by a
+ * few blocks a joint. With B_ij the reduced A_ij when j is eliminated:
  *
  *   A_ik ← A_ik − B_ij A_jj⁻¹ B_kjᵀ                 once a sub-step, column by column
  *   y_j = A_jj⁻¹ x_j    x_i ← x_i − B_ij y_j        forward
  *   λ_j = y_j − A_jj⁻¹ Σ_i B_ijᵀ λ_i                backward
  *
- * Loops say things twice (a plane four-bar, two hinges of a door) and come near to doing so (a taut
- * chain between two walls: its sag is all that it can give way by). There the softness decides: rows
- * that agree share the load, and what a taut chain's tension leaves of a speed its gap takes back in
- * the next sub-steps.
+ * The rows of loops can be dependent (a plane four-bar, two hinges of a door) or nearly so (a taut
+ * chain between two walls, which can only change its sag). Then SOFTNESS decides: dependent rows share
+ * the load, and the speed that a taut chain's tension leaves is corrected by its gap in the next
+ * sub-steps.
  *
- * Rows that contradict each other (walls too far apart for their chain) would pull without end, and what
- * is pulled so hard shakes: a force f at an arm r turns with its body, which a sub-step of h resolves up
- * to h² f r I⁻¹ of about 4. Where a joint's strain, just that, goes beyond STRAIN_MAX,
+ * Rows that contradict each other (walls too far apart for their chain) would get unbounded impulses,
+ * and the bodies would shake: a force f at an arm r rotates with its body, which a sub-step of h
+ * resolves up to h² f r I⁻¹ of about 4. That number is a joint's strain. If it exceeds STRAIN_MAX,
  *
  *   λ ← λ − θ SOFTNESS A⁻¹ diag(A) λ
  *
- * takes out of λ what the softness alone carries, and as much of it as brings the worst strain there.
- * Such a mechanism gives way, as a speed of its rows (the residual), and the step counts a fallback.
+ * removes from λ the part that SOFTNESS alone carries, with θ such that the worst strain becomes
+ * STRAIN_MAX. Such a mechanism stretches, as a speed of its rows (the residual), and the step counts a
+ * fallback.
  */
 #include "server/base/sort.h"
 #include "server/engine/linalg/order_amd.h"
@@ -33,48 +34,51 @@
 
 #include <string.h>
 
-/* 1, of a row's own A_ii. Larger: a taut chain with a load gives way more, by its root. Smaller: a
- * mechanism near a dead point that does not fit is thrown off it, by the root of 1/SOFTNESS times the
- * speed at which its gap closes. */
+/* 1, of a row's own A_ii. Larger: a loaded taut chain stretches more, as the root. Smaller: a mechanism
+ * that does not fit near a dead point is thrown off it, at √(1/SOFTNESS) times the speed at which its
+ * gap closes. */
 #define SOFTNESS 1e-4
 
-/* 1. Larger: what does not fit shakes. Smaller: taut chains with heavy loads give way. */
+/* 1. Larger: mechanisms that do not fit shake. Smaller: taut chains with heavy loads stretch. */
 #define STRAIN_MAX 2.5
 
-/* 1, of a strain. What the softness carries less of is no contradiction. */
+/* 1, of a strain. If SOFTNESS carries less of it, the load is real and the rows do not contradict each
+ * other. */
 #define CARRIED_MIN 0.01
 
 enum {
 	BLOCK = SOFT_LOCKS_MAX * SOFT_LOCKS_MAX,
 	DIAGONAL = SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2,
-	/* Products of blocks in a factor, a joint of the core. A net of 20 by 20 bodies keeps to it, and
-	 * costs five times what its joints would as a tree; one of 30 by 30 does not. */
+	/* Products of blocks in a factor, per joint of the core. A net of 20 by 20 bodies stays below,
+	 * and costs five times as much as its joints in a tree; one of 30 by 30 does not. */
 	PRODUCTS_MAX = 128,
-	/* Loops of a group whose strains are limited in a pass. */
+	/* Strains of a group that are limited in a pass. */
 	STRAINS_MAX = 4,
 };
 
 /* ---- the order ------------------------------------------------------------------------------ */
 
-/* While a core is planned. At first a joint's place is where it stands, then when it is eliminated. */
+/* Work of planning a core. A joint's place is its index in the core: at first in the order as found,
+ * then in that of elimination. */
 struct core_plan {
 	struct soft_joints *joints;
 	struct soft_group *group;
 	uint32_t count;
-	uint32_t *start, *neighbours; /* the places of those that each shares a body with */
-	uint32_t *sequence;	      /* which place comes k-th */
-	uint32_t *seen;		      /* by place: by which k last */
-	uint32_t *heads, *next;	      /* lists of columns, each of those with one first row */
+	uint32_t *start, *neighbours; /* by place: those it shares a body with */
+	uint32_t *sequence;	      /* by k: the place eliminated k-th */
+	uint32_t *seen;		      /* by place: the last place that saw it */
+	uint32_t *heads, *next;	      /* lists of columns, by their first row */
 	uint32_t *list;
 };
 
 static inline struct soft_joint *at_place(const struct soft_joints *joints,
 					  const struct soft_group *group, uint32_t place)
 {
+	VALIDATE(place < group->last - group->core_first);
 	return &joints->items[joints->forest.order[group->core_first + place]];
 }
 
-/* Entries that the pattern has at most; more than fit if some body has too many joints. */
+/* An upper bound of the pattern's entries; a body of very many joints makes it too large to fit. */
 static uint64_t count_neighbours(const struct core_plan *plan)
 {
 	const struct soft_forest *forest = &plan->joints->forest;
@@ -110,7 +114,7 @@ static bool allocate_core(struct core_plan *plan, struct arena *scratch, uint64_
 	       core->impulses != NULL;
 }
 
-/* Of the joints of a node those of the core, from the k-th on; false if there is none. */
+/* The next joint of a node, from the k-th on, that is in the core; false if there is none. */
 static bool next_core_joint(const struct soft_joints *joints, uint32_t held, uint32_t *k,
 			    uint32_t *place)
 {
@@ -146,7 +150,7 @@ static void find_neighbours(struct core_plan *plan)
 	plan->start[plan->count] = entries;
 }
 
-/* Joints in the order in which they are eliminated. */
+/* Reorders the core's joints by elimination, and renumbers their places. */
 static void apply_order(struct core_plan *plan)
 {
 	uint32_t *order = &plan->joints->forest.order[plan->group->core_first];
@@ -177,8 +181,8 @@ static void add_factor_row(struct core_plan *plan, uint32_t column, uint32_t row
 	plan->group->core.rows[(*end)++] = row;
 }
 
-/* The rows of each column of the factor: those of A, and those of the columns whose first row it is.
- * False where they are too many. */
+/* The rows of each column of the factor: those of A, and those of the columns whose first row it is. False
+ * if there are too many. */
 static bool find_rows(struct core_plan *plan)
 {
 	struct soft_core *core = &plan->group->core;
@@ -211,6 +215,7 @@ static bool find_rows(struct core_plan *plan)
 
 static uint32_t find_block(const struct soft_core *core, uint32_t column, uint32_t row)
 {
+	VALIDATE(column < row);
 	uint32_t low = core->first[column], high = core->first[column + 1];
 	while (low + 1 < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -219,6 +224,7 @@ static uint32_t find_block(const struct soft_core *core, uint32_t column, uint32
 		else
 			high = middle;
 	}
+	VALIDATE(core->rows[low] == row);
 	return low;
 }
 
@@ -261,6 +267,7 @@ enum status soft_core_plan(struct soft_step *self, struct soft_group *group, boo
 	for (uint32_t place = 0; place < plan.count; place++)
 		at_place(plan.joints, group, place)->core_place = place;
 	find_neighbours(&plan);
+	ASSERT(plan.start[plan.count] <= entries);
 	order_amd(plan.count, plan.start, plan.neighbours, plan.sequence, work);
 	apply_order(&plan);
 	*fits = find_rows(&plan);
@@ -281,7 +288,7 @@ static const struct spatial *on_held(const struct soft_joint *joint, uint32_t ro
 	return held == joint->a ? &joint->locks[row].on_a : &joint->locks[row].on_b;
 }
 
-/* Of a unit of force at an arm, in whatever direction across it. */
+/* Strain rate of a unit force at an arm, averaged over the directions across it. */
 static double arm_strain(const struct soft_held *held, vec3 arm)
 {
 	double length = vec3_length(arm);
@@ -305,15 +312,16 @@ static void set_strain(const struct soft_joints *joints, uint32_t i)
 			      arm_strain(b, vec3_sub(end_b, at_b->centre));
 	joint->couple_strain = (sym3_trace(a->inertia_inv) + sym3_trace(b->inertia_inv)) / 3;
 	double length = vec3_distance(end_a, end_b);
-	if (data->type == JOINT_DISTANCE && length > 0) /* a rod turns as its ends go */
+	if (data->type == JOINT_DISTANCE && length > 0) /* a rod rotates with its ends */
 		joint->force_strain += (a->mass_inv.x + b->mass_inv.x) / length;
 }
 
-/* A_jj, the rows of its lower half. */
+/* A_jj, the rows of its lower half; `own` gets its diagonal without SOFTNESS. */
 static void fill_diagonal(const struct soft_joints *joints, const struct soft_joint *joint,
 			  double own[SOFT_LOCKS_MAX], double *out)
 {
 	const uint32_t sides[2] = { joint->a, joint->b };
+	ASSERT(joint->count <= SOFT_LOCKS_MAX);
 	memset(out, 0, DIAGONAL * sizeof *out);
 	for (uint32_t side = 0; side < 2; side++) {
 		const struct soft_held *held = &joints->held[sides[side]];
@@ -371,7 +379,7 @@ static inline void subtract_product(double *out, const double *b, uint32_t b_cou
 	}
 }
 
-/* What a column does to those of its rows. */
+/* Eliminates a column: subtracts its products from the blocks of its rows. */
 static void eliminate_column(const struct soft_joints *joints, const struct soft_group *group,
 			     uint32_t column)
 {
@@ -422,7 +430,7 @@ void soft_core_factor(struct soft_joints *joints, const struct soft_group *group
 
 /* ---- a pass --------------------------------------------------------------------------------- */
 
-/* x ← A⁻¹ x of `change`. */
+/* change ← A⁻¹ change, over the joints of the core. */
 static void solve_factored_core(struct soft_joints *joints, const struct soft_group *group)
 {
 	const struct soft_core *core = &group->core;
@@ -455,7 +463,7 @@ static void solve_factored_core(struct soft_joints *joints, const struct soft_gr
 	}
 }
 
-/* 1: what a joint's impulse would turn in a sub-step. */
+/* 1: strain of a joint by its impulse `change`. */
 static double strain_of(const struct soft_pass *pass, const struct soft_joint *joint)
 {
 	vec3 force = vec3_zero(), couple = vec3_zero();
@@ -488,8 +496,8 @@ static double worst_strain(const struct soft_pass *pass, const struct soft_group
 	return worst;
 }
 
-/* Takes so much of what the softness carries out of λ that the strain there is STRAIN_MAX, or all.
- * False, and λ stays, if it carries next to nothing: then the load is real. */
+/* Removes from λ the part that SOFTNESS carries, as far as needed for STRAIN_MAX at `place`. False, with λ
+ * unchanged, if that part is below CARRIED_MIN: then the load is real. */
 static bool relieve_strain(const struct soft_pass *pass, struct soft_group *group, double strain,
 			   uint32_t place)
 {
@@ -505,11 +513,12 @@ static bool relieve_strain(const struct soft_pass *pass, struct soft_group *grou
 			joint->change[r] *= SOFTNESS * own[r];
 	}
 	solve_factored_core(joints, group);
-	/* Strains are added up as if these were of one direction, as they nearly are. */
+	/* The strains are added as if of one direction, which they nearly are. */
 	double carried = strain_of(pass, at_place(joints, group, place));
 	double part = 0;
 	if (carried > CARRIED_MIN * strain)
 		part = scalar_min((strain - STRAIN_MAX) / carried, 1);
+	ASSERT(!(part < 0) && !(part > 1));
 	for (uint32_t i = 0; i < count; i++) {
 		struct soft_joint *joint = at_place(joints, group, i);
 		const double *impulses = &core->impulses[(size_t)SOFT_LOCKS_MAX * i];

@@ -1,16 +1,16 @@
 /* soft_joint_plan.c: which joints are solved together, and in which order.
  *
- * Bodies that impulses move and the joints between them, but those of springs alone, are a graph;
- * joints to whatever no impulse moves hang on one body. What hangs together is a group, and groups have
- * nothing to do with each other.
+ * Movable bodies, and the joints between them except those of springs alone, are a graph; a joint to a
+ * body that no impulse moves belongs to one node. A connected component is a group; groups are
+ * independent.
  *
- * A body with one joint is a leaf: with its joint it is taken off, then what has become a leaf, and
- * so on. So a group without loops is taken off whole, as a tree, at the cost of so many single
- * joints. What is left, the core, is the bodies and joints in loops and between them; a chain
+ * A body with one joint is a leaf. It is removed with its joint, then the bodies that have become
+ * leaves, and so on. So a group without loops is removed whole, as a tree, at the cost of as many
+ * single joints. The rest, the core, is the bodies and joints in loops and between them; a chain
  * between two walls is one. It is eliminated as a sparse matrix (soft_joint_core.c).
  *
- * A core that fills in too much, as a large net does, is a tree again without the joints that close
- * its loops: these are loose, and one fallback of the step is counted.
+ * A core that fills in too much, such as a large net, becomes trees without the joints that close its
+ * loops: these are loose, and the step counts one fallback.
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -29,10 +29,11 @@ static uint32_t find_root(struct soft_node *nodes, uint32_t i)
 	return i;
 }
 
-/* False where they were together. */
+/* Joins the sets of a and b, whose root is the lesser one; false if they were one set already. */
 static bool unite(struct soft_node *nodes, uint32_t a, uint32_t b)
 {
 	uint32_t root_a = find_root(nodes, a), root_b = find_root(nodes, b);
+	VALIDATE(nodes[root_a].above == root_a && nodes[root_b].above == root_b);
 	nodes[MAX_OF(root_a, root_b)].above = MIN_OF(root_a, root_b);
 	return root_a != root_b;
 }
@@ -55,16 +56,16 @@ static bool allocate_forest(struct soft_step *self)
 	       forest->queue != NULL && forest->bodies != NULL && forest->groups != NULL;
 }
 
-/* Springs alone do not bind: they are solved one by one in any case. */
+/* Whether the joint has a row besides springs, which are always solved one by one. */
 static bool has_rigid_rows(const struct soft_joint *joint)
 {
-	bool binds = joint->lock_count > 0;
+	bool any = joint->lock_count > 0;
 	for (uint32_t r = 0; r < joint->extra_count; r++)
-		binds |= joint->extras[r].part != JOINT_PULL;
-	return binds;
+		any |= joint->extras[r].part != JOINT_PULL;
+	return any;
 }
 
-/* Which joints each node has; nodes that hang together have one root. */
+/* Lists the joints of each node; connected nodes get one root. */
 static void link_joints(struct soft_joints *joints)
 {
 	struct soft_node *nodes = joints->forest.nodes;
@@ -98,7 +99,7 @@ static void link_joints(struct soft_joints *joints)
 	}
 }
 
-/* Bodies group by group, groups in order of their first bodies, which are the roots of nodes. */
+/* Lists bodies group by group, groups in order of their first bodies, which are the roots. */
 static void gather_groups(struct soft_joints *joints)
 {
 	struct soft_forest *forest = &joints->forest;
@@ -130,7 +131,7 @@ static void gather_groups(struct soft_joints *joints)
 
 /* ---- trees ---------------------------------------------------------------------------------- */
 
-/* The joint that a leaf hangs on. */
+/* The only joint of a leaf that is neither loose nor in the order. */
 static uint32_t joint_of_leaf(const struct soft_joints *joints, uint32_t leaf)
 {
 	const struct soft_node *node = &joints->forest.nodes[leaf];
@@ -139,10 +140,11 @@ static uint32_t joint_of_leaf(const struct soft_joints *joints, uint32_t leaf)
 	while (k + 1 < node->count &&
 	       (joints->items[ends[k]].loose || joints->items[ends[k]].placed))
 		k++;
+	VALIDATE(!joints->items[ends[k]].loose && !joints->items[ends[k]].placed);
 	return ends[k];
 }
 
-/* Takes off all that hangs on single joints. */
+/* Appends the joints of trees to the order, from the leaves on. */
 static void order_trees(struct soft_joints *joints, struct soft_group *group)
 {
 	struct soft_forest *forest = &joints->forest;
@@ -154,7 +156,7 @@ static void order_trees(struct soft_joints *joints, struct soft_group *group)
 	for (uint32_t at = 0; at < waiting; at++) {
 		uint32_t leaf = forest->queue[at];
 		if (nodes[leaf].degree != 1)
-			continue; /* the last two of a tree are leaves both */
+			continue; /* the last two bodies of a tree are both leaves */
 		uint32_t i = joint_of_leaf(joints, leaf);
 		struct soft_joint *joint = &joints->items[i];
 		uint32_t a = node_of(joints, joint->a), b = node_of(joints, joint->b);
@@ -170,7 +172,7 @@ static void order_trees(struct soft_joints *joints, struct soft_group *group)
 	group->core_first = group->last;
 }
 
-/* What no tree has taken, each joint where its first body that moves comes. */
+/* Appends the joints of no tree, each at its first body. */
 static void order_core(struct soft_joints *joints, struct soft_group *group)
 {
 	struct soft_forest *forest = &joints->forest;
@@ -186,7 +188,7 @@ static void order_core(struct soft_joints *joints, struct soft_group *group)
 	}
 }
 
-/* Of a core, what closes loops as its joints come is loose; the rest is trees. */
+/* Makes the joints of a core loose that close a loop, in their order, and the rest trees. */
 static void cut_loops(struct soft_joints *joints, struct soft_group *group)
 {
 	struct soft_forest *forest = &joints->forest;
@@ -230,11 +232,14 @@ enum status soft_forest_plan(struct soft_step *self)
 		enum status status = soft_core_plan(self, group, &fits);
 		if (status != STATUS_OK)
 			return status;
+		ASSERT(group->first <= group->core_first && group->core_first <= group->last);
 		if (!fits) {
 			cut_loops(joints, group);
+			ASSERT(group->core_first == group->last);
 			self->dynamics->report.fallbacks++;
 		}
 		last = group->last;
+		ASSERT(last <= joints->list.count);
 	}
 	return STATUS_OK;
 }
