@@ -181,8 +181,8 @@ static void add_factor_row(struct core_plan *plan, uint32_t column, uint32_t row
 	plan->group->core.rows[(*end)++] = row;
 }
 
-/* The rows of each column of the factor: those of A, and those of the columns whose first row it is. False
- * if there are too many. */
+/* The rows of each column of the factor: those of A, and those of the columns whose first row it is.
+ * False if there are too many. */
 static bool find_rows(struct core_plan *plan)
 {
 	struct soft_core *core = &plan->group->core;
@@ -496,8 +496,8 @@ static double worst_strain(const struct soft_pass *pass, const struct soft_group
 	return worst;
 }
 
-/* Removes from λ the part that SOFTNESS carries, as far as needed for STRAIN_MAX at `place`. False, with λ
- * unchanged, if that part is below CARRIED_MIN: then the load is real. */
+/* Removes from λ the part that SOFTNESS carries, as far as needed for STRAIN_MAX at `place`. False,
+ * with λ unchanged, if that part is below CARRIED_MIN: then the load is real. */
 static bool relieve_strain(const struct soft_pass *pass, struct soft_group *group, double strain,
 			   uint32_t place)
 {

@@ -1,15 +1,14 @@
 /* soft_joint_rows.c: joints of the soft step: from the tables to rows at every sub-step, and back.
  *
- * Rows are those of constraint_joint at the places that bodies have come to, in double. They are
- * made as the step begins and after each sub-step's positions: what relaxes the sub-step is what
- * solves the next, because no body moves between. Which rows a joint has is the same all the step
- * long.
+ * Rows are those of constraint_joint at the bodies' present positions, in double. They are made at the
+ * step's start and after each sub-step's positions: the rows that relax a sub-step also solve the next,
+ * because no body moves between. A joint has the same rows throughout the step.
  *
- * With J_L the locked rows of a joint, K = J_L M⁻¹ J_Lᵀ and J another of its rows, an impulse λ of
- * that row goes with K⁻¹ J_L M⁻¹ Jᵀ (−λ) of the locked ones, so that these stay as they are: the
- * row feels the mass of what can move at the joint, an arm about its hinge and not about its own
- * centre. Otherwise a motor and its hinge would undo each other's work, and one sweep a sub-step
- * would not be enough for them.
+ * With J_L the locked rows of a joint, K = J_L M⁻¹ J_Lᵀ and J another of its rows, an impulse λ of that
+ * row is applied together with −K⁻¹ J_L M⁻¹ Jᵀ λ of the locked rows, so that their speeds do not
+ * change: the row acts on the mass that can move at the joint, an arm about its hinge and not about its
+ * own centre. Otherwise a motor and its hinge would undo each other's impulses, and one sweep a
+ * sub-step would not be enough.
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -19,26 +18,25 @@
 
 enum { JOINT_GRAIN = 32, HELD_GRAIN = 128, NO_HELD = 0 };
 
-/* Of the sub-step rate: a locked axis that is stiffer could not be resolved. */
+/* Of the sub-step rate. Larger: a locked axis is stiffer than a sub-step can resolve. */
 #define HERTZ_MAX 0.25
 
-/* 1. A pivot of less than this part of what a row of such a J could have is none: others have said
- * what the row says, or nothing moves along it. Larger: long arms of light bodies are taken for it;
- * smaller: rounding is solved for. */
+/* 1. A pivot below this part of response_scale is 0: the row depends on others, or moves nothing.
+ * Larger: long arms of light bodies are mistaken for dependent rows; smaller: rounding is solved for. */
 #define PIVOT_MIN 1e-12
 
-/* 1. Of the mass along a spring, in (h ω)²: what of its stiffness sub-steps carry as it is, without
- * any damping of their own. The rest is implicit: stable, and damped. A body holds 16 such springs
- * before they are too stiff together. */
+/* 1. Of the mass along a spring, in (h ω)²: the part of its stiffness that sub-steps integrate
+ * explicitly, without numerical damping. The rest is implicit: stable, and damped. Larger: fewer than
+ * 16 such springs on a body are stable together; smaller: slower springs are damped. */
 #define SPRING_PLAIN 0.25
 
-/* rad², of a step: what turns faster has its whole turns counted within it. */
+/* rad², of a step: for a faster relative spin whole turns are counted in every sub-step. */
 #define TURN_FAST 1.0
 
-/* rad a step. What joints hold turns its inertia with itself from here on (soft_body.c). */
+/* rad a step. A jointed body with a larger rotation gets a soft_turn (soft_body.c). */
 #define TURN_SMALL 0.005
 
-/* ---- room ----------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------- */
 
 static void set_softness(struct soft_joints *joints, double hertz, double damping, double h)
 {
@@ -49,7 +47,7 @@ static void set_softness(struct soft_joints *joints, double hertz, double dampin
 	joints->impulse_scale = a3;
 }
 
-/* What constraint_joint has in block 0. */
+/* Whether constraint_joint has the row in block 0, that of locked axes. */
 static bool is_locked(const struct joint *data, uint8_t place)
 {
 	const struct joint_axis *axis = &data->axes[place / JOINT_PARTS];
@@ -58,7 +56,7 @@ static bool is_locked(const struct joint *data, uint8_t place)
 	return axis->mode == JOINT_LOCKED || axis->lower == axis->upper;
 }
 
-/* Room for rows, and which multiplier each has. */
+/* Allocates the rows, and lists the multiplier of each. */
 static bool allocate_rows(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;
@@ -90,13 +88,16 @@ static bool allocate_rows(struct soft_step *self)
 	return true;
 }
 
-/* ---- who is held ---------------------------------------------------------------------------- */
+/* ---- jointed bodies ------------------------------------------------------------------------- */
+
+/* Number of a slot's jointed body, which is made at its first joint. */
 
 static uint32_t held_index(struct soft_step *self, uint32_t slot)
 {
 	struct soft_joints *joints = &self->joints;
 	if (slot == ROW_NO_BODY)
 		return NO_HELD;
+	ASSERT(slot < self->body_count);
 	if (joints->held_of[slot] == NO_HELD) {
 		struct soft_drive *drive = &self->drives[slot + 1];
 		double turn = vec3_length(drive->start.velocity.angular) * self->dt;
@@ -109,7 +110,7 @@ static uint32_t held_index(struct soft_step *self, uint32_t slot)
 	return joints->held_of[slot];
 }
 
-/* M⁻¹ of a body; what may not leave its plane does not. */
+/* M⁻¹ of a body at `rotation`; in a planar world without the locked axes. */
 static void set_mass_inv(const struct soft_step *self, struct soft_held *held, quat rotation)
 {
 	const struct tables *tables = self->dynamics->tables;
@@ -123,6 +124,7 @@ static void set_mass_inv(const struct soft_step *self, struct soft_held *held, q
 	held->inertia_inv = mass.inertia_inv;
 }
 
+/* Bodies and warm-start impulses of all joints. */
 static void init_joints(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;
@@ -172,17 +174,18 @@ enum status soft_joints_make(struct soft_step *self, struct reason *why)
 	joints->held_of = ARENA_ARRAY(scratch, uint32_t, self->step->body_count);
 	if (joints->items == NULL || joints->results == NULL || joints->held == NULL ||
 	    joints->motions == NULL || joints->held_of == NULL || !allocate_rows(self))
-		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory for %u joints",
-				  count);
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory",
+				  "no memory for the rows of %u joints", count);
 	init_joints(self);
+	ASSERT(joints->held_count <= bodies);
 	status = soft_forest_plan(self);
 	if (status != STATUS_OK)
-		return reason_set(why, status, -1, "memory", "no memory for the order of %u joints",
-				  count);
+		return reason_set(why, status, -1, "memory",
+				  "no memory for the groups of %u joints", count);
 	return STATUS_OK;
 }
 
-/* ---- where bodies have come ----------------------------------------------------------------- */
+/* ---- motions of jointed bodies -------------------------------------------------------------- */
 
 struct measure {
 	struct soft_step *self;
@@ -223,7 +226,7 @@ static double couple_joint_rows(const struct soft_row *row, const struct soft_ro
 	return spatial_dot(row->on_a, response->on_a) + spatial_dot(row->on_b, response->on_b);
 }
 
-/* J M⁻¹ Jᵀ if M⁻¹ were as large in all directions together: what rounding of J is small against. */
+/* An upper bound of J M⁻¹ Jᵀ for a J of this length: the scale of its rounding. */
 static double response_scale_on(const struct soft_held *held, const struct spatial *on)
 {
 	double linear = held->mass_inv.x + held->mass_inv.y + held->mass_inv.z;
@@ -238,10 +241,11 @@ static double response_scale(const struct soft_joints *joints, const struct soft
 	       response_scale_on(&joints->held[joint->b], &row->on_b);
 }
 
-/* Without exchanges: K is positive semidefinite, and a pivot that vanishes is left out. */
+/* Without exchanges: K is positive semidefinite, and a vanishing pivot is left out. */
 void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *joint, const double *k,
 		       uint32_t count)
 {
+	ASSERT(count <= SOFT_LOCKS_MAX);
 	double *l = joint->factor, row[SOFT_LOCKS_MAX];
 	for (uint32_t i = 0; i < count; i++) {
 		const double *above = joint->factor;
@@ -257,14 +261,14 @@ void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *join
 			l[j] = row[j] * joint->pivot_inv[j];
 			pivot -= l[j] * row[j];
 		}
-		bool stands = pivot > PIVOT_MIN * response_scale(joints, joint, &joint->locks[i]);
-		joint->pivot_inv[i] = stands ? 1 / pivot : 0;
+		bool usable = pivot > PIVOT_MIN * response_scale(joints, joint, &joint->locks[i]);
+		joint->pivot_inv[i] = usable ? 1 / pivot : 0;
 		l += i;
 		k += i + 1;
 	}
 }
 
-/* Of the locked rows alone, whatever else holds their bodies. */
+/* Factors K of the locked rows, without regard to other joints. */
 static void factor_alone(const struct soft_joints *joints, struct soft_joint *joint)
 {
 	double k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *row = k;
@@ -280,7 +284,7 @@ static void factor_alone(const struct soft_joints *joints, struct soft_joint *jo
 			joint->impulse[i] = 0;
 }
 
-/* How the locked rows answer, and what moves then. */
+/* The response of the locked rows, and the row's effective mass with it. */
 static void derive_extra(const struct soft_joints *joints, const struct soft_joint *joint,
 			 struct soft_extra *extra)
 {
@@ -301,12 +305,13 @@ static void derive_extra(const struct soft_joints *joints, const struct soft_joi
 	}
 	bool moves = along > PIVOT_MIN * response_scale(joints, joint, &extra->row);
 	extra->mass = moves ? 1 / along : 0;
+	ASSERT(extra->mass >= 0);
 	if (!moves)
 		extra->impulse = 0;
 }
 
-/* The spring's pull, h (k q + c q') with q' at the sub-step's end, and as much of q at its end as
- * it needs. */
+/* Stiffness and damping of a spring over a sub-step: h (k q + c q'), q' at its end; the part of k
+ * beyond SPRING_PLAIN implicit, as damping. */
 static void derive_spring(struct soft_extra *extra, const struct constraint_row *row, double h)
 {
 	double stiffness = row->stiffness, damping = row->damping;
@@ -348,7 +353,8 @@ static void update_extra(struct soft_extra *extra, const struct constraint_row *
 	}
 }
 
-/* A limit as its impulse of the last step says; of others the first pass finds out. */
+/* Whether a row starts inside its bounds: motors and friction do; a limit if it had an impulse in the
+ * last step. */
 static void init_inside(struct soft_extra *extra)
 {
 	extra->impulse = scalar_clamp(extra->impulse, extra->lower, extra->upper);
@@ -357,7 +363,7 @@ static void init_inside(struct soft_extra *extra)
 			(extra->part != JOINT_PULL && extra->impulse > 0);
 }
 
-/* What has acted here is told about the anchor, which goes on with b. */
+/* Adds the impulses of the last positions to the total, about b's anchor, which moves with b. */
 static void move_impulses_to_anchor(const struct soft_joints *joints, uint32_t i)
 {
 	struct soft_joint *joint = &joints->items[i];
@@ -421,7 +427,7 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 					blocks[k].restitution;
 }
 
-/* Whole turns are those nearest to what an angle was, which the rows do not change. */
+/* Updates the joint's angles, to which whole turns are nearest; making rows does not change them. */
 static void count_turns(const struct measure *measure, uint32_t i)
 {
 	struct soft_joints *joints = &measure->self->joints;
@@ -472,14 +478,14 @@ static void store_joint(const struct soft_step *self, uint32_t i, struct joint_r
 	const struct soft_joint *joint = &joints->items[i];
 	const struct joint *data = &joints->list.joints[i];
 	const struct body_motion *b = joint->b == NO_HELD ? &data->b : &joints->motions[joint->b];
+	ASSERT(joint->lock_count + joint->extra_count == joint->row_count);
 	*result = (struct joint_result){ .point = joint_anchor_b(data, b) };
 	for (uint32_t r = 0; r < joint->lock_count; r++)
 		result->multiplier[joint->place[r]] = joint->total[r];
 	for (uint32_t r = joint->lock_count; r < joint->row_count; r++)
 		result->multiplier[joint->place[r]] = joint->extras[r - joint->lock_count].total;
 	move_impulses_to_anchor(joints, i);
-	/* On b, where the rows have no part on it the opposite of what is on a; about its mass
-	 * centre. */
+	/* On b, about its mass centre; if the rows have no part on b, the opposite of that on a. */
 	bool on_a = joint->b == NO_HELD;
 	result->on_b = on_a ? spatial_negate(joint->total_pushed) : joint->total_pushed;
 	vec3 moment = vec3_cross(vec3_sub(result->point, b->centre), result->on_b.linear);

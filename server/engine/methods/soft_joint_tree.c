@@ -1,26 +1,25 @@
-/* soft_joint_tree.c: all joints of a group at once: its trees, and what acts of motors and limits.
+/* soft_joint_tree.c: all joints of a group at once: its trees, and the active motors and limits.
  *
- * Joints that hang together are solved exactly (soft_joint_plan.c tells which these are), as a chain
- * of a hundred links or a load of a hundred times a link's mass needs it: one sweep over single
- * joints a sub-step would take a hundred sub-steps to tell the first of the last.
+ * Connected joints are solved exactly (soft_joint_plan.c chooses them), because a chain of a hundred
+ * links, or a load of a hundred times a link's mass, needs it: with one sweep over single joints a
+ * sub-step, an impulse would need a hundred sub-steps from one end to the other.
  *
- * Gauss' elimination from the leaves on, one joint after the other. W of a body is what an impulse
- * on it does to it while the joints below it, that have been done, hold; at first M⁻¹. Joint c with
- * J_k on the body below it, J_p on that above it:
+ * Gaussian elimination from the leaves on, one joint after the other. W of a body is its response to an
+ * impulse while the joints below it, which are eliminated, hold; at first M⁻¹. For a joint with J_k on
+ * the child, J_p on the parent:
  *
  *   T = J_p W_p    D = J_k W_k J_kᵀ + T J_pᵀ    W_p ← W_p − Tᵀ D⁻¹ T             once a sub-step
  *   μ = −D⁻¹ (J v − wanted)    v_p ← v_p + Tᵀ μ                                  from the leaves
  *   λ = μ − D⁻¹ T F_p    F_p ← F_p + J_pᵀ λ    F_k ← F_k + J_kᵀ λ                from the roots
  *
- * F is the impulse on a body of the joints done later. Nothing fills in, so the cost is that of so
- * many single joints. Where loops are left, soft_joint_core.c solves these between the two sweeps.
+ * F is the impulse on a body of the joints eliminated later. Nothing fills in, so the cost is that of
+ * as many single joints. If loops remain, soft_joint_core.c solves these between the two sweeps.
  *
- * Of motors, friction and limits those that act within their bounds are members: rows of their
- * joint like locked ones, of which an axis has one at most. What goes beyond its bound is held
- * there and no member; what a bound holds back from where it wants is one. With another set the
- * group is factored and solved again: until no member goes beyond its bounds, and, a few times in a
- * pass at most, until no bound holds back what wants to leave it. What then is not settled is so in the
- * next.
+ * Motors, friction and limits that act within their bounds are members: rows of their joint like locked
+ * ones, at most one an axis. A member that would exceed its bound is fixed there and is no member; a
+ * row at its bound whose speed calls for an impulse within it becomes a member. With a changed set the
+ * group is factored and solved again: until no member exceeds its bounds, and, at most SETS_MAX times a
+ * pass, until no row has to leave its bound. The next pass settles the rest.
  */
 #include "server/engine/methods/soft_step.h"
 
@@ -28,10 +27,10 @@
 
 enum {
 	GROUP_GRAIN = 8,
-	SETS_MAX = 6, /* of members that a pass tries; more only to hold bounds */
+	SETS_MAX = 6, /* sets of members that a pass tries; further ones only fix rows at bounds */
 };
 
-/* 1, of a row's speed: what of it is rounding. */
+/* 1, of a row's speed: smaller differences are rounding. */
 #define SPEED_TINY 1e-12
 
 static struct soft_held *child_of(const struct soft_joints *joints, const struct soft_joint *joint)
@@ -51,47 +50,20 @@ static bool is_bounded(const struct soft_extra *extra)
 
 /* ---- once a sub-step ------------------------------------------------------------------------ */
 
+/* W of a body without joints below: M⁻¹, linear, then angular. */
 static void init_response(struct soft_held *held)
 {
 	const sym3 *t = &held->inertia_inv;
+	/* clang-format off */
 	const double full[36] = {
-		held->mass_inv.x,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		held->mass_inv.y,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		held->mass_inv.z,
-		0,
-		0,
-		0,
-		0,
-		0,
-		0,
-		t->xx,
-		t->xy,
-		t->zx,
-		0,
-		0,
-		0,
-		t->xy,
-		t->yy,
-		t->yz,
-		0,
-		0,
-		0,
-		t->zx,
-		t->yz,
-		t->zz,
+		held->mass_inv.x, 0, 0, 0, 0, 0,
+		0, held->mass_inv.y, 0, 0, 0, 0,
+		0, 0, held->mass_inv.z, 0, 0, 0,
+		0, 0, 0, t->xx, t->xy, t->zx,
+		0, 0, 0, t->xy, t->yy, t->yz,
+		0, 0, 0, t->zx, t->yz, t->zz,
 	};
+	/* clang-format on */
 	memcpy(held->response, full, sizeof full);
 }
 
@@ -108,6 +80,7 @@ static inline const struct spatial *on_parent(const struct soft_joint *joint, ui
 /* W_p − Tᵀ D⁻¹ T, with D = L Δ Lᵀ: X = L⁻¹ T row by row, W_p − Xᵀ Δ⁻¹ X. */
 static void reduce_response(const struct soft_joint *joint, double *w)
 {
+	ASSERT(joint->count <= SOFT_LOCKS_MAX);
 	double x[SOFT_LOCKS_MAX][6];
 	const double *l = joint->factor;
 	for (uint32_t i = 0; i < joint->count; i++) {
@@ -145,7 +118,7 @@ static void factor_branch(struct soft_joints *joints, struct soft_joint *joint)
 		reduce_response(joint, parent->response);
 }
 
-/* What members feel of what hangs on their bodies. */
+/* Stores the effective masses of members within their group. */
 static void store_group_masses(const struct soft_joint *joint)
 {
 	for (uint32_t i = joint->lock_count; i < joint->count; i++)
@@ -194,7 +167,7 @@ static double speed_of(const struct soft_joints *joints, const struct soft_joint
 	       spatial_dot(row->on_b, joints->held[joint->b].velocity);
 }
 
-/* The speed that a row is to have after the pass; `speed` as it finds it. */
+/* The target speed of a row after the pass; `speed`: that before. */
 static double target_speed(const struct soft_pass *pass, const struct soft_extra *extra,
 			   double speed)
 {
@@ -223,9 +196,10 @@ static uint32_t axis_of(const struct soft_joint *joint, uint32_t extra)
 	return joint->place[joint->lock_count + extra] / JOINT_PARTS;
 }
 
-/* A motor that nothing bounds goes no further than the limits of its axis, which could not stop it. */
+/* Clamps the target of a motor without bounds to the limits of its axis, which could not stop it. */
 static void clamp_target_to_limits(struct soft_joint *joint, uint32_t motor)
 {
+	ASSERT(motor < joint->extra_count);
 	struct soft_extra *extra = &joint->extras[motor];
 	for (uint32_t r = 0; r < motor; r++) {
 		const struct soft_extra *limit = &joint->extras[r];
@@ -260,7 +234,7 @@ static void set_targets(const struct soft_pass *pass, struct soft_joint *joint)
 		joint->target[i] = joint->extras[joint->member[i]].target;
 }
 
-/* What a joint wants of its bodies' speeds, as joints done before leave them. */
+/* Right sides of a joint's rows: targets less speeds, as joints eliminated before leave them. */
 static void set_right_sides(const struct soft_joints *joints, struct soft_joint *joint)
 {
 	const struct soft_held *a = &joints->held[joint->a], *b = &joints->held[joint->b];
@@ -271,7 +245,7 @@ static void set_right_sides(const struct soft_joints *joints, struct soft_joint 
 				   spatial_dot(joint->locks[i].on_b, *speed_b);
 }
 
-/* From the leaves: μ of a joint, and what it does to the body above. */
+/* From the leaves: μ of a joint, and its effect on the parent. */
 static void eliminate_upward(const struct soft_joints *joints, struct soft_joint *joint)
 {
 	struct soft_held *parent = parent_of(joints, joint);
@@ -282,7 +256,7 @@ static void eliminate_upward(const struct soft_joints *joints, struct soft_joint
 			add_vector6(&parent->trial, joint->reach[i], joint->change[i]);
 }
 
-/* λ of a joint goes to its bodies. */
+/* Adds λ of a joint to its bodies' impulses. */
 static void collect_impulses(const struct soft_joints *joints, struct soft_joint *joint)
 {
 	struct soft_held *a = &joints->held[joint->a], *b = &joints->held[joint->b];
@@ -360,7 +334,7 @@ void soft_joint_choose_members(struct soft_joint *joint)
 {
 	uint32_t axes = 0;
 	joint->count = joint->lock_count;
-	/* What has no bounds comes before what would have to go beyond them. */
+	/* Rows without bounds take precedence over rows with bounds. */
 	for (uint32_t bounded = 0; bounded < 2; bounded++)
 		for (uint32_t r = 0; r < joint->extra_count; r++) {
 			struct soft_extra *extra = &joint->extras[r];
@@ -376,15 +350,17 @@ void soft_joint_choose_members(struct soft_joint *joint)
 			joint->target[joint->count] = extra->target;
 			joint->locks[joint->count++] = extra->row;
 		}
+	ASSERT(joint->count >= joint->lock_count && joint->count <= SOFT_LOCKS_MAX);
 }
 
-/* Members that would go beyond their bounds are held there; false if there is none. */
+/* Fixes members that would exceed their bounds there; false if there is none. */
 static bool hold_bounds(struct soft_joints *joints, struct soft_joint *joint)
 {
 	bool any = false;
 	for (uint32_t r = joint->lock_count; r < joint->count; r++) {
 		struct soft_extra *extra = &joint->extras[joint->member[r]];
 		double after = extra->impulse + joint->change[r];
+		VALIDATE(extra->member && !(extra->lower > extra->upper));
 		double bound = scalar_clamp(after, extra->lower, extra->upper);
 		if (bound == after)
 			continue;
@@ -396,7 +372,7 @@ static bool hold_bounds(struct soft_joints *joints, struct soft_joint *joint)
 	return any;
 }
 
-/* What a bound does not hold any more becomes a member; false if there is none. */
+/* Rows whose speed calls for an impulse off their bound are inside from now on; false if there is none. */
 static bool release_bounds(const struct soft_joints *joints, struct soft_joint *joint)
 {
 	bool any = false;
