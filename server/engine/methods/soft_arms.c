@@ -293,6 +293,7 @@ LANES_INLINE struct point_motion point_motion_of(const struct soft_block *block,
 						 uint32_t first,
 						 const struct relative_motion *motion, bool balls)
 {
+	VALIDATE(p < block->point_count);
 	struct point_motion d = { 0 };
 	struct lanes3 normal = lanes3_load(&slide->normal, first);
 	lanes bend = lanes_load(&block->bend, first), one = lanes_all(1);
@@ -357,6 +358,7 @@ static void measure_sliding(const struct soft_step *step, struct soft_block *blo
 			    const struct soft_slide *slide, uint32_t first,
 			    const struct relative_motion *motion, bool balls)
 {
+	VALIDATE(block->slides);
 	const uint32_t *a = &block->body_a[first], *b = &block->body_b[first];
 	struct lanes3 w_a = GATHER(step->drives, a, spin), w_b = GATHER(step->drives, b, spin);
 	struct lanes3 drift = lanes3_load(&block->drift, first), normal = { 0 };

@@ -155,6 +155,7 @@ static const double *inertia_inv_of(const struct soft_step *self, uint32_t numbe
  * acted on. */
 static void collect_momentum(const struct soft_step *self, uint32_t number)
 {
+	VALIDATE(self->drives[number].spins);
 	struct soft_turn *turn = &self->turns[number];
 	vec3 added = to_vec3(self->bodies[number].spin - turn->spin);
 	sym3 inertia = sym3_load(inertia_of(self, number));
@@ -189,6 +190,7 @@ static void turn_velocity(const struct soft_step *self, uint32_t number)
 
 static void turn_position(const struct soft_step *self, uint32_t number)
 {
+	VALIDATE(self->drives[number].spins && self->drives[number].constrained);
 	struct soft_turn *turn = &self->turns[number];
 	sym3 inverse = sym3_load(inertia_inv_of(self, number));
 	quat start = self->dynamics->tables->body.rotation[self->rows[number - 1]];
@@ -340,6 +342,7 @@ static quat turn_widened(lanes turn)
 /* The spin that contacts have added: the change less that of sub-steps without contacts. */
 static vec3 spin_added(const struct soft_step *self, uint32_t number)
 {
+	VALIDATE(!self->drives[number].spins);
 	const struct soft_drive *drive = &self->drives[number];
 	lanes alone = lanes_all(0);
 	for (uint32_t i = 0; i < self->substeps; i++)
@@ -350,6 +353,7 @@ static vec3 spin_added(const struct soft_step *self, uint32_t number)
 /* The spin, at `rotation`, of a body with unequal inertias and no soft_turn. */
 static vec3 spin_carried(const struct soft_step *self, uint32_t number, quat rotation)
 {
+	VALIDATE(self->drives[number].start.uneven);
 	const struct body_table *table = &self->dynamics->tables->body;
 	const struct body_start *start = &self->drives[number].start;
 	uint32_t body = self->rows[number - 1];

@@ -150,6 +150,7 @@ static void gain_add(struct gain *self, vec2 a, vec2 b, double side)
 
 static struct gain gain_of(vec2 middle, struct candidate *const *chosen, uint32_t count)
 {
+	ASSERT(count < MANIFOLD_POINTS_MAX);
 	struct gain gain = { .from = count == 0 ? middle : chosen[0]->at };
 	if (count < 2)
 		return gain;
@@ -211,6 +212,7 @@ static uint32_t choose_points(struct candidate *candidates, uint32_t count,
 static bool open_deeper(struct candidate *candidates, uint32_t count,
 			struct candidate *const *chosen, uint32_t chosen_count)
 {
+	ASSERT(chosen_count >= 1 && chosen_count <= count);
 	double deepest = __builtin_inf(), wide = 0;
 	for (uint32_t n = 0; n < chosen_count; n++) {
 		deepest = scalar_min(deepest, chosen[n]->key);
@@ -264,6 +266,7 @@ static void transfer_loads(struct soft_cluster *clusters, uint32_t made,
 			   const struct candidate *candidates, uint32_t count,
 			   struct candidate *const *chosen, const uint32_t *chosen_counts)
 {
+	ASSERT(made == 1 || made == 2);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct candidate *c = &candidates[i];
 		if (c->state == POINT_CHOSEN || c->load == 0)
@@ -365,6 +368,7 @@ static const uint32_t SHARED[] = { 1, 2, 4, 5 };
 static void collect_friction(const struct cluster_work *work, const struct contact_group *group,
 			     uint8_t label, struct soft_cluster *clusters, uint32_t made)
 {
+	ASSERT(made == 1 || made == 2);
 	const struct step *step = work->step;
 	for (uint32_t m = group->first; m < group->first + group->count; m++) {
 		if (work->labels[m] != label)
@@ -383,6 +387,7 @@ static void collect_friction(const struct cluster_work *work, const struct conta
 /* Chooses the contact whose row stores friction: one that the label's other manifold has no point of. */
 static void choose_friction_contact(struct soft_cluster *cluster, const struct soft_cluster *other)
 {
+	ASSERT(cluster->state.point_count > 0);
 	cluster->friction_contact = cluster->contact[0];
 	for (uint32_t n = 0; other != NULL && n < cluster->state.point_count; n++)
 		if (!has_contact(other, cluster->contact[n])) {
@@ -396,6 +401,7 @@ static uint32_t make_clusters(const struct cluster_work *work, const struct cont
 			      uint8_t label, uint32_t contacts, vec3 normal,
 			      struct soft_cluster *to)
 {
+	ASSERT(contacts >= 2 && contacts <= group->count);
 	struct candidate *candidates =
 		&work->candidates[(size_t)MANIFOLD_POINTS_MAX * group->first];
 	struct candidate *chosen[2 * MANIFOLD_POINTS_MAX];
@@ -423,6 +429,7 @@ static uint32_t make_clusters(const struct cluster_work *work, const struct cont
 
 static void cluster_group(const struct cluster_work *work, struct contact_group *group)
 {
+	ASSERT(group->count >= 2);
 	const struct contact_state *items = work->step->contacts.items;
 	vec3 leaders[LEADERS_MAX];
 	uint32_t counts[LEADERS_MAX], leader_count = 0;

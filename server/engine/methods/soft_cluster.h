@@ -68,12 +68,14 @@ static inline const struct contact_state *soft_manifold(const struct soft_cluste
 static inline const double *soft_multipliers(const struct soft_clusters *self,
 					     const struct step *step, uint32_t i)
 {
+	VALIDATE(i < soft_manifolds(self));
 	return i < self->plain ? step_multipliers(step, &step->contacts, i)
 			       : soft_cluster_of(self, i)->multiplier;
 }
 static inline struct soft_impulses soft_impulses_of(const struct soft_clusters *self,
 						    const struct step *step, uint32_t i)
 {
+	VALIDATE(i < soft_manifolds(self));
 	if (i >= self->plain) {
 		struct soft_cluster *to = soft_cluster_of(self, i);
 		return (struct soft_impulses){ to->normal_impulse, to->friction_impulse,

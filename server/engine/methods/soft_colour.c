@@ -39,6 +39,7 @@ static uint32_t number_of(const struct soft_step *self, uint32_t body)
 
 static bool is_dynamic(const struct soft_step *self, uint32_t number)
 {
+	VALIDATE(number <= self->body_count);
 	return number != 0 && self->drives[number].dynamic;
 }
 
@@ -49,6 +50,7 @@ static const struct contact_state *manifold_of(const struct soft_step *self, uin
 
 static uint32_t class_of(const struct contact_state *contact)
 {
+	VALIDATE(contact->point_count > 0);
 	return contact->point_count == 1 ? 0 : contact->point_count == 2 ? 1 : 2;
 }
 

@@ -117,6 +117,7 @@ static void warm_joint(const struct soft_joints *joints, struct soft_joint *join
 
 static void solve_locks(const struct soft_pass *pass, struct soft_joint *joint)
 {
+	ASSERT(joint->lock_count <= SOFT_LOCKS_MAX);
 	struct soft_held *a = &pass->joints->held[joint->a], *b = &pass->joints->held[joint->b];
 	struct soft_row sum = { spatial_zero(), spatial_zero() };
 	double x[SOFT_LOCKS_MAX];
@@ -184,6 +185,7 @@ static double motor_impulse(const struct soft_pass *pass, const struct soft_extr
 static void solve_extra(const struct soft_pass *pass, struct soft_joint *joint,
 			struct soft_extra *extra)
 {
+	VALIDATE(extra->mass > 0);
 	const struct soft_held *held = pass->joints->held;
 	double speed = speed_of(&extra->row, &held[joint->a], &held[joint->b]), impulse = 0;
 	switch (extra->part) {
@@ -334,6 +336,7 @@ static bool limit_bounces(const struct soft_step *self, const struct soft_extra 
 static void bounce_limit(const struct soft_pass *pass, struct soft_joint *joint,
 			 struct soft_extra *extra)
 {
+	VALIDATE(extra->approach < 0 && extra->restitution > 0);
 	const struct soft_held *held = pass->joints->held;
 	double speed = speed_of(&extra->row, &held[joint->a], &held[joint->b]);
 	extra->wanted = -extra->restitution * extra->approach;

@@ -175,6 +175,7 @@ static int compare_places(const void *a, const void *b, void *context)
 
 static void add_factor_row(struct core_plan *plan, uint32_t column, uint32_t row, uint32_t *end)
 {
+	VALIDATE(column < plan->count && row < plan->count);
 	if (row <= column || plan->seen[row] == column)
 		return;
 	plan->seen[row] = column;
@@ -285,6 +286,7 @@ enum status soft_core_plan(struct soft_step *self, struct soft_group *group, boo
 
 static const struct spatial *on_held(const struct soft_joint *joint, uint32_t row, uint32_t held)
 {
+	VALIDATE(row < joint->count && (held == joint->a || held == joint->b));
 	return held == joint->a ? &joint->locks[row].on_a : &joint->locks[row].on_b;
 }
 
@@ -367,6 +369,7 @@ static void fill_blocks_of_core(const struct soft_joints *joints, const struct s
 static inline void subtract_product(double *out, const double *b, uint32_t b_count, const double *y,
 				    uint32_t y_count, uint32_t inner, bool packed)
 {
+	VALIDATE(b_count <= SOFT_LOCKS_MAX && y_count <= SOFT_LOCKS_MAX);
 	for (uint32_t r = 0; r < b_count; r++) {
 		uint32_t columns = packed ? r + 1 : y_count;
 		for (uint32_t c = 0; c < columns; c++) {
@@ -383,6 +386,7 @@ static inline void subtract_product(double *out, const double *b, uint32_t b_cou
 static void eliminate_column(const struct soft_joints *joints, const struct soft_group *group,
 			     uint32_t column)
 {
+	VALIDATE(column < group->last - group->core_first);
 	const struct soft_core *core = &group->core;
 	const struct soft_joint *pivot = at_place(joints, group, column);
 	uint32_t end = core->first[column + 1];
@@ -409,6 +413,7 @@ static void eliminate_column(const struct soft_joints *joints, const struct soft
 
 void soft_core_factor(struct soft_joints *joints, const struct soft_group *group)
 {
+	ASSERT(group->core_first <= group->last);
 	const struct soft_core *core = &group->core;
 	uint32_t count = group->last - group->core_first;
 	if (count == 0)

@@ -17,6 +17,7 @@
 /* The node of a body: its own, or 0. */
 static uint32_t node_of(const struct soft_joints *joints, uint32_t held)
 {
+	ASSERT(held < joints->held_count);
 	return joints->held[held].moves ? held : 0;
 }
 
@@ -134,6 +135,7 @@ static void gather_groups(struct soft_joints *joints)
 /* The only joint of a leaf that is neither loose nor in the order. */
 static uint32_t joint_of_leaf(const struct soft_joints *joints, uint32_t leaf)
 {
+	VALIDATE(joints->forest.nodes[leaf].degree == 1);
 	const struct soft_node *node = &joints->forest.nodes[leaf];
 	const uint32_t *ends = &joints->forest.ends[node->first];
 	uint32_t k = 0;
@@ -175,6 +177,7 @@ static void order_trees(struct soft_joints *joints, struct soft_group *group)
 /* Appends the joints of no tree, each at its first body. */
 static void order_core(struct soft_joints *joints, struct soft_group *group)
 {
+	ASSERT(group->core_first == group->last);
 	struct soft_forest *forest = &joints->forest;
 	for (uint32_t i = group->body_first; i < group->body_last; i++) {
 		const struct soft_node *node = &forest->nodes[forest->bodies[i]];
@@ -191,6 +194,7 @@ static void order_core(struct soft_joints *joints, struct soft_group *group)
 /* Makes the joints of a core loose that close a loop, in their order, and the rest trees. */
 static void cut_loops(struct soft_joints *joints, struct soft_group *group)
 {
+	ASSERT(group->core_first <= group->last);
 	struct soft_forest *forest = &joints->forest;
 	struct soft_node *nodes = forest->nodes;
 	uint32_t *core = &forest->order[group->core_first];

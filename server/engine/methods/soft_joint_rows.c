@@ -40,6 +40,7 @@ enum { JOINT_GRAIN = 32, HELD_GRAIN = 128, NO_HELD = 0 };
 
 static void set_softness(struct soft_joints *joints, double hertz, double damping, double h)
 {
+	ASSERT(hertz > 0 && damping >= 0 && h > 0);
 	double omega = TWO_PI * scalar_min(hertz, HERTZ_MAX / h);
 	double a1 = 2 * damping + h * omega, a2 = h * omega * a1, a3 = 1 / (1 + a2);
 	joints->bias_rate = omega / a1;
@@ -50,6 +51,7 @@ static void set_softness(struct soft_joints *joints, double hertz, double dampin
 /* Whether constraint_joint has the row in block 0, that of locked axes. */
 static bool is_locked(const struct joint *data, uint8_t place)
 {
+	ASSERT(place < JOINT_MULTIPLIERS);
 	const struct joint_axis *axis = &data->axes[place / JOINT_PARTS];
 	if (place % JOINT_PARTS != JOINT_HOLD)
 		return false;
@@ -113,6 +115,7 @@ static uint32_t held_index(struct soft_step *self, uint32_t slot)
 /* M⁻¹ of a body at `rotation`; in a planar world without the locked axes. */
 static void set_mass_inv(const struct soft_step *self, struct soft_held *held, quat rotation)
 {
+	VALIDATE(held->number >= 1 && held->number <= self->body_count);
 	const struct tables *tables = self->dynamics->tables;
 	uint32_t body = self->rows[held->number - 1];
 	bool planar = tables->world.planar[0];
@@ -271,6 +274,7 @@ void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *join
 /* Factors K of the locked rows, without regard to other joints. */
 static void factor_alone(const struct soft_joints *joints, struct soft_joint *joint)
 {
+	ASSERT(joint->lock_count <= SOFT_LOCKS_MAX);
 	double k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *row = k;
 	for (uint32_t i = 0; i < joint->lock_count; i++) {
 		struct soft_row answer = row_response(joints, joint, &joint->locks[i]);
@@ -314,6 +318,7 @@ static void derive_extra(const struct soft_joints *joints, const struct soft_joi
  * beyond SPRING_PLAIN implicit, as damping. */
 static void derive_spring(struct soft_extra *extra, const struct constraint_row *row, double h)
 {
+	VALIDATE(extra->part == JOINT_PULL);
 	double stiffness = row->stiffness, damping = row->damping;
 	if (row->softness == ROW_FREQUENCY) {
 		double omega = TWO_PI * row->stiffness;
@@ -328,6 +333,7 @@ static void derive_spring(struct soft_extra *extra, const struct constraint_row 
 static struct soft_row joint_row_of(const struct constraint *constraint,
 				    const struct constraint_row *row)
 {
+	VALIDATE(row->j.count <= 2);
 	struct soft_row both = { spatial_zero(), spatial_zero() };
 	for (uint32_t k = 0; k < row->j.count; k++) {
 		if (row->j.parts[k].slot == constraint->body_a)

@@ -127,6 +127,7 @@ static void store_group_masses(const struct soft_joint *joint)
 
 static void factor_group(struct soft_joints *joints, const struct soft_group *group)
 {
+	ASSERT(group->first <= group->core_first && group->core_first <= group->last);
 	const struct soft_forest *forest = &joints->forest;
 	for (uint32_t i = group->body_first; i < group->body_last; i++)
 		init_response(&joints->held[forest->bodies[i]]);
@@ -193,6 +194,7 @@ static double target_speed(const struct soft_pass *pass, const struct soft_extra
 
 static uint32_t axis_of(const struct soft_joint *joint, uint32_t extra)
 {
+	VALIDATE(extra < joint->extra_count);
 	return joint->place[joint->lock_count + extra] / JOINT_PARTS;
 }
 
@@ -314,6 +316,7 @@ static void apply_solution(struct soft_joints *joints, const struct soft_group *
 		struct soft_joint *joint = &joints->items[forest->order[i]];
 		for (uint32_t r = 0; r < joint->count; r++) {
 			double change = joint->change[r];
+			VALIDATE(r < joint->lock_count || joint->member[r] < joint->extra_count);
 			if (r < joint->lock_count)
 				joint->impulse[r] += change;
 			else
@@ -375,6 +378,7 @@ static bool hold_bounds(struct soft_joints *joints, struct soft_joint *joint)
 /* Rows whose speed calls for an impulse off their bound are inside from now on; false if there is none. */
 static bool release_bounds(const struct soft_joints *joints, struct soft_joint *joint)
 {
+	ASSERT(joint->extra_count <= JOINT_ROWS_MAX);
 	bool any = false;
 	for (uint32_t r = 0; r < joint->extra_count; r++) {
 		struct soft_extra *extra = &joint->extras[r];

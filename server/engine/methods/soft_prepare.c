@@ -48,6 +48,7 @@ struct prepare_work {
 
 static struct softness softness_of(double hertz, double damping, double h)
 {
+	ASSERT(hertz > 0 && damping >= 0 && h > 0);
 	double omega = TWO_PI * hertz;
 	double a1 = 2 * damping + h * omega, a2 = h * omega * a1, a3 = 1 / (1 + a2);
 	return (struct softness){ (float)(omega / a1), (float)(a2 * a3), (float)a3 };
@@ -87,6 +88,7 @@ static vec3 relative_velocity(const struct lane_work *w, vec3 arm_a, vec3 arm_b)
 /* j_a and j_b hold the arms until soft_derive. */
 static void write_point(const struct lane_work *w, uint32_t p, double weight, double warm)
 {
+	VALIDATE(p < w->contact->point_count);
 	const struct contact_point *from = &w->contact->points[p];
 	struct soft_point *to = &w->block->points[p];
 	uint32_t lane = w->lane;
@@ -147,6 +149,7 @@ static double reach_squared(const struct contact_state *contact, vec3 centre)
 
 static void write_friction(struct lane_work *w, const double *weights, const double *multiplier)
 {
+	VALIDATE(w->lane < BLOCK_LANES);
 	const struct dynamics *dynamics = w->step->dynamics;
 	struct soft_block *block = w->block;
 	uint32_t lane = w->lane;
@@ -314,6 +317,7 @@ void soft_prepare_contacts(struct soft_step *self)
 
 static void store_lane(const struct soft_step *self, const struct soft_block *block, uint32_t lane)
 {
+	VALIDATE(block->contact[lane] < soft_manifolds(&self->clusters));
 	const struct dynamics *dynamics = self->dynamics;
 	uint32_t index = block->contact[lane];
 	const struct contact_state *contact = soft_manifold(&self->clusters, self->step, index);

@@ -99,6 +99,7 @@ LANES_INLINE lanes normal_speed(const struct sides *s, const struct soft_point *
 LANES_INLINE void solve_normals(const struct soft_step *step, struct soft_block *block,
 				uint32_t first, struct sides *s, bool biased, lanes_mask only)
 {
+	VALIDATE(block->point_count >= 1 && block->point_count <= MANIFOLD_POINTS_MAX);
 	struct lanes3 normal = lanes3_load(&block->normal, first);
 	lanes zero = lanes_all(0), one = lanes_all(1);
 	lanes h_inv = lanes_all(step->h_inv), push_most = lanes_all(-step->push_speed);

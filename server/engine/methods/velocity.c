@@ -75,6 +75,7 @@ static struct velocity_settings settings_of(const struct dynamics *dynamics,
 		settings.friction_rounds =
 			to_count(parameter[PARAMETER_PROJECTION_FRICTION_ROUNDS]);
 	settings.method.friction |= settings.friction_rounds > 0;
+	ASSERT(method.core == VELOCITY_PROJECTION || settings.friction_rounds == 0);
 	return settings;
 }
 
@@ -230,6 +231,7 @@ static void add_push_work(const struct velocity_island *island)
 	double work = 0;
 	for (uint32_t i = 0; i < island->island->slot_count; i++) {
 		uint32_t slot = island->island->slots[i];
+		VALIDATE(slot < self->step->body_count);
 		work -= self->step->dt * spatial_dot(self->force[slot], self->push[slot]);
 	}
 	island->outcome->push_work += scalar_max(work, 0);
@@ -253,6 +255,7 @@ static void warm_start(const struct velocity_island *island, double *x)
 			continue;
 		}
 		double t = from[3 * point + 1], k = from[3 * point + 2];
+		ASSERT(point < self->list->items[contact].point_count);
 		double c = island->turned[i][0], s = island->turned[i][1];
 		x[i] = island->place[i] == 0   ? from[3 * point]
 		       : island->place[i] == 1 ? c * t + s * k
@@ -367,6 +370,7 @@ static bool is_unsupported(const struct velocity_step *self, const struct island
  * islands: others exchange angular momentum with what they rest on anyway. */
 static void restore_momentum(struct velocity_step *self, const struct island *island)
 {
+	ASSERT(island->slot_count > 0);
 	double mass = 0, h = self->step->dt;
 	vec3 centre = vec3_zero(), lost = vec3_zero();
 	for (uint32_t i = 0; i < island->slot_count; i++) {
@@ -417,6 +421,7 @@ static void finish_pushes(struct velocity_step *self)
 		double gained = velocity_energy(self->masses_end, self->after, island) -
 				velocity_energy(self->masses, self->moving, island);
 		self->outcomes[i].push_work += scalar_max(gained, 0);
+		ASSERT(!(self->outcomes[i].push_work < 0));
 	}
 }
 
@@ -498,6 +503,7 @@ static void merge_outcomes(struct step_report *report, const struct velocity_out
 {
 	for (uint32_t i = 0; i < count; i++) {
 		const struct velocity_outcome *outcome = &outcomes[i];
+		ASSERT(!(outcome->residual < 0));
 		report->residual = scalar_max(report->residual, outcome->residual);
 		report->push_work += outcome->push_work;
 		report->iterations += outcome->iterations;
@@ -525,6 +531,7 @@ static void store_impulses(const struct velocity_step *self, const struct veloci
 		row_frame(contact->normal, &t, &k);
 		for (uint32_t block = from; block < last; block++) {
 			uint32_t p = MIN_OF(block - from, contact->point_count - 1u);
+			ASSERT(p < MANIFOLD_POINTS_MAX);
 			const struct velocity_impulse *sum = &self->impulses[block];
 			table->normal_impulse[row][p] += sum->normal;
 			table->multiplier[row][3 * p] += first[block].normal;
@@ -593,6 +600,7 @@ static enum status solve_step(struct velocity_step *self, struct velocity_impuls
 enum status velocity_step_make(struct dynamics *dynamics, double dt, struct velocity_method method,
 			       struct reason *why)
 {
+	ASSERT(dt > 0);
 	struct step step;
 	enum status status = step_begin(&step, dynamics, dt, true, NULL, why);
 	if (status != STATUS_OK)

@@ -89,6 +89,7 @@ static void transfer_contact_impulses(const struct velocity_island *self,
 
 static uint32_t contact_at(const struct velocity_island *self, uint32_t row)
 {
+	VALIDATE(row < self->contact_rows);
 	return self->step->contact_of[self->step->rows.blocks[self->block[row]].constraint];
 }
 

@@ -67,6 +67,7 @@ static void rotate_tangents(struct constraint_row *rows, struct row_part *parts,
 /* Rotates a contact's tangents so that the first points along its slip without friction. */
 static void align_block(struct velocity_island *self, uint32_t first, struct row_part *parts)
 {
+	ASSERT(first + 2 < self->count);
 	const struct spatial *velocities = self->step->forced;
 	struct constraint_row *t = &self->rows[first + 1];
 	double u = jacobian_speed(t[0].j, velocities) - t[0].wanted;
@@ -202,6 +203,7 @@ struct dense_problem {
 
 struct velocity_bounds velocity_row_bounds(const struct velocity_island *self, uint32_t i)
 {
+	ASSERT(i < self->count);
 	struct velocity_bounds bounds = { -__builtin_inf(), __builtin_inf(), 0, FRICTION_JOINT };
 	const struct constraint_row *row = &self->rows[i];
 	if (i >= self->contact_rows) {
@@ -355,6 +357,7 @@ static enum status solve_friction(struct velocity_island *self, const struct den
 static enum status solve_boxes(struct velocity_island *self, const struct dense_problem *dense,
 			       struct solver_result *result)
 {
+	ASSERT(dense->frictional);
 	enum status status = STATUS_OK;
 	for (uint32_t i = 0; i < dense->count; i++)
 		dense->state[i] = LCP_LOWER;
@@ -405,6 +408,7 @@ enum status velocity_island_coordinates(struct velocity_island *self, const uint
 static enum status solve_projection(struct velocity_island *self, const struct dense_problem *dense,
 				    struct solver_result *result)
 {
+	ASSERT(!dense->frictional && !dense->bounded);
 	struct velocity_coordinates over;
 	enum status status = velocity_island_coordinates(self, dense->row, dense->count, &over);
 	if (status != STATUS_OK)

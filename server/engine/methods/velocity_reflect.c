@@ -111,6 +111,7 @@ static double restitution_of(const struct velocity_island *island, const bool *s
 static enum status reflect_rounds(struct velocity_island *island, const bool *selected,
 				  const double *u, double c, double *b, double *x)
 {
+	ASSERT(c >= 0 && c <= 1);
 	uint32_t n = island->count;
 	struct arena *arena = island->arena;
 	struct reflection_rounds self = { .island = island,
@@ -169,6 +170,7 @@ static enum status pose_problem(struct velocity_island *island, const uint32_t *
 static enum status reflect_dense(struct velocity_island *island, const bool *selected,
 				 const double *u, double c, double *x)
 {
+	ASSERT(island->joints == NULL);
 	struct arena *arena = island->arena;
 	uint32_t count = 0, *row = ARENA_ARRAY(arena, uint32_t, island->count);
 	double *impulses = ARENA_ARRAY(arena, double, island->count);

@@ -114,6 +114,7 @@ static enum status make_rows(struct velocity_step *self, const struct body_motio
 			block++;
 		self->first_block[c] = block;
 	}
+	ASSERT(self->first_block[self->constraint_count] == self->rows.block_count);
 	return STATUS_OK;
 }
 
@@ -121,6 +122,7 @@ static enum status make_rows(struct velocity_step *self, const struct body_motio
 static uint32_t capacity_of(const struct velocity_step *self, const struct contact_state *contact,
 			    uint32_t *points)
 {
+	ASSERT(contact->point_count <= MANIFOLD_POINTS_MAX);
 	*points = 0;
 	if (contact->point_count == 0 || !has_movable_body(self, contact))
 		return 0;
@@ -199,6 +201,7 @@ static uint32_t first_constraint(const struct velocity_step *self, uint32_t cont
 		else
 			high = middle;
 	}
+	VALIDATE(low == self->contact_count || self->contact_of[low] >= contact);
 	return low;
 }
 

@@ -106,6 +106,7 @@ static void add_sparse_row(const struct velocity_island *self,
 	const struct constraint_row *row = &self->rows[i];
 	struct velocity_bounds bounds = velocity_row_bounds(self, i);
 	uint32_t at = out->problem.rows++, entry = out->start[at];
+	ASSERT(row->j.count <= ROW_PARTS_MAX);
 	ASSERT(at <= i && bounds.lower < bounds.upper);
 	out->row[at] = i;
 	for (uint32_t k = 0; k < row->j.count; k++) {
@@ -177,6 +178,7 @@ static void solve_boxes(struct velocity_island *self, struct lcp_sparse *solver,
 			struct sparse_problem *sparse, struct solver_options *options,
 			struct solver_result *result)
 {
+	ASSERT(sparse->frictional);
 	for (uint32_t round = 0; round <= self->step->settings.friction_rounds; round++) {
 		double normal = 0;
 		for (uint32_t i = 0; i < sparse->problem.rows; i++) {
@@ -229,6 +231,7 @@ static enum status violation_of(struct velocity_island *self, const struct spars
 			   change);
 	for (uint32_t i = 0; i < sparse->problem.rows; i++) {
 		struct jacobian j = self->rows[sparse->row[i]].j;
+		ASSERT(sparse->row[i] < self->count);
 		double w = sparse->b[i] + jacobian_speed(j, change) +
 			   velocity_row_soft(self, sparse->row[i]) * sparse->x[i];
 		double a =

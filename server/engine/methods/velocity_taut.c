@@ -26,6 +26,7 @@ enum { ROWS = 6 };
 /* The joint of a constraint if it is a distance joint that constrains its length, else NULL. */
 static const struct joint *taut_joint(const struct velocity_step *step, uint32_t constraint)
 {
+	VALIDATE(constraint < step->constraint_count);
 	if (constraint < step->contact_count)
 		return NULL;
 	const struct joint *joint = &step->joints.joints[constraint - step->contact_count];
