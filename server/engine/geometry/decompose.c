@@ -132,7 +132,7 @@ static void add_triangle(struct decompose *self, uint32_t a, uint32_t b, uint32_
 	corner[2] = base + c;
 }
 
-static enum status give_piece(struct decompose *self, const struct piece *piece,
+static enum status give_piece(struct decompose *self, const struct decompose_piece *piece,
 			      const struct piece_hull *hull, double concavity, struct reason *why)
 {
 	double volume = piece_volume(piece, self->middle);
@@ -194,7 +194,7 @@ static enum status begin_boxes(struct decompose *self, const struct mesh *solid,
 	return STATUS_OK;
 }
 
-static enum status look_at_box(struct decompose *self, struct reason *why)
+static enum status step_box(struct decompose *self, struct reason *why)
 {
 	struct box_limits limits = { self->deviation, self->options.vertices_max };
 	struct box_result result;
@@ -220,7 +220,7 @@ static enum status look_at_box(struct decompose *self, struct reason *why)
 }
 
 /* No plane cuts it. */
-static enum status give_up(struct decompose *self, const struct piece *piece,
+static enum status give_up(struct decompose *self, const struct decompose_piece *piece,
 			   const struct piece_hull *hull, struct reason *why)
 {
 	self->report.unresolved++;
@@ -236,7 +236,8 @@ static enum status give_up(struct decompose *self, const struct piece *piece,
 
 /* ---- cutting ---------------------------------------------------------------------------------- */
 
-static struct cut_limits limits_at(const struct decompose *self, const struct piece *piece)
+static struct cut_limits cut_limits_of(const struct decompose *self,
+				       const struct decompose_piece *piece)
 {
 	struct cut_limits limits = { .snap = self->snap, .cosine = 1, .distance_min = 0 };
 	if (piece->level < LEVEL_LAST) {
@@ -247,7 +248,7 @@ static struct cut_limits limits_at(const struct decompose *self, const struct pi
 	return limits;
 }
 
-static enum status find_notches(struct decompose *self, const struct piece *piece)
+static enum status find_notches(struct decompose *self, const struct decompose_piece *piece)
 {
 	self->notches.count = 0;
 	for (uint32_t h = 0; h < 3 * piece->triangle_count; h++) {
@@ -262,7 +263,7 @@ static enum status find_notches(struct decompose *self, const struct piece *piec
 }
 
 /* The deepest first: it is what makes the piece concave. Of equally deep ones the first half-edge. */
-static enum status sort_notches(struct decompose *self, const struct piece *piece,
+static enum status sort_notches(struct decompose *self, const struct decompose_piece *piece,
 				const struct piece_hull *hull)
 {
 	uint32_t count = self->notches.count;
@@ -280,7 +281,7 @@ static enum status sort_notches(struct decompose *self, const struct piece *piec
 	return STATUS_OK;
 }
 
-static bool try_notch(struct decompose *self, const struct piece *piece, uint32_t half,
+static bool try_notch(struct decompose *self, const struct decompose_piece *piece, uint32_t half,
 		      struct cut_limits limits)
 {
 	struct cut_plane planes[CANDIDATES_MAX];
@@ -296,9 +297,9 @@ static bool try_notch(struct decompose *self, const struct piece *piece, uint32_
 	return false;
 }
 
-static bool try_notches(struct decompose *self, const struct piece *piece)
+static bool try_notches(struct decompose *self, const struct decompose_piece *piece)
 {
-	struct cut_limits limits = limits_at(self, piece);
+	struct cut_limits limits = cut_limits_of(self, piece);
 	uint32_t most = piece->level < LEVEL_LAST ? NOTCHES_TRIED : NOTCHES_TRIED_LAST;
 	for (uint32_t i = 0; i < MIN_OF(most, self->notches.count); i++)
 		if (try_notch(self, piece, self->notches.items[self->order.items[i]].half, limits))
@@ -307,8 +308,8 @@ static bool try_notches(struct decompose *self, const struct piece *piece)
 }
 
 /* Some edge from above the plane to below it. */
-static bool find_crossed(const struct decompose *self, const struct piece *piece, uint32_t axis,
-			 double level, uint32_t *half)
+static bool find_crossed(const struct decompose *self, const struct decompose_piece *piece,
+			 uint32_t axis, double level, uint32_t *half)
 {
 	for (uint32_t h = 0; h < 3 * piece->triangle_count; h++) {
 		*half = h;
@@ -321,7 +322,7 @@ static bool find_crossed(const struct decompose *self, const struct piece *piece
 
 /* A plane across the box's longest side, or beside the middle (where no edge may cross it, all lying in it),
  * or across one of the others. */
-static bool try_halves(struct decompose *self, const struct piece *piece)
+static bool try_halves(struct decompose *self, const struct decompose_piece *piece)
 {
 	static const double WHERE[5] = { 0.5, 0.45, 0.56, 0.38, 0.64 };
 	struct aabb box = piece_box(piece);
@@ -341,7 +342,7 @@ static bool try_halves(struct decompose *self, const struct piece *piece)
 /* ---- looking at a piece ----------------------------------------------------------------------- */
 
 /* Puts back what the cut made of it. */
-static enum status cut(struct decompose *self, struct reason *why)
+static enum status apply_cut(struct decompose *self, struct reason *why)
 {
 	if (self->waiting.count + self->parts.count > self->options.parts_max)
 		return reason_set(why, STATUS_LIMIT, -1, "parts_max", "there are over %u parts",
@@ -349,7 +350,7 @@ static enum status cut(struct decompose *self, struct reason *why)
 	return cut_apply(&self->cutter, &self->waiting) ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-static enum status wait_again(struct decompose *self, struct piece **piece)
+static enum status return_to_stack(struct decompose *self, struct decompose_piece **piece)
 {
 	enum status status = ARRAY_RESERVE(&self->waiting, self->waiting.count + 1u);
 	if (status == STATUS_OK)
@@ -360,19 +361,19 @@ static enum status wait_again(struct decompose *self, struct piece **piece)
 }
 
 /* Convex enough: a part, or two. */
-static enum status settle(struct decompose *self, struct piece *piece,
-			  const struct piece_hull *hull, bool large, double concavity,
-			  struct reason *why)
+static enum status give_or_halve(struct decompose *self, struct decompose_piece *piece,
+				 const struct piece_hull *hull, bool large, double concavity,
+				 struct reason *why)
 {
 	if (!large && hull->vertex_count <= self->options.vertices_max)
 		return give_piece(self, piece, hull, concavity, why);
 	if (!try_halves(self, piece))
 		return give_up(self, piece, hull, why);
 	self->report.halvings++;
-	return cut(self, why);
+	return apply_cut(self, why);
 }
 
-static enum status cut_or_lower(struct decompose *self, struct piece **piece,
+static enum status cut_or_lower(struct decompose *self, struct decompose_piece **piece,
 				const struct piece_hull *hull, struct reason *why)
 {
 	enum status status = sort_notches(self, *piece, hull);
@@ -380,27 +381,27 @@ static enum status cut_or_lower(struct decompose *self, struct piece **piece,
 		return status;
 	if (try_notches(self, *piece)) {
 		self->report.cuts++;
-		return cut(self, why);
+		return apply_cut(self, why);
 	}
 	if ((*piece)->level == LEVEL_END)
 		return give_up(self, *piece, hull, why);
 	(*piece)->level++;
 	if ((*piece)->level > LEVEL_LAST && try_halves(self, *piece)) {
 		self->report.halvings++;
-		return cut(self, why);
+		return apply_cut(self, why);
 	}
 	self->report.relaxed++;
-	return wait_again(self, piece);
+	return return_to_stack(self, piece);
 }
 
-static enum status judge(struct decompose *self, struct piece **piece, struct piece_hull *hull,
-			 struct reason *why)
+static enum status classify_piece(struct decompose *self, struct decompose_piece **piece,
+				  struct piece_hull *hull, struct reason *why)
 {
 	/* Needles have edges that look like notches; what stands off by no more than the slack is convex. */
 	double allowed = scalar_max(self->options.concavity, self->slack);
 	bool convex = self->notches.count == 0, large = false;
 	if (hull->thin)
-		return settle(self, *piece, hull, false, 0, why);
+		return give_or_halve(self, *piece, hull, false, 0, why);
 	/* Known to be convex, it is measured to the end: there is nothing to give up early. */
 	double enough = convex ? SCALAR_MAX : allowed;
 	double concavity = piece_concavity(*piece, hull, enough);
@@ -422,12 +423,12 @@ static enum status judge(struct decompose *self, struct piece **piece, struct pi
 	/* No notch and yet not convex: a needle hides it. */
 	if (convex && !large && concavity > scalar_max(allowed, HIDDEN_FACTOR * self->slack))
 		return give_up(self, *piece, hull, why);
-	return settle(self, *piece, hull, large, concavity, why);
+	return give_or_halve(self, *piece, hull, large, concavity, why);
 }
 
-static enum status look_at_piece(struct decompose *self, struct reason *why)
+static enum status step_piece(struct decompose *self, struct reason *why)
 {
-	struct piece *piece = self->waiting.items[--self->waiting.count];
+	struct decompose_piece *piece = self->waiting.items[--self->waiting.count];
 	struct piece_hull hull = { 0 };
 	enum status status = cutter_reserve(&self->cutter, piece) ? STATUS_OK : STATUS_NO_MEMORY;
 	if (status == STATUS_OK)
@@ -435,7 +436,7 @@ static enum status look_at_piece(struct decompose *self, struct reason *why)
 	if (status == STATUS_OK)
 		status = piece_hull_init(&hull, piece->points, piece->point_count, false);
 	if (status == STATUS_OK)
-		status = judge(self, &piece, &hull, why);
+		status = classify_piece(self, &piece, &hull, why);
 	piece_hull_release(&hull);
 	piece_destroy(piece);
 	return status;
@@ -443,8 +444,8 @@ static enum status look_at_piece(struct decompose *self, struct reason *why)
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-static enum status check(const struct mesh *mesh, const struct decompose_options *options,
-			 struct reason *why)
+static enum status check_options(const struct mesh *mesh, const struct decompose_options *options,
+				 struct reason *why)
 {
 	if (!mesh->closed)
 		return reason_set(why, STATUS_DEGENERATE, -1, "triangles",
@@ -503,7 +504,7 @@ static double mesh_volume(const struct mesh *mesh, vec3 origin)
 	return six / 6;
 }
 
-static enum status begin(struct decompose *self, struct reason *why)
+static enum status begin_solid(struct decompose *self, struct reason *why)
 {
 	struct aabb box = aabb_make(self->mesh->nodes[0].min, self->mesh->nodes[0].max);
 	double extent = vec3_max_component(vec3_sub(box.max, box.min));
@@ -528,14 +529,14 @@ enum status decompose_create(const struct mesh *mesh, const struct decompose_opt
 {
 	struct decompose_options wanted =
 		options != NULL ? *options : decompose_options_default(mesh);
-	enum status status = check(mesh, &wanted, why);
+	enum status status = check_options(mesh, &wanted, why);
 	if (status != STATUS_OK)
 		return status;
 	struct decompose *self = heap_alloc_zero(sizeof *self);
 	if (self != NULL) {
 		self->mesh = mesh;
 		self->options = wanted;
-		status = begin(self, why);
+		status = begin_solid(self, why);
 	} else {
 		status = STATUS_NO_MEMORY;
 	}
@@ -567,7 +568,8 @@ void decompose_destroy(struct decompose *self)
 }
 
 /* One block: the result, its parts, points and triangles. */
-static enum status finish(struct decompose *self, struct decomposition **out, struct reason *why)
+static enum status copy_result(struct decompose *self, struct decomposition **out,
+			       struct reason *why)
 {
 	struct decompose_report *report = &self->report;
 	uint32_t parts = self->parts.count, points = self->points.count;
@@ -604,9 +606,9 @@ enum status decompose_step(struct decompose *self, uint32_t work, struct decompo
 	enum status status = STATUS_OK;
 	do {
 		if (self->boxes.count > 0)
-			status = look_at_box(self, why);
+			status = step_box(self, why);
 		else if (self->waiting.count > 0)
-			status = look_at_piece(self, why);
+			status = step_piece(self, why);
 		if (status == STATUS_NO_MEMORY)
 			return reason_set(why, status, -1, "parts", "out of memory");
 		if (status != STATUS_OK)
@@ -614,7 +616,7 @@ enum status decompose_step(struct decompose *self, uint32_t work, struct decompo
 	} while (work-- > 1 && self->boxes.count + self->waiting.count > 0);
 	if (self->boxes.count + self->waiting.count > 0)
 		return STATUS_AGAIN;
-	return finish(self, out, why);
+	return copy_result(self, out, why);
 }
 
 enum status decompose_mesh(const struct mesh *mesh, const struct decompose_options *options,

@@ -21,7 +21,7 @@ enum { POINTS_MAX = 20000, POLYGON_MAX = 9, FIRST_ROOM = 256, CROWD_FACTOR = 102
 /* So far outside a triangle's plane a vertex is in it, of the box's diagonal. */
 #define FLAT_PER_DIAGONAL 1e-9
 
-struct mesh *piece_mesh(const struct piece *piece)
+struct mesh *piece_mesh(const struct decompose_piece *piece)
 {
 	uint32_t triangles = piece->triangle_count, nodes = mesh_tree_nodes_max(triangles);
 	size_t bytes = sizeof(struct mesh) + nodes * sizeof(struct mesh_node) +
@@ -48,7 +48,8 @@ struct mesh *piece_mesh(const struct piece *piece)
 }
 
 /* Keeps what is on the right side of one of the box's planes. */
-static uint32_t clip(vec3 *polygon, uint32_t count, uint32_t axis, double bound, double side)
+static uint32_t clip_polygon(vec3 *polygon, uint32_t count, uint32_t axis, double bound,
+			     double side)
 {
 	vec3 kept[POLYGON_MAX + 1];
 	uint32_t n = 0;
@@ -75,15 +76,15 @@ static uint32_t clip_triangle(const struct mesh *mesh, uint32_t t, struct aabb b
 	for (uint32_t k = 0; k < 3; k++)
 		polygon[k] = mesh_corner(mesh, t, k);
 	for (uint32_t axis = 0; axis < 3 && count > 0; axis++) {
-		count = clip(polygon, count, axis, vec3_get(box.max, axis), 1);
-		count = clip(polygon, count, axis, vec3_get(box.min, axis), -1);
+		count = clip_polygon(polygon, count, axis, vec3_get(box.max, axis), 1);
+		count = clip_polygon(polygon, count, axis, vec3_get(box.min, axis), -1);
 	}
 	return count;
 }
 
 typedef ARRAY_OF(vec3) point_list;
 
-static enum status collect(const struct mesh *mesh, struct aabb box, point_list *out)
+static enum status collect_points(const struct mesh *mesh, struct aabb box, point_list *out)
 {
 	struct mesh_walk walk;
 	uint32_t triangle;
@@ -104,7 +105,7 @@ static enum status collect(const struct mesh *mesh, struct aabb box, point_list 
 	return status;
 }
 
-static void halve(struct aabb box, struct box_result *out)
+static void halve_box(struct aabb box, struct box_result *out)
 {
 	uint32_t axis = vec3_largest_axis(vec3_sub(box.max, box.min));
 	double middle = vec3_get(aabb_centre(box), axis);
@@ -137,14 +138,14 @@ static bool is_convex(const struct mesh *mesh, struct aabb box, const struct pie
 	return true;
 }
 
-static enum status judge(const struct mesh *mesh, const point_list *points, struct aabb box,
-			 struct box_limits limits, struct box_result *out)
+static enum status classify_box(const struct mesh *mesh, const point_list *points, struct aabb box,
+				struct box_limits limits, struct box_result *out)
 {
 	double diagonal = vec3_distance(box.min, box.max);
 	/* So small, a crowd of points (a fan of thousands of triangles) is not divided any more. */
 	bool small = diagonal <= limits.deviation / CROWD_FACTOR;
 	if (points->count > POINTS_MAX && !small) {
-		halve(box, out);
+		halve_box(box, out);
 		return STATUS_OK;
 	}
 	enum status status = piece_hull_init(&out->hull, points->items, points->count, !small);
@@ -155,7 +156,7 @@ static enum status judge(const struct mesh *mesh, const point_list *points, stru
 		return STATUS_OK;
 	out->deviation = diagonal;
 	if (large || (out->hull.vertex_count > limits.vertices_max && !small)) {
-		halve(box, out);
+		halve_box(box, out);
 		return STATUS_OK;
 	}
 	if (is_convex(mesh, box, &out->hull))
@@ -165,7 +166,7 @@ static enum status judge(const struct mesh *mesh, const point_list *points, stru
 						limits.deviation / 4);
 	out->answer = BOX_PART;
 	if (out->deviation > limits.deviation)
-		halve(box, out);
+		halve_box(box, out);
 	return STATUS_OK;
 }
 
@@ -174,12 +175,12 @@ enum status box_look(const struct mesh *mesh, struct aabb box, struct box_limits
 {
 	point_list points = { 0 };
 	*out = (struct box_result){ .answer = BOX_EMPTY };
-	enum status status = collect(mesh, box, &points);
+	enum status status = collect_points(mesh, box, &points);
 	if (status == STATUS_OK && points.count >= 4) {
 		struct aabb around = aabb_empty();
 		for (uint32_t i = 0; i < points.count; i++)
 			around = aabb_add_point(around, points.items[i]);
-		status = judge(mesh, &points, around, limits, out);
+		status = classify_box(mesh, &points, around, limits, out);
 	} else if (points.count > 0) {
 		out->hull.thin = true;
 	}

@@ -6,7 +6,7 @@
 
 /* A mesh good for asking (nearest points, inside or not), of a piece's triangles. Returned owned, to be
  * given to heap_free. NULL: out of memory. */
-struct mesh *piece_mesh(const struct piece *piece) MUST_CHECK;
+struct mesh *piece_mesh(const struct decompose_piece *piece) MUST_CHECK;
 
 struct box_limits {
 	double deviation; /* m, of the hull from the solid */

@@ -45,7 +45,7 @@ static bool holds_corner(const struct cutter *self, uint32_t i)
 }
 
 /* Shape of the ear at i, in [0, 1]; −1 when there is none. */
-static double ear(const struct cutter *self, uint32_t i)
+static double ear_quality(const struct cutter *self, uint32_t i)
 {
 	if (!turns_left(self, i) || holds_corner(self, i))
 		return -1;
@@ -59,7 +59,7 @@ static double ear(const struct cutter *self, uint32_t i)
 }
 
 /* The triangle u i w; `border[u]` says who is across the polygon's edge from u on. */
-static void cut_off(struct cutter *self, uint32_t i)
+static void cut_off_ear(struct cutter *self, uint32_t i)
 {
 	uint32_t u = self->before[i], w = self->after[i], c = self->cap_count++;
 	uint32_t across[3] = { self->border[u], self->border[i], CUT_LOOP };
@@ -77,10 +77,10 @@ static void cut_off(struct cutter *self, uint32_t i)
 }
 
 /* What is left of the polygon is a triangle whose third edge has somebody across. */
-static void close_last(struct cutter *self, uint32_t i)
+static void close_last_triangle(struct cutter *self, uint32_t i)
 {
 	uint32_t w = self->after[i], across = self->border[w], c = self->cap_count;
-	cut_off(self, i);
+	cut_off_ear(self, i);
 	self->cap_twin[c][2] = across;
 	if ((across & CUT_LOOP) == 0)
 		self->cap_twin[across / 3][across % 3] = 3 * c + 2;
@@ -100,7 +100,7 @@ bool cut_make_cap(struct cutter *self)
 		if (!turns_left(self, i))
 			self->blunt[self->blunt_count++] = i;
 	for (uint32_t i = 0; i < left; i++)
-		self->ear[i] = ear(self, i);
+		self->ear[i] = ear_quality(self, i);
 	for (; left > 3; left--) {
 		/* The first of equal ones, counted from a corner that is still there. */
 		uint32_t best = at, i = at;
@@ -112,13 +112,13 @@ bool cut_make_cap(struct cutter *self)
 		if (!(self->ear[best] >= 0))
 			return false;
 		uint32_t u = self->before[best], w = self->after[best];
-		cut_off(self, best);
-		self->ear[u] = ear(self, u);
-		self->ear[w] = ear(self, w);
+		cut_off_ear(self, best);
+		self->ear[u] = ear_quality(self, u);
+		self->ear[w] = ear_quality(self, w);
 		at = u;
 	}
 	if (!turns_left(self, at))
 		return false;
-	close_last(self, at);
+	close_last_triangle(self, at);
 	return true;
 }

@@ -35,7 +35,7 @@ void cutter_release(struct cutter *self)
 
 /* A walk passes each triangle at most once and leaves no vertex twice on the same way; a longer one goes
  * round without ever coming back to where it began. */
-bool cutter_reserve(struct cutter *self, struct piece *piece)
+bool cutter_reserve(struct cutter *self, struct decompose_piece *piece)
 {
 	uint32_t points = piece->point_count, triangles = piece->triangle_count;
 	self->piece = piece;
@@ -68,7 +68,7 @@ bool cutter_reserve(struct cutter *self, struct piece *piece)
 
 /* ---- sides ------------------------------------------------------------------------------------ */
 
-static double height(struct cutter *self, uint32_t point)
+static double plane_distance(struct cutter *self, uint32_t point)
 {
 	if (self->stamp[point] != self->now) {
 		vec3 p = self->piece->points[point];
@@ -79,17 +79,17 @@ static double height(struct cutter *self, uint32_t point)
 	return self->distance[point];
 }
 
-static int sign(struct cutter *self, uint32_t half)
+static int plane_sign(struct cutter *self, uint32_t half)
 {
-	double d = height(self, self->piece->corner[half]);
+	double d = plane_distance(self, self->piece->corner[half]);
 	return (d > 0) - (d < 0);
 }
 
 /* Of a triangle that the plane does not cross: where it is, and in the plane: where the solid is. */
-static int side(struct cutter *self, uint32_t triangle)
+static int triangle_side(struct cutter *self, uint32_t triangle)
 {
 	for (uint32_t k = 0; k < 3; k++) {
-		int s = sign(self, 3 * triangle + k);
+		int s = plane_sign(self, 3 * triangle + k);
 		if (s != 0)
 			return s;
 	}
@@ -97,38 +97,39 @@ static int side(struct cutter *self, uint32_t triangle)
 }
 
 /* The point where an edge crosses the plane; the same from both its ends. */
-static vec3 crossing(struct cutter *self, uint32_t half)
+static vec3 edge_crossing(struct cutter *self, uint32_t half)
 {
-	const struct piece *piece = self->piece;
+	const struct decompose_piece *piece = self->piece;
 	uint32_t p = piece->corner[half], q = piece->corner[half_next(half)];
 	if (p > q) {
 		uint32_t other = p;
 		p = q;
 		q = other;
 	}
-	double dp = height(self, p), dq = height(self, q);
+	double dp = plane_distance(self, p), dq = plane_distance(self, q);
 	return vec3_lerp(piece->points[p], piece->points[q], dp / (dp - dq));
 }
 
 /* ---- the walk --------------------------------------------------------------------------------- */
 
-struct way {
+struct loop_step {
 	uint32_t half; /* leaving the vertex */
 	bool along;    /* this edge; else through its triangle */
 	vec3 to;
 };
 
-static bool leaves(struct cutter *self, uint32_t h, struct way *way)
+static bool find_step(struct cutter *self, uint32_t h, struct loop_step *way)
 {
-	const struct piece *piece = self->piece;
-	int right = sign(self, half_next(h)), left = sign(self, half_previous(h));
+	const struct decompose_piece *piece = self->piece;
+	int right = plane_sign(self, half_next(h)), left = plane_sign(self, half_previous(h));
 	way->half = h;
 	if (right < 0 && left > 0) {
 		way->along = false;
-		way->to = crossing(self, half_next(h));
+		way->to = edge_crossing(self, half_next(h));
 		return true;
 	}
-	if (right != 0 || side(self, h / 3) <= 0 || side(self, piece->twin[h] / 3) >= 0)
+	if (right != 0 || triangle_side(self, h / 3) <= 0 ||
+	    triangle_side(self, piece->twin[h] / 3) >= 0)
 		return false;
 	way->along = true;
 	way->to = piece_end(piece, h);
@@ -145,16 +146,16 @@ static double turn_clockwise(const struct cutter *self, vec3 back, vec3 d)
 }
 
 /* The way on from the vertex that `half` leaves, having come from `from`. False: nowhere. */
-static bool choose(struct cutter *self, uint32_t half, vec3 from, struct way *out)
+static bool choose_step(struct cutter *self, uint32_t half, vec3 from, struct loop_step *out)
 {
-	const struct piece *piece = self->piece;
+	const struct decompose_piece *piece = self->piece;
 	vec3 at = piece_start(piece, half), back = vec3_sub(from, at);
 	double least = SCALAR_MAX;
 	bool found = false;
 	uint32_t h = half;
 	do {
-		struct way way;
-		if (leaves(self, h, &way)) {
+		struct loop_step way;
+		if (find_step(self, h, &way)) {
 			double angle = turn_clockwise(self, back, vec3_sub(way.to, at));
 			if (angle < least) {
 				least = angle;
@@ -182,7 +183,7 @@ static bool angles_pass(const struct cutter *self, vec3 a, vec3 b, uint32_t left
 static bool distances_pass(struct cutter *self, uint32_t triangle)
 {
 	for (uint32_t k = 0; k < 3; k++) {
-		double d = scalar_abs(height(self, self->piece->corner[3 * triangle + k]));
+		double d = scalar_abs(plane_distance(self, self->piece->corner[3 * triangle + k]));
 		if (d > 0 && d < self->limits.distance_min)
 			return false;
 	}
@@ -190,7 +191,7 @@ static bool distances_pass(struct cutter *self, uint32_t triangle)
 }
 
 /* Where the walk is: at a vertex (half leaves it) or at a crossed edge (half is the triangle's to enter). */
-struct walk {
+struct loop_trace {
 	uint32_t half;
 	bool vertex;
 	vec3 from; /* the node before */
@@ -198,55 +199,55 @@ struct walk {
 
 static void add_node(struct cutter *self, uint32_t half, bool vertex)
 {
-	const struct piece *piece = self->piece;
+	const struct decompose_piece *piece = self->piece;
 	uint32_t point = vertex ? piece->corner[half] : UINT32_MAX;
 	self->nodes[self->node_count++] =
 		(struct cut_node){ half, point,
-				   vertex ? piece->points[point] : crossing(self, half) };
+				   vertex ? piece->points[point] : edge_crossing(self, half) };
 	if (vertex)
 		self->passed[point] = self->now;
 }
 
 /* From a vertex, by `way`. */
-static enum decompose_refusal step_from_vertex(struct cutter *self, struct walk *walk,
-					       const struct way *way)
+static enum decompose_refusal step_from_vertex(struct cutter *self, struct loop_trace *walk,
+					       const struct loop_step *way)
 {
-	const struct piece *piece = self->piece;
+	const struct decompose_piece *piece = self->piece;
 	uint32_t triangle = way->half / 3, twin = piece->twin[way->half];
 	vec3 at = piece_start(piece, way->half);
 	if (!angles_pass(self, at, way->to, triangle, way->along ? twin / 3 : triangle))
 		return DECOMPOSE_REFUSED_ANGLE;
 	if (!way->along && !distances_pass(self, triangle))
 		return DECOMPOSE_REFUSED_DISTANCE;
-	*walk = way->along ? (struct walk){ half_next(way->half), true, at }
-			   : (struct walk){ piece->twin[half_next(way->half)], false, at };
+	*walk = way->along ? (struct loop_trace){ half_next(way->half), true, at }
+			   : (struct loop_trace){ piece->twin[half_next(way->half)], false, at };
 	return DECOMPOSE_REFUSALS;
 }
 
 /* Through the triangle of walk->half: in over p → q, p above and q below; out opposite. */
-static enum decompose_refusal step_from_edge(struct cutter *self, struct walk *walk)
+static enum decompose_refusal step_from_edge(struct cutter *self, struct loop_trace *walk)
 {
-	const struct piece *piece = self->piece;
+	const struct decompose_piece *piece = self->piece;
 	uint32_t triangle = walk->half / 3, far = half_previous(walk->half);
 	vec3 at = self->nodes[self->node_count - 1].at;
-	int s = sign(self, far);
+	int s = plane_sign(self, far);
 	uint32_t out = s > 0 ? half_next(walk->half) : far;
-	vec3 to = s == 0 ? piece_start(piece, far) : crossing(self, out);
+	vec3 to = s == 0 ? piece_start(piece, far) : edge_crossing(self, out);
 	if (!angles_pass(self, at, to, triangle, triangle))
 		return DECOMPOSE_REFUSED_ANGLE;
 	if (!distances_pass(self, triangle))
 		return DECOMPOSE_REFUSED_DISTANCE;
-	*walk = s == 0 ? (struct walk){ far, true, at }
-		       : (struct walk){ piece->twin[out], false, at };
+	*walk = s == 0 ? (struct loop_trace){ far, true, at }
+		       : (struct loop_trace){ piece->twin[out], false, at };
 	return DECOMPOSE_REFUSALS;
 }
 
 /* At a vertex: back at the beginning (done), or on. */
-static enum decompose_refusal at_vertex(struct cutter *self, struct walk *walk, uint32_t start,
-					bool crossed, bool *done)
+static enum decompose_refusal trace_vertex(struct cutter *self, struct loop_trace *walk,
+					   uint32_t start, bool crossed, bool *done)
 {
-	struct way way;
-	if (!choose(self, walk->half, walk->from, &way))
+	struct loop_step way;
+	if (!choose_step(self, walk->half, walk->from, &way))
 		return DECOMPOSE_REFUSED_OPEN;
 	if (!crossed && way.along && way.half == start) {
 		*done = true;
@@ -256,14 +257,14 @@ static enum decompose_refusal at_vertex(struct cutter *self, struct walk *walk, 
 	return step_from_vertex(self, walk, &way);
 }
 
-static enum decompose_refusal walk_round(struct cutter *self, uint32_t start, bool crossed)
+static enum decompose_refusal trace_loop(struct cutter *self, uint32_t start, bool crossed)
 {
-	const struct piece *piece = self->piece;
-	struct walk walk = { start, false, vec3_zero() };
+	const struct decompose_piece *piece = self->piece;
+	struct loop_trace walk = { start, false, vec3_zero() };
 	enum decompose_refusal answer = DECOMPOSE_REFUSALS;
 	bool done = false;
 	if (!crossed) {
-		struct way way = { start, true, piece_end(piece, start) };
+		struct loop_step way = { start, true, piece_end(piece, start) };
 		add_node(self, start, true);
 		answer = step_from_vertex(self, &walk, &way);
 	}
@@ -271,7 +272,7 @@ static enum decompose_refusal walk_round(struct cutter *self, uint32_t start, bo
 		if (self->node_count == self->node_room) {
 			answer = DECOMPOSE_REFUSED_OPEN;
 		} else if (walk.vertex) {
-			answer = at_vertex(self, &walk, start, crossed, &done);
+			answer = trace_vertex(self, &walk, start, crossed, &done);
 		} else if (crossed && self->node_count > 0 && walk.half == start) {
 			done = true;
 		} else {
@@ -328,18 +329,18 @@ static bool face_holds(const struct cutter *self, vec3 p)
 /* F-05.3: nothing else of the surface may meet the plane inside the face. */
 static bool has_hole(struct cutter *self)
 {
-	const struct piece *piece = self->piece;
+	const struct decompose_piece *piece = self->piece;
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < self->node_count; i++)
 		box = aabb_add_point(box, self->nodes[i].at);
 	box = aabb_grow(box, self->limits.snap);
 	for (uint32_t h = 0; h < 3 * piece->triangle_count; h++) {
-		int s = sign(self, h);
+		int s = plane_sign(self, h);
 		vec3 p;
 		if (s == 0 && self->passed[piece->corner[h]] != self->now)
 			p = piece_start(piece, h);
-		else if (s > 0 && sign(self, half_next(h)) < 0)
-			p = crossing(self, h);
+		else if (s > 0 && plane_sign(self, half_next(h)) < 0)
+			p = edge_crossing(self, h);
 		else
 			continue;
 		if (aabb_contains_point(box, p) && face_holds(self, p))
@@ -355,7 +356,7 @@ enum decompose_refusal cut_trace(struct cutter *self, struct cut_plane plane,
 	self->limits = limits;
 	self->now++;
 	self->node_count = self->cap_count = 0;
-	enum decompose_refusal answer = walk_round(self, start, crossed);
+	enum decompose_refusal answer = trace_loop(self, start, crossed);
 	if (answer != DECOMPOSE_REFUSALS)
 		return answer;
 	/* Two edges between the same two vertices: the solid touches itself there, and comes apart. */
@@ -370,16 +371,16 @@ enum decompose_refusal cut_trace(struct cutter *self, struct cut_plane plane,
 
 /* ---- splitting -------------------------------------------------------------------------------- */
 
-struct split {
-	struct piece *piece;
+struct cut_split {
+	struct decompose_piece *piece;
 	uint32_t *mark;	 /* of half-edges: node + 1 of the crossed edge it stands for */
 	uint32_t *leave; /* of points: a half-edge that starts there */
 	uint32_t *loop;	 /* of nodes: the half-edge to the next one, on the upper side */
 };
 
-static void split_edges(struct cutter *cutter, struct split *self)
+static void split_edges(struct cutter *cutter, struct cut_split *self)
 {
-	struct piece *piece = self->piece;
+	struct decompose_piece *piece = self->piece;
 	for (uint32_t h = 0; h < 3 * piece->triangle_count; h++)
 		self->leave[piece->corner[h]] = h;
 	for (uint32_t i = 0; i < cutter->node_count; i++)
@@ -408,9 +409,9 @@ static void split_edges(struct cutter *cutter, struct split *self)
 
 /* The step from node i to the next: the half-edge it left by, if that is still where it was. Two vertices
  * may have two edges between them, so this is asked first. */
-static uint32_t step_half(const struct cutter *cutter, const struct split *self, uint32_t i)
+static uint32_t step_half(const struct cutter *cutter, const struct cut_split *self, uint32_t i)
 {
-	const struct piece *piece = self->piece;
+	const struct decompose_piece *piece = self->piece;
 	const struct cut_node *node = &cutter->nodes[i];
 	uint32_t to = cutter->nodes[(i + 1) % cutter->node_count].point;
 	if (piece->corner[node->half] == node->point && piece->corner[half_next(node->half)] == to)
@@ -427,10 +428,10 @@ static uint32_t step_half(const struct cutter *cutter, const struct split *self,
 
 /* Opens the surface along the loop and closes both sides with the cap: counter-clockwise seen from above
  * for what is below, the other way round for what is above. */
-static void add_caps(struct cutter *cutter, struct split *self)
+static void add_caps(struct cutter *cutter, struct cut_split *self)
 {
 	static const uint32_t TURNED[3] = { 0, 2, 1 };
-	struct piece *piece = self->piece;
+	struct decompose_piece *piece = self->piece;
 	uint32_t below = 3 * piece->triangle_count, above = below + 3 * cutter->cap_count;
 	piece->triangle_count += 2 * cutter->cap_count;
 	for (uint32_t c = 0; c < cutter->cap_count; c++) {
@@ -456,7 +457,7 @@ static void add_caps(struct cutter *cutter, struct split *self)
 }
 
 /* A face of two corners has no area and needs no triangles. */
-static void come_apart(struct split *self)
+static void separate_sheets(struct cut_split *self)
 {
 	uint32_t *twin = self->piece->twin, there = self->loop[0], back = self->loop[1];
 	uint32_t lower_there = twin[there], lower_back = twin[back];
@@ -468,9 +469,9 @@ static void come_apart(struct split *self)
 
 bool cut_apply(struct cutter *self, piece_list *out)
 {
-	struct piece *piece = self->piece;
+	struct decompose_piece *piece = self->piece;
 	uint32_t nodes = self->node_count;
-	struct split split = { .piece = piece };
+	struct cut_split split = { .piece = piece };
 	size_t halves = 3 * ((size_t)piece->triangle_count + 2 * nodes);
 	size_t points = (size_t)piece->point_count + nodes;
 	split.mark = heap_alloc_zero((halves + points + nodes) * sizeof *split.mark);
@@ -484,7 +485,7 @@ bool cut_apply(struct cutter *self, piece_list *out)
 		for (uint32_t i = 0; i < nodes; i++)
 			split.loop[i] = step_half(self, &split, i);
 		if (nodes == 2)
-			come_apart(&split);
+			separate_sheets(&split);
 		else
 			add_caps(self, &split);
 		good = piece_list_of_piece(piece, out);
@@ -495,7 +496,7 @@ bool cut_apply(struct cutter *self, piece_list *out)
 
 /* ---- planes (F-03) ---------------------------------------------------------------------------- */
 
-struct candidates {
+struct plane_candidates {
 	vec3 at, along, into1, into2; /* along the notch; into its faces, off the notch; unit */
 	uint32_t count, capacity;
 	struct cut_plane *out;
@@ -503,7 +504,7 @@ struct candidates {
 
 /* Keeps the plane if neither part of the notch stays reflex: f1 not below it, f2 not above. The normal may
  * be turned for that. Not twice the same. */
-static void offer(struct candidates *self, vec3 normal)
+static void add_candidate(struct plane_candidates *self, vec3 normal)
 {
 	static const double SLACK = 1e-9;
 	if (self->count == self->capacity || !(vec3_length_squared(normal) > 0))
@@ -520,41 +521,42 @@ static void offer(struct candidates *self, vec3 normal)
 	self->out[self->count++] = (struct cut_plane){ self->at, normal };
 }
 
-static void offer_edges(struct candidates *self, const struct piece *piece, uint32_t leaving)
+static void add_edge_candidates(struct plane_candidates *self, const struct decompose_piece *piece,
+				uint32_t leaving)
 {
 	uint32_t h = leaving;
 	do {
 		vec3 d = vec3_sub(piece_end(piece, h), piece_start(piece, h));
 		vec3 across = vec3_mul_sub(d, self->along, vec3_dot(d, self->along));
 		if (vec3_length(across) > 1e-6 * vec3_length(d))
-			offer(self, vec3_normalize(vec3_cross(self->along, across)));
+			add_candidate(self, vec3_normalize(vec3_cross(self->along, across)));
 		h = piece->twin[half_previous(h)];
 	} while (h != leaving);
 }
 
-uint32_t cut_candidates(const struct piece *piece, uint32_t notch, uint32_t capacity,
+uint32_t cut_candidates(const struct decompose_piece *piece, uint32_t notch, uint32_t capacity,
 			struct cut_plane *out)
 {
 	static const double PARTS[5] = { 0.25, 0.5, 0.75, 0.375, 0.625 };
 	uint32_t twin = piece->twin[notch];
 	vec3 n1 = vec3_normalize(piece_area(piece, notch / 3));
 	vec3 n2 = vec3_normalize(piece_area(piece, twin / 3));
-	struct candidates self = { .at = piece_start(piece, notch),
-				   .capacity = capacity,
-				   .out = out };
+	struct plane_candidates self = { .at = piece_start(piece, notch),
+					 .capacity = capacity,
+					 .out = out };
 	self.along = vec3_normalize(vec3_sub(piece_end(piece, notch), self.at));
 	self.into1 = vec3_cross(n1, self.along);
 	self.into2 = vec3_cross(self.along, n2);
 	/* The extension of f2 runs above f2; that of f1 below f1. */
-	offer(&self, n2);
-	offer(&self, vec3_negate(n1));
-	offer_edges(&self, piece, notch);
-	offer_edges(&self, piece, twin);
+	add_candidate(&self, n2);
+	add_candidate(&self, vec3_negate(n1));
+	add_edge_candidates(&self, piece, notch);
+	add_edge_candidates(&self, piece, twin);
 	double angle = PI - trig_atan2(vec3_triple(self.along, n1, n2), vec3_dot(n1, n2));
 	for (uint32_t i = 0; i < 5; i++) {
 		double s, c;
 		trig_sincos(PARTS[i] * angle, &s, &c);
-		offer(&self, vec3_add(vec3_scale(n1, c), vec3_scale(self.into1, s)));
+		add_candidate(&self, vec3_add(vec3_scale(n1, c), vec3_scale(self.into1, s)));
 	}
 	return self.count;
 }

@@ -24,8 +24,8 @@ struct cut_node {
 
 /* Memory for cutting pieces up to some size, and the last cut face found. */
 struct cutter {
-	uint32_t points, triangles; /* room */
-	struct piece *piece;	    /* borrowed while cutting */
+	uint32_t points, triangles;    /* room */
+	struct decompose_piece *piece; /* borrowed while cutting */
 	struct cut_plane plane;
 	struct cut_limits limits;
 	uint32_t now;	  /* number of the plane; stamps of others do not count */
@@ -46,7 +46,7 @@ struct cutter {
 
 #define CUT_LOOP 0x80000000u
 
-MUST_CHECK bool cutter_reserve(struct cutter *self, struct piece *piece);
+MUST_CHECK bool cutter_reserve(struct cutter *self, struct decompose_piece *piece);
 void cutter_release(struct cutter *self);
 
 /* F-04, F-05 and the cap: finds the cut face that begins along half-edge `start` (a notch that lies in the
@@ -63,7 +63,7 @@ bool cut_make_cap(struct cutter *self);
 int cut_turn(const struct cutter *self, vec3 a, vec3 b, vec3 p);
 
 /* F-03: planes through a notch that leave no part of it reflex, in the book's order. Returns how many. */
-uint32_t cut_candidates(const struct piece *piece, uint32_t notch, uint32_t capacity,
+uint32_t cut_candidates(const struct decompose_piece *piece, uint32_t notch, uint32_t capacity,
 			struct cut_plane *out);
 
 #endif

@@ -57,14 +57,15 @@ static void mark_extremes(const vec3 *points, uint32_t count, uint8_t *marked)
 }
 
 /* Lengths are scaled by a power of two to about a kilometre, where hull_of_points takes any piece. */
-struct scaled {
+struct scaled_points {
 	vec3 middle;
 	double factor;
 	vec3 *points; /* owned */
 	uint32_t count;
 };
 
-static bool scale_points(struct scaled *self, const vec3 *points, uint32_t count, bool sample)
+static bool scale_points(struct scaled_points *self, const vec3 *points, uint32_t count,
+			 bool sample)
 {
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < count; i++)
@@ -91,7 +92,7 @@ static bool scale_points(struct scaled *self, const vec3 *points, uint32_t count
 	return true;
 }
 
-static bool keep(struct piece_hull *self, const struct scaled *scaled)
+static bool store_planes(struct piece_hull *self, const struct scaled_points *scaled)
 {
 	const struct hull *hull = self->hull;
 	uint32_t count = hull->face_count;
@@ -114,7 +115,7 @@ static bool keep(struct piece_hull *self, const struct scaled *scaled)
 
 enum status piece_hull_init(struct piece_hull *self, const vec3 *points, uint32_t count, bool exact)
 {
-	struct scaled scaled;
+	struct scaled_points scaled;
 	struct hull_build build;
 	*self = (struct piece_hull){ .sampled = !exact && count > ALL_POINTS_MAX };
 	if (!scale_points(&scaled, points, count, self->sampled))
@@ -130,7 +131,7 @@ enum status piece_hull_init(struct piece_hull *self, const vec3 *points, uint32_
 	if (status == STATUS_OK) {
 		double f = scaled.factor;
 		self->volume = build.mass.volume / (f * f * f);
-		if (!keep(self, &scaled))
+		if (!store_planes(self, &scaled))
 			status = STATUS_NO_MEMORY;
 	}
 	heap_free(scaled.points);
@@ -147,7 +148,7 @@ static inline double exit_through(vec3 m, double offset, vec3 p, vec3 n)
 	return along > 1e-6 ? scalar_max(offset - vec3_dot(m, p), 0) / along : SCALAR_MAX;
 }
 
-double piece_depth(const struct piece *piece, const struct piece_hull *hull, uint32_t h,
+double piece_depth(const struct decompose_piece *piece, const struct piece_hull *hull, uint32_t h,
 		   vec3 normal)
 {
 	vec3 middle = vec3_lerp(piece_start(piece, h), piece_end(piece, h), 0.5);
@@ -158,8 +159,8 @@ double piece_depth(const struct piece *piece, const struct piece_hull *hull, uin
 	return least;
 }
 
-static double triangle_depth(const struct piece *piece, const struct piece_hull *hull, uint32_t t,
-			     vec3 normal)
+static double triangle_depth(const struct decompose_piece *piece, const struct piece_hull *hull,
+			     uint32_t t, vec3 normal)
 {
 	vec3 a = piece_start(piece, 3 * t), b = piece_start(piece, 3 * t + 1),
 	     c = piece_start(piece, 3 * t + 2);
@@ -178,7 +179,8 @@ static double triangle_depth(const struct piece *piece, const struct piece_hull 
 	return least;
 }
 
-double piece_concavity(const struct piece *piece, const struct piece_hull *hull, double enough)
+double piece_concavity(const struct decompose_piece *piece, const struct piece_hull *hull,
+		       double enough)
 {
 	/* A triangle with no height has no normal; its neighbours speak for it. */
 	static const double HEIGHT_PER_EDGE = 1e-6;
@@ -201,13 +203,13 @@ double piece_concavity(const struct piece *piece, const struct piece_hull *hull,
 /* Over 8 children a level, depth first: 7 wait at each. */
 enum { LEVELS_MAX = 24, STACK_MAX = 7 * LEVELS_MAX + 8, CUBES_MAX = 1 << 16 };
 
-struct cube {
+struct deviation_cube {
 	vec3 centre, half;
 	uint32_t level;
 };
 
 /* The most any point of the cube can be above some plane of the hull is under 0 … */
-static bool outside_hull(const struct piece_hull *hull, const struct cube *cube)
+static bool outside_hull(const struct piece_hull *hull, const struct deviation_cube *cube)
 {
 	for (uint32_t m = 0; m < hull->plane_count; m++) {
 		vec3 n = hull->normals[m];
@@ -221,13 +223,13 @@ static bool outside_hull(const struct piece_hull *hull, const struct cube *cube)
 double hull_deviation(const struct mesh *mesh, const struct piece_hull *hull, struct aabb box,
 		      double enough, double slack)
 {
-	struct cube stack[STACK_MAX];
+	struct deviation_cube stack[STACK_MAX];
 	uint32_t depth = 0;
 	double most = slack;
 	uint32_t looked_at = 0;
-	stack[depth++] = (struct cube){ aabb_centre(box), aabb_half(box), 0 };
+	stack[depth++] = (struct deviation_cube){ aabb_centre(box), aabb_half(box), 0 };
 	while (depth > 0 && most <= enough) {
-		struct cube cube = stack[--depth];
+		struct deviation_cube cube = stack[--depth];
 		if (looked_at++ == CUBES_MAX)
 			return SCALAR_MAX;
 		double reach = vec3_length(cube.half);
@@ -247,8 +249,8 @@ double hull_deviation(const struct mesh *mesh, const struct piece_hull *hull, st
 		for (uint32_t i = 8; i-- > 0;) {
 			vec3 at = vec3_make(i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y,
 					    i & 4 ? half.z : -half.z);
-			stack[depth++] =
-				(struct cube){ vec3_add(cube.centre, at), half, cube.level + 1 };
+			stack[depth++] = (struct deviation_cube){ vec3_add(cube.centre, at), half,
+								  cube.level + 1 };
 		}
 	}
 	return most;

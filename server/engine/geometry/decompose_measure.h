@@ -26,9 +26,10 @@ void piece_hull_release(struct piece_hull *self);
 
 /* How far the hull stands off the surface: over all points of it, how far one goes along the normal until
  * one is out of the hull; at most this is answered, from above. Stops once it is over `enough`. */
-double piece_concavity(const struct piece *piece, const struct piece_hull *hull, double enough);
+double piece_concavity(const struct decompose_piece *piece, const struct piece_hull *hull,
+		       double enough);
 /* The same at the middle of an edge. */
-double piece_depth(const struct piece *piece, const struct piece_hull *hull, uint32_t h,
+double piece_depth(const struct decompose_piece *piece, const struct piece_hull *hull, uint32_t h,
 		   vec3 normal);
 
 /* From above: how far a point of the hull can be from a closed mesh's solid, within `slack`. Gives up with

@@ -11,9 +11,9 @@
 
 #include <string.h>
 
-struct piece *piece_create(uint32_t points, uint32_t triangles)
+struct decompose_piece *piece_create(uint32_t points, uint32_t triangles)
 {
-	struct piece *self = heap_alloc_zero(sizeof *self);
+	struct decompose_piece *self = heap_alloc_zero(sizeof *self);
 	if (self != NULL && !piece_reserve(self, points, triangles)) {
 		piece_destroy(self);
 		return NULL;
@@ -21,7 +21,7 @@ struct piece *piece_create(uint32_t points, uint32_t triangles)
 	return self;
 }
 
-void piece_destroy(struct piece *self)
+void piece_destroy(struct decompose_piece *self)
 {
 	if (self == NULL)
 		return;
@@ -31,7 +31,7 @@ void piece_destroy(struct piece *self)
 	heap_free(self);
 }
 
-static bool grow(void *address, size_t bytes)
+static bool grow_block(void *address, size_t bytes)
 {
 	void *block;
 	memcpy(&block, address, sizeof block);
@@ -42,16 +42,16 @@ static bool grow(void *address, size_t bytes)
 	return true;
 }
 
-bool piece_reserve(struct piece *self, uint32_t points, uint32_t triangles)
+bool piece_reserve(struct decompose_piece *self, uint32_t points, uint32_t triangles)
 {
 	if (points > self->point_room) {
-		if (!grow(&self->points, points * sizeof *self->points))
+		if (!grow_block(&self->points, points * sizeof *self->points))
 			return false;
 		self->point_room = points;
 	}
 	if (triangles > self->triangle_room) {
 		size_t bytes = (size_t)triangles * 3 * sizeof *self->corner;
-		if (!grow(&self->corner, bytes) || !grow(&self->twin, bytes))
+		if (!grow_block(&self->corner, bytes) || !grow_block(&self->twin, bytes))
 			return false;
 		self->triangle_room = triangles;
 	}
@@ -69,12 +69,12 @@ void piece_list_release(piece_list *self)
 
 /* Moves the triangles reached from `first` to a new piece. `number` of each triangle is UINT32_MAX until it
  * is taken, then its number in the new piece; `stack` has room for all; `point_of` for all half-edges. */
-struct components {
-	const struct piece *whole;
+struct component_search {
+	const struct decompose_piece *whole;
 	uint32_t *number, *stack, *point_of;
 };
 
-static uint32_t flood(struct components *self, uint32_t first)
+static uint32_t flood_component(struct component_search *self, uint32_t first)
 {
 	uint32_t count = 0, done = 0;
 	self->stack[count++] = first;
@@ -94,9 +94,9 @@ static uint32_t flood(struct components *self, uint32_t first)
 }
 
 /* Gives each cycle of triangles around a corner one point. */
-static uint32_t name_points(struct components *self, uint32_t triangles)
+static uint32_t number_points(struct component_search *self, uint32_t triangles)
 {
-	const struct piece *whole = self->whole;
+	const struct decompose_piece *whole = self->whole;
 	uint32_t points = 0;
 	for (uint32_t i = 0; i < triangles; i++)
 		for (uint32_t k = 0; k < 3; k++)
@@ -116,11 +116,11 @@ static uint32_t name_points(struct components *self, uint32_t triangles)
 	return points;
 }
 
-static struct piece *take(struct components *self, uint32_t triangles)
+static struct decompose_piece *extract_component(struct component_search *self, uint32_t triangles)
 {
-	const struct piece *whole = self->whole;
-	uint32_t points = name_points(self, triangles);
-	struct piece *out = piece_create(points, triangles);
+	const struct decompose_piece *whole = self->whole;
+	uint32_t points = number_points(self, triangles);
+	struct decompose_piece *out = piece_create(points, triangles);
 	if (out == NULL)
 		return NULL;
 	out->point_count = points;
@@ -139,10 +139,10 @@ static struct piece *take(struct components *self, uint32_t triangles)
 	return out;
 }
 
-bool piece_list_of_piece(const struct piece *piece, piece_list *out)
+bool piece_list_of_piece(const struct decompose_piece *piece, piece_list *out)
 {
 	size_t count = piece->triangle_count;
-	struct components self = { .whole = piece };
+	struct component_search self = { .whole = piece };
 	self.number = heap_alloc(count * 5 * sizeof *self.number);
 	if (self.number == NULL)
 		return false;
@@ -153,9 +153,9 @@ bool piece_list_of_piece(const struct piece *piece, piece_list *out)
 	for (uint32_t t = 0; t < count && good; t++) {
 		if (self.number[t] != UINT32_MAX)
 			continue;
-		uint32_t triangles = flood(&self, t);
+		uint32_t triangles = flood_component(&self, t);
 		good = ARRAY_RESERVE(out, out->count + 1u) == STATUS_OK;
-		struct piece *found = good ? take(&self, triangles) : NULL;
+		struct decompose_piece *found = good ? extract_component(&self, triangles) : NULL;
 		good = found != NULL;
 		if (good)
 			out->items[out->count++] = found;
@@ -200,7 +200,7 @@ bool piece_list_find_pinch(const piece_list *self, bool *found, vec3 *place)
 		return false;
 	count = 0;
 	for (uint32_t i = 0; i < self->count; i++) {
-		const struct piece *piece = self->items[i];
+		const struct decompose_piece *piece = self->items[i];
 		memcpy(places + count, piece->points, piece->point_count * sizeof *places);
 		count += piece->point_count;
 	}
@@ -216,7 +216,7 @@ bool piece_list_find_pinch(const piece_list *self, bool *found, vec3 *place)
 
 bool piece_list_of_mesh(const struct mesh *mesh, piece_list *out)
 {
-	struct piece *whole = piece_create(mesh->vertex_count, mesh->triangle_count);
+	struct decompose_piece *whole = piece_create(mesh->vertex_count, mesh->triangle_count);
 	if (whole == NULL)
 		return false;
 	whole->point_count = mesh->vertex_count;
@@ -236,7 +236,7 @@ bool piece_list_of_mesh(const struct mesh *mesh, piece_list *out)
 
 /* ---- measures --------------------------------------------------------------------------------- */
 
-double piece_volume(const struct piece *self, vec3 origin)
+double piece_volume(const struct decompose_piece *self, vec3 origin)
 {
 	double six = 0;
 	for (uint32_t t = 0; t < self->triangle_count; t++)
@@ -246,7 +246,7 @@ double piece_volume(const struct piece *self, vec3 origin)
 	return six / 6;
 }
 
-struct aabb piece_box(const struct piece *self)
+struct aabb piece_box(const struct decompose_piece *self)
 {
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < self->point_count; i++)
@@ -254,7 +254,7 @@ struct aabb piece_box(const struct piece *self)
 	return box;
 }
 
-double piece_mean_edge(const struct piece *self)
+double piece_mean_edge(const struct decompose_piece *self)
 {
 	double sum = 0;
 	uint32_t count = 3 * self->triangle_count;
@@ -266,7 +266,7 @@ double piece_mean_edge(const struct piece *self)
 /* F-02 without the angle: with n1, n2 the sides' normals and c, d their far corners, the inner angle is
  * over π iff d is outside the plane of c's side; it is iff c is outside d's, but for rounding, and a
  * sliver, whose normal means nothing, is then on the safe side for the other's plane. */
-bool piece_is_notch(const struct piece *self, uint32_t h, double slack, vec3 *normal)
+bool piece_is_notch(const struct decompose_piece *self, uint32_t h, double slack, vec3 *normal)
 {
 	uint32_t g = self->twin[h];
 	vec3 a = piece_start(self, h), c = piece_start(self, half_previous(h));
@@ -283,7 +283,7 @@ bool piece_is_notch(const struct piece *self, uint32_t h, double slack, vec3 *no
 	       up2 * length > DECOMPOSE_FLAT_SINE * size1;
 }
 
-uint32_t piece_count_notches(const struct piece *self, double slack)
+uint32_t piece_count_notches(const struct decompose_piece *self, double slack)
 {
 	uint32_t count = 0;
 	vec3 normal;
@@ -294,7 +294,7 @@ uint32_t piece_count_notches(const struct piece *self, double slack)
 
 /* ---- splitting -------------------------------------------------------------------------------- */
 
-static void join(struct piece *self, uint32_t h, uint32_t g)
+static void link_twins(struct decompose_piece *self, uint32_t h, uint32_t g)
 {
 	self->twin[h] = g;
 	self->twin[g] = h;
@@ -302,7 +302,8 @@ static void join(struct piece *self, uint32_t h, uint32_t g)
 
 /* Triangle (p q r) of half-edge h: p → q becomes (p m r), and (m q r) is added; returns the latter's
  * first half-edge, m → q, whose twin and h's are left to the caller. */
-static uint32_t split_side(struct piece *self, uint32_t h, uint32_t m, uint32_t *from, uint32_t *to)
+static uint32_t split_side(struct decompose_piece *self, uint32_t h, uint32_t m, uint32_t *from,
+			   uint32_t *to)
 {
 	uint32_t next = half_next(h), made = 3 * self->triangle_count++;
 	uint32_t beyond = self->twin[next];
@@ -310,14 +311,14 @@ static uint32_t split_side(struct piece *self, uint32_t h, uint32_t m, uint32_t 
 	self->corner[made + 1] = self->corner[next];
 	self->corner[made + 2] = self->corner[half_previous(h)];
 	self->corner[next] = m;
-	join(self, made + 1, beyond);
-	join(self, next, made + 2);
+	link_twins(self, made + 1, beyond);
+	link_twins(self, next, made + 2);
 	*from = next;
 	*to = made + 1;
 	return made;
 }
 
-uint32_t piece_split(struct piece *self, uint32_t h, vec3 at, struct piece_moved *moved)
+uint32_t piece_split(struct decompose_piece *self, uint32_t h, vec3 at, struct piece_moved *moved)
 {
 	uint32_t g = self->twin[h], m = self->point_count++;
 	ASSERT(self->point_count <= self->point_room);
@@ -325,7 +326,7 @@ uint32_t piece_split(struct piece *self, uint32_t h, vec3 at, struct piece_moved
 	self->points[m] = at;
 	uint32_t ahead = split_side(self, h, m, &moved->from[0], &moved->to[0]);
 	uint32_t behind = split_side(self, g, m, &moved->from[1], &moved->to[1]);
-	join(self, h, behind);
-	join(self, g, ahead);
+	link_twins(self, h, behind);
+	link_twins(self, g, ahead);
 	return m;
 }

@@ -10,7 +10,7 @@
 #include "server/base/array.h"
 #include "server/engine/geometry/decompose.h"
 
-struct piece {
+struct decompose_piece {
 	uint32_t point_count, triangle_count;
 	uint32_t point_room, triangle_room;
 	vec3 *points;	  /* owned */
@@ -30,18 +30,18 @@ static inline uint32_t half_previous(uint32_t h)
 	return h % 3 == 0 ? h + 2 : h - 1;
 }
 
-static inline vec3 piece_start(const struct piece *self, uint32_t h)
+static inline vec3 piece_start(const struct decompose_piece *self, uint32_t h)
 {
 	return self->points[self->corner[h]];
 }
 
-static inline vec3 piece_end(const struct piece *self, uint32_t h)
+static inline vec3 piece_end(const struct decompose_piece *self, uint32_t h)
 {
 	return self->points[self->corner[half_next(h)]];
 }
 
 /* Twice the area times the outward normal. */
-static inline vec3 piece_area(const struct piece *self, uint32_t triangle)
+static inline vec3 piece_area(const struct decompose_piece *self, uint32_t triangle)
 {
 	vec3 a = piece_start(self, 3 * triangle);
 	return vec3_cross(vec3_sub(piece_start(self, 3 * triangle + 1), a),
@@ -49,24 +49,24 @@ static inline vec3 piece_area(const struct piece *self, uint32_t triangle)
 }
 
 /* Empty, with room. NULL: out of memory. Returned owned. */
-struct piece *piece_create(uint32_t points, uint32_t triangles) MUST_CHECK;
-void piece_destroy(struct piece *self);
+struct decompose_piece *piece_create(uint32_t points, uint32_t triangles) MUST_CHECK;
+void piece_destroy(struct decompose_piece *self);
 /* Makes room for as many in all. */
-MUST_CHECK bool piece_reserve(struct piece *self, uint32_t points, uint32_t triangles);
+MUST_CHECK bool piece_reserve(struct decompose_piece *self, uint32_t points, uint32_t triangles);
 
-typedef ARRAY_OF(struct piece *) piece_list;
+typedef ARRAY_OF(struct decompose_piece *) piece_list;
 /* The connected surfaces of a closed mesh, each returned owned, in the order of their first triangles. */
 MUST_CHECK bool piece_list_of_mesh(const struct mesh *mesh, piece_list *out);
 /* F-01 (4): whether two points of these surfaces lie at one place, the first one found. */
 MUST_CHECK bool piece_list_find_pinch(const piece_list *self, bool *found, vec3 *place);
 /* Adds the connected surfaces of `piece`, with a point of its own for each cycle of triangles. */
-MUST_CHECK bool piece_list_of_piece(const struct piece *piece, piece_list *out);
+MUST_CHECK bool piece_list_of_piece(const struct decompose_piece *piece, piece_list *out);
 void piece_list_release(piece_list *self);
 
 /* m³; about `origin`, for rounding's sake. Negative for a surface that bounds a void. */
-double piece_volume(const struct piece *self, vec3 origin);
-struct aabb piece_box(const struct piece *self);
-double piece_mean_edge(const struct piece *self);
+double piece_volume(const struct decompose_piece *self, vec3 origin);
+struct aabb piece_box(const struct decompose_piece *self);
+double piece_mean_edge(const struct decompose_piece *self);
 
 /* Puts a point on half-edge h: two more triangles. What is now where: h runs from its start to the point,
  * its twin from its end to the point. *moved gets the two half-edges whose number changed, before and
@@ -74,11 +74,11 @@ double piece_mean_edge(const struct piece *self);
 struct piece_moved {
 	uint32_t from[2], to[2];
 };
-uint32_t piece_split(struct piece *self, uint32_t h, vec3 at, struct piece_moved *moved);
+uint32_t piece_split(struct decompose_piece *self, uint32_t h, vec3 at, struct piece_moved *moved);
 
 /* F-02: the edge's inner angle is over π: each side's far corner lies outside the other's plane by more
  * than `slack` metres and DECOMPOSE_FLAT_SINE. *normal: mean of both sides' normals, unit. */
-bool piece_is_notch(const struct piece *self, uint32_t h, double slack, vec3 *normal);
-uint32_t piece_count_notches(const struct piece *self, double slack);
+bool piece_is_notch(const struct decompose_piece *self, uint32_t h, double slack, vec3 *normal);
+uint32_t piece_count_notches(const struct decompose_piece *self, double slack);
 
 #endif

@@ -18,7 +18,7 @@ enum { SIDE = DISTANCE_FIELD_BRICK + 1 };
 /* Under this length a gradient, which is 1 almost everywhere, is no direction. */
 #define GRADIENT_MIN 0.01
 
-static double mix(double low, double high, double t)
+static double mix_values(double low, double high, double t)
 {
 	return low + t * (high - low);
 }
@@ -26,9 +26,9 @@ static double mix(double low, double high, double t)
 /* v: values at the corners, bits 0, 1, 2 of the index: x, y, z one on. */
 static double trilinear(const double v[8], vec3 t)
 {
-	double near = mix(mix(v[0], v[1], t.x), mix(v[2], v[3], t.x), t.y);
-	double far = mix(mix(v[4], v[5], t.x), mix(v[6], v[7], t.x), t.y);
-	return mix(near, far, t.z);
+	double near = mix_values(mix_values(v[0], v[1], t.x), mix_values(v[2], v[3], t.x), t.y);
+	double far = mix_values(mix_values(v[4], v[5], t.x), mix_values(v[6], v[7], t.x), t.y);
+	return mix_values(near, far, t.z);
 }
 
 static double coarse_value(const struct distance_field *self, const uint32_t block[3], vec3 t)

@@ -30,7 +30,7 @@
 enum { SIDE = DISTANCE_FIELD_BRICK + 1, NEAR_MAX = 40, DENSE_BLOCKS = 300 };
 _Static_assert(SIDE *SIDE *SIDE == DISTANCE_FIELD_NODES, "nodes of a brick");
 
-struct hit {
+struct line_hit {
 	uint32_t line;
 	uint32_t before; /* nodes of the line before the surface; top bit: the line enters there */
 };
@@ -45,7 +45,7 @@ struct distance_field_build {
 	enum phase phase;
 	uint32_t at;	   /* triangle, corner, block or brick to do next */
 	uint32_t nodes[3]; /* of an axis, blocks filled up */
-	ARRAY_OF(struct hit) hits;
+	ARRAY_OF(struct line_hit) hits;
 	uint32_t *first;    /* owned; of lines: first of its hits, one more at the end */
 	uint32_t *before;   /* owned with it; hits by line */
 	uint32_t *block_of; /* owned; of bricks */
@@ -92,7 +92,7 @@ static bool set_grid(struct distance_field *field, struct aabb box, uint32_t res
 	return lines > 0;
 }
 
-static double volume_of(const struct mesh *mesh)
+static double mesh_volume_about_vertex(const struct mesh *mesh)
 {
 	double six = 0;
 	vec3 at = mesh->vertices[0];
@@ -103,7 +103,7 @@ static double volume_of(const struct mesh *mesh)
 	return six / 6;
 }
 
-static enum status check(const struct mesh *mesh, uint32_t resolution, struct reason *why)
+static enum status check_mesh(const struct mesh *mesh, uint32_t resolution, struct reason *why)
 {
 	if (!mesh->closed)
 		return reason_set(why, STATUS_DEGENERATE, -1, "triangles",
@@ -113,14 +113,14 @@ static enum status check(const struct mesh *mesh, uint32_t resolution, struct re
 		return reason_set(why, STATUS_RANGE, -1, "resolution", "%u is not in [%d, %d]",
 				  resolution, DISTANCE_FIELD_RESOLUTION_MIN,
 				  DISTANCE_FIELD_RESOLUTION_MAX);
-	if (!(volume_of(mesh) > 0))
+	if (!(mesh_volume_about_vertex(mesh) > 0))
 		return reason_set(why, STATUS_DEGENERATE, -1, "triangles",
 				  "the surface is turned inside out or bounds nothing");
 	return STATUS_OK;
 }
 
 /* The field without bricks, and what is needed until it has them. */
-static bool allocate(struct distance_field_build *self)
+static bool allocate_field(struct distance_field_build *self)
 {
 	struct distance_field *field = self->field;
 	size_t blocks = block_count(field), corners = corner_count(field);
@@ -138,7 +138,7 @@ enum status distance_field_build_create(const struct mesh *mesh, uint32_t resolu
 					size_t bytes_max, struct distance_field_build **out,
 					struct reason *why)
 {
-	enum status status = check(mesh, resolution, why);
+	enum status status = check_mesh(mesh, resolution, why);
 	if (status != STATUS_OK)
 		return status;
 	struct distance_field_build *self = heap_alloc_zero(sizeof *self);
@@ -153,7 +153,7 @@ enum status distance_field_build_create(const struct mesh *mesh, uint32_t resolu
 	self->bytes_max = bytes_max;
 	if (!set_grid(field, aabb_make(mesh->nodes[0].min, mesh->nodes[0].max), resolution))
 		status = reason_set(why, STATUS_DEGENERATE, -1, "vertices", "the mesh is flat");
-	else if (!allocate(self))
+	else if (!allocate_field(self))
 		status = reason_set(why, STATUS_NO_MEMORY, -1, "resolution", "out of memory");
 	if (status != STATUS_OK)
 		distance_field_build_destroy(self);
@@ -252,8 +252,8 @@ static enum status scan_triangle(struct distance_field_build *self, uint32_t t)
 				return STATUS_NO_MEMORY;
 			uint32_t before = nodes_before(self, corner, j, k, way);
 			self->hits.items[self->hits.count++] =
-				(struct hit){ j + self->nodes[1] * k,
-					      before | (way < 0 ? HIT_ENTERS : 0) };
+				(struct line_hit){ j + self->nodes[1] * k,
+						   before | (way < 0 ? HIT_ENTERS : 0) };
 		}
 	}
 	return STATUS_OK;
@@ -487,7 +487,7 @@ static enum status fill_brick(struct distance_field_build *self, uint32_t brick)
 
 /* ---- slices ----------------------------------------------------------------------------------- */
 
-static uint32_t items_of(const struct distance_field_build *self)
+static uint32_t phase_items(const struct distance_field_build *self)
 {
 	switch (self->phase) {
 	case PHASE_LINES:
@@ -504,7 +504,7 @@ static uint32_t items_of(const struct distance_field_build *self)
 	return self->field->brick_count;
 }
 
-static enum status do_item(struct distance_field_build *self, uint32_t at)
+static enum status run_item(struct distance_field_build *self, uint32_t at)
 {
 	struct distance_field *field = self->field;
 	switch (self->phase) {
@@ -537,9 +537,9 @@ enum status distance_field_build_step(struct distance_field_build *self, uint32_
 	enum status status = STATUS_OK;
 	uint64_t done = 0;
 	while (status == STATUS_OK) {
-		if (self->at < items_of(self)) {
+		if (self->at < phase_items(self)) {
 			done += self->phase == PHASE_BRICKS ? DISTANCE_FIELD_NODES : 1;
-			status = do_item(self, self->at++);
+			status = run_item(self, self->at++);
 			if (status == STATUS_OK && done >= work)
 				return STATUS_AGAIN;
 		} else if (self->phase == PHASE_BRICKS) {

@@ -65,7 +65,7 @@ void distance_field_probe_release(struct distance_field_probe *self)
 
 /* ---- contacts --------------------------------------------------------------------------------- */
 
-struct collide {
+struct field_collision {
 	const struct distance_field *field;
 	const struct distance_field_probe *probe;
 	pose at;
@@ -73,14 +73,14 @@ struct collide {
 	uint32_t count, capacity;
 };
 
-static double value_at(const struct collide *self, vec3 p)
+static double value_at(const struct field_collision *self, vec3 p)
 {
 	double value;
 	distance_field_value(self->field, p, &value);
 	return value;
 }
 
-static void add_contact(struct collide *self, vec3 p, double value, uint32_t triangle,
+static void add_contact(struct field_collision *self, vec3 p, double value, uint32_t triangle,
 			uint32_t feature)
 {
 	struct distance_field_point near;
@@ -103,8 +103,8 @@ static void add_contact(struct collide *self, vec3 p, double value, uint32_t tri
 
 /* ---- edges ------------------------------------------------------------------------------------ */
 
-static double least_between(const struct collide *self, vec3 a, vec3 b, double low, double high,
-			    double *where)
+static double least_between(const struct field_collision *self, vec3 a, vec3 b, double low,
+			    double high, double *where)
 {
 	double one = high - GOLDEN * (high - low), two = low + GOLDEN * (high - low);
 	double at_one = value_at(self, vec3_lerp(a, b, one));
@@ -128,7 +128,8 @@ static double least_between(const struct collide *self, vec3 a, vec3 b, double l
 	return scalar_min(at_one, at_two);
 }
 
-static void meet_edge(struct collide *self, vec3 a, vec3 b, uint32_t triangle, uint32_t k)
+static void collide_edge(struct field_collision *self, vec3 a, vec3 b, uint32_t triangle,
+			 uint32_t k)
 {
 	double length = vec3_distance(a, b), step_min = self->field->cell / 4;
 	double least = 0, at = 0, low = 0, high = length, before = 0;
@@ -163,7 +164,7 @@ static void meet_edge(struct collide *self, vec3 a, vec3 b, uint32_t triangle, u
 
 /* ---- the walk --------------------------------------------------------------------------------- */
 
-static void meet_triangle(struct collide *self, uint32_t triangle)
+static void collide_triangle(struct field_collision *self, uint32_t triangle)
 {
 	const struct mesh *mesh = self->probe->mesh;
 	uint8_t owns = self->probe->owns[triangle];
@@ -178,10 +179,10 @@ static void meet_triangle(struct collide *self, uint32_t triangle)
 	}
 	for (uint32_t k = 0; k < 3; k++)
 		if ((owns & OWN_EDGE << k) != 0)
-			meet_edge(self, corner[k], corner[(k + 1) % 3], triangle, k);
+			collide_edge(self, corner[k], corner[(k + 1) % 3], triangle, k);
 }
 
-static bool misses(const struct collide *self, const struct mesh_node *node)
+static bool misses_node(const struct field_collision *self, const struct mesh_node *node)
 {
 	vec3 middle = pose_point(self->at, vec3_scale(vec3_add(node->min, node->max), 0.5));
 	double half = vec3_distance(node->min, node->max) / 2;
@@ -193,18 +194,18 @@ uint32_t distance_field_collide(const struct distance_field *field,
 				const pose *probe_in_field, struct distance_field_contact *out,
 				uint32_t capacity)
 {
-	struct collide self = { field, probe, *probe_in_field, out, 0, capacity };
+	struct field_collision self = { field, probe, *probe_in_field, out, 0, capacity };
 	const struct mesh *mesh = probe->mesh;
 	uint32_t stack[MESH_DEPTH_MAX], depth = 1;
 	stack[0] = 0;
 	while (depth > 0) {
 		uint32_t at = stack[--depth];
 		const struct mesh_node *node = &mesh->nodes[at];
-		if (misses(&self, node))
+		if (misses_node(&self, node))
 			continue;
 		for (uint32_t i = node->first; node->count > 0 && i < node->first + node->count;
 		     i++)
-			meet_triangle(&self, mesh->order[i]);
+			collide_triangle(&self, mesh->order[i]);
 		if (node->count == 0) {
 			stack[depth++] = node->first;
 			stack[depth++] = at + 1;

@@ -17,7 +17,7 @@
 
 enum { FAN_MAX = 16 };
 
-static vec3 direction_of(uint32_t number)
+static vec3 side_direction(uint32_t number)
 {
 	vec3 d = vec3_make((double)(number % 3) - 1, (double)(number / 3 % 3) - 1,
 			   (double)(number / 9) - 1);
@@ -27,13 +27,13 @@ static vec3 direction_of(uint32_t number)
 /* ---- building --------------------------------------------------------------------------------- */
 
 /* Boxes of all 27, the middle one being no direction. */
-struct growing {
+struct sides_build {
 	const struct mesh *mesh;
 	vec3 direction[27];
 	struct aabb box[27];
 };
 
-static void show(struct growing *self, vec3 normal, const vec3 *points, uint32_t count)
+static void grow_sides(struct sides_build *self, vec3 normal, const vec3 *points, uint32_t count)
 {
 	for (uint32_t k = 0; k < 27; k++) {
 		if (k == 13 || vec3_dot(normal, self->direction[k]) < REACH)
@@ -43,7 +43,8 @@ static void show(struct growing *self, vec3 normal, const vec3 *points, uint32_t
 	}
 }
 
-static void show_edge(struct growing *self, uint32_t triangle, uint32_t edge, vec3 normal)
+static void grow_sides_by_edge(struct sides_build *self, uint32_t triangle, uint32_t edge,
+			       vec3 normal)
 {
 	uint32_t other = self->mesh->adjacent[triangle][edge];
 	const vec3 ends[2] = { mesh_corner(self->mesh, triangle, edge),
@@ -53,11 +54,12 @@ static void show_edge(struct growing *self, uint32_t triangle, uint32_t edge, ve
 		return;
 	vec3 across = mesh_normal(self->mesh, other);
 	for (uint32_t i = 1; i < 4; i++)
-		show(self, vec3_normalize(vec3_lerp(normal, across, 0.25 * i)), ends, 2);
+		grow_sides(self, vec3_normalize(vec3_lerp(normal, across, 0.25 * i)), ends, 2);
 }
 
 /* Normals of the triangles around a corner, up to FAN_MAX. */
-static uint32_t fan_of(const struct mesh *mesh, uint32_t triangle, uint32_t corner, vec3 *normals)
+static uint32_t fan_normals(const struct mesh *mesh, uint32_t triangle, uint32_t corner,
+			    vec3 *normals)
 {
 	vec3 place = mesh_corner(mesh, triangle, corner);
 	uint32_t t = triangle, k = corner, count = 0;
@@ -71,38 +73,39 @@ static uint32_t fan_of(const struct mesh *mesh, uint32_t triangle, uint32_t corn
 	return count;
 }
 
-static void show_corner(struct growing *self, uint32_t triangle, uint32_t corner)
+static void grow_sides_by_corner(struct sides_build *self, uint32_t triangle, uint32_t corner)
 {
 	vec3 normals[FAN_MAX], sum = vec3_zero(), place = mesh_corner(self->mesh, triangle, corner);
-	uint32_t count = fan_of(self->mesh, triangle, corner, normals);
+	uint32_t count = fan_normals(self->mesh, triangle, corner, normals);
 	for (uint32_t i = 0; i < count; i++) {
 		sum = vec3_add(sum, normals[i]);
 		for (uint32_t k = 0; k < i; k++)
-			show(self, vec3_normalize(vec3_add(normals[i], normals[k])), &place, 1);
+			grow_sides(self, vec3_normalize(vec3_add(normals[i], normals[k])), &place,
+				   1);
 	}
-	show(self, vec3_normalize(sum), &place, 1);
+	grow_sides(self, vec3_normalize(sum), &place, 1);
 }
 
 enum status field_sides_init(struct field_sides *self, const struct mesh *mesh)
 {
-	struct growing growing = { .mesh = mesh };
+	struct sides_build growing = { .mesh = mesh };
 	*self = (struct field_sides){ 0 };
 	enum status status = distance_field_probe_init(&self->probe, mesh);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t k = 0; k < 27; k++) {
-		growing.direction[k] = direction_of(k);
+		growing.direction[k] = side_direction(k);
 		growing.box[k] = aabb_empty();
 	}
 	for (uint32_t t = 0; t < mesh->triangle_count; t++) {
 		vec3 normal = mesh_normal(mesh, t);
 		const vec3 corners[3] = { mesh_corner(mesh, t, 0), mesh_corner(mesh, t, 1),
 					  mesh_corner(mesh, t, 2) };
-		show(&growing, normal, corners, 3);
+		grow_sides(&growing, normal, corners, 3);
 		for (uint32_t k = 0; k < 3; k++) {
-			show_edge(&growing, t, k, normal);
+			grow_sides_by_edge(&growing, t, k, normal);
 			if ((self->probe.owns[t] >> k & 1) != 0)
-				show_corner(&growing, t, k);
+				grow_sides_by_corner(&growing, t, k);
 		}
 	}
 	for (uint32_t k = 0; k < 27; k++)

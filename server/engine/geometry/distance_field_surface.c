@@ -33,20 +33,21 @@ static const uint8_t TWO_FIRST[6][4] = { { 0, 1, 2, 3 }, { 0, 2, 3, 1 }, { 0, 3,
 /* An edge of the grid: lower node · 8 + the bits of its direction. */
 typedef ARRAY_OF(uint64_t) key_list;
 
-struct march {
+struct surface_march {
 	const struct distance_field *field;
 	uint64_t nodes[2]; /* of an axis x, y */
 	key_list keys;	   /* three a triangle */
 	enum status status;
 };
 
-struct cell {
+struct march_cell {
 	uint64_t node; /* corner 000 */
 	const int16_t *at;
 	uint32_t inside; /* a bit a corner */
 };
 
-static uint64_t key_of(const struct march *self, const struct cell *cell, uint32_t a, uint32_t b)
+static uint64_t key_of(const struct surface_march *self, const struct march_cell *cell, uint32_t a,
+		       uint32_t b)
 {
 	/* Along a tetrahedron's edge all bits of the lower corner are bits of the upper. */
 	uint32_t low = MIN_OF(a, b), high = MAX_OF(a, b);
@@ -55,7 +56,7 @@ static uint64_t key_of(const struct march *self, const struct cell *cell, uint32
 	return node << 3 | (high ^ low);
 }
 
-static void add(struct march *self, uint64_t a, uint64_t b, uint64_t c)
+static void add_triangle(struct surface_march *self, uint64_t a, uint64_t b, uint64_t c)
 {
 	if (self->status != STATUS_OK)
 		return;
@@ -72,7 +73,8 @@ static void add(struct march *self, uint64_t a, uint64_t b, uint64_t c)
 
 /* Seen from outside counter-clockwise: for corners p inside and q r s outside of a positive tetrahedron,
  * pq pr ps; the rest are turned into that or are its mirror image. */
-static void cross_tetrahedron(struct march *self, const struct cell *cell, const uint8_t *corner)
+static void cross_tetrahedron(struct surface_march *self, const struct march_cell *cell,
+			      const uint8_t *corner)
 {
 	uint32_t inside[4], count = 0;
 	for (uint32_t i = 0; i < 4; i++) {
@@ -87,7 +89,7 @@ static void cross_tetrahedron(struct march *self, const struct cell *cell, const
 		uint64_t a = key_of(self, cell, corner[p[0]], corner[p[1]]);
 		uint64_t b = key_of(self, cell, corner[p[0]], corner[p[2]]);
 		uint64_t c = key_of(self, cell, corner[p[0]], corner[p[3]]);
-		add(self, a, count == 1 ? b : c, count == 1 ? c : b);
+		add_triangle(self, a, count == 1 ? b : c, count == 1 ? c : b);
 	} else if (count == 2) {
 		uint32_t which = 0;
 		while (!inside[TWO_FIRST[which][0]] || !inside[TWO_FIRST[which][1]])
@@ -97,12 +99,12 @@ static void cross_tetrahedron(struct march *self, const struct cell *cell, const
 		uint64_t b = key_of(self, cell, corner[p[0]], corner[p[3]]);
 		uint64_t c = key_of(self, cell, corner[p[1]], corner[p[3]]);
 		uint64_t d = key_of(self, cell, corner[p[1]], corner[p[2]]);
-		add(self, a, b, c);
-		add(self, a, c, d);
+		add_triangle(self, a, b, c);
+		add_triangle(self, a, c, d);
 	}
 }
 
-static void cross_block(struct march *self, uint32_t block, const int16_t *brick)
+static void cross_block(struct surface_march *self, uint32_t block, const int16_t *brick)
 {
 	const struct distance_field *field = self->field;
 	uint64_t x = block % field->blocks[0] * N,
@@ -110,9 +112,9 @@ static void cross_block(struct march *self, uint32_t block, const int16_t *brick
 	uint64_t z = block / field->blocks[0] / field->blocks[1] * (uint64_t)N;
 	for (uint32_t i = 0; i < N * N * N; i++) {
 		uint32_t u = i % N, v = i / N % N, w = i / N / N;
-		struct cell cell = { (x + u) +
-					     self->nodes[0] * ((y + v) + self->nodes[1] * (z + w)),
-				     brick + u + SIDE * (v + SIDE * w), 0 };
+		struct march_cell cell = { (x + u) + self->nodes[0] *
+							     ((y + v) + self->nodes[1] * (z + w)),
+					   brick + u + SIDE * (v + SIDE * w), 0 };
 		for (uint32_t c = 0; c < 8; c++) {
 			int16_t value = cell.at[(c & 1) + SIDE * ((c >> 1 & 1) + SIDE * (c >> 2))];
 			cell.inside |= (uint32_t)(value <= 0) << c;
@@ -126,7 +128,7 @@ static void cross_block(struct march *self, uint32_t block, const int16_t *brick
 
 /* ---- vertices --------------------------------------------------------------------------------- */
 
-static void node_of(const struct march *self, uint64_t node, uint32_t at[3])
+static void node_of(const struct surface_march *self, uint64_t node, uint32_t at[3])
 {
 	at[0] = (uint32_t)(node % self->nodes[0]);
 	at[1] = (uint32_t)(node / self->nodes[0] % self->nodes[1]);
@@ -135,7 +137,7 @@ static void node_of(const struct march *self, uint64_t node, uint32_t at[3])
 
 /* Some brick that has both ends of the edge: one that has the cell above the lower node, or, where the edge
  * runs along a border of bricks and that block is bare, one of those beside it. */
-static void ends_of(const struct march *self, const uint32_t low[3], uint32_t direction,
+static void ends_of(const struct surface_march *self, const uint32_t low[3], uint32_t direction,
 		    int16_t end[2])
 {
 	const struct distance_field *field = self->field;
@@ -168,7 +170,7 @@ static void ends_of(const struct march *self, const uint32_t low[3], uint32_t di
 	ASSERT(false);
 }
 
-static vec3 vertex_of(const struct march *self, uint64_t key)
+static vec3 vertex_of(const struct surface_march *self, uint64_t key)
 {
 	const struct distance_field *field = self->field;
 	uint32_t low[3], direction = key & 7;
@@ -183,7 +185,7 @@ static vec3 vertex_of(const struct march *self, uint64_t key)
 }
 
 /* Keys that are equal are one vertex; they are numbered in ascending order. */
-static enum status number(struct march *self, struct distance_field_mesh *out)
+static enum status number_vertices(struct surface_march *self, struct distance_field_mesh *out)
 {
 	uint32_t count = self->keys.count;
 	uint64_t *keys = heap_alloc(2 * (size_t)count * sizeof *keys);
@@ -218,7 +220,7 @@ static enum status number(struct march *self, struct distance_field_mesh *out)
 enum status distance_field_surface(const struct distance_field *self,
 				   struct distance_field_mesh *out)
 {
-	struct march march = { .field = self };
+	struct surface_march march = { .field = self };
 	*out = (struct distance_field_mesh){ 0 };
 	for (uint32_t axis = 0; axis < 2; axis++)
 		march.nodes[axis] = (uint64_t)self->blocks[axis] * N + 1;
@@ -227,7 +229,7 @@ enum status distance_field_surface(const struct distance_field *self,
 		if (self->brick_of[b] != UINT32_MAX)
 			cross_block(&march, b, self->bricks[self->brick_of[b]]);
 	if (march.status == STATUS_OK)
-		march.status = number(&march, out);
+		march.status = number_vertices(&march, out);
 	ARRAY_RELEASE(&march.keys);
 	if (march.status != STATUS_OK)
 		distance_field_mesh_release(out);

@@ -32,7 +32,7 @@
  * needed, 8 are taken. */
 #define FILTER_ERROR 0x1p-50
 
-struct facet {
+struct hull_facet {
 	uint32_t corner[3], neighbour[3];
 	vec3 normal;	  /* (b − a) × (c − a), rounded */
 	double error;	  /* FILTER_ERROR × the largest sum of products in a component of it */
@@ -42,15 +42,15 @@ struct facet {
 	bool alive;
 };
 
-struct node {
+struct conflict {
 	uint32_t point, next;
 };
 
-struct build {
+struct hull_insertion {
 	const vec3 *points; /* borrowed */
 	uint32_t count;
-	ARRAY_OF(struct facet) facets;
-	ARRAY_OF(struct node) nodes;
+	ARRAY_OF(struct hull_facet) facets;
+	ARRAY_OF(struct conflict) nodes;
 	ARRAY_OF(uint32_t) stack; /* the facets seen by the point being inserted */
 	ARRAY_OF(uint32_t) fresh; /* the facets made for it */
 	uint32_t *facet_of;	  /* a facet each point sees, or HULL_NONE */
@@ -66,16 +66,16 @@ struct build {
 
 typedef __int128 wide;
 
-static wide minor(double a, double b, double c, double d)
+static wide exact_minor(double a, double b, double c, double d)
 {
 	return (wide)(int64_t)a * (int64_t)b - (wide)(int64_t)c * (int64_t)d;
 }
 
 static int exact_side(vec3 u, vec3 v, vec3 d)
 {
-	wide sum = minor(u.y, v.z, u.z, v.y) * (int64_t)d.x +
-		   minor(u.z, v.x, u.x, v.z) * (int64_t)d.y +
-		   minor(u.x, v.y, u.y, v.x) * (int64_t)d.z;
+	wide sum = exact_minor(u.y, v.z, u.z, v.y) * (int64_t)d.x +
+		   exact_minor(u.z, v.x, u.x, v.z) * (int64_t)d.y +
+		   exact_minor(u.x, v.y, u.y, v.x) * (int64_t)d.z;
 	return sum > 0 ? 1 : sum < 0 ? -1 : 0;
 }
 
@@ -84,7 +84,8 @@ int hull_side(vec3 a, vec3 b, vec3 c, vec3 p)
 	return exact_side(vec3_sub(b, a), vec3_sub(c, a), vec3_sub(p, a));
 }
 
-static bool sees(const struct build *self, uint32_t point, const struct facet *facet)
+static bool point_sees_facet(const struct hull_insertion *self, uint32_t point,
+			     const struct hull_facet *facet)
 {
 	vec3 a = self->points[facet->corner[0]];
 	vec3 d = vec3_sub(self->points[point], a);
@@ -100,7 +101,8 @@ static bool sees(const struct build *self, uint32_t point, const struct facet *f
 
 /* ---- facets and conflict lists ---------------------------------------------------------------- */
 
-static enum status facet_make(struct build *self, uint32_t a, uint32_t b, uint32_t c, uint32_t *out)
+static enum status facet_make(struct hull_insertion *self, uint32_t a, uint32_t b, uint32_t c,
+			      uint32_t *out)
 {
 	uint32_t id = self->facets_free;
 	if (id != HULL_NONE) {
@@ -115,7 +117,7 @@ static enum status facet_make(struct build *self, uint32_t a, uint32_t b, uint32
 	vec3 p = vec3_abs(u), q = vec3_abs(v);
 	double largest = scalar_max(scalar_max(p.y * q.z + p.z * q.y, p.z * q.x + p.x * q.z),
 				    p.x * q.y + p.y * q.x);
-	self->facets.items[id] = (struct facet){
+	self->facets.items[id] = (struct hull_facet){
 		.corner = { a, b, c },
 		.neighbour = { HULL_NONE, HULL_NONE, HULL_NONE },
 		.normal = vec3_cross(u, v),
@@ -128,7 +130,7 @@ static enum status facet_make(struct build *self, uint32_t a, uint32_t b, uint32
 	return STATUS_OK;
 }
 
-static enum status add_conflict(struct build *self, uint32_t facet, uint32_t point)
+static enum status add_conflict(struct hull_insertion *self, uint32_t facet, uint32_t point)
 {
 	uint32_t id = self->nodes_free;
 	if (id != HULL_NONE) {
@@ -138,23 +140,23 @@ static enum status add_conflict(struct build *self, uint32_t facet, uint32_t poi
 			return STATUS_NO_MEMORY;
 		id = self->nodes.count++;
 	}
-	self->nodes.items[id] = (struct node){ point, self->facets.items[facet].seen_by };
+	self->nodes.items[id] = (struct conflict){ point, self->facets.items[facet].seen_by };
 	self->facets.items[facet].seen_by = id;
 	self->facet_of[point] = facet;
 	return STATUS_OK;
 }
 
 /* Tries the points of `source`'s list against a new facet. */
-static enum status hand_on(struct build *self, uint32_t source, uint32_t facet)
+static enum status pass_conflicts(struct hull_insertion *self, uint32_t source, uint32_t facet)
 {
 	uint32_t id = self->facets.items[source].seen_by;
 	while (id != HULL_NONE) {
-		struct node node = self->nodes.items[id];
+		struct conflict node = self->nodes.items[id];
 		id = node.next;
 		if (self->stamp[node.point] == self->facets_made)
 			continue;
 		self->stamp[node.point] = self->facets_made;
-		if (!sees(self, node.point, &self->facets.items[facet]))
+		if (!point_sees_facet(self, node.point, &self->facets.items[facet]))
 			continue;
 		if (add_conflict(self, facet, node.point) != STATUS_OK)
 			return STATUS_NO_MEMORY;
@@ -163,14 +165,14 @@ static enum status hand_on(struct build *self, uint32_t source, uint32_t facet)
 }
 
 /* Its points lose it as the facet they see; those that see a new one are told so later (E-3). */
-static void forget_facet(struct build *self, uint32_t facet)
+static void clear_conflicts(struct hull_insertion *self, uint32_t facet)
 {
 	for (uint32_t id = self->facets.items[facet].seen_by; id != HULL_NONE;
 	     id = self->nodes.items[id].next)
 		self->facet_of[self->nodes.items[id].point] = HULL_NONE;
 }
 
-static void free_facet(struct build *self, uint32_t facet)
+static void free_facet(struct hull_insertion *self, uint32_t facet)
 {
 	uint32_t id = self->facets.items[facet].seen_by;
 	while (id != HULL_NONE) {
@@ -187,7 +189,7 @@ static void free_facet(struct build *self, uint32_t facet)
 /* ---- insertion -------------------------------------------------------------------------------- */
 
 /* All facets the point sees, from one of them over shared edges (E-1: they are connected). */
-static enum status find_seen(struct build *self, uint32_t point)
+static enum status find_seen(struct hull_insertion *self, uint32_t point)
 {
 	uint32_t start = self->facet_of[point];
 	self->inserting++;
@@ -202,11 +204,11 @@ static enum status find_seen(struct build *self, uint32_t point)
 			return STATUS_NO_MEMORY;
 		for (uint32_t k = 0; k < 3; k++) {
 			uint32_t id = self->facets.items[self->stack.items[i]].neighbour[k];
-			struct facet *facet = &self->facets.items[id];
+			struct hull_facet *facet = &self->facets.items[id];
 			if (facet->visit == self->inserting)
 				continue;
 			facet->visit = self->inserting;
-			facet->seen = sees(self, point, facet);
+			facet->seen = point_sees_facet(self, point, facet);
 			if (facet->seen)
 				self->stack.items[self->stack.count++] = id;
 		}
@@ -214,19 +216,19 @@ static enum status find_seen(struct build *self, uint32_t point)
 	return STATUS_OK;
 }
 
-static uint32_t edge_to(const struct facet *facet, uint32_t neighbour)
+static uint32_t edge_to(const struct hull_facet *facet, uint32_t neighbour)
 {
 	return facet->neighbour[0] == neighbour ? 0 : facet->neighbour[1] == neighbour ? 1 : 2;
 }
 
 /* A new facet over every edge between a seen facet and one that stays. */
-static enum status raise_fan(struct build *self, uint32_t point)
+static enum status raise_fan(struct hull_insertion *self, uint32_t point)
 {
 	self->fresh.count = 0;
 	for (uint32_t i = 0; i < self->stack.count; i++) {
 		uint32_t inner = self->stack.items[i];
 		for (uint32_t k = 0; k < 3; k++) {
-			struct facet facet = self->facets.items[inner];
+			struct hull_facet facet = self->facets.items[inner];
 			uint32_t outer = facet.neighbour[k], id;
 			if (self->facets.items[outer].seen &&
 			    self->facets.items[outer].visit == self->inserting)
@@ -237,11 +239,11 @@ static enum status raise_fan(struct build *self, uint32_t point)
 				return STATUS_NO_MEMORY;
 			self->fresh.items[self->fresh.count++] = id;
 			self->facets.items[id].neighbour[0] = outer;
-			struct facet *stays = &self->facets.items[outer];
+			struct hull_facet *stays = &self->facets.items[outer];
 			stays->neighbour[edge_to(stays, inner)] = id;
 			self->fan[a] = id;
-			if (hand_on(self, inner, id) != STATUS_OK ||
-			    hand_on(self, outer, id) != STATUS_OK)
+			if (pass_conflicts(self, inner, id) != STATUS_OK ||
+			    pass_conflicts(self, outer, id) != STATUS_OK)
 				return STATUS_NO_MEMORY;
 		}
 	}
@@ -254,12 +256,12 @@ static enum status raise_fan(struct build *self, uint32_t point)
 	return STATUS_OK;
 }
 
-static enum status insert(struct build *self, uint32_t point)
+static enum status insert_point(struct hull_insertion *self, uint32_t point)
 {
 	if (find_seen(self, point) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < self->stack.count; i++)
-		forget_facet(self, self->stack.items[i]);
+		clear_conflicts(self, self->stack.items[i]);
 	if (raise_fan(self, point) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	self->facet_of[point] = HULL_NONE;
@@ -271,7 +273,7 @@ static enum status insert(struct build *self, uint32_t point)
 /* ---- the first tetrahedron -------------------------------------------------------------------- */
 
 /* The least and the most along each axis, the first on ties; the farthest pair of those six. */
-static void farthest_pair(const struct build *self, uint32_t pair[2])
+static void farthest_pair(const struct hull_insertion *self, uint32_t pair[2])
 {
 	uint32_t extreme[6] = { 0 };
 	for (uint32_t i = 1; i < self->count; i++)
@@ -295,14 +297,14 @@ static void farthest_pair(const struct build *self, uint32_t pair[2])
 		}
 }
 
-static enum status flat(struct reason *why, const char *what, double width)
+static enum status refuse_flat(struct reason *why, const char *what, double width)
 {
 	return reason_set(why, STATUS_DEGENERATE, -1, "points",
 			  "all points lie %s (within %g m, %g is the least)", what, width,
 			  SHAPE_LENGTH_MIN);
 }
 
-static enum status first_corners(const struct build *self, double unit, uint32_t corner[4],
+static enum status first_corners(const struct hull_insertion *self, double unit, uint32_t corner[4],
 				 struct reason *why)
 {
 	farthest_pair(self, corner);
@@ -310,7 +312,7 @@ static enum status first_corners(const struct build *self, double unit, uint32_t
 	double length, width = -1, low = 0, high = 0;
 	line = vec3_normalize_length(vec3_sub(self->points[corner[1]], a), &length);
 	if (length * unit < SHAPE_LENGTH_MIN)
-		return flat(why, "in one place", length * unit);
+		return refuse_flat(why, "in one place", length * unit);
 	for (uint32_t i = 0; i < self->count; i++) {
 		double far = vec3_length(vec3_cross(line, vec3_sub(self->points[i], a)));
 		if (far <= width)
@@ -319,7 +321,7 @@ static enum status first_corners(const struct build *self, double unit, uint32_t
 		corner[2] = i;
 	}
 	if (width * unit < SHAPE_LENGTH_MIN)
-		return flat(why, "on a line", width * unit);
+		return refuse_flat(why, "on a line", width * unit);
 	vec3 normal = vec3_normalize(vec3_cross(line, vec3_sub(self->points[corner[2]], a)));
 	uint32_t lowest = corner[0], highest = corner[0];
 	for (uint32_t i = 0; i < self->count; i++) {
@@ -334,12 +336,12 @@ static enum status first_corners(const struct build *self, double unit, uint32_t
 		}
 	}
 	if ((high - low) * unit < SHAPE_LENGTH_MIN)
-		return flat(why, "in a plane", (high - low) * unit);
+		return refuse_flat(why, "in a plane", (high - low) * unit);
 	corner[3] = high >= -low ? highest : lowest;
 	return STATUS_OK;
 }
 
-static enum status first_facets(struct build *self, double unit, struct reason *why)
+static enum status first_facets(struct hull_insertion *self, double unit, struct reason *why)
 {
 	/* Facet i is opposite corner i of a tetrahedron whose corner 3 lies inside facet 0 1 2. */
 	static const uint8_t FACETS[4][3] = { { 1, 3, 2 }, { 0, 2, 3 }, { 0, 3, 1 }, { 0, 1, 2 } };
@@ -350,7 +352,7 @@ static enum status first_facets(struct build *self, double unit, struct reason *
 	int side = hull_side(self->points[corner[0]], self->points[corner[1]],
 			     self->points[corner[2]], self->points[corner[3]]);
 	if (side == 0)
-		return flat(why, "in a plane", 0);
+		return refuse_flat(why, "in a plane", 0);
 	if (side > 0) {
 		uint32_t kept = corner[0];
 		corner[0] = corner[1];
@@ -367,7 +369,7 @@ static enum status first_facets(struct build *self, double unit, struct reason *
 	}
 	for (uint32_t point = 0; point < self->count; point++)
 		for (uint32_t i = 0; i < 4; i++)
-			if (sees(self, point, &self->facets.items[i]) &&
+			if (point_sees_facet(self, point, &self->facets.items[i]) &&
 			    add_conflict(self, i, point) != STATUS_OK)
 				return STATUS_NO_MEMORY;
 	return STATUS_OK;
@@ -375,7 +377,7 @@ static enum status first_facets(struct build *self, double unit, struct reason *
 
 /* ---- all together ----------------------------------------------------------------------------- */
 
-static void shuffle(struct build *self)
+static void shuffle(struct hull_insertion *self)
 {
 	struct rng rng = rng_seeded(hash64(self->points, self->count * sizeof *self->points, 0));
 	for (uint32_t i = 0; i < self->count; i++) {
@@ -386,7 +388,7 @@ static void shuffle(struct build *self)
 }
 
 /* Only the living facets, numbered anew in their order. */
-static enum status take_surface(const struct build *self, struct hull_surface *out)
+static enum status take_surface(const struct hull_insertion *self, struct hull_surface *out)
 {
 	uint32_t alive = 0, total = self->facets.count;
 	for (uint32_t i = 0; i < total; i++)
@@ -404,7 +406,7 @@ static enum status take_surface(const struct build *self, struct hull_surface *o
 	for (uint32_t i = 0; i < total; i++) {
 		if (number[i] == HULL_NONE)
 			continue;
-		const struct facet *facet = &self->facets.items[i];
+		const struct hull_facet *facet = &self->facets.items[i];
 		for (uint32_t k = 0; k < 3; k++) {
 			out->corner[number[i]][k] = facet->corner[k];
 			out->neighbour[number[i]][k] = number[facet->neighbour[k]];
@@ -422,7 +424,7 @@ void hull_surface_release(struct hull_surface *self)
 	*self = (struct hull_surface){ 0 };
 }
 
-static enum status build_run(struct build *self, double unit, struct hull_surface *out,
+static enum status build_run(struct hull_insertion *self, double unit, struct hull_surface *out,
 			     struct reason *why)
 {
 	if (self->facet_of == NULL)
@@ -439,7 +441,7 @@ static enum status build_run(struct build *self, double unit, struct hull_surfac
 	for (uint32_t i = 0; i < self->count; i++) {
 		if (self->facet_of[self->order[i]] == HULL_NONE)
 			continue;
-		if (insert(self, self->order[i]) != STATUS_OK)
+		if (insert_point(self, self->order[i]) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 	}
 	return take_surface(self, out);
@@ -448,7 +450,7 @@ static enum status build_run(struct build *self, double unit, struct hull_surfac
 enum status hull_triangulate(const vec3 *points, uint32_t count, double unit,
 			     struct hull_surface *out, uint64_t *facets_made, struct reason *why)
 {
-	struct build self = {
+	struct hull_insertion self = {
 		.points = points, .count = count, .facets_free = HULL_NONE, .nodes_free = HULL_NONE
 	};
 	*out = (struct hull_surface){ 0 };

@@ -26,7 +26,7 @@
 
 #include <string.h>
 
-struct merge {
+struct face_merge {
 	const vec3 *points;
 	const struct hull_surface *surface;
 	double tolerance;
@@ -41,12 +41,12 @@ struct merge {
 	struct hull_regions *out;
 };
 
-static vec3 corner_of(const struct merge *self, uint32_t triangle, uint32_t k)
+static vec3 corner_of(const struct face_merge *self, uint32_t triangle, uint32_t k)
 {
 	return self->points[self->surface->corner[triangle][k % 3]];
 }
 
-static vec3 normal_of(const struct merge *self, uint32_t triangle)
+static vec3 normal_of(const struct face_merge *self, uint32_t triangle)
 {
 	vec3 a = corner_of(self, triangle, 0);
 	return vec3_cross(vec3_sub(corner_of(self, triangle, 1), a),
@@ -55,7 +55,7 @@ static vec3 normal_of(const struct merge *self, uint32_t triangle)
 
 /* Largest first, so that a face is founded by its best-conditioned triangle; equal areas in the
  * surface's order. */
-static void order_by_area(struct merge *self)
+static void order_by_area(struct face_merge *self)
 {
 	uint32_t count = self->surface->count;
 	for (uint32_t t = 0; t < count; t++) {
@@ -66,7 +66,8 @@ static void order_by_area(struct merge *self)
 }
 
 /* Whether a triangle belongs to the plane of `seed`, with unit normal n. */
-static bool belongs(const struct merge *self, uint32_t seed, vec3 n, uint32_t triangle)
+static bool belongs_to_plane(const struct face_merge *self, uint32_t seed, vec3 n,
+			     uint32_t triangle)
 {
 	if (!(vec3_dot(n, normal_of(self, triangle)) > 0))
 		return false;
@@ -83,7 +84,7 @@ static bool belongs(const struct merge *self, uint32_t seed, vec3 n, uint32_t tr
 	return true;
 }
 
-static uint32_t flood(struct merge *self, uint32_t seed, uint32_t region)
+static uint32_t flood_region(struct face_merge *self, uint32_t seed, uint32_t region)
 {
 	vec3 n = vec3_normalize(normal_of(self, seed));
 	uint32_t count = 1;
@@ -92,7 +93,8 @@ static uint32_t flood(struct merge *self, uint32_t seed, uint32_t region)
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t k = 0; k < 3; k++) {
 			uint32_t next = self->surface->neighbour[self->stack[i]][k];
-			if (self->region[next] != HULL_NONE || !belongs(self, seed, n, next))
+			if (self->region[next] != HULL_NONE ||
+			    !belongs_to_plane(self, seed, n, next))
 				continue;
 			self->region[next] = region;
 			self->stack[count++] = next;
@@ -106,14 +108,15 @@ struct border_edge {
 	uint32_t triangle, k;
 };
 
-static uint32_t index_of_neighbour(const struct merge *self, uint32_t triangle, uint32_t neighbour)
+static uint32_t index_of_neighbour(const struct face_merge *self, uint32_t triangle,
+				   uint32_t neighbour)
 {
 	const uint32_t *list = self->surface->neighbour[triangle];
 	return list[0] == neighbour ? 0 : list[1] == neighbour ? 1 : 2;
 }
 
 /* The border's next edge: turn around the end of this one, inside the region. */
-static struct border_edge next_on_border(const struct merge *self, struct border_edge at)
+static struct border_edge next_on_border(const struct face_merge *self, struct border_edge at)
 {
 	uint32_t region = self->region[at.triangle];
 	at.k = (at.k + 1) % 3;
@@ -128,7 +131,7 @@ static struct border_edge next_on_border(const struct merge *self, struct border
 
 /* Appends the border of a region of `count` triangles (in stack) to the loops. False when it is not
  * one simple loop. `stamp` is new for every call. */
-static bool trace(struct merge *self, uint32_t region, uint32_t count, uint32_t stamp)
+static bool trace_border(struct face_merge *self, uint32_t region, uint32_t count, uint32_t stamp)
 {
 	struct border_edge start = { HULL_NONE, 0 };
 	uint32_t edges = 0, length = 0;
@@ -158,14 +161,14 @@ static bool trace(struct merge *self, uint32_t region, uint32_t count, uint32_t 
 	return true;
 }
 
-static void close_region(struct merge *self)
+static void close_region(struct face_merge *self)
 {
 	self->out->count++;
 	self->out->first[self->out->count] = self->out->corners;
 }
 
 /* Every triangle of the stack a region of its own. */
-static void make_singles(struct merge *self, uint32_t count)
+static void make_singles(struct face_merge *self, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t triangle = self->stack[i];
@@ -177,15 +180,15 @@ static void make_singles(struct merge *self, uint32_t count)
 }
 
 /* Each border stamps its points with a number of its own. */
-static void make_regions(struct merge *self)
+static void make_regions(struct face_merge *self)
 {
 	uint32_t stamp = 0;
 	for (uint32_t i = 0; i < self->surface->count; i++) {
 		uint32_t seed = self->order[i];
 		if (self->region[seed] != HULL_NONE)
 			continue;
-		uint32_t count = flood(self, seed, self->out->count);
-		if (trace(self, self->out->count, count, ++stamp)) {
+		uint32_t count = flood_region(self, seed, self->out->count);
+		if (trace_border(self, self->out->count, count, ++stamp)) {
 			close_region(self);
 			continue;
 		}
@@ -207,7 +210,7 @@ static bool is_corner(vec3 a, vec3 b, vec3 c, vec3 n, double tolerance)
 	return area > tolerance * scalar_sqrt(whole);
 }
 
-static vec3 region_normal(const struct merge *self, const uint32_t *loop, uint32_t length)
+static vec3 region_normal(const struct face_merge *self, const uint32_t *loop, uint32_t length)
 {
 	vec3 sum = vec3_zero(), a = self->points[loop[0]];
 	for (uint32_t i = 1; i + 1 < length; i++)
@@ -217,7 +220,7 @@ static vec3 region_normal(const struct merge *self, const uint32_t *loop, uint32
 }
 
 /* Drops a vertex unless a neighbour's dropping has fixed it; fixes its neighbours. */
-static void drop(struct merge *self, uint32_t before, uint32_t point, uint32_t after)
+static void drop_vertex(struct face_merge *self, uint32_t before, uint32_t point, uint32_t after)
 {
 	if (self->fixed[point] || !self->out->keep[point])
 		return;
@@ -226,7 +229,7 @@ static void drop(struct merge *self, uint32_t before, uint32_t point, uint32_t a
 	self->fixed[before] = self->fixed[after] = 1;
 }
 
-static void drop_on_loop(struct merge *self, const uint32_t *loop, uint32_t length)
+static void drop_on_loop(struct face_merge *self, const uint32_t *loop, uint32_t length)
 {
 	vec3 n = region_normal(self, loop, length);
 	for (uint32_t i = 0; i < length; i++) {
@@ -237,11 +240,11 @@ static void drop_on_loop(struct merge *self, const uint32_t *loop, uint32_t leng
 			corner = is_corner(self->points[before], self->points[point],
 					   self->points[after], n, self->tolerance);
 		if (!corner)
-			drop(self, before, point, after);
+			drop_vertex(self, before, point, after);
 	}
 }
 
-static void name_vertices(struct merge *self, uint32_t points)
+static void select_vertices(struct face_merge *self, uint32_t points)
 {
 	struct hull_regions *out = self->out;
 	for (uint32_t i = 0; i < out->corners; i++)
@@ -271,7 +274,7 @@ void hull_regions_release(struct hull_regions *self)
 	*self = (struct hull_regions){ 0 };
 }
 
-static bool allocate(struct merge *self, uint32_t points, uint8_t **block)
+static bool allocate_merge(struct face_merge *self, uint32_t points, uint8_t **block)
 {
 	uint32_t t = self->surface->count;
 	size_t bytes = (size_t)t * (2 * sizeof(uint64_t) + 4 * sizeof(uint32_t)) +
@@ -298,12 +301,12 @@ static bool allocate(struct merge *self, uint32_t points, uint8_t **block)
 enum status hull_merge(const vec3 *points, uint32_t count, const struct hull_surface *surface,
 		       double tolerance, struct hull_regions *out)
 {
-	struct merge self = {
+	struct face_merge self = {
 		.points = points, .surface = surface, .tolerance = tolerance, .out = out
 	};
 	uint8_t *block;
 	*out = (struct hull_regions){ 0 };
-	if (!allocate(&self, count, &block)) {
+	if (!allocate_merge(&self, count, &block)) {
 		heap_free(block);
 		hull_regions_release(out);
 		return STATUS_NO_MEMORY;
@@ -312,7 +315,7 @@ enum status hull_merge(const vec3 *points, uint32_t count, const struct hull_sur
 	out->first[0] = 0;
 	order_by_area(&self);
 	make_regions(&self);
-	name_vertices(&self, count);
+	select_vertices(&self, count);
 	heap_free(block);
 	return STATUS_OK;
 }

@@ -42,7 +42,7 @@
 
 enum { ROUNDS_MAX = 64 };
 
-struct cloud {
+struct hull_cloud {
 	const vec3 *given; /* borrowed */
 	vec3 *grid;	   /* the points still in question, on the grid */
 	uint32_t *index;   /* their numbers in `given`, ascending */
@@ -58,7 +58,7 @@ struct cloud {
 /* ---- the grid --------------------------------------------------------------------------------- */
 
 /* `given` all finite. */
-static void to_grid(struct cloud *self, uint32_t count)
+static void to_grid(struct hull_cloud *self, uint32_t count)
 {
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < count; i++)
@@ -79,7 +79,7 @@ static void to_grid(struct cloud *self, uint32_t count)
 	self->tolerance = scalar_min(TOLERANCE_RELATIVE * size, TOLERANCE_MAX) * scale;
 }
 
-static void keep_vertices(struct cloud *self)
+static void keep_vertices(struct hull_cloud *self)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < self->count; i++) {
@@ -95,7 +95,7 @@ static void keep_vertices(struct cloud *self)
 /* ---- rounds ----------------------------------------------------------------------------------- */
 
 /* Hull and faces of the points still in question. */
-static enum status one_round(struct cloud *self, struct reason *why)
+static enum status one_round(struct hull_cloud *self, struct reason *why)
 {
 	hull_surface_release(&self->surface);
 	hull_regions_release(&self->regions);
@@ -113,7 +113,7 @@ static enum status one_round(struct cloud *self, struct reason *why)
 
 /* The corners of the surface. Points within it are inside every later hull or as far outside as
  * these at most. */
-static void keep_outer(struct cloud *self)
+static void store_outer(struct hull_cloud *self)
 {
 	const struct hull_surface *surface = &self->surface;
 	self->outer_count = 0;
@@ -128,7 +128,7 @@ static void keep_outer(struct cloud *self)
 }
 
 /* Over the triangles, with the coordinates as given. */
-static struct mass_properties mass(const struct cloud *self, vec3 origin)
+static struct mass_properties surface_mass(const struct hull_cloud *self, vec3 origin)
 {
 	struct volume_integrals sum = { 0 };
 	for (uint32_t t = 0; t < self->surface.count; t++) {
@@ -143,15 +143,16 @@ static struct mass_properties mass(const struct cloud *self, vec3 origin)
 }
 
 /* Until no vertex is dropped. AGAIN: not within ROUNDS_MAX. */
-static enum status settle(struct cloud *self, struct reason *why)
+static enum status merge_until_stable(struct hull_cloud *self, struct reason *why)
 {
 	for (uint32_t round = 0; round < ROUNDS_MAX; round++) {
 		enum status status = one_round(self, why);
 		if (status != STATUS_OK)
 			return status;
 		if (round == 0) {
-			keep_outer(self);
-			self->build.cloud_volume = mass(self, self->given[self->index[0]]).volume;
+			store_outer(self);
+			self->build.cloud_volume =
+				surface_mass(self, self->given[self->index[0]]).volume;
 		}
 		if (self->regions.dropped == 0)
 			return STATUS_OK;
@@ -162,7 +163,7 @@ static enum status settle(struct cloud *self, struct reason *why)
 
 /* ---- the result ------------------------------------------------------------------------------- */
 
-static enum status sort_faces(const struct cloud *self, const uint32_t *number, uint64_t *keys,
+static enum status sort_faces(const struct hull_cloud *self, const uint32_t *number, uint64_t *keys,
 			      uint32_t *face)
 {
 	const struct hull_regions *regions = &self->regions;
@@ -205,7 +206,7 @@ static void fill_face(struct hull *hull, const uint32_t *number, const uint32_t 
 }
 
 /* NULL: out of memory. The caller has made sure that the numbers fit. */
-static struct hull *make_hull(const struct cloud *self, uint32_t vertices)
+static struct hull *make_hull(const struct hull_cloud *self, uint32_t vertices)
 {
 	const struct hull_regions *regions = &self->regions;
 	struct hull *hull = hull_alloc(vertices, regions->count, regions->corners);
@@ -237,7 +238,7 @@ static struct hull *make_hull(const struct cloud *self, uint32_t vertices)
 	return NULL;
 }
 
-static double outside(const struct cloud *self, const struct hull *hull)
+static double outside_distance(const struct hull_cloud *self, const struct hull *hull)
 {
 	double highest = 0;
 	for (uint32_t i = 0; i < self->outer_count; i++) {
@@ -250,7 +251,7 @@ static double outside(const struct cloud *self, const struct hull *hull)
 }
 
 /* CORRUPT: what came out is no convex polyhedron around the cloud. */
-static enum status result(struct cloud *self, struct hull **out, struct reason *why)
+static enum status make_result(struct hull_cloud *self, struct hull **out, struct reason *why)
 {
 	uint32_t vertices = 0;
 	for (uint32_t i = 0; i < self->count; i++)
@@ -268,32 +269,33 @@ static enum status result(struct cloud *self, struct hull **out, struct reason *
 	self->build.tolerance = (CHECK_FACTOR * self->tolerance + GRID_SLACK) * self->unit;
 	bool good = hull_finish(hull) && hull_is_valid(hull, self->build.tolerance, NULL);
 	if (good)
-		self->build.outside = outside(self, hull);
+		self->build.outside = outside_distance(self, hull);
 	if (!good || self->build.outside > OUTSIDE_FACTOR * self->build.tolerance) {
 		heap_free(hull);
 		return STATUS_CORRUPT;
 	}
-	self->build.mass = mass(self, hull->centre);
+	self->build.mass = surface_mass(self, hull->centre);
 	*out = hull;
 	return STATUS_OK;
 }
 
-static enum status settle_and_finish(struct cloud *self, struct hull **out, struct reason *why)
+static enum status merge_and_finish(struct hull_cloud *self, struct hull **out, struct reason *why)
 {
-	enum status status = settle(self, why);
-	return status == STATUS_OK ? result(self, out, why) : status;
+	enum status status = merge_until_stable(self, why);
+	return status == STATUS_OK ? make_result(self, out, why) : status;
 }
 
-static enum status run(struct cloud *self, uint32_t count, struct hull **out, struct reason *why)
+static enum status find_hull(struct hull_cloud *self, uint32_t count, struct hull **out,
+			     struct reason *why)
 {
 	to_grid(self, count);
-	enum status status = settle_and_finish(self, out, why);
+	enum status status = merge_and_finish(self, out, why);
 	if (status != STATUS_CORRUPT && status != STATUS_AGAIN)
 		return status;
 	to_grid(self, count);
 	self->tolerance = 0;
 	self->build.exact_only = 1;
-	status = settle_and_finish(self, out, why);
+	status = merge_and_finish(self, out, why);
 	if (status == STATUS_CORRUPT || status == STATUS_AGAIN)
 		return reason_set(why, STATUS_DEGENERATE, -1, "points",
 				  "the hull has features too thin for its size");
@@ -306,13 +308,13 @@ enum status hull_of_points(const vec3 *points, uint32_t count, struct hull **out
 	if (count < 4)
 		return reason_set(why, STATUS_DEGENERATE, -1, "points",
 				  "%u points are too few, 4 are the least", count);
-	struct cloud self = { .given = points };
+	struct hull_cloud self = { .given = points };
 	self.grid = heap_alloc(count * sizeof *self.grid);
 	self.index = heap_alloc(count * 2 * sizeof *self.index);
 	self.outer = self.index == NULL ? NULL : self.index + count;
 	enum status status = STATUS_NO_MEMORY;
 	if (self.grid != NULL && self.index != NULL)
-		status = run(&self, count, out, why);
+		status = find_hull(&self, count, out, why);
 	else
 		reason_set(why, status, -1, "points", "out of memory");
 	if (build != NULL)

@@ -13,7 +13,7 @@
 #include "server/engine/geometry/orient.h"
 
 /* Bits 0, 1, 2 of i: x, y, z at its upper end. */
-static vec3 corner(struct aabb box, uint32_t i)
+static vec3 box_corner(struct aabb box, uint32_t i)
 {
 	return vec3_make(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y,
 			 i & 4 ? box.max.z : box.min.z);
@@ -30,7 +30,7 @@ bool intersect_box_triangle(struct aabb box, vec3 a, vec3 b, vec3 c)
 	int side[8];
 	uint32_t above = 0, below = 0;
 	for (uint32_t i = 0; i < 8; i++) {
-		side[i] = orient_plane(a, b, c, corner(box, i));
+		side[i] = orient_plane(a, b, c, box_corner(box, i));
 		above += side[i] > 0;
 		below += side[i] < 0;
 	}
@@ -46,7 +46,7 @@ bool intersect_box_triangle(struct aabb box, vec3 a, vec3 b, vec3 c)
 			uint32_t j = i | bit;
 			if (j == i || side[i] * side[j] > 0)
 				continue;
-			if (intersect_segment_triangle_sides(corner(box, i), corner(box, j),
+			if (intersect_segment_triangle_sides(box_corner(box, i), box_corner(box, j),
 							     side[i], side[j], a, b, c,
 							     NULL) != SEGMENT_TRIANGLE_APART)
 				return true;

@@ -10,13 +10,13 @@
 
 #define SLACK 0x1p-49 /* eight units of rounding of a product of unit vectors */
 
-struct setting {
+struct obb_pair {
 	double t[3], a[3], b[3];
 	double r[3][3], size[3][3]; /* R and |R| + SLACK */
 	double slack;		    /* m: rounding of the centres */
 };
 
-static void setting_init(struct setting *self, const struct obb *a, const struct obb *b)
+static void setting_init(struct obb_pair *self, const struct obb *a, const struct obb *b)
 {
 	mat3 r = mat3_transposed_mul(a->axes, b->axes);
 	vec3 t = mat3_transposed_mul_vec(a->axes, vec3_sub(b->centre, a->centre));
@@ -33,20 +33,20 @@ static void setting_init(struct setting *self, const struct obb *a, const struct
 	self->slack = 4 * SCALAR_EPSILON * (far.x + far.y + far.z);
 }
 
-static bool faces_of_a(const struct setting *s, uint32_t i)
+static bool separated_by_a(const struct obb_pair *s, uint32_t i)
 {
 	double reach = s->b[0] * s->size[i][0] + s->b[1] * s->size[i][1] + s->b[2] * s->size[i][2];
 	return scalar_abs(s->t[i]) > s->a[i] + reach + s->slack;
 }
 
-static bool faces_of_b(const struct setting *s, uint32_t j)
+static bool separated_by_b(const struct obb_pair *s, uint32_t j)
 {
 	double t = s->t[0] * s->r[0][j] + s->t[1] * s->r[1][j] + s->t[2] * s->r[2][j];
 	double reach = s->a[0] * s->size[0][j] + s->a[1] * s->size[1][j] + s->a[2] * s->size[2][j];
 	return scalar_abs(t) > s->b[j] + reach + s->slack;
 }
 
-static bool edges(const struct setting *s, uint32_t i, uint32_t j)
+static bool separated_by_edges(const struct obb_pair *s, uint32_t i, uint32_t j)
 {
 	uint32_t i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
 	double t = s->t[i2] * s->r[i1][j] - s->t[i1] * s->r[i2][j];
@@ -59,17 +59,17 @@ static bool edges(const struct setting *s, uint32_t i, uint32_t j)
 
 uint32_t intersect_obb_obb_axis(const struct obb *a, const struct obb *b)
 {
-	struct setting s;
+	struct obb_pair s;
 	setting_init(&s, a, b);
 	for (uint32_t i = 0; i < 3; i++)
-		if (faces_of_a(&s, i))
+		if (separated_by_a(&s, i))
 			return i;
 	for (uint32_t j = 0; j < 3; j++)
-		if (faces_of_b(&s, j))
+		if (separated_by_b(&s, j))
 			return 3 + j;
 	for (uint32_t i = 0; i < 3; i++)
 		for (uint32_t j = 0; j < 3; j++)
-			if (edges(&s, i, j))
+			if (separated_by_edges(&s, i, j))
 				return 6 + 3 * i + j;
 	return OBB_OVERLAP;
 }

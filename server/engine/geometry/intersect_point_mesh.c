@@ -27,7 +27,7 @@ static int side_of(vec3 a, vec3 b, vec3 p)
 }
 
 /* The ray's share in the winding: 1 for leaving through the triangle, −1 for entering, 0 for a miss. */
-static int crossing(vec3 a, vec3 b, vec3 c, int plane_side, vec3 p)
+static int ray_winding(vec3 a, vec3 b, vec3 c, int plane_side, vec3 p)
 {
 	int ab = side_of(a, b, p), bc = side_of(b, c, p), ca = side_of(c, a, p);
 	if (ab == 0 || ab != bc || ab != ca)
@@ -48,7 +48,7 @@ enum point_mesh intersect_point_mesh(const struct mesh *mesh, vec3 p)
 		int plane_side = orient_plane(a, b, c, p);
 		if (plane_side == 0 && intersect_point_triangle(p, a, b, c))
 			return POINT_MESH_ON;
-		winding += crossing(a, b, c, plane_side, p);
+		winding += ray_winding(a, b, c, plane_side, p);
 	}
 	return winding > 0 ? POINT_MESH_INSIDE : POINT_MESH_OUTSIDE;
 }

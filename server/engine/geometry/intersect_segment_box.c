@@ -12,7 +12,7 @@
 
 #include "server/engine/geometry/orient.h"
 
-static vec3 corner(struct aabb box, uint32_t x, bool high_x, uint32_t y, bool high_y)
+static vec3 box_corner_in_plane(struct aabb box, uint32_t x, bool high_x, uint32_t y, bool high_y)
 {
 	vec3 out = box.min;
 	vec3_set(&out, x, vec3_get(high_x ? box.max : box.min, x));
@@ -28,8 +28,8 @@ bool intersect_segment_box(vec3 p, vec3 q, struct aabb box)
 		uint32_t x = (axis + 1) % 3, y = (axis + 2) % 3;
 		bool same =
 			(vec3_get(q, x) >= vec3_get(p, x)) == (vec3_get(q, y) >= vec3_get(p, y));
-		int one = orient_line(axis, p, q, corner(box, x, false, y, same));
-		int other = orient_line(axis, p, q, corner(box, x, true, y, !same));
+		int one = orient_line(axis, p, q, box_corner_in_plane(box, x, false, y, same));
+		int other = orient_line(axis, p, q, box_corner_in_plane(box, x, true, y, !same));
 		if (one * other > 0)
 			return false;
 	}

@@ -12,7 +12,7 @@
 #include "server/engine/geometry/orient.h"
 
 /* Where p q crosses the plane, between the ends whatever rounding does. */
-static vec3 crossing(vec3 p, vec3 q, vec3 a, vec3 b, vec3 c)
+static vec3 plane_crossing(vec3 p, vec3 q, vec3 a, vec3 b, vec3 c)
 {
 	vec3 normal = vec3_cross(vec3_sub(b, a), vec3_sub(c, a));
 	double from = scalar_abs(vec3_dot(normal, vec3_sub(p, a)));
@@ -40,7 +40,7 @@ static bool edge_point(vec3 p, vec3 q, vec3 a, vec3 b, vec3 *at)
 	return true;
 }
 
-static enum segment_triangle flat(vec3 p, vec3 q, vec3 a, vec3 b, vec3 c, vec3 *at)
+static enum segment_triangle intersect_in_plane(vec3 p, vec3 q, vec3 a, vec3 b, vec3 c, vec3 *at)
 {
 	bool has_area = !orient_collinear(a, b, c);
 	if (has_area && intersect_point_triangle(p, a, b, c))
@@ -62,7 +62,7 @@ enum segment_triangle intersect_segment_triangle_sides(vec3 p, vec3 q, int side_
 	if (side_p * side_q > 0)
 		return SEGMENT_TRIANGLE_APART;
 	if (side_p == 0 && side_q == 0)
-		return flat(p, q, a, b, c, at);
+		return intersect_in_plane(p, q, a, b, c, at);
 	if (side_p == 0 || side_q == 0) {
 		*at = side_p == 0 ? p : q;
 		return intersect_point_triangle(*at, a, b, c) ? SEGMENT_TRIANGLE_POINT
@@ -74,7 +74,7 @@ enum segment_triangle intersect_segment_triangle_sides(vec3 p, vec3 q, int side_
 	int ca = orient_plane(p, q, c, a);
 	if (ab * ca < 0 || bc * ca < 0)
 		return SEGMENT_TRIANGLE_APART;
-	*at = crossing(p, q, a, b, c);
+	*at = plane_crossing(p, q, a, b, c);
 	return SEGMENT_TRIANGLE_POINT;
 }
 

@@ -13,7 +13,7 @@
 #include "server/engine/geometry/intersect_segment_triangle.h"
 #include "server/engine/geometry/orient.h"
 
-struct points {
+struct shared_points {
 	uint32_t count;
 	vec3 point[6];
 };
@@ -31,7 +31,8 @@ static void sides_of(const vec3 a[3], const vec3 b[3], int out[3])
 }
 
 /* The points that edges of `b` share with `a`. */
-static void edges_through(const vec3 a[3], const vec3 b[3], const int side[3], struct points *out)
+static void edges_through(const vec3 a[3], const vec3 b[3], const int side[3],
+			  struct shared_points *out)
 {
 	for (uint32_t i = 0; i < 3; i++) {
 		uint32_t j = (i + 1) % 3;
@@ -42,8 +43,8 @@ static void edges_through(const vec3 a[3], const vec3 b[3], const int side[3], s
 	}
 }
 
-static void cut_of(const vec3 a[3], const vec3 b[3], const struct points *points, bool coplanar,
-		   struct triangle_cut *out)
+static void shared_segment(const vec3 a[3], const vec3 b[3], const struct shared_points *points,
+			   bool coplanar, struct triangle_cut *out)
 {
 	vec3 na = vec3_cross(vec3_sub(a[1], a[0]), vec3_sub(a[2], a[0]));
 	vec3 nb = vec3_cross(vec3_sub(b[1], b[0]), vec3_sub(b[2], b[0]));
@@ -70,7 +71,7 @@ static struct aabb box_of(const vec3 a[3])
 bool intersect_triangle_triangle(const vec3 a[3], const vec3 b[3], struct triangle_cut *cut)
 {
 	int side_a[3], side_b[3];
-	struct points points = { .count = 0 };
+	struct shared_points points = { .count = 0 };
 	if (!aabb_overlaps(box_of(a), box_of(b)))
 		return false;
 	sides_of(a, b, side_b);
@@ -86,6 +87,6 @@ bool intersect_triangle_triangle(const vec3 a[3], const vec3 b[3], struct triang
 	bool coplanar = side_a[0] == 0 && side_a[1] == 0 && side_a[2] == 0 && side_b[0] == 0 &&
 			side_b[1] == 0 && side_b[2] == 0;
 	if (cut != NULL)
-		cut_of(a, b, &points, coplanar, cut);
+		shared_segment(a, b, &points, coplanar, cut);
 	return true;
 }

@@ -30,7 +30,7 @@
 #define HEIGHT_PER_COORDINATE 1e-12
 
 /* Temporary arrays, all in one block. Sized for the larger of the vertices and three a triangle. */
-struct scratch {
+struct mesh_scratch {
 	uint64_t *keys, *keys_other;
 	uint32_t *values, *values_other;
 	uint32_t *weld; /* of each vertex: the first vertex at its place */
@@ -81,7 +81,7 @@ static struct mesh *mesh_alloc(uint32_t vertices, uint32_t triangles)
 }
 
 /* Returned owned: the block itself is scratch->keys. */
-static bool scratch_alloc(struct scratch *scratch, const struct mesh *mesh)
+static bool scratch_alloc(struct mesh_scratch *scratch, const struct mesh *mesh)
 {
 	size_t items = MAX_OF((size_t)mesh->triangle_count * 3, (size_t)mesh->vertex_count);
 	size_t bytes = items * 24 + (size_t)mesh->vertex_count * 4;
@@ -100,7 +100,7 @@ static bool scratch_alloc(struct scratch *scratch, const struct mesh *mesh)
 
 /* By x, then y, then z, then number: three stable sorts, the least important first. Adding 0 makes
  * both zeros one. */
-static void weld(const struct mesh *mesh, const struct scratch *scratch)
+static void weld(const struct mesh *mesh, const struct mesh_scratch *scratch)
 {
 	uint32_t count = mesh->vertex_count;
 	for (uint32_t i = 0; i < count; i++)
@@ -160,7 +160,7 @@ static enum status read_triangles(struct cook *cook, struct mesh *mesh)
 _Static_assert(SHAPE_MESH_VERTICES_MAX <= 1 << 21, "three vertex numbers fit 63 bits");
 
 static enum status check_repeats(struct reason *why, const struct mesh *mesh,
-				 const struct scratch *scratch)
+				 const struct mesh_scratch *scratch)
 {
 	for (uint32_t t = 0; t < mesh->triangle_count; t++) {
 		uint64_t a = scratch->weld[mesh->triangles[t][0]];
@@ -183,19 +183,20 @@ static enum status check_repeats(struct reason *why, const struct mesh *mesh,
 /* ---- edges ------------------------------------------------------------------------------------ */
 
 /* Half-edge 3t + k runs from corner k to corner k + 1 of triangle t. */
-static uint32_t edge_start(const struct mesh *mesh, const struct scratch *scratch, uint32_t edge)
+static uint32_t edge_start(const struct mesh *mesh, const struct mesh_scratch *scratch,
+			   uint32_t edge)
 {
 	return scratch->weld[mesh->triangles[edge / 3][edge % 3]];
 }
 
-static uint32_t edge_end(const struct mesh *mesh, const struct scratch *scratch, uint32_t edge)
+static uint32_t edge_end(const struct mesh *mesh, const struct mesh_scratch *scratch, uint32_t edge)
 {
 	return scratch->weld[mesh->triangles[edge / 3][(edge % 3 + 1) % 3]];
 }
 
 /* Joins the half-edges of one undirected edge; false when it is a border or worse. */
-static bool join(struct mesh *mesh, const struct scratch *scratch, const uint32_t *edges,
-		 uint32_t count)
+static bool join_triangles(struct mesh *mesh, const struct mesh_scratch *scratch,
+			   const uint32_t *edges, uint32_t count)
 {
 	if (count != 2)
 		return false;
@@ -206,7 +207,7 @@ static bool join(struct mesh *mesh, const struct scratch *scratch, const uint32_
 	return true;
 }
 
-static void find_adjacent(struct mesh *mesh, const struct scratch *scratch)
+static void find_adjacent(struct mesh *mesh, const struct mesh_scratch *scratch)
 {
 	uint32_t count = mesh->triangle_count * 3;
 	memset(mesh->adjacent, 0xff, mesh->triangle_count * sizeof *mesh->adjacent);
@@ -221,7 +222,7 @@ static void find_adjacent(struct mesh *mesh, const struct scratch *scratch)
 	for (uint32_t i = 0, end; i < count; i = end) {
 		for (end = i + 1; end < count && scratch->keys[end] == scratch->keys[i]; end++)
 			;
-		if (!join(mesh, scratch, scratch->values + i, end - i))
+		if (!join_triangles(mesh, scratch, scratch->values + i, end - i))
 			mesh->loose_edges++;
 	}
 	mesh->closed = mesh->loose_edges == 0;
@@ -266,9 +267,9 @@ static void flag_edges(struct mesh *mesh)
 
 /* ---- cooking ---------------------------------------------------------------------------------- */
 
-static enum status build(struct reason *why, struct mesh *mesh)
+static enum status build_mesh(struct reason *why, struct mesh *mesh)
 {
-	struct scratch scratch;
+	struct mesh_scratch scratch;
 	if (!scratch_alloc(&scratch, mesh))
 		return reason_set(why, STATUS_NO_MEMORY, -1, "shape", "out of memory");
 	weld(mesh, &scratch);
@@ -302,7 +303,7 @@ enum status mesh_of_triangles(const vec3 *vertices, uint32_t vertex_count,
 			status = check_triangle(why, mesh, t);
 	}
 	if (status == STATUS_OK)
-		status = build(why, mesh);
+		status = build_mesh(why, mesh);
 	if (status != STATUS_OK) {
 		heap_free(mesh);
 		return status;
@@ -311,7 +312,7 @@ enum status mesh_of_triangles(const vec3 *vertices, uint32_t vertex_count,
 	return STATUS_OK;
 }
 
-static void measure(struct shape *shape)
+static void measure_mesh(struct shape *shape)
 {
 	const struct mesh *mesh = shape->mesh;
 	shape->mass = mass_of_mesh(mesh);
@@ -342,8 +343,8 @@ enum status mesh_cook(struct cook *cook)
 	if (status == STATUS_OK)
 		status = read_triangles(cook, mesh);
 	if (status == STATUS_OK)
-		status = build(cook->why, mesh);
+		status = build_mesh(cook->why, mesh);
 	if (status == STATUS_OK)
-		measure(cook->shape);
+		measure_mesh(cook->shape);
 	return status;
 }

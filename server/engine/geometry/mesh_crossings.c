@@ -18,12 +18,12 @@
 
 enum { PAIRS_PER_TRIANGLE = 256, PAIRS_SPARE = 1 << 16 };
 
-struct meeting {
+struct shared_corners {
 	uint32_t a[3], b[3]; /* the shared corners first, in the same order */
 	uint32_t shared;
 };
 
-static void sort_shared(const uint32_t a[3], const uint32_t b[3], struct meeting *out)
+static void sort_shared(const uint32_t a[3], const uint32_t b[3], struct shared_corners *out)
 {
 	bool used_a[3] = { false }, used_b[3] = { false };
 	out->shared = 0;
@@ -50,7 +50,7 @@ static bool side_meets(const vec3 *v, const uint32_t from[3], const uint32_t oth
 
 /* Two triangles on one edge overlap when they lie in one plane with their far corners on one side of
  * the edge. Seen along the first axis from which the first one has area. */
-static bool folded(const vec3 *v, const struct meeting *m)
+static bool is_folded(const vec3 *v, const struct shared_corners *m)
 {
 	vec3 p = v[m->a[0]], q = v[m->a[1]], a = v[m->a[2]], b = v[m->b[2]];
 	if (orient_plane(p, q, a, b) != 0)
@@ -63,14 +63,14 @@ static bool folded(const vec3 *v, const struct meeting *m)
 	return true;
 }
 
-static bool crosses(const vec3 *v, const uint32_t a[3], const uint32_t b[3])
+static bool triangles_cross(const vec3 *v, const uint32_t a[3], const uint32_t b[3])
 {
-	struct meeting m;
+	struct shared_corners m;
 	sort_shared(a, b, &m);
 	if (m.shared == 1)
 		return side_meets(v, m.a, m.b) || side_meets(v, m.b, m.a);
 	if (m.shared == 2)
-		return folded(v, &m);
+		return is_folded(v, &m);
 	if (m.shared == 3)
 		return true;
 	const vec3 first[3] = { v[a[0]], v[a[1]], v[a[2]] };
@@ -78,7 +78,7 @@ static bool crosses(const vec3 *v, const uint32_t a[3], const uint32_t b[3])
 	return intersect_triangle_triangle(first, second, NULL);
 }
 
-static bool search(struct mesh *mesh, uint32_t (*out)[2], uint32_t capacity, uint32_t *count)
+static bool search_pairs(struct mesh *mesh, uint32_t (*out)[2], uint32_t capacity, uint32_t *count)
 {
 	uint64_t left = (uint64_t)mesh->triangle_count * PAIRS_PER_TRIANGLE + PAIRS_SPARE;
 	for (uint32_t i = 0; i < mesh->triangle_count; i++) {
@@ -88,8 +88,8 @@ static bool search(struct mesh *mesh, uint32_t (*out)[2], uint32_t capacity, uin
 		while (mesh_walk_next(&walk, &j)) {
 			if (left-- == 0)
 				return false;
-			if (j <= i ||
-			    !crosses(mesh->vertices, mesh->triangles[i], mesh->triangles[j]))
+			if (j <= i || !triangles_cross(mesh->vertices, mesh->triangles[i],
+						       mesh->triangles[j]))
 				continue;
 			if (*count < capacity) {
 				out[*count][0] = i;
@@ -117,7 +117,7 @@ bool mesh_crossings(const vec3 *vertices, uint32_t vertex_count, const uint32_t 
 	*status = STATUS_NO_MEMORY;
 	if (mesh.order != NULL && mesh.nodes != NULL && scratch != NULL) {
 		mesh_tree_build(&mesh, scratch);
-		all = search(&mesh, out, capacity, count);
+		all = search_pairs(&mesh, out, capacity, count);
 		*status = STATUS_OK;
 	}
 	heap_free(scratch);

@@ -40,7 +40,7 @@
 
 #define NOBODY UINT32_MAX
 
-struct work {
+struct repair_work {
 	const struct mesh_soup *given;
 	struct mesh_report *report;
 	uint32_t *weld;	       /* of each given vertex: the first at its place */
@@ -55,7 +55,7 @@ struct work {
 	uint32_t *values, *values_other;
 };
 
-static bool work_alloc(struct work *work)
+static bool work_alloc(struct repair_work *work)
 {
 	size_t vertices = work->given->vertex_count, triangles = work->given->triangle_count;
 	size_t items = MAX_OF(3 * triangles, vertices);
@@ -77,7 +77,7 @@ static bool work_alloc(struct work *work)
 	return true;
 }
 
-static vec3 corner_point(const struct work *work, uint32_t triangle, uint32_t k)
+static vec3 corner_point(const struct repair_work *work, uint32_t triangle, uint32_t k)
 {
 	return work->given->vertices[work->corner[triangle][k]];
 }
@@ -85,7 +85,7 @@ static vec3 corner_point(const struct work *work, uint32_t triangle, uint32_t k)
 /* ---- weld ------------------------------------------------------------------------------------- */
 
 /* Adding 0 makes both zeros one. */
-static void weld_equal(struct work *work)
+static void weld_equal(struct repair_work *work)
 {
 	const vec3 *vertices = work->given->vertices;
 	uint32_t count = work->given->vertex_count;
@@ -115,7 +115,7 @@ static uint64_t cell_key(const int64_t cell[3])
 	return key;
 }
 
-struct lattice {
+struct weld_lattice {
 	const vec3 *vertices;
 	struct table heads; /* cell → first vertex of its chain */
 	uint32_t *next;	    /* of each vertex that stays: the chain */
@@ -123,7 +123,7 @@ struct lattice {
 };
 
 /* The first vertex that stays within the tolerance of p, or NOBODY. */
-static uint32_t lattice_find(const struct lattice *lattice, vec3 p)
+static uint32_t lattice_find(const struct weld_lattice *lattice, vec3 p)
 {
 	int64_t low[3], high[3], cell[3];
 	uint32_t found = NOBODY;
@@ -147,7 +147,7 @@ static uint32_t lattice_find(const struct lattice *lattice, vec3 p)
 	return found;
 }
 
-static enum status lattice_add(struct lattice *lattice, uint32_t vertex)
+static enum status lattice_add(struct weld_lattice *lattice, uint32_t vertex)
 {
 	int64_t cell[3];
 	for (uint32_t axis = 0; axis < 3; axis++)
@@ -160,11 +160,11 @@ static enum status lattice_add(struct lattice *lattice, uint32_t vertex)
 	return table_put(&lattice->heads, cell_key(cell), vertex);
 }
 
-static enum status weld_near(struct work *work, double weld)
+static enum status weld_near(struct repair_work *work, double weld)
 {
-	struct lattice lattice = { .vertices = work->given->vertices,
-				   .next = work->values,
-				   .weld = weld };
+	struct weld_lattice lattice = { .vertices = work->given->vertices,
+					.next = work->values,
+					.weld = weld };
 	enum status status = STATUS_OK;
 	table_init(&lattice.heads);
 	for (uint32_t i = 0; i < work->given->vertex_count && status == STATUS_OK; i++) {
@@ -190,7 +190,7 @@ static bool is_flat(vec3 a, vec3 b, vec3 c)
 	return !(longest > 0) || !(area / longest > least);
 }
 
-static void take_triangles(struct work *work)
+static void take_triangles(struct repair_work *work)
 {
 	const struct mesh_soup *given = work->given;
 	for (uint32_t t = 0; t < given->triangle_count; t++) {
@@ -217,7 +217,7 @@ static uint64_t triangle_key(const uint32_t corner[3], bool *even)
 _Static_assert(SHAPE_MESH_VERTICES_MAX <= 1 << 21, "three vertex numbers fit 63 bits");
 
 /* Of triangles on the same three vertices at most one stays: the first of the more frequent direction. */
-static void drop_repeats(struct work *work)
+static void drop_repeats(struct repair_work *work)
 {
 	bool even;
 	uint8_t *drop = work->turned; /* not in use yet */
@@ -255,7 +255,7 @@ static void drop_repeats(struct work *work)
 	work->count = left;
 }
 
-static void find_flat(struct work *work)
+static void find_flat(struct repair_work *work)
 {
 	struct mesh_report *report = work->report;
 	for (uint32_t t = 0; t < work->count; t++)
@@ -278,7 +278,7 @@ static void name_edge(struct mesh_edge_name *names, uint32_t *count, uint64_t ke
 	(*count)++;
 }
 
-static void join(struct work *work)
+static void join_edges(struct repair_work *work)
 {
 	struct mesh_report *report = work->report;
 	uint32_t sides = 3 * work->count;
@@ -306,13 +306,13 @@ static void join(struct work *work)
 /* ---- orient ----------------------------------------------------------------------------------- */
 
 /* Whether the two sides of an edge run the same way, as given. */
-static bool same_way(const struct work *work, uint32_t side)
+static bool same_way(const struct repair_work *work, uint32_t side)
 {
 	uint32_t twin = work->twin[side];
 	return work->corner[side / 3][side % 3] == work->corner[twin / 3][twin % 3];
 }
 
-static void orient(struct work *work)
+static void orient(struct repair_work *work)
 {
 	struct mesh_report *report = work->report;
 	uint32_t *queue = work->values;
@@ -349,14 +349,14 @@ static void orient(struct work *work)
 
 /* ---- outward ---------------------------------------------------------------------------------- */
 
-struct shell {
+struct repair_shell {
 	struct aabb box;
 	double volume;	   /* m³, six times; as oriented so far */
 	uint32_t triangle; /* the first */
 	bool turn, inner;
 };
 
-static void triangle_points(const struct work *work, uint32_t t, vec3 p[3])
+static void triangle_points(const struct repair_work *work, uint32_t t, vec3 p[3])
 {
 	for (uint32_t k = 0; k < 3; k++)
 		p[k] = corner_point(work, t, k);
@@ -367,12 +367,12 @@ static void triangle_points(const struct work *work, uint32_t t, vec3 p[3])
 	}
 }
 
-static void measure_shells(const struct work *work, struct shell *shells)
+static void measure_shells(const struct repair_work *work, struct repair_shell *shells)
 {
 	for (uint32_t s = 0; s < work->report->shells; s++)
-		shells[s] = (struct shell){ .box = aabb_empty(), .triangle = NOBODY };
+		shells[s] = (struct repair_shell){ .box = aabb_empty(), .triangle = NOBODY };
 	for (uint32_t t = 0; t < work->count; t++) {
-		struct shell *shell = &shells[work->shell[t]];
+		struct repair_shell *shell = &shells[work->shell[t]];
 		vec3 p[3];
 		triangle_points(work, t, p);
 		if (shell->triangle == NOBODY)
@@ -397,8 +397,8 @@ static double half_solid_angle(vec3 p, const vec3 q[3])
 }
 
 /* Round how many shells but its own a point of shell `own` lies, each counted once. */
-static uint32_t shells_around(const struct work *work, const struct shell *shells, uint32_t own,
-			      double *turns)
+static uint32_t shells_around(const struct repair_work *work, const struct repair_shell *shells,
+			      uint32_t own, double *turns)
 {
 	vec3 p = corner_point(work, shells[own].triangle, 0);
 	uint32_t around = 0;
@@ -421,10 +421,11 @@ static uint32_t shells_around(const struct work *work, const struct shell *shell
 /* More inward shells than this are not asked about one by one. */
 enum { INWARD_ASKED_MAX = 64 };
 
-static enum status face_outward(struct work *work)
+static enum status face_outward(struct repair_work *work)
 {
 	struct mesh_report *report = work->report;
-	struct shell *shells = heap_alloc(report->shells * (sizeof *shells + sizeof(double)));
+	struct repair_shell *shells =
+		heap_alloc(report->shells * (sizeof *shells + sizeof(double)));
 	if (shells == NULL)
 		return STATUS_NO_MEMORY;
 	double *turns = (double *)(shells + report->shells);
@@ -454,7 +455,7 @@ static enum status face_outward(struct work *work)
 /* ---- number ----------------------------------------------------------------------------------- */
 
 /* Turns the triangles over, sides with them: side k runs from corner k to k + 1. */
-static void turn_triangles(struct work *work)
+static void turn_triangles(struct repair_work *work)
 {
 	for (uint32_t t = 0; t < work->count; t++) {
 		if (!work->turned[t])
@@ -476,14 +477,14 @@ static void turn_triangles(struct work *work)
 }
 
 /* The next corner round the same vertex, as polyhedron_next_corner. */
-static uint32_t next_corner(const struct work *work, uint32_t corner)
+static uint32_t next_corner(const struct repair_work *work, uint32_t corner)
 {
 	return work->twin[corner / 3 * 3 + (corner % 3 + 2) % 3];
 }
 
 /* Each fan becomes a vertex, in the order of the vertex it is of, then of its first corner. Returns how
  * many there are; keys[i] is then what vertex i was. */
-static uint32_t number_fans(struct work *work)
+static uint32_t number_fans(struct repair_work *work)
 {
 	uint32_t corners = 3 * work->count, fans = 0, welded = 0, used = 0;
 	memset(work->vertex, 0xff, corners * sizeof *work->vertex);
@@ -512,7 +513,7 @@ static uint32_t number_fans(struct work *work)
 	return fans;
 }
 
-static enum status number(struct work *work, struct polyhedron **out)
+static enum status number_solid(struct repair_work *work, struct polyhedron **out)
 {
 	turn_triangles(work);
 	uint32_t vertices = number_fans(work);
@@ -541,7 +542,7 @@ static void edges_text(const struct mesh_edge_name *names, uint32_t count, char 
 		snprintf(text + used, bytes - used, ", …");
 }
 
-static enum status refuse(const struct mesh_report *report, struct reason *why)
+static enum status refuse_mesh(const struct mesh_report *report, struct reason *why)
 {
 	char edges[80];
 	if (report->flat_triangles > 0)
@@ -604,13 +605,13 @@ bool mesh_report_line(const struct mesh_report *report, uint32_t i, char *text, 
 
 /* ---- all of it -------------------------------------------------------------------------------- */
 
-static bool refused(const struct mesh_report *report)
+static bool is_refused(const struct mesh_report *report)
 {
 	return report->border_edges + report->crowded_edges + report->twisted_edges > 0 ||
 	       report->flat_triangles + report->flat_shells > 0 || report->shells == 0;
 }
 
-static enum status find_crossings(struct work *work, struct mesh_report *report)
+static enum status find_crossings(struct repair_work *work, struct mesh_report *report)
 {
 	enum status status;
 	uint32_t pairs[MESH_REPORT_NAMED][2];
@@ -624,8 +625,8 @@ static enum status find_crossings(struct work *work, struct mesh_report *report)
 	return status;
 }
 
-static enum status run(struct work *work, const struct mesh_repair_options *options,
-		       struct polyhedron **out, struct reason *why)
+static enum status repair_steps(struct repair_work *work, const struct mesh_repair_options *options,
+				struct polyhedron **out, struct reason *why)
 {
 	struct mesh_report *report = work->report;
 	enum status status = STATUS_OK;
@@ -638,19 +639,19 @@ static enum status run(struct work *work, const struct mesh_repair_options *opti
 	take_triangles(work);
 	drop_repeats(work);
 	find_flat(work);
-	join(work);
+	join_edges(work);
 	orient(work);
-	if (refused(report))
-		return refuse(report, why);
+	if (is_refused(report))
+		return refuse_mesh(report, why);
 	status = face_outward(work);
 	if (status != STATUS_OK)
 		return status;
-	if (refused(report))
-		return refuse(report, why);
+	if (is_refused(report))
+		return refuse_mesh(report, why);
 	report->closed = true;
 	if (options->crossings)
 		status = find_crossings(work, report);
-	return status == STATUS_OK ? number(work, out) : status;
+	return status == STATUS_OK ? number_solid(work, out) : status;
 }
 
 enum status mesh_repair(const struct mesh_soup *given, const struct mesh_repair_options *options,
@@ -658,10 +659,10 @@ enum status mesh_repair(const struct mesh_soup *given, const struct mesh_repair_
 {
 	*report = (struct mesh_report){ .vertices = given->vertex_count,
 					.triangles = given->triangle_count };
-	struct work work = { .given = given, .report = report };
+	struct repair_work work = { .given = given, .report = report };
 	enum status status = STATUS_NO_MEMORY;
 	if (work_alloc(&work))
-		status = run(&work, options, out, why);
+		status = repair_steps(&work, options, out, why);
 	heap_free(work.keys);
 	if (status == STATUS_NO_MEMORY)
 		return reason_set(why, status, -1, "mesh", "out of memory");

@@ -14,13 +14,13 @@
 
 enum { BINS = 16, SPLIT_DEPTH_MAX = 40, HALF_MIN = 2 };
 
-struct tree_build {
+struct mesh_tree_builder {
 	struct mesh *mesh;
 	vec3 *centroids;   /* by triangle */
 	uint32_t *scratch; /* one half of a range */
 };
 
-struct bins {
+struct centroid_bins {
 	struct aabb box[BINS];
 	uint32_t count[BINS];
 	uint32_t axis;
@@ -37,7 +37,7 @@ uint32_t mesh_tree_nodes_max(uint32_t triangles)
 	return triangles <= MESH_LEAF_TRIANGLES ? 1 : triangles;
 }
 
-static uint32_t bin_of(const struct bins *bins, vec3 centroid)
+static uint32_t bin_of(const struct centroid_bins *bins, vec3 centroid)
 {
 	uint32_t bin = 0;
 	double at = (vec3_get(centroid, bins->axis) - bins->low) * bins->scale;
@@ -46,8 +46,8 @@ static uint32_t bin_of(const struct bins *bins, vec3 centroid)
 	return MIN_OF(bin, BINS - 1);
 }
 
-static void fill_bins(const struct tree_build *self, uint32_t first, uint32_t count,
-		      struct bins *bins)
+static void fill_bins(const struct mesh_tree_builder *self, uint32_t first, uint32_t count,
+		      struct centroid_bins *bins)
 {
 	const uint32_t *order = self->mesh->order + first;
 	struct aabb box = aabb_empty();
@@ -70,7 +70,7 @@ static void fill_bins(const struct tree_build *self, uint32_t first, uint32_t co
 }
 
 /* The last bin of the left half, or BINS when no plane leaves enough on both sides. */
-static uint32_t best_plane(const struct bins *bins, uint32_t count)
+static uint32_t best_plane(const struct centroid_bins *bins, uint32_t count)
 {
 	double right_area[BINS];
 	struct aabb box = aabb_empty();
@@ -96,9 +96,10 @@ static uint32_t best_plane(const struct bins *bins, uint32_t count)
 }
 
 /* Returns how many went left. */
-static uint32_t split(struct tree_build *self, uint32_t first, uint32_t count, uint32_t depth)
+static uint32_t split_range(struct mesh_tree_builder *self, uint32_t first, uint32_t count,
+			    uint32_t depth)
 {
-	struct bins bins;
+	struct centroid_bins bins;
 	if (depth >= SPLIT_DEPTH_MAX)
 		return count / 2;
 	fill_bins(self, first, count, &bins);
@@ -117,7 +118,8 @@ static uint32_t split(struct tree_build *self, uint32_t first, uint32_t count, u
 	return left;
 }
 
-static void build_range(struct tree_build *self, uint32_t first, uint32_t count, uint32_t depth)
+static void build_range(struct mesh_tree_builder *self, uint32_t first, uint32_t count,
+			uint32_t depth)
 {
 	struct mesh *mesh = self->mesh;
 	uint32_t at = mesh->node_count++;
@@ -129,7 +131,7 @@ static void build_range(struct tree_build *self, uint32_t first, uint32_t count,
 		mesh->nodes[at] = (struct mesh_node){ box.min, box.max, first, count };
 		return;
 	}
-	uint32_t left = split(self, first, count, depth);
+	uint32_t left = split_range(self, first, count, depth);
 	build_range(self, first, left, depth + 1);
 	uint32_t right = mesh->node_count;
 	build_range(self, first + left, count - left, depth + 1);
@@ -140,7 +142,7 @@ static void build_range(struct tree_build *self, uint32_t first, uint32_t count,
 
 void mesh_tree_build(struct mesh *mesh, void *scratch)
 {
-	struct tree_build self = { mesh, scratch, NULL };
+	struct mesh_tree_builder self = { mesh, scratch, NULL };
 	self.scratch = (uint32_t *)(self.centroids + mesh->triangle_count);
 	for (uint32_t t = 0; t < mesh->triangle_count; t++) {
 		self.centroids[t] = aabb_centre(mesh_triangle_aabb(mesh, t));

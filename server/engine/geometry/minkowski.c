@@ -21,22 +21,22 @@
 #include "server/base/sort.h"
 
 /* A convex polygon: vertices of one hull in order about the normal. */
-struct polygon_of {
+struct hull_feature {
 	uint32_t count; /* 1: a vertex, 2: an edge */
 	uint32_t *vertex;
 };
 
-struct sum {
+struct minkowski_build {
 	const struct hull *a, *b;
 	ARRAY_OF(uint64_t) corners; /* of all loops: a's vertex << 32 | b's */
 	ARRAY_OF(uint32_t) first;   /* of each loop */
 	ARRAY_OF(uint64_t) keys, scratch;
-	struct polygon_of part[2]; /* of a and b; room for the largest */
-	uint8_t *done;		   /* of b's faces: part of a face of a */
+	struct hull_feature part[2]; /* of a and b; room for the largest */
+	uint8_t *done;		     /* of b's faces: part of a face of a */
 	struct minkowski_report report;
 };
 
-static vec3 along(const struct hull *hull, uint32_t h)
+static vec3 edge_vector(const struct hull *hull, uint32_t h)
 {
 	return vec3_sub(hull->vertices[hull->edges[hull->edges[h].twin].origin],
 			hull->vertices[hull->edges[h].origin]);
@@ -44,14 +44,14 @@ static vec3 along(const struct hull *hull, uint32_t h)
 
 static bool is_parallel(const struct hull *hull, uint32_t h, vec3 normal)
 {
-	vec3 edge = along(hull, h);
+	vec3 edge = edge_vector(hull, h);
 	double height = scalar_abs(vec3_dot(edge, normal));
 	return height <= MINKOWSKI_PARALLEL * vec3_length(edge);
 }
 
 /* ---- what a hull has farthest along a direction ------------------------------------------------ */
 
-static uint32_t farthest(const struct hull *hull, vec3 normal)
+static uint32_t farthest_vertex(const struct hull *hull, vec3 normal)
 {
 	uint32_t best = 0;
 	double most = -SCALAR_MAX;
@@ -74,7 +74,7 @@ static bool face_is_flat(const struct hull *hull, uint32_t face, vec3 normal)
 	return vec3_dot(hull->faces[face].normal, normal) > 0;
 }
 
-static void take_face(const struct hull *hull, uint32_t face, struct polygon_of *out)
+static void take_face(const struct hull *hull, uint32_t face, struct hull_feature *out)
 {
 	uint32_t h = hull->faces[face].edge;
 	out->count = 0;
@@ -84,9 +84,10 @@ static void take_face(const struct hull *hull, uint32_t face, struct polygon_of 
 
 /* The feature of `hull` farthest along the normal: all that edges parallel to it join to the farthest
  * vertex: a face round that vertex, an edge of it, or itself. Returns the face or UINT32_MAX. */
-static uint32_t take_farthest(const struct hull *hull, vec3 normal, struct polygon_of *out)
+static uint32_t take_farthest(const struct hull *hull, vec3 normal, struct hull_feature *out)
 {
-	uint32_t v = farthest(hull, normal), edge = UINT32_MAX, h = hull->vertex_edge[v], first = h;
+	uint32_t v = farthest_vertex(hull, normal), edge = UINT32_MAX, h = hull->vertex_edge[v],
+		 first = h;
 	do {
 		if (is_parallel(hull, h, normal)) {
 			if (face_is_flat(hull, hull->edges[h].face, normal)) {
@@ -106,7 +107,7 @@ static uint32_t take_farthest(const struct hull *hull, vec3 normal, struct polyg
 
 /* ---- adding polygons -------------------------------------------------------------------------- */
 
-static vec3 side_of(const struct hull *hull, const struct polygon_of *polygon, uint32_t i)
+static vec3 side_of(const struct hull *hull, const struct hull_feature *polygon, uint32_t i)
 {
 	uint32_t count = polygon->count;
 	return vec3_sub(hull->vertices[polygon->vertex[(i + 1) % count]],
@@ -114,9 +115,9 @@ static vec3 side_of(const struct hull *hull, const struct polygon_of *polygon, u
 }
 
 /* The vertex of b's part that is farthest along a direction in the plane. `clear`: by a margin. */
-static uint32_t start_of(const struct sum *sum, vec3 direction, bool *clear)
+static uint32_t start_of(const struct minkowski_build *sum, vec3 direction, bool *clear)
 {
-	const struct polygon_of *part = &sum->part[1];
+	const struct hull_feature *part = &sum->part[1];
 	uint32_t best = 0;
 	double most = -SCALAR_MAX, second = -SCALAR_MAX, length = 0;
 	for (uint32_t i = 0; i < part->count; i++) {
@@ -136,10 +137,10 @@ static uint32_t start_of(const struct sum *sum, vec3 direction, bool *clear)
 
 /* Corners of the parts to begin with: extreme along one direction, and clearly so. The direction lies
  * between the outward normals of two neighbouring sides of a's part. */
-static void find_start(const struct sum *sum, vec3 normal, uint32_t *i, uint32_t *j)
+static void find_start(const struct minkowski_build *sum, vec3 normal, uint32_t *i, uint32_t *j)
 {
 	static const double SHARES[5] = { 0.5, 0.3, 0.7, 0.15, 0.85 };
-	const struct polygon_of *part = &sum->part[0];
+	const struct hull_feature *part = &sum->part[0];
 	for (uint32_t k = 0; k < 5 * part->count; k++) {
 		bool clear;
 		double share = SHARES[k / part->count];
@@ -159,7 +160,7 @@ static void find_start(const struct sum *sum, vec3 normal, uint32_t *i, uint32_t
 	}
 }
 
-static enum status begin_loop(struct sum *sum)
+static enum status begin_loop(struct minkowski_build *sum)
 {
 	enum status status = ARRAY_RESERVE(&sum->first, (uint64_t)sum->first.count + 1);
 	if (status == STATUS_OK)
@@ -167,7 +168,7 @@ static enum status begin_loop(struct sum *sum)
 	return status;
 }
 
-static enum status add_corner(struct sum *sum, uint32_t of_a, uint32_t of_b)
+static enum status add_corner(struct minkowski_build *sum, uint32_t of_a, uint32_t of_b)
 {
 	enum status status = ARRAY_RESERVE(&sum->corners, (uint64_t)sum->corners.count + 1);
 	if (status == STATUS_OK)
@@ -176,9 +177,9 @@ static enum status add_corner(struct sum *sum, uint32_t of_a, uint32_t of_b)
 }
 
 /* Merges the sides of both parts by angle. a's part has at least two corners. */
-static enum status add_parts(struct sum *sum, vec3 normal)
+static enum status add_parts(struct minkowski_build *sum, vec3 normal)
 {
-	const struct polygon_of *p = &sum->part[0], *q = &sum->part[1];
+	const struct hull_feature *p = &sum->part[0], *q = &sum->part[1];
 	uint32_t i = 0, j = 0, left_p = p->count, left_q = q->count > 1 ? q->count : 0;
 	find_start(sum, normal, &i, &j);
 	enum status status = begin_loop(sum);
@@ -204,7 +205,7 @@ static enum status add_parts(struct sum *sum, vec3 normal)
 
 /* ---- faces ------------------------------------------------------------------------------------ */
 
-static enum status faces_of_a(struct sum *sum)
+static enum status faces_of_a(struct minkowski_build *sum)
 {
 	enum status status = STATUS_OK;
 	for (uint32_t f = 0; f < sum->a->face_count && status == STATUS_OK; f++) {
@@ -220,14 +221,14 @@ static enum status faces_of_a(struct sum *sum)
 }
 
 /* With the roles exchanged, so that the part with corners comes first. */
-static enum status faces_of_b(struct sum *sum)
+static enum status faces_of_b(struct minkowski_build *sum)
 {
 	enum status status = STATUS_OK;
 	for (uint32_t f = 0; f < sum->b->face_count && status == STATUS_OK; f++) {
 		if (sum->done[f])
 			continue;
 		vec3 normal = sum->b->faces[f].normal;
-		struct sum turned = *sum;
+		struct minkowski_build turned = *sum;
 		turned.a = sum->b;
 		turned.b = sum->a;
 		uint32_t from = turned.corners.count;
@@ -266,12 +267,12 @@ static bool arcs_cross(const struct hull *a, uint32_t ha, vec3 of_a, const struc
 	return s1 * t2 > 0;
 }
 
-static enum status add_edges(struct sum *sum, uint32_t ha, uint32_t hb)
+static enum status add_edges(struct minkowski_build *sum, uint32_t ha, uint32_t hb)
 {
 	const struct half_edge *ea = sum->a->edges, *eb = sum->b->edges;
 	uint32_t a0 = ea[ha].origin, a1 = ea[ea[ha].twin].origin;
 	uint32_t b0 = eb[hb].origin, b1 = eb[eb[hb].twin].origin;
-	vec3 normal = vec3_cross(along(sum->a, ha), along(sum->b, hb));
+	vec3 normal = vec3_cross(edge_vector(sum->a, ha), edge_vector(sum->b, hb));
 	vec3 n1 = sum->a->faces[ea[ha].face].normal;
 	vec3 n2 = sum->a->faces[ea[ea[ha].twin].face].normal;
 	/* Between both faces: outwards. Else the product was taken the wrong way round. */
@@ -290,22 +291,22 @@ static enum status add_edges(struct sum *sum, uint32_t ha, uint32_t hb)
 }
 
 /* The directions of b's edges, found once for all of a's. */
-static vec3 *directions_of(const struct hull *hull)
+static vec3 *edge_directions(const struct hull *hull)
 {
 	vec3 *out = heap_alloc(hull->edge_count * sizeof *out);
 	for (uint32_t h = 0; h < hull->edge_count && out != NULL; h++)
-		out[h] = vec3_normalize(along(hull, h));
+		out[h] = vec3_normalize(edge_vector(hull, h));
 	return out;
 }
 
-static enum status faces_of_edges(struct sum *sum)
+static enum status faces_of_edges(struct minkowski_build *sum)
 {
-	vec3 *of_b = directions_of(sum->b);
+	vec3 *of_b = edge_directions(sum->b);
 	enum status status = of_b != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 	for (uint32_t ha = 0; ha < sum->a->edge_count && status == STATUS_OK; ha++) {
 		if (sum->a->edges[ha].twin < ha)
 			continue;
-		vec3 of_a = vec3_normalize(along(sum->a, ha));
+		vec3 of_a = vec3_normalize(edge_vector(sum->a, ha));
 		for (uint32_t hb = 0; hb < sum->b->edge_count && status == STATUS_OK; hb++)
 			if (sum->b->edges[hb].twin > hb &&
 			    arcs_cross(sum->a, ha, of_a, sum->b, hb, of_b[hb]))
@@ -317,7 +318,7 @@ static enum status faces_of_edges(struct sum *sum)
 
 /* ---- putting together ------------------------------------------------------------------------- */
 
-static uint32_t find_key(const struct sum *sum, uint64_t key)
+static uint32_t find_key(const struct minkowski_build *sum, uint64_t key)
 {
 	uint32_t low = 0, high = sum->keys.count;
 	while (high - low > 1) {
@@ -331,7 +332,7 @@ static uint32_t find_key(const struct sum *sum, uint64_t key)
 }
 
 /* Names in ascending order are the vertices' numbers. */
-static enum status number_vertices(struct sum *sum)
+static enum status number_vertices(struct minkowski_build *sum)
 {
 	uint32_t count = sum->corners.count, kept = 0;
 	enum status status = ARRAY_RESERVE(&sum->keys, count);
@@ -348,12 +349,12 @@ static enum status number_vertices(struct sum *sum)
 	return STATUS_OK;
 }
 
-static vec3 sum_of(const struct sum *sum, uint64_t key)
+static vec3 sum_of(const struct minkowski_build *sum, uint64_t key)
 {
 	return vec3_add(sum->a->vertices[key >> 32], sum->b->vertices[(uint32_t)key]);
 }
 
-static void fill(const struct sum *sum, struct hull *hull)
+static void fill_hull(const struct minkowski_build *sum, struct hull *hull)
 {
 	for (uint32_t v = 0; v < hull->vertex_count; v++)
 		hull->vertices[v] = sum_of(sum, sum->keys.items[v]);
@@ -372,7 +373,7 @@ static void fill(const struct sum *sum, struct hull *hull)
 }
 
 /* DEGENERATE: the loops do not bound a surface. */
-static enum status put_together(struct sum *sum, struct hull **out)
+static enum status assemble_hull(struct minkowski_build *sum, struct hull **out)
 {
 	enum status status = number_vertices(sum);
 	if (status != STATUS_OK)
@@ -383,7 +384,7 @@ static enum status put_together(struct sum *sum, struct hull **out)
 	struct hull *hull = hull_alloc(sum->keys.count, sum->first.count, sum->corners.count);
 	if (hull == NULL)
 		return STATUS_NO_MEMORY;
-	fill(sum, hull);
+	fill_hull(sum, hull);
 	uint32_t edges = hull->edge_count / 2;
 	if (!hull_finish(hull) || hull->vertex_count + hull->face_count != edges + 2) {
 		heap_free(hull);
@@ -409,7 +410,7 @@ static enum status hull_of_all(const struct hull *a, const struct hull *b, struc
 	return status;
 }
 
-static enum status make(struct sum *sum, struct hull **out)
+static enum status overlay_maps(struct minkowski_build *sum, struct hull **out)
 {
 	size_t most = MAX_OF(sum->a->vertex_count, sum->b->vertex_count) * sizeof(uint32_t);
 	sum->part[0].vertex = heap_alloc(most);
@@ -422,14 +423,14 @@ static enum status make(struct sum *sum, struct hull **out)
 		status = faces_of_b(sum);
 	if (status == STATUS_OK)
 		status = faces_of_edges(sum);
-	return status == STATUS_OK ? put_together(sum, out) : status;
+	return status == STATUS_OK ? assemble_hull(sum, out) : status;
 }
 
 enum status minkowski_sum(const struct hull *a, const struct hull *b, struct hull **out,
 			  struct minkowski_report *report)
 {
-	struct sum sum = { .a = a, .b = b };
-	enum status status = make(&sum, out);
+	struct minkowski_build sum = { .a = a, .b = b };
+	enum status status = overlay_maps(&sum, out);
 	if (status == STATUS_DEGENERATE) {
 		sum.report.by_hull = true;
 		status = hull_of_all(a, b, out);

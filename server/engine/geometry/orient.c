@@ -64,7 +64,7 @@ static int expansion_sign(const struct expansion *self)
 }
 
 /* b − a exactly, by axes. */
-static void difference(vec3 b, vec3 a, double2 out[3])
+static void exact_difference(vec3 b, vec3 a, double2 out[3])
 {
 	out[0] = double2_sum(b.x, -a.x);
 	out[1] = double2_sum(b.y, -a.y);
@@ -75,9 +75,9 @@ static int exact_plane(vec3 a, vec3 b, vec3 c, vec3 p)
 {
 	double2 u[3], v[3], w[3];
 	struct expansion sum;
-	difference(b, a, u);
-	difference(c, a, v);
-	difference(p, a, w);
+	exact_difference(b, a, u);
+	exact_difference(c, a, v);
+	exact_difference(p, a, w);
 	sum.count = 0;
 	for (uint32_t i = 0; i < 3; i++) {
 		uint32_t j = (i + 1) % 3, k = (i + 2) % 3;
@@ -122,8 +122,8 @@ int orient_vectors(uint32_t axis, vec3 a, vec3 b, vec3 c, vec3 d)
 		return 0;
 	double2 u[3], w[3];
 	struct expansion sum = { .count = 0 };
-	difference(b, a, u);
-	difference(d, c, w);
+	exact_difference(b, a, u);
+	exact_difference(d, c, w);
 	expansion_add_term(&sum, u[x], w[y], ONE);
 	expansion_add_term(&sum, double2_negate(u[y]), w[x], ONE);
 	return expansion_sign(&sum);

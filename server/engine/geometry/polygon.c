@@ -70,7 +70,7 @@ static void add_sector(struct moments *sum, vec3 p, vec3 u, vec3 w, double r)
 	sum->xy += k2 * (w.y * w.y - u.y * u.y) + p.x * y + p.y * x + area * p.x * p.y;
 }
 
-static vec3 mean(const struct polygon *polygon)
+static vec3 vertex_mean(const struct polygon *polygon)
 {
 	vec3 sum = vec3_zero();
 	for (uint32_t i = 0; i < polygon->count; i++)
@@ -81,7 +81,7 @@ static vec3 mean(const struct polygon *polygon)
 static struct mass_properties polygon_mass(const struct polygon *polygon)
 {
 	struct moments m = { 0 };
-	vec3 origin = mean(polygon);
+	vec3 origin = vertex_mean(polygon);
 	uint32_t last = polygon->count - 1;
 	for (uint32_t i = 0; i <= last; i++) {
 		uint32_t next = i == last ? 0 : i + 1, before = i == 0 ? last : i - 1;
@@ -194,7 +194,7 @@ static enum status check_width(struct cook *cook, const struct polygon *polygon)
 	return STATUS_OK;
 }
 
-static void measure(struct shape *shape)
+static void measure_polygon(struct shape *shape)
 {
 	const struct polygon *polygon = shape->polygon;
 	struct aabb box = aabb_empty();
@@ -247,6 +247,6 @@ enum status polygon_cook(struct cook *cook)
 	if (status != STATUS_OK)
 		return status;
 	shape->mass = polygon_mass(polygon);
-	measure(shape);
+	measure_polygon(shape);
 	return STATUS_OK;
 }

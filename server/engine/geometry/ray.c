@@ -104,14 +104,14 @@ bool ray_capsule(vec3 a, vec3 b, double radius, vec3 from, vec3 along, double li
 
 /* ---- intersections of half-spaces ------------------------------------------------------------- */
 
-struct clip {
+struct plane_clip {
 	double enter, leave;
 	vec3 normal;  /* of the plane it came in by */
 	bool outside; /* the start is outside some plane */
 };
 
 /* False: nothing is left. */
-static bool clip_by(struct clip *clip, vec3 n, double offset, vec3 from, vec3 along)
+static bool clip_by(struct plane_clip *clip, vec3 n, double offset, vec3 from, vec3 along)
 {
 	double gap = vec3_dot(n, from) - offset, slope = vec3_dot(n, along);
 	if (gap > 0 && !(slope < 0))
@@ -129,7 +129,7 @@ static bool clip_by(struct clip *clip, vec3 n, double offset, vec3 from, vec3 al
 	return clip->enter <= clip->leave;
 }
 
-static bool clip_result(const struct clip *clip, vec3 along, struct ray_hit *hit)
+static bool clip_result(const struct plane_clip *clip, vec3 along, struct ray_hit *hit)
 {
 	if (!clip->outside)
 		return hit_inside(along, hit);
@@ -138,7 +138,7 @@ static bool clip_result(const struct clip *clip, vec3 along, struct ray_hit *hit
 
 bool ray_box(vec3 half, vec3 from, vec3 along, double limit, struct ray_hit *hit)
 {
-	struct clip clip = { 0, limit, vec3_zero(), false };
+	struct plane_clip clip = { 0, limit, vec3_zero(), false };
 	for (uint32_t axis = 0; axis < 3; axis++) {
 		vec3 n = vec3_axis(axis);
 		double size = vec3_get(half, axis);
@@ -151,13 +151,13 @@ bool ray_box(vec3 half, vec3 from, vec3 along, double limit, struct ray_hit *hit
 
 bool ray_plane(vec3 normal, double offset, vec3 from, vec3 along, double limit, struct ray_hit *hit)
 {
-	struct clip clip = { 0, limit, vec3_zero(), false };
+	struct plane_clip clip = { 0, limit, vec3_zero(), false };
 	return clip_by(&clip, normal, offset, from, along) && clip_result(&clip, along, hit);
 }
 
 bool ray_hull(const struct hull *hull, vec3 from, vec3 along, double limit, struct ray_hit *hit)
 {
-	struct clip clip = { 0, limit, vec3_zero(), false };
+	struct plane_clip clip = { 0, limit, vec3_zero(), false };
 	for (uint32_t f = 0; f < hull->face_count; f++)
 		if (!clip_by(&clip, hull->faces[f].normal, hull->faces[f].offset, from, along))
 			return false;
@@ -225,13 +225,13 @@ bool ray_polygon(const struct polygon *polygon, vec3 from, vec3 along, double li
 /* ---- triangles -------------------------------------------------------------------------------- */
 
 /* A ray's own axes: z the largest component of its direction, (x, y, z) cyclic. */
-struct view {
+struct ray_view {
 	vec3 from;
 	uint32_t x, y, z;
 	double shear_x, shear_y, along_z;
 };
 
-static bool view_init(struct view *view, vec3 from, vec3 along)
+static bool view_init(struct ray_view *view, vec3 from, vec3 along)
 {
 	view->from = from;
 	view->z = vec3_largest_axis(vec3_abs(along));
@@ -246,7 +246,7 @@ static bool view_init(struct view *view, vec3 from, vec3 along)
 }
 
 /* (x, y) across the ray and z along it, in the ray's parameter. */
-static vec3 view_point(const struct view *view, vec3 p)
+static vec3 view_point(const struct ray_view *view, vec3 p)
 {
 	vec3 d = vec3_sub(p, view->from);
 	double z = vec3_get(d, view->z);
@@ -254,7 +254,7 @@ static vec3 view_point(const struct view *view, vec3 p)
 			 vec3_get(d, view->y) - view->shear_y * z, z / view->along_z);
 }
 
-static bool hit_triangle(const struct view *view, vec3 a, vec3 b, vec3 c, double limit,
+static bool hit_triangle(const struct ray_view *view, vec3 a, vec3 b, vec3 c, double limit,
 			 struct ray_hit *hit)
 {
 	/* Seen along +z, a triangle that faces the ray runs clockwise in (x, y); along −z the other
@@ -273,12 +273,12 @@ static bool hit_triangle(const struct view *view, vec3 a, vec3 b, vec3 c, double
 
 bool ray_triangle(vec3 a, vec3 b, vec3 c, vec3 from, vec3 along, double limit, struct ray_hit *hit)
 {
-	struct view view;
+	struct ray_view view;
 	return view_init(&view, from, along) && hit_triangle(&view, a, b, c, limit, hit);
 }
 
-static void hit_leaf(const struct mesh *mesh, const struct mesh_node *node, const struct view *view,
-		     struct ray_hit *best, bool *found, double *limit)
+static void hit_leaf(const struct mesh *mesh, const struct mesh_node *node,
+		     const struct ray_view *view, struct ray_hit *best, bool *found, double *limit)
 {
 	for (uint32_t i = 0; i < node->count; i++) {
 		uint32_t triangle = mesh->order[node->first + i];
@@ -302,7 +302,7 @@ bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, stru
 {
 	uint32_t stack[MESH_DEPTH_MAX], depth = 1;
 	bool found = false;
-	struct view view;
+	struct ray_view view;
 	if (!view_init(&view, from, along))
 		return false;
 	stack[0] = 0;

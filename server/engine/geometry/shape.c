@@ -41,7 +41,7 @@ const char *shape_kind_name(enum shape_kind kind)
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
-static enum status truncated(struct cook *cook)
+static enum status report_truncated(struct cook *cook)
 {
 	return reason_set(cook->why, STATUS_MALFORMED, -1, "shape", "the bytes end in the middle");
 }
@@ -62,7 +62,7 @@ enum status cook_number(struct cook *cook, const char *field, double min, double
 {
 	*out = read_f64(&cook->reader);
 	if (cook->reader.failed)
-		return truncated(cook);
+		return report_truncated(cook);
 	return cook_check(cook, field, -1, *out, min, max);
 }
 
@@ -74,7 +74,7 @@ enum status cook_points(struct cook *cook, uint32_t count, uint32_t axes, vec3 *
 		for (uint32_t axis = 0; axis < axes; axis++) {
 			double value = read_f64(&cook->reader);
 			if (cook->reader.failed)
-				return truncated(cook);
+				return report_truncated(cook);
 			enum status status = cook_check(cook, NAMES[axis], i, value,
 							-SHAPE_LENGTH_MAX, SHAPE_LENGTH_MAX);
 			if (status != STATUS_OK)
@@ -90,7 +90,7 @@ enum status cook_count(struct cook *cook, const char *field, uint32_t min, uint3
 {
 	*out = read_u32(&cook->reader);
 	if (cook->reader.failed)
-		return truncated(cook);
+		return report_truncated(cook);
 	if (*out < min)
 		return reason_set(cook->why, STATUS_DEGENERATE, -1, field,
 				  "%u %s are too few, %u are the least", *out, field, min);
@@ -103,7 +103,7 @@ enum status cook_count(struct cook *cook, const char *field, uint32_t min, uint3
 enum status cook_expect(struct cook *cook, uint64_t bytes)
 {
 	if (reader_left(&cook->reader) < bytes)
-		return truncated(cook);
+		return report_truncated(cook);
 	if (reader_left(&cook->reader) > bytes)
 		return reason_set(cook->why, STATUS_MALFORMED, -1, "shape",
 				  "there are bytes after the end");
@@ -125,7 +125,7 @@ void *cook_alloc(struct cook *cook, size_t bytes)
 
 /* ---- making and ending ------------------------------------------------------------------------ */
 
-static void destroy(struct shape *shape)
+static void destroy_shape(struct shape *shape)
 {
 	if (shape->kind == SHAPE_MESH)
 		heap_free(shape->mesh);
@@ -149,7 +149,7 @@ static enum status read_kind(struct cook *cook, enum shape_kind *kind)
 {
 	uint32_t number = read_u8(&cook->reader), version = read_u8(&cook->reader);
 	if (cook->reader.failed)
-		return truncated(cook);
+		return report_truncated(cook);
 	if (number == 0 || number >= SHAPE_KINDS)
 		return reason_set(cook->why, STATUS_MALFORMED, -1, "kind", "%u is no kind of shape",
 				  number);
@@ -193,7 +193,7 @@ enum status shape_cook(const uint8_t *data, size_t bytes, const uint8_t *name, s
 	if (status == STATUS_OK)
 		status = keep_canonical(&cook, data, bytes, name);
 	if (status != STATUS_OK) {
-		destroy(cook.shape);
+		destroy_shape(cook.shape);
 		return status;
 	}
 	ASSERT(reader_finish(&cook.reader) == STATUS_OK);
@@ -216,7 +216,7 @@ enum status shape_of_points(const vec3 *points, uint32_t count, struct shape **o
 	if (status == STATUS_OK)
 		status = hull_measure(shape, &build.mass, why);
 	if (status != STATUS_OK) {
-		destroy(shape);
+		destroy_shape(shape);
 		return status;
 	}
 	shape->serial = next_serial();
@@ -241,7 +241,7 @@ void shape_release(struct shape *shape)
 	uint32_t before = atomic_fetch_sub_explicit(&shape->references, 1, memory_order_acq_rel);
 	ASSERT(before > 0);
 	if (before == 1)
-		destroy(shape);
+		destroy_shape(shape);
 }
 
 bool shape_shared(const struct shape *shape)

@@ -32,7 +32,7 @@
 /* Bytes a field may take: 256 cells on each axis of a compact solid need a few tens of millions. */
 #define FIELD_BYTES_MAX ((size_t)256 << 20)
 
-struct request {
+struct solid_request {
 	uint32_t form, detail;
 	double weld, tolerance;
 	uint32_t vertices, triangles;
@@ -57,7 +57,7 @@ void solid_destroy(struct solid *self)
 
 /* ---- reading ---------------------------------------------------------------------------------- */
 
-static enum status check_request(struct cook *cook, const struct request *request)
+static enum status check_request(struct cook *cook, const struct solid_request *request)
 {
 	static const uint32_t MOST[] = { 0, SHAPE_HULL_VERTICES_MAX, SOLID_PARTS_MAX,
 					 SOLID_CELLS_MAX };
@@ -80,7 +80,7 @@ static enum status check_request(struct cook *cook, const struct request *reques
 	return STATUS_OK;
 }
 
-static enum status read_request(struct cook *cook, struct request *request)
+static enum status read_request(struct cook *cook, struct solid_request *request)
 {
 	request->form = read_u8(&cook->reader);
 	uint32_t reserved = read_u8(&cook->reader);
@@ -103,7 +103,7 @@ static enum status read_request(struct cook *cook, struct request *request)
 	return status == STATUS_OK ? check_request(cook, request) : status;
 }
 
-static enum status read_triangles(struct cook *cook, const struct request *request,
+static enum status read_triangles(struct cook *cook, const struct solid_request *request,
 				  uint32_t (*triangles)[3])
 {
 	for (uint32_t t = 0; t < request->triangles; t++)
@@ -117,7 +117,7 @@ static enum status read_triangles(struct cook *cook, const struct request *reque
 	return STATUS_OK;
 }
 
-static enum status read_solid(struct cook *cook, const struct request *request,
+static enum status read_solid(struct cook *cook, const struct solid_request *request,
 			      struct polyhedron **out)
 {
 	struct solid *solid = cook->shape->solid;
@@ -185,7 +185,7 @@ static uint32_t take_farthest(const struct polyhedron *mesh, uint32_t n, uint8_t
 }
 
 /* How far the mesh's vertices stand out of a hull, at most. */
-static double stands_out(const struct hull *hull, const struct polyhedron *mesh)
+static double outside_distance(const struct hull *hull, const struct polyhedron *mesh)
 {
 	double most = 0;
 	for (uint32_t f = 0; f < hull->face_count; f++) {
@@ -206,12 +206,12 @@ static enum status make_simple_hull(struct cook *cook, const struct polyhedron *
 	enum status status = add_part(cook, points, count);
 	heap_free(points);
 	if (status == STATUS_OK)
-		solid->deviation = stands_out(solid->parts[0]->hull, mesh);
+		solid->deviation = outside_distance(solid->parts[0]->hull, mesh);
 	return status;
 }
 
 /* All of it, or where it would have too many vertices, the vertices farthest in so many directions. */
-static enum status make_hull(struct cook *cook, const struct request *request,
+static enum status make_hull(struct cook *cook, const struct solid_request *request,
 			     const struct polyhedron *mesh)
 {
 	bool asked = request->form == SOLID_HULL && request->detail > 0;
@@ -246,7 +246,7 @@ static enum status add_parts(struct cook *cook, const struct decomposition *made
 	return status;
 }
 
-static enum status make_parts(struct cook *cook, const struct request *request,
+static enum status make_parts(struct cook *cook, const struct solid_request *request,
 			      const struct mesh *mesh)
 {
 	struct decompose_options options = decompose_options_default(mesh);
@@ -262,7 +262,7 @@ static enum status make_parts(struct cook *cook, const struct request *request,
 	return status;
 }
 
-static enum status make_field(struct cook *cook, const struct request *request,
+static enum status make_field(struct cook *cook, const struct solid_request *request,
 			      const struct mesh *mesh)
 {
 	struct solid *solid = cook->shape->solid;
@@ -284,7 +284,7 @@ static enum status make_field(struct cook *cook, const struct request *request,
 }
 
 /* With the mesh's hierarchy, which decomposition and field ask for. */
-static enum status make_by_mesh(struct cook *cook, const struct request *request,
+static enum status make_by_mesh(struct cook *cook, const struct solid_request *request,
 				const struct polyhedron *polyhedron)
 {
 	struct solid *solid = cook->shape->solid;
@@ -301,7 +301,7 @@ static enum status make_by_mesh(struct cook *cook, const struct request *request
 
 /* ---- cooking ---------------------------------------------------------------------------------- */
 
-static void measure(struct shape *shape)
+static void measure_solid(struct shape *shape)
 {
 	const struct solid *solid = shape->solid;
 	struct aabb box = aabb_empty();
@@ -328,8 +328,8 @@ static void measure(struct shape *shape)
 	}
 }
 
-static enum status make(struct cook *cook, const struct request *request,
-			const struct polyhedron *mesh)
+static enum status make_solid(struct cook *cook, const struct solid_request *request,
+			      const struct polyhedron *mesh)
 {
 	struct shape *shape = cook->shape;
 	shape->mass = mass_of_polyhedron(mesh);
@@ -352,7 +352,7 @@ static enum status make(struct cook *cook, const struct request *request,
 
 enum status solid_cook(struct cook *cook)
 {
-	struct request request;
+	struct solid_request request;
 	struct polyhedron *mesh = NULL;
 	enum status status = read_request(cook, &request);
 	if (status != STATUS_OK)
@@ -365,9 +365,9 @@ enum status solid_cook(struct cook *cook)
 	solid->form = (enum solid_form)request.form;
 	status = read_solid(cook, &request, &mesh);
 	if (status == STATUS_OK)
-		status = make(cook, &request, mesh);
+		status = make_solid(cook, &request, mesh);
 	if (status == STATUS_OK)
-		measure(cook->shape);
+		measure_solid(cook->shape);
 	polyhedron_destroy(mesh);
 	return status;
 }
