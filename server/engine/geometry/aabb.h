@@ -1,4 +1,5 @@
-/* aabb.h: axis-aligned boxes: what the hierarchies are made of. Closed: touching boxes overlap. */
+/* aabb.h: axis-aligned bounding boxes, the volumes of every hierarchy. Boxes are closed: touching
+ * boxes overlap. */
 #ifndef CAIRN_ENGINE_GEOMETRY_AABB_H
 #define CAIRN_ENGINE_GEOMETRY_AABB_H
 
@@ -9,8 +10,9 @@ struct aabb {
 	vec3 min, max;
 };
 
-/* How far a box of something without an end (a plane) reaches from the origin, in metres. Far beyond
- * every world, and small enough that areas and sums of such boxes stay finite. */
+/* Bound of the box of an unbounded shape (a plane), metres from the origin. It lies far beyond
+ * every world, so such a box overlaps all that exists; it is small enough that areas and sums of
+ * such boxes stay finite. */
 #define AABB_EVERYWHERE 1e9
 
 static inline struct aabb aabb_make(vec3 min, vec3 max)
@@ -18,7 +20,7 @@ static inline struct aabb aabb_make(vec3 min, vec3 max)
 	return (struct aabb){ min, max };
 }
 
-/* Contains nothing and is neutral in unions. */
+/* The empty box: contains nothing, and is neutral in aabb_union. */
 static inline struct aabb aabb_empty(void)
 {
 	return (struct aabb){ vec3_all(SCALAR_MAX), vec3_all(-SCALAR_MAX) };
@@ -88,10 +90,11 @@ static inline double aabb_area(struct aabb a)
 	return 2.0 * (d.x * d.y + d.y * d.z + d.z * d.x);
 }
 
-/* The part f in [0, limit] of the line from + f along that lies in the box (app G-26 by slabs).
- * False when there is none. A component of `along` that is zero is a question about `from` alone.
- * Conservative: each quotient is off by at most two units in the last place, so a flat box is not missed
- * by what lies in it; *enter may be that much above *leave. */
+/* The part f in [0, limit] of the line from + f along that lies in the box (app G-26, by slabs).
+ * False when there is none; *enter and *leave are then untouched or meaningless. Where a component
+ * of `along` is zero, `from` must lie in that slab. Conservative: each quotient is off by at most
+ * two units in the last place, so a line within a flat box is not missed; *enter may exceed *leave
+ * by that much. */
 static inline bool aabb_clip_line(struct aabb a, vec3 from, vec3 along, double limit, double *enter,
 				  double *leave)
 {

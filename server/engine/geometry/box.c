@@ -1,6 +1,6 @@
-/* box.c: half extents a, b, c. V = 8abc, I = V/3 diag(b² + c², c² + a², a² + b²).
+/* box.c: a box with half extents a, b, c. V = 8abc, I = V/3 diag(b² + c², c² + a², a² + b²).
  *
- * A box carries its own polyhedron, so that what handles hulls handles boxes.
+ * A box has a hull as well, so that every algorithm for hulls works on boxes.
  */
 #include "server/engine/geometry/cook.h"
 #include "server/engine/geometry/hull.h"
@@ -37,6 +37,7 @@ struct hull *box_hull(vec3 half)
 
 enum status box_cook(struct cook *cook)
 {
+	ASSERT(cook->shape->kind == SHAPE_BOX);
 	struct shape *shape = cook->shape;
 	enum status status = cook_expect(cook, 24);
 	if (status != STATUS_OK)
@@ -64,5 +65,7 @@ enum status box_cook(struct cook *cook)
 	shape->aabb_max = h;
 	shape->radius_max = vec3_length(h);
 	shape->extent_min = vec3_min_component(h);
+	ASSERT(shape->mass.volume > 0);
+	ASSERT(shape->extent_min <= shape->radius_max);
 	return STATUS_OK;
 }

@@ -1,4 +1,4 @@
-/* capsule.c: a segment of half length h along y, grown by r.
+/* capsule.c: a capsule: the points within r of a segment of half length h along y.
  *
  * A cylinder of length 2h and two half balls. With C = 2π r² h and S = 4/3 π r³:
  *   about y:      C r²/2 + 2/5 S r²
@@ -10,6 +10,7 @@
 
 enum status capsule_cook(struct cook *cook)
 {
+	ASSERT(cook->shape->kind == SHAPE_CAPSULE);
 	struct shape *shape = cook->shape;
 	enum status status = cook_expect(cook, 16);
 	if (status != STATUS_OK)
@@ -33,5 +34,7 @@ enum status capsule_cook(struct cook *cook)
 	shape->aabb_min = vec3_negate(shape->aabb_max);
 	shape->radius_max = h + r;
 	shape->extent_min = r;
+	ASSERT(shape->mass.volume > 0);
+	ASSERT(shape->extent_min < shape->radius_max);
 	return STATUS_OK;
 }

@@ -1,9 +1,9 @@
 /* closest.c: nearest points, app A-01…A-04.
  *
- * Two choices make every case total. A parameter k = num/den is only formed when den > 0, so a line
- * or segment without length is a point. And a triangle asks first whether the point's foot lies
- * inside all three edges; if not, or if the triangle has no area, the answer lies on one of the edges
- * and the nearest of the three is taken, the first on ties.
+ * Two choices make every case well defined. A parameter k = num/den is formed only when den > 0, so
+ * a line or segment without length is a point. For a triangle, the foot of the point on its plane
+ * is tested against the three edges first; if the foot lies outside an edge, or the triangle has no
+ * area, the answer is the nearest point of the three edges, the first edge on ties.
  */
 #include "server/engine/geometry/closest.h"
 
@@ -61,8 +61,8 @@ enum segment_plane closest_segment_plane(vec3 a, vec3 b, vec3 normal, double off
 
 vec3 closest_segment_line(vec3 a, vec3 b, vec3 h1, vec3 h2)
 {
-	/* What A-04 finds from three distances, in its shorter form: only the parts across the line
-	 * count, and there the line is a point. */
+	/* The short form of A-04, which the book derives from three distances: only the components
+	 * across the line count, and in that projection the line is a point. */
 	vec3 u = vec3_sub(h2, h1), d = vec3_sub(b, a), r = vec3_sub(h1, a);
 	double uu = vec3_dot(u, u);
 	if (uu > 0) {
@@ -98,7 +98,8 @@ static void segment_parameters(vec3 u, vec3 v, vec3 w, double *s, double *t)
 		*s = scalar_clamp(-uw / uu, 0, 1);
 		return;
 	}
-	/* Parallel to rounding: any s may do; 0 is the least, and the last step repairs it. */
+	/* Parallel up to rounding: s is not determined, so take 0, the least; the last step
+	 * corrects it. */
 	if (den > PARALLEL_RELATIVE * PARALLEL_RELATIVE * uu * vv)
 		*s = scalar_clamp(vec3_dot(n, vec3_cross(v, w)) / den, 0, 1);
 	double at = (uv * *s + vw) / vv;
@@ -142,7 +143,7 @@ struct triangle_point closest_point_triangle(vec3 p, vec3 a, vec3 b, vec3 c)
 	vec3 ab = vec3_sub(b, a), ca = vec3_sub(a, c), ap = vec3_sub(p, a);
 	vec3 n = vec3_cross(ca, ab);
 	double nn = vec3_dot(n, n);
-	/* Signed areas of the foot against the three edges, times 2 |n|. */
+	/* Signed areas spanned by the foot and each of the three edges, times 2 |n|. */
 	double e0 = vec3_dot(vec3_cross(ab, ap), n);
 	double e1 = vec3_dot(vec3_cross(vec3_sub(c, b), vec3_sub(p, b)), n);
 	double e2 = vec3_dot(vec3_cross(ca, vec3_sub(p, c)), n);

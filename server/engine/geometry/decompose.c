@@ -1,21 +1,23 @@
-/* decompose.c: Joe's convex decomposition as app F simplifies it, and what happens when it cannot.
+/* decompose.c: Joe's convex decomposition as app F simplifies it, with its fallbacks.
  *
- * Pieces wait on a stack, the mesh's connected surfaces at first. The top one is looked at:
+ * Pieces wait on a stack that starts with the connected surfaces of the mesh. The top piece is
+ * taken:
  *
- *   no notch, or its hull stands off it by no more than `concavity`:  it is a part (halved if its hull
- *     has more than vertices_max vertices)
- *   otherwise its notches are tried, the deepest in its hull first, and at each the planes of F-03 in order:
- *     the first that passes F-04 and F-05 cuts it, and what comes out waits in its place
- *   none passes: the thresholds are lowered for this piece (twice to half, then to nothing) and it is
- *     tried again; after that it is halved, which takes apart what was in each other's way, at most
+ *   it has no notch, or its hull deviates by at most `concavity`: it becomes a part (halved first if its
+ *     hull has more than vertices_max vertices)
+ *   otherwise its notches are tried, the deepest below its hull first, and at each the planes of F-03 in
+ *     order: the first that passes F-04 and F-05 cuts the piece, and the results are pushed
+ *   no plane passes: the thresholds are lowered for this piece (twice to half, then to zero) and it is
+ *     pushed again; after that it is halved, which separates features that blocked each other, at most
  *     four times
- *   still none: unresolved: it is approximated (decompose_box.c), or in CUT_ONLY left concave
+ *   still no plane: unresolved. It is approximated (decompose_box.c), or in CUT_ONLY stays concave
  *
- * Each cut takes at least a notch away and no notch is made longer, so it ends; parts_max bounds it in any
- * case. Solids with a void inside are approximated as a whole. Sums of volumes are asserted nowhere: they are
- * reported, and tests hold them against bounds.
+ * Each cut removes at least one notch and lengthens none, so the process ends; parts_max bounds it
+ * in any case. Solids with a cavity are approximated as a whole. Volume sums are reported, not
+ * asserted, because rounding moves them; tests compare them with bounds.
  *
- * Order is part of the value: the stack is last in, first out; notches are sorted by depth, then by number.
+ * The order of parts is part of the result: the stack is last in, first out; notches are sorted by
+ * depth, then by number.
  */
 #include "server/engine/geometry/decompose.h"
 
@@ -27,21 +29,21 @@
 
 #include <string.h>
 
-/* Points this near to a plane lie in it, of the mesh's extent: far over rounding, far under any feature.
- * Far corners so little outside a plane make no notch (four of them can add up at one edge). */
+/* Points within SNAP of a plane count as in it: far above rounding, far below any feature. An edge
+ * whose far corners lie outside the neighbour's plane by less than SLACK is no notch; it is four
+ * times SNAP because four snaps can add up at one edge. Both are relative to the mesh's extent. */
 #define SNAP_PER_EXTENT 1e-10
 #define SLACK_PER_EXTENT 4e-10
-/* A deviation of the approximation where `concavity` asks for none. */
+/* Deviation allowed to the approximation when `concavity` is 0, which it could not meet. */
 #define DEVIATION_PER_EXTENT 0.02
 
 enum {
 	CANDIDATES_MAX = 64,
-	LEVEL_LAST = 3,		    /* the first without thresholds */
-	LEVEL_END = LEVEL_LAST + 4, /* from the last on, a piece is halved each time */
-	NOTCHES_TRIED =
-		48, /* at levels before the last: then it is cheaper to lower the thresholds */
+	LEVEL_LAST = 3,		    /* the first level without thresholds */
+	LEVEL_END = LEVEL_LAST + 4, /* after LEVEL_LAST each level halves the piece */
+	NOTCHES_TRIED = 48, /* before LEVEL_LAST, because lowering the thresholds is cheaper */
 	NOTCHES_TRIED_LAST = 1024,
-	HIDDEN_FACTOR = 4096, /* of the slack at an edge: what needles may hide in a part */
+	HIDDEN_FACTOR = 4096, /* of the slack: concavity that needle triangles may hide in a part */
 };
 
 struct notch {
@@ -56,9 +58,9 @@ struct decompose {
 	vec3 middle;
 	struct cutter cutter;
 	piece_list waiting;
-	/* What is being approximated, and the boxes of it that wait. */
+	/* The solid being approximated, and the boxes of it still to examine. */
 	const struct mesh *solid;
-	struct mesh *own_solid; /* owned; the same, when it is of a piece */
+	struct mesh *own_solid; /* owned; the same mesh, when it was made from a piece */
 	ARRAY_OF(struct aabb) boxes;
 	double volume_cut, volume_approximated;
 	/* The result. */
@@ -69,7 +71,7 @@ struct decompose {
 		uint32_t count, capacity;
 	} triangles;
 	struct decompose_report report;
-	/* Notches of the piece at hand. */
+	/* Notches of the current piece. */
 	ARRAY_OF(struct notch) notches;
 	ARRAY_OF(uint64_t) keys;
 	ARRAY_OF(uint32_t) order;
@@ -77,6 +79,7 @@ struct decompose {
 
 struct decompose_options decompose_options_default(const struct mesh *mesh)
 {
+	ASSERT(mesh->node_count > 0);
 	vec3 size = vec3_sub(mesh->nodes[0].max, mesh->nodes[0].min);
 	return (struct decompose_options){
 		.mode = DECOMPOSE_CUT_THEN_APPROXIMATE,
@@ -94,18 +97,20 @@ void decomposition_release(struct decomposition *self)
 	heap_free(self);
 }
 
-/* ---- what comes out --------------------------------------------------------------------------- */
+/* ---- output ----------------------------------------------------------------------------------- */
 
 static enum status open_part(struct decompose *self, uint64_t points, uint64_t triangles,
 			     struct reason *why)
 {
 	if (self->parts.count >= self->options.parts_max)
-		return reason_set(why, STATUS_LIMIT, -1, "parts_max", "there are over %u parts",
+		return reason_set(why, STATUS_LIMIT, -1, "parts_max",
+				  "the decomposition needs more than %u parts",
 				  self->options.parts_max);
 	if (ARRAY_RESERVE(&self->parts, self->parts.count + 1u) != STATUS_OK ||
 	    ARRAY_RESERVE(&self->points, self->points.count + points) != STATUS_OK ||
 	    ARRAY_RESERVE(&self->triangles, self->triangles.count + triangles) != STATUS_OK)
 		return STATUS_NO_MEMORY;
+	ASSERT(self->parts.count < self->parts.capacity);
 	self->parts.items[self->parts.count] =
 		(struct decompose_part){ .first_point = self->points.count,
 					 .first_triangle = self->triangles.count };
@@ -114,6 +119,9 @@ static enum status open_part(struct decompose *self, uint64_t points, uint64_t t
 
 static void close_part(struct decompose *self, double volume, double hull_volume)
 {
+	ASSERT(self->parts.count < self->parts.capacity);
+	ASSERT(self->points.count <= self->points.capacity);
+	ASSERT(self->triangles.count <= self->triangles.capacity);
 	struct decompose_part *part = &self->parts.items[self->parts.count++];
 	part->point_count = self->points.count - part->first_point;
 	part->triangle_count = self->triangles.count - part->first_triangle;
@@ -125,6 +133,8 @@ static void close_part(struct decompose *self, double volume, double hull_volume
 
 static void add_triangle(struct decompose *self, uint32_t a, uint32_t b, uint32_t c)
 {
+	VALIDATE(a != b && b != c && c != a);
+	VALIDATE(self->triangles.count < self->triangles.capacity);
 	uint32_t base = self->parts.items[self->parts.count].first_point;
 	uint32_t *corner = self->triangles.items[self->triangles.count++];
 	corner[0] = base + a;
@@ -135,6 +145,8 @@ static void add_triangle(struct decompose *self, uint32_t a, uint32_t b, uint32_
 static enum status give_piece(struct decompose *self, const struct decompose_piece *piece,
 			      const struct piece_hull *hull, double concavity, struct reason *why)
 {
+	ASSERT(concavity >= 0);
+	VALIDATE(piece_is_closed(piece));
 	double volume = piece_volume(piece, self->middle);
 	self->volume_cut += volume;
 	if (hull->thin) {
@@ -160,6 +172,8 @@ static enum status give_piece(struct decompose *self, const struct decompose_pie
 static enum status give_box(struct decompose *self, const struct box_result *box,
 			    struct reason *why)
 {
+	ASSERT(box->answer == BOX_PART && !box->hull.thin);
+	ASSERT(box->deviation >= 0);
 	const struct hull *hull = box->hull.hull;
 	enum status status = open_part(self, hull->vertex_count, hull->edge_count, why);
 	if (status != STATUS_OK)
@@ -184,6 +198,8 @@ static enum status give_box(struct decompose *self, const struct box_result *box
 
 static enum status begin_boxes(struct decompose *self, const struct mesh *solid, double volume)
 {
+	ASSERT(self->boxes.count == 0);
+	ASSERT(solid->node_count > 0);
 	self->solid = solid;
 	self->report.approximated++;
 	self->report.volume_excess -= volume;
@@ -196,6 +212,7 @@ static enum status begin_boxes(struct decompose *self, const struct mesh *solid,
 
 static enum status step_box(struct decompose *self, struct reason *why)
 {
+	ASSERT(self->boxes.count > 0 && self->solid != NULL);
 	struct box_limits limits = { self->deviation, self->options.vertices_max };
 	struct box_result result;
 	struct aabb box = self->boxes.items[--self->boxes.count];
@@ -219,10 +236,11 @@ static enum status step_box(struct decompose *self, struct reason *why)
 	return status;
 }
 
-/* No plane cuts it. */
+/* No plane cuts the piece: it is approximated, or stays concave in CUT_ONLY. */
 static enum status give_up(struct decompose *self, const struct decompose_piece *piece,
 			   const struct piece_hull *hull, struct reason *why)
 {
+	ASSERT(self->own_solid == NULL);
 	self->report.unresolved++;
 	self->report.unresolved_notches += piece_count_notches(piece, self->slack);
 	if (self->options.mode == DECOMPOSE_CUT_ONLY)
@@ -239,6 +257,7 @@ static enum status give_up(struct decompose *self, const struct decompose_piece 
 static struct cut_limits cut_limits_of(const struct decompose *self,
 				       const struct decompose_piece *piece)
 {
+	ASSERT(piece->level <= LEVEL_END);
 	struct cut_limits limits = { .snap = self->snap, .cosine = 1, .distance_min = 0 };
 	if (piece->level < LEVEL_LAST) {
 		double part = 1.0 / (double)(1u << piece->level);
@@ -262,10 +281,12 @@ static enum status find_notches(struct decompose *self, const struct decompose_p
 	return STATUS_OK;
 }
 
-/* The deepest first: it is what makes the piece concave. Of equally deep ones the first half-edge. */
+/* The deepest notch first, because it contributes most to the concavity; ties by half-edge. */
 static enum status sort_notches(struct decompose *self, const struct decompose_piece *piece,
 				const struct piece_hull *hull)
 {
+	ASSERT(self->notches.count > 0);
+	ASSERT(!hull->thin);
 	uint32_t count = self->notches.count;
 	if (ARRAY_RESERVE(&self->keys, 2 * (uint64_t)count) != STATUS_OK ||
 	    ARRAY_RESERVE(&self->order, 2 * (uint64_t)count) != STATUS_OK)
@@ -284,6 +305,8 @@ static enum status sort_notches(struct decompose *self, const struct decompose_p
 static bool try_notch(struct decompose *self, const struct decompose_piece *piece, uint32_t half,
 		      struct cut_limits limits)
 {
+	ASSERT(self->options.candidates <= CANDIDATES_MAX);
+	ASSERT(half < 3 * piece->triangle_count);
 	struct cut_plane planes[CANDIDATES_MAX];
 	uint32_t count = cut_candidates(piece, half, self->options.candidates, planes);
 	for (uint32_t i = 0; i < count; i++) {
@@ -299,6 +322,7 @@ static bool try_notch(struct decompose *self, const struct decompose_piece *piec
 
 static bool try_notches(struct decompose *self, const struct decompose_piece *piece)
 {
+	ASSERT(self->notches.count <= self->order.capacity);
 	struct cut_limits limits = cut_limits_of(self, piece);
 	uint32_t most = piece->level < LEVEL_LAST ? NOTCHES_TRIED : NOTCHES_TRIED_LAST;
 	for (uint32_t i = 0; i < MIN_OF(most, self->notches.count); i++)
@@ -307,10 +331,11 @@ static bool try_notches(struct decompose *self, const struct decompose_piece *pi
 	return false;
 }
 
-/* Some edge from above the plane to below it. */
+/* Finds an edge that runs from above the plane to below it, clear of the snap distance. */
 static bool find_crossed(const struct decompose *self, const struct decompose_piece *piece,
 			 uint32_t axis, double level, uint32_t *half)
 {
+	ASSERT(axis < 3);
 	for (uint32_t h = 0; h < 3 * piece->triangle_count; h++) {
 		*half = h;
 		if (vec3_get(piece_start(piece, h), axis) > level + 2 * self->snap &&
@@ -320,8 +345,8 @@ static bool find_crossed(const struct decompose *self, const struct decompose_pi
 	return false;
 }
 
-/* A plane across the box's longest side, or beside the middle (where no edge may cross it, all lying in it),
- * or across one of the others. */
+/* Tries planes across the longest side of the box: the middle, then positions beside it (where
+ * edges in the middle plane block the trace), then the same across the other axes. */
 static bool try_halves(struct decompose *self, const struct decompose_piece *piece)
 {
 	static const double WHERE[5] = { 0.5, 0.45, 0.56, 0.38, 0.64 };
@@ -339,19 +364,21 @@ static bool try_halves(struct decompose *self, const struct decompose_piece *pie
 	return false;
 }
 
-/* ---- looking at a piece ----------------------------------------------------------------------- */
+/* ---- one piece -------------------------------------------------------------------------------- */
 
-/* Puts back what the cut made of it. */
+/* Applies the traced cut and pushes its results. */
 static enum status apply_cut(struct decompose *self, struct reason *why)
 {
 	if (self->waiting.count + self->parts.count > self->options.parts_max)
-		return reason_set(why, STATUS_LIMIT, -1, "parts_max", "there are over %u parts",
+		return reason_set(why, STATUS_LIMIT, -1, "parts_max",
+				  "the decomposition needs more than %u parts",
 				  self->options.parts_max);
 	return cut_apply(&self->cutter, &self->waiting) ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 static enum status return_to_stack(struct decompose *self, struct decompose_piece **piece)
 {
+	ASSERT((*piece)->level <= LEVEL_END);
 	enum status status = ARRAY_RESERVE(&self->waiting, self->waiting.count + 1u);
 	if (status == STATUS_OK)
 		self->waiting.items[self->waiting.count++] = *piece;
@@ -360,11 +387,12 @@ static enum status return_to_stack(struct decompose *self, struct decompose_piec
 	return status;
 }
 
-/* Convex enough: a part, or two. */
+/* The piece is convex enough: it becomes a part, or is halved when its hull is too large. */
 static enum status give_or_halve(struct decompose *self, struct decompose_piece *piece,
 				 const struct piece_hull *hull, bool large, double concavity,
 				 struct reason *why)
 {
+	ASSERT(concavity >= 0);
 	if (!large && hull->vertex_count <= self->options.vertices_max)
 		return give_piece(self, piece, hull, concavity, why);
 	if (!try_halves(self, piece))
@@ -376,6 +404,7 @@ static enum status give_or_halve(struct decompose *self, struct decompose_piece 
 static enum status cut_or_lower(struct decompose *self, struct decompose_piece **piece,
 				const struct piece_hull *hull, struct reason *why)
 {
+	ASSERT((*piece)->level <= LEVEL_END);
 	enum status status = sort_notches(self, *piece, hull);
 	if (status != STATUS_OK)
 		return status;
@@ -397,18 +426,19 @@ static enum status cut_or_lower(struct decompose *self, struct decompose_piece *
 static enum status classify_piece(struct decompose *self, struct decompose_piece **piece,
 				  struct piece_hull *hull, struct reason *why)
 {
-	/* Needles have edges that look like notches; what stands off by no more than the slack is convex. */
+	/* Needle triangles have edges that look like notches; a deviation within the slack is
+	 * convex. */
 	double allowed = scalar_max(self->options.concavity, self->slack);
 	bool convex = self->notches.count == 0, large = false;
 	if (hull->thin)
 		return give_or_halve(self, *piece, hull, false, 0, why);
-	/* Known to be convex, it is measured to the end: there is nothing to give up early. */
+	/* A convex piece is measured completely; the early exit serves only to refuse. */
 	double enough = convex ? SCALAR_MAX : allowed;
 	double concavity = piece_concavity(*piece, hull, enough);
 	if (!convex && concavity > allowed)
 		return cut_or_lower(self, piece, hull, why);
 	if (hull->sampled) {
-		/* Near enough to look at all points. */
+		/* The sampled hull passes: measure again with all points. */
 		piece_hull_release(hull);
 		enum status status =
 			piece_hull_init(hull, (*piece)->points, (*piece)->point_count, true);
@@ -420,7 +450,7 @@ static enum status classify_piece(struct decompose *self, struct decompose_piece
 		if (!large && !convex && concavity > allowed)
 			return cut_or_lower(self, piece, hull, why);
 	}
-	/* No notch and yet not convex: a needle hides it. */
+	/* No notch and yet concave: needle triangles hide the notch. */
 	if (convex && !large && concavity > scalar_max(allowed, HIDDEN_FACTOR * self->slack))
 		return give_up(self, *piece, hull, why);
 	return give_or_halve(self, *piece, hull, large, concavity, why);
@@ -428,6 +458,8 @@ static enum status classify_piece(struct decompose *self, struct decompose_piece
 
 static enum status step_piece(struct decompose *self, struct reason *why)
 {
+	ASSERT(self->waiting.count > 0);
+	ASSERT(self->boxes.count == 0);
 	struct decompose_piece *piece = self->waiting.items[--self->waiting.count];
 	struct piece_hull hull = { 0 };
 	enum status status = cutter_reserve(&self->cutter, piece) ? STATUS_OK : STATUS_NO_MEMORY;
@@ -442,14 +474,15 @@ static enum status step_piece(struct decompose *self, struct reason *why)
 	return status;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the decomposition ------------------------------------------------------------------------ */
 
 static enum status check_options(const struct mesh *mesh, const struct decompose_options *options,
 				 struct reason *why)
 {
 	if (!mesh->closed)
 		return reason_set(why, STATUS_DEGENERATE, -1, "triangles",
-				  "the mesh is open: it bounds no solid");
+				  "the mesh is open (%u loose edges): it bounds no solid",
+				  mesh->loose_edges);
 	bool good = options->concavity >= 0 && options->angle_min >= 0 &&
 		    options->angle_min <= HALF_PI && options->distance_min >= 0 &&
 		    options->distance_min <= 1 && options->candidates >= 1 &&
@@ -457,21 +490,28 @@ static enum status check_options(const struct mesh *mesh, const struct decompose
 		    options->vertices_max <= SHAPE_HULL_VERTICES_MAX && options->parts_max >= 1 &&
 		    options->mode <= DECOMPOSE_APPROXIMATE_ONLY;
 	if (!good || !scalar_is_finite(options->concavity))
-		return reason_set(why, STATUS_RANGE, -1, "options", "an option is out of range");
+		return reason_set(
+			why, STATUS_RANGE, -1, "options",
+			"an option is out of range (concavity %g m, angle_min %g rad, distance_min %g, "
+			"candidates %u, vertices_max %u, parts_max %u)",
+			options->concavity, options->angle_min, options->distance_min,
+			options->candidates, options->vertices_max, options->parts_max);
 	return STATUS_OK;
 }
 
 static uint32_t vertex_at(const struct mesh *mesh, vec3 place)
 {
+	ASSERT(mesh->vertex_count > 0);
 	uint32_t i = 0;
 	while (i + 1 < mesh->vertex_count && !vec3_equal(mesh->vertices[i], place))
 		i++;
 	return i;
 }
 
-/* F-01: what cutting does not cover. */
+/* F-01: checks what cutting does not cover: pinched vertices (refused) and cavities (approximated). */
 static enum status sort_solids(struct decompose *self, struct reason *why)
 {
+	ASSERT(self->waiting.count > 0);
 	bool pinched, hollow = false;
 	vec3 place;
 	self->report.solids = self->waiting.count;
@@ -489,7 +529,7 @@ static enum status sort_solids(struct decompose *self, struct reason *why)
 		return STATUS_OK;
 	if (self->options.mode == DECOMPOSE_CUT_ONLY)
 		return reason_set(why, STATUS_DEGENERATE, -1, "triangles",
-				  "a surface bounds a void: cutting does not cover that");
+				  "a surface bounds a void, which mode CUT_ONLY cannot divide");
 	piece_list_release(&self->waiting);
 	return begin_boxes(self, self->mesh, self->report.volume);
 }
@@ -506,6 +546,8 @@ static double mesh_volume(const struct mesh *mesh, vec3 origin)
 
 static enum status begin_solid(struct decompose *self, struct reason *why)
 {
+	ASSERT(self->mesh->closed);
+	ASSERT(self->parts.count == 0);
 	struct aabb box = aabb_make(self->mesh->nodes[0].min, self->mesh->nodes[0].max);
 	double extent = vec3_max_component(vec3_sub(box.max, box.min));
 	self->middle = aabb_centre(box);
@@ -515,8 +557,10 @@ static enum status begin_solid(struct decompose *self, struct reason *why)
 						      : DEVIATION_PER_EXTENT * extent;
 	self->report.volume = mesh_volume(self->mesh, self->middle);
 	if (!(self->report.volume > 0))
-		return reason_set(why, STATUS_DEGENERATE, -1, "triangles",
-				  "the surface is turned inside out or bounds nothing");
+		return reason_set(
+			why, STATUS_DEGENERATE, -1, "triangles",
+			"the volume is %g m³: the surface is inside out or encloses nothing",
+			self->report.volume);
 	if (self->options.mode == DECOMPOSE_APPROXIMATE_ONLY)
 		return begin_boxes(self, self->mesh, self->report.volume);
 	if (!piece_list_of_mesh(self->mesh, &self->waiting))
@@ -567,16 +611,39 @@ void decompose_destroy(struct decompose *self)
 	heap_free(self);
 }
 
-/* One block: the result, its parts, points and triangles. */
+#ifdef CAIRN_VALIDATE
+/* Parts follow one another in both lists without gaps, and triangles name points of their own part. */
+static bool parts_are_contiguous(const struct decompose *self)
+{
+	uint32_t point = 0, triangle = 0;
+	for (uint32_t i = 0; i < self->parts.count; i++) {
+		const struct decompose_part *part = &self->parts.items[i];
+		if (part->first_point != point || part->first_triangle != triangle)
+			return false;
+		point += part->point_count;
+		for (uint32_t end = triangle + part->triangle_count; triangle < end; triangle++)
+			for (uint32_t k = 0; k < 3; k++) {
+				uint32_t corner = self->triangles.items[triangle][k];
+				if (corner < part->first_point || corner >= point)
+					return false;
+			}
+	}
+	return point == self->points.count && triangle == self->triangles.count;
+}
+#endif
+
+/* Copies the result into one block: head, parts, points, triangles. */
 static enum status copy_result(struct decompose *self, struct decomposition **out,
 			       struct reason *why)
 {
+	ASSERT(self->boxes.count == 0 && self->waiting.count == 0);
+	VALIDATE(parts_are_contiguous(self));
 	struct decompose_report *report = &self->report;
 	uint32_t parts = self->parts.count, points = self->points.count;
 	uint32_t triangles = self->triangles.count;
 	if (parts == 0)
 		return reason_set(why, STATUS_DEGENERATE, -1, "triangles",
-				  "nothing of the solid is thick enough for a hull");
+				  "every part of the solid is too thin for a hull");
 	if (report->approximated > 0)
 		report->volume_excess += self->volume_approximated;
 	if (self->volume_cut != 0)

@@ -1,11 +1,13 @@
-/* decompose.h: a closed mesh as convex parts (app F, Joe's method, with a bounded approximation behind it).
+/* decompose.h: a closed mesh as convex parts (app F, Joe's method, with a bounded approximation as
+ * fallback).
  *
- * Cutting (the exact way) starts at a reflex edge, a notch: a plane through it cuts the solid along one
- * face, and both halves are treated alike until a piece is convex or its concavity is within the
- * tolerance. Pieces have disjoint interiors and their volumes sum to the whole. Pieces that no plane can
- * cut, and solids the method does not cover (a cavity), go to the approximation: the solid is divided
- * by axis-parallel boxes, and a part is the hull of what lies in its box; such parts are disjoint, cover
- * the solid, and stick out of it by no more than the report says. Nothing falls back in silence.
+ * Cutting, which is exact, starts at a reflex edge, a notch: a plane through it cuts the solid
+ * along one face, and both halves are processed the same way until a piece is convex or its
+ * concavity is within the tolerance. Pieces have disjoint interiors and their volumes sum to the
+ * whole. Pieces that no plane can cut, and solids the method does not cover (those with a cavity),
+ * are approximated: axis-parallel boxes divide the solid, and a part is the hull of the solid
+ * within its box. Such parts are disjoint, cover the solid, and exceed it by no more than the
+ * reported deviation. Every fallback is counted in the report.
  *
  * The same mesh and options give the same parts in the same order on every machine.
  */
@@ -14,7 +16,8 @@
 
 #include "server/engine/geometry/mesh.h"
 
-/* An edge whose inner angle is over π by no more than this sine counts as flat. */
+/* An edge whose inner angle exceeds π by no more than this sine counts as flat. A smaller value
+ * makes notches of rounding errors, which no plane can resolve. */
 #define DECOMPOSE_FLAT_SINE 1e-9
 
 enum decompose_mode {
@@ -32,16 +35,16 @@ struct decompose_options {
 	uint32_t candidates; /* F-03's nc, planes tried at an edge, 1 … 64 */
 	uint32_t
 		vertices_max; /* of a part's hull, 8 … SHAPE_HULL_VERTICES_MAX; larger ones are halved */
-	uint32_t parts_max; /* more are refused with LIMIT */
+	uint32_t parts_max; /* more: LIMIT */
 };
 
 /* CUT_THEN_APPROXIMATE, concavity 1/50 of the mesh's largest extent, 20°, 0.05, 16, 256, 65536. */
 struct decompose_options decompose_options_default(const struct mesh *mesh);
 
-/* Why a plane was not taken. */
+/* Reasons for which a candidate plane is refused. */
 enum decompose_refusal {
 	DECOMPOSE_REFUSED_ANGLE,    /* F-03, F-04: an inner angle under angle_min */
-	DECOMPOSE_REFUSED_OPEN,	    /* F-04: the walk does not come back to where it began */
+	DECOMPOSE_REFUSED_OPEN,	    /* F-04: the trace does not return to its start */
 	DECOMPOSE_REFUSED_DISTANCE, /* F-05.1: a vertex too near */
 	DECOMPOSE_REFUSED_TURN,	    /* F-05.2: the loop bounds a hole */
 	DECOMPOSE_REFUSED_HOLE,	    /* F-05.3: the cut face has a hole */
@@ -64,7 +67,7 @@ struct decompose_report {
 	uint32_t notches;  /* reflex edges of the mesh */
 	uint32_t cuts;	   /* faces cut at notches */
 	uint32_t halvings; /* cuts for vertices_max, or where no plane of F-03 passed */
-	uint64_t planes;   /* candidates looked at */
+	uint64_t planes;   /* candidate planes traced */
 	uint64_t refused[DECOMPOSE_REFUSALS];
 	uint32_t relaxed;	     /* times angle_min and distance_min were lowered for a piece */
 	uint32_t unresolved;	     /* pieces no plane could cut */
@@ -91,26 +94,27 @@ struct decomposition {
 	struct decompose_report report;
 };
 
-/* One block; `self` is taken; NULL is ignored. */
+/* Frees the decomposition, which is one block; `self` is taken; NULL is ignored. */
 void decomposition_release(struct decomposition *self);
 
-/* The whole at once. The mesh is borrowed for the call. `options` may be NULL (the default). Returned
- * owned in *out. Errors: DEGENERATE (the mesh is open, or turned inside out; or surfaces meet in a vertex
- * and share no edge there, `why` names it, but not in mode APPROXIMATE_ONLY; or nothing is thick enough
- * for a hull), RANGE (options), LIMIT (parts_max), NO_MEMORY. */
+/* Decomposes a mesh in one call. The mesh is borrowed for the call. `options` may be NULL (the
+ * default). Returned owned in *out. Errors: DEGENERATE (the mesh is open or inside out; surfaces
+ * meet in a vertex without sharing an edge there, which `why` names, except in mode
+ * APPROXIMATE_ONLY; or no part is thick enough for a hull), RANGE (options), LIMIT (parts_max),
+ * NO_MEMORY. */
 MUST_CHECK enum status decompose_mesh(const struct mesh *mesh,
 				      const struct decompose_options *options,
 				      struct decomposition **out, struct reason *why);
 
-/* The same in slices, for a thread that has to listen in between. */
+/* The same in slices, for a thread that must handle other work in between. */
 struct decompose;
 /* The mesh is borrowed until decompose_destroy. Errors as above. */
 MUST_CHECK enum status decompose_create(const struct mesh *mesh,
 					const struct decompose_options *options,
 					struct decompose **out, struct reason *why);
-/* Goes on for at least one and about `work` pieces looked at. OK: done, and *out (returned owned) is the
- * result, which does not depend on the slices; AGAIN: call again; else as above, and only
- * decompose_destroy may follow. */
+/* Processes at least one and at most `work` pieces. OK: finished, and *out (returned owned) is the
+ * result, which does not depend on the slices. AGAIN: call again. Otherwise errors as above, after
+ * which only decompose_destroy may be called. */
 MUST_CHECK enum status decompose_step(struct decompose *self, uint32_t work,
 				      struct decomposition **out, struct reason *why);
 void decompose_destroy(struct decompose *self);

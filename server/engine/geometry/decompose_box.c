@@ -1,14 +1,15 @@
 /* decompose_box.c: the approximation behind the cutting: a solid divided by boxes.
  *
- * What lies of the solid S in a box B is bounded by surface in B and by parts of B's sides, so its extreme
- * points are corners of triangles clipped to B, and corners of B inside S. Their hull H holds S ∩ B and
- * lies in B. Hence, for boxes that divide space: the hulls cover S, do not overlap, have no less volume
- * than S, and a hull stands off S by no more than the diagonal of its box. That works for any closed
- * surface; nothing is traced that could go wrong. H is taken when it stands off little enough, otherwise
- * the box around H is halved across its longest side. A box no longer than the allowed deviation is taken
- * unseen, so it ends.
+ * The part of the solid S within a box B is bounded by surface in B and by parts of B's sides, so
+ * its extreme points are corners of triangles clipped to B, and corners of B inside S. Their hull H
+ * contains S ∩ B and lies in B. Hence, for boxes that divide space: the hulls cover S, do not
+ * overlap, have at least the volume of S, and deviate from S by at most the diagonal of their box.
+ * This holds for any closed surface, because no surface has to be traced. H is accepted when its
+ * deviation is small enough; otherwise the box around H is halved across its longest side. A box no
+ * longer than the allowed deviation is accepted without measuring, so the division ends.
  *
- * What goes wrong: flat things (a box that only touches a face) have no hull; they are left out and counted.
+ * What goes wrong: flat remains (a box that only touches a face) have no hull; they are left out
+ * and counted.
  */
 #include "server/engine/geometry/decompose_box.h"
 
@@ -16,9 +17,10 @@
 
 #include <string.h>
 
-enum { POINTS_MAX = 20000, POLYGON_MAX = 9, FIRST_ROOM = 256, CROWD_FACTOR = 1024 };
+enum { POINTS_MAX = 20000, POLYGON_MAX = 9, POINTS_FIRST = 256, CLUSTER_FACTOR = 1024 };
 
-/* So far outside a triangle's plane a vertex is in it, of the box's diagonal. */
+/* A vertex within this distance of a triangle's plane counts as in it, relative to the diagonal of
+ * the box. */
 #define FLAT_PER_DIAGONAL 1e-9
 
 struct mesh *piece_mesh(const struct decompose_piece *piece)
@@ -47,10 +49,12 @@ struct mesh *piece_mesh(const struct decompose_piece *piece)
 	return mesh;
 }
 
-/* Keeps what is on the right side of one of the box's planes. */
+/* Clips the polygon to one side of one of the box's planes (Sutherland and Hodgman). */
 static uint32_t clip_polygon(vec3 *polygon, uint32_t count, uint32_t axis, double bound,
 			     double side)
 {
+	ASSERT(axis < 3);
+	VALIDATE(side == 1 || side == -1);
 	vec3 kept[POLYGON_MAX + 1];
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -72,6 +76,7 @@ static uint32_t clip_polygon(vec3 *polygon, uint32_t count, uint32_t axis, doubl
 
 static uint32_t clip_triangle(const struct mesh *mesh, uint32_t t, struct aabb box, vec3 *polygon)
 {
+	ASSERT(t < mesh->triangle_count);
 	uint32_t count = 3;
 	for (uint32_t k = 0; k < 3; k++)
 		polygon[k] = mesh_corner(mesh, t, k);
@@ -88,7 +93,7 @@ static enum status collect_points(const struct mesh *mesh, struct aabb box, poin
 {
 	struct mesh_walk walk;
 	uint32_t triangle;
-	enum status status = ARRAY_RESERVE(out, FIRST_ROOM);
+	enum status status = ARRAY_RESERVE(out, POINTS_FIRST);
 	mesh_walk_init(&walk, mesh, box);
 	while (status == STATUS_OK && mesh_walk_next(&walk, &triangle)) {
 		status = ARRAY_RESERVE(out, out->count + (uint64_t)POLYGON_MAX + 8);
@@ -102,6 +107,7 @@ static enum status collect_points(const struct mesh *mesh, struct aabb box, poin
 		if (intersect_point_mesh(mesh, corner) != POINT_MESH_OUTSIDE)
 			out->items[out->count++] = corner;
 	}
+	ASSERT(out->count <= out->capacity);
 	return status;
 }
 
@@ -115,10 +121,12 @@ static void halve_box(struct aabb box, struct box_result *out)
 	vec3_set(&out->second.min, axis, middle);
 }
 
-/* Whether the surface in the box is all on the hull's: then what lies in the box is its own hull. For a point
- * of the hull outside the solid would have a nearest one on the solid's surface, and be above it. */
+/* Whether all surface within the box lies on the hull: then the solid within the box is its own
+ * hull, because a hull point outside the solid would have a nearest point on its surface, and would
+ * lie above it. */
 static bool is_convex(const struct mesh *mesh, struct aabb box, const struct piece_hull *hull)
 {
+	ASSERT(!hull->thin && hull->factor > 0);
 	double slack = FLAT_PER_DIAGONAL * vec3_distance(box.min, box.max);
 	struct mesh_walk walk;
 	uint32_t t;
@@ -141,9 +149,11 @@ static bool is_convex(const struct mesh *mesh, struct aabb box, const struct pie
 static enum status classify_box(const struct mesh *mesh, const point_list *points, struct aabb box,
 				struct box_limits limits, struct box_result *out)
 {
+	ASSERT(points->count >= 4);
 	double diagonal = vec3_distance(box.min, box.max);
-	/* So small, a crowd of points (a fan of thousands of triangles) is not divided any more. */
-	bool small = diagonal <= limits.deviation / CROWD_FACTOR;
+	/* A dense cluster of points this small (a fan of thousands of triangles) is not divided
+	 * further. */
+	bool small = diagonal <= limits.deviation / CLUSTER_FACTOR;
 	if (points->count > POINTS_MAX && !small) {
 		halve_box(box, out);
 		return STATUS_OK;
@@ -173,6 +183,8 @@ static enum status classify_box(const struct mesh *mesh, const point_list *point
 enum status box_look(const struct mesh *mesh, struct aabb box, struct box_limits limits,
 		     struct box_result *out)
 {
+	ASSERT(mesh->closed);
+	ASSERT(limits.deviation > 0 && limits.vertices_max >= 4);
 	point_list points = { 0 };
 	*out = (struct box_result){ .answer = BOX_EMPTY };
 	enum status status = collect_points(mesh, box, &points);

@@ -1,11 +1,11 @@
-/* decompose_box.h: approximating what lies in a box. Private to decompose*.c. */
+/* decompose_box.h: the approximation of a solid within a box. Private to decompose*.c. */
 #ifndef CAIRN_ENGINE_GEOMETRY_DECOMPOSE_BOX_H
 #define CAIRN_ENGINE_GEOMETRY_DECOMPOSE_BOX_H
 
 #include "server/engine/geometry/decompose_measure.h"
 
-/* A mesh good for asking (nearest points, inside or not), of a piece's triangles. Returned owned, to be
- * given to heap_free. NULL: out of memory. */
+/* A mesh of the piece's triangles for nearest-point and inside tests; it has no adjacency. Returned
+ * owned, for heap_free. NULL: out of memory. */
 struct mesh *piece_mesh(const struct decompose_piece *piece) MUST_CHECK;
 
 struct box_limits {
@@ -14,12 +14,13 @@ struct box_limits {
 };
 
 enum box_answer {
-	BOX_EMPTY, /* no part of the solid, or none that has a hull (then hull->thin) */
-	BOX_PART,  /* *hull is what to take; *deviation bounds it */
-	BOX_SPLIT, /* *first and *second are to be looked at instead */
+	BOX_EMPTY, /* nothing of the solid, or too thin for a hull (then hull.thin) */
+	BOX_PART,  /* `hull` is the part; `deviation` bounds its distance from the solid */
+	BOX_SPLIT, /* examine `first` and `second` instead */
 };
 
-/* Looks at the closed mesh's solid in `box`. The hull is to be released whatever is answered. */
+/* Examines the solid of a closed mesh within `box`. The caller releases out->hull whatever the
+ * answer. Error: NO_MEMORY. */
 struct box_result {
 	enum box_answer answer;
 	struct piece_hull hull;

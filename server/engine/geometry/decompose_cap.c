@@ -1,12 +1,13 @@
-/* decompose_cap.c: a cut face as triangles, by cutting off ears.
+/* decompose_cap.c: the triangulation of a cut face, by ear clipping.
  *
- * A simple polygon of n corners has an ear (a corner whose triangle holds no other corner) and stays simple
- * without it; n − 2 of them are its triangles. Of all ears the best shaped is cut first (its height over
- * its longest side), so that needles come last and mostly not at all: faces begin with long rows of
- * corners that would lie on one line but for rounding. Turns are signs of exact determinants of the corners
- * in the projection along the normal's largest axis, so no two of them contradict each other.
+ * A simple polygon of n corners has an ear (a corner whose triangle contains no other corner) and
+ * stays simple without it; n − 2 ears are its triangles. The best shaped ear (by height over
+ * longest side) is clipped first, so that needles come last and mostly do not arise: faces start
+ * with long rows of corners that would lie on one line but for rounding. Turns are signs of exact
+ * determinants of the corners projected along the normal's largest axis, so no two of them
+ * contradict each other.
  *
- * What goes wrong: rounding made the polygon touch itself, and there is no ear: the plane is refused.
+ * What goes wrong: rounding made the polygon touch itself and no ear is left: the plane is refused.
  */
 #include "server/engine/geometry/decompose_cut.h"
 
@@ -21,9 +22,9 @@ static bool turns_left(const struct cutter *self, uint32_t i)
 			node_at(self, self->after[i])) > 0;
 }
 
-/* Corners that turn left are in nobody's ear unless one that does not is too, and cutting ears makes no
- * corner less convex: only those that did not turn left at first are looked at. One that is cut off turned
- * left then, and keeps the neighbours it had. */
+/* Only corners that do not turn left can block an ear first, and clipping ears makes no corner less
+ * convex: so only the corners that did not turn left at the start are tested. A corner that was
+ * clipped turned left at that time and keeps its neighbours of then. */
 static bool holds_corner(const struct cutter *self, uint32_t i)
 {
 	vec3 a = node_at(self, self->before[i]), b = node_at(self, i),
@@ -32,7 +33,8 @@ static bool holds_corner(const struct cutter *self, uint32_t i)
 	for (uint32_t f = 0; f < self->blunt_count; f++) {
 		uint32_t j = self->blunt[f];
 		vec3 p = node_at(self, j);
-		/* A face may touch itself in a corner; what is there twice is in nobody's inner angle. */
+		/* A face may touch itself in a corner; a second corner at the same place does not
+		 * block the ear. */
 		if (vec3_equal(p, a) || vec3_equal(p, b) || vec3_equal(p, c))
 			continue;
 		if (!aabb_contains_point(box, p) || turns_left(self, j))
@@ -44,7 +46,7 @@ static bool holds_corner(const struct cutter *self, uint32_t i)
 	return false;
 }
 
-/* Shape of the ear at i, in [0, 1]; −1 when there is none. */
+/* Quality of the ear at i: height over longest side, at least 0; −1 when i is no ear. */
 static double ear_quality(const struct cutter *self, uint32_t i)
 {
 	if (!turns_left(self, i) || holds_corner(self, i))
@@ -58,9 +60,11 @@ static double ear_quality(const struct cutter *self, uint32_t i)
 	return longest > 0 ? area / longest : 0;
 }
 
-/* The triangle u i w; `border[u]` says who is across the polygon's edge from u on. */
+/* Clips triangle u i w. `border[u]` is the half-edge across the polygon's edge that starts at u. */
 static void cut_off_ear(struct cutter *self, uint32_t i)
 {
+	ASSERT(i < self->node_count);
+	ASSERT(self->before[i] != self->after[i]);
 	uint32_t u = self->before[i], w = self->after[i], c = self->cap_count++;
 	uint32_t across[3] = { self->border[u], self->border[i], CUT_LOOP };
 	self->cap[c][0] = u;
@@ -76,7 +80,7 @@ static void cut_off_ear(struct cutter *self, uint32_t i)
 	self->before[w] = u;
 }
 
-/* What is left of the polygon is a triangle whose third edge has somebody across. */
+/* Clips the last triangle, whose third edge has a half-edge across as well. */
 static void close_last_triangle(struct cutter *self, uint32_t i)
 {
 	uint32_t w = self->after[i], across = self->border[w], c = self->cap_count;
@@ -88,6 +92,7 @@ static void close_last_triangle(struct cutter *self, uint32_t i)
 
 bool cut_make_cap(struct cutter *self)
 {
+	ASSERT(self->node_count >= 3);
 	uint32_t left = self->node_count, at = 0;
 	self->cap_count = 0;
 	for (uint32_t i = 0; i < left; i++) {
@@ -102,7 +107,7 @@ bool cut_make_cap(struct cutter *self)
 	for (uint32_t i = 0; i < left; i++)
 		self->ear[i] = ear_quality(self, i);
 	for (; left > 3; left--) {
-		/* The first of equal ones, counted from a corner that is still there. */
+		/* Ties: the first, counted from a corner that is still in the polygon. */
 		uint32_t best = at, i = at;
 		do {
 			if (self->ear[i] > self->ear[best])
@@ -120,5 +125,6 @@ bool cut_make_cap(struct cutter *self)
 	if (!turns_left(self, at))
 		return false;
 	close_last_triangle(self, at);
+	ASSERT(self->cap_count == self->node_count - 2);
 	return true;
 }

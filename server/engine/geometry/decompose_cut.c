@@ -1,20 +1,21 @@
 /* decompose_cut.c: tracing a cut face and splitting the solid along it (app F-04 … F-06).
  *
- * Every point of the piece is above, in (within `snap` metres) or below the plane, decided once, by its
- * distance; all that follows is a walk over the half-edges and cannot contradict itself. Seen from
- * above, the solid is on the left of the walk; on the surface, seen from outside, what is above
- * is on the left as well. So the walk leaves a vertex where, going round it counter-clockwise, below
- * changes to above: through a triangle, or along an edge with both ends in the plane. A triangle in the plane
- * counts as above when the solid is above it, that is when its normal points down. When there
- * are several such places at a vertex the one with the least inner angle is taken.
+ * Every point of the piece is classified once, by its distance, as above, in (within `snap` metres)
+ * or below the plane; everything after that follows half-edges and cannot contradict itself. Seen
+ * from above, the solid is on the left of the trace; on the surface, seen from outside, the upper
+ * side is on the left as well. So the trace leaves a vertex where, going round it
+ * counter-clockwise, below changes to above: through a triangle, or along an edge with both ends in
+ * the plane. A triangle in the plane counts as above when the solid is above it, that is when its
+ * normal points down. Where a vertex has several such exits the one with the least inner angle is
+ * taken.
  *
- * What goes wrong: the walk ends nowhere, runs round a hole of the solid (its area is negative), makes too
- * sharp an angle, passes too near a vertex, or other parts of the surface cross the plane inside the
- * face (it has a hole). Then the plane is refused, and the piece is as it was. Two departures: the book
- * refuses a face that meets a vertex twice; here it may touch itself there, which costs nothing, because
- * afterwards each cycle of triangles has a point of its own. And the book measures the distance of
- * F-05.1 to all vertices; here it is to those of triangles that are cut: others get neither slivers nor
- * short edges.
+ * What goes wrong: the trace ends without closing, runs round a hole of the solid (its area is
+ * negative), makes too sharp an angle, passes too near a vertex, or other surface crosses the plane
+ * inside the face (the face has a hole). Then the plane is refused, and the piece is unchanged. Two
+ * departures from the book: it refuses a face that meets a vertex twice; here the face may touch
+ * itself there, because afterwards each cycle of triangles has a point of its own. And it measures
+ * the distance of F-05.1 to all vertices; here only to those of triangles that are cut, because the
+ * others get neither slivers nor short edges.
  */
 #include "server/engine/geometry/decompose_cut.h"
 
@@ -33,10 +34,11 @@ void cutter_release(struct cutter *self)
 	*self = (struct cutter){ 0 };
 }
 
-/* A walk passes each triangle at most once and leaves no vertex twice on the same way; a longer one goes
- * round without ever coming back to where it began. */
+/* A trace passes each triangle at most once and leaves no vertex twice by the same exit; a longer
+ * one circles without returning to its start. */
 bool cutter_reserve(struct cutter *self, struct decompose_piece *piece)
 {
+	ASSERT(piece->triangle_count > 0 && piece->point_count > 0);
 	uint32_t points = piece->point_count, triangles = piece->triangle_count;
 	self->piece = piece;
 	if (points <= self->points && triangles <= self->triangles)
@@ -66,10 +68,11 @@ bool cutter_reserve(struct cutter *self, struct decompose_piece *piece)
 	return true;
 }
 
-/* ---- sides ------------------------------------------------------------------------------------ */
+/* ---- sides of the plane ----------------------------------------------------------------------- */
 
 static double plane_distance(struct cutter *self, uint32_t point)
 {
+	VALIDATE(point < self->points);
 	if (self->stamp[point] != self->now) {
 		vec3 p = self->piece->points[point];
 		double d = vec3_dot(self->plane.normal, vec3_sub(p, self->plane.at));
@@ -85,7 +88,7 @@ static int plane_sign(struct cutter *self, uint32_t half)
 	return (d > 0) - (d < 0);
 }
 
-/* Of a triangle that the plane does not cross: where it is, and in the plane: where the solid is. */
+/* Side of a triangle that the plane does not cross; for one in the plane, the side of the solid. */
 static int triangle_side(struct cutter *self, uint32_t triangle)
 {
 	for (uint32_t k = 0; k < 3; k++) {
@@ -99,6 +102,7 @@ static int triangle_side(struct cutter *self, uint32_t triangle)
 /* The point where an edge crosses the plane; the same from both its ends. */
 static vec3 edge_crossing(struct cutter *self, uint32_t half)
 {
+	VALIDATE(plane_sign(self, half) * plane_sign(self, half_next(half)) < 0);
 	const struct decompose_piece *piece = self->piece;
 	uint32_t p = piece->corner[half], q = piece->corner[half_next(half)];
 	if (p > q) {
@@ -110,11 +114,11 @@ static vec3 edge_crossing(struct cutter *self, uint32_t half)
 	return vec3_lerp(piece->points[p], piece->points[q], dp / (dp - dq));
 }
 
-/* ---- the walk --------------------------------------------------------------------------------- */
+/* ---- the trace -------------------------------------------------------------------------------- */
 
 struct loop_step {
 	uint32_t half; /* leaving the vertex */
-	bool along;    /* this edge; else through its triangle */
+	bool along;    /* along this edge; else through its triangle */
 	vec3 to;
 };
 
@@ -136,7 +140,7 @@ static bool find_step(struct cutter *self, uint32_t h, struct loop_step *way)
 	return true;
 }
 
-/* Grows from 0 to 4 as `d` turns clockwise from `back`. */
+/* Pseudo-angle: grows from 0 to 4 as `d` turns clockwise from `back`. */
 static double turn_clockwise(const struct cutter *self, vec3 back, vec3 d)
 {
 	double length = vec3_length(back) * vec3_length(d);
@@ -145,7 +149,7 @@ static double turn_clockwise(const struct cutter *self, vec3 back, vec3 d)
 	return y >= 0 ? 1 - x : 3 + x;
 }
 
-/* The way on from the vertex that `half` leaves, having come from `from`. False: nowhere. */
+/* The exit from the vertex that `half` leaves, when the trace came from `from`. False: no exit. */
 static bool choose_step(struct cutter *self, uint32_t half, vec3 from, struct loop_step *out)
 {
 	const struct decompose_piece *piece = self->piece;
@@ -182,6 +186,7 @@ static bool angles_pass(const struct cutter *self, vec3 a, vec3 b, uint32_t left
 /* F-05.1 for the corners of a triangle that is cut. */
 static bool distances_pass(struct cutter *self, uint32_t triangle)
 {
+	VALIDATE(triangle < self->piece->triangle_count);
 	for (uint32_t k = 0; k < 3; k++) {
 		double d = scalar_abs(plane_distance(self, self->piece->corner[3 * triangle + k]));
 		if (d > 0 && d < self->limits.distance_min)
@@ -190,7 +195,8 @@ static bool distances_pass(struct cutter *self, uint32_t triangle)
 	return true;
 }
 
-/* Where the walk is: at a vertex (half leaves it) or at a crossed edge (half is the triangle's to enter). */
+/* The position of the trace: at a vertex (`half` leaves it) or at a crossed edge (`half` belongs to
+ * the triangle to enter). */
 struct loop_trace {
 	uint32_t half;
 	bool vertex;
@@ -199,6 +205,7 @@ struct loop_trace {
 
 static void add_node(struct cutter *self, uint32_t half, bool vertex)
 {
+	ASSERT(self->node_count < self->node_room);
 	const struct decompose_piece *piece = self->piece;
 	uint32_t point = vertex ? piece->corner[half] : UINT32_MAX;
 	self->nodes[self->node_count++] =
@@ -208,7 +215,7 @@ static void add_node(struct cutter *self, uint32_t half, bool vertex)
 		self->passed[point] = self->now;
 }
 
-/* From a vertex, by `way`. */
+/* Advances from a vertex by exit `way`; refuses by angle or distance. */
 static enum decompose_refusal step_from_vertex(struct cutter *self, struct loop_trace *walk,
 					       const struct loop_step *way)
 {
@@ -224,9 +231,11 @@ static enum decompose_refusal step_from_vertex(struct cutter *self, struct loop_
 	return DECOMPOSE_REFUSALS;
 }
 
-/* Through the triangle of walk->half: in over p → q, p above and q below; out opposite. */
+/* Advances through the triangle of walk->half: enters over p → q, p above and q below, leaves
+ * opposite. */
 static enum decompose_refusal step_from_edge(struct cutter *self, struct loop_trace *walk)
 {
+	ASSERT(self->node_count > 0);
 	const struct decompose_piece *piece = self->piece;
 	uint32_t triangle = walk->half / 3, far = half_previous(walk->half);
 	vec3 at = self->nodes[self->node_count - 1].at;
@@ -242,7 +251,7 @@ static enum decompose_refusal step_from_edge(struct cutter *self, struct loop_tr
 	return DECOMPOSE_REFUSALS;
 }
 
-/* At a vertex: back at the beginning (done), or on. */
+/* At a vertex: done if the trace is back at its start, otherwise advances. */
 static enum decompose_refusal trace_vertex(struct cutter *self, struct loop_trace *walk,
 					   uint32_t start, bool crossed, bool *done)
 {
@@ -259,6 +268,7 @@ static enum decompose_refusal trace_vertex(struct cutter *self, struct loop_trac
 
 static enum decompose_refusal trace_loop(struct cutter *self, uint32_t start, bool crossed)
 {
+	ASSERT(self->node_count == 0);
 	const struct decompose_piece *piece = self->piece;
 	struct loop_trace walk = { start, false, vec3_zero() };
 	enum decompose_refusal answer = DECOMPOSE_REFUSALS;
@@ -287,6 +297,7 @@ static enum decompose_refusal trace_loop(struct cutter *self, uint32_t start, bo
 
 int cut_turn(const struct cutter *self, vec3 a, vec3 b, vec3 p)
 {
+	VALIDATE(vec3_length_squared(self->plane.normal) > 0);
 	vec3 n = self->plane.normal;
 	uint32_t axis = vec3_largest_axis(vec3_abs(n));
 	int turn = orient_line(axis, a, b, p);
@@ -329,6 +340,7 @@ static bool face_holds(const struct cutter *self, vec3 p)
 /* F-05.3: nothing else of the surface may meet the plane inside the face. */
 static bool has_hole(struct cutter *self)
 {
+	ASSERT(self->node_count >= 3);
 	const struct decompose_piece *piece = self->piece;
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < self->node_count; i++)
@@ -352,6 +364,8 @@ static bool has_hole(struct cutter *self)
 enum decompose_refusal cut_trace(struct cutter *self, struct cut_plane plane,
 				 struct cut_limits limits, uint32_t start, bool crossed)
 {
+	ASSERT(start < 3 * self->piece->triangle_count);
+	ASSERT(limits.snap >= 0);
 	self->plane = plane;
 	self->limits = limits;
 	self->now++;
@@ -359,7 +373,7 @@ enum decompose_refusal cut_trace(struct cutter *self, struct cut_plane plane,
 	enum decompose_refusal answer = trace_loop(self, start, crossed);
 	if (answer != DECOMPOSE_REFUSALS)
 		return answer;
-	/* Two edges between the same two vertices: the solid touches itself there, and comes apart. */
+	/* Two edges between the same two vertices: the solid touches itself there and is separated. */
 	if (self->node_count == 2)
 		return DECOMPOSE_REFUSALS;
 	if (!(face_area(self) > scalar_square(limits.snap)))
@@ -380,6 +394,7 @@ struct cut_split {
 
 static void split_edges(struct cutter *cutter, struct cut_split *self)
 {
+	ASSERT(cutter->node_count >= 2);
 	struct decompose_piece *piece = self->piece;
 	for (uint32_t h = 0; h < 3 * piece->triangle_count; h++)
 		self->leave[piece->corner[h]] = h;
@@ -407,10 +422,11 @@ static void split_edges(struct cutter *cutter, struct cut_split *self)
 	}
 }
 
-/* The step from node i to the next: the half-edge it left by, if that is still where it was. Two vertices
- * may have two edges between them, so this is asked first. */
+/* The half-edge from node i to the next one: the one the trace left by, if it still runs there.
+ * That is tested first because two vertices may have two edges between them. */
 static uint32_t step_half(const struct cutter *cutter, const struct cut_split *self, uint32_t i)
 {
+	ASSERT(i < cutter->node_count);
 	const struct decompose_piece *piece = self->piece;
 	const struct cut_node *node = &cutter->nodes[i];
 	uint32_t to = cutter->nodes[(i + 1) % cutter->node_count].point;
@@ -426,10 +442,11 @@ static uint32_t step_half(const struct cutter *cutter, const struct cut_split *s
 	return UINT32_MAX;
 }
 
-/* Opens the surface along the loop and closes both sides with the cap: counter-clockwise seen from above
- * for what is below, the other way round for what is above. */
+/* Opens the surface along the loop and closes both sides with the cap: counter-clockwise seen from
+ * above for the lower side, clockwise for the upper. */
 static void add_caps(struct cutter *cutter, struct cut_split *self)
 {
+	ASSERT(cutter->cap_count == cutter->node_count - 2);
 	static const uint32_t TURNED[3] = { 0, 2, 1 };
 	struct decompose_piece *piece = self->piece;
 	uint32_t below = 3 * piece->triangle_count, above = below + 3 * cutter->cap_count;
@@ -459,6 +476,7 @@ static void add_caps(struct cutter *cutter, struct cut_split *self)
 /* A face of two corners has no area and needs no triangles. */
 static void separate_sheets(struct cut_split *self)
 {
+	ASSERT(self->loop[0] != self->loop[1]);
 	uint32_t *twin = self->piece->twin, there = self->loop[0], back = self->loop[1];
 	uint32_t lower_there = twin[there], lower_back = twin[back];
 	twin[there] = back;
@@ -469,6 +487,7 @@ static void separate_sheets(struct cut_split *self)
 
 bool cut_apply(struct cutter *self, piece_list *out)
 {
+	ASSERT(self->node_count >= 2 && self->node_count <= self->node_room);
 	struct decompose_piece *piece = self->piece;
 	uint32_t nodes = self->node_count;
 	struct cut_split split = { .piece = piece };
@@ -502,10 +521,11 @@ struct plane_candidates {
 	struct cut_plane *out;
 };
 
-/* Keeps the plane if neither part of the notch stays reflex: f1 not below it, f2 not above. The normal may
- * be turned for that. Not twice the same. */
+/* Adds the plane if it leaves neither part of the notch reflex: f1 not below it, f2 not above; the
+ * normal may be reversed for that. Duplicates are dropped. */
 static void add_candidate(struct plane_candidates *self, vec3 normal)
 {
+	ASSERT(self->count <= self->capacity);
 	static const double SLACK = 1e-9;
 	if (self->count == self->capacity || !(vec3_length_squared(normal) > 0))
 		return;
@@ -537,6 +557,7 @@ static void add_edge_candidates(struct plane_candidates *self, const struct deco
 uint32_t cut_candidates(const struct decompose_piece *piece, uint32_t notch, uint32_t capacity,
 			struct cut_plane *out)
 {
+	ASSERT(notch < 3 * piece->triangle_count);
 	static const double PARTS[5] = { 0.25, 0.5, 0.75, 0.375, 0.625 };
 	uint32_t twin = piece->twin[notch];
 	vec3 n1 = vec3_normalize(piece_area(piece, notch / 3));
@@ -558,5 +579,6 @@ uint32_t cut_candidates(const struct decompose_piece *piece, uint32_t notch, uin
 		trig_sincos(PARTS[i] * angle, &s, &c);
 		add_candidate(&self, vec3_add(vec3_scale(n1, c), vec3_scale(self.into1, s)));
 	}
+	ASSERT(self.count <= capacity);
 	return self.count;
 }

@@ -1,16 +1,17 @@
-/* decompose_measure.c: how far a hull stands off what it is the hull of.
+/* decompose_measure.c: how far a hull deviates from the surface it encloses.
  *
- * Of a piece: a point x of the hull outside the piece has a nearest point y on its surface, and x − y
- * stands on the surface there; so |x − y| is at most how far the ray from y along the normal runs in the
- * hull. For a triangle and one plane m of the hull that length is linear over the triangle, and
- * the least over planes of the largest at its corners bounds it for all of it. When y is on a convex edge
- * or corner the normal is not one but any between those of its triangles; these are not followed.
+ * For a piece: a point x of the hull outside the piece has a nearest point y on its surface, and x
+ * − y is normal to the surface there; so |x − y| is at most the length, within the hull, of the ray
+ * from y along the normal. For a triangle and one plane m of the hull that length is linear over
+ * the triangle, and the least over planes of its maximum at the corners bounds it over the whole
+ * triangle. When y lies on a convex edge or corner the normal may be any direction between those of
+ * its triangles; these are not followed.
  *
- * Of an approximated part, where there is no surface of its own: by branch and bound over boxes around
- * the hull. The distance to the solid changes by no more than one moves, so no point of a box with middle
- * c and half diagonal r is farther than d(c) + r; boxes that cannot beat the best by more than `slack`
- * are left, and so are those outside the hull or inside the solid. After CUBES_MAX of them the answer is
- * "too far": the part is halved, and its halves have less to look at.
+ * For an approximated part, which has no surface of its own: branch and bound over boxes around the
+ * hull. The distance to the solid changes by no more than the way moved, so no point of a box with
+ * middle c and half diagonal r is farther than d(c) + r. Boxes that cannot exceed the best value by
+ * more than `slack` are skipped, and so are those outside the hull or inside the solid. After
+ * CUBES_MAX boxes the answer is "too far": the part is halved, and its halves need fewer boxes.
  */
 #include "server/engine/geometry/decompose_measure.h"
 
@@ -33,10 +34,11 @@ void piece_hull_release(struct piece_hull *self)
 	self->offsets = NULL;
 }
 
-/* The lattice points of the octahedron |x| + |y| + |z| = 8 as directions: 258 of them, even enough. Marks
- * the points farthest in each, the first of equal ones. */
+/* Marks the points farthest in each of 258 nearly uniform directions, the lattice points of the
+ * octahedron |x| + |y| + |z| = 8. Ties: the first point. */
 static void mark_extremes(const vec3 *points, uint32_t count, uint8_t *marked)
 {
+	ASSERT(count > 0);
 	const int n = DIRECTION_STEPS;
 	for (int x = -n; x <= n; x++) {
 		for (int y = -n; y <= n; y++) {
@@ -56,7 +58,8 @@ static void mark_extremes(const vec3 *points, uint32_t count, uint8_t *marked)
 	}
 }
 
-/* Lengths are scaled by a power of two to about a kilometre, where hull_of_points takes any piece. */
+/* Lengths are scaled by a power of two to about a kilometre, a size that hull_of_points accepts for
+ * any piece. */
 struct scaled_points {
 	vec3 middle;
 	double factor;
@@ -67,6 +70,7 @@ struct scaled_points {
 static bool scale_points(struct scaled_points *self, const vec3 *points, uint32_t count,
 			 bool sample)
 {
+	ASSERT(count > 0);
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < count; i++)
 		box = aabb_add_point(box, points[i]);
@@ -89,11 +93,14 @@ static bool scale_points(struct scaled_points *self, const vec3 *points, uint32_
 		if (marked[i])
 			self->points[self->count++] =
 				vec3_scale(vec3_sub(points[i], self->middle), self->factor);
+	ASSERT(self->factor > 0);
+	ASSERT(self->count <= count);
 	return true;
 }
 
 static bool store_planes(struct piece_hull *self, const struct scaled_points *scaled)
 {
+	ASSERT(self->hull->face_count >= 4);
 	const struct hull *hull = self->hull;
 	uint32_t count = hull->face_count;
 	self->normals = heap_alloc(count * (sizeof *self->normals + sizeof *self->offsets));
@@ -141,7 +148,8 @@ enum status piece_hull_init(struct piece_hull *self, const vec3 *points, uint32_
 
 /* ---- pieces ----------------------------------------------------------------------------------- */
 
-/* How far from p along n one stays in the hull's plane m; SCALAR_MAX when n does not lead out of it. */
+/* Length of the ray from p along n until it leaves plane m of the hull; SCALAR_MAX when it does
+ * not. */
 static inline double exit_through(vec3 m, double offset, vec3 p, vec3 n)
 {
 	double along = vec3_dot(m, n);
@@ -151,6 +159,8 @@ static inline double exit_through(vec3 m, double offset, vec3 p, vec3 n)
 double piece_depth(const struct decompose_piece *piece, const struct piece_hull *hull, uint32_t h,
 		   vec3 normal)
 {
+	ASSERT(h < 3 * piece->triangle_count);
+	ASSERT(!hull->thin);
 	vec3 middle = vec3_lerp(piece_start(piece, h), piece_end(piece, h), 0.5);
 	double least = SCALAR_MAX;
 	for (uint32_t m = 0; m < hull->plane_count; m++)
@@ -162,6 +172,7 @@ double piece_depth(const struct decompose_piece *piece, const struct piece_hull 
 static double triangle_depth(const struct decompose_piece *piece, const struct piece_hull *hull,
 			     uint32_t t, vec3 normal)
 {
+	VALIDATE(t < piece->triangle_count);
 	vec3 a = piece_start(piece, 3 * t), b = piece_start(piece, 3 * t + 1),
 	     c = piece_start(piece, 3 * t + 2);
 	double least = SCALAR_MAX;
@@ -182,7 +193,8 @@ static double triangle_depth(const struct decompose_piece *piece, const struct p
 double piece_concavity(const struct decompose_piece *piece, const struct piece_hull *hull,
 		       double enough)
 {
-	/* A triangle with no height has no normal; its neighbours speak for it. */
+	ASSERT(enough >= 0);
+	/* A triangle without height has no normal; its neighbours measure that place. */
 	static const double HEIGHT_PER_EDGE = 1e-6;
 	double most = 0;
 	for (uint32_t t = 0; t < piece->triangle_count && most <= enough; t++) {
@@ -195,12 +207,13 @@ double piece_concavity(const struct decompose_piece *piece, const struct piece_h
 		if (area > HEIGHT_PER_EDGE * longest)
 			most = scalar_max(most, triangle_depth(piece, hull, t, normal));
 	}
+	ASSERT(most >= 0);
 	return most;
 }
 
 /* ---- approximated parts ----------------------------------------------------------------------- */
 
-/* Over 8 children a level, depth first: 7 wait at each. */
+/* Depth first with 8 children a level: at most 7 siblings wait at each level. */
 enum { LEVELS_MAX = 24, STACK_MAX = 7 * LEVELS_MAX + 8, CUBES_MAX = 1 << 16 };
 
 struct deviation_cube {
@@ -208,7 +221,7 @@ struct deviation_cube {
 	uint32_t level;
 };
 
-/* The most any point of the cube can be above some plane of the hull is under 0 … */
+/* Whether even the point of the cube farthest inward lies outside some plane of the hull. */
 static bool outside_hull(const struct piece_hull *hull, const struct deviation_cube *cube)
 {
 	for (uint32_t m = 0; m < hull->plane_count; m++) {
@@ -223,6 +236,8 @@ static bool outside_hull(const struct piece_hull *hull, const struct deviation_c
 double hull_deviation(const struct mesh *mesh, const struct piece_hull *hull, struct aabb box,
 		      double enough, double slack)
 {
+	ASSERT(mesh->closed);
+	ASSERT(slack >= 0);
 	struct deviation_cube stack[STACK_MAX];
 	uint32_t depth = 0;
 	double most = slack;
@@ -240,11 +255,13 @@ double hull_deviation(const struct mesh *mesh, const struct piece_hull *hull, st
 			distance = -distance;
 		if (distance + reach <= most)
 			continue;
-		/* The middle need not be in the hull; then this is a bound all the same, if a loose one. */
+		/* The middle may lie outside the hull; the value is then still a bound, if a loose
+		 * one. */
 		if (reach <= slack || cube.level == LEVELS_MAX) {
 			most = distance + reach;
 			continue;
 		}
+		ASSERT(depth + 8 <= STACK_MAX);
 		vec3 half = vec3_scale(cube.half, 0.5);
 		for (uint32_t i = 8; i-- > 0;) {
 			vec3 at = vec3_make(i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y,

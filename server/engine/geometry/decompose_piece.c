@@ -1,8 +1,9 @@
 /* decompose_piece.c: half-edge surfaces: from meshes, by components, splitting an edge, notches.
  *
- * Triangles only: whatever is cut and rounded, a surface of triangles is exactly the surface its points say,
- * so nothing has to be planar within a tolerance and volumes add up. The book's faces are convex polygons
- * (app F-01); its conditions on them hold for triangles, and edges between coplanar ones are no notches.
+ * Surfaces consist of triangles only: however points are rounded, a surface of triangles is exactly
+ * defined by its points, so no face has to be planar within a tolerance and volumes add up. The
+ * book's faces are convex polygons (app F-01); its conditions on them hold for triangles, and edges
+ * between coplanar triangles are no notches.
  */
 #include "server/engine/geometry/decompose_piece.h"
 
@@ -67,8 +68,8 @@ void piece_list_release(piece_list *self)
 
 /* ---- components ------------------------------------------------------------------------------- */
 
-/* Moves the triangles reached from `first` to a new piece. `number` of each triangle is UINT32_MAX until it
- * is taken, then its number in the new piece; `stack` has room for all; `point_of` for all half-edges. */
+/* Search for connected components. `number` is UINT32_MAX for a triangle not yet reached, then its
+ * number in its component; `stack` has room for all triangles, `point_of` for all half-edges. */
 struct component_search {
 	const struct decompose_piece *whole;
 	uint32_t *number, *stack, *point_of;
@@ -76,10 +77,11 @@ struct component_search {
 
 static uint32_t flood_component(struct component_search *self, uint32_t first)
 {
+	ASSERT(self->number[first] == UINT32_MAX);
 	uint32_t count = 0, done = 0;
 	self->stack[count++] = first;
 	self->number[first] = 0;
-	/* The stack is kept: it is the list of triangles, in the order they were reached. */
+	/* The stack is not popped: it becomes the list of triangles in the order they were reached. */
 	while (done < count) {
 		uint32_t t = self->stack[done++];
 		for (uint32_t k = 0; k < 3; k++) {
@@ -90,10 +92,11 @@ static uint32_t flood_component(struct component_search *self, uint32_t first)
 			self->stack[count++] = other;
 		}
 	}
+	ASSERT(count <= self->whole->triangle_count);
 	return count;
 }
 
-/* Gives each cycle of triangles around a corner one point. */
+/* Numbers the points: one for each cycle of triangles around a corner. Returns the count. */
 static uint32_t number_points(struct component_search *self, uint32_t triangles)
 {
 	const struct decompose_piece *whole = self->whole;
@@ -118,6 +121,7 @@ static uint32_t number_points(struct component_search *self, uint32_t triangles)
 
 static struct decompose_piece *extract_component(struct component_search *self, uint32_t triangles)
 {
+	ASSERT(triangles > 0);
 	const struct decompose_piece *whole = self->whole;
 	uint32_t points = number_points(self, triangles);
 	struct decompose_piece *out = piece_create(points, triangles);
@@ -141,6 +145,7 @@ static struct decompose_piece *extract_component(struct component_search *self, 
 
 bool piece_list_of_piece(const struct decompose_piece *piece, piece_list *out)
 {
+	VALIDATE(piece_is_closed(piece));
 	size_t count = piece->triangle_count;
 	struct component_search self = { .whole = piece };
 	self.number = heap_alloc(count * 5 * sizeof *self.number);
@@ -166,9 +171,10 @@ bool piece_list_of_piece(const struct decompose_piece *piece, piece_list *out)
 
 /* ---- from a mesh ------------------------------------------------------------------------------ */
 
-/* The half-edge of triangle `other` that runs back along edge k of t. */
+/* The half-edge of the neighbour that runs back along edge k of t; UINT32_MAX: none. */
 static uint32_t half_across(const struct mesh *mesh, uint32_t t, uint32_t k)
 {
+	ASSERT(mesh->adjacent[t][k] < mesh->triangle_count);
 	uint32_t other = mesh->adjacent[t][k];
 	vec3 a = mesh_corner(mesh, t, k), b = mesh_corner(mesh, t, (k + 1) % 3);
 	for (uint32_t i = 0; i < 3; i++)
@@ -216,6 +222,7 @@ bool piece_list_find_pinch(const piece_list *self, bool *found, vec3 *place)
 
 bool piece_list_of_mesh(const struct mesh *mesh, piece_list *out)
 {
+	ASSERT(mesh->closed);
 	struct decompose_piece *whole = piece_create(mesh->vertex_count, mesh->triangle_count);
 	if (whole == NULL)
 		return false;
@@ -263,11 +270,14 @@ double piece_mean_edge(const struct decompose_piece *self)
 	return count > 0 ? sum / count : 0;
 }
 
-/* F-02 without the angle: with n1, n2 the sides' normals and c, d their far corners, the inner angle is
- * over π iff d is outside the plane of c's side; it is iff c is outside d's, but for rounding, and a
- * sliver, whose normal means nothing, is then on the safe side for the other's plane. */
+/* F-02 without the angle: with n1, n2 the normals of both sides and c, d their far corners, the
+ * inner angle exceeds π iff d lies outside the plane of c's side, and equally iff c lies outside
+ * d's. Both are required, because the normal of a sliver is rounding noise and the other plane then
+ * decides. */
 bool piece_is_notch(const struct decompose_piece *self, uint32_t h, double slack, vec3 *normal)
 {
+	ASSERT(slack >= 0);
+	VALIDATE(self->twin[self->twin[h]] == h);
 	uint32_t g = self->twin[h];
 	vec3 a = piece_start(self, h), c = piece_start(self, half_previous(h));
 	vec3 d = piece_start(self, half_previous(g));
@@ -292,16 +302,30 @@ uint32_t piece_count_notches(const struct decompose_piece *self, double slack)
 	return count;
 }
 
+#ifdef CAIRN_VALIDATE
+bool piece_is_closed(const struct decompose_piece *self)
+{
+	for (uint32_t h = 0; h < 3 * self->triangle_count; h++) {
+		uint32_t twin = self->twin[h];
+		if (self->corner[h] >= self->point_count || twin >= 3 * self->triangle_count ||
+		    twin == h || self->twin[twin] != h)
+			return false;
+	}
+	return true;
+}
+#endif
+
 /* ---- splitting -------------------------------------------------------------------------------- */
 
 static void link_twins(struct decompose_piece *self, uint32_t h, uint32_t g)
 {
+	ASSERT(h != g);
 	self->twin[h] = g;
 	self->twin[g] = h;
 }
 
-/* Triangle (p q r) of half-edge h: p → q becomes (p m r), and (m q r) is added; returns the latter's
- * first half-edge, m → q, whose twin and h's are left to the caller. */
+/* Turns triangle (p q r) of half-edge h: p → q into (p m r) and adds (m q r). Returns the new
+ * triangle's first half-edge, m → q; its twin and h's are set by the caller. */
 static uint32_t split_side(struct decompose_piece *self, uint32_t h, uint32_t m, uint32_t *from,
 			   uint32_t *to)
 {
@@ -320,6 +344,7 @@ static uint32_t split_side(struct decompose_piece *self, uint32_t h, uint32_t m,
 
 uint32_t piece_split(struct decompose_piece *self, uint32_t h, vec3 at, struct piece_moved *moved)
 {
+	ASSERT(h < 3 * self->triangle_count);
 	uint32_t g = self->twin[h], m = self->point_count++;
 	ASSERT(self->point_count <= self->point_room);
 	ASSERT(self->triangle_count + 2 <= self->triangle_room);
