@@ -1,13 +1,14 @@
-/* distance_field.c: asking a field: values, gradients, nearest points (app G-05 … G-07).
+/* distance_field.c: queries of a field: values, gradients, nearest points (app G-05 … G-07).
  *
- * A value is trilinear in the cell it falls into: of edge c where there is a brick, of 8 c elsewhere. Node
- * values are exact distances, so an interpolated one is off by at most the mean way to the nodes, √3/2
- * of the cell, and by O(c²) of curvature where the surface is smooth. Across the border of bricks and
- * bare blocks values jump by no more than that; neither has the surface in it.
+ * A value is trilinear in its cell: of edge c in a brick, of 8 c elsewhere. Node values are exact
+ * distances, so an interpolated value is off by at most the mean way to the nodes, √3/2 of the
+ * cell, and by O(c²) of curvature where the surface is smooth. Across the border between bricks and
+ * bare blocks values jump by no more than that; no bare block contains surface.
  *
- * What goes wrong: on the medial axis, where two sides are equally near, the gradient vanishes and there
- * is no direction; callers are told. The search for the nearest point goes d back along the gradient
- * until d is small; where the gradient is bent by a medial axis it needs several rounds.
+ * What goes wrong: on the medial axis, where two sides are equally near, the gradient vanishes and
+ * there is no direction; the queries return false. The search for the nearest point moves by d
+ * against the gradient until d is small; where a medial axis bends the gradient it needs several
+ * iterations.
  */
 #include "server/engine/geometry/distance_field.h"
 
@@ -15,7 +16,7 @@
 
 enum { SIDE = DISTANCE_FIELD_BRICK + 1 };
 
-/* Under this length a gradient, which is 1 almost everywhere, is no direction. */
+/* A gradient shorter than this is no direction; its length is 1 almost everywhere. */
 #define GRADIENT_MIN 0.01
 
 static double mix_values(double low, double high, double t)
@@ -23,7 +24,7 @@ static double mix_values(double low, double high, double t)
 	return low + t * (high - low);
 }
 
-/* v: values at the corners, bits 0, 1, 2 of the index: x, y, z one on. */
+/* Values at the corners: bits 0, 1, 2 of the index select the far corner in x, y, z. */
 static double trilinear(const double v[8], vec3 t)
 {
 	double near = mix_values(mix_values(v[0], v[1], t.x), mix_values(v[2], v[3], t.x), t.y);
@@ -33,6 +34,8 @@ static double trilinear(const double v[8], vec3 t)
 
 static double coarse_value(const struct distance_field *self, const uint32_t block[3], vec3 t)
 {
+	VALIDATE(block[0] < self->blocks[0] && block[1] < self->blocks[1]);
+	VALIDATE(block[2] < self->blocks[2]);
 	size_t nx = self->blocks[0] + 1, ny = self->blocks[1] + 1;
 	const float *at = self->coarse + block[0] + nx * (block[1] + ny * block[2]);
 	double v[8];
@@ -64,6 +67,7 @@ bool distance_field_cell(const struct distance_field *self, vec3 cells, double *
 		*value = coarse_value(self, block, coarse);
 		return false;
 	}
+	VALIDATE(brick < self->brick_count);
 	const int16_t *at = self->bricks[brick] + local[0] + SIDE * (local[1] + SIDE * local[2]);
 	double v[8];
 	for (uint32_t i = 0; i < 8; i++)
@@ -72,7 +76,7 @@ bool distance_field_cell(const struct distance_field *self, vec3 cells, double *
 	return true;
 }
 
-/* In cells from node 0; false outside the grid. */
+/* Converts p to cells from node 0; false outside the grid. */
 static bool to_cells(const struct distance_field *self, vec3 p, vec3 *cells)
 {
 	bool in = true;
@@ -107,6 +111,7 @@ bool distance_field_value(const struct distance_field *self, vec3 p, double *val
 
 vec3 distance_field_slope(const struct distance_field *self, vec3 cells)
 {
+	VALIDATE(self->cell > 0);
 	vec3 rise = vec3_zero();
 	for (uint32_t axis = 0; axis < 3; axis++) {
 		vec3 low = cells, high = cells;
@@ -155,6 +160,7 @@ bool distance_field_closest(const struct distance_field *self, vec3 p,
 		out->iterations++;
 		distance_field_value(self, out->point, &d);
 	}
+	ASSERT(out->iterations <= DISTANCE_FIELD_ITERATIONS_MAX);
 	out->residual = scalar_abs(d);
 	return true;
 }

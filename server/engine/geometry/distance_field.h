@@ -1,15 +1,16 @@
 /* distance_field.h: signed distance to a closed mesh, sampled on a grid (app G).
  *
- * Negative inside, positive outside, metres. The grid (G-01, G-02) has cells of edge c = largest extent /
- * resolution on every axis and reaches one cell or more beyond the mesh. Every 8th node of each axis has
- * its exact distance; where the surface is within a cell of such a block of 8³ cells, all its 9³ nodes
- * do, as multiples of c/1024. (Where there are at most 300 blocks, those up to 18 cells away do, too.)
- * So memory grows with the surface, not with the volume. Between nodes values are trilinear. Distances
- * are Euclidean and exact to that rounding (the book's axis distances are not), signs are exact: found
- * along scanlines by winding number, as intersect_point_mesh finds them.
+ * Negative inside, positive outside, metres. The grid (G-01, G-02) has cells of edge c = largest
+ * extent / resolution on every axis and extends at least one cell beyond the mesh. Every 8th node
+ * of each axis stores its exact distance. A block of 8³ cells with surface within one cell is a
+ * brick: all its 9³ nodes store their distances, as multiples of c/1024. (In a grid of at most 300
+ * blocks, blocks up to 18 cells away are bricks too.) So memory grows with the surface, not with
+ * the volume. Between nodes values are trilinear. Distances are Euclidean and exact up to that
+ * rounding (the book's axis distances are not); signs are exact, found along scanlines by winding
+ * number as in intersect_point_mesh.
  *
- * A field is immutable and does not need its mesh. The same mesh and resolution give the same bits on every
- * machine.
+ * A field is immutable and independent of its mesh once built. The same mesh and resolution give
+ * the same bits on every machine.
  */
 #ifndef CAIRN_ENGINE_GEOMETRY_DISTANCE_FIELD_H
 #define CAIRN_ENGINE_GEOMETRY_DISTANCE_FIELD_H
@@ -23,7 +24,8 @@ enum {
 	DISTANCE_FIELD_RESOLUTION_MIN = 2,
 	DISTANCE_FIELD_RESOLUTION_MAX = 1024,
 };
-/* What one of the stored numbers stands for, in cells. */
+/* Resolution of a stored value, in cells. 32767 quanta must reach 32 cells, the farthest a dense
+ * block can be. */
 #define DISTANCE_FIELD_QUANTUM 0x1p-10
 
 struct distance_field {
@@ -32,46 +34,47 @@ struct distance_field {
 	uint32_t cells[3];  /* r of G-01: nodes are r + 1 an axis */
 	uint32_t blocks[3]; /* ceil(cells / 8) */
 	uint32_t brick_count;
-	uint32_t *brick_of; /* of a block: its brick, or UINT32_MAX; x fastest */
+	uint32_t *brick_of; /* of a block: its brick, or UINT32_MAX for a bare block; x fastest */
 	float *coarse;	    /* at the (blocks + 1)³ corners of blocks, m; x fastest */
 	int16_t (*bricks)[DISTANCE_FIELD_NODES]; /* in quanta; x fastest */
 	struct aabb solid;			 /* box of the mesh */
 	double deepest;				 /* least value of any node, m */
-	size_t bytes;				 /* of all this */
-	uint64_t hits;				 /* of scanlines, for statistics */
+	size_t bytes;				 /* of the whole field */
+	uint64_t hits;				 /* scanline crossings, for statistics */
 };
 
-/* `resolution`: cells along the longest side. `bytes_max` 0: no limit. Returned owned in *out. Errors:
- * DEGENERATE (the mesh is open or flat), RANGE (resolution), LIMIT (over bytes_max; `why` says how many
- * there would be), NO_MEMORY. */
+/* Builds a field with `resolution` cells along the longest side. `bytes_max` 0: no limit. Returned
+ * owned in *out. Errors: DEGENERATE (the mesh is open, flat or inside out), RANGE (resolution),
+ * LIMIT (over bytes_max; `why` gives the bytes needed), NO_MEMORY. */
 MUST_CHECK enum status distance_field_create(const struct mesh *mesh, uint32_t resolution,
 					     size_t bytes_max, struct distance_field **out,
 					     struct reason *why);
 void distance_field_destroy(struct distance_field *self);
 
-/* The same in slices, for a thread that has to listen in between. */
+/* The same in slices, for a thread that must handle other work in between. */
 struct distance_field_build;
 /* The mesh is borrowed until distance_field_build_destroy. Errors: DEGENERATE, RANGE, NO_MEMORY. */
 MUST_CHECK enum status distance_field_build_create(const struct mesh *mesh, uint32_t resolution,
 						   size_t bytes_max,
 						   struct distance_field_build **out,
 						   struct reason *why);
-/* Goes on for about `work` nodes or triangles. OK: done, *out is returned owned; AGAIN: call again;
- * LIMIT, NO_MEMORY: only distance_field_build_destroy may follow. Results do not depend on slices. */
+/* Continues for about `work` nodes or triangles. OK: finished, *out is returned owned. AGAIN: call
+ * again. LIMIT, NO_MEMORY: only distance_field_build_destroy may follow. The result does not depend
+ * on the slices. */
 MUST_CHECK enum status distance_field_build_step(struct distance_field_build *self, uint32_t work,
 						 struct distance_field **out, struct reason *why);
 void distance_field_build_destroy(struct distance_field_build *self);
 
-/* ---- asking ----------------------------------------------------------------------------------- */
+/* ---- queries ---------------------------------------------------------------------------------- */
 
-/* G-05: the value at p. False, and *value a bound from below on the distance, outside the grid. */
+/* G-05: the value at p, m. Outside the grid: false, and *value is a lower bound of the distance. */
 bool distance_field_value(const struct distance_field *self, vec3 p, double *value);
 
-/* What the true signed distance at p, anywhere, is surely not under. */
+/* A lower bound of the true signed distance at p, m, anywhere in space. */
 double distance_field_bound(const struct distance_field *self, vec3 p);
 
-/* G-06: unit vector along the steepest rise, by central differences of one cell (clamped into the
- * grid). False where the field is level (the middle of a ball) or p is outside the grid. */
+/* G-06: unit vector of steepest ascent, by central differences over one cell (clamped into the
+ * grid). False where the field is level (the middle of a ball) or p lies outside the grid. */
 bool distance_field_gradient(const struct distance_field *self, vec3 p, vec3 *gradient);
 
 struct distance_field_point {
@@ -84,13 +87,14 @@ struct distance_field_point {
 
 enum { DISTANCE_FIELD_ITERATIONS_MAX = 32 };
 
-/* G-07: the surface's point nearest to p. False outside the grid and where there is no direction. */
+/* G-07: the surface point nearest to p. False outside the grid and where the gradient vanishes. */
 bool distance_field_closest(const struct distance_field *self, vec3 p,
 			    struct distance_field_point *out);
 
 /* ---- collision (G-08) ------------------------------------------------------------------------- */
 
-/* Which triangle of a mesh speaks for a vertex or an edge that several share: the first. */
+/* A mesh prepared for collision with a field. Of the triangles that share a vertex or an edge the
+ * first owns it, so each is tested once. */
 struct distance_field_probe {
 	const struct mesh *mesh; /* borrowed */
 	uint8_t *owns; /* owned; of each triangle: bits 0–2 its corners, bits 3–5 its edges */
@@ -110,23 +114,24 @@ struct distance_field_contact {
 	bool swapped;	   /* distance_field_collide_both: the probe was the field's own mesh */
 };
 
-/* Vertices of the probe inside the field's solid, and edges that pass through it with both ends outside
- * (their deepest point), in the order of the mesh's leaves. Writes the first `capacity` and
- * returns how many there are. Allocates nothing. */
+/* Contacts of the probe's vertices inside the field's solid, and of its edges that pass through the
+ * solid with both ends outside (at their deepest point), in the order of the mesh's leaves. Writes
+ * the first `capacity` and returns the total. Allocates nothing. */
 uint32_t distance_field_collide(const struct distance_field *field,
 				const struct distance_field_probe *probe,
 				const pose *probe_in_field, struct distance_field_contact *out,
 				uint32_t capacity);
 
-/* Both ways: b's vertices and edges in a, then a's in b (`swapped`), all in a's frame, normals out
- * of a: for swapped ones `point` is of a's mesh, and normal is turned. */
+/* Both directions: b's vertices and edges against a, then a's against b (`swapped`), all in a's
+ * frame with normals out of a. For a swapped contact `point` belongs to a's mesh and the normal is
+ * reversed. */
 uint32_t distance_field_collide_both(const struct distance_field *a_field,
 				     const struct distance_field_probe *a_probe,
 				     const struct distance_field *b_field,
 				     const struct distance_field_probe *b_probe, const pose *b_in_a,
 				     struct distance_field_contact *out, uint32_t capacity);
 
-/* ---- back to triangles (G-10) ----------------------------------------------------------------- */
+/* ---- surface extraction (G-10) ---------------------------------------------------------------- */
 
 /* A closed, oriented surface, counter-clockwise from outside. */
 struct distance_field_mesh {
@@ -135,8 +140,8 @@ struct distance_field_mesh {
 	uint32_t (*triangles)[3];
 };
 
-/* The surface where the field is 0, by marching tetrahedra, at most SHAPE_MESH_TRIANGLES_MAX triangles.
- * To be given to distance_field_mesh_release. Errors: LIMIT, NO_MEMORY. */
+/* The surface where the field is 0, by marching tetrahedra, at most SHAPE_MESH_TRIANGLES_MAX
+ * triangles. Release with distance_field_mesh_release. Errors: LIMIT, NO_MEMORY. */
 MUST_CHECK enum status distance_field_surface(const struct distance_field *self,
 					      struct distance_field_mesh *out);
 void distance_field_mesh_release(struct distance_field_mesh *self);

@@ -1,20 +1,23 @@
-/* distance_field_build.c: making a field (app G-01 … G-04, with our cures).
+/* distance_field_build.c: building a field (app G-01 … G-04, with corrections).
  *
- * Signs. For every grid line along x the hits with the surface are found (G-03): a hit is the number of
- * nodes before it and whether the line leaves the solid there or enters. A node is inside where exits minus
- * entries beyond it are positive, as in intersect_point_mesh: lines are taken to run at (y + ε, z + ε²),
- * so none meets an edge, and whether a node is before a triangle is an exact sign. The book keeps the
- * hits of three families of lines as its field; here they are thrown away in the end, one family is enough.
+ * Signs. For every grid line along x the crossings with the surface are found (G-03): a crossing
+ * stores the number of nodes before it and whether the line leaves or enters the solid there. A
+ * node is inside where exits minus entries beyond it are positive, as in intersect_point_mesh:
+ * lines are taken to run at (y + ε, z + ε²), so none meets an edge, and whether a node is before a
+ * triangle is an exact sign. The book stores the crossings of three families of lines as its field;
+ * here one family suffices and is freed at the end.
  *
- * Distances. The book takes the least of three axis distances, which is up to √3 too long and, beside convex
- * edges that every line misses, wrong in sign. Here they are Euclidean: at corners of blocks by the mesh's
- * hierarchy, each search bounded by its neighbour's answer; within a block from the triangles that can be
- * nearest to any of its nodes: with d the distance of the block's middle and r its half diagonal, those no
- * farther than d + 2r from the middle, nearest first. A node stops looking when the next one is
- * farther from the middle than the node's best and its own way to the middle together. Where they are
- * many, the hierarchy is asked instead, bounded by the node before. Both give the same least number.
+ * Distances. The book takes the least of three axis distances, which is up to √3 too long and,
+ * beside convex edges that every line misses, has the wrong sign. Here they are Euclidean: at
+ * corners of blocks through the mesh's hierarchy, each search bounded by the neighbour's result;
+ * within a block from the triangles that can be nearest to any of its nodes: with d the distance of
+ * the block's middle and r its half diagonal, those no farther than d + 2r from the middle, nearest
+ * first. The search of a node stops when the next triangle is farther from the middle than the
+ * node's best plus the node's own distance to the middle. Where there are many triangles the
+ * hierarchy is searched instead, bounded by the node before. Both give the same least number.
  *
- * What goes wrong: too many blocks near the surface for the caller's memory: LIMIT, before they are made.
+ * What goes wrong: too many blocks near the surface for the caller's memory: LIMIT, before they are
+ * allocated.
  */
 #include "server/engine/geometry/distance_field.h"
 
@@ -26,7 +29,8 @@
 
 #include <string.h>
 
-/* Up to NEAR_MAX triangles are looked at one by one. Up to DENSE_BLOCKS blocks (0.4 MB) all get bricks. */
+/* Up to NEAR_MAX triangles are tested one by one. In a grid of up to DENSE_BLOCKS blocks (0.4 MB)
+ * every block within range becomes a brick. */
 enum { SIDE = DISTANCE_FIELD_BRICK + 1, NEAR_MAX = 40, DENSE_BLOCKS = 300 };
 _Static_assert(SIDE *SIDE *SIDE == DISTANCE_FIELD_NODES, "nodes of a brick");
 
@@ -49,13 +53,14 @@ struct distance_field_build {
 	uint32_t *first;    /* owned; of lines: first of its hits, one more at the end */
 	uint32_t *before;   /* owned with it; hits by line */
 	uint32_t *block_of; /* owned; of bricks */
-	/* Triangles that count for the brick at hand. */
+	/* Triangles that may be nearest to a node of the current brick. */
 	ARRAY_OF(uint64_t) keys;
 	ARRAY_OF(uint32_t) near;
 };
 
 static vec3 node_at(const struct distance_field *field, uint32_t i, uint32_t j, uint32_t k)
 {
+	VALIDATE(field->cell > 0);
 	double c = field->cell;
 	return vec3_make(field->origin.x + c * i, field->origin.y + c * j, field->origin.z + c * k);
 }
@@ -70,10 +75,12 @@ static uint32_t corner_count(const struct distance_field *field)
 	return (field->blocks[0] + 1) * (field->blocks[1] + 1) * (field->blocks[2] + 1);
 }
 
-/* ---- beginning and end ------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------------------- */
 
 static bool set_grid(struct distance_field *field, struct aabb box, uint32_t resolution)
 {
+	ASSERT(resolution >= DISTANCE_FIELD_RESOLUTION_MIN);
+	ASSERT(resolution <= DISTANCE_FIELD_RESOLUTION_MAX);
 	vec3 size = vec3_sub(box.max, box.min);
 	uint32_t lines = 1;
 	field->solid = box;
@@ -107,7 +114,8 @@ static enum status check_mesh(const struct mesh *mesh, uint32_t resolution, stru
 {
 	if (!mesh->closed)
 		return reason_set(why, STATUS_DEGENERATE, -1, "triangles",
-				  "the mesh is open: it bounds no solid");
+				  "the mesh is open (%u loose edges): it bounds no solid",
+				  mesh->loose_edges);
 	if (resolution < DISTANCE_FIELD_RESOLUTION_MIN ||
 	    resolution > DISTANCE_FIELD_RESOLUTION_MAX)
 		return reason_set(why, STATUS_RANGE, -1, "resolution", "%u is not in [%d, %d]",
@@ -115,11 +123,11 @@ static enum status check_mesh(const struct mesh *mesh, uint32_t resolution, stru
 				  DISTANCE_FIELD_RESOLUTION_MAX);
 	if (!(mesh_volume_about_vertex(mesh) > 0))
 		return reason_set(why, STATUS_DEGENERATE, -1, "triangles",
-				  "the surface is turned inside out or bounds nothing");
+				  "the surface is inside out or encloses no volume");
 	return STATUS_OK;
 }
 
-/* The field without bricks, and what is needed until it has them. */
+/* Allocates the field without its bricks, whose number is not yet known. */
 static bool allocate_field(struct distance_field_build *self)
 {
 	struct distance_field *field = self->field;
@@ -138,6 +146,7 @@ enum status distance_field_build_create(const struct mesh *mesh, uint32_t resolu
 					size_t bytes_max, struct distance_field_build **out,
 					struct reason *why)
 {
+	ASSERT(mesh->node_count > 0);
 	enum status status = check_mesh(mesh, resolution, why);
 	if (status != STATUS_OK)
 		return status;
@@ -187,7 +196,8 @@ void distance_field_destroy(struct distance_field *self)
 
 /* ---- scanlines (G-03) ------------------------------------------------------------------------- */
 
-/* On which side of a → b, seen along x, the line at (y + ε, z + ε²) runs; 0 only if a and b look the same. */
+/* Side of a → b, seen along x, on which the line at (y + ε, z + ε²) runs; 0 only if a and b
+ * coincide in that view. */
 static int line_side(vec3 a, vec3 b, vec3 p)
 {
 	int side = orient_line(0, a, b, p);
@@ -198,11 +208,12 @@ static int line_side(vec3 a, vec3 b, vec3 p)
 	return (b.y > a.y) - (b.y < a.y);
 }
 
-/* How many nodes of the line through `on` are before the triangle, seen along x: found by dividing, then
- * set right by exact signs. `way`: 1 when the line leaves the solid there. */
+/* Number of nodes of the line through `on` before the triangle, seen along x: estimated by
+ * division, then corrected by exact signs. `way`: 1 when the line leaves the solid there. */
 static uint32_t nodes_before(const struct distance_field_build *self, const vec3 corner[3],
 			     uint32_t j, uint32_t k, int way)
 {
+	VALIDATE(way == 1 || way == -1);
 	const struct distance_field *field = self->field;
 	vec3 n = vec3_cross(vec3_sub(corner[1], corner[0]), vec3_sub(corner[2], corner[0]));
 	vec3 on = node_at(field, 0, j, k), off = vec3_sub(on, corner[0]);
@@ -216,6 +227,7 @@ static uint32_t nodes_before(const struct distance_field_build *self, const vec3
 	while (before < nodes &&
 	       orient_plane(corner[0], corner[1], corner[2], node_at(field, before, j, k)) == -way)
 		before++;
+	ASSERT(before <= nodes);
 	return before;
 }
 
@@ -227,6 +239,7 @@ static void node_range(const struct distance_field_build *self, uint32_t axis, d
 	double a = scalar_floor((low - origin) / field->cell) - 1;
 	double b = scalar_ceil((high - origin) / field->cell) + 1;
 	*first = *last = 0;
+	VALIDATE(axis < 3);
 	if (!scalar_to_u32(scalar_clamp(a, 0, top), first) ||
 	    !scalar_to_u32(scalar_clamp(b, 0, top), last))
 		*first = *last = 0;
@@ -234,6 +247,7 @@ static void node_range(const struct distance_field_build *self, uint32_t axis, d
 
 static enum status scan_triangle(struct distance_field_build *self, uint32_t t)
 {
+	ASSERT(t < self->mesh->triangle_count);
 	vec3 corner[3];
 	uint32_t j0, j1, k0, k1;
 	for (uint32_t i = 0; i < 3; i++)
@@ -259,9 +273,11 @@ static enum status scan_triangle(struct distance_field_build *self, uint32_t t)
 	return STATUS_OK;
 }
 
-/* By line, by counting. Within a line the order does not matter: they are summed as integers. */
+/* Sorts crossings by line, by counting. The order within a line does not matter, because they are
+ * summed as integers. */
 static enum status sort_hits(struct distance_field_build *self)
 {
+	ASSERT(self->first == NULL);
 	size_t lines = (size_t)self->nodes[1] * self->nodes[2];
 	self->first = heap_alloc_zero((lines + 2 + self->hits.count) * sizeof *self->first);
 	if (self->first == NULL)
@@ -274,6 +290,7 @@ static enum status sort_hits(struct distance_field_build *self)
 	for (uint32_t i = 0; i < self->hits.count; i++)
 		self->before[self->first[self->hits.items[i].line + 1]++] =
 			self->hits.items[i].before;
+	VALIDATE(self->first[lines] == self->hits.count);
 	self->field->hits = self->hits.count;
 	ARRAY_RELEASE(&self->hits);
 	return STATUS_OK;
@@ -282,6 +299,7 @@ static enum status sort_hits(struct distance_field_build *self)
 static bool node_is_inside(const struct distance_field_build *self, uint32_t i, uint32_t j,
 			   uint32_t k)
 {
+	VALIDATE(j < self->nodes[1] && k < self->nodes[2]);
 	size_t line = j + (size_t)self->nodes[1] * k;
 	int winding = 0;
 	for (uint32_t h = self->first[line]; h < self->first[line + 1]; h++)
@@ -321,6 +339,7 @@ static double square_within(const struct mesh *mesh, vec3 p, double square)
 		uint32_t left = (uint32_t)(node - mesh->nodes) + 1, right = node->first;
 		bool left_first = square_to_box(&mesh->nodes[left], p) <=
 				  square_to_box(&mesh->nodes[right], p);
+		ASSERT(depth + 2 <= MESH_DEPTH_MAX);
 		stack[depth++] = left_first ? right : left;
 		stack[depth++] = left_first ? left : right;
 	}
@@ -330,6 +349,7 @@ static double square_within(const struct mesh *mesh, vec3 p, double square)
 static double signed_root(struct distance_field_build *self, double square, uint32_t i, uint32_t j,
 			  uint32_t k)
 {
+	VALIDATE(square >= 0);
 	double d = scalar_sqrt(square);
 	if (d > 0 && node_is_inside(self, i, j, k))
 		d = -d;
@@ -339,12 +359,13 @@ static double signed_root(struct distance_field_build *self, double square, uint
 
 static void fill_corner(struct distance_field_build *self, uint32_t at)
 {
+	ASSERT(at < corner_count(self->field));
 	struct distance_field *field = self->field;
 	uint32_t nx = field->blocks[0] + 1, ny = field->blocks[1] + 1;
 	uint32_t i = at % nx * DISTANCE_FIELD_BRICK, j = at / nx % ny * DISTANCE_FIELD_BRICK;
 	uint32_t k = at / nx / ny * DISTANCE_FIELD_BRICK;
 	double bound = SCALAR_MAX;
-	/* No farther than the neighbour is, and the way there; the margin is for its rounding. */
+	/* The distance is at most the neighbour's plus the way there; the margin covers rounding. */
 	if (i > 0)
 		bound = scalar_square((scalar_abs((double)field->coarse[at - 1]) +
 				       DISTANCE_FIELD_BRICK * field->cell) *
@@ -357,12 +378,13 @@ static void fill_corner(struct distance_field_build *self, uint32_t at)
 
 static bool is_near(const struct distance_field_build *self, uint32_t at)
 {
+	ASSERT(at < block_count(self->field));
 	const struct distance_field *field = self->field;
 	uint32_t x = at % field->blocks[0], y = at / field->blocks[0] % field->blocks[1];
 	uint32_t z = at / field->blocks[0] / field->blocks[1], n = DISTANCE_FIELD_BRICK;
 	float corner = field->coarse[x + (field->blocks[0] + 1) *
 						 (y + (size_t)(field->blocks[1] + 1) * z)];
-	/* In a small grid there is room for all blocks whose values fit: 18 + 8 √3 < 32 cells. */
+	/* A small grid has room for all blocks whose values fit: 18 + 8 √3 < 32 cells. */
 	if (block_count(field) <= DENSE_BLOCKS && scalar_abs((double)corner) < 18 * field->cell)
 		return true;
 	/* √3 (8 + 1) cells reach the far corner of the block, grown by one. */
@@ -382,15 +404,18 @@ static bool is_near(const struct distance_field_build *self, uint32_t at)
 	return false;
 }
 
-/* Every block is marked: now it is known how much memory there will be. */
+/* All blocks are marked, so the memory needed is known: allocates the bricks. */
 static enum status allocate_bricks(struct distance_field_build *self, struct reason *why)
 {
+	ASSERT(self->field->brick_count <= block_count(self->field));
 	struct distance_field *field = self->field;
 	size_t bytes = (size_t)field->brick_count * sizeof *field->bricks;
 	field->bytes += bytes;
 	if (self->bytes_max != 0 && field->bytes > self->bytes_max)
-		return reason_set(why, STATUS_LIMIT, -1, "resolution",
-				  "the field would take %zu bytes", field->bytes);
+		return reason_set(
+			why, STATUS_LIMIT, -1, "resolution",
+			"the field needs %zu bytes, %zu are allowed: lower the resolution",
+			field->bytes, self->bytes_max);
 	field->bricks = heap_alloc(bytes);
 	self->block_of = heap_alloc((size_t)field->brick_count * sizeof *self->block_of);
 	if (field->bricks == NULL || self->block_of == NULL)
@@ -401,8 +426,9 @@ static enum status allocate_bricks(struct distance_field_build *self, struct rea
 	return STATUS_OK;
 }
 
-/* Triangles that may be nearest to a node of the brick, by their distance from its middle, squared. When
- * they are many the count is UINT32_MAX, and the hierarchy is asked for each node. */
+/* Finds the triangles that may be nearest to a node of the brick, sorted by squared distance from
+ * its middle. When there are too many the count is UINT32_MAX, and each node searches the
+ * hierarchy. */
 static enum status find_near(struct distance_field_build *self, vec3 middle, double half)
 {
 	double reach = scalar_sqrt(square_within(self->mesh, middle, SCALAR_MAX)) + 2 * half;
@@ -418,13 +444,14 @@ static enum status find_near(struct distance_field_build *self, vec3 middle, dou
 			self->near.count = UINT32_MAX;
 			return STATUS_OK;
 		}
-		/* Room for as many again, for sorting. */
+		/* Twice the room, for sorting. */
 		if (ARRAY_RESERVE(&self->keys, 2 * (count + 1ull)) != STATUS_OK ||
 		    ARRAY_RESERVE(&self->near, 2 * (count + 1ull)) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 		self->keys.items[count] = scalar_bits(own);
 		self->near.items[count++] = t;
 	}
+	ASSERT(count <= NEAR_MAX);
 	self->keys.count = self->near.count = count;
 	sort_keys(self->keys.items, self->near.items, self->keys.items + count,
 		  self->near.items + count, count);
@@ -433,6 +460,7 @@ static enum status find_near(struct distance_field_build *self, vec3 middle, dou
 
 static double square_near(const struct distance_field_build *self, vec3 p, vec3 middle)
 {
+	ASSERT(self->near.count <= NEAR_MAX);
 	double square = SCALAR_MAX, way = vec3_distance(p, middle), best = SCALAR_MAX;
 	for (uint32_t i = 0; i < self->near.count; i++) {
 		/* Keys are bits of squares ≥ 0. */
@@ -448,9 +476,10 @@ static double square_near(const struct distance_field_build *self, vec3 p, vec3 
 	return square;
 }
 
-/* What a neighbour's distance says about a node's: no farther than that and the cell between them. */
+/* Bound of a node's squared distance: the neighbour's distance plus the cell between them. */
 static double square_beside(const struct distance_field *field, const double *far, uint32_t i)
 {
+	VALIDATE(i < DISTANCE_FIELD_NODES);
 	double beside = i % SIDE > 0	      ? far[i - 1]
 			: i / SIDE % SIDE > 0 ? far[i - SIDE]
 			: i >= SIDE * SIDE    ? far[i - SIDE * SIDE]
@@ -462,6 +491,7 @@ static double square_beside(const struct distance_field *field, const double *fa
 
 static enum status fill_brick(struct distance_field_build *self, uint32_t brick)
 {
+	ASSERT(brick < self->field->brick_count);
 	struct distance_field *field = self->field;
 	uint32_t at = self->block_of[brick], n = DISTANCE_FIELD_BRICK;
 	uint32_t x = at % field->blocks[0] * n, y = at / field->blocks[0] % field->blocks[1] * n;
@@ -506,6 +536,7 @@ static uint32_t phase_items(const struct distance_field_build *self)
 
 static enum status run_item(struct distance_field_build *self, uint32_t at)
 {
+	ASSERT(at < phase_items(self));
 	struct distance_field *field = self->field;
 	switch (self->phase) {
 	case PHASE_LINES:
@@ -526,6 +557,7 @@ static enum status run_item(struct distance_field_build *self, uint32_t at)
 
 static enum status next_phase(struct distance_field_build *self, struct reason *why)
 {
+	ASSERT(self->phase < PHASE_BRICKS);
 	self->at = 0;
 	self->phase++;
 	return self->phase == PHASE_BRICKS ? allocate_bricks(self, why) : STATUS_OK;
@@ -534,6 +566,7 @@ static enum status next_phase(struct distance_field_build *self, struct reason *
 enum status distance_field_build_step(struct distance_field_build *self, uint32_t work,
 				      struct distance_field **out, struct reason *why)
 {
+	ASSERT(self->field != NULL);
 	enum status status = STATUS_OK;
 	uint64_t done = 0;
 	while (status == STATUS_OK) {

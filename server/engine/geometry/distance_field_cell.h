@@ -4,9 +4,11 @@
 
 #include "server/engine/geometry/distance_field.h"
 
-/* The value at a place in cells from node 0, within the grid. True: of a brick; false: of a bare block. */
+/* The value, m, at a point given in cells from node 0, within the grid. True: from a brick; false:
+ * from a bare block. */
 bool distance_field_cell(const struct distance_field *self, vec3 cells, double *value);
-/* Central differences over a cell to each side (app G-06), less at the border; not normalised. */
+/* Central differences over one cell to each side (app G-06), less at the border of the grid; not
+ * normalised. */
 vec3 distance_field_slope(const struct distance_field *self, vec3 cells);
 
 #endif

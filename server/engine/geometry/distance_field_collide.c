@@ -1,16 +1,17 @@
 /* distance_field_collide.c: a mesh's vertices and edges against a field (app G-08, corrected).
  *
- * The probe's hierarchy is walked in the field's frame. The book prunes a node by the signs at its corners,
- * which loses a small solid inside a large node; here a node goes when even its middle is farther from the
- * solid than its corners are from the middle, and the field's value is turned into a bound by what
- * interpolation can be wrong. A vertex with a negative value collides. An edge whose ends are outside is
- * marched along: a distance can fall by no more than the way, so steps are as long as the value less its
- * error, and at least a quarter of a cell; where it comes under zero, its least value is looked for by
- * golden sections between the neighbours of the least sample.
+ * The probe's hierarchy is traversed in the field's frame. The book prunes a node by the signs at
+ * its corners, which loses a small solid inside a large node; here a node is pruned when its middle
+ * is farther from the solid than its corners are from the middle, with the field's value lowered by
+ * the error of interpolation. A vertex with a negative value collides. An edge whose ends are
+ * outside is marched along: a distance falls by no more than the way, so a step is the value less
+ * its error, and at least a quarter of a cell. Where the value is negative, its least value is
+ * searched by golden sections between the neighbours of the least sample.
  *
- * Limits, as in the book: what tunnels through between two ticks is not seen; a face that is pierced by
- * nothing but the field's own vertices is seen the other way round (distance_field_collide_both).
- * Inside, on the medial axis, there is no gradient: the normal is then from the middle of the solid's box.
+ * Limits, as in the book: what tunnels through between two ticks is not found; a face that is
+ * pierced only by vertices of the field's own mesh is found by the opposite test
+ * (distance_field_collide_both). Inside, on the medial axis, there is no gradient: the normal then
+ * points away from the middle of the solid's box.
  */
 #include "server/base/heap.h"
 #include "server/engine/geometry/distance_field_cell.h"
@@ -23,13 +24,14 @@ enum { SECTIONS = 24 };
 
 enum { OWN_CORNER = 1, OWN_EDGE = 8 };
 
-/* The least triangle around the corner, over the edges there. Half-edges tell the way. */
+/* Whether `triangle` is the least around its corner k, reached across the edges there. */
 static bool owns_corner(const struct mesh *mesh, uint32_t triangle, uint32_t k)
 {
+	VALIDATE(triangle < mesh->triangle_count && k < 3);
 	vec3 place = mesh_corner(mesh, triangle, k);
 	uint32_t t = triangle;
 	do {
-		/* On over the edge that ends in the corner. */
+		/* Across the edge that ends in the corner. */
 		for (k = 0; !vec3_equal(mesh_corner(mesh, t, k), place); k++)
 			;
 		t = mesh->adjacent[t][(k + 2) % 3];
@@ -83,6 +85,7 @@ static double value_at(const struct field_collision *self, vec3 p)
 static void add_contact(struct field_collision *self, vec3 p, double value, uint32_t triangle,
 			uint32_t feature)
 {
+	VALIDATE(feature < 6);
 	struct distance_field_point near;
 	if (self->count++ >= self->capacity)
 		return;
@@ -106,6 +109,7 @@ static void add_contact(struct field_collision *self, vec3 p, double value, uint
 static double least_between(const struct field_collision *self, vec3 a, vec3 b, double low,
 			    double high, double *where)
 {
+	VALIDATE(low <= high);
 	double one = high - GOLDEN * (high - low), two = low + GOLDEN * (high - low);
 	double at_one = value_at(self, vec3_lerp(a, b, one));
 	double at_two = value_at(self, vec3_lerp(a, b, two));
@@ -133,7 +137,7 @@ static void collide_edge(struct field_collision *self, vec3 a, vec3 b, uint32_t 
 {
 	double length = vec3_distance(a, b), step_min = self->field->cell / 4;
 	double least = 0, at = 0, low = 0, high = length, before = 0;
-	bool wanted = false; /* the sample after the least one is still to come */
+	bool awaits_high = false; /* the sample after the least one is still to come */
 	if (!(length > 0) || value_at(self, a) < 0 || value_at(self, b) < 0)
 		return;
 	for (double s = 0; s < length;) {
@@ -144,10 +148,10 @@ static void collide_edge(struct field_collision *self, vec3 a, vec3 b, uint32_t 
 			at = s;
 			low = before;
 			high = length;
-			wanted = true;
-		} else if (wanted) {
+			awaits_high = true;
+		} else if (awaits_high) {
 			high = s;
-			wanted = false;
+			awaits_high = false;
 		}
 		before = s;
 		s += scalar_max(distance_field_bound(self->field, p), step_min);
@@ -162,10 +166,11 @@ static void collide_edge(struct field_collision *self, vec3 a, vec3 b, uint32_t 
 	add_contact(self, vec3_lerp(a, b, where), deepest, triangle, 3 + k);
 }
 
-/* ---- the walk --------------------------------------------------------------------------------- */
+/* ---- traversal -------------------------------------------------------------------------------- */
 
 static void collide_triangle(struct field_collision *self, uint32_t triangle)
 {
+	VALIDATE(triangle < self->probe->mesh->triangle_count);
 	const struct mesh *mesh = self->probe->mesh;
 	uint8_t owns = self->probe->owns[triangle];
 	vec3 corner[3];
@@ -194,6 +199,7 @@ uint32_t distance_field_collide(const struct distance_field *field,
 				const pose *probe_in_field, struct distance_field_contact *out,
 				uint32_t capacity)
 {
+	ASSERT(capacity == 0 || out != NULL);
 	struct field_collision self = { field, probe, *probe_in_field, out, 0, capacity };
 	const struct mesh *mesh = probe->mesh;
 	uint32_t stack[MESH_DEPTH_MAX], depth = 1;
@@ -207,6 +213,7 @@ uint32_t distance_field_collide(const struct distance_field *field,
 		     i++)
 			collide_triangle(&self, mesh->order[i]);
 		if (node->count == 0) {
+			ASSERT(depth + 2 <= MESH_DEPTH_MAX);
 			stack[depth++] = node->first;
 			stack[depth++] = at + 1;
 		}

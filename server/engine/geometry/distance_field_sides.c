@@ -1,19 +1,21 @@
-/* distance_field_sides.c: slopes, and which directions a surface shows where.  A triangle shows
- * its normal; a convex edge the normals between those of its two triangles; a vertex those that
- * the normals of its triangles span. A side takes a feature when one of these is within REACH of
- * its direction: half of the greatest angle between neighbouring directions, and room for what a
- * field rounds off. So the box of a side may be too large, which costs a row of contacts, and is
- * not too small. */
+/* distance_field_sides.c: slopes, and the directions that parts of a surface can face.
+ *
+ * A triangle faces along its normal; a convex edge along any direction between the normals of its
+ * two triangles; a vertex along any that the normals of its triangles span. A side contains a
+ * feature when one of these directions is within REACH of its own: half the greatest angle between
+ * neighbouring directions, plus a margin for the field's rounding. So the box of a side may be too
+ * large, which costs a row of contacts, and is never too small.
+ */
 #include "server/engine/geometry/distance_field_sides.h"
 
 #include "server/engine/geometry/distance_field_cell.h"
 
-/* Cosine of 42 degrees: half the 54.7 between a face and a corner, and 15 for rounding. */
+/* Cosine of 42 degrees: half the 54.7 between a face and a corner direction, and 15 for rounding. */
 #define REACH 0.743
-/* Of a slope of 1: below, what lies within a cell is no plane. Beside an edge of a box central
+/* A slope (1 over a plane) below this means an edge within a cell: beside an edge of a box central
  * differences give 0.71, beside a corner 0.87. */
 #define FLAT 0.96
-#define LEVEL 0.01 /* below, a slope is no direction */
+#define LEVEL 0.01 /* a slope below this is no direction */
 
 enum { FAN_MAX = 16 };
 
@@ -26,7 +28,7 @@ static vec3 side_direction(uint32_t number)
 
 /* ---- building --------------------------------------------------------------------------------- */
 
-/* Boxes of all 27, the middle one being no direction. */
+/* Boxes of all 27 directions; number 13, the middle, is none. */
 struct sides_build {
 	const struct mesh *mesh;
 	vec3 direction[27];
@@ -35,6 +37,7 @@ struct sides_build {
 
 static void grow_sides(struct sides_build *self, vec3 normal, const vec3 *points, uint32_t count)
 {
+	VALIDATE(count > 0);
 	for (uint32_t k = 0; k < 27; k++) {
 		if (k == 13 || vec3_dot(normal, self->direction[k]) < REACH)
 			continue;
@@ -46,6 +49,7 @@ static void grow_sides(struct sides_build *self, vec3 normal, const vec3 *points
 static void grow_sides_by_edge(struct sides_build *self, uint32_t triangle, uint32_t edge,
 			       vec3 normal)
 {
+	VALIDATE(edge < 3);
 	uint32_t other = self->mesh->adjacent[triangle][edge];
 	const vec3 ends[2] = { mesh_corner(self->mesh, triangle, edge),
 			       mesh_corner(self->mesh, triangle, (edge + 1) % 3) };
@@ -57,7 +61,7 @@ static void grow_sides_by_edge(struct sides_build *self, uint32_t triangle, uint
 		grow_sides(self, vec3_normalize(vec3_lerp(normal, across, 0.25 * i)), ends, 2);
 }
 
-/* Normals of the triangles around a corner, up to FAN_MAX. */
+/* Normals of the triangles around a corner, at most FAN_MAX. Returns the count. */
 static uint32_t fan_normals(const struct mesh *mesh, uint32_t triangle, uint32_t corner,
 			    vec3 *normals)
 {
@@ -70,6 +74,7 @@ static uint32_t fan_normals(const struct mesh *mesh, uint32_t triangle, uint32_t
 		     k++)
 			;
 	} while (t != triangle && t != UINT32_MAX && count < FAN_MAX);
+	ASSERT(count <= FAN_MAX);
 	return count;
 }
 
@@ -113,6 +118,7 @@ enum status field_sides_init(struct field_sides *self, const struct mesh *mesh)
 			self->direction[self->count] = growing.direction[k];
 			self->box[self->count++] = growing.box[k];
 		}
+	ASSERT(self->count > 0 && self->count <= FIELD_SIDES);
 	return STATUS_OK;
 }
 
@@ -121,10 +127,11 @@ void field_sides_release(struct field_sides *self)
 	distance_field_probe_release(&self->probe);
 }
 
-/* ---- asking ----------------------------------------------------------------------------------- */
+/* ---- queries ---------------------------------------------------------------------------------- */
 
 uint32_t field_sides_of(const struct field_sides *self, vec3 normal)
 {
+	ASSERT(self->count > 0);
 	uint32_t best = 0;
 	double most = -2;
 	for (uint32_t k = 0; k < self->count; k++) {
@@ -155,7 +162,7 @@ bool distance_field_sample(const struct distance_field *self, vec3 p, double rea
 	out->flat = length > FLAT;
 	if (length > LEVEL)
 		return true;
-	/* On a medial axis: away from the middle of the solid. */
+	/* On a medial axis: the direction away from the middle of the solid. */
 	out->normal = vec3_normalize(vec3_sub(p, aabb_centre(self->solid)));
 	if (vec3_length_squared(out->normal) == 0)
 		out->normal = vec3_axis(1);

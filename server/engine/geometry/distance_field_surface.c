@@ -1,14 +1,15 @@
 /* distance_field_surface.c: triangles where a field is 0 (app G-10), by marching tetrahedra.
  *
- * Each cell is six tetrahedra around its diagonal, one for each order in which the axes can be walked from
- * corner 000 to 111; two cells that share a side split it alike, so what is made in them fits. Zero counts
- * as inside. A tetrahedron with some corners inside and some outside is crossed in a triangle or in
- * a quadrangle, and every crossed edge has one vertex, known by the edge's lower node and its direction.
- * Hence the surface is closed whatever the values are, and has no case that could be decided in two ways,
- * as cubes have. Only bricks are looked at: bare blocks have no surface in them.
+ * Each cell is six tetrahedra around its diagonal, one for each order of the axes on a path from
+ * corner 000 to 111; two cells that share a side split it alike, so their triangles fit. Zero
+ * counts as inside. A tetrahedron with corners both inside and outside is crossed in a triangle or
+ * a quadrangle, and every crossed edge has one vertex, identified by the edge's lower node and its
+ * direction. Hence the surface is closed whatever the values are, and no case is ambiguous, as it
+ * would be for cubes. Only bricks are visited: bare blocks contain no surface.
  *
- * A vertex keeps 1/64 of the edge away from its ends: at a node of value 0 all its edges' vertices would
- * fall together and their triangles would have no area. That moves it by less than c/37.
+ * A vertex stays 1/64 of the edge away from its ends: at a node of value 0 the vertices of all its
+ * edges would coincide and their triangles would have no area. That moves a vertex by less than
+ * c/37.
  */
 #include "server/base/array.h"
 #include "server/base/sort.h"
@@ -16,9 +17,9 @@
 
 enum { N = DISTANCE_FIELD_BRICK, SIDE = N + 1, TETRAHEDRA = 6 };
 
-#define END_KEPT (1.0 / 64)
+#define END_MARGIN (1.0 / 64)
 
-/* Corners 000, one axis on, another, 111; ordered so that determinants are positive. */
+/* Corners 000, one axis step, two axis steps, 111; ordered so that determinants are positive. */
 static const uint8_t TETRAHEDRON[TETRAHEDRA][4] = {
 	{ 0, 1, 3, 7 }, { 0, 2, 6, 7 }, { 0, 4, 5, 7 },
 	{ 0, 7, 3, 2 }, { 0, 7, 6, 4 }, { 0, 7, 5, 1 },
@@ -49,6 +50,8 @@ struct march_cell {
 static uint64_t key_of(const struct surface_march *self, const struct march_cell *cell, uint32_t a,
 		       uint32_t b)
 {
+	VALIDATE(a < 8 && b < 8 && a != b);
+	VALIDATE((a & b) == MIN_OF(a, b));
 	/* Along a tetrahedron's edge all bits of the lower corner are bits of the upper. */
 	uint32_t low = MIN_OF(a, b), high = MAX_OF(a, b);
 	uint64_t node = cell->node + (low & 1) +
@@ -58,6 +61,7 @@ static uint64_t key_of(const struct surface_march *self, const struct march_cell
 
 static void add_triangle(struct surface_march *self, uint64_t a, uint64_t b, uint64_t c)
 {
+	VALIDATE(a != b && b != c && c != a);
 	if (self->status != STATUS_OK)
 		return;
 	if (self->keys.count / 3 >= SHAPE_MESH_TRIANGLES_MAX)
@@ -71,8 +75,9 @@ static void add_triangle(struct surface_march *self, uint64_t a, uint64_t b, uin
 	self->keys.items[self->keys.count++] = c;
 }
 
-/* Seen from outside counter-clockwise: for corners p inside and q r s outside of a positive tetrahedron,
- * pq pr ps; the rest are turned into that or are its mirror image. */
+/* Emits the triangles of one tetrahedron, counter-clockwise seen from outside: for corner p inside
+ * and q r s outside of a positive tetrahedron, pq pr ps; the other cases are rotated into that one
+ * or are its mirror image. */
 static void cross_tetrahedron(struct surface_march *self, const struct march_cell *cell,
 			      const uint8_t *corner)
 {
@@ -106,6 +111,7 @@ static void cross_tetrahedron(struct surface_march *self, const struct march_cel
 
 static void cross_block(struct surface_march *self, uint32_t block, const int16_t *brick)
 {
+	ASSERT(block < self->field->blocks[0] * self->field->blocks[1] * self->field->blocks[2]);
 	const struct distance_field *field = self->field;
 	uint64_t x = block % field->blocks[0] * N,
 		 y = block / field->blocks[0] % field->blocks[1] * N;
@@ -135,11 +141,13 @@ static void node_of(const struct surface_march *self, uint64_t node, uint32_t at
 	at[2] = (uint32_t)(node / self->nodes[0] / self->nodes[1]);
 }
 
-/* Some brick that has both ends of the edge: one that has the cell above the lower node, or, where the edge
- * runs along a border of bricks and that block is bare, one of those beside it. */
+/* Reads the values at both ends of the edge from a brick that contains both: the one of the cell
+ * above the lower node, or, where the edge runs along a border of bricks and that block is bare,
+ * one beside it. */
 static void ends_of(const struct surface_march *self, const uint32_t low[3], uint32_t direction,
 		    int16_t end[2])
 {
+	VALIDATE(direction > 0 && direction < 8);
 	const struct distance_field *field = self->field;
 	for (uint32_t back = 0; back < 8; back++) {
 		uint32_t block[3], local[3];
@@ -177,16 +185,18 @@ static vec3 vertex_of(const struct surface_march *self, uint64_t key)
 	int16_t end[2];
 	node_of(self, key >> 3, low);
 	ends_of(self, low, direction, end);
+	VALIDATE((end[0] <= 0) != (end[1] <= 0));
 	double t = (double)end[0] / ((double)end[0] - end[1]);
-	t = scalar_clamp(t, END_KEPT, 1 - END_KEPT);
+	t = scalar_clamp(t, END_MARGIN, 1 - END_MARGIN);
 	return vec3_make(field->origin.x + field->cell * (low[0] + t * (direction & 1)),
 			 field->origin.y + field->cell * (low[1] + t * (direction >> 1 & 1)),
 			 field->origin.z + field->cell * (low[2] + t * (direction >> 2)));
 }
 
-/* Keys that are equal are one vertex; they are numbered in ascending order. */
+/* Equal keys are one vertex; vertices are numbered in ascending order of keys. */
 static enum status number_vertices(struct surface_march *self, struct distance_field_mesh *out)
 {
+	ASSERT(self->keys.count % 3 == 0);
 	uint32_t count = self->keys.count;
 	uint64_t *keys = heap_alloc(2 * (size_t)count * sizeof *keys);
 	uint32_t *order = heap_alloc(2 * (size_t)count * sizeof *order);

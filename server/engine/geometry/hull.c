@@ -1,7 +1,7 @@
-/* hull.c: the polyhedron itself: memory, completion, validation, and cooking one.
+/* hull.c: the convex polyhedron: memory, completion, validation, cooking.
  *
  * Invariants (tests cite them):
- *   H-1  every half-edge's next stays in its face, its twin is on another face and runs the other way;
+ *   H-1  every half-edge's next stays in its face; its twin is on another face and runs the other way;
  *   H-2  every face is a loop of at least three different vertices, every vertex has at least three
  *        faces, and V − E + F = 2: one closed surface without handles;
  *   H-3  a face's vertices lie within the tolerance of its plane;
@@ -16,11 +16,12 @@
 
 #include <string.h>
 
-/* Euler: a polyhedron with V vertices has at most 3V − 6 edges. */
+/* Euler: a polyhedron with V vertices has at most 3V − 6 edges. With more vertices half-edges would
+ * no longer fit 16 bits. */
 enum { HALF_EDGES_MAX = 6 * SHAPE_HULL_VERTICES_MAX - 12 };
 _Static_assert((int)HALF_EDGES_MAX < UINT16_MAX, "half-edges are numbered in 16 bits");
 
-#define NOBODY UINT16_MAX
+#define NO_EDGE UINT16_MAX
 
 size_t hull_bytes(uint32_t vertices, uint32_t faces, uint32_t half_edges)
 {
@@ -32,7 +33,7 @@ struct hull *hull_alloc(uint32_t vertices, uint32_t faces, uint32_t half_edges)
 {
 	ASSERT(vertices <= SHAPE_HULL_VERTICES_MAX);
 	ASSERT(half_edges <= HALF_EDGES_MAX);
-	/* Zeros, so that padding is the same everywhere as well. */
+	/* Zeroed, so that padding bytes are deterministic as well. */
 	struct hull *hull = heap_alloc_zero(hull_bytes(vertices, faces, half_edges));
 	if (hull == NULL)
 		return NULL;
@@ -49,23 +50,26 @@ struct hull *hull_alloc(uint32_t vertices, uint32_t faces, uint32_t half_edges)
 
 static uint16_t destination(const struct hull *hull, uint32_t edge)
 {
+	VALIDATE(edge < hull->edge_count);
 	return hull->edges[hull->edges[edge].next].origin;
 }
 
-/* Twins by buckets: the half-edges leaving each vertex, chained. */
+/* Finds twins by chaining the half-edges that leave each vertex. False unless each has exactly one. */
 static bool pair_twins(struct hull *hull)
 {
+	ASSERT(hull->edge_count <= HALF_EDGES_MAX);
 	uint16_t link[HALF_EDGES_MAX];
 	memset(hull->vertex_edge, 0xff, hull->vertex_count * sizeof *hull->vertex_edge);
 	for (uint32_t h = hull->edge_count; h-- > 0;) {
 		uint16_t origin = hull->edges[h].origin;
+		ASSERT(origin < hull->vertex_count);
 		link[h] = hull->vertex_edge[origin];
 		hull->vertex_edge[origin] = (uint16_t)h;
 	}
 	for (uint32_t h = 0; h < hull->edge_count; h++) {
 		uint32_t found = 0;
 		uint16_t from = destination(hull, h), to = hull->edges[h].origin;
-		for (uint16_t k = hull->vertex_edge[from]; k != NOBODY; k = link[k]) {
+		for (uint16_t k = hull->vertex_edge[from]; k != NO_EDGE; k = link[k]) {
 			if (destination(hull, k) != to)
 				continue;
 			hull->edges[h].twin = k;
@@ -81,6 +85,7 @@ static bool pair_twins(struct hull *hull)
  * that is planar only to rounding; the offset is that of its outermost vertex. */
 static void face_plane(struct hull *hull, struct hull_face *face)
 {
+	VALIDATE(face->edge < hull->edge_count);
 	vec3 origin = hull->vertices[hull->edges[face->edge].origin];
 	vec3 sum = vec3_zero();
 	uint32_t h = face->edge;
@@ -100,12 +105,22 @@ static void face_plane(struct hull *hull, struct hull_face *face)
 				   vec3_dot(face->normal, hull->vertices[hull->edges[h].origin]));
 }
 
+#ifdef CAIRN_VALIDATE
+static bool twins_are_mutual(const struct hull *hull)
+{
+	for (uint32_t h = 0; h < hull->edge_count; h++)
+		if (hull->edges[hull->edges[h].twin].twin != h)
+			return false;
+	return true;
+}
+#endif
+
 bool hull_finish(struct hull *hull)
 {
 	if (!pair_twins(hull))
 		return false;
 	for (uint32_t v = 0; v < hull->vertex_count; v++)
-		if (hull->vertex_edge[v] == NOBODY)
+		if (hull->vertex_edge[v] == NO_EDGE)
 			return false;
 	for (uint32_t f = 0; f < hull->face_count; f++)
 		face_plane(hull, &hull->faces[f]);
@@ -114,6 +129,7 @@ bool hull_finish(struct hull *hull)
 	for (uint32_t v = 0; v < hull->vertex_count; v++)
 		sum = vec3_add(sum, vec3_sub(hull->vertices[v], base));
 	hull->centre = vec3_mul_add(base, sum, 1.0 / hull->vertex_count);
+	VALIDATE(twins_are_mutual(hull));
 	return true;
 }
 
@@ -125,12 +141,12 @@ static const char *check_edges(const struct hull *hull)
 		const struct half_edge *edge = &hull->edges[h];
 		const struct half_edge *twin = &hull->edges[edge->twin];
 		if (hull->edges[edge->next].face != edge->face)
-			return "H-1: a face's loop leaves the face";
+			return "H-1: the loop of a face leaves the face";
 		if (twin->twin != h || twin->face == edge->face)
-			return "H-1: a twin is not the other side";
+			return "H-1: the twin of a half-edge is not its other side";
 		if (twin->origin != destination(hull, h) ||
 		    destination(hull, edge->twin) != edge->origin)
-			return "H-1: a twin runs elsewhere";
+			return "H-1: a twin connects other vertices";
 	}
 	return NULL;
 }
@@ -138,6 +154,7 @@ static const char *check_edges(const struct hull *hull)
 /* Faces around a vertex, 0 when the walk does not close. */
 static uint32_t vertex_degree(const struct hull *hull, uint32_t vertex)
 {
+	VALIDATE(vertex < hull->vertex_count);
 	uint32_t h = hull->vertex_edge[vertex], degree = 0;
 	do {
 		if (hull->edges[h].origin != vertex || ++degree > hull->edge_count)
@@ -157,7 +174,7 @@ static const char *check_topology(const struct hull *hull)
 			length++;
 		} while (h != hull->faces[f].edge && length <= hull->edge_count);
 		if (length < 3 || length != hull->faces[f].edge_count || hull->edges[h].face != f)
-			return "H-2: a face is no loop of three or more";
+			return "H-2: a face is not a loop of three or more half-edges";
 		edges += length;
 	}
 	uint32_t corners = 0;
@@ -167,9 +184,9 @@ static const char *check_topology(const struct hull *hull)
 			return "H-2: a vertex has fewer than three faces";
 		corners += degree;
 	}
-	/* Fans that together hold all half-edges: no two surfaces meet in only a vertex. */
+	/* The fans together contain all half-edges, so no two surfaces share only a vertex. */
 	if (edges != hull->edge_count || corners != hull->edge_count)
-		return "H-2: half-edges outside faces or around no vertex";
+		return "H-2: a half-edge belongs to no face or no vertex";
 	if (hull->vertex_count + hull->face_count != hull->edge_count / 2 + 2)
 		return "H-2: V - E + F is not 2";
 	return NULL;
@@ -214,6 +231,7 @@ static const char *check_corners(const struct hull *hull, double tolerance)
 
 bool hull_is_valid(const struct hull *hull, double tolerance, const char **why)
 {
+	ASSERT(tolerance >= 0);
 	const char *fault = check_edges(hull);
 	if (fault == NULL)
 		fault = check_topology(hull);
@@ -230,6 +248,7 @@ bool hull_is_valid(const struct hull *hull, double tolerance, const char **why)
 
 static void measure_hull(struct shape *shape)
 {
+	ASSERT(shape->mass.volume > 0);
 	const struct hull *hull = shape->hull;
 	vec3 centre = shape->mass.centre;
 	struct aabb box = aabb_empty();
@@ -241,6 +260,7 @@ static void measure_hull(struct shape *shape)
 	for (uint32_t f = 0; f < hull->face_count; f++)
 		nearest = scalar_min(nearest, hull->faces[f].offset -
 						      vec3_dot(hull->faces[f].normal, centre));
+	ASSERT(farthest > 0);
 	shape->aabb_min = box.min;
 	shape->aabb_max = box.max;
 	shape->radius_max = farthest;
@@ -250,6 +270,7 @@ static void measure_hull(struct shape *shape)
 enum status hull_measure(struct shape *shape, const struct mass_properties *mass,
 			 struct reason *why)
 {
+	ASSERT(shape->hull != NULL && shape->hull->vertex_count >= 4);
 	const struct hull *hull = shape->hull;
 	shape->memory_bytes += hull_bytes(hull->vertex_count, hull->face_count, hull->edge_count);
 	shape->mass = *mass;
@@ -261,6 +282,7 @@ enum status hull_measure(struct shape *shape, const struct mass_properties *mass
 
 enum status hull_cook(struct cook *cook)
 {
+	ASSERT(cook->shape->kind == SHAPE_HULL);
 	struct shape *shape = cook->shape;
 	uint32_t count;
 	enum status status = cook_count(cook, "points", 4, SHAPE_CLOUD_MAX, &count);

@@ -1,26 +1,27 @@
 /* hull_exact.c: the exact convex hull of points on a grid, as triangles.
  *
- * Problem: given n points with whole-numbered coordinates below 2^41, the triangles of their hull.
+ * Problem: given n points with whole-numbered coordinates up to 2^41, the triangles of their hull.
  * Method: incremental insertion in random order with conflict lists (Clarkson and Shor): each facet
- * keeps the points that see it, each point one facet it sees. A point is inserted by walking over the
- * facets it sees, replacing them by a fan from their horizon, and handing their points on: a new facet
- * over the ridge between a removed facet and one that stays can only be seen by points that see one of
- * those two. Expected O(n log n) for every input, because the order is random, not the input. The
- * order comes from a hash of the points themselves: the same cloud gives the same hull
- * everywhere, and nobody chooses a cloud whose order is a bad one without searching for it.
+ * lists the points that see it, each point stores one facet it sees. A point is inserted by
+ * searching the facets it sees, replacing them by a fan from their horizon, and passing their
+ * points on: a new facet over the ridge between a removed facet and a remaining one can only be
+ * seen by points that see one of those two. Expected O(n log n) for every input, because the order
+ * is random, not the input. The order comes from a hash of the points themselves: the same cloud
+ * gives the same hull everywhere, and a cloud with a bad order can be found only by searching for
+ * one.
  *
- * Why it cannot go wrong: whether a point sees a facet is decided exactly. A floating-point value with
- * an error bound answers almost always; otherwise 128-bit integers do (41-bit differences: products
- * of two below 2^83, of three below 2^124, their sum below 2^126). "Sees" is strict: a point in
- * a facet's plane does not see it. Therefore
- *   E-1  the seen facets form a disc whose border is a simple cycle (move the point a little towards
- *        the inside: what it sees strictly stays the same, and no plane holds it any more);
+ * Correctness: whether a point sees a facet is decided exactly. A floating-point value with an
+ * error bound decides almost always; otherwise 128-bit integers do (41-bit differences: products of
+ * two below 2^83, of three below 2^124, their sum below 2^126). "Sees" is strict: a point in a
+ * facet's plane does not see it. Therefore
+ *   E-1  the seen facets form a disc whose border is a simple cycle (move the point slightly inwards:
+ *        it strictly sees the same facets, and lies in no facet's plane any more);
  *   E-2  a new facet is never degenerate (a point on a ridge's line lies in both planes at the ridge);
- *   E-3  a point that saw a removed facet and sees no new one is inside: it sees none at all.
- * Coplanar points give coplanar triangles, and may leave vertices in the middle of flat faces; joining
- * those is the business of hull_merge.c.
+ *   E-3  a point that saw a removed facet and sees no new one is inside: it sees no facet at all.
+ * Coplanar points give coplanar triangles, and may leave vertices within flat faces; hull_merge.c
+ * merges those.
  *
- * Refused: clouds that are thinner than SHAPE_LENGTH_MIN (points, lines, planes).
+ * Refused: clouds thinner than SHAPE_LENGTH_MIN (points, lines, planes).
  */
 #include "server/base/array.h"
 #include "server/base/hash.h"
@@ -29,7 +30,7 @@
 #include "server/engine/geometry/hull_build.h"
 
 /* Bound of the filter's rounding error relative to Σ|d_i| max m_i (below): 5 units of 2⁻⁵³ are
- * needed, 8 are taken. */
+ * needed, 8 are used. Below 5 the filter could return a wrong sign. */
 #define FILTER_ERROR 0x1p-50
 
 struct hull_facet {
@@ -38,7 +39,7 @@ struct hull_facet {
 	double error;	  /* FILTER_ERROR × the largest sum of products in a component of it */
 	uint32_t seen_by; /* first node of its conflict list */
 	uint32_t visit;	  /* number of the insertion that last looked at it */
-	bool seen;	  /* what that insertion found */
+	bool seen;	  /* whether that insertion's point sees it */
 	bool alive;
 };
 
@@ -54,7 +55,7 @@ struct hull_insertion {
 	ARRAY_OF(uint32_t) stack; /* the facets seen by the point being inserted */
 	ARRAY_OF(uint32_t) fresh; /* the facets made for it */
 	uint32_t *facet_of;	  /* a facet each point sees, or HULL_NONE */
-	uint32_t *stamp;	  /* last new facet each point was tried against */
+	uint32_t *stamp;	  /* last new facet each point was tested against */
 	uint32_t *fan;		  /* the new facet whose outer edge starts at a vertex */
 	uint32_t *order;
 	uint32_t facets_free, nodes_free; /* heads of lists of unused ones */
@@ -62,7 +63,7 @@ struct hull_insertion {
 	uint32_t inserting;
 };
 
-/* ---- the one predicate ------------------------------------------------------------------------ */
+/* ---- the predicate ---------------------------------------------------------------------------- */
 
 typedef __int128 wide;
 
@@ -87,6 +88,7 @@ int hull_side(vec3 a, vec3 b, vec3 c, vec3 p)
 static bool point_sees_facet(const struct hull_insertion *self, uint32_t point,
 			     const struct hull_facet *facet)
 {
+	VALIDATE(point < self->count);
 	vec3 a = self->points[facet->corner[0]];
 	vec3 d = vec3_sub(self->points[point], a);
 	double height = vec3_dot(facet->normal, d);
@@ -104,6 +106,7 @@ static bool point_sees_facet(const struct hull_insertion *self, uint32_t point,
 static enum status facet_make(struct hull_insertion *self, uint32_t a, uint32_t b, uint32_t c,
 			      uint32_t *out)
 {
+	ASSERT(a != b && b != c && c != a);
 	uint32_t id = self->facets_free;
 	if (id != HULL_NONE) {
 		self->facets_free = self->facets.items[id].seen_by;
@@ -132,6 +135,8 @@ static enum status facet_make(struct hull_insertion *self, uint32_t a, uint32_t 
 
 static enum status add_conflict(struct hull_insertion *self, uint32_t facet, uint32_t point)
 {
+	VALIDATE(point < self->count);
+	VALIDATE(self->facets.items[facet].alive);
 	uint32_t id = self->nodes_free;
 	if (id != HULL_NONE) {
 		self->nodes_free = self->nodes.items[id].next;
@@ -146,9 +151,10 @@ static enum status add_conflict(struct hull_insertion *self, uint32_t facet, uin
 	return STATUS_OK;
 }
 
-/* Tries the points of `source`'s list against a new facet. */
+/* Tests the points of `source`'s conflict list against a new facet and adds those that see it. */
 static enum status pass_conflicts(struct hull_insertion *self, uint32_t source, uint32_t facet)
 {
+	ASSERT(source != facet);
 	uint32_t id = self->facets.items[source].seen_by;
 	while (id != HULL_NONE) {
 		struct conflict node = self->nodes.items[id];
@@ -164,7 +170,7 @@ static enum status pass_conflicts(struct hull_insertion *self, uint32_t source, 
 	return STATUS_OK;
 }
 
-/* Its points lose it as the facet they see; those that see a new one are told so later (E-3). */
+/* Clears the facet its points see; points that see a new facet get that one later (E-3). */
 static void clear_conflicts(struct hull_insertion *self, uint32_t facet)
 {
 	for (uint32_t id = self->facets.items[facet].seen_by; id != HULL_NONE;
@@ -174,6 +180,7 @@ static void clear_conflicts(struct hull_insertion *self, uint32_t facet)
 
 static void free_facet(struct hull_insertion *self, uint32_t facet)
 {
+	ASSERT(self->facets.items[facet].alive);
 	uint32_t id = self->facets.items[facet].seen_by;
 	while (id != HULL_NONE) {
 		uint32_t next = self->nodes.items[id].next;
@@ -191,6 +198,7 @@ static void free_facet(struct hull_insertion *self, uint32_t facet)
 /* All facets the point sees, from one of them over shared edges (E-1: they are connected). */
 static enum status find_seen(struct hull_insertion *self, uint32_t point)
 {
+	ASSERT(self->facet_of[point] != HULL_NONE);
 	uint32_t start = self->facet_of[point];
 	self->inserting++;
 	self->facets.items[start].visit = self->inserting;
@@ -218,12 +226,15 @@ static enum status find_seen(struct hull_insertion *self, uint32_t point)
 
 static uint32_t edge_to(const struct hull_facet *facet, uint32_t neighbour)
 {
+	VALIDATE(facet->neighbour[0] == neighbour || facet->neighbour[1] == neighbour ||
+		 facet->neighbour[2] == neighbour);
 	return facet->neighbour[0] == neighbour ? 0 : facet->neighbour[1] == neighbour ? 1 : 2;
 }
 
-/* A new facet over every edge between a seen facet and one that stays. */
+/* Creates a new facet over every ridge between a seen facet and one that stays. */
 static enum status raise_fan(struct hull_insertion *self, uint32_t point)
 {
+	ASSERT(self->stack.count > 0);
 	self->fresh.count = 0;
 	for (uint32_t i = 0; i < self->stack.count; i++) {
 		uint32_t inner = self->stack.items[i];
@@ -247,6 +258,8 @@ static enum status raise_fan(struct hull_insertion *self, uint32_t point)
 				return STATUS_NO_MEMORY;
 		}
 	}
+	/* Euler: the horizon of a disc of seen facets has at least three ridges (E-1). */
+	ASSERT(self->fresh.count >= 3);
 	for (uint32_t i = 0; i < self->fresh.count; i++) {
 		uint32_t id = self->fresh.items[i];
 		uint32_t next = self->fan[self->facets.items[id].corner[1]];
@@ -272,9 +285,10 @@ static enum status insert_point(struct hull_insertion *self, uint32_t point)
 
 /* ---- the first tetrahedron -------------------------------------------------------------------- */
 
-/* The least and the most along each axis, the first on ties; the farthest pair of those six. */
+/* The farthest pair of the six extreme points along the axes, the first on ties. */
 static void farthest_pair(const struct hull_insertion *self, uint32_t pair[2])
 {
+	ASSERT(self->count >= 2);
 	uint32_t extreme[6] = { 0 };
 	for (uint32_t i = 1; i < self->count; i++)
 		for (uint32_t axis = 0; axis < 3; axis++) {
@@ -300,8 +314,8 @@ static void farthest_pair(const struct hull_insertion *self, uint32_t pair[2])
 static enum status refuse_flat(struct reason *why, const char *what, double width)
 {
 	return reason_set(why, STATUS_DEGENERATE, -1, "points",
-			  "all points lie %s (within %g m, %g is the least)", what, width,
-			  SHAPE_LENGTH_MIN);
+			  "all points lie %s: the width is %g m, at least %g m are needed", what,
+			  width, SHAPE_LENGTH_MIN);
 }
 
 static enum status first_corners(const struct hull_insertion *self, double unit, uint32_t corner[4],
@@ -349,6 +363,7 @@ static enum status first_facets(struct hull_insertion *self, double unit, struct
 	enum status status = first_corners(self, unit, corner, why);
 	if (status != STATUS_OK)
 		return status;
+	ASSERT(corner[0] != corner[1] && corner[2] != corner[3]);
 	int side = hull_side(self->points[corner[0]], self->points[corner[1]],
 			     self->points[corner[2]], self->points[corner[3]]);
 	if (side == 0)
@@ -375,7 +390,7 @@ static enum status first_facets(struct hull_insertion *self, double unit, struct
 	return STATUS_OK;
 }
 
-/* ---- all together ----------------------------------------------------------------------------- */
+/* ---- the hull --------------------------------------------------------------------------------- */
 
 static void shuffle(struct hull_insertion *self)
 {
@@ -387,7 +402,7 @@ static void shuffle(struct hull_insertion *self)
 	}
 }
 
-/* Only the living facets, numbered anew in their order. */
+/* Copies the live facets, renumbered in their order. */
 static enum status take_surface(const struct hull_insertion *self, struct hull_surface *out)
 {
 	uint32_t alive = 0, total = self->facets.count;
@@ -413,6 +428,7 @@ static enum status take_surface(const struct hull_insertion *self, struct hull_s
 			VALIDATE(number[facet->neighbour[k]] != HULL_NONE);
 		}
 	}
+	ASSERT(out->count == alive);
 	heap_free(number);
 	return STATUS_OK;
 }
@@ -450,6 +466,7 @@ static enum status build_run(struct hull_insertion *self, double unit, struct hu
 enum status hull_triangulate(const vec3 *points, uint32_t count, double unit,
 			     struct hull_surface *out, uint64_t *facets_made, struct reason *why)
 {
+	ASSERT(unit > 0);
 	struct hull_insertion self = {
 		.points = points, .count = count, .facets_free = HULL_NONE, .nodes_free = HULL_NONE
 	};

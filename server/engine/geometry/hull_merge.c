@@ -1,24 +1,24 @@
-/* hull_merge.c: triangles of a convex surface joined to planar faces.
+/* hull_merge.c: merges the triangles of a convex surface into planar faces.
  *
- * Real clouds are flat only to rounding: a cube turned and written as floats has face points that miss
- * their plane by 10⁻⁷ of its size, and its exact hull is a haze of slivers. Contact manifolds want the
- * six faces back.
+ * Real clouds are flat only up to rounding: the face points of a rotated cube written as floats
+ * miss their plane by 10⁻⁷ of its size, and its exact hull is full of slivers. Contact manifolds
+ * need the six faces.
  *
- * Method: from the largest triangle not yet taken, flood over edges to every triangle whose corners
- * all lie within the tolerance of the first one's plane and whose normal does not point the other way.
- * The plane is never refitted, so a chain of small bends cannot creep around a corner. A region must be
- * a disc with a simple border; one that is not (a ring around a bump just higher than the
- * tolerance) is given back as single triangles.
+ * Method: from the largest triangle not yet assigned, flood across edges to every triangle whose
+ * corners all lie within the tolerance of the first one's plane and whose normal does not point the
+ * other way. The plane is never refitted, so a chain of small bends cannot creep around a corner. A
+ * region must be a disc with a simple border; one that is not (a ring around a bump just higher
+ * than the tolerance) is split into single triangles again.
  *
- * Then vertices that are none are named: those inside a region, those with fewer than three regions,
- * and corners between their neighbours that stand out of the line through them by no more than the
- * tolerance (or turn the wrong way, which on a convex surface takes being that near as well). Of two
- * neighbours on a border only the first goes, so that a pair standing for one corner leaves one of
- * them. Whoever calls takes the hull of the others and comes again until nobody is dropped; each time
- * the hull loses at most about twice the tolerance at the vertices dropped.
+ * Then superfluous vertices are marked: those inside a region, those with fewer than three regions,
+ * and corners between their neighbours that protrude from the line through them by no more than the
+ * tolerance (or turn the wrong way, which on a convex surface implies being that near as well). Of
+ * two neighbours on a border only the first is dropped, so that of a pair that approximates one
+ * corner one vertex remains. The caller takes the hull of the remaining vertices and repeats until
+ * none is dropped; each round loses at most about twice the tolerance at the dropped vertices.
  *
  * With tolerance 0 everything is exact: regions are the true faces, hence convex discs, and only
- * vertices that are no corners go.
+ * vertices that are not corners are dropped.
  */
 #include "server/base/heap.h"
 #include "server/base/sort.h"
@@ -30,7 +30,7 @@ struct face_merge {
 	const vec3 *points;
 	const struct hull_surface *surface;
 	double tolerance;
-	uint32_t *region; /* of each triangle, HULL_NONE: not yet taken */
+	uint32_t *region; /* of each triangle; HULL_NONE: not yet assigned */
 	uint32_t *order;  /* triangles by falling area */
 	uint32_t *stack;  /* triangles of the region being grown */
 	uint32_t *mark;	  /* of each point: last border that ran through it */
@@ -43,6 +43,7 @@ struct face_merge {
 
 static vec3 corner_of(const struct face_merge *self, uint32_t triangle, uint32_t k)
 {
+	VALIDATE(triangle < self->surface->count);
 	return self->points[self->surface->corner[triangle][k % 3]];
 }
 
@@ -53,7 +54,7 @@ static vec3 normal_of(const struct face_merge *self, uint32_t triangle)
 			  vec3_sub(corner_of(self, triangle, 2), a));
 }
 
-/* Largest first, so that a face is founded by its best-conditioned triangle; equal areas in the
+/* Largest first, so that the best-conditioned triangle defines a face's plane; ties in the
  * surface's order. */
 static void order_by_area(struct face_merge *self)
 {
@@ -65,7 +66,7 @@ static void order_by_area(struct face_merge *self)
 	sort_keys(self->keys, self->order, self->scratch_keys, self->scratch, count);
 }
 
-/* Whether a triangle belongs to the plane of `seed`, with unit normal n. */
+/* Whether a triangle lies in the plane of `seed`, with unit normal n, within the tolerance. */
 static bool belongs_to_plane(const struct face_merge *self, uint32_t seed, vec3 n,
 			     uint32_t triangle)
 {
@@ -86,6 +87,7 @@ static bool belongs_to_plane(const struct face_merge *self, uint32_t seed, vec3 
 
 static uint32_t flood_region(struct face_merge *self, uint32_t seed, uint32_t region)
 {
+	ASSERT(self->region[seed] == HULL_NONE);
 	vec3 n = vec3_normalize(normal_of(self, seed));
 	uint32_t count = 1;
 	self->stack[0] = seed;
@@ -99,6 +101,7 @@ static uint32_t flood_region(struct face_merge *self, uint32_t seed, uint32_t re
 			self->region[next] = region;
 			self->stack[count++] = next;
 		}
+	ASSERT(count <= self->surface->count);
 	return count;
 }
 
@@ -129,10 +132,11 @@ static struct border_edge next_on_border(const struct face_merge *self, struct b
 	}
 }
 
-/* Appends the border of a region of `count` triangles (in stack) to the loops. False when it is not
- * one simple loop. `stamp` is new for every call. */
+/* Appends the border of a region of `count` triangles (in `stack`) to the loops. False when it is
+ * not one simple loop. `stamp` is new for every call. */
 static bool trace_border(struct face_merge *self, uint32_t region, uint32_t count, uint32_t stamp)
 {
+	ASSERT(count > 0 && stamp > 0);
 	struct border_edge start = { HULL_NONE, 0 };
 	uint32_t edges = 0, length = 0;
 	for (uint32_t i = 0; i < count; i++)
@@ -157,17 +161,19 @@ static bool trace_border(struct face_merge *self, uint32_t region, uint32_t coun
 	} while (at.triangle != start.triangle || at.k != start.k);
 	if (length != edges)
 		return false;
+	ASSERT(length >= 3);
 	self->out->corners += length;
 	return true;
 }
 
 static void close_region(struct face_merge *self)
 {
+	ASSERT(self->out->count < self->surface->count);
 	self->out->count++;
 	self->out->first[self->out->count] = self->out->corners;
 }
 
-/* Every triangle of the stack a region of its own. */
+/* Makes every triangle of the stack a region of its own. */
 static void make_singles(struct face_merge *self, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -179,7 +185,17 @@ static void make_singles(struct face_merge *self, uint32_t count)
 	}
 }
 
-/* Each border stamps its points with a number of its own. */
+#ifdef CAIRN_VALIDATE
+static bool all_assigned(const struct face_merge *self)
+{
+	for (uint32_t t = 0; t < self->surface->count; t++)
+		if (self->region[t] >= self->out->count)
+			return false;
+	return true;
+}
+#endif
+
+/* Each border marks its points with a stamp of its own. */
 static void make_regions(struct face_merge *self)
 {
 	uint32_t stamp = 0;
@@ -196,12 +212,13 @@ static void make_regions(struct face_merge *self)
 	}
 }
 
-/* ---- vertices that are none ------------------------------------------------------------------- */
+/* ---- superfluous vertices --------------------------------------------------------------------- */
 
-/* Whether b is a corner between a and c, seen along n: it stands out of the line a → c to the left by
- * more than the tolerance, or lies beyond one of its ends, as the far end of a needle does. */
+/* Whether b is a corner between a and c, seen along n: it protrudes to the left of the line a → c
+ * by more than the tolerance, or lies beyond one of its ends, as the far end of a needle does. */
 static bool is_corner(vec3 a, vec3 b, vec3 c, vec3 n, double tolerance)
 {
+	ASSERT(tolerance > 0);
 	vec3 d = vec3_sub(c, a);
 	double along = vec3_dot(vec3_sub(b, a), d), whole = vec3_dot(d, d);
 	if (along <= 0 || along >= whole)
@@ -212,6 +229,7 @@ static bool is_corner(vec3 a, vec3 b, vec3 c, vec3 n, double tolerance)
 
 static vec3 region_normal(const struct face_merge *self, const uint32_t *loop, uint32_t length)
 {
+	ASSERT(length >= 3);
 	vec3 sum = vec3_zero(), a = self->points[loop[0]];
 	for (uint32_t i = 1; i + 1 < length; i++)
 		sum = vec3_add(sum, vec3_cross(vec3_sub(self->points[loop[i]], a),
@@ -219,9 +237,10 @@ static vec3 region_normal(const struct face_merge *self, const uint32_t *loop, u
 	return vec3_normalize(sum);
 }
 
-/* Drops a vertex unless a neighbour's dropping has fixed it; fixes its neighbours. */
+/* Drops a vertex unless the drop of a neighbour has fixed it; fixes its own neighbours. */
 static void drop_vertex(struct face_merge *self, uint32_t before, uint32_t point, uint32_t after)
 {
+	VALIDATE(before != point && point != after);
 	if (self->fixed[point] || !self->out->keep[point])
 		return;
 	self->out->keep[point] = 0;
@@ -260,11 +279,12 @@ static void select_vertices(struct face_merge *self, uint32_t points)
 		out->keep[i] = vertex && self->degree[i] > 0;
 		out->dropped += vertex && self->degree[i] == 0;
 	}
+	ASSERT(out->dropped <= points);
 	for (uint32_t f = 0; f < out->count; f++)
 		drop_on_loop(self, out->loop + out->first[f], out->first[f + 1] - out->first[f]);
 }
 
-/* ---- all together ----------------------------------------------------------------------------- */
+/* ---- the merge -------------------------------------------------------------------------------- */
 
 void hull_regions_release(struct hull_regions *self)
 {
@@ -301,6 +321,7 @@ static bool allocate_merge(struct face_merge *self, uint32_t points, uint8_t **b
 enum status hull_merge(const vec3 *points, uint32_t count, const struct hull_surface *surface,
 		       double tolerance, struct hull_regions *out)
 {
+	ASSERT(tolerance >= 0);
 	struct face_merge self = {
 		.points = points, .surface = surface, .tolerance = tolerance, .out = out
 	};
@@ -316,6 +337,8 @@ enum status hull_merge(const vec3 *points, uint32_t count, const struct hull_sur
 	order_by_area(&self);
 	make_regions(&self);
 	select_vertices(&self, count);
+	ASSERT(out->corners <= 3 * surface->count);
+	VALIDATE(all_assigned(&self));
 	heap_free(block);
 	return STATUS_OK;
 }

@@ -1,28 +1,28 @@
-/* hull_points.c: the convex hull of a cloud of points.
+/* hull_points.c: the convex hull of a point cloud.
  *
- * Problem: from n ≤ 65536 points in metres, doubles, with duplicates, coplanar and collinear runs and
- * rounding noise, the polyhedron a contact solver wants: planar faces, real corners, closed,
- * convex; or a reason why there is none.
+ * Problem: from n ≤ 65536 points in metres, doubles, with duplicates, coplanar and collinear runs
+ * and rounding noise, the polyhedron that contact solvers need: planar faces, real corners, closed,
+ * convex; or the reason why there is none.
  *
  * Method, in three steps:
  *   1. Points are rounded to a grid of whole numbers below 2^41, 2⁻⁴¹…2⁻⁴⁰ of the cloud's size apart
  *      (a power of two, so the scaling itself rounds nothing).
  *   2. hull_exact.c finds the exact hull of the grid points.
- *   3. hull_merge.c joins coplanar triangles and names the vertices that are none; while there are any,
- *      the hull of the others is taken.
- * The grid only decides who is a vertex and who is whose neighbour. Coordinates, planes and all that is
- * computed from them come from the points as they were given.
+ *   3. hull_merge.c merges coplanar triangles and marks superfluous vertices; while there are any, the
+ *      hull of the remaining ones is taken.
+ * The grid decides only which points are vertices and which are neighbours. Coordinates, planes and
+ * all that is computed from them come from the points as given.
  *
  * The tolerance within which faces are planar is 10⁻⁶ of the size, so that data written as floats
- * keep their faces, but at most a tenth of SHAPE_LENGTH_MIN, so that it cannot swallow a feature.
+ * keep their faces, but at most a tenth of SHAPE_LENGTH_MIN, so that it cannot remove a feature.
  *
- * What goes wrong: joining within a tolerance is not proved to end in a convex polyhedron that still
- * holds the cloud, so the result is checked (H-1…H-6, and the corners of the first exact hull against the
- * faces of the last). Should it fail, or not settle within ROUNDS_MAX rounds, joining is done again
- * with tolerance 0, which is exact; the build says so in `exact_only`.
+ * What goes wrong: merging within a tolerance is not proved to end in a convex polyhedron that
+ * still contains the cloud, so the result is checked (H-1…H-6, and the corners of the first exact
+ * hull against the faces of the last). If that fails, or ROUNDS_MAX rounds do not suffice, merging
+ * is repeated with tolerance 0, which is exact; the build then reports `exact_only`.
  *
- * Vertices are numbered in the order of the cloud, faces start at their least vertex and are sorted by
- * their first half-edge, so the numbers depend on the hull alone and not on the way it was found.
+ * Vertices are numbered in the order of the cloud; faces start at their least vertex and are sorted
+ * by their first half-edge, so the numbers depend on the hull alone and not on how it was found.
  */
 #include "server/base/heap.h"
 #include "server/base/sort.h"
@@ -33,18 +33,18 @@
 
 #define TOLERANCE_RELATIVE 1e-6
 #define TOLERANCE_MAX (SHAPE_LENGTH_MIN / 10)
-/* Rounding to the grid, in its units, and the slack the check leaves beside the tolerance: a face
- * may be founded on one side of its plane and end on the other, twice. */
+/* Rounding to the grid, in grid units, and the factor of the check on the tolerance: a face may
+ * start on one side of its plane and end on the other, twice. */
 #define GRID_SLACK 8.0
 #define CHECK_FACTOR 4.0
-/* How far the cloud may stand out of the result, in those tolerances: each round may lose two. */
+/* How far the cloud may protrude from the result, in those tolerances: each round may lose two. */
 #define OUTSIDE_FACTOR 4.0
 
 enum { ROUNDS_MAX = 64 };
 
 struct hull_cloud {
 	const vec3 *given; /* borrowed */
-	vec3 *grid;	   /* the points still in question, on the grid */
+	vec3 *grid;	   /* the candidate vertices, on the grid */
 	uint32_t *index;   /* their numbers in `given`, ascending */
 	uint32_t *outer;   /* the vertices of the first exact hull, numbers in `given` */
 	uint32_t count, outer_count;
@@ -57,9 +57,10 @@ struct hull_cloud {
 
 /* ---- the grid --------------------------------------------------------------------------------- */
 
-/* `given` all finite. */
+/* Rounds the points, which are finite, to the grid. */
 static void to_grid(struct hull_cloud *self, uint32_t count)
 {
+	ASSERT(count >= 4);
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < count; i++)
 		box = aabb_add_point(box, self->given[i]);
@@ -74,6 +75,7 @@ static void to_grid(struct hull_cloud *self, uint32_t count)
 		self->grid[i] = vec3_make(scalar_round(p.x), scalar_round(p.y), scalar_round(p.z));
 		self->index[i] = i;
 	}
+	ASSERT(scale > 0);
 	self->count = count;
 	self->unit = 1 / scale;
 	self->tolerance = scalar_min(TOLERANCE_RELATIVE * size, TOLERANCE_MAX) * scale;
@@ -89,14 +91,16 @@ static void keep_vertices(struct hull_cloud *self)
 		self->index[kept] = self->index[i];
 		kept++;
 	}
+	ASSERT(kept < self->count);
 	self->count = kept;
 }
 
 /* ---- rounds ----------------------------------------------------------------------------------- */
 
-/* Hull and faces of the points still in question. */
+/* Hull and faces of the candidate vertices. */
 static enum status one_round(struct hull_cloud *self, struct reason *why)
 {
+	ASSERT(self->build.rounds < 2 * ROUNDS_MAX);
 	hull_surface_release(&self->surface);
 	hull_regions_release(&self->regions);
 	self->build.rounds++;
@@ -111,10 +115,21 @@ static enum status one_round(struct hull_cloud *self, struct reason *why)
 	return STATUS_OK;
 }
 
-/* The corners of the surface. Points within it are inside every later hull or as far outside as
- * these at most. */
+#ifdef CAIRN_VALIDATE
+static bool ascending(const uint32_t *list, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		if (list[i - 1] >= list[i])
+			return false;
+	return true;
+}
+#endif
+
+/* Stores the corners of the exact hull. All other points are inside it, so no point protrudes from
+ * a later hull by more than these. */
 static void store_outer(struct hull_cloud *self)
 {
+	VALIDATE(ascending(self->index, self->count));
 	const struct hull_surface *surface = &self->surface;
 	self->outer_count = 0;
 	for (uint32_t i = 0; i < self->count; i++)
@@ -127,7 +142,7 @@ static void store_outer(struct hull_cloud *self)
 			self->outer[self->outer_count++] = self->index[i];
 }
 
-/* Over the triangles, with the coordinates as given. */
+/* Integrals over the triangles with the coordinates as given. */
 static struct mass_properties surface_mass(const struct hull_cloud *self, vec3 origin)
 {
 	struct volume_integrals sum = { 0 };
@@ -142,7 +157,7 @@ static struct mass_properties surface_mass(const struct hull_cloud *self, vec3 o
 	return mass_of_integrals(&sum, origin);
 }
 
-/* Until no vertex is dropped. AGAIN: not within ROUNDS_MAX. */
+/* Takes hulls until no vertex is dropped. AGAIN: ROUNDS_MAX rounds did not suffice. */
 static enum status merge_until_stable(struct hull_cloud *self, struct reason *why)
 {
 	for (uint32_t round = 0; round < ROUNDS_MAX; round++) {
@@ -166,6 +181,7 @@ static enum status merge_until_stable(struct hull_cloud *self, struct reason *wh
 static enum status sort_faces(const struct hull_cloud *self, const uint32_t *number, uint64_t *keys,
 			      uint32_t *face)
 {
+	ASSERT(self->regions.count > 0);
 	const struct hull_regions *regions = &self->regions;
 	uint32_t count = regions->count;
 	for (uint32_t f = 0; f < count; f++) {
@@ -192,6 +208,7 @@ static enum status sort_faces(const struct hull_cloud *self, const uint32_t *num
 static void fill_face(struct hull *hull, const uint32_t *number, const uint32_t *loop,
 		      uint32_t length, uint64_t key, uint32_t f, uint32_t edge)
 {
+	ASSERT(length >= 3);
 	uint32_t start = 0;
 	while (number[loop[start]] != key >> 32)
 		start++;
@@ -205,9 +222,10 @@ static void fill_face(struct hull *hull, const uint32_t *number, const uint32_t 
 	hull->faces[f].edge_count = (uint16_t)length;
 }
 
-/* NULL: out of memory. The caller has made sure that the numbers fit. */
+/* The hull from the regions. NULL: out of memory. The caller has checked that the numbers fit. */
 static struct hull *make_hull(const struct hull_cloud *self, uint32_t vertices)
 {
+	ASSERT(vertices >= 4 && vertices <= SHAPE_HULL_VERTICES_MAX);
 	const struct hull_regions *regions = &self->regions;
 	struct hull *hull = hull_alloc(vertices, regions->count, regions->corners);
 	uint32_t *number = heap_alloc(self->count * sizeof *number);
@@ -229,6 +247,7 @@ static struct hull *make_hull(const struct hull_cloud *self, uint32_t vertices)
 			edge += length;
 		}
 	}
+	ASSERT(!good || hull->vertex_count == vertices);
 	heap_free(number);
 	heap_free(keys);
 	heap_free(face);
@@ -247,10 +266,11 @@ static double outside_distance(const struct hull_cloud *self, const struct hull 
 			highest = scalar_max(highest, vec3_dot(hull->faces[f].normal, p) -
 							      hull->faces[f].offset);
 	}
+	ASSERT(highest >= 0);
 	return highest;
 }
 
-/* CORRUPT: what came out is no convex polyhedron around the cloud. */
+/* Builds and checks the result. CORRUPT: it is not a convex polyhedron around the cloud. */
 static enum status make_result(struct hull_cloud *self, struct hull **out, struct reason *why)
 {
 	uint32_t vertices = 0;
@@ -258,7 +278,7 @@ static enum status make_result(struct hull_cloud *self, struct hull **out, struc
 		vertices += self->regions.keep[i];
 	if (vertices > SHAPE_HULL_VERTICES_MAX)
 		return reason_set(why, STATUS_TOO_LARGE, -1, "points",
-				  "the hull has %u vertices, %d are the most", vertices,
+				  "the hull has %u vertices, at most %d are allowed", vertices,
 				  SHAPE_HULL_VERTICES_MAX);
 	/* Euler bounds both for anything that may be a polyhedron. */
 	if (vertices < 4 || self->regions.corners > 6 * vertices - 12)
@@ -266,6 +286,7 @@ static enum status make_result(struct hull_cloud *self, struct hull **out, struc
 	struct hull *hull = make_hull(self, vertices);
 	if (hull == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "points", "out of memory");
+	ASSERT(hull->edge_count == self->regions.corners);
 	self->build.tolerance = (CHECK_FACTOR * self->tolerance + GRID_SLACK) * self->unit;
 	bool good = hull_finish(hull) && hull_is_valid(hull, self->build.tolerance, NULL);
 	if (good)
@@ -297,8 +318,9 @@ static enum status find_hull(struct hull_cloud *self, uint32_t count, struct hul
 	self->build.exact_only = 1;
 	status = merge_and_finish(self, out, why);
 	if (status == STATUS_CORRUPT || status == STATUS_AGAIN)
-		return reason_set(why, STATUS_DEGENERATE, -1, "points",
-				  "the hull has features too thin for its size");
+		return reason_set(
+			why, STATUS_DEGENERATE, -1, "points",
+			"the hull has features too thin for its size: merge near points or scale the shape");
 	return status;
 }
 
@@ -307,7 +329,7 @@ enum status hull_of_points(const vec3 *points, uint32_t count, struct hull **out
 {
 	if (count < 4)
 		return reason_set(why, STATUS_DEGENERATE, -1, "points",
-				  "%u points are too few, 4 are the least", count);
+				  "%u points are given, at least 4 are needed", count);
 	struct hull_cloud self = { .given = points };
 	self.grid = heap_alloc(count * sizeof *self.grid);
 	self.index = heap_alloc(count * 2 * sizeof *self.index);
