@@ -1,10 +1,11 @@
 /* intersect_box_triangle.c: ch1-3 G-22, with its fourth step.
  *
- * They meet iff a corner of the triangle lies in the box, or an edge of the triangle enters it, or an
- * edge of the box pierces the triangle: if none does, the boundary of the triangle is outside and its
- * inside is crossed by no edge of the box, so its plane cuts the box in nothing that lies in it.
- * The book leaves out the second, and misses slivers. Cheap answers come first: the boxes of both,
- * and the box wholly on one side of the triangle's plane.
+ * A box and a triangle meet iff a corner of the triangle lies in the box, or an edge of the
+ * triangle enters it, or an edge of the box pierces the triangle: if none does, the boundary of the
+ * triangle is outside the box and no edge of the box crosses its interior, so the plane of the
+ * triangle cuts the box in nothing that lies in the triangle. The book omits the second test, and
+ * misses slivers. Cheap tests come first: the boxes of both, and the box wholly on one side of the
+ * triangle's plane.
  */
 #include "server/engine/geometry/intersect_box_triangle.h"
 
@@ -12,9 +13,10 @@
 #include "server/engine/geometry/intersect_segment_triangle.h"
 #include "server/engine/geometry/orient.h"
 
-/* Bits 0, 1, 2 of i: x, y, z at its upper end. */
+/* Corner i of the box: bits 0, 1, 2 select the upper end in x, y, z. */
 static vec3 box_corner(struct aabb box, uint32_t i)
 {
+	VALIDATE(i < 8);
 	return vec3_make(i & 1 ? box.max.x : box.min.x, i & 2 ? box.max.y : box.min.y,
 			 i & 4 ? box.max.z : box.min.z);
 }
@@ -39,8 +41,9 @@ bool intersect_box_triangle(struct aabb box, vec3 a, vec3 b, vec3 c)
 	if (intersect_segment_box(a, b, box) || intersect_segment_box(b, c, box) ||
 	    intersect_segment_box(c, a, box))
 		return true;
-	/* An edge in the plane that meets the triangle and none of its edges lies inside it, and its
-	 * ends are ends of edges that pierce; so edges with an end on each side or in the plane do. */
+	/* A box edge in the plane that meets the triangle but none of its edges lies inside it; its
+	 * ends are then ends of edges that pierce. So it suffices to test edges with ends on
+	 * different sides or in the plane. */
 	for (uint32_t i = 0; i < 8; i++) {
 		for (uint32_t bit = 1; bit < 8; bit <<= 1) {
 			uint32_t j = i | bit;

@@ -1,10 +1,11 @@
-/* intersect_coplanar.c: ch1-3 G-27, by signs.
+/* intersect_coplanar.c: ch1-3 G-27, by exact signs.
  *
- * In a plane everything is said by on which side of a line a point lies. The plane's shadow along an
- * axis keeps these sides as long as it is not a line itself, so the signs are taken of shadows
- * (orient_line). The book's test of a point (does the way to the barycentre cross an edge) is the
- * same answer with one more rounding. Points of one line have no such shadow: there, boxes decide,
- * because along a line all three coordinates are monotone.
+ * In a plane every predicate follows from the side of a line on which a point lies. The projection
+ * of the plane along an axis preserves these sides unless it is itself a line, so the signs are
+ * computed in projections (orient_line). The book's test of a point (does the segment to the
+ * barycentre cross an edge) gives the same result with one more rounding. Collinear points have no
+ * such projection: there bounding boxes decide, because along a line all three coordinates are
+ * monotone.
  */
 #include "server/engine/geometry/intersect_coplanar.h"
 
@@ -21,10 +22,11 @@ bool intersect_point_segment(vec3 p, vec3 a, vec3 b)
 	return aabb_contains_point(box_of(a, b), p) && orient_collinear(a, b, p);
 }
 
-bool intersect_shadow_axis(vec3 a, vec3 b, vec3 c, uint32_t *axis)
+bool intersect_projection_axis(vec3 a, vec3 b, vec3 c, uint32_t *axis)
 {
 	vec3 normal = vec3_cross(vec3_sub(b, a), vec3_sub(c, a));
 	uint32_t first = vec3_largest_axis(vec3_abs(normal));
+	VALIDATE(first < 3);
 	for (uint32_t k = 0; k < 3; k++) {
 		*axis = (first + k) % 3;
 		if (orient_line(*axis, a, b, c) != 0)
@@ -33,9 +35,10 @@ bool intersect_shadow_axis(vec3 a, vec3 b, vec3 c, uint32_t *axis)
 	return false;
 }
 
-/* Four points of one plane whose shadow along `axis` keeps their sides. */
-static bool shadows_meet(uint32_t axis, vec3 p0, vec3 p1, vec3 q0, vec3 q1)
+/* Whether two segments of one plane meet, whose projection along `axis` preserves sides. */
+static bool projections_meet(uint32_t axis, vec3 p0, vec3 p1, vec3 q0, vec3 q1)
 {
+	VALIDATE(axis < 3);
 	int p0_side = orient_line(axis, q0, q1, p0), p1_side = orient_line(axis, q0, q1, p1);
 	if (p0_side * p1_side > 0)
 		return false;
@@ -55,9 +58,11 @@ bool intersect_edge_edge(vec3 p0, vec3 p1, vec3 q0, vec3 q1)
 		return false;
 	if (orient_plane(p0, p1, q0, q1) != 0)
 		return false;
-	if (intersect_shadow_axis(p0, p1, q0, &axis) || intersect_shadow_axis(p0, p1, q1, &axis) ||
-	    intersect_shadow_axis(q0, q1, p0, &axis) || intersect_shadow_axis(q0, q1, p1, &axis))
-		return shadows_meet(axis, p0, p1, q0, q1);
+	if (intersect_projection_axis(p0, p1, q0, &axis) ||
+	    intersect_projection_axis(p0, p1, q1, &axis) ||
+	    intersect_projection_axis(q0, q1, p0, &axis) ||
+	    intersect_projection_axis(q0, q1, p1, &axis))
+		return projections_meet(axis, p0, p1, q0, q1);
 	return true;
 }
 
@@ -78,7 +83,7 @@ bool intersect_edge_edge_at(vec3 p0, vec3 p1, vec3 q0, vec3 q1, double *t, doubl
 bool intersect_point_triangle(vec3 p, vec3 a, vec3 b, vec3 c)
 {
 	uint32_t axis;
-	if (!intersect_shadow_axis(a, b, c, &axis))
+	if (!intersect_projection_axis(a, b, c, &axis))
 		return intersect_point_segment(p, a, b) || intersect_point_segment(p, b, c) ||
 		       intersect_point_segment(p, c, a);
 	int ab = orient_line(axis, a, b, p), bc = orient_line(axis, b, c, p),

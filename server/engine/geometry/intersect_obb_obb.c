@@ -1,10 +1,10 @@
 /* intersect_obb_obb.c: ch1-3 G-18, table 2.1, all nine pairs of edges.
  *
- * In a's frame: T the way between the centres, R b's axes. Along an axis the boxes are apart iff the
- * shadow of T is longer than the half shadows together. |R| is enlarged by SLACK: the product of two
- * nearly parallel axes is nearly zero, and both sides of its comparison are then rounding errors,
- * which the slack outweighs; T has the rounding of the centres it came from, which the last
- * line of `slack` covers.
+ * In a's frame: T is the vector between the centres, R holds b's axes. An axis separates the boxes
+ * iff the projection of T on it is longer than the sum of the half projections. |R| is enlarged by
+ * SLACK: the product of two nearly parallel axes is nearly zero, and both sides of its comparison
+ * are then rounding errors, which the slack exceeds. T carries the rounding of the centres, which
+ * `slack` covers.
  */
 #include "server/engine/geometry/intersect_obb_obb.h"
 
@@ -16,7 +16,7 @@ struct obb_pair {
 	double slack;		    /* m: rounding of the centres */
 };
 
-static void setting_init(struct obb_pair *self, const struct obb *a, const struct obb *b)
+static void obb_pair_init(struct obb_pair *self, const struct obb *a, const struct obb *b)
 {
 	mat3 r = mat3_transposed_mul(a->axes, b->axes);
 	vec3 t = mat3_transposed_mul_vec(a->axes, vec3_sub(b->centre, a->centre));
@@ -29,6 +29,8 @@ static void setting_init(struct obb_pair *self, const struct obb *a, const struc
 			self->size[i][j] = scalar_abs(self->r[i][j]) + SLACK;
 		}
 	}
+	VALIDATE(a->half.x >= 0 && a->half.y >= 0 && a->half.z >= 0);
+	VALIDATE(b->half.x >= 0 && b->half.y >= 0 && b->half.z >= 0);
 	vec3 far = vec3_add(vec3_abs(a->centre), vec3_abs(b->centre));
 	self->slack = 4 * SCALAR_EPSILON * (far.x + far.y + far.z);
 }
@@ -48,6 +50,7 @@ static bool separated_by_b(const struct obb_pair *s, uint32_t j)
 
 static bool separated_by_edges(const struct obb_pair *s, uint32_t i, uint32_t j)
 {
+	VALIDATE(i < 3 && j < 3);
 	uint32_t i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
 	double t = s->t[i2] * s->r[i1][j] - s->t[i1] * s->r[i2][j];
 	double reach = s->a[i1] * s->size[i2][j] + s->a[i2] * s->size[i1][j] +
@@ -60,7 +63,7 @@ static bool separated_by_edges(const struct obb_pair *s, uint32_t i, uint32_t j)
 uint32_t intersect_obb_obb_axis(const struct obb *a, const struct obb *b)
 {
 	struct obb_pair s;
-	setting_init(&s, a, b);
+	obb_pair_init(&s, a, b);
 	for (uint32_t i = 0; i < 3; i++)
 		if (separated_by_a(&s, i))
 			return i;

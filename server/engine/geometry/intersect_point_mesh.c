@@ -1,21 +1,21 @@
 /* intersect_point_mesh.c: ch1-3 G-28, by winding numbers.
  *
- * A ray from p along +x leaves the solid through faces whose normal has x > 0 and enters through the
- * others; exits minus entries is how often the surface winds round p. The book shoots six rays and
- * asks each nearest face for its side, to survive hits on edges. Here none happens: the ray is taken
- * to start at p + (0, ε, ε²) with ε smaller than anything (simulation of simplicity, Edelsbrunner and
- * Mücke 1990), so that in the shadow along x it passes every edge on one side or the other, and two
- * triangles that share the edge agree about it. All signs are exact (orient.h), one ray is
- * enough, and only triangles whose boxes the ray meets are looked at.
- * A point of the surface itself is found first, as lying in a triangle's plane and in it.
+ * A ray from p along +x leaves the solid through faces whose normal has x > 0 and enters through
+ * the others; exits minus entries is the winding number of the surface around p. The book casts six
+ * rays and takes the side of each nearest face, to survive hits on edges. Here no ray hits an edge:
+ * it is taken to start at p + (0, ε, ε²) with ε infinitesimal (simulation of simplicity,
+ * Edelsbrunner and Mücke 1990), so that in the projection along x it passes every edge on one side
+ * or the other, and two triangles that share the edge agree on the side. All signs are exact
+ * (orient.h), one ray suffices, and only triangles whose boxes the ray meets are tested. A point on
+ * the surface is found first: it lies in the plane of a triangle and in the triangle.
  */
 #include "server/engine/geometry/intersect_point_mesh.h"
 
 #include "server/engine/geometry/intersect_coplanar.h"
 #include "server/engine/geometry/orient.h"
 
-/* On which side of the line a → b, seen along x, the moved p lies; 0 only when a and b look the same.
- * Exchanging a and b turns the sign. */
+/* Side of the line a → b, seen along x, on which the displaced p lies; 0 only when a and b coincide
+ * in that view. Exchanging a and b negates the sign. */
 static int side_of(vec3 a, vec3 b, vec3 p)
 {
 	int side = orient_line(0, a, b, p);
@@ -26,13 +26,16 @@ static int side_of(vec3 a, vec3 b, vec3 p)
 	return (b.y > a.y) - (b.y < a.y);
 }
 
-/* The ray's share in the winding: 1 for leaving through the triangle, −1 for entering, 0 for a miss. */
+/* The ray's contribution to the winding number: 1 for leaving through the triangle, −1 for
+ * entering, 0 for a miss. */
 static int ray_winding(vec3 a, vec3 b, vec3 c, int plane_side, vec3 p)
 {
+	VALIDATE(plane_side >= -1 && plane_side <= 1);
 	int ab = side_of(a, b, p), bc = side_of(b, c, p), ca = side_of(c, a, p);
 	if (ab == 0 || ab != bc || ab != ca)
 		return 0;
-	/* All positive: counter-clockwise along −x, a normal with x > 0; p is before it when under it. */
+	/* All positive: counter-clockwise seen along −x, so the normal has x > 0; p is before the
+	 * triangle when below its plane. */
 	return plane_side == -ab ? ab : 0;
 }
 
@@ -53,7 +56,7 @@ enum point_mesh intersect_point_mesh(const struct mesh *mesh, vec3 p)
 	return winding > 0 ? POINT_MESH_INSIDE : POINT_MESH_OUTSIDE;
 }
 
-/* ---- how deep --------------------------------------------------------------------------------- */
+/* ---- nearest points --------------------------------------------------------------------------- */
 
 static double square_to_node(const struct mesh_node *node, vec3 p)
 {
@@ -64,6 +67,7 @@ static double square_to_node(const struct mesh_node *node, vec3 p)
 static void nearest_in_leaf(const struct mesh *mesh, const struct mesh_node *node, vec3 p,
 			    struct mesh_point *best, double *square)
 {
+	VALIDATE(node->count > 0);
 	for (uint32_t i = node->first; i < node->first + node->count; i++) {
 		uint32_t triangle = mesh->order[i];
 		struct triangle_point near = closest_point_triangle(
@@ -79,8 +83,8 @@ static void nearest_in_leaf(const struct mesh *mesh, const struct mesh_node *nod
 	}
 }
 
-/* Nodes are left out only when they begin beyond the best (with room for rounding), so the order of
- * the walk, nearer half first, cannot show in the answer. */
+/* Nodes are pruned only when they begin beyond the best distance (with a margin for rounding), so
+ * the order of traversal, nearer half first, does not affect the result. */
 struct mesh_point intersect_nearest_on_mesh(const struct mesh *mesh, vec3 p)
 {
 	struct mesh_point best = { .triangle = UINT32_MAX };
@@ -96,6 +100,7 @@ struct mesh_point intersect_nearest_on_mesh(const struct mesh *mesh, vec3 p)
 			nearest_in_leaf(mesh, node, p, &best, &square);
 			continue;
 		}
+		ASSERT(depth + 2 <= MESH_DEPTH_MAX);
 		double left = square_to_node(node + 1, p);
 		bool left_first = left <= square_to_node(&mesh->nodes[node->first], p);
 		stack[depth++] = left_first ? node->first : at + 1;
@@ -113,11 +118,12 @@ double intersect_vertex_depth(const struct mesh *mesh, vec3 p, struct mesh_point
 	return intersect_point_mesh(mesh, p) == POINT_MESH_INSIDE ? found.distance : 0;
 }
 
-/* ---- one in the other ------------------------------------------------------------------------- */
+/* ---- nesting ---------------------------------------------------------------------------------- */
 
 enum mesh_nesting intersect_mesh_nesting(const struct mesh *a, const struct mesh *b,
 					 const pose *b_in_a)
 {
+	ASSERT(a->vertex_count > 0 && b->vertex_count > 0);
 	if (intersect_point_mesh(a, pose_point(*b_in_a, b->vertices[0])) != POINT_MESH_OUTSIDE)
 		return MESH_NESTING_B_IN_A;
 	if (intersect_point_mesh(b, pose_inverse_point(*b_in_a, a->vertices[0])) !=

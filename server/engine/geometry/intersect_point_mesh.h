@@ -1,5 +1,5 @@
-/* intersect_point_mesh.h: is a point inside a closed mesh, and one mesh inside another (ch1-3 G-28,
- * G-16); how deep it lies (G-29, a vertex).
+/* intersect_point_mesh.h: whether a point lies inside a closed mesh, or one mesh inside another
+ * (ch1-3 G-28, G-16); the depth of a vertex in a mesh (G-29).
  */
 #ifndef CAIRN_ENGINE_GEOMETRY_INTERSECT_POINT_MESH_H
 #define CAIRN_ENGINE_GEOMETRY_INTERSECT_POINT_MESH_H
@@ -10,13 +10,13 @@
 
 enum point_mesh { POINT_MESH_OUTSIDE, POINT_MESH_ON, POINT_MESH_INSIDE };
 
-/* Exact for the doubles given, for a mesh that is closed (mesh->closed): inside is where the surface
- * winds round the point a positive number of times, so a void whose walls face it is outside. Of a mesh
- * with a hole only ON is sure. Allocates nothing. */
+/* The position of p. Exact for the doubles given, for a closed mesh (mesh->closed): inside is where
+ * the surface winds round the point a positive number of times, so a void whose walls face it is
+ * outside. For an open mesh only ON is reliable. Allocates nothing. */
 enum point_mesh intersect_point_mesh(const struct mesh *mesh, vec3 p);
 
 struct mesh_point {
-	vec3 point;	   /* of the surface, nearest to the one asked about */
+	vec3 point;	   /* the nearest point of the surface */
 	double distance;   /* m, ≥ 0 */
 	uint32_t triangle; /* of equally near ones the least */
 	enum triangle_feature feature;
@@ -25,14 +25,14 @@ struct mesh_point {
 /* The surface's point nearest to p. Allocates nothing. */
 struct mesh_point intersect_nearest_on_mesh(const struct mesh *mesh, vec3 p);
 
-/* How deep a vertex lies in a closed mesh (ch1-3 G-29, for one vertex): its distance to the surface, 0
- * when it is on it or outside. *nearest (may be NULL) is the surface's point in any case. */
+/* The depth of a vertex in a closed mesh (ch1-3 G-29): its distance to the surface, m; 0 on the
+ * surface or outside. *nearest (may be NULL) is set in any case. */
 double intersect_vertex_depth(const struct mesh *mesh, vec3 p, struct mesh_point *nearest);
 
 enum mesh_nesting { MESH_NESTING_NONE, MESH_NESTING_A_IN_B, MESH_NESTING_B_IN_A };
 
-/* Whether one of two closed meshes lies wholly in the other, given that their surfaces do not meet: then
- * one vertex of each tells. ON counts as inside. */
+/* Whether one of two closed meshes lies wholly in the other, given that their surfaces do not meet:
+ * then one vertex of each decides. ON counts as inside. */
 enum mesh_nesting intersect_mesh_nesting(const struct mesh *a, const struct mesh *b,
 					 const pose *b_in_a);
 

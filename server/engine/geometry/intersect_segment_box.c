@@ -1,12 +1,12 @@
 /* intersect_segment_box.c: ch1-3 G-26.
  *
- * A segment and a box are apart iff an axis of the box separates them or the product of one with the
- * segment does. The first is a comparison of numbers; the second asks, in the shadow along the axis,
- * whether the rectangle lies strictly on one side of the line: exactly what the book's silhouette
- * edges ask. Of the four corners only two can be decisive, those across the line's direction: with
- * both components of one sign (low, high) and (high, low), else (low, low) and (high, high). The eight
- * classes of table 2.5 are these choices for three axes; the sign of the entry (3,7) comes out as
- * corrected.
+ * A segment and a box are apart iff an axis of the box separates them or the product of such an
+ * axis with the segment does. The first is a comparison of numbers. The second is decided in the
+ * projection along the axis: is the rectangle strictly on one side of the line? That is the test of
+ * the book's silhouette edges. Of the four corners only two can decide, those across the line's
+ * direction: when both components have one sign (low, high) and (high, low), else (low, low) and
+ * (high, high). The eight classes of table 2.5 are these choices for three axes; the sign of its
+ * entry (3,7) comes out as corrected.
  */
 #include "server/engine/geometry/intersect_segment_box.h"
 
@@ -14,6 +14,7 @@
 
 static vec3 box_corner_in_plane(struct aabb box, uint32_t x, bool high_x, uint32_t y, bool high_y)
 {
+	VALIDATE(x < 3 && y < 3 && x != y);
 	vec3 out = box.min;
 	vec3_set(&out, x, vec3_get(high_x ? box.max : box.min, x));
 	vec3_set(&out, y, vec3_get(high_y ? box.max : box.min, y));

@@ -1,12 +1,12 @@
-/* intersect_segment_sphere.h: ch1-3 G-24. Closed: a tangent touches. */
+/* intersect_segment_sphere.h: ch1-3 G-24. Closed: a tangent segment meets the ball. */
 #ifndef CAIRN_ENGINE_GEOMETRY_INTERSECT_SEGMENT_SPHERE_H
 #define CAIRN_ENGINE_GEOMETRY_INTERSECT_SEGMENT_SPHERE_H
 
 #include "server/engine/geometry/closest.h"
 #include "server/engine/geometry/intersect_sphere_sphere.h"
 
-/* Whether segment p q (which may be a point) meets the ball: whether its nearest point does, which
- * is the book's case by case. */
+/* Whether segment p q (which may be a point) meets the ball, that is whether its point nearest to
+ * the centre does; equivalent to the book's case analysis. */
 static inline bool intersect_segment_sphere(vec3 p, vec3 q, struct ball ball)
 {
 	double k;

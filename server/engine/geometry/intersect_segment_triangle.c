@@ -1,17 +1,17 @@
-/* intersect_segment_triangle.c: ch1-3 G-25, by signs.
+/* intersect_segment_triangle.c: ch1-3 G-25, by exact signs.
  *
- * Ends on one side of the plane: apart. Ends on two sides: the line p q passes the edges a b, b c,
- * c a; it goes through the triangle iff it does not pass two of them on different sides, that is iff
- * the tetrahedra p q a b, p q b c, p q c a do not have volumes of both signs. An end in the plane: is
- * it in the triangle. Both in the plane, or a triangle without area (whose plane holds everything):
- * the segment meets an edge, or lies inside.
+ * Both ends on one side of the plane: apart. Ends on opposite sides: the line p q passes the edges
+ * a b, b c, c a; it goes through the triangle iff it passes no two of them on different sides, that
+ * is iff the tetrahedra p q a b, p q b c, p q c a do not have volumes of both signs. One end in the
+ * plane: a point in triangle test. Both in the plane, or a triangle without area (whose plane
+ * contains every point): the segment meets an edge, or lies inside.
  */
 #include "server/engine/geometry/intersect_segment_triangle.h"
 
 #include "server/engine/geometry/intersect_coplanar.h"
 #include "server/engine/geometry/orient.h"
 
-/* Where p q crosses the plane, between the ends whatever rounding does. */
+/* The crossing of p q with the plane, between the ends despite rounding. */
 static vec3 plane_crossing(vec3 p, vec3 q, vec3 a, vec3 b, vec3 c)
 {
 	vec3 normal = vec3_cross(vec3_sub(b, a), vec3_sub(c, a));
@@ -56,6 +56,8 @@ static enum segment_triangle intersect_in_plane(vec3 p, vec3 q, vec3 a, vec3 b, 
 enum segment_triangle intersect_segment_triangle_sides(vec3 p, vec3 q, int side_p, int side_q,
 						       vec3 a, vec3 b, vec3 c, vec3 *at)
 {
+	VALIDATE(side_p >= -1 && side_p <= 1);
+	VALIDATE(side_q >= -1 && side_q <= 1);
 	vec3 ignored;
 	if (at == NULL)
 		at = &ignored;

@@ -1,4 +1,4 @@
-/* intersect_sphere_sphere.h: ch1-3 G-19, and balls as volumes. Closed: touching balls overlap. */
+/* intersect_sphere_sphere.h: ch1-3 G-19: balls. Closed: touching balls overlap. */
 #ifndef CAIRN_ENGINE_GEOMETRY_INTERSECT_SPHERE_SPHERE_H
 #define CAIRN_ENGINE_GEOMETRY_INTERSECT_SPHERE_SPHERE_H
 
@@ -10,6 +10,7 @@ struct ball {
 	double radius;
 };
 
+/* Whether two balls meet. */
 static inline bool intersect_sphere_sphere(struct ball a, struct ball b)
 {
 	return vec3_distance_squared(a.centre, b.centre) <= scalar_square(a.radius + b.radius);

@@ -5,9 +5,9 @@
 #include "server/engine/geometry/closest.h"
 #include "server/engine/geometry/intersect_sphere_sphere.h"
 
-/* Whether the ball meets the triangle (which may be without area); *nearest (may be NULL) gets the
- * triangle's point nearest to the centre, hit or not. The book's four steps ask the same of the face,
- * the corners and the edges in turn. */
+/* Whether the ball meets the triangle (which may be without area); *nearest (may be NULL) is the
+ * point of the triangle nearest to the centre in either case. The book's four steps test the face,
+ * the corners and the edges in turn, with the same result. */
 static inline bool intersect_sphere_triangle(struct ball ball, vec3 a, vec3 b, vec3 c,
 					     struct triangle_point *nearest)
 {

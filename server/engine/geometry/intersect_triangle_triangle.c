@@ -1,11 +1,11 @@
 /* intersect_triangle_triangle.c: ch1-3 G-20, by the six edges.
  *
- * Two triangles that meet share a segment (a point is a short one), or a polygon when they are
- * coplanar. Its ends lie on an edge of one and in the other, so they meet iff an edge of one meets the
- * other: the book's cases (a vertex on the plane, two, all three, none, and (0, +, −), which it
- * forgot) are how the signs of the six vertices tell which edges can. Each sign is found once and
- * exactly. The ends of the shared segment are those of the points found that lie farthest apart along
- * the line of the two planes.
+ * Two triangles that meet share a segment (possibly a point), or a polygon when they are coplanar.
+ * Its ends lie on an edge of one and in the other, so they meet iff an edge of one meets the other.
+ * The book's cases (a vertex on the plane, two, all three, none, and (0, +, −), which it omits)
+ * follow from the signs of the six vertices; each sign is computed once and exactly. The ends of
+ * the shared segment are the two points found that lie farthest apart along the line of the two
+ * planes.
  */
 #include "server/engine/geometry/intersect_triangle_triangle.h"
 
@@ -49,6 +49,7 @@ static void shared_segment(const vec3 a[3], const vec3 b[3], const struct shared
 	vec3 na = vec3_cross(vec3_sub(a[1], a[0]), vec3_sub(a[2], a[0]));
 	vec3 nb = vec3_cross(vec3_sub(b[1], b[0]), vec3_sub(b[2], b[0]));
 	vec3 line = vec3_cross(na, nb);
+	ASSERT(points->count > 0 && points->count <= 6);
 	uint32_t first = 0, last = 0;
 	for (uint32_t i = 1; i < points->count; i++) {
 		double at = vec3_dot(line, points->point[i]);

@@ -1,4 +1,4 @@
-/* intersect_triangle_triangle.h: ch1-3 G-20, with the segment two triangles share. */
+/* intersect_triangle_triangle.h: ch1-3 G-20: pairs of triangles, with the segment they share. */
 #ifndef CAIRN_ENGINE_GEOMETRY_INTERSECT_TRIANGLE_TRIANGLE_H
 #define CAIRN_ENGINE_GEOMETRY_INTERSECT_TRIANGLE_TRIANGLE_H
 
@@ -9,9 +9,9 @@ struct triangle_cut {
 	vec3 from, to; /* the shared segment, rounded; a point when they touch in one */
 };
 
-/* Whether two triangles meet. Closed, exact for the doubles given, also without area; exchanging them or
- * their corners changes nothing but rounding and the direction of the segment. `cut` may be NULL and
- * is untouched when they do not meet. */
+/* Whether two triangles meet. Closed; exact for the doubles given, also without area. Exchanging
+ * the triangles or their corners changes only rounding and the direction of the segment. `cut` may
+ * be NULL and is untouched when they do not meet. */
 bool intersect_triangle_triangle(const vec3 a[3], const vec3 b[3], struct triangle_cut *cut);
 
 #endif

@@ -1,16 +1,18 @@
 /* mass.c: exact mass properties (Mirtich's method, app D-01…D-06 as corrected there).
  *
- * Volume integrals become integrals over faces by the divergence theorem (D-02); those become integrals
- * over the face's projection along the largest component of its normal (D-03, D-04); those become
- * integrals over edges by Green's theorem (D-05); and those are polynomials of vertices (D-06). One
- * pass, linear in the number of edges, exact up to rounding for any closed surface of planar faces.
+ * Volume integrals become integrals over faces by the divergence theorem (D-02); those become
+ * integrals over the face's projection along the largest component of its normal (D-03, D-04);
+ * those become integrals over edges by Green's theorem (D-05); and those are polynomials of
+ * vertices (D-06). One pass, linear in the number of edges, exact up to rounding for any closed
+ * surface of planar faces.
  *
  * What goes wrong: far from the origin the terms are large and cancel, so callers translate to near
- * the centroid first and mass_of_integrals moves the centre back. Faces without area have no
- * normal and contribute nothing. A closed mesh may be folded flat: its volume is then rounding alone, and
- * a centre divided by it could lie anywhere; such a mesh bounds no solid.
+ * the centroid first and mass_of_integrals moves the centre back. Faces without area have no normal
+ * and contribute nothing. A closed mesh may be folded flat: its volume is then rounding error, and
+ * dividing by it would put the centre anywhere; such a mesh bounds no solid.
  *
- * Letters are the appendix's: α, β, γ are the cyclic axes with γ the projection's; P_uv = ∫ α^u β^v.
+ * Letters are the appendix's: α, β, γ are the cyclic axes with γ the projection's; P_uv = ∫ α^u
+ * β^v.
  */
 #include "server/engine/geometry/mass.h"
 
@@ -22,6 +24,7 @@ struct projection {
 static struct projection projected_integrals(const vec3 *vertices, uint32_t count, uint32_t alpha,
 					     uint32_t beta, double sign)
 {
+	ASSERT(count >= 2 && alpha < 3 && beta < 3);
 	struct projection p = { 0 };
 	for (uint32_t i = 0; i < count; i++) {
 		vec3 from = vertices[i], to = vertices[i + 1 == count ? 0 : i + 1];
@@ -68,7 +71,7 @@ static struct projection projected_integrals(const vec3 *vertices, uint32_t coun
 	};
 }
 
-/* The integrals over the face itself that D-02 needs, indexed by axis. */
+/* The integrals over the face that D-02 needs, indexed by axis. */
 struct face_integrals {
 	double first[3], second[3], third[3];
 	double mixed[3]; /* ∫ u²v with v the axis after u */
@@ -78,6 +81,7 @@ struct face_integrals {
 static struct face_integrals face_integrals(const struct projection *p, vec3 n, double d,
 					    uint32_t alpha, uint32_t beta, uint32_t gamma)
 {
+	VALIDATE(alpha != beta && beta != gamma && gamma != alpha);
 	double na = vec3_get(n, alpha), nb = vec3_get(n, beta), ng = vec3_get(n, gamma);
 	double k1 = 1.0 / scalar_abs(ng), k2 = k1 / ng, k3 = k2 / ng, k4 = k3 / ng;
 	struct face_integrals f;
@@ -104,6 +108,7 @@ static struct face_integrals face_integrals(const struct projection *p, vec3 n, 
 
 void mass_add_face(struct volume_integrals *sum, const vec3 *vertices, uint32_t count)
 {
+	ASSERT(count >= 3);
 	vec3 newell = vec3_zero();
 	for (uint32_t i = 1; i + 1 < count; i++)
 		newell = vec3_add(newell, vec3_cross(vec3_sub(vertices[i], vertices[0]),
@@ -143,14 +148,15 @@ struct mass_properties mass_of_integrals(const struct volume_integrals *sum, vec
 	mass.centre = vec3_add(origin, c);
 	mass.inertia = mat3_columns(vec3_make(s.y + s.z, -xy, -zx), vec3_make(-xy, s.z + s.x, -yz),
 				    vec3_make(-zx, -yz, s.x + s.y));
+	ASSERT(mass.volume > 0);
 	return mass;
 }
 
 struct mass_properties mass_of_hull(const struct hull *hull)
 {
 	struct volume_integrals sum = { 0 };
-	/* A face can have all vertices but its opposite one's; two more calls than needed cost less
-	 * than an allocation: fans of at most FAN corners share their first vertex. */
+	/* A face can have nearly all vertices of the hull. Fans of at most FAN corners with a
+	 * common first vertex avoid an allocation. */
 	enum { FAN = 32 };
 	vec3 corner[FAN];
 	for (uint32_t f = 0; f < hull->face_count; f++) {
@@ -172,6 +178,7 @@ struct mass_properties mass_of_hull(const struct hull *hull)
 
 struct mass_properties mass_of_mesh(const struct mesh *mesh)
 {
+	ASSERT(mesh->node_count > 0);
 	struct volume_integrals sum = { 0 };
 	if (!mesh->closed)
 		return mass_of_integrals(&sum, vec3_zero());
@@ -192,14 +199,14 @@ struct mass_properties mass_of_mesh(const struct mesh *mesh)
 	return mass_of_integrals(&sum, origin);
 }
 
-/* m (|r|² 1 − r rᵀ): what a point mass at r adds (parallel axes). */
+/* m (|r|² 1 − r rᵀ): the inertia of a point mass at r (parallel axes). */
 static mat3 point_inertia(double m, vec3 r)
 {
 	mat3 square = mat3_scale(mat3_identity(), vec3_dot(r, r));
 	return mat3_scale(mat3_sub(square, mat3_outer(r, r)), m);
 }
 
-/* Rotating rounds the two halves differently; a tensor is symmetric to the last bit. */
+/* Rotation rounds the two off-diagonal halves differently; the mean is exactly symmetric. */
 static mat3 symmetric(mat3 a)
 {
 	return mat3_scale(mat3_add(a, mat3_transpose(a)), 0.5);

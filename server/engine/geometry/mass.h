@@ -1,4 +1,5 @@
-/* mass.h: volume integrals of solids bounded by planar polygons (app D), and sums of placed shapes. */
+/* mass.h: volume integrals of solids bounded by planar polygons (app D), and mass of compound
+ * bodies. */
 #ifndef CAIRN_ENGINE_GEOMETRY_MASS_H
 #define CAIRN_ENGINE_GEOMETRY_MASS_H
 
@@ -12,20 +13,21 @@ struct volume_integrals {
 	vec3 t, squares, products;
 };
 
-/* Adds one face's share: `count` ≥ 3 vertices, counter-clockwise from outside, in a plane. A face
- * without area adds nothing. */
+/* Adds the contribution of one face: `count` ≥ 3 vertices in a plane, counter-clockwise from
+ * outside. A face without area contributes nothing. */
 void mass_add_face(struct volume_integrals *sum, const vec3 *vertices, uint32_t count);
 
-/* D-01's assembly for unit density; `origin` is added to the centre (integrals were taken about it).
- * A volume that is not positive gives all zeros. */
+/* Mass properties at unit density from the integrals (D-01); `origin`, about which they were taken,
+ * is added to the centre. A volume that is not positive gives all zeros. */
 struct mass_properties mass_of_integrals(const struct volume_integrals *sum, vec3 origin);
 
+/* Mass properties of a convex polyhedron. */
 struct mass_properties mass_of_hull(const struct hull *hull);
-/* Of the solid a closed mesh bounds; all zeros for an open one, and for one whose volume is not above what
- * rounding may give (folded flat). */
+/* Mass properties of the solid that a closed mesh bounds. All zeros for an open mesh, and for one
+ * whose volume does not exceed its rounding error (a mesh folded flat). */
 struct mass_properties mass_of_mesh(const struct mesh *mesh);
 
-/* One shape of a body: where it sits in the body's frame and what it is made of. */
+/* One shape of a compound body. */
 struct mass_part {
 	const struct shape *shape; /* borrowed */
 	pose at;		   /* shape → body */
@@ -39,7 +41,7 @@ struct mass_total {
 	mat3 inertia;
 };
 
-/* Sums parts in the order given (app D-01: homogeneous parts). No mass at all: everything 0. */
+/* Sums the parts in the order given (app D-01, homogeneous parts). Total mass 0 gives all zeros. */
 struct mass_total mass_combine(const struct mass_part *parts, uint32_t count);
 
 #endif

@@ -411,7 +411,7 @@ static void refuse(uint32_t count, enum status expected, const char *words)
 START_TEST(degenerate_clouds_are_refused_by_name)
 {
 	seed();
-	refuse(3, STATUS_DEGENERATE, "too few");
+	refuse(3, STATUS_DEGENERATE, "at least 4");
 	for (uint32_t i = 0; i < 100; i++)
 		cloud[i] = vec3_make(5, -3, 2);
 	refuse(100, STATUS_DEGENERATE, "in one place");
