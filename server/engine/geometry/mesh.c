@@ -1,18 +1,18 @@
 /* mesh.c: cooking a static triangle surface.
  *
- * Steps: read and check; weld (vertices at exactly equal places get one number, for adjacency only);
- * refuse triangles that repeat a vertex, have no height, or repeat another triangle; sort the edges,
- * so that the two triangles of an edge stand beside each other; say for each edge whether a body can
- * be caught on it; build the hierarchy.
+ * Steps: read and check; weld (vertices at exactly equal positions get one number, for adjacency
+ * only); refuse triangles that repeat a vertex, have no height, or repeat another triangle; sort
+ * the edges, so that the two triangles of an edge are adjacent in the list; decide for each edge
+ * whether a body can catch on it; build the hierarchy.
  *
  * An edge shared by exactly two triangles that run along it in opposite directions joins them. Any
- * other (one triangle: a border; three or more; two in the same direction) joins nobody and counts
- * as a border, and the mesh is open.
+ * other edge (one triangle: a border; three or more; two in the same direction) joins none and
+ * counts as a border, and the mesh is open.
  *
- * Ghost collisions: a body that slides over a flat row of triangles touches their shared edges as well,
- * and the direction away from an edge can point against the motion. Contacts on an edge that is flat
- * or bends inwards may not choose such a direction; edge_flags names the edges that may: borders and
- * those that bend outwards by more than MESH_FLAT_SINE.
+ * Ghost collisions: a body that slides over a flat row of triangles touches their shared edges as
+ * well, and the direction away from an edge can point against the motion. Contacts on an edge that
+ * is flat or concave must not take such a direction; edge_flags marks the edges that may: borders
+ * and those that bend outwards by more than MESH_FLAT_SINE.
  */
 #include "server/engine/geometry/mesh.h"
 
@@ -38,6 +38,7 @@ struct mesh_scratch {
 
 vec3 mesh_corner(const struct mesh *mesh, uint32_t triangle, uint32_t corner)
 {
+	VALIDATE(triangle < mesh->triangle_count && corner < 3);
 	return mesh->vertices[mesh->triangles[triangle][corner]];
 }
 
@@ -65,6 +66,7 @@ size_t mesh_bytes(uint32_t vertices, uint32_t triangles)
 
 static struct mesh *mesh_alloc(uint32_t vertices, uint32_t triangles)
 {
+	ASSERT(vertices > 0 && triangles > 0);
 	uint32_t nodes = mesh_tree_nodes_max(triangles);
 	struct mesh *mesh = heap_alloc(mesh_bytes(vertices, triangles));
 	if (mesh == NULL)
@@ -98,10 +100,11 @@ static bool scratch_alloc(struct mesh_scratch *scratch, const struct mesh *mesh)
 
 /* ---- checks ----------------------------------------------------------------------------------- */
 
-/* By x, then y, then z, then number: three stable sorts, the least important first. Adding 0 makes
- * both zeros one. */
+/* Welds by three stable sorts, z first and x last, so that vertices are ordered by x, y, z, then
+ * number. Adding 0 turns −0 into +0. */
 static void weld(const struct mesh *mesh, const struct mesh_scratch *scratch)
 {
+	ASSERT(mesh->vertex_count > 0);
 	uint32_t count = mesh->vertex_count;
 	for (uint32_t i = 0; i < count; i++)
 		scratch->values[i] = i;
@@ -124,6 +127,7 @@ static void weld(const struct mesh *mesh, const struct mesh_scratch *scratch)
 
 static enum status check_triangle(struct reason *why, const struct mesh *mesh, uint32_t t)
 {
+	VALIDATE(t < mesh->triangle_count);
 	vec3 a = mesh_corner(mesh, t, 0), b = mesh_corner(mesh, t, 1), c = mesh_corner(mesh, t, 2);
 	double longest = scalar_sqrt(
 		scalar_max(scalar_max(vec3_distance_squared(a, b), vec3_distance_squared(b, c)),
@@ -132,9 +136,10 @@ static enum status check_triangle(struct reason *why, const struct mesh *mesh, u
 	double area = vec3_length(vec3_cross(vec3_sub(b, a), vec3_sub(c, a)));
 	double least = scalar_max(HEIGHT_PER_EDGE * longest, HEIGHT_PER_COORDINATE * size);
 	if (!(longest > 0) || !(area / longest > least))
-		return reason_set(why, STATUS_DEGENERATE, t, "triangles",
-				  "triangle %u has no area (height %g m, longest edge %g m)", t,
-				  longest > 0 ? area / longest : 0, longest);
+		return reason_set(
+			why, STATUS_DEGENERATE, t, "triangles",
+			"triangle %u has no area (height %g m, longest edge %g m, at least %g m needed)",
+			t, longest > 0 ? area / longest : 0, longest, least);
 	return STATUS_OK;
 }
 
@@ -186,18 +191,22 @@ static enum status check_repeats(struct reason *why, const struct mesh *mesh,
 static uint32_t edge_start(const struct mesh *mesh, const struct mesh_scratch *scratch,
 			   uint32_t edge)
 {
+	VALIDATE(edge < 3 * mesh->triangle_count);
 	return scratch->weld[mesh->triangles[edge / 3][edge % 3]];
 }
 
 static uint32_t edge_end(const struct mesh *mesh, const struct mesh_scratch *scratch, uint32_t edge)
 {
+	VALIDATE(edge < 3 * mesh->triangle_count);
 	return scratch->weld[mesh->triangles[edge / 3][(edge % 3 + 1) % 3]];
 }
 
-/* Joins the half-edges of one undirected edge; false when it is a border or worse. */
+/* Joins the half-edges of one undirected edge; false when they are not exactly two of opposite
+ * direction. */
 static bool join_triangles(struct mesh *mesh, const struct mesh_scratch *scratch,
 			   const uint32_t *edges, uint32_t count)
 {
+	ASSERT(count > 0);
 	if (count != 2)
 		return false;
 	if (edge_start(mesh, scratch, edges[0]) != edge_end(mesh, scratch, edges[1]))
@@ -206,6 +215,22 @@ static bool join_triangles(struct mesh *mesh, const struct mesh_scratch *scratch
 	mesh->adjacent[edges[1] / 3][edges[1] % 3] = edges[0] / 3;
 	return true;
 }
+
+#ifdef CAIRN_VALIDATE
+static bool adjacency_is_mutual(const struct mesh *mesh)
+{
+	for (uint32_t t = 0; t < mesh->triangle_count; t++)
+		for (uint32_t k = 0; k < 3; k++) {
+			uint32_t other = mesh->adjacent[t][k];
+			if (other == UINT32_MAX)
+				continue;
+			if (mesh->adjacent[other][0] != t && mesh->adjacent[other][1] != t &&
+			    mesh->adjacent[other][2] != t)
+				return false;
+		}
+	return true;
+}
+#endif
 
 static void find_adjacent(struct mesh *mesh, const struct mesh_scratch *scratch)
 {
@@ -225,10 +250,12 @@ static void find_adjacent(struct mesh *mesh, const struct mesh_scratch *scratch)
 		if (!join_triangles(mesh, scratch, scratch->values + i, end - i))
 			mesh->loose_edges++;
 	}
+	VALIDATE(adjacency_is_mutual(mesh));
 	mesh->closed = mesh->loose_edges == 0;
 }
 
-/* The corner of `triangle` that is not on the edge it shares with `other` over other's edge k. */
+/* The corner of `triangle` opposite to the edge that it shares with `other`, which is other's edge
+ * k. */
 static vec3 far_corner(const struct mesh *mesh, uint32_t triangle, uint32_t other, uint32_t k)
 {
 	vec3 a = mesh_corner(mesh, other, k), b = mesh_corner(mesh, other, (k + 1) % 3);
@@ -242,6 +269,7 @@ static vec3 far_corner(const struct mesh *mesh, uint32_t triangle, uint32_t othe
 
 static bool edge_may_collide(const struct mesh *mesh, uint32_t triangle, uint32_t k)
 {
+	VALIDATE(k < 3);
 	uint32_t across = mesh->adjacent[triangle][k];
 	if (across == UINT32_MAX)
 		return true;
@@ -249,7 +277,7 @@ static bool edge_may_collide(const struct mesh *mesh, uint32_t triangle, uint32_
 	vec3 p = far_corner(mesh, across, triangle, k), n = mesh_normal(mesh, triangle);
 	double at, height = vec3_dot(n, vec3_sub(p, a));
 	double reach = vec3_distance(p, closest_point_line(p, a, b, &at));
-	/* Folded back: the sine is small again, but nothing is flat. */
+	/* Folded back: the sine is small again, but the edge is sharp. */
 	if (vec3_dot(n, mesh_normal(mesh, across)) <= 0)
 		return height <= 0;
 	return height < -MESH_FLAT_SINE * reach;
@@ -314,6 +342,7 @@ enum status mesh_of_triangles(const vec3 *vertices, uint32_t vertex_count,
 
 static void measure_mesh(struct shape *shape)
 {
+	ASSERT(shape->mesh->node_count > 0);
 	const struct mesh *mesh = shape->mesh;
 	shape->mass = mass_of_mesh(mesh);
 	shape->aabb_min = mesh->nodes[0].min;
@@ -321,11 +350,13 @@ static void measure_mesh(struct shape *shape)
 	for (uint32_t i = 0; i < mesh->vertex_count; i++)
 		shape->radius_max = scalar_max(
 			shape->radius_max, vec3_distance(mesh->vertices[i], shape->mass.centre));
+	ASSERT(shape->mass.volume >= 0);
 	shape->extent_min = 0;
 }
 
 enum status mesh_cook(struct cook *cook)
 {
+	ASSERT(cook->shape->kind == SHAPE_MESH);
 	uint32_t vertices, triangles;
 	enum status status = cook_count(cook, "vertices", 3, SHAPE_MESH_VERTICES_MAX, &vertices);
 	if (status == STATUS_OK)

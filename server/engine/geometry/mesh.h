@@ -1,53 +1,56 @@
-/* mesh.h: a static triangle surface: adjacency, edges that may collide, and its hierarchy.
+/* mesh.h: a static triangle surface: adjacency, colliding edges, and its bounding hierarchy.
  *
  * A triangle's normal is that of its corners in order, counter-clockwise from outside. Vertices at
- * exactly equal places count as one for adjacency, so that a surface whose corners were split (for
- * texture seams, say) is still one surface.
+ * exactly equal positions count as one for adjacency, so that a surface whose vertices were
+ * duplicated (for texture seams, say) is still connected.
  */
 #ifndef CAIRN_ENGINE_GEOMETRY_MESH_H
 #define CAIRN_ENGINE_GEOMETRY_MESH_H
 
 #include "server/engine/geometry/shape.h"
 
-/* An edge whose neighbour bends down by less than this sine (0.9°) counts as flat: no body can
- * be caught on it, so a contact there takes the triangle's normal (at most that far wrong). */
+/* An edge whose neighbour bends down by less than this sine (0.9°) counts as flat: a body cannot
+ * catch on it, so a contact there takes the triangle's normal, which is wrong by at most that
+ * angle. With a smaller value, bodies bump on the edges of nearly flat floors; a larger one rounds
+ * off real edges. */
 #define MESH_FLAT_SINE 0x1p-6
 
-/* Bound on the depth of the hierarchy, hence on the stack of a walk. */
+/* Bound of the hierarchy's depth, hence of the stack of a traversal. */
 enum { MESH_DEPTH_MAX = 64, MESH_LEAF_TRIANGLES = 4 };
 
+/* Corner 0, 1 or 2 of a triangle. */
 vec3 mesh_corner(const struct mesh *mesh, uint32_t triangle, uint32_t corner);
 /* Unit normal. */
 vec3 mesh_normal(const struct mesh *mesh, uint32_t triangle);
 struct aabb mesh_triangle_aabb(const struct mesh *mesh, uint32_t triangle);
 
-/* The triangles whose boxes overlap a box, in the order of the hierarchy's leaves, which depends
- * on the mesh alone. */
+/* Iterates over the triangles whose boxes overlap a box, in the order of the hierarchy's leaves,
+ * which depends on the mesh alone. */
 struct mesh_walk {
 	const struct mesh *mesh; /* borrowed */
 	struct aabb box;
 	uint32_t stack[MESH_DEPTH_MAX];
 	uint32_t depth;
-	uint32_t leaf_at, leaf_end; /* what is left of the current leaf, in `order` */
+	uint32_t leaf_at, leaf_end; /* the rest of the current leaf, in `order` */
 };
 
 void mesh_walk_init(struct mesh_walk *self, const struct mesh *mesh, struct aabb box);
 /* False at the end. */
 bool mesh_walk_next(struct mesh_walk *self, uint32_t *triangle);
 
-/* Writes the first `capacity` of them and returns how many there are in all: when that is more, ask
- * again with more room. */
+/* Writes the first `capacity` of these triangles and returns the total. When the total is greater,
+ * call again with more room. */
 uint32_t mesh_query(const struct mesh *mesh, struct aabb box, uint32_t *out, uint32_t capacity);
 
-/* What a mesh takes. */
+/* Bytes of a mesh's block. */
 size_t mesh_bytes(uint32_t vertices, uint32_t triangles);
-/* A mesh of its own for a list of triangles, as cooking would make it; one block, returned owned, for
+/* Builds a mesh from a list of triangles, as cooking does; one block, returned owned, for
  * heap_free. Errors: DEGENERATE, RANGE, NO_MEMORY. */
 MUST_CHECK enum status mesh_of_triangles(const vec3 *vertices, uint32_t vertex_count,
 					 const uint32_t (*triangles)[3], uint32_t triangle_count,
 					 struct mesh **out, struct reason *why);
 
-/* What follows is for mesh.c: fills nodes and order. `scratch` needs mesh_tree_scratch_bytes. */
+/* For makers of meshes: fills nodes and order. `scratch` needs mesh_tree_scratch_bytes. */
 size_t mesh_tree_scratch_bytes(uint32_t triangles);
 uint32_t mesh_tree_nodes_max(uint32_t triangles);
 void mesh_tree_build(struct mesh *mesh, void *scratch);

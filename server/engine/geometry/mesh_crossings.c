@@ -1,13 +1,14 @@
-/* mesh_crossings.c: which triangles of a surface meet elsewhere than in the corners they share.
+/* mesh_crossings.c: pairs of triangles of one surface that meet other than in shared corners.
  *
- * Candidates come from the hierarchy of a static mesh, one triangle's box at a time. Pairs that share
- *   nothing    meet or not: intersect_triangle_triangle;
+ * Candidates come from the hierarchy of a static mesh, one triangle's box at a time. Pairs that
+ * share
+ *   nothing    cross when they meet: intersect_triangle_triangle;
  *   a corner   cross when the side opposite to it, of one or the other, meets the other triangle;
  *   an edge    cross when they lie in one plane on the same side of it.
- * All three are exact for the doubles given. Corners count as shared by number: weld first.
+ * All three tests are exact for the doubles given. Corners are shared by number, so weld first.
  *
- * What goes wrong: n triangles can make n² pairs. The work is bounded by a number of pairs for each
- * triangle on average; beyond it the search ends and says so.
+ * What goes wrong: n triangles can form n² pairs. The work is bounded by an average number of pairs
+ * for each triangle; beyond it the search stops and reports that.
  */
 #include "server/base/heap.h"
 #include "server/engine/geometry/intersect_segment_triangle.h"
@@ -19,7 +20,7 @@
 enum { PAIRS_PER_TRIANGLE = 256, PAIRS_SPARE = 1 << 16 };
 
 struct shared_corners {
-	uint32_t a[3], b[3]; /* the shared corners first, in the same order */
+	uint32_t a[3], b[3]; /* corners, the shared ones first and in the same order */
 	uint32_t shared;
 };
 
@@ -34,6 +35,7 @@ static void sort_shared(const uint32_t a[3], const uint32_t b[3], struct shared_
 				out->shared++;
 				used_a[i] = used_b[k] = true;
 			}
+	ASSERT(out->shared <= 3);
 	for (uint32_t i = 0, na = out->shared, nb = out->shared; i < 3; i++) {
 		if (!used_a[i])
 			out->a[na++] = a[i];
@@ -48,10 +50,11 @@ static bool side_meets(const vec3 *v, const uint32_t from[3], const uint32_t oth
 					  v[other[2]], NULL) != SEGMENT_TRIANGLE_APART;
 }
 
-/* Two triangles on one edge overlap when they lie in one plane with their far corners on one side of
- * the edge. Seen along the first axis from which the first one has area. */
+/* Two triangles with a common edge overlap when they lie in one plane with their far corners on one
+ * side of the edge, seen along the first axis along which the first triangle has area. */
 static bool is_folded(const vec3 *v, const struct shared_corners *m)
 {
+	ASSERT(m->shared == 2);
 	vec3 p = v[m->a[0]], q = v[m->a[1]], a = v[m->a[2]], b = v[m->b[2]];
 	if (orient_plane(p, q, a, b) != 0)
 		return false;
@@ -105,6 +108,8 @@ bool mesh_crossings(const vec3 *vertices, uint32_t vertex_count, const uint32_t 
 		    uint32_t triangle_count, uint32_t (*out)[2], uint32_t capacity, uint32_t *count,
 		    enum status *status)
 {
+	ASSERT(capacity == 0 || out != NULL);
+	ASSERT(triangle_count > 0);
 	struct mesh mesh = { .vertex_count = vertex_count,
 			     .triangle_count = triangle_count,
 			     .vertices = (vec3 *)vertices, /* not written to */

@@ -1,26 +1,26 @@
 /* mesh_repair.c: a list of triangles becomes a closed solid, step by step.
  *
- *   weld       each vertex names the first one within the tolerance. With tolerance 0 by three stable
- *              sorts; else by a lattice twice as wide as the tolerance, in which a ball of that radius
- *              meets at most two cells an axis. Only vertices that name themselves are looked for, and
- *              they keep their distance, so nothing drifts and a cell holds few.
- *   drop       triangles that repeat a vertex; then, sorted by their three vertices, of equal ones all
- *              but one, of opposite ones both.
- *   join       sorted by their two vertices, the sides of an edge stand together. Two: neighbours. One: a
+ *   weld       each vertex is mapped to the first one within the tolerance. With tolerance 0 by three
+ *              stable sorts; else by a lattice twice as wide as the tolerance, in which a ball of that
+ *              radius meets at most two cells an axis. Only vertices mapped to themselves are candidates,
+ *              and they are farther apart than the tolerance, so nothing drifts and a cell holds few.
+ *   drop       triangles that repeat a vertex; then, sorted by their three vertices, all but one of equal
+ *              ones, and both of opposite ones.
+ *   join       sorted by their two vertices, the sides of an edge are consecutive. Two: neighbours. One: a
  *              border; more: crowded; both are refused.
- *   orient     a walk over neighbours from the lowest triangle of each shell turns those that disagree. A
- *              contradiction means one-sided: refused.
- *   outward    a shell of negative volume is turned, unless an odd number of other shells is wound round
+ *   orient     a search over neighbours from the lowest triangle of each shell reverses those that
+ *              disagree. A contradiction means a one-sided surface: refused.
+ *   outward    a shell of negative volume is reversed, unless an odd number of other shells winds round
  *              one of its vertices: then it is the wall of a void.
- *   number     corners around one vertex that are one fan become one vertex of the solid.
+ *   number     the corners of one fan around a vertex become one vertex of the solid.
  *
- * The order of vertices and triangles is kept throughout, so that the result is a function of the input
- * and names in the report are numbers as given.
+ * The order of vertices and triangles is kept throughout, so that the result is a function of the
+ * input and numbers in the report are those of the input.
  *
- * What goes wrong: holes and crowded edges cannot be mended without inventing a surface. A triangle of
- * three places in one line is no repair either (removed, it would leave a slit), so it is refused.
- * The winding number, a sum of solid angles, is rounded to a whole one: a vertex on another shell's
- * surface may be told either way; its shell then touches the other and the crossings say so.
+ * What goes wrong: holes and crowded edges cannot be repaired without inventing a surface. Removing
+ * a triangle of three different collinear vertices would leave a slit, so it is refused. The
+ * winding number, a sum of solid angles, is rounded to a whole number: for a vertex on another
+ * shell's surface it may come out either way; the shells then touch and the crossings report it.
  */
 #include "server/engine/geometry/mesh_repair.h"
 
@@ -32,22 +32,23 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As of a static mesh: below it a triangle's normal is rounding noise. */
+/* The same limits as for a static mesh: below them a triangle's normal is rounding noise. */
 #define HEIGHT_PER_EDGE 1e-9
 #define HEIGHT_PER_COORDINATE 1e-12
-/* Of a shell's box: less is no volume. */
+/* Relative to the volume of a shell's box: below it a shell counts as flat. */
 #define VOLUME_MIN 1e-12
 
-#define NOBODY UINT32_MAX
+#define NO_INDEX UINT32_MAX
 
 struct repair_work {
 	const struct mesh_soup *given;
 	struct mesh_report *report;
 	uint32_t *weld;	       /* of each given vertex: the first at its place */
 	uint32_t (*corner)[3]; /* of each triangle left: welded vertices */
-	uint32_t *origin;      /* and its number as given */
+	uint32_t *origin;      /* of each triangle left: its number as given */
 	uint32_t count;	       /* triangles left */
-	uint32_t *twin;	  /* of corner 3t + k: the corner that begins the same edge beyond it */
+	uint32_t *
+		twin; /* of corner 3t + k: the corner that starts the same edge on the other side */
 	uint32_t *shell;  /* of each triangle */
 	uint8_t *turned;  /* of each triangle */
 	uint32_t *vertex; /* of corner 3t + k: its vertex of the solid */
@@ -79,12 +80,13 @@ static bool work_alloc(struct repair_work *work)
 
 static vec3 corner_point(const struct repair_work *work, uint32_t triangle, uint32_t k)
 {
+	VALIDATE(triangle < work->count && k < 3);
 	return work->given->vertices[work->corner[triangle][k]];
 }
 
 /* ---- weld ------------------------------------------------------------------------------------- */
 
-/* Adding 0 makes both zeros one. */
+/* Welds equal vertices by three stable sorts. Adding 0 turns −0 into +0. */
 static void weld_equal(struct repair_work *work)
 {
 	const vec3 *vertices = work->given->vertices;
@@ -117,16 +119,17 @@ static uint64_t cell_key(const int64_t cell[3])
 
 struct weld_lattice {
 	const vec3 *vertices;
-	struct table heads; /* cell → first vertex of its chain */
-	uint32_t *next;	    /* of each vertex that stays: the chain */
+	struct table heads; /* cell → head of its chain */
+	uint32_t *next;	    /* of each kept vertex: the next in its cell */
 	double weld;
 };
 
-/* The first vertex that stays within the tolerance of p, or NOBODY. */
+/* The first kept vertex within the tolerance of p, or NO_INDEX. */
 static uint32_t lattice_find(const struct weld_lattice *lattice, vec3 p)
 {
+	ASSERT(lattice->weld >= MESH_WELD_MIN);
 	int64_t low[3], high[3], cell[3];
-	uint32_t found = NOBODY;
+	uint32_t found = NO_INDEX;
 	for (uint32_t axis = 0; axis < 3; axis++) {
 		low[axis] = (int64_t)scalar_floor((vec3_get(p, axis) - lattice->weld) /
 						  (2 * lattice->weld));
@@ -136,10 +139,10 @@ static uint32_t lattice_find(const struct weld_lattice *lattice, vec3 p)
 	for (cell[0] = low[0]; cell[0] <= high[0]; cell[0]++)
 		for (cell[1] = low[1]; cell[1] <= high[1]; cell[1]++)
 			for (cell[2] = low[2]; cell[2] <= high[2]; cell[2]++) {
-				uint32_t at = NOBODY;
+				uint32_t at = NO_INDEX;
 				if (!table_find(&lattice->heads, cell_key(cell), &at))
 					continue;
-				for (; at != NOBODY; at = lattice->next[at])
+				for (; at != NO_INDEX; at = lattice->next[at])
 					if (at < found && vec3_distance(lattice->vertices[at], p) <=
 								  lattice->weld)
 						found = at;
@@ -149,19 +152,21 @@ static uint32_t lattice_find(const struct weld_lattice *lattice, vec3 p)
 
 static enum status lattice_add(struct weld_lattice *lattice, uint32_t vertex)
 {
+	VALIDATE(lattice_find(lattice, lattice->vertices[vertex]) == NO_INDEX);
 	int64_t cell[3];
 	for (uint32_t axis = 0; axis < 3; axis++)
 		cell[axis] = (int64_t)scalar_floor(vec3_get(lattice->vertices[vertex], axis) /
 						   (2 * lattice->weld));
-	uint32_t head = NOBODY;
+	uint32_t head = NO_INDEX;
 	if (!table_find(&lattice->heads, cell_key(cell), &head))
-		head = NOBODY;
+		head = NO_INDEX;
 	lattice->next[vertex] = head;
 	return table_put(&lattice->heads, cell_key(cell), vertex);
 }
 
 static enum status weld_near(struct repair_work *work, double weld)
 {
+	ASSERT(weld > 0);
 	struct weld_lattice lattice = { .vertices = work->given->vertices,
 					.next = work->values,
 					.weld = weld };
@@ -169,8 +174,8 @@ static enum status weld_near(struct repair_work *work, double weld)
 	table_init(&lattice.heads);
 	for (uint32_t i = 0; i < work->given->vertex_count && status == STATUS_OK; i++) {
 		uint32_t found = lattice_find(&lattice, lattice.vertices[i]);
-		work->weld[i] = found == NOBODY ? i : found;
-		if (found == NOBODY)
+		work->weld[i] = found == NO_INDEX ? i : found;
+		if (found == NO_INDEX)
 			status = lattice_add(&lattice, i);
 	}
 	table_release(&lattice.heads);
@@ -193,6 +198,7 @@ static bool is_flat(vec3 a, vec3 b, vec3 c)
 static void take_triangles(struct repair_work *work)
 {
 	const struct mesh_soup *given = work->given;
+	ASSERT(work->count == 0);
 	for (uint32_t t = 0; t < given->triangle_count; t++) {
 		uint32_t *corner = work->corner[work->count];
 		for (uint32_t k = 0; k < 3; k++)
@@ -204,9 +210,11 @@ static void take_triangles(struct repair_work *work)
 	}
 }
 
-/* The triangle's vertices in ascending order as one key, and whether it runs round them that way. */
+/* The triangle's vertices in ascending order as one key; *even: whether the triangle runs in that
+ * order. */
 static uint64_t triangle_key(const uint32_t corner[3], bool *even)
 {
+	ASSERT(corner[0] != corner[1] && corner[1] != corner[2] && corner[2] != corner[0]);
 	uint64_t a = corner[0], b = corner[1], c = corner[2];
 	uint64_t low = MIN_OF(a, MIN_OF(b, c)), high = MAX_OF(a, MAX_OF(b, c));
 	uint64_t middle = a + b + c - low - high;
@@ -216,7 +224,8 @@ static uint64_t triangle_key(const uint32_t corner[3], bool *even)
 
 _Static_assert(SHAPE_MESH_VERTICES_MAX <= 1 << 21, "three vertex numbers fit 63 bits");
 
-/* Of triangles on the same three vertices at most one stays: the first of the more frequent direction. */
+/* Of triangles with the same three vertices at most one is kept: the first of the more frequent
+ * direction. */
 static void drop_repeats(struct repair_work *work)
 {
 	bool even;
@@ -228,7 +237,7 @@ static void drop_repeats(struct repair_work *work)
 	}
 	sort_keys(work->keys, work->values, work->keys_other, work->values_other, work->count);
 	for (uint32_t i = 0, end; i < work->count; i = end) {
-		uint32_t evens = 0, kept = NOBODY;
+		uint32_t evens = 0, kept = NO_INDEX;
 		for (end = i; end < work->count && work->keys[end] == work->keys[i]; end++) {
 			triangle_key(work->corner[work->values[end]], &even);
 			evens += even;
@@ -237,7 +246,7 @@ static void drop_repeats(struct repair_work *work)
 		for (uint32_t k = i; k < end && end - i > 1; k++) {
 			uint32_t t = work->values[k];
 			triangle_key(work->corner[t], &even);
-			if (kept == NOBODY && evens != odds && even == (evens > odds))
+			if (kept == NO_INDEX && evens != odds && even == (evens > odds))
 				kept = t;
 			drop[t] = kept != t;
 		}
@@ -252,6 +261,7 @@ static void drop_repeats(struct repair_work *work)
 		memmove(work->corner[left], work->corner[t], sizeof work->corner[t]);
 		work->origin[left++] = work->origin[t];
 	}
+	ASSERT(left <= work->count);
 	work->count = left;
 }
 
@@ -272,6 +282,7 @@ static void find_flat(struct repair_work *work)
 static void name_edge(struct mesh_edge_name *names, uint32_t *count, uint64_t key,
 		      uint32_t triangles)
 {
+	VALIDATE(triangles > 0);
 	if (*count < MESH_REPORT_NAMED)
 		names[*count] =
 			(struct mesh_edge_name){ (uint32_t)(key >> 32), (uint32_t)key, triangles };
@@ -286,7 +297,7 @@ static void join_edges(struct repair_work *work)
 		uint64_t a = work->corner[s / 3][s % 3], b = work->corner[s / 3][(s % 3 + 1) % 3];
 		work->keys[s] = MIN_OF(a, b) << 32 | MAX_OF(a, b);
 		work->values[s] = s;
-		work->twin[s] = NOBODY;
+		work->twin[s] = NO_INDEX;
 	}
 	sort_keys(work->keys, work->values, work->keys_other, work->values_other, sides);
 	for (uint32_t i = 0, end; i < sides; i = end) {
@@ -305,9 +316,10 @@ static void join_edges(struct repair_work *work)
 
 /* ---- orient ----------------------------------------------------------------------------------- */
 
-/* Whether the two sides of an edge run the same way, as given. */
+/* Whether both sides of an edge run the same way, as given: then one triangle must be reversed. */
 static bool same_way(const struct repair_work *work, uint32_t side)
 {
+	VALIDATE(work->twin[side] != NO_INDEX);
 	uint32_t twin = work->twin[side];
 	return work->corner[side / 3][side % 3] == work->corner[twin / 3][twin % 3];
 }
@@ -318,7 +330,7 @@ static void orient(struct repair_work *work)
 	uint32_t *queue = work->values;
 	memset(work->shell, 0xff, work->count * sizeof *work->shell);
 	for (uint32_t first = 0; first < work->count; first++) {
-		if (work->shell[first] != NOBODY)
+		if (work->shell[first] != NO_INDEX)
 			continue;
 		uint32_t head = 0, tail = 0;
 		work->shell[first] = report->shells;
@@ -327,11 +339,11 @@ static void orient(struct repair_work *work)
 		while (head < tail) {
 			uint32_t t = queue[head++];
 			for (uint32_t side = 3 * t; side < 3 * t + 3; side++) {
-				if (work->twin[side] == NOBODY)
+				if (work->twin[side] == NO_INDEX)
 					continue;
 				uint32_t other = work->twin[side] / 3;
 				uint8_t turned = work->turned[t] ^ same_way(work, side);
-				if (work->shell[other] == NOBODY) {
+				if (work->shell[other] == NO_INDEX) {
 					work->shell[other] = report->shells;
 					work->turned[other] = turned;
 					queue[tail++] = other;
@@ -370,12 +382,12 @@ static void triangle_points(const struct repair_work *work, uint32_t t, vec3 p[3
 static void measure_shells(const struct repair_work *work, struct repair_shell *shells)
 {
 	for (uint32_t s = 0; s < work->report->shells; s++)
-		shells[s] = (struct repair_shell){ .box = aabb_empty(), .triangle = NOBODY };
+		shells[s] = (struct repair_shell){ .box = aabb_empty(), .triangle = NO_INDEX };
 	for (uint32_t t = 0; t < work->count; t++) {
 		struct repair_shell *shell = &shells[work->shell[t]];
 		vec3 p[3];
 		triangle_points(work, t, p);
-		if (shell->triangle == NOBODY)
+		if (shell->triangle == NO_INDEX)
 			shell->triangle = t;
 		vec3 base = corner_point(work, shell->triangle, 0);
 		shell->volume += vec3_dot(vec3_sub(p[0], base),
@@ -385,7 +397,7 @@ static void measure_shells(const struct repair_work *work, struct repair_shell *
 	}
 }
 
-/* The solid angle of a triangle seen from p, halved, in radians. */
+/* Half the solid angle of a triangle seen from p, in radians. */
 static double half_solid_angle(vec3 p, const vec3 q[3])
 {
 	vec3 a = vec3_sub(q[0], p), b = vec3_sub(q[1], p), c = vec3_sub(q[2], p);
@@ -396,10 +408,11 @@ static double half_solid_angle(vec3 p, const vec3 q[3])
 	return volume == 0 && rest == 0 ? 0 : trig_atan2(volume, rest);
 }
 
-/* Round how many shells but its own a point of shell `own` lies, each counted once. */
+/* The number of other shells that wind round a point of shell `own`. */
 static uint32_t shells_around(const struct repair_work *work, const struct repair_shell *shells,
 			      uint32_t own, double *turns)
 {
+	ASSERT(own < work->report->shells);
 	vec3 p = corner_point(work, shells[own].triangle, 0);
 	uint32_t around = 0;
 	for (uint32_t s = 0; s < work->report->shells; s++)
@@ -412,14 +425,14 @@ static uint32_t shells_around(const struct repair_work *work, const struct repai
 		triangle_points(work, t, q);
 		turns[s] += half_solid_angle(p, q);
 	}
-	/* Once round is 2π of the halves. */
+	/* One winding is 2π of half angles. */
 	for (uint32_t s = 0; s < work->report->shells; s++)
 		around += scalar_abs(turns[s]) > HALF_PI * 2;
 	return around;
 }
 
-/* More inward shells than this are not asked about one by one. */
-enum { INWARD_ASKED_MAX = 64 };
+/* Inward shells beyond this number are reversed without the winding test, which is quadratic. */
+enum { INWARD_TESTED_MAX = 64 };
 
 static enum status face_outward(struct repair_work *work)
 {
@@ -429,7 +442,8 @@ static enum status face_outward(struct repair_work *work)
 	if (shells == NULL)
 		return STATUS_NO_MEMORY;
 	double *turns = (double *)(shells + report->shells);
-	uint32_t asked = 0;
+	uint32_t tested = 0;
+	ASSERT(report->shells > 0);
 	measure_shells(work, shells);
 	for (uint32_t s = 0; s < report->shells; s++) {
 		vec3 size = vec3_sub(shells[s].box.max, shells[s].box.min);
@@ -438,7 +452,7 @@ static enum status face_outward(struct repair_work *work)
 			report->flat_shells++;
 		if (shells[s].volume >= 0)
 			continue;
-		shells[s].inner = asked++ < INWARD_ASKED_MAX &&
+		shells[s].inner = tested++ < INWARD_TESTED_MAX &&
 				  shells_around(work, shells, s, turns) % 2 == 1;
 		shells[s].turn = !shells[s].inner;
 		report->shells_turned += shells[s].turn;
@@ -454,9 +468,20 @@ static enum status face_outward(struct repair_work *work)
 
 /* ---- number ----------------------------------------------------------------------------------- */
 
-/* Turns the triangles over, sides with them: side k runs from corner k to k + 1. */
+#ifdef CAIRN_VALIDATE
+static bool twins_are_mutual(const struct repair_work *work)
+{
+	for (uint32_t side = 0; side < 3 * work->count; side++)
+		if (work->twin[side] >= 3 * work->count || work->twin[work->twin[side]] != side)
+			return false;
+	return true;
+}
+#endif
+
+/* Reverses the marked triangles and their sides: side k runs from corner k to k + 1. */
 static void turn_triangles(struct repair_work *work)
 {
+	VALIDATE(twins_are_mutual(work));
 	for (uint32_t t = 0; t < work->count; t++) {
 		if (!work->turned[t])
 			continue;
@@ -468,7 +493,7 @@ static void turn_triangles(struct repair_work *work)
 		twin[0] = twin[2];
 		twin[2] = first;
 	}
-	/* What points at a turned triangle has to follow: side 0 and 2 changed places. */
+	/* References to a reversed triangle follow: sides 0 and 2 changed places. */
 	for (uint32_t side = 0; side < 3 * work->count; side++) {
 		uint32_t other = work->twin[side];
 		if (work->turned[other / 3] && other % 3 != 1)
@@ -479,21 +504,22 @@ static void turn_triangles(struct repair_work *work)
 /* The next corner round the same vertex, as polyhedron_next_corner. */
 static uint32_t next_corner(const struct repair_work *work, uint32_t corner)
 {
+	VALIDATE(corner < 3 * work->count);
 	return work->twin[corner / 3 * 3 + (corner % 3 + 2) % 3];
 }
 
-/* Each fan becomes a vertex, in the order of the vertex it is of, then of its first corner. Returns how
- * many there are; keys[i] is then what vertex i was. */
+/* Each fan becomes a vertex, in the order of the vertex it belongs to, then of its first corner.
+ * Returns the count; keys[i] is then the welded vertex of vertex i. */
 static uint32_t number_fans(struct repair_work *work)
 {
 	uint32_t corners = 3 * work->count, fans = 0, welded = 0, used = 0;
 	memset(work->vertex, 0xff, corners * sizeof *work->vertex);
 	for (uint32_t c = 0; c < corners; c++) {
-		if (work->vertex[c] != NOBODY)
+		if (work->vertex[c] != NO_INDEX)
 			continue;
 		work->keys[fans] = work->corner[c / 3][c % 3];
 		work->values[fans] = fans;
-		for (uint32_t at = c; work->vertex[at] == NOBODY; at = next_corner(work, at))
+		for (uint32_t at = c; work->vertex[at] == NO_INDEX; at = next_corner(work, at))
 			work->vertex[at] = fans;
 		fans++;
 	}
@@ -510,11 +536,14 @@ static uint32_t number_fans(struct repair_work *work)
 	work->report->vertices_welded = welded;
 	work->report->vertices_unused = work->given->vertex_count - welded - used;
 	work->report->vertices_split = fans - used;
+	ASSERT(used <= fans && fans <= corners);
+	ASSERT(welded + used <= work->given->vertex_count);
 	return fans;
 }
 
 static enum status number_solid(struct repair_work *work, struct polyhedron **out)
 {
+	ASSERT(work->count > 0 && work->report->closed);
 	turn_triangles(work);
 	uint32_t vertices = number_fans(work);
 	struct polyhedron *solid = polyhedron_alloc(vertices, work->count);
@@ -529,7 +558,7 @@ static enum status number_solid(struct repair_work *work, struct polyhedron **ou
 	return STATUS_OK;
 }
 
-/* ---- words ------------------------------------------------------------------------------------ */
+/* ---- texts ------------------------------------------------------------------------------------ */
 
 static void edges_text(const struct mesh_edge_name *names, uint32_t count, char *text, size_t bytes)
 {
@@ -564,8 +593,8 @@ static enum status refuse_mesh(const struct mesh_report *report, struct reason *
 	if (report->twisted_edges > 0) {
 		edges_text(report->twisted, report->twisted_edges, edges, sizeof edges);
 		return reason_set(why, STATUS_DEGENERATE, -1, "edges",
-				  "one-sided: %u edges cannot be turned: %s", report->twisted_edges,
-				  edges);
+				  "one-sided: at %u edges the triangles cannot agree: %s",
+				  report->twisted_edges, edges);
 	}
 	if (report->flat_shells > 0)
 		return reason_set(why, STATUS_DEGENERATE, -1, "triangles",
@@ -580,18 +609,18 @@ bool mesh_report_line(const struct mesh_report *report, uint32_t i, char *text, 
 		uint32_t count;
 		const char *text;
 	} lines[] = {
-		{ report->vertices_welded, "vertices joined to an earlier one" },
-		{ report->vertices_unused, "vertices of no triangle left out" },
-		{ report->vertices_split, "vertices made two where fans meet" },
-		{ report->triangles_collapsed, "triangles repeated a vertex and were left out" },
-		{ report->triangles_repeated, "triangles given twice left out" },
-		{ report->triangles_cancelled, "triangles back to back left out" },
-		{ report->triangles_turned, "triangles turned round" },
-		{ report->shells_turned, "shells faced inwards and were turned" },
+		{ report->vertices_welded, "vertices welded to an earlier one" },
+		{ report->vertices_unused, "unused vertices removed" },
+		{ report->vertices_split, "vertices split where two fans met" },
+		{ report->triangles_collapsed, "triangles removed that repeated a vertex" },
+		{ report->triangles_repeated, "repeated triangles removed" },
+		{ report->triangles_cancelled, "back-to-back triangles removed" },
+		{ report->triangles_turned, "triangles reversed" },
+		{ report->shells_turned, "shells reversed that faced inwards" },
 		{ report->crossings, "pairs of triangles cross" },
 		{ report->border_edges, "edges have one triangle" },
 		{ report->crowded_edges, "edges have three triangles or more" },
-		{ report->twisted_edges, "edges cannot be turned to agree" },
+		{ report->twisted_edges, "edges of a one-sided surface" },
 		{ report->flat_triangles, "triangles have no area" },
 		{ report->flat_shells, "shells have no volume" },
 	};
@@ -603,7 +632,7 @@ bool mesh_report_line(const struct mesh_report *report, uint32_t i, char *text, 
 	return false;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- the repair ------------------------------------------------------------------------------- */
 
 static bool is_refused(const struct mesh_report *report)
 {

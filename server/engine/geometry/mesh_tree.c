@@ -1,12 +1,13 @@
-/* mesh_tree.c: the static hierarchy over a mesh's triangles, and walking it.
+/* mesh_tree.c: the static hierarchy over a mesh's triangles, and its traversal.
  *
  * Built from the top: a range of triangles is split along the longest axis of its centroids' box at
- * the one of 15 planes that makes areas × counts least (the expected cost of a query). Each half keeps
- * at least two triangles and leaves hold up to four, so there are fewer nodes than triangles. Where no
- * plane does (all centroids in one bin), or deeper than SPLIT_DEPTH_MAX, the range is cut in the middle
- * of its order, which bounds the depth by SPLIT_DEPTH_MAX + 21 < MESH_DEPTH_MAX.
+ * the one of 15 planes that minimises areas × counts (the expected cost of a query). Each half has
+ * at least two triangles and leaves hold up to four, so there are fewer nodes than triangles. Where
+ * no plane qualifies (all centroids in one bin), or deeper than SPLIT_DEPTH_MAX, the range is split
+ * in the middle of its order, which bounds the depth by SPLIT_DEPTH_MAX + 21 < MESH_DEPTH_MAX.
  *
- * The order of leaves is a pure function of the mesh: partitions are stable, ties take the first plane.
+ * The order of leaves is a pure function of the mesh: partitions are stable, ties take the first
+ * plane.
  */
 #include "server/engine/geometry/mesh.h"
 
@@ -17,7 +18,7 @@ enum { BINS = 16, SPLIT_DEPTH_MAX = 40, HALF_MIN = 2 };
 struct mesh_tree_builder {
 	struct mesh *mesh;
 	vec3 *centroids;   /* by triangle */
-	uint32_t *scratch; /* one half of a range */
+	uint32_t *scratch; /* the right half of a range */
 };
 
 struct centroid_bins {
@@ -39,6 +40,7 @@ uint32_t mesh_tree_nodes_max(uint32_t triangles)
 
 static uint32_t bin_of(const struct centroid_bins *bins, vec3 centroid)
 {
+	VALIDATE(bins->axis < 3);
 	uint32_t bin = 0;
 	double at = (vec3_get(centroid, bins->axis) - bins->low) * bins->scale;
 	if (!scalar_to_u32(at, &bin))
@@ -49,6 +51,7 @@ static uint32_t bin_of(const struct centroid_bins *bins, vec3 centroid)
 static void fill_bins(const struct mesh_tree_builder *self, uint32_t first, uint32_t count,
 		      struct centroid_bins *bins)
 {
+	ASSERT(count > MESH_LEAF_TRIANGLES);
 	const uint32_t *order = self->mesh->order + first;
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < count; i++)
@@ -69,7 +72,8 @@ static void fill_bins(const struct mesh_tree_builder *self, uint32_t first, uint
 	}
 }
 
-/* The last bin of the left half, or BINS when no plane leaves enough on both sides. */
+/* The last bin of the left half for the cheapest plane; BINS when no plane leaves enough on both
+ * sides. */
 static uint32_t best_plane(const struct centroid_bins *bins, uint32_t count)
 {
 	double right_area[BINS];
@@ -92,13 +96,15 @@ static uint32_t best_plane(const struct centroid_bins *bins, uint32_t count)
 			best = b;
 		}
 	}
+	VALIDATE(left <= count);
 	return best;
 }
 
-/* Returns how many went left. */
+/* Partitions the range; returns the size of the left half. */
 static uint32_t split_range(struct mesh_tree_builder *self, uint32_t first, uint32_t count,
 			    uint32_t depth)
 {
+	ASSERT(count >= 2 * HALF_MIN);
 	struct centroid_bins bins;
 	if (depth >= SPLIT_DEPTH_MAX)
 		return count / 2;
@@ -114,6 +120,7 @@ static uint32_t split_range(struct mesh_tree_builder *self, uint32_t first, uint
 		else
 			self->scratch[right++] = order[i];
 	}
+	ASSERT(left >= HALF_MIN && right >= HALF_MIN);
 	memcpy(order + left, self->scratch, right * sizeof *order);
 	return left;
 }
@@ -121,6 +128,7 @@ static uint32_t split_range(struct mesh_tree_builder *self, uint32_t first, uint
 static void build_range(struct mesh_tree_builder *self, uint32_t first, uint32_t count,
 			uint32_t depth)
 {
+	ASSERT(count > 0);
 	struct mesh *mesh = self->mesh;
 	uint32_t at = mesh->node_count++;
 	ASSERT(depth < MESH_DEPTH_MAX);
@@ -140,8 +148,21 @@ static void build_range(struct mesh_tree_builder *self, uint32_t first, uint32_t
 		(struct mesh_node){ vec3_min(a->min, b->min), vec3_max(a->max, b->max), right, 0 };
 }
 
+#ifdef CAIRN_VALIDATE
+/* Whether `order` holds every triangle once; `seen` has room for all triangles. */
+static bool is_permutation(const struct mesh *mesh, uint32_t *seen)
+{
+	memset(seen, 0, mesh->triangle_count * sizeof *seen);
+	for (uint32_t i = 0; i < mesh->triangle_count; i++)
+		if (mesh->order[i] >= mesh->triangle_count || seen[mesh->order[i]]++ > 0)
+			return false;
+	return true;
+}
+#endif
+
 void mesh_tree_build(struct mesh *mesh, void *scratch)
 {
+	ASSERT(mesh->triangle_count > 0);
 	struct mesh_tree_builder self = { mesh, scratch, NULL };
 	self.scratch = (uint32_t *)(self.centroids + mesh->triangle_count);
 	for (uint32_t t = 0; t < mesh->triangle_count; t++) {
@@ -150,6 +171,7 @@ void mesh_tree_build(struct mesh *mesh, void *scratch)
 	}
 	mesh->node_count = 0;
 	build_range(&self, 0, mesh->triangle_count, 0);
+	VALIDATE(is_permutation(mesh, self.scratch));
 	ASSERT(mesh->node_count <= mesh_tree_nodes_max(mesh->triangle_count));
 }
 
@@ -157,6 +179,7 @@ void mesh_tree_build(struct mesh *mesh, void *scratch)
 
 void mesh_walk_init(struct mesh_walk *self, const struct mesh *mesh, struct aabb box)
 {
+	VALIDATE(mesh->node_count > 0);
 	self->mesh = mesh;
 	self->box = box;
 	self->stack[0] = 0;
@@ -184,7 +207,8 @@ bool mesh_walk_next(struct mesh_walk *self, uint32_t *triangle)
 			self->leaf_at = node->first;
 			self->leaf_end = node->first + node->count;
 		} else {
-			/* The left half is looked at first: the order of leaves. */
+			/* The left half is visited first, so triangles come in the order of leaves. */
+			ASSERT(self->depth + 2 <= MESH_DEPTH_MAX);
 			self->stack[self->depth++] = node->first;
 			self->stack[self->depth++] = at + 1;
 		}
@@ -193,6 +217,7 @@ bool mesh_walk_next(struct mesh_walk *self, uint32_t *triangle)
 
 uint32_t mesh_query(const struct mesh *mesh, struct aabb box, uint32_t *out, uint32_t capacity)
 {
+	ASSERT(capacity == 0 || out != NULL);
 	struct mesh_walk walk;
 	uint32_t count = 0, triangle;
 	mesh_walk_init(&walk, mesh, box);

@@ -1,28 +1,29 @@
 /* minkowski.c: the sum of two convex polyhedra by their Gauss maps.
  *
- * On the sphere of directions a face is a point (its normal), an edge the arc between its two faces, a
- * vertex what lies between arcs. The map of the sum is the two maps laid over each other. So each face of
- * the sum, with normal n, is the sum of what A and B have farthest along n:
+ * On the sphere of directions a face is a point (its normal), an edge the arc between its two
+ * faces, a vertex the region between arcs. The map of the sum is the overlay of both maps. So each
+ * face of the sum, with normal n, is the sum of the features of A and B farthest along n:
  *   face + vertex, face + edge, face + face    for n a normal of A or B
- *   edge + edge                                where two arcs cross: n their product
- * A sum of two convex polygons in a plane (an edge is one with two sides, a vertex one with none) is
- * their edges merged by angle; edges of one direction become one.
+ *   edge + edge                                where two arcs cross: n is their product
+ * The sum of two convex polygons in a plane (an edge has two sides, a vertex none) is their edges
+ * merged by angle; edges of one direction become one.
  *
- * A vertex of the sum is named by the two vertices it is the sum of. Faces that meet name it alike, so
- * they fit together by names, without comparing places; hull_finish finds the twins.
+ * A vertex of the sum is identified by its two summands. Adjacent faces use the same pairs, so they
+ * are joined without comparing positions; hull_finish finds the twins.
  *
- * What goes wrong: whether an edge is parallel to a face is decided by a tolerance, once for each pair of an
- * edge and a normal, and neighbours may decide differently where a polyhedron is nearly flat somewhere. Then
- * the loops do not close, and the hull of all sums of vertices is taken, which is counted.
+ * What goes wrong: whether an edge is parallel to a face is decided by a tolerance, once for each
+ * pair of an edge and a normal, and neighbours may decide differently where a polyhedron is nearly
+ * flat. Then the loops do not close, and the hull of all sums of vertices is taken, which the
+ * report states.
  */
 #include "server/engine/geometry/minkowski.h"
 
 #include "server/base/array.h"
 #include "server/base/sort.h"
 
-/* A convex polygon: vertices of one hull in order about the normal. */
+/* A feature of a hull: its vertices in order about the normal. */
 struct hull_feature {
-	uint32_t count; /* 1: a vertex, 2: an edge */
+	uint32_t count; /* 1: a vertex, 2: an edge, more: a face */
 	uint32_t *vertex;
 };
 
@@ -32,7 +33,7 @@ struct minkowski_build {
 	ARRAY_OF(uint32_t) first;   /* of each loop */
 	ARRAY_OF(uint64_t) keys, scratch;
 	struct hull_feature part[2]; /* of a and b; room for the largest */
-	uint8_t *done;		     /* of b's faces: part of a face of a */
+	uint8_t *done;		     /* of b's faces: already summed with a face of a */
 	struct minkowski_report report;
 };
 
@@ -49,7 +50,7 @@ static bool is_parallel(const struct hull *hull, uint32_t h, vec3 normal)
 	return height <= MINKOWSKI_PARALLEL * vec3_length(edge);
 }
 
-/* ---- what a hull has farthest along a direction ------------------------------------------------ */
+/* ---- support features -------------------------------------------------------------------------- */
 
 static uint32_t farthest_vertex(const struct hull *hull, vec3 normal)
 {
@@ -76,14 +77,15 @@ static bool face_is_flat(const struct hull *hull, uint32_t face, vec3 normal)
 
 static void take_face(const struct hull *hull, uint32_t face, struct hull_feature *out)
 {
+	VALIDATE(face < hull->face_count);
 	uint32_t h = hull->faces[face].edge;
 	out->count = 0;
 	for (uint32_t k = 0; k < hull->faces[face].edge_count; k++, h = hull->edges[h].next)
 		out->vertex[out->count++] = hull->edges[h].origin;
 }
 
-/* The feature of `hull` farthest along the normal: all that edges parallel to it join to the farthest
- * vertex: a face round that vertex, an edge of it, or itself. Returns the face or UINT32_MAX. */
+/* The feature of `hull` farthest along the normal: the farthest vertex joined with its parallel
+ * edges, that is a face, an edge, or the vertex itself. Returns the face or UINT32_MAX. */
 static uint32_t take_farthest(const struct hull *hull, vec3 normal, struct hull_feature *out)
 {
 	uint32_t v = farthest_vertex(hull, normal), edge = UINT32_MAX, h = hull->vertex_edge[v],
@@ -109,14 +111,16 @@ static uint32_t take_farthest(const struct hull *hull, vec3 normal, struct hull_
 
 static vec3 side_of(const struct hull *hull, const struct hull_feature *polygon, uint32_t i)
 {
+	VALIDATE(polygon->count > 0);
 	uint32_t count = polygon->count;
 	return vec3_sub(hull->vertices[polygon->vertex[(i + 1) % count]],
 			hull->vertices[polygon->vertex[i % count]]);
 }
 
-/* The vertex of b's part that is farthest along a direction in the plane. `clear`: by a margin. */
+/* The vertex of b's feature farthest along a direction in the plane; *clear: by a margin. */
 static uint32_t start_of(const struct minkowski_build *sum, vec3 direction, bool *clear)
 {
+	ASSERT(sum->part[1].count > 0);
 	const struct hull_feature *part = &sum->part[1];
 	uint32_t best = 0;
 	double most = -SCALAR_MAX, second = -SCALAR_MAX, length = 0;
@@ -135,10 +139,11 @@ static uint32_t start_of(const struct minkowski_build *sum, vec3 direction, bool
 	return best;
 }
 
-/* Corners of the parts to begin with: extreme along one direction, and clearly so. The direction lies
- * between the outward normals of two neighbouring sides of a's part. */
+/* Corners of both features to start from: extreme along one direction, by a margin. The direction
+ * lies between the outward normals of two adjacent sides of a's feature. */
 static void find_start(const struct minkowski_build *sum, vec3 normal, uint32_t *i, uint32_t *j)
 {
+	ASSERT(sum->part[0].count >= 2);
 	static const double SHARES[5] = { 0.5, 0.3, 0.7, 0.15, 0.85 };
 	const struct hull_feature *part = &sum->part[0];
 	for (uint32_t k = 0; k < 5 * part->count; k++) {
@@ -148,7 +153,8 @@ static void find_start(const struct minkowski_build *sum, vec3 normal, uint32_t 
 		vec3 before = side_of(sum->a, part, *i + part->count - 1);
 		vec3 out = vec3_normalize(vec3_cross(before, normal));
 		vec3 next = vec3_normalize(vec3_cross(side_of(sum->a, part, *i), normal));
-		/* Of an edge's end the two sides are opposite: what lies between is straight on. */
+		/* At the end of an edge the two sides are opposite: the direction between them is
+		 * straight on. */
 		if (part->count == 2)
 			out = vec3_mul_add(vec3_scale(out, 1 - 2 * share), vec3_normalize(before),
 					   1);
@@ -170,13 +176,14 @@ static enum status begin_loop(struct minkowski_build *sum)
 
 static enum status add_corner(struct minkowski_build *sum, uint32_t of_a, uint32_t of_b)
 {
+	VALIDATE(of_a < sum->a->vertex_count && of_b < sum->b->vertex_count);
 	enum status status = ARRAY_RESERVE(&sum->corners, (uint64_t)sum->corners.count + 1);
 	if (status == STATUS_OK)
 		sum->corners.items[sum->corners.count++] = (uint64_t)of_a << 32 | of_b;
 	return status;
 }
 
-/* Merges the sides of both parts by angle. a's part has at least two corners. */
+/* Merges the sides of both features by angle. a's feature has at least two corners. */
 static enum status add_parts(struct minkowski_build *sum, vec3 normal)
 {
 	const struct hull_feature *p = &sum->part[0], *q = &sum->part[1];
@@ -220,7 +227,7 @@ static enum status faces_of_a(struct minkowski_build *sum)
 	return status;
 }
 
-/* With the roles exchanged, so that the part with corners comes first. */
+/* With the roles exchanged, so that the feature with corners comes first. */
 static enum status faces_of_b(struct minkowski_build *sum)
 {
 	enum status status = STATUS_OK;
@@ -246,11 +253,13 @@ static enum status faces_of_b(struct minkowski_build *sum)
 	return status;
 }
 
-/* Whether the arcs of two edges cross, clear of their ends (which are faces' normals). Half-edge h has
- * its face to the left, so the normals of its face and its twin's, in this order, turn about it. */
+/* Whether the arcs of two edges cross away from their ends (which are face normals). Half-edge h
+ * has its face on the left, so the normals of its face and its twin's, in this order, turn about
+ * it. */
 static bool arcs_cross(const struct hull *a, uint32_t ha, vec3 of_a, const struct hull *b,
 		       uint32_t hb, vec3 of_b)
 {
+	VALIDATE(ha < a->edge_count && hb < b->edge_count);
 	vec3 b1 = b->faces[b->edges[hb].face].normal;
 	vec3 b2 = b->faces[b->edges[b->edges[hb].twin].face].normal;
 	double s1 = vec3_dot(b1, of_a), s2 = vec3_dot(b2, of_a);
@@ -263,19 +272,21 @@ static bool arcs_cross(const struct hull *a, uint32_t ha, vec3 of_a, const struc
 	if (!(scalar_abs(t1) > MINKOWSKI_PARALLEL && scalar_abs(t2) > MINKOWSKI_PARALLEL) ||
 	    t1 * t2 > 0)
 		return false;
-	/* Where the great circles cross, both arcs do, or one does on the other side of the sphere. */
+	/* The great circles cross at two antipodal points: both arcs must contain the same one. */
 	return s1 * t2 > 0;
 }
 
 static enum status add_edges(struct minkowski_build *sum, uint32_t ha, uint32_t hb)
 {
+	VALIDATE(ha < sum->a->edge_count && hb < sum->b->edge_count);
 	const struct half_edge *ea = sum->a->edges, *eb = sum->b->edges;
 	uint32_t a0 = ea[ha].origin, a1 = ea[ea[ha].twin].origin;
 	uint32_t b0 = eb[hb].origin, b1 = eb[eb[hb].twin].origin;
 	vec3 normal = vec3_cross(edge_vector(sum->a, ha), edge_vector(sum->b, hb));
 	vec3 n1 = sum->a->faces[ea[ha].face].normal;
 	vec3 n2 = sum->a->faces[ea[ea[ha].twin].face].normal;
-	/* Between both faces: outwards. Else the product was taken the wrong way round. */
+	/* The normal of the new face lies between the normals of both faces of a; if it points the
+	 * other way, the product has the opposite order. */
 	bool outwards = vec3_dot(normal, vec3_add(n1, n2)) > 0;
 	enum status status = begin_loop(sum);
 	if (status == STATUS_OK)
@@ -290,7 +301,8 @@ static enum status add_edges(struct minkowski_build *sum, uint32_t ha, uint32_t 
 	return status;
 }
 
-/* The directions of b's edges, found once for all of a's. */
+/* The directions of b's edges, computed once for all edges of a. Returned owned; NULL: out of
+ * memory. */
 static vec3 *edge_directions(const struct hull *hull)
 {
 	vec3 *out = heap_alloc(hull->edge_count * sizeof *out);
@@ -316,10 +328,11 @@ static enum status faces_of_edges(struct minkowski_build *sum)
 	return status;
 }
 
-/* ---- putting together ------------------------------------------------------------------------- */
+/* ---- assembly --------------------------------------------------------------------------------- */
 
 static uint32_t find_key(const struct minkowski_build *sum, uint64_t key)
 {
+	ASSERT(sum->keys.count > 0);
 	uint32_t low = 0, high = sum->keys.count;
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
@@ -328,10 +341,11 @@ static uint32_t find_key(const struct minkowski_build *sum, uint64_t key)
 		else
 			high = middle;
 	}
+	VALIDATE(sum->keys.items[low] == key);
 	return low;
 }
 
-/* Names in ascending order are the vertices' numbers. */
+/* Numbers the vertices in ascending order of their pairs. */
 static enum status number_vertices(struct minkowski_build *sum)
 {
 	uint32_t count = sum->corners.count, kept = 0;
@@ -345,6 +359,7 @@ static enum status number_vertices(struct minkowski_build *sum)
 	for (uint32_t i = 0; i < count; i++)
 		if (i == 0 || sum->keys.items[i] != sum->keys.items[kept - 1])
 			sum->keys.items[kept++] = sum->keys.items[i];
+	ASSERT(kept <= count);
 	sum->keys.count = kept;
 	return STATUS_OK;
 }
@@ -356,6 +371,8 @@ static vec3 sum_of(const struct minkowski_build *sum, uint64_t key)
 
 static void fill_hull(const struct minkowski_build *sum, struct hull *hull)
 {
+	ASSERT(hull->face_count == sum->first.count);
+	ASSERT(hull->vertex_count == sum->keys.count);
 	for (uint32_t v = 0; v < hull->vertex_count; v++)
 		hull->vertices[v] = sum_of(sum, sum->keys.items[v]);
 	for (uint32_t f = 0; f < hull->face_count; f++) {
@@ -372,7 +389,7 @@ static void fill_hull(const struct minkowski_build *sum, struct hull *hull)
 	}
 }
 
-/* DEGENERATE: the loops do not bound a surface. */
+/* Assembles the hull. DEGENERATE: the loops do not bound a surface. */
 static enum status assemble_hull(struct minkowski_build *sum, struct hull **out)
 {
 	enum status status = number_vertices(sum);
@@ -429,6 +446,7 @@ static enum status overlay_maps(struct minkowski_build *sum, struct hull **out)
 enum status minkowski_sum(const struct hull *a, const struct hull *b, struct hull **out,
 			  struct minkowski_report *report)
 {
+	ASSERT(a->vertex_count >= 4 && b->vertex_count >= 4);
 	struct minkowski_build sum = { .a = a, .b = b };
 	enum status status = overlay_maps(&sum, out);
 	if (status == STATUS_DEGENERATE) {
@@ -447,7 +465,7 @@ enum status minkowski_sum(const struct hull *a, const struct hull *b, struct hul
 	return status;
 }
 
-/* Mirroring turns every loop round: half-edge h then begins where it ended. */
+/* Mirroring reverses every loop: half-edge h then starts where it ended. */
 enum status minkowski_placed(const struct hull *hull, const pose *at, bool mirrored,
 			     struct hull **out)
 {
@@ -471,7 +489,7 @@ enum status minkowski_placed(const struct hull *hull, const pose *at, bool mirro
 			copy->edges[h].next = edge->next;
 		}
 	}
-	if (!hull_finish(copy)) { /* Not of a hull that was finished. */
+	if (!hull_finish(copy)) { /* Impossible for a finished hull. */
 		heap_free(copy);
 		return STATUS_DEGENERATE;
 	}

@@ -1,18 +1,20 @@
 /* orient.c: signs of determinants, by a filter and then without rounding.
  *
- * Problem: sgn det(b − a, c − a, p − a) and the 2×2 likewise. The rounded value differs from the true
- * one by at most a few units of 2⁻⁵³ times the sum of the sizes of its products (Shewchuk 1997 finds
- * 7 for the first, 3 for the second; we take 8): beyond that its sign is right. Otherwise the value is
- * summed without rounding: each difference is two doubles exactly (double2_sum), a product of
- * three of their halves is four doubles exactly, and the whole is at most 6 × 8 × 4 of them, added one
- * by one to an expansion: doubles that do not overlap, smallest first, whose sum is exact and whose
- * last one has the sign of the whole.
+ * Problem: sgn det(b − a, c − a, p − a) and the 2×2 likewise. The rounded value differs from the
+ * true one by at most a few units of 2⁻⁵³ times the sum of the sizes of its products (Shewchuk 1997
+ * finds 7 for the first, 3 for the second; 8 are used): beyond that its sign is right. Otherwise
+ * the value is summed without rounding: each difference is two doubles exactly (double2_sum), a
+ * product of three of their halves is four doubles exactly, and the whole is at most 6 × 8 × 4 of
+ * them, added one by one to an expansion: doubles that do not overlap, smallest first, whose sum is
+ * exact and whose last one has the sign of the whole.
+ *
  * What goes wrong: products below 2⁻¹⁰⁷⁴ vanish, hence the range of coordinates in the header.
  */
 #include "server/engine/geometry/orient.h"
 
 #include "server/engine/math/double_double.h"
 
+/* 8 units of 2⁻⁵³: with fewer than 7 the filter could return a wrong sign. */
 #define FILTER 0x1p-50
 
 enum { PARTS_MAX = 6 * 8 * 4 };
@@ -33,6 +35,7 @@ static void expansion_add(struct expansion *self, double x)
 	}
 	if (x != 0)
 		self->part[kept++] = x;
+	ASSERT(kept <= PARTS_MAX);
 	self->count = kept;
 }
 
@@ -58,6 +61,7 @@ static void expansion_add_term(struct expansion *self, double2 u, double2 v, dou
 
 static int expansion_sign(const struct expansion *self)
 {
+	VALIDATE(self->count <= PARTS_MAX);
 	if (self->count == 0)
 		return 0;
 	return self->part[self->count - 1] > 0 ? 1 : -1;
@@ -108,6 +112,7 @@ int orient_line(uint32_t axis, vec3 a, vec3 b, vec3 p)
 
 int orient_vectors(uint32_t axis, vec3 a, vec3 b, vec3 c, vec3 d)
 {
+	VALIDATE(axis < 3);
 	static const double2 ONE = { 1, 0 };
 	uint32_t x = (axis + 1) % 3, y = (axis + 2) % 3;
 	double ux = vec3_get(b, x) - vec3_get(a, x), uy = vec3_get(b, y) - vec3_get(a, y);

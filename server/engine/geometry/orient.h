@@ -1,8 +1,9 @@
-/* orient.h: on which side does a point lie: exact signs of determinants of points as they are.
+/* orient.h: exact signs of determinants of points: on which side of a line or plane a point lies.
  *
- * Every answer is the sign of the exact value for the doubles given, never of a rounded one, so
- * several answers about the same points cannot contradict each other. Coordinates are 0 or of a size
- * within 1e-60 … 1e60 (and so are the differences that are not 0).
+ * Every result is the sign of the exact value for the doubles given, never of a rounded one, so
+ * results about the same points cannot contradict each other. Coordinates must be 0 or of size
+ * 1e-60 … 1e60 (and so must the differences that are not 0); beyond that products underflow or
+ * overflow and the sign is not reliable.
  */
 #ifndef CAIRN_ENGINE_GEOMETRY_ORIENT_H
 #define CAIRN_ENGINE_GEOMETRY_ORIENT_H
@@ -10,11 +11,11 @@
 #include "server/engine/math/vec3.h"
 
 /* Sign of ((b − a) × (c − a)) · (p − a): 1 when p lies on the side from which a b c run
- * counter-clockwise, −1 on the other, 0 in the plane, and for collinear a b c. */
+ * counter-clockwise, −1 on the other side, 0 in the plane, and 0 for collinear a b c. */
 int orient_plane(vec3 a, vec3 b, vec3 c, vec3 p);
 
-/* Sign of component `axis` of (b − a) × (p − a): seen along −axis, 1 when p lies to the left of the
- * line a → b, 0 when on it. */
+/* Sign of component `axis` (0, 1, 2) of (b − a) × (p − a): seen along −axis, 1 when p lies to the
+ * left of the line a → b, 0 when on it. */
 int orient_line(uint32_t axis, vec3 a, vec3 b, vec3 p);
 
 /* Sign of component `axis` of (b − a) × (d − c). */

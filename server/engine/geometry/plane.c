@@ -1,11 +1,13 @@
-/* plane.c: the half-space normal · x ≤ offset. Static, so without mass. */
+/* plane.c: the half-space normal · x ≤ offset. Static, so it has no mass. */
 #include "server/engine/geometry/cook.h"
 
-/* How far from 1 a normal's length may be; it is then made unit. */
+/* Allowed deviation of a normal's length from 1; the normal is then normalised. Wide enough for
+ * data written as floats. */
 #define UNIT_TOLERANCE 1e-6
 
 enum status plane_cook(struct cook *cook)
 {
+	ASSERT(cook->shape->kind == SHAPE_PLANE);
 	struct shape *shape = cook->shape;
 	enum status status = cook_expect(cook, 32);
 	if (status != STATUS_OK)
@@ -24,7 +26,8 @@ enum status plane_cook(struct cook *cook)
 	n = vec3_normalize_length(n, &length);
 	if (scalar_abs(length - 1.0) > UNIT_TOLERANCE)
 		return reason_set(cook->why, STATUS_RANGE, -1, "normal",
-				  "the normal's length is %g, not 1", length);
+				  "the normal's length is %g, not 1 within %g", length,
+				  UNIT_TOLERANCE);
 	shape->plane.normal = n;
 	shape->plane.offset = offset;
 	shape->mass = (struct mass_properties){ 0, vec3_zero(), mat3_zero() };

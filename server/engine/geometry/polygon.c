@@ -1,20 +1,21 @@
 /* polygon.c: a convex polygon in the x–y plane, grown by a radius r ≥ 0.
  *
- * Area and second moments are sums of three kinds of parts: the polygon itself (triangles from a point
- * inside), a rectangle of width r along each edge, and a sector of radius r at each corner between the
- * normals u of the edge before and w of the edge after it, of angle θ. With the corner at the origin:
+ * Area and second moments are sums of three kinds of parts: the polygon itself (triangles from a
+ * point inside), a rectangle of width r along each edge, and a sector of radius r at each corner
+ * between the normals u of the edge before and w of the edge after it, of angle θ. With the corner
+ * at the origin:
  *   ∫dA = r² θ/2,   ∫(x, y)dA = r³/3 (w_y − u_y, u_x − w_x),
  *   ∫x²dA = r⁴/8 (θ + w_x w_y − u_x u_y),   ∫y²dA = r⁴/8 (θ − w_x w_y + u_x u_y),
  *   ∫xy dA = r⁴/8 (w_y² − u_y²)
- * because the integrals of cos², sin² and cos sin over the angle are these, written with the normals'
- * own components. Everything is taken about the mean of the vertices and moved to the centroid last.
+ * which are the integrals of cos², sin² and cos sin over the angle, written with the components of
+ * the normals. All moments are taken about the mean of the vertices and moved to the centroid last.
  */
 #include "server/base/heap.h"
 #include "server/engine/geometry/cook.h"
 #include "server/engine/math/trig.h"
 
-/* Sine of the least turn at a corner; below it the vertex is no corner but a point of an edge, and
- * its two edges would give two almost equal contacts. */
+/* Sine of the least turn at a corner; below it the vertex is a point of an edge rather than a
+ * corner, and its two edges would give two almost equal contacts. */
 #define TURN_MIN 1e-6
 
 struct moments {
@@ -58,6 +59,7 @@ static void add_rectangle(struct moments *sum, vec3 a, vec3 b, vec3 n, double r)
 /* The sector of radius r at `p` from direction u to direction w. */
 static void add_sector(struct moments *sum, vec3 p, vec3 u, vec3 w, double r)
 {
+	VALIDATE(r > 0);
 	double angle = trig_atan2(u.x * w.y - u.y * w.x, u.x * w.x + u.y * w.y);
 	double area = r * r * angle / 2, k1 = r * r * r / 3, k2 = r * r * r * r / 8;
 	double x = k1 * (w.y - u.y), y = k1 * (u.x - w.x);
@@ -72,6 +74,7 @@ static void add_sector(struct moments *sum, vec3 p, vec3 u, vec3 w, double r)
 
 static vec3 vertex_mean(const struct polygon *polygon)
 {
+	ASSERT(polygon->count > 0);
 	vec3 sum = vec3_zero();
 	for (uint32_t i = 0; i < polygon->count; i++)
 		sum = vec3_add(sum, vec3_sub(polygon->vertices[i], polygon->vertices[0]));
@@ -80,6 +83,7 @@ static vec3 vertex_mean(const struct polygon *polygon)
 
 static struct mass_properties polygon_mass(const struct polygon *polygon)
 {
+	ASSERT(polygon->count >= 3);
 	struct moments m = { 0 };
 	vec3 origin = vertex_mean(polygon);
 	uint32_t last = polygon->count - 1;
@@ -93,6 +97,7 @@ static struct mass_properties polygon_mass(const struct polygon *polygon)
 		add_rectangle(&m, a, b, polygon->normals[i], polygon->radius);
 		add_sector(&m, a, polygon->normals[before], polygon->normals[i], polygon->radius);
 	}
+	ASSERT(m.area > 0);
 	double cx = m.x / m.area, cy = m.y / m.area;
 	double xx = m.xx - m.area * cx * cx, yy = m.yy - m.area * cy * cy;
 	double xy = m.xy - m.area * cx * cy;
@@ -108,6 +113,7 @@ static struct mass_properties polygon_mass(const struct polygon *polygon)
 
 static vec3 edge_of(const struct polygon *polygon, uint32_t i)
 {
+	VALIDATE(i < polygon->count);
 	uint32_t next = i + 1 == polygon->count ? 0 : i + 1;
 	return vec3_sub(polygon->vertices[next], polygon->vertices[i]);
 }
@@ -117,7 +123,7 @@ static double cross2(vec3 a, vec3 b)
 	return a.x * b.y - a.y * b.x;
 }
 
-/* Clockwise input is turned round; vertex 0 stays first. */
+/* Reverses a clockwise polygon; vertex 0 stays first. Returns whether it was reversed. */
 static bool turn_counter_clockwise(struct polygon *polygon)
 {
 	double twice_area = 0;
@@ -134,9 +140,10 @@ static bool turn_counter_clockwise(struct polygon *polygon)
 	return true;
 }
 
-/* The caller's own number of a vertex. */
+/* The number of a vertex as given, before a reversal. */
 static int64_t number_given(const struct polygon *polygon, uint32_t vertex, bool flipped)
 {
+	VALIDATE(vertex < polygon->count);
 	return flipped && vertex > 0 ? polygon->count - vertex : vertex;
 }
 
@@ -147,15 +154,16 @@ static enum status check_edges(struct cook *cook, const struct polygon *polygon,
 		uint32_t next = i + 1 == polygon->count ? 0 : i + 1;
 		int64_t named = number_given(polygon, flipped ? i : next, flipped);
 		if (length < SHAPE_LENGTH_MIN)
-			return reason_set(cook->why, STATUS_DEGENERATE, named, "vertices",
-					  "vertex %d is %g m from its neighbour, %g is the least",
-					  (int)named, length, SHAPE_LENGTH_MIN);
+			return reason_set(
+				cook->why, STATUS_DEGENERATE, named, "vertices",
+				"vertex %d is %g m from its neighbour, at least %g m are needed",
+				(int)named, length, SHAPE_LENGTH_MIN);
 	}
 	return STATUS_OK;
 }
 
-/* Left of (or on) every edge, for every vertex: that also refuses stars, which turn left everywhere
- * but go round twice. */
+/* Every vertex must lie left of or on every edge. That also refuses stars, which turn left
+ * everywhere but wind twice. */
 static enum status check_convex(struct cook *cook, const struct polygon *polygon, bool flipped)
 {
 	uint32_t count = polygon->count;
@@ -165,19 +173,19 @@ static enum status check_convex(struct cook *cook, const struct polygon *polygon
 		vec3 d = edge_of(polygon, i), e = edge_of(polygon, next);
 		if (cross2(d, e) <= TURN_MIN * vec3_length(d) * vec3_length(e))
 			return reason_set(cook->why, STATUS_DEGENERATE, named, "vertices",
-					  "the polygon is not convex at vertex %d, or straight",
+					  "the polygon is straight or not convex at vertex %d",
 					  (int)named);
 		for (uint32_t k = 0; k < count; k++)
 			if (cross2(d, vec3_sub(polygon->vertices[k], polygon->vertices[i])) < 0 &&
 			    k != i && k != next)
 				return reason_set(cook->why, STATUS_DEGENERATE,
 						  number_given(polygon, k, flipped), "vertices",
-						  "the polygon goes round more than once");
+						  "the polygon winds round more than once");
 	}
 	return STATUS_OK;
 }
 
-/* The least width, over edges: the farthest vertex from the edge's line. */
+/* The least width over edges: the distance of the farthest vertex from the edge's line. */
 static enum status check_width(struct cook *cook, const struct polygon *polygon)
 {
 	for (uint32_t i = 0; i < polygon->count; i++) {
@@ -188,8 +196,8 @@ static enum status check_width(struct cook *cook, const struct polygon *polygon)
 								     polygon->vertices[i])));
 		if (width < SHAPE_LENGTH_MIN)
 			return reason_set(cook->why, STATUS_DEGENERATE, -1, "vertices",
-					  "the polygon is %g m thin, %g is the least", width,
-					  SHAPE_LENGTH_MIN);
+					  "the polygon is %g m wide, at least %g m are needed",
+					  width, SHAPE_LENGTH_MIN);
 	}
 	return STATUS_OK;
 }
@@ -206,6 +214,7 @@ static void measure_polygon(struct shape *shape)
 		nearest = scalar_min(nearest, vec3_dot(polygon->normals[i], arm));
 	}
 	box = aabb_grow(box, polygon->radius);
+	ASSERT(farthest > 0);
 	shape->aabb_min = box.min;
 	shape->aabb_max = box.max;
 	shape->radius_max = farthest + polygon->radius;
@@ -214,6 +223,7 @@ static void measure_polygon(struct shape *shape)
 
 enum status polygon_cook(struct cook *cook)
 {
+	ASSERT(cook->shape->kind == SHAPE_POLYGON);
 	struct shape *shape = cook->shape;
 	uint32_t count;
 	enum status status = cook_count(cook, "vertices", 3, SHAPE_POLYGON_VERTICES_MAX, &count);

@@ -1,8 +1,9 @@
-/* polyhedron.c: the structure of a closed triangle solid, its frame, and the check of its invariants.
+/* polyhedron.c: the structure of a closed triangle solid, its frame, and the check of its
+ * invariants.
  *
- * Edges are numbered by a walk over the faces in their order, sides in order of corners: the face at
- * which an edge is first met is its left one, and gives its direction (A-04.5). The walk needs only
- * the twins, which mesh_repair has already found.
+ * Edges are numbered by a walk over the faces in their order, sides in order of corners: the face
+ * at which an edge is first met is its left one and gives its direction (A-04.5). The walk needs
+ * only the twins, which mesh_repair has already found.
  */
 #include "server/engine/geometry/polyhedron.h"
 
@@ -12,6 +13,7 @@
 
 struct polyhedron *polyhedron_alloc(uint32_t vertices, uint32_t faces)
 {
+	ASSERT(faces % 2 == 0);
 	uint64_t edges = (uint64_t)faces * 3 / 2;
 	size_t bytes = sizeof(struct polyhedron) + (size_t)vertices * (sizeof(vec3) + 4) +
 		       (size_t)faces * (sizeof(vec3) + 24) +
@@ -40,6 +42,7 @@ void polyhedron_destroy(struct polyhedron *self)
 
 static vec3 face_normal(const struct polyhedron *self, uint32_t face)
 {
+	VALIDATE(face < self->face_count);
 	vec3 a = self->vertices[self->faces[face][0]];
 	return vec3_normalize(vec3_cross(vec3_sub(self->vertices[self->faces[face][1]], a),
 					 vec3_sub(self->vertices[self->faces[face][2]], a)));
@@ -50,6 +53,7 @@ void polyhedron_finish(struct polyhedron *self, const uint32_t *twin)
 	uint32_t edges = 0;
 	for (uint32_t corner = 0; corner < 3 * self->face_count; corner++) {
 		uint32_t f = corner / 3, k = corner % 3, other = twin[corner];
+		ASSERT(other < 3 * self->face_count && other != corner);
 		self->vertex_corner[self->faces[f][k]] = corner;
 		if (k == 0)
 			self->normals[f] = face_normal(self, f);
@@ -68,9 +72,10 @@ void polyhedron_finish(struct polyhedron *self, const uint32_t *twin)
 	ASSERT(edges == self->edge_count);
 }
 
-/* The corner of the face across side k at which that side begins, seen from there. */
-static uint32_t across(const struct polyhedron *self, uint32_t face, uint32_t k)
+/* The corner at which the side across side k starts, on the neighbouring face. */
+static uint32_t corner_across(const struct polyhedron *self, uint32_t face, uint32_t k)
 {
+	VALIDATE(face < self->face_count && k < 3);
 	uint32_t other = polyhedron_neighbour(self, face, k);
 	uint32_t mirrored = self->sides[face][k] ^ 1;
 	for (uint32_t i = 0; i < 2; i++)
@@ -81,8 +86,9 @@ static uint32_t across(const struct polyhedron *self, uint32_t face, uint32_t k)
 
 uint32_t polyhedron_next_corner(const struct polyhedron *self, uint32_t corner)
 {
-	/* The side that ends at the vertex, crossed: there it begins at the vertex. */
-	return across(self, corner / 3, (corner % 3 + 2) % 3);
+	VALIDATE(corner < 3 * self->face_count);
+	/* Across the side that ends at the vertex; on the neighbour that side starts at the vertex. */
+	return corner_across(self, corner / 3, (corner % 3 + 2) % 3);
 }
 
 /* ---- checking --------------------------------------------------------------------------------- */
@@ -93,14 +99,14 @@ static const char *check_edges(const struct polyhedron *self)
 	for (uint32_t corner = 0; corner < 3 * self->face_count; corner++) {
 		uint32_t f = corner / 3, k = corner % 3, side = self->sides[f][k];
 		if (side >> 1 >= self->edge_count || self->faces[f][k] >= self->vertex_count)
-			return "PH-1: a number out of range";
+			return "PH-1: a number is out of range";
 		const struct polyhedron_edge *edge = &self->edges[side >> 1];
 		bool right = side & 1;
 		if ((right ? edge->right : edge->left) != f || edge->left == edge->right)
 			return "PH-1: an edge has another face";
 		if (self->faces[f][k] != (right ? edge->to : edge->from) ||
 		    self->faces[f][(k + 1) % 3] != (right ? edge->from : edge->to))
-			return "PH-1: an edge runs elsewhere";
+			return "PH-1: an edge connects other vertices";
 		if (!right && side >> 1 != next++)
 			return "PH-4: edges are out of order";
 		if (right && edge->left > f)
@@ -160,6 +166,7 @@ struct mass_properties mass_of_polyhedron(const struct polyhedron *self)
 struct solid_frame solid_frame_of(const struct mass_properties *mass, const vec3 *vertices,
 				  uint32_t count)
 {
+	ASSERT(mass->volume > 0);
 	struct eigen3 axes = eigen3_symmetric(mass->inertia);
 	struct solid_frame frame = { .at = pose_make(mass->centre, quat_from_mat3(axes.vectors)),
 				     .moments = axes.values };

@@ -1,16 +1,18 @@
 /* ray.c: where a segment first meets a shape (chapter 2's G-24…G-26).
  *
- * Solids first ask whether the start lies inside; if not, the entry is the least parameter at which
- * some part of the surface is crossed from outside. Convex polyhedra are intersections of half-spaces:
- * the segment enters at the last of the planes it comes in by and must not have left by then.
+ * For solids the start is tested first: if it lies outside, the entry is the least parameter at
+ * which some part of the surface is crossed from outside. Convex polyhedra are intersections of
+ * half-spaces: the segment enters at the last of the planes that it crosses inwards and must not
+ * have left by then.
  *
- * Triangles must leave no gaps, at edges or at vertices. Each vertex is seen along the ray: two coordinates
- * across it and one along it, computed from the vertex and the ray alone, hence the same for all
- * triangles around it. Across the ray the question is one of the plane: is the origin left of every
- * edge? The sign of x y' − x' y as computed is the true one or zero, because rounding is monotone; and
- * zero counts as inside. So the test never says "outside" wrongly, and the origin lies in one of
- * the triangles that cover it. (Signs of volumes in space were tried first and let rays through at
- * vertices: consistent at an edge, they can be wrong for all edges around a vertex.)
+ * Triangles must leave no gaps, at edges or at vertices. Each vertex is transformed to ray
+ * coordinates, two across the ray and one along it, computed from the vertex and the ray alone,
+ * hence the same for all triangles around it. Across the ray the problem is planar: is the origin
+ * left of every edge? The computed sign of x y' − x' y is the true one or zero, because rounding is
+ * monotone; and zero counts as inside. So the test never returns "outside" wrongly, and the origin
+ * lies in one of the triangles that cover it. (Signs of volumes in space were tried first and let
+ * rays through at vertices: consistent at an edge, they can be wrong for all edges around a
+ * vertex.)
  */
 #include "server/engine/geometry/ray.h"
 
@@ -30,8 +32,8 @@ static bool hit_at(double fraction, vec3 normal, struct ray_hit *hit)
 	return true;
 }
 
-/* The first parameter at which m + f d, starting outside, is within r of the origin; negative: never.
- * Split into the nearest approach q and half a chord, which keeps its digits far away. */
+/* The first parameter at which m + f d, starting outside, is within r of the origin; negative:
+ * never. Computed as the nearest approach minus half a chord, which stays accurate far away. */
 static double enter_ball(vec3 m, vec3 d, double r)
 {
 	double dd = vec3_dot(d, d), md = vec3_dot(m, d);
@@ -54,11 +56,12 @@ bool ray_sphere(vec3 centre, double radius, vec3 from, vec3 along, double limit,
 	if (f < 0 || f > limit)
 		return false;
 	vec3 normal = vec3_normalize_length(vec3_mul_add(m, along, f), &length);
-	/* A point (the corner of a polygon without radius) has every normal: the ray's own. */
+	/* A ball of radius 0 (the corner of a polygon) has no normal: take the one against the ray. */
 	return hit_at(f, length > 0 ? normal : vec3_negate(vec3_normalize(along)), hit);
 }
 
-/* The side of the cylinder: across the axis it is a ball, along it the hit must be between the ends. */
+/* The side of the cylinder: a ball problem across the axis; along it the hit must lie between the
+ * ends. */
 static double enter_side(vec3 a, vec3 b, double radius, vec3 from, vec3 along, vec3 *normal)
 {
 	vec3 axis = vec3_sub(b, a), m = vec3_sub(from, a);
@@ -106,11 +109,11 @@ bool ray_capsule(vec3 a, vec3 b, double radius, vec3 from, vec3 along, double li
 
 struct plane_clip {
 	double enter, leave;
-	vec3 normal;  /* of the plane it came in by */
+	vec3 normal;  /* of the plane through which it entered */
 	bool outside; /* the start is outside some plane */
 };
 
-/* False: nothing is left. */
+/* Clips by one half-space. False: nothing of the segment is left. */
 static bool clip_by(struct plane_clip *clip, vec3 n, double offset, vec3 from, vec3 along)
 {
 	double gap = vec3_dot(n, from) - offset, slope = vec3_dot(n, along);
@@ -157,6 +160,7 @@ bool ray_plane(vec3 normal, double offset, vec3 from, vec3 along, double limit, 
 
 bool ray_hull(const struct hull *hull, vec3 from, vec3 along, double limit, struct ray_hit *hit)
 {
+	ASSERT(hull->face_count >= 4);
 	struct plane_clip clip = { 0, limit, vec3_zero(), false };
 	for (uint32_t f = 0; f < hull->face_count; f++)
 		if (!clip_by(&clip, hull->faces[f].normal, hull->faces[f].offset, from, along))
@@ -168,6 +172,7 @@ bool ray_hull(const struct hull *hull, vec3 from, vec3 along, double limit, stru
 
 static bool inside_polygon(const struct polygon *polygon, vec3 p)
 {
+	ASSERT(polygon->count >= 3);
 	bool inside = true;
 	double nearest = SCALAR_MAX;
 	for (uint32_t i = 0; i < polygon->count; i++) {
@@ -184,6 +189,7 @@ static bool inside_polygon(const struct polygon *polygon, vec3 p)
 static bool hit_edge(const struct polygon *polygon, uint32_t i, vec3 from, vec3 along, double limit,
 		     struct ray_hit *hit)
 {
+	VALIDATE(i < polygon->count);
 	vec3 n = polygon->normals[i], a = polygon->vertices[i];
 	vec3 d = vec3_sub(polygon->vertices[(i + 1) % polygon->count], a);
 	double gap = vec3_dot(n, vec3_sub(from, a)) - polygon->radius, slope = vec3_dot(n, along);
@@ -205,7 +211,7 @@ bool ray_polygon(const struct polygon *polygon, vec3 from, vec3 along, double li
 	bool found = false;
 	struct ray_hit part;
 	for (uint32_t i = 0; i < polygon->count; i++) {
-		/* First the edge, then its corner; only a nearer one replaces what was found. */
+		/* The edge, then its corner; only a nearer hit replaces the one found. */
 		if (hit_edge(polygon, i, from, along, limit, &part) &&
 		    (!found || part.fraction < limit)) {
 			*hit = part;
@@ -224,7 +230,7 @@ bool ray_polygon(const struct polygon *polygon, vec3 from, vec3 along, double li
 
 /* ---- triangles -------------------------------------------------------------------------------- */
 
-/* A ray's own axes: z the largest component of its direction, (x, y, z) cyclic. */
+/* Ray coordinates: z is the axis of the direction's largest component, (x, y, z) cyclic. */
 struct ray_view {
 	vec3 from;
 	uint32_t x, y, z;
@@ -245,7 +251,7 @@ static bool view_init(struct ray_view *view, vec3 from, vec3 along)
 	return true;
 }
 
-/* (x, y) across the ray and z along it, in the ray's parameter. */
+/* A point in ray coordinates: (x, y) across the ray, z along it in the ray's parameter. */
 static vec3 view_point(const struct ray_view *view, vec3 p)
 {
 	vec3 d = vec3_sub(p, view->from);
@@ -257,8 +263,8 @@ static vec3 view_point(const struct ray_view *view, vec3 p)
 static bool hit_triangle(const struct ray_view *view, vec3 a, vec3 b, vec3 c, double limit,
 			 struct ray_hit *hit)
 {
-	/* Seen along +z, a triangle that faces the ray runs clockwise in (x, y); along −z the other
-	 * way round. */
+	/* Seen along +z, a triangle that faces the ray runs clockwise in (x, y); seen along −z
+	 * counter-clockwise. */
 	double sign = view->along_z > 0 ? -1 : 1;
 	vec3 p = view_point(view, a), q = view_point(view, b), r = view_point(view, c);
 	double u = sign * (q.x * r.y - q.y * r.x), v = sign * (r.x * p.y - r.y * p.x);
@@ -280,6 +286,7 @@ bool ray_triangle(vec3 a, vec3 b, vec3 c, vec3 from, vec3 along, double limit, s
 static void hit_leaf(const struct mesh *mesh, const struct mesh_node *node,
 		     const struct ray_view *view, struct ray_hit *best, bool *found, double *limit)
 {
+	VALIDATE(node->count > 0);
 	for (uint32_t i = 0; i < node->count; i++) {
 		uint32_t triangle = mesh->order[node->first + i];
 		struct ray_hit hit;
@@ -296,8 +303,8 @@ static void hit_leaf(const struct mesh *mesh, const struct mesh_node *node,
 	}
 }
 
-/* Nodes are pruned only when they begin beyond the best hit (with the same slack as their box), so
- * the order of the walk, nearer half first, cannot show in the answer. */
+/* Nodes are pruned only when they begin beyond the best hit (with the same margin as their box), so
+ * the order of traversal, nearer half first, does not affect the result. */
 bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, struct ray_hit *hit)
 {
 	uint32_t stack[MESH_DEPTH_MAX], depth = 1;
@@ -310,7 +317,8 @@ bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, stru
 		uint32_t at = stack[--depth];
 		const struct mesh_node *node = &mesh->nodes[at];
 		double enter, leave;
-		/* Its own slack: the hit's fraction carries the rounding of a triangle's plane. */
+		/* A further margin, because the hit's fraction carries the rounding of a triangle's
+		 * plane. */
 		double reach = limit * (1 + 1e-9);
 		if (!aabb_clip_line(aabb_make(node->min, node->max), from, along, reach, &enter,
 				    &leave))
@@ -319,6 +327,7 @@ bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, stru
 			hit_leaf(mesh, node, &view, hit, &found, &limit);
 			continue;
 		}
+		ASSERT(depth + 2 <= MESH_DEPTH_MAX);
 		const struct mesh_node *left = node + 1, *right = &mesh->nodes[node->first];
 		vec3 gap =
 			vec3_sub(vec3_add(right->min, right->max), vec3_add(left->min, left->max));
@@ -329,7 +338,7 @@ bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, stru
 	return found;
 }
 
-/* The first part that is met; of equally near ones the least. A field is met where its mesh is. */
+/* The first part that is hit; of equally near ones the least. A field is hit where its mesh is. */
 static bool ray_solid(const struct solid *solid, vec3 from, vec3 along, double limit,
 		      struct ray_hit *hit)
 {

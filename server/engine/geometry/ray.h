@@ -1,9 +1,10 @@
 /* ray.h: where a segment first meets a shape (app G-24…G-26 of chapter 2, and the slabs of a hull).
  *
- * The segment is from + f along, 0 ≤ f ≤ limit, in the shape's frame; `along` need not be unit. Solids
- * (sphere, capsule, box, hull, plane) are hit where it enters; a start inside them is a hit at f = 0.
- * A mesh is one-sided: a triangle is hit from the side its normal points to, and a start "inside" means
- * nothing. A polygon is solid in its plane z = 0 and infinitely tall: z is ignored.
+ * The segment is from + f along, 0 ≤ f ≤ limit, in the shape's frame; `along` need not be unit.
+ * Solids (sphere, capsule, box, hull, plane) are hit where the segment enters; a start inside them
+ * is a hit at f = 0. A mesh is one-sided: a triangle is hit from the side to which its normal
+ * points, and no start is inside. A polygon is solid in its plane z = 0 and infinitely tall: z is
+ * ignored.
  */
 #ifndef CAIRN_ENGINE_GEOMETRY_RAY_H
 #define CAIRN_ENGINE_GEOMETRY_RAY_H
@@ -17,10 +18,10 @@ struct ray_hit {
 	bool inside;	 /* the segment starts inside a solid */
 };
 
-/* False, and *hit untouched, when nothing is hit. */
+/* The first hit of a shape. False, and *hit untouched, when nothing is hit. */
 bool ray_shape(const struct shape *shape, vec3 from, vec3 along, double limit, struct ray_hit *hit);
 
-/* The parts, with the same contract. */
+/* The same for each kind. */
 bool ray_sphere(vec3 centre, double radius, vec3 from, vec3 along, double limit,
 		struct ray_hit *hit);
 /* The segment a b grown by `radius`. */
@@ -32,7 +33,7 @@ bool ray_plane(vec3 normal, double offset, vec3 from, vec3 along, double limit,
 bool ray_hull(const struct hull *hull, vec3 from, vec3 along, double limit, struct ray_hit *hit);
 bool ray_polygon(const struct polygon *polygon, vec3 from, vec3 along, double limit,
 		 struct ray_hit *hit);
-/* Two triangles that share an edge leave no gap between them. Degenerate: no hit. */
+/* Two triangles that share an edge leave no gap between them. A degenerate triangle is never hit. */
 bool ray_triangle(vec3 a, vec3 b, vec3 c, vec3 from, vec3 along, double limit, struct ray_hit *hit);
 /* Of equally near triangles the one with the least index. */
 bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, struct ray_hit *hit);

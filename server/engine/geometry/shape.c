@@ -1,8 +1,8 @@
-/* shape.c: from canonical bytes to a shape, and its life.
+/* shape.c: cooking canonical bytes into a shape, and its life.
  *
- * The bytes come from the network, so nothing about them is believed: every count is compared with
- * the bytes that are there before anything is allocated for it, every number is checked to be finite
- * and in range before it is used, and what remains is checked for meaning by the kind itself.
+ * The bytes come from the network and are not trusted: every count is compared with the bytes
+ * present before anything is allocated for it, every number is checked to be finite and in range
+ * before it is used, and the kind itself checks the rest for meaning.
  */
 #include "server/engine/geometry/shape.h"
 
@@ -43,12 +43,14 @@ const char *shape_kind_name(enum shape_kind kind)
 
 static enum status report_truncated(struct cook *cook)
 {
-	return reason_set(cook->why, STATUS_MALFORMED, -1, "shape", "the bytes end in the middle");
+	return reason_set(cook->why, STATUS_MALFORMED, -1, "shape",
+			  "the canonical bytes end too early");
 }
 
 enum status cook_check(struct cook *cook, const char *field, int64_t index, double value,
 		       double min, double max)
 {
+	ASSERT(min <= max);
 	if (!scalar_is_finite(value))
 		return reason_set(cook->why, STATUS_NOT_FINITE, index, field,
 				  "%s is not a finite number", field);
@@ -68,6 +70,7 @@ enum status cook_number(struct cook *cook, const char *field, double min, double
 
 enum status cook_points(struct cook *cook, uint32_t count, uint32_t axes, vec3 *out)
 {
+	ASSERT(axes == 2 || axes == 3);
 	static const char *const NAMES[3] = { "x", "y", "z" };
 	for (uint32_t i = 0; i < count; i++) {
 		out[i] = vec3_zero();
@@ -88,15 +91,16 @@ enum status cook_points(struct cook *cook, uint32_t count, uint32_t axes, vec3 *
 enum status cook_count(struct cook *cook, const char *field, uint32_t min, uint32_t max,
 		       uint32_t *out)
 {
+	ASSERT(min <= max);
 	*out = read_u32(&cook->reader);
 	if (cook->reader.failed)
 		return report_truncated(cook);
 	if (*out < min)
 		return reason_set(cook->why, STATUS_DEGENERATE, -1, field,
-				  "%u %s are too few, %u are the least", *out, field, min);
+				  "%u %s are given, at least %u are needed", *out, field, min);
 	if (*out > max)
 		return reason_set(cook->why, STATUS_TOO_LARGE, -1, field,
-				  "%u %s are too many, %u are the most", *out, field, max);
+				  "%u %s are given, at most %u are allowed", *out, field, max);
 	return STATUS_OK;
 }
 
@@ -106,7 +110,8 @@ enum status cook_expect(struct cook *cook, uint64_t bytes)
 		return report_truncated(cook);
 	if (reader_left(&cook->reader) > bytes)
 		return reason_set(cook->why, STATUS_MALFORMED, -1, "shape",
-				  "there are bytes after the end");
+				  "%zu bytes follow the end of the shape",
+				  (size_t)(reader_left(&cook->reader) - bytes));
 	return STATUS_OK;
 }
 
@@ -117,16 +122,18 @@ enum status cook_no_memory(struct cook *cook)
 
 void *cook_alloc(struct cook *cook, size_t bytes)
 {
+	ASSERT(bytes > 0);
 	void *block = heap_alloc(bytes);
 	if (block != NULL)
 		cook->shape->memory_bytes += bytes;
 	return block;
 }
 
-/* ---- making and ending ------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------------------------------- */
 
 static void destroy_shape(struct shape *shape)
 {
+	ASSERT(shape->kind < SHAPE_KINDS);
 	if (shape->kind == SHAPE_MESH)
 		heap_free(shape->mesh);
 	if (shape->kind == SHAPE_POLYGON)
@@ -138,7 +145,7 @@ static void destroy_shape(struct shape *shape)
 	heap_free(shape);
 }
 
-/* Only equality is asked, so that who comes first cannot matter. */
+/* Serials are compared for equality only, so the order of threads does not matter. */
 static uint64_t next_serial(void)
 {
 	static _Atomic uint64_t last;
@@ -151,11 +158,12 @@ static enum status read_kind(struct cook *cook, enum shape_kind *kind)
 	if (cook->reader.failed)
 		return report_truncated(cook);
 	if (number == 0 || number >= SHAPE_KINDS)
-		return reason_set(cook->why, STATUS_MALFORMED, -1, "kind", "%u is no kind of shape",
-				  number);
+		return reason_set(cook->why, STATUS_MALFORMED, -1, "kind",
+				  "%u is no kind of shape: kinds are 1 to %d", number,
+				  SHAPE_KINDS - 1);
 	if (version != CANONICAL_VERSION)
 		return reason_set(cook->why, STATUS_VERSION, -1, "version",
-				  "canonical bytes of version %u, this is %d", version,
+				  "canonical bytes have version %u, only %d is supported", version,
 				  CANONICAL_VERSION);
 	*kind = (enum shape_kind)number;
 	return STATUS_OK;
@@ -188,7 +196,8 @@ enum status shape_cook(const uint8_t *data, size_t bytes, const uint8_t *name, s
 		return cook_no_memory(&cook);
 	cook.shape->kind = kind;
 	cook.shape->memory_bytes = sizeof *cook.shape;
-	/* The kind first: refusing is the common end of a bad upload, copying its bytes is wasted. */
+	/* The kind is cooked first, because most bad uploads end there and copying their bytes
+	 * would be wasted. */
 	status = KINDS[kind].cook(&cook);
 	if (status == STATUS_OK)
 		status = keep_canonical(&cook, data, bytes, name);
@@ -237,7 +246,8 @@ void shape_release(struct shape *shape)
 {
 	if (shape == NULL)
 		return;
-	/* Release: what this thread read stays before the drop. Acquire: the last one sees it all. */
+	/* Release: this thread's reads happen before the drop. Acquire: the last holder sees them
+	 * all. */
 	uint32_t before = atomic_fetch_sub_explicit(&shape->references, 1, memory_order_acq_rel);
 	ASSERT(before > 0);
 	if (before == 1)
@@ -246,7 +256,7 @@ void shape_release(struct shape *shape)
 
 bool shape_shared(const struct shape *shape)
 {
-	/* Acquire: where the answer is no, what the last other holder did is over. */
+	/* Acquire: when the result is false, all accesses of other holders are over. */
 	return atomic_load_explicit(&((struct shape *)shape)->references, memory_order_acquire) > 1;
 }
 
@@ -281,6 +291,7 @@ uint32_t shape_facts(const struct shape *shape, double facts[SHAPE_FACTS_MAX])
 		facts[count++] = shape->solid->frame.radius;
 		facts[count++] = field_cells(shape->solid->field);
 	}
+	ASSERT(count <= SHAPE_FACTS_MAX);
 	return count;
 }
 
@@ -290,7 +301,7 @@ bool shape_warning(const struct shape *shape, uint32_t i, char *text, size_t byt
 		return solid_warning(shape, i, text, bytes);
 	if (shape->kind != SHAPE_MESH || shape->mesh->closed || i > 0)
 		return false;
-	snprintf(text, bytes, "not closed: %u edges have not two triangles that agree",
+	snprintf(text, bytes, "not closed: %u edges do not have two triangles that agree",
 		 shape->mesh->loose_edges);
 	return true;
 }
@@ -325,6 +336,8 @@ uint32_t shape_piece_count(const struct shape *shape)
 
 struct aabb shape_piece_aabb(const struct shape *shape, uint32_t piece)
 {
+	VALIDATE(shape->kind != SHAPE_PLANE);
+	VALIDATE(piece < shape_piece_count(shape));
 	if (shape->kind == SHAPE_MESH)
 		return mesh_triangle_aabb(shape->mesh, piece);
 	if (shape_is_field(shape))
@@ -337,6 +350,7 @@ const struct shape *shape_part(const struct shape *shape, uint32_t *child)
 {
 	if (shape->kind != SHAPE_SOLID || shape_is_field(shape))
 		return shape;
+	ASSERT(*child < shape->solid->part_count);
 	const struct shape *part = shape->solid->parts[*child];
 	*child = 0;
 	return part;
@@ -366,7 +380,7 @@ static struct aabb box_of_plane(vec3 normal, double offset)
 	return box;
 }
 
-/* Half extents of what reaches `half` along its own axes. */
+/* Half extents of the box around a box of half extents `half` rotated by r. */
 static vec3 rotated_half(mat3 r, vec3 half)
 {
 	vec3 x = vec3_abs(r.x), y = vec3_abs(r.y), z = vec3_abs(r.z);

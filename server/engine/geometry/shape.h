@@ -1,12 +1,12 @@
 /* shape.h: an immutable shape, made once ("cooked") from canonical bytes and shared by every world.
  *
- * Canonical bytes, little-endian, no padding, what a shape's name (their SHA-256) is taken of:
+ * Canonical bytes, little-endian, no padding. A shape's name is their SHA-256:
  *
  *   u8 kind, u8 version = 1, then
  *   sphere   f64 radius
  *   capsule  f64 half_length, f64 radius              axis along y, from (0,-h,0) to (0,h,0)
  *   box      f64 half_x, half_y, half_z
- *   hull     u32 count, count × 3 f64                  a point cloud; the hull is ours to find
+ *   hull     u32 count, count × 3 f64                  a point cloud, whose hull is computed
  *   plane    3 f64 normal (unit), f64 offset           half-space normal·x <= offset; static only
  *   mesh     u32 vertices, u32 triangles, vertices × 3 f64, triangles × 3 u32   static only
  *   polygon  u32 count, f64 radius, count × 2 f64      planar: convex, in x-y, rounded by radius >= 0
@@ -16,11 +16,11 @@
  *              distance field of `detail` cells (0: 64) along its longest side. Vertices at
  *              most `weld` metres apart are one (0: equal ones); see solid.h
  *
- * A polygon's vertices may run either way round and are kept counter-clockwise. Coordinates and offsets
- * are at most SHAPE_LENGTH_MAX in size; radii and half lengths at least SHAPE_LENGTH_MIN (a polygon's
- * radius may be 0). Cooking checks every number against the limits below, refuses what is degenerate
- * with a reason that names the vertex, and computes mass properties by exact volume integrals
- * (app D-01…D-06).
+ * A polygon's vertices may run either way round and are kept counter-clockwise. Coordinates and
+ * offsets are at most SHAPE_LENGTH_MAX in size; radii and half lengths at least SHAPE_LENGTH_MIN (a
+ * polygon's radius may be 0). Cooking checks every number against the limits below, refuses what is
+ * degenerate with a reason that names the vertex, and computes mass properties by exact volume
+ * integrals (app D-01…D-06).
  */
 #ifndef CAIRN_ENGINE_GEOMETRY_SHAPE_H
 #define CAIRN_ENGINE_GEOMETRY_SHAPE_H
@@ -51,8 +51,8 @@ enum {
 	SHAPE_MESH_TRIANGLES_MAX = 1 << 21,
 	SHAPE_POLYGON_VERTICES_MAX = 64,
 };
-/* Lengths in metres: a feature below the least cannot carry a stable contact, one above the largest
- * would lose the millimetre in double world coordinates. */
+/* Lengths in metres. A feature smaller than the least cannot support a stable contact; a larger
+ * shape would lose millimetres in world coordinates. */
 #define SHAPE_LENGTH_MIN 1e-4
 #define SHAPE_LENGTH_MAX 1e5
 
@@ -93,7 +93,7 @@ struct mesh {
 	uint32_t *order;     /* triangles in leaf order */
 	struct mesh_node *nodes;
 	bool closed;	      /* every edge has exactly two triangles, consistently oriented */
-	uint32_t loose_edges; /* those that have not */
+	uint32_t loose_edges; /* the number of other edges */
 };
 
 struct polygon {
@@ -141,7 +141,7 @@ struct shape {
 	struct hull *hull; /* owned; of a hull, and of a box (8 vertices, 6 faces); else NULL */
 	size_t memory_bytes;
 	uint64_t
-		serial; /* no two shapes of this process have the same; for caches, never in answers */
+		serial; /* unique in this process; for caches only, because it is not deterministic */
 	_Atomic uint32_t references;
 };
 
@@ -152,47 +152,48 @@ struct shape {
 MUST_CHECK enum status shape_cook(const uint8_t *data, size_t bytes, const uint8_t *name,
 				  struct shape **out, struct reason *why);
 
-/* An unnamed hull without canonical bytes, a part of something else. Errors as hull_of_points. */
+/* A hull without name and canonical bytes, as part of another shape. Errors as hull_of_points. */
 MUST_CHECK enum status shape_of_points(const vec3 *points, uint32_t count, struct shape **out,
 				       struct reason *why);
 
-/* Vertices, edges, faces, memory in bytes; of a mesh 1 when it is closed, else 0; of a solid how many
- * parts it has, their volume, the radius of the sphere in which it turns, the cells of its field.
- * Returns how many there are. */
+/* Facts for SHAPE_INFO: vertices, edges, faces, memory in bytes; for a mesh also 1 when closed,
+ * else 0; for a solid also its parts, their volume in m³, its rotation radius in m, the cells of
+ * its field. Returns the count. */
 enum { SHAPE_FACTS_MAX = 8 };
 uint32_t shape_facts(const struct shape *shape, double facts[SHAPE_FACTS_MAX]);
 
-/* What cooking repaired or found, for people: the i-th line, cut to `bytes`; false: there is none. */
+/* The i-th repair or finding of cooking, cut to `bytes`; false: there is none. */
 bool shape_warning(const struct shape *shape, uint32_t i, char *text, size_t bytes);
 
-/* What collides one by one: the triangles of a mesh, the parts of a solid, the sides of one that is a
- * field; one of every other kind. */
+/* The number of pieces that collide separately: the triangles of a mesh, the parts of a solid, the
+ * sides of a field; 1 for every other kind. */
 uint32_t shape_piece_count(const struct shape *shape);
 /* The piece's box in the shape's frame; not of a plane. */
 struct aabb shape_piece_aabb(const struct shape *shape, uint32_t piece);
-/* Of a solid of parts the part, which is a hull with one piece; else the shape itself. *child becomes 0 for
- * a part. Borrowed. */
+/* The part `*child` of a solid of parts, which is a hull with one piece, and *child becomes 0; else
+ * the shape itself. Borrowed. */
 const struct shape *shape_part(const struct shape *shape, uint32_t *child);
-/* Whether it is a solid that is a distance field. */
+/* Whether the shape is a solid in the form of a distance field. */
 bool shape_is_field(const struct shape *shape);
-/* Whether contacts of the first, a field, with the second are asked side by side: not against half-spaces,
- * meshes and solids of several parts, whose pieces have one manifold each. */
+/* Whether contacts of the first shape, a field, with the second are computed side by side: not
+ * against half-spaces, meshes and solids of several parts, whose pieces have one manifold each. */
 bool shape_is_sided(const struct shape *field, const struct shape *other);
-/* What rays, casts, overlaps and nearest points meet: of a field its mesh, else the shape itself. */
+/* The shape that rays, casts, overlaps and nearest points use: the mesh of a field, else the shape
+ * itself. */
 const struct shape *shape_asked(const struct shape *shape);
 
-/* References may be taken and dropped from any thread; the last drop frees. */
+/* References may be taken and dropped from any thread; the last drop frees the shape. */
 struct shape *shape_retain(const struct shape *shape);
 void shape_release(struct shape *shape);
-/* Whether anybody but the caller, who has one reference, holds another. False is final: nobody else is left
- * who could retain it. True may be over by the time it is read. */
+/* Whether references other than the caller's own exist. False is final, because no other holder is
+ * left to retain it. True may be outdated when it is read. */
 bool shape_shared(const struct shape *shape);
 
-/* "sphere" … "solid"; "unknown" for a number that is no kind. Never NULL. */
+/* "sphere" … "solid"; "unknown" for a number outside the kinds. Never NULL. */
 const char *shape_kind_name(enum shape_kind kind);
 
-/* The least box around the shape at `at`. A mesh's is that of its vertices; a plane's reaches to
- * AABB_EVERYWHERE on every side but, if its normal is exactly an axis, its own. */
+/* The least box around the shape at `at`. A mesh's is the box of its vertices; a plane's reaches to
+ * AABB_EVERYWHERE on every side except along its normal, where that is exactly an axis. */
 struct aabb shape_aabb(const struct shape *shape, const pose *at);
 
 #endif

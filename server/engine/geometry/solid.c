@@ -1,17 +1,17 @@
 /* solid.c: cooking a closed mesh that moves.
  *
- * Steps: read and check the numbers; repair or refuse (mesh_repair.h); take mass, principal frame and
- * rotation sphere from the repaired mesh; then make what touches, as the form says.
+ * Steps: read and check the numbers; repair or refuse (mesh_repair.h); take mass, principal frame
+ * and rotation sphere from the repaired mesh; then make the collision form.
  *
- *   hull    one part, the hull of the vertices; or, where fewer are asked for or allowed, of those that are
- *           farthest in as many directions. How far others stand out of it is the deviation.
+ *   hull    one part, the hull of the vertices; or, with fewer vertices requested or allowed, of those that
+ *           are farthest in as many directions. The deviation is how far others protrude from it.
  *   parts   the convex decomposition (decompose.h); each part's hull is a part. Parts too thin for a hull
  *           are left out and counted.
  *   field   a distance field (distance_field.h) and the sides of its contacts; the hull bounds it.
  *
- * What goes wrong: the decomposition may refuse (more parts than asked for) and so does the shape, by the
- * same name. Hulls of parts may stick out of the mesh by the tolerance asked for; how much volume they have
- * in all is told, so that a bad decomposition is seen.
+ * What goes wrong: the decomposition may refuse (more parts than allowed), and the shape is refused
+ * with its reason. Hulls of parts may protrude from the mesh by the tolerance; a warning gives
+ * their total volume, so that a bad decomposition is visible.
  */
 #include "server/engine/geometry/solid.h"
 
@@ -26,10 +26,10 @@
 
 #include <stdio.h>
 
-/* rad: π (3 − √5). */
+/* rad: π (3 − √5). Successive directions never align, so they cover the sphere evenly. */
 #define GOLDEN_ANGLE 2.39996322972865332223
 
-/* Bytes a field may take: 256 cells on each axis of a compact solid need a few tens of millions. */
+/* Bytes allowed for a field: 256 cells on each axis of a compact solid need a few tens of millions. */
 #define FIELD_BYTES_MAX ((size_t)256 << 20)
 
 struct solid_request {
@@ -59,11 +59,13 @@ void solid_destroy(struct solid *self)
 
 static enum status check_request(struct cook *cook, const struct solid_request *request)
 {
+	ASSERT(request->vertices >= 4 && request->triangles >= 4);
 	static const uint32_t MOST[] = { 0, SHAPE_HULL_VERTICES_MAX, SOLID_PARTS_MAX,
 					 SOLID_CELLS_MAX };
 	static const uint32_t LEAST[] = { 0, SOLID_HULL_LEAST, 1, 2 };
 	if (request->form < SOLID_HULL || request->form > SOLID_FIELD)
-		return reason_set(cook->why, STATUS_RANGE, -1, "form", "%u is no form of a solid",
+		return reason_set(cook->why, STATUS_RANGE, -1, "form",
+				  "form %u is none of 1 (hull), 2 (parts), 3 (field)",
 				  request->form);
 	if (request->detail != 0 &&
 	    (request->detail > MOST[request->form] || request->detail < LEAST[request->form]))
@@ -76,7 +78,8 @@ static enum status check_request(struct cook *cook, const struct solid_request *
 				  MESH_WELD_MIN);
 	if (request->tolerance != 0 && request->form != SOLID_PARTS)
 		return reason_set(cook->why, STATUS_RANGE, -1, "tolerance",
-				  "only parts have a tolerance");
+				  "tolerance %g m is given, but only form 2 (parts) has one: use 0",
+				  request->tolerance);
 	return STATUS_OK;
 }
 
@@ -99,7 +102,7 @@ static enum status read_request(struct cook *cook, struct solid_request *request
 						   (uint64_t)request->triangles * 12);
 	if (status == STATUS_OK && reserved != 0)
 		status = reason_set(cook->why, STATUS_RANGE, -1, "reserved",
-				    "a reserved byte is %u", reserved);
+				    "the reserved byte is %u, it must be 0", reserved);
 	return status == STATUS_OK ? check_request(cook, request) : status;
 }
 
@@ -138,7 +141,7 @@ static enum status read_solid(struct cook *cook, const struct solid_request *req
 	return status;
 }
 
-/* ---- what touches ----------------------------------------------------------------------------- */
+/* ---- collision forms -------------------------------------------------------------------------- */
 
 static enum status room_for_parts(struct cook *cook, uint32_t count)
 {
@@ -147,9 +150,10 @@ static enum status room_for_parts(struct cook *cook, uint32_t count)
 	return solid->parts == NULL ? cook_no_memory(cook) : STATUS_OK;
 }
 
-/* THIN parts are not an error here. */
+/* Adds the hull of a part. Errors as hull_of_points; the caller decides about thin parts. */
 static enum status add_part(struct cook *cook, const vec3 *points, uint32_t count)
 {
+	ASSERT(count > 0);
 	struct solid *solid = cook->shape->solid;
 	struct shape *part;
 	enum status status = shape_of_points(points, count, &part, cook->why);
@@ -164,14 +168,17 @@ static enum status add_part(struct cook *cook, const vec3 *points, uint32_t coun
 /* Direction i of n, spread evenly over the sphere by the golden angle. */
 static vec3 direction_of(uint32_t i, uint32_t n)
 {
+	VALIDATE(i < n);
 	double z = 1 - (2.0 * i + 1) / n, r = scalar_sqrt(1 - z * z), angle = i * GOLDEN_ANGLE;
 	return vec3_make(r * trig_cos(angle), r * trig_sin(angle), z);
 }
 
-/* The vertices that are farthest in at least one of n directions, in their order; returns how many. */
+/* Writes the vertices that are farthest in at least one of n directions, in their order; returns
+ * the count. */
 static uint32_t take_farthest(const struct polyhedron *mesh, uint32_t n, uint8_t *taken,
 			      vec3 *points)
 {
+	ASSERT(mesh->vertex_count > 0);
 	uint32_t count = 0;
 	for (uint32_t v = 0; v < mesh->vertex_count; v++)
 		taken[v] = 0;
@@ -181,10 +188,11 @@ static uint32_t take_farthest(const struct polyhedron *mesh, uint32_t n, uint8_t
 	for (uint32_t v = 0; v < mesh->vertex_count; v++)
 		if (taken[v])
 			points[count++] = mesh->vertices[v];
+	ASSERT(count > 0 && count <= n);
 	return count;
 }
 
-/* How far the mesh's vertices stand out of a hull, at most. */
+/* The greatest distance, m, by which vertices of the mesh protrude from a hull. */
 static double outside_distance(const struct hull *hull, const struct polyhedron *mesh)
 {
 	double most = 0;
@@ -193,11 +201,13 @@ static double outside_distance(const struct hull *hull, const struct polyhedron 
 		vec3 far = support_points(mesh->vertices, mesh->vertex_count, n).point;
 		most = scalar_max(most, vec3_dot(n, far) - hull->faces[f].offset);
 	}
+	ASSERT(most >= 0);
 	return most;
 }
 
 static enum status make_simple_hull(struct cook *cook, const struct polyhedron *mesh, uint32_t most)
 {
+	ASSERT(most >= SOLID_HULL_LEAST);
 	struct solid *solid = cook->shape->solid;
 	vec3 *points = heap_alloc(most * sizeof *points + mesh->vertex_count);
 	if (points == NULL)
@@ -210,14 +220,15 @@ static enum status make_simple_hull(struct cook *cook, const struct polyhedron *
 	return status;
 }
 
-/* All of it, or where it would have too many vertices, the vertices farthest in so many directions. */
+/* The hull of all vertices, or, where that would have too many, of those farthest in so many
+ * directions. */
 static enum status make_hull(struct cook *cook, const struct solid_request *request,
 			     const struct polyhedron *mesh)
 {
-	bool asked = request->form == SOLID_HULL && request->detail > 0;
-	uint32_t most = asked ? request->detail : SHAPE_HULL_VERTICES_MAX;
+	bool requested = request->form == SOLID_HULL && request->detail > 0;
+	uint32_t most = requested ? request->detail : SHAPE_HULL_VERTICES_MAX;
 	enum status status = room_for_parts(cook, 1);
-	if (status == STATUS_OK && !asked && mesh->vertex_count <= SHAPE_CLOUD_MAX) {
+	if (status == STATUS_OK && !requested && mesh->vertex_count <= SHAPE_CLOUD_MAX) {
 		status = add_part(cook, mesh->vertices, mesh->vertex_count);
 		if (status != STATUS_TOO_LARGE)
 			return status;
@@ -228,6 +239,7 @@ static enum status make_hull(struct cook *cook, const struct solid_request *requ
 
 static enum status add_parts(struct cook *cook, const struct decomposition *made)
 {
+	ASSERT(made->part_count > 0);
 	struct solid *solid = cook->shape->solid;
 	enum status status = room_for_parts(cook, made->part_count);
 	for (uint32_t i = 0; i < made->part_count && status == STATUS_OK; i++) {
@@ -240,7 +252,8 @@ static enum status add_parts(struct cook *cook, const struct decomposition *made
 	}
 	if (status == STATUS_OK && solid->part_count == 0)
 		status = reason_set(cook->why, STATUS_DEGENERATE, -1, "triangles",
-				    "every part is too thin for a hull");
+				    "every part is too thin for a hull (under %g m)",
+				    SHAPE_LENGTH_MIN);
 	solid->approximated = made->report.approximated;
 	solid->deviation = scalar_max(made->report.concavity, made->report.deviation);
 	return status;
@@ -265,6 +278,7 @@ static enum status make_parts(struct cook *cook, const struct solid_request *req
 static enum status make_field(struct cook *cook, const struct solid_request *request,
 			      const struct mesh *mesh)
 {
+	ASSERT(request->form == SOLID_FIELD);
 	struct solid *solid = cook->shape->solid;
 	uint32_t cells = request->detail > 0 ? request->detail : SOLID_CELLS_DEFAULT;
 	enum status status =
@@ -283,10 +297,11 @@ static enum status make_field(struct cook *cook, const struct solid_request *req
 	return field_sides_init(solid->sides, mesh) == STATUS_OK ? STATUS_OK : cook_no_memory(cook);
 }
 
-/* With the mesh's hierarchy, which decomposition and field ask for. */
+/* Builds the mesh with its hierarchy, which decomposition and field need, and the form from it. */
 static enum status make_by_mesh(struct cook *cook, const struct solid_request *request,
 				const struct polyhedron *polyhedron)
 {
+	ASSERT(request->form != SOLID_HULL);
 	struct solid *solid = cook->shape->solid;
 	enum status status = mesh_of_triangles(polyhedron->vertices, polyhedron->vertex_count,
 					       (const uint32_t(*)[3])polyhedron->faces,
@@ -303,6 +318,7 @@ static enum status make_by_mesh(struct cook *cook, const struct solid_request *r
 
 static void measure_solid(struct shape *shape)
 {
+	ASSERT(shape->solid->part_count > 0);
 	const struct solid *solid = shape->solid;
 	struct aabb box = aabb_empty();
 	shape->extent_min = SCALAR_MAX;
@@ -310,14 +326,14 @@ static void measure_solid(struct shape *shape)
 	for (uint32_t i = 0; i < solid->part_count; i++) {
 		const struct shape *part = solid->parts[i];
 		box = aabb_union(box, aabb_make(part->aabb_min, part->aabb_max));
-		/* How thin is thin is a matter of the thinnest part. */
+		/* The thinnest part determines the extent. */
 		shape->extent_min = scalar_min(shape->extent_min, part->extent_min);
 		for (uint32_t v = 0; v < part->hull->vertex_count; v++)
 			shape->radius_max =
 				scalar_max(shape->radius_max, vec3_distance(part->hull->vertices[v],
 									    shape->mass.centre));
 	}
-	/* Of a field so coarse that no node is inside it is not known. */
+	/* The depth of a field is unknown when it is so coarse that no node is inside. */
 	if (solid->field != NULL && solid->field->deepest < 0)
 		shape->extent_min = scalar_min(shape->extent_min, -solid->field->deepest);
 	shape->aabb_min = box.min;
@@ -335,13 +351,15 @@ static enum status make_solid(struct cook *cook, const struct solid_request *req
 	shape->mass = mass_of_polyhedron(mesh);
 	if (!(shape->mass.volume > 0))
 		return reason_set(cook->why, STATUS_DEGENERATE, -1, "triangles",
-				  "the shells' volumes do not add up to any");
+				  "the shells enclose no volume in all");
 	shape->solid->frame = solid_frame_of(&shape->mass, mesh->vertices, mesh->vertex_count);
+	ASSERT(shape->solid->frame.radius > 0);
 	shape->solid->vertices = mesh->vertex_count;
 	shape->solid->faces = mesh->face_count;
 	if (!(shape->solid->frame.moments.z > 0))
-		return reason_set(cook->why, STATUS_DEGENERATE, -1, "triangles",
-				  "a moment of inertia is not positive");
+		return reason_set(
+			cook->why, STATUS_DEGENERATE, -1, "triangles",
+			"the least moment of inertia is not positive: the mesh is too flat");
 	enum status status = STATUS_OK;
 	if (request->form != SOLID_PARTS)
 		status = make_hull(cook, request, mesh);
@@ -352,6 +370,7 @@ static enum status make_solid(struct cook *cook, const struct solid_request *req
 
 enum status solid_cook(struct cook *cook)
 {
+	ASSERT(cook->shape->kind == SHAPE_SOLID);
 	struct solid_request request;
 	struct polyhedron *mesh = NULL;
 	enum status status = read_request(cook, &request);
@@ -372,7 +391,7 @@ enum status solid_cook(struct cook *cook)
 	return status;
 }
 
-/* ---- words ------------------------------------------------------------------------------------ */
+/* ---- texts ------------------------------------------------------------------------------------ */
 
 bool solid_warning(const struct shape *shape, uint32_t i, char *text, size_t bytes)
 {
@@ -383,7 +402,7 @@ bool solid_warning(const struct shape *shape, uint32_t i, char *text, size_t byt
 			return true;
 	i -= lines;
 	if (solid->parts_thin > 0 && i-- == 0) {
-		snprintf(text, bytes, "%u parts too thin for a hull left out", solid->parts_thin);
+		snprintf(text, bytes, "%u parts left out, too thin for a hull", solid->parts_thin);
 		return true;
 	}
 	if (solid->approximated > 0 && i-- == 0) {
@@ -392,13 +411,14 @@ bool solid_warning(const struct shape *shape, uint32_t i, char *text, size_t byt
 		return true;
 	}
 	if (solid->form == SOLID_HULL && solid->deviation > 0 && i-- == 0) {
-		snprintf(text, bytes, "the hull was simplified: vertices stand out by up to %.3g m",
+		snprintf(text, bytes, "the hull was simplified: vertices protrude by up to %.3g m",
 			 solid->deviation);
 		return true;
 	}
 	double excess = solid->volume_parts / shape->mass.volume - 1;
 	if (solid->form == SOLID_PARTS && scalar_abs(excess) > 1e-9 && i == 0) {
-		snprintf(text, bytes, "the parts have %+.3g %% of the volume more", 100 * excess);
+		snprintf(text, bytes, "the parts' volume differs from the mesh's by %+.3g %%",
+			 100 * excess);
 		return true;
 	}
 	return false;

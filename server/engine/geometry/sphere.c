@@ -1,8 +1,9 @@
-/* sphere.c: centre at the origin. V = 4/3 π r³, I = 2/5 V r² about any axis. */
+/* sphere.c: a ball with its centre at the origin. V = 4/3 π r³, I = 2/5 V r² about any axis. */
 #include "server/engine/geometry/cook.h"
 
 enum status sphere_cook(struct cook *cook)
 {
+	ASSERT(cook->shape->kind == SHAPE_SPHERE);
 	struct shape *shape = cook->shape;
 	enum status status = cook_expect(cook, 8);
 	if (status != STATUS_OK)
@@ -20,5 +21,6 @@ enum status sphere_cook(struct cook *cook)
 	shape->aabb_max = vec3_all(r);
 	shape->radius_max = r;
 	shape->extent_min = r;
+	ASSERT(shape->mass.volume > 0);
 	return STATUS_OK;
 }

@@ -1,3 +1,4 @@
+/* See support.h. */
 #include "server/engine/geometry/support.h"
 
 #include "server/engine/geometry/solid.h"
@@ -5,7 +6,7 @@
 struct support support_core(const struct shape *shape, uint32_t child, vec3 direction)
 {
 	shape = shape_part(shape, &child);
-	if (shape->kind == SHAPE_SOLID) /* a field: what bounds it */
+	if (shape->kind == SHAPE_SOLID) /* a field: its bounding hull */
 		shape = shape->solid->parts[0];
 	switch (shape->kind) {
 	case SHAPE_CAPSULE:
@@ -30,6 +31,7 @@ struct support support_core(const struct shape *shape, uint32_t child, vec3 dire
 
 double support_radius(const struct shape *shape)
 {
+	ASSERT(shape->kind < SHAPE_KINDS);
 	switch (shape->kind) {
 	case SHAPE_SPHERE:
 		return shape->sphere.radius;

@@ -1,10 +1,11 @@
-/* support.h: the farthest vertex of a convex piece in a direction, with its index.
+/* support.h: support points: the farthest vertex of a convex piece in a direction, with its index.
  *
  * Spheres, capsules and rounded polygons are a core (point, segment, polygon) grown by a radius:
- * support_core answers for the core, support_radius gives the radius. Directions need not be unit and
- * may be zero. Among equally far vertices the one with the least index wins, so an answer depends on
- * nothing but its arguments. Indices: sphere 0; capsule 0 (−y end), 1 (+y end); box and hull as in
- * their hull's vertices; polygon its vertices; mesh the corner 0…2 of the triangle `child`.
+ * support_core gives the point of the core, support_radius the radius. Directions need not be unit
+ * and may be zero. Among equally far vertices the one with the least index is taken, so a result
+ * depends on nothing but its arguments. Indices: sphere 0; capsule 0 (−y end), 1 (+y end); box and
+ * hull as in their hull's vertices; polygon its vertices; mesh the corner 0…2 of the triangle
+ * `child`.
  */
 #ifndef CAIRN_ENGINE_GEOMETRY_SUPPORT_H
 #define CAIRN_ENGINE_GEOMETRY_SUPPORT_H
@@ -18,6 +19,7 @@ struct support {
 
 static inline struct support support_points(const vec3 *points, uint32_t count, vec3 direction)
 {
+	VALIDATE(count > 0);
 	uint32_t best = 0;
 	double farthest = vec3_dot(points[0], direction);
 	for (uint32_t i = 1; i < count; i++) {
@@ -35,7 +37,7 @@ static inline struct support support_hull(const struct hull *hull, vec3 directio
 	return support_points(hull->vertices, hull->vertex_count, direction);
 }
 
-/* Index bits 0, 1, 2 say whether x, y, z is at its positive end: the order of box_hull. */
+/* Index bits 0, 1, 2 are set where x, y, z is at its positive end: the order of box_hull. */
 static inline struct support support_box(vec3 half, vec3 direction)
 {
 	uint32_t x = direction.x > 0, y = direction.y > 0, z = direction.z > 0;
@@ -53,16 +55,18 @@ static inline struct support support_segment(double half_length, vec3 direction)
 static inline struct support support_triangle(const struct mesh *mesh, uint32_t triangle,
 					      vec3 direction)
 {
+	VALIDATE(triangle < mesh->triangle_count);
 	const uint32_t *corner = mesh->triangles[triangle];
 	vec3 points[3] = { mesh->vertices[corner[0]], mesh->vertices[corner[1]],
 			   mesh->vertices[corner[2]] };
 	return support_points(points, 3, direction);
 }
 
-/* Any convex kind, and one triangle of a mesh; not for planes. */
+/* The support point of any convex kind, of a part of a solid, of the bounding hull of a field, or
+ * of triangle `child` of a mesh; not of a plane. */
 struct support support_core(const struct shape *shape, uint32_t child, vec3 direction);
 
-/* How far the surface lies outside the core, m: 0 for box, hull and mesh. */
+/* Distance of the surface from the core, m: 0 for box, hull and mesh. */
 double support_radius(const struct shape *shape);
 
 #endif

@@ -216,7 +216,7 @@ START_TEST(clouds_name_the_vertex_that_is_wrong)
 	bytes_of_hull(&b, points, 5);
 	refuse(&b, STATUS_NOT_FINITE, 3, "y is not a finite number");
 	bytes_of_hull(&b, PYRAMID, 3);
-	refuse(&b, STATUS_DEGENERATE, -1, "too few");
+	refuse(&b, STATUS_DEGENERATE, -1, "at least");
 	bytes_of_hull(&b, PYRAMID, 4);
 	refuse(&b, STATUS_DEGENERATE, -1, "in a plane");
 }
@@ -280,7 +280,7 @@ START_TEST(polygons_that_are_not_convex_name_the_vertex)
 	refuse(&b, STATUS_DEGENERATE, 2, "from its neighbour");
 	vec3 flat[3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0.5, 5e-5, 0 } };
 	bytes_of_polygon(&b, flat, 3, 0);
-	refuse(&b, STATUS_DEGENERATE, -1, "thin");
+	refuse(&b, STATUS_DEGENERATE, -1, "m wide");
 	vec3 star[5] = { { 0, 1, 0 },
 			 { -0.6, -0.8, 0 },
 			 { 0.95, 0.3, 0 },
@@ -291,7 +291,7 @@ START_TEST(polygons_that_are_not_convex_name_the_vertex)
 	bytes_of_polygon(&b, SQUARE, 4, -1);
 	refuse(&b, STATUS_RANGE, -1, "radius");
 	bytes_of_polygon(&b, SQUARE, 2, 1);
-	refuse(&b, STATUS_DEGENERATE, -1, "too few");
+	refuse(&b, STATUS_DEGENERATE, -1, "at least");
 }
 END_TEST
 
