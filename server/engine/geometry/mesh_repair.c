@@ -688,6 +688,10 @@ enum status mesh_repair(const struct mesh_soup *given, const struct mesh_repair_
 {
 	*report = (struct mesh_report){ .vertices = given->vertex_count,
 					.triangles = given->triangle_count };
+	if (options->weld != 0 && !(options->weld >= MESH_WELD_MIN))
+		return reason_set(why, STATUS_RANGE, -1, "weld",
+				  "weld %.10g is neither 0 nor at least %g", options->weld,
+				  MESH_WELD_MIN);
 	struct repair_work work = { .given = given, .report = report };
 	enum status status = STATUS_NO_MEMORY;
 	if (work_alloc(&work))

@@ -61,7 +61,7 @@ struct mesh_report {
 };
 
 /* Repairs a list of triangles. OK: *out is returned owned. DEGENERATE: refused; `why` names edges
- * in one sentence, the report all. NO_MEMORY. The report is filled as far as the work went. */
+ * in one sentence, the report all. RANGE (weld), NO_MEMORY. The report is filled as far as the work went. */
 MUST_CHECK enum status mesh_repair(const struct mesh_soup *given,
 				   const struct mesh_repair_options *options,
 				   struct polyhedron **out, struct mesh_report *report,

@@ -226,6 +226,23 @@ START_TEST(what_cannot_be_repaired_is_refused_by_name)
 }
 END_TEST
 
+START_TEST(a_weld_too_small_for_the_lattice_is_refused)
+{
+	static const double WELDS[] = { -1, 1e-300, 0.999e-9 };
+	struct polyhedron *solid = NULL;
+	struct mesh_report report;
+	struct reason why = { 0 };
+	clear();
+	add_box(vec3_zero(), vec3_all(1), false);
+	for (size_t i = 0; i < COUNT_OF(WELDS); i++) {
+		ck_assert_int_eq(repair(WELDS[i], &solid, &report, &why), STATUS_RANGE);
+		ck_assert_str_eq(why.field, "weld");
+		ck_assert_ptr_null(solid);
+	}
+	polyhedron_destroy(must(MESH_WELD_MIN, &report));
+}
+END_TEST
+
 START_TEST(faces_that_cross_are_counted_and_named)
 {
 	struct mesh_report report;
@@ -449,6 +466,7 @@ static Suite *make(void)
 	tcase_add_test(all, a_void_stays_a_void_and_an_inward_shell_is_turned);
 	tcase_add_test(all, fins_go_and_a_shared_vertex_becomes_two);
 	tcase_add_test(all, what_cannot_be_repaired_is_refused_by_name);
+	tcase_add_test(all, a_weld_too_small_for_the_lattice_is_refused);
 	tcase_add_test(all, faces_that_cross_are_counted_and_named);
 	tcase_add_test(all, running_out_of_memory_anywhere_leaves_nothing_behind);
 	tcase_add_test(all, real_meshes_have_the_mass_of_their_tetrahedra);
