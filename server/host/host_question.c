@@ -270,12 +270,12 @@ static enum status prepare_pair(struct question *self)
 /* Pairs of pieces it may come to; a mesh counts by its logarithm, a walker by its sweeps. */
 static uint64_t work_of(const struct question *self)
 {
-	uint64_t own = self->shape != NULL ? shape_piece_count(shape_asked(self->shape)) : 0,
+	uint64_t own = self->shape != NULL ? shape_piece_count(shape_exact(self->shape)) : 0,
 		 others = 0;
 	for (uint32_t i = 0; i < self->a_count; i++)
-		own += shape_piece_count(shape_asked(self->a[i].shape));
+		own += shape_piece_count(shape_exact(self->a[i].shape));
 	for (uint32_t i = 0; i < self->b_count; i++) {
-		const struct shape *shape = shape_asked(self->b[i].shape);
+		const struct shape *shape = shape_exact(self->b[i].shape);
 		uint64_t pieces = shape_piece_count(shape);
 		others += shape->kind == SHAPE_MESH ? MIN_OF(pieces, 256u) : pieces;
 	}

@@ -211,7 +211,7 @@ static bool field_holds(const struct shape *field, const struct shape *other, po
 	struct gjk_points room;
 	if (!shape_is_field(field) || other->kind == SHAPE_PLANE)
 		return false;
-	struct gjk_core core = gjk_core_of(shape_asked(other), 0, &room);
+	struct gjk_core core = gjk_core_of(shape_exact(other), 0, &room);
 	vec3 p = pose_point(other_in_field, core.points[0]);
 	return intersect_vertex_depth(field->solid->mesh, p, near) > 0;
 }
@@ -224,11 +224,11 @@ static bool begins_inside(const struct placed_shape *placed, const struct shape 
 	vec3 back;
 	if (field_holds(placed->shape, shape, flight->from, &near)) {
 		struct gjk_points room;
-		struct gjk_core core = gjk_core_of(shape_asked(shape), 0, &room);
+		struct gjk_core core = gjk_core_of(shape_exact(shape), 0, &room);
 		back = vec3_sub(near.point, pose_point(flight->from, core.points[0]));
 	} else if (field_holds(shape, placed->shape, pose_inverse(flight->from), &near)) {
 		struct gjk_points room;
-		struct gjk_core core = gjk_core_of(shape_asked(placed->shape), 0, &room);
+		struct gjk_core core = gjk_core_of(shape_exact(placed->shape), 0, &room);
 		near.point = pose_point(flight->from, near.point);
 		back = vec3_sub(core.points[0], near.point);
 	} else {
@@ -243,7 +243,7 @@ static bool begins_inside(const struct placed_shape *placed, const struct shape 
 static bool cast_at(const struct placed_shape *placed, const struct shape *shape, pose from,
 		    vec3 way, struct cast_hit *out)
 {
-	const struct shape *target = shape_asked(placed->shape), *own = shape_asked(shape);
+	const struct shape *target = shape_exact(placed->shape), *own = shape_exact(shape);
 	struct flight flight = { .shape = own, .way = pose_inverse_vector(placed->at, way) };
 	bool found = false;
 	flight.from = pose_relative(placed->at, from);
@@ -458,7 +458,7 @@ static bool closest_of(const struct placed_shape *a, const struct placed_shape *
 	bool turn = fixed_b || (!fixed_a && shape_is_field(b->shape) && !shape_is_field(a->shape));
 	const struct placed_shape *first = turn ? b : a, *second = turn ? a : b;
 	pose relative = pose_relative(first->at, second->at);
-	if (!shapes_closest(shape_asked(first->shape), shape_asked(second->shape), &relative,
+	if (!shapes_closest(shape_exact(first->shape), shape_exact(second->shape), &relative,
 			    &best))
 		return false;
 	turn_if_inside(first->shape, second->shape, &relative, &best);

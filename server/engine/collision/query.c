@@ -152,7 +152,7 @@ static bool is_core(const struct shape *shape)
 static bool field_overlap(const struct shape *field, const struct shape *other,
 			  const pose *other_in_field)
 {
-	const struct shape *surface = shape_asked(field), *asked = shape_asked(other);
+	const struct shape *surface = shape_exact(field), *asked = shape_exact(other);
 	if (is_core(other) || other->kind == SHAPE_PLANE) {
 		pose field_in_other = pose_inverse(*other_in_field);
 		struct gjk_points room;
@@ -277,7 +277,7 @@ void piece_distance(struct piece a, struct piece b, const pose *b_in_a, struct p
 bool shape_ray(const struct shape *shape, const pose *at, vec3 from, vec3 along, double limit,
 	       struct query_hit *hit)
 {
-	struct ray_hit local;
+	struct shape_hit local;
 	if (!ray_shape(shape, pose_inverse_point(*at, from), pose_inverse_vector(*at, along), limit,
 		       &local))
 		return false;

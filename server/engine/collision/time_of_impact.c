@@ -61,7 +61,7 @@ static bool is_identity(pose at)
 static void convex_init(struct convex *self, const struct impact_side *side, uint32_t child,
 			const struct motion *motion)
 {
-	const struct shape *shape = shape_asked(side->piece.shape);
+	const struct shape *shape = shape_exact(side->piece.shape);
 	struct gjk_core core = gjk_core_of(shape, child, &self->few);
 	self->child = child;
 	if (!is_identity(side->in_frame)) {
@@ -331,7 +331,7 @@ static void turn_round(struct impact_result *found)
 
 static const struct shape *surface_of(const struct impact_side *side)
 {
-	const struct shape *shape = shape_asked(side->piece.shape);
+	const struct shape *shape = shape_exact(side->piece.shape);
 	bool whole = side->piece.child == IMPACT_WHOLE || shape_is_field(side->piece.shape);
 	return shape->kind == SHAPE_MESH && whole ? shape : NULL;
 }
@@ -358,7 +358,7 @@ static void search_plane(struct search *self, const struct impact_side *side, ui
 	struct gjk_core core = surface != NULL
 				       ? (struct gjk_core){ surface->mesh->vertices,
 							    surface->mesh->vertex_count, NULL, 0 }
-				       : gjk_core_of(shape_asked(side->piece.shape), child, &room);
+				       : gjk_core_of(shape_exact(side->piece.shape), child, &room);
 	struct cloud cloud = cloud_of(core, side->in_frame, turned ? &motion_b : &motion_a);
 	self->best->pairs++;
 	struct impact_result found = meet_plane(&cloud, &plane, self->options);
@@ -455,7 +455,7 @@ static void begin_inside(struct search *self, const struct impact_side *field,
 	uint32_t child = other->piece.child == IMPACT_WHOLE || surface_of(other) != NULL
 				 ? 0
 				 : other->piece.child;
-	struct gjk_core core = gjk_core_of(shape_asked(other->piece.shape), child, &room);
+	struct gjk_core core = gjk_core_of(shape_exact(other->piece.shape), child, &room);
 	vec3 p = pose_point(other->motion->from, pose_point(other->in_frame, core.points[0]));
 	vec3 in_field =
 		pose_inverse_point(field->in_frame, pose_inverse_point(field->motion->from, p));
@@ -555,7 +555,7 @@ static void pieces_of(const struct impact_side *side, uint32_t *first, uint32_t 
 {
 	bool whole = side->piece.child == IMPACT_WHOLE;
 	*first = whole ? 0 : side->piece.child;
-	*last = whole ? shape_piece_count(shape_asked(side->piece.shape)) : side->piece.child + 1;
+	*last = whole ? shape_piece_count(shape_exact(side->piece.shape)) : side->piece.child + 1;
 }
 
 static void meet_pieces(struct search *self, struct convex *one, struct convex *two)

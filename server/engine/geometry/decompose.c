@@ -216,7 +216,7 @@ static enum status step_box(struct decompose *self, struct reason *why)
 	struct box_limits limits = { self->deviation, self->options.vertices_max };
 	struct box_result result;
 	struct aabb box = self->boxes.items[--self->boxes.count];
-	enum status status = box_look(self->solid, box, limits, &result);
+	enum status status = box_examine(self->solid, box, limits, &result);
 	if (status == STATUS_OK && result.hull.thin)
 		self->report.thin++;
 	if (status == STATUS_OK && result.answer == BOX_PART)

@@ -180,8 +180,8 @@ static enum status classify_box(const struct mesh *mesh, const point_list *point
 	return STATUS_OK;
 }
 
-enum status box_look(const struct mesh *mesh, struct aabb box, struct box_limits limits,
-		     struct box_result *out)
+enum status box_examine(const struct mesh *mesh, struct aabb box, struct box_limits limits,
+			struct box_result *out)
 {
 	ASSERT(mesh->closed);
 	ASSERT(limits.deviation > 0 && limits.vertices_max >= 4);

@@ -27,7 +27,7 @@ struct box_result {
 	double deviation;
 	struct aabb first, second;
 };
-MUST_CHECK enum status box_look(const struct mesh *mesh, struct aabb box, struct box_limits limits,
-				struct box_result *out);
+MUST_CHECK enum status box_examine(const struct mesh *mesh, struct aabb box,
+				   struct box_limits limits, struct box_result *out);
 
 #endif

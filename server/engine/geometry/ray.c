@@ -20,15 +20,15 @@
 #include "server/engine/geometry/intersect_point_mesh.h"
 #include "server/engine/geometry/solid.h"
 
-static bool hit_inside(vec3 along, struct ray_hit *hit)
+static bool hit_inside(vec3 along, struct shape_hit *hit)
 {
-	*hit = (struct ray_hit){ 0, vec3_negate(vec3_normalize(along)), 0, true };
+	*hit = (struct shape_hit){ 0, vec3_negate(vec3_normalize(along)), 0, true };
 	return true;
 }
 
-static bool hit_at(double fraction, vec3 normal, struct ray_hit *hit)
+static bool hit_at(double fraction, vec3 normal, struct shape_hit *hit)
 {
-	*hit = (struct ray_hit){ fraction, normal, 0, false };
+	*hit = (struct shape_hit){ fraction, normal, 0, false };
 	return true;
 }
 
@@ -47,7 +47,7 @@ static double enter_ball(vec3 m, vec3 d, double r)
 }
 
 bool ray_sphere(vec3 centre, double radius, vec3 from, vec3 along, double limit,
-		struct ray_hit *hit)
+		struct shape_hit *hit)
 {
 	vec3 m = vec3_sub(from, centre);
 	if (vec3_length_squared(m) <= radius * radius)
@@ -80,12 +80,12 @@ static double enter_side(vec3 a, vec3 b, double radius, vec3 from, vec3 along, v
 }
 
 bool ray_capsule(vec3 a, vec3 b, double radius, vec3 from, vec3 along, double limit,
-		 struct ray_hit *hit)
+		 struct shape_hit *hit)
 {
 	double k;
 	if (vec3_distance_squared(from, closest_point_segment(from, a, b, &k)) <= radius * radius)
 		return hit_inside(along, hit);
-	struct ray_hit end;
+	struct shape_hit end;
 	bool found = false;
 	vec3 normal;
 	double f = enter_side(a, b, radius, from, along, &normal);
@@ -132,14 +132,14 @@ static bool clip_by(struct plane_clip *clip, vec3 n, double offset, vec3 from, v
 	return clip->enter <= clip->leave;
 }
 
-static bool clip_result(const struct plane_clip *clip, vec3 along, struct ray_hit *hit)
+static bool clip_result(const struct plane_clip *clip, vec3 along, struct shape_hit *hit)
 {
 	if (!clip->outside)
 		return hit_inside(along, hit);
 	return hit_at(clip->enter, clip->normal, hit);
 }
 
-bool ray_box(vec3 half, vec3 from, vec3 along, double limit, struct ray_hit *hit)
+bool ray_box(vec3 half, vec3 from, vec3 along, double limit, struct shape_hit *hit)
 {
 	struct plane_clip clip = { 0, limit, vec3_zero(), false };
 	for (uint32_t axis = 0; axis < 3; axis++) {
@@ -152,13 +152,14 @@ bool ray_box(vec3 half, vec3 from, vec3 along, double limit, struct ray_hit *hit
 	return clip_result(&clip, along, hit);
 }
 
-bool ray_plane(vec3 normal, double offset, vec3 from, vec3 along, double limit, struct ray_hit *hit)
+bool ray_plane(vec3 normal, double offset, vec3 from, vec3 along, double limit,
+	       struct shape_hit *hit)
 {
 	struct plane_clip clip = { 0, limit, vec3_zero(), false };
 	return clip_by(&clip, normal, offset, from, along) && clip_result(&clip, along, hit);
 }
 
-bool ray_hull(const struct hull *hull, vec3 from, vec3 along, double limit, struct ray_hit *hit)
+bool ray_hull(const struct hull *hull, vec3 from, vec3 along, double limit, struct shape_hit *hit)
 {
 	ASSERT(hull->face_count >= 4);
 	struct plane_clip clip = { 0, limit, vec3_zero(), false };
@@ -187,7 +188,7 @@ static bool inside_polygon(const struct polygon *polygon, vec3 p)
 
 /* The shifted edge i, between its ends. */
 static bool hit_edge(const struct polygon *polygon, uint32_t i, vec3 from, vec3 along, double limit,
-		     struct ray_hit *hit)
+		     struct shape_hit *hit)
 {
 	VALIDATE(i < polygon->count);
 	vec3 n = polygon->normals[i], a = polygon->vertices[i];
@@ -203,13 +204,13 @@ static bool hit_edge(const struct polygon *polygon, uint32_t i, vec3 from, vec3 
 }
 
 bool ray_polygon(const struct polygon *polygon, vec3 from, vec3 along, double limit,
-		 struct ray_hit *hit)
+		 struct shape_hit *hit)
 {
 	if (inside_polygon(polygon, vec3_make(from.x, from.y, 0)))
 		return hit_inside(along, hit);
 	from.z = along.z = 0;
 	bool found = false;
-	struct ray_hit part;
+	struct shape_hit part;
 	for (uint32_t i = 0; i < polygon->count; i++) {
 		/* The edge, then its corner; only a nearer hit replaces the one found. */
 		if (hit_edge(polygon, i, from, along, limit, &part) &&
@@ -261,7 +262,7 @@ static vec3 view_point(const struct ray_view *view, vec3 p)
 }
 
 static bool hit_triangle(const struct ray_view *view, vec3 a, vec3 b, vec3 c, double limit,
-			 struct ray_hit *hit)
+			 struct shape_hit *hit)
 {
 	/* Seen along +z, a triangle that faces the ray runs clockwise in (x, y); seen along −z
 	 * counter-clockwise. */
@@ -277,19 +278,21 @@ static bool hit_triangle(const struct ray_view *view, vec3 a, vec3 b, vec3 c, do
 	return hit_at(f, vec3_normalize(vec3_cross(vec3_sub(b, a), vec3_sub(c, a))), hit);
 }
 
-bool ray_triangle(vec3 a, vec3 b, vec3 c, vec3 from, vec3 along, double limit, struct ray_hit *hit)
+bool ray_triangle(vec3 a, vec3 b, vec3 c, vec3 from, vec3 along, double limit,
+		  struct shape_hit *hit)
 {
 	struct ray_view view;
 	return view_init(&view, from, along) && hit_triangle(&view, a, b, c, limit, hit);
 }
 
 static void hit_leaf(const struct mesh *mesh, const struct mesh_node *node,
-		     const struct ray_view *view, struct ray_hit *best, bool *found, double *limit)
+		     const struct ray_view *view, struct shape_hit *best, bool *found,
+		     double *limit)
 {
 	VALIDATE(node->count > 0);
 	for (uint32_t i = 0; i < node->count; i++) {
 		uint32_t triangle = mesh->order[node->first + i];
-		struct ray_hit hit;
+		struct shape_hit hit;
 		if (!hit_triangle(view, mesh_corner(mesh, triangle, 0),
 				  mesh_corner(mesh, triangle, 1), mesh_corner(mesh, triangle, 2),
 				  *limit, &hit))
@@ -305,7 +308,7 @@ static void hit_leaf(const struct mesh *mesh, const struct mesh_node *node,
 
 /* Nodes are pruned only when they begin beyond the best hit (with the same margin as their box), so
  * the order of traversal, nearer half first, does not affect the result. */
-bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, struct ray_hit *hit)
+bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, struct shape_hit *hit)
 {
 	uint32_t stack[MESH_DEPTH_MAX], depth = 1;
 	bool found = false;
@@ -340,7 +343,7 @@ bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, stru
 
 /* The first part that is hit; of equally near ones the least. A field is hit where its mesh is. */
 static bool ray_solid(const struct solid *solid, vec3 from, vec3 along, double limit,
-		      struct ray_hit *hit)
+		      struct shape_hit *hit)
 {
 	bool found = false;
 	if (solid->field != NULL && intersect_point_mesh(solid->mesh, from) != POINT_MESH_OUTSIDE)
@@ -348,7 +351,7 @@ static bool ray_solid(const struct solid *solid, vec3 from, vec3 along, double l
 	if (solid->field != NULL)
 		return ray_mesh(solid->mesh, from, along, limit, hit);
 	for (uint32_t i = 0; i < solid->part_count; i++) {
-		struct ray_hit part;
+		struct shape_hit part;
 		if (!ray_hull(solid->parts[i]->hull, from, along, limit, &part) ||
 		    (found && part.fraction >= hit->fraction))
 			continue;
@@ -360,7 +363,8 @@ static bool ray_solid(const struct solid *solid, vec3 from, vec3 along, double l
 	return found;
 }
 
-bool ray_shape(const struct shape *shape, vec3 from, vec3 along, double limit, struct ray_hit *hit)
+bool ray_shape(const struct shape *shape, vec3 from, vec3 along, double limit,
+	       struct shape_hit *hit)
 {
 	vec3 end;
 	switch (shape->kind) {

@@ -11,7 +11,7 @@
 
 #include "server/engine/geometry/mesh.h"
 
-struct ray_hit {
+struct shape_hit {
 	double fraction; /* in [0, limit] */
 	vec3 normal;	 /* unit, outward; against `along` (unit, or zero) when inside */
 	uint32_t child;	 /* the triangle of a mesh, else 0 */
@@ -19,23 +19,25 @@ struct ray_hit {
 };
 
 /* The first hit of a shape. False, and *hit untouched, when nothing is hit. */
-bool ray_shape(const struct shape *shape, vec3 from, vec3 along, double limit, struct ray_hit *hit);
+bool ray_shape(const struct shape *shape, vec3 from, vec3 along, double limit,
+	       struct shape_hit *hit);
 
 /* The same for each kind. */
 bool ray_sphere(vec3 centre, double radius, vec3 from, vec3 along, double limit,
-		struct ray_hit *hit);
+		struct shape_hit *hit);
 /* The segment a b grown by `radius`. */
 bool ray_capsule(vec3 a, vec3 b, double radius, vec3 from, vec3 along, double limit,
-		 struct ray_hit *hit);
-bool ray_box(vec3 half, vec3 from, vec3 along, double limit, struct ray_hit *hit);
+		 struct shape_hit *hit);
+bool ray_box(vec3 half, vec3 from, vec3 along, double limit, struct shape_hit *hit);
 bool ray_plane(vec3 normal, double offset, vec3 from, vec3 along, double limit,
-	       struct ray_hit *hit);
-bool ray_hull(const struct hull *hull, vec3 from, vec3 along, double limit, struct ray_hit *hit);
+	       struct shape_hit *hit);
+bool ray_hull(const struct hull *hull, vec3 from, vec3 along, double limit, struct shape_hit *hit);
 bool ray_polygon(const struct polygon *polygon, vec3 from, vec3 along, double limit,
-		 struct ray_hit *hit);
+		 struct shape_hit *hit);
 /* Two triangles that share an edge leave no gap between them. A degenerate triangle is never hit. */
-bool ray_triangle(vec3 a, vec3 b, vec3 c, vec3 from, vec3 along, double limit, struct ray_hit *hit);
+bool ray_triangle(vec3 a, vec3 b, vec3 c, vec3 from, vec3 along, double limit,
+		  struct shape_hit *hit);
 /* Of equally near triangles the one with the least index. */
-bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, struct ray_hit *hit);
+bool ray_mesh(const struct mesh *mesh, vec3 from, vec3 along, double limit, struct shape_hit *hit);
 
 #endif

@@ -320,7 +320,7 @@ bool shape_is_sided(const struct shape *field, const struct shape *other)
 	return shape_is_field(other) || shape_piece_count(other) == 1;
 }
 
-const struct shape *shape_asked(const struct shape *shape)
+const struct shape *shape_exact(const struct shape *shape)
 {
 	return shape_is_field(shape) ? shape->solid->surface : shape;
 }

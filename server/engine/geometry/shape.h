@@ -178,9 +178,9 @@ bool shape_is_field(const struct shape *shape);
 /* Whether contacts of the first shape, a field, with the second are computed side by side: not
  * against half-spaces, meshes and solids of several parts, whose pieces have one manifold each. */
 bool shape_is_sided(const struct shape *field, const struct shape *other);
-/* The shape that rays, casts, overlaps and nearest points use: the mesh of a field, else the shape
- * itself. */
-const struct shape *shape_asked(const struct shape *shape);
+/* The exact geometry of a shape, used by rays, casts, overlaps and nearest points: the mesh of a
+ * field, else the shape itself. Borrowed. */
+const struct shape *shape_exact(const struct shape *shape);
 
 /* References may be taken and dropped from any thread; the last drop frees the shape. */
 struct shape *shape_retain(const struct shape *shape);

@@ -88,7 +88,7 @@ static struct placed_shape placed_at(const struct impact_side *side, double t)
 static double surfaces_apart(const struct impact_side *a, const struct impact_side *b, double t)
 {
 	struct placed_shape one = placed_at(a, t), two = placed_at(b, t);
-	const struct shape *mesh_a = shape_asked(one.shape), *mesh_b = shape_asked(two.shape);
+	const struct shape *mesh_a = shape_exact(one.shape), *mesh_b = shape_exact(two.shape);
 	pose b_in_a = pose_relative(one.at, two.at);
 	mat3 rotation = mat3_from_quat(b_in_a.rotation);
 	double least = SCALAR_MAX;
@@ -109,7 +109,7 @@ static double surfaces_apart(const struct impact_side *a, const struct impact_si
 /* The height of a surface's lowest vertex above a plane. */
 static double surface_height(const struct placed_shape *surface, const struct placed_shape *plane)
 {
-	const struct mesh *mesh = shape_asked(surface->shape)->mesh;
+	const struct mesh *mesh = shape_exact(surface->shape)->mesh;
 	double least = SCALAR_MAX;
 	for (uint32_t v = 0; v < mesh->vertex_count; v++) {
 		vec3 p = pose_point(surface->at, mesh->vertices[v]);
@@ -124,12 +124,12 @@ static double distance_at(const struct impact_side *a, const struct impact_side 
 {
 	if (a->piece.shape->kind == SHAPE_PLANE)
 		return distance_at(b, a, t);
-	if (shape_asked(a->piece.shape)->kind == SHAPE_MESH &&
-	    shape_asked(b->piece.shape)->kind == SHAPE_MESH)
+	if (shape_exact(a->piece.shape)->kind == SHAPE_MESH &&
+	    shape_exact(b->piece.shape)->kind == SHAPE_MESH)
 		return surfaces_apart(a, b, t);
 	struct placed_shape one = placed_at(a, t), two = placed_at(b, t);
 	struct closest_pair pair;
-	if (two.shape->kind == SHAPE_PLANE && shape_asked(one.shape)->kind == SHAPE_MESH)
+	if (two.shape->kind == SHAPE_PLANE && shape_exact(one.shape)->kind == SHAPE_MESH)
 		return surface_height(&one, &two);
 	return placed_closest(&one, 1, &two, 1, 1e3, &pair) ? pair.distance : 1e3;
 }

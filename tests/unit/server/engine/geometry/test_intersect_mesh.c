@@ -111,7 +111,7 @@ static bool six_rays(const struct mesh *mesh, vec3 p)
 		vec3 d = vec3_scale(vec3_axis(k / 2), k & 1 ? 1 : -1);
 		double front = SCALAR_MAX, back = SCALAR_MAX;
 		for (uint32_t t = 0; t < mesh->triangle_count; t++) {
-			struct ray_hit hit;
+			struct shape_hit hit;
 			vec3 a = mesh_corner(mesh, t, 0), b = mesh_corner(mesh, t, 1),
 			     c = mesh_corner(mesh, t, 2);
 			if (ray_triangle(a, b, c, p, d, 1e6, &hit))

@@ -89,7 +89,7 @@ START_TEST(a_hit_is_on_the_surface_and_nothing_solid_lies_before_it)
 		struct shape *shape = some_shape(kind);
 		for (uint32_t run = 0; run < 2000; run++) {
 			vec3 from = random_in_cube(2), along = random_in_cube(3);
-			struct ray_hit hit = { .fraction = 7 };
+			struct shape_hit hit = { .fraction = 7 };
 			bool found = ray_shape(shape, from, along, 1, &hit);
 			double end = found ? hit.fraction : 1;
 			/* Sampled: nothing of the solid before the hit, or anywhere without one. */
@@ -125,7 +125,7 @@ END_TEST
 
 START_TEST(g24_segments_and_a_sphere)
 {
-	struct ray_hit hit;
+	struct shape_hit hit;
 	vec3 o = vec3_zero();
 	ck_assert(ray_sphere(o, 1, vec3_make(-2, 1, 0), vec3_make(4, 0, 0), 1, &hit));
 	ck_assert_double_eq_tol(hit.fraction, 0.5, 1e-15);
@@ -152,7 +152,7 @@ START_TEST(g26_boxes_and_slabs_agree_for_every_class_of_direction)
 		vec3 from = random_in_cube(2), along = random_in_cube(2);
 		if (run % 10 == 0)
 			vec3_set(&along, rng_below(&rng, 3), 0);
-		struct ray_hit hit = { 0 };
+		struct shape_hit hit = { 0 };
 		double enter = 0, leave = 0;
 		bool a = ray_box(half, from, along, 1, &hit);
 		bool b = aabb_clip_line(box, from, along, 1, &enter, &leave);
@@ -170,7 +170,7 @@ END_TEST
 START_TEST(g25_triangles_are_hit_from_outside_only)
 {
 	vec3 a = vec3_make(0, 0, 0), b = vec3_make(1, 0, 0), c = vec3_make(0, 1, 0);
-	struct ray_hit hit;
+	struct shape_hit hit;
 	vec3 down = vec3_make(0, 0, -2), up = vec3_make(0, 0, 2);
 	ck_assert(ray_triangle(a, b, c, vec3_make(0.25, 0.25, 1), down, 1, &hit));
 	ck_assert(hit.fraction == 0.5 && vec3_equal(hit.normal, vec3_make(0, 0, 1)));
@@ -187,11 +187,11 @@ START_TEST(g25_triangles_are_hit_from_outside_only)
 }
 END_TEST
 
-static bool brute_force(const struct mesh *mesh, vec3 from, vec3 along, struct ray_hit *best)
+static bool brute_force(const struct mesh *mesh, vec3 from, vec3 along, struct shape_hit *best)
 {
 	bool found = false;
 	for (uint32_t t = 0; t < mesh->triangle_count; t++) {
-		struct ray_hit hit;
+		struct shape_hit hit;
 		if (!ray_triangle(mesh_corner(mesh, t, 0), mesh_corner(mesh, t, 1),
 				  mesh_corner(mesh, t, 2), from, along, 1, &hit))
 			continue;
@@ -212,7 +212,7 @@ START_TEST(a_mesh_answers_as_all_its_triangles_do)
 	for (uint32_t run = 0; run < 3000; run++) {
 		vec3 from = random_in_cube(5), along = vec3_sub(random_in_cube(5), from);
 		from.y = run % 3 ? scalar_abs(from.y) : from.y;
-		struct ray_hit slow = { 0 }, fast = { 0 };
+		struct shape_hit slow = { 0 }, fast = { 0 };
 		bool a = brute_force(shape->mesh, from, along, &slow);
 		bool b = ray_shape(shape, from, along, 1, &fast);
 		ck_assert_int_eq(a, b);
@@ -247,7 +247,7 @@ START_TEST(no_ray_slips_between_neighbouring_triangles)
 			continue;
 		vec3 from = vec3_make(target.x + rng_range(&rng, -0.1, 0.1), 2,
 				      target.z + rng_range(&rng, -0.1, 0.1));
-		struct ray_hit hit;
+		struct shape_hit hit;
 		ck_assert(ray_mesh(mesh, from, vec3_scale(vec3_sub(target, from), 2), 1, &hit));
 	}
 	shape_release(shape);
@@ -261,7 +261,7 @@ START_TEST(the_nearest_of_equal_triangles_is_the_first)
 			     { -1, -1, -1 }, { 1, 1, 0 }, { -1, -1, 1 } };
 	static const uint32_t TRIANGLES[2][3] = { { 0, 2, 1 }, { 3, 5, 4 } };
 	struct shape *shape = make_mesh(vertices, 6, TRIANGLES, 2);
-	struct ray_hit hit;
+	struct shape_hit hit;
 	ck_assert(ray_shape(shape, vec3_make(0, 1, 0), vec3_make(0, -2, 0), 1, &hit));
 	ck_assert(hit.fraction == 0.5);
 	ck_assert_uint_eq(hit.child, 0);
@@ -277,7 +277,7 @@ START_TEST(a_limit_shorter_than_the_hit_misses)
 			kind == SHAPE_MESH ? make_terrain(6, 0.5, 0.2, 1) : some_shape(kind);
 		for (uint32_t run = 0; run < 500; run++) {
 			vec3 from = random_in_cube(3), along = vec3_negate(from);
-			struct ray_hit hit, again;
+			struct shape_hit hit, again;
 			if (!ray_shape(shape, from, along, 1, &hit) || hit.fraction == 0)
 				continue;
 			ck_assert(!ray_shape(shape, from, along, hit.fraction * 0.999999, &again));
