@@ -28,7 +28,7 @@ enum decompose_mode {
 
 struct decompose_options {
 	enum decompose_mode mode;
-	double concavity; /* m, ≥ 0: how far a part's hull may stand off the part; 0: exactly convex */
+	double concavity; /* m, ≥ 0: deviation allowed between a part and its hull; 0: exactly convex */
 	double angle_min; /* rad: F-03's θacc, least inner angle a cut may make; halved on retries */
 	double distance_min; /* F-05's dacc, of the mean edge: nearest a vertex may lie to a cut it is not
 			       * on; halved on retries */
@@ -58,7 +58,7 @@ struct decompose_part {
 	uint32_t first_triangle, triangle_count; /* in `triangles`: its closed surface */
 	double volume;				 /* m³, within that surface */
 	double hull_volume;			 /* m³, of the hull of its points */
-	double concavity; /* m, measured: how far the hull stands off the surface, at most */
+	double concavity; /* m, measured: upper bound of the deviation of the hull from the surface */
 	bool approximate; /* from the approximation: surface and hull are the same */
 };
 
@@ -80,10 +80,10 @@ struct decompose_report {
 	uint32_t thin;		 /* pieces left out: flatter than a 10⁻⁷th of their size */
 	double volume_thin;	 /* m³, of these */
 	double volume_cut_error; /* m³, |sum over all pieces cut − the mesh|: rounding alone */
-	double volume_excess;	 /* m³, of approximated parts over what they stand for: ≥ 0,
+	double volume_excess; /* m³, of approximated parts over the solids they approximate: ≥ 0,
 				  * unless solids overlap, which the mesh counts twice */
-	double concavity;	 /* m, the largest of the parts cut */
-	double deviation;	 /* m, no point of an approximated part is farther from the solid */
+	double concavity;     /* m, the largest of the parts cut */
+	double deviation;     /* m, no point of an approximated part is farther from the solid */
 };
 
 struct decomposition {

@@ -23,8 +23,8 @@ static bool turns_left(const struct cutter *self, uint32_t i)
 }
 
 /* Only corners that do not turn left can block an ear first, and clipping ears makes no corner less
- * convex: so only the corners that did not turn left at the start are tested. A corner that was
- * clipped turned left at that time and keeps its neighbours of then. */
+ * convex: so only the corners that did not turn left at the start are tested. A clipped corner
+ * turned left when it was clipped and still stores its neighbours of that time. */
 static bool holds_corner(const struct cutter *self, uint32_t i)
 {
 	vec3 a = node_at(self, self->before[i]), b = node_at(self, i),

@@ -387,7 +387,7 @@ enum decompose_refusal cut_trace(struct cutter *self, struct cut_plane plane,
 
 struct cut_split {
 	struct decompose_piece *piece;
-	uint32_t *mark;	 /* of half-edges: node + 1 of the crossed edge it stands for */
+	uint32_t *mark;	 /* of half-edges: node + 1 of the crossed edge it represents */
 	uint32_t *leave; /* of points: a half-edge that starts there */
 	uint32_t *loop;	 /* of nodes: the half-edge to the next one, on the upper side */
 };

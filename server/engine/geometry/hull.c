@@ -124,7 +124,7 @@ bool hull_finish(struct hull *hull)
 			return false;
 	for (uint32_t f = 0; f < hull->face_count; f++)
 		face_plane(hull, &hull->faces[f]);
-	/* Summed relative to the first vertex, so that a hull far from its origin keeps its digits. */
+	/* Summed relative to the first vertex, so that a hull far from the origin loses no digits. */
 	vec3 base = hull->vertices[0], sum = vec3_zero();
 	for (uint32_t v = 0; v < hull->vertex_count; v++)
 		sum = vec3_add(sum, vec3_sub(hull->vertices[v], base));

@@ -38,7 +38,7 @@ struct hull_facet {
 	vec3 normal;	  /* (b − a) × (c − a), rounded */
 	double error;	  /* FILTER_ERROR × the largest sum of products in a component of it */
 	uint32_t seen_by; /* first node of its conflict list */
-	uint32_t visit;	  /* number of the insertion that last looked at it */
+	uint32_t visit;	  /* number of the insertion that last visited it */
 	bool seen;	  /* whether that insertion's point sees it */
 	bool alive;
 };

@@ -59,7 +59,7 @@ START_TEST(a03_a_segment_and_a_plane_share_nothing_a_point_or_all)
 		closest_segment_plane(vec3_make(0, 0, 0), vec3_make(1, 4, 0), n, 3, &p, &k),
 		SEGMENT_PLANE_POINT);
 	ck_assert(k == 0.25 && vec3_equal(p, vec3_make(0.25, 1, 0)));
-	/* Ends count. */
+	/* The ends belong to the segment. */
 	ck_assert_int_eq(
 		closest_segment_plane(vec3_make(0, 0, 0), vec3_make(1, 1, 0), n, 3, &p, &k),
 		SEGMENT_PLANE_POINT);
@@ -73,7 +73,7 @@ START_TEST(a03_a_segment_and_a_plane_share_nothing_a_point_or_all)
 	ck_assert_int_eq(
 		closest_segment_plane(vec3_make(0, 2, 0), vec3_make(9, 2, 2), n, 3, &p, &k),
 		SEGMENT_PLANE_EMPTY);
-	/* Parallel to rounding is parallel. */
+	/* Parallel up to rounding counts as parallel. */
 	ck_assert_int_eq(
 		closest_segment_plane(vec3_make(0, 1, 0), vec3_make(9, 1 + 1e-13, 2), n, 3, &p, &k),
 		SEGMENT_PLANE_WHOLE);
@@ -106,7 +106,7 @@ START_TEST(a04_the_point_nearest_to_a_line_is_the_appendixs)
 	vec3 a = vec3_make(0, 1, 0), b = vec3_make(5, 1, 0);
 	vec3 q = closest_segment_line(a, b, vec3_zero(), vec3_make(1, 0, 0));
 	ck_assert(vec3_equal(q, a));
-	/* A line without direction is a point. */
+	/* A line without direction counts as a point. */
 	q = closest_segment_line(a, b, vec3_make(3, 0, 0), vec3_make(3, 0, 0));
 	ck_assert_double_lt(vec3_distance(q, vec3_make(3, 1, 0)), 1e-15);
 }

@@ -31,7 +31,8 @@ static const vec3 *corner(const struct decomposition *d, uint32_t t, uint32_t k)
 	return &d->points[d->triangles[t][k]];
 }
 
-/* 1 in the open part, 0 on its surface, −1 outside. Only for parts that are convex to the last digit. */
+/* Position of a point: 1 in the open part, 0 on its surface, −1 outside. Exact only for parts that
+ * are exactly convex. */
 static int place_in_part(const struct decomposition *d, const struct decompose_part *part, vec3 p)
 {
 	int least = 1;
@@ -54,7 +55,8 @@ static double part_volume(const struct decomposition *d, const struct decompose_
 	return six / 6;
 }
 
-/* Every edge of every part's surface is run along once in each direction, within the part's points. */
+/* Checks that every edge of every part's surface occurs once in each direction, within the part's
+ * points. */
 static void check_surface(const struct decomposition *d, const struct decompose_part *part)
 {
 	uint32_t n = part->point_count;
@@ -76,7 +78,7 @@ static void check_surface(const struct decomposition *d, const struct decompose_
 	free(sum);
 }
 
-/* Volumes, closed surfaces, and that each part is its own hull but for `off` (m). */
+/* Checks volumes, closed surfaces, and that each part equals its own hull within `off` metres. */
 static void check_parts(const struct mesh *mesh, const struct decomposition *d, double off)
 {
 	double extent = vec3_distance(mesh->nodes[0].min, mesh->nodes[0].max), sum = 0;
@@ -107,7 +109,8 @@ static void check_parts(const struct mesh *mesh, const struct decomposition *d, 
 					1e-12 * report->volume);
 }
 
-/* A point of the solid is in one part, any other in none; those on cut faces in no open part. */
+/* Checks that a point of the solid is in one part and any other in none; points on cut faces are in
+ * no open part. */
 static void check_cover(const struct mesh *mesh, const struct decomposition *d, uint32_t samples)
 {
 	struct aabb box = aabb_make(mesh->nodes[0].min, mesh->nodes[0].max);
@@ -221,7 +224,7 @@ START_TEST(a_tolerance_makes_fewer_parts_that_stand_off_no_farther)
 		ck_assert(d->report.deviation <= tolerance);
 		ck_assert_uint_lt(d->part_count, before);
 		before = d->part_count;
-		/* Points of the hulls are no farther from the whole solid. */
+		/* No point of a hull is farther from the whole solid either. */
 		for (uint32_t k = 0; k < 300; k++) {
 			const struct decompose_part *part =
 				&d->parts[rng_below(&rng, d->part_count)];
@@ -291,7 +294,7 @@ static void check_approximation(const struct mesh *mesh, double deviation)
 			in += place > 0;
 			at += place >= 0;
 		}
-		/* Rounding of hulls lets a point slip between two of them, but not of this many. */
+		/* Rounding may leave single points between two hulls, but not this many. */
 		ck_assert_uint_le(in, 1);
 		bool outside = intersect_point_mesh(mesh, p) == POINT_MESH_OUTSIDE;
 		double distance = intersect_nearest_on_mesh(mesh, p).distance;
@@ -430,7 +433,7 @@ START_TEST(options_out_of_range_and_too_many_parts_are_refused)
 }
 END_TEST
 
-/* ---- the same every time ---------------------------------------------------------------------- */
+/* ---- determinism ------------------------------------------------------------------------------ */
 
 static void check_same(const struct decomposition *a, const struct decomposition *b)
 {
@@ -482,7 +485,7 @@ START_TEST(every_allocation_may_fail)
 				decompose_options_default(shapes[i]->mesh);
 			struct decomposition *d = NULL;
 			struct reason why;
-			/* Few parts: each of their allocations is failed in turn. */
+			/* A decomposition of few parts: each of its allocations fails in turn. */
 			options.concavity = 2 * (double)i;
 			heap_fail_at(n);
 			enum status status = decompose_mesh(shapes[i]->mesh, &options, &d, &why);

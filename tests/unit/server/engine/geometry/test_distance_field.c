@@ -40,7 +40,7 @@ static struct shape *cube(double half)
 	return shape;
 }
 
-/* Solids of all kinds, some turned; to be released. */
+/* Solids of all kinds, some rotated. The caller releases them. */
 enum { SOLIDS = 7 };
 static void make_solids(struct shape *out[SOLIDS])
 {
@@ -73,11 +73,12 @@ START_TEST(a_cube_of_resolution_32_has_34_cells_an_axis)
 	}
 	ck_assert_double_eq_tol(field->cell, 2.0 / 32, 1e-15);
 	ck_assert_double_eq_tol(field->origin.x, -1 - field->cell, 1e-15);
-	/* Each line that meets the cube does twice: 33 × 33 of them, or without two of the edges. */
+	/* Each line that meets the cube crosses it twice: 33 × 33 lines, or fewer by those along
+	 * two of the edges. */
 	ck_assert_uint_eq(field->hits % 2, 0);
 	ck_assert_uint_ge(field->hits, 2 * 32 * 32);
 	ck_assert_uint_le(field->hits, 2 * 33 * 33);
-	/* The middle is no node here: the deepest one is a cell beside it. */
+	/* The middle is not a node here; the deepest node is one cell beside it. */
 	ck_assert(field->deepest >= -1 && field->deepest < -1 + 1.1 * field->cell);
 	distance_field_destroy(field);
 	shape_release(shape);
@@ -195,7 +196,7 @@ START_TEST(no_value_changes_faster_than_one_moves)
 			if (!distance_field_value(field, p, &one) ||
 			    !distance_field_value(field, q, &two))
 				continue;
-			/* 1 for exact values; each may be off by what interpolation can be. */
+			/* 1 for exact values; each value may be off by the error of interpolation. */
 			double way = vec3_distance(p, q), off = 0.87 * 8 * field->cell;
 			ck_assert(scalar_abs(one - two) <= way + 2 * off);
 			if (scalar_abs(one) < field->cell / 2 && scalar_abs(two) < field->cell / 2)
@@ -290,7 +291,7 @@ END_TEST
 
 /* ---- collision -------------------------------------------------------------------------------- */
 
-/* Each contact against the mesh the field is of. */
+/* Compares each contact with the mesh from which the field was built. */
 static void check_contacts(const struct mesh *mesh, const struct distance_field *field,
 			   const struct distance_field_contact *contacts, uint32_t count)
 {
@@ -325,7 +326,7 @@ START_TEST(four_vertices_of_a_box_are_in_the_ground)
 			ck_assert_double_eq_tol(contacts[k].surface.y, 4, 1e-3);
 			ck_assert_uint_lt(contacts[k].feature, 3);
 		}
-		/* Fewer are written than there are. */
+		/* With less capacity fewer contacts are written and the count is the same. */
 		ck_assert_uint_eq(distance_field_collide(field, &probe, &at, contacts, 1), 4);
 		at.position.y = 4.6;
 		ck_assert_uint_eq(distance_field_collide(field, &probe, &at, contacts, 32), 0);
@@ -395,7 +396,7 @@ START_TEST(an_edge_that_runs_through_a_bar_is_found_at_its_deepest)
 		ck_assert_uint_ge(contacts[0].feature, 3);
 		ck_assert_double_eq_tol(contacts[0].depth, depth, 2e-3);
 		ck_assert_double_eq_tol(contacts[0].point.x, 0.5 - depth, 1e-9);
-		/* Where the edge is equally deep on a stretch, any of its points may be given. */
+		/* Where an edge is equally deep along a stretch, any of its points is correct. */
 		ck_assert(contacts[0].normal.x > 0.6);
 	}
 	distance_field_probe_release(&probe);
@@ -407,7 +408,8 @@ END_TEST
 
 START_TEST(a_small_field_inside_a_large_node_is_found_both_ways)
 {
-	/* A grain whose corner pokes into the face of a huge block: only its own vertices are inside. */
+	/* A grain whose corner enters the face of a huge block: only the grain's vertices are
+	 * inside. */
 	struct shape *block = cube(8), *grain = cube(0.05);
 	struct distance_field *large = make_field(block->mesh, 64);
 	struct distance_field *small = make_field(grain->mesh, 16);
@@ -422,7 +424,7 @@ START_TEST(a_small_field_inside_a_large_node_is_found_both_ways)
 	ck_assert_uint_ge(count, 4);
 	for (uint32_t i = 0; i < count; i++)
 		ck_assert(contacts[i].normal.x > 0.9);
-	/* The grain on an edge of the block, which only the second way sees. */
+	/* The grain on an edge of the block, which only the opposite test finds. */
 	at = pose_make(vec3_make(8.03, 8.03, 0), quat_from_axis_angle(vec3_axis(2), QUARTER_PI));
 	count = distance_field_collide_both(large, &of_block, small, &of_grain, &at, contacts, 64);
 	uint32_t swapped = 0;

@@ -1,4 +1,4 @@
-/* The hull of a cloud of points: app D's invariants, chapter 2's G-07, and Qhull's volume. */
+/* The hull of a point cloud: app D's invariants, chapter 2's G-07, and Qhull's volume. */
 #include "server/engine/geometry/hull.h"
 
 #include "server/base/heap.h"
@@ -82,7 +82,7 @@ struct worst {
 	uint32_t clouds, exact_only, rounds, faces, vertices;
 };
 
-/* Everything that must hold for every cloud; volumes relative to size³. */
+/* Checks all properties that hold for every cloud; volumes relative to size³. */
 static void check_cloud(const vec3 *points, uint32_t count, struct worst *worst)
 {
 	struct hull_build build = { 0 };
@@ -94,10 +94,11 @@ static void check_cloud(const vec3 *points, uint32_t count, struct worst *worst)
 	ck_assert_msg(outside <= build.tolerance, "a point lies %g outside", outside);
 	double volume = build.mass.volume, expected = qhull_volume(points, count);
 	double slack = 1e-12 * size * size * size;
-	/* Faces are planar to the tolerance, so the two ways to the volume agree to it. */
+	/* Faces are planar within the tolerance, so both computations of the volume agree within
+	 * it. */
 	ck_assert_double_eq_tol(mass_of_hull(hull).volume, volume,
 				slack + 6 * size * size * build.tolerance);
-	/* What was left away lies under the faces, at most `outside` high. */
+	/* Dropped points lie within `outside` metres of the faces. */
 	ck_assert_double_le(volume, build.cloud_volume + slack);
 	ck_assert_double_ge(volume,
 			    build.cloud_volume - slack -
@@ -133,7 +134,7 @@ START_TEST(random_clouds_have_qhulls_volume)
 	struct worst worst = { 0 };
 	seed();
 	for (uint32_t run = 0; run < 300; run++) {
-		/* Small clouds of few points may be too flat to be shapes. */
+		/* Clouds of few points may be too flat for a hull. */
 		double scale = run % 3 == 0 ? 0.01 : run % 3 == 1 ? 1 : 1e4;
 		uint32_t count =
 			(run % 3 == 0 ? 20 : 5) + rng_below(&rng, run % 10 == 0 ? 2000 : 100);
@@ -162,14 +163,15 @@ START_TEST(cospherical_clouds_have_qhulls_volume_and_keep_every_point)
 }
 END_TEST
 
-/* Through memory: gcc 12 at -O2 drops a rounding to float and back of two neighbouring doubles. */
+/* Converts through memory, because gcc 12 at -O2 drops a rounding to float and back of two
+ * neighbouring doubles. */
 static vec3 as_floats(vec3 p)
 {
 	volatile float x = (float)p.x, y = (float)p.y, z = (float)p.z;
 	return vec3_make((double)x, (double)y, (double)z);
 }
 
-/* A box of half extents `half`, with points strewn over its faces and edges, turned by r. */
+/* A box of half extents `half`, with points scattered over its faces and edges, rotated by r. */
 static uint32_t box_cloud(vec3 half, uint32_t extra, mat3 r, bool rounded)
 {
 	uint32_t count = 0;
@@ -296,7 +298,7 @@ START_TEST(noise_around_the_tolerance_gives_a_valid_hull)
 	uint32_t exact_only = 0, rounds = 0;
 	double worst = 0;
 	seed();
-	/* The joiner's worst ground: flat faces with bumps just below and above its tolerance. */
+	/* The hardest case of merging: flat faces with bumps just below and above its tolerance. */
 	for (uint32_t run = 0; run < 200; run++) {
 		double bump = 1e-6 * (run % 20 + 1) / 4;
 		uint32_t count = box_cloud(vec3_make(1, 0.8, 0.6), 400, mat3_identity(), false);
@@ -324,7 +326,7 @@ END_TEST
 START_TEST(a_fine_dome_is_a_valid_hull)
 {
 	seed();
-	/* So finely sampled that neighbours bend by less than the tolerance. */
+	/* Sampled so finely that neighbours bend by less than the tolerance. */
 	for (uint32_t run = 0; run < 10; run++) {
 		uint32_t count = 0;
 		double r = 0.002 * (run + 1);
@@ -363,7 +365,7 @@ START_TEST(the_cube_of_g07_has_volume_one)
 	ck_assert_uint_eq(hull->vertex_count, 8);
 	ck_assert_double_eq_tol(mass_of_hull(hull).volume, 1, 1e-15);
 	ck_assert(highest_outside(hull, cloud, 108) <= 1e-12);
-	/* Vertices keep the cloud's order. */
+	/* Vertices are in the order of the cloud. */
 	for (uint32_t i = 0; i < 8; i++)
 		ck_assert(vec3_equal(hull->vertices[i], cloud[i]));
 	heap_free(hull);

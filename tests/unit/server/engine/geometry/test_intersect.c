@@ -35,7 +35,7 @@ START_TEST(g17_boxes_that_touch_overlap)
 }
 END_TEST
 
-/* Greatest gap of the oracle for oriented boxes: fifteen axes, all corners. */
+/* The oracle for oriented boxes: the greatest gap over fifteen axes, from all corners. */
 static double obb_gap(const struct obb *a, const struct obb *b)
 {
 	struct oracle_body bodies[2];
@@ -129,7 +129,7 @@ START_TEST(g20_every_case_of_signs_is_answered)
 {
 	vec3 a[3] = { { 0, 0, 0 }, { 4, 0, 0 }, { 0, 4, 0 } };
 	struct triangle_cut cut;
-	/* (0, +, −), the case the book forgot. */
+	/* (0, +, −), the case that the book omits. */
 	vec3 forgotten[3] = { { -1, 1, 0 }, { 1, 1, 1 }, { 1, 1, -1 } };
 	ck_assert(intersect_triangle_triangle(a, forgotten, &cut));
 	ck_assert(!cut.coplanar);
@@ -241,7 +241,7 @@ START_TEST(g21_the_nearest_point_of_a_box_decides)
 	ck_assert(intersect_box_sphere(box, ball));
 	ball.radius = 1.4142;
 	ck_assert(!intersect_box_sphere(box, ball));
-	/* An oriented box is the same box seen from its frame. */
+	/* An oriented box gives the same result as the axis-aligned one in its own frame. */
 	for (uint32_t run = 0; run < oracle_runs(5000); run++) {
 		pose at = pose_make(random_vector(&rng, 10), random_rotation(&rng));
 		mat3 rotation = mat3_from_quat(at.rotation);

@@ -179,7 +179,7 @@ START_TEST(g28_a_ball_of_triangles_agrees_with_the_ball_and_with_six_rays)
 	clear();
 	add_ball(&solid, 16);
 	struct shape *ball = cook(&solid);
-	/* How deep the faces lie under the sphere: chords of 11.25° both ways. */
+	/* Depth of the faces below the sphere: chords of 11.25° in both directions. */
 	double sagitta = 1 - scalar_square(trig_cos(PI / 32));
 	uint32_t inside = 0;
 	for (uint32_t run = 0; run < oracle_runs(10000); run++) {
@@ -210,7 +210,8 @@ END_TEST
 
 START_TEST(g28_on_a_grid_every_place_is_as_brute_force_says)
 {
-	/* Boxes of whole sizes side by side and in voids: rays meet edges and faces all the time. */
+	/* Boxes of integer sizes side by side and in voids, so that rays meet edges and faces all
+	 * the time. */
 	for (uint32_t run = 0; run < oracle_runs(40); run++) {
 		struct aabb box[4];
 		clear();

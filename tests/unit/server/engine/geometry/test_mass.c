@@ -35,7 +35,7 @@ static void near_vec3(vec3 a, vec3 b, double tolerance)
 	ck_assert_double_eq_tol(a.z, b.z, tolerance);
 }
 
-/* ---- the slow obvious version: signed tetrahedra from the origin ------------------------------- */
+/* ---- the oracle: signed tetrahedra from the origin --------------------------------------------- */
 
 static double symmetric_sum(double a, double b, double c)
 {
@@ -123,13 +123,13 @@ START_TEST(round_solids_have_their_closed_forms)
 	ck_assert_double_eq_tol(sphere->mass.volume, v, 1e-13);
 	near_mat3(sphere->mass.inertia, mat3_diagonal(vec3_all(0.4 * v * 4)), 1e-12);
 	shape_release(sphere);
-	/* A capsule with hardly any length is a sphere. */
+	/* A capsule of nearly zero length is a sphere. */
 	struct shape *capsule = make_capsule(1e-4, 2);
 	double cylinder = 2 * PI * 4 * 1e-4;
 	ck_assert_double_eq_tol(capsule->mass.volume, v + cylinder, 1e-12);
 	near_mat3(capsule->mass.inertia, mat3_diagonal(vec3_all(0.4 * v * 4)), 0.05);
 	shape_release(capsule);
-	/* Thin slices across the axis: an integral that shares nothing with the formula. */
+	/* The oracle: thin slices across the axis, which share nothing with the formula. */
 	double h = 0.75, r = 0.25, along = 0, across = 0, volume = 0;
 	uint32_t slices = 200000;
 	for (uint32_t i = 0; i < slices; i++) {
@@ -179,7 +179,7 @@ END_TEST
 
 START_TEST(a_face_of_many_corners_counts_once)
 {
-	/* More corners than the fan holds. */
+	/* A face with more corners than the fan holds. */
 	vec3 points[200];
 	for (uint32_t i = 0; i < 100; i++) {
 		double x = -1 + 0.02 * i + 0.01, z = 1 - x * x;

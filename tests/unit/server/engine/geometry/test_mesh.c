@@ -35,7 +35,7 @@ START_TEST(edges_that_are_flat_or_bend_in_give_no_normal)
 		ck_assert_uint_eq(mesh->adjacent[0][1], UINT32_MAX);
 		ck_assert_int_eq(mesh->edge_flags[0] & 1, CASES[i].may_collide);
 		ck_assert_int_eq(mesh->edge_flags[1] & 1, CASES[i].may_collide);
-		/* Borders always may. */
+		/* Borders may always collide. */
 		ck_assert_int_eq(mesh->edge_flags[0] & 6, 6);
 		ck_assert(!mesh->closed);
 		shape_release(shape);
@@ -75,7 +75,7 @@ START_TEST(a_cube_is_closed_and_its_diagonals_are_flat)
 			ck_assert_uint_lt(other, 12);
 			bool diagonal = other / 2 == t / 2;
 			ck_assert_int_eq(mesh->edge_flags[t] >> k & 1, !diagonal);
-			/* The neighbour knows the way back. */
+			/* Adjacency is mutual. */
 			const uint32_t *back = mesh->adjacent[other];
 			ck_assert(back[0] == t || back[1] == t || back[2] == t);
 		}
@@ -92,7 +92,7 @@ START_TEST(an_edge_of_three_triangles_joins_nobody)
 		ck_assert_uint_eq(shape->mesh->adjacent[t][0], UINT32_MAX);
 	ck_assert(!shape->mesh->closed);
 	shape_release(shape);
-	/* Two in the same direction: one of them is inside out. */
+	/* Two triangles that run along an edge in the same direction: one is inside out. */
 	static const uint32_t TWISTED[2][3] = { { 0, 1, 2 }, { 0, 1, 3 } };
 	shape = make_mesh(vertices, 5, TWISTED, 2);
 	ck_assert_uint_eq(shape->mesh->adjacent[0][0], UINT32_MAX);
@@ -128,7 +128,8 @@ START_TEST(bad_triangles_are_refused_with_their_number)
 	refuse(CUBE, 8, (const uint32_t(*)[3])list, 12, STATUS_DEGENERATE, 7, "has no area");
 	memcpy(list[7], CUBE_TRIANGLES[2], sizeof list[7]);
 	refuse(CUBE, 8, (const uint32_t(*)[3])list, 12, STATUS_DEGENERATE, 7, "repeats triangle 2");
-	/* Turned round, and through other vertices at the same places, it is still the same. */
+	/* The repeated triangle is recognised in reverse and through other vertices at the same
+	 * positions. */
 	list[7][0] = CUBE_TRIANGLES[2][1];
 	list[7][1] = CUBE_TRIANGLES[2][0];
 	refuse(CUBE, 8, (const uint32_t(*)[3])list, 12, STATUS_DEGENERATE, 7, "repeats triangle 2");
@@ -146,7 +147,8 @@ END_TEST
 
 /* ---- the hierarchy ---------------------------------------------------------------------------- */
 
-/* Every triangle in one leaf, every box around what is below it. Returns the triangles below. */
+/* Checks that every triangle is in one leaf and every box contains those below it. Returns the
+ * number of triangles below. */
 static uint32_t check_node(const struct mesh *mesh, uint32_t at, uint32_t depth, uint8_t *seen)
 {
 	const struct mesh_node *node = &mesh->nodes[at];

@@ -33,7 +33,7 @@ static void add(uint32_t a, uint32_t b, uint32_t c)
 	triangles[triangle_count++][2] = c;
 }
 
-/* A box around `at`; facing inwards when asked. */
+/* A box around `at`, facing inwards when `inward`. */
 static void add_box(vec3 at, vec3 half, bool inward)
 {
 	for (uint32_t i = 0; i < 8; i++)
@@ -108,7 +108,7 @@ START_TEST(a_soup_of_loose_shuffled_misturned_triangles_is_repaired)
 	for (uint32_t run = 0; run < 50; run++) {
 		struct mesh_report report;
 		clear();
-		/* Every triangle with corners of its own, a little off, turned by chance. */
+		/* Every triangle with its own corners, slightly displaced, randomly reversed. */
 		uint32_t turned = 0;
 		for (uint32_t t = 0; t < 12; t++) {
 			bool turn = rng_below(&rng, 2);
@@ -134,7 +134,7 @@ START_TEST(a_soup_of_loose_shuffled_misturned_triangles_is_repaired)
 		ck_assert(report.crossings_all);
 		ck_assert_double_eq_tol(mass_of_polyhedron(solid).volume, 1, 1e-6);
 		polyhedron_destroy(solid);
-		/* Without the tolerance it is a dozen loose triangles. */
+		/* Without the tolerance there are a dozen loose triangles. */
 		struct reason why;
 		ck_assert_int_eq(repair(0, &solid, &report, &why), STATUS_DEGENERATE);
 		ck_assert_uint_gt(report.border_edges, 30);

@@ -47,7 +47,7 @@ static double support(const struct hull *hull, vec3 direction)
 	return most;
 }
 
-/* The volume by pyramids over faces. */
+/* The volume as a sum of pyramids over faces. */
 static double volume_of(const struct hull *hull)
 {
 	double sum = 0;
@@ -76,14 +76,14 @@ static void check_sum(const struct hull *a, const struct hull *b, bool exact)
 	uint32_t count = 0;
 	const char *why = "";
 	ck_assert(!report.by_hull);
-	/* The hull's own faces are planar to this. */
+	/* The faces of the hull itself are planar to this accuracy. */
 	ck_assert_msg(hull_is_valid(sum, 1e-5, &why), "%s", why);
 	for (uint32_t i = 0; i < a->vertex_count; i++)
 		for (uint32_t j = 0; j < b->vertex_count; j++)
 			points[count++] = vec3_add(a->vertices[i], b->vertices[j]);
 	ck_assert_int_eq(hull_of_points(points, count, &all, NULL, NULL), STATUS_OK);
 	if (exact) {
-		/* The hull joins faces that are nearly in one plane; few are. */
+		/* The hull merges faces that are nearly in one plane; there are few. */
 		ck_assert_uint_ge(sum->vertex_count, all->vertex_count);
 		ck_assert_uint_le(sum->vertex_count, all->vertex_count + 2);
 		ck_assert_uint_ge(sum->face_count, all->face_count);
@@ -138,7 +138,7 @@ START_TEST(a_tetrahedron_and_its_mirror_image_sum_to_a_cuboctahedron)
 	ck_assert_uint_eq(report.from_faces, 8);
 	ck_assert_uint_eq(report.from_edges, 6);
 	check_sum(a, b, true);
-	/* With itself: twice as large. */
+	/* A sum with itself is twice as large. */
 	struct hull *twice = sum_of(a, a, &report);
 	ck_assert_uint_eq(twice->vertex_count, 4);
 	ck_assert_double_eq_tol(volume_of(twice), 8 * volume_of(a), 1e-12);

@@ -1,4 +1,4 @@
-/* Exact orientation: whole numbers in 128 bits as the oracle. */
+/* Exact orientation, with 128-bit integers as the oracle. */
 #include "server/engine/geometry/orient.h"
 
 #include "tests/lib/check_main.h"
@@ -18,7 +18,7 @@ static int sign_of(wide x)
 	return x > 0 ? 1 : x < 0 ? -1 : 0;
 }
 
-/* Whole coordinates below 2^40 in size. */
+/* Integer coordinates below 2^40 in size. */
 static int wide_plane(vec3 a, vec3 b, vec3 c, vec3 p)
 {
 	wide u[3], v[3], w[3], sum = 0;
@@ -52,7 +52,7 @@ START_TEST(signs_are_those_of_whole_numbers)
 		int wanted = wide_plane(a, b, c, p);
 		zero += wanted == 0;
 		ck_assert_int_eq(orient_plane(a, b, c, p), wanted);
-		/* A power of two changes no bit of a mantissa. */
+		/* Scaling by a power of two changes no bit of a mantissa. */
 		ck_assert_int_eq(orient_plane(vec3_scale(a, 0x1p-60), vec3_scale(b, 0x1p-60),
 					      vec3_scale(c, 0x1p-60), vec3_scale(p, 0x1p-60)),
 				 wanted);

@@ -1,4 +1,4 @@
-/* Rays against every shape (chapter 2, G-24…G-26), beside slow ways of finding the same. */
+/* Rays against every shape (chapter 2, G-24…G-26), compared with slow methods. */
 #include "server/engine/geometry/ray.h"
 
 #include "server/base/rng.h"
@@ -92,7 +92,8 @@ START_TEST(a_hit_is_on_the_surface_and_nothing_solid_lies_before_it)
 			struct shape_hit hit = { .fraction = 7 };
 			bool found = ray_shape(shape, from, along, 1, &hit);
 			double end = found ? hit.fraction : 1;
-			/* Sampled: nothing of the solid before the hit, or anywhere without one. */
+			/* Samples of the segment: no point of the solid lies before the hit, or
+			 * anywhere when there is none. */
 			for (uint32_t i = 0; i < 30; i++) {
 				vec3 p = vec3_mul_add(from, along, end * i / 30);
 				ck_assert(distance_to(shape, p) > -1e-12 || hit.inside);
@@ -107,7 +108,7 @@ START_TEST(a_hit_is_on_the_surface_and_nothing_solid_lies_before_it)
 			double d = distance_to(shape, vec3_mul_add(from, along, hit.fraction));
 			ck_assert(hit.inside ? d <= 0 && hit.fraction == 0
 					     : d > -1e-12 && d < 1e-12);
-			/* The normal is the direction in which the distance grows. */
+			/* The normal is the direction in which the distance increases. */
 			vec3 p = vec3_mul_add(from, along, hit.fraction);
 			if (!hit.inside)
 				ck_assert_double_eq_tol(
@@ -133,10 +134,10 @@ START_TEST(g24_segments_and_a_sphere)
 	ck_assert(!ray_sphere(o, 1, vec3_make(2, 0, 0), vec3_make(3, 0, 0), 1, &hit));
 	ck_assert(ray_sphere(o, 1, vec3_make(0.5, 0, 0), vec3_make(8.5, 0, 0), 1, &hit));
 	ck_assert(hit.inside && hit.fraction == 0);
-	/* No length: a question about the point. */
+	/* A segment without length tests the point. */
 	ck_assert(ray_sphere(o, 1, vec3_make(0.5, 0, 0), o, 1, &hit));
 	ck_assert(!ray_sphere(o, 1, vec3_make(1.5, 0, 0), o, 1, &hit));
-	/* From far away the digits are kept. */
+	/* From far away no digits are lost. */
 	ck_assert(ray_sphere(o, 1, vec3_make(-1e7, 0, 0), vec3_make(1, 0, 0), 2e7, &hit));
 	ck_assert_double_eq_tol(hit.fraction, 1e7 - 1, 1e-8);
 }
@@ -177,7 +178,8 @@ START_TEST(g25_triangles_are_hit_from_outside_only)
 	ck_assert(!ray_triangle(a, b, c, vec3_make(0.25, 0.25, -1), up, 1, &hit));
 	ck_assert(!ray_triangle(a, b, c, vec3_make(0.6, 0.6, 1), down, 1, &hit));
 	ck_assert(!ray_triangle(a, b, c, vec3_make(0.25, 0.25, 3), down, 1, &hit));
-	/* Edges and corners belong to it; a start on it is a hit at 0; in its plane nothing is. */
+	/* Edges and corners belong to the triangle; a start on it is a hit at 0; a segment in its
+	 * plane hits nothing. */
 	ck_assert(ray_triangle(a, b, c, vec3_make(0.5, 0.5, 1), down, 1, &hit));
 	ck_assert(ray_triangle(a, b, c, vec3_make(0, 0, 1), down, 1, &hit));
 	ck_assert(ray_triangle(a, b, c, vec3_make(0.25, 0.25, 0), down, 1, &hit));
