@@ -47,7 +47,7 @@ static void check_rays(const struct shape *shape)
 {
 	vec3 centre = shape->mass.centre;
 	for (uint32_t i = 0; i < 6; i++) {
-		struct ray_hit hit;
+		struct shape_hit hit;
 		vec3 along = vec3_scale(vec3_axis(i / 2), i % 2 ? -4e5 : 4e5);
 		vec3 from = vec3_mul_sub(centre, along, 0.5);
 		if (!ray_shape(shape, from, along, 1, &hit))
