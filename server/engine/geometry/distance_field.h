@@ -24,8 +24,8 @@ enum {
 	DISTANCE_FIELD_RESOLUTION_MIN = 2,
 	DISTANCE_FIELD_RESOLUTION_MAX = 1024,
 };
-/* Resolution of a stored value, in cells. 32767 quanta must reach 32 cells, the farthest a dense
- * block can be. */
+/* Resolution of a stored value, in cells. 32767 quanta are 31.99 cells; a brick's values stay below
+ * 31.9 (18 + 8 √3), so a finer quantum would clamp them. */
 #define DISTANCE_FIELD_QUANTUM 0x1p-10
 
 struct distance_field {

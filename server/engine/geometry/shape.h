@@ -118,8 +118,8 @@ struct shape {
 	struct mass_properties mass;
 	vec3 aabb_min, aabb_max; /* in the shape's frame; ±SHAPE_LENGTH_MAX for a plane */
 	double radius_max;	 /* farthest point from the mass centre (A-04's rotation sphere) */
-	double extent_min;	 /* least distance from the mass centre to the surface: how fast is
-				  * "fast"; 0 for plane and mesh, which never move */
+	double extent_min; /* least distance from the mass centre to the surface: the scale for
+				  * fast motion; 0 for plane and mesh, which never move */
 	union {
 		struct {
 			double radius;
