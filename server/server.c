@@ -65,7 +65,7 @@ enum status server_create(struct io *io, struct executor *executor, struct optio
 		snprintf(self->service.redirect, sizeof self->service.redirect, "%s",
 			 options->drain_redirect);
 	snprintf(self->service.abi, sizeof self->service.abi, "cairn-%d", ENGINE_CORE);
-	shape_book_init(&self->service.library);
+	shape_library_init(&self->service.library);
 	registry_init(&self->service.sessions, 1);
 	wakeup_init(&self->service.serving, worlds_serve, &self->service);
 	wakeup_init(&self->service.reporting, worlds_take_reports, &self->service);
@@ -106,7 +106,7 @@ static void flush(void *context)
 	struct server *self = context;
 	pool_end_turn(self->service.pool);
 	if (outbox_set_flush(&self->service.outboxes))
-		executor_ring(self->service.executor, EXECUTOR_LOOP, &self->service.roomy);
+		executor_wake(self->service.executor, EXECUTOR_LOOP, &self->service.roomy);
 	if (self->service.rounds.open > 0)
 		worlds_end_rounds(&self->service);
 	if (self->service.turn.work[TURN_REPORTS] > 0 && !self->guard_armed &&
@@ -409,7 +409,7 @@ void server_destroy(struct server *self)
 	if (self->service.store != NULL)
 		store_destroy(self->service.store);
 	tls_context_destroy(self->service.tls);
-	shape_book_release(&self->service.library);
+	shape_library_release(&self->service.library);
 	if (self->service.frames != NULL)
 		frame_pool_destroy(self->service.frames);
 	heap_free(self);

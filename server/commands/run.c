@@ -17,7 +17,7 @@
 
 struct run {
 	const struct options *options;
-	struct shape_book shapes;
+	struct shape_library shapes;
 	struct world *world;
 	struct parallel_pool *pool;
 	double *ms; /* of every tick */
@@ -56,7 +56,7 @@ static enum status prepare(struct run *run, struct reason *why)
 {
 	const struct options *options = run->options;
 	struct scene *scene;
-	shape_book_init(&run->shapes);
+	shape_library_init(&run->shapes);
 	enum status status = scene_load(options->operands.items[0], &scene, why);
 	if (status != STATUS_OK)
 		return status;
@@ -248,6 +248,6 @@ int run_scene(const struct options *options)
 		parallel_pool_destroy(run.pool);
 	if (run.world != NULL)
 		world_destroy(run.world);
-	shape_book_release(&run.shapes);
+	shape_library_release(&run.shapes);
 	return status == STATUS_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,5 +1,5 @@
 /* host.c: a host's life, its answers, and how batches reach its worker: through the inbox, which orders
- * them. Other requests are letters (host_mail.c). */
+ * them. Other requests are letters (host_requests.c). */
 #include "server/host/host.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ void host_send(struct host *host, struct report *report)
 		return;
 	host->told_in_slice = host->in_slice;
 	if (!host->in_slice)
-		executor_ring(host->executor, EXECUTOR_LOOP, &host->wakeup);
+		executor_wake(host->executor, EXECUTOR_LOOP, &host->wakeup);
 }
 
 struct report *host_reply(struct host *host, struct requester *requester)
@@ -86,15 +86,15 @@ static void answer_wakeup(void *context)
 	host->on_reports(host, host->reports_context);
 	/* Its worker has been at its box. */
 	host_look_after(host);
-	if (host->stop_due && atomic_load(&host->away) == 0 && !atomic_load(&host->wakeup.rung))
+	if (host->stop_due && atomic_load(&host->away) == 0 && !atomic_load(&host->wakeup.pending))
 		finish_stop(host);
 }
 
-void host_question_back(struct host *host)
+void host_shape_query_returned(struct host *host)
 {
 	host->on_reports(host, host->reports_context);
 	bool last = atomic_fetch_sub(&host->away, 1) == 1;
-	if (host->stop_due && last && !atomic_load(&host->wakeup.rung))
+	if (host->stop_due && last && !atomic_load(&host->wakeup.pending))
 		finish_stop(host);
 }
 
@@ -151,8 +151,8 @@ static enum status inherit(struct host *host, const struct world *world)
 }
 
 enum status host_create(const struct host_options *options, struct world *world,
-			struct shape_book *shapes, struct executor *executor, host_reports *reports,
-			void *context, struct host **out)
+			struct shape_library *shapes, struct executor *executor,
+			host_reports *reports, void *context, struct host **out)
 {
 	struct host *host = heap_alloc_zero(sizeof *host);
 	if (host == NULL)
@@ -193,8 +193,8 @@ enum status host_create(const struct host_options *options, struct world *world,
 			     changes.removed_count >
 		     0;
 	host->shapes = *shapes;
-	shape_book_init(shapes);
-	world_set_shape_source(world, shape_book_source(&host->shapes));
+	shape_library_init(shapes);
+	world_set_shape_source(world, shape_library_source(&host->shapes));
 	report_queue_init(&host->reports);
 	wakeup_init(&host->wakeup, answer_wakeup, host);
 	schedule_init(&host->schedule, (struct tick_rate){ info.rate_num, info.rate_den },
@@ -219,7 +219,7 @@ void host_destroy(struct host *host)
 	host_snapshots_release(host);
 	report_queue_release(&host->reports);
 	world_destroy(host->world);
-	shape_book_release(&host->shapes);
+	shape_library_release(&host->shapes);
 	arena_release(&host->scratch);
 	ARRAY_RELEASE(&host->inherited);
 	host_players_release(host);
@@ -255,7 +255,7 @@ enum status host_start(struct host *host, struct pool *pool)
 	host->pool = pool;
 	if (host->journal != NULL)
 		journal_on_ready(host->journal, wake_host, &host->runnable);
-	return pool_mail(&host->runnable, begin, NULL);
+	return pool_post(&host->runnable, begin, NULL);
 }
 
 /* The worker is done with it; nothing of the bell's is under way. */
@@ -282,7 +282,7 @@ static void stopped(struct runnable *runnable, void *context)
 	/* Nobody is left whom room in the journal could wake. */
 	if (host->journal != NULL)
 		journal_on_ready(host->journal, NULL, NULL);
-	host->stop_due = atomic_load(&host->wakeup.rung) || atomic_load(&host->away) > 0;
+	host->stop_due = atomic_load(&host->wakeup.pending) || atomic_load(&host->away) > 0;
 	if (!host->stop_due)
 		finish_stop(host);
 }

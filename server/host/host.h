@@ -25,11 +25,11 @@
 #include "server/host/report.h"
 #include "server/io/executor.h"
 #include "server/store/journal.h"
-#include "server/store/shape_book.h"
+#include "server/store/shape_library.h"
 #include "server/tick/pool.h"
 
 struct host;
-struct host_request; /* host_mail.c */
+struct host_request; /* host_requests.c */
 
 /* What one player (a restricted session) may have of a world at once. */
 struct player_limits {
@@ -59,7 +59,7 @@ typedef void host_reports(struct host *host, void *context);
 /* Takes `world` and the contents of `shapes` (the shapes it may use) on success. The host is not
  * running yet. The first report is `whole`. */
 MUST_CHECK enum status host_create(const struct host_options *options, struct world *world,
-				   struct shape_book *shapes, struct executor *executor,
+				   struct shape_library *shapes, struct executor *executor,
 				   host_reports *reports, void *context, struct host **out);
 /* Before host_start: a snapshot from the world's file. `image` is taken on OK. */
 MUST_CHECK enum status host_add_snapshot(struct host *host, const char *name, uint64_t tick,
@@ -113,11 +113,11 @@ MUST_CHECK enum status host_control(struct host *host, uint32_t session, uint64_
 				    enum wire_control action, double value);
 /* The word that a session is gone, made while there is memory (NULL: there is none), so that it
  * always arrives. Returned owned: for host_session_gone or letter_destroy. */
-struct host_request *host_farewell(uint32_t session);
+struct host_request *host_closing_request(uint32_t session);
 void host_request_destroy(struct host_request *request);
 /* The session is gone: its lease, its place at the barrier and its unanswered steps end.
- * `farewell` is taken. */
-void host_session_gone(struct host *host, struct host_request *farewell);
+ * `closing` is taken. */
+void host_session_gone(struct host *host, struct host_request *closing);
 /* The journal said `failed`: the world stops and says so. Cannot fail. */
 void host_journal_failed(struct host *host);
 /* Now and then: sends what found the mailbox full. */

@@ -1,4 +1,4 @@
-/* host_answer.h: what the files that answer questions share (host_query.c, host_question.c): vectors to and
+/* host_answer.h: what the files that answer questions share (host_query.c, host_shape_query.c): vectors to and
  * from the wire, and a packer over room that grows with the answer. */
 #ifndef CAIRN_HOST_ANSWER_H
 #define CAIRN_HOST_ANSWER_H

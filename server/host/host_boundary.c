@@ -73,7 +73,7 @@ static enum status begin(struct host *host)
 	while (host->journal != NULL && status == STATUS_OK &&
 	       host->shapes_recorded < host->shapes.count) {
 		status = journal_shape(host->journal, info.epoch, info.tick,
-				       shape_book_at(&host->shapes, host->shapes_recorded));
+				       shape_library_at(&host->shapes, host->shapes_recorded));
 		host->shapes_recorded += status == STATUS_OK;
 	}
 	if (host->journal != NULL && status == STATUS_OK)
@@ -569,7 +569,7 @@ void host_run(struct runnable *runnable, uint64_t now)
 		host_go_on(host);
 	host->in_slice = false;
 	if (host->told_in_slice)
-		executor_ring(host->executor, EXECUTOR_LOOP, &host->wakeup);
+		executor_wake(host->executor, EXECUTOR_LOOP, &host->wakeup);
 }
 
 void host_boundary_release(struct host *host)

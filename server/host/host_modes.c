@@ -389,10 +389,10 @@ void host_do_control(struct host *host, struct requester *requester, enum wire_c
 	host_send(host, host_reply(host, requester));
 }
 
-void host_do_session_gone(struct host *host, struct host_request *farewell)
+void host_do_session_gone(struct host *host, struct host_request *closing)
 {
-	uint32_t session = host_request_session(farewell);
-	host_players_gone(host, farewell);
+	uint32_t session = host_request_session(closing);
+	host_players_gone(host, closing);
 	for (uint32_t i = host->jobs.count; i-- > 0;)
 		if (host->jobs.items[i].requester.session == session)
 			remove_job(host, i);

@@ -300,9 +300,9 @@ static bool has_sent(struct host *host, uint32_t session)
 	return sent;
 }
 
-void host_players_gone(struct host *host, struct host_request *farewell)
+void host_players_gone(struct host *host, struct host_request *closing)
 {
-	uint32_t session = host_request_session(farewell);
+	uint32_t session = host_request_session(closing);
 	bool drags = world_drags(host->world, session) > 0;
 	bool leaves = drags || find(host, session) != NULL || has_sent(host, session);
 	for (struct host_request *request = host->gone; request != NULL;
@@ -310,9 +310,9 @@ void host_players_gone(struct host *host, struct host_request *farewell)
 		leaves = leaves && host_request_session(request) != session;
 	host->drags_due |= drags;
 	if (leaves)
-		host_request_put(&host->gone, farewell);
+		host_request_put(&host->gone, closing);
 	else
-		host_request_destroy(farewell);
+		host_request_destroy(closing);
 }
 
 void host_players_release(struct host *host)

@@ -109,7 +109,7 @@ static enum status answer_body(struct host *host, const struct wire_query *query
 static enum status answer_geometry(struct host *host, const struct wire_query *query,
 				   struct bytes *out, struct reason *why)
 {
-	const struct shape *shape = shape_book_find(&host->shapes, query->name.bytes);
+	const struct shape *shape = shape_library_find(&host->shapes, query->name.bytes);
 	if (shape == NULL)
 		return reason_set(why, STATUS_UNKNOWN_SHAPE, -1, "name",
 				  "no shape of that name may be used in this world");
@@ -148,7 +148,7 @@ static enum status answer(struct host *host, const struct wire_query *query, str
 		return host_answer_joints(host, query, out);
 	case WIRE_QUERY_LINKED:
 		return host_answer_linked(host, query, out);
-	default: /* host_question.c */
+	default: /* host_shape_query.c */
 		return STATUS_UNSUPPORTED;
 	}
 }
@@ -176,7 +176,7 @@ void host_do_query(struct host *host, struct requester *requester, struct wire_l
 	struct arena_mark mark = arena_mark(&host->scratch);
 	enum status status = query_take(&list, &query, &why);
 	if (status == STATUS_OK && query_info((uint32_t)query.kind)->placed) {
-		host_do_question(host, requester, &query);
+		host_do_shape_query(host, requester, &query);
 		return;
 	}
 	if (status == STATUS_OK)

@@ -199,7 +199,7 @@ static enum status fill_copy(struct host *host, struct reply_report *reply, cons
 		reply->state_hash = (struct wire_hash){ true, snapshot->state_hash };
 		reply->tick = snapshot->tick;
 	}
-	return status == STATUS_OK ? shape_book_copy(&reply->shapes, &host->shapes) : status;
+	return status == STATUS_OK ? shape_library_copy(&reply->shapes, &host->shapes) : status;
 }
 
 void host_do_fork(struct host *host, struct requester *requester, const char *name,

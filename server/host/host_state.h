@@ -1,15 +1,15 @@
 /* host_state.h: the inside of a host, shared by the files of this room only.
  *
  *	host.c           life, replies, batches, the report queue's bell
- *	host_mail.c      requests of the loop as letters
+ *	host_requests.c      requests of the loop as letters
  *	host_boundary.c  one slice: inbox → apply → step → journal → report
  *	host_report.c    building a TICK report
  *	host_players.c   shares of players, and what ends with them
  *	host_modes.c     pause, speed, lease, barrier, the queue of STEP requests
  *	host_snapshots.c SAVE, RESTORE, FORK and periodic checkpoints
  *	host_query.c     answers and observations, packed
- *	host_question.c  questions of shapes, answered by a thread of their own where they are long
- *	shape_book.c     shapes the world may use, by name
+ *	host_shape_query.c  questions of shapes, answered by a thread of their own where they are long
+ *	shape_library.c     shapes the world may use, by name
  *	report_queue.c   reports from the worker to the loop
  */
 #ifndef CAIRN_HOST_HOST_STATE_H
@@ -22,7 +22,7 @@
 #include "server/base/array.h"
 #include "server/host/host.h"
 #include "server/host/report_queue.h"
-#include "server/store/shape_book.h"
+#include "server/store/shape_library.h"
 #include "server/tick/inbox.h"
 #include "server/tick/schedule.h"
 
@@ -129,7 +129,7 @@ struct host {
 	struct journal *journal; /* owned, or NULL */
 	struct schedule schedule;
 	struct inbox *inbox;
-	struct shape_book shapes;
+	struct shape_library shapes;
 	struct arena scratch; /* decoded commands of one boundary */
 
 	enum wire_mode mode;
@@ -213,7 +213,7 @@ void requester_release(struct requester *requester);
 
 struct waiting_batch *waiting_batch_of(const struct host_batch *batch);
 
-/* ---- host_mail.c ---- */
+/* ---- host_requests.c ---- */
 uint32_t host_request_session(const struct host_request *request);
 /* Lists of letters that are kept; what is taken out is returned owned, NULL where there is none. */
 struct host_request *host_request_next(const struct host_request *request);
@@ -251,8 +251,8 @@ void host_players_leave(struct host *host, struct boundary *boundary);
 void host_players_applied(struct host *host, const struct boundary *boundary);
 /* The boundary is recorded: who is gone is forgotten. */
 void host_players_end(struct host *host);
-/* `farewell` is taken. */
-void host_players_gone(struct host *host, struct host_request *farewell);
+/* `closing` is taken. */
+void host_players_gone(struct host *host, struct host_request *closing);
 void host_players_release(struct host *host);
 
 /* ---- host_report.c ---- */
@@ -268,8 +268,8 @@ MUST_CHECK enum status host_report_joints(struct host *host, bool stepping,
 void host_set_mode(struct host *host, enum wire_mode mode);
 void host_do_control(struct host *host, struct requester *requester, enum wire_control action,
 		     double value);
-void host_do_session_gone(struct host *host, struct host_request *farewell); /* taken */
-void host_do_step(struct host *host, struct step_job *job);		     /* contents taken */
+void host_do_session_gone(struct host *host, struct host_request *closing); /* taken */
+void host_do_step(struct host *host, struct step_job *job);		    /* contents taken */
 /* Whether requested ticks can be made now. */
 bool host_step_wanted(const struct host *host);
 /* Whether commands can be applied to a world that stands, without a tick. */
@@ -314,10 +314,10 @@ MUST_CHECK enum status host_observe(struct host *host, uint8_t want, struct byte
 /* Of all joints, as ROWS of profile exact with all columns say it. NO_MEMORY. */
 MUST_CHECK enum status host_hash_joints(struct host *host, struct wire_hash *out);
 
-/* ---- host_question.c ---- */
-void host_do_question(struct host *host, struct requester *requester,
-		      const struct wire_query *query);
+/* ---- host_shape_query.c ---- */
+void host_do_shape_query(struct host *host, struct requester *requester,
+			 const struct wire_query *query);
 /* LOOP, host.c: a question is back, its answer in the queue. The host may be gone after it. */
-void host_question_back(struct host *host);
+void host_shape_query_returned(struct host *host);
 
 #endif

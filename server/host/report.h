@@ -13,7 +13,7 @@
 #include "protocol/joint_rows.h"
 #include "server/base/bytes.h"
 #include "server/engine/engine.h"
-#include "server/store/shape_book.h"
+#include "server/store/shape_library.h"
 
 enum { REPORTS_MAX = 64 };
 
@@ -114,11 +114,11 @@ struct reply_report {
 	uint8_t mode;
 	struct wire_hash state_hash, tick_hash, joints_hash;
 	bool other_bits; /* to a RESTORE: the snapshot is of a build with other numbers (engine.h) */
-	struct bytes raw;	  /* packed value: answer or observation */
-	uint64_t work;		  /* REPLY_ANSWER: pieces that were looked at for it, about */
-	struct bytes image;	  /* REPLY_FORKED */
-	struct shape_book shapes; /* REPLY_FORKED: what the world knew */
-	struct bytes results;	  /* REPLY_STEPPED: packed results, `result_count` of them */
+	struct bytes raw;	     /* packed value: answer or observation */
+	uint64_t work;		     /* REPLY_ANSWER: pieces that were looked at for it, about */
+	struct bytes image;	     /* REPLY_FORKED */
+	struct shape_library shapes; /* REPLY_FORKED: what the world knew */
+	struct bytes results;	     /* REPLY_STEPPED: packed results, `result_count` of them */
 	uint32_t result_count;
 	char name[WIRE_NAME_MAX +
 		  1];		/* REPLY_FORKED: of the new world; REPLY_SAVED: of the snapshot */

@@ -17,7 +17,7 @@ void report_release(struct report *report)
 	} else {
 		bytes_release(&report->reply.raw);
 		bytes_release(&report->reply.image);
-		shape_book_release(&report->reply.shapes);
+		shape_library_release(&report->reply.shapes);
 		bytes_release(&report->reply.results);
 	}
 }

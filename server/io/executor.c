@@ -24,11 +24,11 @@ enum status executor_post(struct executor *self, enum executor_thread to, execut
 	return self->ops->post(self, to, work, context);
 }
 
-void executor_ring(struct executor *self, enum executor_thread to, struct wakeup *wakeup)
+void executor_wake(struct executor *self, enum executor_thread to, struct wakeup *wakeup)
 {
 	ASSERT(wakeup->answer != NULL);
 	ASSERT(to < EXECUTOR_WORKER + self->options.workers);
-	self->ops->ring(self, to, wakeup);
+	self->ops->wake(self, to, wakeup);
 }
 
 void executor_on_alarm(struct executor *self, enum executor_thread thread, executor_work *due,

@@ -60,7 +60,7 @@ struct wakeup {
 	executor_work *answer; /* called on the thread it was rung for */
 	void *context;	       /* borrowed */
 	struct wakeup *next;   /* the executor's own */
-	atomic_bool rung;      /* rung and not yet answered */
+	atomic_bool pending;   /* rung and not yet answered */
 };
 
 static inline void wakeup_init(struct wakeup *wakeup, executor_work *answer, void *context)
@@ -68,7 +68,7 @@ static inline void wakeup_init(struct wakeup *wakeup, executor_work *answer, voi
 	wakeup->answer = answer;
 	wakeup->context = context;
 	wakeup->next = NULL;
-	atomic_init(&wakeup->rung, false);
+	atomic_init(&wakeup->pending, false);
 }
 
 struct executor_options {
@@ -86,7 +86,7 @@ struct executor_options executor_options_default(void);
 struct executor_counters {
 	uint64_t posts[EXECUTOR_THREADS_MAX];	/* accepted, per receiver */
 	uint64_t refused[EXECUTOR_THREADS_MAX]; /* queue full */
-	uint64_t rings[EXECUTOR_THREADS_MAX];	/* that were not already rung */
+	uint64_t wakeups[EXECUTOR_THREADS_MAX]; /* that were not already rung */
 	uint32_t depth_max[EXECUTOR_THREADS_MAX];
 };
 
@@ -96,7 +96,7 @@ enum status executor_post(struct executor *self, enum executor_thread to, execut
 			  void *context) MUST_CHECK;
 /* Has `bell` answered on `to`. Any thread may call. A bell that is already rung stays with the
  * thread it was rung for first. After executor_stop it does nothing. */
-void executor_ring(struct executor *self, enum executor_thread to, struct wakeup *wakeup);
+void executor_wake(struct executor *self, enum executor_thread to, struct wakeup *wakeup);
 
 /* Calls `due(context)` on `thread` at the instant its alarm is set to. Before executor_start. */
 void executor_on_alarm(struct executor *self, enum executor_thread thread, executor_work *due,
@@ -130,7 +130,7 @@ void executor_counters(struct executor *self, struct executor_counters *out);
 /* ---- for those who stand behind this door ---------------------------------------------------- */
 struct executor_ops {
 	enum status (*post)(struct executor *, enum executor_thread, executor_work *, void *);
-	void (*ring)(struct executor *, enum executor_thread, struct wakeup *);
+	void (*wake)(struct executor *, enum executor_thread, struct wakeup *);
 	void (*on_alarm)(struct executor *, enum executor_thread, executor_work *, void *);
 	void (*set_alarm)(struct executor *, uint64_t);
 	enum status (*start)(struct executor *, struct reason *);

@@ -68,7 +68,7 @@ struct seat {
 	bool pending; /* a wake-up is on its way */
 	bool stopping;
 	bool ended;
-	uint64_t accepted, refused, rings;
+	uint64_t accepted, refused, wakeups;
 	uint32_t depth_max;
 };
 
@@ -109,7 +109,7 @@ static enum executor_thread current(const struct executor *executor)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 /* The counter of an eventfd has room for more wake-ups than there will ever be between two readings. */
-static void wake(const struct seat *seat)
+static void wake_seat(const struct seat *seat)
 {
 	const uint64_t one = 1;
 	while (write(seat->wake_fd, &one, sizeof one) < 0)
@@ -133,14 +133,14 @@ static enum status post(struct executor *executor, enum executor_thread to, exec
 	}
 	lock_give(&seat->lock);
 	if (first)
-		wake(seat);
+		wake_seat(seat);
 	return status;
 }
 
-static void ring(struct executor *executor, enum executor_thread to, struct wakeup *wakeup)
+static void make_pending(struct executor *executor, enum executor_thread to, struct wakeup *wakeup)
 {
 	struct seat *seat = &uv_of(executor)->seats[to];
-	if (atomic_exchange_explicit(&wakeup->rung, true, memory_order_acq_rel))
+	if (atomic_exchange_explicit(&wakeup->pending, true, memory_order_acq_rel))
 		return;
 	bool first = false;
 	lock_take(&seat->lock);
@@ -151,13 +151,13 @@ static void ring(struct executor *executor, enum executor_thread to, struct wake
 		else
 			seat->wakeups_first = wakeup;
 		seat->wakeups_last = wakeup;
-		seat->rings++;
+		seat->wakeups++;
 		first = !seat->pending;
 		seat->pending = true;
 	}
 	lock_give(&seat->lock);
 	if (first)
-		wake(seat);
+		wake_seat(seat);
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
@@ -193,7 +193,7 @@ static bool serve_wakeups(struct seat *seat)
 		struct wakeup *next = wakeup->next;
 		executor_work *answer = wakeup->answer;
 		void *context = wakeup->context;
-		atomic_exchange_explicit(&wakeup->rung, false, memory_order_acq_rel);
+		atomic_exchange_explicit(&wakeup->pending, false, memory_order_acq_rel);
 		answer(context);
 		wakeup = next;
 	}
@@ -329,7 +329,7 @@ static void seat_tell_stop(struct seat *seat)
 	seat->stopping = true;
 	seat->pending = true;
 	lock_give(&seat->lock);
-	wake(seat);
+	wake_seat(seat);
 }
 
 static bool seat_ended(struct seat *seat)
@@ -397,7 +397,7 @@ static void counters(struct executor *executor, struct executor_counters *out)
 		lock_take(&seat->lock);
 		out->posts[i] = seat->accepted;
 		out->refused[i] = seat->refused;
-		out->rings[i] = seat->rings;
+		out->wakeups[i] = seat->wakeups;
 		out->depth_max[i] = seat->depth_max;
 		lock_give(&seat->lock);
 	}
@@ -498,7 +498,7 @@ static enum status seat_init(struct seat *seat, uv_loop_t *loop)
 
 static const struct executor_ops OPS = {
 	.post = post,
-	.ring = ring,
+	.wake = make_pending,
 	.on_alarm = on_alarm,
 	.set_alarm = set_alarm,
 	.start = start,

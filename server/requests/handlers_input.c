@@ -20,7 +20,7 @@ static struct membership *wanted(struct session *self, const struct message *mes
 	return membership;
 }
 
-/* A full mailbox is the session's to wait for, not a fault. */
+/* A full task queue is the session's to wait for, not a fault. */
 static void refuse_request(struct session *self, const struct message *message, enum status status)
 {
 	if (status != STATUS_OK)

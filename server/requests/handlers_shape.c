@@ -77,21 +77,22 @@ static void offer_shape(struct session *self, uint32_t world, uint64_t ref,
  * that is left, so that the walk costs each new shape a share only. */
 static void library_trim(struct service *service)
 {
-	struct shape_book *library = &service->library;
+	struct shape_library *library = &service->library;
 	if (library->bytes < MAX_OF(service->library_trim_at, LIBRARY_IDLE_BYTES))
 		return;
-	shape_book_trim(library, LIBRARY_IDLE_BYTES / 2);
+	shape_library_trim(library, LIBRARY_IDLE_BYTES / 2);
 	service->library_trim_at = 2 * library->bytes;
 }
 
 /* The library knows what was cooked here; what it may hold is bounded. */
 static enum status library_add(struct service *service, const struct shape *shape)
 {
-	struct shape_book *library = &service->library;
+	struct shape_library *library = &service->library;
 	library_trim(service);
 	if (library->bytes + shape->memory_bytes > LIBRARY_BYTES_MAX)
-		return shape_book_find(library, shape->name) != NULL ? STATUS_EXISTS : STATUS_LIMIT;
-	return shape_book_add(library, shape);
+		return shape_library_find(library, shape->name) != NULL ? STATUS_EXISTS
+									: STATUS_LIMIT;
+	return shape_library_add(library, shape);
 }
 
 /* LOOP: what the helper made of it. The session, or its world, may be gone. */
@@ -141,10 +142,10 @@ static void cook(void *context)
 	struct cooking *job = context;
 	job->status = check_name(&job->name, job->data.data, job->data.count, &job->why);
 	if (job->status == STATUS_OK && job->shape == NULL)
-		job->status = shape_book_cook(
+		job->status = shape_library_cook(
 			(struct wire_slice){ job->data.data, (uint32_t)job->data.count },
 			job->name.bytes, &job->shape, &job->why);
-	executor_ring(job->service->executor, EXECUTOR_LOOP, &job->done);
+	executor_wake(job->service->executor, EXECUTOR_LOOP, &job->done);
 }
 
 static enum status start_cooking(struct session *self, struct upload *upload)
@@ -158,7 +159,7 @@ static enum status start_cooking(struct session *self, struct upload *upload)
 	job->ref = upload->ref;
 	job->name = upload->name;
 	job->data = upload->data;
-	job->shape = (struct shape *)shape_book_find(&self->service->library, job->name.bytes);
+	job->shape = (struct shape *)shape_library_find(&self->service->library, job->name.bytes);
 	if (job->shape != NULL)
 		shape_retain(job->shape);
 	wakeup_init(&job->done, cooked, job);
@@ -219,7 +220,7 @@ void handle_shape_upload(struct session *self, const struct message *message)
 		session_refuse_status(self, message, STATUS_NOT_JOINED);
 		return;
 	}
-	const struct shape *known = shape_book_find(&self->service->library, part->shape.bytes);
+	const struct shape *known = shape_library_find(&self->service->library, part->shape.bytes);
 	if (known != NULL && part->part == 0 && part->of == 1 &&
 	    part->data.bytes <= AT_ONCE_BYTES) {
 		if (check_name(&part->shape, part->data.at, part->data.bytes, &why) == STATUS_OK)

@@ -67,15 +67,15 @@ void handle_world_create(struct session *self, const struct message *message)
 		return;
 	struct world *world;
 	struct served_world *served;
-	struct shape_book shapes;
-	shape_book_init(&shapes);
+	struct shape_library shapes;
+	shape_library_init(&shapes);
 	enum status status =
 		worlds_parse_options(&message->world_create.options, &options, &running, &why);
 	if (status == STATUS_OK)
 		status = world_create(&options, &world, &why);
 	if (status == STATUS_OK)
 		status = worlds_open(service, name, world, &shapes, running, &served, &why);
-	shape_book_release(&shapes);
+	shape_library_release(&shapes);
 	if (status != STATUS_OK) {
 		session_refuse(self, message, &why);
 		return;

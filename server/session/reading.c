@@ -54,7 +54,7 @@ void reading_hold(struct session *session)
 		io_timer_start(service->pause, io_now(service->io) + READING_PAUSE_MS * NS_PER_MS);
 	}
 	if (!waits(self))
-		executor_ring(service->executor, EXECUTOR_LOOP, &service->reading);
+		executor_wake(service->executor, EXECUTOR_LOOP, &service->reading);
 }
 
 void reading_let_go(struct session *session)
@@ -92,7 +92,7 @@ void reading_go_on(void *context)
 	     session = session->reading.next)
 		more = !waits(&session->reading);
 	if (more)
-		executor_ring(service->executor, EXECUTOR_LOOP, &service->reading);
+		executor_wake(service->executor, EXECUTOR_LOOP, &service->reading);
 }
 
 void reading_end_pause(void *context)
@@ -103,7 +103,7 @@ void reading_end_pause(void *context)
 	     session = session->reading.next)
 		session->reading.paused = false;
 	if (service->held_first != NULL)
-		executor_ring(service->executor, EXECUTOR_LOOP, &service->reading);
+		executor_wake(service->executor, EXECUTOR_LOOP, &service->reading);
 }
 
 void reading_look_after(struct service *service)
@@ -112,5 +112,5 @@ void reading_look_after(struct service *service)
 	     session = session->reading.next)
 		session->reading.punished = false;
 	if (service->held_first != NULL)
-		executor_ring(service->executor, EXECUTOR_LOOP, &service->reading);
+		executor_wake(service->executor, EXECUTOR_LOOP, &service->reading);
 }

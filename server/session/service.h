@@ -85,7 +85,7 @@ struct service {
 	struct keyring keyring;	      /* tokens it knows; loaded by who can read files */
 	enum wire_role loopback_role; /* of a peer on this machine that shows none */
 	struct outbox_set outboxes;
-	struct shape_book
+	struct shape_library
 		library; /* shapes cooked in this process, by name; trimmed (handlers_shape.c) */
 	uint64_t library_trim_at; /* bytes at which it is looked through again */
 	struct tls_context *tls; /* owned; NULL without a certificate; made by who can read files */

@@ -42,10 +42,10 @@ struct served_world;
 /* A world this session has joined, or has been in: numbers of batches and STEPs go on where they were
  * when it joins again, so that no number ever means two things. */
 struct membership {
-	uint32_t number;	       /* the world's */
-	struct served_world *world;    /* borrowed; NULL since it left */
-	struct host_request *farewell; /* owned: tells the host that it is gone */
-	uint64_t left;		       /* when it left: counts the session's leavings */
+	uint32_t number;	      /* the world's */
+	struct served_world *world;   /* borrowed; NULL since it left */
+	struct host_request *closing; /* owned: tells the host that it is gone */
+	uint64_t left;		      /* when it left: counts the session's leavings */
 	struct ledger ledger;
 	uint64_t step;		  /* number of the last STEP that was answered STEPPED */
 	struct frame *stepped;	  /* its answer, kept for a repeat */

@@ -137,7 +137,7 @@ static void ask(struct journal *journal, bool *wish)
 	if (queue)
 		store_give_work(journal->store, journal);
 	else
-		executor_ring(journal->store->executor, EXECUTOR_STORE, &journal->store->work);
+		executor_wake(journal->store->executor, EXECUTOR_STORE, &journal->store->work);
 }
 
 void journal_flush(struct journal *journal)

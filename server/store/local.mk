@@ -1,8 +1,8 @@
 libcairnd_a_SOURCES += \
 	server/store/journal.h \
 	server/store/journal.c \
-	server/store/shape_book.h \
-	server/store/shape_book.c \
+	server/store/shape_library.h \
+	server/store/shape_library.c \
 	server/store/store.h \
 	server/store/store.c \
 	server/store/store_state.h \
@@ -35,7 +35,7 @@ UNIT_TESTS += \
 	tests/unit/server/store/test_prune \
 	tests/unit/server/store/test_recover \
 	tests/unit/server/store/test_replay \
-	tests/unit/server/store/test_shape_book \
+	tests/unit/server/store/test_shape_library \
 	tests/unit/server/store/test_store_threads
 
 THREAD_TESTS += tests/unit/server/store/test_store_threads

@@ -29,7 +29,7 @@ static enum status learn_shape(struct player *self, uint64_t seq, struct reason 
 	enum status status = recording_shape(self->recording, seq, &shape, why);
 	if (status != STATUS_OK)
 		return status;
-	status = shape_book_add(&self->shapes, shape);
+	status = shape_library_add(&self->shapes, shape);
 	shape_release(shape);
 	if (status != STATUS_OK)
 		reason_set(why, status, -1, "shape", "%s", status_text(status));
@@ -69,7 +69,7 @@ static enum status load(struct player *self, uint64_t seq, struct reason *why)
 	if (status == STATUS_OK && self->world != NULL)
 		status = world_restore(self->world, image.data, image.count, why);
 	else if (status == STATUS_OK)
-		status = world_load(image.data, image.count, shape_book_source(&self->shapes),
+		status = world_load(image.data, image.count, shape_library_source(&self->shapes),
 				    &self->world, why);
 	bytes_release(&image);
 	if (status != STATUS_OK)
@@ -86,7 +86,7 @@ enum status player_start(struct player *self, struct recording *recording, uint6
 	memset(self, 0, sizeof *self);
 	self->recording = recording;
 	self->others = others;
-	shape_book_init(&self->shapes);
+	shape_library_init(&self->shapes);
 	enum status status = arena_init(&self->scratch, 64u << 10);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "replay", "%s", status_text(status));
@@ -110,7 +110,7 @@ void player_release(struct player *self)
 	if (self->world != NULL)
 		world_destroy(self->world);
 	self->world = NULL;
-	shape_book_release(&self->shapes);
+	shape_library_release(&self->shapes);
 	arena_release(&self->scratch);
 }
 

@@ -11,7 +11,7 @@
 
 #include "server/base/arena.h"
 #include "server/store/recording.h"
-#include "server/store/shape_book.h"
+#include "server/store/shape_library.h"
 
 enum player_news {
 	PLAYER_TICK,	   /* a tick was made; `recorded` and `replayed` are its hashes */
@@ -36,7 +36,7 @@ enum player_others { PLAYER_PASS_OVER, PLAYER_REFUSE, PLAYER_REDO };
 
 struct player {
 	struct recording *recording; /* borrowed */
-	struct shape_book shapes;    /* owned; the world's source of shapes */
+	struct shape_library shapes; /* owned; the world's source of shapes */
 	struct world *world;	     /* owned */
 	struct arena scratch;
 	uint32_t epoch;

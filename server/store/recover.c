@@ -203,8 +203,8 @@ static void hand_over(struct player *player, struct recovered *out)
 	out->replayed = player->ticks;
 	out->redone = player->redone;
 	player->world = NULL;
-	shape_book_init(&player->shapes);
-	world_set_shape_source(out->world, shape_book_source(&out->shapes));
+	shape_library_init(&player->shapes);
+	world_set_shape_source(out->world, shape_library_source(&out->shapes));
 	player_release(player);
 }
 
@@ -255,7 +255,7 @@ static void release(struct recovered *self)
 	if (self->world != NULL)
 		world_destroy(self->world);
 	self->world = NULL;
-	shape_book_release(&self->shapes);
+	shape_library_release(&self->shapes);
 }
 
 enum status store_recover(struct store *store, const char *name, struct recovered *out,

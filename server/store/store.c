@@ -41,7 +41,7 @@ void store_give_work(struct store *store, struct journal *journal)
 	*store->work_end = journal;
 	store->work_end = &journal->next_work;
 	lock_give(&store->lock);
-	executor_ring(store->executor, EXECUTOR_STORE, &store->work);
+	executor_wake(store->executor, EXECUTOR_STORE, &store->work);
 }
 
 void store_give_news(struct store *store, struct journal *journal, bool closed)
@@ -56,7 +56,7 @@ void store_give_news(struct store *store, struct journal *journal, bool closed)
 	}
 	lock_give(&store->lock);
 	if (!store->ending)
-		executor_ring(store->executor, EXECUTOR_LOOP, &store->news);
+		executor_wake(store->executor, EXECUTOR_LOOP, &store->news);
 }
 
 static struct journal *take_work(struct store *store)

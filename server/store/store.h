@@ -15,7 +15,7 @@
 #include "server/io/executor.h"
 #include "server/store/journal.h"
 #include "server/store/prune.h"
-#include "server/store/shape_book.h"
+#include "server/store/shape_library.h"
 
 struct store;
 
@@ -68,7 +68,7 @@ struct recovered_snapshot {
 /* A world as its file leaves it, standing in a new epoch. Everything is owned by the taker. */
 struct recovered {
 	struct world *world;
-	struct shape_book shapes;
+	struct shape_library shapes;
 	struct journal *journal; /* open for more */
 	uint32_t session_max;	 /* the highest session number in it: new ones must be above */
 	uint64_t checkpoint_tick, replayed; /* ticks replayed since; of them */

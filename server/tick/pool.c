@@ -30,14 +30,14 @@
 #include "server/io/lock.h"
 
 enum { NOWHERE = UINT32_MAX, TASKS_FIRST = 8, TASKS_IN_TURN = 64 };
-#define MAIL_NS (500 * NS_PER_US)
+#define TASKS_NS (500 * NS_PER_US)
 
 const struct pool_options pool_options_default = { 1024, 256, 100 * NS_PER_US };
 
 enum holder { NOBODY, WORKER, LOOP };
 
 struct task {
-	runnable_task *mail;
+	runnable_task *run;
 	void *context;
 };
 
@@ -48,13 +48,13 @@ struct pooled {
 	struct wakeup gone;		/* tells LOOP that it has left */
 	/* under `lock` */
 	struct lock lock;
-	struct ring mail; /* in `letters`, which double as they fill, up to mail_max */
-	struct task *tasks;
+	struct ring tasks; /* in `letters`, which double as they fill, up to tasks_max */
+	struct task *slots;
 	uint32_t worker; /* that holds it or is to take it in */
 	uint32_t target; /* that shall hold it */
 	uint32_t refs;
 	enum holder holder;
-	bool rung; /* in a crew's list, or about to be looked at */
+	bool pending; /* in a crew's list, or about to be looked at */
 	bool leaving;
 	bool missed; /* by its worker, while LOOP had it */
 	bool stale;  /* LOOP had it since its worker asked when it is due */
@@ -63,14 +63,14 @@ struct pooled {
 	uint32_t round; /* in the round at hand, NOWHERE: not waiting there */
 	bool picked;	/* taken from the round, and not yet occupied: LOOP leaves it alone */
 	bool listed;
-	struct pooled *next_rung;
+	struct pooled *next_pending;
 	/* the holder's */
 	bool left;	    /* for good */
 	uint64_t due;	    /* as the heap has it; written by the worker */
 	uint64_t cost;	    /* ns of the last slice; INSTANT_NEVER: there was none */
 	atomic_ullong busy; /* ns in slices of workers; read by LOOP */
 	/* LOOP's */
-	bool told; /* its owner knows that it is gone: the runnable is not to be touched */
+	bool removed_reported; /* its owner knows that it is gone: the runnable is not to be touched */
 	uint64_t busy_before;
 	double share;
 	pool_removed *removed;
@@ -90,7 +90,7 @@ struct run_queue {
 	uint32_t count;
 	struct pooled **heap;
 	struct pooled **round;
-	struct pooled *rung_first, *rung_last;
+	struct pooled *pending_first, *pending_last;
 };
 
 struct pool {
@@ -111,35 +111,36 @@ struct pool {
 
 /* ---- a crew's heap --------------------------------------------------------------------------- */
 /* (due, id) is a total order: what comes first never depends on the history of the heap. */
-static bool before(const struct pooled *a, const struct pooled *b)
+static bool runs_before(const struct pooled *a, const struct pooled *b)
 {
 	if (a->due != b->due)
 		return a->due < b->due;
 	return a->runnable->id < b->runnable->id;
 }
 
-static void place(struct run_queue *queue, uint32_t slot, struct pooled *pooled)
+static void place_in_heap(struct run_queue *queue, uint32_t slot, struct pooled *pooled)
 {
 	queue->heap[slot] = pooled;
 	pooled->slot = slot;
 }
 
-static void sift(struct run_queue *queue, uint32_t slot, struct pooled *pooled)
+static void sift_heap(struct run_queue *queue, uint32_t slot, struct pooled *pooled)
 {
-	while (slot > 0 && before(pooled, queue->heap[(slot - 1) / 2])) {
-		place(queue, slot, queue->heap[(slot - 1) / 2]);
+	while (slot > 0 && runs_before(pooled, queue->heap[(slot - 1) / 2])) {
+		place_in_heap(queue, slot, queue->heap[(slot - 1) / 2]);
 		slot = (slot - 1) / 2;
 	}
 	for (;;) {
 		uint32_t child = 2 * slot + 1;
-		if (child + 1 < queue->count && before(queue->heap[child + 1], queue->heap[child]))
+		if (child + 1 < queue->count &&
+		    runs_before(queue->heap[child + 1], queue->heap[child]))
 			child++;
-		if (child >= queue->count || !before(queue->heap[child], pooled))
+		if (child >= queue->count || !runs_before(queue->heap[child], pooled))
 			break;
-		place(queue, slot, queue->heap[child]);
+		place_in_heap(queue, slot, queue->heap[child]);
 		slot = child;
 	}
-	place(queue, slot, pooled);
+	place_in_heap(queue, slot, pooled);
 }
 
 /* Under the lock. */
@@ -150,7 +151,7 @@ static void take_from_heap(struct run_queue *queue, struct pooled *pooled)
 		return;
 	struct pooled *last = queue->heap[--queue->count];
 	if (last != pooled)
-		sift(queue, slot, last);
+		sift_heap(queue, slot, last);
 	pooled->slot = NOWHERE;
 }
 
@@ -163,7 +164,7 @@ static void run_queue_put(struct run_queue *queue, struct pooled *pooled)
 	lock_take(&queue->lock);
 	take_from_heap(queue, pooled);
 	pooled->due = MAX_OF(due, now);
-	sift(queue, queue->count++, pooled);
+	sift_heap(queue, queue->count++, pooled);
 	lock_give(&queue->lock);
 }
 
@@ -182,13 +183,13 @@ static void run_queue_set_alarm(struct run_queue *queue)
 	executor_set_alarm(queue->pool->executor, at);
 }
 
-static void enter(struct run_queue *queue)
+static void mark_inside(struct run_queue *queue)
 {
 	atomic_store_explicit(&queue->inside_since, executor_now(queue->pool->executor),
 			      memory_order_relaxed);
 }
 
-static void leave(struct run_queue *queue)
+static void mark_outside(struct run_queue *queue)
 {
 	atomic_store_explicit(&queue->inside_since, 0, memory_order_relaxed);
 }
@@ -197,9 +198,9 @@ static void run_slice(struct run_queue *queue, struct pooled *pooled)
 {
 	struct executor *executor = queue->pool->executor;
 	uint64_t before = executor_used(executor);
-	enter(queue);
+	mark_inside(queue);
 	pooled->runnable->ops->run(pooled->runnable, executor_now(executor));
-	leave(queue);
+	mark_outside(queue);
 	pooled->cost = executor_used(executor) - before;
 	atomic_fetch_add_explicit(&pooled->busy, pooled->cost, memory_order_relaxed);
 }
@@ -287,54 +288,54 @@ static void run_queue_round(void *context)
 }
 
 /* ---- bells and notes ------------------------------------------------------------------------- */
-static void list_put(struct run_queue *queue, struct pooled *pooled)
+static void put_pending(struct run_queue *queue, struct pooled *pooled)
 {
 	lock_take(&queue->lock);
 	pooled->listed = true;
-	pooled->next_rung = NULL;
-	if (queue->rung_last != NULL)
-		queue->rung_last->next_rung = pooled;
+	pooled->next_pending = NULL;
+	if (queue->pending_last != NULL)
+		queue->pending_last->next_pending = pooled;
 	else
-		queue->rung_first = pooled;
-	queue->rung_last = pooled;
+		queue->pending_first = pooled;
+	queue->pending_last = pooled;
 	lock_give(&queue->lock);
 }
 
 /* Under the crew's lock. */
-static void list_take(struct run_queue *queue, struct pooled *pooled)
+static void take_pending(struct run_queue *queue, struct pooled *pooled)
 {
-	struct pooled *before = NULL, *at = queue->rung_first;
-	for (; at != pooled; at = at->next_rung)
+	struct pooled *before = NULL, *at = queue->pending_first;
+	for (; at != pooled; at = at->next_pending)
 		before = at;
 	if (before != NULL)
-		before->next_rung = pooled->next_rung;
+		before->next_pending = pooled->next_pending;
 	else
-		queue->rung_first = pooled->next_rung;
-	if (queue->rung_last == pooled)
-		queue->rung_last = before;
+		queue->pending_first = pooled->next_pending;
+	if (queue->pending_last == pooled)
+		queue->pending_last = before;
 	pooled->listed = false;
 }
 
 /* Under the runnable's lock: puts it into its crew's list. Which worker is to be rung once the lock is given
- * back (give_and_ring), or the woken worker would meet the lock at once. The list's own reference
+ * back (unlock_and_wake), or the woken worker would meet the lock at once. The list's own reference
  * keeps the runnable until then. */
 static uint32_t note_wakeup(struct pooled *pooled)
 {
-	if (pooled->rung)
+	if (pooled->pending)
 		return NOWHERE;
-	pooled->rung = true;
+	pooled->pending = true;
 	pooled->refs++;
-	list_put(&pooled->pool->queues[pooled->worker], pooled);
+	put_pending(&pooled->pool->queues[pooled->worker], pooled);
 	return pooled->worker;
 }
 
 static void wake_run_queue(struct pool *pool, uint32_t worker)
 {
-	executor_ring(pool->executor, (enum executor_thread)(EXECUTOR_WORKER + worker),
+	executor_wake(pool->executor, (enum executor_thread)(EXECUTOR_WORKER + worker),
 		      &pool->queues[worker].wakeup);
 }
 
-static void give_and_ring(struct pooled *pooled, uint32_t worker)
+static void unlock_and_wake(struct pooled *pooled, uint32_t worker)
 {
 	struct pool *pool = pooled->pool;
 	lock_give(&pooled->lock);
@@ -354,7 +355,7 @@ static void pooled_free(struct pooled *pooled)
 		pooled->next->previous = pooled->previous;
 	lock_give(&pool->lock);
 	lock_release(&pooled->lock);
-	heap_free(pooled->tasks);
+	heap_free(pooled->slots);
 	heap_free(pooled);
 }
 
@@ -368,35 +369,35 @@ static void drop_ref(struct pooled *pooled)
 }
 
 /* So many letters, or for so long, before others of the worker have their turn. True: there are more. */
-static bool deliver(struct run_queue *queue, struct pooled *pooled)
+static bool run_tasks(struct run_queue *queue, struct pooled *pooled)
 {
 	struct executor *executor = pooled->pool->executor;
-	uint64_t until = executor_now(executor) + MAIL_NS;
+	uint64_t until = executor_now(executor) + TASKS_NS;
 	struct task task;
 	for (uint32_t count = 0; count < TASKS_IN_TURN; count++) {
 		lock_take(&pooled->lock);
-		bool some = ring_pop(&pooled->mail, &task);
+		bool some = ring_pop(&pooled->tasks, &task);
 		lock_give(&pooled->lock);
 		if (!some)
 			return false;
-		enter(queue);
-		task.mail(pooled->runnable, task.context);
-		leave(queue);
+		mark_inside(queue);
+		task.run(pooled->runnable, task.context);
+		mark_outside(queue);
 		if (executor_now(executor) >= until)
 			break;
 	}
 	lock_take(&pooled->lock);
-	bool more = pooled->mail.count > 0;
+	bool more = pooled->tasks.count > 0;
 	lock_give(&pooled->lock);
 	return more;
 }
 
 /* Takes the bell's note, and the runnable. False: it has left; it is another worker's by now,
  * which has been rung; or LOOP has it, and will ring. */
-static bool answer_here(struct pooled *pooled, uint32_t here)
+static bool take_wakeup(struct pooled *pooled, uint32_t here)
 {
 	lock_take(&pooled->lock);
-	pooled->rung = false;
+	pooled->pending = false;
 	bool mine = pooled->worker == here, lent = pooled->holder == LOOP;
 	bool taken = mine && !lent && !pooled->left;
 	pooled->missed |= mine && lent;
@@ -404,15 +405,15 @@ static bool answer_here(struct pooled *pooled, uint32_t here)
 		pooled->holder = WORKER;
 		pooled->stale = false;
 	}
-	give_and_ring(pooled, mine ? NOWHERE : note_wakeup(pooled));
+	unlock_and_wake(pooled, mine ? NOWHERE : note_wakeup(pooled));
 	return taken;
 }
 
 /* Gives it away or lets it go, if that is noted. No mail can be added once `leaving` is. */
-static bool part(struct pooled *pooled, struct run_queue *queue)
+static bool move_or_leave(struct pooled *pooled, struct run_queue *queue)
 {
 	lock_take(&pooled->lock);
-	bool leaves = pooled->leaving && pooled->mail.count == 0;
+	bool leaves = pooled->leaving && pooled->tasks.count == 0;
 	bool moves = !leaves && pooled->target != queue->worker;
 	if (leaves || moves) {
 		run_queue_take(queue, pooled);
@@ -420,25 +421,25 @@ static bool part(struct pooled *pooled, struct run_queue *queue)
 	}
 	pooled->left = leaves;
 	pooled->worker = moves ? pooled->target : pooled->worker;
-	give_and_ring(pooled, moves ? note_wakeup(pooled) : NOWHERE);
+	unlock_and_wake(pooled, moves ? note_wakeup(pooled) : NOWHERE);
 	if (leaves)
-		executor_ring(queue->pool->executor, EXECUTOR_LOOP, &pooled->gone);
+		executor_wake(queue->pool->executor, EXECUTOR_LOOP, &pooled->gone);
 	return leaves || moves;
 }
 
-static void look(struct run_queue *queue, struct pooled *pooled)
+static void serve(struct run_queue *queue, struct pooled *pooled)
 {
-	if (answer_here(pooled, queue->worker)) {
+	if (take_wakeup(pooled, queue->worker)) {
 		if (pooled->slot == NOWHERE)
 			run_queue_put(queue, pooled);
-		bool more = deliver(queue, pooled);
-		if (!part(pooled, queue)) {
+		bool more = run_tasks(queue, pooled);
+		if (!move_or_leave(pooled, queue)) {
 			run_queue_put(queue, pooled);
 			vacate(pooled);
 		}
 		if (more) {
 			lock_take(&pooled->lock);
-			give_and_ring(pooled, note_wakeup(pooled));
+			unlock_and_wake(pooled, note_wakeup(pooled));
 		}
 		/* A step that somebody waits for does not go by way of the timer. */
 		run_queue_round(queue);
@@ -446,33 +447,33 @@ static void look(struct run_queue *queue, struct pooled *pooled)
 	drop_ref(pooled);
 }
 
-static struct pooled *list_pop(struct run_queue *queue)
+static struct pooled *pop_pending(struct run_queue *queue)
 {
 	lock_take(&queue->lock);
-	struct pooled *pooled = queue->rung_first;
+	struct pooled *pooled = queue->pending_first;
 	if (pooled != NULL)
-		list_take(queue, pooled);
+		take_pending(queue, pooled);
 	lock_give(&queue->lock);
 	return pooled;
 }
 
 /* Answer to a crew's bell: all that were in the list when it began. Those that are put there
  * meanwhile have rung again. */
-static void look_at_all(void *context)
+static void serve_pending(void *context)
 {
 	struct run_queue *queue = context;
 	lock_take(&queue->lock);
-	const struct pooled *last = queue->rung_last;
+	const struct pooled *last = queue->pending_last;
 	lock_give(&queue->lock);
 	for (bool end = last == NULL; !end;) {
-		struct pooled *pooled = list_pop(queue);
+		struct pooled *pooled = pop_pending(queue);
 		end = pooled == NULL || pooled == last;
 		if (pooled != NULL)
-			look(queue, pooled);
+			serve(queue, pooled);
 	}
 }
 
-static void on_gone(void *context)
+static void report_removed(void *context)
 {
 	struct pooled *pooled = context;
 	struct runnable *runnable = pooled->runnable;
@@ -480,7 +481,7 @@ static void on_gone(void *context)
 	pool->count--;
 	pool->loads[pooled->target].runnables--;
 	runnable->pooled = NULL;
-	pooled->told = true;
+	pooled->removed_reported = true;
 	pool_removed *removed = pooled->removed;
 	void *removed_context = pooled->removed_context;
 	drop_ref(pooled);
@@ -492,7 +493,7 @@ enum status pool_create(struct executor *executor, const struct pool_options *op
 			struct pool **out)
 {
 	ASSERT(options->runnables_max > 0);
-	ASSERT(options->mail_max > 0);
+	ASSERT(options->tasks_max > 0);
 	struct pool *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL)
 		return STATUS_NO_MEMORY;
@@ -506,7 +507,7 @@ enum status pool_create(struct executor *executor, const struct pool_options *op
 		queue->worker = i;
 		lock_init(&queue->lock);
 		atomic_init(&queue->inside_since, 0);
-		wakeup_init(&queue->wakeup, look_at_all, queue);
+		wakeup_init(&queue->wakeup, serve_pending, queue);
 		queue->heap = heap_alloc(options->runnables_max * sizeof *queue->heap);
 		queue->round = heap_alloc(options->runnables_max * sizeof *queue->round);
 		if (queue->heap == NULL || queue->round == NULL) {
@@ -523,7 +524,7 @@ enum status pool_create(struct executor *executor, const struct pool_options *op
 void pool_destroy(struct pool *pool)
 {
 	while (pool->first != NULL) {
-		if (!pool->first->told)
+		if (!pool->first->removed_reported)
 			pool->first->runnable->pooled = NULL;
 		pooled_free(pool->first);
 	}
@@ -556,20 +557,20 @@ static uint32_t least_loaded(const struct pool *pool)
 
 static struct pooled *pooled_create(struct pool *pool, struct runnable *runnable)
 {
-	uint32_t tasks = MIN_OF(pool->options.mail_max, (uint32_t)TASKS_FIRST);
+	uint32_t tasks = MIN_OF(pool->options.tasks_max, (uint32_t)TASKS_FIRST);
 	struct pooled *pooled = heap_alloc_zero(sizeof *pooled);
 	if (pooled == NULL)
 		return NULL;
-	pooled->tasks = heap_alloc(tasks * sizeof *pooled->tasks);
-	if (pooled->tasks == NULL) {
+	pooled->slots = heap_alloc(tasks * sizeof *pooled->slots);
+	if (pooled->slots == NULL) {
 		heap_free(pooled);
 		return NULL;
 	}
 	pooled->runnable = runnable;
 	pooled->pool = pool;
-	wakeup_init(&pooled->gone, on_gone, pooled);
+	wakeup_init(&pooled->gone, report_removed, pooled);
 	lock_init(&pooled->lock);
-	ring_init(&pooled->mail, pooled->tasks, tasks, sizeof(struct task));
+	ring_init(&pooled->tasks, pooled->slots, tasks, sizeof(struct task));
 	atomic_init(&pooled->busy, 0);
 	pooled->worker = pooled->target = least_loaded(pool);
 	pooled->refs = 1;
@@ -608,28 +609,28 @@ void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *rem
 	pooled->removed_context = context;
 	lock_take(&pooled->lock);
 	pooled->leaving = true;
-	give_and_ring(pooled, note_wakeup(pooled));
+	unlock_and_wake(pooled, note_wakeup(pooled));
 }
 
 /* Under the lock: room for one more letter, which there may be. */
 static enum status make_room_for_task(struct pooled *pooled)
 {
-	uint32_t capacity = pooled->mail.capacity;
-	if (pooled->mail.count < capacity)
+	uint32_t capacity = pooled->tasks.capacity;
+	if (pooled->tasks.count < capacity)
 		return STATUS_OK;
-	capacity = MIN_OF(2 * capacity, pooled->pool->options.mail_max);
+	capacity = MIN_OF(2 * capacity, pooled->pool->options.tasks_max);
 	struct task *tasks = heap_alloc(capacity * sizeof *tasks), task;
 	if (tasks == NULL)
 		return STATUS_NO_MEMORY;
 	struct ring longer;
 	ring_init(&longer, tasks, capacity, sizeof *tasks);
 	enum status status = STATUS_OK;
-	while (ring_pop(&pooled->mail, &task))
+	while (ring_pop(&pooled->tasks, &task))
 		status = ring_push(&longer, &task);
 	ASSERT(status == STATUS_OK);
-	heap_free(pooled->tasks);
-	pooled->tasks = tasks;
-	pooled->mail = longer;
+	heap_free(pooled->slots);
+	pooled->slots = tasks;
+	pooled->tasks = longer;
 	return STATUS_OK;
 }
 
@@ -639,32 +640,32 @@ static enum status put_task(struct runnable *runnable, struct task task, uint32_
 	struct pooled *pooled = runnable->pooled;
 	lock_take(&pooled->lock);
 	enum status status = pooled->leaving ? STATUS_CLOSED : STATUS_OK;
-	if (status == STATUS_OK && pooled->mail.count + room >= pooled->pool->options.mail_max)
+	if (status == STATUS_OK && pooled->tasks.count + room >= pooled->pool->options.tasks_max)
 		status = STATUS_FULL;
 	if (status == STATUS_OK)
 		status = make_room_for_task(pooled);
 	if (status == STATUS_OK)
-		status = ring_push(&pooled->mail, &task);
-	give_and_ring(pooled, status == STATUS_OK ? note_wakeup(pooled) : NOWHERE);
+		status = ring_push(&pooled->tasks, &task);
+	unlock_and_wake(pooled, status == STATUS_OK ? note_wakeup(pooled) : NOWHERE);
 	return status;
 }
 
-enum status pool_mail(struct runnable *runnable, runnable_task *mail, void *context)
+enum status pool_post(struct runnable *runnable, runnable_task *task, void *context)
 {
-	return put_task(runnable, (struct task){ mail, context }, 0);
+	return put_task(runnable, (struct task){ task, context }, 0);
 }
 
-enum status pool_mail_behind(struct runnable *runnable, runnable_task *mail, void *context)
+enum status pool_post_deferrable(struct runnable *runnable, runnable_task *task, void *context)
 {
-	uint32_t most = runnable->pooled->pool->options.mail_max;
-	return put_task(runnable, (struct task){ mail, context }, most / 2);
+	uint32_t most = runnable->pooled->pool->options.tasks_max;
+	return put_task(runnable, (struct task){ task, context }, most / 2);
 }
 
 void pool_wake(struct runnable *runnable)
 {
 	struct pooled *pooled = runnable->pooled;
 	lock_take(&pooled->lock);
-	give_and_ring(pooled, note_wakeup(pooled));
+	unlock_and_wake(pooled, note_wakeup(pooled));
 }
 
 uint32_t pool_worker_of(const struct runnable *runnable)
@@ -694,8 +695,8 @@ bool pool_borrow(struct runnable *runnable, uint32_t slices)
 	struct pooled *pooled = runnable->pooled;
 	struct pool *pool = pooled->pool;
 	lock_take(&pooled->lock);
-	bool idle = pooled->holder == NOBODY && !pooled->rung && !pooled->leaving &&
-		    pooled->mail.count == 0 && pooled->target == pooled->worker;
+	bool idle = pooled->holder == NOBODY && !pooled->pending && !pooled->leaving &&
+		    pooled->tasks.count == 0 && pooled->target == pooled->worker;
 	bool cheap = idle && within_turn(pool, pooled->cost, slices);
 	if (cheap)
 		pooled->holder = LOOP;
@@ -740,7 +741,7 @@ void pool_give_back(struct runnable *runnable)
 	pooled->stale = true;
 	bool wanted = pooled->missed || due < pooled->due;
 	pooled->missed = false;
-	give_and_ring(pooled, wanted ? note_wakeup(pooled) : NOWHERE);
+	unlock_and_wake(pooled, wanted ? note_wakeup(pooled) : NOWHERE);
 }
 
 void pool_end_turn(struct pool *pool)
@@ -754,7 +755,7 @@ void pool_counters(const struct pool *pool, struct pool_counters *out)
 }
 
 /* ---- balance --------------------------------------------------------------------------------- */
-static void measure(struct pool *pool, uint64_t elapsed)
+static void measure_loads(struct pool *pool, uint64_t elapsed)
 {
 	for (uint32_t i = 0; i < executor_workers(pool->executor); i++)
 		pool->loads[i] = (struct pool_worker_load){ 0, 0 };
@@ -763,14 +764,14 @@ static void measure(struct pool *pool, uint64_t elapsed)
 		double share = (double)(busy - pooled->busy_before) / (double)elapsed;
 		pooled->busy_before = busy;
 		pooled->share = (pooled->share + MIN_OF(share, 1)) / 2;
-		if (pooled->told)
+		if (pooled->removed_reported)
 			continue;
 		pool->loads[pooled->target].runnables++;
 		pool->loads[pooled->target].share += pooled->share;
 	}
 }
 
-static double distance(double a, double b)
+static double abs_difference(double a, double b)
 {
 	return a < b ? b - a : a - b;
 }
@@ -781,9 +782,9 @@ static struct pooled *best_move(struct pool *pool, uint32_t from, double gap, do
 	struct pooled *best = NULL;
 	*narrowed = 0;
 	for (struct pooled *pooled = pool->first; pooled != NULL; pooled = pooled->next) {
-		if (pooled->told || pooled->target != from)
+		if (pooled->removed_reported || pooled->target != from)
 			continue;
-		double gain = gap - distance(gap, 2 * pooled->share);
+		double gain = gap - abs_difference(gap, 2 * pooled->share);
 		bool better = gain > *narrowed;
 		if (gain == *narrowed && best != NULL)
 			better = pooled->runnable->id < best->runnable->id;
@@ -812,7 +813,7 @@ static bool move_one(struct pool *pool)
 		return false;
 	lock_take(&pooled->lock);
 	pooled->target = idlest;
-	give_and_ring(pooled, note_wakeup(pooled));
+	unlock_and_wake(pooled, note_wakeup(pooled));
 	pool->loads[busiest].runnables--;
 	pool->loads[idlest].runnables++;
 	pool->loads[busiest].share -= pooled->share;
@@ -828,7 +829,7 @@ bool pool_balance(struct pool *pool)
 		return false;
 	pool->balanced_at = now;
 	lock_take(&pool->lock);
-	measure(pool, elapsed);
+	measure_loads(pool, elapsed);
 	bool moved = move_one(pool);
 	lock_give(&pool->lock);
 	return moved;
@@ -874,29 +875,29 @@ static bool take_away(struct pooled *pooled, struct run_queue *from, uint32_t to
 		pooled->round = NOWHERE;
 	}
 	if (listed)
-		list_take(from, pooled);
+		take_pending(from, pooled);
 	lock_give(&from->lock);
 	if (there)
 		pooled->worker = pooled->target = to;
-	uint32_t rung = NOWHERE;
+	uint32_t wakes = NOWHERE;
 	if (listed) { /* with the list's reference */
-		list_put(&pool->queues[to], pooled);
-		rung = to;
+		put_pending(&pool->queues[to], pooled);
+		wakes = to;
 	} else if (there) {
-		rung = note_wakeup(pooled);
+		wakes = note_wakeup(pooled);
 	}
-	give_and_ring(pooled, rung);
+	unlock_and_wake(pooled, wakes);
 	return there;
 }
 
-static uint32_t relieve(struct pool *pool, struct run_queue *stuck, uint64_t now)
+static uint32_t relieve_worker(struct pool *pool, struct run_queue *stuck, uint64_t now)
 {
 	uint32_t moved = 0;
 	for (struct pooled *pooled = pool->first; pooled != NULL; pooled = pooled->next) {
 		uint32_t to = free_worker(pool, now);
 		if (to == NOWHERE)
 			return moved;
-		if (pooled->told || !take_away(pooled, stuck, to))
+		if (pooled->removed_reported || !take_away(pooled, stuck, to))
 			continue;
 		pool->loads[stuck->worker].runnables--;
 		pool->loads[to].runnables++;
@@ -912,7 +913,7 @@ uint32_t pool_relieve(struct pool *pool)
 	lock_take(&pool->lock);
 	for (uint32_t i = 0; i < executor_workers(pool->executor); i++)
 		if (inside_for(&pool->queues[i], now) >= LONG_NS)
-			moved += relieve(pool, &pool->queues[i], now);
+			moved += relieve_worker(pool, &pool->queues[i], now);
 	lock_give(&pool->lock);
 	pool->counters.relieved += moved;
 	return moved;

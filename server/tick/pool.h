@@ -11,7 +11,7 @@
  * does. So LOOP may borrow a runnable that nobody is in and nobody has left anything for, and do
  * its slice itself:
  *
- *	if (pool_borrow(r, n)) { …; while (pool_slice(r)) …; pool_give_back(r); } else pool_mail(r, …);
+ *	if (pool_borrow(r, n)) { …; while (pool_slice(r)) …; pool_give_back(r); } else pool_post(r, …);
  *
  * It is refused where its worker is in it or on its way to it, so that nothing overtakes the
  * letters sent before; and where `slices` of what its last one cost do not fit into what is left
@@ -34,7 +34,7 @@ typedef void pool_removed(struct runnable *runnable, void *context);
 
 struct pool_options {
 	uint32_t runnables_max;
-	uint32_t mail_max; /* letters waiting per runnable */
+	uint32_t tasks_max; /* letters waiting per runnable */
 	/* Of a turn of LOOP, which it may spend in borrowed runnables: the longest that others
 	 * have to wait for it. Above some 80 µs a worker answers as soon, beside other worlds. 0:
 	 * nothing is lent. */
@@ -62,11 +62,11 @@ void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *rem
 		 void *context);
 /* Any thread: puts a letter into the runnable's box and wakes its worker. First in, first out.
  * FULL, NO_MEMORY, or CLOSED once it is being removed. */
-enum status pool_mail(struct runnable *runnable, runnable_task *mail, void *context) MUST_CHECK;
+enum status pool_post(struct runnable *runnable, runnable_task *task, void *context) MUST_CHECK;
 /* The same for what can wait: FULL already where half the box is taken, so that a thousand of them at
  * once leave room for what somebody asks. */
-enum status pool_mail_behind(struct runnable *runnable, runnable_task *mail,
-			     void *context) MUST_CHECK;
+enum status pool_post_deferrable(struct runnable *runnable, runnable_task *task,
+				 void *context) MUST_CHECK;
 /* Any thread: has its `due` asked again. Cannot fail. */
 void pool_wake(struct runnable *runnable);
 /* Moves at most one runnable from the busiest worker to the idlest, when that narrows the gap by

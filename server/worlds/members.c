@@ -22,8 +22,8 @@ enum status worlds_admit(struct served_world *world, struct session *self)
 	if (ARRAY_RESERVE(&self->memberships, self->memberships.count + 1u) != STATUS_OK ||
 	    ARRAY_RESERVE(&world->members, world->members.count + 1u) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	struct host_request *farewell = host_farewell(self->number);
-	if (farewell == NULL)
+	struct host_request *closing = host_closing_request(self->number);
+	if (closing == NULL)
 		return STATUS_NO_MEMORY;
 	struct membership *membership = session_past(self, world->number);
 	if (membership == NULL) {
@@ -31,14 +31,14 @@ enum status worlds_admit(struct served_world *world, struct session *self)
 		*membership = (struct membership){ .number = world->number };
 	}
 	membership->world = world;
-	membership->farewell = farewell;
+	membership->closing = closing;
 	world->members.items[world->members.count++] = self;
 	return STATUS_OK;
 }
 
-/* `farewell` is taken. */
+/* `closing` is taken. */
 static void forget_member(struct served_world *world, struct session *session,
-			  struct host_request *farewell)
+			  struct host_request *closing)
 {
 	for (uint32_t i = 0; i < world->members.count; i++) {
 		if (world->members.items[i] != session)
@@ -48,9 +48,9 @@ static void forget_member(struct served_world *world, struct session *session,
 	}
 	/* A host that ends, or whose worker has ended, needs no word of it. */
 	if (world->stopping || world->service->executor_stopped)
-		host_request_destroy(farewell);
+		host_request_destroy(closing);
 	else
-		host_session_gone(world->host, farewell);
+		host_session_gone(world->host, closing);
 }
 
 void worlds_let_go(struct served_world *world, struct session *self)
@@ -65,8 +65,8 @@ void worlds_let_go(struct served_world *world, struct session *self)
 	struct membership *membership = session_membership(self, world->number);
 	if (membership == NULL)
 		return;
-	forget_member(world, self, membership->farewell);
-	membership->farewell = NULL;
+	forget_member(world, self, membership->closing);
+	membership->closing = NULL;
 	membership->world = NULL;
 	membership->left = ++self->leavings;
 	/* Nobody answers them any more; a repeat is done anew. */

@@ -6,11 +6,11 @@
 #include "server/base/heap.h"
 
 static struct world_options options_of(const struct scene_world *scene, const char *method,
-				       struct shape_book *book)
+				       struct shape_library *book)
 {
 	struct world_options options = world_options_default();
 	options.planar = scene->planar;
-	options.shapes = shape_book_source(book);
+	options.shapes = shape_library_source(book);
 	if (scene->rate_num != 0) {
 		options.rate_num = scene->rate_num;
 		options.rate_den = scene->rate_den;
@@ -38,7 +38,7 @@ static struct world_options options_of(const struct scene_world *scene, const ch
 	return options;
 }
 
-static enum status cook_shapes(const struct scene *scene, struct shape_book *book,
+static enum status cook_shapes(const struct scene *scene, struct shape_library *book,
 			       struct reason *why)
 {
 	for (uint32_t i = 0; i < scene->shape_count; i++) {
@@ -51,7 +51,7 @@ static enum status cook_shapes(const struct scene *scene, struct shape_book *boo
 			return reason_set(why, status, inner.index, inner.field,
 					  "line %u: shape %s: %s", (unsigned)from->line,
 					  from->label, inner.text);
-		status = shape_book_add(book, shape);
+		status = shape_library_add(book, shape);
 		shape_release(shape);
 		if (status != STATUS_OK && status != STATUS_EXISTS)
 			return reason_set(why, status, i, "shape", "%s", status_text(status));
@@ -128,7 +128,7 @@ static enum status apply_scene(struct scene *scene, struct world *world, struct 
 	return status;
 }
 
-enum status scene_world_make(struct scene *scene, const char *method, struct shape_book *book,
+enum status scene_world_make(struct scene *scene, const char *method, struct shape_library *book,
 			     struct world **out, struct reason *why)
 {
 	struct world_options options = options_of(&scene->world, method, book);
@@ -143,7 +143,7 @@ enum status scene_world_make(struct scene *scene, const char *method, struct sha
 	if (status != STATUS_OK) {
 		if (world != NULL)
 			world_destroy(world);
-		shape_book_release(book);
+		shape_library_release(book);
 		return status;
 	}
 	world_begin(world);

@@ -149,7 +149,7 @@ void worlds_rest(void *context)
 			continue;
 		fanout_rest(world->fanout, now);
 		if (fanout_is_serving(world->fanout))
-			executor_ring(service->executor, EXECUTOR_LOOP, &service->serving);
+			executor_wake(service->executor, EXECUTOR_LOOP, &service->serving);
 		again = again || fanout_may_rest(world->fanout);
 	}
 	if (again)
@@ -173,7 +173,7 @@ static void show(struct served_world *world, const struct tick_report *report)
 		world->service->rounds.open++;
 	}
 	if (status == STATUS_OK && fanout_is_serving(world->fanout))
-		executor_ring(service->executor, EXECUTOR_LOOP, &service->serving);
+		executor_wake(service->executor, EXECUTOR_LOOP, &service->serving);
 	if (watched && fanout_may_rest(world->fanout))
 		worlds_rest_soon(service, now);
 	if (status == STATUS_OK)
@@ -321,7 +321,7 @@ static void reply_forked(struct session *session, struct served_world *world,
 	struct world *copy;
 	struct served_world *served;
 	enum status status = world_load(reply->image.data, reply->image.count,
-					shape_book_source(&reply->shapes), &copy, &why);
+					shape_library_source(&reply->shapes), &copy, &why);
 	if (status == STATUS_OK)
 		status = worlds_open(service, reply->name, copy, &reply->shapes, false, &served,
 				     &why);
@@ -438,7 +438,8 @@ static struct wire_list shape_warnings(const struct shape *shape, uint8_t room[W
 static void reply_shape(struct session *session, const struct served_world *world,
 			const struct reply_report *reply)
 {
-	const struct shape *shape = shape_book_find(&world->service->library, reply->shape.bytes);
+	const struct shape *shape =
+		shape_library_find(&world->service->library, reply->shape.bytes);
 	if (shape == NULL)
 		return; /* the library keeps what it has cooked */
 	uint8_t packed[512], words[WARNING_BYTES];
@@ -678,7 +679,7 @@ void worlds_take_reports(void *context)
 			put_last(worlds, world);
 	}
 	if (worlds->reporting_first != NULL)
-		executor_ring(service->executor, EXECUTOR_LOOP, &service->reporting);
+		executor_wake(service->executor, EXECUTOR_LOOP, &service->reporting);
 }
 
 void world_reports(struct host *host, void *context)

@@ -197,7 +197,7 @@ static void drop_journal(struct service *service, const struct served_world *wor
 
 /* Everything of a world but its place in the list. */
 static enum status make_host(struct service *service, struct served_world *world,
-			     struct world *engine_world, struct shape_book *shapes,
+			     struct world *engine_world, struct shape_library *shapes,
 			     const struct journal_pace *pace, struct recovered *recovered,
 			     struct reason *why)
 {
@@ -224,7 +224,7 @@ static enum status make_host(struct service *service, struct served_world *world
 }
 
 enum status worlds_add(struct service *service, const char *name, struct world *engine_world,
-		       struct shape_book *shapes, bool running, struct recovered *recovered,
+		       struct shape_library *shapes, bool running, struct recovered *recovered,
 		       struct served_world **out, struct reason *why)
 {
 	struct worlds *worlds = service->worlds;
@@ -283,7 +283,7 @@ static void forget(struct worlds *worlds, const struct served_world *world)
 }
 
 enum status worlds_open(struct service *service, const char *name, struct world *world,
-			struct shape_book *shapes, bool running, struct served_world **out,
+			struct shape_library *shapes, bool running, struct served_world **out,
 			struct reason *why)
 {
 	enum status status = worlds_add(service, name, world, shapes, running, NULL, out, why);
@@ -313,7 +313,7 @@ void worlds_look_after(struct service *service, uint64_t now)
 		worlds_watch(world);
 		fanout_look_after(world->fanout, now);
 		if (fanout_is_serving(world->fanout))
-			executor_ring(service->executor, EXECUTOR_LOOP, &service->serving);
+			executor_wake(service->executor, EXECUTOR_LOOP, &service->serving);
 		if (!fanout_stands(world->fanout))
 			world_reports_ask(world);
 	}
@@ -357,7 +357,7 @@ void worlds_serve(void *context)
 	}
 	worlds->serve_from = count > 0 ? (worlds->serve_from + i) % count : 0;
 	if (more || i < count)
-		executor_ring(service->executor, EXECUTOR_LOOP, &service->serving);
+		executor_wake(service->executor, EXECUTOR_LOOP, &service->serving);
 }
 
 /* LOOP: the world's last mail has been read; nobody steps it any more. */

@@ -73,7 +73,7 @@ MUST_CHECK enum status worlds_parse_options(const struct wire_list *map,
 /* Puts a world into service under `name` with the shapes it may use; takes `world` and `shapes` on
  * OK. With a store a file is made, unless `recovered` brings one. EXISTS, LIMIT, IO, NO_MEMORY. */
 MUST_CHECK enum status worlds_add(struct service *service, const char *name, struct world *world,
-				  struct shape_book *shapes, bool running,
+				  struct shape_library *shapes, bool running,
 				  struct recovered *recovered, struct served_world **out,
 				  struct reason *why);
 /* Worlds of the data directory, then of --scene options whose names are not there yet. */
@@ -83,7 +83,7 @@ MUST_CHECK enum status worlds_start(struct service *service, struct served_world
 /* Both, for a world that is made while the server runs: it is in service, or there is nothing of it. Takes
  * `world` in any case, and `shapes`' contents on OK. */
 MUST_CHECK enum status worlds_open(struct service *service, const char *name, struct world *world,
-				   struct shape_book *shapes, bool running,
+				   struct shape_library *shapes, bool running,
 				   struct served_world **out, struct reason *why);
 /* Now and then: frames that were held back, news that could not be told. */
 void worlds_look_after(struct service *service, uint64_t now);

@@ -18,7 +18,7 @@ static void release_recovered(struct recovered *recovered)
 	for (uint32_t i = 0; i < recovered->snapshots.count; i++)
 		bytes_release(&recovered->snapshots.items[i].image);
 	ARRAY_RELEASE(&recovered->snapshots);
-	shape_book_release(&recovered->shapes);
+	shape_library_release(&recovered->shapes);
 	if (recovered->journal != NULL)
 		journal_close(recovered->journal);
 	if (recovered->world != NULL)
@@ -130,10 +130,10 @@ static enum status open_scene(struct service *service, const char *text, struct 
 	enum status status = scene_load(file, &scene, why);
 	if (status != STATUS_OK)
 		return status;
-	struct shape_book book;
+	struct shape_library book;
 	struct world *world;
 	struct served_world *served;
-	shape_book_init(&book);
+	shape_library_init(&book);
 	status = scene_world_make(scene, NULL, &book, &world, why);
 	scene_destroy(scene);
 	if (status != STATUS_OK)
@@ -142,7 +142,7 @@ static enum status open_scene(struct service *service, const char *text, struct 
 			    why);
 	if (status != STATUS_OK)
 		world_destroy(world);
-	shape_book_release(&book);
+	shape_library_release(&book);
 	return status;
 }
 

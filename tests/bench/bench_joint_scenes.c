@@ -207,13 +207,13 @@ static double seconds(void)
 
 static struct figures run(size_t index, const char *method, uint32_t rate)
 {
-	struct shape_book book;
+	struct shape_library book;
 	struct world *world;
 	struct reason why = { 0 };
 	struct watch watch;
 	struct figures figures = { 0 };
 	struct scene *scene = read_scene(SCENES[index].name, SCENES[index].text, rate);
-	shape_book_init(&book);
+	shape_library_init(&book);
 	if (scene_world_make(scene, method, &book, &world, &why) != STATUS_OK)
 		fail(SCENES[index].name, &why);
 	scene_destroy(scene);
@@ -230,7 +230,7 @@ static struct figures run(size_t index, const char *method, uint32_t rate)
 	figures.rise = watch.driven ? NAN : figures.rise;
 	figures.cut = figures.ticks < SECONDS * rate;
 	world_destroy(world);
-	shape_book_release(&book);
+	shape_library_release(&book);
 	return figures;
 }
 

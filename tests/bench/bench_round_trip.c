@@ -1,5 +1,5 @@
 /* What a round trip costs: a 64-byte message to the loop and back (a bare echo), and the same
- * handed to a worker as mail for a world, answered there with a bell for the loop, as STEP(1) is.
+ * posted to a worker as a task of a world, answered there with a wakeup for the loop, as STEP(1) is.
  * The client is a thread of its own with a blocking socket. Median, 90th and 99th percentile in
  * microseconds, in turns in the same run, over a Unix socket and over TCP.
  *
@@ -69,7 +69,7 @@ static void at_worker(struct runnable *runnable, void *context)
 {
 	struct bench *bench = context;
 	UNUSED(runnable);
-	executor_ring(bench->executor, EXECUTOR_LOOP, &bench->answer);
+	executor_wake(bench->executor, EXECUTOR_LOOP, &bench->answer);
 }
 
 static size_t on_space(void *context, uint8_t **into)
@@ -90,7 +90,7 @@ static void on_received(void *context, size_t bytes)
 		reply(bench);
 		return;
 	}
-	check(pool_mail(&bench->runnable, at_worker, bench) == STATUS_OK, "mail");
+	check(pool_post(&bench->runnable, at_worker, bench) == STATUS_OK, "post");
 }
 
 static void on_closed(void *context, enum status why)

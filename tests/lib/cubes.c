@@ -58,7 +58,7 @@ void cubes_start(struct cubes *self, uint64_t seed, bool changing)
 	self->changing = changing;
 	snprintf(path, sizeof path, "%s/clients/scenes/cubes901.yaml",
 		 source != NULL ? source : ".");
-	shape_book_init(&self->book);
+	shape_library_init(&self->book);
 	must(scene_load(path, &scene, &why), &why);
 	must(scene_world_make(scene, NULL, &self->book, &self->world, &why), &why);
 	scene_destroy(scene);
@@ -71,7 +71,7 @@ void cubes_start(struct cubes *self, uint64_t seed, bool changing)
 void cubes_finish(struct cubes *self)
 {
 	world_destroy(self->world);
-	shape_book_release(&self->book);
+	shape_library_release(&self->book);
 }
 
 /* ---- playing ----------------------------------------------------------------------------------- */

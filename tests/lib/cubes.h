@@ -10,7 +10,7 @@
 enum { CUBES_MAX = 1024, CUBE_POINTS_MAX = 256 };
 
 struct cubes {
-	struct shape_book book;
+	struct shape_library book;
 	struct world *world;
 	struct rng rng;
 	body_id player;

@@ -35,12 +35,12 @@ static enum executor_thread current(const struct executor *executor)
 
 static bool has_work(const struct sim_seat *seat)
 {
-	return seat->posts.count > 0 || seat->wakeups > 0;
+	return seat->posts.count > 0 || seat->wakeup_count > 0;
 }
 
 static struct wakeup *take_wakeups(struct sim_seat *seat)
 {
-	uint64_t which = sim_draw(seat->sim, seat->wakeups - 1);
+	uint64_t which = sim_draw(seat->sim, seat->wakeup_count - 1);
 	struct wakeup **place = &seat->wakeups_first, *previous = NULL;
 	while (which-- > 0) {
 		previous = *place;
@@ -50,17 +50,17 @@ static struct wakeup *take_wakeups(struct sim_seat *seat)
 	*place = wakeup->next;
 	if (wakeup->next == NULL)
 		seat->wakeups_last = previous;
-	seat->wakeups--;
+	seat->wakeup_count--;
 	return wakeup;
 }
 
 static void do_one(struct sim_seat *seat)
 {
 	bool wakeup_first =
-		seat->wakeups > 0 && (seat->posts.count == 0 || sim_chance(seat->sim, 500));
+		seat->wakeup_count > 0 && (seat->posts.count == 0 || sim_chance(seat->sim, 500));
 	if (wakeup_first) {
 		struct wakeup *wakeup = take_wakeups(seat);
-		atomic_store(&wakeup->rung, false);
+		atomic_store(&wakeup->pending, false);
 		wakeup->answer(wakeup->context);
 		return;
 	}
@@ -110,10 +110,10 @@ static enum status post(struct executor *executor, enum executor_thread to, exec
 	return STATUS_OK;
 }
 
-static void ring(struct executor *executor, enum executor_thread to, struct wakeup *wakeup)
+static void make_pending(struct executor *executor, enum executor_thread to, struct wakeup *wakeup)
 {
 	struct sim_seat *seat = seat_of(executor, to);
-	if (atomic_exchange(&wakeup->rung, true) || seat->ended)
+	if (atomic_exchange(&wakeup->pending, true) || seat->ended)
 		return;
 	wakeup->next = NULL;
 	if (seat->wakeups_last != NULL)
@@ -121,8 +121,8 @@ static void ring(struct executor *executor, enum executor_thread to, struct wake
 	else
 		seat->wakeups_first = wakeup;
 	seat->wakeups_last = wakeup;
-	seat->wakeups++;
-	seat->rings++;
+	seat->wakeup_count++;
+	seat->wakeups_made++;
 	schedule_turn(seat);
 }
 
@@ -225,7 +225,7 @@ static void counters(struct executor *executor, struct executor_counters *out)
 		const struct sim_seat *seat = seat_of(executor, (enum executor_thread)i);
 		out->posts[i] = seat->accepted;
 		out->refused[i] = seat->refused;
-		out->rings[i] = seat->rings;
+		out->wakeups[i] = seat->wakeups_made;
 		out->depth_max[i] = seat->depth_max;
 	}
 }
@@ -262,7 +262,7 @@ static void run_pieces(const struct parallel *parallel, uint32_t count, uint32_t
 /* ---- making and ending --------------------------------------------------------------------- */
 static const struct executor_ops OPS = {
 	.post = post,
-	.ring = ring,
+	.wake = make_pending,
 	.on_alarm = on_alarm,
 	.set_alarm = set_alarm,
 	.start = start,

@@ -44,7 +44,7 @@ struct sim_seat {
 	enum executor_thread thread;
 	struct ring posts;
 	struct wakeup *wakeups_first, *wakeups_last;
-	uint32_t wakeups;
+	uint32_t wakeup_count; /* in that list */
 	bool turn_due;
 	bool running;
 	bool ended;
@@ -52,7 +52,7 @@ struct sim_seat {
 	void *due_context;
 	uint64_t alarm_at;
 	uint64_t alarm_generation;
-	uint64_t accepted, refused, rings;
+	uint64_t accepted, refused, wakeups_made;
 	uint32_t depth_max;
 };
 

@@ -172,7 +172,7 @@ void recorder_recover(struct recorder *self, const char *name, struct recovered 
 	recovered->world = NULL;
 	recovered->journal = NULL;
 	world_set_shape_source(self->world, test_shape_source());
-	shape_book_release(&recovered->shapes);
+	shape_library_release(&recovered->shapes);
 	for (uint32_t i = 0; i < recovered->snapshots.count; i++)
 		bytes_release(&recovered->snapshots.items[i].image);
 	ARRAY_RELEASE(&recovered->snapshots);

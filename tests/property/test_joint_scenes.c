@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 struct show {
-	struct shape_book book;
+	struct shape_library book;
 	struct world *world;
 	double error; /* m, rad: the worst so far */
 	uint32_t broken;
@@ -23,7 +23,7 @@ static void show_make(struct show *self, const char *name, const char *method)
 	snprintf(path, sizeof path, "%s/clients/scenes/%s.yaml", source != NULL ? source : ".",
 		 name);
 	*self = (struct show){ 0 };
-	shape_book_init(&self->book);
+	shape_library_init(&self->book);
 	enum status status = scene_load(path, &scene, &why);
 	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
 	status = scene_world_make(scene, method, &self->book, &self->world, &why);
@@ -55,7 +55,7 @@ static struct body_view body(const struct show *self, body_id id)
 static void show_release(struct show *self)
 {
 	world_destroy(self->world);
-	shape_book_release(&self->book);
+	shape_library_release(&self->book);
 }
 
 /* The angle about `axis` of a body that turns about nothing else, rad. */

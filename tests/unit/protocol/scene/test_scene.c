@@ -103,11 +103,11 @@ static uint64_t digest_of(const char *text)
 	return value;
 }
 
-static struct world *world_of(struct scene *scene, struct shape_book *book)
+static struct world *world_of(struct scene *scene, struct shape_library *book)
 {
 	struct world *world = NULL;
 	struct reason why = { 0 };
-	shape_book_init(book);
+	shape_library_init(book);
 	enum status status = scene_world_make(scene, NULL, book, &world, &why);
 	ck_assert_msg(status == STATUS_OK, "%s: %s: %s", status_name(status), why.field, why.text);
 	return world;
@@ -128,7 +128,7 @@ static const struct {
 
 START_TEST(every_shipped_scene_makes_a_world_that_steps)
 {
-	struct shape_book book;
+	struct shape_library book;
 	struct reason why;
 	struct scene *scene = load(SHIPPED[_i].name);
 	struct world *world = world_of(scene, &book);
@@ -139,7 +139,7 @@ START_TEST(every_shipped_scene_makes_a_world_that_steps)
 	ck_assert_uint_eq(world_stats(world).quarantined_total, 0);
 	scene_destroy(scene);
 	world_destroy(world);
-	shape_book_release(&book);
+	shape_library_release(&book);
 }
 END_TEST
 
@@ -218,7 +218,7 @@ START_TEST(the_tower_collapses_only_because_of_the_ball)
 	struct reason why;
 	double height[2];
 	for (int hit = 0; hit < 2; hit++) {
-		struct shape_book book;
+		struct shape_library book;
 		struct scene *scene = load("tower");
 		/* The ball is the last body. */
 		scene->command_count -= hit == 0;
@@ -235,7 +235,7 @@ START_TEST(the_tower_collapses_only_because_of_the_ball)
 			height[hit] += view.position.y / 192;
 		}
 		world_destroy(world);
-		shape_book_release(&book);
+		shape_library_release(&book);
 	}
 	ck_assert_double_eq_tol(height[0], 4.0, 0.02);
 	ck_assert_double_lt(height[1], 2.0);
@@ -676,11 +676,11 @@ START_TEST(planar_jitter_stays_in_the_plane)
 		ck_assert_double_eq(spawn(scene, i)->rotation.x, 0);
 		ck_assert_double_eq(spawn(scene, i)->rotation.y, 0);
 	}
-	struct shape_book book;
+	struct shape_library book;
 	struct world *world = world_of(scene, &book);
 	scene_destroy(scene);
 	world_destroy(world);
-	shape_book_release(&book);
+	shape_library_release(&book);
 }
 END_TEST
 
@@ -784,12 +784,12 @@ END_TEST
 
 static void refused_by_the_world(const char *text, enum status expected, const char *says)
 {
-	struct shape_book book;
+	struct shape_library book;
 	struct world *world = NULL;
 	struct reason why = { 0 };
 	struct scene *scene = parse(text);
 	int64_t live = heap_live();
-	shape_book_init(&book);
+	shape_library_init(&book);
 	enum status status = scene_world_make(scene, NULL, &book, &world, &why);
 	ck_assert_msg(status == expected, "%s: %s", status_name(status), why.text);
 	ck_assert_msg(strncmp(why.text, says, strlen(says)) == 0, "%s", why.text);
@@ -829,11 +829,11 @@ START_TEST(every_example_of_the_page_is_a_scene)
 		enum status status =
 			scene_parse(begin, (size_t)(end + 1 - begin), NULL, &scene, &why);
 		ck_assert_msg(status == STATUS_OK, "%s in: %.80s", why.text, begin);
-		struct shape_book book;
+		struct shape_library book;
 		struct world *world = world_of(scene, &book);
 		scene_destroy(scene);
 		world_destroy(world);
-		shape_book_release(&book);
+		shape_library_release(&book);
 		examples++;
 	}
 	ck_assert_uint_ge(examples, 5);

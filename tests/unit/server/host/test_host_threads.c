@@ -1,5 +1,5 @@
 /* A host on real threads: what the loop sends reaches the worker, also when far more of it comes at
- * once than the mailbox holds. */
+ * once than the task queue holds. */
 #include <stdlib.h>
 
 #include "server/host/host.h"
@@ -8,14 +8,14 @@
 #include "tests/lib/check_main.h"
 #include "tests/lib/worlds.h"
 
-enum { MAIL = 4, SESSIONS = 5000, LOOK_US = 100 };
+enum { TASKS_MAX = 4, SESSIONS = 5000, LOOK_US = 100 };
 
 static struct io *io;
 static struct executor *executor;
 static struct pool *pool;
 static struct host *host;
 static struct io_timer *timer;
-static uint32_t farewells;
+static uint32_t closings;
 static bool stopping, stopped;
 
 static void on_reports(struct host *of, void *context)
@@ -38,13 +38,13 @@ static void on_stopped(struct host *of, void *context)
 static void go_on(void *context)
 {
 	UNUSED(context);
-	for (uint32_t i = 0; i < 3 * MAIL && farewells < SESSIONS; i++) {
-		struct host_request *farewell = host_farewell(++farewells);
-		ck_assert_ptr_nonnull(farewell);
-		host_session_gone(host, farewell);
+	for (uint32_t i = 0; i < 3 * TASKS_MAX && closings < SESSIONS; i++) {
+		struct host_request *closing = host_closing_request(++closings);
+		ck_assert_ptr_nonnull(closing);
+		host_session_gone(host, closing);
 	}
 	host_look_after(host);
-	if (farewells == SESSIONS && !stopping) {
+	if (closings == SESSIONS && !stopping) {
 		stopping = true;
 		host_stop(host, on_stopped, NULL);
 	}
@@ -52,19 +52,19 @@ static void go_on(void *context)
 		io_timer_start(timer, io_now(io) + LOOK_US * NS_PER_US);
 }
 
-START_TEST(thousands_of_sessions_may_go_though_the_mailbox_holds_four)
+START_TEST(thousands_of_sessions_may_leave_though_the_task_queue_holds_four)
 {
 	struct host_options options = host_options_default();
 	struct executor_options threads = { 2, 1, 64, 0 };
-	struct pool_options box = { .runnables_max = 4, .mail_max = MAIL };
-	struct shape_book shapes;
+	struct pool_options box = { .runnables_max = 4, .tasks_max = TASKS_MAX };
+	struct shape_library shapes;
 	struct reason why;
 	ck_assert_int_eq(io_uv_create(&io_limits_default, &io), STATUS_OK);
 	ck_assert_int_eq(executor_uv_create(io, &threads, &executor), STATUS_OK);
 	ck_assert_int_eq(pool_create(executor, &box, &pool), STATUS_OK);
 	ck_assert_int_eq(executor_start(executor, &why), STATUS_OK);
 	options.number = 1;
-	shape_book_init(&shapes);
+	shape_library_init(&shapes);
 	ck_assert_int_eq(host_create(&options, test_world(false, "free"), &shapes, executor,
 				     on_reports, NULL, &host),
 			 STATUS_OK);
@@ -73,7 +73,7 @@ START_TEST(thousands_of_sessions_may_go_though_the_mailbox_holds_four)
 	io_timer_start(timer, io_now(io));
 	io_run(io);
 	ck_assert(stopped);
-	ck_assert_uint_eq(farewells, SESSIONS);
+	ck_assert_uint_eq(closings, SESSIONS);
 	io_timer_destroy(timer);
 	executor_stop(executor);
 	host_destroy(host);
@@ -87,7 +87,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("host/host on threads");
 	TCase *notes = tcase_create("notes");
-	tcase_add_test(notes, thousands_of_sessions_may_go_though_the_mailbox_holds_four);
+	tcase_add_test(notes, thousands_of_sessions_may_leave_though_the_task_queue_holds_four);
 	suite_add_tcase(suite, notes);
 	return suite;
 }

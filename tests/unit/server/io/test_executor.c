@@ -133,8 +133,8 @@ START_TEST(a_full_queue_refuses_and_is_counted_and_a_stopped_thread_is_closed)
 }
 END_TEST
 
-/* ---- bells --------------------------------------------------------------------------------- */
-/* Work is put down first, then the bell is rung: when all is quiet, nothing may be left lying. */
+/* ---- wakeups ------------------------------------------------------------------------------- */
+/* Work is stored first, then the wakeup is made pending: at the end no work may be left. */
 struct desk {
 	struct rig *rig;
 	struct wakeup wakeup;
@@ -154,11 +154,11 @@ static void ring_often(void *context)
 	struct desk *desk = context;
 	for (uint32_t i = 0; i < 50; i++) {
 		atomic_fetch_add(&desk->lying, 1);
-		executor_ring(desk->rig->executor, EXECUTOR_HELPER, &desk->wakeup);
+		executor_wake(desk->rig->executor, EXECUTOR_HELPER, &desk->wakeup);
 	}
 }
 
-START_TEST(a_bell_rung_by_many_threads_is_never_lost)
+START_TEST(a_wakeup_from_many_threads_is_never_lost)
 {
 	struct rig rig;
 	struct desk desk = { .rig = &rig };
@@ -181,15 +181,15 @@ START_TEST(a_bell_rung_by_many_threads_is_never_lost)
 }
 END_TEST
 
-START_TEST(a_bell_rung_twice_before_its_answer_is_answered_once)
+START_TEST(a_wakeup_made_twice_before_its_answer_is_answered_once)
 {
 	struct rig rig;
 	struct desk desk = { .rig = &rig };
 	rig_open(&rig, _i, 8);
 	wakeup_init(&desk.wakeup, on_wakeup, &desk);
 	atomic_init(&desk.lying, 0);
-	executor_ring(rig.executor, EXECUTOR_HELPER, &desk.wakeup);
-	executor_ring(rig.executor, EXECUTOR_HELPER, &desk.wakeup);
+	executor_wake(rig.executor, EXECUTOR_HELPER, &desk.wakeup);
+	executor_wake(rig.executor, EXECUTOR_HELPER, &desk.wakeup);
 	start(&rig);
 	executor_stop(rig.executor);
 	ck_assert_uint_eq(desk.answers, 1);
@@ -348,8 +348,8 @@ static Suite *make(void)
 	tcase_add_loop_test(contract,
 			    a_full_queue_refuses_and_is_counted_and_a_stopped_thread_is_closed, 0,
 			    BACKENDS);
-	tcase_add_loop_test(contract, a_bell_rung_by_many_threads_is_never_lost, 0, BACKENDS);
-	tcase_add_loop_test(contract, a_bell_rung_twice_before_its_answer_is_answered_once, 0,
+	tcase_add_loop_test(contract, a_wakeup_from_many_threads_is_never_lost, 0, BACKENDS);
+	tcase_add_loop_test(contract, a_wakeup_made_twice_before_its_answer_is_answered_once, 0,
 			    BACKENDS);
 	tcase_add_loop_test(contract, an_alarm_goes_off_once_each_time_it_is_set_and_never_early, 0,
 			    BACKENDS);

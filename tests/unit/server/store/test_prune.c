@@ -285,7 +285,7 @@ START_TEST(sessions_whose_batches_are_gone_are_remembered)
 	ck_assert_uint_ge(recovered.session_max, 3);
 	recorder.world = recovered.world;
 	recorder.journal = recovered.journal;
-	shape_book_release(&recovered.shapes);
+	shape_library_release(&recovered.shapes);
 }
 END_TEST
 

@@ -320,7 +320,7 @@ static enum status try_to_recover(struct recovered *recovered, struct reason *wh
 	if (status == STATUS_OK) {
 		recorder.world = recovered->world;
 		recorder.journal = recovered->journal;
-		shape_book_release(&recovered->shapes);
+		shape_library_release(&recovered->shapes);
 		for (uint32_t i = 0; i < recovered->snapshots.count; i++)
 			bytes_release(&recovered->snapshots.items[i].image);
 		ARRAY_RELEASE(&recovered->snapshots);
@@ -453,24 +453,24 @@ static enum status use_shape(uint64_t number)
 START_TEST(a_shape_that_came_later_is_not_known_before)
 {
 	struct reason why;
-	struct shape_book book;
-	shape_book_init(&book);
+	struct shape_library book;
+	shape_library_init(&book);
 	ck_assert_int_eq(store_create_world(recorder.store, "w", &recorder.journal, &why),
 			 STATUS_OK);
 	recorder.world = test_world(false, "free");
-	world_set_shape_source(recorder.world, shape_book_source(&book));
+	world_set_shape_source(recorder.world, shape_library_source(&book));
 	recorder.epoch = world_info(recorder.world).epoch;
 	recorder_checkpoint(&recorder, NULL);
 	ck_assert_int_eq(use_shape(1), STATUS_UNKNOWN_SHAPE);
 	recorder_step(&recorder);
-	ck_assert_int_eq(shape_book_add(&book, test_shape(TEST_HULL)), STATUS_OK);
+	ck_assert_int_eq(shape_library_add(&book, test_shape(TEST_HULL)), STATUS_OK);
 	ck_assert_int_eq(journal_shape(recorder.journal, recorder.epoch, 1, test_shape(TEST_HULL)),
 			 STATUS_OK);
 	ck_assert_int_eq(use_shape(2), STATUS_OK);
 	recorder_step(&recorder);
 	uint64_t hash = test_hash(recorder.world);
 	recorder_close(&recorder);
-	shape_book_release(&book);
+	shape_library_release(&book);
 	struct recovered recovered;
 	recorder_open(&recorder, directory, 1);
 	recorder_recover(&recorder, "w", &recovered);
@@ -507,7 +507,7 @@ START_TEST(snapshots_come_back_by_name_the_latest_of_each)
 	world_destroy(world);
 	recorder.world = recovered.world;
 	recorder.journal = recovered.journal;
-	shape_book_release(&recovered.shapes);
+	shape_library_release(&recovered.shapes);
 	for (int i = 0; i < 2; i++)
 		bytes_release(&recovered.snapshots.items[i].image);
 	ARRAY_RELEASE(&recovered.snapshots);

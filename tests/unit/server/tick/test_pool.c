@@ -12,7 +12,7 @@
 #include "tests/lib/io_sim.h"
 
 enum backend { UV, SIM, BACKENDS };
-enum { WORLDS = 12, WORKERS = 3, LETTERS = 400 };
+enum { WORLDS = 12, WORKERS = 3, TASKS = 400 };
 
 struct rig {
 	struct io_sim *sim;
@@ -102,7 +102,7 @@ static void rig_open(struct rig *rig, int backend)
 		ck_assert_int_eq(executor_uv_create(rig->io, &executor, &rig->executor), STATUS_OK);
 	}
 	/* The clock of the threads is the machine's, which may have other things to do. */
-	struct pool_options options = { WORLDS, LETTERS,
+	struct pool_options options = { WORLDS, TASKS,
 					rig->sim != NULL ? 100 * NS_PER_US : NS_PER_S };
 	ck_assert_int_eq(pool_create(rig->executor, &options, &rig->pool), STATUS_OK);
 	memset(worlds, 0, sizeof worlds);
@@ -199,7 +199,7 @@ START_TEST(a_world_that_catches_up_takes_turns_with_its_neighbours)
 		worlds[i].cost = i == 0 ? 5 * NS_PER_MS : 10 * NS_PER_US;
 	schedule_request(&worlds[0].schedule, 10000);
 	add_all(&rig);
-	/* The twin answers one bell per turn, so moving in takes the neighbours a few slices. */
+	/* The twin answers one wakeup per turn, so moving in takes the neighbours a few slices. */
 	run_for(&rig, 100 * NS_PER_MS);
 	for (uint32_t i = 0; i < WORLDS; i++)
 		worlds[i].late_max = 0;
@@ -250,7 +250,7 @@ static void count_task(struct runnable *runnable, void *context)
 }
 
 /* On threads: world 0 does not come out of its slice before all the others have gone on, in steps and in
- * letters, those that were under way to its worker among them. */
+ * tasks, including those under way to its worker. */
 START_TEST(while_one_is_inside_a_long_slice_all_others_go_on_elsewhere)
 {
 	struct rig rig;
@@ -265,7 +265,7 @@ START_TEST(while_one_is_inside_a_long_slice_all_others_go_on_elsewhere)
 	for (uint32_t i = 1; i < WORLDS; i++) {
 		steps[i] = atomic_load(&worlds[i].seen_steps);
 		neighbours += pool_worker_of(&worlds[i].runnable) == stuck;
-		ck_assert_int_eq(pool_mail(&worlds[i].runnable, count_task, NULL), STATUS_OK);
+		ck_assert_int_eq(pool_post(&worlds[i].runnable, count_task, NULL), STATUS_OK);
 	}
 	ck_assert_uint_gt(neighbours, 0);
 	bool all = false;
@@ -292,13 +292,13 @@ START_TEST(while_one_is_inside_a_long_slice_all_others_go_on_elsewhere)
 }
 END_TEST
 
-/* ---- mail ---------------------------------------------------------------------------------- */
+/* ---- tasks ---------------------------------------------------------------------------------- */
 struct note {
 	uint32_t number;
 	uint32_t times;
 };
 
-static struct note notes[WORLDS][LETTERS];
+static struct note notes[WORLDS][TASKS];
 
 static void on_task(struct runnable *runnable, void *context)
 {
@@ -310,16 +310,16 @@ static void on_task(struct runnable *runnable, void *context)
 	leave(world);
 }
 
-START_TEST(letters_come_once_in_order_while_worlds_run_and_move)
+START_TEST(tasks_run_once_in_order_while_worlds_run_and_move)
 {
 	struct rig rig;
 	rig_open(&rig, _i);
 	memset(notes, 0, sizeof notes);
 	add_all(&rig);
-	for (uint32_t n = 0; n < LETTERS; n++) {
+	for (uint32_t n = 0; n < TASKS; n++) {
 		for (uint32_t i = 0; i < WORLDS; i++) {
 			notes[i][n].number = n;
-			ck_assert_int_eq(pool_mail(&worlds[i].runnable, on_task, &notes[i][n]),
+			ck_assert_int_eq(pool_post(&worlds[i].runnable, on_task, &notes[i][n]),
 					 STATUS_OK);
 			pool_wake(&worlds[i].runnable);
 		}
@@ -335,46 +335,46 @@ START_TEST(letters_come_once_in_order_while_worlds_run_and_move)
 	run_for(&rig, rig.sim != NULL ? NS_PER_S : 100 * NS_PER_MS);
 	ck_assert_uint_eq(rig.removed, WORLDS);
 	for (uint32_t i = 0; i < WORLDS; i++)
-		ck_assert_uint_eq(worlds[i].tasks, LETTERS);
+		ck_assert_uint_eq(worlds[i].tasks, TASKS);
 	rig_close(&rig);
 }
 END_TEST
 
-START_TEST(a_full_box_refuses_and_one_that_leaves_is_closed)
+START_TEST(a_full_queue_refuses_and_a_runnable_that_leaves_is_closed)
 {
 	struct rig rig;
 	struct note note = { 0, 0 };
 	rig_open(&rig, SIM);
 	ck_assert_int_eq(pool_add(rig.pool, &worlds[0].runnable), STATUS_OK);
-	for (uint32_t n = 0; n < LETTERS; n++)
-		ck_assert_int_eq(pool_mail(&worlds[0].runnable, on_task, &note), STATUS_OK);
-	ck_assert_int_eq(pool_mail(&worlds[0].runnable, on_task, &note), STATUS_FULL);
+	for (uint32_t n = 0; n < TASKS; n++)
+		ck_assert_int_eq(pool_post(&worlds[0].runnable, on_task, &note), STATUS_OK);
+	ck_assert_int_eq(pool_post(&worlds[0].runnable, on_task, &note), STATUS_FULL);
 	pool_remove(rig.pool, &worlds[0].runnable, on_removed, &rig);
-	ck_assert_int_eq(pool_mail(&worlds[0].runnable, on_task, &note), STATUS_CLOSED);
+	ck_assert_int_eq(pool_post(&worlds[0].runnable, on_task, &note), STATUS_CLOSED);
 	run_for(&rig, NS_PER_S);
-	ck_assert_uint_eq(note.times, LETTERS);
+	ck_assert_uint_eq(note.times, TASKS);
 	ck_assert(worlds[0].removed);
 	worlds[0].disordered = 0; /* all carry the same number */
 	rig_close(&rig);
 }
 END_TEST
 
-START_TEST(what_can_wait_leaves_half_the_box_free)
+START_TEST(deferrable_tasks_leave_half_the_queue_free)
 {
 	struct rig rig;
 	struct note note = { 0, 0 };
 	uint32_t taken = 0;
 	rig_open(&rig, SIM);
 	ck_assert_int_eq(pool_add(rig.pool, &worlds[0].runnable), STATUS_OK);
-	while (pool_mail_behind(&worlds[0].runnable, on_task, &note) == STATUS_OK)
+	while (pool_post_deferrable(&worlds[0].runnable, on_task, &note) == STATUS_OK)
 		taken++;
-	ck_assert_uint_eq(taken, LETTERS / 2);
-	for (; taken < LETTERS; taken++)
-		ck_assert_int_eq(pool_mail(&worlds[0].runnable, on_task, &note), STATUS_OK);
-	ck_assert_int_eq(pool_mail_behind(&worlds[0].runnable, on_task, &note), STATUS_FULL);
+	ck_assert_uint_eq(taken, TASKS / 2);
+	for (; taken < TASKS; taken++)
+		ck_assert_int_eq(pool_post(&worlds[0].runnable, on_task, &note), STATUS_OK);
+	ck_assert_int_eq(pool_post_deferrable(&worlds[0].runnable, on_task, &note), STATUS_FULL);
 	run_for(&rig, NS_PER_S);
-	ck_assert_uint_eq(note.times, LETTERS);
-	ck_assert_int_eq(pool_mail_behind(&worlds[0].runnable, on_task, &note), STATUS_OK);
+	ck_assert_uint_eq(note.times, TASKS);
+	ck_assert_int_eq(pool_post_deferrable(&worlds[0].runnable, on_task, &note), STATUS_OK);
 	run_for(&rig, NS_PER_S);
 	worlds[0].disordered = 0; /* all carry the same number */
 	rig_close(&rig);
@@ -447,7 +447,7 @@ static void step_here(void *context)
 	}
 }
 
-START_TEST(a_paused_world_runs_on_the_loop_and_nobody_is_rung)
+START_TEST(a_paused_world_runs_on_the_loop_and_no_worker_is_woken)
 {
 	struct rig rig;
 	struct executor_counters before, after;
@@ -467,7 +467,7 @@ START_TEST(a_paused_world_runs_on_the_loop_and_nobody_is_rung)
 	executor_counters(rig.executor, &after);
 	ck_assert_uint_eq(world->steps, 101);
 	for (uint32_t i = 0; i < EXECUTOR_WORKER + WORKERS; i++)
-		ck_assert_uint_eq(after.rings[i], before.rings[i]);
+		ck_assert_uint_eq(after.wakeups[i], before.wakeups[i]);
 	pool_counters(rig.pool, &counters);
 	ck_assert_uint_eq(counters.borrowed, 100);
 	ck_assert_uint_eq(counters.slices, 100);
@@ -503,7 +503,7 @@ static void spend_turns(void *context)
 	ck_assert(!borrow(&worlds[0], 1));
 }
 
-START_TEST(a_turn_lends_no_more_than_its_time_and_the_costly_stay_with_their_workers)
+START_TEST(a_turn_borrows_no_more_than_its_time_and_costly_worlds_stay_with_their_workers)
 {
 	struct rig rig;
 	rig_open(&rig, SIM);
@@ -524,11 +524,11 @@ END_TEST
 
 static uint32_t round_of_tasks, slices_here;
 
-/* A letter the quickest way: on the spot where it may be, else by mail. */
+/* Runs a task the quickest way: on LOOP if the world can be borrowed, else posted. */
 static void send_quickly(struct world *world, struct note *note)
 {
 	if (!borrow(world, 1)) {
-		ck_assert_int_eq(pool_mail(&world->runnable, on_task, note), STATUS_OK);
+		ck_assert_int_eq(pool_post(&world->runnable, on_task, note), STATUS_OK);
 		return;
 	}
 	on_task(&world->runnable, note);
@@ -547,7 +547,7 @@ static void send_round(void *context)
 			struct runnable *runnable = &worlds[i].runnable;
 			note->number = 4 * round + k;
 			if (k == (round + i) % 5)
-				ck_assert_int_eq(pool_mail(runnable, on_task, note), STATUS_OK);
+				ck_assert_int_eq(pool_post(runnable, on_task, note), STATUS_OK);
 			else
 				send_quickly(&worlds[i], note);
 			if (k == (round + i) % 7)
@@ -575,7 +575,7 @@ START_TEST(nothing_is_lost_or_overtaken_where_loop_and_workers_take_turns)
 		ck_assert_int_eq(pool_add(rig.pool, &worlds[i].runnable), STATUS_OK);
 	}
 	run_for(&rig, 50 * NS_PER_MS);
-	while (round_of_tasks < LETTERS / 4)
+	while (round_of_tasks < TASKS / 4)
 		on_loop(&rig, send_round);
 	run_for(&rig, 50 * NS_PER_MS);
 	for (uint32_t i = 0; rig.sim != NULL && i < WORLDS; i++)
@@ -584,7 +584,7 @@ START_TEST(nothing_is_lost_or_overtaken_where_loop_and_workers_take_turns)
 	executor_stop(rig.executor);
 	for (uint32_t i = 0; i < WORLDS; i++) {
 		bool clocked = i % 2 == 0;
-		ck_assert_uint_eq(worlds[i].tasks, LETTERS);
+		ck_assert_uint_eq(worlds[i].tasks, TASKS);
 		if (rig.sim != NULL)
 			ck_assert_uint_ge(worlds[i].steps, steps[i] + (clocked ? 15 : 0));
 	}
@@ -596,7 +596,7 @@ END_TEST
 /* Its worker comes for it while LOOP has it; what it came for happens when LOOP gives it back. */
 START_TEST(what_comes_for_a_borrowed_world_comes_to_pass_when_it_is_given_back)
 {
-	enum { MAIL, WAKE, CLOCK, REMOVE };
+	enum { TASK, WAKE, CLOCK, REMOVE };
 	struct rig rig;
 	struct note note = { 0, 0 };
 	rig_open(&rig, SIM);
@@ -607,8 +607,8 @@ START_TEST(what_comes_for_a_borrowed_world_comes_to_pass_when_it_is_given_back)
 	run_for(&rig, 20 * NS_PER_MS);
 	uint64_t steps = world->steps;
 	ck_assert(borrow(world, 0));
-	if (_i == MAIL)
-		ck_assert_int_eq(pool_mail(&world->runnable, on_task, &note), STATUS_OK);
+	if (_i == TASK)
+		ck_assert_int_eq(pool_post(&world->runnable, on_task, &note), STATUS_OK);
 	if (_i == WAKE) {
 		schedule_request(&world->schedule, 1);
 		pool_wake(&world->runnable);
@@ -620,9 +620,9 @@ START_TEST(what_comes_for_a_borrowed_world_comes_to_pass_when_it_is_given_back)
 	ck_assert_uint_eq(note.times, 0);
 	ck_assert(!world->removed);
 	give_back(world);
-	ck_assert(_i == REMOVE || !pool_borrow(&world->runnable, 0)); /* its worker is rung */
+	ck_assert(_i == REMOVE || !pool_borrow(&world->runnable, 0)); /* its worker is woken */
 	run_for(&rig, 100 * NS_PER_MS);
-	ck_assert_uint_eq(note.times, _i == MAIL);
+	ck_assert_uint_eq(note.times, _i == TASK);
 	ck_assert_int_eq(world->removed, _i == REMOVE);
 	if (_i == WAKE)
 		ck_assert_uint_eq(world->steps, steps + 1);
@@ -670,23 +670,25 @@ static Suite *make(void)
 	tcase_add_test(run, balancing_moves_the_costly_apart_and_every_tick_is_taken_once);
 	tcase_add_test(run, while_one_is_inside_a_long_slice_all_others_go_on_elsewhere);
 	suite_add_tcase(suite, run);
-	TCase *mail = tcase_create("mail");
-	tcase_add_loop_test(mail, letters_come_once_in_order_while_worlds_run_and_move, 0,
+	TCase *tasks = tcase_create("tasks");
+	tcase_add_loop_test(tasks, tasks_run_once_in_order_while_worlds_run_and_move, 0, BACKENDS);
+	tcase_add_test(tasks, a_full_queue_refuses_and_a_runnable_that_leaves_is_closed);
+	tcase_add_test(tasks, deferrable_tasks_leave_half_the_queue_free);
+	tcase_add_loop_test(tasks, worlds_come_and_go_while_others_run, 0, BACKENDS);
+	suite_add_tcase(suite, tasks);
+	TCase *borrowing = tcase_create("borrowing");
+	tcase_add_test(borrowing, a_paused_world_runs_on_the_loop_and_no_worker_is_woken);
+	tcase_add_test(
+		borrowing,
+		a_turn_borrows_no_more_than_its_time_and_costly_worlds_stay_with_their_workers);
+	tcase_add_loop_test(borrowing,
+			    nothing_is_lost_or_overtaken_where_loop_and_workers_take_turns, 0,
 			    BACKENDS);
-	tcase_add_test(mail, a_full_box_refuses_and_one_that_leaves_is_closed);
-	tcase_add_test(mail, what_can_wait_leaves_half_the_box_free);
-	tcase_add_loop_test(mail, worlds_come_and_go_while_others_run, 0, BACKENDS);
-	suite_add_tcase(suite, mail);
-	TCase *lending = tcase_create("lending");
-	tcase_add_test(lending, a_paused_world_runs_on_the_loop_and_nobody_is_rung);
-	tcase_add_test(lending,
-		       a_turn_lends_no_more_than_its_time_and_the_costly_stay_with_their_workers);
-	tcase_add_loop_test(lending, nothing_is_lost_or_overtaken_where_loop_and_workers_take_turns,
-			    0, BACKENDS);
-	tcase_add_loop_test(
-		lending, what_comes_for_a_borrowed_world_comes_to_pass_when_it_is_given_back, 0, 4);
-	tcase_add_test(lending, a_borrowed_world_moves_when_it_is_given_back);
-	suite_add_tcase(suite, lending);
+	tcase_add_loop_test(borrowing,
+			    what_comes_for_a_borrowed_world_comes_to_pass_when_it_is_given_back, 0,
+			    4);
+	tcase_add_test(borrowing, a_borrowed_world_moves_when_it_is_given_back);
+	suite_add_tcase(suite, borrowing);
 	return suite;
 }
 

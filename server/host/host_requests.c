@@ -1,4 +1,4 @@
-/* host_mail.c: requests of the loop thread as letters: one allocation each, put into the
+/* host_requests.c: requests of the loop thread as letters: one allocation each, put into the
  * runnable's mailbox, opened on the worker between two slices; but for a STEP of a small world,
  * which is made on the spot. A letter that is to be answered brings the report of its answer
  * along. A note is a letter that must arrive: it is made beforehand, and where the mailbox is full
@@ -86,7 +86,7 @@ static struct host_request *host_request_new(struct host *host, runnable_task *o
 /* Posts a letter; it is taken in any case. */
 static enum status post(struct host *host, struct host_request *request)
 {
-	enum status status = pool_mail(&host->runnable, request->open, request);
+	enum status status = pool_post(&host->runnable, request->open, request);
 	if (status != STATUS_OK)
 		host_request_destroy(request);
 	return status;
@@ -97,7 +97,8 @@ static enum status post(struct host *host, struct host_request *request)
 /* Behind those that wait already, or else into the box. */
 static void post_note(struct host *host, struct host_request *note)
 {
-	if (host->notes == NULL && pool_mail_behind(&host->runnable, note->open, note) == STATUS_OK)
+	if (host->notes == NULL &&
+	    pool_post_deferrable(&host->runnable, note->open, note) == STATUS_OK)
 		return;
 	note->next = NULL;
 	if (host->notes == NULL)
@@ -112,7 +113,7 @@ void host_look_after(struct host *host)
 	while (host->notes != NULL && host->runnable.pooled != NULL) {
 		struct host_request *note = host->notes, *next = note->next;
 		/* Once it is in the box, the worker may have read it and freed it. */
-		if (pool_mail_behind(&host->runnable, note->open, note) != STATUS_OK)
+		if (pool_post_deferrable(&host->runnable, note->open, note) != STATUS_OK)
 			return;
 		host->notes = next;
 	}
@@ -134,14 +135,14 @@ static void open_gone(struct runnable *runnable, void *context)
 	host_do_session_gone((struct host *)runnable, context);
 }
 
-struct host_request *host_farewell(uint32_t session)
+struct host_request *host_closing_request(uint32_t session)
 {
 	return note_new(session, open_gone);
 }
 
-void host_session_gone(struct host *host, struct host_request *farewell)
+void host_session_gone(struct host *host, struct host_request *closing)
 {
-	post_note(host, farewell);
+	post_note(host, closing);
 }
 
 static void open_report_whole(struct runnable *runnable, void *context)
@@ -442,7 +443,7 @@ static enum status learn_shape(struct host *host, const struct shape *shape, str
 {
 	struct world_info info = world_info(host->world);
 	enum status status = STATUS_OK;
-	if (shape_book_find(&host->shapes, shape->name) != NULL)
+	if (shape_library_find(&host->shapes, shape->name) != NULL)
 		return STATUS_OK;
 	if (host->shapes.count >= info.limits.shapes ||
 	    host->shapes.bytes + shape->memory_bytes > info.limits.shape_bytes)
@@ -453,7 +454,7 @@ static enum status learn_shape(struct host *host, const struct shape *shape, str
 	if (host->journal != NULL)
 		status = journal_shape(host->journal, info.epoch, info.tick, shape);
 	if (status == STATUS_OK)
-		status = shape_book_add(&host->shapes, shape);
+		status = shape_library_add(&host->shapes, shape);
 	return status == STATUS_OK
 		       ? status
 		       : reason_set(why, status, -1, "shape", "%s", status_text(status));

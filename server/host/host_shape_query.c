@@ -1,4 +1,4 @@
-/* host_question.c: questions of shapes (RAY, OVERLAP, CAST, CLOSEST, MASS, MOVE, REGIONS).
+/* host_shape_query.c: questions of shapes (RAY, OVERLAP, CAST, CLOSEST, MASS, MOVE, REGIONS).
  *
  * The worker makes a list of what is near, shapes retained, and poses as the tick has them: an image of
  * all that the question is about, which nobody changes. Where it is little the worker answers at once;
@@ -78,7 +78,7 @@ enum status host_query_shape(struct host *host, const struct wire_query *query, 
 {
 	struct wire_slice bytes = query->shape;
 	if (bytes.bytes == SHAPE_NAME_BYTES) {
-		const struct shape *known = shape_book_find(&host->shapes, bytes.at);
+		const struct shape *known = shape_library_find(&host->shapes, bytes.at);
 		if (known == NULL)
 			return reason_set(why, STATUS_UNKNOWN_SHAPE, -1, "shape",
 					  "no shape of that name may be used in this world");
@@ -88,7 +88,7 @@ enum status host_query_shape(struct host *host, const struct wire_query *query, 
 	if (bytes.bytes > 0 && bytes.at[0] == SHAPE_SOLID)
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "shape",
 				  "a solid has to be uploaded and named");
-	return shape_book_cook(bytes, NULL, out, why);
+	return shape_library_cook(bytes, NULL, out, why);
 }
 
 static bool is_finite3(const double v[3])
@@ -538,7 +538,7 @@ static void come_back(void *context)
 	atomic_store(&host->away_by[self->place], 0);
 	report_queue_push(&host->reports, report_of(self));
 	question_destroy(self);
-	host_question_back(host);
+	host_shape_query_returned(host);
 }
 
 /* ANSWERS: touches nothing of the host's. */
@@ -546,7 +546,7 @@ static void answer_away(void *context)
 {
 	struct question *self = context;
 	answer(self);
-	executor_ring(self->host->executor, EXECUTOR_LOOP, &self->done);
+	executor_wake(self->host->executor, EXECUTOR_LOOP, &self->done);
 }
 
 /* OK: it is on its way, and no longer ours. */
@@ -599,8 +599,8 @@ static enum status prepare(struct question *self)
 	}
 }
 
-void host_do_question(struct host *host, struct requester *requester,
-		      const struct wire_query *query)
+void host_do_shape_query(struct host *host, struct requester *requester,
+			 const struct wire_query *query)
 {
 	struct question *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL) {

@@ -1,4 +1,4 @@
-#include "server/store/shape_book.h"
+#include "server/store/shape_library.h"
 
 #include <string.h>
 
@@ -6,7 +6,7 @@
 
 /* Entries whose names share their first eight bytes form a list through `older`; only a made-up name
  * can be on one of more than one entry. */
-struct shape_book_entry {
+struct shape_library_entry {
 	struct shape *shape;
 	uint32_t older; /* index + 1, 0 none */
 };
@@ -16,13 +16,13 @@ static uint64_t name_key(const uint8_t name[SHAPE_NAME_BYTES])
 	return get_le64(name);
 }
 
-void shape_book_init(struct shape_book *self)
+void shape_library_init(struct shape_library *self)
 {
 	memset(self, 0, sizeof *self);
 	table_init(&self->index);
 }
 
-void shape_book_release(struct shape_book *self)
+void shape_library_release(struct shape_library *self)
 {
 	for (uint32_t i = 0; i < self->count; i++)
 		shape_release(self->entries[i].shape);
@@ -32,7 +32,7 @@ void shape_book_release(struct shape_book *self)
 }
 
 /* The array has room for it. */
-static enum status append(struct shape_book *self, struct shape *shape)
+static enum status append(struct shape_library *self, struct shape *shape)
 {
 	uint32_t older = 0;
 	if (table_find(&self->index, name_key(shape->name), &older))
@@ -40,14 +40,14 @@ static enum status append(struct shape_book *self, struct shape *shape)
 	enum status status = table_put(&self->index, name_key(shape->name), self->count);
 	if (status != STATUS_OK)
 		return status;
-	self->entries[self->count++] = (struct shape_book_entry){ shape, older };
+	self->entries[self->count++] = (struct shape_library_entry){ shape, older };
 	self->bytes += shape->memory_bytes;
 	return STATUS_OK;
 }
 
-enum status shape_book_add(struct shape_book *self, const struct shape *shape)
+enum status shape_library_add(struct shape_library *self, const struct shape *shape)
 {
-	if (shape_book_find(self, shape->name) != NULL)
+	if (shape_library_find(self, shape->name) != NULL)
 		return STATUS_EXISTS;
 	enum status status = array_reserve(&self->entries, &self->capacity,
 					   (uint64_t)self->count + 1, sizeof *self->entries);
@@ -58,7 +58,7 @@ enum status shape_book_add(struct shape_book *self, const struct shape *shape)
 	return status;
 }
 
-void shape_book_trim(struct shape_book *self, uint64_t bytes)
+void shape_library_trim(struct shape_library *self, uint64_t bytes)
 {
 	uint32_t count = self->count;
 	uint64_t held = self->bytes;
@@ -81,20 +81,20 @@ void shape_book_trim(struct shape_book *self, uint64_t bytes)
 	}
 }
 
-enum status shape_book_copy(struct shape_book *self, const struct shape_book *from)
+enum status shape_library_copy(struct shape_library *self, const struct shape_library *from)
 {
 	for (uint32_t i = 0; i < from->count; i++) {
-		enum status status = shape_book_add(self, from->entries[i].shape);
+		enum status status = shape_library_add(self, from->entries[i].shape);
 		if (status != STATUS_OK) {
-			shape_book_release(self);
+			shape_library_release(self);
 			return status;
 		}
 	}
 	return STATUS_OK;
 }
 
-const struct shape *shape_book_find(const struct shape_book *self,
-				    const uint8_t name[SHAPE_NAME_BYTES])
+const struct shape *shape_library_find(const struct shape_library *self,
+				       const uint8_t name[SHAPE_NAME_BYTES])
 {
 	uint32_t index;
 	if (!table_find(&self->index, name_key(name), &index))
@@ -105,13 +105,13 @@ const struct shape *shape_book_find(const struct shape_book *self,
 	return NULL;
 }
 
-const struct shape *shape_book_at(const struct shape_book *self, uint32_t index)
+const struct shape *shape_library_at(const struct shape_library *self, uint32_t index)
 {
 	return self->entries[index].shape;
 }
 
-enum status shape_book_cook(struct wire_slice canonical, const uint8_t *name, struct shape **out,
-			    struct reason *why)
+enum status shape_library_cook(struct wire_slice canonical, const uint8_t *name, struct shape **out,
+			       struct reason *why)
 {
 	enum status status = shape_cook(canonical.at, canonical.bytes, name, out, why);
 	if (status == STATUS_MALFORMED)
@@ -121,10 +121,10 @@ enum status shape_book_cook(struct wire_slice canonical, const uint8_t *name, st
 
 static const struct shape *find_in_book(void *context, const uint8_t name[SHAPE_NAME_BYTES])
 {
-	return shape_book_find(context, name);
+	return shape_library_find(context, name);
 }
 
-struct shape_source shape_book_source(struct shape_book *self)
+struct shape_source shape_library_source(struct shape_library *self)
 {
 	return (struct shape_source){ find_in_book, self };
 }
