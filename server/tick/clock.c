@@ -1,3 +1,4 @@
+/* See clock.h. */
 #include "server/tick/clock.h"
 
 /* deadline(n) − start = ⌊n · D / N⌋ with D = den · 10⁹ · 1000 ≤ 10¹⁸ and N = num · speed ≤ 10¹¹:

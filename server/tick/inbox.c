@@ -1,7 +1,7 @@
-/* Entries are kept sorted as they come: arrivals are nearly in order, so the place is nearly always
- * the end, and a duplicate shows itself at once. Two arrays change places at each take, so the
- * worker reads one while the loop thread fills the other. They double up to the limit as they are
- * needed: a thousand idle worlds cost nothing. */
+/* See inbox.h. Each entry is inserted at its sorted place: arrivals are nearly in order, so the place is
+ * nearly always the end, and a duplicate is found at once. Two arrays are swapped at each take, so the
+ * worker reads one while the loop thread fills the other. They double up to the limit as needed: a
+ * thousand idle worlds take no memory. */
 #include "server/tick/inbox.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { CAPACITY_FIRST = 16 };
 
-struct shelf {
+struct entry_array {
 	struct inbox_entry *entries;
 	uint32_t capacity;
 };
@@ -20,8 +20,8 @@ struct inbox {
 	struct lock lock;
 	struct inbox_limits limits;
 	struct inbox_counters counters; /* entries and bytes are those of `waiting` */
-	struct shelf waiting;
-	struct shelf taken; /* what it holds belongs to the worker */
+	struct entry_array waiting;
+	struct entry_array taken; /* read by the worker until the next take */
 };
 
 enum status inbox_create(const struct inbox_limits *limits, struct inbox **out)
@@ -54,7 +54,7 @@ static int compare(const struct inbox_entry *entry, uint64_t session, uint64_t b
 	return entry->batch == batch ? 0 : entry->batch < batch ? -1 : 1;
 }
 
-/* The first place whose entry is not before (session, batch). Looks at the end first. */
+/* The first index whose entry is not before (session, batch). Compares with the last entry first. */
 static uint32_t place_of(const struct inbox *inbox, uint64_t session, uint64_t batch)
 {
 	const struct inbox_entry *entries = inbox->waiting.entries;
@@ -74,19 +74,19 @@ static uint32_t place_of(const struct inbox *inbox, uint64_t session, uint64_t b
 /* Room for one more. */
 static enum status make_room(struct inbox *inbox)
 {
-	struct shelf *shelf = &inbox->waiting;
-	if (inbox->counters.entries < shelf->capacity)
+	struct entry_array *array = &inbox->waiting;
+	if (inbox->counters.entries < array->capacity)
 		return STATUS_OK;
-	uint32_t capacity = shelf->capacity > 0 ? shelf->capacity * 2 : CAPACITY_FIRST;
+	uint32_t capacity = array->capacity > 0 ? array->capacity * 2 : CAPACITY_FIRST;
 	capacity = MIN_OF(capacity, inbox->limits.entries);
-	void *entries = heap_realloc(shelf->entries, capacity * sizeof *shelf->entries);
+	void *entries = heap_realloc(array->entries, capacity * sizeof *array->entries);
 	if (entries == NULL)
 		return STATUS_NO_MEMORY;
-	*shelf = (struct shelf){ entries, capacity };
+	*array = (struct entry_array){ entries, capacity };
 	return STATUS_OK;
 }
 
-static enum status put(struct inbox *inbox, const struct inbox_entry *entry)
+static enum status insert_entry(struct inbox *inbox, const struct inbox_entry *entry)
 {
 	struct inbox_counters *counters = &inbox->counters;
 	uint32_t place = place_of(inbox, entry->session, entry->batch);
@@ -115,7 +115,7 @@ enum status inbox_put(struct inbox *inbox, uint64_t session, uint64_t batch, voi
 {
 	struct inbox_entry entry = { session, batch, payload, bytes };
 	lock_take(&inbox->lock);
-	enum status status = put(inbox, &entry);
+	enum status status = insert_entry(inbox, &entry);
 	lock_give(&inbox->lock);
 	return status;
 }
@@ -133,7 +133,7 @@ bool inbox_has(struct inbox *inbox, uint64_t session)
 const struct inbox_entry *inbox_take(struct inbox *inbox, uint32_t *count)
 {
 	lock_take(&inbox->lock);
-	struct shelf filled = inbox->waiting;
+	struct entry_array filled = inbox->waiting;
 	*count = inbox->counters.entries;
 	inbox->waiting = inbox->taken;
 	inbox->taken = filled;

@@ -1,9 +1,9 @@
-/* inbox.h: batches that wait for the next tick boundary of one world, in the order that is law.
+/* inbox.h: the batches that wait for the next tick boundary of one world, in the order of application.
  *
- * The loop thread puts, the world's worker takes everything at the boundary. Order within a tick is
- * (session, batch), never arrival: two runs that deliver the same batches before the same tick
- * apply them alike, whatever the network did. Bounded by entries and by bytes; when full it refuses
- * with BUSY and keeps what it has.
+ * The loop thread puts batches, the world's worker takes all of them at the boundary. The order is
+ * (session, batch), never that of arrival: two runs that deliver the same batches before the same tick
+ * apply them alike, whatever the network did. Entries and bytes are bounded; a full inbox refuses the
+ * new batch with BUSY.
  */
 #ifndef CAIRN_TICK_INBOX_H
 #define CAIRN_TICK_INBOX_H
@@ -17,7 +17,7 @@ struct inbox_entry {
 	uint64_t session;
 	uint64_t batch; /* numbered per session and world */
 	void *payload;	/* the owner's; not looked at */
-	uint32_t bytes; /* what it is charged with */
+	uint32_t bytes; /* counted against inbox_limits.bytes */
 };
 
 struct inbox_limits {
@@ -34,7 +34,7 @@ struct inbox_counters {
 typedef void inbox_drop(void *payload, void *context);
 
 enum status inbox_create(const struct inbox_limits *limits, struct inbox **out) MUST_CHECK;
-/* Gives what still waits to `drop` (may be NULL). */
+/* Passes each payload that still waits to `drop` (may be NULL). */
 void inbox_destroy(struct inbox *inbox, inbox_drop *drop, void *context);
 
 /* Any thread. `payload` is taken on OK, stays the caller's otherwise. BUSY when full; SEQUENCE when
@@ -45,7 +45,7 @@ enum status inbox_put(struct inbox *inbox, uint64_t session, uint64_t batch, voi
  * until the next take; the payloads are returned owned. NULL and 0 when nothing waits. Allocates
  * nothing. */
 const struct inbox_entry *inbox_take(struct inbox *inbox, uint32_t *count);
-/* Whether anything of that session waits. */
+/* Whether a batch of that session waits. */
 bool inbox_has(struct inbox *inbox, uint64_t session);
 void inbox_counters(struct inbox *inbox, struct inbox_counters *out);
 

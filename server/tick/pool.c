@@ -1,27 +1,29 @@
-/* Everything that concerns one runnable happens on the worker that holds it, in `look`: take it in,
- * deliver its mail, give it to another worker, let it go, or only ask again when it is due. Whoever
- * wants something leaves a note under the runnable's lock, puts it into the list of its worker's crew and
- * rings the crew. A bell cannot fail and a list of what is embedded cannot be full, so no note is
- * lost; one that reaches a worker which has meanwhile given the runnable away is passed on.
+/* See pool.h. How a runnable is added, moved, removed and borrowed without any thread waiting for
+ * another.
  *
- *	        pool_add                target ≠ here: give away, ring there
- *	LOOP ───────────► worker A ──────────────────────────────────────────► worker B
- *	  ▲                   │ leaving and no mail left                           │
- *	  └─── gone bell ─────┴────────────────────────────────────────────────────┘
+ * Its worker does everything that concerns a runnable, in `serve_runnable`: inserts it into the heap,
+ * runs its tasks, moves it to another worker, lets it leave, or only calls `due` again. A thread that
+ * needs one of these sets a field under the runnable's lock, appends the runnable to the pending list of
+ * its worker's run queue and wakes the worker. A wakeup cannot fail and an embedded list cannot be full,
+ * so no request is lost. One that reaches a worker which has meanwhile moved the runnable is passed on.
  *
- * Each call on a runnable is made by its `holder`, under no lock: whoever wants to be that says so
- * under the lock. Its worker is in `look` and for the length of a slice, LOOP while it borrows it.
- * LOOP never waits for a worker (it is refused), and no worker for LOOP: it notes that it was here
- * (`missed`) and goes on, and LOOP rings when it gives the runnable back. The heap is the worker's
- * alone, so after LOOP was in it, what the heap says of its `due` may be too early (`stale`: the
- * worker asks again), and never too late (LOOP rings).
+ *	        pool_add              target ≠ here: move, wake there
+ *	LOOP ───────────► worker A ──────────────────────────────────────► worker B
+ *	  ▲                   │ leaving and no tasks left                      │
+ *	  └─── gone wakeup ───┴────────────────────────────────────────────────┘
  *
- * A worker may be inside one slice for seconds. What waits for it meanwhile, in its heap, in the round at
- * hand or in its list, is under the crew's lock, so LOOP can take it away and put it into the list
- * of a worker that is free (pool_relieve). The worker itself holds its lock for moments only.
+ * Only the `holder` calls the runnable, under no lock; a thread becomes holder under the lock. The
+ * worker is holder in serve_runnable and during a slice, LOOP while it borrows. LOOP never waits for a
+ * worker (the borrow is refused), and no worker waits for LOOP: it sets `missed` and goes on, and LOOP
+ * wakes it when it gives the runnable back. The heap belongs to the worker, so after a borrow the heap's
+ * `due` may be too early (`stale`: the worker calls `due` again), but never too late (LOOP wakes it).
  *
- * `refs` counts the pool's own hold and one for a place in a crew's list, so that a note still on its way
- * to a former worker never finds freed memory. Locks are taken in the order pool, runnable, crew.
+ * A worker may be inside one slice for seconds. The runnables that wait for it, in its heap, in the round
+ * at hand or in its pending list, are under the queue's lock, so LOOP can move them to the pending list of
+ * a free worker (pool_relieve). The worker itself holds that lock for moments only.
+ *
+ * `refs` counts the pool's own reference and one for a place in a pending list, so that a wakeup still on
+ * its way to a former worker never finds freed memory. Locks are taken in the order pool, runnable, queue.
  */
 #include "server/tick/pool.h"
 
@@ -48,26 +50,26 @@ struct pooled {
 	struct wakeup gone;		/* tells LOOP that it has left */
 	/* under `lock` */
 	struct lock lock;
-	struct ring tasks; /* in `letters`, which double as they fill, up to tasks_max */
+	struct ring tasks; /* in `slots`, which double as they fill, up to tasks_max */
 	struct task *slots;
-	uint32_t worker; /* that holds it or is to take it in */
-	uint32_t target; /* that shall hold it */
+	uint32_t worker; /* that runs it, or will insert it next */
+	uint32_t target; /* that shall run it; ≠ worker: a move is requested */
 	uint32_t refs;
 	enum holder holder;
-	bool pending; /* in a crew's list, or about to be looked at */
+	bool pending; /* in a pending list, or about to be served from there */
 	bool leaving;
-	bool missed; /* by its worker, while LOOP had it */
-	bool stale;  /* LOOP had it since its worker asked when it is due */
-	/* under its crew's lock */
-	uint32_t slot;	/* in its heap, NOWHERE: not taken in, or missed */
+	bool missed; /* its worker met it while LOOP held it */
+	bool stale;  /* LOOP held it since its worker last called `due` */
+	/* under its run queue's lock */
+	uint32_t slot;	/* in the heap, NOWHERE: not inserted, or missed */
 	uint32_t round; /* in the round at hand, NOWHERE: not waiting there */
-	bool picked;	/* taken from the round, and not yet occupied: LOOP leaves it alone */
+	bool picked;	/* taken from the round, not yet occupied: pool_relieve leaves it alone */
 	bool listed;
 	struct pooled *next_pending;
 	/* the holder's */
 	bool left;	    /* for good */
 	uint64_t due;	    /* as the heap has it; written by the worker */
-	uint64_t cost;	    /* ns of the last slice; INSTANT_NEVER: there was none */
+	uint64_t cost;	    /* ns of the last slice; INSTANT_NEVER: none has run */
 	atomic_ullong busy; /* ns in slices of workers; read by LOOP */
 	/* LOOP's */
 	bool removed_reported; /* its owner knows that it is gone: the runnable is not to be touched */
@@ -82,9 +84,9 @@ struct pooled {
 struct run_queue {
 	struct pool *pool;
 	uint32_t worker;
-	struct wakeup wakeup; /* there is something in the list */
+	struct wakeup wakeup; /* the pending list is not empty */
 	atomic_ullong
-		inside_since; /* instant at which the slice or letter at hand began; 0: none is */
+		inside_since; /* instant at which the slice or task at hand began; 0: none runs */
 	/* under `lock` */
 	struct lock lock;
 	uint32_t count;
@@ -101,7 +103,7 @@ struct pool {
 	/* LOOP's */
 	uint32_t count;
 	uint64_t balanced_at;
-	uint64_t spent; /* ns of this turn in what it borrowed */
+	uint64_t spent; /* ns of this turn in borrowed runnables */
 	uint64_t borrowed_at;
 	uint32_t borrowed_slices; /* run since then */
 	struct pool_counters counters;
@@ -109,8 +111,8 @@ struct pool {
 	struct run_queue queues[EXECUTOR_WORKERS_MAX];
 };
 
-/* ---- a crew's heap --------------------------------------------------------------------------- */
-/* (due, id) is a total order: what comes first never depends on the history of the heap. */
+/* ---- a run queue's heap ---------------------------------------------------------------------- */
+/* (due, id) is a total order: the first runnable never depends on the history of the heap. */
 static bool runs_before(const struct pooled *a, const struct pooled *b)
 {
 	if (a->due != b->due)
@@ -155,7 +157,7 @@ static void take_from_heap(struct run_queue *queue, struct pooled *pooled)
 	pooled->slot = NOWHERE;
 }
 
-/* What is due already queues up behind those that have been waiting: its turn counts from now, not
+/* A runnable that is overdue queues behind those that have been waiting: its turn counts from now, not
  * from the deadline it missed, or one that is always late would always be first. */
 static void run_queue_put(struct run_queue *queue, struct pooled *pooled)
 {
@@ -205,19 +207,19 @@ static void run_slice(struct run_queue *queue, struct pooled *pooled)
 	atomic_fetch_add_explicit(&pooled->busy, pooled->cost, memory_order_relaxed);
 }
 
-/* For a slice. False: LOOP has it, and will ring. `stale`: whether it is due is to be asked again. */
+/* Becomes holder for a slice. False: LOOP holds it and will wake us. `stale`: call `due` again. */
 static bool occupy(struct pooled *pooled, bool *stale)
 {
 	lock_take(&pooled->lock);
-	bool lent = pooled->holder == LOOP;
-	pooled->missed |= lent;
+	bool borrowed = pooled->holder == LOOP;
+	pooled->missed |= borrowed;
 	*stale = pooled->stale;
-	if (!lent) {
+	if (!borrowed) {
 		pooled->holder = WORKER;
 		pooled->stale = false;
 	}
 	lock_give(&pooled->lock);
-	return !lent;
+	return !borrowed;
 }
 
 static void vacate(struct pooled *pooled)
@@ -227,7 +229,7 @@ static void vacate(struct pooled *pooled)
 	lock_give(&pooled->lock);
 }
 
-/* Those that are due now, earliest first, into the round. */
+/* Moves the runnables that are due now into the round, earliest first; returns how many. */
 static uint32_t begin_round(struct run_queue *queue, uint64_t now)
 {
 	uint32_t count = 0;
@@ -242,7 +244,7 @@ static uint32_t begin_round(struct run_queue *queue, uint64_t now)
 	return count;
 }
 
-/* The next of the round; NULL: it has been taken away. From here on LOOP leaves it alone. */
+/* The next of the round; NULL: pool_relieve has moved it. From here on pool_relieve leaves it alone. */
 static struct pooled *take_from_round(struct run_queue *queue, uint32_t at)
 {
 	lock_take(&queue->lock);
@@ -262,8 +264,8 @@ static void unpick(struct run_queue *queue, struct pooled *pooled)
 	lock_give(&queue->lock);
 }
 
-/* One round: everything that is due now, once, earliest first. What is due again at once waits for
- * the next round, after the thread's queue. */
+/* One round: every runnable that is due now runs once, earliest first. One that is due again at once
+ * waits for the next round, after the thread's queue. */
 static void run_queue_round(void *context)
 {
 	struct run_queue *queue = context;
@@ -276,7 +278,7 @@ static void run_queue_round(void *context)
 			continue;
 		bool mine = occupy(pooled, &stale);
 		unpick(queue, pooled);
-		/* One that is lent stays out of the heap; `look` puts it there again. */
+		/* A borrowed one stays out of the heap; serve_runnable inserts it again. */
 		if (!mine)
 			continue;
 		if (!stale || pooled->runnable->ops->due(pooled->runnable) <= now)
@@ -287,7 +289,7 @@ static void run_queue_round(void *context)
 	run_queue_set_alarm(queue);
 }
 
-/* ---- bells and notes ------------------------------------------------------------------------- */
+/* ---- pending runnables ----------------------------------------------------------------------- */
 static void put_pending(struct run_queue *queue, struct pooled *pooled)
 {
 	lock_take(&queue->lock);
@@ -301,7 +303,7 @@ static void put_pending(struct run_queue *queue, struct pooled *pooled)
 	lock_give(&queue->lock);
 }
 
-/* Under the crew's lock. */
+/* Under the queue's lock. */
 static void take_pending(struct run_queue *queue, struct pooled *pooled)
 {
 	struct pooled *before = NULL, *at = queue->pending_first;
@@ -316,9 +318,9 @@ static void take_pending(struct run_queue *queue, struct pooled *pooled)
 	pooled->listed = false;
 }
 
-/* Under the runnable's lock: puts it into its crew's list. Which worker is to be rung once the lock is given
- * back (unlock_and_wake), or the woken worker would meet the lock at once. The list's own reference
- * keeps the runnable until then. */
+/* Under the runnable's lock: appends it to its queue's pending list. Returns the worker to wake once the
+ * lock is given back (unlock_and_wake), or NOWHERE; woken earlier, it would meet the lock at once. The
+ * list's own reference keeps the runnable until then. */
 static uint32_t note_wakeup(struct pooled *pooled)
 {
 	if (pooled->pending)
@@ -368,7 +370,8 @@ static void drop_ref(struct pooled *pooled)
 		pooled_free(pooled);
 }
 
-/* So many letters, or for so long, before others of the worker have their turn. True: there are more. */
+/* Runs at most TASKS_IN_TURN tasks, or for TASKS_NS, before other runnables of the worker have their turn.
+ * True: more are waiting. */
 static bool run_tasks(struct run_queue *queue, struct pooled *pooled)
 {
 	struct executor *executor = pooled->pool->executor;
@@ -392,15 +395,15 @@ static bool run_tasks(struct run_queue *queue, struct pooled *pooled)
 	return more;
 }
 
-/* Takes the bell's note, and the runnable. False: it has left; it is another worker's by now,
- * which has been rung; or LOOP has it, and will ring. */
+/* Clears `pending` and becomes holder. False: the runnable has left; or it is another worker's by now,
+ * which has been woken; or LOOP holds it and will wake us. */
 static bool take_wakeup(struct pooled *pooled, uint32_t here)
 {
 	lock_take(&pooled->lock);
 	pooled->pending = false;
-	bool mine = pooled->worker == here, lent = pooled->holder == LOOP;
-	bool taken = mine && !lent && !pooled->left;
-	pooled->missed |= mine && lent;
+	bool mine = pooled->worker == here, borrowed = pooled->holder == LOOP;
+	bool taken = mine && !borrowed && !pooled->left;
+	pooled->missed |= mine && borrowed;
 	if (taken) {
 		pooled->holder = WORKER;
 		pooled->stale = false;
@@ -409,7 +412,7 @@ static bool take_wakeup(struct pooled *pooled, uint32_t here)
 	return taken;
 }
 
-/* Gives it away or lets it go, if that is noted. No mail can be added once `leaving` is. */
+/* Moves it to `target` or lets it leave, where that is requested. No task is added once `leaving` is set. */
 static bool move_or_leave(struct pooled *pooled, struct run_queue *queue)
 {
 	lock_take(&pooled->lock);
@@ -427,7 +430,7 @@ static bool move_or_leave(struct pooled *pooled, struct run_queue *queue)
 	return leaves || moves;
 }
 
-static void serve(struct run_queue *queue, struct pooled *pooled)
+static void serve_runnable(struct run_queue *queue, struct pooled *pooled)
 {
 	if (take_wakeup(pooled, queue->worker)) {
 		if (pooled->slot == NOWHERE)
@@ -441,7 +444,7 @@ static void serve(struct run_queue *queue, struct pooled *pooled)
 			lock_take(&pooled->lock);
 			unlock_and_wake(pooled, note_wakeup(pooled));
 		}
-		/* A step that somebody waits for does not go by way of the timer. */
+		/* A step that a client waits for does not wait for the timer. */
 		run_queue_round(queue);
 	}
 	drop_ref(pooled);
@@ -457,8 +460,8 @@ static struct pooled *pop_pending(struct run_queue *queue)
 	return pooled;
 }
 
-/* Answer to a crew's bell: all that were in the list when it began. Those that are put there
- * meanwhile have rung again. */
+/* Answers a queue's wakeup: serves all runnables that were pending when it began. Those appended
+ * meanwhile have made the wakeup pending again. */
 static void serve_pending(void *context)
 {
 	struct run_queue *queue = context;
@@ -469,7 +472,7 @@ static void serve_pending(void *context)
 		struct pooled *pooled = pop_pending(queue);
 		end = pooled == NULL || pooled == last;
 		if (pooled != NULL)
-			serve(queue, pooled);
+			serve_runnable(queue, pooled);
 	}
 }
 
@@ -488,7 +491,7 @@ static void report_removed(void *context)
 	removed(runnable, removed_context);
 }
 
-/* ---- the door -------------------------------------------------------------------------------- */
+/* ---- public functions ------------------------------------------------------------------------ */
 enum status pool_create(struct executor *executor, const struct pool_options *options,
 			struct pool **out)
 {
@@ -612,7 +615,7 @@ void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *rem
 	unlock_and_wake(pooled, note_wakeup(pooled));
 }
 
-/* Under the lock: room for one more letter, which there may be. */
+/* Under the lock, with fewer than tasks_max tasks waiting: makes room for one more. */
 static enum status make_room_for_task(struct pooled *pooled)
 {
 	uint32_t capacity = pooled->tasks.capacity;
@@ -634,7 +637,7 @@ static enum status make_room_for_task(struct pooled *pooled)
 	return STATUS_OK;
 }
 
-/* `room`: letters for which there shall be room still, once this one is in. */
+/* FULL where fewer than `room` further tasks would fit after this one. */
 static enum status put_task(struct runnable *runnable, struct task task, uint32_t room)
 {
 	struct pooled *pooled = runnable->pooled;
@@ -728,8 +731,8 @@ void pool_give_back(struct runnable *runnable)
 {
 	struct pooled *pooled = runnable->pooled;
 	struct pool *pool = pooled->pool;
-	/* By the clock, which costs a twentieth of asking for processor time, and is never less:
-	 * where the machine is busy, the next slices are the worker's, whose measure is exact. */
+	/* Wall time, because reading it costs a twentieth of reading processor time. It is never
+	 * less: on a busy machine the next slices go to the worker, whose measure is exact. */
 	uint64_t cost = executor_now(pool->executor) - pool->borrowed_at;
 	pool->spent += cost;
 	if (pool->borrowed_slices > 0)
@@ -837,7 +840,8 @@ bool pool_balance(struct pool *pool)
 
 /* ---- relief ---------------------------------------------------------------------------------- */
 
-/* Workers inside one slice or letter for longer than this keep others waiting. */
+/* A worker inside one slice or task for longer than this loses the runnables that wait for it. Shorter,
+ * and pool_relieve would move worlds for steps that end by themselves before the move is done. */
 #define LONG_NS (5 * NS_PER_MS)
 
 static uint64_t inside_for(const struct run_queue *queue, uint64_t now)
@@ -846,7 +850,7 @@ static uint64_t inside_for(const struct run_queue *queue, uint64_t now)
 	return since > 0 && now > since ? now - since : 0;
 }
 
-/* The worker with the least to do of those that are not inside anything long; NOWHERE: all are. */
+/* The least loaded of the workers that are not inside a long slice or task; NOWHERE: all are. */
 static uint32_t free_worker(const struct pool *pool, uint64_t now)
 {
 	uint32_t best = NOWHERE;
@@ -858,8 +862,8 @@ static uint32_t free_worker(const struct pool *pool, uint64_t now)
 	return best;
 }
 
-/* Takes a runnable away from a worker that is inside another one. False: it is not there to be taken. */
-static bool take_away(struct pooled *pooled, struct run_queue *from, uint32_t to)
+/* Moves a runnable from a worker that is inside another one to worker `to`. False: it does not wait there. */
+static bool move_waiting(struct pooled *pooled, struct run_queue *from, uint32_t to)
 {
 	struct pool *pool = pooled->pool;
 	lock_take(&pooled->lock);
@@ -897,7 +901,7 @@ static uint32_t relieve_worker(struct pool *pool, struct run_queue *stuck, uint6
 		uint32_t to = free_worker(pool, now);
 		if (to == NOWHERE)
 			return moved;
-		if (pooled->removed_reported || !take_away(pooled, stuck, to))
+		if (pooled->removed_reported || !move_waiting(pooled, stuck, to))
 			continue;
 		pool->loads[stuck->worker].runnables--;
 		pool->loads[to].runnables++;

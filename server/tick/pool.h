@@ -1,22 +1,21 @@
 /* pool.h: worlds pinned to workers.
  *
- * Each worker keeps its runnables in a heap by (due, id), sets its alarm to the earliest, and on
- * every alarm runs each one that is due once, then lets its queue be served before the next round:
- * a world that catches up takes turns with its neighbours. A new runnable goes to the least loaded
+ * Each worker keeps its runnables in a heap by (due, id) and sets its alarm to the earliest. On every
+ * alarm it runs each due runnable once, then its thread's queue is served before the next round, so a
+ * world that catches up takes turns with its neighbours. A new runnable goes to the least loaded
  * worker; pool_balance moves one at a time, only between slices. Load is the smoothed share of time
- * its runnables take, then their count. Where a slice takes long, what waits behind it moves at once
- * (pool_relieve). Letters are opened a few at a time, with ticks in between.
+ * that a worker's runnables take, then their count. Runnables that wait behind a long slice move at
+ * once (pool_relieve). A runnable's tasks run a few at a time, with due slices in between.
  *
- * Two hand-overs between threads that sleep cost some 40 µs, ten times what a small world's step
- * does. So LOOP may borrow a runnable that nobody is in and nobody has left anything for, and do
- * its slice itself:
+ * Two hand-overs between sleeping threads cost some 40 µs, ten times as much as the step of a small
+ * world. So LOOP may borrow a runnable that is idle and has no tasks waiting, and run its slice itself:
  *
  *	if (pool_borrow(r, n)) { …; while (pool_slice(r)) …; pool_give_back(r); } else pool_post(r, …);
  *
- * It is refused where its worker is in it or on its way to it, so that nothing overtakes the
- * letters sent before; and where `slices` of what its last one cost do not fit into what is left
- * of the turn's `borrow_ns`, so that no world keeps LOOP from the others. A worker that comes upon
- * a borrowed runnable leaves it alone, and is rung when it is given back.
+ * pool_borrow refuses a runnable that its worker is running or about to look at, so that nothing
+ * overtakes the tasks posted before. It also refuses where `slices` times the cost of the last slice
+ * exceeds what is left of the turn's `borrow_ns`, so that no world keeps LOOP from the others. A
+ * worker that finds a runnable borrowed leaves it alone and is woken when it is given back.
  *
  * Functions are for the LOOP thread unless they say otherwise.
  */
@@ -34,10 +33,10 @@ typedef void pool_removed(struct runnable *runnable, void *context);
 
 struct pool_options {
 	uint32_t runnables_max;
-	uint32_t tasks_max; /* letters waiting per runnable */
-	/* Of a turn of LOOP, which it may spend in borrowed runnables: the longest that others
-	 * have to wait for it. Above some 80 µs a worker answers as soon, beside other worlds. 0:
-	 * nothing is lent. */
+	uint32_t tasks_max; /* tasks waiting per runnable */
+	/* Time of one turn that LOOP may spend in borrowed runnables: the longest that sockets and
+	 * timers wait for it. Above some 80 µs a worker answers as fast, and beside other worlds.
+	 * 0: every borrow is refused. */
 	uint64_t borrow_ns;
 };
 
@@ -56,45 +55,45 @@ void pool_destroy(struct pool *pool);
 
 /* Pins it to the least loaded worker. LIMIT at runnables_max, NO_MEMORY. */
 enum status pool_add(struct pool *pool, struct runnable *runnable) MUST_CHECK;
-/* Delivers the mail already accepted, then takes it off its worker; `removed` is called on LOOP and
- * the storage is the owner's again. Mail sent afterwards is CLOSED. */
+/* Runs the tasks already accepted, then takes the runnable off its worker; `removed` is called on LOOP
+ * and the storage is the owner's again. A task posted afterwards is CLOSED. */
 void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *removed,
 		 void *context);
-/* Any thread: puts a letter into the runnable's box and wakes its worker. First in, first out.
- * FULL, NO_MEMORY, or CLOSED once it is being removed. */
+/* Any thread: queues a task for the runnable and wakes its worker. First in, first out. FULL,
+ * NO_MEMORY, or CLOSED once the runnable is being removed. */
 enum status pool_post(struct runnable *runnable, runnable_task *task, void *context) MUST_CHECK;
-/* The same for what can wait: FULL already where half the box is taken, so that a thousand of them at
- * once leave room for what somebody asks. */
+/* The same for a task that can be posted again later: FULL already at half of `tasks_max`, so that a
+ * thousand of them at once leave room for requests of clients. */
 enum status pool_post_deferrable(struct runnable *runnable, runnable_task *task,
 				 void *context) MUST_CHECK;
-/* Any thread: has its `due` asked again. Cannot fail. */
+/* Any thread: the worker calls the runnable's `due` again. Cannot fail. */
 void pool_wake(struct runnable *runnable);
-/* Moves at most one runnable from the busiest worker to the idlest, when that narrows the gap by
- * more than it risks; call about once a second. Returns true if one is on its way. */
+/* Moves at most one runnable from the busiest worker to the idlest, if that narrows the gap between
+ * them by at least a tenth of a worker's time; call about once a second. True: one is on its way. */
 bool pool_balance(struct pool *pool);
 
-/* Takes what waits for a worker that is inside one slice or letter for more than 5 ms to workers that
- * are not; call about every 10 ms while runnables run. Returns how many were moved. */
+/* A worker that has been inside one slice or task for more than 5 ms loses the runnables that wait for
+ * it to workers that are free; call about every 10 ms while runnables run. Returns how many moved. */
 uint32_t pool_relieve(struct pool *pool);
 
-/* Has the runnable to itself until pool_give_back, which comes before LOOP is back in its loop. Up
- * to `slices` are meant to be run. False: not now, and nothing happened. What it has never run it
- * does not lend: the cost is not known. */
+/* LOOP alone uses the runnable until pool_give_back, which it calls in the same turn; it intends to run
+ * up to `slices` slices. False: refused, and nothing happened. A runnable whose workers have never run
+ * a slice is refused, because its cost is unknown (`slices` 0 is granted). */
 bool pool_borrow(struct runnable *runnable, uint32_t slices) MUST_CHECK;
-/* A slice of what is borrowed, if it is due; else false. */
+/* Runs a slice of the borrowed runnable if it is due; else false. */
 bool pool_slice(struct runnable *runnable);
-/* It is its worker's again, which is rung if it is due before the worker would look, or if it has
- * been missed. */
+/* Returns the runnable to its worker, which is woken if the runnable is due earlier than the worker's
+ * heap says, or if the worker met it while it was borrowed. */
 void pool_give_back(struct runnable *runnable);
-/* A turn of LOOP ends: the next one has the whole of borrow_ns. */
+/* A turn of LOOP ends: the next one may spend the whole of borrow_ns again. */
 void pool_end_turn(struct pool *pool);
 
 struct pool_counters {
-	uint64_t borrowed; /* times */
+	uint64_t borrowed; /* borrows granted */
 	uint64_t slices;   /* run by LOOP */
-	uint64_t busy;	   /* refused: a worker was in it or had something to do for it */
-	uint64_t costly;   /* refused: it would have taken too long */
-	uint64_t relieved; /* taken from a worker that was inside another runnable for long */
+	uint64_t busy;	   /* refused: a worker was running it, or had tasks or a wakeup for it */
+	uint64_t costly;   /* refused: the slices would have taken too long */
+	uint64_t relieved; /* runnables taken from a worker that was long inside another one */
 };
 void pool_counters(const struct pool *pool, struct pool_counters *out);
 

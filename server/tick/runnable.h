@@ -1,8 +1,7 @@
-/* runnable.h: what a worker drives: a world, seen from the pool.
+/* runnable.h: a world as the pool sees it: something that is due at an instant and runs one slice.
  *
- * The server core implements it with schedule, inbox and engine. Between two calls on it, a
- * runnable may be moved to another worker, or LOOP may borrow it (pool.h); during a call nobody
- * else is in it.
+ * host/host.h implements it with schedule, inbox and engine. Between two calls on it, a runnable may
+ * be moved to another worker, or LOOP may borrow it (pool.h); calls on one runnable never overlap.
  */
 #ifndef CAIRN_TICK_RUNNABLE_H
 #define CAIRN_TICK_RUNNABLE_H
@@ -13,14 +12,14 @@
 struct runnable;
 
 struct runnable_ops {
-	/* When it next wants to run; INSTANT_NEVER while paused. Asked after every run and mail. */
+	/* The instant of its next slice; INSTANT_NEVER while paused. Called after every run and task. */
 	uint64_t (*due)(struct runnable *self);
 	/* One slice: at most one step, so that neighbours on the worker take turns while it catches
-	 * up. `now` is the instant of the call, at or after the one it asked for. */
+	 * up. `now` is the instant of the call, not before the one that `due` returned. */
 	void (*run)(struct runnable *self, uint64_t now);
 };
 
-/* Work for the runnable's own thread, between slices: a query, a control, a snapshot. */
+/* A task: work for the thread that runs the runnable, between slices: a query, a control, a snapshot. */
 typedef void runnable_task(struct runnable *self, void *context);
 
 /* The first member of the owner's struct; storage is the owner's. `pooled` belongs to the pool from

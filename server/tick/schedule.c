@@ -1,7 +1,9 @@
+/* See schedule.h. A change of speed or stretch never moves a tick that was taken: it starts a new clock at
+ * the last one (rebase). */
 #include "server/tick/schedule.h"
 
-/* Goes on from the last tick taken (or `now`, when that lies further back than can be caught up)
- * with the speed and stretch of the moment. Index 0 of the new clock is that tick. */
+/* Starts a new clock at the last tick taken (or at `now`, if that is earlier) with the present speed and
+ * stretch. Index 0 of the new clock is that tick. */
 static void rebase(struct schedule *self, uint64_t now)
 {
 	uint64_t last = self->next > 0 ? tick_clock_deadline(&self->clock, self->next - 1) : now;
@@ -27,7 +29,7 @@ uint32_t schedule_pace(const struct schedule *self)
 	return MAX_OF(self->speed / self->stretch, 1);
 }
 
-static void window_reset(struct schedule *self)
+static void reset_window(struct schedule *self)
 {
 	self->window_steps = 0;
 	self->window_cost = 0;
@@ -37,13 +39,13 @@ void schedule_run(struct schedule *self, uint64_t now)
 {
 	if (self->mode == SCHEDULE_RUNNING)
 		return;
-	/* After an overrun the whole speed is tried again: the cause may be gone. */
+	/* After an overrun the full speed is tried again, because the cause may be gone. */
 	if (self->overrun)
 		self->stretch = 1;
 	self->overrun = false;
 	self->mode = SCHEDULE_RUNNING;
 	self->window_fits = 0;
-	window_reset(self);
+	reset_window(self);
 	self->clock.start = now;
 	self->clock.speed = schedule_pace(self);
 	self->next = 1;
@@ -94,8 +96,7 @@ bool schedule_begin(struct schedule *self, uint64_t now, struct schedule_turn *t
 	}
 	if (schedule_due(self) > now)
 		return false;
-	/* Ticks from next+1 to the index are missed ones; keep so many that they can be made
-	 * good. */
+	/* Ticks from next+1 to the index were missed; at most SCHEDULE_CATCH_UP_MAX are caught up. */
 	uint64_t missed = tick_clock_index(&self->clock, now) - self->next;
 	if (missed > SCHEDULE_CATCH_UP_MAX)
 		turn->dropped = missed - SCHEDULE_CATCH_UP_MAX;
@@ -111,8 +112,8 @@ bool schedule_begin(struct schedule *self, uint64_t now, struct schedule_turn *t
 }
 
 /* The smallest power of two by which the period must be stretched for the window's mean cost, or
- * twice SCHEDULE_STRETCH_MAX if none is enough. A pace asked for above normal counts as asked:
- * the budget is a share of the period at that speed. */
+ * twice SCHEDULE_STRETCH_MAX if none is enough. The budget is a share of the period at the requested
+ * speed, also above normal speed. */
 static uint32_t stretch_needed(const struct schedule *self)
 {
 	uint64_t period = tick_rate_period(self->clock.rate) * TICK_SPEED_NORMAL / self->speed;
@@ -123,10 +124,10 @@ static uint32_t stretch_needed(const struct schedule *self)
 	return stretch;
 }
 
-static enum schedule_news window_judge(struct schedule *self, uint64_t now)
+static enum schedule_news judge_window(struct schedule *self, uint64_t now)
 {
 	uint32_t needed = stretch_needed(self);
-	window_reset(self);
+	reset_window(self);
 	if (needed > SCHEDULE_STRETCH_MAX) {
 		schedule_pause(self);
 		self->overrun = true;
@@ -147,8 +148,8 @@ static enum schedule_news window_judge(struct schedule *self, uint64_t now)
 	return SCHEDULE_RELAXED;
 }
 
-/* So much already that half a window of steps at the slowest pace would not pay for it: there is no need to
- * see more of it. */
+/* The window's cost already exceeds the budget of half a window of steps at the slowest pace, so no
+ * further step is needed to judge it. */
 static bool is_runaway(const struct schedule *self)
 {
 	uint64_t period = tick_rate_period(self->clock.rate) * TICK_SPEED_NORMAL / self->speed;
@@ -158,8 +159,8 @@ static bool is_runaway(const struct schedule *self)
 
 enum schedule_news schedule_end(struct schedule *self, uint64_t cost, uint64_t now)
 {
-	/* Requested steps are paid for by who waits for them; slices keep them from starving
-	 * others. */
+	/* Steps on request have no budget: only their client waits for them, and slices keep them
+	 * from starving other worlds. */
 	if (self->mode != SCHEDULE_RUNNING || self->budget == 0)
 		return SCHEDULE_NO_NEWS;
 	self->window_steps++;
@@ -167,5 +168,5 @@ enum schedule_news schedule_end(struct schedule *self, uint64_t cost, uint64_t n
 	bool enough = self->window_steps >= SCHEDULE_WINDOW_STEPS || is_runaway(self);
 	bool costly = self->window_steps >= SCHEDULE_WINDOW_STEPS_MIN &&
 		      self->window_cost >= SCHEDULE_WINDOW_MS * NS_PER_MS;
-	return enough || costly ? window_judge(self, now) : SCHEDULE_NO_NEWS;
+	return enough || costly ? judge_window(self, now) : SCHEDULE_NO_NEWS;
 }

@@ -3,17 +3,17 @@
  *	        run                     budget: stretch > 8
  *	PAUSED ─────► RUNNING ───────────────────────────────► PAUSED (overrun)
  *	   ▲  pause      │
- *	   └─────────────┘        any mode: schedule_request(n) asks for n steps at once (STEP)
+ *	   └─────────────┘        any mode: schedule_request(n) requests n steps at once (STEP)
  *
- * Fixed step. A RUNNING world that is late takes up to SCHEDULE_CATCH_UP_MAX missed ticks after the
- * one due; what it is further behind is dropped from the clock, never from the world: world time
- * then falls behind wall time, and `dropped` says by how many ticks (dilation).
+ * The step is fixed. A RUNNING world that is late takes up to SCHEDULE_CATCH_UP_MAX missed ticks after
+ * the one due; further missed ticks are dropped from the clock, never from the world: world time then
+ * falls behind wall time, by `dropped` ticks (dilation).
  *
  * Budget: over a window of steps, need = mean cost / (period · budget). While need > 1 the period
- * is stretched by the next power of two; beyond SCHEDULE_STRETCH_MAX the world is paused. A window is
- * judged at once where its steps have cost more than half a window may at the slowest pace: two seconds at
- * 60 Hz, be it of a single step. It is relaxed by one halving after four windows in a row that would fit.
- * Each change is reported once.
+ * is stretched by the next power of two; beyond SCHEDULE_STRETCH_MAX the world is paused. A window ends
+ * early if its steps, or a single one, have cost more than the budget of half a window at the slowest
+ * pace (two seconds at 60 Hz). The stretch is halved after four windows in a row that would fit half of
+ * it. Each change is reported once.
  */
 #ifndef CAIRN_TICK_SCHEDULE_H
 #define CAIRN_TICK_SCHEDULE_H
@@ -25,7 +25,7 @@ enum {
 	SCHEDULE_STRETCH_MAX = 8,   /* a power of two */
 	SCHEDULE_WINDOW_STEPS = 32, /* a window ends after so many steps, */
 	SCHEDULE_WINDOW_MS = 1000,  /* or after this much cost */
-	/* But not before these many steps: one slow step is no trend. */
+	/* but not before this many steps, because one slow step is no trend. */
 	SCHEDULE_WINDOW_STEPS_MIN = 4,
 	SCHEDULE_RELAX_WINDOWS = 4,
 	SCHEDULE_BUDGET_DEFAULT = 900 /* thousandths of the period */
@@ -44,27 +44,27 @@ enum schedule_news {
 struct schedule {
 	struct tick_clock clock;
 	uint64_t next;	    /* index on the clock of the next tick to take */
-	uint64_t requested; /* steps asked for by STEP, not yet taken */
+	uint64_t requested; /* steps requested by STEP, not yet taken */
 	enum schedule_mode mode;
-	uint32_t speed;	  /* asked for, thousandths */
+	uint32_t speed;	  /* requested, thousandths of normal */
 	uint32_t stretch; /* by the budget: 1, 2, 4 … SCHEDULE_STRETCH_MAX */
 	uint32_t budget;  /* thousandths of the nominal period, 0: unlimited */
 	bool overrun;	  /* paused by the budget, until run or paused by hand */
 	/* the current window */
 	uint32_t window_steps;
-	uint32_t window_fits; /* windows in a row that fit half the stretch */
+	uint32_t window_fits; /* windows in a row that would fit half the stretch */
 	uint64_t window_cost; /* ns */
 	/* counters since the beginning */
 	uint64_t steps;	  /* taken */
 	uint64_t late;	  /* taken at least one period after their deadline */
-	uint64_t dropped; /* ticks the clock gave up */
+	uint64_t dropped; /* ticks that will never be taken */
 };
 
 /* What schedule_begin decided. */
 struct schedule_turn {
 	uint64_t deadline; /* of the step to take; `now` for a requested one */
 	uint64_t lateness; /* ns after it */
-	uint64_t dropped;  /* ticks given up just now */
+	uint64_t dropped;  /* ticks dropped just now */
 };
 
 /* Paused at normal speed. `budget` in thousandths of the period, 0 for none. */
@@ -77,7 +77,7 @@ void schedule_pause(struct schedule *self);
 void schedule_set_speed(struct schedule *self, uint32_t speed, uint64_t now);
 /* n steps as soon as possible, whatever the mode. */
 void schedule_request(struct schedule *self, uint64_t n);
-/* Gives up the requested steps not yet taken; returns how many. */
+/* Cancels the requested steps not yet taken; returns how many. */
 uint64_t schedule_cancel(struct schedule *self);
 
 /* When to call schedule_begin next: 0 for at once, INSTANT_NEVER for not at all. */
@@ -87,7 +87,7 @@ bool schedule_begin(struct schedule *self, uint64_t now, struct schedule_turn *t
 /* After that step: what it cost in processor time (executor_used). `now` as read after it. */
 enum schedule_news schedule_end(struct schedule *self, uint64_t cost, uint64_t now);
 
-/* World time per wall time actually asked of the worker, in thousandths: speed / stretch. */
+/* World time per wall time at which steps are now scheduled, in thousandths: speed / stretch. */
 uint32_t schedule_pace(const struct schedule *self);
 
 #endif
