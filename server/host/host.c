@@ -1,5 +1,5 @@
-/* host.c: a host's life, its answers, and how batches reach its worker: through the inbox, which orders
- * them. Other requests are letters (host_requests.c). */
+/* host.c: creation, start and end of a host, its replies, and its batches, which reach the worker through
+ * the inbox because that orders them. Other requests are tasks of the pool (host_requests.c). */
 #include "server/host/host.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ bool host_is_between(struct host *host, struct requester *requester)
 	if (host->boundary.stage == BOUNDARY_IDLE || host->boundary.stage == BOUNDARY_ANSWER)
 		return false;
 	reason_set(&why, STATUS_NO_MEMORY, -1, "world",
-		   "a tick is being made and there is no memory for it");
+		   "the world is in the middle of a tick that waits for memory: try again later");
 	host_refuse(host, requester, &why);
 	return true;
 }
@@ -84,7 +84,7 @@ static void answer_wakeup(void *context)
 {
 	struct host *host = context;
 	host->on_reports(host, host->reports_context);
-	/* Its worker has been at its box. */
+	/* The worker has run tasks, so the task queue may have room again. */
 	host_look_after(host);
 	if (host->stop_due && atomic_load(&host->away) == 0 && !atomic_load(&host->wakeup.pending))
 		finish_stop(host);
@@ -114,7 +114,7 @@ struct report *host_take_report(struct host *host)
 	} else {
 		host->seen.refused += report->reply.status != STATUS_OK;
 	}
-	/* Halfway down is early enough to wake a host that waits for room. */
+	/* At half of the queue a host that waits for room is woken, before the queue runs empty. */
 	if (report_queue_count(&host->reports) == REPORTS_MAX / 2 && host->pool != NULL)
 		pool_wake(&host->runnable);
 	return report;
@@ -141,7 +141,7 @@ struct report *host_take_spare(struct host *host)
 
 static const struct runnable_ops host_ops = { host_due, host_run };
 
-static enum status inherit(struct host *host, const struct world *world)
+static enum status copy_pending(struct host *host, const struct world *world)
 {
 	uint32_t count = world_pending(world, NULL, 0);
 	enum status status = ARRAY_RESERVE(&host->inherited, count);
@@ -165,7 +165,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 	if (status == STATUS_OK)
 		status = arena_init(&host->scratch, 0);
 	if (status == STATUS_OK)
-		status = inherit(host, world);
+		status = copy_pending(host, world);
 	if (status != STATUS_OK) {
 		ARRAY_RELEASE(&host->inherited);
 		arena_release(&host->scratch);
@@ -187,7 +187,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 	host->mode = WIRE_MODE_PAUSED;
 	atomic_init(&host->stands, true);
 	host->whole_due = true;
-	/* What a scene did before the first tick belongs to a boundary that no step has closed yet. */
+	/* Changes that a scene made before the first tick belong to a boundary that no step has closed. */
 	struct world_changes changes = world_changes(world);
 	host->open = changes.created_count + changes.moved_count + changes.changed_count +
 			     changes.removed_count >
@@ -226,8 +226,8 @@ void host_destroy(struct host *host)
 	heap_free(host);
 }
 
-/* The first thing done on the worker. */
-static void begin(struct runnable *runnable, void *context)
+/* The first task on the worker. */
+static void begin_host(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	const struct journal_pace *pace = &host->options.pace;
@@ -235,7 +235,7 @@ static void begin(struct runnable *runnable, void *context)
 	if (pace->speed > 0)
 		schedule_set_speed(&host->schedule, MIN_OF(pace->speed, (uint32_t)TICK_SPEED_MAX),
 				   executor_now(host->executor));
-	/* A lease is nobody's at first: whoever had it has gone. */
+	/* No session holds the lease at first: the sessions of an earlier run are gone. */
 	host_set_mode(host, (enum wire_mode)pace->mode);
 	if (pace->mode == WIRE_MODE_BARRIER)
 		host->barrier = MIN_OF(MAX_OF(pace->barrier, 1u), (uint32_t)STEP_JOBS_MAX);
@@ -255,15 +255,15 @@ enum status host_start(struct host *host, struct pool *pool)
 	host->pool = pool;
 	if (host->journal != NULL)
 		journal_on_ready(host->journal, wake_host, &host->runnable);
-	return pool_post(&host->runnable, begin, NULL);
+	return pool_post(&host->runnable, begin_host, NULL);
 }
 
-/* The worker is done with it; nothing of the bell's is under way. */
+/* The worker has released the host, and its wakeup is not pending. */
 static void finish_stop(struct host *host)
 {
 	if (host->journal != NULL) {
-		/* A failure loses nothing: the records before it are on disk and replay to here. In the
-		 * middle of a boundary there is no state to keep. */
+		/* A failed checkpoint loses nothing: the records before it are on disk and replay to
+		 * this state. In the middle of a boundary there is no state to store. */
 		bool whole = host->boundary.stage == BOUNDARY_IDLE && !host->open;
 		if (whole && host_checkpoint(host, NULL, NULL) != STATUS_OK)
 			host->refused++;
@@ -273,13 +273,13 @@ static void finish_stop(struct host *host)
 	host->on_stopped(host, host->stopped_context);
 }
 
-/* Bells are answered in no particular order: the one of the last reports may still be rung, or a
- * question be away, and the host must not go before them. */
+/* Wakeups are answered in any order: that of the last reports may still be pending, or a shape query may
+ * still be at ANSWERS. The host ends after them. */
 static void stopped(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	UNUSED(context);
-	/* Nobody is left whom room in the journal could wake. */
+	/* From here on room in the journal wakes nothing. */
 	if (host->journal != NULL)
 		journal_on_ready(host->journal, NULL, NULL);
 	host->stop_due = atomic_load(&host->wakeup.pending) || atomic_load(&host->away) > 0;
@@ -340,7 +340,8 @@ enum status host_submit(struct host *host, const struct host_batch *batch)
 	if (status != STATUS_OK)
 		heap_free(copy);
 	host->put = host->put || status == STATUS_OK;
-	/* The inbox has a lock, and so has whoever sets `stands` before it looks into the inbox. */
+	/* No batch is missed: the worker sets `stands` before it takes the inbox's lock to read it, and
+	 * this thread reads `stands` after it held that lock. */
 	if (status == STATUS_OK && atomic_load(&host->stands) && host->pool != NULL)
 		pool_wake(&host->runnable);
 	return status;

@@ -1,18 +1,18 @@
 /* host.h: a world in service: engine, schedule and inbox together, driven by a worker.
  *
- * LOOP ──host_* requests (mail)──► worker: boundary { inbox → world_apply → world_step → journal }
+ * LOOP ──host_* requests (tasks)──► worker: boundary { inbox → world_apply → world_step → journal }
  *	LOOP ◄──────── reports ───────── (report.h)                     │
  *	STORE ◄──────────────── journal records (store/journal.h) ──────┘
  *
- * Every call here is for the LOOP thread and returns at once; what came of it arrives as a report.
- * The world itself is touched only by its worker, but for a STEP that is cheaper than the way
- * there and back: then LOOP borrows it (tick/pool.h) for so long. Which thread makes a tick is no
- * part of its result. Modes:
+ * Every call here is for the LOOP thread and returns at once; its outcome arrives as a report. Only the
+ * worker touches the world, except for a STEP that costs less than the hand-over to the worker and back:
+ * LOOP then borrows the world (tick/pool.h) and makes the ticks itself. The result of a tick does not
+ * depend on the thread that makes it. Modes:
  *
  *	          resume                   lease taken            k sessions named
  *	PAUSED ─────────► RUNNING   any ──────────────► LOCKSTEP   any ─────────► BARRIER
  *	   ▲     pause ◄──────┘            release → PAUSED           release → PAUSED
- *    └── a limit was met, the tick does not fit its budget, or the journal failed: FAILED (paused)
+ *	   └── a limit was met, the tick does not fit its budget, or the journal failed: FAILED (paused)
  *
  * A state is named by (epoch, tick, edit). While the world is PAUSED or FAILED commands are applied at
  * once, without a tick, and each application raises `edit`; otherwise they wait for the next tick, or for
@@ -31,29 +31,29 @@
 struct host;
 struct host_request; /* host_requests.c */
 
-/* What one player (a restricted session) may have of a world at once. */
+/* The most that one player (a restricted session) may have in a world at once. */
 struct player_limits {
 	uint32_t
 		horizon_ticks; /* how far ahead a batch may be dated, and how long a force may last */
-	uint32_t pending, forces, bodies;
+	uint32_t pending, forces, bodies; /* batches that wait, forces that last, bodies */
 };
 
 struct host_options {
 	uint32_t number; /* the world's number on the wire */
 	char name[WIRE_NAME_MAX + 1];
-	uint32_t budget;	   /* thousandths of the period; 0 none */
-	uint32_t checkpoint_ticks; /* between checkpoints; 0: only at start and at SAVE */
-	uint32_t inbox_batches;	   /* waiting at most */
-	uint32_t inbox_bytes;
-	uint32_t snapshots_max;	     /* kept by name */
-	uint64_t snapshot_bytes_max; /* all together */
+	uint32_t budget;	     /* thousandths of the period; 0 none */
+	uint32_t checkpoint_ticks;   /* between checkpoints; 0: only at start and at SAVE */
+	uint32_t inbox_batches;	     /* waiting at most */
+	uint32_t inbox_bytes;	     /* of those batches, at most */
+	uint32_t snapshots_max;	     /* stored by name */
+	uint64_t snapshot_bytes_max; /* of all snapshots */
 	struct player_limits players;
-	struct journal_pace pace; /* how it starts; speed 0: the clock's */
-	struct journal *journal;  /* taken; NULL: nothing is kept on disk */
+	struct journal_pace pace; /* mode and speed at the start; speed 0: normal */
+	struct journal *journal;  /* taken; NULL: nothing is stored on disk */
 };
 struct host_options host_options_default(void);
 
-/* Reports wait: rung for LOOP. Drain with host_take_report until NULL. Borrowed context. */
+/* Called on LOOP when reports wait. Drain with host_take_report until NULL. Borrowed context. */
 typedef void host_reports(struct host *host, void *context);
 
 /* Takes `world` and the contents of `shapes` (the shapes it may use) on success. The host is not
@@ -67,20 +67,20 @@ MUST_CHECK enum status host_add_snapshot(struct host *host, const char *name, ui
 /* Gives it to the pool's workers. */
 MUST_CHECK enum status host_start(struct host *host, struct pool *pool);
 typedef void host_stopped(struct host *host, void *context);
-/* Ends after the mail already accepted; writes a last checkpoint, closes the journal. `stopped`
- * comes on LOOP; host_destroy is then allowed. */
+/* Ends after the requests already accepted; writes a last checkpoint, closes the journal. `stopped` is
+ * called on LOOP; host_destroy is allowed from then on. */
 void host_stop(struct host *host, host_stopped *stopped, void *context);
 void host_destroy(struct host *host);
 
 /* The oldest report, returned owned, or NULL. */
 struct report *host_take_report(struct host *host);
-/* One that has been read; taken. */
+/* Returns a report that has been read; taken. */
 void host_return_report(struct host *host, struct report *report);
 
 const char *host_name(const struct host *host);
 
 /* ---- requests ----------------------------------------------------------------------------------
- * FULL: the mailbox or inbox is full, nothing happened; NO_MEMORY likewise. What is accepted is
+ * FULL: the world's task queue is full, nothing happened; NO_MEMORY likewise. Every accepted request is
  * answered. */
 
 struct host_batch {
@@ -91,8 +91,8 @@ struct host_batch {
 	bool restricted;       /* the session is a player */
 	struct wire_list list; /* packed commands; copied */
 };
-/* BUSY over the inbox's bounds. The result comes in a TICK report, also when the commands cannot
- * even be decoded. */
+/* BUSY over the inbox's bounds. The result comes in a TICK report, also where the commands cannot be
+ * decoded. */
 MUST_CHECK enum status host_submit(struct host *host, const struct host_batch *batch);
 
 struct host_step {
@@ -105,45 +105,46 @@ struct host_step {
 	bool anyway;	       /* the ticks are made even where the commands are refused */
 	bool restricted;
 };
-/* Where the world is small and its worker has nothing to do with it, the ticks are made here and
- * now, and the reports come before this returns. */
+/* Where the world is small and idle, LOOP makes the ticks in this call, and the reports come before it
+ * returns. */
 MUST_CHECK enum status host_step(struct host *host, const struct host_step *step);
 
 MUST_CHECK enum status host_control(struct host *host, uint32_t session, uint64_t ref,
 				    enum wire_control action, double value);
-/* The word that a session is gone, made while there is memory (NULL: there is none), so that it
- * always arrives. Returned owned: for host_session_gone or letter_destroy. */
+/* The request that closes a session's part in a world. It is made when the session enters, so that
+ * leaving never fails for want of memory. Returned owned, for host_session_gone or host_request_destroy;
+ * NULL: out of memory. */
 struct host_request *host_closing_request(uint32_t session);
 void host_request_destroy(struct host_request *request);
-/* The session is gone: its lease, its place at the barrier and its unanswered steps end.
- * `closing` is taken. */
+/* The session has left: its lease, its place at the barrier and its unanswered steps end. `closing` is
+ * taken. Cannot fail. */
 void host_session_gone(struct host *host, struct host_request *closing);
-/* The journal said `failed`: the world stops and says so. Cannot fail. */
+/* The journal has failed: the world goes to FAILED and reports it. Cannot fail. */
 void host_journal_failed(struct host *host);
-/* Now and then: sends what found the mailbox full. */
+/* Call now and then: posts the deferred requests that found the task queue half full. */
 void host_look_after(struct host *host);
-/* A query as packed on the wire (protocol/query_wire.h), answered between ticks on the live world.
- * */
+/* A query as packed on the wire (protocol/query_wire.h), answered between two ticks. */
 MUST_CHECK enum status host_query(struct host *host, uint32_t session, uint64_t id,
 				  struct wire_list query);
 MUST_CHECK enum status host_save(struct host *host, uint32_t session, uint64_t ref,
 				 const char *name);
 MUST_CHECK enum status host_restore(struct host *host, uint32_t session, uint64_t ref,
 				    const char *name);
-/* snapshot "": as it stands. The copy comes back in REPLY_FORKED with the new world's `name`. */
+/* Copies snapshot `snapshot`, or the present state if "". The copy comes in REPLY_FORKED with the new
+ * world's `name`. */
 MUST_CHECK enum status host_fork(struct host *host, uint32_t session, uint64_t ref,
 				 const char *name, const char *snapshot);
-/* Makes a cooked shape known to the world (and its journal); retained. */
+/* Adds a cooked shape to the world's library (and its journal); retained. */
 MUST_CHECK enum status host_shape(struct host *host, uint32_t session, uint64_t ref,
 				  const struct shape *shape);
 
-/* The next report lists every body: the loop's mirror was lost. NO_MEMORY: ask again. */
+/* The next report lists every body, because the loop's mirror was lost. NO_MEMORY: call again. */
 MUST_CHECK enum status host_report_whole(struct host *host);
 
-/* Whether reports tell contacts from now on; the first that does tells those of all bodies. NO_MEMORY: ask
- * again. */
+/* Reports contain contacts from now on, or no longer; the first such report has those of all bodies.
+ * NO_MEMORY: call again. */
 MUST_CHECK enum status host_watch_contacts(struct host *host, bool wanted);
-/* The same of joints. */
+/* The same for joints. */
 MUST_CHECK enum status host_watch_joints(struct host *host, bool wanted);
 
 struct host_counters {

@@ -1,8 +1,8 @@
-/* host_requests.c: requests of the loop thread as letters: one allocation each, put into the
- * runnable's mailbox, opened on the worker between two slices; but for a STEP of a small world,
- * which is made on the spot. A letter that is to be answered brings the report of its answer
- * along. A note is a letter that must arrive: it is made beforehand, and where the mailbox is full
- * it waits here until host_look_after finds room.
+/* host_requests.c: requests of the loop thread: one allocation each, posted as a task of the runnable,
+ * executed on the worker between two slices; except a STEP of a small world, which LOOP executes at once.
+ * A request that needs an answer carries the report for it, so the answer never fails for want of memory.
+ * A note is a request without an answer that must arrive: it is deferrable, and where the task queue is
+ * half full it waits in a list here until host_look_after finds room.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 
 struct host_request {
 	struct host_request *next; /* of the notes that wait, or of a list */
-	runnable_task *open;
+	runnable_task *execute;
 	struct requester requester;
 	uint32_t action;
 	double value;
@@ -57,18 +57,18 @@ struct host_request *host_request_take(struct host_request **list)
 	return request;
 }
 
-static struct host_request *note_new(uint32_t session, runnable_task *open)
+static struct host_request *create_note(uint32_t session, runnable_task *execute)
 {
 	struct host_request *request = heap_alloc_zero(sizeof *request);
 	if (request == NULL)
 		return NULL;
-	request->open = open;
+	request->execute = execute;
 	request->requester.session = session;
 	return request;
 }
 
-static struct host_request *host_request_new(struct host *host, runnable_task *open,
-					     struct requester requester, uint32_t extra)
+static struct host_request *create_request(struct host *host, runnable_task *execute,
+					   struct requester requester, uint32_t extra)
 {
 	struct host_request *request = heap_alloc_zero(sizeof *request + extra);
 	if (request == NULL)
@@ -78,15 +78,15 @@ static struct host_request *host_request_new(struct host *host, runnable_task *o
 		heap_free(request);
 		return NULL;
 	}
-	request->open = open;
+	request->execute = execute;
 	request->requester = requester;
 	return request;
 }
 
-/* Posts a letter; it is taken in any case. */
-static enum status post(struct host *host, struct host_request *request)
+/* Posts a request; it is taken in any case. */
+static enum status post_request(struct host *host, struct host_request *request)
 {
-	enum status status = pool_post(&host->runnable, request->open, request);
+	enum status status = pool_post(&host->runnable, request->execute, request);
 	if (status != STATUS_OK)
 		host_request_destroy(request);
 	return status;
@@ -94,11 +94,11 @@ static enum status post(struct host *host, struct host_request *request)
 
 /* ---- notes ------------------------------------------------------------------------------------- */
 
-/* Behind those that wait already, or else into the box. */
+/* Appends the note to those that wait already; if none wait, posts it. */
 static void post_note(struct host *host, struct host_request *note)
 {
 	if (host->notes == NULL &&
-	    pool_post_deferrable(&host->runnable, note->open, note) == STATUS_OK)
+	    pool_post_deferrable(&host->runnable, note->execute, note) == STATUS_OK)
 		return;
 	note->next = NULL;
 	if (host->notes == NULL)
@@ -112,8 +112,8 @@ void host_look_after(struct host *host)
 {
 	while (host->notes != NULL && host->runnable.pooled != NULL) {
 		struct host_request *note = host->notes, *next = note->next;
-		/* Once it is in the box, the worker may have read it and freed it. */
-		if (pool_post_deferrable(&host->runnable, note->open, note) != STATUS_OK)
+		/* Once it is posted, the worker may have executed and freed it: `next` was read before. */
+		if (pool_post_deferrable(&host->runnable, note->execute, note) != STATUS_OK)
 			return;
 		host->notes = next;
 	}
@@ -130,14 +130,14 @@ void host_notes_release(struct host *host)
 	host_request_destroy(host->journal_note);
 }
 
-static void open_gone(struct runnable *runnable, void *context)
+static void execute_gone(struct runnable *runnable, void *context)
 {
 	host_do_session_gone((struct host *)runnable, context);
 }
 
 struct host_request *host_closing_request(uint32_t session)
 {
-	return note_new(session, open_gone);
+	return create_note(session, execute_gone);
 }
 
 void host_session_gone(struct host *host, struct host_request *closing)
@@ -145,7 +145,7 @@ void host_session_gone(struct host *host, struct host_request *closing)
 	post_note(host, closing);
 }
 
-static void open_report_whole(struct runnable *runnable, void *context)
+static void execute_report_whole(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	host->whole_due = true;
@@ -155,14 +155,14 @@ static void open_report_whole(struct runnable *runnable, void *context)
 
 enum status host_report_whole(struct host *host)
 {
-	struct host_request *note = note_new(0, open_report_whole);
+	struct host_request *note = create_note(0, execute_report_whole);
 	if (note == NULL)
 		return STATUS_NO_MEMORY;
 	post_note(host, note);
 	return STATUS_OK;
 }
 
-static void open_watch_contacts(struct runnable *runnable, void *context)
+static void execute_watch_contacts(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	struct host_request *request = context;
@@ -176,7 +176,7 @@ static void open_watch_contacts(struct runnable *runnable, void *context)
 
 enum status host_watch_contacts(struct host *host, bool wanted)
 {
-	struct host_request *note = note_new(0, open_watch_contacts);
+	struct host_request *note = create_note(0, execute_watch_contacts);
 	if (note == NULL)
 		return STATUS_NO_MEMORY;
 	note->action = wanted;
@@ -184,7 +184,7 @@ enum status host_watch_contacts(struct host *host, bool wanted)
 	return STATUS_OK;
 }
 
-static void open_watch_joints(struct runnable *runnable, void *context)
+static void execute_watch_joints(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	struct host_request *request = context;
@@ -198,7 +198,7 @@ static void open_watch_joints(struct runnable *runnable, void *context)
 
 enum status host_watch_joints(struct host *host, bool wanted)
 {
-	struct host_request *note = note_new(0, open_watch_joints);
+	struct host_request *note = create_note(0, execute_watch_joints);
 	if (note == NULL)
 		return STATUS_NO_MEMORY;
 	note->action = wanted;
@@ -206,7 +206,7 @@ enum status host_watch_joints(struct host *host, bool wanted)
 	return STATUS_OK;
 }
 
-static void open_journal_failed(struct runnable *runnable, void *context)
+static void execute_journal_failed(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	struct reason why;
@@ -221,12 +221,12 @@ static void open_journal_failed(struct runnable *runnable, void *context)
 
 struct host_request *host_journal_note(void)
 {
-	return note_new(0, open_journal_failed);
+	return create_note(0, execute_journal_failed);
 }
 
 void host_journal_failed(struct host *host)
 {
-	/* It stays the host's: where the workers have ended nobody opens it any more. */
+	/* The host keeps ownership: once the workers have ended no task is executed. */
 	if (!host->journal_noted)
 		post_note(host, host->journal_note);
 	host->journal_noted = true;
@@ -234,7 +234,7 @@ void host_journal_failed(struct host *host)
 
 /* ---- requests ---------------------------------------------------------------------------------- */
 
-static void open_step(struct runnable *runnable, void *context)
+static void execute_step(struct runnable *runnable, void *context)
 {
 	struct host_request *request = context;
 	request->job.requester = request->requester;
@@ -252,7 +252,7 @@ static struct requester requester_of_step(const struct host_step *step)
 				   .about = MESSAGE_STEP };
 }
 
-/* Everything but who asks. */
+/* Fills all fields but the requester. */
 static enum status fill_job(struct step_job *job, const struct host_step *step)
 {
 	job->from = step->from;
@@ -273,20 +273,20 @@ static enum status fill_job(struct step_job *job, const struct host_step *step)
 static enum status post_step(struct host *host, const struct host_step *step)
 {
 	struct host_request *request =
-		host_request_new(host, open_step, requester_of_step(step), 0);
+		create_request(host, execute_step, requester_of_step(step), 0);
 	if (request == NULL)
 		return STATUS_NO_MEMORY;
 	if (fill_job(&request->job, step) != STATUS_OK) {
 		host_request_destroy(request);
 		return STATUS_NO_MEMORY;
 	}
-	return post(host, request);
+	return post_request(host, request);
 }
 
 /* ---- a step on the loop thread ----------------------------------------------------------------- */
 
-/* The pool lends what was cheap the last time. What could make the next time another matter goes
- * to the worker: a world large enough for one blow to wake much of it, or many commands. */
+/* The pool judges by the cost of the last slice. A step that may cost much more than that goes to the
+ * worker: in a world large enough for one impact to wake many bodies, or with many commands. */
 enum { HERE_BODIES_MAX = 256, HERE_COMMANDS_MAX = 64, HERE_INBOX_BYTES_MAX = 16 << 10 };
 
 static bool may_fit_here(const struct host *host, const struct host_step *step)
@@ -295,7 +295,7 @@ static bool may_fit_here(const struct host *host, const struct host_step *step)
 	       step->list.count <= HERE_COMMANDS_MAX;
 }
 
-/* The same, of what is the worker's: a checkpoint is no small thing either. */
+/* The same for state that only the holder may read; a step that makes a checkpoint goes to the worker. */
 static bool fits_here(const struct host *host, const struct host_step *step)
 {
 	struct inbox_counters inbox;
@@ -338,7 +338,7 @@ enum status host_step(struct host *host, const struct host_step *step)
 	return status;
 }
 
-static void open_control(struct runnable *runnable, void *context)
+static void execute_control(struct runnable *runnable, void *context)
 {
 	struct host_request *request = context;
 	host_do_control((struct host *)runnable, &request->requester,
@@ -352,15 +352,15 @@ enum status host_control(struct host *host, uint32_t session, uint64_t ref,
 	struct requester requester = {
 		.session = session, .ref = ref, .kind = REPLY_CONTROL, .about = MESSAGE_CONTROL
 	};
-	struct host_request *request = host_request_new(host, open_control, requester, 0);
+	struct host_request *request = create_request(host, execute_control, requester, 0);
 	if (request == NULL)
 		return STATUS_NO_MEMORY;
 	request->action = action;
 	request->value = value;
-	return post(host, request);
+	return post_request(host, request);
 }
 
-static void open_query(struct runnable *runnable, void *context)
+static void execute_query(struct runnable *runnable, void *context)
 {
 	struct host_request *request = context;
 	struct wire_list query = { (const uint8_t *)(request + 1), request->query_bytes,
@@ -374,31 +374,31 @@ enum status host_query(struct host *host, uint32_t session, uint64_t id, struct 
 	struct requester requester = {
 		.session = session, .ref = id, .kind = REPLY_ANSWER, .about = MESSAGE_QUERY
 	};
-	struct host_request *request = host_request_new(host, open_query, requester, query.bytes);
+	struct host_request *request = create_request(host, execute_query, requester, query.bytes);
 	if (request == NULL)
 		return STATUS_NO_MEMORY;
 	request->query_bytes = query.bytes;
 	request->query_count = query.count;
 	if (query.bytes > 0)
 		memcpy(request + 1, query.at, query.bytes);
-	return post(host, request);
+	return post_request(host, request);
 }
 
-static void open_save(struct runnable *runnable, void *context)
+static void execute_save(struct runnable *runnable, void *context)
 {
 	struct host_request *request = context;
 	host_do_save((struct host *)runnable, &request->requester, request->name);
 	host_request_destroy(request);
 }
 
-static void open_restore(struct runnable *runnable, void *context)
+static void execute_restore(struct runnable *runnable, void *context)
 {
 	struct host_request *request = context;
 	host_do_restore((struct host *)runnable, &request->requester, request->name);
 	host_request_destroy(request);
 }
 
-static void open_fork(struct runnable *runnable, void *context)
+static void execute_fork(struct runnable *runnable, void *context)
 {
 	struct host_request *request = context;
 	host_do_fork((struct host *)runnable, &request->requester, request->name,
@@ -406,39 +406,39 @@ static void open_fork(struct runnable *runnable, void *context)
 	host_request_destroy(request);
 }
 
-static enum status post_named(struct host *host, runnable_task *open, struct requester requester,
+static enum status post_named(struct host *host, runnable_task *execute, struct requester requester,
 			      const char *name, const char *snapshot)
 {
-	struct host_request *request = host_request_new(host, open, requester, 0);
+	struct host_request *request = create_request(host, execute, requester, 0);
 	if (request == NULL)
 		return STATUS_NO_MEMORY;
 	snprintf(request->name, sizeof request->name, "%s", name);
 	snprintf(request->snapshot, sizeof request->snapshot, "%s", snapshot);
-	return post(host, request);
+	return post_request(host, request);
 }
 
 enum status host_save(struct host *host, uint32_t session, uint64_t ref, const char *name)
 {
 	struct requester requester = { session, ref, REPLY_SAVED, MESSAGE_SAVE, NULL };
-	return post_named(host, open_save, requester, name, "");
+	return post_named(host, execute_save, requester, name, "");
 }
 
 enum status host_restore(struct host *host, uint32_t session, uint64_t ref, const char *name)
 {
 	struct requester requester = { session, ref, REPLY_RESTORED, MESSAGE_RESTORE, NULL };
-	return post_named(host, open_restore, requester, name, "");
+	return post_named(host, execute_restore, requester, name, "");
 }
 
 enum status host_fork(struct host *host, uint32_t session, uint64_t ref, const char *name,
 		      const char *snapshot)
 {
 	struct requester requester = { session, ref, REPLY_FORKED, MESSAGE_FORK, NULL };
-	return post_named(host, open_fork, requester, name, snapshot);
+	return post_named(host, execute_fork, requester, name, snapshot);
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------ */
 
-/* The shapes a world may use are bounded as those it uses are. */
+/* The library of a world is bounded by the limits of the shapes it uses. */
 static enum status learn_shape(struct host *host, const struct shape *shape, struct reason *why)
 {
 	struct world_info info = world_info(host->world);
@@ -447,10 +447,10 @@ static enum status learn_shape(struct host *host, const struct shape *shape, str
 		return STATUS_OK;
 	if (host->shapes.count >= info.limits.shapes ||
 	    host->shapes.bytes + shape->memory_bytes > info.limits.shape_bytes)
-		return reason_set(why, STATUS_LIMIT, -1, "shape",
-				  "a world knows at most %u shapes of %llu bytes in all",
-				  (unsigned)info.limits.shapes,
-				  (unsigned long long)info.limits.shape_bytes);
+		return reason_set(
+			why, STATUS_LIMIT, -1, "shape",
+			"the shape library of a world is limited to %u shapes and %llu bytes",
+			(unsigned)info.limits.shapes, (unsigned long long)info.limits.shape_bytes);
 	if (host->journal != NULL)
 		status = journal_shape(host->journal, info.epoch, info.tick, shape);
 	if (status == STATUS_OK)
@@ -460,8 +460,8 @@ static enum status learn_shape(struct host *host, const struct shape *shape, str
 		       : reason_set(why, status, -1, "shape", "%s", status_text(status));
 }
 
-/* The world's book and its file learn the shape before the asker hears that they have. */
-static void open_shape(struct runnable *runnable, void *context)
+/* The shape is in the world's library and in its file before the requester is answered. */
+static void execute_shape(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	struct host_request *request = context;
@@ -483,9 +483,9 @@ static void open_shape(struct runnable *runnable, void *context)
 enum status host_shape(struct host *host, uint32_t session, uint64_t ref, const struct shape *shape)
 {
 	struct requester requester = { session, ref, REPLY_SHAPE, MESSAGE_SHAPE_UPLOAD, NULL };
-	struct host_request *request = host_request_new(host, open_shape, requester, 0);
+	struct host_request *request = create_request(host, execute_shape, requester, 0);
 	if (request == NULL)
 		return STATUS_NO_MEMORY;
 	request->shape = shape_retain(shape);
-	return post(host, request);
+	return post_request(host, request);
 }

@@ -1,16 +1,15 @@
 /* host_state.h: the inside of a host, shared by the files of this room only.
  *
- *	host.c           life, replies, batches, the report queue's bell
- *	host_requests.c      requests of the loop as letters
- *	host_boundary.c  one slice: inbox → apply → step → journal → report
- *	host_report.c    building a TICK report
- *	host_players.c   shares of players, and what ends with them
- *	host_modes.c     pause, speed, lease, barrier, the queue of STEP requests
- *	host_snapshots.c SAVE, RESTORE, FORK and periodic checkpoints
- *	host_query.c     answers and observations, packed
- *	host_shape_query.c  questions of shapes, answered by a thread of their own where they are long
- *	shape_library.c     shapes the world may use, by name
- *	report_queue.c   reports from the worker to the loop
+ *	host.c              start and end, replies, batches, the report queue's wakeup
+ *	host_requests.c     requests of the loop, posted as tasks
+ *	host_boundary.c     one slice: inbox → apply → step → journal → report
+ *	host_report.c       builds a TICK report; host_report_joints.c its joints
+ *	host_players.c      limits of players, and the batches that end what a session leaves behind
+ *	host_modes.c        pause, speed, lease, barrier, the queue of STEP requests
+ *	host_snapshots.c    SAVE, RESTORE, FORK and periodic checkpoints
+ *	host_query.c        queries and observations, packed; host_joints.c, host_lists.c
+ *	host_shape_query.c  queries of shapes; long ones are answered by the ANSWERS thread
+ *	report_queue.c      reports from the worker to the loop
  */
 #ifndef CAIRN_HOST_HOST_STATE_H
 #define CAIRN_HOST_HOST_STATE_H
@@ -35,8 +34,8 @@ struct waiting_batch {
  * come after what the same session sent as COMMANDS, and the two kinds of numbers never meet. */
 #define HOST_STEP_BATCH (UINT64_C(1) << 63)
 
-/* Who asked, for what. Its answer's report is made when the request is accepted, so that an answer
- * never wants for memory: a request that was taken is always answered. */
+/* The session that sent a request, and the number it gave it. The report of the answer is allocated when
+ * the request is accepted, so every accepted request is answered, whatever memory is left. */
 struct requester {
 	uint32_t session;
 	uint64_t ref; /* ref, id or request */
@@ -45,14 +44,14 @@ struct requester {
 	struct report *report; /* owned until it is sent */
 };
 
-/* A STEP that is waiting or being done. */
+/* A STEP that waits or whose ticks are being made. */
 struct step_job {
 	struct requester requester;
 	struct wire_option from;
 	uint32_t left; /* ticks still to make */
 	uint8_t want;
 	bool anyway;			/* its ticks are made even where its commands are refused */
-	bool refused;			/* they were */
+	bool refused;			/* its commands were refused */
 	bool begun;			/* its commands have been applied */
 	bool takes_part;		/* in the boundary at hand */
 	struct waiting_batch *commands; /* owned, NULL when none came or once applied */
@@ -60,11 +59,10 @@ struct step_job {
 	uint32_t result_count;
 };
 enum { STEP_JOBS_MAX = 256 };
-enum { HOST_AWAY_MAX = 16 }; /* questions of one world at ANSWERS */
+enum { HOST_AWAY_MAX = 16 }; /* shape queries of one world at ANSWERS */
 
-/* A boundary in the making (host_boundary.c). Where memory or the journal's room is short, it
- * stays at its stage and goes on from there a little later: nothing is left out, nothing is done
- * twice. */
+/* The boundary in progress (host_boundary.c). Where memory or room in the journal is short, it stays at
+ * its stage and continues from there 10 ms later: no stage is left out or done twice. */
 enum boundary_stage {
 	BOUNDARY_IDLE,
 	BOUNDARY_BEGIN,	  /* the journal's beginning, once in a host's life */
@@ -72,7 +70,7 @@ enum boundary_stage {
 	BOUNDARY_COLLECT, /* batches of the inbox and of STEPs, decoded */
 	BOUNDARY_APPLY,
 	BOUNDARY_RECORD, /* to the journal: what was applied */
-	BOUNDARY_EDIT,	 /* what has come of STEPs' commands, and whether a tick is made */
+	BOUNDARY_EDIT,	 /* results of STEPs' commands; decides whether a tick is made */
 	BOUNDARY_STEP,
 	BOUNDARY_HASH,	 /* to the journal: the tick */
 	BOUNDARY_REPORT, /* to the loop */
@@ -81,8 +79,8 @@ enum boundary_stage {
 struct boundary {
 	enum boundary_stage stage;
 	uint64_t again_at; /* instant of the next try */
-	bool stepping;	   /* a turn was taken; false: only news of control */
-	bool edits;	   /* the turn makes no tick: commands for a world that stands */
+	bool stepping;	   /* a turn was taken; false: only control changed something */
+	bool edits; /* the turn makes no tick: it applies commands to a world that does not run */
 	struct schedule_turn turn;
 	uint64_t cost;	   /* ns of processor time so far */
 	uint64_t slice_at; /* instant at which the slice at hand began */
@@ -98,20 +96,20 @@ struct boundary {
 	uint32_t command_count, count, refused_count;
 	enum status status; /* of the step */
 	struct reason why;
-	/* Of host->players, by the same index, where anybody needs them; and how many batches of our own
-	 * stand behind the `count` others. */
+	/* By the index of host->players, where a batch needs them; and the number of the host's own batches
+	 * behind the `count` others. */
 	struct world_share *shares;
 	uint32_t share_count, own;
 };
 
-/* A restricted session that has sent something since it came in (host_players.c). */
+/* A restricted session that has sent a batch since it entered (host_players.c). */
 struct player {
 	uint32_t session;
-	bool gone;		       /* it has left: what waits of it is to be withdrawn */
-	uint64_t made, removed, given; /* bodies, by commands of its own that were done or kept */
+	bool gone;		       /* it has left: its waiting batches are withdrawn */
+	uint64_t made, removed, given; /* bodies, by its commands that were applied or kept */
 	uint32_t epoch;		       /* of the ticks below */
-	uint32_t asked;		       /* forces that last, in the boundary at hand */
-	ARRAY_OF(uint64_t) forces;     /* until which tick each of its own that lasts does */
+	uint32_t asked;		       /* lasting forces requested in the boundary at hand */
+	ARRAY_OF(uint64_t) forces;     /* last tick of each of its forces that last */
 };
 
 struct snapshot {
@@ -133,37 +131,37 @@ struct host {
 	struct arena scratch; /* decoded commands of one boundary */
 
 	enum wire_mode mode;
-	uint32_t lease;			 /* session that may step, 0 nobody's */
+	uint32_t lease;			 /* session that may step, 0: none */
 	uint32_t barrier;		 /* sessions needed, 0 none */
 	ARRAY_OF(struct step_job) jobs;	 /* first come first */
 	ARRAY_OF(struct player) players; /* ascending by session */
-	/* Farewells of who has left with something to end: until the next boundary, and until that
-	 * one is recorded. */
+	/* Closing requests of sessions that left drags or batches behind: `gone` until the next
+	 * boundary takes them, `ending` until that boundary is recorded. */
 	struct host_request *gone, *ending;
-	bool drags_due;	 /* among it are drags: a world that stands is edited for them */
-	bool let_go_all; /* drags of another time, or of sessions of another daemon or world */
+	bool drags_due; /* some of them have drags: a world that does not run is edited to end them */
+	bool let_go_all; /* all drags end: they are of another time, daemon or world */
 	ARRAY_OF(struct snapshot) snapshots; /* by name, any order; looked up */
 	uint64_t snapshot_bytes;
 	uint64_t
 		steps_unsaved; /* made since the last checkpoint, whatever a RESTORE did to the tick */
 	bool whole_due;	       /* the next report lists every body */
-	bool tell_due;	       /* a report of what control did is owed */
+	bool tell_due;	       /* a report of a control's effect is due */
 	bool pace_due;	       /* and a record of it */
-	bool contacts_wanted;  /* reports tell contacts */
+	bool contacts_wanted;  /* reports contain contacts */
 	bool contacts_due;     /* the next one those of all bodies */
-	bool joints_wanted;    /* reports tell joints */
+	bool joints_wanted;    /* reports contain joints */
 	bool joints_due;       /* the next one all of them */
-	bool waiting_for_loop; /* reports full: not due until the loop has taken some */
+	bool waiting_for_loop; /* report queue full: not due until the loop has taken some */
 	bool journal_failed;
 	struct boundary boundary;
 	uint32_t shapes_recorded; /* of the shapes known at the beginning */
 	/* A step that could not be made leaves the engine's boundary open: its changes, events and
-	 * results go on adding up. So many results of kept batches have been told of already. */
+	 * results accumulate. `kept_told` results of kept batches have been reported already. */
 	bool open;
 	uint32_t kept_told;
-	/* What waited in the world when it came here, in the order of its application: batches of
-	 * a world it was copied from, whose numbers mean nothing here. They are done, nobody is
-	 * told. */
+	/* Batches that waited in the world when the host was created, in the order of application: of the
+	 * world it was copied from, whose session numbers mean nothing here. They are applied; no session
+	 * gets a result. */
 	ARRAY_OF(struct pending_batch) inherited;
 	struct reason failure; /* why the mode is FAILED */
 	/* A RESTORE that is done and not yet recorded, reported and answered. */
@@ -172,23 +170,23 @@ struct host {
 	bool restored_other_bits;
 
 	struct report_queue reports;  /* worker → LOOP */
-	struct wakeup wakeup;	      /* rung for LOOP when reports wait */
-	bool in_slice, told_in_slice; /* one ring for all reports of a slice, at its end */
+	struct wakeup wakeup;	      /* for LOOP: reports wait */
+	bool in_slice, told_in_slice; /* one wakeup for all reports of a slice, at its end */
 	atomic_bool
 		stands; /* its mode is not RUNNING: what is put into the inbox does not wait for a tick */
-	bool here; /* LOOP is in it and takes the reports itself: no ring at all */
+	bool here; /* LOOP has borrowed it and takes the reports itself: no wakeup */
 	host_reports *on_reports;
 	void *reports_context;
 	struct pool *pool;
 	host_stopped *on_stopped;
-	/* Questions at ANSWERS; by place the session that asked, 0: the place is free. */
+	/* Shape queries at ANSWERS; by place the session that sent one, 0: the place is free. */
 	atomic_uint away, away_by[HOST_AWAY_MAX];
 	atomic_ullong away_bytes; /* of their images */
-	bool stop_due; /* LOOP's: it has stopped, but its bell is still rung, or questions are away */
+	bool stop_due; /* LOOP's: stopped, but the wakeup is pending or shape queries are away */
 	void *stopped_context;
 
-	/* LOOP's: notes that found the mailbox half full, oldest first (last_note holds where there
-	 * are some), and the one kept for a bad day. */
+	/* LOOP's: notes that found the task queue half full, oldest first (last_note is valid while there
+	 * are some), and the note of a failed journal, allocated beforehand. */
 	struct host_request *notes, *last_note, *journal_note;
 	bool journal_noted;   /* it has been posted */
 	bool put;	      /* LOOP's: the inbox may hold something */
@@ -200,12 +198,12 @@ struct host {
 
 /* ---- host.c ---- */
 void host_send(struct host *host, struct report *report); /* taken */
-/* The asker's report, returned owned, filled with the world's present name of its state. */
+/* The requester's report, returned owned, filled with epoch, tick, edit and mode of the world now. */
 struct report *host_reply(struct host *host, struct requester *requester);
 /* The same with a refusal, sent. */
 void host_refuse(struct host *host, struct requester *requester, const struct reason *why);
-/* Refuses, and says so, while a boundary is in the making for want of memory: the state has no
- * name. */
+/* True, and the request is refused: a boundary is in progress (it waits for memory or the journal), so
+ * the state has no (epoch, tick, edit). */
 bool host_is_between(struct host *host, struct requester *requester);
 /* LOOP: a report for the answer of a request, to be filled. Returned owned; NULL: out of memory. */
 struct report *host_take_spare(struct host *host);
@@ -215,7 +213,7 @@ struct waiting_batch *waiting_batch_of(const struct host_batch *batch);
 
 /* ---- host_requests.c ---- */
 uint32_t host_request_session(const struct host_request *request);
-/* Lists of letters that are kept; what is taken out is returned owned, NULL where there is none. */
+/* Lists of requests; the one taken out is returned owned, NULL where there is none. */
 struct host_request *host_request_next(const struct host_request *request);
 void host_request_put(struct host_request **list, struct host_request *request);
 struct host_request *host_request_take(struct host_request **list);
@@ -227,40 +225,40 @@ void host_notes_release(struct host *host);
 void host_run(struct runnable *runnable, uint64_t now);
 uint64_t host_due(struct runnable *runnable);
 void waiting_batch_destroy(void *batch, void *context);
-/* Goes on with the boundary at hand as far as it goes. */
+/* Runs the stages of the boundary at hand until it is done or has to wait. */
 void host_go_on(struct host *host);
-/* Reports mode, pace, or after a restore everything: now, or as soon as there is memory. */
+/* Reports mode and pace (after a restore everything): now, or as soon as there is memory. */
 void host_tell(struct host *host);
 /* The world went back to snapshot `restored`: records, reports and answers it. */
 void host_boundary_restored(struct host *host);
 /* The first records and the first report. */
 void host_boundary_begin(struct host *host);
-/* Gives back what a boundary in the making holds. */
+/* Frees the batches that a boundary in progress owns. */
 void host_boundary_release(struct host *host);
 
 /* ---- host_players.c ---- */
-/* Counts what players have as the boundary begins, and how many batches of our own there may be. */
+/* Counts what players have as the boundary begins, and the host's own batches there may be. */
 MUST_CHECK enum status host_players_begin(struct host *host, struct boundary *boundary);
-/* Whether a restricted batch keeps within its session's shares: RANGE, LIMIT. */
+/* OK: a restricted batch is within its session's limits; else RANGE, LIMIT, NO_MEMORY. */
 MUST_CHECK enum status host_players_check(struct host *host, struct boundary *boundary,
 					  const struct host_batch *from,
 					  const struct command *commands, struct reason *why);
-/* Puts behind the other batches those that end what is left of who has gone. */
+/* Appends the batches that withdraw waiting batches and end drags of sessions that have left. */
 void host_players_leave(struct host *host, struct boundary *boundary);
-/* Notes what has come of the batches. */
+/* Counts bodies and forces of the batches that were applied. */
 void host_players_applied(struct host *host, const struct boundary *boundary);
-/* The boundary is recorded: who is gone is forgotten. */
+/* The boundary is recorded: sessions that have left are forgotten. */
 void host_players_end(struct host *host);
 /* `closing` is taken. */
 void host_players_gone(struct host *host, struct host_request *closing);
 void host_players_release(struct host *host);
 
 /* ---- host_report.c ---- */
-/* Reports what the boundary changed; without a step only what control did. NO_MEMORY: nothing is
+/* Reports what the boundary changed; without a step only what control changed. NO_MEMORY: nothing is
  * lost, try again. */
 MUST_CHECK enum status host_report_tick(struct host *host, const struct boundary *boundary);
 /* ---- host_report_joints.c ---- */
-/* What it changed of joints, while they are watched; `whole` is set. NO_MEMORY. */
+/* The joints that it changed, while they are watched; `ticked->whole` is set before. NO_MEMORY. */
 MUST_CHECK enum status host_report_joints(struct host *host, bool stepping,
 					  struct tick_report *ticked);
 
@@ -270,26 +268,26 @@ void host_do_control(struct host *host, struct requester *requester, enum wire_c
 		     double value);
 void host_do_session_gone(struct host *host, struct host_request *closing); /* taken */
 void host_do_step(struct host *host, struct step_job *job);		    /* contents taken */
-/* Whether requested ticks can be made now. */
+/* True: requested ticks can be made now. */
 bool host_step_wanted(const struct host *host);
-/* Whether commands can be applied to a world that stands, without a tick. */
+/* True: commands wait that can be applied without a tick, because the world does not run. */
 bool host_edit_wanted(const struct host *host);
 /* Marks the jobs that take part in the next tick, or (edits) in an application without one; returns how
  * many. */
 uint32_t host_step_enlist(struct host *host, bool edits);
-/* The commands have been applied: jobs whose commands were refused want no tick any more. Whether one is
- * still to be made. */
+/* The commands have been applied: jobs whose commands were refused need no tick. True: a tick is still to
+ * be made. */
 bool host_step_goes_on(struct host *host);
 /* The next of them from `from` on, by session; NULL after the last. */
 struct step_job *host_step_next(struct host *host, const struct step_job *after);
 /* Packs the result of a job's commands, for its answer. */
 MUST_CHECK enum status host_step_result(struct step_job *job, const struct batch_result *result);
-/* A tick was made: answers the jobs that are done by it. NO_MEMORY: some are not answered yet. */
+/* A tick was made: answers the jobs that it completes. NO_MEMORY: some are not answered yet. */
 MUST_CHECK enum status host_step_answer(struct host *host);
 /* No tick was made. */
 void host_refuse_all_jobs(struct host *host, const struct reason *why);
 void step_job_release(struct step_job *job);
-/* Stops stepping for a reason of the server's own. */
+/* Sets mode FAILED for `why`. */
 void host_fail(struct host *host, const struct reason *why);
 
 /* ---- host_snapshots.c ---- */
@@ -297,27 +295,27 @@ void host_do_save(struct host *host, struct requester *requester, const char *na
 void host_do_restore(struct host *host, struct requester *requester, const char *name);
 void host_do_fork(struct host *host, struct requester *requester, const char *name,
 		  const char *snapshot);
-/* Writes a checkpoint to the journal; `image` NULL: of the world as it stands. */
+/* Writes a checkpoint to the journal; `image` NULL: of the present state. */
 MUST_CHECK enum status host_checkpoint(struct host *host, const char *name,
 				       const struct bytes *image);
 void host_snapshots_release(struct host *host);
 
 /* ---- host_query.c ---- */
 void host_do_query(struct host *host, struct requester *requester, struct wire_list query);
-/* The shape a query carries: cooked from its bytes, or known by its name. Returned owned. */
+/* The shape a query carries: cooked from its bytes, or found by its name. Returned owned. */
 MUST_CHECK enum status host_query_shape(struct host *host, const struct wire_query *query,
 					struct shape **out, struct reason *why);
 /* Packs STEPPED's observation; `want` of enum wire_want. */
 MUST_CHECK enum status host_observe(struct host *host, uint8_t want, struct bytes *out);
 
 /* ---- host_joints.c ---- */
-/* Of all joints, as ROWS of profile exact with all columns say it. NO_MEMORY. */
+/* Hash of all joints, as ROWS of profile exact with all columns. NO_MEMORY. */
 MUST_CHECK enum status host_hash_joints(struct host *host, struct wire_hash *out);
 
 /* ---- host_shape_query.c ---- */
 void host_do_shape_query(struct host *host, struct requester *requester,
 			 const struct wire_query *query);
-/* LOOP, host.c: a question is back, its answer in the queue. The host may be gone after it. */
+/* LOOP, host.c: a query has returned, its answer is in the queue. The host may be gone after the call. */
 void host_shape_query_returned(struct host *host);
 
 #endif
