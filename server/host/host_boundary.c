@@ -1,19 +1,20 @@
-/* host_boundary.c: one slice of a world's life, as a list of stages:
+/* host_boundary.c: one slice of a world, as a list of stages:
  *
- *	collect   what the inbox holds and what the STEPs at hand bring, decoded
- *	apply     all of it at once, in the engine's order
- *	record    the batches as they were applied, to the journal
- *	step      one tick; none where the world stands and was only edited
- *	hash      of the tick, to the journal, or that it was not made; a checkpoint when one is due
- *	report    what changed, to the loop
- *	answer    the STEPs that are done by it
+ *	collect   decode the batches of the inbox and of the STEPs that take part
+ *	apply     apply all of them at once, in the engine's order
+ *	record    write the batches to the journal as they were applied
+ *	edit      decide whether a tick follows, or the world was only edited
+ *	step      make one tick
+ *	hash      write the tick's hash to the journal, or that no tick was made; a checkpoint if due
+ *	report    report what changed to the loop
+ *	answer    answer the STEPs that are completed
  *
- * A batch that cannot be decoded never reaches the engine or the journal; its refusal stands among
- * the results. What goes wrong: memory runs out, or the journal has no room. The slice then ends,
- * the boundary stays at its stage, and a moment later it goes on from there: each stage either
- * does nothing or all of its work. So nothing that was accepted is lost, told twice or done twice;
- * it is late, and counted (`stalls`). A limit of the world, its budget, and a journal that cannot
- * be written are other matters: the world goes to FAILED and says why (host_fail).
+ * A batch that cannot be decoded never reaches the engine or the journal; its refusal is among the
+ * results. If memory runs out or the journal has no room, the slice ends, the boundary stays at its stage
+ * and continues from there 10 ms later: each stage does either nothing or all of its work. So no accepted
+ * batch is lost, reported twice or applied twice; it is late, and counted (`stalls`). If a limit of the
+ * world or its budget is exceeded, or the journal cannot be written, the world goes to FAILED and reports
+ * why (host_fail).
  */
 #include <string.h>
 
@@ -21,14 +22,15 @@
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
 
+/* Between two tries of a stage: short beside a client's patience, long beside the store's transaction. */
 enum { AGAIN_MS = 10 };
 
-static bool can_be_had_later(enum status status)
+static bool is_temporary(enum status status)
 {
 	return status == STATUS_NO_MEMORY || status == STATUS_FULL;
 }
 
-/* The loop's queue and the journal both have room for what a slice makes. */
+/* The report queue and the journal both have room for the output of a slice. */
 static bool has_room(struct host *host)
 {
 	return report_queue_count(&host->reports) < REPORTS_MAX &&
@@ -51,8 +53,8 @@ uint64_t host_due(struct runnable *runnable)
 	return host_edit_wanted(host) || host_step_wanted(host) ? 0 : INSTANT_NEVER;
 }
 
-/* The journal is of no use any more; its file ends before this. A world whose file cannot be
- * written stands still. */
+/* The journal has failed; its file ends before this record. A world whose journal cannot be written does
+ * not step any more. */
 static void lose_journal(struct host *host, enum status status)
 {
 	struct reason why;
@@ -65,8 +67,8 @@ static void lose_journal(struct host *host, enum status status)
 
 /* ---- beginning --------------------------------------------------------------------------------- */
 
-/* The shapes the world may use, then the state it begins with: the file stands alone from here. */
-static enum status begin(struct host *host)
+/* Writes the shape library, then a checkpoint of the first state: the file is complete from here. */
+static enum status record_beginning(struct host *host)
 {
 	struct world_info info = world_info(host->world);
 	enum status status = STATUS_OK;
@@ -78,7 +80,7 @@ static enum status begin(struct host *host)
 	}
 	if (host->journal != NULL && status == STATUS_OK)
 		status = host_checkpoint(host, NULL, NULL);
-	if (can_be_had_later(status))
+	if (is_temporary(status))
 		return status;
 	if (status != STATUS_OK)
 		lose_journal(host, status);
@@ -110,7 +112,7 @@ static void refuse_batch(struct host *host, const struct host_batch *batch,
 	};
 }
 
-/* Decodes one batch into the boundary. Not OK: `why` says what is wrong with it. */
+/* Decodes one batch into the boundary. Not OK: `why` is set. */
 static enum status add_batch(struct host *host, const struct host_batch *from, struct reason *why)
 {
 	struct boundary *boundary = &host->boundary;
@@ -158,8 +160,8 @@ static enum status add_inbox(struct host *host)
 	return STATUS_OK;
 }
 
-/* The commands of the jobs that begin with this tick; they were decoded once when the STEP came,
- * so they can be. Theirs are the boundary's from here. */
+/* Adds the commands of the jobs that begin with this tick. They were decoded once when the STEP came, so
+ * decoding fails only for want of memory. The boundary owns them from here. */
 static enum status add_steps(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
@@ -182,16 +184,17 @@ static enum status add_steps(struct host *host)
 	return STATUS_OK;
 }
 
-static enum status collect(struct host *host)
+static enum status collect_batches(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	bool running = host->mode == WIRE_MODE_RUNNING;
 	arena_rewind(&host->scratch, boundary->mark);
 	boundary->count = boundary->refused_count = boundary->command_count = 0;
 	uint32_t jobs = running ? 0 : host_step_enlist(host, boundary->edits);
-	bool asked = boundary->entry_count > 0 || host->drags_due;
-	if (!running && jobs == 0 && !(boundary->edits && asked)) {
-		/* Who wanted this tick is gone; what the inbox gave waits for the next one. */
+	bool edited = boundary->entry_count > 0 || host->drags_due;
+	if (!running && jobs == 0 && !(boundary->edits && edited)) {
+		/* The sessions that requested this tick are gone; batches taken from the inbox wait
+		 * for the next one. */
 		boundary->stage = BOUNDARY_IDLE;
 		return STATUS_OK;
 	}
@@ -217,21 +220,21 @@ static enum status collect(struct host *host)
 	return status;
 }
 
-/* What a tick costs is the processor time of apply and step. On LOOP, where asking for that would
- * cost more than the tick, it is the time since the slice began, which is never less: nothing is
- * judged by what a step on request costs. */
-static uint64_t used(const struct host *host)
+/* The cost of a tick is the processor time of apply and step. On LOOP, where reading it would cost more
+ * than the tick, it is the wall time since the slice began, which is never less; the schedule does not
+ * judge steps on request by their cost. */
+static uint64_t time_used(const struct host *host)
 {
 	return host->here ? 0 : executor_used(host->executor);
 }
 
-static enum status apply(struct host *host)
+static enum status apply_batches(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
-	uint64_t before = used(host);
+	uint64_t before = time_used(host);
 	enum status status = world_apply(host->world, boundary->batches,
 					 boundary->count + boundary->own, boundary->results);
-	boundary->cost += used(host) - before;
+	boundary->cost += time_used(host) - before;
 	if (status != STATUS_OK)
 		return status;
 	host->batches += boundary->count;
@@ -249,8 +252,8 @@ static void release_batches(struct boundary *boundary)
 	boundary->entry_count = boundary->command_count = 0;
 }
 
-/* The engine sorts for itself; the journal gets what the engine got. */
-static enum status record(struct host *host)
+/* Records batches in the order in which the engine got them: it sorts them itself, also in a replay. */
+static enum status record_batches(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	enum status status = STATUS_OK;
@@ -262,7 +265,7 @@ static enum status record(struct host *host)
 		status = journal_apply(host->journal, info.epoch, info.tick, info.edit,
 				       boundary->records, count);
 	}
-	if (can_be_had_later(status))
+	if (is_temporary(status))
 		return status;
 	release_batches(boundary);
 	host_players_end(host);
@@ -299,8 +302,8 @@ static enum status keep_step_results(struct host *host)
 	return STATUS_OK;
 }
 
-/* What the step has come to, for mode and jobs. */
-static void judge(struct host *host, enum schedule_news news)
+/* Sets the mode by the outcome of the step: FAILED over a limit or the budget; PAUSED again after FAILED. */
+static void set_mode_by_outcome(struct host *host, enum schedule_news news)
 {
 	struct boundary *boundary = &host->boundary;
 	if (boundary->status != STATUS_OK) {
@@ -308,17 +311,20 @@ static void judge(struct host *host, enum schedule_news news)
 		return;
 	}
 	if (host->mode == WIRE_MODE_FAILED && !host->journal_failed)
-		host_set_mode(host, WIRE_MODE_PAUSED); /* a STEP has shown that it can go on */
+		host_set_mode(host, WIRE_MODE_PAUSED); /* a STEP succeeded, so it can go on */
 	if (host->mode == WIRE_MODE_RUNNING && news == SCHEDULE_OVERRUN) {
 		struct reason why;
-		reason_set(&why, STATUS_BUSY, -1, "world",
-			   "its ticks cost more than its budget; paused");
+		reason_set(
+			&why, STATUS_BUSY, -1, "world",
+			"the world is paused because its ticks exceed its budget even at 1/%d of the "
+			"speed: make it smaller or slower, or raise the budget",
+			SCHEDULE_STRETCH_MAX);
 		host_fail(host, &why);
 	}
 }
 
-/* The commands have been applied. Where no tick follows, the state has a name of its own, and is told. */
-static enum status edit(struct host *host)
+/* The commands have been applied. Where no tick follows, the state gets a new `edit` and is reported. */
+static enum status decide_tick(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	struct step_job *job = NULL;
@@ -333,28 +339,27 @@ static enum status edit(struct host *host)
 	return STATUS_OK;
 }
 
-static enum status step(struct host *host)
+static enum status step_world(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	struct step_job *job = NULL;
-	uint64_t before = used(host);
-	/* The threads inside a step are for the worlds that need them. */
+	uint64_t before = time_used(host);
+	/* A step on LOOP is small: threads inside it would cost more than they save. */
 	const struct parallel *parallel =
 		host->here ? &parallel_serial : executor_parallel(host->executor);
 	boundary->status = world_step(host->world, parallel, &boundary->why);
-	boundary->cost += used(host) - before;
+	boundary->cost += time_used(host) - before;
 	while (boundary->status == STATUS_OK && (job = host_step_next(host, job)) != NULL)
 		job->left--;
 	uint64_t now = executor_now(host->executor);
 	if (host->here)
 		boundary->cost = now - boundary->slice_at;
-	judge(host, schedule_end(&host->schedule, boundary->cost, now));
+	set_mode_by_outcome(host, schedule_end(&host->schedule, boundary->cost, now));
 	boundary->stage = BOUNDARY_HASH;
 	return STATUS_OK;
 }
 
-/* A step that was not made is part of the history, too: what was kept for the boundary was
- * applied. */
+/* A step that was not made is recorded too, because its boundary has applied the kept batches. */
 static enum status record_step(struct host *host)
 {
 	if (host->journal == NULL || host->journal_failed)
@@ -365,18 +370,18 @@ static enum status record_step(struct host *host)
 	return journal_tick(host->journal, info.epoch, info.tick, world_tick_hash(host->world));
 }
 
-static enum status hash(struct host *host)
+static enum status record_hash(struct host *host)
 {
 	enum status status = record_step(host);
-	if (can_be_had_later(status))
+	if (is_temporary(status))
 		return status;
 	host->steps_unsaved += host->boundary.status == STATUS_OK;
 	bool due = host->boundary.status == STATUS_OK && host->options.checkpoint_ticks > 0 &&
 		   host->steps_unsaved >= host->options.checkpoint_ticks;
 	if (status == STATUS_OK && host->journal != NULL && due) {
-		/* One that cannot be had now is due again with the next tick. */
+		/* If memory or room is missing, the checkpoint is due again with the next tick. */
 		status = host_checkpoint(host, NULL, NULL);
-		status = can_be_had_later(status) ? STATUS_OK : status;
+		status = is_temporary(status) ? STATUS_OK : status;
 	}
 	if (status != STATUS_OK)
 		lose_journal(host, status);
@@ -393,7 +398,7 @@ static enum status record_restore(struct host *host)
 	if (host->journal != NULL)
 		status = journal_restore(host->journal, info.epoch, info.tick, info.edit,
 					 host->restored);
-	if (can_be_had_later(status))
+	if (is_temporary(status))
 		return status;
 	if (status != STATUS_OK)
 		lose_journal(host, status);
@@ -419,10 +424,10 @@ static void answer_restorer(struct host *host)
 	host_send(host, report);
 }
 
-/* ---- telling ----------------------------------------------------------------------------------- */
+/* ---- reporting --------------------------------------------------------------------------------- */
 
-/* What has been told of a boundary that is still open must not be told again. */
-static void note_told(struct host *host)
+/* Results of a boundary that is still open are reported once: remembers how many were. */
+static void note_reported(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	if (!boundary->stepping)
@@ -435,7 +440,7 @@ static void note_told(struct host *host)
 	host->kept_told = host->open ? kept : 0;
 }
 
-/* How the world is driven from now on. One that has failed stands still, and does so after a restart. */
+/* Records mode and speed. A FAILED world is recorded as PAUSED, so it does not step after a restart. */
 static enum status record_pace(struct host *host)
 {
 	struct world_info info = world_info(host->world);
@@ -445,7 +450,7 @@ static enum status record_pace(struct host *host)
 	enum status status = STATUS_OK;
 	if (host->pace_due && host->journal != NULL && !host->journal_failed)
 		status = journal_pace(host->journal, info.epoch, info.tick, &pace);
-	if (can_be_had_later(status))
+	if (is_temporary(status))
 		return status;
 	if (status != STATUS_OK)
 		lose_journal(host, status);
@@ -453,7 +458,7 @@ static enum status record_pace(struct host *host)
 	return STATUS_OK;
 }
 
-static enum status report(struct host *host)
+static enum status report_boundary(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	enum status status = record_pace(host);
@@ -462,7 +467,7 @@ static enum status report(struct host *host)
 	if (status != STATUS_OK)
 		return status;
 	host->whole_due = host->contacts_due = host->joints_due = false;
-	note_told(host);
+	note_reported(host);
 	host->tell_due = false;
 	if (host->restorer.report != NULL)
 		answer_restorer(host);
@@ -470,7 +475,7 @@ static enum status report(struct host *host)
 	return STATUS_OK;
 }
 
-static enum status answer(struct host *host)
+static enum status answer_steps(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	enum status status = STATUS_OK;
@@ -478,7 +483,7 @@ static enum status answer(struct host *host)
 		status = host_step_answer(host);
 	if (status != STATUS_OK)
 		return status;
-	/* Nobody is to wait for ticks that will not come. */
+	/* No session waits for ticks that will not be made. */
 	if (boundary->status != STATUS_OK || host->journal_failed)
 		host_refuse_all_jobs(host, &host->failure);
 	boundary->stage = BOUNDARY_IDLE;
@@ -502,11 +507,11 @@ void host_tell(struct host *host)
 void host_go_on(struct host *host)
 {
 	static enum status (*const stages[])(struct host *) = {
-		[BOUNDARY_BEGIN] = begin,     [BOUNDARY_RESTORE] = record_restore,
-		[BOUNDARY_COLLECT] = collect, [BOUNDARY_APPLY] = apply,
-		[BOUNDARY_RECORD] = record,   [BOUNDARY_EDIT] = edit,
-		[BOUNDARY_STEP] = step,	      [BOUNDARY_HASH] = hash,
-		[BOUNDARY_REPORT] = report,   [BOUNDARY_ANSWER] = answer,
+		[BOUNDARY_BEGIN] = record_beginning,  [BOUNDARY_RESTORE] = record_restore,
+		[BOUNDARY_COLLECT] = collect_batches, [BOUNDARY_APPLY] = apply_batches,
+		[BOUNDARY_RECORD] = record_batches,   [BOUNDARY_EDIT] = decide_tick,
+		[BOUNDARY_STEP] = step_world,	      [BOUNDARY_HASH] = record_hash,
+		[BOUNDARY_REPORT] = report_boundary,  [BOUNDARY_ANSWER] = answer_steps,
 	};
 	struct boundary *boundary = &host->boundary;
 	enum status status = STATUS_OK;
@@ -528,7 +533,7 @@ void host_go_on(struct host *host)
 static void take_inbox(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
-	/* LOOP is the one that puts, so it knows where there is nothing to take. */
+	/* Only LOOP puts batches, so LOOP knows when the inbox is empty. */
 	if (host->here && !host->put)
 		return;
 	boundary->entries = inbox_take(host->inbox, &boundary->entry_count);
@@ -552,7 +557,7 @@ static bool take_turn(struct host *host, uint64_t now)
 	boundary->status = STATUS_OK;
 	boundary->cost = 0;
 	boundary->mark = arena_mark(&host->scratch);
-	/* What a boundary that was given up has left comes first; each session's order stays. */
+	/* Entries left by a boundary that was given up come first, which keeps each session's order. */
 	if (boundary->entry_count == 0 && !(boundary->edits && host->mode == WIRE_MODE_BARRIER))
 		take_inbox(host);
 	return true;
@@ -561,7 +566,7 @@ static bool take_turn(struct host *host, uint64_t now)
 void host_run(struct runnable *runnable, uint64_t now)
 {
 	struct host *host = (struct host *)runnable;
-	/* The tick and its answers wake the loop once, not each of them. */
+	/* The tick and its answers wake the loop once, at the end of the slice. */
 	host->in_slice = true;
 	host->told_in_slice = false;
 	host->boundary.slice_at = now;

@@ -1,13 +1,13 @@
-/* host_modes.c: who may make a world step, and when: pause, speed, lease, barrier and the queue of
- * STEP requests (host.h draws the modes).
+/* host_modes.c: which session may make a world step, and when: pause, speed, lease, barrier and the queue
+ * of STEP requests (host.h draws the modes).
  *
- * A STEP is a job: its commands are applied at the boundary before its first tick, then it takes part
- * in n ticks and is answered; one whose commands are refused takes part in none, unless it says so. One of
- * no ticks is an edit: its commands are applied to the world as it stands, as are those of COMMANDS while
- * the world is PAUSED or FAILED. In LOCKSTEP and BARRIER somebody drives it, and what others command waits
- * for that. Outside BARRIER only the oldest job takes part; under BARRIER the oldest job of each session
- * does, once k sessions have one. Within a tick the jobs' commands are applied in the order of their
- * sessions' numbers, never of their arrival.
+ * A STEP becomes a job: its commands are applied at the boundary before its first tick, then it takes part
+ * in n ticks and is answered. A job whose commands are refused takes part in no tick, unless `anyway` is
+ * set. A job of no ticks is an edit: its commands are applied without a tick, as are those of COMMANDS
+ * while the world is PAUSED or FAILED. In LOCKSTEP and BARRIER sessions drive the world by STEPs, and
+ * COMMANDS wait for the next one. Outside BARRIER only the oldest job takes part; under BARRIER the oldest
+ * job of each session does, once k sessions have one. Within a tick the jobs' commands are applied in the
+ * order of session numbers, never of arrival.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void remove_job(struct host *host, uint32_t index)
 		(host->jobs.count - index) * sizeof *host->jobs.items);
 }
 
-/* Why this STEP cannot even wait. */
+/* OK: the STEP may wait in the queue; else `why`. */
 static enum status check_step(const struct host *host, const struct step_job *job,
 			      struct reason *why)
 {
@@ -85,7 +85,7 @@ bool host_step_wanted(const struct host *host)
 static bool inbox_holds(const struct host *host)
 {
 	struct inbox_counters inbox;
-	/* LOOP is the one that puts, so it knows where there is nothing to take. */
+	/* Only LOOP puts batches, so LOOP knows when the inbox is empty. */
 	if (host->here && !host->put)
 		return false;
 	inbox_counters(host->inbox, &inbox);
@@ -129,7 +129,7 @@ bool host_step_goes_on(struct host *host)
 
 struct step_job *host_step_next(struct host *host, const struct step_job *after)
 {
-	/* No session has two, so its number is a total order. */
+	/* A session takes part with one job at a time, so session numbers are a total order. */
 	struct step_job *next = NULL;
 	for (uint32_t i = 0; i < host->jobs.count; i++) {
 		struct step_job *job = &host->jobs.items[i];
@@ -141,7 +141,7 @@ struct step_job *host_step_next(struct host *host, const struct step_job *after)
 	return next;
 }
 
-/* Not OK: no memory for what it wants to see; it is still to be answered. */
+/* Sends STEPPED. NO_MEMORY for the observation: the job is not answered yet. */
 static enum status answer_job(struct host *host, struct step_job *job)
 {
 	struct bytes observation = { 0 };
@@ -197,7 +197,7 @@ enum status host_step_result(struct step_job *job, const struct batch_result *re
 	return STATUS_OK;
 }
 
-/* The `from` of a job is checked when its turn comes: earlier ones may still move the world there. */
+/* The `from` of a job is checked when its turn comes, because earlier jobs may still step the world to it. */
 static bool at_its_tick(const struct host *host, const struct step_job *job)
 {
 	return job->begun || !job->from.set || job->from.value == world_info(host->world).tick;
@@ -206,13 +206,14 @@ static bool at_its_tick(const struct host *host, const struct step_job *job)
 static void refuse_tick(struct host *host, struct step_job *job)
 {
 	struct reason why;
-	reason_set(&why, STATUS_TICK, -1, "from", "the world stands at tick %llu",
+	reason_set(&why, STATUS_TICK, -1, "from", "from is %llu, but the world is at tick %llu",
+		   (unsigned long long)job->from.value,
 		   (unsigned long long)world_info(host->world).tick);
 	host_refuse(host, &job->requester, &why);
 }
 
-/* Looks only; where there is no memory for what it wants to see, nothing has happened. */
-static void answer_looker(struct host *host, struct step_job *job)
+/* Answers a job without ticks and commands; without memory for its observation it is refused. */
+static void answer_observer(struct host *host, struct step_job *job)
 {
 	struct reason why;
 	enum status status = answer_job(host, job);
@@ -222,7 +223,7 @@ static void answer_looker(struct host *host, struct step_job *job)
 	host_refuse(host, &job->requester, &why);
 }
 
-/* Ends the jobs whose turn it is and that only look, or stand at the wrong tick. */
+/* Ends the jobs whose turn it is and that only observe, or whose `from` is not the world's tick. */
 static void settle_jobs(struct host *host)
 {
 	if (host->boundary.stage != BOUNDARY_IDLE && host->boundary.stage != BOUNDARY_ANSWER)
@@ -233,7 +234,7 @@ static void settle_jobs(struct host *host)
 		if (turn && !at_its_tick(host, job))
 			refuse_tick(host, job);
 		else if (turn && job->left == 0 && job->commands == NULL)
-			answer_looker(host, job);
+			answer_observer(host, job);
 		else {
 			i++;
 			continue;
@@ -242,7 +243,7 @@ static void settle_jobs(struct host *host)
 	}
 }
 
-/* Whether the commands make sense: whatever is wrong with them is said before anything waits for them. */
+/* Decodes the commands once, so that a malformed STEP is refused at once instead of at its turn. */
 static enum status check_commands(struct host *host, const struct step_job *job, struct reason *why)
 {
 	struct command *commands;
@@ -304,7 +305,8 @@ void host_refuse_all_jobs(struct host *host, const struct reason *why)
 
 void host_set_mode(struct host *host, enum wire_mode mode)
 {
-	/* A heap of thousands of bodies took hundreds of megabytes for a step that is not made again. */
+	/* The scratch memory of a step of thousands of bodies is hundreds of megabytes: a world that stops
+	 * running frees it. */
 	if (host->mode == WIRE_MODE_RUNNING && mode != WIRE_MODE_RUNNING)
 		world_trim(host->world);
 	host->mode = mode;
@@ -326,8 +328,8 @@ void host_fail(struct host *host, const struct reason *why)
 	host_set_mode(host, WIRE_MODE_FAILED);
 }
 
-static enum status control(struct host *host, uint32_t session, enum wire_control action,
-			   double value, struct reason *why)
+static enum status apply_control(struct host *host, uint32_t session, enum wire_control action,
+				 double value, struct reason *why)
 {
 	if (host->journal_failed)
 		return reason_set(why, host->failure.status, -1, "journal", "%s",
@@ -379,12 +381,12 @@ void host_do_control(struct host *host, struct requester *requester, enum wire_c
 		     double value)
 {
 	struct reason why;
-	if (control(host, requester->session, action, value, &why) != STATUS_OK) {
+	if (apply_control(host, requester->session, action, value, &why) != STATUS_OK) {
 		host_refuse(host, requester, &why);
 		return;
 	}
 	settle_jobs(host);
-	/* The mode travels in the report that precedes the reply. */
+	/* The mode is in the report that precedes the reply. */
 	host_tell(host);
 	host_send(host, host_reply(host, requester));
 }

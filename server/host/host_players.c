@@ -1,34 +1,32 @@
-/* host_players.c: what a player may have of a world at once, and what ends with him.
+/* host_players.c: the limits of a player in a world, and what ends when a session leaves.
  *
- * Players are strangers who share a world with others: each has a share of what everybody draws on, so
- * that what he leaves about keeps nobody out. Of a restricted session are bounded
+ * Players (restricted sessions) share a world with strangers: each has a limited share of the world's
+ * tables, so that no player can fill them and keep others out. Limited are
  *
- *	how far ahead a batch may be dated, and how long a force may last (player_limits.horizon_ticks)
- *	batches that wait for a later tick     rows of the pending table
- *	forces and torques that last           those that it has asked for, until their last tick
- *	bodies                                 those that it owns and those that it gave away; but no
- *						more than it has
- *	                                       made and not removed, or gifts of others would use its share up
+ *	at, ticks   how far ahead a batch may be dated, and how long a force may last (horizon_ticks)
+ *	pending     batches that wait for a later tick: rows of the pending table
+ *	forces      lasting forces and torques that it has requested, until their last tick
+ *	bodies      bodies that it owns plus those it gave away, but at most those it made and did not
+ *	            remove: otherwise gifts of others would use up its share
  *
- * A batch that would pass one is refused whole, before the engine or the journal sees it. Counts are of
- * the boundary as it begins, with what was asked in it so far, refused or not: within one tick a share
- * may be used up by what is refused, never passed.
+ * A batch that would exceed a limit is refused whole, before the engine or the journal sees it. Counts are
+ * those at the start of the boundary, plus all requests in it so far, refused ones included: within one
+ * tick refused requests may use up a share, but no share is exceeded.
  *
- * When the session has left the world, what it has waiting is withdrawn at the next boundary: a batch
- * of our own (LATE_WITHDRAW), recorded like any other, so that replays withdraw it, too. Its forces end
- * by themselves within the horizon, its bodies stay: they are part of the world.
+ * When a session has left the world, its waiting batches are withdrawn at the next boundary: by a batch of
+ * the host's own (LATE_WITHDRAW), recorded like any other, so that replays withdraw them too. Its forces
+ * end within the horizon; its bodies stay, because they are part of the world.
  *
- * A drag is a hand in the world, of whatever role: those that a session owns end with it in the same way
- * (LATE_LET_GO), after all its batches. Where a world goes on without those who held (after a
- * restart, in a copy, and after RESTORE, which takes everybody to another time), all hands let go before the
- * first batch.
+ * Drags of a session, of any role, end when it leaves, in the same way (LATE_LET_GO), after all its
+ * batches. All drags of a world end before its first batch where their sessions do not exist: after a
+ * restart, in a copy, and after RESTORE, which puts the world at another time.
  */
 #include <string.h>
 
 #include "server/host/host_state.h"
 
 /* Ascending by session: the first whose session is not less. */
-static uint32_t place_of(const struct host *host, uint32_t session)
+static uint32_t player_index(const struct host *host, uint32_t session)
 {
 	uint32_t low = 0, high = host->players.count;
 	while (low < high) {
@@ -41,16 +39,16 @@ static uint32_t place_of(const struct host *host, uint32_t session)
 	return low;
 }
 
-static struct player *find(struct host *host, uint32_t session)
+static struct player *find_player(struct host *host, uint32_t session)
 {
-	uint32_t at = place_of(host, session);
+	uint32_t at = player_index(host, session);
 	bool found = at < host->players.count && host->players.items[at].session == session;
 	return found ? &host->players.items[at] : NULL;
 }
 
-static enum status add(struct host *host, uint32_t session)
+static enum status add_player(struct host *host, uint32_t session)
 {
-	uint32_t at = place_of(host, session);
+	uint32_t at = player_index(host, session);
 	if (at < host->players.count && host->players.items[at].session == session)
 		return STATUS_OK;
 	if (ARRAY_RESERVE(&host->players, host->players.count + 1u) != STATUS_OK)
@@ -70,13 +68,13 @@ enum status host_players_begin(struct host *host, struct boundary *boundary)
 		if (!waiting->batch.restricted)
 			continue;
 		any = true;
-		if (add(host, waiting->batch.session) != STATUS_OK)
+		if (add_player(host, waiting->batch.session) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 	}
 	boundary->own = host->let_go_all;
 	for (struct host_request *request = host->gone; request != NULL;
 	     request = host_request_next(request)) {
-		struct player *player = find(host, host_request_session(request));
+		struct player *player = find_player(host, host_request_session(request));
 		boundary->own += 2;
 		any = any || player != NULL;
 		if (player != NULL)
@@ -95,31 +93,32 @@ enum status host_players_begin(struct host *host, struct boundary *boundary)
 	return STATUS_OK;
 }
 
-/* What a batch asks for. */
-struct wish {
-	uint32_t spawns, lasting, longest;
+/* The resources that a batch needs. */
+struct player_demand {
+	uint32_t spawns, lasting; /* bodies; forces of more than one tick */
+	uint32_t longest;	  /* ticks of its longest force */
 };
 
-static uint32_t lasts(const struct command *command)
+static uint32_t force_ticks(const struct command *command)
 {
 	return command->op == COMMAND_FORCE    ? command->force.ticks
 	       : command->op == COMMAND_TORQUE ? command->torque.ticks
 					       : 0;
 }
 
-static struct wish wish_of(const struct command *commands, uint32_t count)
+static struct player_demand demand_of(const struct command *commands, uint32_t count)
 {
-	struct wish wish = { 0 };
+	struct player_demand demand = { 0 };
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t ticks = lasts(&commands[i]);
-		wish.spawns += commands[i].op == COMMAND_SPAWN;
-		wish.lasting += ticks > 1;
-		wish.longest = MAX_OF(wish.longest, ticks);
+		uint32_t ticks = force_ticks(&commands[i]);
+		demand.spawns += commands[i].op == COMMAND_SPAWN;
+		demand.lasting += ticks > 1;
+		demand.longest = MAX_OF(demand.longest, ticks);
 	}
-	return wish;
+	return demand;
 }
 
-/* How many of its forces last on. Those of a time before a RESTORE are no more. */
+/* Drops forces whose last tick is past, or that are of an epoch before a RESTORE; returns how many are left. */
 static uint32_t forces_of(struct player *player, uint32_t epoch, uint64_t tick)
 {
 	uint32_t kept = 0;
@@ -136,7 +135,7 @@ static uint32_t forces_of(struct player *player, uint32_t epoch, uint64_t tick)
 static enum status too_many(struct reason *why, const char *field, const char *what, uint32_t most)
 {
 	return reason_set(why, STATUS_LIMIT, -1, field,
-			  "a player has at most %u %s in a world at once", (unsigned)most, what);
+			  "a player is limited to %u %s in a world at once", (unsigned)most, what);
 }
 
 enum status host_players_check(struct host *host, struct boundary *boundary,
@@ -146,42 +145,43 @@ enum status host_players_check(struct host *host, struct boundary *boundary,
 	const struct player_limits *limits = &host->options.players;
 	struct world_info info = world_info(host->world);
 	uint64_t tick = info.tick;
-	struct wish wish = wish_of(commands, from->list.count);
-	struct player *player = find(host, from->session);
+	struct player_demand demand = demand_of(commands, from->list.count);
+	struct player *player = find_player(host, from->session);
 	ASSERT(player != NULL && boundary->share_count == host->players.count);
 	struct world_share *share = &boundary->shares[player - host->players.items];
 	bool later = from->at > tick;
 	uint64_t made = player->made - MIN_OF(player->removed, player->made);
-	/* What waits may make some, too. */
+	/* Waiting batches may create bodies, too: then every body it made counts. */
 	uint64_t bodies = share->pending > 0 ? made : MIN_OF(share->bodies + player->given, made);
 	if (later && (player->gone || from->at - tick > limits->horizon_ticks))
 		return reason_set(
 			why, STATUS_RANGE, -1, "at",
-			"a player's batch waits for at most %u ticks; the world is at %llu",
-			(unsigned)limits->horizon_ticks, (unsigned long long)tick);
-	if (wish.longest > limits->horizon_ticks)
+			"at is %llu: a player's batch may wait for at most %u ticks; the world is at %llu",
+			(unsigned long long)from->at, (unsigned)limits->horizon_ticks,
+			(unsigned long long)tick);
+	if (demand.longest > limits->horizon_ticks)
 		return reason_set(why, STATUS_RANGE, -1, "ticks",
-				  "a player's force lasts at most %u ticks",
-				  (unsigned)limits->horizon_ticks);
+				  "a player's force lasts at most %u ticks, not %u",
+				  (unsigned)limits->horizon_ticks, (unsigned)demand.longest);
 	if (later && share->pending >= limits->pending)
 		return too_many(why, "at", "batches that wait", limits->pending);
-	if (wish.lasting > 0 &&
-	    forces_of(player, info.epoch, tick) + player->asked + wish.lasting > limits->forces)
+	if (demand.lasting > 0 &&
+	    forces_of(player, info.epoch, tick) + player->asked + demand.lasting > limits->forces)
 		return too_many(why, "ticks", "forces that last", limits->forces);
-	if (wish.spawns > 0 && bodies + wish.spawns > limits->bodies)
+	if (demand.spawns > 0 && bodies + demand.spawns > limits->bodies)
 		return too_many(why, "bodies", "bodies", limits->bodies);
 	share->pending += later;
-	player->asked += wish.lasting;
+	player->asked += demand.lasting;
 	/* For host_players_applied, which must not fail. */
 	if (ARRAY_RESERVE(&player->forces, player->forces.count + player->asked) != STATUS_OK)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "ticks", "%s",
 				  status_text(STATUS_NO_MEMORY));
-	share->bodies += wish.spawns;
+	share->bodies += demand.spawns;
 	return STATUS_OK;
 }
 
-/* Whether a batch of this boundary may give the session a drag: one that it makes, or is made an owner of. */
-static bool may_hold(const struct boundary *boundary, uint32_t session)
+/* True: a batch of this boundary may give the session a drag: one it creates, or becomes the owner of. */
+static bool may_get_drag(const struct boundary *boundary, uint32_t session)
 {
 	for (uint32_t i = 0; i < boundary->count; i++) {
 		const struct batch *batch = &boundary->batches[i];
@@ -214,7 +214,7 @@ static void put_own(struct boundary *boundary, uint32_t session, uint64_t number
 							.commands = (const uint8_t *)"" };
 }
 
-/* The journal keeps only what may change something. */
+/* Adds only batches that may change something, because each is recorded in the journal. */
 void host_players_leave(struct host *host, struct boundary *boundary)
 {
 	struct host_request *request;
@@ -223,10 +223,10 @@ void host_players_leave(struct host *host, struct boundary *boundary)
 		put_own(boundary, 0, 0, LATE_LET_GO);
 	while ((request = host_request_take(&host->gone)) != NULL) {
 		uint32_t session = host_request_session(request);
-		const struct player *player = find(host, session);
+		const struct player *player = find_player(host, session);
 		if (player != NULL && boundary->shares[player - host->players.items].pending > 0)
 			put_own(boundary, session, 0, LATE_WITHDRAW);
-		if (world_drags(host->world, session) > 0 || may_hold(boundary, session))
+		if (world_drags(host->world, session) > 0 || may_get_drag(boundary, session))
 			put_own(boundary, session, UINT64_MAX, LATE_LET_GO);
 		host_request_put(&host->ending, request);
 	}
@@ -239,7 +239,7 @@ void host_players_applied(struct host *host, const struct boundary *boundary)
 		const struct batch *batch = &boundary->batches[i];
 		struct player *player =
 			batch->restricted && boundary->results[i].status == STATUS_OK
-				? find(host, batch->session)
+				? find_player(host, batch->session)
 				: NULL;
 		for (uint32_t k = 0; player != NULL && k < batch->count; k++) {
 			const struct command *command = &batch->commands[k];
@@ -247,7 +247,7 @@ void host_players_applied(struct host *host, const struct boundary *boundary)
 			player->removed += command->op == COMMAND_REMOVE;
 			player->given += command->op == COMMAND_SET_OWNER &&
 					 command->set_owner.owner != player->session;
-			uint32_t ticks = lasts(command);
+			uint32_t ticks = force_ticks(command);
 			if (ticks > 1)
 				player->forces.items[player->forces.count++] =
 					MAX_OF(batch->at, tick) + ticks;
@@ -255,7 +255,7 @@ void host_players_applied(struct host *host, const struct boundary *boundary)
 	}
 }
 
-/* Batches of a world it was copied from may be among what was withdrawn. */
+/* Withdrawn batches may include inherited ones of the same session number. */
 static void forget_inherited(struct host *host, uint32_t session)
 {
 	uint32_t kept = 0;
@@ -265,9 +265,9 @@ static void forget_inherited(struct host *host, uint32_t session)
 	host->inherited.count = kept;
 }
 
-static void forget(struct host *host, uint32_t session)
+static void forget_player(struct host *host, uint32_t session)
 {
-	struct player *player = find(host, session);
+	struct player *player = find_player(host, session);
 	if (player == NULL)
 		return;
 	forget_inherited(host, session);
@@ -281,7 +281,7 @@ void host_players_end(struct host *host)
 {
 	struct host_request *request;
 	while ((request = host_request_take(&host->ending)) != NULL) {
-		forget(host, host_request_session(request));
+		forget_player(host, host_request_session(request));
 		host_request_destroy(request);
 	}
 	host->let_go_all = false;
@@ -290,8 +290,8 @@ void host_players_end(struct host *host)
 		host->drags_due |= world_drags(host->world, host_request_session(request)) > 0;
 }
 
-/* Whether a batch of the session is still to be applied. */
-static bool has_sent(struct host *host, uint32_t session)
+/* True: a batch of the session is still to be applied. */
+static bool has_unapplied(struct host *host, uint32_t session)
 {
 	const struct boundary *boundary = &host->boundary;
 	bool sent = inbox_has(host->inbox, session);
@@ -304,7 +304,7 @@ void host_players_gone(struct host *host, struct host_request *closing)
 {
 	uint32_t session = host_request_session(closing);
 	bool drags = world_drags(host->world, session) > 0;
-	bool leaves = drags || find(host, session) != NULL || has_sent(host, session);
+	bool leaves = drags || find_player(host, session) != NULL || has_unapplied(host, session);
 	for (struct host_request *request = host->gone; request != NULL;
 	     request = host_request_next(request))
 		leaves = leaves && host_request_session(request) != session;
