@@ -1,5 +1,5 @@
-/* host_answer.h: what the files that answer questions share (host_query.c, host_shape_query.c): vectors to and
- * from the wire, and a packer over room that grows with the answer. */
+/* host_answer.h: shared by the files that answer queries (host_query.c, host_shape_query.c, …): vectors to
+ * and from the wire, and a packer over a buffer that grows with the answer. */
 #ifndef CAIRN_HOST_ANSWER_H
 #define CAIRN_HOST_ANSWER_H
 
@@ -7,14 +7,14 @@
 #include "server/base/bytes.h"
 #include "server/engine/engine.h"
 
-static inline void put3(double to[3], vec3 from)
+static inline void put_vec3(double to[3], vec3 from)
 {
 	to[0] = from.x;
 	to[1] = from.y;
 	to[2] = from.z;
 }
 
-static inline void put4(double to[4], quat from)
+static inline void put_quat(double to[4], quat from)
 {
 	to[0] = from.w;
 	to[1] = from.x;
@@ -22,12 +22,12 @@ static inline void put4(double to[4], quat from)
 	to[3] = from.z;
 }
 
-static inline vec3 get3(const double from[3])
+static inline vec3 get_vec3(const double from[3])
 {
 	return (vec3){ from[0], from[1], from[2] };
 }
 
-static inline quat get4(const double from[4])
+static inline quat get_quat(const double from[4])
 {
 	return (quat){ from[0], from[1], from[2], from[3] };
 }
@@ -37,7 +37,7 @@ static inline struct query_filter filter_of(const struct wire_query *query)
 	return (struct query_filter){ query->category, query->mask, query->ignore };
 }
 
-/* A packer over fresh room at the end of `out`; sticky when there is no memory. */
+/* A packer over `room` new bytes at the end of `out`; without memory its status stays NO_MEMORY. */
 static inline struct wire_packer packer_into(struct bytes *out, size_t room)
 {
 	if (bytes_reserve(out, room) != STATUS_OK) {

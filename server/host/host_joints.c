@@ -1,4 +1,4 @@
-/* host_joints.c: questions about joints, answered between two ticks. */
+/* host_joints.c: queries about joints, answered between two ticks, and the joints of a STEP's observation. */
 #include <string.h>
 
 #include "server/base/body_hash.h"
@@ -16,8 +16,8 @@ static enum status facts_of(const struct world *world, joint_id id, struct wire_
 	if (status != STATUS_OK)
 		return status;
 	*facts = (struct wire_joint_facts){ .joint = report_wire_joint(&view) };
-	put3(facts->anchor_a, view.anchor_a);
-	put3(facts->anchor_b, view.anchor_b);
+	put_vec3(facts->anchor_a, view.anchor_a);
+	put_vec3(facts->anchor_b, view.anchor_b);
 	return STATUS_OK;
 }
 
@@ -64,7 +64,7 @@ enum status host_answer_joint(struct host *host, const struct wire_query *query,
 }
 
 /* Ids from `first` on, at most `limit`: moves them to the front and returns their number. */
-static uint32_t cut(uint32_t *ids, uint32_t count, uint32_t first, uint32_t limit)
+static uint32_t keep_page(uint32_t *ids, uint32_t count, uint32_t first, uint32_t limit)
 {
 	uint32_t from = 0;
 	while (from < count && ids[from] < first)
@@ -79,7 +79,7 @@ enum status host_answer_joints(struct host *host, const struct wire_query *query
 {
 	const struct world *world = host->world;
 	struct body_view body;
-	/* A body that is not there is a mistake, and none of its joints is an answer. */
+	/* A body that does not exist is an error; a body without joints has an empty list. */
 	if (query->body != 0 && world_body(world, query->body, &body) != STATUS_OK)
 		return STATUS_UNKNOWN_BODY;
 	uint32_t count = world_joints(world, query->body, NULL, 0);
@@ -87,7 +87,7 @@ enum status host_answer_joints(struct host *host, const struct wire_query *query
 	if (ids == NULL)
 		return STATUS_NO_MEMORY;
 	world_joints(world, query->body, ids, count);
-	count = cut(ids, count, query->first, query->limit);
+	count = keep_page(ids, count, query->first, query->limit);
 	struct wire_packer packer = packer_into(out, 8 + (size_t)count * ITEM_BYTES_MAX);
 	wire_pack_array(&packer, count);
 	for (uint32_t i = 0; i < count; i++) {
@@ -116,7 +116,7 @@ enum status host_answer_linked(struct host *host, const struct wire_query *query
 	status = world_linked(world, query->body, ids, room, &count);
 	if (status != STATUS_OK)
 		return status;
-	count = cut(ids, count, query->first, query->limit);
+	count = keep_page(ids, count, query->first, query->limit);
 	struct wire_packer packer = packer_into(out, 8 + (size_t)count * 5);
 	wire_pack_array(&packer, count);
 	for (uint32_t i = 0; i < count; i++)

@@ -1,5 +1,5 @@
-/* host_lists.c: what methods and parameters there are, packed as the wire wants them, for one
- * world: whether it could take the method as it stands, and what each parameter is in it. */
+/* host_lists.c: the lists of methods and parameters, packed as on the wire, for one world: for each method
+ * whether the world could switch to it now, for each parameter its value in the world. */
 #include <string.h>
 
 #include "server/host/host_answer.h"

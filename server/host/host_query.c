@@ -1,7 +1,7 @@
-/* host_query.c: questions of clients answered between two ticks, and what a STEP observes at its end,
- * both packed as the wire wants them.
+/* host_query.c: queries of clients answered between two ticks, and the observation at the end of a STEP,
+ * both packed as on the wire.
  *
- * The world is not changed and its worker is the one who looks, so an answer names the tick it is of.
+ * The world's worker answers them and does not change the world, so an answer names the tick it is of.
  */
 #include <string.h>
 
@@ -32,9 +32,9 @@ static enum status answer_contacts(struct host *host, const struct wire_query *q
 			.separation = views[i].separation,
 			.impulse = views[i].normal_impulse,
 		};
-		put3(contact.point, views[i].point);
-		put3(contact.normal, views[i].normal);
-		put3(contact.friction, views[i].friction_impulse);
+		put_vec3(contact.point, views[i].point);
+		put_vec3(contact.normal, views[i].normal);
+		put_vec3(contact.friction, views[i].friction_impulse);
 		answer_pack_contact(&packer, &contact);
 	}
 	return packed(out, &packer);
@@ -44,8 +44,8 @@ static void pack_totals(const struct world *world, struct wire_packer *packer)
 {
 	struct world_energy energy = world_energy(world);
 	struct wire_totals totals = { .kinetic = energy.kinetic, .potential = energy.potential };
-	put3(totals.linear, energy.linear);
-	put3(totals.angular, energy.angular);
+	put_vec3(totals.linear, energy.linear);
+	put_vec3(totals.angular, energy.angular);
 	answer_pack_totals(packer, &totals);
 }
 
@@ -74,21 +74,21 @@ static enum status body_facts(const struct world *world, body_id id, uint8_t *sh
 				(view.quarantined ? WIRE_BODY_QUARANTINED : 0));
 	body->owner = view.owner;
 	body->tag = view.tag;
-	put3(body->position, view.position);
-	put4(body->rotation, view.rotation);
-	put3(body->velocity, view.velocity);
-	put3(body->spin, view.angular_velocity);
+	put_vec3(body->position, view.position);
+	put_quat(body->rotation, view.rotation);
+	put_vec3(body->velocity, view.velocity);
+	put_vec3(body->spin, view.angular_velocity);
 	body->shape_count = (uint8_t)count;
 	body->shapes = shapes;
 	for (uint32_t i = 0; i < count; i++) {
 		struct wire_placement placement;
 		memcpy(placement.shape.bytes, placements[i].shape->name, SHAPE_NAME_BYTES);
-		put3(placement.position, placements[i].position);
-		put4(placement.rotation, placements[i].rotation);
+		put_vec3(placement.position, placements[i].position);
+		put_quat(placement.rotation, placements[i].rotation);
 		wire_placement_put(shapes + i * WIRE_SHAPE_BYTES, &placement);
 	}
 	facts->mass = view.mass;
-	put3(facts->centre, view.centre);
+	put_vec3(facts->centre, view.centre);
 	return STATUS_OK;
 }
 
@@ -112,12 +112,13 @@ static enum status answer_geometry(struct host *host, const struct wire_query *q
 	const struct shape *shape = shape_library_find(&host->shapes, query->name.bytes);
 	if (shape == NULL)
 		return reason_set(why, STATUS_UNKNOWN_SHAPE, -1, "name",
-				  "no shape of that name may be used in this world");
+				  "the world's shape library has no shape of that name: upload it");
 	size_t bytes = shape->canonical_bytes;
 	uint32_t of = (uint32_t)((bytes + WIRE_SHAPE_PART - 1) / WIRE_SHAPE_PART);
 	if (query->part >= of)
-		return reason_set(why, STATUS_RANGE, -1, "part", "the shape has %u parts",
-				  (unsigned)of);
+		return reason_set(why, STATUS_RANGE, -1, "part",
+				  "part is %u, but the shape has %u parts, counted from 0",
+				  (unsigned)query->part, (unsigned)of);
 	size_t from = (size_t)query->part * WIRE_SHAPE_PART;
 	uint32_t count = (uint32_t)MIN_OF(bytes - from, (size_t)WIRE_SHAPE_PART);
 	struct wire_geometry geometry = { query->part, of, { shape->canonical + from, count } };
@@ -126,8 +127,8 @@ static enum status answer_geometry(struct host *host, const struct wire_query *q
 	return packed(out, &packer);
 }
 
-static enum status answer(struct host *host, const struct wire_query *query, struct bytes *out,
-			  struct reason *why)
+static enum status answer_query(struct host *host, const struct wire_query *query,
+				struct bytes *out, struct reason *why)
 {
 	switch (query->kind) {
 	case WIRE_QUERY_CONTACTS:
@@ -153,7 +154,7 @@ static enum status answer(struct host *host, const struct wire_query *query, str
 	}
 }
 
-/* What an answer has cost, in pieces looked at. */
+/* The cost of an answer, in pieces examined. */
 static uint64_t work_of(const struct host *host, const struct wire_query *query,
 			const struct bytes *out)
 {
@@ -180,7 +181,7 @@ void host_do_query(struct host *host, struct requester *requester, struct wire_l
 		return;
 	}
 	if (status == STATUS_OK)
-		status = answer(host, &query, &out, &why);
+		status = answer_query(host, &query, &out, &why);
 	arena_rewind(&host->scratch, mark);
 	if (status == STATUS_OK) {
 		struct report *report = host_reply(host, requester);
@@ -197,7 +198,7 @@ void host_do_query(struct host *host, struct requester *requester, struct wire_l
 	host_refuse(host, requester, &why);
 }
 
-/* ---- what a STEP observes ---------------------------------------------------------------------- */
+/* ---- the observation of a STEP ----------------------------------------------------------------- */
 
 /* All bodies as one block of the profile. */
 static enum status observe_bodies(const struct world *world, enum wire_profile profile,
@@ -210,7 +211,7 @@ static enum status observe_bodies(const struct world *world, enum wire_profile p
 	uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
 	enum status status =
 		ids != NULL && facts != NULL && rows != NULL ? STATUS_OK : STATUS_NO_MEMORY;
-	/* Where things are and how they move: what a harness reads every step. */
+	/* Poses and velocities: what a test harness reads every step. */
 	const uint8_t fields = WIRE_COLUMNS_TICK;
 	size_t room = BLOCK_HEADER_BYTES_MAX;
 	if (status == STATUS_OK)

@@ -1,4 +1,6 @@
-/* host_report.c: what a boundary changed, copied out of the world once, for everybody outside it. */
+/* host_report.c: builds a TICK report: copies the changes of a boundary out of the world, once for all
+ * readers. In this order: bodies with shapes and contacts, joints (host_report_joints.c), events, results of
+ * batches, figures. NO_MEMORY at any point leaves the world and the host as they were. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +38,7 @@ enum status report_put_contacts(struct tick_report *report, struct report_body *
 	return STATUS_OK;
 }
 
-/* The contacts that a body holds; `views` has room for WIRE_BODY_CONTACTS, the rest is not told. */
+/* The contacts that a body holds; `views` has room for WIRE_BODY_CONTACTS, further ones are left out. */
 static enum status add_contacts(const struct world *world, struct tick_report *ticked,
 				struct contact_view *views, struct report_body *body)
 {
@@ -50,7 +52,7 @@ static enum status add_contacts(const struct world *world, struct tick_report *t
 	return report_put_contacts(ticked, body, views, count);
 }
 
-/* Appends one body; its shapes too when a client may not know them yet, and its contacts if they are told. */
+/* Appends one body; with its shapes if clients may not know them yet, and its contacts if these are watched. */
 static enum status add_body(const struct world *world, struct tick_report *ticked,
 			    struct contact_view *views, body_id id, uint8_t why)
 {
@@ -108,8 +110,8 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Ascending ids, in the arena, of the bodies whose contacts are told beside those that changed. Those of
- * bodies that sleep are what they were. */
+/* Ascending ids, in the arena, of the bodies whose contacts are listed although they did not change
+ * themselves. Contacts of sleeping bodies do not change. */
 static enum status list_touched(struct host *host, const struct tick_report *ticked, body_id **ids,
 				uint32_t *count)
 {
@@ -173,8 +175,9 @@ static enum status add_changes(struct host *host, struct tick_report *ticked,
 	return status;
 }
 
-/* Results of a boundary come in three lists: of the engine, of kept batches, of what never got there. */
-struct result_list {
+/* Results of a boundary are in three lists: the engine's, those of kept batches, those of batches refused
+ * before the engine saw them. */
+struct boundary_results {
 	const struct batch_result *items;
 	uint32_t count;
 };
@@ -214,7 +217,7 @@ static int pending_compare(const struct pending_batch *pending, const struct bat
 	return pending->number == result->number ? 0 : pending->number < result->number ? -1 : 1;
 }
 
-/* How many batches of that name were in the world when it came here. */
+/* How many batches with that tick, session and number waited in the world when the host was created. */
 static uint32_t inherited_of(const struct host *host, const struct batch_result *result)
 {
 	uint32_t low = 0, high = host->inherited.count, count = 0;
@@ -231,8 +234,8 @@ static uint32_t inherited_of(const struct host *host, const struct batch_result 
 	return count;
 }
 
-/* Whether kept result k is of a batch that came with the world. Of equal names those stand first: they waited
- * before anything was sent here. */
+/* True: kept result k is of an inherited batch. Among equal names the inherited ones come first, because
+ * they waited before any batch was sent to this host. */
 static bool is_inherited(const struct host *host, const struct batch_result *kept, uint32_t k)
 {
 	uint32_t inherited = inherited_of(host, &kept[k]), before = 0;
@@ -244,7 +247,7 @@ static bool is_inherited(const struct host *host, const struct batch_result *kep
 }
 
 static enum status add_results(const struct host *host, struct tick_report *ticked,
-			       const struct result_list *lists)
+			       const struct boundary_results *lists)
 {
 	uint32_t count = 0, values = 0;
 	for (uint32_t k = 0; k < RESULT_LISTS; k++)
@@ -266,9 +269,9 @@ static enum status add_results(const struct host *host, struct tick_report *tick
 	return status;
 }
 
-/* The events that are news: a boundary that stays open tells of the limit that stopped it, and the
- * step that closes it of all else (events dropped over their own limit among it), so that nobody
- * hears anything twice. */
+/* The events not reported yet: a boundary that stays open reports the limit that stopped it, and the step
+ * that closes it all other events (also that events were dropped over their own limit), so that each event
+ * is reported once. */
 static enum status add_events(const struct host *host, const struct boundary *boundary,
 			      struct tick_report *ticked)
 {
@@ -287,7 +290,7 @@ static enum status add_events(const struct host *host, const struct boundary *bo
 	return STATUS_OK;
 }
 
-/* What changed since the last report that told of changes. */
+/* The bodies that changed since the last report with changes. */
 static enum status add_bodies(struct host *host, bool stepping, struct tick_report *ticked)
 {
 	const struct world *world = host->world;
@@ -318,7 +321,7 @@ static enum status add_news(const struct host *host, const struct boundary *boun
 {
 	uint32_t kept_count;
 	const struct batch_result *kept = world_kept_results(host->world, &kept_count);
-	const struct result_list lists[RESULT_LISTS] = {
+	const struct boundary_results lists[RESULT_LISTS] = {
 		{ boundary->results, boundary->count },
 		{ kept_count > host->kept_told ? &kept[host->kept_told] : NULL,
 		  kept_count - host->kept_told },
@@ -328,7 +331,7 @@ static enum status add_news(const struct host *host, const struct boundary *boun
 	return status == STATUS_OK ? add_results(host, ticked, lists) : status;
 }
 
-/* Where the world stands, and how it is doing. */
+/* The state's name, hash, mode, and the figures of schedule and world. */
 static void add_figures(const struct host *host, const struct boundary *boundary,
 			struct tick_report *ticked)
 {

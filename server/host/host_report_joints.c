@@ -1,4 +1,4 @@
-/* host_report_joints.c: what a boundary changed of joints, while somebody watches them. */
+/* host_report_joints.c: the joints that a boundary changed, for a TICK report, while they are watched. */
 #include <string.h>
 
 #include "server/host/host_state.h"

@@ -1,14 +1,14 @@
-/* host_shape_query.c: questions of shapes (RAY, OVERLAP, CAST, CLOSEST, MASS, MOVE, REGIONS).
+/* host_shape_query.c: queries of shapes (RAY, OVERLAP, CAST, CLOSEST, MASS, MOVE, REGIONS).
  *
- * The worker makes a list of what is near, shapes retained, and poses as the tick has them: an image of
- * all that the question is about, which nobody changes. Where it is little the worker answers at once;
- * else the image goes to ANSWERS, the world steps on, and the answer comes later, for the tick at which
- * it was asked:
+ * The worker lists the shapes near the query, retained, with their poses at the tick: an immutable image
+ * of all that the query needs. If the expected work is small the worker answers at once; otherwise the
+ * image goes to ANSWERS, the world steps on, and the answer comes later, for the tick of the image:
  *
- *	worker: near → image ──post──► ANSWERS: answer, packed ──bell──► LOOP: into the queue of reports
+ *	worker: near → image ──post──► ANSWERS: answer, packed ──wakeup──► LOOP: into the report queue
  *
- * So many may be away at once, so many of one session, and so many bytes; what is over is refused before its
- * image is made, where that can be known. A host does not end before they are back (host.c).
+ * The number of queries at ANSWERS is limited per world (HOST_AWAY_MAX) and per session, and so are the
+ * bytes of their images; beyond a limit a query is refused with BUSY, before its image is made where that
+ * is known. A host does not end before they have returned (host.c).
  */
 #include <string.h>
 
@@ -19,21 +19,21 @@
 enum {
 	AWAY_SESSION_MAX = 4, /* of one session, of HOST_AWAY_MAX in all */
 	NEAR_MAX =
-		4096, /* placed shapes a question may be about; a ray or an overlap about any number */
-	NEAR_AT_ONCE = 512,  /* room for so many is made before they are counted */
+		4096, /* placed shapes near a query, at most; near a ray or an overlap any number */
+	NEAR_AT_ONCE = 512,  /* initial capacity for placed shapes of a ray or an overlap */
 	WORK_AT_ONCE = 2048, /* pairs of pieces the worker answers itself */
 	REGIONS_MAX = 1024,  /* listed in an answer */
 	HIT_BYTES_MAX = 128, /* of a cast's hit or a region, packed */
 	RAY_HIT_BYTES_MAX = 192,
 };
 
-/* Pairs of pieces that any question is taken for at most. */
+/* The work of a query saturates here, in pairs of pieces. */
 #define WORK_MAX ((uint64_t)1 << 40)
-/* Of images away at once, unless there is one alone. */
+/* Bytes of all images at ANSWERS; a single query may exceed it. */
 #define AWAY_BYTES_MAX ((uint64_t)16 << 20)
 
-struct question {
-	struct host *host;     /* borrowed: it waits for us */
+struct shape_query {
+	struct host *host;     /* borrowed: it does not end before the query has returned */
 	struct report *report; /* owned until sent */
 	struct wire_query query;
 	struct shape *shape;	    /* a reference, or NULL */
@@ -42,17 +42,17 @@ struct question {
 	bool retained;
 	uint32_t place; /* in host->away_by */
 	uint64_t work;
-	struct aabb near; /* of CLOSEST without other: what was looked at */
+	struct aabb near; /* of CLOSEST without other: the box that was searched */
 	vec3 up;
-	vec3 way; /* of a ray */
-	pose at;  /* of what overlaps */
+	vec3 way; /* of a ray, m */
+	pose at;  /* of the shape of an overlap */
 	struct bytes raw;
 	enum status status;
 	struct reason why;
 	struct wakeup done;
 };
 
-static void question_destroy(struct question *self)
+static void shape_query_destroy(struct shape_query *self)
 {
 	for (uint32_t i = 0; self->retained && i < self->a_count; i++)
 		shape_release((struct shape *)self->a[i].shape);
@@ -65,8 +65,8 @@ static void question_destroy(struct question *self)
 	heap_free(self);
 }
 
-static enum status refuse(struct question *self, enum status status, const char *field,
-			  const char *text)
+static enum status refuse_query(struct shape_query *self, enum status status, const char *field,
+				const char *text)
 {
 	return reason_set(&self->why, status, -1, field, "%s", text);
 }
@@ -80,45 +80,50 @@ enum status host_query_shape(struct host *host, const struct wire_query *query, 
 	if (bytes.bytes == SHAPE_NAME_BYTES) {
 		const struct shape *known = shape_library_find(&host->shapes, bytes.at);
 		if (known == NULL)
-			return reason_set(why, STATUS_UNKNOWN_SHAPE, -1, "shape",
-					  "no shape of that name may be used in this world");
+			return reason_set(
+				why, STATUS_UNKNOWN_SHAPE, -1, "shape",
+				"the world's shape library has no shape of that name: upload it");
 		*out = shape_retain(known);
 		return STATUS_OK;
 	}
 	if (bytes.bytes > 0 && bytes.at[0] == SHAPE_SOLID)
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "shape",
-				  "a solid has to be uploaded and named");
+				  "a query cannot carry a solid: upload it and use its name");
 	return shape_library_cook(bytes, NULL, out, why);
 }
 
 static bool is_finite3(const double v[3])
 {
-	return vec3_is_finite(get3(v));
+	return vec3_is_finite(get_vec3(v));
 }
 
-/* Where the shape starts, checked; its way; and the box of all it may reach. */
-static enum status check_flight(struct question *self, pose *from, struct aabb *reach)
+/* Checks the start pose and the displacement of a cast or a move; `reach` is the box of all it may touch. */
+static enum status check_flight(struct shape_query *self, pose *from, struct aabb *reach)
 {
 	const struct wire_query *query = &self->query;
-	quat r = get4(query->rotation);
+	quat r = get_quat(query->rotation);
 	double size = r.w * r.w + r.x * r.x + r.y * r.y + r.z * r.z;
 	if (!is_finite3(query->origin) || !is_finite3(query->direction) || !quat_is_finite(r))
-		return refuse(self, STATUS_NOT_FINITE, "position", "a number is not finite");
-	if (!(vec3_max_component(vec3_abs(get3(query->origin))) <= LENGTH_MAX))
-		return refuse(self, STATUS_RANGE, "position",
-			      "the position is outside every world");
-	if (!(vec3_length(get3(query->direction)) <= 4 * LENGTH_MAX))
-		return refuse(self, STATUS_RANGE, "way", "the way is too long");
+		return refuse_query(self, STATUS_NOT_FINITE, "position",
+				    "position, way and rotation must be finite");
+	if (!(vec3_max_component(vec3_abs(get_vec3(query->origin))) <= LENGTH_MAX))
+		return refuse_query(self, STATUS_RANGE, "position",
+				    "the position is outside the limits of coordinates");
+	if (!(vec3_length(get_vec3(query->direction)) <= 4 * LENGTH_MAX))
+		return refuse_query(self, STATUS_RANGE, "way",
+				    "the way is longer than four times the limit of coordinates");
 	if (!(size >= 0.25 && size <= 4))
-		return refuse(self, STATUS_RANGE, "rotation",
-			      "the rotation is not near unit length");
-	*from = pose_make(get3(query->origin), quat_normalize(r));
+		return refuse_query(self, STATUS_RANGE, "rotation",
+				    "the length of the rotation must be within 0.5 and 2");
+	*from = pose_make(get_vec3(query->origin), quat_normalize(r));
 	if (self->shape->kind == SHAPE_PLANE || self->shape->kind == SHAPE_MESH)
-		return refuse(self, STATUS_UNSUPPORTED, "shape", "planes and meshes do not fly");
+		return refuse_query(
+			self, STATUS_UNSUPPORTED, "shape",
+			"planes and meshes cannot be cast or moved: use a convex shape or a solid");
 	struct aabb box = shape_aabb(self->shape, from);
-	vec3 way = get3(query->direction);
+	vec3 way = get_vec3(query->direction);
 	double spare = query->step + 8 * query->skin;
-	/* A walker may slide anywhere within the length of its way. */
+	/* A character may slide in any direction within the length of its way. */
 	if (query->kind == WIRE_QUERY_MOVE)
 		*reach = aabb_grow(box, 1.1 * vec3_length(way) + 4 * spare + 1);
 	else
@@ -128,33 +133,35 @@ static enum status check_flight(struct question *self, pose *from, struct aabb *
 	return STATUS_OK;
 }
 
-static enum status make_room(struct question *self, uint32_t a, uint32_t b)
+static enum status alloc_placed(struct shape_query *self, uint32_t a, uint32_t b)
 {
 	self->a = heap_alloc(MAX_OF(a + b, 1u) * sizeof *self->a);
 	if (self->a == NULL)
-		return refuse(self, STATUS_NO_MEMORY, "query", "out of memory");
+		return refuse_query(self, STATUS_NO_MEMORY, "query", "out of memory");
 	self->b = self->a + a;
 	return STATUS_OK;
 }
 
-static enum status look_near(struct question *self, struct aabb box, struct query_filter filter)
+static enum status list_near(struct shape_query *self, struct aabb box, struct query_filter filter)
 {
 	uint32_t count;
 	enum status status = world_near(self->host->world, &box, filter, self->b, NEAR_MAX, &count);
 	if (status == STATUS_LIMIT)
 		return reason_set(&self->why, status, -1, "query",
-				  "%u shapes are near, %d are the most", count, NEAR_MAX);
+				  "%u shapes are near; a query takes at most %d: make it shorter",
+				  count, NEAR_MAX);
 	self->b_count = count;
-	return status == STATUS_OK ? status : refuse(self, status, "query", status_text(status));
+	return status == STATUS_OK ? status
+				   : refuse_query(self, status, "query", status_text(status));
 }
 
-static uint64_t image_bytes(const struct question *self)
+static uint64_t image_bytes(const struct shape_query *self)
 {
 	return ((uint64_t)self->a_count + self->b_count) * sizeof *self->a;
 }
 
-/* A place among those that are away. Only the worker takes one. */
-static enum status take_place(struct question *self)
+/* Finds a free place in away_by; BUSY over a limit. Only the worker takes places. */
+static enum status take_place(struct shape_query *self)
 {
 	struct host *host = self->host;
 	uint32_t session = self->report->reply.session;
@@ -166,65 +173,68 @@ static enum status take_place(struct question *self)
 	}
 	if (free == HOST_AWAY_MAX || own >= AWAY_SESSION_MAX)
 		return reason_set(&self->why, STATUS_BUSY, -1, "query",
-				  "%d long questions about this world, and %d of a session, are "
-				  "answered at once",
+				  "at most %d long queries of a world, and %d of a session, are "
+				  "answered at once: try again later",
 				  HOST_AWAY_MAX, AWAY_SESSION_MAX);
 	if (atomic_load(&host->away) > 0 &&
 	    atomic_load(&host->away_bytes) + image_bytes(self) > AWAY_BYTES_MAX)
-		return refuse(self, STATUS_BUSY, "query",
-			      "long questions about very many shapes are being answered");
+		return refuse_query(
+			self, STATUS_BUSY, "query",
+			"long queries near very many shapes are being answered: try again later");
 	self->place = free;
 	return STATUS_OK;
 }
 
-/* All that a ray or an overlap is about, however much that is. */
-static enum status look_all(struct question *self, const struct aabb *box)
+/* Lists all shapes near a ray or an overlap, whatever their number. */
+static enum status list_all_near(struct shape_query *self, const struct aabb *box)
 {
 	const struct wire_query *query = &self->query;
 	const struct world *world = self->host->world;
 	uint32_t count = NEAR_AT_ONCE;
 	enum status status = STATUS_LIMIT;
 	while (status == STATUS_LIMIT) {
-		/* What will be answered elsewhere is not copied where there is no place for it. */
+		/* A list this long goes to ANSWERS: without a place there it is not copied. */
 		self->b_count = count;
 		status = count > WORK_AT_ONCE ? take_place(self) : STATUS_OK;
 		self->b_count = 0;
 		heap_free(self->a);
 		self->a = NULL;
 		if (status == STATUS_OK)
-			status = make_room(self, 0, count);
+			status = alloc_placed(self, 0, count);
 		if (status != STATUS_OK)
 			return status;
 		status = box != NULL
 				 ? world_near(world, box, filter_of(query), self->b, count, &count)
-				 : world_near_ray(world, get3(query->origin), self->way,
+				 : world_near_ray(world, get_vec3(query->origin), self->way,
 						  filter_of(query), self->b, count, &count);
 	}
 	self->b_count = status == STATUS_OK ? count : 0;
-	return status == STATUS_OK ? status : refuse(self, status, "query", status_text(status));
+	return status == STATUS_OK ? status
+				   : refuse_query(self, status, "query", status_text(status));
 }
 
-static enum status prepare_ray(struct question *self)
+static enum status prepare_ray(struct shape_query *self)
 {
 	const struct wire_query *query = &self->query;
-	enum status status = placed_ray_way(get3(query->origin), get3(query->direction),
+	enum status status = placed_ray_way(get_vec3(query->origin), get_vec3(query->direction),
 					    query->length, &self->way);
-	return status == STATUS_OK ? look_all(self, NULL) : status;
+	return status == STATUS_OK ? list_all_near(self, NULL) : status;
 }
 
-static enum status prepare_overlap(struct question *self)
+static enum status prepare_overlap(struct shape_query *self)
 {
 	const struct wire_query *query = &self->query;
 	enum status status = host_query_shape(self->host, query, &self->shape, &self->why);
 	if (status == STATUS_OK)
-		status = placed_overlap_at(get3(query->origin), get4(query->rotation), &self->at);
+		status = placed_overlap_at(get_vec3(query->origin), get_quat(query->rotation),
+					   &self->at);
 	if (status != STATUS_OK)
 		return status;
 	struct aabb box = shape_aabb(self->shape, &self->at);
-	return look_all(self, &box);
+	return list_all_near(self, &box);
 }
 
-static enum status prepare_flight(struct question *self)
+static enum status prepare_flight(struct shape_query *self)
 {
 	struct aabb reach;
 	pose from;
@@ -232,43 +242,45 @@ static enum status prepare_flight(struct question *self)
 	if (status == STATUS_OK)
 		status = check_flight(self, &from, &reach);
 	if (status == STATUS_OK)
-		status = make_room(self, 0, NEAR_MAX);
-	return status == STATUS_OK ? look_near(self, reach, filter_of(&self->query)) : status;
+		status = alloc_placed(self, 0, NEAR_MAX);
+	return status == STATUS_OK ? list_near(self, reach, filter_of(&self->query)) : status;
 }
 
-static enum status take_body(struct question *self, uint32_t body, struct placed_shape *out,
+static enum status list_body(struct shape_query *self, uint32_t body, struct placed_shape *out,
 			     uint32_t *count)
 {
 	struct body_view view;
 	enum status status = world_body(self->host->world, body, &view);
 	if (status != STATUS_OK)
-		return refuse(self, status, "body", status_text(status));
+		return refuse_query(self, status, "body", status_text(status));
 	*count = world_placed(self->host->world, body, out, WIRE_BODY_SHAPES);
 	return STATUS_OK;
 }
 
-static enum status prepare_pair(struct question *self)
+static enum status prepare_pair(struct shape_query *self)
 {
 	const struct wire_query *query = &self->query;
-	enum status status = make_room(self, WIRE_BODY_SHAPES, NEAR_MAX);
+	enum status status = alloc_placed(self, WIRE_BODY_SHAPES, NEAR_MAX);
 	if (status == STATUS_OK)
-		status = take_body(self, query->body, self->a, &self->a_count);
+		status = list_body(self, query->body, self->a, &self->a_count);
 	if (status != STATUS_OK)
 		return status;
 	if (query->other == query->body)
-		return refuse(self, STATUS_RANGE, "other", "a body is not beside itself");
+		return refuse_query(self, STATUS_RANGE, "other",
+				    "other must be another body than body");
 	if (query->other != 0 || query->kind == WIRE_QUERY_REGIONS)
-		return take_body(self, query->other, self->b, &self->b_count);
+		return list_body(self, query->other, self->b, &self->b_count);
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < self->a_count; i++)
 		box = aabb_union(box, shape_aabb(self->a[i].shape, &self->a[i].at));
 	struct query_filter filter = { UINT32_MAX, UINT32_MAX, query->body };
-	return self->a_count > 0 ? look_near(self, aabb_grow(box, query->length), filter)
+	return self->a_count > 0 ? list_near(self, aabb_grow(box, query->length), filter)
 				 : STATUS_OK;
 }
 
-/* Pairs of pieces it may come to; a mesh counts by its logarithm, a walker by its sweeps. */
-static uint64_t work_of(const struct question *self)
+/* Pairs of pieces that may be examined, at most WORK_MAX. A mesh counts as at most 256 pieces, because its
+ * hierarchy is searched; a move counts four sweeps an iteration. */
+static uint64_t work_of(const struct shape_query *self)
 {
 	uint64_t own = self->shape != NULL ? shape_piece_count(shape_exact(self->shape)) : 0,
 		 others = 0;
@@ -289,7 +301,7 @@ static uint64_t work_of(const struct question *self)
 
 /* ---- answers ---------------------------------------------------------------------------------- */
 
-static enum status answer_ray(struct question *self)
+static enum status answer_ray(struct shape_query *self)
 {
 	const struct wire_query *query = &self->query;
 	uint32_t most = MIN_OF(query->limit, self->b_count);
@@ -297,7 +309,7 @@ static enum status answer_ray(struct question *self)
 	if (hits == NULL)
 		return STATUS_NO_MEMORY;
 	uint32_t count =
-		placed_ray(self->b, self->b_count, get3(query->origin), self->way, hits, most);
+		placed_ray(self->b, self->b_count, get_vec3(query->origin), self->way, hits, most);
 	struct wire_packer packer = packer_into(&self->raw, 8 + (size_t)count * RAY_HIT_BYTES_MAX);
 	wire_pack_array(&packer, count);
 	for (uint32_t i = 0; i < count; i++) {
@@ -307,15 +319,15 @@ static enum status answer_ray(struct question *self)
 			.child = hits[i].child,
 			.fraction = hits[i].fraction,
 		};
-		put3(hit.point, hits[i].point);
-		put3(hit.normal, hits[i].normal);
+		put_vec3(hit.point, hits[i].point);
+		put_vec3(hit.normal, hits[i].normal);
 		answer_pack_hit(&packer, &hit);
 	}
 	heap_free(hits);
 	return packed(&self->raw, &packer);
 }
 
-static enum status answer_overlap(struct question *self)
+static enum status answer_overlap(struct shape_query *self)
 {
 	uint32_t most = MIN_OF(self->query.limit, self->b_count);
 	body_id *ids = heap_alloc(MAX_OF(most, 1u) * sizeof *ids);
@@ -340,18 +352,18 @@ static struct wire_cast_hit wire_hit(const struct cast_hit *hit)
 		.fraction = hit->fraction,
 		.depth = hit->depth,
 	};
-	put3(out.point, hit->point);
-	put3(out.normal, hit->normal);
+	put_vec3(out.point, hit->point);
+	put_vec3(out.normal, hit->normal);
 	return out;
 }
 
 static pose flight_pose(const struct wire_query *query)
 {
-	quat r = get4(query->rotation);
-	return pose_make(get3(query->origin), quat_normalize(r));
+	quat r = get_quat(query->rotation);
+	return pose_make(get_vec3(query->origin), quat_normalize(r));
 }
 
-static enum status answer_cast(struct question *self)
+static enum status answer_cast(struct shape_query *self)
 {
 	const struct wire_query *query = &self->query;
 	uint32_t most = MIN_OF(query->limit, self->b_count);
@@ -360,7 +372,7 @@ static enum status answer_cast(struct question *self)
 		return STATUS_NO_MEMORY;
 	enum status status;
 	uint32_t count = placed_cast(self->b, self->b_count, self->shape, flight_pose(query),
-				     get3(query->direction), hits, most, &status);
+				     get_vec3(query->direction), hits, most, &status);
 	struct wire_packer packer = packer_into(&self->raw, 8 + (size_t)count * HIT_BYTES_MAX);
 	wire_pack_array(&packer, count);
 	for (uint32_t i = 0; i < count; i++) {
@@ -371,7 +383,7 @@ static enum status answer_cast(struct question *self)
 	return status == STATUS_OK ? packed(&self->raw, &packer) : status;
 }
 
-static enum status answer_closest(struct question *self)
+static enum status answer_closest(struct shape_query *self)
 {
 	struct closest_pair pair;
 	struct wire_closest out = { 0 };
@@ -379,7 +391,7 @@ static enum status answer_closest(struct question *self)
 				   self->query.length, &pair);
 	if (out.found) {
 		out.distance = pair.distance;
-		put3(out.normal, pair.normal);
+		put_vec3(out.normal, pair.normal);
 		out.a = (struct wire_closest_side){ .body = pair.a.body,
 						    .placement = pair.a.placement,
 						    .child = pair.a.child,
@@ -390,20 +402,20 @@ static enum status answer_closest(struct question *self)
 						    .feature_count = pair.b.feature_count };
 		memcpy(out.a.feature, pair.a.feature, sizeof out.a.feature);
 		memcpy(out.b.feature, pair.b.feature, sizeof out.b.feature);
-		put3(out.a.point, pair.a.point);
-		put3(out.b.point, pair.b.point);
+		put_vec3(out.a.point, pair.a.point);
+		put_vec3(out.b.point, pair.b.point);
 	}
 	struct wire_packer packer = packer_into(&self->raw, 256);
 	answer_pack_closest(&packer, &out);
 	return packed(&self->raw, &packer);
 }
 
-static enum status answer_mass(struct question *self)
+static enum status answer_mass(struct shape_query *self)
 {
 	struct mass_view mass;
 	enum status status = world_mass(self->host->world, self->query.body, &mass);
 	if (status != STATUS_OK)
-		return refuse(self, status, "body", status_text(status));
+		return refuse_query(self, status, "body", status_text(status));
 	struct wire_mass out = {
 		.mass = mass.mass,
 		.inertia = { mass.inertia.x.x, mass.inertia.y.y, mass.inertia.z.z, mass.inertia.y.x,
@@ -412,8 +424,8 @@ static enum status answer_mass(struct question *self)
 		.radius = mass.radius,
 		.bodies = mass.bodies,
 	};
-	put3(out.centre, mass.centre);
-	put3(out.moments, mass.moments);
+	put_vec3(out.centre, mass.centre);
+	put_vec3(out.moments, mass.moments);
 	struct wire_packer packer = packer_into(&self->raw, 256);
 	answer_pack_mass(&packer, &out);
 	return packed(&self->raw, &packer);
@@ -422,7 +434,7 @@ static enum status answer_mass(struct question *self)
 _Static_assert((int)WIRE_MOVE_CONTACTS_MAX == (int)MOVER_CONTACTS_MAX,
 	       "all contacts fit an answer");
 
-static enum status answer_move(struct question *self)
+static enum status answer_move(struct shape_query *self)
 {
 	const struct wire_query *query = &self->query;
 	struct mover_options options = { .up = self->up,
@@ -432,7 +444,7 @@ static enum status answer_move(struct question *self)
 					 .step_height = query->step };
 	struct mover_result result;
 	enum status status = placed_move(self->b, self->b_count, self->shape, flight_pose(query),
-					 get3(query->direction), &options, &result);
+					 get_vec3(query->direction), &options, &result);
 	if (status != STATUS_OK)
 		return status;
 	struct wire_move out = { .iterations = result.iterations,
@@ -440,8 +452,8 @@ static enum status answer_move(struct question *self)
 				 .contact_count = result.contact_count };
 	out.flags =
 		(result.grounded ? WIRE_MOVE_GROUNDED : 0u) | (result.stuck ? WIRE_MOVE_STUCK : 0u);
-	put3(out.position, result.position);
-	put3(out.left, result.left);
+	put_vec3(out.position, result.position);
+	put_vec3(out.left, result.left);
 	if (result.grounded)
 		out.ground = wire_hit(&result.ground);
 	for (uint32_t i = 0; i < result.contact_count; i++)
@@ -452,7 +464,7 @@ static enum status answer_move(struct question *self)
 	return packed(&self->raw, &packer);
 }
 
-static enum status answer_regions(struct question *self)
+static enum status answer_regions(struct shape_query *self)
 {
 	uint32_t most = MIN_OF(self->query.limit, (uint32_t)REGIONS_MAX), found = 0;
 	struct overlap_region *regions = heap_alloc(MAX_OF(most, 1u) * sizeof *regions);
@@ -471,18 +483,18 @@ static enum status answer_regions(struct question *self)
 			.depth = regions[i].depth,
 			.volume = regions[i].volume,
 		};
-		put3(out.point, regions[i].point_a);
-		put3(out.other_point, regions[i].point_b);
-		put3(out.normal, regions[i].normal);
+		put_vec3(out.point, regions[i].point_a);
+		put_vec3(out.other_point, regions[i].point_b);
+		put_vec3(out.normal, regions[i].normal);
 		answer_pack_region(&packer, &out);
 	}
 	heap_free(regions);
 	if (status == STATUS_UNSUPPORTED)
-		return refuse(self, status, "body", "neither body has closed faces");
+		return refuse_query(self, status, "body", "neither body has a closed surface");
 	return status == STATUS_OK ? packed(&self->raw, &packer) : status;
 }
 
-static void answer(struct question *self)
+static void answer_query(struct shape_query *self)
 {
 	switch (self->query.kind) {
 	case WIRE_QUERY_RAY:
@@ -509,8 +521,8 @@ static void answer(struct question *self)
 	}
 }
 
-/* Into the report, which is returned owned. */
-static struct report *report_of(struct question *self)
+/* Moves the answer into the report, which is returned owned. */
+static struct report *report_of(struct shape_query *self)
 {
 	struct report *report = self->report;
 	self->report = NULL;
@@ -521,36 +533,36 @@ static struct report *report_of(struct question *self)
 		return report;
 	}
 	if (self->why.status != self->status)
-		refuse(self, self->status, "query", status_text(self->status));
+		refuse_query(self, self->status, "query", status_text(self->status));
 	report->reply.status = self->status;
 	report->reply.why = self->why;
 	return report;
 }
 
-/* ---- away and back ---------------------------------------------------------------------------- */
+/* ---- to ANSWERS and back ---------------------------------------------------------------------- */
 
 /* LOOP. */
-static void come_back(void *context)
+static void return_query(void *context)
 {
-	struct question *self = context;
+	struct shape_query *self = context;
 	struct host *host = self->host;
 	atomic_fetch_sub(&host->away_bytes, image_bytes(self));
 	atomic_store(&host->away_by[self->place], 0);
 	report_queue_push(&host->reports, report_of(self));
-	question_destroy(self);
+	shape_query_destroy(self);
 	host_shape_query_returned(host);
 }
 
-/* ANSWERS: touches nothing of the host's. */
-static void answer_away(void *context)
+/* ANSWERS: reads the image only. */
+static void answer_posted(void *context)
 {
-	struct question *self = context;
-	answer(self);
+	struct shape_query *self = context;
+	answer_query(self);
 	executor_wake(self->host->executor, EXECUTOR_LOOP, &self->done);
 }
 
-/* OK: it is on its way, and no longer ours. */
-static enum status send_away(struct question *self)
+/* OK: ANSWERS owns the query now. */
+static enum status post_query(struct shape_query *self)
 {
 	struct host *host = self->host;
 	uint32_t session = self->report->reply.session;
@@ -562,23 +574,23 @@ static enum status send_away(struct question *self)
 	for (uint32_t i = 0; i < self->b_count; i++)
 		shape_retain(self->b[i].shape);
 	self->retained = true;
-	wakeup_init(&self->done, come_back, self);
+	wakeup_init(&self->done, return_query, self);
 	uint64_t bytes = image_bytes(self);
 	uint32_t place = self->place;
 	atomic_fetch_add(&host->away, 1);
 	atomic_fetch_add(&host->away_bytes, bytes);
 	atomic_store(&host->away_by[place], session);
-	status = executor_post(host->executor, EXECUTOR_ANSWERS, answer_away, self);
+	status = executor_post(host->executor, EXECUTOR_ANSWERS, answer_posted, self);
 	if (status == STATUS_OK)
 		return STATUS_OK;
 	atomic_store(&host->away_by[place], 0);
 	atomic_fetch_sub(&host->away_bytes, bytes);
 	atomic_fetch_sub(&host->away, 1);
-	return refuse(self, status == STATUS_FULL ? STATUS_BUSY : status, "query",
-		      "too many long questions are being answered");
+	return refuse_query(self, status == STATUS_FULL ? STATUS_BUSY : status, "query",
+			    "too many long queries are being answered: try again later");
 }
 
-static enum status prepare(struct question *self)
+static enum status prepare_query(struct shape_query *self)
 {
 	vec3 gravity = world_info(self->host->world).gravity;
 	double size = vec3_length(gravity);
@@ -602,7 +614,7 @@ static enum status prepare(struct question *self)
 void host_do_shape_query(struct host *host, struct requester *requester,
 			 const struct wire_query *query)
 {
-	struct question *self = heap_alloc_zero(sizeof *self);
+	struct shape_query *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL) {
 		struct reason why;
 		reason_set(&why, STATUS_NO_MEMORY, -1, "query", "out of memory");
@@ -613,20 +625,20 @@ void host_do_shape_query(struct host *host, struct requester *requester,
 	self->query = *query;
 	self->report = host_reply(host, requester);
 	self->why = (struct reason){ .index = -1 };
-	self->status = prepare(self);
+	self->status = prepare_query(self);
 	/* From here on the query's own bytes are not needed. */
 	self->query.shape = (struct wire_slice){ NULL, 0 };
 	self->work = self->status == STATUS_OK ? work_of(self) : 1;
 	if (self->status == STATUS_OK && self->work > WORK_AT_ONCE) {
-		/* It may be answered, and gone, before this thread looks at it again. */
-		enum status status = send_away(self);
+		/* Once posted, it may be answered and freed before the call returns. */
+		enum status status = post_query(self);
 		if (status == STATUS_OK)
 			return;
 		self->status = status;
 	} else if (self->status == STATUS_OK) {
-		answer(self);
+		answer_query(self);
 	}
 	host->refused += self->status != STATUS_OK;
 	host_send(host, report_of(self));
-	question_destroy(self);
+	shape_query_destroy(self);
 }

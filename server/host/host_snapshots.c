@@ -1,8 +1,8 @@
-/* host_snapshots.c: states kept by name (SAVE, RESTORE, FORK), and checkpoints for the journal.
+/* host_snapshots.c: states stored by name (SAVE, RESTORE, FORK), and checkpoints for the journal.
  *
  * A snapshot is an image in this process, under a quota, and with a journal also a named checkpoint on
- * disk. RESTORE puts the image in place of the world and begins a new epoch: ids given out since the
- * snapshot must never be taken for those given out after it.
+ * disk. RESTORE replaces the world by the image and begins a new epoch, because ids assigned since the
+ * snapshot must not be confused with those assigned after it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
 
-static struct snapshot *find(struct host *host, const char *name)
+static struct snapshot *find_snapshot(struct host *host, const char *name)
 {
 	for (uint32_t i = 0; i < host->snapshots.count; i++)
 		if (strcmp(host->snapshots.items[i].name, name) == 0)
@@ -47,19 +47,21 @@ enum status host_checkpoint(struct host *host, const char *name, const struct by
 	return status;
 }
 
-/* Whether an image of so many bytes may be kept under `name`; makes room for one more. */
+/* OK: an image of `image_bytes` may be stored under `name`, and the list has room for it. LIMIT, NO_MEMORY. */
 static enum status make_room(struct host *host, const char *name, size_t image_bytes,
 			     struct reason *why)
 {
-	const struct snapshot *old = find(host, name);
+	const struct snapshot *old = find_snapshot(host, name);
 	uint64_t bytes = host->snapshot_bytes + image_bytes - (old != NULL ? old->image.count : 0);
 	if (bytes > host->options.snapshot_bytes_max)
-		return reason_set(why, STATUS_LIMIT, -1, "name",
-				  "snapshots of this world may take %llu bytes in all",
-				  (unsigned long long)host->options.snapshot_bytes_max);
+		return reason_set(
+			why, STATUS_LIMIT, -1, "name",
+			"the snapshots of this world would take %llu bytes; %llu are the limit",
+			(unsigned long long)bytes,
+			(unsigned long long)host->options.snapshot_bytes_max);
 	if (old == NULL && host->snapshots.count == host->options.snapshots_max)
 		return reason_set(why, STATUS_LIMIT, -1, "name",
-				  "a world keeps at most %u snapshots",
+				  "a world has at most %u snapshots: save under a name in use",
 				  (unsigned)host->options.snapshots_max);
 	if (ARRAY_RESERVE(&host->snapshots, host->snapshots.count + 1u) != STATUS_OK)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "name", "%s",
@@ -67,11 +69,11 @@ static enum status make_room(struct host *host, const char *name, size_t image_b
 	return STATUS_OK;
 }
 
-/* Keeps `image` (taken) under `name`, for which there is room. */
-static void keep(struct host *host, const char *name, uint64_t tick, uint64_t hash,
-		 struct bytes *image)
+/* Stores `image` (taken) under `name`, after make_room. */
+static void store_snapshot(struct host *host, const char *name, uint64_t tick, uint64_t hash,
+			   struct bytes *image)
 {
-	struct snapshot *place = find(host, name);
+	struct snapshot *place = find_snapshot(host, name);
 	if (place == NULL) {
 		place = &host->snapshots.items[host->snapshots.count++];
 		memset(place, 0, sizeof *place);
@@ -90,13 +92,14 @@ enum status host_add_snapshot(struct host *host, const char *name, uint64_t tick
 {
 	enum status status = make_room(host, name, image->count, NULL);
 	if (status == STATUS_OK)
-		keep(host, name, tick, state_hash, image);
+		store_snapshot(host, name, tick, state_hash, image);
 	return status;
 }
 
-/* The quota is asked first: a snapshot that is refused must not be found in the file, and the old one of
- * its name stays. */
-static enum status save(struct host *host, const char *name, uint64_t hash, struct reason *why)
+/* The quota is checked first: a refused snapshot must not appear in the file, and the old one of its name
+ * stays. */
+static enum status save_snapshot(struct host *host, const char *name, uint64_t hash,
+				 struct reason *why)
 {
 	struct bytes image = { 0 };
 	enum status status = world_save(host->world, &image);
@@ -111,7 +114,7 @@ static enum status save(struct host *host, const char *name, uint64_t hash, stru
 			reason_set(why, status, -1, "journal", "%s", status_text(status));
 	}
 	if (status == STATUS_OK)
-		keep(host, name, world_info(host->world).tick, hash, &image);
+		store_snapshot(host, name, world_info(host->world).tick, hash, &image);
 	bytes_release(&image);
 	return status;
 }
@@ -122,7 +125,7 @@ void host_do_save(struct host *host, struct requester *requester, const char *na
 	if (host_is_between(host, requester))
 		return;
 	uint64_t hash = world_state_hash(host->world, NULL, NULL);
-	if (save(host, name, hash, &why) != STATUS_OK) {
+	if (save_snapshot(host, name, hash, &why) != STATUS_OK) {
 		host_refuse(host, requester, &why);
 		return;
 	}
@@ -132,7 +135,7 @@ void host_do_save(struct host *host, struct requester *requester, const char *na
 	host_send(host, report);
 }
 
-/* Whether the state was reached with other bits than those it goes on with. */
+/* True: the snapshot was made with other motion numbers than those with which the world continues. */
 static bool is_of_other_bits(const struct host *host, const struct snapshot *snapshot)
 {
 	struct motion_numbers numbers, own = engine_motion();
@@ -142,7 +145,8 @@ static bool is_of_other_bits(const struct host *host, const struct snapshot *sna
 	       !motion_is_same(&numbers, &own, world_info(host->world).method);
 }
 
-static enum status restore(struct host *host, const struct snapshot *snapshot, struct reason *why)
+static enum status restore_snapshot(struct host *host, const struct snapshot *snapshot,
+				    struct reason *why)
 {
 	uint32_t epoch = world_info(host->world).epoch + 1;
 	if (host->journal_failed)
@@ -160,19 +164,19 @@ static enum status restore(struct host *host, const struct snapshot *snapshot, s
 	return STATUS_OK;
 }
 
-/* The journal hears of it and then the loop, before anything else happens to the world. */
+/* The restore is recorded in the journal, then reported, before anything else happens to the world. */
 void host_do_restore(struct host *host, struct requester *requester, const char *name)
 {
 	struct reason why;
-	const struct snapshot *snapshot = find(host, name);
+	const struct snapshot *snapshot = find_snapshot(host, name);
 	if (host_is_between(host, requester))
 		return;
 	enum status status;
 	if (snapshot == NULL)
 		status = reason_set(&why, STATUS_UNKNOWN_SNAPSHOT, -1, "name",
-				    "this world has no snapshot of that name");
+				    "the world has no snapshot named \"%s\"", name);
 	else
-		status = restore(host, snapshot, &why);
+		status = restore_snapshot(host, snapshot, &why);
 	if (status != STATUS_OK) {
 		host_refuse(host, requester, &why);
 		return;
@@ -192,7 +196,7 @@ static enum status fill_copy(struct host *host, struct reply_report *reply, cons
 		reply->state_hash =
 			(struct wire_hash){ true, world_state_hash(host->world, NULL, NULL) };
 	} else {
-		const struct snapshot *snapshot = find(host, name);
+		const struct snapshot *snapshot = find_snapshot(host, name);
 		if (snapshot == NULL)
 			return STATUS_UNKNOWN_SNAPSHOT;
 		status = bytes_append(&reply->image, snapshot->image.data, snapshot->image.count);

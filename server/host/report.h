@@ -1,10 +1,10 @@
-/* report.h: what a world in service tells the loop thread, in order, immutable once sent.
+/* report.h: the reports of a world in service to the loop thread, in order, immutable once sent.
  *
- * A host (host.h) runs on a worker; everything the rest of the daemon knows of its world comes
- * through this one queue: after every boundary a TICK report with what changed, and REPLY reports
- * that answer requests. One queue, so a reply never overtakes the tick it speaks of. Bounded: a
- * host with REPORTS_MAX reports not yet taken does not step until the loop has caught up (a named
- * event: `stalls` in the host's counters), so nothing is ever dropped between the two.
+ * A host (host.h) runs on a worker; all that the rest of the daemon knows of its world comes through
+ * this one queue: after every boundary a TICK report with what changed, and REPLY reports that answer
+ * requests. Because there is one queue, a reply never overtakes the tick it refers to. It is bounded: a
+ * host with REPORTS_MAX reports not yet taken does not step until the loop has caught up (counted as
+ * `stalls`), so no report is dropped.
  */
 #ifndef CAIRN_HOST_REPORT_H
 #define CAIRN_HOST_REPORT_H
@@ -19,12 +19,12 @@ enum { REPORTS_MAX = 64 };
 
 enum report_kind { REPORT_TICK, REPORT_REPLY };
 
-/* Why a body stands in a report; bits. */
+/* Why a body is in a report; bits. */
 enum {
 	REPORT_CREATED = 1,
 	REPORT_MOVED = 2,    /* pose, velocity or status */
 	REPORT_CHANGED = 4,  /* owner, tag, flags or placements */
-	REPORT_CONTACTS = 8, /* contacts are told: perhaps the same */
+	REPORT_CONTACTS = 8, /* its contacts are listed, perhaps unchanged */
 };
 struct report_shape {
 	uint8_t name[SHAPE_NAME_BYTES];
@@ -41,10 +41,10 @@ struct report_body {
 };
 struct report_joint {
 	struct joint_view view;
-	uint8_t why; /* CREATED; else perhaps nothing of it has changed */
+	uint8_t why; /* CREATED; else possibly unchanged */
 };
-/* A batch was applied or refused, perhaps because its commands could not even be decoded; or it is kept for
- * later (WAITING): then tick is the one it is kept for, values are none, and another result follows
+/* A batch was applied, or refused (also where its commands could not be decoded), or is kept for later:
+ * then status is WAITING, tick is the one it is kept for, there are no values, and another result follows
  * when it is applied. */
 struct report_result {
 	uint32_t session;
@@ -61,14 +61,14 @@ struct report_result {
 struct tick_report {
 	uint64_t tick, tick_hash;
 	uint32_t epoch, edit;
-	uint8_t mode; /* enum wire_mode */
-	bool whole;   /* every body is listed as created: the first report, and after a restore */
-	bool step;    /* a step was made; false: only commands, control or a restore */
-	bool contacts; /* contacts are told: of all bodies at first, then of those where they changed */
-	bool contacts_all;     /* of all */
-	bool joints;	       /* joints are told: all at first, then those that may have changed */
-	bool joints_all;       /* all, as created */
-	uint32_t contacts_cut; /* points that were not told: beyond WIRE_BODY_CONTACTS of a body */
+	uint8_t mode;  /* enum wire_mode */
+	bool whole;    /* every body is listed as created: the first report, and after a restore */
+	bool step;     /* a step was made; false: only commands, control or a restore */
+	bool contacts; /* contacts are listed: of all bodies at first, then of those that changed */
+	bool contacts_all; /* of all bodies */
+	bool joints;	   /* joints are listed: all at first, then those that may have changed */
+	bool joints_all;   /* all, as created */
+	uint32_t contacts_cut; /* points left out: beyond WIRE_BODY_CONTACTS of a body */
 	struct reason failure; /* with mode FAILED: why */
 	uint64_t
 		stalls; /* boundaries that had to wait so far: for the loop, the journal or memory */
@@ -76,7 +76,7 @@ struct tick_report {
 	uint64_t late, dropped; /* so far: ticks begun a period late, ticks given up by the clock */
 	uint32_t pace;		/* world time per wall time, thousandths */
 	uint32_t body_count, shape_count, removed_count, event_count, result_count, value_count;
-	/* Room in each of the lists below, which a report keeps when it is used again. */
+	/* Capacity of each list below; a report keeps it when it is used again. */
 	uint32_t body_room, shape_room, removed_room, event_room, result_room, value_room;
 	uint32_t joint_count, joint_room, joint_removed_count, joint_removed_room;
 	struct report_body *bodies; /* ascending ids */
@@ -92,7 +92,7 @@ struct tick_report {
 	struct world_info info; /* `method` is a string of the engine's own, never freed */
 };
 
-/* What a request was about; the asker gets `ref` back. */
+/* Which request is answered; the requester gets `ref` back. */
 enum reply_kind {
 	REPLY_CONTROL, /* answer with WORLD_INFO */
 	REPLY_STEPPED,
@@ -100,12 +100,12 @@ enum reply_kind {
 	REPLY_RESTORED,
 	REPLY_FORKED, /* `image` holds the copy; the server makes the world */
 	REPLY_ANSWER, /* `raw` is the answer, packed */
-	REPLY_SHAPE,  /* the world knows the shape */
+	REPLY_SHAPE,  /* the shape is in the world's library */
 };
 struct reply_report {
 	enum reply_kind kind;
 	uint32_t session;
-	uint64_t ref;  /* ref, id or request of the asker */
+	uint64_t ref;  /* ref, id or request of the requester */
 	uint8_t about; /* number of the message that is answered */
 	enum status status;
 	struct reason why; /* when status is not OK */
@@ -113,9 +113,9 @@ struct reply_report {
 	uint32_t epoch, edit;
 	uint8_t mode;
 	struct wire_hash state_hash, tick_hash, joints_hash;
-	bool other_bits; /* to a RESTORE: the snapshot is of a build with other numbers (engine.h) */
+	bool other_bits; /* to a RESTORE: the snapshot's motion numbers differ from ours (engine.h) */
 	struct bytes raw;	     /* packed value: answer or observation */
-	uint64_t work;		     /* REPLY_ANSWER: pieces that were looked at for it, about */
+	uint64_t work;		     /* REPLY_ANSWER: pieces examined for it, about */
 	struct bytes image;	     /* REPLY_FORKED */
 	struct shape_library shapes; /* REPLY_FORKED: what the world knew */
 	struct bytes results;	     /* REPLY_STEPPED: packed results, `result_count` of them */
@@ -134,13 +134,13 @@ struct report {
 	};
 };
 
-/* Packs the points that `body`, one of the report's, holds (world_held_contacts) into `contacts_packed`;
- * `count` ≤ WIRE_BODY_CONTACTS. NO_MEMORY: it has none then. */
+/* Packs the contact points that `body`, one of the report's, holds (world_held_contacts) into
+ * `contacts_packed`; `count` ≤ WIRE_BODY_CONTACTS. NO_MEMORY: the body then has none. */
 MUST_CHECK enum status report_put_contacts(struct tick_report *report, struct report_body *body,
 					   const struct contact_view *views, uint32_t count);
 /* A joint as the wire has it. */
 struct wire_joint report_wire_joint(const struct joint_view *view);
-/* Frees what a report owns; it means nothing from then on. */
+/* Frees what a report owns; its contents are undefined from then on. */
 void report_release(struct report *report);
 /* Frees a report and all it owns. */
 void report_destroy(struct report *report);

@@ -1,3 +1,4 @@
+/* See report_queue.h. */
 #include "server/host/report_queue.h"
 
 #include "server/base/heap.h"
@@ -122,7 +123,7 @@ void report_queue_push(struct report_queue *self, struct report *report)
 struct report *report_queue_take(struct report_queue *self)
 {
 	if (self->oldest == NULL) {
-		/* Turn what has been pushed since round: the stack holds the newest first. */
+		/* Reverse the stack of newly pushed reports: it holds the newest first. */
 		struct report *pushed =
 			atomic_exchange_explicit(&self->newest, NULL, memory_order_acquire);
 		while (pushed != NULL) {
