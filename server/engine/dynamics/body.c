@@ -1,9 +1,9 @@
-/* body.c: bodies' caches and boxes, and what commands do to them.
+/* body.c: caches and boxes of bodies; what commands change in them; storing the motions of a step.
  *
- * Boxes. A placement's fat box holds its shape's tight box, where that may be a tick later, turning
- * included, and half of CONTACT_NEAR around all; it is made anew, with room, when it no longer does. So
- * two pieces that could come within CONTACT_NEAR of each other in the next tick have a contact row
- * before that tick.
+ * Boxes. A placement's fat box holds its shape's tight box now and after the motion of one tick, turning
+ * included, with a margin of half of CONTACT_NEAR. When it no longer does, a larger one is made. So two
+ * pieces that could come within CONTACT_NEAR of each other in the next tick have a contact row before
+ * that tick.
  *
  * Turning. With ω the angular velocity, t the time ahead and ρ the distance of a point from the mass
  * centre, the point goes no farther than its arc |ω| t ρ, nor than 2ρ; and it goes at right angles to
@@ -22,18 +22,20 @@
 
 vec3 dynamics_centre(const struct tables *tables, uint32_t body)
 {
+	ASSERT(body < tables->body.count);
 	return vec3_add(tables->body.position[body],
 			quat_rotate(tables->body.rotation[body], tables->body.centre[body]));
 }
 
 void body_cache_pose(struct dynamics *self, uint32_t body)
 {
+	ASSERT(body < self->bodies.capacity);
 	struct body_cache *cache = &self->bodies.items[body];
 	cache->rotation = mat3_from_quat(self->tables->body.rotation[body]);
 	cache->centre = dynamics_centre(self->tables, body);
 }
 
-/* Farthest point of its shapes from the mass centre. A plane has no end, which the infinite reach says. */
+/* m: distance of the farthest point of its shapes from the mass centre; infinite with a plane. */
 static double body_reach(const struct dynamics *self, uint32_t body)
 {
 	const struct tables *tables = self->tables;
@@ -50,7 +52,7 @@ static double body_reach(const struct dynamics *self, uint32_t body)
 	return reach;
 }
 
-/* Several placements, or one whose shape is looked into. */
+/* True with several placements, or with one whose shape is divided. */
 static bool is_divided(const struct dynamics *self, uint32_t body)
 {
 	const struct tables *tables = self->tables;
@@ -61,6 +63,7 @@ static bool is_divided(const struct dynamics *self, uint32_t body)
 
 void body_cache_init(struct dynamics *self, uint32_t body)
 {
+	ASSERT(body < self->bodies.capacity);
 	struct body_cache *cache = &self->bodies.items[body];
 	*cache = (struct body_cache){ .first_edge = DYNAMICS_NONE, .slot = DYNAMICS_NONE };
 	cache->reach = body_reach(self, body);
@@ -76,15 +79,16 @@ static struct aabb aabb_reach(struct aabb box, vec3 travel)
 			 vec3_add(box.max, vec3_max(travel, vec3_zero())));
 }
 
-/* m. Boxes of what turns less far than this grow by as much all round, which is quicker. Larger: more
- * pairs among what hardly turns. */
+/* m. Where turning moves points less far than this, the box grows by the arc on all sides, which is
+ * quicker than aabb_turn. Larger: larger boxes, so more pairs, around slowly turning bodies. */
 #define TURN_SLOW (0.25 * CONTACT_NEAR)
 
-/* The box with where its points may turn in so many seconds; `radius` as ρ above, `skin` of a round
- * piece. */
+/* The box, extended to hold its points while they turn for `seconds`. `radius`: ρ of the head, m;
+ * `skin`: the radius of a round piece, else 0, m. */
 static struct aabb aabb_turn(struct aabb box, vec3 centre, double radius, double skin, vec3 spin,
 			     double seconds)
 {
+	ASSERT(seconds >= 0);
 	vec3 squared = vec3_make(spin.x * spin.x, spin.y * spin.y, spin.z * spin.z);
 	double fast = squared.x + squared.y + squared.z;
 	double way = radius * scalar_min(seconds, 2 / scalar_sqrt(fast));
@@ -97,33 +101,36 @@ static struct aabb aabb_turn(struct aabb box, vec3 centre, double radius, double
 			 vec3_min(grown.max, vec3_max(box.max, vec3_add(centre, ball))));
 }
 
-/* A placement's tight box with where it may turn in so many ticks of `dt`, at most BOX_TICKS_AHEAD. */
+/* A placement's tight box, extended to hold its turning for `ticks` ≤ BOX_TICKS_AHEAD ticks of `dt` s. */
 static struct aabb placement_turn(const struct dynamics *self, uint32_t body,
 				  const struct shape *shape, struct aabb tight, double ticks,
 				  double dt)
 {
+	ASSERT(ticks >= 0 && ticks <= BOX_TICKS_AHEAD);
 	const struct body_cache *cache = &self->bodies.items[body];
 	vec3 spin = self->tables->body.angular_velocity[body];
 	double skin = shape_is_round(shape) ? shape->extent_min : 0;
 	double fast = vec3_dot(spin, spin);
 	if (fast == 0 || cache->reach <= skin)
 		return tight;
-	/* The same way for all numbers of ticks, so that more of them hold fewer. */
+	/* The branch does not depend on `ticks`, so the box of more ticks holds that of fewer. */
 	double arc = scalar_sqrt(fast) * dt * (cache->reach - skin);
 	if (BOX_TICKS_AHEAD * arc <= TURN_SLOW)
 		return aabb_grow(tight, ticks * arc);
-	/* Of a small part of a large body the corner of its box is nearer than the body's reach. */
+	/* The corners of a small part's box may be nearer to the mass centre than the body's reach. */
 	vec3 far = vec3_max(vec3_abs(vec3_sub(tight.min, cache->centre)),
 			    vec3_abs(vec3_sub(tight.max, cache->centre)));
 	double radius = scalar_min(cache->reach, vec3_length(far)) - skin;
 	return aabb_turn(tight, cache->centre, radius, skin, spin, ticks * dt);
 }
 
-/* Whether the placement's fat box had to be made anew; it reaches `dt` seconds ahead. Reads and
- * writes only rows of the one body. */
+/* Makes the placement's fat box anew, for `dt` seconds ahead, if it no longer suffices or on `force`.
+ * Returns true if it did. Reads and writes only rows of this body, because bodies are stored in parallel. */
 static bool placement_refresh_box(struct dynamics *self, uint32_t body, uint32_t placement,
 				  double dt, bool force)
 {
+	ASSERT(placement < self->tables->placement.count);
+	ASSERT(placement_body(self->tables, placement) == body);
 	struct tables *tables = self->tables;
 	const struct shape *shape = placement_shape(self, placement);
 	pose at = pose_mul(body_pose(tables, body), placement_pose(tables, placement));
@@ -138,14 +145,16 @@ static bool placement_refresh_box(struct dynamics *self, uint32_t body, uint32_t
 	double room = scalar_min(BOX_ROOM_MAX, BOX_ROOM_PART * side);
 	struct aabb fat = aabb_grow(aabb_reach(later, vec3_scale(travel, BOX_TICKS_AHEAD)),
 				    0.5 * CONTACT_NEAR + room);
+	VALIDATE(aabb_contains(fat, needed));
 	tables->placement.fat_min[placement] = fat.min;
 	tables->placement.fat_max[placement] = fat.max;
 	return true;
 }
 
-/* A box that is as it was costs no more than being looked at. */
-static void placement_moved(struct dynamics *self, uint32_t placement)
+/* An unchanged box costs only a comparison. */
+static void mark_moved(struct dynamics *self, uint32_t placement)
 {
+	ASSERT(self->tables->placement.active[placement]);
 	struct aabb fat = placement_box(self->tables, placement);
 	broad_phase_move(self->broad_phase, placement, &fat);
 	bitset_set(&self->moved, placement);
@@ -158,7 +167,7 @@ void body_refresh_proxies(struct dynamics *self, uint32_t body)
 	uint32_t flags = tables->body.status[body] == BODY_STATIC ? PROXY_STATIC : 0;
 	for (uint32_t p = tables->body.first_placement[body]; p != 0;
 	     p = tables->placement.next[p - 1]) {
-		/* Its flag may have changed: out, and in again. */
+		/* PROXY_STATIC may have changed: the proxy is removed and added again. */
 		if (broad_phase_has(self->broad_phase, p - 1))
 			broad_phase_remove(self->broad_phase, p - 1);
 		bitset_clear(&self->moved, p - 1);
@@ -173,6 +182,7 @@ void body_refresh_proxies(struct dynamics *self, uint32_t body)
 
 void body_refresh_awake(struct dynamics *self, uint32_t body)
 {
+	ASSERT(body < self->tables->body.count);
 	bool awake = body_is_awake(self->tables, body);
 	if (awake == bitset_get(&self->awake, body))
 		return;
@@ -198,6 +208,7 @@ void body_contacts_drop(struct dynamics *self, uint32_t body)
 {
 	while (self->bodies.items[body].first_edge != DYNAMICS_NONE)
 		contact_drop(self, edge_row(self->bodies.items[body].first_edge));
+	ASSERT(self->bodies.items[body].first_edge == DYNAMICS_NONE);
 }
 
 void body_wake_touched(struct dynamics *self, uint32_t body)
@@ -210,19 +221,20 @@ void body_wake_touched(struct dynamics *self, uint32_t body)
 	joints_wake_neighbours(self, body);
 }
 
-void body_ask_pairs(struct dynamics *self, uint32_t body)
+void body_refresh_pairs(struct dynamics *self, uint32_t body)
 {
 	const struct tables *tables = self->tables;
 	for (uint32_t p = tables->body.first_placement[body]; p != 0;
 	     p = tables->placement.next[p - 1])
 		if (tables->placement.active[p - 1])
-			placement_moved(self, p - 1);
+			mark_moved(self, p - 1);
 }
 
 /* ---- what commands do ------------------------------------------------------------------------- */
 
 void dynamics_body_added(struct dynamics *self, uint32_t body)
 {
+	ASSERT(self->tables->body.id[body] != 0);
 	struct tables *tables = self->tables;
 	enum status status = table_insert(&self->body_index, tables->body.id[body], body);
 	ASSERT(status == STATUS_OK);
@@ -237,6 +249,7 @@ void dynamics_body_added(struct dynamics *self, uint32_t body)
 
 void dynamics_body_moved(struct dynamics *self, uint32_t body)
 {
+	ASSERT(self->tables->body.id[body] != 0);
 	struct tables *tables = self->tables;
 	body_wake_touched(self, body);
 	dynamics_wake(self, body);
@@ -247,13 +260,14 @@ void dynamics_body_moved(struct dynamics *self, uint32_t body)
 	     p = tables->placement.next[p - 1]) {
 		placement_refresh_box(self, body, p - 1, self->ahead, true);
 		if (tables->placement.active[p - 1])
-			placement_moved(self, p - 1);
+			mark_moved(self, p - 1);
 	}
 	body_refresh_awake(self, body);
 }
 
 void dynamics_body_changed(struct dynamics *self, uint32_t body)
 {
+	ASSERT(self->tables->body.id[body] != 0);
 	struct tables *tables = self->tables;
 	body_wake_touched(self, body);
 	dynamics_wake(self, body);
@@ -273,6 +287,7 @@ void dynamics_body_changed(struct dynamics *self, uint32_t body)
 
 void dynamics_body_removed(struct dynamics *self, uint32_t body)
 {
+	ASSERT(self->tables->body.id[body] != 0);
 	struct tables *tables = self->tables;
 	body_wake_touched(self, body);
 	dynamics_wake(self, body);
@@ -291,6 +306,7 @@ void dynamics_body_removed(struct dynamics *self, uint32_t body)
 
 struct body_motion dynamics_motion(const struct dynamics *self, uint32_t body)
 {
+	ASSERT(body < self->tables->body.count);
 	const struct body_table *table = &self->tables->body;
 	return (struct body_motion){ self->bodies.items[body].centre, table->rotation[body],
 				     table->velocity[body], table->angular_velocity[body] };
@@ -300,6 +316,7 @@ struct body_motion dynamics_motion(const struct dynamics *self, uint32_t body)
 
 static double clamp_length(vec3 *v, double most)
 {
+	ASSERT(most > 0);
 	double length = vec3_length(*v);
 	if (length > most)
 		*v = vec3_scale(*v, most / length);
@@ -315,8 +332,8 @@ static bool motion_is_good(const struct body_motion *motion)
 	       quat_dot(motion->rotation, motion->rotation) > 0.25;
 }
 
-/* Position of the origin, from the mass centre; rotation and velocities made good. */
-static void motion_settle(const struct tables *tables, struct body_motion *motion, double centre_z)
+/* Makes a motion storable: in the plane of a planar world, a unit rotation, speeds within the limits. */
+static void bound_motion(const struct tables *tables, struct body_motion *motion, double centre_z)
 {
 	if (tables->world.planar[0]) {
 		motion->centre.z = centre_z;
@@ -329,7 +346,7 @@ static void motion_settle(const struct tables *tables, struct body_motion *motio
 	clamp_length(&motion->angular_velocity, ANGULAR_SPEED_MAX);
 }
 
-/* How far the body's farthest point went: its centre's way and its reach's arc. */
+/* m: bound of how far any point of the body moved: the centre's path plus the arc at its reach. */
 static double motion_length(const struct body_cache *before, quat rotation_before,
 			    const struct body_motion *motion)
 {
@@ -338,10 +355,10 @@ static double motion_length(const struct body_cache *before, quat rotation_befor
 	return vec3_distance(motion->centre, before->centre) + arc;
 }
 
-/* The half that touches only the body's own rows. Bit i of the answer says that the i-th placement's
- * box changed, or that its pieces are looked at one by one and have moved (the last bit for all from
- * there on: moving one too many changes nothing, `moved` in
- * dynamics.h), STORE_QUARANTINE that nothing was stored. */
+/* The part of a store that runs in parallel, because it writes only the body's own rows. Bit i of the
+ * result: the i-th placement's box changed, or its shape is divided, so that its pieces have moved
+ * within the box. The last bit stands for all later placements; to mark one too many changes nothing
+ * (`moved` in dynamics.h). STORE_QUARANTINE: the motion was not storable and nothing was written. */
 #define STORE_QUARANTINE (UINT64_C(1) << 63)
 #define STORE_BIT(i) (UINT64_C(1) << MIN_OF(i, 62u))
 
@@ -352,7 +369,7 @@ static uint64_t store_columns(struct dynamics *self, uint32_t body, struct body_
 	if (!motion_is_good(&motion))
 		return STORE_QUARANTINE;
 	struct body_cache *cache = &self->bodies.items[body];
-	motion_settle(tables, &motion, cache->centre.z);
+	bound_motion(tables, &motion, cache->centre.z);
 	cache->motion += motion_length(cache, tables->body.rotation[body], &motion);
 	tables->body.rotation[body] = motion.rotation;
 	tables->body.velocity[body] = motion.velocity;
@@ -370,6 +387,7 @@ static uint64_t store_columns(struct dynamics *self, uint32_t body, struct body_
 	return changed;
 }
 
+/* Stops the body at its last good pose and makes it inactive, with an event. */
 static void quarantine(struct dynamics *self, uint32_t body)
 {
 	struct tables *tables = self->tables;
@@ -380,6 +398,7 @@ static void quarantine(struct dynamics *self, uint32_t body)
 		tables->body.inertia_inv[body][i] = 0;
 	tables->body.velocity[body] = tables->body.angular_velocity[body] = vec3_zero();
 	dynamics_body_changed(self, body);
+	ASSERT(!body_is_solid(tables, body));
 	self->report.quarantined++;
 	dynamics_event(self, (struct event){ .kind = EVENT_QUARANTINE,
 					     .a = tables->body.id[body],
@@ -387,8 +406,10 @@ static void quarantine(struct dynamics *self, uint32_t body)
 					     .point = self->bodies.items[body].centre });
 }
 
+/* The serial part of a store: quarantine, and the broad phase. */
 static void store_shared(struct dynamics *self, uint32_t body, uint64_t changed)
 {
+	ASSERT(body < self->tables->body.count);
 	if (changed == 0)
 		return;
 	if (changed == STORE_QUARANTINE) {
@@ -399,7 +420,7 @@ static void store_shared(struct dynamics *self, uint32_t body, uint64_t changed)
 	for (uint32_t p = self->tables->body.first_placement[body]; p != 0;
 	     p = self->tables->placement.next[p - 1], i++)
 		if (changed & STORE_BIT(i))
-			placement_moved(self, p - 1);
+			mark_moved(self, p - 1);
 }
 
 struct store_work {
@@ -410,6 +431,7 @@ struct store_work {
 
 static void store_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
+	ASSERT(last <= ((const struct store_work *)context)->step->body_count);
 	UNUSED(worker);
 	const struct store_work *work = context;
 	for (uint32_t i = first; i < last; i++)
@@ -425,7 +447,7 @@ void step_store_all(struct step *self, const struct body_motion *motions)
 				   ARENA_ARRAY(&dynamics->scratch, uint64_t, self->body_count) };
 	ASSERT(work.changed != NULL); /* step_begin reserved it */
 	parallel_run(self->parallel, self->body_count, 64, store_piece, &work);
-	/* In order of rows, which makes the order of events, too, independent of workers. */
+	/* In order of rows, so that the order of events does not depend on the workers. */
 	for (uint32_t i = 0; i < self->body_count; i++)
 		store_shared(dynamics, self->bodies[i], work.changed[i]);
 	arena_rewind(&dynamics->scratch, mark);

@@ -1,4 +1,7 @@
-/* body.h: what dynamics' own files share about bodies. Private to dynamics. */
+/* body.h: caches, boxes and lists of one body, shared by the files of dynamics. Private to dynamics.
+ *
+ * A body or placement is a row of its table, in use. No function here allocates or fails: rows, sets and
+ * events are reserved before (dynamics_body_reserve). */
 #ifndef CAIRN_ENGINE_DYNAMICS_BODY_H
 #define CAIRN_ENGINE_DYNAMICS_BODY_H
 
@@ -6,6 +9,7 @@
 
 static inline pose body_pose(const struct tables *tables, uint32_t body)
 {
+	VALIDATE(body < tables->body.count);
 	return pose_make(tables->body.position[body], tables->body.rotation[body]);
 }
 static inline pose placement_pose(const struct tables *tables, uint32_t placement)
@@ -17,7 +21,7 @@ static inline const struct shape *placement_shape(const struct dynamics *self, u
 {
 	return self->shapes[self->tables->placement.shape[placement]];
 }
-/* Whether contacts may be looked for piece by piece: a mesh, a solid of several parts, a field. */
+/* True for shapes whose contacts may be found piece by piece: meshes, solids of several parts, fields. */
 static inline bool shape_is_divided(const struct shape *shape)
 {
 	return shape->kind == SHAPE_MESH || shape_is_field(shape) || shape_piece_count(shape) > 1;
@@ -33,21 +37,21 @@ static inline struct aabb placement_box(const struct tables *tables, uint32_t pl
 			 tables->placement.fat_max[placement]);
 }
 
-/* Makes the cache of a body that has no contacts yet. */
+/* Fills the cache of a body that has no contacts yet. */
 void body_cache_init(struct dynamics *self, uint32_t body);
-/* Rotation matrix and centre from the columns. */
+/* Updates the cached rotation matrix and mass centre from the columns. */
 void body_cache_pose(struct dynamics *self, uint32_t body);
-/* Puts the body into `awake` or takes it out, as its columns are, and its contacts into `live`. */
+/* Adds the body to `awake` or removes it, as its columns say, and its contacts to or from `live`. */
 void body_refresh_awake(struct dynamics *self, uint32_t body);
-/* Gives its placements' proxies to the broad phase if it is solid and takes them away if not. */
+/* Adds its placements' proxies to the broad phase if it is solid, else removes them. */
 void body_refresh_proxies(struct dynamics *self, uint32_t body);
-/* Marks its manifolds stale. */
+/* Marks the manifolds of its contacts stale: the next step makes them anew. */
 void body_contacts_stale(struct dynamics *self, uint32_t body);
-/* Drops all contacts of a body. */
+/* Removes all contacts of a body, with end events of those that touch. */
 void body_contacts_drop(struct dynamics *self, uint32_t body);
-/* All its pairs are asked again in the next step. */
-void body_ask_pairs(struct dynamics *self, uint32_t body);
-/* Wakes the sets of the sleepers it touches or is joined to. */
+/* Marks its placements moved, so that the next step looks for all its pairs again. */
+void body_refresh_pairs(struct dynamics *self, uint32_t body);
+/* Wakes the sleep sets of the bodies it touches or is joined to. */
 void body_wake_touched(struct dynamics *self, uint32_t body);
 
 #endif

@@ -1,9 +1,8 @@
-/* contact.c: contact rows: taking, hanging on bodies, giving back; materials; and rows for solvers.
+/* contact.c: contact rows are taken, linked to their bodies and freed; materials are combined.
  *
- * Each body has a list of the contacts it has an end in, doubly linked through the edges of the rows
- * (edge 2r and 2r+1). With it a body is removed, woken or moved in time of its own contacts. A pair is
- * looked up in contact_index: a body on a mesh may have thousands of contacts, and each new pair is
- * asked for.
+ * Each body has a list of its contacts, doubly linked through the edges of the rows (edges 2r and 2r+1).
+ * So removing, waking or moving a body costs time in its own contacts only. A pair is looked up in
+ * contact_index, because a body on a mesh may have thousands of contacts and every new pair is looked up.
  */
 #include "server/engine/dynamics/contact.h"
 
@@ -29,6 +28,7 @@ bool body_is_awake(const struct tables *tables, uint32_t body)
 
 static void edge_push(struct dynamics *self, uint32_t edge, uint32_t body)
 {
+	ASSERT(edge < self->edges.capacity);
 	struct body_cache *cache = &self->bodies.items[body];
 	struct contact_edge *edges = self->edges.items;
 	edges[edge] = (struct contact_edge){ cache->first_edge, DYNAMICS_NONE };
@@ -39,6 +39,7 @@ static void edge_push(struct dynamics *self, uint32_t edge, uint32_t body)
 
 static void edge_pull(struct dynamics *self, uint32_t edge, uint32_t body)
 {
+	ASSERT(edge < self->edges.capacity);
 	struct contact_edge *edges = self->edges.items;
 	struct contact_edge at = edges[edge];
 	if (at.previous != DYNAMICS_NONE)
@@ -53,6 +54,8 @@ static void edge_pull(struct dynamics *self, uint32_t edge, uint32_t body)
 void contact_take(struct dynamics *self, uint32_t row, const struct contact_pair *pair)
 {
 	struct tables *tables = self->tables;
+	ASSERT(pair->a.placement < pair->b.placement);
+	ASSERT(row < tables->contact.capacity);
 	while (row >= tables->contact.count)
 		tables_append(tables, TABLE_CONTACT);
 	struct contact_table *contact = &tables->contact;
@@ -69,6 +72,8 @@ void contact_take(struct dynamics *self, uint32_t row, const struct contact_pair
 
 void contact_link(struct dynamics *self, uint32_t row)
 {
+	ASSERT(self->tables->contact.used[row]);
+	ASSERT(contact_body_a(self->tables, row) != contact_body_b(self->tables, row));
 	bitset_set(&self->contact_used, row);
 	contact_index_add(&self->contact_index, &self->tables->contact, row);
 	edge_push(self, 2 * row, contact_body_a(self->tables, row));
@@ -88,6 +93,7 @@ void contact_refresh_live(struct dynamics *self, uint32_t row)
 
 void contact_drop(struct dynamics *self, uint32_t row)
 {
+	ASSERT(self->tables->contact.used[row]);
 	struct tables *tables = self->tables;
 	uint32_t a = contact_body_a(tables, row), b = contact_body_b(tables, row);
 	if (tables->contact.touching[row])
@@ -145,7 +151,8 @@ struct contact_material contact_material(const struct tables *tables, struct con
 		combine(friction, body->dynamic_friction[a], body->dynamic_friction[b]),
 		combine(restitution, body->restitution[a], body->restitution[b]),
 	};
-	/* A mean of lesser numbers is never the greater one; rounding of the square root might be. */
+	/* Each rule is monotone, so dynamic ≤ static holds but for the rounding of the square root. */
 	mixed.dynamic_friction = scalar_min(mixed.dynamic_friction, mixed.static_friction);
+	ASSERT(mixed.dynamic_friction <= mixed.static_friction);
 	return mixed;
 }

@@ -1,5 +1,5 @@
-/* contact.h: contact rows and the lists that hang them on bodies. Private to dynamics but for the
- * materials' mixing, which methods use. */
+/* contact.h: contact rows, the lists that link them to bodies, and combined materials. Private to
+ * dynamics except contact_material, which methods use. */
 #ifndef CAIRN_ENGINE_DYNAMICS_CONTACT_H
 #define CAIRN_ENGINE_DYNAMICS_CONTACT_H
 
@@ -7,6 +7,7 @@
 
 static inline uint32_t placement_body(const struct tables *tables, uint32_t placement)
 {
+	VALIDATE(placement < tables->placement.count);
 	return tables->placement.body[placement] - 1;
 }
 static inline uint32_t contact_body_a(const struct tables *tables, uint32_t row)
@@ -18,7 +19,7 @@ static inline uint32_t contact_body_b(const struct tables *tables, uint32_t row)
 	return placement_body(tables, tables->contact.placement_b[row]);
 }
 
-/* The contact row an edge is an end of. */
+/* The contact row of an edge (struct contact_edge). */
 static inline uint32_t edge_row(uint32_t edge)
 {
 	return edge / 2;
@@ -29,41 +30,41 @@ static inline uint32_t edge_other(const struct tables *tables, uint32_t edge)
 	return edge % 2 == 0 ? contact_body_b(tables, edge / 2) : contact_body_a(tables, edge / 2);
 }
 
-/* Static, dynamic or animated, and not in quarantine: others may touch it. */
+/* In use, not inactive and not in quarantine: other bodies may touch it. */
 bool body_is_solid(const struct tables *tables, uint32_t body);
-/* Invariant of `awake`. */
+/* What membership in `awake` means (dynamics.h): dynamic and not asleep, or animated and moving. */
 bool body_is_awake(const struct tables *tables, uint32_t body);
 
-/* How B has moved in A's frame since a manifold was made: x ↦ turn x + shift. */
+/* Motion of B in A's frame since a manifold was made: x ↦ turn x + shift. */
 struct contact_motion {
 	mat3 turn;
 	vec3 shift;
 };
 struct contact_motion contact_motion(const struct tables *tables, uint32_t row, const pose *b_in_a);
-/* A manifold's point after that motion: the points on both surfaces stay, the
- * separation is measured anew (collide.c tells). In A's body frame. */
+/* A manifold's point after that motion, in A's body frame: the points on both surfaces stay with their
+ * bodies, the separation is measured anew (collide.c). `point` < the row's point_count. */
 struct contact_place {
-	vec3 point; /* midway between the surfaces */
-	double separation;
+	vec3 point;	   /* midway between the surfaces */
+	double separation; /* m */
 };
 struct contact_place contact_place(const struct tables *tables, uint32_t row, uint32_t point,
 				   const struct contact_motion *motion);
 
-/* Room for `rows` contact rows in all. */
+/* Room for `rows` contact rows in all. NO_MEMORY: the tables are unchanged. */
 MUST_CHECK enum status dynamics_contact_reserve(struct dynamics *self, uint32_t rows);
 /* Takes a free row, which must be reserved, and fills it as new. */
 void contact_take(struct dynamics *self, uint32_t row, const struct contact_pair *pair);
-/* Hangs a filled row on its bodies and puts it into the sets. */
+/* Links a filled row to its bodies, the index and the sets. */
 void contact_link(struct dynamics *self, uint32_t row);
-/* Notes the end event if it touched, unhangs and frees the row. */
+/* Notes the end event if it touched, then unlinks and frees the row. */
 void contact_drop(struct dynamics *self, uint32_t row);
-/* Puts it into `live` or takes it out, as its bodies are. */
+/* Adds the row to `live` or removes it, as its bodies are awake or not. */
 void contact_refresh_live(struct dynamics *self, uint32_t row);
-/* Its row, or DYNAMICS_NONE. */
+/* The row of a pair, or DYNAMICS_NONE. */
 uint32_t contact_find(const struct dynamics *self, const struct contact_pair *pair);
 
-/* The pair's friction and restitution from the materials of both pieces. Of two rules the one with
- * the lower number holds, so that any explicit choice beats the default of friction. */
+/* The pair's friction and restitution from the materials of both bodies. If their rules differ, the one
+ * with the lower number applies, so that any explicit choice beats the default. */
 struct contact_material {
 	double static_friction, dynamic_friction, restitution;
 };

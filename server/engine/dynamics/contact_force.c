@@ -1,4 +1,4 @@
-/* contact_force.c: which contacts carry a force. */
+/* See contact_force.h. */
 #include "server/engine/dynamics/contact_force.h"
 
 uint32_t contact_force_recheck(const double *approach, const double *bias, uint32_t count,
@@ -12,5 +12,6 @@ uint32_t contact_force_recheck(const double *approach, const double *bias, uint3
 		kept[found++] = k;
 		closes |= bias[k] < 0;
 	}
+	ASSERT(found <= count);
 	return closes ? found : 0;
 }

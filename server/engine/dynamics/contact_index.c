@@ -1,4 +1,4 @@
-/* contact_index.c: see contact_index.h. */
+/* See contact_index.h. */
 #include "server/engine/dynamics/contact_index.h"
 
 #include "server/base/heap.h"
@@ -18,6 +18,7 @@ static uint64_t pair_hash(uint32_t placement_a, uint32_t placement_b, uint32_t c
 
 static uint32_t home_of(const struct contact_index *self, uint64_t hash)
 {
+	ASSERT((self->capacity & (self->capacity - 1)) == 0);
 	return (uint32_t)(hash >> 32) & (self->capacity - 1);
 }
 
@@ -46,8 +47,9 @@ void contact_index_reset(struct contact_index *self)
 	self->count = 0;
 }
 
-static void put(struct contact_index *self, const struct contact_table *table, uint32_t row)
+static void insert_row(struct contact_index *self, const struct contact_table *table, uint32_t row)
 {
+	ASSERT(row < table->count);
 	uint32_t slot = home_of_row(self, table, row);
 	while (self->slots[slot] != 0)
 		slot = next_slot(self, slot);
@@ -72,27 +74,29 @@ enum status contact_index_reserve(struct contact_index *self, const struct conta
 	self->capacity = (uint32_t)wanted;
 	for (uint32_t i = 0; i < old.capacity; i++)
 		if (old.slots[i] != 0)
-			put(self, table, old.slots[i] - 1);
+			insert_row(self, table, old.slots[i] - 1);
 	heap_free(old.slots);
+	ASSERT(self->count <= self->capacity / 4 * 3 && rows <= self->capacity / 4 * 3);
 	return STATUS_OK;
 }
 
 void contact_index_add(struct contact_index *self, const struct contact_table *table, uint32_t row)
 {
 	ASSERT(self->count < self->capacity / 4 * 3);
-	put(self, table, row);
+	insert_row(self, table, row);
 	self->count++;
 }
 
 void contact_index_remove(struct contact_index *self, const struct contact_table *table,
 			  uint32_t row)
 {
+	ASSERT(self->capacity > 0);
 	uint32_t hole = home_of_row(self, table, row);
 	while (self->slots[hole] != row + 1) {
 		ASSERT(self->slots[hole] != 0);
 		hole = next_slot(self, hole);
 	}
-	/* Who stands farther from home than the hole does moves into it. */
+	/* An entry moves into the hole if its home slot is not between the hole and itself. */
 	uint32_t mask = self->capacity - 1;
 	for (uint32_t slot = next_slot(self, hole); self->slots[slot] != 0;
 	     slot = next_slot(self, slot)) {
@@ -103,6 +107,7 @@ void contact_index_remove(struct contact_index *self, const struct contact_table
 		hole = slot;
 	}
 	self->slots[hole] = 0;
+	ASSERT(self->count > 0);
 	self->count--;
 }
 

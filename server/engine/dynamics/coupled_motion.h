@@ -19,19 +19,19 @@ struct coupled_body {
 	mat3 inertia_body_inv;
 };
 
-/* Before any force of a stage is asked, `states` holds every body at that stage: a force between
- * bodies borrows it to see the other one (app B-01). Forces are asked body by body, in order, and
- * for each body in the order of the list. */
+/* Before the first force of a stage is evaluated, `states` holds every body at that stage, so that a force
+ * between two bodies can read the other one (app B-01). Forces are evaluated body by body, and for each
+ * body in the order of the list. */
 struct coupled_motion {
 	const struct coupled_body *bodies; /* borrowed, `count` */
 	struct force_state *states;	   /* borrowed, `count`; written at each stage */
-	const struct force *const *forces; /* borrowed, `force_count`; asked with body = index */
+	const struct force *const *forces; /* borrowed, `force_count`; called with body = index */
 	uint32_t count, force_count;
 };
 
-/* The equation; borrows `self`. Its time is the one given to the stepping functions. */
+/* The equation; borrows `self`. Forces get the time of the stepping functions (ode.h), s. */
 struct ode coupled_motion_ode(const struct coupled_motion *self);
-/* State of a body from what is known of it, and back. */
+/* State of a body from its centre (m), unit rotation, velocity (m/s) and spin (rad/s), and back. */
 void coupled_motion_put(const struct coupled_body *body, vec3 centre, quat rotation, vec3 velocity,
 			vec3 spin, double state[COUPLED_STATE]);
 struct force_state coupled_motion_get(const struct coupled_body *body,

@@ -137,7 +137,7 @@ static void ask_pairs(struct dynamics *self, uint32_t row)
 {
 	for (uint32_t side = 0; side < 2; side++)
 		if (joint_body(self->tables, row, side) != DYNAMICS_NONE)
-			body_ask_pairs(self, joint_body(self->tables, row, side));
+			body_refresh_pairs(self, joint_body(self->tables, row, side));
 }
 
 uint32_t dynamics_joint_take(struct dynamics *self)

@@ -2,38 +2,41 @@
 #ifndef CAIRN_ENGINE_DYNAMICS_TUNING_H
 #define CAIRN_ENGINE_DYNAMICS_TUNING_H
 
-/* m. Points this far apart are given to a method, so that it can stop an approach before it becomes a
- * penetration. Larger: earlier and more contacts, ghosts beside edges; smaller: more penetration. */
+/* m. Points nearer than this are passed to the method, so that it can stop an approach before it
+ * becomes a penetration. Larger: earlier and more contacts, and ghost contacts beside edges; smaller:
+ * more penetration. */
 #define CONTACT_NEAR 0.02
 
-/* m. The narrow phase reports points this much farther than the method needs. What two pieces may
- * move before their manifold is stale. Larger: fewer narrow phases for pieces that only pass by. */
+/* m. The narrow phase reports points this much farther away than the method needs, so a manifold stays
+ * valid until its pieces have moved this far. Larger: fewer narrow phases for pieces that only pass by. */
 #define CONTACT_SPARE 0.03
 
-/* 1. How much of the smaller piece's least half-width its motion of one tick may add to CONTACT_NEAR:
- * fast pieces are seen earlier. Larger: more ghosts beside edges; 0: fast pieces sink in first. */
+/* 1. The motion of one tick adds to CONTACT_NEAR, so that fast pieces are found earlier, but at most this
+ * part of the smaller piece's least half-width. Larger: more ghost contacts beside edges; 0: fast pieces
+ * penetrate before they are found. */
 #define CONTACT_LOOK_AHEAD 0.5
 
-/* m and rad. A manifold is kept while its pieces moved less than this relative to each other since it
- * was made. Larger: fewer narrow phases, older normals. The angle keeps small pieces honest, for which
- * a centimetre is a large turn. */
+/* m and rad. A manifold is kept while its pieces have moved less than this relative to each other since
+ * it was made. Larger: fewer narrow phases, older normals. The angle is needed for small pieces, for
+ * which a centimetre at the surface is a large turn. */
 #define CONTACT_KEEP_DISTANCE 0.01
 #define CONTACT_KEEP_ANGLE 0.02
 
-/* 1. Part of the relative speed that a point may have gone in a tick when a sleeping body is asked
- * whether an awake one reaches it. Above 1, so that what the step's own forces add is counted too. */
+/* 1. An awake body reaches a sleeping one if a point of theirs closes within this many ticks at its
+ * present relative speed. Above 1, because the forces of the step may add speed. */
 #define CONTACT_WAKE_REACH 1.5
 
-/* A point that is this much farther away than touching has no weight in the friction centre; between,
- * it fades, because a sudden change of the centre would turn a resting body. m. */
+/* m. The weight of a point in the friction centre falls from 1 at separation 0 to 0 at this separation.
+ * It fades, because a sudden change of the centre would turn a resting body. */
 #define FRICTION_FADE 0.01
 
-/* m and 1. Room that the broad phase's boxes leave around a piece beside half of CONTACT_NEAR: at most
- * so much, and at most so much of its largest side. More: fewer moves of boxes, more pairs. */
+/* m and 1. Margin of a fat box beyond half of CONTACT_NEAR: at most BOX_ROOM_MAX, and at most
+ * BOX_ROOM_PART of the piece's largest side. Larger: fewer updates of boxes, more pairs. */
 #define BOX_ROOM_MAX 0.03
 #define BOX_ROOM_PART 0.125
 
-/* Ticks for which a box reaches ahead along the velocity and the turning. */
+/* Ticks. A new fat box holds the motion of so many ticks ahead, linear and angular. At least 1, because
+ * invariant 1 of dynamics.h needs the pairs of the next tick; larger: as with BOX_ROOM_MAX. */
 #define BOX_TICKS_AHEAD 2.0
 
 #endif
