@@ -1,4 +1,7 @@
-/* dynamics.c: the caches beside the tables: made, grown, looked up and made anew. */
+/* dynamics.c: the caches of dynamics.h are created, grown, looked up and rebuilt from the tables.
+ *
+ * Growth is by table: one reserve function makes room in a table and in every cache that is indexed by its
+ * rows, so that later insertions cannot fail. */
 #include "server/engine/dynamics/dynamics.h"
 
 #include "server/base/array.h"
@@ -14,6 +17,7 @@ enum { EVENTS_SPARE = 16 };
 enum status dynamics_init(struct dynamics *self, struct tables *tables, const struct shape **shapes,
 			  double ahead)
 {
+	ASSERT(ahead >= 0);
 	memset(self, 0, sizeof *self);
 	self->tables = tables;
 	self->shapes = shapes;
@@ -114,6 +118,7 @@ static enum status reserve_bodies(struct dynamics *self, uint32_t rows)
 		status = bitset_reserve(&self->body_used, room);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->bodies, room);
+	ASSERT(status != STATUS_OK || (room >= rows && self->bodies.capacity >= room));
 	return status;
 }
 
@@ -127,6 +132,7 @@ static enum status reserve_placements(struct dynamics *self, uint32_t rows)
 		status = bitset_reserve(&self->moved, room);
 	if (status == STATUS_OK)
 		status = broad_phase_reserve(self->broad_phase, room);
+	ASSERT(status != STATUS_OK || room >= rows);
 	return status;
 }
 
@@ -142,6 +148,7 @@ enum status dynamics_contact_reserve(struct dynamics *self, uint32_t rows)
 		status = ARRAY_RESERVE(&self->edges, (uint64_t)room * 2);
 	if (status == STATUS_OK)
 		status = contact_index_reserve(&self->contact_index, &self->tables->contact, room);
+	ASSERT(status != STATUS_OK || self->edges.capacity / 2 >= rows);
 	return status;
 }
 
@@ -164,11 +171,13 @@ enum status dynamics_body_reserve(struct dynamics *self, uint32_t bodies, uint32
 
 uint32_t dynamics_body_take(struct dynamics *self)
 {
+	ASSERT(self->body_used.count < self->tables->body.capacity);
 	return tables_take_row(self->tables, TABLE_BODY, &self->body_used);
 }
 
 uint32_t dynamics_placement_take(struct dynamics *self)
 {
+	ASSERT(self->placement_used.count < self->tables->placement.capacity);
 	return tables_take_row(self->tables, TABLE_PLACEMENT, &self->placement_used);
 }
 
@@ -179,6 +188,7 @@ uint32_t dynamics_find_body(const struct dynamics *self, body_id id)
 	uint32_t row = DYNAMICS_NONE;
 	if (id != 0)
 		(void)table_find(&self->body_index, id, &row);
+	ASSERT(row == DYNAMICS_NONE || self->tables->body.id[row] == id);
 	return row;
 }
 
@@ -189,11 +199,12 @@ void dynamics_event(struct dynamics *self, struct event event)
 		self->events.lost++;
 	else
 		self->events.items[self->events.count++] = event;
+	ASSERT(self->events.count <= self->events.capacity);
 }
 
 /* ---- rebuilding ------------------------------------------------------------------------------- */
 
-static enum status rebuild_reserve(struct dynamics *self)
+static enum status reserve_rebuild(struct dynamics *self)
 {
 	const struct tables *tables = self->tables;
 	enum status status = reserve_bodies(self, tables->body.count);
@@ -206,8 +217,9 @@ static enum status rebuild_reserve(struct dynamics *self)
 	return status;
 }
 
-static void rebuild_reset(struct dynamics *self)
+static void reset_caches(struct dynamics *self)
 {
+	ASSERT(arena_used(&self->scratch) == 0);
 	table_reset(&self->body_index);
 	contact_index_reset(&self->contact_index);
 	bitset_reset(&self->awake);
@@ -220,7 +232,7 @@ static void rebuild_reset(struct dynamics *self)
 	broad_phase_reset(self->broad_phase);
 }
 
-/* Boxes are columns and stay as they are. */
+/* Fat boxes are columns and are not made anew, because pairs are a function of them. */
 static void rebuild_bodies(struct dynamics *self)
 {
 	const struct tables *tables = self->tables;
@@ -236,10 +248,10 @@ static void rebuild_bodies(struct dynamics *self)
 
 enum status dynamics_rebuild(struct dynamics *self)
 {
-	enum status status = rebuild_reserve(self);
+	enum status status = reserve_rebuild(self);
 	if (status != STATUS_OK)
 		return status;
-	rebuild_reset(self);
+	reset_caches(self);
 	status = joints_rebuild(self);
 	if (status != STATUS_OK)
 		return status;
@@ -247,5 +259,6 @@ enum status dynamics_rebuild(struct dynamics *self)
 	for (uint32_t row = 0; row < self->tables->contact.count; row++)
 		if (self->tables->contact.used[row])
 			contact_link(self, row);
+	ASSERT(self->contact_index.count == self->contact_used.count);
 	return STATUS_OK;
 }

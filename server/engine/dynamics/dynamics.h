@@ -1,26 +1,26 @@
-/* dynamics.h: what a method stands on: the world's tables, everything derived from them, and the
- * services of a step (broad phase, narrow phase, forces, islands, sleep).
+/* dynamics.h: the data a method works on: the world's tables, everything derived from them, and the services
+ * of a step (broad phase, narrow phase, forces, islands, sleep).
  *
- * State lives in the tables. All else here is a cache: a pure function of the tables that
- * dynamics_rebuild makes anew (a test does so at random ticks and expects equal hashes):
+ * State is in the tables. All else here is a cache, a pure function of the tables, which dynamics_rebuild
+ * makes anew (a test does so at random ticks and expects equal hashes):
  *   index       body id → row                           look-up only
  *   awake       rows of bodies that may move now (dynamic and awake, or animated and not at rest)
- *   live        rows of contacts with at least one awake body: the ones a step walks
- *   used        rows that are taken; the lowest free one is given out next
+ *   live        rows of contacts with at least one awake body: the ones a step visits
+ *   used        rows in use; the lowest free one is taken next
  *   bodies      of each body row: rotation matrix, mass centre in the world, reach, its contacts
- *   broad phase over placement.fat_min/max of active placements; nothing of its shape reaches an answer
- *   moved       placements whose box, filter or status changed since the last prepare. Taking more for
- *               moved changes nothing, because of invariant 1; after a rebuild all are.
+ *   broad phase over placement.fat_min/max of active placements; its internal structure reaches no result
+ *   moved       placements whose box, filter or status changed since the last commit of a step. To mark
+ *               more changes nothing, because of invariant 1; after a rebuild all are marked.
  *
  * Invariant 1: after the commit of a step there is a contact row for exactly those pairs of pieces
  *   that were `wanted` (pairs.c) as it began: of different solid bodies, one of them dynamic, not
  *   filtered out, with overlapping fat boxes. New pairs take the lowest free rows in the order of
  *   (placement a, placement b, child a, child b), so rows are a function of the tables alone.
- * Invariant 2: a sleeping body is in none of the sets a step walks, and neither is a contact of
+ * Invariant 2: a sleeping body is in none of the sets that a step visits, and neither is a contact of
  *   sleeping and static bodies only.
  *
- * How a step is made is told in step.h. Everything here that a step reads stays as it is until the
- * step's commit.
+ * step.h describes how a step is made. Everything here that a step reads stays unchanged until the step's
+ * commit.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_DYNAMICS_H
 #define CAIRN_ENGINE_DYNAMICS_DYNAMICS_H
@@ -37,51 +37,50 @@
 #include "server/engine/types.h"
 #include "server/engine/world/tables.h"
 
-/* How good the step's answer was and what it cost; goes out as statistics. */
+/* Quality and cost of a step, published as statistics. */
 struct step_report {
 	uint32_t awake_bodies, contacts, touching, points, islands, colours;
 	uint32_t pairs_new, pairs_gone;
 	uint32_t manifolds_made,
 		manifolds_kept; /* narrow phase run, and skipped because nothing moved */
 	uint32_t iterations;
-	uint32_t fallbacks; /* times a plan B was taken */
+	uint32_t fallbacks; /* times a method's fallback was used */
 	uint32_t islands_dense,
-		islands_sparse;	    /* solved by which of two solvers, where a method has two */
-	uint32_t islands_dependent; /* whose impulses are one choice of many: rows that act depend
-				       on each other */
-	double push_work; /* J: energy that taking penetration out has given to bodies against forces */
-	double residual; /* the method's own measure; its documentation names it */
+		islands_sparse; /* solved by which of two solvers, where a method has two */
+	uint32_t
+		islands_dependent; /* with linearly dependent active rows, so that impulses are not unique */
+	double push_work;	   /* J: work against forces by the removal of penetration */
+	double residual;	   /* the method's own measure; its documentation names it */
 	double penetration_max, penetration_mean; /* m, over points with separation < 0 */
 	uint32_t quarantined;
 	uint32_t joints_broken;
-	double joint_error; /* m, rad: the worst of any joint as the step leaves it */
+	double joint_error; /* m or rad: the largest of any joint after the step */
 };
 
-/* Events of the boundary, in the order they happened; the world sorts them, and then holds them
- * against its limit. */
+/* Events of the boundary, in the order they happened; the world sorts them, and then applies its limit. */
 struct event_list {
 	struct event *items; /* owned */
 	uint32_t count, capacity;
-	uint32_t lost; /* there was no memory to note them; told with EVENT_LIMIT */
+	uint32_t lost; /* not noted for want of memory; reported with EVENT_LIMIT */
 };
 
 #define DYNAMICS_NONE UINT32_MAX
 
 /* One end of a contact in the list of its body: edge 2r is the end of row r at A's body, 2r+1 at B's. The
- * order of a list depends on history; whoever walks it must not let the order reach an answer. */
+ * order of a list depends on history, so it must reach no result. */
 struct contact_edge {
 	uint32_t next, previous; /* edges, DYNAMICS_NONE at the ends */
 };
 
-/* What is kept of a body beside its columns. */
+/* Cached data of a body. */
 struct body_cache {
 	mat3 rotation; /* of body.rotation */
 	vec3 centre;   /* mass centre, world, m */
 	double reach;  /* m, farthest point of its shapes from the mass centre; 0 without shapes */
-	double motion; /* m, how far its farthest point went in the last step it was stored, over
-			   all stores */
+	double motion; /* m, bound of the motion of any of its points, summed over the stores of the last
+			  step that stored it */
 	uint32_t first_edge; /* DYNAMICS_NONE without contacts */
-	uint32_t slot;	     /* its number among those who take part, valid within a step */
+	uint32_t slot;	     /* its slot, from step_number to the end of the step */
 	bool divided;	     /* of several pieces: it may have many contacts with one other body */
 };
 
@@ -102,11 +101,10 @@ struct dynamics {
 	struct table body_index;	    /* body id → row */
 	struct contact_index contact_index; /* pair of pieces → contact row */
 	struct bitset awake, live;
-	struct bitset
-		parted; /* rows of bodies that lost contact points; whoever reads it empties it */
+	struct bitset parted; /* rows of bodies that lost contact points; the reader empties it */
 	struct bitset body_used, placement_used, contact_used, joint_used;
 	struct table joint_index; /* joint id → row */
-	/* What the boundary is to tell of joints (joint_list.h). */
+	/* Changes of joints that the boundary reports (joint_list.h). */
 	struct {
 		struct bitset moved, changed; /* rows */
 		struct {
@@ -152,35 +150,35 @@ struct dynamics {
 		[PARALLEL_WORKERS_MAX]; /* of workers that solve islands; empty between steps */
 	struct event_list events;
 	struct step_report report;
-	double limit_met; /* the limit that the last step met; 0: none */
+	double limit_met; /* the value of the limit that stopped the last step; 0: none */
 };
 
-/* Where a step takes a body. */
+/* Pose and velocities of a body. */
 struct body_motion {
 	vec3 centre; /* mass centre, world, m */
 	quat rotation;
 	vec3 velocity, angular_velocity;
 };
-/* As the tables have it. */
+/* The motion in the tables. */
 struct body_motion dynamics_motion(const struct dynamics *self, uint32_t body);
 
-/* Wakes a body's whole set; on one that is awake: only begins its time of being slow anew. */
+/* Wakes a body's whole sleep set, with events; for an awake body it only resets sleep_time. */
 void dynamics_wake(struct dynamics *self, uint32_t body);
-/* Wakes everything and begins all times anew. */
+/* Wakes all bodies and resets all sleep times. */
 void dynamics_wake_all(struct dynamics *self);
 
-/* For a method that knows no contact, and one that begins: forgets all contacts (with end events), and
- * counts everything as moved, so that the next step finds all pairs; or only what an earlier method
- * left in them, so that every method begins alike. */
+/* For a change of method. forget: drops all contact rows (with end events) and marks all placements moved,
+ * so that the next step finds all pairs. reset: keeps the rows and clears what an earlier method left in
+ * them, so that a new method always begins alike. */
 void dynamics_contacts_forget(struct dynamics *self);
 void dynamics_contacts_reset(struct dynamics *self);
 
-/* What the world tells when commands change tables. After a reserve for what a call makes, none of the
- * others fails or allocates. */
+/* Calls of the world when commands change tables. After dynamics_body_reserve for what a batch makes, none
+ * of the others fails or allocates. */
 
 /* Room for `bodies` and `placements` beyond those in use: rows, indexes, sets, proxies, and events for
  * every body and contact there is (a batch may wake or part them all). NO_MEMORY: nothing changed.
- * Limits are not its business. */
+ * The caller checks limits. */
 MUST_CHECK enum status dynamics_body_reserve(struct dynamics *self, uint32_t bodies,
 					     uint32_t placements);
 /* The lowest free row, marked used, all columns zero (count grows when the row is the last). */
@@ -189,19 +187,19 @@ uint32_t dynamics_placement_take(struct dynamics *self);
 /* After the world filled the body's columns and its placements (body, shape, next, position, rotation):
  * index, boxes, `active`, sleep_next = own row, proxies, awake. */
 void dynamics_body_added(struct dynamics *self, uint32_t body);
-/* Position or rotation was set: boxes, contacts made anew; wakes it and what touched it. */
+/* Position or rotation was set: makes boxes and contacts anew; wakes it and the bodies it touched. */
 void dynamics_body_moved(struct dynamics *self, uint32_t body);
-/* Status, filter or material was set: wakes it and what touched it, then joins or leaves awake, broad
- * phase and contacts as status and filter ask. A body that leaves `dynamic` must wake its set first:
+/* Status, filter or material was set: wakes it and the bodies it touched, then updates its membership in
+ * awake, broad phase and contacts. A body that leaves `dynamic` must wake its set first:
  * called with the new columns in place, its sleep ring still as it was. */
 void dynamics_body_changed(struct dynamics *self, uint32_t body);
-/* Wakes what touched it, parts its contacts (with end events), clears and frees its rows. The world has
- * dropped its drives and its shapes' uses before. */
+/* Wakes the bodies it touched, drops its contacts (with end events) and joints, clears and frees its rows.
+ * The caller has dropped its drives and its shapes' uses before. */
 void dynamics_body_removed(struct dynamics *self, uint32_t body);
 
-/* Makes every cache anew from the tables. */
+/* Makes every cache anew from the tables. NO_MEMORY. */
 MUST_CHECK enum status dynamics_rebuild(struct dynamics *self);
-/* `ahead`: seconds of a step, as long as the owner makes them (struct dynamics). */
+/* `ahead`: duration of a step, s (struct dynamics). NO_MEMORY: released. */
 MUST_CHECK enum status dynamics_init(struct dynamics *self, struct tables *tables,
 				     const struct shape **shapes, double ahead);
 void dynamics_release(struct dynamics *self);
@@ -211,13 +209,14 @@ uint32_t dynamics_find_body(const struct dynamics *self, body_id id);
 
 /* World-space mass centre of a body row. */
 vec3 dynamics_centre(const struct tables *tables, uint32_t body);
-/* Bytes held by the caches. */
+/* Bytes of heap held by the caches. */
 uint64_t dynamics_memory(const struct dynamics *self);
-/* Between steps: gives back what only a step uses. The next one takes it again, and makes the same. */
+/* Between steps: frees memory that only a step uses. The next step allocates it again; results do not
+ * change. */
 void dynamics_trim(struct dynamics *self);
 
-/* Notes an event. There is room after dynamics_body_reserve and step_commit; elsewhere the list
- * grows, and where it cannot, the event is counted as lost. */
+/* Notes an event. There is room after dynamics_body_reserve and step_commit; otherwise the list grows, and
+ * if it cannot, the event is counted as lost. */
 void dynamics_event(struct dynamics *self, struct event event);
 
 #endif

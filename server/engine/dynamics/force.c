@@ -1,10 +1,9 @@
 /* force.c: the list of forces; gravity and drives.
  *
- * A drive pushes with a constant force, in world axes, at a point that moves with its body, and
- * turns with a constant torque. Forces on one body are summed in the order of the list, drives in
- * the order of their table, which is the order they were commanded in. For many bodies the drives
- * are gone through once; for single ones they are sorted by body, stably, so that the order is the
- * same.
+ * A drive applies a constant force, in world axes, at a point fixed in its body, and a constant torque. Forces
+ * on one body are summed in the order of the list, drives in the order of their table, which is the order of
+ * their commands. For many bodies one pass over the drives suffices. For single bodies the drives are sorted
+ * by body; the sort is stable, so the order of the sum is the same.
  */
 #include "server/engine/dynamics/force.h"
 
@@ -13,6 +12,7 @@
 struct force_state force_state_of(const struct tables *tables, uint32_t body,
 				  const struct body_motion *motion)
 {
+	ASSERT(body < tables->body.count);
 	const struct body_table *table = &tables->body;
 	if (motion != NULL)
 		return (struct force_state){ motion->centre, motion->rotation, motion->velocity,
@@ -59,9 +59,10 @@ static void gravity_add_all(const struct force *self, const struct force_bodies 
 
 /* ---- drives ----------------------------------------------------------------------------------- */
 
-static void drive_push(const struct drive_table *table, uint32_t drive, quat rotation,
-		       struct force_sum *sum)
+static void add_drive(const struct drive_table *table, uint32_t drive, quat rotation,
+		      struct force_sum *sum)
 {
+	ASSERT(drive < table->count);
 	if (table->ticks[drive] == 0)
 		return;
 	vec3 arm = mat3_mul_vec(mat3_from_quat(rotation), table->point[drive]);
@@ -83,6 +84,7 @@ static uint32_t lower_bound(const uint64_t *keys, uint32_t count, uint64_t key)
 			count = half;
 		}
 	}
+	VALIDATE(count == 0);
 	return low;
 }
 
@@ -92,16 +94,17 @@ static void drives_add(const struct force *self, uint32_t body, const struct for
 	UNUSED(time);
 	const struct force_list *list = self->context;
 	const struct drive_table *table = &list->tables->drive;
-	/* Without the index, or after commands, drives would be missed. */
+	/* Without force_list_index, or after commands, drives would be missed. */
 	ASSERT(list->drive_count == table->count);
 	uint32_t at = lower_bound(list->drive_body, list->drive_count, body);
 	for (; at < list->drive_count && list->drive_body[at] == body; at++)
-		drive_push(table, list->drive_row[at], state->rotation, sum);
+		add_drive(table, list->drive_row[at], state->rotation, sum);
 }
 
-/* Place of a body among ascending rows, or `count`. */
+/* Index of a body among ascending rows, or `count`. */
 static uint32_t find_row(const uint32_t *rows, uint32_t count, uint32_t body)
 {
+	VALIDATE(count == 0 || rows[0] <= rows[count - 1]);
 	uint32_t low = 0, high = count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -126,7 +129,7 @@ static void drives_add_all(const struct force *self, const struct force_bodies *
 			continue;
 		quat rotation = bodies->motions != NULL ? bodies->motions[i].rotation
 							: tables->body.rotation[body];
-		drive_push(&tables->drive, drive, rotation, &sums[i]);
+		add_drive(&tables->drive, drive, rotation, &sums[i]);
 	}
 }
 
@@ -145,6 +148,7 @@ void force_list_init(struct force_list *self, const struct tables *tables)
 
 void force_list_push(struct force_list *self, struct force force)
 {
+	ASSERT(force.add != NULL);
 	ASSERT(self->count < FORCES_MAX);
 	self->items[self->count++] = force;
 }
@@ -168,6 +172,7 @@ enum status force_list_index(struct force_list *self, struct arena *arena)
 	}
 	sort_keys(body, row, scratch, scratch_row, count);
 	arena_rewind(arena, mark);
+	VALIDATE(count == 0 || body[0] <= body[count - 1]);
 	self->drive_body = body;
 	self->drive_row = row;
 	self->drive_count = count;
@@ -179,8 +184,7 @@ static bool is_of(const struct force *force, enum force_part part)
 	return part == FORCES_ALL || force->stiff == (part == FORCES_STIFF);
 }
 
-/* Minus zero, because adding it to anything leaves that as it is: the sum of one force is that
- * force. */
+/* Minus zero, because x + −0 = x for every x, 0 and −0 included: the sum of one force is that force. */
 static struct force_sum no_force(void)
 {
 	return (struct force_sum){ vec3_all(-0.0), vec3_all(-0.0), vec3_all(-0.0) };
@@ -207,6 +211,7 @@ static void add_one_by_one(const struct force_list *self, const struct force *fo
 void force_list_all(const struct force_list *self, const struct force_bodies *bodies, double time,
 		    enum force_part part, struct force_sum *sums)
 {
+	ASSERT(part <= FORCES_STIFF);
 	for (uint32_t i = 0; i < bodies->count; i++)
 		sums[i] = is_pushed(self->tables, bodies->rows[i]) ? no_force() : zero_force();
 	for (uint32_t k = 0; k < self->count; k++) {
@@ -223,6 +228,7 @@ void force_list_all(const struct force_list *self, const struct force_bodies *bo
 void force_list_at(const struct force_list *self, uint32_t body, const struct force_state *state,
 		   double time, enum force_part part, struct force_sum *sum)
 {
+	ASSERT(body < self->tables->body.count);
 	bool pushed = is_pushed(self->tables, body);
 	*sum = pushed ? no_force() : zero_force();
 	for (uint32_t k = 0; k < self->count && pushed; k++)

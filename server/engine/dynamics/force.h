@@ -1,9 +1,8 @@
-/* force.h: forces at any state and time, as a list: gravity and drives; fields, springs, drags as
- * they come.
+/* force.h: a list of forces, evaluated at any state and time: gravity, drives, and forces that a method adds.
  *
- * A force is a pure function of its arguments, so that multi-stage integrators may ask for it at
- * stage states and methods that go back at times within a tick. Damping is no force here: it is the
- * method's, which knows its sub-steps.
+ * A force is a pure function of its arguments, so multi-stage integrators may evaluate it at stage states, and
+ * methods that go back in time at any time within a tick. Damping is not in the list, because the method
+ * integrates it exactly over its own sub-steps (integrate.h).
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_FORCE_H
 #define CAIRN_ENGINE_DYNAMICS_FORCE_H
@@ -11,77 +10,75 @@
 #include "server/base/arena.h"
 #include "server/engine/dynamics/dynamics.h"
 
-/* Where one body is at a stage. */
+/* Motion of one body at a stage. */
 struct force_state {
 	vec3 centre; /* mass centre, world, m */
 	quat rotation;
 	vec3 velocity, angular_velocity;
-	double mass;
+	double mass; /* kg */
 };
 
-/* What acts on one body, world axes. What pulls every mass alike is summed as an acceleration and
- * never as a force to be divided again: a body's mass is in no bit of its fall. */
+/* Sum of forces on one body, world axes. Forces proportional to mass are summed as accelerations and are
+ * never multiplied and divided by the mass, so free fall does not depend on the mass in any bit. */
 struct force_sum {
 	vec3 acceleration; /* m/s² */
-	vec3 force;	   /* N, beside it */
+	vec3 force;	   /* N, without mass × acceleration */
 	vec3 torque;	   /* N·m, about the mass centre */
 };
 
-/* Many bodies at once. */
+/* A set of bodies. */
 struct force_bodies {
 	const uint32_t *rows;		   /* of the body table, ascending */
-	const struct body_motion *motions; /* of rows[i]; NULL: as the tables have them */
+	const struct body_motion *motions; /* of rows[i]; NULL: those in the tables */
 	uint32_t count;
 };
 
 struct force {
-	/* Adds what acts on body row `body` at `time` seconds from the tick's start. */
+	/* Adds its force on body row `body` at `time` seconds from the tick's start. */
 	void (*add)(const struct force *self, uint32_t body, const struct force_state *state,
 		    double time, struct force_sum *sum);
-	/* The same for many, with the same bits: sums[i] for rows[i]. Rows that are not dynamic
-	 * are left alone. NULL: one by one. */
+	/* The same for many bodies, with the same bits: sums[i] for rows[i]; sums of rows that are not
+	 * dynamic are unchanged. NULL: `add` is called for each body. */
 	void (*add_all)(const struct force *self, const struct force_bodies *bodies, double time,
 			struct force_sum *sums);
-	/* It changes much within a tick: methods with sub-steps ask for it in each of them. */
+	/* It changes much within a tick: methods with sub-steps evaluate it in each of them. */
 	bool stiff;
 	const void *context; /* borrowed */
 };
 
 enum { FORCES_MAX = 8 };
 
-/* All forces of a world, in the order in which they are summed: gravity, drives in the order they
- * were commanded, then what force_list_push appends. */
+/* All forces of a world, in the order in which they are summed: gravity, drives in the order of their
+ * commands, then those of force_list_push. */
 struct force_list {
 	const struct tables *tables; /* borrowed */
 	struct force items[FORCES_MAX];
 	uint32_t count;
-	/* Drives by body, for asking about single ones: rows of the drive table by (body, row). */
+	/* Drives sorted by (body, row), for force_list_at. */
 	const uint64_t *drive_body;
 	const uint32_t *drive_row;
 	uint32_t drive_count;
 };
 
-/* Gravity and drives. The list must stay where it is. */
+/* Gravity and drives. The list must not be moved or copied, because its forces point to it. */
 void force_list_init(struct force_list *self, const struct tables *tables);
-/* Appends; there is room for FORCES_MAX. */
+/* Appends a force; at most FORCES_MAX in all. */
 void force_list_push(struct force_list *self, struct force force);
-/* Makes drives findable by body, so that force_list_at may be asked; on the arena. O(drives).
- * NO_MEMORY. */
+/* Sorts drives by body, on the arena; force_list_at needs it. O(drives). NO_MEMORY: the list is unchanged. */
 MUST_CHECK enum status force_list_index(struct force_list *self, struct arena *arena);
 
 enum force_part { FORCES_ALL, FORCES_STEADY, FORCES_STIFF };
 
-/* The sums on many bodies at `time`: sums[i] for rows[i], 0 for one that is not dynamic. */
+/* The sums on many bodies at `time`, s: sums[i] for rows[i], 0 for a body that is not dynamic. */
 void force_list_all(const struct force_list *self, const struct force_bodies *bodies, double time,
 		    enum force_part part, struct force_sum *sums);
 /* The sum on one body, with the same bits; after force_list_index. */
 void force_list_at(const struct force_list *self, uint32_t body, const struct force_state *state,
 		   double time, enum force_part part, struct force_sum *sum);
-/* Gravity and drives on `count` bodies as the tables have them: sums[i] for bodies[i], whose cache
- * says slot i. */
+/* Gravity and drives on `count` bodies, rows ascending, at the motions in the tables: sums[i] for bodies[i]. */
 void force_all(const struct dynamics *self, const uint32_t *bodies, uint32_t count,
 	       struct force_sum *sums);
-/* A body's state at a motion; NULL: as the tables have it. */
+/* A body's state at a motion; NULL: that of the tables. */
 struct force_state force_state_of(const struct tables *tables, uint32_t body,
 				  const struct body_motion *motion);
 

@@ -1,4 +1,4 @@
-/* frame_rate.c: app E, as corrected by book-appendices.md E-02 to E-06. */
+/* See frame_rate.h. Formulas: app E, as corrected by book-appendices.md E-02 to E-06. */
 #include "server/engine/dynamics/frame_rate.h"
 
 vec3 frame_rate_unit(vec3 vector, vec3 change)
@@ -24,7 +24,7 @@ vec3 frame_rate_edges(vec3 e1, vec3 e2, vec3 w1, vec3 w2)
 	return frame_rate_unit(vec3_cross(e1, e2), change);
 }
 
-/* The vector that vec3_frame normalises, by the branch of n. */
+/* The vector that vec3_frame normalises, `of` in the place of n, in the branch that n selects. */
 static vec3 tangent_pattern(vec3 n, vec3 of)
 {
 	double x = scalar_abs(n.x), y = scalar_abs(n.y), z = scalar_abs(n.z);

@@ -1,7 +1,7 @@
-/* frame_rate.h: how contact frames, rotations and body-fixed vectors change in time (app E).
+/* frame_rate.h: time derivatives of contact frames, rotations and body-fixed vectors (app E).
  *
- * All vectors in world axes, spins in rad/s. Derivatives of unit vectors are projected, never
- * normalised: their size is what enters accelerations (K2; the print normalises them).
+ * All vectors are in world axes, spins in rad/s, rates per second. Derivatives of unit vectors are projected,
+ * never normalised, because their length enters accelerations (K2; the print normalises them).
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_FRAME_RATE_H
 #define CAIRN_ENGINE_DYNAMICS_FRAME_RATE_H

@@ -1,16 +1,15 @@
-/* integrate.c: one body over one step.
+/* integrate.c: motion of one body over one step.
  *
  * Linear: v' = a − c v has a closed form. With z = −c t, φ₁ = (e^z − 1)/z and φ₂ = (φ₁ − 1)/z,
  *   v(t) = e^z v + t φ₁ a,   x(t) = x + t φ₁ v + t² φ₂ a.
- * A ball turns by the same form; so does whatever turns about one axis.
+ * A body with equal moments of inertia turns by the same form, as does one that turns about one axis.
  *
- * A body of uneven inertia carries its angular momentum L = I(q) ω, which torque and damping change and
- * turning does not. Without torque it turns by the midpoint rule with L fixed,
+ * For a body of uneven inertia the state is its angular momentum L = I(q) ω, which torque and damping change
+ * and turning does not. Without torque it turns by the midpoint rule with L fixed,
  *   q½ = exp(h/2 ω) q,   q' = exp(h I(q½)⁻¹ L) q,   ω' = I(q')⁻¹ L,
- * so angular momentum is kept to rounding. Energy E(q) = ½ L·I(q)⁻¹L errs at second order; it is
- * put back by a turn δ about a = L×ω/|L×ω|, along which dE/dδ = −|L×ω|: two or three Newton steps.
- * Where L and ω are parallel (a principal axis, a ball) E does not depend on small turns, and there
- * is nothing to put back.
+ * so angular momentum is kept to rounding. Energy E(q) = ½ L·I(q)⁻¹L has an error of second order, which a
+ * turn δ about a = L×ω/|L×ω| removes: dE/dδ = −|L×ω|, two or three Newton steps. If L and ω are parallel
+ * (about a principal axis), E does not depend on small turns and needs no correction.
  */
 #include "server/engine/dynamics/integrate.h"
 
@@ -18,12 +17,13 @@
 
 mat3 integrate_inertia_inv(const struct dynamics *self, uint32_t body)
 {
+	ASSERT(body < self->tables->body.count);
 	return mat3_rotate_tensor(self->bodies.items[body].rotation,
 				  sym3_matrix(sym3_load(self->tables->body.inertia_inv[body])));
 }
 
-/* Inertia is equal about all axes when it is so to this part of itself; turning a body as a ball then
- * errs in L by as much. */
+/* 1. Moments of inertia that differ by less than this part count as equal; the angular momentum then has a
+ * relative error of the same size. Smaller: rounding of a cube's inertia makes it uneven, which costs time. */
 #define EVEN 1e-13
 
 static bool is_uneven(const struct dynamics *self, uint32_t body)
@@ -31,7 +31,7 @@ static bool is_uneven(const struct dynamics *self, uint32_t body)
 	const struct body_table *table = &self->tables->body;
 	sym3 inverse = sym3_load(table->inertia_inv[body]), t = sym3_load(table->inertia[body]);
 	if (t.xx == t.yy && t.yy == t.zz && t.xy == 0 && t.yz == 0 && t.zx == 0)
-		return false; /* most are a ball or a cube */
+		return false; /* a quick test: many bodies are balls or cubes */
 	if (table->status[body] != BODY_DYNAMIC || self->tables->world.planar[0] ||
 	    !(sym3_trace(inverse) > 0))
 		return false;
@@ -40,12 +40,13 @@ static bool is_uneven(const struct dynamics *self, uint32_t body)
 	return scalar_max(spread, off) > EVEN * t.xx;
 }
 
-/* ---- beside constraints ------------------------------------------------------------------------- */
+/* ---- velocity ------------------------------------------------------------------------- */
 
 enum { SERIES_TERMS = 20 };
 
 struct damped integrate_decay(double rate, double time)
 {
+	ASSERT(rate >= 0 && time >= 0);
 	double z = -rate * time, one, two = 1;
 	if (z < -1) {
 		double keep = trig_exp(z);
@@ -53,7 +54,7 @@ struct damped integrate_decay(double rate, double time)
 		two = (one - 1) / z;
 		return (struct damped){ keep, time * one, time * time * two };
 	}
-	/* φ₂ = Σ z^k/(k+2)!, because the closed forms cancel. */
+	/* φ₂ = Σ z^k/(k+2)!, because the closed forms lose digits by cancellation. */
 	for (int k = SERIES_TERMS; k > 2; k--)
 		two = 1 + z * two / k;
 	two *= 0.5;
@@ -61,29 +62,32 @@ struct damped integrate_decay(double rate, double time)
 	return (struct damped){ 1 + z * one, time * one, time * time * two };
 }
 
-static vec3 clamped(vec3 v, double most)
+static vec3 clamp_vector(vec3 v, double most)
 {
+	ASSERT(most > 0);
 	double square = vec3_length_squared(v);
 	return square > most * most ? vec3_scale(v, most / scalar_sqrt(square)) : v;
 }
 
-/* Both reduced, so that v and keep v + gain a are at most `most` long. */
-static void limit(vec3 *velocity, vec3 *acceleration, struct damped d, double most)
+/* Reduces both, so that v and keep v + gain a are at most `most` long. */
+static void limit_speed(vec3 *velocity, vec3 *acceleration, struct damped d, double most)
 {
 	double fast = vec3_length_squared(*velocity);
 	double faster = vec3_length_squared(*acceleration) * d.gain * d.gain;
 	if (scalar_max(fast, faster) <= 0.25 * most * most)
 		return;
-	*velocity = clamped(*velocity, most);
+	*velocity = clamp_vector(*velocity, most);
 	vec3 kept = vec3_scale(*velocity, d.keep);
 	vec3 after = vec3_mul_add(kept, *acceleration, d.gain);
 	if (vec3_length_squared(after) > most * most)
-		*acceleration = vec3_scale(vec3_sub(clamped(after, most), kept), 1 / d.gain);
+		*acceleration = vec3_scale(vec3_sub(clamp_vector(after, most), kept), 1 / d.gain);
 }
 
 struct body_start integrate_start(const struct dynamics *self, uint32_t body,
 				  const struct force_sum *sum, double dt)
 {
+	ASSERT(body < self->tables->body.count);
+	ASSERT(dt >= 0);
 	const struct body_table *table = &self->tables->body;
 	struct body_start start = { { table->velocity[body], table->angular_velocity[body] },
 				    spatial_zero(),
@@ -94,16 +98,17 @@ struct body_start integrate_start(const struct dynamics *self, uint32_t body,
 	a->linear = vec3_mul_add(sum->acceleration, sum->force, table->mass_inv[body]);
 	if (!vec3_equal(sum->torque, vec3_zero()))
 		a->angular = mat3_mul_vec(integrate_inertia_inv(self, body), sum->torque);
-	limit(&start.velocity.linear, &a->linear, integrate_damped(table->linear_damping[body], dt),
-	      SPEED_MAX);
-	limit(&start.velocity.angular, &a->angular,
-	      integrate_damped(table->angular_damping[body], dt), ANGULAR_SPEED_MAX);
+	limit_speed(&start.velocity.linear, &a->linear,
+		    integrate_damped(table->linear_damping[body], dt), SPEED_MAX);
+	limit_speed(&start.velocity.angular, &a->angular,
+		    integrate_damped(table->angular_damping[body], dt), ANGULAR_SPEED_MAX);
 	return start;
 }
 
 struct spatial integrate_velocity(const struct dynamics *self, uint32_t body,
 				  const struct body_start *start, double dt)
 {
+	ASSERT(body < self->tables->body.count);
 	const struct body_table *table = &self->tables->body;
 	if (table->status[body] != BODY_DYNAMIC)
 		return start->velocity;
@@ -122,7 +127,7 @@ vec3 integrate_tensor_at(sym3 tensor, quat q, vec3 v)
 	return quat_rotate(q, sym3_apply(tensor, quat_rotate_inverse(q, v)));
 }
 
-/* Turns q until ½ L·ω is `energy` again. */
+/* Turns q until ½ L·ω is `energy` again, to rounding or at most three Newton steps. */
 static quat restore_energy(quat q, sym3 inertia_inv, vec3 momentum, double energy)
 {
 	for (int i = 0; i < 3; i++) {
@@ -130,7 +135,7 @@ static quat restore_energy(quat q, sym3 inertia_inv, vec3 momentum, double energ
 		double too_much = 0.5 * vec3_dot(momentum, spin) - energy;
 		vec3 slope = vec3_cross(momentum, spin);
 		double steep = vec3_length_squared(slope);
-		/* Nearly parallel: E has next to no slope, and no turn worth making changes it. */
+		/* L and ω are nearly parallel: E has almost no slope, and no small turn changes it. */
 		if (!(steep > 1e-12 * vec3_length_squared(momentum) * vec3_length_squared(spin)))
 			return q;
 		if (scalar_abs(too_much) <= 1e-15 * energy)
@@ -141,39 +146,41 @@ static quat restore_energy(quat q, sym3 inertia_inv, vec3 momentum, double energ
 	return q;
 }
 
-/* The midpoint rule, to that energy. */
-static quat turn_at(quat q, sym3 inertia_inv, vec3 momentum, double energy, double time)
+/* One step of the midpoint rule, with its energy restored. */
+static quat turn_midpoint(quat q, sym3 inertia_inv, vec3 momentum, double energy, double time)
 {
 	quat middle = quat_integrate(q, integrate_tensor_at(inertia_inv, q, momentum), 0.5 * time);
 	q = quat_integrate(q, integrate_tensor_at(inertia_inv, middle, momentum), time);
 	return restore_energy(quat_normalize(q), inertia_inv, momentum, energy);
 }
 
-/* rad. The midpoint rule takes no larger turns at once, because beyond the energy may not find back; but
- * no more pieces than that, whatever a contact has done to the spin. */
+/* rad. The longest turn in one step of the midpoint rule: beyond, Newton may not restore the energy. */
 #define TURN_MAX 0.5
+/* The most midpoint steps in one call: bounds the cost at any spin. */
 #define PIECES_MAX 64
 
-static quat turn_for(quat q, sym3 inertia_inv, vec3 momentum, double energy, double time)
+static quat turn_in_parts(quat q, sym3 inertia_inv, vec3 momentum, double energy, double time)
 {
 	vec3 spin = integrate_tensor_at(inertia_inv, q, momentum);
 	double pieces =
 		scalar_min(1 + scalar_floor(vec3_length(spin) * time / TURN_MAX), PIECES_MAX);
+	ASSERT(pieces <= PIECES_MAX);
 	for (double i = 0; i < pieces; i++)
-		q = turn_at(q, inertia_inv, momentum, energy, time / pieces);
+		q = turn_midpoint(q, inertia_inv, momentum, energy, time / pieces);
 	return q;
 }
 
 quat integrate_turn(quat q, sym3 inertia_inv, vec3 momentum, double time)
 {
 	double energy = 0.5 * vec3_dot(momentum, integrate_tensor_at(inertia_inv, q, momentum));
-	return turn_for(q, inertia_inv, momentum, energy, time);
+	return turn_in_parts(q, inertia_inv, momentum, energy, time);
 }
 
-/* Half of what torque and damping do to L before each piece's turn, half after. */
+/* Half of the change of L by torque and damping before each part's turn, half after (Strang splitting). */
 static void turn_uneven(const struct dynamics *self, uint32_t body, const struct body_start *start,
 			double dt, uint32_t pieces, struct body_motion *motion)
 {
+	ASSERT(pieces >= 1);
 	const struct body_table *table = &self->tables->body;
 	sym3 inertia = sym3_load(table->inertia[body]);
 	sym3 inverse = sym3_load(table->inertia_inv[body]);
@@ -195,6 +202,8 @@ static void turn_uneven(const struct dynamics *self, uint32_t body, const struct
 struct body_motion integrate_free(const struct dynamics *self, uint32_t body,
 				  const struct body_start *start, double dt, uint32_t pieces)
 {
+	ASSERT(body < self->tables->body.count);
+	ASSERT(dt >= 0 && pieces >= 1);
 	const struct body_table *table = &self->tables->body;
 	bool dynamic = table->status[body] == BODY_DYNAMIC;
 	struct damped linear = integrate_damped(dynamic ? table->linear_damping[body] : 0, dt);
@@ -217,12 +226,13 @@ struct body_motion integrate_free(const struct dynamics *self, uint32_t body,
 	return motion;
 }
 
-/* ---- with what constraints add ------------------------------------------------------------------ */
+/* ---- with constraints ------------------------------------------------------------------ */
 
 struct body_motion integrate_motion(const struct dynamics *self, uint32_t body,
 				    const struct body_motion *start, struct spatial velocity,
 				    struct spatial by, double dt)
 {
+	ASSERT(body < self->tables->body.count);
 	const struct body_table *table = &self->tables->body;
 	struct body_motion motion = { vec3_mul_add(start->centre, by.linear, dt),
 				      quat_integrate(start->rotation, by.angular, dt),
@@ -234,10 +244,10 @@ struct body_motion integrate_motion(const struct dynamics *self, uint32_t body,
 	sym3 inertia = sym3_load(table->inertia[body]);
 	vec3 momentum = integrate_tensor_at(inertia, start->rotation, velocity.angular);
 	double energy = 0.5 * vec3_dot(momentum, velocity.angular);
-	/* What is pushed out turns first, and gives no velocity. */
+	/* The removal of penetration turns the body first; it adds no velocity. */
 	vec3 push = vec3_sub(by.angular, velocity.angular);
 	quat q = quat_integrate(start->rotation, push, dt);
-	motion.rotation = turn_for(q, inverse, momentum, energy, dt);
+	motion.rotation = turn_in_parts(q, inverse, momentum, energy, dt);
 	motion.angular_velocity = integrate_tensor_at(inverse, motion.rotation, momentum);
 	return motion;
 }

@@ -1,6 +1,6 @@
-/* islands.c: union-find over groups, counting, and one arena a worker.
+/* islands.c: islands by union-find over groups, then a counting sort; solving with one arena per worker.
  *
- * The lesser group becomes the root, so that the root of a set is a function of the set alone.
+ * The group with the lower number becomes the root, so the root of a set is a function of the set alone.
  */
 #include "server/engine/dynamics/islands.h"
 
@@ -8,7 +8,7 @@
 
 #define NO_ISLAND UINT32_MAX
 
-static uint32_t root_of(uint32_t *parent, uint32_t group)
+static uint32_t find_root(uint32_t *parent, uint32_t group)
 {
 	while (parent[group] != group) {
 		parent[group] = parent[parent[group]];
@@ -19,8 +19,9 @@ static uint32_t root_of(uint32_t *parent, uint32_t group)
 
 static void join_groups(uint32_t *parent, uint32_t a, uint32_t b)
 {
-	a = root_of(parent, a);
-	b = root_of(parent, b);
+	ASSERT(parent[a] <= a && parent[b] <= b);
+	a = find_root(parent, a);
+	b = find_root(parent, b);
 	if (a < b)
 		parent[b] = a;
 	else
@@ -32,9 +33,11 @@ static bool slot_moves(const struct mass_operator *mass, uint32_t slot)
 	return slot != ROW_NO_BODY && mass_moves(mass, slot);
 }
 
-/* The slot through which a constraint belongs to an island; ROW_NO_BODY: through none. */
-static uint32_t slot_of(const struct mass_operator *mass, const struct constraint *constraint)
+/* The slot that puts a constraint into its island: body a's if it can move, else b's; ROW_NO_BODY if neither. */
+static uint32_t linking_slot(const struct mass_operator *mass, const struct constraint *constraint)
 {
+	ASSERT(constraint->body_a == ROW_NO_BODY || constraint->body_a < mass->slots);
+	ASSERT(constraint->body_b == ROW_NO_BODY || constraint->body_b < mass->slots);
 	if (slot_moves(mass, constraint->body_a))
 		return constraint->body_a;
 	return slot_moves(mass, constraint->body_b) ? constraint->body_b : ROW_NO_BODY;
@@ -61,7 +64,7 @@ static void link_groups(struct islands_work *work)
 	memset(work->linked, 0, mass->groups);
 	for (uint32_t i = 0; i < work->count; i++) {
 		const struct constraint *constraint = &work->constraints[i];
-		uint32_t slot = slot_of(mass, constraint);
+		uint32_t slot = linking_slot(mass, constraint);
 		if (slot == ROW_NO_BODY)
 			continue;
 		uint32_t group = mass_group(mass, slot);
@@ -84,12 +87,13 @@ static void number_islands(struct islands_work *work)
 		uint32_t group = mass_group(mass, slot);
 		if (!work->linked[group] || !mass_moves(mass, slot))
 			continue;
-		uint32_t root = root_of(work->parent, group);
+		uint32_t root = find_root(work->parent, group);
 		if (work->of_root[root] == NO_ISLAND) {
 			work->of_root[root] = out->count;
 			out->items[out->count++] = (struct island){ 0 };
 		}
 		out->island_of[slot] = work->of_root[root];
+		ASSERT(work->of_root[root] < out->count);
 		out->items[work->of_root[root]].slot_count++;
 	}
 }
@@ -97,17 +101,18 @@ static void number_islands(struct islands_work *work)
 static void count_constraints(const struct islands_work *work)
 {
 	for (uint32_t i = 0; i < work->count; i++) {
-		uint32_t slot = slot_of(work->mass, &work->constraints[i]);
+		uint32_t slot = linking_slot(work->mass, &work->constraints[i]);
 		if (slot != ROW_NO_BODY)
 			work->out->items[work->out->island_of[slot]].constraint_count++;
 	}
 }
 
-/* Each island gets its place; then slots and constraints go there in their order. */
+/* Assigns each island its part of the arrays, then appends slots and constraints in ascending order. */
 static void fill_islands(const struct islands_work *work)
 {
 	struct islands *out = work->out;
-	uint32_t *slot_end = work->parent, *member_end = work->of_root; /* not needed any more */
+	uint32_t *slot_end = work->parent,
+		 *member_end = work->of_root; /* no longer needed, reused */
 	uint32_t slots = 0, members = 0;
 	for (uint32_t i = 0; i < out->count; i++) {
 		out->items[i].slots = work->slots + slots;
@@ -117,11 +122,12 @@ static void fill_islands(const struct islands_work *work)
 		slots += out->items[i].slot_count;
 		members += out->items[i].constraint_count;
 	}
+	ASSERT(slots <= work->mass->slots && members <= work->count);
 	for (uint32_t slot = 0; slot < work->mass->slots; slot++)
 		if (out->island_of[slot] != NO_ISLAND)
 			work->slots[slot_end[out->island_of[slot]]++] = slot;
 	for (uint32_t i = 0; i < work->count; i++) {
-		uint32_t slot = slot_of(work->mass, &work->constraints[i]);
+		uint32_t slot = linking_slot(work->mass, &work->constraints[i]);
 		if (slot != ROW_NO_BODY)
 			work->members[member_end[out->island_of[slot]]++] = i;
 	}
@@ -146,14 +152,16 @@ enum status islands_make(struct arena *arena, const struct mass_operator *mass,
 	    work.of_root == NULL || work.linked == NULL || work.slots == NULL ||
 	    work.members == NULL)
 		return STATUS_NO_MEMORY;
+	ASSERT(groups <= mass->slots);
 	link_groups(&work);
 	number_islands(&work);
 	count_constraints(&work);
 	fill_islands(&work);
+	ASSERT(out->count <= groups);
 	return STATUS_OK;
 }
 
-/* ---- side by side ----------------------------------------------------------------------------- */
+/* ---- solving in parallel ----------------------------------------------------------------------------- */
 
 struct solve_work {
 	struct dynamics *dynamics;
@@ -168,6 +176,7 @@ static void solve_piece(uint32_t first, uint32_t last, uint32_t worker, void *co
 	const struct solve_work *work = context;
 	struct arena *room = &work->dynamics->rooms[worker];
 	for (uint32_t i = first; i < last; i++) {
+		ASSERT(arena_used(room) == 0);
 		work->statuses[i] = work->solve(&work->islands->items[i], i, room, work->context);
 		arena_reset(room);
 	}
@@ -181,8 +190,7 @@ enum status islands_solve(struct step *step, const struct islands *islands, isla
 				   ARENA_ARRAY(scratch, enum status, islands->count) };
 	if (work.statuses == NULL)
 		return STATUS_NO_MEMORY;
-	/* An arena that had to grow becomes one block again, so that a steady tick calls the heap
-	 * not once. */
+	/* An arena that had to grow becomes one block again, so that a steady tick makes no heap call. */
 	for (uint32_t i = 0; i < step->parallel->workers; i++)
 		if (arena_reserve(&step->dynamics->rooms[i], step->dynamics->rooms[i].peak) !=
 		    STATUS_OK)

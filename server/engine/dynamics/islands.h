@@ -1,10 +1,9 @@
-/* islands.h: who must be solved together, and solving islands side by side.
+/* islands.h: islands of constraints that must be solved together, and solving islands in parallel.
  *
- * An island is a set of groups of slots (mass_operator.h) that constraints link: two constraints
- * are of one island when a chain of constraints joins them through what can move. Whatever cannot
- * move links nothing. Islands are numbered by their lowest slot; slots and constraints of each
- * ascend. So all of it is a function of the list of constraints, and no island depends on who
- * solves it.
+ * An island is a set of groups of slots (mass_operator.h) linked by constraints: two constraints are in one
+ * island if a chain of constraints connects them through slots that can move. A slot that cannot move links
+ * nothing. Islands are numbered by their lowest slot; the slots and constraints of each ascend. So islands are
+ * a function of the list of constraints, and no result depends on the worker that solves one.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_ISLANDS_H
 #define CAIRN_ENGINE_DYNAMICS_ISLANDS_H
@@ -14,29 +13,30 @@
 #include "server/engine/dynamics/step.h"
 
 struct island {
-	const uint32_t *slots;	     /* that move; ascending */
+	const uint32_t *slots;	     /* that can move; ascending */
 	const uint32_t *constraints; /* ascending */
 	uint32_t slot_count, constraint_count;
 };
 
 struct islands {
-	struct island *items; /* in the arena given, as what they point to */
+	struct island *items; /* on the arena given, with the arrays they point to */
 	uint32_t count;
 	uint32_t *
 		island_of; /* by slot: its island, UINT32_MAX for a slot that no constraint touches */
 };
 
-/* Constraints between two things that cannot move are in no island. O(slots + constraints). NO_MEMORY. */
+/* Constraints between slots that cannot move are in no island. O(slots + constraints). NO_MEMORY. */
 MUST_CHECK enum status islands_make(struct arena *arena, const struct mass_operator *mass,
 				    const struct constraint *constraints, uint32_t count,
 				    struct islands *out);
 
-/* Solves one island; `room` is the worker's own arena, empty, and emptied after. Reads what was
- * final before, writes only what belongs to its island. `index`: its number. */
+/* Solves island `index`. `room`: the worker's own arena, empty before and reset after. It must write only data
+ * of its island and read no data of other islands. */
 typedef enum status island_solve(const struct island *island, uint32_t index, struct arena *room,
 				 void *context);
 
-/* All islands, each on any worker. The status of the first, in their order, that did not answer OK. */
+/* Solves all islands, each on any worker. Returns the status of the first, in order of numbers, that is not
+ * OK. NO_MEMORY. */
 MUST_CHECK enum status islands_solve(struct step *step, const struct islands *islands,
 				     island_solve *solve, void *context);
 
