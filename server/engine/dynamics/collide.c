@@ -1,21 +1,22 @@
-/* collide.c: where near pieces touch: a pure function of motions, pairs and the memory of the step's start.
+/* collide.c: where near pieces touch: a pure function of motions, pairs and the contact table at the start
+ * of the step.
  *
- * A manifold is a fact about two pieces in one relative pose. It is made by the narrow phase and kept,
- * in A's frame, while the pieces move little relative to each other ("recycling"): its normal and its
- * points on both surfaces then stay, and only separations are measured anew. With T the motion of B
- * relative to A since the manifold was made, n its normal, m and s a point and its separation then:
+ * The narrow phase makes a manifold for one relative pose of two pieces. The manifold is kept, in A's
+ * frame, while the pieces move little relative to each other: its normal and its points on both surfaces
+ * stay, and only separations are measured anew. With T the motion of B relative to A since the manifold
+ * was made, n its normal, m and s a point and its separation then:
  *
  *   on A: p = m − n s/2,  on B: q = T (m + n s/2),  now: separation n·(q − p), point (p + q)/2.
  *
- * The pose when it was made is a column, so keeping is exact state: a restored world keeps the same
- * manifolds. A manifold without points says that the pieces were farther apart than the distance it was
- * asked for, which is then kept in its first separation; it holds until they may have come nearer.
+ * The relative pose at which it was made is a column, so a restored world keeps the same manifolds. A
+ * manifold without points says that the pieces were farther apart than the margin of the narrow phase,
+ * which is stored as its first separation; it is valid until the pieces may have come nearer than that.
  *
- * Round pieces (spheres, capsules) are never kept: rolling, they would carry the normal with them, and
- * their narrow phase costs less than the question.
+ * Manifolds of round pieces (spheres, capsules) are never kept: a rolling piece would carry the normal
+ * with it, and their narrow phase costs less than the test.
  *
- * Contacts are independent: each piece of parallel work writes to its own entries of the list. What
- * touches several (waking) is decided afterwards, by step.c.
+ * Contacts are independent: each work item writes only its own entries of the list. Waking, which concerns
+ * several contacts, follows in step.c.
  */
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
@@ -25,22 +26,24 @@
 
 enum { COLLIDE_GRAIN = 32 };
 
-/* One of the two bodies of a contact, where the options have it. */
-struct side {
+/* One body of a contact at the motion that the options give it, and its piece. */
+struct contact_side {
 	uint32_t body;
 	struct contact_piece piece;
 	const struct shape *shape;
 	double reach;	      /* m, of the body */
 	pose at;	      /* of the body's origin */
-	const mat3 *rotation; /* the cache's, or: */
+	const mat3 *rotation; /* the cache's, or rotation_there */
 	mat3 rotation_there;
 	vec3 centre; /* mass centre, world */
 	vec3 velocity, spin;
 };
 
-static inline void side_init(struct side *self, const struct step *step, struct contact_piece piece,
-			     uint32_t body, const struct collide_options *options)
+static inline void init_side(struct contact_side *self, const struct step *step,
+			     struct contact_piece piece, uint32_t body,
+			     const struct collide_options *options)
 {
+	ASSERT(body < step->dynamics->tables->body.count);
 	const struct dynamics *dynamics = step->dynamics;
 	const struct tables *tables = dynamics->tables;
 	const struct body_cache *cache = &dynamics->bodies.items[body];
@@ -66,10 +69,11 @@ static inline void side_init(struct side *self, const struct step *step, struct 
 	self->at = pose_make(vec3_sub(motion->centre, arm), motion->rotation);
 }
 
-/* ---- how near is near ------------------------------------------------------------------------- */
+/* ---- distance that matters ------------------------------------------------------------------------- */
 
-/* m: how far points of the surface may come in `dt` because the piece turns (body.c, "Turning"). */
-static inline double turning_way(const struct tables *tables, const struct side *side, double dt)
+/* m: bound of how far a point of the surface moves in `dt` s because the body turns (body.c, Turning). */
+static inline double turning_distance(const struct tables *tables, const struct contact_side *side,
+				      double dt)
 {
 	if (tables->body.status[side->body] == BODY_STATIC)
 		return 0;
@@ -77,34 +81,37 @@ static inline double turning_way(const struct tables *tables, const struct side 
 	return radius * scalar_min(vec3_length(side->spin) * dt, 2);
 }
 
-/* m: points this near matter in this step; farther ones, up to `far`, if turning brings them near. What
- * comes straight is looked for only so far ahead, what turns wholly: the end of a long piece would
- * otherwise be deep before it is seen. */
-struct needed {
+/* m, near ≤ far. Points up to `near` apart matter in this step; points up to `far` matter if turning brings
+ * them near. The share of linear motion is limited (CONTACT_LOOK_AHEAD). That of turning is not, because
+ * the end of a long piece would otherwise be deep inside before it is found. */
+struct needed_distance {
 	double near, far;
 };
 
-static inline struct needed needed_distance(const struct tables *tables, const struct side *a,
-					    const struct side *b,
-					    const struct collide_options *options)
+static inline struct needed_distance find_needed(const struct tables *tables,
+						 const struct contact_side *a,
+						 const struct contact_side *b,
+						 const struct collide_options *options)
 {
 	double straight = vec3_distance(a->velocity, b->velocity) * options->dt;
-	double turning = turning_way(tables, a, options->dt) + turning_way(tables, b, options->dt);
+	double turning =
+		turning_distance(tables, a, options->dt) + turning_distance(tables, b, options->dt);
+	ASSERT(options->dt >= 0 && options->near >= 0);
 	double least = __builtin_inf();
 	if (tables->body.status[a->body] == BODY_DYNAMIC)
 		least = a->shape->extent_min;
 	if (tables->body.status[b->body] == BODY_DYNAMIC)
 		least = scalar_min(least, b->shape->extent_min);
 	double most = CONTACT_LOOK_AHEAD * least;
-	return (struct needed){ options->near + scalar_min(straight + turning, most),
-				options->near + scalar_min(straight, most) + turning };
+	return (struct needed_distance){ options->near + scalar_min(straight + turning, most),
+					 options->near + scalar_min(straight, most) + turning };
 }
 
 /* ---- keeping ---------------------------------------------------------------------------------- */
 
-/* m: how far points of the piece with the lesser reach moved in the other's frame, at most. */
-static double relative_motion(const struct side *a, const struct side *b, const pose *before,
-			      const pose *now, double *angle)
+/* m: bound of how far points of the body with the smaller reach moved in the other's frame; *angle: rad. */
+static double relative_motion(const struct contact_side *a, const struct contact_side *b,
+			      const pose *before, const pose *now, double *angle)
 {
 	quat turn = quat_mul(now->rotation, quat_conjugate(before->rotation));
 	*angle = 2 * vec3_length(quat_vector(turn));
@@ -115,15 +122,17 @@ static double relative_motion(const struct side *a, const struct side *b, const 
 	return vec3_distance(a_now, a_before) + *angle * a->reach;
 }
 
-static bool may_keep(const struct tables *tables, uint32_t row, const struct side *a,
-		     const struct side *b, const pose *now, double needed)
+static bool may_keep_manifold(const struct tables *tables, uint32_t row,
+			      const struct contact_side *a, const struct contact_side *b,
+			      const pose *now, double needed)
 {
+	ASSERT(row < tables->contact.count && tables->contact.used[row]);
 	const struct contact_table *contact = &tables->contact;
 	if (contact->fresh[row])
 		return false;
-	/* Sides of a field hand contacts to each other while they turn: all are asked at the same
-	 * times, or a contact that goes from one that is asked to one that is not would be lost. So
-	 * none counts as empty. */
+	/* While a field turns, a contact passes from one of its sides to another. All sides must then be
+	 * collided at the same ticks, or a contact would be lost on the way to a side that is kept. So
+	 * no manifold of a field's side is kept as empty. */
 	bool sided = shape_is_sided(a->shape, b->shape) || shape_is_sided(b->shape, a->shape);
 	bool empty = contact->point_count[row] == 0 && !sided;
 	if (!empty && (shape_is_round(a->shape) || shape_is_round(b->shape)))
@@ -144,10 +153,10 @@ static inline bool is_identity(const pose *at)
 	return vec3_equal(at->position, vec3_zero()) && quat_equal(at->rotation, quat_identity());
 }
 
-/* Runs the narrow phase; the manifold comes in the frame of A's body. */
-static void narrow_phase(const struct tables *tables, const struct side *a, const struct side *b,
-			 const pose *b_in_a, double margin, struct pair_cache *cache,
-			 struct manifold *out)
+/* Runs the narrow phase; the manifold is in the frame of A's body. */
+static void narrow_phase(const struct tables *tables, const struct contact_side *a,
+			 const struct contact_side *b, const pose *b_in_a, double margin,
+			 struct pair_cache *cache, struct manifold *out)
 {
 	pose on_a = placement_pose(tables, a->piece.placement);
 	pose on_b = placement_pose(tables, b->piece.placement);
@@ -157,14 +166,16 @@ static void narrow_phase(const struct tables *tables, const struct side *a, cons
 		       (struct piece){ b->shape, b->piece.child }, &shapes, margin, cache, out);
 	if (is_identity(&on_a))
 		return;
+	ASSERT(out->count <= MANIFOLD_POINTS_MAX);
 	out->normal = pose_vector(on_a, out->normal);
 	for (uint32_t i = 0; i < out->count; i++)
 		out->points[i].point = pose_point(on_a, out->points[i].point);
 }
 
-/* The hints of the step's start. */
-static struct pair_cache memory_of(const struct tables *tables, const struct contact_state *contact)
+/* The narrow phase's hints as the step began. */
+static struct pair_cache hints_of(const struct tables *tables, const struct contact_state *contact)
 {
+	ASSERT(contact->is_new || contact->row < tables->contact.count);
 	if (contact->is_new)
 		return (struct pair_cache){ 0 };
 	uint32_t row = contact->row;
@@ -173,10 +184,13 @@ static struct pair_cache memory_of(const struct tables *tables, const struct con
 				    .feature_b = tables->contact.cache_b[row] };
 }
 
-/* `width` multipliers of each point of `made` whose feature the row has; the row's others stay. */
+/* Copies the row's multipliers, but the first `width` of each point are those of the row's point with the
+ * same feature, or 0 if it has none. */
 static inline void carry_multipliers(const struct contact_table *table, uint32_t row,
 				     const struct manifold *made, uint32_t width, double *to)
 {
+	ASSERT(width <= 3);
+	ASSERT(made->count <= MANIFOLD_POINTS_MAX);
 	memcpy(to, table->multiplier[row], sizeof table->multiplier[row]);
 	for (uint32_t p = 0; p < MANIFOLD_POINTS_MAX; p++)
 		for (uint32_t c = 0; c < width; c++)
@@ -189,12 +203,13 @@ static inline void carry_multipliers(const struct contact_table *table, uint32_t
 }
 
 static void make_manifold(const struct tables *tables, const struct contact_state *contact,
-			  const struct side *a, const struct side *b, const pose *b_in_a,
-			  double needed, enum collide_carry carry, struct contact_made *made)
+			  const struct contact_side *a, const struct contact_side *b,
+			  const pose *b_in_a, double needed, enum collide_carry carry,
+			  struct contact_made *made)
 {
 	made->margin = needed + CONTACT_SPARE;
 	made->b_in_a = *b_in_a;
-	made->cache = memory_of(tables, contact);
+	made->cache = hints_of(tables, contact);
 	narrow_phase(tables, a, b, b_in_a, made->margin, &made->cache, &made->manifold);
 	if (contact->is_new || carry == CARRY_NOTHING)
 		memset(made->multiplier, 0, sizeof made->multiplier);
@@ -206,10 +221,11 @@ static void make_manifold(const struct tables *tables, const struct contact_stat
 				  made->multiplier);
 }
 
-/* ---- as it stands now ------------------------------------------------------------------------- */
+/* ---- points at the present pose ------------------------------------------------------------------------- */
 
 struct contact_motion contact_motion(const struct tables *tables, uint32_t row, const pose *b_in_a)
 {
+	ASSERT(row < tables->contact.count);
 	const struct contact_table *contact = &tables->contact;
 	pose before = { contact->relative_position[row], contact->relative_rotation[row] };
 	pose since = pose_mul(*b_in_a, pose_inverse(before));
@@ -219,6 +235,7 @@ struct contact_motion contact_motion(const struct tables *tables, uint32_t row, 
 struct contact_place contact_place(const struct tables *tables, uint32_t row, uint32_t point,
 				   const struct contact_motion *motion)
 {
+	ASSERT(point < MANIFOLD_POINTS_MAX);
 	const struct contact_table *contact = &tables->contact;
 	const double *anchor = &contact->anchor[row][(size_t)3 * point];
 	vec3 normal = contact->normal[row], middle = vec3_make(anchor[0], anchor[1], anchor[2]);
@@ -229,18 +246,19 @@ struct contact_place contact_place(const struct tables *tables, uint32_t row, ui
 				       vec3_dot(normal, vec3_sub(q, p)) };
 }
 
-/* In the frame of A's body, to world axes. */
-static inline struct contact_point point_now(const struct tables *tables, const struct side *a,
-					     vec3 a_to_b, struct contact_place place,
-					     uint32_t feature)
+/* From the frame of A's body to world axes. */
+static inline struct contact_point place_point(const struct tables *tables,
+					       const struct contact_side *a, vec3 a_to_b,
+					       struct contact_place place, uint32_t feature)
 {
 	vec3 arm = mat3_mul_vec(*a->rotation, vec3_sub(place.point, tables->body.centre[a->body]));
 	return (struct contact_point){ arm, vec3_sub(arm, a_to_b), place.separation, feature };
 }
 
-static void kept_now(const struct tables *tables, const struct side *a, const struct side *b,
-		     const pose *b_in_a, struct contact_state *out)
+static void place_kept(const struct tables *tables, const struct contact_side *a,
+		       const struct contact_side *b, const pose *b_in_a, struct contact_state *out)
 {
+	ASSERT(!out->is_new);
 	const struct contact_table *contact = &tables->contact;
 	vec3 a_to_b = vec3_sub(b->centre, a->centre);
 	struct contact_motion motion = contact_motion(tables, out->row, b_in_a);
@@ -248,32 +266,35 @@ static void kept_now(const struct tables *tables, const struct side *a, const st
 	out->point_count = contact->point_count[out->row];
 	for (uint32_t i = 0; i < out->point_count; i++)
 		out->points[i] =
-			point_now(tables, a, a_to_b, contact_place(tables, out->row, i, &motion),
-				  contact->feature[out->row][i]);
+			place_point(tables, a, a_to_b, contact_place(tables, out->row, i, &motion),
+				    contact->feature[out->row][i]);
 }
 
-static void made_now(const struct tables *tables, const struct side *a, const struct side *b,
-		     const struct manifold *made, struct contact_state *out)
+static void place_made(const struct tables *tables, const struct contact_side *a,
+		       const struct contact_side *b, const struct manifold *made,
+		       struct contact_state *out)
 {
+	ASSERT(made->count <= MANIFOLD_POINTS_MAX);
 	vec3 a_to_b = vec3_sub(b->centre, a->centre);
 	out->normal = mat3_mul_vec(*a->rotation, made->count > 0 ? made->normal : vec3_zero());
 	out->point_count = (uint8_t)made->count;
 	for (uint32_t i = 0; i < made->count; i++) {
 		const struct manifold_point *point = &made->points[i];
-		out->points[i] = point_now(
+		out->points[i] = place_point(
 			tables, a, a_to_b,
 			(struct contact_place){ point->point, point->separation }, point->feature);
 	}
 }
 
-static vec3 point_velocity(const struct side *side, vec3 arm)
+static vec3 point_velocity(const struct contact_side *side, vec3 arm)
 {
 	return vec3_add(side->velocity, vec3_cross(side->spin, arm));
 }
 
-/* Whether one body takes part, the other sleeps, and a point may close within this step. */
-static bool reaches_sleeper(const struct step *self, const struct side *a, const struct side *b,
-			    const struct contact_state *contact, double dt)
+/* True if one body takes part, the other sleeps, and a point may close within this step. */
+static bool reaches_sleeper(const struct step *self, const struct contact_side *a,
+			    const struct contact_side *b, const struct contact_state *contact,
+			    double dt)
 {
 	const uint32_t *set = self->dynamics->tables->body.sleep_set;
 	bool asleep = (set[a->body] != 0 && !step_takes_part(self, a->body)) ||
@@ -291,26 +312,27 @@ static bool reaches_sleeper(const struct step *self, const struct side *a, const
 	return false;
 }
 
-/* ---- what turning brings ---------------------------------------------------------------------- */
+/* ---- near by turning ---------------------------------------------------------------------- */
 
 enum { TURN_SAMPLES = 8 };
 
-/* Both bodies so many seconds later, if they go on as they do. */
-struct later {
+/* Turns of both bodies after `time` s at constant velocities. */
+struct turned_pair {
 	double time;
 	quat turn_a, turn_b;
 };
 
-static pose pose_later(const struct side *side, quat turn, double time)
+static pose pose_later(const struct contact_side *side, quat turn, double time)
 {
 	vec3 arm = quat_rotate(turn, vec3_sub(side->at.position, side->centre));
 	vec3 centre = vec3_mul_add(side->centre, side->velocity, time);
 	return pose_make(vec3_add(centre, arm), quat_mul(turn, side->at.rotation));
 }
 
-/* Whether a point is then near by the plane it has now, which costs little to ask. */
-static bool planes_near(const struct side *a, const struct side *b,
-			const struct contact_state *contact, const struct later *later, double near)
+/* True if a point is then near, measured along its present normal; a cheap test before the narrow phase. */
+static bool planes_near(const struct contact_side *a, const struct contact_side *b,
+			const struct contact_state *contact, const struct turned_pair *later,
+			double near)
 {
 	vec3 apart = vec3_sub(b->velocity, a->velocity);
 	double way = vec3_dot(contact->normal, apart) * later->time;
@@ -327,15 +349,17 @@ static bool planes_near(const struct side *a, const struct side *b,
 	return false;
 }
 
-/* Whether the pieces come near each other while their bodies go on as they do: what turns passes by
- * many a thing that its side looks at now, and would be stopped at once by what it never reaches. */
-static bool turns_near(const struct tables *tables, const struct side *a, const struct side *b,
-		       const struct contact_state *contact, const struct collide_options *options)
+/* True if the pieces come near each other within the step at constant velocities. Sampled at poses on the
+ * way, because a turning piece passes many others that only its arc would reach, and a contact with one
+ * that it never reaches would stop it. */
+static bool turns_near(const struct tables *tables, const struct contact_side *a,
+		       const struct contact_side *b, const struct contact_state *contact,
+		       const struct collide_options *options)
 {
 	double fastest = scalar_max(vec3_length(a->spin), vec3_length(b->spin));
 	double most = fastest * options->dt > PI ? PI / fastest : options->dt;
 	for (uint32_t k = 1; k <= TURN_SAMPLES; k++) {
-		struct later later = { .time = most * k / TURN_SAMPLES };
+		struct turned_pair later = { .time = most * k / TURN_SAMPLES };
 		later.turn_a = quat_from_rotation_vector(vec3_scale(a->spin, later.time));
 		later.turn_b = quat_from_rotation_vector(vec3_scale(b->spin, later.time));
 		if (!planes_near(a, b, contact, &later, options->near))
@@ -356,22 +380,24 @@ static bool turns_near(const struct tables *tables, const struct side *a, const 
 static void collide_one(const struct step *self, struct contact_state *out,
 			struct contact_made *made, const struct collide_options *options)
 {
+	ASSERT(out->body_a != out->body_b);
 	const struct tables *tables = self->dynamics->tables;
-	struct side a, b;
-	side_init(&a, self, out->a, out->body_a, options);
-	side_init(&b, self, out->b, out->body_b, options);
+	struct contact_side a, b;
+	init_side(&a, self, out->a, out->body_a, options);
+	init_side(&b, self, out->b, out->body_b, options);
 	pose b_in_a = pose_relative(a.at, b.at);
-	struct needed needed = needed_distance(tables, &a, &b, options);
+	struct needed_distance needed = find_needed(tables, &a, &b, options);
 	out->kept = !out->is_new && !options->anew &&
-		    may_keep(tables, out->row, &a, &b, &b_in_a, needed.far);
+		    may_keep_manifold(tables, out->row, &a, &b, &b_in_a, needed.far);
 	if (out->kept) {
-		kept_now(tables, &a, &b, &b_in_a, out);
+		place_kept(tables, &a, &b, &b_in_a, out);
 	} else {
 		make_manifold(tables, out, &a, &b, &b_in_a, needed.far, options->carry, made);
-		made_now(tables, &a, &b, &made->manifold, out);
+		place_made(tables, &a, &b, &made->manifold, out);
 	}
+	ASSERT(out->point_count <= MANIFOLD_POINTS_MAX);
 	out->reaches = reaches_sleeper(self, &a, &b, out, options->dt);
-	/* Not near in this step: the method need not look at it. */
+	/* A contact that is not near in this step has no points for the method. */
 	double nearest = __builtin_inf();
 	for (uint32_t i = 0; i < out->point_count; i++)
 		nearest = scalar_min(nearest, out->points[i].separation);
@@ -380,21 +406,21 @@ static void collide_one(const struct step *self, struct contact_state *out,
 		out->point_count = 0;
 }
 
-/* ---- whole ------------------------------------------------------------------------------------ */
+/* ---- contact polygon ------------------------------------------------------------------------------------ */
 
 void step_polygon(const struct step *self, const struct contact_state *contact,
 		  const struct collide_options *options, struct contact_polygon *out)
 {
 	const struct tables *tables = self->dynamics->tables;
-	struct side a, b;
-	side_init(&a, self, contact->a, contact->body_a, options);
-	side_init(&b, self, contact->b, contact->body_b, options);
+	struct contact_side a, b;
+	init_side(&a, self, contact->a, contact->body_a, options);
+	init_side(&b, self, contact->b, contact->body_b, options);
 	pose at_a = pose_mul(a.at, placement_pose(tables, a.piece.placement));
 	pose at_b = pose_mul(b.at, placement_pose(tables, b.piece.placement));
 	pose b_in_a = pose_relative(at_a, at_b);
 	struct piece piece_a = { a.shape, a.piece.child }, piece_b = { b.shape, b.piece.child };
-	struct pair_cache hints = memory_of(tables, contact);
-	double margin = needed_distance(tables, &a, &b, options).far;
+	struct pair_cache hints = hints_of(tables, contact);
+	double margin = find_needed(tables, &a, &b, options).far;
 	struct manifold found;
 	collide_pieces(piece_a, piece_b, &b_in_a, margin, &hints, &found);
 	contact_polygon(piece_a, piece_b, &b_in_a, margin, &found, out);
@@ -411,7 +437,7 @@ void step_polygon(const struct step *self, const struct contact_state *contact,
 		out->points[k].point = pose_point(at_a, out->points[k].point);
 }
 
-/* ---- all of them ------------------------------------------------------------------------------ */
+/* ---- the list ------------------------------------------------------------------------------ */
 
 struct collide_work {
 	const struct step *step;
@@ -431,6 +457,8 @@ static void collide_piece(uint32_t first, uint32_t last, uint32_t worker, void *
 void step_collide(const struct step *self, struct contact_list *list, uint32_t first,
 		  const struct collide_options *options)
 {
+	ASSERT(first <= list->count && list->count <= list->capacity);
+	ASSERT(options->dt >= 0);
 	struct collide_work work = { self, list, first, options };
 	parallel_run(self->parallel, list->count - first, COLLIDE_GRAIN, collide_piece, &work);
 }
@@ -454,5 +482,7 @@ void step_report_contacts(struct step *self, const struct contact_list *list)
 			report->penetration_max = scalar_max(report->penetration_max, depth);
 		}
 	}
+	ASSERT(deep <= report->points);
+	ASSERT(report->penetration_max >= 0);
 	report->penetration_mean = deep > 0 ? sum / deep : 0;
 }

@@ -1,17 +1,17 @@
-/* constraint.c: constraints as rows; contacts.
+/* constraint.c: rows of constraints; the contact kind.
  *
- * A contact's point lies midway between two surface points, p_a on a and p_b on b, which are kept
- * with their bodies. With D = p_b − p_a and n the normal where the bodies are now:
+ * A contact's point lies midway between two surface points, p_a fixed in a and p_b fixed in b. With
+ * D = p_b − p_a and n the normal at the present motions:
  *
  *   gap = n·D                    gap' = n·D' + n'·D          gap'' = n·D'' + 2 n'·D' + n''·D
  *
- * n turns with a face (n' = ω × n), with two edges (n = N/|N|, N = e_a × e_b), or with the line of
- * two centres. Where it was found, D lies along n, so that n'·D = 0 and J is the plain one;
- * elsewhere J on the body whose face it is has n × D more, which makes it the exact derivative. Of
- * two centres a distance |Q| apart gap = |Q| − what |Q| has to be, and gap'' = n·Q'' + |Q'_⊥|²/|Q|
- * (ch. 3 P-30, ch. 4 K2).
+ * n turns with a face (n' = ω × n), with two edges (n = N/|N|, N = e_a × e_b), or with the line of two
+ * centres. At the motions where the contact was found, D is parallel to n, so n'·D = 0 and J is the plain
+ * one. At others, J on the body that owns the face has the additional term n × D, which makes it the exact
+ * derivative. For two centres with Q between them, gap = |Q| − |Q| at touch, and gap'' = n·Q'' +
+ * |Q'_⊥|²/|Q| (ch. 3 P-30, ch. 4 K2).
  *
- * Tangents have no q. Their bias t·D'' + 2 D'·t' is the book's (K2), with t' of the turning frame.
+ * Tangent rows have no q. Their bias t·D'' + 2 D'·t' is the book's (K2), with t' of the turning frame.
  */
 #include "server/engine/dynamics/constraint.h"
 
@@ -25,6 +25,7 @@ struct constraint_room constraint_room(const struct constraint *constraints, uin
 		struct constraint_room room = constraints[i].kind->room(&constraints[i], options);
 		sum.rows += room.rows;
 		sum.blocks += room.blocks;
+		ASSERT(room.parts <= ROW_PARTS_MAX * room.rows && room.blocks <= room.rows);
 		sum.parts += room.parts;
 	}
 	return sum;
@@ -38,39 +39,39 @@ void constraint_rows(const struct constraint *constraints, uint32_t count,
 		const struct constraint *self = &constraints[i];
 		bool found_a = motions == NULL || self->body_a == ROW_NO_BODY;
 		bool found_b = motions == NULL || self->body_b == ROW_NO_BODY;
+		ASSERT(self->body_a != self->body_b || self->body_a == ROW_NO_BODY);
 		self->kind->rows(self, i, found_a ? NULL : &motions[self->body_a],
 				 found_b ? NULL : &motions[self->body_b], options, out);
 	}
 }
 
-/* ---- a contact where its bodies are ----------------------------------------------------------------- */
+/* ---- a contact at given motions ----------------------------------------------------------------- */
 
-/* What all points of a contact share at the motions asked for. */
+/* What all points of a contact share at the given motions. */
 struct contact_at {
 	const struct constraint *constraint;
 	const struct contact_found *found;
 	const struct constraint_options *options;
 	const struct body_motion *a, *b;
-	bool moved;	     /* these are not the motions it was found at */
-	quat turn_a, turn_b; /* since then */
+	bool moved;	     /* a and b are not the motions it was found at */
+	quat turn_a, turn_b; /* rotations since then */
 	vec3 normal, tangent[2];
-	/* Rates: n' and t', and the part of n'' that no angular acceleration makes. Only for
-	 * accelerations. */
+	/* n', t', and n'' without the terms of angular acceleration. Only at CONSTRAINT_ACCELERATION. */
 	vec3 normal_rate, normal_bend, tangent_rate[2];
 	vec3 edge_a,
 		edge_b; /* now; their cross product's length, with the sign of the normal against it */
 	double edges;
 };
 
-static vec3 carry(const struct contact_at *at, quat turn, vec3 found)
+static vec3 turn_found(const struct contact_at *at, quat turn, vec3 found)
 {
 	return at->moved ? quat_rotate(turn, found) : found;
 }
 
 static vec3 centre_line(const struct contact_at *at)
 {
-	vec3 to = vec3_add(at->b->centre, carry(at, at->turn_b, at->found->ball_b));
-	return vec3_sub(to, vec3_add(at->a->centre, carry(at, at->turn_a, at->found->ball_a)));
+	vec3 to = vec3_add(at->b->centre, turn_found(at, at->turn_b, at->found->ball_b));
+	return vec3_sub(to, vec3_add(at->a->centre, turn_found(at, at->turn_a, at->found->ball_a)));
 }
 
 static vec3 spin_of(const struct body_motion *motion)
@@ -90,7 +91,7 @@ static vec3 point_turning(const struct body_motion *motion, vec3 arm)
 	return vec3_cross(spin, vec3_cross(spin, arm));
 }
 
-/* The normal where the bodies are; the found one where what it stands on has vanished. */
+/* The normal at these motions; the found one where edges are parallel or centres coincide. */
 static void find_normal(struct contact_at *at)
 {
 	const struct contact_found *found = at->found;
@@ -98,8 +99,8 @@ static void find_normal(struct contact_at *at)
 	double length = 0;
 	at->normal = found->normal;
 	if (found->normal_of == CONTACT_NORMAL_OF_EDGES) {
-		at->edge_a = carry(at, at->turn_a, found->edge_a);
-		at->edge_b = carry(at, at->turn_b, found->edge_b);
+		at->edge_a = turn_found(at, at->turn_a, found->edge_a);
+		at->edge_b = turn_found(at, at->turn_b, found->edge_b);
 		along = vec3_normalize_length(vec3_cross(at->edge_a, at->edge_b), &length);
 		bool against =
 			vec3_dot(vec3_cross(found->edge_a, found->edge_b), found->normal) < 0;
@@ -122,6 +123,7 @@ static void find_normal(struct contact_at *at)
 /* n' and n'' of n = N/|N| from N, N', N''. */
 static void bend_unit(struct contact_at *at, double length, vec3 rate, vec3 bend)
 {
+	ASSERT(length != 0);
 	double grows = vec3_dot(at->normal, rate);
 	vec3 n1 = vec3_scale(vec3_mul_sub(rate, at->normal, grows), 1 / length);
 	double grows_more = vec3_dot(n1, rate) + vec3_dot(at->normal, bend);
@@ -132,6 +134,7 @@ static void bend_unit(struct contact_at *at, double length, vec3 rate, vec3 bend
 
 static void find_edge_rates(struct contact_at *at)
 {
+	ASSERT(at->edges != 0);
 	vec3 wa = spin_of(at->a), wb = spin_of(at->b);
 	vec3 a1 = vec3_cross(wa, at->edge_a), b1 = vec3_cross(wb, at->edge_b);
 	vec3 a2 = vec3_cross(wa, a1), b2 = vec3_cross(wb, b1);
@@ -142,8 +145,9 @@ static void find_edge_rates(struct contact_at *at)
 	bend_unit(at, at->edges, rate, bend);
 }
 
-static void find_rates(struct contact_at *at)
+static void find_frame_rates(struct contact_at *at)
 {
+	ASSERT(at->options->level == CONSTRAINT_ACCELERATION);
 	const struct contact_found *found = at->found;
 	vec3 spin = spin_of(found->normal_of == CONTACT_NORMAL_OF_A ? at->a : at->b);
 	vec3 line, u;
@@ -159,8 +163,8 @@ static void find_rates(struct contact_at *at)
 		break;
 	case CONTACT_NORMAL_OF_CENTRES:
 		line = centre_line(at);
-		u = vec3_sub(point_velocity(at->b, carry(at, at->turn_b, found->ball_b)),
-			     point_velocity(at->a, carry(at, at->turn_a, found->ball_a)));
+		u = vec3_sub(point_velocity(at->b, turn_found(at, at->turn_b, found->ball_b)),
+			     point_velocity(at->a, turn_found(at, at->turn_a, found->ball_a)));
 		at->normal_rate = frame_rate_unit(line, u);
 		break;
 	case CONTACT_NORMAL_GIVEN:
@@ -188,14 +192,13 @@ static struct contact_at contact_at(const struct constraint *self, const struct 
 	find_normal(&at);
 	row_frame(at.normal, &at.tangent[0], &at.tangent[1]);
 	if (options->level == CONSTRAINT_ACCELERATION)
-		find_rates(&at);
+		find_frame_rates(&at);
 	return at;
 }
 
-/* ---- its rows --------------------------------------------------------------------------------------- */
+/* ---- rows of a contact --------------------------------------------------------------------------------------- */
 
-/* One point where the bodies are: arms to the surfaces (or centres of balls), and to the point
- * midway. */
+/* One point at these motions: arms, m, from the mass centres to the surface points and to the midpoint. */
 struct point_place {
 	vec3 on_a, on_b, middle_a, middle_b;
 	vec3 apart; /* D */
@@ -230,10 +233,11 @@ static struct point_place place_point(const struct contact_at *at,
 	return place;
 }
 
-/* Parts on a and b of what moves their points along the axis; the approach from their motions. */
+/* Appends a row with parts on a and b, and its approach above position level. */
 static struct constraint_row *add_row(const struct contact_at *at, struct row_list *out,
 				      struct spatial on_a, struct spatial on_b)
 {
+	ASSERT(at->options->level <= CONSTRAINT_ACCELERATION);
 	struct constraint_row *row = row_list_row(out);
 	row_list_part(out, at->constraint->body_a, on_a);
 	row_list_part(out, at->constraint->body_b, on_b);
@@ -245,10 +249,11 @@ static struct constraint_row *add_row(const struct contact_at *at, struct row_li
 	return row;
 }
 
-/* What turning does to the gap through the normal, where D has a part across it. */
-static void turn_normal(const struct contact_at *at, vec3 apart, struct spatial *on_a,
-			struct spatial *on_b)
+/* Adds the change of the gap by a turning normal, n'·D, where D is not parallel to n. */
+static void add_normal_turn(const struct contact_at *at, vec3 apart, struct spatial *on_a,
+			    struct spatial *on_b)
 {
+	ASSERT(at->moved);
 	vec3 across = vec3_mul_sub(apart, at->normal, vec3_dot(apart, at->normal));
 	enum contact_normal of = at->found->normal_of;
 	if (of == CONTACT_NORMAL_OF_A)
@@ -265,9 +270,10 @@ static void turn_normal(const struct contact_at *at, vec3 apart, struct spatial 
 
 static double normal_bias(const struct contact_at *at, const struct point_place *place)
 {
+	ASSERT(at->options->level == CONSTRAINT_ACCELERATION);
 	bool centres = at->found->normal_of == CONTACT_NORMAL_OF_CENTRES;
-	vec3 arm_a = centres ? carry(at, at->turn_a, at->found->ball_a) : place->on_a;
-	vec3 arm_b = centres ? carry(at, at->turn_b, at->found->ball_b) : place->on_b;
+	vec3 arm_a = centres ? turn_found(at, at->turn_a, at->found->ball_a) : place->on_a;
+	vec3 arm_b = centres ? turn_found(at, at->turn_b, at->found->ball_b) : place->on_b;
 	vec3 turning = vec3_sub(point_turning(at->b, arm_b), point_turning(at->a, arm_a));
 	vec3 u = vec3_sub(point_velocity(at->b, arm_b), point_velocity(at->a, arm_a));
 	if (centres)
@@ -276,21 +282,21 @@ static double normal_bias(const struct contact_at *at, const struct point_place 
 	       vec3_dot(at->normal_bend, place->apart);
 }
 
-static void add_normal(const struct contact_at *at, const struct point_place *place,
-		       struct row_list *out)
+static void add_normal_row(const struct contact_at *at, const struct point_place *place,
+			   struct row_list *out)
 {
-	/* Where it was found the arms of the middle give the same J, and the bits of everybody
-	 * else. */
+	/* At the motions where it was found, the midpoint's arms give the same J with the bits of every other
+	 * method. */
 	vec3 arm_a = at->moved ? place->on_a : place->middle_a;
 	vec3 arm_b = at->moved ? place->on_b : place->middle_b;
 	if (at->moved && at->found->normal_of == CONTACT_NORMAL_OF_CENTRES) {
-		arm_a = carry(at, at->turn_a, at->found->ball_a);
-		arm_b = carry(at, at->turn_b, at->found->ball_b);
+		arm_a = turn_found(at, at->turn_a, at->found->ball_a);
+		arm_b = turn_found(at, at->turn_b, at->found->ball_b);
 	}
 	struct spatial on_a = spatial_negate(spatial_along(arm_a, at->normal));
 	struct spatial on_b = spatial_along(arm_b, at->normal);
 	if (at->moved)
-		turn_normal(at, place->apart, &on_a, &on_b);
+		add_normal_turn(at, place->apart, &on_a, &on_b);
 	struct constraint_row *row = add_row(at, out, on_a, on_b);
 	row->set = ROW_POSITIVE;
 	row->gap = place->gap;
@@ -299,7 +305,7 @@ static void add_normal(const struct contact_at *at, const struct point_place *pl
 		row->bias = normal_bias(at, place);
 }
 
-/* Directions of slip of two rows that resist it together or each for itself. */
+/* Slip directions of two friction rows: joint for a cone, separate for a pyramid. */
 static void find_slip(const struct constraint_options *options, struct constraint_row *rows)
 {
 	double u[2], weighted[2];
@@ -308,6 +314,7 @@ static void find_slip(const struct constraint_options *options, struct constrain
 		u[k] = rows[k].approach - rows[k].wanted;
 		weighted[k] = u[k] * (rough ? rows[k].dynamic_friction : 1);
 	}
+	ASSERT(options->slip_speed >= 0);
 	double speed = scalar_sqrt(u[0] * u[0] + u[1] * u[1]);
 	double length = scalar_sqrt(weighted[0] * weighted[0] + weighted[1] * weighted[1]);
 	for (uint32_t k = 0; k < 2; k++)
@@ -323,14 +330,16 @@ static void find_slip(const struct constraint_options *options, struct constrain
 static void bound_by_normal(const struct contact_at *at, struct constraint_row *row, double resting,
 			    double sliding)
 {
+	ASSERT(at->options->friction != CONSTRAINT_SMOOTH);
 	row->set = at->options->friction == CONSTRAINT_CONE ? ROW_CONE : ROW_PYRAMID;
 	row->static_friction = resting;
 	row->dynamic_friction = sliding;
 }
 
-static void add_tangents(const struct contact_at *at, const struct point_place *place,
-			 struct row_list *out)
+static void add_tangent_rows(const struct contact_at *at, const struct point_place *place,
+			     struct row_list *out)
 {
+	ASSERT(out->row_count > 0 && out->rows[out->row_count - 1].set == ROW_POSITIVE);
 	const struct contact_surface *surface = &at->found->surface;
 	struct constraint_row *first = out->rows + out->row_count;
 	vec3 turning = vec3_sub(point_turning(at->b, place->middle_b),
@@ -351,10 +360,11 @@ static void add_tangents(const struct contact_at *at, const struct point_place *
 		find_slip(at->options, first);
 }
 
-/* Twist and rolling resist turning: about the normal, and about the tangents. */
-static void add_turning(const struct contact_at *at, vec3 axis, vec3 rate, double friction,
-			struct row_list *out)
+/* A row of twist or rolling friction: about the normal or a tangent. */
+static void add_turning_row(const struct contact_at *at, vec3 axis, vec3 rate, double friction,
+			    struct row_list *out)
 {
+	ASSERT(friction > 0);
 	struct constraint_row *row =
 		add_row(at, out, spatial_negate(spatial_about(axis)), spatial_about(axis));
 	bound_by_normal(at, row, friction, friction);
@@ -362,11 +372,11 @@ static void add_turning(const struct contact_at *at, vec3 axis, vec3 rate, doubl
 		row->bias = vec3_dot(rate, vec3_sub(spin_of(at->b), spin_of(at->a)));
 }
 
-static void add_resistance(const struct contact_at *at, struct row_list *out)
+static void add_turning_friction(const struct contact_at *at, struct row_list *out)
 {
 	const struct contact_surface *surface = &at->found->surface;
 	if (surface->twist_friction > 0) {
-		add_turning(at, at->normal, at->normal_rate, surface->twist_friction, out);
+		add_turning_row(at, at->normal, at->normal_rate, surface->twist_friction, out);
 		struct constraint_row *row = &out->rows[out->row_count - 1];
 		row->set = ROW_PYRAMID;
 		if (at->options->level == CONSTRAINT_ACCELERATION &&
@@ -376,8 +386,8 @@ static void add_resistance(const struct contact_at *at, struct row_list *out)
 	if (!(surface->rolling_friction > 0))
 		return;
 	for (uint32_t k = 0; k < 2; k++)
-		add_turning(at, at->tangent[k], at->tangent_rate[k], surface->rolling_friction,
-			    out);
+		add_turning_row(at, at->tangent[k], at->tangent_rate[k], surface->rolling_friction,
+				out);
 	if (at->options->level == CONSTRAINT_ACCELERATION)
 		find_slip(at->options, &out->rows[out->row_count - 2]);
 }
@@ -394,10 +404,11 @@ static struct constraint_room contact_room(const struct constraint *self,
 					 2 * rows * found->point_count };
 }
 
-static void contact_rows_at(const struct constraint *self, uint32_t index,
-			    const struct body_motion *a, const struct body_motion *b,
-			    const struct constraint_options *options, struct row_list *out)
+static void write_contact_rows(const struct constraint *self, uint32_t index,
+			       const struct body_motion *a, const struct body_motion *b,
+			       const struct constraint_options *options, struct row_list *out)
 {
+	ASSERT(self->kind == &constraint_contact);
 	struct contact_at at = contact_at(self, a, b, options);
 	const struct contact_found *found = at.found;
 	for (uint32_t p = 0; p < found->point_count; p++) {
@@ -406,16 +417,16 @@ static void contact_rows_at(const struct constraint *self, uint32_t index,
 		struct row_key key = { found->child_a, found->child_b, point->feature };
 		struct row_block *block = row_list_block(out, index, key);
 		block->restitution = found->surface.restitution;
-		add_normal(&at, &place, out);
+		add_normal_row(&at, &place, out);
 		if (options->friction == CONSTRAINT_SMOOTH)
 			continue;
-		add_tangents(&at, &place, out);
-		add_resistance(&at, out);
+		add_tangent_rows(&at, &place, out);
+		add_turning_friction(&at, out);
 	}
 }
 
 const struct constraint_kind constraint_contact = {
 	.name = "contact",
 	.room = contact_room,
-	.rows = contact_rows_at,
+	.rows = write_contact_rows,
 };

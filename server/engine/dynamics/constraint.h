@@ -1,19 +1,19 @@
-/* constraint.h: what binds bodies, as rows: contacts now, joints and all others by the same door.
+/* constraint.h: constraints between bodies (contacts, joints and later kinds) as scalar rows.
  *
- * A constraint is a kind, two bodies and data of its kind. Its rows are a pure function of the
- * data, of the motions asked for, and of the level:
+ * A constraint is a kind, two bodies and data of its kind. Its rows are a pure function of the data, of the
+ * motions given, and of the level:
  *
- *   position      gap and J = ∂gap/∂(shift, turn), exact at those motions: for Newton, again at each iterate
- *   velocity      J, the speed wanted, the speed there is (approach)
- *   acceleration  J, bias = J' v, the direction of slip: of what slides, friction is data
+ *   position      gap and J = ∂gap/∂(shift, turn), exact at those motions, for Newton's method at each iterate
+ *   velocity      also the target speed (wanted) and the present speed (approach)
+ *   acceleration  also bias = J' v and the direction of slip; where a contact slips, friction is data
  *
- * Each level states all that the ones before it do. A row's J is the same at every level.
+ * A row's J is the same at every level.
  *
- * How kinds are stated. Blocks are in the order given; a row not named otherwise is ROW_FREE and rigid:
+ * Rows of each kind. Blocks are in the order given; a row is ROW_FREE and rigid unless stated otherwise:
  *
  *   contact        a block a point: normal (POSITIVE, gap = separation), two tangents (PYRAMID or CONE),
  *                  then, where the material resists it, twist about the normal (PYRAMID, μ a length) and
- *                  rolling about the two tangents (CONE, μ a length); all `of` row 0
+ *                  rolling about the two tangents (CONE, μ a length); all are bounded by row 0 (`of`)
  *   revolute       block 0: three rows along the axes of the frame on a, at the anchors (gap = p_b − p_a);
  *                  two about the axes perpendicular to the hinge (gap: joint.h).
  *                  Block 1, lower limit: about the hinge, POSITIVE, gap = angle − lower. Block 2, upper
@@ -21,11 +21,11 @@
  *                  ± greatest torque, wanted = speed. The angle counts whole turns, which are data.
  *   prismatic      block 0: two along the axes perpendicular to the slide, which turn with a: J on a has
  *                  (p_b − p_a) × axis more; three about all axes. Limits and motor along the slide.
- *   fixed          three along, three about; with ROW_FREQUENCY a weld that gives way
+ *   fixed          three along, three about; with ROW_FREQUENCY a soft weld
  *   distance       one along the line of the anchors, gap = |p_b − p_a| − length: rod FREE, rope POSITIVE
  *                  with J and gap negated, spring FREE with ROW_SPRING (BOX when its force is limited)
- *   six-dof        each axis of its own: free of rows, FREE, limits, motor or spring, as prismatic and
- *                  revolute state them
+ *   six-dof        each axis independently: no rows, FREE, limits, motor or spring, as for prismatic and
+ *                  revolute
  *   wheel          along the wheel's width FREE; along the suspension ROW_FREQUENCY and limits; about the
  *                  axle a motor (BOX, wanted = speed); about the two others FREE or a steering spring
  *   mouse, weld to the world, gear, pulley
@@ -48,20 +48,20 @@
 enum constraint_level { CONSTRAINT_POSITION, CONSTRAINT_VELOCITY, CONSTRAINT_ACCELERATION };
 
 enum constraint_friction {
-	CONSTRAINT_SMOOTH,  /* no tangents, nothing that resists turning */
-	CONSTRAINT_PYRAMID, /* each tangent for itself */
-	CONSTRAINT_CONE,    /* both tangents together */
+	CONSTRAINT_SMOOTH,  /* normal rows only */
+	CONSTRAINT_PYRAMID, /* each tangent is bounded separately */
+	CONSTRAINT_CONE,    /* both tangents are bounded together */
 };
 
 struct constraint_options {
 	enum constraint_level level;
 	enum constraint_friction friction;
-	double slip_speed; /* m/s ≥ 0: at acceleration level, what slips faster has a direction of slip */
+	double slip_speed; /* m/s ≥ 0: at acceleration level, a contact that slips faster has a slip direction */
 };
 
 struct constraint;
 
-/* How much a constraint writes at most. */
+/* Upper bounds of what a constraint appends to a row_list. */
 struct constraint_room {
 	uint32_t rows, blocks, parts;
 };
@@ -70,7 +70,7 @@ struct constraint_kind {
 	const char *name;
 	struct constraint_room (*room)(const struct constraint *self,
 				       const struct constraint_options *options);
-	/* a and b: where the bodies are asked about; NULL: where the data have them. */
+	/* Appends its rows, each block with `index`. a and b: motions of the bodies; NULL: those in the data. */
 	void (*rows)(const struct constraint *self, uint32_t index, const struct body_motion *a,
 		     const struct body_motion *b, const struct constraint_options *options,
 		     struct row_list *out);
@@ -78,15 +78,17 @@ struct constraint_kind {
 
 struct constraint {
 	const struct constraint_kind *kind; /* borrowed */
-	uint32_t body_a, body_b; /* slots; ROW_NO_BODY: it does not move, or is not of this step */
-	uint32_t source;	 /* row of the contact (joint, …) table */
-	const void *data;	 /* borrowed: of the kind */
+	uint32_t body_a,
+		body_b;	  /* slots; ROW_NO_BODY: the world, or a body that does not take part */
+	uint32_t source;  /* row of the contact (joint, …) table */
+	const void *data; /* borrowed: of the kind */
 };
 
+/* The sum over constraints 0 … count−1. */
 struct constraint_room constraint_room(const struct constraint *constraints, uint32_t count,
 				       const struct constraint_options *options);
-/* Appends the rows of constraints 0 … count−1, each block with its constraint's index. `motions`:
- * by slot; NULL: where collide found the bodies. The list has room. */
+/* Appends the rows of constraints 0 … count−1, each block with its constraint's index. `motions` by slot;
+ * NULL: those in the constraints' data. The list needs the room that constraint_room returns. */
 void constraint_rows(const struct constraint *constraints, uint32_t count,
 		     const struct body_motion *motions, const struct constraint_options *options,
 		     struct row_list *out);
@@ -109,9 +111,9 @@ struct contact_found_point {
 	uint32_t feature;
 };
 
-/* What collide finds of a pair of pieces. */
+/* Where a pair of pieces touches, as the narrow phase found it. */
 struct contact_found {
-	struct body_motion a, b; /* the motions it was found at; of the world as well */
+	struct body_motion a, b; /* the motions it was found at, also of bodies without a slot */
 	vec3 normal;		 /* unit, a → b, world axes, as found */
 	enum contact_normal normal_of;
 	vec3 normal_rate;    /* 1/s, of GIVEN */
@@ -124,8 +126,8 @@ struct contact_found {
 	uint32_t point_count;
 };
 
-/* Of data struct contact_found. Tangents are row_frame's. Restitution stands in the block, to be
- * met with the normal's approach. Anisotropic friction turns with row_frame, not yet with a body. */
+/* Kind with data struct contact_found. Tangents are row_frame's. The block holds the restitution, which
+ * applies to the normal row's approach. Anisotropic friction turns with row_frame, not yet with a body. */
 extern const struct constraint_kind constraint_contact;
 
 #endif

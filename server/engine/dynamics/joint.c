@@ -1,21 +1,21 @@
 /* joint.c: a joint's axes, coordinates and rows.
  *
- * What an axis has follows from its data alone (struct plan), so that rows, their number and their
- * places are counted the same way. Angles are joint_turn.c's; here they become rows: J of a
- * function of how b is turned in a is its rate, in world axes, on b, and the negative of it on a.
+ * The parts of an axis follow from its data alone (struct joint_layout), so that rows, their number and their
+ * places agree. joint_turn.c finds angles; here they become rows: J of a function of the rotation of b in a
+ * is its rate, in world axes, on b, and the negative of it on a.
  *
  * Along an axis e of a, with d = p_b − p_a:
  *
  *   q = e·d      q' = e·(d' − w_a × d)      q'' = e·(d'' − 2 w_a × d' + w_a × (w_a × d))
  *
- * the last without the bodies' own accelerations, which are J's.
+ * the last without the terms of the bodies' accelerations, which J a contains.
  */
 #include "server/engine/dynamics/joint.h"
 
 #include "server/engine/dynamics/joint_turn.h"
 #include "server/engine/math/trig.h"
 
-/* ---- what an axis is and has ----------------------------------------------------------------- */
+/* ---- layout of axes ----------------------------------------------------------------- */
 
 #define KIND_UNUSED                                                                                \
 	{                                                                                          \
@@ -64,114 +64,119 @@ struct joint_axis_kind joint_axis_kind(enum joint_type type, uint32_t axis)
 	return KINDS[type][axis];
 }
 
-/* What the data make of a joint. */
-struct plan {
-	uint32_t locked;	   /* axes, a bit each; */
-	uint8_t parts[JOINT_AXES]; /* what else they have: bits of enum joint_part */
-	uint8_t fold[3]; /* of a locked angle θ whose gap is f tan(θ/f): f; else 0: it is θ */
-	bool angles;	 /* any */
+/* The rows of a joint, as its data define them. */
+struct joint_layout {
+	uint32_t locked;	   /* bit per axis */
+	uint8_t parts[JOINT_AXES]; /* of axes that are not locked: bits of enum joint_part */
+	uint8_t fold[3]; /* of a locked angle θ: f if its gap is f tan(θ/f); 0 if it is θ */
+	bool angles;	 /* an axis of 3 … 5 is locked or has parts */
 	enum joint_counting counting;
 };
 
-static double locked_at(const struct joint *self, uint32_t axis)
+static double locked_value(const struct joint *self, uint32_t axis)
 {
+	ASSERT(axis < JOINT_AXES);
 	const struct joint_axis *data = &self->axes[axis];
 	if (data->mode == JOINT_LIMITED)
 		return data->lower;
 	return self->type == JOINT_DISTANCE ? data->rest : 0;
 }
 
-static uint32_t parts_of(const struct joint_axis *axis, bool lower)
+static uint32_t find_parts(const struct joint_axis *axis, bool lower)
 {
 	uint32_t parts = 0;
 	if (axis->mode == JOINT_LIMITED)
 		parts |= (lower ? 1u << JOINT_HOLD : 0) | 1u << JOINT_UPPER;
 	if (axis->spring != JOINT_SPRING_NONE)
-		parts |= 1u << JOINT_PULL;
+		parts |= 1u << JOINT_SPRING;
 	if (axis->motor != JOINT_MOTOR_NONE)
-		parts |= 1u << JOINT_DRIVE;
+		parts |= 1u << JOINT_MOTOR;
 	if (axis->friction > 0)
-		parts |= 1u << JOINT_RUB;
+		parts |= 1u << JOINT_FRICTION;
 	return parts;
 }
 
-/* How the angles are counted, and which of those that are locked at 0 go together: all, two (what
- * leans), or the one in the middle. */
-static void plan_angles(const struct joint *self, struct plan *plan)
+/* Chooses the order of the angles, and the function of those locked at 0: of all three together, of two, or
+ * of the middle one. */
+static void lay_out_angles(const struct joint *self, struct joint_layout *layout)
 {
 	static const uint8_t FOLD[8][3] = { { 0, 0, 0 }, { 2, 0, 0 }, { 0, 2, 0 }, { 4, 4, 0 },
 					    { 0, 0, 2 }, { 4, 0, 4 }, { 0, 4, 4 }, { 4, 4, 4 } };
 	uint32_t zero = 0;
 	if (self->type == JOINT_SPHERICAL) {
-		plan->counting = JOINT_COUNTS_SWING;
+		layout->counting = JOINT_COUNTS_SWING;
 		return;
 	}
 	for (uint32_t k = 0; k < 3; k++)
-		if (plan->locked >> (3 + k) & 1 && locked_at(self, 3 + k) == 0)
+		if (layout->locked >> (3 + k) & 1 && locked_value(self, 3 + k) == 0)
 			zero |= 1u << k;
 	if ((zero & 6) == 4)
-		plan->counting = JOINT_COUNTS_XZY;
+		layout->counting = JOINT_COUNTS_XZY;
 	else if (zero == 1)
-		plan->counting = JOINT_COUNTS_YXZ;
-	memcpy(plan->fold, FOLD[zero], sizeof plan->fold);
+		layout->counting = JOINT_COUNTS_YXZ;
+	memcpy(layout->fold, FOLD[zero], sizeof layout->fold);
 }
 
-static struct plan plan_of(const struct joint *self)
+static struct joint_layout lay_out_joint(const struct joint *self)
 {
-	struct plan plan = { .counting = JOINT_COUNTS_XYZ };
+	ASSERT(self->type < JOINT_TYPES_END);
+	struct joint_layout layout = { .counting = JOINT_COUNTS_XYZ };
 	const struct joint_axis_kind *kinds = KINDS[self->type];
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
 		const struct joint_axis *data = &self->axes[axis];
-		if (!kinds[axis].told) {
-			plan.locked |= (uint32_t)kinds[axis].used << axis;
+		if (!kinds[axis].settable) {
+			layout.locked |= (uint32_t)kinds[axis].used << axis;
 			continue;
 		}
 		if (data->mode == JOINT_LOCKED ||
 		    (data->mode == JOINT_LIMITED && kinds[axis].limits &&
 		     data->lower == data->upper))
-			plan.locked |= 1u << axis;
+			layout.locked |= 1u << axis;
 		else
-			plan.parts[axis] = (uint8_t)parts_of(data, kinds[axis].limits);
-		plan.angles |= axis >= 3 && plan.parts[axis] != 0;
+			layout.parts[axis] = (uint8_t)find_parts(data, kinds[axis].limits);
+		layout.angles |= axis >= 3 && layout.parts[axis] != 0;
 	}
-	plan.angles |= plan.locked >> 3 != 0;
-	/* A ball rubs whichever way it swings. */
+	layout.angles |= layout.locked >> 3 != 0;
+	/* Friction of a spherical joint also acts across the swing. */
 	if (self->type == JOINT_SPHERICAL)
-		plan.parts[5] = plan.parts[4] & 1u << JOINT_RUB;
-	plan_angles(self, &plan);
-	return plan;
+		layout.parts[5] = layout.parts[4] & 1u << JOINT_FRICTION;
+	lay_out_angles(self, &layout);
+	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
+		ASSERT(!(layout.locked >> axis & 1) || layout.parts[axis] == 0);
+	return layout;
 }
 
 uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX])
 {
-	struct plan plan = plan_of(self);
+	struct joint_layout layout = lay_out_joint(self);
 	uint32_t count = 0;
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
-		if (plan.locked >> axis & 1)
+		if (layout.locked >> axis & 1)
 			places[count++] = (uint8_t)(JOINT_PARTS * axis + JOINT_HOLD);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 		for (uint32_t part = 0; part < JOINT_PARTS; part++)
-			if (plan.parts[axis] >> part & 1)
+			if (layout.parts[axis] >> part & 1)
 				places[count++] = (uint8_t)(JOINT_PARTS * axis + part);
+	ASSERT(count <= JOINT_ROWS_MAX);
 	return count;
 }
 
-/* ---- a joint where its bodies are ------------------------------------------------------------ */
+/* ---- a joint at given motions ------------------------------------------------------------ */
 
 struct joint_at {
 	const struct joint *joint;
 	const struct body_motion *a, *b;
 	mat3 axes;		   /* a's, world */
-	quat frame_a;		   /* the same */
+	quat frame_a;		   /* the same rotation */
 	vec3 arm_a, arm_b, reach;  /* p_a − r_a, p_b − r_b, p_b − r_a */
 	vec3 apart;		   /* d */
 	vec3 speed;		   /* d' − w_a × d */
-	vec3 point_speed, turning; /* d'; d'' without the bodies' own accelerations */
+	vec3 point_speed, turning; /* d'; d'' without the bodies' accelerations */
 	vec3 bend;		   /* d'' − 2 w_a × d' + w_a × (w_a × d), likewise */
 	struct joint_turn turn;
 };
 
-static vec3 twice(vec3 spin, vec3 arm)
+static vec3 centripetal(vec3 spin, vec3 arm)
 {
 	return vec3_cross(spin, vec3_cross(spin, arm));
 }
@@ -186,7 +191,7 @@ vec3 joint_anchor_b(const struct joint *self, const struct body_motion *b)
 	return vec3_add(b->centre, quat_rotate(b->rotation, self->point_b));
 }
 
-static void see_along(struct joint_at *at, enum constraint_level level)
+static void find_anchors(struct joint_at *at, enum constraint_level level)
 {
 	const struct body_motion *a = at->a, *b = at->b;
 	at->frame_a = quat_mul(a->rotation, at->joint->frame_a);
@@ -205,12 +210,12 @@ static void see_along(struct joint_at *at, enum constraint_level level)
 	at->speed = vec3_sub(at->point_speed, carried);
 	if (level != CONSTRAINT_ACCELERATION)
 		return;
-	at->turning = vec3_sub(twice(wb, at->arm_b), twice(wa, at->arm_a));
+	at->turning = vec3_sub(centripetal(wb, at->arm_b), centripetal(wa, at->arm_a));
 	vec3 falls = vec3_mul_sub(carried, at->point_speed, 2);
 	at->bend = vec3_add(at->turning, vec3_cross(wa, falls));
 }
 
-static void see_turn(struct joint_at *at, enum constraint_level level)
+static void find_turn(struct joint_at *at, enum constraint_level level)
 {
 	quat frame_b = quat_mul(at->b->rotation, at->joint->frame_b);
 	quat turn = quat_mul(quat_conjugate(at->frame_a), frame_b);
@@ -227,17 +232,17 @@ static void see_turn(struct joint_at *at, enum constraint_level level)
 		at->turn.spin_rate = mat3_transposed_mul_vec(at->axes, vec3_cross(spin, wa));
 }
 
-/* ---- a coordinate, its J and what there is to be said of it ---------------------------------- */
+/* ---- coordinates ---------------------------------- */
 
-struct coordinate {
+struct joint_coordinate {
 	double value, speed, bend;
-	vec3 axis; /* that b's anchor goes along, or that b turns about; world */
+	vec3 axis; /* of the motion of b's anchor, or of the turn of b; world */
 	bool turns;
 };
 
-static struct coordinate distance(const struct joint_at *at)
+static struct joint_coordinate distance_coordinate(const struct joint_at *at)
 {
-	struct coordinate q = { .turns = false };
+	struct joint_coordinate q = { .turns = false };
 	q.axis = vec3_normalize_length(at->apart, &q.value);
 	if (!(q.value > 0))
 		q.axis = at->axes.x;
@@ -249,59 +254,65 @@ static struct coordinate distance(const struct joint_at *at)
 	return q;
 }
 
-static struct coordinate along(const struct joint_at *at, uint32_t axis)
+static struct joint_coordinate linear_coordinate(const struct joint_at *at, uint32_t axis)
 {
+	ASSERT(axis < 3);
 	if (at->joint->type == JOINT_DISTANCE)
-		return distance(at);
+		return distance_coordinate(at);
 	vec3 e = axis == 0 ? at->axes.x : axis == 1 ? at->axes.y : at->axes.z;
-	return (struct coordinate){ vec3_dot(e, at->apart), vec3_dot(e, at->speed),
-				    vec3_dot(e, at->bend), e, false };
+	return (struct joint_coordinate){ vec3_dot(e, at->apart), vec3_dot(e, at->speed),
+					  vec3_dot(e, at->bend), e, false };
 }
 
-static struct coordinate about(const struct joint_at *at, const struct joint_angle *angle)
+static struct joint_coordinate angular_coordinate(const struct joint_at *at,
+						  const struct joint_angle *angle)
 {
-	return (struct coordinate){ angle->value, vec3_dot(angle->rate, at->turn.spin), angle->bend,
-				    mat3_mul_vec(at->axes, angle->rate), true };
+	return (struct joint_coordinate){ angle->value, vec3_dot(angle->rate, at->turn.spin),
+					  angle->bend, mat3_mul_vec(at->axes, angle->rate), true };
 }
 
-/* With whole turns. */
+/* rad: the angle with whole turns, nearest to the previous one. */
 static double angle_value(const struct joint_at *at, enum joint_counting counting, uint32_t angle)
 {
+	ASSERT(angle < 3);
 	double value = joint_turn_value(&at->turn, counting, angle);
 	if (counting == JOINT_COUNTS_SWING && angle == 1)
 		return value;
 	return value + TWO_PI * scalar_round((at->joint->angle[angle] - value) / TWO_PI);
 }
 
-/* rad. A limit that is farther away is stated as if it were no farther, so that it goes on pointing the
- * same way. */
+/* rad, < π. A bound that is farther away is taken at this distance, because sin(x/2) would change its sign at
+ * 2π and the row would point the other way. */
 #define TWIST_FAR 2.0
 
-/* What stands for the twist of a spherical joint where it is held or limited at `bound`. */
-static struct coordinate twist_at(const struct joint_at *at, double bound)
+/* The coordinate that replaces the twist of a spherical joint in a row that locks or limits it at `bound`. */
+static struct joint_coordinate twist_coordinate(const struct joint_at *at, double bound)
 {
+	ASSERT(at->joint->type == JOINT_SPHERICAL);
 	double apart = angle_value(at, JOINT_COUNTS_SWING, 0) - bound;
 	double twist = joint_turn_value(&at->turn, JOINT_COUNTS_SWING, 0);
 	struct joint_angle angle = joint_turn_twist_from(
 		&at->turn, twist - scalar_clamp(apart, -TWIST_FAR, TWIST_FAR));
 	angle.value += bound;
-	return about(at, &angle);
+	return angular_coordinate(at, &angle);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-struct writer {
+struct joint_writer {
 	const struct constraint *constraint;
 	uint32_t index;
 	enum constraint_level level;
 	struct row_list *out;
 };
 
-/* The row of a coordinate, or of the negative of it. Along an axis that turns with a the arm on a
- * ends at b's anchor. */
-static inline struct constraint_row *add_row(const struct joint_at *at, const struct writer *to,
-					     const struct coordinate *q, bool negative)
+/* Appends the row of a coordinate, or of its negative. The axes turn with a, so for a linear coordinate the
+ * arm on a ends at b's anchor. */
+static inline struct constraint_row *add_row(const struct joint_at *at,
+					     const struct joint_writer *to,
+					     const struct joint_coordinate *q, bool negative)
 {
+	ASSERT(to->level <= CONSTRAINT_ACCELERATION);
 	struct constraint_row *row = row_list_row(to->out);
 	uint32_t a = to->constraint->body_a, b = to->constraint->body_b;
 	vec3 forth = negative ? vec3_negate(q->axis) : q->axis, back = vec3_negate(forth);
@@ -319,12 +330,13 @@ static inline struct constraint_row *add_row(const struct joint_at *at, const st
 	return row;
 }
 
-static void lock_angles(const struct joint_at *at, const struct plan *plan, const struct writer *to)
+static void add_locked_angles(const struct joint_at *at, const struct joint_layout *layout,
+			      const struct joint_writer *to)
 {
 	struct joint_angle angle[3];
 	uint32_t together = 0, alone = 0;
 	for (uint32_t k = 0; k < 3; k++)
-		if (plan->fold[k] == 4)
+		if (layout->fold[k] == 4)
 			together++;
 		else
 			alone = k;
@@ -337,32 +349,35 @@ static void lock_angles(const struct joint_at *at, const struct plan *plan, cons
 		angle[(alone + 2) % 3] = lean[1];
 	}
 	for (uint32_t k = 0; k < 3; k++) {
-		if (!(plan->locked >> (3 + k) & 1))
+		if (!(layout->locked >> (3 + k) & 1))
 			continue;
 		double at_rest = 0;
-		if (plan->fold[k] == 2)
-			angle[k] = joint_turn_square(&at->turn, plan->counting);
-		if (plan->fold[k] == 0) {
-			angle[k] = joint_turn_angle(&at->turn, plan->counting, k);
-			angle[k].value = angle_value(at, plan->counting, k);
-			at_rest = locked_at(at->joint, 3 + k);
+		if (layout->fold[k] == 2)
+			angle[k] = joint_turn_square(&at->turn, layout->counting);
+		if (layout->fold[k] == 0) {
+			angle[k] = joint_turn_angle(&at->turn, layout->counting, k);
+			angle[k].value = angle_value(at, layout->counting, k);
+			at_rest = locked_value(at->joint, 3 + k);
 		}
-		bool twists = plan->counting == JOINT_COUNTS_SWING;
-		struct coordinate q = twists ? twist_at(at, at_rest) : about(at, &angle[k]);
+		bool twists = layout->counting == JOINT_COUNTS_SWING;
+		struct joint_coordinate q =
+			twists ? twist_coordinate(at, at_rest) : angular_coordinate(at, &angle[k]);
 		add_row(at, to, &q, false)->gap = q.value - at_rest;
 	}
 }
 
-static void add_locked(const struct joint_at *at, const struct plan *plan, const struct writer *to)
+static void add_locked_rows(const struct joint_at *at, const struct joint_layout *layout,
+			    const struct joint_writer *to)
 {
+	ASSERT(layout->locked != 0);
 	row_list_block(to->out, to->index, (struct row_key){ 0, 0, 0 });
 	for (uint32_t axis = 0; axis < 3; axis++)
-		if (plan->locked >> axis & 1) {
-			struct coordinate q = along(at, axis);
-			add_row(at, to, &q, false)->gap = q.value - locked_at(at->joint, axis);
+		if (layout->locked >> axis & 1) {
+			struct joint_coordinate q = linear_coordinate(at, axis);
+			add_row(at, to, &q, false)->gap = q.value - locked_value(at->joint, axis);
 		}
-	if (plan->locked >> 3 != 0)
-		lock_angles(at, plan, to);
+	if (layout->locked >> 3 != 0)
+		add_locked_angles(at, layout, to);
 }
 
 static void bound_box(struct constraint_row *row, double limit)
@@ -372,10 +387,11 @@ static void bound_box(struct constraint_row *row, double limit)
 	row->upper = limit;
 }
 
-static void add_part(const struct joint_at *at, const struct writer *to,
-		     const struct joint_axis *axis, enum joint_part part,
-		     const struct coordinate *q)
+static void add_part_row(const struct joint_at *at, const struct joint_writer *to,
+			 const struct joint_axis *axis, enum joint_part part,
+			 const struct joint_coordinate *q)
 {
+	ASSERT((uint32_t)part < JOINT_PARTS);
 	struct constraint_row *row = add_row(at, to, q, part == JOINT_UPPER);
 	switch (part) {
 	case JOINT_HOLD:
@@ -384,7 +400,7 @@ static void add_part(const struct joint_at *at, const struct writer *to,
 		row->upper = __builtin_inf();
 		row->gap = part == JOINT_HOLD ? q->value - axis->lower : axis->upper - q->value;
 		break;
-	case JOINT_PULL:
+	case JOINT_SPRING:
 		row->softness = axis->spring == JOINT_SPRING_HERTZ ? ROW_FREQUENCY : ROW_SPRING;
 		row->stiffness = axis->stiffness;
 		row->damping = axis->damping;
@@ -392,13 +408,13 @@ static void add_part(const struct joint_at *at, const struct writer *to,
 		if (axis->spring_limit > 0)
 			bound_box(row, axis->spring_limit);
 		break;
-	case JOINT_DRIVE:
+	case JOINT_MOTOR:
 		bound_box(row, axis->motor_limit > 0 ? axis->motor_limit : __builtin_inf());
 		row->wanted = axis->rate;
 		if (axis->motor == JOINT_MOTOR_POSITION)
 			row->gap = q->value - axis->target;
 		break;
-	case JOINT_RUB:
+	case JOINT_FRICTION:
 		bound_box(row, axis->friction);
 		break;
 	case JOINT_PARTS:
@@ -406,41 +422,42 @@ static void add_part(const struct joint_at *at, const struct writer *to,
 	}
 }
 
-/* Whether anything that an axis has asks where it is, not only how it moves. */
-static bool asks_where(const struct joint_axis *axis, uint32_t parts)
+/* True if a part of the axis needs its coordinate and not only the rate. */
+static bool needs_coordinate(const struct joint_axis *axis, uint32_t parts)
 {
-	return parts & (1u << JOINT_HOLD | 1u << JOINT_UPPER | 1u << JOINT_PULL) ||
-	       (parts >> JOINT_DRIVE & 1 && axis->motor == JOINT_MOTOR_POSITION);
+	return parts & (1u << JOINT_HOLD | 1u << JOINT_UPPER | 1u << JOINT_SPRING) ||
+	       (parts >> JOINT_MOTOR & 1 && axis->motor == JOINT_MOTOR_POSITION);
 }
 
-static void add_parts(const struct joint_at *at, const struct plan *plan, uint32_t axis,
-		      const struct writer *to)
+static void add_part_rows(const struct joint_at *at, const struct joint_layout *layout,
+			  uint32_t axis, const struct joint_writer *to)
 {
-	bool across = plan->counting == JOINT_COUNTS_SWING && axis == 5;
+	ASSERT(axis < JOINT_AXES && layout->parts[axis] != 0);
+	bool across = layout->counting == JOINT_COUNTS_SWING && axis == 5;
 	const struct joint_axis *data = &at->joint->axes[across ? 4 : axis];
-	uint32_t parts = plan->parts[axis];
-	bool twists = plan->counting == JOINT_COUNTS_SWING && axis == 3;
-	struct coordinate q;
+	uint32_t parts = layout->parts[axis];
+	bool twists = layout->counting == JOINT_COUNTS_SWING && axis == 3;
+	struct joint_coordinate q;
 	if (axis < 3) {
-		q = along(at, axis);
+		q = linear_coordinate(at, axis);
 	} else {
-		struct joint_angle angle = joint_turn_angle(&at->turn, plan->counting, axis - 3);
-		if (asks_where(data, parts))
-			angle.value = angle_value(at, plan->counting, axis - 3);
-		q = about(at, &angle);
+		struct joint_angle angle = joint_turn_angle(&at->turn, layout->counting, axis - 3);
+		if (needs_coordinate(data, parts))
+			angle.value = angle_value(at, layout->counting, axis - 3);
+		q = angular_coordinate(at, &angle);
 	}
 	for (uint32_t part = 0; part < JOINT_PARTS; part++)
 		if (parts >> part & 1) {
 			struct row_key key = { 0, 0, 1 + JOINT_PARTS * axis + part };
 			struct row_block *block = row_list_block(to->out, to->index, key);
-			struct coordinate at_part = q;
+			struct joint_coordinate at_part = q;
 			if (part == JOINT_HOLD || part == JOINT_UPPER) {
 				block->restitution = data->restitution;
 				if (twists)
-					at_part = twist_at(at, part == JOINT_HOLD ? data->lower
-										  : data->upper);
+					at_part = twist_coordinate(
+						at, part == JOINT_HOLD ? data->lower : data->upper);
 			}
-			add_part(at, to, data, (enum joint_part)part, &at_part);
+			add_part_row(at, to, data, (enum joint_part)part, &at_part);
 		}
 }
 
@@ -448,64 +465,67 @@ static struct constraint_room joint_room(const struct constraint *self,
 					 const struct constraint_options *options)
 {
 	UNUSED(options);
-	struct plan plan = plan_of(self->data);
-	struct constraint_room room = { 0, plan.locked != 0, 0 };
+	struct joint_layout layout = lay_out_joint(self->data);
+	struct constraint_room room = { 0, layout.locked != 0, 0 };
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
 		uint32_t parts = 0;
 		for (uint32_t part = 0; part < JOINT_PARTS; part++)
-			parts += plan.parts[axis] >> part & 1;
-		room.rows += parts + (plan.locked >> axis & 1);
+			parts += layout.parts[axis] >> part & 1;
+		room.rows += parts + (layout.locked >> axis & 1);
 		room.blocks += parts;
 	}
+	ASSERT(room.rows <= JOINT_ROWS_MAX && room.blocks <= JOINT_ROWS_MAX);
 	room.parts = 2 * room.rows;
 	return room;
 }
 
-static void joint_rows(const struct constraint *self, uint32_t index, const struct body_motion *a,
-		       const struct body_motion *b, const struct constraint_options *options,
-		       struct row_list *out)
+static void write_joint_rows(const struct constraint *self, uint32_t index,
+			     const struct body_motion *a, const struct body_motion *b,
+			     const struct constraint_options *options, struct row_list *out)
 {
+	ASSERT(self->kind == &constraint_joint);
 	const struct joint *joint = self->data;
-	struct writer to = { self, index, options->level, out };
-	struct plan plan = plan_of(joint);
+	struct joint_writer to = { self, index, options->level, out };
+	struct joint_layout layout = lay_out_joint(joint);
 	struct joint_at at;
 	at.joint = joint;
 	at.a = a != NULL ? a : &joint->a;
 	at.b = b != NULL ? b : &joint->b;
-	see_along(&at, options->level);
-	if (plan.angles)
-		see_turn(&at, options->level);
-	if (plan.locked != 0)
-		add_locked(&at, &plan, &to);
+	find_anchors(&at, options->level);
+	if (layout.angles)
+		find_turn(&at, options->level);
+	if (layout.locked != 0)
+		add_locked_rows(&at, &layout, &to);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
-		if (plan.parts[axis] != 0)
-			add_parts(&at, &plan, axis, &to);
+		if (layout.parts[axis] != 0)
+			add_part_rows(&at, &layout, axis, &to);
 }
 
 const struct constraint_kind constraint_joint = {
 	.name = "joint",
 	.room = joint_room,
-	.rows = joint_rows,
+	.rows = write_joint_rows,
 };
 
-/* ---- where it stands, and how well ----------------------------------------------------------- */
+/* ---- coordinates and error ----------------------------------------------------------- */
 
 void joint_coordinates(const struct joint *self, const struct body_motion *a,
 		       const struct body_motion *b, double out[JOINT_AXES])
 {
+	ASSERT(self->type < JOINT_TYPES_END);
 	struct joint_at at;
 	at.joint = self;
 	at.a = a;
 	at.b = b;
-	struct plan plan = plan_of(self);
-	see_along(&at, CONSTRAINT_POSITION);
-	see_turn(&at, CONSTRAINT_POSITION);
+	struct joint_layout layout = lay_out_joint(self);
+	find_anchors(&at, CONSTRAINT_POSITION);
+	find_turn(&at, CONSTRAINT_POSITION);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 		if (!KINDS[self->type][axis].used)
 			out[axis] = 0;
 		else
-			out[axis] = axis < 3 ? along(&at, axis).value
-					     : angle_value(&at, plan.counting, axis - 3);
+			out[axis] = axis < 3 ? linear_coordinate(&at, axis).value
+					     : angle_value(&at, layout.counting, axis - 3);
 }
 
 struct joint_error joint_error(const struct joint *self, const struct body_motion *a,
@@ -521,16 +541,17 @@ struct joint_error joint_error(const struct joint *self, const struct body_motio
 	struct constraint_options options = { CONSTRAINT_VELOCITY, CONSTRAINT_SMOOTH, 0 };
 	uint8_t places[JOINT_ROWS_MAX];
 	uint32_t count = joint_places(self, places);
-	struct plan plan = plan_of(self);
+	struct joint_layout layout = lay_out_joint(self);
 	struct joint_error error = { 0, 0, 0, 0, 0 };
 	double worst = 0;
-	joint_rows(&constraint, 0, a, b, &options, &list);
+	write_joint_rows(&constraint, 0, a, b, &options, &list);
+	ASSERT(list.row_count == count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t axis = places[i] / JOINT_PARTS, part = places[i] % JOINT_PARTS;
-		bool locked = plan.locked >> axis & 1;
+		bool locked = layout.locked >> axis & 1;
 		if (part > JOINT_UPPER || (!locked && rows[i].gap >= 0))
 			continue;
-		double off = scalar_abs(rows[i].gap), fold = axis < 3 ? 0 : plan.fold[axis - 3];
+		double off = scalar_abs(rows[i].gap), fold = axis < 3 ? 0 : layout.fold[axis - 3];
 		if (locked && fold > 0)
 			off = fold * trig_atan(off / fold);
 		double leaves =

@@ -1,4 +1,6 @@
-/* joint_list.c: joints hung on their bodies, and what is noted of them for whoever looks. */
+/* joint_list.c: joints are linked to their bodies, and their changes noted for the boundary's report.
+ *
+ * Motor tables are one table of points sorted by (joint row, axis, time), so those of an axis are a range. */
 #include "server/engine/dynamics/joint_list.h"
 
 #include "server/base/array.h"
@@ -9,7 +11,7 @@
 enum status dynamics_joint_reserve(struct dynamics *self, uint32_t joints)
 {
 	uint64_t rows = (uint64_t)self->tables->joint.count + joints;
-	if (rows >= BITSET_NONE / 2) /* ends are numbered, too */
+	if (rows >= BITSET_NONE / 2) /* the ends, two per row, are numbered too */
 		return STATUS_NO_MEMORY;
 	enum status status = tables_reserve(self->tables, TABLE_JOINT, (uint32_t)rows);
 	uint32_t room = self->tables->joint.capacity;
@@ -57,13 +59,15 @@ uint32_t dynamics_find_joint(const struct dynamics *self, joint_id id)
 	uint32_t row = DYNAMICS_NONE;
 	if (id != 0)
 		(void)table_find(&self->joint_index, id, &row);
+	ASSERT(row == DYNAMICS_NONE || self->tables->joint.id[row] == id);
 	return row;
 }
 
 /* ---- lists of bodies -------------------------------------------------------------------------- */
 
-static void hang(struct tables *tables, uint32_t end)
+static void link_end(struct tables *tables, uint32_t end)
 {
+	ASSERT(end / 2 < tables->joint.count);
 	uint32_t body = joint_body(tables, end / 2, end % 2);
 	if (body == DYNAMICS_NONE)
 		return;
@@ -75,8 +79,9 @@ static void hang(struct tables *tables, uint32_t end)
 	tables->body.first_joint[body] = end + 1;
 }
 
-static void unhang(struct tables *tables, uint32_t end)
+static void unlink_end(struct tables *tables, uint32_t end)
 {
+	ASSERT(end / 2 < tables->joint.count);
 	uint32_t body = joint_body(tables, end / 2, end % 2);
 	if (body == DYNAMICS_NONE)
 		return;
@@ -92,9 +97,10 @@ static void unhang(struct tables *tables, uint32_t end)
 
 bool dynamics_bodies_pass(const struct dynamics *self, uint32_t a, uint32_t b)
 {
+	ASSERT(a != b);
 	const struct tables *tables = self->tables;
 	uint32_t at_a = joint_first(tables, a), at_b = joint_first(tables, b);
-	/* Both lists side by side: the shorter one decides. */
+	/* Both lists contain the joint, so the search ends with the shorter one. */
 	while (at_a != DYNAMICS_NONE && at_b != DYNAMICS_NONE) {
 		if ((joint_other(tables, at_a) == b &&
 		     (tables->joint.flags[at_a / 2] & JOINT_BODIES_PASS)) ||
@@ -107,9 +113,9 @@ bool dynamics_bodies_pass(const struct dynamics *self, uint32_t a, uint32_t b)
 	return false;
 }
 
-/* ---- what changes ----------------------------------------------------------------------------- */
+/* ---- changes ----------------------------------------------------------------------------- */
 
-/* An animated body and one that stands still have no sleep to be woken from. */
+/* dynamics_wake has no effect on animated and static bodies, which never sleep. */
 void joints_wake_neighbours(struct dynamics *self, uint32_t body)
 {
 	const struct tables *tables = self->tables;
@@ -132,8 +138,8 @@ static void wake_bodies(struct dynamics *self, uint32_t row)
 			dynamics_wake(self, joint_body(self->tables, row, side));
 }
 
-/* Both bodies' pairs are asked again in the next step. */
-static void ask_pairs(struct dynamics *self, uint32_t row)
+/* The next step looks for all pairs of both bodies again. */
+static void refresh_pairs(struct dynamics *self, uint32_t row)
 {
 	for (uint32_t side = 0; side < 2; side++)
 		if (joint_body(self->tables, row, side) != DYNAMICS_NONE)
@@ -150,32 +156,34 @@ void dynamics_joint_added(struct dynamics *self, uint32_t row)
 	struct tables *tables = self->tables;
 	enum status status = table_insert(&self->joint_index, tables->joint.id[row], row);
 	ASSERT(status == STATUS_OK);
-	hang(tables, 2 * row);
-	hang(tables, 2 * row + 1);
+	link_end(tables, 2 * row);
+	link_end(tables, 2 * row + 1);
 	bitset_set(&self->joint_notes.changed, row);
 	dynamics_joint_changed(self, row, (tables->joint.flags[row] & JOINT_BODIES_PASS) != 0);
 }
 
 void dynamics_joint_changed(struct dynamics *self, uint32_t row, bool pairs)
 {
+	ASSERT(self->tables->joint.id[row] != 0);
 	bitset_set(&self->joint_notes.changed, row);
 	wake_bodies(self, row);
 	if (pairs)
-		ask_pairs(self, row);
+		refresh_pairs(self, row);
 }
 
 void dynamics_joint_removed(struct dynamics *self, uint32_t row)
 {
+	ASSERT(self->tables->joint.id[row] != 0);
 	struct tables *tables = self->tables;
 	joint_id id = tables->joint.id[row];
 	wake_bodies(self, row);
 	if (tables->joint.flags[row] & JOINT_BODIES_PASS)
-		ask_pairs(self, row);
-	unhang(tables, 2 * row);
-	unhang(tables, 2 * row + 1);
+		refresh_pairs(self, row);
+	unlink_end(tables, 2 * row);
+	unlink_end(tables, 2 * row + 1);
 	for (uint32_t axis = 0; axis < JOINT_AXES && tables->joint_point.count > 0; axis++)
 		joint_points_set(tables, row, axis, NULL, 0);
-	/* What came and went between two boundaries was never seen. */
+	/* A joint made and removed between two boundaries was never reported. */
 	if (id < self->joint_notes.first_new) {
 		ASSERT(self->joint_notes.removed.count < self->joint_notes.removed.capacity);
 		self->joint_notes.removed.items[self->joint_notes.removed.count++] = id;
@@ -204,6 +212,7 @@ void dynamics_joints_open(struct dynamics *self, uint32_t next_joint)
 /* First row not before (joint row, axis). */
 static uint32_t points_from(const struct joint_point_table *table, uint64_t row, uint32_t axis)
 {
+	ASSERT(axis <= JOINT_AXES);
 	uint32_t low = 0, high = table->count;
 	uint64_t key = row * JOINT_AXES + axis;
 	while (low < high) {
@@ -221,12 +230,15 @@ uint32_t joint_points_find(const struct tables *tables, uint32_t row, uint32_t a
 {
 	uint32_t first = points_from(&tables->joint_point, row, axis);
 	*count = points_from(&tables->joint_point, row, axis + 1) - first;
+	ASSERT(first + *count <= tables->joint_point.count);
 	return first;
 }
 
 void joint_points_set(struct tables *tables, uint32_t row, uint32_t axis,
 		      const struct joint_point *points, uint32_t count)
 {
+	ASSERT(axis < JOINT_AXES);
+	ASSERT(row < tables->joint.count);
 	struct joint_point_table *table = &tables->joint_point;
 	uint32_t had, first = joint_points_find(tables, row, axis, &had);
 	if (count > had) {

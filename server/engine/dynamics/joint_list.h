@@ -1,8 +1,8 @@
-/* joint_list.h: which joints there are, and which hang on a body.
+/* joint_list.h: rows of joints, and the list of joints of each body.
  *
- * Each end of a joint is in the list of its body: end 2r is that of row r at body a, 2r + 1 at b.
- * The lists are columns (body.first_joint, joint.next, joint.previous), so finding, joining and
- * parting cost O(1) however many joints a body has. What hangs on the world is in no list.
+ * Each end of a joint is in the list of its body: end 2r is that of row r at body a, 2r + 1 at b. The lists
+ * are columns (body.first_joint, joint.next, joint.previous), so adding and removing a joint cost O(1)
+ * however many joints a body has. An end at the world is in no list.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_JOINT_LIST_H
 #define CAIRN_ENGINE_DYNAMICS_JOINT_LIST_H
@@ -28,7 +28,7 @@ static inline uint32_t joint_other(const struct tables *tables, uint32_t end)
 	return joint_body(tables, end / 2, 1 - end % 2);
 }
 
-/* Neither of its bodies is inactive: such a joint does nothing until they are not. */
+/* True if neither of its bodies is inactive; a joint of an inactive body has no effect. */
 static inline bool joint_may_act(const struct tables *tables, uint32_t row)
 {
 	for (uint32_t side = 0; side < 2; side++) {
@@ -39,36 +39,37 @@ static inline bool joint_may_act(const struct tables *tables, uint32_t row)
 	return true;
 }
 
-/* Room for `joints` beyond those there are, and for what is noted of them. NO_MEMORY: nothing changed. */
+/* Room for `joints` more rows, and for notes of their changes. NO_MEMORY: nothing changed. */
 MUST_CHECK enum status dynamics_joint_reserve(struct dynamics *self, uint32_t joints);
 /* The lowest free row, all columns zero; the caller fills it, then calls dynamics_joint_added. */
 uint32_t dynamics_joint_take(struct dynamics *self);
-/* Into the lists of its bodies, which wake; if they do not meet, their contacts end with the next step. */
+/* Links the joint to its bodies and wakes them; if JOINT_BODIES_PASS is set, their contacts end with the next
+ * step. */
 void dynamics_joint_added(struct dynamics *self, uint32_t row);
-/* Its bodies wake; `pairs`: whether they meet has changed. */
+/* Wakes its bodies; `pairs`: JOINT_BODIES_PASS has changed, so their pairs are looked for again. */
 void dynamics_joint_changed(struct dynamics *self, uint32_t row, bool pairs);
-/* Its bodies wake, the row and its tables' points are free. */
+/* Wakes its bodies, frees the row and the points of its motors' tables. */
 void dynamics_joint_removed(struct dynamics *self, uint32_t row);
-/* All joints of a body. */
+/* Removes all joints of a body. */
 void dynamics_joints_drop(struct dynamics *self, uint32_t body);
 /* Row of a joint's id, or DYNAMICS_NONE. */
 uint32_t dynamics_find_joint(const struct dynamics *self, joint_id id);
-/* Whether a joint lets its two bodies pass through each other. O(joints of the one that has fewer). */
+/* True if a joint between the two bodies has JOINT_BODIES_PASS. O(joints of the body with fewer). */
 bool dynamics_bodies_pass(const struct dynamics *self, uint32_t a, uint32_t b);
 
-/* Wakes what is joined to a body. */
+/* Wakes the bodies joined to a body. */
 void joints_wake_neighbours(struct dynamics *self, uint32_t body);
-/* Notes that the joints of a body are to be told. */
+/* Notes the joints of a body as moved, for the boundary's report. */
 void joints_note_moved(struct dynamics *self, uint32_t body);
-/* A boundary opens: forgets what was noted; ids from `next_joint` on will be new. */
+/* A boundary opens: clears the notes; ids from `next_joint` on are of new joints. */
 void dynamics_joints_open(struct dynamics *self, uint32_t next_joint);
 
-/* Index, sets and lists' room from the tables. */
+/* Rebuilds index and sets from the tables. NO_MEMORY. */
 MUST_CHECK enum status joints_rebuild(struct dynamics *self);
 void joints_release(struct dynamics *self);
 uint64_t joints_memory(const struct dynamics *self);
 
-/* Takes the points of one axis' table away, and puts others there (reserved; none for count 0). */
+/* Replaces the points of one axis' motor table by `count` others, which are reserved; 0 removes them. */
 void joint_points_set(struct tables *tables, uint32_t row, uint32_t axis,
 		      const struct joint_point *points, uint32_t count);
 /* First row of the points of (joint row, axis), and how many there are. */

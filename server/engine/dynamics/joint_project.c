@@ -1,71 +1,78 @@
-/* joint_project.c: bodies put where a joint holds.
+/* joint_project.c: projection of two bodies onto the positions and velocities that satisfy a joint (spec A2,
+ * A3).
  *
- * Newton in the metric of mass: the least motion, as the masses see it, that makes the rows that
- * are off zero. Rows are those of the position level, so that each round begins with the exact J;
- * they end at rounding in a handful of rounds. Rows may depend on each other, or move nothing: G =
- * J M⁻¹ Jᵀ, its diagonal scaled to 1, is factored with the largest pivot first, and what has none
- * left is passed over.
+ * Newton in the metric of mass: the motion of least ½ Δᵀ M Δ that makes the violated rows zero. Rows are of
+ * position level, so each round has the exact J; a few rounds reach rounding. Rows may be linearly dependent
+ * or move nothing: G = J M⁻¹ Jᵀ, its diagonal scaled to 1, is factored with the largest pivot first, and rows
+ * without a pivot are skipped.
  */
 #include "server/engine/dynamics/joint.h"
 
 enum {
 	ROWS = 2 * JOINT_AXES, /* an axis is locked, or at one or both of its limits */
 	ROUNDS = 20,
-	CLOSINGS = 4, /* times that limits are found to close once others no longer do */
+	CLOSINGS = 4, /* rounds for limits that begin to close when others stop */
 };
-/* What of a row's own mass must be left for it to be one more than those before. */
+/* 1, of the scaled diagonal. A pivot that is no larger counts as zero: the row depends on those before. */
 #define RANK 1e-12
-#define GOOD 1e-12    /* m, rad: where Newton ends */
-#define AT_LIMIT 1e-9 /* m, rad */
-#define TURN_MAX 1    /* rad: of one round, lest a turn that is far from small overshoots */
+#define GOOD 1e-12    /* m, rad: Newton ends below this error */
+#define AT_LIMIT 1e-9 /* m, rad: a limit is reached within this gap */
+#define TURN_MAX                                                                                   \
+	1 /* rad: the largest turn of one round, because the linear step of a larger one overshoots */
 
-struct rig {
+/* A joint being projected. */
+struct projection {
 	struct constraint constraint;
 	struct body_motion *motions[2];
 	const struct mass_body *masses;
-	quat from[2]; /* rotations that the masses are for */
+	quat from[2]; /* the rotations at which `masses` holds */
 	uint32_t count;
 	uint8_t places[JOINT_ROWS_MAX];
 	struct constraint_row rows[JOINT_ROWS_MAX];
 	struct row_block blocks[JOINT_ROWS_MAX];
 	struct row_part parts[2 * JOINT_ROWS_MAX];
-	/* Those that are to be made zero, and what of them. */
+	/* The rows that are to become zero, and their present gaps or speeds. */
 	uint32_t active_count;
 	uint32_t active[ROWS];
 	double amount[ROWS];
 };
 
-static void state_rows(struct rig *self, enum constraint_level level)
+static void write_rows(struct projection *self, enum constraint_level level)
 {
 	struct constraint_options options = { level, CONSTRAINT_SMOOTH, 0 };
 	struct row_list list = { self->rows,	 self->blocks,	 self->parts,	    0, 0, 0,
 				 JOINT_ROWS_MAX, JOINT_ROWS_MAX, 2 * JOINT_ROWS_MAX };
 	constraint_joint.rows(&self->constraint, 0, self->motions[0], self->motions[1], &options,
 			      &list);
+	ASSERT(list.row_count == self->count);
 }
 
-static bool is_limit(const struct rig *self, uint32_t row)
+static bool is_limit(const struct projection *self, uint32_t row)
 {
+	ASSERT(row < self->count);
 	return self->rows[row].set == ROW_POSITIVE;
 }
 
-/* Whether a row holds or limits. */
-static bool binds(const struct rig *self, uint32_t row)
+/* True for rows of locked axes and of limits. */
+static bool is_bound_row(const struct projection *self, uint32_t row)
 {
+	ASSERT(row < self->count);
 	return self->places[row] % JOINT_PARTS <= JOINT_UPPER;
 }
 
-static void take(struct rig *self, uint32_t row, double amount)
+static void activate_row(struct projection *self, uint32_t row, double amount)
 {
 	ASSERT(self->active_count < ROWS);
 	self->active[self->active_count] = row;
 	self->amount[self->active_count++] = amount;
 }
 
-/* M⁻¹ on a force on body 0 or 1 where it stands now. A body that may not turn about all axes turns
- * about one or none, which do not turn with it. */
-static struct spatial respond(const struct rig *self, uint32_t body, struct spatial force)
+/* M⁻¹ times a force on body 0 or 1 at its present rotation. A body with locked turning turns about one fixed
+ * axis or none, so its inverse inertia in world axes is constant. */
+static struct spatial find_response(const struct projection *self, uint32_t body,
+				    struct spatial force)
 {
+	ASSERT(body < 2);
 	const struct mass_body *mass = &self->masses[body];
 	vec3 linear = vec3_hadamard(mass->mass_inv, force.linear);
 	if (mass->locks & MASS_LOCK_TURNING)
@@ -78,6 +85,7 @@ static struct spatial respond(const struct rig *self, uint32_t body, struct spat
 /* Solves G x = −amount in place of the amounts. Rows without a pivot get 0. */
 static void factor_and_solve(uint32_t n, double g[ROWS][ROWS], double x[ROWS])
 {
+	ASSERT(n <= ROWS);
 	uint32_t order[ROWS], rank = 0;
 	double scale[ROWS], y[ROWS] = { 0 };
 	for (uint32_t i = 0; i < n; i++) {
@@ -97,8 +105,8 @@ static void factor_and_solve(uint32_t n, double g[ROWS][ROWS], double x[ROWS])
 			break;
 		order[best] = order[rank];
 		order[rank] = p;
-		/* Columns of L stand below the pivots; what is left is made symmetric again by both
-		 * halves being done alike. */
+		/* Columns of L are stored below the pivots. Both halves of the remaining matrix are updated by
+		 * the same operations, which keeps it symmetric. */
 		for (uint32_t i = rank + 1; i < n; i++) {
 			uint32_t r = order[i];
 			double l = g[r][p] / g[p][p];
@@ -106,6 +114,7 @@ static void factor_and_solve(uint32_t n, double g[ROWS][ROWS], double x[ROWS])
 				g[r][order[j]] -= l * g[p][order[j]];
 		}
 	}
+	ASSERT(rank <= n);
 	for (uint32_t k = 0; k < rank; k++) {
 		uint32_t p = order[k];
 		y[p] = -x[p] * scale[p];
@@ -124,15 +133,15 @@ static void factor_and_solve(uint32_t n, double g[ROWS][ROWS], double x[ROWS])
 		x[i] *= scale[i];
 }
 
-/* M⁻¹ Jᵀ of what makes the active rows zero, by body. */
-static void find_change(struct rig *self, struct spatial change[2])
+/* The changes M⁻¹ Jᵀ x of both bodies that make the active rows zero, to first order. */
+static void solve_change(struct projection *self, struct spatial change[2])
 {
 	double g[ROWS][ROWS];
 	struct spatial response[ROWS][2];
 	for (uint32_t i = 0; i < self->active_count; i++)
 		for (uint32_t body = 0; body < 2; body++)
-			response[i][body] =
-				respond(self, body, self->rows[self->active[i]].j.parts[body].on);
+			response[i][body] = find_response(
+				self, body, self->rows[self->active[i]].j.parts[body].on);
 	for (uint32_t i = 0; i < self->active_count; i++)
 		for (uint32_t j = 0; j <= i; j++) {
 			const struct row_part *parts = self->rows[self->active[i]].j.parts;
@@ -149,7 +158,7 @@ static void find_change(struct rig *self, struct spatial change[2])
 	}
 }
 
-static void move(struct rig *self, const struct spatial change[2])
+static void move_bodies(struct projection *self, const struct spatial change[2])
 {
 	double turn = scalar_max(vec3_length(change[0].angular), vec3_length(change[1].angular));
 	double part = turn > TURN_MAX ? TURN_MAX / turn : 1;
@@ -163,10 +172,11 @@ static void move(struct rig *self, const struct spatial change[2])
 	}
 }
 
-/* A limit that was passed is held from then on: of two that are put right in turn, each would be
- * passed again by putting the other right. Unless the other end of its axis is passed. */
-static void hold_limit(const struct rig *self, uint32_t row, bool held[JOINT_ROWS_MAX])
+/* A limit that was passed is a locked row from then on, because correcting two limits in turn would violate
+ * each again. It is released if the other limit of its axis is passed. */
+static void hold_limit(const struct projection *self, uint32_t row, bool held[JOINT_ROWS_MAX])
 {
+	ASSERT(is_limit(self, row));
 	uint32_t other = self->places[row] % JOINT_PARTS == JOINT_HOLD ? row + 1 : row - 1;
 	if (self->rows[row].gap >= 0)
 		return;
@@ -176,52 +186,53 @@ static void hold_limit(const struct rig *self, uint32_t row, bool held[JOINT_ROW
 		held[other] = false;
 }
 
-/* With or without limits. */
-static void project_poses(struct rig *self, bool limits)
+/* Newton over the locked axes, and over the limits that are passed if `limits`. */
+static void project_poses(struct projection *self, bool limits)
 {
 	bool held[JOINT_ROWS_MAX] = { false };
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		double worst = 0;
 		struct spatial change[2];
-		state_rows(self, CONSTRAINT_POSITION);
+		write_rows(self, CONSTRAINT_POSITION);
 		self->active_count = 0;
 		for (uint32_t i = 0; i < self->count && limits; i++)
 			if (is_limit(self, i))
 				hold_limit(self, i, held);
 		for (uint32_t i = 0; i < self->count; i++)
-			if (held[i] || (binds(self, i) && !is_limit(self, i))) {
-				take(self, i, self->rows[i].gap);
+			if (held[i] || (is_bound_row(self, i) && !is_limit(self, i))) {
+				activate_row(self, i, self->rows[i].gap);
 				worst = scalar_max(worst, scalar_abs(self->rows[i].gap));
 			}
 		if (worst < GOOD)
 			return;
-		find_change(self, change);
-		move(self, change);
+		solve_change(self, change);
+		move_bodies(self, change);
 	}
 }
 
-/* First what is locked; then also limits that close then. */
-static void project_velocities(struct rig *self)
+/* Locked axes first; then also the limits that are reached and closing. */
+static void project_velocities(struct projection *self)
 {
 	bool closes[JOINT_ROWS_MAX] = { false };
 	for (uint32_t round = 0; round < CLOSINGS; round++) {
-		bool more = round < 2; /* the second takes away what rounding left of the first */
+		bool more =
+			round < 2; /* the second round removes the rounding error of the first */
 		struct spatial change[2];
-		state_rows(self, CONSTRAINT_VELOCITY);
+		write_rows(self, CONSTRAINT_VELOCITY);
 		self->active_count = 0;
 		for (uint32_t i = 0; i < self->count; i++) {
 			const struct constraint_row *row = &self->rows[i];
-			if (!binds(self, i))
+			if (!is_bound_row(self, i))
 				continue;
 			if (round > 0 && is_limit(self, i) && !closes[i] && row->gap <= AT_LIMIT &&
 			    row->approach < 0)
 				closes[i] = more = true;
 			if (!is_limit(self, i) || closes[i])
-				take(self, i, row->approach);
+				activate_row(self, i, row->approach);
 		}
 		if (!more)
 			return;
-		find_change(self, change);
+		solve_change(self, change);
 		for (uint32_t body = 0; body < 2; body++) {
 			struct body_motion *motion = self->motions[body];
 			motion->velocity = vec3_add(motion->velocity, change[body].linear);
@@ -234,14 +245,15 @@ static void project_velocities(struct rig *self)
 struct joint_error joint_project(const struct joint *self, const struct mass_body masses[2],
 				 struct body_motion *a, struct body_motion *b)
 {
-	struct rig rig = { .constraint = { &constraint_joint, 0, 1, 0, self },
-			   .motions = { a, b },
-			   .masses = masses,
-			   .from = { a->rotation, b->rotation } };
-	rig.count = joint_places(self, rig.places);
-	/* Where the joint does not hold, its angles may say little. */
-	project_poses(&rig, false);
-	project_poses(&rig, true);
-	project_velocities(&rig);
+	ASSERT(a != b);
+	struct projection work = { .constraint = { &constraint_joint, 0, 1, 0, self },
+				   .motions = { a, b },
+				   .masses = masses,
+				   .from = { a->rotation, b->rotation } };
+	work.count = joint_places(self, work.places);
+	/* Locked axes first, because angles mean little while the joint is far from satisfied. */
+	project_poses(&work, false);
+	project_poses(&work, true);
+	project_velocities(&work);
 	return joint_error(self, a, b);
 }

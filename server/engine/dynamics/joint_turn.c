@@ -1,37 +1,39 @@
-/* joint_turn.c: angles between two frames, and what stands for them where they are locked. */
+/* See joint_turn.h. Each function finds value, rate and, if requested, bend of one angle or of the function
+ * that replaces it where it is locked. */
 #include "server/engine/dynamics/joint_turn.h"
 
 #include "server/engine/math/trig.h"
 
-/* Below, an order's first and last axes count as parallel (the sine of what parts them), */
+/* 1: sine of the angle between the first and last axis of an order below which it counts as gimbal lock.
+ * Smaller: rates up to its inverse, and J with them. */
 #define GIMBAL 1e-3
-/* two axes as opposite (half of what is missing), */
+/* 1: cosine of half the angle between two axes below which they count as opposite. */
 #define OPPOSITE 1e-5
-/* and as parallel where a normal to both is asked to turn smoothly. */
+/* 1: least divisor in bends of a normal to two nearly parallel axes, which keeps them bounded. */
 #define PARALLEL 1e-6
 
 static vec3 axis_of(const mat3 *axes, uint32_t axis)
 {
+	ASSERT(axis < 3);
 	return axis == 0 ? axes->x : axis == 1 ? axes->y : axes->z;
 }
 
 /* ---- angles in an order ---------------------------------------------------------------------- */
 
-/* About which axes angles are counted, one after the other, and which way the middle one is: its
- * axis is l × p, or the negative of it. */
-struct order {
+/* The axes of an order, and the sign of the middle one: its axis is side × (l × p). */
+struct angle_order {
 	uint32_t first, middle, last;
 	double side;
 };
 
-static const struct order ORDERS[] = {
+static const struct angle_order ORDERS[] = {
 	[JOINT_COUNTS_XYZ] = { 0, 1, 2, 1 },
 	[JOINT_COUNTS_XZY] = { 0, 2, 1, -1 },
 	[JOINT_COUNTS_YXZ] = { 1, 0, 2, -1 },
 };
 
-/* The angle of `other` about `axis`, one of them b's. At gimbal lock, where that is not to be seen,
- * the turning about the axis itself. */
+/* The angle of `other` about `axis`, of which one is fixed in b. At gimbal lock, where the angle is undefined,
+ * the rate is the turning about the axis itself. */
 static struct joint_angle end_angle(const struct joint_turn *self, vec3 axis, vec3 other,
 				    bool axis_of_b)
 {
@@ -53,8 +55,9 @@ static struct joint_angle end_angle(const struct joint_turn *self, vec3 axis, ve
 }
 
 /* The middle angle; its sine and cosine. */
-static struct joint_angle middle_angle(const struct joint_turn *self, const struct order *order,
-				       double *sine, double *cosine)
+static struct joint_angle middle_angle(const struct joint_turn *self,
+				       const struct angle_order *order, double *sine,
+				       double *cosine)
 {
 	vec3 first = vec3_axis(order->first), last = axis_of(&self->axes, order->last);
 	vec3 normal = vec3_normalize_length(vec3_cross(last, first), cosine);
@@ -73,7 +76,7 @@ static struct joint_angle middle_angle(const struct joint_turn *self, const stru
 
 /* ---- twist and swing ------------------------------------------------------------------------- */
 
-static struct joint_angle twist(const struct joint_turn *self)
+static struct joint_angle find_twist(const struct joint_turn *self)
 {
 	quat r = self->turn;
 	double both = 2 * (r.w * r.w + r.x * r.x); /* 1 + x_a · x_b */
@@ -107,7 +110,7 @@ struct joint_angle joint_turn_twist_from(const struct joint_turn *self, double f
 	return angle;
 }
 
-static struct joint_angle swing(const struct joint_turn *self)
+static struct joint_angle find_swing(const struct joint_turn *self)
 {
 	vec3 x = self->axes.x;
 	double sine;
@@ -122,8 +125,8 @@ static struct joint_angle swing(const struct joint_turn *self)
 	return angle;
 }
 
-/* The rate of what neither twists nor swings: about x_b − x_a, which is across the axes of both. */
-static struct joint_angle across(const struct joint_turn *self)
+/* The third rate: about x_b − x_a, perpendicular to the axes of twist and swing. */
+static struct joint_angle find_swing_direction(const struct joint_turn *self)
 {
 	vec3 x = self->axes.x, apart = vec3_sub(x, vec3_axis(0));
 	double length;
@@ -138,16 +141,17 @@ static struct joint_angle across(const struct joint_turn *self)
 	return angle;
 }
 
-/* ---- any of them ----------------------------------------------------------------------------- */
+/* ---- by order and number ----------------------------------------------------------------------------- */
 
 double joint_turn_value(const struct joint_turn *self, enum joint_counting counting, uint32_t angle)
 {
+	ASSERT(counting <= JOINT_COUNTS_SWING && angle < 3);
 	const mat3 *r = &self->axes;
 	if (counting == JOINT_COUNTS_SWING)
 		return angle == 0
 			       ? 2 * trig_atan2(self->turn.x, self->turn.w)
 			       : trig_atan2(scalar_sqrt(r->x.y * r->x.y + r->x.z * r->x.z), r->x.x);
-	const struct order *order = &ORDERS[counting];
+	const struct angle_order *order = &ORDERS[counting];
 	vec3 last = axis_of(r, order->last);
 	double across = vec3_get(last, order->middle), along = vec3_get(last, order->last);
 	if (angle == order->middle)
@@ -162,10 +166,13 @@ double joint_turn_value(const struct joint_turn *self, enum joint_counting count
 struct joint_angle joint_turn_angle(const struct joint_turn *self, enum joint_counting counting,
 				    uint32_t angle)
 {
+	ASSERT(counting <= JOINT_COUNTS_SWING && angle < 3);
 	double sine, cosine;
 	if (counting == JOINT_COUNTS_SWING)
-		return angle == 0 ? twist(self) : angle == 1 ? swing(self) : across(self);
-	const struct order *order = &ORDERS[counting];
+		return angle == 0   ? find_twist(self)
+		       : angle == 1 ? find_swing(self)
+				    : find_swing_direction(self);
+	const struct angle_order *order = &ORDERS[counting];
 	if (angle == order->middle)
 		return middle_angle(self, order, &sine, &cosine);
 	vec3 first = vec3_axis(order->first), last = axis_of(&self->axes, order->last);
@@ -173,7 +180,7 @@ struct joint_angle joint_turn_angle(const struct joint_turn *self, enum joint_co
 				     : end_angle(self, last, first, true);
 }
 
-/* ---- what stands for locked angles ----------------------------------------------------------- */
+/* ---- functions of locked angles ----------------------------------------------------------- */
 
 /* With σ = v/(1 + w) of the quaternion: 4 σ' = (1 − σ²) w + 2 w × σ + 2 σ (σ · w). */
 void joint_turn_weld(const struct joint_turn *self, struct joint_angle out[3])
@@ -197,8 +204,8 @@ void joint_turn_weld(const struct joint_turn *self, struct joint_angle out[3])
 		out[k].bend = 2 * vec3_get(bend, k) + vec3_dot(out[k].rate, self->spin_rate);
 }
 
-/* The part of an axis of b along the axis e of a that leans, its gradient along the other two of a
- * (it has none along e), its rate and bend. */
+/* The component of an axis of b along axes[0] of a, its gradient along the other two (it is 0 along axes[0]),
+ * its rate and bend. */
 struct cosine {
 	double value, rate, bend;
 	double gradient[2];
@@ -206,6 +213,7 @@ struct cosine {
 
 static inline struct cosine cosine_of(const struct joint_turn *self, vec3 f, const uint32_t axes[3])
 {
+	VALIDATE(axes[0] != axes[1] && axes[1] != axes[2] && axes[2] != axes[0]);
 	struct cosine c = {
 		vec3_get(f, axes[0]), 0, 0, { vec3_get(f, axes[2]), -vec3_get(f, axes[1]) }
 	};
@@ -219,11 +227,12 @@ static inline struct cosine cosine_of(const struct joint_turn *self, vec3 f, con
 	return c;
 }
 
-/* Opposite: which way they lean is anyone's choice. Turning about the axis across what there is to
- * see of it, and as steep as at a half turn. */
+/* Opposite axes: the direction of the tilt is undefined. It is taken from the sines, or from the first axis if
+ * they are 0, with the value and slope at half a turn. */
 static void lean_opposite(const struct joint_turn *self, const uint32_t axes[3],
 			  const double sines[2], struct joint_angle out[2])
 {
+	ASSERT(axes[0] < 3 && axes[1] < 3 && axes[2] < 3);
 	double sine = scalar_sqrt(sines[0] * sines[0] + sines[1] * sines[1]);
 	for (uint32_t k = 0; k < 2; k++) {
 		double part = sine > 0 ? sines[k] / sine : k == 0;
@@ -236,6 +245,7 @@ static void lean_opposite(const struct joint_turn *self, const uint32_t axes[3],
  * / (h + h²), ds/dc = −(1 + 2 h) / (2 h (h + h²)²). */
 void joint_turn_lean(const struct joint_turn *self, uint32_t axis, struct joint_angle out[2])
 {
+	ASSERT(axis < 3);
 	const uint32_t axes[3] = { axis, (axis + 1) % 3, (axis + 2) % 3 };
 	struct cosine c = cosine_of(self, axis_of(&self->axes, axis), axes);
 	struct cosine p[2] = { cosine_of(self, axis_of(&self->axes, axes[2]), axes),
@@ -267,6 +277,7 @@ void joint_turn_lean(const struct joint_turn *self, uint32_t axis, struct joint_
 
 struct joint_angle joint_turn_square(const struct joint_turn *self, enum joint_counting counting)
 {
+	ASSERT(counting != JOINT_COUNTS_SWING);
 	double sine, cosine;
 	struct joint_angle angle = middle_angle(self, &ORDERS[counting], &sine, &cosine);
 	double slope = 2 / (1 + cosine), speed = vec3_dot(angle.rate, self->spin);

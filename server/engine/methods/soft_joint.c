@@ -193,19 +193,19 @@ static void solve_extra(const struct soft_pass *pass, struct soft_joint *joint,
 	case JOINT_UPPER:
 		impulse = limit_impulse(pass, extra, speed);
 		break;
-	case JOINT_PULL:
+	case JOINT_SPRING:
 		impulse = spring_impulse(pass, extra, speed);
 		break;
-	case JOINT_DRIVE:
+	case JOINT_MOTOR:
 		impulse = motor_impulse(pass, extra, speed);
 		break;
-	case JOINT_RUB:
+	case JOINT_FRICTION:
 		impulse = extra->impulse - extra->mass * speed;
 		break;
 	}
 	set_impulse(pass, joint, extra, impulse);
 	extra->inside =
-		extra->part != JOINT_PULL && impulse > extra->lower && impulse < extra->upper;
+		extra->part != JOINT_SPRING && impulse > extra->lower && impulse < extra->upper;
 }
 
 /* Solves the rows that are not solved together: those of a loose joint; else springs, and rows inside
@@ -216,7 +216,7 @@ static void solve_joint(const struct soft_pass *pass, struct soft_joint *joint)
 		solve_locks(pass, joint);
 	for (uint32_t i = 0; i < joint->extra_count; i++) {
 		struct soft_extra *extra = &joint->extras[i];
-		bool alone = joint->loose || extra->part == JOINT_PULL || extra->inside;
+		bool alone = joint->loose || extra->part == JOINT_SPRING || extra->inside;
 		if (alone && !extra->member && extra->mass > 0)
 			solve_extra(pass, joint, extra);
 	}
@@ -272,7 +272,7 @@ static void update_motor_rates(struct soft_step *self, double time)
 		for (uint32_t r = 0; r < joint->extra_count; r++) {
 			uint32_t axis = joint->place[joint->lock_count + r] / JOINT_PARTS;
 			VALIDATE(axis < JOINT_AXES);
-			if (joint->extras[r].part == JOINT_DRIVE)
+			if (joint->extras[r].part == JOINT_MOTOR)
 				joint->extras[r].wanted = joints->list.joints[i].axes[axis].rate;
 		}
 	}

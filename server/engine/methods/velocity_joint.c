@@ -128,10 +128,10 @@ static struct velocity_joint_row make_joint_row(const struct velocity_step *step
 	case JOINT_UPPER:
 		made.role = row->set == ROW_POSITIVE ? VELOCITY_LIMIT : VELOCITY_LOCK;
 		break;
-	case JOINT_PULL:
+	case JOINT_SPRING:
 		made.role = VELOCITY_SPRING;
 		break;
-	case JOINT_DRIVE:
+	case JOINT_MOTOR:
 		made.role = joint->axes[place / JOINT_PARTS].motor == JOINT_MOTOR_POSITION
 				    ? VELOCITY_POSITION
 				    : VELOCITY_RATE;

@@ -273,7 +273,7 @@ enum status check_joint_axis(struct check *check, struct command *command)
 		return status;
 	struct joint_axis_kind kind = joint_axis_kind((enum joint_type)joint->type, set->axis);
 	const char *type = command_word(WORDS_JOINT_TYPE, joint->type);
-	if (!kind.told)
+	if (!kind.settable)
 		return REFUSE(
 			check, STATUS_RANGE, "axis",
 			"axis %u of a %s joint is not free; a six_dof may have it as one likes",

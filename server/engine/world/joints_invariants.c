@@ -13,8 +13,8 @@ static enum status check_axis(const struct tables *tables, uint32_t row, uint32_
 	const struct joint_table *t = &tables->joint;
 	struct joint_axis_kind kind = joint_axis_kind((enum joint_type)t->type[row], axis);
 	EXPECT(t->mode[row][axis] <= JOINT_LIMITED, TABLE_JOINT, row, "mode");
-	EXPECT(kind.told || t->mode[row][axis] == kind.mode, TABLE_JOINT, row, "mode");
-	EXPECT(kind.locks || !kind.told || t->mode[row][axis] != JOINT_LOCKED, TABLE_JOINT, row,
+	EXPECT(kind.settable || t->mode[row][axis] == kind.mode, TABLE_JOINT, row, "mode");
+	EXPECT(kind.locks || !kind.settable || t->mode[row][axis] != JOINT_LOCKED, TABLE_JOINT, row,
 	       "mode");
 	EXPECT(t->spring[row][axis] <= JOINT_SPRING_HERTZ, TABLE_JOINT, row, "spring");
 	EXPECT(t->motor[row][axis] <= JOINT_MOTOR_POSITION, TABLE_JOINT, row, "motor");

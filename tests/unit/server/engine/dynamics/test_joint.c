@@ -77,7 +77,7 @@ static void tell_axes(void)
 {
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
 		struct joint_axis_kind kind = joint_axis_kind((enum joint_type)joint.type, axis);
-		if (!kind.told)
+		if (!kind.settable)
 			continue;
 		if (kind.locks)
 			joint.axes[axis].mode = (uint8_t)rng_below(&rng, 2);
@@ -173,8 +173,8 @@ static void differences(const struct body_motion at[2], const uint8_t places[ROW
 static bool is_driven(const struct constraint_row *row, uint8_t place)
 {
 	uint32_t part = place % JOINT_PARTS;
-	return part == JOINT_RUB ||
-	       (part == JOINT_DRIVE &&
+	return part == JOINT_FRICTION ||
+	       (part == JOINT_MOTOR &&
 		joint.axes[place / JOINT_PARTS].motor == JOINT_MOTOR_VELOCITY && row->gap == 0);
 }
 
@@ -301,10 +301,10 @@ END_TEST
 static void expect_part(const struct constraint_row *row, const struct joint_axis *axis,
 			uint32_t part, double q)
 {
-	double limit = part == JOINT_PULL    ? axis->spring_limit
-		       : part == JOINT_DRIVE ? axis->motor_limit
+	double limit = part == JOINT_SPRING  ? axis->spring_limit
+		       : part == JOINT_MOTOR ? axis->motor_limit
 					     : axis->friction;
-	if (part == JOINT_DRIVE && limit == 0)
+	if (part == JOINT_MOTOR && limit == 0)
 		limit = INFINITY;
 	if (part <= JOINT_UPPER)
 		ck_assert_int_eq(row->set, ROW_POSITIVE);
@@ -314,12 +314,12 @@ static void expect_part(const struct constraint_row *row, const struct joint_axi
 		ck_assert(row->lower == -limit && row->upper == limit);
 	double gap = part == JOINT_HOLD						  ? q - axis->lower
 		     : part == JOINT_UPPER					  ? axis->upper - q
-		     : part == JOINT_PULL					  ? q - axis->rest
-		     : part == JOINT_DRIVE && axis->motor == JOINT_MOTOR_POSITION ? q - axis->target
+		     : part == JOINT_SPRING					  ? q - axis->rest
+		     : part == JOINT_MOTOR && axis->motor == JOINT_MOTOR_POSITION ? q - axis->target
 										  : 0;
 	ck_assert_double_eq_tol(row->gap, gap, 1e-14);
-	ck_assert(row->wanted == (part == JOINT_DRIVE ? axis->rate : 0));
-	ck_assert_int_eq(row->softness, part != JOINT_PULL		     ? ROW_RIGID
+	ck_assert(row->wanted == (part == JOINT_MOTOR ? axis->rate : 0));
+	ck_assert_int_eq(row->softness, part != JOINT_SPRING		     ? ROW_RIGID
 					: axis->spring == JOINT_SPRING_HERTZ ? ROW_FREQUENCY
 									     : ROW_SPRING);
 }
@@ -742,7 +742,7 @@ START_TEST(projection_ends_where_the_joint_holds_and_keeps_momentum)
 			make_any_joint((enum joint_type)type);
 			for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 				if (type != JOINT_SIX_DOF && type != JOINT_DISTANCE &&
-				    joint_axis_kind((enum joint_type)type, axis).told) {
+				    joint_axis_kind((enum joint_type)type, axis).settable) {
 					tell_axis(&joint.axes[axis],
 						  joint_axis_kind((enum joint_type)type, axis)
 							  .limits);
