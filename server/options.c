@@ -1,14 +1,16 @@
+/* See options.h. One table from options.def gives kind, range, default and help of every option; values come
+ * from the default, the configuration file, the environment and the command line, in this order. */
 #include "server/options.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum kind { KIND_FLAG, KIND_COUNT, KIND_BYTES, KIND_TEXT, KIND_LIST, KIND_LEVEL };
+enum option_kind { KIND_FLAG, KIND_COUNT, KIND_BYTES, KIND_TEXT, KIND_LIST, KIND_LEVEL };
 
 struct option {
 	enum options_command command;
-	enum kind kind;
+	enum option_kind kind;
 	size_t offset;
 	const char *name;
 	const char *argument;
@@ -35,8 +37,8 @@ static const struct option OPTIONS[] = {
 enum { NAME_BYTES = 48 };
 
 /* ---- values ---------------------------------------------------------------------------------- */
-static enum status refuse(struct reason *why, enum status status, const struct option *option,
-			  const char *format, const char *value)
+static enum status refuse_value(struct reason *why, enum status status, const struct option *option,
+				const char *format, const char *value)
 {
 	char text[120];
 	snprintf(text, sizeof text, "--%s: ", option->name);
@@ -89,11 +91,12 @@ static enum status set_number(const struct option *option, uint64_t *out, const 
 {
 	uint64_t number;
 	if (!read_number(value, option->kind == KIND_BYTES, &number))
-		return refuse(why, STATUS_TYPE, option,
-			      option->kind == KIND_BYTES
-				      ? "\"%.40s\" is not a number of bytes such as 65536 or 64K"
-				      : "\"%.40s\" is not a whole number",
-			      value);
+		return refuse_value(
+			why, STATUS_TYPE, option,
+			option->kind == KIND_BYTES
+				? "\"%.40s\" is not a number of bytes such as 65536 or 64K"
+				: "\"%.40s\" is not a whole number",
+			value);
 	if (number < option->min || number > option->max)
 		return reason_set(why, STATUS_RANGE, -1, option->name,
 				  "--%s: %.30s is not within %llu … %llu", option->name, value,
@@ -114,20 +117,20 @@ static enum status set_flag(const struct option *option, bool *out, const char *
 			return STATUS_OK;
 		}
 	}
-	return refuse(why, STATUS_TYPE, option, "\"%.40s\" is neither true nor false", value);
+	return refuse_value(why, STATUS_TYPE, option, "\"%.40s\" is neither true nor false", value);
 }
 
 static enum status list_add(const struct option *option, struct option_list *list,
 			    const char *value, struct reason *why)
 {
 	if (list->count == OPTION_LIST_MAX)
-		return refuse(why, STATUS_LIMIT, option, "too many, at \"%.40s\"", value);
+		return refuse_value(why, STATUS_LIMIT, option, "too many, at \"%.40s\"", value);
 	list->items[list->count++] = value;
 	return STATUS_OK;
 }
 
-static enum status set(struct options *options, const struct option *option, const char *value,
-		       struct reason *why)
+static enum status set_value(struct options *options, const struct option *option,
+			     const char *value, struct reason *why)
 {
 	void *field = (char *)options + option->offset;
 	switch (option->kind) {
@@ -138,7 +141,7 @@ static enum status set(struct options *options, const struct option *option, con
 		return set_number(option, field, value, why);
 	case KIND_TEXT:
 		if (value[0] == '\0')
-			return refuse(why, STATUS_MISSING, option, "needs a value%s", "");
+			return refuse_value(why, STATUS_MISSING, option, "needs a value%s", "");
 		*(const char **)field = value;
 		return STATUS_OK;
 	case KIND_LIST:
@@ -146,8 +149,8 @@ static enum status set(struct options *options, const struct option *option, con
 	case KIND_LEVEL:
 		if (log_level_parse(value, field))
 			return STATUS_OK;
-		return refuse(why, STATUS_TYPE, option,
-			      "\"%.40s\" is not one of error, warn, info, debug", value);
+		return refuse_value(why, STATUS_TYPE, option,
+				    "\"%.40s\" is not one of error, warn, info, debug", value);
 	}
 	return STATUS_TYPE;
 }
@@ -182,7 +185,7 @@ static enum status set_list(struct options *options, const struct option *option
 	size_t length = strlen(value);
 	enum status status = STATUS_OK;
 	if (length + 1 > sizeof options->texts - options->texts_used)
-		return refuse(why, STATUS_LIMIT, option, "too long, at \"%.40s\"", value);
+		return refuse_value(why, STATUS_LIMIT, option, "too long, at \"%.40s\"", value);
 	char *text = options->texts + options->texts_used;
 	options->texts_used += (uint32_t)length + 1;
 	memcpy(text, value, length + 1);
@@ -191,7 +194,7 @@ static enum status set_list(struct options *options, const struct option *option
 		if (comma != NULL)
 			*comma = '\0';
 		if (item[0] != '\0')
-			status = set(options, option, item, why);
+			status = set_value(options, option, item, why);
 		item = comma != NULL ? comma + 1 : NULL;
 	}
 	return status;
@@ -213,13 +216,14 @@ static enum status read_environment(struct options *options, const char *const e
 		if (option->kind == KIND_LIST)
 			status = set_list(options, option, value, why);
 		else
-			status = set(options, option, value, why);
+			status = set_value(options, option, value, why);
 	}
 	return status;
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */
-static const struct option *find(enum options_command command, const char *name, size_t length)
+static const struct option *find_option(enum options_command command, const char *name,
+					size_t length)
 {
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct option *option = &OPTIONS[i];
@@ -272,7 +276,7 @@ static enum status unknown(enum options_command command, const char *name, size_
 			  "unknown option --%.*s; --help lists them", shown, name);
 }
 
-struct line {
+struct command_line {
 	int argc;
 	const char *const *argv;
 	int at;
@@ -280,32 +284,33 @@ struct line {
 };
 
 /* One `--name`, `--name=value` or `--name value`. */
-static enum status read_option(struct options *options, struct line *line, struct reason *why)
+static enum status read_option(struct options *options, struct command_line *line,
+			       struct reason *why)
 {
 	const char *name = line->argv[line->at] + 2;
 	const char *value = strchr(name, '=');
 	size_t length = value != NULL ? (size_t)(value - name) : strlen(name);
-	const struct option *option = find(options->command, name, length);
+	const struct option *option = find_option(options->command, name, length);
 	if (option == NULL)
 		return unknown(options->command, name, length, why);
 	bool *given = &line->given[option - OPTIONS];
 	if (*given && option->kind != KIND_LIST)
-		return refuse(why, STATUS_EXISTS, option, "given twice%s", "");
+		return refuse_value(why, STATUS_EXISTS, option, "given twice%s", "");
 	/* The command line's list takes the place of the environment's. */
 	if (!*given && option->kind == KIND_LIST)
 		((struct option_list *)((char *)options + option->offset))->count = 0;
 	*given = true;
 	if (value != NULL)
-		return set(options, option, value + 1, why);
+		return set_value(options, option, value + 1, why);
 	if (option->kind == KIND_FLAG)
-		return set(options, option, "true", why);
+		return set_value(options, option, "true", why);
 	if (line->at + 1 >= line->argc)
-		return refuse(why, STATUS_MISSING, option, "needs a value: %.40s",
-			      option->argument);
-	return set(options, option, line->argv[++line->at], why);
+		return refuse_value(why, STATUS_MISSING, option, "needs a value: %.40s",
+				    option->argument);
+	return set_value(options, option, line->argv[++line->at], why);
 }
 
-static bool asks(struct options *options, const char *word)
+static bool take_help(struct options *options, const char *word)
 {
 	bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 	if (!help && strcmp(word, "--version") != 0)
@@ -328,12 +333,12 @@ static enum status read_operand(struct options *options, const char *word, struc
 	return STATUS_OK;
 }
 
-static enum status read_line(struct options *options, struct line *line, struct reason *why)
+static enum status read_line(struct options *options, struct command_line *line, struct reason *why)
 {
 	enum status status = STATUS_OK;
 	for (; status == STATUS_OK && line->at < line->argc; line->at++) {
 		const char *word = line->argv[line->at];
-		if (asks(options, word))
+		if (take_help(options, word))
 			return STATUS_OK;
 		if (strncmp(word, "--", 2) == 0 && word[2] != '\0')
 			status = read_option(options, line, why);
@@ -476,7 +481,8 @@ static void set_defaults(struct options *options)
 {
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++)
 		if (OPTIONS[i].initial != NULL)
-			ASSERT(set(options, &OPTIONS[i], OPTIONS[i].initial, NULL) == STATUS_OK);
+			ASSERT(set_value(options, &OPTIONS[i], OPTIONS[i].initial, NULL) ==
+			       STATUS_OK);
 }
 
 static enum status check_command(const struct options *options, struct reason *why)
@@ -505,12 +511,12 @@ static enum status read_settings(struct options *options, const char *const sett
 	for (size_t i = 0; status == STATUS_OK && settings != NULL && settings[i] != NULL; i++) {
 		const char *value = strchr(settings[i], '=');
 		size_t length = value != NULL ? (size_t)(value - settings[i]) : 0;
-		const struct option *option = find(OPTIONS_SERVE, settings[i], length);
+		const struct option *option = find_option(OPTIONS_SERVE, settings[i], length);
 		if (option == NULL)
 			return unknown(OPTIONS_SERVE, settings[i], length, why);
 		if (strcmp(option->name, "config") == 0)
-			return refuse(why, STATUS_UNSUPPORTED, option, "not in a file%s", "");
-		status = set(options, option, value + 1, why);
+			return refuse_value(why, STATUS_UNSUPPORTED, option, "not in a file%s", "");
+		status = set_value(options, option, value + 1, why);
 	}
 	return status;
 }
@@ -519,7 +525,7 @@ enum status options_parse_with(struct options *out, int argc, const char *const 
 			       const char *const environment[], const char *const settings[],
 			       struct reason *why)
 {
-	struct line line = { .argc = argc, .argv = argv, .at = 1 };
+	struct command_line line = { .argc = argc, .argv = argv, .at = 1 };
 	memset(out, 0, sizeof *out);
 	set_defaults(out);
 	out->run_ticks = UINT64_MAX;
@@ -550,7 +556,7 @@ enum status options_parse(struct options *out, int argc, const char *const argv[
 
 const char *options_config_path(int argc, const char *const argv[], const char *const environment[])
 {
-	const struct option *config = find(OPTIONS_SERVE, "config", strlen("config"));
+	const struct option *config = find_option(OPTIONS_SERVE, "config", strlen("config"));
 	for (int i = 1; i < argc; i++) {
 		if (strncmp(argv[i], "--config=", 9) == 0)
 			return argv[i] + 9;
@@ -625,22 +631,22 @@ bool options_view(const struct options *options, uint32_t index, struct option_v
 enum status options_change(struct options *options, const char *name, const char *value,
 			   struct reason *why)
 {
-	const struct option *option = find(OPTIONS_SERVE, name, strlen(name));
+	const struct option *option = find_option(OPTIONS_SERVE, name, strlen(name));
 	if (option == NULL)
 		return unknown(OPTIONS_SERVE, name, strlen(name), why);
 	if (!is_live(option))
-		return refuse(why, STATUS_UNSUPPORTED, option, "needs a restart to be \"%.40s\"",
-			      value);
-	return set(options, option, value, why);
+		return refuse_value(why, STATUS_UNSUPPORTED, option,
+				    "needs a restart to be \"%.40s\"", value);
+	return set_value(options, option, value, why);
 }
 
 /* ---- help ------------------------------------------------------------------------------------ */
-struct writer {
+struct text_writer {
 	char *text;
 	size_t bytes, used;
 };
 
-PRINTF_LIKE(2, 3) static void put(struct writer *writer, const char *format, ...)
+PRINTF_LIKE(2, 3) static void put(struct text_writer *writer, const char *format, ...)
 {
 	size_t room = writer->used < writer->bytes ? writer->bytes - writer->used : 0;
 	va_list arguments;
@@ -653,7 +659,7 @@ PRINTF_LIKE(2, 3) static void put(struct writer *writer, const char *format, ...
 
 size_t options_help(enum options_command command, char *text, size_t bytes)
 {
-	struct writer writer = { text, bytes, 0 };
+	struct text_writer writer = { text, bytes, 0 };
 	if (command == OPTIONS_RUN)
 		put(&writer, "cairnd run SCENE --ticks N [OPTION]…\n"
 			     "Steps a scene without a network, as fast as it can.\n\n");

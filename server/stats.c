@@ -1,3 +1,4 @@
+/* See stats.h. */
 #include "server/stats.h"
 
 #include <stdio.h>

@@ -26,7 +26,7 @@ struct job {
 
 /* ---- printing --------------------------------------------------------------------------------- */
 
-static void key(struct job *job, const char *name)
+static void print_key(struct job *job, const char *name)
 {
 	if (job->json)
 		printf("%s\"%s\": ", job->members > 0 ? ", " : "{", name);
@@ -43,28 +43,28 @@ static void end_line(const struct job *job)
 
 static void put_count(struct job *job, const char *name, uint64_t value)
 {
-	key(job, name);
+	print_key(job, name);
 	printf("%llu", (unsigned long long)value);
 	end_line(job);
 }
 
 static void put_real(struct job *job, const char *name, double value)
 {
-	key(job, name);
+	print_key(job, name);
 	printf("%.12g", value);
 	end_line(job);
 }
 
 static void put_truth(struct job *job, const char *name, bool value)
 {
-	key(job, name);
+	print_key(job, name);
 	printf("%s", job->json ? value ? "true" : "false" : value ? "yes" : "no");
 	end_line(job);
 }
 
 static void put_reals(struct job *job, const char *name, const double *values, uint32_t count)
 {
-	key(job, name);
+	print_key(job, name);
 	for (uint32_t i = 0; i < count; i++)
 		printf("%s%.12g", i > 0 ? job->json ? ", " : " " : job->json ? "[" : "", values[i]);
 	printf("%s", job->json ? "]" : "");
@@ -80,7 +80,7 @@ static void put_vector(struct job *job, const char *name, vec3 v)
 /* File names and sentences of ours: quotes and control characters are left out for programs. */
 static void put_text(struct job *job, const char *name, const char *text)
 {
-	key(job, name);
+	print_key(job, name);
 	if (job->json)
 		putchar('"');
 	for (; *text != '\0'; text++)
@@ -97,7 +97,7 @@ static void put_edges(struct job *job, const char *name, const struct mesh_edge_
 	uint32_t named = MIN_OF(count, (uint32_t)MESH_REPORT_NAMED);
 	if (count == 0)
 		return;
-	key(job, name);
+	print_key(job, name);
 	printf("%s", job->json ? "[" : "");
 	for (uint32_t i = 0; i < named; i++)
 		printf(job->json ? "%s[%u, %u]" : "%s%u-%u", i > 0 ? ", " : "", edges[i].from,
@@ -221,8 +221,8 @@ static void write_solid(struct writer *writer, const struct job *job, uint32_t f
 			write_u32(writer, mesh->triangles.items[t].corner[k]);
 }
 
-static enum status cook(struct job *job, uint32_t form, uint32_t detail, struct shape **out,
-			struct reason *why)
+static enum status cook_mesh(struct job *job, uint32_t form, uint32_t detail, struct shape **out,
+			     struct reason *why)
 {
 	struct bytes bytes = { 0 };
 	struct writer writer = writer_into(&bytes);
@@ -239,7 +239,7 @@ static enum status cook(struct job *job, uint32_t form, uint32_t detail, struct 
 }
 
 /* The report by itself: of a mesh that is refused there is no shape to keep it. */
-static enum status look(struct job *job, struct reason *why)
+static enum status repair_alone(struct job *job, struct reason *why)
 {
 	struct mesh_soup soup = { job->mesh.points.items, job->mesh.points.count,
 				  (const uint32_t(*)[3])job->mesh.triangles.items,
@@ -254,20 +254,20 @@ static enum status look(struct job *job, struct reason *why)
 	return status;
 }
 
-static enum status describe(struct job *job, struct reason *why)
+static enum status print_mesh_facts(struct job *job, struct reason *why)
 {
 	const struct options *options = job->options;
 	struct reason hull_why = { 0 };
-	enum status status = look(job, why);
+	enum status status = repair_alone(job, why);
 	if (status != STATUS_OK)
 		return status;
-	status = cook(job, SOLID_PARTS, (uint32_t)options->mesh_parts_max, &job->parts, why);
+	status = cook_mesh(job, SOLID_PARTS, (uint32_t)options->mesh_parts_max, &job->parts, why);
 	if (status != STATUS_OK)
 		return status;
 	put_solid(job, job->parts);
 	put_parts(job, job->parts);
 	/* A hull may have too many vertices and the parts none the less be hulls. */
-	if (cook(job, SOLID_HULL, 0, &job->hull, &hull_why) == STATUS_OK)
+	if (cook_mesh(job, SOLID_HULL, 0, &job->hull, &hull_why) == STATUS_OK)
 		put_hull(job, job->hull);
 	else
 		put_text(job, "hull", hull_why.text);
@@ -277,7 +277,7 @@ static enum status describe(struct job *job, struct reason *why)
 	}
 	if (options->mesh_field == 0)
 		return STATUS_OK;
-	status = cook(job, SOLID_FIELD, (uint32_t)options->mesh_field, &job->field, why);
+	status = cook_mesh(job, SOLID_FIELD, (uint32_t)options->mesh_field, &job->field, why);
 	if (status == STATUS_OK)
 		put_field(job, job->field->solid->field);
 	return status;
@@ -366,7 +366,7 @@ static enum status write_files(const struct job *job, struct reason *why)
 
 /* ---- all of it -------------------------------------------------------------------------------- */
 
-static bool number(const char *text, double most, double *value)
+static bool parse_number(const char *text, double most, double *value)
 {
 	char *end;
 	*value = strtod(text, &end);
@@ -378,9 +378,9 @@ static enum status read_mesh(struct job *job, struct reason *why)
 	const char *path = job->options->operands.items[0], *slash = strrchr(path, '/');
 	struct source source = { .file = path, .why = why };
 	char base[4096] = ".";
-	if (!number(job->options->mesh_weld, 1, &job->weld))
+	if (!parse_number(job->options->mesh_weld, 1, &job->weld))
 		return reason_set(why, STATUS_RANGE, -1, "weld", "--weld is a number from 0 to 1");
-	if (!number(job->options->mesh_tolerance, SHAPE_LENGTH_MAX, &job->tolerance))
+	if (!parse_number(job->options->mesh_tolerance, SHAPE_LENGTH_MAX, &job->tolerance))
 		return reason_set(why, STATUS_RANGE, -1, "tolerance",
 				  "--tolerance is a number ≥ 0");
 	if (slash != NULL && (size_t)(slash - path) < sizeof base)
@@ -394,7 +394,7 @@ int mesh_command(const struct options *options)
 	struct reason why = { .index = -1 };
 	enum status status = read_mesh(&job, &why);
 	if (status == STATUS_OK)
-		status = describe(&job, &why);
+		status = print_mesh_facts(&job, &why);
 	if (status == STATUS_OK)
 		status = write_files(&job, &why);
 	if (status != STATUS_OK && job.members > 0)

@@ -52,7 +52,7 @@ static enum status set_parameter(struct world *world, const char *text, struct r
 
 /* ---- making and stepping ------------------------------------------------------------------------- */
 
-static enum status prepare(struct run *run, struct reason *why)
+static enum status prepare_run(struct run *run, struct reason *why)
 {
 	const struct options *options = run->options;
 	struct scene *scene;
@@ -158,7 +158,7 @@ static struct touch touch_of(const struct world *world)
 	return touch;
 }
 
-static void report(struct run *run)
+static void report_run(struct run *run)
 {
 	struct touch touch = touch_of(run->world);
 	const struct world *world = run->world;
@@ -234,13 +234,13 @@ int run_scene(const struct options *options)
 {
 	struct run run = { .options = options };
 	struct reason why = { 0 };
-	enum status status = prepare(&run, &why);
+	enum status status = prepare_run(&run, &why);
 	if (status == STATUS_OK)
 		status = step_all(&run, &why);
 	if (status == STATUS_OK)
 		status = write_poses(&run, &why);
 	if (status == STATUS_OK)
-		report(&run);
+		report_run(&run);
 	else
 		fprintf(stderr, "cairnd run: %s: %s\n", why.field, why.text);
 	heap_free(run.ms);

@@ -1,3 +1,4 @@
+/* See address.h. Text is parsed with inet_pton only: no name is resolved. */
 #include "server/io/address.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* See config_file.h. */
 #include "server/io/config_file.h"
 
 #include <errno.h>
@@ -23,8 +24,8 @@ static uint32_t settings_of(const struct yaml_node *root)
 	return count;
 }
 
-static enum status add(struct config_file *self, const struct source *source,
-		       const struct yaml_node *key, const struct yaml_node *value)
+static enum status add_setting(struct config_file *self, const struct source *source,
+			       const struct yaml_node *key, const struct yaml_node *value)
 {
 	if (value->kind != NODE_SCALAR)
 		return source_fail(source, value->line, STATUS_TYPE, key->text,
@@ -52,10 +53,10 @@ static enum status take_apart(struct config_file *self, const struct source *sou
 	     key = key->next->next) {
 		const struct yaml_node *value = key->next;
 		if (value->kind != NODE_LIST)
-			status = add(self, source, key, value);
+			status = add_setting(self, source, key, value);
 		for (const struct yaml_node *item = value->kind == NODE_LIST ? value->first : NULL;
 		     status == STATUS_OK && item != NULL; item = item->next)
-			status = add(self, source, key, item);
+			status = add_setting(self, source, key, item);
 	}
 	return status;
 }

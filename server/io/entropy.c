@@ -1,3 +1,4 @@
+/* See entropy.h. */
 #include "server/io/entropy.h"
 
 #include <sys/random.h>

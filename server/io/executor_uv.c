@@ -45,7 +45,7 @@ struct post {
 
 struct executor_uv;
 
-struct seat {
+struct thread_seat {
 	struct executor_uv *owner;
 	enum executor_thread thread;
 	uv_loop_t own_loop; /* not for LOOP */
@@ -77,30 +77,30 @@ struct executor_uv {
 	struct parallel_pool *pool; /* NULL: parallel_serial */
 	uint32_t count;		    /* seats */
 	bool running;
-	struct seat seats[EXECUTOR_THREADS_MAX];
+	struct thread_seat seats[EXECUTOR_THREADS_MAX];
 };
 
 /* Which seat the running thread is. */
-static _Thread_local const struct seat *seat_here;
+static _Thread_local const struct thread_seat *seat_here;
 
 static struct executor_uv *uv_of(const struct executor *executor)
 {
 	return (struct executor_uv *)executor;
 }
 
-static uint64_t now(const struct executor *executor)
+static uint64_t time_now(const struct executor *executor)
 {
 	UNUSED(executor);
 	return instant_now();
 }
 
-static uint64_t used(const struct executor *executor)
+static uint64_t processor_time_used(const struct executor *executor)
 {
 	UNUSED(executor);
 	return instant_used();
 }
 
-static enum executor_thread current(const struct executor *executor)
+static enum executor_thread current_thread(const struct executor *executor)
 {
 	if (seat_here == NULL || &seat_here->owner->executor != executor)
 		return EXECUTOR_THREADS_MAX;
@@ -109,17 +109,17 @@ static enum executor_thread current(const struct executor *executor)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 /* The counter of an eventfd has room for more wake-ups than there will ever be between two readings. */
-static void wake_seat(const struct seat *seat)
+static void wake_seat(const struct thread_seat *seat)
 {
 	const uint64_t one = 1;
 	while (write(seat->wake_fd, &one, sizeof one) < 0)
 		ASSERT(errno == EINTR);
 }
 
-static enum status post(struct executor *executor, enum executor_thread to, executor_work *work,
-			void *context)
+static enum status post_work(struct executor *executor, enum executor_thread to,
+			     executor_work *work, void *context)
 {
-	struct seat *seat = &uv_of(executor)->seats[to];
+	struct thread_seat *seat = &uv_of(executor)->seats[to];
 	struct post item = { work, context };
 	lock_take(&seat->lock);
 	enum status status = seat->ended ? STATUS_CLOSED : ring_push(&seat->posts, &item);
@@ -139,7 +139,7 @@ static enum status post(struct executor *executor, enum executor_thread to, exec
 
 static void make_pending(struct executor *executor, enum executor_thread to, struct wakeup *wakeup)
 {
-	struct seat *seat = &uv_of(executor)->seats[to];
+	struct thread_seat *seat = &uv_of(executor)->seats[to];
 	if (atomic_exchange_explicit(&wakeup->pending, true, memory_order_acq_rel))
 		return;
 	bool first = false;
@@ -161,7 +161,7 @@ static void make_pending(struct executor *executor, enum executor_thread to, str
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
-static uint32_t serve_posts(struct seat *seat, uint32_t count)
+static uint32_t serve_posts(struct thread_seat *seat, uint32_t count)
 {
 	struct post item;
 	for (uint32_t i = 0; i < count; i++) {
@@ -175,7 +175,7 @@ static uint32_t serve_posts(struct seat *seat, uint32_t count)
 	return count;
 }
 
-static struct wakeup *take_wakeups(struct seat *seat)
+static struct wakeup *take_wakeups(struct thread_seat *seat)
 {
 	lock_take(&seat->lock);
 	struct wakeup *first = seat->wakeups_first;
@@ -184,7 +184,7 @@ static struct wakeup *take_wakeups(struct seat *seat)
 	return first;
 }
 
-static bool serve_wakeups(struct seat *seat)
+static bool serve_wakeups(struct thread_seat *seat)
 {
 	struct wakeup *wakeup = take_wakeups(seat);
 	bool some = wakeup != NULL;
@@ -201,7 +201,7 @@ static bool serve_wakeups(struct seat *seat)
 }
 
 /* Does everything that is there, and what comes of it. */
-static void serve_all(struct seat *seat)
+static void serve_all(struct thread_seat *seat)
 {
 	bool some = true;
 	while (some) {
@@ -210,7 +210,7 @@ static void serve_all(struct seat *seat)
 	}
 }
 
-static bool try_end(struct seat *seat)
+static bool try_end(struct thread_seat *seat)
 {
 	lock_take(&seat->lock);
 	bool empty = seat->posts.count == 0 && seat->wakeups_first == NULL;
@@ -221,7 +221,7 @@ static bool try_end(struct seat *seat)
 
 static void on_wake(uv_poll_t *handle, int error, int events)
 {
-	struct seat *seat = handle->data;
+	struct thread_seat *seat = handle->data;
 	uint64_t wakes;
 	UNUSED(events);
 	if (error < 0 || read(seat->wake_fd, &wakes, sizeof wakes) < 0)
@@ -244,7 +244,7 @@ static void on_wake(uv_poll_t *handle, int error, int events)
 /* ---- alarms ---------------------------------------------------------------------------------- */
 static void on_alarm_ready(uv_poll_t *handle, int status, int events)
 {
-	struct seat *seat = handle->data;
+	struct thread_seat *seat = handle->data;
 	uint64_t expirations;
 	UNUSED(events);
 	if (status < 0 || read(seat->alarm_fd, &expirations, sizeof expirations) < 0)
@@ -265,8 +265,9 @@ static void on_alarm(struct executor *executor, enum executor_thread thread, exe
 
 static void set_alarm(struct executor *executor, uint64_t at)
 {
-	ASSERT(current(executor) < EXECUTOR_THREADS_MAX && current(executor) != EXECUTOR_LOOP);
-	struct seat *seat = &uv_of(executor)->seats[current(executor)];
+	ASSERT(current_thread(executor) < EXECUTOR_THREADS_MAX &&
+	       current_thread(executor) != EXECUTOR_LOOP);
+	struct thread_seat *seat = &uv_of(executor)->seats[current_thread(executor)];
 	if (seat->alarm_at == at)
 		return;
 	seat->alarm_at = at;
@@ -281,7 +282,7 @@ static void set_alarm(struct executor *executor, uint64_t at)
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
-static void be_fifo(const struct seat *seat)
+static void be_fifo(const struct thread_seat *seat)
 {
 	int priority = seat->owner->executor.options.fifo_priority;
 	if (priority <= 0 || seat->thread < EXECUTOR_WORKER)
@@ -294,7 +295,7 @@ static void be_fifo(const struct seat *seat)
 }
 
 /* On Linux a priority is a thread's own. Where it cannot be had, all share alike. */
-static void be_nice(const struct seat *seat)
+static void be_nice(const struct thread_seat *seat)
 {
 	if (seat->thread == EXECUTOR_HELPER || seat->thread == EXECUTOR_ANSWERS)
 		(void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
@@ -302,7 +303,7 @@ static void be_nice(const struct seat *seat)
 
 static void *thread_main(void *context)
 {
-	struct seat *seat = context;
+	struct thread_seat *seat = context;
 	seat_here = seat;
 	be_fifo(seat);
 	be_nice(seat);
@@ -312,7 +313,7 @@ static void *thread_main(void *context)
 }
 
 /* Signals are the loop thread's: every other one is started with all of them blocked. */
-static int seat_start(struct seat *seat)
+static int seat_start(struct thread_seat *seat)
 {
 	sigset_t all, before;
 	sigfillset(&all);
@@ -323,7 +324,7 @@ static int seat_start(struct seat *seat)
 	return error;
 }
 
-static void seat_tell_stop(struct seat *seat)
+static void seat_tell_stop(struct thread_seat *seat)
 {
 	lock_take(&seat->lock);
 	seat->stopping = true;
@@ -332,7 +333,7 @@ static void seat_tell_stop(struct seat *seat)
 	wake_seat(seat);
 }
 
-static bool seat_ended(struct seat *seat)
+static bool seat_ended(struct thread_seat *seat)
 {
 	lock_take(&seat->lock);
 	bool ended = seat->ended;
@@ -343,7 +344,7 @@ static bool seat_ended(struct seat *seat)
 /* Waits for a thread that works off its queue; what it and others post to LOOP is done meanwhile,
  * so that nobody stands before a full queue. This happens once, at the end: a short sleep will
  * do. */
-static void seat_stop(struct seat *seat)
+static void seat_stop(struct thread_seat *seat)
 {
 	static const struct timespec MOMENT = { 0, 200 * 1000 };
 	if (!seat->started)
@@ -357,10 +358,10 @@ static void seat_stop(struct seat *seat)
 	seat->started = false;
 }
 
-static enum status start(struct executor *executor, struct reason *why)
+static enum status start_threads(struct executor *executor, struct reason *why)
 {
 	struct executor_uv *self = uv_of(executor);
-	ASSERT(current(executor) == EXECUTOR_LOOP);
+	ASSERT(current_thread(executor) == EXECUTOR_LOOP);
 	ASSERT(!self->running);
 	self->running = true;
 	for (uint32_t i = EXECUTOR_STORE; i < self->count; i++) {
@@ -373,11 +374,11 @@ static enum status start(struct executor *executor, struct reason *why)
 	return STATUS_OK;
 }
 
-static void stop(struct executor *executor)
+static void stop_threads(struct executor *executor)
 {
 	struct executor_uv *self = uv_of(executor);
-	struct seat *loop = &self->seats[EXECUTOR_LOOP];
-	ASSERT(current(executor) == EXECUTOR_LOOP);
+	struct thread_seat *loop = &self->seats[EXECUTOR_LOOP];
+	ASSERT(current_thread(executor) == EXECUTOR_LOOP);
 	for (uint32_t i = EXECUTOR_WORKER; i < self->count; i++)
 		seat_stop(&self->seats[i]);
 	seat_stop(&self->seats[EXECUTOR_ANSWERS]);
@@ -388,12 +389,12 @@ static void stop(struct executor *executor)
 	while (!try_end(loop));
 }
 
-static void counters(struct executor *executor, struct executor_counters *out)
+static void copy_counters(struct executor *executor, struct executor_counters *out)
 {
 	struct executor_uv *self = uv_of(executor);
 	memset(out, 0, sizeof *out);
 	for (uint32_t i = 0; i < self->count; i++) {
-		struct seat *seat = &self->seats[i];
+		struct thread_seat *seat = &self->seats[i];
 		lock_take(&seat->lock);
 		out->posts[i] = seat->accepted;
 		out->refused[i] = seat->refused;
@@ -419,11 +420,11 @@ static void executor_free(struct executor_uv *self)
 
 static void on_loop_wake_closed(uv_handle_t *handle)
 {
-	struct seat *seat = handle->data;
+	struct thread_seat *seat = handle->data;
 	executor_free(seat->owner);
 }
 
-static void seat_release(struct seat *seat)
+static void seat_release(struct thread_seat *seat)
 {
 	if (!seat->looped)
 		return;
@@ -439,7 +440,7 @@ static void seat_release(struct seat *seat)
 }
 
 /* The last of it goes when the io's loop has let go of our eventfd. */
-static void destroy(struct executor *executor)
+static void destroy_executor(struct executor *executor)
 {
 	struct executor_uv *self = uv_of(executor);
 	for (uint32_t i = EXECUTOR_STORE; i < self->count; i++) {
@@ -448,14 +449,14 @@ static void destroy(struct executor *executor)
 	}
 	if (seat_here != NULL && seat_here->owner == self)
 		seat_here = NULL;
-	struct seat *loop = &self->seats[EXECUTOR_LOOP];
+	struct thread_seat *loop = &self->seats[EXECUTOR_LOOP];
 	if (loop->wake_fd >= 0)
 		uv_close((uv_handle_t *)&loop->wake_poll, on_loop_wake_closed);
 	else
 		executor_free(self);
 }
 
-static enum status seat_open_wake(struct seat *seat)
+static enum status seat_open_wake(struct thread_seat *seat)
 {
 	int fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (fd < 0)
@@ -469,7 +470,7 @@ static enum status seat_open_wake(struct seat *seat)
 	return uv_poll_start(&seat->wake_poll, UV_READABLE, on_wake) == 0 ? STATUS_OK : STATUS_IO;
 }
 
-static enum status seat_open_alarm(struct seat *seat)
+static enum status seat_open_alarm(struct thread_seat *seat)
 {
 	seat->alarm_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (seat->alarm_fd < 0)
@@ -481,7 +482,7 @@ static enum status seat_open_alarm(struct seat *seat)
 }
 
 /* `loop` is borrowed for LOOP and NULL for the others, which get their own. */
-static enum status seat_init(struct seat *seat, uv_loop_t *loop)
+static enum status seat_init(struct thread_seat *seat, uv_loop_t *loop)
 {
 	uint32_t length = seat->owner->executor.options.queue_length;
 	seat->storage = heap_alloc(length * sizeof *seat->storage);
@@ -497,17 +498,17 @@ static enum status seat_init(struct seat *seat, uv_loop_t *loop)
 }
 
 static const struct executor_ops OPS = {
-	.post = post,
+	.post = post_work,
 	.wake = make_pending,
 	.on_alarm = on_alarm,
 	.set_alarm = set_alarm,
-	.start = start,
-	.stop = stop,
-	.destroy = destroy,
-	.current = current,
-	.now = now,
-	.used = used,
-	.counters = counters,
+	.start = start_threads,
+	.stop = stop_threads,
+	.destroy = destroy_executor,
+	.current = current_thread,
+	.now = time_now,
+	.used = processor_time_used,
+	.counters = copy_counters,
 };
 
 static bool options_valid(const struct executor_options *options)
@@ -520,7 +521,7 @@ static bool options_valid(const struct executor_options *options)
 static enum status seats_init(struct executor_uv *self, struct io *io)
 {
 	for (uint32_t i = 0; i < self->count; i++) {
-		struct seat *seat = &self->seats[i];
+		struct thread_seat *seat = &self->seats[i];
 		enum status status = seat_init(seat, i == EXECUTOR_LOOP ? io_uv_loop(io) : NULL);
 		if (status != STATUS_OK)
 			return status;
@@ -556,7 +557,7 @@ enum status executor_uv_create(struct io *io, const struct executor_options *opt
 	if (status == STATUS_OK)
 		status = seats_init(self, io);
 	if (status != STATUS_OK) {
-		destroy(&self->executor);
+		destroy_executor(&self->executor);
 		return status;
 	}
 	seat_here = &self->seats[EXECUTOR_LOOP];

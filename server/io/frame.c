@@ -78,7 +78,7 @@ static struct frame *take_idle(struct frame_pool *pool, uint32_t class)
 	return frame;
 }
 
-static void forget(struct frame_pool *pool)
+static void uncount_frame(struct frame_pool *pool)
 {
 	lock_take(&pool->lock);
 	pool->counters.live--;
@@ -96,7 +96,7 @@ enum status frame_create(struct frame_pool *pool, uint32_t capacity, struct fram
 	if (frame == NULL)
 		frame = heap_alloc(class_bytes(class));
 	if (frame == NULL) {
-		forget(pool);
+		uncount_frame(pool);
 		return STATUS_NO_MEMORY;
 	}
 	atomic_init(&frame->refs, 1);

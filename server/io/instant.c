@@ -1,3 +1,4 @@
+/* See instant.h. */
 #include "server/io/instant.h"
 
 #include <time.h>

@@ -67,7 +67,7 @@ void io_listener_close(struct io_listener *listener)
 	listener->io->ops->listener_close(listener);
 }
 
-static bool complete(const struct stream_events *events)
+static bool has_all_events(const struct stream_events *events)
 {
 	return events->space != NULL && events->received != NULL && events->closed != NULL;
 }
@@ -75,14 +75,14 @@ static bool complete(const struct stream_events *events)
 enum status io_connect(struct io *io, const struct address *address,
 		       const struct stream_events *events, void *context, struct stream **out)
 {
-	ASSERT(complete(events));
+	ASSERT(has_all_events(events));
 	return io->ops->connect(io, address, events, context, out);
 }
 
 void stream_start(struct stream *stream, const struct stream_events *events, void *context)
 {
 	ASSERT(stream->events == NULL);
-	ASSERT(complete(events));
+	ASSERT(has_all_events(events));
 	stream->ops->start(stream, events, context);
 }
 

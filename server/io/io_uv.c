@@ -14,17 +14,17 @@ struct uv_deadline {
 	void *context;
 };
 
-static void run(struct io *io)
+static void run_loop(struct io *io)
 {
 	uv_run(&uv_io_of(io)->loop, UV_RUN_DEFAULT);
 }
 
-static void stop(struct io *io)
+static void stop_loop(struct io *io)
 {
 	uv_stop(&uv_io_of(io)->loop);
 }
 
-static uint64_t now(const struct io *io)
+static uint64_t loop_time_now(const struct io *io)
 {
 	UNUSED(io);
 	return instant_now();
@@ -101,7 +101,7 @@ static void timer_start_uv(struct io_timer *timer, uint64_t at)
 		uv_timer_stop(&self->uv);
 		return;
 	}
-	uint64_t current = now(timer->io);
+	uint64_t current = loop_time_now(timer->io);
 	uint64_t delay_ms = at > current ? (at - current + NS_PER_MS - 1) / NS_PER_MS + 1 : 0;
 	uv_update_time(&uv_io_of(timer->io)->loop);
 	uv_timer_start(&self->uv, on_timer, delay_ms, 0);
@@ -120,9 +120,9 @@ static void timer_destroy_uv(struct io_timer *timer)
 
 /* ---- making and ending ----------------------------------------------------------------------- */
 static const struct io_ops OPS = {
-	.run = run,
-	.stop = stop,
-	.now = now,
+	.run = run_loop,
+	.stop = stop_loop,
+	.now = loop_time_now,
 	.wall_s = wall_s,
 	.set_signals = set_signals,
 	.listen = uv_listen_on,

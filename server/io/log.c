@@ -1,3 +1,5 @@
+/* See log.h. A line is formatted on the stack and written with one call; only audit lines that standard error
+ * does not take are stored. */
 #include "server/io/log.h"
 
 #include <errno.h>
@@ -54,7 +56,7 @@ void log_set_sink(void (*sink)(const char *line, void *context), void *context)
 }
 
 /* A place pays LINE_COST for each line and may be LOG_BURST lines in advance of the clock. */
-static bool admit(struct log_site *site)
+static bool admit_line(struct log_site *site)
 {
 	uint64_t now = instant_now();
 	uint64_t paid = atomic_load_explicit(&site->allowance, memory_order_relaxed);
@@ -227,7 +229,7 @@ uint64_t log_lost(void)
 }
 
 /* `room` holds the line, what may be added, and its end. */
-static void emit(char *line, size_t used, size_t room, bool audit)
+static void emit_line(char *line, size_t used, size_t room, bool audit)
 {
 	if (sink_now != NULL) {
 		line[used] = '\0';
@@ -259,7 +261,7 @@ void log_line(struct log_site *site, enum log_level level, const char *event, co
 	      ...)
 {
 	char text[LOG_LINE_BYTES], line[LOG_LINE_BYTES + 96];
-	if (site != NULL && !admit(site))
+	if (site != NULL && !admit_line(site))
 		return;
 	va_list arguments;
 	va_start(arguments, format);
@@ -274,5 +276,5 @@ void log_line(struct log_site *site, enum log_level level, const char *event, co
 	if (held > 0)
 		used += (size_t)snprintf(line + used, sizeof line - used, " suppressed=%llu",
 					 (unsigned long long)held);
-	emit(line, used, sizeof line - 1, site == NULL);
+	emit_line(line, used, sizeof line - 1, site == NULL);
 }

@@ -1,3 +1,4 @@
+/* See notify.h. */
 #include "server/io/notify.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* See outbox.h. */
 #include "server/io/outbox.h"
 
 #include <string.h>

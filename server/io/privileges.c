@@ -1,3 +1,4 @@
+/* See privileges.h. */
 #include "server/io/privileges.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* See secret_file.h. */
 #include "server/io/secret_file.h"
 
 #include <errno.h>

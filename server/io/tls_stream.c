@@ -1,3 +1,5 @@
+/* See tls_stream.h. OpenSSL runs between two BIOs in memory: bytes from below go into `in`, and after each
+ * call the bytes in `out` are written to the stream below. */
 #include "server/io/tls_stream.h"
 
 #include <openssl/crypto.h>
@@ -46,8 +48,8 @@ static struct tls_stream *tls_of(const struct stream *stream)
 }
 
 /* ---- certificates ---------------------------------------------------------------------------- */
-static enum status refuse(struct reason *why, enum status status, const char *field,
-			  const char *what)
+static enum status refuse_file(struct reason *why, enum status status, const char *field,
+			       const char *what)
 {
 	char text[80] = "";
 	ERR_error_string_n(ERR_get_error(), text, sizeof text);
@@ -60,7 +62,7 @@ static enum status make_ssl(SSL_CTX **out, struct reason *why)
 	SSL_CTX *ssl = SSL_CTX_new(TLS_server_method());
 	if (ssl == NULL || SSL_CTX_set_min_proto_version(ssl, TLS1_3_VERSION) != 1) {
 		SSL_CTX_free(ssl);
-		return refuse(why, STATUS_NO_MEMORY, "tls", "OpenSSL does not start");
+		return refuse_file(why, STATUS_NO_MEMORY, "tls", "OpenSSL does not start");
 	}
 	SSL_CTX_set_num_tickets(ssl, 0);
 	SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_OFF);
@@ -91,7 +93,8 @@ static enum status load_key(SSL_CTX *ssl, const char *path, struct reason *why)
 		if (key == NULL || SSL_CTX_use_PrivateKey(ssl, key) != 1) {
 			bool other =
 				ERR_GET_REASON(ERR_peek_last_error()) == X509_R_KEY_VALUES_MISMATCH;
-			status = refuse(why, other ? STATUS_RANGE : STATUS_TYPE, "tls-key", path);
+			status = refuse_file(why, other ? STATUS_RANGE : STATUS_TYPE, "tls-key",
+					     path);
 		}
 		EVP_PKEY_free(key);
 		BIO_free(in);
@@ -106,7 +109,7 @@ static enum status load_files(SSL_CTX *ssl, const char *certificate, const char 
 			      struct reason *why)
 {
 	if (SSL_CTX_use_certificate_chain_file(ssl, certificate) != 1)
-		return refuse(why, STATUS_TYPE, "tls-cert", certificate);
+		return refuse_file(why, STATUS_TYPE, "tls-cert", certificate);
 	return load_key(ssl, key, why);
 }
 
@@ -163,7 +166,7 @@ const struct tls_counters *tls_context_counters(const struct tls_context *self)
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
-static void end(struct tls_stream *self, enum status why)
+static void end_stream(struct tls_stream *self, enum status why)
 {
 	if (self->state == TLS_CLOSING)
 		return;
@@ -180,7 +183,7 @@ static void send_sealed(struct tls_stream *self)
 		struct frame *frame;
 		uint32_t room = (uint32_t)MIN_OF(pending, (size_t)SEALED_BYTES);
 		if (frame_create(self->pool, room, &frame) != STATUS_OK) {
-			end(self, STATUS_NO_MEMORY);
+			end_stream(self, STATUS_NO_MEMORY);
 			return;
 		}
 		int got = BIO_read(self->out, frame->data, (int)room);
@@ -190,7 +193,7 @@ static void send_sealed(struct tls_stream *self)
 		frame_release(frame);
 		/* A record that is missing would be taken for an attack, rightly. */
 		if (status != STATUS_OK)
-			end(self, STATUS_CLOSED);
+			end_stream(self, STATUS_CLOSED);
 	}
 }
 
@@ -234,7 +237,7 @@ static enum status tls_write(struct stream *stream, struct frame *const frames[]
 	}
 	ERR_clear_error();
 	if (!seal_frames(self, frames, count))
-		end(self, STATUS_IO);
+		end_stream(self, STATUS_IO);
 	send_sealed(self);
 	return self->state == TLS_CLOSING ? STATUS_CLOSED : STATUS_OK;
 }
@@ -246,7 +249,7 @@ static size_t tls_queued(const struct stream *stream)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 /* The peer broke the rules, or said that it is done. An alert, if there is one, still goes out. */
-static void fail(struct tls_stream *self, int result)
+static void fail_stream(struct tls_stream *self, int result)
 {
 	int error = SSL_get_error(self->ssl, result);
 	if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
@@ -267,7 +270,7 @@ static bool shake(struct tls_stream *self)
 		return true;
 	int result = SSL_do_handshake(self->ssl);
 	if (result != 1) {
-		fail(self, result);
+		fail_stream(self, result);
 		return false;
 	}
 	self->shaken = true;
@@ -278,7 +281,7 @@ static bool shake(struct tls_stream *self)
 }
 
 /* Gives the owner what can be read, as far as there is room. */
-static void deliver(struct tls_stream *self)
+static void deliver_plain(struct tls_stream *self)
 {
 	ERR_clear_error();
 	if (shake(self)) {
@@ -290,7 +293,7 @@ static void deliver(struct tls_stream *self)
 				break;
 			int got = SSL_read(self->ssl, into, (int)MIN_OF(room, (size_t)1 << 30));
 			if (got <= 0) {
-				fail(self, got);
+				fail_stream(self, got);
 				break;
 			}
 			self->stream.events->received(self->stream.context, (size_t)got);
@@ -313,10 +316,10 @@ static void under_received(void *context, size_t bytes)
 	if (self->state != TLS_OPEN && self->state != TLS_NEW)
 		return;
 	if (BIO_write(self->in, self->raw, (int)bytes) != (int)bytes) {
-		end(self, STATUS_NO_MEMORY);
+		end_stream(self, STATUS_NO_MEMORY);
 		return;
 	}
-	deliver(self);
+	deliver_plain(self);
 }
 
 static void under_drained(void *context)
@@ -360,7 +363,7 @@ static void tls_resume(struct stream *stream)
 	if (!self->paused || self->state != TLS_OPEN)
 		return;
 	self->paused = false;
-	deliver(self);
+	deliver_plain(self);
 	if (!self->paused)
 		stream_resume(self->under);
 }
@@ -384,7 +387,7 @@ static void tls_finish(struct stream *stream)
 
 static void tls_close(struct stream *stream)
 {
-	end(tls_of(stream), STATUS_OK);
+	end_stream(tls_of(stream), STATUS_OK);
 }
 
 static void tls_peer(const struct stream *stream, struct peer *out)

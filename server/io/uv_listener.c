@@ -1,3 +1,4 @@
+/* uv_listener.c: listening sockets of io_uv: bind, listen, accept, and the addresses of peers. See io.h. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>

@@ -1,3 +1,5 @@
+/* See image.h. The size that a file states is checked against its world's own limits before memory is
+ * allocated. */
 #include "server/store/image.h"
 
 #include <zstd.h>

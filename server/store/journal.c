@@ -126,7 +126,7 @@ enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
 }
 
 /* Sets one of the journal's wishes and has the store thread look at it now. */
-static void ask(struct journal *journal, bool *wish)
+static void request_turn(struct journal *journal, bool *wish)
 {
 	lock_take(&journal->lock);
 	bool queue = !journal->queued;
@@ -142,7 +142,7 @@ static void ask(struct journal *journal, bool *wish)
 
 void journal_flush(struct journal *journal)
 {
-	ask(journal, &journal->flush);
+	request_turn(journal, &journal->flush);
 }
 
 bool journal_ready(struct journal *journal)
@@ -211,7 +211,7 @@ static bool prune_now(struct journal *journal)
 
 /* After the news of what is safe, which does not wait for it; put off a few times while so much waits that
  * the world might have to. Returns whether the journal is to be looked at again. */
-static bool prune(struct journal *journal, const struct prune_counts *written)
+static bool prune_slice_if_due(struct journal *journal, const struct prune_counts *written)
 {
 	journal->unpruned.checkpoints += written->checkpoints;
 	journal->unpruned.records += written->records;
@@ -260,7 +260,7 @@ static void note_written(struct journal *journal, const struct world_file_progre
 }
 
 /* The host has let go and everything is written: the file goes, and LOOP hears the last word. */
-static void finish(struct journal *journal)
+static void close_file(struct journal *journal)
 {
 	struct reason why;
 	world_file_close(&journal->file);
@@ -308,18 +308,18 @@ uint64_t journal_turn(struct journal *journal, uint64_t now, bool force)
 	lock_give(&journal->lock);
 	record_buffer_reset(&journal->writing);
 	if (closing) {
-		finish(journal);
+		close_file(journal);
 		return INSTANT_NEVER;
 	}
 	if (news)
 		store_give_news(journal->store, journal, false);
-	bool again = status == STATUS_OK && !force && prune(journal, &made.written);
+	bool again = status == STATUS_OK && !force && prune_slice_if_due(journal, &made.written);
 	return again ? journal->commit_at : INSTANT_NEVER;
 }
 
 /* ---- news (LOOP) ------------------------------------------------------------------------------- */
 
-static void tell(struct journal *journal, const struct world_file_progress *progress)
+static void report_progress(struct journal *journal, const struct world_file_progress *progress)
 {
 	const struct journal_events *events = &journal->events;
 	if (progress->moved && events->durable != NULL)
@@ -342,7 +342,7 @@ void journal_tell(struct journal *journal)
 	bool tell_figures = journal->figures_moved && journal->events.figures != NULL;
 	journal->figures_moved = false;
 	lock_give(&journal->lock);
-	tell(journal, &progress);
+	report_progress(journal, &progress);
 	if (tell_figures)
 		journal->events.figures(journal->events.context, &figures);
 	if (tell_failure && journal->events.failed != NULL)
@@ -381,7 +381,7 @@ void journal_close(struct journal *journal)
 {
 	memset(&journal->events, 0, sizeof journal->events);
 	journal->wake = NULL;
-	ask(journal, &journal->closing);
+	request_turn(journal, &journal->closing);
 }
 
 void journal_destroy(struct journal *journal)

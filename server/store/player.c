@@ -16,7 +16,7 @@
 
 /* ---- starting ---------------------------------------------------------------------------------- */
 
-static enum status fetch(struct player *self, struct reason *why)
+static enum status fetch_record(struct player *self, struct reason *why)
 {
 	enum status status = recording_next(self->recording, &self->next, why);
 	self->has_next = status == STATUS_OK;
@@ -41,18 +41,18 @@ static enum status learn_shapes_before(struct player *self, uint64_t seq, struct
 {
 	enum status status = recording_seek(self->recording, 0, why);
 	if (status == STATUS_OK)
-		status = fetch(self, why);
+		status = fetch_record(self, why);
 	while (status == STATUS_OK && self->has_next && self->next.seq < seq) {
 		if (self->next.kind == RECORDED_SHAPE)
 			status = learn_shape(self, self->next.seq, why);
 		if (status == STATUS_OK)
-			status = fetch(self, why);
+			status = fetch_record(self, why);
 	}
 	return status;
 }
 
 /* A stored state, verified by the hash it was saved with, in place of the world's. */
-static enum status load(struct player *self, uint64_t seq, struct reason *why)
+static enum status load_state(struct player *self, uint64_t seq, struct reason *why)
 {
 	struct recorded_checkpoint checkpoint;
 	struct image_about about;
@@ -92,14 +92,14 @@ enum status player_start(struct player *self, struct recording *recording, uint6
 		return reason_set(why, status, -1, "replay", "%s", status_text(status));
 	status = learn_shapes_before(self, seq, why);
 	if (status == STATUS_OK)
-		status = load(self, seq, why);
+		status = load_state(self, seq, why);
 	if (status == STATUS_OK)
 		status = recording_build(recording, self->epoch, &build, why);
 	self->numbers = build.numbers;
 	if (status == STATUS_OK)
 		status = recording_seek(recording, seq, why);
 	if (status == STATUS_OK)
-		status = fetch(self, why);
+		status = fetch_record(self, why);
 	if (status != STATUS_OK)
 		player_release(self);
 	return status;
@@ -174,7 +174,7 @@ static enum status check_results(const struct player *self, const struct batch_r
 	return STATUS_OK;
 }
 
-static enum status apply(struct player *self, struct reason *why)
+static enum status apply_batches(struct player *self, struct reason *why)
 {
 	struct arena_mark mark = arena_mark(&self->scratch);
 	uint32_t count = self->next.batches;
@@ -199,7 +199,7 @@ static enum status apply(struct player *self, struct reason *why)
 
 /* A step that met a limit is tried and refused again. One that found no memory left no trace in the
  * state. */
-static enum status stop(struct player *self, struct reason *why)
+static enum status retry_stopped_step(struct player *self, struct reason *why)
 {
 	struct reason step;
 	if (self->next.status != STATUS_LIMIT ||
@@ -215,7 +215,7 @@ static enum status enter_epoch(struct player *self, struct player_event *event, 
 {
 	bool restored = self->next.cause == EPOCH_RESTORED ||
 			(self->next.cause == EPOCH_UPGRADED && self->next.checkpoint != 0);
-	enum status status = restored ? load(self, self->next.checkpoint, why) : STATUS_OK;
+	enum status status = restored ? load_state(self, self->next.checkpoint, why) : STATUS_OK;
 	if (status != STATUS_OK)
 		return status;
 	self->epoch = self->next.epoch;
@@ -252,7 +252,7 @@ static enum status out_of_order(const struct player *self, struct reason *why)
 /* ---- ticks of other bits ----------------------------------------------------------------------- */
 
 /* What is told of a file that ends behind its last stored state. */
-static enum status refuse(struct player *self, struct reason *why)
+static enum status refuse_others(struct player *self, struct reason *why)
 {
 	struct recorded_build build;
 	uint64_t ticks;
@@ -269,11 +269,12 @@ static enum status refuse(struct player *self, struct reason *why)
 }
 
 /* On to the next stored state: a checkpoint, or an epoch that begins with one. */
-static enum status pass_over(struct player *self, struct player_event *event, struct reason *why)
+static enum status pass_over_ticks(struct player *self, struct player_event *event,
+				   struct reason *why)
 {
 	uint64_t at = world_info(self->world).tick, ticks = 0;
 	enum status status = STATUS_OK;
-	for (; status == STATUS_OK && self->has_next; status = fetch(self, why)) {
+	for (; status == STATUS_OK && self->has_next; status = fetch_record(self, why)) {
 		const struct recorded *next = &self->next;
 		if (next->kind == RECORDED_SHAPE) {
 			status = learn_shape(self, next->seq, why);
@@ -285,8 +286,8 @@ static enum status pass_over(struct player *self, struct player_event *event, st
 							.epoch = next->epoch,
 							.tick = next->tick,
 							.seq = next->seq };
-			status = load(self, next->seq, why);
-			return status == STATUS_OK ? fetch(self, why) : status;
+			status = load_state(self, next->seq, why);
+			return status == STATUS_OK ? fetch_record(self, why) : status;
 		} else if (next->kind == RECORDED_EPOCH) {
 			status = recording_ticks_after(self->recording, self->epoch, at, false,
 						       &ticks, why);
@@ -295,7 +296,7 @@ static enum status pass_over(struct player *self, struct player_event *event, st
 			if (status == STATUS_OK)
 				status = enter_epoch(self, event, why);
 			if (status == STATUS_OK && event->restored)
-				return fetch(self, why);
+				return fetch_record(self, why);
 		}
 	}
 	if (status == STATUS_OK)
@@ -315,9 +316,9 @@ static enum status meet_others(struct player *self, struct player_event *event, 
 	if (self->others == PLAYER_REDO || !other_bits(self))
 		return STATUS_OK;
 	if (self->others == PLAYER_REFUSE)
-		return refuse(self, why);
+		return refuse_others(self, why);
 	*told = true;
-	return pass_over(self, event, why);
+	return pass_over_ticks(self, event, why);
 }
 
 /* Does the record at hand; *told when there is news. */
@@ -338,10 +339,10 @@ static enum status do_record(struct player *self, struct player_event *event, bo
 		status = learn_shape(self, self->next.seq, why);
 		break;
 	case RECORDED_APPLY:
-		status = apply(self, why);
+		status = apply_batches(self, why);
 		break;
 	case RECORDED_STOP:
-		status = stop(self, why);
+		status = retry_stopped_step(self, why);
 		break;
 	case RECORDED_CHECKPOINT:
 		*event = (struct player_event){
@@ -353,7 +354,7 @@ static enum status do_record(struct player *self, struct player_event *event, bo
 		*told = true;
 		break;
 	}
-	return status == STATUS_OK ? fetch(self, why) : status;
+	return status == STATUS_OK ? fetch_record(self, why) : status;
 }
 
 /* ---- going on ---------------------------------------------------------------------------------- */
@@ -403,7 +404,7 @@ static enum status go_on(struct player *self, struct player_event *event, struct
 	if (self->next.epoch == self->epoch || self->next.kind != RECORDED_EPOCH)
 		return out_of_order(self, why);
 	status = begin_epoch(self, event, why);
-	return status == STATUS_OK ? fetch(self, why) : status;
+	return status == STATUS_OK ? fetch_record(self, why) : status;
 }
 
 enum status player_next(struct player *self, struct player_event *event, struct reason *why)

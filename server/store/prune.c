@@ -73,7 +73,7 @@ void prune_end(struct pruner *self)
 	*self = (struct pruner){ 0 };
 }
 
-static enum status relax(struct pruner *self, sqlite3 *db, struct reason *why)
+static enum status relax_commits(struct pruner *self, sqlite3 *db, struct reason *why)
 {
 	enum status status = STATUS_OK;
 	if (!self->relaxed)
@@ -92,7 +92,7 @@ enum status prune_strict(struct pruner *self, sqlite3 *db, struct reason *why)
 	return status;
 }
 
-static enum status prepare(struct pruner *self, sqlite3 *db, struct reason *why)
+static enum status prepare_statements(struct pruner *self, sqlite3 *db, struct reason *why)
 {
 	enum status status = STATUS_OK;
 	for (int i = 0; i < PRUNE_STATEMENTS && status == STATUS_OK; i++)
@@ -113,8 +113,8 @@ static enum status put_meta(struct pruner *self, sqlite3 *db, const char *key, u
 }
 
 /* One number of the checkpoint `seq`. */
-static enum status figure(sqlite3 *db, const char *column, uint64_t seq, uint64_t *out,
-			  struct reason *why)
+static enum status checkpoint_number(sqlite3 *db, const char *column, uint64_t seq, uint64_t *out,
+				     struct reason *why)
 {
 	char text[96];
 	snprintf(text, sizeof text, "SELECT %s FROM checkpoints WHERE seq = %llu", column,
@@ -132,8 +132,8 @@ static enum status oldest_of(sqlite3 *db, uint32_t checkpoints, uint64_t *seq, s
 	return sql_number(db, text, 0, seq, why);
 }
 
-static enum status plan(struct pruner *self, sqlite3 *db, const struct retention *keep,
-			struct reason *why)
+static enum status plan_pruning(struct pruner *self, sqlite3 *db, const struct retention *keep,
+				struct reason *why)
 {
 	uint64_t begun = 0, first = 0, epoch = 0;
 	enum status status = prune_begins(db, &begun, why);
@@ -150,9 +150,9 @@ static enum status plan(struct pruner *self, sqlite3 *db, const struct retention
 	if (self->begins != begun)
 		status = put_meta(self, db, "begins", self->begins, why);
 	if (status == STATUS_OK)
-		status = figure(db, "epoch", self->begins, &epoch, why);
+		status = checkpoint_number(db, "epoch", self->begins, &epoch, why);
 	if (status == STATUS_OK)
-		status = figure(db, "tick", self->begins, &self->tick, why);
+		status = checkpoint_number(db, "tick", self->begins, &self->tick, why);
 	self->epoch = (uint32_t)epoch;
 	self->planned = status == STATUS_OK;
 	return status;
@@ -222,8 +222,8 @@ static enum status drop_rows(struct pruner *self, sqlite3 *db, enum prune_statem
 	return status;
 }
 
-static enum status slice(struct pruner *self, sqlite3 *db, const struct prune_counts *most,
-			 struct prune_counts *counts, bool *more, struct reason *why)
+static enum status prune_tables(struct pruner *self, sqlite3 *db, const struct prune_counts *most,
+				struct prune_counts *counts, bool *more, struct reason *why)
 {
 	uint32_t rows = (uint32_t)MIN_OF(most->records, (uint64_t)1 << 20);
 	const struct {
@@ -256,15 +256,15 @@ enum status prune_slice(struct pruner *self, sqlite3 *db, const struct retention
 		self->due = false;
 		return STATUS_OK;
 	}
-	enum status status = prepare(self, db, why);
+	enum status status = prepare_statements(self, db, why);
 	if (status == STATUS_OK)
-		status = relax(self, db, why);
+		status = relax_commits(self, db, why);
 	if (status == STATUS_OK)
 		status = sql_exec(db, "BEGIN IMMEDIATE", why);
 	if (status == STATUS_OK && !self->planned)
-		status = plan(self, db, keep, why);
+		status = plan_pruning(self, db, keep, why);
 	if (status == STATUS_OK)
-		status = slice(self, db, most, &made, more, why);
+		status = prune_tables(self, db, most, &made, more, why);
 	if (status == STATUS_OK)
 		status = sql_exec(db, "COMMIT", why);
 	if (status != STATUS_OK) {

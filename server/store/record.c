@@ -1,3 +1,4 @@
+/* See record.h. A record is appended whole or not at all: on failure the buffer is cut back to its start. */
 #include "server/store/record.h"
 
 #include <stdio.h>
@@ -50,8 +51,8 @@ uint64_t record_checkpoint_charge(const struct bytes *image)
 
 /* ---- putting ----------------------------------------------------------------------------------- */
 
-static struct writer begin(struct record_buffer *self, enum record_kind kind, uint32_t epoch,
-			   uint64_t tick, uint32_t edit)
+static struct writer begin_record(struct record_buffer *self, enum record_kind kind, uint32_t epoch,
+				  uint64_t tick, uint32_t edit)
 {
 	struct writer writer = writer_into(&self->records);
 	write_u8(&writer, (uint8_t)kind);
@@ -62,8 +63,8 @@ static struct writer begin(struct record_buffer *self, enum record_kind kind, ui
 }
 
 /* Closes a record begun at `start`, or takes it back. */
-static enum status end(struct record_buffer *self, const struct writer *writer, size_t start,
-		       uint64_t charge)
+static enum status end_record(struct record_buffer *self, const struct writer *writer, size_t start,
+			      uint64_t charge)
 {
 	enum status status = writer_status(writer);
 	if (status == STATUS_OK)
@@ -78,7 +79,7 @@ enum status record_buffer_put_apply(struct record_buffer *self, uint32_t epoch, 
 				    uint32_t count)
 {
 	size_t start = self->records.count;
-	struct writer writer = begin(self, RECORD_APPLY, epoch, tick, edit);
+	struct writer writer = begin_record(self, RECORD_APPLY, epoch, tick, edit);
 	write_u32(&writer, count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct journal_batch *batch = &batches[i];
@@ -91,16 +92,16 @@ enum status record_buffer_put_apply(struct record_buffer *self, uint32_t epoch, 
 		write_u32(&writer, batch->count);
 		write_blob(&writer, batch->commands, batch->bytes);
 	}
-	return end(self, &writer, start, record_apply_charge(batches, count));
+	return end_record(self, &writer, start, record_apply_charge(batches, count));
 }
 
 enum status record_buffer_put_tick(struct record_buffer *self, uint32_t epoch, uint64_t tick,
 				   uint64_t tick_hash)
 {
 	size_t start = self->records.count;
-	struct writer writer = begin(self, RECORD_TICK, epoch, tick, 0);
+	struct writer writer = begin_record(self, RECORD_TICK, epoch, tick, 0);
 	write_u64(&writer, tick_hash);
-	return end(self, &writer, start, RECORD_CHARGE);
+	return end_record(self, &writer, start, RECORD_CHARGE);
 }
 
 enum status record_buffer_put_checkpoint(struct record_buffer *self, uint32_t epoch, uint64_t tick,
@@ -117,14 +118,14 @@ enum status record_buffer_put_checkpoint(struct record_buffer *self, uint32_t ep
 	if (status != STATUS_OK)
 		return status;
 	size_t start = self->records.count;
-	struct writer writer = begin(self, RECORD_CHECKPOINT, epoch, tick, edit);
+	struct writer writer = begin_record(self, RECORD_CHECKPOINT, epoch, tick, edit);
 	write_u64(&writer, state_hash);
 	write_u32(&writer, table_count);
 	for (uint32_t i = 0; i < table_count; i++)
 		write_u64(&writer, table_hashes[i]);
 	write_u8(&writer, name != NULL);
 	write_blob(&writer, name, name != NULL ? (uint32_t)strlen(name) : 0);
-	status = end(self, &writer, start, record_checkpoint_charge(image));
+	status = end_record(self, &writer, start, record_checkpoint_charge(image));
 	if (status == STATUS_OK)
 		self->images.items[self->images.count++] = copy;
 	else
@@ -139,8 +140,8 @@ enum status record_buffer_put_shape(struct record_buffer *self, uint32_t epoch, 
 	if (status != STATUS_OK)
 		return status;
 	size_t start = self->records.count;
-	struct writer writer = begin(self, RECORD_SHAPE, epoch, tick, 0);
-	status = end(self, &writer, start, RECORD_CHARGE);
+	struct writer writer = begin_record(self, RECORD_SHAPE, epoch, tick, 0);
+	status = end_record(self, &writer, start, RECORD_CHARGE);
 	if (status == STATUS_OK)
 		self->shapes.items[self->shapes.count++] = shape_retain(shape);
 	return status;
@@ -151,29 +152,29 @@ enum status record_buffer_put_restore(struct record_buffer *self, uint32_t epoch
 {
 	ASSERT(strlen(name) <= WIRE_NAME_MAX);
 	size_t start = self->records.count;
-	struct writer writer = begin(self, RECORD_RESTORE, epoch, tick, edit);
+	struct writer writer = begin_record(self, RECORD_RESTORE, epoch, tick, edit);
 	write_blob(&writer, name, (uint32_t)strlen(name));
-	return end(self, &writer, start, RECORD_CHARGE);
+	return end_record(self, &writer, start, RECORD_CHARGE);
 }
 
 enum status record_buffer_put_stop(struct record_buffer *self, uint32_t epoch, uint64_t tick,
 				   enum status stop)
 {
 	size_t start = self->records.count;
-	struct writer writer = begin(self, RECORD_STOP, epoch, tick, 0);
+	struct writer writer = begin_record(self, RECORD_STOP, epoch, tick, 0);
 	write_u8(&writer, (uint8_t)stop);
-	return end(self, &writer, start, RECORD_CHARGE);
+	return end_record(self, &writer, start, RECORD_CHARGE);
 }
 
 enum status record_buffer_put_pace(struct record_buffer *self, uint32_t epoch, uint64_t tick,
 				   const struct journal_pace *pace)
 {
 	size_t start = self->records.count;
-	struct writer writer = begin(self, RECORD_PACE, epoch, tick, 0);
+	struct writer writer = begin_record(self, RECORD_PACE, epoch, tick, 0);
 	write_u8(&writer, pace->mode);
 	write_u32(&writer, pace->speed);
 	write_u32(&writer, pace->barrier);
-	return end(self, &writer, start, RECORD_CHARGE);
+	return end_record(self, &writer, start, RECORD_CHARGE);
 }
 
 /* ---- taking ------------------------------------------------------------------------------------ */

@@ -1,3 +1,5 @@
+/* See recording.h. Every statement is prepared when the recording is opened, for the version of the file; each
+ * read checks the numbers of its row, because a file may say anything. */
 #include "server/store/recording.h"
 
 #include <stdio.h>
@@ -337,8 +339,8 @@ enum status recording_checkpoint(struct recording *self, uint64_t seq,
 /* ---- which one --------------------------------------------------------------------------------- */
 
 /* ?1 is `value`, ?2 the seq at which the records begin. */
-static enum status find(struct recording *self, const char *text, uint64_t value, uint64_t *out,
-			struct reason *why)
+static enum status find_number(struct recording *self, const char *text, uint64_t value,
+			       uint64_t *out, struct reason *why)
 {
 	sqlite3_stmt *statement = NULL;
 	*out = 0;
@@ -364,32 +366,32 @@ bool recording_is_whole(const struct recording *self)
 
 enum status recording_first(struct recording *self, uint64_t *seq, struct reason *why)
 {
-	return find(self, "SELECT min(seq) FROM checkpoints WHERE ?1 = 0 AND seq >= ?2", 0, seq,
-		    why);
+	return find_number(self, "SELECT min(seq) FROM checkpoints WHERE ?1 = 0 AND seq >= ?2", 0,
+			   seq, why);
 }
 
 enum status recording_last(struct recording *self, uint64_t before, uint64_t *seq,
 			   struct reason *why)
 {
-	return find(self, "SELECT max(seq) FROM checkpoints WHERE seq < ?1 AND seq >= ?2", before,
-		    seq, why);
+	return find_number(self, "SELECT max(seq) FROM checkpoints WHERE seq < ?1 AND seq >= ?2",
+			   before, seq, why);
 }
 
 enum status recording_at(struct recording *self, uint64_t tick, uint64_t *seq, struct reason *why)
 {
-	return find(self,
-		    "SELECT seq FROM checkpoints WHERE tick <= ?1 AND seq >= ?2"
-		    " ORDER BY tick DESC, seq DESC LIMIT 1",
-		    tick, seq, why);
+	return find_number(self,
+			   "SELECT seq FROM checkpoints WHERE tick <= ?1 AND seq >= ?2"
+			   " ORDER BY tick DESC, seq DESC LIMIT 1",
+			   tick, seq, why);
 }
 
 enum status recording_snapshot(struct recording *self, uint64_t after, uint64_t *seq,
 			       struct reason *why)
 {
-	return find(self,
-		    "SELECT min(seq) FROM (SELECT max(seq) AS seq FROM checkpoints"
-		    " WHERE name IS NOT NULL GROUP BY name) WHERE seq > ?1",
-		    after, seq, why);
+	return find_number(self,
+			   "SELECT min(seq) FROM (SELECT max(seq) AS seq FROM checkpoints"
+			   " WHERE name IS NOT NULL GROUP BY name) WHERE seq > ?1",
+			   after, seq, why);
 }
 
 enum status recording_count(struct recording *self, struct recording_counts *out,
@@ -411,7 +413,7 @@ enum status recording_count(struct recording *self, struct recording_counts *out
 	};
 	enum status status = STATUS_OK;
 	for (size_t i = 0; i < COUNT_OF(counts) && status == STATUS_OK; i++)
-		status = find(self, counts[i].text, 0, counts[i].out, why);
+		status = find_number(self, counts[i].text, 0, counts[i].out, why);
 	if (status == STATUS_OK)
 		status = prune_session_max(self->db, &gone, why);
 	session = MAX_OF(session, gone);

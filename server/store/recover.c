@@ -20,8 +20,9 @@
 /* An owner beyond this was made up by a command, and is no session that ever was. */
 enum { OWNER_BELIEVED = 0x7fffffff };
 
-static enum status start(struct player *player, struct recording *recording,
-			 const struct journal *journal, struct recovered *out, struct reason *why)
+static enum status start_player(struct player *player, struct recording *recording,
+				const struct journal *journal, struct recovered *out,
+				struct reason *why)
 {
 	const char *name = journal->name;
 	enum player_others others = journal->store->redo ? PLAYER_REDO : PLAYER_REFUSE;
@@ -45,7 +46,7 @@ static enum status start(struct player *player, struct recording *recording,
 	return status;
 }
 
-static enum status replay(struct player *player, struct reason *why)
+static enum status replay_records(struct player *player, struct reason *why)
 {
 	struct player_event event;
 	enum status status;
@@ -175,11 +176,11 @@ static enum status read_world(sqlite3 *db, const struct journal *journal, struct
 	enum status status = recording_open(db, &recording, why);
 	if (status != STATUS_OK)
 		return status;
-	status = start(player, recording, journal, out, why);
+	status = start_player(player, recording, journal, out, why);
 	if (status == STATUS_OK) {
 		out->checkpoint_tick = world_info(player->world).tick;
 		out->whole = recording_is_whole(recording);
-		status = replay(player, why);
+		status = replay_records(player, why);
 		if (status == STATUS_OK)
 			status = compare_numbers(player, recording, name, out, why);
 		if (status == STATUS_OK)
@@ -227,7 +228,7 @@ static enum status read_file(const char *path, const struct journal *journal, st
 	return status;
 }
 
-static enum status recover(struct journal *journal, struct recovered *out, struct reason *why)
+static enum status recover_world(struct journal *journal, struct recovered *out, struct reason *why)
 {
 	char path[STORE_PATH_MAX];
 	struct player player;
@@ -247,7 +248,7 @@ static enum status recover(struct journal *journal, struct recovered *out, struc
 	return world_file_recovered(&journal->file, epoch, world_info(out->world).tick, why);
 }
 
-static void release(struct recovered *self)
+static void release_recovered(struct recovered *self)
 {
 	for (uint32_t i = 0; i < self->snapshots.count; i++)
 		bytes_release(&self->snapshots.items[i].image);
@@ -266,9 +267,9 @@ enum status store_recover(struct store *store, const char *name, struct recovere
 	if (journal == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "name", "%s",
 				  status_text(STATUS_NO_MEMORY));
-	enum status status = recover(journal, out, why);
+	enum status status = recover_world(journal, out, why);
 	if (status != STATUS_OK) {
-		release(out);
+		release_recovered(out);
 		journal_destroy(journal);
 		return status;
 	}

@@ -205,8 +205,8 @@ static enum status check_checkpoint(struct tape *tape, const struct player_event
 	return status;
 }
 
-static void tell(const struct replay_options *options, const struct tape *tape,
-		 const struct replay_report *report)
+static void report_replay_progress(const struct replay_options *options, const struct tape *tape,
+				   const struct replay_report *report)
 {
 	if (options->progress != NULL)
 		options->progress(options->context, tape->player.ticks, report->counts.ticks);
@@ -267,14 +267,14 @@ static void note_end(const struct tape *tape, struct replay_report *report)
 		report->verdict = report->passed > 0 ? REPLAY_STATES : REPLAY_SAME;
 }
 
-static enum status verify(struct tape *tape, const struct replay_options *options,
-			  struct replay_report *report, struct reason *why)
+static enum status verify_tape(struct tape *tape, const struct replay_options *options,
+			       struct replay_report *report, struct reason *why)
 {
 	bool over = false;
 	enum status status = tape_play(tape, options->from, PLAYER_PASS_OVER, why);
 	while (status == STATUS_OK && !over) {
 		status = verify_next(tape, report, &over, why);
-		tell(options, tape, report);
+		report_replay_progress(options, tape, report);
 	}
 	if (status == STATUS_OK)
 		note_end(tape, report);
@@ -331,8 +331,8 @@ static enum status compare_worlds(struct tape *one, struct tape *other, uint64_t
 }
 
 /* One tick of both. */
-static enum status against_next(struct tape *one, struct tape *other, struct replay_report *report,
-				bool *over, struct reason *why)
+static enum status compare_next_tick(struct tape *one, struct tape *other,
+				     struct replay_report *report, bool *over, struct reason *why)
 {
 	struct player_event a, b;
 	enum status status = next_tick(one, &a, why);
@@ -366,9 +366,9 @@ static enum status against_next(struct tape *one, struct tape *other, struct rep
 	return compare_worlds(one, other, a.tick, report, why);
 }
 
-static enum status against(struct tape *one, struct tape *other,
-			   const struct replay_options *options, struct replay_report *report,
-			   struct reason *why)
+static enum status compare_tapes(struct tape *one, struct tape *other,
+				 const struct replay_options *options, struct replay_report *report,
+				 struct reason *why)
 {
 	bool over = false;
 	enum status status = tape_play(one, options->from, PLAYER_REFUSE, why);
@@ -392,8 +392,8 @@ static enum status against(struct tape *one, struct tape *other,
 		over = true;
 	}
 	while (status == STATUS_OK && !over) {
-		status = against_next(one, other, report, &over, why);
-		tell(options, one, report);
+		status = compare_next_tick(one, other, report, &over, why);
+		report_replay_progress(options, one, report);
 	}
 	if (status == STATUS_OK)
 		note_end(one, report);
@@ -434,11 +434,11 @@ enum status replay_file(const struct replay_options *options, struct replay_repo
 	if (status == STATUS_OK && options->against != NULL) {
 		status = tape_open(&other, options->against, why);
 		if (status == STATUS_OK) {
-			status = against(&one, &other, options, report, why);
+			status = compare_tapes(&one, &other, options, report, why);
 			tape_close(&other);
 		}
 	} else if (status == STATUS_OK && options->verify) {
-		status = verify(&one, options, report, why);
+		status = verify_tape(&one, options, report, why);
 	}
 	tape_close(&one);
 	return status;

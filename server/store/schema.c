@@ -1,3 +1,5 @@
+/* See schema.h. Tables of version 1, the columns that version 2 adds, and the check that a file has exactly
+ * these. */
 #include "server/store/schema.h"
 
 #include <stdio.h>
@@ -201,7 +203,7 @@ static enum status check_abi(sqlite3 *db, struct reason *why)
 static const char objects_text[] =
 	"SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL";
 
-static const char *column(sqlite3_stmt *statement, int index)
+static const char *column_text(sqlite3_stmt *statement, int index)
 {
 	const char *text = (const char *)sqlite3_column_text(statement, index);
 	return text != NULL ? text : "";
@@ -211,10 +213,10 @@ static const char *column(sqlite3_stmt *statement, int index)
 static enum status check_object(sqlite3 *ours, sqlite3_stmt *find, sqlite3_stmt *object,
 				struct reason *why)
 {
-	const char *type = column(object, 0), *name = column(object, 1);
+	const char *type = column_text(object, 0), *name = column_text(object, 1);
 	sql_bind_text(find, 1, type);
 	sql_bind_text(find, 2, name);
-	sql_bind_text(find, 3, column(object, 2));
+	sql_bind_text(find, 3, column_text(object, 2));
 	enum status status = sql_row(ours, find, why);
 	sqlite3_reset(find);
 	if (status != STATUS_MISSING)

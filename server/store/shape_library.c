@@ -1,3 +1,4 @@
+/* See shape_library.h. Shapes are found by the first eight bytes of their names, then by all of them. */
 #include "server/store/shape_library.h"
 
 #include <string.h>
@@ -32,7 +33,7 @@ void shape_library_release(struct shape_library *self)
 }
 
 /* The array has room for it. */
-static enum status append(struct shape_library *self, struct shape *shape)
+static enum status append_shape(struct shape_library *self, struct shape *shape)
 {
 	uint32_t older = 0;
 	if (table_find(&self->index, name_key(shape->name), &older))
@@ -52,7 +53,7 @@ enum status shape_library_add(struct shape_library *self, const struct shape *sh
 	enum status status = array_reserve(&self->entries, &self->capacity,
 					   (uint64_t)self->count + 1, sizeof *self->entries);
 	if (status == STATUS_OK)
-		status = append(self, (struct shape *)shape);
+		status = append_shape(self, (struct shape *)shape);
 	if (status == STATUS_OK)
 		shape_retain(shape);
 	return status;
@@ -76,7 +77,7 @@ void shape_library_trim(struct shape_library *self, uint64_t bytes)
 			shape_release(shape);
 			continue;
 		}
-		enum status status = append(self, shape);
+		enum status status = append_shape(self, shape);
 		ASSERT(status == STATUS_OK);
 	}
 }

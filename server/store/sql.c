@@ -1,3 +1,4 @@
+/* See sql.h. */
 #include "server/store/sql.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* See used_tokens.h. */
 #include "server/store/used_tokens.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ struct used_tokens {
 	uint64_t count, fresh_count; /* records */
 };
 
-static void pack(const struct used_token *token, uint8_t out[USED_TOKEN_BYTES])
+static void pack_token(const struct used_token *token, uint8_t out[USED_TOKEN_BYTES])
 {
 	put_be32(out, token->key);
 	put_be64(out + 4, token->expires_s);
@@ -28,7 +29,7 @@ static void pack(const struct used_token *token, uint8_t out[USED_TOKEN_BYTES])
 	put_be64(out + HASHED_BYTES, hash64(out, HASHED_BYTES, 0));
 }
 
-static bool unpack(const uint8_t in[USED_TOKEN_BYTES], struct used_token *out)
+static bool unpack_token(const uint8_t in[USED_TOKEN_BYTES], struct used_token *out)
 {
 	*out = (struct used_token){ .key = get_be32(in), .expires_s = get_be64(in + 4) };
 	memcpy(out->nonce, in + 12, TOKEN_NONCE_BYTES);
@@ -57,7 +58,7 @@ static enum status read_all(struct used_tokens *self, used_tokens_take *take, vo
 		size_t whole = (size_t)got / USED_TOKEN_BYTES;
 		for (size_t i = 0; i < whole; i++) {
 			struct used_token token;
-			bool good = unpack(bytes + i * USED_TOKEN_BYTES, &token);
+			bool good = unpack_token(bytes + i * USED_TOKEN_BYTES, &token);
 			enum status status = good ? take(context, &token) : STATUS_OK;
 			if (status != STATUS_OK)
 				return status;
@@ -108,10 +109,10 @@ void used_tokens_close(struct used_tokens *self)
 	heap_free(self);
 }
 
-static enum status put(int file, const struct used_token *token)
+static enum status write_token(int file, const struct used_token *token)
 {
 	uint8_t bytes[USED_TOKEN_BYTES];
-	pack(token, bytes);
+	pack_token(token, bytes);
 	ssize_t written = write(file, bytes, sizeof bytes);
 	if (written == (ssize_t)sizeof bytes)
 		return STATUS_OK;
@@ -124,7 +125,7 @@ static enum status put(int file, const struct used_token *token)
 
 enum status used_tokens_add(struct used_tokens *self, const struct used_token *token)
 {
-	enum status status = put(self->file, token);
+	enum status status = write_token(self->file, token);
 	self->count += status == STATUS_OK;
 	return status;
 }
@@ -146,7 +147,7 @@ enum status used_tokens_begin(struct used_tokens *self)
 enum status used_tokens_add_fresh(struct used_tokens *self, const struct used_token *token)
 {
 	self->fresh_count++;
-	return put(self->fresh, token);
+	return write_token(self->fresh, token);
 }
 
 enum status used_tokens_end(struct used_tokens *self, bool keep)

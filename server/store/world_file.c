@@ -1,3 +1,5 @@
+/* See world_file.h. One function per kind of record; one transaction per buffer. `seq` numbers all rows in the
+ * order in which they were put. */
 #include "server/store/world_file.h"
 
 #include <string.h>
@@ -32,7 +34,7 @@ static const char last_seq[] = "SELECT max(s) FROM ("
 
 /* ---- life -------------------------------------------------------------------------------------- */
 
-static enum status prepare(struct world_file *self, struct reason *why)
+static enum status prepare_statements(struct world_file *self, struct reason *why)
 {
 	enum status status = STATUS_OK;
 	for (int i = 0; i < WORLD_FILE_STATEMENTS && status == STATUS_OK; i++)
@@ -52,7 +54,7 @@ enum status world_file_create(struct world_file *self, const char *path, const c
 	if (status == STATUS_OK)
 		status = sql_exec(self->db, "COMMIT", why);
 	if (status == STATUS_OK)
-		status = prepare(self, why);
+		status = prepare_statements(self, why);
 	if (status != STATUS_OK)
 		world_file_close(self);
 	return status;
@@ -85,7 +87,7 @@ enum status world_file_open(struct world_file *self, const char *path, struct re
 		status =
 			reason_set(why, STATUS_CORRUPT, -1, "epochs", "no further one is possible");
 	if (status == STATUS_OK && self->version == SCHEMA_VERSION)
-		status = prepare(self, why);
+		status = prepare_statements(self, why);
 	self->epoch = (uint32_t)epoch;
 	/* What a daemon before this one left to be taken away. */
 	prune_is_due(&self->pruner);
@@ -298,7 +300,7 @@ static enum status put_pace(struct world_file *self, const struct record *record
 
 /* ---- transactions ------------------------------------------------------------------------------ */
 
-static enum status put(struct world_file *self, struct record *record, struct reason *why)
+static enum status put_record(struct world_file *self, struct record *record, struct reason *why)
 {
 	if (record->kind == RECORD_RESTORE)
 		return put_restore(self, record, why);
@@ -326,7 +328,7 @@ static enum status put(struct world_file *self, struct record *record, struct re
 	return STATUS_OK;
 }
 
-static void note(struct world_file_progress *progress, const struct record *record)
+static void note_progress(struct world_file_progress *progress, const struct record *record)
 {
 	bool named = record->kind == RECORD_CHECKPOINT && record->checkpoint.named;
 	progress->saved += named;
@@ -348,10 +350,10 @@ static enum status put_all(struct world_file *self, const struct record_buffer *
 	struct record record;
 	enum status status;
 	while ((status = record_buffer_next(&reader, &record)) == STATUS_OK) {
-		status = put(self, &record, why);
+		status = put_record(self, &record, why);
 		if (status != STATUS_OK)
 			return status;
-		note(progress, &record);
+		note_progress(progress, &record);
 	}
 	ASSERT(status == STATUS_MISSING);
 	return flush_row(self, why);
@@ -422,7 +424,7 @@ static enum status put_upgrade(struct world_file *self, uint32_t epoch, const st
 		status = schema_step_up(self->db, why);
 		self->version = SCHEMA_VERSION;
 		if (status == STATUS_OK)
-			status = prepare(self, why);
+			status = prepare_statements(self, why);
 	}
 	if (status == STATUS_OK)
 		status = put_epoch(self, epoch, world_info(world).tick, "upgraded", NULL,

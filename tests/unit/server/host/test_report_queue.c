@@ -1,3 +1,4 @@
+/* Report queue: first in first out, over two threads, and reports that are used again. */
 #include "server/host/report_queue.h"
 
 #include <pthread.h>

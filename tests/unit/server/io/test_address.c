@@ -1,3 +1,4 @@
+/* Addresses: texts that are one and texts that are not, and networks that contain them. */
 #include "server/io/address.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Frames of the pool: capacity, holders on several threads, idle frames, limits. */
 #include "server/io/frame.h"
 
 #include <pthread.h>

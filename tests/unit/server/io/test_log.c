@@ -1,3 +1,4 @@
+/* Log: lines of fields, escapes, levels and the limit per second. */
 #include "server/io/log.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* Parallel pool: every item is done once, with any number of workers and callers. */
 #include "server/io/parallel_pool.h"
 
 #include <pthread.h>

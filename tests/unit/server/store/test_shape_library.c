@@ -1,3 +1,4 @@
+/* Shape library: shapes by name, copies, trimming, and memory that runs out. */
 #include "server/store/shape_library.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Inbox: order of application, bounds, duplicates, and two threads. */
 #include "server/tick/inbox.h"
 
 #include <pthread.h>
