@@ -436,7 +436,7 @@ static enum status check_tls(const struct options *options, struct reason *why)
 
 static enum status check_proxy(const struct options *options, struct reason *why)
 {
-	struct network network;
+	struct address_network network;
 	if (options->proxy_from.count > 0 && !options->proxy_protocol)
 		return reason_set(why, STATUS_MISSING, -1, "proxy-from",
 				  "--proxy-from says whose headers are believed: give "
@@ -733,7 +733,7 @@ enum status options_addresses(const struct options *options, struct address *out
 bool options_proxy_from(const struct options *options, enum address_kind kind,
 			const uint8_t octets[16], bool local)
 {
-	struct network network;
+	struct address_network network;
 	for (uint32_t i = 0; i < options->proxy_from.count; i++)
 		if (network_parse(options->proxy_from.items[i], &network, NULL) == STATUS_OK &&
 		    network_has(&network, kind, octets))

@@ -35,7 +35,7 @@ static uint64_t bucket_bound(uint32_t bucket)
 	return low + (UINT64_C(1) << group) - 1;
 }
 
-void histogram_add(struct histogram *self, uint64_t value)
+void histogram_add(struct time_histogram *self, uint64_t value)
 {
 	_Atomic uint32_t *bucket = &self->buckets[bucket_of(value)];
 	uint32_t count = atomic_load_explicit(bucket, memory_order_relaxed);
@@ -46,7 +46,7 @@ void histogram_add(struct histogram *self, uint64_t value)
 		atomic_store_explicit(&self->max.value, value, memory_order_relaxed);
 }
 
-uint64_t histogram_quantile(const struct histogram *self, double share)
+uint64_t histogram_quantile(const struct time_histogram *self, double share)
 {
 	uint64_t count = counter_read(&self->count), max = counter_read(&self->max), below = 0;
 	/* A rank that should be whole may come out a rounding above it: half a value less is the same
@@ -60,13 +60,13 @@ uint64_t histogram_quantile(const struct histogram *self, double share)
 	return max;
 }
 
-double histogram_mean(const struct histogram *self)
+double histogram_mean(const struct time_histogram *self)
 {
 	uint64_t count = counter_read(&self->count);
 	return count > 0 ? (double)counter_read(&self->sum) / (double)count : 0;
 }
 
-void histogram_reset(struct histogram *self)
+void histogram_reset(struct time_histogram *self)
 {
 	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++)
 		atomic_store_explicit(&self->buckets[i], 0, memory_order_relaxed);
@@ -75,7 +75,7 @@ void histogram_reset(struct histogram *self)
 	atomic_store_explicit(&self->max.value, 0, memory_order_relaxed);
 }
 
-int histogram_print(const struct histogram *self, const char *name, char *text, size_t bytes)
+int histogram_print(const struct time_histogram *self, const char *name, char *text, size_t bytes)
 {
 	return snprintf(text, bytes,
 			"%s_count=%llu %s_mean_us=%.1f %s_p50_us=%.1f %s_p99_us=%.1f "

@@ -46,7 +46,7 @@ enum {
 };
 
 /* All zero is empty. */
-struct histogram {
+struct time_histogram {
 	_Atomic uint32_t buckets[HISTOGRAM_BUCKETS];
 	struct counter count;
 	struct counter sum;
@@ -54,18 +54,18 @@ struct histogram {
 };
 
 /* The writing thread only. */
-void histogram_add(struct histogram *self, uint64_t value);
+void histogram_add(struct time_histogram *self, uint64_t value);
 /* The least bound that at least `share` (0 … 1) of the values do not pass, at most 12.5 % over the
  * true one and never over the maximum; 0 when empty. */
-uint64_t histogram_quantile(const struct histogram *self, double share);
-double histogram_mean(const struct histogram *self);
+uint64_t histogram_quantile(const struct time_histogram *self, double share);
+double histogram_mean(const struct time_histogram *self);
 /* No reader and no writer at the time. */
-void histogram_reset(struct histogram *self);
+void histogram_reset(struct time_histogram *self);
 
 /* What is known about one world's ticks, in ns. Kept by its worker. */
 struct tick_stats {
-	struct histogram phases[PHASE_COUNT];
-	struct histogram lateness; /* start of a paced tick after its deadline */
+	struct time_histogram phases[PHASE_COUNT];
+	struct time_histogram lateness; /* start of a paced tick after its deadline */
 	struct counter ticks;
 	struct counter late;	/* by a period or more */
 	struct counter dropped; /* ticks the clock gave up */
@@ -73,6 +73,6 @@ struct tick_stats {
 
 /* One line of `name=value` pairs for a log or INFO: count, mean, median, p99, max in µs. Returns
  * the length it would have, like snprintf. */
-int histogram_print(const struct histogram *self, const char *name, char *text, size_t bytes);
+int histogram_print(const struct time_histogram *self, const char *name, char *text, size_t bytes);
 
 #endif

@@ -123,7 +123,7 @@ void address_print(const struct address *address, char text[ADDRESS_TEXT_MAX])
 
 /* ---- networks -------------------------------------------------------------------------------- */
 
-enum status network_parse(const char *text, struct network *out, struct reason *why)
+enum status network_parse(const char *text, struct address_network *out, struct reason *why)
 {
 	struct address address = { .kind = ADDRESS_TCP6 };
 	char host[INET6_ADDRSTRLEN];
@@ -154,12 +154,13 @@ enum status network_parse(const char *text, struct network *out, struct reason *
 					  "\"%.48s\": /BITS is a number from 0 to %u", text,
 					  (unsigned)most);
 	}
-	*out = (struct network){ .kind = address.kind, .bits = bits };
+	*out = (struct address_network){ .kind = address.kind, .bits = bits };
 	memcpy(out->octets, address.octets, sizeof out->octets);
 	return STATUS_OK;
 }
 
-bool network_has(const struct network *network, enum address_kind kind, const uint8_t octets[16])
+bool network_has(const struct address_network *network, enum address_kind kind,
+		 const uint8_t octets[16])
 {
 	uint32_t whole = network->bits / 8, rest = network->bits % 8;
 	if (kind != network->kind || memcmp(octets, network->octets, whole) != 0)

@@ -43,7 +43,7 @@ void address_print(const struct address *address, char text[ADDRESS_TEXT_MAX]);
 
 /* ---- networks -------------------------------------------------------------------------------- */
 /* Addresses that begin with the same bits. */
-struct network {
+struct address_network {
 	enum address_kind kind; /* ADDRESS_TCP4 or ADDRESS_TCP6 */
 	uint8_t octets[16];
 	uint32_t bits; /* 0 … 32 or 128 */
@@ -51,7 +51,9 @@ struct network {
 
 /* Reads "192.0.2.7", "192.0.2.0/24", "2001:db8::/32"; without bits it is one address. TYPE not an IP address;
  * RANGE more bits than it has. */
-enum status network_parse(const char *text, struct network *out, struct reason *why) MUST_CHECK;
-bool network_has(const struct network *network, enum address_kind kind, const uint8_t octets[16]);
+enum status network_parse(const char *text, struct address_network *out,
+			  struct reason *why) MUST_CHECK;
+bool network_has(const struct address_network *network, enum address_kind kind,
+		 const uint8_t octets[16]);
 
 #endif

@@ -132,18 +132,18 @@ const char *log_quote(char out[LOG_TEXT_BYTES], const char *text)
 
 /* ---- standard error ---------------------------------------------------------------------------- */
 
-/* How a line gets there without waiting: it asks for room first, just writes, or sends. */
-enum way { WAY_ASK, WAY_WRITE, WAY_SOCKET };
+/* How a line is written without blocking: after poll, by write, or by send to a socket. */
+enum log_output { OUTPUT_ASK, OUTPUT_WRITE, OUTPUT_SOCKET };
 
 static struct {
 	struct lock lock;
-	enum way way;
+	enum log_output output;
 	int fd;
 	bool torn;     /* the last write took a part: the next begins on a line of its own */
 	uint64_t lost; /* since it was last told */
 	size_t kept;   /* bytes of audit lines that wait, whole ones */
 	char lines[LOG_KEPT_BYTES];
-} out = { .lock = LOCK_INITIAL, .way = WAY_ASK, .fd = STDERR_FILENO };
+} out = { .lock = LOCK_INITIAL, .output = OUTPUT_ASK, .fd = STDERR_FILENO };
 static _Atomic uint64_t lost_total;
 
 void log_start(void)
@@ -153,13 +153,13 @@ void log_start(void)
 		return;
 	lock_take(&out.lock);
 	if (S_ISREG(found.st_mode)) {
-		out.way = WAY_WRITE;
+		out.output = OUTPUT_WRITE;
 	} else if (S_ISSOCK(found.st_mode)) {
-		out.way = WAY_SOCKET;
+		out.output = OUTPUT_SOCKET;
 	} else {
 		/* Another description of the same file: O_NONBLOCK is not set for whoever shares ours. */
 		int own = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-		out.way = own >= 0 ? WAY_WRITE : WAY_ASK;
+		out.output = own >= 0 ? OUTPUT_WRITE : OUTPUT_ASK;
 		out.fd = own >= 0 ? own : STDERR_FILENO;
 	}
 	lock_give(&out.lock);
@@ -168,9 +168,9 @@ void log_start(void)
 /* A line is less than PIPE_BUF: a pipe takes it whole or not at all. */
 static ssize_t write_now(const char *bytes, size_t count)
 {
-	if (out.way == WAY_SOCKET)
+	if (out.output == OUTPUT_SOCKET)
 		return send(out.fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
-	if (out.way == WAY_ASK) {
+	if (out.output == OUTPUT_ASK) {
 		struct pollfd asked = { .fd = out.fd, .events = POLLOUT };
 		if (poll(&asked, 1, 0) != 1 || (asked.revents & POLLOUT) == 0)
 			return -1;

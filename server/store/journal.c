@@ -1,12 +1,12 @@
-/* journal.c: records from the host's thread to the disk, and the news back.
+/* journal.c: moves records from the host's thread to the disk, and reports progress back. See journal.h.
  *
- * What is promised: `durable` is called for (epoch, tick, edit) only after COMMIT of the transaction with
- * that tick's hash, or the batches applied since, has returned under synchronous=FULL, and records reach
- * the file in the order given, so every transaction leaves a beginning of the world's history behind.
+ * Guarantee: `durable` is called for (epoch, tick, edit) only after COMMIT of the transaction with that
+ * tick's hash, or with the batches applied since, has returned under synchronous=FULL. Records reach the
+ * file in the order given, so after every transaction the file contains a prefix of the world's history.
  *
- * What goes wrong: a write fails (a full disk, an error of the device). The transaction is undone, the
- * journal takes no more records, is never ready again and says `failed` once; the world stops with all
- * that was called durable still on disk. Trying again is left to a restart, which reads what is there.
+ * Failure: if a write fails (a full disk, an error of the device), the transaction is rolled back, the
+ * journal accepts no more records, is never ready again and calls `failed` once; the world stops, and all
+ * that was reported durable is still on disk. Only a restart tries again: it reads the file as it is.
  */
 #include "server/store/journal.h"
 
@@ -19,8 +19,8 @@
 
 /* ---- putting (host's thread) ------------------------------------------------------------------- */
 
-/* Locks the journal for a record of `bytes`. Not OK: not locked, nothing may be put. A record is taken
- * whatever its size while the backlog is within its bound: an image is as large as its world. */
+/* Locks the journal for a record of `bytes`. Not OK: not locked, and no record may be put. While the
+ * backlog is within its bound a record of any size is accepted: an image is as large as its world. */
 static enum status begin_put(struct journal *journal, uint64_t bytes)
 {
 	lock_take(&journal->lock);
@@ -125,15 +125,15 @@ enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
 	return end_put(journal, status, charged);
 }
 
-/* Sets one of the journal's wishes and has the store thread look at it now. */
-static void request_turn(struct journal *journal, bool *wish)
+/* Sets one of the journal's flags (flush, closing) and wakes the store thread for it. */
+static void request_turn(struct journal *journal, bool *flag)
 {
 	lock_take(&journal->lock);
 	bool queue = !journal->queued;
-	*wish = true;
+	*flag = true;
 	journal->queued = true;
 	lock_give(&journal->lock);
-	/* A journal that waits for its time is looked at again. */
+	/* A journal that waits for commit_at is served again. */
 	if (queue)
 		store_give_work(journal->store, journal);
 	else
@@ -184,7 +184,7 @@ static enum status write_records(struct journal *journal, struct world_file_prog
 	return status;
 }
 
-/* A slice of the past goes, at twice the pace at which records come, so that it comes to its end. */
+/* Prunes a slice of twice as many records as were written since the last one, so that pruning catches up. */
 static bool prune_now(struct journal *journal)
 {
 	struct prune_counts most = { 1 + 2 * journal->unpruned.checkpoints,
@@ -209,8 +209,9 @@ static bool prune_now(struct journal *journal)
 	return more;
 }
 
-/* After the news of what is safe, which does not wait for it; put off a few times while so much waits that
- * the world might have to. Returns whether the journal is to be looked at again. */
+/* Prunes after the news of durable records are sent, which therefore do not wait for it. While more than half
+ * of the backlog's bound waits, it is postponed up to PRUNE_PUT_OFF_MAX times, so that the world need not
+ * stall. True: the journal needs another turn. */
 static bool prune_slice_if_due(struct journal *journal, const struct prune_counts *written)
 {
 	journal->unpruned.checkpoints += written->checkpoints;
@@ -226,7 +227,7 @@ static bool prune_slice_if_due(struct journal *journal, const struct prune_count
 	lock_take(&journal->lock);
 	journal->figures = journal->figures_now;
 	journal->figures_moved |= !pressed;
-	/* Who puts a record meanwhile finds the journal in the line, or has put it there. */
+	/* If a record was put meanwhile, the journal is in the work list already. */
 	bool again = more && !journal->queued;
 	journal->queued |= again;
 	lock_give(&journal->lock);
@@ -235,7 +236,7 @@ static bool prune_slice_if_due(struct journal *journal, const struct prune_count
 	return again;
 }
 
-/* Under the lock: what the host and LOOP are to know of a transaction. */
+/* Under the lock: notes the result of a transaction for the host and LOOP. */
 static void note_written(struct journal *journal, const struct world_file_progress *made,
 			 enum status status, const struct reason *why)
 {
@@ -259,7 +260,7 @@ static void note_written(struct journal *journal, const struct world_file_progre
 	}
 }
 
-/* The host has let go and everything is written: the file goes, and LOOP hears the last word. */
+/* The host has closed the journal and all records are written: closes the file and sends the last news. */
 static void close_file(struct journal *journal)
 {
 	struct reason why;
@@ -273,7 +274,7 @@ static void close_file(struct journal *journal)
 	store_give_news(journal->store, journal, true);
 }
 
-/* Under the lock: takes what waits. False: it is not time yet. */
+/* Under the lock: takes the waiting records. False: commit_at is not reached. */
 static bool take_records(struct journal *journal, uint64_t now, bool force)
 {
 	if (!force && !journal->flush && !journal->closing && now < journal->commit_at)

@@ -1,11 +1,11 @@
-/* journal.h: one world's file, seen from its host.
+/* journal.h: the file of one world, as its host writes it.
  *
- * The host's thread hands over records; the store thread writes them to SQLite in the order given, many
- * to a transaction, and says how far they are safe. Replay of the file gives every state again:
+ * The host's thread puts records; the store thread writes them to SQLite in the order given, many to a
+ * transaction, and reports how far they are on disk. Replaying the file makes every state again:
  *
  *	checkpoint(0)  batches before tick 1  hash of tick 1  batches before tick 2  …  checkpoint(n) …
  *
- * Records carry (epoch, tick). The file holds the shapes too, so that it stands alone.
+ * Records contain (epoch, tick). The file contains the shapes too, so it can be replayed alone.
  */
 #ifndef CAIRN_STORE_JOURNAL_H
 #define CAIRN_STORE_JOURNAL_H
@@ -28,20 +28,19 @@ struct journal_batch {
 };
 enum { JOURNAL_RESULT_UNKNOWN = 255 };
 
-/* How a world is driven: kept beside its states, so that it is driven so again after a restart. Who holds a
- * lease is not kept: sessions end with the daemon. */
+/* Mode and speed of a world: stored beside its states, so that they are the same after a restart. The holder
+ * of a lease is not stored, because sessions end with the daemon. */
 struct journal_pace {
 	uint8_t mode;	  /* enum wire_mode: RUNNING, PAUSED, LOCKSTEP or BARRIER */
-	uint32_t speed;	  /* asked for, thousandths of real time */
+	uint32_t speed;	  /* requested, thousandths of real time */
 	uint32_t barrier; /* sessions, with BARRIER */
 };
 
-/* What is known of the world's file, and what retention (store_set_retention) did to it since the start. */
+/* Sizes of the world's file, and counts of what retention (store_set_retention) removed since the start. */
 struct journal_figures {
-	uint64_t file_bytes, free_bytes; /* without its log; of pages that are used again */
+	uint64_t file_bytes, free_bytes; /* without its log; of its pages that are free for reuse */
 	uint64_t checkpoints_pruned, records_pruned;
-	uint64_t
-		prune_failures; /* slices that could not be done; tried again after the next checkpoint */
+	uint64_t prune_failures; /* slices that failed; tried again after the next checkpoint */
 };
 
 /* Progress, called on LOOP; borrowed context. */
@@ -52,22 +51,22 @@ struct journal_events {
 	void (*saved)(void *context);
 	/* Writing failed; nothing more will be durable. The journal stays not ready, so its world stops. */
 	void (*failed)(void *context, enum status status, const char *text);
-	/* They have changed: after a checkpoint, and while what it made too old is taken away. */
+	/* The figures have changed: after a checkpoint, and while older records are pruned. */
 	void (*figures)(void *context, const struct journal_figures *figures);
 	void *context;
 };
 /* On LOOP, before the first record. */
 void journal_set_events(struct journal *journal, const struct journal_events *events);
 
-/* Bytes that may wait for the store thread. Over the first bound the journal is not ready; what still
- * comes is taken up to the second. While within the first, a record is taken whatever its size: an image
- * is as large as its world. */
+/* Bytes that may wait for the store thread. Over the first bound the journal is not ready; records are
+ * still accepted up to the second. While the backlog is within the first bound, a record of any size is
+ * accepted, because an image is as large as its world. */
 #define JOURNAL_BACKLOG_MAX ((uint64_t)16 << 20)
 #define JOURNAL_BACKLOG_REFUSED ((uint64_t)128 << 20)
 
-/* All of these copy what they are given (of a shape they hold a reference). Epochs ascend, and ticks
- * within an epoch. FULL: over the second bound; NO_MEMORY; after `failed`, its status: nothing was taken.
- * One thread at a time calls them, the world's own. */
+/* All of these copy their arguments (of a shape they hold a reference). Epochs ascend, and ticks within an
+ * epoch. FULL: over the second bound; NO_MEMORY; after `failed`, its status: the record was not accepted.
+ * Only the thread that runs the world calls them. */
 
 /* The batches of one world_apply call at boundary `tick` (before step tick → tick + 1), in the order
  * applied; none for a call that only applied batches kept for this tick. A boundary may have several of them;
@@ -78,8 +77,8 @@ MUST_CHECK enum status journal_apply(struct journal *journal, uint32_t epoch, ui
 /* Step tick−1 → tick was made; its tick hash. */
 MUST_CHECK enum status journal_tick(struct journal *journal, uint32_t epoch, uint64_t tick,
 				    uint64_t tick_hash);
-/* The step from `tick` was tried and not made (world_step's status): what was kept for the boundary is
- * applied all the same, and the world says that it is stopped. */
+/* The step from `tick` was tried and failed (world_step's status): the batches kept for the boundary are
+ * applied nevertheless, and the world stops. */
 MUST_CHECK enum status journal_stopped(struct journal *journal, uint32_t epoch, uint64_t tick,
 				       enum status status);
 /* The world's image with the hash of every table; `name` NULL for a periodic one, else of a SAVE. */
@@ -87,26 +86,26 @@ MUST_CHECK enum status journal_checkpoint(struct journal *journal, uint32_t epoc
 					  uint32_t edit, const char *name,
 					  const struct bytes *image, uint64_t state_hash,
 					  const uint64_t *table_hashes, uint32_t table_count);
-/* A shape became known at boundary `tick`. */
+/* A shape was added to the world's library at boundary `tick`. */
 MUST_CHECK enum status journal_shape(struct journal *journal, uint32_t epoch, uint64_t tick,
 				     const struct shape *shape);
-/* The world went back to snapshot `name` and stands at (`tick`, `edit`) in the new epoch. */
+/* The world was restored from snapshot `name` and is at (`tick`, `edit`) in the new epoch. */
 MUST_CHECK enum status journal_restore(struct journal *journal, uint32_t epoch, uint64_t tick,
 				       uint32_t edit, const char *name);
-/* The world is driven so from now on. */
+/* Mode and speed have changed. */
 MUST_CHECK enum status journal_pace(struct journal *journal, uint32_t epoch, uint64_t tick,
 				    const struct journal_pace *pace);
-/* Asks for a transaction's end now; DURABLE follows. */
+/* Commits without waiting for further records; DURABLE follows. */
 void journal_flush(struct journal *journal);
-/* Whether a step may be made: false while the backlog is over its bound, and after `failed`. */
+/* True: a step may be made. False while the backlog is over its bound, and after `failed`. */
 bool journal_ready(struct journal *journal);
 /* OK, or why writing failed (the status and text of `failed`). Any thread. */
 MUST_CHECK enum status journal_status(struct journal *journal, struct reason *why);
-/* On LOOP: `wake` (borrowed) is called on LOOP when a journal that was not ready has half of the bound
- * free again, and when writing has failed. */
+/* On LOOP: `wake` (borrowed) is called on LOOP when the backlog of a journal that was not ready has fallen
+ * to half of the bound, and when writing has failed. */
 void journal_on_ready(struct journal *journal, void (*wake)(void *context), void *context);
-/* On LOOP; the handle is gone, no event comes any more. What waits is still written by the store thread
- * (or by store_destroy), then the file is closed. */
+/* On LOOP; the handle is invalid from now on, and no event is called. Waiting records are still written by
+ * the store thread (or by store_destroy), then the file is closed. */
 void journal_close(struct journal *journal);
 
 #endif

@@ -16,14 +16,14 @@
 
 /* ---- starting ---------------------------------------------------------------------------------- */
 
-static enum status fetch_record(struct player *self, struct reason *why)
+static enum status fetch_record(struct record_player *self, struct reason *why)
 {
 	enum status status = recording_next(self->recording, &self->next, why);
 	self->has_next = status == STATUS_OK;
 	return status == STATUS_MISSING ? STATUS_OK : status;
 }
 
-static enum status learn_shape(struct player *self, uint64_t seq, struct reason *why)
+static enum status learn_shape(struct record_player *self, uint64_t seq, struct reason *why)
 {
 	struct shape *shape;
 	enum status status = recording_shape(self->recording, seq, &shape, why);
@@ -37,7 +37,7 @@ static enum status learn_shape(struct player *self, uint64_t seq, struct reason 
 }
 
 /* A shape that came later must not be found earlier: SHAPE_USE would then not be refused as it was. */
-static enum status learn_shapes_before(struct player *self, uint64_t seq, struct reason *why)
+static enum status learn_shapes_before(struct record_player *self, uint64_t seq, struct reason *why)
 {
 	enum status status = recording_seek(self->recording, 0, why);
 	if (status == STATUS_OK)
@@ -52,7 +52,7 @@ static enum status learn_shapes_before(struct player *self, uint64_t seq, struct
 }
 
 /* A stored state, verified by the hash it was saved with, in place of the world's. */
-static enum status load_state(struct player *self, uint64_t seq, struct reason *why)
+static enum status load_state(struct record_player *self, uint64_t seq, struct reason *why)
 {
 	struct recorded_checkpoint checkpoint;
 	struct image_about about;
@@ -79,7 +79,7 @@ static enum status load_state(struct player *self, uint64_t seq, struct reason *
 	return STATUS_OK;
 }
 
-enum status player_start(struct player *self, struct recording *recording, uint64_t seq,
+enum status player_start(struct record_player *self, struct recording *recording, uint64_t seq,
 			 enum player_others others, struct reason *why)
 {
 	struct recorded_build build = { 0 };
@@ -105,7 +105,7 @@ enum status player_start(struct player *self, struct recording *recording, uint6
 	return status;
 }
 
-void player_release(struct player *self)
+void player_release(struct record_player *self)
 {
 	if (self->world != NULL)
 		world_destroy(self->world);
@@ -117,13 +117,13 @@ void player_release(struct player *self)
 /* ---- records ----------------------------------------------------------------------------------- */
 
 /* Whether what comes next is of other bits than this build makes. */
-static bool other_bits(const struct player *self)
+static bool other_bits(const struct record_player *self)
 {
 	struct motion_numbers own = engine_motion();
 	return !motion_is_same(&self->numbers, &own, world_info(self->world).method);
 }
 
-static enum status take_batch(struct player *self, uint32_t position, struct batch *out,
+static enum status take_batch(struct record_player *self, uint32_t position, struct batch *out,
 			      uint8_t *result, struct reason *why)
 {
 	struct journal_batch from;
@@ -154,8 +154,9 @@ static enum status take_batch(struct player *self, uint32_t position, struct bat
 
 /* Batches do to the world what they did: each has the result it had. One that found no memory may have
  * another. Where no result is recorded and the bits are others, a batch must not be refused. */
-static enum status check_results(const struct player *self, const struct batch_result *results,
-				 const uint8_t *recorded, uint32_t count, struct reason *why)
+static enum status check_results(const struct record_player *self,
+				 const struct batch_result *results, const uint8_t *recorded,
+				 uint32_t count, struct reason *why)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t wanted = recorded[i];
@@ -174,7 +175,7 @@ static enum status check_results(const struct player *self, const struct batch_r
 	return STATUS_OK;
 }
 
-static enum status apply_batches(struct player *self, struct reason *why)
+static enum status apply_batches(struct record_player *self, struct reason *why)
 {
 	struct arena_mark mark = arena_mark(&self->scratch);
 	uint32_t count = self->next.batches;
@@ -199,7 +200,7 @@ static enum status apply_batches(struct player *self, struct reason *why)
 
 /* A step that met a limit is tried and refused again. One that found no memory left no trace in the
  * state. */
-static enum status retry_stopped_step(struct player *self, struct reason *why)
+static enum status retry_stopped_step(struct record_player *self, struct reason *why)
 {
 	struct reason step;
 	if (self->next.status != STATUS_LIMIT ||
@@ -211,7 +212,8 @@ static enum status retry_stopped_step(struct player *self, struct reason *why)
 }
 
 /* The record at hand begins another epoch: from an image, or from the state as it is. */
-static enum status enter_epoch(struct player *self, struct player_event *event, struct reason *why)
+static enum status enter_epoch(struct record_player *self, struct player_event *event,
+			       struct reason *why)
 {
 	bool restored = self->next.cause == EPOCH_RESTORED ||
 			(self->next.cause == EPOCH_UPGRADED && self->next.checkpoint != 0);
@@ -228,7 +230,8 @@ static enum status enter_epoch(struct player *self, struct player_event *event, 
 	return STATUS_OK;
 }
 
-static enum status begin_epoch(struct player *self, struct player_event *event, struct reason *why)
+static enum status begin_epoch(struct record_player *self, struct player_event *event,
+			       struct reason *why)
 {
 	enum status status = enter_epoch(self, event, why);
 	if (status == STATUS_OK && world_info(self->world).tick != self->next.tick)
@@ -240,7 +243,7 @@ static enum status begin_epoch(struct player *self, struct player_event *event, 
 }
 
 /* The record at hand cannot be reached from where the world stands. */
-static enum status out_of_order(const struct player *self, struct reason *why)
+static enum status out_of_order(const struct record_player *self, struct reason *why)
 {
 	return reason_set(why, STATUS_CORRUPT, -1, "hashes",
 			  "record %llu is of epoch %u tick %llu, the recording leads to epoch %u "
@@ -252,7 +255,7 @@ static enum status out_of_order(const struct player *self, struct reason *why)
 /* ---- ticks of other bits ----------------------------------------------------------------------- */
 
 /* What is told of a file that ends behind its last stored state. */
-static enum status refuse_others(struct player *self, struct reason *why)
+static enum status refuse_others(struct record_player *self, struct reason *why)
 {
 	struct recorded_build build;
 	uint64_t ticks;
@@ -269,7 +272,7 @@ static enum status refuse_others(struct player *self, struct reason *why)
 }
 
 /* On to the next stored state: a checkpoint, or an epoch that begins with one. */
-static enum status pass_over_ticks(struct player *self, struct player_event *event,
+static enum status pass_over_ticks(struct record_player *self, struct player_event *event,
 				   struct reason *why)
 {
 	uint64_t at = world_info(self->world).tick, ticks = 0;
@@ -310,7 +313,7 @@ static enum status pass_over_ticks(struct player *self, struct player_event *eve
 }
 
 /* Whether the work at hand can be done as it was; if not, *told when it was passed over. */
-static enum status meet_others(struct player *self, struct player_event *event, bool *told,
+static enum status meet_others(struct record_player *self, struct player_event *event, bool *told,
 			       struct reason *why)
 {
 	if (self->others == PLAYER_REDO || !other_bits(self))
@@ -322,7 +325,7 @@ static enum status meet_others(struct player *self, struct player_event *event, 
 }
 
 /* Does the record at hand; *told when there is news. */
-static enum status do_record(struct player *self, struct player_event *event, bool *told,
+static enum status do_record(struct record_player *self, struct player_event *event, bool *told,
 			     struct reason *why)
 {
 	enum status status = STATUS_OK;
@@ -359,8 +362,8 @@ static enum status do_record(struct player *self, struct player_event *event, bo
 
 /* ---- going on ---------------------------------------------------------------------------------- */
 
-static enum status make_tick(struct player *self, uint64_t recorded, struct player_event *event,
-			     struct reason *why)
+static enum status make_tick(struct record_player *self, uint64_t recorded,
+			     struct player_event *event, struct reason *why)
 {
 	struct reason step;
 	bool others = other_bits(self);
@@ -382,7 +385,7 @@ static enum status make_tick(struct player *self, uint64_t recorded, struct play
 }
 
 /* No record is due: a tick, another epoch, or the end. */
-static enum status go_on(struct player *self, struct player_event *event, struct reason *why)
+static enum status go_on(struct record_player *self, struct player_event *event, struct reason *why)
 {
 	uint64_t tick = world_info(self->world).tick, hash;
 	enum status status = recording_hash(self->recording, self->epoch, tick + 1, &hash, why);
@@ -407,7 +410,7 @@ static enum status go_on(struct player *self, struct player_event *event, struct
 	return status == STATUS_OK ? fetch_record(self, why) : status;
 }
 
-enum status player_next(struct player *self, struct player_event *event, struct reason *why)
+enum status player_next(struct record_player *self, struct player_event *event, struct reason *why)
 {
 	for (;;) {
 		uint64_t tick = world_info(self->world).tick;

@@ -34,7 +34,7 @@ struct player_event {
 /* What becomes of ticks of other bits. */
 enum player_others { PLAYER_PASS_OVER, PLAYER_REFUSE, PLAYER_REDO };
 
-struct player {
+struct record_player {
 	struct recording *recording; /* borrowed */
 	struct shape_library shapes; /* owned; the world's source of shapes */
 	struct world *world;	     /* owned */
@@ -51,12 +51,12 @@ struct player {
 
 /* Stands at checkpoint `seq`: its image loaded and found to have the state hash it should. CORRUPT. On
  * refusal there is nothing to release. `self` must not move: the world finds its shapes in it. */
-MUST_CHECK enum status player_start(struct player *self, struct recording *recording, uint64_t seq,
-				    enum player_others others, struct reason *why);
-void player_release(struct player *self);
+MUST_CHECK enum status player_start(struct record_player *self, struct recording *recording,
+				    uint64_t seq, enum player_others others, struct reason *why);
+void player_release(struct record_player *self);
 /* Goes on to the next news. CORRUPT when the recording makes no sense; DIVERGED when a step that was made
  * cannot be made again, or a batch gets another result; VERSION with PLAYER_REFUSE. */
-MUST_CHECK enum status player_next(struct player *self, struct player_event *event,
+MUST_CHECK enum status player_next(struct record_player *self, struct player_event *event,
 				   struct reason *why);
 
 #endif

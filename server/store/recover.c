@@ -20,7 +20,7 @@
 /* An owner beyond this was made up by a command, and is no session that ever was. */
 enum { OWNER_BELIEVED = 0x7fffffff };
 
-static enum status start_player(struct player *player, struct recording *recording,
+static enum status start_player(struct record_player *player, struct recording *recording,
 				const struct journal *journal, struct recovered *out,
 				struct reason *why)
 {
@@ -46,7 +46,7 @@ static enum status start_player(struct player *player, struct recording *recordi
 	return status;
 }
 
-static enum status replay_records(struct player *player, struct reason *why)
+static enum status replay_records(struct record_player *player, struct reason *why)
 {
 	struct player_event event;
 	enum status status;
@@ -139,7 +139,7 @@ static enum status check_states(struct recording *recording, const char *world,
 }
 
 /* Whether the file's last epoch is of other numbers than this build's, whatever the method in force. */
-static enum status compare_numbers(const struct player *player, struct recording *recording,
+static enum status compare_numbers(const struct record_player *player, struct recording *recording,
 				   const char *world, struct recovered *out, struct reason *why)
 {
 	char own[MOTION_TEXT_MAX];
@@ -167,8 +167,9 @@ static uint32_t highest_session(const struct world *world, uint32_t session_max)
 	return session_max;
 }
 
-static enum status read_world(sqlite3 *db, const struct journal *journal, struct player *player,
-			      struct recovered *out, struct reason *why)
+static enum status read_world(sqlite3 *db, const struct journal *journal,
+			      struct record_player *player, struct recovered *out,
+			      struct reason *why)
 {
 	const char *name = journal->name;
 	struct recording *recording;
@@ -197,7 +198,7 @@ static enum status read_world(sqlite3 *db, const struct journal *journal, struct
 }
 
 /* The world and its shapes from the player to the taker: the book moves, so the world is told. */
-static void hand_over(struct player *player, struct recovered *out)
+static void hand_over(struct record_player *player, struct recovered *out)
 {
 	out->world = player->world;
 	out->shapes = player->shapes;
@@ -210,8 +211,9 @@ static void hand_over(struct player *player, struct recovered *out)
 }
 
 /* Without the right to write: what is refused stays as it was found. */
-static enum status read_file(const char *path, const struct journal *journal, struct player *player,
-			     struct recovered *out, struct reason *why)
+static enum status read_file(const char *path, const struct journal *journal,
+			     struct record_player *player, struct recovered *out,
+			     struct reason *why)
 {
 	sqlite3 *db;
 	enum status status = sql_open(path, SQL_ALONE, &db, why);
@@ -231,7 +233,7 @@ static enum status read_file(const char *path, const struct journal *journal, st
 static enum status recover_world(struct journal *journal, struct recovered *out, struct reason *why)
 {
 	char path[STORE_PATH_MAX];
-	struct player player;
+	struct record_player player;
 	store_path(journal->store, journal->name, "", path);
 	enum status status = read_file(path, journal, &player, out, why);
 	if (status != STATUS_OK)

@@ -17,7 +17,7 @@
 struct tape {
 	sqlite3 *db;
 	struct recording *recording;
-	struct player player;
+	struct record_player player;
 	bool playing;
 };
 

@@ -1,4 +1,4 @@
-/* store.c: the directory, who may use it, and the two lines of journals (store_state.h). */
+/* store.c: the directory of worlds, its lock, and the lists of journals with work and news (store_state.h). */
 #include "server/store/store.h"
 
 #include <dirent.h>
@@ -32,7 +32,7 @@ static enum status fail_errno(const char *what, struct reason *why)
 			  what, strerror(code));
 }
 
-/* ---- the two lines ----------------------------------------------------------------------------- */
+/* ---- work and news ----------------------------------------------------------------------------- */
 
 void store_give_work(struct store *store, struct journal *journal)
 {
@@ -69,7 +69,7 @@ static struct journal *take_work(struct store *store)
 	return first;
 }
 
-/* STORE: goes once over the journals with work; those whose time has not come go back into the line. */
+/* STORE: serves each journal with work once; those that are not due go back into the list. */
 static uint64_t work_turn(struct store *store, bool force)
 {
 	uint64_t next = INSTANT_NEVER;
@@ -101,7 +101,7 @@ static void on_work(void *context)
 	executor_set_alarm(store->executor, work_turn(store, false));
 }
 
-/* LOOP: one journal of the line after the other; `closed` ones end here. */
+/* LOOP: reports the news of each journal in the list; frees closed ones. */
 static void on_news(void *context)
 {
 	struct store *store = context;
@@ -127,8 +127,8 @@ static void on_news(void *context)
 
 /* ---- the directory ----------------------------------------------------------------------------- */
 
-/* Whoever holds the lock on DIR/cairnd.lock owns the directory; the system lets go of it when the
- * process ends, however it ends. */
+/* The process that holds the lock on DIR/cairnd.lock owns the directory; the system releases it when the
+ * process ends, in any way. */
 static enum status lock_directory(struct store *self, struct reason *why)
 {
 	char path[STORE_PATH_MAX + 16], text[32] = "";
@@ -140,7 +140,7 @@ static enum status lock_directory(struct store *self, struct reason *why)
 		ssize_t got = read(self->lock_file, text, sizeof text - 1);
 		text[got > 0 ? strcspn(text, "\n") : 0] = '\0';
 		return reason_set(why, STATUS_IN_USE, -1, "data",
-				  "another cairnd (process %s) is using %.100s", text,
+				  "another cairnd (process %s) is using %.90s: stop it first", text,
 				  self->directory);
 	}
 	int bytes = snprintf(text, sizeof text, "%ld\n", (long)getpid());
@@ -150,7 +150,7 @@ static enum status lock_directory(struct store *self, struct reason *why)
 	return STATUS_OK;
 }
 
-/* As worlds_name_valid: what cannot be a world's name is somebody else's file. */
+/* As worlds_name_valid: a file whose name cannot be a world's is not ours. */
 static bool is_world_name(const char *name, size_t bytes)
 {
 	if (bytes == 0 || bytes > WIRE_NAME_MAX || name[0] == '.')
@@ -159,8 +159,8 @@ static bool is_world_name(const char *name, size_t bytes)
 	       bytes;
 }
 
-/* Whether a file holds the beginning of a world, or something that should be looked at. False for what a
- * crash leaves between the making of a file and its first transaction: nobody was promised anything. */
+/* True: the file contains a checkpoint, or cannot be read and needs attention. False for the file that a
+ * crash leaves between creation and first transaction: nothing in it was ever reported durable. */
 static bool has_begun(const char *path)
 {
 	sqlite3 *db;
@@ -225,7 +225,7 @@ static enum status read_directory(struct store *self, struct reason *why)
 	return status;
 }
 
-/* Worlds are nobody else's to read unless somebody has decided so. */
+/* The store creates files for its owner only; wider permissions of the directory are reported. */
 static void warn_of_readers(const char *directory)
 {
 	struct stat found;
@@ -238,10 +238,12 @@ static enum status open_directory(struct store *self, const char *directory, str
 {
 	/* Room for NAME.cairn-journal behind it. */
 	if (strlen(directory) + WIRE_NAME_MAX + 32 > STORE_PATH_MAX)
-		return reason_set(why, STATUS_RANGE, -1, "data", "the path is too long");
+		return reason_set(why, STATUS_RANGE, -1, "data",
+				  "the path has %zu bytes; at most %d are possible",
+				  strlen(directory), STORE_PATH_MAX - WIRE_NAME_MAX - 32);
 	snprintf(self->directory, sizeof self->directory, "%s", directory);
 	bool made = mkdir(directory, 0700) == 0;
-	/* What the umask took away from its owner is given back; what was there is its operator's to say. */
+	/* A umask may have removed the owner's own rights. Rights of an existing directory are not changed. */
 	if ((!made && errno != EEXIST) || (made && chmod(directory, 0700) != 0))
 		return fail_errno(directory, why);
 	warn_of_readers(directory);
@@ -285,7 +287,7 @@ void store_redo(struct store *self)
 	self->redo = true;
 }
 
-/* Nobody else runs any more: what waits is written here, whoever forgot to close what. */
+/* The other threads have ended: waiting records are written here, also of journals that were not closed. */
 void store_destroy(struct store *self)
 {
 	self->ending = true;
@@ -311,7 +313,7 @@ uint32_t store_worlds(const struct store *store, char (*names)[WIRE_NAME_MAX + 1
 	return store->names.count;
 }
 
-/* ---- files that are no worlds ------------------------------------------------------------------ */
+/* ---- refused files ----------------------------------------------------------------------------- */
 
 enum status store_refuse(struct store *store, const char *name, const struct reason *why)
 {
@@ -331,7 +333,7 @@ const struct refused_file *store_refused(const struct store *store, uint32_t *co
 	return store->refused.items;
 }
 
-/* OK unless a refused file still has the name. One that somebody has moved away is forgotten. */
+/* EXISTS while a refused file has the name. One that was moved away is removed from the list. */
 static enum status check_refused(struct store *store, const char *name, struct reason *why)
 {
 	char path[STORE_PATH_MAX];
@@ -377,8 +379,8 @@ enum status store_delete(const struct store *store, const char *name, struct rea
 	return status;
 }
 
-/* Makes the empty file, so that a second world of the name, a directory one may not write to and the
- * like are told at once. A file in which nothing ever began is used again. */
+/* Creates the empty file, so that a second world of the name, missing permissions and the like are reported
+ * at once. A file that contains no checkpoint is replaced. */
 static enum status claim_file(const struct store *store, const char *name, struct reason *why)
 {
 	char path[STORE_PATH_MAX];
@@ -387,8 +389,8 @@ static enum status claim_file(const struct store *store, const char *name, struc
 	int file = open(path, flags, 0600);
 	if (file < 0 && errno == EEXIST) {
 		if (has_begun(path))
-			return reason_set(why, STATUS_EXISTS, -1, "name", "%s is there already",
-					  path);
+			return reason_set(why, STATUS_EXISTS, -1, "name",
+					  "the file %.120s exists already", path);
 		enum status status = store_delete(store, name, why);
 		if (status != STATUS_OK)
 			return status;
@@ -396,7 +398,7 @@ static enum status claim_file(const struct store *store, const char *name, struc
 	}
 	if (file < 0)
 		return fail_errno(path, why);
-	/* Whatever the umask takes away; SQLite gives its own files the mode of this one. */
+	/* Independent of the umask. SQLite gives its own files the mode of this one. */
 	enum status status = fchmod(file, 0600) == 0 ? STATUS_OK : fail_errno(path, why);
 	close(file);
 	return status;
@@ -415,8 +417,9 @@ enum status store_create_world(struct store *store, const char *name, struct jou
 		lock_give(&old->lock);
 	}
 	if (old != NULL && !leaving)
-		return reason_set(why, STATUS_EXISTS, -1, "name", "%s has a file already", name);
-	/* While the old world's file is on its way out, the new one is made by STORE, after that. */
+		return reason_set(why, STATUS_EXISTS, -1, "name", "world %s has a file already",
+				  name);
+	/* While the old world's file is being deleted, STORE creates the new one, after that. */
 	enum status status = leaving ? STATUS_OK : claim_file(store, name, why);
 	if (status != STATUS_OK)
 		return status;
@@ -440,6 +443,7 @@ enum status store_remove_world(struct store *store, const char *name, struct rea
 	journal->remove = closing;
 	lock_give(&journal->lock);
 	if (!closing)
-		return reason_set(why, STATUS_IN_USE, -1, "name", "%s is still open", name);
+		return reason_set(why, STATUS_IN_USE, -1, "name",
+				  "the file of world %s is still open", name);
 	return past ? store_delete(store, name, why) : STATUS_OK;
 }

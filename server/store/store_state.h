@@ -1,12 +1,12 @@
 /* store_state.h: the inside of the store, shared by store.c, journal.c and recover.c only.
  *
  *	host's thread                 STORE                          LOOP
- *	journal_* ─► parcel ─ bell ─► store_turn ─► transaction ─ bell ─► durable, saved, failed, wake
+ *	journal_* ─► record_buffer ─ work ─► journal_turn ─► transaction ─ news ─► durable, saved, failed, wake
  *
- * Two bells of the store's, and a line of journals behind each: those with work for STORE, those with
- * news for LOOP. A journal commits at once when it was idle and otherwise COMMIT_APART after its last
- * commit, so that a busy world's records share transactions; a flush or a close does not wait. A closed
- * journal's last news is that it is closed, whereupon LOOP frees it; STORE has let go of it before.
+ * The store has two wakeups, each with a list of journals: `work` for STORE, `news` for LOOP. A journal
+ * commits at once if it was idle, otherwise COMMIT_APART after its last commit, so that the records of a
+ * busy world share transactions; a flush or a close does not wait. The last news of a closed journal is
+ * that it is closed; LOOP then frees it, and STORE does not touch it any more.
  */
 #ifndef CAIRN_STORE_STORE_STATE_H
 #define CAIRN_STORE_STORE_STATE_H
@@ -15,6 +15,8 @@
 #include "server/store/store.h"
 #include "server/store/world_file.h"
 
+/* Between two commits of a busy journal. An fsync costs some ms: shorter, and a disk is kept busy by one
+ * world; longer, and clients wait for DURABLE. */
 #define COMMIT_APART (20 * NS_PER_MS)
 
 enum { STORE_PATH_MAX = 4096 };
@@ -25,19 +27,19 @@ struct journal {
 	struct journal *next; /* in the store's list; LOOP's */
 
 	struct lock lock;	      /* guards from here … */
-	struct record_buffer waiting; /* what the host has put */
+	struct record_buffer waiting; /* records that the host has put */
 	uint64_t backlog;	      /* bytes of it and of the one being written */
 	bool flush;		      /* commit now */
-	bool queued;		      /* in the store's queue, or about to be */
-	bool throttled;		      /* the host has been told to wait */
+	bool queued;		      /* in the store's work list, or about to be */
+	bool throttled;		      /* journal_ready has returned false */
 	bool wake_due;
-	bool closing;			     /* the host has let go */
+	bool closing;			     /* journal_close was called */
 	bool remove;			     /* delete the file once it is closed */
-	bool file_gone;			     /* it is closed, and STORE has looked at `remove` */
-	struct world_file_progress progress; /* not yet told; `saved` adds up */
+	bool file_gone;			     /* it is closed, and STORE has read `remove` */
+	struct world_file_progress progress; /* not yet reported; `saved` adds up */
 	struct journal_figures figures;
-	bool figures_moved; /* and are not yet told */
-	enum status failed; /* OK, or why nothing is written any more */
+	bool figures_moved; /* and are not yet reported */
+	enum status failed; /* OK, or why no record is written any more */
 	bool failure_told;
 	char failure[160];
 	/* … to here */
@@ -56,12 +58,12 @@ struct journal {
 	struct journal_figures figures_now;
 	bool failure_logged;	      /* of pruning; once */
 	struct prune_counts unpruned; /* written since the last slice */
-	uint32_t put_off;	      /* slices in a row that gave way to records */
+	uint32_t put_off;	      /* slices in a row postponed in favour of records */
 };
 
 struct store {
 	char directory[STORE_PATH_MAX];
-	bool ending;   /* nobody is left to be called */
+	bool ending;   /* the executor has stopped: no wakeups */
 	int lock_file; /* descriptor holding the lock on the directory, −1 none */
 	struct executor *executor;
 	struct retention retention; /* as set before executor_start */
@@ -70,7 +72,7 @@ struct store {
 	ARRAY_OF(char *) names;	  /* of worlds found at the start, ascending by bytes */
 	ARRAY_OF(struct refused_file) refused; /* LOOP's */
 	struct wakeup work, news;	       /* for STORE, for LOOP */
-	struct lock lock;		       /* guards both lines */
+	struct lock lock;		       /* guards both lists */
 	struct journal *work_first, **work_end;
 	struct journal *news_first, **news_end;
 };
@@ -78,17 +80,18 @@ struct store {
 /* ---- journal.c ---- */
 /* In the store's list, with a closed file. NULL: out of memory. */
 struct journal *journal_new(struct store *store, const char *name);
-/* STORE: writes what is due (`force`: whatever waits). Returns when it wants to be called again. */
+/* STORE: writes the waiting records if they are due (`force`: in any case). Returns the instant of the next
+ * call, INSTANT_NEVER for none. */
 uint64_t journal_turn(struct journal *journal, uint64_t now, bool force);
-/* LOOP: tells what STORE left. */
+/* LOOP: calls the events for the progress that STORE made. */
 void journal_tell(struct journal *journal);
-/* LOOP: out of the list; frees it. */
+/* LOOP: removes it from the list and frees it. */
 void journal_destroy(struct journal *journal);
 
 /* ---- store.c ---- */
-/* Any thread: STORE will look at the journal, which is not in its line. */
+/* Any thread: appends the journal, which is not in the work list, and wakes STORE. */
 void store_give_work(struct store *store, struct journal *journal);
-/* STORE: LOOP will look at the journal; `closed`: and free it, STORE does not touch it any more. */
+/* STORE: appends the journal to the news list and wakes LOOP; `closed`: LOOP frees it. */
 void store_give_news(struct store *store, struct journal *journal, bool closed);
 /* DIR/NAME.cairn with `suffix`. */
 void store_path(const struct store *store, const char *name, const char *suffix,

@@ -269,7 +269,7 @@ static void play(sqlite3 *db, uint64_t from, enum player_others others)
 {
 	struct recording *recording;
 	struct recording_counts counts;
-	struct player player;
+	struct record_player player;
 	struct player_event event;
 	struct reason why;
 	uint64_t seq;

@@ -17,7 +17,7 @@ static int by_value(const void *a, const void *b)
 
 START_TEST(a_quantile_is_never_under_the_true_one_nor_an_eighth_over_it)
 {
-	static struct histogram histogram;
+	static struct time_histogram histogram;
 	static uint64_t values[VALUES];
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
 	histogram_reset(&histogram);
@@ -43,7 +43,7 @@ END_TEST
 
 START_TEST(every_single_value_is_its_own_median)
 {
-	static struct histogram histogram;
+	static struct time_histogram histogram;
 	for (uint32_t shift = 0; shift < 64; shift++) {
 		for (int64_t offset = -1; offset <= 1; offset++) {
 			uint64_t value = (UINT64_C(1) << shift) + (uint64_t)offset;
@@ -58,7 +58,7 @@ END_TEST
 
 START_TEST(an_empty_histogram_is_zero)
 {
-	static struct histogram histogram;
+	static struct time_histogram histogram;
 	ck_assert_uint_eq(histogram_quantile(&histogram, 0.5), 0);
 	ck_assert(histogram_mean(&histogram) == 0);
 }
@@ -75,7 +75,7 @@ END_TEST
 
 START_TEST(a_line_for_people_has_the_figures_in_microseconds)
 {
-	static struct histogram histogram;
+	static struct time_histogram histogram;
 	char text[200], small[10];
 	histogram_reset(&histogram);
 	histogram_add(&histogram, 5000);

@@ -149,7 +149,7 @@ START_TEST(a_network_has_the_addresses_that_begin_as_it_does)
 		"",	  "x",	   "1.2.3",	  "1.2.3.4/33",	 "1.2.3.4/",	       "1.2.3.4/-1",
 		"::/129", "::/1x", "1.2.3.4/1/1", "tcp:1.2.3.4", "1.2.3.4/0000000001",
 	};
-	struct network network;
+	struct address_network network;
 	for (size_t i = 0; i < COUNT_OF(CASES); i++) {
 		struct address address;
 		ck_assert_int_eq(network_parse(CASES[i].network, &network, NULL), STATUS_OK);
