@@ -24,12 +24,12 @@ enum status image_pack(const struct bytes *image, struct bytes *out)
 	return STATUS_OK;
 }
 
-/* Beside the rows that a world's limit counts, an image has the names of its columns. What is kept for
- * later ticks may pass the limit by what one batch brings. */
+/* Besides the rows counted by a world's limit an image contains the names of its columns, and the batches
+ * kept for later ticks may exceed the limit by one batch. */
 enum { HEAD_BYTES = 4096, BESIDES_BYTES = 1 << 20 };
 
-/* As many as the world's own limits allow, which stand at the beginning: a few compressed bytes ask for
- * no more memory than a world of that kind could. 0: there is no such beginning. */
+/* The bytes that the world's own limits allow; these are at the beginning of the image. So a few compressed
+ * bytes cannot request more memory than such a world could. 0: the beginning is malformed. */
 static uint64_t bytes_allowed(const uint8_t *data, size_t bytes)
 {
 	uint8_t head[HEAD_BYTES];
@@ -49,10 +49,12 @@ static uint64_t bytes_allowed(const uint8_t *data, size_t bytes)
 enum status image_unpack(const uint8_t *data, size_t bytes, uint64_t image_bytes,
 			 uint64_t image_hash, struct bytes *out, struct reason *why)
 {
-	/* Both must agree before memory is asked for. */
+	/* Both sizes must agree before memory is allocated. */
 	if (image_bytes > IMAGE_BYTES_MAX || ZSTD_getFrameContentSize(data, bytes) != image_bytes)
-		return reason_set(why, STATUS_CORRUPT, -1, "image",
-				  "the compressed image is not of the size stated");
+		return reason_set(
+			why, STATUS_CORRUPT, -1, "image",
+			"the compressed image does not have the stated size of %llu bytes",
+			(unsigned long long)image_bytes);
 	uint64_t most = bytes_allowed(data, bytes);
 	if (image_bytes > most)
 		return reason_set(

@@ -1,4 +1,4 @@
-/* player.c: the order of things.
+/* player.c: in which order records and ticks are played. See player.h.
  *
  * Records are ordered by seq. A tick has no record of its own but its hash; it belongs before every
  * record of a later boundary, of the same epoch or the next. So: a record of this epoch's boundary
@@ -36,7 +36,7 @@ static enum status learn_shape(struct record_player *self, uint64_t seq, struct 
 	return status;
 }
 
-/* A shape that came later must not be found earlier: SHAPE_USE would then not be refused as it was. */
+/* Only shapes recorded before `seq` are added: with a later one SHAPE_USE would not be refused as recorded. */
 static enum status learn_shapes_before(struct record_player *self, uint64_t seq, struct reason *why)
 {
 	enum status status = recording_seek(self->recording, 0, why);
@@ -51,7 +51,7 @@ static enum status learn_shapes_before(struct record_player *self, uint64_t seq,
 	return status;
 }
 
-/* A stored state, verified by the hash it was saved with, in place of the world's. */
+/* Replaces the world by a stored state, after its hash is verified. */
 static enum status load_state(struct record_player *self, uint64_t seq, struct reason *why)
 {
 	struct recorded_checkpoint checkpoint;
@@ -64,7 +64,7 @@ static enum status load_state(struct record_player *self, uint64_t seq, struct r
 	    (about.saved_hash != checkpoint.state_hash || about.tick != checkpoint.tick))
 		status = reason_set(
 			why, STATUS_CORRUPT, -1, "image",
-			"the image of tick %llu has not the state hash it was saved with",
+			"the image of tick %llu does not have the state hash it was saved with",
 			LONG(checkpoint.tick));
 	if (status == STATUS_OK && self->world != NULL)
 		status = world_restore(self->world, image.data, image.count, why);
@@ -116,7 +116,7 @@ void player_release(struct record_player *self)
 
 /* ---- records ----------------------------------------------------------------------------------- */
 
-/* Whether what comes next is of other bits than this build makes. */
+/* True: the next ticks have other motion numbers than this build. */
 static bool other_bits(const struct record_player *self)
 {
 	struct motion_numbers own = engine_motion();
@@ -136,9 +136,10 @@ static enum status take_batch(struct record_player *self, uint32_t position, str
 	if (status != STATUS_OK)
 		return status == STATUS_NO_MEMORY
 			       ? status
-			       : reason_set(why, STATUS_CORRUPT, -1, "batch",
-					    "commands of batch %llu of session %u are none",
-					    LONG(from.batch), (unsigned)from.session);
+			       : reason_set(
+					 why, STATUS_CORRUPT, -1, "batch",
+					 "the commands of batch %llu of session %u are malformed",
+					 LONG(from.batch), (unsigned)from.session);
 	*result = from.result;
 	*out = (struct batch){
 		.session = from.session,
@@ -152,8 +153,8 @@ static enum status take_batch(struct record_player *self, uint32_t position, str
 	return STATUS_OK;
 }
 
-/* Batches do to the world what they did: each has the result it had. One that found no memory may have
- * another. Where no result is recorded and the bits are others, a batch must not be refused. */
+/* Each batch must have the recorded result, except one that had found no memory. Where no result is recorded
+ * and ticks are redone with other numbers, a batch must not be refused. */
 static enum status check_results(const struct record_player *self,
 				 const struct batch_result *results, const uint8_t *recorded,
 				 uint32_t count, struct reason *why)
@@ -198,7 +199,7 @@ static enum status apply_batches(struct record_player *self, struct reason *why)
 	return status;
 }
 
-/* A step that met a limit is tried and refused again. One that found no memory left no trace in the
+/* A step that failed over a limit is tried and must fail again. One that found no memory did not change the
  * state. */
 static enum status retry_stopped_step(struct record_player *self, struct reason *why)
 {
@@ -207,7 +208,7 @@ static enum status retry_stopped_step(struct record_player *self, struct reason 
 	    world_step(self->world, &parallel_serial, &step) == STATUS_LIMIT)
 		return STATUS_OK;
 	return reason_set(why, STATUS_DIVERGED, -1, "replay",
-			  "the step from tick %llu was not made, and now it is",
+			  "the step from tick %llu failed over a limit, but not in the replay",
 			  LONG(self->next.tick));
 }
 
@@ -242,7 +243,7 @@ static enum status begin_epoch(struct record_player *self, struct player_event *
 	return status;
 }
 
-/* The record at hand cannot be reached from where the world stands. */
+/* The record at hand does not follow the world's present tick. */
 static enum status out_of_order(const struct record_player *self, struct reason *why)
 {
 	return reason_set(why, STATUS_CORRUPT, -1, "hashes",
@@ -252,9 +253,9 @@ static enum status out_of_order(const struct record_player *self, struct reason 
 			  (unsigned)self->epoch, LONG(world_info(self->world).tick));
 }
 
-/* ---- ticks of other bits ----------------------------------------------------------------------- */
+/* ---- ticks of other motion numbers ------------------------------------------------------------- */
 
-/* What is told of a file that ends behind its last stored state. */
+/* The reason why a file with such ticks after its last stored state is refused. */
 static enum status refuse_others(struct record_player *self, struct reason *why)
 {
 	struct recorded_build build;
@@ -271,7 +272,7 @@ static enum status refuse_others(struct record_player *self, struct reason *why)
 			  LONG(ticks), build.text);
 }
 
-/* On to the next stored state: a checkpoint, or an epoch that begins with one. */
+/* Skips to the next stored state: a checkpoint, or an epoch that begins with one. */
 static enum status pass_over_ticks(struct record_player *self, struct player_event *event,
 				   struct reason *why)
 {

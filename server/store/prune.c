@@ -1,23 +1,23 @@
-/* prune.c: a world's file at a size that does not depend on its age.
+/* prune.c: keeps the size of a world's file independent of its age. See prune.h.
  *
- * The plan, made anew after each checkpoint: the records begin at the K-th newest checkpoint, unless they
- * are to be kept from where they begin now. Then slice by slice:
+ * The plan is made after each checkpoint: the records begin at the K-th newest checkpoint, unless
+ * `from_birth` is set. Then, slice by slice, these rows are removed:
  *
- *	checkpoints   older than the K newest, but the one where the records begin, the latest of each
- *	              name, and those that a RESTORE of the kept history goes back to
- *	batches, applies, stops, hashes, epochs   from before the beginning; the epoch of the beginning stays
- *	shapes        stay: they are known from their record on for ever
+ *	checkpoints   older than the K newest, except the one where the records begin, the latest of each
+ *	              name, and those that a RESTORE in the retained history goes back to
+ *	batches, applies, stops, hashes, epochs   before the beginning; the epoch of the beginning stays
+ *	shapes        none: a shape is valid from its record on for ever
  *
- * The new beginning is written in the transaction of the first slice, so whoever reads the file never takes
- * a half pruned past for history.
+ * The new beginning is written in the transaction of the first slice, so a reader of the file never takes a
+ * partly pruned history for a complete one.
  *
- * Slices are committed without an fsync of their own (synchronous = NORMAL): the log keeps transactions in
- * order, so what a crash of the machine may undo is the end of the pruning, never a record that was called
- * durable; the next transaction of records is FULL again and makes both safe.
+ * Slices are committed without an fsync (synchronous = NORMAL). The log keeps transactions in order, so a
+ * crash of the machine may undo the last slices, but no record that was reported durable; the next
+ * transaction of records is FULL again and makes both durable.
  *
- * Pages that become free are used again by what is written next: a file stays about as large as it ever
- * had to be. They are not given back to the file system (VACUUM does, while no daemon runs): a file that
- * shrinks and grows in turn would cost more writing than the space is worth.
+ * Free pages are used again by later records: a file stays about as large as it ever was. They are not
+ * returned to the file system (VACUUM does that, while no daemon runs), because a file that shrinks and
+ * grows in turn would cost more writing than the space is worth.
  */
 #include "server/store/prune.h"
 
@@ -112,7 +112,7 @@ static enum status put_meta(struct pruner *self, sqlite3 *db, const char *key, u
 	return sql_run(db, put, why);
 }
 
-/* One number of the checkpoint `seq`. */
+/* One column of the checkpoint `seq`, a number. */
 static enum status checkpoint_number(sqlite3 *db, const char *column, uint64_t seq, uint64_t *out,
 				     struct reason *why)
 {
@@ -122,7 +122,7 @@ static enum status checkpoint_number(sqlite3 *db, const char *column, uint64_t s
 	return sql_number(db, text, 0, out, why);
 }
 
-/* The K-th newest checkpoint; 0: there are not so many. */
+/* The K-th newest checkpoint; 0: there are fewer. */
 static enum status oldest_of(sqlite3 *db, uint32_t checkpoints, uint64_t *seq, struct reason *why)
 {
 	char text[96];
@@ -160,7 +160,7 @@ static enum status plan_pruning(struct pruner *self, sqlite3 *db, const struct r
 
 /* ---- one slice --------------------------------------------------------------------------------- */
 
-/* *found: there was one to drop. */
+/* Deletes one old checkpoint; *found: there was one. */
 static enum status drop_checkpoint(struct pruner *self, sqlite3 *db, bool *found,
 				   struct reason *why)
 {
@@ -190,7 +190,7 @@ static enum status drop_checkpoints(struct pruner *self, sqlite3 *db, uint64_t m
 	return status;
 }
 
-/* Nobody may be taken for a session of old, whose batches are gone. */
+/* Stores the highest session number of the batches to be removed, so that no new session gets it again. */
 static enum status keep_session(struct pruner *self, sqlite3 *db, uint32_t rows, struct reason *why)
 {
 	sqlite3_stmt *get = self->statements[PRUNE_SESSION];

@@ -1,11 +1,11 @@
-/* prune.h: what of a world's history is kept, and the slow taking away of the rest.
+/* prune.h: which part of a world's history is retained, and the removal of the rest in slices.
  *
- * A file's records begin at a checkpoint: its first one, or later the one that meta's `begins` names (by
- * seq). From there on the history is whole, so that it can be made again. Below it stay the shapes and the
- * checkpoints that a name, or a RESTORE in what is kept, still needs.
+ * The records of a file begin at a checkpoint: its first one, or the one that meta's `begins` names (by seq).
+ * From there on the history is complete and can be replayed. Below it only shapes remain, and checkpoints
+ * that have a name or that a RESTORE in the retained history needs.
  *
- * Used by the thread that writes the file. Every slice is a transaction of its own, so a crash leaves a
- * file that is pruned a little less, and the next slice goes on.
+ * Used by the thread that writes the file. Each slice is a transaction, so after a crash the file is pruned a
+ * little less, and the next slice continues.
  */
 #ifndef CAIRN_STORE_PRUNE_H
 #define CAIRN_STORE_PRUNE_H
@@ -14,7 +14,7 @@
 
 struct retention {
 	uint32_t checkpoints; /* the newest so many stay; 0: all, and every record with them */
-	bool from_birth; /* the records stay from where they begin now, whatever becomes of the images */
+	bool from_birth; /* all records stay, from where they begin now; only checkpoints are removed */
 };
 
 enum prune_statement {
@@ -30,11 +30,11 @@ enum prune_statement {
 	PRUNE_STATEMENTS
 };
 
-/* All zero: nothing to be done. */
+/* All zero: nothing is due. */
 struct pruner {
-	bool due;	      /* something may have become too old */
+	bool due;	      /* records may have become too old */
 	bool relaxed;	      /* the connection commits without fsync at present */
-	bool planned;	      /* what follows holds */
+	bool planned;	      /* the following members are valid */
 	uint64_t begins;      /* seq of the checkpoint where the records begin */
 	uint64_t oldest_kept; /* seq from which every checkpoint stays */
 	uint64_t tick, session_max;
@@ -42,28 +42,28 @@ struct pruner {
 	sqlite3_stmt *statements[PRUNE_STATEMENTS];
 };
 
-/* Of slices: what one may take away, and what they have taken away (they add to it). A row is a record. */
+/* The most that a slice may remove, and the sums of what slices have removed. A row counts as a record. */
 struct prune_counts {
 	uint64_t checkpoints, records;
 };
 
-/* `most` checkpoints, and about as many rows of each other table as it has records. *more: there is something
- * left. On failure it is as if it never began, and nothing is due until the next checkpoint. Leaves the
- * connection relaxed. */
+/* Removes at most `most->checkpoints` checkpoints, and about `most->records` rows of each other table. *more:
+ * further rows are to be removed. On failure the slice is rolled back, and nothing is due until the next
+ * checkpoint. The connection is relaxed afterwards. */
 MUST_CHECK enum status prune_slice(struct pruner *self, sqlite3 *db, const struct retention *keep,
 				   const struct prune_counts *most, struct prune_counts *counts,
 				   bool *more, struct reason *why);
-/* Before anything else is written: commits are fsynced again. */
+/* Call before any other write: commits are fsynced again. */
 MUST_CHECK enum status prune_strict(struct pruner *self, sqlite3 *db, struct reason *why);
 /* A checkpoint was written: the plan is made anew. */
 void prune_is_due(struct pruner *self);
 /* Before the connection is closed. */
 void prune_end(struct pruner *self);
 
-/* The seq of the checkpoint where the records begin; 0: at the file's first one, since nothing was ever
- * taken away. */
+/* The seq of the checkpoint where the records begin; 0: at the file's first one, because the file was never
+ * pruned. */
 MUST_CHECK enum status prune_begins(sqlite3 *db, uint64_t *seq, struct reason *why);
-/* The highest session number of batches that were taken away. */
+/* The highest session number of removed batches. */
 MUST_CHECK enum status prune_session_max(sqlite3 *db, uint64_t *session, struct reason *why);
 
 #endif

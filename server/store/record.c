@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What an empty parcel may keep for the next records: more than a busy tick's. */
-enum { PARCEL_KEEPS = 256 << 10 };
+/* Bytes that an empty buffer retains: more than the records of a busy tick. */
+enum { RETAINED_BYTES_MAX = 256 << 10 };
 
 void record_buffer_reset(struct record_buffer *self)
 {
@@ -17,9 +17,9 @@ void record_buffer_reset(struct record_buffer *self)
 	self->shapes.count = 0;
 	self->charged = 0;
 	bytes_reset(&self->records);
-	if (self->records.capacity > PARCEL_KEEPS)
+	if (self->records.capacity > RETAINED_BYTES_MAX)
 		bytes_release(&self->records);
-	if (self->shapes.capacity * sizeof *self->shapes.items > PARCEL_KEEPS)
+	if (self->shapes.capacity * sizeof *self->shapes.items > RETAINED_BYTES_MAX)
 		ARRAY_RELEASE(&self->shapes);
 }
 
@@ -62,7 +62,7 @@ static struct writer begin_record(struct record_buffer *self, enum record_kind k
 	return writer;
 }
 
-/* Closes a record begun at `start`, or takes it back. */
+/* Completes a record that began at `start`, or removes it if memory ran out. */
 static enum status end_record(struct record_buffer *self, const struct writer *writer, size_t start,
 			      uint64_t charge)
 {
@@ -214,7 +214,7 @@ static bool take_checkpoint(struct record_reader *self, struct record_checkpoint
 	return true;
 }
 
-/* Goes over the batches of an APPLY, so that what follows it is found. */
+/* Skips the batches of an APPLY to find the next record. */
 static bool pass_batches(struct reader *reader, struct record *apply)
 {
 	apply->apply.count = read_u32(reader);

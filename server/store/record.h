@@ -1,20 +1,21 @@
 /* record.h: a journal's records on their way from the host's thread to the store's.
  *
- * A parcel is what the host has handed over since the store thread last looked: records in their order,
- * packed behind one another, and beside them what need not be copied twice: images and shapes.
+ * A record buffer contains the records that the host has put since the store thread took the last buffer:
+ * in their order, packed one after the other, with images and shapes in separate lists, so that these are
+ * not copied twice.
  *
  *   u8 kind, u32 epoch, u64 tick, u32 edit of the state after it, then (little-endian)
  *   APPLY       u32 batches, each: u32 session, u64 batch, u64 at, u8 late, u8 restricted, u8 result,
  *               u32 count, u32 bytes, the packed commands
  *   TICK        u64 tick hash
  *   CHECKPOINT  u64 state hash, u32 tables, a u64 for each, u8 named, u32 bytes, the name; its image is
- *               the parcel's next one
- *   SHAPE       nothing; the parcel's next shape
+ *               the buffer's next one
+ *   SHAPE       nothing; the buffer's next shape
  *   RESTORE     u32 bytes, the snapshot's name
  *   STOP        u8 status
  *   PACE        u8 mode, u32 speed, u32 barrier
  *
- * Room is charged at what a record costs in memory; see journal.h for the bounds.
+ * A record is charged with its size in memory; see journal.h for the bounds.
  */
 #ifndef CAIRN_STORE_RECORD_H
 #define CAIRN_STORE_RECORD_H
@@ -39,10 +40,10 @@ struct record_checkpoint {
 	uint64_t state_hash;
 	uint32_t table_count; /* at most WORLD_TABLES_MAX */
 	uint64_t table_hashes[WORLD_TABLES_MAX];
-	const struct bytes *image; /* borrowed from the parcel */
+	const struct bytes *image; /* borrowed from the buffer */
 };
 
-/* A record taken out; slices and pointers are borrowed from the parcel. */
+/* A record as read; slices and pointers are borrowed from the buffer. */
 struct record {
 	enum record_kind kind;
 	uint32_t epoch, edit;
@@ -68,7 +69,7 @@ struct record_buffer {
 	uint64_t charged;		 /* bytes */
 };
 
-/* Zero initialisation is an empty parcel. Reset keeps a little memory for the next time. */
+/* Zero initialisation is an empty buffer. Reset retains a little memory for the next records. */
 void record_buffer_reset(struct record_buffer *self);
 void record_buffer_release(struct record_buffer *self);
 bool record_buffer_is_empty(const struct record_buffer *self);
@@ -78,7 +79,7 @@ uint64_t record_apply_charge(const struct journal_batch *batches, uint32_t count
 uint64_t record_checkpoint_charge(const struct bytes *image);
 enum { RECORD_CHARGE = 64 }; /* of every other record, and of each batch beside its commands */
 
-/* Put at the end, copied. NO_MEMORY: the parcel is as before. A name is at most WIRE_NAME_MAX bytes. */
+/* Append a record, copied. NO_MEMORY: the buffer is unchanged. A name is at most WIRE_NAME_MAX bytes. */
 MUST_CHECK enum status record_buffer_put_apply(struct record_buffer *self, uint32_t epoch,
 					       uint64_t tick, uint32_t edit,
 					       const struct journal_batch *batches, uint32_t count);

@@ -34,7 +34,7 @@ static const char *const texts[STATEMENTS] = {
 	[BUILD] = "SELECT build, motion FROM epochs WHERE epoch = ?1",
 };
 
-/* In files of version 1, which are read as they are. */
+/* The statements that differ for files of version 1, which are read without conversion. */
 static const char *const first_texts[STATEMENTS] = {
 	[EPOCH] = "SELECT cause, checkpoint, NULL FROM epochs WHERE seq = ?1",
 	[BUILD] = "SELECT build, NULL FROM epochs WHERE epoch = ?1",
@@ -112,7 +112,7 @@ static enum status take_motion(sqlite3_stmt *get, int column, uint32_t epoch,
 	const char *text = (const char *)sqlite3_column_text(get, column);
 	*out = motion_of_abi_1();
 	if (text != NULL && motion_parse(text, out) != STATUS_OK)
-		return BAD("epoch %u does not say which bits it is of", (unsigned)epoch);
+		return BAD("epoch %u has malformed motion numbers", (unsigned)epoch);
 	return STATUS_OK;
 }
 
@@ -171,7 +171,7 @@ static enum status read_hashes(struct recording *self, uint32_t epoch, uint64_t 
 	const uint8_t *hashes = sql_column_blob(get, 2, &bytes);
 	self->row.count = 0;
 	if (count == 0 || count > HASHES_PER_ROW || bytes != count * 8) {
-		status = BAD("the hashes from tick %llu on are not what they say", LONG(tick));
+		status = BAD("the row of hashes from tick %llu has a wrong count", LONG(tick));
 	} else {
 		self->row.epoch = epoch;
 		self->row.tick = sql_column(get, 0);
@@ -280,7 +280,8 @@ enum status recording_shape(struct recording *self, uint64_t seq, struct shape *
 	const uint8_t *canonical = sql_column_blob(get, 1, &bytes);
 	hash_sha256(canonical, bytes, digest);
 	if (name_bytes != sizeof digest || memcmp(name, digest, sizeof digest) != 0)
-		status = BAD("the shape of record %llu is not what its name says", LONG(seq));
+		status = BAD("the shape of record %llu does not have the hash in its name",
+			     LONG(seq));
 	else
 		status = shape_cook(canonical, bytes, digest, out, why);
 	sqlite3_reset(get);
@@ -336,7 +337,7 @@ enum status recording_checkpoint(struct recording *self, uint64_t seq,
 	return status;
 }
 
-/* ---- which one --------------------------------------------------------------------------------- */
+/* ---- finding checkpoints ----------------------------------------------------------------------- */
 
 /* ?1 is `value`, ?2 the seq at which the records begin. */
 static enum status find_number(struct recording *self, const char *text, uint64_t value,

@@ -1,8 +1,8 @@
-/* recording.h: a world's file, read: its records in the order in which they were done, the hashes of its
- * ticks, its images and shapes.
+/* recording.h: reads a world's file: its records in the order of execution, the hashes of its ticks, its
+ * images and shapes.
  *
- * What a file says is not believed: sizes, counts and texts are checked here, commands by who decodes
- * them, images by their checksum and then by world_load, shapes by their name and then by shape_cook.
+ * A file may contain anything: sizes, counts and texts are checked here, commands by their decoder, images
+ * by their checksum and then by world_load, shapes by their name and then by shape_cook.
  */
 #ifndef CAIRN_STORE_RECORDING_H
 #define CAIRN_STORE_RECORDING_H
@@ -45,12 +45,12 @@ struct recorded_checkpoint {
 
 struct recording;
 
-/* Borrows an open connection; reads within one transaction, so that a file being written to is seen as it
- * was when this was called. */
+/* Borrows an open connection; reads within one transaction, so that a file that is being written is read as
+ * of this call. */
 MUST_CHECK enum status recording_open(sqlite3 *db, struct recording **out, struct reason *why);
 void recording_close(struct recording *self);
 
-/* Records with a higher seq come from now on. */
+/* recording_next continues with the first record after `seq`. */
 MUST_CHECK enum status recording_seek(struct recording *self, uint64_t seq, struct reason *why);
 /* The next record; MISSING at the end. */
 MUST_CHECK enum status recording_next(struct recording *self, struct recorded *out,
@@ -82,11 +82,11 @@ MUST_CHECK enum status recording_checkpoint(struct recording *self, uint64_t seq
 					    struct recorded_checkpoint *out, struct bytes *image,
 					    struct reason *why);
 
-/* False: what was before the first checkpoint has been taken away (prune.h). */
+/* False: records before the first checkpoint have been pruned (prune.h). */
 bool recording_is_whole(const struct recording *self);
 
-/* Which checkpoint, of those with all that came after them: each answers with its seq, 0 when there is
- * none. */
+/* These find a checkpoint among those whose later records are complete: *seq is 0 when there is none. The
+ * first one. */
 MUST_CHECK enum status recording_first(struct recording *self, uint64_t *seq, struct reason *why);
 /* The last one below `before`. */
 MUST_CHECK enum status recording_last(struct recording *self, uint64_t before, uint64_t *seq,

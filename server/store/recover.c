@@ -1,14 +1,14 @@
-/* recover.c: a world as its file leaves it.
+/* recover.c: recovers a world from its file. See store_recover in store.h.
  *
- *	checkpoints, newest first ─► the first that is whole ─► records after it, each tick hash checked ─►
- *	a new epoch, written before anybody can see a state of it
+ *	checkpoints, newest first ─► the first valid one ─► records after it, each tick hash checked ─►
+ *	a new epoch, written before a client can see a state of it
  *
- * Where the file's last ticks are of other bits than this build makes, every stored state is looked at
- * first, and nothing may follow the last one, unless it is to be done again with the bits of this build.
+ * If the file's last ticks have other motion numbers than this build, every stored state is verified first,
+ * and no tick may follow the last one, unless store_redo was called.
  *
- * What is in the file counts, whether it was called durable or not: it was accepted, and it is the
- * beginning of what happened. A checkpoint that is not whole (checksum, invariants, state hash) is told
- * in the log and counted, and an older one and a longer replay take its place.
+ * All records in the file are replayed, reported durable or not: they were accepted, and they are a prefix
+ * of the world's history. A checkpoint that is not valid (checksum, invariants, state hash) is logged and
+ * counted, and an older one is used with a longer replay.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #include "server/store/schema.h"
 #include "server/store/store_state.h"
 
-/* An owner beyond this was made up by a command, and is no session that ever was. */
+/* A higher owner was set by a command and is not the number of a session. */
 enum { OWNER_BELIEVED = 0x7fffffff };
 
 static enum status start_player(struct record_player *player, struct recording *recording,
@@ -29,7 +29,7 @@ static enum status start_player(struct record_player *player, struct recording *
 	uint64_t seq = UINT64_MAX;
 	enum status status = recording_last(recording, seq, &seq, why);
 	if (status == STATUS_OK && seq == 0)
-		return reason_set(why, STATUS_CORRUPT, -1, "file", "there is no checkpoint in it");
+		return reason_set(why, STATUS_CORRUPT, -1, "file", "the file has no checkpoint");
 	while (status == STATUS_OK && seq != 0) {
 		status = player_start(player, recording, seq, others, why);
 		if (status != STATUS_CORRUPT)
@@ -39,7 +39,7 @@ static enum status start_player(struct record_player *player, struct recording *
 		out->checkpoints_corrupt++;
 		struct reason ignored;
 		enum status found = recording_last(recording, seq, &seq, &ignored);
-		/* The reason of the last one tried is the one told when there is no other. */
+		/* If there is no older one, the reason of the last one tried is returned. */
 		if (found != STATUS_OK || seq != 0)
 			status = found;
 	}
@@ -74,7 +74,7 @@ static enum status take_snapshot(struct recording *recording, uint64_t seq, cons
 		status = world_image_about(image.data, image.count, &about, why);
 	if (status == STATUS_OK && about.saved_hash != checkpoint.state_hash)
 		status = reason_set(why, STATUS_CORRUPT, -1, "image",
-				    "it has not the state hash it was saved with");
+				    "the image does not have the state hash it was saved with");
 	if (status == STATUS_CORRUPT) {
 		log_warn("snapshot_corrupt", "world=%s checkpoint=%llu text=%s", world,
 			 (unsigned long long)seq, LOG_TEXT(why->text));
@@ -109,7 +109,7 @@ static enum status take_snapshots(struct recording *recording, const char *world
 	return status;
 }
 
-/* Every checkpoint has the hash it was saved with. Of other bits they are all there is of what was. */
+/* Verifies the hash of every checkpoint. Where ticks cannot be replayed, checkpoints are all of the history. */
 static enum status check_states(struct recording *recording, const char *world,
 				struct recovered *out, struct reason *why)
 {
@@ -123,8 +123,9 @@ static enum status check_states(struct recording *recording, const char *world,
 		if (status == STATUS_OK)
 			status = world_image_about(image.data, image.count, &about, why);
 		if (status == STATUS_OK && about.saved_hash != checkpoint.state_hash)
-			status = reason_set(why, STATUS_CORRUPT, -1, "image", "%s",
-					    "it has not the state hash it was saved with");
+			status = reason_set(
+				why, STATUS_CORRUPT, -1, "image", "%s",
+				"the image does not have the state hash it was saved with");
 		bytes_release(&image);
 		if (status == STATUS_CORRUPT) {
 			log_warn("checkpoint_corrupt", "world=%s checkpoint=%llu text=\"%s\"",
@@ -138,7 +139,7 @@ static enum status check_states(struct recording *recording, const char *world,
 	return status;
 }
 
-/* Whether the file's last epoch is of other numbers than this build's, whatever the method in force. */
+/* Sets out->upgraded if the file's last epoch has other motion numbers than this build, of any method. */
 static enum status compare_numbers(const struct record_player *player, struct recording *recording,
 				   const char *world, struct recovered *out, struct reason *why)
 {
@@ -150,7 +151,7 @@ static enum status compare_numbers(const struct record_player *player, struct re
 	return out->upgraded ? check_states(recording, world, out, why) : STATUS_OK;
 }
 
-/* Sessions of batches, and owners of bodies: a fork's bodies belong to sessions of another file. */
+/* The highest session number of batches and of owners: a fork's bodies belong to sessions of another file. */
 static uint32_t highest_session(const struct world *world, uint32_t session_max)
 {
 	uint32_t count = world_bodies(world, NULL, 0);
@@ -197,7 +198,7 @@ static enum status read_world(sqlite3 *db, const struct journal *journal,
 	return status;
 }
 
-/* The world and its shapes from the player to the taker: the book moves, so the world is told. */
+/* Moves the world and its shapes to `out`; the world's shape source is set to the library's new address. */
 static void hand_over(struct record_player *player, struct recovered *out)
 {
 	out->world = player->world;
@@ -210,7 +211,7 @@ static void hand_over(struct record_player *player, struct recovered *out)
 	player_release(player);
 }
 
-/* Without the right to write: what is refused stays as it was found. */
+/* Opens the file read-only, so that a refused file is not changed. */
 static enum status read_file(const char *path, const struct journal *journal,
 			     struct record_player *player, struct recovered *out,
 			     struct reason *why)

@@ -1,9 +1,9 @@
-/* replay.c: does this program make the recorded bits?
+/* replay.c: checks that this program reproduces the recorded hashes. See replay.h.
  *
- * Alone: each tick's hash is compared, and at each checkpoint every table's hash and the whole image.
- * After a tick that differs the replay goes on to the next checkpoint, because only there the file says
- * more than one number. Against another recording: both are made again side by side, and at the first
- * tick at which their hashes or states differ the two images are compared.
+ * One file: the hash of each tick is compared, and at each checkpoint the hash of every table and the whole
+ * image. After a tick that differs the replay continues to the next checkpoint, because only there the file
+ * has more than one number to locate the difference. Two files: both are replayed side by side, and at the
+ * first tick at which their hashes or states differ the two images are compared.
  */
 #include "server/store/replay.h"
 
@@ -64,7 +64,7 @@ static enum status tape_play(struct tape *self, uint64_t from, enum player_other
 	return status;
 }
 
-/* ---- saying what differs ----------------------------------------------------------------------- */
+/* ---- reporting differences --------------------------------------------------------------------- */
 
 static void first_difference(struct replay_report *report, enum replay_seen seen,
 			     const struct player_event *event, uint64_t recorded, uint64_t replayed)
@@ -79,7 +79,7 @@ static void first_difference(struct replay_report *report, enum replay_seen seen
 	report->replayed = replayed;
 }
 
-/* Puts the engine's words about two images ("TABLE row R (body N), COLUMN: a against b") in place. */
+/* Parses the engine's description of a difference: "TABLE row R (body N), COLUMN: a against b". */
 static void locate(struct replay_report *report, uint64_t tick, const struct reason *difference)
 {
 	report->located = true;
@@ -96,7 +96,7 @@ static void locate(struct replay_report *report, uint64_t tick, const struct rea
 		sscanf(body, "(body %" SCNu32, &report->body);
 }
 
-/* The same state by its hashes and images: whatever differed before was in the record only. */
+/* Hashes and images of the states are equal: an earlier difference is in the record only. */
 static void locate_nothing(struct replay_report *report, uint64_t tick)
 {
 	report->located = true;
@@ -106,10 +106,9 @@ static void locate_nothing(struct replay_report *report, uint64_t tick)
 		 "the states at tick %" PRIu64 " are equal: only the record differs", tick);
 }
 
-/* ---- alone ------------------------------------------------------------------------------------- */
+/* ---- one file ---------------------------------------------------------------------------------- */
 
-/* The stored image of a checkpoint, and what it says of itself. CORRUPT is a difference, not an
- * error. */
+/* The stored image of a checkpoint, and its header. CORRUPT is a difference, not an error. */
 static enum status fetch_image(struct tape *tape, const struct player_event *event,
 			       struct recorded_checkpoint *checkpoint, struct bytes *image,
 			       struct image_about *about, struct replay_report *report,
@@ -127,8 +126,8 @@ static enum status fetch_image(struct tape *tape, const struct player_event *eve
 	return STATUS_OK;
 }
 
-/* A hash that was recorded, as this build's rule has it: known once the stored image has been
- * found to have it. */
+/* A recorded hash in terms of this build's hash rule: if the stored image has the recorded hash under the
+ * old rule, its hash under the new one is compared instead. */
 static uint64_t translate(uint64_t recorded, uint64_t saved, uint64_t now)
 {
 	return recorded == saved ? now : recorded;
@@ -212,7 +211,7 @@ static void report_replay_progress(const struct replay_options *options, const s
 		options->progress(options->context, tape->player.ticks, report->counts.ticks);
 }
 
-/* One piece of news; *over when there is nothing left to find out. */
+/* Handles one event; *over: the file ends, or the first difference is located. */
 static enum status verify_next(struct tape *tape, struct replay_report *report, bool *over,
 			       struct reason *why)
 {
@@ -240,12 +239,12 @@ static enum status verify_next(struct tape *tape, struct replay_report *report, 
 		*over = report->verdict == REPLAY_DIFFERS;
 		break;
 	case PLAYER_STATE:
-		/* The player has held it to its hash. Whatever differed before cannot be told more of. */
+		/* The player has verified its hash. An earlier difference cannot be located any further. */
 		report->states++;
 		*over = report->verdict == REPLAY_DIFFERS;
 		break;
 	case PLAYER_EPOCH:
-		/* Another state took the place of the one that differs. */
+		/* A restored state has replaced the one that differs. */
 		*over = report->verdict == REPLAY_DIFFERS && event.restored;
 		break;
 	case PLAYER_END:
@@ -281,9 +280,9 @@ static enum status verify_tape(struct tape *tape, const struct replay_options *o
 	return status;
 }
 
-/* ---- against another --------------------------------------------------------------------------- */
+/* ---- two files --------------------------------------------------------------------------------- */
 
-/* The next tick of one recording, or its end; what happens between is part of the state. */
+/* The next tick of one recording, or its end; other events are part of the state. */
 static enum status next_tick(struct tape *tape, struct player_event *event, struct reason *why)
 {
 	enum status status;
@@ -293,7 +292,7 @@ static enum status next_tick(struct tape *tape, struct player_event *event, stru
 	return status;
 }
 
-/* Plays on to `tick`, so that both stand at the same one. */
+/* Plays on to `tick`, so that both worlds are at the same one. */
 static enum status catch_up(struct tape *tape, uint64_t tick, struct reason *why)
 {
 	struct player_event event = { .news = PLAYER_TICK };
@@ -400,9 +399,9 @@ static enum status compare_tapes(struct tape *one, struct tape *other,
 	return status;
 }
 
-/* ---- the door ---------------------------------------------------------------------------------- */
+/* ---- public function --------------------------------------------------------------------------- */
 
-/* Where what is kept begins. */
+/* Epoch and tick at which the retained history begins. */
 static enum status note_beginning(struct tape *tape, struct replay_report *report,
 				  struct reason *why)
 {

@@ -121,7 +121,7 @@ static enum status create_meta(sqlite3 *db, const char *world, struct reason *wh
 	return status;
 }
 
-/* Everything that a file of a version has. */
+/* All tables, indices and views of a file of `version`. */
 static enum status create_objects(sqlite3 *db, uint32_t version, struct reason *why)
 {
 	enum status status = sql_exec(db, tables_text, why);
@@ -198,7 +198,7 @@ static enum status check_abi(sqlite3 *db, struct reason *why)
 	return status;
 }
 
-/* ---- what lies in a file ------------------------------------------------------------------------ */
+/* ---- checking a file ---------------------------------------------------------------------------- */
 
 static const char objects_text[] =
 	"SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL";
@@ -209,7 +209,7 @@ static const char *column_text(sqlite3_stmt *statement, int index)
 	return text != NULL ? text : "";
 }
 
-/* Whether an object is ours, to the letter. */
+/* OK: the object's text equals that of ours, byte by byte. */
 static enum status check_object(sqlite3 *ours, sqlite3_stmt *find, sqlite3_stmt *object,
 				struct reason *why)
 {
@@ -227,8 +227,8 @@ static enum status check_object(sqlite3 *ours, sqlite3_stmt *find, sqlite3_stmt 
 		type, name);
 }
 
-/* Views, triggers and tables of somebody else could say anything about a world, and do anything when it is
- * written. Older files may lack an index or a view. */
+/* Foreign views and tables could misstate a world, and foreign triggers change it when it is written: they are
+ * refused. An older file may lack an index or a view. */
 static enum status check_objects(sqlite3 *db, uint32_t version, struct reason *why)
 {
 	sqlite3 *ours = NULL;
@@ -263,13 +263,15 @@ enum status schema_check(sqlite3 *db, uint32_t *version, struct reason *why)
 	if (status != STATUS_OK)
 		return status;
 	if (tables == 0)
-		return reason_set(why, STATUS_MISSING, -1, "file", "nothing is in it");
+		return reason_set(why, STATUS_MISSING, -1, "file", "the file is empty");
 	if (application != SCHEMA_APPLICATION)
-		return reason_set(why, STATUS_CORRUPT, -1, "file", "is no recording of a world");
+		return reason_set(why, STATUS_CORRUPT, -1, "file",
+				  "the file is not a recording of a world");
 	if (found == 0 || found > SCHEMA_VERSION)
-		return reason_set(why, STATUS_VERSION, -1, "file",
-				  "has tables of version %llu, this program knows %d",
-				  (unsigned long long)found, SCHEMA_VERSION);
+		return reason_set(
+			why, STATUS_VERSION, -1, "file",
+			"the file has tables of version %llu, this program reads up to %d",
+			(unsigned long long)found, SCHEMA_VERSION);
 	if (version != NULL)
 		*version = (uint32_t)found;
 	if (found == 1)

@@ -65,8 +65,8 @@ void shape_library_trim(struct shape_library *self, uint64_t bytes)
 	uint64_t held = self->bytes;
 	if (held <= bytes)
 		return;
-	/* All are entered again, so that the lists of names that begin alike are whole: keys that were there
-	 * before fit without asking for memory. */
+	/* All remaining shapes are inserted again, so that the lists through `older` are complete. The table
+	 * has room for keys that it had before, so this cannot fail. */
 	table_reset(&self->index);
 	self->count = 0;
 	self->bytes = 0;
@@ -120,12 +120,12 @@ enum status shape_library_cook(struct wire_slice canonical, const uint8_t *name,
 	return status;
 }
 
-static const struct shape *find_in_book(void *context, const uint8_t name[SHAPE_NAME_BYTES])
+static const struct shape *find_in_library(void *context, const uint8_t name[SHAPE_NAME_BYTES])
 {
 	return shape_library_find(context, name);
 }
 
 struct shape_source shape_library_source(struct shape_library *self)
 {
-	return (struct shape_source){ find_in_book, self };
+	return (struct shape_source){ find_in_library, self };
 }

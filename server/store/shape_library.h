@@ -20,19 +20,19 @@ MUST_CHECK enum status shape_library_add(struct shape_library *self, const struc
 /* Puts every shape of `from` into `self` (which is empty). NO_MEMORY: self is empty. */
 MUST_CHECK enum status shape_library_copy(struct shape_library *self,
 					  const struct shape_library *from);
-/* Takes out shapes that nobody else holds, those added first before others, until the book's memory is at
- * most `bytes` or only shapes in use are left. Indices move. */
+/* Removes shapes without further references, oldest first, until the library's memory is at most `bytes` or
+ * only shapes in use are left. Indices change. */
 void shape_library_trim(struct shape_library *self, uint64_t bytes);
 /* Borrowed, or NULL. */
 const struct shape *shape_library_find(const struct shape_library *self,
 				       const uint8_t name[SHAPE_NAME_BYTES]);
 /* The i-th, in the order they were added; borrowed. */
 const struct shape *shape_library_at(const struct shape_library *self, uint32_t index);
-/* shape_cook of bytes that a peer sent, whose frame was whole: where they make no sense the answer is
- * CORRUPT, not MALFORMED, which would end the connection. `name` may be NULL. */
+/* shape_cook of bytes that a peer sent in a valid frame: malformed bytes give CORRUPT instead of MALFORMED,
+ * which would end the connection. `name` may be NULL. */
 MUST_CHECK enum status shape_library_cook(struct wire_slice canonical, const uint8_t *name,
 					  struct shape **out, struct reason *why);
-/* For world_options.shapes: looks into this book. */
+/* For world_options.shapes: finds shapes in this library, which must not move. */
 struct shape_source shape_library_source(struct shape_library *self);
 
 #endif

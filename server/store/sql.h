@@ -1,8 +1,8 @@
-/* sql.h: SQLite as this room uses it: one connection, prepared statements, answers as status.
+/* sql.h: SQLite as the store uses it: one connection, prepared statements, result codes as enum status.
  *
- * Numbers of the house are 64 bits without a sign; SQLite's have one. They are stored as the same 64
- * bits, so only numbers over 2^63 − 1 look negative to someone who queries the file. Hashes are blobs of
- * eight bytes, big-endian, so that hex() prints them as everywhere else.
+ * Our numbers are unsigned 64-bit integers, SQLite's are signed. They are stored as the same 64 bits, so a
+ * number over 2^63 − 1 reads as negative in a query. Hashes are blobs of eight bytes, big-endian, so that
+ * hex() prints them as everywhere else.
  */
 #ifndef CAIRN_STORE_SQL_H
 #define CAIRN_STORE_SQL_H
@@ -13,16 +13,16 @@
 #include "server/base/status.h"
 
 enum sql_mode {
-	SQL_READ, /* an existing file, not to be changed; its writer may be at work */
-	SQL_ALONE, /* the same of a file that has no writer: nothing is made beside it, but that reading a
-		     * log that is there needs its shared memory (-shm) */
+	SQL_READ, /* an existing file, read-only; another process may write it meanwhile */
+	SQL_ALONE, /* read-only, a file without a writer: no file is created beside it, except the shared
+		    * memory (-shm) that reading an existing log needs */
 	SQL_WRITE,  /* an existing file */
 	SQL_CREATE, /* a new or an empty file */
 };
 
-/* Opened for one writer: write-ahead log, every commit fsynced. Returned open in *out, for sql_close. A
- * file that is made is its owner's alone, whatever the umask. Triggers of a file are not run, its
- * schema is not trusted, and a step that takes too long ends as CORRUPT. */
+/* Opened for one writer: write-ahead log, every commit fsynced. Returned open in *out, for sql_close. A new
+ * file has mode 0600, independent of the umask. Triggers of a file are not run, its schema is not trusted,
+ * and a statement that takes too long ends as CORRUPT. */
 MUST_CHECK enum status sql_open(const char *path, enum sql_mode mode, sqlite3 **out,
 				struct reason *why);
 /* NULL is ignored. Every statement must have been finalised. */
@@ -30,7 +30,7 @@ void sql_close(sqlite3 *db);
 
 /* SQLite's result code as ours: FULL (disk), NO_MEMORY, CORRUPT, AGAIN (locked), else IO. */
 enum status sql_status(int code);
-/* The connection's last error as a refusal; `what` was being done. */
+/* The connection's last error as a reason; `what` names the operation. */
 enum status sql_fail(sqlite3 *db, const char *what, struct reason *why);
 MUST_CHECK enum status sql_exec(sqlite3 *db, const char *text, struct reason *why);
 /* Returned in *out, for sqlite3_finalize. */

@@ -60,7 +60,7 @@ enum status world_file_create(struct world_file *self, const char *path, const c
 	return status;
 }
 
-/* Looked at first without the right to write: a database of somebody else is left as it was found. */
+/* Opens the file read-only first, so that a database of another program is not changed. */
 static enum status check_is_ours(const char *path, uint32_t *version, struct reason *why)
 {
 	sqlite3 *db;
@@ -89,7 +89,7 @@ enum status world_file_open(struct world_file *self, const char *path, struct re
 	if (status == STATUS_OK && self->version == SCHEMA_VERSION)
 		status = prepare_statements(self, why);
 	self->epoch = (uint32_t)epoch;
-	/* What a daemon before this one left to be taken away. */
+	/* An earlier daemon may have left rows to prune. */
 	prune_is_due(&self->pruner);
 	if (status != STATUS_OK)
 		world_file_close(self);
@@ -249,7 +249,7 @@ static enum status put_checkpoint(struct world_file *self, const struct record *
 	sql_bind_blob(put, 9, self->packed.data, self->packed.count);
 	status = sql_run(self->db, put, why);
 	prune_is_due(&self->pruner);
-	/* Images are rare and may be large: their memory is not kept. */
+	/* Images are rare and may be large, so their memory is freed. */
 	bytes_release(&self->packed);
 	return status;
 }
@@ -333,7 +333,7 @@ static void note_progress(struct world_file_progress *progress, const struct rec
 	bool named = record->kind == RECORD_CHECKPOINT && record->checkpoint.named;
 	progress->saved += named;
 	progress->written.checkpoints += record->kind == RECORD_CHECKPOINT;
-	/* A state is safe with its hash, its image, the way back to one, or the batches that made it. */
+	/* A state is durable with its hash, its image, the record of its RESTORE, or the batches that made it. */
 	if (record->kind != RECORD_TICK && record->kind != RECORD_CHECKPOINT &&
 	    record->kind != RECORD_RESTORE && record->kind != RECORD_APPLY)
 		return;

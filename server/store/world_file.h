@@ -1,7 +1,7 @@
-/* world_file.h: one world's file, open for writing: parcels in, transactions out.
+/* world_file.h: a world's file, open for writing: each record buffer becomes one transaction.
  *
- * Used by one thread at a time (the store's; at the start and the very end, LOOP). After the first
- * failure nothing is written any more: what was committed before stays.
+ * Used by one thread at a time (STORE; LOOP at the start and at the very end). After the first failure the
+ * journal writes no more; committed transactions stay.
  */
 #ifndef CAIRN_STORE_WORLD_FILE_H
 #define CAIRN_STORE_WORLD_FILE_H
@@ -46,7 +46,7 @@ struct world_file {
 	struct pruner pruner;
 };
 
-/* What a transaction made safe. */
+/* What a transaction made durable. */
 struct world_file_progress {
 	uint32_t epoch, edit;
 	uint64_t tick;
@@ -55,33 +55,34 @@ struct world_file_progress {
 	struct prune_counts written; /* about how many */
 };
 
-/* Makes the tables in a new (or empty) file. */
+/* Creates the tables in a new (or empty) file. */
 MUST_CHECK enum status world_file_create(struct world_file *self, const char *path,
 					 const char *world, struct reason *why);
-/* An existing file, as schema_check says; one of an earlier version is left as it is. */
+/* Opens an existing file that passes schema_check; one of an earlier version is not converted yet. */
 MUST_CHECK enum status world_file_open(struct world_file *self, const char *path,
 				       struct reason *why);
 /* Any time; zero initialisation is closed. */
 void world_file_close(struct world_file *self);
 
-/* One transaction: the parcel's records and COMMIT. On failure it is as if it never began. */
+/* Writes the buffer's records in one transaction. On failure it is rolled back. */
 MUST_CHECK enum status world_file_write(struct world_file *self,
 					const struct record_buffer *records,
 					struct world_file_progress *progress, struct reason *why);
-/* A slice of what prune.h takes away; *more: call again. On failure nothing has happened, and what is
- * written afterwards is not in danger. */
+/* Prunes a slice (prune.h); *more: call again. On failure the slice is rolled back; records can still be
+ * written. */
 MUST_CHECK enum status world_file_prune(struct world_file *self, const struct retention *keep,
 					const struct prune_counts *most,
 					struct prune_counts *counts, bool *more,
 					struct reason *why);
-/* Bytes of the file without its log, and those of them in pages that are free to be used again. */
+/* Bytes of the file without its log, and those of its free pages. */
 MUST_CHECK enum status world_file_size(struct world_file *self, uint64_t *bytes, uint64_t *free,
 				       struct reason *why);
-/* The world stands at `tick` and begins `epoch`, recovered. Committed when this returns OK. */
+/* Begins `epoch` at `tick`, with the cause `recovered`. Committed when this returns OK. */
 MUST_CHECK enum status world_file_recovered(struct world_file *self, uint32_t epoch, uint64_t tick,
 					    struct reason *why);
-/* The same of a file whose tables or bits were others: in one transaction its tables step up, and `epoch`
- * begins with a checkpoint. `redone` ticks before it were made again with other bits than are recorded. */
+/* The same for a file of an earlier schema or of other motion numbers: in one transaction its tables are
+ * converted, and `epoch` begins with a checkpoint. `redone` ticks before it were made again with other
+ * numbers than recorded. */
 MUST_CHECK enum status world_file_upgraded(struct world_file *self, uint32_t epoch,
 					   const struct world *world, uint64_t redone,
 					   struct reason *why);

@@ -383,7 +383,7 @@ static const struct {
 	  "is gone" },
 	{ "UPDATE hashes SET count = 61, hashes = substr(hashes, 1, 8 * 61)", STATUS_CORRUPT,
 	  "leads to" },
-	{ "UPDATE hashes SET count = 257", STATUS_CORRUPT, "not what they say" },
+	{ "UPDATE hashes SET count = 257", STATUS_CORRUPT, "wrong count" },
 	{ "UPDATE shapes SET canonical = zeroblob(9)", STATUS_CORRUPT, "its name" },
 	{ "UPDATE epochs SET motion = 'core 999' || substr(motion, instr(motion, ','))",
 	  STATUS_VERSION, "of other bits" },
