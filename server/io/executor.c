@@ -1,4 +1,4 @@
-/* The door of executor.h: hands each call to whoever stands behind it. */
+/* See executor.h: checks the arguments and passes each call to the implementation. */
 #include "server/io/executor.h"
 
 #include <unistd.h>
@@ -6,7 +6,7 @@
 struct executor_options executor_options_default(void)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	/* Two at least: while one is inside a long tick, the other has everybody else's. */
+	/* At least two: while one is inside a long tick, the other runs the other worlds. */
 	long workers = MAX_OF(cores - 1, 2L);
 	return (struct executor_options){
 		.workers = (uint32_t)MIN_OF(workers, EXECUTOR_WORKERS_MAX),

@@ -1,20 +1,20 @@
-/* Threads that hand each other work.
+/* executor_uv.c: the executor with real threads. See executor.h.
  *
- * Each thread has a seat: a lock, a bounded ring of posts, a list of bells, an eventfd to wake its
- * loop, and (but for LOOP) a timerfd for its alarm, both watched by uv_poll. A wake-up serves as many
- * posts as were there when it began and then returns to libuv, so that sockets and alarms get their
- * turn however fast others post.
+ * Each thread has a seat: a lock, a bounded ring of posts, a list of wakeups, an eventfd to wake its
+ * loop, and (except LOOP) a timerfd for its alarm, both watched by uv_poll. Each time the eventfd fires the
+ * thread does as many posts as there were at that moment and then returns to libuv, so that sockets and
+ * alarms have their turn however fast other threads post.
  *
  *	sender: lock, push, first? = !pending, pending = true, unlock; first → write(eventfd)
- *	seat:   lock, pending = false, n = count, unlock; n times: lock, pop, unlock, do; then bells
+ *	seat:   lock, pending = false, n = count, unlock; n times: lock, pop, unlock, do; then wakeups
  *
  * Not uv_async: in libuv 1.44 the woken loop spins through a thousand pauses when it looks before the
  * sender has come back from its write, which on one processor is always. Measured there and back (2026-11,
  * two processors): 45 µs with uv_async, 9 µs with this. The eventfd is written after the lock is given
  * back, or the woken thread would meet the lock; so it lives as long as the executor.
  *
- * Ending: a seat that is told to stop empties its queue, marks itself ended under the lock (from
- * then on posts to it are CLOSED) and leaves its loop.
+ * Ending: a seat with `stopping` set empties its queue, sets `ended` under the lock (from then on posts to it
+ * are CLOSED) and leaves its loop.
  */
 #include "server/io/executor_uv.h"
 
@@ -189,7 +189,7 @@ static bool serve_wakeups(struct thread_seat *seat)
 	struct wakeup *wakeup = take_wakeups(seat);
 	bool some = wakeup != NULL;
 	while (wakeup != NULL) {
-		/* Read before it may be rung again: from then on `next` is another list's. */
+		/* Read before it may become pending again: from then on `next` belongs to another list. */
 		struct wakeup *next = wakeup->next;
 		executor_work *answer = wakeup->answer;
 		void *context = wakeup->context;
@@ -200,7 +200,7 @@ static bool serve_wakeups(struct thread_seat *seat)
 	return some;
 }
 
-/* Does everything that is there, and what comes of it. */
+/* Does all queued work, and the work that it queues in turn. */
 static void serve_all(struct thread_seat *seat)
 {
 	bool some = true;
@@ -294,7 +294,7 @@ static void be_fifo(const struct thread_seat *seat)
 			 (int)seat->thread - EXECUTOR_WORKER, priority, strerror(error));
 }
 
-/* On Linux a priority is a thread's own. Where it cannot be had, all share alike. */
+/* On Linux a nice value belongs to a thread. If it cannot be set, all threads have the same priority. */
 static void be_nice(const struct thread_seat *seat)
 {
 	if (seat->thread == EXECUTOR_HELPER || seat->thread == EXECUTOR_ANSWERS)
@@ -312,7 +312,7 @@ static void *thread_main(void *context)
 	return NULL;
 }
 
-/* Signals are the loop thread's: every other one is started with all of them blocked. */
+/* Only LOOP receives signals: every other thread starts with all of them blocked. */
 static int seat_start(struct thread_seat *seat)
 {
 	sigset_t all, before;
@@ -324,7 +324,7 @@ static int seat_start(struct thread_seat *seat)
 	return error;
 }
 
-static void seat_tell_stop(struct thread_seat *seat)
+static void seat_request_stop(struct thread_seat *seat)
 {
 	lock_take(&seat->lock);
 	seat->stopping = true;
@@ -341,15 +341,14 @@ static bool seat_ended(struct thread_seat *seat)
 	return ended;
 }
 
-/* Waits for a thread that works off its queue; what it and others post to LOOP is done meanwhile,
- * so that nobody stands before a full queue. This happens once, at the end: a short sleep will
- * do. */
+/* Waits for a thread to empty its queue. Work posted to LOOP is done meanwhile, so that no thread meets a full
+ * queue. This happens once, at the end, so polling every 0.2 ms is good enough. */
 static void seat_stop(struct thread_seat *seat)
 {
 	static const struct timespec MOMENT = { 0, 200 * 1000 };
 	if (!seat->started)
 		return;
-	seat_tell_stop(seat);
+	seat_request_stop(seat);
 	while (!seat_ended(seat)) {
 		serve_all(&seat->owner->seats[EXECUTOR_LOOP]);
 		nanosleep(&MOMENT, NULL);

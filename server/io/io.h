@@ -1,9 +1,8 @@
 /* io.h: the outside world of one thread: sockets, coarse timers, signals, the clock, the loop.
  *
- * Two things stand behind this door: `io_uv.h` (libuv, the real one) and `tests/lib/io_sim.h` (a
- * virtual clock, delays, torn writes, lost peers, all from one seed). Everybody else is written
- * against this page and runs on both. All functions are called on the loop's thread, and all
- * callbacks come there; other threads reach it through executor.h.
+ * There are two implementations: `io_uv.h` (libuv) and `tests/lib/io_sim.h` (a virtual clock, delays, torn
+ * writes, lost peers, all from one seed). All other code uses only this header and runs on both. All
+ * functions and callbacks are called on the loop's thread; other threads reach it through executor.h.
  *
  *	struct io (a loop) ──listen──► struct io_listener ──accepted──► struct stream
  *	                   ──connect────────────────────────────────► struct stream
@@ -14,9 +13,9 @@
  *	                             │ end of file, error, → stream_close            ▼
  *	                             └───────────────────────────────────────► ← closed, handle gone
  *
- * `closed` comes exactly once, never from inside a call, and is the last callback. Bounded:
- * incoming bytes go only into room the owner gave (no room: reading stops, the peer's window
- * fills); outgoing bytes wait up to `io_limits.queue_bytes`, over it a write is refused whole.
+ * `closed` is called exactly once, never from inside a call, and is the last callback. Memory is bounded:
+ * incoming bytes go only into the owner's buffer (if it gives none, reading stops and the peer's window
+ * fills); outgoing bytes wait up to `io_limits.queue_bytes`, beyond it a write is refused whole.
  */
 #ifndef CAIRN_IO_IO_H
 #define CAIRN_IO_IO_H

@@ -2,17 +2,17 @@
  *
  *	2026-01-31T12:00:00.123456Z info session_open session=7 peer=unix:uid=1000,pid=42
  *
- * Each place in the source may say LOG_BURST lines at once and LOG_PER_SECOND after that; what is
- * held back is counted and told with the next line of that place (`suppressed=N`). Lines about somebody
- * who has shown who he is (LOG_FROM) are held back by him instead, so that one who is noisy hides
- * nobody else. Audit lines, of what somebody has changed, are said whatever the level and however many.
+ * Each place in the source may write LOG_BURST lines at once and LOG_PER_SECOND after that; suppressed lines
+ * are counted and reported with the next line of that place (`suppressed=N`). Lines about an authenticated
+ * peer (LOG_FROM) are limited per peer instead, so that a noisy peer does not suppress lines about others.
+ * Audit lines, of changes made by a peer, are written at any level and in any number.
  *
- * Nobody waits for the reader of the log. A line that standard error does not take at once is counted,
- * told with the next one that it does (`lost=N`) and in log_lost; audit lines are kept, up to
+ * No thread waits for the reader of the log. A line that standard error does not take at once is counted and
+ * reported with the next one that it takes (`lost=N`) and in log_lost; audit lines are stored, up to
  * LOG_KEPT_BYTES of them, and written when there is room again.
  *
- * Control bytes come out as \xNN. What a peer or a file says goes through LOG_TEXT, which quotes it, so
- * that it cannot pass for pairs of ours. A line never tears: it is one write. Any thread.
+ * Control bytes are written as \xNN. Text from a peer or a file goes through LOG_TEXT, which quotes it, so
+ * that it cannot imitate our pairs. A line is one write, so it is never torn. Any thread.
  */
 #ifndef CAIRN_IO_LOG_H
 #define CAIRN_IO_LOG_H

@@ -1,12 +1,13 @@
-/* outbox.h: what one client is to be sent next, gathered and given to its stream in one write.
+/* outbox.h: the frames to be sent to one client next, passed to its stream in one write.
  *
- * Everything a round of callbacks produces for a client is put here; io's flush (io_set_flush)
- * empties every outbox that has something with one call to the kernel each. Two kinds of frames:
+ * All frames that a turn of the loop produces for a client are put here; io's flush (io_set_flush) then
+ * writes every outbox that is not empty with one system call each. There are two kinds of frames:
  *
- *   state    SNAPSHOT, DELTA: replaceable. Whoever makes them asks outbox_keeps_up or counts credit
- *            first and skips instead of queueing, so they never pile up here.
- *   control  answers, results, events: never dropped. Over the soft bound for too long, or over the hard
- *            bound at once, the client is too slow: `outbox_verdict` says so and it gets GOODBYE.
+ *   state    SNAPSHOT, DELTA: replaceable. Their sender checks outbox_keeps_up or credit first and skips a
+ *            frame instead of queueing it, so they never accumulate here.
+ *   control  answers, results, events: never dropped. A client over the soft bound for longer than
+ *            OUTBOX_SOFT_MS, or over the hard bound, is too slow: `outbox_verdict` reports it, and the
+ *            session ends with GOODBYE.
  */
 #ifndef CAIRN_IO_OUTBOX_H
 #define CAIRN_IO_OUTBOX_H
@@ -24,7 +25,7 @@ enum {
 	STREAM_HOT_BYTES = 320, /* of a stream, looked at with each write */
 };
 
-/* Room again for state of which parts wait: called once the outbox has been flushed, or the stream has
+/* There is room again for state frames that wait: called once the outbox has been flushed, or the stream has
  * drained. */
 typedef void outbox_called(void *context);
 
