@@ -31,8 +31,8 @@ static enum status make_parts(struct server *self, struct reason *why)
 			      &self->service.store, why);
 	if (status != STATUS_OK)
 		return status;
-	status = keyring_keep(&self->service.keyring, self->service.options->data,
-			      io_wall_s(self->service.io), why);
+	status = keyring_persist(&self->service.keyring, self->service.options->data,
+				 io_wall_s(self->service.io), why);
 	if (status != STATUS_OK)
 		return status;
 	struct retention retention = { (uint32_t)self->service.options->checkpoints_keep,
@@ -68,16 +68,16 @@ enum status server_create(struct io *io, struct executor *executor, struct optio
 	shape_library_init(&self->service.library);
 	registry_init(&self->service.sessions, 1);
 	wakeup_init(&self->service.serving, worlds_serve, &self->service);
-	wakeup_init(&self->service.reporting, worlds_take_reports, &self->service);
-	wakeup_init(&self->service.reading, reading_go_on, &self->service);
-	wakeup_init(&self->service.roomy, on_room, &self->service);
+	wakeup_init(&self->service.reporting, worlds_deliver_reports, &self->service);
+	wakeup_init(&self->service.reading, reading_resume, &self->service);
+	wakeup_init(&self->service.writable, on_room, &self->service);
 	for (int role = 0; role < WIRE_ROLES; role++)
 		allowance_pool_init(&self->service.watching[role],
 				    quota_of((enum wire_role)role, QUOTA_WATCHED_BY_ROLE),
 				    io_now(io));
 	keyring_init(&self->service.keyring);
-	crowd_init(&self->service.crowd, (uint32_t)options->address_greetings,
-		   (uint32_t)options->address_sessions);
+	address_limits_init(&self->service.address_limits, (uint32_t)options->address_greetings,
+			    (uint32_t)options->address_sessions);
 	/* Checked with the options. */
 	if (wire_role_parse(wire_text(options->loopback_role), &self->service.loopback_role) !=
 	    STATUS_OK)
@@ -106,7 +106,7 @@ static void flush(void *context)
 	struct server *self = context;
 	pool_end_turn(self->service.pool);
 	if (outbox_set_flush(&self->service.outboxes))
-		executor_wake(self->service.executor, EXECUTOR_LOOP, &self->service.roomy);
+		executor_wake(self->service.executor, EXECUTOR_LOOP, &self->service.writable);
 	if (self->service.rounds.open > 0)
 		worlds_end_rounds(&self->service);
 	if (self->service.turn.work[TURN_REPORTS] > 0 && !self->guard_armed &&
@@ -195,11 +195,11 @@ static void look_after(void *context)
 	struct server *self = context;
 	uint64_t now = io_now(self->service.io);
 	for (uint32_t i = self->service.sessions.items.count; i-- > 0;)
-		session_look_after(self->service.sessions.items.items[i], now);
-	reading_look_after(&self->service);
+		session_check_deadlines(self->service.sessions.items.items[i], now);
+	reading_release_refused(&self->service);
 	log_flush();
 	relieve(self);
-	worlds_look_after(&self->service, now);
+	worlds_check(&self->service, now);
 	pool_relieve(self->service.pool);
 	if (++self->looks % BALANCE_LOOKS == 0)
 		pool_balance(self->service.pool);
@@ -259,7 +259,7 @@ void server_drain(struct server *self)
 	for (uint32_t i = 0; i < self->listener_count; i++)
 		io_listener_close(self->listeners[i]);
 	self->listener_count = 0;
-	resume_end_all(&self->service);
+	resume_end_lost(&self->service);
 	for (uint32_t i = self->service.sessions.items.count; i-- > 0;)
 		session_goodbye(self->service.sessions.items.items[i], STATUS_DRAINING,
 				"the server is shutting down");
@@ -283,7 +283,7 @@ static void accept_stream(struct service *service, struct stream *stream)
 	struct server *self = server_of(service);
 	/* Who is here comes before who may come back. */
 	while (self->service.sessions.items.count >= self->service.options->sessions_max &&
-	       resume_end_oldest(&self->service))
+	       resume_end_oldest_lost(&self->service))
 		;
 	if (has_room(self))
 		session_open(&self->service, stream);
@@ -345,7 +345,7 @@ enum status server_start(struct server *self, struct reason *why)
 {
 	enum status status = io_timer_create(self->service.io, look_after, self, &self->timer);
 	if (status == STATUS_OK)
-		status = io_timer_create(self->service.io, worlds_rest, &self->service,
+		status = io_timer_create(self->service.io, worlds_show_resting, &self->service,
 					 &self->service.rest);
 	if (status == STATUS_OK)
 		status = io_timer_create(self->service.io, guard, self, &self->guard);
@@ -374,7 +374,7 @@ enum status server_start(struct server *self, struct reason *why)
 static void close_sessions(struct server *self)
 {
 	self->service.closing = true;
-	resume_end_all(&self->service);
+	resume_end_lost(&self->service);
 	if (self->service.sessions.items.count == 0)
 		return;
 	for (uint32_t i = 0; i < self->service.sessions.items.count; i++)
@@ -405,7 +405,7 @@ void server_destroy(struct server *self)
 	worlds_release(&self->worlds);
 	registry_release(&self->service.sessions);
 	keyring_release(&self->service.keyring);
-	crowd_release(&self->service.crowd);
+	address_limits_release(&self->service.address_limits);
 	if (self->service.store != NULL)
 		store_destroy(self->service.store);
 	tls_context_destroy(self->service.tls);
@@ -426,7 +426,7 @@ static const struct service_calls calls = {
 	.dispatch = requests_dispatch,
 	.refuse_commands = requests_refuse_commands,
 	.has_world = worlds_have,
-	.go_on = worlds_go_on,
+	.on_writable = worlds_on_writable,
 	.resume = worlds_resume,
 	.leave_worlds = worlds_leave_all,
 	.accept = accept_stream,

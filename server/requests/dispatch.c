@@ -112,7 +112,7 @@ void requests_dispatch(struct session *self, const struct message *message)
 		session_refuse(self, message, &why);
 		return;
 	}
-	if (session_limited(self) && is_of_the_server(message->type)) {
+	if (session_has_world_list(self) && is_of_the_server(message->type)) {
 		struct reason why;
 		reason_set(&why, STATUS_FORBIDDEN, -1, "",
 			   "the token is for some worlds only, and %s is about the whole server",

@@ -67,7 +67,7 @@ static uint32_t count_refused(const struct service *service, const struct grant 
 	const struct refused_file *files =
 		service->store != NULL ? store_refused(service->store, &count) : NULL;
 	for (uint32_t i = 0; i < count; i++)
-		seen += grant_has_world(grant, files[i].name);
+		seen += grant_allows_world(grant, files[i].name);
 	return seen;
 }
 
@@ -75,7 +75,7 @@ static uint32_t count_worlds(const struct service *service, const struct grant *
 {
 	uint32_t seen = 0;
 	for (uint32_t i = 0; i < service->worlds->items.count; i++)
-		seen += grant_has_world(grant, service->worlds->items.items[i]->name);
+		seen += grant_allows_world(grant, service->worlds->items.items[i]->name);
 	return seen;
 }
 
@@ -89,7 +89,7 @@ static void pack_refused(struct wire_packer *out, const struct service *service,
 		service->store != NULL ? store_refused(service->store, &count) : NULL;
 	wire_pack_array(out, most);
 	for (uint32_t i = 0; i < count && told < most; i++) {
-		if (!grant_has_world(grant, files[i].name))
+		if (!grant_allows_world(grant, files[i].name))
 			continue;
 		told++;
 		wire_pack_map(out, 3);
@@ -246,7 +246,7 @@ static void pack_sections(struct wire_packer *out, struct service *service,
 		wire_pack_string(out, "worlds");
 		wire_pack_array(out, count_worlds(service, grant));
 		for (uint32_t i = 0; i < service->worlds->items.count; i++)
-			if (grant_has_world(grant, service->worlds->items.items[i]->name))
+			if (grant_allows_world(grant, service->worlds->items.items[i]->name))
 				pack_world(out, service->worlds->items.items[i]);
 	}
 	if (sections & ABOUT_REFUSED) {

@@ -23,9 +23,9 @@ void handle_world_list(struct session *self, const struct message *message)
 	const struct worlds *worlds = self->service->worlds;
 	uint32_t of = 0, index = 0;
 	for (uint32_t i = 0; i < worlds->items.count; i++)
-		of += grant_has_world(self->grant, worlds->items.items[i]->name);
+		of += grant_allows_world(self->grant, worlds->items.items[i]->name);
 	for (uint32_t i = 0; i < worlds->items.count; i++)
-		if (grant_has_world(self->grant, worlds->items.items[i]->name))
+		if (grant_allows_world(self->grant, worlds->items.items[i]->name))
 			send_info(self, worlds->items.items[i], message->world_list.ref, index++,
 				  of);
 	if (of > 0)
@@ -127,7 +127,7 @@ void handle_world_leave(struct session *self, const struct message *message)
 		session_refuse_status(self, message, STATUS_NOT_JOINED);
 		return;
 	}
-	worlds_let_go(membership->world, self);
+	worlds_leave(membership->world, self);
 	session_done(self, message);
 }
 

@@ -1,3 +1,5 @@
+/* See keyring.h. The parser fills a fresh keyring, which replaces the lines only when the whole
+ * file is good. */
 #include "server/session/keyring.h"
 
 #include <stdio.h>
@@ -11,10 +13,11 @@ void keyring_init(struct keyring *self)
 {
 	memset(self, 0, sizeof *self);
 	nonces_init(&self->nonces);
-	self->keep_again_at = KEYRING_KEPT_MIN;
+	self->compact_at = KEYRING_KEPT_MIN;
 }
 
-/* Secrets are not left lying in memory that others will get. */
+/* Overwrites secrets before their memory is freed; `volatile` keeps the compiler from dropping the
+ * stores. */
 static void wipe(void *data, size_t bytes)
 {
 	volatile uint8_t *at = data;
@@ -39,7 +42,7 @@ void keyring_release(struct keyring *self)
 }
 
 /* ---- the file --------------------------------------------------------------------------------- */
-struct line {
+struct token_line {
 	struct wire_slice words[WORDS_MAX];
 	uint32_t count;
 	bool too_many;
@@ -50,9 +53,9 @@ static bool is_blank(uint8_t byte)
 	return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
-static struct line split(const uint8_t *at, const uint8_t *end)
+static struct token_line split_words(const uint8_t *at, const uint8_t *end)
 {
-	struct line line = { .count = 0 };
+	struct token_line line = { .count = 0 };
 	while (at < end) {
 		while (at < end && is_blank(*at))
 			at++;
@@ -79,7 +82,8 @@ static int hex_value(uint8_t digit)
 	return digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
 }
 
-/* Bytes of an even number of hex digits, at most `room`; 0 when they are none. */
+/* Decodes an even number of hex digits to at most `room` bytes; returns the number of bytes, or 0
+ * where the word is no such number. */
 static size_t take_hex(struct wire_slice word, uint8_t *out, size_t room)
 {
 	if (word.bytes % 2 != 0 || word.bytes / 2 > room)
@@ -106,12 +110,14 @@ static bool take_name(struct wire_slice word, char out[WIRE_NAME_MAX + 1])
 	return true;
 }
 
-static enum status refuse(struct reason *why, int32_t number, const char *what)
+static const char ROLES[] = "ROLE must be observer, player, controller or admin";
+
+static enum status refuse_line(struct reason *why, int32_t number, const char *what)
 {
 	return reason_set(why, STATUS_TYPE, number, "tokens", "line %d: %s", (int)number, what);
 }
 
-static enum status take_bearer(struct keyring *self, const struct line *line, int32_t number,
+static enum status take_bearer(struct keyring *self, const struct token_line *line, int32_t number,
 			       struct reason *why)
 {
 	if (ARRAY_RESERVE(&self->bearers, self->bearers.count + 1u) != STATUS_OK)
@@ -119,14 +125,19 @@ static enum status take_bearer(struct keyring *self, const struct line *line, in
 	struct bearer *bearer = &self->bearers.items[self->bearers.count];
 	memset(bearer, 0, sizeof *bearer);
 	if (line->count < 4 || !take_name(line->words[1], bearer->grant.name))
-		return refuse(why, number, "bearer NAME ROLE HASH [WORLD ...]");
+		return refuse_line(why, number,
+				   "a bearer line is: bearer NAME ROLE HASH [WORLD ...]");
 	if (wire_role_parse(line->words[2], &bearer->grant.role) != STATUS_OK)
-		return refuse(why, number, "roles are observer, player, controller and admin");
+		return refuse_line(why, number, ROLES);
 	if (take_hex(line->words[3], bearer->hash, sizeof bearer->hash) != SHA256_BYTES)
-		return refuse(why, number, "HASH is 64 hex digits: the SHA-256 of the token");
+		return refuse_line(why, number,
+				   "HASH must be 64 hex digits, the SHA-256 of the token");
 	for (uint32_t i = 4; i < line->count; i++)
 		if (!take_name(line->words[i], bearer->grant.worlds[bearer->grant.world_count++]))
-			return refuse(why, number, "a world's name has 1 to 64 letters");
+			return refuse_line(
+				why, number,
+				"a world's name must be 1 to 64 printable ASCII characters "
+				"without '\"' and '\\'");
 	self->bearers.count++;
 	return STATUS_OK;
 }
@@ -153,7 +164,7 @@ static const struct signing_key *find_key(const struct keyring *self, uint32_t i
 	return NULL;
 }
 
-static enum status take_key(struct keyring *self, const struct line *line, int32_t number,
+static enum status take_key(struct keyring *self, const struct token_line *line, int32_t number,
 			    struct reason *why)
 {
 	if (ARRAY_RESERVE(&self->keys, self->keys.count + 1u) != STATUS_OK)
@@ -162,30 +173,32 @@ static enum status take_key(struct keyring *self, const struct line *line, int32
 	memset(key, 0, sizeof *key);
 	key->role = WIRE_ROLE_PLAYER;
 	if (line->count < 3 || line->count > 4 || !take_id(line->words[1], &key->id))
-		return refuse(why, number, "key ID SECRET [ROLE]");
+		return refuse_line(why, number, "a key line is: key ID SECRET [ROLE]");
 	if (find_key(self, key->id) != NULL)
-		return refuse(why, number, "this ID is another key's");
+		return refuse_line(why, number, "another key of this file has the same ID");
 	key->bytes = (uint8_t)take_hex(line->words[2], key->secret, sizeof key->secret);
 	if (key->bytes < TOKEN_KEY_MIN)
-		return refuse(why, number, "SECRET is 32 to 128 hex digits");
+		return refuse_line(why, number, "SECRET must be 32 to 128 hex digits");
 	if (line->count == 4 && wire_role_parse(line->words[3], &key->role) != STATUS_OK)
-		return refuse(why, number, "roles are observer, player, controller and admin");
+		return refuse_line(why, number, ROLES);
 	self->keys.count++;
 	return STATUS_OK;
 }
 
-static enum status take_line(struct keyring *self, const struct line *line, int32_t number,
+static enum status take_line(struct keyring *self, const struct token_line *line, int32_t number,
 			     struct reason *why)
 {
 	if (line->too_many)
-		return refuse(why, number, "too many words");
+		return reason_set(why, STATUS_TYPE, number, "tokens",
+				  "line %d: too many words: a bearer line names at most %d worlds",
+				  (int)number, TOKEN_WORLDS_MAX);
 	if (line->count == 0)
 		return STATUS_OK;
 	if (wire_slice_is(line->words[0], "bearer"))
 		return take_bearer(self, line, number, why);
 	if (wire_slice_is(line->words[0], "key"))
 		return take_key(self, line, number, why);
-	return refuse(why, number, "a line begins with bearer or key");
+	return refuse_line(why, number, "the first word must be bearer or key");
 }
 
 enum status keyring_load(struct keyring *self, const char *text, size_t bytes, struct reason *why)
@@ -197,9 +210,12 @@ enum status keyring_load(struct keyring *self, const char *text, size_t bytes, s
 	for (int32_t number = 1; at < end && status == STATUS_OK; number++) {
 		const uint8_t *stop = memchr(at, '\n', (size_t)(end - at));
 		stop = stop != NULL ? stop : end;
-		struct line line = split(at, stop);
-		status = number > KEYRING_LINES_MAX ? refuse(why, number, "too many lines")
-						    : take_line(&fresh, &line, number, why);
+		struct token_line line = split_words(at, stop);
+		status = number <= KEYRING_LINES_MAX
+				 ? take_line(&fresh, &line, number, why)
+				 : reason_set(why, STATUS_TYPE, number, "tokens",
+					      "line %d: the file must have at most %d lines",
+					      (int)number, KEYRING_LINES_MAX);
 		at = stop < end ? stop + 1 : end;
 	}
 	if (status != STATUS_OK) {
@@ -217,7 +233,7 @@ enum status keyring_load(struct keyring *self, const char *text, size_t bytes, s
 }
 
 /* ---- admission -------------------------------------------------------------------------------- */
-static enum status no(struct reason *why, const char *text)
+static enum status refuse_token(struct reason *why, const char *text)
 {
 	return reason_set(why, STATUS_AUTH, -1, "token", "%s", text);
 }
@@ -227,14 +243,15 @@ static enum status check_connect(const struct keyring *self, const struct connec
 {
 	const struct signing_key *key = find_key(self, token->key);
 	if (key == NULL || !token_genuine(token, key->secret, key->bytes))
-		return no(why, "the token is not valid");
-	/* From here on it is the backend's own word, and a plain answer helps it. */
+		return refuse_token(why, "the token is not valid");
+	/* From here on the token is genuine, so precise answers help the backend and no attacker. */
 	if (token->expires_s <= now_s)
-		return no(why, "the token has expired");
+		return refuse_token(why, "the token has expired");
 	if (token->expires_s > now_s + KEYRING_LIFE_S)
-		return no(why, "the token expires too late: a day is the most");
+		return refuse_token(
+			why, "the token expires more than 24 hours from now; sign a shorter one");
 	if (token->role > key->role)
-		return no(why, "the key does not sign for this role");
+		return refuse_token(why, "the token's role is above the role of its key");
 	out->role = token->role;
 	out->once = true;
 	out->use = (struct used_token){ .key = token->key, .expires_s = token->expires_s };
@@ -255,7 +272,7 @@ static enum status check_bearer(const struct keyring *self, struct wire_slice to
 		if (hash_same(hash, self->bearers.items[i].hash, sizeof hash))
 			found = &self->bearers.items[i];
 	if (found == NULL || token.bytes < KEYRING_BEARER_MIN)
-		return no(why, "the token is not valid");
+		return refuse_token(why, "the token is not valid");
 	*out = found->grant;
 	memcpy(out->hash, hash, sizeof hash);
 	return STATUS_OK;
@@ -266,10 +283,11 @@ static enum status check_unused(struct keyring *self, const struct grant *grant,
 {
 	enum status status = nonces_check(&self->nonces, &grant->use, now_s);
 	if (status == STATUS_AUTH)
-		return no(why, "the token has been used");
+		return refuse_token(why, "the token has been used already");
 	if (status == STATUS_BUSY)
-		return reason_set(why, status, -1, "token",
-				  "too many tokens of this key have been used lately");
+		return reason_set(
+			why, status, -1, "token",
+			"too many tokens of this key were used in the last 24 hours; try later");
 	return status == STATUS_OK
 		       ? status
 		       : reason_set(why, status, -1, "token", "%s", status_text(status));
@@ -280,27 +298,28 @@ static enum status add_fresh(void *context, const struct used_token *token)
 	return used_tokens_add_fresh(context, token);
 }
 
-/* The file is written anew when most of it has expired; where that fails it goes on growing, and is
- * tried again. */
-static void keep_little(struct keyring *self, uint64_t now_s)
+/* Rewrites the file of used tokens without the expired ones, when it has doubled since the last
+ * time. Where that fails the file goes on growing, and the next attempt follows when it has doubled
+ * again. */
+static void compact_used(struct keyring *self, uint64_t now_s)
 {
-	if (self->kept == NULL || used_tokens_count(self->kept) < self->keep_again_at)
+	if (self->kept == NULL || used_tokens_count(self->kept) < self->compact_at)
 		return;
 	enum status status = used_tokens_begin(self->kept);
 	if (status == STATUS_OK) {
 		status = nonces_each(&self->nonces, now_s, add_fresh, self->kept);
 		status = used_tokens_end(self->kept, status == STATUS_OK);
 	}
-	self->keep_again_at = 2 * used_tokens_count(self->kept) + KEYRING_KEPT_MIN;
+	self->compact_at = 2 * used_tokens_count(self->kept) + KEYRING_KEPT_MIN;
 }
 
-/* Whether every world that was allowed still is. */
+/* True if every world of `then` is still allowed by `now`. */
 static bool same_worlds(const struct grant *now, const struct grant *then)
 {
 	if (now->world_count == 0)
 		return true;
 	for (uint32_t i = 0; i < then->world_count; i++)
-		if (!grant_has_world(now, then->worlds[i]))
+		if (!grant_allows_world(now, then->worlds[i]))
 			return false;
 	return then->world_count > 0;
 }
@@ -326,12 +345,13 @@ enum status keyring_use(struct keyring *self, const struct grant *grant, uint64_
 	enum status status = STATUS_OK;
 	if (grant->once) {
 		status = check_unused(self, grant, now_s, why);
-		/* On disk first: a token that lets somebody in is used, whatever happens next. */
+		/* The disk comes first: after a crash a token that admitted a session is still
+		 * known as used. */
 		if (status == STATUS_OK && self->kept != NULL &&
 		    (status = used_tokens_add(self->kept, &grant->use)) != STATUS_OK)
 			reason_set(
 				why, status, -1, "token",
-				"that the token is used cannot be kept on disk; try again later");
+				"the use of the token could not be written to disk; try again later");
 		if (status == STATUS_OK)
 			nonces_put(&self->nonces, &grant->use);
 	}
@@ -340,7 +360,7 @@ enum status keyring_use(struct keyring *self, const struct grant *grant, uint64_
 	else
 		self->refused++;
 	if (status == STATUS_OK && grant->once)
-		keep_little(self, now_s);
+		compact_used(self, now_s);
 	return status;
 }
 
@@ -353,7 +373,7 @@ enum status keyring_admit(struct keyring *self, struct wire_slice token, uint64_
 
 bool keyring_holds(const struct keyring *self, const struct grant *grant)
 {
-	/* A connect token is no line of the file; taking its key away is how keys are changed. */
+	/* Removing a key is how keys are replaced, so its sessions stay. */
 	if (grant->once)
 		return true;
 	for (uint32_t i = 0; i < self->bearers.count; i++) {
@@ -366,25 +386,25 @@ bool keyring_holds(const struct keyring *self, const struct grant *grant)
 
 /* ---- on disk ---------------------------------------------------------------------------------- */
 
-struct restoring {
+struct nonce_restore {
 	struct nonces *nonces;
 	uint64_t now_s;
 };
 
-static enum status restore(void *context, const struct used_token *token)
+static enum status restore_nonce(void *context, const struct used_token *token)
 {
-	const struct restoring *restoring = context;
+	const struct nonce_restore *restoring = context;
 	return nonces_restore(restoring->nonces, token, restoring->now_s);
 }
 
-enum status keyring_keep(struct keyring *self, const char *directory, uint64_t now_s,
-			 struct reason *why)
+enum status keyring_persist(struct keyring *self, const char *directory, uint64_t now_s,
+			    struct reason *why)
 {
-	struct restoring restoring = { &self->nonces, now_s };
-	return used_tokens_open(directory, restore, &restoring, &self->kept, why);
+	struct nonce_restore restoring = { &self->nonces, now_s };
+	return used_tokens_open(directory, restore_nonce, &restoring, &self->kept, why);
 }
 
-bool grant_has_world(const struct grant *grant, const char *world)
+bool grant_allows_world(const struct grant *grant, const char *world)
 {
 	if (grant == NULL || grant->world_count == 0)
 		return true;

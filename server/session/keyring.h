@@ -1,21 +1,22 @@
-/* keyring.h: who may come in with what: the tokens file, and the connect tokens that have been used.
+/* keyring.h: the tokens that the daemon accepts: the tokens file, and the connect tokens already used.
  *
  * The file is lines of words; # begins a comment:
  *
- *	bearer NAME ROLE HASH [WORLD …]   whoever shows the text whose SHA-256 is HASH (64 hex digits) is
- *	                                  ROLE, in those worlds or all; the text itself is kept nowhere
+ *	bearer NAME ROLE HASH [WORLD …]   a peer that shows the text whose SHA-256 is HASH (64 hex digits) gets
+ *	                                  ROLE, in those worlds or in all; the text itself is not stored
  *	key    ID   SECRET [ROLE]         connect tokens (protocol/token.h) signed with SECRET (32 to 128 hex
- *	                                  digits) are believed up to ROLE, player where none is said
+ *	                                  digits) are accepted up to ROLE, player by default
  *
- * Keys are changed by reading the file again: add the new one, give it to the backend, take the old one
- * away; sessions that came in by it stay. A bearer's line that is taken away, or allows less, ends its
- * sessions (keyring_holds). A file with one wrong line changes nothing.
+ * A key is replaced by reading the file again: add the new key, give it to the backend, remove the
+ * old one. Sessions that the old key admitted stay. Where a bearer line is removed, or allows less
+ * than before, its sessions end (keyring_holds). A file with one wrong line changes nothing.
  *
- * A connect token is good once, and is used up by the HELLO that it lets in, not by one that is refused
- * for its role. Its nonce is remembered until it has expired (nonces.h), so a token may not live longer than
- * KEYRING_LIFE_S; the memory is bounded for each key, and when it is full of living ones further tokens
- * of that key are refused (BUSY), never old ones forgotten. Text that somebody shows is compared as
- * hashes, with all of them, in a time that does not depend on what it is.
+ * A connect token is good for one session. The HELLO that it admits uses it up; a HELLO that is
+ * refused for its role does not. The nonce of a used token is remembered until the token expires
+ * (nonces.h), so tokens that live longer than KEYRING_LIFE_S are refused. The memory is bounded for
+ * each key: when a key has NONCES_MAX unexpired nonces, further tokens of that key are refused
+ * (BUSY), and no nonce is forgotten early. Bearer tokens are compared as hashes, and with every
+ * line, so the time taken does not depend on the text.
  */
 #ifndef CAIRN_SESSION_KEYRING_H
 #define CAIRN_SESSION_KEYRING_H
@@ -27,8 +28,11 @@
 enum {
 	KEYRING_FILE_MAX = 1 << 20, /* bytes */
 	KEYRING_LINES_MAX = 4096,
+	/* A connect token may expire at most this many seconds from now. A longer life keeps more
+	 * nonces in memory. */
 	KEYRING_LIFE_S = 24 * 3600,
-	KEYRING_KEPT_MIN = 4096, /* records of the file below which it is left as it is */
+	KEYRING_KEPT_MIN =
+		4096, /* the file of used tokens is not compacted below this many records */
 	KEYRING_BEARER_MIN = 16, /* bytes of a bearer token, at least */
 };
 
@@ -38,9 +42,9 @@ struct grant {
 	char name[WIRE_NAME_MAX + 1]; /* of the bearer, or "key ID": for logs */
 	uint32_t world_count;	      /* 0: all */
 	char worlds[TOKEN_WORLDS_MAX][WIRE_NAME_MAX + 1];
-	bool once; /* of a connect token: `use` is what is used up */
+	bool once; /* a connect token: admission uses up `use` */
 	struct used_token use;
-	uint8_t hash[SHA256_BYTES]; /* of a bearer's: its line */
+	uint8_t hash[SHA256_BYTES]; /* a bearer token: the HASH of its line */
 };
 
 struct bearer {
@@ -59,39 +63,42 @@ struct keyring {
 	ARRAY_OF(struct bearer) bearers;
 	ARRAY_OF(struct signing_key) keys;
 	struct nonces nonces;
-	struct used_tokens *kept;   /* owned; NULL: not over a restart */
-	uint64_t keep_again_at;	    /* records in it at which it is written anew */
+	struct used_tokens *kept;   /* owned; NULL: used tokens are forgotten at a restart */
+	uint64_t compact_at;	    /* number of records at which the file is compacted */
 	uint64_t admitted, refused; /* tokens */
 };
 
 void keyring_init(struct keyring *self);
 void keyring_release(struct keyring *self);
-/* Takes the file's text in place of what it said before; nonces stay. On refusal nothing changes and
- * `why` names the line (`index`, from 1). */
+/* Replaces the lines by those of `text`; used nonces stay. A refusal changes nothing, and `why`
+ * names the line (`index`, from 1). TYPE, NO_MEMORY. */
 enum status keyring_load(struct keyring *self, const char *text, size_t bytes,
 			 struct reason *why) MUST_CHECK;
-/* Nobody could come in with a token. */
+/* True where no token can be accepted, because the file has no line. */
 static inline bool keyring_empty(const struct keyring *self)
 {
 	return self->bearers.count == 0 && self->keys.count == 0;
 }
-/* What the token allows at that second (since 1970 UTC); nothing is used up. AUTH: not known, not
- * genuine, expired, used; BUSY. `why` never has a part of the token in it. */
+/* Writes to `out` what the token allows at second `now_s` (since 1970 UTC) and uses nothing up.
+ * AUTH: the token is unknown, not genuine, expired or used; BUSY: its key has too many used tokens;
+ * NO_MEMORY. `why` never contains any part of the token. */
 enum status keyring_check(struct keyring *self, struct wire_slice token, uint64_t now_s,
 			  struct grant *out, struct reason *why) MUST_CHECK;
-/* It lets somebody in: a connect token is used up. As keyring_check, and IO where that cannot be kept. */
+/* Admits a peer: a connect token is used up. Errors as keyring_check, and IO where the use cannot be
+ * written to disk. */
 enum status keyring_use(struct keyring *self, const struct grant *grant, uint64_t now_s,
 			struct reason *why) MUST_CHECK;
-/* Both. */
+/* keyring_check, then keyring_use. */
 enum status keyring_admit(struct keyring *self, struct wire_slice token, uint64_t now_s,
 			  struct grant *out, struct reason *why) MUST_CHECK;
-/* Whether the file, as it was read last, still gives the bearer of that grant as much. True for connect
- * tokens. */
+/* True if the file, as last read, still gives the bearer of that grant the same role and worlds, or
+ * more. Always true for connect tokens. */
 bool keyring_holds(const struct keyring *self, const struct grant *grant);
-/* Used tokens are kept in that directory from that second on, and those of earlier lives are remembered. */
-enum status keyring_keep(struct keyring *self, const char *directory, uint64_t now_s,
-			 struct reason *why) MUST_CHECK;
-/* Whether the grant lets its bearer into that world; NULL lets everybody. */
-bool grant_has_world(const struct grant *grant, const char *world);
+/* Opens the file of used tokens in that directory, restores those that have not expired at `now_s`, and
+ * records every later use there. Errors of used_tokens_open. */
+enum status keyring_persist(struct keyring *self, const char *directory, uint64_t now_s,
+			    struct reason *why) MUST_CHECK;
+/* True if the grant allows that world. A NULL grant, or one without a list of worlds, allows all. */
+bool grant_allows_world(const struct grant *grant, const char *world);
 
 #endif

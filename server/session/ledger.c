@@ -1,3 +1,5 @@
+/* See ledger.h. The entry of a batch is its number modulo WIRE_RESULTS_KEPT: a new batch overwrites the
+ * oldest. */
 #include "server/session/ledger.h"
 
 #include "server/base/heap.h"
@@ -15,13 +17,14 @@ static struct ledger_entry *entry_of(struct ledger *self, uint64_t batch)
 	return &self->entries[batch % WIRE_RESULTS_KEPT];
 }
 
-static enum ledger_verdict offer_old(struct ledger *self, uint64_t batch, struct wire_slice *packed,
-				     struct reason *why)
+static enum ledger_verdict answer_repeat(struct ledger *self, uint64_t batch,
+					 struct wire_slice *packed, struct reason *why)
 {
 	struct ledger_entry *entry = entry_of(self, batch);
 	if (entry->batch != batch) {
-		reason_set(why, STATUS_EXPIRED, -1, "batch", "only the last %d results are kept",
-			   WIRE_RESULTS_KEPT);
+		reason_set(why, STATUS_EXPIRED, -1, "batch",
+			   "batch %llu is too old: only the last %d results are stored",
+			   (unsigned long long)batch, WIRE_RESULTS_KEPT);
 		return LEDGER_REFUSED;
 	}
 	if (!entry->answered)
@@ -42,16 +45,17 @@ enum ledger_verdict ledger_offer(struct ledger *self, uint64_t batch, bool dated
 		}
 	}
 	if (batch != 0 && batch <= self->last)
-		return offer_old(self, batch, packed, why);
+		return answer_repeat(self, batch, packed, why);
 	if (batch != self->last + 1) {
-		reason_set(why, STATUS_SEQUENCE, -1, "batch", "the next batch is number %llu",
-			   (unsigned long long)self->last + 1);
+		reason_set(why, STATUS_SEQUENCE, -1, "batch",
+			   "batch %llu is out of order: the next number is %llu",
+			   (unsigned long long)batch, (unsigned long long)self->last + 1);
 		return LEDGER_REFUSED;
 	}
 	if (dated && at < self->last_at) {
 		reason_set(why, STATUS_SEQUENCE, -1, "at",
-			   "an earlier batch was for tick %llu already",
-			   (unsigned long long)self->last_at);
+			   "tick %llu is too early: an earlier batch is dated for tick %llu",
+			   (unsigned long long)at, (unsigned long long)self->last_at);
 		return LEDGER_REFUSED;
 	}
 	self->last = batch;
@@ -63,7 +67,7 @@ enum ledger_verdict ledger_offer(struct ledger *self, uint64_t batch, bool dated
 	return LEDGER_NEW;
 }
 
-static void keep(struct ledger *self, uint64_t batch, const uint8_t *packed, uint32_t bytes)
+static void store_result(struct ledger *self, uint64_t batch, const uint8_t *packed, uint32_t bytes)
 {
 	struct ledger_entry *entry = self->entries != NULL ? entry_of(self, batch) : NULL;
 	if (entry == NULL || entry->batch != batch)
@@ -83,11 +87,11 @@ struct wire_slice ledger_answer(struct ledger *self, const struct wire_result *r
 	struct wire_packer packer = wire_packer_over(packed, LEDGER_RESULT_BYTES);
 	result_pack(&packer, result);
 	ASSERT(wire_packer_status(&packer) == STATUS_OK);
-	keep(self, result->batch, packed, packer.bytes);
+	store_result(self, result->batch, packed, packer.bytes);
 	return (struct wire_slice){ packed, packer.bytes };
 }
 
-void ledger_new_epoch(struct ledger *self)
+void ledger_start_epoch(struct ledger *self)
 {
 	self->last_at = 0;
 }

@@ -1,9 +1,11 @@
-/* ledger.h: the batches of one session in one world: which number comes next, and what became of the
- * last WIRE_RESULTS_KEPT, so that a repeated batch is answered and not done twice.
+/* ledger.h: the command batches of one session in one world: the number that comes next, and the
+ * results of the last WIRE_RESULTS_KEPT batches, so that a repeated batch is answered and not
+ * applied twice.
  *
- *	next    accepted: waits for its RESULT
- *	before  repeated: the kept RESULT is sent again; still waiting: nothing; no longer kept: EXPIRED
- *	after   SEQUENCE: a number was left out
+ *	number is     next    accepted; its RESULT follows
+ *	              before  repeated: the stored RESULT is sent again; nothing is sent while the batch is
+ *	                      pending; EXPIRED where the result is no longer stored
+ *	              after   SEQUENCE: a number was left out
  */
 #ifndef CAIRN_SESSION_LEDGER_H
 #define CAIRN_SESSION_LEDGER_H
@@ -20,24 +22,25 @@ struct ledger_entry {
 
 struct ledger {
 	uint64_t last;		      /* highest number seen */
-	uint64_t last_at;	      /* highest tick asked for */
+	uint64_t last_at;	      /* highest tick that a batch was dated for */
 	struct ledger_entry *entries; /* ring of WIRE_RESULTS_KEPT; NULL until the first batch */
 };
 
 void ledger_release(struct ledger *self);
 
+/* WAITING: the batch was accepted before and has no result yet. */
 enum ledger_verdict { LEDGER_NEW, LEDGER_REPEATED, LEDGER_WAITING, LEDGER_REFUSED };
-/* What to do with a batch of that number, for tick `at` where it is `dated`, else for the next.
- * REPEATED: *packed (borrowed) is its result. REFUSED: `why` is EXPIRED, SEQUENCE or NO_MEMORY.
- * NEW: the number is used up. */
+/* Decides what happens with a batch of that number, dated for tick `at` if `dated`. NEW: the number
+ * is used up. REPEATED: *packed (borrowed) is its result. REFUSED: `why` is EXPIRED, SEQUENCE or
+ * NO_MEMORY. */
 enum ledger_verdict ledger_offer(struct ledger *self, uint64_t batch, bool dated, uint64_t at,
 				 struct wire_slice *packed, struct reason *why);
-/* Packs a result into the caller's room and keeps a copy for repeats, while the batch is among the last.
- * Where there is no memory for the copy, a repeat will be answered EXPIRED. */
+/* Packs a result into the caller's buffer and stores a copy for repeats, while the batch is among
+ * the last WIRE_RESULTS_KEPT. Without memory for the copy, a repeat will be answered EXPIRED. */
 enum { LEDGER_RESULT_BYTES = 512 + 5 * WIRE_BATCH_MAX };
 struct wire_slice ledger_answer(struct ledger *self, const struct wire_result *result,
 				uint8_t packed[LEDGER_RESULT_BYTES]);
-/* Another epoch has begun: ticks may be smaller than those asked for before. */
-void ledger_new_epoch(struct ledger *self);
+/* A new epoch has begun: batches may be dated for smaller ticks than before. */
+void ledger_start_epoch(struct ledger *self);
 
 #endif

@@ -1,6 +1,6 @@
 libcairnd_a_SOURCES += \
-	server/session/crowd.c \
-	server/session/crowd.h \
+	server/session/address_limits.c \
+	server/session/address_limits.h \
 	server/session/keyring.c \
 	server/session/keyring.h \
 	server/session/monitor.c \
@@ -24,7 +24,7 @@ libcairnd_a_SOURCES += \
 	server/session/session.h
 
 UNIT_TESTS += \
-	tests/unit/server/session/test_crowd \
+	tests/unit/server/session/test_address_limits \
 	tests/unit/server/session/test_keyring \
 	tests/unit/server/session/test_ledger \
 	tests/unit/server/session/test_proxy \

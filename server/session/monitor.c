@@ -1,9 +1,12 @@
-/* monitor.c: those who watch what others say. */
+/* monitor.c: MONITOR_LINE: a message of one session, reported to every session that monitors. A
+ * monitor whose queue is full loses lines; the next line that it gets says how many. */
 #include "protocol/unpack.h"
 #include "server/session/service.h"
 #include "server/session/session.h"
 
-enum { MONITOR_QUEUE_MAX = 64 << 10 }; /* bytes waiting for one monitor, then lines are left out */
+/* Above this many queued bytes a monitor gets no further lines, so that monitoring never makes it
+ * slow. */
+enum { MONITOR_QUEUE_MAX = 64 << 10 };
 
 void session_observe(struct session *self, const struct message *message, uint32_t bytes)
 {
@@ -19,7 +22,8 @@ void session_observe(struct session *self, const struct message *message, uint32
 	line.monitor_line.bytes = bytes;
 	for (uint32_t i = 0; i < service->sessions.items.count; i++) {
 		struct session *monitor = service->sessions.items.items[i];
-		/* Its own messages, ACKs of other subscriptions among them, are no news to it. */
+		/* A monitor does not see its own messages, because each line would cause further
+		 * ones (its ACKs). */
 		if (!monitor->monitors || monitor == self || monitor->state != SESSION_OPEN)
 			continue;
 		line.monitor_line.lost = monitor->monitor_lost;

@@ -1,14 +1,17 @@
+/* See proxy.h. */
 #include "server/session/proxy.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Bytes of a version 1 line at most, of a version 2 head, and of its address blocks, as the
+ * protocol says. */
 enum { V1_MAX = 107, V2_HEAD = 16, V2_IP4 = 12, V2_IP6 = 36 };
 
 static const uint8_t V2_SIGNATURE[12] = { 0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d,
 					  0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a };
 
-static void take_source(struct peer *peer, struct address source)
+static void set_source(struct peer *peer, struct address source)
 {
 	address_unmap(&source);
 	peer->kind = source.kind;
@@ -18,8 +21,8 @@ static void take_source(struct peer *peer, struct address source)
 
 /* ---- version 1 ----------------------------------------------------------------------------------- */
 
-/* The line without its end, as a C string. */
-static enum status take_line(char *line, struct peer *peer)
+/* Parses a version 1 line, a C string without its line end. */
+static enum status parse_v1_line(char *line, struct peer *peer)
 {
 	char family[8], source[46], target[46], text[64];
 	unsigned port, target_port;
@@ -38,7 +41,7 @@ static enum status take_line(char *line, struct peer *peer)
 	if (address_parse(text, &address, NULL) != STATUS_OK ||
 	    address.kind != (six ? ADDRESS_TCP6 : ADDRESS_TCP4))
 		return STATUS_MALFORMED;
-	take_source(peer, address);
+	set_source(peer, address);
 	return STATUS_OK;
 }
 
@@ -54,13 +57,13 @@ static enum status read_v1(const uint8_t *data, size_t count, size_t *bytes, str
 	memcpy(line, data, length - 1);
 	line[length - 1] = '\0';
 	*bytes = length + 1;
-	return take_line(line, peer);
+	return parse_v1_line(line, peer);
 }
 
 /* ---- version 2 ----------------------------------------------------------------------------------- */
 
-static enum status take_block(uint8_t family, const uint8_t *block, size_t length,
-			      struct peer *peer)
+static enum status parse_v2_addresses(uint8_t family, const uint8_t *block, size_t length,
+				      struct peer *peer)
 {
 	struct address source = { .kind = ADDRESS_TCP4 };
 	size_t octets = 4, least = V2_IP4;
@@ -69,13 +72,13 @@ static enum status take_block(uint8_t family, const uint8_t *block, size_t lengt
 		octets = 16;
 		least = V2_IP6;
 	} else if (family >> 4 != 1) {
-		return STATUS_OK; /* no address that could be counted */
+		return STATUS_OK; /* not an IP address: the connection's own stays */
 	}
 	if (length < least)
 		return STATUS_MALFORMED;
 	memcpy(source.octets, block, octets);
 	source.port = (uint16_t)(block[2 * octets] << 8 | block[2 * octets + 1]);
-	take_source(peer, source);
+	set_source(peer, source);
 	return STATUS_OK;
 }
 
@@ -90,7 +93,8 @@ static enum status read_v2(const uint8_t *data, size_t count, size_t *bytes, str
 	if (count < V2_HEAD + length)
 		return STATUS_AGAIN;
 	*bytes = V2_HEAD + length;
-	return command == 0 ? STATUS_OK : take_block(data[13], data + V2_HEAD, length, peer);
+	return command == 0 ? STATUS_OK
+			    : parse_v2_addresses(data[13], data + V2_HEAD, length, peer);
 }
 
 static enum status read_header(const uint8_t *data, size_t count, size_t *bytes, struct peer *peer)
@@ -106,13 +110,13 @@ static enum status read_header(const uint8_t *data, size_t count, size_t *bytes,
 	return STATUS_MALFORMED;
 }
 
-/* Whoever it speaks for, it is nobody of this machine: a word is no proof of where somebody is. */
 enum status proxy_read(const uint8_t *data, size_t count, size_t *bytes, struct peer *peer)
 {
 	enum status status = read_header(data, count, bytes, peer);
 	if (status != STATUS_OK)
 		return status;
-	/* The balancer is trusted to carry what is secret as its operator wants it carried. */
+	/* A connection from this machine counts as secure: how the balancer itself received the
+	 * bytes is its operator's decision. */
 	peer->secure = peer->secure || peer->local;
 	peer->local = false;
 	peer->known = false;

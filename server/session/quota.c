@@ -1,3 +1,4 @@
+/* See quota.h. */
 #include "server/session/quota.h"
 
 static const double rates[QUOTA_NUMBERS][WIRE_ROLES] = {
@@ -34,9 +35,9 @@ void quota_init(struct quota *self, enum wire_role role, uint64_t now)
 	self->refusals = 0;
 }
 
-static void fill(struct quota *self, uint64_t now)
+static void refill(struct quota *self, uint64_t now)
 {
-	/* Several buckets are asked for one frame; an instant read before the last is as good. */
+	/* One frame takes from several buckets, so an instant may be earlier than the last one. */
 	if (now <= self->filled_at)
 		return;
 	double seconds = (double)(now - self->filled_at) / (double)NS_PER_S;
@@ -50,7 +51,7 @@ static void fill(struct quota *self, uint64_t now)
 
 bool quota_take(struct quota *self, enum quota_kind kind, double amount, uint64_t now)
 {
-	fill(self, now);
+	refill(self, now);
 	if (self->tokens[kind] < amount) {
 		self->refusals++;
 		if (self->over_since[kind] == INSTANT_NEVER)
@@ -58,15 +59,15 @@ bool quota_take(struct quota *self, enum quota_kind kind, double amount, uint64_
 		return false;
 	}
 	self->tokens[kind] -= amount;
-	/* A bucket half full again ends the run. */
+	/* A bucket that is half full ends the run of refusals. */
 	if (self->tokens[kind] >= self->rate[kind])
 		self->over_since[kind] = INSTANT_NEVER;
 	return true;
 }
 
-void quota_owe(struct quota *self, enum quota_kind kind, double amount, uint64_t now)
+void quota_charge(struct quota *self, enum quota_kind kind, double amount, uint64_t now)
 {
-	fill(self, now);
+	refill(self, now);
 	self->tokens[kind] -= amount;
 }
 

@@ -1,9 +1,9 @@
-/* quota.h: token buckets: how much a session may ask for in a second, and in a burst.
+/* quota.h: token buckets: how much a session may request per second, and in a burst.
  *
- * A bucket holds up to `burst` tokens and gains `rate` a second. Over it the request is refused
- * (busy) and nothing is done; a session that is refused for QUOTA_SUSTAINED_MS without a pause is
- * let go. Rates depend on the role: players are strangers, controllers and administrators drive
- * the machine.
+ * A bucket holds up to twice its rate and gains `rate` tokens a second. A request that exceeds it
+ * is refused (BUSY) and not carried out. A session that is refused for QUOTA_SUSTAINED_MS without
+ * its bucket becoming half full is disconnected. Rates depend on the role, because players are
+ * strangers, while controllers and administrators run the machine.
  */
 #ifndef CAIRN_SESSION_QUOTA_H
 #define CAIRN_SESSION_QUOTA_H
@@ -16,30 +16,33 @@ enum quota_kind {
 #include "server/session/quota.def"
 #undef QUOTA
 	QUOTA_NUMBERS,
-	/* Those before it have a bucket in struct quota; the others in struct allowance. */
+	/* Kinds before this one have a bucket in struct quota, the others in struct allowance. */
 	QUOTA_KINDS = QUOTA_WATCHED
 };
+/* Long enough that a client which backs off after BUSY is never disconnected. */
 enum { QUOTA_SUSTAINED_MS = 5000 };
 
-/* A second's worth of a kind for a role, and its name. */
+/* The rate of a kind for a role, per second, and the kind's name. */
 double quota_of(enum wire_role role, enum quota_kind kind);
 const char *quota_name(enum quota_kind kind);
 
 struct quota {
 	double tokens[QUOTA_KINDS];
 	double rate[QUOTA_KINDS]; /* per second; the burst is twice that */
-	uint64_t filled_at;	  /* instant of the last filling */
-	/* First refusal of an unbroken run, by kind; INSTANT_NEVER none. */
+	uint64_t filled_at;	  /* instant of the last refill */
+	/* Instant of the first refusal since the bucket was last half full, by kind; INSTANT_NEVER:
+	 * none. */
 	uint64_t over_since[QUOTA_KINDS];
 	uint64_t refusals;
 };
 
 void quota_init(struct quota *self, enum wire_role role, uint64_t now);
-/* Takes `amount` tokens of a kind. False: not enough; nothing is taken. */
+/* Takes `amount` tokens of a kind. False: there are fewer, and none is taken. */
 bool quota_take(struct quota *self, enum quota_kind kind, double amount, uint64_t now);
-/* Takes what has turned out to be due, also where there is not so much: what is missing comes first. */
-void quota_owe(struct quota *self, enum quota_kind kind, double amount, uint64_t now);
-/* Whether the session has been over its quota for too long. */
+/* Takes `amount` tokens that turned out to be due after the request was carried out. The bucket may
+ * become negative; it must refill before the next quota_take of that kind succeeds. */
+void quota_charge(struct quota *self, enum quota_kind kind, double amount, uint64_t now);
+/* True if one kind has been refused for longer than QUOTA_SUSTAINED_MS (see over_since). */
 bool quota_exhausted(const struct quota *self, uint64_t now);
 
 #endif

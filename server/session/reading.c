@@ -1,9 +1,10 @@
+/* See reading.h. */
 #include "server/session/reading.h"
 
 #include "server/session/service.h"
 #include "server/session/session.h"
 
-static void begin_turn(struct session *session)
+static void reset_counts(struct session *session)
 {
 	struct reading *self = &session->reading;
 	if (self->turn == session->service->turn.number)
@@ -13,15 +14,15 @@ static void begin_turn(struct session *session)
 	self->refused = false;
 }
 
-bool reading_may(struct session *session)
+bool reading_allowed(struct session *session)
 {
 	const struct reading *self = &session->reading;
-	begin_turn(session);
+	reset_counts(session);
 	return self->messages < READING_MESSAGES && self->bytes < READING_BYTES &&
-	       (self->messages == 0 || service_turn_has_room(session->service, TURN_READING));
+	       (self->messages == 0 || service_turn_has_budget(session->service, TURN_READING));
 }
 
-void reading_note(struct session *session, uint32_t bytes)
+void reading_count_message(struct session *session, uint32_t bytes)
 {
 	session->reading.messages++;
 	session->reading.bytes += bytes;
@@ -29,16 +30,16 @@ void reading_note(struct session *session, uint32_t bytes)
 			   READING_WORK + bytes / READING_WORK_BYTES);
 }
 
-static bool waits(const struct reading *self)
+static bool must_wait(const struct reading *self)
 {
-	return self->paused || self->punished;
+	return self->paused || self->over_quota;
 }
 
 void reading_hold(struct session *session)
 {
 	struct service *service = session->service;
 	struct reading *self = &session->reading;
-	self->punished = self->refused;
+	self->over_quota = self->refused;
 	self->paused = self->messages >= READING_MESSAGES;
 	if (!self->held) {
 		self->held = true;
@@ -53,11 +54,11 @@ void reading_hold(struct session *session)
 		service->pause_armed = true;
 		io_timer_start(service->pause, io_now(service->io) + READING_PAUSE_MS * NS_PER_MS);
 	}
-	if (!waits(self))
+	if (!must_wait(self))
 		executor_wake(service->executor, EXECUTOR_LOOP, &service->reading);
 }
 
-void reading_let_go(struct session *session)
+void reading_release(struct session *session)
 {
 	struct service *service = session->service;
 	struct session *before = NULL;
@@ -71,26 +72,27 @@ void reading_let_go(struct session *session)
 	*link = session->reading.next;
 	if (service->held_last == session)
 		service->held_last = before;
-	session->reading.held = session->reading.paused = session->reading.punished = false;
+	session->reading.held = session->reading.paused = session->reading.over_quota = false;
 }
 
-void reading_go_on(void *context)
+void reading_resume(void *context)
 {
 	struct service *service = context;
 	struct session *last = service->held_last, *session = service->held_first;
 	bool more = false;
-	/* Who is held again stands behind those who have waited until now. */
-	while (session != NULL && service_turn_has_room(service, TURN_READING)) {
+	/* A session that is held again is behind `last`, so one call resumes each session at most
+	 * once. */
+	while (session != NULL && service_turn_has_budget(service, TURN_READING)) {
 		struct session *next = session == last ? NULL : session->reading.next;
-		if (!waits(&session->reading)) {
-			reading_let_go(session);
-			session_read_on(session);
+		if (!must_wait(&session->reading)) {
+			reading_release(session);
+			session_resume_reading(session);
 		}
 		session = next;
 	}
 	for (session = service->held_first; session != NULL && !more;
 	     session = session->reading.next)
-		more = !waits(&session->reading);
+		more = !must_wait(&session->reading);
 	if (more)
 		executor_wake(service->executor, EXECUTOR_LOOP, &service->reading);
 }
@@ -106,11 +108,11 @@ void reading_end_pause(void *context)
 		executor_wake(service->executor, EXECUTOR_LOOP, &service->reading);
 }
 
-void reading_look_after(struct service *service)
+void reading_release_refused(struct service *service)
 {
 	for (struct session *session = service->held_first; session != NULL;
 	     session = session->reading.next)
-		session->reading.punished = false;
+		session->reading.over_quota = false;
 	if (service->held_first != NULL)
 		executor_wake(service->executor, EXECUTOR_LOOP, &service->reading);
 }

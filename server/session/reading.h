@@ -1,17 +1,17 @@
-/* reading.h: how much of what clients say is taken in at a turn of the loop.
+/* reading.h: limits on the input that is processed in one turn of the loop.
  *
  *	bytes ─► frames ─► within the turn? ─ yes ─► dispatch
- *	                                    └ no ──► held: the stream is not read, what has come waits in
- *	                                             the session's input until a later turn
+ *	                                    └ no ──► held: the stream is not read, received bytes stay in the
+ *	                                             session's input until a later turn
  *
- * A connection has READING_MESSAGES and READING_BYTES a turn, so that a flood of tiny messages, or of
- * large ones, keeps others from the loop for some hundred microseconds; the turn as a whole has
- * TURN_WORK_MAX. Who has said READING_MESSAGES in one turn pauses for READING_PAUSE_MS: 16 000 messages a
- * second without waiting for an answer are more than anybody needs, and a loop that had to read on at
- * once would use up its share of a busy machine, whose scheduler then lets everybody's frames wait. Who
- * was refused for its quota is held until the next look after the sessions (a quarter second): it is
- * neither parsed nor answered more often than that. A held client feels its own pressure,
- * since its kernel's buffers fill; nothing it has said is lost.
+ * A connection may use READING_MESSAGES and READING_BYTES a turn, so that a flood of small or of
+ * large messages delays other sessions by some hundred microseconds only. All connections together
+ * may use TURN_WORK_MAX. A connection that used up READING_MESSAGES pauses for READING_PAUSE_MS: 16
+ * 000 messages a second without waiting for an answer are more than a client needs, and a loop that
+ * read on at once would use up its share of a busy machine, so that the scheduler would delay
+ * everybody's frames. A session that was refused for its quota is held until the next
+ * quarter-second check, so it costs no more parsing or answers than that. TCP flow control slows a
+ * held client down, because its kernel buffers fill; no byte it has sent is lost.
  */
 #ifndef CAIRN_SESSION_READING_H
 #define CAIRN_SESSION_READING_H
@@ -22,38 +22,38 @@ struct service;
 struct session;
 
 enum {
-	READING_MESSAGES =
-		64, /* of one connection in a turn; the last read may bring some more bytes */
-	READING_BYTES = 64 << 10,
+	READING_MESSAGES = 64,	  /* of one connection in a turn */
+	READING_BYTES = 64 << 10, /* of one connection in a turn; the last message may exceed it */
 	READING_PAUSE_MS = 4,
-	READING_WORK =
-		4, /* of a message, in the turn's work; and one for each READING_WORK_BYTES */
+	READING_WORK = 4, /* turn work of a message, plus 1 for each READING_WORK_BYTES */
 	READING_WORK_BYTES = 128,
 };
 
-/* A session's place among those that are held, and what it has been read of in this turn. */
+/* What a session has used of the turn, and its place in the queue of held sessions. */
 struct reading {
-	uint64_t turn;
+	uint64_t turn; /* number of the turn that the counts are of */
 	uint32_t messages, bytes;
-	bool refused; /* for its quota, in this turn */
-	bool held;
-	bool paused, punished; /* held until the pause is over, or until the next look */
+	bool refused; /* a message was refused for the quota in this turn */
+	bool held;    /* in service->held_first's list; its stream is not read */
+	bool paused,
+		over_quota; /* held until the pause ends, or until the next quarter-second check */
 	struct session *next;
 };
 
-/* Whether another message of it may be taken in. */
-bool reading_may(struct session *session);
-/* One has been. */
-void reading_note(struct session *session, uint32_t bytes);
-/* It has more to say than the turn allows: it waits. */
+/* True if another message of the session may be processed in this turn. */
+bool reading_allowed(struct session *session);
+/* Counts a message of `bytes` against the turn. */
+void reading_count_message(struct session *session, uint32_t bytes);
+/* Puts the session at the end of the queue of held ones. */
 void reading_hold(struct session *session);
-/* It ends, or has nothing to wait for any more. */
-void reading_let_go(struct session *session);
-/* Answer to service->reading: those that wait go on, in order. `context` is the server. */
-void reading_go_on(void *context);
-/* The pause of those who have said READING_MESSAGES is over. `context` is the server. */
+/* Takes the session out of the queue; does nothing where it is not held. */
+void reading_release(struct session *session);
+/* Callback of service->reading: resumes held sessions in order, while the turn has budget left.
+ * `context` is the service. */
+void reading_resume(void *context);
+/* Callback of service->pause: ends the pause of all paused sessions. `context` is the service. */
 void reading_end_pause(void *context);
-/* Now and then: those who were refused go on, too. */
-void reading_look_after(struct service *service);
+/* Each quarter second: sessions held for their quota may be resumed. */
+void reading_release_refused(struct service *service);
 
 #endif

@@ -1,3 +1,4 @@
+/* See registry.h. */
 #include "server/session/registry.h"
 
 #include "server/session/session.h"
@@ -36,7 +37,8 @@ void registry_remove(struct registry *self, uint32_t number)
 	table_remove(&self->index, number);
 	self->items.count--;
 	self->closed++;
-	/* The last one takes the empty place; its key is there, so the put needs no memory. */
+	/* The last session moves to the free place; its key is in the table, so the put needs no
+	 * memory. */
 	if (at < self->items.count) {
 		struct session *last = self->items.items[self->items.count];
 		self->items.items[at] = last;

@@ -1,5 +1,5 @@
-/* registry.h: every session, by number. Numbers ascend and are not reused, so an answer for a session
- * that is gone finds nobody. */
+/* registry.h: all sessions, by number. Numbers ascend and are never reused, so an answer for a
+ * session that has ended finds no other session in its place. */
 #ifndef CAIRN_SESSION_REGISTRY_H
 #define CAIRN_SESSION_REGISTRY_H
 
@@ -12,18 +12,19 @@ struct registry {
 	ARRAY_OF(struct session *) items; /* in no particular order */
 	struct table index;		  /* number → position */
 	uint32_t next_number;
-	uint32_t greeting; /* sessions that have not said HELLO yet */
-	uint32_t lost;	   /* sessions without a connection, kept for it */
+	uint32_t greeting; /* sessions that have not sent HELLO yet */
+	uint32_t lost;	   /* sessions without a connection that may be resumed */
 	uint64_t opened, closed;
 };
 
 void registry_init(struct registry *self, uint32_t first_number);
 void registry_release(struct registry *self);
-/* Gives the session its number. NO_MEMORY. */
+/* Adds a session (borrowed) and returns its number. NO_MEMORY: nothing is added. */
 MUST_CHECK enum status registry_add(struct registry *self, struct session *session,
 				    uint32_t *number);
+/* Does nothing where the number is unknown. */
 void registry_remove(struct registry *self, uint32_t number);
-/* NULL when it is gone. */
+/* NULL when the session has ended. */
 struct session *registry_find(const struct registry *self, uint32_t number);
 
 #endif

@@ -1,3 +1,4 @@
+/* See resume.h. */
 #include "config.h"
 
 #include "server/session/resume.h"
@@ -9,6 +10,7 @@
 #include "server/io/log.h"
 #include "server/session/service.h"
 
+/* So many lost sessions are always allowed, because a quarter of a small --sessions-max is too few. */
 enum { LOST_MIN = 64 };
 
 /* ---- tokens ------------------------------------------------------------------------------------ */
@@ -18,7 +20,7 @@ void resume_prepare(struct session *self)
 	self->has_token = entropy_fill(self->token, sizeof self->token) == STATUS_OK;
 }
 
-/* In a time that does not depend on what is compared. */
+/* Compares in constant time. */
 static bool is_token(const uint8_t token[RESUME_TOKEN_BYTES], const uint8_t *shown)
 {
 	uint8_t differ = 0;
@@ -27,8 +29,8 @@ static bool is_token(const uint8_t token[RESUME_TOKEN_BYTES], const uint8_t *sho
 	return differ == 0;
 }
 
-/* Every session is compared, wherever the one is that is found. */
-static struct session *find(struct service *service, struct wire_slice shown)
+/* Compares every session, so that the time does not depend on which one is found. */
+static struct session *find_by_token(struct service *service, struct wire_slice shown)
 {
 	struct session *found = NULL;
 	if (shown.bytes != RESUME_TOKEN_BYTES)
@@ -37,7 +39,7 @@ static struct session *find(struct service *service, struct wire_slice shown)
 		struct session *session = service->sessions.items.items[i];
 		bool same = is_token(session->token, shown.at);
 		bool before = is_token(session->token_before, shown.at);
-		if (resume_is_kept(session) && (same || (before && session->has_token_before)))
+		if (resume_is_possible(session) && (same || (before && session->has_token_before)))
 			found = session;
 	}
 	return found;
@@ -45,7 +47,7 @@ static struct session *find(struct service *service, struct wire_slice shown)
 
 /* ---- lost -------------------------------------------------------------------------------------- */
 
-bool resume_is_kept(const struct session *self)
+bool resume_is_possible(const struct session *self)
 {
 	const struct service *service = self->service;
 	return self->handshake.state == HANDSHAKE_OPEN && self->has_token &&
@@ -53,7 +55,7 @@ bool resume_is_kept(const struct session *self)
 	       !service->closing;
 }
 
-bool resume_end_oldest(struct service *service)
+bool resume_end_oldest_lost(struct service *service)
 {
 	struct session *oldest = NULL;
 	for (uint32_t i = 0; i < service->sessions.items.count; i++) {
@@ -69,13 +71,13 @@ bool resume_end_oldest(struct service *service)
 	return oldest != NULL;
 }
 
-void resume_end_all(struct service *service)
+void resume_end_lost(struct service *service)
 {
-	while (resume_end_oldest(service))
+	while (resume_end_oldest_lost(service))
 		;
 }
 
-void resume_lose(struct session *self)
+void resume_detach(struct session *self)
 {
 	struct service *service = self->service;
 	uint64_t most = MAX_OF(service->options->sessions_max / 4, (uint64_t)LOST_MIN);
@@ -91,10 +93,10 @@ void resume_lose(struct session *self)
 		subscription_lose(self->subscriptions.items[i].subscription);
 	LOG_FROM(session_log(self), LOG_INFO, "session_lost", "session=%u", (unsigned)self->number);
 	if (service->sessions.lost > most)
-		resume_end_oldest(service);
+		resume_end_oldest_lost(service);
 }
 
-bool resume_look_after(struct session *self, uint64_t now)
+bool resume_expire(struct session *self, uint64_t now)
 {
 	bool over = self->ended || now - self->lost_at > WIRE_RESUME_MS * NS_PER_MS;
 	if (self->state != SESSION_LOST || !over)
@@ -103,20 +105,20 @@ bool resume_look_after(struct session *self, uint64_t now)
 	return true;
 }
 
-/* ---- found ------------------------------------------------------------------------------------- */
+/* ---- resumed ----------------------------------------------------------------------------------- */
 
-/* The two change their connections. */
+/* Exchanges the connections of two sessions, with all that belongs to a connection. */
 static void swap_streams(struct session *self, struct session *other)
 {
 	struct stream *stream = self->stream;
 	struct peer peer = self->peer;
-	bool crowd_greeting = self->crowd_greeting;
+	bool counted_as_greeting = self->counted_as_greeting;
 	self->stream = other->stream;
 	self->peer = other->peer;
-	self->crowd_greeting = other->crowd_greeting;
+	self->counted_as_greeting = other->counted_as_greeting;
 	other->stream = stream;
 	other->peer = peer;
-	other->crowd_greeting = crowd_greeting;
+	other->counted_as_greeting = counted_as_greeting;
 	if (self->stream != NULL)
 		self->stream->context = self;
 	if (other->stream != NULL)
@@ -127,8 +129,9 @@ static void swap_streams(struct session *self, struct session *other)
 	outbox_attach(&other->outbox, other->stream);
 }
 
-/* The greeting session's connection becomes the lost one's. */
-static void take_place(struct session *greeting, struct session *lost, struct handshake *fresh)
+/* The lost session takes over the greeting session's connection and becomes OPEN; the greeting
+ * session leaves with the old stream. */
+static void take_over(struct session *greeting, struct session *lost, struct handshake *fresh)
 {
 	struct service *service = lost->service;
 	service->sessions.lost -= lost->state == SESSION_LOST;
@@ -139,7 +142,7 @@ static void take_place(struct session *greeting, struct session *lost, struct ha
 	lost->state = SESSION_OPEN;
 	lost->heard_at = io_now(service->io);
 	lost->frame_since = INSTANT_NEVER;
-	lost->pinged = lost->starved = false;
+	lost->pinged = lost->short_of_memory = false;
 	lost->input.count = 0;
 	memcpy(lost->token_before, lost->token, sizeof lost->token);
 	memcpy(lost->token, greeting->token, sizeof lost->token);
@@ -155,25 +158,27 @@ static void take_place(struct session *greeting, struct session *lost, struct ha
 		 (unsigned)lost->number, lost->peer.text);
 }
 
-bool resume_greet(struct session *self, const struct message *hello)
+bool resume_receive_hello(struct session *self, const struct message *hello)
 {
 	struct message reply;
 	struct reason why;
 	if (hello->type != MESSAGE_HELLO || hello->hello.resume.bytes == 0 ||
 	    hello->hello.protocol.major != WIRE_MAJOR)
 		return false;
-	struct session *lost = self->has_token ? find(self->service, hello->hello.resume) : NULL;
+	struct session *lost =
+		self->has_token ? find_by_token(self->service, hello->hello.resume) : NULL;
 	if (lost == NULL) {
 		reason_set(&why, STATUS_EXPIRED, -1, "resume",
-			   "there is no such session any more; begin a new one");
+			   "the session has ended or the token is unknown; open a new session");
 		session_refuse(self, hello, &why);
 		return true;
 	}
-	/* As with any other token (session.c). */
+	/* As for every other token (session.c, admit). */
 	if (!self->peer.local && !self->peer.secure &&
 	    !self->service->options->insecure_plaintext) {
-		reason_set(&why, STATUS_AUTH, -1, "resume",
-			   "a token is not to be sent where others can read it: use TLS");
+		reason_set(
+			&why, STATUS_AUTH, -1, "resume",
+			"this connection is not encrypted, so it must not carry a token; use TLS");
 		session_refuse(self, hello, &why);
 		return true;
 	}
@@ -189,7 +194,7 @@ bool resume_greet(struct session *self, const struct message *hello)
 		self->errors++;
 		return true;
 	}
-	take_place(self, lost, &fresh);
+	take_over(self, lost, &fresh);
 	reply.welcome.resume_token = (struct wire_slice){ lost->token, sizeof lost->token };
 	session_send(lost, &reply);
 	lost->service->calls->resume(lost, &hello->hello.applied);
@@ -204,7 +209,7 @@ struct session *resume_hand_over(struct session *self, size_t taken)
 	self->successor = NULL;
 	if (bytes_append(&lost->input, self->input.data + taken, self->input.count - taken) !=
 	    STATUS_OK)
-		session_goodbye(lost, STATUS_CLOSED, "no memory for what it said");
+		session_goodbye(lost, STATUS_CLOSED, "no memory for the client's input");
 	self->input.count = 0;
 	return lost;
 }

@@ -1,41 +1,43 @@
-/* resume.h: sessions that lose their connection and come back.
+/* resume.h: sessions that lose their connection and are resumed on another.
  *
  *	          connection lost, GOODBYE(slow)        30 s, too many, drain
  *	OPEN ────────────────────────────────► LOST ─────────────────────────► gone
  *	  ▲                                      │
- *	  └────────── HELLO.resume = token ──────┘   also while the old connection still seems to live
+ *	  └────────── HELLO.resume = token ──────┘   also while the old connection is still open
  *
- * Only sessions with the capability `resume` are kept. The token is 128 random bits; each use makes a new
- * one, and the one before is good until the client has been heard on its new connection, so that a WELCOME
- * that never arrived costs nothing. A resume takes the place of the old connection in one step: the new
- * connection's greeting session and the old one's change their streams, and what was greeting goes with the
- * old stream. Numbers of batches and STEPs, answers kept for repeats, ownership of bodies, the stepping
- * lease, subscriptions all stay; what was in flight to the client is dropped, and it says what it applied
- * last, so that the next DELTA stands on that.
+ * Only sessions with the capability `resume` become LOST. The token is 128 random bits. Each use
+ * makes a new token; the previous one stays valid until a message arrives on the new connection, so
+ * that a WELCOME that never arrived costs nothing. A resume replaces the old connection in one
+ * step: the new connection's greeting session and the resumed session exchange their streams, and
+ * the greeting session ends with the old stream. Numbers of batches and STEPs, stored answers,
+ * ownership of bodies, the stepping lease and subscriptions all stay. Bytes in flight to the client
+ * are dropped; the client's HELLO says what it applied last, and the next DELTA is based on that.
  *
- * Bounded: lost sessions are at most a quarter of all, the one lost first goes first; none has a byte
- * waiting but its events (subscription.h) and its kept answers.
+ * Bounded: at most a quarter of all sessions are lost, and the one lost first ends first. A lost
+ * session holds no bytes but its events (subscription.h) and its stored answers.
  */
 #ifndef CAIRN_SESSION_RESUME_H
 #define CAIRN_SESSION_RESUME_H
 
 #include "server/session/session.h"
 
-/* A fresh token for an offer. IO: none is given out, and the session will not be kept. */
+/* Makes a token for the session's WELCOME. Without entropy there is none (has_token is false), and
+ * the session cannot be resumed. */
 void resume_prepare(struct session *self);
-/* A HELLO that asks to resume: done or refused, true. False: it does not ask. */
-bool resume_greet(struct session *self, const struct message *hello);
-/* After resume_greet: what follows HELLO in the input, from byte `taken` on, belongs to the session that
- * has come back, which is returned; NULL: nobody has. */
+/* Handles a HELLO that asks to resume: resumes or refuses, and returns true. False: HELLO does not
+ * ask. */
+bool resume_receive_hello(struct session *self, const struct message *hello);
+/* After resume_receive_hello: moves the input from byte `taken` on to the resumed session and
+ * returns that session; NULL where none was resumed. */
 struct session *resume_hand_over(struct session *self, size_t taken);
-/* Whether a session whose stream is gone is to be kept. */
-bool resume_is_kept(const struct session *self);
-/* Keeps it. May end the one that was lost first. */
-void resume_lose(struct session *self);
-/* Ends a lost session whose time is over; true: it is gone. */
-bool resume_look_after(struct session *self, uint64_t now);
-/* Ends all that are lost, or the one lost first; false where there is none. */
-void resume_end_all(struct service *service);
-bool resume_end_oldest(struct service *service);
+/* True if a session whose stream has closed becomes LOST rather than ending. */
+bool resume_is_possible(const struct session *self);
+/* Makes the session LOST. Ends the one lost first where too many are. */
+void resume_detach(struct session *self);
+/* Ends a lost session after WIRE_RESUME_MS; true: it is freed. */
+bool resume_expire(struct session *self, uint64_t now);
+/* Ends all lost sessions, or the one lost first; false where there is none. */
+void resume_end_lost(struct service *service);
+bool resume_end_oldest_lost(struct service *service);
 
 #endif

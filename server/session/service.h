@@ -1,8 +1,8 @@
-/* service.h: what all rooms of the daemon from the sessions up share: who is there, what is borrowed from
- * below, and what a turn of the loop has done.
+/* service.h: what the rooms of the daemon from session upwards share: the sessions, borrowed parts
+ * of the rooms below, and the work that the current turn of the loop has done.
  *
- * Sessions know nothing of worlds but that there are some: what they ask of them, and what is to be done
- * with their messages, goes up through struct service_calls, which the rooms above fill in.
+ * Sessions know nothing of worlds but that there are some. Messages and questions about worlds go
+ * up through struct service_calls, which server.c fills in.
  */
 #ifndef CAIRN_SESSION_SERVICE_H
 #define CAIRN_SESSION_SERVICE_H
@@ -12,7 +12,7 @@
 #include "server/io/outbox.h"
 #include "server/io/tls_stream.h"
 #include "server/options.h"
-#include "server/session/crowd.h"
+#include "server/session/address_limits.h"
 #include "server/session/keyring.h"
 #include "server/session/registry.h"
 #include "server/store/store.h"
@@ -24,49 +24,52 @@ struct session;
 struct worlds;
 struct stream;
 
-/* Name and version a client is told. */
+/* The server's name in WELCOME. */
 #define SERVER_NAME "cairnd"
 
-/* How long the last rounds of fan-out took, from a world's report to the last write it led to. */
+/* Durations of the last rounds of fan-out, each from a world's report to the last write that it
+ * caused. */
 enum { ROUNDS_KEPT = 128 };
 struct round_times {
 	uint32_t ns[ROUNDS_KEPT];
-	uint64_t count; /* ever */
-	uint32_t open;	/* under way */
+	uint64_t count; /* rounds since the start; entry count % ROUNDS_KEPT is written next */
+	uint32_t open;	/* rounds in progress */
 };
 
-/* One turn of the loop: from one wait for the kernel to the next. What may wait is done until the turn's work
- * is done, and goes on in the next one, so that sockets, timers and signals always get theirs. Each kind
- * has work of its own: none of them keeps another from its turn. */
+/* One turn of the loop: from one wait for the kernel to the next. Deferrable work is done until its
+ * budget for the turn is used up and continues in the next turn, so that sockets, timers and
+ * signals are served in between. Each kind of work has its own budget, so no kind delays
+ * another. */
 enum turn_kind { TURN_READING, TURN_REPORTS, TURN_SERVING, TURN_KINDS };
-enum {
-	TURN_WORK_MAX = 8192
-}; /* of a kind: watched changes, or what costs as much; some milliseconds */
+/* Budget of one kind, in watched changes or work of the same cost: a few milliseconds. A larger
+ * budget delays sockets and timers, a smaller one makes more turns. */
+enum { TURN_WORK_MAX = 8192 };
 struct turn {
-	uint64_t work[TURN_KINDS];
+	uint64_t work[TURN_KINDS]; /* done in this turn */
 	uint64_t number;
 };
 
-/* What is above the sessions, as they see it. */
+/* Calls from sessions into the rooms above them. */
 struct service_calls {
-	/* One message of an open session. */
+	/* Handles one message of an open session. */
 	void (*dispatch)(struct session *session, const struct message *message);
-	/* A batch that is over a quota, or cannot be read; false: it is no COMMANDS for a world it is in. */
+	/* Refuses a batch that is over a quota or cannot be read; false: the message is no COMMANDS
+	 * for a world that the session has joined, and nothing was sent. */
 	bool (*refuse_commands)(struct session *session, const struct message *message,
 				const struct reason *why);
-	/* Whether a world of that name is in service. */
+	/* True if a world of that name is in service. */
 	bool (*has_world)(const struct service *service, const char *name);
-	/* The client has room again for parts of frames that wait. */
-	void (*go_on)(struct session *session);
-	/* A client has come back: what it may have missed of its worlds. `applied` is HELLO's. */
+	/* The session's outbox is empty again: parts of frames that wait can be written. */
+	void (*on_writable)(struct session *session);
+	/* The session has been resumed: sends what the client may have missed. `applied` is HELLO's. */
 	void (*resume)(struct session *session, const struct wire_list *applied);
-	/* A session ends: it leaves the worlds that it is in. */
+	/* The session ends: it leaves all its worlds. */
 	void (*leave_worlds)(struct session *session);
-	/* A connection that somebody has accepted; the stream is taken. */
+	/* Opens a session for an accepted connection; `stream` is taken. */
 	void (*accept)(struct service *service, struct stream *stream);
-	/* The daemon is to end, gracefully. */
+	/* Starts a graceful end of the daemon. */
 	void (*drain)(struct service *service);
-	/* One more has come to its end. */
+	/* A session, or a world, has been freed. */
 	void (*session_ended)(struct service *service);
 	void (*world_ended)(struct service *service);
 };
@@ -81,36 +84,37 @@ struct service {
 	struct pool *pool;
 	struct store *store; /* NULL without --data */
 	struct registry sessions;
-	struct crowd crowd;
-	struct keyring keyring;	      /* tokens it knows; loaded by who can read files */
-	enum wire_role loopback_role; /* of a peer on this machine that shows none */
+	struct address_limits address_limits;
+	struct keyring keyring;	      /* accepted tokens; main.c loads the file */
+	enum wire_role loopback_role; /* of a peer on this machine without a token */
 	struct outbox_set outboxes;
-	struct shape_library
-		library; /* shapes cooked in this process, by name; trimmed (handlers_shape.c) */
-	uint64_t library_trim_at; /* bytes at which it is looked through again */
-	struct tls_context *tls; /* owned; NULL without a certificate; made by who can read files */
+	/* Shapes cooked in this process, by name (handlers_shape.c). */
+	struct shape_library library;
+	uint64_t library_trim_at; /* size in bytes at which unused shapes are next removed */
+	struct tls_context *tls;  /* owned; NULL without a certificate; main.c makes it */
 	struct round_times rounds;
 	struct turn turn;
-	struct wakeup serving;	 /* a world has more clients to serve in this round */
+	struct wakeup serving;	 /* a world's fan-out has more subscriptions to serve */
 	struct wakeup reporting; /* a world has more reports */
-	struct wakeup reading;	 /* a session has said more than is read in a turn */
-	struct wakeup roomy;	 /* a client has taken all, and parts of a frame wait for it */
-	struct session *held_first,
-		*held_last; /* those sessions, in the order in which they wait */
-	struct allowance_pool watching[WIRE_ROLES]; /* of all sessions of a role */
-	struct io_timer *rest;			    /* worlds that may have come to rest */
-	struct io_timer *pause;			    /* of sessions that have said much in a turn */
+	struct wakeup reading;	 /* held sessions may be resumed */
+	struct wakeup writable;	 /* an outbox is empty again, and parts of frames wait for it */
+	/* Queue of held sessions (reading.h). */
+	struct session *held_first, *held_last;
+	struct allowance_pool watching[WIRE_ROLES]; /* shared by all sessions of a role */
+	struct io_timer *rest;			    /* shows worlds that have stopped changing */
+	struct io_timer *pause;			    /* ends the pause of paused sessions */
 	bool rest_armed, pause_armed;
 	bool executor_stopped;
 	bool draining, closing;
 	char redirect[257]; /* where a drain sends clients; "": nowhere */
-	uint32_t monitors;  /* sessions that want MONITOR_LINEs */
-	char abi[32];
-	uint32_t own_uid; /* of this process: a Unix peer with it is an administrator */
+	uint32_t monitors;  /* sessions with MONITOR on */
+	char abi[32];	    /* of the engine, in WELCOME and INFO */
+	uint32_t
+		own_uid; /* user of this process; a Unix peer of the same user is an administrator */
 };
 
-/* Whether more of a kind is done in this turn. */
-static inline bool service_turn_has_room(const struct service *self, enum turn_kind kind)
+/* True if more work of that kind may be done in this turn. */
+static inline bool service_turn_has_budget(const struct service *self, enum turn_kind kind)
 {
 	return self->turn.work[kind] < TURN_WORK_MAX;
 }

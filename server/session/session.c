@@ -1,6 +1,8 @@
+/* See session.h. In this order: sending, receiving (bytes → PROXY header → frames → messages),
+ * admission and life of a session. A stream's callbacks are the only entry from io; a callback that
+ * finds its session without a stream frees it. */
 #include "config.h"
 
-#include "server/session/proxy.h"
 #include "server/session/session.h"
 
 #include <stdio.h>
@@ -13,6 +15,7 @@
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 #include "server/io/log.h"
+#include "server/session/proxy.h"
 #include "server/session/resume.h"
 #include "server/session/service.h"
 
@@ -55,9 +58,10 @@ void session_refuse_status(struct session *self, const struct message *about, en
 bool session_refuses_world(struct session *self, const struct message *about, const char *world)
 {
 	struct reason why;
-	if (grant_has_world(self->grant, world))
+	if (grant_allows_world(self->grant, world))
 		return false;
-	reason_set(&why, STATUS_FORBIDDEN, -1, "world", "the token is not for this world");
+	reason_set(&why, STATUS_FORBIDDEN, -1, "world", "the token does not allow the world %s",
+		   world);
 	session_refuse(self, about, &why);
 	return true;
 }
@@ -75,15 +79,15 @@ void session_goodbye(struct session *self, enum status status, const char *text)
 {
 	if (self->state == SESSION_LEAVING)
 		return;
-	/* Who was too slow, or seemed to be gone, may come back. */
+	/* A client that was slow or silent may resume the session. */
 	self->ended = status != STATUS_SLOW && status != STATUS_CLOSED;
 	if (self->state == SESSION_LOST)
-		return; /* there is nobody to tell; its time ends with the next look */
+		return; /* there is no connection; the next quarter-second check ends it */
 	self->state = SESSION_LEAVING;
 	struct message goodbye;
 	message_init(&goodbye, MESSAGE_GOODBYE);
 	goodbye.goodbye.code = status;
-	/* Spread by the session's number, so that not everybody comes back at once. */
+	/* Spread by session number, so that clients do not all reconnect at once. */
 	goodbye.goodbye.retry_ms =
 		status == STATUS_DRAINING ? 500 + self->number * 7919u % 1000u : 0;
 	if (status == STATUS_DRAINING)
@@ -94,7 +98,7 @@ void session_goodbye(struct session *self, enum status status, const char *text)
 		return;
 	outbox_flush(&self->outbox);
 	if (status == STATUS_SLOW)
-		stream_close(self->stream); /* it would never take what waits */
+		stream_close(self->stream); /* the client would never read what is queued */
 	else
 		stream_finish(self->stream);
 	LOG_FROM(session_log(self), LOG_INFO, "session_goodbye", "session=%u code=%s text=%s",
@@ -110,14 +114,14 @@ static uint32_t frame_max(const struct session *self)
 
 void session_greeted(struct session *self)
 {
-	crowd_greeted(&self->service->crowd, &self->peer);
-	self->crowd_greeting = false;
+	address_limits_greeted(&self->service->address_limits, &self->peer);
+	self->counted_as_greeting = false;
 }
 
-static void greet(struct session *self, const struct message *message)
+static void receive_hello(struct session *self, const struct message *message)
 {
 	struct message reply;
-	if (resume_greet(self, message))
+	if (resume_receive_hello(self, message))
 		return;
 	enum status status = handshake_receive(&self->handshake, message, &reply);
 	session_send(self, &reply);
@@ -145,8 +149,8 @@ static void greet(struct session *self, const struct message *message)
 		 self->grant != NULL ? self->grant->name : "", LOG_TEXT(self->client));
 }
 
-/* What could not be read, or is over the quota: the answer of a batch is a RESULT wherever its number is
- * known. */
+/* Refuses a message that cannot be read or is over the quota. A batch is answered with RESULT
+ * wherever its number is known. */
 static void refuse_message(struct session *self, const struct message *message,
 			   const struct reason *why)
 {
@@ -158,15 +162,16 @@ static void refuse_message(struct session *self, const struct message *message,
 static void refuse_busy(struct session *self, const struct message *message, uint64_t now)
 {
 	struct reason why;
-	reason_set(&why, STATUS_BUSY, -1, "", "over the session's quota: see Limits");
+	reason_set(&why, STATUS_BUSY, -1, "",
+		   "the session exceeds its quota (INFO \"quotas\"); send more slowly");
 	refuse_message(self, message, &why);
 	if (quota_exhausted(&self->quota, now))
-		session_goodbye(self, STATUS_BUSY, "over its quota for too long");
+		session_goodbye(self, STATUS_BUSY, "over the quota for more than 5 s");
 }
 
-/* Of a message that the validator has refused: puts the command and field into `why` where they can be
- * told. */
-static void name_fault(const struct message *message, struct reason *why)
+/* After the validator refused a message: writes the command and field at fault to `why`, where they
+ * can be found. */
+static void locate_fault(const struct message *message, struct reason *why)
 {
 	struct reason inner;
 	struct wire_query query;
@@ -177,47 +182,49 @@ static void name_fault(const struct message *message, struct reason *why)
 		status = command_check_list(&message->step.commands, &inner);
 	else if (message->type == MESSAGE_QUERY)
 		status = query_take(&message->query.query, &query, &inner);
-	/* What is wrong beyond that (a text's bytes, a key) has only its place in the frame. */
+	/* Other faults (a text's bytes, a key) are known only by their offset in the frame. */
 	if (status == why->status)
 		*why = inner;
 }
 
-static void take_message(struct session *self, const uint8_t *content, uint32_t bytes)
+static void receive_message(struct session *self, const uint8_t *content, uint32_t bytes)
 {
 	struct message message;
 	struct reason why;
 	uint64_t now = self->heard_at;
 	self->frames_in++;
-	reading_note(self, bytes);
+	reading_count_message(self, bytes);
 	if (!self->heard_anew) {
 		self->heard_anew = true;
 		self->has_token_before = false;
 	}
 	enum status status = message_read(content, bytes, &VALIDATE_UP, &message, &why);
-	/* A client with many subscriptions to a fast world sends many ACKs; they count by their bytes. */
+	/* A client with many subscriptions to a fast world sends many ACKs, so they count by their
+	 * bytes only. */
 	bool is_ack = status == STATUS_OK && message.type == MESSAGE_ACK;
-	/* All are taken, whatever the first one says. */
+	/* All buckets are charged, whatever the first one answers. */
 	bool frames_within = quota_take(&self->quota, QUOTA_FRAMES, is_ack ? 0 : 1, now);
 	bool bytes_within = quota_take(&self->quota, QUOTA_BYTES, bytes, now);
-	/* A client that is well writes none that cannot be read. */
+	/* A correct client sends no unreadable message, so their quota is small. */
 	bool faults_within = status == STATUS_OK || quota_take(&self->quota, QUOTA_FAULTS, 1, now);
 	if (!frames_within || !bytes_within || !faults_within) {
 		self->reading.refused =
-			self->state == SESSION_OPEN; /* who greets has little time */
+			self->state == SESSION_OPEN; /* before HELLO the deadline is short */
 		refuse_busy(self, &message, now);
 	} else if (status != STATUS_OK) {
-		name_fault(&message, &why);
+		locate_fault(&message, &why);
 		refuse_message(self, &message, &why);
 	} else if (self->state == SESSION_GREETING) {
-		greet(self, &message);
+		receive_hello(self, &message);
 	} else {
 		session_observe(self, &message, bytes);
 		self->service->calls->dispatch(self, &message);
 	}
 }
 
-/* A frame this many times as long as one may be is passed over; beyond that it is no frame. */
-enum { FRAME_PASSED = 16 };
+/* A frame of at most this many times the allowed length is skipped and answered TOO_LARGE, so the
+ * session goes on. A longer one is taken for garbage, and the session ends. */
+enum { FRAME_SKIPPED_MAX = 16 };
 
 /* `bytes` is the length of the whole frame, header included. */
 static void refuse_frame(struct session *self, enum status status, size_t bytes)
@@ -226,20 +233,21 @@ static void refuse_frame(struct session *self, enum status status, size_t bytes)
 	struct reason why;
 	if (status != STATUS_TOO_LARGE)
 		reason_set(&why, STATUS_FRAMING, -1, "frame",
-			   "a frame is c6, a length that is not 0, and so many bytes");
+			   "no frame: a frame is the byte c6, a length of 4 bytes above 0, and "
+			   "so many bytes");
 	else
 		reason_set(&why, STATUS_TOO_LARGE, -1, "frame",
-			   "a frame of %llu bytes: it must be at most %llu",
+			   "a frame of %llu bytes is too large: at most %llu are allowed",
 			   (unsigned long long)content, (unsigned long long)most);
-	bool passed = status == STATUS_TOO_LARGE && self->state == SESSION_OPEN &&
-		      content <= FRAME_PASSED * most;
-	if (!passed) {
+	bool skipped = status == STATUS_TOO_LARGE && self->state == SESSION_OPEN &&
+		       content <= FRAME_SKIPPED_MAX * most;
+	if (!skipped) {
 		why.status = STATUS_FRAMING;
 		session_refuse(self, NULL, &why);
 		return;
 	}
 	self->frames_in++;
-	self->passing = bytes;
+	self->skip_bytes = bytes;
 	bool within = quota_take(&self->quota, QUOTA_FAULTS, 1, self->heard_at);
 	within = quota_take(&self->quota, QUOTA_BYTES, (double)bytes, self->heard_at) && within;
 	if (within)
@@ -248,49 +256,52 @@ static void refuse_frame(struct session *self, enum status status, size_t bytes)
 		refuse_busy(self, NULL, self->heard_at);
 }
 
-/* Leaves out what is left of a frame that was too large. */
-static size_t pass_over(struct session *self, size_t count)
+/* Skips up to `count` bytes of a frame that was too large; returns how many. */
+static size_t skip_frame_bytes(struct session *self, size_t count)
 {
-	size_t bytes = MIN_OF(self->passing, count);
-	self->passing -= bytes;
+	size_t bytes = MIN_OF(self->skip_bytes, count);
+	self->skip_bytes -= bytes;
 	return bytes;
 }
 
-static void offer(struct session *self);
+static void offer_handshake(struct session *self);
 
-/* The header of a load balancer: from then on the session is of whom it speaks for. */
-static bool take_proxy(struct session *self, size_t *taken)
+/* Reads the PROXY header of a load balancer; the session's peer is then the stated source. False:
+ * the header is incomplete, or the session ends. */
+static bool receive_proxy_header(struct session *self, size_t *taken)
 {
 	struct peer peer = self->peer;
 	enum status status = proxy_read(self->input.data, self->input.count, taken, &peer);
 	if (status == STATUS_AGAIN)
 		return false;
 	if (status != STATUS_OK) {
-		session_goodbye(self, STATUS_FRAMING, "no PROXY header");
+		session_goodbye(self, STATUS_FRAMING,
+				"the connection must begin with a PROXY header (--proxy-protocol)");
 		return false;
 	}
-	if (crowd_enter(&self->service->crowd, &peer) != STATUS_OK) {
+	if (address_limits_add(&self->service->address_limits, &peer) != STATUS_OK) {
 		session_goodbye(self, STATUS_BUSY, "too many connections from this address");
 		return false;
 	}
-	crowd_leave(&self->service->crowd, &self->peer, self->crowd_greeting);
-	self->crowd_greeting = true;
+	address_limits_remove(&self->service->address_limits, &self->peer,
+			      self->counted_as_greeting);
+	self->counted_as_greeting = true;
 	self->proxied = false;
 	self->peer = peer;
-	offer(self);
+	offer_handshake(self);
 	return true;
 }
 
-static void take_frames(struct session *self)
+static void receive_frames(struct session *self)
 {
 	size_t taken = 0;
-	bool begun = !self->proxied || take_proxy(self, &taken);
-	/* Without input there may be no buffer, and even 0 cannot be added to none. */
+	bool begun = !self->proxied || receive_proxy_header(self, &taken);
+	/* Without input the buffer may be NULL, and adding even 0 to NULL is undefined. */
 	while (begun && self->state != SESSION_LEAVING && self->input.count > taken &&
-	       reading_may(self)) {
+	       reading_allowed(self)) {
 		struct wire_slice content;
 		size_t bytes;
-		taken += pass_over(self, self->input.count - taken);
+		taken += skip_frame_bytes(self, self->input.count - taken);
 		if (self->input.count == taken)
 			break;
 		enum status status =
@@ -302,12 +313,12 @@ static void take_frames(struct session *self)
 			refuse_frame(self, status, bytes);
 			continue;
 		}
-		take_message(self, content.at, content.bytes);
+		receive_message(self, content.at, content.bytes);
 		taken += bytes;
 	}
 	struct session *successor = resume_hand_over(self, taken);
 	if (successor != NULL) {
-		take_frames(successor);
+		receive_frames(successor);
 		return;
 	}
 	if (self->state == SESSION_LEAVING) {
@@ -315,11 +326,11 @@ static void take_frames(struct session *self)
 		return;
 	}
 	bytes_consume(&self->input, taken);
-	bool partial = self->input.count > 0 || self->passing > 0;
-	bool held = begun && (!reading_may(self) || self->reading.refused);
+	bool partial = self->input.count > 0 || self->skip_bytes > 0;
+	bool held = begun && (!reading_allowed(self) || self->reading.refused);
 	if (held)
 		reading_hold(self);
-	/* What waits for us is not late. */
+	/* A frame is late only where its missing bytes depend on the client. */
 	if (!partial || held)
 		self->frame_since = INSTANT_NEVER;
 	else if (taken > 0 || self->frame_since == INSTANT_NEVER)
@@ -331,14 +342,15 @@ enum { READ_BYTES = 65536 };
 static size_t on_space(void *context, uint8_t **into)
 {
 	struct session *self = context;
-	/* A large frame comes in several pieces, so that only who sends one needs the room for it. */
+	/* A large frame arrives in pieces, so that memory is taken only for the bytes that a client
+	 * sends. */
 	size_t room = MIN_OF(frame_max(self), (uint32_t)READ_BYTES) + WIRE_FRAME_HEADER;
 	if (self->state == SESSION_LEAVING)
 		self->input.count = 0;
 	else if (self->reading.held)
 		return 0;
-	self->starved = bytes_reserve(&self->input, room) != STATUS_OK;
-	if (self->starved)
+	self->short_of_memory = bytes_reserve(&self->input, room) != STATUS_OK;
+	if (self->short_of_memory)
 		return 0;
 	*into = self->input.data + self->input.count;
 	return room;
@@ -350,29 +362,28 @@ static void on_received(void *context, size_t bytes)
 	self->input.count += bytes;
 	self->heard_at = io_now(self->service->io);
 	self->pinged = false;
-	take_frames(self);
-	/* Its connection is another session's now, which had none. */
+	receive_frames(self);
+	/* A resumed session has taken the connection over and had none to give. */
 	if (self->stream == NULL)
 		session_destroy(self);
 }
 
-void session_read_on(struct session *self)
+void session_resume_reading(struct session *self)
 {
 	if (self->stream == NULL)
 		return;
 	self->heard_at = io_now(self->service->io);
-	take_frames(self);
+	receive_frames(self);
 	if (self->stream == NULL)
 		session_destroy(self);
 	else if (!self->reading.held)
 		stream_resume(self->stream);
 }
 
-/* There is room again for what waits in parts. */
 static void on_drained(void *context)
 {
 	struct session *self = context;
-	self->service->calls->go_on(self);
+	self->service->calls->on_writable(self);
 }
 
 static void on_closed(void *context, enum status why)
@@ -384,9 +395,9 @@ static void on_closed(void *context, enum status why)
 		 (unsigned long long)self->outbox.sent_bytes);
 	self->stream = NULL;
 	self->outbox.stream = NULL;
-	reading_let_go(self);
-	if (resume_is_kept(self))
-		resume_lose(self);
+	reading_release(self);
+	if (resume_is_possible(self))
+		resume_detach(self);
 	else
 		session_destroy(self);
 }
@@ -400,7 +411,8 @@ static const struct stream_events session_events = {
 
 /* ---- life -------------------------------------------------------------------------------------- */
 
-/* The most a peer is granted without a token. Loopback is not trust, but it is no stranger either. */
+/* The highest role of a peer without a token. A Unix peer of our user or root is an administrator;
+ * other peers of this machine get --loopback-role, through a browser observer at most. */
 static enum wire_role role_of(const struct peer *peer, uint32_t own_uid, enum wire_role loopback)
 {
 	if (peer->kind == ADDRESS_UNIX)
@@ -411,16 +423,17 @@ static enum wire_role role_of(const struct peer *peer, uint32_t own_uid, enum wi
 	return peer->web ? MIN_OF(loopback, WIRE_ROLE_OBSERVER) : loopback;
 }
 
-/* A token shown in HELLO. */
-static enum status admit(void *context, struct wire_slice token, enum wire_role *role,
-			 struct reason *why)
+/* Handshake: checks the token shown in HELLO and writes its role; uses nothing up. */
+static enum status check_hello_token(void *context, struct wire_slice token, enum wire_role *role,
+				     struct reason *why)
 {
 	struct session *self = context;
 	struct service *service = self->service;
 	struct grant grant;
 	if (!self->peer.local && !self->peer.secure && !service->options->insecure_plaintext)
-		return reason_set(why, STATUS_AUTH, -1, "token",
-				  "a token is not to be sent where others can read it: use TLS");
+		return reason_set(
+			why, STATUS_AUTH, -1, "token",
+			"this connection is not encrypted, so it must not carry a token; use TLS");
 	enum status status =
 		keyring_check(&service->keyring, token, io_wall_s(service->io), &grant, why);
 	if (status != STATUS_OK) {
@@ -437,10 +450,10 @@ static enum status admit(void *context, struct wire_slice token, enum wire_role 
 	return STATUS_OK;
 }
 
-/* A token that opens no door yet is not used up by knocking: its world may come. Who may make worlds
- * needs none. */
-static bool has_a_door(const struct service *service, const struct grant *grant,
-		       enum wire_role role)
+/* True if the token is of use now: one of its worlds exists, or its role may create them. Otherwise
+ * the token is not used up, because its world may still be created. */
+static bool has_usable_world(const struct service *service, const struct grant *grant,
+			     enum wire_role role)
 {
 	if (grant->world_count == 0 || wire_role_may(role, MESSAGE_WORLD_CREATE))
 		return true;
@@ -450,14 +463,14 @@ static bool has_a_door(const struct service *service, const struct grant *grant,
 	return false;
 }
 
-/* Nothing else of its HELLO is refused any more. */
-static enum status admitted(void *context, enum wire_role role, struct reason *why)
+/* Handshake: HELLO is accepted but for the token's use, which happens here. */
+static enum status use_hello_token(void *context, enum wire_role role, struct reason *why)
 {
 	struct session *self = context;
 	struct service *service = self->service;
-	if (self->grant->once && !has_a_door(service, self->grant, role))
+	if (self->grant->once && !has_usable_world(service, self->grant, role))
 		return reason_set(why, STATUS_UNKNOWN_WORLD, -1, "token",
-				  "none of the token's worlds is here; it is still good");
+				  "none of the token's worlds exists; the token was not used up");
 	enum status status =
 		keyring_use(&service->keyring, self->grant, io_wall_s(service->io), why);
 	if (status != STATUS_OK)
@@ -466,7 +479,7 @@ static enum status admitted(void *context, enum wire_role role, struct reason *w
 	return status;
 }
 
-static void offer(struct session *self)
+static void offer_handshake(struct session *self)
 {
 	struct handshake_offer offer = {
 		.name = SERVER_NAME,
@@ -474,8 +487,8 @@ static void offer(struct session *self)
 		.abi = self->service->abi,
 		.caps = WIRE_CAPS_ALL,
 		.role = role_of(&self->peer, self->service->own_uid, self->service->loopback_role),
-		.admit = admit,
-		.admitted = admitted,
+		.admit = check_hello_token,
+		.admitted = use_hello_token,
 		.admit_context = self,
 		.session = self->number,
 		.time_us = io_now_us(self->service->io),
@@ -500,20 +513,20 @@ void session_open(struct service *service, struct stream *stream)
 		stream_close(stream);
 		return;
 	}
-	if (crowd_enter(&service->crowd, &peer) != STATUS_OK) {
+	if (address_limits_add(&service->address_limits, &peer) != STATUS_OK) {
 		stream_close(stream);
 		return;
 	}
 	struct session *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL || registry_add(&service->sessions, self, &number) != STATUS_OK) {
-		crowd_leave(&service->crowd, &peer, true);
+		address_limits_remove(&service->address_limits, &peer, true);
 		heap_free(self);
 		stream_close(stream);
 		return;
 	}
 	self->service = service;
 	self->peer = peer;
-	self->crowd_greeting = true;
+	self->counted_as_greeting = true;
 	self->proxied = proxied;
 	self->stream = stream;
 	self->number = number;
@@ -524,13 +537,13 @@ void session_open(struct service *service, struct stream *stream)
 	self->outbox.on_room = on_drained;
 	self->outbox.context = self;
 	quota_init(&self->quota, WIRE_ROLE_NOBODY, self->opened_at);
-	offer(self);
+	offer_handshake(self);
 	stream_start(stream, &session_events, self);
 	if (service->draining)
 		session_goodbye(self, STATUS_DRAINING, "the server is shutting down");
 }
 
-static void ping(struct session *self, uint64_t now)
+static void send_ping(struct session *self, uint64_t now)
 {
 	struct message ping;
 	message_init(&ping, MESSAGE_PING);
@@ -540,37 +553,39 @@ static void ping(struct session *self, uint64_t now)
 	self->pinged_at = now;
 }
 
-void session_look_after(struct session *self, uint64_t now)
+void session_check_deadlines(struct session *self, uint64_t now)
 {
 	const struct options *options = self->service->options;
 	if (self->state == SESSION_LOST) {
-		resume_look_after(self, now);
+		resume_expire(self, now);
 		return;
 	}
 	uint64_t handshake = options->handshake_ms * NS_PER_MS;
 	uint64_t silence = options->ping_ms * NS_PER_MS;
-	if (self->starved && self->stream != NULL)
+	if (self->short_of_memory && self->stream != NULL)
 		stream_resume(self->stream);
-	/* Who is held may have said what we wait for. */
+	/* A held session is not read, so its silence is ours. */
 	if (self->reading.held)
 		self->heard_at = self->pinged_at = now;
 	if (self->state == SESSION_LEAVING) {
 		if (now - self->heard_at > 2 * silence && self->stream != NULL)
 			stream_close(self->stream);
 	} else if (self->state == SESSION_GREETING && now - self->opened_at > handshake) {
-		session_goodbye(self, STATUS_HANDSHAKE, "no HELLO in time");
+		session_goodbye(self, STATUS_HANDSHAKE, "no HELLO in time (--handshake-ms)");
 	} else if (self->frame_since != INSTANT_NEVER && now - self->frame_since > handshake) {
-		session_goodbye(self, STATUS_FRAMING, "a frame was begun and not ended in time");
+		session_goodbye(self, STATUS_FRAMING,
+				"a frame was begun and not completed in time");
 	} else if (outbox_verdict(&self->outbox, now) != STATUS_OK) {
-		session_goodbye(self, STATUS_SLOW, "too many answers and events wait for it");
+		session_goodbye(self, STATUS_SLOW,
+				"the client does not read: too many answers and events are queued");
 	} else if (self->pinged && now - self->pinged_at > silence) {
-		session_goodbye(self, STATUS_CLOSED, "silent for too long");
+		session_goodbye(self, STATUS_CLOSED, "no answer to PING in time (--ping-ms)");
 	} else if (now - self->heard_at > silence && !self->pinged) {
-		ping(self, now);
+		send_ping(self, now);
 	}
 }
 
-struct membership *session_past(struct session *self, uint32_t world)
+struct membership *session_membership_or_past(struct session *self, uint32_t world)
 {
 	for (uint32_t i = 0; i < self->memberships.count; i++)
 		if (self->memberships.items[i].number == world)
@@ -580,25 +595,24 @@ struct membership *session_past(struct session *self, uint32_t world)
 
 struct membership *session_membership(struct session *self, uint32_t world)
 {
-	struct membership *membership = session_past(self, world);
+	struct membership *membership = session_membership_or_past(self, world);
 	return membership != NULL && membership->world != NULL ? membership : NULL;
 }
 
-static bool keeps_answers(const struct membership *membership)
+static bool has_stored_answers(const struct membership *membership)
 {
 	return membership->world == NULL &&
 	       (membership->ledger.entries != NULL || membership->stepped != NULL);
 }
 
-/* Numbers are never forgotten while there is the world; the answers of the one left longest ago are, where
- * more than SESSION_WORLDS_MAX that were left have some. */
-void session_forget_answers(struct session *self)
+/* Numbers are kept as long as the world exists; only stored answers are dropped. */
+void session_trim_answers(struct session *self)
 {
 	struct membership *oldest = NULL;
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < self->memberships.count; i++) {
 		struct membership *membership = &self->memberships.items[i];
-		if (!keeps_answers(membership))
+		if (!has_stored_answers(membership))
 			continue;
 		count++;
 		if (oldest == NULL || membership->left < oldest->left)
@@ -620,13 +634,14 @@ void membership_release(struct membership *membership)
 
 void session_destroy(struct session *self)
 {
-	reading_let_go(self);
+	reading_release(self);
 	session_end_monitor(self);
 	self->service->sessions.lost -= self->state == SESSION_LOST;
 	self->service->sessions.greeting -=
 		self->state == SESSION_GREETING ||
 		(self->state == SESSION_LEAVING && self->handshake.state != HANDSHAKE_OPEN);
-	crowd_leave(&self->service->crowd, &self->peer, self->crowd_greeting);
+	address_limits_remove(&self->service->address_limits, &self->peer,
+			      self->counted_as_greeting);
 	self->service->calls->leave_worlds(self);
 	for (uint32_t i = 0; i < self->memberships.count; i++)
 		membership_release(&self->memberships.items[i]);

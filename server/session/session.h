@@ -1,15 +1,15 @@
-/* session.h: one client: from its first byte to its goodbye.
+/* session.h: one client, from its first byte to GOODBYE.
  *
  *	           HELLO ok               GOODBYE sent, or the peer left
  *	GREETING ───────────► OPEN ─────────────────────────────────────► LEAVING ──► gone
  *	   │ late, malformed, refused for good                               ▲
  *	   └────────────────────────────────────────────────────────────────┘
  *
- * Bytes are split into frames, frames are validated whole, messages are unpacked and dispatched;
- * what a session may send is the role table of messages.def. Whatever has an end that can be told is
- * answered when it is refused, and counted (quota.h); the session ends where the bytes are no frames, where
- * it is over its quota for too long, and where it is silent or does not read. Everything here runs on the
- * loop thread.
+ * Bytes are split into frames, frames are validated whole, messages are unpacked and dispatched.
+ * The role table of messages.def says which messages a session may send. A refused message is
+ * answered with an error and counted (quota.h) wherever its end in the stream is known. The session
+ * ends where the bytes are no frames, where it exceeds its quota for too long, and where it is
+ * silent or does not read. Everything here runs on the loop thread.
  */
 #ifndef CAIRN_SESSION_SESSION_H
 #define CAIRN_SESSION_SESSION_H
@@ -25,46 +25,48 @@
 #include "server/sync/subscription.h"
 
 enum {
-	SESSION_WORLDS_MAX = 64, /* joined; and as many left whose answers are kept for repeats */
+	SESSION_WORLDS_MAX =
+		64, /* joined; and as many left worlds whose answers are stored for repeats */
 	SESSION_SUBSCRIPTIONS_MAX = 64,
 	SESSION_UPLOADS_MAX = 16,	     /* at once */
-	SESSION_UPLOAD_BYTES_MAX = 56 << 20, /* at once, all together */
+	SESSION_UPLOAD_BYTES_MAX = 56 << 20, /* of all uploads of a session together */
 };
 
 enum { RESUME_TOKEN_BYTES = 16 };
 
-/* LOST: without a connection, kept for one that resumes it (resume.h). */
+/* LOST: without a connection, but may be resumed (resume.h). */
 enum session_state { SESSION_GREETING, SESSION_OPEN, SESSION_LEAVING, SESSION_LOST };
 
 struct service;
 struct served_world;
 
-/* A world this session has joined, or has been in: numbers of batches and STEPs go on where they were
- * when it joins again, so that no number ever means two things. */
+/* A world that the session has joined, or has left again. Numbers of batches and STEPs continue
+ * where they were when it joins again, so that no number ever means two things. */
 struct membership {
-	uint32_t number;	      /* the world's */
-	struct served_world *world;   /* borrowed; NULL since it left */
-	struct host_request *closing; /* owned: tells the host that it is gone */
-	uint64_t left;		      /* when it left: counts the session's leavings */
+	uint32_t number;	    /* the world's */
+	struct served_world *world; /* borrowed; NULL after the session left */
+	struct host_request
+		*closing; /* owned; reports the leaving to the host, allocated beforehand */
+	uint64_t left;	   /* when it left, counted in leavings of the session */
 	struct ledger ledger;
 	uint64_t step;		  /* number of the last STEP that was answered STEPPED */
-	struct frame *stepped;	  /* its answer, kept for a repeat */
+	struct frame *stepped;	  /* that answer, for a repeat */
 	uint64_t step_last;	  /* highest number sent so far */
-	ARRAY_OF(uint64_t) steps; /* numbers of those being done, in the order they came */
+	ARRAY_OF(uint64_t) steps; /* numbers of the pending STEPs, in order of arrival */
 };
 
 struct session_subscription {
 	struct served_world *world;
 	struct subscription *subscription; /* owned by the world's fanout */
-	bool resumed;			   /* while a client comes back: it has been named */
+	bool resumed;			   /* during a resume: HELLO.applied has named it */
 };
 
-/* Geometry on its way in, or being cooked. */
+/* Geometry that is being received or cooked. */
 struct upload {
 	uint64_t ref;
 	uint32_t world; /* number */
 	struct wire_name name;
-	uint32_t next, of; /* part awaited; == of: complete, being cooked */
+	uint32_t next, of; /* part expected next; == of: complete, being cooked */
 	struct bytes data;
 };
 
@@ -76,55 +78,59 @@ struct session {
 	struct handshake handshake;
 	struct outbox outbox;
 	struct quota quota;
-	struct allowance allowance; /* for what it watches; none before HELLO */
+	struct allowance allowance; /* for watched changes; none before HELLO */
 	struct reading reading;
-	struct bytes input;	      /* a frame in the making */
-	size_t passing;		      /* bytes to come of a frame that was too large: left out */
-	bool starved;		      /* there was no memory to read into: asked again later */
+	struct bytes input;	      /* received bytes that are not processed yet */
+	size_t skip_bytes;	      /* bytes to skip of a frame that was too large */
+	bool short_of_memory;	      /* no memory for the input: reading is retried later */
 	uint64_t opened_at, heard_at; /* instants */
 	uint64_t frame_since;	      /* first byte of a partial frame, or INSTANT_NEVER */
-	bool pinged;		      /* a PING is not answered yet */
+	bool pinged;		      /* nothing was received since the last PING */
 	uint64_t pinged_at;	      /* instant */
 	ARRAY_OF(struct membership) memberships;
 	uint64_t leavings;
 	ARRAY_OF(struct session_subscription) subscriptions;
 	ARRAY_OF(struct upload) uploads;
 	struct peer peer;
-	bool crowd_greeting; /* as its address is counted (crowd.h): it goes with the connection */
-	struct grant *grant; /* owned; what its token allows; NULL: it came without */
-	/* Coming back. */
+	bool counted_as_greeting; /* in address_limits; belongs to the connection, as `peer` does */
+	struct grant *grant;	  /* owned; what its token allows; NULL: no token */
+	/* Resuming (resume.h). */
 	uint8_t token[RESUME_TOKEN_BYTES], token_before[RESUME_TOKEN_BYTES];
 	bool has_token, has_token_before;
-	bool heard_anew;  /* since it has come back: the token before is void */
-	bool ended;	  /* it is not to be kept */
+	bool heard_anew;  /* a message has arrived since the resume: token_before is void */
+	bool ended;	  /* must not become LOST */
 	uint64_t lost_at; /* instant */
-	struct session
-		*successor; /* has taken over this one's connection, in the midst of its input */
+	/* The resumed session that has taken over this one's connection, and gets the rest of its
+	 * input. */
+	struct session *successor;
 	uint64_t frames_in, errors;
-	struct log_site log; /* what its own lines in the log are held back by */
-	bool proxied;	     /* a PROXY header comes first */
-	char client[64];     /* what it calls itself; bytes of a stranger */
-	bool monitors;	     /* wants MONITOR_LINEs */
-	uint64_t monitor_lost;
+	struct log_site log;   /* rate limit of its log lines */
+	bool proxied;	       /* a PROXY header is expected first */
+	char client[64];       /* name from HELLO; untrusted bytes */
+	bool monitors;	       /* MONITOR is on */
+	uint64_t monitor_lost; /* lines left out since the last one sent */
 };
 
-/* A session for a new connection, greeting. On failure the stream is closed. */
+/* Opens a session for a new connection, GREETING; `stream` is taken. On failure the stream is
+ * closed. */
 void session_open(struct service *service, struct stream *stream);
-/* Called about every quarter second: deadlines, pings, slow clients. */
-void session_look_after(struct session *self, uint64_t now);
-/* It is held no longer: takes in what waits, and is read again. It may be gone afterwards. */
-void session_read_on(struct session *self);
-/* Its connection is no more one of those that have not said HELLO. */
+/* Each quarter second: deadlines, pings, slow clients. May end a lost session. */
+void session_check_deadlines(struct session *self, uint64_t now);
+/* The session is held no longer: processes its input and reads the stream again. May free the
+ * session. */
+void session_resume_reading(struct session *self);
+/* HELLO was accepted on its connection: address_limits no longer counts it as greeting. */
 void session_greeted(struct session *self);
-/* Says GOODBYE and lets the stream finish. */
+/* Sends GOODBYE and closes the stream after what is queued; at once where the status is SLOW. */
 void session_goodbye(struct session *self, enum status status, const char *text);
 static inline enum wire_role session_role(const struct session *self)
 {
 	return self->state == SESSION_OPEN ? self->handshake.role : WIRE_ROLE_NOBODY;
 }
 
-/* Whose limit a line about it counts against: its own, where it has shown who it is; strangers share
- * the place's, because they could come back as somebody new for each line. */
+/* The rate limit for log lines about the session: its own, where it has shown a token or is at
+ * least a controller. Strangers share the call site's limit (NULL), because they could reconnect as
+ * somebody new for each line. */
 struct log_site *session_log(struct session *self);
 
 /* Takes the session out of every world and frees it; the stream is gone. */
@@ -132,34 +138,35 @@ void session_destroy(struct session *self);
 
 /* ---- for handlers ------------------------------------------------------------------------------
  * */
-/* Not OK: it does not fit the client's frames (FULL), and nothing was sent. Without memory for it the
- * session ends: an answer is never left out. */
+/* FULL: the message exceeds the client's frame limit, and nothing was sent. Without memory for it the
+ * session ends, because an answer is never left out. */
 enum status session_send(struct session *self, const struct message *message);
 /* ERROR about a message. */
 void session_refuse(struct session *self, const struct message *about, const struct reason *why);
 void session_refuse_status(struct session *self, const struct message *about, enum status status);
-/* Where the session's token is not for a world of that name: refuses the message, true. */
+/* True: the session's token does not allow a world of that name, and the message has been refused. */
 bool session_refuses_world(struct session *self, const struct message *about, const char *world);
-/* Whether its token names the worlds it is for: it is told of them alone. */
-static inline bool session_limited(const struct session *self)
+/* True if its token lists worlds: other worlds are invisible to the session. */
+static inline bool session_has_world_list(const struct session *self)
 {
 	return self->grant != NULL && self->grant->world_count > 0;
 }
-/* REPLY with nothing in it: done. */
+/* An empty REPLY: the request has been carried out. */
 void session_done(struct session *self, const struct message *about);
 /* NULL where the session has not joined it. */
 struct membership *session_membership(struct session *self, uint32_t world);
-/* The same, also where it has left it again. */
-struct membership *session_past(struct session *self, uint32_t world);
-/* A STEP is done, or refused. */
+/* The same, also where the session has left the world again. */
+struct membership *session_membership_or_past(struct session *self, uint32_t world);
+/* A STEP has been answered or refused: it is no longer pending. */
 void session_step_answered(struct membership *membership, uint64_t request);
 struct session_subscription *session_subscription(struct session *self, uint64_t sub);
-/* Of worlds that were left, the answers kept for repeats are given up where too many have some. */
-void session_forget_answers(struct session *self);
+/* Frees the stored answers of the world left longest ago, where more than SESSION_WORLDS_MAX left
+ * worlds have some. */
+void session_trim_answers(struct session *self);
 void membership_release(struct membership *membership);
 
-/* Tells the monitors what this session has sent. */
+/* Reports a message of this session to the sessions that monitor. */
 void session_observe(struct session *self, const struct message *message, uint32_t bytes);
-/* It wants no lines any more. */
+/* Turns MONITOR off for the session. */
 void session_end_monitor(struct session *self);
 #endif

@@ -67,7 +67,7 @@ static int guest_enter(struct web_site *site, struct lws *wsi)
 	struct peer peer;
 	peer_of(site, wsi, &peer);
 	if (ARRAY_RESERVE(&site->guests, site->guests.count + 1u) != STATUS_OK ||
-	    crowd_enter(&site->crowd, &peer) != STATUS_OK) {
+	    address_limits_add(&site->address_limits, &peer) != STATUS_OK) {
 		web->refused++;
 		return -1;
 	}
@@ -81,7 +81,7 @@ static void guest_leave(struct web_site *site, const struct lws *wsi)
 	for (uint32_t i = 0; i < site->guests.count; i++) {
 		if (site->guests.items[i].wsi != wsi)
 			continue;
-		crowd_leave(&site->crowd, &site->guests.items[i].peer, true);
+		address_limits_remove(&site->address_limits, &site->guests.items[i].peer, true);
 		site->guests.items[i] = site->guests.items[--site->guests.count];
 		return;
 	}
@@ -364,7 +364,7 @@ static enum status make_context(struct web_site *site, struct reason *why)
 				  "libwebsockets does not start (is its libuv part installed?)");
 	if (options->address_greetings > 0)
 		share = (uint32_t)options->address_greetings;
-	crowd_init(&site->crowd, share, 0);
+	address_limits_init(&site->address_limits, share, 0);
 	return STATUS_OK;
 }
 
@@ -431,7 +431,7 @@ static void close_site(struct web_site *site)
 		uv_run(site->web->loop, UV_RUN_NOWAIT);
 	lws_context_destroy(site->context);
 	ARRAY_RELEASE(&site->guests);
-	crowd_release(&site->crowd);
+	address_limits_release(&site->address_limits);
 }
 
 void web_destroy(struct web *self)

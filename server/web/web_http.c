@@ -278,7 +278,7 @@ static struct response ready_response(struct web *web, struct web_connection *co
 	enum status status = bytes_append(&connection->text, "ready\n", 6);
 	for (uint32_t i = 0; i < count && told < STORE_REFUSED_TOLD && status == STATUS_OK; i++) {
 		char line[WIRE_NAME_MAX + 64];
-		if (sight->limited && !grant_has_world(&sight->grant, files[i].name))
+		if (sight->limited && !grant_allows_world(&sight->grant, files[i].name))
 			continue;
 		int length = snprintf(line, sizeof line, "refused %s %s\n", files[i].name,
 				      status_name(files[i].status));

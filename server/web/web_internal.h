@@ -28,7 +28,7 @@ struct web_site {
 	struct lws_context *context;
 	/* Connections that are no WebSocket yet, and how many each address has. */
 	ARRAY_OF(struct web_guest) guests;
-	struct crowd crowd;
+	struct address_limits address_limits;
 	struct lws_vhost *vhost;
 	struct lws_protocols protocols[2];
 	/* What Host may say, in small letters. */

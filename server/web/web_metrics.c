@@ -190,7 +190,7 @@ static uint32_t read_worlds(const struct worlds *worlds, const struct grant *gra
 	for (uint32_t i = 0; i < worlds->items.count; i++) {
 		const struct served_world *world = worlds->items.items[i];
 		uint64_t values[WORLD_METRICS];
-		if (!grant_has_world(grant, world->name))
+		if (!grant_allows_world(grant, world->name))
 			continue;
 		if (*seen < METRICS_WORLDS) {
 			rows[*seen].name = world->name;
@@ -214,7 +214,7 @@ static uint32_t count_refused(const struct service *service, const struct grant 
 	const struct refused_file *files =
 		service->store != NULL ? store_refused(service->store, &count) : NULL;
 	for (uint32_t i = 0; i < count; i++)
-		seen += grant_has_world(grant, files[i].name);
+		seen += grant_allows_world(grant, files[i].name);
 	return seen;
 }
 
@@ -270,7 +270,7 @@ static void put_sessions(struct page *page, const struct service *service)
 	one(page, "sessions_greeting", "gauge", "Connections that have not said HELLO.",
 	    service->sessions.greeting);
 	one(page, "address_refused_total", "counter",
-	    "Connections refused: too many of one address.", service->crowd.refused);
+	    "Connections refused: too many of one address.", service->address_limits.refused);
 	one(page, "tokens_admitted_total", "counter", "Tokens that were accepted.",
 	    service->keyring.admitted);
 	one(page, "tokens_refused_total", "counter", "Tokens that were not.",

@@ -25,7 +25,7 @@ enum status worlds_admit(struct served_world *world, struct session *self)
 	struct host_request *closing = host_closing_request(self->number);
 	if (closing == NULL)
 		return STATUS_NO_MEMORY;
-	struct membership *membership = session_past(self, world->number);
+	struct membership *membership = session_membership_or_past(self, world->number);
 	if (membership == NULL) {
 		membership = &self->memberships.items[self->memberships.count++];
 		*membership = (struct membership){ .number = world->number };
@@ -53,7 +53,7 @@ static void forget_member(struct served_world *world, struct session *session,
 		host_session_gone(world->host, closing);
 }
 
-void worlds_let_go(struct served_world *world, struct session *self)
+void worlds_leave(struct served_world *world, struct session *self)
 {
 	for (uint32_t i = self->subscriptions.count; i-- > 0;) {
 		struct session_subscription *entry = &self->subscriptions.items[i];
@@ -71,14 +71,14 @@ void worlds_let_go(struct served_world *world, struct session *self)
 	membership->left = ++self->leavings;
 	/* Nobody answers them any more; a repeat is done anew. */
 	membership->steps.count = 0;
-	session_forget_answers(self);
+	session_trim_answers(self);
 }
 
 void worlds_leave_all(struct session *self)
 {
 	for (uint32_t i = 0; i < self->memberships.count; i++)
 		if (self->memberships.items[i].world != NULL)
-			worlds_let_go(self->memberships.items[i].world, self);
+			worlds_leave(self->memberships.items[i].world, self);
 }
 
 /* ERROR about what the client once asked for. */
@@ -89,11 +89,11 @@ static void tell_end(struct session *self, const struct message *about)
 	session_refuse(self, about, &why);
 }
 
-void worlds_lose(struct served_world *world, struct session *self)
+void worlds_expel(struct served_world *world, struct session *self)
 {
 	struct message about;
 	uint32_t told = 0;
-	struct membership *membership = session_past(self, world->number);
+	struct membership *membership = session_membership_or_past(self, world->number);
 	if (membership == NULL)
 		return;
 	/* Who ended it is answered when it is done. */
@@ -109,7 +109,7 @@ void worlds_lose(struct served_world *world, struct session *self)
 	message_init(&about, MESSAGE_WORLD_JOIN);
 	if (told == 0 && !knows && membership->world != NULL)
 		tell_end(self, &about);
-	worlds_let_go(world, self);
+	worlds_leave(world, self);
 	membership_release(membership);
 	*membership = self->memberships.items[--self->memberships.count];
 }
@@ -122,7 +122,7 @@ bool worlds_have(const struct service *service, const char *name)
 }
 
 /* There is room again for what waits in parts. */
-void worlds_go_on(struct session *self)
+void worlds_on_writable(struct session *self)
 {
 	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
 		struct session_subscription *entry = &self->subscriptions.items[i];

@@ -62,7 +62,7 @@ static void send_results(struct served_world *world, const struct tick_report *r
 	struct session *session =
 		registry_find(&world->service->sessions, report->results[first].session);
 	struct membership *membership =
-		session != NULL ? session_past(session, world->number) : NULL;
+		session != NULL ? session_membership_or_past(session, world->number) : NULL;
 	if (membership == NULL)
 		return;
 	uint8_t item[LEDGER_RESULT_BYTES];
@@ -111,7 +111,7 @@ static void tell_mode(struct served_world *world)
 		session_send(world->members.items[i], &info);
 }
 
-void world_reports_ask(struct served_world *world)
+void world_reports_request_whole(struct served_world *world)
 {
 	if (!world->whole_asked)
 		world->whole_asked = host_report_whole(world->host) == STATUS_OK;
@@ -137,7 +137,7 @@ static void worlds_rest_soon(struct service *service, uint64_t now)
 	io_timer_start(service->rest, now + FANOUT_REST_NS);
 }
 
-void worlds_rest(void *context)
+void worlds_show_resting(void *context)
 {
 	struct service *service = context;
 	uint64_t now = io_now(service->io);
@@ -181,7 +181,7 @@ static void show(struct served_world *world, const struct tick_report *report)
 	if (status != STATUS_AGAIN)
 		log_error("mirror_lost", "world=%u status=%s", (unsigned)world->number,
 			  status_name(status));
-	world_reports_ask(world);
+	world_reports_request_whole(world);
 }
 
 /* Ticks of another epoch begin anew, and so does the order of those that batches ask for. */
@@ -190,7 +190,7 @@ static void begin_epoch(struct served_world *world)
 	for (uint32_t i = 0; i < world->members.count; i++) {
 		struct membership *membership =
 			session_membership(world->members.items[i], world->number);
-		ledger_new_epoch(&membership->ledger);
+		ledger_start_epoch(&membership->ledger);
 	}
 }
 
@@ -372,7 +372,7 @@ enum { QUESTION_WORK = 4096 }; /* pieces looked at for an answer that count as a
 static void charge_answer(struct session *session, const struct reply_report *reply)
 {
 	double questions = (double)(reply->work / QUESTION_WORK);
-	quota_owe(&session->quota, QUOTA_QUERIES, questions, io_now(session->service->io));
+	quota_charge(&session->quota, QUOTA_QUERIES, questions, io_now(session->service->io));
 }
 
 static void reply_answer(struct session *session, const struct reply_report *reply)
@@ -668,12 +668,12 @@ void world_reports_forget(struct served_world *world)
 	world->reporting = false;
 }
 
-void worlds_take_reports(void *context)
+void worlds_deliver_reports(void *context)
 {
 	struct service *service = context;
 	struct worlds *worlds = service->worlds;
 	/* One of each in turn: a world with many reports, or costly ones, keeps no other waiting. */
-	while (worlds->reporting_first != NULL && service_turn_has_room(service, TURN_REPORTS)) {
+	while (worlds->reporting_first != NULL && service_turn_has_budget(service, TURN_REPORTS)) {
 		struct served_world *world = take_first(worlds);
 		if (take_report(world))
 			put_last(worlds, world);
@@ -688,5 +688,5 @@ void world_reports(struct host *host, void *context)
 	UNUSED(host);
 	if (!world->reporting)
 		put_last(world->service->worlds, world);
-	worlds_take_reports(world->service);
+	worlds_deliver_reports(world->service);
 }

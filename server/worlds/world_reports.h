@@ -4,13 +4,13 @@
 
 #include "server/worlds/worlds.h"
 
-/* Takes the reports of a host, with those of others, as far as the turn goes (worlds_take_reports);
+/* Takes the reports of a host, with those of others, as far as the turn goes (worlds_deliver_reports);
  * `context` is its served_world (host_create). */
 void world_reports(struct host *host, void *context);
 /* The world ends: its reports are not taken. */
 void world_reports_forget(struct served_world *world);
 /* The mirror is lost: asks the host for everything, unless it has been asked. */
-void world_reports_ask(struct served_world *world);
+void world_reports_request_whole(struct served_world *world);
 /* What the world's journal calls. */
 struct journal_events world_journal_events(struct served_world *world);
 

@@ -303,7 +303,7 @@ enum status worlds_open(struct service *service, const char *name, struct world 
 	return reason_set(why, status, -1, "name", "%s", status_text(status));
 }
 
-void worlds_look_after(struct service *service, uint64_t now)
+void worlds_check(struct service *service, uint64_t now)
 {
 	for (uint32_t i = 0; i < service->worlds->items.count; i++) {
 		struct served_world *world = service->worlds->items.items[i];
@@ -315,7 +315,7 @@ void worlds_look_after(struct service *service, uint64_t now)
 		if (fanout_is_serving(world->fanout))
 			executor_wake(service->executor, EXECUTOR_LOOP, &service->serving);
 		if (!fanout_stands(world->fanout))
-			world_reports_ask(world);
+			world_reports_request_whole(world);
 	}
 }
 
@@ -346,7 +346,7 @@ void worlds_serve(void *context)
 	uint32_t count = worlds->items.count, i = 0;
 	bool more = false;
 	/* The next turn goes on with the world at which this one has stopped. */
-	for (; i < count && service_turn_has_room(service, TURN_SERVING); i++) {
+	for (; i < count && service_turn_has_budget(service, TURN_SERVING); i++) {
 		struct served_world *world = worlds->items.items[(worlds->serve_from + i) % count];
 		uint64_t before = fanout_work(world->fanout);
 		if (!fanout_is_serving(world->fanout))
@@ -395,6 +395,6 @@ void worlds_stop(struct service *service, struct served_world *world, bool remov
 	world->remove_file = remove_file;
 	service->worlds->stopping++;
 	for (uint32_t i = 0; i < service->sessions.items.count; i++)
-		worlds_lose(world, service->sessions.items.items[i]);
+		worlds_expel(world, service->sessions.items.items[i]);
 	host_stop(world->host, on_stopped, world);
 }

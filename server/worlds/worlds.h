@@ -86,14 +86,14 @@ MUST_CHECK enum status worlds_open(struct service *service, const char *name, st
 				   struct shape_library *shapes, bool running,
 				   struct served_world **out, struct reason *why);
 /* Now and then: frames that were held back, news that could not be told. */
-void worlds_look_after(struct service *service, uint64_t now);
+void worlds_check(struct service *service, uint64_t now);
 /* The host learns whether contacts are to be told; for whoever changes who watches what. */
 void worlds_watch(struct served_world *world);
 /* Takes reports of those worlds that have some, one of each at a time, until none are left or the turn's
  * work is done; then it rings itself. `context` is the server. */
-void worlds_take_reports(void *context);
+void worlds_deliver_reports(void *context);
 /* Timer: worlds that may have come to rest are shown as they stand. `context` is the server. */
-void worlds_rest(void *context);
+void worlds_show_resting(void *context);
 /* The next slice of each world's round; rings itself while there are more. `context` is the server. */
 void worlds_serve(void *context);
 /* After a flush: notes how long the rounds took that have ended with it. */
@@ -108,13 +108,13 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 /* ---- members.c: sessions in worlds */
 /* A part in a world, a new one or the one it had. LIMIT, NO_MEMORY. */
 MUST_CHECK enum status worlds_admit(struct served_world *world, struct session *session);
-void worlds_let_go(struct served_world *world, struct session *session);
+void worlds_leave(struct served_world *world, struct session *session);
 void worlds_leave_all(struct session *session);
 /* The world is ending: the client is told, and its number is forgotten. */
-void worlds_lose(struct served_world *world, struct session *session);
+void worlds_expel(struct served_world *world, struct session *session);
 /* For sessions, by struct service_calls. */
 bool worlds_have(const struct service *service, const char *name);
-void worlds_go_on(struct session *session);
+void worlds_on_writable(struct session *session);
 void worlds_resume(struct session *session, const struct wire_list *applied);
 
 #endif

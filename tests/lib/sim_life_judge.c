@@ -219,7 +219,7 @@ static void judge_counters(const struct life *life)
 	ck_assert_uint_eq(sessions->opened - sessions->closed, sessions->items.count);
 	ck_assert_uint_eq(sessions->greeting, greeting);
 	ck_assert_uint_eq(sessions->lost, lost);
-	ck_assert_uint_eq(crowd_of(&server->service.crowd, &here), counted);
+	ck_assert_uint_eq(address_limits_count(&server->service.address_limits, &here), counted);
 }
 
 /* A token lets one in, as who it says; of a client that has gone nothing is known any more. */

@@ -106,7 +106,7 @@ START_TEST(one_address_cannot_take_every_place_before_hello)
 		(void)server_sim_client(sim, &mute);
 	server_sim_run(sim, 500 * NS_PER_MS);
 	ck_assert_uint_eq(sim->server->service.sessions.greeting, 5);
-	ck_assert_uint_eq(sim->server->service.crowd.refused, 5);
+	ck_assert_uint_eq(sim->server->service.address_limits.refused, 5);
 	/* They have had their time; their places are free again. */
 	server_sim_run(sim, 5 * NS_PER_S);
 	ck_assert_uint_eq(sim->server->service.sessions.greeting, 0);
@@ -130,7 +130,7 @@ START_TEST(nothing_is_counted_of_those_who_have_gone_or_come_back)
 	struct sim_client *clients[10];
 	for (int i = 0; i < 10; i++)
 		ck_assert_int_eq(come(sim, NULL, &clients[i]), STATUS_OK);
-	ck_assert_uint_eq(crowd_of(&sim->server->service.crowd, &here), 10);
+	ck_assert_uint_eq(address_limits_count(&sim->server->service.address_limits, &here), 10);
 	for (int i = 0; i < 10; i++) {
 		if (i % 2 == 0)
 			sim_vanish(clients[i]);
@@ -138,8 +138,8 @@ START_TEST(nothing_is_counted_of_those_who_have_gone_or_come_back)
 			sim_disconnect(clients[i]);
 	}
 	server_sim_run(sim, 120 * NS_PER_S);
-	ck_assert_uint_eq(crowd_of(&sim->server->service.crowd, &here), 0);
-	ck_assert_uint_eq(sim->server->service.crowd.counts.count, 0);
+	ck_assert_uint_eq(address_limits_count(&sim->server->service.address_limits, &here), 0);
+	ck_assert_uint_eq(sim->server->service.address_limits.counts.count, 0);
 	server_sim_destroy(sim);
 }
 END_TEST

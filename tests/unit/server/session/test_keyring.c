@@ -80,14 +80,14 @@ START_TEST(a_bearer_is_who_the_file_says_where_it_says)
 	ck_assert_int_eq(admit("correct horse battery", NOW, &grant), STATUS_OK);
 	ck_assert_int_eq(grant.role, WIRE_ROLE_OBSERVER);
 	ck_assert_str_eq(grant.name, "grafana");
-	ck_assert(grant_has_world(&grant, "anything"));
+	ck_assert(grant_allows_world(&grant, "anything"));
 	/* As often as one likes. */
 	ck_assert_int_eq(admit("another long secret", NOW, &grant), STATUS_OK);
 	ck_assert_int_eq(admit("another long secret", NOW, &grant), STATUS_OK);
 	ck_assert_int_eq(grant.role, WIRE_ROLE_ADMIN);
-	ck_assert(grant_has_world(&grant, "arena") && grant_has_world(&grant, "lobby"));
-	ck_assert(!grant_has_world(&grant, "lob") && !grant_has_world(&grant, "anything"));
-	ck_assert(grant_has_world(NULL, "anything"));
+	ck_assert(grant_allows_world(&grant, "arena") && grant_allows_world(&grant, "lobby"));
+	ck_assert(!grant_allows_world(&grant, "lob") && !grant_allows_world(&grant, "anything"));
+	ck_assert(grant_allows_world(NULL, "anything"));
 	static const char *const NOT[] = {
 		"",	  "correct horse batterz", "correct horse battery ", "b1.AAAA", "c1.AAAA",
 		"grafana"
@@ -217,7 +217,7 @@ START_TEST(memory_of_used_tokens_is_bounded_and_forgets_only_what_has_expired)
 	for (uint32_t i = 1; i < NONCES_MAX; i += 2)
 		ck_assert_int_eq(admit(issue(1, i, WIRE_ROLE_PLAYER, NOW + 61), NOW + 60, &grant),
 				 STATUS_AUTH);
-	ck_assert_uint_le(ring.nonces.books.items[0].room, 4 * NONCES_MAX);
+	ck_assert_uint_le(ring.nonces.sets.items[0].room, 4 * NONCES_MAX);
 }
 END_TEST
 
@@ -257,7 +257,7 @@ static void restart(const char *directory, uint64_t now_s)
 	keyring_release(&ring);
 	keyring_init(&ring);
 	ck_assert_int_eq(load("key 1 " SECRET "\nkey 2 " SECRET), STATUS_OK);
-	ck_assert_int_eq(keyring_keep(&ring, directory, now_s, &why), STATUS_OK);
+	ck_assert_int_eq(keyring_persist(&ring, directory, now_s, &why), STATUS_OK);
 }
 
 START_TEST(used_tokens_survive_a_restart_however_it_ends)
@@ -364,11 +364,11 @@ START_TEST(a_grant_has_the_worlds_it_names_and_no_others)
 	struct grant grant = { .role = WIRE_ROLE_PLAYER,
 			       .world_count = 2,
 			       .worlds = { "ab", "cde" } };
-	ck_assert(grant_has_world(&grant, "ab") && grant_has_world(&grant, "cde"));
+	ck_assert(grant_allows_world(&grant, "ab") && grant_allows_world(&grant, "cde"));
 	for (uint32_t i = 0; i < COUNT_OF(others); i++)
-		ck_assert_msg(!grant_has_world(&grant, others[i]), "it has %s", others[i]);
+		ck_assert_msg(!grant_allows_world(&grant, others[i]), "it has %s", others[i]);
 	grant.world_count = 0;
-	ck_assert(grant_has_world(&grant, "abc") && grant_has_world(NULL, "abc"));
+	ck_assert(grant_allows_world(&grant, "abc") && grant_allows_world(NULL, "abc"));
 }
 END_TEST
 

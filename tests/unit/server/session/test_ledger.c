@@ -78,7 +78,7 @@ START_TEST(ticks_asked_for_never_decrease_within_an_epoch)
 	ck_assert_int_eq(offer(&ledger, 2, NEXT, &status, &packed), LEDGER_NEW);
 	ck_assert_uint_eq(ledger.last_at, 50);
 	ck_assert_int_eq(offer(&ledger, 3, 50, &status, &packed), LEDGER_NEW);
-	ledger_new_epoch(&ledger);
+	ledger_start_epoch(&ledger);
 	ck_assert_int_eq(offer(&ledger, 4, 10, &status, &packed), LEDGER_NEW);
 	ledger_release(&ledger);
 }
