@@ -1,10 +1,13 @@
-/* dispatch.c: from a message to its handler, past the role table. */
+/* dispatch.c: from a message to its handler. A message is refused, in this order, where no client
+ * may send it, where the session's role may not, and where the session's token lists worlds and the
+ * message concerns the whole server. Requests of administrators are logged before they are
+ * handled. */
 #include "protocol/message.h"
 #include "server/io/log.h"
 #include "server/requests/requests.h"
 #include "server/worlds/worlds.h"
 
-/* table: one line a message a client may send. HELLO has been dealt with before. */
+/* table: one line for each message that a client may send. HELLO is handled before (session.c). */
 static session_handler *handler_of(enum message_type type)
 {
 	switch (type) {
@@ -67,8 +70,8 @@ static session_handler *handler_of(enum message_type type)
 	}
 }
 
-/* Whether it changes what others rely on, or only looks. */
-static bool changes(const struct message *message)
+/* True if the message changes something for others; false if it only reads. */
+static bool changes_server(const struct message *message)
 {
 	switch (message->type) {
 	case MESSAGE_SESSIONS:
@@ -81,17 +84,18 @@ static bool changes(const struct message *message)
 	}
 }
 
-/* What somebody does to, or learns of, others than those in his worlds. */
-static bool is_of_the_server(enum message_type type)
+/* True if the message acts on, or reveals, sessions outside the worlds that a token lists. */
+static bool concerns_server(enum message_type type)
 {
 	return type == MESSAGE_CONFIG || type == MESSAGE_SESSIONS || type == MESSAGE_KICK ||
 	       type == MESSAGE_MONITOR || type == MESSAGE_DRAIN;
 }
 
-/* Who has changed what can be found later, however much somebody looks in between. */
+/* Logs a request of an administrator. Lines about changes have no rate limit, so that reading
+ * requests cannot crowd them out. */
 static void audit(struct session *self, const struct message *message)
 {
-	log_line(changes(message) ? NULL : &self->log, LOG_INFO, "audit",
+	log_line(changes_server(message) ? NULL : &self->log, LOG_INFO, "audit",
 		 "session=%u peer=%s token=\"%s\" message=%s", (unsigned)self->number,
 		 self->peer.text, self->grant != NULL ? self->grant->name : "",
 		 message_info(message->type)->name);
@@ -101,21 +105,21 @@ void requests_dispatch(struct session *self, const struct message *message)
 {
 	session_handler *handler = handler_of(message->type);
 	if (handler == NULL) {
-		/* A second HELLO, or something only a server says. */
+		/* A second HELLO, or a message that only a server sends. */
 		session_refuse_status(self, message, STATUS_PROTOCOL);
 		return;
 	}
 	if (!wire_role_may(session_role(self), message->type)) {
 		struct reason why;
-		reason_set(&why, STATUS_FORBIDDEN, -1, "", "%s is not for the role %s",
+		reason_set(&why, STATUS_FORBIDDEN, -1, "", "%s is not allowed for the role %s",
 			   message_info(message->type)->name, wire_role_name(session_role(self)));
 		session_refuse(self, message, &why);
 		return;
 	}
-	if (session_has_world_list(self) && is_of_the_server(message->type)) {
+	if (session_has_world_list(self) && concerns_server(message->type)) {
 		struct reason why;
 		reason_set(&why, STATUS_FORBIDDEN, -1, "",
-			   "the token is for some worlds only, and %s is about the whole server",
+			   "%s concerns the whole server, but the token lists worlds",
 			   message_info(message->type)->name);
 		session_refuse(self, message, &why);
 		return;

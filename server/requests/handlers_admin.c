@@ -1,4 +1,5 @@
-/* handlers_admin.c: PING, PONG, GOODBYE, INFO. */
+/* handlers_admin.c: PING, PONG, GOODBYE, INFO. INFO packs its sections into one buffer of bounded
+ * size; worlds that the session's token does not allow are left out of every count and list. */
 #include "config.h"
 
 #include <string.h>
@@ -26,7 +27,7 @@ void handle_ping(struct session *self, const struct message *message)
 
 void handle_pong(struct session *self, const struct message *message)
 {
-	/* Having been heard is all that it was asked for. */
+	/* Receiving it has already reset the silence deadline. */
 	UNUSED(self);
 	UNUSED(message);
 }
@@ -37,19 +38,19 @@ void handle_goodbye(struct session *self, const struct message *message)
 	session_goodbye(self, STATUS_OK, "goodbye");
 }
 
-static void pair(struct wire_packer *out, const char *key, uint64_t value)
+static void pack_uint_pair(struct wire_packer *out, const char *key, uint64_t value)
 {
 	wire_pack_string(out, key);
 	wire_pack_uint(out, value);
 }
 
-static void real_pair(struct wire_packer *out, const char *key, double value)
+static void pack_real_pair(struct wire_packer *out, const char *key, double value)
 {
 	wire_pack_string(out, key);
 	wire_pack_real(out, value);
 }
 
-/* Of the rounds that are kept; 0 where there are none. */
+/* Quantile of the stored rounds, ns; 0 where there are none. */
 static uint64_t round_quantile(const struct round_times *rounds, uint32_t permille)
 {
 	uint32_t kept = (uint32_t)MIN_OF(rounds->count, (uint64_t)ROUNDS_KEPT);
@@ -60,7 +61,7 @@ static uint64_t round_quantile(const struct round_times *rounds, uint32_t permil
 	return kept > 0 ? keys[(uint64_t)(kept - 1) * permille / 1000] : 0;
 }
 
-/* Files and worlds that the grant (NULL: of all) is for. */
+/* Number of refused files, and of worlds, that the grant allows; NULL allows all. */
 static uint32_t count_refused(const struct service *service, const struct grant *grant)
 {
 	uint32_t count = 0, seen = 0;
@@ -79,7 +80,7 @@ static uint32_t count_worlds(const struct service *service, const struct grant *
 	return seen;
 }
 
-/* The first of them; the log has them all. */
+/* The first STORE_REFUSED_TOLD refused files; the log has them all. */
 static void pack_refused(struct wire_packer *out, const struct service *service,
 			 const struct grant *grant)
 {
@@ -119,32 +120,32 @@ static void pack_server(struct wire_packer *out, struct service *service, const 
 	wire_pack_string(out, PACKAGE_VERSION);
 	wire_pack_string(out, "abi");
 	wire_pack_string(out, service->abi);
-	pair(out, "workers", executor_workers(service->executor));
-	pair(out, "worlds", count_worlds(service, grant));
-	pair(out, "files_refused", count_refused(service, grant));
-	pair(out, "sessions", service->sessions.items.count);
-	pair(out, "sessions_lost", service->sessions.lost);
-	pair(out, "fanout_rounds", service->rounds.count);
-	pair(out, "fanout_ns_p50", round_quantile(&service->rounds, 500));
-	pair(out, "fanout_ns_p99", round_quantile(&service->rounds, 990));
-	pair(out, "sessions_opened", service->sessions.opened);
-	pair(out, "time_us", io_now_us(service->io));
-	pair(out, "bytes_in", io->bytes_in);
-	pair(out, "bytes_out", io->bytes_out);
-	pair(out, "writes", io->writes);
-	pair(out, "writes_short", io->writes_short);
-	pair(out, "queued_bytes", io->queued_bytes);
-	pair(out, "frames_made", frames.made);
-	pair(out, "frames_live", frames.live);
-	pair(out, "loop_slices", pool.slices);
-	pair(out, "loop_refused_busy", pool.busy);
-	pair(out, "loop_refused_costly", pool.costly);
-	pair(out, "worlds_relieved", pool.relieved);
-	pair(out, "heap_blocks", (uint64_t)MAX_OF(heap_live(), 0));
-	pair(out, "heap_calls", heap_calls_total());
-	pair(out, "log_lines_lost", log_lost());
-	pair(out, "library_shapes", service->library.count);
-	pair(out, "library_bytes", service->library.bytes);
+	pack_uint_pair(out, "workers", executor_workers(service->executor));
+	pack_uint_pair(out, "worlds", count_worlds(service, grant));
+	pack_uint_pair(out, "files_refused", count_refused(service, grant));
+	pack_uint_pair(out, "sessions", service->sessions.items.count);
+	pack_uint_pair(out, "sessions_lost", service->sessions.lost);
+	pack_uint_pair(out, "fanout_rounds", service->rounds.count);
+	pack_uint_pair(out, "fanout_ns_p50", round_quantile(&service->rounds, 500));
+	pack_uint_pair(out, "fanout_ns_p99", round_quantile(&service->rounds, 990));
+	pack_uint_pair(out, "sessions_opened", service->sessions.opened);
+	pack_uint_pair(out, "time_us", io_now_us(service->io));
+	pack_uint_pair(out, "bytes_in", io->bytes_in);
+	pack_uint_pair(out, "bytes_out", io->bytes_out);
+	pack_uint_pair(out, "writes", io->writes);
+	pack_uint_pair(out, "writes_short", io->writes_short);
+	pack_uint_pair(out, "queued_bytes", io->queued_bytes);
+	pack_uint_pair(out, "frames_made", frames.made);
+	pack_uint_pair(out, "frames_live", frames.live);
+	pack_uint_pair(out, "loop_slices", pool.slices);
+	pack_uint_pair(out, "loop_refused_busy", pool.busy);
+	pack_uint_pair(out, "loop_refused_costly", pool.costly);
+	pack_uint_pair(out, "worlds_relieved", pool.relieved);
+	pack_uint_pair(out, "heap_blocks", (uint64_t)MAX_OF(heap_live(), 0));
+	pack_uint_pair(out, "heap_calls", heap_calls_total());
+	pack_uint_pair(out, "log_lines_lost", log_lost());
+	pack_uint_pair(out, "library_shapes", service->library.count);
+	pack_uint_pair(out, "library_bytes", service->library.bytes);
 }
 
 /* table: the counters of a world, by the names people see. */
@@ -159,56 +160,56 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	wire_pack_string(out, world->name);
 	wire_pack_string(out, "method");
 	wire_pack_string(out, world->info.method != NULL ? world->info.method : "");
-	pair(out, "world", world->number);
-	pair(out, "epoch", world->epoch);
-	pair(out, "tick", world->tick);
-	pair(out, "edit", world->edit);
-	pair(out, "mode", world->mode);
-	pair(out, "pace_permille", world->pace);
-	pair(out, "ticks", host.ticks);
-	pair(out, "loop_slices", host.here);
-	pair(out, "ticks_late", host.late);
-	pair(out, "ticks_dropped", host.dropped);
-	pair(out, "stalls", host.stalls);
-	pair(out, "batches", host.batches);
-	pair(out, "refused", host.refused);
-	pair(out, "inbox", host.inbox);
-	pair(out, "lateness_max_ns", world->lateness_max);
-	pair(out, "cost_max_ns", world->cost_max);
-	pair(out, "bodies", world->stats.bodies);
-	pair(out, "awake", world->stats.awake);
-	pair(out, "contacts", world->stats.contacts);
-	pair(out, "islands", world->stats.islands);
-	pair(out, "islands_dense", world->stats.islands_dense);
-	pair(out, "islands_sparse", world->stats.islands_sparse);
-	pair(out, "islands_dependent", world->stats.islands_dependent);
-	pair(out, "iterations", world->stats.iterations);
-	real_pair(out, "residual", world->stats.residual);
-	real_pair(out, "push_work", world->stats.push_work_total);
-	pair(out, "fallbacks", world->stats.fallbacks_total);
-	pair(out, "quarantined", world->stats.quarantined_total);
-	pair(out, "memory_bytes", world->stats.memory_bytes);
-	pair(out, "subscriptions", fanout.subscriptions);
-	pair(out, "frames_sent", fanout.frames);
-	pair(out, "frames_skipped", fanout.skipped);
-	pair(out, "frames_late", fanout.late);
-	pair(out, "frames_over_quota", fanout.short_of);
-	pair(out, "interests", fanout.interests);
-	pair(out, "bodies_looked", fanout.looked);
-	pair(out, "groups_encoded", fanout.encoded);
-	pair(out, "events_lost", fanout.events_lost);
-	pair(out, "contacts_cut", fanout.contacts_cut);
-	pair(out, "durable_tick", world->durable_tick);
-	pair(out, "durable_edit", world->durable_edit);
-	pair(out, "file_bytes", world->figures.file_bytes);
-	pair(out, "file_free_bytes", world->figures.free_bytes);
-	pair(out, "checkpoints_pruned", world->figures.checkpoints_pruned);
-	pair(out, "records_pruned", world->figures.records_pruned);
-	pair(out, "prune_failures", world->figures.prune_failures);
+	pack_uint_pair(out, "world", world->number);
+	pack_uint_pair(out, "epoch", world->epoch);
+	pack_uint_pair(out, "tick", world->tick);
+	pack_uint_pair(out, "edit", world->edit);
+	pack_uint_pair(out, "mode", world->mode);
+	pack_uint_pair(out, "pace_permille", world->pace);
+	pack_uint_pair(out, "ticks", host.ticks);
+	pack_uint_pair(out, "loop_slices", host.here);
+	pack_uint_pair(out, "ticks_late", host.late);
+	pack_uint_pair(out, "ticks_dropped", host.dropped);
+	pack_uint_pair(out, "stalls", host.stalls);
+	pack_uint_pair(out, "batches", host.batches);
+	pack_uint_pair(out, "refused", host.refused);
+	pack_uint_pair(out, "inbox", host.inbox);
+	pack_uint_pair(out, "lateness_max_ns", world->lateness_max);
+	pack_uint_pair(out, "cost_max_ns", world->cost_max);
+	pack_uint_pair(out, "bodies", world->stats.bodies);
+	pack_uint_pair(out, "awake", world->stats.awake);
+	pack_uint_pair(out, "contacts", world->stats.contacts);
+	pack_uint_pair(out, "islands", world->stats.islands);
+	pack_uint_pair(out, "islands_dense", world->stats.islands_dense);
+	pack_uint_pair(out, "islands_sparse", world->stats.islands_sparse);
+	pack_uint_pair(out, "islands_dependent", world->stats.islands_dependent);
+	pack_uint_pair(out, "iterations", world->stats.iterations);
+	pack_real_pair(out, "residual", world->stats.residual);
+	pack_real_pair(out, "push_work", world->stats.push_work_total);
+	pack_uint_pair(out, "fallbacks", world->stats.fallbacks_total);
+	pack_uint_pair(out, "quarantined", world->stats.quarantined_total);
+	pack_uint_pair(out, "memory_bytes", world->stats.memory_bytes);
+	pack_uint_pair(out, "subscriptions", fanout.subscriptions);
+	pack_uint_pair(out, "frames_sent", fanout.frames);
+	pack_uint_pair(out, "frames_skipped", fanout.skipped);
+	pack_uint_pair(out, "frames_late", fanout.late);
+	pack_uint_pair(out, "frames_over_quota", fanout.short_of);
+	pack_uint_pair(out, "interests", fanout.interests);
+	pack_uint_pair(out, "bodies_looked", fanout.looked);
+	pack_uint_pair(out, "groups_encoded", fanout.encoded);
+	pack_uint_pair(out, "events_lost", fanout.events_lost);
+	pack_uint_pair(out, "contacts_cut", fanout.contacts_cut);
+	pack_uint_pair(out, "durable_tick", world->durable_tick);
+	pack_uint_pair(out, "durable_edit", world->durable_edit);
+	pack_uint_pair(out, "file_bytes", world->figures.file_bytes);
+	pack_uint_pair(out, "file_free_bytes", world->figures.free_bytes);
+	pack_uint_pair(out, "checkpoints_pruned", world->figures.checkpoints_pruned);
+	pack_uint_pair(out, "records_pruned", world->figures.records_pruned);
+	pack_uint_pair(out, "prune_failures", world->figures.prune_failures);
 	world->lateness_max = world->cost_max = 0;
 }
 
-/* What a session of each role may ask for in a second (quota.def). */
+/* The rates of every role (quota.def). */
 static void pack_quotas(struct wire_packer *out)
 {
 	wire_pack_map(out, WIRE_ROLES);
@@ -216,14 +217,15 @@ static void pack_quotas(struct wire_packer *out)
 		wire_pack_string(out, wire_role_name((enum wire_role)role));
 		wire_pack_map(out, QUOTA_NUMBERS);
 		for (int kind = 0; kind < QUOTA_NUMBERS; kind++)
-			pair(out, quota_name((enum quota_kind)kind),
-			     (uint64_t)quota_of((enum wire_role)role, (enum quota_kind)kind));
+			pack_uint_pair(
+				out, quota_name((enum quota_kind)kind),
+				(uint64_t)quota_of((enum wire_role)role, (enum quota_kind)kind));
 	}
 }
 
 enum { ABOUT_SERVER = 1, ABOUT_WORLDS = 2, ABOUT_REFUSED = 4, ABOUT_QUOTAS = 8 };
 
-/* The sections that are asked for; 0: there is none of that name. */
+/* The requested sections as a mask; 0: no section has that name. */
 static uint32_t sections_of(struct wire_slice what)
 {
 	if (what.bytes == 0)
@@ -259,8 +261,8 @@ static void pack_sections(struct wire_packer *out, struct service *service,
 	}
 }
 
-/* INFO: {"server": {…}, "worlds": [{…}, …], "refused": [{…}, …], "quotas": {role: {…}, …}}, or one of
- * them; of the worlds that the token is for. */
+/* INFO: {"server": {…}, "worlds": [{…}, …], "refused": [{…}, …], "quotas": {role: {…}, …}}, or one
+ * section of these. */
 void handle_info(struct session *self, const struct message *message)
 {
 	struct service *service = self->service;
@@ -268,7 +270,9 @@ void handle_info(struct session *self, const struct message *message)
 	if (sections == 0) {
 		struct reason why;
 		reason_set(&why, STATUS_RANGE, -1, "what",
-			   "sections are service, worlds, refused and quotas");
+			   "no section \"%.*s\": sections are server, worlds, refused and quotas",
+			   (int)MIN_OF(message->info.what.bytes, 32u),
+			   (const char *)message->info.what.at);
 		session_refuse(self, message, &why);
 		return;
 	}
@@ -290,7 +294,8 @@ void handle_info(struct session *self, const struct message *message)
 	if (status == STATUS_FULL) {
 		struct reason why;
 		reason_set(&why, STATUS_FULL, -1, "what",
-			   "there are too many worlds for one frame; the section `server` fits");
+			   "the answer exceeds the client's frame limit; ask for one section, "
+			   "such as \"server\"");
 		session_refuse(self, message, &why);
 	}
 }

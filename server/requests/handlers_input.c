@@ -1,6 +1,10 @@
-/* handlers_input.c: what changes or asks a world: COMMANDS, STEP, QUERY, SAVE, RESTORE, FORK. Each
- * is handed to the world's worker, or a STEP of a small world done at once (host.h); what comes of
- * it comes back as a report (worlds.c). */
+/* handlers_input.c: messages that change or query a world: COMMANDS, STEP, QUERY, SAVE, RESTORE, FORK.
+ *
+ * Each is checked here (joined, number, quota, name) and handed to the world's host; a STEP of a
+ * small world may be done at once (host.h). The outcome comes back as a report (world_reports.c).
+ * COMMANDS with a number are answered by a RESULT even where they are refused, because the number
+ * is used up then.
+ */
 #include <string.h>
 
 #include "protocol/command_wire.h"
@@ -9,9 +13,10 @@
 #include "server/session/service.h"
 #include "server/worlds/worlds.h"
 
-/* The world a message is about; refuses and returns NULL where the session has not joined it. */
-static struct membership *wanted(struct session *self, const struct message *message,
-				 uint64_t world)
+/* The session's membership of the world that a message names; refuses the message and returns NULL
+ * where the session has not joined it. */
+static struct membership *require_membership(struct session *self, const struct message *message,
+					     uint64_t world)
 {
 	struct membership *membership =
 		world <= UINT32_MAX ? session_membership(self, (uint32_t)world) : NULL;
@@ -20,7 +25,7 @@ static struct membership *wanted(struct session *self, const struct message *mes
 	return membership;
 }
 
-/* A full task queue is the session's to wait for, not a fault. */
+/* Refuses a request that the host did not accept. A full queue is BUSY: the client may try again. */
 static void refuse_request(struct session *self, const struct message *message, enum status status)
 {
 	if (status != STATUS_OK)
@@ -36,7 +41,7 @@ static void send_packed_result(struct session *self, uint32_t world, struct wire
 	session_send(self, &result);
 }
 
-/* The number is used up, so the refusal is this batch's result for ever. */
+/* Refuses a batch with a RESULT and stores it, because the number is used up. */
 static void refuse_batch(struct session *self, struct membership *membership, uint64_t batch,
 			 const struct reason *why)
 {
@@ -53,8 +58,8 @@ static void refuse_batch(struct session *self, struct membership *membership, ui
 			   ledger_answer(&membership->ledger, &result, packed));
 }
 
-/* How many of the commands make a body. What cannot be read is refused later, by name. */
-static uint32_t spawns_in(const struct wire_list *list)
+/* Number of commands that create a body. An unreadable command is refused later, with its field. */
+static uint32_t count_spawns(const struct wire_list *list)
 {
 	struct wire_cursor in = wire_cursor_list(list);
 	uint32_t spawns = 0;
@@ -71,17 +76,17 @@ static uint32_t spawns_in(const struct wire_list *list)
 	return spawns;
 }
 
-/* Whether the session may ask for so much at once. */
-static bool batch_within(struct session *self, const struct wire_list *list, uint64_t now)
+/* Charges the quotas of commands and spawns; false: one of them is exceeded. */
+static bool charge_batch(struct session *self, const struct wire_list *list, uint64_t now)
 {
 	bool within = quota_take(&self->quota, QUOTA_COMMANDS, list->count, now);
-	/* Who drives the machine makes as many as its worlds hold. */
+	/* Controllers have no spawn quota: their worlds' limits bound them. */
 	if (!within || session_role(self) >= WIRE_ROLE_CONTROLLER)
 		return within;
-	return quota_take(&self->quota, QUOTA_SPAWNS, spawns_in(list), now);
+	return quota_take(&self->quota, QUOTA_SPAWNS, count_spawns(list), now);
 }
 
-/* Dated further ahead than a player may. */
+/* True if a player dates a batch more than --player-horizon ticks ahead. */
 static bool beyond_horizon(const struct session *self, const struct served_world *world,
 			   uint64_t at)
 {
@@ -120,11 +125,12 @@ bool requests_refuse_commands(struct session *self, const struct message *messag
 void handle_commands(struct session *self, const struct message *message)
 {
 	const struct msg_commands *commands = &message->commands;
-	struct membership *membership = wanted(self, message, commands->world);
+	struct membership *membership = require_membership(self, message, commands->world);
 	if (membership == NULL)
 		return;
 	const struct wire_option at = commands->at;
-	/* The host will refuse it and say why; it must not hold back what comes after it. */
+	/* The host refuses such a batch with a reason. The ledger must not take its date, or later
+	 * batches would be refused as too early. */
 	bool beyond = at.set && beyond_horizon(self, membership->world, at.value);
 	struct wire_slice packed;
 	struct reason why;
@@ -142,15 +148,17 @@ void handle_commands(struct session *self, const struct message *message)
 		break;
 	}
 	uint64_t now = io_now(self->service->io);
-	if (!batch_within(self, &commands->list, now)) {
+	if (!charge_batch(self, &commands->list, now)) {
 		reason_set(&why, STATUS_BUSY, -1, "list",
-			   "over the session's quota of commands or spawns: see Limits");
+			   "%u commands exceed the session's quota of commands or spawns; "
+			   "send more slowly (INFO \"quotas\")",
+			   (unsigned)commands->list.count);
 		refuse_batch(self, membership, commands->batch, &why);
 		if (quota_exhausted(&self->quota, now))
-			session_goodbye(self, STATUS_BUSY, "over its quota for too long");
+			session_goodbye(self, STATUS_BUSY, "over the quota for more than 5 s");
 		return;
 	}
-	/* The next tick, but not before the batches that came earlier. */
+	/* An undated batch is for the next tick, but not before the dated batches that came earlier. */
 	struct host_batch batch = {
 		.session = self->number,
 		.batch = commands->batch,
@@ -168,7 +176,7 @@ void handle_commands(struct session *self, const struct message *message)
 	refuse_batch(self, membership, commands->batch, &why);
 }
 
-static bool step_is_away(const struct membership *membership, uint64_t request)
+static bool is_step_pending(const struct membership *membership, uint64_t request)
 {
 	for (uint32_t i = 0; i < membership->steps.count; i++)
 		if (membership->steps.items[i] == request)
@@ -188,20 +196,21 @@ void session_step_answered(struct membership *membership, uint64_t request)
 	}
 }
 
-/* Deals with a STEP that is not to be done: true when nothing more is. A number that was answered with ERROR
- * is free again, unless a higher one has been sent. */
-static bool step_repeated(struct session *self, struct membership *membership,
-			  const struct message *message)
+/* Handles a STEP that must not be carried out (repeated, pending, out of order): true. A number
+ * that was answered with ERROR is free again, unless a higher one has been sent. */
+static bool answer_repeated_step(struct session *self, struct membership *membership,
+				 const struct message *message)
 {
 	uint64_t request = message->step.request;
 	struct reason why;
 	if (request == 0) {
-		reason_set(&why, STATUS_SEQUENCE, -1, "request", "requests are numbered from 1");
+		reason_set(&why, STATUS_SEQUENCE, -1, "request",
+			   "request 0 is not allowed: requests are numbered from 1");
 		session_refuse(self, message, &why);
 		return true;
 	}
-	if (step_is_away(membership, request))
-		return true; /* it will be answered */
+	if (is_step_pending(membership, request))
+		return true; /* its answer follows */
 	if (request == membership->step && membership->stepped != NULL) {
 		outbox_put(&self->outbox, frame_retain(membership->stepped));
 		return true;
@@ -209,7 +218,8 @@ static bool step_repeated(struct session *self, struct membership *membership,
 	if (request > membership->step && request >= membership->step_last)
 		return false;
 	reason_set(&why, STATUS_EXPIRED, -1, "request",
-		   "request %llu: only the last answer is kept, and numbers ascend from %llu",
+		   "request %llu is too old: only the last answer is stored, and the next "
+		   "number is %llu",
 		   (unsigned long long)request, (unsigned long long)membership->step_last + 1);
 	session_refuse(self, message, &why);
 	return true;
@@ -218,8 +228,8 @@ static bool step_repeated(struct session *self, struct membership *membership,
 void handle_step(struct session *self, const struct message *message)
 {
 	const struct msg_step *ask = &message->step;
-	struct membership *membership = wanted(self, message, ask->world);
-	if (membership == NULL || step_repeated(self, membership, message))
+	struct membership *membership = require_membership(self, message, ask->world);
+	if (membership == NULL || answer_repeated_step(self, membership, message))
 		return;
 	const struct host_step step = {
 		.session = self->number,
@@ -236,7 +246,7 @@ void handle_step(struct session *self, const struct message *message)
 		refuse_request(self, message, status);
 		return;
 	}
-	/* Its answer may come before host_step returns. */
+	/* The answer may come before host_step returns. */
 	membership->step_last = ask->request;
 	membership->steps.items[membership->steps.count++] = ask->request;
 	status = host_step(membership->world->host, &step);
@@ -248,14 +258,14 @@ void handle_step(struct session *self, const struct message *message)
 
 void handle_query(struct session *self, const struct message *message)
 {
-	struct membership *membership = wanted(self, message, message->query.world);
+	struct membership *membership = require_membership(self, message, message->query.world);
 	if (membership == NULL)
 		return;
 	uint64_t now = io_now(self->service->io);
 	if (!quota_take(&self->quota, QUOTA_QUERIES, 1, now)) {
 		session_refuse_status(self, message, STATUS_BUSY);
 		if (quota_exhausted(&self->quota, now))
-			session_goodbye(self, STATUS_BUSY, "over its quota for too long");
+			session_goodbye(self, STATUS_BUSY, "over the quota for more than 5 s");
 		return;
 	}
 	refuse_request(self, message,
@@ -263,9 +273,10 @@ void handle_query(struct session *self, const struct message *message)
 				  message->query.query));
 }
 
-/* Snapshots and new worlds have names of the same form. */
-static bool name_of(struct session *self, const struct message *message, struct wire_slice from,
-		    char to[WIRE_NAME_MAX + 1], bool may_be_empty)
+/* Copies the name of a snapshot or new world; refuses the message and returns false where it is
+ * invalid. */
+static bool copy_valid_name(struct session *self, const struct message *message,
+			    struct wire_slice from, char to[WIRE_NAME_MAX + 1], bool may_be_empty)
 {
 	struct reason why;
 	uint32_t bytes = MIN_OF(from.bytes, (uint32_t)WIRE_NAME_MAX);
@@ -275,7 +286,8 @@ static bool name_of(struct session *self, const struct message *message, struct 
 	if ((bytes == from.bytes && worlds_name_valid(to)) || (may_be_empty && from.bytes == 0))
 		return true;
 	reason_set(&why, STATUS_RANGE, -1, "name",
-		   "a name is 1 to %d letters, digits, '-', '_' or '.', not '.' first",
+		   "a name must be 1 to %d letters, digits, '-', '_' or '.', and must not "
+		   "begin with '.'",
 		   WIRE_NAME_MAX);
 	session_refuse(self, message, &why);
 	return false;
@@ -283,9 +295,9 @@ static bool name_of(struct session *self, const struct message *message, struct 
 
 void handle_save(struct session *self, const struct message *message)
 {
-	struct membership *membership = wanted(self, message, message->save.world);
+	struct membership *membership = require_membership(self, message, message->save.world);
 	char name[WIRE_NAME_MAX + 1];
-	if (membership == NULL || !name_of(self, message, message->save.name, name, false))
+	if (membership == NULL || !copy_valid_name(self, message, message->save.name, name, false))
 		return;
 	refuse_request(self, message,
 		       host_save(membership->world->host, self->number, message->save.ref, name));
@@ -293,9 +305,10 @@ void handle_save(struct session *self, const struct message *message)
 
 void handle_restore(struct session *self, const struct message *message)
 {
-	struct membership *membership = wanted(self, message, message->restore.world);
+	struct membership *membership = require_membership(self, message, message->restore.world);
 	char name[WIRE_NAME_MAX + 1];
-	if (membership == NULL || !name_of(self, message, message->restore.name, name, false))
+	if (membership == NULL ||
+	    !copy_valid_name(self, message, message->restore.name, name, false))
 		return;
 	refuse_request(
 		self, message,
@@ -304,10 +317,11 @@ void handle_restore(struct session *self, const struct message *message)
 
 void handle_fork(struct session *self, const struct message *message)
 {
-	struct membership *membership = wanted(self, message, message->fork.world);
+	struct membership *membership = require_membership(self, message, message->fork.world);
 	char name[WIRE_NAME_MAX + 1], snapshot[WIRE_NAME_MAX + 1];
-	if (membership == NULL || !name_of(self, message, message->fork.name, name, false) ||
-	    !name_of(self, message, message->fork.snapshot, snapshot, true))
+	if (membership == NULL ||
+	    !copy_valid_name(self, message, message->fork.name, name, false) ||
+	    !copy_valid_name(self, message, message->fork.snapshot, snapshot, true))
 		return;
 	if (session_refuses_world(self, message, name))
 		return;

@@ -1,5 +1,5 @@
-/* handlers_operations.c: SESSIONS, KICK, CONFIG, MONITOR, DRAIN: what an administrator may do to a
- * daemon that runs. Each is logged (dispatch.c, "audit"). */
+/* handlers_operations.c: SESSIONS, KICK, CONFIG, MONITOR, DRAIN: an administrator's requests to a
+ * running daemon. Each is logged before (dispatch.c, "audit"). */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,12 +13,12 @@
 
 enum {
 	PAGE = 256,		 /* sessions in one answer */
-	SESSION_BYTES = 512,	 /* one of them, packed, at most */
-	CONFIG_BYTES = 32 << 10, /* all options, packed */
-	CHANGES_MAX = 64,	 /* options of one CONFIG, as messages.def says */
+	SESSION_BYTES = 512,	 /* of one session, packed, at most */
+	CONFIG_BYTES = 32 << 10, /* of all options, packed, at most */
+	CHANGES_MAX = 64,	 /* options of one CONFIG: the bound of messages.def */
 };
 
-static void reply_with(struct session *self, const struct message *about, struct wire_packer *out)
+static void send_reply(struct session *self, const struct message *about, struct wire_packer *out)
 {
 	struct message reply;
 	message_init(&reply, MESSAGE_REPLY);
@@ -29,13 +29,13 @@ static void reply_with(struct session *self, const struct message *about, struct
 		session_refuse_status(self, about, STATUS_FULL);
 }
 
-static void pair_uint(struct wire_packer *out, const char *key, uint64_t value)
+static void pack_uint_pair(struct wire_packer *out, const char *key, uint64_t value)
 {
 	wire_pack_string(out, key);
 	wire_pack_uint(out, value);
 }
 
-static void pair_text(struct wire_packer *out, const char *key, const char *value)
+static void pack_text_pair(struct wire_packer *out, const char *key, const char *value)
 {
 	wire_pack_string(out, key);
 	wire_pack_string(out, value);
@@ -55,22 +55,22 @@ static void pack_session(struct wire_packer *out, const struct session *session,
 	for (uint32_t i = 0; i < session->memberships.count; i++)
 		worlds += session->memberships.items[i].world != NULL;
 	wire_pack_map(out, 13);
-	pair_uint(out, "session", session->number);
-	pair_text(out, "state", state_name(session));
-	pair_text(out, "role", wire_role_name(session_role(session)));
-	pair_text(out, "client", session->client);
-	pair_text(out, "peer", session->peer.text);
-	pair_text(out, "token", session->grant != NULL ? session->grant->name : "");
-	pair_uint(out, "seconds", (now - session->opened_at) / NS_PER_S);
-	pair_uint(out, "silent_ms", (now - session->heard_at) / NS_PER_MS);
-	pair_uint(out, "frames_in", session->frames_in);
-	pair_uint(out, "errors", session->errors);
-	pair_uint(out, "queued_bytes", outbox_queued(&session->outbox));
-	pair_uint(out, "worlds", worlds);
-	pair_uint(out, "subscriptions", session->subscriptions.count);
+	pack_uint_pair(out, "session", session->number);
+	pack_text_pair(out, "state", state_name(session));
+	pack_text_pair(out, "role", wire_role_name(session_role(session)));
+	pack_text_pair(out, "client", session->client);
+	pack_text_pair(out, "peer", session->peer.text);
+	pack_text_pair(out, "token", session->grant != NULL ? session->grant->name : "");
+	pack_uint_pair(out, "seconds", (now - session->opened_at) / NS_PER_S);
+	pack_uint_pair(out, "silent_ms", (now - session->heard_at) / NS_PER_MS);
+	pack_uint_pair(out, "frames_in", session->frames_in);
+	pack_uint_pair(out, "errors", session->errors);
+	pack_uint_pair(out, "queued_bytes", outbox_queued(&session->outbox));
+	pack_uint_pair(out, "worlds", worlds);
+	pack_uint_pair(out, "subscriptions", session->subscriptions.count);
 }
 
-/* The PAGE sessions with the least numbers from `from` on, ascending; how many. */
+/* Writes the PAGE sessions with the smallest numbers from `from` on, ascending; returns how many. */
 static uint32_t find_page(const struct service *service, uint64_t from, struct session *page[PAGE])
 {
 	uint32_t count = 0;
@@ -101,7 +101,7 @@ void handle_sessions(struct session *self, const struct message *message)
 	wire_pack_array(&out, count);
 	for (uint32_t i = 0; i < count; i++)
 		pack_session(&out, page[i], io_now(self->service->io));
-	reply_with(self, message, &out);
+	send_reply(self, message, &out);
 	heap_free(packed);
 }
 
@@ -113,7 +113,8 @@ void handle_kick(struct session *self, const struct message *message)
 	char text[WIRE_STRING_UP + 1];
 	if (target == NULL || target == self) {
 		reason_set(&why, STATUS_MISSING, -1, "session",
-			   target == self ? "a session does not kick itself" : "no such session");
+			   target == self ? "a session cannot kick itself; send GOODBYE"
+					  : "no such session");
 		session_refuse(self, message, &why);
 		return;
 	}
@@ -121,10 +122,10 @@ void handle_kick(struct session *self, const struct message *message)
 		 (const char *)message->kick.text.at);
 	log_audit("kicked", "session=%u by=%u text=%s", (unsigned)target->number,
 		  (unsigned)self->number, LOG_TEXT(text));
-	target->ended = true; /* also where it is leaving and might have come back */
+	target->ended = true; /* a session that is leaving must not be resumed either */
 	session_goodbye(target, STATUS_FORBIDDEN,
 			text[0] != '\0' ? text : "ended by an administrator");
-	/* What it held is free before its connection has gone, and before anybody hears that it is. */
+	/* Its bodies and leases are free before the REPLY says that it is gone. */
 	worlds_leave_all(target);
 	if (target->state == SESSION_LOST)
 		session_destroy(target);
@@ -133,17 +134,19 @@ void handle_kick(struct session *self, const struct message *message)
 
 /* ---- CONFIG -------------------------------------------------------------------------------------- */
 
-struct change {
+struct option_change {
 	char name[64], value[OPTION_VALUE_BYTES], before[OPTION_VALUE_BYTES];
 };
 
-/* A key and its value, a str or an integer, as text. */
-static enum status take_change(struct wire_cursor *in, struct change *change, struct reason *why)
+/* Reads one pair of the map: an option's name and its value, a str or an integer, as text. */
+static enum status take_change(struct wire_cursor *in, struct option_change *change,
+			       struct reason *why)
 {
 	struct wire_token name, value;
 	if (wire_next(in, &name) != STATUS_OK || name.type != WIRE_TOKEN_TEXT ||
 	    name.count >= sizeof change->name)
-		return reason_set(why, STATUS_TYPE, -1, "set", "names of options are needed");
+		return reason_set(why, STATUS_TYPE, -1, "set",
+				  "a key must be an option's name, a str of at most 63 bytes");
 	snprintf(change->name, sizeof change->name, "%.*s", (int)name.count, (const char *)name.at);
 	if (wire_next(in, &value) == STATUS_OK) {
 		int length = -1;
@@ -157,10 +160,11 @@ static enum status take_change(struct wire_cursor *in, struct change *change, st
 			return STATUS_OK;
 	}
 	return reason_set(why, STATUS_TYPE, -1, change->name,
-			  "%s: a text or a whole number is needed", change->name);
+			  "%s must be a str or an integer of at most %d bytes as text",
+			  change->name, OPTION_VALUE_BYTES - 1);
 }
 
-static void value_before(const struct options *options, struct change *change)
+static void value_before(const struct options *options, struct option_change *change)
 {
 	struct option_view view;
 	for (uint32_t i = 0; options_view(options, i, &view); i++)
@@ -168,9 +172,9 @@ static void value_before(const struct options *options, struct change *change)
 			memcpy(change->before, view.value, sizeof change->before);
 }
 
-/* All or none: what has been set is put back when a later one is refused. */
-static enum status change_options(struct options *options, struct change *changes, uint32_t count,
-				  struct reason *why)
+/* Changes all options or none: where one is refused, those changed before get their old values back. */
+static enum status change_options(struct options *options, struct option_change *changes,
+				  uint32_t count, struct reason *why)
 {
 	uint32_t done = 0;
 	enum status status = STATUS_OK;
@@ -189,7 +193,7 @@ static enum status change_options(struct options *options, struct change *change
 static enum status set_config(struct session *self, const struct wire_list *map, struct reason *why)
 {
 	struct wire_cursor in = wire_cursor_list(map);
-	struct change *changes = heap_alloc_zero(CHANGES_MAX * sizeof *changes);
+	struct option_change *changes = heap_alloc_zero(CHANGES_MAX * sizeof *changes);
 	enum status status = STATUS_OK;
 	if (changes == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "set", "%s",
@@ -207,7 +211,7 @@ static enum status set_config(struct session *self, const struct wire_list *map,
 	return status;
 }
 
-/* {name: [value, live], …} */
+/* CONFIG: answers {name: [value, live], …} after the changes. */
 void handle_config(struct session *self, const struct message *message)
 {
 	struct reason why;
@@ -232,7 +236,7 @@ void handle_config(struct session *self, const struct message *message)
 		wire_pack_string(&out, view.value);
 		wire_pack_uint(&out, view.live);
 	}
-	reply_with(self, message, &out);
+	send_reply(self, message, &out);
 	heap_free(packed);
 }
 
@@ -258,7 +262,7 @@ void handle_drain(struct session *self, const struct message *message)
 		snprintf(service->redirect, sizeof service->redirect, "%.*s",
 			 (int)message->drain.redirect.bytes,
 			 (const char *)message->drain.redirect.at);
-	/* A second one must not end it at once, as a second signal does. */
+	/* A second DRAIN does nothing, whereas a second signal ends the daemon at once. */
 	if (!service->draining)
 		service->calls->drain(service);
 }

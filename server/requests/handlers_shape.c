@@ -1,14 +1,15 @@
-/* handlers_shape.c: geometry comes in parts, is checked and cooked on the helper thread, and made known
- * to the world; only then is the client told.
+/* handlers_shape.c: SHAPE_UPLOAD: geometry arrives in parts, is checked and cooked on the helper
+ * thread, and added to the world; only then is the client answered.
  *
- *	parts ──► whole? ──► HELPER: SHA-256 is the name? cook ──► LOOP ──► host_shape ──► SHAPE_INFO
+ *	parts ──► complete? ──► HELPER: SHA-256 is the name? cook ──► LOOP ──► host_shape ──► SHAPE_INFO
  *
- * A shape this process has cooked before is not cooked again. Its name alone is no licence: whoever
- * uploads it brings its bytes, and they are held against the name, or somebody who has only heard of a
- * shape of another world could have it named here and ask for its geometry. The library forgets what no
- * world holds any more, the oldest first, once it is large: visitors with shapes of their own come and go
- * for months. A shape on its way to a world is held by the letter, then by the world's own book, so that its
- * SHAPE_INFO finds it here.
+ * A shape that this process has cooked before is not cooked again. Its name alone is not enough:
+ * every client uploads the bytes, and they are checked against the name. Otherwise a client that
+ * knows only the name of another world's shape could add it to its own world and query its
+ * geometry. The library drops shapes that no world holds, the oldest first, when it is large,
+ * because visitors with shapes of their own come and go for months. A shape on its way to a world
+ * is retained by the host's request, then by the world's shape library, so its SHAPE_INFO finds it
+ * here.
  */
 #include <string.h>
 
@@ -19,24 +20,25 @@
 #include "server/session/service.h"
 #include "server/worlds/worlds.h"
 
+/* Memory of the library, bytes: above it a new shape is refused (LIMIT). */
 #define LIBRARY_BYTES_MAX ((uint64_t)4 << 30)
-/* What it may hold of shapes that nobody uses. */
+/* Memory that unused shapes may take before they are dropped, bytes. */
 #define LIBRARY_IDLE_BYTES ((uint64_t)64 << 20)
 
-/* Of a known shape so many bytes are looked at on LOOP: some ten microseconds. */
+/* The bytes of a known shape are checked on LOOP up to this size: some ten microseconds. */
 enum { AT_ONCE_BYTES = 4096 };
 
-/* A shape on its way through the helper. */
-struct cooking {
+/* A shape that is being checked and cooked on the helper thread. */
+struct cook_job {
 	struct service *service;
 	uint32_t session, world;
 	uint64_t ref;
 	struct wire_name name;
 	struct bytes data;
-	struct shape *shape; /* as the library knew it, or NULL; then as cooked */
+	struct shape *shape; /* retained; the library's, or NULL until it is cooked */
 	enum status status;
 	struct reason why;
-	struct wakeup done; /* rung for LOOP: it cannot be refused, so no answer is lost */
+	struct wakeup done; /* of LOOP: a wakeup cannot be refused, so no answer is lost */
 };
 
 static struct upload *find_upload(struct session *self, uint64_t ref)
@@ -61,7 +63,7 @@ static uint64_t upload_bytes(const struct session *self)
 	return bytes;
 }
 
-/* Hands a cooked shape to its world, or says why not. */
+/* Adds a cooked shape to its world, or refuses the upload. */
 static void offer_shape(struct session *self, uint32_t world, uint64_t ref,
 			const struct shape *shape, const struct message *about)
 {
@@ -73,8 +75,9 @@ static void offer_shape(struct session *self, uint32_t world, uint64_t ref,
 		session_refuse_status(self, about, status == STATUS_FULL ? STATUS_BUSY : status);
 }
 
-/* Looks through the library when it has doubled, or grown beyond what it may hold of idle shapes: half of
- * that is left, so that the walk costs each new shape a share only. */
+/* Drops unused shapes when the library has doubled since the last time and holds at least
+ * LIBRARY_IDLE_BYTES. Half of the idle bytes stay, so that the cost of the walk is spread over many
+ * new shapes. */
 static void library_trim(struct service *service)
 {
 	struct shape_library *library = &service->library;
@@ -84,7 +87,7 @@ static void library_trim(struct service *service)
 	service->library_trim_at = 2 * library->bytes;
 }
 
-/* The library knows what was cooked here; what it may hold is bounded. */
+/* Adds a shape to the library. EXISTS, LIMIT, NO_MEMORY. */
 static enum status library_add(struct service *service, const struct shape *shape)
 {
 	struct shape_library *library = &service->library;
@@ -95,10 +98,10 @@ static enum status library_add(struct service *service, const struct shape *shap
 	return shape_library_add(library, shape);
 }
 
-/* LOOP: what the helper made of it. The session, or its world, may be gone. */
-static void cooked(void *context)
+/* LOOP: the helper has finished. The session, or its world, may be gone. */
+static void on_cooked(void *context)
 {
-	struct cooking *job = context;
+	struct cook_job *job = context;
 	struct session *session = registry_find(&job->service->sessions, job->session);
 	if (job->status == STATUS_OK) {
 		enum status status = library_add(job->service, job->shape);
@@ -124,7 +127,7 @@ static void cooked(void *context)
 	heap_free(job);
 }
 
-/* Whether that is the name of those bytes. */
+/* CORRUPT unless the name is the SHA-256 of the bytes. */
 static enum status check_name(const struct wire_name *name, const uint8_t *data, size_t bytes,
 			      struct reason *why)
 {
@@ -133,13 +136,13 @@ static enum status check_name(const struct wire_name *name, const uint8_t *data,
 	if (memcmp(digest, name->bytes, sizeof digest) == 0)
 		return STATUS_OK;
 	return reason_set(why, STATUS_CORRUPT, -1, "shape",
-			  "the name is not the SHA-256 of the bytes");
+			  "the shape's name must be the SHA-256 of its bytes");
 }
 
-/* HELPER: the costly part. */
-static void cook(void *context)
+/* HELPER: checks the name and cooks the shape, the costly part. */
+static void run_cook_job(void *context)
 {
-	struct cooking *job = context;
+	struct cook_job *job = context;
 	job->status = check_name(&job->name, job->data.data, job->data.count, &job->why);
 	if (job->status == STATUS_OK && job->shape == NULL)
 		job->status = shape_library_cook(
@@ -150,7 +153,7 @@ static void cook(void *context)
 
 static enum status start_cooking(struct session *self, struct upload *upload)
 {
-	struct cooking *job = heap_alloc_zero(sizeof *job);
+	struct cook_job *job = heap_alloc_zero(sizeof *job);
 	if (job == NULL)
 		return STATUS_NO_MEMORY;
 	job->service = self->service;
@@ -162,8 +165,9 @@ static enum status start_cooking(struct session *self, struct upload *upload)
 	job->shape = (struct shape *)shape_library_find(&self->service->library, job->name.bytes);
 	if (job->shape != NULL)
 		shape_retain(job->shape);
-	wakeup_init(&job->done, cooked, job);
-	enum status status = executor_post(self->service->executor, EXECUTOR_HELPER, cook, job);
+	wakeup_init(&job->done, on_cooked, job);
+	enum status status =
+		executor_post(self->service->executor, EXECUTOR_HELPER, run_cook_job, job);
 	if (status != STATUS_OK) {
 		if (job->shape != NULL)
 			shape_release(job->shape);
@@ -174,7 +178,7 @@ static enum status start_cooking(struct session *self, struct upload *upload)
 	return STATUS_OK;
 }
 
-/* The upload a part belongs to: a new one for part 0. NULL: refused, `why` says why. */
+/* The upload that a part belongs to, a new one for part 0. NULL: refused with `why`. */
 static struct upload *upload_for(struct session *self, const struct msg_shape_upload *part,
 				 struct reason *why)
 {
@@ -185,16 +189,20 @@ static struct upload *upload_for(struct session *self, const struct msg_shape_up
 				   sizeof part->shape.bytes) == 0;
 		if (fits)
 			return upload;
-		reason_set(why, STATUS_SEQUENCE, -1, "part", "part %u of %u is awaited",
+		reason_set(why, STATUS_SEQUENCE, -1, "part",
+			   "part %u of %u with the same name is expected next",
 			   (unsigned)upload->next, (unsigned)upload->of);
 		return NULL;
 	}
 	if (part->part != 0 || part->of == 0) {
-		reason_set(why, STATUS_SEQUENCE, -1, "part", "an upload begins with part 0");
+		reason_set(why, STATUS_SEQUENCE, -1, "part",
+			   "part %u of %u cannot begin an upload: begin with part 0 of 1 or more",
+			   (unsigned)part->part, (unsigned)part->of);
 		return NULL;
 	}
 	if (self->uploads.count == SESSION_UPLOADS_MAX) {
-		reason_set(why, STATUS_BUSY, -1, "ref", "at most %d uploads at once",
+		reason_set(why, STATUS_BUSY, -1, "ref",
+			   "the session has %d uploads at once, the limit; finish one first",
 			   SESSION_UPLOADS_MAX);
 		return NULL;
 	}

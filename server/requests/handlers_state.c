@@ -1,4 +1,5 @@
-/* handlers_state.c: SUBSCRIBE, UNSUBSCRIBE, ACK, RESYNC, FOCUS. */
+/* handlers_state.c: SUBSCRIBE, UNSUBSCRIBE, ACK, RESYNC, FOCUS: which state of a world a session
+ * receives. The world's fanout makes the frames; the session lists its subscriptions by number. */
 #include "protocol/capabilities.h"
 #include "server/requests/requests.h"
 #include "server/session/service.h"
@@ -14,7 +15,9 @@ void handle_subscribe(struct session *self, const struct message *message)
 		return;
 	}
 	if (session_subscription(self, ask->sub) != NULL) {
-		reason_set(&why, STATUS_EXISTS, -1, "sub", "this number is in use");
+		reason_set(&why, STATUS_EXISTS, -1, "sub",
+			   "subscription %llu exists already; choose another number",
+			   (unsigned long long)ask->sub);
 		session_refuse(self, message, &why);
 		return;
 	}
@@ -26,7 +29,7 @@ void handle_subscribe(struct session *self, const struct message *message)
 	}
 	if (ask->profile == WIRE_PROFILE_EXACT && !(self->handshake.caps & WIRE_CAP_EXACT)) {
 		reason_set(&why, STATUS_UNSUPPORTED, -1, "profile",
-			   "the session has not the capability exact");
+			   "the profile exact needs the capability \"exact\" in HELLO");
 		session_refuse(self, message, &why);
 		return;
 	}
@@ -51,9 +54,9 @@ void handle_subscribe(struct session *self, const struct message *message)
 	worlds_watch(membership->world);
 }
 
-/* The subscription a message is about; refuses and returns NULL where there is none. */
-static struct session_subscription *wanted(struct session *self, const struct message *message,
-					   uint64_t sub)
+/* The subscription that a message names; refuses the message and returns NULL where there is none. */
+static struct session_subscription *
+require_subscription(struct session *self, const struct message *message, uint64_t sub)
 {
 	struct session_subscription *entry = session_subscription(self, sub);
 	if (entry == NULL)
@@ -63,7 +66,8 @@ static struct session_subscription *wanted(struct session *self, const struct me
 
 void handle_unsubscribe(struct session *self, const struct message *message)
 {
-	struct session_subscription *entry = wanted(self, message, message->unsubscribe.sub);
+	struct session_subscription *entry =
+		require_subscription(self, message, message->unsubscribe.sub);
 	if (entry == NULL)
 		return;
 	fanout_unsubscribe(entry->world->fanout, entry->subscription);
@@ -81,21 +85,23 @@ void handle_ack(struct session *self, const struct message *message)
 		return;
 	subscription_ack(entry->subscription, (uint32_t)message->ack.epoch, message->ack.tick,
 			 (uint32_t)message->ack.edit, now);
-	/* There is credit again, and no step that would make use of it. */
+	/* The ACK gives credit, but a paused world makes no step whose frame would use it. */
 	if (entry->world->mode == WIRE_MODE_PAUSED)
 		fanout_show(entry->world->fanout, entry->subscription, now);
 }
 
 void handle_resync(struct session *self, const struct message *message)
 {
-	struct session_subscription *entry = wanted(self, message, message->resync.sub);
+	struct session_subscription *entry =
+		require_subscription(self, message, message->resync.sub);
 	if (entry != NULL)
 		fanout_resync(entry->world->fanout, entry->subscription, io_now(self->service->io));
 }
 
 void handle_focus(struct session *self, const struct message *message)
 {
-	struct session_subscription *entry = wanted(self, message, message->focus.sub);
+	struct session_subscription *entry =
+		require_subscription(self, message, message->focus.sub);
 	struct reason why;
 	if (entry == NULL)
 		return;

@@ -1,4 +1,6 @@
-/* handlers_world.c: the worlds themselves: list, create, join, leave, destroy, and their pace. */
+/* handlers_world.c: WORLD_LIST, WORLD_CREATE, WORLD_JOIN, WORLD_LEAVE, WORLD_DESTROY, CONTROL. A
+ * world that the session's token does not allow is refused by its name, before the answer could
+ * reveal that it exists. */
 #include <string.h>
 
 #include "protocol/unpack.h"
@@ -42,7 +44,7 @@ static bool copy_name(struct wire_slice from, char to[WIRE_NAME_MAX + 1])
 {
 	if (from.bytes > WIRE_NAME_MAX)
 		return false;
-	/* A name that is left out is nowhere: not even no bytes may be copied from there. */
+	/* A name left out has no pointer, and memcpy from NULL is undefined even for 0 bytes. */
 	if (from.bytes > 0)
 		memcpy(to, from.at, from.bytes);
 	to[from.bytes] = '\0';
@@ -58,7 +60,8 @@ void handle_world_create(struct session *self, const struct message *message)
 	char name[WIRE_NAME_MAX + 1];
 	if (!copy_name(message->world_create.name, name) || !worlds_name_valid(name)) {
 		reason_set(&why, STATUS_RANGE, -1, "name",
-			   "a name is 1 to %d letters, digits, '-', '_' or '.', not '.' first",
+			   "a name must be 1 to %d letters, digits, '-', '_' or '.', and must not "
+			   "begin with '.'",
 			   WIRE_NAME_MAX);
 		session_refuse(self, message, &why);
 		return;
@@ -93,7 +96,7 @@ void handle_world_join(struct session *self, const struct message *message)
 	if (message->world_join.world != 0) {
 		world = worlds_find(service->worlds, (uint32_t)message->world_join.world);
 	} else if (copy_name(message->world_join.name, name)) {
-		/* Before it is looked for: whether there is one is not for it to know. */
+		/* Before the search, because the answer must not reveal whether the world exists. */
 		if (session_refuses_world(self, message, name))
 			return;
 		world = worlds_find_name(service->worlds, name);
@@ -108,10 +111,13 @@ void handle_world_join(struct session *self, const struct message *message)
 		enum status status = worlds_admit(world, self);
 		struct reason why;
 		if (status != STATUS_OK) {
-			reason_set(&why, status, -1, "world", "%s",
-				   status == STATUS_LIMIT
-					   ? "this session has joined too many worlds"
-					   : status_text(status));
+			if (status == STATUS_LIMIT)
+				reason_set(
+					&why, status, -1, "world",
+					"the session has joined %d worlds, the limit; leave one first",
+					SESSION_WORLDS_MAX);
+			else
+				reason_set(&why, status, -1, "world", "%s", status_text(status));
 			session_refuse(self, message, &why);
 			return;
 		}

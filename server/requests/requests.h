@@ -1,17 +1,18 @@
-/* requests.h: what clients ask for: from a message, past the role table, to its handler. */
+/* requests.h: clients' requests: from a message of an open session, past the role table, to its
+ * handler. */
 #ifndef CAIRN_REQUESTS_REQUESTS_H
 #define CAIRN_REQUESTS_REQUESTS_H
 
 #include "server/session/session.h"
 
-/* One message of an open session. */
+/* Handles one message of an open session: checks the role, then calls the handler of its type. */
 void requests_dispatch(struct session *self, const struct message *message);
-/* The refusal of a batch that is not to be looked into: a RESULT, which uses the number up. False: it is no
- * COMMANDS of this session's for a world it is in, and nothing was sent. */
+/* Refuses a batch without looking into it: sends a RESULT, which uses the batch number up. False:
+ * the message is no COMMANDS for a world that the session has joined, and nothing was sent. */
 bool requests_refuse_commands(struct session *self, const struct message *message,
 			      const struct reason *why);
 
-/* Handlers by theme (handlers_*.c); each gets a message of its own type. */
+/* Handlers by theme (handlers_*.c); each gets a message of its own type and answers it. */
 typedef void session_handler(struct session *self, const struct message *message);
 session_handler handle_ping, handle_pong, handle_goodbye, handle_info; /* handlers_admin.c */
 session_handler handle_sessions, handle_kick, handle_config, handle_monitor,
