@@ -1,4 +1,7 @@
-/* main.c: options, signals, run; nothing else. */
+/* main.c: cairnd: reads the options, then serves or runs a command. Serving, in order: drop
+ * privileges, io and threads, server, tokens, certificate, signals, listeners, web, watchdog.
+ * SIGHUP reads certificate, tokens and options again; SIGTERM and SIGINT drain, a second one ends
+ * at once. */
 #include "config.h"
 
 #include <signal.h>
@@ -24,14 +27,14 @@
 
 extern char **environ;
 
-static int fail(const struct reason *why)
+static int print_failure(const struct reason *why)
 {
 	fprintf(stderr, "cairnd: %s%s%s\n", why->field, why->field[0] != '\0' ? ": " : "",
 		why->text);
 	return EXIT_FAILURE;
 }
 
-/* Reads the tokens file; what it said before holds until a file without a mistake takes its place. */
+/* Reads the tokens file. A file with a mistake changes nothing. */
 static enum status load_tokens(struct server *server, struct reason *why)
 {
 	struct bytes text = { 0 };
@@ -53,7 +56,7 @@ static enum status load_tokens(struct server *server, struct reason *why)
 	return status;
 }
 
-/* The certificate and its key, at the start and again. */
+/* Reads the certificate and its key, at the start and at SIGHUP. */
 static enum status load_certificate(struct server *server, struct reason *why)
 {
 	const struct options *options = server->service.options;
@@ -65,13 +68,13 @@ static enum status load_certificate(struct server *server, struct reason *why)
 	return tls_context_create(options->tls_cert, options->tls_key, &server->service.tls, why);
 }
 
-/* What a signal is about. */
-struct parts {
+/* What signals act on. */
+struct signal_targets {
 	struct server *server;
-	struct web *web; /* NULL without */
+	struct web *web; /* NULL without --web and --admin */
 };
 
-/* Where the options come from, for SIGHUP. */
+/* The arguments, from which SIGHUP reads the options again. */
 static int main_argc;
 static char **main_argv;
 
@@ -87,20 +90,22 @@ static enum status read_options(struct options *out, struct config_file *file, s
 				  (const char *const *)file->settings, why);
 }
 
-/* The first option that differs and needs a restart; OK where there is none. */
-static enum status all_live(const struct options *now, const struct options *next,
-			    struct reason *why)
+/* Refuses, by name, the first option that differs and needs a restart. */
+static enum status check_live(const struct options *now, const struct options *next,
+			      struct reason *why)
 {
 	struct option_view old, new;
 	for (uint32_t i = 0; options_view(now, i, &old) && options_view(next, i, &new); i++)
 		if (!old.live && strcmp(old.value, new.value) != 0)
-			return reason_set(why, STATUS_UNSUPPORTED, -1, old.name,
-					  "%s needs a restart to be \"%.60s\"; nothing was changed",
-					  old.name, new.value);
+			return reason_set(
+				why, STATUS_UNSUPPORTED, -1, old.name,
+				"%s can be changed to \"%.60s\" by a restart only; nothing was changed",
+				old.name, new.value);
 	return STATUS_OK;
 }
 
-/* What the file and the environment say now, all or nothing: options set by CONFIG go back to it. */
+/* Applies what file and environment say now, all or nothing. Options set by CONFIG get these
+ * values, too. */
 static enum status reload_options(struct server *server, struct reason *why)
 {
 	static struct options next;
@@ -108,7 +113,7 @@ static enum status reload_options(struct server *server, struct reason *why)
 	struct option_view view;
 	enum status status = read_options(&next, &file, why);
 	if (status == STATUS_OK)
-		status = all_live(server->service.options, &next, why);
+		status = check_live(server->service.options, &next, why);
 	for (uint32_t i = 0; status == STATUS_OK && options_view(&next, i, &view); i++)
 		if (view.live)
 			status =
@@ -118,7 +123,7 @@ static enum status reload_options(struct server *server, struct reason *why)
 	return status;
 }
 
-static void reload(struct parts *parts)
+static void reload(struct signal_targets *parts)
 {
 	struct reason why = { 0 };
 	struct server *server = parts->server;
@@ -135,9 +140,9 @@ static void reload(struct parts *parts)
 
 static void on_signal(void *context, int signal)
 {
-	struct parts *parts = context;
+	struct signal_targets *parts = context;
 	if (parts->server == NULL)
-		return; /* it has ended already */
+		return; /* the server has been destroyed already */
 	if (signal == SIGHUP)
 		reload(parts);
 	if (signal == SIGTERM || signal == SIGINT) {
@@ -166,14 +171,14 @@ static struct io_limits io_limits_of(const struct options *options, uint32_t str
 	return limits;
 }
 
-/* A loop that runs says so. */
+/* Reports to systemd's watchdog that the loop runs. */
 struct watchdog {
 	struct io *io;
 	struct io_timer *timer;
 	uint64_t every; /* ns */
 };
 
-static void beat(void *context)
+static void on_watchdog(void *context)
 {
 	struct watchdog *self = context;
 	notify_send("WATCHDOG=1");
@@ -185,19 +190,19 @@ static enum status watchdog_start(struct watchdog *self, struct io *io)
 	*self = (struct watchdog){ io, NULL, notify_watchdog_ms() * NS_PER_MS };
 	if (self->every == 0)
 		return STATUS_OK;
-	enum status status = io_timer_create(io, beat, self, &self->timer);
+	enum status status = io_timer_create(io, on_watchdog, self, &self->timer);
 	if (status == STATUS_OK)
-		beat(self);
+		on_watchdog(self);
 	return status;
 }
 
-/* Descriptors of the process itself, and of each world with a file: the file, its log, its shared memory,
- * and one for the moment in which it is made. */
+/* File descriptors of the process itself, and of each world with a file: the file, its log, its
+ * shared memory, and one while it is made. */
 enum { OWN_DESCRIPTORS = 256, WORLD_DESCRIPTORS = 4 };
 
-/* As many as the system allows, up to what all sessions and worlds need; how many sessions that leaves. Where
- * they do not suffice, worlds come first, with up to two thirds of them: a connection can be refused, a write
- * to a journal cannot. */
+/* Raises the limit of file descriptors as far as the system allows, up to what all sessions and
+ * worlds need, and returns how many sessions fit. Where they do not suffice, worlds get up to two
+ * thirds of them, because a connection can be refused, but a write to a journal must not fail. */
 static uint32_t raise_descriptors(const struct options *options)
 {
 	struct rlimit limit;
@@ -221,7 +226,7 @@ static uint32_t raise_descriptors(const struct options *options)
 	return (uint32_t)MAX_OF(sessions, 1u);
 }
 
-static int serve(struct options *options)
+static int run_server(struct options *options)
 {
 	log_start();
 	struct io_limits limits = io_limits_of(options, raise_descriptors(options));
@@ -229,16 +234,16 @@ static int serve(struct options *options)
 	struct io *io = NULL;
 	struct executor *executor = NULL;
 	struct server *server = NULL;
-	struct parts parts = { NULL, NULL };
+	struct signal_targets parts = { NULL, NULL };
 	struct watchdog watchdog = { 0 };
 	struct reason why = { 0 };
 	enum status status =
 		options->user != NULL ? privileges_drop(options->user, &why) : STATUS_OK;
-	/* After it: to become somebody else would open the process again. */
+	/* After privileges_drop, because changing the user makes the process debuggable again. */
 	if (status == STATUS_OK && !options->debuggable)
 		status = privileges_seal(&why);
 	if (status != STATUS_OK)
-		return fail(&why);
+		return print_failure(&why);
 	status = io_uv_create(&limits, &io);
 	if (status == STATUS_OK)
 		status = executor_uv_create(io, &threads, &executor);
@@ -274,7 +279,7 @@ static int serve(struct options *options)
 	if (io != NULL)
 		io_uv_destroy(io);
 	if (status != STATUS_OK)
-		return fail(&why);
+		return print_failure(&why);
 	log_info("stopped", "status=ok");
 	log_flush();
 	return EXIT_SUCCESS;
@@ -305,7 +310,7 @@ int main(int argc, char **argv)
 	main_argc = argc;
 	main_argv = argv;
 	if (read_options(&options, &file, &why) != STATUS_OK)
-		return fail(&why);
+		return print_failure(&why);
 	switch (options.command) {
 	case OPTIONS_HELP:
 		return print_help(options.help_for);
@@ -324,8 +329,8 @@ int main(int argc, char **argv)
 	}
 	log_set_level(options.log_level);
 	if (options.check_config) {
-		puts("cairnd: the options make sense");
+		puts("cairnd: the options are valid");
 		return EXIT_SUCCESS;
 	}
-	return serve(&options);
+	return run_server(&options);
 }

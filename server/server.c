@@ -1,3 +1,5 @@
+/* See server.h. In this order: making the parts, the loop's own work (end of a turn, guard,
+ * quarter-second check, drain), starting, destroying, and the calls that sessions make upwards. */
 #include "server/server.h"
 
 #include <stdio.h>
@@ -9,7 +11,10 @@
 #include "server/session/resume.h"
 #include "server/session/session.h"
 
-enum { LOOK_MS = 250, GUARD_MS = 10, BALANCE_LOOKS = 4, GREETING_MIN = 64 };
+/* Periods of the two timers, ms; the pool is balanced at each BALANCE_CHECKS-th check. GREETING_MIN
+ * connections before HELLO are always allowed, because a quarter of a small --sessions-max is too
+ * few. */
+enum { CHECK_MS = 250, GUARD_MS = 10, BALANCE_CHECKS = 4, GREETING_MIN = 64 };
 
 static const struct service_calls calls;
 
@@ -43,7 +48,7 @@ static enum status make_parts(struct server *self, struct reason *why)
 	return STATUS_OK;
 }
 
-static void on_room(void *context)
+static void on_writable(void *context)
 {
 	outbox_set_go_on(&((struct service *)context)->outboxes);
 }
@@ -70,7 +75,7 @@ enum status server_create(struct io *io, struct executor *executor, struct optio
 	wakeup_init(&self->service.serving, worlds_serve, &self->service);
 	wakeup_init(&self->service.reporting, worlds_deliver_reports, &self->service);
 	wakeup_init(&self->service.reading, reading_resume, &self->service);
-	wakeup_init(&self->service.writable, on_room, &self->service);
+	wakeup_init(&self->service.writable, on_writable, &self->service);
 	for (int role = 0; role < WIRE_ROLES; role++)
 		allowance_pool_init(&self->service.watching[role],
 				    quota_of((enum wire_role)role, QUOTA_WATCHED_BY_ROLE),
@@ -78,7 +83,7 @@ enum status server_create(struct io *io, struct executor *executor, struct optio
 	keyring_init(&self->service.keyring);
 	address_limits_init(&self->service.address_limits, (uint32_t)options->address_greetings,
 			    (uint32_t)options->address_sessions);
-	/* Checked with the options. */
+	/* The option has been validated, so the fallback is never taken. */
 	if (wire_role_parse(wire_text(options->loopback_role), &self->service.loopback_role) !=
 	    STATUS_OK)
 		self->service.loopback_role = WIRE_ROLE_NOBODY;
@@ -101,7 +106,7 @@ static void arm_guard(struct server *self)
 	io_timer_start(self->guard, io_now(self->service.io) + GUARD_MS * NS_PER_MS);
 }
 
-static void flush(void *context)
+static void end_turn(void *context)
 {
 	struct server *self = context;
 	pool_end_turn(self->service.pool);
@@ -124,8 +129,9 @@ static bool runs_anything(const struct server *self)
 	return false;
 }
 
-/* While a world runs another may keep it waiting. What stands still is asked for something by a turn. */
-static void guard(void *context)
+/* Timer: moves worlds that wait behind a long slice to a free worker. It is armed while a world
+ * runs; a paused world gets work only through a turn of the loop, which arms it (end_turn). */
+static void on_guard(void *context)
 {
 	struct server *self = context;
 	self->guard_armed = false;
@@ -133,7 +139,7 @@ static void guard(void *context)
 		arm_guard(self);
 }
 
-/* What waits for sessions that are on their way out goes with them, soon. */
+/* Bytes queued for leaving sessions; they are freed soon, with the sessions. */
 static uint64_t leaving_bytes(const struct server *self)
 {
 	uint64_t bytes = 0;
@@ -145,12 +151,12 @@ static uint64_t leaving_bytes(const struct server *self)
 	return bytes;
 }
 
-static struct session *worst_session(const struct server *self)
+static struct session *find_slowest_session(const struct server *self)
 {
 	struct session *worst = NULL;
 	for (uint32_t i = 0; i < self->service.sessions.items.count; i++) {
 		struct session *session = self->service.sessions.items.items[i];
-		/* One that has lost its connection has nothing that waits, and stays as it is. */
+		/* A lost session has no queue. */
 		if (session->state != SESSION_LEAVING && session->state != SESSION_LOST &&
 		    (worst == NULL ||
 		     outbox_queued(&session->outbox) > outbox_queued(&worst->outbox)))
@@ -159,22 +165,24 @@ static struct session *worst_session(const struct server *self)
 	return worst;
 }
 
-/* A cap for all clients together: the one with the most waiting goes first. What waits for nobody's
- * session (pages of the web side) is not relieved by this, so it ends where no session has anything. */
-static void relieve(struct server *self)
+/* Keeps the bytes queued for all clients below --queue-bytes-total by ending the sessions with the
+ * longest queues. Bytes of the web side's pages belong to no session, so it stops where no session
+ * has a queue. */
+static void limit_queued_bytes(struct server *self)
 {
 	uint64_t queued = io_counters(self->service.io)->queued_bytes;
 	uint64_t gone = MIN_OF(leaving_bytes(self), queued);
 	while (queued - gone > self->service.options->queue_bytes_total) {
-		struct session *worst = worst_session(self);
+		struct session *worst = find_slowest_session(self);
 		if (worst == NULL || outbox_queued(&worst->outbox) == 0)
 			return;
 		gone = MIN_OF(gone + outbox_queued(&worst->outbox), queued);
-		session_goodbye(worst, STATUS_SLOW, "all clients together wait for too much");
+		session_goodbye(worst, STATUS_SLOW,
+				"the server's output queue is full, and this client's is longest");
 	}
 }
 
-/* Sessions first, then worlds, then the loop; called again whenever one of them has gone. */
+/* Ends sessions first, then worlds, then the loop; called again when a session or world has ended. */
 static void finish_drain(struct server *self, uint64_t now)
 {
 	if (self->service.sessions.items.count > 0 && now >= self->drain_until)
@@ -190,7 +198,7 @@ static void finish_drain(struct server *self, uint64_t now)
 		worlds_stop(&self->service, self->worlds.items.items[i], false);
 }
 
-static void look_after(void *context)
+static void on_check(void *context)
 {
 	struct server *self = context;
 	uint64_t now = io_now(self->service.io);
@@ -198,14 +206,14 @@ static void look_after(void *context)
 		session_check_deadlines(self->service.sessions.items.items[i], now);
 	reading_release_refused(&self->service);
 	log_flush();
-	relieve(self);
+	limit_queued_bytes(self);
 	worlds_check(&self->service, now);
 	pool_relieve(self->service.pool);
-	if (++self->looks % BALANCE_LOOKS == 0)
+	if (++self->checks % BALANCE_CHECKS == 0)
 		pool_balance(self->service.pool);
 	if (self->service.draining)
 		finish_drain(self, now);
-	io_timer_start(self->timer, now + LOOK_MS * NS_PER_MS);
+	io_timer_start(self->timer, now + CHECK_MS * NS_PER_MS);
 }
 
 static struct server *server_of(struct service *service)
@@ -224,7 +232,7 @@ static void session_ended(struct service *service)
 
 void server_revoke(struct server *self)
 {
-	/* Backwards: a lost session goes at once, and the last one takes its place. */
+	/* Backwards, because a lost session is removed at once and the last one moves to its place. */
 	for (uint32_t i = self->service.sessions.items.count; i-- > 0;) {
 		struct session *session = self->service.sessions.items.items[i];
 		if (session->grant == NULL || keyring_holds(&self->service.keyring, session->grant))
@@ -232,8 +240,8 @@ void server_revoke(struct server *self)
 		log_audit("token_revoked", "session=%u token=\"%s\"", (unsigned)session->number,
 			  session->grant->name);
 		bool lost = session->state == SESSION_LOST;
-		session->ended = true; /* also where it is leaving and might have come back */
-		session_goodbye(session, STATUS_AUTH, "the token has been taken back");
+		session->ended = true; /* a session that is leaving must not be resumed either */
+		session_goodbye(session, STATUS_AUTH, "the token was revoked");
 		if (lost)
 			session_destroy(session);
 	}
@@ -268,7 +276,8 @@ void server_drain(struct server *self)
 
 /* ---- starting ---------------------------------------------------------------------------------- */
 
-/* Who has not said who he is must not keep others out. */
+/* True if another connection may be accepted. Those before HELLO are at most a quarter of
+ * --sessions-max, so that peers without a token cannot keep others out. */
 static bool has_room(const struct server *self)
 {
 	uint64_t greeting_max =
@@ -281,7 +290,7 @@ static bool has_room(const struct server *self)
 static void accept_stream(struct service *service, struct stream *stream)
 {
 	struct server *self = server_of(service);
-	/* Who is here comes before who may come back. */
+	/* Live sessions take priority over resumable ones. */
 	while (self->service.sessions.items.count >= self->service.options->sessions_max &&
 	       resume_end_oldest_lost(&self->service))
 		;
@@ -300,18 +309,18 @@ static void on_accepted(void *context, struct stream *stream)
 static void on_accepted_tls(void *context, struct stream *stream)
 {
 	struct server *self = context;
-	/* Before it costs a handshake. */
+	/* Refused before the TLS handshake costs anything. */
 	if (!has_room(self)) {
 		stream_close(stream);
 		return;
 	}
-	struct stream *private = tls_stream_create(self->service.tls, stream, self->service.frames);
-	if (private != NULL)
-		accept_stream(&self->service, private);
+	struct stream *secure = tls_stream_create(self->service.tls, stream, self->service.frames);
+	if (secure != NULL)
+		accept_stream(&self->service, secure);
 }
 
-static enum status listen_at(struct server *self, const struct address *address,
-			     io_accepted *accepted, struct reason *why)
+static enum status open_listener(struct server *self, const struct address *address,
+				 io_accepted *accepted, struct reason *why)
 {
 	struct io_listener **listener = &self->listeners[self->listener_count];
 	enum status status = io_listen(self->service.io, address, accepted, self, listener, why);
@@ -333,22 +342,22 @@ static enum status listen_all(struct server *self, struct reason *why)
 	uint32_t count;
 	enum status status = options_addresses(self->service.options, addresses, &count, why);
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-		status = listen_at(self, &addresses[i], on_accepted, why);
+		status = open_listener(self, &addresses[i], on_accepted, why);
 	if (status == STATUS_OK)
 		status = options_tls_addresses(self->service.options, addresses, &count, why);
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
-		status = listen_at(self, &addresses[i], on_accepted_tls, why);
+		status = open_listener(self, &addresses[i], on_accepted_tls, why);
 	return status;
 }
 
 enum status server_start(struct server *self, struct reason *why)
 {
-	enum status status = io_timer_create(self->service.io, look_after, self, &self->timer);
+	enum status status = io_timer_create(self->service.io, on_check, self, &self->timer);
 	if (status == STATUS_OK)
 		status = io_timer_create(self->service.io, worlds_show_resting, &self->service,
 					 &self->service.rest);
 	if (status == STATUS_OK)
-		status = io_timer_create(self->service.io, guard, self, &self->guard);
+		status = io_timer_create(self->service.io, on_guard, self, &self->guard);
 	if (status == STATUS_OK)
 		status = io_timer_create(self->service.io, reading_end_pause, &self->service,
 					 &self->service.pause);
@@ -358,8 +367,8 @@ enum status server_start(struct server *self, struct reason *why)
 	if (status != STATUS_OK)
 		return status;
 	self->executor_started = true;
-	io_set_flush(self->service.io, flush, self);
-	io_timer_start(self->timer, io_now(self->service.io) + LOOK_MS * NS_PER_MS);
+	io_set_flush(self->service.io, end_turn, self);
+	io_timer_start(self->timer, io_now(self->service.io) + CHECK_MS * NS_PER_MS);
 	for (uint32_t i = 0; i < self->worlds.items.count; i++) {
 		struct served_world *world = self->worlds.items.items[i];
 		status = worlds_start(&self->service, world);
@@ -399,7 +408,7 @@ void server_destroy(struct server *self)
 		executor_stop(self->service.executor);
 	self->service.executor_stopped = true;
 	close_sessions(self);
-	/* The pool forgets the worlds that are still in it, so it goes before them. */
+	/* The pool refers to the worlds, so it is destroyed before them. */
 	if (self->service.pool != NULL)
 		pool_destroy(self->service.pool);
 	worlds_release(&self->worlds);
@@ -415,7 +424,7 @@ void server_destroy(struct server *self)
 	heap_free(self);
 }
 
-/* ---- what its rooms ask upwards ---------------------------------------------------------------- */
+/* ---- calls from sessions ----------------------------------------------------------------------- */
 
 static void drain(struct service *service)
 {

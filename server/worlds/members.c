@@ -1,4 +1,6 @@
-/* members.c: sessions in worlds: how they come to be in one, leave it, lose it, and come back to it. */
+/* members.c: membership of sessions in worlds: joining, leaving, the end of a world, and what a
+ * resumed session has missed. The message that reports a leaving to the host is allocated at
+ * joining, so that leaving never fails. */
 #include "protocol/capabilities.h"
 #include "protocol/cursor.h"
 #include "server/session/service.h"
@@ -46,7 +48,7 @@ static void forget_member(struct served_world *world, struct session *session,
 		world->members.items[i] = world->members.items[--world->members.count];
 		break;
 	}
-	/* A host that ends, or whose worker has ended, needs no word of it. */
+	/* A host that is stopping, or whose worker has stopped, needs no notice. */
 	if (world->stopping || world->service->executor_stopped)
 		host_request_destroy(closing);
 	else
@@ -69,7 +71,7 @@ void worlds_leave(struct served_world *world, struct session *self)
 	membership->closing = NULL;
 	membership->world = NULL;
 	membership->left = ++self->leavings;
-	/* Nobody answers them any more; a repeat is done anew. */
+	/* Pending STEPs will not be answered; a repeat of one is carried out anew. */
 	membership->steps.count = 0;
 	session_trim_answers(self);
 }
@@ -81,8 +83,8 @@ void worlds_leave_all(struct session *self)
 			worlds_leave(self->memberships.items[i].world, self);
 }
 
-/* ERROR about what the client once asked for. */
-static void tell_end(struct session *self, const struct message *about)
+/* Sends ERROR about a request that the world's end has undone. */
+static void send_world_ended(struct session *self, const struct message *about)
 {
 	struct reason why;
 	reason_set(&why, STATUS_UNKNOWN_WORLD, -1, "", "the world has ended");
@@ -92,36 +94,35 @@ static void tell_end(struct session *self, const struct message *about)
 void worlds_expel(struct served_world *world, struct session *self)
 {
 	struct message about;
-	uint32_t told = 0;
+	uint32_t sent = 0;
 	struct membership *membership = session_membership_or_past(self, world->number);
 	if (membership == NULL)
 		return;
-	/* Who ended it is answered when it is done. */
+	/* The session that requested the end is answered when the world is gone. */
 	bool knows = self->number == world->destroyed_by;
 	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
 		if (self->subscriptions.items[i].world != world || knows)
 			continue;
 		message_init(&about, MESSAGE_SUBSCRIBE);
 		about.subscribe.sub = self->subscriptions.items[i].subscription->sub;
-		tell_end(self, &about);
-		told++;
+		send_world_ended(self, &about);
+		sent++;
 	}
 	message_init(&about, MESSAGE_WORLD_JOIN);
-	if (told == 0 && !knows && membership->world != NULL)
-		tell_end(self, &about);
+	if (sent == 0 && !knows && membership->world != NULL)
+		send_world_ended(self, &about);
 	worlds_leave(world, self);
 	membership_release(membership);
 	*membership = self->memberships.items[--self->memberships.count];
 }
 
-/* ---- what connections make of it --------------------------------------------------------------- */
+/* ---- calls from sessions ----------------------------------------------------------------------- */
 
 bool worlds_have(const struct service *service, const char *name)
 {
 	return worlds_find_name(service->worlds, name) != NULL;
 }
 
-/* There is room again for what waits in parts. */
 void worlds_on_writable(struct session *self)
 {
 	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
@@ -130,8 +131,8 @@ void worlds_on_writable(struct session *self)
 	}
 }
 
-/* Where one subscription goes on. False: the client has one that is not here any more. */
-static bool take_up(struct session *self, struct wire_cursor *in, uint64_t *sub)
+/* Resumes one subscription from an item of HELLO.applied. False: the subscription no longer exists. */
+static bool resume_subscription(struct session *self, struct wire_cursor *in, uint64_t *sub)
 {
 	uint64_t epoch = 0, tick = 0, events = 0, edit = 0;
 	struct wire_cursor item = *in;
@@ -143,7 +144,7 @@ static bool take_up(struct session *self, struct wire_cursor *in, uint64_t *sub)
 	    wire_take_uint(&item, WIRE_INTEGER_MAX, &tick) != STATUS_OK ||
 	    (count > 3 && wire_take_uint(&item, WIRE_INTEGER_MAX, &events) != STATUS_OK) ||
 	    (count > 4 && wire_take_uint(&item, UINT32_MAX, &edit) != STATUS_OK))
-		return true; /* what cannot be read names nobody: its subscription begins anew */
+		return true; /* an unreadable item: its subscription begins with a snapshot */
 	struct session_subscription *entry = session_subscription(self, *sub);
 	if (entry == NULL)
 		return false;
@@ -167,7 +168,7 @@ static void resume_subscriptions(struct session *self, const struct wire_list *a
 	for (uint32_t i = 0; i < applied->count; i++) {
 		struct message about;
 		uint64_t sub;
-		if (take_up(self, &in, &sub))
+		if (resume_subscription(self, &in, &sub))
 			continue;
 		message_init(&about, MESSAGE_SUBSCRIBE);
 		about.subscribe.sub = sub;
@@ -181,8 +182,8 @@ static void resume_subscriptions(struct session *self, const struct wire_list *a
 	}
 }
 
-/* What the client may have missed of its worlds. */
-static void tell_worlds(struct session *self)
+/* Sends the present WORLD_INFO of every joined world, because changes may have been missed. */
+static void send_world_infos(struct session *self)
 {
 	for (uint32_t i = 0; i < self->memberships.count; i++) {
 		struct message info;
@@ -196,6 +197,6 @@ static void tell_worlds(struct session *self)
 
 void worlds_resume(struct session *self, const struct wire_list *applied)
 {
-	tell_worlds(self);
+	send_world_infos(self);
 	resume_subscriptions(self, applied);
 }

@@ -1,3 +1,5 @@
+/* See scene_world.h. Batches hold at most BATCH_COMMANDS_MAX commands: first one SHAPE_USE a shape,
+ * whose ids the scene's commands need, then the scene's commands in file order. */
 #include "server/worlds/scene_world.h"
 
 #include <stdio.h>
@@ -59,10 +61,10 @@ static enum status cook_shapes(const struct scene *scene, struct shape_library *
 	return STATUS_OK;
 }
 
-/* Applies one batch; a refusal names the command's line in the file (`lines` may be NULL). `values` (may
- * be NULL) gets the ids made. */
-static enum status apply(struct world *world, struct command *commands, uint32_t count,
-			 const uint32_t *lines, uint32_t *values, struct reason *why)
+/* Applies one batch. A refusal names the command's line in the file (`lines` may be NULL). `values`
+ * (may be NULL) receives the ids made, one a command. */
+static enum status apply_batch(struct world *world, struct command *commands, uint32_t count,
+			       const uint32_t *lines, uint32_t *values, struct reason *why)
 {
 	struct batch batch = { .number = 1, .commands = commands, .count = count };
 	struct batch_result result;
@@ -98,9 +100,9 @@ static enum status use_shapes(struct scene *scene, struct world *world, struct r
 		commands[i].shape_use.name = scene->shapes[i].name;
 	}
 	for (uint32_t first = 0; first < count && status == STATUS_OK; first += BATCH_COMMANDS_MAX)
-		status = apply(world, commands + first,
-			       MIN_OF(count - first, (uint32_t)BATCH_COMMANDS_MAX), NULL,
-			       ids + first, why);
+		status = apply_batch(world, commands + first,
+				     MIN_OF(count - first, (uint32_t)BATCH_COMMANDS_MAX), NULL,
+				     ids + first, why);
 	if (status == STATUS_OK)
 		scene_resolve(scene, ids);
 	heap_free(commands);
@@ -121,8 +123,8 @@ static enum status apply_scene(struct scene *scene, struct world *world, struct 
 	     first += BATCH_COMMANDS_MAX) {
 		uint32_t end = first + MIN_OF(count - first, (uint32_t)BATCH_COMMANDS_MAX);
 		scene_link(scene, first, end, values);
-		status = apply(world, scene->commands + first, end - first, scene->lines + first,
-			       values + first, why);
+		status = apply_batch(world, scene->commands + first, end - first,
+				     scene->lines + first, values + first, why);
 	}
 	heap_free(values);
 	return status;

@@ -1,3 +1,6 @@
+/* See world_reports.h. A TICK report updates the world's figures, then results go to their sessions
+ * and the state to the fanout. A reply report becomes one message to its session; SAVED waits until
+ * the snapshot is on disk. */
 #include "server/worlds/world_reports.h"
 
 #include <string.h>
@@ -9,12 +12,12 @@
 #include "server/session/service.h"
 #include "server/session/session.h"
 
-/* The session a report speaks to, with its place in the world; NULL when it is gone or has left. */
+/* The session that a reply is for, and its membership; NULL when it has ended or left the world. */
 static struct session *addressee(struct served_world *world, uint32_t number,
 				 struct membership **membership)
 {
 	struct session *session = registry_find(&world->service->sessions, number);
-	/* One that is away may come back and ask for it again. */
+	/* A lost session may be resumed and repeat its request, so the answer is stored for it. */
 	if (session == NULL || (session->state != SESSION_OPEN && session->state != SESSION_LOST))
 		return NULL;
 	*membership = session_membership(session, world->number);
@@ -53,12 +56,12 @@ static void send_list(struct session *session, const struct membership *membersh
 	session_send(session, &message);
 }
 
-/* A run of results of one session, as few RESULT messages as fit; without memory to gather them, one
- * message each. */
+/* Sends results `first` to `last` - 1, all of one session, in as few RESULT messages as fit.
+ * Without memory to gather them, each gets a message of its own. */
 static void send_results(struct served_world *world, const struct tick_report *report,
 			 uint32_t first, uint32_t last)
 {
-	/* Who has left the world hears nothing, but may ask again when it is back. */
+	/* A session that left the world is sent nothing, but the results are stored for repeats. */
 	struct session *session =
 		registry_find(&world->service->sessions, report->results[first].session);
 	struct membership *membership =
@@ -89,7 +92,7 @@ static void deliver_results(struct served_world *world, const struct tick_report
 	for (uint32_t first = 0; first < report->result_count;) {
 		uint32_t last = first + 1;
 		if (report->results[first].step) {
-			first = last; /* goes out in its STEPPED */
+			first = last; /* part of its STEPPED */
 			continue;
 		}
 		while (last < report->result_count && !report->results[last].step &&
@@ -102,7 +105,7 @@ static void deliver_results(struct served_world *world, const struct tick_report
 
 /* ---- ticks ------------------------------------------------------------------------------------- */
 
-static void tell_mode(struct served_world *world)
+static void send_world_info(struct served_world *world)
 {
 	struct message info;
 	uint8_t counts[512];
@@ -128,8 +131,8 @@ void worlds_watch(struct served_world *world)
 		world->joints_asked = wanted;
 }
 
-/* Once for all that may come to rest meanwhile. */
-static void worlds_rest_soon(struct service *service, uint64_t now)
+/* Arms the timer once for all worlds that may come to rest until it fires. */
+static void arm_rest_timer(struct service *service, uint64_t now)
 {
 	if (service->rest_armed)
 		return;
@@ -153,10 +156,10 @@ void worlds_show_resting(void *context)
 		again = again || fanout_may_rest(world->fanout);
 	}
 	if (again)
-		worlds_rest_soon(service, now);
+		arm_rest_timer(service, now);
 }
 
-static void show(struct served_world *world, const struct tick_report *report)
+static void update_fanout(struct served_world *world, const struct tick_report *report)
 {
 	if (report->whole)
 		world->whole_asked = false;
@@ -175,7 +178,7 @@ static void show(struct served_world *world, const struct tick_report *report)
 	if (status == STATUS_OK && fanout_is_serving(world->fanout))
 		executor_wake(service->executor, EXECUTOR_LOOP, &service->serving);
 	if (watched && fanout_may_rest(world->fanout))
-		worlds_rest_soon(service, now);
+		arm_rest_timer(service, now);
 	if (status == STATUS_OK)
 		return;
 	if (status != STATUS_AGAIN)
@@ -184,8 +187,8 @@ static void show(struct served_world *world, const struct tick_report *report)
 	world_reports_request_whole(world);
 }
 
-/* Ticks of another epoch begin anew, and so does the order of those that batches ask for. */
-static void begin_epoch(struct served_world *world)
+/* Ticks of a new epoch may be smaller, so batches may be dated earlier than before. */
+static void start_epoch(struct served_world *world)
 {
 	for (uint32_t i = 0; i < world->members.count; i++) {
 		struct membership *membership =
@@ -194,7 +197,7 @@ static void begin_epoch(struct served_world *world)
 	}
 }
 
-static void tell_news(struct served_world *world, const struct tick_report *report)
+static void report_mode(struct served_world *world, const struct tick_report *report)
 {
 	log_info("world_mode", "world=%u name=%s mode=%u pace_permille=%u epoch=%u tick=%llu",
 		 (unsigned)world->number, world->name, (unsigned)world->mode, (unsigned)world->pace,
@@ -203,15 +206,15 @@ static void tell_news(struct served_world *world, const struct tick_report *repo
 		log_warn("world_failed", "world=%u name=%s status=%s text=%s",
 			 (unsigned)world->number, world->name, status_name(report->failure.status),
 			 LOG_TEXT(report->failure.text));
-	tell_mode(world);
+	send_world_info(world);
 }
 
-static void take_tick(struct served_world *world, const struct tick_report *report)
+static void receive_tick(struct served_world *world, const struct tick_report *report)
 {
 	bool news = world->mode != report->mode || world->pace != report->pace ||
 		    world->epoch != report->epoch;
 	if (world->epoch != report->epoch)
-		begin_epoch(world);
+		start_epoch(world);
 	world->tick = report->tick;
 	world->edit = report->edit;
 	world->epoch = report->epoch;
@@ -230,14 +233,14 @@ static void take_tick(struct served_world *world, const struct tick_report *repo
 	if (world->stopping)
 		return;
 	deliver_results(world, report);
-	show(world, report);
+	update_fanout(world, report);
 	if (news)
-		tell_news(world, report);
+		report_mode(world, report);
 }
 
 /* ---- replies ----------------------------------------------------------------------------------- */
 
-/* STEPPED, kept for a repeat; FULL: it does not fit into a frame, and nothing was sent. */
+/* Sends STEPPED and stores it for a repeat. FULL: it exceeds the frame limit, and nothing was sent. */
 static enum status send_stepped(struct session *session, struct membership *membership,
 				const struct message *message)
 {
@@ -272,16 +275,17 @@ static void reply_stepped(struct session *session, struct membership *membership
 	session_step_answered(membership, reply->ref);
 	enum status status = send_stepped(session, membership, &message);
 	if (status == STATUS_FULL) {
-		/* The ticks have been made; what was to be seen cannot be shown. */
+		/* The ticks are done, so STEPPED goes out without its observation and says FULL. */
 		stepped->observation = (struct wire_slice){ 0 };
 		stepped->code = STATUS_FULL;
 		status = send_stepped(session, membership, &message);
 	}
 	if (status != STATUS_OK)
-		session->outbox.failed = true; /* it must not wait for ever */
+		session->outbox.failed =
+			true; /* ends the session, as the client would wait for ever */
 }
 
-/* An empty message of the kind that was asked, good enough for an ERROR to name it. */
+/* An empty message of the requested type with its ref, from which an ERROR is made. */
 static void message_about(struct message *about, const struct reply_report *reply)
 {
 	message_init(about, (enum message_type)reply->about);
@@ -312,7 +316,7 @@ static void message_about(struct message *about, const struct reply_report *repl
 	}
 }
 
-/* The copy becomes a world of its own: paused, so that who asked for it can look first. */
+/* Makes the copied image a world of its own, paused, so that the requester can inspect it first. */
 static void reply_forked(struct session *session, struct served_world *world,
 			 struct reply_report *reply)
 {
@@ -366,13 +370,14 @@ static void reply_restored(struct session *session, const struct reply_report *r
 	session_send(session, &message);
 }
 
-enum { QUESTION_WORK = 4096 }; /* pieces looked at for an answer that count as another question */
+/* So many pieces visited for an answer count as one more query. */
+enum { QUERY_WORK = 4096 };
 
-/* What an answer has cost is known when it comes. */
+/* Charges a query for the work of its answer, which is known only now. */
 static void charge_answer(struct session *session, const struct reply_report *reply)
 {
-	double questions = (double)(reply->work / QUESTION_WORK);
-	quota_charge(&session->quota, QUOTA_QUERIES, questions, io_now(session->service->io));
+	double queries = (double)(reply->work / QUERY_WORK);
+	quota_charge(&session->quota, QUOTA_QUERIES, queries, io_now(session->service->io));
 }
 
 static void reply_answer(struct session *session, const struct reply_report *reply)
@@ -390,11 +395,12 @@ static void reply_answer(struct session *session, const struct reply_report *rep
 	struct reason why;
 	message_init(&about, MESSAGE_QUERY);
 	about.query.id = reply->ref;
-	reason_set(&why, STATUS_FULL, -1, "limit", "the answer does not fit into a frame");
+	reason_set(&why, STATUS_FULL, -1, "limit",
+		   "the answer exceeds the client's frame limit; lower the query's limit");
 	session_refuse(session, &about, &why);
 }
 
-/* The reply says where the world stands itself: without memory its TICK report may come later. */
+/* The state comes from the reply, because without memory the TICK report may come later. */
 static void reply_control(struct session *session, const struct served_world *world,
 			  const struct reply_report *reply)
 {
@@ -411,8 +417,8 @@ static void reply_control(struct session *session, const struct served_world *wo
 enum { WARNINGS_MAX = 16, WARNING_TEXT = 96 };
 enum { WARNING_BYTES = WARNINGS_MAX * (WARNING_TEXT + 4) };
 
-/* Packs the numbers of a SHAPE_INFO one after the other. */
-static struct wire_list reals(struct wire_packer *out, const double *values, uint32_t count)
+/* Packs `count` numbers behind what `out` holds; the list refers to out's buffer. */
+static struct wire_list pack_reals(struct wire_packer *out, const double *values, uint32_t count)
 {
 	struct wire_list list = { out->data + out->bytes, 0, count };
 	for (uint32_t i = 0; i < count; i++)
@@ -421,8 +427,8 @@ static struct wire_list reals(struct wire_packer *out, const double *values, uin
 	return list;
 }
 
-/* What cooking repaired and what it found, one text each. */
-static struct wire_list shape_warnings(const struct shape *shape, uint8_t room[WARNING_BYTES])
+/* Packs the repairs and findings of cooking, one text each, at most WARNINGS_MAX. */
+static struct wire_list pack_warnings(const struct shape *shape, uint8_t room[WARNING_BYTES])
 {
 	struct wire_packer out = wire_packer_over(room, WARNING_BYTES);
 	struct wire_list list = { room, 0, 0 };
@@ -441,7 +447,7 @@ static void reply_shape(struct session *session, const struct served_world *worl
 	const struct shape *shape =
 		shape_library_find(&world->service->library, reply->shape.bytes);
 	if (shape == NULL)
-		return; /* the library keeps what it has cooked */
+		return; /* cannot happen: the world's own library retains the shape */
 	uint8_t packed[512], words[WARNING_BYTES];
 	struct wire_packer out = wire_packer_over(packed, sizeof packed);
 	const struct mass_properties *mass = &shape->mass;
@@ -459,17 +465,17 @@ static void reply_shape(struct session *session, const struct served_world *worl
 	info->shape = reply->shape;
 	info->form = shape->kind;
 	info->volume = mass->volume;
-	info->centre = reals(&out, centre, 3);
-	info->inertia = reals(&out, inertia, 6);
-	info->box = reals(&out, box, 6);
-	info->facts = reals(&out, facts, fact_count);
-	info->warnings = shape_warnings(shape, words);
+	info->centre = pack_reals(&out, centre, 3);
+	info->inertia = pack_reals(&out, inertia, 6);
+	info->box = pack_reals(&out, box, 6);
+	info->facts = pack_reals(&out, facts, fact_count);
+	info->warnings = pack_warnings(shape, words);
 	session_send(session, &message);
 }
 
-/* An ERROR leaves a STEP's number as it was: nothing has been done. */
-static void deliver_refusal(struct session *session, struct membership *membership,
-			    const struct reply_report *reply)
+/* Sends ERROR. A refused STEP has done nothing, so its number is free again. */
+static void send_refusal(struct session *session, struct membership *membership,
+			 const struct reply_report *reply)
 {
 	struct message about;
 	message_about(&about, reply);
@@ -478,7 +484,7 @@ static void deliver_refusal(struct session *session, struct membership *membersh
 	session_refuse(session, &about, &reply->why);
 }
 
-static void deliver(struct served_world *world, struct reply_report *reply)
+static void deliver_reply(struct served_world *world, struct reply_report *reply)
 {
 	struct membership *membership;
 	struct session *session = addressee(world, reply->session, &membership);
@@ -487,7 +493,7 @@ static void deliver(struct served_world *world, struct reply_report *reply)
 	if (reply->kind == REPLY_ANSWER)
 		charge_answer(session, reply);
 	if (reply->status != STATUS_OK) {
-		deliver_refusal(session, membership, reply);
+		send_refusal(session, membership, reply);
 		return;
 	}
 	switch (reply->kind) {
@@ -515,16 +521,17 @@ static void deliver(struct served_world *world, struct reply_report *reply)
 	}
 }
 
-/* SAVED promises that the snapshot is on disk where there is a file. Snapshots are written and answered in
- * one order, so the n-th answer may go when the n-th has been written. */
-static bool kept_for_disk(struct served_world *world, struct report *report)
+/* True if the report waits for the disk: SAVED promises that the snapshot is in the file, where
+ * there is one. Snapshots are written and answered in the same order, so the n-th SAVED may go when
+ * the n-th is written. */
+static bool hold_for_disk(struct served_world *world, struct report *report)
 {
 	struct reply_report *reply = &report->reply;
 	if (!world->has_journal || reply->kind != REPLY_SAVED || reply->status != STATUS_OK)
 		return false;
 	if (++world->saves_answered <= world->saves_written)
 		return false;
-	/* The news of a failure may come before the answer; nothing is written after it. */
+	/* A journal's failure may be reported before the answer; nothing is written after it. */
 	if (world->journal_failure.status != STATUS_OK) {
 		reply->status = world->journal_failure.status;
 		reply->why = world->journal_failure;
@@ -538,7 +545,7 @@ static bool kept_for_disk(struct served_world *world, struct report *report)
 	return true;
 }
 
-/* The oldest SAVED that waits for the disk, as it is or refused. */
+/* Delivers the oldest SAVED that waits for the disk, refused where `why` is given. */
 static void release_saved(struct served_world *world, const struct reason *why)
 {
 	struct report *report = world->waiting_for_disk;
@@ -548,7 +555,7 @@ static void release_saved(struct served_world *world, const struct reason *why)
 		report->reply.why = *why;
 	}
 	if (!world->stopping)
-		deliver(world, &report->reply);
+		deliver_reply(world, &report->reply);
 	report_destroy(report);
 }
 
@@ -608,29 +615,30 @@ struct journal_events world_journal_events(struct served_world *world)
 	};
 }
 
+/* Turn work of a report, plus 1 for each REPLY_WORK_BYTES of a reply. */
 enum { REPORT_WORK = 16, REPLY_WORK_BYTES = 128 };
 
-/* The oldest report of a world. False: there is none. */
-static bool take_report(struct served_world *world)
+/* Delivers the oldest report of a world. False: there is none. */
+static bool deliver_oldest_report(struct served_world *world)
 {
 	struct report *report = host_take_report(world->host);
 	if (report == NULL)
 		return false;
 	service_turn_spend(world->service, TURN_REPORTS, REPORT_WORK);
 	if (report->kind == REPORT_TICK) {
-		take_tick(world, &report->ticked);
-	} else if (!world->stopping) { /* else nobody is left to hear it */
+		receive_tick(world, &report->ticked);
+	} else if (!world->stopping) { /* a stopping world has no members */
 		service_turn_spend(world->service, TURN_REPORTS,
 				   report->reply.raw.count / REPLY_WORK_BYTES);
-		if (kept_for_disk(world, report))
+		if (hold_for_disk(world, report))
 			return true;
-		deliver(world, &report->reply);
+		deliver_reply(world, &report->reply);
 	}
 	host_return_report(world->host, report);
 	return true;
 }
 
-static void put_last(struct worlds *worlds, struct served_world *world)
+static void append_reporting(struct worlds *worlds, struct served_world *world)
 {
 	world->reporting = true;
 	world->next_reporting = NULL;
@@ -641,7 +649,7 @@ static void put_last(struct worlds *worlds, struct served_world *world)
 	worlds->reporting_last = world;
 }
 
-static struct served_world *take_first(struct worlds *worlds)
+static struct served_world *pop_reporting(struct worlds *worlds)
 {
 	struct served_world *world = worlds->reporting_first;
 	worlds->reporting_first = world->next_reporting;
@@ -672,11 +680,12 @@ void worlds_deliver_reports(void *context)
 {
 	struct service *service = context;
 	struct worlds *worlds = service->worlds;
-	/* One of each in turn: a world with many reports, or costly ones, keeps no other waiting. */
+	/* One report of each world in turn, so that a world with many or costly reports delays no
+	 * other. */
 	while (worlds->reporting_first != NULL && service_turn_has_budget(service, TURN_REPORTS)) {
-		struct served_world *world = take_first(worlds);
-		if (take_report(world))
-			put_last(worlds, world);
+		struct served_world *world = pop_reporting(worlds);
+		if (deliver_oldest_report(world))
+			append_reporting(worlds, world);
 	}
 	if (worlds->reporting_first != NULL)
 		executor_wake(service->executor, EXECUTOR_LOOP, &service->reporting);
@@ -687,6 +696,6 @@ void world_reports(struct host *host, void *context)
 	struct served_world *world = context;
 	UNUSED(host);
 	if (!world->reporting)
-		put_last(world->service->worlds, world);
+		append_reporting(world->service->worlds, world);
 	worlds_deliver_reports(world->service);
 }

@@ -1,17 +1,18 @@
-/* world_reports.h: what comes back from a world's worker and from its file, on its way to sessions. */
+/* world_reports.h: from the reports of a world's host and journal to messages of the sessions
+ * concerned. */
 #ifndef CAIRN_WORLD_REPORTS_H
 #define CAIRN_WORLD_REPORTS_H
 
 #include "server/worlds/worlds.h"
 
-/* Takes the reports of a host, with those of others, as far as the turn goes (worlds_deliver_reports);
- * `context` is its served_world (host_create). */
+/* Callback of host_create: delivers the host's reports, with those of other worlds, within the
+ * turn's budget (worlds_deliver_reports). `context` is the served_world. */
 void world_reports(struct host *host, void *context);
-/* The world ends: its reports are not taken. */
+/* The world ends: takes it out of the list of reporting worlds. */
 void world_reports_forget(struct served_world *world);
-/* The mirror is lost: asks the host for everything, unless it has been asked. */
+/* The mirror is lost: requests a whole report from the host, unless one is pending. */
 void world_reports_request_whole(struct served_world *world);
-/* What the world's journal calls. */
+/* Callbacks for the world's journal. */
 struct journal_events world_journal_events(struct served_world *world);
 
 #endif

@@ -1,3 +1,6 @@
+/* See worlds.h. A world enters the list when its host and journal are made (worlds_add), is started
+ * in the pool, and leaves the list when its host has stopped (on_stopped), after which nobody steps
+ * it. */
 #include "server/worlds/worlds.h"
 
 #include <stdio.h>
@@ -14,7 +17,7 @@
 
 struct served_world *worlds_find(const struct worlds *self, uint32_t number)
 {
-	/* Numbers ascend: by halves. */
+	/* Numbers ascend, so the search is binary. */
 	uint32_t low = 0, high = self->items.count;
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
@@ -103,7 +106,7 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 	info->counts = (struct wire_list){ scratch, counts.bytes, COUNT_OF(pairs) + 3 };
 }
 
-enum { SLICE_WORK = 64 }; /* of a slice beside its watched changes */
+enum { SLICE_WORK = 64 }; /* fixed cost of a slice, in watched changes */
 
 /* ---- life -------------------------------------------------------------------------------------- */
 
@@ -170,7 +173,7 @@ static struct host_options host_options_of(const struct service *service,
 	return host;
 }
 
-/* A snapshot that no longer fits the quota stays in the file only. */
+/* Gives a recovered world its snapshots. One that exceeds the quota now stays on disk only. */
 static void add_snapshots(struct host *host, struct recovered *recovered)
 {
 	for (uint32_t i = 0; recovered != NULL && i < recovered->snapshots.count; i++) {
@@ -183,7 +186,8 @@ static void add_snapshots(struct host *host, struct recovered *recovered)
 	}
 }
 
-/* Closes the journal of a world that never came into service, and takes away a file made for it. */
+/* Closes the journal of a world that did not come into service; `remove` removes the file made for
+ * it. */
 static void drop_journal(struct service *service, const struct served_world *world,
 			 struct journal *journal, bool remove)
 {
@@ -195,7 +199,7 @@ static void drop_journal(struct service *service, const struct served_world *wor
 		log_warn("file_left", "world=%s text=%s", world->name, LOG_TEXT(why.text));
 }
 
-/* Everything of a world but its place in the list. */
+/* Makes a world's fanout, journal and host. On failure free_world releases what was made. */
 static enum status make_host(struct service *service, struct served_world *world,
 			     struct world *engine_world, struct shape_library *shapes,
 			     const struct journal_pace *pace, struct recovered *recovered,
@@ -229,10 +233,11 @@ enum status worlds_add(struct service *service, const char *name, struct world *
 {
 	struct worlds *worlds = service->worlds;
 	if (worlds_find_name(worlds, name) != NULL)
-		return reason_set(why, STATUS_EXISTS, -1, "name", "there is a world %s already",
+		return reason_set(why, STATUS_EXISTS, -1, "name", "a world %s exists already",
 				  name);
 	if (worlds->items.count >= service->options->worlds_max)
-		return reason_set(why, STATUS_LIMIT, -1, "name", "at most %llu worlds",
+		return reason_set(why, STATUS_LIMIT, -1, "name",
+				  "%llu worlds are in service, the limit (--worlds-max)",
 				  (unsigned long long)service->options->worlds_max);
 	struct served_world *world = heap_alloc_zero(sizeof *world);
 	if (world == NULL || ARRAY_RESERVE(&worlds->items, worlds->items.count + 1u) != STATUS_OK) {
@@ -248,7 +253,7 @@ enum status worlds_add(struct service *service, const char *name, struct world *
 	world->tick = world->info.tick;
 	world->edit = world->info.edit;
 	world->epoch = world->info.epoch;
-	/* As it was driven before the restart, where that is known. */
+	/* A recovered world runs as before the restart, where that is known and `running` allows it. */
 	struct journal_pace pace = { .mode = running ? WIRE_MODE_RUNNING : WIRE_MODE_PAUSED };
 	if (recovered != NULL && recovered->has_pace)
 		pace = recovered->pace;
@@ -271,8 +276,8 @@ enum status worlds_start(struct service *service, struct served_world *world)
 	return host_start(world->host, service->pool);
 }
 
-/* Takes a world out of the list. */
-static void forget(struct worlds *worlds, const struct served_world *world)
+/* Removes a world from the list. */
+static void remove_world(struct worlds *worlds, const struct served_world *world)
 {
 	uint32_t at = 0;
 	while (worlds->items.items[at] != world)
@@ -295,7 +300,7 @@ enum status worlds_open(struct service *service, const char *name, struct world 
 	status = worlds_start(service, served);
 	if (status == STATUS_OK)
 		return status;
-	forget(service->worlds, served);
+	remove_world(service->worlds, served);
 	host_destroy(served->host); /* closes the journal */
 	served->host = NULL;
 	drop_journal(service, served, NULL, true);
@@ -345,7 +350,7 @@ void worlds_serve(void *context)
 	uint64_t now = io_now(service->io);
 	uint32_t count = worlds->items.count, i = 0;
 	bool more = false;
-	/* The next turn goes on with the world at which this one has stopped. */
+	/* The next turn begins with the world at which this one stopped. */
 	for (; i < count && service_turn_has_budget(service, TURN_SERVING); i++) {
 		struct served_world *world = worlds->items.items[(worlds->serve_from + i) % count];
 		uint64_t before = fanout_work(world->fanout);
@@ -360,14 +365,14 @@ void worlds_serve(void *context)
 		executor_wake(service->executor, EXECUTOR_LOOP, &service->serving);
 }
 
-/* LOOP: the world's last mail has been read; nobody steps it any more. */
+/* LOOP: the host has stopped; no thread uses the world any more. */
 static void on_stopped(struct host *host, void *context)
 {
 	struct served_world *world = context;
 	struct service *service = world->service;
 	struct worlds *worlds = service->worlds;
 	UNUSED(host);
-	forget(worlds, world);
+	remove_world(worlds, world);
 	worlds->stopping--;
 	enum status status = STATUS_OK;
 	struct reason why;

@@ -1,4 +1,6 @@
-/* worlds_open.c: where worlds come from: the data directory, scenes on the command line, WORLD_CREATE. */
+/* worlds_open.c: where worlds come from: the data directory first, then scenes of the command line
+ * whose names are not taken, then WORLD_CREATE's options. A bad file of the data directory is left
+ * as it is, reported, and does not keep the others from opening, unless --strict-data. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +27,11 @@ static void release_recovered(struct recovered *recovered)
 		world_destroy(recovered->world);
 }
 
-/* A file that is no world, or none that can be gone on with, takes nobody else's away: it is left as it is,
- * and told wherever one would look. */
-static enum status leave_out(struct service *service, const char *name, const struct reason *inner,
-			     struct reason *why)
+/* Leaves out a world whose file cannot be recovered: logs it and lists it in INFO, /readyz and the
+ * metrics. The file stays as it is. With --strict-data, or without memory, the start fails
+ * instead. */
+static enum status refuse_file(struct service *service, const char *name,
+			       const struct reason *inner, struct reason *why)
 {
 	if (service->options->strict_data || inner->status == STATUS_NO_MEMORY)
 		return reason_set(why, inner->status, inner->index, inner->field, "world %s: %s",
@@ -46,7 +49,7 @@ static enum status open_recovered(struct service *service, const char *name, str
 	struct reason inner;
 	enum status status = store_recover(service->store, name, &recovered, &inner);
 	if (status != STATUS_OK)
-		return leave_out(service, name, &inner, why);
+		return refuse_file(service, name, &inner, why);
 	uint32_t session_max = recovered.session_max;
 	log_info("world_recovered", "name=%s checkpoint_tick=%llu replayed=%llu", name,
 		 (unsigned long long)recovered.checkpoint_tick,
@@ -56,12 +59,14 @@ static enum status open_recovered(struct service *service, const char *name, str
 			 (unsigned long long)recovered.redone);
 	if (service->options->journal_keep && !recovered.whole)
 		log_warn("recording_not_from_birth",
-			 "name=%s: its beginning was pruned before --journal-keep was given", name);
+			 "name=%s: its first ticks were pruned before --journal-keep was set",
+			 name);
 	status = worlds_add(service, name, recovered.world, &recovered.shapes,
 			    !service->options->paused, &recovered, &served, why);
 	if (status == STATUS_OK)
 		recovered.world = NULL;
-	/* Owners of bodies are session numbers: nobody may be taken for one who left. */
+	/* Owners of bodies are session numbers, so a new session must not get the number of an
+	 * earlier one. */
 	service->sessions.next_number = MAX_OF(service->sessions.next_number, session_max + 1);
 	release_recovered(&recovered);
 	return status;
@@ -84,7 +89,8 @@ static enum status open_directory(struct service *service, struct reason *why)
 
 /* ---- scenes -------------------------------------------------------------------------------------- */
 
-/* "NAME=FILE", or FILE, whose name without directory and ending is the world's. */
+/* Splits "NAME=FILE"; of a plain FILE the name is the file's without directory and ending. Returns
+ * the file. */
 static const char *split_scene(const char *text, char name[WIRE_NAME_MAX + 1])
 {
 	const char *equals = strchr(text, '=');
@@ -115,15 +121,19 @@ static enum status open_scene(struct service *service, const char *text, struct 
 	char name[WIRE_NAME_MAX + 1];
 	const char *file = split_scene(text, name);
 	if (!worlds_name_valid(name))
-		return reason_set(why, STATUS_RANGE, -1, "scene", "%s is no name for a world",
-				  name);
+		return reason_set(why, STATUS_RANGE, -1, "scene",
+				  "\"%s\" is no valid name for a world; use NAME=FILE with 1 to %d "
+				  "letters, digits, '-', '_' or '.'",
+				  name, WIRE_NAME_MAX);
 	if (worlds_find_name(service->worlds, name) != NULL) {
-		log_info("scene_has_a_world", "name=%s: it goes on from its file", name);
+		log_info("scene_has_a_world",
+			 "name=%s: the world continues from its file, the scene is not used", name);
 		return STATUS_OK;
 	}
 	if (is_refused(service, name)) {
 		log_error("scene_left_out",
-			  "name=%s: there is a file of that name, and it was refused", name);
+			  "name=%s: the world's file was refused; move it away to use the scene",
+			  name);
 		return STATUS_OK;
 	}
 	struct scene *scene;
@@ -251,7 +261,7 @@ static enum status take_option(struct wire_slice key, struct wire_cursor *in,
 	return STATUS_UNKNOWN_PARAMETER;
 }
 
-/* What an option must be; NULL: there is none of that name. */
+/* The values that an option allows, as text; NULL: no option has that name. */
 static const char *allowed_of(struct wire_slice key)
 {
 	static const struct {
@@ -278,7 +288,7 @@ static const char *allowed_of(struct wire_slice key)
 	return NULL;
 }
 
-/* `field` is the option's own name, as far as it is one. */
+/* Refuses an option; `field` is its name. */
 static enum status refuse_option(struct wire_slice key, uint32_t index, enum status status,
 				 struct wire_cursor value, struct reason *why)
 {
@@ -286,7 +296,7 @@ static enum status refuse_option(struct wire_slice key, uint32_t index, enum sta
 	const char *allowed = allowed_of(key);
 	snprintf(name, sizeof name, "%.*s", (int)MIN_OF(key.bytes, 32u), (const char *)key.at);
 	if (allowed == NULL)
-		return reason_set(why, status, index, "options", "there is no option %s", name);
+		return reason_set(why, status, index, "options", "no option \"%s\" exists", name);
 	return wire_complain(why, status, index, name, "options", value, allowed);
 }
 
@@ -300,7 +310,7 @@ enum status worlds_parse_options(const struct wire_list *map, struct world_optio
 		struct wire_token key;
 		enum status status = wire_next(&in, &key);
 		if (status != STATUS_OK || key.type != WIRE_TOKEN_TEXT)
-			return reason_set(why, STATUS_TYPE, i, "options", "keys are texts");
+			return reason_set(why, STATUS_TYPE, i, "options", "a key must be a str");
 		struct wire_slice name = { key.at, key.count };
 		const struct wire_cursor before = in;
 		status = take_option(name, &in, options, running);
