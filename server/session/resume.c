@@ -90,7 +90,7 @@ void resume_detach(struct session *self)
 		bytes_release(&self->uploads.items[i].data);
 	self->uploads.count = 0;
 	for (uint32_t i = 0; i < self->subscriptions.count; i++)
-		subscription_lose(self->subscriptions.items[i].subscription);
+		subscription_detach(self->subscriptions.items[i].subscription);
 	LOG_FROM(session_log(self), LOG_INFO, "session_lost", "session=%u", (unsigned)self->number);
 	if (service->sessions.lost > most)
 		resume_end_oldest_lost(service);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static double fill(double tokens, double rate, double seconds)
+static double add_tokens(double tokens, double rate, double seconds)
 {
 	return MIN_OF(tokens + rate * seconds, rate * (ALLOWANCE_BURST_MS / 1000.0));
 }
@@ -20,15 +20,15 @@ static double seconds_since(uint64_t *filled_at, uint64_t now)
 void allowance_pool_init(struct allowance_pool *self, double rate, uint64_t now)
 {
 	*self = (struct allowance_pool){ .rate = rate, .filled_at = now };
-	self->tokens = fill(rate, rate / 2, 0);
+	self->tokens = add_tokens(rate, rate / 2, 0);
 }
 
 void allowance_init(struct allowance *self, struct allowance_pool *pool, double rate, uint64_t now)
 {
 	pool->members++;
 	*self = (struct allowance){ .pool = pool, .rate = rate, .filled_at = now };
-	self->tokens = fill(rate, rate, 0);
-	self->share = fill(rate, pool->rate / 2 / pool->members, 0);
+	self->tokens = add_tokens(rate, rate, 0);
+	self->share = add_tokens(rate, pool->rate / 2 / pool->members, 0);
 }
 
 void allowance_release(struct allowance *self)
@@ -38,26 +38,26 @@ void allowance_release(struct allowance *self)
 	self->pool = NULL;
 }
 
-static void fill_all(struct allowance *self, uint64_t now)
+static void refill_buckets(struct allowance *self, uint64_t now)
 {
 	struct allowance_pool *pool = self->pool;
 	double half = pool->rate / 2;
 	double seconds = seconds_since(&self->filled_at, now);
-	self->tokens = fill(self->tokens, self->rate, seconds);
-	self->share = fill(self->share, half / MAX_OF(pool->members, 1u), seconds);
-	pool->tokens = fill(pool->tokens, half, seconds_since(&pool->filled_at, now));
+	self->tokens = add_tokens(self->tokens, self->rate, seconds);
+	self->share = add_tokens(self->share, half / MAX_OF(pool->members, 1u), seconds);
+	pool->tokens = add_tokens(pool->tokens, half, seconds_since(&pool->filled_at, now));
 }
 
 double allowance_left(struct allowance *self, uint64_t now)
 {
 	if (self == NULL || self->pool == NULL)
 		return 1e300;
-	fill_all(self, now);
+	refill_buckets(self, now);
 	double role = MAX_OF(self->share, 0.0) + MAX_OF(self->pool->tokens, 0.0);
 	return MAX_OF(MIN_OF(self->tokens, role), 0.0);
 }
 
-bool allowance_may(struct allowance *self, uint64_t now)
+bool allowance_permits(struct allowance *self, uint64_t now)
 {
 	return allowance_left(self, now) > 0;
 }
@@ -69,15 +69,16 @@ bool allowance_is_far_over(const struct allowance *self)
 }
 
 /* Into the share as far as it holds it, what is more into the pool: it was taken in this order. */
-static void give_back(struct allowance *self, double changes)
+static void refund(struct allowance *self, double changes)
 {
 	struct allowance_pool *pool = self->pool;
 	double half = pool->rate / 2;
-	double full = fill(half / MAX_OF(pool->members, 1u), half / MAX_OF(pool->members, 1u), 0);
+	double full =
+		add_tokens(half / MAX_OF(pool->members, 1u), half / MAX_OF(pool->members, 1u), 0);
 	double own = MIN_OF(MAX_OF(full - self->share, 0.0), changes);
-	self->tokens = fill(self->tokens + changes, self->rate, 0);
+	self->tokens = add_tokens(self->tokens + changes, self->rate, 0);
 	self->share += own;
-	pool->tokens = fill(pool->tokens + changes - own, half, 0);
+	pool->tokens = add_tokens(pool->tokens + changes - own, half, 0);
 	pool->spent -= (uint64_t)changes;
 }
 
@@ -86,7 +87,7 @@ void allowance_spend(struct allowance *self, double changes)
 	if (self == NULL || self->pool == NULL)
 		return;
 	if (changes < 0) {
-		give_back(self, -changes);
+		refund(self, -changes);
 		return;
 	}
 	self->tokens -= changes;

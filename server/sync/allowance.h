@@ -45,7 +45,7 @@ void allowance_init(struct allowance *self, struct allowance_pool *pool, double 
 /* It is gone. */
 void allowance_release(struct allowance *self);
 /* Whether anything may be done at `now`; NULL may always. */
-bool allowance_may(struct allowance *self, uint64_t now);
+bool allowance_permits(struct allowance *self, uint64_t now);
 /* How many watched changes it could pay for now, 0 where it is overdrawn. */
 double allowance_left(struct allowance *self, uint64_t now);
 /* Overdrawn by more than all it can hold: what can be left out is left out. NULL never is. */

@@ -36,7 +36,7 @@ static void end_subscription(struct fanout *self, struct subscription *sub)
 
 void fanout_destroy(struct fanout *self)
 {
-	fanout_forget_groups(self);
+	fanout_drop_groups(self);
 	for (uint32_t i = 0; i < self->groups.count; i++)
 		ARRAY_RELEASE(&self->groups.items[i].tails);
 	ARRAY_RELEASE(&self->groups);
@@ -61,12 +61,12 @@ void fanout_destroy(struct fanout *self)
 /* ---- sending ----------------------------------------------------------------------------------- */
 
 /* As many parts as there is room for; behind the last one the events up to that state. */
-static void push(struct fanout *self, struct subscription *sub, uint64_t now)
+static void send_parts(struct fanout *self, struct subscription *sub, uint64_t now)
 {
 	uint64_t bytes;
 	if (!subscription_is_busy(sub))
 		return;
-	enum status status = subscription_push(sub, now, &bytes);
+	enum status status = subscription_send_parts(sub, now, &bytes);
 	self->counters.bytes += bytes;
 	if (status != STATUS_OK || subscription_is_busy(sub))
 		return;
@@ -74,7 +74,7 @@ static void push(struct fanout *self, struct subscription *sub, uint64_t now)
 	self->counters.frames++;
 }
 
-static uint64_t bytes_of(const struct group *group)
+static uint64_t bytes_of(const struct fanout_group *group)
 {
 	uint64_t bytes = 0;
 	for (uint32_t i = 0; i < group->tails.count; i++)
@@ -117,7 +117,7 @@ static bool may_pass(const struct fanout *self, const struct subscription *sub)
 	       self->view.tick - sub->base_tick < FANOUT_QUIET_TICKS;
 }
 
-static void fail(struct subscription *sub)
+static void skip_frame(struct subscription *sub)
 {
 	sub->skipped++;
 	sub->notice_due = true;
@@ -192,7 +192,7 @@ static void wake_perhaps(struct fanout *self, struct subscription *sub, uint64_t
 		interest->cost -= interest->cost / 16 + 1;
 }
 
-static struct frame_parts parts_of(const struct group *group)
+static struct frame_parts parts_of(const struct fanout_group *group)
 {
 	return (struct frame_parts){ .items = group->tails.items,
 				     .count = group->tails.count,
@@ -205,10 +205,10 @@ static void make_frame(struct fanout *self, struct subscription *sub, uint64_t n
 	bool partial = false;
 	if (sub->interest != NULL)
 		interest_settle_now(&self->interests, &self->view, sub->interest);
-	struct group *group =
-		sub->ration != NULL ? fanout_ration(self, sub, &partial) : fanout_group(self, sub);
+	struct fanout_group *group = sub->ration != NULL ? fanout_ration_group(self, sub, &partial)
+							 : fanout_group(self, sub);
 	if (group != NULL && group->empty && may_wait && may_pass(self, sub)) {
-		subscription_pass(sub, &self->view, group->next);
+		subscription_advance(sub, &self->view, group->next);
 		sub->partial = partial;
 		return;
 	}
@@ -217,31 +217,32 @@ static void make_frame(struct fanout *self, struct subscription *sub, uint64_t n
 	enum status status = STATUS_NO_MEMORY;
 	if (group != NULL) {
 		struct frame_parts parts = parts_of(group);
-		status = subscription_take(sub, &self->view, group->next, &parts, now);
+		status = subscription_set_frame(sub, &self->view, group->next, &parts, now);
 	}
 	if (status != STATUS_OK) {
 		/* What a budget chose has been noted as sent. */
 		sub->snapshot_due = sub->snapshot_due || sub->ration != NULL;
-		fail(sub);
+		skip_frame(sub);
 		return;
 	}
 	sub->partial = partial;
 	if (sub->ration != NULL)
 		ration_spend(sub->ration, bytes_of(group));
 	subscription_send_notice(sub);
-	push(self, sub, now);
+	send_parts(self, sub, now);
 }
 
 /* One frame for one subscription, with the events up to it. */
-static void serve(struct fanout *self, struct subscription *sub, uint64_t now, bool may_wait)
+static void serve_subscription(struct fanout *self, struct subscription *sub, uint64_t now,
+			       bool may_wait)
 {
 	/* The host has been asked to tell them: its next report does. */
 	if ((sub->fields & WIRE_COLUMN_CONTACTS) && !self->view.contacts)
 		return;
 	if (sub->joints != 0 && !self->view.joints.told)
 		return;
-	if (!allowance_may(sub->allowance, now)) {
-		subscription_fall_short(sub);
+	if (!allowance_permits(sub->allowance, now)) {
+		subscription_note_shortage(sub);
 		self->counters.short_of++;
 		self->short_of = true;
 		return;
@@ -281,7 +282,7 @@ static void limit_pending(struct fanout *self)
 {
 	struct subscription *slowest;
 	while (pending_bytes(self, &slowest) > PENDING_BYTES_MAX)
-		subscription_give_up(slowest);
+		subscription_drop_frame(slowest);
 }
 
 /* ---- events ------------------------------------------------------------------------------------ */
@@ -305,7 +306,7 @@ static bool pack_events(struct fanout *self, const struct tick_report *report)
 }
 
 /* Who sees a part of the world hears what happens to bodies it sees, and what concerns none. */
-static bool hears(const struct subscription *sub, const struct event *event)
+static bool wants_event(const struct subscription *sub, const struct event *event)
 {
 	if (!(sub->event_mask >> event->kind & 1))
 		return false;
@@ -325,14 +326,14 @@ static void note_events(struct fanout *self, struct subscription *sub,
 	allowance_spend(sub->allowance, report->event_count);
 	for (uint32_t i = 0; i < report->event_count; i++) {
 		uint32_t from = packed && i > 0 ? self->event_ends.items[i - 1] : 0;
-		if (!hears(sub, &report->events[i]))
+		if (!wants_event(sub, &report->events[i]))
 			continue;
 		if (packed)
-			subscription_note_event(sub, report->tick, report->edit, report->epoch,
-						self->event_bytes.data + from,
-						self->event_ends.items[i] - from);
+			subscription_queue_event(sub, report->tick, report->edit, report->epoch,
+						 self->event_bytes.data + from,
+						 self->event_ends.items[i] - from);
 		else
-			subscription_lose_events(sub, 1);
+			subscription_count_lost_events(sub, 1);
 	}
 }
 
@@ -345,13 +346,13 @@ static uint32_t count_asked(const struct subscription *sub, const struct tick_re
 	return count;
 }
 
-static void note_news(struct fanout *self, const struct tick_report *report)
+static void queue_report_events(struct fanout *self, const struct tick_report *report)
 {
 	bool packed = pack_events(self, report);
 	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
 		struct subscription *sub = self->subscriptions.items[i];
 		if (allowance_is_far_over(sub->allowance))
-			subscription_lose_events(sub, count_asked(sub, report));
+			subscription_count_lost_events(sub, count_asked(sub, report));
 		else
 			note_events(self, sub, report, packed);
 		sub->snapshot_due = sub->snapshot_due || report->whole;
@@ -386,18 +387,18 @@ static void serve_in_turn(struct fanout *self, struct subscription *sub, uint64_
 {
 	if (sub->outbox->stream == NULL)
 		return; /* it is away; its events are kept for it */
-	push(self, sub, now);
+	send_parts(self, sub, now);
 	bool waits = self->last_words && sub->runs.count > 0;
 	if (self->again) {
 		bool due = self->at_rest || subscription_is_due(sub, &self->view);
 		if (((due && is_behind(self, sub)) || waits) && subscription_may_send(sub, now))
-			serve(self, sub, now, false);
+			serve_subscription(self, sub, now, false);
 		return;
 	}
 	if (!subscription_is_due(sub, &self->view) && !waits)
 		return;
 	if (subscription_has_room(sub, now))
-		serve(self, sub, now, true);
+		serve_subscription(self, sub, now, true);
 	else
 		self->counters.skipped++;
 }
@@ -487,16 +488,16 @@ static void settle_accounts(struct fanout *self)
 	}
 }
 
-static enum status follow(struct fanout *self, const struct tick_report *report, uint64_t now)
+static enum status apply_report(struct fanout *self, const struct tick_report *report, uint64_t now)
 {
 	plan_interests(self, now);
 	interest_map_before(&self->interests, &self->view, report);
 	enum status status = view_apply(&self->view, report);
 	if (status != STATUS_OK) {
-		interest_map_lose(&self->interests);
+		interest_map_invalidate(&self->interests);
 		return status;
 	}
-	if (!report->contacts && !fanout_wants_contacts(self) && self->told_contacts)
+	if (!report->contacts && !fanout_needs_contacts(self) && self->told_contacts)
 		view_drop_contacts(&self->view);
 	self->told_contacts = report->contacts;
 	fanout_follow_view(self);
@@ -512,10 +513,10 @@ bool fanout_is_watched(const struct fanout *self)
 
 enum status fanout_report(struct fanout *self, const struct tick_report *report, uint64_t now)
 {
-	fanout_forget_groups(self);
+	fanout_drop_groups(self);
 	if (!self->standing && !report->whole)
 		return STATUS_AGAIN;
-	enum status status = follow(self, report, now);
+	enum status status = apply_report(self, report, now);
 	self->standing = status == STATUS_OK;
 	if (status != STATUS_OK)
 		return status;
@@ -525,7 +526,7 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 	/* No tick follows one that could not be made: what it has to say does not wait for one. */
 	self->last_words = !report->step && report->event_count > 0;
 	if (report->event_count > 0 || report->whole)
-		note_news(self, report);
+		queue_report_events(self, report);
 	begin_round(self);
 	self->runs = report->mode == WIRE_MODE_RUNNING;
 	self->rest_due = !self->runs && report->step;
@@ -582,7 +583,7 @@ enum status fanout_subscribe(struct fanout *self, const struct msg_subscribe *as
 	self->joint_users += sub->joints != 0;
 	*out = sub;
 	if (self->standing)
-		serve(self, sub, now, false);
+		serve_subscription(self, sub, now, false);
 	return STATUS_OK;
 }
 
@@ -626,29 +627,29 @@ void fanout_resync(struct fanout *self, struct subscription *subscription, uint6
 {
 	subscription->snapshot_due = true;
 	if (self->standing && subscription_has_room(subscription, now))
-		serve(self, subscription, now, false);
+		serve_subscription(self, subscription, now, false);
 }
 
-void fanout_go_on(struct fanout *self, struct subscription *subscription, uint64_t now)
+void fanout_on_writable(struct fanout *self, struct subscription *subscription, uint64_t now)
 {
-	push(self, subscription, now);
+	send_parts(self, subscription, now);
 }
 
 void fanout_show(struct fanout *self, struct subscription *subscription, uint64_t now)
 {
 	if (self->standing && is_behind(self, subscription) &&
 	    subscription_may_send(subscription, now))
-		serve(self, subscription, now, false);
+		serve_subscription(self, subscription, now, false);
 }
 
-void fanout_look_after(struct fanout *self, uint64_t now)
+void fanout_check(struct fanout *self, uint64_t now)
 {
 	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
 		struct subscription *sub = self->subscriptions.items[i];
-		push(self, sub, now);
+		send_parts(self, sub, now);
 		if (subscription_is_busy(sub) &&
 		    now - sub->pending_moved_at > SUBSCRIPTION_STUCK_MS * NS_PER_MS)
-			subscription_give_up(sub);
+			subscription_drop_frame(sub);
 	}
 	/* In a world at rest no step makes a camera's move, or the rest of a budget, due. */
 	fanout_rest(self, now);
@@ -663,7 +664,7 @@ bool fanout_is_serving(const struct fanout *self)
 	return self->left > 0;
 }
 
-bool fanout_wants_contacts(const struct fanout *self)
+bool fanout_needs_contacts(const struct fanout *self)
 {
 	uint32_t users = 0;
 	for (uint32_t i = 0; i < WIRE_PROFILES; i++)
@@ -671,12 +672,12 @@ bool fanout_wants_contacts(const struct fanout *self)
 	return users > 0;
 }
 
-bool fanout_wants_joints(const struct fanout *self)
+bool fanout_needs_joints(const struct fanout *self)
 {
 	return self->joint_users > 0;
 }
 
-bool fanout_stands(const struct fanout *self)
+bool fanout_has_mirror(const struct fanout *self)
 {
 	return self->standing;
 }

@@ -6,7 +6,7 @@
  * share one SNAPSHOT; a world has at most two different ones on their way in parts, and who comes then
  * waits for the next. A subscription with a budget (ration.h) is a group of its own.
  *
- * Contacts are told by the host while fanout_wants_contacts, joints while fanout_wants_joints; the first
+ * Contacts are told by the host while fanout_needs_contacts, joints while fanout_needs_joints; the first
  * SNAPSHOT of a subscription to them waits for the first report that does. What a subscription to joints
  * is to be told of them follows the bodies of the same state in ROWS (fanout_joints.c).
  *
@@ -81,18 +81,18 @@ void fanout_unsubscribe(struct fanout *self, struct subscription *subscription);
 /* The next frame is a SNAPSHOT, sent as soon as there is room. */
 void fanout_resync(struct fanout *self, struct subscription *subscription, uint64_t now);
 /* The client has taken what waited: goes on with a frame of many parts. */
-void fanout_go_on(struct fanout *self, struct subscription *subscription, uint64_t now);
+void fanout_on_writable(struct fanout *self, struct subscription *subscription, uint64_t now);
 /* Brings it up to date now, if it is behind and has room: for a world at rest, in which no tick will. */
 void fanout_show(struct fanout *self, struct subscription *subscription, uint64_t now);
 /* Now and then: begins a round for whoever was skipped and has room, also while the world stands still
  * (fanout_continue); gives up frames that are stuck. */
-void fanout_look_after(struct fanout *self, uint64_t now);
+void fanout_check(struct fanout *self, uint64_t now);
 /* Whether a subscription is to show contacts: the host must tell them (host_watch_contacts). */
-bool fanout_wants_contacts(const struct fanout *self);
+bool fanout_needs_contacts(const struct fanout *self);
 /* The same of joints (host_watch_joints). */
-bool fanout_wants_joints(const struct fanout *self);
+bool fanout_needs_joints(const struct fanout *self);
 /* Whether the mirror is good. */
-bool fanout_stands(const struct fanout *self);
+bool fanout_has_mirror(const struct fanout *self);
 
 const struct view *fanout_view(const struct fanout *self);
 void fanout_counters(const struct fanout *self, struct fanout_counters *out);

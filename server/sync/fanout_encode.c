@@ -33,7 +33,7 @@ void fanout_use_profile(struct fanout *self, enum wire_profile profile, wire_mas
 		quantised_release(quantised);
 }
 
-static enum status follow(struct fanout *self, struct quantised *quantised)
+static enum status follow_profile(struct fanout *self, struct quantised *quantised)
 {
 	return quantised_follow(quantised, &self->view,
 				self->contact_users[quantised->profile] > 0);
@@ -45,20 +45,20 @@ void fanout_follow_view(struct fanout *self)
 	for (uint32_t i = 0; i < QUANTISED_PROFILES; i++) {
 		if (self->quantised_users[i] == 0)
 			continue;
-		enum status status = follow(self, &self->quantised[i]);
+		enum status status = follow_profile(self, &self->quantised[i]);
 		UNUSED(status);
 	}
 }
 
 /* Makes the rows collected those of the group's profile. */
-static enum status refine(struct fanout *self, const struct group *group)
+static enum status refine_rows(struct fanout *self, const struct fanout_group *group)
 {
 	struct quantised *quantised = quantised_of(self, group->profile);
 	if (quantised == NULL) {
 		self->delta.absolute = true;
 		return STATUS_OK;
 	}
-	enum status status = follow(self, quantised);
+	enum status status = follow_profile(self, quantised);
 	if (status == STATUS_OK)
 		quantised_refine(quantised, &self->view, group->base, &self->delta);
 	return status;
@@ -81,7 +81,8 @@ static uint64_t hash_members(const struct view *view, struct quantised *quantise
 }
 
 /* Hashes what the group sees, if the frame is to carry it. */
-static struct wire_hash hash_of(struct fanout *self, const struct group *group, bool *is_tick_hash)
+static struct wire_hash hash_of(struct fanout *self, const struct fanout_group *group,
+				bool *is_tick_hash)
 {
 	struct quantised *quantised = quantised_of(self, group->profile);
 	*is_tick_hash = false;
@@ -99,7 +100,7 @@ static struct wire_hash hash_of(struct fanout *self, const struct group *group, 
 
 /* ---- encoding ---------------------------------------------------------------------------------- */
 
-enum status fanout_keep_part(struct fanout *self, struct group *group, uint32_t bytes)
+enum status fanout_store_part(struct fanout *self, struct fanout_group *group, uint32_t bytes)
 {
 	struct frame *tail;
 	if (ARRAY_RESERVE(&group->tails, group->tails.count + 1u) != STATUS_OK)
@@ -113,18 +114,18 @@ enum status fanout_keep_part(struct fanout *self, struct group *group, uint32_t 
 	return STATUS_OK;
 }
 
-static enum status encode_part(struct fanout *self, struct group *group,
+static enum status encode_part(struct fanout *self, struct fanout_group *group,
 			       const struct delta_frame *frame, uint32_t count, uint32_t index)
 {
 	uint32_t bytes;
 	enum status status = delta_pack_tail(frame, self->parts, count, index, self->scratch,
 					     WIRE_FRAME_DOWN + WIRE_FRAME_HEADER, &bytes);
-	return status == STATUS_OK ? fanout_keep_part(self, group, bytes) : status;
+	return status == STATUS_OK ? fanout_store_part(self, group, bytes) : status;
 }
 
 /* In small parts, or where those would be too many in the client's largest. */
-static enum status plan(struct fanout *self, const struct group *group,
-			const struct delta_frame *frame, uint32_t *count)
+static enum status plan_parts(struct fanout *self, const struct fanout_group *group,
+			      const struct delta_frame *frame, uint32_t *count)
 {
 	uint32_t small = MIN_OF(group->frame_max, (uint32_t)PART_BYTES);
 	enum status status = delta_plan(frame, small, self->parts, PARTS_MAX, count);
@@ -133,7 +134,7 @@ static enum status plan(struct fanout *self, const struct group *group,
 	return status;
 }
 
-static enum status have_workplace(struct fanout *self)
+static enum status reserve_buffers(struct fanout *self)
 {
 	if (self->parts == NULL)
 		self->parts = heap_alloc(PARTS_MAX * sizeof *self->parts);
@@ -143,10 +144,10 @@ static enum status have_workplace(struct fanout *self)
 }
 
 /* Encodes what has been collected. */
-static enum status encode(struct fanout *self, struct group *group, uint8_t flags)
+static enum status encode_group(struct fanout *self, struct fanout_group *group, uint8_t flags)
 {
 	const struct view *view = &self->view;
-	if (have_workplace(self) != STATUS_OK)
+	if (reserve_buffers(self) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	bool is_tick_hash;
 	struct wire_hash hash = hash_of(self, group, &is_tick_hash);
@@ -172,7 +173,7 @@ static enum status encode(struct fanout *self, struct group *group, uint8_t flag
 		.row_count = self->delta.rows.count,
 	};
 	uint32_t count;
-	enum status status = plan(self, group, &frame, &count);
+	enum status status = plan_parts(self, group, &frame, &count);
 	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
 		status = encode_part(self, group, &frame, count, i);
 	group->body_tails = group->tails.count;
@@ -183,17 +184,17 @@ static enum status encode(struct fanout *self, struct group *group, uint8_t flag
 	return status;
 }
 
-enum status fanout_encode_empty(struct fanout *self, struct group *group)
+enum status fanout_encode_empty(struct fanout *self, struct fanout_group *group)
 {
 	group->empty = false;
 	self->delta.rows.count = self->delta.removed.count = 0;
 	self->delta.absolute = true;
 	fanout_no_joints(self);
-	return encode(self, group, 0);
+	return encode_group(self, group, 0);
 }
 
 /* What stands on the group's base. MISSING: history does not reach back to it any more. */
-static enum status collect(struct fanout *self, const struct group *group)
+static enum status collect_since_base(struct fanout *self, const struct fanout_group *group)
 {
 	if (group->interest == NULL)
 		return view_collect(&self->view, group->base, group->fields, &self->delta);
@@ -201,7 +202,7 @@ static enum status collect(struct fanout *self, const struct group *group)
 				group->base, group->fields, &self->delta);
 }
 
-static enum status collect_all(struct fanout *self, const struct group *group)
+static enum status collect_all(struct fanout *self, const struct fanout_group *group)
 {
 	if (group->interest == NULL)
 		return view_collect_all(&self->view, group->fields, &self->delta);
@@ -211,14 +212,14 @@ static enum status collect_all(struct fanout *self, const struct group *group)
 
 /* ---- groups ------------------------------------------------------------------------------------ */
 
-static void release_tails(struct group *group)
+static void release_tails(struct fanout_group *group)
 {
 	for (uint32_t i = 0; i < group->tails.count; i++)
 		frame_release(group->tails.items[i]);
 	group->tails.count = 0;
 }
 
-void fanout_forget_groups(struct fanout *self)
+void fanout_drop_groups(struct fanout *self)
 {
 	for (uint32_t i = 0; i < self->group_count; i++)
 		release_tails(&self->groups.items[i]);
@@ -237,14 +238,15 @@ static uint32_t *list_of(struct fanout *self, struct interest *interest)
 	return &interest->group;
 }
 
-static void stand_on_nothing(struct group *group)
+static void reset_base(struct fanout_group *group)
 {
 	group->base = group->base_tick = 0;
 	group->base_edit = 0;
 	group->mark = (struct interest_mark){ 0 };
 }
 
-static void describe(const struct fanout *self, const struct subscription *sub, struct group *out)
+static void describe_group(const struct fanout *self, const struct subscription *sub,
+			   struct fanout_group *out)
 {
 	out->interest = sub->interest;
 	out->base = sub->base;
@@ -252,7 +254,7 @@ static void describe(const struct fanout *self, const struct subscription *sub, 
 	out->base_edit = sub->base_edit;
 	out->mark = sub->mark;
 	if (sub->snapshot_due || sub->base < self->view.epoch_serial)
-		stand_on_nothing(out);
+		reset_base(out);
 	out->profile = sub->profile;
 	out->fields = sub->fields;
 	out->joints = sub->joints;
@@ -260,7 +262,7 @@ static void describe(const struct fanout *self, const struct subscription *sub, 
 	out->hashed = subscription_is_hashed(sub);
 }
 
-static bool serves(const struct group *group, const struct group *wanted)
+static bool is_same_group(const struct fanout_group *group, const struct fanout_group *wanted)
 {
 	return group->base == wanted->base && group->base_tick == wanted->base_tick &&
 	       group->base_edit == wanted->base_edit && group->mark.turns == wanted->mark.turns &&
@@ -270,15 +272,15 @@ static bool serves(const struct group *group, const struct group *wanted)
 }
 
 /* A new group at the end, with the memory of the one that stood there before. */
-static struct group *add_group(struct fanout *self, const struct group *wanted)
+static struct fanout_group *add_group(struct fanout *self, const struct fanout_group *wanted)
 {
 	if (self->group_count == self->groups.count) {
 		if (ARRAY_RESERVE(&self->groups, self->groups.count + 1u) != STATUS_OK)
 			return NULL;
-		memset(&self->groups.items[self->groups.count++], 0, sizeof(struct group));
+		memset(&self->groups.items[self->groups.count++], 0, sizeof(struct fanout_group));
 	}
-	struct group *group = &self->groups.items[self->group_count++];
-	struct group kept = *group;
+	struct fanout_group *group = &self->groups.items[self->group_count++];
+	struct fanout_group kept = *group;
 	*group = *wanted;
 	group->tails.items = kept.tails.items;
 	group->tails.capacity = kept.tails.capacity;
@@ -286,56 +288,57 @@ static struct group *add_group(struct fanout *self, const struct group *wanted)
 	return group;
 }
 
-static void drop_group(struct fanout *self, struct group *group)
+static void drop_group(struct fanout *self, struct fanout_group *group)
 {
 	release_tails(group);
 	self->group_count--;
 }
 
-static struct group *find_group(struct fanout *self, uint32_t list, const struct group *wanted)
+static struct fanout_group *find_group(struct fanout *self, uint32_t list,
+				       const struct fanout_group *wanted)
 {
 	for (uint32_t at = list; at != 0; at = self->groups.items[at - 1].following)
-		if (serves(&self->groups.items[at - 1], wanted))
+		if (is_same_group(&self->groups.items[at - 1], wanted))
 			return &self->groups.items[at - 1];
 	return NULL;
 }
 
 /* Collects for a group that is not there yet. What falls back to a SNAPSHOT may find one: *found. */
-static enum status prepare(struct fanout *self, uint32_t list, struct group *wanted,
-			   struct group **found)
+static enum status collect_group(struct fanout *self, uint32_t list, struct fanout_group *wanted,
+				 struct fanout_group **found)
 {
 	*found = NULL;
 	if (wanted->base != 0) {
-		enum status status = collect(self, wanted);
+		enum status status = collect_since_base(self, wanted);
 		if (status != STATUS_MISSING)
 			return status;
-		stand_on_nothing(wanted);
+		reset_base(wanted);
 		*found = find_group(self, list, wanted);
 	}
 	return *found != NULL ? STATUS_OK : collect_all(self, wanted);
 }
 
-struct group *fanout_group(struct fanout *self, const struct subscription *sub)
+struct fanout_group *fanout_group(struct fanout *self, const struct subscription *sub)
 {
-	struct group wanted = { 0 }, *found;
+	struct fanout_group wanted = { 0 }, *found;
 	uint32_t *list = list_of(self, sub->interest);
-	describe(self, sub, &wanted);
+	describe_group(self, sub, &wanted);
 	found = find_group(self, *list, &wanted);
 	if (found != NULL)
 		return found;
-	enum status status = prepare(self, *list, &wanted, &found);
+	enum status status = collect_group(self, *list, &wanted, &found);
 	if (status != STATUS_OK || found != NULL)
 		return found;
-	struct group *group = add_group(self, &wanted);
+	struct fanout_group *group = add_group(self, &wanted);
 	if (group == NULL)
 		return NULL;
-	status = refine(self, group);
+	status = refine_rows(self, group);
 	if (status == STATUS_OK)
 		status = fanout_collect_joints(self, group);
 	group->empty = group->base != 0 && group->interest != NULL && self->delta.rows.count == 0 &&
 		       self->delta.removed.count == 0 && !self->joint_delta.due;
 	if (status == STATUS_OK && !group->empty)
-		status = encode(self, group, 0);
+		status = encode_group(self, group, 0);
 	if (status != STATUS_OK) {
 		drop_group(self, group);
 		return NULL;
@@ -347,17 +350,18 @@ struct group *fanout_group(struct fanout *self, const struct subscription *sub)
 	return group;
 }
 
-struct group *fanout_ration(struct fanout *self, struct subscription *sub, bool *partial)
+struct fanout_group *fanout_ration_group(struct fanout *self, struct subscription *sub,
+					 bool *partial)
 {
-	struct group wanted = { 0 };
-	describe(self, sub, &wanted);
-	struct group *group = add_group(self, &wanted);
+	struct fanout_group wanted = { 0 };
+	describe_group(self, sub, &wanted);
+	struct fanout_group *group = add_group(self, &wanted);
 	struct quantised *quantised = quantised_of(self, sub->profile);
 	if (group == NULL)
 		return NULL;
 	enum status status = STATUS_OK;
 	if (quantised != NULL)
-		status = follow(self, quantised);
+		status = follow_profile(self, quantised);
 	if (status == STATUS_OK)
 		status = ration_collect(sub->ration, &self->interests, &self->view, sub->interest,
 					quantised, group->base == 0, group->profile, group->fields,
@@ -371,7 +375,7 @@ struct group *fanout_ration(struct fanout *self, struct subscription *sub, bool 
 		       self->delta.removed.count == 0 && !self->joint_delta.due;
 	group->next = interest_mark(sub->interest);
 	if (status == STATUS_OK && !group->empty)
-		status = encode(self, group, *partial ? WIRE_FRAME_PARTIAL : 0);
+		status = encode_group(self, group, *partial ? WIRE_FRAME_PARTIAL : 0);
 	if (status == STATUS_OK)
 		return group;
 	drop_group(self, group);

@@ -14,14 +14,14 @@
 
 enum { PARTS_MAX = WIRE_PARTS_MAX, PART_BYTES = 64 << 10 };
 
-static bool sees(const struct interest *interest, const struct wire_joint *joint)
+static bool sees_joint(const struct interest *interest, const struct wire_joint *joint)
 {
 	return interest == NULL || interest_sees(interest, joint->a) ||
 	       interest_sees(interest, joint->b);
 }
 
 /* Whether whoever stands on the group's base has a joint of these bodies, if it was there then. */
-static bool saw(const struct fanout *self, const struct group *group, uint32_t a, uint32_t b)
+static bool saw(const struct fanout *self, const struct fanout_group *group, uint32_t a, uint32_t b)
 {
 	return group->interest == NULL || interest_saw(&self->interests, group->interest, a) ||
 	       interest_saw(&self->interests, group->interest, b);
@@ -77,7 +77,7 @@ static enum status look_at_body(struct fanout *self, const struct interest *inte
 }
 
 /* What the group sees now: by its bodies, or by all joints where these are fewer. */
-static enum status look(struct fanout *self, const struct interest *interest)
+static enum status collect_body_joints(struct fanout *self, const struct interest *interest)
 {
 	const struct view_joints *joints = &self->view.joints;
 	struct joint_delta *delta = &self->joint_delta;
@@ -85,7 +85,7 @@ static enum status look(struct fanout *self, const struct interest *interest)
 	delta->seen.count = 0;
 	if (interest == NULL || joints->rows.count <= interest->members.count) {
 		for (uint32_t i = 0; i < joints->rows.count && status == STATUS_OK; i++)
-			if (sees(interest, &joints->rows.items[i].joint))
+			if (sees_joint(interest, &joints->rows.items[i].joint))
 				status = take_seen(delta, &joints->rows.items[i]);
 		self->joints_looked += joints->rows.count;
 		return status;
@@ -99,10 +99,10 @@ static enum status look(struct fanout *self, const struct interest *interest)
 	return status;
 }
 
-static enum status collect_all(struct fanout *self, const struct group *group)
+static enum status collect_all(struct fanout *self, const struct fanout_group *group)
 {
 	struct joint_delta *delta = &self->joint_delta;
-	enum status status = look(self, group->interest);
+	enum status status = collect_body_joints(self, group->interest);
 	delta->whole = true;
 	for (uint32_t i = 0; i < delta->seen.count && status == STATUS_OK; i++)
 		status = take_row(delta, &delta->seen.items[i]->joint, group->joints);
@@ -118,7 +118,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Joints that are no more, if they were there at the base and seen. */
-static enum status collect_removals(struct fanout *self, const struct group *group)
+static enum status collect_removals(struct fanout *self, const struct fanout_group *group)
 {
 	const struct view_joints *joints = &self->view.joints;
 	enum status status = STATUS_OK;
@@ -139,7 +139,7 @@ static enum status collect_removals(struct fanout *self, const struct group *gro
 
 /* Joints of one body that was seen at the base and is not now, nor is the other one: of two that were
  * seen, a's. */
-static enum status leave_body(struct fanout *self, const struct group *group, uint32_t body)
+static enum status leave_body(struct fanout *self, const struct fanout_group *group, uint32_t body)
 {
 	const struct view_joints *joints = &self->view.joints;
 	enum status status = STATUS_OK;
@@ -150,14 +150,14 @@ static enum status leave_body(struct fanout *self, const struct group *group, ui
 		bool mine = view_joints_at_a(end) ||
 			    !interest_saw(&self->interests, group->interest, joint->a);
 		self->joints_looked++;
-		if (mine && row->created <= group->base && !sees(group->interest, joint))
+		if (mine && row->created <= group->base && !sees_joint(group->interest, joint))
 			status = take_removed(&self->joint_delta, joint->id);
 	}
 	return status;
 }
 
 /* Joints that are there and were seen at the base: one of their bodies has turned away since. */
-static enum status collect_left(struct fanout *self, const struct group *group)
+static enum status collect_left(struct fanout *self, const struct fanout_group *group)
 {
 	enum status status = STATUS_OK;
 	const struct interest_map *map = &self->interests;
@@ -168,14 +168,14 @@ static enum status collect_left(struct fanout *self, const struct group *group)
 	return status;
 }
 
-static enum status collect_since(struct fanout *self, const struct group *group)
+static enum status collect_since(struct fanout *self, const struct fanout_group *group)
 {
 	struct joint_delta *delta = &self->joint_delta;
 	enum status status = collect_removals(self, group);
 	if (status == STATUS_OK)
 		status = collect_left(self, group);
 	if (status == STATUS_OK)
-		status = look(self, group->interest);
+		status = collect_body_joints(self, group->interest);
 	for (uint32_t i = 0; i < delta->seen.count && status == STATUS_OK; i++) {
 		const struct view_joint *row = delta->seen.items[i];
 		bool had =
@@ -199,7 +199,7 @@ void fanout_no_joints(struct fanout *self)
 	delta->due = delta->whole = false;
 }
 
-enum status fanout_collect_joints(struct fanout *self, const struct group *group)
+enum status fanout_collect_joints(struct fanout *self, const struct fanout_group *group)
 {
 	const struct view_joints *joints = &self->view.joints;
 	fanout_no_joints(self);
@@ -218,7 +218,7 @@ enum status fanout_collect_joints(struct fanout *self, const struct group *group
 	return status == STATUS_MISSING ? collect_all(self, group) : status;
 }
 
-static struct wire_hash hash_of(struct fanout *self, const struct group *group)
+static struct wire_hash hash_of(struct fanout *self, const struct fanout_group *group)
 {
 	const struct joint_delta *delta = &self->joint_delta;
 	uint64_t sum = 0;
@@ -231,7 +231,7 @@ static struct wire_hash hash_of(struct fanout *self, const struct group *group)
 				   body_hash_finish(self->view.tick, sum, delta->seen.count) };
 }
 
-enum status fanout_encode_joints(struct fanout *self, struct group *group, uint8_t flags)
+enum status fanout_encode_joints(struct fanout *self, struct fanout_group *group, uint8_t flags)
 {
 	const struct joint_delta *delta = &self->joint_delta;
 	struct joint_frame frame = {
@@ -256,7 +256,7 @@ enum status fanout_encode_joints(struct fanout *self, struct group *group, uint8
 		status = joint_rows_pack_tail(&frame, self->parts, count, i, self->scratch,
 					      WIRE_FRAME_DOWN + WIRE_FRAME_HEADER, &bytes);
 		if (status == STATUS_OK)
-			status = fanout_keep_part(self, group, bytes);
+			status = fanout_store_part(self, group, bytes);
 	}
 	self->joints_looked += delta->rows.count;
 	return status;

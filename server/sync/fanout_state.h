@@ -14,7 +14,7 @@ enum {
 	FANOUT_QUIET_TICKS = 15,
 };
 /* Frames (without their heads) that everybody in the group gets. */
-struct group {
+struct fanout_group {
 	struct interest *interest; /* NULL: the whole world */
 	uint64_t base;		   /* serial, 0: a SNAPSHOT */
 	uint64_t base_tick;
@@ -52,7 +52,7 @@ struct fanout {
 	uint32_t contact_users[WIRE_PROFILES]; /* subscriptions to contacts, by profile */
 	struct interest_map interests;
 	ARRAY_OF(struct subscription *) subscriptions;
-	ARRAY_OF(struct group) groups;
+	ARRAY_OF(struct fanout_group) groups;
 	uint32_t group_count;  /* in use; the others keep their memory */
 	uint32_t world_groups; /* the first group of the whole world, index + 1 */
 	uint64_t round;	       /* grows with each report: groups of another round are void */
@@ -82,26 +82,28 @@ struct fanout {
 };
 
 /* fanout_encode.c */
-void fanout_forget_groups(struct fanout *self);
+void fanout_drop_groups(struct fanout *self);
 /* The group a subscription is in now, collected, and encoded unless it is empty. NULL without memory. */
-struct group *fanout_group(struct fanout *self, const struct subscription *sub);
+struct fanout_group *fanout_group(struct fanout *self, const struct subscription *sub);
 /* For a group that is empty. */
-MUST_CHECK enum status fanout_encode_empty(struct fanout *self, struct group *group);
+MUST_CHECK enum status fanout_encode_empty(struct fanout *self, struct fanout_group *group);
 /* A frame for a subscription with a budget alone; it must be used before the next group is asked for. */
-struct group *fanout_ration(struct fanout *self, struct subscription *sub, bool *partial);
+struct fanout_group *fanout_ration_group(struct fanout *self, struct subscription *sub,
+					 bool *partial);
 /* One user of a profile, and perhaps of its contacts, more or less. */
 void fanout_use_profile(struct fanout *self, enum wire_profile profile, wire_mask fields,
 			int users);
 /* Puts the part that stands in `scratch` behind the group's tails. */
-MUST_CHECK enum status fanout_keep_part(struct fanout *self, struct group *group, uint32_t bytes);
+MUST_CHECK enum status fanout_store_part(struct fanout *self, struct fanout_group *group,
+					 uint32_t bytes);
 
 /* fanout_joints.c */
 /* What the group is to be told, in joint_delta; after its bodies have been collected. */
-MUST_CHECK enum status fanout_collect_joints(struct fanout *self, const struct group *group);
+MUST_CHECK enum status fanout_collect_joints(struct fanout *self, const struct fanout_group *group);
 /* Nothing. */
 void fanout_no_joints(struct fanout *self);
 /* Encodes what has been collected behind the group's other parts. */
-MUST_CHECK enum status fanout_encode_joints(struct fanout *self, struct group *group,
+MUST_CHECK enum status fanout_encode_joints(struct fanout *self, struct fanout_group *group,
 					    uint8_t flags);
 
 /* fanout_encode.c */

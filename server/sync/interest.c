@@ -197,7 +197,8 @@ bool interest_sees(const struct interest *self, uint32_t id)
 	return table_find(&self->index, id, NULL);
 }
 
-static void look(struct interest_map *map, struct interest *self, const struct wire_body *body)
+static void test_member(struct interest_map *map, struct interest *self,
+			const struct wire_body *body)
 {
 	uint32_t at;
 	map->looked++;
@@ -211,7 +212,8 @@ static void look(struct interest_map *map, struct interest *self, const struct w
 		remove_member(self, body->id, at);
 }
 
-void interest_look(struct interest_map *map, struct interest *self, const struct wire_body *body)
+void interest_test_body(struct interest_map *map, struct interest *self,
+			const struct wire_body *body)
 {
 	if (self->rests)
 		return;
@@ -221,10 +223,10 @@ void interest_look(struct interest_map *map, struct interest *self, const struct
 	else
 		self->shown++;
 	if (!self->rests)
-		look(map, self, body);
+		test_member(map, self, body);
 }
 
-void interest_part(struct interest *self, uint32_t id)
+void interest_remove_member(struct interest *self, uint32_t id)
 {
 	uint32_t at;
 	if (table_find(&self->index, id, &at))
@@ -337,7 +339,7 @@ static void look_around(struct interest_map *map, const struct view *view, struc
 	if (self->wide) {
 		for (uint32_t row = 0; row < view->row_count; row++)
 			if (view->rows[row].live && !interest_sees(self, view->rows[row].body.id))
-				look(map, self, &view->rows[row].body);
+				test_member(map, self, &view->rows[row].body);
 		return;
 	}
 	for (uint32_t i = 0; i < self->cells.count; i++) {
@@ -345,7 +347,7 @@ static void look_around(struct interest_map *map, const struct view *view, struc
 		for (uint32_t k = 0; k < cell->rows.count; k++) {
 			const struct wire_body *body = &view->rows[cell->rows.items[k]].body;
 			if (!interest_sees(self, body->id))
-				look(map, self, body);
+				test_member(map, self, body);
 		}
 	}
 }
@@ -395,14 +397,14 @@ void interest_wake(struct interest_map *map, const struct view *view, struct int
 	interest_enter_cells(map, self);
 }
 
-bool interest_lags(struct interest *self, const struct view *view)
+bool interest_needs_settling(struct interest *self, const struct view *view)
 {
 	return self->stale || (self->due && find_origins(self, view));
 }
 
 /* ---- life -------------------------------------------------------------------------------------- */
 
-static void destroy(struct interest *self)
+static void destroy_interest(struct interest *self)
 {
 	table_release(&self->index);
 	ARRAY_RELEASE(&self->members);
@@ -446,7 +448,7 @@ enum status interest_acquire(struct interest_map *self, const struct view *view,
 	if (ARRAY_RESERVE(&self->interests, self->interests.count + 1u) != STATUS_OK ||
 	    ARRAY_RESERVE(&self->wides, self->interests.count + 1u) != STATUS_OK ||
 	    grid_follow(self, interest) != STATUS_OK) {
-		destroy(interest);
+		destroy_interest(interest);
 		return STATUS_NO_MEMORY;
 	}
 	self->interests.items[self->interests.count++] = interest;
@@ -465,7 +467,7 @@ void interest_release(struct interest_map *self, struct interest *interest)
 	for (uint32_t i = 0; i < self->interests.count; i++)
 		if (self->interests.items[i] == interest)
 			self->interests.items[i] = self->interests.items[--self->interests.count];
-	destroy(interest);
+	destroy_interest(interest);
 	if (self->interests.count == 0)
 		grid_clear(self);
 }
@@ -495,7 +497,7 @@ static enum status copy(struct interest_map *self, const struct interest *from,
 	if (status != STATUS_OK || to->turns == NULL || to->changes == NULL ||
 	    ARRAY_RESERVE(&self->interests, self->interests.count + 1u) != STATUS_OK ||
 	    ARRAY_RESERVE(&self->wides, self->interests.count + 1u) != STATUS_OK) {
-		destroy(to);
+		destroy_interest(to);
 		return STATUS_NO_MEMORY;
 	}
 	to->turn_capacity = from->turn_capacity;
@@ -531,7 +533,7 @@ enum status interest_move(struct interest_map *self, const struct view *view,
 	if (status != STATUS_OK) {
 		grid_unfollow(self, moving);
 		if (shared) {
-			destroy(moving);
+			destroy_interest(moving);
 			return status;
 		}
 		/* Memory for what it followed before may be gone as well: then it looks at everything. */

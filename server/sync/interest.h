@@ -142,7 +142,7 @@ void interest_map_before(struct interest_map *self, const struct view *view,
 void interest_map_after(struct interest_map *self, const struct view *view,
 			const struct tick_report *report);
 /* After one that did not, until the next whole report. */
-void interest_map_lose(struct interest_map *self);
+void interest_map_invalidate(struct interest_map *self);
 
 /* Returned with a reference of the caller's. `view` may not stand yet (standing false). */
 MUST_CHECK enum status interest_acquire(struct interest_map *self, const struct view *view,

@@ -264,7 +264,7 @@ void interest_map_release(struct interest_map *self)
 	table_release(&self->followed);
 }
 
-void interest_map_lose(struct interest_map *self)
+void interest_map_invalidate(struct interest_map *self)
 {
 	grid_clear(self);
 }
@@ -336,7 +336,7 @@ static void show_to_followers(struct interest_map *self, const struct wire_body 
 		return;
 	const struct interest_followers *list = &self->followers.items[at];
 	for (uint32_t i = 0; i < list->interests.count; i++) {
-		interest_look(self, list->interests.items[i], body);
+		interest_test_body(self, list->interests.items[i], body);
 		list->interests.items[i]->due = true;
 	}
 }
@@ -344,7 +344,7 @@ static void show_to_followers(struct interest_map *self, const struct wire_body 
 static void show_to_watchers(struct interest_map *self, uint32_t at, const struct wire_body *body)
 {
 	for (uint32_t i = 0; i < self->cells.items[at].watchers.count; i++)
-		interest_look(self, self->cells.items[at].watchers.items[i], body);
+		interest_test_body(self, self->cells.items[at].watchers.items[i], body);
 }
 
 static enum status follow_row(struct interest_map *self, const struct view *view, uint32_t row)
@@ -370,7 +370,7 @@ static enum status follow_row(struct interest_map *self, const struct view *view
 	}
 	show_to_watchers(self, self->places.items[row].cell, body);
 	for (uint32_t i = 0; i < self->wides.count; i++)
-		interest_look(self, self->wides.items[i], body);
+		interest_test_body(self, self->wides.items[i], body);
 	show_to_followers(self, body);
 	return STATUS_OK;
 }
@@ -387,12 +387,13 @@ void interest_map_before(struct interest_map *self, const struct view *view,
 		uint32_t cell = self->places.items[row].cell;
 		for (uint32_t k = 0; cell != NO_CELL && k < self->cells.items[cell].watchers.count;
 		     k++)
-			interest_part(self->cells.items[cell].watchers.items[k], id);
+			interest_remove_member(self->cells.items[cell].watchers.items[k], id);
 		for (uint32_t k = 0; k < self->wides.count; k++)
-			interest_part(self->wides.items[k], id);
+			interest_remove_member(self->wides.items[k], id);
 		if (table_find(&self->followed, id, &at))
 			for (uint32_t k = 0; k < self->followers.items[at].interests.count; k++)
-				interest_part(self->followers.items[at].interests.items[k], id);
+				interest_remove_member(self->followers.items[at].interests.items[k],
+						       id);
 		take_out(self, row);
 	}
 }
@@ -422,8 +423,8 @@ static bool follow_compaction(struct interest_map *self, const struct view *view
 		for (uint32_t i = 0; i < self->interests.count; i++)
 			if (!self->interests.items[i]->rests &&
 			    interest_sees(self->interests.items[i], view->rows[row].body.id))
-				interest_look(self, self->interests.items[i],
-					      &view->rows[row].body);
+				interest_test_body(self, self->interests.items[i],
+						   &view->rows[row].body);
 	}
 	return true;
 }
@@ -448,12 +449,13 @@ static void fit_cells(struct interest_map *self, const struct view *view)
 }
 
 /* At the end of a report. */
-static void go_on(struct interest_map *self, const struct view *view, struct interest *interest)
+static void refresh_interest(struct interest_map *self, const struct view *view,
+			     struct interest *interest)
 {
 	interest->cost = interest->shown;
 	if (interest->rests)
 		interest_rest(self, interest);
-	else if (interest_lags(interest, view))
+	else if (interest_needs_settling(interest, view))
 		interest_settle(self, view, interest, interest->stale);
 	else
 		interest->due = false;
@@ -477,7 +479,7 @@ void interest_map_after(struct interest_map *self, const struct view *view,
 		return;
 	}
 	for (uint32_t i = 0; i < self->interests.count; i++)
-		go_on(self, view, self->interests.items[i]);
+		refresh_interest(self, view, self->interests.items[i]);
 	if (view->serial % GRID_REBUILD_SERIALS == 0)
 		fit_cells(self, view);
 }

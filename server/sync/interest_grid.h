@@ -28,15 +28,16 @@ void grid_build(struct interest_map *self, const struct view *view);
 void grid_clear(struct interest_map *self);
 
 /* interest.c: a body that has changed is held against an interest, unless that rests or begins to. */
-void interest_look(struct interest_map *map, struct interest *self, const struct wire_body *body);
+void interest_test_body(struct interest_map *map, struct interest *self,
+			const struct wire_body *body);
 /* A body that is gone. */
-void interest_part(struct interest *self, uint32_t id);
+void interest_remove_member(struct interest *self, uint32_t id);
 /* Watches the cells its areas touch now. */
 void interest_enter_cells(struct interest_map *map, struct interest *self);
 /* Puts areas where their bodies are and looks who is inside; `anew`: with members and logs forgotten. */
 void interest_settle(struct interest_map *map, const struct view *view, struct interest *self,
 		     bool anew);
 /* Whether it has to settle: it is stale, or an area has to follow its body. */
-bool interest_lags(struct interest *self, const struct view *view);
+bool interest_needs_settling(struct interest *self, const struct view *view);
 
 #endif

@@ -63,7 +63,7 @@ static void drop_old(struct quantised *self)
 		drop_oldest(self);
 }
 
-static enum status grow(struct quantised *self)
+static enum status grow_log(struct quantised *self)
 {
 	uint32_t capacity = MAX_OF(2 * self->log_capacity, (uint32_t)LOG_MIN);
 	struct quantised_entry *log = heap_alloc(capacity * sizeof *log);
@@ -77,12 +77,12 @@ static enum status grow(struct quantised *self)
 	return STATUS_OK;
 }
 
-static enum status keep(struct quantised *self, struct quantised_row *row)
+static enum status log_value(struct quantised *self, struct quantised_row *row)
 {
 	if (self->log_next - self->log_first == self->log_capacity) {
 		if (self->log_capacity == self->log_max)
 			drop_oldest(self);
-		else if (grow(self) != STATUS_OK)
+		else if (grow_log(self) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 	}
 	*entry_at(self, self->log_next) =
@@ -203,18 +203,18 @@ static void make_row(struct quantised *self, const struct view_row *from, struct
 		row->changed[c] = self->serial;
 }
 
-static enum status reserve(struct quantised *self, const struct view *view)
+static enum status reserve_rows(struct quantised *self, const struct view *view)
 {
 	return array_reserve(&self->rows, &self->row_capacity, view->row_count, sizeof *self->rows);
 }
 
-static enum status begin_anew(struct quantised *self, const struct view *view)
+static enum status rebuild(struct quantised *self, const struct view *view)
 {
 	forget_contacts(self);
 	self->row_count = 0;
 	self->log_first = self->log_next;
 	self->floor = self->serial = view->serial;
-	enum status status = reserve(self, view);
+	enum status status = reserve_rows(self, view);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < view->row_count; i++)
@@ -236,7 +236,8 @@ static void close_gaps(struct quantised *self, const struct view *view)
 	forget_shares(self);
 }
 
-static enum status update(struct quantised *self, const struct view *view, uint32_t index)
+static enum status update_row_columns(struct quantised *self, const struct view *view,
+				      uint32_t index)
 {
 	const struct view_row *from = &view->rows[index];
 	struct quantised_row *row = &self->rows[index];
@@ -253,7 +254,7 @@ static enum status update(struct quantised *self, const struct view *view, uint3
 	wire_mask mask = wire_quantised_differ(&row->now, &next);
 	if (mask == 0)
 		return STATUS_OK;
-	if (keep(self, row) != STATUS_OK)
+	if (log_value(self, row) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	row->now = next;
 	for (uint32_t c = 0; c < QUANTISED_COLUMNS; c++)
@@ -269,22 +270,22 @@ static enum status update_rows(struct quantised *self, const struct view *view)
 	enum status status = STATUS_OK;
 	if (view->compacted == view->serial) {
 		for (uint32_t i = 0; i < known && status == STATUS_OK; i++)
-			status = update(self, view, i);
+			status = update_row_columns(self, view, i);
 		return status;
 	}
 	for (uint32_t i = 0; i < changes->rows.count && status == STATUS_OK; i++)
 		if (changes->rows.items[i] < known)
-			status = update(self, view, changes->rows.items[i]);
+			status = update_row_columns(self, view, changes->rows.items[i]);
 	return status;
 }
 
-static enum status go_on(struct quantised *self, const struct view *view)
+static enum status apply_changes(struct quantised *self, const struct view *view)
 {
 	self->serial = view->serial;
 	drop_old(self);
 	if (view->compacted == view->serial)
 		close_gaps(self, view);
-	enum status status = reserve(self, view);
+	enum status status = reserve_rows(self, view);
 	if (status == STATUS_OK)
 		status = update_rows(self, view);
 	while (status == STATUS_OK && self->row_count < view->row_count) {
@@ -296,20 +297,20 @@ static enum status go_on(struct quantised *self, const struct view *view)
 	return status;
 }
 
-static enum status follow(struct quantised *self, const struct view *view)
+static enum status follow_serial(struct quantised *self, const struct view *view)
 {
 	bool next = self->serial != 0 && self->serial + 1 == view->serial &&
 		    view->epoch_serial != view->serial;
 	if (self->serial == view->serial)
 		return STATUS_OK;
-	return next ? go_on(self, view) : begin_anew(self, view);
+	return next ? apply_changes(self, view) : rebuild(self, view);
 }
 
 enum status quantised_follow(struct quantised *self, const struct view *view, bool contacts)
 {
 	if (!contacts)
 		forget_contacts(self);
-	enum status status = follow(self, view);
+	enum status status = follow_serial(self, view);
 	if (status == STATUS_OK && contacts && !self->contacts)
 		status = show_all_contacts(self, view);
 	if (status != STATUS_OK)

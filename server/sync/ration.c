@@ -49,7 +49,7 @@ void ration_spend(struct ration *self, uint64_t bytes)
 
 /* ---- who has something to tell ----------------------------------------------------------------- */
 
-static enum status wait_for(struct ration *self, uint32_t id)
+static enum status add_waiting(struct ration *self, uint32_t id)
 {
 	uint32_t at;
 	if (!table_find(&self->index, id, &at)) {
@@ -69,7 +69,7 @@ static enum status wait_for(struct ration *self, uint32_t id)
 	return STATUS_OK;
 }
 
-static void forget(struct ration *self, uint32_t id)
+static void forget_body(struct ration *self, uint32_t id)
 {
 	uint32_t at;
 	if (!table_find(&self->index, id, &at))
@@ -84,33 +84,33 @@ static void forget(struct ration *self, uint32_t id)
 }
 
 /* Everybody the client has or should have. */
-static enum status wait_for_all(struct ration *self, const struct interest *interest)
+static enum status add_all_waiting(struct ration *self, const struct interest *interest)
 {
 	enum status status = STATUS_OK;
 	uint32_t had = self->bodies.count;
 	for (uint32_t i = 0; i < had && status == STATUS_OK; i++)
-		status = wait_for(self, self->bodies.items[i].id);
+		status = add_waiting(self, self->bodies.items[i].id);
 	for (uint32_t i = 0; i < interest->members.count && status == STATUS_OK; i++)
-		status = wait_for(self, interest->members.items[i]);
+		status = add_waiting(self, interest->members.items[i]);
 	return status;
 }
 
-static enum status wait_for_new(struct ration *self, const struct interest *interest)
+static enum status add_changed_waiting(struct ration *self, const struct interest *interest)
 {
 	enum status status = STATUS_OK;
 	struct interest_mark mark = self->mark;
 	if (mark.turns < interest->turn_first || mark.changes < interest->change_first)
-		return wait_for_all(self, interest);
+		return add_all_waiting(self, interest);
 	for (uint64_t n = mark.turns; n < interest->turn_next && status == STATUS_OK; n++)
-		status = wait_for(self, interest->turns[n % interest->turn_capacity].id);
+		status = add_waiting(self, interest->turns[n % interest->turn_capacity].id);
 	for (uint64_t n = mark.changes; n < interest->change_next && status == STATUS_OK; n++)
-		status = wait_for(self, interest->changes[n % interest->change_capacity]);
+		status = add_waiting(self, interest->changes[n % interest->change_capacity]);
 	return status;
 }
 
 /* Those that are not seen any more are taken away, if the client has them. */
-static enum status take_leavers(struct ration *self, const struct interest *interest,
-				struct view_delta *delta)
+static enum status collect_removed(struct ration *self, const struct interest *interest,
+				   struct view_delta *delta)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < self->waiting.count; i++) {
@@ -126,7 +126,7 @@ static enum status take_leavers(struct ration *self, const struct interest *inte
 				return STATUS_NO_MEMORY;
 			delta->removed.items[delta->removed.count++] = id;
 		}
-		forget(self, id);
+		forget_body(self, id);
 	}
 	self->waiting.count = kept;
 	return STATUS_OK;
@@ -140,7 +140,7 @@ struct ration_foci {
 	double square; /* of the scale */
 };
 
-static double gain(const struct ration_foci *foci, const struct wire_body *body, bool has)
+static double priority_gain(const struct ration_foci *foci, const struct wire_body *body, bool has)
 {
 	double nearest = INFINITY, speed = 0;
 	for (uint32_t i = 0; i < foci->count; i++) {
@@ -168,8 +168,8 @@ static int by_weight(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static enum status order(struct ration *self, const struct view *view,
-			 const struct interest *interest)
+static enum status sort_by_priority(struct ration *self, const struct view *view,
+				    const struct interest *interest)
 {
 	struct ration_foci foci;
 	double scale = interest_scale(interest);
@@ -183,7 +183,7 @@ static enum status order(struct ration *self, const struct view *view,
 		if (!table_find(&self->index, id, &at) || !table_find(&view->index, id, &row))
 			continue;
 		struct ration_body *body = &self->bodies.items[at];
-		body->weight += gain(&foci, &view->rows[row].body, body->has);
+		body->weight += priority_gain(&foci, &view->rows[row].body, body->has);
 		self->turns.items[self->turns.count++] =
 			(struct ration_turn){ body->weight, id, at };
 	}
@@ -201,8 +201,8 @@ static wire_mask mask_of(const struct view_row *row, const struct ration_body *b
 }
 
 /* The row as its profile shows it, on the base of its own; false: nothing of it is seen to change. */
-static bool refine(const struct quantised *quantised, const struct view *view, uint64_t base,
-		   struct block_row *row, bool *absolute)
+static bool refine_row(const struct quantised *quantised, const struct view *view, uint64_t base,
+		       struct block_row *row, bool *absolute)
 {
 	struct view_delta one = { 0 };
 	if (quantised == NULL) {
@@ -230,9 +230,9 @@ static int by_number(const void *a, const void *b)
 }
 
 /* As many as the bucket lets through, at least one; the others go on waiting. */
-static enum status choose(struct ration *self, const struct view *view,
-			  const struct quantised *quantised, enum wire_profile profile,
-			  wire_mask fields, struct view_delta *delta)
+static enum status choose_rows(struct ration *self, const struct view *view,
+			       const struct quantised *quantised, enum wire_profile profile,
+			       wire_mask fields, struct view_delta *delta)
 {
 	double room = self->tokens - HEAD_BYTES - (double)delta->removed.count * BLOCK_ID_BYTES_MAX;
 	self->waiting.count = 0;
@@ -247,7 +247,7 @@ static enum status choose(struct ration *self, const struct view *view,
 					 .created = !body->has };
 		bool full = room <= 0 && delta->rows.count > 0;
 		bool shown = row.mask != 0 && !full &&
-			     refine(quantised, view, body->sent, &row, &delta->absolute);
+			     refine_row(quantised, view, body->sent, &row, &delta->absolute);
 		if (row.mask != 0 && full) {
 			self->waiting.items[self->waiting.count++] = body->id;
 			continue;
@@ -267,7 +267,7 @@ static enum status choose(struct ration *self, const struct view *view,
 	return STATUS_OK;
 }
 
-static void empty(struct ration *self)
+static void reset_bodies(struct ration *self)
 {
 	self->bodies.count = self->waiting.count = 0;
 	table_reset(&self->index);
@@ -283,15 +283,16 @@ enum status ration_collect(struct ration *self, struct interest_map *map, struct
 	if (!map->standing || interest->stale)
 		return STATUS_NO_MEMORY;
 	if (snapshot)
-		empty(self);
-	enum status status = snapshot ? wait_for_all(self, interest) : wait_for_new(self, interest);
+		reset_bodies(self);
+	enum status status =
+		snapshot ? add_all_waiting(self, interest) : add_changed_waiting(self, interest);
 	self->mark = interest_mark(interest);
 	if (status == STATUS_OK)
-		status = take_leavers(self, interest, delta);
+		status = collect_removed(self, interest, delta);
 	if (status == STATUS_OK)
-		status = order(self, view, interest);
+		status = sort_by_priority(self, view, interest);
 	if (status == STATUS_OK)
-		status = choose(self, view, quantised, profile, fields, delta);
+		status = choose_rows(self, view, quantised, profile, fields, delta);
 	/* Ids are unique: total orders. An absolute frame stands on zeros as a whole. */
 	if (delta->rows.count > 1)
 		qsort(delta->rows.items, delta->rows.count, sizeof *delta->rows.items, by_id);

@@ -8,7 +8,8 @@
 
 enum { SMALL_TAIL = 4096 };
 
-static enum status check(const struct msg_subscribe *ask, uint32_t frame_max, struct reason *why)
+static enum status check_request(const struct msg_subscribe *ask, uint32_t frame_max,
+				 struct reason *why)
 {
 	enum status status = block_profile_check(ask->profile);
 	if (status != STATUS_OK)
@@ -44,7 +45,7 @@ enum status subscription_create(const struct msg_subscribe *ask, struct outbox *
 				bool has_ack, uint32_t frame_max, struct subscription **out,
 				struct reason *why)
 {
-	enum status status = check(ask, frame_max, why);
+	enum status status = check_request(ask, frame_max, why);
 	if (status != STATUS_OK)
 		return status;
 	struct subscription *self = heap_alloc_zero(sizeof *self);
@@ -62,7 +63,7 @@ enum status subscription_create(const struct msg_subscribe *ask, struct outbox *
 	self->has_ack = has_ack;
 	self->hash_every = (uint32_t)ask->hash_every;
 	self->snapshot_due = true;
-	self->starved_at = INSTANT_NEVER;
+	self->congested_at = INSTANT_NEVER;
 	*out = self;
 	return STATUS_OK;
 }
@@ -120,7 +121,8 @@ bool subscription_has_room(struct subscription *self, uint64_t now)
 {
 	uint64_t good = SUBSCRIPTION_GOOD_MS * NS_PER_MS;
 	if (subscription_may_send(self, now)) {
-		bool quiet = self->starved_at == INSTANT_NEVER || now - self->starved_at >= good;
+		bool quiet =
+			self->congested_at == INSTANT_NEVER || now - self->congested_at >= good;
 		if (self->divisor > self->divisor_asked && quiet && now - self->changed_at >= good)
 			set_divisor(self, MAX_OF(self->divisor / 2, self->divisor_asked), now);
 		return true;
@@ -128,8 +130,8 @@ bool subscription_has_room(struct subscription *self, uint64_t now)
 	self->skipped++;
 	self->skipped_total++;
 	self->notice_due = true;
-	bool long_ago = self->starved_at == INSTANT_NEVER || now - self->changed_at >= NS_PER_S;
-	self->starved_at = now;
+	bool long_ago = self->congested_at == INSTANT_NEVER || now - self->changed_at >= NS_PER_S;
+	self->congested_at = now;
 	/* What does not acknowledge is skipped as long as its bytes wait, which says nothing about later. */
 	if (self->has_ack && long_ago &&
 	    self->divisor < self->divisor_asked * SUBSCRIPTION_DIVISOR_MAX)
@@ -137,7 +139,7 @@ bool subscription_has_room(struct subscription *self, uint64_t now)
 	return false;
 }
 
-void subscription_fall_short(struct subscription *self)
+void subscription_note_shortage(struct subscription *self)
 {
 	self->skipped++;
 	self->skipped_total++;
@@ -158,7 +160,7 @@ bool subscription_is_due(const struct subscription *self, const struct view *vie
 
 /* ---- frames on their way ----------------------------------------------------------------------- */
 
-void subscription_give_up(struct subscription *self)
+void subscription_drop_frame(struct subscription *self)
 {
 	drop_pending(self);
 	self->snapshot_due = true;
@@ -183,9 +185,9 @@ static enum status reserve_unacked(struct subscription *self)
 	return STATUS_OK;
 }
 
-enum status subscription_take(struct subscription *self, const struct view *view,
-			      struct interest_mark mark, const struct frame_parts *parts,
-			      uint64_t now)
+enum status subscription_set_frame(struct subscription *self, const struct view *view,
+				   struct interest_mark mark, const struct frame_parts *parts,
+				   uint64_t now)
 {
 	ASSERT(!subscription_is_busy(self));
 	self->pending.count = self->pending_next = 0;
@@ -213,8 +215,8 @@ enum status subscription_take(struct subscription *self, const struct view *view
 	return STATUS_OK;
 }
 
-void subscription_pass(struct subscription *self, const struct view *view,
-		       struct interest_mark mark)
+void subscription_advance(struct subscription *self, const struct view *view,
+			  struct interest_mark mark)
 {
 	self->base = view->serial;
 	self->mark = mark;
@@ -263,13 +265,13 @@ static void note_sent(struct subscription *self, uint64_t now)
 	};
 }
 
-enum status subscription_push(struct subscription *self, uint64_t now, uint64_t *bytes)
+enum status subscription_send_parts(struct subscription *self, uint64_t now, uint64_t *bytes)
 {
 	*bytes = 0;
 	while (subscription_is_busy(self) && outbox_takes_state(self->outbox)) {
 		struct frame *tail = self->pending.items[self->pending_next];
 		if (put_part(self, tail, bytes) != STATUS_OK) {
-			subscription_give_up(self);
+			subscription_drop_frame(self);
 			return STATUS_NO_MEMORY;
 		}
 		self->pending_next++;
@@ -309,7 +311,7 @@ void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, 
 
 /* ---- lost and found ---------------------------------------------------------------------------- */
 
-void subscription_lose(struct subscription *self)
+void subscription_detach(struct subscription *self)
 {
 	drop_pending(self);
 }
@@ -361,7 +363,7 @@ void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tic
 	self->unacked_count = 0;
 	self->divisor = self->divisor_asked;
 	self->served = (uint64_t)0 - self->divisor; /* however few steps there were: it is due */
-	self->starved_at = INSTANT_NEVER;
+	self->congested_at = INSTANT_NEVER;
 	uint64_t missed = self->events_sent - MIN_OF(events, self->events_sent);
 	self->lost += missed;
 	self->lost_total += missed;
@@ -375,7 +377,7 @@ void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tic
 /* Room of EVENTS beside its list. */
 enum { EVENTS_HEAD_BYTES = 64, EVENTS_FRAME_BYTES = 48 << 10 };
 
-void subscription_lose_events(struct subscription *self, uint64_t count)
+void subscription_count_lost_events(struct subscription *self, uint64_t count)
 {
 	self->lost += count;
 	self->lost_total += count;
@@ -398,14 +400,14 @@ static struct event_run *run_of(struct subscription *self, uint64_t tick, uint32
 	return run;
 }
 
-void subscription_note_event(struct subscription *self, uint64_t tick, uint32_t edit,
-			     uint32_t epoch, const uint8_t *packed, uint32_t bytes)
+void subscription_queue_event(struct subscription *self, uint64_t tick, uint32_t edit,
+			      uint32_t epoch, const uint8_t *packed, uint32_t bytes)
 {
 	struct event_run *run = NULL;
 	if (self->event_bytes.count + bytes <= SUBSCRIPTION_EVENT_BYTES)
 		run = run_of(self, tick, edit, epoch);
 	if (run == NULL || bytes_append(&self->event_bytes, packed, bytes) != STATUS_OK) {
-		subscription_lose_events(self, 1);
+		subscription_count_lost_events(self, 1);
 		return;
 	}
 	run->count++;
@@ -448,7 +450,7 @@ static void send_run(struct subscription *self, const struct event_run *run, con
 		if (outbox_send(self->outbox, &message) == STATUS_OK)
 			self->events_sent += count;
 		else
-			subscription_lose_events(self, count);
+			subscription_count_lost_events(self, count);
 		at += bytes;
 		done += count;
 	}

@@ -93,9 +93,9 @@ struct subscription {
 	bool pending_snapshot;
 
 	uint32_t unacked_first, unacked_count;
-	uint64_t round_trip; /* ns, smoothed */
-	uint64_t starved_at; /* last skip for want of room, INSTANT_NEVER none */
-	uint64_t changed_at; /* last change of the divisor */
+	uint64_t round_trip;   /* ns, smoothed */
+	uint64_t congested_at; /* last skip for want of room, INSTANT_NEVER none */
+	uint64_t changed_at;   /* last change of the divisor */
 
 	uint64_t skipped, lost; /* since the last NOTICE */
 	uint64_t skipped_total, lost_total, frames_total;
@@ -128,7 +128,7 @@ bool subscription_may_send(const struct subscription *self, uint64_t now);
 /* The same; false counts a skip and may slow the subscription down. */
 bool subscription_has_room(struct subscription *self, uint64_t now);
 /* A frame is skipped for want of allowance. */
-void subscription_fall_short(struct subscription *self);
+void subscription_note_shortage(struct subscription *self);
 /* Whether the divisor lets a frame through. */
 bool subscription_is_due(const struct subscription *self, const struct view *view);
 /* Whether the next frame carries a hash. */
@@ -139,32 +139,33 @@ static inline bool subscription_is_busy(const struct subscription *self)
 }
 /* Takes references to the parts of a frame of the view's state, which is the subscription's base from now
  * on. NO_MEMORY: nothing has changed. */
-MUST_CHECK enum status subscription_take(struct subscription *self, const struct view *view,
-					 struct interest_mark mark, const struct frame_parts *parts,
-					 uint64_t now);
+MUST_CHECK enum status subscription_set_frame(struct subscription *self, const struct view *view,
+					      struct interest_mark mark,
+					      const struct frame_parts *parts, uint64_t now);
 /* Nothing has changed: it stands at the view's state without a frame; the client's tick stays. */
-void subscription_pass(struct subscription *self, const struct view *view,
-		       struct interest_mark mark);
+void subscription_advance(struct subscription *self, const struct view *view,
+			  struct interest_mark mark);
 /* Puts parts into the outbox while there is room; returns the bytes put. NO_MEMORY: the frame is given up,
  * and the next one will be a SNAPSHOT. */
-MUST_CHECK enum status subscription_push(struct subscription *self, uint64_t now, uint64_t *bytes);
+MUST_CHECK enum status subscription_send_parts(struct subscription *self, uint64_t now,
+					       uint64_t *bytes);
 /* Gives the frame up: the next one is a SNAPSHOT. */
-void subscription_give_up(struct subscription *self);
+void subscription_drop_frame(struct subscription *self);
 /* ACK: frames up to that one have been applied. */
 void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint32_t edit,
 		      uint64_t now);
 /* The connection is gone, but the client may come back: what was on its way is dropped. */
-void subscription_lose(struct subscription *self);
+void subscription_detach(struct subscription *self);
 /* It has come back, having applied that frame last: the next DELTA stands on it, where history still knows
  * it; else there will be a SNAPSHOT. `edit` −1: it did not say. Of the events so far it has got `events`. */
 void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tick, int64_t edit,
 			 uint64_t events);
 
 /* Keeps an event of the state (epoch, tick, edit), packed, that it asked for. */
-void subscription_note_event(struct subscription *self, uint64_t tick, uint32_t edit,
-			     uint32_t epoch, const uint8_t *packed, uint32_t bytes);
+void subscription_queue_event(struct subscription *self, uint64_t tick, uint32_t edit,
+			      uint32_t epoch, const uint8_t *packed, uint32_t bytes);
 /* So many there was no memory or no allowance for. */
-void subscription_lose_events(struct subscription *self, uint64_t count);
+void subscription_count_lost_events(struct subscription *self, uint64_t count);
 /* Queues the events of states up to the one sent last. */
 void subscription_send_events(struct subscription *self);
 /* Says what was skipped and lost, if anything was. */

@@ -110,8 +110,8 @@ static enum status note_change(struct view *self, uint32_t row)
 	return STATUS_OK;
 }
 
-static enum status append(struct view *self, const struct tick_report *report,
-			  const struct report_body *from)
+static enum status append_row(struct view *self, const struct tick_report *report,
+			      const struct report_body *from)
 {
 	if (self->row_count > 0 && from->view.id <= self->rows[self->row_count - 1].body.id)
 		return STATUS_CORRUPT; /* V1 */
@@ -151,8 +151,8 @@ static bool contacts_differ(const struct wire_body *body, const struct tick_repo
 		      from->contact_bytes) != 0;
 }
 
-static enum status update(struct view *self, const struct tick_report *report,
-			  const struct report_body *from)
+static enum status update_row(struct view *self, const struct tick_report *report,
+			      const struct report_body *from)
 {
 	uint32_t index;
 	if (!table_find(&self->index, from->view.id, &index))
@@ -242,7 +242,7 @@ static void compact(struct view *self)
 	self->compacted = self->serial;
 }
 
-static void empty(struct view *self)
+static void reset_view(struct view *self)
 {
 	for (uint32_t i = 0; i < self->row_count; i++)
 		drop_row(&self->rows[i]);
@@ -259,7 +259,7 @@ enum status view_apply(struct view *self, const struct tick_report *report)
 	changes->serial = self->serial;
 	changes->rows.count = 0;
 	if (report->whole)
-		empty(self);
+		reset_view(self);
 	self->tick = report->tick;
 	self->epoch = report->epoch;
 	self->edit = report->edit;
@@ -271,8 +271,8 @@ enum status view_apply(struct view *self, const struct tick_report *report)
 		status = remove_body(self, report->removed[i]);
 	for (uint32_t i = 0; i < report->body_count && status == STATUS_OK; i++) {
 		const struct report_body *body = &report->bodies[i];
-		status = body->why & REPORT_CREATED ? append(self, report, body)
-						    : update(self, report, body);
+		status = body->why & REPORT_CREATED ? append_row(self, report, body)
+						    : update_row(self, report, body);
 	}
 	if (status == STATUS_OK &&
 	    body_hash_finish(self->tick, self->tick_sum, self->live_count) != report->tick_hash)
@@ -294,8 +294,8 @@ void view_delta_release(struct view_delta *delta)
 	ARRAY_RELEASE(&delta->removed);
 }
 
-static enum status take(struct view_delta *delta, const struct view_row *row, uint64_t base,
-			wire_mask fields)
+static enum status take_row(struct view_delta *delta, const struct view_row *row, uint64_t base,
+			    wire_mask fields)
 {
 	bool created = row->created > base;
 	wire_mask mask = created ? fields : view_row_since(row, base) & fields;
@@ -358,7 +358,7 @@ static enum status collect_ring(struct view *self, uint64_t base, wire_mask fiel
 			if (!row->live || row->stamp == self->stamp)
 				continue;
 			row->stamp = self->stamp;
-			if (take(delta, row, base, fields) != STATUS_OK)
+			if (take_row(delta, row, base, fields) != STATUS_OK)
 				return STATUS_NO_MEMORY;
 		}
 	}
@@ -383,7 +383,7 @@ enum status view_collect(struct view *self, uint64_t base, wire_mask fields,
 	delta->absolute = true;
 	for (uint32_t i = 0; i < self->row_count && status == STATUS_OK; i++)
 		if (self->rows[i].live)
-			status = take(delta, &self->rows[i], base, fields);
+			status = take_row(delta, &self->rows[i], base, fields);
 	return status;
 }
 
@@ -394,7 +394,7 @@ enum status view_collect_all(struct view *self, wire_mask fields, struct view_de
 	enum status status = STATUS_OK;
 	for (uint32_t i = 0; i < self->row_count && status == STATUS_OK; i++)
 		if (self->rows[i].live)
-			status = take(delta, &self->rows[i], 0, fields);
+			status = take_row(delta, &self->rows[i], 0, fields);
 	return status;
 }
 

@@ -46,8 +46,8 @@ static enum status make_room_for_ends(struct view_joints *self)
 	return status;
 }
 
-static void hang(struct view_joints *self, uint32_t slot, uint32_t side,
-		 const struct wire_joint *joint)
+static void link_end(struct view_joints *self, uint32_t slot, uint32_t side,
+		     const struct wire_joint *joint)
 {
 	uint32_t end = 2 * slot + side, body = body_at(joint, side), first = 0;
 	self->ends.items[end] = (struct view_joint_end){ .id = joint->id };
@@ -60,8 +60,8 @@ static void hang(struct view_joints *self, uint32_t slot, uint32_t side,
 	ASSERT(status == STATUS_OK); /* reserved */
 }
 
-static void unhang(struct view_joints *self, uint32_t slot, uint32_t side,
-		   const struct wire_joint *joint)
+static void unlink_end(struct view_joints *self, uint32_t slot, uint32_t side,
+		       const struct wire_joint *joint)
 {
 	const struct view_joint_end end = self->ends.items[2 * slot + side];
 	uint32_t body = body_at(joint, side);
@@ -83,14 +83,14 @@ static void hang_row(struct view_joints *self, struct view_joint *row)
 		row->slot = self->ends.count / 2;
 		self->ends.count += 2;
 	}
-	hang(self, row->slot, 0, &row->joint);
-	hang(self, row->slot, 1, &row->joint);
+	link_end(self, row->slot, 0, &row->joint);
+	link_end(self, row->slot, 1, &row->joint);
 }
 
 static void unhang_row(struct view_joints *self, const struct view_joint *row)
 {
-	unhang(self, row->slot, 0, &row->joint);
-	unhang(self, row->slot, 1, &row->joint);
+	unlink_end(self, row->slot, 0, &row->joint);
+	unlink_end(self, row->slot, 1, &row->joint);
 	self->idle.items[self->idle.count++] = row->slot;
 }
 
@@ -113,7 +113,8 @@ const struct view_joint *view_joints_at(const struct view_joints *self, uint32_t
 
 /* ---- rows --------------------------------------------------------------------------------------- */
 
-static enum status append(struct view_joints *self, const struct joint_view *from, uint64_t serial)
+static enum status append_joint(struct view_joints *self, const struct joint_view *from,
+				uint64_t serial)
 {
 	uint32_t count = self->rows.count;
 	if (from->id == 0 || (count > 0 && from->id <= self->rows.items[count - 1].joint.id))
@@ -131,7 +132,8 @@ static enum status append(struct view_joints *self, const struct joint_view *fro
 	return STATUS_OK;
 }
 
-static enum status update(struct view_joints *self, const struct joint_view *from, uint64_t serial)
+static enum status update_joint(struct view_joints *self, const struct joint_view *from,
+				uint64_t serial)
 {
 	uint32_t at = lower_bound(self, from->id);
 	if (at == self->rows.count || self->rows.items[at].joint.id != from->id)
@@ -216,8 +218,8 @@ enum status view_joints_apply(struct view_joints *self, const struct tick_report
 	enum status status = remove_rows(self, report, serial);
 	for (uint32_t i = 0; i < report->joint_count && status == STATUS_OK; i++) {
 		const struct report_joint *joint = &report->joints_told[i];
-		status = joint->why & REPORT_CREATED ? append(self, &joint->view, serial)
-						     : update(self, &joint->view, serial);
+		status = joint->why & REPORT_CREATED ? append_joint(self, &joint->view, serial)
+						     : update_joint(self, &joint->view, serial);
 	}
 	return status;
 }

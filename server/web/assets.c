@@ -84,7 +84,7 @@ static enum status read_all(const char *name, size_t bytes, uint8_t **out, struc
 }
 
 /* Pictures and fonts are compressed already; whatever does not shrink stays as it is. */
-static void pack(struct asset *asset)
+static void compress_asset(struct asset *asset)
 {
 	enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8 };
 	z_stream stream;
@@ -106,8 +106,8 @@ static void pack(struct asset *asset)
 	deflateEnd(&stream);
 }
 
-static enum status add(struct assets *self, const char *name, const char *path, size_t bytes,
-		       struct reason *why)
+static enum status add_file(struct assets *self, const char *name, const char *path, size_t bytes,
+			    struct reason *why)
 {
 	if (self->items.count == ASSETS_MAX || self->total_bytes + bytes > ASSETS_BYTES_MAX)
 		return reason_set(why, STATUS_LIMIT, -1, "web-files",
@@ -129,14 +129,14 @@ static enum status add(struct assets *self, const char *name, const char *path, 
 	for (int i = 0; i < 16; i++)
 		snprintf(asset->etag + 1 + 2 * i, 3, "%02x", digest[i]);
 	memcpy(asset->etag + 33, "\"", 2);
-	pack(asset);
+	compress_asset(asset);
 	self->items.count++;
 	self->total_bytes += bytes;
 	return STATUS_OK;
 }
 
-static enum status walk(struct assets *self, const char *directory, const char *prefix, int depth,
-			struct reason *why)
+static enum status add_directory(struct assets *self, const char *directory, const char *prefix,
+				 int depth, struct reason *why)
 {
 	DIR *listing = opendir(directory);
 	enum status status = STATUS_OK;
@@ -155,9 +155,9 @@ static enum status walk(struct assets *self, const char *directory, const char *
 		    used >= (int)sizeof path || lstat(name, &found) != 0)
 			continue;
 		if (S_ISDIR(found.st_mode) && depth < ASSETS_DEPTH_MAX)
-			status = walk(self, name, path, depth + 1, why);
+			status = add_directory(self, name, path, depth + 1, why);
 		else if (S_ISREG(found.st_mode))
-			status = add(self, name, path, (size_t)found.st_size, why);
+			status = add_file(self, name, path, (size_t)found.st_size, why);
 	}
 	closedir(listing);
 	return status;
@@ -170,7 +170,7 @@ static int compare_paths(const void *left, const void *right)
 
 enum status assets_load(struct assets *self, const char *directory, struct reason *why)
 {
-	enum status status = walk(self, directory, "", 0, why);
+	enum status status = add_directory(self, directory, "", 0, why);
 	if (self->items.count > 1)
 		qsort(self->items.items, self->items.count, sizeof self->items.items[0],
 		      compare_paths);

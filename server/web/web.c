@@ -48,7 +48,7 @@ static void peer_of(const struct web_site *site, struct lws *wsi, struct peer *o
 }
 
 /* The options every connection of ours has: no waiting for more, little in the kernel. */
-static void tune(const struct web *web, struct lws *wsi)
+static void set_socket_options(const struct web *web, struct lws *wsi)
 {
 	const struct io_limits *limits = io_limits(web->service->io);
 	int fd = lws_get_socket_fd(wsi), one = 1, lowat = (int)limits->notsent_lowat;
@@ -61,7 +61,7 @@ static void tune(const struct web *web, struct lws *wsi)
 }
 
 /* A connection has been accepted. Not 0: it is one too many of its address. */
-static int guest_enter(struct web_site *site, struct lws *wsi)
+static int add_guest(struct web_site *site, struct lws *wsi)
 {
 	struct web *web = site->web;
 	struct peer peer;
@@ -76,7 +76,7 @@ static int guest_enter(struct web_site *site, struct lws *wsi)
 }
 
 /* It is a WebSocket now, or gone. */
-static void guest_leave(struct web_site *site, const struct lws *wsi)
+static void remove_guest(struct web_site *site, const struct lws *wsi)
 {
 	for (uint32_t i = 0; i < site->guests.count; i++) {
 		if (site->guests.items[i].wsi != wsi)
@@ -87,17 +87,17 @@ static void guest_leave(struct web_site *site, const struct lws *wsi)
 	}
 }
 
-static int opened(struct web_site *site, struct lws *wsi, struct web_connection *connection)
+static int open_websocket(struct web_site *site, struct lws *wsi, struct web_connection *connection)
 {
 	struct peer peer;
 	struct web *web = site->web;
 	const struct io *io = web->service->io;
-	guest_leave(site, wsi);
+	remove_guest(site, wsi);
 	if (io->counters.streams >= io->limits.streams_max) {
 		web->refused++;
 		return -1;
 	}
-	tune(web, wsi);
+	set_socket_options(web, wsi);
 	peer_of(site, wsi, &peer);
 	connection->stream = web_stream_create(&web->streams, wsi, &peer);
 	if (connection->stream == NULL)
@@ -107,9 +107,9 @@ static int opened(struct web_site *site, struct lws *wsi, struct web_connection 
 	return 0;
 }
 
-/* WebSockets are streams as others, and bounded with them (opened); what is none yet, listeners included, has
+/* WebSockets are streams as others, and bounded with them (open_websocket); what is none yet, listeners included, has
  * a quarter of their number besides. */
-static bool full(struct web *web)
+static bool is_full(struct web *web)
 {
 	enum { AT_LEAST = 32 };
 	uint32_t most = AT_LEAST + io_limits(web->service->io)->streams_max / 4;
@@ -119,7 +119,7 @@ static bool full(struct web *web)
 }
 
 /* Before a connection becomes a WebSocket: is it asked for by somebody who may, at the right place? */
-static int admit(struct web_site *site, struct lws *wsi)
+static int check_upgrade(struct web_site *site, struct lws *wsi)
 {
 	char path[8] = "";
 	bool known = lws_hdr_copy(wsi, path, sizeof path, WSI_TOKEN_GET_URI) > 0 &&
@@ -140,8 +140,8 @@ static int admit(struct web_site *site, struct lws *wsi)
 	return -1;
 }
 
-static bool received(struct web_connection *connection, struct lws *wsi, const void *data,
-		     size_t bytes)
+static bool receive_message(struct web_connection *connection, struct lws *wsi, const void *data,
+			    size_t bytes)
 {
 	return web_stream_received(connection->stream, data, bytes,
 				   lws_remaining_packet_payload(wsi),
@@ -155,7 +155,7 @@ static int on_websocket(struct web *web, struct web_connection *connection, stru
 	struct web_stream *stream = connection->stream;
 	switch (reason) {
 	case LWS_CALLBACK_RECEIVE:
-		return received(connection, wsi, data, bytes) ? -1 : 0;
+		return receive_message(connection, wsi, data, bytes) ? -1 : 0;
 	case LWS_CALLBACK_SERVER_WRITEABLE:
 		return web_stream_writable(stream) ? -1 : 0;
 	case LWS_CALLBACK_TIMER:
@@ -171,7 +171,7 @@ static int on_websocket(struct web *web, struct web_connection *connection, stru
 }
 
 /* No tickets and nothing remembered: each connection has keys of its own, as with --tls. */
-static void keep_no_sessions(SSL_CTX *tls)
+static void disable_tls_sessions(SSL_CTX *tls)
 {
 	SSL_CTX_set_options(tls, SSL_OP_NO_TICKET);
 	SSL_CTX_set_num_tickets(tls, 0);
@@ -183,7 +183,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 {
 	/* Of the vhost, before there are connections. */
 	if (reason == LWS_CALLBACK_OPENSSL_LOAD_EXTRA_SERVER_VERIFY_CERTS) {
-		keep_no_sessions(user);
+		disable_tls_sessions(user);
 		return 0;
 	}
 	struct web_connection *connection = user;
@@ -214,16 +214,16 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 		return 0;
 	case LWS_CALLBACK_WSI_DESTROY:
 		site->web->connections--;
-		guest_leave(site, wsi);
+		remove_guest(site, wsi);
 		return 0;
 	case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
-		return guest_enter(site, wsi);
+		return add_guest(site, wsi);
 	case LWS_CALLBACK_FILTER_NETWORK_CONNECTION:
-		return full(site->web) ? -1 : 0;
+		return is_full(site->web) ? -1 : 0;
 	case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-		return admit(site, wsi);
+		return check_upgrade(site, wsi);
 	case LWS_CALLBACK_ESTABLISHED:
-		return opened(site, wsi, connection);
+		return open_websocket(site, wsi, connection);
 	default:
 		return 0;
 	}
@@ -251,7 +251,7 @@ static void add_with_port(struct web_site *site, const char *name)
 }
 
 /* The names it goes by: its address, those of the loopback where it listens there, --web-host. */
-static void learn_hosts(struct web_site *site)
+static void list_hosts(struct web_site *site)
 {
 	const struct option_list *names = &site->web->service->options->web_host;
 	char text[ADDRESS_TEXT_MAX];
@@ -269,8 +269,8 @@ static void learn_hosts(struct web_site *site)
 }
 
 /* Whether the address is free: libwebsockets says no more than that it could not. */
-static enum status probe(struct io *io, const struct address *address, struct address *bound,
-			 struct reason *why)
+static enum status check_address_free(struct io *io, const struct address *address,
+				      struct address *bound, struct reason *why)
 {
 	struct io_listener *listener;
 	enum status status = io_listen(io, address, NULL, NULL, &listener, why);
@@ -281,7 +281,7 @@ static enum status probe(struct io *io, const struct address *address, struct ad
 	return STATUS_OK;
 }
 
-static enum status listen_at(struct web_site *site, const char *option, struct reason *why)
+static enum status open_vhost(struct web_site *site, const char *option, struct reason *why)
 {
 	struct address *address = &site->address;
 	char text[ADDRESS_TEXT_MAX], host[INET6_ADDRSTRLEN];
@@ -325,13 +325,13 @@ static enum status listen_at(struct web_site *site, const char *option, struct r
 	if (address->port == 0)
 		address->port = (uint16_t)lws_get_vhost_listen_port(site->vhost);
 	site->on = true;
-	learn_hosts(site);
+	list_hosts(site);
 	log_info("listening", "address=%s://%s/%s", site->tls ? "https" : "http", site->hosts[0],
 		 site->admin ? "metrics" : "");
 	return STATUS_OK;
 }
 
-static void say(int level, const char *line)
+static void log_library_line(int level, const char *line)
 {
 	char text[LOG_TEXT_BYTES];
 	snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
@@ -357,7 +357,7 @@ static enum status make_context(struct web_site *site, struct reason *why)
 			   LWS_SERVER_OPTION_VALIDATE_UTF8 |
 			   (site->tls ? LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT : 0),
 	};
-	lws_set_log_level(LLL_ERR | LLL_WARN, say);
+	lws_set_log_level(LLL_ERR | LLL_WARN, log_library_line);
 	site->context = lws_create_context(&info);
 	if (site->context == NULL)
 		return reason_set(why, STATUS_IO, -1, "web",
@@ -378,9 +378,9 @@ static enum status open_site(struct web_site *site, const char *text, const char
 	if (status == STATUS_OK)
 		status = make_context(site, why);
 	if (status == STATUS_OK)
-		status = probe(site->web->service->io, &site->address, &bound, why);
+		status = check_address_free(site->web->service->io, &site->address, &bound, why);
 	if (status == STATUS_OK)
-		status = listen_at(site, option, why);
+		status = open_vhost(site, option, why);
 	return status;
 }
 

@@ -77,7 +77,7 @@ struct head {
 	bool failed;
 };
 
-static void put(struct head *head, const char *name, const char *value)
+static void put_header(struct head *head, const char *name, const char *value)
 {
 	head->failed = head->failed ||
 		       lws_add_http_header_by_name(head->wsi, (const unsigned char *)name,
@@ -96,11 +96,11 @@ static void put_policy(struct head *head, const struct web_site *site, struct lw
 		 "worker-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "
 		 "frame-ancestors 'none'",
 		 site->tls ? "wss" : "ws", host);
-	put(head, "content-security-policy:", policy);
-	put(head, "x-content-type-options:", "nosniff");
-	put(head, "referrer-policy:", "no-referrer");
-	put(head, "cross-origin-opener-policy:", "same-origin");
-	put(head, "cross-origin-resource-policy:", "same-origin");
+	put_header(head, "content-security-policy:", policy);
+	put_header(head, "x-content-type-options:", "nosniff");
+	put_header(head, "referrer-policy:", "no-referrer");
+	put_header(head, "cross-origin-opener-policy:", "same-origin");
+	put_header(head, "cross-origin-resource-policy:", "same-origin");
 }
 
 static int finished(struct lws *wsi, struct web_connection *connection)
@@ -110,8 +110,8 @@ static int finished(struct lws *wsi, struct web_connection *connection)
 	return lws_http_transaction_completed(wsi) != 0 ? -1 : 0;
 }
 
-static int respond(struct web_site *site, struct lws *wsi, struct web_connection *connection,
-		   const struct response *response, bool head_only)
+static int send_response(struct web_site *site, struct lws *wsi, struct web_connection *connection,
+			 const struct response *response, bool head_only)
 {
 	uint8_t room[LWS_PRE + HEADER_ROOM], *start = room + LWS_PRE;
 	struct head head = { .wsi = wsi, .at = start, .end = room + sizeof room };
@@ -122,18 +122,18 @@ static int respond(struct web_site *site, struct lws *wsi, struct web_connection
 	put_policy(&head, site, wsi);
 	/* For a year browsers come by TLS only, also where somebody on the way says otherwise. */
 	if (site->tls)
-		put(&head, "strict-transport-security:", "max-age=31536000");
-	put(&head, "cache-control:", response->etag != NULL ? "no-cache" : "no-store");
+		put_header(&head, "strict-transport-security:", "max-age=31536000");
+	put_header(&head, "cache-control:", response->etag != NULL ? "no-cache" : "no-store");
 	if (response->etag != NULL) {
-		put(&head, "etag:", response->etag);
-		put(&head, "vary:", "accept-encoding");
+		put_header(&head, "etag:", response->etag);
+		put_header(&head, "vary:", "accept-encoding");
 	}
 	if (response->gzip && !empty)
-		put(&head, "content-encoding:", "gzip");
+		put_header(&head, "content-encoding:", "gzip");
 	if (response->status == HTTP_STATUS_UNAUTHORIZED)
-		put(&head, "www-authenticate:", "Bearer");
+		put_header(&head, "www-authenticate:", "Bearer");
 	if (response->status == HTTP_STATUS_METHOD_NOT_ALLOWED)
-		put(&head, "allow:", "GET, HEAD");
+		put_header(&head, "allow:", "GET, HEAD");
 	if (head.failed || lws_finalize_write_http_header(wsi, start, &head.at, head.end) != 0)
 		return -1;
 	if (empty || head_only || response->bytes == 0)
@@ -334,5 +334,5 @@ int web_answer(struct web_site *site, struct lws *wsi, struct web_connection *co
 		response = site->admin ? admin_response(site, wsi, connection, path)
 				       : viewer_response(web, wsi, path);
 	}
-	return respond(site, wsi, connection, &response, head);
+	return send_response(site, wsi, connection, &response, head);
 }

@@ -61,7 +61,7 @@ static void end_stream(struct web_stream *self, enum status why)
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
-static void account(struct web_stream *self, size_t before)
+static void update_queued_total(struct web_stream *self, size_t before)
 {
 	uint64_t *total = &self->stream.io->counters.queued_bytes;
 	*total = *total - before + self->queued + self->partial;
@@ -90,7 +90,7 @@ static bool send_piece(struct web_stream *self, uint8_t *piece, size_t bytes, bo
 }
 
 /* Takes bytes off the front of what waits. */
-static void consume(struct web_stream *self, size_t bytes)
+static void consume_bytes(struct web_stream *self, size_t bytes)
 {
 	self->queued -= bytes;
 	while (bytes > 0 || (self->first < self->waiting.count &&
@@ -108,7 +108,7 @@ static void consume(struct web_stream *self, size_t bytes)
 }
 
 /* Copies `bytes` from the front of what waits, over the borders of frames. */
-static void gather(const struct web_stream *self, uint8_t *out, size_t bytes)
+static void gather_bytes(const struct web_stream *self, uint8_t *out, size_t bytes)
 {
 	for (uint32_t i = self->first; bytes > 0; i++) {
 		const struct web_waiting *waiting = &self->waiting.items[i];
@@ -131,7 +131,7 @@ static bool send_next(struct web_stream *self)
 		ASSERT(front->frame->bytes - front->at >= WIRE_FRAME_HEADER);
 		self->left = get_be32(front->frame->data + front->at + 1);
 		self->fresh = true;
-		consume(self, WIRE_FRAME_HEADER);
+		consume_bytes(self, WIRE_FRAME_HEADER);
 		if (self->first == self->waiting.count)
 			return true;
 		front = &self->waiting.items[self->first];
@@ -142,16 +142,16 @@ static bool send_next(struct web_stream *self)
 	    self->queued >= self->left) {
 		bytes = self->left;
 		piece = small + LWS_PRE;
-		gather(self, piece, bytes);
+		gather_bytes(self, piece, bytes);
 	}
 	bool sent = send_piece(self, piece, bytes, bytes == self->left);
 	self->left -= (uint32_t)bytes;
-	consume(self, bytes);
+	consume_bytes(self, bytes);
 	return sent;
 }
 
 /* As much as the socket takes; whoever follows libwebsockets' rules sends nothing while it holds a rest. */
-static void pump(struct web_stream *self)
+static void send_waiting(struct web_stream *self)
 {
 	while (self->first < self->waiting.count && self->partial == 0 &&
 	       self->state != WEB_CLOSING)
@@ -190,8 +190,8 @@ static enum status web_write(struct stream *stream, struct frame *const frames[]
 		self->waiting.items[self->waiting.count++] =
 			(struct web_waiting){ .frame = frame_retain(frames[i]) };
 	self->queued += bytes;
-	pump(self);
-	account(self, before);
+	send_waiting(self);
+	update_queued_total(self, before);
 	return self->state == WEB_CLOSING ? STATUS_CLOSED : STATUS_OK;
 }
 
@@ -205,8 +205,8 @@ bool web_stream_writable(struct web_stream *self)
 	size_t before = self->queued + self->partial;
 	/* libwebsockets calls only when its own rest has gone. */
 	self->partial = 0;
-	pump(self);
-	account(self, before);
+	send_waiting(self);
+	update_queued_total(self, before);
 	bool empty = self->queued == 0 && self->partial == 0;
 	if (empty && self->state == WEB_FINISHING) {
 		lws_close_reason(self->wsi, LWS_CLOSE_STATUS_NORMAL, NULL, 0);
@@ -222,7 +222,7 @@ bool web_stream_writable(struct web_stream *self)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 /* Gives the owner what is left of a whole message, as far as there is room. */
-static void deliver(struct web_stream *self)
+static void deliver_message(struct web_stream *self)
 {
 	while (self->state == WEB_OPEN && self->given < self->input.count) {
 		uint8_t *into = NULL;
@@ -243,7 +243,7 @@ static void deliver(struct web_stream *self)
 }
 
 /* Bytes that no session takes for a frame: an end in good order, with a name. */
-static void poison(struct web_stream *self, const uint8_t *bytes, size_t count)
+static void refuse_message(struct web_stream *self, const uint8_t *bytes, size_t count)
 {
 	self->input.count = self->given = 0;
 	if (bytes_append(&self->input, bytes, count) != STATUS_OK) {
@@ -251,7 +251,7 @@ static void poison(struct web_stream *self, const uint8_t *bytes, size_t count)
 		return;
 	}
 	self->whole = true;
-	deliver(self);
+	deliver_message(self);
 	/* An owner that has nothing against them gets no second chance to misread what follows. */
 	if (self->state == WEB_OPEN)
 		end_stream(self, STATUS_MALFORMED);
@@ -278,16 +278,16 @@ bool web_stream_received(struct web_stream *self, const uint8_t *data, size_t by
 	uint8_t header[WIRE_FRAME_HEADER];
 	frame_header_put(header, (uint32_t)MIN_OF(content + to_come, (size_t)UINT32_MAX));
 	if (!binary) {
-		poison(self, NO_FRAME, sizeof NO_FRAME);
+		refuse_message(self, NO_FRAME, sizeof NO_FRAME);
 	} else if (content + to_come > WIRE_FRAME_UP) {
-		poison(self, NO_FRAME, sizeof NO_FRAME);
+		refuse_message(self, NO_FRAME, sizeof NO_FRAME);
 	} else if (bytes_append(&self->input, data, bytes) != STATUS_OK) {
 		end_stream(self, STATUS_NO_MEMORY);
 	} else if (last) {
 		self->timed = false;
 		memcpy(self->input.data, header, sizeof header);
 		self->whole = true;
-		deliver(self);
+		deliver_message(self);
 	} else if (first) {
 		self->timed = true;
 		self->message_until = io_now(self->stream.io) + self->set->message_ms * NS_PER_MS;
@@ -302,7 +302,7 @@ bool web_stream_late(struct web_stream *self)
 	/* A timer of a message that has come to its end fires too: cancelling one costs more. */
 	if (self->state == WEB_OPEN && self->timed &&
 	    io_now(self->stream.io) >= self->message_until)
-		poison(self, NO_FRAME, sizeof NO_FRAME);
+		refuse_message(self, NO_FRAME, sizeof NO_FRAME);
 	return self->state == WEB_CLOSING;
 }
 
@@ -312,7 +312,7 @@ static void web_resume(struct stream *stream)
 	if (self->state != WEB_OPEN || !self->paused)
 		return;
 	self->paused = false;
-	deliver(self);
+	deliver_message(self);
 	if (!self->paused)
 		lws_rx_flow_control(self->wsi, 1);
 }

@@ -127,7 +127,8 @@ void worlds_on_writable(struct session *self)
 {
 	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
 		struct session_subscription *entry = &self->subscriptions.items[i];
-		fanout_go_on(entry->world->fanout, entry->subscription, io_now(self->service->io));
+		fanout_on_writable(entry->world->fanout, entry->subscription,
+				   io_now(self->service->io));
 	}
 }
 

@@ -122,11 +122,11 @@ void world_reports_request_whole(struct served_world *world)
 
 void worlds_watch(struct served_world *world)
 {
-	bool wanted = fanout_wants_contacts(world->fanout);
+	bool wanted = fanout_needs_contacts(world->fanout);
 	if (wanted != world->contacts_asked &&
 	    host_watch_contacts(world->host, wanted) == STATUS_OK)
 		world->contacts_asked = wanted;
-	wanted = fanout_wants_joints(world->fanout);
+	wanted = fanout_needs_joints(world->fanout);
 	if (wanted != world->joints_asked && host_watch_joints(world->host, wanted) == STATUS_OK)
 		world->joints_asked = wanted;
 }

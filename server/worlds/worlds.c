@@ -316,10 +316,10 @@ void worlds_check(struct service *service, uint64_t now)
 			continue;
 		host_look_after(world->host);
 		worlds_watch(world);
-		fanout_look_after(world->fanout, now);
+		fanout_check(world->fanout, now);
 		if (fanout_is_serving(world->fanout))
 			executor_wake(service->executor, EXECUTOR_LOOP, &service->serving);
-		if (!fanout_stands(world->fanout))
+		if (!fanout_has_mirror(world->fanout))
 			world_reports_request_whole(world);
 	}
 }

@@ -179,6 +179,6 @@ void fan_report(struct fan_hall *self, struct report *report, uint64_t ns, bool 
 
 void fan_look_after(struct fan_hall *self, uint64_t now)
 {
-	fanout_look_after(self->fanout, now);
+	fanout_check(self->fanout, now);
 	serve(self, now);
 }

@@ -271,7 +271,7 @@ void watchers_tick(struct watchers *self, struct report *report, const struct wi
 			continue;
 		counts->skips += !watcher->fresh;
 		/* Parts of a frame that a small window takes piece by piece. */
-		fanout_go_on(self->fanout, watcher->subscription, self->now);
+		fanout_on_writable(self->fanout, watcher->subscription, self->now);
 		outbox_set_flush(&self->set);
 		if (!watcher->mirror.complete)
 			continue;

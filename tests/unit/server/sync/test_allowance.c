@@ -8,7 +8,7 @@ enum { SESSIONS = 100 };
 static uint64_t spend_all(struct allowance *self, uint64_t now)
 {
 	uint64_t count = 0;
-	for (; allowance_may(self, now); count++)
+	for (; allowance_permits(self, now); count++)
 		allowance_spend(self, 1);
 	return count;
 }
@@ -16,11 +16,11 @@ static uint64_t spend_all(struct allowance *self, uint64_t now)
 START_TEST(nobody_is_without_bound_and_null_always_is)
 {
 	struct allowance none = { 0 };
-	ck_assert(allowance_may(NULL, 0));
-	ck_assert(allowance_may(&none, 0));
+	ck_assert(allowance_permits(NULL, 0));
+	ck_assert(allowance_permits(&none, 0));
 	allowance_spend(NULL, 1e9);
 	allowance_spend(&none, 1e9);
-	ck_assert(allowance_may(&none, 0));
+	ck_assert(allowance_permits(&none, 0));
 	ck_assert(!allowance_is_far_over(&none));
 }
 END_TEST
@@ -48,7 +48,7 @@ START_TEST(what_comes_back_leaves_all_as_if_it_had_not_been_spent)
 	allowance_init(&one, &pool, 1e6, 0);
 	allowance_init(&other, &pool, 1e6, 0);
 	uint64_t now = NS_PER_S;
-	ck_assert(allowance_may(&one, now) && allowance_may(&other, now));
+	ck_assert(allowance_permits(&one, now) && allowance_permits(&other, now));
 	double left = allowance_left(&one, now), others = allowance_left(&other, now),
 	       share = one.share;
 	/* As much as its share, less, and so much that the pool pays, too. */
@@ -86,7 +86,7 @@ START_TEST(who_watches_little_has_its_share_beside_those_who_watch_all_they_can)
 			greedy += spend_all(&all[i], now);
 		/* Its share is half of the rate divided by all: 5000 a second. */
 		asked++;
-		if (allowance_may(modest, now)) {
+		if (allowance_permits(modest, now)) {
 			allowance_spend(modest, 49);
 			served++;
 		}
@@ -105,9 +105,9 @@ START_TEST(what_one_frame_has_overdrawn_is_paid_before_the_next)
 	allowance_init(&one, &pool, 1e6, 0);
 	allowance_spend(&one, 1e6); /* a burst of 125 000 was there */
 	ck_assert(allowance_is_far_over(&one));
-	ck_assert(!allowance_may(&one, 500 * NS_PER_MS));
+	ck_assert(!allowance_permits(&one, 500 * NS_PER_MS));
 	ck_assert_double_eq(allowance_left(&one, 600 * NS_PER_MS), 0);
-	ck_assert(allowance_may(&one, 2500 * NS_PER_MS));
+	ck_assert(allowance_permits(&one, 2500 * NS_PER_MS));
 	ck_assert(!allowance_is_far_over(&one));
 }
 END_TEST
@@ -135,7 +135,7 @@ START_TEST(a_session_that_goes_leaves_its_share_to_the_others)
 	allowance_release(&b);
 	allowance_release(&b);
 	ck_assert_uint_eq(pool.members, 1);
-	ck_assert(allowance_may(&b, 0));
+	ck_assert(allowance_permits(&b, 0));
 }
 END_TEST
 

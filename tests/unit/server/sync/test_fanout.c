@@ -371,7 +371,7 @@ START_TEST(a_frame_of_many_parts_goes_as_it_is_taken_and_is_given_up_when_stuck)
 	fan_look_after(&room.hall, room.hall.now);
 	outbox_set_flush(&room.hall.set);
 	for (int i = 0; i < 10; i++) {
-		fanout_go_on(room.hall.fanout, client->subscription, room.hall.now);
+		fanout_on_writable(room.hall.fanout, client->subscription, room.hall.now);
 		outbox_set_flush(&room.hall.set);
 	}
 	ck_assert(shows_the_world(&room, 0));
@@ -426,7 +426,8 @@ START_TEST(late_joiners_wait_for_the_third_snapshot_and_share_it)
 	/* One is done: one more is made, for all who wait. */
 	room.hall.clients[0].queued = 0;
 	for (int n = 0; n < 4; n++) {
-		fanout_go_on(room.hall.fanout, room.hall.clients[0].subscription, room.hall.now);
+		fanout_on_writable(room.hall.fanout, room.hall.clients[0].subscription,
+				   room.hall.now);
 		outbox_set_flush(&room.hall.set);
 	}
 	ck_assert_uint_eq(room.hall.clients[0].snapshots, 1);
@@ -435,8 +436,8 @@ START_TEST(late_joiners_wait_for_the_third_snapshot_and_share_it)
 	ck_assert_uint_eq(counters_of(&room).encoded, before + 2);
 	for (int n = 0; n < 4; n++)
 		for (uint32_t i = 2; i < FAN_CLIENTS; i++) {
-			fanout_go_on(room.hall.fanout, room.hall.clients[i].subscription,
-				     room.hall.now);
+			fanout_on_writable(room.hall.fanout, room.hall.clients[i].subscription,
+					   room.hall.now);
 			outbox_set_flush(&room.hall.set);
 		}
 	for (uint32_t i = 2; i < FAN_CLIENTS; i++)
@@ -467,7 +468,7 @@ START_TEST(a_lost_mirror_sends_nothing_until_it_is_whole_again)
 	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now),
 			 STATUS_CORRUPT);
 	report_destroy(report);
-	ck_assert(!fanout_stands(room.hall.fanout));
+	ck_assert(!fanout_has_mirror(room.hall.fanout));
 	report = gen_reports_next(&room.gen);
 	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now),
 			 STATUS_AGAIN);

@@ -129,7 +129,7 @@ static void feed(struct room *room, struct report *report, bool with_joints)
 		while (client->subscription != NULL && client->queued == 0 &&
 		       subscription_is_busy(client->subscription)) {
 			outbox_flush(&client->outbox);
-			fanout_go_on(room->hall.fanout, client->subscription, room->hall.now);
+			fanout_on_writable(room->hall.fanout, client->subscription, room->hall.now);
 		}
 		if (client->subscription != NULL && client->queued == 0)
 			outbox_flush(&client->outbox);
@@ -329,7 +329,7 @@ START_TEST(joints_that_are_told_anew_replace_those_that_were)
 	feed(&room, gen_reports_whole(&room.gen, false), false);
 	feed(&room, gen_reports_next(&room.gen), false);
 	ck_assert_uint_eq(room.hall.clients[0].snapshots, 0);
-	ck_assert(fanout_wants_joints(room.hall.fanout));
+	ck_assert(fanout_needs_joints(room.hall.fanout));
 	struct report *report = gen_reports_next(&room.gen);
 	report->ticked.joints = report->ticked.joints_all = true;
 	room.joints[room.count++] =
@@ -357,7 +357,7 @@ START_TEST(joints_that_are_told_anew_replace_those_that_were)
 	/* Who wants no joints is told none, and nobody else does. */
 	fanout_unsubscribe(room.hall.fanout, room.hall.clients[0].subscription);
 	room.hall.clients[0].subscription = NULL;
-	ck_assert(!fanout_wants_joints(room.hall.fanout));
+	ck_assert(!fanout_needs_joints(room.hall.fanout));
 	feed(&room, gen_reports_next(&room.gen), false);
 	ck_assert(!fanout_view(room.hall.fanout)->joints.told);
 	fan_close(&room.hall);
