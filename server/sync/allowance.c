@@ -1,3 +1,4 @@
+/* See allowance.h. */
 #include "server/sync/allowance.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@ static double add_tokens(double tokens, double rate, double seconds)
 	return MIN_OF(tokens + rate * seconds, rate * (ALLOWANCE_BURST_MS / 1000.0));
 }
 
-/* Seconds since the last filling; an instant read before it is as good. */
+/* Seconds since the last refill; 0 where `now` was read before it. */
 static double seconds_since(uint64_t *filled_at, uint64_t now)
 {
 	if (now <= *filled_at)
@@ -68,7 +69,8 @@ bool allowance_is_far_over(const struct allowance *self)
 	       self->tokens < -self->rate * (ALLOWANCE_BURST_MS / 1000.0);
 }
 
-/* Into the share as far as it holds it, what is more into the pool: it was taken in this order. */
+/* Refunds to the share up to its size and the rest to the pool, in the order in which it was
+ * charged. */
 static void refund(struct allowance *self, double changes)
 {
 	struct allowance_pool *pool = self->pool;
@@ -92,7 +94,8 @@ void allowance_spend(struct allowance *self, double changes)
 	}
 	self->tokens -= changes;
 	self->pool->spent += (uint64_t)changes;
-	/* Its share first; what is left over is owed to the pool where the pool has it, else by itself. */
+	/* The share is charged first, then the pool as far as it has tokens; the rest overdraws the
+	 * share. */
 	double own = MIN_OF(MAX_OF(self->share, 0.0), changes);
 	self->share -= own;
 	double rest = changes - own;

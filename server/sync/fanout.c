@@ -82,8 +82,8 @@ static uint64_t bytes_of(const struct fanout_group *group)
 	return bytes;
 }
 
-/* Whether two other SNAPSHOTs of the world are on their way in parts already: then the next one waits, and
- * all who wait will share it. Nobody waits for a client that takes nothing. */
+/* Whether two other SNAPSHOTs of the world are on their way in parts already: then the next one
+ * waits, and all who wait will share it. Nobody waits for a client that takes nothing. */
 static bool must_wait(const struct fanout *self, const struct subscription *sub, uint64_t now)
 {
 	uint64_t live[SNAPSHOTS_LIVE_MAX];
@@ -141,7 +141,8 @@ static enum status watch(struct fanout *self, struct subscription *sub, struct i
 	return status == STATUS_OK ? STATUS_OK : no_memory(why);
 }
 
-/* The last FOCUS takes effect, however many there were since the last frame. Without memory it waits. */
+/* The last FOCUS takes effect, however many there were since the last frame. Without memory it
+ * waits. */
 static void turn_to_focus(struct fanout *self, struct subscription *sub)
 {
 	struct interest_set set;
@@ -361,8 +362,8 @@ static void queue_report_events(struct fanout *self, const struct tick_report *r
 
 /* ---- rounds ------------------------------------------------------------------------------------ */
 
-/* The next round begins where nobody was served before, or else far from where the last one began, so that
- * no client waits for all the others every time. */
+/* The next round begins where nobody was served before, or else far from where the last one began,
+ * so that no client waits for all the others every time. */
 static void begin_round(struct fanout *self)
 {
 	uint32_t count = self->subscriptions.count;
@@ -403,8 +404,8 @@ static void serve_in_turn(struct fanout *self, struct subscription *sub, uint64_
 		self->counters.skipped++;
 }
 
-/* Clients lie far apart: those whose turn comes soon are asked for while others are served, each in three
- * steps, as one tells where the next is. */
+/* Clients lie far apart: those whose turn comes soon are asked for while others are served, each in
+ * three steps, as one tells where the next is. */
 static void fetch_ahead(const struct fanout *self)
 {
 	enum { STEP = 2 };
@@ -455,8 +456,8 @@ static void plan_interest(struct subscription *sub, uint64_t now)
 	}
 }
 
-/* Before a report: what each interest is expected to cost, as the last time, is taken from the first of its
- * subscriptions that can pay it. Where none can, it rests. */
+/* Before a report: what each interest is expected to cost, as the last time, is taken from the
+ * first of its subscriptions that can pay it. Where none can, it rests. */
 static void plan_interests(struct fanout *self, uint64_t now)
 {
 	uint32_t count = self->subscriptions.count;
@@ -530,7 +531,8 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 	begin_round(self);
 	self->runs = report->mode == WIRE_MODE_RUNNING;
 	self->rest_due = !self->runs && report->step;
-	/* A world that is paused, went back or was asked for everything shows at once where it stands. */
+	/* A world that is paused, went back or was asked for everything shows at once where it
+	 * stands. */
 	self->again = self->at_rest = !self->runs && !report->step;
 	fanout_continue(self, now);
 	return STATUS_OK;

@@ -1,24 +1,26 @@
 /* fanout.h: one world's subscriptions, served from one mirror: every frame is encoded once for each
  * group of subscriptions that need the same bytes, and shared.
  *
- * A group is (what they watch, what they stand on, profile, fields, frame size): those that skipped form
- * their own until their next frame. Groups live until the next report, so late joiners of the same tick
- * share one SNAPSHOT; a world has at most two different ones on their way in parts, and who comes then
- * waits for the next. A subscription with a budget (ration.h) is a group of its own.
+ * A group is (what they watch, what they stand on, profile, fields, frame size): those that skipped
+ * form their own until their next frame. Groups live until the next report, so late joiners of the
+ * same tick share one SNAPSHOT; a world has at most two different ones on their way in parts, and
+ * who comes then waits for the next. A subscription with a budget (ration.h) is a group of its own.
  *
- * Contacts are told by the host while fanout_needs_contacts, joints while fanout_needs_joints; the first
- * SNAPSHOT of a subscription to them waits for the first report that does. What a subscription to joints
- * is to be told of them follows the bodies of the same state in ROWS (fanout_joints.c).
+ * Contacts are told by the host while fanout_needs_contacts, joints while fanout_needs_joints; the
+ * first SNAPSHOT of a subscription to them waits for the first report that does. What a
+ * subscription to joints is to be told of them follows the bodies of the same state in ROWS
+ * (fanout_joints.c).
  *
- * A report begins a round: subscriptions are served a slice at a time, which ends after so many of them or
- * so much work, and between two slices the loop does what else there is to do (fanout_continue). Who has
- * not been served when the next report comes is served first in its round; the next DELTA covers the gap,
- * as after any skip.
+ * A report begins a round: subscriptions are served a slice at a time, which ends after so many of
+ * them or so much work, and between two slices the loop does what else there is to do
+ * (fanout_continue). Who has not been served when the next report comes is served first in its
+ * round; the next DELTA covers the gap, as after any skip.
  *
- * What a subscription's frames cost is taken from its allowance (allowance.h). Before each report the
- * interests that can be paid for are found: they are shown the changes and what that has cost is
- * paid afterwards, the others rest (interest.h). Who has no allowance left when it is to be served is passed
- * over, its events are lost once it is far overdrawn, and NOTICE says so with the code `busy`.
+ * What a subscription's frames cost is taken from its allowance (allowance.h). Before each report
+ * the interests that can be paid for are found: they are shown the changes and what that has cost
+ * is paid afterwards, the others rest (interest.h). Who has no allowance left when it is to be
+ * served is passed over, its events are lost once it is far overdrawn, and NOTICE says so with the
+ * code `busy`.
  */
 #ifndef CAIRN_SYNC_FANOUT_H
 #define CAIRN_SYNC_FANOUT_H
@@ -27,8 +29,8 @@
 
 struct fanout;
 
-/* A world that is not running and has made no step for so long is at rest: everybody is brought up to date,
- * whatever their pace. (One that runs may be slow: it is given longer.) */
+/* A world that is not running and has made no step for so long is at rest: everybody is brought up
+ * to date, whatever their pace. (One that runs may be slow: it is given longer.) */
 #define FANOUT_REST_NS (UINT64_C(20) * NS_PER_MS)
 
 struct fanout_counters {
@@ -61,20 +63,20 @@ bool fanout_continue(struct fanout *self, uint64_t now);
 bool fanout_is_serving(const struct fanout *self);
 /* Watched changes so far: held against areas, packed into frames, events held against subscriptions. */
 uint64_t fanout_work(const struct fanout *self);
-/* Whether fanout_rest is to be called a little later: the step that was shown last may stay the last one,
- * or somebody waits for allowance and no step will serve him. */
+/* Whether fanout_rest is to be called a little later: the step that was shown last may stay the
+ * last one, or somebody waits for allowance and no step will serve him. */
 bool fanout_may_rest(const struct fanout *self);
 /* Begins a round in which everybody is brought up to date, if the world has come to rest. */
 void fanout_rest(struct fanout *self, uint64_t now);
 
-/* Adds a subscription; its SNAPSHOT goes out at once if the mirror stands and `allowance` (borrowed; NULL:
- * without bound) has something left. Refusals name the field. */
+/* Adds a subscription; its SNAPSHOT goes out at once if the mirror stands and `allowance`
+ * (borrowed; NULL: without bound) has something left. Refusals name the field. */
 MUST_CHECK enum status fanout_subscribe(struct fanout *self, const struct msg_subscribe *ask,
 					struct outbox *outbox, struct allowance *allowance,
 					bool has_ack, uint32_t frame_max, uint64_t now,
 					struct subscription **out, struct reason *why);
-/* It watches something else from its next frame on, which says what comes and goes with that; of several the
- * last one counts. Refusals name the field. */
+/* It watches something else from its next frame on, which says what comes and goes with that; of
+ * several the last one counts. Refusals name the field. */
 MUST_CHECK enum status fanout_focus(struct fanout *self, struct subscription *subscription,
 				    const struct msg_focus *focus, struct reason *why);
 void fanout_unsubscribe(struct fanout *self, struct subscription *subscription);
@@ -82,7 +84,8 @@ void fanout_unsubscribe(struct fanout *self, struct subscription *subscription);
 void fanout_resync(struct fanout *self, struct subscription *subscription, uint64_t now);
 /* The client has taken what waited: goes on with a frame of many parts. */
 void fanout_on_writable(struct fanout *self, struct subscription *subscription, uint64_t now);
-/* Brings it up to date now, if it is behind and has room: for a world at rest, in which no tick will. */
+/* Brings it up to date now, if it is behind and has room: for a world at rest, in which no tick
+ * will. */
 void fanout_show(struct fanout *self, struct subscription *subscription, uint64_t now);
 /* Now and then: begins a round for whoever was skipped and has room, also while the world stands still
  * (fanout_continue); gives up frames that are stuck. */

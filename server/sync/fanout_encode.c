@@ -1,14 +1,15 @@
 /* fanout_encode.c: what a subscription gets, collected and encoded once for all that need the same.
  *
- * Groups live for one round. They are found through their interest (the world's have a list of their own),
- * so a thousand different areas are a thousand short lists and not one long one.
+ * Groups live for one round. They are found through their interest (the world's have a list of
+ * their own), so a thousand different areas are a thousand short lists and not one long one.
  */
 #include <string.h>
 
 #include "server/base/body_hash.h"
 #include "server/sync/fanout_state.h"
 
-/* Parts are small against what may wait for a client, so that one can be added where a few still wait. */
+/* Parts are small against what may wait for a client, so that one can be added where a few still
+ * wait. */
 enum { PARTS_MAX = WIRE_PARTS_MAX, PART_BYTES = 64 << 10 };
 
 /* ---- quantised profiles ------------------------------------------------------------------------ */

@@ -1,10 +1,11 @@
-/* fanout_joints.c: the ROWS behind a group's SNAPSHOT or DELTA: which joints it sees, what of them is news.
+/* fanout_joints.c: the ROWS behind a group's SNAPSHOT or DELTA: which joints it sees, what of them
+ * is news.
  *
- * A joint is seen by whoever sees one of its bodies, so it comes and goes with them: the interest's log of
- * turns tells whether a subscription saw it at its base. Nothing is looked at where neither a joint has
- * changed since nor a body come or gone; otherwise the joints of the bodies that are seen, and of those
- * that have turned away, are, and whoever asked pays for them as for bodies. Joints are not rationed: a
- * budget weighs bodies, and what joints take of it is spent first.
+ * A joint is seen by whoever sees one of its bodies, so it comes and goes with them: the interest's
+ * log of turns tells whether a subscription saw it at its base. Nothing is looked at where neither
+ * a joint has changed since nor a body come or gone; otherwise the joints of the bodies that are
+ * seen, and of those that have turned away, are, and whoever asked pays for them as for bodies.
+ * Joints are not rationed: a budget weighs bodies, and what joints take of it is spent first.
  */
 #include <stdlib.h>
 #include <string.h>

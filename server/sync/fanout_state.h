@@ -83,11 +83,13 @@ struct fanout {
 
 /* fanout_encode.c */
 void fanout_drop_groups(struct fanout *self);
-/* The group a subscription is in now, collected, and encoded unless it is empty. NULL without memory. */
+/* The group a subscription is in now, collected, and encoded unless it is empty. NULL without
+ * memory. */
 struct fanout_group *fanout_group(struct fanout *self, const struct subscription *sub);
 /* For a group that is empty. */
 MUST_CHECK enum status fanout_encode_empty(struct fanout *self, struct fanout_group *group);
-/* A frame for a subscription with a budget alone; it must be used before the next group is asked for. */
+/* A frame for a subscription with a budget alone; it must be used before the next group is asked
+ * for. */
 struct fanout_group *fanout_ration_group(struct fanout *self, struct subscription *sub,
 					 bool *partial);
 /* One user of a profile, and perhaps of its contacts, more or less. */

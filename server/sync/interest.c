@@ -1,3 +1,5 @@
+/* See interest.h. Here: sets, members and logs, areas on bodies, and collecting; cells and
+ * followers are in interest_grid.c. */
 #include "server/sync/interest.h"
 
 #include <math.h>
@@ -20,10 +22,11 @@ static enum status take_follow(const struct wire_list *list, struct interest_set
 {
 	struct wire_cursor in = wire_cursor_list(list);
 	for (uint32_t i = 0; i < list->count; i++) {
-		uint64_t id;
+		uint64_t id = 0;
 		if (wire_take_uint(&in, UINT32_MAX, &id) != STATUS_OK || id == 0)
 			return reason_set(why, STATUS_RANGE, (int32_t)i, "follow",
-					  "not a body's id");
+					  "%llu is no body's id: ids are within 1 and 4294967295",
+					  (unsigned long long)id);
 		out->follow[out->follow_count++] = (uint32_t)id;
 	}
 	if (out->follow_count < 2)
@@ -33,7 +36,7 @@ static enum status take_follow(const struct wire_list *list, struct interest_set
 	for (uint32_t i = 1; i < out->follow_count; i++)
 		if (out->follow[i] != out->follow[kept - 1])
 			out->follow[kept++] = out->follow[i];
-	/* What is not used is zero, so that sets compare as bytes. */
+	/* Unused entries are 0, so that sets compare as bytes. */
 	memset(out->follow + kept, 0, (out->follow_count - kept) * sizeof *out->follow);
 	out->follow_count = kept;
 	return STATUS_OK;
@@ -54,8 +57,10 @@ enum status interest_set_take(const struct wire_box *area, const struct wire_lis
 		memcpy(box->numbers + 3, area->max, sizeof area->max);
 		for (int i = 0; i < 6; i++)
 			if (!(fabs(box->numbers[i]) <= 1e12))
-				return reason_set(why, STATUS_RANGE, -1, "area",
-						  "its numbers are at most 1e12");
+				return reason_set(
+					why, STATUS_RANGE, -1, "area",
+					"%g is too large: coordinates must be within -1e12 and 1e12",
+					box->numbers[i]);
 	}
 	*limited = out->area_count > 0 || out->follow_count > 0;
 	return status;
@@ -94,7 +99,7 @@ static bool wants(const struct interest *self, uint32_t id, const double positio
 
 /* ---- members and logs -------------------------------------------------------------------------- */
 
-/* What lies before is forgotten: nobody's mark is good any more. */
+/* Empties both logs; every mark made before is void. */
 static void forget_logs(struct interest *self)
 {
 	self->turn_first = ++self->turn_next;
@@ -110,7 +115,8 @@ static uint32_t log_room(const struct interest *self, uint32_t least)
 	return room;
 }
 
-/* Doubles a ring until it holds what it should; entries change their places. Without memory it stays. */
+/* Doubles a ring until it has the wanted capacity and moves its entries. Without memory it stays as
+ * it is. */
 static void grow_turns(struct interest *self)
 {
 	uint32_t room = log_room(self, 256);
@@ -217,7 +223,8 @@ void interest_test_body(struct interest_map *map, struct interest *self,
 {
 	if (self->rests)
 		return;
-	/* The rest begins in the middle of a report: it leaves its cells at the end of it. */
+	/* The interest begins to rest in the middle of a report; it leaves its cells at the end of
+	 * it. */
 	if (self->shown == self->allowed)
 		self->rests = true;
 	else
@@ -233,9 +240,10 @@ void interest_remove_member(struct interest *self, uint32_t id)
 		remove_member(self, id, at);
 }
 
-/* ---- putting areas somewhere ------------------------------------------------------------------- */
+/* ---- placing areas ----------------------------------------------------------------------------- */
 
-/* Sees where the bodies of its areas are. True when one has gone so far that the area must follow. */
+/* Finds the bodies that areas are attached to. True if one has moved so far that its area must
+ * follow. */
 static bool find_origins(struct interest *self, const struct view *view)
 {
 	bool gone = false;
@@ -312,7 +320,7 @@ void interest_enter_cells(struct interest_map *map, struct interest *self)
 	leave_cells(map, self);
 	memcpy(self->ranges, ranges, sizeof ranges);
 	for (uint32_t i = 0; i < self->set.area_count && !wide; i++)
-		/* Without memory for its cells it looks at everything instead. */
+		/* Without memory for its cells it becomes wide and tests every change. */
 		wide = watch_range(map, self, ranges[i]) != STATUS_OK;
 	if (!wide)
 		return;
@@ -320,8 +328,9 @@ void interest_enter_cells(struct interest_map *map, struct interest *self)
 	grid_widen(map, self);
 }
 
-/* Members who are out leave, whoever is in enters. */
-static void look_around(struct interest_map *map, const struct view *view, struct interest *self)
+/* Tests members and all bodies in its cells: members outside leave, other bodies inside enter. */
+static void test_all_bodies(struct interest_map *map, const struct view *view,
+			    struct interest *self)
 {
 	map->looked += self->members.count;
 	for (uint32_t i = self->members.count; i-- > 0;) {
@@ -364,7 +373,7 @@ void interest_settle(struct interest_map *map, const struct view *view, struct i
 	}
 	find_origins(self, view);
 	interest_enter_cells(map, self);
-	look_around(map, view, self);
+	test_all_bodies(map, view, self);
 	self->due = false;
 	self->settled = view->serial;
 	if (anew || self->stale)
@@ -385,7 +394,8 @@ void interest_settle_now(struct interest_map *map, const struct view *view, stru
 		return;
 	interest_settle(map, view, self, self->stale);
 	leave_cells(map, self);
-	/* Who changed was not noted: whoever stands on an earlier frame looks through all members. */
+	/* Changes were not logged, so a subscription with an earlier mark must go through all
+	 * members. */
 	self->change_first = ++self->change_next;
 }
 
@@ -442,7 +452,7 @@ enum status interest_acquire(struct interest_map *self, const struct view *view,
 	interest->set = *set;
 	interest->refs = 1;
 	forget_logs(interest);
-	/* Who is in is looked for with the first frame. */
+	/* Members are found with the first frame. */
 	interest->rests = interest->stale = true;
 	interest->allowed = UINT32_MAX;
 	if (ARRAY_RESERVE(&self->interests, self->interests.count + 1u) != STATUS_OK ||
@@ -472,9 +482,9 @@ void interest_release(struct interest_map *self, struct interest *interest)
 		grid_clear(self);
 }
 
-/* One of its own, with the same members and the same past. */
-static enum status copy(struct interest_map *self, const struct interest *from,
-			struct interest **out)
+/* Copies an interest with its members and logs. */
+static enum status copy_interest(struct interest_map *self, const struct interest *from,
+				 struct interest **out)
 {
 	struct interest *to = heap_alloc_zero(sizeof *to);
 	if (to == NULL)
@@ -523,7 +533,7 @@ enum status interest_move(struct interest_map *self, const struct view *view,
 	if (set_same(&moving->set, set))
 		return STATUS_OK;
 	bool shared = moving->refs > 1;
-	if (shared && copy(self, moving, &moving) != STATUS_OK)
+	if (shared && copy_interest(self, moving, &moving) != STATUS_OK)
 		return STATUS_NO_MEMORY;
 	struct interest_set before = moving->set;
 	if (!shared)
@@ -536,7 +546,8 @@ enum status interest_move(struct interest_map *self, const struct view *view,
 			destroy_interest(moving);
 			return status;
 		}
-		/* Memory for what it followed before may be gone as well: then it looks at everything. */
+		/* Restoring what it followed may fail for lack of memory as well: then it becomes
+		 * wide. */
 		moving->set = before;
 		if (grid_follow(self, moving) != STATUS_OK)
 			moving->stale = true;
@@ -550,7 +561,7 @@ enum status interest_move(struct interest_map *self, const struct view *view,
 	moving->moved = true;
 	memset(moving->placed, 0, sizeof moving->placed);
 	memset(moving->origins, 0, sizeof moving->origins);
-	/* Where it rests its next frame looks for itself. */
+	/* A resting interest finds its members with the next frame. */
 	moving->settled = 0;
 	if (self->standing && !moving->rests)
 		interest_settle(self, view, moving, false);
@@ -572,7 +583,7 @@ static enum status take_row(struct view_delta *delta, const struct view_row *row
 	return STATUS_OK;
 }
 
-/* One id takes part once; false: it has already. */
+/* Marks a row as taken in this collection; false: it was taken already. */
 static bool take_part(struct interest_map *self, uint32_t row)
 {
 	struct interest_place *place = &self->places.items[row];
@@ -630,7 +641,8 @@ bool interest_saw(const struct interest_map *self, const struct interest *intere
 		else
 			high = middle;
 	}
-	/* The first turn after the mark is away from how it was; without one it is as it was. */
+	/* The first turn after the mark changes the state at the mark; without one the present
+	 * state is the same. */
 	if (low < self->sorted.count && self->sorted.items[low].id == id)
 		return !self->sorted.items[low].entered;
 	return interest_sees(interest, id);
@@ -661,7 +673,8 @@ static enum status take_changes(struct interest_map *self, const struct view *vi
 				const struct interest *interest, uint64_t mark, uint64_t base,
 				wire_mask fields, struct view_delta *delta)
 {
-	/* The log is too short, or longer than the members: they are looked through. */
+	/* Where the log is too short, or longer than the list of members, the members are gone
+	 * through instead. */
 	bool all = mark < interest->change_first ||
 		   interest->change_next - mark > interest->members.count;
 	uint64_t count = all ? interest->members.count : interest->change_next - mark;

@@ -1,35 +1,37 @@
 /* interest.h: who watches what of one world: areas, followed bodies, and the grid between them.
  *
- * An *interest* is a set of areas (protocol/area.h) and followed bodies; equal subscriptions share one. It
- * has *members*: the bodies it sees now. A grid of cells joins bodies and interests: a cell knows the rows
- * of the view that lie in it and the interests whose areas touch it, so a body that changes is looked at
- * by those who watch its cell and nobody else. Neither cost nor memory knows bodies × clients.
+ * An *interest* is a set of areas (protocol/area.h) and followed bodies; equal subscriptions share
+ * one. It has *members*: the bodies it sees now. A grid of cells joins bodies and interests: a cell
+ * knows the rows of the view that lie in it and the interests whose areas touch it, so a body that
+ * changes is looked at by those who watch its cell and nobody else. Neither cost nor memory knows
+ * bodies × clients.
  *
  *	report ─► row moved ─► its cell ─► watchers ─► inside? ─ yes, was not ─► turn: entered
  *	                                                       ├ yes, was     ─► change
  *	                                                       └ no, was      ─► turn: left
  *
- * Turns and changes go into two logs of the interest, numbered from 1 on. A subscription remembers where
- * they stood when its last frame was made (its mark): what lies behind the mark is what the next frame
- * has to say, however many ticks were skipped. The first turn of a body behind the mark tells whether
- * the client has it. Where the log of changes is too short the members are looked through instead; where
- * the log of turns is, only a SNAPSHOT will do.
+ * Turns and changes go into two logs of the interest, numbered from 1 on. A subscription remembers
+ * where they stood when its last frame was made (its mark): what lies behind the mark is what the
+ * next frame has to say, however many ticks were skipped. The first turn of a body behind the mark
+ * tells whether the client has it. Where the log of changes is too short the members are looked
+ * through instead; where the log of turns is, only a SNAPSHOT will do.
  *
- * Who is in stays in until it is out by a margin (area.h); areas on a body are put where it is each time
- * it has gone half a margin. An interest that only one subscription has can be moved (FOCUS): leaving
- * and entering are turns like others. The size of cells follows the areas: an area spans two or three
- * cells each way. An area over CELLS_MAX cells is *wide*: it looks at every change.
+ * Who is in stays in until it is out by a margin (area.h); areas on a body are put where it is each
+ * time it has gone half a margin. An interest that only one subscription has can be moved (FOCUS):
+ * leaving and entering are turns like others. The size of cells follows the areas: an area spans
+ * two or three cells each way. An area over CELLS_MAX cells is *wide*: it looks at every change.
  *
- * Being shown every change costs, whether a frame is made of them or not. An interest that is shown more
- * in a report than it is allowed to (`allowed`, the fanout's choice) *rests*: it watches no cell, and looks
- * for itself who is in when a frame is to be made (interest_settle_now). Its frames say the same; only what
- * came and went between two of them is never noted. interest_wake ends the rest.
+ * Being shown every change costs, whether a frame is made of them or not. An interest that is shown
+ * more in a report than it is allowed to (`allowed`, the fanout's choice) *rests*: it watches no
+ * cell, and looks for itself who is in when a frame is to be made (interest_settle_now). Its frames
+ * say the same; only what came and went between two of them is never noted. interest_wake ends the
+ * rest.
  *
  * Invariants: I1 every live row of the view is in the cell its position is in (clamped at the rim).
- * I2 an interest that is not wide and does not rest is a watcher of every cell that its areas, with their
- * margins, touch. I3 members are exactly the bodies that `wants` chose when they last changed or the areas
- * last moved; of one that rests, when it was last settled.
- * Without memory an interest is *stale*: it is built anew, and its subscriptions begin with a SNAPSHOT.
+ * I2 an interest that is not wide and does not rest is a watcher of every cell that its areas, with
+ * their margins, touch. I3 members are exactly the bodies that `wants` chose when they last changed
+ * or the areas last moved; of one that rests, when it was last settled. Without memory an interest
+ * is *stale*: it is built anew, and its subscriptions begin with a SNAPSHOT.
  */
 #ifndef CAIRN_SYNC_INTEREST_H
 #define CAIRN_SYNC_INTEREST_H

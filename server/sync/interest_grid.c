@@ -1,3 +1,4 @@
+/* See interest_grid.h and invariants I1 and I2 of interest.h. */
 #include "server/sync/interest_grid.h"
 
 #include <string.h>
@@ -61,8 +62,8 @@ static enum status cell_for(struct interest_map *self, uint64_t key, uint32_t *o
 	return STATUS_OK;
 }
 
-/* An empty cell that nobody watches is given back; its lists keep their memory. */
-static void leave_perhaps(struct interest_map *self, uint32_t at)
+/* Makes an empty cell without watchers idle; its lists keep their memory. */
+static void release_if_empty(struct interest_map *self, uint32_t at)
 {
 	struct interest_cell *cell = &self->cells.items[at];
 	if (!cell->used || cell->rows.count > 0 || cell->watchers.count > 0)
@@ -81,14 +82,14 @@ enum status grid_watch(struct interest_map *self, uint64_t key, struct interest 
 	if (status != STATUS_OK)
 		return status;
 	struct interest_cell *cell = &self->cells.items[at];
-	/* Areas of one interest may overlap. The latest watcher is it, if it is one of several areas; and a
-	 * second entry would only mean a second look. */
+	/* Areas of one interest may overlap. The latest watcher is it, if it is one of several
+	 * areas; and a second entry would only mean a second look. */
 	for (uint32_t i = cell->watchers.count; i-- > 0 && interest->set.area_count > 1;)
 		if (cell->watchers.items[i] == interest)
 			return STATUS_OK;
 	status = ARRAY_RESERVE(&cell->watchers, cell->watchers.count + 1u);
 	if (status != STATUS_OK) {
-		leave_perhaps(self, at);
+		release_if_empty(self, at);
 		return status;
 	}
 	cell->watchers.items[cell->watchers.count++] = interest;
@@ -104,10 +105,10 @@ void grid_unwatch(struct interest_map *self, uint32_t at, struct interest *inter
 			cell->watchers.items[i] = cell->watchers.items[--cell->watchers.count];
 			break;
 		}
-	leave_perhaps(self, at);
+	release_if_empty(self, at);
 }
 
-/* There is room for all interests (interest_acquire). */
+/* The list has room for all interests (interest_acquire reserved it). */
 void grid_widen(struct interest_map *self, struct interest *interest)
 {
 	interest->wide = true;
@@ -122,7 +123,7 @@ void grid_narrow(struct interest_map *self, struct interest *interest)
 			self->wides.items[i] = self->wides.items[--self->wides.count];
 }
 
-static void take_out(struct interest_map *self, uint32_t row)
+static void remove_from_cell(struct interest_map *self, uint32_t row)
 {
 	struct interest_place *place = &self->places.items[row];
 	if (place->cell == NO_CELL)
@@ -131,11 +132,11 @@ static void take_out(struct interest_map *self, uint32_t row)
 	uint32_t last = cell->rows.items[--cell->rows.count];
 	cell->rows.items[place->slot] = last;
 	self->places.items[last].slot = place->slot;
-	leave_perhaps(self, place->cell);
+	release_if_empty(self, place->cell);
 	place->cell = NO_CELL;
 }
 
-static enum status put_in(struct interest_map *self, uint32_t row, uint64_t key)
+static enum status add_to_cell(struct interest_map *self, uint32_t row, uint64_t key)
 {
 	uint32_t at;
 	enum status status = cell_for(self, key, &at);
@@ -144,7 +145,7 @@ static enum status put_in(struct interest_map *self, uint32_t row, uint64_t key)
 	struct interest_cell *cell = &self->cells.items[at];
 	status = ARRAY_RESERVE(&cell->rows, cell->rows.count + 1u);
 	if (status != STATUS_OK) {
-		leave_perhaps(self, at);
+		release_if_empty(self, at);
 		return status;
 	}
 	self->places.items[row].cell = at;
@@ -153,9 +154,9 @@ static enum status put_in(struct interest_map *self, uint32_t row, uint64_t key)
 	return STATUS_OK;
 }
 
-/* ---- who follows whom -------------------------------------------------------------------------- */
+/* ---- followers --------------------------------------------------------------------------------- */
 
-/* The bodies an interest speaks of: those it follows, those its areas are on. */
+/* The bodies that an interest names: followed ones, and those its areas are attached to. */
 static uint32_t bodies_of(const struct interest *interest, uint32_t index)
 {
 	const struct interest_set *set = &interest->set;
@@ -222,7 +223,7 @@ void grid_unfollow(struct interest_map *self, struct interest *interest)
 	}
 }
 
-/* ---- the whole --------------------------------------------------------------------------------- */
+/* ---- the map ----------------------------------------------------------------------------------- */
 
 void interest_map_init(struct interest_map *self)
 {
@@ -269,7 +270,7 @@ void interest_map_invalidate(struct interest_map *self)
 	grid_clear(self);
 }
 
-/* The level at which areas span two or three cells, on average over the interests. */
+/* The level at which areas span two or three cells each way, on average over the interests. */
 static int32_t level_wanted(const struct interest_map *self)
 {
 	int64_t sum = 0, count = 0;
@@ -294,13 +295,14 @@ static bool place_all(struct interest_map *self, const struct view *view)
 		self->places.items[row] = (struct interest_place){ .cell = NO_CELL };
 		self->places.count = row + 1;
 		if (view->rows[row].live &&
-		    put_in(self, row, key_of(self, view->rows[row].body.position)) != STATUS_OK)
+		    add_to_cell(self, row, key_of(self, view->rows[row].body.position)) !=
+			    STATUS_OK)
 			return false;
 	}
 	return true;
 }
 
-/* Cells from anew; the interests keep their members, and watch the new cells. */
+/* Rebuilds the cells; interests keep their members and watch the new cells. */
 static bool build_cells(struct interest_map *self, const struct view *view)
 {
 	grid_clear(self);
@@ -319,8 +321,8 @@ static bool build_cells(struct interest_map *self, const struct view *view)
 void grid_build(struct interest_map *self, const struct view *view)
 {
 	if (!build_cells(self, view))
-		return; /* without memory: tried again with the next report */
-	/* Everybody begins anew: who is in is looked for with the first frame. */
+		return; /* without memory: retried with the next report */
+	/* Every interest is stale: its members are found with the next frame. */
 	for (uint32_t i = 0; i < self->interests.count; i++) {
 		interest_rest(self, self->interests.items[i]);
 		self->interests.items[i]->stale = true;
@@ -359,12 +361,12 @@ static enum status follow_row(struct interest_map *self, const struct view *view
 	uint64_t key = key_of(self, body->position);
 	uint32_t before = self->places.items[row].cell;
 	if (before == NO_CELL || self->cells.items[before].key != key) {
-		/* Those who watch the cell it leaves are shown where it is now. */
+		/* The watchers of the cell that it leaves test its new position, too. */
 		if (before != NO_CELL) {
 			show_to_watchers(self, before, body);
-			take_out(self, row);
+			remove_from_cell(self, row);
 		}
-		enum status status = put_in(self, row, key);
+		enum status status = add_to_cell(self, row, key);
 		if (status != STATUS_OK)
 			return status;
 	}
@@ -394,7 +396,7 @@ void interest_map_before(struct interest_map *self, const struct view *view,
 			for (uint32_t k = 0; k < self->followers.items[at].interests.count; k++)
 				interest_remove_member(self->followers.items[at].interests.items[k],
 						       id);
-		take_out(self, row);
+		remove_from_cell(self, row);
 	}
 }
 
@@ -405,7 +407,8 @@ static void enter_cells(struct interest_map *self)
 			interest_enter_cells(self, self->interests.items[i]);
 }
 
-/* Rows have moved together: places are made anew, and whatever changed is found by its columns. */
+/* After a compaction of the view: rebuilds the places; changed rows are found by their columns'
+ * serials. */
 static bool follow_compaction(struct interest_map *self, const struct view *view)
 {
 	if (!build_cells(self, view))
@@ -419,7 +422,7 @@ static bool follow_compaction(struct interest_map *self, const struct view *view
 			continue;
 		if (follow_row(self, view, row) != STATUS_OK)
 			return false;
-		/* Its old place is not known any more: a member that is far away by now is found here. */
+		/* Its old cell is unknown, so interests that have it as a member test it here. */
 		for (uint32_t i = 0; i < self->interests.count; i++)
 			if (!self->interests.items[i]->rests &&
 			    interest_sees(self->interests.items[i], view->rows[row].body.id))
@@ -438,7 +441,7 @@ static bool follow_changes(struct interest_map *self, const struct view *view)
 	return true;
 }
 
-/* Cells of another size once the areas are of another size by a factor of four. */
+/* Rebuilds the cells when the wanted size differs by a factor of four. */
 static void fit_cells(struct interest_map *self, const struct view *view)
 {
 	int32_t away = self->level - level_wanted(self);

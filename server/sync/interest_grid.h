@@ -1,4 +1,5 @@
-/* interest_grid.h: what interest.c and interest_grid.c share: cells, who watches them, who follows whom. */
+/* interest_grid.h: what interest.c and interest_grid.c share: cells, who watches them, who follows
+ * whom. */
 #ifndef CAIRN_SYNC_INTEREST_GRID_H
 #define CAIRN_SYNC_INTEREST_GRID_H
 
@@ -34,7 +35,8 @@ void interest_test_body(struct interest_map *map, struct interest *self,
 void interest_remove_member(struct interest *self, uint32_t id);
 /* Watches the cells its areas touch now. */
 void interest_enter_cells(struct interest_map *map, struct interest *self);
-/* Puts areas where their bodies are and looks who is inside; `anew`: with members and logs forgotten. */
+/* Puts areas where their bodies are and looks who is inside; `anew`: with members and logs
+ * forgotten. */
 void interest_settle(struct interest_map *map, const struct view *view, struct interest *self,
 		     bool anew);
 /* Whether it has to settle: it is stale, or an area has to follow its body. */

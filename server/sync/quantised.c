@@ -113,8 +113,8 @@ static void forget_shares(struct quantised *self)
 			       self->shares[i].capacity * sizeof *self->shares[i].values);
 }
 
-/* Where shares over these fields are kept, in place of those not asked for longest; as many as there are
- * rows. NULL without memory: then nothing is remembered. */
+/* Where shares over these fields are kept, in place of those not asked for longest; as many as
+ * there are rows. NULL without memory: then nothing is remembered. */
 static struct quantised_shares *shares_of(struct quantised *self, wire_mask fields)
 {
 	struct quantised_shares *found = &self->shares[0];

@@ -1,22 +1,23 @@
-/* quantised.h: a view's columns as integers, for one of the profiles `view` and `sim`, with what they were
- * at any recent serial.
+/* quantised.h: a view's columns as integers, for one of the profiles `view` and `sim`, with what
+ * they were at any recent serial.
  *
- * Beside each row of the view stands what it shows now. When a report changes that, what was shown before
- * goes into a log, and the row's newest entry points to its older ones: the value at serial b is in the
- * oldest entry behind b, and where there is none it is the present one. So a base costs a lookup for each
- * row that is sent, however the rows were chosen; nothing is kept per client.
+ * Beside each row of the view stands what it shows now. When a report changes that, what was shown
+ * before goes into a log, and the row's newest entry points to its older ones: the value at serial
+ * b is in the oldest entry behind b, and where there is none it is the present one. So a base costs
+ * a lookup for each row that is sent, however the rows were chosen; nothing is kept per client.
  *
  *	row 7:  now ──► entry 93 (before serial 12) ──► entry 61 (before serial 9) ──► older than the log
  *
- * The log reaches back WIRE_RING_TICKS serials, less where QUANTISED_LOG_BYTES end first: `floor` is the
- * oldest base it knows. Frames on older ones are absolute. A change that is lost in rounding is none: such
- * rows are not sent.
+ * The log reaches back WIRE_RING_TICKS serials, less where QUANTISED_LOG_BYTES end first: `floor`
+ * is the oldest base it knows. Frames on older ones are absolute. A change that is lost in rounding
+ * is none: such rows are not sent.
  *
- * Contacts (protocol/contacts.h) never stand on another tick, so only what they are now is kept, and when
- * that was last another: while anybody asks for them in this profile.
+ * Contacts (protocol/contacts.h) never stand on another tick, so only what they are now is kept,
+ * and when that was last another: while anybody asks for them in this profile.
  *
- * Invariants: Q1 rows stand as the view's do, the same ids. Q2 `now` is what wire_quantise makes of the
- * row. Q3 every change behind `floor` is in the log. Q4 a share that is known is that of the row as it is.
+ * Invariants: Q1 rows stand as the view's do, the same ids. Q2 `now` is what wire_quantise makes of
+ * the row. Q3 every change behind `floor` is in the log. Q4 a share that is known is that of the
+ * row as it is.
  */
 #ifndef CAIRN_SYNC_QUANTISED_H
 #define CAIRN_SYNC_QUANTISED_H
@@ -72,17 +73,17 @@ struct quantised {
 
 void quantised_init(struct quantised *self, enum wire_profile profile);
 void quantised_release(struct quantised *self);
-/* Follows the view after each of its reports, or from anew, with contacts or without. NO_MEMORY: it is empty,
- * until next time. */
+/* Follows the view after each of its reports, or from anew, with contacts or without. NO_MEMORY: it
+ * is empty, until next time. */
 MUST_CHECK enum status quantised_follow(struct quantised *self, const struct view *view,
 					bool contacts);
 
 /* What the row showed at serial `base`, which is not below `floor` and not before the row was made. */
 const struct wire_quantised *quantised_at(const struct quantised *self, uint32_t row,
 					  uint64_t base);
-/* Makes rows collected from the view (view_collect, or by area) rows of this profile: what they show, what
- * they stand on, and in their masks nothing that rounding hides; rows without a change are dropped. Sets
- * delta->absolute when `base` (0 for a SNAPSHOT) is older than the log. */
+/* Makes rows collected from the view (view_collect, or by area) rows of this profile: what they
+ * show, what they stand on, and in their masks nothing that rounding hides; rows without a change
+ * are dropped. Sets delta->absolute when `base` (0 for a SNAPSHOT) is older than the log. */
 void quantised_refine(const struct quantised *self, const struct view *view, uint64_t base,
 		      struct view_delta *delta);
 /* Of all rows; the view hash of a subscription that sees the whole world. */

@@ -1,3 +1,5 @@
+/* See ration.h. In this order: the list of bodies with possible changes, their priority, the choice
+ * of rows. */
 #include "server/sync/ration.h"
 
 #include <math.h>
@@ -34,7 +36,8 @@ void ration_destroy(struct ration *self)
 
 bool ration_allows(struct ration *self, uint64_t now)
 {
-	/* A quarter second may be saved up: more would be a burst that its link cannot take. */
+	/* The bucket holds a quarter second: more would be a burst that the client's link cannot
+	 * take. */
 	double most = MAX_OF(self->rate / 4, (double)FRAME_BYTES_MIN);
 	double seconds = (double)(now - self->filled_at) / (double)NS_PER_S;
 	self->filled_at = now;
@@ -47,7 +50,7 @@ void ration_spend(struct ration *self, uint64_t bytes)
 	self->tokens -= (double)bytes;
 }
 
-/* ---- who has something to tell ----------------------------------------------------------------- */
+/* ---- bodies with possible changes -------------------------------------------------------------- */
 
 static enum status add_waiting(struct ration *self, uint32_t id)
 {
@@ -78,12 +81,12 @@ static void forget_body(struct ration *self, uint32_t id)
 	self->bodies.items[at] = self->bodies.items[--self->bodies.count];
 	if (at == self->bodies.count)
 		return;
-	/* Its key is there, so the put needs no memory. */
+	/* The key is in the table, so the put needs no memory. */
 	enum status status = table_put(&self->index, self->bodies.items[at].id, at);
 	ASSERT(status == STATUS_OK);
 }
 
-/* Everybody the client has or should have. */
+/* Marks every body that the client has, or that the interest sees. */
 static enum status add_all_waiting(struct ration *self, const struct interest *interest)
 {
 	enum status status = STATUS_OK;
@@ -108,7 +111,7 @@ static enum status add_changed_waiting(struct ration *self, const struct interes
 	return status;
 }
 
-/* Those that are not seen any more are taken away, if the client has them. */
+/* Removes bodies that the interest no longer sees; those that the client has go into delta->removed. */
 static enum status collect_removed(struct ration *self, const struct interest *interest,
 				   struct view_delta *delta)
 {
@@ -132,7 +135,7 @@ static enum status collect_removed(struct ration *self, const struct interest *i
 	return STATUS_OK;
 }
 
-/* ---- who goes first ---------------------------------------------------------------------------- */
+/* ---- priority ---------------------------------------------------------------------------------- */
 
 struct ration_foci {
 	double points[FOCI_MAX][3];
@@ -192,7 +195,7 @@ static enum status sort_by_priority(struct ration *self, const struct view *view
 	return STATUS_OK;
 }
 
-/* ---- what goes --------------------------------------------------------------------------------- */
+/* ---- choice ------------------------------------------------------------------------------------ */
 
 static wire_mask mask_of(const struct view_row *row, const struct ration_body *body,
 			 wire_mask fields)
@@ -200,7 +203,8 @@ static wire_mask mask_of(const struct view_row *row, const struct ration_body *b
 	return body->has ? view_row_since(row, body->sent) & fields : fields;
 }
 
-/* The row as its profile shows it, on the base of its own; false: nothing of it is seen to change. */
+/* Makes the row one of its profile, relative to the body's own base; false: rounding hides all
+ * changes. */
 static bool refine_row(const struct quantised *quantised, const struct view *view, uint64_t base,
 		       struct block_row *row, bool *absolute)
 {
@@ -229,7 +233,8 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* As many as the bucket lets through, at least one; the others go on waiting. */
+/* Chooses rows in the order of priority while the bucket lasts, at least one; the others remain
+ * waiting. */
 static enum status choose_rows(struct ration *self, const struct view *view,
 			       const struct quantised *quantised, enum wire_profile profile,
 			       wire_mask fields, struct view_delta *delta)

@@ -1,3 +1,4 @@
+/* See subscription.h. */
 #include "server/sync/subscription.h"
 
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "protocol/pack.h"
 #include "server/base/heap.h"
 
+/* A tail of at most this many bytes is copied behind the client's head (put_part). */
 enum { SMALL_TAIL = 4096 };
 
 static enum status check_request(const struct msg_subscribe *ask, uint32_t frame_max,
@@ -17,7 +19,7 @@ static enum status check_request(const struct msg_subscribe *ask, uint32_t frame
 				  (unsigned long long)ask->profile);
 	if (wire_column_retired(ask->fields) != NULL)
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "fields",
-				  "no column of bodies any more: %s",
+				  "this column of bodies no longer exists: %s",
 				  wire_column_retired(ask->fields));
 	if ((ask->fields & ~(uint64_t)WIRE_COLUMNS_SERVED) != 0 || ask->fields == 0)
 		return reason_set(why, STATUS_RANGE, -1, "fields",
@@ -99,7 +101,8 @@ bool subscription_may_send(const struct subscription *self, uint64_t now)
 		return false;
 	if (!self->has_ack)
 		return outbox_keeps_up(self->outbox);
-	/* Credit in time alone would be megabytes when a world is stepped as fast as it can. */
+	/* Without a limit on bytes, credit in time would be megabytes when a world is stepped at
+	 * full speed. */
 	if (!outbox_takes_state(self->outbox))
 		return false;
 	if (self->unacked_count < 2)
@@ -132,7 +135,7 @@ bool subscription_has_room(struct subscription *self, uint64_t now)
 	self->notice_due = true;
 	bool long_ago = self->congested_at == INSTANT_NEVER || now - self->changed_at >= NS_PER_S;
 	self->congested_at = now;
-	/* What does not acknowledge is skipped as long as its bytes wait, which says nothing about later. */
+	/* Without acknowledgements a skip only says that bytes are queued now, so the divisor stays. */
 	if (self->has_ack && long_ago &&
 	    self->divisor < self->divisor_asked * SUBSCRIPTION_DIVISOR_MAX)
 		set_divisor(self, self->divisor * 2, now);
@@ -166,7 +169,7 @@ void subscription_drop_frame(struct subscription *self)
 	self->snapshot_due = true;
 }
 
-/* Room to note one more frame, where one is noted at all. */
+/* Reserves an entry for one more unacknowledged frame, where frames are acknowledged. */
 static enum status reserve_unacked(struct subscription *self)
 {
 	uint32_t room = self->unacked_room;
@@ -223,8 +226,8 @@ void subscription_advance(struct subscription *self, const struct view *view,
 	self->served = view->steps;
 }
 
-/* The client's own head, then the tail that everybody shares. A small tail is copied behind the head: the
- * kernel takes one buffer sooner than two, and by more than the copy costs. */
+/* The client's own head, then the tail that everybody shares. A small tail is copied behind the
+ * head: the kernel takes one buffer sooner than two, and by more than the copy costs. */
 static enum status put_part(struct subscription *self, struct frame *tail, uint64_t *bytes)
 {
 	struct frame *head;
@@ -248,7 +251,7 @@ static enum status put_part(struct subscription *self, struct frame *tail, uint6
 	return STATUS_OK;
 }
 
-/* The last part is in the outbox. */
+/* The last part is in the outbox: the frame counts as sent. */
 static void note_sent(struct subscription *self, uint64_t now)
 {
 	self->frames_total++;
@@ -289,8 +292,8 @@ enum status subscription_send_parts(struct subscription *self, uint64_t now, uin
 void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint32_t edit,
 		      uint64_t now)
 {
-	/* Frames are sent in order and acknowledged in order: everything up to the named one is done. An
-	 * acknowledgement of a frame that is not waiting changes nothing. */
+	/* Frames are sent in order and acknowledged in order: everything up to the named one is
+	 * done. An acknowledgement of a frame that is not waiting changes nothing. */
 	for (uint32_t i = 0; i < self->unacked_count; i++) {
 		uint32_t at = (self->unacked_first + i) % self->unacked_room;
 		const struct sent_frame *frame = &self->unacked[at];
@@ -309,7 +312,7 @@ void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, 
 	}
 }
 
-/* ---- lost and found ---------------------------------------------------------------------------- */
+/* ---- losing and resuming the connection --------------------------------------------------------- */
 
 void subscription_detach(struct subscription *self)
 {
@@ -322,8 +325,8 @@ static bool is_of(const struct sent_frame *frame, uint32_t epoch, uint64_t tick,
 	       (edit < 0 || (int64_t)frame->edit == edit);
 }
 
-/* The one frame of that state. A world at rest may have been shown several times, and nobody knows which of
- * them arrived: NULL, as where there is none. */
+/* The only sent frame of that state. In a world at rest several frames may have the same state, and
+ * it is not known which of them arrived: NULL, as where there is none. */
 static const struct sent_frame *sent_frame_of(const struct subscription *self, uint32_t epoch,
 					      uint64_t tick, int64_t edit)
 {
@@ -346,7 +349,7 @@ void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tic
 			 uint64_t events)
 {
 	const struct sent_frame *frame = sent_frame_of(self, epoch, tick, edit);
-	/* A budget's frames each leave something out: which of them arrived matters. */
+	/* Each frame of a budget leaves bodies out, so it matters which of them arrived. */
 	if (frame == NULL || self->ration != NULL) {
 		self->snapshot_due = true;
 		self->acked = (struct sent_frame){ 0 };
@@ -362,19 +365,19 @@ void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tic
 	}
 	self->unacked_count = 0;
 	self->divisor = self->divisor_asked;
-	self->served = (uint64_t)0 - self->divisor; /* however few steps there were: it is due */
+	self->served = (uint64_t)0 - self->divisor; /* a frame is due at once */
 	self->congested_at = INSTANT_NEVER;
 	uint64_t missed = self->events_sent - MIN_OF(events, self->events_sent);
 	self->lost += missed;
 	self->lost_total += missed;
 	self->notice_due = self->notice_due || missed > 0;
-	/* From now on both count from here. */
+	/* Client and server count events from here. */
 	self->events_sent -= missed;
 }
 
 /* ---- events and notices ------------------------------------------------------------------------ */
 
-/* Room of EVENTS beside its list. */
+/* Bytes of EVENTS beside its list. */
 enum { EVENTS_HEAD_BYTES = 64, EVENTS_FRAME_BYTES = 48 << 10 };
 
 void subscription_count_lost_events(struct subscription *self, uint64_t count)
@@ -456,7 +459,7 @@ static void send_run(struct subscription *self, const struct event_run *run, con
 	}
 }
 
-/* Whether the run's state is beyond the one sent last. */
+/* True if the run's state is later than the one sent last. */
 static bool is_later(const struct subscription *self, const struct event_run *run)
 {
 	if (run->epoch != self->pending_epoch)
@@ -496,7 +499,7 @@ void subscription_send_notice(struct subscription *self)
 	notice.notice.lost = self->lost;
 	notice.notice.divisor = self->divisor;
 	notice.notice.code = self->skipped > 0 ? STATUS_SLOW : STATUS_OK;
-	/* The client can do more about this one: it watches too much. */
+	/* BUSY takes precedence, because the client can act on it: it watches too much. */
 	if (self->short_of)
 		notice.notice.code = STATUS_BUSY;
 	if (outbox_send(self->outbox, &notice) != STATUS_OK)

@@ -362,7 +362,8 @@ static enum status collect_ring(struct view *self, uint64_t base, wire_mask fiel
 				return STATUS_NO_MEMORY;
 		}
 	}
-	/* One serial's rows ascend already; several have to be merged. Ids are unique: a total order. */
+	/* One serial's rows ascend already; several have to be merged. Ids are unique: a total
+	 * order. */
 	if (self->serial - base > 1 && delta->rows.count > 1)
 		qsort(delta->rows.items, delta->rows.count, sizeof *delta->rows.items, by_id);
 	return STATUS_OK;

@@ -11,9 +11,10 @@
  *	base within the log       cost = all rows, looked at once          (DELTA, absolute)
  *	older, or other epoch     every row                                (SNAPSHOT)
  *
- * Invariants: V1 rows[i].body.id < rows[i+1].body.id. V2 index finds exactly the live rows.
- * V3 tick_sum is the wrapping sum of the live rows' tick hashes. V4 finished, it is the engine's own tick
- * hash, or else the mirror is not the world's: no client is ever sent what the engine did not say.
+ * Invariants: V1 rows[i].body.id < rows[i+1].body.id. V2 index finds exactly the live rows. V3
+ * tick_sum is the wrapping sum of the live rows' tick hashes. V4 finished, it is the engine's own
+ * tick hash, or else the mirror is not the world's: no client is ever sent what the engine did not
+ * say.
  */
 #ifndef CAIRN_SYNC_VIEW_H
 #define CAIRN_SYNC_VIEW_H

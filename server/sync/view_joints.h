@@ -1,15 +1,16 @@
-/* view_joints.h: the joints of a view, while the host tells them, with enough history to say what changed
- * since an earlier frame.
+/* view_joints.h: the joints of a view, while the host tells them, with enough history to say what
+ * changed since an earlier frame.
  *
- * Rows ascend by id, as ids do within an epoch. For every row: the serial at which it came and those at
- * which each column last changed. A ring of removals reaches back VIEW_JOINT_REMOVALS_MAX entries; an
- * entry keeps the bodies, because who saw one of them had the joint. `changed` is the serial of the last
- * change of all: what stands on that or later is told nothing, and nothing is looked at.
+ * Rows ascend by id, as ids do within an epoch. For every row: the serial at which it came and
+ * those at which each column last changed. A ring of removals reaches back VIEW_JOINT_REMOVALS_MAX
+ * entries; an entry keeps the bodies, because who saw one of them had the joint. `changed` is the
+ * serial of the last change of all: what stands on that or later is told nothing, and nothing is
+ * looked at.
  *
  * The joints of a body hang in a list of ends, so that who sees few bodies looks at few joints.
  *
- * A base older than `since`, or than the ring, is served by all the joints there are (WIRE_FRAME_WHOLE): the
- * history of joints never costs a SNAPSHOT of the bodies.
+ * A base older than `since`, or than the ring, is served by all the joints there are
+ * (WIRE_FRAME_WHOLE): the history of joints never costs a SNAPSHOT of the bodies.
  */
 #ifndef CAIRN_SYNC_VIEW_JOINTS_H
 #define CAIRN_SYNC_VIEW_JOINTS_H
