@@ -1,11 +1,12 @@
-/* fanout_joints.c: the ROWS behind a group's SNAPSHOT or DELTA: which joints it sees, what of them
- * is news.
+/* fanout_joints.c: the ROWS behind a group's SNAPSHOT or DELTA: the joints that the group sees, and
+ * their changes.
  *
- * A joint is seen by whoever sees one of its bodies, so it comes and goes with them: the interest's
- * log of turns tells whether a subscription saw it at its base. Nothing is looked at where neither
- * a joint has changed since nor a body come or gone; otherwise the joints of the bodies that are
- * seen, and of those that have turned away, are, and whoever asked pays for them as for bodies.
- * Joints are not rationed: a budget weighs bodies, and what joints take of it is spent first.
+ * A joint is seen by every interest that sees one of its bodies, so it comes and goes with them:
+ * the interest's log of turns tells whether a subscription saw it at its base. Where no joint has
+ * changed since the base and no body has entered or left, no joint is visited. Otherwise the joints
+ * of the seen bodies, and of those that have left, are visited, and the subscription's allowance is
+ * charged for them as for bodies. Joints are not rationed: a budget ranks bodies, and the bytes of
+ * joints are charged first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,9 @@ static bool sees_joint(const struct interest *interest, const struct wire_joint 
 	       interest_sees(interest, joint->b);
 }
 
-/* Whether whoever stands on the group's base has a joint of these bodies, if it was there then. */
-static bool saw(const struct fanout *self, const struct fanout_group *group, uint32_t a, uint32_t b)
+/* True if a client at the group's base has a joint of these bodies, if the joint existed then. */
+static bool saw_joint(const struct fanout *self, const struct fanout_group *group, uint32_t a,
+		      uint32_t b)
 {
 	return group->interest == NULL || interest_saw(&self->interests, group->interest, a) ||
 	       interest_saw(&self->interests, group->interest, b);
@@ -62,8 +64,9 @@ static enum status take_seen(struct joint_delta *delta, const struct view_joint 
 	return STATUS_OK;
 }
 
-/* Those of one body that is seen: of a joint whose bodies both are, a's. */
-static enum status look_at_body(struct fanout *self, const struct interest *interest, uint32_t body)
+/* Visits the joints of one seen body; a joint whose bodies are both seen counts at body a only. */
+static enum status visit_body_joints(struct fanout *self, const struct interest *interest,
+				     uint32_t body)
 {
 	const struct view_joints *joints = &self->view.joints;
 	enum status status = STATUS_OK;
@@ -77,7 +80,8 @@ static enum status look_at_body(struct fanout *self, const struct interest *inte
 	return status;
 }
 
-/* What the group sees now: by its bodies, or by all joints where these are fewer. */
+/* Collects the joints that the group sees now, over its bodies, or over all joints where these are
+ * fewer. */
 static enum status collect_body_joints(struct fanout *self, const struct interest *interest)
 {
 	const struct view_joints *joints = &self->view.joints;
@@ -93,7 +97,7 @@ static enum status collect_body_joints(struct fanout *self, const struct interes
 	}
 	self->joints_looked += interest->members.count;
 	for (uint32_t i = 0; i < interest->members.count && status == STATUS_OK; i++)
-		status = look_at_body(self, interest, interest->members.items[i]);
+		status = visit_body_joints(self, interest, interest->members.items[i]);
 	/* Ids are unique: a total order. */
 	if (delta->seen.count > 1)
 		qsort(delta->seen.items, delta->seen.count, sizeof *delta->seen.items, by_id);
@@ -107,7 +111,7 @@ static enum status collect_all(struct fanout *self, const struct fanout_group *g
 	delta->whole = true;
 	for (uint32_t i = 0; i < delta->seen.count && status == STATUS_OK; i++)
 		status = take_row(delta, &delta->seen.items[i]->joint, group->joints);
-	/* A SNAPSHOT empties the set by itself. */
+	/* A SNAPSHOT empties the client's set, so there is nothing to remove. */
 	delta->due = delta->rows.count > 0 || group->base != 0;
 	return status;
 }
@@ -118,7 +122,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Joints that are no more, if they were there at the base and seen. */
+/* Collects joints that were removed, if they existed and were seen at the base. */
 static enum status collect_removals(struct fanout *self, const struct fanout_group *group)
 {
 	const struct view_joints *joints = &self->view.joints;
@@ -132,14 +136,15 @@ static enum status collect_removals(struct fanout *self, const struct fanout_gro
 		if (removal->serial <= group->base)
 			break;
 		self->joints_looked++;
-		if (removal->created <= group->base && saw(self, group, removal->a, removal->b))
+		if (removal->created <= group->base &&
+		    saw_joint(self, group, removal->a, removal->b))
 			status = take_removed(&self->joint_delta, removal->id);
 	}
 	return status;
 }
 
-/* Joints of one body that was seen at the base and is not now, nor is the other one: of two that were
- * seen, a's. */
+/* Joints of a body that was seen at the base, if neither body is seen now; a joint whose bodies
+ * were both seen counts at body a only. */
 static enum status leave_body(struct fanout *self, const struct fanout_group *group, uint32_t body)
 {
 	const struct view_joints *joints = &self->view.joints;
@@ -157,7 +162,8 @@ static enum status leave_body(struct fanout *self, const struct fanout_group *gr
 	return status;
 }
 
-/* Joints that are there and were seen at the base: one of their bodies has turned away since. */
+/* Collects existing joints that were seen at the base and are not now, because their bodies have
+ * left. */
 static enum status collect_left(struct fanout *self, const struct fanout_group *group)
 {
 	enum status status = STATUS_OK;
@@ -179,8 +185,8 @@ static enum status collect_since(struct fanout *self, const struct fanout_group 
 		status = collect_body_joints(self, group->interest);
 	for (uint32_t i = 0; i < delta->seen.count && status == STATUS_OK; i++) {
 		const struct view_joint *row = delta->seen.items[i];
-		bool had =
-			row->created <= group->base && saw(self, group, row->joint.a, row->joint.b);
+		bool had = row->created <= group->base &&
+			   saw_joint(self, group, row->joint.a, row->joint.b);
 		status = take_row(delta, &row->joint,
 				  had ? view_joint_since(row, group->base) & group->joints
 				      : group->joints);

@@ -1,45 +1,46 @@
-/* interest_grid.h: what interest.c and interest_grid.c share: cells, who watches them, who follows
- * whom. */
+/* interest_grid.h: what interest.c and interest_grid.c share: cells, their watchers, and followers
+ * of bodies. */
 #ifndef CAIRN_SYNC_INTEREST_GRID_H
 #define CAIRN_SYNC_INTEREST_GRID_H
 
 #include "server/sync/interest.h"
 
 enum {
-	GRID_INDEX_MAX = (1 << 20) - 1, /* beyond it the outermost cell stands for all */
-	GRID_CELLS_MAX = 1024,		/* of one interest */
-	GRID_REBUILD_SERIALS = 64,	/* from look to look whether cells fit the areas */
+	GRID_INDEX_MAX = (1 << 20) - 1, /* positions beyond it are in the outermost cell */
+	GRID_CELLS_MAX = 1024,		/* of one interest; with more it is wide */
+	GRID_REBUILD_SERIALS = 64,	/* the size of cells is checked once in so many serials */
 };
 
 /* The cell a coordinate is in, clamped at the rim. */
 int32_t grid_index(const struct interest_map *self, double at);
 uint64_t grid_key(int32_t x, int32_t y, int32_t z);
-/* Has the interest watch a cell, once. NO_MEMORY. */
+/* Makes the interest a watcher of a cell, once. NO_MEMORY. */
 MUST_CHECK enum status grid_watch(struct interest_map *self, uint64_t key,
 				  struct interest *interest);
-/* Has it look at everything, and no more. */
+/* Makes the interest wide, or not. */
 void grid_widen(struct interest_map *self, struct interest *interest);
 void grid_narrow(struct interest_map *self, struct interest *interest);
 void grid_unwatch(struct interest_map *self, uint32_t cell, struct interest *interest);
-/* Notes the bodies an interest follows or has areas on. NO_MEMORY: some are noted. */
+/* Registers the interest with the bodies that it follows or has areas on. NO_MEMORY: some are
+ * registered. */
 MUST_CHECK enum status grid_follow(struct interest_map *self, struct interest *interest);
 void grid_unfollow(struct interest_map *self, struct interest *interest);
-/* Cells and places from the view, every interest from anew. */
+/* Rebuilds cells and places from the view; every interest becomes stale. */
 void grid_build(struct interest_map *self, const struct view *view);
 void grid_clear(struct interest_map *self);
 
-/* interest.c: a body that has changed is held against an interest, unless that rests or begins to. */
+/* interest.c: tests a changed body, unless the interest rests or begins to rest. */
 void interest_test_body(struct interest_map *map, struct interest *self,
 			const struct wire_body *body);
-/* A body that is gone. */
+/* A body was removed from the world. */
 void interest_remove_member(struct interest *self, uint32_t id);
-/* Watches the cells its areas touch now. */
+/* Makes the interest a watcher of the cells that its areas touch now. */
 void interest_enter_cells(struct interest_map *map, struct interest *self);
 /* Puts areas where their bodies are and looks who is inside; `anew`: with members and logs
  * forgotten. */
 void interest_settle(struct interest_map *map, const struct view *view, struct interest *self,
 		     bool anew);
-/* Whether it has to settle: it is stale, or an area has to follow its body. */
+/* True if interest_settle is needed: the interest is stale, or an area must follow its body. */
 bool interest_needs_settling(struct interest *self, const struct view *view);
 
 #endif

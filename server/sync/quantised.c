@@ -1,3 +1,4 @@
+/* See quantised.h and its invariants Q1 to Q4. */
 #include "server/sync/quantised.h"
 
 #include <string.h>
@@ -50,7 +51,7 @@ static struct quantised_entry *entry_at(const struct quantised *self, uint64_t n
 	return &self->log[number & (self->log_capacity - 1)];
 }
 
-/* Serials up to that of the oldest entry can no longer be told. */
+/* Drops the oldest entry; bases before its serial are no longer covered. */
 static void drop_oldest(struct quantised *self)
 {
 	self->floor = entry_at(self, self->log_first++)->serial;
@@ -155,7 +156,7 @@ static uint64_t share(const struct quantised *self, const struct view *view, uin
 
 /* ---- following the view ------------------------------------------------------------------------ */
 
-/* What the row's contacts show now; notes when that is another value. */
+/* Updates the row's contacts, and their serial if the bytes differ. */
 static enum status show_contacts(struct quantised *self, const struct view_row *from,
 				 struct quantised_row *row)
 {
@@ -178,7 +179,8 @@ static enum status show_contacts(struct quantised *self, const struct view_row *
 	return STATUS_OK;
 }
 
-/* For the first who asks for them: none of those who know nothing of it has been shown any. */
+/* Stores contacts of all rows for the first subscription that needs them; no client has been sent
+ * any yet. */
 static enum status show_all_contacts(struct quantised *self, const struct view *view)
 {
 	enum status status = STATUS_OK;
@@ -223,7 +225,8 @@ static enum status rebuild(struct quantised *self, const struct view *view)
 	return STATUS_OK;
 }
 
-/* After the view has closed its gaps: both ascend by id. Entries know no rows, so the log stands. */
+/* Removes rows after a compaction of the view: both ascend by id. Log entries do not refer to rows,
+ * so the log stays valid. */
 static void close_gaps(struct quantised *self, const struct view *view)
 {
 	uint32_t kept = 0;
@@ -244,7 +247,7 @@ static enum status update_row_columns(struct quantised *self, const struct view 
 	struct wire_quantised next;
 	if (!from->live)
 		return STATUS_OK;
-	/* Its exact columns may have changed, too. */
+	/* Columns that are not quantised may have changed, too. */
 	forget_share(self, index);
 	if (self->contacts && from->changed[CONTACTS_INDEX] == self->serial &&
 	    show_contacts(self, from, row) != STATUS_OK)
@@ -318,12 +321,12 @@ enum status quantised_follow(struct quantised *self, const struct view *view, bo
 	return status;
 }
 
-/* ---- looking ----------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------- */
 
 const struct wire_quantised *quantised_at(const struct quantised *self, uint32_t row, uint64_t base)
 {
 	const struct wire_quantised *value = &self->rows[row].now;
-	/* Entries older than the log have a serial below any base that is asked for. */
+	/* Dropped entries have a serial below every base that callers may pass (floor). */
 	for (uint64_t n = self->rows[row].last; n >= self->log_first && n != 0;) {
 		const struct quantised_entry *entry = entry_at(self, n);
 		if (entry->serial <= base)

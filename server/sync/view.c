@@ -1,3 +1,4 @@
+/* See view.h and its invariants V1 to V4. */
 #include "server/sync/view.h"
 
 #include <stdlib.h>
@@ -85,8 +86,8 @@ static enum status pack_shapes(const struct tick_report *report, const struct re
 	return STATUS_OK;
 }
 
-/* The row keeps its own, in the room it has. */
-static enum status keep_contacts(struct view_row *row, const struct tick_report *report,
+/* Copies the contacts into the row's own buffer. */
+static enum status copy_contacts(struct view_row *row, const struct tick_report *report,
 				 const struct report_body *from)
 {
 	void *contacts = (void *)(uintptr_t)row->body.contacts;
@@ -124,7 +125,7 @@ static enum status append_row(struct view *self, const struct tick_report *repor
 	body_of_view(&row->body, &from->view);
 	status = pack_shapes(report, from, &row->body);
 	if (status == STATUS_OK && (from->why & REPORT_CONTACTS))
-		status = keep_contacts(row, report, from);
+		status = copy_contacts(row, report, from);
 	if (status == STATUS_OK)
 		status = table_insert(&self->index, from->view.id, self->row_count);
 	if (status != STATUS_OK) {
@@ -170,7 +171,7 @@ static enum status update_row(struct view *self, const struct tick_report *repor
 		heap_free((void *)(uintptr_t)row->body.shapes);
 	row->body = body;
 	if ((from->why & REPORT_CONTACTS) && contacts_differ(&body, report, from)) {
-		enum status status = keep_contacts(row, report, from);
+		enum status status = copy_contacts(row, report, from);
 		if (status != STATUS_OK)
 			return status;
 		mask |= WIRE_COLUMN_CONTACTS;
@@ -188,7 +189,7 @@ static enum status update_row(struct view *self, const struct tick_report *repor
 	return note_change(self, index);
 }
 
-/* A ring that has never gone round may simply be longer: no entry changes its place. */
+/* A ring that has not wrapped yet can be extended without moving entries. */
 static enum status make_room_for_removal(struct view *self)
 {
 	if (self->removal_count < self->removal_capacity ||
@@ -222,7 +223,7 @@ static enum status remove_body(struct view *self, uint32_t id)
 	return STATUS_OK;
 }
 
-/* Closes the gaps once they are as many as the living; the ring's row indices are void then. */
+/* Removes dead rows once they are as many as the live ones; the ring's row indices are void then. */
 static void compact(struct view *self)
 {
 	if (self->row_count < 64 || self->row_count < 2 * self->live_count)
@@ -233,7 +234,7 @@ static void compact(struct view *self)
 		if (!self->rows[i].live)
 			continue;
 		self->rows[kept] = self->rows[i];
-		/* The table had room for at least as many keys. */
+		/* The table has had at least as many keys, so the put needs no memory. */
 		enum status status = table_insert(&self->index, self->rows[kept].body.id, kept);
 		ASSERT(status == STATUS_OK);
 		kept++;
@@ -264,7 +265,8 @@ enum status view_apply(struct view *self, const struct tick_report *report)
 	self->epoch = report->epoch;
 	self->edit = report->edit;
 	self->tick_hash = report->tick_hash;
-	/* Between two times that they are told nobody knows what they are; then all are told. */
+	/* After reports without contacts the rows' contacts are unknown; the next report with
+	 * contacts has all. */
 	self->contacts = report->contacts && (self->contacts || report->contacts_all);
 	enum status status = STATUS_OK;
 	for (uint32_t i = 0; i < report->removed_count && status == STATUS_OK; i++)
@@ -323,11 +325,11 @@ static enum status take_removals(struct view *self, uint64_t base, struct view_d
 	while (first > oldest && self->removals[(first - 1) % self->removal_capacity].serial > base)
 		first--;
 	if (first == oldest && oldest > 0)
-		return STATUS_MISSING; /* the log does not reach back to the base */
+		return STATUS_MISSING; /* the log begins after the base */
 	for (uint64_t i = first; i < self->removal_count; i++) {
 		const struct view_removal *removal = &self->removals[i % self->removal_capacity];
 		if (removal->created > base)
-			continue; /* came and went between two frames */
+			continue; /* created and removed after the base */
 		if (ARRAY_RESERVE(&delta->removed, delta->removed.count + 1u) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 		delta->removed.items[delta->removed.count++] = removal->id;
@@ -346,7 +348,7 @@ static int by_id(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Rows noted in the ring after `base`, each once. */
+/* Collects the rows of the ring's entries after `base`, each once. */
 static enum status collect_ring(struct view *self, uint64_t base, wire_mask fields,
 				struct view_delta *delta)
 {

@@ -1,20 +1,21 @@
-/* view.h: the loop thread's mirror of a world's visible state, with enough history to say what
- * changed since any recent frame.
+/* view.h: the loop thread's mirror of a world's visible state, with enough history to find the
+ * changes since any recent frame.
  *
- * Rows ascend by id: ids are monotone within an epoch, so a new body is always appended; a removed
- * one leaves a dead row until the next compaction. Each applied report is a *serial* (1, 2, …; the
- * engine's tick does not move on control reports, and goes back on RESTORE). Kept for the last
- * WIRE_RING_TICKS serials: which rows changed. For every row: the serial at which each column last
- * changed, and at which it was created. A log of removals reaches back REMOVALS_MAX entries.
+ * Rows ascend by id: ids are monotone within an epoch, so a new body is always appended. A removed
+ * body leaves a dead row until the next compaction. Each applied report is a *serial* (1, 2, …);
+ * the engine's tick is not enough, because it does not move on control reports and goes back on
+ * RESTORE. For the last WIRE_RING_TICKS serials the changed rows are stored, for every row the
+ * serial at which each column last changed and at which it was created, and a log of the last
+ * VIEW_REMOVALS_MAX removals.
  *
  *	base within the ring      cost = rows that changed since           (DELTA)
- *	base within the log       cost = all rows, looked at once          (DELTA, absolute)
+ *	base within the log       cost = one pass over all rows            (DELTA, absolute)
  *	older, or other epoch     every row                                (SNAPSHOT)
  *
  * Invariants: V1 rows[i].body.id < rows[i+1].body.id. V2 index finds exactly the live rows. V3
- * tick_sum is the wrapping sum of the live rows' tick hashes. V4 finished, it is the engine's own
- * tick hash, or else the mirror is not the world's: no client is ever sent what the engine did not
- * say.
+ * tick_sum is the wrapping sum of the live rows' tick hashes. V4 finished, it equals the engine's
+ * own tick hash; otherwise the mirror is wrong and view_apply fails, so no client is sent a state
+ * that the engine did not have.
  */
 #ifndef CAIRN_SYNC_VIEW_H
 #define CAIRN_SYNC_VIEW_H
@@ -61,11 +62,11 @@ struct view {
 	/* Owned ring; it doubles as it fills, up to VIEW_REMOVALS_MAX. */
 	struct view_removal *removals;
 	uint32_t removal_capacity;
-	uint64_t removal_count; /* ever; entry i stands at i % removal_capacity */
-	uint64_t compacted;	/* serial of the last compaction: the ring before it is void */
+	uint64_t removal_count; /* so far; entry i is at i % removal_capacity */
+	uint64_t compacted;	/* serial of the last compaction: older ring entries are void */
 	uint64_t stamp;
 	uint64_t tick_sum;
-	bool contacts; /* those of the rows are the world's: the last report told them */
+	bool contacts; /* the rows' contacts are valid: the last report contained them */
 	struct view_joints joints;
 };
 
@@ -85,24 +86,25 @@ void view_release(struct view *self);
  * mirror, or V4): the mirror must be refilled by a `whole` report. */
 MUST_CHECK enum status view_apply(struct view *self, const struct tick_report *report);
 
-/* Nobody wants contacts any more: gives back their memory. */
+/* Frees the contacts of all rows, when no subscription needs them. */
 void view_drop_contacts(struct view *self);
 
-/* What a subscription with columns `fields` that stands at serial `base` needs to know. */
+/* The changes that a frame contains. */
 struct view_delta {
 	ARRAY_OF(struct block_row) rows; /* ascending ids; bodies borrowed from the view */
 	ARRAY_OF(uint32_t) removed;	 /* ascending */
-	bool absolute;			 /* the base had left the ring */
+	bool absolute;			 /* the base is older than the ring */
 };
 void view_delta_release(struct view_delta *delta);
-/* STATUS_MISSING: only a SNAPSHOT will do. `delta` keeps its memory between calls. */
+/* Collects the changes of columns `fields` since serial `base`. MISSING: a SNAPSHOT is needed;
+ * NO_MEMORY. `delta` keeps its memory between calls. */
 MUST_CHECK enum status view_collect(struct view *self, uint64_t base, wire_mask fields,
 				    struct view_delta *delta);
-/* Every live row, as created. */
+/* Collects every live row as created. NO_MEMORY. */
 MUST_CHECK enum status view_collect_all(struct view *self, wire_mask fields,
 					struct view_delta *delta);
-/* Hash of everything a whole-world subscription to `fields` sees: the tick hash when they are all
- * of what that is made of (*is_tick_hash), else the view hash. */
+/* Hash of everything that a whole-world subscription to `fields` sees: the tick hash where `fields`
+ * includes all columns that it covers (*is_tick_hash), else the view hash. */
 uint64_t view_hash(const struct view *self, wire_mask fields, bool *is_tick_hash);
 
 #endif

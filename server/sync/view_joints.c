@@ -1,3 +1,4 @@
+/* See view_joints.h. */
 #include "server/sync/view_joints.h"
 
 #include <string.h>
@@ -35,7 +36,7 @@ static uint32_t body_at(const struct wire_joint *joint, uint32_t side)
 	return side == 0 ? joint->a : joint->b;
 }
 
-/* Room for the ends of one more. */
+/* Reserves the two ends of another joint, and their table entries. */
 static enum status make_room_for_ends(struct view_joints *self)
 {
 	enum status status = table_reserve(&self->firsts, self->firsts.count + 2);
@@ -52,7 +53,7 @@ static void link_end(struct view_joints *self, uint32_t slot, uint32_t side,
 	uint32_t end = 2 * slot + side, body = body_at(joint, side), first = 0;
 	self->ends.items[end] = (struct view_joint_end){ .id = joint->id };
 	if (body == 0)
-		return; /* the world: everybody sees it and nobody */
+		return; /* the world's end is in no list */
 	if (table_find(&self->firsts, body, &first))
 		self->ends.items[first - 1].previous = end + 1;
 	self->ends.items[end].next = first;
@@ -75,7 +76,7 @@ static void unlink_end(struct view_joints *self, uint32_t slot, uint32_t side,
 		ASSERT(false); /* the key is there */
 }
 
-static void hang_row(struct view_joints *self, struct view_joint *row)
+static void link_row(struct view_joints *self, struct view_joint *row)
 {
 	if (self->idle.count > 0) {
 		row->slot = self->idle.items[--self->idle.count];
@@ -87,7 +88,7 @@ static void hang_row(struct view_joints *self, struct view_joint *row)
 	link_end(self, row->slot, 1, &row->joint);
 }
 
-static void unhang_row(struct view_joints *self, const struct view_joint *row)
+static void unlink_row(struct view_joints *self, const struct view_joint *row)
 {
 	unlink_end(self, row->slot, 0, &row->joint);
 	unlink_end(self, row->slot, 1, &row->joint);
@@ -127,7 +128,7 @@ static enum status append_joint(struct view_joints *self, const struct joint_vie
 	row->created = serial;
 	for (uint32_t i = 0; i < WIRE_JOINT_COLUMN_COUNT; i++)
 		row->changed[i] = serial;
-	hang_row(self, row);
+	link_row(self, row);
 	self->changed = serial;
 	return STATUS_OK;
 }
@@ -140,7 +141,7 @@ static enum status update_joint(struct view_joints *self, const struct joint_vie
 		return STATUS_CORRUPT;
 	struct view_joint *row = &self->rows.items[at];
 	struct wire_joint joint = report_wire_joint(from);
-	/* Who saw which of its bodies is known for as long as it has these. */
+	/* A joint must keep its bodies, because interest_saw goes by them. */
 	if (joint.a != row->joint.a || joint.b != row->joint.b)
 		return STATUS_CORRUPT;
 	wire_mask mask = wire_joint_differs(&row->joint, &joint);
@@ -153,7 +154,7 @@ static enum status update_joint(struct view_joints *self, const struct joint_vie
 	return STATUS_OK;
 }
 
-/* A ring that has never gone round may simply be longer: no entry changes its place. */
+/* A ring that has not wrapped yet can be extended without moving entries. */
 static enum status make_room_for_removal(struct view_joints *self)
 {
 	if (self->removal_count < self->removal_capacity ||
@@ -168,7 +169,7 @@ static enum status make_room_for_removal(struct view_joints *self)
 	return STATUS_OK;
 }
 
-/* Ids and rows both ascend: one walk closes all gaps. */
+/* Ids and rows both ascend, so one pass removes all. */
 static enum status remove_rows(struct view_joints *self, const struct tick_report *report,
 			       uint64_t serial)
 {
@@ -190,7 +191,7 @@ static enum status remove_rows(struct view_joints *self, const struct tick_repor
 		self->removals[self->removal_count++ % self->removal_capacity] =
 			(struct view_joint_removal){ serial, row->created, id, row->joint.a,
 						     row->joint.b };
-		unhang_row(self, row);
+		unlink_row(self, row);
 	}
 	while (read < self->rows.count)
 		self->rows.items[write++] = self->rows.items[read++];
@@ -214,7 +215,7 @@ enum status view_joints_apply(struct view_joints *self, const struct tick_report
 		self->since = self->changed = serial;
 	}
 	if (!self->told)
-		return STATUS_OK; /* nobody knows what they are until all are told */
+		return STATUS_OK; /* rows are unknown until a report contains all joints */
 	enum status status = remove_rows(self, report, serial);
 	for (uint32_t i = 0; i < report->joint_count && status == STATUS_OK; i++) {
 		const struct report_joint *joint = &report->joints_told[i];
@@ -230,7 +231,7 @@ bool view_joints_reach(const struct view_joints *self, uint64_t base)
 		return false;
 	if (self->removal_count <= VIEW_JOINT_REMOVALS_MAX)
 		return true;
-	/* The oldest that is left; of those before it some may be behind the base. */
+	/* The oldest stored removal; earlier ones may have been after the base. */
 	return self->removals[self->removal_count % self->removal_capacity].serial <= base;
 }
 
