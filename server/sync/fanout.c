@@ -1,3 +1,5 @@
+/* See fanout.h. In this order: sending frames, events, rounds, paying for interests, subscriptions.
+ * Frames are encoded in fanout_encode.c. */
 #include "server/sync/fanout.h"
 
 #include <string.h>
@@ -10,7 +12,7 @@
 
 /* An event packs to at most 97 bytes: three ids, a kind, eight floats and three headers. */
 enum { EVENT_BYTES_MAX = 128, SNAPSHOTS_LIVE_MAX = 2 };
-/* Parts of several frames that slow clients hold on to; beyond it the slowest loses its frame. */
+/* Bytes of parts that wait for slow clients; beyond it the slowest client's frame is dropped. */
 #define PENDING_BYTES_MAX ((uint64_t)64 << 20)
 
 enum status fanout_create(struct frame_pool *pool, struct fanout **out)
@@ -60,7 +62,7 @@ void fanout_destroy(struct fanout *self)
 
 /* ---- sending ----------------------------------------------------------------------------------- */
 
-/* As many parts as there is room for; behind the last one the events up to that state. */
+/* Queues as many parts as there is room for, and after the last one the events up to that state. */
 static void send_parts(struct fanout *self, struct subscription *sub, uint64_t now)
 {
 	uint64_t bytes;
@@ -82,8 +84,9 @@ static uint64_t bytes_of(const struct fanout_group *group)
 	return bytes;
 }
 
-/* Whether two other SNAPSHOTs of the world are on their way in parts already: then the next one
- * waits, and all who wait will share it. Nobody waits for a client that takes nothing. */
+/* True if two other SNAPSHOTs of the world are being sent in parts: then the next one waits, and
+ * all waiting subscriptions will share it. A client that has taken nothing for a second does not
+ * count. */
 static bool must_wait(const struct fanout *self, const struct subscription *sub, uint64_t now)
 {
 	uint64_t live[SNAPSHOTS_LIVE_MAX];
@@ -110,8 +113,8 @@ static bool must_wait(const struct fanout *self, const struct subscription *sub,
 	return count == SNAPSHOTS_LIVE_MAX;
 }
 
-/* Nothing has changed in its area: its tick may wait a little. */
-static bool may_pass(const struct fanout *self, const struct subscription *sub)
+/* True if a frame without changes may be left out: no event waits, and the client's tick is recent. */
+static bool may_leave_out(const struct fanout *self, const struct subscription *sub)
 {
 	return sub->runs.count == 0 && !sub->notice_due && self->view.tick >= sub->base_tick &&
 	       self->view.tick - sub->base_tick < FANOUT_QUIET_TICKS;
@@ -128,9 +131,9 @@ static enum status no_memory(struct reason *why)
 	return reason_set(why, STATUS_NO_MEMORY, -1, "sub", "%s", status_text(STATUS_NO_MEMORY));
 }
 
-/* What it watches: nothing for the whole world without a budget. */
-static enum status watch(struct fanout *self, struct subscription *sub, struct interest_set *set,
-			 bool limited, struct reason *why)
+/* Gives the subscription its interest; the whole world without a budget needs none. */
+static enum status acquire_interest(struct fanout *self, struct subscription *sub,
+				    struct interest_set *set, bool limited, struct reason *why)
 {
 	if (!limited && sub->ration == NULL)
 		return STATUS_OK;
@@ -141,8 +144,8 @@ static enum status watch(struct fanout *self, struct subscription *sub, struct i
 	return status == STATUS_OK ? STATUS_OK : no_memory(why);
 }
 
-/* The last FOCUS takes effect, however many there were since the last frame. Without memory it
- * waits. */
+/* Applies the last FOCUS, however many there were since the last frame. Without memory it is
+ * retried. */
 static void turn_to_focus(struct fanout *self, struct subscription *sub)
 {
 	struct interest_set set;
@@ -156,12 +159,12 @@ static void turn_to_focus(struct fanout *self, struct subscription *sub)
 		if (!sub->focus_limited)
 			set = (struct interest_set){ .area_count = 1 };
 		status = interest_move(&self->interests, &self->view, &sub->interest, &set);
-		/* What was collected for the areas before is not what they are now. */
+		/* Groups collected for the previous areas are void. */
 		sub->interest->round = 0;
 	} else {
 		/* From the whole world to a part of it, or back. */
 		sub->interest = NULL;
-		status = watch(self, sub, &set, sub->focus_limited, &why);
+		status = acquire_interest(self, sub, &set, sub->focus_limited, &why);
 		if (status == STATUS_OK)
 			interest_release(&self->interests, before);
 		else
@@ -180,8 +183,8 @@ uint64_t fanout_work(const struct fanout *self)
 	       self->joints_looked + self->counters.heard;
 }
 
-/* The next report is shown to its interest if that can be afforded (plan_interests); one that was shown
- * too much is tried again at twice as much. */
+/* Wakes the subscription's interest if its allowance can pay for it (plan_interests). An interest
+ * that rests because it tested too much is tried again at twice as much. */
 static void wake_perhaps(struct fanout *self, struct subscription *sub, uint64_t now)
 {
 	struct interest *interest = sub->interest;
@@ -208,7 +211,7 @@ static void make_frame(struct fanout *self, struct subscription *sub, uint64_t n
 		interest_settle_now(&self->interests, &self->view, sub->interest);
 	struct fanout_group *group = sub->ration != NULL ? fanout_ration_group(self, sub, &partial)
 							 : fanout_group(self, sub);
-	if (group != NULL && group->empty && may_wait && may_pass(self, sub)) {
+	if (group != NULL && group->empty && may_wait && may_leave_out(self, sub)) {
 		subscription_advance(sub, &self->view, group->next);
 		sub->partial = partial;
 		return;
@@ -221,7 +224,7 @@ static void make_frame(struct fanout *self, struct subscription *sub, uint64_t n
 		status = subscription_set_frame(sub, &self->view, group->next, &parts, now);
 	}
 	if (status != STATUS_OK) {
-		/* What a budget chose has been noted as sent. */
+		/* The budget has marked its choice as sent, so only a SNAPSHOT restores the client. */
 		sub->snapshot_due = sub->snapshot_due || sub->ration != NULL;
 		skip_frame(sub);
 		return;
@@ -237,7 +240,7 @@ static void make_frame(struct fanout *self, struct subscription *sub, uint64_t n
 static void serve_subscription(struct fanout *self, struct subscription *sub, uint64_t now,
 			       bool may_wait)
 {
-	/* The host has been asked to tell them: its next report does. */
+	/* Contacts were requested from the host; its next report contains them. */
 	if ((sub->fields & WIRE_COLUMN_CONTACTS) && !self->view.contacts)
 		return;
 	if (sub->joints != 0 && !self->view.joints.told)
@@ -288,7 +291,8 @@ static void limit_pending(struct fanout *self)
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-/* Packs the report's events once for everybody. Without memory they are lost, and counted. */
+/* Packs the report's events once for all subscriptions. False: no memory; then they are dropped and
+ * counted. */
 static bool pack_events(struct fanout *self, const struct tick_report *report)
 {
 	self->event_bytes.count = self->event_ends.count = 0;
@@ -306,7 +310,8 @@ static bool pack_events(struct fanout *self, const struct tick_report *report)
 	return true;
 }
 
-/* Who sees a part of the world hears what happens to bodies it sees, and what concerns none. */
+/* True if the subscription gets the event: it selects the kind, and sees one of the bodies, or the
+ * event names no body. */
 static bool wants_event(const struct subscription *sub, const struct event *event)
 {
 	if (!(sub->event_mask >> event->kind & 1))
@@ -338,7 +343,7 @@ static void note_events(struct fanout *self, struct subscription *sub,
 	}
 }
 
-/* How many of the report's events are of the kinds it asked for. */
+/* Number of the report's events of the selected kinds. */
 static uint32_t count_asked(const struct subscription *sub, const struct tick_report *report)
 {
 	uint32_t count = 0;
@@ -362,8 +367,8 @@ static void queue_report_events(struct fanout *self, const struct tick_report *r
 
 /* ---- rounds ------------------------------------------------------------------------------------ */
 
-/* The next round begins where nobody was served before, or else far from where the last one began,
- * so that no client waits for all the others every time. */
+/* The next round begins with the subscriptions that were not served before, or else far from where
+ * the last one began, so that no client is always served last. */
 static void begin_round(struct fanout *self)
 {
 	uint32_t count = self->subscriptions.count;
@@ -375,7 +380,7 @@ static void begin_round(struct fanout *self)
 	self->parts_wait = self->short_of = self->again = self->at_rest = false;
 }
 
-/* Whether it has not been shown the newest state, or not all of it. */
+/* True if the subscription lacks the newest state, or a part of it. */
 static bool is_behind(const struct fanout *self, const struct subscription *sub)
 {
 	return sub->snapshot_due || sub->base != self->view.serial ||
@@ -387,7 +392,7 @@ static bool is_behind(const struct fanout *self, const struct subscription *sub)
 static void serve_in_turn(struct fanout *self, struct subscription *sub, uint64_t now)
 {
 	if (sub->outbox->stream == NULL)
-		return; /* it is away; its events are kept for it */
+		return; /* lost; its events are stored until it resumes */
 	send_parts(self, sub, now);
 	bool waits = self->last_words && sub->runs.count > 0;
 	if (self->again) {
@@ -404,8 +409,8 @@ static void serve_in_turn(struct fanout *self, struct subscription *sub, uint64_
 		self->counters.skipped++;
 }
 
-/* Clients lie far apart: those whose turn comes soon are asked for while others are served, each in
- * three steps, as one tells where the next is. */
+/* Subscriptions are far apart in memory, so those that are served soon are prefetched while others
+ * are served, in three steps, because each gives the address of the next. */
 static void fetch_ahead(const struct fanout *self)
 {
 	enum { STEP = 2 };
@@ -434,11 +439,10 @@ bool fanout_continue(struct fanout *self, uint64_t now)
 	return self->left > 0;
 }
 
-/* ---- who is shown what changes ------------------------------------------------------------------ */
+/* ---- paying for interests ----------------------------------------------------------------------- */
 
-enum {
-	INTEREST_LEAST = 256
-}; /* bodies an interest may be shown in a report, whatever the last one was */
+/* An interest may test at least so many bodies in a report, whatever the last report cost. */
+enum { INTEREST_LEAST = 256 };
 
 static void plan_interest(struct subscription *sub, uint64_t now)
 {
@@ -456,8 +460,8 @@ static void plan_interest(struct subscription *sub, uint64_t now)
 	}
 }
 
-/* Before a report: what each interest is expected to cost, as the last time, is taken from the
- * first of its subscriptions that can pay it. Where none can, it rests. */
+/* Before a report: charges the expected cost of each interest, that of the last report, to the
+ * first of its subscriptions that can pay. An interest that none can pay for rests. */
 static void plan_interests(struct fanout *self, uint64_t now)
 {
 	uint32_t count = self->subscriptions.count;
@@ -473,8 +477,8 @@ static void plan_interests(struct fanout *self, uint64_t now)
 			interest_rest(map, map->interests.items[i]);
 }
 
-/* After it: what it has cost in truth. */
-static void settle_accounts(struct fanout *self)
+/* After a report: charges or refunds the difference to the true cost. */
+static void charge_true_costs(struct fanout *self)
 {
 	struct interest_map *map = &self->interests;
 	for (uint32_t i = 0; i < map->interests.count; i++) {
@@ -484,7 +488,8 @@ static void settle_accounts(struct fanout *self)
 		uint32_t expected = (interest->allowed - INTEREST_LEAST) / 2;
 		allowance_spend(interest->payer, (double)interest->shown - expected);
 		interest->payer = NULL;
-		/* It was shown too much and rests: the next time it may be shown twice that. */
+		/* An interest that rests because it tested too much may test twice as much next
+		 * time. */
 		interest->cost = interest->rests ? interest->allowed : interest->shown;
 	}
 }
@@ -503,7 +508,7 @@ static enum status apply_report(struct fanout *self, const struct tick_report *r
 	self->told_contacts = report->contacts;
 	fanout_follow_view(self);
 	interest_map_after(&self->interests, &self->view, report);
-	settle_accounts(self);
+	charge_true_costs(self);
 	return STATUS_OK;
 }
 
@@ -524,15 +529,14 @@ enum status fanout_report(struct fanout *self, const struct tick_report *report,
 	self->counters.contacts_cut += report->contacts_cut;
 	if (report->step)
 		self->stepped_at = now;
-	/* No tick follows one that could not be made: what it has to say does not wait for one. */
+	/* No tick follows a failed step, so its events are sent without waiting for one. */
 	self->last_words = !report->step && report->event_count > 0;
 	if (report->event_count > 0 || report->whole)
 		queue_report_events(self, report);
 	begin_round(self);
 	self->runs = report->mode == WIRE_MODE_RUNNING;
 	self->rest_due = !self->runs && report->step;
-	/* A world that is paused, went back or was asked for everything shows at once where it
-	 * stands. */
+	/* Reports of a paused world (control, RESTORE, whole) are sent at once. */
 	self->again = self->at_rest = !self->runs && !report->step;
 	fanout_continue(self, now);
 	return STATUS_OK;
@@ -575,7 +579,7 @@ enum status fanout_subscribe(struct fanout *self, const struct msg_subscribe *as
 	if (ask->budget > 0 && ration_create(ask->budget, now, &sub->ration) != STATUS_OK)
 		status = no_memory(why);
 	if (status == STATUS_OK)
-		status = watch(self, sub, &set, limited, why);
+		status = acquire_interest(self, sub, &set, limited, why);
 	if (status != STATUS_OK) {
 		subscription_destroy(sub);
 		return status;
@@ -619,7 +623,7 @@ void fanout_unsubscribe(struct fanout *self, struct subscription *subscription)
 		self->subscriptions.count--;
 		memmove(&self->subscriptions.items[i], &self->subscriptions.items[i + 1],
 			(self->subscriptions.count - i) * sizeof *self->subscriptions.items);
-		/* Groups of an interest that may go with it are of no use to anybody else. */
+		/* Groups of an interest that is freed with it are never found again. */
 		end_subscription(self, subscription);
 		return;
 	}
@@ -653,7 +657,7 @@ void fanout_check(struct fanout *self, uint64_t now)
 		    now - sub->pending_moved_at > SUBSCRIPTION_STUCK_MS * NS_PER_MS)
 			subscription_drop_frame(sub);
 	}
-	/* In a world at rest no step makes a camera's move, or the rest of a budget, due. */
+	/* In a world at rest no step sends a moved FOCUS, or the remaining bodies of a budget. */
 	fanout_rest(self, now);
 	if (self->left > 0 || !self->standing)
 		return;

@@ -1,20 +1,21 @@
-/* fanout_encode.c: what a subscription gets, collected and encoded once for all that need the same.
+/* fanout_encode.c: the frames of groups: collecting changes and encoding them once for all
+ * subscriptions of a group.
  *
- * Groups live for one round. They are found through their interest (the world's have a list of
- * their own), so a thousand different areas are a thousand short lists and not one long one.
+ * Groups live for one round. They are found through their interest (the whole world's have a list
+ * of their own), so a thousand different areas are a thousand short lists and not one long one.
  */
 #include <string.h>
 
 #include "server/base/body_hash.h"
 #include "server/sync/fanout_state.h"
 
-/* Parts are small against what may wait for a client, so that one can be added where a few still
- * wait. */
+/* Parts are small compared with a client's queue, so that one can be added while a few are still
+ * queued. */
 enum { PARTS_MAX = WIRE_PARTS_MAX, PART_BYTES = 64 << 10 };
 
 /* ---- quantised profiles ------------------------------------------------------------------------ */
 
-/* NULL for a profile that shows values as they are. */
+/* NULL for a profile without quantisation. */
 static struct quantised *quantised_of(struct fanout *self, enum wire_profile profile)
 {
 	return wire_profile_quantised(profile) ? &self->quantised[profile - WIRE_PROFILE_VIEW]
@@ -40,7 +41,7 @@ static enum status follow_profile(struct fanout *self, struct quantised *quantis
 				self->contact_users[quantised->profile] > 0);
 }
 
-/* What could not follow for want of memory tries again when it is looked at. */
+/* Where memory is lacking, the update is retried when the profile is used. */
 void fanout_follow_view(struct fanout *self)
 {
 	for (uint32_t i = 0; i < QUANTISED_PROFILES; i++) {
@@ -51,7 +52,7 @@ void fanout_follow_view(struct fanout *self)
 	}
 }
 
-/* Makes the rows collected those of the group's profile. */
+/* Makes the collected rows those of the group's profile. */
 static enum status refine_rows(struct fanout *self, const struct fanout_group *group)
 {
 	struct quantised *quantised = quantised_of(self, group->profile);
@@ -81,7 +82,7 @@ static uint64_t hash_members(const struct view *view, struct quantised *quantise
 	return body_hash_finish(view->tick, sum, interest->members.count);
 }
 
-/* Hashes what the group sees, if the frame is to carry it. */
+/* The hash of what the group sees, if its frame carries one. */
 static struct wire_hash hash_of(struct fanout *self, const struct fanout_group *group,
 				bool *is_tick_hash)
 {
@@ -124,7 +125,7 @@ static enum status encode_part(struct fanout *self, struct fanout_group *group,
 	return status == STATUS_OK ? fanout_store_part(self, group, bytes) : status;
 }
 
-/* In small parts, or where those would be too many in the client's largest. */
+/* Plans parts of PART_BYTES, or of the client's largest size where those would be too many. */
 static enum status plan_parts(struct fanout *self, const struct fanout_group *group,
 			      const struct delta_frame *frame, uint32_t *count)
 {
@@ -144,7 +145,7 @@ static enum status reserve_buffers(struct fanout *self)
 	return self->parts != NULL && self->scratch != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
-/* Encodes what has been collected. */
+/* Encodes the collected changes as the group's parts. */
 static enum status encode_group(struct fanout *self, struct fanout_group *group, uint8_t flags)
 {
 	const struct view *view = &self->view;
@@ -194,7 +195,7 @@ enum status fanout_encode_empty(struct fanout *self, struct fanout_group *group)
 	return encode_group(self, group, 0);
 }
 
-/* What stands on the group's base. MISSING: history does not reach back to it any more. */
+/* Collects the changes since the group's base. MISSING: history no longer reaches back to it. */
 static enum status collect_since_base(struct fanout *self, const struct fanout_group *group)
 {
 	if (group->interest == NULL)
@@ -228,7 +229,7 @@ void fanout_drop_groups(struct fanout *self)
 	self->round++;
 }
 
-/* The list a subscription's group stands in. */
+/* The list of this round's groups with that interest. */
 static uint32_t *list_of(struct fanout *self, struct interest *interest)
 {
 	if (interest == NULL)
@@ -272,7 +273,7 @@ static bool is_same_group(const struct fanout_group *group, const struct fanout_
 	       group->hashed == wanted->hashed && group->frame_max == wanted->frame_max;
 }
 
-/* A new group at the end, with the memory of the one that stood there before. */
+/* Adds a group at the end; it reuses the memory of the group that was there in an earlier round. */
 static struct fanout_group *add_group(struct fanout *self, const struct fanout_group *wanted)
 {
 	if (self->group_count == self->groups.count) {
@@ -304,7 +305,7 @@ static struct fanout_group *find_group(struct fanout *self, uint32_t list,
 	return NULL;
 }
 
-/* Collects for a group that is not there yet. What falls back to a SNAPSHOT may find one: *found. */
+/* Collects for a new group. Where it falls back to a SNAPSHOT, an existing group may fit: *found. */
 static enum status collect_group(struct fanout *self, uint32_t list, struct fanout_group *wanted,
 				 struct fanout_group **found)
 {

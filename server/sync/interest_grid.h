@@ -36,8 +36,7 @@ void interest_test_body(struct interest_map *map, struct interest *self,
 void interest_remove_member(struct interest *self, uint32_t id);
 /* Makes the interest a watcher of the cells that its areas touch now. */
 void interest_enter_cells(struct interest_map *map, struct interest *self);
-/* Puts areas where their bodies are and looks who is inside; `anew`: with members and logs
- * forgotten. */
+/* Moves areas to their bodies and finds the members; `anew`: after dropping members and logs. */
 void interest_settle(struct interest_map *map, const struct view *view, struct interest *self,
 		     bool anew);
 /* True if interest_settle is needed: the interest is stale, or an area must follow its body. */

@@ -114,8 +114,8 @@ static void forget_shares(struct quantised *self)
 			       self->shares[i].capacity * sizeof *self->shares[i].values);
 }
 
-/* Where shares over these fields are kept, in place of those not asked for longest; as many as
- * there are rows. NULL without memory: then nothing is remembered. */
+/* The shares over these fields, with an entry for each row; the least recently used ones are
+ * replaced. NULL without memory: then nothing is stored. */
 static struct quantised_shares *shares_of(struct quantised *self, wire_mask fields)
 {
 	struct quantised_shares *found = &self->shares[0];

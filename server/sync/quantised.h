@@ -75,8 +75,8 @@ struct quantised {
 
 void quantised_init(struct quantised *self, enum wire_profile profile);
 void quantised_release(struct quantised *self);
-/* Follows the view after each of its reports, or from anew, with contacts or without. NO_MEMORY: it
- * is empty, until next time. */
+/* Updates to the view's serial, from the last report or from scratch, with contacts or without.
+ * NO_MEMORY: it is empty until the next call. */
 MUST_CHECK enum status quantised_follow(struct quantised *self, const struct view *view,
 					bool contacts);
 

@@ -1,3 +1,4 @@
+/* See assets.h. */
 #include "server/web/assets.h"
 
 #include <dirent.h>
@@ -26,7 +27,7 @@ void assets_release(struct assets *self)
 	memset(self, 0, sizeof *self);
 }
 
-/* table: endings and what they are. */
+/* table: content types by ending. */
 static const char *const TYPES[][2] = {
 	{ ".html", "text/html; charset=utf-8" },
 	{ ".js", "text/javascript; charset=utf-8" },
@@ -77,13 +78,14 @@ static enum status read_all(const char *name, size_t bytes, uint8_t **out, struc
 		return out_of_memory(why);
 	if (got != bytes) {
 		heap_free(data);
-		return reason_set(why, STATUS_IO, -1, "web-files", "%.90s: cannot be read", name);
+		return reason_set(why, STATUS_IO, -1, "web-files",
+				  "%.90s: the file changed or cannot be read", name);
 	}
 	*out = data;
 	return STATUS_OK;
 }
 
-/* Pictures and fonts are compressed already; whatever does not shrink stays as it is. */
+/* Makes the gzip form, where it is smaller; pictures and fonts are compressed already. */
 static void compress_asset(struct asset *asset)
 {
 	enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8 };
@@ -111,7 +113,7 @@ static enum status add_file(struct assets *self, const char *name, const char *p
 {
 	if (self->items.count == ASSETS_MAX || self->total_bytes + bytes > ASSETS_BYTES_MAX)
 		return reason_set(why, STATUS_LIMIT, -1, "web-files",
-				  "more than %d files or %d MiB", ASSETS_MAX,
+				  "the directory has more than %d files or %d MiB", ASSETS_MAX,
 				  ASSETS_BYTES_MAX >> 20);
 	if (ARRAY_RESERVE(&self->items, self->items.count + 1u) != STATUS_OK)
 		return out_of_memory(why);

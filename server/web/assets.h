@@ -1,7 +1,7 @@
 /* assets.h: the files of the viewer, read once at the start and served from memory.
  *
- * What is not in the table does not exist: a path in a request is only compared, never opened, so there
- * is no way out of the directory and no disk on the loop's thread. Each file has its content type, an
+ * The path of a request is only compared with the table and never opened, so no request can leave
+ * the directory, and the loop thread never waits for the disk. Each file has its content type, an
  * ETag made of its bytes, and a gzip form where that is smaller.
  */
 #ifndef CAIRN_WEB_ASSETS_H
@@ -12,9 +12,9 @@
 #include "server/base/status.h"
 
 enum {
-	ASSETS_MAX = 1024,
+	ASSETS_MAX = 1024, /* files */
 	ASSETS_BYTES_MAX = 64 << 20,
-	ASSETS_DEPTH_MAX = 8,
+	ASSETS_DEPTH_MAX = 8, /* directories below the first; deeper ones are left out */
 	ASSET_PATH_MAX = 255,
 };
 
@@ -35,12 +35,12 @@ struct assets {
 
 void assets_init(struct assets *self);
 void assets_release(struct assets *self);
-/* Adds every regular file below `directory`; names that begin with a dot and symbolic links are left
- * out. A directory that is not there adds nothing and is OK. LIMIT, IO, NO_MEMORY. */
+/* Adds every regular file below `directory` but names that begin with a dot and symbolic links. A
+ * missing directory adds nothing and is OK. LIMIT, IO, NO_MEMORY; the error names the file. */
 enum status assets_load(struct assets *self, const char *directory, struct reason *why) MUST_CHECK;
-/* "/" finds "/index.html". NULL: there is none. */
+/* The file of a URL's path; "/" finds "/index.html". NULL: there is none. */
 const struct asset *assets_find(const struct assets *self, const char *path);
-/* The content type by the end of a name; application/octet-stream for others. */
+/* The content type by a name's ending; application/octet-stream for unknown endings. */
 const char *asset_type(const char *path);
 
 #endif

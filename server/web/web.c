@@ -47,7 +47,7 @@ static void peer_of(const struct web_site *site, struct lws *wsi, struct peer *o
 	memcpy(out->text, "web", 3);
 }
 
-/* The options every connection of ours has: no waiting for more, little in the kernel. */
+/* Sets the socket options that io's own connections have: no delay, little data in the kernel. */
 static void set_socket_options(const struct web *web, struct lws *wsi)
 {
 	const struct io_limits *limits = io_limits(web->service->io);
@@ -60,7 +60,7 @@ static void set_socket_options(const struct web *web, struct lws *wsi)
 		(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
 }
 
-/* A connection has been accepted. Not 0: it is one too many of its address. */
+/* Counts an accepted connection. Not 0: its address is at the limit. */
 static int add_guest(struct web_site *site, struct lws *wsi)
 {
 	struct web *web = site->web;
@@ -75,7 +75,7 @@ static int add_guest(struct web_site *site, struct lws *wsi)
 	return 0;
 }
 
-/* It is a WebSocket now, or gone. */
+/* The connection is a WebSocket now, or gone. */
 static void remove_guest(struct web_site *site, const struct lws *wsi)
 {
 	for (uint32_t i = 0; i < site->guests.count; i++) {
@@ -107,8 +107,8 @@ static int open_websocket(struct web_site *site, struct lws *wsi, struct web_con
 	return 0;
 }
 
-/* WebSockets are streams as others, and bounded with them (open_websocket); what is none yet, listeners included, has
- * a quarter of their number besides. */
+/* WebSockets count as streams and are bounded with them (open_websocket). All other connections,
+ * listeners included, may be a quarter of that number in addition. */
 static bool is_full(struct web *web)
 {
 	enum { AT_LEAST = 32 };
@@ -118,7 +118,8 @@ static bool is_full(struct web *web)
 	return is;
 }
 
-/* Before a connection becomes a WebSocket: is it asked for by somebody who may, at the right place? */
+/* Before a connection becomes a WebSocket: checks path, Host and Origin, and that the server does
+ * not drain. */
 static int check_upgrade(struct web_site *site, struct lws *wsi)
 {
 	char path[8] = "";
@@ -170,7 +171,7 @@ static int on_websocket(struct web *web, struct web_connection *connection, stru
 	}
 }
 
-/* No tickets and nothing remembered: each connection has keys of its own, as with --tls. */
+/* Disables TLS sessions and tickets: each connection has keys of its own, as with --tls. */
 static void disable_tls_sessions(SSL_CTX *tls)
 {
 	SSL_CTX_set_options(tls, SSL_OP_NO_TICKET);
@@ -191,7 +192,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 	struct web_site *site = vhost != NULL ? lws_get_vhost_user(vhost) : NULL;
 	if (connection != NULL && connection->stream != NULL)
 		return on_websocket(site->web, connection, wsi, reason, data, bytes);
-	/* The server may be gone already. */
+	/* While web_destroy runs the server is gone already. */
 	bool last = reason == LWS_CALLBACK_CLOSED_HTTP ||
 		    reason == LWS_CALLBACK_HTTP_DROP_PROTOCOL || reason == LWS_CALLBACK_WSI_DESTROY;
 	if (site == NULL || (site->web->destroying && !last))
@@ -208,7 +209,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 		return 0;
 	case LWS_CALLBACK_HTTP_BODY:
 	case LWS_CALLBACK_HTTP_BODY_COMPLETION:
-		return -1; /* nobody is asked to send one */
+		return -1; /* no request of ours has a body */
 	case LWS_CALLBACK_WSI_CREATE:
 		site->web->connections++;
 		return 0;
@@ -245,12 +246,12 @@ static void add_with_port(struct web_site *site, const char *name)
 	char text[WEB_HOST_MAX];
 	snprintf(text, sizeof text, "%.100s:%u", name, site->address.port);
 	add_host(site, text);
-	/* What browsers leave out. */
+	/* Browsers leave the default port out. */
 	if (site->address.port == (site->tls ? 443 : 80))
 		add_host(site, name);
 }
 
-/* The names it goes by: its address, those of the loopback where it listens there, --web-host. */
+/* Lists the allowed hosts: its address, the names of loopback where it listens there, --web-host. */
 static void list_hosts(struct web_site *site)
 {
 	const struct option_list *names = &site->web->service->options->web_host;
@@ -268,7 +269,7 @@ static void list_hosts(struct web_site *site)
 	}
 }
 
-/* Whether the address is free: libwebsockets says no more than that it could not. */
+/* Checks that the address is free, because libwebsockets does not report why it cannot listen. */
 static enum status check_address_free(struct io *io, const struct address *address,
 				      struct address *bound, struct reason *why)
 {
@@ -320,7 +321,8 @@ static enum status open_vhost(struct web_site *site, const char *option, struct 
 	site->vhost = lws_create_vhost(site->context, &info);
 	if (site->vhost == NULL) {
 		address_print(address, text);
-		return reason_set(why, STATUS_IO, -1, option, "cannot listen at %.100s", text);
+		return reason_set(why, STATUS_IO, -1, option,
+				  "cannot listen at %.100s; is the port in use?", text);
 	}
 	if (address->port == 0)
 		address->port = (uint16_t)lws_get_vhost_listen_port(site->vhost);
@@ -361,7 +363,7 @@ static enum status make_context(struct web_site *site, struct reason *why)
 	site->context = lws_create_context(&info);
 	if (site->context == NULL)
 		return reason_set(why, STATUS_IO, -1, "web",
-				  "libwebsockets does not start (is its libuv part installed?)");
+				  "libwebsockets does not start; is it built with libuv?");
 	if (options->address_greetings > 0)
 		share = (uint32_t)options->address_greetings;
 	address_limits_init(&site->address_limits, share, 0);

@@ -227,7 +227,8 @@ static const struct peer *peer_of(const struct web_site *site, const struct lws 
 	return NULL;
 }
 
-/* `Authorization: Bearer TOKEN` with a bearer's token, not one that is good once; false: another, or none. */
+/* `Authorization: Bearer TOKEN` with a bearer's token, not one that is good once; false: another,
+ * or none. */
 static bool shows_token(struct web_site *site, struct lws *wsi, struct sight *out)
 {
 	char value[2048 + 8];
@@ -263,7 +264,8 @@ static struct sight sight_of(struct web_site *site, struct lws *wsi)
 	return sight;
 }
 
-/* Ready is who takes sessions; files that are left out are named below it, to whoever may know of them. */
+/* Ready is who takes sessions; files that are left out are named below it, to whoever may know of
+ * them. */
 static struct response ready_response(struct web *web, struct web_connection *connection,
 				      const struct sight *sight)
 {

@@ -1,4 +1,4 @@
-/* web_internal.h: what the files behind web.h share. */
+/* web_internal.h: the state that web.c, web_http.c and web_metrics.c share. */
 #ifndef CAIRN_WEB_WEB_INTERNAL_H
 #define CAIRN_WEB_WEB_INTERNAL_H
 
@@ -24,14 +24,14 @@ struct web_site {
 	bool admin;
 	bool tls;
 	struct address address; /* as bound */
-	/* Each site has a context of its own, so a pool of headers that the other cannot use up. */
+	/* Each site has its own context, so that neither can use up the other's pool of headers. */
 	struct lws_context *context;
-	/* Connections that are no WebSocket yet, and how many each address has. */
+	/* Connections that are not WebSockets yet, and their number per address. */
 	ARRAY_OF(struct web_guest) guests;
 	struct address_limits address_limits;
 	struct lws_vhost *vhost;
 	struct lws_protocols protocols[2];
-	/* What Host may say, in small letters. */
+	/* Allowed values of Host, in lower case. */
 	char hosts[WEB_HOSTS_MAX][WEB_HOST_MAX];
 	uint32_t host_count;
 };
@@ -44,31 +44,31 @@ struct web {
 	struct web_streams streams;
 	uint64_t requests, refused;
 	uint32_t connections; /* open now, listeners included */
-	uint32_t sockets;     /* of them, WebSockets: streams of io as well */
+	uint32_t sockets;     /* those that are WebSockets, which count as streams of io, too */
 	bool destroying;
 };
 
-/* What libwebsockets keeps for us with each connection; zero at its start. */
+/* Our state of one connection, stored by libwebsockets; zero at the start. */
 struct web_connection {
 	struct web_stream *stream; /* a WebSocket */
-	/* A response under way: text, or a file's bytes. */
+	/* The response being sent: `text`, or a file's bytes. */
 	const uint8_t *body;
 	size_t body_bytes, body_sent;
 	struct bytes text;
 };
 
-/* Answers GET and HEAD of a site. Returns what the callback of libwebsockets returns. */
+/* Answers GET and HEAD of a site. Returns the result of the libwebsockets callback. */
 int web_answer(struct web_site *site, struct lws *wsi, struct web_connection *connection,
 	       const char *path);
-/* Goes on sending a body. */
+/* Sends the next part of a body. */
 int web_answer_more(struct lws *wsi, struct web_connection *connection);
-/* Whether Host, and for a WebSocket Origin, are on the list. */
+/* True if Host, or for a WebSocket Origin, is on the list. */
 bool web_host_allowed(const struct web_site *site, struct lws *wsi);
 bool web_origin_allowed(const struct web_site *site, struct lws *wsi);
-/* A header's value in small letters; false when it is missing, or longer than fits. */
+/* A header's value in lower case; false when it is missing or too long for `out`. */
 bool web_header(struct lws *wsi, enum lws_token_indexes token, char *out, size_t bytes);
 
-/* The text of /metrics, of the worlds that the grant (NULL: of all) is for. */
+/* The text of /metrics for the worlds that the grant allows (NULL: all). NO_MEMORY. */
 enum status web_metrics(struct service *service, const struct grant *grant,
 			struct bytes *out) MUST_CHECK;
 

@@ -1,3 +1,5 @@
+/* See web_stream.h. Nothing is sent while libwebsockets holds an unsent rest (`partial`); a close
+ * is always asynchronous, so that no caller loses the stream under its feet. */
 #include "server/web/web_stream.h"
 
 #include <libwebsockets.h>
@@ -8,14 +10,14 @@
 #include "server/base/bytes.h"
 #include "server/base/heap.h"
 
-/* What libwebsockets may overwrite in front of what it sends. */
+/* libwebsockets overwrites LWS_PRE bytes in front of what it sends. */
 _Static_assert(FRAME_ROOM >= LWS_PRE, "a frame has room for the header of a message");
 
 enum { GATHER_BYTES = 4096 };
 
 enum web_state { WEB_NEW, WEB_OPEN, WEB_FINISHING, WEB_CLOSING };
 
-/* Bytes that wait: of a frame, from `at` on. */
+/* Queued bytes: those of a frame from `at` on. */
 struct web_waiting {
 	struct frame *frame;
 	uint32_t at;
@@ -27,17 +29,17 @@ struct web_stream {
 	struct lws *wsi;
 	enum web_state state;
 	struct peer peer;
-	/* Out: frames from `first` on wait; `partial` bytes are with libwebsockets, which could not
-	 * send all of a message. */
+	/* Output: frames from `first` on are queued; `partial` bytes are in libwebsockets, which
+	 * could not send a message whole. */
 	ARRAY_OF(struct web_waiting) waiting;
 	uint32_t first;
 	size_t queued, partial;
-	uint32_t left; /* bytes of the message at the front that are not sent */
-	bool fresh;    /* none of it is */
-	bool tailed;   /* `drained` is owed */
-	/* In: a message in the making, with room for the header of a frame in front. */
+	uint32_t left; /* unsent bytes of the message at the front */
+	bool fresh;    /* no byte of it has been sent */
+	bool tailed;   /* `drained` must be called when the queue is empty */
+	/* Input: an incomplete message, with space for a frame's header in front. */
 	struct bytes input;
-	size_t given; /* bytes of a whole message that the owner has */
+	size_t given; /* bytes of a complete message that the owner has taken */
 	bool whole, paused;
 	uint64_t message_until; /* instant */
 	bool timed;		/* a message has begun that must end in time */
@@ -49,7 +51,7 @@ static struct web_stream *web_of(const struct stream *stream)
 	return (struct web_stream *)stream;
 }
 
-/* Closes from anywhere, and not before the caller has returned. */
+/* Closes the connection after the caller has returned; may be called from anywhere. */
 static void end_stream(struct web_stream *self, enum status why)
 {
 	if (self->state == WEB_CLOSING)
@@ -67,7 +69,8 @@ static void update_queued_total(struct web_stream *self, size_t before)
 	*total = *total - before + self->queued + self->partial;
 }
 
-/* A piece of a message, from bytes that have room for a header in front. */
+/* Sends a piece of a message; `piece` has LWS_PRE bytes in front, which are restored. False: the
+ * connection is broken. */
 static bool send_piece(struct web_stream *self, uint8_t *piece, size_t bytes, bool last)
 {
 	struct io_counters *counters = &self->stream.io->counters;
@@ -89,7 +92,7 @@ static bool send_piece(struct web_stream *self, uint8_t *piece, size_t bytes, bo
 	return true;
 }
 
-/* Takes bytes off the front of what waits. */
+/* Removes bytes from the front of the queue. */
 static void consume_bytes(struct web_stream *self, size_t bytes)
 {
 	self->queued -= bytes;
@@ -107,7 +110,7 @@ static void consume_bytes(struct web_stream *self, size_t bytes)
 	}
 }
 
-/* Copies `bytes` from the front of what waits, over the borders of frames. */
+/* Copies `bytes` from the front of the queue, across frames. */
 static void gather_bytes(const struct web_stream *self, uint8_t *out, size_t bytes)
 {
 	for (uint32_t i = self->first; bytes > 0; i++) {
@@ -119,15 +122,15 @@ static void gather_bytes(const struct web_stream *self, uint8_t *out, size_t byt
 	}
 }
 
-/* The next message, or the next piece of one. What many clients get alike comes in a buffer of its own
- * behind a head that is each client's: a short message is put together, as one call of the kernel costs
- * more than the copy; a long one goes out in fragments, and is not copied. */
+/* Sends the next message, or the next piece of it. A shared tail follows a head of the client's own
+ * in another buffer: a short message is copied together, because one system call costs more than
+ * the copy; a long one is sent as fragments without a copy. */
 static bool send_next(struct web_stream *self)
 {
 	uint8_t small[LWS_PRE + GATHER_BYTES];
 	struct web_waiting *front = &self->waiting.items[self->first];
 	if (self->left == 0) {
-		/* Frames are made by the packer: one that does not begin with a header is a bug. */
+		/* Every frame begins with a header, because the packer made it. */
 		ASSERT(front->frame->bytes - front->at >= WIRE_FRAME_HEADER);
 		self->left = get_be32(front->frame->data + front->at + 1);
 		self->fresh = true;
@@ -150,7 +153,7 @@ static bool send_next(struct web_stream *self)
 	return sent;
 }
 
-/* As much as the socket takes; whoever follows libwebsockets' rules sends nothing while it holds a rest. */
+/* Sends as much as the socket takes. libwebsockets forbids sending while it holds an unsent rest. */
 static void send_waiting(struct web_stream *self)
 {
 	while (self->first < self->waiting.count && self->partial == 0 &&
@@ -177,7 +180,7 @@ static enum status web_write(struct stream *stream, struct frame *const frames[]
 		stream->io->counters.writes_refused++;
 		return STATUS_FULL;
 	}
-	/* What has left makes room at the front. */
+	/* Reuses the entries of frames that have been sent. */
 	if (self->first > 0 && self->first >= self->waiting.count / 2) {
 		self->waiting.count -= self->first;
 		memmove(self->waiting.items, self->waiting.items + self->first,
@@ -203,7 +206,7 @@ static size_t web_queued(const struct stream *stream)
 bool web_stream_writable(struct web_stream *self)
 {
 	size_t before = self->queued + self->partial;
-	/* libwebsockets calls only when its own rest has gone. */
+	/* libwebsockets calls this only when its unsent rest is gone. */
 	self->partial = 0;
 	send_waiting(self);
 	update_queued_total(self, before);
@@ -221,7 +224,7 @@ bool web_stream_writable(struct web_stream *self)
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
-/* Gives the owner what is left of a whole message, as far as there is room. */
+/* Gives the owner the rest of a complete message, as far as it has room. */
 static void deliver_message(struct web_stream *self)
 {
 	while (self->state == WEB_OPEN && self->given < self->input.count) {
@@ -242,7 +245,7 @@ static void deliver_message(struct web_stream *self)
 	self->whole = false;
 }
 
-/* Bytes that no session takes for a frame: an end in good order, with a name. */
+/* Gives the session bytes that are no frame, so that it ends the connection with an error. */
 static void refuse_message(struct web_stream *self, const uint8_t *bytes, size_t count)
 {
 	self->input.count = self->given = 0;
@@ -252,7 +255,7 @@ static void refuse_message(struct web_stream *self, const uint8_t *bytes, size_t
 	}
 	self->whole = true;
 	deliver_message(self);
-	/* An owner that has nothing against them gets no second chance to misread what follows. */
+	/* An owner that accepts them would misread what follows, so the stream ends. */
 	if (self->state == WEB_OPEN)
 		end_stream(self, STATUS_MALFORMED);
 }
@@ -299,7 +302,7 @@ bool web_stream_received(struct web_stream *self, const uint8_t *data, size_t by
 bool web_stream_late(struct web_stream *self)
 {
 	static const uint8_t NO_FRAME[1] = { 0 };
-	/* A timer of a message that has come to its end fires too: cancelling one costs more. */
+	/* The timer of a completed message fires, too, because cancelling it costs more. */
 	if (self->state == WEB_OPEN && self->timed &&
 	    io_now(self->stream.io) >= self->message_until)
 		refuse_message(self, NO_FRAME, sizeof NO_FRAME);
