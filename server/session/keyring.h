@@ -2,8 +2,9 @@
  *
  * The file is lines of words; # begins a comment:
  *
- *	bearer NAME ROLE HASH [WORLD …]   a peer that shows the text whose SHA-256 is HASH (64 hex digits) gets
- *	                                  ROLE, in those worlds or in all; the text itself is not stored
+ *	bearer NAME ROLE HASH [WORLD …]   a peer that shows the text whose SHA-256 is HASH (64 hex
+ *	                                  digits) gets ROLE, in those worlds or in all; the text itself
+ *	                                  is not stored
  *	key    ID   SECRET [ROLE]         connect tokens (protocol/token.h) signed with SECRET (32 to 128 hex
  *	                                  digits) are accepted up to ROLE, player by default
  *

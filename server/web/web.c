@@ -1,3 +1,5 @@
+/* See web.h. In this order: connections and the callback of libwebsockets, listening, life. A site
+ * (--web, --admin) has a libwebsockets context and a virtual host of its own. */
 #include "config.h"
 
 #include "server/web/web.h"

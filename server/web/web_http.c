@@ -85,7 +85,8 @@ static void put_header(struct head *head, const char *name, const char *value)
 						   &head->at, head->end) != 0;
 }
 
-/* Scripts, styles and data from here only; nobody may frame it, and forms go nowhere. */
+/* Content policy: scripts, styles and data from this server only, no framing by other pages, no
+ * forms. */
 static void put_policy(struct head *head, const struct web_site *site, struct lws *wsi)
 {
 	char host[WEB_HOST_MAX], policy[512];
@@ -103,7 +104,7 @@ static void put_policy(struct head *head, const struct web_site *site, struct lw
 	put_header(head, "cross-origin-resource-policy:", "same-origin");
 }
 
-static int finished(struct lws *wsi, struct web_connection *connection)
+static int finish_response(struct lws *wsi, struct web_connection *connection)
 {
 	bytes_release(&connection->text);
 	connection->body = NULL;
@@ -120,7 +121,7 @@ static int send_response(struct web_site *site, struct lws *wsi, struct web_conn
 		lws_add_http_common_headers(wsi, response->status, response->type,
 					    empty ? 0 : response->bytes, &head.at, head.end) != 0;
 	put_policy(&head, site, wsi);
-	/* For a year browsers come by TLS only, also where somebody on the way says otherwise. */
+	/* Browsers use only TLS for a year, so a man in the middle cannot downgrade them. */
 	if (site->tls)
 		put_header(&head, "strict-transport-security:", "max-age=31536000");
 	put_header(&head, "cache-control:", response->etag != NULL ? "no-cache" : "no-store");
@@ -137,7 +138,7 @@ static int send_response(struct web_site *site, struct lws *wsi, struct web_conn
 	if (head.failed || lws_finalize_write_http_header(wsi, start, &head.at, head.end) != 0)
 		return -1;
 	if (empty || head_only || response->bytes == 0)
-		return finished(wsi, connection);
+		return finish_response(wsi, connection);
 	connection->body = response->body;
 	connection->body_bytes = response->bytes;
 	connection->body_sent = 0;
@@ -152,7 +153,7 @@ int web_answer_more(struct lws *wsi, struct web_connection *connection)
 	size_t left = connection->body_bytes - connection->body_sent;
 	size_t bytes = MIN_OF(left, (size_t)BODY_PART);
 	bool last = bytes == left;
-	/* Whoever takes nothing for so long is not waited for. */
+	/* A client that takes nothing for WEB_IDLE_S is disconnected. */
 	lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, WEB_IDLE_S);
 	/* HTTP/1 bodies go out as they are; the cast is the library's missing const. */
 	int sent = lws_write(wsi, (unsigned char *)connection->body + connection->body_sent, bytes,
@@ -161,19 +162,19 @@ int web_answer_more(struct lws *wsi, struct web_connection *connection)
 		return -1;
 	connection->body_sent += bytes;
 	if (last)
-		return finished(wsi, connection);
+		return finish_response(wsi, connection);
 	lws_callback_on_writable(wsi);
 	return 0;
 }
 
-/* ---- what there is --------------------------------------------------------------------------- */
-static bool says(struct lws *wsi, enum lws_token_indexes token, const char *word)
+/* ---- responses ------------------------------------------------------------------------------- */
+static bool header_contains(struct lws *wsi, enum lws_token_indexes token, const char *word)
 {
 	char value[256];
 	return web_header(wsi, token, value, sizeof value) && strstr(value, word) != NULL;
 }
 
-static struct response plain(unsigned status, const char *text)
+static struct response text_response(unsigned status, const char *text)
 {
 	return (struct response){ .status = status,
 				  .type = "text/plain; charset=utf-8",
@@ -188,9 +189,9 @@ static struct response file_response(struct lws *wsi, const struct asset *asset)
 				     .etag = asset->etag,
 				     .body = asset->data,
 				     .bytes = asset->bytes };
-	if (says(wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, asset->etag))
+	if (header_contains(wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, asset->etag))
 		response.status = HTTP_STATUS_NOT_MODIFIED;
-	if (asset->packed != NULL && says(wsi, WSI_TOKEN_HTTP_ACCEPT_ENCODING, "gzip")) {
+	if (asset->packed != NULL && header_contains(wsi, WSI_TOKEN_HTTP_ACCEPT_ENCODING, "gzip")) {
 		response.gzip = true;
 		response.body = asset->packed;
 		response.bytes = asset->packed_bytes;
@@ -204,19 +205,20 @@ static struct response viewer_response(struct web *web, struct lws *wsi, const c
 	if (asset != NULL)
 		return file_response(wsi, asset);
 	if (strcmp(path, "/") != 0)
-		return plain(HTTP_STATUS_NOT_FOUND, "There is nothing here.\n");
-	struct response response = plain(HTTP_STATUS_OK, NOT_BUILT);
+		return text_response(HTTP_STATUS_NOT_FOUND,
+				     "Not found: the server has no file of this path.\n");
+	struct response response = text_response(HTTP_STATUS_OK, NOT_BUILT);
 	response.type = "text/html; charset=utf-8";
 	return response;
 }
 
-/* ---- who may see what ------------------------------------------------------------------------ */
+/* ---- access ---------------------------------------------------------------------------------- */
 
-/* What a monitor is told. */
-struct sight {
-	bool any; /* of worlds at all */
-	bool limited;
-	struct grant grant; /* where it is limited */
+/* What a request for metrics may see. */
+struct web_access {
+	bool any;     /* may see worlds at all */
+	bool limited; /* only those of `grant` */
+	struct grant grant;
 };
 
 static const struct peer *peer_of(const struct web_site *site, const struct lws *wsi)
@@ -227,9 +229,9 @@ static const struct peer *peer_of(const struct web_site *site, const struct lws 
 	return NULL;
 }
 
-/* `Authorization: Bearer TOKEN` with a bearer's token, not one that is good once; false: another,
- * or none. */
-static bool shows_token(struct web_site *site, struct lws *wsi, struct sight *out)
+/* Reads `Authorization: Bearer TOKEN`. Only bearer tokens of the tokens file are accepted, no connect
+ * tokens, because those are good once. */
+static bool check_authorization(struct web_site *site, struct lws *wsi, struct web_access *out)
 {
 	char value[2048 + 8];
 	struct reason why;
@@ -248,39 +250,40 @@ static bool shows_token(struct web_site *site, struct lws *wsi, struct sight *ou
 	return true;
 }
 
-/* Without a token: what is on this machine, where that is somebody (--loopback-role). Where no tokens
- * are given nobody else can reach the server. */
-static struct sight sight_of(struct web_site *site, struct lws *wsi)
+/* The access of a request. Without a token, peers of this machine see all, unless --loopback-role
+ * is none; without a tokens file everybody does, because then only this machine can reach the
+ * server. */
+static struct web_access access_of(struct web_site *site, struct lws *wsi)
 {
-	struct sight sight = { .any = false };
+	struct web_access access = { .any = false };
 	const struct service *service = site->web->service;
 	if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_AUTHORIZATION) > 0) {
-		(void)shows_token(site, wsi, &sight);
-		return sight;
+		(void)check_authorization(site, wsi, &access);
+		return access;
 	}
 	const struct peer *peer = peer_of(site, wsi);
-	sight.any = service->options->tokens == NULL ||
-		    (peer != NULL && peer->local && service->loopback_role != WIRE_ROLE_NOBODY);
-	return sight;
+	access.any = service->options->tokens == NULL ||
+		     (peer != NULL && peer->local && service->loopback_role != WIRE_ROLE_NOBODY);
+	return access;
 }
 
-/* Ready is who takes sessions; files that are left out are named below it, to whoever may know of
- * them. */
+/* Ready means that new sessions are accepted. Refused files are listed below it, where the request may
+ * see them. */
 static struct response ready_response(struct web *web, struct web_connection *connection,
-				      const struct sight *sight)
+				      const struct web_access *access)
 {
 	uint32_t count = 0, told = 0;
 	const struct refused_file *files =
 		web->service->store != NULL ? store_refused(web->service->store, &count) : NULL;
 	if (web->service->draining)
-		return plain(HTTP_STATUS_SERVICE_UNAVAILABLE, "draining\n");
-	if (count == 0 || !sight->any)
-		return plain(HTTP_STATUS_OK, "ready\n");
+		return text_response(HTTP_STATUS_SERVICE_UNAVAILABLE, "draining\n");
+	if (count == 0 || !access->any)
+		return text_response(HTTP_STATUS_OK, "ready\n");
 	bytes_reset(&connection->text);
 	enum status status = bytes_append(&connection->text, "ready\n", 6);
 	for (uint32_t i = 0; i < count && told < STORE_REFUSED_TOLD && status == STATUS_OK; i++) {
 		char line[WIRE_NAME_MAX + 64];
-		if (sight->limited && !grant_allows_world(&sight->grant, files[i].name))
+		if (access->limited && !grant_allows_world(&access->grant, files[i].name))
 			continue;
 		int length = snprintf(line, sizeof line, "refused %s %s\n", files[i].name,
 				      status_name(files[i].status));
@@ -299,20 +302,21 @@ static struct response admin_response(struct web_site *site, struct lws *wsi,
 {
 	struct web *web = site->web;
 	if (strcmp(path, "/healthz") == 0)
-		return plain(HTTP_STATUS_OK, "ok\n");
-	struct sight sight = sight_of(site, wsi);
+		return text_response(HTTP_STATUS_OK, "ok\n");
+	struct web_access access = access_of(site, wsi);
 	if (strcmp(path, "/readyz") == 0)
-		return ready_response(web, connection, &sight);
+		return ready_response(web, connection, &access);
 	if (strcmp(path, "/metrics") != 0)
-		return plain(HTTP_STATUS_NOT_FOUND, "There are /metrics, /healthz and /readyz.\n");
-	if (!sight.any)
-		return plain(
+		return text_response(HTTP_STATUS_NOT_FOUND,
+				     "Not found: the paths are /metrics, /healthz and /readyz.\n");
+	if (!access.any)
+		return text_response(
 			HTTP_STATUS_UNAUTHORIZED,
-			"A bearer token of the tokens file is needed: Authorization: Bearer TOKEN.\n");
+			"Send a bearer token of the tokens file: Authorization: Bearer TOKEN.\n");
 	bytes_reset(&connection->text);
-	if (web_metrics(web->service, sight.limited ? &sight.grant : NULL, &connection->text) !=
+	if (web_metrics(web->service, access.limited ? &access.grant : NULL, &connection->text) !=
 	    STATUS_OK)
-		return plain(HTTP_STATUS_SERVICE_UNAVAILABLE, "out of memory\n");
+		return text_response(HTTP_STATUS_SERVICE_UNAVAILABLE, "out of memory\n");
 	return (struct response){ .status = HTTP_STATUS_OK,
 				  .type = "text/plain; version=0.0.4; charset=utf-8",
 				  .body = connection->text.data,
@@ -329,9 +333,11 @@ int web_answer(struct web_site *site, struct lws *wsi, struct web_connection *co
 	web->requests++;
 	if (!web_host_allowed(site, wsi)) {
 		web->refused++;
-		response = plain(421, "This server does not go by that name; see --web-host.\n");
+		response = text_response(
+			421, "Host is not a name of this server; allow it with --web-host.\n");
 	} else if (!get && !head) {
-		response = plain(HTTP_STATUS_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n");
+		response = text_response(HTTP_STATUS_METHOD_NOT_ALLOWED,
+					 "Only GET and HEAD are allowed.\n");
 	} else {
 		response = site->admin ? admin_response(site, wsi, connection, path)
 				       : viewer_response(web, wsi, path);

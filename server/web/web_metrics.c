@@ -41,7 +41,7 @@ static void one(struct page *page, const char *name, const char *type, const cha
 	    name, type, name, value);
 }
 
-/* What is told of each world. */
+/* The figures of each world. */
 enum world_metric {
 	WORLD_TICK,
 	WORLD_TICKS,
@@ -82,12 +82,13 @@ static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
 	[WORLD_TICK] = { "world_tick", "gauge", "Last tick completed." },
 	[WORLD_TICKS] = { "world_ticks_total", "counter", "Ticks made by this process." },
 	[WORLD_HERE] = { "world_loop_slices_total", "counter",
-			 "Of its slices, run by the loop thread." },
+			 "Slices of the world run by the loop thread." },
 	[WORLD_LATE] = { "world_ticks_late_total", "counter",
-			 "Ticks begun a period late or more." },
-	[WORLD_DROPPED] = { "world_ticks_dropped_total", "counter", "Ticks the clock gave up." },
+			 "Ticks that began at least one period late." },
+	[WORLD_DROPPED] = { "world_ticks_dropped_total", "counter",
+			    "Ticks dropped because the world fell behind." },
 	[WORLD_STALLS] = { "world_stalls_total", "counter",
-			   "Boundaries that waited for loop or disk." },
+			   "Times that stepping waited for the loop or the disk." },
 	[WORLD_PACE] = { "world_pace_permille", "gauge", "World time per wall time, thousandths." },
 	[WORLD_BODIES] = { "world_bodies", "gauge", "Bodies alive." },
 	[WORLD_AWAKE] = { "world_bodies_awake", "gauge", "Bodies awake." },
@@ -96,16 +97,16 @@ static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
 	[WORLD_ISLANDS] = { "world_islands", "gauge",
 			    "Islands of bodies that touch, in the last tick." },
 	[WORLD_ISLANDS_DENSE] = { "world_islands_dense", "gauge",
-				  "Of them, solved by the dense solver." },
+				  "Islands solved by the dense solver." },
 	[WORLD_ISLANDS_SPARSE] = { "world_islands_sparse", "gauge",
-				   "Of them, solved by the sparse solver." },
+				   "Islands solved by the sparse solver." },
 	[WORLD_ISLANDS_DEPENDENT] = { "world_islands_dependent", "gauge",
-				      "Of them, those whose forces are one choice of many." },
+				      "Islands whose contact forces are not unique." },
 	[WORLD_ITERATIONS] = { "world_iterations", "gauge",
-			       "Steps of the solvers in the last tick." },
+			       "Iterations of the solvers in the last tick." },
 	[WORLD_FALLBACKS] = { "world_fallbacks_total", "counter",
-			      "Times a method took its plan B." },
-	[WORLD_QUARANTINED] = { "world_quarantined_total", "counter", "Bodies put in quarantine." },
+			      "Times that a method used its fallback." },
+	[WORLD_QUARANTINED] = { "world_quarantined_total", "counter", "Bodies quarantined." },
 	[WORLD_BATCHES] = { "world_batches_total", "counter", "Batches of commands applied." },
 	[WORLD_REFUSED] = { "world_batches_refused_total", "counter", "Batches refused." },
 	[WORLD_INBOX] = { "world_inbox_batches", "gauge", "Batches that wait for a tick." },
@@ -113,19 +114,18 @@ static const char *const WORLD_TEXTS[WORLD_METRICS][3] = {
 	[WORLD_FRAMES] = { "world_frames_sent_total", "counter", "Frames of state sent." },
 	[WORLD_SKIPPED] = { "world_frames_skipped_total", "counter",
 			    "Frames skipped for slow clients." },
-	[WORLD_EVENTS_LOST] = { "world_events_lost_total", "counter",
-				"Events that were lost and counted." },
+	[WORLD_EVENTS_LOST] = { "world_events_lost_total", "counter", "Events dropped." },
 	[WORLD_DURABLE] = { "world_durable_tick", "gauge", "Last tick that is on disk." },
 	[WORLD_FILE] = { "world_file_bytes", "gauge",
 			 "Bytes of the world's file, without its log." },
 	[WORLD_FILE_FREE] = { "world_file_free_bytes", "gauge",
-			      "Bytes of it that are used again." },
+			      "Free bytes of the file, which are reused." },
 	[WORLD_CHECKPOINTS_PRUNED] = { "world_checkpoints_pruned_total", "counter",
-				       "Checkpoints taken away as too old." },
+				       "Checkpoints removed because of their age." },
 	[WORLD_RECORDS_PRUNED] = { "world_records_pruned_total", "counter",
-				   "Rows of the journal taken away as too old." },
+				   "Rows of the journal removed because of their age." },
 	[WORLD_PRUNE_FAILURES] = { "world_prune_failures_total", "counter",
-				   "Times that taking away failed." },
+				   "Removals that failed." },
 };
 
 static void read_world(const struct served_world *world, uint64_t values[WORLD_METRICS])
@@ -179,7 +179,7 @@ static void add_reals(struct world_row *row, const struct world_stats *stats)
 	row->push_work += stats->push_work_total;
 }
 
-/* Rows; how many worlds they are of comes in `seen`. */
+/* Returns the number of rows; `seen` gets the number of worlds. */
 static uint32_t read_worlds(const struct worlds *worlds, const struct grant *grant,
 			    struct world_row rows[METRICS_WORLDS + 1], uint32_t *seen)
 {
@@ -241,7 +241,7 @@ static void put_worlds(struct page *page, const struct service *service, const s
 	static struct world_row rows[METRICS_WORLDS + 1];
 	uint32_t seen, count = read_worlds(service->worlds, grant, rows, &seen);
 	one(page, "worlds", "gauge", "Worlds in service.", seen);
-	one(page, "files_refused", "gauge", "Files in the data directory that are left out.",
+	one(page, "files_refused", "gauge", "Files of the data directory that were refused.",
 	    count_refused(service, grant));
 	for (int m = 0; m < WORLD_METRICS && count > 0; m++) {
 		const char *const *text = WORLD_TEXTS[m];
@@ -259,7 +259,7 @@ static void put_sessions(struct page *page, const struct service *service)
 	uint64_t by_role[WIRE_ROLE_ADMIN + 1] = { 0 };
 	for (uint32_t i = 0; i < service->sessions.items.count; i++)
 		by_role[session_role(service->sessions.items.items[i])]++;
-	put(page, "# HELP cairn_sessions Sessions by role; none: they have not said HELLO.\n"
+	put(page, "# HELP cairn_sessions Sessions by role; none: before HELLO.\n"
 		  "# TYPE cairn_sessions gauge\n");
 	for (int role = 0; role <= WIRE_ROLE_ADMIN; role++)
 		put(page, "cairn_sessions{role=\"%s\"} %" PRIu64 "\n",
@@ -267,13 +267,13 @@ static void put_sessions(struct page *page, const struct service *service)
 		    by_role[role]);
 	one(page, "sessions_opened_total", "counter", "Connections that became sessions.",
 	    service->sessions.opened);
-	one(page, "sessions_greeting", "gauge", "Connections that have not said HELLO.",
+	one(page, "sessions_greeting", "gauge", "Connections before HELLO.",
 	    service->sessions.greeting);
 	one(page, "address_refused_total", "counter",
-	    "Connections refused: too many of one address.", service->address_limits.refused);
+	    "Connections refused by the limits per address.", service->address_limits.refused);
 	one(page, "tokens_admitted_total", "counter", "Tokens that were accepted.",
 	    service->keyring.admitted);
-	one(page, "tokens_refused_total", "counter", "Tokens that were not.",
+	one(page, "tokens_refused_total", "counter", "Tokens that were refused.",
 	    service->keyring.refused);
 	if (service->tls == NULL)
 		return;
@@ -294,35 +294,35 @@ enum status web_metrics(struct service *service, const struct grant *grant, stru
 	    "# HELP cairn_build_info What is running.\n# TYPE cairn_build_info gauge\n"
 	    "cairn_build_info{version=\"%s\",abi=\"%s\"} 1\n",
 	    PACKAGE_VERSION, service->abi);
-	one(&page, "ready", "gauge", "Whether new sessions are taken.", !service->draining);
+	one(&page, "ready", "gauge", "1 if new sessions are accepted.", !service->draining);
 	one(&page, "workers", "gauge", "Threads that step worlds.",
 	    executor_workers(service->executor));
 	put_sessions(&page, service);
 	one(&page, "streams", "gauge", "Connections open.", io->streams);
 	one(&page, "streams_accepted_total", "counter", "Connections accepted.", io->accepted);
-	one(&page, "streams_refused_total", "counter", "Connections refused for their number.",
-	    io->refused);
+	one(&page, "streams_refused_total", "counter",
+	    "Connections refused by the limit of their number.", io->refused);
 	one(&page, "received_bytes_total", "counter", "Bytes received.", io->bytes_in);
 	one(&page, "sent_bytes_total", "counter", "Bytes sent.", io->bytes_out);
 	one(&page, "writes_total", "counter", "Writes that reached the kernel.", io->writes);
-	one(&page, "writes_short_total", "counter", "Writes the kernel did not take whole.",
+	one(&page, "writes_short_total", "counter", "Writes that the kernel took in part only.",
 	    io->writes_short);
-	one(&page, "writes_refused_total", "counter", "Writes refused for too much waiting.",
+	one(&page, "writes_refused_total", "counter", "Writes refused because the queue was full.",
 	    io->writes_refused);
-	one(&page, "queued_bytes", "gauge", "Bytes waiting in this process.", io->queued_bytes);
+	one(&page, "queued_bytes", "gauge", "Bytes queued in this process.", io->queued_bytes);
 	one(&page, "loop_slices_total", "counter", "Slices of worlds run by the loop thread.",
 	    pool.slices);
 	one(&page, "loop_refused_busy_total", "counter",
-	    "The same left to a worker that was at it.", pool.busy);
-	one(&page, "loop_refused_costly_total", "counter", "The same left to a worker: too costly.",
-	    pool.costly);
+	    "Slices left to a worker because it was stepping the world.", pool.busy);
+	one(&page, "loop_refused_costly_total", "counter",
+	    "Slices left to a worker because of their cost.", pool.costly);
 	one(&page, "frames_live", "gauge", "Frames in memory.", frames.live);
 	one(&page, "frames_made_total", "counter", "Frames taken from the heap.", frames.made);
 	one(&page, "frames_reused_total", "counter", "Frames taken from the pool.", frames.reused);
 	one(&page, "heap_blocks", "gauge", "Blocks on the heap.", (uint64_t)MAX_OF(heap_live(), 0));
 	one(&page, "heap_calls_total", "counter", "Calls of the heap.", heap_calls_total());
-	one(&page, "log_lines_lost_total", "counter",
-	    "Lines that nobody took from the log in time.", log_lost());
+	one(&page, "log_lines_lost_total", "counter", "Log lines dropped because the log was full.",
+	    log_lost());
 	put_worlds(&page, service, grant);
 	return page.status;
 }

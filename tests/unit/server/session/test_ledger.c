@@ -1,3 +1,4 @@
+/* test_ledger.c: The ledger of batches: new, repeated, pending, expired and out-of-order numbers. */
 #include "server/session/ledger.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* test_registry.c: The registry of sessions: numbers, removal, and what is found afterwards. */
 #include "server/session/registry.h"
 
 #include "server/base/heap.h"

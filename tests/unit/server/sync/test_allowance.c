@@ -1,3 +1,4 @@
+/* test_allowance.c: Allowances: shares, the pool of a role, overdrafts and refunds. */
 #include "server/sync/allowance.h"
 
 #include "tests/lib/check_main.h"
