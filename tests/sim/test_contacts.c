@@ -118,7 +118,7 @@ static uint64_t rows_told(const struct yard *yard)
 	return counters.rows;
 }
 
-START_TEST(what_sleeps_costs_nothing_and_tells_when_it_wakes)
+START_TEST(sleeping_bodies_cost_nothing_until_they_wake)
 {
 	struct yard yard = open_yard(2, 2);
 	sim_subscribe(yard.keeper, 1, yard.world, WITH_CONTACTS, WIRE_PROFILE_EXACT, 1, 0);
@@ -142,7 +142,7 @@ START_TEST(what_sleeps_costs_nothing_and_tells_when_it_wakes)
 }
 END_TEST
 
-START_TEST(the_host_tells_contacts_only_while_somebody_watches)
+START_TEST(the_host_reports_contacts_only_while_a_subscription_needs_them)
 {
 	struct yard yard = open_yard(1, 2);
 	sim_subscribe(yard.keeper, 1, yard.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
@@ -171,7 +171,7 @@ START_TEST(the_host_tells_contacts_only_while_somebody_watches)
 }
 END_TEST
 
-START_TEST(who_takes_small_frames_only_is_refused_by_name)
+START_TEST(contacts_need_large_frames_and_are_refused_by_name_otherwise)
 {
 	struct yard yard = open_yard(1, 1);
 	struct sim_client_options who = sim_client_options_default();
@@ -234,9 +234,9 @@ static Suite *make(void)
 	Suite *suite = suite_create("tests/sim/contacts");
 	TCase *column = tcase_create("column");
 	tcase_add_test(column, the_ground_lifts_what_rests_on_it_by_its_weight_in_every_profile);
-	tcase_add_test(column, what_sleeps_costs_nothing_and_tells_when_it_wakes);
-	tcase_add_test(column, the_host_tells_contacts_only_while_somebody_watches);
-	tcase_add_test(column, who_takes_small_frames_only_is_refused_by_name);
+	tcase_add_test(column, sleeping_bodies_cost_nothing_until_they_wake);
+	tcase_add_test(column, the_host_reports_contacts_only_while_a_subscription_needs_them);
+	tcase_add_test(column, contacts_need_large_frames_and_are_refused_by_name_otherwise);
 	tcase_add_test(column,
 		       mirrors_hold_the_contacts_of_the_world_through_falls_sleep_and_removal);
 	suite_add_tcase(suite, column);

@@ -178,7 +178,7 @@ START_TEST(a_drag_outlives_the_connection_and_not_the_time_to_come_back)
 END_TEST
 
 /* What is said and left at once is applied, and let go, at the same boundary. */
-START_TEST(a_drag_that_is_still_on_its_way_ends_with_its_session)
+START_TEST(a_drag_in_the_inbox_ends_with_its_session)
 {
 	struct room room = open_room(check_seed() + (uint64_t)_i, NULL, false);
 	ck_assert_int_eq(sim_control(room.keeper, room.world, WIRE_CONTROL_LOCKSTEP, 0), STATUS_OK);
@@ -223,7 +223,7 @@ static enum status named(struct room *room, enum message_type type)
 }
 
 /* Its owner is of another time, or of another world: before anything else is done there. */
-START_TEST(a_world_that_goes_on_from_an_image_is_held_by_nobody)
+START_TEST(a_world_made_from_an_image_has_no_drags)
 {
 	struct room room = open_room(check_seed() + (uint64_t)_i, NULL, false);
 	struct sim_client *hand = guest(room.sim, "player", false);
@@ -264,7 +264,7 @@ static void check_file(const char *directory, uint64_t hash)
 	ck_assert_uint_eq(report.state_hash, hash);
 }
 
-START_TEST(a_file_lets_go_where_the_world_did_and_a_new_daemon_of_what_is_left)
+START_TEST(a_replay_ends_drags_where_the_world_did_and_recovery_ends_the_rest)
 {
 	char directory[RECORDER_PATH];
 	recorder_directory(directory);
@@ -305,10 +305,10 @@ static Suite *make_suite(void)
 			    0, 12);
 	tcase_add_loop_test(drags, a_drag_outlives_the_connection_and_not_the_time_to_come_back, 0,
 			    4);
-	tcase_add_loop_test(drags, a_drag_that_is_still_on_its_way_ends_with_its_session, 0, 6);
-	tcase_add_loop_test(drags, a_world_that_goes_on_from_an_image_is_held_by_nobody, 0, 4);
+	tcase_add_loop_test(drags, a_drag_in_the_inbox_ends_with_its_session, 0, 6);
+	tcase_add_loop_test(drags, a_world_made_from_an_image_has_no_drags, 0, 4);
 	tcase_add_loop_test(
-		drags, a_file_lets_go_where_the_world_did_and_a_new_daemon_of_what_is_left, 0, 4);
+		drags, a_replay_ends_drags_where_the_world_did_and_recovery_ends_the_rest, 0, 4);
 	suite_add_tcase(suite, drags);
 	return suite;
 }

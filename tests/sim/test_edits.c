@@ -85,7 +85,7 @@ START_TEST(a_paused_world_is_edited_as_it_stands_and_shown_so)
 }
 END_TEST
 
-START_TEST(a_step_of_no_ticks_carries_commands_and_looks)
+START_TEST(a_step_of_no_ticks_applies_commands_and_observes)
 {
 	struct server_sim_options options = server_sim_options_default(check_seed());
 	options.io.quiet = true;
@@ -263,7 +263,7 @@ static Suite *make(void)
 	TCase *edits = tcase_create("edits");
 	tcase_set_timeout(edits, 30);
 	tcase_add_loop_test(edits, a_paused_world_is_edited_as_it_stands_and_shown_so, 0, 8);
-	tcase_add_loop_test(edits, a_step_of_no_ticks_carries_commands_and_looks, 0, 2);
+	tcase_add_loop_test(edits, a_step_of_no_ticks_applies_commands_and_observes, 0, 2);
 	tcase_add_test(edits, a_step_whose_commands_are_refused_makes_no_tick_unless_it_says_so);
 	tcase_add_loop_test(edits, edits_are_durable_by_name_and_come_back_after_a_crash, 0, 4);
 	suite_add_tcase(suite, edits);

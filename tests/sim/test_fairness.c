@@ -77,7 +77,7 @@ START_TEST(a_paused_world_is_shown_as_fast_as_it_is_read)
 }
 END_TEST
 
-START_TEST(a_divisor_does_not_keep_back_the_tick_at_which_a_world_stops)
+START_TEST(the_last_tick_of_a_stopped_world_is_sent_whatever_the_divisor)
 {
 	struct hall hall;
 	open_hall(&hall, check_seed() + (uint64_t)_i);
@@ -103,7 +103,7 @@ END_TEST
 
 /* ---- greedy watchers ----------------------------------------------------------------------------- */
 
-START_TEST(who_watches_all_too_often_is_served_less_and_who_watches_little_as_before)
+START_TEST(a_greedy_watcher_is_served_less_and_a_modest_one_as_before)
 {
 	struct hall hall;
 	struct sim_client *greedy[GREEDY];
@@ -219,7 +219,7 @@ START_TEST(a_flood_is_read_in_turns_and_every_message_is_answered_in_order)
 END_TEST
 
 /* Parsed and answered no more often than sessions are looked after, and in the end let go. */
-START_TEST(who_is_over_its_quota_is_read_four_times_a_second)
+START_TEST(a_session_over_its_quota_is_read_four_times_a_second)
 {
 	struct hall hall;
 	open_hall(&hall, check_seed() + (uint64_t)_i);
@@ -248,20 +248,19 @@ static Suite *make(void)
 	TCase *still = tcase_create("still");
 	tcase_set_timeout(still, 60);
 	tcase_add_loop_test(still, a_paused_world_is_shown_as_fast_as_it_is_read, 0, 4);
-	tcase_add_loop_test(still, a_divisor_does_not_keep_back_the_tick_at_which_a_world_stops, 0,
+	tcase_add_loop_test(still, the_last_tick_of_a_stopped_world_is_sent_whatever_the_divisor, 0,
 			    4);
 	suite_add_tcase(suite, still);
 	TCase *greedy = tcase_create("greedy");
 	tcase_set_timeout(greedy, 60);
-	tcase_add_loop_test(
-		greedy, who_watches_all_too_often_is_served_less_and_who_watches_little_as_before,
-		0, 1);
+	tcase_add_loop_test(greedy, a_greedy_watcher_is_served_less_and_a_modest_one_as_before, 0,
+			    1);
 	suite_add_tcase(suite, greedy);
 	TCase *floods = tcase_create("floods");
 	tcase_set_timeout(floods, 60);
 	tcase_add_loop_test(floods, a_flood_is_read_in_turns_and_every_message_is_answered_in_order,
 			    0, 4);
-	tcase_add_loop_test(floods, who_is_over_its_quota_is_read_four_times_a_second, 0, 2);
+	tcase_add_loop_test(floods, a_session_over_its_quota_is_read_four_times_a_second, 0, 2);
 	suite_add_tcase(suite, floods);
 	return suite;
 }

@@ -140,13 +140,13 @@ START_TEST(a_stalled_client_delays_nobody_and_catches_up)
 }
 END_TEST
 
-START_TEST(one_without_acknowledgements_neither)
+START_TEST(a_stalled_client_without_acknowledgements_delays_nobody)
 {
 	stalled_among_others(check_seed() + (uint64_t)_i, WIRE_CAP_EXACT);
 }
 END_TEST
 
-START_TEST(who_never_acknowledges_is_held_back_and_not_thrown_out)
+START_TEST(a_client_that_never_acknowledges_is_slowed_and_not_disconnected)
 {
 	struct hall hall;
 	open_hall(&hall, check_seed(), WIRE_CAPS_ALL, NULL);
@@ -161,7 +161,7 @@ START_TEST(who_never_acknowledges_is_held_back_and_not_thrown_out)
 }
 END_TEST
 
-START_TEST(a_paused_world_brings_those_up_to_date_whom_it_skipped)
+START_TEST(a_paused_world_sends_its_state_to_skipped_clients)
 {
 	struct hall hall;
 	open_hall(&hall, check_seed() + (uint64_t)_i, _i % 2 ? WIRE_CAPS_ALL : WIRE_CAP_EXACT,
@@ -184,7 +184,7 @@ START_TEST(a_paused_world_brings_those_up_to_date_whom_it_skipped)
 }
 END_TEST
 
-START_TEST(who_asks_and_never_reads_is_let_go)
+START_TEST(a_client_that_requests_and_never_reads_is_disconnected)
 {
 	struct hall hall;
 	open_hall(&hall, check_seed(), WIRE_CAPS_ALL, NULL);
@@ -212,7 +212,7 @@ START_TEST(who_asks_and_never_reads_is_let_go)
 }
 END_TEST
 
-START_TEST(at_the_cap_for_all_the_greediest_goes_first)
+START_TEST(at_the_limit_for_all_clients_the_longest_queue_is_disconnected_first)
 {
 	static const char *const arguments[] = { "--queue-bytes-total", "1M", NULL };
 	struct hall hall;
@@ -297,7 +297,7 @@ static uint32_t small_world(struct sim_client *client, uint64_t contacts_max)
 	return sim_make_world(client, "small", &options);
 }
 
-START_TEST(a_limit_stops_the_world_says_so_and_can_be_mended)
+START_TEST(a_limit_stops_the_world_is_reported_and_can_be_repaired)
 {
 	struct server_sim_options options = server_sim_options_default(check_seed() + (uint64_t)_i);
 	struct sim_client_options who = sim_client_options_default();
@@ -360,7 +360,7 @@ START_TEST(a_limit_stops_the_world_says_so_and_can_be_mended)
 }
 END_TEST
 
-START_TEST(a_full_inbox_says_busy_and_keeps_what_it_has)
+START_TEST(a_full_inbox_answers_busy_and_keeps_its_batches)
 {
 	struct server_sim_options options = server_sim_options_default(check_seed());
 	struct sim_client_options who = sim_client_options_default();
@@ -471,7 +471,7 @@ END_TEST
 
 /* ---- draining ------------------------------------------------------------------------------------ */
 
-START_TEST(draining_says_goodbye_and_does_not_wait_for_the_stuck)
+START_TEST(draining_sends_goodbye_and_does_not_wait_for_stuck_clients)
 {
 	static const char *const arguments[] = { "--drain-ms", "3000", NULL };
 	struct hall hall;
@@ -500,7 +500,7 @@ START_TEST(draining_says_goodbye_and_does_not_wait_for_the_stuck)
 }
 END_TEST
 
-START_TEST(half_open_and_silent_peers_are_let_go_in_time)
+START_TEST(half_open_and_silent_peers_are_disconnected_in_time)
 {
 	static const char *const arguments[] = { "--ping-ms", "1000", NULL };
 	struct hall hall;
@@ -554,24 +554,24 @@ static Suite *make(void)
 	TCase *flow = tcase_create("flow");
 	tcase_set_timeout(flow, 30);
 	tcase_add_loop_test(flow, a_stalled_client_delays_nobody_and_catches_up, 0, 2);
-	tcase_add_loop_test(flow, one_without_acknowledgements_neither, 0, 2);
-	tcase_add_test(flow, who_never_acknowledges_is_held_back_and_not_thrown_out);
-	tcase_add_loop_test(flow, a_paused_world_brings_those_up_to_date_whom_it_skipped, 0, 4);
-	tcase_add_test(flow, who_asks_and_never_reads_is_let_go);
-	tcase_add_test(flow, at_the_cap_for_all_the_greediest_goes_first);
+	tcase_add_loop_test(flow, a_stalled_client_without_acknowledgements_delays_nobody, 0, 2);
+	tcase_add_test(flow, a_client_that_never_acknowledges_is_slowed_and_not_disconnected);
+	tcase_add_loop_test(flow, a_paused_world_sends_its_state_to_skipped_clients, 0, 4);
+	tcase_add_test(flow, a_client_that_requests_and_never_reads_is_disconnected);
+	tcase_add_test(flow, at_the_limit_for_all_clients_the_longest_queue_is_disconnected_first);
 	tcase_add_test(flow, a_snapshot_larger_than_every_queue_arrives_in_parts);
 	suite_add_tcase(suite, flow);
 	TCase *limits = tcase_create("limits");
-	tcase_add_loop_test(limits, a_limit_stops_the_world_says_so_and_can_be_mended, 0, 4);
-	tcase_add_test(limits, a_full_inbox_says_busy_and_keeps_what_it_has);
+	tcase_add_loop_test(limits, a_limit_stops_the_world_is_reported_and_can_be_repaired, 0, 4);
+	tcase_add_test(limits, a_full_inbox_answers_busy_and_keeps_its_batches);
 	tcase_add_test(limits, more_batches_than_results_are_kept_for_are_all_answered);
 	tcase_add_loop_test(limits, a_number_means_one_batch_also_after_leaving_and_coming_back, 0,
 			    4);
 	suite_add_tcase(suite, limits);
 	TCase *ends = tcase_create("ends");
 	tcase_set_timeout(ends, 30);
-	tcase_add_loop_test(ends, draining_says_goodbye_and_does_not_wait_for_the_stuck, 0, 4);
-	tcase_add_loop_test(ends, half_open_and_silent_peers_are_let_go_in_time, 0, 3);
+	tcase_add_loop_test(ends, draining_sends_goodbye_and_does_not_wait_for_stuck_clients, 0, 4);
+	tcase_add_loop_test(ends, half_open_and_silent_peers_are_disconnected_in_time, 0, 3);
 	tcase_add_test(ends, strangers_cannot_keep_others_out);
 	suite_add_tcase(suite, ends);
 	return suite;

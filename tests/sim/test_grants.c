@@ -93,7 +93,7 @@ static bool is_there(struct server_sim *sim, const char *name)
 	return worlds_find_name(&sim->server->worlds, name) != NULL;
 }
 
-START_TEST(a_token_opens_ends_and_copies_into_the_worlds_it_names_and_no_others)
+START_TEST(a_token_allows_creating_ending_and_forking_its_worlds_only)
 {
 	struct server_sim *sim = guarded();
 	struct sim_client *admin = administrator(sim), *guest = bearer(sim, WIRE_ROLE_ADMIN);
@@ -199,8 +199,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("sim/grants");
 	TCase *tokens = tcase_create("tokens");
-	tcase_add_test(tokens,
-		       a_token_opens_ends_and_copies_into_the_worlds_it_names_and_no_others);
+	tcase_add_test(tokens, a_token_allows_creating_ending_and_forking_its_worlds_only);
 	tcase_add_test(tokens, a_token_sees_the_worlds_it_names_and_no_others);
 	suite_add_tcase(suite, tokens);
 	TCase *owners = tcase_create("owners");

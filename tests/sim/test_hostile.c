@@ -127,7 +127,7 @@ static const struct frame_row frames[] = {
 	{ "over sixteen times the limit", BYTES("\xc6\x00\x40\x00\x01"), STATUS_FRAMING },
 };
 
-START_TEST(what_is_no_frame_is_named_and_closes)
+START_TEST(bytes_that_are_no_frame_are_refused_by_name_and_close)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
@@ -175,7 +175,7 @@ static void check_heard(struct stage *stage, struct sim_client *client, uint64_t
 	ck_assert_ptr_nonnull(sim_wait(client, MESSAGE_PONG, t));
 }
 
-START_TEST(content_that_is_no_message_is_refused_and_the_next_is_heard)
+START_TEST(a_malformed_message_is_refused_and_the_next_one_is_handled)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
@@ -191,7 +191,7 @@ START_TEST(content_that_is_no_message_is_refused_and_the_next_is_heard)
 }
 END_TEST
 
-START_TEST(a_frame_that_is_too_large_is_passed_over)
+START_TEST(a_frame_that_is_too_large_is_skipped)
 {
 	struct stage stage;
 	static uint8_t bytes[WIRE_FRAME_HEADER + WIRE_FRAME_UP + 1];
@@ -216,7 +216,7 @@ START_TEST(a_frame_that_is_too_large_is_passed_over)
 END_TEST
 
 /* Refused as every other misuse of what is shared: busy, and after five seconds of it the end. */
-START_TEST(a_flood_of_nonsense_is_let_go)
+START_TEST(a_flood_of_malformed_messages_ends_the_session)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
@@ -305,7 +305,7 @@ START_TEST(three_hundred_full_spawns_are_one_batch)
 }
 END_TEST
 
-START_TEST(cut_anywhere_a_frame_waits_for_its_rest)
+START_TEST(a_frame_cut_anywhere_waits_for_its_rest)
 {
 	struct stage stage;
 	static const char ping[] = "\xc6\x00\x00\x00\x02\x92\x04";
@@ -357,7 +357,7 @@ static const struct greeting_row greetings[] = {
 	{ "a type that is none", "[126 1]", STATUS_UNKNOWN_MESSAGE, false },
 };
 
-START_TEST(who_has_not_said_hello_may_do_nothing_else)
+START_TEST(before_hello_every_other_message_is_refused)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
@@ -523,7 +523,7 @@ static const struct message_row messages[] = {
 	{ "a section that is none", "[80 7 'secrets']", STATUS_RANGE, 7, false },
 };
 
-START_TEST(what_is_understood_and_refused_is_named)
+START_TEST(a_refused_message_names_status_and_field)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
@@ -590,7 +590,7 @@ static const struct command_row commands[] = {
 };
 
 /* Refused at a boundary; the tick that made it is that of the keeper, and changes only what a tick does. */
-START_TEST(commands_that_make_no_sense_are_refused_whole)
+START_TEST(a_batch_with_a_bad_command_is_refused_whole)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
@@ -750,7 +750,7 @@ static const struct {
 	{ MESSAGE_MONITOR, WIRE_ROLE_ADMIN, "[85 7 0]" },
 };
 
-START_TEST(every_role_may_send_what_is_its_and_nothing_else)
+START_TEST(every_role_may_send_its_messages_and_no_others)
 {
 	static const char *const roles[] = { "observer", "player", "controller", NULL };
 	struct stage stage;
@@ -794,7 +794,7 @@ START_TEST(every_message_of_a_client_is_among_the_samples)
 }
 END_TEST
 
-START_TEST(a_player_commands_its_own_bodies_and_the_world_is_not_its)
+START_TEST(a_player_commands_its_own_bodies_and_not_the_world)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
@@ -845,7 +845,7 @@ static bool heard(const struct sim_client *client, enum status status)
 }
 
 /* With questions, with what nobody understands, and with what is wrong in itself. */
-START_TEST(over_its_quota_a_player_is_busy_and_then_let_go)
+START_TEST(a_player_over_its_quota_gets_busy_and_is_then_disconnected)
 {
 	static const char *const texts[] = { "[50 7 1 [4]]", "[99 7]", "[12 7 'one']" };
 	struct stage stage;
@@ -902,26 +902,27 @@ static Suite *make(void)
 	Suite *suite = suite_create("tests/sim/hostile");
 	TCase *wire = tcase_create("wire");
 	tcase_set_timeout(wire, 30);
-	tcase_add_test(wire, what_is_no_frame_is_named_and_closes);
-	tcase_add_test(wire, content_that_is_no_message_is_refused_and_the_next_is_heard);
-	tcase_add_test(wire, a_frame_that_is_too_large_is_passed_over);
-	tcase_add_test(wire, a_flood_of_nonsense_is_let_go);
+	tcase_add_test(wire, bytes_that_are_no_frame_are_refused_by_name_and_close);
+	tcase_add_test(wire, a_malformed_message_is_refused_and_the_next_one_is_handled);
+	tcase_add_test(wire, a_frame_that_is_too_large_is_skipped);
+	tcase_add_test(wire, a_flood_of_malformed_messages_ends_the_session);
 	tcase_add_test(wire, an_error_closes_where_its_status_says_so);
 	tcase_add_test(wire, three_hundred_full_spawns_are_one_batch);
-	tcase_add_test(wire, cut_anywhere_a_frame_waits_for_its_rest);
-	tcase_add_test(wire, who_has_not_said_hello_may_do_nothing_else);
-	tcase_add_test(wire, what_is_understood_and_refused_is_named);
-	tcase_add_test(wire, commands_that_make_no_sense_are_refused_whole);
+	tcase_add_test(wire, a_frame_cut_anywhere_waits_for_its_rest);
+	tcase_add_test(wire, before_hello_every_other_message_is_refused);
+	tcase_add_test(wire, a_refused_message_names_status_and_field);
+	tcase_add_test(wire, a_batch_with_a_bad_command_is_refused_whole);
 	tcase_add_test(wire, a_number_that_is_not_finite_is_refused_by_name);
 	tcase_add_test(wire, a_result_uses_its_number_up_and_an_error_does_not);
 	tcase_add_loop_test(wire, random_bytes_and_spoiled_messages_change_nothing, 0, 4);
 	suite_add_tcase(suite, wire);
 	TCase *rights = tcase_create("rights");
 	tcase_set_timeout(rights, 30);
-	tcase_add_test(rights, every_role_may_send_what_is_its_and_nothing_else);
+	tcase_add_test(rights, every_role_may_send_its_messages_and_no_others);
 	tcase_add_test(rights, every_message_of_a_client_is_among_the_samples);
-	tcase_add_test(rights, a_player_commands_its_own_bodies_and_the_world_is_not_its);
-	tcase_add_loop_test(rights, over_its_quota_a_player_is_busy_and_then_let_go, 0, 3);
+	tcase_add_test(rights, a_player_commands_its_own_bodies_and_not_the_world);
+	tcase_add_loop_test(rights, a_player_over_its_quota_gets_busy_and_is_then_disconnected, 0,
+			    3);
 	suite_add_tcase(suite, rights);
 	return suite;
 }

@@ -314,7 +314,7 @@ static void unsubscribe(struct yard *yard, uint64_t sub)
 	ck_assert_int_eq(sim_try(yard->keeper, &end, MESSAGE_REPLY), STATUS_OK);
 }
 
-START_TEST(the_host_tells_joints_only_while_somebody_watches)
+START_TEST(the_host_reports_joints_only_while_a_subscription_needs_them)
 {
 	struct yard yard = open_pair();
 	yard.keeper->options.joints = 0;
@@ -343,7 +343,7 @@ static uint64_t joints_looked_at(const struct yard *yard)
 	return counters.joints;
 }
 
-START_TEST(joints_at_rest_cost_nothing_and_tell_when_something_happens)
+START_TEST(joints_at_rest_cost_nothing_until_they_change)
 {
 	struct yard yard = open_pair();
 	struct command command;
@@ -423,7 +423,7 @@ START_TEST(the_hash_of_all_joints_is_that_of_a_whole_mirror)
 }
 END_TEST
 
-START_TEST(columns_that_are_none_are_refused_by_name)
+START_TEST(unknown_joint_columns_are_refused_by_name)
 {
 	struct yard yard = open_pair();
 	struct message ask;
@@ -444,11 +444,11 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("tests/sim/joints");
 	TCase *kind = tcase_create("kind");
-	tcase_add_test(kind, the_host_tells_joints_only_while_somebody_watches);
-	tcase_add_test(kind, joints_at_rest_cost_nothing_and_tell_when_something_happens);
+	tcase_add_test(kind, the_host_reports_joints_only_while_a_subscription_needs_them);
+	tcase_add_test(kind, joints_at_rest_cost_nothing_until_they_change);
 	tcase_add_test(kind, a_joint_is_seen_by_whoever_sees_one_of_its_bodies);
 	tcase_add_test(kind, the_hash_of_all_joints_is_that_of_a_whole_mirror);
-	tcase_add_test(kind, columns_that_are_none_are_refused_by_name);
+	tcase_add_test(kind, unknown_joint_columns_are_refused_by_name);
 	suite_add_tcase(suite, kind);
 	TCase *life = tcase_create("life");
 	tcase_set_timeout(life, getenv("SEEDS") != NULL ? 3600 : 120);

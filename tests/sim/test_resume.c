@@ -71,7 +71,7 @@ static uint32_t sessions(const struct house *house)
 	return house->sim->server->service.sessions.items.count;
 }
 
-START_TEST(who_comes_back_goes_on_with_a_delta_and_all_its_numbers)
+START_TEST(a_resumed_session_continues_with_a_delta_and_its_numbers)
 {
 	struct house house;
 	open_house(&house, check_seed() + (uint64_t)_i, NULL);
@@ -115,7 +115,7 @@ START_TEST(who_comes_back_goes_on_with_a_delta_and_all_its_numbers)
 }
 END_TEST
 
-START_TEST(a_resume_takes_the_place_of_a_connection_that_seems_to_live)
+START_TEST(a_resume_replaces_a_connection_that_is_still_open)
 {
 	struct house house;
 	open_house(&house, check_seed() + (uint64_t)_i, NULL);
@@ -138,7 +138,7 @@ END_TEST
 
 /* A world at rest, a FOCUS, and connections that end with the frames of it on their way: what the
  * client names is the name of several frames, also of the SNAPSHOT that should have ended the doubt. */
-START_TEST(of_frames_of_one_tick_none_is_taken_for_one_that_never_came)
+START_TEST(frames_of_the_same_tick_are_not_confused_at_a_resume)
 {
 	struct house house;
 	open_house(&house, check_seed() + (uint64_t)_i, NULL);
@@ -165,7 +165,7 @@ START_TEST(of_frames_of_one_tick_none_is_taken_for_one_that_never_came)
 }
 END_TEST
 
-START_TEST(a_token_is_good_once_and_the_one_before_until_the_new_one_has_come)
+START_TEST(a_resume_token_is_good_once_and_its_predecessor_until_the_client_is_heard)
 {
 	struct house house;
 	open_house(&house, check_seed(), NULL);
@@ -222,7 +222,7 @@ START_TEST(after_half_a_minute_or_a_goodbye_the_session_is_gone)
 }
 END_TEST
 
-START_TEST(too_long_away_or_after_a_restore_it_begins_with_a_snapshot)
+START_TEST(a_late_resume_or_one_after_a_restore_begins_with_a_snapshot)
 {
 	struct house house;
 	open_house(&house, check_seed(), NULL);
@@ -260,7 +260,7 @@ START_TEST(too_long_away_or_after_a_restore_it_begins_with_a_snapshot)
 }
 END_TEST
 
-START_TEST(of_events_nothing_is_lost_but_what_notice_says)
+START_TEST(no_event_is_lost_without_a_notice)
 {
 	struct house house;
 	open_house(&house, check_seed() + (uint64_t)_i, NULL);
@@ -301,7 +301,7 @@ START_TEST(of_events_nothing_is_lost_but_what_notice_says)
 }
 END_TEST
 
-START_TEST(one_that_was_let_go_for_being_slow_may_come_back)
+START_TEST(a_session_ended_as_slow_may_be_resumed)
 {
 	struct house house;
 	open_house(&house, check_seed(), NULL);
@@ -326,7 +326,7 @@ START_TEST(one_that_was_let_go_for_being_slow_may_come_back)
 }
 END_TEST
 
-START_TEST(the_lost_make_room_for_those_who_come)
+START_TEST(lost_sessions_end_where_new_connections_need_their_places)
 {
 	static const char *const arguments[] = { "--sessions-max", "12", NULL };
 	struct house house;
@@ -381,7 +381,7 @@ static bool redirected(const struct sim_client *client, const char *address)
 	return false;
 }
 
-START_TEST(a_drain_keeps_nobody_waiting_and_says_where_to_go)
+START_TEST(a_drain_ends_lost_sessions_and_names_the_redirect)
 {
 	static const char *const arguments[] = { "--drain-redirect", "tcp:127.0.0.1:7412", NULL };
 	struct house house;
@@ -403,23 +403,22 @@ static Suite *make(void)
 	Suite *suite = suite_create("tests/sim/resume");
 	TCase *back = tcase_create("back");
 	tcase_set_timeout(back, 60);
-	tcase_add_loop_test(back, who_comes_back_goes_on_with_a_delta_and_all_its_numbers, 0, 6);
-	tcase_add_loop_test(back, a_resume_takes_the_place_of_a_connection_that_seems_to_live, 0,
-			    4);
-	tcase_add_loop_test(back, of_frames_of_one_tick_none_is_taken_for_one_that_never_came, 0,
-			    16);
-	tcase_add_loop_test(back, of_events_nothing_is_lost_but_what_notice_says, 0, 4);
+	tcase_add_loop_test(back, a_resumed_session_continues_with_a_delta_and_its_numbers, 0, 6);
+	tcase_add_loop_test(back, a_resume_replaces_a_connection_that_is_still_open, 0, 4);
+	tcase_add_loop_test(back, frames_of_the_same_tick_are_not_confused_at_a_resume, 0, 16);
+	tcase_add_loop_test(back, no_event_is_lost_without_a_notice, 0, 4);
 	tcase_add_loop_test(back, a_step_whose_answer_was_lost_is_answered_again_and_not_done_twice,
 			    0, 6);
-	tcase_add_test(back, one_that_was_let_go_for_being_slow_may_come_back);
+	tcase_add_test(back, a_session_ended_as_slow_may_be_resumed);
 	suite_add_tcase(suite, back);
 	TCase *ends = tcase_create("ends");
 	tcase_set_timeout(ends, 60);
-	tcase_add_test(ends, a_token_is_good_once_and_the_one_before_until_the_new_one_has_come);
+	tcase_add_test(ends,
+		       a_resume_token_is_good_once_and_its_predecessor_until_the_client_is_heard);
 	tcase_add_test(ends, after_half_a_minute_or_a_goodbye_the_session_is_gone);
-	tcase_add_test(ends, too_long_away_or_after_a_restore_it_begins_with_a_snapshot);
-	tcase_add_test(ends, the_lost_make_room_for_those_who_come);
-	tcase_add_test(ends, a_drain_keeps_nobody_waiting_and_says_where_to_go);
+	tcase_add_test(ends, a_late_resume_or_one_after_a_restore_begins_with_a_snapshot);
+	tcase_add_test(ends, lost_sessions_end_where_new_connections_need_their_places);
+	tcase_add_test(ends, a_drain_ends_lost_sessions_and_names_the_redirect);
 	suite_add_tcase(suite, ends);
 	return suite;
 }

@@ -66,7 +66,7 @@ START_TEST(tick_zero_is_a_date_like_any_other)
 }
 END_TEST
 
-START_TEST(what_waits_is_told_to_wait_for_its_tick_and_then_what_came_of_it)
+START_TEST(a_dated_batch_is_acknowledged_and_answered_when_applied)
 {
 	struct room room = room_of(check_seed());
 	send_dated(&room, 1, 5, WIRE_LATE_REFUSE);
@@ -150,7 +150,7 @@ static Suite *make(void)
 	TCase *rules = tcase_create("rules");
 	tcase_set_timeout(rules, 30);
 	tcase_add_test(rules, tick_zero_is_a_date_like_any_other);
-	tcase_add_test(rules, what_waits_is_told_to_wait_for_its_tick_and_then_what_came_of_it);
+	tcase_add_test(rules, a_dated_batch_is_acknowledged_and_answered_when_applied);
 	tcase_add_test(rules, worlds_that_were_left_do_not_count_as_joined);
 	tcase_add_loop_test(rules, a_lost_sessions_lease_is_free_when_its_kick_is_answered, 0, 4);
 	suite_add_tcase(suite, rules);

@@ -133,7 +133,7 @@ START_TEST(a_batch_is_dated_so_far_ahead_and_no_further_and_bars_no_later_one)
 }
 END_TEST
 
-START_TEST(what_waits_has_a_share_and_ends_with_its_session)
+START_TEST(pending_batches_are_bounded_and_end_with_their_session)
 {
 	struct sim_client *keeper;
 	struct server_sim *sim = open_sim(check_seed(), NULL);
@@ -203,7 +203,7 @@ static void snapshot(struct sim_client *keeper, uint32_t world, enum message_typ
 		STATUS_OK);
 }
 
-START_TEST(forces_of_a_time_that_was_given_up_are_no_debt)
+START_TEST(forces_of_an_abandoned_epoch_do_not_count)
 {
 	struct sim_client *keeper;
 	struct server_sim *sim = open_sim(check_seed(), NULL);
@@ -359,7 +359,7 @@ static void live(uint64_t seed)
 	server_sim_destroy(sim);
 }
 
-START_TEST(debts_of_players_who_go_harm_nobody_who_stays)
+START_TEST(what_departed_players_leave_harms_no_other_session)
 {
 	const char *seeds = getenv("SEEDS");
 	uint32_t count = seeds != NULL ? (uint32_t)strtoul(seeds, NULL, 10) : 12;
@@ -376,11 +376,11 @@ static Suite *make(void)
 	TCase *shares = tcase_create("shares");
 	tcase_set_timeout(shares, getenv("SEEDS") != NULL ? 0 : 60);
 	tcase_add_test(shares, a_batch_is_dated_so_far_ahead_and_no_further_and_bars_no_later_one);
-	tcase_add_test(shares, what_waits_has_a_share_and_ends_with_its_session);
+	tcase_add_test(shares, pending_batches_are_bounded_and_end_with_their_session);
 	tcase_add_test(shares, forces_have_a_share_and_an_end);
-	tcase_add_test(shares, forces_of_a_time_that_was_given_up_are_no_debt);
+	tcase_add_test(shares, forces_of_an_abandoned_epoch_do_not_count);
 	tcase_add_test(shares, bodies_have_a_share_that_neither_gifts_nor_giving_away_change);
-	tcase_add_test(shares, debts_of_players_who_go_harm_nobody_who_stays);
+	tcase_add_test(shares, what_departed_players_leave_harms_no_other_session);
 	suite_add_tcase(suite, shares);
 	return suite;
 }

@@ -137,7 +137,7 @@ START_TEST(a_snapshot_gives_the_same_future_again_in_another_epoch)
 END_TEST
 
 /* Its number was given in the world it was copied from, and means another batch in the copy. */
-START_TEST(what_waited_in_a_world_is_done_in_its_copy_and_told_to_nobody_there)
+START_TEST(pending_batches_are_applied_in_a_fork_and_reported_to_no_session)
 {
 	struct server_sim *sim = daemon_of(check_seed() + (uint64_t)_i, NULL);
 	struct sim_client *client = administrator(sim);
@@ -178,7 +178,7 @@ START_TEST(what_waited_in_a_world_is_done_in_its_copy_and_told_to_nobody_there)
 }
 END_TEST
 
-START_TEST(a_running_world_may_go_back_under_the_eyes_of_watchers)
+START_TEST(a_running_world_may_be_restored_while_it_is_watched)
 {
 	struct server_sim *sim = daemon_of(check_seed() + (uint64_t)_i, NULL);
 	struct sim_client *client = administrator(sim);
@@ -216,7 +216,7 @@ START_TEST(a_running_world_may_go_back_under_the_eyes_of_watchers)
 }
 END_TEST
 
-START_TEST(a_world_that_ends_is_told_to_all_who_were_in_it)
+START_TEST(the_end_of_a_world_is_reported_to_its_members)
 {
 	struct server_sim *sim = daemon_of(check_seed() + (uint64_t)_i, NULL);
 	struct sim_client *admin = administrator(sim);
@@ -435,14 +435,12 @@ static Suite *make(void)
 	tcase_add_loop_test(snapshots, a_snapshot_gives_the_same_future_again_in_another_epoch, 0,
 			    3);
 	tcase_add_loop_test(snapshots,
-			    what_waited_in_a_world_is_done_in_its_copy_and_told_to_nobody_there, 0,
-			    2);
-	tcase_add_loop_test(snapshots, a_running_world_may_go_back_under_the_eyes_of_watchers, 0,
-			    5);
+			    pending_batches_are_applied_in_a_fork_and_reported_to_no_session, 0, 2);
+	tcase_add_loop_test(snapshots, a_running_world_may_be_restored_while_it_is_watched, 0, 5);
 	suite_add_tcase(suite, snapshots);
 	TCase *ends = tcase_create("ends");
 	tcase_set_timeout(ends, 30);
-	tcase_add_loop_test(ends, a_world_that_ends_is_told_to_all_who_were_in_it, 0, 5);
+	tcase_add_loop_test(ends, the_end_of_a_world_is_reported_to_its_members, 0, 5);
 	tcase_add_test(ends, worlds_may_be_made_and_ended_without_end);
 	suite_add_tcase(suite, ends);
 	TCase *files = tcase_create("files");

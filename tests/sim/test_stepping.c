@@ -188,7 +188,7 @@ START_TEST(a_repeated_step_is_answered_and_not_done_twice)
 }
 END_TEST
 
-START_TEST(what_is_wrong_with_a_step_is_said_and_no_tick_is_made)
+START_TEST(a_bad_step_is_refused_by_name_and_makes_no_tick)
 {
 	struct party party;
 	lay(&party, check_seed());
@@ -326,7 +326,7 @@ static Suite *make(void)
 	tcase_add_loop_test(stepping, a_lease_belongs_to_one_session_and_ends_with_it, 0, 5);
 	tcase_add_test(stepping, a_barrier_makes_the_same_ticks_whoever_comes_first);
 	tcase_add_loop_test(stepping, a_repeated_step_is_answered_and_not_done_twice, 0, 5);
-	tcase_add_test(stepping, what_is_wrong_with_a_step_is_said_and_no_tick_is_made);
+	tcase_add_test(stepping, a_bad_step_is_refused_by_name_and_makes_no_tick);
 	tcase_add_loop_test(stepping, a_barrier_goes_on_without_those_who_vanished, 0, 5);
 	tcase_add_test(stepping, stepping_tick_by_tick_or_all_at_once_is_the_same_world);
 	tcase_add_test(stepping, a_tick_is_the_same_whichever_thread_makes_it);

@@ -69,7 +69,7 @@ START_TEST(a_token_is_good_until_its_second_has_come)
 }
 END_TEST
 
-START_TEST(of_many_who_show_one_token_at_once_one_comes_in)
+START_TEST(a_connect_token_shown_at_once_by_many_admits_one)
 {
 	struct server_sim *sim = open_sim(NULL);
 	struct sim_client *clients[20];
@@ -122,7 +122,7 @@ START_TEST(one_address_cannot_take_every_place_before_hello)
 }
 END_TEST
 
-START_TEST(nothing_is_counted_of_those_who_have_gone_or_come_back)
+START_TEST(closed_and_resumed_connections_are_not_counted)
 {
 	static const char *const COUNTED[] = { "--address-sessions", "100", NULL };
 	struct server_sim *sim = open_sim(COUNTED);
@@ -149,9 +149,9 @@ static Suite *make(void)
 	Suite *suite = suite_create("sim/tokens");
 	TCase *cases = tcase_create("daemon");
 	tcase_add_test(cases, a_token_is_good_until_its_second_has_come);
-	tcase_add_test(cases, of_many_who_show_one_token_at_once_one_comes_in);
+	tcase_add_test(cases, a_connect_token_shown_at_once_by_many_admits_one);
 	tcase_add_test(cases, one_address_cannot_take_every_place_before_hello);
-	tcase_add_test(cases, nothing_is_counted_of_those_who_have_gone_or_come_back);
+	tcase_add_test(cases, closed_and_resumed_connections_are_not_counted);
 	suite_add_tcase(suite, cases);
 	return suite;
 }

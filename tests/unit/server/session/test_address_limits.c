@@ -14,7 +14,7 @@ static struct peer from(enum address_kind kind, uint8_t last, uint8_t middle, bo
 	return peer;
 }
 
-START_TEST(an_address_has_its_places_and_no_more_and_gets_them_back)
+START_TEST(an_address_has_its_limit_of_connections_and_closed_ones_are_freed)
 {
 	struct address_limits limits;
 	struct peer one = from(ADDRESS_TCP4, 1, 0, false), other = from(ADDRESS_TCP4, 2, 0, false);
@@ -40,7 +40,7 @@ START_TEST(an_address_has_its_places_and_no_more_and_gets_them_back)
 }
 END_TEST
 
-START_TEST(nothing_is_kept_of_addresses_that_have_gone)
+START_TEST(addresses_without_connections_take_no_memory)
 {
 	struct address_limits limits;
 	address_limits_init(&limits, 0, 0);
@@ -99,8 +99,8 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("address limits");
 	TCase *cases = tcase_create("addresses");
-	tcase_add_test(cases, an_address_has_its_places_and_no_more_and_gets_them_back);
-	tcase_add_test(cases, nothing_is_kept_of_addresses_that_have_gone);
+	tcase_add_test(cases, an_address_has_its_limit_of_connections_and_closed_ones_are_freed);
+	tcase_add_test(cases, addresses_without_connections_take_no_memory);
 	tcase_add_test(cases, a_network_of_ipv6_is_one_address);
 	tcase_add_test(cases, this_machine_is_counted_only_where_a_bound_is_set);
 	suite_add_tcase(suite, cases);

@@ -70,7 +70,7 @@ static void add_bearer(char *file, size_t bytes, const char *name, const char *r
 	snprintf(file + used, bytes - used, " %s\n", worlds);
 }
 
-START_TEST(a_bearer_is_who_the_file_says_where_it_says)
+START_TEST(a_bearer_has_the_role_and_worlds_of_its_line)
 {
 	char file[1024] = "# who may come in\n\n";
 	struct grant grant;
@@ -97,7 +97,7 @@ START_TEST(a_bearer_is_who_the_file_says_where_it_says)
 }
 END_TEST
 
-START_TEST(a_short_secret_is_nobodys_token)
+START_TEST(a_token_below_the_minimum_length_is_refused)
 {
 	char file[512] = "";
 	struct grant grant;
@@ -221,7 +221,7 @@ START_TEST(memory_of_used_tokens_is_bounded_and_forgets_only_what_has_expired)
 }
 END_TEST
 
-START_TEST(a_clock_set_back_revives_nothing)
+START_TEST(a_clock_set_back_makes_no_used_token_good)
 {
 	ck_assert_int_eq(load("key 1 " SECRET), STATUS_OK);
 	for (uint32_t i = 0; i < 500; i++)
@@ -236,7 +236,7 @@ START_TEST(a_clock_set_back_revives_nothing)
 }
 END_TEST
 
-START_TEST(what_is_only_checked_is_not_used_up)
+START_TEST(a_checked_token_is_not_used_up)
 {
 	struct grant grant;
 	const char *token = issue(1, 1, WIRE_ROLE_PLAYER, NOW + 60);
@@ -302,7 +302,7 @@ START_TEST(used_tokens_survive_a_restart_however_it_ends)
 }
 END_TEST
 
-START_TEST(a_token_whose_use_cannot_be_kept_lets_nobody_in)
+START_TEST(a_token_whose_use_cannot_be_written_is_refused)
 {
 	char directory[] = "/tmp/cairn-used-XXXXXX", path[64];
 	struct rlimit limit, none;
@@ -377,17 +377,17 @@ static Suite *make(void)
 	Suite *suite = suite_create("keyring");
 	TCase *cases = tcase_create("tokens");
 	tcase_add_checked_fixture(cases, setup, teardown);
-	tcase_add_test(cases, a_bearer_is_who_the_file_says_where_it_says);
-	tcase_add_test(cases, a_short_secret_is_nobodys_token);
+	tcase_add_test(cases, a_bearer_has_the_role_and_worlds_of_its_line);
+	tcase_add_test(cases, a_token_below_the_minimum_length_is_refused);
 	tcase_add_test(cases, a_connect_token_is_good_once_and_until_it_expires);
 	tcase_add_test(cases, a_key_signs_for_its_role_and_no_more);
 	tcase_add_test(cases, keys_are_changed_by_another_file_and_used_tokens_stay_used);
 	tcase_add_test(cases, a_file_with_one_wrong_line_changes_nothing_and_names_it);
 	tcase_add_test(cases, memory_of_used_tokens_is_bounded_and_forgets_only_what_has_expired);
-	tcase_add_test(cases, a_clock_set_back_revives_nothing);
-	tcase_add_test(cases, what_is_only_checked_is_not_used_up);
+	tcase_add_test(cases, a_clock_set_back_makes_no_used_token_good);
+	tcase_add_test(cases, a_checked_token_is_not_used_up);
 	tcase_add_test(cases, used_tokens_survive_a_restart_however_it_ends);
-	tcase_add_test(cases, a_token_whose_use_cannot_be_kept_lets_nobody_in);
+	tcase_add_test(cases, a_token_whose_use_cannot_be_written_is_refused);
 	tcase_add_test(cases, a_bearer_is_held_to_the_line_as_it_is_now);
 	tcase_add_test(cases, a_grant_has_the_worlds_it_names_and_no_others);
 	suite_add_tcase(suite, cases);

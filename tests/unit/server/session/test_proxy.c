@@ -37,7 +37,7 @@ static enum status read_text(const char *text)
 	return read_bytes(text, strlen(text));
 }
 
-START_TEST(the_source_is_who_the_peer_is)
+START_TEST(the_stated_source_becomes_the_peer)
 {
 	ck_assert_int_eq(read_text("PROXY TCP4 203.0.113.7 192.0.2.1 50000 7411\r\nmore"),
 			 STATUS_OK);
@@ -54,7 +54,7 @@ START_TEST(the_source_is_who_the_peer_is)
 }
 END_TEST
 
-START_TEST(whoever_is_named_is_nobody_of_this_machine)
+START_TEST(a_stated_source_is_never_local)
 {
 	static const char *const HEADERS[] = {
 		"PROXY TCP4 127.0.0.1 192.0.2.1 50000 7411\r\n",
@@ -107,7 +107,7 @@ START_TEST(every_part_of_a_header_asks_for_more)
 }
 END_TEST
 
-START_TEST(what_is_no_header_is_refused)
+START_TEST(bytes_that_are_no_header_are_refused)
 {
 	static const char *const WRONG[] = {
 		"GET / HTTP/1.1\r\n\r\n",
@@ -168,12 +168,12 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("proxy");
 	TCase *headers = tcase_create("headers");
-	tcase_add_test(headers, the_source_is_who_the_peer_is);
-	tcase_add_test(headers, whoever_is_named_is_nobody_of_this_machine);
+	tcase_add_test(headers, the_stated_source_becomes_the_peer);
+	tcase_add_test(headers, a_stated_source_is_never_local);
 	tcase_add_test(headers, an_ipv4_source_in_disguise_is_the_ipv4_source);
 	tcase_add_test(headers, a_balancer_that_speaks_for_itself_stays_the_peer);
 	tcase_add_test(headers, every_part_of_a_header_asks_for_more);
-	tcase_add_test(headers, what_is_no_header_is_refused);
+	tcase_add_test(headers, bytes_that_are_no_header_are_refused);
 	tcase_add_test(headers, any_bytes_have_an_answer);
 	suite_add_tcase(suite, headers);
 	return suite;

@@ -26,7 +26,7 @@ START_TEST(the_rate_holds_in_the_long_run_and_twice_of_it_at_once)
 }
 END_TEST
 
-START_TEST(what_is_refused_takes_nothing)
+START_TEST(a_refused_request_takes_no_tokens)
 {
 	struct quota quota;
 	quota_init(&quota, WIRE_ROLE_PLAYER, 0);
@@ -79,7 +79,7 @@ static Suite *make(void)
 	Suite *suite = suite_create("server/session/quota");
 	TCase *buckets = tcase_create("buckets");
 	tcase_add_test(buckets, the_rate_holds_in_the_long_run_and_twice_of_it_at_once);
-	tcase_add_test(buckets, what_is_refused_takes_nothing);
+	tcase_add_test(buckets, a_refused_request_takes_no_tokens);
 	tcase_add_test(buckets, only_an_unbroken_run_of_one_kind_exhausts);
 	tcase_add_test(buckets, every_role_has_at_least_what_the_one_below_it_has);
 	suite_add_tcase(suite, buckets);

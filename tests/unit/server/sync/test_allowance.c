@@ -14,7 +14,7 @@ static uint64_t spend_all(struct allowance *self, uint64_t now)
 	return count;
 }
 
-START_TEST(nobody_is_without_bound_and_null_always_is)
+START_TEST(only_null_has_no_bound)
 {
 	struct allowance none = { 0 };
 	ck_assert(allowance_permits(NULL, 0));
@@ -41,7 +41,7 @@ START_TEST(one_session_has_its_own_rate_in_the_long_run)
 END_TEST
 
 /* What is expected to cost more than it does is paid first and comes back. */
-START_TEST(what_comes_back_leaves_all_as_if_it_had_not_been_spent)
+START_TEST(a_refund_restores_every_bucket)
 {
 	struct allowance_pool pool;
 	struct allowance one, other;
@@ -73,7 +73,7 @@ END_TEST
 
 /* Many who want all there is have the role's rate together, and one who wants its share has it whatever
  * they do, at whatever place in the order. */
-START_TEST(who_watches_little_has_its_share_beside_those_who_watch_all_they_can)
+START_TEST(a_session_has_its_share_beside_greedy_ones)
 {
 	struct allowance_pool pool;
 	struct allowance all[SESSIONS];
@@ -98,7 +98,7 @@ START_TEST(who_watches_little_has_its_share_beside_those_who_watch_all_they_can)
 }
 END_TEST
 
-START_TEST(what_one_frame_has_overdrawn_is_paid_before_the_next)
+START_TEST(an_overdraft_is_paid_before_the_next_frame)
 {
 	struct allowance_pool pool;
 	struct allowance one;
@@ -113,7 +113,7 @@ START_TEST(what_one_frame_has_overdrawn_is_paid_before_the_next)
 }
 END_TEST
 
-START_TEST(what_is_given_back_counts_as_never_taken)
+START_TEST(a_refund_counts_as_never_spent)
 {
 	struct allowance_pool pool;
 	struct allowance one;
@@ -126,7 +126,7 @@ START_TEST(what_is_given_back_counts_as_never_taken)
 }
 END_TEST
 
-START_TEST(a_session_that_goes_leaves_its_share_to_the_others)
+START_TEST(the_share_of_an_ended_session_goes_to_the_others)
 {
 	struct allowance_pool pool;
 	struct allowance a, b;
@@ -144,14 +144,13 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/sync/allowance");
 	TCase *buckets = tcase_create("buckets");
-	tcase_add_test(buckets, nobody_is_without_bound_and_null_always_is);
+	tcase_add_test(buckets, only_null_has_no_bound);
 	tcase_add_test(buckets, one_session_has_its_own_rate_in_the_long_run);
-	tcase_add_test(buckets, what_comes_back_leaves_all_as_if_it_had_not_been_spent);
-	tcase_add_test(buckets,
-		       who_watches_little_has_its_share_beside_those_who_watch_all_they_can);
-	tcase_add_test(buckets, what_one_frame_has_overdrawn_is_paid_before_the_next);
-	tcase_add_test(buckets, what_is_given_back_counts_as_never_taken);
-	tcase_add_test(buckets, a_session_that_goes_leaves_its_share_to_the_others);
+	tcase_add_test(buckets, a_refund_restores_every_bucket);
+	tcase_add_test(buckets, a_session_has_its_share_beside_greedy_ones);
+	tcase_add_test(buckets, an_overdraft_is_paid_before_the_next_frame);
+	tcase_add_test(buckets, a_refund_counts_as_never_spent);
+	tcase_add_test(buckets, the_share_of_an_ended_session_goes_to_the_others);
 	suite_add_tcase(suite, buckets);
 	return suite;
 }
