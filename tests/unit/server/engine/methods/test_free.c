@@ -48,7 +48,7 @@ START_TEST(a_force_off_the_centre_turns_the_body_and_moves_its_centre)
 }
 END_TEST
 
-/* φ = φ₀ + ω t + α t²/2: what turns follows it as what falls follows its parabola. */
+/* φ = φ₀ + ω t + α t²/2: the angle follows it as a falling body follows its parabola. */
 START_TEST(a_turned_body_follows_its_parabola_of_angles_exactly)
 {
 	struct stage stage;

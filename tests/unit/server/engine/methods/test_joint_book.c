@@ -1,5 +1,5 @@
-/* The book's numbers of joints (5.2 to 5.8, 4.3.3; the checklist's names stand at each), under every method,
- * through the engine's door. Each test prints by how much what it found is off. */
+/* The book's numbers of joints (5.2 to 5.8, 4.3.3; the checklist's names stand at each), under every
+ * method, through engine.h. Each test prints its error. */
 #include "server/engine/math/trig.h"
 #include "tests/lib/joined.h"
 

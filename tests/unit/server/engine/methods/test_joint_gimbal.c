@@ -1,4 +1,5 @@
-/* Joints of free angles where two of their axes fall together (q₄ at ±π/2), in motion, under every method. */
+/* Joints of free angles where two of their axes fall together (q₄ at ±π/2), in motion, under every
+ * method. */
 #include <stdio.h>
 
 #include "tests/lib/joined.h"
@@ -61,8 +62,8 @@ static struct flight fly(const char *method, enum joint_type type, quat frame, u
 	return flight;
 }
 
-/* A six_dof with an angle locked goes as the joint that it is: past the lock, with no jump and no loss. Where
- * it is x, y and z are the x and y of a universal joint. */
+/* A six_dof with an angle locked goes as the joint that it is: past the lock, with no jump and no loss.
+ * Where it is x, y and z are the x and y of a universal joint. */
 static void assert_as(int method, enum joint_type type, quat frame, uint32_t locked, vec3 spin)
 {
 	const quat y_for_x = quat_make(0.5, 0.5, 0.5, 0.5);

@@ -1,4 +1,4 @@
-/* A method is an instance: its state comes from tables and block alone, whenever it is made. */
+/* A method's state is a function of tables and block alone, whenever it is made. */
 #include "server/base/heap.h"
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
@@ -46,7 +46,7 @@ END_TEST
 
 START_TEST(a_state_is_history_that_the_block_must_carry)
 {
-	/* The other side of the test above: without the block the future is another. */
+	/* The converse of the test above: without the block the motion differs. */
 	struct stage straight, forgetful;
 	begin(&straight);
 	begin(&forgetful);
@@ -145,7 +145,7 @@ START_TEST(a_world_saved_and_loaded_goes_on_with_the_methods_history)
 		test_step(other, 1);
 		ck_assert_uint_eq(test_hash(world), test_hash(other));
 	}
-	/* Restoring puts the history back as well. */
+	/* Restoring also restores the history. */
 	struct reason why;
 	ck_assert_int_eq(world_restore(world, image.data, image.count, &why), STATUS_OK);
 	struct world *third = load(&image);

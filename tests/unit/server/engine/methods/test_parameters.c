@@ -1,4 +1,5 @@
-/* Parameters and methods as the door lists them: who reads what, old names, other names. */
+/* Parameters and methods as engine.h lists them: which method reads which parameter, old names,
+ * aliases. */
 #include "server/base/hash.h"
 #include "server/engine/dynamics/joint.h"
 #include "server/engine/dynamics/joint_list.h"
@@ -18,9 +19,10 @@ static bool reads(const struct parameter_entry *entry, const char *method)
 	       (at[length] == ' ' || at[length] == '\0');
 }
 
-/* ---- who reads what ------------------------------------------------------------------------------ */
+/* ---- which method reads which parameter
+ * ------------------------------------------------------------------------------ */
 
-/* A brick on a hinge beside its centre; of methods that know no joints it falls. */
+/* A brick on a hinge beside its centre; under methods without joints it falls. */
 static void hang_brick(struct stage *stage, uint32_t brick)
 {
 	uint32_t body = stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
@@ -41,7 +43,7 @@ static void hang_brick(struct stage *stage, uint32_t brick)
 	dynamics_joint_added(&stage->dynamics, row);
 }
 
-/* A heap of polygons that fall into each other, bounce, slide and fall asleep: whatever a parameter is about
+/* A heap of polygons that overlap, bounce, slide and fall asleep, so that every parameter has an effect
  * happens here. */
 static void add_heap(struct stage *stage)
 {
@@ -63,7 +65,7 @@ static void add_heap(struct stage *stage)
 					 .velocity = { 0.3 * (i % 3), -1.5, 0 },
 					 .friction = 0.4,
 					 .restitution = 0.6 });
-	/* One that creeps without friction, and ends where it falls asleep. */
+	/* One that creeps without friction until it falls asleep. */
 	stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
 					      .shape = brick,
 					      .position = { 10, 0.35, 0 },
@@ -92,7 +94,7 @@ static uint64_t motion_of(const char *method, double core, uint32_t parameter, d
 	return hasher_digest(&hash);
 }
 
-/* Under the method, and each core of reflections: whether any of two other values makes another motion. */
+/* Under the method, and each core of reflections: whether one of two other values changes the motion. */
 static bool matters(const char *method, uint32_t parameter)
 {
 	const struct parameter_entry *entry = &parameter_entries[parameter];

@@ -1,5 +1,5 @@
-/* Contacts of two bodies that have many, put together as few manifolds: what lies, slides, sleeps and is
- * told as before. */
+/* The many contacts of a pair of bodies, merged into few manifolds: rest, sliding, sleep and reported
+ * impulses are as without merging. */
 #include "server/base/rng.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/methods/soft_cluster.h"
@@ -33,7 +33,7 @@ static uint32_t add_slab(struct stage *self, double bump)
 			  quat_identity());
 }
 
-/* Every contact by itself: the slow way, which clusters are held against. The flag is a cache that
+/* Every contact by itself: the slow reference for clusters. The flag is a cache that
  * only commands refresh. */
 static void forbid_clusters(struct stage *self)
 {
@@ -41,7 +41,7 @@ static void forbid_clusters(struct stage *self)
 		self->dynamics.bodies.items[body].divided = false;
 }
 
-/* ---- how they are made ------------------------------------------------------------------------ */
+/* ---- making clusters ------------------------------------------------------------------------ */
 
 static uint64_t clusters_need(uint64_t bodies, uint64_t contacts)
 {
@@ -49,7 +49,7 @@ static uint64_t clusters_need(uint64_t bodies, uint64_t contacts)
 	return soft_clusters_need(contacts);
 }
 
-/* The clusters of the state as it stands; the caller abandons the step. */
+/* The clusters of the present state; the caller abandons the step. */
 static void make_clusters(struct step *step, struct soft_clusters *clusters)
 {
 	struct reason why;
@@ -80,7 +80,7 @@ START_TEST(pairs_of_one_contact_pass_untouched)
 }
 END_TEST
 
-/* What all taken contacts have stored of normal impulses and of friction, less what clusters begin with. */
+/* The stored normal impulses and friction of all clustered contacts, less the warm starts of clusters. */
 static void check_warm_starts(const struct step *step, const struct soft_clusters *clusters)
 {
 	static const uint32_t friction[] = { 1, 2, 4, 5 };
@@ -108,7 +108,7 @@ static void check_warm_starts(const struct step *step, const struct soft_cluster
 		ck_assert_double_lt(scalar_abs(shared[k]), 1e-9 * normal);
 }
 
-/* Invariant 1 of soft_cluster.c, and what no contact's points may do: stand in two manifolds. */
+/* Invariant 1 of soft_cluster.c, and no point of a contact is in two manifolds. */
 START_TEST(a_clusters_points_are_points_of_its_contacts)
 {
 	uint32_t slab = add_slab(&stage, 0.05 * _i);
@@ -145,7 +145,7 @@ START_TEST(a_clusters_points_are_points_of_its_contacts)
 }
 END_TEST
 
-/* Every point and every row has stored something: all of it goes on, friction in the manifold that has
+/* Every point and every row has a stored impulse: all of it is kept, friction in the manifold that has
  * points of its row. */
 START_TEST(what_rows_have_stored_goes_on_whatever_is_chosen)
 {
@@ -226,7 +226,7 @@ static struct rest rest_of(double bump, bool clustered)
 	return rest;
 }
 
-/* How deep one cube as wide as the slab lies in a plane: four points, as a cluster has. */
+/* How deep one cube as wide as the slab rests in a plane: four points, as a cluster has. */
 static double depth_of_one(void)
 {
 	struct stage alone;
@@ -243,7 +243,7 @@ static double depth_of_one(void)
 	return depth;
 }
 
-/* Nothing creeps, and what is deepest is held: no deeper than twice what one box sinks in a plane. */
+/* Nothing creeps, and no point is deeper than twice the depth at which one box rests in a plane. */
 /* Takes two seconds, most of them for solving every contact. */
 START_TEST(a_slab_on_a_mesh_rests_as_calm_as_with_every_contact_solved)
 {
@@ -257,9 +257,10 @@ START_TEST(a_slab_on_a_mesh_rests_as_calm_as_with_every_contact_solved)
 }
 END_TEST
 
-/* ---- what acted ------------------------------------------------------------------------------- */
+/* ---- reported impulses
+ * ------------------------------------------------------------------------------- */
 
-/* All impulses that the rows tell, on B (the slab), world axes. */
+/* All impulses that the rows report, on B (the slab), world axes. */
 static vec3 told(void)
 {
 	const struct contact_table *contact = &stage.tables.contact;
@@ -277,7 +278,7 @@ static vec3 told(void)
 	return sum;
 }
 
-/* Lying, then sliding: what the rows of the pair tell together is the change of momentum. */
+/* At rest, then sliding: the sum of the pair's rows is the change of momentum. */
 START_TEST(the_sum_of_what_rows_tell_is_what_acted)
 {
 	uint32_t slab = add_slab(&stage, 0);

@@ -1,6 +1,6 @@
-/* Joints under soft-step, through the engine's door: pendulums against the elliptic integral,
- * chains and heavy loads, rods, ropes and springs, limits, motors, momenta, far and torn apart,
- * whatever the workers. */
+/* Joints under soft-step, through engine.h: pendulums against the elliptic integral,
+ * chains and heavy loads, rods, ropes and springs, limits, motors, momenta, far from the
+ * origin and torn apart, for any number of workers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Loops of joints under soft-step: bridges with loads, what does not fit, what is said twice, ropes, nets,
- * whatever the order of joints and the workers. */
+/* Loops of joints under soft-step: bridges with loads, loops that do not fit, dependent rows, ropes,
+ * nets, for any order of joints and any number of workers. */
 #include <math.h>
 #include <stdio.h>
 
@@ -71,7 +71,8 @@ struct bridge {
 	joint_id joints;
 };
 
-/* Cubes of 1 kg in a row along x, the middle one with a load, on each other and on what is at both ends. */
+/* Cubes of 1 kg in a row along x, the middle one with a load, jointed to each other and to the bodies
+ * at both ends. */
 static struct bridge build(uint32_t count, double load, const body_id ends[2])
 {
 	struct bridge bridge = { 0, 0 };
@@ -89,7 +90,7 @@ static struct bridge build(uint32_t count, double load, const body_id ends[2])
 	return bridge;
 }
 
-/* A straight chain between two walls can give way only by its sag; its middle may carry a hundred times
+/* A straight chain between two walls can only change its sag; its middle may carry a hundred times
  * what a link weighs. What it is pulled down by it does not come up by. */
 START_TEST(a_taut_bridge_holds)
 {
@@ -111,8 +112,9 @@ START_TEST(a_taut_bridge_holds)
 }
 END_TEST
 
-/* A wall goes away from the other, and the chain between them is too short by far: it gapes, evenly, and
- * neither shakes nor pulls without end; the step says so. Back in its place the wall has its chain again. */
+/* A wall goes away from the other, and the chain between them is too short by far: it gapes, evenly,
+ * and neither shakes nor pulls without end; the step says so. Back in its place the wall has its chain
+ * again. */
 START_TEST(what_is_too_short_gapes_and_does_not_shake)
 {
 	static const double FAR[] = { 0.01, 0.1, 1 };
@@ -146,9 +148,9 @@ START_TEST(what_is_too_short_gapes_and_does_not_shake)
 }
 END_TEST
 
-/* ---- what is said twice --------------------------------------------------------------------- */
+/* ---- dependent rows ------------------------------------------------------------------------- */
 
-/* The hinges of a door say ten things of which five are enough: each carries half of its weight. */
+/* The hinges of a door have ten rows, five of them dependent: each carries half of its weight. */
 START_TEST(two_hinges_share_the_load)
 {
 	open_world();
@@ -168,7 +170,7 @@ END_TEST
 
 /* ---- ladders -------------------------------------------------------------------------------- */
 
-/* Planks between two walls, two joints a gap. Joints are made in the order that `backwards` tells. */
+/* Planks between two walls, two joints a gap. `backwards` reverses the order in which joints are made. */
 static struct bridge build_ladder(uint32_t count, bool backwards)
 {
 	struct bridge ladder = { 0, 0 };
@@ -209,7 +211,7 @@ END_TEST
 
 /* ---- ropes ---------------------------------------------------------------------------------- */
 
-/* Planks on ropes of at most 0.2 m, which pull and never push. */
+/* Planks on ropes of at most 0.2 m, which pull and do not push. */
 START_TEST(ropes_pull_and_do_not_push)
 {
 	open_world();
@@ -279,7 +281,8 @@ static struct bridge build_net(uint32_t size)
 	return net;
 }
 
-/* What fills in too much is solved by sweeps, and said so; it holds worse, and nothing comes of nothing. */
+/* A net that fills in too much is solved by sweeps, which is counted; it is softer, and creates no
+ * energy. */
 START_TEST(a_net_holds)
 {
 	uint32_t size = _i == 0 ? 6 : 40;

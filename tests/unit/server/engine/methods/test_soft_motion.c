@@ -1,6 +1,6 @@
-/* Motion under soft-step against what must not depend on the step: both momenta of pairs that hit each other
- * obliquely, slopes that hold, free paths beside contacts that do not act, limits of speed, places far
- * from the origin. */
+/* Properties of motion under soft-step that do not depend on the step: both momenta of pairs in an
+ * oblique impact, slopes that hold, free paths near contacts that do not act, limits of speed,
+ * positions far from the origin. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static uint32_t any_shape(void)
 	}
 }
 
-/* Two bodies that fly past each other's middle, turning, and hit. */
+/* Two rotating bodies that meet off centre. */
 static void add_pair(double speed, double restitution, double friction)
 {
 	stage.tables.world.gravity[0] = vec3_zero();
@@ -56,7 +56,7 @@ static void add_pair(double speed, double restitution, double friction)
 	}
 }
 
-/* The sizes of what the momenta are sums of. */
+/* The magnitudes of the terms of the momenta. */
 static double size_of_momentum(void)
 {
 	const struct body_table *body = &stage.tables.body;
@@ -66,7 +66,7 @@ static double size_of_momentum(void)
 	return size;
 }
 
-/* Impulses of floats: 1e-6 of what is exchanged, whatever the shapes, the rate and the speed; a thousandth
+/* Impulses of floats: 1e-6 of the exchanged momentum, for any shapes, rate and speed; a thousandth
  * of arms while they change by less (soft_arms.c). */
 START_TEST(an_oblique_hit_keeps_both_momenta)
 {
@@ -131,13 +131,13 @@ START_TEST(a_box_at_rest_holds_up_to_the_angle_of_static_friction_at_any_rate)
 			struct slid holds = slid(RATES[k], most - 0.05, far);
 			ck_assert_double_le(fabs(holds.whole), 1e-3);
 			ck_assert_double_le(fabs(holds.late), 1e-7);
-			/* Once it slips it has the lesser friction: g (sin − 0.3 cos) t²/2. */
+			/* Once it slips it has dynamic friction: g (sin − 0.3 cos) t²/2. */
 			ck_assert_double_ge(slid(RATES[k], most + 0.3, far).whole, 1);
 		}
 }
 END_TEST
 
-/* What passes over the ground within reach of it is not touched by that. */
+/* A body that passes near the ground keeps its path. */
 START_TEST(a_contact_that_does_not_act_changes_no_bit)
 {
 	for (uint32_t k = 0; k < COUNT_OF(RATES); k++) {
@@ -167,7 +167,7 @@ START_TEST(a_contact_that_does_not_act_changes_no_bit)
 }
 END_TEST
 
-/* Turning and moving are damped each at its own rate, also where the ground pushes in every tick. */
+/* Spin and velocity are damped at their own rates, also while the ground acts in every tick. */
 START_TEST(what_lies_on_the_ground_is_damped_at_its_rates)
 {
 	for (uint32_t k = 0; k < COUNT_OF(RATES); k++) {
@@ -215,8 +215,8 @@ START_TEST(a_body_pushed_beyond_the_limit_goes_no_farther_than_the_limit)
 }
 END_TEST
 
-/* A box is hit and slides to rest, at the origin and 10⁵ m away: floats hold differences only, and what is
- * left is how the hit enlarges the rounding of places there. */
+/* A box is hit and slides to rest, at the origin and 10⁵ m away: floats hold differences only, and what
+ * is left is how the hit enlarges the rounding of places there. */
 START_TEST(a_hit_far_from_the_origin_is_the_same_hit)
 {
 	for (uint32_t k = 0; k < COUNT_OF(RATES); k++) {
@@ -269,7 +269,7 @@ START_TEST(rods_that_tumble_on_the_ground_gain_no_energy)
 			most = fmax(most, stage_kinetic(&stage) + stage_potential(&stage));
 		}
 		worst[rate > 100] = fmax(worst[rate > 100], most / start - 1);
-		/* Coarse steps push out of deep places. */
+		/* Coarse steps push out deep penetrations. */
 		double bound = rate < 100 ? 3 : 1.005;
 		ck_assert_msg(most <= bound * start, "trial %u: %g of %g J", trial, most, start);
 		ck_assert_double_gt(stage.tables.body.position[rod].y, -0.05);

@@ -1,5 +1,5 @@
-/* The lanes that soft-step fills by itself against the rows of the same constraints, in a heap of
- * everything: J, gaps, approach, masses along rows, friction and restitution, to float precision. */
+/* The lanes that soft-step fills, against the rows of the same constraints, in a heap of all shapes: J,
+ * gaps, approach, masses along rows, friction and restitution, to float precision. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,7 +113,7 @@ static void check_point(const struct soft_block *block, uint32_t lane, uint32_t 
 	const struct spatial *on_a = part_on(normal, a), *on_b = part_on(normal, b);
 	ck_assert(block->body_a[lane] == 0 || on_a != NULL);
 	ck_assert(block->body_b[lane] == 0 || on_b != NULL);
-	/* Lanes keep arm × normal, which a feels with the sign against it. */
+	/* Lanes have arm × normal, whose sign is opposite on a. */
 	if (block->body_a[lane] != 0)
 		near3(&point->j_a, lane, on_a->angular, -1);
 	if (block->body_b[lane] != 0)
@@ -141,7 +141,7 @@ static void check_friction(const struct soft_block *block, uint32_t lane, uint32
 	double k11 = along(&t[0], &t[0]), k22 = along(&t[1], &t[1]);
 	double k12 = along(&t[0], &t[1]) * side * turned, det = k11 * k22 - k12 * k12;
 	double spread = k11 * k22 / det;
-	/* In a plane one tangent leaves it; nothing moves along that. */
+	/* In a planar world one tangent leaves the plane; no body moves along it. */
 	if (stage.tables.world.planar[0]) {
 		uint32_t flat = fabs(t0.z) < 0.5 ? 0 : 1;
 		near1(block->tangent_mass[flat].at[lane] * (float)(flat == 0 ? k11 : k22), 1, 1);
@@ -171,7 +171,7 @@ static void check_shared(const struct soft_block *block, uint32_t lane, uint32_t
 	near1(block->restitution.at[lane], blocks[centre].restitution, 0);
 }
 
-/* As soft-step's step up to its first sub-step, on the scene as it stands; nothing of it is kept. */
+/* The step of soft-step up to its first sub-step, on the present scene; it is then abandoned. */
 static void check_lanes(void)
 {
 	struct reason why;

@@ -1,4 +1,4 @@
-/* What soft contacts do to bodies, against what mechanics says. */
+/* Motion with soft contacts, against closed forms of mechanics. */
 #include "server/engine/math/trig.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/shapes.h"
@@ -42,7 +42,7 @@ START_TEST(collisions_without_gravity_keep_momentum_and_gain_no_energy)
 	for (uint32_t tick = 0; tick < 180; tick++) {
 		stage_step(&stage);
 		double now = stage_kinetic(&stage);
-		/* The push out of a penetration may give a little back of what the impact took. */
+		/* Pushing out penetration may return a little of the energy that the impact took. */
 		ck_assert(now <= energy + 0.01 * scale);
 		energy = now;
 		ck_assert(vec3_distance(stage_momentum(&stage), momentum) < 1e-6 * scale);
@@ -74,7 +74,7 @@ static void spin_brick(uint32_t substeps, double *energy_lost, double *momentum_
 							alone.tables.body.angular_velocity[row])
 					    .y);
 	}
-	/* It must tumble over (the tennis racket). */
+	/* It must tumble (the tennis racket theorem). */
 	ck_assert(lowest < -2);
 	*energy_lost = 1 - stage_kinetic(&alone) / energy;
 	*momentum_off =
@@ -118,7 +118,7 @@ static double depth_left(uint8_t status, bool box_first)
 	return 1 - apart;
 }
 
-/* Its spring is of twice the frequency and half the damping. */
+/* Its spring has twice the frequency and half the damping. */
 START_TEST(what_stands_fast_pushes_out_sooner_than_what_moves_whoever_was_made_first)
 {
 	for (int first = 0; first < 2; first++) {
@@ -259,7 +259,7 @@ END_TEST
 
 START_TEST(sticking_is_stronger_than_sliding)
 {
-	/* Between the two cones: who rests stays, who slides goes on. */
+	/* Between the two cones: a body at rest stays, a sliding one slides on. */
 	double angle = trig_atan(0.5);
 	vec3 normal = vec3_make(-trig_sin(angle), trig_cos(angle), 0);
 	vec3 down = vec3_make(-normal.y, normal.x, 0);

@@ -82,8 +82,8 @@ END_TEST
 
 START_TEST(a_block_lands_flat_and_leaves_flat)
 {
-	/* C-11: M 4, I 20, contacts (±2, −1), v (0, −2, 0.3) → (0, 2, −0.3). The table touches both at once
-	 * only while it turns not: the contacts are there as the step begins. */
+	/* C-11: M 4, I 20, contacts (±2, −1), v (0, −2, 0.3) → (0, 2, −0.3). The table touches both at
+	 * once only while it turns not: the contacts are there as the step begins. */
 	static const vec3 feet[] = { { -2, -1, 0 }, { 2, -1, 0 }, { 2, 1, 0 }, { -2, 1, 0 } };
 	struct stage stage;
 	begin(&stage, "reflection", true, false);
@@ -391,7 +391,8 @@ START_TEST(overlap_is_taken_out_no_faster_than_the_parameter_says)
 }
 END_TEST
 
-/* A block that slides a centimetre deep in its floor: out is up, and friction acts on its velocity alone. */
+/* A block that slides a centimetre deep in its floor: out is up, and friction acts on its velocity
+ * alone. */
 START_TEST(what_is_pushed_out_slides_on_as_it_did)
 {
 	for (uint32_t m = 0; m < 2; m++) {
@@ -558,8 +559,8 @@ START_TEST(points_of_a_bounce_may_tell_less_than_nothing_and_add_up)
 }
 END_TEST
 
-/* Energy of a tick rises by no more than forces would have given on the free way, less what they gave on the
- * way made; where nothing bounces, not at all. */
+/* Energy of a tick rises by no more than forces would have given on the free way, less what they gave
+ * on the way made; where nothing bounces, not at all. */
 static void assert_energy(struct stage *stage, const char *what)
 {
 	const struct body_table *body = &stage->tables.body;

@@ -1,5 +1,5 @@
-/* Joints in the exact velocity methods, through the engine's door, against values that are known
- * (the book's own are in test_joint_book). */
+/* Joints in the exact velocity methods, through engine.h, against known values (those of the
+ * book are in test_joint_book). */
 #include "server/base/heap.h"
 #include "server/engine/math/trig.h"
 #include "tests/lib/joined.h"

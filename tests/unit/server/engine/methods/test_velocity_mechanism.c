@@ -1,5 +1,5 @@
-/* Mechanisms in the exact velocity methods, through the engine's door: what joints, limits, springs
- * and contacts do together, and what of it every method must do alike. */
+/* Mechanisms in the exact velocity methods, through engine.h: joints, limits, springs and contacts
+ * together, and properties that all methods share. */
 #include "server/base/rng.h"
 #include "server/engine/math/trig.h"
 #include "tests/lib/check_main.h"
@@ -224,7 +224,8 @@ static void set_status(struct world *world, body_id body, uint8_t status)
 START_TEST(a_rope_between_what_does_not_move_does_nothing)
 {
 	/* Taut, or too short by any amount: between static bodies, to a script, between bodies that are
-	 * fixed to the world (there just taut: more would contradict). A body beside them falls as ever. */
+	 * fixed to the world (there just taut: more would contradict). A body beside them falls as
+	 * ever. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
 	body_id post[2], script, held[2];
 	joint_id ropes[4];

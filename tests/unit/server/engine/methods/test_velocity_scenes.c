@@ -1,5 +1,6 @@
-/* The exact velocity methods on random scenes: what is conserved, what agrees, and what does not matter.
- * CAIRN_SCENES is the number of scenes of each kind (default: a few dozen). */
+/* The exact velocity methods on random scenes: what is conserved, which methods agree, and which
+ * choices do not change the motion. CAIRN_SCENES is the number of scenes of each kind (default: a few
+ * dozen). */
 #include "server/base/heap.h"
 #include "server/base/rng.h"
 #include "server/engine/collision/manifold.h"
@@ -160,8 +161,8 @@ static double difference(const struct stage *a, const struct stage *b, const uin
 	return most;
 }
 
-/* The largest difference of a velocity, m/s, after one step of a cloud of round bodies and of the same cloud
- * in another order. */
+/* The largest difference of a velocity, m/s, after one step of a cloud of round bodies and of the same
+ * cloud in another order. */
 static double numbered_otherwise(const char *method, uint32_t seed, double friction)
 {
 	uint32_t order[16], count = 4 + seed % 12;
