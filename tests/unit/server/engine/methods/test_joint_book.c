@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* What a method gives: the checklist's tolerance, or, of springs and floats, its own. */
+/* A method's tolerance: the checklist's, or its own for springs and floats. */
 static const struct {
 	const char *name;
 	bool exact, friction;
@@ -45,7 +45,7 @@ static void end(void)
 	world_destroy(world);
 }
 
-/* Prints by how much it is off, and fails if that is too much: `exact` of the exact methods, `soft` of
+/* Prints the error, and fails if it is too large: `exact` of the exact methods, `soft` of
  * soft-step. */
 static void assert_off(const char *what, double off, double exact, double soft)
 {
@@ -273,8 +273,7 @@ START_TEST(a_pendulum_comes_to_that_of_accelerations)
 		       off[k]);
 	}
 	ck_assert_double_lt(error[0], METHODS[_i].exact ? 3e-3 : 2e-2);
-	ck_assert_double_lt(off[0],
-			    METHODS[_i].exact ? 1e-2 : 0.1); /* J, of 9.81 that go to and fro */
+	ck_assert_double_lt(off[0], METHODS[_i].exact ? 1e-2 : 0.1); /* J, of 9.81 that oscillate */
 	double better = METHODS[_i].exact ? 3.9 : 1.9;
 	for (uint32_t k = 1; k < COUNT_OF(error); k++) {
 		ck_assert_double_gt(error[k - 1] / error[k], better);
@@ -333,10 +332,10 @@ START_TEST(a_free_pair_keeps_momenta_joint_and_energy)
 		       coarse.energy, fine.energy);
 		assert_off("A5 momentum", fine.linear, 1e-12, 1e-6);
 		assert_off("A5 angular momentum", fine.angular, 1e-12, 1e-6);
-		/* Exact methods find the end of a way to 1e-9 m. */
+		/* Exact methods find positions at the end of a step to 1e-9 m. */
 		assert_off("A5 zeta", fine.joint, 1e-9, 1e-5);
 		assert_off("A5 energy", fine.energy, 1e-4, 1e-4);
-		if (fine.energy > 2e-9) /* what 1e-9 m a step may make of it */
+		if (fine.energy > 2e-9) /* from errors of 1e-9 m a step */
 			ck_assert_double_gt(coarse.energy, 3 * fine.energy);
 	}
 }
@@ -402,7 +401,7 @@ static double carried(body_id body)
 
 START_TEST(what_stands_carries_what_hangs_from_it)
 {
-	/* A cube of 1 kg on the ground, 2 kg hanging from it: the joint pulls. */
+	/* A cube of 1 kg on the ground, 2 kg hang from it: the joint pulls. */
 	begin(_i, 60, DOWN);
 	joined_put(world, (struct joined_thing){ .shape = TEST_PLANE, .meets = true });
 	body_id cube = joined_put(
@@ -514,7 +513,7 @@ START_TEST(a_slider_stops_at_its_limit_or_bounces)
 		assert_near("X5 free", test_body(world, ball).velocity, vec3_make(1, 0, 0), 1e-12,
 			    1e-12);
 		test_step(world, 31);
-		/* What bounces stands at the limit for the rest of the step in which it met it. */
+		/* A bouncing body stays at the limit for the rest of the step in which it arrived. */
 		vec3 at = vec3_make(e == 0 ? 1 : 0.5, 0, 0), back = vec3_make(-(double)e, 0, 0);
 		double within = e == 0 ? 1e-6 : 1.0 / 60 + 1e-6;
 		assert_near("X5 v", test_body(world, ball).velocity, back, 1e-9, 1e-5);
@@ -555,7 +554,7 @@ START_TEST(a_cantilever_breaks_or_holds)
 }
 END_TEST
 
-/* Two welded unit cubes turn as one of I_zz 5/6, and are told so as one body. */
+/* Two welded unit cubes rotate as one body of I_zz 5/6. */
 START_TEST(two_welded_cubes_have_the_inertia_of_one)
 {
 	begin(_i, SHORT, vec3_zero());

@@ -6,8 +6,7 @@
 
 static const struct {
 	const char *name;
-	double energy, joint,
-		place; /* by how much it may be off: of what it was; m and rad; rad/s */
+	double energy, joint, place; /* tolerances: relative; m and rad; rad/s */
 } METHODS[] = { { "lcp", 1e-6, 1e-9, 1e-9 },
 		{ "projection", 1e-6, 1e-9, 1e-9 },
 		{ "reflection", 1e-6, 1e-9, 1e-9 },
@@ -75,7 +74,7 @@ static void assert_as(int method, enum joint_type type, quat frame, uint32_t loc
 	ck_assert_double_lt(one.nearest, 0.02);
 	ck_assert_double_lt(one.energy, METHODS[method].energy);
 	ck_assert_double_lt(one.joint, METHODS[method].joint);
-	/* What turns a body is at most its speed times its rate of turning. */
+	/* A body's angular acceleration is at most its speed times its rate of rotation. */
 	ck_assert_double_lt(one.jump, 2 * vec3_length_squared(spin) / RATE);
 	/* Of three free angles two turn by π there. */
 	ck_assert(locked == NONE || one.turn < 2 * vec3_length(spin) / RATE);

@@ -47,7 +47,7 @@ static void end(void)
 	world = NULL;
 }
 
-/* A body that meets nobody. */
+/* A body that collides with none. */
 static body_id add(enum test_shape shape, vec3 position, double mass, vec3 velocity, vec3 spin)
 {
 	struct attachment item;
@@ -159,7 +159,7 @@ START_TEST(a_pendulum_keeps_time)
 }
 END_TEST
 
-/* Let go askew; what its first step takes is a hit's, for it stands still at its pivot. */
+/* Let go askew; its first step loses energy as an impact does, because it is at rest at its pivot. */
 START_TEST(a_pendulum_keeps_its_energy)
 {
 	begin(60);
@@ -260,7 +260,7 @@ static double half_push(double mass, double speed)
 	return 0.5 / (4 * 60) * mass * GRAVITY * speed;
 }
 
-/* 100 to 1: what hangs on a link does not tear it out, hanging or swinging. */
+/* 100 to 1: a load does not tear its link out, at rest or swinging. */
 START_TEST(a_heavy_load_stays_joined)
 {
 	begin(60);
@@ -306,7 +306,7 @@ START_TEST(a_rope_lets_go_and_catches)
 	rope.joint_axis.mode = JOINT_LIMITED;
 	rope.joint_axis.upper = 2;
 	test_do(world, &rope);
-	/* It falls freely, exactly so, for as long as the rope hangs through. */
+	/* It falls exactly freely while the rope is slack. */
 	test_step(world, 20);
 	double fallen = 0.5 * GRAVITY / 9;
 	ck_assert_double_lt(fabs(test_body(world, ball).position.y + 1 + fallen), 1e-12);
@@ -337,7 +337,7 @@ START_TEST(a_spring_of_a_distance_pulls_as_it_says)
 	test_step(world, 1200);
 	ck_assert_double_lt(
 		fabs(joined_view(world, joint).coordinates[0] - (1 + 2 * GRAVITY / 100)), 1e-6);
-	/* It may pull less than the ball weighs: that falls. */
+	/* Its force limit is less than the ball's weight: the ball falls. */
 	spring.joint_axis.spring_limit = GRAVITY;
 	test_do(world, &spring);
 	test_step(world, 60);
@@ -392,7 +392,7 @@ static joint_id add_spring(bool turning, double hertz, double ratio)
 	return joint;
 }
 
-/* The slide's place beside the centre does not matter: what moves along it is all of the body. */
+/* The slide's distance from the centre does not matter: the whole body moves along it. */
 START_TEST(a_spring_of_given_hertz_oscillates_at_it)
 {
 	static const double hertz[] = { 0.5, 2, 5 };
@@ -421,7 +421,7 @@ START_TEST(a_damped_spring_decays_as_it_says)
 }
 END_TEST
 
-/* Far stiffer than sub-steps are short. */
+/* Far stiffer than sub-steps can resolve. */
 START_TEST(no_spring_is_too_stiff)
 {
 	begin(60);
@@ -439,7 +439,7 @@ END_TEST
 
 /* ---- limits --------------------------------------------------------------------------------- */
 
-/* A slide without weight, thrown at a stop. */
+/* A body on a slide without gravity, thrown at its limit. */
 START_TEST(a_limit_gives_back_what_it_says)
 {
 	static const double restitutions[] = { 0, 0.5, 1 };
@@ -469,7 +469,7 @@ START_TEST(a_limit_gives_back_what_it_says)
 }
 END_TEST
 
-/* An arm falls on its stop and lies there, and what holds it is its weight's torque. */
+/* An arm falls on its limit and rests there; the limit's torque is that of its weight. */
 START_TEST(an_arm_lies_on_its_limit)
 {
 	begin(60);
@@ -589,7 +589,7 @@ START_TEST(friction_holds_and_slides)
 }
 END_TEST
 
-/* Whichever way it slides it stops where its energy is gone, also within a tick, and stays. */
+/* In either direction it stops where its energy is gone, also within a tick, and stays. */
 START_TEST(friction_stops_what_slides)
 {
 	const double spin = _i == 0 ? 6 : -6, inertia = 1 + BOX_GYRATION, torque = 5;
@@ -613,7 +613,7 @@ START_TEST(friction_stops_what_slides)
 }
 END_TEST
 
-/* A limit stops also a motor that nothing bounds, and lets it go when it turns back. */
+/* A limit also stops a motor without bounds, and releases it when it reverses. */
 START_TEST(a_limit_stops_a_motor)
 {
 	const double sign = _i == 0 ? 1 : -1;
@@ -641,7 +641,7 @@ START_TEST(a_limit_stops_a_motor)
 }
 END_TEST
 
-/* A motor that holds a place comes no faster than it can stop there. */
+/* A position motor arrives no faster than it can stop. */
 START_TEST(a_motor_does_not_overshoot)
 {
 	const double target = _i == 0 ? 2 : -2;
@@ -670,7 +670,7 @@ START_TEST(fast_turns_are_counted)
 }
 END_TEST
 
-/* ---- what must not depend ------------------------------------------------------------------- */
+/* ---- invariance ----------------------------------------------------------------------------- */
 
 struct momenta {
 	vec3 linear, angular;
@@ -709,7 +709,7 @@ START_TEST(a_free_pair_keeps_its_momenta)
 }
 END_TEST
 
-/* Two hinges on one axis say ten things, of which five are new. */
+/* Two hinges on one axis have ten rows, of which five are independent. */
 START_TEST(what_is_said_twice_is_done_once)
 {
 	begin(60);
@@ -724,7 +724,7 @@ START_TEST(what_is_said_twice_is_done_once)
 }
 END_TEST
 
-/* A link put elsewhere comes back, and no faster than 3 m/s (contact.push_speed). */
+/* A displaced link comes back, no faster than 3 m/s (contact.push_speed). */
 START_TEST(what_is_torn_apart_comes_together)
 {
 	begin(60);

@@ -87,7 +87,7 @@ START_TEST(a_block_lands_flat_and_leaves_flat)
 	static const vec3 feet[] = { { -2, -1, 0 }, { 2, -1, 0 }, { 2, 1, 0 }, { -2, 1, 0 } };
 	struct stage stage;
 	begin(&stage, "reflection", true, false);
-	stage.dt = 1e-7; /* nothing turns on the way */
+	stage.dt = 1e-7; /* nothing rotates within the step */
 	add_table(&stage);
 	uint32_t shape = stage_shape(&stage, make_polygon(feet, 4, 0));
 	uint32_t row = add_polygon(&stage, shape, 4, 20, vec3_zero(), vec3_make(0, -2, 0), 0.3, 1);
@@ -325,7 +325,7 @@ START_TEST(velocities_do_not_depend_on_the_order_of_redundant_supports)
 			stage_step(&stage);
 			velocity[o] = stage.tables.body.velocity[row];
 			spin[o] = stage.tables.body.angular_velocity[row];
-			/* The pillars are bit for bit where they were. */
+			/* The pillars have not moved by a bit. */
 			ck_assert(vec3_equal(stage.tables.body.velocity[0], vec3_zero()));
 			stage_release(&stage);
 		}
@@ -337,7 +337,7 @@ START_TEST(velocities_do_not_depend_on_the_order_of_redundant_supports)
 }
 END_TEST
 
-/* A plate that moves takes part in the step, and joins nobody: it cannot be pushed. */
+/* An animated plate takes part in the step, but links no islands: it cannot be pushed. */
 START_TEST(what_stands_on_one_moving_plate_is_solved_each_for_itself)
 {
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
@@ -345,7 +345,7 @@ START_TEST(what_stands_on_one_moving_plate_is_solved_each_for_itself)
 		begin(&stage, METHODS[m], false, true);
 		uint32_t slab = stage_shape(&stage, make_box(20, 0.5, 20));
 		uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
-		/* Before, between and behind those that stand on it. */
+		/* Before, between and after those that rest on it. */
 		for (uint32_t i = 0; i < 4; i++) {
 			if (i == (uint32_t)_i)
 				stage_add(&stage, (struct stage_body){ .status = BODY_ANIMATED,
@@ -367,7 +367,7 @@ START_TEST(what_stands_on_one_moving_plate_is_solved_each_for_itself)
 }
 END_TEST
 
-/* What overlaps deeply leaves at push_speed; it gains no velocity. */
+/* A deeply overlapping body leaves at push_speed; it gains no velocity. */
 START_TEST(overlap_is_taken_out_no_faster_than_the_parameter_says)
 {
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
@@ -414,7 +414,7 @@ START_TEST(what_is_pushed_out_slides_on_as_it_did)
 		ck_assert_double_eq_tol(stage.tables.body.position[row].x, speed / 60, 1e-9);
 		ck_assert_double_eq_tol(stage.tables.body.position[row].y, 1, 1e-6);
 		ck_assert_double_le(vec3_length(stage.tables.body.angular_velocity[row]), 1e-9);
-		/* It was lifted against its weight, and that is told. */
+		/* It was lifted against its weight, which is counted. */
 		ck_assert_double_eq_tol(stage.dynamics.report.push_work,
 					stage.tables.body.mass[row] * 9.81 * 0.01, 1e-3);
 		stage_release(&stage);
@@ -422,7 +422,7 @@ START_TEST(what_is_pushed_out_slides_on_as_it_did)
 }
 END_TEST
 
-/* What its contacts tell of the tick, on the body: normal impulses and friction. */
+/* The impulses of its contacts in the tick, on the body: normal impulses and friction. */
 static vec3 told_impulse(const struct stage *stage, uint32_t body)
 {
 	const struct contact_table *contact = &stage->tables.contact;
@@ -442,8 +442,8 @@ static vec3 told_impulse(const struct stage *stage, uint32_t body)
 	return sum;
 }
 
-/* m Δv = g m h + what contacts tell: a block that slides askew, and one that lands and bounces; the
- * floor is made first or last. */
+/* m Δv = g m h + the impulses of contacts: a block that slides askew, and one that lands and bounces;
+ * the floor is made first or last. */
 START_TEST(what_contacts_tell_is_what_changed_the_velocity)
 {
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
@@ -487,7 +487,7 @@ START_TEST(what_contacts_tell_is_what_changed_the_velocity)
 }
 END_TEST
 
-/* A plane y = 0 and what is on it, all without friction. */
+/* A plane y = 0 and bodies on it, all without friction. */
 static uint32_t add_smooth_floor(struct stage *stage, double restitution)
 {
 	uint32_t plane = stage_shape(stage, make_plane(vec3_make(0, 1, 0), 0));
@@ -507,7 +507,7 @@ static uint32_t add_smooth(struct stage *stage, struct shape *shape, double rest
 	return stage_add(stage, body);
 }
 
-/* The lowest normal impulse that a point tells; 0 where none is below. */
+/* The lowest normal impulse of a point; 0 if none is below. */
 static double lowest_told(const struct stage *stage)
 {
 	const struct contact_table *contact = &stage->tables.contact;
@@ -518,7 +518,7 @@ static double lowest_told(const struct stage *stage)
 	return lowest;
 }
 
-/* The lowest that a point tells while a ball is thrown onto a standing box. The floor is a plane, so no
+/* The lowest of a point while a ball is thrown onto a standing box. The floor is a plane, so no
  * normal on it turns, and what it tells is the change of momentum of all that stands on it. */
 static double lowest_under_ball(const char *method, double restitution, double aside)
 {
@@ -553,7 +553,7 @@ START_TEST(points_of_a_bounce_may_tell_less_than_nothing_and_add_up)
 			bounced = scalar_min(bounced, lowest_under_ball(METHODS[m], 1, aside));
 			ck_assert(!(lowest_under_ball(METHODS[m], 0, aside) < 0));
 		}
-		/* Else the sums above have shown nothing. */
+		/* Otherwise the sums above are trivial. */
 		ck_assert_msg(bounced < -1, "%s: at worst %g N s", METHODS[m], bounced);
 	}
 }
@@ -606,7 +606,7 @@ START_TEST(a_bounce_gains_what_forces_would_have_given_on_the_free_way)
 }
 END_TEST
 
-/* A ball that stands on the floor has no way: it gains the bound, m g h (v + g h/2). */
+/* A ball at rest on the floor moves nowhere: it gains the bound, m g h (v + g h/2). */
 START_TEST(a_ball_that_stands_gains_all_that_was_withheld)
 {
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
@@ -714,7 +714,7 @@ START_TEST(an_end_that_is_thrown_down_adds_no_energy)
 }
 END_TEST
 
-/* A cradle of five needs more rounds than one. */
+/* A cradle of five needs more than one round. */
 START_TEST(reflections_that_do_not_end_are_told)
 {
 	for (uint32_t k = 0; k < 4; k++) {
@@ -827,7 +827,7 @@ START_TEST(a_body_squeezed_between_scripts_is_counted_and_stays_finite)
 			residual = scalar_max(residual, stage.dynamics.report.residual);
 		}
 		ck_assert_uint_gt(fallbacks, 0);
-		/* A metre a second has to go somewhere: the rows are missed, and it is told. */
+		/* The rows are violated by a metre a second, which the residual reports. */
 		ck_assert_double_gt(residual, 0.1);
 		ck_assert_uint_eq(stage.tables.body.quarantined[row], 0);
 		ck_assert(vec3_is_finite(stage.tables.body.position[row]));

@@ -36,7 +36,7 @@ START_TEST(a_dumbbell_bounces_as_one)
 	ck_assert_double_lt(vec3_length(joined_view(world, joint).force), 1e-9);
 	joined_assert_exact(world);
 	world_destroy(world);
-	/* One end alone: its bounce goes through the joint; energy is kept. (Newton's law with
+	/* One end alone: its bounce acts through the joint; energy is conserved. (Newton's law with
 	 * friction would gain some, and is cut.) */
 	world = joined_world(METHODS[_i], 60, vec3_zero());
 	joined_put(world,
@@ -94,7 +94,7 @@ END_TEST
 
 START_TEST(what_a_motor_may_do_is_bounded)
 {
-	/* 3 N on 1 kg: 3 m/s² until 2 m/s; against gravity of 9.81 it falls with what is left. */
+	/* 3 N on 1 kg: 3 m/s² until 2 m/s; against gravity of 9.81 it falls with the rest. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_zero());
 	body_id ball = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE, .mass = 1 });
 	joint_id joint = joined_join(world, JOINT_PRISMATIC, 0, ball, vec3_zero(), quat_identity());
@@ -195,7 +195,7 @@ static double energy_of(const struct world *world, const body_id *bodies, uint32
 
 START_TEST(a_pendulum_keeps_its_energy)
 {
-	/* A minute: it swings back to within the same, and no less than at first. */
+	/* A minute: it swings back to the same angle as at first. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
 	body_id ball = joined_put(
 		world, (struct joined_thing){ .shape = TEST_SPHERE, .at = { 1, 0, 0 }, .mass = 1 });

@@ -41,7 +41,8 @@ static joint_id make_spring(struct world *world, enum spring_case kind)
 
 START_TEST(a_spring_has_the_period_that_it_was_given)
 {
-	/* Whatever moves with it, under every method: hertz are of the mass that the joint leaves free. */
+	/* Under every method, for any attached bodies: the frequency is for the mass that the joint
+	 * leaves free. */
 	enum { RATE = 480, TURNS = 3 };
 	const char *method = METHODS[_i / SPRING_CASES];
 	struct world *world = joined_world(method, RATE, vec3_zero());
@@ -120,7 +121,7 @@ static joint_id tie(struct world *world, body_id a, body_id b, vec3 at_a, vec3 a
 
 START_TEST(a_slow_pendulum_on_a_rope_keeps_its_energy)
 {
-	/* What steps can show is not damped: 1 m at 60 Hz, for a minute. */
+	/* Oscillations that steps resolve are not damped: 1 m at 60 Hz, for a minute. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
 	body_id ball = joined_put(
 		world, (struct joined_thing){ .shape = TEST_SPHERE, .at = { 1, 0, 0 }, .mass = 1 });
@@ -140,8 +141,8 @@ END_TEST
 
 START_TEST(a_bridge_of_short_ropes_holds)
 {
-	/* Its ropes swing ten times faster than steps could show. At rest they carry the planks' weight,
-	 * and everywhere the same across it. */
+	/* Its ropes oscillate ten times faster than steps resolve. At rest they carry the planks'
+	 * weight, and everywhere the same across it. */
 	body_id planks[PLANKS];
 	joint_id ropes[PLANKS + 1];
 	struct world *world = make_bridge(METHODS[_i], 0.12, planks, ropes);
@@ -152,7 +153,7 @@ START_TEST(a_bridge_of_short_ropes_holds)
 		ck_assert_double_le(stats.joint_error, 1e-8);
 		ck_assert_double_le(stats.residual, 1e-9);
 	}
-	/* Damping would take its part of a step's fall. */
+	/* Damping would reduce a step's fall. */
 	for (uint32_t i = 0; i < PLANKS; i++) {
 		struct command still = test_command(COMMAND_SET_DAMPING);
 		still.set_damping.body = planks[i];
