@@ -1,38 +1,36 @@
 /* soft_cluster.c: the many contacts of a pair of bodies, merged into few manifolds.
  *
- * A slab of 64 cubes on a fine mesh has 3200 contacts with 8000 points, all between the same two
- * bodies, so that no two may be solved side by side, and each has friction. Four points support a rigid
- * body as well as thousands.
+ * A slab of 64 cubes on a fine mesh has 3200 contacts with 8000 points, all between the same two bodies,
+ * so that no two may be solved side by side, and each has friction. Four points support a rigid body as
+ * well as thousands.
  *
  *   contacts with points, by (body a, body b), in order of rows within each      a group
  *   in a group: each contact joins the first of those before it whose normal is
  *   within CLUSTER_COS of its own                                               a cluster
- *      of a cluster's points the four that span the widest area, nearer ones before
+ *   of a cluster's points the four that span the widest area, nearer ones before
  *   farther ones                                                                its manifold
  *   of the others, if they are deeper than all of these or carry a load, four
  *   more                                                                        a second one
  *
- * The second is for a hump under the middle of a plate, which the corners would not hold off.
+ * The second one supports a plate over a hump under its middle, which the corners would not.
  *
- * Nearness of a point is its separation at the step's end, if its bodies go on as they do. Four by width
- * and not the deepest first: at rest depths are rounding, so that the deepest is another point in each
- * tick, and the plate would be held at another place.
+ * Nearness of a point is its separation at the step's end, if its bodies keep their velocities. The four
+ * are chosen by width and not the deepest first, because at rest depths are rounding: the deepest would
+ * be another point in each tick, and the plate would be supported at another place.
  *
- * Warm starts. A point begins with what it has stored. What points that are not chosen any more have
- * stored goes to the chosen one that is nearest, so that the sum goes on when points change. Friction
- * and twist stand in the row of one of a manifold's points, and go on in the manifold that has points
- * of that row, or in the first: handed to the other one they would act elsewhere, and what lies would
- * creep.
+ * Warm starts. A point starts with its stored impulse. The stored impulse of a point that is no longer
+ * chosen is added to the nearest chosen one, so that the sum is kept when points change. Friction and
+ * twist are stored in the row of one of a manifold's points. They continue in the manifold that has
+ * points of that row, or in the first: in the other one they would act elsewhere, and bodies at rest
+ * would creep.
  *
- * Two contacts of different bodies or alone in their cluster are solved as they are. Materials belong to
- * bodies; when they are asked by piece, a cluster must be of one material.
+ * A contact alone in its cluster is solved as it is. Materials belong to bodies; if they ever belong to
+ * pieces, a cluster must be of one material.
  *
  * Invariant 1: a cluster's points are points of its contacts, so the sum of stored impulses over a
- * pair's
- *   rows is what acted.
+ *   pair's rows is what acted.
  * Invariant 2: the clusters are a function of the list of contacts, of their multipliers and of the
- * bodies'
- *   velocities; not of workers, because each group writes to its own slots.
+ *   bodies' velocities; not of workers, because each group writes to its own slots.
  */
 #include "server/engine/methods/soft_cluster.h"
 
@@ -129,7 +127,7 @@ static vec2 weigh_candidates(struct candidate *candidates, uint32_t count)
 	return weights > 0 ? vec2_scale(sum, 1 / weights) : sum;
 }
 
-/* What a further point adds to the chosen ones: the square of its distance from a point; or, because
+/* The gain of a further point over the chosen ones: the square of its distance from a point; or, because
  * the area of a triangle is linear in its third corner, twice the largest of `count` areas. */
 struct gain {
 	vec2 from;

@@ -13,7 +13,7 @@
 
 #include "server/engine/dynamics/step.h"
 
-/* Where a solved manifold's impulses go; the layouts are the contact table's columns. */
+/* Destination of a solved manifold's impulses, in the layouts of the contact table's columns. */
 struct soft_impulses {
 	double *normal, *friction, *multiplier;
 };

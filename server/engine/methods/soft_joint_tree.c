@@ -404,14 +404,14 @@ static void solve_group(const struct soft_pass *pass, struct soft_group *group)
 		extras |= joints->items[order[i]].extra_count > 0;
 	}
 	for (uint32_t set = 1;; set++) {
-		uint32_t asked = extras ? group->last : group->first;
+		uint32_t bounded_last = extras ? group->last : group->first;
 		bool other = false;
 		solve_members(pass, group);
-		for (uint32_t i = group->first; i < asked; i++)
+		for (uint32_t i = group->first; i < bounded_last; i++)
 			other |= hold_bounds(joints, &joints->items[order[i]]);
 		if (!other) {
 			apply_solution(joints, group);
-			for (uint32_t i = group->first; i < asked && set < SETS_MAX; i++)
+			for (uint32_t i = group->first; i < bounded_last && set < SETS_MAX; i++)
 				other |= release_bounds(joints, &joints->items[order[i]]);
 		}
 		if (!other)

@@ -65,8 +65,8 @@ static void store_vec3(struct lane8x3 *to, uint32_t lane, vec3 v)
 	to->z.at[lane] = (float)v.z;
 }
 
-/* What the points of one manifold share while a lane is filled. Everything computed from positions and
- * velocities of the start is computed in double. */
+/* Data that the points of one manifold share while a lane is filled. Everything computed from positions
+ * and velocities of the start is computed in double. */
 struct lane_work {
 	struct soft_step *step;
 	struct soft_block *block;

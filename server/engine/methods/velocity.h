@@ -137,7 +137,7 @@ uint32_t velocity_find_printed(const struct velocity_step *self,
  * much; smaller: every contact at rest is pushed in every step, which wakes and heats piles. */
 #define VELOCITY_DEPTH 1e-9
 
-/* What a row of a joint is for. */
+/* Purpose of a joint's row. */
 enum velocity_role {
 	VELOCITY_LOCK,	/* locked axis: w = 0 */
 	VELOCITY_LIMIT, /* as a contact without friction */
