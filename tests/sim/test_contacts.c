@@ -1,5 +1,6 @@
-/* Contacts as a column: what mirrors show of them is what the world says (the truth of server_sim holds every
- * frame against world_contacts, bit for bit), it adds up, and it costs nothing where nothing goes on. */
+/* Contacts as a column: mirrors show the world's contacts (the truth of server_sim compares every
+ * frame with world_contacts, bit for bit), their impulses add up, and contacts at rest cost
+ * nothing. */
 #include <math.h>
 #include <stdio.h>
 
@@ -26,7 +27,8 @@ static struct command box_at(double x, double y, double z)
 	return command;
 }
 
-/* A paused world of ground, body 1, and boxes of a metre: `height` upon each other, `columns` of them. */
+/* A paused world of ground, body 1, and boxes of a metre: `height` upon each other, `columns` of
+ * them. */
 static struct yard open_yard(uint32_t columns, uint32_t height)
 {
 	static const struct attachment plane = { .shape = 1, .rotation = { 1, 0, 0, 0 } };
@@ -189,8 +191,8 @@ START_TEST(contacts_need_large_frames_and_are_refused_by_name_otherwise)
 }
 END_TEST
 
-/* Boxes fall, pile up, sleep, are woken and taken away; watchers of each profile look at all of it or a
- * part, at every tick or not, and are slow to say that they have seen it. */
+/* Boxes fall, pile up, sleep, are woken and removed; watchers of each profile see all of it or a
+ * part, at every tick or fewer, and acknowledge late. */
 START_TEST(mirrors_hold_the_contacts_of_the_world_through_falls_sleep_and_removal)
 {
 	struct yard yard = open_yard(3, 4);

@@ -1,5 +1,5 @@
-/* Drags and the sessions that own them: a hand lets go when its session ends, and not before; whoever
- * watches hears of it, and a file makes it again. */
+/* Drags and the sessions that own them: a drag ends with its session and not before, watchers get
+ * the event, and a replay of the file makes the same. */
 #include <stdio.h>
 #include <string.h>
 
@@ -92,7 +92,7 @@ static int64_t grip(struct sim_client *client, uint32_t world)
 	return make(client, world, commands, 2);
 }
 
-/* It is there for the engine and for who watches, or for neither. */
+/* The drag exists both in the engine and in a watcher's mirror, or in neither. */
 static bool is_held(struct room *room, int64_t id)
 {
 	struct joint_view view;
@@ -117,7 +117,7 @@ static void leave(struct sim_client *client, uint32_t world, int how)
 		ck_assert_int_eq(sim_try(client, &message, MESSAGE_REPLY), STATUS_OK);
 }
 
-/* By role of who holds, by how he goes, in a world that runs and in one that stands. */
+/* For each role of the owner and each way of ending, in a running and in a paused world. */
 START_TEST(a_drag_ends_with_the_session_that_owns_it_and_nothing_else_does)
 {
 	static const char *const roles[] = { "player", "controller" };
@@ -136,7 +136,7 @@ START_TEST(a_drag_ends_with_the_session_that_owns_it_and_nothing_else_does)
 	for (int i = 0; i < 2; i++)
 		ck_assert(is_held(&room, held[i]));
 	leave(hand, room.world, _i >> 2);
-	/* Who says nothing any more is noticed after two PINGs. */
+	/* A silent client is detected after two PINGs. */
 	server_sim_run(room.sim, (_i >> 2 == 1 ? 45 : 1) * NS_PER_S);
 	for (int i = 0; i < 2; i++)
 		ck_assert(!is_held(&room, held[i]));
@@ -177,7 +177,7 @@ START_TEST(a_drag_outlives_the_connection_and_not_the_time_to_come_back)
 }
 END_TEST
 
-/* What is said and left at once is applied, and let go, at the same boundary. */
+/* A drag sent just before the session ends is applied and ended at the same boundary. */
 START_TEST(a_drag_in_the_inbox_ends_with_its_session)
 {
 	struct room room = open_room(check_seed() + (uint64_t)_i, NULL, false);
@@ -222,7 +222,7 @@ static enum status named(struct room *room, enum message_type type)
 	return sim_try(room->keeper, &message, MESSAGE_FORKED);
 }
 
-/* Its owner is of another time, or of another world: before anything else is done there. */
+/* The owner belongs to another epoch or world, so the drag is removed before any command. */
 START_TEST(a_world_made_from_an_image_has_no_drags)
 {
 	struct room room = open_room(check_seed() + (uint64_t)_i, NULL, false);

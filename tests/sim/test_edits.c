@@ -1,5 +1,5 @@
-/* Worlds that stand are edited without a tick: every state has one name, (epoch, tick, edit), for
- * who watches, steps, saves and comes back after a crash. */
+/* Paused worlds are edited without a tick: every state has one name, (epoch, tick, edit), for
+ * watching, stepping, saving and recovery after a crash. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +67,8 @@ START_TEST(a_paused_world_is_edited_as_it_stands_and_shown_so)
 		ck_assert_uint_eq(result->edit, (uint64_t)tag);
 		ck_assert_uint_eq(stands(sim, world).tick, 0);
 		ck_assert_uint_eq(stands(sim, world).edit, (uint64_t)tag);
-		/* At once, whatever the divisor; server_sim_compare holds the mirror to that very state. */
+		/* At once, whatever the divisor; server_sim_compare holds the mirror to that very
+		 * state. */
 		ck_assert(sim_caught_up(client, 1, NS_PER_S));
 		ck_assert_uint_eq(seen->mirror.count, (uint32_t)tag);
 	}
@@ -145,7 +146,7 @@ START_TEST(a_step_whose_commands_are_refused_makes_no_tick_unless_it_says_so)
 	ck_assert_uint_eq(step_refused(client, world, 1, 5, false)->stepped.tick, 0);
 	ck_assert_uint_eq(step_refused(client, world, 2, 5, true)->stepped.tick, 5);
 	ck_assert_uint_eq(step_refused(client, world, 3, 0, true)->stepped.tick, 5);
-	/* At a barrier the others wait for one more, with their commands done once. */
+	/* At a barrier the others wait for another STEP; their commands are applied once. */
 	struct command command = sim_spawn(1, 1, 0, 1, false);
 	ck_assert_int_eq(sim_control(client, world, WIRE_CONTROL_BARRIER, 2), STATUS_OK);
 	uint8_t bytes[256];

@@ -1,5 +1,5 @@
-/* Fairness: what clients are shown of worlds that stand still, what greedy watchers and floods leave to the
- * others. On the twin work takes no time, so what is held here is what is done and in which turn. */
+/* Fairness: frames of worlds at rest, and what greedy watchers and floods leave to the other
+ * clients. In the simulation work takes no time, so the tests check what is done in which turn. */
 #include <string.h>
 
 #include "server/session/session.h"
@@ -32,7 +32,7 @@ static void close_hall(struct hall *hall)
 	server_sim_destroy(hall->sim);
 }
 
-/* Points that fly apart; the first at the origin stands still on the way. */
+/* Points that fly apart; the first one rests at the origin. */
 static void fill(struct hall *hall, uint32_t bodies)
 {
 	static struct command commands[200];
@@ -60,9 +60,9 @@ static struct sim_client *guest(struct hall *hall, const char *role, uint32_t ca
 	return client;
 }
 
-/* ---- worlds that stand still --------------------------------------------------------------------- */
+/* ---- worlds at rest ------------------------------------------------------------------------------ */
 
-/* A dozen parts: as fast as the network takes them, not a few each time somebody looks. */
+/* A dozen parts arrive as fast as the network takes them, not a few at each quarter-second check. */
 START_TEST(a_paused_world_is_shown_as_fast_as_it_is_read)
 {
 	struct hall hall;
@@ -90,7 +90,7 @@ START_TEST(the_last_tick_of_a_stopped_world_is_sent_whatever_the_divisor)
 	uint64_t frames = client->subscriptions[0].frames;
 	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_PAUSE, 0), STATUS_OK);
 	ck_assert(sim_caught_up(client, 1, 60 * NS_PER_MS));
-	/* And the ticks that are asked for of a paused world, the last of each STEP. */
+	/* Likewise the last tick of each STEP of a paused world. */
 	for (int n = 0; n < 3; n++) {
 		ck_assert_int_eq(sim_step(hall.keeper, hall.world, 5, 0, NULL, 0)->type,
 				 MESSAGE_STEPPED);
@@ -146,10 +146,10 @@ START_TEST(a_greedy_watcher_is_served_less_and_a_modest_one_as_before)
 			skipped += greedy[i]->subscriptions[n].skipped;
 		}
 	ck_assert_uint_gt(skipped, 0);
-	/* Nobody else's concern. */
+	/* Other sessions are not affected. */
 	ck_assert_uint_eq(modest->subscriptions[0].skipped, 0);
 	ck_assert_uint_ge(modest->subscriptions[0].frames - frames, ticks - 10);
-	/* Where it stops all see all of it, sooner or later. */
+	/* When the world stops, every client gets all of it in the end. */
 	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_PAUSE, 0), STATUS_OK);
 	for (uint32_t i = 0; i < GREEDY; i++)
 		for (uint32_t n = 0; n < SIM_SUBSCRIPTIONS_MAX; n++)
@@ -218,7 +218,7 @@ START_TEST(a_flood_is_read_in_turns_and_every_message_is_answered_in_order)
 }
 END_TEST
 
-/* Parsed and answered no more often than sessions are looked after, and in the end let go. */
+/* It is parsed and answered only at the quarter-second checks, and disconnected in the end. */
 START_TEST(a_session_over_its_quota_is_read_four_times_a_second)
 {
 	struct hall hall;

@@ -1,4 +1,5 @@
-/* Flow: clients that stall, never acknowledge, or ask and never read; limits that stop a world; draining. */
+/* Flow control: clients that stall, never acknowledge, or request and never read; limits that stop
+ * a world; draining. */
 #include <string.h>
 
 #include "protocol/query_wire.h"
@@ -37,7 +38,7 @@ static void open_hall(struct hall *hall, uint64_t seed, uint32_t caps, const cha
 	}
 }
 
-/* Bodies that never rest. */
+/* Bodies that never sleep. */
 static void fill(struct hall *hall, uint32_t bodies)
 {
 	static struct command commands[200];
@@ -73,7 +74,7 @@ struct watch {
 	uint64_t frames[WATCHERS];
 };
 
-/* Lets time pass and looks how long the readers wait for their next frame. */
+/* Lets time pass and measures how long the readers wait for their next frame. */
 static struct watch watch(struct hall *hall, uint64_t ns, uint32_t first)
 {
 	struct watch watch = { 0 };
@@ -106,14 +107,15 @@ static void stalled_among_others(uint64_t seed, uint32_t caps)
 	struct watch before = watch(&hall, 3 * NS_PER_S, 0);
 	sim_stall(hall.watchers[0], true);
 	struct watch during = watch(&hall, 15 * NS_PER_S, 1);
-	/* The others wait no longer than before, and get every tick; but the network tears their writes, and
-	 * who does not acknowledge goes without a frame while a tail of its own waits. */
+	/* The others wait no longer than before, and get every tick; but the network tears their
+	 * writes, and who does not acknowledge goes without a frame while a tail of its own
+	 * waits. */
 	uint64_t own = caps & WIRE_CAP_ACK ? 0 : NS_PER_S / 60;
 	uint32_t torn = caps & WIRE_CAP_ACK ? 2 : 9;
 	ck_assert_uint_le(during.gap_max, before.gap_max + own + 10 * NS_PER_MS);
 	for (uint32_t i = 1; i < WATCHERS; i++)
 		ck_assert_uint_ge(during.frames[i], 15 * 60 - torn);
-	/* What waits for it is bounded: by its credit, and by what may wait of state. */
+	/* Its queue is bounded by its credit and by the limit of queued state. */
 	ck_assert_uint_le(during.queued_max, OUTBOX_STATE_BYTES + (128u << 10));
 	const struct sim_subscription *stalled = &hall.watchers[0]->subscriptions[0];
 	ck_assert_uint_le(during.frames[0], 40);
@@ -270,7 +272,8 @@ START_TEST(a_snapshot_larger_than_every_queue_arrives_in_parts)
 		ck_assert_uint_eq(hall.watchers[i]->subscriptions[0].mirror.count, 18000);
 	}
 	ck_assert_uint_le(most, 3 * (192u << 10));
-	/* One who stalls in the middle loses the frame in time, and has it when it reads again. */
+	/* A client that stalls in the middle loses the frame after a time, and gets it when it
+	 * reads again. */
 	struct sim_client *slow = server_sim_guest(hall.sim, &who);
 	sim_join(slow, hall.world);
 	sim_subscribe(slow, 1, hall.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);

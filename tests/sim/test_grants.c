@@ -1,6 +1,6 @@
-/* Whom a token lets into which worlds, and whose bodies are whose: every message that names a world is
- * refused where the token does not name it, by itself and with nothing left behind; and nobody comes
- * into possession of what a session of another time has left in a copy. */
+/* The worlds that a token allows, and the owners of bodies: every message that names another world
+ * is refused without any effect, and no session gets the bodies that an earlier session left in a
+ * copy. */
 #include <string.h>
 
 #include "protocol/token.h"
@@ -20,7 +20,7 @@ static struct sim_client *administrator(struct server_sim *sim)
 	return server_sim_guest(sim, &options);
 }
 
-/* One who comes with a token for two worlds, the second of which is not there yet. */
+/* A client with a token for two worlds, the second of which does not exist yet. */
 static struct sim_client *bearer(struct server_sim *sim, enum wire_role role)
 {
 	static char text[TOKEN_TEXT_MAX + 1];

@@ -1,5 +1,6 @@
-/* What a hostile or mistaken peer can send: each has its named error, closes only what must be closed and
- * changes nothing. The whole table goes through the daemon on the twin, byte for byte. */
+/* Messages of a hostile or mistaken peer: each gets its error by name, closes the connection only
+ * where it must, and changes nothing. The whole table goes through the simulated daemon, byte for
+ * byte. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,8 +74,8 @@ static struct sim_client *stranger(struct stage *stage, const char *role, bool j
 	return client;
 }
 
-/* The first ERROR that came, else the first RESULT that refuses, as one; NULL none. Valid until the next
- * call. */
+/* The first ERROR that came, else the first RESULT that refuses, as one; NULL none. Valid until the
+ * next call. */
 static const struct msg_error *first_error(const struct sim_client *client)
 {
 	static struct msg_error refused;
@@ -96,7 +97,7 @@ static const struct msg_error *first_error(const struct sim_client *client)
 	return NULL;
 }
 
-/* Nothing has changed, the world is served as before, and the peer is where it should be. */
+/* Checks that nothing has changed, the world is served, and the peer is in the expected state. */
 static void check_after(struct stage *stage, const struct sim_client *client, const char *what,
 			enum status status, bool closes)
 {
@@ -119,7 +120,7 @@ struct frame_row {
 };
 #define BYTES(text) text, sizeof(text) - 1
 
-/* Nobody can say where the next frame begins, or it would be too long to wait for. */
+/* The begin of the next frame is unknown, or the frame would be too long to wait for. */
 static const struct frame_row frames[] = {
 	{ "another protocol", BYTES("GET / HTTP/1.1\r\n\r\n"), STATUS_FRAMING },
 	{ "an empty frame", BYTES("\xc6\x00\x00\x00\x00"), STATUS_FRAMING },
@@ -215,7 +216,7 @@ START_TEST(a_frame_that_is_too_large_is_skipped)
 }
 END_TEST
 
-/* Refused as every other misuse of what is shared: busy, and after five seconds of it the end. */
+/* Refused with BUSY, as every exceeded quota; after five seconds of it the session ends. */
 START_TEST(a_flood_of_malformed_messages_ends_the_session)
 {
 	struct stage stage;
@@ -237,8 +238,8 @@ START_TEST(a_flood_of_malformed_messages_ends_the_session)
 }
 END_TEST
 
-/* Every row of the table of statuses: an ERROR of it ends the connection where the table says so, and nowhere
- * else. */
+/* Every row of the table of statuses: an ERROR of it ends the connection where the table says so,
+ * and nowhere else. */
 START_TEST(an_error_closes_where_its_status_says_so)
 {
 	static const int NUMBERS[] = {
@@ -261,7 +262,8 @@ START_TEST(an_error_closes_where_its_status_says_so)
 		server_sim_run(stage.sim, 500 * NS_PER_MS);
 		if (wire_status_closes(status))
 			ck_assert_ptr_nonnull(wire_status_goodbye(status));
-		/* Who does not read may hear nothing any more: what is under way goes with the connection. */
+		/* A client that does not read may miss the error, because queued bytes are lost
+		 * with the connection. */
 		if (status == STATUS_SLOW) {
 			ck_assert(wire_status_closes(status) && client->closed);
 			continue;
@@ -589,7 +591,8 @@ static const struct command_row commands[] = {
 	{ "a tag of 64 bits", "[[22 2 9007199254740992]]", STATUS_RANGE, 0 },
 };
 
-/* Refused at a boundary; the tick that made it is that of the keeper, and changes only what a tick does. */
+/* Refused at a boundary; the tick that made it is that of the keeper, and changes only what a tick
+ * does. */
 START_TEST(a_batch_with_a_bad_command_is_refused_whole)
 {
 	struct stage stage;
@@ -844,7 +847,7 @@ static bool heard(const struct sim_client *client, enum status status)
 	return false;
 }
 
-/* With questions, with what nobody understands, and with what is wrong in itself. */
+/* With queries, with malformed messages, and with invalid ones. */
 START_TEST(a_player_over_its_quota_gets_busy_and_is_then_disconnected)
 {
 	static const char *const texts[] = { "[50 7 1 [4]]", "[99 7]", "[12 7 'one']" };
@@ -864,7 +867,7 @@ START_TEST(a_player_over_its_quota_gets_busy_and_is_then_disconnected)
 }
 END_TEST
 
-/* ---- anything at all ----------------------------------------------------------------------------- */
+/* ---- random bytes -------------------------------------------------------------------------------- */
 
 START_TEST(random_bytes_and_spoiled_messages_change_nothing)
 {

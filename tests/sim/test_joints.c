@@ -1,8 +1,8 @@
-/* Joints as a visible kind: what mirrors show of them is what the world says (the truth of server_sim
- * holds every frame against world_joint, bit for bit in the profile's form), whoever watches whatever
- * part of it, however late, and with gaps; and it costs nothing where nothing goes on.
+/* Joints as a visible kind: mirrors show the world's joints (the truth of server_sim compares every
+ * frame with world_joint, bit for bit in the profile's form), for every part of the world, late,
+ * and across gaps; joints at rest cost nothing.
  *
- * SEEDS=N in the environment lives so many long lives (10^5 ticks) instead of the short ones of a suite. */
+ * SEEDS=N in the environment runs N long lives (10^5 ticks) instead of the short ones of a suite. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -156,8 +156,8 @@ static void act(struct yard *yard)
 	sim_commands(yard->keeper, yard->world, commands, count, 0, WIRE_LATE_APPLY);
 }
 
-/* Four clients of each profile, who see everything, a ball, what follows a body, and as much as a budget lets
- * through. */
+/* Four clients of each profile, who see everything, a ball, what follows a body, and as much as a
+ * budget lets through. */
 static void watch(struct yard *yard)
 {
 	const struct wire_area ball = { .kind = WIRE_AREA_BALL, .numbers = { 0, 0, 0, 8 } };
@@ -184,7 +184,7 @@ static void watch(struct yard *yard)
 	}
 }
 
-/* A connection that ends, or takes nothing for a while; a camera that moves. */
+/* A connection that ends or stalls; a FOCUS that moves. */
 static void disturb(struct yard *yard)
 {
 	struct sim_client *client = yard->sim->clients[1 + rng_below(&yard->rng, WATCHERS)];

@@ -1,5 +1,6 @@
-/* The n-th allocation of the daemon fails, for every n of a life that does a little of everything: it never
- * crashes, never lies, gives everything back, and serves the next client as if nothing had been.
+/* The n-th allocation of the daemon fails, for every n of a life that does a little of everything:
+ * the daemon never crashes, never reports a wrong state, frees everything, and serves the next
+ * client normally.
  *
  * In a suite some of the n are tried, spread over all; SEEDS=0 in the environment tries each. */
 #include <stdio.h>
@@ -24,7 +25,7 @@ struct run {
 	uint32_t asked, answered;
 };
 
-/* Asks until it is done, as a client does that is told to try again. */
+/* Repeats a request until it succeeds, as a client does that gets BUSY. */
 static const struct message *insist(struct run *run, struct sim_client *client,
 				    struct message *request, enum message_type answer)
 {

@@ -1,8 +1,8 @@
-/* Many lives of the daemon, each from one seed (tests/lib/sim_life.h): clients of every kind come, do
- * what the seed says, and break what can break.
+/* Many simulated lives of the daemon, each from one seed (tests/lib/sim_life.h): clients of every
+ * kind connect, act at random, and fail in every way that is simulated.
  *
- * SEEDS=N in the environment lives so many of them instead of the few that fit into a suite, ACTS=N
- * makes each so long; CAIRN_SEED is the first one. `make soak-twin` lives ten thousand. */
+ * SEEDS=N in the environment runs N lives instead of the few that fit into a suite, ACTS=N sets
+ * their length; CAIRN_SEED is the first seed. `make soak-twin` runs ten thousand. */
 #include <stdlib.h>
 
 #include "tests/lib/check_main.h"

@@ -1,5 +1,4 @@
-/* Connections that are lost, and sessions that go on with the numbers, answers, bodies and mirrors they
- * had. */
+/* Lost connections, and sessions that are resumed with their numbers, answers, bodies and mirrors. */
 #include <string.h>
 
 #include "server/session/session.h"
@@ -106,7 +105,7 @@ START_TEST(a_resumed_session_continues_with_a_delta_and_its_numbers)
 			 STATUS_OK);
 	ck_assert_uint_eq(view.owner, session);
 	ck_assert_uint_eq(world_bodies(server_sim_world(house.sim, house.world), NULL, 0), 23);
-	/* Half a second is in reach of history, and so is ten times that. */
+	/* History reaches back half a second, and ten times that. */
 	ck_assert_uint_eq(sub->snapshots, 1);
 	ck_assert_int_eq(sim_control(house.keeper, house.world, WIRE_CONTROL_PAUSE, 1), STATUS_OK);
 	ck_assert(sim_caught_up(house.guest, 1, 5 * NS_PER_S));
@@ -123,7 +122,7 @@ START_TEST(a_resume_replaces_a_connection_that_is_still_open)
 	struct sim_subscription *sub = watch(&house);
 	run(&house);
 	server_sim_run(house.sim, NS_PER_S);
-	/* Nobody tells the server that this one is gone. */
+	/* The server does not learn that this connection is gone. */
 	sim_vanish(house.guest);
 	server_sim_run(house.sim, (uint64_t)_i * 700 * NS_PER_MS);
 	uint64_t frames = sub->frames;

@@ -1,5 +1,5 @@
-/* Batches, worlds joined and leases by their rules: what is said of a batch that waits, what a date is, and
- * who may take a lease away. */
+/* Rules of batches, memberships and leases: answers to pending batches, dates, and who may end a
+ * lease. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Players' shares of a world at the whole daemon: what one may leave about, that it ends with him, and
- * that it harms nobody who stays. */
+/* Limits of players in a world, through the whole daemon: how much one player may leave pending,
+ * that it ends with the player, and that it harms no other session. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,7 +262,7 @@ END_TEST
 
 /* ---- lives ------------------------------------------------------------------------------------- */
 
-/* A player who takes what he gets, then goes in some way. */
+/* A player that uses its limits to the full, then ends in some way. */
 static void live_on_credit(struct server_sim *sim, uint32_t world, struct rng *rng)
 {
 	struct sim_client *debtor = player_in(sim, world);
@@ -299,7 +299,8 @@ static void live_on_credit(struct server_sim *sim, uint32_t world, struct rng *r
 	}
 }
 
-/* Nothing of those who are gone waits, holds, pushes or watches; and all that they could leave is bounded. */
+/* Departed players have no pending batch, body, force or subscription, and all that they could
+ * leave is bounded. */
 static void judge(struct server_sim *sim, uint32_t world, uint64_t seed, uint32_t sessions)
 {
 	const struct server *server = sim->server;

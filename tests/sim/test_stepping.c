@@ -1,4 +1,4 @@
-/* STEP: leases, barriers, repeats, wrong ticks, and those who vanish while others wait. */
+/* STEP: leases, barriers, repeats, wrong ticks, and clients that vanish while others wait. */
 #include <string.h>
 
 #include "protocol/command_wire.h"

@@ -1,5 +1,5 @@
-/* Tokens at the whole daemon under a virtual clock: expiry to the second, use once whatever the order, and
- * the bounds of an address. */
+/* Tokens through the whole daemon under a virtual clock: expiry to the second, single use in any
+ * order, and the limits of an address. */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static void issue(struct server_sim *sim, uint32_t nonce, uint64_t seconds,
 	ck_assert_int_eq(token_write(&token, KEY, sizeof KEY, text), STATUS_OK);
 }
 
-/* Comes in with a token; OK, or the status of the refusal. */
+/* Connects with a token; returns OK, or the status of the refusal. */
 static enum status come(struct server_sim *sim, const char *token, struct sim_client **out)
 {
 	struct sim_client_options who = sim_client_options_default();
@@ -114,7 +114,7 @@ START_TEST(one_address_cannot_take_every_place_before_hello)
 	for (int i = 0; i < 10; i++)
 		open += come(sim, NULL, NULL) == STATUS_OK;
 	ck_assert_uint_eq(open, 8);
-	/* The administrator's own door is another. */
+	/* The administrator's Unix socket is not limited. */
 	struct sim_client_options keeper = sim_client_options_default();
 	keeper.address = SIM_UNIX;
 	ck_assert(server_sim_guest(sim, &keeper)->open);

@@ -1,4 +1,4 @@
-/* How many connections one address may have. */
+/* test_address_limits.c: connections per address, before and after HELLO. */
 #include <check.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ START_TEST(an_address_has_its_limit_of_connections_and_closed_ones_are_freed)
 		ck_assert_int_eq(address_limits_add(&limits, &one), STATUS_OK);
 	ck_assert_int_eq(address_limits_add(&limits, &one), STATUS_FULL);
 	ck_assert_int_eq(address_limits_add(&limits, &other), STATUS_OK);
-	/* Who has said HELLO makes room for another that has not. */
+	/* A connection that has sent HELLO frees a place for another before HELLO. */
 	address_limits_greeted(&limits, &one);
 	address_limits_greeted(&limits, &one);
 	ck_assert_int_eq(address_limits_add(&limits, &one), STATUS_OK);

@@ -1,4 +1,4 @@
-/* Who comes in with which token, how often, and how a file is taken in place of another. */
+/* test_keyring.c: admission by tokens, single use of connect tokens, and replacing the tokens file. */
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>

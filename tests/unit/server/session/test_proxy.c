@@ -1,4 +1,5 @@
-/* The PROXY protocol: headers of both versions, wherever they are torn, and what is none. */
+/* test_proxy.c: the PROXY protocol: headers of both versions, cut anywhere, and bytes that are no
+ * header. */
 #include "server/session/proxy.h"
 
 #include "server/base/rng.h"
@@ -44,7 +45,7 @@ START_TEST(the_stated_source_becomes_the_peer)
 	ck_assert_uint_eq(bytes, strlen("PROXY TCP4 203.0.113.7 192.0.2.1 50000 7411\r\n"));
 	ck_assert_str_eq(peer.text, "tcp:203.0.113.7:50000");
 	ck_assert_uint_eq(peer.octets[0], 203);
-	/* It is not this machine, and the way to it is the balancer's to keep. */
+	/* The source is not local, and the balancer is responsible for encryption on the way to it. */
 	ck_assert(!peer.local && peer.secure);
 	ck_assert_int_eq(read_text("PROXY TCP6 2001:db8::7 2001:db8::1 50000 7411\r\n"), STATUS_OK);
 	ck_assert_str_eq(peer.text, "tcp:[2001:db8::7]:50000");

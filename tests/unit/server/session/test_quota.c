@@ -1,4 +1,5 @@
-/* test_quota.c: Token buckets: rates by role, bursts, and the end of a session that stays over its quota. */
+/* test_quota.c: Token buckets: rates by role, bursts, and the end of a session that stays over its
+ * quota. */
 #include "server/session/quota.h"
 
 #include "tests/lib/check_main.h"
