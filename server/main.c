@@ -99,7 +99,7 @@ static enum status check_live(const struct options *now, const struct options *n
 		if (!old.live && strcmp(old.value, new.value) != 0)
 			return reason_set(
 				why, STATUS_UNSUPPORTED, -1, old.name,
-				"%s can be changed to \"%.60s\" by a restart only; nothing was changed",
+				"%s needs a restart to become \"%.60s\"; nothing was changed",
 				old.name, new.value);
 	return STATUS_OK;
 }

@@ -332,7 +332,7 @@ enum status keyring_check(struct keyring *self, struct wire_slice token, uint64_
 	enum status status = token_read(token, &connect) == STATUS_OK
 				     ? check_connect(self, &connect, now_s, out, why)
 				     : check_bearer(self, token, out, why);
-	/* A used one is told at once, whatever else it asks for. */
+	/* A used token is refused at once, whatever else HELLO requests. */
 	if (status == STATUS_OK && out->once)
 		status = check_unused(self, out, now_s, why);
 	self->refused += status != STATUS_OK;

@@ -298,7 +298,7 @@ enum status ration_collect(struct ration *self, struct interest_map *map, struct
 		status = sort_by_priority(self, view, interest);
 	if (status == STATUS_OK)
 		status = choose_rows(self, view, quantised, profile, fields, delta);
-	/* Ids are unique: total orders. An absolute frame stands on zeros as a whole. */
+	/* Ids are unique: total orders. The rows of an absolute frame have no base. */
 	if (delta->rows.count > 1)
 		qsort(delta->rows.items, delta->rows.count, sizeof *delta->rows.items, by_id);
 	if (delta->removed.count > 1)

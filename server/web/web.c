@@ -427,9 +427,9 @@ static void close_site(struct web_site *site)
 {
 	if (site->context == NULL)
 		return;
-	/* The first call closes; libuv lets go of the handles in its own time; the second frees.
-	 * In between, libwebsockets 4.1 closes a descriptor for the second time: whoever opened
-	 * one in that moment would lose it. */
+	/* The first call closes, the loop then releases libuv's handles, the second call frees. In
+	 * between, libwebsockets 4.1 closes a descriptor twice: another thread that opened one in
+	 * that moment would lose it. */
 	lws_context_destroy(site->context);
 	for (int round = 0; round < END_ROUNDS; round++)
 		uv_run(site->web->loop, UV_RUN_NOWAIT);
@@ -455,13 +455,15 @@ enum status web_reload(struct web *self, struct reason *why)
 	if (self == NULL || !self->viewer.tls)
 		return STATUS_OK;
 	const struct options *options = self->service->options;
-	/* libwebsockets would take one of the two and then find that the other does not fit. */
+	/* libwebsockets would keep one file even where the other does not match, so both are
+	 * checked first. */
 	enum status status = tls_context_create(options->tls_cert, options->tls_key, &trial, why);
 	if (status != STATUS_OK)
 		return status;
 	tls_context_destroy(trial);
 	if (lws_tls_cert_updated(self->viewer.context, options->tls_cert, options->tls_key, NULL, 0,
 				 NULL, 0))
-		return reason_set(why, STATUS_IO, -1, "tls-cert", "the web side does not take it");
+		return reason_set(why, STATUS_IO, -1, "tls-cert",
+				  "libwebsockets refused the certificate or key");
 	return STATUS_OK;
 }

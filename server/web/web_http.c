@@ -22,13 +22,13 @@ struct response {
 static const char NOT_BUILT[] =
 	"<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>cairnd</title>"
 	"<body><h1>cairnd is running</h1>"
-	"<p>The viewer has not been built, so there is nothing to look through yet. "
+	"<p>The viewer has not been built, so there is no page to show yet. "
 	"Build it in <code>clients/web</code> (<code>npm ci &amp;&amp; npm run build</code>) and start "
 	"cairnd with <code>--web-files clients/web/dist</code>.</p>"
-	"<p>Worlds can be reached all the same: WebSocket at <code>/ws</code>, as docs/PROTOCOL.md "
-	"says.</p></body></html>\n";
+	"<p>Clients can connect already: WebSocket at <code>/ws</code>, see docs/PROTOCOL.md."
+	"</p></body></html>\n";
 
-/* ---- who may ask ----------------------------------------------------------------------------- */
+/* ---- allowed hosts and origins --------------------------------------------------------------- */
 bool web_header(struct lws *wsi, enum lws_token_indexes token, char *out, size_t bytes)
 {
 	int length = lws_hdr_copy(wsi, out, (int)bytes, token);

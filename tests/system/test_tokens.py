@@ -286,7 +286,7 @@ def test_a_bearer_that_is_taken_away_ends_its_sessions_and_those_that_could_come
         reload(server)
         for name in ("gone", "less"):
             kind, fields = wires[name].receive()
-            assert kind == "goodbye" and "taken back" in str(fields)
+            assert kind == "goodbye" and "revoked" in str(fields)
             assert not comes_back(server.tcp, lost[name])
         assert log_of(server).count("token_revoked") == 4
         wires["stays"].send("ping", 7)
