@@ -207,10 +207,10 @@ static enum status read_environment(struct options *options, const char *const e
 	for (size_t i = 0; status == STATUS_OK && i < COUNT_OF(OPTIONS); i++) {
 		const struct option *option = &OPTIONS[i];
 		const char *value = environment_value(option, environment);
-		/* An empty variable is as good as none: shells cannot always take one away. */
+		/* An empty variable counts as unset, because some shells cannot unset one. */
 		if (option->command != options->command || value == NULL || value[0] == '\0')
 			continue;
-		/* A list takes the place of the file's. */
+		/* A list replaces the one of the file. */
 		if (option->kind == KIND_LIST)
 			((struct option_list *)((char *)options + option->offset))->count = 0;
 		if (option->kind == KIND_LIST)
@@ -234,7 +234,7 @@ static const struct option *find_option(enum options_command command, const char
 	return NULL;
 }
 
-/* How many letters must be put in, taken out or changed; names are short. */
+/* Levenshtein's distance: letters inserted, removed or changed. Names are short. */
 static uint32_t edits(const char *a, size_t a_length, const char *b)
 {
 	uint32_t row[NAME_BYTES];
@@ -296,7 +296,7 @@ static enum status read_option(struct options *options, struct command_line *lin
 	bool *given = &line->given[option - OPTIONS];
 	if (*given && option->kind != KIND_LIST)
 		return refuse_value(why, STATUS_EXISTS, option, "given twice%s", "");
-	/* The command line's list takes the place of the environment's. */
+	/* A list of the command line replaces the one of the environment. */
 	if (!*given && option->kind == KIND_LIST)
 		((struct option_list *)((char *)options + option->offset))->count = 0;
 	*given = true;
@@ -387,7 +387,7 @@ static enum status check_mesh(const struct options *options, struct reason *why)
 	return STATUS_OK;
 }
 
-/* A stranger can reach what is not loopback: he must show a token, and nobody may read it on its way. */
+/* Strangers can reach an address that is not loopback: it needs tokens, and TLS so that they stay secret. */
 static enum status check_exposure(const struct options *options, const struct address *address,
 				  bool encrypted, const char *option, struct reason *why)
 {
@@ -503,7 +503,7 @@ static enum status check_command(const struct options *options, struct reason *w
 	return STATUS_OK;
 }
 
-/* What a configuration file says. Options of other commands may stand in it as well: none do yet. */
+/* The settings of a configuration file: options of SERVE. */
 static enum status read_settings(struct options *options, const char *const settings[],
 				 struct reason *why)
 {
@@ -569,7 +569,7 @@ const char *options_config_path(int argc, const char *const argv[], const char *
 
 /* ---- while it runs --------------------------------------------------------------------------- */
 
-/* What is read each time it is used, so that a change has its effect at once. */
+/* Options whose value is read at each use, so that a change takes effect at once. */
 static bool is_live(const struct option *option)
 {
 	static const char *const LIVE[] = { "log",	"handshake-ms",	     "ping-ms",

@@ -1,6 +1,6 @@
-/* options.h: what the command line and the environment ask of cairnd. Everything is derived from
+/* options.h: the options of cairnd from command line, environment and file. Everything is derived from
  * options.def: the struct, the parser, the help, the names in the environment. Pure: nothing is
- * read but what is handed in.
+ * read but the arguments.
  */
 #ifndef CAIRN_OPTIONS_H
 #define CAIRN_OPTIONS_H
@@ -53,7 +53,7 @@ struct options {
 
 /* Reads argv[1…] and `environment` ("NAME=value", closed with NULL; may be NULL). Texts in `out`
  * are borrowed from them and from `out` itself, which therefore must not be copied. On refusal
- * `why` names the option in `field` (TYPE, RANGE, MISSING a value, EXISTS said twice, LIMIT too
+ * `why` names the option in `field` (TYPE, RANGE, MISSING a value, EXISTS given twice, LIMIT too
  * many). */
 enum status options_parse(struct options *out, int argc, const char *const argv[],
 			  const char *const environment[], struct reason *why) MUST_CHECK;
@@ -63,7 +63,7 @@ enum status options_parse(struct options *out, int argc, const char *const argv[
 enum status options_parse_with(struct options *out, int argc, const char *const argv[],
 			       const char *const environment[], const char *const settings[],
 			       struct reason *why) MUST_CHECK;
-/* The file of --config, else of CAIRN_CONFIG, else NULL. Borrowed from what is handed in. */
+/* The file of --config, else of CAIRN_CONFIG, else NULL. Borrowed from the arguments. */
 const char *options_config_path(int argc, const char *const argv[],
 				const char *const environment[]);
 
@@ -95,7 +95,7 @@ enum status options_addresses(const struct options *options, struct address *out
 enum status options_tls_addresses(const struct options *options, struct address *out,
 				  uint32_t *count, struct reason *why) MUST_CHECK;
 
-/* Whether that peer's PROXY header is believed: it is on the list of --proxy-from; without one, `local`. */
+/* True: the peer's PROXY header is trusted: it is on the list of --proxy-from; without a list, `local`. */
 bool options_proxy_from(const struct options *options, enum address_kind kind,
 			const uint8_t octets[16], bool local);
 

@@ -49,7 +49,7 @@ void histogram_add(struct time_histogram *self, uint64_t value)
 uint64_t histogram_quantile(const struct time_histogram *self, double share)
 {
 	uint64_t count = counter_read(&self->count), max = counter_read(&self->max), below = 0;
-	/* A rank that should be whole may come out a rounding above it: half a value less is the same
+	/* A whole rank may come out a rounding error above itself: half a value less is the same
 	 * rank and not in danger. */
 	double wanted = share * (double)count - 0.5;
 	for (uint32_t i = 0; i < HISTOGRAM_BUCKETS; i++) {

@@ -62,13 +62,13 @@ double histogram_mean(const struct time_histogram *self);
 /* No reader and no writer at the time. */
 void histogram_reset(struct time_histogram *self);
 
-/* What is known about one world's ticks, in ns. Kept by its worker. */
+/* Times of one world's ticks, in ns. Written by its worker. */
 struct tick_stats {
 	struct time_histogram phases[PHASE_COUNT];
 	struct time_histogram lateness; /* start of a paced tick after its deadline */
 	struct counter ticks;
 	struct counter late;	/* by a period or more */
-	struct counter dropped; /* ticks the clock gave up */
+	struct counter dropped; /* ticks the clock dropped */
 };
 
 /* One line of `name=value` pairs for a log or INFO: count, mean, median, p99, max in µs. Returns

@@ -1,6 +1,6 @@
-/* mesh_command.c: a mesh file becomes canonical bytes of a solid in each form that is asked for, is cooked as
- * the daemon cooks it, and what that found is printed: `key: value` for people, one JSON object for
- * programs. Files are written last, when all is known.
+/* mesh_command.c: `cairnd mesh`: reads a mesh file, makes the canonical bytes of a solid in each requested
+ * form, cooks them as the daemon does, and prints the result: lines `key: value`, or one JSON object. Files
+ * are written last, after everything has succeeded.
  */
 #include <math.h>
 #include <stdio.h>
@@ -238,7 +238,7 @@ static enum status cook_mesh(struct job *job, uint32_t form, uint32_t detail, st
 	return status;
 }
 
-/* The report by itself: of a mesh that is refused there is no shape to keep it. */
+/* Repairs the mesh only to print the report: a refused mesh has no shape that would contain it. */
 static enum status repair_alone(struct job *job, struct reason *why)
 {
 	struct mesh_soup soup = { job->mesh.points.items, job->mesh.points.count,
@@ -379,10 +379,11 @@ static enum status read_mesh(struct job *job, struct reason *why)
 	struct source source = { .file = path, .why = why };
 	char base[4096] = ".";
 	if (!parse_number(job->options->mesh_weld, 1, &job->weld))
-		return reason_set(why, STATUS_RANGE, -1, "weld", "--weld is a number from 0 to 1");
+		return reason_set(why, STATUS_RANGE, -1, "weld",
+				  "--weld must be a number from 0 to 1");
 	if (!parse_number(job->options->mesh_tolerance, SHAPE_LENGTH_MAX, &job->tolerance))
 		return reason_set(why, STATUS_RANGE, -1, "tolerance",
-				  "--tolerance is a number ≥ 0");
+				  "--tolerance must be a number ≥ 0");
 	if (slash != NULL && (size_t)(slash - path) < sizeof base)
 		snprintf(base, sizeof base, "%.*s/", (int)(slash - path), path);
 	return mesh_read(&source, 0, base, slash != NULL ? slash + 1 : path, &job->mesh);

@@ -1,4 +1,4 @@
-/* replay_command.c: `cairnd replay`: what replay_file found, for people and for programs. */
+/* replay_command.c: `cairnd replay`: prints the result of replay_file, as lines and as JSON. */
 #include <inttypes.h>
 #include <stdio.h>
 

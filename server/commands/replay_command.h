@@ -1,4 +1,4 @@
-/* replay_command.h: `cairnd replay FILE`: a recording made again, and compared with what was recorded. */
+/* replay_command.h: `cairnd replay FILE`: replays a recording and compares it with its hashes. */
 #ifndef CAIRN_COMMANDS_REPLAY_COMMAND_H
 #define CAIRN_COMMANDS_REPLAY_COMMAND_H
 

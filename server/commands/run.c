@@ -1,6 +1,6 @@
-/* run.c: the batch door. Reads a scene, makes the world, steps it as fast as it can, says how it went.
+/* run.c: batch mode. Reads a scene, creates the world, steps it as fast as possible, prints the result.
  *
- * Only world_step is inside the timed part: what is printed besides is of the last tick and is computed
+ * Only world_step is timed. The other figures are those of the last tick and are computed
  * afterwards.
  */
 #include "server/commands/run.h"
@@ -34,12 +34,13 @@ static enum status set_parameter(struct world *world, const char *text, struct r
 	const char *equals = strchr(text, '=');
 	size_t bytes = equals != NULL ? (size_t)(equals - text) : 0;
 	if (bytes == 0 || bytes >= sizeof command.parameter.name.text)
-		return reason_set(why, STATUS_RANGE, -1, "set", "%s is not KEY=VALUE", text);
+		return reason_set(why, STATUS_RANGE, -1, "set", "\"%s\" must be KEY=VALUE", text);
 	memcpy(command.parameter.name.text, text, bytes);
 	char *end;
 	command.parameter.value = strtod(equals + 1, &end);
 	if (end == equals + 1 || *end != '\0')
-		return reason_set(why, STATUS_TYPE, -1, "set", "%s: the value is no number", text);
+		return reason_set(why, STATUS_TYPE, -1, "set", "\"%s\": the value must be a number",
+				  text);
 	struct batch batch = { .number = 1, .commands = &command, .count = 1 };
 	struct batch_result result;
 	enum status status = world_apply(world, &batch, 1, &result);
@@ -90,7 +91,7 @@ static enum status step_all(struct run *run, struct reason *why)
 	return STATUS_OK;
 }
 
-/* ---- telling ------------------------------------------------------------------------------------- */
+/* ---- printing ------------------------------------------------------------------------------------ */
 
 static int by_value(const void *a, const void *b)
 {
@@ -98,7 +99,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* JSON's strings: quotes, backslashes and control bytes are the only ones to mind. */
+/* A JSON string: quotes, backslashes and control bytes are escaped. */
 static void print_text(const char *text)
 {
 	putchar('"');

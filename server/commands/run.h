@@ -1,4 +1,4 @@
-/* run.h: `cairnd run SCENE`: the batch door: no network, as fast as it can, one JSON object on the last
+/* run.h: `cairnd run SCENE`: batch mode: no network, as fast as possible, one JSON object on the last
  * line of standard output. Tests, benchmarks and comparisons all go through it. */
 #ifndef CAIRN_COMMANDS_RUN_H
 #define CAIRN_COMMANDS_RUN_H

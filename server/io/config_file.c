@@ -61,7 +61,7 @@ static enum status take_apart(struct config_file *self, const struct source *sou
 	return status;
 }
 
-/* Nothing but blanks and comments, which is allowed. */
+/* A file of blanks and comments only is allowed. */
 static bool says_nothing(const char *text, size_t bytes)
 {
 	bool comment = false;

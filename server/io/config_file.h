@@ -1,7 +1,7 @@
 /* config_file.h: a configuration file as settings for options_parse_with.
  *
  * YAML: one mapping from names of options (without the dashes) to a value, or to a list of values
- * where the option may be said several times:
+ * where the option may be given several times:
  *
  *	listen: [tcp:127.0.0.1:7411, unix:/run/cairn/cairnd.sock]
  *	data: /var/lib/cairn
@@ -20,11 +20,11 @@ struct config_file {
 	uint32_t count;
 };
 
-/* Reads and takes apart. The reason names file and line: MISSING or IO for a file that cannot be read,
- * what document_parse refuses, TYPE for what is no mapping of values. */
+/* Reads and parses the file. The reason names file and line: MISSING or IO for a file that cannot be read,
+ * what document_parse refuses, TYPE for a document that is not a mapping of values. */
 MUST_CHECK enum status config_file_read(struct config_file *self, const char *path,
 					struct reason *why);
-/* The same from text. `name` is how messages call it. */
+/* The same from text. `name` stands for the file in messages. */
 MUST_CHECK enum status config_file_parse(struct config_file *self, const char *name,
 					 const char *text, size_t bytes, struct reason *why);
 void config_file_release(struct config_file *self);

@@ -65,7 +65,7 @@ struct thread_seat {
 	struct ring posts;
 	struct post *storage;
 	struct wakeup *wakeups_first, *wakeups_last;
-	bool pending; /* a wake-up is on its way */
+	bool pending; /* the eventfd has been written and not yet read */
 	bool stopping;
 	bool ended;
 	uint64_t accepted, refused, wakeups;
@@ -80,7 +80,7 @@ struct executor_uv {
 	struct thread_seat seats[EXECUTOR_THREADS_MAX];
 };
 
-/* Which seat the running thread is. */
+/* The seat of the running thread. */
 static _Thread_local const struct thread_seat *seat_here;
 
 static struct executor_uv *uv_of(const struct executor *executor)
@@ -438,7 +438,7 @@ static void seat_release(struct thread_seat *seat)
 		close(seat->alarm_fd);
 }
 
-/* The last of it goes when the io's loop has let go of our eventfd. */
+/* Memory is freed when the io's loop has closed our eventfd's handle. */
 static void destroy_executor(struct executor *executor)
 {
 	struct executor_uv *self = uv_of(executor);

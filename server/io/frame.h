@@ -1,4 +1,4 @@
-/* frame.h: bytes made once, read by many, freed by the last.
+/* frame.h: reference-counted bytes: written once, read by many, freed by the last holder.
  *
  * A frame is filled by one thread while it alone holds it; from the first hand-over (retain, post,
  * stream_write) it is immutable and any thread may retain and release it. The pool keeps released
@@ -21,7 +21,7 @@ struct frame {
 	uint32_t bytes;		 /* in use, ≤ capacity; set by the maker */
 	uint32_t capacity;	 /* room in data */
 	uint32_t class;		 /* the pool's own */
-	struct frame_pool *pool; /* where it goes back to */
+	struct frame_pool *pool; /* to which it returns */
 	struct frame *next;	 /* the pool's own */
 	/* A transport may write its own header in front of the data, and puts back what it overwrote
 	 * there before it returns; only on the loop's thread. */
@@ -34,7 +34,7 @@ enum { FRAME_CAPACITY_MAX = 2 << 20 }; /* over the largest frame of the protocol
 struct frame_pool_counters {
 	uint64_t made;	     /* frames taken from the heap, since the start */
 	uint64_t reused;     /* frames taken from the free lists */
-	uint64_t live;	     /* frames out with somebody */
+	uint64_t live;	     /* frames that are in use */
 	uint64_t idle_bytes; /* kept in free lists */
 };
 

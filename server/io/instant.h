@@ -1,4 +1,4 @@
-/* instant.h: the one unit of time behind the doors of io and tick.
+/* instant.h: the unit of time of io and tick.
  *
  * An instant is a uint64_t count of nanoseconds of a monotonic clock with an arbitrary origin (the
  * machine's CLOCK_MONOTONIC, or the virtual clock of the simulated twin). The wire speaks of
@@ -16,7 +16,7 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_S UINT64_C(1000000000)
 
-/* The instant of the machine: for those behind the doors and for measuring; the rest ask io_now. */
+/* The machine's instant, for implementations and measurements; other code calls io_now. */
 uint64_t instant_now(void);
 /* Processor time the calling thread has used, in ns. */
 uint64_t instant_used(void);

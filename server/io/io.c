@@ -1,4 +1,4 @@
-/* The door of io.h: hands each call to whoever stands behind it, after the checks both share. */
+/* See io.h: checks the arguments and passes each call to the implementation. */
 #include "server/io/io.h"
 
 const struct io_limits io_limits_default = {

@@ -56,13 +56,13 @@ struct io_listener;
 struct io_timer;
 struct stream;
 
-/* Who is at the other end. */
+/* The peer of a stream. */
 struct peer {
 	enum address_kind kind;
 	uint8_t octets[16]; /* TCP: its address, as in struct address */
-	bool web;	    /* came through a browser's door: WebSocket */
+	bool web;	    /* a WebSocket */
 	bool local;	    /* on this machine: loopback or a Unix socket */
-	bool secure;	    /* nobody on the way can read or change what is said: TLS */
+	bool secure;	    /* encrypted: TLS */
 	bool known;	    /* uid, gid and pid are the peer's (Unix sockets, SO_PEERCRED) */
 	uint32_t uid, gid;
 	int32_t pid;
@@ -70,7 +70,7 @@ struct peer {
 };
 
 struct stream_events {
-	/* A connection asked for by io_connect is up. May be NULL. */
+	/* The connection requested by io_connect is established. May be NULL. */
 	void (*connected)(void *context);
 	/* Room for incoming bytes: sets `into` (borrowed until `received`) and returns its size.
 	 * 0 pauses the stream until stream_resume. */
@@ -99,7 +99,7 @@ static inline uint64_t io_now_us(const struct io *io)
 {
 	return io_now(io) / NS_PER_US;
 }
-/* Seconds since 1970 UTC, for what other machines have dated. Never for the simulation. */
+/* Seconds since 1970 UTC, to compare with dates of other machines. The simulation never uses it. */
 uint64_t io_wall_s(const struct io *io);
 /* Calls `flush` once after every round of callbacks, before the loop waits again: the place where
  * what a round produced for one client leaves in one write. NULL takes it away. Borrowed
@@ -136,7 +136,7 @@ enum status stream_write(struct stream *stream, struct frame *const frames[],
 			 uint32_t count) MUST_CHECK;
 /* Bytes that wait in this process. 0 does not mean the peer has them: the kernel holds some too. */
 size_t stream_queued(const struct stream *stream);
-/* Asks `space` again after it returned 0. */
+/* Calls `space` again after it returned 0. */
 void stream_resume(struct stream *stream);
 /* Sends what waits, closes our half, drops what still arrives, and closes when the peer does or
  * linger_ms later. How long the sending may take is the caller's to bound, with stream_close. */
@@ -173,7 +173,7 @@ struct io_ops {
 	void (*timer_destroy)(struct io_timer *);
 };
 
-/* Of each stream, not of the loop: behind one loop there are sockets, WebSockets, TLS over either. */
+/* Per stream, not per loop: one loop has sockets, WebSockets, and TLS over either. */
 struct stream_ops {
 	void (*start)(struct stream *, const struct stream_events *, void *);
 	enum status (*write)(struct stream *, struct frame *const[], uint32_t);
@@ -184,7 +184,7 @@ struct stream_ops {
 	void (*peer)(const struct stream *, struct peer *);
 };
 
-/* Each of these is the first member of the maker's own struct. */
+/* Each of these is the first member of the implementation's own struct. */
 struct io {
 	const struct io_ops *ops;
 	struct io_limits limits;

@@ -1,4 +1,4 @@
-/* The loop, its timers and its signals; streams are in uv_stream.c, listeners in uv_listener.c. */
+/* See io_uv.h. The loop, its timers and its signals; streams are in uv_stream.c, listeners in uv_listener.c. */
 #include "server/io/io_uv.h"
 
 #include <signal.h>
@@ -143,7 +143,7 @@ enum status io_uv_create(const struct io_limits *limits, struct io **out)
 		heap_free(self);
 		return STATUS_IO;
 	}
-	/* A write to a peer that is gone is an error of that stream, not the end of the process. */
+	/* A write to a closed connection is an error of that stream, and must not end the process. */
 	signal(SIGPIPE, SIG_IGN);
 	self->io.ops = &OPS;
 	self->io.limits = *limits;
@@ -163,7 +163,7 @@ void io_uv_destroy(struct io *io)
 	uv_close((uv_handle_t *)&self->prepare, NULL);
 	for (uint32_t i = 0; self->signals_on && i < UV_SIGNALS; i++)
 		uv_close((uv_handle_t *)&self->signals[i], NULL);
-	/* An io_stop that nobody waited for would end the first run at once. */
+	/* An io_stop before io_run would otherwise end the first run at once. */
 	while (uv_run(&self->loop, UV_RUN_DEFAULT) != 0)
 		;
 	uv_writes_free(self);

@@ -1,4 +1,4 @@
-/* io_uv.h: the real outside world: `struct io` on a libuv loop. See io.h for what it does. */
+/* io_uv.h: `struct io` on a libuv loop. See io.h for its functions. */
 #ifndef CAIRN_IO_IO_UV_H
 #define CAIRN_IO_IO_UV_H
 
@@ -12,7 +12,7 @@ enum status io_uv_create(const struct io_limits *limits, struct io **out) MUST_C
 /* Closes what is still open (their `closed` callbacks come from in here) and frees the loop. Timers
  * and listeners must be gone. */
 void io_uv_destroy(struct io *io);
-/* For those in server/io and server/web that need the loop itself. Borrowed. */
+/* The libuv loop, for files of server/io and server/web. Borrowed. */
 struct uv_loop_s *io_uv_loop(struct io *io);
 
 #endif

@@ -1,6 +1,6 @@
-/* lock.h: mutual exclusion for the short hand-overs between threads.
+/* lock.h: mutual exclusion for short critical sections.
  *
- * Held for a few instructions, never while calling out. Under the simulated executor, which is one
+ * A lock is held for a few instructions, never during a callback. Under the simulated executor, which is one
  * thread, it is never contended.
  */
 #ifndef CAIRN_IO_LOCK_H

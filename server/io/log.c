@@ -55,7 +55,7 @@ void log_set_sink(void (*sink)(const char *line, void *context), void *context)
 	sink_context = context;
 }
 
-/* A place pays LINE_COST for each line and may be LOG_BURST lines in advance of the clock. */
+/* Each line moves the place's instant by LINE_COST; it may be up to LOG_BURST lines ahead of the clock. */
 static bool admit_line(struct log_site *site)
 {
 	uint64_t now = instant_now();
@@ -140,7 +140,7 @@ static struct {
 	enum log_output output;
 	int fd;
 	bool torn;     /* the last write took a part: the next begins on a line of its own */
-	uint64_t lost; /* since it was last told */
+	uint64_t lost; /* since it was last reported */
 	size_t kept;   /* bytes of audit lines that wait, whole ones */
 	char lines[LOG_KEPT_BYTES];
 } out = { .lock = LOCK_INITIAL, .output = OUTPUT_ASK, .fd = STDERR_FILENO };
@@ -178,7 +178,7 @@ static ssize_t write_now(const char *bytes, size_t count)
 	return write(out.fd, bytes, count);
 }
 
-/* Whether the line, with its end, is written. */
+/* True: the line, with its newline, is written. */
 static bool write_line(const char *line, size_t count)
 {
 	if (out.torn && write_now("\n", 1) != 1)
@@ -203,7 +203,7 @@ static void write_kept(void)
 	memmove(out.lines, out.lines + done, out.kept);
 }
 
-/* Where nobody says anything any more. */
+/* For lines stored while no further line is written. */
 static void tell_lost(void)
 {
 	char line[160];
@@ -243,7 +243,7 @@ static void emit_line(char *line, size_t used, size_t room, bool audit)
 		used += (size_t)snprintf(line + used, room - used, " lost=%llu",
 					 (unsigned long long)out.lost);
 	line[used++] = '\n';
-	/* Nobody is left to tell when standard error is gone. */
+	/* If standard error is closed, there is nowhere to report it. */
 	if (out.kept == 0 && write_line(line, used)) {
 		out.lost = 0;
 	} else if (audit && out.kept + plain + 1 <= sizeof out.lines) {

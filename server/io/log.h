@@ -31,7 +31,7 @@ enum {
 	LOG_KEPT_BYTES = 256 << 10,
 };
 
-/* One per place in the source, or per peer; zero is its start. */
+/* One per place in the source, or per peer. Initially all zero. */
 struct log_site {
 	/* The instant, in ns, at which the place has paid for its lines. */
 	_Atomic uint64_t allowance;
@@ -55,18 +55,18 @@ void log_set_sink(void (*sink)(const char *line, void *context), void *context);
 void log_start(void);
 /* Writes what is kept, and how many lines were lost, as far as there is room. */
 void log_flush(void);
-/* Lines that found no room so far. */
+/* The number of lines lost so far. */
 uint64_t log_lost(void);
 
 /* `text` in quotes: ", \ and what is not printable ASCII are escaped, more than fits is cut. */
 const char *log_quote(char out[LOG_TEXT_BYTES], const char *text);
 #define LOG_TEXT(text) log_quote((char[LOG_TEXT_BYTES]){ 0 }, (text))
 
-/* `site` NULL: never held back. */
+/* `site` NULL: never suppressed. */
 void log_line(struct log_site *site, enum log_level level, const char *event, const char *format,
 	      ...) PRINTF_LIKE(4, 5);
 
-/* A line about the owner of `who`; NULL: the place's own limit holds. */
+/* A line about the owner of `who`; NULL: the limit of the place applies. */
 #define LOG_FROM(who, level, event, ...)                                                           \
 	do {                                                                                       \
 		static struct log_site log_site_here;                                              \

@@ -1,12 +1,12 @@
-/* One stream on libuv.
+/* uv_stream.c: one stream on libuv. See io.h.
  *
  * Writing: one uv_try_write of everything; what the kernel does not take goes, with references of
  * our own, into one uv_write. libuv answers EAGAIN at once while anything is queued, so nothing is
  * ever reordered (network 6.1). The queue is bounded here, since libuv's is not.
  *
  * Ending: an ERROR or GOODBYE must still arrive. Closing a TCP socket that has unread bytes sends a
- * reset, which may destroy what is under way; so stream_finish sends, closes our half, and drops
- * what the peer still says until it closes too or the linger time is over.
+ * reset, which may destroy bytes under way. So stream_finish sends, closes our half, and drops
+ * incoming bytes until the peer closes too or the linger time is over.
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -72,7 +72,7 @@ struct uv_link *uv_link_create(struct uv_io *io, enum address_kind kind)
 static void option(int fd, int level, int name, uint32_t value)
 {
 	int number = (int)value;
-	/* A kernel without one of these serves as well, only with more bytes under way. */
+	/* A kernel without one of these options works too, with more bytes under way. */
 	(void)setsockopt(fd, level, name, &number, sizeof number);
 }
 
@@ -149,7 +149,7 @@ static void read_stop(struct uv_link *link)
 
 static void read_failed(struct uv_link *link, int error)
 {
-	/* Who has closed its half may still be reading our last words. */
+	/* A peer that has closed its half may still read our last bytes. */
 	if (error == UV_EOF && link->state == LINK_FINISHING) {
 		link->ended = true;
 		read_stop(link);
@@ -280,7 +280,7 @@ static void on_linger(uv_timer_t *handle)
 	uv_link_end(handle->data, STATUS_OK);
 }
 
-/* Everything is sent: close our half and wait, not for ever, for the peer's. */
+/* All is sent: closes our half and waits up to linger_ms for the peer to close. */
 static void linger(struct uv_link *link)
 {
 	struct uv_io *io = uv_io_of(link->stream.io);
@@ -388,7 +388,7 @@ static enum status uv_link_write(struct stream *stream, struct frame *const fram
 	if ((uint64_t)taken == bytes)
 		return STATUS_OK;
 	counters->writes_short++;
-	/* A part is on its way: without its tail the stream would make no sense to the peer. */
+	/* A part of a frame is sent: without the rest the peer could not decode the stream. */
 	enum status status = queue_tail(link, frames, count, (uint64_t)taken);
 	if (status != STATUS_OK)
 		uv_link_end(link, status);
@@ -407,7 +407,7 @@ static void uv_link_finish(struct stream *stream)
 	if (link->state != LINK_OPEN)
 		return;
 	if (!uv_is_writable(&link->uv.stream)) {
-		/* Not connected yet: there is nobody to say anything to. */
+		/* Not connected yet: there is no peer to send to. */
 		uv_link_end(link, STATUS_OK);
 		return;
 	}

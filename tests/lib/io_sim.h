@@ -8,7 +8,7 @@
  *
  * Faithful to TCP where it matters to the daemon: a write is accepted into a buffer and says
  * nothing about the peer; a close with unread bytes is a reset; a half-open peer is noticed only by
- * what is sent to it and not acknowledged for user_timeout_ms; a paused reader fills its sender.
+ * bytes sent to it that are not acknowledged for user_timeout_ms; a paused reader fills its sender.
  */
 #ifndef CAIRN_TESTS_IO_SIM_H
 #define CAIRN_TESTS_IO_SIM_H
@@ -28,7 +28,7 @@ struct io_sim_options {
 	uint32_t kernel_bytes;	       /* per direction: what is accepted and not yet read */
 	uint32_t torn;		       /* thousandths of reads and writes that are cut */
 	uint32_t reset;		       /* millionths of arrivals that find the connection reset */
-	uint64_t hand_off_max;	       /* ns from a post or ring to its turn */
+	uint64_t hand_off_max;	       /* ns from a post or wakeup to its turn */
 	uint64_t alarm_late_max;       /* ns an alarm or timer is late */
 	struct io_limits limits;       /* of every host */
 	struct executor_options executor;

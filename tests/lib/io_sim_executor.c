@@ -1,6 +1,6 @@
 /* The executor played by one thread. A seat with something to do has one turn scheduled; a turn
- * does one thing (a post, or any one of the bells) and schedules the next, so that turns of
- * different seats mix as the seed says. The order of posts to one seat is kept, as the door
+ * does one thing (a post, or any one of the wakeups) and schedules the next, so that turns of
+ * different seats interleave as the seed draws. The order of posts to one seat is kept, as executor.h
  * promises. */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static struct sim_seat *seat_of(struct executor *executor, enum executor_thread 
 static enum executor_thread current(const struct executor *executor)
 {
 	const struct io_sim *sim = sim_of(executor);
-	/* Between events the test itself speaks: it stands where main stands, on LOOP. */
+	/* Between events the test itself runs, as the thread LOOP. */
 	if (sim->actor == 0 || sim->actor == SIM_ACTORS)
 		return EXECUTOR_LOOP;
 	if (sim->actor < IO_SIM_HOSTS_MAX)
@@ -186,7 +186,7 @@ static void work_off(struct sim_seat *seat)
 static void stop_seat(struct sim_executor *self, enum executor_thread thread)
 {
 	struct sim_seat *seat = &self->seats[thread];
-	/* What one leaves for LOOP may give it more to do. */
+	/* Work that one seat posts to LOOP may post more work in turn. */
 	do {
 		work_off(seat);
 		work_off(&self->seats[EXECUTOR_LOOP]);

@@ -24,7 +24,7 @@ struct sim_event {
 	uint32_t actor;
 };
 
-/* Who runs events, one at a time: a host, or a thread of the executor other than LOOP. */
+/* An actor runs events, one at a time: a host, or a thread of the executor other than LOOP. */
 enum { SIM_ACTORS = IO_SIM_HOSTS_MAX + EXECUTOR_THREADS_MAX };
 
 struct sim_host {

@@ -364,7 +364,7 @@ static void fire_user_timeout(struct io_sim *sim, void *target, uint64_t argumen
 	link_end(link_of_object(target), STATUS_SLOW, false);
 }
 
-/* Bytes for a peer that is not there any more: taken, and unheard. */
+/* Bytes for a peer that is gone: accepted, and never acknowledged. */
 static void into_the_void(struct sim_link *link)
 {
 	uint64_t now = sim_now(link->sim);

@@ -388,7 +388,7 @@ static const struct {
 	{ "UPDATE epochs SET motion = 'core 999' || substr(motion, instr(motion, ','))",
 	  STATUS_VERSION, "of other bits" },
 	{ "PRAGMA user_version = 3", STATUS_VERSION, "version 3" },
-	{ "PRAGMA application_id = 1", STATUS_CORRUPT, "no recording" },
+	{ "PRAGMA application_id = 1", STATUS_CORRUPT, "not a recording" },
 };
 
 START_TEST(a_file_that_makes_no_sense_is_refused_with_its_reason)
