@@ -1,5 +1,6 @@
-/* See options.h. One table from options.def gives kind, range, default and help of every option; values come
- * from the default, the configuration file, the environment and the command line, in this order. */
+/* See options.h. One table from options.def gives kind, range, default and help of every option;
+ * values come from the default, the configuration file, the environment and the command line, in
+ * this order. */
 #include "server/options.h"
 
 #include <stdarg.h>
@@ -387,7 +388,8 @@ static enum status check_mesh(const struct options *options, struct reason *why)
 	return STATUS_OK;
 }
 
-/* Strangers can reach an address that is not loopback: it needs tokens, and TLS so that they stay secret. */
+/* Strangers can reach an address that is not loopback: it needs tokens, and TLS so that they stay
+ * secret. */
 static enum status check_exposure(const struct options *options, const struct address *address,
 				  bool encrypted, const char *option, struct reason *why)
 {
@@ -397,7 +399,7 @@ static enum status check_exposure(const struct options *options, const struct ad
 	address_print(address, text);
 	if (options->tokens == NULL)
 		return reason_set(why, STATUS_AUTH, -1, option,
-				  "%.60s is not loopback: who comes from there must show a token "
+				  "%.60s is not loopback: its clients must show a token "
 				  "(--tokens FILE)",
 				  text);
 	if (!encrypted && !options->insecure_plaintext)

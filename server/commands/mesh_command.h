@@ -1,4 +1,5 @@
-/* mesh_command.h: `cairnd mesh FILE`: the solid in a mesh file, its facts, and its hull, parts and field as OBJ. */
+/* mesh_command.h: `cairnd mesh FILE`: the solid in a mesh file, its facts, and its hull, parts and
+ * field as OBJ. */
 #ifndef CAIRN_COMMANDS_MESH_COMMAND_H
 #define CAIRN_COMMANDS_MESH_COMMAND_H
 

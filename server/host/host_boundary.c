@@ -302,7 +302,8 @@ static enum status keep_step_results(struct host *host)
 	return STATUS_OK;
 }
 
-/* Sets the mode by the outcome of the step: FAILED over a limit or the budget; PAUSED again after FAILED. */
+/* Sets the mode by the outcome of the step: FAILED over a limit or the budget; PAUSED again after
+ * FAILED. */
 static void set_mode_by_outcome(struct host *host, enum schedule_news news)
 {
 	struct boundary *boundary = &host->boundary;

@@ -1,4 +1,5 @@
-/* host_joints.c: queries about joints, answered between two ticks, and the joints of a STEP's observation. */
+/* host_joints.c: queries about joints, answered between two ticks, and the joints of a STEP's
+ * observation. */
 #include <string.h>
 
 #include "server/base/body_hash.h"

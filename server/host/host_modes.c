@@ -197,7 +197,8 @@ enum status host_step_result(struct step_job *job, const struct batch_result *re
 	return STATUS_OK;
 }
 
-/* The `from` of a job is checked when its turn comes, because earlier jobs may still step the world to it. */
+/* The `from` of a job is checked when its turn comes, because earlier jobs may still step the
+ * world to it. */
 static bool at_its_tick(const struct host *host, const struct step_job *job)
 {
 	return job->begun || !job->from.set || job->from.value == world_info(host->world).tick;

@@ -118,7 +118,8 @@ static struct player_demand demand_of(const struct command *commands, uint32_t c
 	return demand;
 }
 
-/* Drops forces whose last tick is past, or that are of an epoch before a RESTORE; returns how many are left. */
+/* Drops forces whose last tick is past, or that are of an epoch before a RESTORE; returns how many
+ * are left. */
 static uint32_t forces_of(struct player *player, uint32_t epoch, uint64_t tick)
 {
 	uint32_t kept = 0;

@@ -105,7 +105,7 @@ static enum status answer_body(struct host *host, const struct wire_query *query
 	return packed(out, &packer);
 }
 
-/* Canonical bytes of a shape, so that a viewer can draw what it was never told to upload. */
+/* Canonical bytes of a shape, so that a viewer can draw shapes that other clients uploaded. */
 static enum status answer_geometry(struct host *host, const struct wire_query *query,
 				   struct bytes *out, struct reason *why)
 {

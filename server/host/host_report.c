@@ -1,6 +1,7 @@
-/* host_report.c: builds a TICK report: copies the changes of a boundary out of the world, once for all
- * readers. In this order: bodies with shapes and contacts, joints (host_report_joints.c), events, results of
- * batches, figures. NO_MEMORY at any point leaves the world and the host as they were. */
+/* host_report.c: builds a TICK report: copies the changes of a boundary out of the world, once for
+ * all readers. In this order: bodies with shapes and contacts, joints (host_report_joints.c),
+ * events, results of batches, figures. NO_MEMORY at any point leaves the world and the host as
+ * they were. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +53,8 @@ static enum status add_contacts(const struct world *world, struct tick_report *t
 	return report_put_contacts(ticked, body, views, count);
 }
 
-/* Appends one body; with its shapes if clients may not know them yet, and its contacts if these are watched. */
+/* Appends one body; with its shapes if clients may not know them yet, and its contacts if these
+ * are watched. */
 static enum status add_body(const struct world *world, struct tick_report *ticked,
 			    struct contact_view *views, body_id id, uint8_t why)
 {

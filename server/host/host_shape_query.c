@@ -97,7 +97,8 @@ static bool is_finite3(const double v[3])
 	return vec3_is_finite(get_vec3(v));
 }
 
-/* Checks the start pose and the displacement of a cast or a move; `reach` is the box of all it may touch. */
+/* Checks the start pose and the displacement of a cast or a move; `reach` is the box of all it may
+ * touch. */
 static enum status check_flight(struct shape_query *self, pose *from, struct aabb *reach)
 {
 	const struct wire_query *query = &self->query;

@@ -47,7 +47,8 @@ enum status host_checkpoint(struct host *host, const char *name, const struct by
 	return status;
 }
 
-/* OK: an image of `image_bytes` may be stored under `name`, and the list has room for it. LIMIT, NO_MEMORY. */
+/* OK: an image of `image_bytes` may be stored under `name`, and the list has room for it. LIMIT,
+ * NO_MEMORY. */
 static enum status make_room(struct host *host, const char *name, size_t image_bytes,
 			     struct reason *why)
 {

@@ -49,8 +49,8 @@ struct address_network {
 	uint32_t bits; /* 0 … 32 or 128 */
 };
 
-/* Reads "192.0.2.7", "192.0.2.0/24", "2001:db8::/32"; without bits it is one address. TYPE not an IP address;
- * RANGE more bits than it has. */
+/* Reads "192.0.2.7", "192.0.2.0/24", "2001:db8::/32"; without bits it is one address. TYPE not an
+ * IP address; RANGE more bits than it has. */
 enum status network_parse(const char *text, struct address_network *out,
 			  struct reason *why) MUST_CHECK;
 bool network_has(const struct address_network *network, enum address_kind kind,

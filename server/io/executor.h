@@ -54,7 +54,8 @@ struct executor;
 
 typedef void executor_work(void *context);
 
-/* A pending callback of a thread. Initialised by wakeup_init, embedded, and kept alive until its last answer. */
+/* A pending callback of a thread. Initialised by wakeup_init, embedded, and kept alive until its
+ * last answer. */
 struct wakeup {
 	executor_work *answer; /* called on the thread it was made pending for */
 	void *context;	       /* borrowed */
@@ -93,8 +94,9 @@ struct executor_counters {
  * FULL: the queue is full. CLOSED: the executor is stopping. Borrowed context. */
 enum status executor_post(struct executor *self, enum executor_thread to, executor_work *work,
 			  void *context) MUST_CHECK;
-/* Makes `wakeup` pending: its answer is called on `to`. Any thread may call. A wakeup that is pending already
- * stays with the thread it was first made pending for. After executor_stop it does nothing. */
+/* Makes `wakeup` pending: its answer is called on `to`. Any thread may call. A wakeup that is
+ * pending already stays with the thread it was first made pending for. After executor_stop it does
+ * nothing. */
 void executor_wake(struct executor *self, enum executor_thread to, struct wakeup *wakeup);
 
 /* Calls `due(context)` on `thread` at the instant its alarm is set to. Before executor_start. */

@@ -13,8 +13,8 @@
  * two processors): 45 µs with uv_async, 9 µs with this. The eventfd is written after the lock is given
  * back, or the woken thread would meet the lock; so it lives as long as the executor.
  *
- * Ending: a seat with `stopping` set empties its queue, sets `ended` under the lock (from then on posts to it
- * are CLOSED) and leaves its loop.
+ * Ending: a seat with `stopping` set empties its queue, sets `ended` under the lock (from then on
+ * posts to it are CLOSED) and leaves its loop.
  */
 #include "server/io/executor_uv.h"
 
@@ -341,8 +341,8 @@ static bool seat_ended(struct thread_seat *seat)
 	return ended;
 }
 
-/* Waits for a thread to empty its queue. Work posted to LOOP is done meanwhile, so that no thread meets a full
- * queue. This happens once, at the end, so polling every 0.2 ms is good enough. */
+/* Waits for a thread to empty its queue. Work posted to LOOP is done meanwhile, so that no thread
+ * meets a full queue. This happens once, at the end, so polling every 0.2 ms is good enough. */
 static void seat_stop(struct thread_seat *seat)
 {
 	static const struct timespec MOMENT = { 0, 200 * 1000 };

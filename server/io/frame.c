@@ -1,6 +1,6 @@
-/* See frame.h. Size classes are powers of two from 256 bytes to FRAME_CAPACITY_MAX; a frame's memory, header
- * included, is one class. One lock guards the free lists: a frame is made and dropped once per
- * group and tick, not once per client. */
+/* See frame.h. Size classes are powers of two from 256 bytes to FRAME_CAPACITY_MAX; a frame's
+ * memory, header included, is one class. One lock guards the free lists: a frame is made and
+ * dropped once per group and tick, not once per client. */
 #include "server/io/frame.h"
 
 #include "server/base/heap.h"

@@ -155,7 +155,7 @@ void io_timer_stop(struct io_timer *timer);
 /* Never fires again. */
 void io_timer_destroy(struct io_timer *timer);
 
-/* ---- for those who stand behind this door ---------------------------------------------------- */
+/* ---- for implementations --------------------------------------------------------------------- */
 struct io_ops {
 	void (*run)(struct io *);
 	void (*stop)(struct io *);

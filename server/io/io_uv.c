@@ -1,4 +1,5 @@
-/* See io_uv.h. The loop, its timers and its signals; streams are in uv_stream.c, listeners in uv_listener.c. */
+/* See io_uv.h. The loop, its timers and its signals; streams are in uv_stream.c, listeners in
+ * uv_listener.c. */
 #include "server/io/io_uv.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* lock.h: mutual exclusion for short critical sections.
  *
- * A lock is held for a few instructions, never during a callback. Under the simulated executor, which is one
- * thread, it is never contended.
+ * A lock is held for a few instructions, never during a callback. Under the simulated executor, which
+ * is one thread, it is never contended.
  */
 #ifndef CAIRN_IO_LOCK_H
 #define CAIRN_IO_LOCK_H

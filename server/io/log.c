@@ -1,5 +1,5 @@
-/* See log.h. A line is formatted on the stack and written with one call; only audit lines that standard error
- * does not take are stored. */
+/* See log.h. A line is formatted on the stack and written with one call; only audit lines that
+ * standard error does not take are stored. */
 #include "server/io/log.h"
 
 #include <errno.h>
@@ -157,7 +157,7 @@ void log_start(void)
 	} else if (S_ISSOCK(found.st_mode)) {
 		out.output = OUTPUT_SOCKET;
 	} else {
-		/* Another description of the same file: O_NONBLOCK is not set for whoever shares ours. */
+		/* Another description of the same file: O_NONBLOCK does not affect other users of ours. */
 		int own = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 		out.output = own >= 0 ? OUTPUT_WRITE : OUTPUT_ASK;
 		out.fd = own >= 0 ? own : STDERR_FILENO;

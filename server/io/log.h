@@ -2,14 +2,15 @@
  *
  *	2026-01-31T12:00:00.123456Z info session_open session=7 peer=unix:uid=1000,pid=42
  *
- * Each place in the source may write LOG_BURST lines at once and LOG_PER_SECOND after that; suppressed lines
- * are counted and reported with the next line of that place (`suppressed=N`). Lines about an authenticated
- * peer (LOG_FROM) are limited per peer instead, so that a noisy peer does not suppress lines about others.
- * Audit lines, of changes made by a peer, are written at any level and in any number.
+ * Each place in the source may write LOG_BURST lines at once and LOG_PER_SECOND after that;
+ * suppressed lines are counted and reported with the next line of that place (`suppressed=N`). Lines
+ * about an authenticated peer (LOG_FROM) are limited per peer instead, so that a noisy peer does not
+ * suppress lines about others. Audit lines, of changes made by a peer, are written at any level and
+ * in any number.
  *
- * No thread waits for the reader of the log. A line that standard error does not take at once is counted and
- * reported with the next one that it takes (`lost=N`) and in log_lost; audit lines are stored, up to
- * LOG_KEPT_BYTES of them, and written when there is room again.
+ * No thread waits for the reader of the log. A line that standard error does not take at once is
+ * counted and reported with the next one that it takes (`lost=N`) and in log_lost; audit lines are
+ * stored, up to LOG_KEPT_BYTES of them, and written when there is room again.
  *
  * Control bytes are written as \xNN. Text from a peer or a file goes through LOG_TEXT, which quotes it, so
  * that it cannot imitate our pairs. A line is one write, so it is never torn. Any thread.

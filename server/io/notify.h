@@ -1,4 +1,4 @@
-/* notify.h: what a service manager is told: sd_notify's protocol, a datagram to the socket that
+/* notify.h: messages to a service manager by sd_notify's protocol, a datagram to the socket that
  * NOTIFY_SOCKET names; its library would be the only reason to depend on systemd. */
 #ifndef CAIRN_IO_NOTIFY_H
 #define CAIRN_IO_NOTIFY_H

@@ -25,8 +25,8 @@ enum {
 	STREAM_HOT_BYTES = 320, /* of a stream, looked at with each write */
 };
 
-/* There is room again for state frames that wait: called once the outbox has been flushed, or the stream has
- * drained. */
+/* There is room again for state frames that wait: called once the outbox has been flushed, or the
+ * stream has drained. */
 typedef void outbox_called(void *context);
 
 struct outbox {
@@ -40,7 +40,7 @@ struct outbox {
 	uint64_t sent_frames, sent_bytes;
 	bool failed;		   /* a frame could not be queued: the client must go */
 	bool parts_wait;	   /* of a frame of state, until there is room */
-	outbox_called *on_room;	   /* NULL: nobody wants to know; both are set by its owner */
+	outbox_called *on_room;	   /* may be NULL; both are set by its owner */
 	void *context;		   /* borrowed */
 	struct outbox *next_dirty; /* the set's own */
 	struct outbox *next_roomy;
@@ -87,8 +87,8 @@ static inline bool outbox_idle(const struct outbox *self)
 {
 	return outbox_queued(self) == 0;
 }
-/* The stream has taken all it was given, and little has been put since: what waits for this turn's flush says
- * nothing about how fast the client reads. */
+/* The stream has taken all it was given, and little has been put since: what waits for this turn's
+ * flush says nothing about how fast the client reads. */
 bool outbox_keeps_up(const struct outbox *self);
 /* It will be asked soon; and what it writes to. */
 static inline void outbox_prefetch(const struct outbox *self)

@@ -46,7 +46,7 @@ struct parallel_pool {
 	_Atomic uint32_t run;
 	/* Items finished. */
 	_Alignas(64) _Atomic uint32_t done;
-	atomic_flag busy; /* somebody is in `run` */
+	atomic_flag busy; /* a caller is in `run` */
 	atomic_uint sleepers;
 	atomic_bool ending;
 	pthread_mutex_t mutex;
@@ -174,7 +174,7 @@ static void pool_run(const struct parallel *parallel, uint32_t count, uint32_t g
 	struct parallel_pool *pool = parallel->pool;
 	uint32_t share = count / (parallel->workers * RUNS_PER_WORKER) + 1;
 	uint32_t run = MAX_OF(share, grain);
-	/* CLOSED is no item's number; nobody has so many items. */
+	/* CLOSED is no item's number: counts are smaller. */
 	ASSERT(count < CLOSED);
 	bool alone = run >= count;
 	if (alone || atomic_flag_test_and_set_explicit(&pool->busy, memory_order_acquire)) {

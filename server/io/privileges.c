@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* While it is still allowed; whoever is nobody special has nothing to give away. */
+/* Must come before the user changes. A process without capabilities has none to drop. */
 static void drop_bounding_set(void)
 {
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);

@@ -10,8 +10,8 @@
  * no such user; FORBIDDEN: the system does not allow it. Does nothing where the process is that user. */
 enum status privileges_drop(const char *user, struct reason *why) MUST_CHECK;
 
-/* Nobody else looks into this process, and it leaves no core: there are keys and tokens in its memory.
- * For good. */
+/* Other processes cannot read this one's memory, and it leaves no core, because it contains keys
+ * and tokens. For good. */
 enum status privileges_seal(struct reason *why) MUST_CHECK;
 
 #endif

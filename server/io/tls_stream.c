@@ -71,7 +71,7 @@ static enum status make_ssl(SSL_CTX **out, struct reason *why)
 	return STATUS_OK;
 }
 
-/* Nobody is there to be asked: an encrypted key is refused. */
+/* A daemon cannot ask for a passphrase: an encrypted key is refused. */
 static int no_passphrase(char *out, int bytes, int writing, void *context)
 {
 	UNUSED(out);

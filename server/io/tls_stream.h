@@ -2,13 +2,14 @@
  *
  *	owner ◄─► tls_stream ◄─► OpenSSL, between two buffers in memory ◄─► any other stream
  *
- * The stream below carries the encrypted bytes; its owner sees an ordinary stream. Versions below 1.3 are
- * refused, and there are no session tickets, no early data and no renegotiation, so a peer cannot force a
- * weaker connection. A failed handshake ends the stream with an alert; the owner limits its time, as for any
- * first message (a session's HELLO). Writes before the handshake is complete are refused with CLOSED.
+ * The stream below carries the encrypted bytes; its owner sees an ordinary stream. Versions below 1.3
+ * are refused, and there are no session tickets, no early data and no renegotiation, so a peer cannot
+ * force a weaker connection. A failed handshake ends the stream with an alert; the owner limits its
+ * time, as for any first message (a session's HELLO). Writes before the handshake is complete are
+ * refused with CLOSED.
  *
- * Memory is bounded: 16 KiB of incoming bytes; unread text stays encrypted in the stream below, and outgoing
- * bytes wait in the stream below under its own bound.
+ * Memory is bounded: 16 KiB of incoming bytes; unread text stays encrypted in the stream below, and
+ * outgoing bytes wait in the stream below under its own bound.
  */
 #ifndef CAIRN_IO_TLS_STREAM_H
 #define CAIRN_IO_TLS_STREAM_H
@@ -23,8 +24,9 @@ struct tls_counters {
 	uint64_t streams, handshakes, failures; /* made, completed, failed */
 };
 
-/* A server's certificate (a chain in PEM) and its key. `why` names the option and OpenSSL's message: IO, TYPE
- * no certificate or key, RANGE they do not match, FORBIDDEN the key is readable by other users. */
+/* A server's certificate (a chain in PEM) and its key. `why` names the option and OpenSSL's
+ * message: IO, TYPE no certificate or key, RANGE they do not match, FORBIDDEN the key is readable
+ * by other users. */
 enum status tls_context_create(const char *certificate, const char *key, struct tls_context **out,
 			       struct reason *why) MUST_CHECK;
 /* Loads new files for later streams; if one of them is refused nothing changes. */

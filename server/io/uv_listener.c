@@ -61,8 +61,8 @@ uint32_t uv_sockaddr(const struct address *address, struct sockaddr_storage *out
 	return sizeof *in;
 }
 
-/* Makes the path free for binding: nothing there, or a socket that nobody answers at. Anything else
- * that lies there is somebody's file and stays. */
+/* Frees the path for binding: a socket without a listening process is removed. Any other file
+ * stays, and the address is refused. */
 static enum status clear_path(const struct address *address, struct reason *why)
 {
 	struct stat found;
@@ -171,7 +171,7 @@ static void on_connection(uv_stream_t *handle, int status)
 		drop_connection(self);
 		return;
 	}
-	/* One too many is still accepted, or the loop would be told of it for ever. */
+	/* A stream over the limit is accepted too and closed, or the loop would report it for ever. */
 	bool full = io->io.counters.streams > io->io.limits.streams_max;
 	if (uv_accept(handle, &link->uv.stream) != 0 || full) {
 		io->io.counters.refused++;

@@ -417,7 +417,7 @@ static void uv_link_finish(struct stream *stream)
 		linger(link);
 }
 
-/* ---- who is there ---------------------------------------------------------------------------- */
+/* ---- the peer -------------------------------------------------------------------------------- */
 static void peer_unix(const struct uv_link *link, struct peer *out)
 {
 	struct ucred credentials;

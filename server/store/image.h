@@ -11,8 +11,8 @@
 
 /* Appends the compressed form. NO_MEMORY. */
 MUST_CHECK enum status image_pack(const struct bytes *image, struct bytes *out);
-/* Appends the image in `data`, which must have `image_bytes` bytes and that hash, and no more bytes than the
- * limits in the image itself allow. CORRUPT, NO_MEMORY. */
+/* Appends the image in `data`, which must have `image_bytes` bytes and that hash, and no more
+ * bytes than the limits in the image itself allow. CORRUPT, NO_MEMORY. */
 MUST_CHECK enum status image_unpack(const uint8_t *data, size_t bytes, uint64_t image_bytes,
 				    uint64_t image_hash, struct bytes *out, struct reason *why);
 

@@ -184,7 +184,8 @@ static enum status write_records(struct journal *journal, struct world_file_prog
 	return status;
 }
 
-/* Prunes a slice of twice as many records as were written since the last one, so that pruning catches up. */
+/* Prunes a slice of twice as many records as were written since the last one, so that pruning
+ * catches up. */
 static bool prune_now(struct journal *journal)
 {
 	struct prune_counts most = { 1 + 2 * journal->unpruned.checkpoints,
@@ -209,9 +210,9 @@ static bool prune_now(struct journal *journal)
 	return more;
 }
 
-/* Prunes after the news of durable records are sent, which therefore do not wait for it. While more than half
- * of the backlog's bound waits, it is postponed up to PRUNE_PUT_OFF_MAX times, so that the world need not
- * stall. True: the journal needs another turn. */
+/* Prunes after the news of durable records are sent, which therefore do not wait for it. While
+ * more than half of the backlog's bound waits, it is postponed up to PRUNE_PUT_OFF_MAX times, so
+ * that the world need not stall. True: the journal needs another turn. */
 static bool prune_slice_if_due(struct journal *journal, const struct prune_counts *written)
 {
 	journal->unpruned.checkpoints += written->checkpoints;

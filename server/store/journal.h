@@ -28,8 +28,8 @@ struct journal_batch {
 };
 enum { JOURNAL_RESULT_UNKNOWN = 255 };
 
-/* Mode and speed of a world: stored beside its states, so that they are the same after a restart. The holder
- * of a lease is not stored, because sessions end with the daemon. */
+/* Mode and speed of a world: stored beside its states, so that they are the same after a restart.
+ * The holder of a lease is not stored, because sessions end with the daemon. */
 struct journal_pace {
 	uint8_t mode;	  /* enum wire_mode: RUNNING, PAUSED, LOCKSTEP or BARRIER */
 	uint32_t speed;	  /* requested, thousandths of real time */
@@ -68,9 +68,9 @@ void journal_set_events(struct journal *journal, const struct journal_events *ev
  * epoch. FULL: over the second bound; NO_MEMORY; after `failed`, its status: the record was not accepted.
  * Only the thread that runs the world calls them. */
 
-/* The batches of one world_apply call at boundary `tick` (before step tick → tick + 1), in the order
- * applied; none for a call that only applied batches kept for this tick. A boundary may have several of them;
- * `edit` is that of the state after this one. */
+/* The batches of one world_apply call at boundary `tick` (before step tick → tick + 1), in the
+ * order applied; none for a call that only applied batches kept for this tick. A boundary may have
+ * several of them; `edit` is that of the state after this one. */
 MUST_CHECK enum status journal_apply(struct journal *journal, uint32_t epoch, uint64_t tick,
 				     uint32_t edit, const struct journal_batch *batches,
 				     uint32_t count);

@@ -36,7 +36,8 @@ static enum status learn_shape(struct record_player *self, uint64_t seq, struct 
 	return status;
 }
 
-/* Only shapes recorded before `seq` are added: with a later one SHAPE_USE would not be refused as recorded. */
+/* Only shapes recorded before `seq` are added: with a later one SHAPE_USE would not be refused as
+ * recorded. */
 static enum status learn_shapes_before(struct record_player *self, uint64_t seq, struct reason *why)
 {
 	enum status status = recording_seek(self->recording, 0, why);
@@ -153,8 +154,8 @@ static enum status take_batch(struct record_player *self, uint32_t position, str
 	return STATUS_OK;
 }
 
-/* Each batch must have the recorded result, except one that had found no memory. Where no result is recorded
- * and ticks are redone with other numbers, a batch must not be refused. */
+/* Each batch must have the recorded result, except one that had found no memory. Where no result
+ * is recorded and ticks are redone with other numbers, a batch must not be refused. */
 static enum status check_results(const struct record_player *self,
 				 const struct batch_result *results, const uint8_t *recorded,
 				 uint32_t count, struct reason *why)
@@ -313,31 +314,31 @@ static enum status pass_over_ticks(struct record_player *self, struct player_eve
 	return status;
 }
 
-/* Whether the work at hand can be done as it was; if not, *told when it was passed over. */
-static enum status meet_others(struct record_player *self, struct player_event *event, bool *told,
-			       struct reason *why)
+/* OK: the ticks at hand can be played with this build, or have been skipped (*reported). VERSION. */
+static enum status check_numbers(struct record_player *self, struct player_event *event,
+				 bool *reported, struct reason *why)
 {
 	if (self->others == PLAYER_REDO || !other_bits(self))
 		return STATUS_OK;
 	if (self->others == PLAYER_REFUSE)
 		return refuse_others(self, why);
-	*told = true;
+	*reported = true;
 	return pass_over_ticks(self, event, why);
 }
 
-/* Does the record at hand; *told when there is news. */
-static enum status do_record(struct record_player *self, struct player_event *event, bool *told,
-			     struct reason *why)
+/* Plays the record at hand; *reported: `event` is set. */
+static enum status play_record(struct record_player *self, struct player_event *event,
+			       bool *reported, struct reason *why)
 {
 	enum status status = STATUS_OK;
 	if (self->next.kind == RECORDED_APPLY || self->next.kind == RECORDED_STOP)
-		status = meet_others(self, event, told, why);
-	if (status != STATUS_OK || *told)
+		status = check_numbers(self, event, reported, why);
+	if (status != STATUS_OK || *reported)
 		return status;
 	switch (self->next.kind) {
 	case RECORDED_EPOCH:
 		status = begin_epoch(self, event, why);
-		*told = true;
+		*reported = true;
 		break;
 	case RECORDED_SHAPE:
 		status = learn_shape(self, self->next.seq, why);
@@ -355,7 +356,7 @@ static enum status do_record(struct record_player *self, struct player_event *ev
 			.tick = self->next.tick,
 			.seq = self->next.seq,
 		};
-		*told = true;
+		*reported = true;
 		break;
 	}
 	return status == STATUS_OK ? fetch_record(self, why) : status;
@@ -390,11 +391,11 @@ static enum status go_on(struct record_player *self, struct player_event *event,
 {
 	uint64_t tick = world_info(self->world).tick, hash;
 	enum status status = recording_hash(self->recording, self->epoch, tick + 1, &hash, why);
-	bool told = false;
+	bool reported = false;
 	if (status == STATUS_OK)
-		status = meet_others(self, event, &told, why);
+		status = check_numbers(self, event, &reported, why);
 	if (status == STATUS_OK)
-		return told ? STATUS_OK : make_tick(self, hash, event, why);
+		return reported ? STATUS_OK : make_tick(self, hash, event, why);
 	if (status != STATUS_MISSING)
 		return status;
 	if (!self->has_next) {
@@ -422,9 +423,9 @@ enum status player_next(struct record_player *self, struct player_event *event, 
 			return out_of_order(self, why);
 		if (!here || self->next.tick > tick)
 			return go_on(self, event, why);
-		bool told = false;
-		enum status status = do_record(self, event, &told, why);
-		if (status != STATUS_OK || told)
+		bool reported = false;
+		enum status status = play_record(self, event, &reported, why);
+		if (status != STATUS_OK || reported)
 			return status;
 	}
 }

@@ -1,11 +1,11 @@
 /* prune.h: which part of a world's history is retained, and the removal of the rest in slices.
  *
- * The records of a file begin at a checkpoint: its first one, or the one that meta's `begins` names (by seq).
- * From there on the history is complete and can be replayed. Below it only shapes remain, and checkpoints
- * that have a name or that a RESTORE in the retained history needs.
+ * The records of a file begin at a checkpoint: its first one, or the one that meta's `begins` names
+ * (by seq). From there on the history is complete and can be replayed. Below it only shapes remain,
+ * and checkpoints that have a name or that a RESTORE in the retained history needs.
  *
- * Used by the thread that writes the file. Each slice is a transaction, so after a crash the file is pruned a
- * little less, and the next slice continues.
+ * Used by the thread that writes the file. Each slice is a transaction, so after a crash the file is
+ * pruned a little less, and the next slice continues.
  */
 #ifndef CAIRN_STORE_PRUNE_H
 #define CAIRN_STORE_PRUNE_H
@@ -47,9 +47,9 @@ struct prune_counts {
 	uint64_t checkpoints, records;
 };
 
-/* Removes at most `most->checkpoints` checkpoints, and about `most->records` rows of each other table. *more:
- * further rows are to be removed. On failure the slice is rolled back, and nothing is due until the next
- * checkpoint. The connection is relaxed afterwards. */
+/* Removes at most `most->checkpoints` checkpoints, and about `most->records` rows of each other
+ * table. *more: further rows are to be removed. On failure the slice is rolled back, and nothing
+ * is due until the next checkpoint. The connection is relaxed afterwards. */
 MUST_CHECK enum status prune_slice(struct pruner *self, sqlite3 *db, const struct retention *keep,
 				   const struct prune_counts *most, struct prune_counts *counts,
 				   bool *more, struct reason *why);

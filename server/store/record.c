@@ -1,4 +1,5 @@
-/* See record.h. A record is appended whole or not at all: on failure the buffer is cut back to its start. */
+/* See record.h. A record is appended whole or not at all: on failure the buffer is cut back to its
+ * start. */
 #include "server/store/record.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* See recording.h. Every statement is prepared when the recording is opened, for the version of the file; each
- * read checks the numbers of its row, because a file may say anything. */
+/* See recording.h. Every statement is prepared when the recording is opened, for the version of
+ * the file; each read checks the numbers of its row, because a file may say anything. */
 #include "server/store/recording.h"
 
 #include <stdio.h>

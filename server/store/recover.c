@@ -109,7 +109,8 @@ static enum status take_snapshots(struct recording *recording, const char *world
 	return status;
 }
 
-/* Verifies the hash of every checkpoint. Where ticks cannot be replayed, checkpoints are all of the history. */
+/* Verifies the hash of every checkpoint. Where ticks cannot be replayed, checkpoints are all of
+ * the history. */
 static enum status check_states(struct recording *recording, const char *world,
 				struct recovered *out, struct reason *why)
 {
@@ -151,7 +152,8 @@ static enum status compare_numbers(const struct record_player *player, struct re
 	return out->upgraded ? check_states(recording, world, out, why) : STATUS_OK;
 }
 
-/* The highest session number of batches and of owners: a fork's bodies belong to sessions of another file. */
+/* The highest session number of batches and of owners: a fork's bodies belong to sessions of
+ * another file. */
 static uint32_t highest_session(const struct world *world, uint32_t session_max)
 {
 	uint32_t count = world_bodies(world, NULL, 0);

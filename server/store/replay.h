@@ -10,7 +10,7 @@ struct replay_options {
 	const char *against; /* another recording to compare with, or NULL */
 	bool verify;	     /* make it again; else only count what is in it */
 	uint64_t from; /* start at the checkpoint nearest at or before this tick; 0: the first */
-	/* Told after each tick made again how many of the file's there have been; NULL: nobody. */
+	/* Called after each replayed tick with their number and the file's; may be NULL. */
 	void (*progress)(void *context, uint64_t ticks, uint64_t total);
 	void *context;
 };

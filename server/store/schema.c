@@ -27,7 +27,7 @@ const char *schema_build(void)
 }
 
 /* Version 1, as it was. Every file begins so and steps up, so that two files of one version are the
- * same to the letter, whichever build made them. `seq` orders everything that is done to the world,
+ * same byte by byte, whichever build made them. `seq` orders everything that is done to the world,
  * over all tables. Blobs stand last in their rows, so that the rest can be read without them. */
 static const char tables_text[] =
 	"CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
@@ -227,8 +227,8 @@ static enum status check_object(sqlite3 *ours, sqlite3_stmt *find, sqlite3_stmt 
 		type, name);
 }
 
-/* Foreign views and tables could misstate a world, and foreign triggers change it when it is written: they are
- * refused. An older file may lack an index or a view. */
+/* Foreign views and tables could misstate a world, and foreign triggers change it when it is
+ * written: they are refused. An older file may lack an index or a view. */
 static enum status check_objects(sqlite3 *db, uint32_t version, struct reason *why)
 {
 	sqlite3 *ours = NULL;

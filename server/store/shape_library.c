@@ -65,8 +65,8 @@ void shape_library_trim(struct shape_library *self, uint64_t bytes)
 	uint64_t held = self->bytes;
 	if (held <= bytes)
 		return;
-	/* All remaining shapes are inserted again, so that the lists through `older` are complete. The table
-	 * has room for keys that it had before, so this cannot fail. */
+	/* All remaining shapes are inserted again, so that the lists through `older` are complete.
+	 * The table has room for keys that it had before, so this cannot fail. */
 	table_reset(&self->index);
 	self->count = 0;
 	self->bytes = 0;

@@ -90,8 +90,8 @@ static sqlite3 *open_immutable(const char *path)
 	return NULL;
 }
 
-/* A reader of a write-ahead log wants a file of shared memory beside it, even where the writer took the log
- * away when it closed in order. Nobody makes it where nobody writes, or may write. */
+/* A reader of a write-ahead log needs a file of shared memory beside it, even where the writer took the log
+ * away when it closed in order. It is not created where no process writes, or may write. */
 static sqlite3 *without_log(const char *path, enum sql_mode mode, sqlite3 *db)
 {
 	if (has_log(path))
@@ -108,8 +108,8 @@ static sqlite3 *without_log(const char *path, enum sql_mode mode, sqlite3 *db)
 	return fixed;
 }
 
-/* The file is there, and its owner's alone, before SQLite writes to it: what SQLite makes beside it gets its
- * mode. A name in memory (":memory:") has no file. */
+/* The file is there, and its owner's alone, before SQLite writes to it: what SQLite makes beside
+ * it gets its mode. A name in memory (":memory:") has no file. */
 static enum status make_private(const char *path, struct reason *why)
 {
 	if (path[0] == ':')
@@ -147,7 +147,7 @@ static void distrust(sqlite3 *db)
 	sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
 }
 
-static int step(sqlite3_stmt *statement)
+static int step_statement(sqlite3_stmt *statement)
 {
 	progress = 0;
 	sqlite3_progress_handler(sqlite3_db_handle(statement), PROGRESS_EVERY, too_long, &progress);
@@ -217,7 +217,7 @@ enum status sql_prepare(sqlite3 *db, const char *text, sqlite3_stmt **out, struc
 enum status sql_run(sqlite3 *db, sqlite3_stmt *statement, struct reason *why)
 {
 	enum status status = STATUS_OK;
-	if (step(statement) != SQLITE_DONE)
+	if (step_statement(statement) != SQLITE_DONE)
 		status = sql_fail(db, "writing", why);
 	sqlite3_reset(statement);
 	sqlite3_clear_bindings(statement);
@@ -226,7 +226,7 @@ enum status sql_run(sqlite3 *db, sqlite3_stmt *statement, struct reason *why)
 
 enum status sql_row(sqlite3 *db, sqlite3_stmt *statement, struct reason *why)
 {
-	int code = step(statement);
+	int code = step_statement(statement);
 	if (code == SQLITE_ROW)
 		return STATUS_OK;
 	enum status status = code == SQLITE_DONE ? STATUS_MISSING : sql_fail(db, "reading", why);

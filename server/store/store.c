@@ -1,4 +1,5 @@
-/* store.c: the directory of worlds, its lock, and the lists of journals with work and news (store_state.h). */
+/* store.c: the directory of worlds, its lock, and the lists of journals with work and news
+ * (store_state.h). */
 #include "server/store/store.h"
 
 #include <dirent.h>
@@ -243,7 +244,8 @@ static enum status open_directory(struct store *self, const char *directory, str
 				  strlen(directory), STORE_PATH_MAX - WIRE_NAME_MAX - 32);
 	snprintf(self->directory, sizeof self->directory, "%s", directory);
 	bool made = mkdir(directory, 0700) == 0;
-	/* A umask may have removed the owner's own rights. Rights of an existing directory are not changed. */
+	/* A umask may have removed the owner's own rights. Rights of an existing directory are not
+	 * changed. */
 	if ((!made && errno != EEXIST) || (made && chmod(directory, 0700) != 0))
 		return fail_errno(directory, why);
 	warn_of_readers(directory);

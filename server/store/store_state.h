@@ -1,7 +1,7 @@
 /* store_state.h: the inside of the store, shared by store.c, journal.c and recover.c only.
  *
  *	host's thread                 STORE                          LOOP
- *	journal_* ─► record_buffer ─ work ─► journal_turn ─► transaction ─ news ─► durable, saved, failed, wake
+ *	journal_* ─► record_buffer ─► journal_turn: transaction ─► durable, saved, failed, wake
  *
  * The store has two wakeups, each with a list of journals: `work` for STORE, `news` for LOOP. A journal
  * commits at once if it was idle, otherwise COMMIT_APART after its last commit, so that the records of a

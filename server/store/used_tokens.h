@@ -1,4 +1,5 @@
-/* used_tokens.h: the file of connect tokens that have been used, so that none is valid again after a restart.
+/* used_tokens.h: the file of connect tokens that have been used, so that none is valid again after a
+ * restart.
  *
  * DIR/cairnd.tokens is a sequence of records of USED_TOKEN_BYTES, in the order of use:
  *
@@ -7,9 +8,10 @@
  *	12  16  nonce
  *	28   8  XXH3 of the bytes before, big-endian
  *
- * A record is written before its session is admitted. It is then in the system's cache: it survives any end
- * of the process, but perhaps not a loss of power within the next seconds. A torn or damaged record is skipped
- * and counted. When most tokens have expired, a new file is written and renamed over the old one.
+ * A record is written before its session is admitted. It is then in the system's cache: it survives
+ * any end of the process, but perhaps not a loss of power within the next seconds. A torn or damaged
+ * record is skipped and counted. When most tokens have expired, a new file is written and renamed
+ * over the old one.
  */
 #ifndef CAIRN_STORE_USED_TOKENS_H
 #define CAIRN_STORE_USED_TOKENS_H
@@ -35,7 +37,8 @@ void used_tokens_close(struct used_tokens *self);
 enum status used_tokens_add(struct used_tokens *self, const struct used_token *token) MUST_CHECK;
 /* Records in the file. */
 uint64_t used_tokens_count(const struct used_tokens *self);
-/* Rewrites the file: begin, add_fresh for each token, end. If one of them fails, the file stays as it was. */
+/* Rewrites the file: begin, add_fresh for each token, end. If one of them fails, the file stays as
+ * it was. */
 enum status used_tokens_begin(struct used_tokens *self) MUST_CHECK;
 enum status used_tokens_add_fresh(struct used_tokens *self,
 				  const struct used_token *token) MUST_CHECK;

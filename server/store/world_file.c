@@ -1,5 +1,5 @@
-/* See world_file.h. One function per kind of record; one transaction per buffer. `seq` numbers all rows in the
- * order in which they were put. */
+/* See world_file.h. One function per kind of record; one transaction per buffer. `seq` numbers all
+ * rows in the order in which they were put. */
 #include "server/store/world_file.h"
 
 #include <string.h>
@@ -108,7 +108,8 @@ void world_file_close(struct world_file *self)
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-/* `snapshot` of a RESTORE, `checkpoint` that of an image gone to, `redone` of an upgrade; else NULL and 0. */
+/* `snapshot` of a RESTORE, `checkpoint` that of an image gone to, `redone` of an upgrade; else
+ * NULL and 0. */
 static enum status put_epoch(struct world_file *self, uint32_t epoch, uint64_t tick,
 			     const char *cause, const char *snapshot, uint64_t checkpoint,
 			     uint64_t redone, struct reason *why)
@@ -333,7 +334,8 @@ static void note_progress(struct world_file_progress *progress, const struct rec
 	bool named = record->kind == RECORD_CHECKPOINT && record->checkpoint.named;
 	progress->saved += named;
 	progress->written.checkpoints += record->kind == RECORD_CHECKPOINT;
-	/* A state is durable with its hash, its image, the record of its RESTORE, or the batches that made it. */
+	/* A state is durable with its hash, its image, the record of its RESTORE, or the batches
+	 * that made it. */
 	if (record->kind != RECORD_TICK && record->kind != RECORD_CHECKPOINT &&
 	    record->kind != RECORD_RESTORE && record->kind != RECORD_APPLY)
 		return;

@@ -32,8 +32,8 @@ struct world_file {
 	sqlite3_stmt *statements[WORLD_FILE_STATEMENTS];
 	uint64_t seq;	/* the last one given */
 	uint32_t epoch; /* the last one begun, 0 none */
-	uint32_t
-		version; /* of its tables; below SCHEMA_VERSION nothing but world_file_upgraded may follow */
+	/* Of its tables; below SCHEMA_VERSION only world_file_upgraded may be called. */
+	uint32_t version;
 	bool tables_named;
 	/* The row of hashes at the end: rewritten longer with each transaction until it is full. */
 	struct {

@@ -412,7 +412,8 @@ static bool take_wakeup(struct pooled *pooled, uint32_t here)
 	return taken;
 }
 
-/* Moves it to `target` or lets it leave, where that is requested. No task is added once `leaving` is set. */
+/* Moves it to `target` or lets it leave, where that is requested. No task is added once `leaving`
+ * is set. */
 static bool move_or_leave(struct pooled *pooled, struct run_queue *queue)
 {
 	lock_take(&pooled->lock);
@@ -862,7 +863,8 @@ static uint32_t free_worker(const struct pool *pool, uint64_t now)
 	return best;
 }
 
-/* Moves a runnable from a worker that is inside another one to worker `to`. False: it does not wait there. */
+/* Moves a runnable from a worker that is inside another one to worker `to`. False: it does not
+ * wait there. */
 static bool move_waiting(struct pooled *pooled, struct run_queue *from, uint32_t to)
 {
 	struct pool *pool = pooled->pool;

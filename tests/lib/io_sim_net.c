@@ -267,7 +267,7 @@ static void end_of_file(struct sim_link *link)
 		link_end(link, STATUS_OK, false);
 }
 
-/* One read. False when there is nothing to read, nobody to read it, or no room. */
+/* One read. False: there are no bytes, no reader, or no room. */
 static bool read_once(struct sim_link *link)
 {
 	uint8_t discard[DISCARD_BYTES], *into = discard;
@@ -668,7 +668,7 @@ void io_sim_vanish(struct stream *stream)
 	link->cut = true;
 	if (other != NULL) {
 		other->cut = true;
-		/* What it has sent already and nobody will acknowledge. */
+		/* Bytes already sent that will never be acknowledged. */
 		if (link->pipe_count > 0 || other->queue.count > 0)
 			into_the_void(other);
 	}

@@ -152,7 +152,8 @@ START_TEST(bounds_are_of_control_and_of_time)
 }
 END_TEST
 
-/* Two ticks may be made before the loop comes to them: the second is not held against a client that reads. */
+/* Two ticks may be made before the loop comes to them: the second is not held against a client
+ * that reads. */
 START_TEST(what_is_of_this_turn_does_not_make_a_client_slow)
 {
 	struct sink sink;

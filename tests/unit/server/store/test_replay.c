@@ -307,7 +307,8 @@ START_TEST(another_beginning_is_found_at_its_first_tick_and_located_at_a_checkpo
 }
 END_TEST
 
-/* Contacts over their limit: the world stops, goes on when it is told to, and a batch was kept meanwhile. */
+/* Contacts over their limit: the world stops, goes on when it is told to, and a batch was kept
+ * meanwhile. */
 START_TEST(a_step_that_was_not_made_is_part_of_the_recording)
 {
 	struct world_options options = test_options(false, "soft-step");
