@@ -35,7 +35,7 @@ enum status address_parse(const char *text, struct address *out, struct reason *
  * the IPv4 address; others stay as they are. */
 void address_unmap(struct address *address);
 
-/* Whether only this machine can reach it: 127.0.0.0/8, ::1, a Unix socket. */
+/* True: only this machine can reach it: 127.0.0.0/8, ::1, a Unix socket. */
 bool address_is_loopback(const struct address *address);
 
 /* Writes the text form, always closed with a zero, never longer than ADDRESS_TEXT_MAX with it. */

@@ -96,7 +96,8 @@ void outbox_put(struct outbox *self, struct frame *frame)
 			self->set->dirty = self;
 		self->set->last = self;
 	}
-	/* A round may answer hundreds of requests: the stream's own bound must see them on the way. */
+	/* A turn may answer hundreds of requests: they are flushed in between, so that the
+	 * stream's bound holds. */
 	if (self->bytes > OUTBOX_HARD_BYTES)
 		outbox_flush(self);
 }
@@ -105,7 +106,7 @@ void outbox_put_state(struct outbox *self, struct frame *frame)
 {
 	if (outbox_idle(self))
 		self->state_bytes = 0;
-	/* Never more than may wait of it, or a client that is never idle would have no bound. */
+	/* At most the bound of state, or a client that is never idle would have no bound. */
 	uint64_t most = MAX_OF(3 * (uint64_t)OUTBOX_STATE_BYTES, (uint64_t)frame->bytes);
 	self->state_bytes = MIN_OF(self->state_bytes + frame->bytes, most);
 	outbox_put(self, frame);
@@ -123,7 +124,7 @@ bool outbox_keeps_up(const struct outbox *self)
 
 enum status outbox_pack(struct outbox *self, const struct message *message, struct frame **out)
 {
-	/* Most answers are small; a long one is packed again into a frame that surely holds it. */
+	/* Most answers are small; a long one is packed again into a frame of the largest size. */
 	const uint32_t capacity_max = self->frame_max + WIRE_FRAME_HEADER;
 	for (uint32_t capacity = 512;; capacity = MIN_OF(capacity * 16, capacity_max)) {
 		struct frame *frame;
@@ -170,7 +171,7 @@ void outbox_flush(struct outbox *self)
 	drop_frames(self);
 }
 
-/* A stream that has kept a tail says when it is gone (drained); one that took all says nothing. */
+/* A stream that has kept a tail calls `drained` when it is sent; one that took all bytes calls nothing. */
 static void note_room(struct outbox *self)
 {
 	if (!self->parts_wait || self->roomy || self->on_room == NULL || !outbox_idle(self))
@@ -183,7 +184,7 @@ static void note_room(struct outbox *self)
 void outbox_set_go_on(struct outbox_set *set)
 {
 	struct outbox *list = set->roomy;
-	/* What they put anew is flushed later, and may be roomy again then. */
+	/* Frames that they put are flushed later, and may leave room again then. */
 	set->roomy = NULL;
 	for (struct outbox *outbox = list; outbox != NULL; outbox = outbox->next_roomy)
 		outbox->roomy = false;

@@ -58,14 +58,15 @@ struct outbox_set {
 void outbox_init(struct outbox *self, struct outbox_set *set, struct stream *stream,
 		 struct frame_pool *pool);
 void outbox_release(struct outbox *self);
-/* The stream is gone, and all that was on its way with it; afterwards, or from the start, another one. */
+/* Detach: the stream is gone, and its queued bytes with it. Attach: another stream, later or at
+ * the start. */
 void outbox_detach(struct outbox *self);
 void outbox_attach(struct outbox *self, struct stream *stream);
 /* Queues one frame; the reference is taken. */
 void outbox_put(struct outbox *self, struct frame *frame);
-/* The same for a frame of state. */
+/* The same for a state frame. */
 void outbox_put_state(struct outbox *self, struct frame *frame);
-/* Whether so little waits that another frame of state may. */
+/* True: fewer than OUTBOX_STATE_BYTES wait, so another state frame may be queued. */
 bool outbox_takes_state(const struct outbox *self);
 /* Packs a message into a frame of its own, returned owned. FULL: it does not fit the client's frames;
  * NO_MEMORY; RANGE …: as message_pack. */
@@ -79,7 +80,7 @@ void outbox_flush(struct outbox *self);
 /* Flushes every dirty outbox of the set, in order of arrival. True: parts wait for some of them, and their
  * streams have taken all: outbox_set_go_on in the next turn. */
 bool outbox_set_flush(struct outbox_set *set);
-/* Tells the owners of those that there is room. */
+/* Calls on_room of the owners of those. */
 void outbox_set_go_on(struct outbox_set *set);
 /* Bytes waiting here and in the stream's queue. */
 uint64_t outbox_queued(const struct outbox *self);
@@ -90,7 +91,7 @@ static inline bool outbox_idle(const struct outbox *self)
 /* The stream has taken all it was given, and little has been put since: what waits for this turn's
  * flush says nothing about how fast the client reads. */
 bool outbox_keeps_up(const struct outbox *self);
-/* It will be asked soon; and what it writes to. */
+/* Prefetch the outbox, and the stream that it writes to. */
 static inline void outbox_prefetch(const struct outbox *self)
 {
 	prefetch(self, sizeof *self);

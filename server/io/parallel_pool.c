@@ -1,4 +1,4 @@
-/* One job at a time; its items are claimed by an atomic counter.
+/* See parallel_pool.h. One job at a time; its items are claimed by an atomic counter.
  *
  * `claim` holds (job number, next item) in one word:
  *
@@ -26,8 +26,8 @@
 #define CLOSED UINT32_MAX
 
 enum {
-	SPINS = 2000,	    /* about 20 µs of looking before a helper sleeps */
-	RUNS_PER_WORKER = 4 /* runs are cut so that each worker gets about so many */
+	SPINS = 2000,	    /* about 20 µs of polling before a helper sleeps */
+	RUNS_PER_WORKER = 4 /* each worker gets about this many runs */
 };
 
 struct helper {

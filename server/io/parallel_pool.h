@@ -1,8 +1,8 @@
 /* parallel_pool.h: threads for the inside of a step: a supplier of `struct parallel`.
  *
- * The caller takes part; helpers claim runs of items from one atomic counter. Nothing about who
- * takes what can reach a result: that is the contract of parallel.h. Used by `cairnd run --workers`
- * and, through executor_parallel, by the daemon.
+ * The caller takes part; helpers claim runs of items from one atomic counter. The result does not
+ * depend on which thread takes which items: that is the contract of parallel.h. Used by `cairnd run
+ * --workers` and, through executor_parallel, by the daemon.
  */
 #ifndef CAIRN_IO_PARALLEL_POOL_H
 #define CAIRN_IO_PARALLEL_POOL_H

@@ -1,11 +1,11 @@
-/* privileges.h: nothing of root is needed, so nothing of it is kept. */
+/* privileges.h: gives up root's privileges after the start, because the daemon needs none of them. */
 #ifndef CAIRN_IO_PRIVILEGES_H
 #define CAIRN_IO_PRIVILEGES_H
 
 #include "server/base/base.h"
 #include "server/base/status.h"
 
-/* Becomes that user, with his groups and nothing else, for good, in every thread that starts after; no
+/* Becomes that user, with the user's groups only, for good, in every thread that starts later; no
  * program run from here could be given a capability either (the bounding set is empty). MISSING:
  * no such user; FORBIDDEN: the system does not allow it. Does nothing where the process is that user. */
 enum status privileges_drop(const char *user, struct reason *why) MUST_CHECK;

@@ -1,4 +1,4 @@
-/* secret_file.h: a small file that others must not be able to read. */
+/* secret_file.h: reads a small file that other users must not be able to read. */
 #ifndef CAIRN_IO_SECRET_FILE_H
 #define CAIRN_IO_SECRET_FILE_H
 
@@ -8,7 +8,7 @@
  * everybody on this machine may read it. */
 enum status secret_file_read(const char *path, size_t bytes_max, const char *field,
 			     struct bytes *out, struct reason *why) MUST_CHECK;
-/* Whether it would be read, for a file that a library reads by its name. */
+/* OK: secret_file_read would succeed. For a file that a library reads by its name. */
 enum status secret_file_check(const char *path, size_t bytes_max, const char *field,
 			      struct reason *why) MUST_CHECK;
 

@@ -81,7 +81,7 @@ static int no_passphrase(char *out, int bytes, int writing, void *context)
 	return 0;
 }
 
-/* From a file that others must not be able to read. */
+/* The file must not be readable by other users. */
 static enum status load_key(SSL_CTX *ssl, const char *path, struct reason *why)
 {
 	struct bytes text = { 0 };
@@ -146,7 +146,7 @@ enum status tls_context_reload(struct tls_context *self, const char *certificate
 	enum status status = make_server(certificate, key, &ssl, why);
 	if (status != STATUS_OK)
 		return status;
-	/* Streams hold what they were made with. */
+	/* Streams keep a reference to the context that they were created with. */
 	SSL_CTX_free(self->ssl);
 	self->ssl = ssl;
 	return STATUS_OK;
@@ -175,7 +175,7 @@ static void end_stream(struct tls_stream *self, enum status why)
 	stream_close(self->under);
 }
 
-/* What OpenSSL has made goes to the stream below. */
+/* Writes the bytes that OpenSSL has encrypted to the stream below. */
 static void send_sealed(struct tls_stream *self)
 {
 	size_t pending;
@@ -191,7 +191,7 @@ static void send_sealed(struct tls_stream *self)
 		enum status status =
 			frame->bytes > 0 ? stream_write(self->under, &frame, 1) : STATUS_IO;
 		frame_release(frame);
-		/* A record that is missing would be taken for an attack, rightly. */
+		/* The peer would take a missing record for an attack, so the stream fails. */
 		if (status != STATUS_OK)
 			end_stream(self, STATUS_CLOSED);
 	}
@@ -202,7 +202,7 @@ static bool seal(struct tls_stream *self, const uint8_t *data, size_t bytes)
 	return bytes == 0 || SSL_write(self->ssl, data, (int)bytes) == (int)bytes;
 }
 
-/* Small frames share a record; a large one makes its own. */
+/* Small frames share a record; a large frame has its own. */
 static bool seal_frames(struct tls_stream *self, struct frame *const frames[], uint32_t count)
 {
 	uint8_t *plain = self->context->plain;
@@ -248,7 +248,7 @@ static size_t tls_queued(const struct stream *stream)
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
-/* The peer broke the rules, or said that it is done. An alert, if there is one, still goes out. */
+/* The peer broke the protocol, or has closed. An alert, if there is one, is still sent. */
 static void fail_stream(struct tls_stream *self, int result)
 {
 	int error = SSL_get_error(self->ssl, result);
@@ -280,7 +280,7 @@ static bool shake(struct tls_stream *self)
 	return true;
 }
 
-/* Gives the owner what can be read, as far as there is room. */
+/* Passes decrypted bytes to the owner, as far as it has room. */
 static void deliver_plain(struct tls_stream *self)
 {
 	ERR_clear_error();

@@ -1,4 +1,4 @@
-/* uv_internal.h: what the files behind io_uv.h share. */
+/* uv_internal.h: shared by the files that implement io_uv.h. */
 #ifndef CAIRN_IO_UV_INTERNAL_H
 #define CAIRN_IO_UV_INTERNAL_H
 
@@ -30,18 +30,18 @@ enum uv_link_state {
 	LINK_OPEN,	/* reading; connecting counts as open */
 	LINK_FINISHING, /* sending what waits, dropping what arrives */
 	LINK_LINGERING, /* our half is closed, waiting for the peer's */
-	LINK_CLOSING	/* waiting for libuv to let go */
+	LINK_CLOSING	/* waiting for libuv's close callbacks */
 };
 
 /* One stream. */
 struct uv_link {
-	/* First what each read and write looks at. */
+	/* First the members that each read and write uses. */
 	struct stream stream;
 	enum uv_link_state state;
 	enum address_kind kind;
 	bool reading;
 	bool ended;  /* the peer has closed its half */
-	bool tailed; /* a write left a tail; `drained` is owed */
+	bool tailed; /* a write left a tail; `drained` is due */
 	union {
 		uv_handle_t handle;
 		uv_stream_t stream;
@@ -53,7 +53,7 @@ struct uv_link {
 	uv_shutdown_t shutdown;
 	struct uv_link *next, *previous;
 	enum status why;  /* for `closed` */
-	uint32_t handles; /* libuv still holds so many: the socket, the linger timer */
+	uint32_t handles; /* number of open handles: the socket, the linger timer */
 };
 
 static inline struct uv_io *uv_io_of(struct io *io)
@@ -66,14 +66,14 @@ static inline struct uv_link *uv_link_of(const struct stream *stream)
 	return (struct uv_link *)stream;
 }
 
-/* What an errno of libuv means to the owner of a stream. */
+/* An error code of libuv as a status for the owner of a stream. */
 enum status uv_meaning(int error);
 
 /* A stream without a connection, in state NEW and in the list. NULL: out of memory. */
 struct uv_link *uv_link_create(struct uv_io *io, enum address_kind kind);
 /* Sets the socket's options, once it is connected. */
 void uv_link_tune(struct uv_link *link);
-/* Begins to close, for that reason, if it has not begun. */
+/* Begins to close with that status, unless it is closing already. */
 void uv_link_end(struct uv_link *link, enum status why);
 void uv_writes_free(struct uv_io *io);
 

@@ -113,7 +113,7 @@ static int bind_tcp(struct uv_ear *self)
 	return uv_tcp_bind(&self->uv.tcp, (struct sockaddr *)&storage, 0);
 }
 
-/* Asks which port it became. */
+/* Reads the port that the system chose. */
 static void learn_port(struct uv_ear *self)
 {
 	struct sockaddr_storage storage;

@@ -74,7 +74,7 @@ void record_buffer_reset(struct record_buffer *self);
 void record_buffer_release(struct record_buffer *self);
 bool record_buffer_is_empty(const struct record_buffer *self);
 
-/* What a record will be charged with. */
+/* The charge of a record, bytes. */
 uint64_t record_apply_charge(const struct journal_batch *batches, uint32_t count);
 uint64_t record_checkpoint_charge(const struct bytes *image);
 enum { RECORD_CHARGE = 64 }; /* of every other record, and of each batch beside its commands */

@@ -46,13 +46,13 @@ enum status sql_fail(sqlite3 *db, const char *what, struct reason *why)
 /* ---- opening ----------------------------------------------------------------------------------- */
 
 /* An idle world's connection should be small: a quarter of a MiB of pages, few spare slots. What is
- * written is synced before COMMIT returns; a person with the sqlite3 shell may read meanwhile. */
+ * written is synced before COMMIT returns; the sqlite3 shell may read meanwhile. */
 static const char writer_settings[] = "PRAGMA journal_mode = WAL;"
 				      "PRAGMA synchronous = FULL;"
 				      "PRAGMA cache_size = -256;"
 				      "PRAGMA journal_size_limit = 4194304;";
 
-/* file:PATH?immutable=1, what SQLite's names of files may not hold escaped. False: too long. */
+/* file:PATH?immutable=1, with the characters escaped that a URI may not contain. False: too long. */
 static bool immutable_name(const char *path, char *name, size_t bytes)
 {
 	static const char HEX[] = "0123456789abcdef";

@@ -45,7 +45,7 @@ enum status inbox_put(struct inbox *inbox, uint64_t session, uint64_t batch, voi
  * until the next take; the payloads are returned owned. NULL and 0 when nothing waits. Allocates
  * nothing. */
 const struct inbox_entry *inbox_take(struct inbox *inbox, uint32_t *count);
-/* Whether a batch of that session waits. */
+/* True: a batch of that session waits. */
 bool inbox_has(struct inbox *inbox, uint64_t session);
 void inbox_counters(struct inbox *inbox, struct inbox_counters *out);
 

@@ -50,7 +50,7 @@ struct pool_worker_load {
 /* Before executor_start: takes over the workers' alarms. `executor` is borrowed. Returned owned. */
 enum status pool_create(struct executor *executor, const struct pool_options *options,
 			struct pool **out) MUST_CHECK;
-/* After executor_stop. What is still inside is forgotten. */
+/* After executor_stop. Runnables still in the pool are dropped without `removed`. */
 void pool_destroy(struct pool *pool);
 
 /* Pins it to the least loaded worker. LIMIT at runnables_max, NO_MEMORY. */
