@@ -125,7 +125,8 @@ static struct aabb placement_turn(const struct dynamics *self, uint32_t body,
 }
 
 /* Makes the placement's fat box anew, for `dt` seconds ahead, if it no longer suffices or on `force`.
- * Returns true if it did. Reads and writes only rows of this body, because bodies are stored in parallel. */
+ * Returns true if it did. Reads and writes only rows of this body, because bodies are stored in
+ * parallel. */
 static bool placement_refresh_box(struct dynamics *self, uint32_t body, uint32_t placement,
 				  double dt, bool force)
 {

@@ -1,5 +1,5 @@
-/* collide.c: where near pieces touch: a pure function of motions, pairs and the contact table at the start
- * of the step.
+/* collide.c: where near pieces touch: a pure function of motions, pairs and the contact table at
+ * the start of the step.
  *
  * The narrow phase makes a manifold for one relative pose of two pieces. The manifold is kept, in A's
  * frame, while the pieces move little relative to each other: its normal and its points on both surfaces
@@ -15,8 +15,8 @@
  * Manifolds of round pieces (spheres, capsules) are never kept: a rolling piece would carry the normal
  * with it, and their narrow phase costs less than the test.
  *
- * Contacts are independent: each work item writes only its own entries of the list. Waking, which concerns
- * several contacts, follows in step.c.
+ * Contacts are independent: each work item writes only its own entries of the list. Waking, which
+ * concerns several contacts, follows in step.c.
  */
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
@@ -81,9 +81,10 @@ static inline double turning_distance(const struct tables *tables, const struct 
 	return radius * scalar_min(vec3_length(side->spin) * dt, 2);
 }
 
-/* m, near ≤ far. Points up to `near` apart matter in this step; points up to `far` matter if turning brings
- * them near. The share of linear motion is limited (CONTACT_LOOK_AHEAD). That of turning is not, because
- * the end of a long piece would otherwise be deep inside before it is found. */
+/* m, near ≤ far. Points up to `near` apart matter in this step; points up to `far` matter if
+ * turning brings them near. The share of linear motion is limited (CONTACT_LOOK_AHEAD). That of
+ * turning is not, because the end of a long piece would otherwise be deep inside before it is
+ * found. */
 struct needed_distance {
 	double near, far;
 };
@@ -109,7 +110,8 @@ static inline struct needed_distance find_needed(const struct tables *tables,
 
 /* ---- keeping ---------------------------------------------------------------------------------- */
 
-/* m: bound of how far points of the body with the smaller reach moved in the other's frame; *angle: rad. */
+/* m: bound of how far points of the body with the smaller reach moved in the other's frame; *angle:
+ * rad. */
 static double relative_motion(const struct contact_side *a, const struct contact_side *b,
 			      const pose *before, const pose *now, double *angle)
 {
@@ -221,7 +223,8 @@ static void make_manifold(const struct tables *tables, const struct contact_stat
 				  made->multiplier);
 }
 
-/* ---- points at the present pose ------------------------------------------------------------------------- */
+/* ---- points at the present pose
+ * ------------------------------------------------------------------------- */
 
 struct contact_motion contact_motion(const struct tables *tables, uint32_t row, const pose *b_in_a)
 {
@@ -329,7 +332,8 @@ static pose pose_later(const struct contact_side *side, quat turn, double time)
 	return pose_make(vec3_add(centre, arm), quat_mul(turn, side->at.rotation));
 }
 
-/* True if a point is then near, measured along its present normal; a cheap test before the narrow phase. */
+/* True if a point is then near, measured along its present normal; a cheap test before the narrow
+ * phase. */
 static bool planes_near(const struct contact_side *a, const struct contact_side *b,
 			const struct contact_state *contact, const struct turned_pair *later,
 			double near)
@@ -406,7 +410,8 @@ static void collide_one(const struct step *self, struct contact_state *out,
 		out->point_count = 0;
 }
 
-/* ---- contact polygon ------------------------------------------------------------------------------------ */
+/* ---- contact polygon
+ * ------------------------------------------------------------------------------------ */
 
 void step_polygon(const struct step *self, const struct contact_state *contact,
 		  const struct collide_options *options, struct contact_polygon *out)

@@ -7,9 +7,9 @@
  *
  * n turns with a face (n' = ω × n), with two edges (n = N/|N|, N = e_a × e_b), or with the line of two
  * centres. At the motions where the contact was found, D is parallel to n, so n'·D = 0 and J is the plain
- * one. At others, J on the body that owns the face has the additional term n × D, which makes it the exact
- * derivative. For two centres with Q between them, gap = |Q| − |Q| at touch, and gap'' = n·Q'' +
- * |Q'_⊥|²/|Q| (ch. 3 P-30, ch. 4 K2).
+ * one. At others, J on the body that owns the face has the additional term n × D, which makes it
+ * the exact derivative. For two centres with Q between them, gap = |Q| − |Q| at touch, and gap'' =
+ * n·Q'' + |Q'_⊥|²/|Q| (ch. 3 P-30, ch. 4 K2).
  *
  * Tangent rows have no q. Their bias t·D'' + 2 D'·t' is the book's (K2), with t' of the turning frame.
  */
@@ -196,9 +196,11 @@ static struct contact_at contact_at(const struct constraint *self, const struct 
 	return at;
 }
 
-/* ---- rows of a contact --------------------------------------------------------------------------------------- */
+/* ---- rows of a contact
+ * --------------------------------------------------------------------------------------- */
 
-/* One point at these motions: arms, m, from the mass centres to the surface points and to the midpoint. */
+/* One point at these motions: arms, m, from the mass centres to the surface points and to the
+ * midpoint. */
 struct point_place {
 	vec3 on_a, on_b, middle_a, middle_b;
 	vec3 apart; /* D */
@@ -285,8 +287,8 @@ static double normal_bias(const struct contact_at *at, const struct point_place 
 static void add_normal_row(const struct contact_at *at, const struct point_place *place,
 			   struct row_list *out)
 {
-	/* At the motions where it was found, the midpoint's arms give the same J with the bits of every other
-	 * method. */
+	/* At the motions where it was found, the midpoint's arms give the same J with the bits of
+	 * every other method. */
 	vec3 arm_a = at->moved ? place->on_a : place->middle_a;
 	vec3 arm_b = at->moved ? place->on_b : place->middle_b;
 	if (at->moved && at->found->normal_of == CONTACT_NORMAL_OF_CENTRES) {

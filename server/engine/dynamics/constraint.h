@@ -1,9 +1,9 @@
 /* constraint.h: constraints between bodies (contacts, joints and later kinds) as scalar rows.
  *
- * A constraint is a kind, two bodies and data of its kind. Its rows are a pure function of the data, of the
- * motions given, and of the level:
+ * A constraint is a kind, two bodies and data of its kind. Its rows are a pure function of the
+ * data, of the motions given, and of the level:
  *
- *   position      gap and J = ∂gap/∂(shift, turn), exact at those motions, for Newton's method at each iterate
+ *   position      gap and J = ∂gap/∂(shift, turn), exact at those motions, for Newton's method
  *   velocity      also the target speed (wanted) and the present speed (approach)
  *   acceleration  also bias = J' v and the direction of slip; where a contact slips, friction is data
  *
@@ -56,7 +56,7 @@ enum constraint_friction {
 struct constraint_options {
 	enum constraint_level level;
 	enum constraint_friction friction;
-	double slip_speed; /* m/s ≥ 0: at acceleration level, a contact that slips faster has a slip direction */
+	double slip_speed; /* m/s ≥ 0: above it, contacts have a slip direction (acceleration level) */
 };
 
 struct constraint;
@@ -70,7 +70,8 @@ struct constraint_kind {
 	const char *name;
 	struct constraint_room (*room)(const struct constraint *self,
 				       const struct constraint_options *options);
-	/* Appends its rows, each block with `index`. a and b: motions of the bodies; NULL: those in the data. */
+	/* Appends its rows, each block with `index`. a and b: motions of the bodies; NULL: those in
+	 * the data. */
 	void (*rows)(const struct constraint *self, uint32_t index, const struct body_motion *a,
 		     const struct body_motion *b, const struct constraint_options *options,
 		     struct row_list *out);
@@ -93,7 +94,8 @@ void constraint_rows(const struct constraint *constraints, uint32_t count,
 		     const struct body_motion *motions, const struct constraint_options *options,
 		     struct row_list *out);
 
-/* ---- contacts --------------------------------------------------------------------------------------- */
+/* ---- contacts
+ * --------------------------------------------------------------------------------------- */
 
 struct contact_surface {
 	double static_friction[2],
@@ -127,7 +129,8 @@ struct contact_found {
 };
 
 /* Kind with data struct contact_found. Tangents are row_frame's. The block holds the restitution, which
- * applies to the normal row's approach. Anisotropic friction turns with row_frame, not yet with a body. */
+ * applies to the normal row's approach. Anisotropic friction turns with row_frame, not yet with a
+ * body. */
 extern const struct constraint_kind constraint_contact;
 
 #endif

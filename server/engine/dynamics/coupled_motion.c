@@ -74,7 +74,8 @@ static void find_rate(const struct ode *ode, double time, const double *state, d
 		double *to = rate + b * COUPLED_STATE;
 		const double *q = state + b * COUPLED_STATE + 3;
 		store_vec3(to, now->velocity);
-		/* At q as it is, not normalized: the equation is linear in q and its solutions stay unit. */
+		/* At q as it is, not normalized: the equation is linear in q and its solutions stay
+		 * unit. */
 		store_quat(to + 3, quat_derivative(quat_make(q[0], q[1], q[2], q[3]),
 						   now->angular_velocity));
 		store_vec3(to + 7, vec3_mul_add(sum.force, sum.acceleration, now->mass));

@@ -19,9 +19,9 @@ struct coupled_body {
 	mat3 inertia_body_inv;
 };
 
-/* Before the first force of a stage is evaluated, `states` holds every body at that stage, so that a force
- * between two bodies can read the other one (app B-01). Forces are evaluated body by body, and for each
- * body in the order of the list. */
+/* Before the first force of a stage is evaluated, `states` holds every body at that stage, so that
+ * a force between two bodies can read the other one (app B-01). Forces are evaluated body by body,
+ * and for each body in the order of the list. */
 struct coupled_motion {
 	const struct coupled_body *bodies; /* borrowed, `count` */
 	struct force_state *states;	   /* borrowed, `count`; written at each stage */

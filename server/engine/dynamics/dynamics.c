@@ -1,7 +1,7 @@
 /* dynamics.c: the caches of dynamics.h are created, grown, looked up and rebuilt from the tables.
  *
- * Growth is by table: one reserve function makes room in a table and in every cache that is indexed by its
- * rows, so that later insertions cannot fail. */
+ * Growth is by table: one reserve function makes room in a table and in every cache that is indexed
+ * by its rows, so that later insertions cannot fail. */
 #include "server/engine/dynamics/dynamics.h"
 
 #include "server/base/array.h"

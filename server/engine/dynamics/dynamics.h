@@ -1,5 +1,5 @@
-/* dynamics.h: the data a method works on: the world's tables, everything derived from them, and the services
- * of a step (broad phase, narrow phase, forces, islands, sleep).
+/* dynamics.h: the data a method works on: the world's tables, everything derived from them, and the
+ * services of a step (broad phase, narrow phase, forces, islands, sleep).
  *
  * State is in the tables. All else here is a cache, a pure function of the tables, which dynamics_rebuild
  * makes anew (a test does so at random ticks and expects equal hashes):
@@ -57,7 +57,8 @@ struct step_report {
 	double joint_error; /* m or rad: the largest of any joint after the step */
 };
 
-/* Events of the boundary, in the order they happened; the world sorts them, and then applies its limit. */
+/* Events of the boundary, in the order they happened; the world sorts them, and then applies its
+ * limit. */
 struct event_list {
 	struct event *items; /* owned */
 	uint32_t count, capacity;
@@ -84,7 +85,8 @@ struct body_cache {
 	bool divided;	     /* of several pieces: it may have many contacts with one other body */
 };
 
-/* A piece of a placed shape: `child` is a mesh's triangle, a solid's part, a field's side; 0 for others. */
+/* A piece of a placed shape: `child` is a mesh's triangle, a solid's part, a field's side; 0 for
+ * others. */
 struct contact_piece {
 	uint32_t placement, child;
 };
@@ -167,14 +169,14 @@ void dynamics_wake(struct dynamics *self, uint32_t body);
 /* Wakes all bodies and resets all sleep times. */
 void dynamics_wake_all(struct dynamics *self);
 
-/* For a change of method. forget: drops all contact rows (with end events) and marks all placements moved,
- * so that the next step finds all pairs. reset: keeps the rows and clears what an earlier method left in
- * them, so that a new method always begins alike. */
+/* For a change of method. forget: drops all contact rows (with end events) and marks all placements
+ * moved, so that the next step finds all pairs. reset: keeps the rows and clears what an earlier
+ * method left in them, so that a new method always begins alike. */
 void dynamics_contacts_forget(struct dynamics *self);
 void dynamics_contacts_reset(struct dynamics *self);
 
-/* Calls of the world when commands change tables. After dynamics_body_reserve for what a batch makes, none
- * of the others fails or allocates. */
+/* Calls of the world when commands change tables. After dynamics_body_reserve for what a batch
+ * makes, none of the others fails or allocates. */
 
 /* Room for `bodies` and `placements` beyond those in use: rows, indexes, sets, proxies, and events for
  * every body and contact there is (a batch may wake or part them all). NO_MEMORY: nothing changed.
@@ -193,8 +195,8 @@ void dynamics_body_moved(struct dynamics *self, uint32_t body);
  * awake, broad phase and contacts. A body that leaves `dynamic` must wake its set first:
  * called with the new columns in place, its sleep ring still as it was. */
 void dynamics_body_changed(struct dynamics *self, uint32_t body);
-/* Wakes the bodies it touched, drops its contacts (with end events) and joints, clears and frees its rows.
- * The caller has dropped its drives and its shapes' uses before. */
+/* Wakes the bodies it touched, drops its contacts (with end events) and joints, clears and frees
+ * its rows. The caller has dropped its drives and its shapes' uses before. */
 void dynamics_body_removed(struct dynamics *self, uint32_t body);
 
 /* Makes every cache anew from the tables. NO_MEMORY. */
@@ -215,8 +217,8 @@ uint64_t dynamics_memory(const struct dynamics *self);
  * change. */
 void dynamics_trim(struct dynamics *self);
 
-/* Notes an event. There is room after dynamics_body_reserve and step_commit; otherwise the list grows, and
- * if it cannot, the event is counted as lost. */
+/* Notes an event. There is room after dynamics_body_reserve and step_commit; otherwise the list
+ * grows, and if it cannot, the event is counted as lost. */
 void dynamics_event(struct dynamics *self, struct event event);
 
 #endif

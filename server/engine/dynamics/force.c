@@ -1,9 +1,10 @@
 /* force.c: the list of forces; gravity and drives.
  *
- * A drive applies a constant force, in world axes, at a point fixed in its body, and a constant torque. Forces
- * on one body are summed in the order of the list, drives in the order of their table, which is the order of
- * their commands. For many bodies one pass over the drives suffices. For single bodies the drives are sorted
- * by body; the sort is stable, so the order of the sum is the same.
+ * A drive applies a constant force, in world axes, at a point fixed in its body, and a constant
+ * torque. Forces on one body are summed in the order of the list, drives in the order of their
+ * table, which is the order of their commands. For many bodies one pass over the drives suffices.
+ * For single bodies the drives are sorted by body; the sort is stable, so the order of the sum is
+ * the same.
  */
 #include "server/engine/dynamics/force.h"
 

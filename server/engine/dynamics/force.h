@@ -1,8 +1,9 @@
-/* force.h: a list of forces, evaluated at any state and time: gravity, drives, and forces that a method adds.
+/* force.h: a list of forces, evaluated at any state and time: gravity, drives, and forces that a
+ * method adds.
  *
- * A force is a pure function of its arguments, so multi-stage integrators may evaluate it at stage states, and
- * methods that go back in time at any time within a tick. Damping is not in the list, because the method
- * integrates it exactly over its own sub-steps (integrate.h).
+ * A force is a pure function of its arguments, so multi-stage integrators may evaluate it at stage
+ * states, and methods that go back in time at any time within a tick. Damping is not in the list,
+ * because the method integrates it exactly over its own sub-steps (integrate.h).
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_FORCE_H
 #define CAIRN_ENGINE_DYNAMICS_FORCE_H
@@ -64,7 +65,8 @@ struct force_list {
 void force_list_init(struct force_list *self, const struct tables *tables);
 /* Appends a force; at most FORCES_MAX in all. */
 void force_list_push(struct force_list *self, struct force force);
-/* Sorts drives by body, on the arena; force_list_at needs it. O(drives). NO_MEMORY: the list is unchanged. */
+/* Sorts drives by body, on the arena; force_list_at needs it. O(drives). NO_MEMORY: the list is
+ * unchanged. */
 MUST_CHECK enum status force_list_index(struct force_list *self, struct arena *arena);
 
 enum force_part { FORCES_ALL, FORCES_STEADY, FORCES_STIFF };
@@ -75,7 +77,8 @@ void force_list_all(const struct force_list *self, const struct force_bodies *bo
 /* The sum on one body, with the same bits; after force_list_index. */
 void force_list_at(const struct force_list *self, uint32_t body, const struct force_state *state,
 		   double time, enum force_part part, struct force_sum *sum);
-/* Gravity and drives on `count` bodies, rows ascending, at the motions in the tables: sums[i] for bodies[i]. */
+/* Gravity and drives on `count` bodies, rows ascending, at the motions in the tables: sums[i] for
+ * bodies[i]. */
 void force_all(const struct dynamics *self, const uint32_t *bodies, uint32_t count,
 	       struct force_sum *sums);
 /* A body's state at a motion; NULL: that of the tables. */

@@ -1,7 +1,8 @@
 /* frame_rate.h: time derivatives of contact frames, rotations and body-fixed vectors (app E).
  *
- * All vectors are in world axes, spins in rad/s, rates per second. Derivatives of unit vectors are projected,
- * never normalised, because their length enters accelerations (K2; the print normalises them).
+ * All vectors are in world axes, spins in rad/s, rates per second. Derivatives of unit vectors are
+ * projected, never normalised, because their length enters accelerations (K2; the print normalises
+ * them).
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_FRAME_RATE_H
 #define CAIRN_ENGINE_DYNAMICS_FRAME_RATE_H

@@ -4,12 +4,12 @@
  *   v(t) = e^z v + t φ₁ a,   x(t) = x + t φ₁ v + t² φ₂ a.
  * A body with equal moments of inertia turns by the same form, as does one that turns about one axis.
  *
- * For a body of uneven inertia the state is its angular momentum L = I(q) ω, which torque and damping change
- * and turning does not. Without torque it turns by the midpoint rule with L fixed,
+ * For a body of uneven inertia the state is its angular momentum L = I(q) ω, which torque and
+ * damping change and turning does not. Without torque it turns by the midpoint rule with L fixed,
  *   q½ = exp(h/2 ω) q,   q' = exp(h I(q½)⁻¹ L) q,   ω' = I(q')⁻¹ L,
- * so angular momentum is kept to rounding. Energy E(q) = ½ L·I(q)⁻¹L has an error of second order, which a
- * turn δ about a = L×ω/|L×ω| removes: dE/dδ = −|L×ω|, two or three Newton steps. If L and ω are parallel
- * (about a principal axis), E does not depend on small turns and needs no correction.
+ * so angular momentum is kept to rounding. Energy E(q) = ½ L·I(q)⁻¹L has an error of second order,
+ * which a turn δ about a = L×ω/|L×ω| removes: dE/dδ = −|L×ω|, two or three Newton steps. If L and ω
+ * are parallel (about a principal axis), E does not depend on small turns and needs no correction.
  */
 #include "server/engine/dynamics/integrate.h"
 
@@ -22,8 +22,9 @@ mat3 integrate_inertia_inv(const struct dynamics *self, uint32_t body)
 				  sym3_matrix(sym3_load(self->tables->body.inertia_inv[body])));
 }
 
-/* 1. Moments of inertia that differ by less than this part count as equal; the angular momentum then has a
- * relative error of the same size. Smaller: rounding of a cube's inertia makes it uneven, which costs time. */
+/* 1. Moments of inertia that differ by less than this part count as equal; the angular momentum
+ * then has a relative error of the same size. Smaller: rounding of a cube's inertia makes it
+ * uneven, which costs time. */
 #define EVEN 1e-13
 
 static bool is_uneven(const struct dynamics *self, uint32_t body)
@@ -176,7 +177,8 @@ quat integrate_turn(quat q, sym3 inertia_inv, vec3 momentum, double time)
 	return turn_in_parts(q, inertia_inv, momentum, energy, time);
 }
 
-/* Half of the change of L by torque and damping before each part's turn, half after (Strang splitting). */
+/* Half of the change of L by torque and damping before each part's turn, half after (Strang
+ * splitting). */
 static void turn_uneven(const struct dynamics *self, uint32_t body, const struct body_start *start,
 			double dt, uint32_t pieces, struct body_motion *motion)
 {

@@ -1,7 +1,8 @@
-/* integrate.h: motion of one body over one step, without constraints and with given constrained velocities.
+/* integrate.h: motion of one body over one step, without constraints and with given constrained
+ * velocities.
  *
- * Pure functions of the tables and arguments; nothing is written or allocated. dt and time in s. `body`: a
- * row in use. */
+ * Pure functions of the tables and arguments; nothing is written or allocated. dt and time in s.
+ * `body`: a row in use. */
 #ifndef CAIRN_ENGINE_DYNAMICS_INTEGRATE_H
 #define CAIRN_ENGINE_DYNAMICS_INTEGRATE_H
 
@@ -12,7 +13,8 @@
 
 /* R I⁻¹ Rᵀ of a body in the tables, 1/(kg m²); zero unless dynamic. */
 mat3 integrate_inertia_inv(const struct dynamics *self, uint32_t body);
-/* Exact solution of v' = a − c v: the velocity becomes keep v + gain a, the displacement is gain v + rise a. */
+/* Exact solution of v' = a − c v: the velocity becomes keep v + gain a, the displacement is gain v
+ * + rise a. */
 struct damped {
 	double keep; /* 1 */
 	double gain; /* s */
@@ -27,21 +29,23 @@ static inline struct damped integrate_damped(double rate, double time)
 			 : integrate_decay(rate, time);
 }
 
-/* Velocity and acceleration of a body at the start of a step, without constraints. Both are reduced so that
- * the velocity is at most SPEED_MAX and ANGULAR_SPEED_MAX at the start and at the end of the step. */
+/* Velocity and acceleration of a body at the start of a step, without constraints. Both are reduced
+ * so that the velocity is at most SPEED_MAX and ANGULAR_SPEED_MAX at the start and at the end of
+ * the step. */
 struct body_start {
 	struct spatial velocity;     /* m/s, rad/s */
 	struct spatial acceleration; /* m/s², rad/s²; the angular one at the step's start */
-	bool uneven; /* its spin changes without torque: a dynamic body, free to turn in space, whose principal
-		      * moments of inertia differ */
+	bool uneven; /* its spin changes without torque: a dynamic body, free to turn in space,
+		      * whose principal moments of inertia differ */
 };
 /* `sum`: the forces on it. A body that is not dynamic has its velocities and no accelerations. */
 struct body_start integrate_start(const struct dynamics *self, uint32_t body,
 				  const struct force_sum *sum, double dt);
 
-/* The motion after dt of an unconstrained body, from that in the tables. Linear motion is exact. Turning is
- * exact if the moments of inertia are equal or the body turns about one axis; else it is integrate_turn in
- * `pieces` ≥ 1 equal parts, of second order in their length with torque or damping. */
+/* The motion after dt of an unconstrained body, from that in the tables. Linear motion is exact.
+ * Turning is exact if the moments of inertia are equal or the body turns about one axis; else it is
+ * integrate_turn in `pieces` ≥ 1 equal parts, of second order in their length with torque or
+ * damping. */
 struct body_motion integrate_free(const struct dynamics *self, uint32_t body,
 				  const struct body_start *start, double dt, uint32_t pieces);
 
@@ -55,10 +59,10 @@ vec3 integrate_tensor_at(sym3 tensor, quat q, vec3 v);
 struct spatial integrate_velocity(const struct dynamics *self, uint32_t body,
 				  const struct body_start *start, double dt);
 
-/* The motion after dt of a body that moves from `start` with velocity `by` (m/s, rad/s: `velocity` plus the
- * removal of penetration) and has `velocity` at the beginning. Turning keeps the angular momentum of
- * `velocity` to rounding, and the energy if the body is free to turn (integrate.c); the angular velocity of
- * the result is that at the end. */
+/* The motion after dt of a body that moves from `start` with velocity `by` (m/s, rad/s: `velocity`
+ * plus the removal of penetration) and has `velocity` at the beginning. Turning keeps the angular
+ * momentum of `velocity` to rounding, and the energy if the body is free to turn (integrate.c); the
+ * angular velocity of the result is that at the end. */
 struct body_motion integrate_motion(const struct dynamics *self, uint32_t body,
 				    const struct body_motion *start, struct spatial velocity,
 				    struct spatial by, double dt);

@@ -33,7 +33,8 @@ static bool slot_moves(const struct mass_operator *mass, uint32_t slot)
 	return slot != ROW_NO_BODY && mass_moves(mass, slot);
 }
 
-/* The slot that puts a constraint into its island: body a's if it can move, else b's; ROW_NO_BODY if neither. */
+/* The slot that puts a constraint into its island: body a's if it can move, else b's; ROW_NO_BODY
+ * if neither. */
 static uint32_t linking_slot(const struct mass_operator *mass, const struct constraint *constraint)
 {
 	ASSERT(constraint->body_a == ROW_NO_BODY || constraint->body_a < mass->slots);
@@ -161,7 +162,8 @@ enum status islands_make(struct arena *arena, const struct mass_operator *mass,
 	return STATUS_OK;
 }
 
-/* ---- solving in parallel ----------------------------------------------------------------------------- */
+/* ---- solving in parallel
+ * ----------------------------------------------------------------------------- */
 
 struct solve_work {
 	struct dynamics *dynamics;

@@ -1,8 +1,8 @@
 /* joint.c: a joint's axes, coordinates and rows.
  *
- * The parts of an axis follow from its data alone (struct joint_layout), so that rows, their number and their
- * places agree. joint_turn.c finds angles; here they become rows: J of a function of the rotation of b in a
- * is its rate, in world axes, on b, and the negative of it on a.
+ * The parts of an axis follow from its data alone (struct joint_layout), so that rows, their number
+ * and their places agree. joint_turn.c finds angles; here they become rows: J of a function of the
+ * rotation of b in a is its rate, in world axes, on b, and the negative of it on a.
  *
  * Along an axis e of a, with d = p_b − p_a:
  *
@@ -96,8 +96,8 @@ static uint32_t find_parts(const struct joint_axis *axis, bool lower)
 	return parts;
 }
 
-/* Chooses the order of the angles, and the function of those locked at 0: of all three together, of two, or
- * of the middle one. */
+/* Chooses the order of the angles, and the function of those locked at 0: of all three together, of
+ * two, or of the middle one. */
 static void lay_out_angles(const struct joint *self, struct joint_layout *layout)
 {
 	static const uint8_t FOLD[8][3] = { { 0, 0, 0 }, { 2, 0, 0 }, { 0, 2, 0 }, { 4, 4, 0 },
@@ -281,11 +281,12 @@ static double angle_value(const struct joint_at *at, enum joint_counting countin
 	return value + TWO_PI * scalar_round((at->joint->angle[angle] - value) / TWO_PI);
 }
 
-/* rad, < π. A bound that is farther away is taken at this distance, because sin(x/2) would change its sign at
- * 2π and the row would point the other way. */
+/* rad, < π. A bound that is farther away is taken at this distance, because sin(x/2) would change
+ * its sign at 2π and the row would point the other way. */
 #define TWIST_FAR 2.0
 
-/* The coordinate that replaces the twist of a spherical joint in a row that locks or limits it at `bound`. */
+/* The coordinate that replaces the twist of a spherical joint in a row that locks or limits it at
+ * `bound`. */
 static struct joint_coordinate twist_coordinate(const struct joint_at *at, double bound)
 {
 	ASSERT(at->joint->type == JOINT_SPHERICAL);
@@ -306,8 +307,8 @@ struct joint_writer {
 	struct row_list *out;
 };
 
-/* Appends the row of a coordinate, or of its negative. The axes turn with a, so for a linear coordinate the
- * arm on a ends at b's anchor. */
+/* Appends the row of a coordinate, or of its negative. The axes turn with a, so for a linear
+ * coordinate the arm on a ends at b's anchor. */
 static inline struct constraint_row *add_row(const struct joint_at *at,
 					     const struct joint_writer *to,
 					     const struct joint_coordinate *q, bool negative)

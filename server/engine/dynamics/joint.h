@@ -1,7 +1,7 @@
 /* joint.h: a joint as data, its coordinates, and its rows: a constraint kind (constraint.h).
  *
- * Everything here is a pure function of its arguments: the joint's data and two motions. types.h describes
- * the joint types (enum joint_type).
+ * Everything here is a pure function of its arguments: the joint's data and two motions. types.h
+ * describes the joint types (enum joint_type).
  *
  *   frames    A = (anchor a, axes x_a y_a z_a) fixed in body a, B likewise in b; d = p_b − p_a
  *   along     q_k = d · e_k(A), k = 0 … 2: q_k' = (w_a × e_k) · d + e_k · (v_pb − v_pa); J on a has
@@ -24,10 +24,10 @@
  *
  * Angles q₃, q₄ (except a swing), q₅ count whole turns: the value nearest to `angle`, the previous one.
  *
- * Rows of angles that are locked at 0 use functions with the same zero and the same slope there, which are
- * regular far from it (joint_turn.h). Three locked angles: 4 tan(θ/4) times the axis of R_A⁻¹ R_B. Two:
- * 4 tan(θ/4) times the axis of the turn between the two free axes, e.g. from x_a to x_b. One, if it is the
- * middle one of its order: 2 tan(q/2).
+ * Rows of angles that are locked at 0 use functions with the same zero and the same slope there,
+ * which are regular far from it (joint_turn.h). Three locked angles: 4 tan(θ/4) times the axis of
+ * R_A⁻¹ R_B. Two: 4 tan(θ/4) times the axis of the turn between the two free axes, e.g. from x_a to
+ * x_b. One, if it is the middle one of its order: 2 tan(q/2).
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_JOINT_H
 #define CAIRN_ENGINE_DYNAMICS_JOINT_H
@@ -95,12 +95,12 @@ struct joint_error {
 struct joint_error joint_error(const struct joint *self, const struct body_motion *a,
 			       const struct body_motion *b);
 
-/* Moves two bodies so that the joint is satisfied: Newton in the metric of mass (J M⁻¹ Jᵀ μ = −q, pose change
- * M⁻¹ Jᵀ μ) over the locked axes, then over these and the limits that are passed; then velocities by
- * J M⁻¹ Jᵀ P = −J v, over the locked axes and the limits that are reached and closing (spec A2, A3).
- * `masses`: of a and b, at their rotations before the call; all zero for the world or a body that does not
- * move, whose motion is unchanged. Returns the remaining error. The motions are changed even if it is not
- * small; the caller then refuses them. */
+/* Moves two bodies so that the joint is satisfied: Newton in the metric of mass (J M⁻¹ Jᵀ μ = −q,
+ * pose change M⁻¹ Jᵀ μ) over the locked axes, then over these and the limits that are passed; then
+ * velocities by J M⁻¹ Jᵀ P = −J v, over the locked axes and the limits that are reached and closing
+ * (spec A2, A3). `masses`: of a and b, at their rotations before the call; all zero for the world
+ * or a body that does not move, whose motion is unchanged. Returns the remaining error. The motions
+ * are changed even if it is not small; the caller then refuses them. */
 struct joint_error joint_project(const struct joint *self, const struct mass_body masses[2],
 				 struct body_motion *a, struct body_motion *b);
 
@@ -120,8 +120,8 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX]);
  *     FRICTION  BOX ± friction, wanted 0
  * An axis with equal limits (if it may have a lower one) is locked at that value: gap = q − lower, in
  * block 0. A locked axis has no other part: its spring, motor and friction are ignored. An axis that
- * JOINT_AXIS may not change is as its type defines it, whatever its data are. approach and bias are of both
- * motions, also of a body without a slot. */
+ * JOINT_AXIS may not change is as its type defines it, whatever its data are. approach and bias are
+ * of both motions, also of a body without a slot. */
 extern const struct constraint_kind constraint_joint;
 
 #endif

@@ -1,6 +1,7 @@
 /* joint_list.c: joints are linked to their bodies, and their changes noted for the boundary's report.
  *
- * Motor tables are one table of points sorted by (joint row, axis, time), so those of an axis are a range. */
+ * Motor tables are one table of points sorted by (joint row, axis, time), so those of an axis are a
+ * range. */
 #include "server/engine/dynamics/joint_list.h"
 
 #include "server/base/array.h"

@@ -1,8 +1,8 @@
 /* joint_list.h: rows of joints, and the list of joints of each body.
  *
- * Each end of a joint is in the list of its body: end 2r is that of row r at body a, 2r + 1 at b. The lists
- * are columns (body.first_joint, joint.next, joint.previous), so adding and removing a joint cost O(1)
- * however many joints a body has. An end at the world is in no list.
+ * Each end of a joint is in the list of its body: end 2r is that of row r at body a, 2r + 1 at b.
+ * The lists are columns (body.first_joint, joint.next, joint.previous), so adding and removing a
+ * joint cost O(1) however many joints a body has. An end at the world is in no list.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_JOINT_LIST_H
 #define CAIRN_ENGINE_DYNAMICS_JOINT_LIST_H
@@ -43,8 +43,8 @@ static inline bool joint_may_act(const struct tables *tables, uint32_t row)
 MUST_CHECK enum status dynamics_joint_reserve(struct dynamics *self, uint32_t joints);
 /* The lowest free row, all columns zero; the caller fills it, then calls dynamics_joint_added. */
 uint32_t dynamics_joint_take(struct dynamics *self);
-/* Links the joint to its bodies and wakes them; if JOINT_BODIES_PASS is set, their contacts end with the next
- * step. */
+/* Links the joint to its bodies and wakes them; if JOINT_BODIES_PASS is set, their contacts end
+ * with the next step. */
 void dynamics_joint_added(struct dynamics *self, uint32_t row);
 /* Wakes its bodies; `pairs`: JOINT_BODIES_PASS has changed, so their pairs are looked for again. */
 void dynamics_joint_changed(struct dynamics *self, uint32_t row, bool pairs);

@@ -1,10 +1,10 @@
-/* joint_project.c: projection of two bodies onto the positions and velocities that satisfy a joint (spec A2,
- * A3).
+/* joint_project.c: projection of two bodies onto the positions and velocities that satisfy a joint
+ * (spec A2, A3).
  *
- * Newton in the metric of mass: the motion of least ½ Δᵀ M Δ that makes the violated rows zero. Rows are of
- * position level, so each round has the exact J; a few rounds reach rounding. Rows may be linearly dependent
- * or move nothing: G = J M⁻¹ Jᵀ, its diagonal scaled to 1, is factored with the largest pivot first, and rows
- * without a pivot are skipped.
+ * Newton in the metric of mass: the motion of least ½ Δᵀ M Δ that makes the violated rows zero.
+ * Rows are of position level, so each round has the exact J; a few rounds reach rounding. Rows may
+ * be linearly dependent or move nothing: G = J M⁻¹ Jᵀ, its diagonal scaled to 1, is factored with
+ * the largest pivot first, and rows without a pivot are skipped.
  */
 #include "server/engine/dynamics/joint.h"
 
@@ -13,7 +13,8 @@ enum {
 	ROUNDS = 20,
 	CLOSINGS = 4, /* rounds for limits that begin to close when others stop */
 };
-/* 1, of the scaled diagonal. A pivot that is no larger counts as zero: the row depends on those before. */
+/* 1, of the scaled diagonal. A pivot that is no larger counts as zero: the row depends on those
+ * before. */
 #define RANK 1e-12
 #define GOOD 1e-12    /* m, rad: Newton ends below this error */
 #define AT_LIMIT 1e-9 /* m, rad: a limit is reached within this gap */
@@ -21,7 +22,7 @@ enum {
 	1 /* rad: the largest turn of one round, because the linear step of a larger one overshoots */
 
 /* A joint being projected. */
-struct projection {
+struct joint_projection {
 	struct constraint constraint;
 	struct body_motion *motions[2];
 	const struct mass_body *masses;
@@ -37,7 +38,7 @@ struct projection {
 	double amount[ROWS];
 };
 
-static void write_rows(struct projection *self, enum constraint_level level)
+static void write_rows(struct joint_projection *self, enum constraint_level level)
 {
 	struct constraint_options options = { level, CONSTRAINT_SMOOTH, 0 };
 	struct row_list list = { self->rows,	 self->blocks,	 self->parts,	    0, 0, 0,
@@ -47,29 +48,29 @@ static void write_rows(struct projection *self, enum constraint_level level)
 	ASSERT(list.row_count == self->count);
 }
 
-static bool is_limit(const struct projection *self, uint32_t row)
+static bool is_limit(const struct joint_projection *self, uint32_t row)
 {
 	ASSERT(row < self->count);
 	return self->rows[row].set == ROW_POSITIVE;
 }
 
 /* True for rows of locked axes and of limits. */
-static bool is_bound_row(const struct projection *self, uint32_t row)
+static bool is_bound_row(const struct joint_projection *self, uint32_t row)
 {
 	ASSERT(row < self->count);
 	return self->places[row] % JOINT_PARTS <= JOINT_UPPER;
 }
 
-static void activate_row(struct projection *self, uint32_t row, double amount)
+static void activate_row(struct joint_projection *self, uint32_t row, double amount)
 {
 	ASSERT(self->active_count < ROWS);
 	self->active[self->active_count] = row;
 	self->amount[self->active_count++] = amount;
 }
 
-/* M⁻¹ times a force on body 0 or 1 at its present rotation. A body with locked turning turns about one fixed
- * axis or none, so its inverse inertia in world axes is constant. */
-static struct spatial find_response(const struct projection *self, uint32_t body,
+/* M⁻¹ times a force on body 0 or 1 at its present rotation. A body with locked turning turns about
+ * one fixed axis or none, so its inverse inertia in world axes is constant. */
+static struct spatial find_response(const struct joint_projection *self, uint32_t body,
 				    struct spatial force)
 {
 	ASSERT(body < 2);
@@ -105,8 +106,8 @@ static void factor_and_solve(uint32_t n, double g[ROWS][ROWS], double x[ROWS])
 			break;
 		order[best] = order[rank];
 		order[rank] = p;
-		/* Columns of L are stored below the pivots. Both halves of the remaining matrix are updated by
-		 * the same operations, which keeps it symmetric. */
+		/* Columns of L are stored below the pivots. Both halves of the remaining matrix are
+		 * updated by the same operations, which keeps it symmetric. */
 		for (uint32_t i = rank + 1; i < n; i++) {
 			uint32_t r = order[i];
 			double l = g[r][p] / g[p][p];
@@ -134,7 +135,7 @@ static void factor_and_solve(uint32_t n, double g[ROWS][ROWS], double x[ROWS])
 }
 
 /* The changes M⁻¹ Jᵀ x of both bodies that make the active rows zero, to first order. */
-static void solve_change(struct projection *self, struct spatial change[2])
+static void solve_change(struct joint_projection *self, struct spatial change[2])
 {
 	double g[ROWS][ROWS];
 	struct spatial response[ROWS][2];
@@ -158,7 +159,7 @@ static void solve_change(struct projection *self, struct spatial change[2])
 	}
 }
 
-static void move_bodies(struct projection *self, const struct spatial change[2])
+static void move_bodies(struct joint_projection *self, const struct spatial change[2])
 {
 	double turn = scalar_max(vec3_length(change[0].angular), vec3_length(change[1].angular));
 	double part = turn > TURN_MAX ? TURN_MAX / turn : 1;
@@ -172,9 +173,9 @@ static void move_bodies(struct projection *self, const struct spatial change[2])
 	}
 }
 
-/* A limit that was passed is a locked row from then on, because correcting two limits in turn would violate
- * each again. It is released if the other limit of its axis is passed. */
-static void hold_limit(const struct projection *self, uint32_t row, bool held[JOINT_ROWS_MAX])
+/* A limit that was passed is a locked row from then on, because correcting two limits in turn would
+ * violate each again. It is released if the other limit of its axis is passed. */
+static void hold_limit(const struct joint_projection *self, uint32_t row, bool held[JOINT_ROWS_MAX])
 {
 	ASSERT(is_limit(self, row));
 	uint32_t other = self->places[row] % JOINT_PARTS == JOINT_HOLD ? row + 1 : row - 1;
@@ -187,7 +188,7 @@ static void hold_limit(const struct projection *self, uint32_t row, bool held[JO
 }
 
 /* Newton over the locked axes, and over the limits that are passed if `limits`. */
-static void project_poses(struct projection *self, bool limits)
+static void project_poses(struct joint_projection *self, bool limits)
 {
 	bool held[JOINT_ROWS_MAX] = { false };
 	for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -211,7 +212,7 @@ static void project_poses(struct projection *self, bool limits)
 }
 
 /* Locked axes first; then also the limits that are reached and closing. */
-static void project_velocities(struct projection *self)
+static void project_velocities(struct joint_projection *self)
 {
 	bool closes[JOINT_ROWS_MAX] = { false };
 	for (uint32_t round = 0; round < CLOSINGS; round++) {
@@ -246,10 +247,10 @@ struct joint_error joint_project(const struct joint *self, const struct mass_bod
 				 struct body_motion *a, struct body_motion *b)
 {
 	ASSERT(a != b);
-	struct projection work = { .constraint = { &constraint_joint, 0, 1, 0, self },
-				   .motions = { a, b },
-				   .masses = masses,
-				   .from = { a->rotation, b->rotation } };
+	struct joint_projection work = { .constraint = { &constraint_joint, 0, 1, 0, self },
+					 .motions = { a, b },
+					 .masses = masses,
+					 .from = { a->rotation, b->rotation } };
 	work.count = joint_places(self, work.places);
 	/* Locked axes first, because angles mean little while the joint is far from satisfied. */
 	project_poses(&work, false);

@@ -1,5 +1,5 @@
-/* See joint_turn.h. Each function finds value, rate and, if requested, bend of one angle or of the function
- * that replaces it where it is locked. */
+/* See joint_turn.h. Each function finds value, rate and, if requested, bend of one angle or of the
+ * function that replaces it where it is locked. */
 #include "server/engine/dynamics/joint_turn.h"
 
 #include "server/engine/math/trig.h"
@@ -32,8 +32,8 @@ static const struct angle_order ORDERS[] = {
 	[JOINT_COUNTS_YXZ] = { 1, 0, 2, -1 },
 };
 
-/* The angle of `other` about `axis`, of which one is fixed in b. At gimbal lock, where the angle is undefined,
- * the rate is the turning about the axis itself. */
+/* The angle of `other` about `axis`, of which one is fixed in b. At gimbal lock, where the angle is
+ * undefined, the rate is the turning about the axis itself. */
 static struct joint_angle end_angle(const struct joint_turn *self, vec3 axis, vec3 other,
 				    bool axis_of_b)
 {
@@ -141,7 +141,8 @@ static struct joint_angle find_swing_direction(const struct joint_turn *self)
 	return angle;
 }
 
-/* ---- by order and number ----------------------------------------------------------------------------- */
+/* ---- by order and number
+ * ----------------------------------------------------------------------------- */
 
 double joint_turn_value(const struct joint_turn *self, enum joint_counting counting, uint32_t angle)
 {
@@ -204,8 +205,8 @@ void joint_turn_weld(const struct joint_turn *self, struct joint_angle out[3])
 		out[k].bend = 2 * vec3_get(bend, k) + vec3_dot(out[k].rate, self->spin_rate);
 }
 
-/* The component of an axis of b along axes[0] of a, its gradient along the other two (it is 0 along axes[0]),
- * its rate and bend. */
+/* The component of an axis of b along axes[0] of a, its gradient along the other two (it is 0 along
+ * axes[0]), its rate and bend. */
 struct cosine {
 	double value, rate, bend;
 	double gradient[2];
@@ -227,8 +228,8 @@ static inline struct cosine cosine_of(const struct joint_turn *self, vec3 f, con
 	return c;
 }
 
-/* Opposite axes: the direction of the tilt is undefined. It is taken from the sines, or from the first axis if
- * they are 0, with the value and slope at half a turn. */
+/* Opposite axes: the direction of the tilt is undefined. It is taken from the sines, or from the
+ * first axis if they are 0, with the value and slope at half a turn. */
 static void lean_opposite(const struct joint_turn *self, const uint32_t axes[3],
 			  const double sines[2], struct joint_angle out[2])
 {

@@ -1,9 +1,9 @@
-/* mass_operator.c: free bodies.
+/* mass_operator.c: the operator of free bodies.
  *
- * A body is one group. Its response to a row is M⁻¹ on its part: mass_inv on the linear one, I⁻¹ on
- * the angular one, world axes. With locked axes F is the set of those that are free: I⁻¹ becomes
- * (I_FF)⁻¹ on F and 0 elsewhere, which is the motion under a torque whose part along locked axes is
- * taken by whatever holds them.
+ * Each body is one group. Its response to a row is M⁻¹ times its part: mass_inv for the linear
+ * part, I⁻¹ for the angular one, in world axes. With locked axes, F the set of the free ones, I⁻¹
+ * becomes (I_FF)⁻¹ on F and 0 elsewhere: the motion when the supports of the locked axes take the
+ * torque along them.
  */
 #include "server/engine/dynamics/mass_operator.h"
 
@@ -11,12 +11,14 @@
 
 static double sym3_get(sym3 t, uint32_t row, uint32_t column)
 {
+	VALIDATE(row < 3 && column < 3);
 	return mat3_get(sym3_matrix(t), row, column);
 }
 
 /* The entries on the free axes alone, and the inverse there. */
 static void restrict_tensor(sym3 full, uint32_t locked, sym3 *tensor, sym3 *inverse)
 {
+	ASSERT(locked < 8);
 	uint32_t axis[3], n = 0;
 	mat3 kept = mat3_zero(), undone = mat3_zero();
 	for (uint32_t i = 0; i < 3; i++)
@@ -45,6 +47,7 @@ static void restrict_tensor(sym3 full, uint32_t locked, sym3 *tensor, sym3 *inve
 struct mass_body mass_body_make(double mass, double mass_inv, sym3 inertia, sym3 inertia_inv,
 				quat rotation, uint32_t locks)
 {
+	ASSERT(locks < 64);
 	struct mass_body body = { .locks = locks };
 	if (!(mass_inv > 0)) {
 		body.locks = MASS_LOCK_X | MASS_LOCK_Y | MASS_LOCK_Z | MASS_LOCK_TURNING;
@@ -84,7 +87,8 @@ void mass_bodies_from_tables(const struct tables *tables, const uint32_t *bodies
 	}
 }
 
-/* ---- the operator ----------------------------------------------------------------------------------- */
+/* ---- the operator
+ * ----------------------------------------------------------------------------------- */
 
 static const struct mass_body *body_of(const struct mass_operator *self, uint32_t slot)
 {
@@ -93,8 +97,8 @@ static const struct mass_body *body_of(const struct mass_operator *self, uint32_
 	return &bodies[slot];
 }
 
-/* M⁻¹ on a force. */
-static struct spatial yield_to(const struct mass_body *body, struct spatial force)
+/* M⁻¹ times a force. */
+static struct spatial accelerate_body(const struct mass_body *body, struct spatial force)
 {
 	return (struct spatial){ vec3_hadamard(body->mass_inv, force.linear),
 				 sym3_apply(body->inertia_inv, force.angular) };
@@ -108,6 +112,7 @@ static bool free_moves(const struct mass_operator *self, uint32_t slot)
 
 static uint32_t free_room(const struct mass_operator *self, struct jacobian j)
 {
+	VALIDATE(j.count <= ROW_PARTS_MAX);
 	UNUSED(self);
 	return j.count;
 }
@@ -115,21 +120,24 @@ static uint32_t free_room(const struct mass_operator *self, struct jacobian j)
 static void free_respond(const struct mass_operator *self, struct jacobian j, struct spatial *room,
 			 struct mass_response *out)
 {
+	VALIDATE(j.count <= ROW_PARTS_MAX);
 	out->count = 0;
 	for (uint32_t k = 0; k < j.count; k++) {
 		uint32_t slot = j.parts[k].slot;
 		if (!free_moves(self, slot))
 			continue;
-		room[out->count] = yield_to(body_of(self, slot), j.parts[k].on);
+		room[out->count] = accelerate_body(body_of(self, slot), j.parts[k].on);
 		out->group[out->count] = slot;
 		out->change[out->count] = &room[out->count];
 		out->count++;
 	}
+	VALIDATE(out->count <= j.count);
 }
 
 static double free_couple(const struct mass_operator *self, struct jacobian j,
 			  const struct mass_response *response)
 {
+	VALIDATE(j.count <= ROW_PARTS_MAX);
 	UNUSED(self);
 	double sum = 0;
 	for (uint32_t k = 0; k < j.count; k++)
@@ -142,6 +150,7 @@ static double free_couple(const struct mass_operator *self, struct jacobian j,
 static void free_apply(const struct mass_operator *self, const struct mass_response *response,
 		       double lambda, struct spatial *velocities)
 {
+	VALIDATE(response->count <= ROW_PARTS_MAX);
 	UNUSED(self);
 	for (uint32_t g = 0; g < response->count; g++) {
 		struct spatial *velocity = &velocities[response->group[g]];
@@ -160,11 +169,12 @@ static void free_accelerate(const struct mass_operator *self, const struct spati
 			vec3 momentum = sym3_apply(body->inertia, spin);
 			force.angular = vec3_add(force.angular, vec3_cross(momentum, spin));
 		}
-		accelerations[slot] = yield_to(body, force);
+		accelerations[slot] = accelerate_body(body, force);
 	}
 }
 
-static bool is_held(const struct mass_body *body, struct spatial velocity)
+/* True if the velocity has a part along a locked axis. */
+static bool is_against_locks(const struct mass_body *body, struct spatial velocity)
 {
 	for (uint32_t axis = 0; axis < 3; axis++) {
 		if (body->locks >> axis & 1 && vec3_get(velocity.linear, axis) != 0)
@@ -184,13 +194,14 @@ static bool free_multiply(const struct mass_operator *self, const struct spatial
 		struct spatial v = velocities[slot];
 		momenta[slot] = (struct spatial){ vec3_hadamard(body->mass, v.linear),
 						  sym3_apply(body->inertia, v.angular) };
-		finite &= !is_held(body, v);
+		finite &= !is_against_locks(body, v);
 	}
 	return finite;
 }
 
 static uint32_t free_group(const struct mass_operator *self, uint32_t slot)
 {
+	VALIDATE(slot < self->slots);
 	UNUSED(self);
 	return slot;
 }
@@ -200,12 +211,14 @@ static uint32_t free_coordinates(const struct mass_operator *self, uint32_t grou
 	uint32_t locks = body_of(self, group)->locks, count = 0;
 	for (uint32_t axis = 0; axis < 6; axis++)
 		count += !(locks >> axis & 1);
+	ASSERT(count <= 6);
 	return count;
 }
 
 static struct spatial free_axis(const struct mass_operator *self, uint32_t slot,
 				uint32_t coordinate)
 {
+	VALIDATE(coordinate < free_coordinates(self, slot));
 	uint32_t locks = body_of(self, slot)->locks;
 	struct spatial unit = spatial_zero();
 	for (uint32_t axis = 0; axis < 6; axis++) {
@@ -219,6 +232,7 @@ static struct spatial free_axis(const struct mass_operator *self, uint32_t slot,
 
 static double free_entry(const struct mass_operator *self, uint32_t group, uint32_t i, uint32_t j)
 {
+	VALIDATE(i < free_coordinates(self, group) && j < free_coordinates(self, group));
 	const struct mass_body *body = body_of(self, group);
 	struct spatial across = free_axis(self, group, i), along = free_axis(self, group, j);
 	return vec3_dot(across.linear, vec3_hadamard(body->mass, along.linear)) +

@@ -1,24 +1,23 @@
-/* mass_operator.h: how bodies answer forces at one configuration; the only reader of masses.
+/* mass_operator.h: M⁻¹ of all bodies of a step at one configuration; the only reader of masses.
  *
- * M is the mass matrix of everything that a step moves, and M⁻¹ what every solver asks for. Of free
- * bodies M is blocks of 6×6; of a tree in reduced coordinates one row moves all its links; of a
- * framework's points a number each. They are told apart by a table of functions, so that a solver
- * knows none of them:
+ * M is the mass matrix of everything that a step moves; solvers need M⁻¹. For free bodies M has
+ * blocks of 6×6; for a tree in reduced coordinates one row moves all its links; for points of a
+ * framework M is diagonal. A table of functions hides the kind from the solvers:
  *
- *   respond    M⁻¹Jᵀ of a row, once; of all bodies that feel it            O(1), a tree O(links)
+ *   respond    M⁻¹Jᵀ of a row, for all bodies that it moves                O(1), a tree O(links)
  *   couple     J · response: an entry of J M⁻¹ Jᵀ                          O(1)
  *   apply      v += response λ                                             as respond
  *   speed      J v                                                         O(1); jacobian_speed of row.h
  *   accelerate M⁻¹(f − c), c the gyroscopic and centripetal terms          O(bodies)
  *   multiply   M v; refused where v moves what has infinite mass
  *
- * M⁻¹ may be singular. What cannot move (a script moves it, its rotation is fixed, the world is
- * planar, an axis is locked) has a zero row there, does not respond and keeps its velocity.
- * Coordinates name what can move: M over them is positive definite, which is what a projection of
+ * M⁻¹ may be singular: a motion that is not possible (of an animated body, a fixed rotation, out of
+ * a planar world, along a locked axis) has a zero row, does not respond and keeps its velocity.
+ * Coordinates span the possible motions; M over them is positive definite, as a projection of
  * velocities needs.
  *
- * Slots are those of the step. A slot belongs to one group, what responds together: a free body is
- * a group of its own, with the slot as its number.
+ * Slots are those of the step. A group is a set of slots that respond together, and each slot is in
+ * one group: a free body is a group of its own, with the slot as its number.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_MASS_OPERATOR_H
 #define CAIRN_ENGINE_DYNAMICS_MASS_OPERATOR_H
@@ -37,7 +36,7 @@ struct mass_response {
 struct mass_operator;
 
 struct mass_operator_kind {
-	/* How many spatials a response to the row takes, at most. */
+	/* Upper bound of the spatials that a response to the row needs. */
 	uint32_t (*room)(const struct mass_operator *self, struct jacobian j);
 	void (*respond)(const struct mass_operator *self, struct jacobian j, struct spatial *room,
 			struct mass_response *out);
@@ -90,8 +89,8 @@ static inline void mass_accelerate(const struct mass_operator *self, const struc
 {
 	self->kind->accelerate(self, forces, velocities, accelerations);
 }
-/* By slot. False: some v moves what cannot be moved, whose momentum is infinite: written is that of
- * what can. */
+/* Momenta by slot. False: some v is along a locked axis, where the mass is infinite; its momentum
+ * is left out. */
 MUST_CHECK static inline bool mass_multiply(const struct mass_operator *self,
 					    const struct spatial *velocities,
 					    struct spatial *momenta)
@@ -102,13 +101,13 @@ static inline uint32_t mass_group(const struct mass_operator *self, uint32_t slo
 {
 	return self->kind->group(self, slot);
 }
-/* Whether any force moves the slot. */
+/* True if some force moves the slot. */
 static inline bool mass_moves(const struct mass_operator *self, uint32_t slot)
 {
 	return self->kind->moves(self, slot);
 }
-/* In how many independent ways a group can move, 0 … 6 for a free body; and the velocity that a
- * unit of one of them gives to a slot of the group. */
+/* Degrees of freedom of a group, 0 … 6 for a free body; and the velocity of a slot of the group for
+ * a unit of one of them (`coordinate` < mass_coordinates). */
 static inline uint32_t mass_coordinates(const struct mass_operator *self, uint32_t group)
 {
 	return self->kind->coordinates(self, group);
@@ -126,9 +125,10 @@ static inline double mass_entry(const struct mass_operator *self, uint32_t group
 	return self->kind->entry(self, group, i, j);
 }
 
-/* ---- free bodies ------------------------------------------------------------------------------------ */
+/* ---- free bodies
+ * ------------------------------------------------------------------------------------ */
 
-/* Ways of moving that are not allowed, along and about world axes. */
+/* Locked degrees of freedom, along and about world axes. */
 enum mass_lock {
 	MASS_LOCK_X = 1,
 	MASS_LOCK_Y = 2,
@@ -145,7 +145,7 @@ enum mass_lock {
 struct mass_body {
 	vec3 mass, mass_inv; /* kg and 1/kg, along each axis */
 	sym3 inertia, inertia_inv;
-	uint32_t locks; /* enum mass_lock, all of them for what no force moves */
+	uint32_t locks; /* enum mass_lock; all of them for a body that no force moves */
 };
 
 /* From mass and inertia about the centre in body axes, and their inverses as the body table has
@@ -153,8 +153,8 @@ struct mass_body {
 struct mass_body mass_body_make(double mass, double mass_inv, sym3 inertia, sym3 inertia_inv,
 				quat rotation, uint32_t locks);
 
-/* Slot i is row bodies[i] of the body table, turned as motions[i]. A planar world locks what leaves
- * its plane. */
+/* Slot i is row bodies[i] of the body table, with the rotation of motions[i]. A planar world locks
+ * motions out of its plane. */
 struct tables;
 struct body_motion;
 void mass_bodies_from_tables(const struct tables *tables, const uint32_t *bodies, uint32_t count,

@@ -6,12 +6,12 @@
  *                    Y += h/6 (k1 + 2 k2 + 2 k3 + k4)
  *   IMPLICIT_EULER   (1 − h J) ΔY = h f(t + h, Y), J = ∂f/∂Y; Y += ΔY              h²
  *
- * (The print has k4 at Y + h/2 k3, which is only of first order.) J is taken by central differences,
+ * (The print has k4 at Y + h/2 k3, which is of first order only.) J is taken by central differences,
  * exact to rounding for linear forces, and solved densely: the implicit method is for small stiff
- * systems. It is stable for every h on decaying ones, and damps.
+ * systems. It is stable for every h on decaying systems, and adds damping.
  *
  * Step doubling: Ya by one step of h, Yb by two of h/2; Δ = Yb − Ya, of order h^p with p the order
- * above, tells the step that would just be good enough: h (tolerance/|Δ|)^(1/p). The norm is the
+ * above, gives the largest step within the tolerance: h (tolerance/|Δ|)^(1/p). The norm is the
  * largest component over its scale, which the book leaves open.
  *
  * Sums run in component order; powers are our own (trig_pow): the same bits everywhere.
@@ -24,11 +24,13 @@
 #include "server/engine/math/trig.h"
 #include "server/engine/solvers/solver.h"
 
-#define MARGIN 0.8 /* of the ideal step, when growing: a rejection costs more than it gains */
-enum { STEPS_MAX = 10000000 }; /* a run of ode_run's own */
+#define MARGIN                                                                                     \
+	0.8 /* 1, of the ideal step when it grows: a rejected step costs more than a shorter one */
+enum { STEPS_MAX = 10000000 }; /* of one ode_run, if its limits have none */
 #define DIFFERENCE 0x1p-17     /* of 1 + |Y|, the step of J's central differences: about ε^(1/3) */
 
-static void carve(struct ode_work *self, struct solver_memory *memory, uint32_t size, bool implicit)
+static void carve_work(struct ode_work *self, struct solver_memory *memory, uint32_t size,
+		       bool implicit)
 {
 	*self = (struct ode_work){ .size_max = size };
 	for (uint32_t i = 0; i < COUNT_OF(self->k); i++)
@@ -47,44 +49,45 @@ size_t ode_work_bytes(uint32_t size_max, bool implicit)
 {
 	struct solver_memory memory = { NULL, 0 };
 	struct ode_work self;
-	carve(&self, &memory, size_max, implicit);
+	carve_work(&self, &memory, size_max, implicit);
 	return memory.used;
 }
 
 void ode_work_init(struct ode_work *self, void *bytes, uint32_t size_max, bool implicit)
 {
 	struct solver_memory memory = { solver_memory_good(bytes) ? bytes : NULL, 0 };
-	carve(self, &memory, size_max, implicit);
+	carve_work(self, &memory, size_max, implicit);
 }
 
-static void repair(const struct ode *ode, double *state)
+static void repair_state(const struct ode *ode, double *state)
 {
 	if (ode->repair != NULL)
 		ode->repair(ode, state);
 }
 
-/* stage := state + s k, put right. */
+/* stage := state + s k, repaired. */
 static const double *make_stage(struct ode_work *self, const struct ode *ode, const double *state,
 				const double *k, double s)
 {
+	ASSERT(ode->size <= self->size_max);
 	dense_copy(self->stage, state, ode->size);
 	dense_mul_add(self->stage, k, s, ode->size);
-	repair(ode, self->stage);
+	repair_state(ode, self->stage);
 	return self->stage;
 }
 
-/* ---- one step: each leaves ΔY in k[0] ----------------------------------------------------------- */
+/* ---- one step: each writes ΔY to k[0] ----------------------------------------------------------- */
 
-static void euler(struct ode_work *self, const struct ode *ode, double time, double h,
-		  const double *state)
+static void step_euler(struct ode_work *self, const struct ode *ode, double time, double h,
+		       const double *state)
 {
 	ode->rate(ode, time, state, self->k[0]);
 	for (uint32_t i = 0; i < ode->size; i++)
 		self->k[0][i] *= h;
 }
 
-static void rk2(struct ode_work *self, const struct ode *ode, double time, double h,
-		const double *state)
+static void step_rk2(struct ode_work *self, const struct ode *ode, double time, double h,
+		     const double *state)
 {
 	ode->rate(ode, time, state, self->k[0]);
 	ode->rate(ode, time + 0.5 * h, make_stage(self, ode, state, self->k[0], 0.5 * h),
@@ -93,8 +96,8 @@ static void rk2(struct ode_work *self, const struct ode *ode, double time, doubl
 		self->k[0][i] = h * self->k[1][i];
 }
 
-static void rk4(struct ode_work *self, const struct ode *ode, double time, double h,
-		const double *state)
+static void step_rk4(struct ode_work *self, const struct ode *ode, double time, double h,
+		     const double *state)
 {
 	double **k = self->k;
 	ode->rate(ode, time, state, k[0]);
@@ -105,10 +108,11 @@ static void rk4(struct ode_work *self, const struct ode *ode, double time, doubl
 		k[0][i] = h * ((k[0][i] + k[3][i]) / 6 + (k[1][i] + k[2][i]) / 3);
 }
 
-/* matrix := 1 − h ∂f/∂Y. No repair in between: J is that of f as it stands. */
-static void implicit_matrix(struct ode_work *self, const struct ode *ode, double time, double h,
-			    const double *state)
+/* matrix := 1 − h ∂f/∂Y. States are not repaired in between, because J is that of f itself. */
+static void make_implicit_matrix(struct ode_work *self, const struct ode *ode, double time,
+				 double h, const double *state)
 {
+	ASSERT(self->matrix != NULL && ode->size <= self->size_max);
 	uint32_t n = ode->size;
 	dense_copy(self->stage, state, n);
 	for (uint32_t j = 0; j < n; j++) {
@@ -126,11 +130,11 @@ static void implicit_matrix(struct ode_work *self, const struct ode *ode, double
 	}
 }
 
-static bool implicit_euler(struct ode_work *self, const struct ode *ode, double time, double h,
-			   const double *state)
+static bool step_implicit_euler(struct ode_work *self, const struct ode *ode, double time, double h,
+				const double *state)
 {
-	implicit_matrix(self, ode, time + h, h, state);
-	euler(self, ode, time + h, h, state);
+	make_implicit_matrix(self, ode, time + h, h, state);
+	step_euler(self, ode, time + h, h, state);
 	if (!lu_factor(self->matrix, ode->size, ode->size, self->pivots))
 		return false;
 	lu_solve(self->matrix, ode->size, ode->size, self->pivots, self->k[0]);
@@ -151,19 +155,19 @@ bool ode_step(struct ode_work *self, const struct ode *ode, enum ode_method meth
 	if (!ode_fits(self, ode, method) || !solver_finite(&time, 1) || !solver_finite(&h, 1))
 		return false;
 	if (method == ODE_EULER)
-		euler(self, ode, time, h, state);
+		step_euler(self, ode, time, h, state);
 	else if (method == ODE_RK2)
-		rk2(self, ode, time, h, state);
+		step_rk2(self, ode, time, h, state);
 	else if (method == ODE_RK4)
-		rk4(self, ode, time, h, state);
+		step_rk4(self, ode, time, h, state);
 	else
-		good = implicit_euler(self, ode, time, h, state);
-	/* Into the stage first: a state that is not finite must not replace a good one. */
+		good = step_implicit_euler(self, ode, time, h, state);
+	/* The sum is made in the stage, because a non-finite state must not replace a good one. */
 	dense_copy(self->stage, state, ode->size);
 	dense_mul_add(self->stage, self->k[0], 1, ode->size);
 	if (!good || !solver_finite(self->stage, ode->size))
 		return false;
-	repair(ode, self->stage);
+	repair_state(ode, self->stage);
 	dense_copy(state, self->stage, ode->size);
 	return true;
 }
@@ -172,10 +176,12 @@ bool ode_step(struct ode_work *self, const struct ode *ode, enum ode_method meth
 
 static double error_order(enum ode_method method)
 {
+	ASSERT((uint32_t)method < ODE_METHODS);
 	return method == ODE_RK4 ? 5 : method == ODE_RK2 ? 3 : 2;
 }
 
-/* Two halves into `state`, one whole into self->coarse; their distance, SCALAR_MAX when not finite. */
+/* Two half steps in `state`, one whole step in self->coarse. Returns their scaled distance,
+ * SCALAR_MAX if not finite. */
 static double step_twice(struct ode_work *self, const struct ode *ode, enum ode_method method,
 			 double time, double h, double *state)
 {
@@ -221,6 +227,8 @@ struct ode_trial ode_try(struct ode_work *self, const struct ode *ode, enum ode_
 	if (trial.error > limits->tolerance)
 		trial.h_next = scalar_min(trial.h_next, h);
 	trial.h_next = scalar_clamp(trial.h_next, limits->h_min, limits->h_max);
+	ASSERT(trial.error >= 0);
+	ASSERT(!trial.accepted || trial.error < SCALAR_MAX);
 	return trial;
 }
 
@@ -234,14 +242,14 @@ struct ode_run ode_run(struct ode_work *self, const struct ode *ode, enum ode_me
 	run.failed = !ode_fits(self, ode, method) || !ode_limits_valid(limits) || !(h > 0) ||
 		     !solver_finite(&from, 1) || scalar_is_nan(to);
 	while (time < to && !run.failed && !run.stopped) {
-		/* The last step is cut to end at `to`; a sliver is not left over for another. */
+		/* The last step ends at `to`; a remainder of 1e-9 of a step is not left for another. */
 		bool last = time + run.h * (1 + 1e-9) >= to;
 		double step = last ? to - time : run.h;
 		struct ode_limits here = *limits;
 		here.h_min = scalar_min(limits->h_min, step);
 		here.h_max = scalar_max(limits->h_max, step);
 		bool least = step <= limits->h_min;
-		/* A step too small to change the time would be taken for ever. */
+		/* A step too small to change the time would be repeated for ever. */
 		run.failed = !last && !(time + step > time);
 		if (run.failed)
 			break;
@@ -261,6 +269,8 @@ struct ode_run ode_run(struct ode_work *self, const struct ode *ode, enum ode_me
 			run.h = scalar_clamp(trial.h_next, limits->h_min, limits->h_max);
 	}
 	run.stopped = run.stopped && !run.failed && time < to;
+	ASSERT(run.accepted + run.rejected <= steps_max);
+	ASSERT(run.forced <= run.accepted);
 	return run;
 }
 
@@ -271,6 +281,7 @@ static double try_frame(struct ode_work *self, const struct ode *ode, enum ode_m
 			double time, double dt, double tolerance, uint32_t count, bool force,
 			double *state)
 {
+	ASSERT(count >= 1);
 	double worst = 0, h = dt / count;
 	for (uint32_t i = 0; i < count; i++) {
 		double error = step_twice(self, ode, method, time + dt * i / count, h, state);
@@ -308,6 +319,7 @@ struct ode_frame ode_frame(struct ode_work *self, const struct ode *ode, enum od
 		substeps->count =
 			(uint32_t)MIN_OF(2 * (uint64_t)substeps->count, substeps->count_max);
 	}
+	ASSERT(frame.count >= 1 && frame.count <= substeps->count_max);
 	if (frame.forced)
 		return frame;
 	if (++substeps->calm >= substeps->calm_limit) {

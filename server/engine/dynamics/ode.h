@@ -1,9 +1,8 @@
-/* ode.h: stepping Y' = f(t, Y) for any flat state, in the ways of the book's appendix B.
+/* ode.h: integrators of Y' = f(t, Y) for a flat state, after the book's appendix B.
  *
  * The workspace is sized once for a largest state over the caller's memory (aligned to 64); nothing
- * is allocated while stepping. States are arrays of doubles, changed in place. Each step evaluates f
- * a fixed number of times (EULER 1, RK2 2, RK4 4; IMPLICIT_EULER 1 + 2 × size), so callers can count
- * on what their forces see.
+ * is allocated while stepping. States are arrays of doubles, changed in place. Each step evaluates
+ * f a fixed number of times (EULER 1, RK2 2, RK4 4; IMPLICIT_EULER 1 + 2 × size).
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_ODE_H
 #define CAIRN_ENGINE_DYNAMICS_ODE_H
@@ -16,9 +15,9 @@ struct ode {
 	uint32_t size;
 	/* rate := f(time, state). A pure function of its arguments and the context. */
 	void (*rate)(const struct ode *self, double time, const double *state, double *rate);
-	/* Puts a state back where states live (unit quaternions) after each combination; or NULL. */
+	/* Projects a state onto its constraints (unit quaternions) after each combination; or NULL. */
 	void (*repair)(const struct ode *self, double *state);
-	/* What an error of 1 in each component is divided by, > 0; or NULL: 1. */
+	/* Scale of each component, > 0, by which its error is divided; or NULL: 1. */
 	const double *scale;
 	const void *context; /* borrowed */
 };
@@ -33,9 +32,8 @@ struct ode_work {
 size_t ode_work_bytes(uint32_t size_max, bool implicit);
 void ode_work_init(struct ode_work *self, void *memory, uint32_t size_max, bool implicit);
 
-/* Whether a state of this size and this method lie within the workspace: not larger than size_max, a
- * method of the list, and room for IMPLICIT_EULER if it is that one. Each of the routines below refuses
- * what does not, and leaves the state as it is. */
+/* True if the state and the method fit the workspace: size ≤ size_max, a method of the enum, and room for
+ * IMPLICIT_EULER if it is that one. Each routine below fails otherwise and leaves the state unchanged. */
 bool ode_fits(const struct ode_work *self, const struct ode *ode, enum ode_method method);
 
 /* One step from `time` by `h`. False, and the state as it was, when IMPLICIT_EULER's matrix is singular
@@ -52,7 +50,7 @@ struct ode_limits {
 	uint32_t steps_max; /* of one ode_run, accepted or not; 0: 10 000 000 */
 };
 
-/* In the ranges above, and finite but for the tolerance. */
+/* True if all are in the ranges above; h_max is finite, the tolerance may be infinite. */
 bool ode_limits_valid(const struct ode_limits *limits);
 
 struct ode_trial {
@@ -62,8 +60,8 @@ struct ode_trial {
 	double h_next;	/* what to try next, within the limits */
 };
 
-/* Two steps of h/2, judged by one of h. At h ≤ h_min everything finite is accepted. Not for
- * IMPLICIT_EULER, for which the book defines no exponent; it is taken as EULER's. Not accepted, with
+/* Two steps of h/2, whose error is estimated by one of h. At h ≤ h_min every finite result is
+ * accepted. The book defines no exponent for IMPLICIT_EULER; EULER's is used. Not accepted, with
  * h_next 0: !ode_fits or !ode_limits_valid. */
 struct ode_trial ode_try(struct ode_work *self, const struct ode *ode, enum ode_method method,
 			 double time, double h, const struct ode_limits *limits, double *state);
@@ -71,15 +69,15 @@ struct ode_trial ode_try(struct ode_work *self, const struct ode *ode, enum ode_
 struct ode_run {
 	uint32_t accepted, rejected, forced; /* steps; forced: accepted at h_min, over tolerance */
 	double error;			     /* largest of an accepted step */
-	double h;			     /* to begin with next time */
-	double time;			     /* that the state belongs to */
+	double h;			     /* s, for the start of the next run */
+	double time;			     /* s, of the state */
 	bool failed; /* a step at h_min was not finite, or did not move the time on; or at once, see below */
 	bool stopped; /* at steps_max, before `to` */
 };
 
-/* From `from` to `to`, beginning with `h` > 0; nothing to do when `to` is not later. A `to` of infinity
- * ends by steps_max or where h no longer moves the time on. Fails at once: !ode_fits, !ode_limits_valid,
- * an h that is not positive, a time that is not a number. */
+/* Integrates from `from` to `to`, beginning with step `h` > 0; does nothing if `to` is not later. A
+ * `to` of infinity ends by steps_max or where h no longer moves the time on. Fails at once:
+ * !ode_fits, !ode_limits_valid, an h that is not positive, a time that is not a number. */
 struct ode_run ode_run(struct ode_work *self, const struct ode *ode, enum ode_method method,
 		       double from, double to, double h, const struct ode_limits *limits,
 		       double *state);

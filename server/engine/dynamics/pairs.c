@@ -1,23 +1,24 @@
-/* pairs.c: which pieces are near.
+/* pairs.c: the pairs of pieces that are near.
  *
- * Whether two placements are `wanted` as a pair is a function of their bodies' columns and fat boxes:
- * different solid bodies, one of them dynamic; not filtered out, and not passing by a joint; kinds
- * that can meet; boxes that overlap; and, for a plane, whose box may be everything, a box that
- * reaches into its half-space.
+ * Two placements are `wanted` as a pair by a function of their bodies' columns and fat boxes: their
+ * bodies are solid and different, one of them dynamic, not filtered out, and without a joint that
+ * lets them pass; their kinds of shape can collide; their boxes overlap; and, for a plane, whose
+ * box may be infinite, the other's box reaches its half-space.
  *
- * Shapes of several pieces (meshes, solids of parts) make a pair for each piece that is near, in one frame:
- * the mesh's, else A's, or B's when A is of one piece. A piece there is near when its box overlaps
- *   the other's fat box                      if the other is of one piece,
- *   the box of a piece of the other          if not (a mesh meets no mesh, so it is a solid's part).
- * A solid that is a field has its sides for pieces, where they are asked one by one (shape_is_sided); it is
- * of one piece against planes, meshes and solids of parts, and as the second of two fields.
- * Parts of solids have their boxes grown by what a contact may look ahead. They move within the fat box
- * around them all, so a solid's placement counts as moved in every step that stores its body (body.c):
+ * Shapes of several pieces (meshes, solids of parts) have a pair for each near piece. Boxes are
+ * compared in one frame: the mesh's, else A's, or B's if A has one piece. A piece is near if its
+ * box overlaps
+ *   the other's fat box                      if the other has one piece,
+ *   the box of a piece of the other          if not (two meshes never collide, so that is a solid's part).
+ * The pieces of a field are its sides where these are collided separately (shape_is_sided). A field
+ * has one piece against planes, meshes and solids of parts, and as the second of two fields. The
+ * boxes of parts of solids are grown by the look-ahead of contacts. Parts move within the fat box
+ * of the solid, so its placement counts as moved in every step that stores its body (body.c), and
  * `wanted` stays a function of columns.
  *
- * Only what moved is asked. That suffices because of invariant 1 (dynamics.h): of a pair of which
- * neither moved, both questions (is it there, is it wanted) had the same answer before. So the result
- * is the same when more is asked, as after a rebuild, when all count as moved.
+ * Only pairs with a moved placement are examined. That suffices because of invariant 1
+ * (dynamics.h): if neither moved, the pair has a row exactly if it is wanted, as before. So to
+ * examine more, as after a rebuild when all count as moved, gives the same result.
  */
 #include "server/engine/dynamics/pairs.h"
 
@@ -31,7 +32,7 @@
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/world/parameters.h"
 
-/* ---- what is wanted --------------------------------------------------------------------------- */
+/* ---- wanted pairs --------------------------------------------------------------------------- */
 
 static bool filter_allows(const struct body_table *body, uint32_t a, uint32_t b)
 {
@@ -42,10 +43,12 @@ static bool filter_allows(const struct body_table *body, uint32_t a, uint32_t b)
 	return (body->category[a] & body->mask[b]) != 0 && (body->category[b] & body->mask[a]) != 0;
 }
 
-/* Whether the box comes within CONTACT_NEAR of the half-space. */
+/* True if the box, moved by at most `motion` m, comes within CONTACT_NEAR of the half-space. */
 static bool plane_reaches(const struct dynamics *self, uint32_t plane, struct aabb box,
 			  double motion)
 {
+	ASSERT(placement_shape(self, plane)->kind == SHAPE_PLANE);
+	ASSERT(motion >= 0);
 	const struct tables *tables = self->tables;
 	const struct shape *shape = placement_shape(self, plane);
 	pose at = pose_mul(body_pose(tables, placement_body(tables, plane)),
@@ -57,9 +60,10 @@ static bool plane_reaches(const struct dynamics *self, uint32_t plane, struct aa
 	return lowest <= offset + CONTACT_NEAR + motion;
 }
 
-/* All but the boxes' overlap and a plane's half-space. */
+/* All conditions of a wanted pair but the overlap of boxes and the reach of a half-space. */
 static bool placements_may_meet(const struct dynamics *self, uint32_t a, uint32_t b)
 {
+	ASSERT(a != b);
 	const struct tables *tables = self->tables;
 	if (!tables->placement.active[a] || !tables->placement.active[b])
 		return false;
@@ -73,9 +77,9 @@ static bool placements_may_meet(const struct dynamics *self, uint32_t a, uint32_
 	return collide_supported(placement_shape(self, a)->kind, placement_shape(self, b)->kind);
 }
 
-/* Of two that may meet: whether a half-space among them is reached by the other's box. */
-static bool halves_reached(const struct dynamics *self, const struct pair_reach *a,
-			   const struct pair_reach *b)
+/* True if neither of two placements is a half-space, or the other's box reaches it. */
+static bool half_spaces_reached(const struct dynamics *self, const struct pair_reach *a,
+				const struct pair_reach *b)
 {
 	if (placement_shape(self, a->placement)->kind == SHAPE_PLANE)
 		return plane_reaches(self, a->placement, b->box, a->motion);
@@ -88,11 +92,12 @@ struct pair_reach pair_reach_fat(const struct dynamics *self, uint32_t placement
 	return (struct pair_reach){ placement, placement_box(self->tables, placement), 0 };
 }
 
-/* All but the boxes' overlap, which the broad phase knows already. */
+/* All conditions but the overlap of boxes, which the broad phase has tested. */
 bool pair_may_meet(const struct dynamics *self, const struct pair_reach *a,
 		   const struct pair_reach *b)
 {
-	return placements_may_meet(self, a->placement, b->placement) && halves_reached(self, a, b);
+	return placements_may_meet(self, a->placement, b->placement) &&
+	       half_spaces_reached(self, a, b);
 }
 
 static bool placements_wanted(const struct dynamics *self, uint32_t a, uint32_t b)
@@ -106,8 +111,8 @@ static bool is_mesh(const struct dynamics *self, uint32_t placement)
 	return placement_shape(self, placement)->kind == SHAPE_MESH;
 }
 
-/* Whether the placement is looked into against the other: a field depends on what that is, and of two
- * fields only the frame's is. */
+/* True if the placement is divided against the other: for a field that depends on the other's
+ * shape, and of two fields only the frame's is divided. */
 static bool has_pieces(const struct dynamics *self, uint32_t placement, uint32_t other)
 {
 	const struct shape *shape = placement_shape(self, placement);
@@ -141,6 +146,7 @@ static struct aabb box_turned(struct aabb box, mat3 turn, vec3 centre)
 /* A piece's box in its shape's frame. */
 static struct aabb piece_box(const struct shape *shape, uint32_t piece)
 {
+	ASSERT(shape_is_divided(shape));
 	struct aabb box = shape_piece_aabb(shape, piece);
 	if (shape->kind == SHAPE_MESH)
 		return box;
@@ -148,20 +154,21 @@ static struct aabb piece_box(const struct shape *shape, uint32_t piece)
 }
 
 /* Two placements of which at least one has pieces. */
-struct meeting {
+struct divided_pair {
 	const struct pair_reach *frame, *other;
 	bool frame_first; /* the frame's is the pair's A */
 	const struct shape *shape, *other_shape;
-	bool pieces;   /* the other has pieces as well */
-	double motion; /* m: how far their points may come towards each other from where they are */
+	bool pieces;   /* the other has pieces too */
+	double motion; /* m: bound of the motion of their points from the poses in the tables */
 	pose other_in_frame;
 	mat3 turn;
 };
 
-static struct meeting meeting_of(const struct dynamics *self, const struct pair_reach *a,
-				 const struct pair_reach *b)
+static struct divided_pair find_frame(const struct dynamics *self, const struct pair_reach *a,
+				      const struct pair_reach *b)
 {
-	struct meeting m;
+	ASSERT(a->placement < b->placement);
+	struct divided_pair m;
 	m.frame_first =
 		is_mesh(self, a->placement) ||
 		(!is_mesh(self, b->placement) && has_pieces(self, a->placement, b->placement));
@@ -184,8 +191,9 @@ static struct meeting meeting_of(const struct dynamics *self, const struct pair_
 	return m;
 }
 
-/* The other's piece, or the box it stays in, seen from the frame. */
-static struct aabb other_box(const struct dynamics *self, const struct meeting *m, uint32_t piece)
+/* The box of the other's piece, or of the whole other, in the frame. */
+static struct aabb other_box(const struct dynamics *self, const struct divided_pair *m,
+			     uint32_t piece)
 {
 	struct aabb box;
 	if (m->pieces) {
@@ -200,20 +208,21 @@ static struct aabb other_box(const struct dynamics *self, const struct meeting *
 	return m->motion > 0 ? aabb_grow(box, m->motion) : box;
 }
 
-/* Two placements being asked about, piece by piece; what holds for all their pieces is found once, because
- * a body on a fine mesh has thousands of rows. Without `asked` nothing of it holds. */
-struct question {
-	bool asked, wanted, pieces, boxed;
+/* Cache of the test whether a pair is wanted. The part that all pieces of two placements share is
+ * computed once, because a body on a fine mesh has thousands of rows. The other fields are valid
+ * only if `filled`. */
+struct wanted_test {
+	bool filled, wanted, pieces, boxed;
 	uint32_t a, b; /* placements */
 	struct pair_reach at_a, at_b;
-	struct meeting meeting;
-	uint32_t other; /* the other's piece that was asked for last */
+	struct divided_pair divided;
+	uint32_t other; /* the other's piece of `box`, if `boxed` */
 	struct aabb box;
 };
 
-static void question_open(const struct dynamics *self, struct question *q, uint32_t a, uint32_t b)
+static void open_test(const struct dynamics *self, struct wanted_test *q, uint32_t a, uint32_t b)
 {
-	q->asked = true;
+	q->filled = true;
 	q->boxed = false;
 	q->a = a;
 	q->b = b;
@@ -224,41 +233,44 @@ static void question_open(const struct dynamics *self, struct question *q, uint3
 		return;
 	q->at_a = pair_reach_fat(self, a);
 	q->at_b = pair_reach_fat(self, b);
-	q->meeting = meeting_of(self, &q->at_a, &q->at_b);
+	q->divided = find_frame(self, &q->at_a, &q->at_b);
 }
 
-static bool question_wanted(const struct dynamics *self, struct question *q,
-			    const struct contact_pair *pair)
+static bool test_wanted(const struct dynamics *self, struct wanted_test *q,
+			const struct contact_pair *pair)
 {
 	uint32_t a = pair->a.placement, b = pair->b.placement;
-	if (!q->asked || q->a != a || q->b != b)
-		question_open(self, q, a, b);
+	if (!q->filled || q->a != a || q->b != b)
+		open_test(self, q, a, b);
 	if (!q->pieces)
 		return q->wanted;
-	uint32_t own = q->meeting.frame_first ? pair->a.child : pair->b.child;
-	uint32_t other = q->meeting.frame_first ? pair->b.child : pair->a.child;
+	uint32_t own = q->divided.frame_first ? pair->a.child : pair->b.child;
+	uint32_t other = q->divided.frame_first ? pair->b.child : pair->a.child;
 	if (!q->boxed || q->other != other) {
-		q->box = other_box(self, &q->meeting, other);
+		q->box = other_box(self, &q->divided, other);
 		q->other = other;
 		q->boxed = true;
 	}
-	return aabb_overlaps(piece_box(q->meeting.shape, own), q->box);
+	return aabb_overlaps(piece_box(q->divided.shape, own), q->box);
 }
 
 bool pair_wanted(const struct dynamics *self, const struct contact_pair *pair)
 {
-	struct question question;
-	question.asked = false;
-	return question_wanted(self, &question, pair);
+	ASSERT(pair->a.placement < pair->b.placement);
+	struct wanted_test test;
+	test.filled = false;
+	return test_wanted(self, &test, pair);
 }
 
 static struct contact_pair row_pair(const struct contact_table *contact, uint32_t row)
 {
+	ASSERT(contact->used[row]);
 	return (struct contact_pair){ { contact->placement_a[row], contact->child_a[row] },
 				      { contact->placement_b[row], contact->child_b[row] } };
 }
 
-/* For the broad phase. A pair with pieces is looked into each time: others may be near now. */
+/* Filter of the broad phase. A pair with pieces passes each time, because other pieces may be near
+ * now. */
 static bool pair_filter(uint32_t a, uint32_t b, const void *context)
 {
 	const struct dynamics *self = context;
@@ -272,12 +284,13 @@ static bool pair_filter(uint32_t a, uint32_t b, const void *context)
 
 /* ---- finding ---------------------------------------------------------------------------------- */
 
-/* Rows that are there and no longer wanted. Each is looked at once: through a's list if a moved. */
+/* Rows that are no longer wanted. Each is tested once: through the list of a's body if a moved,
+ * else of b's. */
 static enum status find_gone(struct dynamics *self)
 {
 	const struct tables *tables = self->tables;
-	struct question question;
-	question.asked = false;
+	struct wanted_test test;
+	test.filled = false;
 	self->gone.count = 0;
 	for (uint32_t p = bitset_next(&self->moved, 0); p != BITSET_NONE;
 	     p = bitset_next(&self->moved, p + 1)) {
@@ -289,7 +302,7 @@ static enum status find_gone(struct dynamics *self)
 			if (p != a && (p != b || bitset_get(&self->moved, a)))
 				continue;
 			struct contact_pair pair = row_pair(&tables->contact, row);
-			if (question_wanted(self, &question, &pair))
+			if (test_wanted(self, &test, &pair))
 				continue;
 			if (ARRAY_RESERVE(&self->gone, (uint64_t)self->gone.count + 1) != STATUS_OK)
 				return STATUS_NO_MEMORY;
@@ -303,14 +316,16 @@ static enum status new_push(struct dynamics *self, struct contact_pair pair)
 {
 	if (ARRAY_RESERVE(&self->new_pairs, (uint64_t)self->new_pairs.count + 1) != STATUS_OK)
 		return STATUS_NO_MEMORY;
+	ASSERT(pair.a.placement < pair.b.placement);
 	self->new_pairs.items[self->new_pairs.count++] = pair;
 	return STATUS_OK;
 }
 
-/* Appends the pieces of the frame's shape near a box to sort_scratch, as (child a, child b). */
-static enum status near_pieces(struct dynamics *self, const struct meeting *m, struct aabb box,
+/* Appends the pieces of the frame's shape near a box to sort_scratch, as keys (child a, child b). */
+static enum status near_pieces(struct dynamics *self, const struct divided_pair *m, struct aabb box,
 			       uint64_t other, uint32_t *count)
 {
+	ASSERT(*count <= self->sort_scratch.capacity);
 	uint32_t pieces = shape_piece_count(m->shape), found = 0;
 	if (m->shape->kind == SHAPE_MESH) {
 		const struct mesh *mesh = m->shape->mesh;
@@ -341,10 +356,11 @@ static enum status near_pieces(struct dynamics *self, const struct meeting *m, s
 enum status pairs_between(struct dynamics *self, const struct pair_reach *a,
 			  const struct pair_reach *b)
 {
+	ASSERT(a->placement < b->placement);
 	struct contact_pair pair = { { a->placement, 0 }, { b->placement, 0 } };
 	if (!any_pieces(self, a->placement, b->placement))
 		return new_push(self, pair);
-	struct meeting m = meeting_of(self, a, b);
+	struct divided_pair m = find_frame(self, a, b);
 	uint32_t others = m.pieces ? shape_piece_count(m.other_shape) : 1, count = 0;
 	struct aabb bounds = aabb_grow(aabb_make(m.shape->aabb_min, m.shape->aabb_max),
 				       CONTACT_NEAR + CONTACT_LOOK_AHEAD * m.shape->extent_min);
@@ -365,19 +381,22 @@ enum status pairs_between(struct dynamics *self, const struct pair_reach *a,
 	return status;
 }
 
-/* Drops the pairs from `first` on that have a row. */
-static void forget_known(struct dynamics *self, uint32_t first)
+/* Removes from new_pairs, from `first` on, the pairs that have a row. */
+static void remove_known(struct dynamics *self, uint32_t first)
 {
+	ASSERT(first <= self->new_pairs.count);
 	uint32_t kept = first;
 	for (uint32_t i = first; i < self->new_pairs.count; i++)
 		if (contact_find(self, &self->new_pairs.items[i]) == DYNAMICS_NONE)
 			self->new_pairs.items[kept++] = self->new_pairs.items[i];
+	ASSERT(kept <= self->new_pairs.count);
 	self->new_pairs.count = kept;
 }
 
-/* Pairs with pieces come from the broad phase also when they bring nothing new; they must not count
- * against the limit, or it would depend on how many happened to move. */
-static uint64_t pairs_with_pieces_max(const struct dynamics *self)
+/* Upper bound of the pairs with pieces. The broad phase returns them even without a new pair of
+ * pieces, so they must not count against the limit, which would then depend on how many placements
+ * moved. */
+static uint64_t bound_divided_pairs(const struct dynamics *self)
 {
 	const struct shape_table *shape = &self->tables->shape;
 	uint64_t owners = 0;
@@ -387,11 +406,11 @@ static uint64_t pairs_with_pieces_max(const struct dynamics *self)
 	return owners * self->placement_used.count;
 }
 
-/* Pairs wanted and not there, in their order: the broad phase's is (a, b), children ascend. */
+/* Wanted pairs without a row, ascending: the broad phase's order is (a, b), and children ascend. */
 static enum status find_new(struct dynamics *self, struct reason *why)
 {
 	uint32_t most = self->tables->world.contacts_max[0];
-	uint64_t room = most + pairs_with_pieces_max(self);
+	uint64_t room = most + bound_divided_pairs(self);
 	self->new_pairs.count = 0;
 	const double *parameter = self->tables->parameter.value;
 	broad_phase_set_cells(
@@ -412,7 +431,7 @@ static enum status find_new(struct dynamics *self, struct reason *why)
 		uint32_t first = self->new_pairs.count;
 		status = pairs_between(self, &a, &b);
 		if (any_pieces(self, a.placement, b.placement))
-			forget_known(self, first);
+			remove_known(self, first);
 	}
 	return status;
 }
@@ -423,7 +442,7 @@ enum status pairs_find(struct dynamics *self, struct reason *why)
 	return status == STATUS_OK ? find_new(self, why) : status;
 }
 
-/* ---- for methods that begin ------------------------------------------------------------------- */
+/* ---- change of method ------------------------------------------------------------------- */
 
 void dynamics_contacts_forget(struct dynamics *self)
 {

@@ -1,17 +1,18 @@
 /* row_system.c: assembly by lists of rows.
  *
- * An incidence is a row that a group responds to. Sorted by group they are the lists; the sort is
- * stable and rows come ascending, so each list ascends. A row's neighbours are the merge of the lists
- * of its groups, at most ROW_PARTS_MAX of them, which gives columns in order without a search. Each
- * entry is computed once, for the lower row with the response of the upper one, and written twice.
+ * An incidence is a pair of a row and a group that responds to it. Sorted by group, incidences form
+ * the lists; the sort is stable and rows ascend, so each list ascends. The neighbours of a row are
+ * the merge of the lists of its groups, at most ROW_PARTS_MAX, which gives columns in order without
+ * a search. Each entry is computed once, from J of the lower row and the response of the upper one,
+ * and written twice.
  */
 #include "server/engine/dynamics/row_system.h"
 
 #include "server/base/sort.h"
 #include "server/engine/solvers/solver.h"
 
-static void carve(struct row_system *self, struct solver_memory *memory,
-		  struct row_system_sizes sizes)
+static void carve_system(struct row_system *self, struct solver_memory *memory,
+			 struct row_system_sizes sizes)
 {
 	*self = (struct row_system){ .sizes = sizes };
 	self->responses = SOLVER_CARVE(memory, struct mass_response, sizes.rows);
@@ -30,14 +31,14 @@ size_t row_system_bytes(struct row_system_sizes sizes)
 {
 	struct solver_memory memory = { NULL, 0 };
 	struct row_system self;
-	carve(&self, &memory, sizes);
+	carve_system(&self, &memory, sizes);
 	return memory.used;
 }
 
 void row_system_init(struct row_system *self, void *bytes, struct row_system_sizes sizes)
 {
 	struct solver_memory memory = { bytes, 0 };
-	carve(self, &memory, sizes);
+	carve_system(self, &memory, sizes);
 }
 
 struct row_system_sizes row_system_sizes(const struct mass_operator *mass,
@@ -51,7 +52,8 @@ struct row_system_sizes row_system_sizes(const struct mass_operator *mass,
 	return sizes;
 }
 
-/* ---- lists ------------------------------------------------------------------------------------------ */
+/* ---- lists
+ * ------------------------------------------------------------------------------------------ */
 
 static void respond_all(struct row_system *self)
 {
@@ -71,8 +73,7 @@ static void respond_all(struct row_system *self)
 	}
 }
 
-/* The lists of each row in the order of its groups, UINT32_MAX behind the last; groups and
- * coordinates. */
+/* Fills `list` (the lists of each row by group, then UINT32_MAX), `groups` and `first`. */
 static void find_lists(struct row_system *self)
 {
 	uint32_t begin = 0;
@@ -95,6 +96,7 @@ static void find_lists(struct row_system *self)
 			k++;
 		lists[k] = begin;
 	}
+	ASSERT(self->group_count <= self->sizes.parts);
 	self->first[self->group_count] = self->coordinates;
 }
 
@@ -124,19 +126,21 @@ void row_system_apply(const struct row_system *self, const double *lambda,
 			mass_apply(self->mass, &self->responses[i], lambda[i], velocities);
 }
 
-/* ---- A ---------------------------------------------------------------------------------------------- */
+/* ---- A
+ * ---------------------------------------------------------------------------------------------- */
 
-/* Walks the neighbours of a row upwards, itself among them. */
-struct walk {
+/* Iterator over the neighbours of a row, ascending, the row itself included. */
+struct neighbours {
 	const struct row_system *system;
 	uint32_t at[ROW_PARTS_MAX], end[ROW_PARTS_MAX], lists;
-	uint32_t own; /* the row, once, also where it responds to nothing */
+	uint32_t own; /* the row, visited once, even if no group responds to it */
 	bool own_done;
 };
 
-static struct walk walk_from(const struct row_system *system, uint32_t row)
+static struct neighbours first_neighbour(const struct row_system *system, uint32_t row)
 {
-	struct walk walk = { .system = system, .own = row };
+	ASSERT(row < system->count);
+	struct neighbours walk = { .system = system, .own = row };
 	for (uint32_t k = 0; k < ROW_PARTS_MAX && system->list[row][k] != UINT32_MAX; k++) {
 		walk.at[k] = system->list[row][k];
 		walk.end[k] = system->list_end[walk.at[k]];
@@ -145,8 +149,8 @@ static struct walk walk_from(const struct row_system *system, uint32_t row)
 	return walk;
 }
 
-/* The next neighbour, UINT32_MAX at the end. */
-static uint32_t walk_next(struct walk *walk)
+/* The next neighbour, or UINT32_MAX. */
+static uint32_t next_neighbour(struct neighbours *walk)
 {
 	uint32_t least = walk->own_done ? UINT32_MAX : walk->own;
 	for (uint32_t k = 0; k < walk->lists; k++)
@@ -162,6 +166,7 @@ static uint32_t walk_next(struct walk *walk)
 /* Entry of two rows, i ≤ j. */
 static double entry_of(const struct row_system *self, uint32_t i, uint32_t j)
 {
+	VALIDATE(i <= j && j < self->count);
 	return mass_couple(self->mass, self->rows[i].j, &self->responses[j]);
 }
 
@@ -172,16 +177,17 @@ void row_system_dense(const struct row_system *self, double *a, uint32_t stride)
 		for (uint32_t j = 0; j < self->count; j++)
 			a[(size_t)i * stride + j] = 0;
 	for (uint32_t j = 0; j < self->count; j++) {
-		struct walk walk = walk_from(self, j);
-		for (uint32_t i = walk_next(&walk); i <= j; i = walk_next(&walk))
+		struct neighbours walk = first_neighbour(self, j);
+		for (uint32_t i = next_neighbour(&walk); i <= j; i = next_neighbour(&walk))
 			a[(size_t)i * stride + j] = a[(size_t)j * stride + i] =
 				entry_of(self, i, j);
 	}
 }
 
-/* ---- coordinates ------------------------------------------------------------------------------------ */
+/* ---- coordinates
+ * ------------------------------------------------------------------------------------ */
 
-/* Place of a group among those that move; it is one of them. */
+/* Index of a group in `groups`, which must contain it. */
 static uint32_t find_group(const struct row_system *self, uint32_t group)
 {
 	uint32_t low = 0, high = self->group_count;
@@ -192,6 +198,7 @@ static uint32_t find_group(const struct row_system *self, uint32_t group)
 		else
 			high = middle;
 	}
+	ASSERT(self->groups[low] == group);
 	return low;
 }
 
@@ -216,6 +223,7 @@ uint32_t row_system_jacobian(const struct row_system *self, uint32_t *start, uin
 				column[entries + c] = self->first[place] + c;
 				value[entries + c] = sum;
 			}
+			ASSERT(n <= self->coordinates);
 			entries += n;
 		}
 	}
@@ -225,6 +233,7 @@ uint32_t row_system_jacobian(const struct row_system *self, uint32_t *start, uin
 
 void row_system_mass(const struct row_system *self, double *m)
 {
+	VALIDATE(self->group_count <= self->coordinates);
 	size_t n = self->coordinates;
 	for (size_t i = 0; i < n * n; i++)
 		m[i] = 0;
@@ -239,6 +248,7 @@ void row_system_mass(const struct row_system *self, double *m)
 
 void row_system_gather(const struct row_system *self, const struct spatial *velocities, double *x)
 {
+	VALIDATE(self->group_count <= self->coordinates);
 	for (uint32_t g = 0; g < self->group_count; g++)
 		for (uint32_t at = self->first[g]; at < self->first[g + 1]; at++)
 			x[at] = spatial_dot(
@@ -248,6 +258,7 @@ void row_system_gather(const struct row_system *self, const struct spatial *velo
 
 void row_system_scatter(const struct row_system *self, const double *x, struct spatial *velocities)
 {
+	VALIDATE(self->group_count <= self->coordinates);
 	for (uint32_t g = 0; g < self->group_count; g++)
 		for (uint32_t at = self->first[g]; at < self->first[g + 1]; at++) {
 			uint32_t slot = self->groups[g];

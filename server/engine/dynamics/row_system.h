@@ -1,12 +1,13 @@
-/* row_system.h: a list of rows over a mass operator, as solvers read it: u = J v, A = J M⁻¹ Jᵀ
- * dense, J and M over coordinates. Solvers of large islands take rows and bodies as they are and never see A.
+/* row_system.h: the arrays that solvers read, from a list of rows and a mass operator: u = J v, dense
+ * A = J M⁻¹ Jᵀ, J and M over coordinates. Solvers of large islands use rows and bodies directly,
+ * without A.
  *
- * Two rows meet in A where they share a group that moves. The rows of each group stand in a list,
- * so that all of A costs as much as it has entries; bodies that nothing moves (a floor under a
- * thousand boxes) join none. Solvers see arrays only: they know neither bodies nor masses.
+ * An entry of A is not zero only if its rows share a group that moves. Each group has a list of its
+ * rows, so A costs time in the number of its entries; bodies that cannot move (a floor under a
+ * thousand boxes) couple no rows. Solvers see arrays only, neither bodies nor masses.
  *
- * The workspace is carved from the caller's memory for a largest list; nothing allocates. Rows and operator
- * are borrowed until the next make.
+ * The workspace lies in the caller's memory, sized for a largest list; nothing allocates. Rows and
+ * operator are borrowed until the next row_system_make.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_ROW_SYSTEM_H
 #define CAIRN_ENGINE_DYNAMICS_ROW_SYSTEM_H
@@ -28,8 +29,8 @@ struct row_system {
 	uint64_t *group, *scratch_group; /* of each incidence of a row with a group, ascending */
 	uint32_t *row, *scratch_row;	 /* the rows, ascending within a group */
 	uint32_t incidences;
-	uint32_t (*list)[ROW_PARTS_MAX]; /* of each row: where the lists of its groups begin */
-	uint32_t *list_end;		 /* where the list ends that begins here */
+	uint32_t (*list)[ROW_PARTS_MAX]; /* of each row: starts of its groups' lists */
+	uint32_t *list_end;		 /* by start of a list: its end */
 	uint32_t *groups, *first; /* that move, ascending; their first coordinates, one more */
 	uint32_t group_count, coordinates;
 };
@@ -38,30 +39,30 @@ size_t row_system_bytes(struct row_system_sizes sizes);
 /* `memory` is aligned to 64 and borrowed. */
 void row_system_init(struct row_system *self, void *memory, struct row_system_sizes sizes);
 
-/* Takes rows 0 … count−1: their responses, and who meets whom. */
+/* Sets rows 0 … count−1 and computes their responses and the lists of groups. The sizes must suffice. */
 void row_system_make(struct row_system *self, const struct mass_operator *mass,
 		     const struct constraint_row *rows, uint32_t count);
-/* As from a list that was filled. */
+/* The sizes needed for these rows. */
 struct row_system_sizes row_system_sizes(const struct mass_operator *mass,
 					 const struct constraint_row *rows, uint32_t count);
 
 /* u := J v, velocities by slot. */
 void row_system_speeds(const struct row_system *self, const struct spatial *velocities, double *u);
-/* v += M⁻¹ Jᵀ λ, in the order of rows. */
+/* v += M⁻¹ Jᵀ λ, velocities by slot, summed in the order of rows. */
 void row_system_apply(const struct row_system *self, const double *lambda,
 		      struct spatial *velocities);
 
 /* A, row by row: count × count entries of `a` with `stride` between rows. Symmetric to the bit. */
 void row_system_dense(const struct row_system *self, double *a, uint32_t stride);
-/* J over coordinates, in which M is positive definite: groups that move ascending, coordinates
- * within. start of count + 1; columns ascending. Returns the entries; with `column` NULL it only
- * counts. */
+/* J over coordinates, in compressed rows: groups that move ascending, coordinates within.
+ * `start` has count + 1 entries; columns ascend. Returns the number of entries; with `column` NULL
+ * it only counts. */
 uint32_t row_system_jacobian(const struct row_system *self, uint32_t *start, uint32_t *column,
 			     double *value);
-/* M over them, `coordinates`² entries, row by row. */
+/* M over coordinates, positive definite: `coordinates`² entries, row by row. */
 void row_system_mass(const struct row_system *self, double *m);
-/* Velocities of the slots of the rows' parts as coordinates (what locked axes do is left out), and
- * back: slots move as before along locked axes. For groups of one slot. */
+/* gather: velocities of slots to coordinates, without the parts along locked axes. scatter: back,
+ * keeping the parts along locked axes. Only for groups of one slot. */
 void row_system_gather(const struct row_system *self, const struct spatial *velocities, double *x);
 void row_system_scatter(const struct row_system *self, const double *x, struct spatial *velocities);
 

@@ -1,14 +1,15 @@
-/* sleep.c: who rests on whom, and falling asleep.
+/* sleep.c: islands of bodies that rest fall asleep, and sleep sets are woken.
  *
- * An island is a set of awake dynamic bodies linked by touching contacts. Union-find, links in order of
- * contact rows; the lesser row becomes the root, so the answer is a function of the set of links alone.
- * When the farthest point of every body of an island has been slower than sleep.speed for sleep.time,
- * all of it falls asleep: one sleep set, a ring through sleep_next in order of rows. Its bodies leave
- * `awake`, its contacts `live`, and no step sees them until one of them is woken, which wakes the set.
+ * A sleep island is a set of awake dynamic bodies linked by touching contacts and by joints.
+ * Union-find visits links in order of rows; the lower row becomes the root, so the islands are a
+ * function of the set of links alone. When every point of every body of an island has been slower
+ * than sleep.speed for sleep.time, the island falls asleep as one sleep set, a ring through
+ * sleep_next in order of rows. Its bodies leave `awake`, its contacts leave `live`, and no step
+ * visits them until one is woken, which wakes the whole set.
  *
- * The speed counts what the body moved, correction of penetration included, as well as its velocity. An
- * animated body that moves keeps what it touches or is joined to awake, and so does a motor that
- * runs. A body that may not sleep keeps its island awake.
+ * The speed is the larger of the velocity and the actual motion, removal of penetration included. A
+ * moving animated body keeps the bodies awake that it touches or is joined to, and so does a
+ * running motor. A body without BODY_MAY_SLEEP keeps its island awake.
  */
 #include "server/engine/dynamics/body.h"
 #include "server/engine/dynamics/contact.h"
@@ -16,13 +17,13 @@
 #include "server/engine/dynamics/step.h"
 #include "server/engine/world/parameters.h"
 
-struct islands {
+struct sleep_islands {
 	uint32_t *parent; /* by body row; only awake dynamic bodies are set */
-	double *slow;	  /* by root: the least time any of its bodies has been slow, s */
-	uint32_t *last;	  /* by root: the last row hung into the ring */
+	double *slow;	  /* by root: the shortest sleep_time of its bodies, s */
+	uint32_t *last;	  /* by root: the body last added to the ring */
 };
 
-static uint32_t root_of(uint32_t *parent, uint32_t body)
+static uint32_t find_root(uint32_t *parent, uint32_t body)
 {
 	while (parent[body] != body) {
 		parent[body] = parent[parent[body]];
@@ -31,10 +32,11 @@ static uint32_t root_of(uint32_t *parent, uint32_t body)
 	return body;
 }
 
-static void join(uint32_t *parent, uint32_t a, uint32_t b)
+static void join_islands(uint32_t *parent, uint32_t a, uint32_t b)
 {
-	a = root_of(parent, a);
-	b = root_of(parent, b);
+	VALIDATE(parent[a] <= a && parent[b] <= b);
+	a = find_root(parent, a);
+	b = find_root(parent, b);
 	if (a < b)
 		parent[b] = a;
 	else
@@ -51,9 +53,10 @@ static bool is_awake_dynamic(const struct dynamics *self, uint32_t body)
 	return self->tables->body.status[body] == BODY_DYNAMIC && bitset_get(&self->awake, body);
 }
 
-/* Raises or resets the time for which each awake body has been slow. */
-static void measure(struct dynamics *self, double dt)
+/* Raises or resets sleep_time, the time for which each awake body has been slow, s. */
+static void update_sleep_times(struct dynamics *self, double dt)
 {
+	ASSERT(dt > 0);
 	struct tables *tables = self->tables;
 	double slow = tables->parameter.value[PARAMETER_SLEEP_SPEED];
 	for (uint32_t body = bitset_next(&self->awake, 0); body != BITSET_NONE;
@@ -71,7 +74,7 @@ static void measure(struct dynamics *self, double dt)
 	}
 }
 
-static void link_touching(struct dynamics *self, struct islands *islands)
+static void link_touching(struct dynamics *self, struct sleep_islands *islands)
 {
 	struct tables *tables = self->tables;
 	for (uint32_t row = bitset_next(&self->live, 0); row != BITSET_NONE;
@@ -84,13 +87,15 @@ static void link_touching(struct dynamics *self, struct islands *islands)
 			continue;
 		}
 		if (is_awake_dynamic(self, a) && is_awake_dynamic(self, b))
-			join(islands->parent, a, b);
+			join_islands(islands->parent, a, b);
 	}
 }
 
-/* A motor that turns something, or follows a wave, is at work; one that holds a place may rest there. */
+/* True for a velocity motor with a target and for a motor with a wave; a motor that holds a
+ * position may sleep. */
 static bool motor_runs(const struct joint_table *joint, uint32_t row)
 {
+	ASSERT(row < joint->count);
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 		if (joint->motor[row][axis] != JOINT_MOTOR_NONE &&
 		    (joint->wave[row][axis] != JOINT_WAVE_CONSTANT ||
@@ -100,13 +105,13 @@ static bool motor_runs(const struct joint_table *joint, uint32_t row)
 	return false;
 }
 
-static void stay_awake(struct tables *tables, uint32_t body)
+static void reset_sleep_time(struct tables *tables, uint32_t body)
 {
 	if (body != DYNAMICS_NONE)
 		tables->body.sleep_time[body] = 0;
 }
 
-static void link_joined(struct dynamics *self, struct islands *islands)
+static void link_joined(struct dynamics *self, struct sleep_islands *islands)
 {
 	struct tables *tables = self->tables;
 	for (uint32_t row = bitset_next(&self->joint_used, 0); row != BITSET_NONE;
@@ -116,23 +121,24 @@ static void link_joined(struct dynamics *self, struct islands *islands)
 		bool awake_b = b != DYNAMICS_NONE && bitset_get(&self->awake, b);
 		if (!awake_a && !awake_b)
 			continue;
-		bitset_set(&self->joint_notes.moved,
-			   row); /* also one that does nothing is told as it is */
+		bitset_set(&self->joint_notes.moved, row); /* reported even if it does not act */
 		if (!joint_may_act(tables, row))
 			continue;
 		bool script = (awake_a && is_moving_script(self, a)) ||
 			      (awake_b && is_moving_script(self, b));
 		if (script || motor_runs(&tables->joint, row)) {
-			stay_awake(tables, a);
-			stay_awake(tables, b);
+			reset_sleep_time(tables, a);
+			reset_sleep_time(tables, b);
 		}
 		if (awake_a && awake_b && is_awake_dynamic(self, a) && is_awake_dynamic(self, b))
-			join(islands->parent, a, b);
+			join_islands(islands->parent, a, b);
 	}
 }
 
 static void fall_asleep(struct dynamics *self, uint32_t body, uint32_t set, uint32_t *last)
 {
+	ASSERT(set != 0);
+	ASSERT(*last == DYNAMICS_NONE || *last < body);
 	struct tables *tables = self->tables;
 	tables->body.velocity[body] = tables->body.angular_velocity[body] = vec3_zero();
 	tables->body.sleep_set[body] = set;
@@ -144,13 +150,14 @@ static void fall_asleep(struct dynamics *self, uint32_t body, uint32_t set, uint
 	*last = body;
 	body_refresh_awake(self, body);
 	joints_note_moved(self, body);
-	self->slept.items[self->slept.count++] = body; /* room for all who take part */
+	ASSERT(self->slept.count < self->slept.capacity);
+	self->slept.items[self->slept.count++] = body; /* step_commit reserved it */
 	dynamics_event(
 		self,
 		(struct event){ .kind = EVENT_SLEEP, .a = tables->body.id[body], .fraction = 1 });
 }
 
-/* Numbers begin at 1: 0 means awake. */
+/* Numbers begin at 1, because 0 means awake. */
 static uint32_t next_set(struct tables *tables)
 {
 	uint32_t set = MAX_OF(tables->world.next_sleep_set[0], 1u);
@@ -158,9 +165,9 @@ static uint32_t next_set(struct tables *tables)
 	return set;
 }
 
-/* Counts islands, and puts those to sleep that have been slow for long enough. The root is the lowest
- * row of its island, so it comes first and takes the set's number. */
-static void settle(struct dynamics *self, struct islands *islands)
+/* Counts islands, and lets those fall asleep that have been slow for sleep.time. The root is the
+ * lowest row of its island, so it comes first and gets the set's number. */
+static void sleep_slow_islands(struct dynamics *self, struct sleep_islands *islands)
 {
 	struct tables *tables = self->tables;
 	double wanted = tables->parameter.value[PARAMETER_SLEEP_TIME];
@@ -168,7 +175,7 @@ static void settle(struct dynamics *self, struct islands *islands)
 	     body = bitset_next(&self->awake, body + 1)) {
 		if (!is_awake_dynamic(self, body))
 			continue;
-		uint32_t root = root_of(islands->parent, body);
+		uint32_t root = find_root(islands->parent, body);
 		if (root == body) {
 			islands->slow[root] = tables->body.sleep_time[body];
 			islands->last[root] = DYNAMICS_NONE;
@@ -183,8 +190,8 @@ static void settle(struct dynamics *self, struct islands *islands)
 	     body = bitset_next(&self->awake, body + 1)) {
 		if (!is_awake_dynamic(self, body))
 			continue;
-		/* Parents of bodies asleep by now are as they were: they are not asked for anew. */
-		uint32_t root = root_of(islands->parent, body);
+		/* `parent` of bodies that have just fallen asleep is still valid. */
+		uint32_t root = find_root(islands->parent, body);
 		if (islands->slow[root] < wanted || islands->slow[root] == 0)
 			continue;
 		uint32_t set = root == body ? next_set(tables) : tables->body.sleep_set[root];
@@ -197,18 +204,18 @@ void step_sleep(struct step *step)
 	struct dynamics *self = step->dynamics;
 	uint32_t rows = self->tables->body.count;
 	struct arena_mark mark = arena_mark(&self->scratch);
-	struct islands islands = { ARENA_ARRAY(&self->scratch, uint32_t, rows),
-				   ARENA_ARRAY(&self->scratch, double, rows),
-				   ARENA_ARRAY(&self->scratch, uint32_t, rows) };
+	struct sleep_islands islands = { ARENA_ARRAY(&self->scratch, uint32_t, rows),
+					 ARENA_ARRAY(&self->scratch, double, rows),
+					 ARENA_ARRAY(&self->scratch, uint32_t, rows) };
 	ASSERT(islands.parent != NULL && islands.slow != NULL &&
 	       islands.last != NULL); /* reserved */
 	for (uint32_t body = bitset_next(&self->awake, 0); body != BITSET_NONE;
 	     body = bitset_next(&self->awake, body + 1))
 		islands.parent[body] = body;
-	measure(self, step->dt);
+	update_sleep_times(self, step->dt);
 	link_touching(self, &islands);
 	link_joined(self, &islands);
-	settle(self, &islands);
+	sleep_slow_islands(self, &islands);
 	arena_rewind(&self->scratch, mark);
 }
 
@@ -216,6 +223,7 @@ void step_sleep(struct step *step)
 
 void dynamics_wake(struct dynamics *self, uint32_t body)
 {
+	ASSERT(body < self->tables->body.count);
 	struct tables *tables = self->tables;
 	tables->body.sleep_time[body] = 0;
 	if (tables->body.sleep_set[body] == 0)
@@ -233,6 +241,7 @@ void dynamics_wake(struct dynamics *self, uint32_t body)
 		if (next == body)
 			break;
 	}
+	ASSERT(tables->body.sleep_set[body] == 0);
 }
 
 void dynamics_wake_all(struct dynamics *self)

@@ -1,9 +1,9 @@
-/* step.c: a step from its first question to its last: who takes part, what is near, what is committed.
+/* step.c: the stages of a step but collide and sleep: the bodies that take part, the list of
+ * contacts, the commit.
  *
- * Which rows new pairs get is known before they are taken: with the rows of gone pairs freed, new
- * pairs take the lowest free rows in the order of their pieces. So contacts stand in order of rows
- * from the beginning, and a method that goes by that order sees the same before and after the
- * commit.
+ * The rows of new pairs are known before they are taken: with the rows of gone pairs freed, new
+ * pairs take the lowest free rows in the order of their pieces. So the list is in order of rows
+ * from the beginning, and a method that uses that order sees the same before and after the commit.
  */
 #include "server/engine/dynamics/step.h"
 
@@ -32,7 +32,8 @@ static uint32_t words_of(uint64_t bits)
 	return (uint32_t)((bits + 63) / 64);
 }
 
-/* ---- room ------------------------------------------------------------------------------------- */
+/* ---- limits and memory
+ * ------------------------------------------------------------------------------------- */
 
 static enum status check_limits(struct dynamics *dynamics, uint64_t contacts, struct reason *why)
 {
@@ -60,8 +61,8 @@ enum status step_check_limits(const struct step *self, uint64_t more, struct rea
 	return check_limits(dynamics, count + more, why);
 }
 
-/* Bytes that a step pushes on the arena at most; SCRATCH_PUSHES covers rounding. Contacts asleep
- * are counted too, because any of them may be woken. */
+/* Upper bound of the bytes that a step pushes on the arena; SCRATCH_PUSHES × 64 covers the rounding
+ * of each push. Sleeping contacts are counted too, because any of them may be woken. */
 static uint64_t scratch_bytes(const struct dynamics *dynamics, step_need *need, uint64_t contacts)
 {
 	uint64_t bodies = dynamics->tables->body.count;
@@ -69,39 +70,43 @@ static uint64_t scratch_bytes(const struct dynamics *dynamics, step_need *need, 
 	uint64_t per_body = 2 * sizeof(uint64_t) + 6 * sizeof(uint32_t) + sizeof(double);
 	uint64_t per_contact = sizeof(struct contact_state) + sizeof(struct contact_made) + 1;
 	if (dynamics->live.count <
-	    dynamics->contact_used.count) /* the list may have to be put in order */
+	    dynamics->contact_used.count) /* sort_list may need a second list */
 		per_contact += per_contact + sizeof(uint32_t);
-	/* Bits a row, of sets that may be larger than what is used of them. */
+	/* `gone` and `listed` have a bit for each row of the capacity. */
 	uint64_t sets = 2 * (uint64_t)dynamics->contact_used.size / 8 + bodies / 8;
 	return SCRATCH_PUSHES * 64 + sets + (need != NULL ? need(bodies, rows) : 0) +
 	       bodies * per_body + rows * per_contact;
 }
 
-/* ---- who takes part --------------------------------------------------------------------------- */
+/* ---- bodies that take part
+ * --------------------------------------------------------------------------- */
 
-/* The whole set that a sleeper sleeps with takes part from now on. */
-static void wake(struct step *self, uint32_t body)
+/* The whole sleep set of a body takes part from now on. */
+static void wake_set(struct step *self, uint32_t body)
 {
+	ASSERT(body < self->dynamics->tables->body.count);
 	const struct body_table *table = &self->dynamics->tables->body;
 	if (table->sleep_set[body] == 0 || bit_get(self->woken, body))
 		return;
 	for (uint32_t at = body;; at = table->sleep_next[at]) {
 		bit_set(self->woken, at);
+		ASSERT(self->woken_count < table->count);
 		self->bodies[self->woken_count++] = at;
 		if (table->sleep_next[at] == body)
 			break;
 	}
 }
 
-/* A sleeper that something which is not awake was put beside (a wall set down in a pile). */
+/* Wakes both bodies of a new pair of which neither takes part: a command put a body that is not
+ * awake beside a sleeping one (a wall set down in a pile). */
 static void wake_met(struct step *self, struct contact_state *contact)
 {
 	contact->met =
 		!step_takes_part(self, contact->body_a) && !step_takes_part(self, contact->body_b);
 	if (!contact->met)
 		return;
-	wake(self, contact->body_a);
-	wake(self, contact->body_b);
+	wake_set(self, contact->body_a);
+	wake_set(self, contact->body_b);
 }
 
 /* ---- the list of contacts --------------------------------------------------------------------- */
@@ -120,6 +125,8 @@ static struct contact_state contact_of_pair(const struct tables *tables,
 
 static void list_row(struct step *self, uint32_t row)
 {
+	ASSERT(self->contacts.count < self->contacts.capacity);
+	ASSERT(self->dynamics->tables->contact.used[row]);
 	const struct contact_table *table = &self->dynamics->tables->contact;
 	struct contact_state *to = &self->contacts.items[self->contacts.count++];
 	to->row = row;
@@ -146,7 +153,7 @@ static uint32_t free_row(const struct step *self, uint32_t from)
 	}
 }
 
-/* New pairs in their order, with the rows they will get; sleepers they meet take part. */
+/* New pairs in their order, with the rows they will get; sleeping bodies of wake_met take part. */
 static void list_new(struct step *self, struct contact_state *out)
 {
 	const struct dynamics *dynamics = self->dynamics;
@@ -159,8 +166,8 @@ static void list_new(struct step *self, struct contact_state *out)
 	}
 }
 
-/* All that is live and not gone, and all that is new, ascending. New pairs stand at the end of the
- * room meanwhile. */
+/* Lists all live rows that are not gone and all new pairs, ascending. New pairs are at the end of
+ * the array until they are merged. */
 static void list_contacts(struct step *self)
 {
 	const struct dynamics *dynamics = self->dynamics;
@@ -182,9 +189,10 @@ static void list_contacts(struct step *self)
 	}
 	while (next < fresh)
 		list->items[list->count++] = made[next++];
+	ASSERT(list->count <= list->capacity);
 }
 
-/* Contacts of bodies woken since `from`, at the end of the list. */
+/* Appends the contacts of the bodies woken since number `from`. */
 static void list_woken(struct step *self, uint32_t from)
 {
 	const struct dynamics *dynamics = self->dynamics;
@@ -196,7 +204,7 @@ static void list_woken(struct step *self, uint32_t from)
 	}
 }
 
-/* The list in order of rows again. */
+/* Puts the list in order of rows, by counting. */
 static void sort_list(struct step *self)
 {
 	struct arena *scratch = &self->dynamics->scratch;
@@ -226,8 +234,8 @@ static void sort_list(struct step *self)
 
 /* ---- begin ------------------------------------------------------------------------------------ */
 
-static enum status begin_room(struct step *self, step_need *need, uint64_t contacts,
-			      struct reason *why)
+static enum status reserve_scratch(struct step *self, step_need *need, uint64_t contacts,
+				   struct reason *why)
 {
 	struct dynamics *dynamics = self->dynamics;
 	uint64_t bytes = scratch_bytes(dynamics, need, contacts);
@@ -236,7 +244,7 @@ static enum status begin_room(struct step *self, step_need *need, uint64_t conta
 	if (bytes > SIZE_MAX || arena_reserve(scratch, (size_t)bytes) != STATUS_OK)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory",
 				  "no memory for %llu contacts", (unsigned long long)contacts);
-	/* Who is woken stands in `bodies` until step_number makes it the list of all who take part. */
+	/* `bodies` holds the woken bodies until step_number makes it the list of all that take part. */
 	self->bodies = ARENA_ARRAY(scratch, uint32_t, dynamics->tables->body.count);
 	self->woken =
 		arena_push_zero(scratch, words_of(dynamics->tables->body.count) * sizeof(uint64_t));
@@ -255,6 +263,7 @@ static enum status begin_room(struct step *self, step_need *need, uint64_t conta
 enum status step_begin(struct step *self, struct dynamics *dynamics, double dt, bool contacts,
 		       step_need *need, struct reason *why)
 {
+	ASSERT(dt > 0);
 	*self = (struct step){ .dynamics = dynamics,
 			       .parallel = dynamics->parallel,
 			       .dt = dt,
@@ -272,7 +281,7 @@ enum status step_begin(struct step *self, struct dynamics *dynamics, double dt, 
 	if (contacts)
 		status = check_limits(dynamics, count, why);
 	if (status == STATUS_OK)
-		status = begin_room(self, need, contacts ? count : 0, why);
+		status = reserve_scratch(self, need, contacts ? count : 0, why);
 	if (status != STATUS_OK)
 		return status;
 	dynamics->report = (struct step_report){ .pairs_new = dynamics->new_pairs.count,
@@ -288,13 +297,14 @@ enum status step_begin(struct step *self, struct dynamics *dynamics, double dt, 
 
 void step_wake_reached(struct step *self, const struct collide_options *options)
 {
+	ASSERT(self->body_count == 0);
 	struct contact_list *list = &self->contacts;
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (!list->items[i].reaches)
 			continue;
 		uint32_t before = self->woken_count, first = list->count;
-		wake(self, list->items[i].body_a);
-		wake(self, list->items[i].body_b);
+		wake_set(self, list->items[i].body_a);
+		wake_set(self, list->items[i].body_b);
 		list_woken(self, before);
 		self->unsorted |= list->count > first;
 		step_collide(self, list, first, options);
@@ -317,6 +327,7 @@ void step_number(struct step *self)
 			self->bodies[count++] = body;
 		}
 	}
+	ASSERT(count <= dynamics->tables->body.count);
 	self->body_count = count;
 	dynamics->report.awake_bodies = count;
 }
@@ -379,12 +390,14 @@ enum status step_pairs(struct step *self, const struct contact_list *list, uint3
 	}
 	*order = by_pair;
 	*views = out;
+	ASSERT(count <= list->count);
 	*view_count = count;
 	return STATUS_OK;
 }
 
 const double *step_multipliers(const struct step *self, const struct contact_list *list, uint32_t i)
 {
+	ASSERT(i < list->count);
 	const struct contact_state *contact = &list->items[i];
 	return contact->kept ? self->dynamics->tables->contact.multiplier[contact->row]
 			     : list->made[i].multiplier;
@@ -392,13 +405,14 @@ const double *step_multipliers(const struct step *self, const struct contact_lis
 
 /* ---- commit ----------------------------------------------------------------------------------- */
 
-/* *contact_rows: at most so many rows the contact table has after the commit. */
-static enum status commit_room(struct step *self, const struct contact_list *list,
-			       uint64_t *contact_rows)
+/* Reserves all that the commit needs. *contact_rows: upper bound of the rows of the contact table
+ * after it. */
+static enum status reserve_commit(struct step *self, const struct contact_list *list,
+				  uint64_t *contact_rows)
 {
 	struct dynamics *dynamics = self->dynamics;
 	uint64_t rows = dynamics->tables->contact.count;
-	/* Scratch pairs stand last, and take any free row or the next; the others are in order. */
+	/* Scratch pairs are last and take any free row or a new one; the others are in order of rows. */
 	uint32_t listed = list != NULL ? list->count : 0, scratch = 0;
 	while (scratch < listed && list->items[listed - 1 - scratch].row == STEP_NO_ROW)
 		scratch++;
@@ -407,8 +421,9 @@ static enum status commit_room(struct step *self, const struct contact_list *lis
 	*contact_rows = rows + scratch;
 	if (rows + scratch >= BITSET_NONE)
 		return STATUS_NO_MEMORY;
-	/* A contact may begin and, its body put out by bounds or quarantine, end; a body may wake,
-	 * fall asleep, be put out and, by a neighbour that is, wake again. */
+	/* Two events per contact: it may begin and, if bounds or quarantine remove its body, end.
+	 * Four per body: it may wake, fall asleep, be removed, and be woken by the removal of a
+	 * neighbour. */
 	uint64_t contacts = dynamics->contact_used.count + dynamics->new_pairs.count + scratch;
 	uint64_t events = dynamics->events.count + 2 * contacts + dynamics->gone.count +
 			  4 * (uint64_t)dynamics->body_used.count + EVENTS_SPARE;
@@ -422,7 +437,7 @@ static enum status commit_room(struct step *self, const struct contact_list *lis
 	return status;
 }
 
-/* The block counts against the limit beside the rows that step_begin let in. */
+/* The limit of memory holds for the block and the rows of the commit together. */
 static enum status check_block(const struct step *self, uint64_t rows, struct reason *why)
 {
 	struct dynamics *dynamics = self->dynamics;
@@ -449,10 +464,11 @@ static void commit_block(const struct step *self)
 		tables_append(tables, TABLE_METHOD_BLOCK);
 }
 
-/* Points that a row does not have are zero in it. */
+/* Points beyond the count are zero in the row, so that equal states have equal bytes. */
 static void commit_points(struct contact_table *table, uint32_t row,
 			  const struct contact_made *made)
 {
+	ASSERT(made->manifold.count <= MANIFOLD_POINTS_MAX);
 	const struct manifold *manifold = &made->manifold;
 	double *anchor = table->anchor[row], *separation = table->separation[row];
 	for (uint32_t i = 0; i < manifold->count; i++) {
@@ -486,6 +502,7 @@ static void commit_made(struct contact_table *table, uint32_t row, const struct 
 
 static void take_row(struct dynamics *dynamics, struct contact_state *contact)
 {
+	ASSERT(contact->is_new && !contact->kept);
 	if (contact->row == STEP_NO_ROW) {
 		contact->row = bitset_lowest_clear(&dynamics->contact_used);
 		contact->scratch = true;
@@ -494,7 +511,8 @@ static void take_row(struct dynamics *dynamics, struct contact_state *contact)
 	contact_take(dynamics, contact->row, &pair);
 }
 
-/* Rows of pairs that are gone are free again before new pairs take theirs; scratch pairs take theirs last. */
+/* Rows of gone pairs are freed before new pairs take theirs (list_new); scratch pairs take theirs
+ * last. */
 static void commit_rows(struct step *self, struct contact_list *list)
 {
 	struct dynamics *dynamics = self->dynamics;
@@ -511,6 +529,7 @@ static void commit_rows(struct step *self, struct contact_list *list)
 		if (!contact->kept)
 			commit_made(&dynamics->tables->contact, contact->row, &list->made[i]);
 	}
+	ASSERT(dynamics->contact_index.count == dynamics->contact_used.count);
 	broad_phase_settle(dynamics->broad_phase);
 	bitset_reset(&dynamics->moved);
 }
@@ -519,17 +538,19 @@ enum status step_commit(struct step *self, struct contact_list *list, struct rea
 {
 	struct dynamics *dynamics = self->dynamics;
 	uint64_t rows;
-	if (commit_room(self, list, &rows) != STATUS_OK)
+	if (reserve_commit(self, list, &rows) != STATUS_OK)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory to store a step");
 	enum status status = check_block(self, rows, why);
 	if (status != STATUS_OK)
 		return status;
 	commit_block(self);
+	ASSERT(dynamics->tables->method_block.count == self->block_bytes);
 	for (uint32_t i = 0; i < self->body_count; i++)
 		dynamics->bodies.items[self->bodies[i]].motion = 0;
 	if (list == NULL)
 		return STATUS_OK;
 	commit_rows(self, list);
+	ASSERT(dynamics->tables->contact.count <= rows);
 	self->committed = list;
 	return STATUS_OK;
 }
@@ -539,6 +560,7 @@ enum status step_commit(struct step *self, struct contact_list *list, struct rea
 static void note_change(struct dynamics *dynamics, const struct contact_state *contact, bool begins,
 			double impulse)
 {
+	ASSERT(!begins || contact->point_count > 0);
 	const struct tables *tables = dynamics->tables;
 	struct event event = { .kind = begins ? EVENT_CONTACT_BEGIN : EVENT_CONTACT_END,
 			       .a = tables->body.id[contact->body_a],
@@ -555,7 +577,7 @@ static void note_change(struct dynamics *dynamics, const struct contact_state *c
 	dynamics_event(dynamics, event);
 }
 
-/* Whether any of `count` numbers is not a plain 0; bits, because that is one or a number. */
+/* Not 0 if any of `count` numbers is not +0; by bits, so that −0 and NaN count too. */
 static uint64_t any_bits(const double *numbers, uint32_t count)
 {
 	uint64_t any = 0;
@@ -567,9 +589,9 @@ static uint64_t any_bits(const double *numbers, uint32_t count)
 	return any;
 }
 
-/* What a method left in a contact that is too far apart to be solved now. Whether it touched does not
- * tell: the last solve may have left friction without a normal impulse. Most have nothing, and are
- * only read. */
+/* Clears the impulses of a contact that is too far apart to be solved. `touching` does not show
+ * whether there are any, because the last solve may have left friction without a normal impulse.
+ * Most are 0 and only read. */
 static void clear_impulses(struct contact_table *table, uint32_t row)
 {
 	double *normal = table->normal_impulse[row], *friction = table->friction_impulse[row];
@@ -584,6 +606,7 @@ static void clear_impulses(struct contact_table *table, uint32_t row)
 
 void step_contacts_solved(struct step *self, const struct contact_list *list)
 {
+	ASSERT(self->committed == list);
 	struct dynamics *dynamics = self->dynamics;
 	struct contact_table *table = &dynamics->tables->contact;
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -604,14 +627,15 @@ void step_contacts_solved(struct step *self, const struct contact_list *list)
 	}
 }
 
-/* Rows of scratch pairs that no fat boxes hold would not be found again by a rebuild: they go at once. */
+/* Drops rows of scratch pairs whose fat boxes do not overlap, because invariant 1 of dynamics.h
+ * does not have them. */
 static void drop_scratch(struct step *self)
 {
 	struct dynamics *dynamics = self->dynamics;
 	for (uint32_t i = 0; i < self->committed->count; i++) {
 		const struct contact_state *contact = &self->committed->items[i];
 		struct contact_pair pair = { contact->a, contact->b };
-		/* It may be gone already, with a body put out of the world. */
+		/* The row may be freed already, with a body that was removed or put into quarantine. */
 		if (contact->scratch && contact_find(dynamics, &pair) == contact->row &&
 		    !pair_wanted(dynamics, &pair))
 			contact_drop(dynamics, contact->row);

@@ -1,12 +1,12 @@
-/* step.h: one step being made: what happens between two boundaries of a world.
+/* step.h: the stages of one step of a world, between two boundaries.
  *
  * A step stages everything and commits at its end:
  *
- *   step_begin            who takes part, which pieces are near
- *   step_collide          where they touch: at the tables' motions or at any others, as often as a
- *                         method likes
- *   step_wake_reached     sleepers that an awake body reaches take part from now on
- *   step_number           slots 0, 1 … for those who take part
+ *   step_begin            the bodies that take part, the pairs of pieces that are near
+ *   step_collide          manifolds, at the tables' motions or at any others, as often as the method
+ *                         needs
+ *   step_wake_reached     sleeping bodies that an awake body reaches take part from now on
+ *   step_number           slots 0, 1 … for the bodies that take part
  *   (the method)          constraints, islands (islands.h), rows (constraint.h), solve
  *   step_commit           the last stage that may fail
  *   (the method)          impulses into the contact table
@@ -16,13 +16,13 @@
  *   NO_MEMORY may come from any stage before; the caller then calls step_abandon, and the state is
  *   what it was.
  * Invariant 2: step_collide is a pure function of the motions given, of the list's pairs, of the
- *   contact table as the step began, and of its options. It writes its list, wakes nobody, counts
- *   nothing, moves no multipliers. Within a step the memory it reads is always the step's start and
- *   never an earlier trial, because the hints kept there decide between equals and so last bits.
+ *   contact table as the step began, and of its options. It writes its list only: it wakes no body and
+ *   updates no report. Within a step its hints are always those of the step's start and never of an
+ *   earlier trial, because hints decide between equal features and so the last bits of results.
  * Invariant 3: the result does not depend on the number of workers.
  *
- * Memory is pushed on dynamics->scratch, which is empty between steps. What a method says it needs
- * is reserved by step_begin, so that a steady tick calls the heap not once.
+ * Memory is pushed on dynamics->scratch, which is empty between steps. step_begin reserves what the
+ * method needs (step_need), so that a steady tick makes no heap call.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_STEP_H
 #define CAIRN_ENGINE_DYNAMICS_STEP_H
@@ -32,10 +32,10 @@
 
 /* ---- contacts --------------------------------------------------------------------------------- */
 
-/* A point as it stands now, world axes. */
+/* A contact point at the motions of the collide, world axes. */
 struct contact_point {
 	vec3 arm_a, arm_b; /* m, from the mass centres to the point midway between the surfaces */
-	double separation; /* m, now; negative: penetrating */
+	double separation; /* m; negative: penetrating */
 	uint32_t feature;  /* names the pair of geometric features from step to step */
 };
 
@@ -46,25 +46,24 @@ struct contact_state {
 	uint32_t body_a, body_b;   /* rows */
 	struct contact_piece a, b; /* a.placement < b.placement */
 	uint8_t point_count;	   /* 0: nothing near enough to matter in this step */
-	bool is_new;		   /* no row of the table yet, so no memory either */
-	bool kept;    /* the manifold is the table's; else made, in the list's `made` */
-	bool met;     /* a new pair of which neither body took part: both do now */
+	bool is_new;		   /* it has no row before the commit, so no hints or multipliers */
+	bool kept;    /* the manifold is that of the table; else it is in the list's `made` */
+	bool met;     /* a new pair of which neither body took part before; both do now */
 	bool scratch; /* found by step_reach */
-	bool reaches; /* one takes part, one sleeps; a point may close within the step */
-	vec3 normal;  /* unit, a → b */
+	bool reaches; /* one body takes part, the other sleeps, and a point may close within the step */
+	vec3 normal; /* unit, a → b */
 	struct contact_point points[MANIFOLD_POINTS_MAX];
 };
 #define STEP_NO_ROW UINT32_MAX
 
-/* A manifold made in this step: what commit copies into the row, side by side with what the row
- * still holds. In the frame of A's body. */
+/* A manifold made in this step, in the frame of A's body; step_commit copies it into the row. */
 struct contact_made {
 	struct manifold manifold;
 	double margin; /* m: without points, the pieces are farther apart than this */
 	pose b_in_a;   /* B's body in A's */
 	struct pair_cache cache;
 	/* The method's warm start for the new points, in its own layout of contact.multiplier: zero
-	 * unless the method carries it over (collide_options.carry, or a rule of its own). */
+	 * unless it is carried over (collide_options.carry, or a rule of the method). */
 	double multiplier[3 * MANIFOLD_POINTS_MAX];
 };
 
@@ -81,49 +80,52 @@ struct step {
 	struct dynamics *dynamics;	 /* borrowed; read only until step_commit */
 	const struct parallel *parallel; /* borrowed */
 	double dt;			 /* s */
-	/* Who takes part: the bodies awake at the boundary, and those woken in this step. In order
-	 * of rows, from step_number on; slot i belongs to bodies[i]. */
+	/* Rows of the bodies that take part: awake at the boundary, or woken in this step. From
+	 * step_number on ascending, with slot i for bodies[i]; before, those woken only. */
 	uint32_t *bodies;
 	uint32_t body_count;
-	struct contact_list contacts; /* of all near pairs of which one body takes part */
+	struct contact_list contacts; /* all near pairs of which a body takes part */
 	uint64_t *woken;  /* bit a body row: it slept at the boundary and takes part now */
 	uint64_t *gone;	  /* bit a contact row: it goes at commit */
 	uint64_t *listed; /* bit a contact row: gone, or in the list */
 	uint32_t woken_count;
-	bool unsorted; /* contacts of who was woken stand at the end of the list */
+	bool unsorted; /* contacts of woken bodies are at the end of the list, out of order */
 	bool reached;  /* there may be scratch pairs */
 	uint32_t
-		block_bytes; /* of the method's block after this step; until a method sets it: as it was */
+		block_bytes; /* of the method's block after this step; unchanged unless the method sets it */
 	const struct contact_list *committed;
 };
 
-/* Bytes that a method pushes on the scratch arena in a step, at most, each push rounded up to 64. `bodies`,
- * `contacts`: all rows that may take part. NULL: it asks as it goes and answers NO_MEMORY itself. */
+/* Bytes that a method pushes on the scratch arena in a step, at most, each push rounded up to 64.
+ * `bodies`, `contacts`: numbers of rows that may take part. NULL: the method reserves during the
+ * step and returns NO_MEMORY itself. */
 typedef uint64_t step_need(uint64_t bodies, uint64_t contacts);
 
-/* Finds near pairs among all that moved since the last step, and who takes part. `contacts` false:
- * for a method without contact; no pairs are looked for. LIMIT (contacts_max, memory_max),
- * NO_MEMORY; `why` names the limit. */
+/* Finds near pairs among the placements that moved since the last step, and the bodies that take
+ * part. dt > 0, s. `contacts` false: for a method without contact; no pairs are looked for. LIMIT
+ * (contacts_max, memory_max), NO_MEMORY; `why` names the limit. */
 MUST_CHECK enum status step_begin(struct step *self, struct dynamics *dynamics, double dt,
 				  bool contacts, step_need *need, struct reason *why);
 
-/* Whether a body takes part. */
+/* True if a body row takes part. */
 static inline bool step_takes_part(const struct step *self, uint32_t body)
 {
 	return bitset_get(&self->dynamics->awake, body) ||
 	       (self->woken_count > 0 && (self->woken[body / 64] >> (body % 64) & 1));
 }
 
-/* Where step_collide takes bodies from, and how it looks. */
+/* Options of step_collide. */
 struct collide_options {
-	const struct body_motion *motions; /* by slot, at mass centres; others, and all if NULL, as
-					      the tables have them */
-	double dt;   /* s, how long these motions last: fast points are seen farther away */
-	double near; /* m: points nearer than this matter even at rest */
+	const struct body_motion
+		*motions; /* by slot; bodies without a slot, and all if NULL, are at the
+					      motions in the tables */
+	double dt; /* s ≥ 0, duration of these motions: fast points matter at a larger distance */
+	double near; /* m ≥ 0: points nearer than this matter even at rest */
 	bool anew;   /* every manifold is made at full precision; else those of pieces that moved
 			little are kept */
-	/* What goes on with a feature that was there before: a point's normal multiplier (entries 0, 3, 6, 9;
-	 * the other entries stay where they are), or all three. New points begin with none. */
+	/* The multipliers that a point with a known feature keeps: a point's normal multiplier
+	 * (entries 0, 3, 6, 9; the other entries stay where they are), or all three. New points
+	 * begin with none. */
 	enum collide_carry { CARRY_NOTHING = 0, CARRY_NORMALS = 1, CARRY_POINTS = 3 } carry;
 };
 static inline struct collide_options collide_options_default(double dt)
@@ -134,38 +136,40 @@ static inline struct collide_options collide_options_default(double dt)
 /* Narrow phase of the list's contacts first … count-1, in parallel. */
 void step_collide(const struct step *self, struct contact_list *list, uint32_t first,
 		  const struct collide_options *options);
-/* All of where a contact of the list touches at the options' motions, and what its normal belongs to; world
- * axes and places. The narrow phase runs again, with the hints of the step's start, and is not
- * kept. A pure function, as step_collide is; what is not near has no points. */
+/* The whole contact polygon of a contact at the options' motions, and the feature its normal turns
+ * with, in world coordinates. The narrow phase runs again, with the hints of the step's start, and
+ * its result is not stored. A pure function, as step_collide is; a contact that is not near has no
+ * points. */
 void step_polygon(const struct step *self, const struct contact_state *contact,
 		  const struct collide_options *options, struct contact_polygon *out);
-/* The list's sleepers that are reached take part from now on, with their whole sets and what is
- * near them, until no more are reached; what becomes live is collided like the rest. The list keeps
- * its order. Before step_number. */
+/* Sleeping bodies that are reached take part from now on, with their whole sleep sets and their
+ * contacts, until no more are reached; contacts that become live are collided too. The list stays
+ * in order. Before step_number. */
 void step_wake_reached(struct step *self, const struct collide_options *options);
-/* Gives who takes part slots, in order of rows. After it nobody is woken in this step. */
+/* Assigns slots to the bodies that take part, in order of rows. After it no body is woken in this
+ * step. */
 void step_number(struct step *self);
 
-/* A list of the same pairs as the step's own, to be collided elsewhere. NO_MEMORY. */
+/* A list of the step's own pairs, to be collided at other motions. NO_MEMORY. */
 MUST_CHECK enum status step_list_copy(struct step *self, struct contact_list *out);
-/* A body that leaves its boxes, and where it goes. */
+/* A body that leaves its fat boxes, and a bound of its path. */
 struct step_way {
 	uint32_t slot;
-	struct aabb box; /* world axes: holds all of the body on its whole way, rotation included */
+	struct aabb box; /* world axes: holds the body on its whole path, rotation included */
 	double motion; /* m: none of its points goes farther than this from where the tables have it */
 };
-/* Adds, to `list`, the pairs of pieces that come near when bodies go these ways, each slot once,
- * and the others stay within the boxes of their placements. Nothing in the list is added twice.
- * What is found is scratch (STEP_NO_ROW), stands at the end of the list, ascending by pieces, so
- * that indexes of earlier scratch pairs move. After step_number. LIMIT (contacts_max, memory_max),
- * NO_MEMORY: the list is as it was. */
+/* Adds to `list` the pairs of pieces that come near when these bodies, each slot once, take these
+ * paths and the others stay within the fat boxes of their placements. No pair is added twice. Pairs
+ * found are scratch (STEP_NO_ROW) at the end of the list, ascending by pieces, so indices of
+ * earlier scratch pairs change. After step_number. LIMIT (contacts_max, memory_max), NO_MEMORY: the
+ * list is as it was. */
 MUST_CHECK enum status step_reach(struct step *self, struct contact_list *list,
 				  const struct step_way *ways, uint32_t count, struct reason *why);
 
 /* A pair of placements and its manifolds, one for each pair of pieces. */
 struct contact_pair_view {
 	uint32_t placement_a, placement_b;
-	uint32_t first, count; /* into the order */
+	uint32_t first, count; /* range of the order */
 };
 /* Groups the list by pairs of placements: `order` gets the list's indexes by (placement a,
  * placement b, child a, child b), `views` one entry a pair; both in scratch. NO_MEMORY. */
@@ -182,33 +186,34 @@ void step_report_contacts(struct step *self, const struct contact_list *list);
 
 /* ---- commit ----------------------------------------------------------------------------------- */
 
-/* The state changes from here on: drops and makes contact rows, wakes who was woken, copies made
- * manifolds, sizes the method's block. `list`: the contacts as solved (NULL for a method without
- * contact). LIMIT (memory_max, by the block), NO_MEMORY: nothing changed. After it nothing fails.
+/* The state changes from here on: drops and makes contact rows, wakes the bodies woken in this
+ * step, copies made manifolds, sizes the method's block. `list`: the contacts as solved (NULL for a
+ * method without contact). LIMIT (memory_max, by the block), NO_MEMORY: nothing changed. After it
+ * nothing fails.
  */
 MUST_CHECK enum status step_commit(struct step *self, struct contact_list *list,
 				   struct reason *why);
 
-/* When normal_impulse is stored: settles `touching`, notes begin and end events, forgets what an
- * earlier method left in contacts without points. */
+/* After normal_impulse is stored: sets `touching`, notes begin and end events, clears the impulses
+ * of contacts without points. */
 void step_contacts_solved(struct step *self, const struct contact_list *list);
 
 /* Stores pose (of the body's origin, from the mass centre) and velocities of slots 0 …
  * body_count-1, clamped to SPEED_MAX and ANGULAR_SPEED_MAX, and refreshes placement boxes; in a
- * planar world what leaves the plane is dropped. If a number is not finite or the place is beyond
+ * planar world motions out of the plane are removed. If a number is not finite or the place is beyond
  * LENGTH_MAX: quarantine, that is, the body keeps its last good pose, stops, becomes inactive, and
  * an event says so. In parallel. May be called several times in a step. */
 void step_store_all(struct step *self, const struct body_motion *motions);
 
-/* Islands of those who took part by touching contacts; islands that were slow for long enough fall
- * asleep as sets. */
+/* Finds islands of the bodies that took part; those that were slow for long enough fall asleep
+ * (sleep.c). */
 void step_sleep(struct step *self);
 
-/* Whether rows for `more` contacts than step_begin found are within the limits. LIMIT with `why`. */
+/* Checks the limits for `more` contacts than step_begin found. LIMIT with `why`. */
 MUST_CHECK enum status step_check_limits(const struct step *self, uint64_t more,
 					 struct reason *why);
 
-/* Gives scratch back. Last of all; step_abandon instead where a stage before the commit failed. */
+/* Ends the step and resets scratch. step_abandon instead if a stage before the commit failed. */
 void step_finish(struct step *self);
 void step_abandon(struct step *self);
 

@@ -1,5 +1,7 @@
-/* step_joints.c: joints of the tables as data of a step, and what the step made of them back into
- * the tables. */
+/* step_joints.c: joints are read from the tables for a step, and its results stored in the tables.
+ *
+ * Targets of motors are functions of the integer tick and the time within it, so they do not drift.
+ * Breaking is decided after all results are stored, in order of rows. */
 #include "server/engine/dynamics/step_joints.h"
 
 #include "server/engine/dynamics/joint_list.h"
@@ -9,29 +11,30 @@
 
 /* ---- motors ----------------------------------------------------------------------------------- */
 
-struct target {
+struct motor_target {
 	double value, rate;
 };
 
-static struct target sine_target(const struct joint_table *table, uint32_t row, uint32_t axis,
-				 double time)
+static struct motor_target sine_target(const struct joint_table *table, uint32_t row, uint32_t axis,
+				       double time)
 {
 	double turn = 2 * PI * table->hertz[row][axis];
 	double angle = turn * time + table->phase[row][axis],
 	       amplitude = table->amplitude[row][axis];
-	return (struct target){ table->target[row][axis] + amplitude * trig_sin(angle),
-				amplitude * turn * trig_cos(angle) };
+	return (struct motor_target){ table->target[row][axis] + amplitude * trig_sin(angle),
+				      amplitude * turn * trig_cos(angle) };
 }
 
 /* Straight lines between the points; before the first and after the last one their values hold. */
-static struct target table_target(const struct tables *tables, uint32_t row, uint32_t axis,
-				  double time)
+static struct motor_target table_target(const struct tables *tables, uint32_t row, uint32_t axis,
+					double time)
 {
+	ASSERT(axis < JOINT_AXES);
 	const struct joint_point_table *points = &tables->joint_point;
 	uint32_t count, first = joint_points_find(tables, row, axis, &count);
 	double frequency = tables->joint.hertz[row][axis];
 	if (count == 0)
-		return (struct target){ tables->joint.target[row][axis], 0 };
+		return (struct motor_target){ tables->joint.target[row][axis], 0 };
 	if (frequency > 0)
 		time -= scalar_floor(time * frequency) / frequency;
 	uint32_t low = 0, high = count; /* points not after `time` */
@@ -43,23 +46,25 @@ static struct target table_target(const struct tables *tables, uint32_t row, uin
 			high = middle;
 	}
 	if (low == 0 || low == count)
-		return (struct target){ points->value[first + (low == 0 ? 0 : count - 1)], 0 };
+		return (struct motor_target){ points->value[first + (low == 0 ? 0 : count - 1)],
+					      0 };
 	uint32_t at = first + low;
 	double span = points->time[at] - points->time[at - 1];
 	double slope = (points->value[at] - points->value[at - 1]) / span;
-	return (struct target){ points->value[at - 1] + slope * (time - points->time[at - 1]),
-				slope };
+	return (struct motor_target){ points->value[at - 1] + slope * (time - points->time[at - 1]),
+				      slope };
 }
 
-/* What the motor of an axis wants `time` seconds after the tick's start. */
+/* Sets the target of an axis' motor at `time` s from the tick's start. */
 static void set_target(const struct tables *tables, uint32_t row, uint32_t axis, double time,
 		       struct joint_axis *out)
 {
+	ASSERT(axis < JOINT_AXES);
 	const struct joint_table *table = &tables->joint;
 	uint64_t ticks = tables->world.tick[0] - table->since[row][axis];
 	double tick = (double)tables->world.rate_den[0] / (double)tables->world.rate_num[0];
 	double since = (double)ticks * tick + time;
-	struct target target = { table->target[row][axis], 0 };
+	struct motor_target target = { table->target[row][axis], 0 };
 	if (out->motor == JOINT_MOTOR_NONE)
 		return;
 	if (table->wave[row][axis] == JOINT_WAVE_SINE)
@@ -93,7 +98,7 @@ static void fill_axis(const struct tables *tables, uint32_t row, uint32_t axis, 
 	set_target(tables, row, axis, time, out);
 }
 
-/* From the mass centre; of the world as it is. */
+/* The point relative to the mass centre; for the world unchanged. */
 static vec3 point_of(const struct tables *tables, uint32_t body, vec3 point)
 {
 	return body == DYNAMICS_NONE ? point : vec3_sub(point, tables->body.centre[body]);
@@ -109,6 +114,8 @@ static struct body_motion motion_of(const struct dynamics *dynamics, uint32_t bo
 void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double time,
 		       struct joint *out)
 {
+	ASSERT(row < dynamics->tables->joint.count);
+	ASSERT(dynamics->tables->joint.id[row] != 0);
 	const struct tables *tables = dynamics->tables;
 	const struct joint_table *table = &tables->joint;
 	uint32_t a = joint_body(tables, row, 0), b = joint_body(tables, row, 1);
@@ -199,9 +206,10 @@ static bool is_good(const struct joint_result *result)
 	return good;
 }
 
-/* How much of what it may it carries; 0 for one that does not break. */
+/* Load as a part of the limit at which the joint breaks; 0 if it has no limit. */
 static double load_of(const struct joint_table *table, uint32_t row)
 {
+	ASSERT(row < table->count);
 	double load = 0;
 	if (table->break_force[row] > 0)
 		load = vec3_length(table->force[row]) / table->break_force[row];
@@ -212,6 +220,7 @@ static double load_of(const struct joint_table *table, uint32_t row)
 
 static void break_joint(struct dynamics *dynamics, uint32_t row, vec3 point, double load)
 {
+	ASSERT(load > 1);
 	const struct tables *tables = dynamics->tables;
 	body_id ids[2] = { 0, 0 };
 	for (uint32_t side = 0; side < 2; side++)
@@ -231,12 +240,13 @@ static void break_joint(struct dynamics *dynamics, uint32_t row, vec3 point, dou
 /* The columns of a joint that the step leaves behind. */
 static void store_result(struct step *self, struct joint *joint, const struct joint_result *result)
 {
+	ASSERT(joint->row < self->dynamics->tables->joint.count);
 	struct dynamics *dynamics = self->dynamics;
 	struct joint_table *table = &dynamics->tables->joint;
 	uint32_t row = joint->row;
 	memset(table->multiplier[row], 0, sizeof table->multiplier[row]);
 	table->force[row] = table->torque[row] = vec3_zero();
-	/* What is not a number has put its bodies into quarantine. */
+	/* If the result is not finite, the bodies are in quarantine. */
 	if (is_good(result)) {
 		vec3 arm = vec3_sub(result->point, joint->b.centre);
 		vec3 turning = vec3_sub(result->on_b.angular, vec3_cross(arm, result->on_b.linear));
@@ -265,7 +275,7 @@ void step_joints_store(struct step *self, const struct step_joints *joints,
 		dynamics->report.joint_error = scalar_max(dynamics->report.joint_error,
 							  scalar_max(error.along, error.about));
 	}
-	/* Breaking changes lists; only what has its columns is looked at. */
+	/* Breaking a joint changes the lists of bodies, so it follows after all columns are stored. */
 	for (uint32_t i = 0; i < joints->count; i++) {
 		double load = load_of(&tables->joint, joints->joints[i].row);
 		if (load > 1)

@@ -1,6 +1,6 @@
-/* step_joints.h: the joints of a step: which of them act, their data, and what becomes of them.
+/* step_joints.h: the joints that act in a step: their data, and the storage of their results.
  *
- * A joint acts where neither of its bodies is inactive and one of them takes part as a dynamic one.
+ * A joint acts if neither of its bodies is inactive and one of them takes part as a dynamic body.
  * Joints are in the order of their rows, so the list is a function of the tables.
  */
 #ifndef CAIRN_ENGINE_DYNAMICS_STEP_JOINTS_H
@@ -9,11 +9,12 @@
 #include "server/engine/dynamics/joint.h"
 #include "server/engine/dynamics/step.h"
 
-/* Far above what any joint of the heaviest bodies carries: N·s, N·m·s. */
+/* N·s, N·m·s. A larger multiplier counts as a failed solution and is not stored. Far above the load
+ * of any joint of the heaviest bodies, and far below overflow in the next solve. */
 #define JOINT_MULTIPLIER_MAX 1e30
 
-/* The data of a row of the joint table, its bodies where the tables have them, its motors' targets at `time`
- * seconds from the tick's start. */
+/* The data of a row of the joint table, with the motions in the tables and the motors' targets at
+ * `time` s from the tick's start. */
 void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double time,
 		       struct joint *out);
 
@@ -26,14 +27,14 @@ struct step_joints {
 	uint32_t count;
 };
 
-/* After step_number. Motors' targets are those at `time` seconds from the tick's start. NO_MEMORY: nothing
- * changed. */
+/* After step_number. Motors' targets are those at `time` seconds from the tick's start. NO_MEMORY:
+ * nothing changed. */
 MUST_CHECK enum status step_joints_make(struct step *self, double time, struct step_joints *out,
 					struct reason *why);
 /* The targets of motors at another time within the tick. */
 void step_joints_at(const struct step *self, struct step_joints *joints, double time);
 
-/* What a method found of a joint. */
+/* A method's result for a joint. */
 struct joint_result {
 	double multiplier[JOINT_MULTIPLIERS]; /* N·s, N·m·s over the tick, by 5 axis + part */
 	struct spatial
@@ -41,9 +42,9 @@ struct joint_result {
 				all its rows on b */
 	vec3 point; /* m, world: where b's anchor was while it acted; the torque is about it */
 };
-/* results[i] for joints[i]; after step_store_all: multipliers, force and torque (per second of the
- * tick), angles as the bodies stand now. What carries more than it may breaks: an event, and its
- * row is free. */
+/* Stores results[i] for joints[i], after step_store_all: multipliers, force and torque (mean over
+ * the tick), and angles at the motions in the tables. A joint whose load is above its limit breaks:
+ * an event, and its row is freed. */
 void step_joints_store(struct step *self, const struct step_joints *joints,
 		       const struct joint_result *results);
 

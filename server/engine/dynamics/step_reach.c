@@ -1,11 +1,11 @@
 /* step_reach.c: pairs of bodies that leave their boxes within a step.
  *
- * The rows of a step are complete as long as every body stays in its fat boxes. Of a body that
- * leaves them (a method that finds an impact in the middle of the step sends it elsewhere) the
- * pairs are asked for again, over the whole way it now goes:
- *   against those that stay     through the broad phase, by their fat boxes, which hold their ways;
- *   against those that leave    by a sweep along x over the ways themselves.
- * Pieces of divided shapes are looked into as in pairs.c, their boxes grown by how far the bodies go.
+ * The contact list of a step is complete while every body stays in its fat boxes. A method that
+ * finds an impact in the middle of the step may send a body elsewhere. Its pairs are then found
+ * again, over its whole new path:
+ *   with bodies that stay     by the broad phase over their fat boxes, which hold their paths;
+ *   with bodies that leave    by a sweep along x over the boxes of the paths.
+ * Pieces of divided shapes are found as in pairs.c, with boxes grown by the motion of the bodies.
  */
 #include "server/base/array.h"
 #include "server/base/sort.h"
@@ -18,15 +18,16 @@
 
 struct reach_work {
 	struct step *step;
-	struct pair_reach *ways; /* of the placements of those who leave, by box.min.x */
+	struct pair_reach *ways; /* of the placements of bodies that leave, by box.min.x */
 	uint32_t way_count;
 	uint64_t *leaves;	     /* bit a slot */
-	const struct pair_reach *at; /* whose pairs are asked for */
+	const struct pair_reach *at; /* the placement whose pairs are being found */
 	enum status status;
 };
 
-static bool leaves(const struct reach_work *work, uint32_t placement)
+static bool placement_leaves(const struct reach_work *work, uint32_t placement)
 {
+	ASSERT(placement < work->step->dynamics->tables->placement.count);
 	const struct dynamics *dynamics = work->step->dynamics;
 	uint32_t body = placement_body(dynamics->tables, placement);
 	if (!step_takes_part(work->step, body))
@@ -38,6 +39,7 @@ static bool leaves(const struct reach_work *work, uint32_t placement)
 static enum status add_pair(struct dynamics *dynamics, const struct pair_reach *x,
 			    const struct pair_reach *y)
 {
+	ASSERT(x->placement != y->placement);
 	const struct pair_reach *a = x->placement < y->placement ? x : y, *b = a == x ? y : x;
 	return pair_may_meet(dynamics, a, b) ? pairs_between(dynamics, a, b) : STATUS_OK;
 }
@@ -45,7 +47,7 @@ static enum status add_pair(struct dynamics *dynamics, const struct pair_reach *
 static bool visit_staying(uint32_t placement, void *context)
 {
 	struct reach_work *work = context;
-	if (leaves(work, placement))
+	if (placement_leaves(work, placement))
 		return true;
 	struct dynamics *dynamics = work->step->dynamics;
 	struct pair_reach stays = pair_reach_fat(dynamics, placement);
@@ -53,7 +55,7 @@ static bool visit_staying(uint32_t placement, void *context)
 	return work->status == STATUS_OK;
 }
 
-/* ---- ways ------------------------------------------------------------------------------------- */
+/* ---- paths ------------------------------------------------------------------------------------- */
 
 static int compare_ways(const void *a, const void *b, void *context)
 {
@@ -121,10 +123,11 @@ static int compare_pairs(const void *a, const void *b, void *context)
 
 static struct contact_pair pair_at(const struct contact_list *list, uint32_t i)
 {
+	ASSERT(i < list->count);
 	return (struct contact_pair){ list->items[i].a, list->items[i].b };
 }
 
-/* Where the list's scratch pairs begin. */
+/* Index of the list's first scratch pair. */
 static uint32_t first_scratch(const struct contact_list *list)
 {
 	uint32_t first = list->count;
@@ -133,11 +136,12 @@ static uint32_t first_scratch(const struct contact_list *list)
 	return first;
 }
 
-/* Whether the pair has a row that stays, or gets one, or is among the list's scratch pairs from
- * `scratch` on. */
+/* True if the pair has a row that stays, gets a row at commit (new_pairs before `begun`), or is
+ * among the list's scratch pairs, which begin at `scratch`. */
 static bool is_known(const struct step *self, const struct contact_list *list, uint32_t scratch,
 		     const struct contact_pair *pair, uint32_t begun)
 {
+	ASSERT(scratch <= list->count);
 	const struct dynamics *dynamics = self->dynamics;
 	uint32_t row = contact_find(dynamics, pair), low = 0, high = begun;
 	if (row != DYNAMICS_NONE && !(self->gone[row / 64] >> (row % 64) & 1))
@@ -175,14 +179,16 @@ static enum status grow_list(struct step *self, struct contact_list *list, uint3
 		memcpy(grown.items, list->items, list->count * sizeof *grown.items);
 		memcpy(grown.made, list->made, list->count * sizeof *grown.made);
 	}
+	ASSERT(grown.capacity - grown.count >= more);
 	*list = grown;
 	return STATUS_OK;
 }
 
-/* Pairs begun … end-1 of new_pairs, ascending, each once, none known: merged into the scratch pairs
- * from behind. */
+/* Merges new_pairs from `begun` on (ascending, each once, none known) into the scratch pairs, from
+ * the end. */
 static void merge_scratch(struct step *self, struct contact_list *list, uint32_t begun)
 {
+	ASSERT(begun <= self->dynamics->new_pairs.count);
 	struct dynamics *dynamics = self->dynamics;
 	uint32_t low = first_scratch(list), left = list->count, next = dynamics->new_pairs.count;
 	list->count += next - begun;
@@ -208,9 +214,10 @@ static void merge_scratch(struct step *self, struct contact_list *list, uint32_t
 	}
 }
 
-/* Sorts what was found, leaves out what is known. */
+/* Sorts the pairs found and removes duplicates and known ones. */
 static enum status keep_unknown(struct step *self, const struct contact_list *list, uint32_t begun)
 {
+	ASSERT(begun <= self->dynamics->new_pairs.count);
 	struct dynamics *dynamics = self->dynamics;
 	uint32_t found = dynamics->new_pairs.count - begun, kept = begun,
 		 scratch = first_scratch(list);
@@ -231,6 +238,7 @@ static enum status keep_unknown(struct step *self, const struct contact_list *li
 enum status step_reach(struct step *self, struct contact_list *list, const struct step_way *ways,
 		       uint32_t count, struct reason *why)
 {
+	ASSERT(count <= self->body_count);
 	struct dynamics *dynamics = self->dynamics;
 	uint32_t begun = dynamics->new_pairs.count;
 	struct arena_mark mark = arena_mark(&dynamics->scratch);

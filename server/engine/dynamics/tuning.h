@@ -8,7 +8,8 @@
 #define CONTACT_NEAR 0.02
 
 /* m. The narrow phase reports points this much farther away than the method needs, so a manifold stays
- * valid until its pieces have moved this far. Larger: fewer narrow phases for pieces that only pass by. */
+ * valid until its pieces have moved this far. Larger: fewer narrow phases for pieces that only pass
+ * by. */
 #define CONTACT_SPARE 0.03
 
 /* 1. The motion of one tick adds to CONTACT_NEAR, so that fast pieces are found earlier, but at most this
