@@ -71,7 +71,7 @@ void body_cache_init(struct dynamics *self, uint32_t body)
 	body_cache_pose(self, body);
 }
 
-/* ---- boxes ------------------------------------------------------------------------------------ */
+/* ---- boxes --------------------------------------------------------------------------------- */
 
 static struct aabb aabb_reach(struct aabb box, vec3 travel)
 {
@@ -196,7 +196,7 @@ void body_refresh_awake(struct dynamics *self, uint32_t body)
 		contact_refresh_live(self, edge_row(e));
 }
 
-/* ---- contacts of one body --------------------------------------------------------------------- */
+/* ---- contacts of one body ------------------------------------------------------------------ */
 
 void body_contacts_stale(struct dynamics *self, uint32_t body)
 {
@@ -231,7 +231,7 @@ void body_refresh_pairs(struct dynamics *self, uint32_t body)
 			mark_moved(self, p - 1);
 }
 
-/* ---- what commands do ------------------------------------------------------------------------- */
+/* ---- what commands do ---------------------------------------------------------------------- */
 
 void dynamics_body_added(struct dynamics *self, uint32_t body)
 {
@@ -313,7 +313,7 @@ struct body_motion dynamics_motion(const struct dynamics *self, uint32_t body)
 				     table->velocity[body], table->angular_velocity[body] };
 }
 
-/* ---- store ------------------------------------------------------------------------------------ */
+/* ---- store --------------------------------------------------------------------------------- */
 
 static double clamp_length(vec3 *v, double most)
 {

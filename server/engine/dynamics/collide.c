@@ -69,7 +69,7 @@ static inline void init_side(struct contact_side *self, const struct step *step,
 	self->at = pose_make(vec3_sub(motion->centre, arm), motion->rotation);
 }
 
-/* ---- distance that matters ------------------------------------------------------------------------- */
+/* ---- distance that matters ----------------------------------------------------------------- */
 
 /* m: bound of how far a point of the surface moves in `dt` s because the body turns (body.c, Turning). */
 static inline double turning_distance(const struct tables *tables, const struct contact_side *side,
@@ -108,7 +108,7 @@ static inline struct needed_distance find_needed(const struct tables *tables,
 					 options->near + scalar_min(straight, most) + turning };
 }
 
-/* ---- keeping ---------------------------------------------------------------------------------- */
+/* ---- keeping ------------------------------------------------------------------------------- */
 
 /* m: bound of how far points of the body with the smaller reach moved in the other's frame; *angle:
  * rad. */
@@ -148,7 +148,7 @@ static bool may_keep_manifold(const struct tables *tables, uint32_t row,
 	       moved + needed <= CONTACT_NEAR + CONTACT_SPARE;
 }
 
-/* ---- making ----------------------------------------------------------------------------------- */
+/* ---- making -------------------------------------------------------------------------------- */
 
 static inline bool is_identity(const pose *at)
 {
@@ -223,8 +223,7 @@ static void make_manifold(const struct tables *tables, const struct contact_stat
 				  made->multiplier);
 }
 
-/* ---- points at the present pose
- * ------------------------------------------------------------------------- */
+/* ---- points at the present pose ------------------------------------------------------------ */
 
 struct contact_motion contact_motion(const struct tables *tables, uint32_t row, const pose *b_in_a)
 {
@@ -315,7 +314,7 @@ static bool reaches_sleeper(const struct step *self, const struct contact_side *
 	return false;
 }
 
-/* ---- near by turning ---------------------------------------------------------------------- */
+/* ---- near by turning ----------------------------------------------------------------------- */
 
 enum { TURN_SAMPLES = 8 };
 
@@ -379,7 +378,7 @@ static bool turns_near(const struct tables *tables, const struct contact_side *a
 	return false;
 }
 
-/* ---- one contact ------------------------------------------------------------------------------ */
+/* ---- one contact --------------------------------------------------------------------------- */
 
 static void collide_one(const struct step *self, struct contact_state *out,
 			struct contact_made *made, const struct collide_options *options)
@@ -410,8 +409,7 @@ static void collide_one(const struct step *self, struct contact_state *out,
 		out->point_count = 0;
 }
 
-/* ---- contact polygon
- * ------------------------------------------------------------------------------------ */
+/* ---- contact polygon ----------------------------------------------------------------------- */
 
 void step_polygon(const struct step *self, const struct contact_state *contact,
 		  const struct collide_options *options, struct contact_polygon *out)

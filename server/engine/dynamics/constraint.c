@@ -45,7 +45,7 @@ void constraint_rows(const struct constraint *constraints, uint32_t count,
 	}
 }
 
-/* ---- a contact at given motions ----------------------------------------------------------------- */
+/* ---- a contact at given motions ------------------------------------------------------------ */
 
 /* What all points of a contact share at the given motions. */
 struct contact_at {
@@ -196,8 +196,7 @@ static struct contact_at contact_at(const struct constraint *self, const struct 
 	return at;
 }
 
-/* ---- rows of a contact
- * --------------------------------------------------------------------------------------- */
+/* ---- rows of a contact --------------------------------------------------------------------- */
 
 /* One point at these motions: arms, m, from the mass centres to the surface points and to the
  * midpoint. */

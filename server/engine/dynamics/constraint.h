@@ -94,8 +94,7 @@ void constraint_rows(const struct constraint *constraints, uint32_t count,
 		     const struct body_motion *motions, const struct constraint_options *options,
 		     struct row_list *out);
 
-/* ---- contacts
- * --------------------------------------------------------------------------------------- */
+/* ---- contacts ------------------------------------------------------------------------------ */
 
 struct contact_surface {
 	double static_friction[2],

@@ -24,7 +24,7 @@ bool body_is_awake(const struct tables *tables, uint32_t body)
 	       !vec3_equal(tables->body.angular_velocity[body], vec3_zero());
 }
 
-/* ---- lists ------------------------------------------------------------------------------------ */
+/* ---- lists --------------------------------------------------------------------------------- */
 
 static void edge_push(struct dynamics *self, uint32_t edge, uint32_t body)
 {
@@ -120,7 +120,7 @@ uint32_t contact_find(const struct dynamics *self, const struct contact_pair *pa
 				  pair->b.placement, pair->a.child, pair->b.child);
 }
 
-/* ---- materials -------------------------------------------------------------------------------- */
+/* ---- materials ----------------------------------------------------------------------------- */
 
 static double combine(uint8_t rule, double a, double b)
 {

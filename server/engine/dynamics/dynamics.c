@@ -102,7 +102,7 @@ void dynamics_trim(struct dynamics *self)
 	ARRAY_RELEASE(&self->triangles);
 }
 
-/* ---- growth ----------------------------------------------------------------------------------- */
+/* ---- growth -------------------------------------------------------------------------------- */
 
 static enum status reserve_bodies(struct dynamics *self, uint32_t rows)
 {
@@ -181,7 +181,7 @@ uint32_t dynamics_placement_take(struct dynamics *self)
 	return tables_take_row(self->tables, TABLE_PLACEMENT, &self->placement_used);
 }
 
-/* ---- look-up and events ----------------------------------------------------------------------- */
+/* ---- look-up and events -------------------------------------------------------------------- */
 
 uint32_t dynamics_find_body(const struct dynamics *self, body_id id)
 {
@@ -202,7 +202,7 @@ void dynamics_event(struct dynamics *self, struct event event)
 	ASSERT(self->events.count <= self->events.capacity);
 }
 
-/* ---- rebuilding ------------------------------------------------------------------------------- */
+/* ---- rebuilding ---------------------------------------------------------------------------- */
 
 static enum status reserve_rebuild(struct dynamics *self)
 {

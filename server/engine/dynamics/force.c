@@ -28,7 +28,7 @@ static bool is_pushed(const struct tables *tables, uint32_t body)
 	return tables->body.status[body] == BODY_DYNAMIC;
 }
 
-/* ---- gravity ---------------------------------------------------------------------------------- */
+/* ---- gravity ------------------------------------------------------------------------------- */
 
 static vec3 gravity_of(const struct tables *tables)
 {
@@ -58,7 +58,7 @@ static void gravity_add_all(const struct force *self, const struct force_bodies 
 			sums[i].acceleration = vec3_add(sums[i].acceleration, gravity);
 }
 
-/* ---- drives ----------------------------------------------------------------------------------- */
+/* ---- drives -------------------------------------------------------------------------------- */
 
 static void add_drive(const struct drive_table *table, uint32_t drive, quat rotation,
 		      struct force_sum *sum)
@@ -134,7 +134,7 @@ static void drives_add_all(const struct force *self, const struct force_bodies *
 	}
 }
 
-/* ---- the list --------------------------------------------------------------------------------- */
+/* ---- the list ------------------------------------------------------------------------------ */
 
 void force_list_init(struct force_list *self, const struct tables *tables)
 {

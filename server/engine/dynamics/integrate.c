@@ -41,7 +41,7 @@ static bool is_uneven(const struct dynamics *self, uint32_t body)
 	return scalar_max(spread, off) > EVEN * t.xx;
 }
 
-/* ---- velocity ------------------------------------------------------------------------- */
+/* ---- velocity ------------------------------------------------------------------------------ */
 
 enum { SERIES_TERMS = 20 };
 
@@ -121,7 +121,7 @@ struct spatial integrate_velocity(const struct dynamics *self, uint32_t body,
 				 vec3_mul_add(w, start->acceleration.angular, angular.gain) };
 }
 
-/* ---- turning ------------------------------------------------------------------------------------ */
+/* ---- turning ------------------------------------------------------------------------------- */
 
 vec3 integrate_tensor_at(sym3 tensor, quat q, vec3 v)
 {
@@ -228,7 +228,7 @@ struct body_motion integrate_free(const struct dynamics *self, uint32_t body,
 	return motion;
 }
 
-/* ---- with constraints ------------------------------------------------------------------ */
+/* ---- with constraints ---------------------------------------------------------------------- */
 
 struct body_motion integrate_motion(const struct dynamics *self, uint32_t body,
 				    const struct body_motion *start, struct spatial velocity,

@@ -162,8 +162,7 @@ enum status islands_make(struct arena *arena, const struct mass_operator *mass,
 	return STATUS_OK;
 }
 
-/* ---- solving in parallel
- * ----------------------------------------------------------------------------- */
+/* ---- solving in parallel ------------------------------------------------------------------- */
 
 struct solve_work {
 	struct dynamics *dynamics;

@@ -15,7 +15,7 @@
 #include "server/engine/dynamics/joint_turn.h"
 #include "server/engine/math/trig.h"
 
-/* ---- layout of axes ----------------------------------------------------------------- */
+/* ---- layout of axes ------------------------------------------------------------------------ */
 
 #define KIND_UNUSED                                                                                \
 	{                                                                                          \
@@ -161,7 +161,7 @@ uint32_t joint_places(const struct joint *self, uint8_t places[JOINT_ROWS_MAX])
 	return count;
 }
 
-/* ---- a joint at given motions ------------------------------------------------------------ */
+/* ---- a joint at given motions -------------------------------------------------------------- */
 
 struct joint_at {
 	const struct joint *joint;
@@ -232,7 +232,7 @@ static void find_turn(struct joint_at *at, enum constraint_level level)
 		at->turn.spin_rate = mat3_transposed_mul_vec(at->axes, vec3_cross(spin, wa));
 }
 
-/* ---- coordinates ---------------------------------- */
+/* ---- coordinates --------------------------------------------------------------------------- */
 
 struct joint_coordinate {
 	double value, speed, bend;
@@ -298,7 +298,7 @@ static struct joint_coordinate twist_coordinate(const struct joint_at *at, doubl
 	return angular_coordinate(at, &angle);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
+/* ---- rows ---------------------------------------------------------------------------------- */
 
 struct joint_writer {
 	const struct constraint *constraint;
@@ -508,7 +508,7 @@ const struct constraint_kind constraint_joint = {
 	.rows = write_joint_rows,
 };
 
-/* ---- coordinates and error ----------------------------------------------------------- */
+/* ---- coordinates and error ----------------------------------------------------------------- */
 
 void joint_coordinates(const struct joint *self, const struct body_motion *a,
 		       const struct body_motion *b, double out[JOINT_AXES])

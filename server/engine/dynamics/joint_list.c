@@ -7,7 +7,7 @@
 #include "server/base/array.h"
 #include "server/engine/dynamics/body.h"
 
-/* ---- room ------------------------------------------------------------------------------------- */
+/* ---- room ---------------------------------------------------------------------------------- */
 
 enum status dynamics_joint_reserve(struct dynamics *self, uint32_t joints)
 {
@@ -64,7 +64,7 @@ uint32_t dynamics_find_joint(const struct dynamics *self, joint_id id)
 	return row;
 }
 
-/* ---- lists of bodies -------------------------------------------------------------------------- */
+/* ---- lists of bodies ----------------------------------------------------------------------- */
 
 static void link_end(struct tables *tables, uint32_t end)
 {
@@ -114,7 +114,7 @@ bool dynamics_bodies_pass(const struct dynamics *self, uint32_t a, uint32_t b)
 	return false;
 }
 
-/* ---- changes ----------------------------------------------------------------------------- */
+/* ---- changes ------------------------------------------------------------------------------- */
 
 /* dynamics_wake has no effect on animated and static bodies, which never sleep. */
 void joints_wake_neighbours(struct dynamics *self, uint32_t body)
@@ -208,7 +208,7 @@ void dynamics_joints_open(struct dynamics *self, uint32_t next_joint)
 	self->joint_notes.first_new = next_joint;
 }
 
-/* ---- motors' tables --------------------------------------------------------------------------- */
+/* ---- motors' tables ------------------------------------------------------------------------ */
 
 /* First row not before (joint row, axis). */
 static uint32_t points_from(const struct joint_point_table *table, uint64_t row, uint32_t axis)

@@ -18,7 +18,7 @@ static vec3 axis_of(const mat3 *axes, uint32_t axis)
 	return axis == 0 ? axes->x : axis == 1 ? axes->y : axes->z;
 }
 
-/* ---- angles in an order ---------------------------------------------------------------------- */
+/* ---- angles in an order -------------------------------------------------------------------- */
 
 /* The axes of an order, and the sign of the middle one: its axis is side × (l × p). */
 struct angle_order {
@@ -74,7 +74,7 @@ static struct joint_angle middle_angle(const struct joint_turn *self,
 	return angle;
 }
 
-/* ---- twist and swing ------------------------------------------------------------------------- */
+/* ---- twist and swing ----------------------------------------------------------------------- */
 
 static struct joint_angle find_twist(const struct joint_turn *self)
 {
@@ -141,8 +141,7 @@ static struct joint_angle find_swing_direction(const struct joint_turn *self)
 	return angle;
 }
 
-/* ---- by order and number
- * ----------------------------------------------------------------------------- */
+/* ---- by order and number ------------------------------------------------------------------- */
 
 double joint_turn_value(const struct joint_turn *self, enum joint_counting counting, uint32_t angle)
 {
@@ -181,7 +180,7 @@ struct joint_angle joint_turn_angle(const struct joint_turn *self, enum joint_co
 				     : end_angle(self, last, first, true);
 }
 
-/* ---- functions of locked angles ----------------------------------------------------------- */
+/* ---- functions of locked angles ------------------------------------------------------------ */
 
 /* With σ = v/(1 + w) of the quaternion: 4 σ' = (1 − σ²) w + 2 w × σ + 2 σ (σ · w). */
 void joint_turn_weld(const struct joint_turn *self, struct joint_angle out[3])

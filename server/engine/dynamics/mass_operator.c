@@ -87,8 +87,7 @@ void mass_bodies_from_tables(const struct tables *tables, const uint32_t *bodies
 	}
 }
 
-/* ---- the operator
- * ----------------------------------------------------------------------------------- */
+/* ---- the operator -------------------------------------------------------------------------- */
 
 static const struct mass_body *body_of(const struct mass_operator *self, uint32_t slot)
 {

@@ -125,8 +125,7 @@ static inline double mass_entry(const struct mass_operator *self, uint32_t group
 	return self->kind->entry(self, group, i, j);
 }
 
-/* ---- free bodies
- * ------------------------------------------------------------------------------------ */
+/* ---- free bodies --------------------------------------------------------------------------- */
 
 /* Locked degrees of freedom, along and about world axes. */
 enum mass_lock {

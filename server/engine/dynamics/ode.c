@@ -76,7 +76,7 @@ static const double *make_stage(struct ode_work *self, const struct ode *ode, co
 	return self->stage;
 }
 
-/* ---- one step: each writes ΔY to k[0] ----------------------------------------------------------- */
+/* ---- one step: each writes ΔY to k[0] ------------------------------------------------------ */
 
 static void step_euler(struct ode_work *self, const struct ode *ode, double time, double h,
 		       const double *state)
@@ -172,7 +172,7 @@ bool ode_step(struct ode_work *self, const struct ode *ode, enum ode_method meth
 	return true;
 }
 
-/* ---- step doubling ------------------------------------------------------------------------------ */
+/* ---- step doubling ------------------------------------------------------------------------- */
 
 static double error_order(enum ode_method method)
 {
@@ -274,7 +274,7 @@ struct ode_run ode_run(struct ode_work *self, const struct ode *ode, enum ode_me
 	return run;
 }
 
-/* ---- equal sub-steps ---------------------------------------------------------------------------- */
+/* ---- equal sub-steps ----------------------------------------------------------------------- */
 
 /* The frame in `count` sub-steps; stops at the first over tolerance unless `force`. */
 static double try_frame(struct ode_work *self, const struct ode *ode, enum ode_method method,

@@ -41,7 +41,7 @@ bool ode_fits(const struct ode_work *self, const struct ode *ode, enum ode_metho
 bool ode_step(struct ode_work *self, const struct ode *ode, enum ode_method method, double time,
 	      double h, double *state) MUST_CHECK;
 
-/* ---- step doubling (B-05) ------------------------------------------------------------------------ */
+/* ---- step doubling (B-05) ------------------------------------------------------------------ */
 
 struct ode_limits {
 	double tolerance;    /* of the scaled error of a step, > 0 */
@@ -82,7 +82,7 @@ struct ode_run ode_run(struct ode_work *self, const struct ode *ode, enum ode_me
 		       double from, double to, double h, const struct ode_limits *limits,
 		       double *state);
 
-/* ---- equal sub-steps, doubled and halved (B-06, A-11) -------------------------------------------- */
+/* ---- equal sub-steps, doubled and halved (B-06, A-11) -------------------------------------- */
 
 struct ode_substeps {
 	uint32_t count;	     /* N ≥ 1, what the next frame begins with */

@@ -32,7 +32,7 @@
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/world/parameters.h"
 
-/* ---- wanted pairs --------------------------------------------------------------------------- */
+/* ---- wanted pairs -------------------------------------------------------------------------- */
 
 static bool filter_allows(const struct body_table *body, uint32_t a, uint32_t b)
 {
@@ -282,7 +282,7 @@ static bool pair_filter(uint32_t a, uint32_t b, const void *context)
 	return contact_find(self, &pair) == DYNAMICS_NONE;
 }
 
-/* ---- finding ---------------------------------------------------------------------------------- */
+/* ---- finding ------------------------------------------------------------------------------- */
 
 /* Rows that are no longer wanted. Each is tested once: through the list of a's body if a moved,
  * else of b's. */
@@ -422,7 +422,8 @@ static enum status find_new(struct dynamics *self, struct reason *why)
 				  (uint32_t)MIN_OF(room, (uint64_t)UINT32_MAX), &self->near_pairs);
 	if (status == STATUS_LIMIT) {
 		self->limit_met = most;
-		return reason_set(why, status, -1, "contacts", "more than %u pairs are near", most);
+		return reason_set(why, status, -1, "contacts",
+				  "more pairs are near than the world's contacts_max of %u", most);
 	}
 	for (uint32_t i = 0; status == STATUS_OK && i < self->near_pairs.count; i++) {
 		uint64_t key = self->near_pairs.items[i];
@@ -442,7 +443,7 @@ enum status pairs_find(struct dynamics *self, struct reason *why)
 	return status == STATUS_OK ? find_new(self, why) : status;
 }
 
-/* ---- change of method ------------------------------------------------------------------- */
+/* ---- change of method ---------------------------------------------------------------------- */
 
 void dynamics_contacts_forget(struct dynamics *self)
 {

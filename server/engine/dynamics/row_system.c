@@ -52,8 +52,7 @@ struct row_system_sizes row_system_sizes(const struct mass_operator *mass,
 	return sizes;
 }
 
-/* ---- lists
- * ------------------------------------------------------------------------------------------ */
+/* ---- lists --------------------------------------------------------------------------------- */
 
 static void respond_all(struct row_system *self)
 {
@@ -126,8 +125,7 @@ void row_system_apply(const struct row_system *self, const double *lambda,
 			mass_apply(self->mass, &self->responses[i], lambda[i], velocities);
 }
 
-/* ---- A
- * ---------------------------------------------------------------------------------------------- */
+/* ---- A ------------------------------------------------------------------------------------- */
 
 /* Iterator over the neighbours of a row, ascending, the row itself included. */
 struct neighbours {
@@ -184,8 +182,7 @@ void row_system_dense(const struct row_system *self, double *a, uint32_t stride)
 	}
 }
 
-/* ---- coordinates
- * ------------------------------------------------------------------------------------ */
+/* ---- coordinates --------------------------------------------------------------------------- */
 
 /* Index of a group in `groups`, which must contain it. */
 static uint32_t find_group(const struct row_system *self, uint32_t group)

@@ -219,7 +219,7 @@ void step_sleep(struct step *step)
 	arena_rewind(&self->scratch, mark);
 }
 
-/* ---- waking ----------------------------------------------------------------------------------- */
+/* ---- waking -------------------------------------------------------------------------------- */
 
 void dynamics_wake(struct dynamics *self, uint32_t body)
 {

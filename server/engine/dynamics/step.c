@@ -32,8 +32,7 @@ static uint32_t words_of(uint64_t bits)
 	return (uint32_t)((bits + 63) / 64);
 }
 
-/* ---- limits and memory
- * ------------------------------------------------------------------------------------- */
+/* ---- limits and memory --------------------------------------------------------------------- */
 
 static enum status check_limits(struct dynamics *dynamics, uint64_t contacts, struct reason *why)
 {
@@ -41,14 +40,16 @@ static enum status check_limits(struct dynamics *dynamics, uint64_t contacts, st
 	if (contacts > world->contacts_max[0]) {
 		dynamics->limit_met = world->contacts_max[0];
 		return reason_set(why, STATUS_LIMIT, -1, "contacts",
-				  "%llu contacts, the limit is %u", (unsigned long long)contacts,
-				  world->contacts_max[0]);
+				  "%llu pairs are near, the world's contacts_max is %u",
+				  (unsigned long long)contacts, world->contacts_max[0]);
 	}
 	uint32_t rows = MAX_OF((uint32_t)contacts, dynamics->tables->contact.count);
 	if (!tables_fit(dynamics->tables, TABLE_CONTACT, rows)) {
 		dynamics->limit_met = (double)world->memory_max[0];
-		return reason_set(why, STATUS_LIMIT, -1, "memory",
-				  "the tables would pass the limit of memory");
+		return reason_set(
+			why, STATUS_LIMIT, -1, "memory",
+			"rows for %u contacts would pass the world's memory_max of %llu bytes",
+			rows, (unsigned long long)world->memory_max[0]);
 	}
 	return STATUS_OK;
 }
@@ -78,8 +79,7 @@ static uint64_t scratch_bytes(const struct dynamics *dynamics, step_need *need, 
 	       bodies * per_body + rows * per_contact;
 }
 
-/* ---- bodies that take part
- * --------------------------------------------------------------------------- */
+/* ---- bodies that take part ----------------------------------------------------------------- */
 
 /* The whole sleep set of a body takes part from now on. */
 static void wake_set(struct step *self, uint32_t body)
@@ -109,7 +109,7 @@ static void wake_met(struct step *self, struct contact_state *contact)
 	wake_set(self, contact->body_b);
 }
 
-/* ---- the list of contacts --------------------------------------------------------------------- */
+/* ---- the list of contacts ------------------------------------------------------------------ */
 
 static struct contact_state contact_of_pair(const struct tables *tables,
 					    const struct contact_pair *pair, uint32_t row,
@@ -232,7 +232,7 @@ static void sort_list(struct step *self)
 	*list = sorted;
 }
 
-/* ---- begin ------------------------------------------------------------------------------------ */
+/* ---- begin --------------------------------------------------------------------------------- */
 
 static enum status reserve_scratch(struct step *self, step_need *need, uint64_t contacts,
 				   struct reason *why)
@@ -273,7 +273,7 @@ enum status step_begin(struct step *self, struct dynamics *dynamics, double dt, 
 	dynamics->limit_met = 0;
 	enum status status = contacts ? pairs_find(dynamics, why) : STATUS_OK;
 	if (status == STATUS_NO_MEMORY)
-		return reason_set(why, status, -1, "memory", "no memory to look for near pairs");
+		return reason_set(why, status, -1, "memory", "no memory to find near pairs");
 	if (status != STATUS_OK)
 		return status;
 	uint64_t count = (uint64_t)dynamics->contact_used.count - dynamics->gone.count +
@@ -332,7 +332,7 @@ void step_number(struct step *self)
 	dynamics->report.awake_bodies = count;
 }
 
-/* ---- views and copies ------------------------------------------------------------------------- */
+/* ---- views and copies ---------------------------------------------------------------------- */
 
 enum status step_list_copy(struct step *self, struct contact_list *out)
 {
@@ -403,7 +403,7 @@ const double *step_multipliers(const struct step *self, const struct contact_lis
 			     : list->made[i].multiplier;
 }
 
-/* ---- commit ----------------------------------------------------------------------------------- */
+/* ---- commit -------------------------------------------------------------------------------- */
 
 /* Reserves all that the commit needs. *contact_rows: upper bound of the rows of the contact table
  * after it. */
@@ -450,9 +450,10 @@ static enum status check_block(const struct step *self, uint64_t rows, struct re
 	if (bytes <= tables->world.memory_max[0])
 		return STATUS_OK;
 	dynamics->limit_met = (double)tables->world.memory_max[0];
-	return reason_set(why, STATUS_LIMIT, -1, "memory",
-			  "what the method keeps (%u bytes) would pass the limit of memory",
-			  self->block_bytes);
+	return reason_set(
+		why, STATUS_LIMIT, -1, "memory",
+		"%u bytes of the method's state would pass the world's memory_max of %llu bytes",
+		self->block_bytes, (unsigned long long)tables->world.memory_max[0]);
 }
 
 static void commit_block(const struct step *self)
@@ -555,7 +556,7 @@ enum status step_commit(struct step *self, struct contact_list *list, struct rea
 	return STATUS_OK;
 }
 
-/* ---- after the solve -------------------------------------------------------------------------- */
+/* ---- after the solve ----------------------------------------------------------------------- */
 
 static void note_change(struct dynamics *dynamics, const struct contact_state *contact, bool begins,
 			double impulse)

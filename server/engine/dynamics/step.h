@@ -30,7 +30,7 @@
 #include "server/engine/collision/contact_polygon.h"
 #include "server/engine/dynamics/dynamics.h"
 
-/* ---- contacts --------------------------------------------------------------------------------- */
+/* ---- contacts ------------------------------------------------------------------------------ */
 
 /* A contact point at the motions of the collide, world axes. */
 struct contact_point {
@@ -74,7 +74,7 @@ struct contact_list {
 	uint32_t count, capacity;
 };
 
-/* ---- the step --------------------------------------------------------------------------------- */
+/* ---- the step ------------------------------------------------------------------------------ */
 
 struct step {
 	struct dynamics *dynamics;	 /* borrowed; read only until step_commit */
@@ -184,7 +184,7 @@ const double *step_multipliers(const struct step *self, const struct contact_lis
 /* Figures of a list, into the report: contacts, points, kept and made manifolds, penetration. */
 void step_report_contacts(struct step *self, const struct contact_list *list);
 
-/* ---- commit ----------------------------------------------------------------------------------- */
+/* ---- commit -------------------------------------------------------------------------------- */
 
 /* The state changes from here on: drops and makes contact rows, wakes the bodies woken in this
  * step, copies made manifolds, sizes the method's block. `list`: the contacts as solved (NULL for a

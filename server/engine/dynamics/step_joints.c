@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* ---- motors ----------------------------------------------------------------------------------- */
+/* ---- motors -------------------------------------------------------------------------------- */
 
 struct motor_target {
 	double value, rate;
@@ -75,7 +75,7 @@ static void set_target(const struct tables *tables, uint32_t row, uint32_t axis,
 	out->rate = out->motor == JOINT_MOTOR_VELOCITY ? target.value : target.rate;
 }
 
-/* ---- data ------------------------------------------------------------------------------------- */
+/* ---- data ---------------------------------------------------------------------------------- */
 
 static void fill_axis(const struct tables *tables, uint32_t row, uint32_t axis, double time,
 		      struct joint_axis *out)
@@ -133,7 +133,7 @@ void joint_from_tables(const struct dynamics *dynamics, uint32_t row, double tim
 		fill_axis(tables, row, axis, time, &out->axes[axis]);
 }
 
-/* ---- which of them act ------------------------------------------------------------------------ */
+/* ---- which of them act --------------------------------------------------------------------- */
 
 static bool is_moved(const struct step *self, uint32_t body)
 {
@@ -195,7 +195,7 @@ void step_joints_at(const struct step *self, struct step_joints *joints, double 
 				   &joints->joints[i].axes[axis]);
 }
 
-/* ---- back ------------------------------------------------------------------------------------- */
+/* ---- back ---------------------------------------------------------------------------------- */
 
 static bool is_good(const struct joint_result *result)
 {

@@ -55,7 +55,7 @@ static bool visit_staying(uint32_t placement, void *context)
 	return work->status == STATUS_OK;
 }
 
-/* ---- paths ------------------------------------------------------------------------------------- */
+/* ---- paths --------------------------------------------------------------------------------- */
 
 static int compare_ways(const void *a, const void *b, void *context)
 {
@@ -107,7 +107,7 @@ static enum status pairs_of_ways(struct reach_work *work)
 	return work->status;
 }
 
-/* ---- into the list ---------------------------------------------------------------------------- */
+/* ---- into the list ------------------------------------------------------------------------- */
 
 static int compare_pairs(const void *a, const void *b, void *context)
 {

@@ -27,8 +27,9 @@
  * present relative speed. Above 1, because the forces of the step may add speed. */
 #define CONTACT_WAKE_REACH 1.5
 
-/* m. The weight of a point in the friction centre falls from 1 at separation 0 to 0 at this separation.
- * It fades, because a sudden change of the centre would turn a resting body. */
+/* m. The weight of a point in the friction centre falls from 1 at the nearest point (or at
+ * separation 0, if that is larger) to 0 at this much more. It fades, because a sudden change of the
+ * centre would turn a resting body. */
 #define FRICTION_FADE 0.01
 
 /* m and 1. Margin of a fat box beyond half of CONTACT_NEAR: at most BOX_ROOM_MAX, and at most
