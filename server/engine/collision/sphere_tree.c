@@ -1,9 +1,9 @@
 /* sphere_tree.c: ch1-3 G-06 (Ritter's two passes, with the new radius in the centre's formula).
  *
  * The first pass finds the two points farthest along each axis and starts with the widest pair as a
- * diameter. The second lets the ball grow over every point outside: its new diameter reaches from the
- * far side of the old ball to the point, so the old ball stays inside. Exercise 3: along the axes of the
- * points' spread the start is better for long things; both are tried.
+ * diameter. The second grows the ball for each point outside it: the new diameter reaches from the far
+ * side of the old ball to the point, so the new ball contains the old one. Exercise 3: the principal axes
+ * of the points' covariance give a better start for elongated point sets; ball_of_points tries both.
  */
 #include "server/engine/collision/sphere_tree.h"
 

@@ -1,18 +1,20 @@
-/* sphere_tree.h: balls around points and around balls: the volumes of sphere trees (ch1-3 G-06). */
+/* sphere_tree.h: bounding balls of points and of two balls, for sphere trees (ch1-3 G-06). */
 #ifndef CAIRN_ENGINE_COLLISION_SPHERE_TREE_H
 #define CAIRN_ENGINE_COLLISION_SPHERE_TREE_H
 
 #include "server/engine/geometry/intersect_sphere_sphere.h"
 #include "server/engine/math/mat3.h"
 
-/* `ball` grown, and moved, as little as needed to hold p as well; the old ball stays inside. */
+/* The smallest ball that contains `ball` and the point p. Rounding is not allowed for. */
 struct ball ball_add_point(struct ball ball, vec3 p);
-/* A ball around `count` > 0 points, begun with the farthest pair of extreme points along `axes`
- * (columns, orthonormal), with room for rounding. Not the least: usually within some per cent. */
+/* A ball that contains `count` > 0 points. It starts from the farthest pair of extreme points along
+ * `axes` (columns, orthonormal), and its radius includes a margin for rounding. It is not minimal:
+ * usually within some per cent. */
 struct ball ball_of_points_along(mat3 axes, const vec3 *points, uint32_t count);
-/* The smaller of those along the coordinate axes and along the axes of the points' spread. */
+/* The smaller of the two balls that start along the coordinate axes and along the principal axes of the
+ * points' covariance. `count` > 0. */
 struct ball ball_of_points(const vec3 *points, uint32_t count);
-/* The least ball around two. */
+/* The smallest ball that contains a and b, with a margin for rounding unless one contains the other. */
 struct ball ball_union(struct ball a, struct ball b);
 
 #endif
