@@ -13,10 +13,10 @@ struct face_contact {
 	bool reference_is_b; /* for the feature ids only */
 };
 
-/* Clips the face of `other` at that vertex that opposes the reference face most to the reference
- * face, and reduces it. The answer is in the reference's frame, its normal is the face's;
- * out->count = 0: no point lies within the margin. True: no axis can have a separation that is
- * better by more than the slop. */
+/* Takes the face of `other` at that vertex whose normal opposes the reference face most, clips it to the
+ * reference face and reduces the points. *out is in the reference's frame and its normal is that of the
+ * reference face; out->count = 0 if no point lies within the margin. Returns true if no axis can have a
+ * separation that is better by more than the slop. */
 bool face_contact(const struct face_contact *self, struct manifold *out);
 
 #endif

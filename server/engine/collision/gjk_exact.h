@@ -8,7 +8,7 @@
  * itself is off by as much. */
 #define GJK_TOUCHING 1e-15
 
-/* Rounds of the exact search at most. */
+/* Maximum number of iterations of the exact search. */
 enum { GJK_EXACT_ROUNDS_MAX = 128 };
 
 /* Arguments as gjk_distance, with out->simplex and out->iterations as the quick search left them.
@@ -16,16 +16,16 @@ enum { GJK_EXACT_ROUNDS_MAX = 128 };
 void gjk_exact(const struct gjk_core *a, const struct gjk_core *b, const mat3 *rotation,
 	       vec3 translation, struct gjk_result *out);
 
-/* Whether the simplex w holds the origin strictly inside, by exact signs; each sign is also given:
- * of the volume, and of the tetrahedra of the origin with the faces that lie against w[0] … w[3],
- * positive where the origin is on the inner side. A flat tetrahedron holds nothing. */
+/* True if the tetrahedron w contains the origin strictly inside, by exact signs. inner[i] is the sign for
+ * the face opposite w[i]: positive if the origin is on the inner side of that face. A flat tetrahedron
+ * contains nothing. */
 bool gjk_tetrahedron_holds(const vec3 w[4], int inner[4]);
 
 /* The shares of the origin in the point of a simplex of one to three corners that is nearest to it, 0 for
  * corners that do not carry it; returns its distance. */
 double gjk_nearest(const vec3 *w, uint32_t count, double parts[3]);
 
-/* The shares of the origin in a tetrahedron that holds it; equal ones if it is flat. */
+/* The barycentric coordinates of the origin in a tetrahedron that contains it; equal ones if it is flat. */
 void gjk_shares(const vec3 w[4], double parts[4]);
 
 /* The unit normal of a b c, counter-clockwise seen from its side, with all its digits; 0 for no area. */

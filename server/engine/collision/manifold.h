@@ -1,4 +1,4 @@
-/* manifold.h: where and how two convex pieces touch: the narrow phase's whole answer.
+/* manifold.h: the contact points and normal of two convex pieces: the result of the narrow phase.
  *
  * Everything is in body A's frame, in double (there is one narrow phase and no float copy of it). The
  * normal points from A to B. `separation` is signed: negative = penetrating. Points are reported up to
@@ -26,8 +26,8 @@ struct manifold {
 	struct manifold_point points[MANIFOLD_POINTS_MAX];
 };
 
-/* What one pair remembers between steps to be quicker next time. It never changes an answer except
- * through what is saved here, so it is world state: plain numbers, all zero when new. */
+/* The features that one pair stores between steps to start the next search from. A result may depend on
+ * them, so the cache is saved as world state: plain numbers, all zero when new. */
 struct pair_cache {
 	uint8_t kind; /* 0 none, else enum of the routine that wrote it */
 	uint8_t reserved[3];
@@ -45,7 +45,7 @@ struct piece {
 void collide_pieces(struct piece a, struct piece b, const pose *b_in_a, double margin,
 		    struct pair_cache *cache, struct manifold *out);
 
-/* Whether the table of pairs has a routine for the two kinds (plane–plane and mesh–mesh have none:
+/* True if the table of pairs has a routine for the two kinds (plane–plane and mesh–mesh have none:
  * both are static; polygon meets only polygon). */
 bool collide_supported(enum shape_kind a, enum shape_kind b);
 

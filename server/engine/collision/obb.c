@@ -2,8 +2,8 @@
  *
  * Axes: eigenvectors of the covariance of the hull's surface. A triangle of area A with mean m and
  * corners v adds A/12 (9 m mᵀ + Σ v vᵀ); divided by the whole area, minus the mean's product. Sums are
- * taken about the first point, so that far from the origin nothing cancels. Cubes and spheres have no
- * axes of their own: the eigen-solver then keeps those it was given, always the same ones.
+ * taken about the first point, because far from the origin they would cancel. Cubes and spheres have no
+ * distinct principal axes: the eigen-solver then returns the axes it started from, always the same ones.
  */
 #include "server/engine/collision/obb.h"
 
@@ -11,7 +11,7 @@
 #include "server/engine/geometry/hull.h"
 #include "server/engine/linalg/eigen3.h"
 
-/* Of the coordinates: what projecting and adding may be off by. */
+/* Bound on the rounding error of a projection, relative to the coordinates. */
 #define ROOM (8 * SCALAR_EPSILON)
 
 mat3 obb_covariance_points(const vec3 *points, uint32_t count)
