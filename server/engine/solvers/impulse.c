@@ -2,30 +2,30 @@
  *
  * Unknown P_c = (P_n, P_t, P_k) of every contact; velocities after U = u + A P. The book's rows:
  *
- *   normal     U_n = −e u_n          (u_n < 0; else U_n = 0: it touches and is carried along)
+ *   normal     U_n = −e u_n          (u_n < 0; else U_n = 0, a touching contact)
  *   tangent    sliding:  P_a = −sign(u_a) μ_a P_n        sticking:  U_a = 0
+ *   released   P = 0, U_n ≥ −e u_n
  *
- *   parts      P = 0, U_n ≥ −e u_n: a contact that would pull is dropped and the rest solved again
+ * 1. Cases (ch. 4 I2 to I5). Each contact is first classified by itself with the critical coefficient
+ *    (I3: |μ_a| < |μ_a crit| slides; magnitudes, because the signs are those of u_a/u_n; an axis without
+ *    friction slides with no impulse, an axis without slip sticks); a contact with u_n ≥ 0 is released.
+ *    After each solution the cases are corrected: a contact with a negative impulse, or one that
+ *    separates faster than −e u_n, is released; a released contact that separates too slowly gets an
+ *    impulse; an axis that sticks beyond its friction limit slides against its friction; an axis whose
+ *    slip has reversed sticks. Each of the first ROUNDS_ALL rounds corrects all cases; each of the
+ *    next ROUNDS_SINGLE corrects only the first, because single corrections cycle less. Redundant
+ *    contacts make singular systems; any of their solutions is valid (lu_solve_ranked). If cases still
+ *    change after the last round, the book's method has no answer.
+ * 2. Complementarity, which nearly always has a solution: P_n ≥ 0 ⟂ U_n + e u_n ≥ 0, and |P_a| ≤ μ_a P_n
+ *    with U_a = 0 inside and against P_a at the limit (lcp_friction.h; redundant rows are allowed; an
+ *    inexact solution shows in the residual).
+ * 3. Both again with e = 0. Friction and unequal restitutions can add energy; with e = 0,
+ *    ΔE = P·U − ½ PᵀAP ≤ 0, because P_n U_n = 0 and P_a U_a ≤ 0.
+ * 4. Complementarity without friction. Bodies that jam each other have a nearly singular A and
+ *    impulses of 1e10 times their momentum, whose rounding errors add energy. Pivoting always solves the
+ *    frictionless problem.
  *
- * Which axis slides is first guessed for each contact by itself, by the critical coefficient (I3: |μ_a| <
- * |μ_a crit| slides; magnitudes, as the signs are those of u_a/u_n; an axis without friction slides
- * with nothing, an axis that does not slip sticks), and a contact that parts before parts. Then the
- * cases are corrected: what pulls parts, what parts too slowly pushes, what sticks beyond its limit
- * slides against its friction, what slid past a standstill sticks. All at once for TOGETHER systems,
- * then the first alone, which does not go round in circles so easily. Redundant contacts make
- * singular systems; any solution will do (lu_solve_ranked). When the rounds are over the book has no
- * answer.
- *
- * Then the same conditions are posed as complementarity, which has one nearly always: P_n ≥ 0 ⟂ U_n + e u_n
- * ≥ 0, and |P_a| ≤ μ_a P_n with U_a = 0 inside and against P_a at the limit (lcp_friction.h; redundant rows
- * are allowed; its own plan B is in the residual).
- *
- * Friction and unlike restitutions can still make energy. What would is solved again with e = 0, for
- * which ΔE = P·U − ½ PᵀAP ≤ 0: P_n U_n = 0 and P_a U_a ≤ 0. Bodies that jam each other have nearly
- * singular A and answers 1e10 times their momentum, which in double are none, and make energy: then
- * friction goes too, and what is left is a frictionless problem that pivoting always solves.
- *
- * Order: contacts ascending.
+ * The first solution within the tolerance that adds no energy is returned. Order: contacts ascending.
  */
 #include "server/engine/solvers/impulse.h"
 
@@ -33,12 +33,16 @@
 #include "server/engine/linalg/lu.h"
 #include "server/engine/math/scalar.h"
 
-enum { TOGETHER = 12, ALONE = 60 };
+/* Rounds that correct all cases at once, then rounds that correct one case each: all at once settles
+ * sooner, one at a time cycles less. */
+enum { ROUNDS_ALL = 12, ROUNDS_SINGLE = 60 };
 
-#define CONSISTENT 1e-10 /* of speeds and impulses: signs below it are rounding */
-#define ENERGY 1e-11	 /* of the energy in the collision; more than that is a gain */
+/* Relative to the largest speed or impulse: a sign below it is rounding and changes no case. */
+#define CONSISTENT 1e-10
+/* Relative to the energy of the approach: a larger gain is not rounding, and the solution is refused. */
+#define ENERGY 1e-11
 
-static void carve(struct impulse *self, struct solver_memory *memory, uint32_t m)
+static void carve_impulse(struct impulse *self, struct solver_memory *memory, uint32_t m)
 {
 	size_t n = 3 * (size_t)m;
 	*self = (struct impulse){ .contacts_max = m };
@@ -50,7 +54,7 @@ static void carve(struct impulse *self, struct solver_memory *memory, uint32_t m
 	self->friction = SOLVER_CARVE(memory, double, n);
 	self->pivots = SOLVER_CARVE(memory, uint32_t, n);
 	self->unknown = SOLVER_CARVE(memory, uint32_t, n);
-	self->parts = SOLVER_CARVE(memory, uint8_t, m);
+	self->released = SOLVER_CARVE(memory, uint8_t, m);
 	self->slides = SOLVER_CARVE(memory, int8_t, 2 * (size_t)m);
 	self->kind = SOLVER_CARVE(memory, uint8_t, n);
 	size_t inner = lcp_friction_bytes((uint32_t)n);
@@ -61,19 +65,21 @@ size_t impulse_bytes(uint32_t contacts_max)
 {
 	struct solver_memory memory = { NULL, 0 };
 	struct impulse self;
-	carve(&self, &memory, contacts_max);
+	carve_impulse(&self, &memory, contacts_max);
 	return memory.used;
 }
 
 void impulse_init(struct impulse *self, void *bytes, uint32_t contacts_max)
 {
 	struct solver_memory memory = { solver_memory_good(bytes) ? bytes : NULL, 0 };
-	carve(self, &memory, contacts_max);
+	carve_impulse(self, &memory, contacts_max);
 }
 
-/* K_nn is (0, 0) of the frame, K_na (0, 1 + axis), as I3 has them; the print's t row has other signs. */
+/* K_nn is entry (0, 0) in the contact's frame and K_na entry (0, 1 + axis), as in I3; the t row as
+ * printed in the book has other signs. */
 double impulse_critical_friction(mat3 k, vec3 u, double restitution, uint32_t axis, double other)
 {
+	ASSERT(axis < 2);
 	uint32_t a = 1 + axis, c = 2 - axis;
 	double un = (1 + restitution) * u.x, ua = vec3_get(u, a);
 	double top = ua * (mat3_get(k, 0, 0) + other * mat3_get(k, 0, c)) -
@@ -86,72 +92,75 @@ double impulse_critical_friction(mat3 k, vec3 u, double restitution, uint32_t ax
 
 /* ---- one island --------------------------------------------------------------------------------- */
 
-struct island {
+struct impulse_island {
 	struct impulse *self;
 	const struct impulse_problem *problem;
-	uint32_t count, rows; /* rows = 3 × count */
-	double keep;	      /* 1, or 0 when restitution was taken away */
-	bool rough;	      /* false when friction was taken away */
-	double speed;	      /* largest |u| */
-	uint32_t rounds;
+	uint32_t count, rows;	  /* rows = 3 × count */
+	double restitution_scale; /* 1; 0 in the attempts without restitution */
+	bool with_friction;	  /* false in the attempt without friction */
+	double speed;		  /* largest |u| */
+	uint32_t rounds;	  /* linear systems solved */
 };
 
-static double friction_along(const struct island *island, uint32_t c, uint32_t axis)
+static double given_friction(const struct impulse_island *island, uint32_t c, uint32_t axis)
 {
 	return island->problem->friction[2 * c + axis];
 }
 
-static double restitution_at(const struct island *island, uint32_t c)
+static double given_restitution(const struct impulse_island *island, uint32_t c)
 {
 	return island->problem->restitution[c];
 }
 
-/* A's row. */
-static const double *row_at(const struct island *island, uint32_t row)
+static const double *matrix_row(const struct impulse_island *island, uint32_t row)
 {
 	return island->problem->a + (size_t)row * island->problem->stride;
 }
 
-static double friction_of(const struct island *island, uint32_t c, uint32_t axis)
+static double used_friction(const struct impulse_island *island, uint32_t c, uint32_t axis)
 {
-	return island->rough ? friction_along(island, c, axis) : 0;
+	return island->with_friction ? given_friction(island, c, axis) : 0;
 }
 
-static double wanted(const struct island *island, uint32_t c)
+/* Target of U_n: −e u_n if the contact approaches, else 0. */
+static double target_speed(const struct impulse_island *island, uint32_t c)
 {
+	ASSERT(c < island->count);
 	double un = island->problem->u[3 * c];
-	return un < 0 ? -island->keep * restitution_at(island, c) * un : 0;
+	return un < 0 ? -island->restitution_scale * given_restitution(island, c) * un : 0;
 }
 
 /* μ_a with the sign that opposes the slip: P_a = μ P_n. */
-static double signed_friction(const struct island *island, uint32_t c, uint32_t axis)
+static double signed_friction(const struct impulse_island *island, uint32_t c, uint32_t axis)
 {
 	double slip = island->problem->u[3 * c + 1 + axis];
-	return -scalar_sign(slip) * friction_along(island, c, axis);
+	return -scalar_sign(slip) * given_friction(island, c, axis);
 }
 
-static mat3 own_block(const struct island *island, uint32_t c)
+static mat3 contact_block(const struct impulse_island *island, uint32_t c)
 {
+	ASSERT(c < island->count);
 	mat3 block = mat3_zero();
 	for (uint32_t i = 0; i < 3; i++)
 		for (uint32_t j = 0; j < 3; j++)
-			mat3_set(&block, i, j, row_at(island, 3 * c + i)[3 * c + j]);
+			mat3_set(&block, i, j, matrix_row(island, 3 * c + i)[3 * c + j]);
 	return block;
 }
 
-/* The book's decision for each contact by itself. */
-static void guess_cases(struct island *island)
+/* The first cases (I3): each contact by itself, without its neighbours. */
+static void guess_cases(struct impulse_island *island)
 {
 	for (uint32_t c = 0; c < island->count; c++) {
 		const double *u = island->problem->u + 3 * c;
-		mat3 k = own_block(island, c);
-		island->self->parts[c] = u[0] >= 0;
+		mat3 k = contact_block(island, c);
+		island->self->released[c] = u[0] >= 0;
 		for (uint32_t axis = 0; axis < 2; axis++) {
 			double other = signed_friction(island, c, 1 - axis);
 			double critical = impulse_critical_friction(
 				k, vec3_make(u[0], u[1], u[2]),
-				island->keep * restitution_at(island, c), axis, other);
-			double mu = friction_along(island, c, axis);
+				island->restitution_scale * given_restitution(island, c), axis,
+				other);
+			double mu = given_friction(island, c, axis);
 			bool slides = mu == 0 || (u[1 + axis] != 0 && mu < scalar_abs(critical));
 			island->self->slides[2 * c + axis] = (int8_t)(!slides		? 0
 								      : u[1 + axis] > 0 ? -1
@@ -160,32 +169,33 @@ static void guess_cases(struct island *island)
 	}
 }
 
-/* Share of the impulse along `row` in a unit of its contact's P_n; of a row solved for, 0. */
-static double share_of(const struct island *island, uint32_t c, uint32_t axis)
+/* Ratio P_a / P_n of a sliding axis; 0 of a sticking axis, whose impulse is an unknown. */
+static double tangent_share(const struct impulse_island *island, uint32_t c, uint32_t axis)
 {
-	return island->self->slides[2 * c + axis] * friction_along(island, c, axis);
+	return island->self->slides[2 * c + axis] * given_friction(island, c, axis);
 }
 
-/* The impulses that the present cases ask for: the unknowns are the normals of contacts that do not
- * part, and their tangents that stick. */
-static void solve_linear(struct island *island)
+/* x := the impulses under the current cases. The unknowns are the normal impulses of contacts that
+ * are not released, and their impulses along axes that stick. */
+static void solve_linear(struct impulse_island *island)
 {
 	struct impulse *self = island->self;
 	uint32_t n = 0, rows = island->rows;
 	for (uint32_t row = 0; row < rows; row++)
-		if (!self->parts[row / 3] &&
+		if (!self->released[row / 3] &&
 		    (row % 3 == 0 || self->slides[2 * (row / 3) + row % 3 - 1] == 0))
 			self->unknown[n++] = row;
+	ASSERT(n <= rows);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t row = self->unknown[i];
-		const double *a = row_at(island, row);
-		self->right[i] =
-			(row % 3 == 0 ? wanted(island, row / 3) : 0) - island->problem->u[row];
+		const double *a = matrix_row(island, row);
+		self->right[i] = (row % 3 == 0 ? target_speed(island, row / 3) : 0) -
+				 island->problem->u[row];
 		for (uint32_t j = 0; j < n; j++) {
 			uint32_t column = self->unknown[j], c = column / 3;
 			double entry = a[column];
 			for (uint32_t axis = 0; axis < 2 && column % 3 == 0; axis++)
-				entry += share_of(island, c, axis) * a[column + 1 + axis];
+				entry += tangent_share(island, c, axis) * a[column + 1 + axis];
 			self->system[(size_t)i * n + j] = entry;
 		}
 	}
@@ -196,92 +206,100 @@ static void solve_linear(struct island *island)
 		self->x[self->unknown[i]] = self->right[i];
 	for (uint32_t row = 0; row < rows; row++)
 		if (row % 3 != 0 && self->slides[2 * (row / 3) + row % 3 - 1] != 0)
-			self->x[row] =
-				share_of(island, row / 3, row % 3 - 1) * self->x[row - row % 3];
+			self->x[row] = tangent_share(island, row / 3, row % 3 - 1) *
+				       self->x[row - row % 3];
 }
 
-static double velocity_after(const struct island *island, uint32_t row)
+static double velocity_after(const struct impulse_island *island, uint32_t row)
 {
 	return island->problem->u[row] +
-	       dense_dot(row_at(island, row), island->self->x, island->rows);
+	       dense_dot(matrix_row(island, row), island->self->x, island->rows);
 }
 
-enum verdict { GOOD, CHANGED, HOPELESS };
+enum case_check { CASE_HOLDS, CASE_CHANGED, CASE_UNSOLVED };
 
-/* Whether the normal of contact c holds; a case that is not so is changed. */
-static enum verdict check_normal(struct island *island, uint32_t c, double largest)
+/* Whether the normal case of contact c holds; a case that does not is changed. */
+static enum case_check check_normal(struct impulse_island *island, uint32_t c, double largest)
 {
-	uint8_t *parts = &island->self->parts[c];
-	double off = velocity_after(island, 3 * c) - wanted(island, c);
+	ASSERT(c < island->count);
+	uint8_t *released = &island->self->released[c];
+	double off = velocity_after(island, 3 * c) - target_speed(island, c);
 	double slack = CONSISTENT * island->speed;
-	if (*parts) {
-		*parts = off >= -slack;
-		return *parts ? GOOD : CHANGED;
+	if (*released) {
+		*released = off >= -slack;
+		return *released ? CASE_HOLDS : CASE_CHANGED;
 	}
-	/* Faster than wanted: it depends on others that push it away. */
-	*parts = island->self->x[3 * c] < -CONSISTENT * largest || off > slack;
-	if (*parts)
-		return CHANGED;
-	return off >= -slack ? GOOD : HOPELESS;
+	/* A contact that is faster than its target is pushed apart by other contacts. */
+	*released = island->self->x[3 * c] < -CONSISTENT * largest || off > slack;
+	if (*released)
+		return CASE_CHANGED;
+	return off >= -slack ? CASE_HOLDS : CASE_UNSOLVED;
 }
 
-static enum verdict check_tangent(struct island *island, uint32_t c, uint32_t axis, double largest)
+/* The same of one tangent axis of contact c. */
+static enum case_check check_tangent(struct impulse_island *island, uint32_t c, uint32_t axis,
+				     double largest)
 {
+	ASSERT(c < island->count && axis < 2);
 	uint32_t row = 3 * c + 1 + axis;
 	int8_t *slides = &island->self->slides[2 * c + axis];
 	double after = velocity_after(island, row), force = island->self->x[row];
-	double limit = friction_along(island, c, axis) * island->self->x[3 * c];
+	double limit = given_friction(island, c, axis) * island->self->x[3 * c];
 	double slack = CONSISTENT * island->speed;
-	if (friction_along(island, c, axis) == 0)
-		return GOOD;
+	if (given_friction(island, c, axis) == 0)
+		return CASE_HOLDS;
 	if (*slides != 0) {
 		if (after * *slides <= slack)
-			return GOOD;
+			return CASE_HOLDS;
 		*slides = 0;
-		return CHANGED;
+		return CASE_CHANGED;
 	}
 	if (scalar_abs(force) > limit + CONSISTENT * largest) {
 		*slides = force > 0 ? 1 : -1;
-		return CHANGED;
+		return CASE_CHANGED;
 	}
-	return scalar_abs(after) <= slack ? GOOD : HOPELESS;
+	return scalar_abs(after) <= slack ? CASE_HOLDS : CASE_UNSOLVED;
 }
 
-/* Whether the solution is one: no pulling, friction against the slip, sticking within its limit.
- * Cases that are not so are changed: all, or the first alone. */
-static enum verdict check_cases(struct island *island, bool alone)
+/* Whether x satisfies all cases: no negative normal impulse, friction against the slip, sticking
+ * within its limit. Cases that do not hold are changed: all, or with `alone` only the first. */
+static enum case_check check_cases(struct impulse_island *island, bool alone)
 {
 	double largest = dense_max_abs(island->self->x, island->rows);
-	enum verdict verdict = GOOD;
+	enum case_check worst = CASE_HOLDS;
 	for (uint32_t c = 0; c < island->count; c++)
 		for (uint32_t i = 0; i < 3; i++) {
-			if (i > 0 && island->self->parts[c])
+			if (i > 0 && island->self->released[c])
 				break;
-			enum verdict one = i == 0 ? check_normal(island, c, largest)
-						  : check_tangent(island, c, i - 1, largest);
-			if (one == CHANGED && alone)
-				return CHANGED;
-			if (one == CHANGED || (one == HOPELESS && verdict == GOOD))
-				verdict = one;
+			enum case_check one = i == 0 ? check_normal(island, c, largest)
+						     : check_tangent(island, c, i - 1, largest);
+			if (one == CASE_CHANGED && alone)
+				return CASE_CHANGED;
+			if (one == CASE_CHANGED || (one == CASE_UNSOLVED && worst == CASE_HOLDS))
+				worst = one;
 		}
-	return verdict;
+	return worst;
 }
 
-static bool solve_by_cases(struct island *island)
+/* Step 1 of the head: false if the cases do not settle, cannot hold, or the numbers overflow. */
+static bool solve_by_cases(struct impulse_island *island)
 {
+	ASSERT(island->count <= island->self->contacts_max);
 	guess_cases(island);
-	for (uint32_t i = 0; i < TOGETHER + ALONE; i++) {
+	for (uint32_t i = 0; i < ROUNDS_ALL + ROUNDS_SINGLE; i++) {
 		solve_linear(island);
 		if (!solver_finite(island->self->x, island->rows))
 			return false;
-		enum verdict verdict = check_cases(island, i >= TOGETHER);
-		if (verdict != CHANGED)
-			return verdict == GOOD;
+		enum case_check check = check_cases(island, i >= ROUNDS_ALL);
+		if (check != CASE_CHANGED)
+			return check == CASE_HOLDS;
 	}
 	return false;
 }
 
-static void solve_by_complementarity(struct island *island, const struct solver_options *options,
+/* Step 2 of the head. */
+static void solve_by_complementarity(struct impulse_island *island,
+				     const struct solver_options *options,
 				     struct solver_result *result)
 {
 	struct impulse *self = island->self;
@@ -294,9 +312,10 @@ static void solve_by_complementarity(struct island *island, const struct solver_
 			uint32_t row = 3 * c + i;
 			self->kind[row] = i == 0 ? FRICTION_NORMAL : FRICTION_STATIC;
 			self->right[row] =
-				island->problem->u[row] - (i == 0 ? wanted(island, c) : 0);
-			self->friction[row] = i == 0 ? 0 : friction_of(island, c, i - 1);
+				island->problem->u[row] - (i == 0 ? target_speed(island, c) : 0);
+			self->friction[row] = i == 0 ? 0 : used_friction(island, c, i - 1);
 		}
+	ASSERT(island->rows == 3 * island->count);
 	inner.warm = false;
 	struct solver_result part =
 		lcp_friction_solve(&self->lcp, &friction, &inner, self->x, NULL);
@@ -305,8 +324,8 @@ static void solve_by_complementarity(struct island *island, const struct solver_
 	result->rounds += part.rounds;
 }
 
-/* How far the impulses are from the conditions. */
-static double residual_of(const struct island *island)
+/* The worst relative violation of the conditions by x; see impulse_solve. */
+static double measure_residual(const struct impulse_island *island)
 {
 	const struct impulse *self = island->self;
 	double worst = 0, speed = island->speed > 0 ? island->speed : 1;
@@ -315,13 +334,13 @@ static double residual_of(const struct island *island)
 		largest = 1;
 	for (uint32_t c = 0; c < island->count; c++) {
 		double push = self->x[3 * c];
-		double gap = (velocity_after(island, 3 * c) - wanted(island, c)) / speed;
+		double gap = (velocity_after(island, 3 * c) - target_speed(island, c)) / speed;
 		double rest = scalar_min(scalar_abs(gap), push / largest);
 		worst = scalar_max(scalar_max(-gap, rest), worst);
 		worst = scalar_max(-push / largest, worst);
 		for (uint32_t axis = 0; axis < 2; axis++) {
 			uint32_t row = 3 * c + 1 + axis;
-			double limit = friction_of(island, c, axis) * push;
+			double limit = used_friction(island, c, axis) * push;
 			double over = (scalar_abs(self->x[row]) - limit) / largest;
 			double inside = scalar_abs(over),
 			       slip = velocity_after(island, row) / speed;
@@ -333,51 +352,51 @@ static double residual_of(const struct island *island)
 	return worst;
 }
 
-/* ½ P·(u + U) against the energy of the approach, ½ u²/A by rows: also an impulse so large that its
- * rounding would show there is refused. */
-static bool gains_energy(const struct island *island)
+/* Whether the energy gain ½ P·(u + U) exceeds rounding of the energy of the approach, the sum of ½ u²/A
+ * over rows. An impulse so large that its rounding exceeds that is refused as well, and NaN too. */
+static bool gains_energy(const struct impulse_island *island)
 {
 	double gain = 0, size = 0;
 	for (uint32_t row = 0; row < island->rows; row++) {
 		double before = island->problem->u[row];
-		double own = row_at(island, row)[row];
+		double own = matrix_row(island, row)[row];
 		gain += 0.5 * island->self->x[row] * (before + velocity_after(island, row));
 		size += own > 0 ? 0.5 * before * before / own : 0;
 	}
 	return !(gain <= ENERGY * size);
 }
 
-/* Whether the impulses may go out. */
-static bool is_sound(const struct island *island, const struct solver_options *options)
+/* Whether x can be returned. */
+static bool is_acceptable(const struct impulse_island *island, const struct solver_options *options)
 {
-	return residual_of(island) <= options->tolerance && !gains_energy(island);
+	return measure_residual(island) <= options->tolerance && !gains_energy(island);
 }
 
-/* The book's cases, complementarity, the same without restitution, and without friction: the first
- * that holds and makes no energy. The last cannot, P·U being 0. */
-static void find_impulses(struct island *island, const struct solver_options *options,
+/* The attempts of the head in order; the first acceptable one stays in x. The last one is not checked,
+ * because without restitution and friction P·U = 0 and no energy is gained. */
+static void find_impulses(struct impulse_island *island, const struct solver_options *options,
 			  struct solver_result *result)
 {
-	island->keep = 1;
-	island->rough = true;
-	if (solve_by_cases(island) && is_sound(island, options))
+	island->restitution_scale = 1;
+	island->with_friction = true;
+	if (solve_by_cases(island) && is_acceptable(island, options))
 		return;
 	result->fallbacks++;
 	solve_by_complementarity(island, options, result);
-	if (is_sound(island, options))
+	if (is_acceptable(island, options))
 		return;
 	result->regularisations++;
-	island->keep = 0;
-	if (solve_by_cases(island) && is_sound(island, options))
+	island->restitution_scale = 0;
+	if (solve_by_cases(island) && is_acceptable(island, options))
 		return;
 	solve_by_complementarity(island, options, result);
-	if (is_sound(island, options))
+	if (is_acceptable(island, options))
 		return;
-	island->rough = false;
+	island->with_friction = false;
 	solve_by_complementarity(island, options, result);
 }
 
-static bool is_valid(const struct impulse *self, const struct impulse_problem *problem)
+static bool problem_is_valid(const struct impulse *self, const struct impulse_problem *problem)
 {
 	uint32_t contacts = problem->contacts;
 	if (self->kind == NULL || contacts > self->contacts_max || problem->stride / 3 < contacts)
@@ -400,13 +419,16 @@ struct solver_result impulse_solve(struct impulse *self, const struct impulse_pr
 	const struct solver_options used = solver_options_used(options);
 	for (size_t row = 0; row < 3 * (size_t)problem->contacts; row++)
 		impulses[row] = 0;
-	if (!is_valid(self, problem))
+	if (!problem_is_valid(self, problem))
 		return solver_invalid();
-	struct island island = { .self = self, .problem = problem, .count = problem->contacts };
+	struct impulse_island island = { .self = self,
+					 .problem = problem,
+					 .count = problem->contacts };
 	island.rows = 3 * island.count;
 	island.speed = dense_max_abs(problem->u, island.rows);
+	ASSERT(island.rows <= problem->stride);
 	find_impulses(&island, &used, &result);
-	result.residual = residual_of(&island);
+	result.residual = measure_residual(&island);
 	result.violation = result.residual * (island.speed > 0 ? island.speed : 1);
 	result.rounds += island.rounds;
 	dense_copy(impulses, self->x, island.rows);

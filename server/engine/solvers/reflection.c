@@ -5,21 +5,21 @@
  *       λ_V: A_VV λ_V + 2 u_V ≥ 0 ⟂ λ_V ≥ 0      (elastic, from the present velocity)
  *       v ← v + M⁻¹ N_Vᵀ λ_V
  *
- * Each round reflects v at the face of the admissible cone that it violates, so λᵀN(v + v') = 0: energy
- * is kept exactly, momentum as always, symmetry because V and the solution have it (velocities of an
- * LCP with semidefinite A are unique even where λ is not), and a contact that does not approach is
- * left out, so that touching bodies can part. Plain elastic LCPs take all contacts at once and fail
- * at that; sequential impulses fail at symmetry.
+ * Each round reflects v at the face of the admissible cone that it violates, so λᵀN(v + v') = 0. Energy
+ * and momentum are conserved. Symmetry is conserved because V and the velocities after the round are
+ * symmetric (velocities of an LCP with semidefinite A are unique even where λ is not). A contact that
+ * does not approach is not in V, so touching bodies can separate. A plain elastic LCP takes all contacts
+ * at once, and touching bodies stick; sequential impulses lose symmetry.
  *
- * A ball wedged between parallel walls has nowhere to go with the energy it has, and would be reflected
- * for ever: what still approaches after the cap ends inelastically, all contacts together. That is
- * feasible, loses energy, and is reported.
+ * No bound on the number of rounds is known. A ball wedged between parallel walls would be reflected
+ * for ever, because no direction is free for its energy. After the last round all contacts get one
+ * inelastic impact, which is feasible, loses energy, and is reported (SOLVER_LIMIT).
  *
- * ε is 1e-14 of the fastest contact point (the source has 1e-14, whatever the units). No bound on the
- * number of rounds is known. Between the rounds only u is carried, u += A λ. Partial restitution blends
- * with the inelastic impact, which is linear in the impulses.
+ * ε is 1e-14 of the speed of the fastest contact point (the source has 1e-14 in any units). Between
+ * rounds only u is updated, u += A λ. Partial restitution interpolates between the inelastic and the
+ * elastic impulses.
  *
- * The projection core states a round over the coordinates of what moves, v' = v + x:
+ * The projection core states a round over the coordinates of the moving bodies, v' = v + x:
  *   min ½ x·M x  subject to  N_V x ≥ −2 u_V
  * whose multipliers are the λ_V.
  */
@@ -28,14 +28,16 @@
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/scalar.h"
 
-enum { ROUNDS = 200 };
+enum { ROUNDS = 200 }; /* default of options.rounds_max */
 
-#define APPROACH                                                                                   \
-	1e-14 /* of the fastest contact point; larger leaves approaches, smaller chases rounding */
+/* Relative to the fastest contact point: a slower approach is at rest. A larger value leaves visible
+ * approaches; a smaller one spends rounds on rounding errors. */
+#define APPROACH 1e-14
 
 static void carve_projection(struct reflection *self, struct solver_memory *memory)
 {
 	uint32_t m = self->sizes.contacts, n = self->sizes.variables;
+	ASSERT(n > 0);
 	self->c = SOLVER_CARVE(memory, double, n);
 	self->rows = SOLVER_CARVE(memory, double, (size_t)m *n);
 	self->d = SOLVER_CARVE(memory, double, m);
@@ -44,8 +46,8 @@ static void carve_projection(struct reflection *self, struct solver_memory *memo
 	qp_dual_active_set_init(&self->qp, SOLVER_CARVE(memory, uint8_t, inner), n, m);
 }
 
-static void carve(struct reflection *self, struct solver_memory *memory,
-		  struct reflection_sizes sizes)
+static void carve_reflection(struct reflection *self, struct solver_memory *memory,
+			     struct reflection_sizes sizes)
 {
 	*self = (struct reflection){ .sizes = sizes };
 	size_t m = sizes.contacts;
@@ -67,19 +69,19 @@ size_t reflection_bytes(struct reflection_sizes sizes)
 {
 	struct solver_memory memory = { NULL, 0 };
 	struct reflection self;
-	carve(&self, &memory, sizes);
+	carve_reflection(&self, &memory, sizes);
 	return memory.used;
 }
 
 void reflection_init(struct reflection *self, void *bytes, struct reflection_sizes sizes)
 {
 	struct solver_memory memory = { solver_memory_good(bytes) ? bytes : NULL, 0 };
-	carve(self, &memory, sizes);
+	carve_reflection(self, &memory, sizes);
 }
 
 /* ---- one island --------------------------------------------------------------------------------- */
 
-struct island {
+struct reflection_island {
 	struct reflection *self;
 	const struct reflection_problem *problem;
 	const struct solver_options *options;
@@ -88,20 +90,20 @@ struct island {
 	struct solver_result *result;
 };
 
-/* A's row, which is its column. */
-static const double *row_at(const struct island *island, uint32_t row)
+/* Row of A; A is symmetric, so it is the column as well. */
+static const double *matrix_row(const struct reflection_island *island, uint32_t row)
 {
 	return island->problem->a + (size_t)row * island->problem->stride;
 }
 
 /* λ of the contacts in self->active for A λ + b ≥ 0 ⟂ λ ≥ 0, into self->lambda. */
-static struct solver_result solve_lcp(struct island *island, uint32_t active)
+static struct solver_result solve_lcp(struct reflection_island *island, uint32_t active)
 {
 	struct reflection *self = island->self;
 	for (uint32_t i = 0; i < active; i++)
 		for (uint32_t j = 0; j < active; j++)
 			self->picked[(size_t)i * active + j] =
-				row_at(island, self->active[i])[self->active[j]];
+				matrix_row(island, self->active[i])[self->active[j]];
 	struct lcp_problem lcp = { active, active, self->picked, self->b, NULL, NULL };
 	struct solver_options options = *island->options;
 	options.warm = true;
@@ -109,10 +111,13 @@ static struct solver_result solve_lcp(struct island *island, uint32_t active)
 	return lcp_dantzig_solve(&self->lcp, &lcp, &options, self->lambda, self->state);
 }
 
-static struct solver_result solve_projection(struct island *island, uint32_t active)
+/* The same λ as multipliers of the projection; see the head. */
+static struct solver_result solve_projection(struct reflection_island *island, uint32_t active)
 {
 	struct reflection *self = island->self;
 	uint32_t n = island->problem->variables;
+	ASSERT(n > 0 && n <= self->sizes.variables);
+	ASSERT(active <= self->sizes.contacts);
 	for (uint32_t i = 0; i < active; i++) {
 		dense_copy(self->rows + (size_t)i * n,
 			   island->problem->rows + (size_t)self->active[i] * n, n);
@@ -128,13 +133,17 @@ static struct solver_result solve_projection(struct island *island, uint32_t act
 					self->state);
 }
 
-/* One impact of the contacts in self->active with b = (1 + c) u; adds λ to `total`, carries u along. */
-static void impact(struct island *island, uint32_t active, double factor, double *total)
+/* One impact of the first `active` contacts of self->active with b = factor × u, factor = 1 + restitution:
+ * total += λ, u += A λ. */
+static void solve_impact(struct reflection_island *island, uint32_t active, double factor,
+			 double *total)
 {
 	struct reflection *self = island->self;
+	ASSERT(active <= island->count);
+	ASSERT(factor >= 1 && factor <= 2);
 	for (uint32_t i = 0; i < active; i++) {
 		self->b[i] = factor * self->u[self->active[i]];
-		/* What approaches usually pushes: the warm start of the first pivot. */
+		/* The warm start: an approaching contact usually gets an impulse. */
 		self->state[i] = self->b[i] < 0 ? LCP_ACTIVE : LCP_LOWER;
 	}
 	struct solver_result part = island->core == REFLECTION_LCP
@@ -153,69 +162,76 @@ static void impact(struct island *island, uint32_t active, double factor, double
 		if (lambda == 0)
 			continue;
 		total[self->active[i]] += lambda;
-		dense_mul_add(self->u, row_at(island, self->active[i]), lambda, island->count);
+		dense_mul_add(self->u, matrix_row(island, self->active[i]), lambda, island->count);
 	}
 }
 
-static uint32_t pick_approaching(struct island *island)
+/* self->active := the contacts that approach, ascending; returns their number. */
+static uint32_t pick_approaching(struct reflection_island *island)
 {
 	uint32_t active = 0;
 	for (uint32_t k = 0; k < island->count; k++)
 		if (island->self->u[k] < -APPROACH * island->problem->speed)
 			island->self->active[active++] = k;
+	ASSERT(active <= island->count);
 	return active;
 }
 
-static void impact_all(struct island *island, double factor, double *total)
+/* One impact of all contacts; counts as a round. */
+static void solve_impact_of_all(struct reflection_island *island, double factor, double *total)
 {
 	for (uint32_t k = 0; k < island->count; k++)
 		island->self->active[k] = k;
-	impact(island, island->count, factor, total);
+	solve_impact(island, island->count, factor, total);
 	island->result->rounds = MAX_OF(1, island->result->rounds);
 }
 
-static void reflect(struct island *island)
+/* The rounds of the head, from self->u into self->total. */
+static void reflect_until_apart(struct reflection_island *island)
 {
 	uint32_t most = island->options->rounds_max != 0 ? island->options->rounds_max : ROUNDS;
 	uint32_t rounds = 0, active = pick_approaching(island);
+	ASSERT(most > 0);
 	while (active > 0 && rounds < most) {
-		impact(island, active, 2, island->self->total);
+		solve_impact(island, active, 2, island->self->total);
 		rounds++;
 		active = pick_approaching(island);
 	}
 	island->result->rounds = MAX_OF(rounds, island->result->rounds);
 	if (active == 0)
 		return;
-	impact_all(island, 1, island->self->total);
+	solve_impact_of_all(island, 1, island->self->total);
 	island->result->fallbacks++;
 	island->result->status = SOLVER_LIMIT;
 }
 
-enum kind { REFLECT, ELASTIC };
+enum impact_kind { REFLECT, ELASTIC };
 
-static void solve_island(struct island *island, enum kind kind, double restitution,
-			 double *impulses)
+static void solve_island(struct reflection_island *island, enum impact_kind kind,
+			 double restitution, double *impulses)
 {
 	struct reflection *self = island->self;
 	uint32_t n = island->count;
+	ASSERT(restitution >= 0 && restitution <= 1);
+	ASSERT(n > 0 && n <= self->sizes.contacts);
 	dense_copy(self->u, island->problem->u, n);
 	dense_zero(self->total, n);
 	dense_zero(self->inelastic, n);
 	if (kind == ELASTIC) {
-		impact_all(island, 1 + restitution, self->total);
+		solve_impact_of_all(island, 1 + restitution, self->total);
 		restitution = 1;
 	} else {
 		if (restitution < 1)
-			impact_all(island, 1, self->inelastic);
+			solve_impact_of_all(island, 1, self->inelastic);
 		dense_copy(self->u, island->problem->u, n);
 		if (restitution > 0)
-			reflect(island);
+			reflect_until_apart(island);
 	}
 	for (uint32_t k = 0; k < n; k++)
 		impulses[k] = (1 - restitution) * self->inelastic[k] + restitution * self->total[k];
 	double speed = island->problem->speed;
 	for (uint32_t k = 0; k < n; k++) {
-		double u = island->problem->u[k] + dense_dot(row_at(island, k), impulses, n);
+		double u = island->problem->u[k] + dense_dot(matrix_row(island, k), impulses, n);
 		double approach = scalar_is_finite(u) ? -u : __builtin_inf();
 		if (speed > 0)
 			island->result->residual =
@@ -224,8 +240,8 @@ static void solve_island(struct island *island, enum kind kind, double restituti
 	}
 }
 
-static bool is_valid(const struct reflection *self, const struct reflection_problem *problem,
-		     enum reflection_core core)
+static bool problem_is_valid(const struct reflection *self,
+			     const struct reflection_problem *problem, enum reflection_core core)
 {
 	uint32_t n = problem->count, variables = problem->variables;
 	if (self->lcp.certificate == NULL || n > self->sizes.contacts || problem->stride < n ||
@@ -242,21 +258,23 @@ static bool is_valid(const struct reflection *self, const struct reflection_prob
 	       solver_finite(problem->rows, (size_t)n * variables);
 }
 
-static struct solver_result solve(struct reflection *self, const struct reflection_problem *problem,
-				  enum reflection_core core, enum kind kind, double restitution,
-				  const struct solver_options *options, double *impulses)
+static struct solver_result solve_problem(struct reflection *self,
+					  const struct reflection_problem *problem,
+					  enum reflection_core core, enum impact_kind kind,
+					  double restitution, const struct solver_options *options,
+					  double *impulses)
 {
 	struct solver_result result = { .status = SOLVER_SOLVED };
 	const struct solver_options used = solver_options_used(options);
 	dense_zero(impulses, problem->count);
-	if (!(restitution >= 0 && restitution <= 1) || !is_valid(self, problem, core))
+	if (!(restitution >= 0 && restitution <= 1) || !problem_is_valid(self, problem, core))
 		return solver_invalid();
-	struct island island = { .self = self,
-				 .problem = problem,
-				 .options = &used,
-				 .count = problem->count,
-				 .core = core,
-				 .result = &result };
+	struct reflection_island island = { .self = self,
+					    .problem = problem,
+					    .options = &used,
+					    .count = problem->count,
+					    .core = core,
+					    .result = &result };
 	if (island.count > 0)
 		solve_island(&island, kind, restitution, impulses);
 	if (result.status == SOLVER_SOLVED && !(result.residual <= used.tolerance))
@@ -269,7 +287,7 @@ struct solver_result reflection_solve(struct reflection *self,
 				      enum reflection_core core, double restitution,
 				      const struct solver_options *options, double *impulses)
 {
-	return solve(self, problem, core, REFLECT, restitution, options, impulses);
+	return solve_problem(self, problem, core, REFLECT, restitution, options, impulses);
 }
 
 struct solver_result reflection_inelastic(struct reflection *self,
@@ -277,7 +295,7 @@ struct solver_result reflection_inelastic(struct reflection *self,
 					  enum reflection_core core,
 					  const struct solver_options *options, double *impulses)
 {
-	return solve(self, problem, core, REFLECT, 0, options, impulses);
+	return solve_problem(self, problem, core, REFLECT, 0, options, impulses);
 }
 
 struct solver_result reflection_elastic(struct reflection *self,
@@ -285,5 +303,5 @@ struct solver_result reflection_elastic(struct reflection *self,
 					enum reflection_core core, double restitution,
 					const struct solver_options *options, double *impulses)
 {
-	return solve(self, problem, core, ELASTIC, restitution, options, impulses);
+	return solve_problem(self, problem, core, ELASTIC, restitution, options, impulses);
 }

@@ -1,9 +1,9 @@
-/* reflection.h: generalized reflections: elastic and partly elastic simultaneous impacts that keep
- * symmetry, energy and momentum, let touching bodies part, and push only (papers C-09, C-10).
+/* reflection.h: generalized reflections: elastic and partly elastic simultaneous impacts that conserve
+ * symmetry, energy and momentum, let touching bodies separate, and never pull (papers C-09, C-10).
  *
- * A problem is one island in the space of contacts, one row a contact, along its normal: u = N v
- * are the speeds before the impact, > 0 parting; A = N M⁻¹ Nᵀ. The solver knows no bodies
- * (dynamics/row_system.h makes both).
+ * A problem is one island in the space of contacts, one row for each, along its normal: u = N v
+ * are the speeds before the impact in m/s, > 0 separating; A = N M⁻¹ Nᵀ in 1/kg. The solver sees no
+ * bodies (dynamics/row_system.h computes u and A).
  */
 #ifndef CAIRN_ENGINE_SOLVERS_REFLECTION_H
 #define CAIRN_ENGINE_SOLVERS_REFLECTION_H
@@ -21,9 +21,9 @@ struct reflection_problem {
 	uint32_t count, stride; /* contacts; stride of a */
 	const double *a;	/* row by row; symmetric, semidefinite */
 	const double *u;
-	double speed; /* ≥ 0: of the fastest point that touches, m/s; what is slow is measured by it */
-	/* For REFLECTION_PROJECTION: coordinates of what moves, M over them (definite), and N;
-	 * others: 0. */
+	double speed; /* of the fastest contact point, m/s, ≥ 0: the unit of slow approaches */
+	/* For REFLECTION_PROJECTION: coordinates of the moving bodies, M over them (positive
+	 * definite), and N. For REFLECTION_LCP: 0 and NULL. */
 	uint32_t variables;
 	const double *mass; /* variables² */
 	const double *rows; /* count × variables */
@@ -31,7 +31,7 @@ struct reflection_problem {
 
 struct reflection_sizes {
 	uint32_t contacts;
-	uint32_t variables; /* 0: REFLECTION_PROJECTION is not wanted */
+	uint32_t variables; /* 0: no room for REFLECTION_PROJECTION */
 };
 
 struct reflection {
@@ -45,16 +45,18 @@ struct reflection {
 	struct qp_dual_active_set qp;
 };
 
+/* The workspace in `memory` (borrowed, aligned to 64), as solver.h describes. */
 size_t reflection_bytes(struct reflection_sizes sizes);
 void reflection_init(struct reflection *self, void *memory, struct reflection_sizes sizes);
 
-/* impulses: along each normal, ≥ 0 up to rounding of sums that are ≥ 0 each. restitution c: v = (1
- * − c) · inelastic + c · reflected. result.rounds: of reflections; they end when no contact
- * approaches faster than 1e-14 of the fastest point. LIMIT: options.rounds_max (0: 200) did not
- * suffice (fallbacks is 1); what was left ended inelastically. The residual is the largest approach
- * left, relative to the fastest point. INEXACT: a round's LCP or projection was. INVALID: numbers
- * that are not finite, a restitution outside 0 … 1, a core that is none or that the workspace has
- * no room for, a stride smaller than the count, more contacts or variables than the sizes. */
+/* impulses: N s along each normal, ≥ 0 up to rounding, because each is a sum of terms ≥ 0.
+ * restitution c in 0 … 1: v = (1 − c) · inelastic + c · reflected. result.rounds counts reflections;
+ * they end when no contact approaches faster than 1e-14 of the fastest point. The residual is the
+ * largest remaining approach relative to the fastest point. LIMIT: contacts still approached after
+ * options.rounds_max rounds (0: 200) and one inelastic impact ended them; fallbacks is 1. INEXACT:
+ * the LCP or projection of a round was not solved. INVALID: numbers that are not finite, a
+ * restitution outside 0 … 1, an unknown core or one without room in the workspace, a stride smaller
+ * than the count, more contacts or variables than the sizes; impulses are 0. */
 struct solver_result reflection_solve(struct reflection *self,
 				      const struct reflection_problem *problem,
 				      enum reflection_core core, double restitution,
@@ -64,7 +66,7 @@ struct solver_result reflection_inelastic(struct reflection *self,
 					  const struct reflection_problem *problem,
 					  enum reflection_core core,
 					  const struct solver_options *options, double *impulses);
-/* One plain elastic impact, contacts stick artificially (C-08): for comparison. */
+/* One plain elastic impact, after which contacts stick artificially (C-08): for comparison. */
 struct solver_result reflection_elastic(struct reflection *self,
 					const struct reflection_problem *problem,
 					enum reflection_core core, double restitution,
