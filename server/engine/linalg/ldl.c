@@ -1,6 +1,6 @@
-/* ldl.c: L D Lᵀ row by row: row i of L D is solved from the rows above, then divided by D. Without
+/* See ldl.h. L D Lᵀ row by row: row i of L D is solved from the rows above, then divided by D. Without
  * pivoting the factor exists for quasi-definite matrices in every order (Vanderbei 1995); for
- * others a small pivot stops it. */
+ * others the factorisation stops at a small pivot. */
 #include "server/engine/linalg/ldl.h"
 
 #include "server/engine/linalg/dense.h"
@@ -8,6 +8,8 @@
 
 bool ldl_factor(double *a, uint32_t n, uint32_t stride, double pivot_min, double *scratch)
 {
+	ASSERT(stride >= n);
+	ASSERT(pivot_min >= 0);
 	for (uint32_t i = 0; i < n; i++) {
 		double *row = a + (size_t)i * stride;
 		double pivot = row[i];
@@ -30,6 +32,7 @@ bool ldl_factor(double *a, uint32_t n, uint32_t stride, double pivot_min, double
 
 void ldl_solve(const double *a, uint32_t n, uint32_t stride, double *b)
 {
+	ASSERT(stride >= n);
 	for (uint32_t i = 0; i < n; i++)
 		b[i] -= dense_dot(a + (size_t)i * stride, b, i);
 	for (uint32_t i = 0; i < n; i++)
@@ -43,5 +46,6 @@ uint32_t ldl_negative(const double *a, uint32_t n, uint32_t stride)
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < n; i++)
 		count += a[(size_t)i * stride + i] < 0;
+	ASSERT(count <= n);
 	return count;
 }

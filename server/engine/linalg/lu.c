@@ -1,13 +1,15 @@
-/* lu.c: Gaussian elimination, row by row, with exchanges. What goes wrong: a column without a pivot
- * (A singular to the last bit); nearly singular matrices pass and give large answers, which the
- * caller sees in its residual. Where singular matrices are ordinary (redundant contacts that all
- * stick) lu_solve_ranked exchanges columns too and stops at the rank. */
+/* See lu.h. Gaussian elimination, row by row, with row exchanges. It fails if a column has no pivot (A
+ * is exactly singular). A nearly singular matrix gives a large solution, which shows in the caller's
+ * residual. For systems that are regularly singular (redundant contacts that all stick)
+ * lu_solve_ranked exchanges columns as well and stops at the rank. */
 #include "server/engine/linalg/lu.h"
 
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/scalar.h"
 
-#define NOTHING 0x1p-40 /* of the largest entry: rounding of a dependent row */
+/* Relative to the largest entry of A: a smaller pivot is the rounding of a dependent row. A smaller limit
+ * divides by that rounding; a larger one drops independent rows. */
+#define RANK_PIVOT_MIN 0x1p-40
 
 static void swap_rows(double *a, double *b, uint32_t n)
 {
@@ -19,8 +21,9 @@ static void swap_rows(double *a, double *b, uint32_t n)
 }
 
 /* The row at or below k with the largest entry in column k; the least index among equals. */
-static uint32_t lu_pivot(const double *a, uint32_t n, uint32_t stride, uint32_t k)
+static uint32_t find_pivot_row(const double *a, uint32_t n, uint32_t stride, uint32_t k)
 {
+	ASSERT(k < n);
 	uint32_t best = k;
 	double largest = scalar_abs(a[(size_t)k * stride + k]);
 	for (uint32_t i = k + 1; i < n; i++) {
@@ -35,16 +38,18 @@ static uint32_t lu_pivot(const double *a, uint32_t n, uint32_t stride, uint32_t 
 
 bool lu_factor(double *a, uint32_t n, uint32_t stride, uint32_t *pivots)
 {
+	ASSERT(stride >= n);
 	for (uint32_t k = 0; k < n; k++) {
-		uint32_t p = lu_pivot(a, n, stride, k);
+		uint32_t p = find_pivot_row(a, n, stride, k);
 		double *top = a + (size_t)k * stride;
+		ASSERT(p >= k && p < n);
 		pivots[k] = p;
 		if (p != k)
 			swap_rows(top, a + (size_t)p * stride, n);
 		double size = scalar_abs(top[k]);
 		if (!(size > 0 && size <= SCALAR_MAX))
 			return false;
-		/* Contacts along a chain leave most of this at zero. */
+		/* Trailing zeros of the pivot row are skipped; the contacts of a chain have many. */
 		uint32_t end = n;
 		while (end > k + 1 && top[end - 1] == 0)
 			end--;
@@ -61,6 +66,7 @@ bool lu_factor(double *a, uint32_t n, uint32_t stride, uint32_t *pivots)
 
 void lu_solve(const double *a, uint32_t n, uint32_t stride, const uint32_t *pivots, double *b)
 {
+	ASSERT(stride >= n);
 	for (uint32_t k = 0; k < n; k++)
 		swap_rows(b + k, b + pivots[k], pivots[k] != k);
 	for (uint32_t i = 0; i < n; i++)
@@ -74,6 +80,7 @@ void lu_solve(const double *a, uint32_t n, uint32_t stride, const uint32_t *pivo
 void lu_solve_transposed(const double *a, uint32_t n, uint32_t stride, const uint32_t *pivots,
 			 double *b)
 {
+	ASSERT(stride >= n);
 	for (uint32_t i = 0; i < n; i++) {
 		const double *row = a + (size_t)i * stride;
 		b[i] /= row[i];
@@ -86,8 +93,8 @@ void lu_solve_transposed(const double *a, uint32_t n, uint32_t stride, const uin
 }
 
 /* The largest entry of the block from (k, k) into *row and *column, the first among equals by rows. */
-static double largest_entry(const double *a, uint32_t n, uint32_t stride, uint32_t k, uint32_t *row,
-			    uint32_t *column)
+static double find_largest_entry(const double *a, uint32_t n, uint32_t stride, uint32_t k,
+				 uint32_t *row, uint32_t *column)
 {
 	double largest = 0;
 	*row = *column = k;
@@ -114,13 +121,14 @@ static void swap_columns(double *a, uint32_t n, uint32_t stride, uint32_t j, uin
 
 uint32_t lu_solve_ranked(double *a, uint32_t n, uint32_t stride, uint32_t *columns, double *b)
 {
+	ASSERT(stride >= n);
 	uint32_t rank = 0;
 	double first = 0;
 	for (; rank < n; rank++) {
 		uint32_t row, column;
-		double size = largest_entry(a, n, stride, rank, &row, &column);
+		double size = find_largest_entry(a, n, stride, rank, &row, &column);
 		first = rank == 0 ? size : first;
-		if (!(size > NOTHING * first && size <= SCALAR_MAX))
+		if (!(size > RANK_PIVOT_MIN * first && size <= SCALAR_MAX))
 			break;
 		double *top = a + (size_t)rank * stride;
 		swap_rows(top, a + (size_t)row * stride, row != rank ? n : 0);
@@ -133,6 +141,7 @@ uint32_t lu_solve_ranked(double *a, uint32_t n, uint32_t stride, uint32_t *colum
 			b[i] -= factor * b[rank];
 		}
 	}
+	ASSERT(rank <= n);
 	dense_zero(b + rank, n - rank);
 	for (uint32_t i = rank; i-- > 0;) {
 		const double *row = a + (size_t)i * stride;

@@ -1,4 +1,5 @@
-/* lcp.c: bounds and the residual of a complementarity problem. */
+/* See lcp.h. The residual is first summed in double. If the numbers lie so far apart that this sum is not
+ * reliable (lcp_trust_holds), it is summed again with a wider exponent (lcp_wide.h). */
 #include "server/engine/solvers/lcp.h"
 
 #include "server/engine/solvers/lcp_wide.h"
@@ -27,7 +28,7 @@ bool lcp_valid(const struct lcp_problem *self)
 	return true;
 }
 
-/* Where plain sums lose what they are about. */
+/* lcp_residual for numbers whose products leave the range of double. */
 static double wide_residual(const struct lcp_problem *self, const double *x)
 {
 	struct lcp_wide worst = { { 0, 0 }, { 0, 0 } };
@@ -46,6 +47,7 @@ static double wide_residual(const struct lcp_problem *self, const double *x)
 
 double lcp_residual(const struct lcp_problem *self, const double *x, double *w)
 {
+	ASSERT(self->stride >= self->count);
 	double worst = 0, scale = 0;
 	struct lcp_trust trust = lcp_trust_begin();
 	for (uint32_t i = 0; i < self->count; i++) {
@@ -79,6 +81,7 @@ double lcp_row_violation(double a, double x, double w, double low, double high)
 
 double lcp_violation(const struct lcp_problem *self, const double *x, const double *w)
 {
+	ASSERT(self->stride >= self->count);
 	double worst = 0;
 	for (uint32_t i = 0; i < self->count; i++) {
 		double a = self->a[(size_t)i * self->stride + i];

@@ -3,7 +3,7 @@
  * Find x and w = A x + b with, for every row,
  *   lower ≤ x ≤ upper,   w ≥ 0 where x = lower,   w ≤ 0 where x = upper,   w = 0 between.
  * lower = 0, upper = ∞ is a contact (C-03, I-01); −∞ … ∞ a joint (I-10): always w = 0; two finite
- * bounds a motor or a friction of known limit; lower = upper a given force. A is symmetric and
+ * bounds a motor or a friction with a given limit; lower = upper a given force. A is symmetric and
  * positive semidefinite.
  */
 #ifndef CAIRN_ENGINE_SOLVERS_LCP_H
@@ -20,26 +20,27 @@ struct lcp_problem {
 				      * lower ≤ upper */
 };
 
-/* Where a row stands: a warm start's hint, and part of a solution. */
+/* The state of a row: hint of a warm start, and part of a solution. */
 enum lcp_state {
 	LCP_LOWER,  /* x = lower */
 	LCP_UPPER,  /* x = upper */
-	LCP_ACTIVE, /* w = 0, a row of the factor */
-	LCP_HELD,   /* w = 0 by the active rows it depends on, x stays */
+	LCP_ACTIVE, /* w = 0, the row is in the factor */
+	LCP_HELD,   /* w = 0 because the row depends on active rows; x is fixed */
 };
 
 double lcp_lower(const struct lcp_problem *self, uint32_t row);
 double lcp_upper(const struct lcp_problem *self, uint32_t row);
-/* A stride that holds a row, finite a and b, bounds in order and not both on one infinity. */
+/* Whether stride ≥ count, a and b are finite, and lower ≤ upper with neither lower = ∞ nor
+ * upper = −∞. */
 bool lcp_valid(const struct lcp_problem *self);
 /* w := A x + b, returned with the residual: the largest |x − clamp(x − w)| of a row in units in
  * which its diagonal is 1 (x √a, w / √a; a zero diagonal counts as 1), over the largest single term
  * of w in those units, |b_i| or |a_ij x_j|. 0 for the exact solution; 0 when there are no terms. */
 double lcp_residual(const struct lcp_problem *self, const double *x, double *w);
-/* How far one row is from its conditions, in units of w: |x − clamp(x − w / a)| a, a its diagonal (1
+/* The violation of one row's conditions in units of w: |x − clamp(x − w / a)| a, a its diagonal (1
  * when that is not positive). Infinite when the numbers are not finite. */
 double lcp_row_violation(double a, double x, double w, double low, double high);
-/* The worst row for w = A x + b as lcp_residual left it. */
+/* The largest lcp_row_violation, for w = A x + b from lcp_residual. */
 double lcp_violation(const struct lcp_problem *self, const double *x, const double *w);
 
 #endif

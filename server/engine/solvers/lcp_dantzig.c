@@ -1,36 +1,36 @@
 /* lcp_dantzig.c: w = A x + b, lower ≤ x ≤ upper, complementary, by Dantzig's principal pivoting in
  * Baraff's incremental form (app I-02, I-03, I-10; ch4-5 9.5; C-03…C-05).
  *
- * Rows are made to hold one after the other, those without bounds (joints) first; while one is
- * driven (lcp_drive.c) the active ones follow. The active rows carry a Cholesky factor that is
- * updated. The book proves the end for positive definite A only and breaks ties at
- * will; contacts are semidefinite and tie all the time. Here steps of length zero are legal and
- * ties follow a rule, under which the active rows stay independent. A large factor that has grown
- * wide is made anew in the order of a walk along the contacts (lcp_core_band.c).
+ * The conditions of the rows are established one row at a time, those without bounds (joints) first.
+ * While one row is driven (lcp_drive.c), the active rows keep w = 0. They have a Cholesky factor that
+ * is updated. The book proves termination for positive definite A only and breaks ties
+ * arbitrarily; contacts are semidefinite and tie often. Here steps of length zero are allowed, and
+ * a rule for ties keeps the active rows independent. A large factor whose rows have become long is
+ * computed again in the order of a walk along the contacts (lcp_core_band.c).
  *
- * The book leaves the order open ("in any order") and keeps what holds holding. Two rules:
- *   worst   the row with the largest |w| (scaled) is next, and others may break meanwhile: each
- * step then raises the dual objective, so no set comes twice (Goldfarb and Idnani). First choice.
- *   index   the book's: by index, and settled rows join before they break. Second choice.
+ * The book leaves the order of rows open and preserves the rows that hold. Two rules:
+ *   worst   the row with the largest |w| (scaled) is next, and other rows may be violated meanwhile:
+ * each step then raises the dual objective, so no set repeats (Goldfarb and Idnani). First attempt.
+ *   index   the book's: by index; a settled row becomes active before it is violated. Second attempt.
  * Measured on 2026-11-20 with random velocities: tower 160 (640 rows) 632 pivots by the worst,
  * 10592 by index; wall 10 (400) 187 against 7900, where the book's order met its limit of pivots.
  *
- * What goes wrong, and what then happens: b outside the column space: INFEASIBLE with the direction
- * that proves it. A not semidefinite: UNBOUNDED with its ray, or INEXACT. Rounding that breaks an
- * earlier row: the row waits again, in another round. Pivots used up, a residual above the
- * tolerance, or a direction that does not prove what it should: a second attempt by index, cold,
- * counted as a fallback; the better of both goes out. None of 6 million random problems came here.
+ * Failures. If b is outside the column space: INFEASIBLE with the direction that proves it. If A is not
+ * semidefinite: UNBOUNDED with its ray, or INEXACT. If rounding violates an earlier row, the row is
+ * driven again in another round. If the pivots are used up, the residual is above the tolerance, or a
+ * direction proves nothing, a second attempt by index without warm start follows, counted as a
+ * fallback; the better result is returned. None of 6 million random problems needed it.
  */
 #include "server/engine/solvers/lcp_dantzig.h"
 
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/double_double.h"
 
-#define PROOF 1e-9	/* relative: the curvature −zᵀ A z that is more than rounding of A */
-#define NOTHING 0x1p-43 /* of the largest |z|: rounding */
+#define PROOF 1e-9 /* relative: the curvature −zᵀ A z that is more than rounding of A */
+#define DIRECTION_MIN 0x1p-43 /* relative to the largest |z|: smaller entries are rounding */
 #define SIGHT 1e8 /* of the largest |b|: INFEASIBLE says that no solution has a smaller Σ |x| */
 
-static void carve(struct lcp_dantzig *self, struct solver_memory *memory, uint32_t rows)
+static void carve_dantzig(struct lcp_dantzig *self, struct solver_memory *memory, uint32_t rows)
 {
 	lcp_core_carve(&self->core, memory, rows);
 	self->w = SOLVER_CARVE(memory, double, rows);
@@ -42,20 +42,21 @@ size_t lcp_dantzig_bytes(uint32_t rows)
 {
 	struct lcp_dantzig self;
 	struct solver_memory memory = { 0 };
-	carve(&self, &memory, rows);
+	carve_dantzig(&self, &memory, rows);
 	return memory.used;
 }
 
 void lcp_dantzig_init(struct lcp_dantzig *self, void *memory, uint32_t rows)
 {
 	struct solver_memory carving = { .memory = solver_memory_good(memory) ? memory : NULL };
-	carve(self, &carving, rows);
+	carve_dantzig(self, &carving, rows);
 }
 
-/* The direction in dx without what has no part in a proof: rounding, and moves towards a finite bound. */
+/* Sets to 0 the entries of the direction in dx that cannot be part of a proof: rounding, and moves towards
+ * a finite bound. */
 static void clean_direction(struct lcp_core *core)
 {
-	double least = NOTHING * dense_max_abs(core->dx, core->count);
+	double least = DIRECTION_MIN * dense_max_abs(core->dx, core->count);
 	for (uint32_t i = 0; i < core->count; i++) {
 		double z = core->dx[i];
 		bool finite = z > 0 ? core->upper[i] <= SCALAR_MAX : core->lower[i] >= -SCALAR_MAX;
@@ -131,8 +132,8 @@ static struct solver_result attempt(struct lcp_dantzig *self, const struct lcp_p
 	return *result;
 }
 
-/* A proof of infeasibility is one to rounding. If A as it stands is not singular, and its solution
- * within sight and tolerance, that is the answer; else the proof, made once more. */
+/* A proof of infeasibility holds up to rounding. If A is not exactly singular and its solution is within
+ * SIGHT and the tolerance, that solution is returned; otherwise the proof, computed again. */
 static struct solver_result look_far(struct lcp_dantzig *self, const struct lcp_problem *problem,
 				     const struct solver_options *options, double *x,
 				     uint8_t *state)

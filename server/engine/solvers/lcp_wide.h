@@ -1,13 +1,13 @@
 /* lcp_wide.h: the residual of a complementarity problem whose numbers lie so far apart that products
- * leave the range of doubles. Slow (about ten times a plain sum) and right for all finite numbers. */
+ * leave the range of double. About ten times slower than a plain sum; correct for all finite numbers. */
 #ifndef CAIRN_ENGINE_SOLVERS_LCP_WIDE_H
 #define CAIRN_ENGINE_SOLVERS_LCP_WIDE_H
 
 #include "server/engine/math/wide.h"
 
-/* A plain residual is trusted when each diagonal that is not 0 and what it was measured by lie
- * within these, and no x is more than LCP_REACH times that: then what underflow loses is below
- * 2^-300 of it, and x − w does not drown w. */
+/* A residual summed in double is reliable if each diagonal that is not 0 and the largest term lie
+ * within these limits, and no x (in units in which diagonals are 1) exceeds LCP_REACH times the largest
+ * term. Then underflow loses less than 2^-300 of that term, and x − w does not absorb w. */
 #define LCP_DIAGONAL_MIN 0x1p-400
 #define LCP_DIAGONAL_MAX 0x1p400
 #define LCP_TERM_MIN 0x1p-500
@@ -36,14 +36,14 @@ static inline void lcp_wide_add(struct lcp_wide_sum *self, double a, double x)
 	self->most = wide_max(self->most, wide_abs(term));
 }
 
-/* diagonal: the one that gives the unit. judged: false counts the terms only. */
+/* Adds a row. diagonal: its unit. judged: false updates only the largest term, not the gap. */
 void lcp_wide_row(struct lcp_wide *self, struct lcp_wide_sum sum, double diagonal, double x,
 		  wide low, wide high, bool judged);
 double lcp_wide_residual(const struct lcp_wide *self);
 
-/* What a plain pass over the rows gathers to tell whether it can be trusted. */
+/* Ranges that a sum in double collects; they decide whether its residual is reliable. */
 struct lcp_trust {
-	double diagonal_min, diagonal_max; /* of those that are not 0 */
+	double diagonal_min, diagonal_max; /* of the diagonals that are not 0 */
 	double reach;			   /* largest |x| in units in which diagonals are 1 */
 };
 
@@ -62,7 +62,7 @@ static inline void lcp_trust_row(struct lcp_trust *self, double diagonal, double
 	self->reach = scalar_max(self->reach, scalar_abs(x) * root);
 }
 
-/* gap and most as found by that pass. */
+/* Whether the residual is reliable; gap and most are from the same sum. */
 bool lcp_trust_holds(const struct lcp_trust *self, double gap, double most);
 
 #endif

@@ -1,4 +1,4 @@
-/* solver.c: defaults, names and the carving of workspaces. */
+/* See solver.h. Defaults, names of statuses, and the division of memory into workspaces. */
 #include "server/engine/solvers/solver.h"
 
 #include "server/engine/math/scalar.h"
@@ -14,6 +14,7 @@ struct solver_options solver_options_used(const struct solver_options *options)
 	if (!(used.tolerance > 0))
 		used.tolerance = solver_options_default().tolerance;
 	used.tolerance = scalar_min(used.tolerance, 1);
+	ASSERT(used.tolerance > 0 && used.tolerance <= 1);
 	return used;
 }
 
@@ -30,7 +31,7 @@ const char *solver_status_name(enum solver_status status)
 	static const char *const names[] = {
 		"solved", "stopped", "inexact", "limit", "infeasible", "unbounded", "invalid",
 	};
-	_Static_assert(COUNT_OF(names) == SOLVER_STATUSES, "a name for each");
+	_Static_assert(COUNT_OF(names) == SOLVER_STATUSES, "each status has a name");
 	return (uint32_t)status < SOLVER_STATUSES ? names[status] : "?";
 }
 
@@ -53,6 +54,7 @@ void *solver_carve(struct solver_memory *self, size_t count, size_t item_bytes)
 	}
 	unsigned char *at = self->memory != NULL ? self->memory + self->used : NULL;
 	self->used += (count * item_bytes + 63) / 64 * 64;
+	ASSERT(self->used % 64 == 0);
 	return at;
 }
 
