@@ -1,3 +1,4 @@
+/* See base.h. base_panic prints file, line and fact to stderr, then aborts. */
 #include "server/base/base.h"
 
 #include <stdio.h>

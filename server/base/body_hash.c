@@ -1,3 +1,4 @@
+/* See body_hash.h. */
 #include "server/base/body_hash.h"
 
 #include "server/base/bytes.h"

@@ -1,3 +1,4 @@
+/* See parallel.h. The serial runner: one piece with all items, on worker 0. */
 #include "server/base/parallel.h"
 
 static void run_serial(const struct parallel *self, uint32_t count, uint32_t grain,

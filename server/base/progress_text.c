@@ -1,3 +1,4 @@
+/* See progress_text.h. */
 #include "server/base/progress_text.h"
 
 #include <stdio.h>

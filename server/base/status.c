@@ -1,3 +1,4 @@
+/* See status.h. Texts and names come from status.def. */
 #include "server/base/status.h"
 
 #include <stdarg.h>

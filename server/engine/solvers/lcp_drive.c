@@ -75,7 +75,7 @@ static void spread_one(struct lcp_core *self, uint32_t j)
 }
 
 /* dw := A dx over the driven and the active rows, in the factor's order. */
-static void spread(struct lcp_core *self, uint32_t d)
+static void compute_row_changes(struct lcp_core *self, uint32_t d)
 {
 	uint32_t four[4], waiting = 0;
 	dense_zero(self->dw, self->count);
@@ -101,7 +101,7 @@ static void spread(struct lcp_core *self, uint32_t d)
 		spread_one(self, four[k]);
 }
 
-static struct step direction(struct lcp_core *self, uint32_t d, double sigma)
+static struct step find_direction(struct lcp_core *self, uint32_t d, double sigma)
 {
 	struct step step = { .event = EVENT_NONE, .length = __builtin_inf() };
 	dense_zero(self->dx, self->count);
@@ -110,7 +110,7 @@ static struct step direction(struct lcp_core *self, uint32_t d, double sigma)
 	for (uint32_t p = 0; p < self->factor.size; p++)
 		self->dx[self->order[p]] = -sigma * self->work[p];
 	self->dx[d] = sigma;
-	spread(self, d);
+	compute_row_changes(self, d);
 	for (uint32_t p = 0; p < self->factor.size; p++) {
 		most = scalar_max(most, scalar_abs(self->dx[self->order[p]]));
 		self->dw[self->order[p]] = 0;
@@ -160,7 +160,8 @@ static void offer_row(const struct lcp_core *self, struct step *step, uint32_t i
 }
 
 /* The end of the step into event, row and length. */
-static void choose(const struct lcp_core *self, struct step *step, uint32_t d, double sigma)
+static void choose_step_end(const struct lcp_core *self, struct step *step, uint32_t d,
+			    double sigma)
 {
 	step->event = EVENT_NONE;
 	step->length = __builtin_inf();
@@ -181,7 +182,7 @@ static void choose(const struct lcp_core *self, struct step *step, uint32_t d, d
 	}
 }
 
-static void advance(struct lcp_core *self, uint32_t d, double length)
+static void advance_rows(struct lcp_core *self, uint32_t d, double length)
 {
 	for (uint32_t p = 0; p < self->factor.size; p++)
 		self->x[self->order[p]] += length * self->dx[self->order[p]];
@@ -203,7 +204,7 @@ static void leave(struct lcp_core *self, uint32_t i)
 static void choose_join(struct lcp_core *self, struct step *step, uint32_t d, double sigma)
 {
 	for (;;) {
-		choose(self, step, d, sigma);
+		choose_step_end(self, step, d, sigma);
 		if (step->event != EVENT_JOIN)
 			return;
 		step->join = lcp_core_measure(self, step->row);
@@ -256,12 +257,12 @@ bool lcp_core_drive(struct lcp_core *self, uint32_t d)
 			self->result.status = SOLVER_LIMIT;
 			return false;
 		}
-		struct step step = direction(self, d, sigma);
+		struct step step = find_direction(self, d, sigma);
 		choose_join(self, &step, d, sigma);
 		if (step.event == EVENT_NONE || !(step.length <= SCALAR_MAX))
 			return no_end(self, &step, d, sigma);
 		self->result.pivots++;
-		advance(self, d, step.length);
+		advance_rows(self, d, step.length);
 		switch (step.event) {
 		case EVENT_GOAL:
 			self->w[d] = 0;

@@ -25,7 +25,7 @@
 
 enum { ORDERS_MAX = 6, FULL_ROUNDS = 12, LIMIT_ROUNDS = 80 };
 
-static void carve(struct lcp_friction *self, struct solver_memory *memory, uint32_t rows)
+static void carve_friction(struct lcp_friction *self, struct solver_memory *memory, uint32_t rows)
 {
 	size_t n = rows;
 	self->capacity = rows;
@@ -57,17 +57,17 @@ size_t lcp_friction_bytes(uint32_t rows)
 {
 	struct lcp_friction self;
 	struct solver_memory memory = { 0 };
-	carve(&self, &memory, rows);
+	carve_friction(&self, &memory, rows);
 	return memory.used;
 }
 
 void lcp_friction_init(struct lcp_friction *self, void *memory, uint32_t rows)
 {
 	struct solver_memory carving = { .memory = solver_memory_good(memory) ? memory : NULL };
-	carve(self, &carving, rows);
+	carve_friction(self, &carving, rows);
 }
 
-static bool valid(const struct friction_problem *problem)
+static bool friction_is_valid(const struct friction_problem *problem)
 {
 	if (problem->stride < problem->count)
 		return false;
@@ -96,7 +96,7 @@ static double scale_of(double a)
 }
 
 /* A contact's rows share one scale, or its pyramid would be bent. */
-static void take(struct lcp_friction *self, const struct friction_problem *problem)
+static void load_problem(struct lcp_friction *self, const struct friction_problem *problem)
 {
 	uint32_t n = problem->count;
 	self->count = n;
@@ -427,12 +427,13 @@ struct solver_result lcp_friction_solve(struct lcp_friction *self,
 	dense_zero(x, problem->count);
 	for (uint32_t i = 0; collision != NULL && i < problem->count; i++)
 		collision[i] = 0;
-	if (self->lcp.certificate == NULL || problem->count > self->capacity || !valid(problem))
+	if (self->lcp.certificate == NULL || problem->count > self->capacity ||
+	    !friction_is_valid(problem))
 		return solver_invalid();
 	const struct solver_options used = solver_options_used(options);
 	uint8_t *out = collision != NULL ? collision : self->out;
 	self->result = (struct solver_result){ .residual = __builtin_inf() };
-	take(self, problem);
+	load_problem(self, problem);
 	for (uint32_t i = 0; i < self->count; i++)
 		out[i] = 0;
 	solve(self, problem, &used, x, out);

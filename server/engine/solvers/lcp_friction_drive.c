@@ -76,7 +76,7 @@ static uint32_t list_ties(struct lcp_friction *self)
 
 enum factor { FACTOR_NONE, FACTOR_POOR, FACTOR_GOOD }; /* NONE: *self has no factor at all */
 
-static enum factor factor(struct lcp_friction *self, double extra)
+static enum factor factor_unknowns(struct lcp_friction *self, double extra)
 {
 	uint32_t k = self->unknown_count, ties = list_ties(self);
 	for (uint32_t r = 0; r < k; r++) {
@@ -104,18 +104,18 @@ static bool prepare(struct lcp_friction *self, uint32_t d)
 	for (uint32_t i = 0; i < self->count; i++)
 		if (self->state[i] == FRICTION_ON && i != d)
 			self->unknown[self->unknown_count++] = i;
-	made = factor(self, 0);
+	made = factor_unknowns(self, 0);
 	self->regularised = made != FACTOR_GOOD;
 	if (!self->regularised)
 		return true;
 	self->result.regularisations++;
 	double extra = REGULAR;
-	while ((made = factor(self, extra)) != FACTOR_GOOD && extra < 1)
+	while ((made = factor_unknowns(self, extra)) != FACTOR_GOOD && extra < 1)
 		extra *= 16;
 	return made != FACTOR_NONE;
 }
 
-static void spread(struct lcp_friction *self)
+static void compute_friction_changes(struct lcp_friction *self)
 {
 	dense_zero(self->dw, self->count);
 	for (uint32_t j = 0; j < self->count; j++)
@@ -143,18 +143,18 @@ static void follow(struct lcp_friction *self)
 	for (uint32_t p = 0; p < self->unknown_count; p++)
 		self->dx[self->unknown[p]] += self->right[p];
 	follow_ties(self, self->dx);
-	spread(self);
+	compute_friction_changes(self);
 }
 
 /* Below 0: there is none; else what is noise in it. */
-static double direction(struct lcp_friction *self, uint32_t d, double sigma)
+static double find_friction_direction(struct lcp_friction *self, uint32_t d, double sigma)
 {
 	if (!prepare(self, d))
 		return -1;
 	dense_zero(self->dx, self->count);
 	self->dx[d] = sigma;
 	follow_ties(self, self->dx);
-	spread(self);
+	compute_friction_changes(self);
 	follow(self);
 	for (uint32_t k = 0; self->regularised && k < 6; k++)
 		follow(self);
@@ -276,7 +276,7 @@ bool lcp_friction_drive(struct lcp_friction *self, uint32_t d)
 		if (self->result.pivots >= self->pivots_max || still > 3 * self->count + 8)
 			return give_up(self, d, false, SOLVER_LIMIT);
 		struct step step = { UINT32_MAX, 0, false, __builtin_inf(), 0 };
-		step.noise = direction(self, d, sigma);
+		step.noise = find_friction_direction(self, d, sigma);
 		if (step.noise < 0)
 			return give_up(self, d, false, SOLVER_INEXACT);
 		for (uint32_t i = 0; i < self->count; i++)

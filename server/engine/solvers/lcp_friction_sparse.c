@@ -49,7 +49,7 @@ static bool is_tangent(uint8_t kind)
 	return kind == FRICTION_STATIC || kind == FRICTION_FORWARD || kind == FRICTION_BACKWARD;
 }
 
-static bool valid(const struct friction_sparse_problem *problem)
+static bool sparse_friction_is_valid(const struct friction_sparse_problem *problem)
 {
 	for (uint32_t i = 0; i < problem->rows.rows; i++) {
 		uint8_t kind = problem->kind[i];
@@ -62,7 +62,7 @@ static bool valid(const struct friction_sparse_problem *problem)
 }
 
 /* Ties. */
-static void take(struct lcp_sparse *self, const struct friction_sparse_problem *problem)
+static void load_ties(struct lcp_sparse *self, const struct friction_sparse_problem *problem)
 {
 	for (uint32_t i = 0; i < self->rows; i++) {
 		bool own = !is_tangent(self->kind[i]);
@@ -405,7 +405,7 @@ struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 	self->tied = false;
 	self->rough = self->rough_cut = true;
 	enum solver_status status = lcp_sparse_pattern(self, &problem->rows);
-	bool good = status == SOLVER_SOLVED && valid(problem);
+	bool good = status == SOLVER_SOLVED && sparse_friction_is_valid(problem);
 	if (good && problem->rows.rows > 0)
 		memcpy(self->kind, problem->kind, problem->rows.rows);
 	good = good && lcp_sparse_take(self, &problem->rows, options->warm ? x : NULL);
@@ -419,7 +419,7 @@ struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 	}
 	used.rounds_max = used.rounds_max > 0 ? used.rounds_max : FACTORS_MAX;
 	lcp_sparse_begin(self, &used);
-	take(self, problem);
+	load_ties(self, problem);
 	status = run(self, options->warm);
 	if (status == SOLVER_INEXACT || status == SOLVER_LIMIT)
 		keep_energy(self);

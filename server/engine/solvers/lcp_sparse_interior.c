@@ -177,7 +177,7 @@ static void group_up(const struct group *self, double v[GROUP])
 }
 
 /* 1 + Jᵀ H⁻¹ J. The rows of a contact act on the same bodies (lcp_sparse_interior sees to it). */
-static void factor(struct interior *self)
+static void factor_interior(struct interior *self)
 {
 	struct lcp_sparse *sparse = self->sparse;
 	double(*given)[LCP_BODY] = sparse->jacobian;
@@ -293,7 +293,7 @@ static void step_on(struct interior *self)
 	struct lcp_sparse *sparse = self->sparse;
 	for (int bound = 0; bound < BOUNDS; bound++)
 		memset(self->cross[bound], 0, sparse->rows * sizeof(double));
-	factor(self);
+	factor_interior(self);
 	put_right(self, 0);
 	solve(self);
 	double tau = self->tau > 0 ? centre(self, reach(self, 0, false)) : 0;

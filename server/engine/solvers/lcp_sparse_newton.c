@@ -159,7 +159,7 @@ static void start(struct lcp_sparse *self, double eps)
 }
 
 /* x̄ := x(u), and the ray it moved along. */
-static void advance(struct lcp_sparse *self)
+static void advance_iterate(struct lcp_sparse *self)
 {
 	for (uint32_t i = 0; i < self->rows; i++) {
 		double x = scalar_clamp(self->target[i], self->lower[i], self->upper[i]);
@@ -206,7 +206,7 @@ bool lcp_sparse_multipliers(struct lcp_sparse *self)
 	for (uint32_t outer = 0; outer < OUTER; outer++) {
 		if (!minimise(self, eps))
 			return false;
-		advance(self);
+		advance_iterate(self);
 		double gap = lcp_sparse_gap(self, self->u);
 		if (gap <= self->goal && lcp_sparse_apart(self) * self->size <= self->goal)
 			return true;
