@@ -94,7 +94,8 @@ static enum status gather_given(struct applying *self)
 			self->to_keep += result->kept;
 		} else if (batch->at < tick && batch->late == LATE_REFUSE) {
 			reason_set(&result->why, STATUS_LATE, -1, "at",
-				   "tick %llu has passed, the world is at %llu",
+				   "at is %llu: the world is at tick %llu already; late 0 applies "
+				   "the batch at the next tick",
 				   (unsigned long long)batch->at, (unsigned long long)tick);
 			refuse(result, STATUS_LATE);
 		} else {

@@ -100,14 +100,17 @@ enum status body_mass_check(const struct body_mass *mass, bool planar, bool fixe
 			    int64_t index, struct reason *why)
 {
 	if (!(mass->mass >= MASS_MIN && mass->mass <= MASS_MAX))
-		return reason_set(why, STATUS_RANGE, index, "mass",
-				  "a dynamic body of %.10g kg, it must be within %.10g and %.10g",
-				  mass->mass, MASS_MIN, MASS_MAX);
+		return reason_set(
+			why, STATUS_RANGE, index, "mass",
+			"the body has %.10g kg: a dynamic body must have %.10g to %.10g kg; mass "
+			"or density sets it",
+			mass->mass, MASS_MIN, MASS_MAX);
 	double inverse[6];
 	if (!fixed_rotation && !body_inertia_inverse(mass->inertia, planar, inverse))
 		return reason_set(
 			why, STATUS_DEGENERATE, index, "shapes",
-			"the body is too thin: its inertia about one axis is lost in rounding");
+			"the body is too thin: rounding hides its inertia about one axis; use "
+			"thicker shapes or fix its rotation");
 	return STATUS_OK;
 }
 

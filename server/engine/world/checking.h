@@ -20,7 +20,8 @@ struct checking {
 #define EXPECT(fact, table, row, column)                                                           \
 	do {                                                                                       \
 		if (!(fact))                                                                       \
-			return BROKEN(table, row, column, "is not as it must be");                 \
+			return BROKEN(table, row, column,                                          \
+				      "is out of range or disagrees with other columns");          \
 	} while (0)
 
 /* low ≤ value ≤ high; false for NaN. */

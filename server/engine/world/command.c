@@ -182,7 +182,7 @@ static enum status check_number(double value, const struct command_field *field,
 {
 	if (!scalar_is_finite(value))
 		return reason_set(why, STATUS_NOT_FINITE, index, field->name,
-				  "%s is not a finite number", field->name);
+				  "%s is infinite or not a number: it must be finite", field->name);
 	if (value >= field->min && value <= field->max)
 		return STATUS_OK;
 	char given[REASON_NUMBER_BYTES], min[REASON_NUMBER_BYTES], max[REASON_NUMBER_BYTES];
@@ -206,13 +206,18 @@ static enum status check_vector(vec3 v, const struct command_field *field, int64
 static enum status check_rotation(quat q, const char *name, int64_t index, struct reason *why)
 {
 	if (!quat_is_finite(q))
-		return reason_set(why, STATUS_NOT_FINITE, index, name, "%s is not finite", name);
+		return reason_set(
+			why, STATUS_NOT_FINITE, index, name,
+			"%s has a component that is infinite or not a number: it must be finite",
+			name);
 	double size = scalar_max(scalar_max(scalar_abs(q.w), scalar_abs(q.x)),
 				 scalar_max(scalar_abs(q.y), scalar_abs(q.z)));
 	double length = size > 2 ? size : quat_length(q);
 	if (length < 0.5 || length > 2)
-		return reason_set(why, STATUS_RANGE, index, name,
-				  "%s has length %g, it must be within 0.5 and 2", name, length);
+		return reason_set(
+			why, STATUS_RANGE, index, name,
+			"%s has length %.10g: it must be within 0.5 and 2, and is then made 1",
+			name, length);
 	return STATUS_OK;
 }
 
@@ -230,10 +235,15 @@ static enum status check_id(int64_t id, const struct command_field *field, int64
 	if (id == 0 && field->type == FIELD_BODY && field->max == 1)
 		return STATUS_OK; /* the world */
 	if (id == 0 || id > (int64_t)UINT32_MAX)
-		return reason_set(why, unknown, index, field->name, "%lld is no id", (long long)id);
+		return reason_set(why, unknown, index, field->name,
+				  "%s is %lld: an id is within 1 and %u", field->name,
+				  (long long)id, UINT32_MAX);
 	if (id < -(int64_t)UINT32_MAX)
-		return reason_set(why, STATUS_BACK_REFERENCE, index, field->name,
-				  "%lld names no earlier command", (long long)id);
+		return reason_set(
+			why, STATUS_BACK_REFERENCE, index, field->name,
+			"%s is %lld: a back reference -1 is command 0 of the batch, -2 command "
+			"1, and so on",
+			field->name, (long long)id);
 	return STATUS_OK;
 }
 
@@ -243,13 +253,16 @@ static enum status check_text(const struct text32 *text, const struct command_fi
 	uint32_t length = 0;
 	while (length < sizeof text->text && text->text[length] != '\0') {
 		if (text->text[length] < 0x20 || text->text[length] > 0x7e)
-			return reason_set(why, STATUS_RANGE, index, field->name,
-					  "%s must be printable ASCII", field->name);
+			return reason_set(
+				why, STATUS_RANGE, index, field->name,
+				"%s has byte %u at position %u: it must be printable ASCII, 32 to 126",
+				field->name, (unsigned)(uint8_t)text->text[length], length);
 		length++;
 	}
 	if (length == 0 || length == sizeof text->text)
 		return reason_set(why, STATUS_RANGE, index, field->name,
-				  "%s must have 1 to 31 characters", field->name);
+				  "%s %s: it must have 1 to 31 characters", field->name,
+				  length == 0 ? "is empty" : "is longer than 31 characters");
 	return STATUS_OK;
 }
 
@@ -259,7 +272,8 @@ static enum status check_attachments(const struct attachment_list *list,
 {
 	if (list->count > ATTACHMENTS_MAX)
 		return reason_set(why, STATUS_RANGE, index, field->name,
-				  "%u shapes on a body, at most %u", list->count, ATTACHMENTS_MAX);
+				  "%s has %u entries: a body may have at most %u shapes",
+				  field->name, list->count, ATTACHMENTS_MAX);
 	const struct command_field id = { .name = field->name, .type = FIELD_SHAPE };
 	const struct command_field place = { .name = field->name,
 					     .min = -LENGTH_MAX,
@@ -282,8 +296,8 @@ static enum status check_targets(const struct target_list *list, const struct co
 {
 	if (list->count > field->max)
 		return reason_set(why, STATUS_RANGE, index, field->name,
-				  "%u targets in a command, at most %.10g", list->count,
-				  field->max);
+				  "%s has %u entries, the limit is %.10g: send several commands",
+				  field->name, list->count, field->max);
 	const struct command_field id = { .name = field->name, .type = FIELD_JOINT };
 	const struct command_field value = { .name = field->name,
 					     .min = -LENGTH_MAX,
@@ -306,8 +320,8 @@ static enum status check_points(const struct point_list *list, const struct comm
 {
 	if (list->count < field->min || list->count > field->max)
 		return reason_set(why, STATUS_RANGE, index, field->name,
-				  "%u points: a table has %.10g to %.10g", list->count, field->min,
-				  field->max);
+				  "%s has %u points: a table has %.10g to %.10g", field->name,
+				  list->count, field->min, field->max);
 	const struct command_field time = { .name = field->name, .max = LENGTH_MAX };
 	const struct command_field value = { .name = field->name,
 					     .min = -LENGTH_MAX,
@@ -319,9 +333,10 @@ static enum status check_points(const struct point_list *list, const struct comm
 		if (status != STATUS_OK)
 			return status;
 		if (i > 0 && list->items[i].time <= list->items[i - 1].time)
-			return reason_set(why, STATUS_RANGE, index, field->name,
-					  "point %u is at %.10g s, not after the one before it", i,
-					  list->items[i].time);
+			return reason_set(
+				why, STATUS_RANGE, index, field->name,
+				"point %u is at %.10g s: it must be later than point %u at %.10g s",
+				i, list->items[i].time, i - 1, list->items[i - 1].time);
 	}
 	return STATUS_OK;
 }
@@ -392,8 +407,8 @@ static enum status check_friction(double dynamic_friction, double static_frictio
 	if (dynamic_friction <= static_friction)
 		return STATUS_OK;
 	return reason_set(why, STATUS_RANGE, index, "dynamic_friction",
-			  "dynamic_friction %g is above static_friction %g", dynamic_friction,
-			  static_friction);
+			  "dynamic_friction is %.10g: it must be at most static_friction, %.10g",
+			  dynamic_friction, static_friction);
 }
 
 static enum status check_bounds(const struct command_BOUNDS *bounds, int64_t index,
@@ -402,8 +417,10 @@ static enum status check_bounds(const struct command_BOUNDS *bounds, int64_t ind
 	vec3 size = vec3_sub(bounds->maximum, bounds->minimum);
 	if (vec3_min_component(size) > 0)
 		return STATUS_OK;
-	return reason_set(why, STATUS_RANGE, index, "maximum",
-			  "maximum must be above minimum on every axis");
+	return reason_set(
+		why, STATUS_RANGE, index, "maximum",
+		"maximum is [%.10g, %.10g, %.10g]: each component must be above that of minimum",
+		bounds->maximum.x, bounds->maximum.y, bounds->maximum.z);
 }
 
 /* What an axis needs to be one: limits in order, a spring that is one. */
@@ -411,14 +428,13 @@ static enum status check_axis(const struct command_JOINT_AXIS *axis, int64_t ind
 			      struct reason *why)
 {
 	if (axis->mode == JOINT_LIMITED && axis->upper < axis->lower)
-		return reason_set(
-			why, STATUS_RANGE, index, "upper",
-			"upper is %.10g, below lower %.10g: limits may be equal, not crossed",
-			axis->upper, axis->lower);
+		return reason_set(why, STATUS_RANGE, index, "upper",
+				  "upper is %.10g: it must be at least lower, %.10g", axis->upper,
+				  axis->lower);
 	if (axis->spring == JOINT_SPRING_HERTZ && axis->stiffness > JOINT_HERTZ_MAX)
 		return reason_set(
 			why, STATUS_RANGE, index, "stiffness",
-			"stiffness is %.10g Hz: with spring 2 it must be within 0 and %.10g",
+			"stiffness is %.10g Hz: with spring 2 it must be within 0 and %.10g Hz",
 			axis->stiffness, JOINT_HERTZ_MAX);
 	return STATUS_OK;
 }
@@ -429,17 +445,21 @@ static enum status check_table(const struct command_JOINT_TABLE *table, int64_t 
 	double last = table->points.items[table->points.count - 1].time;
 	if (table->period == 0 || (table->period >= last && table->period > 0))
 		return STATUS_OK;
-	return reason_set(why, STATUS_RANGE, index, "period",
-			  "period is %.10g s, before the last point at %.10g s", table->period,
-			  last);
+	return reason_set(
+		why, STATUS_RANGE, index, "period",
+		"period is %.10g s: it must be 0 (no repetition) or at least the last point's "
+		"time, %.10g s",
+		table->period, last);
 }
 
 enum status command_check_values(struct command *command, int64_t index, struct reason *why)
 {
 	const struct command_info *info = command_info(command->op);
 	if (info == NULL)
-		return reason_set(why, STATUS_UNKNOWN_COMMAND, index, "op",
-				  "no command has number %u", command->op);
+		return reason_set(
+			why, STATUS_UNKNOWN_COMMAND, index, "op",
+			"op is %u: no command has this number; docs/COMMANDS.md lists them",
+			command->op);
 	if (info->reserved)
 		return reason_set(why, STATUS_UNSUPPORTED, index, "op", "%s is not supported yet",
 				  info->name);

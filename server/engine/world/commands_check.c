@@ -29,7 +29,10 @@ static enum status check_world_command(struct check *check)
 {
 	if (!check->plan->restricted)
 		return STATUS_OK;
-	return REFUSE(check, STATUS_FORBIDDEN, "op", "a player may not command the world");
+	return REFUSE(
+		check, STATUS_FORBIDDEN, "op",
+		"a player may not use %s: it changes the whole world and needs the role controller",
+		command_info(check->plan->commands[check->index].op)->name);
 }
 
 /* A position, velocity or force of a planar world. */
@@ -37,7 +40,8 @@ static enum status check_in_plane(struct check *check, vec3 v, const char *field
 {
 	if (!check->planar || v.z == 0)
 		return STATUS_OK;
-	return REFUSE(check, STATUS_PLANAR, field, "%s must have z = 0 in a planar world", field);
+	return REFUSE(check, STATUS_PLANAR, field,
+		      "%s has z = %.10g: in a planar world z must be 0", field, v.z);
 }
 
 /* An angular velocity or torque of a planar world. */
@@ -45,7 +49,9 @@ static enum status check_about_z(struct check *check, vec3 v, const char *field)
 {
 	if (!check->planar || (v.x == 0 && v.y == 0))
 		return STATUS_OK;
-	return REFUSE(check, STATUS_PLANAR, field, "%s must be along z in a planar world", field);
+	return REFUSE(check, STATUS_PLANAR, field,
+		      "%s has x = %.10g and y = %.10g: in a planar world both must be 0", field,
+		      v.x, v.y);
 }
 
 static enum status check_rotation_plane(struct check *check, quat q, const char *field)
@@ -57,8 +63,11 @@ static enum status check_spin(struct check *check, uint8_t flags, vec3 spin)
 {
 	if (!(flags & BODY_FIXED_ROTATION) || vec3_equal(spin, vec3_zero()))
 		return STATUS_OK;
-	return REFUSE(check, STATUS_STATUS_WRONG, "angular_velocity",
-		      "a body with fixed rotation cannot turn");
+	return REFUSE(
+		check, STATUS_STATUS_WRONG, "angular_velocity",
+		"angular_velocity is [%.10g, %.10g, %.10g]: it must be 0 because flags fix the "
+		"rotation",
+		spin.x, spin.y, spin.z);
 }
 
 /* What the status asks of a body: may it move, does it weigh something. */
@@ -67,8 +76,11 @@ static enum status check_status(struct check *check, uint8_t status, const char 
 {
 	bool moves = status == BODY_DYNAMIC || status == BODY_ANIMATED;
 	if (moves && body->static_only)
-		return REFUSE(check, STATUS_STATUS_WRONG, field,
-			      "a plane or a mesh cannot move: its body must be static or inactive");
+		return REFUSE(
+			check, STATUS_STATUS_WRONG, field,
+			"%s is %s: a body with a plane or a mesh cannot move, it must be static "
+			"or inactive",
+			field, command_word(WORDS_BODY_STATUS, status));
 	if (status != BODY_DYNAMIC)
 		return STATUS_OK;
 	return body_mass_check(&body->mass, check->planar, body->flags & BODY_FIXED_ROTATION,
@@ -103,18 +115,25 @@ static enum status check_shape_use(struct check *check, struct command *command)
 	if (world->source.find != NULL)
 		shape = world->source.find(world->source.context, name);
 	if (shape == NULL)
-		return REFUSE(check, STATUS_UNKNOWN_SHAPE, "name",
-			      "no shape of this name was uploaded");
+		return REFUSE(
+			check, STATUS_UNKNOWN_SHAPE, "name",
+			"no shape with this name is in the library: upload it before shape_use");
 	if (plan->shapes_after >= world->tables.world.shapes_max[0])
-		return REFUSE(check, STATUS_LIMIT, "shapes", "the world may use %u shapes",
-			      world->tables.world.shapes_max[0]);
+		return REFUSE(check, STATUS_LIMIT, "shapes",
+			      "the world uses %u shapes, its limit is %u: shape_drop makes room",
+			      plan->shapes_after, world->tables.world.shapes_max[0]);
 	if (plan->shape_bytes_after + shape->canonical_bytes >
 	    world->tables.world.shape_bytes_max[0])
-		return REFUSE(check, STATUS_LIMIT, "shape_bytes",
-			      "the world may use %llu bytes of shapes",
-			      (unsigned long long)world->tables.world.shape_bytes_max[0]);
+		return REFUSE(
+			check, STATUS_LIMIT, "shape_bytes",
+			"shapes would take %llu bytes, the world's limit is %llu: shape_drop "
+			"makes room",
+			(unsigned long long)(plan->shape_bytes_after + shape->canonical_bytes),
+			(unsigned long long)world->tables.world.shape_bytes_max[0]);
 	if (plan->next_shape >= IDS_END)
-		return REFUSE(check, STATUS_LIMIT, "shapes", "all shape ids were given out");
+		return REFUSE(check, STATUS_LIMIT, "shapes",
+			      "the world has used all %u shape ids: create a new world",
+			      IDS_END - 1);
 	struct planned_shape *added = &plan->shapes[plan->shape_count];
 	*added =
 		(struct planned_shape){ .id = plan->next_shape++, .row = ROW_NONE, .shape = shape };
@@ -136,8 +155,9 @@ static enum status check_shape_drop(struct check *check, struct command *command
 	if (status != STATUS_OK)
 		return status;
 	if (shape->uses > 0)
-		return REFUSE(check, STATUS_IN_USE, "shape", "%lld placements use shape %u",
-			      (long long)shape->uses, shape->id);
+		return REFUSE(check, STATUS_IN_USE, "shape",
+			      "shape %u is used by %lld placements: remove their bodies first",
+			      shape->id, (long long)shape->uses);
 	shape->dropped = true;
 	check->plan->shapes_after--;
 	check->plan->shape_bytes_after -= shape->shape->canonical_bytes;
@@ -164,11 +184,11 @@ static enum status check_spawn_shapes(struct check *check, struct command_SPAWN 
 		if (status != STATUS_OK)
 			return status;
 		if (check->planar != (shape->shape->kind == SHAPE_POLYGON))
-			return REFUSE(
-				check, STATUS_PLANAR, "shapes",
-				"a %s in a %s world: polygons live in planar worlds, and only they",
-				shape_kind_name(shape->shape->kind),
-				check->planar ? "planar" : "spatial");
+			return REFUSE(check, STATUS_PLANAR, "shapes",
+				      "shape %u of the body is a %s: a %s", i,
+				      shape_kind_name(shape->shape->kind),
+				      check->planar ? "planar world takes polygons only"
+						    : "polygon needs a planar world");
 		shape->uses++;
 		shapes[i] = shape->shape;
 		body->static_only |= shape_is_static_only(shape->shape);
@@ -186,7 +206,9 @@ static enum status check_spawn_motion(struct check *check, const struct command_
 		      !vec3_equal(spawn->angular_velocity, vec3_zero());
 	if (moving && !moves)
 		return REFUSE(check, STATUS_STATUS_WRONG, "velocity",
-			      "only a dynamic or animated body has velocity");
+			      "status is %s: velocity and angular_velocity must be 0 unless it is "
+			      "dynamic or animated",
+			      command_word(WORDS_BODY_STATUS, spawn->status));
 	enum status status = check_in_plane(check, spawn->position, "position");
 	if (status == STATUS_OK)
 		status = check_rotation_plane(check, spawn->rotation, "rotation");
@@ -204,13 +226,20 @@ static enum status check_spawn_limits(struct check *check, const struct command_
 	struct plan *plan = check->plan;
 	const struct world_table *limits = &check->world->tables.world;
 	if (plan->bodies_after >= limits->bodies_max[0])
-		return REFUSE(check, STATUS_LIMIT, "bodies", "the world may hold %u bodies",
-			      limits->bodies_max[0]);
+		return REFUSE(check, STATUS_LIMIT, "bodies",
+			      "the world has %u bodies, its limit is %u: remove bodies first",
+			      plan->bodies_after, limits->bodies_max[0]);
 	if (plan->placements_after + spawn->shapes.count > limits->placements_max[0])
-		return REFUSE(check, STATUS_LIMIT, "placements",
-			      "the world's bodies may have %u shapes", limits->placements_max[0]);
+		return REFUSE(
+			check, STATUS_LIMIT, "placements",
+			"bodies would have %llu placements of shapes, the world's limit is %u: "
+			"remove bodies first",
+			(unsigned long long)plan->placements_after + spawn->shapes.count,
+			limits->placements_max[0]);
 	if (plan->next_body >= IDS_END)
-		return REFUSE(check, STATUS_LIMIT, "bodies", "all body ids were given out");
+		return REFUSE(check, STATUS_LIMIT, "bodies",
+			      "the world has used all %u body ids: create a new world",
+			      IDS_END - 1);
 	return STATUS_OK;
 }
 
@@ -427,7 +456,8 @@ static enum status check_parameter(struct check *check, struct command *command)
 		return status;
 	uint32_t row = parameter_find(command->parameter.name.text);
 	if (row == PARAMETER_COUNT)
-		return REFUSE(check, STATUS_UNKNOWN_PARAMETER, "name", "there is no parameter %s",
+		return REFUSE(check, STATUS_UNKNOWN_PARAMETER, "name",
+			      "name is %s: there is no such parameter; docs/COMMANDS.md lists them",
 			      command->parameter.name.text);
 	const struct parameter_entry *entry = &parameter_entries[row];
 	double value = command->parameter.value;
@@ -465,7 +495,8 @@ static enum status check_method(struct check *check, struct command *command)
 		return status;
 	const struct method *method = method_find(command->method.name.text);
 	if (method == NULL)
-		return REFUSE(check, STATUS_UNKNOWN_METHOD, "name", "there is no method %s",
+		return REFUSE(check, STATUS_UNKNOWN_METHOD, "name",
+			      "name is %s: there is no such method; docs/METHODS.md lists them",
 			      command->method.name.text);
 	status = method_supports(method, &check->world->dynamics, check->why);
 	if (status != STATUS_OK && check->why != NULL)
@@ -488,8 +519,12 @@ static enum status check_bounds(struct check *check, struct command *command)
 	enum status status = check_world_command(check);
 	if (status == STATUS_OK && bounds->mode == BOUNDS_WALLS &&
 	    !walls_may_stand(check->planar, bounds->minimum, bounds->maximum))
-		return REFUSE(check, STATUS_RANGE, "maximum",
-			      "walls of a planar world are at most %.10g m apart", WALL_SPAN_MAX);
+		return REFUSE(
+			check, STATUS_RANGE, "maximum",
+			"bounds are %.10g m by %.10g m: walls of a planar world may be at most "
+			"%.10g m apart",
+			bounds->maximum.x - bounds->minimum.x,
+			bounds->maximum.y - bounds->minimum.y, WALL_SPAN_MAX);
 	return status;
 }
 
@@ -548,8 +583,11 @@ static enum status check_memory(const struct plan *plan, const struct world *wor
 		     0;
 	if (!grows || bytes <= tables->world.memory_max[0])
 		return STATUS_OK;
-	return reason_set(why, STATUS_LIMIT, -1, "memory", "the world's tables may take %llu bytes",
-			  (unsigned long long)tables->world.memory_max[0]);
+	return reason_set(
+		why, STATUS_LIMIT, -1, "memory",
+		"tables would take %llu bytes, the world's limit memory_max is %llu: remove "
+		"bodies first",
+		(unsigned long long)bytes, (unsigned long long)tables->world.memory_max[0]);
 }
 
 static enum status check_commands(struct plan *plan, struct world *world, const struct batch *batch,
@@ -579,8 +617,10 @@ enum status plan_check(struct plan *plan, struct world *world, const struct batc
 		       struct reason *why)
 {
 	if (batch->count > BATCH_COMMANDS_MAX)
-		return reason_set(why, STATUS_RANGE, -1, "count", "%u commands, at most %u",
-				  batch->count, BATCH_COMMANDS_MAX);
+		return reason_set(
+			why, STATUS_RANGE, -1, "count",
+			"the batch has %u commands, the limit is %u: send several batches",
+			batch->count, BATCH_COMMANDS_MAX);
 	plan_start(plan, world, batch);
 	enum status status = check_commands(plan, world, batch, why);
 	for (uint32_t i = 0; i < plan->body_count; i++)

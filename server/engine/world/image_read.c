@@ -67,17 +67,21 @@ static enum status place_column(struct section *section, uint16_t number, uint8_
 		if (column->number != number)
 			continue;
 		if (column->type != type || column->length != length)
-			return BAD("%s.%s has another type", info->name, column->name);
+			return BAD("column %s.%s has type %u and length %u: it must have %u and %u",
+				   info->name, column->name, type, length, column->type,
+				   column->length);
 		if (section->data[i] != NULL)
-			return BAD("%s.%s comes twice", info->name, column->name);
+			return BAD("column %s.%s comes twice", info->name, column->name);
 		section->data[i] = data;
 		section->row_bytes += column->row_bytes;
 		return STATUS_OK;
 	}
 	if (section->rows == 0)
 		return STATUS_OK;
-	return LATER("column %u of table %s is not known: the image is of a later build", number,
-		     info->name);
+	return LATER(
+		"column %u of table %s is unknown: a later build wrote the image; load it with "
+		"that build",
+		number, info->name);
 }
 
 static enum status read_column(struct image *image, struct section *section, struct reason *why)
@@ -87,10 +91,12 @@ static enum status read_column(struct image *image, struct section *section, str
 	uint8_t type = read_u8(reader);
 	uint32_t length = read_u32(reader);
 	if (reader->failed || type >= TYPES)
-		return BAD("a column is cut off or of unknown type");
+		return BAD("a column is cut off, or its type %u is not below %u", type,
+			   (unsigned)TYPES);
 	uint64_t row_bytes = (uint64_t)length * type_bytes[type];
 	if (section->rows > 0 && row_bytes > reader_left(reader) / section->rows)
-		return BAD("column %u is cut off", number);
+		return BAD("column %u is cut off: %u rows need more than the %llu bytes left",
+			   number, section->rows, (unsigned long long)reader_left(reader));
 	size_t bytes = (size_t)(row_bytes * section->rows);
 	const uint8_t *data = reader_take(reader, bytes);
 	if (section->table == TABLE_COUNT)
@@ -118,10 +124,13 @@ static enum status copy_section(const struct section *section, struct tables *ta
 	if (tables_count(tables, section->table) > 0)
 		return BAD("table %s comes twice", info->name);
 	if (section->row_bytes * MISSING_MAX < table_row_bytes(section->table))
-		return BAD("table %s lacks too many columns", info->name);
+		return BAD("table %s has columns of %llu bytes a row: a row of this build has %llu",
+			   info->name, (unsigned long long)section->row_bytes,
+			   (unsigned long long)table_row_bytes(section->table));
 	enum status status = tables_reserve(tables, section->table, section->rows);
 	if (status != STATUS_OK)
-		return reason_set(why, status, -1, "image", "out of memory");
+		return reason_set(why, status, -1, "image",
+				  "the server has no memory for the tables of the image");
 	tables_insert(tables, section->table, 0, section->rows);
 	for (uint32_t i = 0; i < info->column_count; i++)
 		if (section->data[i] != NULL)
@@ -137,12 +146,15 @@ static enum status read_section(struct image *image, struct tables *tables, stru
 	struct section section = { .table = find_table(number), .rows = read_u32(reader) };
 	uint16_t columns = read_u16(reader);
 	if (reader->failed)
-		return BAD("a table is cut off");
+		return BAD("the header of a table is cut off");
 	if (image->version == 1 && section.table != image->next_table)
-		return BAD("table %u is out of its order", number);
+		return BAD("table %u is out of order: version 1 has its tables in ascending order",
+			   number);
 	if (section.table == TABLE_COUNT && section.rows > 0)
-		return LATER("table %u with %u rows is not known: the image is of a later build",
-			     number, section.rows);
+		return LATER(
+			"table %u with %u rows is unknown: a later build wrote the image; load "
+			"it with that build",
+			number, section.rows);
 	image->next_table++;
 	hasher_init(&section.first, 0);
 	hasher_u32(&section.first, section.rows);
@@ -154,8 +166,9 @@ static enum status read_section(struct image *image, struct tables *tables, stru
 	if (section.table == TABLE_COUNT)
 		return STATUS_OK;
 	if (section.table == TABLE_PARAMETER && section.rows > PARAMETER_COUNT)
-		return LATER("parameter %d is not known: the image is of a later build",
-			     PARAMETER_COUNT);
+		return LATER("the image has %u parameters, this build knows %d: load it with the "
+			     "build that wrote it",
+			     section.rows, PARAMETER_COUNT);
 	if (image->hashed)
 		image->hashes[section.table] =
 			image->version == 1 ? hasher_digest(&section.first)
@@ -168,7 +181,8 @@ static enum status complete_parameters(struct tables *tables, struct reason *why
 {
 	uint32_t rows = tables->parameter.count;
 	if (tables_reserve(tables, TABLE_PARAMETER, PARAMETER_COUNT) != STATUS_OK)
-		return reason_set(why, STATUS_NO_MEMORY, -1, "image", "out of memory");
+		return reason_set(why, STATUS_NO_MEMORY, -1, "image",
+				  "the server has no memory for the tables of the image");
 	for (; rows < PARAMETER_COUNT; rows++) {
 		tables_append(tables, TABLE_PARAMETER);
 		tables->parameter.value[rows] = parameter_entries[rows].absent;
@@ -186,13 +200,13 @@ static enum status read_numbers(struct image *image, struct reason *why)
 		uint32_t abi = read_u32(reader);
 		*numbers = motion_of_abi_1();
 		return abi == 1 ? STATUS_OK
-				: LATER("image of version 1 with abi %u, 1 is known", abi);
+				: LATER("abi of the image is %u: in version 1 it must be 1", abi);
 	}
 	numbers->core = read_u32(reader);
 	numbers->method_count = read_u32(reader);
 	if (reader->failed || numbers->method_count > MOTION_METHODS_MAX)
-		return BAD("the numbers of methods are cut off, or more than %d",
-			   MOTION_METHODS_MAX);
+		return BAD("the list of methods is cut off, or its length %u is above %d",
+			   numbers->method_count, MOTION_METHODS_MAX);
 	for (uint32_t i = 0; i < numbers->method_count; i++) {
 		numbers->methods[i].method = read_u16(reader);
 		numbers->methods[i].number = read_u32(reader);
@@ -211,7 +225,8 @@ static enum status read_sections(struct image *image, struct tables *tables, str
 	if (reader_finish(&image->reader) != STATUS_OK)
 		return BAD("there are bytes after the last table");
 	if (image->version == 1 && image->sections != FIRST_TABLES)
-		return BAD("version 1 has %d tables, not %u", FIRST_TABLES, image->sections);
+		return BAD("an image of version 1 has %d tables, this one has %u", FIRST_TABLES,
+			   image->sections);
 	return complete_parameters(tables, why);
 }
 
@@ -246,12 +261,15 @@ static enum status open_image(struct image *image, const uint8_t *data, size_t b
 {
 	if (bytes < IMAGE_MAGIC_BYTES + 3 * sizeof(uint32_t) + sizeof(uint64_t) ||
 	    memcmp(data, IMAGE_MAGIC, IMAGE_MAGIC_BYTES) != 0)
-		return BAD("this is no image of a world");
+		return BAD("these %llu bytes are no image of a world: the image is cut off or does "
+			   "not begin with " IMAGE_MAGIC,
+			   (unsigned long long)bytes);
 	image->reader = reader_over(data, bytes - sizeof(uint64_t));
 	(void)reader_take(&image->reader, IMAGE_MAGIC_BYTES);
 	image->version = read_u32(&image->reader);
 	if (image->version == 0 || image->version > IMAGE_VERSION)
-		return LATER("image of version %u, %d is known", image->version, IMAGE_VERSION);
+		return LATER("version of the image is %u: this build reads 1 to %d", image->version,
+			     IMAGE_VERSION);
 	return STATUS_OK;
 }
 
@@ -264,7 +282,7 @@ enum status image_read(const uint8_t *data, size_t bytes, struct tables *tables,
 	if (status != STATUS_OK)
 		return status;
 	if (hash64(data, bytes - sizeof(uint64_t), 0) != get_le64(data + bytes - sizeof(uint64_t)))
-		return BAD("the checksum does not match");
+		return BAD("the checksum does not match: the image is damaged, use another copy");
 	status = read_numbers(&image, why);
 	if (status == STATUS_OK)
 		status = read_sections(&image, tables, why);
@@ -283,7 +301,7 @@ enum status world_image_numbers(const uint8_t *data, size_t bytes, struct motion
 	if (status == STATUS_OK)
 		status = read_numbers(&image, why);
 	if (status == STATUS_OK && image.reader.failed)
-		status = BAD("the numbers of its motion are cut off");
+		status = BAD("the numbers of the core and the methods are cut off");
 	*out = image.numbers;
 	return status;
 }

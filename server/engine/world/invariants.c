@@ -45,7 +45,7 @@ static enum status check_world(const struct tables *tables, struct reason *why)
 {
 	const struct world_table *t = &tables->world;
 	if (t->count != 1)
-		return BROKEN(TABLE_WORLD, 0, "rows", "are not one");
+		return BROKEN(TABLE_WORLD, 0, "rows", "must be exactly one");
 	uint64_t rate = t->rate_den[0] > 0 ? t->rate_num[0] / t->rate_den[0] : 0;
 	EXPECT(rate >= 1 && rate <= 10000, TABLE_WORLD, 0, "rate_num");
 	EXPECT(t->planar[0] <= 1, TABLE_WORLD, 0, "planar");

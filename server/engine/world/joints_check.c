@@ -48,19 +48,24 @@ static enum status check_sides(struct check *check, const struct command_JOINT_C
 			       const struct planned_body *a, const struct planned_body *b)
 {
 	if (a == NULL && b == NULL)
-		return REFUSE(check, STATUS_RANGE, "body_b",
-			      "both sides are the world: a joint needs a body");
+		return REFUSE(
+			check, STATUS_RANGE, "body_b",
+			"body_a and body_b are both 0, the world: a joint needs at least one body");
 	if (a == b)
 		return REFUSE(check, STATUS_RANGE, "body_b",
-			      "body %u is on both sides: it cannot be joined to itself", a->id);
+			      "body_a and body_b are both %u: a joint needs two different sides",
+			      a->id);
 	bool moves = (a != NULL && a->status == BODY_DYNAMIC) ||
 		     (b != NULL && b->status == BODY_DYNAMIC);
 	if (!moves)
-		return REFUSE(check, STATUS_STATUS_WRONG, "body_b",
-			      "neither side is dynamic: a joint would move nothing");
+		return REFUSE(
+			check, STATUS_STATUS_WRONG, "body_b",
+			"neither side is dynamic: a joint needs a dynamic body on at least one side");
 	if (create->type == JOINT_DRAG && a != NULL)
-		return REFUSE(check, STATUS_RANGE, "body_a",
-			      "body_a is %u: a drag pulls towards the world, 0", a->id);
+		return REFUSE(
+			check, STATUS_RANGE, "body_a",
+			"body_a is %u: it must be 0 because a drag pulls towards a point of the world",
+			a->id);
 	return STATUS_OK;
 }
 
@@ -107,19 +112,28 @@ static enum status check_plane(struct check *check, const struct command_JOINT_C
 	if (!check->planar)
 		return STATUS_OK;
 	if (create->point_a.z != 0 || create->point_b.z != 0)
-		return REFUSE(check, STATUS_PLANAR, create->point_a.z != 0 ? "point_a" : "point_b",
-			      "anchors must have z = 0 in a planar world");
+		return REFUSE(
+			check, STATUS_PLANAR, create->point_a.z != 0 ? "point_a" : "point_b",
+			"point_a has z = %.10g and point_b %.10g: in a planar world both must be 0",
+			create->point_a.z, create->point_b.z);
 	double along_z = scalar_abs(axis_of(a, create->frame_a).z);
 	if (create->type == JOINT_REVOLUTE && along_z < 1 - 1e-9)
-		return REFUSE(check, STATUS_PLANAR, "frame_a",
-			      "a hinge's x axis must be along z in a planar world");
+		return REFUSE(
+			check, STATUS_PLANAR, "frame_a",
+			"the x axis of the hinge has |z| = %.10g: in a planar world it must be "
+			"along z, |z| = 1",
+			along_z);
 	if (create->type == JOINT_PRISMATIC && along_z > 1e-9)
-		return REFUSE(check, STATUS_PLANAR, "frame_a",
-			      "a slide's x axis must have z = 0 in a planar world");
+		return REFUSE(
+			check, STATUS_PLANAR, "frame_a",
+			"the x axis of the slide has |z| = %.10g: in a planar world it must be 0",
+			along_z);
 	if (create->type == JOINT_UNIVERSAL || create->type == JOINT_CYLINDRICAL ||
 	    create->type == JOINT_WHEEL)
-		return REFUSE(check, STATUS_PLANAR, "type", "a %s joint needs three dimensions",
-			      command_word(WORDS_JOINT_TYPE, create->type));
+		return REFUSE(
+			check, STATUS_PLANAR, "type",
+			"type is %s: this joint needs a spatial world, and this one is planar",
+			command_word(WORDS_JOINT_TYPE, create->type));
 	return STATUS_OK;
 }
 
@@ -162,7 +176,8 @@ static enum status project(struct check *check, const struct joint *joint, struc
 	struct joint_error left = joint_project(joint, masses, &at_a, &at_b);
 	if (!(left.along <= PROJECTED * (1 + vec3_length(at_b.centre)) && left.about <= PROJECTED))
 		return REFUSE(check, STATUS_RANGE, "violated",
-			      "the bodies cannot be brought together: %.3g m and %.3g rad are left",
+			      "projection leaves an error of %.3g m and %.3g rad: place the bodies "
+			      "nearer to the joint's pose",
 			      left.along, left.about);
 	move_body(a, &at_a);
 	move_body(b, &at_b);
@@ -177,17 +192,18 @@ static enum status check_place(struct check *check, const struct command_JOINT_C
 		return project(check, &joint, a, b);
 	struct joint_error error = joint_error(&joint, &joint.a, &joint.b);
 	if (error.along > VIOLATED || error.about > VIOLATED)
-		return REFUSE(
-			check, STATUS_RANGE, error.along > VIOLATED ? "point_b" : "frame_b",
-			"the bodies do not stand so: axis %u is %.3g m or %.3g rad off, at most "
-			"%.10g; place 1 or violated 2 would help",
-			error.axis, error.along, error.about, VIOLATED);
+		return REFUSE(check, STATUS_RANGE, error.along > VIOLATED ? "point_b" : "frame_b",
+			      "axis %u is violated by %.3g m or %.3g rad, the limit is %.10g: use "
+			      "place 1, or violated 2 to move "
+			      "the bodies",
+			      error.axis, error.along, error.about, VIOLATED);
 	if (create->violated == JOINT_VIOLATED_STRICT &&
 	    (error.along_speed > VIOLATED || error.about_speed > VIOLATED))
-		return REFUSE(check, STATUS_RANGE, "violated",
-			      "the bodies do not move so: %.3g m/s and %.3g rad/s, at most %.10g; "
-			      "violated 2 changes their velocities",
-			      error.along_speed, error.about_speed, VIOLATED);
+		return REFUSE(
+			check, STATUS_RANGE, "violated",
+			"velocities violate the joint by %.3g m/s and %.3g rad/s, the limit is %.10g: "
+			"violated 2 changes the velocities",
+			error.along_speed, error.about_speed, VIOLATED);
 	return STATUS_OK;
 }
 
@@ -198,9 +214,13 @@ static enum status check_limits(struct check *check)
 	const struct plan *plan = check->plan;
 	uint32_t most = check->world->tables.world.joints_max[0];
 	if (plan->joints_after >= most)
-		return REFUSE(check, STATUS_LIMIT, "joints", "the world may hold %u joints", most);
+		return REFUSE(check, STATUS_LIMIT, "joints",
+			      "the world has %u joints, its limit is %u: remove joints first",
+			      plan->joints_after, most);
 	if (plan->next_joint >= IDS_END)
-		return REFUSE(check, STATUS_LIMIT, "joints", "all joint ids were given out");
+		return REFUSE(check, STATUS_LIMIT, "joints",
+			      "the world has used all %u joint ids: create a new world",
+			      IDS_END - 1);
 	return STATUS_OK;
 }
 
@@ -276,20 +296,25 @@ enum status check_joint_axis(struct check *check, struct command *command)
 	if (!kind.settable)
 		return REFUSE(
 			check, STATUS_RANGE, "axis",
-			"axis %u of a %s joint is not free; a six_dof may have it as one likes",
+			"axis %u of a %s joint is fixed by its type: only a six_dof joint lets "
+			"every axis be set",
 			set->axis, type);
 	if (set->mode == JOINT_LOCKED && !kind.locks)
 		return REFUSE(check, STATUS_RANGE, "mode",
-			      "axis %u of a %s joint cannot be locked; equal limits hold it",
+			      "axis %u of a %s joint cannot be locked: use mode limited with lower "
+			      "equal to upper",
 			      set->axis, type);
 	if (set->mode == JOINT_LIMITED && !kind.limits && set->lower != 0)
-		return REFUSE(check, STATUS_RANGE, "lower",
-			      "axis %u of a %s joint has no lower limit: lower must be 0",
-			      set->axis, type);
+		return REFUSE(
+			check, STATUS_RANGE, "lower",
+			"lower is %.10g: axis %u of a %s joint has no lower limit, lower must be 0",
+			set->lower, set->axis, type);
 	bool distance = joint->type == JOINT_DISTANCE;
 	if (distance && (set->rest < 0 || (set->mode == JOINT_LIMITED && set->lower < 0)))
 		return REFUSE(check, STATUS_RANGE, set->rest < 0 ? "rest" : "lower",
-			      "a distance is not below 0");
+			      "%s is %.10g: a distance must be at least 0",
+			      set->rest < 0 ? "rest" : "lower",
+			      set->rest < 0 ? set->rest : set->lower);
 	joint->motor[set->axis] = set->motor;
 	return STATUS_OK;
 }
@@ -300,7 +325,7 @@ static enum status check_motor(struct check *check, const struct planned_joint *
 	if (joint->motor[axis] != JOINT_MOTOR_NONE)
 		return STATUS_OK;
 	return REFUSE(check, STATUS_RANGE, field,
-		      "axis %u of joint %u has no motor; joint_axis gives it one", axis, joint->id);
+		      "axis %u of joint %u has no motor: joint_axis sets one", axis, joint->id);
 }
 
 enum status check_joint_targets(struct check *check, struct command *command)
@@ -341,11 +366,13 @@ enum status check_joint_move(struct check *check, struct command *command)
 	if (status != STATUS_OK)
 		return status;
 	if (joint->a != 0)
-		return REFUSE(check, STATUS_STATUS_WRONG, "joint",
-			      "body a of joint %u is body %u: only an anchor in the world is moved",
-			      joint->id, joint->a);
+		return REFUSE(
+			check, STATUS_STATUS_WRONG, "joint",
+			"body_a of joint %u is body %u: joint_move needs an anchor in the world, "
+			"body_a 0",
+			joint->id, joint->a);
 	if (check->planar && move->point.z != 0)
 		return REFUSE(check, STATUS_PLANAR, "point",
-			      "point must have z = 0 in a planar world");
+			      "point has z = %.10g: in a planar world z must be 0", move->point.z);
 	return STATUS_OK;
 }

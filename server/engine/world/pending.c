@@ -12,8 +12,10 @@ enum status pending_encode(struct world *world, const struct batch *batch, uint3
 	const struct tables *tables = &world->tables;
 	size_t start = world->encoded.count;
 	if (batch->count > BATCH_COMMANDS_MAX)
-		return reason_set(why, STATUS_RANGE, -1, "count", "%u commands, at most %u",
-				  batch->count, BATCH_COMMANDS_MAX);
+		return reason_set(
+			why, STATUS_RANGE, -1, "count",
+			"the batch has %u commands, the limit is %u: send several batches",
+			batch->count, BATCH_COMMANDS_MAX);
 	for (uint32_t i = 0; i < batch->count; i++) {
 		enum status status = command_check_values(&batch->commands[i], i, why);
 		if (status != STATUS_OK)
@@ -24,7 +26,8 @@ enum status pending_encode(struct world *world, const struct batch *batch, uint3
 	for (uint32_t i = 0; i < batch->count; i++)
 		command_write(&writer, &batch->commands[i]);
 	if (writer.failed)
-		return reason_set(why, STATUS_NO_MEMORY, -1, "batch", "out of memory");
+		return reason_set(why, STATUS_NO_MEMORY, -1, "batch",
+				  "the server has no memory to store the batch for its tick");
 	uint64_t rows = (uint64_t)tables->pending.count + kept_before + 1;
 	uint64_t total = (uint64_t)tables->pending_bytes.count + world->encoded.count;
 	uint64_t memory = tables_charge(tables) + world->encoded.count +
@@ -32,8 +35,12 @@ enum status pending_encode(struct world *world, const struct batch *batch, uint3
 	if (rows > PENDING_MAX || total > PENDING_BYTES_MAX ||
 	    memory > tables->world.memory_max[0]) {
 		world->encoded.count = start;
-		return reason_set(why, STATUS_LIMIT, -1, "pending",
-				  "too many batches wait for later ticks");
+		return reason_set(
+			why, STATUS_LIMIT, -1, "pending",
+			"later ticks have %llu batches of %llu bytes: limits are %u batches, %u "
+			"bytes and the world's memory_max",
+			(unsigned long long)rows, (unsigned long long)total, (unsigned)PENDING_MAX,
+			(unsigned)PENDING_BYTES_MAX);
 	}
 	*bytes = world->encoded.count - start;
 	return STATUS_OK;

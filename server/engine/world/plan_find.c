@@ -83,11 +83,15 @@ static enum status resolve(struct check *check, int64_t *id, enum command_result
 		return STATUS_OK;
 	int64_t earlier = -*id - 1;
 	if (earlier >= check->index)
-		return REFUSE(check, STATUS_BACK_REFERENCE, field,
-			      "%lld names no earlier command of the batch", (long long)*id);
+		return REFUSE(
+			check, STATUS_BACK_REFERENCE, field,
+			"%s is %lld: this is command %u of the batch, a back reference must be "
+			"within -%u and -1",
+			field, (long long)*id, check->index, check->index);
 	if (command_info(check->plan->commands[earlier].op)->result != kind)
 		return REFUSE(check, STATUS_BACK_REFERENCE, field,
-			      "%lld names a command that makes no %s", (long long)*id,
+			      "%s is %lld: command %lld of the batch makes no %s", field,
+			      (long long)*id, (long long)earlier,
 			      kind == RESULT_BODY    ? "body"
 			      : kind == RESULT_SHAPE ? "shape"
 						     : "joint");
@@ -103,12 +107,15 @@ enum status plan_find_named_body(struct check *check, int64_t *id, struct planne
 		return status;
 	*body = plan_body(check, (body_id)*id);
 	if (*body == NULL)
-		return REFUSE(check, STATUS_UNKNOWN_BODY, field, "there is no body %lld",
-			      (long long)*id);
+		return REFUSE(
+			check, STATUS_UNKNOWN_BODY, field,
+			"%s is %lld: there is no such body in this world; it may have been removed",
+			field, (long long)*id);
 	if (check->plan->restricted && (*body)->owner != check->plan->session)
 		return REFUSE(check, STATUS_NOT_OWNER, field,
-			      "body %u does not belong to session %u", (*body)->id,
-			      check->plan->session);
+			      "%s is %u: its owner is session %u, and session %u may command only "
+			      "bodies it owns",
+			      field, (*body)->id, (*body)->owner, check->plan->session);
 	return STATUS_OK;
 }
 
@@ -166,12 +173,16 @@ enum status plan_find_joint(struct check *check, int64_t *id, struct planned_joi
 		return status;
 	*joint = plan_joint(check, (joint_id)*id);
 	if (*joint == NULL)
-		return REFUSE(check, STATUS_UNKNOWN_JOINT, field, "there is no joint %lld",
-			      (long long)*id);
+		return REFUSE(
+			check, STATUS_UNKNOWN_JOINT, field,
+			"%s is %lld: there is no such joint in this world; it may have broken or "
+			"been removed",
+			field, (long long)*id);
 	if (check->plan->restricted && (*joint)->owner != check->plan->session)
 		return REFUSE(check, STATUS_NOT_OWNER, field,
-			      "joint %u does not belong to session %u", (*joint)->id,
-			      check->plan->session);
+			      "%s is %u: its owner is session %u, and session %u may command only "
+			      "joints it owns",
+			      field, (*joint)->id, (*joint)->owner, check->plan->session);
 	return STATUS_OK;
 }
 
@@ -183,8 +194,10 @@ enum status plan_find_shape(struct check *check, int64_t *id, struct planned_sha
 		return status;
 	*shape = plan_shape(check, (shape_id)*id);
 	if (*shape == NULL)
-		return REFUSE(check, STATUS_UNKNOWN_SHAPE, field, "there is no shape %lld",
-			      (long long)*id);
+		return REFUSE(
+			check, STATUS_UNKNOWN_SHAPE, field,
+			"%s is %lld: there is no such shape in this world; shape_use adds one",
+			field, (long long)*id);
 	return STATUS_OK;
 }
 
@@ -196,11 +209,14 @@ enum status plan_find_moving(struct check *check, int64_t *id, bool dynamic,
 		return status;
 	if ((*body)->quarantined)
 		return REFUSE(check, STATUS_QUARANTINED, "body",
-			      "body %u is in quarantine; set_status lifts it", (*body)->id);
+			      "body %u is in quarantine: set_status returns it to the simulation",
+			      (*body)->id);
 	bool fits =
 		(*body)->status == BODY_DYNAMIC || (!dynamic && (*body)->status == BODY_ANIMATED);
 	if (!fits)
-		return REFUSE(check, STATUS_STATUS_WRONG, "body", "body %u is not dynamic%s",
-			      (*body)->id, dynamic ? "" : " or animated");
+		return REFUSE(check, STATUS_STATUS_WRONG, "body",
+			      "body %u is %s: it must be dynamic%s; set_status changes that",
+			      (*body)->id, command_word(WORDS_BODY_STATUS, (*body)->status),
+			      dynamic ? "" : " or animated");
 	return STATUS_OK;
 }

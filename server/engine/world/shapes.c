@@ -169,8 +169,9 @@ enum status shapes_rebuild(struct world *world, struct reason *why)
 		} else if (status == STATUS_OK) {
 			char text[2 * SHAPE_NAME_BYTES + 1];
 			name_text(table->name[row], text);
-			status = reason_set(why, STATUS_UNKNOWN_SHAPE, row, "shape",
-					    "no shape is known by the name %s", text);
+			status = reason_set(
+				why, STATUS_UNKNOWN_SHAPE, row, "shape",
+				"shape %s is not in the library: upload it, then try again", text);
 		}
 	}
 	if (status == STATUS_NO_MEMORY)

@@ -100,7 +100,9 @@ static enum status check_kin(const struct tables *ours, const struct tables *the
 		return STATUS_OK;
 	return reason_set(
 		why, STATUS_RANGE, -1, "rate",
-		"the image is of a world with another tick rate, or planar against spatial");
+		"the image has rate %u/%u and planar %u, the world %u/%u and %u: they must be equal",
+		b->rate_num[0], b->rate_den[0], b->planar[0], a->rate_num[0], a->rate_den[0],
+		a->planar[0]);
 }
 
 enum status world_restore(struct world *world, const uint8_t *data, size_t bytes,

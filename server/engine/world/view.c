@@ -211,8 +211,10 @@ enum status world_supports(const struct world *world, const char *method, struct
 {
 	const struct method *found = method_find(method);
 	if (found == NULL)
-		return reason_set(why, STATUS_UNKNOWN_METHOD, -1, "method",
-				  "there is no method %.31s", method);
+		return reason_set(
+			why, STATUS_UNKNOWN_METHOD, -1, "method",
+			"method is %.31s: there is no such method; docs/METHODS.md lists them",
+			method);
 	return method_supports(found, &world->dynamics, why);
 }
 

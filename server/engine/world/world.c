@@ -65,7 +65,9 @@ static enum status check_limits(const struct world_limits *limits, struct reason
 				  (unsigned long long)limits->memory_bytes, MEMORY_LIMIT_MIN,
 				  (long long)INTEGER_MAX);
 	if (limits->shape_bytes > (uint64_t)INTEGER_MAX)
-		return reason_set(why, STATUS_RANGE, -1, "shape_bytes", "shape_bytes is over 2^53");
+		return reason_set(why, STATUS_RANGE, -1, "shape_bytes",
+				  "shape_bytes is %llu: it must be at most %lld, 2^53 - 1",
+				  (unsigned long long)limits->shape_bytes, (long long)INTEGER_MAX);
 	return STATUS_OK;
 }
 
@@ -90,8 +92,10 @@ static enum status check_broad_phase(const struct world_options *options, struct
 	if (length == 0 || (length < sizeof options->broad_phase &&
 			    broad_phase_by_name(name) != BROAD_PHASE_KINDS))
 		return STATUS_OK;
-	return reason_set(why, STATUS_RANGE, -1, "broad_phase", "there is no broad phase %.15s",
-			  name);
+	return reason_set(
+		why, STATUS_RANGE, -1, "broad_phase",
+		"broad_phase is %.15s: there is no such broad phase; docs/COLLISION.md lists them",
+		name);
 }
 
 static enum status check_options(const struct world_options *options, struct reason *why)
@@ -110,13 +114,16 @@ static enum status check_options(const struct world_options *options, struct rea
 			gravity.x, gravity.y, gravity.z, GRAVITY_MAX);
 	if (options->planar && gravity.z != 0)
 		return reason_set(why, STATUS_RANGE, -1, "gravity",
-				  "gravity must have z = 0 in a planar world");
+				  "gravity has z = %.10g: in a planar world z must be 0",
+				  gravity.z);
 	uint32_t length = 0;
 	while (length < sizeof options->method && options->method[length] != '\0')
 		length++;
 	if (length == sizeof options->method || method_find(options->method) == NULL)
-		return reason_set(why, STATUS_UNKNOWN_METHOD, -1, "method",
-				  "there is no method %.31s", options->method);
+		return reason_set(
+			why, STATUS_UNKNOWN_METHOD, -1, "method",
+			"method is %.31s: there is no such method; docs/METHODS.md lists them",
+			options->method);
 	return check_broad_phase(options, why);
 }
 

@@ -462,10 +462,12 @@ START_TEST(columns_and_tables_of_a_later_build_are_refused_by_name_unless_empty)
 	struct reason why;
 	ck_assert_int_eq(try_load(&column, &made, &why), STATUS_VERSION);
 	ck_assert_str_eq(why.text,
-			 "column 999 of table world is not known: the image is of a later build");
+			 "column 999 of table world is unknown: a later build wrote the image; "
+			 "load it with that build");
 	ck_assert_int_eq(try_load(&table, &made, &why), STATUS_VERSION);
 	ck_assert_str_eq(why.text,
-			 "table 5555 with 3 rows is not known: the image is of a later build");
+			 "table 5555 with 3 rows is unknown: a later build wrote the image; "
+			 "load it with that build");
 	ck_assert_int_eq(world_restore(world, table.data, table.count, &why), STATUS_VERSION);
 	ck_assert_ptr_null(made);
 	ck_assert_uint_eq(test_hash(world), before);
@@ -516,7 +518,7 @@ START_TEST(a_parameter_of_a_later_build_is_refused_by_number)
 	struct reason why;
 	ck_assert_int_eq(try_load(&newer, &made, &why), STATUS_VERSION);
 	char said[64];
-	snprintf(said, sizeof said, "parameter %u is not known", rows);
+	snprintf(said, sizeof said, "the image has %u parameters", rows + 1);
 	ck_assert_ptr_nonnull(strstr(why.text, said));
 	bytes_release(&image);
 	bytes_release(&newer);
