@@ -20,7 +20,7 @@ struct due {
 	bool kept;
 };
 
-struct applying {
+struct boundary_apply {
 	struct world *world;
 	struct batch *given;	      /* borrowed */
 	struct batch_result *results; /* of `given` */
@@ -44,7 +44,7 @@ static void start_result(struct batch_result *result, const struct batch *batch,
 	result->why.index = -1;
 }
 
-static void refuse(struct batch_result *result, enum status status)
+static void set_result_status(struct batch_result *result, enum status status)
 {
 	result->status = status;
 	result->why.status = status;
@@ -52,7 +52,7 @@ static void refuse(struct batch_result *result, enum status status)
 
 /* ---- what is due ------------------------------------------------------------------------------ */
 
-static enum status gather_kept(struct applying *self)
+static enum status gather_kept(struct boundary_apply *self)
 {
 	struct world *world = self->world;
 	struct arena *arena = &world->dynamics.scratch;
@@ -73,7 +73,7 @@ static enum status gather_kept(struct applying *self)
 	return STATUS_OK;
 }
 
-static enum status gather_given(struct applying *self)
+static enum status gather_given(struct boundary_apply *self)
 {
 	struct world *world = self->world;
 	uint64_t tick = world->tables.world.tick[0];
@@ -88,7 +88,7 @@ static enum status gather_given(struct applying *self)
 							    &self->encoded_bytes[i], &result->why);
 			if (status == STATUS_NO_MEMORY)
 				return status;
-			refuse(result, status);
+			set_result_status(result, status);
 			result->kept = status == STATUS_OK;
 			result->tick = result->kept ? batch->at : tick;
 			self->to_keep += result->kept;
@@ -97,7 +97,7 @@ static enum status gather_given(struct applying *self)
 				   "at is %llu: the world is at tick %llu already; late 0 applies "
 				   "the batch at the next tick",
 				   (unsigned long long)batch->at, (unsigned long long)tick);
-			refuse(result, STATUS_LATE);
+			set_result_status(result, STATUS_LATE);
 		} else {
 			self->due[self->due_count++] = (struct due){ batch, result, false };
 			plan_size_add(&self->size, batch);
@@ -115,7 +115,7 @@ static int compare_due(const void *a, const void *b, void *context)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static enum status gather(struct applying *self)
+static enum status gather_due(struct boundary_apply *self)
 {
 	struct arena *arena = &self->world->dynamics.scratch;
 	uint64_t most = (uint64_t)self->kept_count + self->given_count;
@@ -141,7 +141,7 @@ static uint32_t room_left(uint64_t wanted, uint32_t limit, uint32_t used)
 }
 
 /* Rows never pass the limits, so no more than what is left of them has to be reserved. */
-static enum status reserve_rows(struct applying *self)
+static enum status reserve_rows(struct boundary_apply *self)
 {
 	struct world *world = self->world;
 	struct tables *tables = &world->tables;
@@ -175,7 +175,7 @@ static enum status reserve_rows(struct applying *self)
 	return status;
 }
 
-static enum status reserve(struct applying *self)
+static enum status reserve_memory(struct boundary_apply *self)
 {
 	struct world *world = self->world;
 	self->size.shapes_known = world->shape_used.count;
@@ -201,7 +201,8 @@ static enum status reserve(struct applying *self)
 /* ---- doing ------------------------------------------------------------------------------------ */
 
 /* Copies the ids a batch made to where they stay; the list is reserved. */
-static void keep_values(struct applying *self, struct batch_result *result, struct value_list *list)
+static void store_values(struct boundary_apply *self, struct batch_result *result,
+			 struct value_list *list)
 {
 	ASSERT(list->count + self->plan.count <= list->capacity);
 	if (self->plan.count == 0)
@@ -212,20 +213,20 @@ static void keep_values(struct applying *self, struct batch_result *result, stru
 	list->count += self->plan.count;
 }
 
-static void apply_one(struct applying *self, struct due *due)
+static void apply_batch(struct boundary_apply *self, struct due *due)
 {
 	struct world *world = self->world;
 	if (due->batch->late == LATE_LET_GO && due->batch->count == 0)
-		self->let_go |= joints_let_go(world, due->batch->session);
+		self->let_go |= joints_remove_drags(world, due->batch->session);
 	enum status status = plan_check(&self->plan, world, due->batch, &due->result->why);
-	refuse(due->result, status);
+	set_result_status(due->result, status);
 	if (status != STATUS_OK)
 		return;
 	plan_apply(&self->plan, world);
-	keep_values(self, due->result, due->kept ? &world->kept_values : &world->values);
+	store_values(self, due->result, due->kept ? &world->kept_values : &world->values);
 }
 
-static void keep_given(struct applying *self)
+static void store_later_batches(struct boundary_apply *self)
 {
 	size_t at = 0;
 	for (uint32_t i = 0; i < self->given_count; i++) {
@@ -245,13 +246,13 @@ void world_note_woken(struct world *world, uint32_t first)
 		if (events->items[i].kind == EVENT_WAKE)
 			row = dynamics_find_body(&world->dynamics, events->items[i].a);
 		if (row != ROW_NONE)
-			changes_glance(&world->changes, &world->tables, row);
+			changes_update_sleep(&world->changes, &world->tables, row);
 	}
 }
 
 /* Whether the state is another one after a call: what was due goes, what is done, kept or let go
  * changes it. */
-static bool has_edited(const struct applying *self)
+static bool state_has_changed(const struct boundary_apply *self)
 {
 	bool edited = self->kept_count > 0 || self->to_keep > 0 || self->let_go;
 	for (uint32_t i = 0; i < self->given_count && !edited; i++) {
@@ -263,10 +264,10 @@ static bool has_edited(const struct applying *self)
 }
 
 /* The state has another name from here on, and the results say which. */
-static void name_state(struct applying *self)
+static void update_edit(struct boundary_apply *self)
 {
 	uint32_t *edit = &self->world->tables.world.edit[0];
-	*edit += has_edited(self);
+	*edit += state_has_changed(self);
 	for (uint32_t i = 0; i < self->due_count; i++)
 		self->due[i].result->edit = *edit;
 	for (uint32_t i = 0; i < self->given_count; i++)
@@ -280,27 +281,27 @@ enum status world_apply_due(struct world *world, struct batch *batches, uint32_t
 	for (uint32_t i = 0; i < count; i++)
 		if (batches[i].late == LATE_WITHDRAW && batches[i].count == 0)
 			pending_withdraw(world, batches[i].session);
-	struct applying self = { .world = world,
-				 .given = batches,
-				 .results = results,
-				 .given_count = count,
-				 .kept_count = pending_due(world) };
+	struct boundary_apply self = { .world = world,
+				       .given = batches,
+				       .results = results,
+				       .given_count = count,
+				       .kept_count = pending_due(world) };
 	if (count == 0 && self.kept_count == 0)
 		return STATUS_OK;
 	struct arena_mark mark = arena_mark(&world->dynamics.scratch);
-	enum status status = gather(&self);
+	enum status status = gather_due(&self);
 	if (status == STATUS_OK)
-		status = reserve(&self);
+		status = reserve_memory(&self);
 	if (status == STATUS_OK) {
 		uint32_t first_event = world->dynamics.events.count;
 		world->values.count = 0;
 		world->kept_results.count += self.kept_count;
 		for (uint32_t i = 0; i < self.due_count; i++)
-			apply_one(&self, &self.due[i]);
+			apply_batch(&self, &self.due[i]);
 		pending_remove(world, self.kept_count);
-		keep_given(&self);
+		store_later_batches(&self);
 		world_note_woken(world, first_event);
-		name_state(&self);
+		update_edit(&self);
 	}
 	arena_rewind(&world->dynamics.scratch, mark);
 	return status;

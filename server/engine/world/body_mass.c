@@ -26,7 +26,7 @@ bool shape_is_static_only(const struct shape *shape)
 	return shape->kind == SHAPE_PLANE || shape->kind == SHAPE_MESH;
 }
 
-static void pack(const mat3 *m, bool planar, double out[6])
+static void pack_inertia(const mat3 *m, bool planar, double out[6])
 {
 	memset(out, 0, 6 * sizeof *out);
 	out[2] = m->z.z;
@@ -61,7 +61,7 @@ struct body_mass body_mass_of(const struct command_SPAWN *spawn, const struct sh
 	mat3 inertia = mat3_scale(total.inertia, scale);
 	result.mass = spawn->mass > 0 && total.mass > 0 ? spawn->mass : total.mass;
 	result.centre = total.centre;
-	pack(&inertia, planar, result.inertia);
+	pack_inertia(&inertia, planar, result.inertia);
 	return result;
 }
 

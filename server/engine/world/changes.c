@@ -25,7 +25,7 @@ void changes_release(struct changes *self)
 	memset(self, 0, sizeof *self);
 }
 
-static bool grow(void *array_address, uint32_t old, uint32_t rows, size_t bytes)
+static bool grow_array(void *array_address, uint32_t old, uint32_t rows, size_t bytes)
 {
 	void *array;
 	memcpy(&array, array_address, sizeof array);
@@ -43,15 +43,15 @@ enum status changes_reserve(struct changes *self, uint32_t rows)
 		return STATUS_OK;
 	uint32_t old = self->rows;
 	rows = MAX_OF(rows, MIN_OF(old, UINT32_MAX / 2) * 2);
-	if (!grow(&self->hash, old, rows, sizeof *self->hash) ||
-	    !grow(&self->seen, old, rows, sizeof *self->seen) ||
-	    !grow(&self->marks, old, rows, sizeof *self->marks) ||
-	    !grow(&self->keys, old, rows, sizeof *self->keys) ||
-	    !grow(&self->scratch, old, rows, sizeof *self->scratch) ||
-	    !grow(&self->created.items, old, rows, sizeof(body_id)) ||
-	    !grow(&self->moved.items, old, rows, sizeof(body_id)) ||
-	    !grow(&self->changed.items, old, rows, sizeof(body_id)) ||
-	    !grow(&self->removed.items, old, rows, sizeof(body_id)))
+	if (!grow_array(&self->hash, old, rows, sizeof *self->hash) ||
+	    !grow_array(&self->seen, old, rows, sizeof *self->seen) ||
+	    !grow_array(&self->marks, old, rows, sizeof *self->marks) ||
+	    !grow_array(&self->keys, old, rows, sizeof *self->keys) ||
+	    !grow_array(&self->scratch, old, rows, sizeof *self->scratch) ||
+	    !grow_array(&self->created.items, old, rows, sizeof(body_id)) ||
+	    !grow_array(&self->moved.items, old, rows, sizeof(body_id)) ||
+	    !grow_array(&self->changed.items, old, rows, sizeof(body_id)) ||
+	    !grow_array(&self->removed.items, old, rows, sizeof(body_id)))
 		return STATUS_NO_MEMORY;
 	enum status status = bitset_reserve(&self->candidates, rows);
 	if (status == STATUS_OK)
@@ -73,7 +73,7 @@ void changes_open(struct changes *self, uint32_t next_body)
 	self->created.count = self->moved.count = self->changed.count = self->removed.count = 0;
 }
 
-static void mark(struct changes *self, uint32_t row, uint8_t what)
+static void set_mark(struct changes *self, uint32_t row, uint8_t what)
 {
 	ASSERT(row < self->rows);
 	self->stale = true;
@@ -83,10 +83,10 @@ static void mark(struct changes *self, uint32_t row, uint8_t what)
 
 void changes_mark(struct changes *self, uint32_t row)
 {
-	mark(self, row, MARK_CHANGED);
+	set_mark(self, row, MARK_CHANGED);
 }
 
-static uint64_t hash_of(const struct body_table *body, uint32_t row)
+static uint64_t row_hash(const struct body_table *body, uint32_t row)
 {
 	vec3 p = body->position[row], v = body->velocity[row], w = body->angular_velocity[row];
 	quat q = body->rotation[row];
@@ -95,36 +95,36 @@ static uint64_t hash_of(const struct body_table *body, uint32_t row)
 			 (double[3]){ w.x, w.y, w.z });
 }
 
-static uint8_t seen_of(const struct body_table *body, uint32_t row)
+static uint8_t row_seen_flags(const struct body_table *body, uint32_t row)
 {
 	return (uint8_t)(SEEN | (body->sleep_set[row] != 0 ? SEEN_ASLEEP : 0) |
 			 (body->quarantined[row] != 0 ? SEEN_QUARANTINED : 0));
 }
 
-void changes_look(struct changes *self, const struct tables *tables, uint32_t row)
+void changes_update(struct changes *self, const struct tables *tables, uint32_t row)
 {
 	const struct body_table *body = &tables->body;
 	ASSERT(row < body->count && row < self->rows);
 	ASSERT(body->id[row] != 0 && body->id[row] != BODY_WALLS);
-	uint64_t hash = hash_of(body, row);
-	uint8_t seen = seen_of(body, row);
+	uint64_t hash = row_hash(body, row);
+	uint8_t seen = row_seen_flags(body, row);
 	if (self->seen[row] == 0) {
 		self->count++;
-		mark(self, row, MARK_CREATED);
+		set_mark(self, row, MARK_CREATED);
 	}
 	if (self->hash[row] != hash)
-		mark(self, row, MARK_MOVED);
+		set_mark(self, row, MARK_MOVED);
 	if (self->seen[row] != seen)
-		mark(self, row, MARK_CHANGED);
+		set_mark(self, row, MARK_CHANGED);
 	self->sum += hash - self->hash[row];
 	self->hash[row] = hash;
 	self->seen[row] = seen;
 }
 
-void changes_glance(struct changes *self, const struct tables *tables, uint32_t row)
+void changes_update_sleep(struct changes *self, const struct tables *tables, uint32_t row)
 {
-	if (self->seen[row] != seen_of(&tables->body, row))
-		changes_look(self, tables, row);
+	if (self->seen[row] != row_seen_flags(&tables->body, row))
+		changes_update(self, tables, row);
 }
 
 void changes_remove(struct changes *self, const struct tables *tables, uint32_t row)
@@ -161,7 +161,7 @@ static void sort_ids(struct changes *self, struct id_list *list)
 		list->items[i] = (body_id)self->keys[i];
 }
 
-static void put(struct id_list *list, body_id id)
+static void append_id(struct id_list *list, body_id id)
 {
 	list->items[list->count++] = id;
 }
@@ -177,13 +177,13 @@ void changes_list(struct changes *self, const struct tables *tables)
 		uint8_t marks = self->marks[row];
 		body_id id = tables->body.id[row];
 		if (marks & MARK_CREATED) {
-			put(&self->created, id);
+			append_id(&self->created, id);
 			continue;
 		}
 		if (marks & MARK_MOVED)
-			put(&self->moved, id);
+			append_id(&self->moved, id);
 		if (marks & MARK_CHANGED)
-			put(&self->changed, id);
+			append_id(&self->changed, id);
 	}
 	sort_ids(self, &self->created);
 	sort_ids(self, &self->moved);
@@ -199,8 +199,8 @@ void changes_rebuild(struct changes *self, const struct tables *tables)
 	self->count = 0;
 	for (uint32_t row = 0; row < self->rows; row++) {
 		bool used = row < body->count && body->id[row] != 0 && body->id[row] != BODY_WALLS;
-		self->hash[row] = used ? hash_of(body, row) : 0;
-		self->seen[row] = used ? seen_of(body, row) : 0;
+		self->hash[row] = used ? row_hash(body, row) : 0;
+		self->seen[row] = used ? row_seen_flags(body, row) : 0;
 		self->sum += self->hash[row];
 		self->count += used;
 	}

@@ -41,9 +41,9 @@ MUST_CHECK enum status changes_reserve(struct changes *self, uint32_t rows);
 /* Forgets what happened; bodies with ids from `next_body` on will count as created. */
 void changes_open(struct changes *self, uint32_t next_body);
 /* Looks at a body: replaces its share of the sum; marks it moved or changed where it differs. */
-void changes_look(struct changes *self, const struct tables *tables, uint32_t row);
+void changes_update(struct changes *self, const struct tables *tables, uint32_t row);
 /* The same for a body of which only sleep may have changed. */
-void changes_glance(struct changes *self, const struct tables *tables, uint32_t row);
+void changes_update_sleep(struct changes *self, const struct tables *tables, uint32_t row);
 /* Owner, tag, flags or placements were set. */
 void changes_mark(struct changes *self, uint32_t row);
 /* Before the row is cleared. */

@@ -148,7 +148,7 @@ static void field_set(struct command *command, const struct command_field *field
 	{                                                                                          \
 		NULL, 0                                                                            \
 	}
-static const struct command blanks[] = {
+static const struct command default_commands[] = {
 #define COMMAND(number, NAME, name_, needed, result, doc)                                          \
 	{                                                                                          \
 		.op = number, .name_ = {
@@ -168,7 +168,7 @@ static const struct command blanks[] = {
 void command_defaults(struct command *command, uint16_t op)
 {
 	if (op < COMMAND_OPS_MAX && places[op] > 0) {
-		memcpy(command, &blanks[places[op] - 1], sizeof *command);
+		memcpy(command, &default_commands[places[op] - 1], sizeof *command);
 		return;
 	}
 	memset(command, 0, sizeof *command);
@@ -510,13 +510,13 @@ const char *command_word(enum word_list list, uint32_t number)
 /* ---- description ------------------------------------------------------------------------------ */
 
 /* Text that is cut when the room ends, counted on as snprintf does. */
-struct line {
+struct text_line {
 	char *text;
 	size_t bytes;
 	size_t count;
 };
 
-PRINTF_LIKE(2, 3) static void say(struct line *line, const char *format, ...)
+PRINTF_LIKE(2, 3) static void append_text(struct text_line *line, const char *format, ...)
 {
 	size_t left = line->count < line->bytes ? line->bytes - line->count : 0;
 	va_list arguments;
@@ -526,36 +526,37 @@ PRINTF_LIKE(2, 3) static void say(struct line *line, const char *format, ...)
 	line->count += count > 0 ? (size_t)count : 0;
 }
 
-static void say_attachments(struct line *line, const struct attachment_list *list)
+static void describe_attachments(struct text_line *line, const struct attachment_list *list)
 {
-	say(line, "[");
+	append_text(line, "[");
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct attachment *item = &list->items[i];
-		say(line, "%s%lld@(%g,%g,%g)", i > 0 ? " " : "", (long long)item->shape,
-		    item->position.x, item->position.y, item->position.z);
+		append_text(line, "%s%lld@(%g,%g,%g)", i > 0 ? " " : "", (long long)item->shape,
+			    item->position.x, item->position.y, item->position.z);
 	}
-	say(line, "]");
+	append_text(line, "]");
 }
 
-static void say_targets(struct line *line, const struct target_list *list)
+static void describe_targets(struct text_line *line, const struct target_list *list)
 {
-	say(line, "[");
+	append_text(line, "[");
 	for (uint32_t i = 0; i < list->count; i++)
-		say(line, "%s%lld.%u=%g", i > 0 ? " " : "", (long long)list->items[i].joint,
-		    (unsigned)list->items[i].axis, list->items[i].value);
-	say(line, "]");
+		append_text(line, "%s%lld.%u=%g", i > 0 ? " " : "", (long long)list->items[i].joint,
+			    (unsigned)list->items[i].axis, list->items[i].value);
+	append_text(line, "]");
 }
 
-static void say_points(struct line *line, const struct point_list *list)
+static void describe_points(struct text_line *line, const struct point_list *list)
 {
-	say(line, "[");
+	append_text(line, "[");
 	for (uint32_t i = 0; i < list->count; i++)
-		say(line, "%s(%g,%g)", i > 0 ? " " : "", list->items[i].time, list->items[i].value);
-	say(line, "]");
+		append_text(line, "%s(%g,%g)", i > 0 ? " " : "", list->items[i].time,
+			    list->items[i].value);
+	append_text(line, "]");
 }
 
-static void say_field(struct line *line, const struct command *command,
-		      const struct command_field *field)
+static void describe_field(struct text_line *line, const struct command *command,
+			   const struct command_field *field)
 {
 	const char *at = (const char *)command + field->offset;
 	vec3 v;
@@ -573,66 +574,66 @@ static void say_field(struct line *line, const struct command *command,
 	case FIELD_JOINT:
 	case FIELD_INTEGER:
 		memcpy(&integer, at, sizeof integer);
-		say(line, "%lld", (long long)integer);
+		append_text(line, "%lld", (long long)integer);
 		return;
 	case FIELD_ENUM:
-		say(line, "%u", (unsigned)(uint8_t)*at);
+		append_text(line, "%u", (unsigned)(uint8_t)*at);
 		return;
 	case FIELD_U32:
 		memcpy(&u32, at, sizeof u32);
-		say(line, "%u", u32);
+		append_text(line, "%u", u32);
 		return;
 	case FIELD_F64:
 		memcpy(&number, at, sizeof number);
-		say(line, "%g", number);
+		append_text(line, "%g", number);
 		return;
 	case FIELD_VEC3:
 		memcpy(&v, at, sizeof v);
-		say(line, "(%g,%g,%g)", v.x, v.y, v.z);
+		append_text(line, "(%g,%g,%g)", v.x, v.y, v.z);
 		return;
 	case FIELD_QUAT:
 		memcpy(&q, at, sizeof q);
-		say(line, "(%g,%g,%g,%g)", q.w, q.x, q.y, q.z);
+		append_text(line, "(%g,%g,%g,%g)", q.w, q.x, q.y, q.z);
 		return;
 	case FIELD_TEXT:
-		say(line, "%.31s", at);
+		append_text(line, "%.31s", at);
 		return;
 	case FIELD_NAME:
 		for (uint32_t i = 0; i < 8; i++)
-			say(line, "%02x", (unsigned)(uint8_t)at[i]);
+			append_text(line, "%02x", (unsigned)(uint8_t)at[i]);
 		return;
 	case FIELD_SEED:
 		memcpy(&seed, at, sizeof seed);
-		say(line, "%016llx", (unsigned long long)seed);
+		append_text(line, "%016llx", (unsigned long long)seed);
 		return;
 	case FIELD_ATTACHMENTS:
 		memcpy(&list, at, sizeof list);
-		say_attachments(line, &list);
+		describe_attachments(line, &list);
 		return;
 	case FIELD_TARGETS:
 		memcpy(&targets, at, sizeof targets);
-		say_targets(line, &targets);
+		describe_targets(line, &targets);
 		return;
 	case FIELD_POINTS:
 		memcpy(&points, at, sizeof points);
-		say_points(line, &points);
+		describe_points(line, &points);
 		return;
 	}
 }
 
 int command_describe(const struct command *command, char *text, size_t bytes)
 {
-	struct line line = { text, bytes, 0 };
+	struct text_line line = { text, bytes, 0 };
 	const struct command_info *info = command_info(command->op);
 	if (bytes > 0)
 		text[0] = '\0';
 	if (info == NULL)
-		say(&line, "command %u", command->op);
+		append_text(&line, "command %u", command->op);
 	else
-		say(&line, "%s", info->name);
+		append_text(&line, "%s", info->name);
 	for (uint32_t i = 0; info != NULL && i < info->field_count; i++) {
-		say(&line, " %s=", info->fields[i].name);
-		say_field(&line, command, &info->fields[i]);
+		append_text(&line, " %s=", info->fields[i].name);
+		describe_field(&line, command, &info->fields[i]);
 	}
 	return (int)line.count;
 }

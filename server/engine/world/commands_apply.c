@@ -15,29 +15,30 @@
 #include <string.h>
 
 /* Row of a body that the check found. */
-static uint32_t body_row(const struct doing *doing, int64_t id)
+static uint32_t body_row(const struct apply_context *context, int64_t id)
 {
-	uint32_t row = dynamics_find_body(&doing->world->dynamics, (body_id)id);
+	uint32_t row = dynamics_find_body(&context->world->dynamics, (body_id)id);
 	ASSERT(row != ROW_NONE);
 	return row;
 }
 
 /* ---- shapes ----------------------------------------------------------------------------------- */
 
-static void apply_shape_use(const struct doing *doing, const struct command *command)
+static void apply_shape_use(const struct apply_context *context, const struct command *command)
 {
 	UNUSED(command);
-	const struct shape *shape = doing->plan->added[doing->index];
+	const struct shape *shape = context->plan->added[context->index];
 	if (shape == NULL)
 		return;
-	struct world_table *table = &doing->world->tables.world;
-	uint32_t row = shapes_add(doing->world, table->next_shape[0]++, shape);
-	ASSERT(doing->world->tables.shape.id[row] == doing->plan->values[doing->index]);
+	struct world_table *table = &context->world->tables.world;
+	uint32_t row = shapes_add(context->world, table->next_shape[0]++, shape);
+	ASSERT(context->world->tables.shape.id[row] == context->plan->values[context->index]);
 }
 
-static void apply_shape_drop(const struct doing *doing, const struct command *command)
+static void apply_shape_drop(const struct apply_context *context, const struct command *command)
 {
-	shapes_remove(doing->world, shapes_find(doing->world, (shape_id)command->shape_drop.shape));
+	shapes_remove(context->world,
+		      shapes_find(context->world, (shape_id)command->shape_drop.shape));
 }
 
 /* ---- bodies ----------------------------------------------------------------------------------- */
@@ -86,29 +87,29 @@ static void fill_body(struct body_table *body, uint32_t row, const struct comman
 	body->angular_damping[row] = spawn->angular_damping;
 }
 
-static void apply_spawn(const struct doing *doing, const struct command *command)
+static void apply_spawn(const struct apply_context *context, const struct command *command)
 {
-	struct world *world = doing->world;
+	struct world *world = context->world;
 	struct tables *tables = &world->tables;
 	const struct command_SPAWN *spawn = &command->spawn;
 	const struct shape *const *shapes =
-		doing->plan->attached + (spawn->shapes.items - doing->plan->attachments);
+		context->plan->attached + (spawn->shapes.items - context->plan->attachments);
 	struct body_mass mass = body_mass_of(spawn, shapes, tables->world.planar[0] != 0);
 	uint32_t row = dynamics_body_take(&world->dynamics);
 	tables->body.id[row] = tables->world.next_body[0]++;
-	ASSERT(tables->body.id[row] == doing->plan->values[doing->index]);
+	ASSERT(tables->body.id[row] == context->plan->values[context->index]);
 	fill_body(&tables->body, row, spawn, &mass);
 	body_inverses_set(tables, row);
 	place_shapes(world, row, &spawn->shapes);
 	dynamics_body_added(&world->dynamics, row);
-	changes_look(&world->changes, tables, row);
+	changes_update(&world->changes, tables, row);
 }
 
-static void apply_remove(const struct doing *doing, const struct command *command)
+static void apply_remove(const struct apply_context *context, const struct command *command)
 {
-	struct world *world = doing->world;
+	struct world *world = context->world;
 	struct tables *tables = &world->tables;
-	uint32_t row = body_row(doing, command->remove.body);
+	uint32_t row = body_row(context, command->remove.body);
 	for (uint32_t p = tables->body.first_placement[row]; p != 0;
 	     p = tables->placement.next[p - 1])
 		tables->shape.uses[tables->placement.shape[p - 1]]--;
@@ -117,60 +118,60 @@ static void apply_remove(const struct doing *doing, const struct command *comman
 	dynamics_body_removed(&world->dynamics, row);
 }
 
-static void apply_set_pose(const struct doing *doing, const struct command *command)
+static void apply_set_pose(const struct apply_context *context, const struct command *command)
 {
-	struct world *world = doing->world;
-	uint32_t row = body_row(doing, command->set_pose.body);
+	struct world *world = context->world;
+	uint32_t row = body_row(context, command->set_pose.body);
 	world->tables.body.position[row] = command->set_pose.position;
 	world->tables.body.rotation[row] = command->set_pose.rotation;
 	dynamics_body_moved(&world->dynamics, row);
-	changes_look(&world->changes, &world->tables, row);
+	changes_update(&world->changes, &world->tables, row);
 }
 
 /* A new velocity reaches elsewhere within the tick, and an animated body begins or ceases to move: the
  * body counts as moved. */
-static void apply_set_velocity(const struct doing *doing, const struct command *command)
+static void apply_set_velocity(const struct apply_context *context, const struct command *command)
 {
-	struct world *world = doing->world;
-	uint32_t row = body_row(doing, command->set_velocity.body);
+	struct world *world = context->world;
+	uint32_t row = body_row(context, command->set_velocity.body);
 	world->tables.body.velocity[row] = command->set_velocity.velocity;
 	world->tables.body.angular_velocity[row] = command->set_velocity.angular_velocity;
 	dynamics_body_moved(&world->dynamics, row);
-	changes_look(&world->changes, &world->tables, row);
+	changes_update(&world->changes, &world->tables, row);
 }
 
-static void apply_set_status(const struct doing *doing, const struct command *command)
+static void apply_set_status(const struct apply_context *context, const struct command *command)
 {
-	struct world *world = doing->world;
+	struct world *world = context->world;
 	struct body_table *body = &world->tables.body;
-	uint32_t row = body_row(doing, command->set_status.body);
+	uint32_t row = body_row(context, command->set_status.body);
 	body->status[row] = command->set_status.status;
 	body->quarantined[row] = 0;
 	if (body->status[row] == BODY_STATIC)
 		body->velocity[row] = body->angular_velocity[row] = vec3_zero();
 	body_inverses_set(&world->tables, row);
 	dynamics_body_changed(&world->dynamics, row);
-	changes_look(&world->changes, &world->tables, row);
+	changes_update(&world->changes, &world->tables, row);
 }
 
-static void apply_force(const struct doing *doing, const struct command *command)
+static void apply_force(const struct apply_context *context, const struct command *command)
 {
-	uint32_t row = body_row(doing, command->force.body);
-	dynamics_wake(&doing->world->dynamics, row);
-	drives_add(&doing->world->tables, row, command->force.force, command->force.point,
+	uint32_t row = body_row(context, command->force.body);
+	dynamics_wake(&context->world->dynamics, row);
+	drives_add(&context->world->tables, row, command->force.force, command->force.point,
 		   vec3_zero(), command->force.ticks);
 }
 
-static void apply_torque(const struct doing *doing, const struct command *command)
+static void apply_torque(const struct apply_context *context, const struct command *command)
 {
-	uint32_t row = body_row(doing, command->torque.body);
-	dynamics_wake(&doing->world->dynamics, row);
-	drives_add(&doing->world->tables, row, vec3_zero(), vec3_zero(), command->torque.torque,
+	uint32_t row = body_row(context, command->torque.body);
+	dynamics_wake(&context->world->dynamics, row);
+	drives_add(&context->world->tables, row, vec3_zero(), vec3_zero(), command->torque.torque,
 		   command->torque.ticks);
 }
 
 /* Adds I⁻¹ l to the angular velocity, l in world axes. */
-static void turn(struct body_table *body, uint32_t row, vec3 l)
+static void add_angular_impulse(struct body_table *body, uint32_t row, vec3 l)
 {
 	const double *inverse = body->inertia_inv[row];
 	quat q = body->rotation[row];
@@ -181,97 +182,98 @@ static void turn(struct body_table *body, uint32_t row, vec3 l)
 	body->angular_velocity[row] = vec3_add(body->angular_velocity[row], quat_rotate(q, spin));
 }
 
-static void apply_impulse(const struct doing *doing, const struct command *command)
+static void apply_impulse(const struct apply_context *context, const struct command *command)
 {
-	struct world *world = doing->world;
+	struct world *world = context->world;
 	struct body_table *body = &world->tables.body;
-	uint32_t row = body_row(doing, command->impulse.body);
+	uint32_t row = body_row(context, command->impulse.body);
 	vec3 impulse = command->impulse.impulse;
 	vec3 arm = quat_rotate(body->rotation[row], command->impulse.point);
 	body->velocity[row] = vec3_mul_add(body->velocity[row], impulse, body->mass_inv[row]);
-	turn(body, row, vec3_cross(arm, impulse));
+	add_angular_impulse(body, row, vec3_cross(arm, impulse));
 	dynamics_body_moved(&world->dynamics, row);
-	changes_look(&world->changes, &world->tables, row);
+	changes_update(&world->changes, &world->tables, row);
 }
 
-static void apply_angular_impulse(const struct doing *doing, const struct command *command)
+static void apply_angular_impulse(const struct apply_context *context,
+				  const struct command *command)
 {
-	struct world *world = doing->world;
-	uint32_t row = body_row(doing, command->angular_impulse.body);
+	struct world *world = context->world;
+	uint32_t row = body_row(context, command->angular_impulse.body);
 	dynamics_wake(&world->dynamics, row);
-	turn(&world->tables.body, row, command->angular_impulse.impulse);
-	changes_look(&world->changes, &world->tables, row);
+	add_angular_impulse(&world->tables.body, row, command->angular_impulse.impulse);
+	changes_update(&world->changes, &world->tables, row);
 }
 
-static void apply_set_material(const struct doing *doing, const struct command *command)
+static void apply_set_material(const struct apply_context *context, const struct command *command)
 {
-	struct body_table *body = &doing->world->tables.body;
+	struct body_table *body = &context->world->tables.body;
 	const struct command_SET_MATERIAL *set = &command->set_material;
-	uint32_t row = body_row(doing, set->body);
+	uint32_t row = body_row(context, set->body);
 	body->static_friction[row] = set->static_friction;
 	body->dynamic_friction[row] = set->dynamic_friction;
 	body->restitution[row] = set->restitution;
 	body->friction_rule[row] = set->friction_rule;
 	body->restitution_rule[row] = set->restitution_rule;
-	dynamics_body_changed(&doing->world->dynamics, row);
+	dynamics_body_changed(&context->world->dynamics, row);
 }
 
-static void apply_set_filter(const struct doing *doing, const struct command *command)
+static void apply_set_filter(const struct apply_context *context, const struct command *command)
 {
-	struct body_table *body = &doing->world->tables.body;
-	uint32_t row = body_row(doing, command->set_filter.body);
+	struct body_table *body = &context->world->tables.body;
+	uint32_t row = body_row(context, command->set_filter.body);
 	body->category[row] = command->set_filter.category;
 	body->mask[row] = command->set_filter.mask;
 	body->group[row] = command->set_filter.group;
-	dynamics_body_changed(&doing->world->dynamics, row);
+	dynamics_body_changed(&context->world->dynamics, row);
 }
 
-static void apply_set_owner(const struct doing *doing, const struct command *command)
+static void apply_set_owner(const struct apply_context *context, const struct command *command)
 {
-	uint32_t row = body_row(doing, command->set_owner.body);
-	doing->world->tables.body.owner[row] = command->set_owner.owner;
-	changes_mark(&doing->world->changes, row);
+	uint32_t row = body_row(context, command->set_owner.body);
+	context->world->tables.body.owner[row] = command->set_owner.owner;
+	changes_mark(&context->world->changes, row);
 }
 
-static void apply_set_tag(const struct doing *doing, const struct command *command)
+static void apply_set_tag(const struct apply_context *context, const struct command *command)
 {
-	uint32_t row = body_row(doing, command->set_tag.body);
-	doing->world->tables.body.tag[row] = command->set_tag.tag;
-	changes_mark(&doing->world->changes, row);
+	uint32_t row = body_row(context, command->set_tag.body);
+	context->world->tables.body.tag[row] = command->set_tag.tag;
+	changes_mark(&context->world->changes, row);
 }
 
-static void apply_set_damping(const struct doing *doing, const struct command *command)
+static void apply_set_damping(const struct apply_context *context, const struct command *command)
 {
-	struct body_table *body = &doing->world->tables.body;
-	uint32_t row = body_row(doing, command->set_damping.body);
-	dynamics_wake(&doing->world->dynamics, row);
+	struct body_table *body = &context->world->tables.body;
+	uint32_t row = body_row(context, command->set_damping.body);
+	dynamics_wake(&context->world->dynamics, row);
 	body->linear_damping[row] = command->set_damping.linear_damping;
 	body->angular_damping[row] = command->set_damping.angular_damping;
 }
 
-static void apply_wake(const struct doing *doing, const struct command *command)
+static void apply_wake(const struct apply_context *context, const struct command *command)
 {
-	dynamics_wake(&doing->world->dynamics, body_row(doing, command->wake.body));
+	dynamics_wake(&context->world->dynamics, body_row(context, command->wake.body));
 }
 
 /* ---- the world -------------------------------------------------------------------------------- */
 
-static void apply_gravity(const struct doing *doing, const struct command *command)
+static void apply_gravity(const struct apply_context *context, const struct command *command)
 {
-	doing->world->tables.world.gravity[0] = command->gravity.gravity;
-	dynamics_wake_all(&doing->world->dynamics);
+	context->world->tables.world.gravity[0] = command->gravity.gravity;
+	dynamics_wake_all(&context->world->dynamics);
 }
 
-static void apply_parameter(const struct doing *doing, const struct command *command)
+static void apply_parameter(const struct apply_context *context, const struct command *command)
 {
 	uint32_t row = parameter_find(command->parameter.name.text);
-	doing->world->tables.parameter.value[row] = command->parameter.value;
-	dynamics_wake_all(&doing->world->dynamics);
+	context->world->tables.parameter.value[row] = command->parameter.value;
+	dynamics_wake_all(&context->world->dynamics);
 }
 
-static void apply_method(const struct doing *doing, const struct command *command)
+static void apply_method(const struct apply_context *context, const struct command *command)
 {
-	struct world *world = doing->world;
+	struct world *world = context->world;
 	const struct method *method = method_find(command->method.name.text);
 	const struct method_alias *alias = method_alias(command->method.name.text);
 	dynamics_wake_all(&world->dynamics);
@@ -280,15 +282,15 @@ static void apply_method(const struct doing *doing, const struct command *comman
 	method_switch(&world->method, method, &world->dynamics);
 }
 
-static void apply_seed(const struct doing *doing, const struct command *command)
+static void apply_seed(const struct apply_context *context, const struct command *command)
 {
 	struct rng rng = rng_seeded(command->seed.seed);
-	memcpy(doing->world->tables.world.rng[0], rng.state, sizeof rng.state);
+	memcpy(context->world->tables.world.rng[0], rng.state, sizeof rng.state);
 }
 
-static void apply_bounds(const struct doing *doing, const struct command *command)
+static void apply_bounds(const struct apply_context *context, const struct command *command)
 {
-	struct world *world = doing->world;
+	struct world *world = context->world;
 	struct world_table *table = &world->tables.world;
 	walls_remove(world);
 	table->bounds_mode[0] = command->bounds.mode;
@@ -301,7 +303,7 @@ static void apply_bounds(const struct doing *doing, const struct command *comman
 
 /* ---- a batch ---------------------------------------------------------------------------------- */
 
-typedef void apply_function(const struct doing *doing, const struct command *command);
+typedef void apply_function(const struct apply_context *context, const struct command *command);
 
 static apply_function *const functions[COMMAND_OPS_MAX] = {
 #define COMMAND(number, NAME, name, needed, result, doc) [number] = apply_##name,
@@ -317,9 +319,9 @@ static apply_function *const functions[COMMAND_OPS_MAX] = {
 
 void plan_apply(const struct plan *plan, struct world *world)
 {
-	struct doing doing = { .world = world, .plan = plan };
-	for (doing.index = 0; doing.index < plan->count; doing.index++) {
-		const struct command *command = &plan->commands[doing.index];
-		functions[command->op](&doing, command);
+	struct apply_context context = { .world = world, .plan = plan };
+	for (context.index = 0; context.index < plan->count; context.index++) {
+		const struct command *command = &plan->commands[context.index];
+		functions[command->op](&context, command);
 	}
 }

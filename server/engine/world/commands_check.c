@@ -90,7 +90,7 @@ static enum status check_status(struct check *check, uint8_t status, const char 
 /* ---- shapes ----------------------------------------------------------------------------------- */
 
 /* A shape of that name that is usable now or will be by then, or NULL. */
-static struct planned_shape *named_shape(struct check *check, const uint8_t *name)
+static struct planned_shape *find_named_shape(struct check *check, const uint8_t *name)
 {
 	struct plan *plan = check->plan;
 	for (uint32_t i = 0; i < plan->shape_count; i++)
@@ -106,7 +106,7 @@ static enum status check_shape_use(struct check *check, struct command *command)
 	struct plan *plan = check->plan;
 	struct world *world = check->world;
 	const uint8_t *name = command->shape_use.name.bytes;
-	struct planned_shape *known = named_shape(check, name);
+	struct planned_shape *known = find_named_shape(check, name);
 	if (known != NULL) {
 		plan->values[check->index] = known->id;
 		return STATUS_OK;
@@ -279,7 +279,7 @@ static enum status check_spawn(struct check *check, struct command *command)
 }
 
 /* Gives back the uses of a body's shapes. */
-static void drop_uses(struct check *check, const struct planned_body *body)
+static void release_shape_uses(struct check *check, const struct planned_body *body)
 {
 	struct plan *plan = check->plan;
 	const struct tables *tables = &check->world->tables;
@@ -304,7 +304,7 @@ static enum status check_remove(struct check *check, struct command *command)
 	enum status status = plan_find_body(check, &command->remove.body, &body);
 	if (status != STATUS_OK)
 		return status;
-	drop_uses(check, body);
+	release_shape_uses(check, body);
 	body->removed = true;
 	check->plan->bodies_after--;
 	return STATUS_OK;
@@ -471,7 +471,8 @@ static enum status check_parameter(struct check *check, struct command *command)
 	return STATUS_OK;
 }
 
-static enum status admit(struct check *check, const struct method *method, uint32_t index)
+static enum status check_method_admits(struct check *check, const struct method *method,
+				       uint32_t index)
 {
 	const struct command *command = &check->plan->commands[index];
 	const struct shape **shapes = NULL;
@@ -502,7 +503,7 @@ static enum status check_method(struct check *check, struct command *command)
 	if (status != STATUS_OK && check->why != NULL)
 		check->why->index = check->index;
 	for (uint32_t i = 0; i < check->index && status == STATUS_OK; i++)
-		status = admit(check, method, i);
+		status = check_method_admits(check, method, i);
 	check->plan->method = method;
 	return status;
 }
@@ -518,7 +519,7 @@ static enum status check_bounds(struct check *check, struct command *command)
 	const struct command_BOUNDS *bounds = &command->bounds;
 	enum status status = check_world_command(check);
 	if (status == STATUS_OK && bounds->mode == BOUNDS_WALLS &&
-	    !walls_may_stand(check->planar, bounds->minimum, bounds->maximum))
+	    !walls_fit_bounds(check->planar, bounds->minimum, bounds->maximum))
 		return REFUSE(
 			check, STATUS_RANGE, "maximum",
 			"bounds are %.10g m by %.10g m: walls of a planar world may be at most "
@@ -545,7 +546,7 @@ static check_function *const checks[COMMAND_OPS_MAX] = {
 #undef RESERVED
 };
 
-static void plan_start(struct plan *plan, const struct world *world, const struct batch *batch)
+static void start_plan(struct plan *plan, const struct world *world, const struct batch *batch)
 {
 	plan->source = batch->commands;
 	plan->count = batch->count;
@@ -606,7 +607,7 @@ static enum status check_commands(struct plan *plan, struct world *world, const 
 		if (status == STATUS_OK)
 			status = checks[batch->commands[i].op](&check, &plan->commands[i]);
 		if (status == STATUS_OK)
-			status = admit(&check, plan->method, i);
+			status = check_method_admits(&check, plan->method, i);
 		if (status != STATUS_OK)
 			return status;
 	}
@@ -621,7 +622,7 @@ enum status plan_check(struct plan *plan, struct world *world, const struct batc
 			why, STATUS_RANGE, -1, "count",
 			"the batch has %u commands, the limit is %u: send several batches",
 			batch->count, BATCH_COMMANDS_MAX);
-	plan_start(plan, world, batch);
+	start_plan(plan, world, batch);
 	enum status status = check_commands(plan, world, batch, why);
 	for (uint32_t i = 0; i < plan->body_count; i++)
 		table_remove(&world->plan_index, plan_body_key(plan->bodies[i].id));

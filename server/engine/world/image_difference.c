@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* One value as text. */
-static void say_value(const void *at, uint8_t type, char *text, size_t bytes)
+static void format_value(const void *at, uint8_t type, char *text, size_t bytes)
 {
 	const double *f = at;
 	switch (type) {
@@ -64,8 +64,8 @@ static void describe(const struct tables *a, const struct tables *b, enum table_
 			 (type == COLUMN_VEC3 ? "xyz" : "wxyz")[component]);
 		type = COLUMN_F64;
 	}
-	say_value(x, type, one, sizeof one);
-	say_value(y, type, other, sizeof other);
+	format_value(x, type, one, sizeof one);
+	format_value(y, type, other, sizeof other);
 	if (tables_body_of(a, table, row) != 0)
 		snprintf(body, sizeof body, " (body %u)", tables_body_of(a, table, row));
 	reason_set(difference, STATUS_DIVERGED, row, info->name, "%s row %u%s, %s%s: %s against %s",

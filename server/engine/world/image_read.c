@@ -231,7 +231,7 @@ static enum status read_sections(struct image *image, struct tables *tables, str
 }
 
 /* The rule of version 1: the hashes in order, nothing left out. */
-static uint64_t join(const struct image *image)
+static uint64_t join_saved_hashes(const struct image *image)
 {
 	struct hasher hasher;
 	if (image->version != 1)
@@ -242,13 +242,14 @@ static uint64_t join(const struct image *image)
 	return hasher_digest(&hasher);
 }
 
-static void tell(const struct image *image, const struct tables *tables, struct image_about *about)
+static void fill_about(const struct image *image, const struct tables *tables,
+		       struct image_about *about)
 {
 	*about = (struct image_about){
 		.version = image->version,
 		.numbers = image->numbers,
 		.table_count = image->version == 1 ? (uint32_t)FIRST_TABLES : image->next_table,
-		.saved_hash = join(image),
+		.saved_hash = join_saved_hashes(image),
 	};
 	about->table_count = MIN_OF(about->table_count, (uint32_t)TABLE_COUNT);
 	memcpy(about->saved_hashes, image->hashes, sizeof image->hashes);
@@ -289,7 +290,7 @@ enum status image_read(const uint8_t *data, size_t bytes, struct tables *tables,
 	if (status != STATUS_OK)
 		tables_release(tables);
 	else if (about != NULL)
-		tell(&image, tables, about);
+		fill_about(&image, tables, about);
 	return status;
 }
 

@@ -96,7 +96,7 @@ static int compare_ids(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
-static bool ascend(const uint32_t *ids, uint32_t count)
+static bool ids_ascend(const uint32_t *ids, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++)
 		if (ids[i] < ids[i - 1])
@@ -132,7 +132,7 @@ uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, ui
 		if (count < capacity)
 			ids[count] = world->tables.joint.id[row];
 	/* Where none has taken the row of one that went, rows are in order. */
-	if (count > capacity || ascend(ids, count))
+	if (count > capacity || ids_ascend(ids, count))
 		return count;
 	/* Without memory to merge in, by insertion: the same order, slower. */
 	uint32_t *scratch = heap_alloc(count * sizeof *scratch);
@@ -173,7 +173,7 @@ uint32_t world_drags(const struct world *world, uint32_t owner)
 	return count;
 }
 
-bool joints_let_go(struct world *world, uint32_t session)
+bool joints_remove_drags(struct world *world, uint32_t session)
 {
 	uint32_t first = next_drag(world, 0, session), row = first;
 	for (; row != BITSET_NONE; row = next_drag(world, row + 1, session))

@@ -14,7 +14,7 @@ enum joint_violated {
 };
 
 /* A planned command being done. */
-struct doing {
+struct apply_context {
 	struct world *world;
 	const struct plan *plan;
 	uint32_t index;
@@ -30,14 +30,14 @@ enum status check_joint_move(struct check *check, struct command *command);
 
 /* Removes the drags that a session owns, or (0) that any does; whether there were some. What is
  * noted of them is reserved. */
-bool joints_let_go(struct world *world, uint32_t session);
+bool joints_remove_drags(struct world *world, uint32_t session);
 
-void apply_joint_create(const struct doing *doing, const struct command *command);
-void apply_joint_remove(const struct doing *doing, const struct command *command);
-void apply_joint_set(const struct doing *doing, const struct command *command);
-void apply_joint_axis(const struct doing *doing, const struct command *command);
-void apply_joint_targets(const struct doing *doing, const struct command *command);
-void apply_joint_table(const struct doing *doing, const struct command *command);
-void apply_joint_move(const struct doing *doing, const struct command *command);
+void apply_joint_create(const struct apply_context *context, const struct command *command);
+void apply_joint_remove(const struct apply_context *context, const struct command *command);
+void apply_joint_set(const struct apply_context *context, const struct command *command);
+void apply_joint_axis(const struct apply_context *context, const struct command *command);
+void apply_joint_targets(const struct apply_context *context, const struct command *command);
+void apply_joint_table(const struct apply_context *context, const struct command *command);
+void apply_joint_move(const struct apply_context *context, const struct command *command);
 
 #endif

@@ -3,33 +3,33 @@
 
 #include <string.h>
 
-static uint32_t row_of(const struct doing *doing, int64_t id)
+static uint32_t row_of(const struct apply_context *context, int64_t id)
 {
-	uint32_t row = dynamics_find_joint(&doing->world->dynamics, (joint_id)id);
+	uint32_t row = dynamics_find_joint(&context->world->dynamics, (joint_id)id);
 	ASSERT(row != ROW_NONE);
 	return row;
 }
 
-static uint32_t body_of(const struct doing *doing, int64_t id)
+static uint32_t body_of(const struct apply_context *context, int64_t id)
 {
-	return id == 0 ? ROW_NONE : dynamics_find_body(&doing->world->dynamics, (body_id)id);
+	return id == 0 ? ROW_NONE : dynamics_find_body(&context->world->dynamics, (body_id)id);
 }
 
 /* ---- made and removed ------------------------------------------------------------------------- */
 
-static void fill_joint(const struct doing *doing, uint32_t row,
+static void fill_joint(const struct apply_context *context, uint32_t row,
 		       const struct command_JOINT_CREATE *create)
 {
-	struct tables *tables = &doing->world->tables;
+	struct tables *tables = &context->world->tables;
 	struct joint_table *joint = &tables->joint;
 	joint->id[row] = tables->world.next_joint[0]++;
-	ASSERT(joint->id[row] == doing->plan->values[doing->index]);
+	ASSERT(joint->id[row] == context->plan->values[context->index]);
 	joint->type[row] = create->type;
 	joint->flags[row] = (uint8_t)create->flags;
 	joint->owner[row] = create->owner;
 	joint->tag[row] = create->tag;
-	joint->body[row][0] = body_of(doing, create->body_a) + 1;
-	joint->body[row][1] = body_of(doing, create->body_b) + 1;
+	joint->body[row][0] = body_of(context, create->body_a) + 1;
+	joint->body[row][1] = body_of(context, create->body_b) + 1;
 	joint->point_a[row] = create->point_a;
 	joint->frame_a[row] = create->frame_a;
 	joint->point_b[row] = create->point_b;
@@ -62,7 +62,7 @@ static void put_body(struct world *world, uint32_t body, const struct body_motio
 	table->velocity[body] = motion->velocity;
 	table->angular_velocity[body] = motion->angular_velocity;
 	dynamics_body_moved(&world->dynamics, body);
-	changes_look(&world->changes, &world->tables, body);
+	changes_update(&world->changes, &world->tables, body);
 }
 
 /* Both bodies are put where the joint wants them; the check has done the same. */
@@ -92,12 +92,12 @@ static void settle(struct world *world, uint32_t row)
 	memcpy(table->angle[row], coordinates + 3, sizeof table->angle[row]);
 }
 
-void apply_joint_create(const struct doing *doing, const struct command *command)
+void apply_joint_create(const struct apply_context *context, const struct command *command)
 {
-	struct world *world = doing->world;
+	struct world *world = context->world;
 	const struct command_JOINT_CREATE *create = &command->joint_create;
 	uint32_t row = dynamics_joint_take(&world->dynamics);
-	fill_joint(doing, row, create);
+	fill_joint(context, row, create);
 	dynamics_joint_added(&world->dynamics, row);
 	if (create->type == JOINT_DISTANCE)
 		settle(world, row); /* a rod has its length before anything is moved for it */
@@ -106,25 +106,26 @@ void apply_joint_create(const struct doing *doing, const struct command *command
 	settle(world, row);
 }
 
-void apply_joint_remove(const struct doing *doing, const struct command *command)
+void apply_joint_remove(const struct apply_context *context, const struct command *command)
 {
-	dynamics_joint_removed(&doing->world->dynamics, row_of(doing, command->joint_remove.joint));
+	dynamics_joint_removed(&context->world->dynamics,
+			       row_of(context, command->joint_remove.joint));
 }
 
 /* ---- changed ---------------------------------------------------------------------------------- */
 
-void apply_joint_set(const struct doing *doing, const struct command *command)
+void apply_joint_set(const struct apply_context *context, const struct command *command)
 {
-	struct joint_table *joint = &doing->world->tables.joint;
+	struct joint_table *joint = &context->world->tables.joint;
 	const struct command_JOINT_SET *set = &command->joint_set;
-	uint32_t row = row_of(doing, set->joint);
+	uint32_t row = row_of(context, set->joint);
 	bool pairs = joint->flags[row] != set->flags;
 	joint->flags[row] = (uint8_t)set->flags;
 	joint->break_force[row] = set->break_force;
 	joint->break_torque[row] = set->break_torque;
 	joint->owner[row] = set->owner;
 	joint->tag[row] = set->tag;
-	dynamics_joint_changed(&doing->world->dynamics, row, pairs);
+	dynamics_joint_changed(&context->world->dynamics, row, pairs);
 }
 
 static void forget_table(struct tables *tables, uint32_t row, uint32_t axis)
@@ -133,12 +134,12 @@ static void forget_table(struct tables *tables, uint32_t row, uint32_t axis)
 		joint_points_set(tables, row, axis, NULL, 0);
 }
 
-void apply_joint_axis(const struct doing *doing, const struct command *command)
+void apply_joint_axis(const struct apply_context *context, const struct command *command)
 {
-	struct tables *tables = &doing->world->tables;
+	struct tables *tables = &context->world->tables;
 	struct joint_table *joint = &tables->joint;
 	const struct command_JOINT_AXIS *set = &command->joint_axis;
-	uint32_t row = row_of(doing, set->joint), axis = set->axis;
+	uint32_t row = row_of(context, set->joint), axis = set->axis;
 	forget_table(tables, row, axis);
 	joint->mode[row][axis] = set->mode;
 	joint->lower[row][axis] = set->lower;
@@ -158,38 +159,38 @@ void apply_joint_axis(const struct doing *doing, const struct command *command)
 	joint->hertz[row][axis] = set->hertz;
 	joint->phase[row][axis] = set->phase;
 	joint->since[row][axis] = tables->world.tick[0];
-	dynamics_joint_changed(&doing->world->dynamics, row, false);
+	dynamics_joint_changed(&context->world->dynamics, row, false);
 }
 
-void apply_joint_targets(const struct doing *doing, const struct command *command)
+void apply_joint_targets(const struct apply_context *context, const struct command *command)
 {
-	struct tables *tables = &doing->world->tables;
+	struct tables *tables = &context->world->tables;
 	const struct target_list *list = &command->joint_targets.targets;
 	for (uint32_t i = 0; i < list->count; i++) {
-		uint32_t row = row_of(doing, list->items[i].joint), axis = list->items[i].axis;
+		uint32_t row = row_of(context, list->items[i].joint), axis = list->items[i].axis;
 		forget_table(tables, row, axis);
 		tables->joint.wave[row][axis] = JOINT_WAVE_CONSTANT;
 		tables->joint.target[row][axis] = list->items[i].value;
 		tables->joint.since[row][axis] = tables->world.tick[0];
-		dynamics_joint_changed(&doing->world->dynamics, row, false);
+		dynamics_joint_changed(&context->world->dynamics, row, false);
 	}
 }
 
-void apply_joint_table(const struct doing *doing, const struct command *command)
+void apply_joint_table(const struct apply_context *context, const struct command *command)
 {
-	struct tables *tables = &doing->world->tables;
+	struct tables *tables = &context->world->tables;
 	const struct command_JOINT_TABLE *set = &command->joint_table;
-	uint32_t row = row_of(doing, set->joint);
+	uint32_t row = row_of(context, set->joint);
 	joint_points_set(tables, row, set->axis, set->points.items, set->points.count);
 	tables->joint.wave[row][set->axis] = JOINT_WAVE_TABLE;
 	tables->joint.hertz[row][set->axis] = set->period > 0 ? 1 / set->period : 0;
 	tables->joint.since[row][set->axis] = tables->world.tick[0];
-	dynamics_joint_changed(&doing->world->dynamics, row, false);
+	dynamics_joint_changed(&context->world->dynamics, row, false);
 }
 
-void apply_joint_move(const struct doing *doing, const struct command *command)
+void apply_joint_move(const struct apply_context *context, const struct command *command)
 {
-	uint32_t row = row_of(doing, command->joint_move.joint);
-	doing->world->tables.joint.point_a[row] = command->joint_move.point;
-	dynamics_joint_changed(&doing->world->dynamics, row, false);
+	uint32_t row = row_of(context, command->joint_move.joint);
+	context->world->tables.joint.point_a[row] = command->joint_move.point;
+	dynamics_joint_changed(&context->world->dynamics, row, false);
 }

@@ -16,7 +16,7 @@
 /* ---- its two sides ----------------------------------------------------------------------------- */
 
 /* Of a side about to be joined; NULL for the world. */
-static struct body_motion motion_of(const struct planned_body *body)
+static struct body_motion side_motion(const struct planned_body *body)
 {
 	if (body == NULL)
 		return (struct body_motion){ .rotation = quat_identity() };
@@ -25,7 +25,7 @@ static struct body_motion motion_of(const struct planned_body *body)
 				     body->rotation, body->velocity, body->angular_velocity };
 }
 
-static struct mass_body mass_of(const struct check *check, const struct planned_body *body)
+static struct mass_body side_mass(const struct check *check, const struct planned_body *body)
 {
 	if (body == NULL || body->status != BODY_DYNAMIC)
 		return (struct mass_body){ .locks = UINT32_MAX };
@@ -84,8 +84,8 @@ static quat frame_in(const struct planned_body *body, quat frame)
 }
 
 /* A place in the world becomes places in both bodies' axes. */
-static void take_place(struct command_JOINT_CREATE *create, const struct planned_body *a,
-		       const struct planned_body *b)
+static void convert_to_body_axes(struct command_JOINT_CREATE *create, const struct planned_body *a,
+				 const struct planned_body *b)
 {
 	if (create->place == 0)
 		return;
@@ -99,7 +99,7 @@ static void take_place(struct command_JOINT_CREATE *create, const struct planned
 	create->place = 0;
 }
 
-static vec3 axis_of(const struct planned_body *body, quat frame)
+static vec3 world_axis(const struct planned_body *body, quat frame)
 {
 	vec3 axis = quat_rotate(frame, vec3_make(1, 0, 0));
 	return body == NULL ? axis : quat_rotate(body->rotation, axis);
@@ -116,7 +116,7 @@ static enum status check_plane(struct check *check, const struct command_JOINT_C
 			check, STATUS_PLANAR, create->point_a.z != 0 ? "point_a" : "point_b",
 			"point_a has z = %.10g and point_b %.10g: in a planar world both must be 0",
 			create->point_a.z, create->point_b.z);
-	double along_z = scalar_abs(axis_of(a, create->frame_a).z);
+	double along_z = scalar_abs(world_axis(a, create->frame_a).z);
 	if (create->type == JOINT_REVOLUTE && along_z < 1 - 1e-9)
 		return REFUSE(
 			check, STATUS_PLANAR, "frame_a",
@@ -137,8 +137,8 @@ static enum status check_plane(struct check *check, const struct command_JOINT_C
 	return STATUS_OK;
 }
 
-static struct joint joint_of(const struct command_JOINT_CREATE *create,
-			     const struct planned_body *a, const struct planned_body *b)
+static struct joint planned_joint_value(const struct command_JOINT_CREATE *create,
+					const struct planned_body *a, const struct planned_body *b)
 {
 	struct joint joint = {
 		.type = create->type,
@@ -146,8 +146,8 @@ static struct joint joint_of(const struct command_JOINT_CREATE *create,
 		.point_b = b == NULL ? create->point_b : vec3_sub(create->point_b, b->mass.centre),
 		.frame_a = create->frame_a,
 		.frame_b = create->frame_b,
-		.a = motion_of(a),
-		.b = motion_of(b),
+		.a = side_motion(a),
+		.b = side_motion(b),
 	};
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 		joint.axes[axis].mode = joint_axis_kind((enum joint_type)create->type, axis).mode;
@@ -168,10 +168,10 @@ static void move_body(struct planned_body *body, const struct body_motion *motio
 	body->angular_velocity = motion->angular_velocity;
 }
 
-static enum status project(struct check *check, const struct joint *joint, struct planned_body *a,
-			   struct planned_body *b)
+static enum status check_projection(struct check *check, const struct joint *joint,
+				    struct planned_body *a, struct planned_body *b)
 {
-	const struct mass_body masses[2] = { mass_of(check, a), mass_of(check, b) };
+	const struct mass_body masses[2] = { side_mass(check, a), side_mass(check, b) };
 	struct body_motion at_a = joint->a, at_b = joint->b;
 	struct joint_error left = joint_project(joint, masses, &at_a, &at_b);
 	if (!(left.along <= PROJECTED * (1 + vec3_length(at_b.centre)) && left.about <= PROJECTED))
@@ -187,9 +187,9 @@ static enum status project(struct check *check, const struct joint *joint, struc
 static enum status check_place(struct check *check, const struct command_JOINT_CREATE *create,
 			       struct planned_body *a, struct planned_body *b)
 {
-	struct joint joint = joint_of(create, a, b);
+	struct joint joint = planned_joint_value(create, a, b);
 	if (create->violated == JOINT_VIOLATED_PROJECT)
-		return project(check, &joint, a, b);
+		return check_projection(check, &joint, a, b);
 	struct joint_error error = joint_error(&joint, &joint.a, &joint.b);
 	if (error.along > VIOLATED || error.about > VIOLATED)
 		return REFUSE(check, STATUS_RANGE, error.along > VIOLATED ? "point_b" : "frame_b",
@@ -242,7 +242,7 @@ enum status check_joint_create(struct check *check, struct command *command)
 		status = check_plane(check, create, a);
 	if (status != STATUS_OK)
 		return status;
-	take_place(create, a, b);
+	convert_to_body_axes(create, a, b);
 	status = check_place(check, create, a, b);
 	if (status != STATUS_OK)
 		return status;

@@ -56,7 +56,8 @@ enum status pending_reserve(struct world *world, uint32_t batches, size_t bytes)
 	return status;
 }
 
-static bool stands_after(const struct pending_table *table, uint32_t row, const struct batch *batch)
+static bool row_is_applied_after(const struct pending_table *table, uint32_t row,
+				 const struct batch *batch)
 {
 	if (table->due[row] != batch->at)
 		return table->due[row] > batch->at;
@@ -71,7 +72,7 @@ void pending_insert(struct world *world, const struct batch *batch, const uint8_
 	struct tables *tables = &world->tables;
 	struct pending_table *table = &tables->pending;
 	uint32_t row = table->count;
-	while (row > 0 && stands_after(table, row - 1, batch))
+	while (row > 0 && row_is_applied_after(table, row - 1, batch))
 		row--;
 	uint32_t offset = row < table->count ? table->offset[row] : tables->pending_bytes.count;
 	tables_insert(tables, TABLE_PENDING, row, 1);

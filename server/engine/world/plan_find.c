@@ -76,8 +76,8 @@ struct planned_shape *plan_shape(struct check *check, shape_id id)
 }
 
 /* The id that a field means: itself, or what an earlier command of the batch yields. */
-static enum status resolve(struct check *check, int64_t *id, enum command_result kind,
-			   const char *field)
+static enum status resolve_id(struct check *check, int64_t *id, enum command_result kind,
+			      const char *field)
 {
 	if (*id > 0)
 		return STATUS_OK;
@@ -102,7 +102,7 @@ static enum status resolve(struct check *check, int64_t *id, enum command_result
 enum status plan_find_named_body(struct check *check, int64_t *id, struct planned_body **body,
 				 const char *field)
 {
-	enum status status = resolve(check, id, RESULT_BODY, field);
+	enum status status = resolve_id(check, id, RESULT_BODY, field);
 	if (status != STATUS_OK)
 		return status;
 	*body = plan_body(check, (body_id)*id);
@@ -132,7 +132,7 @@ static bool body_is_gone(const struct check *check, body_id id)
 	       check->plan->bodies[at].removed;
 }
 
-static body_id body_of(const struct tables *tables, uint32_t row, uint32_t side)
+static body_id joint_body_id(const struct tables *tables, uint32_t row, uint32_t side)
 {
 	uint32_t body = joint_body(tables, row, side);
 	return body == DYNAMICS_NONE ? 0 : tables->body.id[body];
@@ -155,8 +155,8 @@ static struct planned_joint *plan_joint(struct check *check, joint_id id)
 						 .row = row,
 						 .owner = tables->joint.owner[row],
 						 .type = tables->joint.type[row],
-						 .a = body_of(tables, row, 0),
-						 .b = body_of(tables, row, 1) };
+						 .a = joint_body_id(tables, row, 0),
+						 .b = joint_body_id(tables, row, 1) };
 		memcpy(joint->motor, tables->joint.motor[row], sizeof joint->motor);
 		plan_index_put(check, plan_joint_key(id), plan->joint_count++);
 	}
@@ -168,7 +168,7 @@ static struct planned_joint *plan_joint(struct check *check, joint_id id)
 enum status plan_find_joint(struct check *check, int64_t *id, struct planned_joint **joint,
 			    const char *field)
 {
-	enum status status = resolve(check, id, RESULT_JOINT, field);
+	enum status status = resolve_id(check, id, RESULT_JOINT, field);
 	if (status != STATUS_OK)
 		return status;
 	*joint = plan_joint(check, (joint_id)*id);
@@ -189,7 +189,7 @@ enum status plan_find_joint(struct check *check, int64_t *id, struct planned_joi
 enum status plan_find_shape(struct check *check, int64_t *id, struct planned_shape **shape,
 			    const char *field)
 {
-	enum status status = resolve(check, id, RESULT_SHAPE, field);
+	enum status status = resolve_id(check, id, RESULT_SHAPE, field);
 	if (status != STATUS_OK)
 		return status;
 	*shape = plan_shape(check, (shape_id)*id);

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-static void answer(enum status *status, enum status value)
+static void answer_query(enum status *status, enum status value)
 {
 	if (status != NULL)
 		*status = value;
@@ -155,7 +155,7 @@ uint32_t world_ray(const struct world *world, vec3 origin, vec3 direction, doubl
 			count = placed_ray(list, near, origin, way, hits, capacity);
 	}
 	heap_free(list);
-	answer(status, found);
+	answer_query(status, found);
 	return count;
 }
 
@@ -180,7 +180,7 @@ uint32_t world_overlap(const struct world *world, const struct shape *shape, vec
 			count = placed_overlap(list, near, shape, at, ids, capacity);
 	}
 	heap_free(list);
-	answer(status, found);
+	answer_query(status, found);
 	return count;
 }
 
@@ -441,7 +441,7 @@ struct stirred {
 	uint32_t count, capacity;
 };
 
-static void stir(struct stirred *self, body_id id)
+static void add_stirred(struct stirred *self, body_id id)
 {
 	if (id == 0 || id == BODY_WALLS)
 		return;
@@ -451,16 +451,16 @@ static void stir(struct stirred *self, body_id id)
 }
 
 /* A body, and those that hold contacts with it. */
-static void stir_around(struct stirred *self, const struct world *world, uint32_t row)
+static void add_stirred_around(struct stirred *self, const struct world *world, uint32_t row)
 {
 	const struct dynamics *dynamics = &world->dynamics;
 	const struct body_table *body = &world->tables.body;
-	stir(self, body->id[row]);
+	add_stirred(self, body->id[row]);
 	for (uint32_t e = dynamics->bodies.items[row].first_edge; e != DYNAMICS_NONE;
 	     e = dynamics->edges.items[e].next) {
 		uint32_t other = edge_other(&world->tables, e);
 		if (!bitset_get(&dynamics->awake, other) && holds(body, other, row))
-			stir(self, body->id[other]);
+			add_stirred(self, body->id[other]);
 	}
 }
 
@@ -472,10 +472,10 @@ uint32_t world_stirred(const struct world *world, body_id *out, uint32_t capacit
 	for (uint32_t i = 0; i < COUNT_OF(sets); i++)
 		for (uint32_t row = bitset_next(sets[i], 0); row != BITSET_NONE;
 		     row = bitset_next(sets[i], row + 1))
-			stir_around(&stirred, world, row);
+			add_stirred_around(&stirred, world, row);
 	for (uint32_t row = bitset_next(parted, 0); row != BITSET_NONE;
 	     row = bitset_next(parted, row + 1))
-		stir(&stirred, world->tables.body.id[row]);
+		add_stirred(&stirred, world->tables.body.id[row]);
 	return stirred.count;
 }
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static uint64_t key_of(const uint8_t name[SHAPE_NAME_BYTES])
+static uint64_t name_key(const uint8_t name[SHAPE_NAME_BYTES])
 {
 	return get_le64(name);
 }
@@ -57,13 +57,13 @@ void shapes_release(struct world *world)
 
 /* Gives a row whose columns are filled its shape, and enters it by name. The first of two names
  * with one key stays. */
-static void enter(struct world *world, uint32_t row, const struct shape *shape)
+static void index_shape(struct world *world, uint32_t row, const struct shape *shape)
 {
 	const struct shape_table *table = &world->tables.shape;
 	world->shapes[row] = shape_retain(shape);
 	if (table->id[row] >= IDS_END)
 		return; /* nobody asks for a wall by name */
-	enum status status = table_insert(&world->shape_names, key_of(table->name[row]), row);
+	enum status status = table_insert(&world->shape_names, name_key(table->name[row]), row);
 	ASSERT(status == STATUS_OK || status == STATUS_EXISTS);
 	world->shape_bytes += shape->canonical_bytes;
 }
@@ -76,12 +76,12 @@ uint32_t shapes_add(struct world *world, shape_id id, const struct shape *shape)
 	memcpy(table->name[row], shape->name, SHAPE_NAME_BYTES);
 	enum status status = table_insert(&world->shape_index, id, row);
 	ASSERT(status == STATUS_OK);
-	enter(world, row, shape);
+	index_shape(world, row, shape);
 	return row;
 }
 
 /* Whether the row holds a shape that can be asked for by name. */
-static bool named_row(const struct shape_table *table, uint32_t row)
+static bool row_has_public_name(const struct shape_table *table, uint32_t row)
 {
 	return table->id[row] != 0 && table->id[row] < IDS_END;
 }
@@ -90,7 +90,7 @@ void shapes_remove(struct world *world, uint32_t row)
 {
 	struct shape_table *table = &world->tables.shape;
 	ASSERT(table->uses[row] == 0);
-	uint64_t key = key_of(table->name[row]);
+	uint64_t key = name_key(table->name[row]);
 	uint32_t named = ROW_NONE;
 	if (table->id[row] < IDS_END)
 		world->shape_bytes -= world->shapes[row]->canonical_bytes;
@@ -101,7 +101,7 @@ void shapes_remove(struct world *world, uint32_t row)
 	tables_free_row(&world->tables, TABLE_SHAPE, row, &world->shape_used, &world->shape_index);
 	/* Another name with this key comes forward. */
 	for (uint32_t other = 0; named == row && other < table->count; other++) {
-		if (named_row(table, other) && key_of(table->name[other]) == key) {
+		if (row_has_public_name(table, other) && name_key(table->name[other]) == key) {
 			enum status status = table_insert(&world->shape_names, key, other);
 			ASSERT(status == STATUS_OK);
 			break;
@@ -119,12 +119,13 @@ uint32_t shapes_find_name(const struct world *world, const uint8_t name[SHAPE_NA
 {
 	const struct shape_table *table = &world->tables.shape;
 	uint32_t row;
-	if (!table_find(&world->shape_names, key_of(name), &row))
+	if (!table_find(&world->shape_names, name_key(name), &row))
 		return ROW_NONE;
 	if (memcmp(table->name[row], name, SHAPE_NAME_BYTES) == 0)
 		return row;
 	for (row = 0; row < table->count; row++)
-		if (named_row(table, row) && memcmp(table->name[row], name, SHAPE_NAME_BYTES) == 0)
+		if (row_has_public_name(table, row) &&
+		    memcmp(table->name[row], name, SHAPE_NAME_BYTES) == 0)
 			return row;
 	return ROW_NONE;
 }
@@ -165,7 +166,7 @@ enum status shapes_rebuild(struct world *world, struct reason *why)
 			shape = world->source.find(world->source.context, table->name[row]);
 		}
 		if (shape != NULL) {
-			enter(world, row, shape);
+			index_shape(world, row, shape);
 		} else if (status == STATUS_OK) {
 			char text[2 * SHAPE_NAME_BYTES + 1];
 			name_text(table->name[row], text);

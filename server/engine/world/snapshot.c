@@ -91,8 +91,8 @@ enum status world_load(const uint8_t *data, size_t bytes, struct shape_source sh
 	return STATUS_OK;
 }
 
-static enum status check_kin(const struct tables *ours, const struct tables *theirs,
-			     struct reason *why)
+static enum status check_same_rate_and_space(const struct tables *ours, const struct tables *theirs,
+					     struct reason *why)
 {
 	const struct world_table *a = &ours->world, *b = &theirs->world;
 	if (a->rate_num[0] == b->rate_num[0] && a->rate_den[0] == b->rate_den[0] &&
@@ -112,7 +112,7 @@ enum status world_restore(struct world *world, const uint8_t *data, size_t bytes
 	enum status status = world_load(data, bytes, world->source, &fresh, why);
 	if (status != STATUS_OK)
 		return status;
-	status = check_kin(&world->tables, &fresh->tables, why);
+	status = check_same_rate_and_space(&world->tables, &fresh->tables, why);
 	if (status == STATUS_OK) {
 		fresh->tables.world.epoch[0] = world->tables.world.epoch[0];
 		struct world old = *world;

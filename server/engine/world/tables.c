@@ -158,7 +158,7 @@ static size_t put_value(uint8_t type, double value, uint8_t at[sizeof(uint64_t)]
 }
 
 /* Puts `value` into every value of `bytes` bytes. */
-static void fill(const struct column_info *info, double value, char *at, size_t bytes)
+static void fill_values(const struct column_info *info, double value, char *at, size_t bytes)
 {
 	uint8_t one[sizeof(uint64_t)];
 	size_t size = put_value(info->type, value, one);
@@ -226,8 +226,8 @@ enum status tables_reserve(struct tables *tables, enum table_index table, uint32
 		if (array == NULL)
 			return STATUS_NO_MEMORY;
 		const struct column_info *info = &table_infos[table].columns[column];
-		fill(info, info->absent, array + head->capacity * bytes,
-		     (room - head->capacity) * bytes);
+		fill_values(info, info->absent, array + head->capacity * bytes,
+			    (room - head->capacity) * bytes);
 		memcpy(column_address(tables, table, column), &array, sizeof array);
 	}
 	tables->bytes += (uint64_t)(room - head->capacity) * table_row_bytes(table);
@@ -242,8 +242,8 @@ uint32_t tables_append(struct tables *tables, enum table_index table)
 	return head->count++;
 }
 
-static char *cell(const struct tables *tables, enum table_index table, uint32_t column,
-		  uint32_t row)
+static char *cell_address(const struct tables *tables, enum table_index table, uint32_t column,
+			  uint32_t row)
 {
 	return (char *)tables_column(tables, table, column) +
 	       row * table_infos[table].columns[column].row_bytes;
@@ -254,7 +254,8 @@ void tables_clear_row(struct tables *tables, enum table_index table, uint32_t ro
 	ASSERT(row < head_of(tables, table)->count);
 	for (uint32_t column = 0; column < table_infos[table].column_count; column++) {
 		const struct column_info *info = &table_infos[table].columns[column];
-		fill(info, info->absent, cell(tables, table, column, row), info->row_bytes);
+		fill_values(info, info->absent, cell_address(tables, table, column, row),
+			    info->row_bytes);
 	}
 }
 
@@ -263,7 +264,8 @@ void tables_begin_row(struct tables *tables, enum table_index table, uint32_t ro
 	ASSERT(row < head_of(tables, table)->count);
 	for (uint32_t column = 0; column < table_infos[table].column_count; column++) {
 		const struct column_info *info = &table_infos[table].columns[column];
-		fill(info, info->initial, cell(tables, table, column, row), info->row_bytes);
+		fill_values(info, info->initial, cell_address(tables, table, column, row),
+			    info->row_bytes);
 	}
 }
 
@@ -272,7 +274,7 @@ bool tables_row_is_clear(const struct tables *tables, enum table_index table, ui
 {
 	const struct table_info *info = &table_infos[table];
 	for (*column = 0; *column < info->column_count; ++*column)
-		if (!is_absent(&info->columns[*column], cell(tables, table, *column, row),
+		if (!is_absent(&info->columns[*column], cell_address(tables, table, *column, row),
 			       info->columns[*column].row_bytes))
 			return false;
 	return true;
@@ -287,7 +289,7 @@ void tables_remove_first(struct tables *tables, enum table_index table, uint32_t
 		char *array = tables_column(tables, table, column);
 		memmove(array, array + rows * bytes, (head->count - rows) * bytes);
 		const struct column_info *info = &table_infos[table].columns[column];
-		fill(info, info->absent, array + (head->count - rows) * bytes, rows * bytes);
+		fill_values(info, info->absent, array + (head->count - rows) * bytes, rows * bytes);
 	}
 	head->count -= rows;
 }
@@ -302,7 +304,7 @@ void tables_insert(struct tables *tables, enum table_index table, uint32_t row, 
 		memmove(array + ((size_t)row + rows) * bytes, array + row * bytes,
 			(head->count - row) * bytes);
 		const struct column_info *info = &table_infos[table].columns[column];
-		fill(info, info->absent, array + row * bytes, rows * bytes);
+		fill_values(info, info->absent, array + row * bytes, rows * bytes);
 	}
 	head->count += rows;
 }
@@ -328,7 +330,7 @@ void tables_truncate(struct tables *tables, enum table_index table, uint32_t row
 		size_t bytes = table_infos[table].columns[column].row_bytes;
 		char *array = tables_column(tables, table, column);
 		const struct column_info *info = &table_infos[table].columns[column];
-		fill(info, info->absent, array + rows * bytes, (head->count - rows) * bytes);
+		fill_values(info, info->absent, array + rows * bytes, (head->count - rows) * bytes);
 	}
 	head->count = rows;
 }

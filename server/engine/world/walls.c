@@ -95,7 +95,7 @@ uint32_t walls_find_name(const struct world *world, const uint8_t name[SHAPE_NAM
 	return WALLS_MAX;
 }
 
-bool walls_may_stand(bool planar, vec3 minimum, vec3 maximum)
+bool walls_fit_bounds(bool planar, vec3 minimum, vec3 maximum)
 {
 	vec3 span = vec3_sub(maximum, minimum);
 	return !planar || (span.x <= WALL_SPAN_MAX && span.y <= WALL_SPAN_MAX);

@@ -10,6 +10,6 @@
 #define WALL_FRICTION 0.6
 
 /* Whether walls of this world can stand at these bounds. */
-bool walls_may_stand(bool planar, vec3 minimum, vec3 maximum);
+bool walls_fit_bounds(bool planar, vec3 minimum, vec3 maximum);
 
 #endif

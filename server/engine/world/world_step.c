@@ -8,7 +8,7 @@
 
 /* ---- bounds ----------------------------------------------------------------------------------- */
 
-static bool outside(const struct world *world, vec3 centre)
+static bool is_outside(const struct world *world, vec3 centre)
 {
 	const struct world_table *table = &world->tables.world;
 	vec3 low = table->bounds_min[0], high = table->bounds_max[0];
@@ -37,7 +37,7 @@ static void enforce_bounds(struct world *world)
 	for (uint32_t row = bitset_next(awake, 0); row != BITSET_NONE;
 	     row = bitset_next(awake, row + 1)) {
 		vec3 centre = dynamics_centre(&world->tables, row);
-		if (outside(world, centre))
+		if (is_outside(world, centre))
 			deactivate(world, row, centre);
 	}
 }
@@ -53,12 +53,12 @@ static void note_awake(struct world *world)
 		bitset_set(&world->changes.candidates, row);
 }
 
-static void look_at_candidates(struct world *world)
+static void update_candidates(struct world *world)
 {
 	const struct bitset *candidates = &world->changes.candidates;
 	for (uint32_t row = bitset_next(candidates, 0); row != BITSET_NONE;
 	     row = bitset_next(candidates, row + 1))
-		changes_look(&world->changes, &world->tables, row);
+		changes_update(&world->changes, &world->tables, row);
 }
 
 /* ---- the step --------------------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	world->tables.world.stopped[0] = 0;
 	world->starved = false;
 	note_awake(world);
-	look_at_candidates(world);
+	update_candidates(world);
 	/* Whom the step has woken and put out at once is awake neither before nor after it. */
 	world_note_woken(world, first_event);
 	world_sort_events(world);
