@@ -1,9 +1,12 @@
 /* apply.c: batches at a tick boundary.
  *
- * The order of a boundary is (session, number), kept batches and new ones together; equal ones as they
- * came, kept ones first. Each batch is checked whole and then done or refused. A call either runs to its
- * end or, without memory, does nothing at all: everything that allocates (reading kept batches,
- * writing new ones to keep, rows, look-ups, lists, room to plan) comes before the first batch.
+ * Batches of a boundary are applied by (session, number), stored and new ones together; equal keys
+ * in order
+ * of arrival, stored ones first. Each batch is checked whole and then applied or refused. A call
+ * either runs to
+ * its end or, without memory, changes nothing: everything that allocates (reading stored batches,
+ * encoding
+ * batches for later ticks, rows, look-ups, lists, the plan) comes before the first batch is applied.
  */
 #include "server/base/array.h"
 #include "server/base/sort.h"
@@ -30,9 +33,9 @@ struct boundary_apply {
 	uint32_t due_count;
 	size_t *encoded_bytes; /* by given batch: 0, or its size in world->encoded */
 	uint32_t to_keep;
-	bool let_go; /* drags were */
+	bool let_go; /* drags were removed */
 	struct plan_size size;
-	struct plan plan;
+	struct batch_plan plan;
 };
 
 static void start_result(struct batch_result *result, const struct batch *batch, uint64_t tick)
@@ -50,7 +53,7 @@ static void set_result_status(struct batch_result *result, enum status status)
 	result->why.status = status;
 }
 
-/* ---- what is due ------------------------------------------------------------------------------ */
+/* ---- batches that are due --------------------------------------------------------------------- */
 
 static enum status gather_kept(struct boundary_apply *self)
 {
@@ -198,9 +201,9 @@ static enum status reserve_memory(struct boundary_apply *self)
 	return status;
 }
 
-/* ---- doing ------------------------------------------------------------------------------------ */
+/* ---- applying --------------------------------------------------------------------------------- */
 
-/* Copies the ids a batch made to where they stay; the list is reserved. */
+/* Appends the ids that the batch yielded to `list`, which outlives the plan; room is reserved. */
 static void store_values(struct boundary_apply *self, struct batch_result *result,
 			 struct value_list *list)
 {
@@ -250,8 +253,8 @@ void world_note_woken(struct world *world, uint32_t first)
 	}
 }
 
-/* Whether the state is another one after a call: what was due goes, what is done, kept or let go
- * changes it. */
+/* True if the call changed the state: stored batches were due, batches were applied or stored, or drags
+ * were removed. */
 static bool state_has_changed(const struct boundary_apply *self)
 {
 	bool edited = self->kept_count > 0 || self->to_keep > 0 || self->let_go;
@@ -263,7 +266,7 @@ static bool state_has_changed(const struct boundary_apply *self)
 	return edited;
 }
 
-/* The state has another name from here on, and the results say which. */
+/* Raises the world's edit number if the state has changed, and reports it in every result. */
 static void update_edit(struct boundary_apply *self)
 {
 	uint32_t *edit = &self->world->tables.world.edit[0];
@@ -277,7 +280,7 @@ static void update_edit(struct boundary_apply *self)
 enum status world_apply_due(struct world *world, struct batch *batches, uint32_t count,
 			    struct batch_result *results)
 {
-	/* Doing it twice is doing it once: the call may be made again where memory was short. */
+	/* Withdrawal is idempotent, because the call may be repeated after NO_MEMORY. */
 	for (uint32_t i = 0; i < count; i++)
 		if (batches[i].late == LATE_WITHDRAW && batches[i].count == 0)
 			pending_withdraw(world, batches[i].session);

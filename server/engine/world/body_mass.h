@@ -1,4 +1,4 @@
-/* body_mass.h: what a SPAWN weighs: mass, centre and inertia from its shapes (app D-01). */
+/* body_mass.h: mass properties of a SPAWN: mass, centre and inertia from its shapes (app D-01). */
 #ifndef CAIRN_ENGINE_WORLD_BODY_MASS_H
 #define CAIRN_ENGINE_WORLD_BODY_MASS_H
 
@@ -16,11 +16,13 @@ struct body_mass {
 /* Planes and meshes have no inside that could be moved about. */
 bool shape_is_static_only(const struct shape *shape);
 
-/* Sums the shapes of a SPAWN, in their order, at its density, or scaled to its mass when that is given. */
+/* Sums the shapes of a SPAWN, in their order, at its density, or scaled to its mass when that is
+ * given. */
 struct body_mass body_mass_of(const struct command_SPAWN *spawn, const struct shape *const *shapes,
 			      bool planar);
 
-/* Whether a dynamic body may have it: mass within MASS_MIN … MASS_MAX and an inertia that is positive in
+/* Whether a dynamic body may have it: mass within MASS_MIN … MASS_MAX and an inertia that is
+ * positive in
  * every direction by more than rounding (no shapes: no inertia, and no turning). RANGE, DEGENERATE. */
 MUST_CHECK enum status body_mass_check(const struct body_mass *mass, bool planar,
 				       bool fixed_rotation, int64_t index, struct reason *why);

@@ -1,3 +1,9 @@
+/* See changes.h. Growth comes first: after changes_reserve no function of this file allocates, so
+ * marks and
+ * lists always fit. `sum` is a sum modulo 2⁶⁴ of the hashes of all bodies, so that a body is
+ * replaced in it by one
+ * subtraction and one addition and the order of updates does not matter.
+ */
 #include "server/engine/world/changes.h"
 
 #include "server/base/body_hash.h"
@@ -139,7 +145,7 @@ void changes_remove(struct changes *self, const struct tables *tables, uint32_t 
 	self->stale = true;
 	bitset_clear(&self->marked, row);
 	bitset_clear(&self->candidates, row);
-	/* What came and went between two boundaries was never seen. */
+	/* A body created and removed between two boundaries is in no list. */
 	if (id < self->first_new) {
 		ASSERT(self->removed.count < self->rows);
 		self->removed.items[self->removed.count++] = id;

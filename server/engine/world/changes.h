@@ -1,9 +1,10 @@
-/* changes.h: what changed between two boundaries, and the sum behind the tick hash.
+/* changes.h: which bodies changed between two boundaries, and the sum behind the tick hash.
  *
- * For every body row the hash of what clients see is remembered (server/base/body_hash.h). Looking at
- * a body again replaces its share of the sum and, when the hash differs, marks it moved. So the set of
- * moved bodies is exact and the tick hash costs only the bodies that may have moved. All of it is a
- * cache: a pure function of the tables, but for the marks, which tell of one boundary only.
+ * Each body row has the hash of what clients see of it (server/base/body_hash.h). Updating a body
+ * replaces
+ * its hash in the sum and marks the body moved if the hash differs. So the set of moved bodies is exact
+ * and the tick hash costs only the bodies that may have moved. Hashes and sum are a cache, a pure
+ * function of the tables; the marks belong to one boundary.
  */
 #ifndef CAIRN_ENGINE_WORLD_CHANGES_H
 #define CAIRN_ENGINE_WORLD_CHANGES_H
@@ -21,7 +22,7 @@ struct changes {
 	uint32_t rows;	/* body rows there is room for */
 	uint64_t *hash; /* owned, by row: the body's share of `sum`, 0 for a free row */
 	uint8_t *
-		seen; /* owned, by row: 0 unless in the sum; asleep and quarantined as last looked at */
+		seen; /* owned, by row: 0 unless in the sum; asleep and quarantined at the last update */
 	uint8_t *marks;		  /* owned, by row: what happened since the boundary opened */
 	struct bitset candidates; /* rows that may have moved since the boundary opened */
 	struct bitset marked;	  /* rows with marks */
@@ -35,14 +36,14 @@ struct changes {
 
 void changes_release(struct changes *self);
 uint64_t changes_memory(const struct changes *self);
-/* Room for body rows 0 … rows−1. NO_MEMORY: nothing changed that matters. */
+/* Room for body rows 0 … rows−1. NO_MEMORY: `rows` is unchanged. */
 MUST_CHECK enum status changes_reserve(struct changes *self, uint32_t rows);
 
-/* Forgets what happened; bodies with ids from `next_body` on will count as created. */
+/* Clears marks and lists; bodies with ids from `next_body` on will count as created. */
 void changes_open(struct changes *self, uint32_t next_body);
-/* Looks at a body: replaces its share of the sum; marks it moved or changed where it differs. */
+/* Replaces the body's hash in the sum; marks it created, moved or changed if it differs. */
 void changes_update(struct changes *self, const struct tables *tables, uint32_t row);
-/* The same for a body of which only sleep may have changed. */
+/* The same if sleep or quarantine of the body changed; otherwise does nothing. */
 void changes_update_sleep(struct changes *self, const struct tables *tables, uint32_t row);
 /* Owner, tag, flags or placements were set. */
 void changes_mark(struct changes *self, uint32_t row);
@@ -51,7 +52,7 @@ void changes_remove(struct changes *self, const struct tables *tables, uint32_t 
 /* Fills the four lists from the marks, if there are new ones. */
 void changes_list(struct changes *self, const struct tables *tables);
 
-/* Makes hashes and sum anew; marks stay. */
+/* Recomputes hashes and sum from the tables; marks stay. */
 void changes_rebuild(struct changes *self, const struct tables *tables);
 
 #endif

@@ -9,7 +9,9 @@ static bool child_exists(const struct world *world, uint32_t placement, uint32_t
 	return child < shape_piece_count(world->shapes[world->tables.placement.shape[placement]]);
 }
 
-/* Contacts name pieces that exist; polygons are where the world is planar; what cannot move does not. */
+/* Contacts refer to existing pieces; a world is planar if and only if its shapes are polygons;
+ * bodies with planes or
+ * meshes do not move. */
 static enum status check_pieces(const struct world *world, struct reason *why)
 {
 	const struct tables *tables = &world->tables;

@@ -1,8 +1,8 @@
 /* command.c: commands.def as descriptors, and everything about a command that needs no world.
  *
  * Descriptors are derived by including the list; defaults, checks, description and the flat form
- * (command_bytes.c) walk them. What is known of one command beyond its fields' own limits (sliding
- * friction not above sticking, bounds not inside out) stands at the end of command_check_values.
+ * (command_bytes.c) walk them. Rules that relate fields of one command (dynamic_friction at most
+ * static_friction, maximum above minimum) are at the end of command_check_values.
  */
 #include "server/engine/world/command.h"
 
@@ -423,7 +423,7 @@ static enum status check_bounds(const struct command_BOUNDS *bounds, int64_t ind
 		bounds->maximum.x, bounds->maximum.y, bounds->maximum.z);
 }
 
-/* What an axis needs to be one: limits in order, a spring that is one. */
+/* Limits in ascending order, stiffness within the range of the kind of spring. */
 static enum status check_axis(const struct command_JOINT_AXIS *axis, int64_t index,
 			      struct reason *why)
 {
@@ -509,7 +509,7 @@ const char *command_word(enum word_list list, uint32_t number)
 
 /* ---- description ------------------------------------------------------------------------------ */
 
-/* Text that is cut when the room ends, counted on as snprintf does. */
+/* Text in a buffer of `bytes`: cut at its end while `count` goes on, as snprintf does. */
 struct text_line {
 	char *text;
 	size_t bytes;

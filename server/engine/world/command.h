@@ -1,7 +1,7 @@
 /* command.h: commands.def as C: one struct per command, their union, and the table that describes them.
  *
  * A `struct command` is a plain value except for lists (shapes of SPAWN, targets, points), which borrow
- * memory from whoever decoded it. Absent optional fields hold their defaults (command_defaults).
+ * memory of the decoder. Absent optional fields hold their defaults (command_defaults).
  */
 #ifndef CAIRN_ENGINE_WORLD_COMMAND_H
 #define CAIRN_ENGINE_WORLD_COMMAND_H
@@ -130,7 +130,7 @@ const struct command_info *command_list(uint32_t *count);
 /* Sets op and every field to its default. */
 void command_defaults(struct command *command, uint16_t op);
 
-/* Checks everything that needs no world: known op, finite numbers, ranges, text, quaternion length
+/* Checks what depends on no world: known op, finite numbers, ranges, text, quaternion length
  * (which it normalises; those of attachments where they are used). `index` is put into *why. */
 MUST_CHECK enum status command_check_values(struct command *command, int64_t index,
 					    struct reason *why);

@@ -22,8 +22,9 @@ void command_write(struct writer *writer, const struct command *command);
 MUST_CHECK enum status command_read(struct reader *reader, struct arena *arena,
 				    struct command *command);
 
-/* A unit quaternion from one that passed the checks. What is unit to rounding stays as it is, so doing
- * it twice is doing it once. */
+/* A unit quaternion from one that passed the checks. A quaternion that is unit to rounding is
+ * returned unchanged, so the
+ * function is idempotent. */
 quat command_rotation(quat q);
 
 #endif

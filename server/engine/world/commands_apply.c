@@ -1,8 +1,10 @@
-/* commands_apply.c: does what a checked batch says. Nothing here can fail: rows, look-ups and lists were
- * reserved before the first batch of the call was checked, ids are resolved, shapes are at hand.
+/* commands_apply.c: applies a checked batch. Nothing here can fail: rows, look-ups and lists were
+ * reserved
+ * before the first batch of the call was checked, ids are resolved, shapes are in memory.
  *
- * Who wakes: what a command moves, pushes or changes is woken with its whole sleeping set; what holds for
- * all bodies (gravity, a parameter, bounds, a new method) wakes everything.
+ * Waking: a command that moves, pushes or changes a body wakes it with its whole sleeping set; a
+ * command that
+ * affects all bodies (gravity, a parameter, bounds, a method) wakes all of them.
  */
 #include "server/base/rng.h"
 #include "server/engine/world/command_bytes.h"
@@ -128,8 +130,8 @@ static void apply_set_pose(const struct apply_context *context, const struct com
 	changes_update(&world->changes, &world->tables, row);
 }
 
-/* A new velocity reaches elsewhere within the tick, and an animated body begins or ceases to move: the
- * body counts as moved. */
+/* A new velocity changes the box swept in the tick, and may start or stop an animated body, so the body
+ * counts as moved. */
 static void apply_set_velocity(const struct apply_context *context, const struct command *command)
 {
 	struct world *world = context->world;
@@ -317,7 +319,7 @@ static apply_function *const functions[COMMAND_OPS_MAX] = {
 #undef RESERVED
 };
 
-void plan_apply(const struct plan *plan, struct world *world)
+void plan_apply(const struct batch_plan *plan, struct world *world)
 {
 	struct apply_context context = { .world = world, .plan = plan };
 	for (context.index = 0; context.index < plan->count; context.index++) {

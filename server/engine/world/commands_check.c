@@ -1,19 +1,22 @@
-/* commands_check.c: is this batch possible, as a whole, now?
+/* commands_check.c: checks a whole batch before any of it is applied.
  *
- * Nothing is changed here. What earlier commands of the batch will have done stands in the plan; a
- * command is checked against tables and plan together. Facts that hold for all commands:
+ * The check changes no table. The plan records the effects of earlier commands of the batch; a command
+ * is checked against tables and plan together. Rules for all commands:
  *
- *   ids        −k names what the batch's k-th command yields, for k before the one that says so. Ids are
- *              given out in order, so they are known before anything is made.
+ *   ids        −k refers to the id that the k-th command of the batch yields; it must be an
+ *   earlier command. Ids are
+ *              allocated in order, so they are known before anything is made.
  *   owners     a restricted batch may only name bodies of its session, spawn (its own), and use shapes.
  *   planar     in a planar world every z of positions and velocities, every x and y of turning, is 0;
  *              shapes are polygons, which exist in planar worlds only.
- *   status     planes and meshes stand on static or inactive bodies; velocity is for dynamic and
- *              animated ones, force and impulse for dynamic ones; what may not turn has no spin.
- *   method     every command is put to the method in force at its place in the batch and to every method
- *              a later METHOD of the batch names, which must also support the world as it is before
- *              the batch. That is stricter than need be (a batch cannot remove what the new method
- *              dislikes and switch in one go) and never wrong.
+ *   status     bodies with planes or meshes must be static or inactive; velocity needs a dynamic
+ *   or animated
+ *              body, force and impulse a dynamic one; fixed rotation needs angular velocity 0.
+ *   method     the method in force must admit each command, and so must every method that a later
+ *   METHOD of
+ *              the batch names, which must also support the world as it is before the batch. This is
+ *              stricter than necessary (one batch cannot remove what the new method does not support
+ *              and switch to it) but never accepts an unsupported state.
  */
 #include "server/engine/world/command_bytes.h"
 #include "server/engine/world/joints.h"
@@ -23,7 +26,7 @@
 
 #include <string.h>
 
-/* ---- what holds for many commands ------------------------------------------------------------- */
+/* ---- rules of many commands ------------------------------------------------------------------- */
 
 static enum status check_world_command(struct check *check)
 {
@@ -70,7 +73,7 @@ static enum status check_spin(struct check *check, uint8_t flags, vec3 spin)
 		spin.x, spin.y, spin.z);
 }
 
-/* What the status asks of a body: may it move, does it weigh something. */
+/* A moving status needs shapes that may move; dynamic also needs a valid mass and inertia. */
 static enum status check_status(struct check *check, uint8_t status, const char *field,
 				const struct planned_body *body)
 {
@@ -89,10 +92,10 @@ static enum status check_status(struct check *check, uint8_t status, const char 
 
 /* ---- shapes ----------------------------------------------------------------------------------- */
 
-/* A shape of that name that is usable now or will be by then, or NULL. */
+/* The shape with this name after the commands checked so far, or NULL. */
 static struct planned_shape *find_named_shape(struct check *check, const uint8_t *name)
 {
-	struct plan *plan = check->plan;
+	struct batch_plan *plan = check->plan;
 	for (uint32_t i = 0; i < plan->shape_count; i++)
 		if (!plan->shapes[i].dropped &&
 		    memcmp(plan->shapes[i].shape->name, name, SHAPE_NAME_BYTES) == 0)
@@ -103,7 +106,7 @@ static struct planned_shape *find_named_shape(struct check *check, const uint8_t
 
 static enum status check_shape_use(struct check *check, struct command *command)
 {
-	struct plan *plan = check->plan;
+	struct batch_plan *plan = check->plan;
 	struct world *world = check->world;
 	const uint8_t *name = command->shape_use.name.bytes;
 	struct planned_shape *known = find_named_shape(check, name);
@@ -169,7 +172,7 @@ static enum status check_shape_drop(struct check *check, struct command *command
 static enum status check_spawn_shapes(struct check *check, struct command_SPAWN *spawn,
 				      struct planned_body *body)
 {
-	struct plan *plan = check->plan;
+	struct batch_plan *plan = check->plan;
 	struct attachment *items = &plan->attachments[plan->attachment_count];
 	const struct shape **shapes = &plan->attached[plan->attachment_count];
 	for (uint32_t i = 0; i < spawn->shapes.count; i++) {
@@ -223,7 +226,7 @@ static enum status check_spawn_motion(struct check *check, const struct command_
 
 static enum status check_spawn_limits(struct check *check, const struct command_SPAWN *spawn)
 {
-	struct plan *plan = check->plan;
+	struct batch_plan *plan = check->plan;
 	const struct world_table *limits = &check->world->tables.world;
 	if (plan->bodies_after >= limits->bodies_max[0])
 		return REFUSE(check, STATUS_LIMIT, "bodies",
@@ -245,7 +248,7 @@ static enum status check_spawn_limits(struct check *check, const struct command_
 
 static enum status check_spawn(struct check *check, struct command *command)
 {
-	struct plan *plan = check->plan;
+	struct batch_plan *plan = check->plan;
 	struct command_SPAWN *spawn = &command->spawn;
 	struct planned_body *body = &plan->bodies[plan->body_count];
 	if (plan->restricted)
@@ -278,10 +281,10 @@ static enum status check_spawn(struct check *check, struct command *command)
 	return STATUS_OK;
 }
 
-/* Gives back the uses of a body's shapes. */
+/* Decrements the uses of a removed body's shapes. */
 static void release_shape_uses(struct check *check, const struct planned_body *body)
 {
-	struct plan *plan = check->plan;
+	struct batch_plan *plan = check->plan;
 	const struct tables *tables = &check->world->tables;
 	if (body->row == ROW_NONE) {
 		const struct attachment_list *list = &plan->commands[body->spawn].spawn.shapes;
@@ -546,7 +549,8 @@ static check_function *const checks[COMMAND_OPS_MAX] = {
 #undef RESERVED
 };
 
-static void start_plan(struct plan *plan, const struct world *world, const struct batch *batch)
+static void start_plan(struct batch_plan *plan, const struct world *world,
+		       const struct batch *batch)
 {
 	plan->source = batch->commands;
 	plan->count = batch->count;
@@ -567,8 +571,9 @@ static void start_plan(struct plan *plan, const struct world *world, const struc
 	plan->method = world->method.method;
 }
 
-/* The memory limit, counted as if no row were free: a function of state and batch alone. */
-static enum status check_memory(const struct plan *plan, const struct world *world,
+/* The memory limit. New rows are counted as if no row were free, so that the answer depends only
+ * on state and batch. */
+static enum status check_memory(const struct batch_plan *plan, const struct world *world,
 				struct reason *why)
 {
 	const struct tables *tables = &world->tables;
@@ -591,8 +596,8 @@ static enum status check_memory(const struct plan *plan, const struct world *wor
 		(unsigned long long)bytes, (unsigned long long)tables->world.memory_max[0]);
 }
 
-static enum status check_commands(struct plan *plan, struct world *world, const struct batch *batch,
-				  struct reason *why)
+static enum status check_commands(struct batch_plan *plan, struct world *world,
+				  const struct batch *batch, struct reason *why)
 {
 	struct check check = { .world = world,
 			       .plan = plan,
@@ -614,7 +619,7 @@ static enum status check_commands(struct plan *plan, struct world *world, const 
 	return check_memory(plan, world, why);
 }
 
-enum status plan_check(struct plan *plan, struct world *world, const struct batch *batch,
+enum status plan_check(struct batch_plan *plan, struct world *world, const struct batch *batch,
 		       struct reason *why)
 {
 	if (batch->count > BATCH_COMMANDS_MAX)

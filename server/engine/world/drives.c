@@ -1,3 +1,5 @@
+/* See drives.h. Removal keeps the order of the rows that stay, because forces are summed in that
+ * order. */
 #include "server/engine/world/drives.h"
 
 void drives_add(struct tables *tables, uint32_t body, vec3 force, vec3 point, vec3 torque,

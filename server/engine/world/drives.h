@@ -11,8 +11,9 @@
 void drives_add(struct tables *tables, uint32_t body, vec3 force, vec3 point, vec3 torque,
 		uint32_t ticks);
 void drives_drop_body(struct tables *tables, uint32_t body);
-/* One tick has passed: those that are over go, and their bodies wake, because what held them still may
- * have been the drive. */
+/* Counts one tick down. Drives that expire are removed and their bodies wake, because the drive
+ * may have been
+ * what held them still. */
 void drives_count_down(struct world *world);
 
 #endif

@@ -1,4 +1,4 @@
-/* image.h: what the writer and the reader of images share. */
+/* image.h: format constants and entry points shared by the writer and the reader of images. */
 #ifndef CAIRN_ENGINE_WORLD_IMAGE_H
 #define CAIRN_ENGINE_WORLD_IMAGE_H
 
@@ -7,7 +7,7 @@
 #define IMAGE_MAGIC "CAIRNIMG"
 enum { IMAGE_MAGIC_BYTES = 8, IMAGE_VERSION = 2 };
 
-/* Reads an image into fresh tables. `about` may be NULL: what is not asked for is not hashed.
+/* Reads an image into fresh tables. `about` may be NULL: then nothing is hashed.
  * CORRUPT, VERSION, NO_MEMORY: the tables are released. */
 MUST_CHECK enum status image_read(const uint8_t *data, size_t bytes, struct tables *tables,
 				  struct image_about *about, struct reason *why);

@@ -1,4 +1,4 @@
-/* image_difference.c: where two images first differ, said so that a person can look there. */
+/* image_difference.c: the first difference of two images, reported as table, row, id and column. */
 #include "server/engine/world/image.h"
 
 #include <stdio.h>
@@ -36,8 +36,9 @@ static void format_value(const void *at, uint8_t type, char *text, size_t bytes)
 	}
 }
 
-static void describe(const struct tables *a, const struct tables *b, enum table_index table,
-		     uint32_t column, uint32_t row, struct reason *difference)
+static void describe_difference(const struct tables *a, const struct tables *b,
+				enum table_index table, uint32_t column, uint32_t row,
+				struct reason *difference)
 {
 	const struct column_info *info = &table_infos[table].columns[column];
 	const char *x = (const char *)tables_column(a, table, column) + row * info->row_bytes;
@@ -85,7 +86,7 @@ static enum status compare_table(const struct tables *a, const struct tables *b,
 			const char *y = tables_column(b, table, column);
 			if (memcmp(x + row * bytes, y + row * bytes, bytes) != 0 &&
 			    !(info->columns[column].flags & COLUMN_UNHASHED)) {
-				describe(a, b, table, column, row, difference);
+				describe_difference(a, b, table, column, row, difference);
 				return STATUS_DIVERGED;
 			}
 		}

@@ -1,8 +1,7 @@
-/* invariants.c: the slow check of the tables: everything that must hold of any state, whoever made it.
+/* invariants.c: the slow check of the tables: every invariant of a valid state.
  *
- * An image is believed only after this, and tests ask for it after whatever they did. What is checked
- * stands beside each check; a broken one names table, column and row. Tables that refer to shapes'
- * insides, and the caches, are world_check's (checks.c).
+ * An image is used only after this check, and tests run it after each operation. A failed check reports
+ * table, column and row. References into shapes, and the caches, are checked by world_check (checks.c).
  */
 #include "server/base/arena.h"
 #include "server/base/bitset.h"
@@ -121,7 +120,7 @@ static enum status check_body_motion(const struct tables *tables, uint32_t row, 
 	const struct body_table *body = &tables->body;
 	double spin = ANGULAR_SPEED_MAX, speed = SPEED_MAX;
 	bool pushed = body->status[row] == BODY_DYNAMIC;
-	/* Until the next step a push may have made a dynamic body faster than it will go. */
+	/* Impulses may exceed the speed limit until the next step clamps it. */
 	EXPECT(check_vector_within(body->velocity[row], pushed ? SCALAR_MAX : speed), TABLE_BODY,
 	       row, "velocity");
 	EXPECT(check_vector_within(body->angular_velocity[row], pushed ? SCALAR_MAX : spin),
@@ -206,7 +205,7 @@ static enum status check_body(const struct tables *tables, uint32_t row, struct 
 	return status;
 }
 
-/* Every placement hangs in the list of its body, once. */
+/* Every placement is in the list of its body exactly once. */
 static enum status check_placements(const struct tables *tables, struct checking *work,
 				    struct reason *why)
 {
@@ -238,7 +237,7 @@ static enum status check_placements(const struct tables *tables, struct checking
 	return STATUS_OK;
 }
 
-/* Sleeping bodies form one ring a set; awake ones stand alone. */
+/* Sleeping bodies form one ring per set; the ring of an awake body is itself. */
 static enum status check_sleep(const struct tables *tables, struct checking *work,
 			       struct reason *why)
 {

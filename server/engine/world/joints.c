@@ -1,4 +1,8 @@
-/* joints.c: what may be seen of joints, and what a boundary changed of them. */
+/* joints.c: joints as clients read them: one joint, one axis, the joints of a body, the bodies
+ * linked by joints, drags,
+ * and the lists of joints that a boundary created, moved, changed and removed. Lists are ascending
+ * by id.
+ */
 #include "server/engine/world/joints.h"
 
 #include "server/base/array.h"
@@ -13,7 +17,7 @@ static body_id id_of(const struct tables *tables, uint32_t row, uint32_t side)
 	return body == DYNAMICS_NONE ? 0 : tables->body.id[body];
 }
 
-/* Nothing it binds may move now. */
+/* Neither body of the joint is awake. */
 static bool is_asleep(const struct world *world, uint32_t row)
 {
 	for (uint32_t side = 0; side < 2; side++) {
@@ -131,7 +135,7 @@ uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, ui
 	     row = bitset_next(used, row + 1), count++)
 		if (count < capacity)
 			ids[count] = world->tables.joint.id[row];
-	/* Where none has taken the row of one that went, rows are in order. */
+	/* Rows are in order of ids unless a later joint has reused the row of a removed one. */
 	if (count > capacity || ids_ascend(ids, count))
 		return count;
 	/* Without memory to merge in, by insertion: the same order, slower. */
@@ -151,7 +155,7 @@ uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, ui
 
 /* ---- drags ------------------------------------------------------------------------------------- */
 
-/* The next row from `row` on of a drag that the session owns, or (0) that any does. */
+/* The next row, from `row` on, of a drag owned by `session`, or by any session if it is 0. */
 static uint32_t next_drag(const struct world *world, uint32_t row, uint32_t session)
 {
 	const struct joint_table *table = &world->tables.joint;
@@ -205,7 +209,7 @@ enum status world_linked(const struct world *world, body_id body, body_id *ids, 
 	seen[first / 64] |= UINT64_C(1) << (first % 64);
 	for (uint32_t i = 0; i < found; i++) {
 		if (i > 0 && tables->body.status[reached[i]] != BODY_DYNAMIC)
-			continue; /* it belongs to the group, and the group ends at it */
+			continue; /* it is in the group, but links no further */
 		for (uint32_t e = joint_first(tables, reached[i]); e != DYNAMICS_NONE;
 		     e = joint_next(tables, e)) {
 			uint32_t other = joint_other(tables, e);
@@ -239,7 +243,7 @@ static enum status list_rows(const struct world *world, const struct bitset *row
 		joint_id id = world->tables.joint.id[row];
 		bool created = id >= first_new;
 		if (created && kind != LIST_CHANGED)
-			continue; /* a new one is in both sets, or in the other alone */
+			continue; /* a new joint is in both sets, or in LIST_CHANGED's alone: list it once */
 		struct joint_ids *list = &lists[created ? LIST_CREATED : kind];
 		if (ARRAY_RESERVE(list, list->count + 1u) != STATUS_OK)
 			return STATUS_NO_MEMORY;
@@ -248,7 +252,7 @@ static enum status list_rows(const struct world *world, const struct bitset *row
 	return STATUS_OK;
 }
 
-/* The lists are made when somebody looks; that is no change of the world. */
+/* The lists are a cache, made on request; making them does not change the world's state. */
 enum status world_joint_changes(const struct world *world, struct world_joint_changes *out)
 {
 	struct joint_ids *lists = ((struct world *)world)->joint_lists;

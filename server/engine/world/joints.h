@@ -6,17 +6,17 @@
 #include "server/engine/dynamics/step_joints.h"
 #include "server/engine/world/plan_find.h"
 
-/* What JOINT_CREATE does about bodies that do not stand or move as the joint wants. */
+/* What JOINT_CREATE does if the bodies' poses or velocities violate the joint. */
 enum joint_violated {
-	JOINT_VIOLATED_PLACE = 0,  /* refuses what stands otherwise */
-	JOINT_VIOLATED_STRICT = 1, /* and what moves otherwise */
-	JOINT_VIOLATED_PROJECT = 2,
+	JOINT_VIOLATED_PLACE = 0,   /* refuses violated positions */
+	JOINT_VIOLATED_STRICT = 1,  /* refuses violated positions and velocities */
+	JOINT_VIOLATED_PROJECT = 2, /* moves the bodies */
 };
 
-/* A planned command being done. */
+/* One planned command being applied. */
 struct apply_context {
 	struct world *world;
-	const struct plan *plan;
+	const struct batch_plan *plan;
 	uint32_t index;
 };
 
@@ -28,8 +28,9 @@ enum status check_joint_targets(struct check *check, struct command *command);
 enum status check_joint_table(struct check *check, struct command *command);
 enum status check_joint_move(struct check *check, struct command *command);
 
-/* Removes the drags that a session owns, or (0) that any does; whether there were some. What is
- * noted of them is reserved. */
+/* Removes the drags owned by `session`, or by any session if it is 0. True if there were any. The
+ * lists of
+ * removed joints have room already. */
 bool joints_remove_drags(struct world *world, uint32_t session);
 
 void apply_joint_create(const struct apply_context *context, const struct command *command);

@@ -1,4 +1,7 @@
-/* joints_apply.c: commands about joints, done. Everything is reserved and found possible. */
+/* joints_apply.c: writes checked joint commands into the tables. Rows are reserved and ids are
+ * resolved, so nothing
+ * here can fail.
+ */
 #include "server/engine/world/joints.h"
 
 #include <string.h>
@@ -65,8 +68,9 @@ static void put_body(struct world *world, uint32_t body, const struct body_motio
 	changes_update(&world->changes, &world->tables, body);
 }
 
-/* Both bodies are put where the joint wants them; the check has done the same. */
-static void project(struct world *world, uint32_t row)
+/* Moves both bodies to where the joint's error is zero; the check has computed the same poses in
+ * its plan. */
+static void project_bodies(struct world *world, uint32_t row)
 {
 	const struct tables *tables = &world->tables;
 	uint32_t a = joint_body(tables, row, 0), b = joint_body(tables, row, 1);
@@ -79,8 +83,9 @@ static void project(struct world *world, uint32_t row)
 	put_body(world, b, &at_b);
 }
 
-/* A rod is as long as its anchors are apart, and angles begin as the bodies stand. */
-static void settle(struct world *world, uint32_t row)
+/* The rest length of a distance joint is the distance of its anchors; angles are counted from the
+ * present pose. */
+static void store_initial_coordinates(struct world *world, uint32_t row)
 {
 	struct joint_table *table = &world->tables.joint;
 	struct joint joint;
@@ -100,10 +105,10 @@ void apply_joint_create(const struct apply_context *context, const struct comman
 	fill_joint(context, row, create);
 	dynamics_joint_added(&world->dynamics, row);
 	if (create->type == JOINT_DISTANCE)
-		settle(world, row); /* a rod has its length before anything is moved for it */
+		store_initial_coordinates(world, row); /* the projection needs the rest length */
 	if (create->violated == JOINT_VIOLATED_PROJECT)
-		project(world, row);
-	settle(world, row);
+		project_bodies(world, row);
+	store_initial_coordinates(world, row);
 }
 
 void apply_joint_remove(const struct apply_context *context, const struct command *command)

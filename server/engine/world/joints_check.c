@@ -1,21 +1,22 @@
-/* joints_check.c: is this command about a joint possible, as the batch will have left the world by then?
+/* joints_check.c: checks of joint commands against the world and the earlier commands of the batch.
  *
- * A joint may be made by whoever may command both its bodies (the world is everybody's), and
- * belongs to that session; its further commands are for its owner alone, whoever has the bodies by
- * then. One of its bodies must be dynamic when it is made; it may cease to be so, and the joint
- * does nothing while one is inactive.
+ * A restricted session may create a joint between bodies it owns, or between one of them and the world,
+ * and then owns the joint. Only the owner of a joint may command it, also after its bodies have
+ * changed owner. One body must be dynamic at creation; its status may change later, and the joint
+ * has no effect while one of its bodies is inactive.
  */
 #include "server/engine/world/joints.h"
 
 #include <string.h>
 
-/* m or rad, m/s or rad/s: more is a violated joint; and what a projection must come below. */
+/* m or rad, m/s or rad/s: a joint with a larger error is violated. A projection must leave less
+ * than PROJECTED. */
 #define VIOLATED 1e-3
 #define PROJECTED 1e-9
 
 /* ---- its two sides ----------------------------------------------------------------------------- */
 
-/* Of a side about to be joined; NULL for the world. */
+/* Motion of one side of a joint; `body` NULL is the world, at rest at the origin. */
 static struct body_motion side_motion(const struct planned_body *body)
 {
 	if (body == NULL)
@@ -83,7 +84,7 @@ static quat frame_in(const struct planned_body *body, quat frame)
 			    : quat_normalize(quat_mul(quat_conjugate(body->rotation), frame));
 }
 
-/* A place in the world becomes places in both bodies' axes. */
+/* Converts anchors and frames from world axes (place 1) to the axes of both bodies (place 0). */
 static void convert_to_body_axes(struct command_JOINT_CREATE *create, const struct planned_body *a,
 				 const struct planned_body *b)
 {
@@ -105,7 +106,7 @@ static vec3 world_axis(const struct planned_body *body, quat frame)
 	return body == NULL ? axis : quat_rotate(body->rotation, axis);
 }
 
-/* In a planar world a joint works in the plane: hinges are along z, slides across it. */
+/* In a planar world a hinge's axis must be along z and a slide's axis in the plane. */
 static enum status check_plane(struct check *check, const struct command_JOINT_CREATE *create,
 			       const struct planned_body *a)
 {
@@ -157,7 +158,7 @@ static struct joint planned_joint_value(const struct command_JOINT_CREATE *creat
 	return joint;
 }
 
-/* The bodies as a projection leaves them; commands after this one find them there. */
+/* Stores the projected pose and velocity in the plan, where later commands of the batch read them. */
 static void move_body(struct planned_body *body, const struct body_motion *motion)
 {
 	if (body == NULL || body->status != BODY_DYNAMIC)
@@ -211,7 +212,7 @@ static enum status check_place(struct check *check, const struct command_JOINT_C
 
 static enum status check_limits(struct check *check)
 {
-	const struct plan *plan = check->plan;
+	const struct batch_plan *plan = check->plan;
 	uint32_t most = check->world->tables.world.joints_max[0];
 	if (plan->joints_after >= most)
 		return REFUSE(check, STATUS_LIMIT, "joints",
@@ -226,7 +227,7 @@ static enum status check_limits(struct check *check)
 
 enum status check_joint_create(struct check *check, struct command *command)
 {
-	struct plan *plan = check->plan;
+	struct batch_plan *plan = check->plan;
 	struct command_JOINT_CREATE *create = &command->joint_create;
 	struct planned_body *a, *b;
 	if (plan->restricted)
@@ -330,7 +331,7 @@ static enum status check_motor(struct check *check, const struct planned_joint *
 
 enum status check_joint_targets(struct check *check, struct command *command)
 {
-	struct plan *plan = check->plan;
+	struct batch_plan *plan = check->plan;
 	struct target_list *list = &command->joint_targets.targets;
 	struct joint_target *items = &plan->targets[plan->target_count];
 	for (uint32_t i = 0; i < list->count; i++) {

@@ -1,4 +1,4 @@
-/* joints_invariants.c: what must hold of joints in any state. */
+/* joints_invariants.c: the invariants of joints and their tables; see invariants.c. */
 #include "server/engine/world/checking.h"
 #include "server/engine/world/joints.h"
 

@@ -1,3 +1,4 @@
+/* See parameters.h. Both tables are derived from parameters.def; names are compared before aliases. */
 #include "server/engine/world/parameters.h"
 
 #include <string.h>

@@ -13,13 +13,13 @@
  * status of its first bad command; LIMIT; NO_MEMORY. Changes no table. */
 MUST_CHECK enum status pending_encode(struct world *world, const struct batch *batch,
 				      uint32_t kept_before, size_t *bytes, struct reason *why);
-/* Room for so many more batches and bytes. */
+/* Reserves room for so many more batches and bytes. NO_MEMORY. */
 MUST_CHECK enum status pending_reserve(struct world *world, uint32_t batches, size_t bytes);
 /* Enters an encoded batch; reserved. */
 void pending_insert(struct world *world, const struct batch *batch, const uint8_t *data,
 		    size_t bytes);
 
-/* Takes back what waits of a session's restricted batches. */
+/* Removes all stored restricted batches of the session. */
 void pending_withdraw(struct world *world, uint32_t session);
 
 /* How many batches are due at the world's tick. */
@@ -28,7 +28,7 @@ uint32_t pending_due(const struct world *world);
  * not checked. */
 MUST_CHECK enum status pending_read(const struct tables *tables, uint32_t row, struct arena *arena,
 				    struct batch *out);
-/* Takes the first `rows` batches away. */
+/* Removes the first `rows` batches. */
 void pending_remove(struct world *world, uint32_t rows);
 
 #endif

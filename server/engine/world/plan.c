@@ -1,3 +1,9 @@
+/* See plan.h. Sizes are upper bounds from the commands alone: they are computed before any check,
+ * so that all
+ * memory of a call is reserved before its first batch. Lists longer than their limit are counted
+ * as the limit,
+ * because the check refuses them.
+ */
 #include "server/engine/world/plan.h"
 
 void plan_size_add(struct plan_size *size, const struct batch *batch)
@@ -47,7 +53,7 @@ void plan_size_add(struct plan_size *size, const struct batch *batch)
 	size->targets = (uint32_t)MAX_OF(size->targets, targets);
 }
 
-enum status plan_init(struct plan *plan, struct arena *arena, const struct plan_size *size)
+enum status plan_init(struct batch_plan *plan, struct arena *arena, const struct plan_size *size)
 {
 	uint32_t commands = size->commands, attachments = size->attachments;
 	plan->commands = ARENA_ARRAY(arena, struct command, commands);

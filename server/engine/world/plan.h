@@ -1,8 +1,8 @@
-/* plan.h: a batch that was found possible: what each command will do, decided before any of it is done.
+/* plan.h: the plan of a batch: the effect of each command, computed before any command is applied.
  *
- * Checking walks the commands in order and keeps what earlier ones will have changed (bodies made and
- * removed, statuses, owners, uses of shapes, the method) beside the tables instead of in them. Commands
- * are copied with their ids resolved, so that applying is nothing but writing and cannot fail.
+ * The check walks the commands in order and records their effects (bodies made and removed, statuses,
+ * owners, uses of shapes, the method) in the plan instead of the tables, so a refused batch changes
+ * nothing. Commands are copied with their ids resolved, so applying them only writes and cannot fail.
  */
 #ifndef CAIRN_ENGINE_WORLD_PLAN_H
 #define CAIRN_ENGINE_WORLD_PLAN_H
@@ -20,12 +20,12 @@ struct planned_body {
 	uint8_t status, flags;
 	bool quarantined, removed, static_only;
 	struct body_mass mass;
-	/* As it will stand and move, without what impulses of the batch will have done. */
+	/* Pose and velocity after the commands checked so far, without the effect of impulses. */
 	vec3 position, velocity, angular_velocity;
 	quat rotation;
 };
 
-/* A joint as it will be. */
+/* A joint after the commands checked so far. */
 struct planned_joint {
 	joint_id id;
 	uint32_t row; /* ROW_NONE: an earlier command makes it */
@@ -44,7 +44,7 @@ struct planned_shape {
 	bool dropped;
 };
 
-struct plan {
+struct batch_plan {
 	/* The batch. */
 	const struct command *source; /* borrowed, values checked */
 	uint32_t count, session;
@@ -67,17 +67,18 @@ struct plan {
 	struct joint_target *targets;
 	uint32_t body_count, shape_count, joint_count, target_count;
 
-	/* The world as it will be. */
+	/* The world after the commands checked so far. */
 	uint32_t next_body, next_shape, next_joint;
-	uint32_t joints_after; /* at most: joints that go with a body are not counted off */
+	uint32_t joints_after; /* upper bound: joints removed with a body are still counted */
 	uint32_t bodies_after, placements_after, shapes_after; /* without the walls' */
 	uint64_t shape_bytes_after;
-	uint32_t made_bodies, made_placements, made_shapes, made_drives; /* rows at most */
+	uint32_t made_bodies, made_placements, made_shapes,
+		made_drives; /* upper bounds of new rows */
 	uint32_t made_joints, made_points;
 	const struct method *method;
 };
 
-/* The most a batch of these commands can need, for reserving before anything is checked. */
+/* Upper bounds of what the batches of a call need, for reserving memory before any check. */
 struct plan_size {
 	uint32_t commands, attachments, targets; /* of the largest batch */
 	uint32_t shapes_known;			 /* usable before; set by the caller */
@@ -86,15 +87,16 @@ struct plan_size {
 };
 void plan_size_add(struct plan_size *size, const struct batch *batch);
 
-/* Takes room for one batch at a time from the arena. */
-MUST_CHECK enum status plan_init(struct plan *plan, struct arena *arena,
+/* Allocates from the arena what the largest batch needs; batches use the plan in turn. NO_MEMORY. */
+MUST_CHECK enum status plan_init(struct batch_plan *plan, struct arena *arena,
 				 const struct plan_size *size);
 
-/* Checks a batch against the world and fills the plan; changes nothing but the values' normal form.
+/* Checks a batch against the world and fills the plan; changes no table; rotations in the batch
+ * are normalised.
  * commands_check.c */
-MUST_CHECK enum status plan_check(struct plan *plan, struct world *world, const struct batch *batch,
-				  struct reason *why);
-/* Does it. Everything is reserved. commands_apply.c */
-void plan_apply(const struct plan *plan, struct world *world);
+MUST_CHECK enum status plan_check(struct batch_plan *plan, struct world *world,
+				  const struct batch *batch, struct reason *why);
+/* Applies a plan that plan_check accepted. Rows are reserved; cannot fail. commands_apply.c */
+void plan_apply(const struct batch_plan *plan, struct world *world);
 
 #endif

@@ -1,3 +1,9 @@
+/* See plan_find.h. The plan holds a copy of each body, shape and joint that a command of the batch
+ * names: it is made
+ * from the tables at the first look-up and changed by every command after that, while the tables
+ * stay as they
+ * are. A row that an earlier command of the batch removed is not found.
+ */
 #include "server/engine/world/plan_find.h"
 
 #include "server/engine/dynamics/joint_list.h"
@@ -27,7 +33,7 @@ void plan_index_put(struct check *check, uint64_t key, uint32_t value)
 
 static struct planned_body *plan_body(struct check *check, body_id id)
 {
-	struct plan *plan = check->plan;
+	struct batch_plan *plan = check->plan;
 	uint32_t at;
 	if (table_find(&check->world->plan_index, plan_body_key(id), &at))
 		return plan->bodies[at].removed ? NULL : &plan->bodies[at];
@@ -59,7 +65,7 @@ static struct planned_body *plan_body(struct check *check, body_id id)
 
 struct planned_shape *plan_shape(struct check *check, shape_id id)
 {
-	struct plan *plan = check->plan;
+	struct batch_plan *plan = check->plan;
 	uint32_t at;
 	if (table_find(&check->world->plan_index, plan_shape_key(id), &at))
 		return plan->shapes[at].dropped ? NULL : &plan->shapes[at];
@@ -75,7 +81,8 @@ struct planned_shape *plan_shape(struct check *check, shape_id id)
 	return shape;
 }
 
-/* The id that a field means: itself, or what an earlier command of the batch yields. */
+/* Replaces a back reference −k by the id that command k − 1 of the batch yields; other ids stay as
+ * they are. */
 static enum status resolve_id(struct check *check, int64_t *id, enum command_result kind,
 			      const char *field)
 {
@@ -124,7 +131,7 @@ enum status plan_find_body(struct check *check, int64_t *id, struct planned_body
 	return plan_find_named_body(check, id, body, "body");
 }
 
-/* Whether the batch has removed it. */
+/* An earlier command of the batch removed this body. */
 static bool body_is_gone(const struct check *check, body_id id)
 {
 	uint32_t at;
@@ -140,7 +147,7 @@ static body_id joint_body_id(const struct tables *tables, uint32_t row, uint32_t
 
 static struct planned_joint *plan_joint(struct check *check, joint_id id)
 {
-	struct plan *plan = check->plan;
+	struct batch_plan *plan = check->plan;
 	uint32_t at;
 	struct planned_joint *joint;
 	if (table_find(&check->world->plan_index, plan_joint_key(id), &at)) {

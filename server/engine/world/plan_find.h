@@ -1,4 +1,6 @@
-/* plan_find.h: what a command names, as the plan knows it. Private to the checks of commands. */
+/* plan_find.h: bodies, shapes and joints that a command names, looked up in the plan. Private to
+ * the checks of
+ * commands. */
 #ifndef CAIRN_ENGINE_WORLD_PLAN_FIND_H
 #define CAIRN_ENGINE_WORLD_PLAN_FIND_H
 
@@ -7,7 +9,7 @@
 /* One command being checked. */
 struct check {
 	struct world *world;
-	struct plan *plan;
+	struct batch_plan *plan;
 	uint32_t index;
 	bool planar;
 	struct reason *why;
@@ -22,10 +24,11 @@ uint64_t plan_shape_key(shape_id id);
 uint64_t plan_joint_key(joint_id id);
 void plan_index_put(struct check *check, uint64_t key, uint32_t value);
 
-/* A shape by its id as it will be by then, or NULL; borrowed from the plan. */
+/* The shape with this id after the commands checked so far, or NULL; borrowed from the plan. */
 struct planned_shape *plan_shape(struct check *check, shape_id id);
 
-/* Each makes *id the id that is meant, of a back reference too, and finds it. BACK_REFERENCE,
+/* Each replaces a back reference in *id by the id it refers to and looks it up. On failure fills
+ * the reason: BACK_REFERENCE,
  * UNKNOWN_BODY, UNKNOWN_SHAPE, UNKNOWN_JOINT, NOT_OWNER. */
 MUST_CHECK enum status plan_find_body(struct check *check, int64_t *id, struct planned_body **body);
 MUST_CHECK enum status plan_find_named_body(struct check *check, int64_t *id,

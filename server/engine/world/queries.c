@@ -1,7 +1,9 @@
-/* queries.c: questions about the state at a boundary.
+/* queries.c: queries of the state at a boundary.
  *
- * The broad phase offers candidates in no particular order; lists of them are put in order, and every answer
- * has a key of its own (collision/placed.h), so that what is given does not depend on that order, also when
+ * The broad phase offers candidates in no particular order; lists of them are put in order, and
+ * every answer
+ * has a key of its own (collision/placed.h), so that what is given does not depend on that order,
+ * also when
  * there are more answers than room. The walls are not part of any answer but that of contacts.
  */
 #include "server/base/heap.h"
@@ -357,7 +359,7 @@ uint32_t world_contacts(const struct world *world, body_id body, struct contact_
 }
 
 /* Of two dynamic bodies the later one holds; what is not dynamic holds nothing. */
-static bool holds(const struct body_table *body, uint32_t row, uint32_t other)
+static bool body_holds_contact(const struct body_table *body, uint32_t row, uint32_t other)
 {
 	return body->status[row] == BODY_DYNAMIC &&
 	       (body->status[other] != BODY_DYNAMIC || body->id[other] < body->id[row]);
@@ -373,7 +375,7 @@ static uint32_t collect_held(const struct world *world, uint32_t row, struct con
 	for (uint32_t e = dynamics->bodies.items[row].first_edge; e != DYNAMICS_NONE;
 	     e = dynamics->edges.items[e].next) {
 		uint32_t at = edge_row(e), other = edge_other(tables, e);
-		if (contact->point_count[at] == 0 || !holds(&tables->body, row, other))
+		if (contact->point_count[at] == 0 || !body_holds_contact(&tables->body, row, other))
 			continue;
 		bool is_b = e % 2 != 0;
 		if (keys != NULL)
@@ -459,7 +461,7 @@ static void add_stirred_around(struct stirred *self, const struct world *world, 
 	for (uint32_t e = dynamics->bodies.items[row].first_edge; e != DYNAMICS_NONE;
 	     e = dynamics->edges.items[e].next) {
 		uint32_t other = edge_other(&world->tables, e);
-		if (!bitset_get(&dynamics->awake, other) && holds(body, other, row))
+		if (!bitset_get(&dynamics->awake, other) && body_holds_contact(body, other, row))
 			add_stirred(self, body->id[other]);
 	}
 }

@@ -62,7 +62,7 @@ static void index_shape(struct world *world, uint32_t row, const struct shape *s
 	const struct shape_table *table = &world->tables.shape;
 	world->shapes[row] = shape_retain(shape);
 	if (table->id[row] >= IDS_END)
-		return; /* nobody asks for a wall by name */
+		return; /* walls cannot be found by name */
 	enum status status = table_insert(&world->shape_names, name_key(table->name[row]), row);
 	ASSERT(status == STATUS_OK || status == STATUS_EXISTS);
 	world->shape_bytes += shape->canonical_bytes;
@@ -80,7 +80,7 @@ uint32_t shapes_add(struct world *world, shape_id id, const struct shape *shape)
 	return row;
 }
 
-/* Whether the row holds a shape that can be asked for by name. */
+/* The row is taken by a shape that can be found by name: not a wall's. */
 static bool row_has_public_name(const struct shape_table *table, uint32_t row)
 {
 	return table->id[row] != 0 && table->id[row] < IDS_END;
@@ -99,7 +99,7 @@ void shapes_remove(struct world *world, uint32_t row)
 	shape_release((struct shape *)world->shapes[row]);
 	world->shapes[row] = NULL;
 	tables_free_row(&world->tables, TABLE_SHAPE, row, &world->shape_used, &world->shape_index);
-	/* Another name with this key comes forward. */
+	/* Index another shape with this key, if there is one. */
 	for (uint32_t other = 0; named == row && other < table->count; other++) {
 		if (row_has_public_name(table, other) && name_key(table->name[other]) == key) {
 			enum status status = table_insert(&world->shape_names, key, other);

@@ -103,7 +103,7 @@ const struct table_info table_infos[TABLE_COUNT] = {
 #undef END_TABLE
 };
 
-/* What every table struct begins with. */
+/* The first members of every table struct. */
 struct table_head {
 	uint32_t count, capacity;
 };
@@ -169,7 +169,7 @@ static void fill_values(const struct column_info *info, double value, char *at, 
 			memcpy(at + k, one, size);
 }
 
-/* Whether all of `bytes` bytes are `absent`. */
+/* True if each value of the cell is the column's `absent`. */
 static bool is_absent(const struct column_info *info, const char *at, size_t bytes)
 {
 	uint8_t one[sizeof(uint64_t)];

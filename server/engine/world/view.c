@@ -1,4 +1,4 @@
-/* view.c: what may be seen of a world through the door, without changing it. */
+/* view.c: read access to a world for engine.h; nothing here changes the state. */
 #include "server/base/sort.h"
 #include "server/engine/world/parameters.h"
 #include "server/engine/world/world.h"

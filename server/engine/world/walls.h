@@ -1,4 +1,4 @@
-/* walls.h: what a BOUNDS command may ask of walls. */
+/* walls.h: limits and material of the walls that BOUNDS makes. */
 #ifndef CAIRN_ENGINE_WORLD_WALLS_H
 #define CAIRN_ENGINE_WORLD_WALLS_H
 
@@ -9,7 +9,8 @@
 /* Coulomb, sticking and sliding; no bounce of their own (rules: geometric mean and largest). */
 #define WALL_FRICTION 0.6
 
-/* Whether walls of this world can stand at these bounds. */
+/* Walls can be placed at these bounds: always in space; in a planar world if they are at most
+ * WALL_SPAN_MAX apart. */
 bool walls_fit_bounds(bool planar, vec3 minimum, vec3 maximum);
 
 #endif

@@ -1,4 +1,4 @@
-/* world.c: a world's life: made from options or from tables, told apart by boundaries, destroyed. */
+/* world.c: creation of worlds from options or tables, boundaries, destruction. */
 #include "server/engine/world/world.h"
 
 #include "server/base/array.h"

@@ -25,7 +25,7 @@ enum { WALLS_MAX = 6 };
 /* What is kept for a later tick, at most. */
 enum { PENDING_MAX = 65536, PENDING_BYTES_MAX = 16 << 20 };
 
-struct result_list {
+struct batch_result_list {
 	struct batch_result *items; /* owned */
 	uint32_t count, capacity;
 };
@@ -58,7 +58,7 @@ struct world {
 	bool open;
 	bool starved; /* the last step found no memory: no column, because a replay may find some */
 	struct changes changes;
-	struct result_list kept_results;
+	struct batch_result_list kept_results;
 	struct value_list kept_values, values;
 
 	/* What world_joint_changes lists: created, moved, changed, removed, and room to sort in. */

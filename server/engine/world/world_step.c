@@ -1,4 +1,7 @@
-/* world_step.c: one tick: kept batches, the method's step, bounds, drives, and what to tell of it. */
+/* world_step.c: one tick: stored batches that are due, the method's step, bounds, drives, then
+ * changes and events.
+ * A step that meets a limit or finds no memory is not made; the world reports it once a boundary.
+ */
 #include "server/base/array.h"
 #include "server/engine/world/body_mass.h"
 #include "server/engine/world/drives.h"
@@ -71,7 +74,7 @@ static bool has_refusal(const struct event_list *events)
 	return false;
 }
 
-/* The step was not made. The world says so once a boundary, and tries again when asked. */
+/* Reports that the step was not made, once a boundary; the next world_step tries again. */
 static enum status refuse_step(struct world *world, enum status status)
 {
 	struct world_table *table = &world->tables.world;
@@ -125,7 +128,8 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	world->starved = false;
 	note_awake(world);
 	update_candidates(world);
-	/* Whom the step has woken and put out at once is awake neither before nor after it. */
+	/* A body woken and put to quarantine or sleep by the same step was awake neither before
+	 * nor after it. */
 	world_note_woken(world, first_event);
 	world_sort_events(world);
 	world->open = false;

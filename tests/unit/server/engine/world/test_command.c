@@ -1,3 +1,5 @@
+/* Commands without a world: defaults, checks of values, the flat form and its round trip,
+ * descriptions. */
 #include "server/engine/world/command_bytes.h"
 
 #include "tests/lib/check_main.h"

@@ -1,3 +1,4 @@
+/* Tables: growth, rows, clearing and copying, charges against the memory limit, hashes. */
 #include "server/engine/world/tables.h"
 
 #include "server/base/bytes.h"
