@@ -1,12 +1,10 @@
 /* apply.c: batches at a tick boundary.
  *
- * Batches of a boundary are applied by (session, number), stored and new ones together; equal keys
- * in order
- * of arrival, stored ones first. Each batch is checked whole and then applied or refused. A call
- * either runs to
- * its end or, without memory, changes nothing: everything that allocates (reading stored batches,
- * encoding
- * batches for later ticks, rows, look-ups, lists, the plan) comes before the first batch is applied.
+ * Batches of a boundary are applied by (session, number), stored and new ones together; equal
+ * keys in order of arrival, stored ones first. Each batch is checked whole and then applied or
+ * refused. A call either runs to its end or, without memory, changes nothing: everything that
+ * allocates (reading stored batches, encoding batches for later ticks, rows, look-ups, lists,
+ * the plan) comes before the first batch is applied.
  */
 #include "server/base/array.h"
 #include "server/base/sort.h"
@@ -253,8 +251,8 @@ void world_note_woken(struct world *world, uint32_t first)
 	}
 }
 
-/* True if the call changed the state: stored batches were due, batches were applied or stored, or drags
- * were removed. */
+/* True if the call changed the state: stored batches were due, batches were applied or stored,
+ * or drags were removed. */
 static bool state_has_changed(const struct boundary_apply *self)
 {
 	bool edited = self->kept_count > 0 || self->to_keep > 0 || self->let_go;

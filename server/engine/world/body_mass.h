@@ -22,8 +22,8 @@ struct body_mass body_mass_of(const struct command_SPAWN *spawn, const struct sh
 			      bool planar);
 
 /* Whether a dynamic body may have it: mass within MASS_MIN … MASS_MAX and an inertia that is
- * positive in
- * every direction by more than rounding (no shapes: no inertia, and no turning). RANGE, DEGENERATE. */
+ * positive in every direction by more than rounding (no shapes: no inertia, and no turning).
+ * RANGE, DEGENERATE. */
 MUST_CHECK enum status body_mass_check(const struct body_mass *mass, bool planar,
 				       bool fixed_rotation, int64_t index, struct reason *why);
 

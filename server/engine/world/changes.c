@@ -1,8 +1,7 @@
-/* See changes.h. Growth comes first: after changes_reserve no function of this file allocates, so
- * marks and
- * lists always fit. `sum` is a sum modulo 2⁶⁴ of the hashes of all bodies, so that a body is
- * replaced in it by one
- * subtraction and one addition and the order of updates does not matter.
+/* See changes.h. Growth comes first: after changes_reserve no function of this file allocates,
+ * so marks and lists always fit. `sum` is a sum modulo 2⁶⁴ of the hashes of all bodies, so that
+ * a body is replaced in it by one subtraction and one addition and the order of updates does not
+ * matter.
  */
 #include "server/engine/world/changes.h"
 

@@ -1,10 +1,9 @@
 /* changes.h: which bodies changed between two boundaries, and the sum behind the tick hash.
  *
- * Each body row has the hash of what clients see of it (server/base/body_hash.h). Updating a body
- * replaces
- * its hash in the sum and marks the body moved if the hash differs. So the set of moved bodies is exact
- * and the tick hash costs only the bodies that may have moved. Hashes and sum are a cache, a pure
- * function of the tables; the marks belong to one boundary.
+ * Each body row has the hash of what clients see of it (server/base/body_hash.h). Updating a
+ * body replaces its hash in the sum and marks the body moved if the hash differs. So the set of
+ * moved bodies is exact and the tick hash costs only the bodies that may have moved. Hashes and
+ * sum are a cache, a pure function of the tables; the marks belong to one boundary.
  */
 #ifndef CAIRN_ENGINE_WORLD_CHANGES_H
 #define CAIRN_ENGINE_WORLD_CHANGES_H

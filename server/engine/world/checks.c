@@ -10,8 +10,7 @@ static bool child_exists(const struct world *world, uint32_t placement, uint32_t
 }
 
 /* Contacts refer to existing pieces; a world is planar if and only if its shapes are polygons;
- * bodies with planes or
- * meshes do not move. */
+ * bodies with planes or meshes do not move. */
 static enum status check_pieces(const struct world *world, struct reason *why)
 {
 	const struct tables *tables = &world->tables;

@@ -1,7 +1,8 @@
-/* command.h: commands.def as C: one struct per command, their union, and the table that describes them.
+/* command.h: commands.def as C: one struct per command, their union, and the table that
+ * describes them.
  *
- * A `struct command` is a plain value except for lists (shapes of SPAWN, targets, points), which borrow
- * memory of the decoder. Absent optional fields hold their defaults (command_defaults).
+ * A `struct command` is a plain value except for lists (shapes of SPAWN, targets, points), which
+ * borrow memory of the decoder. Absent optional fields hold their defaults (command_defaults).
  */
 #ifndef CAIRN_ENGINE_WORLD_COMMAND_H
 #define CAIRN_ENGINE_WORLD_COMMAND_H

@@ -1,6 +1,6 @@
-/* See command_bytes.h. Writer and reader walk the same descriptors (command.h), one case for each
- * field type;
- * the reader checks counts of lists before it allocates, because the bytes may come from a file.
+/* See command_bytes.h. Writer and reader walk the same descriptors (command.h), one case for
+ * each field type; the reader checks counts of lists before it allocates, because the bytes may
+ * come from a file.
  */
 #include "server/engine/world/command_bytes.h"
 

@@ -23,8 +23,7 @@ MUST_CHECK enum status command_read(struct reader *reader, struct arena *arena,
 				    struct command *command);
 
 /* A unit quaternion from one that passed the checks. A quaternion that is unit to rounding is
- * returned unchanged, so the
- * function is idempotent. */
+ * returned unchanged, so the function is idempotent. */
 quat command_rotation(quat q);
 
 #endif

@@ -1,10 +1,9 @@
-/* commands_apply.c: applies a checked batch. Nothing here can fail: rows, look-ups and lists were
- * reserved
- * before the first batch of the call was checked, ids are resolved, shapes are in memory.
+/* commands_apply.c: applies a checked batch. Nothing here can fail: rows, look-ups and lists
+ * were reserved before the first batch of the call was checked, ids are resolved, shapes are in
+ * memory.
  *
  * Waking: a command that moves, pushes or changes a body wakes it with its whole sleeping set; a
- * command that
- * affects all bodies (gravity, a parameter, bounds, a method) wakes all of them.
+ * command that affects all bodies (gravity, a parameter, bounds, a method) wakes all of them.
  */
 #include "server/base/rng.h"
 #include "server/engine/world/command_bytes.h"
@@ -130,8 +129,8 @@ static void apply_set_pose(const struct apply_context *context, const struct com
 	changes_update(&world->changes, &world->tables, row);
 }
 
-/* A new velocity changes the box swept in the tick, and may start or stop an animated body, so the body
- * counts as moved. */
+/* A new velocity changes the box swept in the tick, and may start or stop an animated body, so
+ * the body counts as moved. */
 static void apply_set_velocity(const struct apply_context *context, const struct command *command)
 {
 	struct world *world = context->world;

@@ -3,20 +3,18 @@
  * The check changes no table. The plan records the effects of earlier commands of the batch; a command
  * is checked against tables and plan together. Rules for all commands:
  *
- *   ids        −k refers to the id that the k-th command of the batch yields; it must be an
- *   earlier command. Ids are
- *              allocated in order, so they are known before anything is made.
- *   owners     a restricted batch may only name bodies of its session, spawn (its own), and use shapes.
+ *   ids        −k refers to the id that the k-th command of the batch yields; it must be an earlier
+ *              command. Ids are allocated in order, so they are known before anything is made.
+ *   owners     a restricted batch may only name bodies of its session, spawn (its own), use shapes.
  *   planar     in a planar world every z of positions and velocities, every x and y of turning, is 0;
  *              shapes are polygons, which exist in planar worlds only.
- *   status     bodies with planes or meshes must be static or inactive; velocity needs a dynamic
- *   or animated
- *              body, force and impulse a dynamic one; fixed rotation needs angular velocity 0.
+ *   status     bodies with planes or meshes must be static or inactive; velocity needs a dynamic or
+ *              animated body, force and impulse a dynamic one; fixed rotation needs angular
+ *              velocity 0.
  *   method     the method in force must admit each command, and so must every method that a later
- *   METHOD of
- *              the batch names, which must also support the world as it is before the batch. This is
- *              stricter than necessary (one batch cannot remove what the new method does not support
- *              and switch to it) but never accepts an unsupported state.
+ *              METHOD of the batch names, which must also support the world as it is before the
+ *              batch. This is stricter than necessary (one batch cannot remove what the new method
+ *              does not support and switch to it) but never accepts an unsupported state.
  */
 #include "server/engine/world/command_bytes.h"
 #include "server/engine/world/joints.h"

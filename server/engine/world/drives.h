@@ -12,8 +12,7 @@ void drives_add(struct tables *tables, uint32_t body, vec3 force, vec3 point, ve
 		uint32_t ticks);
 void drives_drop_body(struct tables *tables, uint32_t body);
 /* Counts one tick down. Drives that expire are removed and their bodies wake, because the drive
- * may have been
- * what held them still. */
+ * may have been what held them still. */
 void drives_count_down(struct world *world);
 
 #endif

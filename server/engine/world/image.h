@@ -7,8 +7,8 @@
 #define IMAGE_MAGIC "CAIRNIMG"
 enum { IMAGE_MAGIC_BYTES = 8, IMAGE_VERSION = 2 };
 
-/* Reads an image into fresh tables. `about` may be NULL: then nothing is hashed.
- * CORRUPT, VERSION, NO_MEMORY: the tables are released. */
+/* Reads an image into fresh tables. `about` may be NULL: then nothing is hashed. CORRUPT,
+ * VERSION, NO_MEMORY: the tables are released. */
 MUST_CHECK enum status image_read(const uint8_t *data, size_t bytes, struct tables *tables,
 				  struct image_about *about, struct reason *why);
 

@@ -2,17 +2,16 @@
  *
  * Everything is checked before it is used: sizes against the bytes left while reading, every
  * invariant of the tables afterwards (invariants.c). A column that an image lacks has the value
- * `absent`. An unknown table or column comes from a later build, and the image is refused unless it
- * has no rows.
+ * `absent`. An unknown table or column comes from a later build, and the image is refused unless
+ * it has no rows.
  *
  * An image may not cause much larger allocations than its own size: of each table that has rows,
- * at least
- * an eighth of the bytes of a row must be there.
+ * at least an eighth of the bytes of a row must be there.
  *
  * The hash that was reported when an image was saved is made over its own bytes, before anything
- * is converted, by the rule of its version; so it can be checked in every later build. The rule of
- * version 1 is frozen here: each of its ten tables, also an empty one, as u32 rows and all columns
- * but two, and their hashes in order.
+ * is converted, by the rule of its version; so it can be checked in every later build. The rule
+ * of version 1 is frozen here: each of its ten tables, also an empty one, as u32 rows and all
+ * columns but two, and their hashes in order.
  */
 #include "server/base/hash.h"
 #include "server/engine/world/image.h"

@@ -1,7 +1,8 @@
 /* invariants.c: the slow check of the tables: every invariant of a valid state.
  *
- * An image is used only after this check, and tests run it after each operation. A failed check reports
- * table, column and row. References into shapes, and the caches, are checked by world_check (checks.c).
+ * An image is used only after this check, and tests run it after each operation. A failed check
+ * reports table, column and row. References into shapes, and the caches, are checked by
+ * world_check (checks.c).
  */
 #include "server/base/arena.h"
 #include "server/base/bitset.h"

@@ -1,7 +1,6 @@
 /* joints.c: joints as clients read them: one joint, one axis, the joints of a body, the bodies
- * linked by joints, drags,
- * and the lists of joints that a boundary created, moved, changed and removed. Lists are ascending
- * by id.
+ * linked by joints, drags, and the lists of joints that a boundary created, moved, changed and
+ * removed. Lists are ascending by id.
  */
 #include "server/engine/world/joints.h"
 

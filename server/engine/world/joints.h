@@ -28,9 +28,8 @@ enum status check_joint_targets(struct check *check, struct command *command);
 enum status check_joint_table(struct check *check, struct command *command);
 enum status check_joint_move(struct check *check, struct command *command);
 
-/* Removes the drags owned by `session`, or by any session if it is 0. True if there were any. The
- * lists of
- * removed joints have room already. */
+/* Removes the drags owned by `session`, or by any session if it is 0. True if there were any.
+ * The lists of removed joints have room already. */
 bool joints_remove_drags(struct world *world, uint32_t session);
 
 void apply_joint_create(const struct apply_context *context, const struct command *command);

@@ -1,6 +1,5 @@
 /* joints_apply.c: writes checked joint commands into the tables. Rows are reserved and ids are
- * resolved, so nothing
- * here can fail.
+ * resolved, so nothing here can fail.
  */
 #include "server/engine/world/joints.h"
 
@@ -83,8 +82,8 @@ static void project_bodies(struct world *world, uint32_t row)
 	put_body(world, b, &at_b);
 }
 
-/* The rest length of a distance joint is the distance of its anchors; angles are counted from the
- * present pose. */
+/* The rest length of a distance joint is the distance of its anchors; angles are counted from
+ * the present pose. */
 static void store_initial_coordinates(struct world *world, uint32_t row)
 {
 	struct joint_table *table = &world->tables.joint;

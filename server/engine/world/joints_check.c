@@ -1,9 +1,10 @@
-/* joints_check.c: checks of joint commands against the world and the earlier commands of the batch.
+/* joints_check.c: checks of joint commands against the world and the earlier commands of the
+ * batch.
  *
- * A restricted session may create a joint between bodies it owns, or between one of them and the world,
- * and then owns the joint. Only the owner of a joint may command it, also after its bodies have
- * changed owner. One body must be dynamic at creation; its status may change later, and the joint
- * has no effect while one of its bodies is inactive.
+ * A restricted session may create a joint between bodies it owns, or between one of them and the
+ * world, and then owns the joint. Only the owner of a joint may command it, also after its
+ * bodies have changed owner. One body must be dynamic at creation; its status may change later,
+ * and the joint has no effect while one of its bodies is inactive.
  */
 #include "server/engine/world/joints.h"
 

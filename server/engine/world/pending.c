@@ -1,7 +1,6 @@
-/* See pending.h. Encoding checks values and limits without touching a table; insertion runs after every
- * allocation of the call and cannot fail. Offsets into pending_bytes ascend without gaps, so
- * inserting or
- * removing a batch shifts the offsets of all later rows by its size.
+/* See pending.h. Encoding checks values and limits without touching a table; insertion runs
+ * after every allocation of the call and cannot fail. Offsets into pending_bytes ascend without
+ * gaps, so inserting or removing a batch shifts the offsets of all later rows by its size.
  */
 #include "server/engine/world/pending.h"
 

@@ -1,8 +1,6 @@
-/* See plan.h. Sizes are upper bounds from the commands alone: they are computed before any check,
- * so that all
- * memory of a call is reserved before its first batch. Lists longer than their limit are counted
- * as the limit,
- * because the check refuses them.
+/* See plan.h. Sizes are upper bounds from the commands alone: they are computed before any
+ * check, so that all memory of a call is reserved before its first batch. Lists longer than
+ * their limit are counted as the limit, because the check refuses them.
  */
 #include "server/engine/world/plan.h"
 

@@ -1,8 +1,10 @@
-/* plan.h: the plan of a batch: the effect of each command, computed before any command is applied.
+/* plan.h: the plan of a batch: the effect of each command, computed before any command is
+ * applied.
  *
- * The check walks the commands in order and records their effects (bodies made and removed, statuses,
- * owners, uses of shapes, the method) in the plan instead of the tables, so a refused batch changes
- * nothing. Commands are copied with their ids resolved, so applying them only writes and cannot fail.
+ * The check walks the commands in order and records their effects (bodies made and removed,
+ * statuses, owners, uses of shapes, the method) in the plan instead of the tables, so a refused
+ * batch changes nothing. Commands are copied with their ids resolved, so applying them only
+ * writes and cannot fail.
  */
 #ifndef CAIRN_ENGINE_WORLD_PLAN_H
 #define CAIRN_ENGINE_WORLD_PLAN_H
@@ -92,8 +94,7 @@ MUST_CHECK enum status plan_init(struct batch_plan *plan, struct arena *arena,
 				 const struct plan_size *size);
 
 /* Checks a batch against the world and fills the plan; changes no table; rotations in the batch
- * are normalised.
- * commands_check.c */
+ * are normalised. commands_check.c */
 MUST_CHECK enum status plan_check(struct batch_plan *plan, struct world *world,
 				  const struct batch *batch, struct reason *why);
 /* Applies a plan that plan_check accepted. Rows are reserved; cannot fail. commands_apply.c */

@@ -1,8 +1,7 @@
-/* See plan_find.h. The plan holds a copy of each body, shape and joint that a command of the batch
- * names: it is made
- * from the tables at the first look-up and changed by every command after that, while the tables
- * stay as they
- * are. A row that an earlier command of the batch removed is not found.
+/* See plan_find.h. The plan holds a copy of each body, shape and joint that a command of the
+ * batch names: it is made from the tables at the first look-up and changed by every command
+ * after that, while the tables stay as they are. A row that an earlier command of the batch
+ * removed is not found.
  */
 #include "server/engine/world/plan_find.h"
 
@@ -81,8 +80,8 @@ struct planned_shape *plan_shape(struct check *check, shape_id id)
 	return shape;
 }
 
-/* Replaces a back reference −k by the id that command k − 1 of the batch yields; other ids stay as
- * they are. */
+/* Replaces a back reference −k by the id that command k − 1 of the batch yields; other ids stay
+ * as they are. */
 static enum status resolve_id(struct check *check, int64_t *id, enum command_result kind,
 			      const char *field)
 {

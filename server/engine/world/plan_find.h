@@ -1,6 +1,5 @@
 /* plan_find.h: bodies, shapes and joints that a command names, looked up in the plan. Private to
- * the checks of
- * commands. */
+ * the checks of commands. */
 #ifndef CAIRN_ENGINE_WORLD_PLAN_FIND_H
 #define CAIRN_ENGINE_WORLD_PLAN_FIND_H
 
@@ -28,8 +27,7 @@ void plan_index_put(struct check *check, uint64_t key, uint32_t value);
 struct planned_shape *plan_shape(struct check *check, shape_id id);
 
 /* Each replaces a back reference in *id by the id it refers to and looks it up. On failure fills
- * the reason: BACK_REFERENCE,
- * UNKNOWN_BODY, UNKNOWN_SHAPE, UNKNOWN_JOINT, NOT_OWNER. */
+ * the reason: BACK_REFERENCE, UNKNOWN_BODY, UNKNOWN_SHAPE, UNKNOWN_JOINT, NOT_OWNER. */
 MUST_CHECK enum status plan_find_body(struct check *check, int64_t *id, struct planned_body **body);
 MUST_CHECK enum status plan_find_named_body(struct check *check, int64_t *id,
 					    struct planned_body **body, const char *field);

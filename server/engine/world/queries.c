@@ -1,10 +1,9 @@
 /* queries.c: queries of the state at a boundary.
  *
  * The broad phase offers candidates in no particular order; lists of them are put in order, and
- * every answer
- * has a key of its own (collision/placed.h), so that what is given does not depend on that order,
- * also when
- * there are more answers than room. The walls are not part of any answer but that of contacts.
+ * every answer has a key of its own (collision/placed.h), so that what is given does not depend
+ * on that order, also when there are more answers than room. The walls are not part of any
+ * answer but that of contacts.
  */
 #include "server/base/heap.h"
 #include "server/base/sort.h"

@@ -101,8 +101,8 @@ bool walls_fit_bounds(bool planar, vec3 minimum, vec3 maximum)
 	return !planar || (span.x <= WALL_SPAN_MAX && span.y <= WALL_SPAN_MAX);
 }
 
-/* On the wall's surface: its own coordinate from the bounds, the others from their middle (a planar
- * rectangle must be centred; a plane may be anywhere on its surface). */
+/* On the wall's surface: its own coordinate from the bounds, the others from their middle (a
+ * planar rectangle must be centred; a plane may be anywhere on its surface). */
 static vec3 wall_position(const struct tables *tables, uint32_t wall)
 {
 	vec3 low = tables->world.bounds_min[0], high = tables->world.bounds_max[0];

@@ -1,8 +1,6 @@
 /* world_hash.c: the hashes of a world. The tick hash covers what clients see of bodies and costs
- * nothing here, because
- * changes.c keeps its sum; the state hash covers every table and reads all of them. The method
- * saves its
- * state first, because its block is a table too.
+ * nothing here, because changes.c keeps its sum; the state hash covers every table and reads all
+ * of them. The method saves its state first, because its block is a table too.
  */
 #include "server/base/body_hash.h"
 #include "server/engine/world/world.h"

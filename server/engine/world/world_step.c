@@ -1,6 +1,6 @@
 /* world_step.c: one tick: stored batches that are due, the method's step, bounds, drives, then
- * changes and events.
- * A step that meets a limit or finds no memory is not made; the world reports it once a boundary.
+ * changes and events. A step that meets a limit or finds no memory is not made; the world
+ * reports it once a boundary.
  */
 #include "server/base/array.h"
 #include "server/engine/world/body_mass.h"
