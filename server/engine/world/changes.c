@@ -136,6 +136,7 @@ void changes_remove(struct changes *self, const struct tables *tables, uint32_t 
 {
 	body_id id = tables->body.id[row];
 	ASSERT(row < self->rows && id != 0);
+	ASSERT(self->seen[row] == 0 || self->count > 0);
 	self->sum -= self->hash[row];
 	self->count -= self->seen[row] != 0;
 	self->hash[row] = 0;

@@ -52,6 +52,8 @@ static void place_shapes(struct world *world, uint32_t row, const struct attachm
 		const struct attachment *item = &list->items[i];
 		uint32_t at = dynamics_placement_take(&world->dynamics);
 		uint32_t shape = shapes_find(world, (shape_id)item->shape);
+		ASSERT(shape != ROW_NONE);
+		ASSERT(shape < tables->shape.count && at < tables->placement.count);
 		tables->shape.uses[shape]++;
 		tables->placement.body[at] = row + 1;
 		tables->placement.shape[at] = shape;
@@ -65,6 +67,8 @@ static void place_shapes(struct world *world, uint32_t row, const struct attachm
 static void fill_body(struct body_table *body, uint32_t row, const struct command_SPAWN *spawn,
 		      const struct body_mass *mass)
 {
+	ASSERT(row < body->count);
+	ASSERT(spawn->status <= BODY_ANIMATED);
 	body->status[row] = spawn->status;
 	body->flags[row] = (uint8_t)spawn->flags;
 	body->owner[row] = spawn->owner;
@@ -268,6 +272,7 @@ static void apply_gravity(const struct apply_context *context, const struct comm
 static void apply_parameter(const struct apply_context *context, const struct command *command)
 {
 	uint32_t row = parameter_find(command->parameter.name.text);
+	ASSERT(row < PARAMETER_COUNT);
 	context->world->tables.parameter.value[row] = command->parameter.value;
 	dynamics_wake_all(&context->world->dynamics);
 }
@@ -277,6 +282,9 @@ static void apply_method(const struct apply_context *context, const struct comma
 	struct world *world = context->world;
 	const struct method *method = method_find(command->method.name.text);
 	const struct method_alias *alias = method_alias(command->method.name.text);
+	ASSERT(method != NULL);
+	ASSERT(alias == NULL || alias->parameter == UINT32_MAX ||
+	       alias->parameter < PARAMETER_COUNT);
 	dynamics_wake_all(&world->dynamics);
 	if (alias != NULL && alias->parameter != UINT32_MAX)
 		world->tables.parameter.value[alias->parameter] = alias->value;
@@ -323,6 +331,7 @@ void plan_apply(const struct batch_plan *plan, struct world *world)
 	struct apply_context context = { .world = world, .plan = plan };
 	for (context.index = 0; context.index < plan->count; context.index++) {
 		const struct command *command = &plan->commands[context.index];
+		ASSERT(command->op < COMMAND_OPS_MAX && functions[command->op] != NULL);
 		functions[command->op](&context, command);
 	}
 }

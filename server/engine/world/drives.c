@@ -5,6 +5,7 @@
 void drives_add(struct tables *tables, uint32_t body, vec3 force, vec3 point, vec3 torque,
 		uint32_t ticks)
 {
+	ASSERT(body < tables->body.count && ticks > 0);
 	uint32_t row = tables_append(tables, TABLE_DRIVE);
 	tables->drive.body[row] = body;
 	tables->drive.force[row] = force;

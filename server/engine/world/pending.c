@@ -79,6 +79,8 @@ void pending_insert(struct world *world, const struct batch *batch, const uint8_
 	while (row > 0 && row_is_applied_after(table, row - 1, batch))
 		row--;
 	uint32_t offset = row < table->count ? table->offset[row] : tables->pending_bytes.count;
+	ASSERT(offset <= tables->pending_bytes.count);
+	ASSERT(batch->at > tables->world.tick[0]);
 	tables_insert(tables, TABLE_PENDING, row, 1);
 	tables_insert(tables, TABLE_PENDING_BYTES, offset, (uint32_t)bytes);
 	memcpy(tables->pending_bytes.byte + offset, data, bytes);
@@ -131,6 +133,7 @@ void pending_remove(struct world *world, uint32_t rows)
 {
 	struct tables *tables = &world->tables;
 	struct pending_table *table = &tables->pending;
+	ASSERT(rows <= table->count);
 	uint32_t bytes = rows < table->count ? table->offset[rows] : tables->pending_bytes.count;
 	tables_remove_first(tables, TABLE_PENDING, rows);
 	tables_remove_first(tables, TABLE_PENDING_BYTES, bytes);
@@ -154,6 +157,7 @@ void pending_withdraw(struct world *world, uint32_t session)
 		}
 		at += table->bytes[kept++];
 	}
+	ASSERT(kept <= table->count && at <= tables->pending_bytes.count);
 	tables_truncate(tables, TABLE_PENDING, kept);
 	tables_truncate(tables, TABLE_PENDING_BYTES, at);
 }

@@ -101,7 +101,9 @@ static enum status resolve_id(struct check *check, int64_t *id, enum command_res
 			      kind == RESULT_BODY    ? "body"
 			      : kind == RESULT_SHAPE ? "shape"
 						     : "joint");
+	ASSERT(earlier >= 0 && earlier < check->index);
 	*id = check->plan->values[earlier];
+	ASSERT(*id > 0);
 	return STATUS_OK;
 }
 

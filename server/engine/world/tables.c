@@ -128,6 +128,7 @@ static void *column_address(const struct tables *tables, enum table_index table,
 
 void *tables_column(const struct tables *tables, enum table_index table, uint32_t column)
 {
+	ASSERT(column < table_infos[table].column_count);
 	void *array;
 	memcpy(&array, column_address(tables, table, column), sizeof array);
 	return array;

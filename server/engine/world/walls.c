@@ -124,6 +124,7 @@ void walls_remove(struct world *world)
 	for (uint32_t at = tables->body.first_placement[row]; at != 0;
 	     at = tables->placement.next[at - 1])
 		shapes[count++] = tables->placement.shape[at - 1];
+	ASSERT(count == walls_count(tables->world.planar[0]));
 	dynamics_body_removed(&world->dynamics, row);
 	for (uint32_t i = 0; i < count; i++) {
 		tables->shape.uses[shapes[i]]--;
@@ -146,6 +147,7 @@ void walls_put(struct world *world)
 	body->category[row] = body->mask[row] = UINT32_MAX;
 	uint32_t *link = &body->first_placement[row];
 	for (uint32_t wall = 0; wall < walls_count(tables->world.planar[0]); wall++) {
+		ASSERT(world->wall_shapes[wall] != NULL);
 		uint32_t at = dynamics_placement_take(&world->dynamics);
 		uint32_t shape = shapes_add(world, SHAPE_WALLS + wall, world->wall_shapes[wall]);
 		tables->shape.uses[shape] = 1;
