@@ -1,3 +1,4 @@
+/* See bench.h. */
 #include "tests/bench/bench.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* See scenes.h. */
 #include "tests/golden/scenes.h"
 
 #include "server/base/rng.h"

@@ -1,3 +1,4 @@
+/* See check_main.h. */
 #include "tests/lib/check_main.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* See cubes.h. */
 #include "tests/lib/cubes.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* See eliminate.h. */
 #include "tests/lib/eliminate.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* See fan_hall.h. */
 #include "tests/lib/fan_hall.h"
 
 #include <stdio.h>

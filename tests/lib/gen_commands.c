@@ -1,3 +1,4 @@
+/* See gen_commands.h. */
 #include "tests/lib/gen_commands.h"
 
 #include "tests/lib/worlds.h"

@@ -1,3 +1,4 @@
+/* See gen_lp.h. */
 #include "tests/lib/gen_lp.h"
 
 #include <stdlib.h>

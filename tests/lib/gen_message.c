@@ -1,3 +1,4 @@
+/* See gen_message.h. */
 #include "tests/lib/gen_message.h"
 
 #include <string.h>

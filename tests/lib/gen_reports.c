@@ -1,3 +1,4 @@
+/* See gen_reports.h. */
 #include "tests/lib/gen_reports.h"
 
 #include <stdlib.h>

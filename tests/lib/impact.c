@@ -1,3 +1,4 @@
+/* See impact.h. */
 #include "tests/lib/impact.h"
 
 #include <stdlib.h>

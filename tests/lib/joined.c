@@ -1,3 +1,4 @@
+/* See joined.h. */
 #include "tests/lib/joined.h"
 
 struct world *joined_world(const char *method, uint32_t rate, vec3 gravity)

@@ -1,3 +1,4 @@
+/* See method_probe.h. */
 #include "tests/lib/method_probe.h"
 
 #include "server/base/heap.h"

@@ -1,3 +1,4 @@
+/* See oracle_convex.h. */
 #include "tests/lib/oracle_convex.h"
 
 /* libm's sqrtl, by Newton from the double: tests link no libm. */

@@ -1,3 +1,4 @@
+/* See oracle_primitives.h. */
 #include "tests/lib/oracle_primitives.h"
 
 #include "server/engine/geometry/closest.h"

@@ -1,3 +1,4 @@
+/* See pack_text.h. */
 #include "tests/lib/pack_text.h"
 
 #include <check.h>

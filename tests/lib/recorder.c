@@ -1,3 +1,4 @@
+/* See recorder.h. */
 #include "tests/lib/recorder.h"
 
 #include <check.h>

@@ -1,3 +1,4 @@
+/* See shapes.h. */
 #include "tests/lib/shapes.h"
 
 #include "server/base/heap.h"

@@ -1,3 +1,4 @@
+/* See solids.h. */
 #include "tests/lib/solids.h"
 
 #include "server/engine/math/trig.h"

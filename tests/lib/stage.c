@@ -1,3 +1,4 @@
+/* See stage.h. */
 #include "tests/lib/stage.h"
 
 #include "server/base/hash.h"

@@ -1,3 +1,4 @@
+/* See stage_scenes.h. */
 #include "tests/lib/stage_scenes.h"
 
 #include "server/base/rng.h"

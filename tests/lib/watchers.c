@@ -1,3 +1,4 @@
+/* See watchers.h. */
 #include "tests/lib/watchers.h"
 
 #include <stdio.h>

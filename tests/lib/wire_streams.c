@@ -1,3 +1,4 @@
+/* See wire_streams.h. */
 #include "tests/lib/wire_streams.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* See wire_vectors.h. */
 #include "tests/lib/wire_vectors.h"
 
 #include <inttypes.h>

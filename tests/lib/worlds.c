@@ -1,3 +1,4 @@
+/* See worlds.h. */
 #include "tests/lib/worlds.h"
 
 #include "server/base/body_hash.h"

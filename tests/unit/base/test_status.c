@@ -1,3 +1,4 @@
+/* Status codes have unique numbers and names; a reason carries a status, a place and a bounded text. */
 #include "server/base/status.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Areas survive the wire; malformed ones are refused by field; boxes around areas, pads and
+ * frustums against points. */
 #include "protocol/area.h"
 
 #include <math.h>

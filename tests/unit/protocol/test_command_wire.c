@@ -1,3 +1,4 @@
+/* Every command survives the wire; each field refuses wrong types, missing values and cuts by name. */
 #include "protocol/command_wire.h"
 
 #include <string.h>

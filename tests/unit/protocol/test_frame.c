@@ -1,3 +1,4 @@
+/* Frames are split off a stream; incomplete, oversized and foreign bytes are told apart. */
 #include "protocol/frame.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* HELLO and WELCOME: versions, capabilities, roles, tokens and limits, and every way to be refused. */
 #include "protocol/handshake.h"
 
 #include <string.h>

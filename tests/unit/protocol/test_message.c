@@ -1,3 +1,4 @@
+/* The manifest of messages is consistent: numbers, names, offsets, fallbacks and roles. */
 #include "protocol/message.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Every message survives packing; unpacking refuses cuts, wrong types and ranges by name and
+ * allocates nothing. */
 #include "protocol/unpack.h"
 
 #include <malloc.h>

@@ -1,3 +1,4 @@
+/* The validator bounds counts, depth, numbers and texts of hostile frames before anything reads them. */
 #include "protocol/validate.h"
 
 #include <malloc.h>

@@ -1,3 +1,5 @@
+/* Options from defaults, file, environment and command line: precedence, errors by name, help,
+ * listeners. */
 #include "server/options.h"
 
 #include <stdio.h>
