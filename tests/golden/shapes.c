@@ -6,6 +6,7 @@
 #include "server/engine/geometry/decompose.h"
 #include "server/engine/geometry/distance_field.h"
 #include "tests/lib/closed_meshes.h"
+#include "tests/lib/field_collide.h"
 
 enum { SOLIDS = 8 };
 
@@ -110,13 +111,13 @@ static void collide(struct hasher *values, struct hasher *ways, const struct dis
 		    const struct mesh *mesh, struct rng *rng)
 {
 	struct distance_field_probe probe;
-	struct distance_field_contact contacts[256];
+	struct field_contact contacts[256];
 	enum status status = distance_field_probe_init(&probe, mesh);
 	ASSERT(status == STATUS_OK);
 	for (uint32_t i = 0; i < 4; i++) {
 		vec3 place = random_in_box(rng, field->solid);
 		pose at = pose_make(place, random_turn(rng));
-		uint32_t count = distance_field_collide(field, &probe, &at, contacts, 256);
+		uint32_t count = field_collide(field, &probe, &at, contacts, 256);
 		for (uint32_t c = 0; c < MIN_OF(count, 256); c++) {
 			hash_vec3(values, contacts[c].point);
 			hash_vec3(values, contacts[c].normal);

@@ -21,7 +21,7 @@ libengine_a_SOURCES += \
 	server/engine/geometry/distance_field.c \
 	server/engine/geometry/distance_field_build.c \
 	server/engine/geometry/distance_field_cell.h \
-	server/engine/geometry/distance_field_collide.c \
+	server/engine/geometry/distance_field_probe.c \
 	server/engine/geometry/distance_field_sides.h \
 	server/engine/geometry/distance_field_sides.c \
 	server/engine/geometry/distance_field_surface.c \
@@ -75,7 +75,8 @@ libengine_a_SOURCES += \
 	server/engine/geometry/support.h \
 	server/engine/geometry/support.c
 tests_lib_libtests_a_SOURCES += tests/lib/shapes.h tests/lib/shapes.c \
-	tests/lib/closed_meshes.h tests/lib/closed_meshes.c tests/lib/model.h tests/lib/model.c \
+	tests/lib/closed_meshes.h tests/lib/closed_meshes.c \
+	tests/lib/field_collide.h tests/lib/field_collide.c tests/lib/model.h tests/lib/model.c \
 	tests/lib/oracle_primitives.h tests/lib/oracle_primitives.c
 
 UNIT_TESTS += \

@@ -9,6 +9,7 @@
 #include "server/engine/geometry/solid.h"
 #include "server/engine/math/trig.h"
 #include "tests/lib/check_main.h"
+#include "tests/lib/field_collide.h"
 #include "tests/lib/closed_meshes.h"
 #include "tests/lib/poses.h"
 
@@ -245,6 +246,42 @@ END_TEST
 
 /* ---- symmetry and agreement ------------------------------------------------------------------- */
 
+/* How deep the book's contacts lie: vertices and edges of both meshes in the other's field. */
+static double deepest_by_the_book(const struct shape *a, const struct shape *b, pose b_in_a)
+{
+	static struct field_contact found[4096];
+	struct distance_field_probe of_a, of_b;
+	ck_assert_int_eq(distance_field_probe_init(&of_a, a->solid->mesh), STATUS_OK);
+	ck_assert_int_eq(distance_field_probe_init(&of_b, b->solid->mesh), STATUS_OK);
+	uint32_t count = field_collide_both(a->solid->field, &of_a, b->solid->field, &of_b, &b_in_a, found,
+					    COUNT_OF(found));
+	ck_assert_uint_le(count, COUNT_OF(found));
+	double deepest = 0;
+	for (uint32_t i = 0; i < count; i++)
+		deepest = scalar_max(deepest, found[i].depth);
+	distance_field_probe_release(&of_a);
+	distance_field_probe_release(&of_b);
+	return deepest;
+}
+
+START_TEST(depths_are_those_of_the_book)
+{
+	struct shape *solids[] = { ball, cube, torus };
+	uint32_t deep = 0;
+	for (uint32_t i = 0; i < 150; i++) {
+		const struct shape *a = solids[i % 3], *b = solids[i / 3 % 3];
+		vec3 away = vec3_scale(random_direction(&rng), rng_range(&rng, 1.2, 2.2));
+		pose b_in_a = pose_make(away, random_rotation(&rng));
+		double depth = deepest_by_the_book(a, b, b_in_a);
+		if (depth < cell || depth > 0.2)
+			continue;
+		deep++;
+		ck_assert_double_eq_tol(touch(a, b, b_in_a).deepest, -depth, cell);
+	}
+	ck_assert_uint_gt(deep, 20);
+}
+END_TEST
+
 START_TEST(contacts_are_the_same_seen_from_the_other_side)
 {
 	struct shape *others[] = { make_sphere(0.3), make_capsule(0.4, 0.2),
@@ -441,6 +478,7 @@ static Suite *make(void)
 	tcase_add_test(all, a_marble_in_a_bowl_is_carried_by_the_wall_below_it);
 	tcase_add_test(all, cubes_that_stand_on_each_other_have_four_points_and_one_normal);
 	tcase_add_test(all, crossed_edges_push_each_other_across);
+	tcase_add_test(all, depths_are_those_of_the_book);
 	tcase_add_test(all, contacts_are_the_same_seen_from_the_other_side);
 	tcase_add_test(all, what_was_asked_before_changes_nothing);
 	tcase_add_test(all, a_torus_of_parts_and_one_of_a_field_agree_on_who_touches);

@@ -5,6 +5,7 @@
 #include "server/engine/geometry/intersect_point_mesh.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/closed_meshes.h"
+#include "tests/lib/field_collide.h"
 
 #include <string.h>
 
@@ -293,10 +294,10 @@ END_TEST
 
 /* Compares each contact with the mesh from which the field was built. */
 static void check_contacts(const struct mesh *mesh, const struct distance_field *field,
-			   const struct distance_field_contact *contacts, uint32_t count)
+			   const struct field_contact *contacts, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		const struct distance_field_contact *contact = &contacts[i];
+		const struct field_contact *contact = &contacts[i];
 		double off = 0.87 * 8 * field->cell;
 		ck_assert(contact->depth > 0);
 		ck_assert_double_eq_tol(vec3_length(contact->normal), 1, 1e-9);
@@ -309,7 +310,7 @@ START_TEST(four_vertices_of_a_box_are_in_the_ground)
 	struct shape *ground = cube(4), *box = cube(0.5);
 	struct distance_field *field = make_field(ground->mesh, 64);
 	struct distance_field_probe probe;
-	struct distance_field_contact contacts[32];
+	struct field_contact contacts[32];
 	ck_assert_int_eq(distance_field_probe_init(&probe, box->mesh), STATUS_OK);
 	ck_assert_uint_eq(probe.vertices, 8);
 	ck_assert_uint_eq(probe.edges, 18);
@@ -317,7 +318,7 @@ START_TEST(four_vertices_of_a_box_are_in_the_ground)
 		double depth = rng_range(&rng, 0.01, 0.2), x = rng_range(&rng, -3, 3);
 		pose at = pose_make(vec3_make(x, 4.5 - depth, rng_range(&rng, -3, 3)),
 				    quat_identity());
-		uint32_t count = distance_field_collide(field, &probe, &at, contacts, 32);
+		uint32_t count = field_collide(field, &probe, &at, contacts, 32);
 		ck_assert_uint_eq(count, 4);
 		check_contacts(ground->mesh, field, contacts, count);
 		for (uint32_t k = 0; k < count; k++) {
@@ -327,9 +328,9 @@ START_TEST(four_vertices_of_a_box_are_in_the_ground)
 			ck_assert_uint_lt(contacts[k].feature, 3);
 		}
 		/* With less capacity fewer contacts are written and the count is the same. */
-		ck_assert_uint_eq(distance_field_collide(field, &probe, &at, contacts, 1), 4);
+		ck_assert_uint_eq(field_collide(field, &probe, &at, contacts, 1), 4);
 		at.position.y = 4.6;
-		ck_assert_uint_eq(distance_field_collide(field, &probe, &at, contacts, 32), 0);
+		ck_assert_uint_eq(field_collide(field, &probe, &at, contacts, 32), 0);
 	}
 	distance_field_probe_release(&probe);
 	distance_field_destroy(field);
@@ -347,12 +348,12 @@ START_TEST(every_vertex_inside_is_found_and_no_other)
 		struct distance_field *field = make_field(mesh, 32);
 		struct shape *ball = make_ball(3, 0.7, 0.3, &rng);
 		struct distance_field_probe probe;
-		struct distance_field_contact contacts[600];
+		struct field_contact contacts[600];
 		ck_assert_int_eq(distance_field_probe_init(&probe, ball->mesh), STATUS_OK);
 		for (uint32_t k = 0; k < 5; k++) {
 			pose at =
 				pose_make(random_in_box(&rng, around(mesh, 0)), random_turn(&rng));
-			uint32_t count = distance_field_collide(field, &probe, &at, contacts, 600);
+			uint32_t count = field_collide(field, &probe, &at, contacts, 600);
 			uint32_t found = 0, sure = 0, possible = 0;
 			ck_assert_uint_le(count, 600);
 			check_contacts(mesh, field, contacts, count);
@@ -385,13 +386,13 @@ START_TEST(an_edge_that_runs_through_a_bar_is_found_at_its_deepest)
 	struct shape *wedge = make_mesh(POINTS, 4, TRIANGLES, 4), *bar = cube(0.5);
 	struct distance_field *field = make_field(bar->mesh, 40);
 	struct distance_field_probe probe;
-	struct distance_field_contact contacts[16];
+	struct field_contact contacts[16];
 	ck_assert(wedge->mesh->closed);
 	ck_assert_int_eq(distance_field_probe_init(&probe, wedge->mesh), STATUS_OK);
 	for (uint32_t i = 0; i < 20; i++) {
 		double depth = rng_range(&rng, 0.05, 0.2);
 		pose at = pose_make(vec3_make(0.5 - depth, 0, 0), quat_identity());
-		uint32_t count = distance_field_collide(field, &probe, &at, contacts, 16);
+		uint32_t count = field_collide(field, &probe, &at, contacts, 16);
 		ck_assert_uint_eq(count, 1);
 		ck_assert_uint_ge(contacts[0].feature, 3);
 		ck_assert_double_eq_tol(contacts[0].depth, depth, 2e-3);
@@ -414,19 +415,18 @@ START_TEST(a_small_field_inside_a_large_node_is_found_both_ways)
 	struct distance_field *large = make_field(block->mesh, 64);
 	struct distance_field *small = make_field(grain->mesh, 16);
 	struct distance_field_probe of_block, of_grain;
-	struct distance_field_contact contacts[64];
+	struct field_contact contacts[64];
 	ck_assert_int_eq(distance_field_probe_init(&of_block, block->mesh), STATUS_OK);
 	ck_assert_int_eq(distance_field_probe_init(&of_grain, grain->mesh), STATUS_OK);
 	pose at = pose_make(vec3_make(8.04, 0.3, 0.1), quat_identity());
-	uint32_t count =
-		distance_field_collide_both(large, &of_grain, small, &of_grain, &at, NULL, 0);
-	count = distance_field_collide_both(large, &of_block, small, &of_grain, &at, contacts, 64);
+	uint32_t count = field_collide_both(large, &of_grain, small, &of_grain, &at, NULL, 0);
+	count = field_collide_both(large, &of_block, small, &of_grain, &at, contacts, 64);
 	ck_assert_uint_ge(count, 4);
 	for (uint32_t i = 0; i < count; i++)
 		ck_assert(contacts[i].normal.x > 0.9);
 	/* The grain on an edge of the block, which only the opposite test finds. */
 	at = pose_make(vec3_make(8.03, 8.03, 0), quat_from_axis_angle(vec3_axis(2), QUARTER_PI));
-	count = distance_field_collide_both(large, &of_block, small, &of_grain, &at, contacts, 64);
+	count = field_collide_both(large, &of_block, small, &of_grain, &at, contacts, 64);
 	uint32_t swapped = 0;
 	for (uint32_t i = 0; i < count; i++)
 		swapped += contacts[i].swapped && contacts[i].feature >= 3;

@@ -1,4 +1,4 @@
-/* distance_field_collide.c: a mesh's vertices and edges against a field (app G-08, corrected).
+/* field_collide.c: a mesh's vertices and edges against a field (app G-08, corrected).
  *
  * The probe's hierarchy is traversed in the field's frame. The book prunes a node by the signs at
  * its corners, which loses a small solid inside a large node; here a node is pruned when its middle
@@ -10,60 +10,18 @@
  *
  * Limits, as in the book: what tunnels through between two ticks is not found; a face that is
  * pierced only by vertices of the field's own mesh is found by the opposite test
- * (distance_field_collide_both). Inside, on the medial axis, there is no gradient: the normal then
+ * (field_collide_both). Inside, on the medial axis, there is no gradient: the normal then
  * points away from the middle of the solid's box.
  */
+#include "server/base/heap.h"
+#include "tests/lib/field_collide.h"
+
 #include "server/base/heap.h"
 #include "server/engine/geometry/distance_field_cell.h"
 
 #define GOLDEN 0.61803398874989484820
 
-enum { SECTIONS = 24 };
-
-/* ---- the probe -------------------------------------------------------------------------------- */
-
-enum { OWN_CORNER = 1, OWN_EDGE = 8 };
-
-/* Whether `triangle` is the least around its corner k, reached across the edges there. */
-static bool owns_corner(const struct mesh *mesh, uint32_t triangle, uint32_t k)
-{
-	VALIDATE(triangle < mesh->triangle_count && k < 3);
-	vec3 place = mesh_corner(mesh, triangle, k);
-	uint32_t t = triangle;
-	do {
-		/* Across the edge that ends in the corner. */
-		for (k = 0; !vec3_equal(mesh_corner(mesh, t, k), place); k++)
-			;
-		t = mesh->adjacent[t][(k + 2) % 3];
-		if (t < triangle)
-			return false;
-	} while (t != triangle && t != UINT32_MAX);
-	return true;
-}
-
-enum status distance_field_probe_init(struct distance_field_probe *self, const struct mesh *mesh)
-{
-	*self = (struct distance_field_probe){ .mesh = mesh };
-	self->owns = heap_alloc_zero(mesh->triangle_count);
-	if (self->owns == NULL)
-		return STATUS_NO_MEMORY;
-	for (uint32_t t = 0; t < mesh->triangle_count; t++) {
-		for (uint32_t k = 0; k < 3; k++) {
-			bool corner = owns_corner(mesh, t, k), edge = mesh->adjacent[t][k] > t;
-			self->vertices += corner;
-			self->edges += edge;
-			self->owns[t] |= (uint8_t)((corner ? OWN_CORNER : 0) << k);
-			self->owns[t] |= (uint8_t)((edge ? OWN_EDGE : 0) << k);
-		}
-	}
-	return STATUS_OK;
-}
-
-void distance_field_probe_release(struct distance_field_probe *self)
-{
-	heap_free(self->owns);
-	self->owns = NULL;
-}
+enum { SECTIONS = 24, OWN_CORNER = 1, OWN_EDGE = 8 };
 
 /* ---- contacts --------------------------------------------------------------------------------- */
 
@@ -71,7 +29,7 @@ struct field_collision {
 	const struct distance_field *field;
 	const struct distance_field_probe *probe;
 	pose at;
-	struct distance_field_contact *out;
+	struct field_contact *out;
 	uint32_t count, capacity;
 };
 
@@ -89,8 +47,8 @@ static void add_contact(struct field_collision *self, vec3 p, double value, uint
 	struct distance_field_point near;
 	if (self->count++ >= self->capacity)
 		return;
-	struct distance_field_contact *contact = &self->out[self->count - 1];
-	*contact = (struct distance_field_contact){
+	struct field_contact *contact = &self->out[self->count - 1];
+	*contact = (struct field_contact){
 		.point = p, .depth = -value, .triangle = triangle, .feature = (uint8_t)feature
 	};
 	if (distance_field_closest(self->field, p, &near)) {
@@ -194,10 +152,8 @@ static bool misses_node(const struct field_collision *self, const struct mesh_no
 	return distance_field_bound(self->field, middle) > half;
 }
 
-uint32_t distance_field_collide(const struct distance_field *field,
-				const struct distance_field_probe *probe,
-				const pose *probe_in_field, struct distance_field_contact *out,
-				uint32_t capacity)
+uint32_t field_collide(const struct distance_field *field, const struct distance_field_probe *probe,
+		       const pose *probe_in_field, struct field_contact *out, uint32_t capacity)
 {
 	ASSERT(capacity == 0 || out != NULL);
 	struct field_collision self = { field, probe, *probe_in_field, out, 0, capacity };
@@ -221,17 +177,17 @@ uint32_t distance_field_collide(const struct distance_field *field,
 	return self.count;
 }
 
-uint32_t distance_field_collide_both(const struct distance_field *a_field,
-				     const struct distance_field_probe *a_probe,
-				     const struct distance_field *b_field,
-				     const struct distance_field_probe *b_probe, const pose *b_in_a,
-				     struct distance_field_contact *out, uint32_t capacity)
+uint32_t field_collide_both(const struct distance_field *a_field,
+			    const struct distance_field_probe *a_probe,
+			    const struct distance_field *b_field,
+			    const struct distance_field_probe *b_probe, const pose *b_in_a,
+			    struct field_contact *out, uint32_t capacity)
 {
 	pose a_in_b = pose_inverse(*b_in_a);
-	uint32_t one = distance_field_collide(a_field, b_probe, b_in_a, out, capacity);
+	uint32_t one = field_collide(a_field, b_probe, b_in_a, out, capacity);
 	uint32_t room = one < capacity ? capacity - one : 0;
-	struct distance_field_contact *rest = room > 0 ? out + one : NULL;
-	uint32_t two = distance_field_collide(b_field, a_probe, &a_in_b, rest, room);
+	struct field_contact *rest = room > 0 ? out + one : NULL;
+	uint32_t two = field_collide(b_field, a_probe, &a_in_b, rest, room);
 	for (uint32_t i = 0; i < MIN_OF(two, room); i++) {
 		rest[i].point = pose_point(*b_in_a, rest[i].point);
 		rest[i].surface = pose_point(*b_in_a, rest[i].surface);
