@@ -17,7 +17,7 @@ import tempfile
 from tree import Tree
 
 LINTS = ("layers", "headers", "libm", "sizes", "text", "draws", "manifests", "listed", "mutants", "checks",
-         "layout", "reachable")
+         "layout", "sources", "reachable")
 
 
 class Tap:

@@ -90,7 +90,7 @@ static inline double aabb_area(struct aabb a)
 	return 2.0 * (d.x * d.y + d.y * d.z + d.z * d.x);
 }
 
-/* The part f in [0, limit] of the line from + f along that lies in the box (app G-26, by slabs).
+/* The part f in [0, limit] of the line from + f along that lies in the box (ch1-3 G-26, by slabs).
  * False when there is none; *enter and *leave are then untouched or meaningless. Where a component
  * of `along` is zero, `from` must lie in that slab. Conservative: each quotient is off by at most
  * two units in the last place, so a line within a flat box is not missed; *enter may exceed *leave

@@ -1,4 +1,4 @@
-/* ray.h: where a segment first meets a shape (app G-24…G-26 of chapter 2, and the slabs of a hull).
+/* ray.h: where a segment first meets a shape (ch1-3 G-24 to G-26, and the slabs of a hull).
  *
  * The segment is from + f along, 0 ≤ f ≤ limit, in the shape's frame; `along` need not be unit.
  * Solids (sphere, capsule, box, hull, plane) are hit where the segment enters; a start inside them

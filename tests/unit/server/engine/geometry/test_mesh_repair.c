@@ -1,5 +1,6 @@
-/* Registration of solids (A-03, A-04, app D-01): what is repaired, what is refused and by which name, and
- * mass properties against analytic solids and a sum over tetrahedra in long double on real meshes. */
+/* Registration of solids (ch1-3 A-03 and A-04, app D-01): what is repaired, what is refused and by
+ * which name, and mass properties against analytic solids and a sum over tetrahedra in long double
+ * on real meshes. */
 #include "server/engine/geometry/mesh_repair.h"
 
 #include "server/base/heap.h"
@@ -90,7 +91,7 @@ START_TEST(the_box_of_a04_has_its_moments_edges_and_radius)
 		for (uint32_t k = 0; k < 3; k++)
 			ck_assert_uint_ne(polyhedron_neighbour(solid, f, k), f);
 	}
-	/* In its own frame (A-04.1, .2): centre at the origin, tensor diagonal. */
+	/* In its own frame (ch1-3 A-04): centre at the origin, tensor diagonal. */
 	polyhedron_into_frame(solid, &frame.at);
 	struct mass_properties own = mass_of_polyhedron(solid);
 	ck_assert_double_lt(vec3_length(own.centre), 1e-14);

@@ -403,7 +403,7 @@ START_TEST(extents_are_those_of_the_solid)
 	ck_assert_double_eq_tol(box->radius_max, scalar_sqrt(14), 1e-15);
 	ck_assert(box->extent_min == 1);
 	shape_release(box);
-	/* box 2×3×4, rotation radius sqrt(29)/2. */
+	/* ch1-3 A-04: box 2×3×4, rotation radius sqrt(29)/2. */
 	box = make_box(1, 1.5, 2);
 	ck_assert_double_eq_tol(box->radius_max, 2.692582403567252, 1e-15);
 	shape_release(box);
