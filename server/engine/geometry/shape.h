@@ -117,7 +117,7 @@ struct shape {
 	size_t canonical_bytes;
 	struct mass_properties mass;
 	vec3 aabb_min, aabb_max; /* in the shape's frame; ±SHAPE_LENGTH_MAX for a plane */
-	double radius_max;	 /* farthest point from the mass centre (rotation sphere of ch1-3 A-04) */
+	double radius_max; /* farthest point from the mass centre (rotation sphere of ch1-3 A-04) */
 	double extent_min; /* least distance from the mass centre to the surface: the scale for
 				  * fast motion; 0 for plane and mesh, which never move */
 	union {
