@@ -1,9 +1,9 @@
-/* engine.h: the engine's one door. Everything outside server/engine/ that touches the simulation
- * includes this and nothing deeper.
+/* engine.h: the engine's public header. Code outside server/engine/ that uses the simulation includes
+ * this file and nothing deeper.
  *
- * The engine is pure: no socket, clock, file, thread or MessagePack. A world is used by one thread at a
- * time; different worlds by different threads. Same build, same creation options, same batches at the
- * same ticks: same bits, for any number of workers in `parallel`.
+ * The engine uses no socket, clock, file, thread or MessagePack. At any time one thread may use a
+ * world; different threads may use different worlds. The same build, creation options and batches at
+ * the same ticks give the same bits, for any number of workers in `parallel`.
  */
 #ifndef CAIRN_ENGINE_ENGINE_H
 #define CAIRN_ENGINE_ENGINE_H
@@ -11,7 +11,7 @@
 #include "server/base/bytes.h"
 #include "server/base/parallel.h"
 #include "server/base/status.h"
-#include "server/engine/collision/placed.h" /* longer questions over a list from world_near */
+#include "server/engine/collision/placed.h" /* queries of a list that world_near returned */
 #include "server/engine/geometry/shape.h"   /* shape_cook, shape_retain, shape_release, limits */
 #include "server/engine/types.h"
 #include "server/engine/world/command.h"
@@ -20,9 +20,9 @@
 
 /* Motion is numbered in parts: the core (collision, dynamics, cooking of shapes) and each
  * method. A change of bits raises the number of its part; docs/DETERMINISM.md lists each raise
- * with its reason. Two builds make the same tick of the same state where the core's number and
- * that of the method in force are equal. A method of number 0 is experimental: its bits are
- * promised to nobody. */
+ * with its reason. Two builds compute the same next state from the same state if the core's number
+ * and that of the method in force are equal. A method of number 0 is experimental: its bits may
+ * change in any build. */
 #define ENGINE_CORE 2
 
 enum { MOTION_METHODS_MAX = 32, MOTION_TEXT_MAX = 512 };
@@ -33,14 +33,15 @@ struct motion_numbers {
 		uint32_t number; /* of its motion */
 	} methods[MOTION_METHODS_MAX];
 };
-/* Of this build. */
+/* The numbers of this build. */
 struct motion_numbers engine_motion(void);
-/* Of files and images from before motion was numbered in parts, which say `abi` 1. */
+/* The numbers of older files and images, which carry one number, `abi` 1. */
 struct motion_numbers motion_of_abi_1(void);
-/* Whether both make the same ticks under `method` (its name). */
+/* True if both compute the same ticks under the method of this name. */
 bool motion_is_same(const struct motion_numbers *a, const struct motion_numbers *b,
 		    const char *method);
-/* "core 1, free 1, soft-step 1, lcp 0" and back; a method that is not known here is passed over. */
+/* Writes and reads "core 1, free 1, soft-step 1, lcp 0". Methods that this build lacks are skipped.
+ * MALFORMED: the text has another form, or names a method twice. */
 void motion_text(const struct motion_numbers *numbers, char text[MOTION_TEXT_MAX]);
 MUST_CHECK enum status motion_parse(const char *text, struct motion_numbers *out);
 
@@ -57,8 +58,8 @@ struct shape_source {
 
 struct world_limits {
 	uint32_t bodies, placements, contacts, shapes, joints;
-	uint32_t events; /* of one boundary; of more, the last in their order are dropped, which an
-			    EVENT_LIMIT tells */
+	uint32_t events; /* of one boundary; the last in their order beyond it are dropped, and an
+			    EVENT_LIMIT reports how many */
 	uint64_t memory_bytes, shape_bytes;
 };
 
@@ -69,7 +70,7 @@ struct world_options {
 	vec3 gravity;
 	uint64_t seed;
 	char method[32];
-	char broad_phase[16]; /* "tree", "grid", "levels", "sweep"; "": as the method likes it */
+	char broad_phase[16]; /* "tree", "grid", "levels", "sweep"; "": the method's default */
 	struct world_limits limits;
 	struct shape_source shapes;
 };
@@ -83,77 +84,79 @@ struct world_options world_options_default(void);
 MUST_CHECK enum status world_create(const struct world_options *options, struct world **out,
 				    struct reason *why);
 void world_destroy(struct world *world);
-/* From now on shapes are looked for there (after the owner of a world changes). */
+/* Replaces the source of shapes, for example after the owner of a world changes. */
 void world_set_shape_source(struct world *world, struct shape_source shapes);
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
 enum { BATCH_COMMANDS_MAX = 4096 };
-/* WITHDRAW: what waits of the session's restricted batches is taken back before anything else of this
- * call. LET_GO: the drags that the session owns (0: that any does) are removed, in the order of batches.
- * Such batches have no commands and no tick. */
+/* LATE_WITHDRAW: the session's restricted batches that are stored for a later tick are removed before
+ * anything else of this call. LATE_LET_GO: the drags that the session owns (0: of all sessions) are
+ * removed, in the order of batches. Such batches have no commands and no tick. */
 enum late_policy { LATE_NEXT_TICK = 0, LATE_REFUSE = 1, LATE_WITHDRAW = 2, LATE_LET_GO = 3 };
 
 /* Commands that are applied together or not at all. */
 struct batch {
 	uint32_t session; /* order within a tick is (session, number) */
 	uint64_t number;  /* per session and world, ascending */
-	uint64_t at;	  /* tick before which to apply; later than the present one: kept */
-	uint8_t late;	  /* enum late_policy, when `at` has passed */
-	bool restricted;  /* a player: only bodies owned by `session`; SPAWN makes them so */
+	uint64_t at;	  /* tick before which to apply; a batch for a later tick is stored */
+	uint8_t late;	  /* enum late_policy, if `at` has passed */
+	bool restricted; /* a player's: only bodies that `session` owns; SPAWN gives it the new ones */
 	struct command *commands; /* borrowed; normalised in place */
 	uint32_t count;
 };
 
-/* What became of a batch. `value[i]` is the id that command i made, else 0. */
+/* The outcome of a batch. `values[i]` is the id that command i made, else 0. */
 struct batch_result {
 	uint32_t session;
 	uint64_t number;
-	uint64_t tick; /* boundary at which it was applied or refused, or for which it is kept */
-	enum status status; /* OK, or of the first command that was refused */
-	bool kept;	    /* OK, but nothing was applied: it waits for `tick` */
-	uint32_t
-		edit; /* of the state it was applied in: (epoch, tick, edit) is the first that has it */
+	uint64_t tick; /* boundary at which it was applied or refused, or for which it is stored */
+	enum status status; /* OK, or the error of the first refused command */
+	bool kept;	    /* OK, but not applied yet: it is stored until `tick` */
+	uint32_t edit;	    /* (epoch, tick, edit) is the first state that contains the batch */
 	struct reason why;
 	uint32_t value_count;
 	uint32_t *values; /* borrowed until the next call that applies */
 };
 
-/* Applies batches at the current boundary, in the order (session, number), merged with those that were
- * kept for this tick; each is checked whole before it changes anything. results[i] tells of batches[i]; a
- * batch for a later tick is kept, which its result says, and answered again through
- * world_kept_results when its tick comes. NO_MEMORY: nothing was applied. The tick's first call also
- * applies what was kept for it; world_step does so when there was no call. Calls at one boundary are told
- * apart by `edit` (world_info), and a replay makes the same calls. */
+/* Applies batches at the current boundary, in the order (session, number), merged with those stored
+ * for this tick; each is checked whole before it changes anything. results[i] is the outcome of
+ * batches[i]. A batch for a later tick is stored (`kept`) and reported again by world_kept_results
+ * when its tick comes. NO_MEMORY: nothing was applied. The first call of a tick also applies the
+ * batches stored for it; without a call, world_step does. Calls at one boundary differ in `edit`
+ * (world_info), and a replay repeats the same calls. */
 MUST_CHECK enum status world_apply(struct world *world, struct batch *batches, uint32_t count,
 				   struct batch_result *results);
-/* Results of kept batches applied at this boundary; borrowed until the next world_step. */
+/* Results of stored batches applied at this boundary; borrowed until the next world_step. */
 const struct batch_result *world_kept_results(const struct world *world, uint32_t *count);
-/* Changes, events and results of the boundary have been told: what comes now is told from here on. */
+/* The caller has reported the changes, events and results of the boundary: the next world_apply or
+ * world_step starts new lists. */
 void world_told(struct world *world);
 
-/* A batch that waits for its tick. */
+/* A batch stored for a later tick. */
 struct pending_batch {
 	uint64_t at;
 	uint32_t session;
 	uint64_t number;
 };
-/* What waits, in the order in which it will be applied; at most `capacity` of them. Returns how many wait. */
+/* Stored batches in the order in which they will be applied. Writes at most `capacity`, returns how many
+ * are stored. */
 uint32_t world_pending(const struct world *world, struct pending_batch *out, uint32_t capacity);
 
-/* What a session has of a world at this boundary. */
+/* What a session owns in a world at this boundary. */
 struct world_share {
 	uint32_t session;
 	uint32_t bodies;  /* that it owns */
-	uint32_t pending; /* restricted batches that wait */
+	uint32_t pending; /* restricted batches stored for later ticks */
 };
-/* Fills in `count` shares, whose sessions ascend; not 0. */
+/* Fills in `count` shares. The caller sets their sessions: not 0, strictly ascending. */
 void world_shares(const struct world *world, struct world_share *shares, uint32_t count);
 
 /* ---- stepping -------------------------------------------------------------------------------- */
 
-/* One tick. LIMIT or NO_MEMORY (why says which): the step was not made, nothing moved, world_stopped()
- * is true until a step succeeds; an EVENT_LIMIT stands in the events. `parallel` is borrowed for the call. */
+/* One tick. LIMIT (why names the limit) or NO_MEMORY: the step was not made, nothing moved,
+ * world_stopped() is true until a step succeeds, and the events contain an EVENT_LIMIT. `parallel` is
+ * borrowed for the call. */
 MUST_CHECK enum status world_step(struct world *world, const struct parallel *parallel,
 				  struct reason *why);
 bool world_stopped(const struct world *world);
@@ -164,31 +167,31 @@ struct world_stats {
 	uint32_t manifolds_made, manifolds_kept, iterations, fallbacks, quarantined;
 	uint32_t joints;
 	uint64_t joints_broken_total;
-	double joint_error; /* m (rad counted as metres): the worst of a locked axis as the last step ended */
-	/* Of the last step: islands solved by which of two solvers, where a method has two; those
-	 * whose impulses are one choice of many. */
+	double joint_error; /* m (rad counted as metres): largest error of a locked axis after the last step */
+	/* Of the last step, for methods with two solvers: islands solved dense, islands solved
+	 * sparse, and islands whose impulses are not unique. */
 	uint32_t islands_dense, islands_sparse, islands_dependent;
 	uint64_t fallbacks_total, quarantined_total;
 	double residual, penetration_max, penetration_mean;
-	/* J: energy that taking penetration out has given to bodies against forces; in the last
-	 * step, in all. */
+	/* J: work done against forces by pushing bodies out of penetration; in the last step, and
+	 * since the world was made or loaded. */
 	double push_work, push_work_total;
 	uint64_t memory_bytes;
 };
 struct world_stats world_stats(const struct world *world);
-/* Gives back the memory that only steps use, as for a world that stands still from now on. The next step
- * takes it again and makes the same state. */
+/* Frees the memory that only steps use, for a world that is paused. The next step allocates it again
+ * and computes the same state. */
 void world_trim(struct world *world);
 
 /* Events of this boundary: of commands since the last step, or, after it, of those and the step, in
  * their defined order; borrowed until the next world_apply or world_step. */
 const struct event *world_events(const struct world *world, uint32_t *count);
 
-/* ---- looking --------------------------------------------------------------------------------- */
+/* ---- views ----------------------------------------------------------------------------------- */
 
-/* A state's name and the world's settings. */
-/* A state has one name: (epoch, tick, edit). `edit` counts the calls since the last step that applied or
- * kept at least one command, withdrew what waited or let drags go; the step sets it to 0. */
+/* A state's name and the world's settings. The name of a state is (epoch, tick, edit). `edit` counts the
+ * calls since the last step that applied or stored at least one command, withdrew stored batches or
+ * removed drags; a step sets it to 0. */
 struct world_info {
 	uint64_t tick;
 	uint32_t edit;
@@ -202,10 +205,11 @@ struct world_info {
 };
 struct world_info world_info(const struct world *world);
 void world_new_epoch(struct world *world, uint32_t epoch);
-/* What has been applied so far, as by a scene, made the world: its first state is (epoch, 0, 0). */
+/* Ends creation: batches applied so far, as by a scene, belong to the first state, (epoch, 0, 0). The
+ * world must be at tick 0. */
 void world_begin(struct world *world);
 
-/* What a client may see of a body. */
+/* A body as clients see it. */
 struct body_view {
 	body_id id;
 	uint8_t status; /* enum body_status */
@@ -223,7 +227,8 @@ struct body_view {
 MUST_CHECK enum status world_body(const struct world *world, body_id id, struct body_view *out);
 /* Ids of all bodies, ascending; returns how many there are, writes at most `capacity`. */
 uint32_t world_bodies(const struct world *world, body_id *ids, uint32_t capacity);
-/* The body's shapes and where they sit, at most `capacity`; returns how many it has, 0 for no body. */
+/* A body's shapes and their places on it; writes at most `capacity`, returns how many it has, 0 if there
+ * is no such body. */
 struct placement_view {
 	const struct shape *shape; /* borrowed */
 	vec3 position;
@@ -232,7 +237,7 @@ struct placement_view {
 uint32_t world_body_placements(const struct world *world, body_id id, struct placement_view *out,
 			       uint32_t capacity);
 
-/* What changed in the visible state between the previous boundary and this one (commands and step). Ids
+/* Changes of the visible state between the previous boundary and this one (commands and step). Ids
  * ascending; borrowed until the next world_step or world_apply. `moved`: pose, velocity or status;
  * `changed`: owner, tag, flags or placements; a new id is in `created` only. */
 struct world_changes {
@@ -243,7 +248,7 @@ struct world_changes world_changes(const struct world *world);
 
 /* ---- joints ---------------------------------------------------------------------------------- */
 
-/* What a client may see of a joint. */
+/* A joint as clients see it. */
 struct joint_view {
 	joint_id id;
 	uint8_t type;  /* enum joint_type */
@@ -255,7 +260,7 @@ struct joint_view {
 	vec3 point_a, point_b; /* m, from the body's origin in its axes; of the world: world axes */
 	quat frame_a, frame_b; /* the joint's axes to the body's */
 	double break_force, break_torque; /* 0 never */
-	double coordinates[JOINT_AXES];	  /* m, rad; as the bodies stand */
+	double coordinates[JOINT_AXES];	  /* m, rad; at the present poses */
 	vec3 anchor_a, anchor_b;	  /* m, world */
 	vec3 force; /* N, on b at its anchor, world axes, mean over the last tick it was solved in */
 	vec3 torque; /* N·m, on b about its anchor */
@@ -263,16 +268,16 @@ struct joint_view {
 /* UNKNOWN_JOINT. */
 MUST_CHECK enum status world_joint(const struct world *world, joint_id id, struct joint_view *out);
 /* Ids of all joints, or (body ≠ 0) of a body's, ascending; returns how many there are, writes at most
- * `capacity`, in no order where that is less. */
+ * `capacity`; if there are more, the written ones are in no order. */
 uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, uint32_t capacity);
 /* How many drags a session owns, or (0) all sessions do. */
 uint32_t world_drags(const struct world *world, uint32_t owner);
-/* Bodies that joints link with `body`, itself among them, ascending; not through what is not
- * dynamic. 0 for no body. O(linked joints). NO_MEMORY. */
+/* Bodies that joints link with `body`, itself included, ids ascending. A body that is not dynamic is
+ * listed but links no further. *count is 0 if there is no such body. O(linked joints). NO_MEMORY. */
 MUST_CHECK enum status world_linked(const struct world *world, body_id body, body_id *ids,
 				    uint32_t capacity, uint32_t *count);
 
-/* What holds for one axis, as JOINT_AXIS tells it. */
+/* The settings of one axis, as JOINT_AXIS sets them. */
 struct joint_axis_view {
 	uint8_t mode, spring, motor, wave;
 	double lower, upper, restitution, friction;
@@ -282,9 +287,9 @@ struct joint_axis_view {
 MUST_CHECK enum status world_joint_axis(const struct world *world, joint_id id, uint32_t axis,
 					struct joint_axis_view *out);
 
-/* What changed of joints between the previous boundary and this one, as world_changes tells of
- * bodies. `moved`: one of its bodies did, or its force; perhaps more than those. `changed`:
- * anything a command sets. */
+/* Changes of joints between the previous boundary and this one, as world_changes for bodies.
+ * `moved`: one of its bodies moved or its force changed; the list may contain more joints than
+ * those. `changed`: anything that a command sets. */
 struct world_joint_changes {
 	const joint_id *created, *moved, *changed, *removed;
 	uint32_t created_count, moved_count, changed_count, removed_count;
@@ -295,13 +300,13 @@ MUST_CHECK enum status world_joint_changes(const struct world *world,
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
-/* Of what every client can know: id, status, pose, velocities of all bodies
- * (server/base/body_hash.h). It stays one over bodies whatever else a world holds, so that clients
- * which compare it go on: each further visible kind (joints, frameworks, particles;
- * protocol/columns.def) gets a hash of its own beside it, and the journal keeps both. */
+/* Hash of what every client can know: id, status, pose, velocities of all bodies
+ * (server/base/body_hash.h). It covers bodies only, also in worlds with other things, because
+ * clients compare it: each further visible kind (joints, frameworks, particles;
+ * protocol/columns.def) gets a hash of its own beside it, and the journal stores both. */
 uint64_t world_tick_hash(const struct world *world);
-/* Of all tables, but for what holds nothing (fields.def). per_table (may be NULL) receives one
- * hash a table, in the order of fields.def; 0 of one that is left out. */
+/* Hash of all tables except empty ones and absent columns (fields.def). per_table (may be NULL)
+ * receives one hash for each table, in the order of fields.def; 0 for a table that is left out. */
 enum { WORLD_TABLES_MAX = 64 };
 uint64_t world_state_hash(const struct world *world, uint64_t per_table[WORLD_TABLES_MAX],
 			  uint32_t *table_count);
@@ -312,37 +317,37 @@ const char *world_table_name(uint32_t table);
 /* Appends the world's image. Field by field, little-endian, no padding, no pointers. */
 MUST_CHECK enum status world_save(const struct world *world, struct bytes *out);
 /* Makes a world from an image (FORK, recovery). CORRUPT, VERSION (of a later build),
- * UNKNOWN_SHAPE (why names it), METHOD_REFUSES (the method in force does not take what is
- * there), NO_MEMORY. */
+ * UNKNOWN_SHAPE (why names it), METHOD_REFUSES (the method in force does not support the
+ * content), NO_MEMORY. *out is returned owned. */
 MUST_CHECK enum status world_load(const uint8_t *data, size_t bytes, struct shape_source shapes,
 				  struct world **out, struct reason *why);
-/* Puts the image's state in place of the world's; on failure nothing changed. The epoch is kept; changes
- * and events are empty after. As world_load, and RANGE for an image of another rate or of planar
- * against spatial. */
+/* Replaces the world's state by the image's; on failure nothing changed. The epoch is kept; changes
+ * and events are empty after. Errors of world_load, and RANGE if the image has another rate or is planar
+ * where the world is spatial, or the reverse. */
 MUST_CHECK enum status world_restore(struct world *world, const uint8_t *data, size_t bytes,
 				     struct reason *why);
-/* OK when two images hold the same state (the epoch apart); DIVERGED with the first difference, for
- * people: table, row (and body id), column, both values. CORRUPT, VERSION, NO_MEMORY. */
+/* OK if two images contain the same state apart from the epoch; DIVERGED with the first difference as
+ * text: table, row (and body id), column, both values. CORRUPT, VERSION, NO_MEMORY. */
 MUST_CHECK enum status world_image_difference(const uint8_t *a, size_t a_bytes, const uint8_t *b,
 					      size_t b_bytes, struct reason *difference);
 
-/* What an image says of itself. */
+/* Description of an image. */
 struct image_about {
 	uint32_t version;	       /* of its form */
 	struct motion_numbers numbers; /* of the build that wrote it */
 	uint64_t tick;
 	uint16_t method; /* in force; its permanent number */
-	/* What was told of it when it was saved: over its own bytes, by the rule of its version. */
+	/* The hashes reported when it was saved: over its own bytes, by the rule of its version. */
 	uint64_t saved_hash, saved_hashes[WORLD_TABLES_MAX];
 	/* world_state_hash of a world loaded from it, by this build's rule. */
 	uint64_t state_hash, hashes[WORLD_TABLES_MAX];
 	uint32_t table_count; /* of the image */
 };
-/* CORRUPT, VERSION, NO_MEMORY. Invariants are not looked at. */
+/* CORRUPT, VERSION, NO_MEMORY. Invariants are not checked. */
 MUST_CHECK enum status world_image_about(const uint8_t *data, size_t bytes, struct image_about *out,
 					 struct reason *why);
 
-/* The first part of it alone, without looking further. CORRUPT, VERSION. */
+/* Reads the image's motion numbers only; the rest is not checked. CORRUPT, VERSION. */
 MUST_CHECK enum status world_image_numbers(const uint8_t *data, size_t bytes,
 					   struct motion_numbers *out, struct reason *why);
 
@@ -350,12 +355,12 @@ MUST_CHECK enum status world_image_numbers(const uint8_t *data, size_t bytes,
 uint32_t world_image_shapes(const uint8_t *data, size_t bytes, struct name32 *names,
 			    uint32_t capacity);
 
-/* The limit `memory_max` of an image's world, from its first bytes alone: false where they do not hold it. */
+/* The limit `memory_max` of an image's world, from its first bytes; false if they do not contain it. */
 bool world_image_memory_max(const uint8_t *head, size_t bytes, uint64_t *out);
 
-/* Makes every derived cache anew (trees, indexes, free rows). Must not change any hash, now or later. */
+/* Builds every derived cache again (trees, indexes, free rows). Changes no hash, now or later. NO_MEMORY. */
 MUST_CHECK enum status world_rebuild_caches(struct world *world);
-/* The slow check of every invariant of the tables; CORRUPT with the broken one in `why`. */
+/* The slow check of every invariant of the tables; CORRUPT; `why` names the invariant. */
 MUST_CHECK enum status world_check(const struct world *world, struct reason *why);
 
 /* ---- queries --------------------------------------------------------------------------------- */
@@ -364,14 +369,14 @@ struct query_filter {
 	uint32_t category, mask; /* as a body's */
 	body_id ignore;
 };
-/* The placed shapes whose boxes in the broad phase meet `box`, walls apart, in the order (body, placement);
- * *count is how many there are. Shapes are borrowed: whoever keeps the list beyond the next world_apply
- * retains them. Answers to the questions of collision/placed.h are exact as long as `box` holds all they
- * reach. LIMIT: there are more than `capacity`, and what was written is no list. NO_MEMORY. */
+/* The placed shapes whose boxes in the broad phase overlap `box`, without the walls, in the order (body,
+ * placement); *count is how many there are. Shapes are borrowed; a caller that uses the list after the
+ * next world_apply must retain them. The queries of collision/placed.h are exact on the list if `box`
+ * contains their whole reach. LIMIT: there are more than `capacity`, and `out` is not usable. NO_MEMORY. */
 MUST_CHECK enum status world_near(const struct world *world, const struct aabb *box,
 				  struct query_filter filter, struct placed_shape *out,
 				  uint32_t capacity, uint32_t *count);
-/* The same of those whose boxes a ray meets that goes from `origin` along `way`. */
+/* The same for shapes whose boxes the segment from `origin` to `origin` + `way` hits. */
 MUST_CHECK enum status world_near_ray(const struct world *world, vec3 origin, vec3 way,
 				      struct query_filter filter, struct placed_shape *out,
 				      uint32_t capacity, uint32_t *count);
@@ -384,45 +389,46 @@ uint32_t world_overlap(const struct world *world, const struct shape *shape, vec
 		       quat rotation, struct query_filter filter, body_id *ids, uint32_t capacity,
 		       enum status *status);
 
-/* All of one body's, in order. */
+/* All placed shapes of one body, in order; writes at most `capacity`, returns how many there are. */
 uint32_t world_placed(const struct world *world, body_id body, struct placed_shape *out,
 		      uint32_t capacity);
 
-/* Mass properties of a body, or (0) of all dynamic bodies together, as they stand. */
+/* Mass properties of a body, or (0) of all dynamic bodies together, at their present poses. */
 struct mass_view {
 	double mass;  /* kg */
 	vec3 centre;  /* world, m */
 	mat3 inertia; /* about the centre, world axes, kg m² */
 	vec3 moments; /* principal, largest first */
 	quat axes;    /* principal axes → world */
-	double radius; /* m: of the sphere about the centre that holds the body however it turns; of all: 0 */
+	double radius; /* m: sphere about the centre that contains the body in every rotation; of all: 0 */
 	uint32_t bodies;
 };
-/* UNKNOWN_BODY. A body without mass has 0 of all but radius and bodies. */
+/* UNKNOWN_BODY. Of a body without mass all is 0 but radius and bodies. */
 MUST_CHECK enum status world_mass(const struct world *world, body_id body, struct mass_view *out);
 
-/* A contact point with what it carried in the last tick. */
+/* A contact point with its impulses of the last tick. */
 struct contact_view {
 	body_id a, b;
 	uint32_t child_a, child_b;
 	vec3 point, normal;    /* world, a → b */
 	double separation;     /* m */
 	double normal_impulse; /* N·s over the last tick */
-	vec3 friction_impulse; /* N·s on b, of the whole manifold, given with its first point */
+	vec3 friction_impulse; /* N·s on b, of the whole manifold; only in its first point */
 };
-/* Points of contacts of `body` (0: of all), by (a, b, children, point). */
+/* Contact points of `body` (0: of all), sorted by (a, b, children, point). Writes at most `capacity`,
+ * returns how many were written; 0 also without memory. */
 uint32_t world_contacts(const struct world *world, body_id body, struct contact_view *out,
 			uint32_t capacity);
 
-/* Points of the contacts that `body` holds: those of a dynamic one with what is not dynamic, and with dynamic
- * ones made before it. As above, but with the holder as b (so `a` is the other), by (a, child_b, child_a,
- * point). *count is how many there are, of which at most `capacity` are written. NO_MEMORY. */
+/* Points of the contacts assigned to `body`. A contact belongs to its dynamic body; of two dynamic bodies to
+ * that with the higher id. As above, but with `body` as b (so `a` is the other), sorted by (a, child_b,
+ * child_a, point). *count is how many there are, of which at most `capacity` are written. NO_MEMORY. */
 MUST_CHECK enum status world_held_contacts(const struct world *world, body_id body,
 					   struct contact_view *out, uint32_t capacity,
 					   uint32_t *count);
-/* Bodies whose contacts may be others than when the boundary opened: who was awake before or after its
- * step, was changed by a command or has lost contact points; and who holds contacts with them, asleep
- * itself. In no particular order, some more than once; returns how many there are. */
+/* Bodies whose contacts may differ from those at the opening of the boundary: bodies awake before or after
+ * its step, changed by a command, or with lost contact points; and sleeping bodies to which contacts with
+ * these are assigned. In no order, some more than once; returns how many there are. */
 uint32_t world_stirred(const struct world *world, body_id *out, uint32_t capacity);
 
 struct world_energy {
@@ -442,15 +448,15 @@ struct method_info {
 	bool friction, restitution, sleep, planar, three_d, joints;
 };
 uint32_t world_methods(struct method_info *out, uint32_t capacity);
-/* Other names of methods, from their sources. Taken wherever a method is named; what such a name
- * sets beside the method stays when another is chosen. */
+/* Other names of methods, from their sources. They are accepted wherever a method is named. A
+ * parameter that such a name sets stays when another method is chosen. */
 struct method_name {
 	const char *name, *method;
 	const char *parameter; /* set with it, or NULL */
 	double value;
 };
 uint32_t world_method_names(struct method_name *out, uint32_t capacity);
-/* Whether the world could switch to it now. */
+/* OK if the world could switch to the method now; UNKNOWN_METHOD, METHOD_REFUSES. */
 MUST_CHECK enum status world_supports(const struct world *world, const char *method,
 				      struct reason *why);
 
@@ -458,13 +464,13 @@ MUST_CHECK enum status world_supports(const struct world *world, const char *met
 struct parameter_info {
 	uint32_t number; /* permanent */
 	const char *name, *unit, *doc;
-	const char *methods; /* names of those that read it, a blank between */
-	const char *old;     /* a name that it had, taken for good; NULL: it never had another */
+	const char *methods; /* names of the methods that read it, separated by blanks */
+	const char *old;     /* an earlier name, accepted for ever; NULL: none */
 	double initial, min, max;
 	bool whole; /* a count or a switch: integers only */
 };
 uint32_t world_parameters(struct parameter_info *out, uint32_t capacity);
-/* By name, of today or an old one; NaN when there is none. */
+/* The value of a parameter by its present or an earlier name; NaN if there is no such parameter. */
 double world_parameter(const struct world *world, const char *name);
 
 #endif

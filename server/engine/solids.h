@@ -1,5 +1,6 @@
-/* solids.h: what a solid is made of: its parts, and its distance field as a surface again. A door beside
- * engine.h for who shows shapes and simulates nothing (`cairnd mesh`). */
+/* solids.h: the parts of a solid, and the surface of its distance field. A public header beside
+ * engine.h for programs that inspect shapes and simulate nothing (`cairnd mesh`).
+ */
 #ifndef CAIRN_ENGINE_SOLIDS_H
 #define CAIRN_ENGINE_SOLIDS_H
 

@@ -1,4 +1,5 @@
-/* types.h: ids, enumerations, definitions with defaults and events: the values that cross the door.
+/* types.h: ids, enumerations, definitions with defaults and events: the values that
+ * engine.h passes in and out.
  *
  * Ids are 32-bit, one sequence per kind, monotone within a world epoch; 0 is null and never given out.
  * SI units, right-handed, y up. A state is named (world, epoch, tick).
@@ -23,10 +24,10 @@ enum body_status {
 	BODY_INACTIVE = 0, /* keeps its place and state, takes part in nothing */
 	BODY_STATIC = 1,   /* never moves */
 	BODY_DYNAMIC = 2,  /* moved by forces and contacts */
-	BODY_ANIMATED = 3, /* moves at its given velocity; others feel it, it feels nothing */
+	BODY_ANIMATED = 3, /* moves at its given velocity; acts on others and is not acted on */
 };
 
-/* How two materials make one. */
+/* How the values of two materials are combined. */
 enum combine_rule {
 	COMBINE_AVERAGE = 0,
 	COMBINE_MINIMUM = 1,
@@ -35,15 +36,15 @@ enum combine_rule {
 	COMBINE_GEOMETRIC = 4, /* square root of the product */
 };
 
-/* What leaving the world's bounds means. */
+/* What happens to a body that leaves the world's bounds. */
 enum bounds_mode {
 	BOUNDS_NONE = 0,
 	BOUNDS_INACTIVE = 1, /* a body whose mass centre leaves becomes inactive, with an event */
 	BOUNDS_WALLS = 2,    /* six planes; every shape collides with them from inside */
 };
 
-/* Bounds on every magnitude that may come in. Beyond them double arithmetic would still work, but
- * squares and products of a step could leave the finite numbers, and a millimetre would be lost. */
+/* Limits of every magnitude in commands. Beyond them squares and products in a step could overflow, and
+ * positions would lose the millimetre: a double at 1e6 m resolves 1e-10 m. */
 #define LENGTH_MAX 1e6		       /* m, world coordinates */
 #define SPEED_MAX 1e4		       /* m/s */
 #define ANGULAR_SPEED_MAX 1e4	       /* rad/s */
@@ -58,7 +59,7 @@ enum bounds_mode {
 #define DAMPING_MAX 1e3		       /* 1/s */
 #define STIFFNESS_MAX 1e12	       /* N/m, N·m/rad, and N·s/m, N·m·s/rad of its damping */
 #define JOINT_HERTZ_MAX 1e4	       /* 1/s */
-#define TURNS_MAX 1e6		       /* rad: what a joint's angle may be told to be */
+#define TURNS_MAX 1e6		       /* rad: largest angle that a command may set for a joint */
 #define INTEGER_MAX 9007199254740991.0 /* 2^53 − 1: what every client's numbers can hold */
 
 /* Flags of a body. */
@@ -79,7 +80,7 @@ enum { ATTACHMENTS_MAX = 64 }; /* shapes of one body */
  *
  * A joint has a frame on each of two bodies (one of them may be the world). Axes 0, 1, 2 are x, y, z of
  * where b's anchor is from a's, along the axes of the frame on a, m; axes 3, 4, 5 are the angles that
- * turn a's frame into b's, rad, about x, then y, then z (R = Rx Ry Rz), unless told otherwise. */
+ * turn a's frame into b's, rad, about x, then y, then z (R = Rx Ry Rz), unless the type says otherwise. */
 enum joint_type {
 	JOINT_SPHERICAL = 1,   /* no axis slides; 3: twist about x, 4: swing, the angle between the
 				  frames' x axes, which has an upper limit only, and whose friction
@@ -91,10 +92,11 @@ enum joint_type {
 	JOINT_FIXED = 6,       /* none is free */
 	JOINT_DISTANCE = 7, /* 0: the distance of the anchors, m; locked at `rest` (a rod), limited
 				  (a rope), or free with a spring; the others are not used */
-	JOINT_SIX_DOF = 8, /* each axis as it is told; locked at first. Where 5 is locked at 0 and 4
+	JOINT_SIX_DOF =
+		8, /* each axis as JOINT_AXIS sets it; locked at first. Where 5 is locked at 0 and 4
 				  is not: about x, then z, then y (R = Rx Rz Ry). Where 3 is locked
 				  at 0, 4 and 5 are not: about y, then x, then z (R = Ry Rx Rz) */
-	JOINT_WHEEL = 9,   /* x stands up: 0 the suspension, 3 steering, 5 the wheel about its
+	JOINT_WHEEL = 9, /* x stands up: 0 the suspension, 3 steering, 5 the wheel about its
 				  axle z, are free */
 	JOINT_DRAG =
 		10, /* body a is the world: 0, 1, 2 are springs to a point that commands move */
@@ -118,16 +120,16 @@ enum joint_motor {
 	JOINT_MOTOR_VELOCITY = 1, /* holds the rate of the coordinate at its target, m/s (rad/s) */
 	JOINT_MOTOR_POSITION = 2, /* holds the coordinate at its target, m (rad) */
 };
-/* How a motor's target goes with the time since it was set. */
+/* The target of a motor as a function of the time since it was set. */
 enum joint_wave {
 	JOINT_WAVE_CONSTANT = 0,
 	JOINT_WAVE_SINE = 1,  /* target + amplitude sin(2π hertz t + phase) */
-	JOINT_WAVE_TABLE = 2, /* by the points of JOINT_TABLE, with straight lines between */
+	JOINT_WAVE_TABLE = 2, /* linear interpolation of the points of JOINT_TABLE */
 };
 
 /* Flags of a joint. */
 enum {
-	JOINT_BODIES_PASS = 1u << 0, /* its two bodies do not meet each other */
+	JOINT_BODIES_PASS = 1u << 0, /* its two bodies do not collide with each other */
 };
 
 /* What JOINT_TARGETS sets: `joint` is an id, or −k for the k-th command's result. */
@@ -157,7 +159,7 @@ enum event_kind {
 	 * and `child_a` events over the limit of events were dropped */
 	EVENT_LIMIT = 8,
 	/* joint `child_a` of bodies a and b (0: the world) broke and is gone; point: its anchor; value:
-	 * what it carried in units of what it may, above 1 */
+	 * load / limit, above 1 */
 	EVENT_JOINT_BREAK = 9,
 	EVENT_BIRTHS = 10, /* reserved: particles */
 	EVENT_DEATHS = 11, /* reserved: particles */

@@ -1,8 +1,8 @@
-/* tables.h: fields.def as C: one struct of arrays per table, and the table that describes them.
+/* tables.h: fields.def as C: one struct of arrays for each table, and descriptors of all columns.
  *
- * The arrays are owned by `struct tables`; rows are reached by index, columns by name:
- * tables->body.velocity[row]. Growth happens in one place (tables_reserve) and never inside a step
- * after its prepare phase.
+ * `struct tables` owns the arrays; code reaches a value by column name and row index:
+ * tables->body.velocity[row]. Arrays grow only in tables_reserve, and in a step only during its
+ * prepare phase, because growth moves them.
  */
 #ifndef CAIRN_ENGINE_WORLD_TABLES_H
 #define CAIRN_ENGINE_WORLD_TABLES_H
@@ -113,23 +113,22 @@ extern const struct table_info table_infos[TABLE_COUNT];
 
 void tables_init(struct tables *tables);
 void tables_release(struct tables *tables);
-/* Makes room for `rows` rows. Existing pointers into the columns are void after.
- * NO_MEMORY: nothing changed. Limits are not its business. */
+/* Makes room for `rows` rows; the world's limits are not checked. Pointers into the columns are
+ * invalid afterwards. NO_MEMORY: rows and capacity are unchanged. */
 MUST_CHECK enum status tables_reserve(struct tables *tables, enum table_index table, uint32_t rows);
 uint32_t tables_count(const struct tables *tables, enum table_index table);
 /* A column's array, borrowed until the table grows; NULL while it has no capacity. */
 void *tables_column(const struct tables *tables, enum table_index table, uint32_t column);
-/* A clear row holds `absent` in every column. Appends one within the reserved capacity; returns
- * its index. */
+/* Appends a clear row (`absent` in every column) within the reserved capacity; returns its index. */
 uint32_t tables_append(struct tables *tables, enum table_index table);
 void tables_clear_row(struct tables *tables, enum table_index table, uint32_t row);
-/* Puts `initial` into every column of a row. */
+/* Sets every column of a row to `initial`. */
 void tables_begin_row(struct tables *tables, enum table_index table, uint32_t row);
-/* Whether it is clear; if not, *column is the first that holds something else. */
+/* True if the row is clear; if not, *column is the first column with another value. */
 bool tables_row_is_clear(const struct tables *tables, enum table_index table, uint32_t row,
 			 uint32_t *column);
-/* For tables whose rows move up: takes the first `rows` away, puts clear ones in before `row`
- * (reserved), takes all from row `rows` on away, copies a row over another. */
+/* For tables without free rows: remove the first `rows` rows; insert `rows` clear rows before `row`
+ * (reserved); remove all rows from `rows` on; copy row `from` over row `to`. */
 void tables_remove_first(struct tables *tables, enum table_index table, uint32_t rows);
 void tables_insert(struct tables *tables, enum table_index table, uint32_t row, uint32_t rows);
 void tables_truncate(struct tables *tables, enum table_index table, uint32_t rows);
@@ -139,36 +138,36 @@ void tables_copy_row(struct tables *tables, enum table_index table, uint32_t to,
 
 /* The column of the KEY; COLUMNS_MAX for a table of another kind. */
 uint32_t tables_key_column(enum table_index table);
-/* What the KEY of a row holds: 0, the row is free. */
+/* The KEY of a row; 0 if the row is free. */
 uint32_t tables_key(const struct tables *tables, enum table_index table, uint32_t row);
-/* Takes the lowest free row (reserved: in the table, and in `used`), whose columns are the caller's
- * to fill, the KEY first of all. */
+/* Takes the lowest free row (reserved in the table and in `used`). The caller fills its columns, the
+ * KEY first. */
 uint32_t tables_take_row(struct tables *tables, enum table_index table, struct bitset *used);
-/* The row is free and clear. `index` (NULL for a table without ID) forgets its id. */
+/* Clears and frees the row, and removes its id from `index` (NULL for a table without ID). */
 void tables_free_row(struct tables *tables, enum table_index table, uint32_t row,
 		     struct bitset *used, struct table *index);
 /* Enters every taken row into `used` and, by its ID, into `index` (or NULL); both are empty and have room. */
 void tables_find_rows(const struct tables *tables, enum table_index table, struct bitset *used,
 		      struct table *index);
-/* Free rows are clear, and no ID stands in two rows, for which `ids` (reset, with room) is used. CORRUPT with
- * the row and column. */
+/* Checks that free rows are clear and that no ID is in two rows; `ids` (reset, with room) is scratch.
+ * CORRUPT; `why` names the row and column. */
 MUST_CHECK enum status tables_check_rows(const struct tables *tables, enum table_index table,
 					 struct table *ids, struct reason *why);
-/* Whether `used` and `index` are what tables_find_rows would make. CORRUPT with the row. */
+/* Checks that `used` and `index` equal what tables_find_rows would make. CORRUPT; `why` names the row. */
 MUST_CHECK enum status tables_check_sets(const struct tables *tables, enum table_index table,
 					 const struct bitset *used, const struct table *index,
 					 struct reason *why);
-/* The id of the body that a row is about, 0 if of none. */
+/* The id of the body that a row belongs to, 0 if to none. */
 uint32_t tables_body_of(const struct tables *tables, enum table_index table, uint32_t row);
 
-/* Bytes of one row: the sum over its columns; and of those that memory_max counts. */
+/* Bytes of one row: the sum over all columns, and over those that memory_max counts. */
 size_t table_row_bytes(enum table_index table);
 size_t table_row_charge(enum table_index table);
-/* What the limit memory_max is held against: count × charge of a row, over all tables. A
- * function of the state alone, where capacity depends on history; and the same for every build
- * with the same number of the core. */
+/* The bytes that memory_max limits: count × charge of a row, summed over all tables. It counts rows
+ * and not capacity, because capacity depends on history; so it is a function of the state, the same
+ * in every build with the same number of the core. */
 uint64_t tables_charge(const struct tables *tables);
-/* Whether the limit is kept when `table` has `rows` rows. */
+/* True if memory_max is not exceeded when `table` has `rows` rows. */
 bool tables_fit(const struct tables *tables, enum table_index table, uint32_t rows);
 
 /* XXH3-64 (seed 0) of a table: u32 rows, then, of each hashed column that does not hold `absent`

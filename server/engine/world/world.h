@@ -1,7 +1,8 @@
-/* world.h: a world from inside: what the files of this folder share. Outside, engine.h is the door.
+/* world.h: struct world and the functions that the files of this folder share. Other folders include
+ * engine.h.
  *
- * State is in `tables`; all else is either a cache of it, or tells of the boundary the world is at
- * (events, changes, results) and is never saved. A boundary opens with the first world_apply or
+ * The state is in `tables`. Everything else is a cache of it, or belongs to the present boundary
+ * (events, changes, results); neither is saved. A boundary opens with the first world_apply or
  * world_step after a step, and ends with the next step.
  */
 #ifndef CAIRN_ENGINE_WORLD_WORLD_H
@@ -17,12 +18,12 @@
 
 #define ROW_NONE UINT32_MAX
 
-/* Ids from here on are never given out: the walls' body and shapes have them. */
+/* Ids from here on are reserved for the body and shapes of the walls. */
 #define IDS_END (UINT32_MAX - 15)
 #define SHAPE_WALLS IDS_END /* … + 5: shapes of the walls */
 enum { WALLS_MAX = 6 };
 
-/* What is kept for a later tick, at most. */
+/* Limits of batches stored for later ticks: how many, and bytes of their commands. */
 enum { PENDING_MAX = 65536, PENDING_BYTES_MAX = 16 << 20 };
 
 struct batch_result_list {
@@ -56,12 +57,12 @@ struct world {
 
 	/* The boundary. */
 	bool open;
-	bool starved; /* the last step found no memory: no column, because a replay may find some */
+	bool starved; /* the last step had no memory; not a column, because a replay may have enough */
 	struct changes changes;
 	struct batch_result_list kept_results;
 	struct value_list kept_values, values;
 
-	/* What world_joint_changes lists: created, moved, changed, removed, and room to sort in. */
+	/* Lists of world_joint_changes: created, moved, changed, removed, and scratch for sorting. */
 	struct joint_ids joint_lists[5];
 
 	/* Work of world_apply, empty between calls. */
@@ -73,9 +74,9 @@ struct world {
 };
 
 /* ---- world.c */
-/* Opens the boundary if a step has closed it: forgets events, changes and results of the last one. */
+/* Opens the boundary if a step has closed it: empties its events, changes and results. */
 void world_open_boundary(struct world *world);
-/* Puts the events into their defined order, after commands or a step. */
+/* Sorts the events into their defined order and applies their limit, after commands or a step. */
 void world_sort_events(struct world *world);
 /* Seconds of a tick. */
 double world_dt(const struct world *world);
@@ -83,8 +84,8 @@ bool world_has_walls(const struct world *world);
 /* Bodies without the walls'. */
 uint32_t world_body_count(const struct world *world);
 uint32_t world_placement_count(const struct world *world);
-/* An empty shell around tables that hold a valid state: indexes, shapes by name from `source`, caches,
- * method. On failure the tables are released. *out is returned owned. */
+/* Makes a world around tables with a valid state: indexes, shapes by name from `source`, caches,
+ * method. Takes the tables; on failure they are released. *out is returned owned. */
 MUST_CHECK enum status world_make(struct tables *tables, struct shape_source source,
 				  struct world **out, struct reason *why);
 
@@ -98,32 +99,32 @@ void shapes_remove(struct world *world, uint32_t row);
 uint32_t shapes_find(const struct world *world, shape_id id);
 uint32_t shapes_find_name(const struct world *world, const uint8_t name[SHAPE_NAME_BYTES]);
 uint32_t shapes_count(const struct world *world); /* without the walls' */
-/* After the tables were filled: finds every shape by name. UNKNOWN_SHAPE, NO_MEMORY. */
+/* Finds every shape of the filled table by name. UNKNOWN_SHAPE, NO_MEMORY. */
 MUST_CHECK enum status shapes_rebuild(struct world *world, struct reason *why);
 
 /* ---- walls.c */
-/* How many walls: 4 in a planar world, else 6. */
+/* The number of walls: 4 in a planar world, else 6. */
 uint32_t walls_count(bool planar);
-/* Makes the shapes of the walls once. */
+/* Makes the shapes of the walls if they do not exist yet. NO_MEMORY. */
 MUST_CHECK enum status walls_cook(struct world *world);
-/* Which wall a name is the shape of, or WALLS_MAX. */
+/* The wall whose shape has this name, or WALLS_MAX. */
 uint32_t walls_find_name(const struct world *world, const uint8_t name[SHAPE_NAME_BYTES]);
-/* Puts walls at the bounds, or takes them away; rows are reserved and shapes cooked. */
+/* Adds walls at the bounds, or removes them; rows are reserved and shapes cooked. */
 void walls_put(struct world *world);
 void walls_remove(struct world *world);
 
 /* ---- apply.c */
-/* Kept batches that are due and the given ones that are. */
+/* Applies the stored batches and the given ones that are due. NO_MEMORY: nothing was applied. */
 MUST_CHECK enum status world_apply_due(struct world *world, struct batch *batches, uint32_t count,
 				       struct batch_result *results);
-/* Bodies that were woken and nobody named: those of the events from `first` on. */
+/* Records bodies that commands or the step woke: those of the EVENT_WAKE from event `first` on. */
 void world_note_woken(struct world *world, uint32_t first);
 
 /* ---- world_hash.c */
 uint64_t tables_state_hash(const struct tables *tables, uint64_t per_table[WORLD_TABLES_MAX]);
 
 /* ---- invariants.c */
-/* The part of world_check that looks at tables alone; used on images before they are believed. */
+/* The part of world_check that reads only tables; used on images before a world is made of them. */
 MUST_CHECK enum status tables_check(const struct tables *tables, struct reason *why);
 
 #endif
