@@ -1,43 +1,47 @@
 /* advance.c: app H, conservative advancement.
  *
- * At some time the pieces are apart by at least d along the direction n from A to B (GJK's certified
- * lower bound, minus the radii). A point of A moves along n at most at
+ * At time t the pieces are separated by at least d along the direction n from A to B, where d is GJK's
+ * proved lower bound minus the radii. The direction n stays fixed and v, w are constant, so for the
+ * rest of the motion a point of A moves along n at most at
  *   v_A·n + |w_A × n| r_A,   since (w × r)·n = r·(n × w),
- * for the rest of the motion, because n is kept fixed and v, w are constant; a point of B likewise
- * backwards. With the sum of both, the approach, nothing touches within d / approach. The book takes
- * |w| for |w × n|, which is never better: a spin about the normal brings nothing nearer. If the approach
- * is not positive the pieces stay apart for good; also pieces that start within the tolerance and
- * part are no hit. That distances grow again is no reason to stop (A-21's): with rotation they may
- * shrink later; the approach alone decides.
+ * and a point of B likewise against n. The sum of both is the approach speed; the pieces cannot touch
+ * within d / approach. The book uses |w| instead of |w × n|, which is never better, because a spin about
+ * the normal brings no point nearer. If the approach is not positive, the pieces stay separated until
+ * the end; this also holds for pieces that start within the tolerance and part. A growing distance does
+ * not end the search (unlike A-21), because rotation may shrink it later; only the approach decides.
  *
- * A step leaves a LEFT part of the tolerance, so that it ends near and not, by rounding, inside.
+ * A step stops short by STEP_MARGIN times the tolerance, so rounding does not make it end in overlap.
  *
- * Invariant: the pieces are apart at every accepted time, and these increase. What goes wrong: grazing
- * takes many steps (linear convergence, at the rate 1 − true approach / approach), hence the limit,
- * which is reported as what it is. A tolerance below rounding: a step may end inside, and is halved
- * until it does not; or nothing of the distance can be certified any more, which is the limit as well.
+ * Invariant: the pieces are separated at every accepted time, and accepted times increase.
+ * What goes wrong: grazing motion takes many steps (linear convergence, at the rate
+ * 1 − true approach / approach); after iterations_max steps the outcome is ADVANCE_LIMIT. With a
+ * tolerance below rounding a step may end in overlap: the step is then halved until it does not. If no
+ * part of the distance can be proved any more, the outcome is ADVANCE_LIMIT as well.
  */
 #include "server/engine/collision/advance.h"
 
-#define LEFT 0x1p-4 /* more takes more steps, less comes nearer to rounding */
+#define STEP_MARGIN                                                                                \
+	0x1p-4 /* of the tolerance; more takes more steps, less risks overlap by rounding */
 
 struct advance_body advance_body_of(const struct shape *shape, uint32_t child,
 				    const struct motion *motion, struct gjk_points *room)
 {
+	ASSERT(shape->kind != SHAPE_PLANE);
 	struct gjk_core core = gjk_core_of(shape, child, room);
+	ASSERT(core.count > 0);
 	double square = 0;
 	for (uint32_t i = 0; i < core.count; i++)
 		square = scalar_max(square, vec3_length_squared(core.points[i]));
 	return (struct advance_body){ core, scalar_sqrt(square) + core.radius, motion };
 }
 
-/* A direction along which the pieces are apart by `safe` m, proved. */
+/* A direction along which the pieces are proved to be separated by `safe` m. */
 struct certificate {
 	vec3 axis; /* unit, A → B */
 	double safe;
 };
 
-/* How far the surfaces are apart along a unit axis. */
+/* Separation of the surfaces along a unit axis, m; negative: they overlap on it. */
 static double apart_along(const struct advance_body *a, const struct advance_body *b, pose at_a,
 			  pose at_b, vec3 axis)
 {
@@ -49,11 +53,11 @@ static double apart_along(const struct advance_body *a, const struct advance_bod
 	return vec3_dot(axis, between) - a->core.radius - b->core.radius;
 }
 
-/* Whether the pieces are apart at t; if so *out describes it and *proof says by how much for certain.
- * It comes with the axis that served last: very near to each other the pieces have a direction that is
- * mostly rounding, and an older one from farther away proves more. */
-static bool look(const struct advance_body *a, const struct advance_body *b, double t,
-		 struct advance_result *out, struct certificate *proof)
+/* True: the pieces are separated at t; *out then describes the gap and *proof bounds it. On entry *proof
+ * has the axis of the previous step, which is tried again: for pieces that are very near, the direction
+ * between the nearest points is mostly rounding, and an axis found farther away proves more. */
+static bool measure_gap(const struct advance_body *a, const struct advance_body *b, double t,
+			struct advance_result *out, struct certificate *proof)
 {
 	pose at_a = motion_at(a->motion, t), at_b = motion_at(b->motion, t);
 	pose b_in_a = pose_relative(at_a, at_b);
@@ -76,8 +80,8 @@ static bool look(const struct advance_body *a, const struct advance_body *b, dou
 	return true;
 }
 
-/* How fast the pieces can come nearer along n, m/s. */
-static double approach(const struct advance_body *a, const struct advance_body *b, vec3 n)
+/* Upper bound of the speed at which the pieces approach along the unit vector n, m/s. */
+static double approach_speed(const struct advance_body *a, const struct advance_body *b, vec3 n)
 {
 	vec3 v = vec3_sub(a->motion->velocity, b->motion->velocity);
 	return vec3_dot(v, n) + vec3_length(vec3_cross(a->motion->spin, n)) * a->reach +
@@ -90,13 +94,14 @@ void advance_convex(const struct advance_body *a, const struct advance_body *b,
 {
 	double end = a->motion->t1, t = a->motion->t0;
 	ASSERT(b->motion->t0 == t && b->motion->t1 == end);
-	ASSERT(options->tolerance > 0 && options->iterations_max > 0);
+	ASSERT(options->tolerance > 0);
+	ASSERT(options->iterations_max > 0);
 	*out = (struct advance_result){ .time = t };
 	if (start != NULL)
 		out->simplex = *start;
 	struct certificate proof = { vec3_zero(), 0 };
 	for (uint32_t k = 0; k < options->iterations_max; k++) {
-		bool apart = look(a, b, t, out, &proof);
+		bool apart = measure_gap(a, b, t, out, &proof);
 		if (!apart && k == 0) {
 			out->outcome = ADVANCE_OVERLAP;
 			return;
@@ -110,8 +115,8 @@ void advance_convex(const struct advance_body *a, const struct advance_body *b,
 			t = half;
 			continue;
 		}
-		double speed = approach(a, b, proof.axis);
-		double way = scalar_max(proof.safe - LEFT * options->tolerance, 0);
+		double speed = approach_speed(a, b, proof.axis);
+		double way = scalar_max(proof.safe - STEP_MARGIN * options->tolerance, 0);
 		double next = speed > 0 ? t + way / speed : t;
 		if ((speed <= 0 && proof.safe > 0) ||
 		    (next > end && out->distance > options->tolerance)) {

@@ -1,7 +1,7 @@
-/* advance.h: when two convex pieces in motion first touch (app H, ch1-3 A-20, A-21).
+/* advance.h: the time at which two moving convex pieces first touch (app H, ch1-3 A-20, A-21).
  *
- * Both move at constant velocity and turn at constant rate over the same time (math/interpolate.h). The
- * answer is proved: at every earlier time the pieces are apart.
+ * Both pieces move at constant velocity and turn at constant rate over the same time span
+ * (math/interpolate.h). The result is proved: at every earlier time the pieces are separated.
  */
 #ifndef CAIRN_ENGINE_COLLISION_ADVANCE_H
 #define CAIRN_ENGINE_COLLISION_ADVANCE_H
@@ -11,38 +11,39 @@
 
 struct advance_body {
 	struct gjk_core core; /* in the frame that moves */
-	double reach; /* m: no point of the surface is farther from the origin of that frame */
+	double reach; /* m: radius around the origin of that frame that contains the surface */
 	const struct motion *motion; /* borrowed */
 };
 
-/* Of any convex kind, or of a mesh's triangle (not of a plane). `room` must live as long as the result. A
- * body should turn about a point near its middle: steps are as short as `reach` is long. */
+/* The shape is of any convex kind or a mesh, whose triangle is `child`; a plane is not allowed. `room`
+ * stores the points of pieces that have none and must live as long as the result. The body should turn
+ * about a point near its middle, because the length of a step is inversely proportional to `reach`. */
 struct advance_body advance_body_of(const struct shape *shape, uint32_t child,
 				    const struct motion *motion, struct gjk_points *room);
 
 struct advance_options {
-	double tolerance;	 /* m > 0: nearer than this is touching */
+	double tolerance;	 /* m > 0: pieces nearer than this touch */
 	uint32_t iterations_max; /* > 0 */
 };
 
 enum advance_outcome {
-	ADVANCE_APART,	 /* they do not touch in the whole time; `time` is its end */
-	ADVANCE_HIT,	 /* at `time` they are apart, by at most the tolerance */
-	ADVANCE_OVERLAP, /* they touch or overlap at the start */
-	ADVANCE_LIMIT,	 /* given up: they are apart until `time`, and not yet near */
+	ADVANCE_APART,	 /* the pieces never touch; `time` is t1 */
+	ADVANCE_HIT,	 /* at `time` the pieces are separated by at most the tolerance */
+	ADVANCE_OVERLAP, /* the pieces touch or overlap at t0 */
+	ADVANCE_LIMIT, /* no answer: they are separated until `time`, by more than the tolerance */
 };
 
 struct advance_result {
 	enum advance_outcome outcome;
 	double time;	       /* in [t0, t1] */
-	double distance;       /* m, between the surfaces at `time`; APART: when last looked at */
-	vec3 normal;	       /* unit, A → B; of an overlap zero */
-	vec3 point_a, point_b; /* nearest points of the surfaces; as above, in the motions' frame */
-	uint32_t iterations;   /* distances asked for */
-	struct gjk_simplex simplex; /* for the next search of this pair */
+	double distance;       /* m, between the surfaces at `time`; APART: at the last step */
+	vec3 normal;	       /* unit, A → B; zero if OVERLAP */
+	vec3 point_a, point_b; /* nearest points of the surfaces, in the frame of the motions */
+	uint32_t iterations;   /* computed distances */
+	struct gjk_simplex simplex; /* warm start for the next search of this pair */
 };
 
-/* Both motions must have the same t0 and t1. `start` as in gjk_distance, may be NULL. Allocates
+/* Both motions must have the same t0 and t1. `start`: a warm start as in gjk_distance, or NULL. Allocates
  * nothing. */
 void advance_convex(const struct advance_body *a, const struct advance_body *b,
 		    const struct advance_options *options, const struct gjk_simplex *start,

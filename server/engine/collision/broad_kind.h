@@ -1,8 +1,8 @@
-/* broad_kind.h: what a kind of broad phase is; private to broad_*.c.
+/* broad_kind.h: the interface of a kind of broad phase; private to broad_*.c and grid.c.
  *
- * broad_phase.c keeps what all kinds need (which slots are used, static, moved) and asks the kind for
- * places. A kind is told of every proxy once: add, then moves, then remove. Its questions may come from
- * several workers at once and change nothing.
+ * broad_phase.c stores what all kinds need (which slots are used, static, moved); the kind stores the boxes.
+ * Every proxy is added once, then moved any number of times, then removed. `partners`, `query` and `ray`
+ * may be called from several workers at the same time and change nothing.
  */
 #ifndef CAIRN_ENGINE_COLLISION_BROAD_KIND_H
 #define CAIRN_ENGINE_COLLISION_BROAD_KIND_H
@@ -14,19 +14,20 @@ enum { PROXY_USED = 1u << 30, PROXY_MOVED = 1u << 31 };
 
 struct proxy {
 	uint32_t flags;	   /* PROXY_STATIC, PROXY_USED, PROXY_MOVED; 0 free */
-	uint32_t moved_at; /* its place in the list of moved ones, while PROXY_MOVED */
+	uint32_t moved_at; /* index in the list of moved slots, while PROXY_MOVED */
 };
 
 struct broad_index; /* each kind's own */
 
 /* One search for pairs. */
-struct question {
+struct pair_search {
 	const struct proxy *proxies; /* by slot */
 	proxy_filter *filter;
 	const void *context;
 };
 
-/* Where partners of one proxy go: counted, the first `room` noted, keys written if `keys` is given. */
+/* Output of the search for one proxy's partners: all are counted, the first `room` are written to `slots`,
+ * and all keys to `keys` unless it is NULL. */
 struct partners {
 	uint32_t count, room;
 	uint32_t *slots;
@@ -44,16 +45,16 @@ struct broad_kind {
 	void (*move)(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box);
 	const struct aabb *(*box)(const struct broad_index *index, uint32_t slot, bool still);
 	void (*set_cells)(struct broad_index *index, struct broad_cells cells); /* or NULL */
-	/* NULL, or called before pairs are asked for: the time to rebuild, within reserved memory, and to
-	 * look at who has moved. */
+	/* NULL, or called before each search for pairs with the moved slots. The kind may rebuild here, within
+	 * reserved memory. */
 	void (*prepare)(struct broad_index *index, const uint32_t *moved, uint32_t count);
-	/* All partners of a moved proxy that `wanted` wants, or a kind's own rule of which of two moved
-	 * ones asks for both. */
-	void (*partners)(const struct broad_index *index, const struct question *question,
+	/* Adds all partners of a moved proxy for which pair_is_wanted is true. A kind may use its own rule of
+	 * which of two moved proxies reports their pair. */
+	void (*partners)(const struct broad_index *index, const struct pair_search *search,
 			 uint32_t slot, bool still, struct partners *out);
-	/* NULL, or in place of asking for each: all pairs with a moved proxy, in any order. LIMIT and
-	 * NO_MEMORY as broad_phase_pairs; out->count is then undefined. */
-	enum status (*pairs)(struct broad_index *index, const struct question *question,
+	/* NULL, or replaces `partners`: all pairs with a moved proxy, in any order. LIMIT and NO_MEMORY as
+	 * broad_phase_pairs; out->count is then undefined. */
+	enum status (*pairs)(struct broad_index *index, const struct pair_search *search,
 			     uint32_t limit, struct proxy_pairs *out);
 	void (*query)(const struct broad_index *index, const struct aabb *box, proxy_visit *visit,
 		      void *context);
@@ -67,20 +68,21 @@ extern const struct broad_kind broad_kind_tree, broad_kind_grid, broad_kind_leve
 
 static inline uint64_t pair_key(uint32_t slot, uint32_t partner)
 {
+	VALIDATE(slot != partner);
 	uint32_t a = MIN_OF(slot, partner), b = MAX_OF(slot, partner);
 	return (uint64_t)a << 32 | b;
 }
 
-/* Whether the pair is to be reported by the question of `slot`, which has moved: of two moved ones the
- * lesser asks for both. Boxes touch and one is not static: that is the kind's to see to. */
-static inline bool wanted(const struct question *q, uint32_t slot, uint32_t partner)
+/* True if the search for the moved proxy `slot` reports the pair: of two moved proxies the one with the
+ * smaller slot reports it. The kind must check that the boxes touch and that one proxy is not static. */
+static inline bool pair_is_wanted(const struct pair_search *search, uint32_t slot, uint32_t partner)
 {
 	if (partner == slot)
 		return false;
-	if (q->proxies[partner].flags & PROXY_MOVED && partner < slot)
+	if (search->proxies[partner].flags & PROXY_MOVED && partner < slot)
 		return false;
-	return q->filter == NULL ||
-	       q->filter(MIN_OF(slot, partner), MAX_OF(slot, partner), q->context);
+	return search->filter == NULL ||
+	       search->filter(MIN_OF(slot, partner), MAX_OF(slot, partner), search->context);
 }
 
 static inline void partners_add(struct partners *out, uint32_t slot, uint32_t partner)

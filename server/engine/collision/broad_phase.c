@@ -1,12 +1,13 @@
-/* broad_phase.c: what all kinds of broad phase share: slots, the list of moved ones, pairs.
+/* broad_phase.c: the part shared by all kinds of broad phase: slots, the list of moved slots, pairs.
  *
- * All boxes are in place before the first question, so two moved proxies can find each other both; one
- * of them keeps the pair, by a rule that both know (`wanted`: the smaller slot), hence it comes once.
+ * All boxes are stored before the first search, so each of two moved proxies can find the other. One of
+ * them reports the pair, by a rule that depends on the pair alone (pair_is_wanted: the smaller slot), so
+ * each pair is reported once.
  *
- * Questions run in parallel: question i writes only to record i, which has room for FOUND_MAX
- * partners and a count of all. Then the counts are summed, the limit is checked and room is made; a
- * second run copies, asking again only where there were more than FOUND_MAX. The keys are sorted at
- * the end, so neither the kind nor the order of moves nor workers can be seen in the result.
+ * Searches run in parallel: search i writes only to record i, which has room for FOUND_MAX partners and
+ * a count of all. Then the counts are summed, the limit is checked and memory is reserved. A second pass
+ * copies the keys; it repeats the search of a proxy with more than FOUND_MAX partners. The keys are sorted
+ * at the end, so the result depends neither on the kind nor on the order of moves nor on the workers.
  */
 #include "server/engine/collision/broad_phase.h"
 
@@ -16,15 +17,15 @@
 #include <string.h>
 
 enum {
-	FOUND_MAX = 14,
-	GRAIN = 32, /* questions a piece of parallel work has at least */
+	FOUND_MAX = 14, /* makes struct found 64 bytes, a cache line: workers do not share lines */
+	GRAIN = 32,	/* searches in a piece of parallel work, at least */
 };
 #define PROXY_FREE ((struct proxy){ 0, 0 })
 
-/* What one moved proxy found; a cache line. */
+/* The partners of one moved proxy. */
 struct found {
 	uint32_t slot;
-	uint32_t count; /* all, also those that had no room */
+	uint32_t count; /* of all partners, may exceed FOUND_MAX */
 	uint32_t partners[FOUND_MAX];
 };
 
@@ -137,12 +138,13 @@ static bool is_still(const struct proxy *proxy)
 	return proxy->flags & PROXY_STATIC;
 }
 
-/* The list has room for every slot once: a slot is on it exactly while its flag is set. */
+/* The list has room for every slot once: a slot is in it exactly while PROXY_MOVED is set. */
 void broad_phase_touch(struct broad_phase *self, uint32_t slot)
 {
 	struct proxy *proxy = proxy_at(self, slot);
 	if (proxy->flags & PROXY_MOVED)
 		return;
+	ASSERT(self->moved.count < self->proxies.count);
 	proxy->flags |= PROXY_MOVED;
 	proxy->moved_at = self->moved.count;
 	self->moved.items[self->moved.count++] = slot;
@@ -151,7 +153,9 @@ void broad_phase_touch(struct broad_phase *self, uint32_t slot)
 void broad_phase_add(struct broad_phase *self, uint32_t slot, const struct aabb *fat,
 		     uint32_t flags)
 {
-	ASSERT(slot < self->proxies.count && self->proxies.items[slot].flags == 0);
+	ASSERT(slot < self->proxies.count);
+	ASSERT(self->proxies.items[slot].flags == 0);
+	ASSERT((flags & ~(uint32_t)PROXY_STATIC) == 0);
 	struct proxy *proxy = &self->proxies.items[slot];
 	proxy->flags = (flags & PROXY_STATIC) | PROXY_USED;
 	self->kind->add(self->index, slot, is_still(proxy), fat);
@@ -160,6 +164,7 @@ void broad_phase_add(struct broad_phase *self, uint32_t slot, const struct aabb 
 
 static void moved_forget(struct broad_phase *self, const struct proxy *proxy)
 {
+	ASSERT(proxy->moved_at < self->moved.count);
 	uint32_t last = self->moved.items[--self->moved.count];
 	self->moved.items[proxy->moved_at] = last;
 	self->proxies.items[last].moved_at = proxy->moved_at;
@@ -188,36 +193,38 @@ bool broad_phase_has(const struct broad_phase *self, uint32_t slot)
 
 /* ---- pairs ------------------------------------------------------------------------------------ */
 
-struct asking {
+struct partner_search {
 	struct broad_phase *self;
-	struct question question;
+	struct pair_search search;
 };
 
-static void ask(uint32_t first, uint32_t last, uint32_t worker, void *context)
+static void find_partners(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	UNUSED(worker);
-	const struct asking *asking = context;
-	struct broad_phase *self = asking->self;
+	const struct partner_search *job = context;
+	struct broad_phase *self = job->self;
 	for (uint32_t i = first; i < last; i++) {
 		struct found *found = &self->found.items[i];
 		struct partners partners = { 0, FOUND_MAX, found->partners, NULL };
 		found->slot = self->moved.items[i];
-		self->kind->partners(self->index, &asking->question, found->slot,
+		self->kind->partners(self->index, &job->search, found->slot,
 				     is_still(&self->proxies.items[found->slot]), &partners);
 		found->count = partners.count;
 	}
 }
 
-static void collect(const struct asking *asking, uint64_t *out)
+static void write_keys(const struct partner_search *job, uint64_t *out)
 {
-	const struct broad_phase *self = asking->self;
+	const struct broad_phase *self = job->self;
 	for (uint32_t i = 0; i < self->moved.count; i++) {
 		const struct found *found = &self->found.items[i];
-		if (found->count > FOUND_MAX) { /* Asks again, now that there is room. */
+		ASSERT(found->slot == self->moved.items[i]);
+		if (found->count > FOUND_MAX) { /* Searches again, now that there is room. */
 			struct partners partners = { .keys = out };
-			self->kind->partners(self->index, &asking->question, found->slot,
+			self->kind->partners(self->index, &job->search, found->slot,
 					     is_still(&self->proxies.items[found->slot]),
 					     &partners);
+			ASSERT(partners.count == found->count);
 			out += partners.count;
 		} else {
 			for (uint32_t k = 0; k < found->count; k++)
@@ -226,11 +233,11 @@ static void collect(const struct asking *asking, uint64_t *out)
 	}
 }
 
-static enum status ask_each(struct asking *asking, const struct parallel *parallel, uint32_t limit,
-			    struct proxy_pairs *out)
+static enum status find_each(struct partner_search *job, const struct parallel *parallel,
+			     uint32_t limit, struct proxy_pairs *out)
 {
-	const struct broad_phase *self = asking->self;
-	parallel_run(parallel, self->moved.count, GRAIN, ask, asking);
+	const struct broad_phase *self = job->self;
+	parallel_run(parallel, self->moved.count, GRAIN, find_partners, job);
 	uint64_t total = 0;
 	for (uint32_t i = 0; i < self->moved.count; i++)
 		total += self->found.items[i].count;
@@ -239,7 +246,7 @@ static enum status ask_each(struct asking *asking, const struct parallel *parall
 	enum status status = ARRAY_RESERVE(out, total);
 	if (status != STATUS_OK)
 		return status;
-	collect(asking, out->items);
+	write_keys(job, out->items);
 	out->count = (uint32_t)total;
 	return STATUS_OK;
 }
@@ -248,21 +255,22 @@ enum status broad_phase_pairs(struct broad_phase *self, const struct parallel *p
 			      proxy_filter *filter, const void *context, uint32_t limit,
 			      struct proxy_pairs *out)
 {
-	struct asking asking = { self, { self->proxies.items, filter, context } };
+	struct partner_search job = { self, { self->proxies.items, filter, context } };
 	out->count = 0;
 	if (self->kind->prepare != NULL)
 		self->kind->prepare(self->index, self->moved.items, self->moved.count);
 	enum status status;
 	if (self->kind->pairs != NULL && self->moved.count > 0)
-		status = self->kind->pairs(self->index, &asking.question, limit, out);
+		status = self->kind->pairs(self->index, &job.search, limit, out);
 	else
-		status = ask_each(&asking, parallel, limit, out);
+		status = find_each(&job, parallel, limit, out);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&self->scratch, out->count);
 	if (status != STATUS_OK) {
 		out->count = 0;
 		return status;
 	}
+	ASSERT(out->count <= limit);
 	if (out->count > 1)
 		sort_keys(out->items, NULL, self->scratch.items, NULL, out->count);
 	return STATUS_OK;

@@ -1,30 +1,31 @@
 /* broad_sweep.c: the kind `sweep`: a world tree over whole motions (ch1-3 G-13, G-02, G-08, G-15).
  *
- * Boxes hold where things are and where they go until they are looked at next, so a leaf bounds a motion.
- * One tree stands over all proxies, built from the top: a set is split across its longest axis through
- * the mean of its centres, or the second or third if that leaves one side empty, or in two halves if all
- * do. Its nodes stand in the order of decreasing depth (children before parents), so that one pass
- * forward makes all boxes anew. Pairs come from walking the tree with itself.
+ * The box of a leaf bounds the motion of its proxy until the next search for pairs. One tree holds all
+ * proxies. It is built from the top: a set is split across its longest axis at the mean of its centres; if
+ * that leaves one side empty, across the second or third axis; if all do, in the middle of its order.
+ * Nodes are stored by decreasing depth (children before parents), so one forward pass refits all boxes.
+ * Pairs are found by walking the tree against itself.
  *
- * The tree keeps its shape until proxies come, half of them have gone, or it has grown to more than
- * GROWTH times the area it was built with. Between two searches for pairs, a move enlarges the boxes
- * above it, a new proxy waits in a list that queries look through, and one that goes leaves an empty leaf.
+ * The tree is rebuilt when proxies were added, half of them were removed, or its area exceeds GROWTH times
+ * the area at the last build. Between two searches for pairs a move enlarges the boxes of all ancestors,
+ * a new proxy is stored in a waiting list that queries also search, and a removed one leaves an empty leaf.
  */
 #include "server/engine/collision/broad_kind.h"
 #include "server/engine/collision/tree.h"
 
 #define NONE UINT32_MAX
-#define GROWTH 2.0
+#define GROWTH 2.0 /* of the area; more: slower searches, less: more rebuilds */
 
+/* Below SPLIT_DEPTH_MAX sets are halved, so at most 32 more levels follow: stacks have a fixed size. */
 enum { SPLIT_DEPTH_MAX = 40, DEPTH_MAX = SPLIT_DEPTH_MAX + 32 };
 
 struct sweep_node {
 	struct aabb box;
 	uint32_t left, right; /* NONE: a leaf */
 	uint32_t parent;      /* NONE: the root */
-	uint32_t slot;	      /* of a leaf; NONE: nobody's */
-	bool moves;	      /* holds a proxy that is not still */
-	bool asks;	      /* and one that has moved: while pairs are looked for */
+	uint32_t slot;	      /* of a leaf's proxy; NONE: an empty leaf or an inner node */
+	bool moves;	      /* the subtree has a proxy that is not still */
+	bool moved; /* the subtree has a proxy with PROXY_MOVED; valid during a search for pairs */
 };
 
 /* A set to be split: order[first … first + count). */
@@ -34,8 +35,8 @@ struct sweep_set {
 
 struct sweep_proxy {
 	struct aabb box;
-	uint32_t node;	  /* its leaf, or NONE: it waits */
-	uint32_t waiting; /* its place in the list, while it waits */
+	uint32_t node;	  /* its leaf; NONE: it is in the waiting list */
+	uint32_t waiting; /* index in the waiting list, if node is NONE */
 	bool still;
 };
 
@@ -44,7 +45,7 @@ struct broad_index {
 	ARRAY_OF(struct sweep_node) nodes;    /* the root last; children before parents */
 	ARRAY_OF(struct sweep_set) sets;      /* of the nodes, while building */
 	ARRAY_OF(uint32_t) order, scratch, waiting;
-	uint32_t living;   /* leaves with somebody in them */
+	uint32_t living;   /* leaves with a proxy */
 	double area_built; /* m², of all inner nodes */
 	bool stale;	   /* boxes above leaves may be too large */
 	struct broad_phase_work work;
@@ -52,12 +53,12 @@ struct broad_index {
 
 /* ---- life ------------------------------------------------------------------------------------- */
 
-static struct broad_index *create(void)
+static struct broad_index *create_sweep(void)
 {
 	return heap_alloc_zero(sizeof(struct broad_index));
 }
 
-static void destroy(struct broad_index *index)
+static void destroy_sweep(struct broad_index *index)
 {
 	ARRAY_RELEASE(&index->proxies);
 	ARRAY_RELEASE(&index->nodes);
@@ -68,13 +69,13 @@ static void destroy(struct broad_index *index)
 	heap_free(index);
 }
 
-static void reset(struct broad_index *index)
+static void reset_sweep(struct broad_index *index)
 {
 	index->nodes.count = index->waiting.count = index->living = 0;
 	index->stale = false;
 }
 
-static enum status reserve(struct broad_index *index, uint32_t slots)
+static enum status reserve_sweep(struct broad_index *index, uint32_t slots)
 {
 	enum status status = ARRAY_RESERVE(&index->proxies, slots);
 	if (status == STATUS_OK)
@@ -90,38 +91,46 @@ static enum status reserve(struct broad_index *index, uint32_t slots)
 	return status;
 }
 
-static void add(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box)
+static void add_sweep(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box)
 {
+	ASSERT(slot < index->proxies.capacity);
+	ASSERT(index->waiting.count < index->waiting.capacity);
 	index->proxies.items[slot] =
 		(struct sweep_proxy){ *box, NONE, index->waiting.count, still };
 	index->waiting.items[index->waiting.count++] = slot;
 }
 
-static void remove_slot(struct broad_index *index, uint32_t slot, bool still)
+static void remove_sweep(struct broad_index *index, uint32_t slot, bool still)
 {
 	UNUSED(still);
 	const struct sweep_proxy *proxy = &index->proxies.items[slot];
 	if (proxy->node == NONE) {
+		ASSERT(proxy->waiting < index->waiting.count);
+		ASSERT(index->waiting.items[proxy->waiting] == slot);
 		uint32_t last = index->waiting.items[--index->waiting.count];
 		index->waiting.items[proxy->waiting] = last;
 		index->proxies.items[last].waiting = proxy->waiting;
 		return;
 	}
+	ASSERT(proxy->node < index->nodes.count);
 	struct sweep_node *leaf = &index->nodes.items[proxy->node];
+	ASSERT(leaf->slot == slot && index->living > 0);
 	leaf->slot = NONE;
 	leaf->box = aabb_empty();
 	index->living--;
 	index->stale = true;
 }
 
-static void move(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box)
+static void move_sweep(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box)
 {
 	UNUSED(still);
 	struct sweep_proxy *proxy = &index->proxies.items[slot];
 	proxy->box = *box;
 	if (proxy->node == NONE)
 		return;
+	ASSERT(proxy->node < index->nodes.count);
 	struct sweep_node *nodes = index->nodes.items;
+	ASSERT(nodes[proxy->node].slot == slot);
 	nodes[proxy->node].box = *box;
 	for (uint32_t n = nodes[proxy->node].parent; n != NONE; n = nodes[n].parent) {
 		if (aabb_contains(nodes[n].box, *box))
@@ -131,13 +140,13 @@ static void move(struct broad_index *index, uint32_t slot, bool still, const str
 	index->stale = true;
 }
 
-static const struct aabb *box_of(const struct broad_index *index, uint32_t slot, bool still)
+static const struct aabb *box_sweep(const struct broad_index *index, uint32_t slot, bool still)
 {
 	UNUSED(still);
 	return &index->proxies.items[slot].box;
 }
 
-static struct broad_phase_work work_of(const struct broad_index *index)
+static struct broad_phase_work work_sweep(const struct broad_index *index)
 {
 	return index->work;
 }
@@ -150,8 +159,9 @@ static double centre_of(const struct broad_index *index, uint32_t slot, uint32_t
 	return 0.5 * vec3_get(box->min, axis) + 0.5 * vec3_get(box->max, axis);
 }
 
-/* Puts those below the mean first, in their order; how many, or 0 if one side would be empty. */
-static uint32_t partition(struct broad_index *index, const struct sweep_set *set, uint32_t axis)
+/* Stable partition of the set: centres below the mean first. Returns their number, or 0 and no change if
+ * one side would be empty. */
+static uint32_t partition_set(struct broad_index *index, const struct sweep_set *set, uint32_t axis)
 {
 	uint32_t *order = index->order.items + set->first, below = 0, above = 0;
 	double sum = 0;
@@ -170,13 +180,17 @@ static uint32_t partition(struct broad_index *index, const struct sweep_set *set
 		else
 			index->scratch.items[above++] = slot;
 	}
+	ASSERT(below + above == set->count);
 	memcpy(order + below, index->scratch.items, above * sizeof *order);
 	return below;
 }
 
-static uint32_t split(struct broad_index *index, const struct sweep_set *set)
+/* Orders the set into two parts, neither empty; returns the size of the first. */
+static uint32_t split_set(struct broad_index *index, const struct sweep_set *set)
 {
 	struct aabb box = aabb_empty();
+	ASSERT(set->count > 1);
+	ASSERT(set->depth < DEPTH_MAX);
 	if (set->depth >= SPLIT_DEPTH_MAX)
 		return set->count / 2;
 	for (uint32_t i = set->first; i < set->first + set->count; i++)
@@ -188,7 +202,7 @@ static uint32_t split(struct broad_index *index, const struct sweep_set *set)
 	vec3 extent = vec3_sub(box.max, box.min);
 	for (uint32_t tries = 0; tries < 3; tries++) {
 		uint32_t axis = vec3_largest_axis(extent);
-		uint32_t below = partition(index, set, axis);
+		uint32_t below = partition_set(index, set, axis);
 		if (below > 0)
 			return below;
 		vec3_set(&extent, axis, -1);
@@ -196,8 +210,8 @@ static uint32_t split(struct broad_index *index, const struct sweep_set *set)
 	return set->count / 2;
 }
 
-/* Everybody: the leaves of the old tree, and those that wait. */
-static void gather(struct broad_index *index)
+/* Collects all proxies: the leaves of the old tree, then the waiting list. */
+static void gather_slots(struct broad_index *index)
 {
 	uint32_t count = 0;
 	for (uint32_t n = 0; n < index->nodes.count; n++)
@@ -205,14 +219,16 @@ static void gather(struct broad_index *index)
 			index->order.items[count++] = index->nodes.items[n].slot;
 	for (uint32_t i = 0; i < index->waiting.count; i++)
 		index->order.items[count++] = index->waiting.items[i];
+	ASSERT(count == index->living + index->waiting.count);
+	ASSERT(count <= index->order.capacity);
 	index->order.count = count;
 	index->waiting.count = 0;
 }
 
-/* Nodes are made from the root on, level by level, and stand in the reverse order. */
-static void build(struct broad_index *index)
+/* Builds the tree level by level from the root; node i of this order is stored at count - 1 - i. */
+static void build_tree(struct broad_index *index)
 {
-	gather(index);
+	gather_slots(index);
 	uint32_t count = index->order.count, made = 1;
 	index->nodes.count = count > 0 ? 2 * count - 1 : 0;
 	index->living = count;
@@ -226,12 +242,12 @@ static void build(struct broad_index *index)
 		struct sweep_node *node = &index->nodes.items[last - i];
 		node->left = node->right = NONE;
 		node->slot = set.count == 1 ? index->order.items[set.first] : NONE;
-		node->asks = node->moves = false;
+		node->moved = node->moves = false;
 		if (set.count == 1) {
 			index->proxies.items[node->slot].node = last - i;
 			continue;
 		}
-		uint32_t left = split(index, &set);
+		uint32_t left = split_set(index, &set);
 		node->left = last - made;
 		node->right = last - made - 1;
 		index->nodes.items[node->left].parent = last - i;
@@ -240,11 +256,12 @@ static void build(struct broad_index *index)
 		index->sets.items[made++] =
 			(struct sweep_set){ set.first + left, set.count - left, set.depth + 1 };
 	}
+	ASSERT(made == index->nodes.count);
 	index->work.rebuilds++;
 }
 
-/* G-08; the area of all inner nodes. */
-static double refit(struct broad_index *index)
+/* Refits all boxes (G-08); returns the area of all inner nodes, m². */
+static double refit_boxes(struct broad_index *index)
 {
 	double area = 0;
 	struct sweep_node *nodes = index->nodes.items;
@@ -265,18 +282,18 @@ static double refit(struct broad_index *index)
 	return area;
 }
 
-static void prepare(struct broad_index *index, const uint32_t *moved, uint32_t count)
+static void prepare_sweep(struct broad_index *index, const uint32_t *moved, uint32_t count)
 {
 	UNUSED(moved);
 	UNUSED(count);
 	uint32_t leaves = (index->nodes.count + 1) / 2;
 	bool anew = index->waiting.count > 0 || index->living < leaves / 2;
 	if (!anew && index->stale)
-		anew = refit(index) > GROWTH * index->area_built;
+		anew = refit_boxes(index) > GROWTH * index->area_built;
 	if (!anew)
 		return;
-	build(index);
-	index->area_built = refit(index);
+	build_tree(index);
+	index->area_built = refit_boxes(index);
 }
 
 /* ---- pairs ------------------------------------------------------------------------------------ */
@@ -289,7 +306,7 @@ struct self_walk {
 	} stack[3 * DEPTH_MAX];
 };
 
-static void push(struct self_walk *walk, uint32_t a, uint32_t b)
+static void push_nodes(struct self_walk *walk, uint32_t a, uint32_t b)
 {
 	ASSERT(walk->depth < COUNT_OF(walk->stack));
 	walk->stack[walk->depth].a = a;
@@ -297,32 +314,32 @@ static void push(struct self_walk *walk, uint32_t a, uint32_t b)
 	walk->depth++;
 }
 
-/* G-15; of two different nodes the larger is opened. */
+/* Descends into a pair of nodes (G-15): of two different nodes into the one with the larger area. */
 static void open_pair(struct self_walk *walk, uint32_t a, uint32_t b)
 {
 	const struct sweep_node *of_a = &walk->nodes[a], *of_b = &walk->nodes[b];
 	if (a == b) {
-		push(walk, of_a->left, of_a->right);
-		push(walk, of_a->right, of_a->right);
-		push(walk, of_a->left, of_a->left);
+		push_nodes(walk, of_a->left, of_a->right);
+		push_nodes(walk, of_a->right, of_a->right);
+		push_nodes(walk, of_a->left, of_a->left);
 	} else if (of_b->left == NONE ||
 		   (of_a->left != NONE && aabb_area(of_a->box) >= aabb_area(of_b->box))) {
-		push(walk, of_a->right, b);
-		push(walk, of_a->left, b);
+		push_nodes(walk, of_a->right, b);
+		push_nodes(walk, of_a->left, b);
 	} else {
-		push(walk, a, of_b->right);
-		push(walk, a, of_b->left);
+		push_nodes(walk, a, of_b->right);
+		push_nodes(walk, a, of_b->left);
 	}
 }
 
-/* The next two leaves that may be a pair: boxes touch, one has moved, one is not still. */
+/* Finds the next two leaves whose boxes touch and of which one has moved and one is not still. */
 static bool walk_next(struct self_walk *walk, uint32_t *one, uint32_t *other)
 {
 	while (walk->depth > 0) {
 		walk->depth--;
 		uint32_t a = walk->stack[walk->depth].a, b = walk->stack[walk->depth].b;
 		const struct sweep_node *of_a = &walk->nodes[a], *of_b = &walk->nodes[b];
-		if (!(of_a->asks || of_b->asks) || !(of_a->moves || of_b->moves))
+		if (!(of_a->moved || of_b->moved) || !(of_a->moves || of_b->moves))
 			continue;
 		bool leaves = of_a->left == NONE && of_b->left == NONE;
 		if ((a == b && leaves) || (a != b && !aabb_overlaps(of_a->box, of_b->box)))
@@ -337,30 +354,30 @@ static bool walk_next(struct self_walk *walk, uint32_t *one, uint32_t *other)
 	return false;
 }
 
-static void mark_asking(struct broad_index *index, const struct question *question)
+static void mark_moved(struct broad_index *index, const struct pair_search *search)
 {
 	struct sweep_node *nodes = index->nodes.items;
 	for (uint32_t n = 0; n < index->nodes.count; n++) {
 		struct sweep_node *node = &nodes[n];
 		if (node->left != NONE)
-			node->asks = nodes[node->left].asks || nodes[node->right].asks;
+			node->moved = nodes[node->left].moved || nodes[node->right].moved;
 		else
-			node->asks = node->slot != NONE &&
-				     question->proxies[node->slot].flags & PROXY_MOVED;
+			node->moved = node->slot != NONE &&
+				      search->proxies[node->slot].flags & PROXY_MOVED;
 	}
 }
 
-static enum status pairs(struct broad_index *index, const struct question *question, uint32_t limit,
-			 struct proxy_pairs *out)
+static enum status find_pairs(struct broad_index *index, const struct pair_search *search,
+			      uint32_t limit, struct proxy_pairs *out)
 {
 	struct self_walk walk = { .nodes = index->nodes.items };
 	uint32_t one, other;
-	mark_asking(index, question);
+	mark_moved(index, search);
 	if (index->nodes.count > 0)
-		push(&walk, index->nodes.count - 1, index->nodes.count - 1);
+		push_nodes(&walk, index->nodes.count - 1, index->nodes.count - 1);
 	while (walk_next(&walk, &one, &other)) {
 		uint32_t a = MIN_OF(one, other), b = MAX_OF(one, other);
-		if (question->filter != NULL && !question->filter(a, b, question->context))
+		if (search->filter != NULL && !search->filter(a, b, search->context))
 			continue;
 		if (out->count >= limit)
 			return STATUS_LIMIT;
@@ -374,8 +391,8 @@ static enum status pairs(struct broad_index *index, const struct question *quest
 
 /* ---- queries ---------------------------------------------------------------------------------- */
 
-static void query(const struct broad_index *index, const struct aabb *box, proxy_visit *visit,
-		  void *context)
+static void query_sweep(const struct broad_index *index, const struct aabb *box, proxy_visit *visit,
+			void *context)
 {
 	uint32_t stack[DEPTH_MAX + 2], depth = 0;
 	if (index->nodes.count > 0)
@@ -399,9 +416,9 @@ static void query(const struct broad_index *index, const struct aabb *box, proxy
 	}
 }
 
-/* False: the visit says to stop. */
-static bool ray_offer(const struct broad_index *index, uint32_t slot, struct tree_ray *ray,
-		      proxy_ray_visit *visit, void *context)
+/* Visits the proxy if the ray meets its box. False: the visit stops the query. */
+static bool visit_ray_hit(const struct broad_index *index, uint32_t slot, struct tree_ray *ray,
+			  proxy_ray_visit *visit, void *context)
 {
 	if (!tree_ray_meets(ray, &index->proxies.items[slot].box))
 		return true;
@@ -409,7 +426,7 @@ static bool ray_offer(const struct broad_index *index, uint32_t slot, struct tre
 	return ray->fraction_max >= 0;
 }
 
-static void ray_query(const struct broad_index *index, vec3 origin, vec3 direction,
+static void ray_sweep(const struct broad_index *index, vec3 origin, vec3 direction,
 		      double fraction_max, proxy_ray_visit *visit, void *context)
 {
 	struct tree_ray ray = tree_ray_make(origin, direction, fraction_max);
@@ -418,11 +435,11 @@ static void ray_query(const struct broad_index *index, vec3 origin, vec3 directi
 		stack[depth++] = index->nodes.count - 1;
 	while (depth > 0) {
 		const struct sweep_node *node = &index->nodes.items[stack[--depth]];
-		/* An empty box says nothing to a ray. */
+		/* The box of an empty leaf is inverted; the ray test is undefined for it. */
 		if (node->box.min.x > node->box.max.x || !tree_ray_meets(&ray, &node->box))
 			continue;
 		if (node->left == NONE) {
-			if (!ray_offer(index, node->slot, &ray, visit, context))
+			if (!visit_ray_hit(index, node->slot, &ray, visit, context))
 				return;
 			continue;
 		}
@@ -434,23 +451,23 @@ static void ray_query(const struct broad_index *index, vec3 origin, vec3 directi
 		stack[depth++] = right_first ? node->right : node->left;
 	}
 	for (uint32_t i = 0; i < index->waiting.count; i++)
-		if (!ray_offer(index, index->waiting.items[i], &ray, visit, context))
+		if (!visit_ray_hit(index, index->waiting.items[i], &ray, visit, context))
 			return;
 }
 
 const struct broad_kind broad_kind_sweep = {
 	.name = "sweep",
-	.create = create,
-	.destroy = destroy,
-	.reset = reset,
-	.reserve = reserve,
-	.add = add,
-	.remove = remove_slot,
-	.move = move,
-	.box = box_of,
-	.prepare = prepare,
-	.pairs = pairs,
-	.query = query,
-	.ray = ray_query,
-	.work = work_of,
+	.create = create_sweep,
+	.destroy = destroy_sweep,
+	.reset = reset_sweep,
+	.reserve = reserve_sweep,
+	.add = add_sweep,
+	.remove = remove_sweep,
+	.move = move_sweep,
+	.box = box_sweep,
+	.prepare = prepare_sweep,
+	.pairs = find_pairs,
+	.query = query_sweep,
+	.ray = ray_sweep,
+	.work = work_sweep,
 };

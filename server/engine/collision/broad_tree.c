@@ -1,7 +1,7 @@
 /* broad_tree.c: the kind `tree`: two dynamic trees.
  *
- * Still proxies and moving ones have a tree each. A moved proxy asks the moving tree, and unless it is
- * static itself also the still one.
+ * Static proxies and the others are stored in a tree each. The partners of a moved proxy are searched in
+ * the moving tree and, unless the proxy is static itself, also in the still tree.
  */
 #include "server/engine/collision/broad_kind.h"
 #include "server/engine/collision/tree.h"
@@ -13,7 +13,7 @@ struct broad_index {
 	ARRAY_OF(uint32_t) leaves; /* by slot; count is not used */
 };
 
-static struct broad_index *create(void)
+static struct broad_index *create_tree(void)
 {
 	struct broad_index *index = heap_alloc_zero(sizeof *index);
 	if (index == NULL)
@@ -23,7 +23,7 @@ static struct broad_index *create(void)
 	return index;
 }
 
-static void destroy(struct broad_index *index)
+static void destroy_tree(struct broad_index *index)
 {
 	tree_release(&index->trees[STILL]);
 	tree_release(&index->trees[MOVING]);
@@ -31,13 +31,13 @@ static void destroy(struct broad_index *index)
 	heap_free(index);
 }
 
-static void reset(struct broad_index *index)
+static void reset_tree(struct broad_index *index)
 {
 	tree_reset(&index->trees[STILL]);
 	tree_reset(&index->trees[MOVING]);
 }
 
-static enum status reserve(struct broad_index *index, uint32_t slots)
+static enum status reserve_tree(struct broad_index *index, uint32_t slots)
 {
 	enum status status = tree_reserve(&index->trees[STILL], slots);
 	if (status == STATUS_OK)
@@ -45,46 +45,50 @@ static enum status reserve(struct broad_index *index, uint32_t slots)
 	return status == STATUS_OK ? ARRAY_RESERVE(&index->leaves, slots) : status;
 }
 
-static void add(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box)
+static void add_tree(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box)
 {
+	ASSERT(slot < index->leaves.capacity);
 	index->leaves.items[slot] = tree_insert(&index->trees[still ? STILL : MOVING], box, slot);
 }
 
-static void remove_slot(struct broad_index *index, uint32_t slot, bool still)
+static void remove_leaf(struct broad_index *index, uint32_t slot, bool still)
 {
+	ASSERT(slot < index->leaves.capacity);
 	tree_remove(&index->trees[still ? STILL : MOVING], index->leaves.items[slot]);
 }
 
-static void move(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box)
+static void move_tree(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box)
 {
+	ASSERT(slot < index->leaves.capacity);
 	tree_move(&index->trees[still ? STILL : MOVING], index->leaves.items[slot], box);
 }
 
 static const struct aabb *box_of(const struct broad_index *index, uint32_t slot, bool still)
 {
+	ASSERT(slot < index->leaves.capacity);
 	return &index->trees[still ? STILL : MOVING].nodes[index->leaves.items[slot]].box;
 }
 
-static void partners_of(const struct broad_index *index, const struct question *question,
+static void partners_of(const struct broad_index *index, const struct pair_search *search,
 			uint32_t slot, bool still, struct partners *out)
 {
 	const struct aabb *box = box_of(index, slot, still);
-	struct partners found = *out; /* In registers: `out` may point anywhere. */
+	struct partners found = *out; /* A local copy stays in registers: `out` might alias. */
 	for (int t = still ? MOVING : STILL; t <= MOVING; t++) {
 		const struct tree *tree = &index->trees[t];
 		struct tree_walk walk = tree_walk_begin(tree, box);
 		for (uint32_t n = tree_walk_next(&walk); n != TREE_NONE;
 		     n = tree_walk_next(&walk)) {
 			uint32_t partner = tree->nodes[n].item;
-			if (wanted(question, slot, partner))
+			if (pair_is_wanted(search, slot, partner))
 				partners_add(&found, slot, partner);
 		}
 	}
 	*out = found;
 }
 
-static void query(const struct broad_index *index, const struct aabb *box, proxy_visit *visit,
-		  void *context)
+static void query_tree(const struct broad_index *index, const struct aabb *box, proxy_visit *visit,
+		       void *context)
 {
 	for (int t = STILL; t <= MOVING; t++) {
 		const struct tree *tree = &index->trees[t];
@@ -95,7 +99,7 @@ static void query(const struct broad_index *index, const struct aabb *box, proxy
 	}
 }
 
-static void ray_query(const struct broad_index *index, vec3 origin, vec3 direction,
+static void ray_trees(const struct broad_index *index, vec3 origin, vec3 direction,
 		      double fraction_max, proxy_ray_visit *visit, void *context)
 {
 	struct tree_ray ray = tree_ray_make(origin, direction, fraction_max);
@@ -112,15 +116,15 @@ static void ray_query(const struct broad_index *index, vec3 origin, vec3 directi
 
 const struct broad_kind broad_kind_tree = {
 	.name = "tree",
-	.create = create,
-	.destroy = destroy,
-	.reset = reset,
-	.reserve = reserve,
-	.add = add,
-	.remove = remove_slot,
-	.move = move,
+	.create = create_tree,
+	.destroy = destroy_tree,
+	.reset = reset_tree,
+	.reserve = reserve_tree,
+	.add = add_tree,
+	.remove = remove_leaf,
+	.move = move_tree,
 	.box = box_of,
 	.partners = partners_of,
-	.query = query,
-	.ray = ray_query,
+	.query = query_tree,
+	.ray = ray_trees,
 };

@@ -1,12 +1,12 @@
-/* clip.c: polygon against half-space, and the reduction of a manifold.
+/* clip.c: clipping of a polygon by a half-space, and the reduction of a manifold to four points.
  *
- * A face contact of convex pieces is the incident face cut by the side planes of the reference
- * face. Each corner remembers the two sides it lies between; a pair of sides names the same
- * geometric corner from step to step, however many other corners come and go.
+ * The points of a face contact are the corners of the incident face, clipped by the side planes of the
+ * reference face. Each corner stores the two sides it lies between; a pair of sides identifies the same
+ * geometric corner from step to step, however many other corners appear and disappear.
  *
- * Any number of points under one rigid face is equivalent to the corners of their hull, and four of
- * them keep the torque within what friction and softness blur anyway. Which four must not flicker:
- * comparisons that decide between equals up to rounding give way to the order in the list.
+ * Contact points under one rigid face are equivalent to the corners of their convex hull. Four of them
+ * change the possible torque by less than friction and softness do. The choice of the four must not
+ * flicker between steps, so candidates that are equal up to rounding are decided by the order in the list.
  */
 #include "server/engine/collision/clip.h"
 
@@ -14,6 +14,9 @@ uint32_t clip_polygon(const struct clip_corner *in, uint32_t count, vec3 normal,
 		      double slop, uint32_t side, struct clip_corner *out)
 {
 	uint32_t made = 0;
+	ASSERT(count <= CLIP_CORNERS_MAX);
+	ASSERT(in != out);
+	ASSERT(slop >= 0);
 	if (count == 0)
 		return 0;
 	const struct clip_corner *from = &in[count - 1];
@@ -21,9 +24,9 @@ uint32_t clip_polygon(const struct clip_corner *in, uint32_t count, vec3 normal,
 	for (uint32_t k = 0; k < count; k++) {
 		const struct clip_corner *to = &in[k];
 		double to_out = vec3_dot(normal, to->point) - offset;
-		/* One stays and one goes; the one that stays may itself lie on or past the
-		 * plane, then there is nothing to cut. Rounding may bend a polygon so that it
-		 * crosses more than twice; there is always room for a convex one. */
+		/* One end stays and the other is cut off. The end that stays may itself lie on the
+		 * plane or within `slop` outside; then there is no cut. A polygon bent by rounding may
+		 * cross the plane more than twice; the limit of corners suffices for a convex one. */
 		bool leaving = from_out <= slop, crossing = leaving != (to_out <= slop);
 		if (crossing && (leaving ? from_out : to_out) < 0 && made < CLIP_CORNERS_MAX) {
 			vec3 cut =
@@ -41,11 +44,13 @@ uint32_t clip_polygon(const struct clip_corner *in, uint32_t count, vec3 normal,
 
 /* ---- reduction -------------------------------------------------------------------------------- */
 
-/* How much larger a distance or an area must be to displace an earlier point. */
+/* Ratio by which a distance or an area must exceed that of an earlier point to replace it. At 1 the choice
+ * among equal points would depend on rounding and change from step to step. */
 #define CLEARLY (1 + 1e-3)
 
 static uint32_t deepest(const struct manifold_point *points, uint32_t count, double slop)
 {
+	ASSERT(count > 0 && slop >= 0);
 	double least = points[0].separation;
 	for (uint32_t k = 1; k < count; k++)
 		least = scalar_min(points[k].separation, least);
@@ -122,6 +127,7 @@ static uint32_t outermost(const struct manifold_point *points, uint32_t count, u
 void manifold_reduce(const struct manifold_point *points, uint32_t count, vec3 normal, double slop,
 		     struct manifold *out)
 {
+	ASSERT(count <= CLIP_CORNERS_MAX);
 	out->normal = normal;
 	out->count = 0;
 	if (count <= MANIFOLD_POINTS_MAX) {
@@ -132,8 +138,9 @@ void manifold_reduce(const struct manifold_point *points, uint32_t count, vec3 n
 	uint32_t a = deepest(points, count, slop), b = farthest(points, count, a, normal);
 	uint32_t c = widest(points, count, a, b, normal);
 	uint32_t d = outermost(points, count, a, b, c, normal);
-	/* In the order of the list, each once: points that coincide leave fewer than four. */
+	/* Each point once, in the order of the list. If points coincide, fewer than four remain. */
 	for (uint32_t k = 0; k < count; k++)
 		if (k == a || k == b || k == c || k == d)
 			out->points[out->count++] = points[k];
+	ASSERT(out->count >= 1 && out->count <= MANIFOLD_POINTS_MAX);
 }

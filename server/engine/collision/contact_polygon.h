@@ -1,20 +1,20 @@
-/* contact_polygon.h: all of where two pieces touch, and what their normal belongs to.
+/* contact_polygon.h: the whole contact polygon of two pieces, and the feature that the normal belongs to.
  *
- * A manifold has at most four points, which is all that a solver of impulses needs. Who asks how
- * forces spread over a face, or how a normal turns with the bodies, asks here. Found anew from a
- * manifold; the narrow phase pays nothing for it.
+ * A manifold has at most four points, which suffice for a solver of impulses. The distribution of forces over
+ * a face needs the whole polygon, and accelerations need to know how the normal turns with the
+ * bodies. Both are computed from a manifold on request; the narrow phase does no work for them.
  */
 #ifndef CAIRN_ENGINE_COLLISION_CONTACT_POLYGON_H
 #define CAIRN_ENGINE_COLLISION_CONTACT_POLYGON_H
 
 #include "server/engine/collision/clip.h"
 
-/* What the normal turns with, for accelerations and for other motions than it was found at. */
+/* The feature that the normal turns with, for accelerations and other poses of the bodies. */
 enum contact_normal {
-	CONTACT_NORMAL_GIVEN,	   /* by none of those below: its rate must be told */
+	CONTACT_NORMAL_GIVEN,	   /* none of those below: the caller must give its rate */
 	CONTACT_NORMAL_OF_A,	   /* of a face of a */
 	CONTACT_NORMAL_OF_B,	   /* of a face of b */
-	CONTACT_NORMAL_OF_EDGES,   /* along edge_a × edge_b, or against it */
+	CONTACT_NORMAL_OF_EDGES,   /* parallel to edge_a × edge_b, of either sign */
 	CONTACT_NORMAL_OF_CENTRES, /* from ball_a to ball_b: balls, capsules */
 };
 
@@ -22,15 +22,15 @@ struct contact_polygon {
 	enum contact_normal normal_of;
 	vec3 normal;	     /* the manifold's */
 	vec3 edge_a, edge_b; /* of EDGES: directions, m, as long as the edges */
-	vec3 ball_a, ball_b; /* of CENTRES: m, places */
+	vec3 ball_a, ball_b; /* of CENTRES: points, m */
 	uint32_t count;
-	struct manifold_point points[CLIP_CORNERS_MAX]; /* in no order that is promised */
+	struct manifold_point points[CLIP_CORNERS_MAX]; /* in unspecified order */
 };
 
-/* Frames, margin and pieces as for collide_pieces, which gave *found. Where the normal is of a face
- * and the other piece has one that lies against it, the points are the corners of what one covers
- * of the other (of a plane: all vertices within the margin); elsewhere they are the manifold's,
- * which are all there are. count = 0: the manifold has no points. Total; O(vertices + edges). */
+/* Frames, margin (m) and pieces as for collide_pieces, which computed *found. If the normal is that of a
+ * face and the other piece has a face against it, the points are the corners of the overlap of both faces
+ * (for a plane: all vertices within the margin). Otherwise they are the manifold's points, which are
+ * complete in this case. count = 0 if the manifold has no points. Never fails; O(vertices + edges). */
 void contact_polygon(struct piece a, struct piece b, const pose *b_in_a, double margin,
 		     const struct manifold *found, struct contact_polygon *out);
 

@@ -1,18 +1,19 @@
 /* continuous_box.c: ch1-3 G-34 by intervals.
  *
- * On each axis the boxes overlap while |P + s V| ≤ R, an interval of s that ends at linear roots (the
- * book's quadratics are their squares). They touch from the last entry on, if that is not after the first
- * exit. No root has to be verified with a tolerance on its own axis.
+ * On each axis the boxes overlap while |P + s V| ≤ R. This is an interval of s whose ends are roots of linear
+ * equations (the book's quadratics are their squares). The boxes touch at the last entry of the three axes,
+ * unless that is after the first exit. No root needs a check with a tolerance on its own axis.
  */
 #include "server/engine/collision/continuous_box.h"
 
-/* The overlap of one axis in [*enter, *leave]; false when there is none. *later: enter was moved. */
+/* Intersects [*enter, *leave] with the interval of overlap on one axis; false if it becomes empty. *later:
+ * *enter was raised. */
 static bool clip_axis(double low, double high, double v, double *enter, double *leave, bool *later)
 {
 	*later = false;
 	if (v == 0)
 		return low <= 0 && high >= 0;
-	/* low … high: how far b's slab reaches before and behind a's, to be crossed by s v. */
+	/* On this axis the slabs overlap while low ≤ s v ≤ high. */
 	double first = (v > 0 ? low : high) / v, last = (v > 0 ? high : low) / v;
 	if (first > *enter) {
 		*enter = first;
@@ -43,6 +44,7 @@ bool continuous_box_box(struct aabb a, vec3 a_step, struct aabb b, vec3 b_step,
 			vec3_set(&found.normal, axis, speed > 0 ? -1 : 1);
 		}
 	}
+	ASSERT(enter >= 0 && enter <= 1);
 	found.time = enter;
 	vec3 from_b = vec3_sub(aabb_centre(a), aabb_centre(b));
 	found.centres = vec3_normalize(vec3_mul_add(from_b, v, enter));

@@ -1,16 +1,16 @@
 /* continuous_sphere.c: ch1-3 G-33, with the signs as corrected.
  *
- * With P, V the first difference of the centres and its change: |P + s V| = r, or A s² + 2 B s + C = 0
- * with A = V·V, B = P·V, C = P·P − r². C ≤ 0: touching at once. B ≥ 0: parting. Otherwise the first root
- * is C / (−B + √(B² − A C)), a quotient of sums of positive numbers. B² − A C is a difference of nearly
- * equal ones when the way grazes; it is therefore taken as A (r² − q²), where q is the distance of
- * the origin from the line, from the component of P across V.
+ * Let P be the difference of the centres at 0 and V its change: |P + s V| = r, or A s² + 2 B s + C = 0
+ * with A = V·V, B = P·V, C = P·P − r². If C ≤ 0, the balls touch at 0. If B ≥ 0, they part. Otherwise the
+ * first root is C / (−B + √(B² − A C)), a quotient of sums of positive numbers. In a grazing motion B² − A C
+ * is a difference of nearly equal numbers. It is therefore computed as A (r² − q²), where q, the distance of
+ * the origin from the line, is the length of the component of P across V.
  *
- * P-54, ball and triangle: seen from the triangle only the ball moves, by D. The centre first comes within r
- * of the triangle on the way to its face (a plane at distance r, with the foot inside), to an edge (a
- * cylinder of radius r, with the foot on the edge) or to a vertex (a ball of radius r). Each is asked for its
- * first time; the least of those whose foot lies where it should is the answer. The three surfaces
- * bound the set of centres that touch, so no other time can be earlier.
+ * P-54, ball and triangle: in the triangle's frame only the ball moves, by D. The centre first comes within r
+ * of the triangle at its face (a plane at distance r, with the foot inside), at an edge (a cylinder of
+ * radius r, with the foot on the edge) or at a vertex (a ball of radius r). The result is the earliest of
+ * these times whose foot lies on the feature. The three kinds of surfaces bound the set of centres
+ * that touch, so no other time is earlier.
  */
 #include "server/engine/collision/continuous_sphere.h"
 
@@ -19,6 +19,7 @@
 static void hit_at(struct ball a, vec3 a_step, struct ball b, vec3 b_step, double time,
 		   struct continuous_sphere_hit *hit)
 {
+	ASSERT(time >= 0 && time <= 1);
 	vec3 on_a = vec3_mul_add(a.centre, a_step, time);
 	vec3 on_b = vec3_mul_add(b.centre, b_step, time);
 	double apart;
@@ -26,7 +27,7 @@ static void hit_at(struct ball a, vec3 a_step, struct ball b, vec3 b_step, doubl
 	hit->normal = vec3_normalize_length(vec3_sub(on_a, on_b), &apart);
 	if (apart == 0)
 		hit->normal = vec3_make(1, 0, 0);
-	/* In the middle of what they share, or of the rounding between them. */
+	/* The middle of the common segment, or of the gap left by rounding. */
 	hit->point = vec3_mul_add(on_b, hit->normal, 0.5 * (apart + b.radius - a.radius));
 }
 
@@ -56,7 +57,7 @@ bool continuous_sphere_sphere(struct ball a, vec3 a_step, struct ball b, vec3 b_
 
 /* ---- ball and triangle ------------------------------------------------------------------------ */
 
-/* The centre c + s d against a cylinder round the line through `a` along `u` (unit), at its first s. */
+/* First s at which the centre c + s d touches the cylinder of `radius` around the edge a b. */
 static bool reach_edge(vec3 c, vec3 d, double radius, vec3 a, vec3 b, double *time)
 {
 	double length, shift;
@@ -70,6 +71,7 @@ static bool reach_edge(vec3 c, vec3 d, double radius, vec3 a, vec3 b, double *ti
 	shift = vec3_dot(vec3_mul_add(w, d, hit.time), u);
 	if (!(shift >= 0 && shift <= length))
 		return false;
+	ASSERT(hit.time >= 0 && hit.time <= 1);
 	*time = hit.time;
 	return true;
 }
@@ -125,6 +127,7 @@ bool continuous_sphere_triangle(struct ball ball, vec3 step, const vec3 triangle
 	vec3 seen = vec3_mul_add(c, d, first);
 	near = closest_point_triangle(seen, triangle[0], triangle[1], triangle[2]);
 	double apart;
+	ASSERT(first >= 0 && first <= 1);
 	hit->time = first;
 	hit->normal = vec3_normalize_length(vec3_sub(seen, near.point), &apart);
 	if (apart == 0)

@@ -207,9 +207,9 @@ static void list_remove(struct broad_index *index, const struct grid_proxy *prox
 	index->residents[proxy->list]--;
 }
 
-/* ---- a proxy's place -------------------------------------------------------------------------- */
+/* ---- a proxy's range -------------------------------------------------------------------------- */
 
-struct place {
+struct cell_range {
 	uint32_t list;
 	struct grid_cell low, high;
 };
@@ -222,44 +222,44 @@ static bool within_indexes(struct grid_cell low, struct grid_cell high)
 	return true;
 }
 
-static struct place place_of(const struct broad_index *index, const struct aabb *box)
+static struct cell_range cell_range_of(const struct broad_index *index, const struct aabb *box)
 {
-	struct place place;
+	struct cell_range range;
 	double per_diameter = index->one_level ? 1 : index->cells.per_diameter;
-	place.list = grid_level_of(&index->levels, per_diameter * diameter_of(box));
-	place.low = cell_of(index, place.list, box->min);
-	place.high = cell_of(index, place.list, box->max);
-	if (!within_indexes(place.low, place.high) ||
-	    cells_between(place.low, place.high) > CELLS_MAX)
-		place.list = LARGE;
-	return place;
+	range.list = grid_level_of(&index->levels, per_diameter * diameter_of(box));
+	range.low = cell_of(index, range.list, box->min);
+	range.high = cell_of(index, range.list, box->max);
+	if (!within_indexes(range.low, range.high) ||
+	    cells_between(range.low, range.high) > CELLS_MAX)
+		range.list = LARGE;
+	return range;
 }
 
-static void enter(struct broad_index *index, uint32_t slot, struct place place)
+static void insert_proxy(struct broad_index *index, uint32_t slot, struct cell_range range)
 {
 	struct grid_proxy *proxy = &index->proxies.items[slot];
 	proxy->refs = NONE;
-	proxy->low = place.low;
-	proxy->high = place.high;
-	if (place.list != LARGE) {
+	proxy->low = range.low;
+	proxy->high = range.high;
+	if (range.list != LARGE) {
 		/* Enough references for all cells? */
-		double cells = cells_between(place.low, place.high);
+		double cells = cells_between(range.low, range.high);
 		uint32_t r = index->free;
 		for (; cells > 0 && r != NONE; cells--)
 			r = index->refs.items[r].next;
 		if (cells > 0)
-			place.list = LARGE;
+			range.list = LARGE;
 	}
-	list_add(index, slot, place.list);
-	if (place.list == LARGE)
+	list_add(index, slot, range.list);
+	if (range.list == LARGE)
 		return;
-	struct grid_cell cell = place.low;
+	struct grid_cell cell = range.low;
 	do
 		ref_add(index, slot, cell);
-	while (cell_next(&cell, place.low, place.high));
+	while (cell_next(&cell, range.low, range.high));
 }
 
-static void leave(struct broad_index *index, uint32_t slot)
+static void remove_refs(struct broad_index *index, uint32_t slot)
 {
 	const struct grid_proxy *proxy = &index->proxies.items[slot];
 	for (uint32_t r = proxy->refs, next; r != NONE; r = next) {
@@ -271,7 +271,7 @@ static void leave(struct broad_index *index, uint32_t slot)
 
 /* ---- life ------------------------------------------------------------------------------------- */
 
-static void clear(struct broad_index *index)
+static void clear_lists(struct broad_index *index)
 {
 	for (uint32_t i = 0; i < index->chains.count; i++)
 		index->chains.items[i] = NONE;
@@ -292,7 +292,7 @@ struct broad_index *grid_create(bool one_level)
 	index->one_level = one_level;
 	index->cells = broad_cells_default;
 	set_levels(index, grid_levels_uniform(1, index->cells.per_diameter));
-	clear(index);
+	clear_lists(index);
 	return index;
 }
 
@@ -306,19 +306,20 @@ void grid_destroy(struct broad_index *index)
 
 void grid_reset(struct broad_index *index)
 {
-	clear(index);
+	clear_lists(index);
 	for (uint32_t i = 0; i < index->proxies.count; i++)
 		index->proxies.items[i].list = NONE;
 	index->count = index->changes = 0;
 }
 
 /* Puts everybody in anew: into other cells, or into more chains. */
-static void enter_all(struct broad_index *index)
+static void insert_all(struct broad_index *index)
 {
-	clear(index);
+	clear_lists(index);
 	for (uint32_t slot = 0; slot < index->proxies.count; slot++)
 		if (index->proxies.items[slot].list != NONE)
-			enter(index, slot, place_of(index, &index->proxies.items[slot].box));
+			insert_proxy(index, slot,
+				     cell_range_of(index, &index->proxies.items[slot].box));
 }
 
 enum status grid_reserve(struct broad_index *index, uint32_t slots)
@@ -337,7 +338,7 @@ enum status grid_reserve(struct broad_index *index, uint32_t slots)
 		index->proxies.items[index->proxies.count].list = NONE;
 	index->refs.count = slots * REFS_PER_SLOT;
 	index->chains.count = (uint32_t)chains;
-	enter_all(index);
+	insert_all(index);
 	return STATUS_OK;
 }
 
@@ -349,7 +350,7 @@ void grid_add(struct broad_index *index, uint32_t slot, bool still, const struct
 						      index->cells.per_diameter));
 	proxy->box = *box;
 	proxy->still = still;
-	enter(index, slot, place_of(index, box));
+	insert_proxy(index, slot, cell_range_of(index, box));
 	index->count++;
 	index->changes++;
 }
@@ -357,7 +358,7 @@ void grid_add(struct broad_index *index, uint32_t slot, bool still, const struct
 void grid_remove(struct broad_index *index, uint32_t slot, bool still)
 {
 	UNUSED(still);
-	leave(index, slot);
+	remove_refs(index, slot);
 	index->proxies.items[slot].list = NONE;
 	index->count--;
 	index->changes++;
@@ -368,15 +369,15 @@ void grid_move(struct broad_index *index, uint32_t slot, bool still, const struc
 	UNUSED(still);
 	struct grid_proxy *proxy = &index->proxies.items[slot];
 	double before = diameter_of(&proxy->box), after = diameter_of(box);
-	struct place place = place_of(index, box);
+	struct cell_range range = cell_range_of(index, box);
 	index->changes += after > 2 * before || before > 2 * after;
 	proxy->box = *box;
-	bool same = place.list == proxy->list;
-	if (same && (place.list == LARGE ||
-		     (cell_is(place.low, proxy->low) && cell_is(place.high, proxy->high))))
+	bool same = range.list == proxy->list;
+	if (same && (range.list == LARGE ||
+		     (cell_is(range.low, proxy->low) && cell_is(range.high, proxy->high))))
 		return;
-	leave(index, slot);
-	enter(index, slot, place);
+	remove_refs(index, slot);
+	insert_proxy(index, slot, range);
 }
 
 const struct aabb *grid_box(const struct broad_index *index, uint32_t slot, bool still)
@@ -426,7 +427,7 @@ static void choose_levels(struct broad_index *index)
 	if (!set && best.count == index->levels.count && ratio < 1.25 && ratio > 0.8)
 		return;
 	set_levels(index, best);
-	enter_all(index);
+	insert_all(index);
 	index->work.rebuilds++;
 }
 
@@ -545,28 +546,28 @@ static uint32_t scan_next(struct scan *scan)
 
 /* Whether the question of `slot` is to report the pair: of two moved ones the finer asks, on one level the
  * smaller slot. */
-static bool asks_for(const struct broad_index *index, const struct question *question,
-		     uint32_t slot, uint32_t partner)
+static bool pair_is_reported(const struct broad_index *index, const struct pair_search *search,
+			     uint32_t slot, uint32_t partner)
 {
 	const struct grid_proxy *one = &index->proxies.items[slot];
 	const struct grid_proxy *other = &index->proxies.items[partner];
 	if (partner == slot || (one->still && other->still))
 		return false;
-	if (question->proxies[partner].flags & PROXY_MOVED &&
+	if (search->proxies[partner].flags & PROXY_MOVED &&
 	    (other->list < one->list || (other->list == one->list && partner < slot)))
 		return false;
-	return question->filter == NULL ||
-	       question->filter(MIN_OF(slot, partner), MAX_OF(slot, partner), question->context);
+	return search->filter == NULL ||
+	       search->filter(MIN_OF(slot, partner), MAX_OF(slot, partner), search->context);
 }
 
-void grid_partners(const struct broad_index *index, const struct question *question, uint32_t slot,
+void grid_partners(const struct broad_index *index, const struct pair_search *search, uint32_t slot,
 		   bool still, struct partners *out)
 {
 	UNUSED(still);
 	const struct grid_proxy *proxy = &index->proxies.items[slot];
 	struct scan scan = scan_make(index, &proxy->box, proxy->list);
 	for (uint32_t partner = scan_next(&scan); partner != NONE; partner = scan_next(&scan))
-		if (asks_for(index, question, slot, partner))
+		if (pair_is_reported(index, search, slot, partner))
 			partners_add(out, slot, partner);
 }
 
@@ -606,7 +607,7 @@ static void ray_span(const struct ray_scan *scan, uint32_t axis, double enter, d
 }
 
 /* The block of cells that the ray may meet in a slab. */
-static void slab_block(const struct ray_scan *scan, int32_t slab, struct grid_cell *low,
+static void slab_cells(const struct ray_scan *scan, int32_t slab, struct grid_cell *low,
 		       struct grid_cell *high)
 {
 	double width = scan->index->width[scan->level], inverse = scan->index->inverse[scan->level];
@@ -625,7 +626,8 @@ static void slab_block(const struct ray_scan *scan, int32_t slab, struct grid_ce
 }
 
 /* Whether an earlier slab has looked at one of the proxy's cells. */
-static bool seen_before(const struct ray_scan *scan, const struct grid_proxy *proxy, int32_t slab)
+static bool visited_before(const struct ray_scan *scan, const struct grid_proxy *proxy,
+			   int32_t slab)
 {
 	bool up = vec3_get(scan->ray->direction, scan->axis) > 0;
 	int32_t low = proxy->low.at[scan->axis], high = proxy->high.at[scan->axis];
@@ -634,7 +636,7 @@ static bool seen_before(const struct ray_scan *scan, const struct grid_proxy *pr
 	for (int32_t s = from; s <= to; s++) {
 		struct grid_cell block_low, block_high;
 		bool meets = true;
-		slab_block(scan, s, &block_low, &block_high);
+		slab_cells(scan, s, &block_low, &block_high);
 		for (uint32_t axis = 0; axis < 3; axis++)
 			meets = meets && block_low.at[axis] <= proxy->high.at[axis] &&
 				proxy->low.at[axis] <= block_high.at[axis];
@@ -645,7 +647,7 @@ static bool seen_before(const struct ray_scan *scan, const struct grid_proxy *pr
 }
 
 /* False: the visit says to stop. */
-static bool ray_offer(struct ray_scan *scan, uint32_t slot)
+static bool visit_ray_hit(struct ray_scan *scan, uint32_t slot)
 {
 	if (!tree_ray_meets(scan->ray, &scan->index->proxies.items[slot].box))
 		return true;
@@ -657,7 +659,7 @@ static bool ray_slab(struct ray_scan *scan, int32_t slab)
 {
 	const struct broad_index *index = scan->index;
 	struct grid_cell low, high;
-	slab_block(scan, slab, &low, &high);
+	slab_cells(scan, slab, &low, &high);
 	struct grid_cell cell = low;
 	do {
 		uint32_t r = *chain_of(index, scan->level, cell), next;
@@ -670,9 +672,9 @@ static bool ray_slab(struct ray_scan *scan, int32_t slab)
 			/* Along the main axis the block is one cell deep: only across it cells repeat. */
 			struct grid_cell corner = proxy->low;
 			corner.at[scan->axis] = slab;
-			if (!cell_counts(cell, low, corner) || seen_before(scan, proxy, slab))
+			if (!cell_counts(cell, low, corner) || visited_before(scan, proxy, slab))
 				continue;
-			if (!ray_offer(scan, ref->slot))
+			if (!visit_ray_hit(scan, ref->slot))
 				return false;
 		}
 	} while (cell_next(&cell, low, high));
@@ -701,7 +703,7 @@ static bool ray_list(struct ray_scan *scan, uint32_t list)
 {
 	uint32_t slot = scan->index->first[list];
 	for (; slot != NONE; slot = scan->index->proxies.items[slot].next)
-		if (!ray_offer(scan, slot))
+		if (!visit_ray_hit(scan, slot))
 			return false;
 	return true;
 }

@@ -49,7 +49,7 @@ void grid_move(struct broad_index *index, uint32_t slot, bool still, const struc
 const struct aabb *grid_box(const struct broad_index *index, uint32_t slot, bool still);
 void grid_set_cells(struct broad_index *index, struct broad_cells cells);
 void grid_prepare(struct broad_index *index, const uint32_t *moved, uint32_t count);
-void grid_partners(const struct broad_index *index, const struct question *question, uint32_t slot,
+void grid_partners(const struct broad_index *index, const struct pair_search *search, uint32_t slot,
 		   bool still, struct partners *out);
 void grid_query(const struct broad_index *index, const struct aabb *box, proxy_visit *visit,
 		void *context);
