@@ -1,18 +1,18 @@
-/* continuous_mesh.c: ch1-3 A-19, with the turning done right.
+/* continuous_mesh.c: ch1-3 A-19, extended to bodies that turn.
  *
- *   1. Balls around both bodies, their centres on straight ways (G-33): most bodies stop here.
- *   2. Both trees are refitted around the whole motion (G-08) and walked together (G-14): the triangles whose
- *      ways may meet. When there are many, time is cut in two and the earlier half comes first; a hit
- *      there is the first of all.
- *   3. Each pair of triangles: without turning, corners go straight and the cubics of G-30 tell the time.
- *      Otherwise conservative advancement (app H): two triangles are convex, so it is proved that nothing
- *      touches before the time it gives. The book takes straight ways for turning triangles as well, which
- *      flattens a body that turns by 180°.
- *   4. Advancement is slow where surfaces glide past each other farther apart than the tolerance and much
- *      nearer than their speeds. After ADVANCE_MAX steps it goes on in straight steps so short that
- *      corners leave their chords by a quarter of the tolerance at most.
+ *   1. Bounding balls of both bodies, their centres in straight motion (G-33), exclude most pairs of bodies.
+ *   2. Both trees are refitted around the whole motion (G-08) and walked together (G-14), which yields the
+ *      triangles whose paths may cross. If there are more than PAIRS_MANY, the interval of time is halved
+ *      and the earlier half is searched first; a hit there is the first of all.
+ *   3. For each pair of triangles: if neither body turns, corners move straight and the cubics of G-30 give
+ *      the time. Otherwise conservative advancement (app H) applies, because triangles are convex; it
+ *      proves that they do not touch before the reported time. The book uses straight paths for
+ *      turning triangles as well, which flattens a body that turns by 180°.
+ *   4. Advancement is slow where surfaces glide past each other at more than the tolerance, but much nearer
+ *      than they move in the interval. After ADVANCE_MAX steps the search continues in straight steps so
+ *      short that corners leave their chords by at most a quarter of the tolerance.
  *
- * The search for an interval ends at the best time so far, so later pairs cost less.
+ * The interval is cut at the earliest hit so far, so later pairs cost less.
  */
 #include "server/engine/collision/continuous_mesh.h"
 
@@ -22,10 +22,10 @@
 #include "server/engine/geometry/mesh.h"
 
 enum {
-	PAIRS_MANY = 256, /* triangles in one interval: it is cut in two */
-	CUTS_MAX = 6,	  /* times one after the other */
-	ADVANCE_MAX = 64,
-	STRAIGHT_MAX = 4096, /* steps */
+	PAIRS_MANY = 256,    /* an interval with more pairs of triangles is halved */
+	CUTS_MAX = 6,	     /* the shortest interval is 2^-6 of the motion */
+	ADVANCE_MAX = 64,    /* steps of advancement for a pair of triangles */
+	STRAIGHT_MAX = 4096, /* straight steps for a pair; bounds the work of extreme rotations */
 };
 
 struct search {
@@ -59,9 +59,10 @@ void continuous_mesh_release(struct continuous_mesh *self)
 
 /* ---- time ------------------------------------------------------------------------------------- */
 
-/* The same motion from one time to another. */
+/* The part of a motion between two times, s. */
 static struct motion part_of(const struct motion *motion, double from, double to)
 {
+	ASSERT(from <= to);
 	struct motion part = *motion;
 	part.from = motion_at(motion, from);
 	part.to = motion_at(motion, to);
@@ -80,8 +81,11 @@ static void end_at(struct search *search, double time)
 
 /* ---- two triangles ---------------------------------------------------------------------------- */
 
+/* Stores the hit if it is earlier than the best, or at the same time and of smaller triangle numbers. */
 static void offer(struct search *search, const struct continuous_mesh_hit *hit)
 {
+	ASSERT(hit->triangle_a < search->a->shape->mesh->triangle_count);
+	ASSERT(hit->triangle_b < search->b->shape->mesh->triangle_count);
 	const struct continuous_mesh_hit *best = &search->best;
 	bool sooner = !search->found || hit->time < best->time;
 	bool beside = search->found && hit->time == best->time &&
@@ -97,13 +101,15 @@ static void offer(struct search *search, const struct continuous_mesh_hit *hit)
 static void ways_of(const struct mesh *mesh, uint32_t triangle, pose from, pose to,
 		    struct continuous_point out[3])
 {
+	ASSERT(triangle < mesh->triangle_count);
 	for (uint32_t k = 0; k < 3; k++) {
 		vec3 p = mesh_corner(mesh, triangle, k);
 		out[k] = (struct continuous_point){ pose_point(from, p), pose_point(to, p) };
 	}
 }
 
-/* Corners go straight from pose to pose, from `from` to `to` s. True: a hit was offered. */
+/* Tests triangles i and j with corners that move straight between the ends of both motions. True: a hit
+ * was offered. */
 static bool test_straight(struct search *search, uint32_t i, uint32_t j,
 			  const struct motion *motion_a, const struct motion *motion_b)
 {
@@ -125,7 +131,8 @@ static bool test_straight(struct search *search, uint32_t i, uint32_t j,
 	return true;
 }
 
-/* From `start` on, in steps in which corners leave their chords by r α²/8 at most (hierarchy.c). */
+/* Tests from time `start` to the end of the interval in straight steps. In a step that turns by α, corners
+ * leave their chords by at most r α²/8 (hierarchy.c). */
 static void test_in_steps(struct search *search, uint32_t i, uint32_t j, double start)
 {
 	double end = search->motion_a.t1, time = end - start;
@@ -189,7 +196,7 @@ static void refit(struct search *search)
 			       &search->motion_a);
 	hierarchy_refit_motion(&search->b->tree, (const uint32_t(*)[3])b->triangles, b->vertices,
 			       &search->motion_b);
-	/* What comes as near as the tolerance counts. */
+	/* Surfaces within the tolerance count as touching. */
 	for (uint32_t n = 0; n < search->a->tree.node_count; n++)
 		search->a->tree.boxes[n] = aabb_grow(search->a->tree.boxes[n], search->tolerance);
 }
@@ -218,7 +225,7 @@ static void test_pairs(struct search *search)
 	}
 }
 
-/* Intervals wait on a stack, the earliest on top; each begins where the one above it ends. */
+/* Intervals are on a stack, the earliest on top; each begins at the end of the one above it. */
 static void search_intervals(struct search *search)
 {
 	struct motion all_a = search->motion_a, all_b = search->motion_b;
@@ -239,6 +246,7 @@ static void search_intervals(struct search *search)
 		refit(search);
 		if (cuts < CUTS_MAX && middle > start && middle < end && has_many(search)) {
 			stack[depth - 1].cuts = cuts + 1;
+			ASSERT(depth <= CUTS_MAX);
 			stack[depth].end = middle;
 			stack[depth++].cuts = cuts + 1;
 			continue;
@@ -257,7 +265,9 @@ bool continuous_mesh_mesh(struct continuous_mesh *a, const struct motion *motion
 	struct search search = {
 		.a = a, .b = b, .motion_a = *motion_a, .motion_b = *motion_b, .tolerance = tolerance
 	};
-	ASSERT(motion_a->t0 == motion_b->t0 && motion_a->t1 == motion_b->t1 && tolerance > 0);
+	ASSERT(motion_a->t0 == motion_b->t0 && motion_a->t1 == motion_b->t1);
+	ASSERT(tolerance > 0);
+	ASSERT(a != b); /* The search refits both trees. */
 	struct ball around_a = { motion_a->from.position, a->reach + tolerance };
 	struct ball around_b = { motion_b->from.position, b->reach };
 	struct continuous_sphere_hit meet;

@@ -1,21 +1,21 @@
 /* continuous_triangle.c: ch1-3 G-30…G-32.
  *
- * Problem: corners on straight ways x(s) = x₀ + s D. Two triangles first touch where a vertex meets
- * a face or two edges cross; then four points lie in one plane, which is a cubic in s. Every root in [0, 1]
- * is a candidate, and the first at which the two features really are together (their distance is
- * zero within the tolerance) is the time.
+ * Problem: corners move straight, x(s) = x₀ + s D. Two triangles first touch where a vertex meets a face or
+ * two edges cross; then four points lie in one plane, which is a cubic equation in s. Every root in
+ * [0, 1] is a candidate. The time is the first candidate at which the distance of the two features is zero
+ * within the tolerance.
  *
  * What goes wrong, and what then happens:
- *   - A root that rounding lost: a curve that touches zero without crossing it, or a root at an end.
- *     Extrema and ends where the cubic is zero to rounding (NOISE) are candidates too.
- *   - Motion in one plane: the cubic vanishes, or is so small against its terms (SMALL) that its roots
- *     say little. Then vertices against the lines of edges are asked as well: the cross product of edge
- *     and way is zero, a quadratic for each of its three components (G-31; taking all three saves
- *     turning into the plane). Motion along one line makes these vanish as well: vertices against
- *     vertices, by each coordinate (G-32). All of this only adds candidates.
- *   - A candidate is only a guess; a distance decides. So no parallel edge, point-like triangle or
- *     noise can make a false hit.
- * Invariant: times of one pair are tried in ascending order.
+ *   - Rounding loses a root where the cubic touches zero without crossing it, or at an end. Extrema and
+ *     ends where the cubic is zero to rounding (NOISE) are candidates too.
+ *   - For motion in one plane the cubic vanishes, or it is so small against its terms (SMALL) that its
+ *     roots are inaccurate. Then vertices against the lines of edges are added: the cross product of edge and
+ *     difference is zero, a quadratic for each of its three components (G-31; all three are used, which saves
+ *     the rotation into the plane). For motion along one line these vanish as well, and vertices against
+ *     vertices are added, by each coordinate (G-32). All of this only adds candidates.
+ *   - A candidate may be wrong; the distance decides. So parallel edges, degenerate triangles and noise
+ *     cannot cause a false hit.
+ * Invariant: the candidates of one pair of features are tested in ascending order.
  */
 #include "server/engine/collision/continuous_triangle.h"
 
@@ -60,16 +60,18 @@ static void times_add(struct times *self, double s)
 		i--;
 	if (i > 0 && self->time[i - 1] == s)
 		return;
+	ASSERT(self->count < TIMES_MAX);
 	for (uint32_t k = self->count; k > i; k--)
 		self->time[k] = self->time[k - 1];
 	self->time[i] = s;
 	self->count++;
 }
 
-/* The roots of f in [0, 1], and where it is zero to rounding at an end or an extremum; `size` is that
+/* Adds the roots of f in [0, 1], and the ends and extrema where f is zero to rounding. `size`: an upper bound
  * of its terms. */
 static void times_add_roots(struct times *self, const double *f, uint32_t degree, double size)
 {
+	ASSERT(degree >= 1 && degree <= 3);
 	double roots[3], slope[3], flat[2];
 	uint32_t count = poly_roots(f, degree, 0, 1, roots);
 	for (uint32_t i = 0; i < count; i++)
@@ -103,7 +105,8 @@ void continuous_cubic(struct continuous_point way, struct continuous_point e,
 	f[0] = vec3_dot(k3, k5);
 }
 
-/* Adds where the three vectors lie in one plane. Says whether more must be asked. */
+/* Adds the times at which the three vectors are coplanar. True: they may be unreliable, so the caller must add
+ * those of lines as well. */
 static bool times_add_plane(struct times *self, struct continuous_point way,
 			    struct continuous_point e, struct continuous_point g)
 {
@@ -116,7 +119,7 @@ static bool times_add_plane(struct times *self, struct continuous_point way,
 	return most <= SMALL * size;
 }
 
-/* G-31 and G-32: where p lies on the line a b, or on a or b. */
+/* G-31 and G-32: adds the times at which p lies on the line a b, or coincides with a or b. */
 static void times_add_line(struct times *self, struct continuous_point p, struct continuous_point a,
 			   struct continuous_point b)
 {
@@ -172,7 +175,8 @@ static vec3 normal_against(vec3 motion, vec3 across, vec3 edge)
 
 /* ---- the two pairs ---------------------------------------------------------------------------- */
 
-/* Of the greatest side of the box around all ways, so that no point is special. */
+/* The squared tolerance, m²: relative to the longest side of the box around all paths, so that the result
+ * does not depend on the choice of origin. */
 static double square_of_tolerance(const struct continuous_point *all, uint32_t count)
 {
 	struct aabb box = aabb_empty();
@@ -286,7 +290,8 @@ static bool overlap_at_start(const struct continuous_point a[3], const struct co
 	return true;
 }
 
-/* Three vertices of `b` against face `a`, if one is as early as *hit. */
+/* Tests the three vertices of `b` against face `a`; *hit is replaced by a hit that is not later. `turned`: the
+ * caller's a and b are exchanged. */
 static bool face_vertices(const struct continuous_point a[3], const struct continuous_point b[3],
 			  bool turned, double tolerance, struct continuous_hit *hit, bool found)
 {

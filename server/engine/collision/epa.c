@@ -1,30 +1,32 @@
-/* epa.c: depth by an expanding polytope (van den Bergen).
+/* epa.c: penetration depth by an expanding polytope (van den Bergen).
  *
  * Problem: the pieces overlap, so the origin lies in W = B − A. The boundary point of W nearest to the
- * origin, at distance h along the outward normal n, is the least translation: moving B by −h n parts
- * them. W is known by its supports only.
+ * origin, at distance h along the outward normal n, is the least translation: moving B by −h n separates
+ * them. W is known only through its support points.
  *
- * Method: a polytope P ⊂ W of supports that holds the origin, closed, of triangles that know their
- * neighbours. The nearest point of P's surface is at least as near as W's: the least distance of its
- * triangles is a lower bound. The support w of W along that triangle's normal n gives W ⊂ {n·x ≤ n·w}: an
- * upper bound. When they meet it is done; else w joins: the triangles that see it go, and their rim is
- * joined to it. For polyhedra this ends exactly, on a face of W.
+ * Method: P ⊂ W is a closed polytope of support points that contains the origin; each triangle stores its
+ * neighbours. The surface of P is at least as near as that of W, so the least distance of a triangle is a
+ * lower bound. The support point w of W along that triangle's normal n gives W ⊂ {n·x ≤ n·w}: an upper
+ * bound. The search ends when the bounds meet. Otherwise w is added: the triangles visible from w are
+ * removed, and each edge of their rim is joined to w. For polyhedra this ends exactly, on a face of W.
  *
- * Which triangles see w is decided by exact signs (geometry/orient.h), of the vertices as they are, so P
- * is closed and convex whatever rounding does: the triangles seen are one disc, triangles in one plane
- * with w are not seen, and no new triangle is without area. The distance of a triangle is that of its
- * nearest point, not of its plane: a sliver's plane is mostly rounding, its edges are not.
+ * Visibility is decided by exact signs (geometry/orient.h) of the vertices as stored, so P is closed and
+ * convex whatever the rounding: the visible triangles form one disc, triangles coplanar with w are not
+ * visible, and every new triangle has an area. The distance of a triangle is that of its nearest point, not
+ * of its plane, because a sliver's plane is mostly rounding and its edges are not.
  *
- * Start: the simplex that GJK ended with. Fewer than four points, or four in a plane (the pieces
- * just touch): supports along fixed directions complete it; of equal choices the first. If W is flat
- * there is none, and the depth is 0. The origin may then lie outside P: such triangles have a
- * negative distance, are expanded first, and if one of them remains the pieces touch to rounding: depth 0.
+ * Start: the final simplex of GJK. If it has fewer than four points, or four in a plane (the pieces just
+ * touch), support points along fixed directions complete it; among equal choices the first is taken. If W is
+ * flat, no tetrahedron exists, and the depth is 0. The origin may then lie outside P: such triangles have
+ * a negative distance and are expanded first. If one of them remains, the pieces touch up to rounding, and
+ * the depth is 0.
  *
- * What goes wrong: a sliver's normal is no direction, so its support may prove nothing; the normals of its
- * neighbours are tried, then it is left, and the gap stays open (EPA_OPEN); the workspace is full
- * (EPA_CAPACITY). Both bounds hold all the same, and the caller can count and ask the separating axes.
+ * What goes wrong: the normal of a sliver may be inaccurate, so that its support point proves nothing. Then
+ * the normals of its neighbours are tried, the triangle is set aside, and the gap stays open (EPA_OPEN). Or
+ * the workspace is full (EPA_CAPACITY). In both cases both bounds hold, and the caller can count the case
+ * and use the separating axes instead.
  *
- * Order: the least distance, then the lowest triangle; places of triangles are reused last in, first out.
+ * Order: the least distance, then the lowest index; free triangles are reused last in, first out.
  */
 #include "server/engine/collision/epa.h"
 
@@ -44,17 +46,18 @@ struct search {
 	const mat3 *rotation;
 	vec3 translation;
 	struct epa_workspace *work;
-	double scale; /* largest coordinate met */
-	double upper;
-	vec3 normal; /* of the upper bound, outward */
-	double left; /* least distance of the triangles left */
-	uint32_t round;
+	double scale;	/* m, largest coordinate of a vertex so far */
+	double upper;	/* m, bound of the depth */
+	vec3 normal;	/* of the upper bound, outward */
+	double left;	/* m, least distance of the triangles set aside */
+	uint32_t round; /* iterations */
 };
 
 /* ---- supports ------------------------------------------------------------------------------------- */
 
 static struct epa_vertex vertex_make(struct search *self, uint32_t i, uint32_t j)
 {
+	ASSERT(i < self->a->count && j < self->b->count);
 	vec3 p = self->a->points[i];
 	vec3 q = vec3_add(self->translation, mat3_mul_vec(*self->rotation, self->b->points[j]));
 	self->scale = scalar_max(self->scale, scalar_max(vec3_max_component(vec3_abs(p)),
@@ -62,7 +65,7 @@ static struct epa_vertex vertex_make(struct search *self, uint32_t i, uint32_t j
 	return (struct epa_vertex){ vec3_sub(q, p), p, q, (uint16_t)i, (uint16_t)j };
 }
 
-/* The point of W farthest along the direction; climbs begin at a vertex of the polytope. */
+/* The support point of W along the direction; on large hulls the climb begins at the vertex `from`. */
 static struct epa_vertex support(struct search *self, vec3 along, const struct epa_vertex *from)
 {
 	uint32_t i = gjk_support(self->a, vec3_negate(along), from->index_a);
@@ -101,10 +104,12 @@ static void face_measure(struct epa_workspace *work, struct epa_face *face)
 		face->key = near;
 }
 
-/* NONE when the workspace is full. Neighbours are the caller's. */
+/* Adds a triangle and returns its index, NONE if the workspace is full. The caller sets the neighbours. */
 static uint32_t face_add(struct search *self, uint32_t a, uint32_t b, uint32_t c)
 {
 	struct epa_workspace *work = self->work;
+	ASSERT(a < work->vertex_count && b < work->vertex_count && c < work->vertex_count);
+	ASSERT(a != b && b != c && c != a);
 	uint32_t at;
 	if (work->free_count > 0)
 		at = work->free[--work->free_count];
@@ -122,35 +127,40 @@ static uint32_t face_add(struct search *self, uint32_t a, uint32_t b, uint32_t c
 
 static void face_drop(struct epa_workspace *work, uint32_t at)
 {
+	ASSERT(at < work->face_count);
+	ASSERT(work->free_count < EPA_FACES_MAX);
 	work->faces[at].state = FACE_FREE;
 	work->free[work->free_count++] = (uint16_t)at;
 }
 
-static uint32_t beside_of(const struct epa_face *face, uint32_t other)
+/* The edge of `face` that it shares with the triangle `other`, 0 … 2. */
+static uint32_t shared_edge(const struct epa_face *face, uint32_t other)
 {
 	uint32_t k = 0;
 	while (k < 2 && face->beside[k] != other)
 		k++;
+	ASSERT(face->beside[k] == other);
 	return k;
 }
 
-static bool sees(const struct epa_workspace *work, uint32_t at, vec3 w)
+/* True if the triangle is visible from w: w lies strictly above its plane. */
+static bool is_visible(const struct epa_workspace *work, uint32_t at, vec3 w)
 {
 	const struct epa_face *face = &work->faces[at];
 	return orient_plane(corner(work, face, 0), corner(work, face, 1), corner(work, face, 2),
 			    w) > 0;
 }
 
-/* Walks the disc of triangles that see w, from one of them, and writes its rim: (triangle outside, its
- * edge), counter-clockwise round the disc. The triangles seen are marked. Depth first, edges in order, so
- * that the rim comes out in its order. */
+/* Walks the disc of triangles visible from w, starting at `first`, and writes its rim: (outside triangle, its
+ * edge), counter-clockwise around the disc. Visible triangles get FACE_SEEN. The walk is depth first with
+ * edges in order, so the rim is written in its order. Returns the number of rim edges. */
 static uint32_t rim_find(struct search *self, uint32_t first, vec3 w)
 {
 	struct epa_workspace *work = self->work;
 	uint32_t depth = 0, count = 0;
 	work->faces[first].state = FACE_SEEN;
-	/* An entry: triangle, and which of its edges are still to be crossed: two bits where to begin, two
-	 * how many. */
+	/* An entry: the triangle, and its edges that are still to be crossed: two bits for the first, two for
+	 * the number. */
 	work->stack[depth][0] = (uint16_t)first;
 	work->stack[depth++][1] = 0 | 3 << 2;
 	while (depth > 0) {
@@ -165,8 +175,9 @@ static uint32_t rim_find(struct search *self, uint32_t first, vec3 w)
 		struct epa_face *other = &work->faces[to];
 		if (other->state == FACE_SEEN)
 			continue;
-		uint32_t back = beside_of(other, from);
-		if (sees(work, to, w)) {
+		uint32_t back = shared_edge(other, from);
+		ASSERT(count < EPA_FACES_MAX && depth < EPA_FACES_MAX);
+		if (is_visible(work, to, w)) {
 			other->state = FACE_SEEN;
 			work->stack[depth][0] = (uint16_t)to;
 			work->stack[depth++][1] = (uint16_t)((back + 1) % 3 | 2 << 2);
@@ -178,19 +189,21 @@ static uint32_t rim_find(struct search *self, uint32_t first, vec3 w)
 	return count;
 }
 
-/* Joins the rim to the new vertex. False: no room, and the polytope is as before. */
+/* Replaces the visible triangles by triangles from the rim to the new vertex. False: the workspace is full and
+ * the polytope is unchanged. */
 static bool expand(struct search *self, uint32_t first, const struct epa_vertex *vertex)
 {
 	struct epa_workspace *work = self->work;
 	if (work->vertex_count == EPA_VERTICES_MAX)
 		return false;
 	uint32_t rim = rim_find(self, first, vertex->w), before = NONE, begin = NONE;
+	ASSERT(rim > 0);
 	uint32_t at = work->vertex_count++;
 	work->vertices[at] = *vertex;
 	for (uint32_t f = 0; f < work->face_count; f++)
 		if (work->faces[f].state == FACE_SEEN)
 			face_drop(work, f);
-	/* V vertices have at most 2V − 4 triangles, so there is room for these. */
+	/* V vertices have at most 2V − 4 triangles, so the workspace has room for these. */
 	for (uint32_t k = 0; k < rim; k++) {
 		struct epa_face *outside = &work->faces[work->rim[k][0]];
 		uint32_t edge = work->rim[k][1];
@@ -224,10 +237,11 @@ static bool spans(const struct epa_vertex *s, uint32_t count, vec3 w)
 	return orient_plane(s[0].w, s[1].w, s[2].w, w) != 0;
 }
 
-/* The directions that lead out of what the points span: all, across the line, across the plane. */
+/* The directions across the span of the points: the three axes, two across a line, one across a plane. */
 static uint32_t directions(const struct epa_vertex *s, uint32_t count, vec3 out[6])
 {
 	uint32_t n = 0;
+	ASSERT(count >= 1 && count <= 3);
 	if (count == 3) {
 		out[n++] = vec3_normalize(
 			vec3_cross(vec3_sub(s[1].w, s[0].w), vec3_sub(s[2].w, s[0].w)));
@@ -243,12 +257,13 @@ static uint32_t directions(const struct epa_vertex *s, uint32_t count, vec3 out[
 	return n;
 }
 
-/* Adds the support farthest out of what is spanned, if any leads out of it. */
+/* Adds the support point farthest from the span of the points; false: all lie within it, so W is flat. */
 static bool grow(struct search *self, uint32_t *count)
 {
 	struct epa_vertex *s = self->work->vertices, best = s[0];
 	vec3 along[6];
 	double far = 0;
+	ASSERT(*count >= 1 && *count < 4);
 	bool found = false;
 	uint32_t n = directions(s, *count, along);
 	for (uint32_t k = 0; k < 2 * n; k++) {
@@ -266,7 +281,7 @@ static bool grow(struct search *self, uint32_t *count)
 	return found;
 }
 
-/* A tetrahedron with volume from the simplex; false: W is flat, *flat gets its normal. */
+/* Builds a tetrahedron with volume from the simplex. False: W is flat, and *flat is its normal. */
 static bool start(struct search *self, const struct gjk_simplex *touching, vec3 *flat)
 {
 	struct epa_vertex *s = self->work->vertices;
@@ -324,12 +339,14 @@ static uint32_t nearest_face(const struct epa_workspace *work)
 	return best;
 }
 
-/* The support along n, and what it proves. */
-static struct epa_vertex ask(struct search *self, vec3 n, const struct epa_vertex *from)
+/* The support point along n; lowers the upper bound if its plane proves less. */
+static struct epa_vertex support_and_bound(struct search *self, vec3 n,
+					   const struct epa_vertex *from)
 {
 	struct epa_vertex vertex = support(self, n, from);
 	double height = vec3_dot(n, vertex.w);
-	bool unit = vec3_length_squared(n) > 0.5; /* Else rounding left no direction. */
+	bool unit = vec3_length_squared(n) >
+		    0.5; /* n is zero if the triangle's normal was lost in rounding. */
 	if (unit && height < self->upper) {
 		self->upper = height;
 		self->normal = n;
@@ -342,12 +359,14 @@ static bool closed(const struct search *self, double lower)
 	return self->upper - lower <= GAP_RELATIVE * self->upper + GAP_ABSOLUTE * self->scale;
 }
 
-/* The support along the face's own normal is not outside: it is a face of W, or its normal is none. */
+/* Sets a face aside whose own support point does not lie outside: it is a face of W, or its normal is
+ * inaccurate. The normals of its neighbours may still lower the upper bound. */
 static void face_leave(struct search *self, struct epa_face *face)
 {
 	struct epa_workspace *work = self->work;
 	for (uint32_t k = 0; k < 3 && !closed(self, face->key); k++)
-		ask(self, work->faces[face->beside[k]].normal, &work->vertices[face->corner[0]]);
+		support_and_bound(self, work->faces[face->beside[k]].normal,
+				  &work->vertices[face->corner[0]]);
 	face->state = FACE_LEFT;
 	self->left = scalar_min(self->left, face->key);
 }
@@ -368,18 +387,18 @@ static enum epa_status rounds(struct search *self, double *lower, uint32_t *near
 			return EPA_DONE;
 		self->round++;
 		struct epa_vertex vertex =
-			ask(self, face->normal, &work->vertices[face->corner[0]]);
+			support_and_bound(self, face->normal, &work->vertices[face->corner[0]]);
 		if (closed(self, *lower))
 			return EPA_DONE;
-		if (!sees(work, at, vertex.w))
+		if (!is_visible(work, at, vertex.w))
 			face_leave(self, face);
 		else if (!expand(self, at, &vertex))
 			return EPA_CAPACITY;
 	}
 }
 
-/* The triangle that the origin, outside by rounding, is nearest to: not the one whose plane it is farthest
- * outside. */
+/* The triangle nearest to an origin that is outside by rounding. It need not be the one with the least key,
+ * whose plane the origin is farthest outside of. */
 static uint32_t touched_face(const struct epa_workspace *work)
 {
 	uint32_t best = NONE;
@@ -396,11 +415,12 @@ static uint32_t touched_face(const struct epa_workspace *work)
 	return best;
 }
 
-/* Points of the pieces over the face's point nearest to the origin. */
+/* Sets the points of both pieces that belong to the face's point nearest to the origin. */
 static void witnesses(const struct search *self, uint32_t at, struct epa_result *out)
 {
 	if (!(self->work->faces[at].key > 0))
 		at = touched_face(self->work);
+	ASSERT(at < self->work->face_count);
 	const struct epa_face *face = &self->work->faces[at];
 	vec3 w[3] = { corner(self->work, face, 0), corner(self->work, face, 1),
 		      corner(self->work, face, 2) };

@@ -1,15 +1,15 @@
-/* face_contact.c: clip, prove, reduce.
+/* face_contact.c: clips the incident face, reduces the points and proves that the face axis is good enough.
  *
- * The incident face is looked for round the vertex that is nearest to the reference: the face of
- * the whole piece that opposes it most need not even touch there. It is cut by one plane through
- * each edge of the reference face, across it, set back by a part of the slop so that corners at the
- * border stay corners.
+ * The incident face is searched among the faces at the vertex nearest to the reference, because the face of
+ * the whole piece that opposes the reference most need not touch there. It is clipped by one plane through
+ * each edge of the reference face, across it, with a part of the slop as tolerance, so that corners at
+ * the border stay unchanged.
  *
- * The proof (see pairs_box.c for the words): let c be the mean of the points found, or the deepest
- * of them, and m its height over the face. m ≤ 0: if c is at least |m| below every face plane of
- * the reference, a ball of radius |m| about c fits into it; c belongs to the other piece, so along
- * no axis are the two apart by more than m. m > 0: if the foot of c lies in the reference, they are
- * no farther apart than m. In both cases the face is as good as the best axis up to m − separation.
+ * The proof (terms as in pairs_box.c): let c be the mean of the points, or the deepest of them, and m its
+ * height over the face. If m ≤ 0 and c is at least |m| below every face plane of the reference, a ball of
+ * radius |m| about c fits into the reference; c belongs to the other piece, so no axis has a separation of
+ * more than m. If m > 0 and the foot of c lies in the reference, the pieces are at most m apart. In both
+ * cases no axis has a separation that exceeds the face's by more than m − separation.
  */
 #include "server/engine/collision/face_contact.h"
 
@@ -24,6 +24,7 @@ static uint32_t face_corners(const struct face_contact *self, uint32_t face,
 	const struct placing *in = self->other_in_reference;
 	uint32_t edge = hull->faces[face].edge, count = hull->faces[face].edge_count;
 	uint32_t before = edge;
+	ASSERT(count >= 3 && count <= CLIP_CORNERS_MAX);
 	for (uint32_t k = 1; k < count; k++)
 		before = hull->edges[before].next;
 	for (uint32_t k = 0; k < count; k++) {
@@ -37,7 +38,7 @@ static uint32_t face_corners(const struct face_contact *self, uint32_t face,
 	return count;
 }
 
-/* Clips back and forth between two buffers; where the result is. */
+/* Clips alternately between two buffers; returns the one with the result. */
 static struct clip_corner *clip_to_face(const struct face_contact *self,
 					struct clip_corner *corners, struct clip_corner *other,
 					uint32_t *count)
@@ -66,9 +67,9 @@ static struct clip_corner *clip_to_face(const struct face_contact *self,
 	return corners;
 }
 
-/* Whether a point of the other piece at this height proves that no axis separates by more than
- * that. `midway`: halfway between the point and its foot, as manifold points are. */
-static bool proves(const struct face_contact *self, vec3 midway, double height)
+/* True if a point of the other piece at this height, m, proves that no axis has a larger separation.
+ * `midway`: halfway between the point and its foot, as manifold points are. */
+static bool point_proves(const struct face_contact *self, vec3 midway, double height)
 {
 	const struct hull *hull = self->reference;
 	if (height - self->face.separation > self->slop)
@@ -83,10 +84,11 @@ static bool proves(const struct face_contact *self, vec3 midway, double height)
 	return true;
 }
 
-/* By the mean of the points (bodies that lie on each other) or by the deepest (a corner on a face). */
-static bool proved(const struct face_contact *self, const struct manifold_point *points,
-		   uint32_t count)
+/* Tries the mean of the points (a face on a face), then the deepest (a corner on a face). */
+static bool face_is_proved(const struct face_contact *self, const struct manifold_point *points,
+			   uint32_t count)
 {
+	ASSERT(count > 0);
 	vec3 sum = vec3_zero();
 	double height = 0;
 	uint32_t deepest = 0;
@@ -95,14 +97,16 @@ static bool proved(const struct face_contact *self, const struct manifold_point 
 		height += points[k].separation;
 		deepest = points[k].separation < points[deepest].separation ? k : deepest;
 	}
-	return proves(self, vec3_scale(sum, 1.0 / count), height / count) ||
-	       proves(self, points[deepest].point, points[deepest].separation);
+	return point_proves(self, vec3_scale(sum, 1.0 / count), height / count) ||
+	       point_proves(self, points[deepest].point, points[deepest].separation);
 }
 
 bool face_contact(const struct face_contact *self, struct manifold *out)
 {
 	struct clip_corner buffers[2][CLIP_CORNERS_MAX];
 	struct manifold_point points[CLIP_CORNERS_MAX];
+	ASSERT(self->face.face < self->reference->face_count);
+	ASSERT(self->face.vertex < self->other->vertex_count);
 	const struct hull_face *face = &self->reference->faces[self->face.face];
 	vec3 normal = face->normal;
 	vec3 seen = mat3_transposed_mul_vec(self->other_in_reference->rotation, normal);
@@ -123,5 +127,5 @@ bool face_contact(const struct face_contact *self, struct manifold *out)
 	if (kept == 0)
 		return false;
 	manifold_reduce(points, kept, normal, self->slop, out);
-	return proved(self, points, kept);
+	return face_is_proved(self, points, kept);
 }

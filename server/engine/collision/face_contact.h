@@ -9,8 +9,8 @@ struct face_contact {
 	const struct hull *reference, *other;
 	const struct placing *other_in_reference;
 	struct sat_face face; /* of the reference; the other's vertex nearest to it */
-	double margin, slop;
-	bool reference_is_b; /* for the feature ids only */
+	double margin, slop;  /* m */
+	bool reference_is_b;  /* for the feature ids only */
 };
 
 /* Takes the face of `other` at that vertex whose normal opposes the reference face most, clips it to the

@@ -1,22 +1,23 @@
 /* gjk_exact.c: the second algorithm for the distance of two convex sets: nearest point of each simplex
  * by brute force, in numbers of 106 bits (Wolfe's nearest-point method on a corral of up to four points).
  *
- * Problem: as in gjk.c, whose doubles lose what matters when |v| is small against the vertices: v is
- * a difference of long vectors, and so are the signs that choose the part of a simplex.
+ * Problem: as in gjk.c, whose doubles lose the significant digits when |v| is small against the vertices: v
+ * is a difference of long vectors, and so are the signs that choose the part of a simplex.
  *
- * Method: the same rounds, but (1) of a simplex every vertex, edge and triangle is asked, its nearest
- * point found from exact differences of the vertices in double2: t = −a·e / e·e on an edge,
+ * Method: the same rounds, but (1) for a simplex the nearest point of every vertex, edge and triangle is
+ * computed from exact differences of the vertices in double2: t = −a·e / e·e on an edge,
  * v = n (n·a) / n·n with shares n·(b×c), n·(c×a), n·(a×b) over a triangle with n = (b−a) × (c−a); the
  * nearest of those that lie inside wins; (2) whether four points hold the origin is decided by exact
  * signs (geometry/orient.h). The vertices w are taken as the doubles they are; the true pieces are those
  * within rounding of them (GJK_TOUCHING).
  *
- * End: the plane across v through the support's w proves `lower`; done when it meets |v|, or the support
- * is in the simplex already, or |v| does not fall strictly, which it must as long as there is a nearer
- * point; so no simplex comes twice and the rounds end. Touching is said only with a proof: four points
- * around the origin, or |v| within GJK_TOUCHING.
+ * End: the plane across v through the support point w proves `lower`. The search ends when it meets |v|,
+ * when w is in the simplex already, or when |v| does not decrease strictly, which it must as long as there
+ * is a nearer point. No simplex is visited twice, so the rounds end. Touching is reported only with a proof:
+ * four points around the origin, or |v| within GJK_TOUCHING.
  *
- * What goes wrong: ROUNDS_MAX (never seen). Then distance and lower are both right and apart.
+ * What goes wrong: GJK_EXACT_ROUNDS_MAX rounds (never seen). Then distance and lower are both valid bounds
+ * with a gap between them.
  */
 #include "server/engine/collision/gjk_exact.h"
 
@@ -133,6 +134,7 @@ static void offer_triangle(const struct corner *s, uint32_t i, uint32_t j, uint3
 
 static void nearest_of(const struct corner *s, uint32_t count, struct nearest *best)
 {
+	ASSERT(count >= 1 && count <= 4);
 	best->count = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		struct nearest candidate = {
@@ -169,11 +171,13 @@ double gjk_nearest(const vec3 *w, uint32_t count, double parts[3])
 {
 	struct corner corners[3];
 	struct nearest best;
+	ASSERT(count >= 1 && count <= 3);
 	for (uint32_t k = 0; k < count; k++) {
 		corners[k] = (struct corner){ .w = w[k] };
 		parts[k] = 0;
 	}
 	nearest_of(corners, count, &best);
+	ASSERT(best.count >= 1 && best.count <= count);
 	for (uint32_t k = 0; k < best.count; k++)
 		parts[best.of[k]] = best.parts[k];
 	return scalar_sqrt(best.squared.hi);
@@ -207,13 +211,14 @@ struct search {
 	const struct gjk_core *a, *b;
 	const mat3 *rotation;
 	vec3 translation;
-	double scale; /* largest coordinate met, m */
+	double scale; /* largest coordinate of a vertex so far, m */
 	uint32_t count;
 	struct corner corners[4];
 };
 
 static struct corner corner_make(struct search *self, uint32_t i, uint32_t j)
 {
+	ASSERT(i < self->a->count && j < self->b->count);
 	vec3 p = self->a->points[i];
 	vec3 q = vec3_add(self->translation, mat3_mul_vec(*self->rotation, self->b->points[j]));
 	self->scale = scalar_max(self->scale, scalar_max(vec3_max_component(vec3_abs(p)),
@@ -241,9 +246,10 @@ static void begin(struct search *self, const struct gjk_simplex *start)
 		self->corners[self->count++] = corner_make(self, 0, 0);
 }
 
-/* Only the corners that carry the nearest point stay. */
+/* Removes the corners that do not carry the nearest point. */
 static void carry(struct search *self, const struct nearest *nearest)
 {
+	ASSERT(nearest->count >= 1 && nearest->count <= 3);
 	struct corner kept[3];
 	for (uint32_t k = 0; k < nearest->count; k++)
 		kept[k] = self->corners[nearest->of[k]];
@@ -275,6 +281,7 @@ static struct corner support(struct search *self, vec3 v)
 /* The tetrahedron around the origin: shares by volumes. */
 static void result_inside(const struct search *self, struct gjk_result *out)
 {
+	ASSERT(self->count == 4);
 	const struct corner *s = self->corners;
 	vec3 w[4] = { s[0].w, s[1].w, s[2].w, s[3].w };
 	double parts[4];
@@ -332,6 +339,7 @@ void gjk_exact(const struct gjk_core *a, const struct gjk_core *b, const mat3 *r
 		if (distance - lower <= GAP * distance || has(&self, &corner))
 			break;
 		struct search before = self;
+		ASSERT(self.count < 4);
 		self.corners[self.count++] = corner;
 		inside = holds_origin(&self);
 		nearest_of(self.corners, self.count, &next);
@@ -343,6 +351,7 @@ void gjk_exact(const struct gjk_core *a, const struct gjk_core *b, const mat3 *r
 		if (!inside)
 			carry(&self, &now);
 	}
+	ASSERT(self.count >= 1 && self.count <= 4);
 	out->simplex.count = self.count;
 	for (uint32_t k = 0; k < self.count; k++) {
 		out->simplex.a[k] = self.corners[k].index_a;
