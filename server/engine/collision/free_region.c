@@ -1,16 +1,17 @@
 /* free_region.c: papers P-04 and P-09: successive nearest points of the border, with clipping.
  *
- * q = the point of the remaining border nearest to p, w = (p − q)/|p − q|; keep x with (x − q)·w ≥ r;
- * throw away the border with (y − q)·w ≤ 0 (P-09 prints "≥ 0 remains", which never throws q itself
- * away), each piece cut along that plane and so still convex; repeat until none remains.
+ * Each round: q is the point of the remaining border nearest to p, and w = (p − q)/|p − q|. The half-space
+ * (x − q)·w ≥ r is added to the result, and the part of the border with (y − q)·w ≤ 0 is removed (P-09 prints
+ * "≥ 0 remains", which never removes q itself). Pieces are cut along that plane and stay convex. The rounds
+ * end when no border remains.
  *
- * Invariants: the piece on which q lies goes as a whole, because p's nearest point q of a convex piece has
- * (y − q)·w ≤ 0 for all its points; so there are at most as many rounds as pieces. Every point of the border
- * was thrown away by some half-space, hence lies in none of their interiors in common.
- * What goes wrong: p on the border has no w: the free side's normal is taken. p behind the nearest piece:
- * the same, with the sign of that side. Rounding would leave slivers of pieces beyond the plane;
- * what is within SLIVER of the border's size of it counts as thrown away, which can move the border by
- * that much.
+ * Invariants: the piece that contains q is removed as a whole, because (y − q)·w ≤ 0 for all points y of a
+ * convex piece whose nearest point is q. So there are at most as many rounds as pieces. Every point of the
+ * border was removed by some half-space, hence it is not in the interior of their intersection.
+ * What goes wrong: if p lies on the border, w is undefined, and the normal of the free side replaces it. If p
+ * is behind the nearest piece, w is that normal too. Rounding would leave slivers of pieces beyond the
+ * plane; points within SLIVER times the border's size of the plane count as removed, which can move the
+ * border by that much.
  */
 #include "server/engine/collision/free_region.h"
 
@@ -111,9 +112,10 @@ enum status free_region_add_mesh(struct free_region *self, const struct mesh *me
 
 /* ---- nearest ---------------------------------------------------------------------------------- */
 
-/* Of a convex polygon: by the triangles of its fan, whose union it is. */
+/* Squared distance of p from a convex polygon, m², and its nearest point, by the triangles of its fan. */
 static double nearest_on_rest(const vec3 *corner, uint32_t count, vec3 p, vec3 *out)
 {
+	ASSERT(count >= 3);
 	double best = SCALAR_MAX;
 	for (uint32_t k = 2; k < count; k++) {
 		struct triangle_point near =
@@ -126,9 +128,10 @@ static double nearest_on_rest(const vec3 *corner, uint32_t count, vec3 p, vec3 *
 	return best;
 }
 
-/* Of equally near pieces the first. */
+/* The piece nearest to p and its nearest point; of equally near pieces the first. */
 static uint32_t nearest_rest(const struct free_work *work, vec3 p, vec3 *out)
 {
+	ASSERT(work->rests.count > 0);
 	uint32_t best = 0;
 	double least = SCALAR_MAX;
 	for (uint32_t i = 0; i < work->rests.count; i++) {
@@ -147,7 +150,7 @@ static uint32_t nearest_rest(const struct free_work *work, vec3 p, vec3 *out)
 
 /* ---- clipping --------------------------------------------------------------------------------- */
 
-/* Writes what lies beyond the plane by more than `sliver`; how many corners. */
+/* Writes the part of the polygon beyond the plane by more than `sliver`, m; returns its corners' number. */
 static uint32_t cut(const vec3 *corner, uint32_t count, vec3 q, vec3 w, double sliver, vec3 *out)
 {
 	uint32_t kept = 0;
@@ -162,10 +165,11 @@ static uint32_t cut(const vec3 *corner, uint32_t count, vec3 q, vec3 w, double s
 	return kept;
 }
 
-/* `gone`: a piece that goes whatever rounding says. */
+/* Cuts all pieces along the plane. `gone`: the piece that is removed as a whole, despite rounding. */
 static enum status cut_all(struct free_work *work, uint32_t gone, vec3 q, vec3 w, double sliver)
 {
 	uint32_t kept = 0;
+	ASSERT(gone < work->rests.count);
 	enum status status = ARRAY_RESERVE(&work->corners[1], (uint64_t)work->corners[0].count +
 								      2 * work->rests.count);
 	if (status != STATUS_OK)
@@ -183,6 +187,7 @@ static enum status cut_all(struct free_work *work, uint32_t gone, vec3 q, vec3 w
 			(struct rest){ work->corners[1].count, count, rest.face };
 		work->corners[1].count += count;
 	}
+	ASSERT(kept < work->rests.count); /* Hence the rounds end. */
 	work->rests.count = kept;
 	vec3 *items = work->corners[0].items;
 	uint32_t capacity = work->corners[0].capacity;
@@ -196,7 +201,7 @@ static enum status cut_all(struct free_work *work, uint32_t gone, vec3 q, vec3 w
 
 /* ---- the whole -------------------------------------------------------------------------------- */
 
-static enum status begin(struct free_region *self)
+static enum status copy_border(struct free_region *self)
 {
 	if (self->work == NULL) {
 		self->work = heap_alloc_zero(sizeof *self->work);
@@ -233,7 +238,7 @@ static double sliver_of(const struct free_region *self, vec3 p)
 enum status free_region_find(struct free_region *self, vec3 p, double r,
 			     const struct free_plane **out, uint32_t *count, bool *keeps)
 {
-	enum status status = begin(self);
+	enum status status = copy_border(self);
 	double sliver = sliver_of(self, p);
 	*keeps = true;
 	*count = 0;
@@ -244,11 +249,12 @@ enum status free_region_find(struct free_region *self, vec3 p, double r,
 		double distance;
 		vec3 w = vec3_normalize_length(vec3_sub(p, q), &distance);
 		vec3 side = self->faces[face].normal;
-		/* Behind: only where the piece's own plane says so, not beside an edge of it. */
+		/* Behind means opposite to the piece's own normal, not beside one of its edges. */
 		bool behind = vec3_dot(w, side) < -1 + 1e-9;
 		if (distance <= sliver || behind)
 			w = side;
 		*keeps = *keeps && !behind && distance >= r - sliver;
+		ASSERT(work->planes.count < self->face_count);
 		work->planes.items[work->planes.count++] =
 			(struct free_plane){ w, vec3_dot(w, q) + r, q, face };
 		status = cut_all(work, i, q, w, sliver);

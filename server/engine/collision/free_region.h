@@ -1,10 +1,10 @@
 /* free_region.h: a convex part of free space around a point (papers P-02, P-04, P-09).
  *
- * Free space is bounded by planar convex pieces, each with the side that is free: the faces of a container
- * seen from inside, or of obstacles seen from outside (of A ⊕ −B, see geometry/minkowski.h, when a body
- * is to be moved past another). The answer is a list of half-spaces whose common part holds the point,
- * and in which no piece lies: whatever moves within it, along a straight line, meets nothing. The
- * point with the least energy in it is a linear programme.
+ * Free space is bounded by planar convex pieces, each with a free side: the faces of a container seen from
+ * inside, or of obstacles seen from outside (of A ⊕ −B, see geometry/minkowski.h, when a body moves
+ * past another). The result is a list of half-spaces whose intersection contains the point and no part of
+ * a piece in its interior: a straight motion within it meets no obstacle. The point of the least energy in
+ * it is found by a linear program.
  */
 #ifndef CAIRN_ENGINE_COLLISION_FREE_REGION_H
 #define CAIRN_ENGINE_COLLISION_FREE_REGION_H
@@ -17,13 +17,13 @@
 struct free_plane {
 	vec3 normal; /* unit */
 	double offset;
-	vec3 nearest;  /* of the border: what the half-space keeps away from */
+	vec3 nearest;  /* the point of the border from which the half-space was made */
 	uint32_t face; /* the piece it lies on, in the order they were added */
 };
 
 struct free_work; /* private */
 
-/* The border of free space; made once, asked often. Arrays are owned. */
+/* The border of free space, for any number of searches. Arrays are owned. */
 struct free_region {
 	vec3 *corners;
 	uint32_t corner_count, corner_room;
@@ -50,11 +50,11 @@ MUST_CHECK enum status free_region_add_hull(struct free_region *self, const stru
 MUST_CHECK enum status free_region_add_mesh(struct free_region *self, const struct mesh *mesh,
 					    const pose *at, bool inside);
 
-/* The half-spaces for a ball of radius r around p (0: a point), nearest first; at most one a face. They
- * ask x · normal ≥ normal · nearest + r, so p itself keeps them only where it is r from the border; if it is
- * not, `*keeps` is false and the list is still right for where to go. Where p lies on the border the piece's
- * own normal is taken. Where p is behind the nearest piece (`*keeps` false as well), the half-space is that
- * of its free side. *out is borrowed until the next call. Error: NO_MEMORY. */
+/* The half-spaces for a ball of radius r ≥ 0 m around p (0: a point), nearest first; at most one for each face.
+ * They require x · normal ≥ normal · nearest + r. If p is nearer to the border than r, it violates one of
+ * them: then `*keeps` is false, and the list still describes where the ball may go. If p lies on the
+ * border, the piece's own normal is used. If p is behind the nearest piece (`*keeps` is false as well), the
+ * half-space is that of its free side. *out is borrowed until the next call. Error: NO_MEMORY. */
 MUST_CHECK enum status free_region_find(struct free_region *self, vec3 p, double r,
 					const struct free_plane **out, uint32_t *count,
 					bool *keeps);

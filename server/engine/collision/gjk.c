@@ -1,24 +1,24 @@
 /* gjk.c: distance of two convex sets by their supports (Gilbert, Johnson, Keerthi).
  *
- * Problem: the point v of W = B − A nearest to the origin; |v| is the distance, v points from A to
- * B. W is never built: its farthest point against v is w = s_B(−v) − s_A(v). One round: ask for w.
+ * Problem: find the point v of W = B − A nearest to the origin; |v| is the distance, and v points from A to
+ * B. W is never built: its support point against v is w = s_B(−v) − s_A(v). Each round computes w.
  * The plane through w across v has all of W on its far side, so
  *   lower = v·w / |v| ≤ distance ≤ |v|;
- * done when the two meet (relative GAP). Otherwise w joins the simplex, v becomes the simplex's
- * point nearest to the origin, and vertices that do not carry it leave. Four that carry it hold the
- * origin: the pieces overlap.
+ * the search ends when both meet (relative GAP). Otherwise w joins the simplex, v becomes the simplex's
+ * point nearest to the origin, and vertices that do not carry it are removed. If four vertices remain, they
+ * contain the origin: the pieces overlap.
  *
- * Nearest point of a simplex: by the regions of its faces (vertices, edges, triangles), from exact
- * signs of products; a tetrahedron asks each of its faces that has the origin outside.
+ * Nearest point of a simplex: by the Voronoi regions of its vertices, edges and triangles, from signs of
+ * products; for a tetrahedron, on each of its faces that has the origin outside, by exact signs.
  *
- * What goes wrong: near its limit w repeats or v stops shrinking (rounding), or |v| is below SMALL of the
- * numbers involved, where v and the signs of a simplex are made of rounding. If the gap is still open
- * then, the search is handed over to a second one with 106 bits (gjk_exact.c), and the result says so.
- * Touching is never said without a proof: four vertices around the origin, by exact signs, or |v|
- * within GJK_TOUCHING, the rounding of the vertices themselves.
+ * What goes wrong: near the limit w repeats or v stops shrinking because of rounding, or |v| is below SMALL
+ * times the coordinates, where v and the signs of a simplex are mostly rounding. If the gap is still open
+ * then, a second search with 106 bits continues (gjk_exact.c), and the result has handed_over set.
+ * Touching is reported only with a proof: four vertices around the origin, by exact signs, or |v| within
+ * GJK_TOUCHING, the rounding of the vertices themselves.
  *
- * Invariant: no two vertices of a simplex are in one place: those that carry v have v·w = v², and a
- * new one joins only with v·w < v² (1 − GAP).
+ * Invariant: the vertices of a simplex are distinct: those that carry v have v·w = v², and a new one joins
+ * only with v·w < v² (1 − GAP).
  */
 #include "server/engine/collision/gjk.h"
 
@@ -26,14 +26,15 @@
 #include "server/engine/geometry/solid.h"
 
 #define GAP 1e-12   /* of |v|²: relative error of the distance about half of it */
-#define SMALL 1e-11 /* of the largest coordinate: a vector this short has lost too many digits */
-#define OPEN 1e-14  /* of the largest coordinate: a gap this narrow is rounding */
+#define SMALL 1e-11 /* of the largest coordinate: a shorter vector has lost too many digits */
+#define OPEN 1e-14  /* of the largest coordinate: a narrower gap is rounding */
 
-enum { CLIMB_FROM = 40 }; /* vertices from which walking the edges beats looking at all */
+/* From this number of vertices on, a climb over the edges is faster than a scan of all (measured). */
+enum { CLIMB_FROM = 40 };
 
 struct vertex {
 	vec3 w, a, b; /* w = b − a, all in A's frame */
-	double part;  /* share of it in v; the shares sum to 1 */
+	double part;  /* barycentric coordinate in v; they sum to 1 */
 	uint16_t index_a, index_b;
 };
 
@@ -46,6 +47,7 @@ struct simplex {
 
 static uint32_t climb(const struct hull *hull, vec3 direction, uint32_t at)
 {
+	ASSERT(at < hull->vertex_count);
 	double far = vec3_dot(hull->vertices[at], direction);
 	for (;;) {
 		uint32_t first = hull->vertex_edge[at], edge = first, next = at;
@@ -69,6 +71,7 @@ uint32_t gjk_support(const struct gjk_core *core, vec3 direction, uint32_t start
 {
 	if (core->hull != NULL && core->count >= CLIMB_FROM)
 		return climb(core->hull, direction, start);
+	ASSERT(core->count > 0);
 	uint32_t best = 0;
 	double far = vec3_dot(core->points[0], direction);
 	for (uint32_t i = 1; i < core->count; i++) {
@@ -81,13 +84,18 @@ uint32_t gjk_support(const struct gjk_core *core, vec3 direction, uint32_t start
 
 uint32_t gjk_climb(const struct gjk_core *core, vec3 direction, uint32_t start)
 {
+	ASSERT(core->hull != NULL);
 	return climb(core->hull, direction, start);
 }
 
 /* ---- the nearest point of a simplex to the origin --------------------------------------------- */
 
-static void keep(struct simplex *s, uint32_t count, const uint32_t *which, const double *parts)
+/* Reduces the simplex to the vertices `which`, with the given coordinates. */
+static void keep_vertices(struct simplex *s, uint32_t count, const uint32_t *which,
+			  const double *parts)
 {
+	ASSERT(count >= 1 && count < 4);
+	VALIDATE(which[0] < s->count && which[count - 1] < s->count);
 	struct simplex kept;
 	kept.count = count;
 	for (uint32_t i = 0; i < count; i++) {
@@ -101,12 +109,12 @@ static void keep(struct simplex *s, uint32_t count, const uint32_t *which, const
 
 static void keep_one(struct simplex *s, uint32_t i)
 {
-	keep(s, 1, (uint32_t[]){ i }, (double[]){ 1 });
+	keep_vertices(s, 1, (uint32_t[]){ i }, (double[]){ 1 });
 }
 
 static void keep_two(struct simplex *s, uint32_t i, uint32_t j, double part_j)
 {
-	keep(s, 2, (uint32_t[]){ i, j }, (double[]){ 1 - part_j, part_j });
+	keep_vertices(s, 2, (uint32_t[]){ i, j }, (double[]){ 1 - part_j, part_j });
 }
 
 static void solve_segment(struct simplex *s)
@@ -161,10 +169,10 @@ static vec3 simplex_point(const struct simplex *s)
 	return v;
 }
 
-/* Of the faces with the origin outside, the one that comes nearest; none: all four stay. */
+/* Reduces to the nearest of the faces that have the origin outside; if there is none, all four vertices stay. */
 static void solve_tetrahedron(struct simplex *s)
 {
-	static const uint8_t FACES[4][4] = { /* three of the face, one against it */
+	static const uint8_t FACES[4][4] = { /* three corners of the face, and the opposite one */
 					     { 0, 1, 2, 3 },
 					     { 0, 2, 3, 1 },
 					     { 0, 3, 1, 2 },
@@ -210,6 +218,7 @@ static void simplex_solve(struct simplex *s)
 static struct vertex vertex_make(const struct gjk_core *a, const struct gjk_core *b,
 				 const mat3 *rotation, vec3 translation, uint32_t i, uint32_t j)
 {
+	ASSERT(i < a->count && j < b->count);
 	vec3 p = a->points[i];
 	vec3 q = vec3_add(translation, mat3_mul_vec(*rotation, b->points[j]));
 	return (struct vertex){ vec3_sub(q, p), p, q, 0, (uint16_t)i, (uint16_t)j };
@@ -224,7 +233,7 @@ static void simplex_start(const struct gjk_core *a, const struct gjk_core *b, co
 			continue;
 		struct vertex vertex =
 			vertex_make(a, b, rotation, translation, start->a[k], start->b[k]);
-		bool new = true; /* Two in one place have no line between them. */
+		bool new = true; /* Coincident vertices would be a degenerate simplex. */
 		for (uint32_t m = 0; m < s->count; m++)
 			new &= !vec3_equal(s->vertices[m].w, vertex.w);
 		if (new)
@@ -244,10 +253,11 @@ static bool simplex_has(const struct simplex *s, const struct vertex *vertex)
 	return false;
 }
 
-/* The shares of the origin in a tetrahedron that holds it: volumes opposite its corners; with all digits
- * if it is so thin that these miss the origin. */
+/* Barycentric coordinates of the origin in a tetrahedron that contains it, from the volumes opposite its
+ * corners. If it is so thin that these miss the origin, they are computed with 106 bits. */
 static void tetrahedron_shares(struct simplex *s, double scale2)
 {
+	ASSERT(s->count == 4);
 	vec3 w[4] = { s->vertices[0].w, s->vertices[1].w, s->vertices[2].w, s->vertices[3].w };
 	double parts[4] = { scalar_abs(vec3_triple(w[1], w[2], w[3])),
 			    scalar_abs(vec3_triple(w[0], w[2], w[3])),
@@ -263,8 +273,8 @@ static void tetrahedron_shares(struct simplex *s, double scale2)
 		s->vertices[k].part = parts[k];
 }
 
-/* The direction of v from the vertices that carry it, which keeps the digits that v lost when it is short
- * against them; zero for a single vertex or none. */
+/* The direction of v computed from the vertices that carry it, more accurate than v itself when v is short
+ * against them; zero for a single vertex and for four. */
 static vec3 direction_of(const struct simplex *s, vec3 v)
 {
 	vec3 a = s->vertices[0].w, n = vec3_zero();
@@ -280,6 +290,7 @@ static vec3 direction_of(const struct simplex *s, vec3 v)
 
 static void result_set(struct simplex *s, vec3 v, double v2, double scale2, struct gjk_result *out)
 {
+	ASSERT(s->count >= 1 && s->count <= 4);
 	if (s->count == 4)
 		tetrahedron_shares(s, scale2);
 	out->handed_over = false;
@@ -298,21 +309,21 @@ static void result_set(struct simplex *s, vec3 v, double v2, double scale2, stru
 	out->lower = out->touching ? 0 : scalar_min(out->lower, out->distance);
 }
 
-/* The search as it goes. */
+/* The state of a search. */
 struct rounds {
 	const struct gjk_core *a, *b;
 	const mat3 *rotation;
 	vec3 translation;
 	struct simplex s;
 	vec3 v, proof;			/* proof: unit, the direction that gave `lower` */
-	double v2, scale2, lower, last; /* last: the bound that v itself gives */
-	double enough;			/* a lower bound above this ends the search */
+	double v2, scale2, lower, last; /* last: the lower bound along v itself */
+	double enough;			/* m: a greater lower bound ends the search */
 	uint32_t i, j, count;
 	bool closed;
 };
 
-/* The vertex of B − A against `direction`. */
-static struct vertex ask(struct rounds *r, vec3 direction)
+/* The support vertex of B − A against `direction`. */
+static struct vertex support_vertex(struct rounds *r, vec3 direction)
 {
 	r->i = gjk_support(r->a, direction, r->i);
 	r->j = gjk_support(r->b, mat3_transposed_mul_vec(*r->rotation, vec3_negate(direction)),
@@ -320,12 +331,14 @@ static struct vertex ask(struct rounds *r, vec3 direction)
 	return vertex_make(r->a, r->b, r->rotation, r->translation, r->i, r->j);
 }
 
-static void search(struct rounds *r)
+/* Iterates until the bounds meet, the origin is enclosed, or rounding stops progress. */
+static void run_rounds(struct rounds *r)
 {
+	ASSERT(r->s.count >= 1 && r->s.count <= 4);
 	struct simplex before;
 	while (r->s.count < 4 && r->v2 > 0 && r->count < GJK_ITERATIONS_MAX) {
 		r->count++;
-		struct vertex vertex = ask(r, r->v);
+		struct vertex vertex = support_vertex(r, r->v);
 		r->scale2 = scalar_max(r->scale2, scalar_max(vec3_length_squared(vertex.a),
 							     vec3_length_squared(vertex.b)));
 		if (r->v2 <= SMALL * SMALL * r->scale2)
@@ -345,7 +358,7 @@ static void search(struct rounds *r)
 		vec3 nearer = simplex_point(&r->s);
 		double nearer2 = vec3_length_squared(nearer);
 		if (r->s.count < 4 &&
-		    nearer2 >= r->v2) { /* Rounding: the round before was better. */
+		    nearer2 >= r->v2) { /* Rounding: the previous simplex was better. */
 			r->s = before;
 			return;
 		}
@@ -354,8 +367,8 @@ static void search(struct rounds *r)
 	}
 }
 
-/* The search has stopped before the bounds met. They may do so along another direction; else the exact
- * search goes on. */
+/* The search has stopped before the bounds met. They may meet along another direction; otherwise the exact
+ * search continues. */
 static void close_gap(struct rounds *r, struct gjk_result *out)
 {
 	double open = OPEN * scalar_sqrt(r->scale2);
@@ -364,7 +377,7 @@ static void close_gap(struct rounds *r, struct gjk_result *out)
 	if (out->lower - r->last > open)
 		out->normal = r->proof;
 	if (!small && out->distance - out->lower > open && vec3_length_squared(n) > 0.5) {
-		double proved = vec3_dot(n, ask(r, n).w);
+		double proved = vec3_dot(n, support_vertex(r, n).w);
 		if (proved > out->lower) {
 			out->lower = scalar_min(proved, out->distance);
 			out->normal = n;
@@ -397,7 +410,7 @@ void gjk_distance(const struct gjk_core *a, const struct gjk_core *b, const mat3
 {
 	struct rounds r;
 	rounds_init(&r, a, b, rotation, translation, start);
-	search(&r);
+	run_rounds(&r);
 	out->iterations = r.count;
 	out->lower = r.lower;
 	result_set(&r.s, r.v, r.v2, r.scale2, out);
@@ -411,7 +424,7 @@ bool gjk_apart_by(const struct gjk_core *a, const struct gjk_core *b, const mat3
 	struct rounds r;
 	struct gjk_simplex looking = { 1, { 0 }, { 0 } };
 	struct gjk_result full;
-	/* The vertices that look at each other; quite often their planes part the pieces. */
+	/* Start with the vertices that are extreme along the line of centres; their plane often separates. */
 	if (start == NULL && a->hull != NULL && b->hull != NULL) {
 		vec3 centre = vec3_add(translation, mat3_mul_vec(*rotation, b->hull->centre));
 		vec3 d = vec3_sub(centre, a->hull->centre);
@@ -428,7 +441,7 @@ bool gjk_apart_by(const struct gjk_core *a, const struct gjk_core *b, const mat3
 		rounds_init(&r, a, b, rotation, translation, start);
 	}
 	r.enough = gap;
-	search(&r);
+	run_rounds(&r);
 	if (r.lower > gap + OPEN * scalar_sqrt(r.scale2))
 		return true;
 	if (r.s.count == 4 || (r.closed && r.lower <= gap))
@@ -443,7 +456,7 @@ struct gjk_core gjk_core_of(const struct shape *shape, uint32_t child, struct gj
 {
 	struct gjk_core core = { room->points, 1, NULL, 0 };
 	shape = shape_part(shape, &child);
-	if (shape->kind == SHAPE_SOLID) /* a field: what bounds it */
+	if (shape->kind == SHAPE_SOLID) /* a distance field: its convex hull */
 		shape = shape->solid->parts[0];
 	switch (shape->kind) {
 	case SHAPE_CAPSULE:
@@ -458,6 +471,7 @@ struct gjk_core gjk_core_of(const struct shape *shape, uint32_t child, struct gj
 					  shape->hull, 0 };
 		break;
 	case SHAPE_MESH:
+		ASSERT(child < shape->mesh->triangle_count);
 		for (int k = 0; k < 3; k++)
 			room->points[k] = shape->mesh->vertices[shape->mesh->triangles[child][k]];
 		core.count = 3;

@@ -16,23 +16,23 @@ struct gjk_core {
 	const vec3 *points; /* borrowed */
 	uint32_t count;	    /* > 0 */
 	const struct hull
-		*hull; /* of the same vertices, to walk on; NULL: all points are looked at */
-	double radius; /* rounding around it, m; not part of gjk's distance */
+		*hull; /* of the same vertices, for climbs; NULL: all points are scanned */
+	double radius; /* rounding radius, m; not part of gjk's distance */
 };
 
-/* The vertices whose hull holds the nearest points, as pairs (index in a, index in b); count
- * 0…4. Given back in, it is where the next search starts; indices out of range are ignored. */
+/* The vertices whose hull contains the nearest points, as pairs (index in a, index in b); count 0…4. It can be
+ * passed to the next search as a warm start; indices out of range are ignored. */
 struct gjk_simplex {
 	uint32_t count;
 	uint16_t a[4], b[4];
 };
 
-/* What is proved holds for the vertices as placed in A's frame, which is off by GJK_TOUCHING
- * (gjk_exact.h, 1e-15) of their largest coordinate. */
+/* Proofs hold for the vertices as rounded in A's frame, which are off by GJK_TOUCHING (gjk_exact.h, 1e-15) times
+ * their largest coordinate. */
 struct gjk_result {
-	bool touching; /* proved: four vertices of B − A hold the origin, or the distance is rounding
-			  * of the vertices; distance and normal are 0 */
-	bool handed_over; /* rounding stopped the quick search: the exact one answered. For counting. */
+	bool touching; /* proved: four vertices of B − A contain the origin, or the distance is below the
+			  * rounding of the vertices; distance and normal are 0 */
+	bool handed_over; /* rounding stopped the quick search and the exact one finished; for statistics */
 	double distance;       /* of the cores, m: an upper bound, that of point_a and point_b */
 	double lower;	       /* proved lower bound of the distance, m */
 	vec3 normal;	       /* unit, A → B */
@@ -41,21 +41,20 @@ struct gjk_result {
 	struct gjk_simplex simplex;
 };
 
-/* `start`: a simplex to begin with; NULL or count 0: from vertex 0 of each. The answer does not
- * depend on it but for the last digits and the choice among equally near points. When rounding
- * stops progress before the bounds meet, or after GJK_ITERATIONS_MAX rounds, a second algorithm goes
- * on (gjk_exact.c). */
+/* `start`: a warm start; NULL or count 0: the search begins at vertex 0 of each. The result depends on it
+ * only in the last digits and in the choice among equally near points. When rounding stops progress before
+ * the bounds meet, or after GJK_ITERATIONS_MAX rounds, a second algorithm continues (gjk_exact.c). */
 void gjk_distance(const struct gjk_core *a, const struct gjk_core *b, const mat3 *rotation,
 		  vec3 translation, const struct gjk_simplex *start, struct gjk_result *out);
 
-/* Whether the cores are farther apart than `gap` ≥ 0 m, as proved along some direction; asks no more than
- * that takes. False: they are not, or by less than rounding. `start` as above. */
+/* True if the cores are proved to be farther apart than `gap` ≥ 0 m; ends as soon as that is decided. False:
+ * they are not, or by less than rounding. `start` as above. */
 bool gjk_apart_by(const struct gjk_core *a, const struct gjk_core *b, const mat3 *rotation,
 		  vec3 translation, double gap, const struct gjk_simplex *start);
 
 enum { GJK_ITERATIONS_MAX = 64 };
 
-/* Room for the points of a piece that keeps none: sphere, capsule, triangle. */
+/* Storage for the points of a piece that has no vertex array: sphere, capsule, triangle. */
 struct gjk_points {
 	vec3 points[3];
 };

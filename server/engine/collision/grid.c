@@ -1,14 +1,14 @@
 /* grid.c: cells by hashing, residents by level, and the searches over both.
  *
- * Cell (i, j, k) of level l holds the points with i = floor(x / width) and so on. A reference says that
- * a proxy stands in a cell; the references of all cells whose hash agrees form a chain. Two boxes that
- * touch share the cell of the greater of their least corners, because floor(x × 1/width) never falls when
- * x rises, whatever rounding does. A pair that shares several cells is found in that one alone, hence
- * once, without marks, and several workers may search at once.
+ * Cell (i, j, k) of a level contains the points with i = floor(x / width) and so on. A reference states that
+ * a proxy is in a cell; the references of all cells of equal hash form a chain. Two boxes that touch share
+ * the cell of the componentwise maximum of their least corners, because floor(x × 1/width) is monotone in x
+ * despite rounding. A pair that shares several cells is reported in that cell alone. So it is reported
+ * once without marks, and several workers may search at the same time.
  *
- * References come from a pool of REFS_PER_SLOT for each slot; a proxy that would need more than
- * CELLS_MAX cells, or than are left, or that lies beyond the range of indexes, is a large one. Moving
- * within the same cells changes nothing but the box (G-10).
+ * References are from a pool of REFS_PER_SLOT for each slot. A proxy that needs more than CELLS_MAX cells, or
+ * more than the pool has left, or that is outside the range of indexes, is in the list of large proxies. A
+ * move within the same cells changes only the box (G-10).
  */
 #include "server/engine/collision/grid.h"
 
@@ -16,15 +16,15 @@
 
 #define NONE UINT32_MAX
 #define INDEX_MAX 1073741824.0 /* 2^30: differences of indexes fit int32 */
-#define DIAMETER_MAX 1e7       /* m: what is larger has no say in the sizes */
-#define DIAMETER_MIN 1e-6      /* and what is smaller counts as this */
+#define DIAMETER_MAX 1e7       /* m: larger proxies do not influence the cell sizes */
+#define DIAMETER_MIN 1e-6      /* m: smaller diameters are rounded up to this */
 
 enum {
-	LARGE = GRID_LEVELS_MAX, /* the list of large ones */
+	LARGE = GRID_LEVELS_MAX, /* the list of large proxies */
 	LISTS = GRID_LEVELS_MAX + 1,
 	REFS_PER_SLOT = 8,
 	CELLS_MAX = 64,
-	CHANGES_MIN = 16, /* changes before sizes are looked at again */
+	CHANGES_MIN = 16, /* changes before cell sizes are chosen again, at least */
 };
 
 struct grid_cell {
@@ -67,12 +67,15 @@ struct broad_index {
 
 struct grid_levels grid_levels_uniform(double mean, double k)
 {
+	ASSERT(mean > 0 && k >= 1);
 	return (struct grid_levels){ k * mean, 1 };
 }
 
 struct grid_levels grid_levels_between(double diameter_min, double diameter_max,
 				       uint32_t levels_max)
 {
+	ASSERT(levels_max >= 1 && levels_max <= GRID_LEVELS_MAX);
+	ASSERT(diameter_min > 0 && diameter_min <= diameter_max);
 	struct grid_levels levels = { diameter_min / GRID_PART_MIN, 1 };
 	for (double width = levels.first;
 	     width * GRID_PART_MAX < diameter_max && levels.count < levels_max; width *= 2)
@@ -96,6 +99,8 @@ static double diameter_of(const struct aabb *box)
 
 static void set_levels(struct broad_index *index, struct grid_levels levels)
 {
+	ASSERT(levels.count >= 1 && levels.count <= GRID_LEVELS_MAX);
+	ASSERT(levels.first > 0);
 	index->levels = levels;
 	double width = levels.first;
 	for (uint32_t i = 0; i < levels.count; i++, width *= 2) {
@@ -158,6 +163,7 @@ static uint32_t *chain_of(const struct broad_index *index, uint32_t level, struc
 static void ref_add(struct broad_index *index, uint32_t slot, struct grid_cell cell)
 {
 	struct grid_proxy *proxy = &index->proxies.items[slot];
+	ASSERT(index->free < index->refs.count);
 	uint32_t r = index->free, *chain = chain_of(index, proxy->list, cell);
 	struct grid_ref *ref = &index->refs.items[r];
 	index->free = ref->next;
@@ -170,6 +176,7 @@ static void ref_add(struct broad_index *index, uint32_t slot, struct grid_cell c
 
 static void ref_remove(struct broad_index *index, uint32_t r)
 {
+	ASSERT(r < index->refs.count);
 	struct grid_ref *ref = &index->refs.items[r];
 	if (ref->previous != NONE)
 		index->refs.items[ref->previous].next = ref->next;
@@ -186,6 +193,7 @@ static void ref_remove(struct broad_index *index, uint32_t r)
 
 static void list_add(struct broad_index *index, uint32_t slot, uint32_t list)
 {
+	ASSERT(slot < index->proxies.count && list < LISTS);
 	struct grid_proxy *proxy = &index->proxies.items[slot];
 	proxy->list = list;
 	proxy->next = index->first[list];
@@ -198,6 +206,8 @@ static void list_add(struct broad_index *index, uint32_t slot, uint32_t list)
 
 static void list_remove(struct broad_index *index, const struct grid_proxy *proxy)
 {
+	ASSERT(proxy->list < LISTS);
+	ASSERT(index->residents[proxy->list] > 0);
 	if (proxy->previous != NONE)
 		index->proxies.items[proxy->previous].next = proxy->next;
 	else
@@ -312,7 +322,7 @@ void grid_reset(struct broad_index *index)
 	index->count = index->changes = 0;
 }
 
-/* Puts everybody in anew: into other cells, or into more chains. */
+/* Inserts all proxies again, after a change of cell sizes or of the number of chains. */
 static void insert_all(struct broad_index *index)
 {
 	clear_lists(index);
@@ -336,6 +346,7 @@ enum status grid_reserve(struct broad_index *index, uint32_t slots)
 		return status;
 	for (; index->proxies.count < slots; index->proxies.count++)
 		index->proxies.items[index->proxies.count].list = NONE;
+	ASSERT((chains & (chains - 1)) == 0); /* chain_of masks the hash. */
 	index->refs.count = slots * REFS_PER_SLOT;
 	index->chains.count = (uint32_t)chains;
 	insert_all(index);
@@ -358,6 +369,7 @@ void grid_add(struct broad_index *index, uint32_t slot, bool still, const struct
 void grid_remove(struct broad_index *index, uint32_t slot, bool still)
 {
 	UNUSED(still);
+	ASSERT(index->count > 0);
 	remove_refs(index, slot);
 	index->proxies.items[slot].list = NONE;
 	index->count--;
@@ -452,8 +464,9 @@ void grid_prepare(struct broad_index *index, const uint32_t *moved, uint32_t cou
 struct scan {
 	const struct broad_index *index;
 	const struct aabb *box;
-	uint32_t finer; /* lists before it are looked at only for the resting */
-	uint32_t list;	/* level or LARGE */
+	uint32_t
+		finer; /* lists before it are searched only if they have proxies that have not moved */
+	uint32_t list; /* level or LARGE */
 	bool by_cells;
 	struct grid_cell low, high, cell;
 	uint32_t at; /* the reference, or slot, to look at next */
@@ -490,7 +503,7 @@ static struct scan scan_make(const struct broad_index *index, const struct aabb 
 	return scan;
 }
 
-/* Whether this is the cell in which the pair counts. */
+/* True if this is the cell in which the pair is reported. */
 static bool cell_counts(struct grid_cell cell, struct grid_cell low, struct grid_cell other)
 {
 	for (uint32_t axis = 0; axis < 3; axis++)
@@ -544,8 +557,8 @@ static uint32_t scan_next(struct scan *scan)
 	return NONE;
 }
 
-/* Whether the question of `slot` is to report the pair: of two moved ones the finer asks, on one level the
- * smaller slot. */
+/* True if the search for `slot` reports the pair: of two moved proxies the one on the finer level does, on
+ * one level the one with the smaller slot. */
 static bool pair_is_reported(const struct broad_index *index, const struct pair_search *search,
 			     uint32_t slot, uint32_t partner)
 {
@@ -582,8 +595,8 @@ void grid_query(const struct broad_index *index, const struct aabb *box, proxy_v
 
 /* ---- searching a ray -------------------------------------------------------------------------- */
 
-/* A ray in one level: slab by slab of cells along its main axis. What a slab looks at is a function of the
- * slab alone, so that a proxy in several of them can be told to have been seen. */
+/* A ray in one level, slab by slab of cells along its main axis. The cells visited in a slab are a function of
+ * the slab alone, so a later slab can compute whether an earlier one has visited a proxy. */
 struct ray_scan {
 	const struct broad_index *index;
 	struct tree_ray *ray;
@@ -625,7 +638,7 @@ static void slab_cells(const struct ray_scan *scan, int32_t slab, struct grid_ce
 	}
 }
 
-/* Whether an earlier slab has looked at one of the proxy's cells. */
+/* True if an earlier slab has visited one of the proxy's cells. */
 static bool visited_before(const struct ray_scan *scan, const struct grid_proxy *proxy,
 			   int32_t slab)
 {
@@ -646,7 +659,7 @@ static bool visited_before(const struct ray_scan *scan, const struct grid_proxy 
 	return false;
 }
 
-/* False: the visit says to stop. */
+/* Visits the proxy if the ray meets its box. False: the visit stops the query. */
 static bool visit_ray_hit(struct ray_scan *scan, uint32_t slot)
 {
 	if (!tree_ray_meets(scan->ray, &scan->index->proxies.items[slot].box))
@@ -681,7 +694,7 @@ static bool ray_slab(struct ray_scan *scan, int32_t slab)
 	return true;
 }
 
-/* Slabs stop where the ray has become too short for them. */
+/* Visits the slabs in order, up to the present end of the ray. False: the visit stops the query. */
 static bool ray_cells(struct ray_scan *scan)
 {
 	double width = scan->index->width[scan->level];
@@ -708,7 +721,7 @@ static bool ray_list(struct ray_scan *scan, uint32_t list)
 	return true;
 }
 
-/* Whether slabs are worth while; sets them. */
+/* Sets the slabs of the level; false: the list of its proxies is cheaper, or the ray is not finite. */
 static bool ray_has_slabs(struct ray_scan *scan)
 {
 	double low, high, inverse = scan->index->inverse[scan->level];

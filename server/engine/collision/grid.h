@@ -1,16 +1,16 @@
 /* grid.h: proxies in cells of one or several sizes (ch1-3 G-09…G-12); the common part of the kinds
  * `grid` and `levels` of broad phase.
  *
- * A level is a grid of cubes of one size. A proxy stands in every cell of its level that its box
- * touches, or, if these are too many, in a list of large ones. Only cells with somebody in them are
- * stored. A search looks into each level for itself: at cells, or at the level's list of residents when
- * that is shorter. (G-12 puts a proxy also into the cells of all coarser levels; asking there instead
- * finds the same candidates and keeps the memory of a proxy the same for any number of levels.) Of two
- * that have moved the one on the finer level asks, in its few cells of the coarser one; the other way is
- * gone only where somebody on a finer level has not moved.
+ * A level is a grid of cubes of one size. A proxy is stored in every cell of its level that its box touches,
+ * or, if these are too many, in the list of large proxies. Empty cells take no memory. A search visits each
+ * level separately: its cells, or the level's list of proxies if that is shorter. (G-12 stores a proxy also
+ * in the cells of all coarser levels; searching these levels instead finds the same candidates, and the
+ * memory of a proxy does not depend on the number of levels.) Of two moved proxies the one on the finer level
+ * reports the pair, because it covers few cells of the coarser level. A search visits finer levels only for
+ * proxies that have not moved.
  *
- * Sizes are chosen anew when many proxies are new or have changed theirs. They decide what a search
- * costs, never what it finds.
+ * Cell sizes are chosen again when many proxies were added or resized. They change the cost of a search,
+ * never its result.
  */
 #ifndef CAIRN_ENGINE_COLLISION_GRID_H
 #define CAIRN_ENGINE_COLLISION_GRID_H
@@ -30,7 +30,7 @@ struct grid_levels {
 };
 /* G-09: cells of k times the mean diameter (m), k ≥ 1, mean > 0. */
 struct grid_levels grid_levels_uniform(double mean, double k);
-/* G-11, at most `levels_max` levels from the finest: what is too large for the last spans more of its cells.
+/* G-11, at most `levels_max` levels from the finest: a proxy too large for the last spans more of its cells.
  * 0 < diameter_min ≤ diameter_max. */
 struct grid_levels grid_levels_between(double diameter_min, double diameter_max,
 				       uint32_t levels_max);
