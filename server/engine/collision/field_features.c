@@ -1,8 +1,9 @@
-/* field_features.c: vertices and edges of polyhedra in a field, and of a field's mesh against
- * faces.  An edge touches between its ends where it crosses an edge of the field's solid, or at
- * both ends of the part that lies on a face. It is marched along: a distance falls by no more
- * than the way, so steps are as long as the value less the reach and a cell, and half a cell at
- * least. */
+/* field_features.c: contact candidates of a distance field: vertices and edges of polyhedra in the field, and
+ * vertices of the field's mesh against faces.
+ *
+ * An edge touches between its ends where it crosses an edge of the field's solid, or at both ends of the part
+ * that lies on a face. It is marched along: the distance changes by no more than the step, so a step is as
+ * long as the value less the reach and a cell, and at least half a cell. */
 #include "server/engine/collision/field_pair.h"
 #include "server/engine/geometry/distance_field_cell.h"
 #include "server/engine/geometry/mesh.h"
@@ -10,13 +11,13 @@
 enum { FAN_MAX = 16, EDGE_STEPS_MAX = 4096 };
 
 #define INSET                                                                                      \
-	5.0 /* cells from a vertex into its face, to where the field is flat if a face is there */
+	5.0 /* cells from a vertex into its face, where the field is flat if a face lies there */
 #define OPPOSED -0.9 /* cosine: of a face's normal to the field's that it lies on */
 #define PLATEAU                                                                                    \
-	0.02 /* cells: how much higher than the least an edge's value may be and count as lying */
-#define APART 2.0 /* cells: two places of an edge that are nearer are one */
+	0.02 /* cells: points of an edge whose value exceeds the least by less lie on the face */
+#define APART 2.0 /* cells: points of an edge that are nearer than this are merged */
 
-/* What is put into a field: its place there, and whose frame the answer is in. */
+/* A polyhedron in a field: its placing there, and the frame of the result. */
 struct probing {
 	struct field_pair *to;
 	const struct distance_field *field;
@@ -24,8 +25,7 @@ struct probing {
 	bool turned;	   /* the field is b's and the probe a's */
 };
 
-/* Faces around a feature, the field's frame: normal, and a point of the feature moved into the
- * face. */
+/* The faces around a feature in the field's frame: normal, and a point of the feature moved into the face. */
 struct fan {
 	uint32_t count;
 	vec3 normal[FAN_MAX], inset[FAN_MAX];
@@ -35,6 +35,7 @@ static void fan_add(struct fan *fan, const struct probing *x, vec3 p, vec3 norma
 {
 	vec3 to = vec3_sub(centre, p);
 	double length = vec3_length(to);
+	ASSERT(fan->count <= FAN_MAX);
 	if (fan->count == FAN_MAX || !(length > 0))
 		return;
 	double part = scalar_min(0.9, INSET * x->field->cell / length);
@@ -47,7 +48,9 @@ static enum feature_kind kind_of(const struct probing *x)
 	return x->turned ? FEATURE_IN_OTHER : FEATURE_IN_FIELD;
 }
 
-static void emit(const struct probing *x, vec3 p, vec3 normal, double separation, uint32_t feature)
+/* Adds a candidate found in the field's frame. */
+static void emit_candidate(const struct probing *x, vec3 p, vec3 normal, double separation,
+			   uint32_t feature)
 {
 	if (!x->turned) {
 		field_add(x->to, p, normal, separation, feature);
@@ -59,10 +62,12 @@ static void emit(const struct probing *x, vec3 p, vec3 normal, double separation
 		  feature);
 }
 
-/* Normal and separation at p. Where the field is not flat a face that lies on it tells better.
- * False: too far away. */
-static bool resolve(const struct probing *x, vec3 p, const struct fan *fan, struct field_sample *at)
+/* Finds normal and separation at p. Where the field is not flat, a face of the fan that lies on the field's
+ * solid gives a more accurate normal. False: p is too far away. */
+static bool resolve_normal(const struct probing *x, vec3 p, const struct fan *fan,
+			   struct field_sample *at)
 {
+	ASSERT(fan->count <= FAN_MAX);
 	double most = OPPOSED;
 	struct field_sample best, near;
 	if (!distance_field_sample(x->field, p, x->to->reach, at) ||
@@ -86,37 +91,41 @@ static bool resolve(const struct probing *x, vec3 p, const struct fan *fan, stru
 
 /* ---- edges ------------------------------------------------------------------------------------ */
 
-struct edge {
+struct field_edge {
 	vec3 ends[2];
-	double value[2];	   /* the field's there */
-	vec3 normal[2], centre[2]; /* of the faces beside it */
+	double value[2];	   /* of the field at the ends, m */
+	vec3 normal[2], centre[2]; /* of the adjacent faces */
 	uint32_t faces, number;
 };
 
-static void touch(const struct probing *x, const struct edge *edge, double t, uint32_t which)
+static void touch_edge(const struct probing *x, const struct field_edge *edge, double t,
+		       uint32_t which)
 {
 	struct fan fan = { 0 };
 	struct field_sample at;
 	vec3 p = vec3_lerp(edge->ends[0], edge->ends[1], t);
 	vec3 along = vec3_normalize(vec3_sub(edge->ends[1], edge->ends[0]));
+	ASSERT(edge->faces >= 1 && edge->faces <= 2);
+	ASSERT(which < 2);
 	for (uint32_t k = 0; k < edge->faces; k++)
 		fan_add(&fan, x, p, edge->normal[k], edge->centre[k]);
-	if (!resolve(x, p, &fan, &at))
+	if (!resolve_normal(x, p, &fan, &at))
 		return;
 	vec3 normal = at.normal;
 	if (!at.flat)
 		normal = vec3_normalize(vec3_mul_sub(normal, along, vec3_dot(normal, along)));
 	if (vec3_length_squared(normal) < 0.5)
 		return;
-	emit(x, p, normal, at.value, field_feature(kind_of(x), edge->number, true, which));
+	emit_candidate(x, p, normal, at.value,
+		       field_feature(kind_of(x), edge->number, true, which));
 }
 
-/* The part of the edge that is least, or lies: from first to last. */
+/* The part of the edge, from first to last (0 … 1), with values within PLATEAU of the least, m. */
 struct low {
 	double least, first, last;
 };
 
-static struct low march(const struct probing *x, const struct edge *edge, double enter,
+static struct low march(const struct probing *x, const struct field_edge *edge, double enter,
 			double leave)
 {
 	double cell = x->field->cell, slack = PLATEAU * cell;
@@ -136,12 +145,13 @@ static struct low march(const struct probing *x, const struct edge *edge, double
 	return low;
 }
 
-static void meet_edge(const struct probing *x, const struct edge *edge)
+static void meet_edge(const struct probing *x, const struct field_edge *edge)
 {
 	vec3 along = vec3_sub(edge->ends[1], edge->ends[0]);
 	double enter, leave, reach = x->to->reach, length = vec3_length(along);
 	struct aabb box = aabb_grow(x->field->solid, reach);
-	/* Both ends touch; or nothing between can be near enough, as a distance falls by the way at most. */
+	/* Skipped if both ends touch, or if no point between can be near enough, because the distance changes
+	 * by at most the length of the step. */
 	if ((edge->value[0] <= reach && edge->value[1] <= reach) || !(length > 0) ||
 	    edge->value[0] + edge->value[1] > 2 * (reach + x->field->cell) + length ||
 	    !aabb_clip_line(box, edge->ends[0], along, 1, &enter, &leave))
@@ -150,16 +160,16 @@ static void meet_edge(const struct probing *x, const struct edge *edge)
 	if (!(low.least <= reach))
 		return;
 	double apart = APART * x->field->cell / length;
-	/* Near an end that touches, the vertex says it. */
+	/* Near an end that touches, the vertex is the candidate. */
 	if (!(edge->value[0] <= reach && low.first < apart) &&
 	    !(edge->value[1] <= reach && low.first > 1 - apart))
-		touch(x, edge, low.first, 0);
+		touch_edge(x, edge, low.first, 0);
 	if (low.last - low.first > apart && !(edge->value[0] <= reach && low.last < apart) &&
 	    !(edge->value[1] <= reach && low.last > 1 - apart))
-		touch(x, edge, low.last, 1);
+		touch_edge(x, edge, low.last, 1);
 }
 
-/* Outside the grid the way to the solid's box, which is less than the value. */
+/* The field's value at p; outside the grid a lower bound, the distance from the solid's box. */
 static double value_at(const struct probing *x, vec3 p)
 {
 	double value;
@@ -171,6 +181,7 @@ static double value_at(const struct probing *x, vec3 p)
 
 static vec3 face_centre(const struct hull *hull, uint32_t face)
 {
+	ASSERT(face < hull->face_count);
 	vec3 sum = vec3_zero();
 	uint32_t h = hull->faces[face].edge, count = hull->faces[face].edge_count;
 	for (uint32_t k = 0; k < count; k++, h = hull->edges[h].next)
@@ -187,6 +198,7 @@ static void add_face(struct fan *fan, const struct probing *x, const struct hull
 
 static void hull_in_field(const struct probing *x, const struct hull *hull)
 {
+	ASSERT(hull->vertex_count <= SHAPE_HULL_VERTICES_MAX);
 	double value[SHAPE_HULL_VERTICES_MAX];
 	struct field_sample at;
 	for (uint32_t v = 0; v < hull->vertex_count; v++) {
@@ -200,18 +212,18 @@ static void hull_in_field(const struct probing *x, const struct hull *hull)
 			add_face(&fan, x, hull, hull->edges[h].face, p);
 			h = hull->edges[hull->edges[h].twin].next;
 		} while (h != first && fan.count < FAN_MAX);
-		if (!resolve(x, p, &fan, &at))
+		if (!resolve_normal(x, p, &fan, &at))
 			continue;
 		value[v] = at.value;
-		emit(x, p, at.normal, at.value, field_feature(kind_of(x), v, false, 0));
+		emit_candidate(x, p, at.normal, at.value, field_feature(kind_of(x), v, false, 0));
 	}
 	for (uint32_t h = 0; h < hull->edge_count; h++) {
 		const struct half_edge *half = &hull->edges[h], *twin = &hull->edges[half->twin];
 		if (half->twin < h)
 			continue;
-		struct edge edge = { .value = { value[half->origin], value[twin->origin] },
-				     .faces = 2,
-				     .number = h };
+		struct field_edge edge = { .value = { value[half->origin], value[twin->origin] },
+					   .faces = 2,
+					   .number = h };
 		const uint16_t faces[2] = { half->face, twin->face },
 			       ends[2] = { half->origin, twin->origin };
 		if (edge.value[0] <= x->to->reach && edge.value[1] <= x->to->reach)
@@ -234,6 +246,7 @@ struct facet {
 
 static struct facet facet_of(const struct probing *x, const struct mesh *mesh, uint32_t triangle)
 {
+	ASSERT(triangle < mesh->triangle_count);
 	struct facet facet;
 	for (uint32_t k = 0; k < 3; k++)
 		facet.corner[k] = placing_point(&x->at, mesh_corner(mesh, triangle, k));
@@ -246,6 +259,7 @@ static struct facet facet_of(const struct probing *x, const struct mesh *mesh, u
 static void fan_around(struct fan *fan, const struct probing *x, const struct mesh *mesh,
 		       uint32_t triangle, uint32_t corner)
 {
+	ASSERT(corner < 3);
 	vec3 place = mesh_corner(mesh, triangle, corner), p = placing_point(&x->at, place);
 	uint32_t t = triangle, k = corner;
 	do {
@@ -258,7 +272,7 @@ static void fan_around(struct fan *fan, const struct probing *x, const struct me
 	} while (t != triangle && t != UINT32_MAX && fan->count < FAN_MAX);
 }
 
-/* Corners and edges that `owns` names (distance_field_probe), of them convex edges only. */
+/* Adds candidates of the corners in `owns` (distance_field_probe) and of its edges that are convex. */
 static void triangle_in_field(const struct probing *x, const struct mesh *mesh, uint32_t triangle,
 			      uint8_t owns)
 {
@@ -271,20 +285,20 @@ static void triangle_in_field(const struct probing *x, const struct mesh *mesh, 
 		if ((owns >> k & 1) == 0 || value[k] > x->to->reach + 2 * x->field->cell)
 			continue;
 		fan_around(&fan, x, mesh, triangle, k);
-		if (resolve(x, facet.corner[k], &fan, &at))
-			emit(x, facet.corner[k], at.normal, at.value,
-			     field_feature(kind_of(x), 3 * triangle + k, false, 0));
+		if (resolve_normal(x, facet.corner[k], &fan, &at))
+			emit_candidate(x, facet.corner[k], at.normal, at.value,
+				       field_feature(kind_of(x), 3 * triangle + k, false, 0));
 	}
 	for (uint32_t k = 0; k < 3; k++) {
 		uint32_t next = (k + 1) % 3, other = mesh->adjacent[triangle][k];
 		if ((owns >> (3 + k) & 1) == 0 || (mesh->edge_flags[triangle] >> k & 1) == 0)
 			continue;
-		struct edge edge = { .ends = { facet.corner[k], facet.corner[next] },
-				     .value = { value[k], value[next] },
-				     .normal = { facet.normal },
-				     .centre = { facet.centre },
-				     .faces = 1,
-				     .number = triangle * 3 + k };
+		struct field_edge edge = { .ends = { facet.corner[k], facet.corner[next] },
+					   .value = { value[k], value[next] },
+					   .normal = { facet.normal },
+					   .centre = { facet.centre },
+					   .faces = 1,
+					   .number = triangle * 3 + k };
 		if (other != UINT32_MAX) {
 			struct facet across = facet_of(x, mesh, other);
 			edge.normal[1] = across.normal;
@@ -323,7 +337,7 @@ static void mesh_in_field(const struct probing *x, const struct distance_field_p
 typedef void visit_vertex(struct field_pair *self, uint32_t triangle, uint32_t corner, vec3 p,
 			  void *context);
 
-/* Those in a box of the field's frame, each once. */
+/* Visits the vertices of the field's mesh in a box of its frame, each once. */
 static void visit_vertices(struct field_pair *self, struct aabb box, visit_vertex *visit,
 			   void *context)
 {
@@ -377,11 +391,12 @@ void field_meet_plane(struct field_pair *self)
 
 /* ---- hulls ------------------------------------------------------------------------------------ */
 
-/* How well a vertex of the field's mesh looks at a direction: least cosine of its faces to it. */
+/* The least cosine between a direction and the normals of the faces at a vertex of the field's mesh. */
 static double facing(const struct field_pair *self, uint32_t triangle, uint32_t corner,
 		     vec3 direction)
 {
 	const struct mesh *mesh = self->sides->probe.mesh;
+	ASSERT(triangle < mesh->triangle_count && corner < 3);
 	vec3 place = mesh_corner(mesh, triangle, corner);
 	uint32_t t = triangle, k = corner, count = 0;
 	double least = 1;
@@ -452,7 +467,7 @@ void field_meet_hull(struct field_pair *self)
 
 struct ground {
 	vec3 corner[3], normal;
-	double below; /* m: deeper is not under this triangle */
+	double below; /* m: vertices deeper below the triangle are ignored */
 };
 
 static void vertex_on_ground(struct field_pair *self, uint32_t triangle, uint32_t corner, vec3 p,
@@ -476,6 +491,7 @@ void field_meet_triangle(struct field_pair *self)
 	const struct mesh *mesh = self->pair->b->mesh;
 	uint32_t child = self->pair->child;
 	struct probing probing = { self, self->field, self->b_in_a, false };
+	ASSERT(child < mesh->triangle_count);
 	struct facet facet = facet_of(&probing, mesh, child);
 	struct ground ground = { { facet.corner[0], facet.corner[1], facet.corner[2] },
 				 facet.normal,
@@ -488,7 +504,7 @@ void field_meet_triangle(struct field_pair *self)
 		bool convex = (mesh->edge_flags[child] >> k & 1) != 0;
 		if (convex)
 			owns |= (uint8_t)(1 << k | 1 << (k + 1) % 3);
-		/* Of two triangles the first has the edge. */
+		/* An edge of two triangles is tested with the one of the smaller number. */
 		if (convex && mesh->adjacent[child][k] > child)
 			owns |= (uint8_t)(8 << k);
 	}
