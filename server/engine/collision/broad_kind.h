@@ -45,8 +45,8 @@ struct broad_kind {
 	void (*move)(struct broad_index *index, uint32_t slot, bool still, const struct aabb *box);
 	const struct aabb *(*box)(const struct broad_index *index, uint32_t slot, bool still);
 	void (*set_cells)(struct broad_index *index, struct broad_cells cells); /* or NULL */
-	/* NULL, or called before each search for pairs with the moved slots. The kind may rebuild here, within
-	 * reserved memory. */
+	/* NULL, or called before each search for pairs with the moved slots. The kind may rebuild
+	 * here, within reserved memory. */
 	void (*prepare)(struct broad_index *index, const uint32_t *moved, uint32_t count);
 	/* Adds all partners of a moved proxy for which pair_is_wanted is true. A kind may use its own rule of
 	 * which of two moved proxies reports their pair. */

@@ -105,8 +105,8 @@ void continuous_cubic(struct continuous_point way, struct continuous_point e,
 	f[0] = vec3_dot(k3, k5);
 }
 
-/* Adds the times at which the three vectors are coplanar. True: they may be unreliable, so the caller must add
- * those of lines as well. */
+/* Adds the times at which the three vectors are coplanar. True: they may be unreliable, so the
+ * caller must add those of lines as well. */
 static bool times_add_plane(struct times *self, struct continuous_point way,
 			    struct continuous_point e, struct continuous_point g)
 {
@@ -290,8 +290,8 @@ static bool overlap_at_start(const struct continuous_point a[3], const struct co
 	return true;
 }
 
-/* Tests the three vertices of `b` against face `a`; *hit is replaced by a hit that is not later. `turned`: the
- * caller's a and b are exchanged. */
+/* Tests the three vertices of `b` against face `a`; *hit is replaced by a hit that is not later.
+ * `turned`: the caller's a and b are exchanged. */
 static bool face_vertices(const struct continuous_point a[3], const struct continuous_point b[3],
 			  bool turned, double tolerance, struct continuous_hit *hit, bool found)
 {

@@ -189,8 +189,8 @@ static uint32_t rim_find(struct search *self, uint32_t first, vec3 w)
 	return count;
 }
 
-/* Replaces the visible triangles by triangles from the rim to the new vertex. False: the workspace is full and
- * the polytope is unchanged. */
+/* Replaces the visible triangles by triangles from the rim to the new vertex. False: the workspace
+ * is full and the polytope is unchanged. */
 static bool expand(struct search *self, uint32_t first, const struct epa_vertex *vertex)
 {
 	struct epa_workspace *work = self->work;

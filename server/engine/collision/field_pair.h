@@ -25,7 +25,8 @@ struct field_pair {
 	uint32_t count;
 };
 
-/* Adds a candidate. `on_b`: the point of b's surface; separation in m. Points beyond the margin are ignored. */
+/* Adds a candidate. `on_b`: the point of b's surface; separation in m. Points beyond the margin are
+ * ignored. */
 void field_add(struct field_pair *self, vec3 on_b, vec3 normal, double separation,
 	       uint32_t feature);
 

@@ -50,11 +50,12 @@ MUST_CHECK enum status free_region_add_hull(struct free_region *self, const stru
 MUST_CHECK enum status free_region_add_mesh(struct free_region *self, const struct mesh *mesh,
 					    const pose *at, bool inside);
 
-/* The half-spaces for a ball of radius r ≥ 0 m around p (0: a point), nearest first; at most one for each face.
- * They require x · normal ≥ normal · nearest + r. If p is nearer to the border than r, it violates one of
- * them: then `*keeps` is false, and the list still describes where the ball may go. If p lies on the
- * border, the piece's own normal is used. If p is behind the nearest piece (`*keeps` is false as well), the
- * half-space is that of its free side. *out is borrowed until the next call. Error: NO_MEMORY. */
+/* The half-spaces for a ball of radius r ≥ 0 m around p (0: a point), nearest first; at most one
+ * for each face. They require x · normal ≥ normal · nearest + r. If p is nearer to the border than
+ * r, it violates one of them: then `*keeps` is false, and the list still describes where the ball
+ * may go. If p lies on the border, the piece's own normal is used. If p is behind the nearest piece
+ * (`*keeps` is false as well), the half-space is that of its free side. *out is borrowed until the
+ * next call. Error: NO_MEMORY. */
 MUST_CHECK enum status free_region_find(struct free_region *self, vec3 p, double r,
 					const struct free_plane **out, uint32_t *count,
 					bool *keeps);

@@ -169,7 +169,8 @@ static vec3 simplex_point(const struct simplex *s)
 	return v;
 }
 
-/* Reduces to the nearest of the faces that have the origin outside; if there is none, all four vertices stay. */
+/* Reduces to the nearest of the faces that have the origin outside; if there is none, all four
+ * vertices stay. */
 static void solve_tetrahedron(struct simplex *s)
 {
 	static const uint8_t FACES[4][4] = { /* three corners of the face, and the opposite one */

@@ -20,15 +20,15 @@ struct gjk_core {
 	double radius; /* rounding radius, m; not part of gjk's distance */
 };
 
-/* The vertices whose hull contains the nearest points, as pairs (index in a, index in b); count 0…4. It can be
- * passed to the next search as a warm start; indices out of range are ignored. */
+/* The vertices whose hull contains the nearest points, as pairs (index in a, index in b); count
+ * 0…4. It can be passed to the next search as a warm start; indices out of range are ignored. */
 struct gjk_simplex {
 	uint32_t count;
 	uint16_t a[4], b[4];
 };
 
-/* Proofs hold for the vertices as rounded in A's frame, which are off by GJK_TOUCHING (gjk_exact.h, 1e-15) times
- * their largest coordinate. */
+/* Proofs hold for the vertices as rounded in A's frame, which are off by GJK_TOUCHING (gjk_exact.h,
+ * 1e-15) times their largest coordinate. */
 struct gjk_result {
 	bool touching; /* proved: four vertices of B − A contain the origin, or the distance is below the
 			  * rounding of the vertices; distance and normal are 0 */

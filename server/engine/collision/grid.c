@@ -595,8 +595,9 @@ void grid_query(const struct broad_index *index, const struct aabb *box, proxy_v
 
 /* ---- searching a ray -------------------------------------------------------------------------- */
 
-/* A ray in one level, slab by slab of cells along its main axis. The cells visited in a slab are a function of
- * the slab alone, so a later slab can compute whether an earlier one has visited a proxy. */
+/* A ray in one level, slab by slab of cells along its main axis. The cells visited in a slab are a
+ * function of the slab alone, so a later slab can compute whether an earlier one has visited a
+ * proxy. */
 struct ray_scan {
 	const struct broad_index *index;
 	struct tree_ray *ray;
