@@ -1,15 +1,15 @@
-/* hierarchy.c: building and refitting trees of volumes (ch1-3 G-02, G-08).
+/* See hierarchy.h. Building and refitting trees of volumes (ch1-3 G-02, G-08).
  *
- * From the top: a node's primitives are split by the plane across its longest axis through the mean of
- * all corners (which is the mean of the centres); a primitive goes to the side of its centre, and to
- * the upper one from the plane itself. If one side stays empty the next longest axis is tried, of
- * equally long ones the first; if none splits, all centres are in one place and the node is a leaf.
- * Axes are the box's own for OBB trees, else the coordinates'.
- * What goes wrong: a mean can split one off at a time (1, 2, 4, 8 …). From depth SPLIT_DEPTH_MAX on a node
- * is cut in the middle of its order, so no tree is deeper than SPLIT_DEPTH_MAX + 32.
+ * The build is top down. A node is split by the plane that is perpendicular to its longest axis and
+ * contains the mean of all corners (which is the mean of the centres). A primitive belongs to the side of
+ * its centre; a centre in the plane belongs to the upper side. If one side is empty, the next longest axis
+ * is tried (the first of equally long ones). If no axis splits the node, all centres coincide and the node
+ * is a leaf. OBB trees split along the axes of the box, the others along the coordinate axes.
+ * Failure: a mean may split off one primitive at a time (centres at 1, 2, 4, 8 …). From depth
+ * SPLIT_DEPTH_MAX on a node is therefore halved by order, so no tree is deeper than SPLIT_DEPTH_MAX + 32.
  *
- * Then nodes are sorted by decreasing depth, stable, so that one pass forward meets children before
- * their parents, which is all a refit is.
+ * Nodes are then sorted by decreasing depth (stable), so a refit is one forward pass that reads children
+ * before their parents.
  */
 #include "server/engine/collision/hierarchy.h"
 
@@ -19,6 +19,8 @@
 
 #include <string.h>
 
+/* Levels that are split by the mean. SPLIT_DEPTH_MAX + 32 must be less than HIERARCHY_DEPTH_MAX, which sizes
+ * the stack of a walk. */
 enum { SPLIT_DEPTH_MAX = 42 };
 
 struct tree_build {
@@ -35,6 +37,7 @@ struct tree_build {
 
 static struct aabb primitive_box(const struct hierarchy_source *source, uint32_t i)
 {
+	VALIDATE(i < source->count);
 	if (source->triangles == NULL)
 		return source->boxes[i];
 	struct aabb box = aabb_empty();
@@ -44,8 +47,10 @@ static struct aabb primitive_box(const struct hierarchy_source *source, uint32_t
 }
 
 /* The corners of a node's triangles. */
-static uint32_t gather(const struct tree_build *self, uint32_t first, uint32_t count)
+static uint32_t gather_corners(const struct tree_build *self, uint32_t first, uint32_t count)
 {
+	VALIDATE(self->source->triangles != NULL);
+	VALIDATE(count > 0 && count <= self->source->count - first);
 	uint32_t at = 0;
 	for (uint32_t i = first; i < first + count; i++)
 		for (uint32_t k = 0; k < 3; k++) {
@@ -53,6 +58,7 @@ static uint32_t gather(const struct tree_build *self, uint32_t first, uint32_t c
 			self->corners[at++] =
 				self->source->vertices[self->source->triangles[triangle][k]];
 		}
+	VALIDATE(at == 3 * count);
 	return at;
 }
 
@@ -60,10 +66,11 @@ static uint32_t gather(const struct tree_build *self, uint32_t first, uint32_t c
 
 static vec3 column(const mat3 *axes, uint32_t axis)
 {
+	VALIDATE(axis < 3);
 	return axis == 0 ? axes->x : axis == 1 ? axes->y : axes->z;
 }
 
-/* Axes by extent, the longest first. */
+/* Sorts the axes by extent, the longest first. */
 static void axes_by_length(vec3 extent, uint32_t order[3])
 {
 	order[0] = vec3_largest_axis(extent);
@@ -72,11 +79,16 @@ static void axes_by_length(vec3 extent, uint32_t order[3])
 	bool swap = vec3_get(extent, high) > vec3_get(extent, low);
 	order[1] = swap ? high : low;
 	order[2] = swap ? low : high;
+	VALIDATE(order[0] + order[1] + order[2] == 3 && order[1] != order[2]);
 }
 
-/* How many go below the plane through the mean across `along`; they come first, in order. */
-static uint32_t partition(struct tree_build *self, uint32_t first, uint32_t count, vec3 along)
+/* Moves the primitives below the plane through the mean, perpendicular to `along`, to the front, keeping
+ * their order. Returns their number; 0 if one side is empty. */
+static uint32_t partition_primitives(struct tree_build *self, uint32_t first, uint32_t count,
+				     vec3 along)
 {
+	VALIDATE(count > 1);
+	VALIDATE(first < self->source->count);
 	uint32_t *order = self->tree->order + first, below = 0, above = 0;
 	vec3 origin = self->centres[order[0]];
 	double sum = 0;
@@ -96,17 +108,18 @@ static uint32_t partition(struct tree_build *self, uint32_t first, uint32_t coun
 			self->scratch[above++] = primitive;
 	}
 	memcpy(order + below, self->scratch, above * sizeof *order);
+	VALIDATE(below > 0 && below + above == count);
 	return below;
 }
 
-/* How many primitives the left child gets; 0: a leaf. */
-static uint32_t split(struct tree_build *self, uint32_t node)
+/* Returns the number of primitives of the left child; 0: the node is a leaf. */
+static uint32_t split_node(struct tree_build *self, uint32_t node)
 {
 	const struct hierarchy_node *at = &self->made[node];
 	mat3 axes = mat3_identity();
 	vec3 extent;
 	if (self->tree->kind == HIERARCHY_OBB) {
-		uint32_t corners = gather(self, at->first, at->count);
+		uint32_t corners = gather_corners(self, at->first, at->count);
 		self->obbs[node] = obb_of_points(self->corners, corners);
 		axes = self->obbs[node].axes;
 		extent = self->obbs[node].half;
@@ -123,21 +136,22 @@ static uint32_t split(struct tree_build *self, uint32_t node)
 	uint32_t order[3];
 	axes_by_length(extent, order);
 	for (uint32_t k = 0; k < 3; k++) {
-		uint32_t left = partition(self, at->first, at->count, column(&axes, order[k]));
+		uint32_t left =
+			partition_primitives(self, at->first, at->count, column(&axes, order[k]));
 		if (left > 0)
 			return left;
 	}
 	return 0;
 }
 
-/* Nodes in the order they are made: each is split once, and its children join the end. */
+/* Makes the nodes level by level: each is split once, and its children are appended. */
 static void make_nodes(struct tree_build *self)
 {
 	uint32_t made = 1;
 	self->made[0] = (struct hierarchy_node){ HIERARCHY_LEAF, HIERARCHY_LEAF, 0,
 						 self->source->count, 0 };
 	for (uint32_t node = 0; node < made; node++) {
-		uint32_t left = split(self, node);
+		uint32_t left = split_node(self, node);
 		struct hierarchy_node *at = &self->made[node];
 		if (left == 0)
 			continue;
@@ -150,11 +164,14 @@ static void make_nodes(struct tree_build *self)
 						 at->count - left, at->depth + 1 };
 	}
 	self->tree->node_count = made;
+	ASSERT(made <= 2 * self->source->count - 1);
+	ASSERT(made % 2 == 1);
 }
 
-/* Made level by level, so the reverse order is that of decreasing depth. */
+/* Stores the nodes in reverse, which is by decreasing depth because they were made level by level. */
 static void sort_nodes(struct tree_build *self)
 {
+	VALIDATE(self->tree->node_count > 0);
 	struct hierarchy *tree = self->tree;
 	uint32_t last = tree->node_count - 1;
 	for (uint32_t i = 0; i <= last; i++) {
@@ -173,6 +190,7 @@ static void sort_nodes(struct tree_build *self)
 
 static bool take_memory(struct tree_build *self)
 {
+	ASSERT(self->source->count > 0);
 	struct hierarchy *tree = self->tree;
 	size_t count = self->source->count, nodes = 2 * count - 1;
 	bool obbs = tree->kind == HIERARCHY_OBB, boxes = tree->kind == HIERARCHY_AABB;
@@ -198,7 +216,7 @@ static void fill_volumes(struct tree_build *self)
 	for (uint32_t n = 0; n < tree->node_count; n++) {
 		const struct hierarchy_node *node = &tree->nodes[n];
 		if (tree->kind == HIERARCHY_BALL) {
-			uint32_t corners = gather(self, node->first, node->count);
+			uint32_t corners = gather_corners(self, node->first, node->count);
 			tree->balls[n] = ball_of_points(self->corners, corners);
 		} else if (tree->kind == HIERARCHY_AABB && node->left != HIERARCHY_LEAF) {
 			tree->boxes[n] =
@@ -226,7 +244,7 @@ enum status hierarchy_build(struct hierarchy *self, enum hierarchy_kind kind,
 			self->order[i] = i;
 			build.centres[i] = aabb_centre(primitive_box(source, i));
 			if (source->triangles != NULL) {
-				uint32_t corners = gather(&build, i, 1);
+				uint32_t corners = gather_corners(&build, i, 1);
 				ASSERT(corners == 3);
 				vec3 sum = vec3_add(build.corners[0], build.corners[1]);
 				build.centres[i] =
@@ -263,6 +281,9 @@ void hierarchy_release(struct hierarchy *self)
 /* Sets node n from its children; false for a leaf, which is left empty. */
 static bool refit_inner(struct hierarchy *self, uint32_t n)
 {
+	VALIDATE(n < self->node_count);
+	VALIDATE(self->nodes[n].left == HIERARCHY_LEAF ||
+		 (self->nodes[n].left < n && self->nodes[n].right < n));
 	const struct hierarchy_node *node = &self->nodes[n];
 	self->boxes[n] = aabb_empty();
 	if (node->left == HIERARCHY_LEAF)
@@ -273,6 +294,7 @@ static bool refit_inner(struct hierarchy *self, uint32_t n)
 
 void hierarchy_refit_boxes(struct hierarchy *self, const struct aabb *boxes)
 {
+	ASSERT(self->node_count > 0);
 	ASSERT(self->kind == HIERARCHY_AABB);
 	for (uint32_t n = 0; n < self->node_count; n++) {
 		const struct hierarchy_node *node = &self->nodes[n];
@@ -286,6 +308,7 @@ void hierarchy_refit_boxes(struct hierarchy *self, const struct aabb *boxes)
 void hierarchy_refit_ways(struct hierarchy *self, const uint32_t (*triangles)[3], const vec3 *from,
 			  const vec3 *to)
 {
+	ASSERT(self->node_count > 0);
 	ASSERT(self->kind == HIERARCHY_AABB);
 	for (uint32_t n = 0; n < self->node_count; n++) {
 		const struct hierarchy_node *node = &self->nodes[n];
@@ -299,10 +322,10 @@ void hierarchy_refit_ways(struct hierarchy *self, const uint32_t (*triangles)[3]
 	}
 }
 
-/* Between the ends a point at distance r from the axis leaves the straight way between them by at
- * most r α²/8, α the whole turn: its acceleration is r α², and a function strays from its chord by an
- * eighth of its greatest second derivative. That is tighter than the book's ball around the whole body
- * at both ends, and as safe. */
+/* A point at distance r from the axis deviates from the chord between its end positions by at most
+ * r α²/8, where α is the angle of the whole motion: its acceleration is r α², and a function deviates from
+ * its chord by at most an eighth of its greatest second derivative. The bound is as safe as the book's ball
+ * around the whole body at both ends, and tighter. */
 struct aabb motion_point_aabb(const struct motion *motion, vec3 point)
 {
 	vec3 arm = pose_vector(motion->from, point);
@@ -318,6 +341,7 @@ struct aabb motion_point_aabb(const struct motion *motion, vec3 point)
 void hierarchy_refit_motion(struct hierarchy *self, const uint32_t (*triangles)[3],
 			    const vec3 *vertices, const struct motion *motion)
 {
+	ASSERT(self->node_count > 0);
 	ASSERT(self->kind == HIERARCHY_AABB);
 	for (uint32_t n = 0; n < self->node_count; n++) {
 		const struct hierarchy_node *node = &self->nodes[n];

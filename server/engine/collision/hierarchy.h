@@ -1,9 +1,9 @@
 /* hierarchy.h: trees of bounding volumes over triangles or boxes, and walking two or one of them (ch1-3
  * G-01…G-04, G-06, G-08, G-14, G-15).
  *
- * A tree is built once, in the frame of what it bounds; walks place its volumes only where they look.
- * Nodes stand in the order of decreasing depth: children before parents, the root last. All memory is
- * taken at the build; refits and walks take none.
+ * A tree is built once, in the frame of its primitives; a walk transforms only the volumes it tests.
+ * Nodes are stored by decreasing depth: children before parents, the root last. hierarchy_build allocates
+ * all memory; refits and walks allocate none.
  */
 #ifndef CAIRN_ENGINE_COLLISION_HIERARCHY_H
 #define CAIRN_ENGINE_COLLISION_HIERARCHY_H
@@ -15,7 +15,7 @@
 
 enum hierarchy_kind { HIERARCHY_AABB, HIERARCHY_OBB, HIERARCHY_BALL };
 
-/* What is bounded: triangles, or with triangles NULL, boxes. Borrowed for the call. */
+/* The primitives to bound: triangles, or boxes if `triangles` is NULL. Borrowed for the call. */
 struct hierarchy_source {
 	const vec3 *vertices;
 	const uint32_t (*triangles)[3];
@@ -42,27 +42,28 @@ struct hierarchy {
 	struct ball *balls;
 };
 
-/* Boxes are bounded by HIERARCHY_AABB only. STATUS_NO_MEMORY leaves *self empty (release is allowed).
- * Leaves hold one primitive, or several whose centres are in one place. */
+/* Builds the tree. A source of boxes needs HIERARCHY_AABB. NO_MEMORY leaves *self empty (release is
+ * allowed). A leaf holds one primitive, or several with the same centre. */
 MUST_CHECK enum status hierarchy_build(struct hierarchy *self, enum hierarchy_kind kind,
 				       const struct hierarchy_source *source);
 void hierarchy_release(struct hierarchy *self);
 static inline uint32_t hierarchy_root(const struct hierarchy *self)
 {
+	VALIDATE(self->node_count > 0);
 	return self->node_count - 1;
 }
 
 /* G-08, of a HIERARCHY_AABB: the same tree around other boxes, one for each primitive. */
 void hierarchy_refit_boxes(struct hierarchy *self, const struct aabb *boxes);
-/* Around triangles whose vertices go straight from `from` to `to`. */
+/* The same around triangles whose vertices move on straight lines from `from` to `to` (m). */
 void hierarchy_refit_ways(struct hierarchy *self, const uint32_t (*triangles)[3], const vec3 *from,
 			  const vec3 *to);
-/* Around triangles of a body (vertices in its frame) during a whole motion, turning included; in the
- * frame the motion is given in. */
+/* The same around triangles of a body (vertices in its frame) during a whole motion with rotation; the
+ * boxes are in the frame in which the motion is given. */
 void hierarchy_refit_motion(struct hierarchy *self, const uint32_t (*triangles)[3],
 			    const vec3 *vertices, const struct motion *motion);
 
-/* The box around a point of a body, given in its frame, during a motion. */
+/* A box that contains a body's point (given in the body's frame) during the whole motion. */
 struct aabb motion_point_aabb(const struct motion *motion, vec3 point);
 
 /* ---- walks: candidates, pair by pair ---------------------------------------------------------- */
@@ -70,7 +71,7 @@ struct aabb motion_point_aabb(const struct motion *motion, vec3 point);
 struct hierarchy_walk {
 	const struct hierarchy *a, *b; /* borrowed */
 	bool self;		       /* a = b: unordered pairs, none with itself */
-	bool placed;		       /* b is seen from a through `b_in_a` */
+	bool placed;		       /* b's volumes are transformed by `b_in_a` */
 	pose b_in_a;
 	mat3 rotation;
 	uint32_t depth;
@@ -84,28 +85,28 @@ struct hierarchy_walk {
 		struct obb obb;
 		struct ball ball;
 	} place;
-	uint32_t depth_max; /* deeper nodes are not looked at */
-	uint64_t tested;    /* pairs of nodes looked at */
-	uint64_t moved;	    /* volumes of b taken to a's frame */
+	uint32_t depth_max; /* nodes of this depth count as leaves */
+	uint64_t tested;    /* pairs of nodes tested */
+	uint64_t moved;	    /* volumes of b transformed to a's frame */
 };
 
-/* Two trees of one kind; `b_in_a` NULL when they share a frame. */
+/* Starts a walk over two trees of the same kind; `b_in_a` is NULL if they share a frame. */
 void hierarchy_walk_pair(struct hierarchy_walk *self, const struct hierarchy *a,
 			 const struct hierarchy *b, const pose *b_in_a);
-/* One tree with itself. */
+/* Starts a walk over the pairs of one tree with itself. */
 void hierarchy_walk_self(struct hierarchy_walk *self, const struct hierarchy *tree);
-/* A walk on a budget (ch4-5 X2): nodes at `depth` count as leaves, so all their primitives are candidates
- * when their volumes overlap: more pairs than there are, none fewer, after a bounded number of tests. To be
- * called before the first next; leaf_a and leaf_b are then the nodes of the present pair, whose volumes
- * stand in for what is below them. */
+/* Bounds the cost of a walk (ch4-5 X2): nodes at `depth` count as leaves, so all their primitives are
+ * candidates if their volumes overlap. The walk then reports additional pairs, misses none, and makes a
+ * bounded number of tests. Call it before the first next; leaf_a and leaf_b are the nodes of the current
+ * pair, whose volumes represent their subtrees. */
 static inline void hierarchy_walk_limit(struct hierarchy_walk *self, uint32_t depth)
 {
 	self->depth_max = depth;
 }
-/* The next two nodes of that kind, in place of their primitives: leaf_a and leaf_b. */
+/* Advances to the next pair of overlapping leaves, stored in leaf_a and leaf_b; false at the end. */
 bool hierarchy_walk_next_nodes(struct hierarchy_walk *self);
-/* The next two primitives whose leaves overlap: i of a, j of b (of a tree with itself i < j). Each pair
- * once, in an order that depends on the trees alone. False at the end. */
+/* The next two primitives whose leaves overlap: i of a, j of b (i < j if a tree is walked with itself).
+ * Each pair is reported once, in an order that depends only on the trees. False at the end. */
 bool hierarchy_walk_next(struct hierarchy_walk *self, uint32_t *i, uint32_t *j);
 
 #endif

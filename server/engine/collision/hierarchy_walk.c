@@ -1,24 +1,26 @@
-/* hierarchy_walk.c: two trees, or one with itself, walked without recursion (ch1-3 G-01, G-14, G-15).
+/* See hierarchy.h. Walks two trees, or one with itself, without recursion (ch1-3 G-01, G-14, G-15).
  *
- * A stack of pairs of nodes still to be looked at. A pair that overlaps and is not two leaves is
- * replaced by the larger node's children with the other node (exercise 1), so two pairs replace one
- * and the stack never holds more than the two depths together. A node with itself is replaced by
- * left–left, right–right and left–right: every unordered pair of leaves comes up once. b's volumes are
- * taken to a's frame only when a pair that holds them is looked at, and the last one is remembered,
- * because the other node of a pair usually changes first.
+ * A stack holds the pairs of nodes that are still to be tested. A pair that overlaps and is not two leaves
+ * is replaced by the pairs of the larger node's children with the other node (exercise 1), so two pairs
+ * replace one and the stack holds at most the sum of the two depths. A node with itself is replaced by
+ * left–left, right–right and left–right, so every unordered pair of leaves occurs once. A volume of b is
+ * transformed to a's frame only when a pair with it is tested. The last transformed volume is cached,
+ * because usually a's node changes first.
  */
 #include "server/engine/collision/hierarchy.h"
 
-/* Or as good as one. */
+/* True for a leaf, and for a node at the depth limit of the walk. */
 static bool is_leaf(const struct hierarchy_walk *self, const struct hierarchy *tree, uint32_t node)
 {
+	VALIDATE(node < tree->node_count);
 	return tree->nodes[node].left == HIERARCHY_LEAF ||
 	       tree->nodes[node].depth >= self->depth_max;
 }
 
-/* A number that grows with a volume. */
+/* A measure by which volumes of one kind are compared: surface, or radius. */
 static double size_of(const struct hierarchy *tree, uint32_t node)
 {
+	VALIDATE(node < tree->node_count);
 	if (tree->kind == HIERARCHY_AABB)
 		return aabb_area(tree->boxes[node]);
 	if (tree->kind == HIERARCHY_BALL)
@@ -29,12 +31,16 @@ static double size_of(const struct hierarchy *tree, uint32_t node)
 
 static struct obb box_of(const struct hierarchy *tree, uint32_t node)
 {
+	VALIDATE(node < tree->node_count);
+	VALIDATE(tree->kind != HIERARCHY_BALL);
 	return tree->kind == HIERARCHY_OBB ? tree->obbs[node] : obb_of_aabb(tree->boxes[node]);
 }
 
-/* Takes node b to a's frame, unless it is there. */
-static void place(struct hierarchy_walk *self, uint32_t node)
+/* Transforms a node of b to a's frame, unless it is cached. */
+static void place_volume(struct hierarchy_walk *self, uint32_t node)
 {
+	VALIDATE(self->placed);
+	VALIDATE(node < self->b->node_count);
 	if (self->cached == node)
 		return;
 	self->cached = node;
@@ -44,7 +50,7 @@ static void place(struct hierarchy_walk *self, uint32_t node)
 		self->place.ball.centre =
 			vec3_add(self->b_in_a.position,
 				 mat3_mul_vec(self->rotation, self->place.ball.centre));
-		/* Rounding of the way there. */
+		/* The rounding error of the transformation. */
 		vec3 far = vec3_add(vec3_abs(self->place.ball.centre),
 				    vec3_abs(self->b_in_a.position));
 		self->place.ball.radius += 8 * SCALAR_EPSILON * (far.x + far.y + far.z);
@@ -54,11 +60,12 @@ static void place(struct hierarchy_walk *self, uint32_t node)
 	}
 }
 
-static bool overlaps(struct hierarchy_walk *self, uint32_t a, uint32_t b)
+static bool nodes_overlap(struct hierarchy_walk *self, uint32_t a, uint32_t b)
 {
+	VALIDATE(a < self->a->node_count && b < self->b->node_count);
 	self->tested++;
 	if (self->placed)
-		place(self, b);
+		place_volume(self, b);
 	if (self->a->kind == HIERARCHY_BALL)
 		return intersect_sphere_sphere(self->a->balls[a],
 					       self->placed ? self->place.ball : self->b->balls[b]);
@@ -68,7 +75,7 @@ static bool overlaps(struct hierarchy_walk *self, uint32_t a, uint32_t b)
 	return intersect_obb_obb(&one, self->placed ? &self->place.obb : &self->b->obbs[b]);
 }
 
-static void push(struct hierarchy_walk *self, uint32_t a, uint32_t b)
+static void push_nodes(struct hierarchy_walk *self, uint32_t a, uint32_t b)
 {
 	ASSERT(self->depth < COUNT_OF(self->stack));
 	self->stack[self->depth].a = a;
@@ -76,8 +83,10 @@ static void push(struct hierarchy_walk *self, uint32_t a, uint32_t b)
 	self->depth++;
 }
 
-static void start(struct hierarchy_walk *self, const struct hierarchy *a, const struct hierarchy *b)
+static void start_walk(struct hierarchy_walk *self, const struct hierarchy *a,
+		       const struct hierarchy *b)
 {
+	ASSERT(a->node_count > 0 && b->node_count > 0);
 	ASSERT(a->kind == b->kind);
 	self->a = a;
 	self->b = b;
@@ -86,13 +95,13 @@ static void start(struct hierarchy_walk *self, const struct hierarchy *a, const 
 	self->cached = HIERARCHY_LEAF;
 	self->tested = self->moved = 0;
 	self->depth_max = UINT32_MAX;
-	push(self, hierarchy_root(a), hierarchy_root(b));
+	push_nodes(self, hierarchy_root(a), hierarchy_root(b));
 }
 
 void hierarchy_walk_pair(struct hierarchy_walk *self, const struct hierarchy *a,
 			 const struct hierarchy *b, const pose *b_in_a)
 {
-	start(self, a, b);
+	start_walk(self, a, b);
 	if (b_in_a == NULL)
 		return;
 	self->placed = true;
@@ -102,28 +111,30 @@ void hierarchy_walk_pair(struct hierarchy_walk *self, const struct hierarchy *a,
 
 void hierarchy_walk_self(struct hierarchy_walk *self, const struct hierarchy *tree)
 {
-	start(self, tree, tree);
+	start_walk(self, tree, tree);
 	self->self = true;
+	VALIDATE(self->a == self->b && !self->placed);
 }
 
-static void descend(struct hierarchy_walk *self, uint32_t a, uint32_t b)
+static void descend_nodes(struct hierarchy_walk *self, uint32_t a, uint32_t b)
 {
+	VALIDATE(!is_leaf(self, self->a, a) || !is_leaf(self, self->b, b));
 	const struct hierarchy_node *of_a = &self->a->nodes[a], *of_b = &self->b->nodes[b];
 	if (self->self && a == b) {
-		push(self, of_a->left, of_a->right);
-		push(self, of_a->right, of_a->right);
-		push(self, of_a->left, of_a->left);
+		push_nodes(self, of_a->left, of_a->right);
+		push_nodes(self, of_a->right, of_a->right);
+		push_nodes(self, of_a->left, of_a->left);
 	} else if (is_leaf(self, self->b, b) ||
 		   (!is_leaf(self, self->a, a) && size_of(self->a, a) >= size_of(self->b, b))) {
-		push(self, of_a->right, b);
-		push(self, of_a->left, b);
+		push_nodes(self, of_a->right, b);
+		push_nodes(self, of_a->left, b);
 	} else {
-		push(self, a, of_b->right);
-		push(self, a, of_b->left);
+		push_nodes(self, a, of_b->right);
+		push_nodes(self, a, of_b->left);
 	}
 }
 
-/* The next pair of the current leaves. */
+/* The next pair of primitives of the current leaves. */
 static bool next_in_leaves(struct hierarchy_walk *self, uint32_t *i, uint32_t *j)
 {
 	const struct hierarchy_node *a = &self->a->nodes[self->leaf_a];
@@ -149,10 +160,10 @@ bool hierarchy_walk_next_nodes(struct hierarchy_walk *self)
 		self->depth--;
 		uint32_t a = self->stack[self->depth].a, b = self->stack[self->depth].b;
 		bool same = self->self && a == b;
-		if (!same && !overlaps(self, a, b))
+		if (!same && !nodes_overlap(self, a, b))
 			continue;
 		if (!is_leaf(self, self->a, a) || !is_leaf(self, self->b, b)) {
-			descend(self, a, b);
+			descend_nodes(self, a, b);
 			continue;
 		}
 		self->leaf_a = a;

@@ -34,14 +34,16 @@ struct pair_cache {
 	uint16_t feature_a, feature_b;
 };
 
-/* A piece of a shape: child is the triangle of a mesh, 0 for every other kind. */
+/* A piece of a shape. `child` is the triangle of a mesh, the part of a solid, the side of a field; 0 for
+ * every other kind. */
 struct piece {
 	const struct shape *shape; /* borrowed */
 	uint32_t child;
 };
 
-/* Finds the manifold of two pieces; `b_in_a` places B's frame in A's. out->count = 0: farther apart
- * than `margin`. Total: every input that passed cooking and has a finite pose gives an answer. */
+/* Finds the manifold of two pieces; `b_in_a` is the pose of B's frame in A's, `margin` ≥ 0 (m).
+ * out->count = 0: the pieces are farther apart than `margin`. Every pair of cooked shapes that
+ * collide_supported accepts has a result at every finite pose. */
 void collide_pieces(struct piece a, struct piece b, const pose *b_in_a, double margin,
 		    struct pair_cache *cache, struct manifold *out);
 

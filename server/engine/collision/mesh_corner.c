@@ -1,15 +1,15 @@
-/* mesh_corner.c: what single triangles cannot see: a corner of a body over a convex corner or edge of a
- * surface.
+/* See mesh_corner.h. A corner of a body over a convex corner or edge of a surface.
  *
- * Problem: pairs_mesh.c asks each triangle by itself for what is its own. Where a corner of a body overlaps
- * a corner of the surface each triangle's best axis may lie over a neighbour and be refused, while
- * the neighbour finds it over another one: nobody answers.
+ * Problem: pairs_mesh.c tests each triangle separately and accepts only contacts in the triangle's own
+ * Voronoi region. Where a corner of a body overlaps a corner of the surface, the best axis of each triangle
+ * may lie in the region of a neighbour, so that every triangle rejects it and no contact is reported.
  *
- * Method: the triangles that share a corner with the one asked (its fan) bound a convex piece of the solid
- * there, if no vertex of the fan lies above any of their planes. Of that piece the axes are those of two
- * polyhedra (sat.c), but only those that lead outwards: the triangles' own normals; faces of the
- * hull that meet the fan at one of the three corners, which are inside the fan (at its border the surface
- * goes on); edges that leave these corners. The greatest separation is the way out.
+ * Method: the triangles that share a corner with the tested one (its fan) bound a convex part of the solid
+ * if no vertex of the fan lies above the plane of any of them. The candidate axes are those of two
+ * polyhedra (sat.c), restricted to outward ones: the normals of the fan's triangles; faces of the hull whose
+ * nearest vertex of the fan is one of the three corners, which are interior to the fan (beyond its border
+ * the surface continues); pairs with edges that end at these corners. The axis of the greatest separation
+ * is the result.
  */
 #include "server/engine/collision/mesh_corner.h"
 
@@ -17,8 +17,9 @@
 #include "server/engine/collision/pairs.h"
 #include "server/engine/geometry/closest.h"
 
-static bool add(struct mesh_fan *fan, uint32_t triangle)
+static bool add_to_fan(struct mesh_fan *fan, uint32_t triangle)
 {
+	VALIDATE(fan->count <= MESH_FAN_MAX);
 	for (uint32_t k = 0; k < fan->count; k++)
 		if (fan->triangles[k] == triangle)
 			return true;
@@ -30,17 +31,20 @@ static bool add(struct mesh_fan *fan, uint32_t triangle)
 
 static bool has_vertex(const struct mesh *mesh, uint32_t triangle, uint32_t vertex)
 {
+	VALIDATE(triangle < mesh->triangle_count);
+	VALIDATE(vertex < mesh->vertex_count);
 	const uint32_t *t = mesh->triangles[triangle];
 	return t[0] == vertex || t[1] == vertex || t[2] == vertex;
 }
 
 bool mesh_fan_of(const struct mesh *mesh, uint32_t triangle, struct mesh_fan *out)
 {
+	ASSERT(triangle < mesh->triangle_count);
 	const uint32_t *corners = mesh->triangles[triangle];
 	out->count = 0;
-	if (!add(out, triangle))
+	if (!add_to_fan(out, triangle))
 		return false;
-	/* Over edges, from each triangle found, as long as a corner is shared. */
+	/* Breadth first over edges, through triangles that share a corner. */
 	for (uint32_t k = 0; k < out->count; k++) {
 		for (uint32_t e = 0; e < 3; e++) {
 			uint32_t next = mesh->adjacent[out->triangles[k]][e];
@@ -49,7 +53,7 @@ bool mesh_fan_of(const struct mesh *mesh, uint32_t triangle, struct mesh_fan *ou
 			bool shares = has_vertex(mesh, next, corners[0]) ||
 				      has_vertex(mesh, next, corners[1]) ||
 				      has_vertex(mesh, next, corners[2]);
-			if (shares && !add(out, next))
+			if (shares && !add_to_fan(out, next))
 				return false;
 		}
 	}
@@ -67,6 +71,7 @@ struct corner_search {
 
 static bool is_convex(const struct corner_search *x, double slop)
 {
+	ASSERT(x->fan->count <= MESH_FAN_MAX);
 	for (uint32_t f = 0; f < x->fan->count; f++)
 		for (uint32_t g = 0; g < x->fan->count; g++)
 			for (uint32_t k = 0; k < 3; k++) {
@@ -77,27 +82,29 @@ static bool is_convex(const struct corner_search *x, double slop)
 	return true;
 }
 
-static void offer(struct corner_search *x, double separation, vec3 normal, vec3 on_hull,
-		  uint32_t feature)
+static void offer_axis(struct corner_search *x, double separation, vec3 normal, vec3 on_hull,
+		       uint32_t feature)
 {
 	if (separation > x->best->separation)
 		*x->best = (struct mesh_corner){ separation, normal, on_hull, feature };
 }
 
-static void ask_triangles(struct corner_search *x)
+static void test_triangle_normals(struct corner_search *x)
 {
+	ASSERT(x->fan->count > 0);
 	struct gjk_core core = { x->hull->vertices, x->hull->vertex_count, x->hull, 0 };
 	for (uint32_t f = 0; f < x->fan->count; f++) {
 		vec3 into = vec3_negate(x->normals[f]);
 		uint32_t lowest = gjk_support(&core, into, 0);
 		vec3 p = x->hull->vertices[lowest];
-		offer(x, vec3_dot(x->normals[f], vec3_sub(p, x->corners[f][0])), into, p,
-		      feature_make(FEATURE_VERTEX, lowest, 0));
+		offer_axis(x, vec3_dot(x->normals[f], vec3_sub(p, x->corners[f][0])), into, p,
+			   feature_make(FEATURE_VERTEX, lowest, 0));
 	}
 }
 
-static void ask_hull_faces(struct corner_search *x)
+static void test_hull_faces(struct corner_search *x)
 {
+	ASSERT(x->fan->count > 0);
 	for (uint32_t h = 0; h < x->hull->face_count; h++) {
 		const struct hull_face *face = &x->hull->faces[h];
 		double least = SCALAR_MAX;
@@ -114,14 +121,17 @@ static void ask_hull_faces(struct corner_search *x)
 			}
 		}
 		if (at < 3)
-			offer(x, least, face->normal,
-			      vec3_mul_sub(x->corners[0][at], face->normal, least),
-			      feature_make(FEATURE_NEAREST, x->hull->edges[face->edge].origin, at));
+			offer_axis(x, least, face->normal,
+				   vec3_mul_sub(x->corners[0][at], face->normal, least),
+				   feature_make(FEATURE_NEAREST, x->hull->edges[face->edge].origin,
+						at));
 	}
 }
 
 static bool own_corner(const struct corner_search *x, uint32_t f, uint32_t k)
 {
+	VALIDATE(f < x->fan->count);
+	VALIDATE(k < 3);
 	const uint32_t *own = x->mesh->triangles[x->fan->triangles[0]];
 	uint32_t vertex = x->mesh->triangles[x->fan->triangles[f]][k];
 	return vertex == own[0] || vertex == own[1] || vertex == own[2];
@@ -132,11 +142,14 @@ static uint32_t in_fan(const struct corner_search *x, uint32_t triangle)
 	uint32_t f = 0;
 	while (f < x->fan->count && x->fan->triangles[f] != triangle)
 		f++;
+	VALIDATE(f <= x->fan->count);
 	return f;
 }
 
-static void ask_edge(struct corner_search *x, uint32_t f, uint32_t e, uint32_t g)
+static void test_edge(struct corner_search *x, uint32_t f, uint32_t e, uint32_t g)
 {
+	ASSERT(f < g && g < x->fan->count);
+	ASSERT(e < 3);
 	vec3 from = x->corners[f][e], to = x->corners[f][(e + 1) % 3];
 	for (uint32_t h = 0; h < x->hull->edge_count; h++) {
 		const struct half_edge *edge = &x->hull->edges[h];
@@ -150,7 +163,7 @@ static void ask_edge(struct corner_search *x, uint32_t f, uint32_t e, uint32_t g
 		struct segment_pair near = closest_segment_segment(
 			x->hull->vertices[edge->origin],
 			x->hull->vertices[x->hull->edges[edge->twin].origin], from, to);
-		offer(x, s, normal, near.first, feature_make(FEATURE_EDGES, h, e));
+		offer_axis(x, s, normal, near.first, feature_make(FEATURE_EDGES, h, e));
 	}
 }
 
@@ -158,6 +171,7 @@ double mesh_corner_along(const struct hull *hull, const struct mesh *mesh,
 			 const struct mesh_fan *fan, const struct placing *mesh_in_hull,
 			 vec3 normal)
 {
+	ASSERT(fan->count > 0 && fan->count <= MESH_FAN_MAX);
 	struct gjk_core core = { hull->vertices, hull->vertex_count, hull, 0 };
 	double least = SCALAR_MAX;
 	for (uint32_t f = 0; f < fan->count; f++) {
@@ -173,6 +187,7 @@ double mesh_corner_along(const struct hull *hull, const struct mesh *mesh,
 bool mesh_corner_axis(const struct hull *hull, const struct mesh *mesh, const struct mesh_fan *fan,
 		      const struct placing *mesh_in_hull, double slop, struct mesh_corner *out)
 {
+	ASSERT(fan->count > 0 && fan->count <= MESH_FAN_MAX);
 	struct corner_search x = { .hull = hull, .mesh = mesh, .fan = fan, .best = out };
 	for (uint32_t f = 0; f < fan->count; f++) {
 		const uint32_t *t = mesh->triangles[fan->triangles[f]];
@@ -185,14 +200,14 @@ bool mesh_corner_axis(const struct hull *hull, const struct mesh *mesh, const st
 	out->separation = -SCALAR_MAX;
 	if (!is_convex(&x, slop))
 		return false;
-	ask_triangles(&x);
-	ask_hull_faces(&x);
+	test_triangle_normals(&x);
+	test_hull_faces(&x);
 	for (uint32_t f = 0; f < fan->count; f++) {
 		for (uint32_t e = 0; e < 3; e++) {
 			uint32_t g = in_fan(&x, mesh->adjacent[fan->triangles[f]][e]);
 			bool inside = own_corner(&x, f, e) || own_corner(&x, f, (e + 1) % 3);
 			if (inside && f < g && g < fan->count)
-				ask_edge(&x, f, e, g);
+				test_edge(&x, f, e, g);
 		}
 	}
 	return true;

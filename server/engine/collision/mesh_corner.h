@@ -6,25 +6,26 @@
 
 enum { MESH_FAN_MAX = 64 };
 
-/* The triangles that share a corner with one, itself first. */
+/* A triangle (first) and all triangles that share a corner with it. */
 struct mesh_fan {
 	uint32_t count;
 	uint32_t triangles[MESH_FAN_MAX];
 };
 
-/* False, and the fan is of no use, when there are more than MESH_FAN_MAX. */
+/* Collects the fan of a triangle. False, and *out is incomplete, if the fan has more than MESH_FAN_MAX
+ * triangles. */
 bool mesh_fan_of(const struct mesh *mesh, uint32_t triangle, struct mesh_fan *out);
 
 struct mesh_corner {
 	double separation; /* greatest over the fan's outward axes, m */
 	vec3 normal;	   /* unit, hull → mesh, hull's frame */
-	vec3 on_hull;	   /* where, hull's frame */
-	uint32_t feature;  /* as pairs.h has them */
+	vec3 on_hull;	   /* the contact point on the hull, hull's frame */
+	uint32_t feature;  /* feature id, see pairs.h */
 };
 
-/* The best axis along which hull and fan can be parted outwards: normals of the fan's triangles, faces of
- * the hull over the triangle's corners, and pairs of a hull's edge and an edge that leaves one of the
- * corners. False: the surface is not convex there (by more than `slop`), or there is none. */
+/* The outward axis of the greatest separation of hull and fan. Candidates are the normals of the fan's
+ * triangles, faces of the hull over the triangle's corners, and pairs of an edge of the hull and an edge of
+ * the mesh at one of the corners. False if the surface is not convex there (`slop`, m). */
 bool mesh_corner_axis(const struct hull *hull, const struct mesh *mesh, const struct mesh_fan *fan,
 		      const struct placing *mesh_in_hull, double slop, struct mesh_corner *out);
 

@@ -1,14 +1,15 @@
-/* mesh_pair.c: two mesh hierarchies, walked together.
+/* See mesh_pair.h. Walks two mesh hierarchies together.
  *
- * As hierarchy_walk.c: of a pair of nodes that overlap the larger is opened, so that two pairs take the
- * place of one and the stack holds no more than the two depths together. Nodes are boxes along the
- * axes of their own mesh; b's are oriented boxes to a.
+ * As in hierarchy_walk.c, the larger node of an overlapping pair is replaced by its children, so two pairs
+ * replace one and the stack holds at most the sum of the two depths. Nodes are boxes along the axes of their
+ * own mesh; the boxes of b are oriented boxes in a's frame.
  */
 #include "server/engine/collision/mesh_pair.h"
 
 void mesh_pair_init(struct mesh_pair *self, const struct mesh *a, const struct mesh *b,
 		    const pose *b_in_a)
 {
+	ASSERT(a->triangle_count > 0 && b->triangle_count > 0);
 	self->a = a;
 	self->b = b;
 	self->b_in_a = *b_in_a;
@@ -25,7 +26,7 @@ static struct aabb box_of(const struct mesh_node *node)
 	return aabb_make(node->min, node->max);
 }
 
-static bool overlaps(struct mesh_pair *self, uint32_t a, uint32_t b)
+static bool boxes_overlap(struct mesh_pair *self, uint32_t a, uint32_t b)
 {
 	self->tested++;
 	if (self->cached != b) {
@@ -37,7 +38,7 @@ static bool overlaps(struct mesh_pair *self, uint32_t a, uint32_t b)
 	return intersect_obb_obb(&one, &self->place);
 }
 
-static void push(struct mesh_pair *self, uint32_t a, uint32_t b)
+static void push_pair(struct mesh_pair *self, uint32_t a, uint32_t b)
 {
 	ASSERT(self->depth < COUNT_OF(self->stack));
 	self->stack[self->depth].a = a;
@@ -45,21 +46,23 @@ static void push(struct mesh_pair *self, uint32_t a, uint32_t b)
 	self->depth++;
 }
 
-static void descend(struct mesh_pair *self, uint32_t a, uint32_t b)
+static void descend_larger(struct mesh_pair *self, uint32_t a, uint32_t b)
 {
+	VALIDATE(self->a->nodes[a].count == 0 || self->b->nodes[b].count == 0);
 	const struct mesh_node *of_a = &self->a->nodes[a], *of_b = &self->b->nodes[b];
 	bool larger = aabb_area(box_of(of_a)) >= aabb_area(box_of(of_b));
 	if (of_b->count > 0 || (of_a->count == 0 && larger)) {
-		push(self, of_a->first, b);
-		push(self, a + 1, b);
+		push_pair(self, of_a->first, b);
+		push_pair(self, a + 1, b);
 	} else {
-		push(self, a, of_b->first);
-		push(self, a, b + 1);
+		push_pair(self, a, of_b->first);
+		push_pair(self, a, b + 1);
 	}
 }
 
-static void load(struct mesh_pair *self, uint32_t triangle)
+static void load_triangle(struct mesh_pair *self, uint32_t triangle)
 {
+	VALIDATE(triangle < self->b->triangle_count);
 	if (self->loaded == triangle)
 		return;
 	self->loaded = triangle;
@@ -68,14 +71,16 @@ static void load(struct mesh_pair *self, uint32_t triangle)
 	self->box = aabb_add_point(self->box, self->corners[2]);
 }
 
-/* b's triangles outside, so that each is taken to a's frame once a leaf. */
+/* The outer loop is over b's triangles, so each is transformed to a's frame once for each pair of leaves. */
 static bool next_in_leaves(struct mesh_pair *self, uint32_t *i, uint32_t *j)
 {
+	VALIDATE(self->a->nodes[self->leaf_a].count > 0);
+	VALIDATE(self->b->nodes[self->leaf_b].count > 0);
 	const struct mesh_node *a = &self->a->nodes[self->leaf_a],
 			       *b = &self->b->nodes[self->leaf_b];
 	for (; self->next_b < b->count; self->next_b++, self->next_a = 0) {
 		*j = self->b->order[b->first + self->next_b];
-		load(self, *j);
+		load_triangle(self, *j);
 		while (self->next_a < a->count) {
 			*i = self->a->order[a->first + self->next_a++];
 			if (aabb_overlaps(mesh_triangle_aabb(self->a, *i), self->box))
@@ -95,10 +100,10 @@ bool mesh_pair_next(struct mesh_pair *self, uint32_t *i, uint32_t *j)
 			return false;
 		self->depth--;
 		uint32_t a = self->stack[self->depth].a, b = self->stack[self->depth].b;
-		if (!overlaps(self, a, b))
+		if (!boxes_overlap(self, a, b))
 			continue;
 		if (self->a->nodes[a].count == 0 || self->b->nodes[b].count == 0) {
-			descend(self, a, b);
+			descend_larger(self, a, b);
 			continue;
 		}
 		self->in_leaves = true;

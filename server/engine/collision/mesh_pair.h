@@ -1,7 +1,7 @@
 /* mesh_pair.h: the triangles of two placed meshes that are near each other (ch1-3 G-01, G-14).
  *
- * Walks the hierarchies that meshes carry, without recursion or heap; a volume of B is taken to A's
- * frame only when a pair that holds it is looked at.
+ * Walks the hierarchies stored with the meshes, without recursion or heap. A volume of B is transformed to
+ * A's frame only when a pair with it is tested.
  */
 #ifndef CAIRN_ENGINE_COLLISION_MESH_PAIR_H
 #define CAIRN_ENGINE_COLLISION_MESH_PAIR_H
@@ -21,10 +21,10 @@ struct mesh_pair {
 	struct obb place;
 	bool in_leaves;
 	uint32_t leaf_a, leaf_b, next_a, next_b;
-	uint32_t loaded; /* the triangle of b that `corners` and `box` are of, or UINT32_MAX */
+	uint32_t loaded; /* the triangle of b whose `corners` and `box` are stored, or UINT32_MAX */
 	vec3 corners[3]; /* in a's frame */
 	struct aabb box;
-	uint64_t tested; /* pairs of volumes looked at */
+	uint64_t tested; /* pairs of volumes tested */
 };
 
 void mesh_pair_init(struct mesh_pair *self, const struct mesh *a, const struct mesh *b,
@@ -33,10 +33,12 @@ void mesh_pair_init(struct mesh_pair *self, const struct mesh *a, const struct m
  * that depends on the meshes and the pose alone. `corners` are then j's. False at the end. */
 bool mesh_pair_next(struct mesh_pair *self, uint32_t *i, uint32_t *j);
 
-/* Corners of a triangle of a mesh that stands at `at`: a function of vertex and pose alone. */
+/* The corners of a triangle of a mesh with pose `at`. They depend only on vertex and pose, so triangles that
+ * share a vertex get the same bits. */
 static inline void mesh_corners_at(const struct mesh *mesh, uint32_t triangle, const pose *at,
 				   vec3 out[3])
 {
+	VALIDATE(triangle < mesh->triangle_count);
 	for (uint32_t k = 0; k < 3; k++)
 		out[k] = pose_point(*at, mesh_corner(mesh, triangle, k));
 }

@@ -1,8 +1,8 @@
-/* obb.c: ch1-3 G-04, both versions.
+/* See obb.h. ch1-3 G-04, both versions.
  *
  * Axes: eigenvectors of the covariance of the hull's surface. A triangle of area A with mean m and
  * corners v adds A/12 (9 m mᵀ + Σ v vᵀ); divided by the whole area, minus the mean's product. Sums are
- * taken about the first point, because far from the origin they would cancel. Cubes and spheres have no
+ * relative to the first point, because far from the origin they would cancel. Cubes and spheres have no
  * distinct principal axes: the eigen-solver then returns the axes it started from, always the same ones.
  */
 #include "server/engine/collision/obb.h"
@@ -11,11 +11,13 @@
 #include "server/engine/geometry/hull.h"
 #include "server/engine/linalg/eigen3.h"
 
-/* Bound on the rounding error of a projection, relative to the coordinates. */
+/* Bound on the rounding error of a projection, relative to the coordinates. A smaller one may leave points
+ * outside the box. */
 #define ROOM (8 * SCALAR_EPSILON)
 
 mat3 obb_covariance_points(const vec3 *points, uint32_t count)
 {
+	ASSERT(count > 0);
 	vec3 origin = points[0], mean = vec3_zero();
 	mat3 sum = mat3_zero();
 	for (uint32_t i = 0; i < count; i++)
@@ -55,6 +57,8 @@ static mat3 surface_covariance(const struct surface_sum *sum)
 
 mat3 obb_covariance_surface(const vec3 *corners, uint32_t triangles)
 {
+	ASSERT(triangles > 0);
+	ASSERT(triangles <= UINT32_MAX / 3);
 	struct surface_sum sum = { 0 };
 	vec3 origin = corners[0];
 	for (uint32_t i = 0; i < triangles; i++)
@@ -93,6 +97,7 @@ bool obb_covariance_hull(const vec3 *points, uint32_t count, mat3 *out)
 
 struct obb obb_along(mat3 axes, const vec3 *points, uint32_t count)
 {
+	ASSERT(count > 0);
 	vec3 low = vec3_all(SCALAR_MAX), high = vec3_all(-SCALAR_MAX), far = vec3_zero();
 	for (uint32_t i = 0; i < count; i++) {
 		vec3 seen = mat3_transposed_mul_vec(axes, vec3_sub(points[i], points[0]));
@@ -111,6 +116,7 @@ struct obb obb_along(mat3 axes, const vec3 *points, uint32_t count)
 
 struct obb obb_of_points(const vec3 *points, uint32_t count)
 {
+	ASSERT(count > 0);
 	mat3 covariance;
 	if (!obb_covariance_hull(points, count, &covariance))
 		covariance = obb_covariance_points(points, count);

@@ -9,9 +9,9 @@ mat3 obb_covariance_points(const vec3 *points, uint32_t count);
 /* The covariance of a triangulated surface, weighted by area; triangle i has corners 3i … 3i+2. If the
  * surface has no area, the covariance of the corners. `triangles` > 0. */
 mat3 obb_covariance_surface(const vec3 *corners, uint32_t triangles);
-/* The covariance of the surface of the points' convex hull, by area: neither points inside nor crowds
- * of points matter. False, and *out untouched, when they have none (flat, small, too many, or no
- * memory). Allocates for the time of the call. */
+/* The covariance of the surface of the points' convex hull, weighted by area, so interior points and the
+ * density of points do not matter. False, and *out untouched, if no hull can be built (flat, fewer than 4 or
+ * more than SHAPE_CLOUD_MAX points, no memory). Allocates during the call. */
 MUST_CHECK bool obb_covariance_hull(const vec3 *points, uint32_t count, mat3 *out);
 
 /* The smallest box along `axes` (columns, orthonormal) that contains the points, plus a margin for

@@ -1,4 +1,4 @@
-/* sphere_tree.c: ch1-3 G-06 (Ritter's two passes, with the new radius in the centre's formula).
+/* See sphere_tree.h. ch1-3 G-06 (Ritter's two passes, with the new radius in the centre's formula).
  *
  * The first pass finds the two points farthest along each axis and starts with the widest pair as a
  * diameter. The second grows the ball for each point outside it: the new diameter reaches from the far
@@ -12,6 +12,7 @@
 
 struct ball ball_add_point(struct ball ball, vec3 p)
 {
+	VALIDATE(!(ball.radius < 0));
 	double far = vec3_distance(p, ball.centre);
 	if (!(far > ball.radius))
 		return ball;
@@ -22,6 +23,7 @@ struct ball ball_add_point(struct ball ball, vec3 p)
 
 struct ball ball_of_points_along(mat3 axes, const vec3 *points, uint32_t count)
 {
+	ASSERT(count > 0);
 	struct ball ball = { points[0], 0 };
 	double widest = -1;
 	vec3 far = vec3_zero();
@@ -56,6 +58,7 @@ struct ball ball_of_points_along(mat3 axes, const vec3 *points, uint32_t count)
 
 struct ball ball_of_points(const vec3 *points, uint32_t count)
 {
+	ASSERT(count > 0);
 	mat3 spread = eigen3_symmetric(obb_covariance_points(points, count)).vectors;
 	struct ball one = ball_of_points_along(mat3_identity(), points, count);
 	struct ball other = ball_of_points_along(spread, points, count);
@@ -64,6 +67,7 @@ struct ball ball_of_points(const vec3 *points, uint32_t count)
 
 struct ball ball_union(struct ball a, struct ball b)
 {
+	VALIDATE(!(a.radius < 0) && !(b.radius < 0));
 	double apart = vec3_distance(a.centre, b.centre);
 	if (apart + b.radius <= a.radius)
 		return a;

@@ -5,7 +5,7 @@
 #include "server/engine/geometry/intersect_sphere_sphere.h"
 #include "server/engine/math/mat3.h"
 
-/* The smallest ball that contains `ball` and the point p. Rounding is not allowed for. */
+/* The smallest ball that contains `ball` and the point p, without a margin for rounding. */
 struct ball ball_add_point(struct ball ball, vec3 p);
 /* A ball that contains `count` > 0 points. It starts from the farthest pair of extreme points along
  * `axes` (columns, orthonormal), and its radius includes a margin for rounding. It is not minimal:
