@@ -1,4 +1,4 @@
-/* pairs.c: which routine for which two shapes. */
+/* See manifold.h and pairs.h. Selects the routine for a pair of shapes. */
 #include "server/engine/collision/pairs.h"
 
 enum { __, SS, SC, SB, SH, SP, SM, CC, CH, CP, CM, BB, HH, HP, HM, GG, FX, ROUTINES };
@@ -12,9 +12,9 @@ static pair_routine *const ROUTINE[ROUTINES] = {
 	[FX] = pair_field,
 };
 
-/* Row: kind of A; column: kind of B. `-XY`: routine XY is written for (B, A); it is called with
- * the pose inverted and its answer turned round. `__`: none; both are static, or polygons meet
- * what is not planar. A box is a hull where it has no routine of its own. */
+/* Row: kind of A; column: kind of B. `-XY`: routine XY is written for (B, A); it is called with the pose
+ * inverted, and its manifold is transformed back. `__`: no routine, because both kinds are static or only
+ * one is planar. A box is treated as a hull where it has no routine of its own. */
 /* clang-format off */
 enum { TABLE_KINDS = SHAPE_SOLID + 1 };
 static const int8_t TABLE[TABLE_KINDS][TABLE_KINDS] = {
@@ -31,7 +31,7 @@ static const int8_t TABLE[TABLE_KINDS][TABLE_KINDS] = {
 };
 /* clang-format on */
 
-/* A solid is met part by part, and its parts are hulls. (One that is a field meets the same kinds.) */
+/* A solid collides part by part, and its parts are hulls. (A field collides with the same kinds.) */
 static enum shape_kind piece_kind(enum shape_kind kind)
 {
 	return kind == SHAPE_SOLID ? SHAPE_HULL : kind;
@@ -44,9 +44,10 @@ bool collide_supported(enum shape_kind a, enum shape_kind b)
 	return (unsigned)a < TABLE_KINDS && (unsigned)b < TABLE_KINDS && TABLE[a][b] != __;
 }
 
-/* From B's frame to A's, and the normal from A to B instead of from B to A. */
+/* Transforms a manifold of (B, A) into one of (A, B): points to A's frame, the normal from A to B. */
 static void manifold_turn(const pose *b_in_a, struct manifold *out)
 {
+	ASSERT(out->count <= MANIFOLD_POINTS_MAX);
 	if (out->count == 0)
 		return;
 	mat3 rotation = mat3_from_quat(b_in_a->rotation);
@@ -59,7 +60,7 @@ static void manifold_turn(const pose *b_in_a, struct manifold *out)
 void collide_pieces(struct piece a, struct piece b, const pose *b_in_a, double margin,
 		    struct pair_cache *cache, struct manifold *out)
 {
-	/* Of two fields the first is asked side by side; against what is not, all sides are one. */
+	/* Of two fields the first is tested side by side; with other kinds a field has a single side. */
 	if (shape_is_field(a.shape) && !shape_is_sided(a.shape, b.shape))
 		a.child = UINT32_MAX;
 	if (shape_is_field(b.shape) && !shape_is_sided(b.shape, a.shape))

@@ -45,6 +45,8 @@ static const uint8_t NEXT[3] = { 1, 2, 0 }, LAST[3] = { 2, 0, 1 };
 
 static void boxes_set(struct boxes *x, const struct pair *pair)
 {
+	VALIDATE(pair->a->kind == SHAPE_BOX);
+	VALIDATE(pair->b->kind == SHAPE_BOX);
 	mat3 m = mat3_from_quat(pair->b_in_a.rotation);
 	vec3 t = pair->b_in_a.position, a = pair->a->box.half, b = pair->b->box.half;
 	const vec3 *columns[3] = { &m.x, &m.y, &m.z };
@@ -66,12 +68,14 @@ static void boxes_set(struct boxes *x, const struct pair *pair)
 
 static inline double axis_a(const struct boxes *x, uint32_t i)
 {
+	VALIDATE(i < 3);
 	return scalar_abs(x->t[i]) - x->a[i] -
 	       (x->b[0] * x->q[i][0] + x->b[1] * x->q[i][1] + x->b[2] * x->q[i][2]);
 }
 
 static inline double axis_b(const struct boxes *x, uint32_t j)
 {
+	VALIDATE(j < 3);
 	return scalar_abs(x->u[j]) - x->b[j] -
 	       (x->a[0] * x->q[0][j] + x->a[1] * x->q[1][j] + x->a[2] * x->q[2][j]);
 }
@@ -80,6 +84,7 @@ static inline double axis_b(const struct boxes *x, uint32_t j)
 static inline double axis_edges(const struct boxes *x, uint32_t i, uint32_t j,
 				double *length_squared)
 {
+	VALIDATE(i < 3 && j < 3);
 	uint32_t i1 = NEXT[i], i2 = LAST[i], j1 = NEXT[j], j2 = LAST[j];
 	*length_squared = x->r[i1][j] * x->r[i1][j] + x->r[i2][j] * x->r[i2][j];
 	return scalar_abs(x->t[i2] * x->r[i1][j] - x->t[i1] * x->r[i2][j]) -
@@ -103,16 +108,16 @@ struct face_axis {
 	uint32_t axis;
 };
 
-struct edge_axis {
+struct box_edge_axis {
 	double separation; /* −SCALAR_MAX: none above the threshold */
 	uint32_t i, j;
 };
 
 /* The best edge pair among those above `least`. Dividing and rooting is left to the few that are:
  * s/l > c is decided on squares. */
-static struct edge_axis edges_best(const struct boxes *x, double least)
+static struct box_edge_axis edges_best(const struct boxes *x, double least)
 {
-	struct edge_axis best = { -SCALAR_MAX, 0, 0 };
+	struct box_edge_axis best = { -SCALAR_MAX, 0, 0 };
 	double bar = least;
 	for (uint32_t i = 0; i < 3; i++) {
 		for (uint32_t j = 0; j < 3; j++) {
@@ -124,10 +129,11 @@ static struct edge_axis edges_best(const struct boxes *x, double least)
 			double separation = s / scalar_sqrt(l2);
 			if (separation <= bar)
 				continue;
-			best = (struct edge_axis){ separation, i, j };
+			best = (struct box_edge_axis){ separation, i, j };
 			bar = separation;
 		}
 	}
+	VALIDATE(best.i < 3 && best.j < 3);
 	return best;
 }
 
@@ -135,7 +141,7 @@ static struct edge_axis edges_best(const struct boxes *x, double least)
 
 /* A corner of the polygon: place in the reference rectangle, height above it, the sides it is
  * between: 0…3 of the incident face, 4…7 of the rectangle (+x, +y, −x, −y). */
-struct corner {
+struct box_corner {
 	double x, y, d;
 	uint8_t before, after;
 };
@@ -154,6 +160,7 @@ struct reference {
 
 static void reference_set(struct reference *ref, const struct boxes *x, bool is_b, uint32_t axis)
 {
+	VALIDATE(axis < 3);
 	ref->is_b = is_b;
 	ref->axis = axis;
 	ref->half = is_b ? x->b : x->a;
@@ -167,10 +174,11 @@ static void reference_set(struct reference *ref, const struct boxes *x, bool is_
 	const double *row = ref->m[axis];
 	vec3 size = { scalar_abs(row[0]), scalar_abs(row[1]), scalar_abs(row[2]) };
 	ref->incident = vec3_largest_axis(size);
+	VALIDATE(ref->incident < 3);
 }
 
 /* The incident face's corners, in order round it. */
-static void incident_corners(const struct reference *ref, struct corner corners[CORNERS_MAX])
+static void incident_corners(const struct reference *ref, struct box_corner corners[CORNERS_MAX])
 {
 	uint32_t i = ref->axis, i1 = NEXT[i], i2 = LAST[i];
 	uint32_t j = ref->incident, j1 = NEXT[j], j2 = LAST[j];
@@ -182,42 +190,45 @@ static void incident_corners(const struct reference *ref, struct corner corners[
 	double cd = ref->sign * (ref->c[i] + m[i][j] * out) - ref->half[i];
 	double ux = m[i1][j1] * h1, uy = m[i2][j1] * h1, ud = ref->sign * m[i][j1] * h1;
 	double vx = m[i1][j2] * h2, vy = m[i2][j2] * h2, vd = ref->sign * m[i][j2] * h2;
-	corners[0] = (struct corner){ cx + ux + vx, cy + uy + vy, cd + ud + vd, 3, 0 };
-	corners[1] = (struct corner){ cx - ux + vx, cy - uy + vy, cd - ud + vd, 0, 1 };
-	corners[2] = (struct corner){ cx - ux - vx, cy - uy - vy, cd - ud - vd, 1, 2 };
-	corners[3] = (struct corner){ cx + ux - vx, cy + uy - vy, cd + ud - vd, 2, 3 };
+	corners[0] = (struct box_corner){ cx + ux + vx, cy + uy + vy, cd + ud + vd, 3, 0 };
+	corners[1] = (struct box_corner){ cx - ux + vx, cy - uy + vy, cd - ud + vd, 0, 1 };
+	corners[2] = (struct box_corner){ cx - ux - vx, cy - uy - vy, cd - ud - vd, 1, 2 };
+	corners[3] = (struct box_corner){ cx + ux - vx, cy + uy - vy, cd + ud - vd, 2, 3 };
 }
 
 /* Keeps what lies at or below `bound` on one side: sign · (x or y) ≤ bound. */
-static uint32_t clip_side(const struct corner *in, uint32_t count, uint32_t axis, double sign,
-			  double bound, uint8_t side, struct corner *out)
+static uint32_t clip_side(const struct box_corner *in, uint32_t count, uint32_t axis, double sign,
+			  double bound, uint8_t side, struct box_corner *out)
 {
+	VALIDATE(count > 0 && count <= CORNERS_MAX);
+	VALIDATE(axis < 2);
 	uint32_t made = 0;
-	const struct corner *from = &in[count - 1];
+	const struct box_corner *from = &in[count - 1];
 	double from_out = sign * (axis ? from->y : from->x) - bound;
 	for (uint32_t k = 0; k < count; k++) {
-		const struct corner *to = &in[k];
+		const struct box_corner *to = &in[k];
 		double to_out = sign * (axis ? to->y : to->x) - bound;
 		if ((from_out <= 0) != (to_out <= 0) && made < CORNERS_MAX) {
 			double f = from_out / (from_out - to_out);
 			bool leaving = from_out <= 0;
-			out[made++] = (struct corner){ from->x + f * (to->x - from->x),
-						       from->y + f * (to->y - from->y),
-						       from->d + f * (to->d - from->d),
-						       leaving ? to->before : side,
-						       leaving ? side : to->before };
+			out[made++] = (struct box_corner){ from->x + f * (to->x - from->x),
+							   from->y + f * (to->y - from->y),
+							   from->d + f * (to->d - from->d),
+							   leaving ? to->before : side,
+							   leaving ? side : to->before };
 		}
 		if (to_out <= 0 && made < CORNERS_MAX)
 			out[made++] = *to;
 		from = to;
 		from_out = to_out;
 	}
+	VALIDATE(made <= CORNERS_MAX);
 	return made;
 }
 
 /* The incident face within the reference rectangle; the corners that stayed are in `corners`. */
 static uint32_t clip_rectangle(const struct reference *ref, double slop,
-			       struct corner corners[CORNERS_MAX])
+			       struct box_corner corners[CORNERS_MAX])
 {
 	double wx = ref->half[NEXT[ref->axis]] + slop, wy = ref->half[LAST[ref->axis]] + slop;
 	bool all_in = true;
@@ -225,7 +236,7 @@ static uint32_t clip_rectangle(const struct reference *ref, double slop,
 		all_in = all_in && scalar_abs(corners[k].x) <= wx && scalar_abs(corners[k].y) <= wy;
 	if (all_in)
 		return 4;
-	struct corner other[CORNERS_MAX];
+	struct box_corner other[CORNERS_MAX];
 	uint32_t count = clip_side(corners, 4, 0, 1, wx, 4, other);
 	if (count > 0)
 		count = clip_side(other, count, 1, 1, wy, 5, corners);
@@ -239,17 +250,19 @@ static uint32_t clip_rectangle(const struct reference *ref, double slop,
 /* A side of the polygon, named as an edge number of its box that no other edge of it has. */
 static inline uint32_t side_name(const struct reference *ref, uint32_t side)
 {
+	VALIDATE(side < 8);
 	uint32_t face = side < 4 ? 6 + ref->incident : ref->axis * 2 + (ref->sign > 0);
 	return feature_side(face * 4 + (side & 3), (side < 4) != ref->is_b);
 }
 
 static void points_set(const struct boxes *x, const struct reference *ref,
-		       const struct corner *corners, uint32_t count, struct manifold *out)
+		       const struct box_corner *corners, uint32_t count, struct manifold *out)
 {
+	ASSERT(count > 0 && count <= CORNERS_MAX);
 	struct manifold_point points[CORNERS_MAX];
 	uint32_t i = ref->axis, i1 = NEXT[i], i2 = LAST[i];
 	for (uint32_t k = 0; k < count; k++) {
-		const struct corner *corner = &corners[k];
+		const struct box_corner *corner = &corners[k];
 		double p[3];
 		p[i] = ref->sign * (ref->half[i] + 0.5 * corner->d);
 		p[i1] = corner->x;
@@ -275,8 +288,8 @@ static void points_set(const struct boxes *x, const struct reference *ref,
 
 /* Whether this point of the other box proves that no axis can have a separation above that of the
  * face by more than the slop. */
-static inline bool proves(const struct boxes *x, const struct reference *ref, double cx, double cy,
-			  double cd, double separation)
+static inline bool proves_axis(const struct boxes *x, const struct reference *ref, double cx,
+			       double cy, double cd, double separation)
 {
 	double inside = scalar_min(cd, 0); /* −radius of the ball */
 	return cd - separation <= x->slop &&
@@ -287,25 +300,27 @@ static inline bool proves(const struct boxes *x, const struct reference *ref, do
 
 /* By the mean of the corners (boxes that lie on each other) or by the deepest (a corner on a face). */
 static bool face_is_proved(const struct boxes *x, const struct reference *ref,
-			   const struct corner *corners, uint32_t count, double separation)
+			   const struct box_corner *corners, uint32_t count, double separation)
 {
+	ASSERT(count > 0 && count <= CORNERS_MAX);
 	double cx = 0, cy = 0, cd = 0, part = 1.0 / count;
-	const struct corner *deepest = corners;
+	const struct box_corner *deepest = corners;
 	for (uint32_t k = 0; k < count; k++) {
 		cx += corners[k].x;
 		cy += corners[k].y;
 		cd += corners[k].d;
 		deepest = corners[k].d < deepest->d ? &corners[k] : deepest;
 	}
-	return proves(x, ref, cx * part, cy * part, cd * part, separation) ||
-	       proves(x, ref, deepest->x, deepest->y, deepest->d, separation);
+	return proves_axis(x, ref, cx * part, cy * part, cd * part, separation) ||
+	       proves_axis(x, ref, deepest->x, deepest->y, deepest->d, separation);
 }
 
 /* The face's manifold, empty if nothing lies within the margin; whether it is proved. */
 static bool face_manifold(const struct boxes *x, struct face_axis face, struct manifold *out)
 {
+	VALIDATE(face.axis < 3);
 	struct reference ref;
-	struct corner corners[CORNERS_MAX];
+	struct box_corner corners[CORNERS_MAX];
 	reference_set(&ref, x, face.is_b, face.axis);
 	incident_corners(&ref, corners);
 	uint32_t all = clip_rectangle(&ref, PAIR_CLIP_SLOP * x->slop, corners), count = 0;
@@ -324,12 +339,13 @@ static bool face_manifold(const struct boxes *x, struct face_axis face, struct m
 /* Number of an edge: its axis and the signs of the two others. */
 static uint32_t edge_name(uint32_t axis, double sign1, double sign2)
 {
+	VALIDATE(axis < 3);
 	return axis * 4 + (sign1 > 0) * 2 + (sign2 > 0);
 }
 
 /* False: the lines are nearest beyond the ends of the edges by more than the slop, so that other
  * features are nearer. */
-static bool edges_manifold(const struct boxes *x, struct edge_axis edge, struct manifold *out)
+static bool edges_manifold(const struct boxes *x, struct box_edge_axis edge, struct manifold *out)
 {
 	uint32_t i = edge.i, j = edge.j, i1 = NEXT[i], i2 = LAST[i], j1 = NEXT[j], j2 = LAST[j];
 	double n[3];
@@ -392,7 +408,7 @@ static void corner_manifold(const struct boxes *x, const struct pair *pair, doub
 		return;
 	}
 	double least = out->count > 0 ? separation - x->slop : -SCALAR_MAX;
-	struct edge_axis edge = edges_best(x, least);
+	struct box_edge_axis edge = edges_best(x, least);
 	struct manifold crossing;
 	if (edge.separation > -SCALAR_MAX && edge.separation < bar &&
 	    (edges_manifold(x, edge, &crossing) || out->count == 0))
@@ -424,8 +440,8 @@ static void cache_face(struct pair_cache *cache, struct face_axis face)
 
 /* What the cached axis says. True: the answer is in *out. Else *used is the face in use, if it
  * was one, and *out its manifold. */
-static bool remembered(const struct boxes *x, const struct pair_cache *cache,
-		       struct face_axis *used, struct manifold *out)
+static bool test_cached_axis(const struct boxes *x, const struct pair_cache *cache,
+			     struct face_axis *used, struct manifold *out)
 {
 	uint32_t i = cache->feature_a % 3, j = cache->feature_b % 3;
 	switch (cache->kind) {
@@ -467,10 +483,10 @@ void pair_box_box(const struct pair *pair, struct pair_cache *cache, struct mani
 	struct face_axis used = { -SCALAR_MAX, false, 0 };
 	boxes_set(&x, pair);
 	out->count = 0;
-	if (remembered(&x, cache, &used, out))
+	if (test_cached_axis(&x, cache, &used, out))
 		return;
 	struct face_axis face = face_choose(&x, used, out);
-	struct edge_axis edge = { -SCALAR_MAX, 0, 0 };
+	struct box_edge_axis edge = { -SCALAR_MAX, 0, 0 };
 	if (face.separation <= x.margin)
 		edge = edges_best(&x, face.separation + x.slop);
 	bool edges = edge.separation > -SCALAR_MAX;

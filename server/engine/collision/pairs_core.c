@@ -90,7 +90,7 @@ void pair_sphere_hull(const struct pair *pair, struct pair_cache *cache, struct 
 /* ---- capsules --------------------------------------------------------------------------------- */
 
 /* A capsule in the frame of the hull. */
-struct lying {
+struct capsule_on_hull {
 	const struct hull *hull;
 	vec3 ends[2];
 	double radius, margin;
@@ -98,7 +98,8 @@ struct lying {
 };
 
 /* The part of the segment inside the face's prism, as parameters; false if there is none. */
-static bool segment_over_face(const struct lying *x, const struct hull_face *face, double t[2])
+static bool segment_over_face(const struct capsule_on_hull *x, const struct hull_face *face,
+			      double t[2])
 {
 	const struct hull *hull = x->hull;
 	vec3 along = vec3_sub(x->ends[1], x->ends[0]);
@@ -124,7 +125,7 @@ static bool segment_over_face(const struct lying *x, const struct hull_face *fac
 }
 
 /* Up to two points on the face; false if none lies within the margin. */
-static bool face_manifold(const struct lying *x, uint32_t f, struct manifold *out)
+static bool face_manifold(const struct capsule_on_hull *x, uint32_t f, struct manifold *out)
 {
 	const struct hull_face *face = &x->hull->faces[f];
 	double t[2];
@@ -153,7 +154,7 @@ struct segment_edge {
 	vec3 normal; /* from the hull, its frame */
 };
 
-static struct segment_edge segment_edges(const struct lying *x, double least)
+static struct segment_edge segment_edges(const struct capsule_on_hull *x, double least)
 {
 	const struct hull *hull = x->hull;
 	vec3 along = vec3_sub(x->ends[1], x->ends[0]);
@@ -185,7 +186,7 @@ static struct segment_edge segment_edges(const struct lying *x, double least)
 }
 
 /* The segment itself is in the hull. */
-static void deep_manifold(const struct lying *x, double slop, struct manifold *out)
+static void deep_manifold(const struct capsule_on_hull *x, double slop, struct manifold *out)
 {
 	const struct hull *hull = x->hull;
 	uint32_t best = 0, end = 0;
@@ -223,12 +224,12 @@ static void deep_manifold(const struct lying *x, double slop, struct manifold *o
 void pair_capsule_hull(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
 {
 	double half = pair->a->capsule.half_length, radius = pair->a->capsule.radius;
-	struct lying x = { pair->b->hull,
-			   { pose_inverse_point(pair->b_in_a, vec3_make(0, -half, 0)),
-			     pose_inverse_point(pair->b_in_a, vec3_make(0, half, 0)) },
-			   radius,
-			   pair->margin,
-			   pair->b_in_a };
+	struct capsule_on_hull x = { pair->b->hull,
+				     { pose_inverse_point(pair->b_in_a, vec3_make(0, -half, 0)),
+				       pose_inverse_point(pair->b_in_a, vec3_make(0, half, 0)) },
+				     radius,
+				     pair->margin,
+				     pair->b_in_a };
 	struct gjk_result nearest;
 	out->count = 0;
 	nearest_of(pair, cache, &nearest);

@@ -56,6 +56,7 @@ enum { CANDIDATES_MAX = 192, DESCENTS = 24, AXIS_SAMPLES = 9, SECTIONS = 16 };
 
 static struct field_pair field_pair_of(const struct pair *pair)
 {
+	VALIDATE(pair->a->kind == SHAPE_SOLID);
 	const struct solid *solid = pair->a->solid;
 	struct field_pair x = { .pair = pair,
 				.field = solid->field,
@@ -68,6 +69,7 @@ static struct field_pair field_pair_of(const struct pair *pair)
 
 void field_add(struct field_pair *self, vec3 on_b, vec3 normal, double separation, uint32_t feature)
 {
+	ASSERT(self->count <= CANDIDATES_MAX);
 	if (!(separation <= self->pair->margin))
 		return;
 	uint32_t at = self->count;
@@ -90,8 +92,8 @@ void field_add(struct field_pair *self, vec3 on_b, vec3 normal, double separatio
 /* ---- round things ---------------------------------------------------------------------------- */
 
 /* Down on the sphere from direction −n; false when it ends too far away. */
-static bool descend(const struct field_pair *self, vec3 centre, double radius, vec3 *n,
-		    struct field_sample *low)
+static bool descend_to_field(const struct field_pair *self, vec3 centre, double radius, vec3 *n,
+			     struct field_sample *low)
 {
 	double step = 1, reach = self->reach + 2 * radius;
 	if (!distance_field_sample(self->field, vec3_mul_sub(centre, *n, radius), reach, low))
@@ -116,6 +118,7 @@ static bool descend(const struct field_pair *self, vec3 centre, double radius, v
 
 static void meet_sphere(struct field_pair *self, vec3 centre, double radius, uint32_t number)
 {
+	VALIDATE(self->sides->count <= FIELD_SIDES);
 	struct field_sample low, here;
 	vec3 found[FIELD_SIDES + 1];
 	uint32_t count = 0, sides[FIELD_SIDES + 1];
@@ -128,7 +131,7 @@ static void meet_sphere(struct field_pair *self, vec3 centre, double radius, uin
 			distance_field_value(self->field, vec3_mul_sub(centre, n, radius), &value);
 		if (value > self->reach + ASIDE * radius)
 			continue;
-		if (!descend(self, centre, radius, &n, &low))
+		if (!descend_to_field(self, centre, radius, &n, &low))
 			continue;
 		uint32_t same = 0;
 		while (same < count && vec3_dot(found[same], n) < SAME)
@@ -144,6 +147,7 @@ static void meet_sphere(struct field_pair *self, vec3 centre, double radius, uin
 		field_add(self, vec3_mul_sub(centre, n, radius), n, low.value,
 			  field_feature(FEATURE_ROUND, place, false, 0));
 	}
+	ASSERT(count <= FIELD_SIDES + 1);
 }
 
 static double along_axis(const struct field_pair *self, const vec3 ends[2], double t)
@@ -196,6 +200,7 @@ static void meet_capsule(struct field_pair *self, double half, double radius)
  * they span, and carry nothing. Order is kept. */
 static uint32_t keep_low(struct manifold_point *points, uint32_t count)
 {
+	ASSERT(count <= CANDIDATES_MAX);
 	bool below[CANDIDATES_MAX];
 	uint32_t kept = 0;
 	for (uint32_t k = 0; k < count; k++) {
@@ -209,6 +214,7 @@ static uint32_t keep_low(struct manifold_point *points, uint32_t count)
 	for (uint32_t k = 0; k < count; k++)
 		if (!below[k])
 			points[kept++] = points[k];
+	VALIDATE(kept <= count);
 	return kept;
 }
 
@@ -216,6 +222,8 @@ static uint32_t keep_low(struct manifold_point *points, uint32_t count)
 static void sort_out(const struct field_pair *self, const uint8_t *side_of, uint32_t side,
 		     struct manifold *out)
 {
+	ASSERT(self->count <= CANDIDATES_MAX);
+	ASSERT(side == UINT32_MAX || side < self->sides->count);
 	struct manifold_point points[CANDIDATES_MAX];
 	const struct shape *a = self->pair->a, *b = self->pair->b;
 	uint32_t best = UINT32_MAX, count = 0;
@@ -238,6 +246,7 @@ static void sort_out(const struct field_pair *self, const uint8_t *side_of, uint
 	if (b->extent_min > 0)
 		slop = scalar_min(slop, pair_slop(a, b));
 	manifold_reduce(points, keep_low(points, count), normal, slop, out);
+	ASSERT(out->count <= MANIFOLD_POINTS_MAX);
 }
 
 /* ---- the last question ----------------------------------------------------------------------- */
@@ -257,7 +266,7 @@ static bool is_asked(const struct last *last, const struct pair *pair)
 	       quat_equal(last->b_in_a.rotation, pair->b_in_a.rotation);
 }
 
-static void gather(struct field_pair *self)
+static void gather_points(struct field_pair *self)
 {
 	const struct shape *b = self->pair->b;
 	switch (b->kind) {
@@ -287,6 +296,8 @@ static void gather(struct field_pair *self)
 
 static void answer_sides(const struct field_pair *self, struct last *last)
 {
+	ASSERT(self->count <= CANDIDATES_MAX);
+	ASSERT(self->sides->count <= FIELD_SIDES);
 	uint8_t side_of[CANDIDATES_MAX];
 	for (uint32_t k = 0; k < self->count; k++)
 		side_of[k] = (uint8_t)field_sides_of(self->sides, self->candidates[k].normal);
@@ -296,6 +307,7 @@ static void answer_sides(const struct field_pair *self, struct last *last)
 
 void pair_field(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
 {
+	ASSERT(pair->child_a == UINT32_MAX || pair->child_a < FIELD_SIDES);
 	static _Thread_local struct last last;
 	struct field_candidate candidates[CANDIDATES_MAX];
 	UNUSED(cache);
@@ -305,7 +317,7 @@ void pair_field(const struct pair *pair, struct pair_cache *cache, struct manifo
 	}
 	struct field_pair self = field_pair_of(pair);
 	self.candidates = candidates;
-	gather(&self);
+	gather_points(&self);
 	if (pair->child_a == UINT32_MAX) {
 		sort_out(&self, NULL, UINT32_MAX, out);
 		return;

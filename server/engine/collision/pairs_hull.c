@@ -38,6 +38,7 @@ static struct hulls hulls_of(const struct pair *pair)
 static bool face_manifold(const struct hulls *x, bool is_b, struct sat_face face,
 			  struct manifold *out)
 {
+	VALIDATE(face.face < (is_b ? x->b : x->a)->face_count);
 	struct face_contact contact = { is_b ? x->b : x->a,
 					is_b ? x->a : x->b,
 					is_b ? &x->a_in_b : &x->b_in_a,
@@ -59,6 +60,8 @@ static bool face_manifold(const struct hulls *x, bool is_b, struct sat_face face
 static bool edges_manifold(const struct hulls *x, const struct sat_edges *edges,
 			   struct manifold *out)
 {
+	VALIDATE(edges->edge_a < x->a->edge_count);
+	VALIDATE(edges->edge_b < x->b->edge_count);
 	const struct half_edge *e = &x->a->edges[edges->edge_a], *f = &x->b->edges[edges->edge_b];
 	vec3 a0 = x->a->vertices[e->origin], a1 = x->a->vertices[x->a->edges[e->twin].origin];
 	vec3 b0 = placing_point(&x->b_in_a, x->b->vertices[f->origin]);
@@ -74,6 +77,7 @@ static bool edges_manifold(const struct hulls *x, const struct sat_edges *edges,
 static void shared_manifold(const struct hulls *x, bool is_b, struct sat_face face, vec3 shared,
 			    struct manifold *out)
 {
+	VALIDATE(face.face < (is_b ? x->b : x->a)->face_count);
 	vec3 normal = (is_b ? x->b : x->a)->faces[face.face].normal;
 	if (is_b)
 		normal = vec3_negate(mat3_mul_vec(x->b_in_a.rotation, normal));
@@ -91,6 +95,7 @@ static void shared_manifold(const struct hulls *x, bool is_b, struct sat_face fa
 static void corner_manifold(const struct hulls *x, const struct pair *pair, bool is_b,
 			    struct sat_face face, struct manifold *out)
 {
+	VALIDATE(face.vertex < (is_b ? x->a : x->b)->vertex_count);
 	double bar = out->count > 0 ? manifold_deepest(out) - x->slop : SCALAR_MAX;
 	struct gjk_result nearest;
 	gjk_shapes(pair, &nearest);
@@ -123,8 +128,8 @@ static void cache_face(struct pair_cache *cache, bool is_b, struct sat_face face
 
 /* What the remembered axis says. True: the answer is in *out. Else *used is the face in use, if
  * it was one, and *out its manifold. */
-static bool remembered(const struct hulls *x, const struct pair_cache *cache, struct sat_face *used,
-		       struct manifold *out)
+static bool test_cached_feature(const struct hulls *x, const struct pair_cache *cache,
+				struct sat_face *used, struct manifold *out)
 {
 	uint32_t a = cache->feature_a, b = cache->feature_b;
 	vec3 normal;
@@ -149,8 +154,8 @@ static bool remembered(const struct hulls *x, const struct pair_cache *cache, st
 	       face_manifold(x, cache->kind == CACHE_FACE_B, *used, out);
 }
 
-static void search(const struct hulls *x, const struct pair *pair, struct sat_face used,
-		   struct pair_cache *cache, struct manifold *out)
+static void search_axes(const struct hulls *x, const struct pair *pair, struct sat_face used,
+			struct pair_cache *cache, struct manifold *out)
 {
 	uint32_t start_a = cache->kind == CACHE_FACE_A && used.separation > -SCALAR_MAX
 				   ? used.face
@@ -207,6 +212,6 @@ void pair_hull_hull(const struct pair *pair, struct pair_cache *cache, struct ma
 	struct hulls x = hulls_of(pair);
 	struct sat_face used = { -SCALAR_MAX, 0, 0 };
 	out->count = 0;
-	if (!remembered(&x, cache, &used, out))
-		search(&x, pair, used, cache, out);
+	if (!test_cached_feature(&x, cache, &used, out))
+		search_axes(&x, pair, used, cache, out);
 }

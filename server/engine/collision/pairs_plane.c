@@ -1,11 +1,12 @@
-/* pairs_plane.c: the half-space normal · x ≤ offset against everything that can meet it.
+/* See pairs.h. Spheres, capsules, boxes and hulls against the half-space normal · x ≤ offset.
  *
- * The pieces' vertices decide; the normal from A to the plane is the plane's, turned round.
+ * Each vertex within the margin is a contact point. The contact normal (A → B) is the negative normal of the
+ * plane.
  */
 #include "server/engine/collision/clip.h"
 #include "server/engine/collision/pairs.h"
 
-/* The plane in A's frame: points x of A are separation normal·x − offset above it. */
+/* The plane in A's frame; a point x of A has the separation normal·x − offset. */
 struct plane {
 	vec3 normal;
 	double offset;
@@ -13,6 +14,7 @@ struct plane {
 
 static struct plane plane_in_a(const struct pair *pair)
 {
+	VALIDATE(pair->b->kind == SHAPE_PLANE);
 	vec3 normal = quat_rotate(pair->b_in_a.rotation, pair->b->plane.normal);
 	return (struct plane){ normal,
 			       pair->b->plane.offset + vec3_dot(normal, pair->b_in_a.position) };
@@ -27,6 +29,7 @@ static struct manifold_point plane_point(const struct plane *plane, vec3 p, doub
 
 void pair_sphere_plane(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
 {
+	VALIDATE(pair->a->kind == SHAPE_SPHERE);
 	UNUSED(cache);
 	struct plane plane = plane_in_a(pair);
 	double radius = pair->a->sphere.radius, separation = -plane.offset - radius;
@@ -40,6 +43,7 @@ void pair_sphere_plane(const struct pair *pair, struct pair_cache *cache, struct
 
 void pair_capsule_plane(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
 {
+	VALIDATE(pair->a->kind == SHAPE_CAPSULE);
 	UNUSED(cache);
 	struct plane plane = plane_in_a(pair);
 	double half = pair->a->capsule.half_length, radius = pair->a->capsule.radius;
@@ -51,11 +55,13 @@ void pair_capsule_plane(const struct pair *pair, struct pair_cache *cache, struc
 		if (separation <= pair->margin)
 			out->points[out->count++] = plane_point(&plane, p, separation, k);
 	}
+	ASSERT(out->count <= 2);
 }
 
-/* Boxes too: a box is a hull of eight vertices. */
+/* Serves boxes too: a box has a hull of eight vertices. */
 void pair_hull_plane(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
 {
+	VALIDATE(pair->a->kind == SHAPE_BOX || pair->a->kind == SHAPE_HULL);
 	UNUSED(cache);
 	struct plane plane = plane_in_a(pair);
 	const struct hull *hull = pair->a->hull;

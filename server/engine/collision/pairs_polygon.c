@@ -1,42 +1,44 @@
-/* pairs_polygon.c: rounded convex polygons in the plane.
+/* See pairs.h. Rounded convex polygons in the plane.
  *
- * The cores' separating axes are their edge normals. The reference is the edge with the greatest
- * separation (A's unless B's is better by the slop; the one in use stays while it is as good); the
- * edge of the other that opposes it most is cut to its length, and each end is a point of the
- * manifold. Where the cores are apart and two corners face each other, the normal is the line
- * between them: that is what makes a rounded corner round.
+ * The separating axes of the cores are their edge normals. The reference is the edge with the greatest
+ * separation: A's unless B's is greater by more than the slop; the cached one stays while it is within the
+ * slop of the greatest. The most opposed edge of the other polygon is clipped to the reference, and each end
+ * is a point of the manifold. If the cores are apart and two corners are nearest, the normal is the line
+ * between them, which makes rounded corners round.
  *
- * Everything has z = 0; the pose turns about z and moves in x–y.
+ * All coordinates have z = 0; the pose rotates about z and translates in x–y.
  */
 #include "server/engine/collision/gjk.h"
 #include "server/engine/collision/pairs.h"
 #include "server/engine/geometry/closest.h"
 
-/* Cosine of the angle (0.8 degrees) between an edge's normal and the line between two corners under
- * which the corners count as lying over the edge: edges of equal length on top of each other, where
- * one point at a corner would let them see-saw. */
+/* Cosine of the angle (0.8 degrees) between an edge's normal and the line between two corners up to which
+ * the corners count as above the edge. It concerns stacked edges of equal length: with a single contact at a
+ * corner they would see-saw. */
 #define FACING_COSINE 0.9999
 
-/* One of the two as the reference sees the other. */
-struct view {
+/* The two polygons in the frame of the reference. */
+struct polygon_view {
 	const struct polygon *reference, *other;
 	mat3 rotation; /* of the other in the reference's frame */
 	vec3 translation;
 	bool reference_is_b;
 };
 
-struct edge_axis {
+struct polygon_axis {
 	double separation; /* of the cores */
 	uint32_t edge;
 };
 
-static vec3 view_vertex(const struct view *view, uint32_t i)
+static vec3 view_vertex(const struct polygon_view *view, uint32_t i)
 {
+	VALIDATE(i < view->other->count);
 	return vec3_add(view->translation, mat3_mul_vec(view->rotation, view->other->vertices[i]));
 }
 
-static double edge_separation(const struct view *view, uint32_t edge)
+static double edge_separation(const struct polygon_view *view, uint32_t edge)
 {
+	VALIDATE(edge < view->reference->count);
 	vec3 normal = view->reference->normals[edge];
 	vec3 seen = mat3_transposed_mul_vec(view->rotation, normal);
 	double least = SCALAR_MAX;
@@ -46,18 +48,20 @@ static double edge_separation(const struct view *view, uint32_t edge)
 	       vec3_dot(normal, vec3_sub(view->translation, view->reference->vertices[edge]));
 }
 
-static struct edge_axis edges_best(const struct view *view)
+static struct polygon_axis edges_best(const struct polygon_view *view)
 {
-	struct edge_axis best = { -SCALAR_MAX, 0 };
+	VALIDATE(view->reference->count > 0);
+	struct polygon_axis best = { -SCALAR_MAX, 0 };
 	for (uint32_t i = 0; i < view->reference->count; i++) {
 		double separation = edge_separation(view, i);
 		if (separation > best.separation)
-			best = (struct edge_axis){ separation, i };
+			best = (struct polygon_axis){ separation, i };
 	}
+	VALIDATE(best.edge < view->reference->count);
 	return best;
 }
 
-static uint32_t edge_against(const struct view *view, vec3 normal)
+static uint32_t edge_against(const struct polygon_view *view, vec3 normal)
 {
 	vec3 seen = mat3_transposed_mul_vec(view->rotation, normal);
 	double least = SCALAR_MAX;
@@ -69,11 +73,12 @@ static uint32_t edge_against(const struct view *view, vec3 normal)
 			best = i;
 		}
 	}
+	VALIDATE(best < view->other->count);
 	return best;
 }
 
 /* In the reference's frame; p on the reference's core, q on the other's, with their separation. */
-static struct manifold_point point_make(const struct view *view, vec3 foot, vec3 normal,
+static struct manifold_point point_make(const struct polygon_view *view, vec3 foot, vec3 normal,
 					double apart, uint32_t feature)
 {
 	double radius = view->reference->radius;
@@ -82,15 +87,17 @@ static struct manifold_point point_make(const struct view *view, vec3 foot, vec3
 					separation, feature };
 }
 
-static uint32_t feature_of(const struct view *view, uint32_t mine, uint32_t others, uint32_t end)
+static uint32_t feature_of(const struct polygon_view *view, uint32_t mine, uint32_t others,
+			   uint32_t end)
 {
 	uint32_t a = view->reference_is_b ? others : mine, b = view->reference_is_b ? mine : others;
 	return feature_make(FEATURE_EDGES, a | end << 7, b) | (uint32_t)view->reference_is_b << 28;
 }
 
 /* Two corners that face each other; false if the nearest points lie on an edge. */
-static bool corner_manifold(const struct view *view, const vec3 mine[2], const vec3 others[2],
-			    uint32_t feature, double margin, struct manifold *out)
+static bool corner_manifold(const struct polygon_view *view, const vec3 mine[2],
+			    const vec3 others[2], uint32_t feature, double margin,
+			    struct manifold *out)
 {
 	struct segment_pair near = closest_segment_segment(mine[0], mine[1], others[0], others[1]);
 	bool corners = (near.s <= 0 || near.s >= 1) && (near.t <= 0 || near.t >= 1);
@@ -104,9 +111,10 @@ static bool corner_manifold(const struct view *view, const vec3 mine[2], const v
 }
 
 /* In the reference's frame. */
-static void edge_manifold(const struct view *view, struct edge_axis axis, double margin,
+static void edge_manifold(const struct polygon_view *view, struct polygon_axis axis, double margin,
 			  struct manifold *out)
 {
+	VALIDATE(axis.edge < view->reference->count);
 	const struct polygon *mine = view->reference;
 	uint32_t j = edge_against(view, mine->normals[axis.edge]);
 	vec3 normal = mine->normals[axis.edge];
@@ -159,24 +167,27 @@ static void nearest_manifold(const struct pair *pair, double radii, double slop,
 
 void pair_polygon_polygon(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
 {
+	VALIDATE(pair->a->kind == SHAPE_POLYGON);
+	VALIDATE(pair->b->kind == SHAPE_POLYGON);
 	mat3 rotation = mat3_from_quat(pair->b_in_a.rotation), inverse = mat3_transpose(rotation);
 	vec3 at = pair->b_in_a.position;
-	struct view views[2] = { { pair->a->polygon, pair->b->polygon, rotation, at, false },
-				 { pair->b->polygon, pair->a->polygon, inverse,
-				   vec3_negate(mat3_mul_vec(inverse, at)), true } };
+	struct polygon_view views[2] = { { pair->a->polygon, pair->b->polygon, rotation, at,
+					   false },
+					 { pair->b->polygon, pair->a->polygon, inverse,
+					   vec3_negate(mat3_mul_vec(inverse, at)), true } };
 	double reach = pair->a->polygon->radius + pair->b->polygon->radius + pair->margin;
 	double slop = pair_slop(pair->a, pair->b);
 	bool used_b = cache->kind == CACHE_FACE_B, used = used_b || cache->kind == CACHE_FACE_A;
 	uint32_t old = used_b ? cache->feature_b : cache->feature_a;
-	struct edge_axis kept = { -SCALAR_MAX, old };
+	struct polygon_axis kept = { -SCALAR_MAX, old };
 	out->count = 0;
 	if (used && old < views[used_b].reference->count)
 		kept.separation = edge_separation(&views[used_b], old);
 	if (kept.separation > reach)
 		return;
-	struct edge_axis a = edges_best(&views[0]), b = edges_best(&views[1]);
+	struct polygon_axis a = edges_best(&views[0]), b = edges_best(&views[1]);
 	bool is_b = b.separation > a.separation + slop;
-	struct edge_axis best = is_b ? b : a;
+	struct polygon_axis best = is_b ? b : a;
 	double top = scalar_max(a.separation, b.separation);
 	if (kept.separation >= top - slop) {
 		best = kept;
