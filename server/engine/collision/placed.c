@@ -1,18 +1,19 @@
-/* placed.c: casts and nearest points over lists of placed shapes, piece by piece.
+/* See placed.h. Casts and nearest points over lists of placed shapes, piece by piece.
  *
- * A cast holds each piece of the moving shape against the pieces of the placed one that its swept box
- * reaches, by conservative advancement (advance.h), both without turning. Everything happens in the frame
- * of the placed shape, so that digits do not suffer from where in the world it is. A half-space is met
- * where the farthest vertex against its normal is: no search.
+ * A cast tests each piece of the moving shape against the pieces of the placed one that its swept box
+ * overlaps, by conservative advancement (advance.h) without rotation. The computation is in the frame of
+ * the placed shape, so the precision does not depend on its position in the world. A half-space needs no
+ * search: the vertex that is lowest along its normal decides.
  *
- * An overlap at the start has fraction 0 and the normal and depth of the narrow phase's manifold; where
- * that has no routine for the two kinds, or no point, the normal is against the way and the depth 0.
+ * An overlap at the start has fraction 0 and the normal and depth of the narrow phase's manifold. If the
+ * narrow phase has no routine for the two kinds, or finds no point, the normal is opposite to the
+ * displacement and the depth is 0.
  *
- * A solid that is a field is met, and meets, by the triangles of its mesh; what lies wholly inside one is
- * told by a point of it.
+ * A solid that is a field is represented by the triangles of its mesh. One of its points decides whether a
+ * shape lies wholly inside a field.
  *
- * Nearest points ask GJK for each two pieces whose boxes are nearer than the best so far. Overlapping
- * pieces are ordered by depth as the manifold tells it.
+ * Nearest points are found by GJK for each pair of pieces whose boxes are nearer than the best distance so
+ * far. Overlapping pieces are ordered by the depth of their manifold.
  */
 #include "server/engine/collision/placed.h"
 
@@ -67,8 +68,8 @@ static struct aabb core_box(const struct gjk_core *core, const pose *at)
 
 /* ---- casts ------------------------------------------------------------------------------------ */
 
-/* One piece on its way, in the frame of the placed shape. */
-struct flight {
+/* A moving piece in the frame of the placed shape. */
+struct piece_cast {
 	const struct shape *shape;
 	uint32_t child;
 	pose from;
@@ -78,15 +79,16 @@ struct flight {
 	struct motion motion, still;
 };
 
-static bool nearer(const struct cast_hit *a, const struct cast_hit *b)
+static bool hit_precedes(const struct cast_hit *a, const struct cast_hit *b)
 {
 	if (a->fraction != b->fraction)
 		return a->fraction < b->fraction;
 	return a->depth > b->depth;
 }
 
-/* How deep two pieces overlap, and the direction out, from the other to the flying one. */
-static void overlap_at_start(const struct flight *flight, struct piece other, struct cast_hit *hit)
+/* Depth of the overlap of two pieces, and the normal from the other to the moving one. */
+static void overlap_at_start(const struct piece_cast *flight, struct piece other,
+			     struct cast_hit *hit)
 {
 	struct piece own = { flight->shape, flight->child };
 	struct pair_cache cache = { 0 };
@@ -107,7 +109,7 @@ static void overlap_at_start(const struct flight *flight, struct piece other, st
 	}
 }
 
-static bool cast_at_plane(const struct flight *flight, const struct shape *plane,
+static bool cast_at_plane(const struct piece_cast *flight, const struct shape *plane,
 			  struct cast_hit *hit)
 {
 	vec3 n = plane->plane.normal, lowest = vec3_zero();
@@ -134,7 +136,7 @@ static bool cast_at_plane(const struct flight *flight, const struct shape *plane
 	return true;
 }
 
-static bool cast_at_piece(const struct flight *flight, struct piece other, double limit,
+static bool cast_at_piece(const struct piece_cast *flight, struct piece other, double limit,
 			  struct cast_hit *hit)
 {
 	struct gjk_points room;
@@ -158,13 +160,13 @@ static bool cast_at_piece(const struct flight *flight, struct piece other, doubl
 	return true;
 }
 
-/* A piece against a placed shape, all in the latter's frame. */
-static bool cast_flight(const struct flight *flight, const struct shape *shape,
-			struct cast_hit *best, bool found)
+/* Casts a piece at a placed shape, in the latter's frame. */
+static bool cast_piece(const struct piece_cast *flight, const struct shape *shape,
+		       struct cast_hit *best, bool found)
 {
 	struct cast_hit hit = { .own_child = flight->child };
 	if (shape->kind == SHAPE_PLANE) {
-		if (!cast_at_plane(flight, shape, &hit) || (found && !nearer(&hit, best)))
+		if (!cast_at_plane(flight, shape, &hit) || (found && !hit_precedes(&hit, best)))
 			return found;
 		*best = hit;
 		return true;
@@ -182,8 +184,8 @@ static bool cast_flight(const struct flight *flight, const struct shape *shape,
 				   found ? best->fraction : 1, &hit))
 			continue;
 		hit.child = piece;
-		/* The order of a mesh's leaves must not decide between equals. */
-		if (found && !nearer(&hit, best) &&
+		/* Equal hits are ordered by triangle, because the order of a mesh's leaves is arbitrary. */
+		if (found && !hit_precedes(&hit, best) &&
 		    !(hit.fraction == best->fraction && hit.depth == best->depth &&
 		      hit.own_child == best->own_child && hit.child < best->child))
 			continue;
@@ -204,7 +206,7 @@ static struct motion motion_along(pose from, vec3 way)
 				.axis = vec3_make(1, 0, 0) };
 }
 
-/* Whether `other`, placed in the field's frame, has its point for this purpose in the field's solid. */
+/* True if the first vertex of `other` lies in the field's solid. */
 static bool field_holds(const struct shape *field, const struct shape *other, pose other_in_field,
 			struct mesh_point *near)
 {
@@ -216,9 +218,9 @@ static bool field_holds(const struct shape *field, const struct shape *other, po
 	return intersect_vertex_depth(field->solid->mesh, p, near) > 0;
 }
 
-/* What was found, unless one of the two begins inside the other, which surfaces do not tell. */
+/* Handles a shape that starts wholly inside a field, where the surfaces do not overlap. */
 static bool begins_inside(const struct placed_shape *placed, const struct shape *shape,
-			  const struct flight *flight, struct cast_hit *out)
+			  const struct piece_cast *flight, struct cast_hit *out)
 {
 	struct mesh_point near;
 	vec3 back;
@@ -244,7 +246,7 @@ static bool cast_at(const struct placed_shape *placed, const struct shape *shape
 		    vec3 way, struct cast_hit *out)
 {
 	const struct shape *target = shape_exact(placed->shape), *own = shape_exact(shape);
-	struct flight flight = { .shape = own, .way = pose_inverse_vector(placed->at, way) };
+	struct piece_cast flight = { .shape = own, .way = pose_inverse_vector(placed->at, way) };
 	bool found = false;
 	flight.from = pose_relative(placed->at, from);
 	flight.motion = motion_along(flight.from, flight.way);
@@ -252,7 +254,7 @@ static bool cast_at(const struct placed_shape *placed, const struct shape *shape
 	for (uint32_t i = 0; i < shape_piece_count(own); i++) {
 		flight.child = i;
 		flight.core = gjk_core_of(own, i, &flight.room);
-		found = cast_flight(&flight, target, out, found);
+		found = cast_piece(&flight, target, out, found);
 	}
 	if (!found || out->fraction > 0)
 		found = begins_inside(placed, shape, &flight, out) || found;
@@ -281,7 +283,7 @@ uint32_t placed_cast(const struct placed_shape *placed, uint32_t count, const st
 		if (!cast_at(&placed[i], shape, from, way, &hit))
 			continue;
 		uint32_t at = written < capacity ? written++ : capacity;
-		while (at > 0 && nearer(&hit, &hits[at - 1])) {
+		while (at > 0 && hit_precedes(&hit, &hits[at - 1])) {
 			if (at < capacity)
 				hits[at] = hits[at - 1];
 			at--;
@@ -314,7 +316,7 @@ static uint32_t feature_of(const uint16_t *vertices, uint32_t count, uint32_t *o
 	return kept;
 }
 
-/* Two pieces in the frame of the first; false when they are farther than out->distance. */
+/* Two pieces in the frame of the first; false if they are not nearer than out->distance. */
 static bool pieces_closest(struct piece a, struct piece b, const pose *b_in_a,
 			   struct closest_pair *out)
 {
@@ -327,7 +329,7 @@ static bool pieces_closest(struct piece a, struct piece b, const pose *b_in_a,
 	double distance = near.distance - core_a.radius - core_b.radius;
 	vec3 normal = near.normal;
 	if (near.touching || distance <= 0) {
-		struct flight flight = { .shape = b.shape, .child = b.child, .from = *b_in_a };
+		struct piece_cast flight = { .shape = b.shape, .child = b.child, .from = *b_in_a };
 		struct cast_hit hit;
 		overlap_at_start(&flight, a, &hit);
 		distance = -hit.depth;
@@ -384,7 +386,7 @@ static bool plane_closest(const struct shape *plane, struct piece b, const pose 
 	return true;
 }
 
-/* All pieces of b against those of a that are near enough, in a's frame. */
+/* Tests all pieces of b with the pieces of a within out->distance, in a's frame. */
 static bool shapes_closest(const struct shape *a, const struct shape *b, const pose *b_in_a,
 			   struct closest_pair *out)
 {
@@ -427,7 +429,7 @@ static void swap_sides(struct closest_pair *pair)
 	pair->normal = vec3_negate(kept.normal);
 }
 
-/* Into the world's frame. */
+/* Transforms the points and the normal to the world's frame. */
 static void to_world(struct closest_pair *pair, const pose *at)
 {
 	pair->a.point = pose_point(*at, pair->a.point);
@@ -435,7 +437,8 @@ static void to_world(struct closest_pair *pair, const pose *at)
 	pair->normal = pose_vector(*at, pair->normal);
 }
 
-/* One wholly inside the other, which is a field: as deep as its far side is from the surface. */
+/* If one lies wholly inside the other, which is a field: the depth is the distance of its far side from the
+ * surface. */
 static void turn_if_inside(const struct shape *a, const struct shape *b, const pose *b_in_a,
 			   struct closest_pair *out)
 {
@@ -454,7 +457,7 @@ static bool closest_of(const struct placed_shape *a, const struct placed_shape *
 	struct closest_pair best = *out;
 	if (fixed_a && fixed_b)
 		return false;
-	/* Meshes and planes go first, then fields: theirs is the frame. */
+	/* The computation is in the frame of the mesh or plane, else of the field. */
 	bool turn = fixed_b || (!fixed_a && shape_is_field(b->shape) && !shape_is_field(a->shape));
 	const struct placed_shape *first = turn ? b : a, *second = turn ? a : b;
 	pose relative = pose_relative(first->at, second->at);

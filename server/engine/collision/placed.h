@@ -1,9 +1,8 @@
-/* placed.h: questions about shapes at rest somewhere: what does a ray or a moving shape meet, which two
- * points are nearest, where does a walker get to, in which regions do two solids overlap.
+/* placed.h: queries about placed shapes: hits of a ray or of a moving shape, nearest points, the motion of
+ * a walker, regions in which two solids overlap.
  *
- * A question takes a list of placed shapes (world_near makes one), so that it can be answered by any
- * thread once the list is made, whatever the world does meanwhile. Answers are functions of the list and the
- * arguments alone; the order of the list decides only between equals.
+ * A query takes a list of placed shapes (made by world_near), so any thread can run it while the world goes
+ * on. Results depend only on the list and the arguments; the order of the list only breaks ties.
  */
 #ifndef CAIRN_ENGINE_COLLISION_PLACED_H
 #define CAIRN_ENGINE_COLLISION_PLACED_H
@@ -13,30 +12,33 @@
 #include "server/engine/math/pose.h"
 
 struct placed_shape {
-	const struct shape *shape; /* borrowed, or retained by who says so */
-	pose at;		   /* world */
-	uint32_t body, placement;  /* id; which of the body's shapes */
+	const struct shape
+		*shape; /* borrowed, unless the owner of the list states that it is retained */
+	pose at;	/* world */
+	uint32_t body, placement; /* id of the body; index of the shape in it */
 };
 
 /* ---- rays and overlaps ------------------------------------------------------------------------- */
 
 struct ray_hit {
 	uint32_t body;
-	uint32_t placement, child; /* which of the body's shapes, which triangle */
+	uint32_t placement, child; /* index of the shape in the body; triangle of a mesh */
 	double fraction;	   /* of the way, in [0, 1] */
 	vec3 point, normal;
 };
-/* The way of a ray `length` metres long, from a direction of any size; RANGE, NOT_FINITE. */
+/* The displacement of a ray `length` metres long along a direction of any size. NOT_FINITE; RANGE: zero
+ * direction, an origin beyond LENGTH_MAX, or a length outside (0, 4 LENGTH_MAX]. */
 MUST_CHECK enum status placed_ray_way(vec3 origin, vec3 direction, double length, vec3 *way);
-/* Hits along origin + t·way, t in [0, 1], nearest first (ties by body, placement), one of each placed
- * shape, at most `capacity`: the nearest. Returns how many were written; the list may be in any order. */
+/* The nearest hits along origin + t·way, t in [0, 1], one for each placed shape, nearest first (ties by body,
+ * placement), at most `capacity`. Returns the number written. The list may be in any order. */
 uint32_t placed_ray(const struct placed_shape *placed, uint32_t count, vec3 origin, vec3 way,
 		    struct ray_hit *hits, uint32_t capacity);
 
-/* Where a shape stands that is held against others; RANGE, NOT_FINITE. */
+/* Checks and normalises the pose of the shape of an overlap query. NOT_FINITE; RANGE: a position beyond
+ * LENGTH_MAX, or a rotation that is far from unit length. */
 MUST_CHECK enum status placed_overlap_at(vec3 position, quat rotation, pose *at);
-/* Ids, ascending, of bodies with a shape that overlaps the one at `at`, the lowest `capacity` of
- * them; returns how many were written. The list is in order of bodies. */
+/* The ascending ids of bodies with a shape that overlaps `shape` at `at`: the lowest `capacity` of them.
+ * Returns the number written. The list must be sorted by body. */
 uint32_t placed_overlap(const struct placed_shape *placed, uint32_t count,
 			const struct shape *shape, pose at, uint32_t *bodies, uint32_t capacity);
 
@@ -46,17 +48,17 @@ uint32_t placed_overlap(const struct placed_shape *placed, uint32_t count,
 /* ---- shape casts ------------------------------------------------------------------------------ */
 
 struct cast_hit {
-	uint32_t body, placement, child; /* what is met */
-	uint32_t own_child;		 /* which piece of the moving shape meets it */
+	uint32_t body, placement, child; /* the shape that is hit, and its piece */
+	uint32_t own_child;		 /* the piece of the moving shape */
 	double fraction;		 /* of the way, in [0, 1]: apart until there */
-	vec3 point, normal;		 /* on the surface met; unit, towards the moving shape */
-	double depth;	/* m: how deep they overlap at the start, then fraction is 0; else 0 */
-	bool uncertain; /* the search gave up there: apart until `fraction`, not certainly met */
+	vec3 point, normal;		 /* on the surface hit; unit, towards the moving shape */
+	double depth; /* m: how deep they overlap at the start, then fraction is 0; else 0 */
+	bool uncertain; /* the iteration limit was reached: apart until `fraction`, perhaps no hit there */
 };
 
-/* What a shape meets that goes from `from` straight along `way` (m) without turning: the first hit of each
- * placed shape, nearest first (ties by body, placement), at most `capacity`; returns how many were
- * written. UNSUPPORTED through *status for a moving plane or mesh. */
+/* Sweeps a shape from `from` along `way` (m) without rotation: the first hit of each placed shape, nearest
+ * first (of equal ones in the order of the list), at most `capacity`. Returns the number written. *status is
+ * UNSUPPORTED for a moving plane or mesh. */
 uint32_t placed_cast(const struct placed_shape *placed, uint32_t count, const struct shape *shape,
 		     pose from, vec3 way, struct cast_hit *hits, uint32_t capacity,
 		     enum status *status);
@@ -77,8 +79,8 @@ struct closest_pair {
 	vec3 normal;	 /* unit, a → b */
 };
 
-/* The nearest points of any of `a` with any of `b`, if they are within `reach` metres; false otherwise. Two
- * planes or two meshes are not asked. Of equally near pairs the first. */
+/* The nearest points of any shape of `a` and any of `b`; false if they are farther apart than `reach` (m).
+ * Pairs of planes or meshes with each other are skipped. Of equally near pairs the first counts. */
 bool placed_closest(const struct placed_shape *a, uint32_t a_count, const struct placed_shape *b,
 		    uint32_t b_count, double reach, struct closest_pair *out);
 
@@ -88,27 +90,27 @@ enum { MOVER_CONTACTS_MAX = 16, MOVER_ITERATIONS_MAX = 16 };
 
 struct mover_options {
 	vec3 up;	     /* unit */
-	uint32_t iterations; /* straight pieces of the way, 1 … MOVER_ITERATIONS_MAX */
-	double skin;	     /* m > 0, kept between the walker and what it meets */
-	double slope_cosine; /* ground whose normal leans less than this from `up` may be walked on */
-	double step_height; /* m ≥ 0: ledges so high are stepped on */
+	uint32_t iterations; /* straight segments of the motion, 1 … MOVER_ITERATIONS_MAX */
+	double skin;	     /* m > 0, the gap left between the walker and a shape it hits */
+	double slope_cosine; /* ground is walkable if normal · up is at least this */
+	double step_height;  /* m ≥ 0: the height of a ledge that the walker can step on */
 };
 
 struct mover_result {
-	vec3 position; /* where it gets to; the rotation stays */
-	vec3 left;     /* of the way, not walked */
+	vec3 position; /* the final position, m; the rotation does not change */
+	vec3 left;     /* the displacement that was not covered, m */
 	uint32_t iterations;
 	uint32_t contact_count;
-	struct cast_hit contacts[MOVER_CONTACTS_MAX]; /* in the order they were met */
-	bool grounded;				      /* stands on ground that may be walked on */
-	struct cast_hit ground;			      /* when grounded */
-	double climbed;				      /* m, by steps */
-	bool stuck; /* it began inside something and could not be brought out */
+	struct cast_hit contacts[MOVER_CONTACTS_MAX]; /* in the order of the hits */
+	bool grounded;		/* walkable ground lies within 4 skins below */
+	struct cast_hit ground; /* when grounded */
+	double climbed;		/* m, by steps */
+	bool stuck;		/* it overlapped a shape at the start and could not be moved out */
 };
 
-/* Sweeps the shape along `way`; where it meets something it goes on along what is met, along the crease of
- * two, and stops in the corner of three. One that begins inside something is first brought out along
- * the contacts' normals. UNSUPPORTED as placed_cast. */
+/* Sweeps the shape along `way`. After a hit it slides along the plane of the hit, along the crease of two
+ * planes, and stops in the corner of three. A shape that overlaps another at the start is first moved out
+ * along the normals of the contacts. UNSUPPORTED as for placed_cast. */
 MUST_CHECK enum status placed_move(const struct placed_shape *placed, uint32_t count,
 				   const struct shape *shape, pose from, vec3 way,
 				   const struct mover_options *options, struct mover_result *out);
@@ -118,7 +120,7 @@ MUST_CHECK enum status placed_move(const struct placed_shape *placed, uint32_t c
 struct overlap_region {
 	uint32_t placement_a, placement_b;
 	double depth;	       /* m */
-	double volume;	       /* m³ in common; 0 where it is not known */
+	double volume;	       /* m³ of the intersection; 0 if it is not known */
 	vec3 point_a, point_b; /* the deepest points, world: `depth` apart */
 	vec3 normal;	       /* unit, a → b */
 	uint32_t contours;

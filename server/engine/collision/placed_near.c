@@ -1,8 +1,7 @@
-/* placed_near.c: rays and overlaps over lists of placed shapes.
+/* See placed.h. Rays and overlaps over lists of placed shapes.
  *
- * The nearest hits stand in a heap with the farthest on top: once it is full, only what is nearer than that
- * one (or as near) is looked for. In the end the heap is sorted in place, so that a thousand hits take a
- * thousand times the logarithm and not a million moves.
+ * The nearest hits are stored in a heap with the farthest at the top. Once the heap is full, a ray is only
+ * followed up to the fraction of that hit. The heap is sorted in place at the end, so n hits cost O(n log n).
  */
 #include "server/engine/collision/placed.h"
 
@@ -100,7 +99,7 @@ uint32_t placed_overlap(const struct placed_shape *placed, uint32_t count,
 			const struct shape *shape, pose at, uint32_t *bodies, uint32_t capacity)
 {
 	uint32_t found = 0;
-	/* The list is in order of bodies: the first ones are the lowest, and a body is met in one run. */
+	/* The list is sorted by body, so the first ids are the lowest and a body's shapes are adjacent. */
 	for (uint32_t i = 0; i < count && found < capacity; i++) {
 		pose other = pose_relative(placed[i].at, at);
 		if (found > 0 && bodies[found - 1] == placed[i].body)

@@ -1,15 +1,15 @@
-/* placed_regions.c: where closed solids of two bodies overlap, by regions.h.
+/* See placed.h. Regions in which closed solids of two bodies overlap, by regions.h.
  *
- * What has faces gives a mesh: a closed mesh its own, a solid of parts or a field the one it was made from,
- * boxes, hulls and solids that are their hull a fan of triangles for each face, made for the question.
- * Spheres, capsules and half-spaces have none and are passed over.
+ * The mesh of a shape: of a closed mesh, the mesh itself; of a solid of parts or a field, the mesh it was
+ * made from; of a box, a hull or a convex solid, a fan of triangles for each face, made for the query.
+ * Spheres, capsules and half-spaces have no faces and are skipped.
  */
 #include "server/base/heap.h"
 #include "server/engine/collision/placed.h"
 #include "server/engine/collision/regions.h"
 #include "server/engine/geometry/solid.h"
 
-/* A mesh, and whether it was made here. */
+/* The mesh of a shape; `made` is NULL if the mesh belongs to the shape. */
 struct faces {
 	const struct mesh *mesh;
 	struct mesh *made; /* owned */
@@ -17,6 +17,7 @@ struct faces {
 
 static enum status mesh_of_hull(const struct hull *hull, struct mesh **out)
 {
+	ASSERT(hull->face_count >= 4);
 	uint32_t count = 0, most = hull->edge_count - 2 * hull->face_count;
 	uint32_t(*triangles)[3] = heap_alloc(most * sizeof *triangles);
 	if (triangles == NULL)
@@ -36,7 +37,7 @@ static enum status mesh_of_hull(const struct hull *hull, struct mesh **out)
 	return status;
 }
 
-/* UNSUPPORTED: it has no faces. */
+/* Finds or makes the mesh of a shape. UNSUPPORTED: the shape has no faces. */
 static enum status faces_of(const struct shape *shape, struct faces *out)
 {
 	const struct hull *hull = shape->hull;
@@ -62,8 +63,9 @@ struct overlap_list {
 };
 
 /* Deepest first; of equally deep ones the earlier. */
-static void keep(struct overlap_list *list, const struct overlap_region *region)
+static void insert_region(struct overlap_list *list, const struct overlap_region *region)
 {
+	ASSERT(list->capacity == 0 || list->out != NULL);
 	uint32_t count = MIN_OF(list->found, list->capacity), at = count;
 	list->found++;
 	while (at > 0 && region->depth > list->out[at - 1].depth) {
@@ -96,7 +98,7 @@ static enum status add_regions(const struct placed_shape *a, const struct faces 
 			.normal = pose_vector(a->at, from->normal),
 			.contours = from->contour_count,
 		};
-		keep(list, &region);
+		insert_region(list, &region);
 	}
 	regions_release(&found);
 	return status;

@@ -1,9 +1,7 @@
-/* query.c: overlaps and distances by GJK on the cores, planes by supports, meshes triangle by
- * triangle.
+/* See query.h. GJK on the cores; planes by support points; meshes triangle by triangle.
  *
- * Two rounded pieces overlap exactly when their cores are no farther apart than the sum of the
- * radii. The distance of the cores is known to a relative 1e-12, so pieces that touch to the last
- * digit may be told either way.
+ * Two rounded pieces overlap if and only if the distance of their cores is at most the sum of the radii. The
+ * distance is known to a relative 1e-12, so for pieces that touch within rounding either result is possible.
  */
 #include "server/engine/collision/query.h"
 
@@ -14,7 +12,7 @@
 #include "server/engine/geometry/ray.h"
 #include "server/engine/geometry/solid.h"
 
-/* Where a core lies in another's frame. */
+/* The placement of a core in the frame of the other. */
 struct seat {
 	mat3 rotation;
 	vec3 translation;
@@ -56,7 +54,7 @@ static bool plane_meets_core(const struct shape *plane, const struct gjk_core *c
 	return false;
 }
 
-/* Half-spaces miss each other only if they look away from each other exactly. */
+/* Half-spaces are apart only if their normals are exactly opposite. */
 static bool planes_meet(const struct shape *a, const struct shape *b, const pose *b_in_a)
 {
 	vec3 normal = quat_rotate(b_in_a->rotation, b->plane.normal);

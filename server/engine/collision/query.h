@@ -1,9 +1,8 @@
-/* query.h: questions about placed shapes that have nothing to do with contact: do they overlap, how
- * far apart are they, where does a ray meet one.
+/* query.h: overlap, distance and ray tests of single shapes, independent of contacts.
  *
- * Solid means solid: a piece inside another overlaps it. A mesh is its surface, seen from both
- * sides for overlaps and from outside for rays. Touching counts as overlapping. Every pair of kinds
- * has an answer, also those that never collide. Answers are functions of their arguments alone.
+ * Shapes are solid: a piece inside another overlaps it. A mesh is a surface, two-sided for overlaps and
+ * one-sided (from outside) for rays. Touching counts as overlapping. Every pair of kinds has a result, also
+ * pairs that never collide. Results depend only on the arguments.
  */
 #ifndef CAIRN_ENGINE_COLLISION_QUERY_H
 #define CAIRN_ENGINE_COLLISION_QUERY_H

@@ -64,6 +64,7 @@ void regions_release(struct regions *self)
 
 uint32_t work_twin(const struct mesh *mesh, uint32_t half_edge)
 {
+	VALIDATE(half_edge / 3 < mesh->triangle_count);
 	uint32_t triangle = half_edge / 3, k = half_edge % 3, across = mesh->adjacent[triangle][k];
 	if (across == UINT32_MAX)
 		return NONE;
@@ -78,11 +79,13 @@ uint32_t work_twin(const struct mesh *mesh, uint32_t half_edge)
 
 uint32_t work_root(struct regions_work *work, uint32_t element)
 {
+	VALIDATE(element < work->elements.count);
 	struct element *items = work->elements.items;
 	while (items[element].parent != element) {
 		items[element].parent = items[items[element].parent].parent;
 		element = items[element].parent;
 	}
+	VALIDATE(work->elements.items[element].parent == element);
 	return element;
 }
 
@@ -91,6 +94,7 @@ void work_join(struct regions_work *work, uint32_t a, uint32_t b)
 	a = work_root(work, a);
 	b = work_root(work, b);
 	work->elements.items[MAX_OF(a, b)].parent = MIN_OF(a, b);
+	VALIDATE(work_root(work, a) == work_root(work, b));
 }
 
 enum status work_new_element(struct regions_work *work, enum region_kind kind, uint32_t *out)
@@ -105,6 +109,8 @@ enum status work_new_element(struct regions_work *work, enum region_kind kind, u
 
 enum status work_note(struct regions_work *work, uint32_t body, uint32_t triangle)
 {
+	VALIDATE(body <= BODY_B);
+	VALIDATE(triangle < work->marks[body].triangles);
 	uint8_t *state = &work->marks[body].triangle[triangle];
 	if (*state & TRIANGLE_NOTED)
 		return STATUS_OK;
@@ -120,7 +126,7 @@ enum status work_note(struct regions_work *work, uint32_t body, uint32_t triangl
 
 /* Clears what the last call marked, without its meshes, which may be gone: marked edges are named by
  * triangles that were noted, marked vertices are those inside. */
-static void forget(struct regions_work *work)
+static void clear_marks(struct regions_work *work)
 {
 	for (uint32_t i = 0; i < work->touched.count; i++) {
 		struct noted at = work->touched.items[i];
@@ -155,11 +161,13 @@ static enum status reserve_marks(struct body_marks *marks, const struct mesh *me
 	}
 	marks->triangles = mesh->triangle_count;
 	marks->vertices = mesh->vertex_count;
+	ASSERT(marks->triangles >= mesh->triangle_count);
+	ASSERT(marks->vertices >= mesh->vertex_count);
 	return STATUS_OK;
 }
 
-static enum status begin(struct regions *self, const struct mesh *a, const struct mesh *b,
-			 const pose *b_in_a)
+static enum status begin_regions(struct regions *self, const struct mesh *a, const struct mesh *b,
+				 const pose *b_in_a)
 {
 	if (self->work == NULL) {
 		self->work = heap_alloc_zero(sizeof *self->work);
@@ -167,7 +175,7 @@ static enum status begin(struct regions *self, const struct mesh *a, const struc
 			return STATUS_NO_MEMORY;
 	}
 	struct regions_work *work = self->work;
-	forget(work);
+	clear_marks(work);
 	work->mesh[BODY_A] = a;
 	work->mesh[BODY_B] = b;
 	work->at[BODY_A] = pose_identity();
@@ -202,7 +210,7 @@ enum status regions_find(struct regions *self, const struct mesh *a, const struc
 	self->nodes_tested = 0;
 	if (!a->closed || !b->closed)
 		return STATUS_UNSUPPORTED;
-	enum status status = begin(self, a, b, b_in_a);
+	enum status status = begin_regions(self, a, b, b_in_a);
 	if (status == STATUS_OK)
 		status = find(self->work, options);
 	if (status != STATUS_OK)
@@ -217,5 +225,6 @@ enum status regions_find(struct regions *self, const struct mesh *a, const struc
 	self->pairs = work->pieces.count;
 	self->nodes_tested = work->nodes_tested;
 	self->broken = work->broken;
+	ASSERT(self->region_count == 0 || self->regions != NULL);
 	return STATUS_OK;
 }

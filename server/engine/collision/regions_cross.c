@@ -26,6 +26,7 @@
 static uint64_t name_of(const struct regions_work *work, const uint32_t triangle[2],
 			struct crossing_end end)
 {
+	VALIDATE(end.edge < 3);
 	uint32_t body = end.from_a ? BODY_A : BODY_B;
 	uint32_t half_edge = 3 * triangle[body] + end.edge;
 	uint64_t edge = work_edge_name(work->mesh[body], half_edge);
@@ -35,6 +36,8 @@ static uint64_t name_of(const struct regions_work *work, const uint32_t triangle
 static enum status add_piece(struct regions_work *work, uint32_t i, uint32_t j,
 			     const struct crossing *crossing)
 {
+	VALIDATE(i < work->mesh[BODY_A]->triangle_count);
+	VALIDATE(j < work->mesh[BODY_B]->triangle_count);
 	uint32_t p = work->pieces.count, triangle[2] = { i, j };
 	enum status status = ARRAY_RESERVE(&work->pieces, (uint64_t)p + 1);
 	if (status == STATUS_OK)
@@ -47,7 +50,7 @@ static enum status add_piece(struct regions_work *work, uint32_t i, uint32_t j,
 	if (status != STATUS_OK)
 		return status;
 	work->pieces.items[work->pieces.count++] =
-		(struct piece){ { i, j }, NONE, NONE, NONE, NONE };
+		(struct shared_segment){ { i, j }, NONE, NONE, NONE, NONE };
 	work->keys[0].items[2 * p] = name_of(work, triangle, crossing->start);
 	work->keys[0].items[2 * p + 1] = name_of(work, triangle, crossing->end);
 	return STATUS_OK;
@@ -118,7 +121,7 @@ static enum status number_nodes(struct regions_work *work)
 			work->nodes.items[work->nodes.count++] =
 				(struct node){ .key = key, .piece = NONE, .contour = NONE };
 		struct node *node = &work->nodes.items[work->nodes.count - 1];
-		struct piece *piece = &work->pieces.items[end / 2];
+		struct shared_segment *piece = &work->pieces.items[end / 2];
 		if (end % 2 == 0) {
 			piece->start = work->nodes.count - 1;
 			node->piece = end / 2;
@@ -180,7 +183,8 @@ static enum status group_nodes(struct regions_work *work)
 		if (status != STATUS_OK)
 			return status;
 		work->marks[body].edge[name] = 1 + 2 * work->groups.count;
-		work->groups.items[work->groups.count++] = (struct group){ first, end - first };
+		work->groups.items[work->groups.count++] =
+			(struct node_group){ first, end - first };
 	}
 	work->group_nodes.count = count;
 	return STATUS_OK;
@@ -216,9 +220,9 @@ enum status regions_cross(struct regions_work *work, uint32_t pairs_max)
 
 /* ---- contours --------------------------------------------------------------------------------- */
 
-static void follow(struct regions_work *work, uint32_t first, uint32_t contour)
+static void follow_chain(struct regions_work *work, uint32_t first, uint32_t contour)
 {
-	struct piece *pieces = work->pieces.items;
+	struct shared_segment *pieces = work->pieces.items;
 	for (uint32_t p = first; p != NONE && pieces[p].contour == NONE; p = pieces[p].next) {
 		pieces[p].contour = contour;
 		work->nodes.items[pieces[p].start].contour = contour;
@@ -235,7 +239,7 @@ static enum status new_contour(struct regions_work *work, uint32_t first)
 	if (status != STATUS_OK)
 		return status;
 	work->contour_first.items[work->contour_first.count++] = first;
-	follow(work, first, contour);
+	follow_chain(work, first, contour);
 	return STATUS_OK;
 }
 

@@ -22,33 +22,35 @@
 
 /* ---- what an edge knows ----------------------------------------------------------------------- */
 
-static struct group *group_of(struct regions_work *work, uint32_t body, uint32_t half_edge)
+static struct node_group *group_of(struct regions_work *work, uint32_t body, uint32_t half_edge)
 {
 	uint32_t mark = work->marks[body].edge[work_edge_name(work->mesh[body], half_edge)];
 	return mark & 1 ? &work->groups.items[mark / 2] : NULL;
 }
 
 /* The node nearest to the half-edge's beginning, or to its end. */
-static const struct node *outer_node(const struct regions_work *work, const struct group *group,
-				     bool named, bool beginning)
+static const struct node *outer_node(const struct regions_work *work,
+				     const struct node_group *group, bool named, bool beginning)
 {
+	VALIDATE(group->count > 0);
 	uint32_t at = named == beginning ? 0 : group->count - 1;
 	return &work->nodes.items[work->group_nodes.items[group->first + at]];
 }
 
 enum corner_state { CORNER_UNKNOWN, CORNER_OUTSIDE, CORNER_INSIDE };
-struct corner {
+struct flood_corner {
 	enum corner_state state;
 	uint32_t element;
 };
 
-static struct corner corner_at(const struct regions_work *work, uint32_t body,
-			       const struct group *group, uint32_t half_edge, bool beginning)
+static struct flood_corner corner_at(const struct regions_work *work, uint32_t body,
+				     const struct node_group *group, uint32_t half_edge,
+				     bool beginning)
 {
 	bool named = work_edge_name(work->mesh[body], half_edge) == half_edge;
 	const struct node *node = outer_node(work, group, named, beginning);
 	bool inside = (named == beginning) != node->enters;
-	return (struct corner){ inside ? CORNER_INSIDE : CORNER_OUTSIDE, node->contour };
+	return (struct flood_corner){ inside ? CORNER_INSIDE : CORNER_OUTSIDE, node->contour };
 }
 
 /* ---- flood ------------------------------------------------------------------------------------ */
@@ -56,6 +58,8 @@ static struct corner corner_at(const struct regions_work *work, uint32_t body,
 static enum status note_vertex(struct regions_work *work, uint32_t body, uint32_t triangle,
 			       uint32_t k, uint32_t element)
 {
+	VALIDATE(k < 3);
+	VALIDATE(triangle < work->mesh[body]->triangle_count);
 	uint32_t vertex = work->mesh[body]->triangles[triangle][k];
 	if (work->marks[body].vertex[vertex])
 		return STATUS_OK;
@@ -72,6 +76,8 @@ static enum status note_vertex(struct regions_work *work, uint32_t body, uint32_
 enum status regions_flood_edge(struct regions_work *work, uint32_t body, uint32_t half_edge,
 			       uint32_t element)
 {
+	VALIDATE(half_edge / 3 < work->mesh[body]->triangle_count);
+	VALIDATE(element < work->elements.count);
 	uint32_t twin = work_twin(work->mesh[body], half_edge);
 	uint32_t *mark = &work->marks[body].edge[MIN_OF(half_edge, twin)];
 	if (*mark != 0) {
@@ -95,6 +101,7 @@ enum status regions_flood_edge(struct regions_work *work, uint32_t body, uint32_
 /* A triangle none of whose edges has nodes, reached by one that is inside: all of it is. */
 static enum status flood_whole(struct regions_work *work, uint32_t body, uint32_t triangle)
 {
+	VALIDATE(triangle < work->mesh[body]->triangle_count);
 	uint8_t *state = &work->marks[body].triangle[triangle];
 	uint32_t element = NONE;
 	if (*state & TRIANGLE_INSIDE)
@@ -127,7 +134,7 @@ enum status regions_flood_drain(struct regions_work *work)
 	return status;
 }
 
-static void learn(struct regions_work *work, struct corner *corner, struct corner known)
+static void learn(struct regions_work *work, struct flood_corner *corner, struct flood_corner known)
 {
 	if (corner->state == CORNER_UNKNOWN)
 		*corner = known;
@@ -138,8 +145,8 @@ static void learn(struct regions_work *work, struct corner *corner, struct corne
 /* What is inside of a crossed triangle: corners, and edges between two of them. */
 static enum status flood_crossed(struct regions_work *work, uint32_t body, uint32_t triangle)
 {
-	struct corner corner[3] = { { CORNER_UNKNOWN, 0 } };
-	const struct group *group[3];
+	struct flood_corner corner[3] = { { CORNER_UNKNOWN, 0 } };
+	const struct node_group *group[3];
 	for (uint32_t k = 0; k < 3; k++) {
 		uint32_t half_edge = 3 * triangle + k;
 		group[k] = group_of(work, body, half_edge);
@@ -151,7 +158,7 @@ static enum status flood_crossed(struct regions_work *work, uint32_t body, uint3
 	}
 	/* Twice round: a corner may learn from one that learns in the same round. */
 	for (uint32_t k = 0; k < 6; k++) {
-		struct corner *one = &corner[k % 3], *other = &corner[(k + 1) % 3];
+		struct flood_corner *one = &corner[k % 3], *other = &corner[(k + 1) % 3];
 		if (group[k % 3] != NULL)
 			continue;
 		if (one->state != CORNER_UNKNOWN)
@@ -172,7 +179,7 @@ static enum status flood_crossed(struct regions_work *work, uint32_t body, uint3
 }
 
 /* The part of an edge between two nodes. */
-static void join_along(struct regions_work *work, const struct group *group)
+static void join_along(struct regions_work *work, const struct node_group *group)
 {
 	const uint32_t *nodes = &work->group_nodes.items[group->first];
 	for (uint32_t i = 1; i < group->count; i++) {
@@ -221,7 +228,7 @@ static bool ray_meets(struct plane_ray *ray, vec3 p, vec3 q)
 static enum status join_edge(struct regions_work *work, uint32_t body, uint32_t half_edge,
 			     const struct plane_ray *ray, uint32_t contour)
 {
-	const struct group *group = group_of(work, body, half_edge);
+	const struct node_group *group = group_of(work, body, half_edge);
 	if (group == NULL)
 		return regions_flood_edge(work, body, half_edge, contour);
 	vec3 p = work_corner(work, body, half_edge / 3, half_edge % 3);
@@ -248,7 +255,7 @@ static enum status join_hole(struct regions_work *work, uint32_t contour, uint32
 	uint32_t triangle = work->pieces.items[work->contour_first.items[contour]].triangle[body];
 	uint32_t edge = NONE, other = NONE;
 	for (uint32_t p = 0; p < work->pieces.count; p++) {
-		const struct piece *piece = &work->pieces.items[p];
+		const struct shared_segment *piece = &work->pieces.items[p];
 		if (piece->triangle[body] == triangle && piece->contour != contour &&
 		    ray_meets(&ray, work->nodes.items[piece->start].point,
 			      work->nodes.items[piece->end].point))
@@ -274,7 +281,7 @@ static double enclosed(const struct regions_work *work, uint32_t first, struct p
 	ray->u = -SCALAR_MAX;
 	ray->nearest = SCALAR_MAX;
 	do {
-		const struct piece *piece = &work->pieces.items[p];
+		const struct shared_segment *piece = &work->pieces.items[p];
 		vec3 here = vec3_sub(work->nodes.items[piece->start].point, origin);
 		vec3 there = vec3_sub(work->nodes.items[piece->end].point, origin);
 		sum += vec3_get(here, ray->x) * vec3_get(there, ray->y) -
@@ -351,8 +358,8 @@ static enum status see(struct regions_work *work, uint32_t body, uint32_t triang
 }
 
 /* Collects a shell's triangles in the stack; false in *whole when it leaves the box or is known. */
-static enum status collect(struct regions_work *work, uint32_t body, uint32_t triangle,
-			   const struct aabb *within, bool *whole)
+static enum status collect_regions(struct regions_work *work, uint32_t body, uint32_t triangle,
+				   const struct aabb *within, bool *whole)
 {
 	const struct mesh *mesh = work->mesh[body];
 	work->stack.count = 0;
@@ -430,7 +437,7 @@ static enum status shells_of(struct regions_work *work, uint32_t body)
 		bool whole;
 		if (work->marks[body].triangle[triangle] & ~TRIANGLE_NOTED)
 			continue;
-		status = collect(work, body, triangle, &within, &whole);
+		status = collect_regions(work, body, triangle, &within, &whole);
 		if (status == STATUS_OK && whole && stack_is_inside(work, body))
 			status = flood_stack(work, body);
 	}

@@ -69,7 +69,7 @@ static void add_segment(struct regions_work *work, uint32_t element, vec3 o, vec
 static void add_pieces(struct regions_work *work)
 {
 	for (uint32_t i = 0; i < work->pieces.count; i++) {
-		const struct piece *piece = &work->pieces.items[i];
+		const struct shared_segment *piece = &work->pieces.items[i];
 		vec3 p = work->nodes.items[piece->start].point;
 		vec3 q = work->nodes.items[piece->end].point;
 		uint32_t region = region_of(work, piece->contour);
@@ -100,7 +100,7 @@ static void add_edge(struct regions_work *work, uint32_t body, uint32_t half_edg
 		add_segment(work, mark / 2 - 1, o, turned ? q : p, turned ? p : q);
 		return;
 	}
-	const struct group *group = &work->groups.items[mark / 2];
+	const struct node_group *group = &work->groups.items[mark / 2];
 	const uint32_t *nodes = &work->group_nodes.items[group->first];
 	/* A part ends at each node that leaves, and begins at the node or end before it. */
 	for (uint32_t i = 0; i <= group->count; i++) {
@@ -220,7 +220,7 @@ static void write_contour(struct regions_work *work, uint32_t number, uint32_t r
 	struct contour *contour = &work->contours.items[work->contours.count++];
 	*contour = (struct contour){ work->points.count, 0, region, false };
 	while (p != NONE) {
-		const struct piece *piece = &work->pieces.items[p];
+		const struct shared_segment *piece = &work->pieces.items[p];
 		work->points.items[work->points.count++] =
 			(struct contour_point){ work->nodes.items[piece->start].point,
 						piece->triangle[0], piece->triangle[1] };

@@ -35,7 +35,7 @@ struct body_marks {
 	uint32_t triangles, vertices; /* allocated */
 };
 
-struct piece {
+struct shared_segment {
 	uint32_t triangle[2];
 	uint32_t start, end; /* nodes */
 	uint32_t next;	     /* the piece that starts where this ends, or NONE */
@@ -57,7 +57,7 @@ struct node_height {
 	vec3 shift;	       /* what moving B adds to both */
 };
 
-struct group {
+struct node_group {
 	uint32_t first, count; /* of nodes, along their edge */
 };
 
@@ -86,10 +86,10 @@ struct regions_work {
 	pose at[2]; /* in A's frame */
 	struct body_marks marks[2];
 	vec3 origin; /* sums are taken about it: a point near the overlap */
-	ARRAY_OF(struct piece) pieces;
+	ARRAY_OF(struct shared_segment) pieces;
 	ARRAY_OF(struct node) nodes;
 	ARRAY_OF(struct node_height) heights; /* by node */
-	ARRAY_OF(struct group) groups;
+	ARRAY_OF(struct node_group) groups;
 	ARRAY_OF(uint32_t) group_nodes;	  /* nodes, group by group */
 	ARRAY_OF(uint32_t) contour_first; /* a piece of each contour */
 	ARRAY_OF(struct element) elements;
@@ -109,6 +109,8 @@ struct regions_work {
 static inline vec3 work_corner(const struct regions_work *work, uint32_t body, uint32_t triangle,
 			       uint32_t k)
 {
+	VALIDATE(body <= BODY_B);
+	VALIDATE(triangle < work->mesh[body]->triangle_count);
 	vec3 p = mesh_corner(work->mesh[body], triangle, k % 3);
 	return body == BODY_A ? p : pose_point(work->at[BODY_B], p);
 }

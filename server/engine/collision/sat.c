@@ -44,6 +44,8 @@ struct placing placing_inverse(const struct placing *self)
 struct sat_face sat_face(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 			 uint32_t face, uint32_t start)
 {
+	VALIDATE(face < a->face_count);
+	VALIDATE(start < b->vertex_count);
 	const struct hull_face *f = &a->faces[face];
 	struct gjk_core core = { b->vertices, b->vertex_count, b, 0 };
 	vec3 against = mat3_transposed_mul_vec(b_in_a->rotation, vec3_negate(f->normal));
@@ -56,6 +58,7 @@ struct sat_face sat_face(const struct hull *a, const struct hull *b, const struc
 struct sat_face sat_faces(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 			  uint32_t start, double enough)
 {
+	VALIDATE(start < a->face_count);
 	struct sat_face best = sat_face(a, b, b_in_a, start, 0);
 	vec3 centre = placing_point(b_in_a, b->centre);
 	vec3 witness = placing_point(b_in_a, b->vertices[best.vertex]);
@@ -70,11 +73,14 @@ struct sat_face sat_faces(const struct hull *a, const struct hull *b, const stru
 		best = other;
 		witness = placing_point(b_in_a, b->vertices[best.vertex]);
 	}
+	VALIDATE(best.face < a->face_count);
+	VALIDATE(best.vertex < b->vertex_count);
 	return best;
 }
 
 uint32_t sat_face_guess(const struct hull *a, const struct hull *b, const struct placing *b_in_a)
 {
+	VALIDATE(a->face_count > 0);
 	vec3 centre = placing_point(b_in_a, b->centre);
 	uint32_t best = 0;
 	double high = -SCALAR_MAX;
@@ -83,11 +89,13 @@ uint32_t sat_face_guess(const struct hull *a, const struct hull *b, const struct
 		best = above > high ? face : best;
 		high = above > high ? above : high;
 	}
+	VALIDATE(best < a->face_count);
 	return best;
 }
 
 uint32_t sat_face_against(const struct hull *hull, vec3 direction)
 {
+	VALIDATE(hull->face_count > 0);
 	uint32_t best = 0;
 	double least = SCALAR_MAX;
 	for (uint32_t face = 0; face < hull->face_count; face++) {
@@ -95,11 +103,13 @@ uint32_t sat_face_against(const struct hull *hull, vec3 direction)
 		best = along < least ? face : best;
 		least = along < least ? along : least;
 	}
+	VALIDATE(best < hull->face_count);
 	return best;
 }
 
 uint32_t sat_face_at(const struct hull *hull, uint32_t vertex, vec3 direction)
 {
+	VALIDATE(vertex < hull->vertex_count);
 	uint32_t first = hull->vertex_edge[vertex], edge = first, best = hull->edges[first].face;
 	double least = SCALAR_MAX;
 	do {
@@ -111,39 +121,42 @@ uint32_t sat_face_at(const struct hull *hull, uint32_t vertex, vec3 direction)
 		}
 		edge = hull->edges[hull->edges[edge].twin].next;
 	} while (edge != first);
+	VALIDATE(best < hull->face_count);
 	return best;
 }
 
 /* ---- edges ------------------------------------------------------------------------------------ */
 
-struct edge {
+struct sat_edge_cone {
 	vec3 from, to, along;
 	vec3 normal, twin_normal; /* of its face and the twin's */
 };
 
-static struct edge edge_of(const struct hull *hull, uint32_t h)
+static struct sat_edge_cone edge_of(const struct hull *hull, uint32_t h)
 {
+	VALIDATE(h < hull->edge_count);
 	const struct half_edge *edge = &hull->edges[h], *twin = &hull->edges[edge->twin];
-	struct edge out = { hull->vertices[edge->origin],
-			    hull->vertices[twin->origin],
-			    { 0, 0, 0 },
-			    hull->faces[edge->face].normal,
-			    hull->faces[twin->face].normal };
+	struct sat_edge_cone out = { hull->vertices[edge->origin],
+				     hull->vertices[twin->origin],
+				     { 0, 0, 0 },
+				     hull->faces[edge->face].normal,
+				     hull->faces[twin->face].normal };
 	out.along = vec3_sub(out.to, out.from);
 	return out;
 }
 
-static struct edge edge_placed(const struct hull *hull, uint32_t h, const struct placing *placing)
+static struct sat_edge_cone edge_placed(const struct hull *hull, uint32_t h,
+					const struct placing *placing)
 {
-	struct edge e = edge_of(hull, h);
-	return (struct edge){ placing_point(placing, e.from), placing_point(placing, e.to),
-			      mat3_mul_vec(placing->rotation, e.along),
-			      mat3_mul_vec(placing->rotation, e.normal),
-			      mat3_mul_vec(placing->rotation, e.twin_normal) };
+	struct sat_edge_cone e = edge_of(hull, h);
+	return (struct sat_edge_cone){ placing_point(placing, e.from), placing_point(placing, e.to),
+				       mat3_mul_vec(placing->rotation, e.along),
+				       mat3_mul_vec(placing->rotation, e.normal),
+				       mat3_mul_vec(placing->rotation, e.twin_normal) };
 }
 
 /* Whether the arc of a crosses the mirrored arc of b. */
-static inline bool arcs_cross(const struct edge *a, const struct edge *b)
+static inline bool arcs_cross(const struct sat_edge_cone *a, const struct sat_edge_cone *b)
 {
 	double b1 = vec3_dot(b->normal, a->along), b2 = vec3_dot(b->twin_normal, a->along);
 	if (b1 * b2 >= 0)
@@ -153,7 +166,7 @@ static inline bool arcs_cross(const struct edge *a, const struct edge *b)
 }
 
 /* a b − c d, rounded once or twice. */
-static double minor(double a, double b, double c, double d)
+static double minor_exact(double a, double b, double c, double d)
 {
 	double2 ab = double2_product(a, b), cd = double2_product(c, d);
 	double2 sum = double2_add(ab, double2_negate(cd));
@@ -163,13 +176,13 @@ static double minor(double a, double b, double c, double d)
 /* a × b with all digits, also where they are nearly parallel. */
 static vec3 cross_exact(vec3 a, vec3 b)
 {
-	return vec3_make(minor(a.y, b.z, a.z, b.y), minor(a.z, b.x, a.x, b.z),
-			 minor(a.x, b.y, a.y, b.x));
+	return vec3_make(minor_exact(a.y, b.z, a.z, b.y), minor_exact(a.z, b.x, a.x, b.z),
+			 minor_exact(a.x, b.y, a.y, b.x));
 }
 
 /* Separation of the two lines, oriented away from a's centre. `sine`: of the least angle between them. */
-static double edges_apart(const struct edge *a, const struct edge *b, vec3 centre_a, double sine,
-			  vec3 *normal)
+static double edges_apart(const struct sat_edge_cone *a, const struct sat_edge_cone *b,
+			  vec3 centre_a, double sine, vec3 *normal)
 {
 	vec3 cross = vec3_cross(a->along, b->along);
 	double length2 = vec3_length_squared(cross);
@@ -190,7 +203,9 @@ static double edges_apart(const struct edge *a, const struct edge *b, vec3 centr
 double sat_edge_pair(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 		     uint32_t edge_a, uint32_t edge_b, vec3 *normal)
 {
-	struct edge e = edge_of(a, edge_a), f = edge_placed(b, edge_b, b_in_a);
+	VALIDATE(edge_a < a->edge_count);
+	VALIDATE(edge_b < b->edge_count);
+	struct sat_edge_cone e = edge_of(a, edge_a), f = edge_placed(b, edge_b, b_in_a);
 	if (!arcs_cross(&e, &f))
 		return -SCALAR_MAX;
 	return edges_apart(&e, &f, a->centre, PAIR_PARALLEL_SINE, normal);
@@ -199,7 +214,9 @@ double sat_edge_pair(const struct hull *a, const struct hull *b, const struct pl
 double sat_edge_alone(const struct hull *a, uint32_t edge_a, vec3 from, vec3 to, vec3 left,
 		      vec3 right, vec3 *normal)
 {
-	struct edge e = edge_of(a, edge_a), f = { from, to, vec3_sub(to, from), left, right };
+	VALIDATE(edge_a < a->edge_count);
+	struct sat_edge_cone e = edge_of(a, edge_a),
+			     f = { from, to, vec3_sub(to, from), left, right };
 	if (!arcs_cross(&e, &f))
 		return -SCALAR_MAX;
 	return edges_apart(&e, &f, a->centre, PAIR_PARALLEL_SINE, normal);
@@ -207,6 +224,7 @@ double sat_edge_alone(const struct hull *a, uint32_t edge_a, vec3 from, vec3 to,
 
 struct aabb sat_box(const struct hull *hull, const struct placing *placing)
 {
+	VALIDATE(hull->vertex_count > 0);
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < hull->vertex_count; i++)
 		box = aabb_add_point(box, placing_point(placing, hull->vertices[i]));
@@ -232,6 +250,7 @@ struct heights {
 
 static void heights_set(struct heights *self, const struct hull *hull, vec3 centre, vec3 point)
 {
+	ASSERT(hull->face_count <= FACES_MAX);
 	for (uint32_t f = 0; f < hull->face_count; f++) {
 		const struct hull_face *face = &hull->faces[f];
 		self->centre[f] = vec3_dot(face->normal, centre) - face->offset;
@@ -250,10 +269,11 @@ static inline bool arc_may_win(const struct hull_face *f, const struct hull_face
 }
 
 /* The edges worth looking at: not excluded by the other's centre or `point`, and near its box. */
-static uint32_t edges_worth(const struct hull *hull, const struct hull *other,
-			    const struct placing *placing, double reach, vec3 point, double bar,
-			    uint16_t worth[EDGES_MAX])
+static uint32_t select_edges(const struct hull *hull, const struct hull *other,
+			     const struct placing *placing, double reach, vec3 point, double bar,
+			     uint16_t worth[EDGES_MAX])
 {
+	ASSERT(hull->edge_count / 2 <= EDGES_MAX);
 	struct heights heights;
 	heights_set(&heights, hull, placing_point(placing, other->centre), point);
 	uint32_t count = 0;
@@ -277,6 +297,7 @@ static uint32_t edges_worth(const struct hull *hull, const struct hull *other,
 			      hull->vertices[hull->edges[edge->twin].origin], &near))
 			worth[kept++] = worth[k];
 	}
+	VALIDATE(kept <= count);
 	return kept;
 }
 
@@ -286,6 +307,7 @@ static uint32_t edges_worth(const struct hull *hull, const struct hull *other,
 static double apart_along(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 			  vec3 axis)
 {
+	VALIDATE(a->vertex_count > 0 && b->vertex_count > 0);
 	vec3 back = mat3_transposed_mul_vec(b_in_a->rotation, vec3_negate(axis));
 	vec3 p = a->vertices[0], q = b->vertices[0];
 	for (uint32_t i = 1; i < a->vertex_count; i++)
@@ -304,14 +326,14 @@ static struct sat_edges edges_search(const struct hull *a, const struct hull *b,
 	struct sat_edges best = { -SCALAR_MAX, 0, 0, { 0, 0, 0 } };
 	uint16_t worth_a[EDGES_MAX], worth_b[EDGES_MAX];
 	struct placing a_in_b = placing_inverse(b_in_a);
-	uint32_t count_a = edges_worth(a, b, b_in_a, reach, of_b, least, worth_a);
+	uint32_t count_a = select_edges(a, b, b_in_a, reach, of_b, least, worth_a);
 	uint32_t count_b =
-		count_a == 0 ? 0 : edges_worth(b, a, &a_in_b, reach, of_a, least, worth_b);
+		count_a == 0 ? 0 : select_edges(b, a, &a_in_b, reach, of_a, least, worth_b);
 	double bar = least;
 	for (uint32_t j = 0; j < count_b; j++) {
-		struct edge f = edge_placed(b, worth_b[j], b_in_a);
+		struct sat_edge_cone f = edge_placed(b, worth_b[j], b_in_a);
 		for (uint32_t i = 0; i < count_a; i++) {
-			struct edge e = edge_of(a, worth_a[i]);
+			struct sat_edge_cone e = edge_of(a, worth_a[i]);
 			vec3 normal = { 0, 0, 0 };
 			if (!arcs_cross(&e, &f))
 				continue;

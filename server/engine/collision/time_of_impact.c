@@ -45,7 +45,7 @@ struct convex {
 _Static_assert((int)SHAPE_POLYGON_VERTICES_MAX <= (int)SHAPE_HULL_VERTICES_MAX,
 	       "carried holds both");
 
-struct search {
+struct impact_search {
 	const struct impact_side *a, *b;
 	struct motion motion_a, motion_b; /* up to the best time so far */
 	const struct impact_options *options;
@@ -86,6 +86,7 @@ static void convex_init(struct convex *self, const struct impact_side *side, uin
 
 static struct motion part_of(const struct motion *motion, double from, double to)
 {
+	VALIDATE(!(from > to));
 	struct motion part = *motion;
 	part.from = motion_at(motion, from);
 	part.to = motion_at(motion, to);
@@ -95,8 +96,9 @@ static struct motion part_of(const struct motion *motion, double from, double to
 }
 
 /* Takes what is earlier than all so far; what comes later is searched up to it. */
-static void offer(struct search *self, const struct impact_result *found)
+static void offer_result(struct impact_search *self, const struct impact_result *found)
 {
+	VALIDATE(found->outcome <= IMPACT_LIMIT);
 	struct impact_result *best = self->best;
 	best->looks += found->looks;
 	best->limits += found->outcome == IMPACT_LIMIT;
@@ -118,7 +120,7 @@ static void offer(struct search *self, const struct impact_result *found)
 }
 
 /* Nothing can be earlier. */
-static bool is_over(const struct search *self)
+static bool is_over(const struct impact_search *self)
 {
 	return self->best->outcome == IMPACT_OVERLAP;
 }
@@ -195,7 +197,7 @@ static struct impact_result meet_convex(const struct advance_body *a, const stru
 	return out;
 }
 
-static void search_convex(struct search *self, struct convex *a, struct convex *b)
+static void search_convex(struct impact_search *self, struct convex *a, struct convex *b)
 {
 	struct motion motion_a = self->motion_a, motion_b = self->motion_b;
 	a->body.motion = &motion_a;
@@ -204,7 +206,7 @@ static void search_convex(struct search *self, struct convex *a, struct convex *
 	struct impact_result found = meet_convex(&a->body, &b->body, self->options);
 	found.child_a = a->child;
 	found.child_b = b->child;
-	offer(self, &found);
+	offer_result(self, &found);
 }
 
 /* ---- a plane ----------------------------------------------------------------------------------------- */
@@ -347,7 +349,7 @@ static uint32_t triangle_with(const struct mesh *mesh, uint32_t vertex)
 }
 
 /* One piece of the side, or all of a surface at once; the side is B when `turned`. */
-static void search_plane(struct search *self, const struct impact_side *side, uint32_t child,
+static void search_plane(struct impact_search *self, const struct impact_side *side, uint32_t child,
 			 bool turned)
 {
 	struct motion motion_a = self->motion_a, motion_b = self->motion_b;
@@ -365,7 +367,7 @@ static void search_plane(struct search *self, const struct impact_side *side, ui
 	found.child_a = surface != NULL ? triangle_with(surface->mesh, found.child_a) : child;
 	if (turned)
 		turn_round(&found);
-	offer(self, &found);
+	offer_result(self, &found);
 }
 
 /* ---- a surface --------------------------------------------------------------------------------------- */
@@ -401,7 +403,7 @@ static struct aabb way_box(const struct impact_side *surface, const struct motio
 }
 
 /* One interval of time; the piece is B when `turned`. */
-static void search_interval(struct search *self, const struct impact_side *side,
+static void search_interval(struct impact_search *self, const struct impact_side *side,
 			    struct convex *piece, struct convex *triangle, double sag, bool turned)
 {
 	const struct shape *surface = surface_of(side);
@@ -417,7 +419,7 @@ static void search_interval(struct search *self, const struct impact_side *side,
 	}
 }
 
-static void search_surface(struct search *self, const struct impact_side *side,
+static void search_surface(struct impact_search *self, const struct impact_side *side,
 			   struct convex *piece, struct convex *triangle, bool turned)
 {
 	struct motion all_a = self->motion_a, all_b = self->motion_b;
@@ -445,7 +447,7 @@ static void search_surface(struct search *self, const struct impact_side *side,
 }
 
 /* Of a field: whether some point of the other is inside at the start, which surfaces do not tell. */
-static void begin_inside(struct search *self, const struct impact_side *field,
+static void begin_inside(struct impact_search *self, const struct impact_side *field,
 			 const struct impact_side *other, bool turned)
 {
 	if (!shape_is_field(field->piece.shape) || other->piece.shape->kind == SHAPE_PLANE ||
@@ -470,7 +472,7 @@ static void begin_inside(struct search *self, const struct impact_side *field,
 				       .child_b = child };
 	if (turned)
 		turn_round(&found);
-	offer(self, &found);
+	offer_result(self, &found);
 }
 
 /* ---- two surfaces ------------------------------------------------------------------------------------ */
@@ -509,7 +511,8 @@ static void carried_release(struct carried_mesh *self)
 	heap_free(self->vertices);
 }
 
-static void search_surfaces(struct search *self, struct carried_mesh *a, struct carried_mesh *b)
+static void search_surfaces(struct impact_search *self, struct carried_mesh *a,
+			    struct carried_mesh *b)
 {
 	struct continuous_mesh_hit hit;
 	struct continuous_mesh_work work;
@@ -530,10 +533,10 @@ static void search_surfaces(struct search *self, struct carried_mesh *a, struct 
 		.child_a = hit.triangle_a,
 		.child_b = hit.triangle_b
 	};
-	offer(self, &found);
+	offer_result(self, &found);
 }
 
-static enum status meet_surfaces(struct search *self)
+static enum status meet_surfaces(struct impact_search *self)
 {
 	struct carried_mesh a, b;
 	enum status status = carried_init(&a, self->a);
@@ -558,7 +561,7 @@ static void pieces_of(const struct impact_side *side, uint32_t *first, uint32_t 
 	*last = whole ? shape_piece_count(shape_exact(side->piece.shape)) : side->piece.child + 1;
 }
 
-static void meet_pieces(struct search *self, struct convex *one, struct convex *two)
+static void meet_pieces(struct impact_search *self, struct convex *one, struct convex *two)
 {
 	uint32_t first_a, last_a, first_b, last_b;
 	pieces_of(self->a, &first_a, &last_a);
@@ -573,7 +576,8 @@ static void meet_pieces(struct search *self, struct convex *one, struct convex *
 }
 
 /* Pieces of one side with the other, which is a plane or a surface. */
-static void meet_one_sided(struct search *self, struct convex *one, struct convex *two, bool turned)
+static void meet_one_sided(struct impact_search *self, struct convex *one, struct convex *two,
+			   bool turned)
 {
 	const struct impact_side *side = turned ? self->b : self->a;
 	const struct impact_side *other = turned ? self->a : self->b;
@@ -607,7 +611,7 @@ enum status time_of_impact(const struct impact_side *a, const struct impact_side
 	*out = (struct impact_result){ .outcome = IMPACT_APART, .time = a->motion->t1 };
 	if (!is_supported(a, b))
 		return STATUS_UNSUPPORTED;
-	struct search search = { a, b, *a->motion, *b->motion, options, out };
+	struct impact_search search = { a, b, *a->motion, *b->motion, options, out };
 	bool plane_a = a->piece.shape->kind == SHAPE_PLANE,
 	     plane_b = b->piece.shape->kind == SHAPE_PLANE;
 	bool surface_a = surface_of(a) != NULL, surface_b = surface_of(b) != NULL;

@@ -1,12 +1,11 @@
-/* tree.c: a dynamic tree of boxes.
+/* See tree.h.
  *
- * Cost of a tree is the sum of the surfaces of its inner boxes: a ray or a box meets a node about
- * as often as the node is large. A new leaf goes down from the root to where it adds least surface:
- * at each node it may stay (become the node's sibling) or go on into a child, which costs what the
- * child grows plus what all boxes above have grown; the lower bound of going on is compared with
- * staying. On the way back up each ancestor may exchange one child with a child of the other, when
- * that makes the box between them smaller (a rotation); so long chains of sorted insertions
- * straighten out.
+ * The cost of a tree is the sum of the surfaces of its inner boxes, because the probability that a ray or a
+ * box meets a node grows with the node's surface. A new leaf descends from the root to where it adds least
+ * surface: at each node it may stop (become the node's sibling) or descend into a child, which costs the
+ * growth of the child plus the growth of all boxes above. A lower bound of descending is compared with
+ * stopping. Each ancestor may then exchange one child with a child of the other if that shrinks the box
+ * between them (a rotation), so the long chains of sorted insertions are balanced.
  *
  * tree_rebuild splits ranges of leaves top down at the best of BINS planes across the longest side
  * of their centres.
@@ -39,7 +38,7 @@ static inline struct aabb box_union(const struct aabb *a, const struct aabb *b)
 	return (struct aabb){ vec3_min(a->min, b->min), vec3_max(a->max, b->max) };
 }
 
-/* Without branches in between: the six answers are equally likely. */
+/* Without branches, because none of the six comparisons is predictable. */
 static inline bool box_overlaps(const struct aabb *a, const struct aabb *b)
 {
 	return (a->min.x <= b->max.x) & (b->min.x <= a->max.x) & (a->min.y <= b->max.y) &
@@ -98,6 +97,8 @@ enum status tree_reserve(struct tree *self, uint32_t leaves)
 	uint32_t first = self->capacity;
 	self->capacity = (uint32_t)capacity;
 	pool_link(self, first);
+	ASSERT(self->capacity >= wanted);
+	ASSERT(self->free != TREE_NONE);
 	return STATUS_OK;
 }
 
@@ -111,6 +112,7 @@ static uint32_t node_take(struct tree *self)
 
 static void node_give(struct tree *self, uint32_t index)
 {
+	VALIDATE(index < self->capacity);
 	self->nodes[index].parent = self->free;
 	self->free = index;
 }
@@ -120,6 +122,7 @@ static void node_give(struct tree *self, uint32_t index)
 /* The node beside which a leaf with this box adds least surface. */
 static uint32_t best_sibling(const struct tree *self, const struct aabb *box)
 {
+	ASSERT(self->root != TREE_NONE);
 	const struct tree_node *nodes = self->nodes;
 	double leaf_cost = box_cost(box);
 	uint32_t at = self->root;
@@ -148,11 +151,15 @@ static uint32_t best_sibling(const struct tree *self, const struct aabb *box)
 		at = nodes[at].child[side];
 		joined_cost = child_joined[side];
 	}
+	VALIDATE(at < self->capacity);
 	return at;
 }
 
 static void child_replace(struct tree *self, uint32_t parent, uint32_t old, uint32_t new)
 {
+	VALIDATE(new < self->capacity &&new != old);
+	VALIDATE(parent == TREE_NONE || self->nodes[parent].child[0] == old ||
+		 self->nodes[parent].child[1] == old);
 	if (parent == TREE_NONE)
 		self->root = new;
 	else
@@ -162,8 +169,9 @@ static void child_replace(struct tree *self, uint32_t parent, uint32_t old, uint
 
 /* Exchanges child `i` of `at` with child `j` of its other child, if that shrinks the other
  * child's box more than any of the four ways does; the box of `at` stays the same. */
-static void rotate(struct tree *self, uint32_t at)
+static void rotate_node(struct tree *self, uint32_t at)
 {
+	VALIDATE(!is_leaf(&self->nodes[at]));
 	struct tree_node *nodes = self->nodes;
 	double best = 0;
 	int best_i = -1, best_j = -1;
@@ -197,7 +205,7 @@ static void rotate(struct tree *self, uint32_t at)
 }
 
 /* Fits boxes from `at` to the root. */
-static void refit(struct tree *self, uint32_t at, bool rotating)
+static void refit_node(struct tree *self, uint32_t at, bool rotating)
 {
 	while (at != TREE_NONE) {
 		struct tree_node *node = &self->nodes[at];
@@ -209,13 +217,14 @@ static void refit(struct tree *self, uint32_t at, bool rotating)
 			return;
 		node->box = box;
 		if (rotating)
-			rotate(self, at);
+			rotate_node(self, at);
 		at = node->parent;
 	}
 }
 
 static void leaf_link(struct tree *self, uint32_t leaf)
 {
+	VALIDATE(leaf < self->capacity && is_leaf(&self->nodes[leaf]));
 	struct tree_node *nodes = self->nodes;
 	if (self->root == TREE_NONE) {
 		self->root = leaf;
@@ -229,11 +238,13 @@ static void leaf_link(struct tree *self, uint32_t leaf)
 	nodes[parent].child[0] = sibling;
 	nodes[parent].child[1] = leaf;
 	nodes[sibling].parent = nodes[leaf].parent = parent;
-	refit(self, parent, true);
+	VALIDATE(sibling != leaf && sibling != parent);
+	refit_node(self, parent, true);
 }
 
 static void leaf_unlink(struct tree *self, uint32_t leaf)
 {
+	VALIDATE(leaf < self->capacity && is_leaf(&self->nodes[leaf]));
 	struct tree_node *nodes = self->nodes;
 	uint32_t parent = nodes[leaf].parent;
 	if (parent == TREE_NONE) {
@@ -244,11 +255,12 @@ static void leaf_unlink(struct tree *self, uint32_t leaf)
 	uint32_t above = nodes[parent].parent;
 	child_replace(self, above, parent, sibling);
 	node_give(self, parent);
-	refit(self, above, false);
+	refit_node(self, above, false);
 }
 
 uint32_t tree_insert(struct tree *self, const struct aabb *box, uint32_t item)
 {
+	ASSERT(item != TREE_NONE);
 	uint32_t leaf = node_take(self);
 	self->nodes[leaf] = (struct tree_node){ *box, TREE_NONE, { TREE_NONE, TREE_NONE }, item };
 	self->leaf_count++;
@@ -258,6 +270,7 @@ uint32_t tree_insert(struct tree *self, const struct aabb *box, uint32_t item)
 
 void tree_remove(struct tree *self, uint32_t leaf)
 {
+	ASSERT(self->leaf_count > 0);
 	VALIDATE(leaf < self->capacity && is_leaf(&self->nodes[leaf]));
 	leaf_unlink(self, leaf);
 	node_give(self, leaf);
@@ -269,7 +282,7 @@ void tree_move(struct tree *self, uint32_t leaf, const struct aabb *box)
 	struct aabb *own = &self->nodes[leaf].box;
 	VALIDATE(leaf < self->capacity && is_leaf(&self->nodes[leaf]));
 	if (vec3_equal(own->min, box->min) && vec3_equal(own->max, box->max))
-		return; /* no answer depends on where in the tree it hangs */
+		return; /* no result depends on the position of a leaf in the tree */
 	leaf_unlink(self, leaf);
 	self->nodes[leaf].box = *box;
 	leaf_link(self, leaf);
@@ -277,7 +290,7 @@ void tree_move(struct tree *self, uint32_t leaf, const struct aabb *box)
 
 /* ---- rebuilding ------------------------------------------------------------------------------- */
 
-struct range {
+struct leaf_range {
 	uint32_t first, last; /* of the leaf list, last excluded */
 	uint32_t parent;
 	uint32_t side;
@@ -295,9 +308,11 @@ static inline uint32_t bin_of(double centre, double low, double scale)
 }
 
 /* The best of BINS − 1 planes: leaves of bins 0 … result go left. */
-static uint32_t best_plane(const struct tree *self, const uint32_t *list, struct range range,
+static uint32_t best_plane(const struct tree *self, const uint32_t *list, struct leaf_range range,
 			   uint32_t axis, double low, double scale)
 {
+	VALIDATE(axis < 3);
+	VALIDATE(range.last - range.first >= 2);
 	struct aabb box[BINS];
 	uint32_t count[BINS] = { 0 };
 	for (uint32_t i = 0; i < BINS; i++)
@@ -331,13 +346,15 @@ static uint32_t best_plane(const struct tree *self, const uint32_t *list, struct
 			best = i;
 		}
 	}
+	VALIDATE(best + 1 < BINS);
 	return best;
 }
 
-/* Puts the leaves that go left before the others, each part in its old order; where the right begins. */
-static uint32_t split(const struct tree *self, uint32_t *list, uint32_t *scratch,
-		      struct range range)
+/* Partitions the range, keeping the order within each part; returns where the right part begins. */
+static uint32_t split_range(const struct tree *self, uint32_t *list, uint32_t *scratch,
+			    struct leaf_range range)
 {
+	VALIDATE(range.last - range.first >= 2);
 	vec3 low = vec3_all(SCALAR_MAX), high = vec3_all(-SCALAR_MAX);
 	for (uint32_t i = range.first; i < range.last; i++) {
 		const struct aabb *box = &self->nodes[list[i]].box;
@@ -365,8 +382,10 @@ static uint32_t split(const struct tree *self, uint32_t *list, uint32_t *scratch
 	return left == range.first || right == 0 ? middle : left;
 }
 
-static void node_attach(struct tree *self, uint32_t node, struct range range)
+static void node_attach(struct tree *self, uint32_t node, struct leaf_range range)
 {
+	VALIDATE(range.first < range.last);
+	VALIDATE(range.side < 2);
 	self->nodes[node].parent = range.parent;
 	if (range.parent == TREE_NONE)
 		self->root = node;
@@ -374,13 +393,14 @@ static void node_attach(struct tree *self, uint32_t node, struct range range)
 		self->nodes[range.parent].child[range.side] = node;
 }
 
-static void build(struct tree *self, uint32_t *list, uint32_t *scratch)
+static void build_range(struct tree *self, uint32_t *list, uint32_t *scratch)
 {
-	struct range waiting[RANGES_MAX];
+	ASSERT(self->leaf_count >= 2);
+	struct leaf_range waiting[RANGES_MAX];
 	uint32_t count = 0;
-	waiting[count++] = (struct range){ 0, self->leaf_count, TREE_NONE, 0 };
+	waiting[count++] = (struct leaf_range){ 0, self->leaf_count, TREE_NONE, 0 };
 	while (count > 0) {
-		struct range range = waiting[--count];
+		struct leaf_range range = waiting[--count];
 		if (range.last - range.first == 1) {
 			node_attach(self, list[range.first], range);
 			continue;
@@ -392,9 +412,9 @@ static void build(struct tree *self, uint32_t *list, uint32_t *scratch)
 		for (uint32_t i = range.first; i < range.last; i++)
 			box = box_union(&box, &self->nodes[list[i]].box);
 		self->nodes[node].box = box;
-		uint32_t middle = split(self, list, scratch, range);
-		struct range left = { range.first, middle, node, 0 };
-		struct range right = { middle, range.last, node, 1 };
+		uint32_t middle = split_range(self, list, scratch, range);
+		struct leaf_range left = { range.first, middle, node, 0 };
+		struct leaf_range right = { middle, range.last, node, 1 };
 		bool left_larger = left.last - left.first > right.last - right.first;
 		ASSERT(count + 2 <= RANGES_MAX);
 		waiting[count++] = left_larger ? left : right;
@@ -429,7 +449,7 @@ enum status tree_rebuild(struct tree *self)
 	ASSERT(leaves == self->leaf_count && inner_count == leaves - 1);
 	for (uint32_t i = 0; i < inner_count; i++)
 		node_give(self, inner[i]);
-	build(self, list, list + self->leaf_count);
+	build_range(self, list, list + self->leaf_count);
 	heap_free(list);
 	return STATUS_OK;
 }
@@ -441,6 +461,7 @@ enum status tree_rebuild(struct tree *self)
 static uint32_t walk_on(const struct tree_node *nodes, const struct aabb *box, uint32_t below,
 			uint32_t at, bool left)
 {
+	VALIDATE(below != TREE_NONE && at != TREE_NONE);
 	for (;;) {
 		if (!left && box_overlaps(&nodes[at].box, box)) {
 			if (is_leaf(&nodes[at]))
@@ -492,7 +513,7 @@ uint32_t tree_walk_next(struct tree_walk *self)
 			self->count = count;
 			return self->leaf;
 		}
-		/* Without a branch: which of the two touch is not to be foreseen. */
+		/* Without a branch, because the results are not predictable. */
 		uint32_t first = nodes[at].child[0], second = nodes[at].child[1];
 		self->left[count] = second;
 		count += box_overlaps(&nodes[second].box, self->box);
@@ -539,6 +560,7 @@ bool tree_ray_meets(const struct tree_ray *ray, const struct aabb *box)
  * again instead of remembering. */
 static uint32_t near_side(const struct tree_node *nodes, uint32_t at, vec3 direction)
 {
+	VALIDATE(!is_leaf(&nodes[at]));
 	const struct aabb *a = &nodes[nodes[at].child[0]].box, *b = &nodes[nodes[at].child[1]].box;
 	vec3 apart = vec3_sub(vec3_add(b->min, b->max), vec3_add(a->min, a->max));
 	return vec3_dot(apart, direction) < 0;
@@ -578,6 +600,7 @@ uint32_t tree_ray_first(const struct tree *self, const struct tree_ray *ray)
 
 uint32_t tree_ray_next(const struct tree *self, const struct tree_ray *ray, uint32_t leaf)
 {
+	VALIDATE(leaf < self->capacity && is_leaf(&self->nodes[leaf]));
 	return ray_walk(self->nodes, ray, ray_leave(self->nodes, ray, leaf));
 }
 
@@ -585,6 +608,7 @@ uint32_t tree_ray_next(const struct tree *self, const struct tree_ray *ray, uint
 
 static uint32_t depth_of(const struct tree *self, uint32_t node)
 {
+	VALIDATE(node < self->capacity);
 	uint32_t depth = 0;
 	for (; self->nodes[node].parent != TREE_NONE; node = self->nodes[node].parent)
 		depth++;

@@ -1,14 +1,13 @@
-/* tree.h: a dynamic tree of boxes: which leaves touch this box, which does this ray cross.
+/* tree.h: a dynamic bounding volume tree: finds the leaves that a box touches or a ray crosses.
  *
- * A leaf carries an item (a number of the caller's) and the box it was given; every other node has
- * two children and the union of their boxes. The shape of the tree depends on its history and is
- * *not* part of any answer: a query finds a set of leaves, and that set is a function of the boxes
- * alone. The order in which leaves come out does depend on the shape, so callers sort, or use only
- * what does not depend on order (the nearest hit, ties by item). For the same reason the tree is
- * never saved.
+ * A leaf has an item (a number of the caller's) and a box; every other node has two children and the union
+ * of their boxes. The shape of the tree depends on its history and is
+ * *not* part of any result: a query finds a set of leaves, which depends only on the boxes. The order of
+ * the leaves does depend on the shape, so callers sort them or use only what does not depend on order (the
+ * nearest hit, ties by item). Therefore the tree need not be saved.
  *
- * No walk needs memory of its own beyond a short list, nor recursion: where the list is full, or of a ray, a
- * node and its parent are enough to know what comes next.
+ * Walks use a short list and no recursion. If the list is full, and for rays, the next node follows from a
+ * node and its parent.
  */
 #ifndef CAIRN_ENGINE_COLLISION_TREE_H
 #define CAIRN_ENGINE_COLLISION_TREE_H
@@ -37,7 +36,7 @@ struct tree {
 
 void tree_init(struct tree *self);
 void tree_release(struct tree *self);
-/* Forgets all leaves, keeps the memory. */
+/* Removes all leaves; the memory stays allocated. */
 void tree_reset(struct tree *self);
 /* Room for `leaves` leaves in all; NO_MEMORY changes nothing. */
 MUST_CHECK enum status tree_reserve(struct tree *self, uint32_t leaves);
@@ -47,7 +46,7 @@ uint32_t tree_insert(struct tree *self, const struct aabb *box, uint32_t item);
 void tree_remove(struct tree *self, uint32_t leaf);
 /* Gives a leaf another box; the leaf's node stays the same. */
 void tree_move(struct tree *self, uint32_t leaf, const struct aabb *box);
-/* Makes all inner nodes anew, top down by surface area. Leaves keep their nodes. */
+/* Rebuilds all inner nodes top down by surface area. Leaves keep their nodes. NO_MEMORY changes nothing. */
 MUST_CHECK enum status tree_rebuild(struct tree *self);
 
 /* Leaves whose boxes touch `box` (touching counts, G-17), one after the other:

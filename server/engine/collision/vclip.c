@@ -39,44 +39,50 @@
 
 enum { STEPS_SPARE = 64 };
 
-struct side {
+struct vclip_side {
 	const struct hull *hull;
 	const struct placing *at; /* NULL: as it is */
 };
 
-static vec3 place(const struct side *s, uint32_t vertex)
+static vec3 place_point(const struct vclip_side *s, uint32_t vertex)
 {
+	VALIDATE(vertex < s->hull->vertex_count);
 	vec3 p = s->hull->vertices[vertex];
 	return s->at == NULL ? p : placing_point(s->at, p);
 }
 
-static vec3 normal_of(const struct side *s, uint32_t face)
+static vec3 normal_of(const struct vclip_side *s, uint32_t face)
 {
+	VALIDATE(face < s->hull->face_count);
 	vec3 n = s->hull->faces[face].normal;
 	return s->at == NULL ? n : mat3_mul_vec(s->at->rotation, n);
 }
 
-struct edge {
+struct vclip_edge {
 	vec3 tail, head, along;
 	uint32_t from, to; /* vertices */
 	uint32_t half;
 };
 
-static struct edge edge_of(const struct side *s, uint32_t half)
+static struct vclip_edge edge_of(const struct vclip_side *s, uint32_t half)
 {
+	VALIDATE(half < s->hull->edge_count);
 	const struct half_edge *edge = &s->hull->edges[half];
 	uint32_t from = edge->origin, to = s->hull->edges[edge->twin].origin;
-	struct edge out = { place(s, from), place(s, to), { 0, 0, 0 }, from, to, half };
+	struct vclip_edge out = {
+		place_point(s, from), place_point(s, to), { 0, 0, 0 }, from, to, half
+	};
 	out.along = vec3_sub(out.head, out.tail);
 	return out;
 }
 
 static struct vclip_feature feature(enum vclip_kind kind, uint32_t index)
 {
+	VALIDATE(index <= UINT16_MAX);
 	return (struct vclip_feature){ (uint16_t)kind, (uint16_t)index };
 }
 
-enum step { STEP_MOVED, STEP_KEEP, STEP_MEET };
+enum vclip_outcome { VCLIP_MOVED, VCLIP_STAY, VCLIP_TOUCH };
 
 /* ---- clipping an edge to a region (V3) ------------------------------------------------------------ */
 
@@ -117,25 +123,25 @@ static void clip_plane(struct clip *clip, double tail, double head, struct vclip
 	}
 }
 
-static vec3 edge_point(const struct edge *e, double l)
+static vec3 edge_point(const struct vclip_edge *e, double l)
 {
 	return vec3_mul_add(e->tail, e->along, l);
 }
 
 /* Sign of the derivative along the edge, at p, of the distance to a vertex or a face; *met when p lies on
  * it and there is none. */
-static double derivative(const struct side *s, struct vclip_feature to, vec3 along, vec3 p,
+static double derivative(const struct vclip_side *s, struct vclip_feature to, vec3 along, vec3 p,
 			 bool *met)
 {
 	double value, sign = 1;
 	if (to.kind == VCLIP_VERTEX) {
-		vec3 from = vec3_sub(p, place(s, to.index));
+		vec3 from = vec3_sub(p, place_point(s, to.index));
 		value = vec3_dot(along, from);
 		*met |= vec3_length_squared(from) == 0;
 	} else {
 		vec3 n = normal_of(s, to.index);
 		uint32_t corner = s->hull->edges[s->hull->faces[to.index].edge].origin;
-		sign = vec3_dot(n, vec3_sub(p, place(s, corner)));
+		sign = vec3_dot(n, vec3_sub(p, place_point(s, corner)));
 		value = vec3_dot(along, n);
 		*met |= sign == 0;
 	}
@@ -144,37 +150,38 @@ static double derivative(const struct side *s, struct vclip_feature to, vec3 alo
 
 /* What the clipped edge says of the feature whose region it was clipped to. `low`, `high`: features the
  * distance is taken to at the ends. */
-static enum step clip_decide(const struct side *s, const struct clip *clip, const struct edge *e,
-			     struct vclip_feature low, struct vclip_feature high,
-			     struct vclip_feature *moves)
+static enum vclip_outcome clip_decide(const struct vclip_side *s, const struct clip *clip,
+				      const struct vclip_edge *e, struct vclip_feature low,
+				      struct vclip_feature high, struct vclip_feature *moves)
 {
 	bool met = false;
 	if (clip->excluded) {
 		*moves = clip->outside;
-		return STEP_MOVED;
+		return VCLIP_MOVED;
 	}
 	if (clip->has_low && derivative(s, low, e->along, edge_point(e, clip->low), &met) > 0) {
 		*moves = clip->at_low;
-		return STEP_MOVED;
+		return VCLIP_MOVED;
 	}
 	if (clip->has_high && derivative(s, high, e->along, edge_point(e, clip->high), &met) < 0) {
 		*moves = clip->at_high;
-		return STEP_MOVED;
+		return VCLIP_MOVED;
 	}
 	if (clip->low > clip->high) {
 		*moves = clip->at_low;
-		return STEP_MOVED;
+		return VCLIP_MOVED;
 	}
-	return met ? STEP_MEET : STEP_KEEP;
+	return met ? VCLIP_TOUCH : VCLIP_STAY;
 }
 
 /* ---- states --------------------------------------------------------------------------------------- */
 
 /* Whether p lies in the region of the vertex; else it becomes an edge. */
-static enum step point_in_vertex(const struct side *s, struct vclip_feature *vertex, vec3 p)
+static enum vclip_outcome point_in_vertex(const struct vclip_side *s, struct vclip_feature *vertex,
+					  vec3 p)
 {
 	const struct hull *hull = s->hull;
-	vec3 v = place(s, vertex->index), to = vec3_sub(p, v);
+	vec3 v = place_point(s, vertex->index), to = vec3_sub(p, v);
 	if (s->at != NULL) /* In the hull's own frame its edges need not be placed. */
 		to = mat3_transposed_mul_vec(s->at->rotation, to);
 	v = hull->vertices[vertex->index];
@@ -184,23 +191,23 @@ static enum step point_in_vertex(const struct side *s, struct vclip_feature *ver
 		vec3 w = hull->vertices[hull->edges[twin].origin];
 		if (vec3_dot(to, vec3_sub(v, w)) < 0) {
 			*vertex = feature(VCLIP_EDGE, half);
-			return STEP_MOVED;
+			return VCLIP_MOVED;
 		}
 		half = hull->edges[twin].next;
 	} while (half != first);
-	return STEP_KEEP;
+	return VCLIP_STAY;
 }
 
-static enum step vertex_vertex(const struct side *p, const struct side *q, struct vclip_feature *v,
-			       struct vclip_feature *w)
+static enum vclip_outcome vertex_vertex(const struct vclip_side *p, const struct vclip_side *q,
+					struct vclip_feature *v, struct vclip_feature *w)
 {
-	if (point_in_vertex(p, v, place(q, w->index)) == STEP_MOVED)
-		return STEP_MOVED;
-	return point_in_vertex(q, w, place(p, v->index));
+	if (point_in_vertex(p, v, place_point(q, w->index)) == VCLIP_MOVED)
+		return VCLIP_MOVED;
+	return point_in_vertex(q, w, place_point(p, v->index));
 }
 
 /* The two planes of an edge's faces, as vectors: S(x) = (x − tail) · plane. */
-static void edge_planes(const struct side *s, const struct edge *e, vec3 planes[2],
+static void edge_planes(const struct vclip_side *s, const struct vclip_edge *e, vec3 planes[2],
 			struct vclip_feature faces[2])
 {
 	uint32_t left = s->hull->edges[e->half].face;
@@ -211,26 +218,26 @@ static void edge_planes(const struct side *s, const struct edge *e, vec3 planes[
 	faces[1] = feature(VCLIP_FACE, right);
 }
 
-static enum step vertex_edge(const struct side *p, const struct side *q, struct vclip_feature *v,
-			     struct vclip_feature *w)
+static enum vclip_outcome vertex_edge(const struct vclip_side *p, const struct vclip_side *q,
+				      struct vclip_feature *v, struct vclip_feature *w)
 {
-	struct edge e = edge_of(q, w->index);
-	vec3 x = place(p, v->index), planes[2];
+	struct vclip_edge e = edge_of(q, w->index);
+	vec3 x = place_point(p, v->index), planes[2];
 	struct vclip_feature faces[2];
 	vec3 from = vec3_sub(x, e.tail);
 	if (vec3_dot(from, e.along) < 0) {
 		*w = feature(VCLIP_VERTEX, e.from);
-		return STEP_MOVED;
+		return VCLIP_MOVED;
 	}
 	if (vec3_dot(vec3_sub(x, e.head), e.along) > 0) {
 		*w = feature(VCLIP_VERTEX, e.to);
-		return STEP_MOVED;
+		return VCLIP_MOVED;
 	}
 	edge_planes(q, &e, planes, faces);
 	for (int k = 0; k < 2; k++) {
 		if (vec3_dot(from, planes[k]) < 0) {
 			*w = faces[k];
-			return STEP_MOVED;
+			return VCLIP_MOVED;
 		}
 	}
 	struct clip clip;
@@ -238,7 +245,7 @@ static enum step vertex_edge(const struct side *p, const struct side *q, struct 
 	uint32_t first = p->hull->vertex_edge[v->index], half = first;
 	do {
 		uint32_t twin = p->hull->edges[half].twin;
-		vec3 plane = vec3_sub(x, place(p, p->hull->edges[twin].origin));
+		vec3 plane = vec3_sub(x, place_point(p, p->hull->edges[twin].origin));
 		clip_plane(&clip, vec3_dot(vec3_sub(e.tail, x), plane),
 			   vec3_dot(vec3_sub(e.head, x), plane), feature(VCLIP_EDGE, half));
 		half = p->hull->edges[twin].next;
@@ -247,8 +254,8 @@ static enum step vertex_edge(const struct side *p, const struct side *q, struct 
 }
 
 /* Clips e to the region of edge f of side s, which moves if the distance falls beyond it. */
-static enum step edge_in_edge(const struct side *s, struct vclip_feature *moves,
-			      const struct edge *f, const struct edge *e)
+static enum vclip_outcome edge_in_edge(const struct vclip_side *s, struct vclip_feature *moves,
+				       const struct vclip_edge *f, const struct vclip_edge *e)
 {
 	struct clip clip;
 	vec3 planes[2];
@@ -265,22 +272,22 @@ static enum step edge_in_edge(const struct side *s, struct vclip_feature *moves,
 	return clip_decide(s, &clip, e, clip.at_low, clip.at_high, moves);
 }
 
-static enum step edge_edge(const struct side *p, const struct side *q, struct vclip_feature *v,
-			   struct vclip_feature *w)
+static enum vclip_outcome edge_edge(const struct vclip_side *p, const struct vclip_side *q,
+				    struct vclip_feature *v, struct vclip_feature *w)
 {
-	struct edge e = edge_of(p, v->index), f = edge_of(q, w->index);
-	enum step step = edge_in_edge(p, v, &e, &f);
-	return step != STEP_KEEP ? step : edge_in_edge(q, w, &f, &e);
+	struct vclip_edge e = edge_of(p, v->index), f = edge_of(q, w->index);
+	enum vclip_outcome step = edge_in_edge(p, v, &e, &f);
+	return step != VCLIP_STAY ? step : edge_in_edge(q, w, &f, &e);
 }
 
-static double face_height(const struct side *s, uint32_t face, vec3 n, vec3 x)
+static double face_height(const struct vclip_side *s, uint32_t face, vec3 n, vec3 x)
 {
 	uint32_t corner = s->hull->edges[s->hull->faces[face].edge].origin;
-	return vec3_dot(n, vec3_sub(x, place(s, corner)));
+	return vec3_dot(n, vec3_sub(x, place_point(s, corner)));
 }
 
 /* The face x is farthest above; *height over it. */
-static uint32_t highest_face(const struct side *s, vec3 x, double *height)
+static uint32_t highest_face(const struct vclip_side *s, vec3 x, double *height)
 {
 	vec3 own = x;
 	if (s->at != NULL)
@@ -296,12 +303,12 @@ static uint32_t highest_face(const struct side *s, vec3 x, double *height)
 }
 
 /* The prism plane of the face that x violates most, or UINT32_MAX. */
-static uint32_t most_violated(const struct side *s, uint32_t face, vec3 n, vec3 x)
+static uint32_t most_violated(const struct vclip_side *s, uint32_t face, vec3 n, vec3 x)
 {
 	uint32_t half = s->hull->faces[face].edge, worst = UINT32_MAX;
 	double least = 0;
 	for (uint32_t k = 0; k < s->hull->faces[face].edge_count; k++) {
-		struct edge e = edge_of(s, half);
+		struct vclip_edge e = edge_of(s, half);
 		double inside = vec3_dot(vec3_sub(x, e.tail), vec3_cross(n, e.along));
 		if (inside < 0) {
 			inside = -inside * inside / vec3_length_squared(e.along);
@@ -313,47 +320,48 @@ static uint32_t most_violated(const struct side *s, uint32_t face, vec3 n, vec3 
 	return worst;
 }
 
-static enum step vertex_face(const struct side *p, const struct side *q, struct vclip_feature *v,
-			     struct vclip_feature *w)
+static enum vclip_outcome vertex_face(const struct vclip_side *p, const struct vclip_side *q,
+				      struct vclip_feature *v, struct vclip_feature *w)
 {
-	vec3 x = place(p, v->index), n = normal_of(q, w->index);
+	vec3 x = place_point(p, v->index), n = normal_of(q, w->index);
 	uint32_t out = most_violated(q, w->index, n, x);
 	if (out != UINT32_MAX) {
 		*w = feature(VCLIP_EDGE, out);
-		return STEP_MOVED;
+		return VCLIP_MOVED;
 	}
 	double height = face_height(q, w->index, n, x);
 	if (height == 0)
-		return STEP_MEET;
+		return VCLIP_TOUCH;
 	uint32_t first = p->hull->vertex_edge[v->index], half = first;
 	do {
 		uint32_t twin = p->hull->edges[half].twin;
-		vec3 other = place(p, p->hull->edges[twin].origin);
+		vec3 other = place_point(p, p->hull->edges[twin].origin);
 		double rise = face_height(q, w->index, n, other) - height;
 		if (height > 0 ? rise < 0 : rise > 0) {
 			*v = feature(VCLIP_EDGE, half);
-			return STEP_MOVED;
+			return VCLIP_MOVED;
 		}
 		half = p->hull->edges[twin].next;
 	} while (half != first);
 	if (height > 0)
-		return STEP_KEEP;
+		return VCLIP_STAY;
 	double most;
 	uint32_t face = highest_face(q, x, &most);
 	if (most <= 0 || face == w->index)
-		return STEP_MEET;
+		return VCLIP_TOUCH;
 	*w = feature(VCLIP_FACE, face);
-	return STEP_MOVED;
+	return VCLIP_MOVED;
 }
 
 /* V5: the boundary feature of the face that is nearest to the edge. */
-static struct vclip_feature face_boundary(const struct side *s, uint32_t face, const struct edge *e)
+static struct vclip_feature face_boundary(const struct vclip_side *s, uint32_t face,
+					  const struct vclip_edge *e)
 {
 	uint32_t half = s->hull->faces[face].edge;
 	struct vclip_feature best = feature(VCLIP_EDGE, half);
 	double least = SCALAR_MAX;
 	for (uint32_t k = 0; k < s->hull->faces[face].edge_count; k++) {
-		struct edge f = edge_of(s, half);
+		struct vclip_edge f = edge_of(s, half);
 		struct segment_pair near =
 			closest_segment_segment(e->tail, e->head, f.tail, f.head);
 		if (near.distance_squared < least) {
@@ -367,16 +375,16 @@ static struct vclip_feature face_boundary(const struct side *s, uint32_t face, c
 	return best;
 }
 
-static enum step edge_face(const struct side *p, const struct side *q, struct vclip_feature *v,
-			   struct vclip_feature *w)
+static enum vclip_outcome edge_face(const struct vclip_side *p, const struct vclip_side *q,
+				    struct vclip_feature *v, struct vclip_feature *w)
 {
-	struct edge e = edge_of(p, v->index);
+	struct vclip_edge e = edge_of(p, v->index);
 	vec3 n = normal_of(q, w->index);
 	struct clip clip;
 	clip_begin(&clip);
 	uint32_t half = q->hull->faces[w->index].edge;
 	for (uint32_t k = 0; k < q->hull->faces[w->index].edge_count; k++) {
-		struct edge f = edge_of(q, half);
+		struct vclip_edge f = edge_of(q, half);
 		vec3 plane = vec3_cross(n, f.along);
 		clip_plane(&clip, vec3_dot(vec3_sub(e.tail, f.tail), plane),
 			   vec3_dot(vec3_sub(e.head, f.tail), plane), feature(VCLIP_EDGE, half));
@@ -384,12 +392,12 @@ static enum step edge_face(const struct side *p, const struct side *q, struct vc
 	}
 	if (clip.excluded || clip.low > clip.high) {
 		*w = face_boundary(q, w->index, &e);
-		return STEP_MOVED;
+		return VCLIP_MOVED;
 	}
 	double low = face_height(q, w->index, n, edge_point(&e, clip.low));
 	double high = face_height(q, w->index, n, edge_point(&e, clip.high));
 	if ((low <= 0 && high >= 0) || (low >= 0 && high <= 0))
-		return STEP_MEET;
+		return VCLIP_TOUCH;
 	if (scalar_sign(vec3_dot(e.along, n)) * scalar_sign(low) >= 0) {
 		if (clip.has_low)
 			*w = clip.at_low;
@@ -400,15 +408,16 @@ static enum step edge_face(const struct side *p, const struct side *q, struct vc
 	} else {
 		*v = feature(VCLIP_VERTEX, e.to);
 	}
-	return STEP_MOVED;
+	return VCLIP_MOVED;
 }
 
-typedef enum step state(const struct side *p, const struct side *q, struct vclip_feature *v,
-			struct vclip_feature *w);
+typedef enum vclip_outcome state(const struct vclip_side *p, const struct vclip_side *q,
+				 struct vclip_feature *v, struct vclip_feature *w);
 
 /* Two faces are never met: a step takes at most one feature to a face, and only from a vertex or an edge
  * of the other. */
-static enum step step(const struct side *a, const struct side *b, struct vclip_features *at)
+static enum vclip_outcome step(const struct vclip_side *a, const struct vclip_side *b,
+			       struct vclip_features *at)
 {
 	static state *const STATES[3][3] = { { vertex_vertex, vertex_edge, vertex_face },
 					     { NULL, edge_edge, edge_face },
@@ -422,31 +431,31 @@ static enum step step(const struct side *a, const struct side *b, struct vclip_f
 
 /* Nearest points x of p's feature, y of q's, kind of p's ≤ kind of q's, and a direction x → y, unit, that
  * keeps its digits when they are near; zero if none is better than y − x. */
-static vec3 measure(const struct side *p, const struct side *q, struct vclip_feature v,
-		    struct vclip_feature w, vec3 *x, vec3 *y)
+static vec3 measure_gap(const struct vclip_side *p, const struct vclip_side *q,
+			struct vclip_feature v, struct vclip_feature w, vec3 *x, vec3 *y)
 {
 	if (w.kind == VCLIP_FACE) {
 		vec3 n = normal_of(q, w.index);
-		*x = place(p, v.index);
+		*x = place_point(p, v.index);
 		*y = vec3_mul_sub(*x, n, face_height(q, w.index, n, *x));
 		return vec3_negate(n);
 	}
 	if (w.kind == VCLIP_VERTEX) {
-		*x = place(p, v.index);
-		*y = place(q, w.index);
+		*x = place_point(p, v.index);
+		*y = place_point(q, w.index);
 		return vec3_zero();
 	}
-	struct edge f = edge_of(q, w.index);
+	struct vclip_edge f = edge_of(q, w.index);
 	if (v.kind == VCLIP_VERTEX) {
 		double k;
-		*x = place(p, v.index);
+		*x = place_point(p, v.index);
 		*y = closest_point_segment(*x, f.tail, f.head, &k);
 		vec3 d = vec3_sub(*y, *x);
 		double part = vec3_dot(d, f.along) / vec3_length_squared(f.along);
 		return k > 0 && k < 1 ? vec3_normalize(vec3_mul_sub(d, f.along, part))
 				      : vec3_zero();
 	}
-	struct edge e = edge_of(p, v.index);
+	struct vclip_edge e = edge_of(p, v.index);
 	struct segment_pair near = closest_segment_segment(e.tail, e.head, f.tail, f.head);
 	*x = near.first;
 	*y = near.second;
@@ -467,14 +476,14 @@ static uint32_t vertex_on(const struct hull *hull, struct vclip_feature f)
 }
 
 /* Fills the result from the features; whether the bounds meet. */
-static bool prove(const struct side *a, const struct side *b, struct vclip_result *out)
+static bool prove(const struct vclip_side *a, const struct vclip_side *b, struct vclip_result *out)
 {
 	struct vclip_features at = out->features;
 	vec3 n;
 	if (at.a.kind <= at.b.kind)
-		n = measure(a, b, at.a, at.b, &out->point_a, &out->point_b);
+		n = measure_gap(a, b, at.a, at.b, &out->point_a, &out->point_b);
 	else
-		n = vec3_negate(measure(b, a, at.b, at.a, &out->point_b, &out->point_a));
+		n = vec3_negate(measure_gap(b, a, at.b, at.a, &out->point_b, &out->point_a));
 	vec3 d = vec3_sub(out->point_b, out->point_a);
 	out->distance = vec3_length(d);
 	if (!(out->distance > 0))
@@ -483,8 +492,8 @@ static bool prove(const struct side *a, const struct side *b, struct vclip_resul
 	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0 };
 	struct gjk_core core_b = { b->hull->vertices, b->hull->vertex_count, b->hull, 0 };
 	vec3 towards = mat3_transposed_mul_vec(b->at->rotation, vec3_negate(out->normal));
-	vec3 far_a = place(a, gjk_climb(&core_a, out->normal, vertex_on(a->hull, at.a)));
-	vec3 far_b = place(b, gjk_climb(&core_b, towards, vertex_on(b->hull, at.b)));
+	vec3 far_a = place_point(a, gjk_climb(&core_a, out->normal, vertex_on(a->hull, at.a)));
+	vec3 far_b = place_point(b, gjk_climb(&core_b, towards, vertex_on(b->hull, at.b)));
 	out->lower = scalar_min(vec3_dot(out->normal, vec3_sub(far_b, far_a)), out->distance);
 	double scale = scalar_max(vec3_max_component(vec3_abs(far_a)),
 				  vec3_max_component(vec3_abs(far_b)));
@@ -492,7 +501,7 @@ static bool prove(const struct side *a, const struct side *b, struct vclip_resul
 }
 
 /* gjk.c's answer in place of ours; the features stay as a start, unless they led nowhere. */
-static void hand_over(const struct side *a, const struct side *b, bool counted,
+static void hand_over(const struct vclip_side *a, const struct vclip_side *b, bool counted,
 		      struct vclip_result *out)
 {
 	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0 };
@@ -521,8 +530,8 @@ static bool exists(const struct hull *hull, struct vclip_feature f)
 	return f.kind <= VCLIP_FACE && f.index < counts[f.kind];
 }
 
-static struct vclip_features begin(const struct side *a, const struct side *b,
-				   const struct vclip_features *start)
+static struct vclip_features begin_vclip(const struct vclip_side *a, const struct vclip_side *b,
+					 const struct vclip_features *start)
 {
 	if (start != NULL && exists(a->hull, start->a) && exists(b->hull, start->b) &&
 	    (start->a.kind != VCLIP_FACE || start->b.kind != VCLIP_FACE))
@@ -538,15 +547,15 @@ static struct vclip_features begin(const struct side *a, const struct side *b,
 void vclip_distance(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 		    const struct vclip_features *start, struct vclip_result *out)
 {
-	struct side p = { a, NULL }, q = { b, b_in_a };
+	struct vclip_side p = { a, NULL }, q = { b, b_in_a };
 	uint32_t most = STEPS_SPARE + a->edge_count + b->edge_count;
-	enum step now = STEP_MOVED;
-	*out = (struct vclip_result){ .features = begin(&p, &q, start) };
-	while (now == STEP_MOVED && out->steps < most) {
+	enum vclip_outcome now = VCLIP_MOVED;
+	*out = (struct vclip_result){ .features = begin_vclip(&p, &q, start) };
+	while (now == VCLIP_MOVED && out->steps < most) {
 		out->steps++;
 		now = step(&p, &q, &out->features);
 	}
-	if (now == STEP_KEEP && prove(&p, &q, out))
+	if (now == VCLIP_STAY && prove(&p, &q, out))
 		return;
-	hand_over(&p, &q, now == STEP_MOVED || out->distance > 0, out);
+	hand_over(&p, &q, now == VCLIP_MOVED || out->distance > 0, out);
 }
