@@ -1,4 +1,4 @@
-/* pairs_box.c: box against box.
+/* See pairs.h. Box against box.
  *
  * Axes (G-18): with A's axes e_i, B's axes b_j, R_ij = e_i · b_j, t = B's centre, half sizes a and
  * b, the separations along the 15 axes are
@@ -18,13 +18,13 @@
  * one axis. If it was a face, its manifold is made first and then *proved* good enough: the mean c
  * of the clipped points belongs to the other box, and if it lies as deep inside all faces of this
  * box as its depth m below this face, a ball of that radius round c fits into this box, so no axis
- * at all has a separation above −m. Is the face's own separation within the slop of that, it is an
- * answer the full search may have kept, and the search is left out. (c above the face: no axis
+ * at all has a separation above −m. If the face's own separation is within the slop of that, the full
+ * search could have kept this face, so the search is skipped. (c above the face: no axis
  * separates by more than its height, if its foot lies in the rectangle.) The deepest point is tried
  * as well: the mean proves boxes that lie on each other, the deepest a corner on a face. Resting
  * boxes nearly always pass.
  *
- * What may go wrong: the face that wins by the slop may clip to nothing near two edges that cross
+ * Failure: the face that wins by the slop may clip to nothing near two edges that cross
  * or two corners that face each other; then the nearest points decide (GJK), or, for boxes that
  * overlap, the best edge pair.
  */
@@ -32,7 +32,7 @@
 #include "server/engine/collision/gjk.h"
 #include "server/engine/collision/pairs.h"
 
-/* Both boxes and how they lie to each other. */
+/* Both boxes and their relative placement. */
 struct boxes {
 	double r[3][3], q[3][3]; /* R and |R| */
 	double t[3];		 /* B's centre in A's frame */
@@ -286,8 +286,8 @@ static void points_set(const struct boxes *x, const struct reference *ref,
 		out->points[k].point = vec3_add(t, mat3_mul_vec(r, out->points[k].point));
 }
 
-/* Whether this point of the other box proves that no axis can have a separation above that of the
- * face by more than the slop. */
+/* True if this point of the other box proves that no axis has a separation above that of the face by more
+ * than the slop. */
 static inline bool proves_axis(const struct boxes *x, const struct reference *ref, double cx,
 			       double cy, double cd, double separation)
 {
@@ -315,7 +315,7 @@ static bool face_is_proved(const struct boxes *x, const struct reference *ref,
 	       proves_axis(x, ref, deepest->x, deepest->y, deepest->d, separation);
 }
 
-/* The face's manifold, empty if nothing lies within the margin; whether it is proved. */
+/* The face's manifold, empty if no corner lies within the margin; true if it is proved good enough. */
 static bool face_manifold(const struct boxes *x, struct face_axis face, struct manifold *out)
 {
 	VALIDATE(face.axis < 3);

@@ -1,4 +1,4 @@
-/* pairs_field.c: a solid that is a distance field (app G-08) against everything.
+/* See pairs.h. A solid that is a distance field (app G-08) against every kind.
  *
  * Candidates for contact are gathered in the field's frame, each with a normal out of the field's
  * solid and a separation:
@@ -24,11 +24,11 @@
  * that. Against surfaces that are asked piece by piece themselves (meshes, solids of parts), and
  * half-spaces, one manifold is all.
  *
- * All sides of a pair are asked one after the other; the answer to the last question is kept by
- * each thread, so that the work is done once. It is a function of the question: who asks in what
- * order cannot be seen.
+ * The sides of a pair are tested one after the other. Each thread caches the result of the last pair, so
+ * the work is done once for all its sides. The result depends only on the pair, so the order of the tests
+ * has no effect.
  *
- * What goes wrong: a body that is thinner than the way it goes in a tick, or one inside beyond
+ * Failure: a body that is thinner than the distance it moves in a tick, or one inside beyond
  * the middle, is pushed out on the near side. On a medial axis there is no slope (the sample
  * says what is taken). Candidates beyond CANDIDATES_MAX: the shallowest are forgotten.
  */
@@ -89,7 +89,7 @@ void field_add(struct field_pair *self, vec3 on_b, vec3 normal, double separatio
 	};
 }
 
-/* ---- round things ---------------------------------------------------------------------------- */
+/* ---- spheres and capsules -------------------------------------------------------------------- */
 
 /* Down on the sphere from direction −n; false when it ends too far away. */
 static bool descend_to_field(const struct field_pair *self, vec3 centre, double radius, vec3 *n,
@@ -249,7 +249,7 @@ static void sort_out(const struct field_pair *self, const uint8_t *side_of, uint
 	ASSERT(out->count <= MANIFOLD_POINTS_MAX);
 }
 
-/* ---- the last question ----------------------------------------------------------------------- */
+/* ---- cache of the last pair ------------------------------------------------------------------- */
 
 struct last {
 	uint64_t a, b; /* serials; 0: none yet */

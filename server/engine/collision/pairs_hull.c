@@ -1,14 +1,12 @@
-/* pairs_hull.c: polyhedron against polyhedron (hulls, and boxes with hulls).
+/* See pairs.h. Polyhedron against polyhedron (hulls, and boxes with hulls).
  *
- * In order: the axis remembered from the last step (separates still: done; a face: its manifold, if
- * it can be proved good enough); faces of A, faces of B, edge pairs, each search ending as soon as
- * an axis separates by more than the margin; then the manifold of the best axis, a face unless an
- * edge pair is better by the slop. The story of proof and preference is told in pairs_box.c, the
- * searches in sat.c.
+ * Order: the axis cached in the last step (if it still separates, done; if it is a face, its manifold, if
+ * that is proved good enough); faces of A, faces of B, edge pairs, where each search ends as soon as an axis
+ * separates by more than the margin; then the manifold of the best axis, a face unless an edge pair is better
+ * by the slop. pairs_box.c explains the proof and the preference, sat.c the searches.
  *
- * What may go wrong: a face clips to nothing where corners or edges face each other: the nearest
- * points decide (gjk.c); if the pieces overlap there, the best edge pair, or the best face's
- * deepest vertex.
+ * Failure: where corners or edges are nearest, a face may clip to nothing. Then the nearest points decide
+ * (gjk.c); if the pieces overlap there, the best edge pair or the deepest vertex of the best face.
  */
 #include "server/engine/collision/face_contact.h"
 #include "server/engine/collision/gjk.h"
@@ -34,7 +32,7 @@ static struct hulls hulls_of(const struct pair *pair)
 	return x;
 }
 
-/* The manifold of a face of A (or of B), in A's frame; whether it is proved. */
+/* The manifold of a face of A (or of B), in A's frame; true if it is proved good enough. */
 static bool face_manifold(const struct hulls *x, bool is_b, struct sat_face face,
 			  struct manifold *out)
 {
@@ -126,8 +124,8 @@ static void cache_face(struct pair_cache *cache, bool is_b, struct sat_face face
 		cache_set(cache, CACHE_FACE_A, face.face, face.vertex);
 }
 
-/* What the remembered axis says. True: the answer is in *out. Else *used is the face in use, if
- * it was one, and *out its manifold. */
+/* Tests the cached axis. True: *out is the result. Else, if the axis is a face, *used is that face and *out
+ * its manifold. */
 static bool test_cached_feature(const struct hulls *x, const struct pair_cache *cache,
 				struct sat_face *used, struct manifold *out)
 {
@@ -178,7 +176,7 @@ static void search_axes(const struct hulls *x, const struct pair *pair, struct s
 	bool is_b = b.separation > a.separation + x->slop;
 	struct sat_face face = is_b ? b : a;
 	double top = scalar_max(a.separation, b.separation);
-	/* The face in use stays while it is as good, and holds what touches. */
+	/* The cached face stays if it is within the slop of the best and its manifold reaches the contact. */
 	if (used.separation >= top - x->slop &&
 	    manifold_deepest(out) <= used.separation + x->slop) {
 		face = used;

@@ -1,8 +1,8 @@
-/* pairs_mesh.c: a convex piece against one triangle of a static, one-sided surface.
+/* See pairs.h. A convex piece against one triangle of a static, one-sided surface.
  *
- * Each triangle is asked by itself, and yet the surface must act as one: a body that slides over
- * the seam of two coplanar triangles must not feel the seam ("ghost" contacts). So a triangle
- * answers only for what is its own. Let d be the direction from the surface to the body at the
+ * Each triangle is tested separately, but the surface must act as one: a body that slides over the seam of
+ * two coplanar triangles must not collide with the seam ("ghost" contacts). A triangle therefore reports
+ * only contacts of its own Voronoi region. Let d be the direction from the surface to the body at the
  * nearest point:
  *
  *   inside the face   d is the triangle's normal: always its own.
@@ -71,14 +71,14 @@ static double height_over(const struct triangle *t, vec3 p)
 	return vec3_dot(t->normal, vec3_sub(p, t->corners[0]));
 }
 
-/* ---- whose is it? ----------------------------------------------------------------------------- */
+/* ---- ownership of contacts ---------------------------------------------------------------------- */
 
 static bool edge_is_open(const struct mesh *mesh, uint32_t index, uint32_t e)
 {
 	return mesh->edge_flags[index] >> e & 1;
 }
 
-/* Whether unit d, at edge `e`, leans over the triangle beyond it by more than `lean`. */
+/* True if unit d at edge `e` points over the neighbour by more than `lean` (sine). */
 static bool leans_over(const struct triangle *t, uint32_t e, vec3 d, double lean)
 {
 	uint32_t neighbour = t->mesh->adjacent[t->index][e];
@@ -90,7 +90,7 @@ static bool leans_over(const struct triangle *t, uint32_t e, vec3 d, double lean
 	return vec3_dot(d, vec3_cross(along, other.normal)) > lean;
 }
 
-/* Whether unit d at edge e is this triangle's to answer; `shared`: the lower index answers. */
+/* True if a contact along unit d at edge e belongs to this triangle; `shared`: to the lower index. */
 static bool edge_is_own(const struct triangle *t, uint32_t e, vec3 d, bool shared)
 {
 	uint32_t neighbour = t->mesh->adjacent[t->index][e];

@@ -57,8 +57,8 @@ struct cast_hit {
 };
 
 /* Sweeps a shape from `from` along `way` (m) without rotation: the first hit of each placed shape, nearest
- * first (of equal ones in the order of the list), at most `capacity`. Returns the number written. *status is
- * UNSUPPORTED for a moving plane or mesh. */
+ * first (of equal ones the deeper, then in the order of the list), at most `capacity`. Returns the number
+ * written. *status is UNSUPPORTED for a moving plane or mesh. */
 uint32_t placed_cast(const struct placed_shape *placed, uint32_t count, const struct shape *shape,
 		     pose from, vec3 way, struct cast_hit *hits, uint32_t capacity,
 		     enum status *status);

@@ -1,4 +1,4 @@
-/* regions.c: the conductor: crossings, contours, flood, measures (ch1-3 2.5.13, 2.5.14, G-29).
+/* See regions.h. The stages: crossings, contours, flood, measures (ch1-3 2.5.13, 2.5.14, G-29).
  *
  *   regions_cross    which edges pierce which faces, exactly           regions_cross.c
  *   regions_trace    contours

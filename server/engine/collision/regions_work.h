@@ -1,4 +1,4 @@
-/* regions_work.h: what the parts of finding regions share; private to regions*.c.
+/* regions_work.h: the data shared by the stages of finding regions; private to regions*.c.
  *
  * Two bodies: 0 is A, 1 is B. Half-edge 3 t + k runs from corner k of triangle t to the next; of the two
  * of an edge the lesser is its name. A node is where an edge of one body pierces a triangle of the
@@ -17,7 +17,7 @@
 
 enum { BODY_A = 0, BODY_B = 1 };
 
-/* What is known of a triangle. */
+/* Marks of a triangle. */
 enum {
 	TRIANGLE_CROSSED = 1, /* shares a piece with one of the other body */
 	TRIANGLE_INSIDE = 2,  /* has been reached by the flood */

@@ -1,14 +1,15 @@
-/* sat.c: separating axes of convex polyhedra.
+/* See sat.h.
  *
  * The Minkowski difference B − A is a polyhedron whose faces come from faces of A, faces of B, and
- * pairs of edges; its distance function from the origin is the separation. So three families of
- * axes decide, and of the edge pairs only those that make a face: on the Gauss sphere an edge is
- * the arc between its two faces' normals, and the pair counts where A's arc crosses the mirrored
- * arc of B.
+ * pairs of edges; its distance function from the origin is the separation. There are
+ * three families of axes. Of the edge pairs only those that form a face count: on the Gauss sphere an
+ * edge is the arc between the normals of its two faces, and a pair forms a face if A's arc crosses the
+ * mirrored arc of B.
  *
  * Faces: the separation of face f is at most n_f·p − o_f for any point p of B. So one dot product
- * with the witness found so far (and with B's centre) discards nearly all faces; the others ask for
- * B's support against n_f. Exact, without looking at all vertices for all faces.
+ * with the witness found so far (and with B's centre) discards nearly all faces; for the others
+ * B's support point against n_f is computed. The result is exact, without testing all vertices for all
+ * faces.
  *
  * Edges: where the optimum is an edge pair, the pieces touch at those two edges after being moved
  * by the separation's size; both edges therefore lie within that distance of the other piece, hence
@@ -29,7 +30,8 @@
 #include "server/engine/collision/pairs.h"
 #include "server/engine/math/double_double.h"
 
-#define EXACT_SINE 1e-2 /* under this angle's sine a product of edges has lost digits */
+/* Below this sine of their angle the cross product of two edges is computed to 106 bits. */
+#define EXACT_SINE 1e-2
 /* Edges nearer to parallel than this: their axis is that of a face within the rounding of a vertex. */
 #define LEAST_SINE 1e-14
 
@@ -258,8 +260,8 @@ static void heights_set(struct heights *self, const struct hull *hull, vec3 cent
 	}
 }
 
-/* Whether an axis on the arc of two faces may have a separation above the bar, when a point of the
- * other piece is at most `high` over both. */
+/* True if an axis on the arc of two faces may have a separation above `bar`, given that a point of the other
+ * piece is at most `high` (m) above both. */
 static inline bool arc_may_win(const struct hull_face *f, const struct hull_face *g, double high,
 			       double bar)
 {
@@ -268,7 +270,7 @@ static inline bool arc_may_win(const struct hull_face *f, const struct hull_face
 	return bar <= 0 || 2 * high * high > bar * bar * (1 + vec3_dot(f->normal, g->normal));
 }
 
-/* The edges worth looking at: not excluded by the other's centre or `point`, and near its box. */
+/* Collects the edges that are not excluded by the other's centre or by `point` and are near its box. */
 static uint32_t select_edges(const struct hull *hull, const struct hull *other,
 			     const struct placing *placing, double reach, vec3 point, double bar,
 			     uint16_t worth[EDGES_MAX])
@@ -301,9 +303,9 @@ static uint32_t select_edges(const struct hull *hull, const struct hull *other,
 	return kept;
 }
 
-/* Separation along a unit axis, all vertices seen. That is what two lines say, but for hulls whose
- * faces are flat only to their tolerance, where lines of short edges may say anything, and a climb from
- * their ends may stay on a level piece. */
+/* Separation along a unit axis, computed from all vertices. For exact hulls it equals the distance of the two
+ * lines. In hulls whose faces are flat only within a tolerance the lines of short edges are unreliable, and
+ * hill climbing from their ends may stop on a plateau. */
 static double apart_along(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 			  vec3 axis)
 {
@@ -358,7 +360,7 @@ struct sat_edges sat_edges(const struct hull *a, const struct hull *b, const str
 
 /* ---- all of them ---------------------------------------------------------------------------------- */
 
-/* The separation along the axis remembered; false if it is none of this pair. */
+/* The separation along the cached axis; false if the cache holds no axis of this pair. */
 static bool sat_remembered(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 			   const struct placing *a_in_b, const struct pair_cache *cache,
 			   struct sat_axis *out)

@@ -26,7 +26,7 @@ static inline vec3 placing_point(const struct placing *self, vec3 p)
 
 struct sat_face {
 	double separation;
-	uint32_t face;	 /* of the piece whose faces were asked */
+	uint32_t face;	 /* of the piece whose faces are tested */
 	uint32_t vertex; /* of the other: nearest to (or deepest under) that face */
 };
 
@@ -34,10 +34,10 @@ struct sat_face {
 struct sat_face sat_face(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 			 uint32_t face, uint32_t start);
 /* The face of `a` with the greatest separation. Stops early, with a face that separates, as soon as
- * one is above `enough`. `start` is looked at first and wins ties; then lower numbers do. */
+ * one is above `enough`. `start` is tested first and wins ties, then the lowest number. */
 struct sat_face sat_faces(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 			  uint32_t start, double enough);
-/* Where to start when nothing is known: the face that b's centre is farthest above. */
+/* A start without a cache: the face that b's centre is farthest above. */
 uint32_t sat_face_guess(const struct hull *a, const struct hull *b, const struct placing *b_in_a);
 
 struct sat_edges {
@@ -50,7 +50,7 @@ struct sat_edges {
  * within `reach` of the other piece's box: farther ones cannot be where the pieces touch or come
  * nearest within that distance. `reach` = SCALAR_MAX: all pairs. Ties: the lower edge of b, then
  * of a. `of_b` is any point of b in a's frame, `of_a` any point of a in b's: the deeper they lie
- * in the other piece, the fewer pairs are looked at; the answer does not depend on them. */
+ * in the other piece, the fewer pairs are tested; the result does not depend on them. */
 struct sat_edges sat_edges(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 			   double least, double reach, vec3 of_b, vec3 of_a);
 /* Separation of one pair of edges if their cross product is an axis of the two pieces (the arcs of
@@ -58,7 +58,7 @@ struct sat_edges sat_edges(const struct hull *a, const struct hull *b, const str
 double sat_edge_pair(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 		     uint32_t edge_a, uint32_t edge_b, vec3 *normal);
 
-/* The same for an edge of `a` and one that stands alone, from → to with its faces' outward normals, all in
+/* The same for an edge of `a` and a single edge from → to with the outward normals of its two faces, all in
  * a's frame. */
 double sat_edge_alone(const struct hull *a, uint32_t edge_a, vec3 from, vec3 to, vec3 left,
 		      vec3 right, vec3 *normal);
@@ -66,8 +66,8 @@ double sat_edge_alone(const struct hull *a, uint32_t edge_a, vec3 from, vec3 to,
 struct sat_axis {
 	double separation;
 	vec3 normal;		/* unit, A → B, A's frame */
-	struct pair_cache axis; /* which it is: enum pair_cache_kind */
-	bool remembered;	/* the cache's axis was enough */
+	struct pair_cache axis; /* the features of the axis, see enum pair_cache_kind */
+	bool remembered;	/* the cached axis separates by more than `enough` */
 };
 
 /* The axis of the greatest separation of all, to rounding, nearly parallel edges included: overlapping
@@ -83,7 +83,7 @@ uint32_t sat_face_against(const struct hull *hull, vec3 direction);
 /* The same among the faces round one vertex; of equals the lower number. */
 uint32_t sat_face_at(const struct hull *hull, uint32_t vertex, vec3 direction);
 
-/* Box of the placed vertices. */
+/* The box of the transformed vertices. */
 struct aabb sat_box(const struct hull *hull, const struct placing *placing);
 
 #endif

@@ -1,4 +1,4 @@
-/* time_of_impact.c: pairs of kinds, and which search answers for them.
+/* See time_of_impact.h. Selects the search for a pair of kinds.
  *
  * A shape that is not at the origin of the frame that moves gets its points carried into that
  * frame, because searches need motions that are straight and turn about an origin. Searches of
@@ -95,7 +95,7 @@ static struct motion part_of(const struct motion *motion, double from, double to
 	return part;
 }
 
-/* Takes what is earlier than all so far; what comes later is searched up to it. */
+/* Stores a result that is earlier than all before; later searches end at its time. */
 static void offer_result(struct impact_search *self, const struct impact_result *found)
 {
 	VALIDATE(found->outcome <= IMPACT_LIMIT);
@@ -119,7 +119,7 @@ static void offer_result(struct impact_search *self, const struct impact_result 
 	}
 }
 
-/* Nothing can be earlier. */
+/* An overlap at the start: no contact can be earlier. */
 static bool is_over(const struct impact_search *self)
 {
 	return self->best->outcome == IMPACT_OVERLAP;

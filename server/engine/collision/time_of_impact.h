@@ -1,10 +1,8 @@
-/* time_of_impact.h: when two placed pieces of any kinds that can meet first touch, over given
- * motions.
+/* time_of_impact.h: the first contact of two pieces of any kinds over given motions.
  *
- * One service for all who ask: methods that stop fast bodies, and those that go from event to
- * event. What is promised: at every earlier time the pieces are apart, and at a HIT they are apart
- * by at most the tolerance. Where a search gives up, the answer says until when they are apart
- * (LIMIT), and it is counted.
+ * Used by methods that stop fast bodies and by methods that go from event to event. Guarantee: at every
+ * earlier time the pieces are apart, and at a HIT they are apart by at most the tolerance. A search that
+ * reaches its iteration limit returns the time until which they are apart (LIMIT) and is counted.
  *
  *   convex, triangle, part of a solid      conservative advancement (advance.h); balls on straight ways by
  *                                          their equation (continuous_sphere.h)
@@ -31,10 +29,10 @@ struct impact_side {
 };
 
 struct impact_options {
-	double tolerance;	 /* m > 0: nearer than this is touching */
+	double tolerance;	 /* m > 0: pieces that are nearer count as touching */
 	uint32_t iterations_max; /* > 0, of each pair of pieces */
 };
-/* 1e-6 m, 64 looks. */
+/* 1e-6 m, 64 iterations. */
 struct impact_options impact_options_default(void);
 
 enum impact_outcome {
@@ -51,7 +49,7 @@ struct impact_result {
 	vec3 normal;	       /* unit, A → B, in the frame of the motions; zero of an overlap */
 	vec3 point_a, point_b; /* their nearest points */
 	uint32_t child_a, child_b; /* which pieces (of a field: triangles of its surface) */
-	uint64_t looks;		   /* distances asked for */
+	uint64_t looks;		   /* distances computed */
 	uint64_t pairs;		   /* of pieces searched */
 	uint64_t limits; /* of them: those where nothing could be promised beyond some time */
 };

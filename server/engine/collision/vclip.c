@@ -1,4 +1,4 @@
-/* vclip.c: closest features by walking Voronoi regions (Mirtich's V-Clip, spec V1…V6 with its
+/* See vclip.h. Closest features by walking Voronoi regions (Mirtich's V-Clip, spec V1…V6 with its
  * corrections).
  *
  * Problem: features X of A and Y of B whose closest points x, y each lie in the Voronoi region of
@@ -25,10 +25,10 @@
  *        edge's own vertex (which the book forgets).
  *
  * Steps to a neighbour of higher dimension strictly lower the distance, to one of lower dimension keep
- * it, so without rounding no state comes twice. With rounding it may: hence the limit on steps. And
- * faces joined from triangles are flat only to the hull's tolerance. So nothing is believed that is not
- * proved: the supports along the normal give a lower bound, which must meet the distance; what is called
- * touching is asked of gjk.c. Where the proof fails gjk.c answers, and the result says so.
+ * it, so without rounding no state occurs twice. With rounding it may, hence the limit on steps. Faces
+ * joined from triangles are flat only within the hull's tolerance. Every result is therefore proved: the
+ * supports along the normal give a lower bound, which must agree with the distance. Touching is confirmed by
+ * gjk.c. If the proof fails, gjk.c computes the result, and `handed_over` is set.
  */
 #include "server/engine/collision/vclip.h"
 
@@ -148,8 +148,8 @@ static double derivative(const struct vclip_side *s, struct vclip_feature to, ve
 	return scalar_sign(value) * scalar_sign(sign);
 }
 
-/* What the clipped edge says of the feature whose region it was clipped to. `low`, `high`: features the
- * distance is taken to at the ends. */
+/* The next feature, from an edge clipped to a feature's region. `low`, `high`: the features to which the
+ * distance is measured at the ends. */
 static enum vclip_outcome clip_decide(const struct vclip_side *s, const struct clip *clip,
 				      const struct vclip_edge *e, struct vclip_feature low,
 				      struct vclip_feature high, struct vclip_feature *moves)
@@ -176,7 +176,7 @@ static enum vclip_outcome clip_decide(const struct vclip_side *s, const struct c
 
 /* ---- states --------------------------------------------------------------------------------------- */
 
-/* Whether p lies in the region of the vertex; else it becomes an edge. */
+/* Stays if p lies in the region of the vertex; else moves to the edge whose plane p violates. */
 static enum vclip_outcome point_in_vertex(const struct vclip_side *s, struct vclip_feature *vertex,
 					  vec3 p)
 {
@@ -414,8 +414,8 @@ static enum vclip_outcome edge_face(const struct vclip_side *p, const struct vcl
 typedef enum vclip_outcome state(const struct vclip_side *p, const struct vclip_side *q,
 				 struct vclip_feature *v, struct vclip_feature *w);
 
-/* Two faces are never met: a step takes at most one feature to a face, and only from a vertex or an edge
- * of the other. */
+/* The state F–F does not occur: a step moves at most one feature to a face, and only if the other is a vertex
+ * or an edge. */
 static enum vclip_outcome step(const struct vclip_side *a, const struct vclip_side *b,
 			       struct vclip_features *at)
 {
@@ -475,7 +475,7 @@ static uint32_t vertex_on(const struct hull *hull, struct vclip_feature f)
 	return hull->edges[f.kind == VCLIP_EDGE ? f.index : hull->faces[f.index].edge].origin;
 }
 
-/* Fills the result from the features; whether the bounds meet. */
+/* Fills the result from the features; true if the lower bound agrees with the distance. */
 static bool prove(const struct vclip_side *a, const struct vclip_side *b, struct vclip_result *out)
 {
 	struct vclip_features at = out->features;
@@ -500,7 +500,7 @@ static bool prove(const struct vclip_side *a, const struct vclip_side *b, struct
 	return out->distance - out->lower <= GAP_RELATIVE * out->distance + GAP_ABSOLUTE * scale;
 }
 
-/* gjk.c's answer in place of ours; the features stay as a start, unless they led nowhere. */
+/* Replaces the result by gjk.c's. The features are kept as the next start if the hulls touch. */
 static void hand_over(const struct vclip_side *a, const struct vclip_side *b, bool counted,
 		      struct vclip_result *out)
 {
