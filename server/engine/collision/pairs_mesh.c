@@ -228,8 +228,8 @@ static int dimension(enum triangle_feature feature)
 
 /* Among points that are equally near up to rounding (a capsule along an edge), those on the larger
  * feature: an edge has one owner near the capsule, its end may have one that sees nothing of it. */
-static void nearer(struct nearest_pair *best, vec3 p, vec3 q, double squared,
-		   enum triangle_feature feature)
+static void update_nearest(struct nearest_pair *best, vec3 p, vec3 q, double squared,
+			   enum triangle_feature feature)
 {
 	bool less = squared<best->squared *(1 - TIE), more = squared> best->squared * (1 + TIE);
 	if (less || (!more && dimension(feature) > dimension(best->feature)))
@@ -243,7 +243,7 @@ static struct nearest_pair segment_triangle(const struct triangle *t, const vec3
 	for (int k = 0; k < 2; k++) {
 		struct triangle_point near = closest_point_triangle(ends[k], t->corners[0],
 								    t->corners[1], t->corners[2]);
-		nearer(&best, ends[k], near.point, near.distance_squared, near.feature);
+		update_nearest(&best, ends[k], near.point, near.distance_squared, near.feature);
 	}
 	for (uint32_t e = 0; e < 3; e++) {
 		struct segment_pair near = closest_segment_segment(ends[0], ends[1], t->corners[e],
@@ -251,7 +251,7 @@ static struct nearest_pair segment_triangle(const struct triangle *t, const vec3
 		enum triangle_feature feature = near.t <= 0   ? TRIANGLE_VERTEX_0 + e
 						: near.t >= 1 ? TRIANGLE_VERTEX_0 + (e + 1) % 3
 							      : TRIANGLE_EDGE_0 + e;
-		nearer(&best, near.first, near.second, near.distance_squared, feature);
+		update_nearest(&best, near.first, near.second, near.distance_squared, feature);
 	}
 	return best;
 }
@@ -370,7 +370,7 @@ static void flat_hull_make(struct flat_hull *flat, const vec3 corners[3], vec3 n
 }
 
 /* The hull (a) and the triangle as a hull (b), both in the hull's frame. */
-struct meeting {
+struct hull_triangle {
 	const struct pair *pair;
 	const struct hull *hull;
 	struct triangle own; /* mesh frame, for the neighbours */
@@ -389,7 +389,7 @@ static enum triangle_feature feature_of(uint32_t corners)
 }
 
 /* Which feature of the triangle lies farthest along d (hull's frame) within the slop. */
-static enum triangle_feature feature_under(const struct meeting *x, vec3 d)
+static enum triangle_feature feature_under(const struct hull_triangle *x, vec3 d)
 {
 	double along[3], top = -SCALAR_MAX;
 	for (int k = 0; k < 3; k++) {
@@ -405,7 +405,7 @@ static enum triangle_feature feature_under(const struct meeting *x, vec3 d)
 /* Whether a contact at this feature with direction d (surface → hull, hull's frame) is the
  * triangle's. Both sides of an edge may say so: a polyhedron's points are reduced per triangle,
  * and the other side may have found another axis. */
-static bool admits(const struct meeting *x, enum triangle_feature feature, vec3 d)
+static bool admits(const struct hull_triangle *x, enum triangle_feature feature, vec3 d)
 {
 	vec3 outward = x->flat.faces[0].normal;
 	return feature != TRIANGLE_FACE && vec3_dot(d, outward) > 0 &&
@@ -415,7 +415,7 @@ static bool admits(const struct meeting *x, enum triangle_feature feature, vec3 
 /* Under a convex edge the inside is nearer to one face or the other; points that are nearer to a
  * neighbour's are the neighbour's. (A body that touches the side of a block near its rim is not
  * deep under the top.) */
-static void leave_to_neighbours(const struct meeting *x, struct manifold *out)
+static void leave_to_neighbours(const struct hull_triangle *x, struct manifold *out)
 {
 	vec3 normal = x->flat.faces[0].normal;
 	for (uint32_t e = 0; e < 3; e++) {
@@ -436,7 +436,7 @@ static void leave_to_neighbours(const struct meeting *x, struct manifold *out)
 }
 
 /* `best`: no other axis is better. */
-static void triangle_manifold(const struct meeting *x, struct sat_face up, bool best,
+static void triangle_manifold(const struct hull_triangle *x, struct sat_face up, bool best,
 			      struct manifold *out)
 {
 	struct face_contact contact = { &x->flat.hull,	 x->hull, &x->here, up,
@@ -447,14 +447,14 @@ static void triangle_manifold(const struct meeting *x, struct sat_face up, bool 
 	out->normal = vec3_negate(out->normal);
 }
 
-static void hull_manifold(const struct meeting *x, struct sat_face face, struct manifold *out)
+static void hull_manifold(const struct hull_triangle *x, struct sat_face face, struct manifold *out)
 {
 	struct face_contact contact = { x->hull,	 &x->flat.hull, &x->here, face,
 					x->pair->margin, x->slop,	false };
 	face_contact(&contact, out);
 }
 
-static bool edges_manifold(const struct meeting *x, const struct sat_edges *edges,
+static bool edges_manifold(const struct hull_triangle *x, const struct sat_edges *edges,
 			   struct manifold *out)
 {
 	uint32_t e = edges->edge_b; /* the lower of the two: 0, 1, 2 */
@@ -471,7 +471,7 @@ static bool edges_manifold(const struct meeting *x, const struct sat_edges *edge
 
 /* Corners and edges that face each other, if they are nearer than what is there by more than the
  * slop and the triangle's to answer for. */
-static void corner_manifold(const struct meeting *x, struct manifold *out)
+static void corner_manifold(const struct hull_triangle *x, struct manifold *out)
 {
 	double bar = out->count > 0 ? manifold_deepest(out) - x->slop : SCALAR_MAX;
 	struct gjk_core a = { x->hull->vertices, x->hull->vertex_count, x->hull, 0 };
@@ -490,7 +490,7 @@ static void corner_manifold(const struct meeting *x, struct manifold *out)
 }
 
 /* The best axis that is the triangle's to answer for; else its own normal. */
-static void hull_contact(const struct meeting *x, struct sat_face up, struct sat_face side,
+static void hull_contact(const struct hull_triangle *x, struct sat_face up, struct sat_face side,
 			 struct sat_edges edges, struct manifold *out)
 {
 	bool crossing = edges.separation > -SCALAR_MAX;
@@ -517,8 +517,8 @@ static void hull_contact(const struct meeting *x, struct sat_face up, struct sat
 static bool hull_alone(const struct pair *pair, uint32_t child, struct pair_cache *cache,
 		       struct manifold *out)
 {
-	struct meeting x = { pair, pair->a->hull, triangle_of(pair->b->mesh, child),
-			     .here = { mat3_identity(), vec3_zero() } };
+	struct hull_triangle x = { pair, pair->a->hull, triangle_of(pair->b->mesh, child),
+				   .here = { mat3_identity(), vec3_zero() } };
 	mat3 rotation = mat3_from_quat(pair->b_in_a.rotation);
 	vec3 corners[3];
 	for (int k = 0; k < 3; k++)

@@ -267,7 +267,7 @@ static bool cast_at(const struct placed_shape *placed, const struct shape *shape
 	return true;
 }
 
-static bool can_fly(const struct shape *shape)
+static bool is_movable(const struct shape *shape)
 {
 	return shape->kind != SHAPE_PLANE && shape->kind != SHAPE_MESH;
 }
@@ -277,7 +277,7 @@ uint32_t placed_cast(const struct placed_shape *placed, uint32_t count, const st
 		     enum status *status)
 {
 	uint32_t written = 0;
-	*status = can_fly(shape) ? STATUS_OK : STATUS_UNSUPPORTED;
+	*status = is_movable(shape) ? STATUS_OK : STATUS_UNSUPPORTED;
 	for (uint32_t i = 0; i < count && *status == STATUS_OK && capacity > 0; i++) {
 		struct cast_hit hit = { 0 };
 		if (!cast_at(&placed[i], shape, from, way, &hit))
@@ -453,7 +453,7 @@ static void turn_if_inside(const struct shape *a, const struct shape *b, const p
 static bool closest_of(const struct placed_shape *a, const struct placed_shape *b,
 		       struct closest_pair *out)
 {
-	bool fixed_a = !can_fly(a->shape), fixed_b = !can_fly(b->shape);
+	bool fixed_a = !is_movable(a->shape), fixed_b = !is_movable(b->shape);
 	struct closest_pair best = *out;
 	if (fixed_a && fixed_b)
 		return false;
