@@ -167,7 +167,7 @@ struct world_stats {
 	uint32_t manifolds_made, manifolds_kept, iterations, fallbacks, quarantined;
 	uint32_t joints;
 	uint64_t joints_broken_total;
-	double joint_error; /* m (rad counted as metres): largest error of a locked axis after the last step */
+	double joint_error; /* m (rad counted as m): largest error of a locked axis after the step */
 	/* Of the last step, for methods with two solvers: islands solved dense, islands solved
 	 * sparse, and islands whose impulses are not unique. */
 	uint32_t islands_dense, islands_sparse, islands_dependent;

@@ -57,6 +57,7 @@ static enum status gather_kept(struct boundary_apply *self)
 {
 	struct world *world = self->world;
 	struct arena *arena = &world->dynamics.scratch;
+	ASSERT(self->kept_count <= world->tables.pending.count);
 	struct batch *batches = ARENA_ARRAY(arena, struct batch, self->kept_count);
 	uint64_t first = world->kept_results.count;
 	if (batches == NULL ||
@@ -128,6 +129,7 @@ static enum status gather_due(struct boundary_apply *self)
 	enum status status = gather_kept(self);
 	if (status == STATUS_OK)
 		status = gather_given(self);
+	ASSERT(self->due_count <= most);
 	if (status == STATUS_OK)
 		sort_items(self->due, scratch, self->due_count, sizeof *self->due, compare_due,
 			   NULL);
@@ -242,6 +244,7 @@ static void store_later_batches(struct boundary_apply *self)
 void world_note_woken(struct world *world, uint32_t first)
 {
 	const struct event_list *events = &world->dynamics.events;
+	ASSERT(first <= events->count);
 	for (uint32_t i = first; i < events->count; i++) {
 		uint32_t row = ROW_NONE;
 		if (events->items[i].kind == EVENT_WAKE)

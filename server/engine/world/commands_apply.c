@@ -38,8 +38,9 @@ static void apply_shape_use(const struct apply_context *context, const struct co
 
 static void apply_shape_drop(const struct apply_context *context, const struct command *command)
 {
-	shapes_remove(context->world,
-		      shapes_find(context->world, (shape_id)command->shape_drop.shape));
+	uint32_t row = shapes_find(context->world, (shape_id)command->shape_drop.shape);
+	ASSERT(row != ROW_NONE);
+	shapes_remove(context->world, row);
 }
 
 /* ---- bodies ----------------------------------------------------------------------------------- */
@@ -116,8 +117,11 @@ static void apply_remove(const struct apply_context *context, const struct comma
 	struct tables *tables = &world->tables;
 	uint32_t row = body_row(context, command->remove.body);
 	for (uint32_t p = tables->body.first_placement[row]; p != 0;
-	     p = tables->placement.next[p - 1])
-		tables->shape.uses[tables->placement.shape[p - 1]]--;
+	     p = tables->placement.next[p - 1]) {
+		uint32_t *uses = &tables->shape.uses[tables->placement.shape[p - 1]];
+		ASSERT(*uses > 0);
+		--*uses;
+	}
 	drives_drop_body(tables, row);
 	changes_remove(&world->changes, tables, row);
 	dynamics_body_removed(&world->dynamics, row);
@@ -150,6 +154,7 @@ static void apply_set_status(const struct apply_context *context, const struct c
 	struct world *world = context->world;
 	struct body_table *body = &world->tables.body;
 	uint32_t row = body_row(context, command->set_status.body);
+	ASSERT(command->set_status.status <= BODY_ANIMATED);
 	body->status[row] = command->set_status.status;
 	body->quarantined[row] = 0;
 	if (body->status[row] == BODY_STATIC)
@@ -192,6 +197,7 @@ static void apply_impulse(const struct apply_context *context, const struct comm
 	struct world *world = context->world;
 	struct body_table *body = &world->tables.body;
 	uint32_t row = body_row(context, command->impulse.body);
+	ASSERT(body->status[row] == BODY_DYNAMIC);
 	vec3 impulse = command->impulse.impulse;
 	vec3 arm = quat_rotate(body->rotation[row], command->impulse.point);
 	body->velocity[row] = vec3_mul_add(body->velocity[row], impulse, body->mass_inv[row]);
@@ -215,6 +221,7 @@ static void apply_set_material(const struct apply_context *context, const struct
 	struct body_table *body = &context->world->tables.body;
 	const struct command_SET_MATERIAL *set = &command->set_material;
 	uint32_t row = body_row(context, set->body);
+	ASSERT(set->dynamic_friction <= set->static_friction);
 	body->static_friction[row] = set->static_friction;
 	body->dynamic_friction[row] = set->dynamic_friction;
 	body->restitution[row] = set->restitution;
@@ -302,6 +309,7 @@ static void apply_bounds(const struct apply_context *context, const struct comma
 	struct world *world = context->world;
 	struct world_table *table = &world->tables.world;
 	walls_remove(world);
+	ASSERT(command->bounds.mode <= BOUNDS_WALLS);
 	table->bounds_mode[0] = command->bounds.mode;
 	table->bounds_min[0] = command->bounds.minimum;
 	table->bounds_max[0] = command->bounds.maximum;
@@ -334,4 +342,7 @@ void plan_apply(const struct batch_plan *plan, struct world *world)
 		ASSERT(command->op < COMMAND_OPS_MAX && functions[command->op] != NULL);
 		functions[command->op](&context, command);
 	}
+	ASSERT(world->tables.world.next_body[0] == plan->next_body);
+	ASSERT(world->tables.world.next_shape[0] == plan->next_shape);
+	ASSERT(world->tables.world.next_joint[0] == plan->next_joint);
 }

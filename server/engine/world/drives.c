@@ -23,6 +23,7 @@ void drives_drop_body(struct tables *tables, uint32_t body)
 	for (uint32_t row = kept; row < drive->count; row++)
 		if (drive->body[row] != body)
 			tables_copy_row(tables, TABLE_DRIVE, kept++, row);
+	ASSERT(kept <= drive->count);
 	tables_truncate(tables, TABLE_DRIVE, kept);
 }
 

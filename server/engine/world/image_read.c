@@ -61,6 +61,7 @@ static bool first_hashed(uint16_t table, uint16_t column)
 static enum status place_column(struct section *section, uint16_t number, uint8_t type,
 				uint32_t length, const uint8_t *data, struct reason *why)
 {
+	ASSERT(section->table < TABLE_COUNT);
 	const struct table_info *info = &table_infos[section->table];
 	for (uint32_t i = 0; i < info->column_count; i++) {
 		const struct column_info *column = &info->columns[i];
@@ -187,6 +188,7 @@ static enum status complete_parameters(struct tables *tables, struct reason *why
 		tables_append(tables, TABLE_PARAMETER);
 		tables->parameter.value[rows] = parameter_entries[rows].absent;
 	}
+	ASSERT(tables->parameter.count == PARAMETER_COUNT);
 	return STATUS_OK;
 }
 

@@ -214,6 +214,7 @@ enum status world_linked(const struct world *world, body_id body, body_id *ids, 
 			uint32_t other = joint_other(tables, e);
 			if (other == DYNAMICS_NONE || (seen[other / 64] >> (other % 64) & 1))
 				continue;
+			ASSERT(other < bodies && found < bodies);
 			seen[other / 64] |= UINT64_C(1) << (other % 64);
 			reached[found++] = other;
 		}

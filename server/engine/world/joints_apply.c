@@ -14,7 +14,10 @@ static uint32_t row_of(const struct apply_context *context, int64_t id)
 
 static uint32_t body_of(const struct apply_context *context, int64_t id)
 {
-	return id == 0 ? ROW_NONE : dynamics_find_body(&context->world->dynamics, (body_id)id);
+	uint32_t row =
+		id == 0 ? ROW_NONE : dynamics_find_body(&context->world->dynamics, (body_id)id);
+	ASSERT(id == 0 || row != ROW_NONE);
+	return row;
 }
 
 /* ---- made and removed ------------------------------------------------------------------------- */
@@ -144,6 +147,7 @@ void apply_joint_axis(const struct apply_context *context, const struct command 
 	struct joint_table *joint = &tables->joint;
 	const struct command_JOINT_AXIS *set = &command->joint_axis;
 	uint32_t row = row_of(context, set->joint), axis = set->axis;
+	ASSERT(axis < JOINT_AXES);
 	forget_table(tables, row, axis);
 	joint->mode[row][axis] = set->mode;
 	joint->lower[row][axis] = set->lower;
@@ -172,6 +176,7 @@ void apply_joint_targets(const struct apply_context *context, const struct comma
 	const struct target_list *list = &command->joint_targets.targets;
 	for (uint32_t i = 0; i < list->count; i++) {
 		uint32_t row = row_of(context, list->items[i].joint), axis = list->items[i].axis;
+		ASSERT(axis < JOINT_AXES);
 		forget_table(tables, row, axis);
 		tables->joint.wave[row][axis] = JOINT_WAVE_CONSTANT;
 		tables->joint.target[row][axis] = list->items[i].value;
@@ -185,6 +190,8 @@ void apply_joint_table(const struct apply_context *context, const struct command
 	struct tables *tables = &context->world->tables;
 	const struct command_JOINT_TABLE *set = &command->joint_table;
 	uint32_t row = row_of(context, set->joint);
+	ASSERT(set->axis < JOINT_AXES);
+	ASSERT(set->points.count >= 1 && set->points.count <= JOINT_POINTS_MAX);
 	joint_points_set(tables, row, set->axis, set->points.items, set->points.count);
 	tables->joint.wave[row][set->axis] = JOINT_WAVE_TABLE;
 	tables->joint.hertz[row][set->axis] = set->period > 0 ? 1 / set->period : 0;

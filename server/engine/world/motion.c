@@ -68,6 +68,7 @@ static const char *take_part(const char *text, char name[32], uint32_t *number)
 		length++;
 	if (length == 0 || text[length] != ' ')
 		return NULL;
+	ASSERT(length < 32);
 	memcpy(name, text, length);
 	name[length] = '\0';
 	text += length + 1;

@@ -59,6 +59,7 @@ struct near_work {
 static struct placed_shape placed_of(const struct world *world, uint32_t placement)
 {
 	const struct tables *tables = &world->tables;
+	ASSERT(placement < tables->placement.count && tables->placement.body[placement] != 0);
 	return (struct placed_shape){
 		.shape = world->shapes[tables->placement.shape[placement]],
 		.at = placement_at(tables, placement),
@@ -347,6 +348,7 @@ uint32_t world_contacts(const struct world *world, body_id body, struct contact_
 	if (keys == NULL)
 		return 0;
 	uint32_t count = collect_contacts(tables, body, keys), points = 0;
+	ASSERT(count <= rows);
 	sort_items(keys, keys + rows, count, sizeof *keys, compare_contacts, NULL);
 	for (uint32_t i = 0; i < count && points < capacity; i++) {
 		view_points(tables, &keys[i], out + points, capacity - points);
@@ -354,6 +356,7 @@ uint32_t world_contacts(const struct world *world, body_id body, struct contact_
 				 capacity - points);
 	}
 	heap_free(keys);
+	ASSERT(points <= capacity);
 	return points;
 }
 
@@ -422,7 +425,8 @@ enum status world_held_contacts(const struct world *world, body_id body, struct 
 		keys = heap_alloc((size_t)2 * contacts * sizeof *keys);
 	if (keys == NULL)
 		return STATUS_NO_MEMORY;
-	collect_held(world, row, keys);
+	uint32_t collected = collect_held(world, row, keys);
+	ASSERT(collected == contacts);
 	/* By (other, own piece, its piece): a pair of pieces has one contact, so the order is total. */
 	sort_items(keys, keys + contacts, contacts, sizeof *keys, compare_contacts, NULL);
 	for (uint32_t i = 0; i < contacts; i++) {

@@ -38,6 +38,7 @@ enum status shapes_reserve(struct world *world, uint32_t more)
 		world->shape_rows = room;
 		world->dynamics.shapes = shapes;
 	}
+	ASSERT(world->shape_rows >= rows);
 	return STATUS_OK;
 }
 
@@ -60,6 +61,7 @@ void shapes_release(struct world *world)
 static void index_shape(struct world *world, uint32_t row, const struct shape *shape)
 {
 	const struct shape_table *table = &world->tables.shape;
+	ASSERT(row < world->shape_rows && world->shapes[row] == NULL);
 	world->shapes[row] = shape_retain(shape);
 	if (table->id[row] >= IDS_END)
 		return; /* walls cannot be found by name */
@@ -89,6 +91,7 @@ static bool row_has_public_name(const struct shape_table *table, uint32_t row)
 void shapes_remove(struct world *world, uint32_t row)
 {
 	struct shape_table *table = &world->tables.shape;
+	ASSERT(row < table->count && table->id[row] != 0);
 	ASSERT(table->uses[row] == 0);
 	uint64_t key = name_key(table->name[row]);
 	uint32_t named = ROW_NONE;

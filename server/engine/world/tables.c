@@ -139,6 +139,7 @@ void *tables_column(const struct tables *tables, enum table_index table, uint32_
 /* One value of a type as it lies in memory; returns its bytes. Vectors and rotations are doubles. */
 static size_t put_value(uint8_t type, double value, uint8_t at[sizeof(uint64_t)])
 {
+	ASSERT(type <= COLUMN_QUAT);
 	uint64_t bits = (uint64_t)(int64_t)value;
 	float single = (float)value;
 	switch (type) {
@@ -163,6 +164,7 @@ static void fill_values(const struct column_info *info, double value, char *at, 
 {
 	uint8_t one[sizeof(uint64_t)];
 	size_t size = put_value(info->type, value, one);
+	ASSERT(bytes % size == 0);
 	if (value == 0)
 		memset(at, 0, bytes);
 	else
@@ -175,6 +177,7 @@ static bool is_absent(const struct column_info *info, const char *at, size_t byt
 {
 	uint8_t one[sizeof(uint64_t)];
 	size_t size = put_value(info->type, info->absent, one);
+	ASSERT(bytes >= size && bytes % size == 0);
 	return memcmp(at, one, size) == 0 && memcmp(at, at + size, bytes - size) == 0;
 }
 
@@ -233,6 +236,7 @@ enum status tables_reserve(struct tables *tables, enum table_index table, uint32
 	}
 	tables->bytes += (uint64_t)(room - head->capacity) * table_row_bytes(table);
 	head->capacity = room;
+	ASSERT(head->count <= head->capacity && rows <= head->capacity);
 	return STATUS_OK;
 }
 
@@ -274,6 +278,7 @@ bool tables_row_is_clear(const struct tables *tables, enum table_index table, ui
 			 uint32_t *column)
 {
 	const struct table_info *info = &table_infos[table];
+	ASSERT(row < head_of(tables, table)->capacity);
 	for (*column = 0; *column < info->column_count; ++*column)
 		if (!is_absent(&info->columns[*column], cell_address(tables, table, *column, row),
 			       info->columns[*column].row_bytes))

@@ -129,6 +129,7 @@ uint32_t world_bodies(const struct world *world, body_id *ids, uint32_t capacity
 	for (uint32_t row = 0; row < body->count; row++)
 		if (body->id[row] != 0 && body->id[row] != BODY_WALLS)
 			changes->keys[count++] = body->id[row];
+	ASSERT(count == world_body_count(world));
 	sort_keys(changes->keys, NULL, changes->scratch, NULL, count);
 	for (uint32_t i = 0; i < MIN_OF(count, capacity); i++)
 		ids[i] = (body_id)changes->keys[i];

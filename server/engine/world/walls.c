@@ -27,6 +27,7 @@ uint32_t walls_count(bool planar)
 /* Not a hash, on purpose: a user's shape cannot have it. */
 static void wall_name(uint32_t wall, bool planar, uint8_t name[SHAPE_NAME_BYTES])
 {
+	ASSERT(wall < WALLS_MAX);
 	memset(name, 0, SHAPE_NAME_BYTES);
 	memcpy(name, "cairn wall", 10);
 	name[16] = (uint8_t)(wall + 1);
@@ -72,6 +73,7 @@ enum status walls_cook(struct world *world)
 			write_slab(&writer, normals[wall]);
 		else
 			write_plane(&writer, normals[wall]);
+		ASSERT(!writer.failed && writer.count <= sizeof bytes);
 		wall_name(wall, planar, name);
 		struct shape *shape;
 		struct reason why;
@@ -108,6 +110,7 @@ static vec3 wall_position(const struct tables *tables, uint32_t wall)
 	vec3 low = tables->world.bounds_min[0], high = tables->world.bounds_max[0];
 	vec3 position = vec3_scale(vec3_add(low, high), 0.5);
 	uint32_t axis = wall / 2;
+	ASSERT(axis < 3);
 	vec3_set(&position, axis, vec3_get(wall % 2 == 0 ? low : high, axis));
 	if (tables->world.planar[0])
 		position.z = 0;

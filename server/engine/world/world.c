@@ -164,6 +164,7 @@ static enum status fill_tables(struct tables *tables, const struct world_options
 		tables_append(tables, TABLE_PARAMETER);
 		tables->parameter.value[row] = parameter_entries[row].initial;
 	}
+	ASSERT(tables->world.count == 1 && tables->parameter.count == PARAMETER_COUNT);
 	const struct method_alias *alias = method_alias(options->method);
 	if (alias != NULL && alias->parameter != UINT32_MAX)
 		tables->parameter.value[alias->parameter] = alias->value;
@@ -173,6 +174,7 @@ static enum status fill_tables(struct tables *tables, const struct world_options
 enum status world_make(struct tables *tables, struct shape_source source, struct world **out,
 		       struct reason *why)
 {
+	ASSERT(tables->world.count == 1);
 	struct world *world = heap_alloc_zero(sizeof *world);
 	if (world == NULL) {
 		tables_release(tables);
@@ -297,6 +299,16 @@ static void sort_slowly(struct event *items, uint32_t count)
 	}
 }
 
+#ifdef CAIRN_VALIDATE
+static bool events_are_sorted(const struct event_list *events)
+{
+	for (uint32_t i = 1; i < events->count; i++)
+		if (compare_events(&events->items[i - 1], &events->items[i], NULL) > 0)
+			return false;
+	return true;
+}
+#endif
+
 static void sort_events(struct world *world)
 {
 	struct event_list *events = &world->dynamics.events;
@@ -356,12 +368,14 @@ static void limit_events(struct world *world)
 	for (; at > 0 && compare_events(&events->items[at - 1], &limit, NULL) > 0; at--)
 		events->items[at] = events->items[at - 1];
 	events->items[at] = limit;
+	ASSERT(events->count <= most && events->count <= events->capacity);
 }
 
 void world_sort_events(struct world *world)
 {
 	sort_events(world);
 	limit_events(world);
+	VALIDATE(events_are_sorted(&world->dynamics.events));
 }
 
 /* ---- small facts ------------------------------------------------------------------------------ */
