@@ -131,7 +131,7 @@ MUST_CHECK enum status world_apply(struct world *world, struct batch *batches, u
 const struct batch_result *world_kept_results(const struct world *world, uint32_t *count);
 /* The caller has reported the changes, events and results of the boundary: the next world_apply or
  * world_step starts new lists. */
-void world_told(struct world *world);
+void world_close_boundary(struct world *world);
 
 /* A batch stored for a later tick. */
 struct pending_batch {
@@ -429,7 +429,7 @@ MUST_CHECK enum status world_held_contacts(const struct world *world, body_id bo
 /* Bodies whose contacts may differ from those at the opening of the boundary: bodies awake before or after
  * its step, changed by a command, or with lost contact points; and sleeping bodies to which contacts with
  * these are assigned. In no order, some more than once; returns how many there are. */
-uint32_t world_stirred(const struct world *world, body_id *out, uint32_t capacity);
+uint32_t world_contacts_changed(const struct world *world, body_id *out, uint32_t capacity);
 
 struct world_energy {
 	double kinetic, potential; /* J; potential of gravity, zero at the world's origin */

@@ -437,7 +437,7 @@ static void note_reported(struct host *host)
 	(void)world_kept_results(host->world, &kept);
 	host->open = boundary->status != STATUS_OK;
 	if (boundary->edits)
-		world_told(host->world);
+		world_close_boundary(host->world);
 	host->kept_told = host->open ? kept : 0;
 }
 

@@ -123,14 +123,14 @@ static enum status list_touched(struct host *host, const struct tick_report *tic
 	*ids = NULL;
 	if (!ticked->contacts)
 		return STATUS_OK;
-	*count = all ? world_bodies(world, NULL, 0) : world_stirred(world, NULL, 0);
+	*count = all ? world_bodies(world, NULL, 0) : world_contacts_changed(world, NULL, 0);
 	*ids = ARENA_ARRAY(&host->scratch, body_id, MAX_OF(*count, 1u));
 	if (*ids == NULL)
 		return STATUS_NO_MEMORY;
 	if (all)
 		world_bodies(world, *ids, *count);
 	else
-		world_stirred(world, *ids, *count);
+		world_contacts_changed(world, *ids, *count);
 	if (all || *count == 0)
 		return STATUS_OK;
 	/* Equal ids are the same body: which of them stays does not matter. */

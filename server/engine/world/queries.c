@@ -441,12 +441,12 @@ enum status world_held_contacts(const struct world *world, body_id body, struct 
 	return STATUS_OK;
 }
 
-struct stirred {
+struct changed_bodies {
 	body_id *out;
 	uint32_t count, capacity;
 };
 
-static void add_stirred(struct stirred *self, body_id id)
+static void add_changed(struct changed_bodies *self, body_id id)
 {
 	if (id == 0 || id == BODY_WALLS)
 		return;
@@ -456,32 +456,32 @@ static void add_stirred(struct stirred *self, body_id id)
 }
 
 /* A body, and those that hold contacts with it. */
-static void add_stirred_around(struct stirred *self, const struct world *world, uint32_t row)
+static void add_changed_around(struct changed_bodies *self, const struct world *world, uint32_t row)
 {
 	const struct dynamics *dynamics = &world->dynamics;
 	const struct body_table *body = &world->tables.body;
-	add_stirred(self, body->id[row]);
+	add_changed(self, body->id[row]);
 	for (uint32_t e = dynamics->bodies.items[row].first_edge; e != DYNAMICS_NONE;
 	     e = dynamics->edges.items[e].next) {
 		uint32_t other = edge_other(&world->tables, e);
 		if (!bitset_get(&dynamics->awake, other) && body_holds_contact(body, other, row))
-			add_stirred(self, body->id[other]);
+			add_changed(self, body->id[other]);
 	}
 }
 
-uint32_t world_stirred(const struct world *world, body_id *out, uint32_t capacity)
+uint32_t world_contacts_changed(const struct world *world, body_id *out, uint32_t capacity)
 {
 	const struct bitset *sets[] = { &world->changes.candidates, &world->changes.marked };
 	const struct bitset *parted = &world->dynamics.parted;
-	struct stirred stirred = { .out = out, .capacity = capacity };
+	struct changed_bodies changed = { .out = out, .capacity = capacity };
 	for (uint32_t i = 0; i < COUNT_OF(sets); i++)
 		for (uint32_t row = bitset_next(sets[i], 0); row != BITSET_NONE;
 		     row = bitset_next(sets[i], row + 1))
-			add_stirred_around(&stirred, world, row);
+			add_changed_around(&changed, world, row);
 	for (uint32_t row = bitset_next(parted, 0); row != BITSET_NONE;
 	     row = bitset_next(parted, row + 1))
-		add_stirred(&stirred, world->tables.body.id[row]);
-	return stirred.count;
+		add_changed(&changed, world->tables.body.id[row]);
+	return changed.count;
 }
 
 /* ---- energy and momentum ---------------------------------------------------------------------- */

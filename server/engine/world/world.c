@@ -266,7 +266,7 @@ void world_open_boundary(struct world *world)
 	dynamics_joints_open(&world->dynamics, world->tables.world.next_joint[0]);
 }
 
-void world_told(struct world *world)
+void world_close_boundary(struct world *world)
 {
 	world->open = false;
 }

@@ -544,7 +544,7 @@ START_TEST(random_lives_are_told_as_they_were_and_saved_as_they_are)
 	};
 	for (int round = 0; round < 60; round++) {
 		read_model(&before);
-		world_told(world);
+		world_close_boundary(world);
 		uint32_t count = 1 + rng_below(&gen.rng, 12);
 		for (uint32_t i = 0; i < count; i++) {
 			struct command command;
