@@ -8,10 +8,9 @@
         stepped = world.step(60, bodies=True)
         print(stepped.tick, stepped.hash, stepped.bodies[body].position)
 
-Everything waits for its answer; state comes in profile `plain`
-unless subscribe() is told another. Values are floats in SI units, vectors
-tuples of three, rotations tuples (w, x, y, z), hashes strings of 16 hexadecimal digits. What the server
-refuses is raised as cairn.Refused with its status, field and text.
+Every call waits for its answer. Frames have profile `plain` unless subscribe() names another. Values are floats in SI
+units, vectors tuples of three, rotations tuples (w, x, y, z), hashes strings of 16 hexadecimal digits. A refusal of the
+server is raised as cairn.Refused with its status, field and text.
 """
 from . import areas
 from .client import (Body, Client, Closed, Frame, Refused, Result, State, Stepped, World, connect)

@@ -1,4 +1,4 @@
-"""Cairn for asyncio: the client of client.py, where everything that waits is awaited.
+"""Cairn for asyncio: the client of client.py, with coroutines for all calls that wait.
 
     import asyncio
     from cairn import aio
@@ -109,7 +109,7 @@ class Client(Session):
             raise
 
     async def close(self):
-        """A session that could be resumed ends with it."""
+        """Closes the connection. A resumable session ends too, because GOODBYE is sent first."""
         if self.error is None and self.welcome.get("resume_token"):
             self._write("goodbye", 0)
         await self._drop(Closed("the connection has been closed here"))
@@ -124,7 +124,7 @@ class Client(Session):
         try:
             await self._writer.wait_closed()
         except (ConnectionError, ssl.SSLError):
-            pass  # it was gone already
+            pass  # the connection had ended already
 
     async def resume(self):
         """As cairn.Client.resume: after Closed (and `retry` seconds) connects again, where GOODBYE sent it or where it
@@ -146,7 +146,7 @@ class Client(Session):
         self._write(name, *fields)
 
     async def _drain(self):
-        """Waits until most has been sent. Why the connection ended, if it did, is for the reader to say."""
+        """Waits until the send buffer has drained. An end of the connection is reported by the reading task."""
         with contextlib.suppress(ConnectionError, ssl.SSLError):
             await self._writer.drain()
 
@@ -166,7 +166,7 @@ class Client(Session):
             if entry in self._waiting:
                 self._waiting.remove(entry)
             if future.done() and not future.cancelled():
-                future.exception()  # where sending failed first, nobody hears of it twice
+                future.exception()  # if sending failed first, its error is raised; mark this one as retrieved
 
     async def _ask_for(self, kinds, matches, ref, name, *fields):
         return await self._answer(kinds, matches, name, ref, lambda: self.send(name, *fields))
@@ -182,7 +182,7 @@ class Client(Session):
                 head = await self._reader.readexactly(5)
                 length = struct.unpack_from(">I", head, 1)[0]
                 if head[0] != 0xC6 or length > FRAME_MAX:
-                    raise Closed("the server does not speak this protocol")
+                    raise Closed("a frame does not begin with byte 0xc6; the peer does not speak this protocol")
                 message = msgpack.unpackb(await self._reader.readexactly(length), raw=False, strict_map_key=False)
                 self._take(NAMES.get(message[0], ""), message[1:])
         except asyncio.IncompleteReadError:
@@ -191,7 +191,7 @@ class Client(Session):
             self._end(error if isinstance(error, Closed) else Closed(str(error)))
 
     def _give(self, kind, fields):
-        """To who waits for it, if somebody does."""
+        """Passes a message to the task that waits for it, if any."""
         for entry in self._waiting:
             kinds, matches, asked, ref, future = entry
             refused = kind == "error" and (ref is None or (fields[0] == ref and fields[3] == asked))
@@ -226,7 +226,7 @@ class Client(Session):
             self.worlds[fields[1]].take_info(fields)
 
     def _begin(self, welcome):
-        """Before anything of the session that follows, and before any other task says something."""
+        """Handles WELCOME before later messages of the session, and before any other task can send."""
         again = bool(self.welcome)
         self._welcomed(welcome)
         self.error = None
@@ -292,7 +292,7 @@ class World(_World):
         self._news = asyncio.Event()
 
     def end(self, error):
-        """What waits hears of it; None: the connection stands again."""
+        """Wakes all waiting tasks with the error of the connection; None: it is open again."""
         self._ended = error
         self._tell()
 
@@ -357,7 +357,7 @@ class World(_World):
         self._tell()
 
     async def result(self, batch):
-        """Waits for what became of a batch of send(). Raises Refused."""
+        """Waits for the result of a batch of send(). Raises Refused."""
         self._refusals[batch] = None
         try:
             while batch not in self.results:
@@ -405,7 +405,7 @@ class World(_World):
                      edit=fields[5] if len(fields) > 5 else 0)
 
     async def fork(self, name, snapshot=""):
-        """A copy, paused; returns it joined."""
+        """Copies the present state (or the saved state `snapshot`) into a new, paused world `name`; returns it joined."""
         await self.client.ask("forked", "fork", self.number, name, snapshot)
         return await self.client.join(name)
 
@@ -432,7 +432,7 @@ class World(_World):
         return [of_list(item) for item in await self._pages("joints", body, lambda item: item[0])]
 
     async def linked(self, body):
-        """Ids of the bodies that joints link with one, itself among them."""
+        """Ids of all bodies connected to `body` by joints, `body` included."""
         return await self._pages("linked", body, lambda item: item)
 
     async def _pages(self, name, body, id_of):
@@ -448,7 +448,7 @@ class World(_World):
 
     async def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1, areas=(),
                         follow=(), budget=0, joints=0):
-        """Begins to watch, as cairn.World.subscribe, and waits for the first frame; frames() then yields."""
+        """Subscribes as cairn.World.subscribe, and waits for the first frame; frames() then yields."""
         known = set(self.subscriptions)
         try:
             message = self._subscription(sub, fields, divisor, events, profile, hash_every, areas, follow, budget,
@@ -470,7 +470,7 @@ class World(_World):
         self._tell()
 
     async def frames(self, count, sub=1, timeout=None):
-        """Yields `count` frames as they come; ends early when none came in time."""
+        """Yields `count` frames as they arrive; ends early if none arrives in time."""
         mirror = self.subscriptions[sub]
         while count > 0:
             if mirror.frames:
@@ -490,7 +490,7 @@ class _Asked(Exception):
 
 
 class _Question(_World):
-    """A world that has one answer, or none: then it says what was asked."""
+    """A stand-in for a world that returns one given answer, or raises _Asked with the query if it has none."""
 
     def __init__(self, answer):
         self.answer = answer
@@ -502,7 +502,7 @@ class _Question(_World):
 
 
 def _questioned(method):
-    """A question of the synchronous World: the same words put to the server, the same reading of its answer."""
+    """Makes a coroutine of a query method of the synchronous World: the same request, the same decoding."""
     async def ask(self, *arguments, **named):
         try:
             return method(_Question(None), *arguments, **named)

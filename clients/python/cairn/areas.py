@@ -1,6 +1,8 @@
-"""Parts of a world to watch: World.subscribe(areas=[ball((0, 0, 0), 20), box((0, 0, 0), (9, 9, 9), body=7)]).
+"""Areas of a subscription; a body is in an area if its origin is:
 
-With `body` positions are relative to where that body is, and the area goes with it.
+    World.subscribe(areas=[ball((0, 0, 0), 20), box((0, 0, 0), (9, 9, 9), body=7)]).
+
+Lengths in metres. With `body`, positions are relative to that body, and the area moves with it.
 """
 
 
@@ -17,5 +19,5 @@ def ball(centre, radius, body=0):
 
 
 def frustum(eye, rotation, half_width, half_height, near, far, body=0):
-    """Looks along -z of the rotation (w, x, y, z), +y up; half sizes are those at distance 1."""
+    """Looks along -z of the rotation (w, x, y, z), +y up; half sizes are those at distance 1 m; near and far in metres."""
     return [3, [float(v) for v in (*eye, *rotation, half_width, half_height, near, far)], body]

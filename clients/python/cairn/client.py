@@ -10,7 +10,7 @@ from .manifest import COLUMN, COMMAND, DEFAULTS, QUERY, STATUS, WORDED, WORDS
 from .wire import Closed, Wire
 
 PART = 57344
-PAGE = 1024  # items of a list that is asked for page by page
+PAGE = 1024  # items in one page of a list that QUERY returns in pages
 EXPIRED = 35
 RESULTS_KEPT = 1024
 WAITING = next(number for number, (name, _) in STATUS.items() if name == "waiting")
@@ -21,12 +21,13 @@ EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", 
           "limit", "joint_break", "births", "deaths"]
 
 
-# Messages that mirrors take.
+# Messages that update a subscription's mirror.
 STATE = ("snapshot", "delta", "rows", "events", "notice")
 
 
 class Refused(Exception):
-    """The server said no: `status` (its short name), `field`, `index` (which item, or -1) and a text."""
+    """The server refused a request: `status` (short name of the status), `field` (name, or ""), `index` (of the item of a
+    batch or list that was refused, or -1) and a text."""
 
     def __init__(self, code, text, field_name="", index=-1):
         self.code = code
@@ -42,7 +43,8 @@ def _hash(value):
 
 @dataclass
 class Body:
-    """A body as a subscription shows it. Columns that it left out are None."""
+    """A body as a subscription shows it: position m, rotation (w, x, y, z), velocity m/s and spin rad/s in world axes.
+    Columns that the subscription does not contain are None."""
     id: int
     position: tuple = None
     rotation: tuple = None
@@ -81,7 +83,7 @@ class Body:
 
 
     def set(self, name, value):
-        """Takes a column as `columns.read_block` gives it."""
+        """Sets a column from a value that `columns.read_block` yields."""
         if name == "status":
             self.status, self.asleep = STATUSES[value[0]], bool(value[1] & 1)
         elif name == "owner":
@@ -92,11 +94,11 @@ class Body:
 
 @dataclass
 class Result:
-    """What became of a batch: the boundary it was applied at and the id each command made (or 0)."""
+    """The result of a batch: the tick boundary at which it was applied, and for each command the id it created (or 0)."""
     batch: int
     tick: int
     values: list
-    edit: int = 0  # the first state that has it is (epoch, tick, edit)
+    edit: int = 0  # (epoch, tick, edit) names the first state that contains the batch
 
     @classmethod
     def take(cls, item):
@@ -113,7 +115,7 @@ class State:
     tick: int
     hash: str
     world: int = None
-    other_bits: bool = False  # of restore: it was saved by a build of other bits
+    other_bits: bool = False  # restore: a build that computes other bits saved the state
     edit: int = 0
 
 
@@ -146,7 +148,7 @@ class Frame:
     joints: dict = field(default_factory=dict)  # id -> Joint, of a subscription to joints
 
 
-# A body is dynamic, at the origin, where nobody says otherwise.
+# By default spawn() makes a dynamic body (status 2) at the origin.
 FALLBACKS = DEFAULTS | {"spawn": {"status": 2, "position": (0, 0, 0)} | DEFAULTS["spawn"]}
 
 
@@ -157,7 +159,7 @@ def _pack_field(kind, value, words):
         return float(value)
     if kind == "ENUM" and isinstance(value, str):
         if value not in words:
-            raise ValueError(f"{value!r} is none of {', '.join(word for word in words if word)}")
+            raise ValueError(f"{value!r} is not one of {', '.join(word for word in words if word)}")
         return words.index(value)
     if kind in ("ATTACHMENTS", "TARGETS", "POINTS"):
         return [list(item) if isinstance(item, (list, tuple)) else [item] for item in value]
@@ -165,7 +167,8 @@ def _pack_field(kind, value, words):
 
 
 def command(name, *values, **named):
-    """A command as the wire wants it: command("spawn", 2, (0, 1, 0)) or by field name."""
+    """A command in wire form, [number, field, ...]: command("spawn", 2, (0, 1, 0)), or with fields by name. Raises
+    TypeError for an unknown or missing field, ValueError for an unknown word."""
     number, _, fields = COMMAND[name]
     names = [field_name for field_name, _ in fields]
     unknown = set(named) - set(names)
@@ -183,12 +186,11 @@ def command(name, *values, **named):
 
 
 class Session:
-    """What the clients have in common, whichever way they wait: who they are, their worlds, and what it takes to come
-    back."""
+    """State that the synchronous and the asyncio client share: identity, joined worlds, and what a resume needs."""
 
     def __init__(self, address, role, name, timeout, caps, token, tls, resumes):
         self.address, self.timeout, self.tls = address, timeout, tls
-        self.redirect, self.retry = "", 0.0  # what the last GOODBYE said: an address, seconds
+        self.redirect, self.retry = "", 0.0  # from the last GOODBYE: address to connect to, seconds to wait
         self.last_ref = 0
         self.worlds = {}
         self.has_ack = "ack" in caps
@@ -207,16 +209,16 @@ class Session:
         return self.hello if self.token is None else self.hello | {"token": self.token}
 
     def _hello_again(self):
-        """HELLO of one who comes back: the token of the last WELCOME, and where the whole mirrors stand."""
+        """HELLO of a resume: the resume token of the last WELCOME, and the last frame of every complete mirror."""
         token = self.welcome.get("resume_token")
         if not token:
-            raise Refused(EXPIRED, "the server did not say how to come back")
+            raise Refused(EXPIRED, "the server gave no resume token; connect anew with resumes=True")
         return self.hello | {"resume": token, "applied": [
             [sub, mirror.epoch, mirror.tick, mirror.event_count, mirror.edit] for world in self.worlds.values()
             for sub, mirror in world.subscriptions.items() if mirror.whole]}
 
     def _said_again(self):
-        """The messages that one who is back says anew."""
+        """The messages to repeat after a resume: the last FOCUS of each subscription, and batches without a result."""
         for world in self.worlds.values():
             for sub, mirror in world.subscriptions.items():
                 if mirror.focus is not None:
@@ -229,13 +231,13 @@ class Session:
         self.session, self.role = welcome["session"], welcome["role"]
 
     def _left(self, fields):
-        """What GOODBYE says of the end, as the error to raise."""
+        """The error to raise for a GOODBYE; stores its retry delay and its redirect."""
         self.retry, self.redirect = fields[1] / 1000, fields[2]
         return Closed(f"the server said goodbye: {fields[3]}", STATUS.get(fields[0], ("?",))[0])
 
 
 class Client(Session):
-    """One connection. Not for several threads."""
+    """One connection, for use by one thread."""
 
     def __init__(self, address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable"),
                  token=None, tls=None, resumes=False):
@@ -247,7 +249,7 @@ class Client(Session):
         self.wire.send("hello", hello)
         answer = self.wire.receive()
         if answer is None:
-            raise Closed("no WELCOME came in time")
+            raise Closed(f"no WELCOME within {self.timeout:g} s")
         kind, fields = answer
         if kind != "welcome":
             raise Refused(fields[1], fields[2])
@@ -260,16 +262,16 @@ class Client(Session):
         self.close()
 
     def close(self):
-        """A session that could be resumed ends with it."""
+        """Closes the connection. A resumable session ends too, because GOODBYE is sent first."""
         if self.welcome.get("resume_token"):
             with contextlib.suppress(OSError):
                 self.wire.send("goodbye", 0)
         self.wire.close()
 
     def resume(self):
-        """After Closed (and `retry` seconds), for a client made with resumes=True: connects again, where GOODBYE sent it
-        or where it was, and takes the session up. Mirrors and numbers go on, bodies stay owned, batches without a result
-        are sent again. Raises Refused ("expired") where the session is gone."""
+        """Resumes the session after Closed (wait `retry` seconds first); for a client made with resumes=True. Connects to
+        the redirect of the last GOODBYE, else to the old address. Mirrors and batch numbers continue, bodies stay owned,
+        and batches without a result are sent again. Raises Refused ("expired") if the session has expired."""
         hello = self._hello_again()
         self.wire.close()
         self.wire = Wire(self.redirect or self.address, self.timeout, self.tls)
@@ -280,7 +282,8 @@ class Client(Session):
     # ---- messages --------------------------------------------------------------------------------
 
     def take(self, timeout=None):
-        """One message, with those that nobody waits for dealt with; None after `timeout` seconds."""
+        """Receives one message, and handles it if it is not an answer (PING, frames, RESULT, ...). Returns it, or None after
+        `timeout` seconds. Raises Closed at GOODBYE."""
         message = self.wire.receive(timeout)
         if message is None:
             return None
@@ -301,11 +304,12 @@ class Client(Session):
         return message
 
     def wait(self, kinds, matches):
-        """The first message of one of `kinds` for which matches(fields); errors that match are raised."""
+        """Fields of the first message of one of `kinds` for which matches(fields). Raises Refused for an ERROR that
+        matches, and Closed if no message arrives in time."""
         while True:
             message = self.take()
             if message is None:
-                raise Closed("no answer came in time")
+                raise Closed(f"no answer within {self.timeout:g} s")
             kind, fields = message
             if kind in kinds and matches(fields):
                 return fields
@@ -314,7 +318,7 @@ class Client(Session):
                               fields[4] if len(fields) > 4 else -1)
 
     def ask(self, answer, name, *fields):
-        """Sends a request whose first field is a fresh ref and waits for its answer."""
+        """Sends a request whose first field is a new ref and returns the fields of its answer. Raises Refused, Closed."""
         ref = self.next_ref()
         self.wire.send(name, ref, *fields)
         return self.wait([answer], lambda f: f[0] == ref)
@@ -378,9 +382,9 @@ class World:
         self.shape_ids = {}
         self.subscriptions = {}
         self.unanswered = {}  # batch -> fields of COMMANDS, of a client that resumes
-        self.results = {}  # batch -> item of RESULT that nobody has asked for yet
-        self.waiting = {}  # batch -> the tick that the server keeps it for
-        self.durable = None  # (epoch, tick, edit): everything up to there is on the server's disk
+        self.results = {}  # batch -> item of RESULT that result() has not returned yet
+        self.waiting = {}  # batch -> tick for which the server holds it
+        self.durable = None  # (epoch, tick, edit): the newest state on the server's disk
 
     def take_info(self, info):
         self.epoch, self.tick, self.rate = info[2], info[3], info[4]
@@ -401,7 +405,7 @@ class World:
         self.control(2, factor)
 
     def lockstep(self):
-        """Takes the stepping lease: nobody else may step until pause, resume or the session's end."""
+        """Takes the stepping lease: no other session may step until pause(), resume() or the end of this session."""
         self.control(3)
 
     def barrier(self, sessions):
@@ -541,11 +545,11 @@ class World:
                      edit=fields[5] if len(fields) > 5 else 0)
 
     def fork(self, name, snapshot=""):
-        """A copy, paused; returns it joined."""
+        """Copies the present state (or the saved state `snapshot`) into a new, paused world `name`; returns it joined."""
         self.client.ask("forked", "fork", self.number, name, snapshot)
         return self.client.join(name)
 
-    # ---- questions -------------------------------------------------------------------------------
+    # ---- queries ---------------------------------------------------------------------------------
 
     def query(self, *query):
         ref = self.client.next_ref()
@@ -553,8 +557,8 @@ class World:
         return self.client.wait(["answer"], lambda f: f[0] == ref)[2]
 
     def ray(self, origin, direction, length, limit=1, category=ANY, mask=ANY, ignore=0):
-        """[(body, fraction, point, normal), …], nearest first. Of this question and others `category`, `mask` and
-        `ignore` (a body) say who is not asked."""
+        """[(body, fraction, point, normal), …], nearest first; `length` in m, fraction 0 to 1. In this and other
+        queries `category` and `mask` filter bodies, and `ignore` is the id of a body to skip (0: none)."""
         hits = self.query(1, _floats(origin), _floats(direction), float(length), limit, category, mask, ignore)
         return [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5])) for hit in hits]
 
@@ -586,15 +590,15 @@ class World:
         return data
 
     def cast(self, shape, position, way, rotation=(1, 0, 0, 0), limit=1, category=ANY, mask=ANY, ignore=0):
-        """[(body, fraction, point, normal, depth), …] of what a shape (canonical bytes, or the 32-byte name of
-        one this world may use) meets on a straight way, nearest first."""
+        """[(body, fraction, point, normal, depth), …] of the bodies that a convex shape (canonical bytes, or
+        the 32-byte name of a shape of this world) hits on the straight path `way` (m), nearest first."""
         hits = self.query(7, shape, _floats(position), _floats(way), _floats(rotation), limit, category, mask,
                           ignore)
         return [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5]), hit[6]) for hit in hits]
 
     def closest(self, body, other=0, reach=1000.0):
-        """(distance, normal, side, side) of two bodies, other = 0 for the nearest one; None when there is
-        nothing within reach. A side is (body, placement, child, point, vertices)."""
+        """(distance, normal, side, side) of two bodies, or with other = 0 of a body and the nearest one;
+        None if nothing is within `reach` (m). A side is (body, placement, child, point, vertices)."""
         answer = self.query(8, body, other, float(reach))
         if not answer:
             return None
@@ -607,7 +611,9 @@ class World:
 
     def move(self, shape, position, way, rotation=(1, 0, 0, 0), iterations=4, slope=0.7, step=0.0, skin=0.001,
              category=ANY, mask=ANY, ignore=0):
-        """Where a walker of this shape gets to, as a dict; `contacts` and `ground` as cast() gives them."""
+        """Moves a character of this shape along `way` (m) with sliding, without changing the world. Returns a dict;
+        `contacts` and `ground` are hits as cast() returns them. `slope`: cosine of the steepest walkable ground; `step`:
+        highest ledge (m) that it climbs; `skin`: distance (m) it stays from obstacles."""
         position, left, flags, used, climbed, ground, contacts = self.query(
             10, shape, _floats(position), _floats(way), _floats(rotation), iterations, float(slope),
             float(step), float(skin), category, mask, ignore)
@@ -622,7 +628,7 @@ class World:
         return [(r[2], r[3], tuple(r[4]), tuple(r[5]), tuple(r[6])) for r in self.query(11, body, other, limit)]
 
     def methods(self):
-        """The methods there are, as dicts; `why` is None where the world could take it as it stands, `abilities` a set of
+        """All methods, as dicts; `why` is None if the world could switch to it now, else the reason; `abilities` a set of
         words, `names` {other name: (parameter, value) or None}."""
         words = ("friction", "restitution", "sleep", "planar", "spatial", "joints")
         return [{"number": number, "name": name, "motion": motion, "shapes": shapes,
@@ -632,7 +638,7 @@ class World:
                 for number, name, motion, shapes, abilities, code, why, summary, names in self.query(QUERY["methods"])]
 
     def parameters(self):
-        """{name: dict} of the parameters, with their values in this world; `methods` are those that read it."""
+        """{name: dict} of the parameters, with their values in this world; `methods` lists the methods that read it."""
         words = ("number", "name", "value", "initial", "least", "most", "whole", "unit", "methods", "old", "meaning")
         return {row[1]: dict(zip(words, row[:6] + [bool(row[6])] + row[7:])) for row in self.query(QUERY["parameters"])}
 
@@ -645,11 +651,11 @@ class World:
         return [joints.of_list(item) for item in self._pages("joints", body, lambda item: item[0])]
 
     def linked(self, body):
-        """Ids of the bodies that joints link with one, itself among them."""
+        """Ids of all bodies connected to `body` by joints, `body` included."""
         return self._pages("linked", body, lambda item: item)
 
     def _pages(self, name, body, id_of):
-        """A list that is asked for page by page."""
+        """All items of a query that returns at most PAGE items per request."""
         found, first = [], 0
         while True:
             items = self.query(QUERY[name], body, PAGE, first)
@@ -667,11 +673,11 @@ class World:
 
     def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1, areas=(), follow=(),
                   budget=0, joints=0):
-        """Begins to watch; frames() then yields. `fields`: a mask, or names of columns (manifest.COLUMN).
+        """Subscribes to the world; frames() then yields its frames. `fields`: a mask, or names of columns (manifest.COLUMN).
         `events`: mask of event kinds. `profile`: plain, exact (needs capability exact), or view and sim,
-        which show poses and velocities in whole steps and cost a tenth. `areas` (module areas) and `follow` (ids)
-        choose a part of the world; `budget` is in bytes a second. `joints`: columns of joints (manifest.JOINT_COLUMN) as a
-        mask or names, True for all: frames then have the joints of the bodies that are seen."""
+        which quantise poses and velocities and need a tenth of the bytes. `areas` (module areas) and `follow` (ids)
+        select a part of the world; `budget` is in bytes per second (0: no limit). `joints`: columns of joints
+        (manifest.JOINT_COLUMN) as a mask or names, True for all: frames then contain the joints of the visible bodies."""
         self.client.wire.send("subscribe", *self._subscription(sub, fields, divisor, events, profile, hash_every, areas,
                                                                follow, budget, joints))
 
@@ -686,7 +692,7 @@ class World:
         return (*asked, joint_columns) if joint_columns else asked
 
     def focus(self, sub=1, areas=(), follow=()):
-        """Sees something else from now on, as often as a camera moves."""
+        """Replaces the areas and followed bodies of a subscription; cheap enough for every move of a camera."""
         self.subscriptions[sub].focus = (None, list(follow), list(areas))
         self.client.wire.send("focus", sub, None, list(follow), list(areas))
 
@@ -701,7 +707,7 @@ class World:
             self.client.wire.send("ack", fields[0], mirror.epoch, mirror.tick, mirror.edit)
 
     def frames(self, count, sub=1, timeout=None):
-        """Yields `count` frames as they come."""
+        """Yields `count` frames as they arrive; ends early if no message arrives within `timeout` seconds."""
         mirror = self.subscriptions[sub]
         while count > 0:
             if mirror.frames:
@@ -724,12 +730,12 @@ class _Mirror:
         self.frames = []
         self.skipped = self.lost = 0
         self.epoch = self.tick = self.edit = 0
-        self.whole = False  # all parts of the last frame have come
+        self.whole = False  # all parts of the last frame have arrived
         self.event_count = 0
         self.focus = None  # the last FOCUS's fields
 
     def take(self, kind, fields):
-        """True when a frame is complete and wants its ACK."""
+        """Applies one message. True if it completes a frame, which must then be acknowledged."""
         if kind == "notice":
             self.skipped += fields[1]
             self.lost += fields[2]
@@ -764,7 +770,7 @@ class _Mirror:
         return self._took(tick, part, of, flags, edit)
 
     def _took(self, tick, part, of, flags, edit):
-        """After a part: the frame is whole with its last one, or with that of the ROWS that it announced."""
+        """Ends a part. A frame is complete with its last part or, if it announced ROWS, with their last part."""
         self.whole = part + 1 == of and not flags & joints.ROWS
         if not self.whole:
             return False
@@ -774,7 +780,7 @@ class _Mirror:
         return True
 
     def take_block(self, data, absolute):
-        # Frames given away keep the bodies they have: a changed one is a new object.
+        # Frames already returned must not change, so a changed body becomes a new object.
         changed = {}
         for body, name, value in columns.read_block(data, self.profile, self.fields, self.steps, absolute):
             if body not in changed:
@@ -785,7 +791,7 @@ class _Mirror:
 
 def connect(address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable"), token=None, tls=None,
             resumes=False):
-    """`address`: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT. `role`: a lesser one than
-    the connection would get. `token`: what a backend gave one to come in with. `tls`: an ssl.SSLContext, or the path of
-    a certificate to trust. `resumes`: the server keeps the session for Client.resume()."""
+    """`address`: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT. `role`: a lower role
+    than the connection would get. `token`: an access token, bytes or str. `tls`: an ssl.SSLContext, or the path of
+    a PEM file with certificates to trust. `resumes`: the server keeps the session for Client.resume()."""
     return Client(address, role, name, timeout, caps, token, tls, resumes)

@@ -15,7 +15,7 @@ ABSOLUTE = 1
 
 
 class Malformed(ValueError):
-    """A block that is not what docs/PROTOCOL.md says."""
+    """A block that violates docs/PROTOCOL.md."""
 
 
 class _Reader:
@@ -35,7 +35,7 @@ class _Reader:
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 return value
-        raise Malformed("a number is too long")
+        raise Malformed("a varint has more than 8 bytes")
 
     def mask(self):
         low = self.byte()
@@ -55,7 +55,7 @@ class _Reader:
     def ids(self):
         count, last, ids = self.varint(), 0, []
         if count > len(self.data):
-            raise Malformed("more ids than bytes")
+            raise Malformed("the id count is larger than the block")
         for _ in range(count):
             last += self.varint() + 1
             ids.append(last)
@@ -75,13 +75,13 @@ def _runs(reader):
     """[(id, mask), …] of a block in view or sim."""
     count, last, rows = reader.varint(), 0, []
     if count > len(reader.data):
-        raise Malformed("more rows than bytes")
+        raise Malformed("the row count is larger than the block")
     while len(rows) < count:
         head = reader.varint()
         length = reader.varint() + 2 if head % 2 else 1
         mask = reader.mask()
         if length > count - len(rows):
-            raise Malformed("a run beyond the last row")
+            raise Malformed("a run extends beyond the last row")
         first = last + head // 2 + 1
         last = first + length - 1
         rows += [(body, mask) for body in range(first, last + 1)]
@@ -89,7 +89,7 @@ def _runs(reader):
 
 
 class Steps:
-    """A body in whole steps: what view and sim add their differences to."""
+    """The quantised columns of a body, to which deltas of view and sim are added."""
 
     __slots__ = ("position", "largest", "rotation", "velocity", "spin")
 
@@ -110,14 +110,14 @@ class Steps:
         if first % 2:
             self.largest = first >> 1
             if self.largest > 3:
-                raise Malformed("a rotation has four components")
+                raise Malformed(f"rotation component {self.largest} is not in 0 ... 3")
             self.rotation = [_unzigzag(reader.varint()) for _ in range(3)]
         else:
             changes = [first >> 1, reader.varint(), reader.varint()]
             self.rotation = [value + _unzigzag(change) for value, change in zip(self.rotation, changes)]
 
     def shown(self, name, profile):
-        """The column as a body shows it."""
+        """The column in SI units; a rotation as a unit quaternion (w, x, y, z)."""
         metre, speed, most = SCALES[profile]
         if name != "rotation":
             scale = metre if name == "position" else speed
@@ -141,7 +141,7 @@ def _shapes(reader):
 
 @dataclass
 class Contact:
-    """A contact point as its holder sees it: SI units, world axes."""
+    """A contact point from the side of the body that holds it: SI units, world axes."""
     other: int  # body it touches
     child: int  # piece of the holder's shape
     other_child: int
@@ -167,7 +167,7 @@ def _impulse(reader, profile):
 
 
 def _short_contacts(reader, profile):
-    """In view and sim each stands on the one before it."""
+    """Contacts in view and sim, each encoded as a difference to the one before it."""
     scale, contacts = SCALES[profile][0], []
     other, children, normal, steps = 0, (0, 0), (0.0, 0.0, 0.0), [0, 0, 0]
     for _ in range(reader.varint()):
@@ -227,4 +227,4 @@ def read_block(data, profile, fields, steps, absolute):
             values.change(name, reader)
             yield body, name, values.shown(name, profile)
     if reader.at != len(data):
-        raise Malformed("a block with bytes behind its end")
+        raise Malformed("a block has bytes after its end")

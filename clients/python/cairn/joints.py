@@ -15,33 +15,33 @@ ITEMS = {"bodies": 4, "frames": 14, "coordinates": 6, "force": 6, "owner": 2, "b
 
 
 def word(words, number):
-    """A number's word, or the number where there is none."""
+    """The word for a number, or the number itself if it has none."""
     return words[number] if number < len(words) else number
 
 
 @dataclass
 class Joint:
-    """A joint as a subscription shows it. Columns that it left out are None."""
+    """A joint as a subscription shows it. Columns that the subscription does not contain are None."""
     id: int
     type: str = None
-    passes: bool = None  # its bodies do not meet each other
+    passes: bool = None  # its two bodies do not collide with each other
     asleep: bool = None  # none of its bodies is awake
-    a: int = None  # bodies; 0 the world
+    a: int = None  # body ids; 0: the world
     b: int = None
     point_a: tuple = None  # m, from the body's origin in its axes; of the world: world axes
     frame_a: tuple = None  # the joint's axes to the body's
     point_b: tuple = None
     frame_b: tuple = None
     coordinates: tuple = None  # m and rad, by axis
-    force: tuple = None  # N, on b at its anchor, world axes, mean of the last tick
+    force: tuple = None  # N, on b at its anchor, world axes, mean over the last tick
     torque: tuple = None  # N m, on b about its anchor
     owner: int = None
     tag: int = None
-    break_force: float = None  # N, above which it breaks; 0 never
+    break_force: float = None  # N, above which the joint breaks; 0: never
     break_torque: float = None  # N m
 
     def set(self, name, values):
-        """Takes a column as it stands in a row."""
+        """Sets a column from the values of a row."""
         if name == "bodies":
             self.type, flags = word(TYPES, values[0]), values[1]
             self.passes, self.asleep = bool(flags & PASS), bool(flags & ASLEEP)
@@ -77,19 +77,19 @@ def mask_of(columns):
 
 
 def read_rows(data, profile, columns):
-    """Yields (id, column, values) for everything that rows of exact, view or sim say."""
+    """Yields (id, column, values) for every column of every row, in profiles exact, view and sim. Raises Malformed."""
     reader = _Reader(data)
     ids = reader.ids()
     rows = [(joint, reader.mask()) for joint in ids]
     if any(mask == 0 or mask & ~columns for _, mask in rows):
-        raise Malformed("a mask with columns that nobody asked for")
+        raise Malformed("a row of joints contains columns outside the subscription")
     for name, bit in JOINT_COLUMN.items():
         layout = "<" + (LAYOUTS[name] if profile == "exact" else LAYOUTS[name].replace("d", "f"))
         for joint, mask in rows:
             if mask & bit:
                 yield joint, name, reader.take(layout)
     if reader.at != len(data):
-        raise Malformed("rows with bytes behind their end")
+        raise Malformed("rows of joints have bytes after their end")
 
 
 class Joints:
@@ -100,10 +100,10 @@ class Joints:
         self.items = {}
 
     def take(self, fields):
-        """One part of ROWS. Frames given away keep the joints they have: a changed one is a new object."""
+        """One part of ROWS. Frames already returned must not change, so a changed joint becomes a new object."""
         _, _, _, kind, part, _, removed, rows, _, flags = fields[:10]
         if kind != KIND:
-            raise Malformed(f"rows of kind {kind}, which nobody asked for")
+            raise Malformed(f"rows of kind {kind}; this client subscribes to kind {KIND} (joints) only")
         if part == 0 and flags & WHOLE:
             self.items = {}
         for gone in (removed or []) if self.profile == "plain" else read_ids(removed):

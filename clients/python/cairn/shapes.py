@@ -1,6 +1,6 @@
-"""Canonical bytes of shapes: what a shape is named by (their SHA-256) and uploaded as.
+"""Canonical bytes of shapes. Their SHA-256 is the name of the shape.
 
-Layouts are those of docs/PROTOCOL.md, "shapes"; lengths in metres.
+Layouts are those of docs/PROTOCOL.md, "shapes"; lengths in metres. The server checks ranges.
 """
 import struct
 
@@ -50,7 +50,7 @@ def polygon(points, radius=0.0):
 
 def solid(vertices, triangles, form="hull", detail=0, weld=0.0, tolerance=0.0):
     """A closed mesh that moves: as its hull, as convex parts (at most `detail`, each within `tolerance` metres)
-    or as a distance field of `detail` cells along its longest side; 0 is the server's choice."""
+    or as a distance field of `detail` cells along its longest side; 0: the server chooses."""
     number = {"hull": 1, "parts": 2, "field": 3}[form]
     flat = [value for point in vertices for value in point]
     corners = [corner for triangle in triangles for corner in triangle]

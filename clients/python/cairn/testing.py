@@ -1,4 +1,4 @@
-"""A private daemon for tests: its own Unix socket in its own directory, gone with the block.
+"""A private daemon for tests: its own Unix socket in its own directory, removed at the end of the block.
 
     from cairn.testing import daemon
     with daemon() as server, server.connect() as client:
@@ -44,20 +44,21 @@ class Daemon:
         return connect(self.address, **options)
 
     def kill(self):
-        """As a crash would: no goodbye, no last checkpoint."""
+        """Kills the process like a crash: no GOODBYE, no last checkpoint."""
         self.process.kill()
         self.process.wait()
 
 
 def start(directory, *arguments, program=None):
-    """Starts a daemon in a directory and waits until it listens."""
+    """Starts a daemon in a directory and waits up to 60 s until it listens. Raises RuntimeError with its log
+    if it does not."""
     log = open(os.path.join(directory, "cairnd.log"), "ab")
     process = subprocess.Popen(
         [program or find_program(), "--unix", os.path.join(directory, "cairnd.sock"), *arguments],
         stdout=log, stderr=log)
     log.close()
     server = Daemon(process, directory)
-    end = time.monotonic() + 60  # a file may be made anew first
+    end = time.monotonic() + 60  # the daemon may have to rewrite a world's file first
     while time.monotonic() < end:
         if process.poll() is not None:
             break
@@ -73,7 +74,7 @@ def start(directory, *arguments, program=None):
 
 
 def stop(server, seconds=20):
-    """SIGTERM, and the exit status."""
+    """Sends SIGTERM and returns the exit status; waits at most `seconds`."""
     if server.process.poll() is None:
         server.process.send_signal(signal.SIGTERM)
     return server.process.wait(seconds)

@@ -1,4 +1,4 @@
-"""A WebSocket that looks like a socket of frames: what `Wire` needs of one, over the standard library.
+"""A WebSocket with the interface of a socket that `Wire` needs, from the standard library.
 
 One binary message is one frame's content, so the five bytes of a frame's header are taken off on the way
 out and put back on the way in (docs/PROTOCOL.md, "WebSocket").
@@ -14,7 +14,7 @@ HEAD_MAX = 1 << 14
 
 
 class HandshakeRefused(ConnectionError):
-    """The server did not make it a WebSocket; `status` is its HTTP status (0: it only closed)."""
+    """The server refused the WebSocket upgrade; `status` is its HTTP status (0: it closed the connection)."""
 
     def __init__(self, status, text):
         super().__init__(text)
@@ -22,7 +22,7 @@ class HandshakeRefused(ConnectionError):
 
 
 def mask_of(data, key):
-    """`data` under a WebSocket's mask, and back."""
+    """`data` masked or unmasked with a 4-byte key (RFC 6455, 5.3)."""
     whole = (key * (len(data) // 4 + 1))[:len(data)]
     return (int.from_bytes(data, "big") ^ int.from_bytes(whole, "big")).to_bytes(len(data), "big")
 
@@ -55,7 +55,7 @@ def request(host, path="/ws", origin=None, key=None, extra=()):
 
 
 class WebSocket:
-    """`sock` is connected already; `host` is what the Host header says."""
+    """`sock` must be connected; `host` is the value of the Host header. Raises HandshakeRefused."""
 
     def __init__(self, sock, host, path="/ws", origin=None):
         self.sock = sock
@@ -91,7 +91,7 @@ class WebSocket:
         self.sock.close()
 
     def sendall(self, frames):
-        """Whole frames of the protocol."""
+        """Sends complete frames of the protocol, one WebSocket message each."""
         out, at = b"", 0
         while at < len(frames):
             length = struct.unpack_from(">I", frames, at + 1)[0]
@@ -100,7 +100,7 @@ class WebSocket:
         self.sock.sendall(out)
 
     def _take(self):
-        """One WebSocket frame of what has arrived: (opcode, last, data), or None."""
+        """Removes one complete WebSocket frame from the receive buffer: (opcode, last, data), or None."""
         if len(self.raw) < 2:
             return None
         length, at = self.raw[1] & 0x7F, 2

@@ -14,7 +14,7 @@ FRAME_MAX = 1 << 20
 
 
 class Closed(ConnectionError):
-    """The connection has ended; `status` is the server's reason where it gave one."""
+    """The connection has ended; `status` is the server's status name, or None if the server gave none."""
 
     def __init__(self, text, status=None):
         super().__init__(text)
@@ -30,7 +30,7 @@ def _connect(host_port, timeout):
 
 def _secure(sock, host_port, tls):
     """TLS 1.3 over a connected socket. `tls`: an ssl.SSLContext, the path of a certificate to trust, or None
-    for those the system trusts."""
+    for the certificates that the system trusts."""
     context = tls
     if not isinstance(tls, ssl.SSLContext):
         context = ssl.create_default_context(cafile=tls)
@@ -74,10 +74,10 @@ class Wire:
         if len(self.buffer) < 5:
             return None
         if self.buffer[0] != 0xC6:
-            raise Closed("the server does not speak this protocol")
+            raise Closed(f"frame begins with byte {self.buffer[0]:#04x}, not 0xc6; the peer does not speak this protocol")
         length = struct.unpack_from(">I", self.buffer, 1)[0]
         if length > FRAME_MAX:
-            raise Closed(f"a frame of {length} bytes is too large")
+            raise Closed(f"frame of {length} bytes; at most {FRAME_MAX} are allowed")
         if len(self.buffer) < 5 + length:
             return None
         content = bytes(self.buffer[5:5 + length])
@@ -85,7 +85,8 @@ class Wire:
         return content
 
     def receive(self, timeout=None):
-        """The next message, or None when none came in time (seconds)."""
+        """The next message as (name, fields), or None after `timeout` seconds (default: that of the connection). Raises
+        Closed at the end of the stream."""
         end = time.monotonic() + (self.timeout if timeout is None else timeout)
         while (content := self._split()) is None:
             left = end - time.monotonic()
