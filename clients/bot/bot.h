@@ -1,11 +1,11 @@
-/* bot.h: cairn-bot, many sessions from one process, to load a server and to say how it bore it.
+/* bot.h: cairn-bot, many sessions from one process, to load a server and to measure its latency and losses.
  *
  *	options ──► network (optional relay: delay, jitter, stalls, half-open) ──► cairnd
  *	        ├─► fleet: players, observers, stallers; one thread, poll(2)
- *	        └─► liars: a thread of their own, for they wait
+ *	        └─► liars: a thread of their own, because their calls block
  *	        └─► report: histograms, counts, thresholds; text and JSON
  *
- * What a bot does follows from --seed and its number; what it meets does not.
+ * The actions of a bot depend only on --seed and its number; what it receives depends on timing too.
  */
 #ifndef CAIRN_CLIENTS_BOT_BOT_H
 #define CAIRN_CLIENTS_BOT_BOT_H
@@ -30,23 +30,23 @@ struct bot_options {
 	struct {
 		uint32_t delay_ms, jitter_ms; /* each way; jitter keeps the order of bytes */
 		uint32_t stall_ms, stall_every_ms;
-		uint32_t half_open_s; /* after so long a connection carries nothing more, and does
-					 not end */
+		uint32_t half_open_s; /* a connection carries nothing after this time, and
+					 stays open */
 	} network;
 	/* Thresholds; 0: none. */
 	struct {
 		uint32_t latency_p99_ms, lateness_p99_ms;
-		double late; /* part of all frames that may come later than a tick */
+		double late; /* share of frames that may be more than a tick late, 0 … 1 */
 	} limit;
 };
 
-/* What all sessions of a kind met. */
+/* Counts and histograms over all sessions of one kind. */
 struct tally {
 	uint32_t sessions;
 	uint64_t frames, bodies;    /* frames applied whole; bodies in the last of each session */
 	uint64_t batches, refused;  /* commands answered, of these refused */
-	uint64_t skipped, lost;	    /* frames and events, as NOTICE said */
-	uint64_t diverged, resyncs; /* mirrors that were not the server's */
+	uint64_t skipped, lost;	    /* frames and events that NOTICE reported */
+	uint64_t diverged, resyncs; /* mirrors whose hash differed from the server's */
 	uint64_t ended;		    /* connections the server ended */
 	uint64_t lies, tolerated;   /* hostile inputs sent; of these answered, not closed on */
 	uint64_t late;		    /* frames later than one tick */
@@ -54,7 +54,7 @@ struct tally {
 	struct latency_histogram latency;  /* batch sent → result, µs */
 	struct latency_histogram lateness; /* frame behind the promptest frame's clock, µs */
 	struct latency_histogram
-		catch_up; /* reading again → a tick that was not over when it began, µs */
+		catch_up; /* start of reading → first frame of a tick that had not ended then, µs */
 };
 
 MUST_CHECK enum status bot_options_parse(struct bot_options *options, int argc, char *const argv[],
@@ -64,20 +64,20 @@ void bot_usage(void);
 /* Monotonic, µs. */
 uint64_t bot_now(void);
 
-/* Runs everything for options->seconds. The first refusal that makes the run pointless is the
- * status. */
+/* Runs everything for options->seconds. Fails with the first refusal that makes the run
+ * pointless. */
 MUST_CHECK enum status fleet_run(const struct bot_options *options, struct tally tally[BOT_KINDS],
 				 struct reason *why);
 
 /* options->count[BOT_LIAR] liars, one hostile conversation after the other, from now to liars_stop,
- * in a thread of their own which alone writes `tally` meanwhile. *out is NULL where there are none.
+ * in a thread of their own which alone writes `tally` meanwhile. *out is NULL if there are none.
  */
 struct liars;
 MUST_CHECK enum status liars_start(const struct bot_options *options, struct tally *tally,
 				   struct liars **out, struct reason *why);
 void liars_stop(struct liars *self); /* NULL is ignored */
 
-/* Prints; true when every threshold held and no mirror diverged. */
+/* Prints the report; true if every threshold held and no mirror diverged. */
 bool report_print(const struct bot_options *options, const struct tally tally[BOT_KINDS]);
 /* Writes options->json. IO. */
 MUST_CHECK enum status report_json(const struct bot_options *options,

@@ -312,8 +312,8 @@ static void finish_bots(struct fleet *fleet)
 	fleet->promptest = UINT64_MAX;
 }
 
-/* Lateness can be told when the promptest frame is known: at the end. Stallers are late by their
- * own will. */
+/* Adds lateness at the end of the run, because it is relative to the promptest frame. Stallers are
+ * excluded: they are late on purpose. */
 static void reckon(struct bot *bot)
 {
 	double tick = tick_us(bot->fleet);

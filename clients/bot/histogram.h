@@ -1,4 +1,4 @@
-/* histogram.h: how long things took: microseconds in 16 steps for each power of two (off by at most
+/* histogram.h: durations in microseconds, counted in 16 steps for each power of two (off by at most
  * 7 %). */
 #ifndef CAIRN_CLIENTS_BOT_HISTOGRAM_H
 #define CAIRN_CLIENTS_BOT_HISTOGRAM_H
@@ -15,8 +15,7 @@ struct latency_histogram {
 
 void histogram_add(struct latency_histogram *self, uint64_t us);
 void histogram_merge(struct latency_histogram *self, const struct latency_histogram *from);
-/* The value that `part` (0 … 1) of all do not pass: the upper end of its step, at most `max`; 0
- * where there are none. */
+/* The quantile `part` (0 … 1): the upper end of its step, at most `max`; 0 if the histogram is empty. */
 uint64_t histogram_at(const struct latency_histogram *self, double part);
 
 #endif

@@ -1,5 +1,6 @@
 /* liar.c: what a hostile or broken client sends. The server may answer with an ERROR, say GOODBYE
- * or close; it may not fall, hang, or keep a connection that sends what is no frame. */
+ * or close; it must not crash, hang, or keep a
+ * connection that sends malformed frames. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -19,14 +20,14 @@ enum { LIE_BYTES = 4096, ANSWER_MS = 50, PAUSE_MS = 50, OPEN_MS = 1000 };
 enum lie {
 	LIE_NOISE,   /* bytes of any kind */
 	LIE_OTHER,   /* another protocol */
-	LIE_HUGE,    /* a frame that claims more than may be */
-	LIE_COUNTS,  /* an array that claims 2^31 items */
-	LIE_DEEP,    /* arrays in arrays */
+	LIE_HUGE,    /* a frame header with a length above the limit */
+	LIE_COUNTS,  /* an array header with 2^31 items */
+	LIE_DEEP,    /* deeply nested arrays */
 	LIE_HALF,    /* half a frame, then silence */
 	LIE_EMPTY,   /* an empty frame */
 	LIE_EARLY,   /* a request before HELLO */
-	LIE_UNKNOWN, /* HELLO, then messages nobody knows */
-	LIE_BENT,    /* HELLO with one bit turned */
+	LIE_UNKNOWN, /* HELLO, then messages of unknown types */
+	LIE_BENT,    /* HELLO with one bit flipped */
 	LIE_FLOOD,   /* HELLO, then a flood of PINGs */
 	LIES
 };
@@ -104,14 +105,14 @@ static uint32_t write_lie(enum lie lie, struct rng *rng, uint8_t *at)
 	return put_many(at, put_hello(at), rng, lie == LIE_FLOOD);
 }
 
-/* One conversation: connects, lies, sees what comes. */
+/* One conversation: connects, sends a lie, and waits ANSWER_MS for the server to close. */
 static void lie_once(const char *address, struct rng *rng, struct tally *tally)
 {
 	uint8_t lie[LIE_BYTES], answer[LIE_BYTES];
 	struct transport peer;
 	transport_init(&peer);
 	if (transport_open(&peer, address, NULL, OPEN_MS, NULL) != STATUS_OK) {
-		/* Refused at the door, which a server may do to many of one address. */
+		/* The server may refuse connections above its limit per address. */
 		tally->ended++;
 		return;
 	}
@@ -128,7 +129,7 @@ static void lie_once(const char *address, struct rng *rng, struct tally *tally)
 	transport_release(&peer);
 }
 
-/* ---- their thread ---------------------------------------------------------------------------- */
+/* ---- the thread ---------------------------------------------------------------------------- */
 
 struct liars {
 	const struct bot_options *options;

@@ -13,7 +13,8 @@ static int unable(const struct reason *why)
 	return EXIT_UNABLE;
 }
 
-/* As many descriptors as the system gives: a session behind the network needs three. */
+/* Raises the limit of descriptors as far as the system allows, because a session behind the relay
+ * needs three. */
 static void raise_limit(void)
 {
 	struct rlimit limit;

@@ -1,7 +1,7 @@
 /* network.c: the relay. Each direction of each connection is a queue of pieces, each with the
  * instant at which it may go on: when it came + delay + a share of jitter, but never before the
- * piece ahead of it (a stream keeps its order), and not within a stall. A queue that is full is not
- * read into, so the sender feels it as on a real link. */
+ * piece ahead of it (a stream keeps its order), and not within a stall. The relay does not read
+ * into a full queue, so the sender sees back pressure as on a real link. */
 #include "clients/bot/network.h"
 
 #include <arpa/inet.h>
@@ -31,7 +31,7 @@ struct direction {
 	struct bytes data;
 	ARRAY_OF(struct delayed_piece) pieces;
 	uint64_t last_due;
-	bool ended; /* no more will come */
+	bool ended; /* the sender has closed */
 };
 struct relay {
 	int fd[2]; /* client's side, server's side; −1 closed */
@@ -59,7 +59,7 @@ static void pair_free(struct relay *pair)
 	heap_free(pair);
 }
 
-/* When a piece that comes now may go on. */
+/* The time, µs, at which a piece that arrives now is forwarded. */
 static uint64_t due_at(const struct bad_network *self, struct relay *pair, struct direction *to,
 		       uint64_t now)
 {

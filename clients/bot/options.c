@@ -25,34 +25,34 @@ struct option_row {
 static const struct option_row ROWS[] = {
 	ROW(TEXT, address, "address", "ADDRESS", 0, 0,
 	    "unix:PATH or tcp:HOST:PORT of the server (tcp:127.0.0.1:7411)"),
-	ROW(TEXT, world, "world", "NAME", 0, 0, "world to be in; it must be running"),
+	ROW(TEXT, world, "world", "NAME", 0, 0, "world to join; it must be running"),
 	ROW(COUNT, count[BOT_PLAYER], "players", "N", 0, BOT_SESSIONS_MAX,
-	    "sessions that push a ball of their own about"),
+	    "sessions that spawn a ball and push it"),
 	ROW(COUNT, count[BOT_OBSERVER], "observers", "N", 0, BOT_SESSIONS_MAX,
-	    "sessions that watch"),
+	    "sessions that only watch"),
 	ROW(COUNT, count[BOT_STALLER], "stallers", "N", 0, BOT_SESSIONS_MAX,
-	    "sessions that watch and stop reading now and then"),
+	    "sessions that watch and sometimes stop reading"),
 	ROW(COUNT, count[BOT_LIAR], "liars", "N", 0, BOT_SESSIONS_MAX,
-	    "peers that send what no client should"),
-	ROW(REAL, seconds, "seconds", "S", 0.1, 86400, "how long (10)"),
-	ROW(SEED, seed, "seed", "N", 0, 0, "what the bots do follows from it (1)"),
+	    "peers that send hostile or malformed bytes"),
+	ROW(REAL, seconds, "seconds", "S", 0.1, 86400, "duration of the run, seconds (10)"),
+	ROW(SEED, seed, "seed", "N", 0, 0, "seed of the bots' actions (1)"),
 	ROW(REAL, commands, "commands", "HZ", 0.01, 1000, "batches a second of each player (10)"),
 	ROW(PROFILE, profile, "profile", "NAME", 0, 0, "plain, exact, view or sim (view)"),
-	ROW(COUNT, network.delay_ms, "delay", "MS", 0, 10000, "network: each way"),
+	ROW(COUNT, network.delay_ms, "delay", "MS", 0, 10000, "network: delay in each direction"),
 	ROW(COUNT, network.jitter_ms, "jitter", "MS", 0, 10000,
-	    "network: at most so much more, by chance"),
-	ROW(COUNT, network.stall_ms, "stall", "MS", 0, 60000,
-	    "network: carries nothing for so long …"),
-	ROW(COUNT, network.stall_every_ms, "stall-every", "MS", 0, 600000, "… so often"),
+	    "network: random extra delay, at most this much"),
+	ROW(COUNT, network.stall_ms, "stall", "MS", 0, 60000, "network: length of a stall"),
+	ROW(COUNT, network.stall_every_ms, "stall-every", "MS", 0, 600000,
+	    "network: time between stalls; more than --stall"),
 	ROW(COUNT, network.half_open_s, "half-open", "S", 0, 86400,
-	    "network: carries nothing from then on and does not say so"),
+	    "network: connections carry nothing after this time, but stay open"),
 	ROW(COUNT, limit.latency_p99_ms, "max-latency", "MS", 0, 60000,
-	    "fail when a hundredth of all commands took longer"),
+	    "fail if the 99th percentile of command latency is above"),
 	ROW(COUNT, limit.lateness_p99_ms, "max-lateness", "MS", 0, 60000,
-	    "fail when a hundredth of all frames came later"),
+	    "fail if the 99th percentile of frame lateness is above"),
 	ROW(REAL, limit.late, "max-late", "PART", 0, 1,
-	    "fail when more than this part of frames came over a tick late"),
-	ROW(TEXT, json, "json", "FILE", 0, 0, "write the report there as well"),
+	    "fail if a larger share of frames is more than a tick late"),
+	ROW(TEXT, json, "json", "FILE", 0, 0, "also write the report to this file"),
 };
 
 void bot_usage(void)
@@ -92,7 +92,7 @@ static enum status set_profile(enum wire_profile *field, const char *text, struc
 			return STATUS_OK;
 		}
 	return reason_set(why, STATUS_RANGE, -1, "profile",
-			  "--profile: %s is none of plain, exact, view, sim", text);
+			  "--profile: %s is not one of plain, exact, view, sim", text);
 }
 
 static enum status set_option(struct bot_options *options, const struct option_row *row,
@@ -121,12 +121,15 @@ static enum status check_options(const struct bot_options *options, struct reaso
 	for (uint32_t kind = 0; kind < BOT_KINDS; kind++)
 		all += options->count[kind];
 	if (all == 0 || all > BOT_SESSIONS_MAX)
-		return reason_set(why, STATUS_RANGE, -1, "players",
-				  "--players, --observers, --stallers and --liars: 1 to %d in all",
-				  BOT_SESSIONS_MAX);
+		return reason_set(
+			why, STATUS_RANGE, -1, "players",
+			"--players, --observers, --stallers and --liars: %llu in all, not "
+			"within 1 … %d",
+			(unsigned long long)all, BOT_SESSIONS_MAX);
 	if (options->world == NULL && all > options->count[BOT_LIAR])
-		return reason_set(why, STATUS_MISSING, -1, "world", "--world must be given");
-	/* Bytes are what lies are made of, and what a network carries. */
+		return reason_set(why, STATUS_MISSING, -1, "world",
+				  "--world NAME is missing; only liars run without a world");
+	/* Liars and the relay handle raw bytes, so TLS and WebSocket are excluded. */
 	bool plain = strncmp(options->address, "tls:", 4) != 0 &&
 		     strncmp(options->address, "ws", 2) != 0;
 	if (!plain && (options->count[BOT_LIAR] > 0 || options->network.delay_ms > 0 ||
@@ -137,7 +140,8 @@ static enum status check_options(const struct bot_options *options, struct reaso
 	if (options->network.stall_ms > 0 &&
 	    options->network.stall_every_ms <= options->network.stall_ms)
 		return reason_set(why, STATUS_RANGE, -1, "stall-every",
-				  "--stall-every must be longer than --stall");
+				  "--stall-every %u ms must be longer than --stall %u ms",
+				  options->network.stall_every_ms, options->network.stall_ms);
 	return STATUS_OK;
 }
 
@@ -160,13 +164,14 @@ enum status bot_options_parse(struct bot_options *options, int argc, char *const
 			return STATUS_AGAIN;
 		if (found == '?')
 			return reason_set(why, STATUS_TYPE, -1, "options",
-					  "%s: not known, or its value is missing",
+					  "%s: unknown option, or its value is missing; see --help",
 					  argv[optind - 1]);
 		enum status status = set_option(options, &ROWS[found], optarg, why);
 		if (status != STATUS_OK)
 			return status;
 	}
 	if (optind < argc)
-		return reason_set(why, STATUS_TYPE, -1, "options", "%s: not known", argv[optind]);
+		return reason_set(why, STATUS_TYPE, -1, "options", "%s: not an option; see --help",
+				  argv[optind]);
 	return check_options(options, why);
 }

@@ -38,7 +38,7 @@ static void line(const char *what, const struct latency_histogram *histogram)
 		       (unsigned long long)histogram->count);
 }
 
-/* Prints a threshold that has been asked for; true when it held. */
+/* Prints a threshold if it is set (`asked`); true if it held or is not set. */
 static bool threshold(const char *what, bool asked, double is, double most)
 {
 	if (asked)

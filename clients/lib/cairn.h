@@ -1,7 +1,7 @@
 /* cairn.h: the C client: connect to a cairnd, watch its worlds, command them. Computes no physics.
  *
  * One `struct cairn` is one connection, used by one thread. Bytes move only inside cairn_poll and the
- * calls that wait; what arrives without being asked for goes to the callbacks. Typical use:
+ * calls that wait; messages that answer no request go to the callbacks. Typical use:
  *
  *	cairn_connect("unix:/run/cairnd.sock", NULL, &client, &why);
  *	cairn_join(client, "demo", &world, &why);
@@ -11,7 +11,7 @@
  *
  * Frames are acknowledged, deltas applied to a mirror per subscription and the hash they carry
  * checked: the tick hash for a whole-world `exact` subscription, else the view hash. A hash that
- * differs is told to `diverged`; a mirror that cannot follow asks for a RESYNC by itself.
+ * differs is reported to `diverged`; a mirror that cannot apply a delta requests a RESYNC by itself.
  *
  * Errors of a call are its status and `why` (may be NULL everywhere): what the server refused has the
  * server's status and text. Results point into the client's buffer: they are borrowed until the next
@@ -34,19 +34,19 @@ enum { CAIRN_TIMEOUT_MS = 10000 };
 
 /* All optional. */
 struct cairn_callbacks {
-	/* A subscription's mirror stands at a new tick. */
+	/* A subscription's mirror has reached a new tick. */
 	void (*frame)(void *context, uint64_t sub, const struct mirror *mirror);
 	void (*event)(void *context, uint64_t sub, uint64_t tick, const struct event *event);
-	/* A batch's fate. */
+	/* The result of a batch. */
 	void (*result)(void *context, uint32_t world, const struct wire_result *result);
 	void (*durable)(void *context, uint32_t world, uint64_t epoch, uint64_t tick,
 			uint64_t edit);
 	void (*notice)(void *context, const struct msg_notice *notice);
 	/* A world changed mode, pace or epoch. */
 	void (*world)(void *context, const struct msg_world_info *info);
-	/* What some client has sent, as MONITOR tells. */
+	/* A message that some client sent, reported by MONITOR. */
 	void (*monitor)(void *context, const struct msg_monitor_line *line);
-	/* Frames of a subscription are not the server's state: the replica is wrong. */
+	/* The mirror's hash differs from the server's: the replica is wrong. */
 	void (*diverged)(void *context, uint64_t sub, uint64_t tick);
 	void *context;
 };
@@ -68,15 +68,15 @@ struct cairn_options {
  * WELCOME. */
 MUST_CHECK enum status cairn_connect(const char *address, const struct cairn_options *options,
 				     struct cairn **out, struct reason *why);
-/* A session that could be resumed ends with it. */
+/* Closes the connection and frees the client. A resumable session ends too. NULL is ignored. */
 void cairn_close(struct cairn *self);
 /* After CLOSED, IO, SLOW or a redirect: connects once more (where GOODBYE said, or else where it was) and
- * takes the session up. Mirrors, numbers of batches and STEPs and bodies owned stay; batches without a
- * result are sent again under their numbers, and so is what was focused on last; a request that waited is to
- * be made again. EXPIRED: the session is gone, and the client is good for cairn_close alone. Other errors
- * leave it to be tried again, cairn_retry_ms later. */
+ * resumes the session. Mirrors, numbers of batches and STEPs and bodies owned stay; batches without a
+ * result are sent again under their numbers, and so is the last FOCUS; the caller repeats a request that
+ * was waiting. EXPIRED: the session is gone; only cairn_close may follow. After other errors cairn_resume
+ * may be called again, cairn_retry_ms later. */
 MUST_CHECK enum status cairn_resume(struct cairn *self, struct reason *why);
-/* What the last GOODBYE asked to wait, ms; 0 none. */
+/* The delay before a reconnect that the last GOODBYE requested, ms; 0: none. */
 uint32_t cairn_retry_ms(const struct cairn *self);
 
 struct cairn_session {
@@ -90,8 +90,9 @@ const struct cairn_session *cairn_session(const struct cairn *self);
 /* For poll(2) beside other descriptors; call cairn_poll(…, 0, …) when it is readable. */
 int cairn_fd(const struct cairn *self);
 
-/* Sends what waits, takes what has arrived, calls back. OK: something was done; AGAIN: nothing came in
- * `timeout_ms`; else the connection is of no use any more: SLOW, DRAINING … as GOODBYE said. */
+/* Sends queued bytes, handles received messages, runs callbacks. OK: bytes were moved or a message was
+ * handled; AGAIN: nothing within `timeout_ms`; else the connection has ended, with the status of GOODBYE
+ * (SLOW, DRAINING …) if there was one. */
 MUST_CHECK enum status cairn_poll(struct cairn *self, int timeout_ms, struct reason *why);
 
 /* ---- messages ------------------------------------------------------------------------------------ */
@@ -136,14 +137,14 @@ MUST_CHECK enum status cairn_control(struct cairn *self, uint32_t world, enum wi
 MUST_CHECK enum status cairn_shape(struct cairn *self, uint32_t world, const uint8_t *canonical,
 				   size_t bytes, struct name32 *name, struct reason *why);
 
-/* Sends a batch for tick `at`; *batch is its number. Its result goes to the callback; where it is WAITING for
- * its tick, another one follows. */
+/* Sends a batch for tick `at`; *batch is its number. Its result goes to the callback; after a result
+ * WAITING (for its tick) a second one follows. */
 #define CAIRN_NEXT_TICK ((struct wire_option){ false, 0 })
 MUST_CHECK enum status cairn_commands(struct cairn *self, uint32_t world,
 				      const struct command *commands, uint32_t count,
 				      struct wire_option at, enum wire_late late, uint64_t *batch,
 				      struct reason *why);
-/* The same and waits: a refused batch is the call's status. *result borrows from the client. */
+/* Like cairn_commands, but waits for the result: a refused batch is the call's status. *result borrows from the client. */
 MUST_CHECK enum status cairn_apply(struct cairn *self, uint32_t world,
 				   const struct command *commands, uint32_t count,
 				   struct wire_result *result, struct reason *why);
@@ -176,7 +177,8 @@ MUST_CHECK enum status cairn_info(struct cairn *self, const char *what, struct m
 
 /* ---- watching ------------------------------------------------------------------------------------ */
 
-/* A part of a world: what is in any of the areas, and bodies wherever they are. Borrowed for the call. */
+/* A part of a world: the bodies in any of the areas, and the followed bodies wherever they are. Borrowed
+ * for the call. */
 struct cairn_sight {
 	const struct wire_area *areas; /* protocol/area.h */
 	uint32_t area_count;
@@ -186,7 +188,7 @@ struct cairn_sight {
 struct cairn_subscription {
 	uint64_t sub; /* the caller's number, not 0 */
 	uint32_t world;
-	uint16_t fields; /* 0: all columns but contacts, which cost much */
+	uint16_t fields; /* 0: all columns but contacts, which are large */
 	enum wire_profile profile;
 	uint32_t divisor;		 /* 0: 1 */
 	uint64_t events;		 /* mask of kinds */
@@ -195,11 +197,11 @@ struct cairn_subscription {
 	const struct cairn_sight *sight; /* NULL: the whole world */
 };
 enum { CAIRN_SUBSCRIPTIONS_MAX = 64, CAIRN_BODIES_MAX = 1 << 20, CAIRN_JOINTS_MAX = 1 << 20 };
-/* Does not wait: a refusal comes out of cairn_poll's status, the first frame as a callback. */
+/* Does not wait: a refusal is the status of a later cairn_poll, the first frame a callback. */
 MUST_CHECK enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription *ask,
 				       struct reason *why);
-/* Sees something else from now on, as often as a camera moves (NULL: the whole world); a refusal comes out
- * of cairn_poll. */
+/* Replaces the areas and followed bodies (NULL: the whole world); cheap enough for every move of a camera.
+ * A refusal is the status of a later cairn_poll. */
 MUST_CHECK enum status cairn_focus(struct cairn *self, uint64_t sub,
 				   const struct cairn_sight *sight, struct reason *why);
 MUST_CHECK enum status cairn_unsubscribe(struct cairn *self, uint64_t sub, struct reason *why);

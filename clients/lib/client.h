@@ -10,12 +10,12 @@
 
 struct watched {
 	uint64_t sub;
-	uint64_t events;    /* that have come */
-	struct bytes focus; /* the last FOCUS, packed; to be said again after a resume */
+	uint64_t events;    /* received so far */
+	struct bytes focus; /* the last FOCUS, packed; sent again after a resume */
 	struct mirror mirror;
 };
 
-/* A batch without a result yet: said again after a resume. */
+/* A batch without a result yet: sent again after a resume. */
 struct unanswered {
 	uint32_t world;
 	uint64_t batch;
@@ -24,7 +24,7 @@ struct unanswered {
 
 /* The answer a call is waiting for. */
 struct expected {
-	enum message_type type, request; /* NONE: nobody waits */
+	enum message_type type, request; /* NONE: no call waits */
 	uint64_t ref;
 	bool arrived;
 	struct message message; /* borrows from the connection's buffer */
@@ -44,7 +44,7 @@ struct cairn {
 	struct expected expected;
 	struct {
 		uint32_t world;
-		uint64_t batch; /* 0: nobody waits */
+		uint64_t batch; /* 0: no call waits */
 		bool done;
 		bool refused; /* by an ERROR, which leaves the number unused */
 		struct wire_result result;
@@ -54,7 +54,7 @@ struct cairn {
 	struct batch_counter *batches; /* owned */
 	uint32_t batch_count, batch_capacity;
 	uint64_t messages, frames, resyncs; /* taken so far */
-	/* Coming back. */
+	/* For a resume. */
 	char address[256], redirect[256];
 	uint8_t token[16];
 	uint32_t token_bytes, retry_ms;
@@ -62,14 +62,15 @@ struct cairn {
 };
 
 enum { CLIENT_UNANSWERED_MAX = WIRE_RESULTS_KEPT };
-/* Keeps a batch until its result has come; one too many, or without memory, is not kept. */
+/* Stores a batch until its result arrives. A batch is not stored, and so not sent again after a resume,
+ * if the list is full or memory is short. */
 void client_keep(struct cairn *self, const struct message *commands);
 void client_answered(struct cairn *self, uint32_t world, uint64_t batch);
 void client_release_watched(struct watched *watched);
-/* The handshake on an open connection. With `resumes` the session's own is taken up. */
+/* The handshake on an open connection. With `resumes` it resumes the old session. */
 MUST_CHECK enum status client_greet(struct cairn *self, bool resumes, struct reason *why);
 struct watched *client_watched(struct cairn *self, uint64_t sub);
-/* The ref, id or request by which an answer names its question. */
+/* The ref, id or request by which an answer names its request. */
 uint64_t client_ref(const struct message *answer);
 /* Puts a server's ERROR into `why` and returns its status. */
 enum status client_refusal(const struct msg_error *error, struct reason *why);

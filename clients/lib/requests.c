@@ -144,7 +144,7 @@ enum status cairn_shape(struct cairn *self, uint32_t world, const uint8_t *canon
 	upload->of = MAX_OF((bytes + WIRE_SHAPE_PART - 1) / WIRE_SHAPE_PART, 1u);
 	if (upload->of > WIRE_SHAPE_PARTS)
 		return reason_set(why, STATUS_TOO_LARGE, -1, "shape",
-				  "a shape has at most %d bytes",
+				  "the shape has %zu bytes; at most %d are allowed", bytes,
 				  WIRE_SHAPE_PARTS * WIRE_SHAPE_PART);
 	for (;; upload->part++) {
 		size_t first = (size_t)upload->part * WIRE_SHAPE_PART;
@@ -175,7 +175,7 @@ static struct batch_counter *counter_of(struct cairn *self, uint32_t world)
 	return counter;
 }
 
-/* Packs commands into `packed`; they are few kilobytes, or do not fit into a frame anyhow. */
+/* Packs commands into `packed`; one frame's size is enough, because a larger batch cannot be sent. */
 static enum status pack_commands(const struct command *commands, uint32_t count,
 				 struct bytes *packed, struct wire_list *list, struct reason *why)
 {
@@ -188,7 +188,9 @@ static enum status pack_commands(const struct command *commands, uint32_t count,
 	if (status != STATUS_OK)
 		return reason_set(
 			why, status == STATUS_FULL ? STATUS_TOO_LARGE : status, -1, "list",
-			"the commands do not fit into a frame, or hold what may not travel");
+			"the %u commands do not fit into a frame of %d bytes, or hold a value that "
+			"the wire cannot carry",
+			count, WIRE_FRAME_UP);
 	*list = (struct wire_list){ packed->data, packer.bytes, count };
 	return STATUS_OK;
 }
@@ -275,7 +277,7 @@ enum status cairn_step(struct cairn *self, uint32_t world, const struct cairn_st
 	return status;
 }
 
-/* ---- states and questions ------------------------------------------------------------------------ */
+/* ---- states and queries ------------------------------------------------------------------------ */
 
 enum status cairn_save(struct cairn *self, uint32_t world, const char *name, struct message *out,
 		       struct reason *why)
@@ -354,8 +356,10 @@ static enum status pack_sight(const struct cairn_sight *sight, struct packed_sig
 	if (sight == NULL)
 		return STATUS_OK;
 	if (sight->area_count > WIRE_AREAS_MAX || sight->follow_count > WIRE_FOLLOW_MAX)
-		return reason_set(why, STATUS_RANGE, -1, "sight", "at most %d areas and %d bodies",
-				  WIRE_AREAS_MAX, WIRE_FOLLOW_MAX);
+		return reason_set(why, STATUS_RANGE, -1, "sight",
+				  "%u areas and %u bodies; at most %d and %d are allowed",
+				  sight->area_count, sight->follow_count, WIRE_AREAS_MAX,
+				  WIRE_FOLLOW_MAX);
 	for (uint32_t i = 0; i < sight->area_count; i++)
 		wire_area_pack(&areas, &sight->areas[i]);
 	for (uint32_t i = 0; i < sight->follow_count; i++)

@@ -79,8 +79,9 @@ enum status cairn_resume(struct cairn *self, struct reason *why)
 {
 	const char *address = self->redirect[0] != '\0' ? self->redirect : self->address;
 	if (self->token_bytes == 0)
-		return reason_set(why, STATUS_EXPIRED, -1, "resume",
-				  "the server did not say how to come back");
+		return reason_set(
+			why, STATUS_EXPIRED, -1, "resume",
+			"the server gave no resume token; connect anew with `resumes` set");
 	connection_release(&self->connection);
 	connection_init(&self->connection);
 	self->expected = (struct expected){ 0 };
