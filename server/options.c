@@ -67,7 +67,8 @@ static uint64_t suffix_factor(char suffix)
 	}
 }
 
-/* Decimal digits, and for BYTES one suffix. False when it is no such number or over 2⁶³. */
+/* Parses decimal digits, with one optional suffix K, M or G if `bytes`. False if `value` is malformed
+ * or 2⁶³ or more. */
 static bool read_number(const char *value, bool bytes, uint64_t *out)
 {
 	uint64_t number = 0, factor = 1;
@@ -100,8 +101,9 @@ static enum status set_number(const struct option *option, uint64_t *out, const 
 			value);
 	if (number < option->min || number > option->max)
 		return reason_set(why, STATUS_RANGE, -1, option->name,
-				  "--%s: %.30s is not within %llu … %llu", option->name, value,
-				  (unsigned long long)option->min, (unsigned long long)option->max);
+				  "--%s: %.30s is out of range; allowed is %llu … %llu",
+				  option->name, value, (unsigned long long)option->min,
+				  (unsigned long long)option->max);
 	*out = number;
 	return STATUS_OK;
 }
@@ -125,7 +127,9 @@ static enum status list_add(const struct option *option, struct option_list *lis
 			    const char *value, struct reason *why)
 {
 	if (list->count == OPTION_LIST_MAX)
-		return refuse_value(why, STATUS_LIMIT, option, "too many, at \"%.40s\"", value);
+		return refuse_value(why, STATUS_LIMIT, option,
+				    "too many values; the first over the limit is \"%.40s\"",
+				    value);
 	list->items[list->count++] = value;
 	return STATUS_OK;
 }
@@ -186,7 +190,8 @@ static enum status set_list(struct options *options, const struct option *option
 	size_t length = strlen(value);
 	enum status status = STATUS_OK;
 	if (length + 1 > sizeof options->texts - options->texts_used)
-		return refuse_value(why, STATUS_LIMIT, option, "too long, at \"%.40s\"", value);
+		return refuse_value(why, STATUS_LIMIT, option, "list is too long: \"%.40s\"",
+				    value);
 	char *text = options->texts + options->texts_used;
 	options->texts_used += (uint32_t)length + 1;
 	memcpy(text, value, length + 1);
@@ -211,7 +216,7 @@ static enum status read_environment(struct options *options, const char *const e
 		/* An empty variable counts as unset, because some shells cannot unset one. */
 		if (option->command != options->command || value == NULL || value[0] == '\0')
 			continue;
-		/* A list replaces the one of the file. */
+		/* A list in the environment replaces the list of the file. */
 		if (option->kind == KIND_LIST)
 			((struct option_list *)((char *)options + option->offset))->count = 0;
 		if (option->kind == KIND_LIST)
@@ -235,8 +240,8 @@ static const struct option *find_option(enum options_command command, const char
 	return NULL;
 }
 
-/* Levenshtein's distance: letters inserted, removed or changed. Names are short. */
-static uint32_t edits(const char *a, size_t a_length, const char *b)
+/* Levenshtein distance; NAME_BYTES if a name is too long for the row. */
+static uint32_t edit_distance(const char *a, size_t a_length, const char *b)
 {
 	uint32_t row[NAME_BYTES];
 	size_t b_length = strlen(b);
@@ -256,13 +261,13 @@ static uint32_t edits(const char *a, size_t a_length, const char *b)
 	return row[b_length];
 }
 
-static enum status unknown(enum options_command command, const char *name, size_t length,
-			   struct reason *why)
+static enum status refuse_unknown(enum options_command command, const char *name, size_t length,
+				  struct reason *why)
 {
 	const struct option *nearest = NULL;
 	uint32_t least = 3;
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
-		uint32_t distance = edits(name, length, OPTIONS[i].name);
+		uint32_t distance = edit_distance(name, length, OPTIONS[i].name);
 		if (OPTIONS[i].command != command || distance >= least)
 			continue;
 		least = distance;
@@ -293,11 +298,11 @@ static enum status read_option(struct options *options, struct command_line *lin
 	size_t length = value != NULL ? (size_t)(value - name) : strlen(name);
 	const struct option *option = find_option(options->command, name, length);
 	if (option == NULL)
-		return unknown(options->command, name, length, why);
+		return refuse_unknown(options->command, name, length, why);
 	bool *given = &line->given[option - OPTIONS];
 	if (*given && option->kind != KIND_LIST)
-		return refuse_value(why, STATUS_EXISTS, option, "given twice%s", "");
-	/* A list of the command line replaces the one of the environment. */
+		return refuse_value(why, STATUS_EXISTS, option, "given twice; give it once%s", "");
+	/* A list on the command line replaces the list of the environment. */
 	if (!*given && option->kind == KIND_LIST)
 		((struct option_list *)((char *)options + option->offset))->count = 0;
 	*given = true;
@@ -325,11 +330,11 @@ static enum status read_operand(struct options *options, const char *word, struc
 {
 	if (options->command == OPTIONS_SERVE)
 		return reason_set(why, STATUS_TYPE, -1, "option",
-				  "\"%.40s\" is no option; a scene is given with --scene", word);
+				  "\"%.40s\" is not an option; give a scene with --scene", word);
 	const char *what = options->command == OPTIONS_RUN ? "scene" : "file";
 	if (options->operands.count == 1)
 		return reason_set(why, STATUS_LIMIT, -1, what,
-				  "one %s at a time; \"%.40s\" is a second one", what, word);
+				  "only one %s is accepted; \"%.40s\" is a second one", what, word);
 	options->operands.items[options->operands.count++] = word;
 	return STATUS_OK;
 }
@@ -344,7 +349,7 @@ static enum status read_line(struct options *options, struct command_line *line,
 		if (strncmp(word, "--", 2) == 0 && word[2] != '\0')
 			status = read_option(options, line, why);
 		else if (word[0] == '-')
-			status = unknown(options->command, word + 1, strlen(word + 1), why);
+			status = refuse_unknown(options->command, word + 1, strlen(word + 1), why);
 		else
 			status = read_operand(options, word, why);
 	}
@@ -359,7 +364,7 @@ static enum status check_run(const struct options *options, struct reason *why)
 		return reason_set(why, STATUS_MISSING, -1, "ticks", "cairnd run needs --ticks N");
 	if (strcmp(options->run_report, "json") != 0)
 		return reason_set(why, STATUS_TYPE, -1, "report",
-				  "--report: \"%.40s\" is not a format; json is",
+				  "--report: \"%.40s\" is not a format; use json",
 				  options->run_report);
 	return STATUS_OK;
 }
@@ -370,7 +375,7 @@ static enum status check_replay(const struct options *options, struct reason *wh
 		return reason_set(why, STATUS_MISSING, -1, "file", "cairnd replay needs a FILE");
 	if (strcmp(options->replay_report, "json") != 0)
 		return reason_set(why, STATUS_TYPE, -1, "report",
-				  "--report: \"%.40s\" is not a format; json is",
+				  "--report: \"%.40s\" is not a format; use json",
 				  options->replay_report);
 	return STATUS_OK;
 }
@@ -383,13 +388,13 @@ static enum status check_mesh(const struct options *options, struct reason *why)
 		return reason_set(why, STATUS_MISSING, -1, "field", "--surface needs --field N");
 	if (strcmp(options->mesh_report, "json") != 0 && strcmp(options->mesh_report, "text") != 0)
 		return reason_set(why, STATUS_TYPE, -1, "report",
-				  "--report: \"%.40s\" is not a format; text and json are",
+				  "--report: \"%.40s\" is not a format; use text or json",
 				  options->mesh_report);
 	return STATUS_OK;
 }
 
-/* Strangers can reach an address that is not loopback: it needs tokens, and TLS so that they stay
- * secret. */
+/* An address that is not loopback is reachable from other machines: it needs tokens, and TLS because
+ * tokens in clear text can be read on the network. */
 static enum status check_exposure(const struct options *options, const struct address *address,
 				  bool encrypted, const char *option, struct reason *why)
 {
@@ -399,13 +404,13 @@ static enum status check_exposure(const struct options *options, const struct ad
 	address_print(address, text);
 	if (options->tokens == NULL)
 		return reason_set(why, STATUS_AUTH, -1, option,
-				  "%.60s is not loopback: its clients must show a token "
-				  "(--tokens FILE)",
+				  "%.60s is not loopback, so clients need a token: "
+				  "give --tokens FILE",
 				  text);
 	if (!encrypted && !options->insecure_plaintext)
 		return reason_set(why, STATUS_AUTH, -1, option,
-				  "%.60s is not loopback and has no TLS: others could read tokens "
-				  "(--insecure-plaintext allows it)",
+				  "%.60s is not loopback and has no TLS: tokens would be readable "
+				  "on the network (--insecure-plaintext allows it)",
 				  text);
 	return STATUS_OK;
 }
@@ -426,8 +431,8 @@ static enum status check_tls(const struct options *options, struct reason *why)
 {
 	struct address addresses[OPTION_ADDRESSES_MAX];
 	uint32_t count;
-	bool wanted = options->tls.count > 0 || options->web_tls;
-	if (wanted && (options->tls_cert == NULL || options->tls_key == NULL))
+	bool tls = options->tls.count > 0 || options->web_tls;
+	if (tls && (options->tls_cert == NULL || options->tls_key == NULL))
 		return reason_set(why, STATUS_MISSING, -1, "tls-cert",
 				  "TLS needs --tls-cert FILE and --tls-key FILE");
 	enum status status = options_tls_addresses(options, addresses, &count, why);
@@ -441,8 +446,8 @@ static enum status check_proxy(const struct options *options, struct reason *why
 	struct address_network network;
 	if (options->proxy_from.count > 0 && !options->proxy_protocol)
 		return reason_set(why, STATUS_MISSING, -1, "proxy-from",
-				  "--proxy-from says whose headers are believed: give "
-				  "--proxy-protocol, too");
+				  "--proxy-from has no effect without --proxy-protocol; give "
+				  "both");
 	for (uint32_t i = 0; i < options->proxy_from.count; i++) {
 		struct reason what;
 		if (network_parse(options->proxy_from.items[i], &network, &what) != STATUS_OK)
@@ -461,10 +466,14 @@ static enum status check_serve(const struct options *options, struct reason *why
 	for (size_t i = 0; i < COUNT_OF(ROLES); i++)
 		known = known || strcmp(options->loopback_role, ROLES[i]) == 0;
 	if (!known)
-		return reason_set(why, STATUS_RANGE, -1, "loopback-role",
-				  "--loopback-role is controller, player, observer or none");
+		return reason_set(
+			why, STATUS_RANGE, -1, "loopback-role",
+			"--loopback-role: \"%.40s\" is not a role; use controller, player, observer or none",
+			options->loopback_role);
 	if (strcmp(options->upgrade, "refuse") != 0 && strcmp(options->upgrade, "redo") != 0)
-		return reason_set(why, STATUS_RANGE, -1, "upgrade", "--upgrade is refuse or redo");
+		return reason_set(why, STATUS_RANGE, -1, "upgrade",
+				  "--upgrade: \"%.40s\" is unknown; use refuse or redo",
+				  options->upgrade);
 	enum status status = options_addresses(options, addresses, &count, why);
 	for (uint32_t i = 0; status == STATUS_OK && i < count; i++)
 		status = check_exposure(options, &addresses[i], false, "listen", why);
@@ -505,7 +514,7 @@ static enum status check_command(const struct options *options, struct reason *w
 	return STATUS_OK;
 }
 
-/* The settings of a configuration file: options of SERVE. */
+/* Sets the options of SERVE given in a configuration file, each `name=value`. */
 static enum status read_settings(struct options *options, const char *const settings[],
 				 struct reason *why)
 {
@@ -515,9 +524,10 @@ static enum status read_settings(struct options *options, const char *const sett
 		size_t length = value != NULL ? (size_t)(value - settings[i]) : 0;
 		const struct option *option = find_option(OPTIONS_SERVE, settings[i], length);
 		if (option == NULL)
-			return unknown(OPTIONS_SERVE, settings[i], length, why);
+			return refuse_unknown(OPTIONS_SERVE, settings[i], length, why);
 		if (strcmp(option->name, "config") == 0)
-			return refuse_value(why, STATUS_UNSUPPORTED, option, "not in a file%s", "");
+			return refuse_value(why, STATUS_UNSUPPORTED, option,
+					    "not allowed in a configuration file%s", "");
 		status = set_value(options, option, value + 1, why);
 	}
 	return status;
@@ -569,9 +579,9 @@ const char *options_config_path(int argc, const char *const argv[], const char *
 	return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* ---- while it runs --------------------------------------------------------------------------- */
+/* ---- live changes ---------------------------------------------------------------------------- */
 
-/* Options whose value is read at each use, so that a change takes effect at once. */
+/* True for an option whose value is read at each use: a change takes effect without a restart. */
 static bool is_live(const struct option *option)
 {
 	static const char *const LIVE[] = { "log",	"handshake-ms",	     "ping-ms",
@@ -635,7 +645,7 @@ enum status options_change(struct options *options, const char *name, const char
 {
 	const struct option *option = find_option(OPTIONS_SERVE, name, strlen(name));
 	if (option == NULL)
-		return unknown(OPTIONS_SERVE, name, strlen(name), why);
+		return refuse_unknown(OPTIONS_SERVE, name, strlen(name), why);
 	if (!is_live(option))
 		return refuse_value(why, STATUS_UNSUPPORTED, option,
 				    "needs a restart to be \"%.40s\"", value);
@@ -664,20 +674,20 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 	struct text_writer writer = { text, bytes, 0 };
 	if (command == OPTIONS_RUN)
 		put(&writer, "cairnd run SCENE --ticks N [OPTION]…\n"
-			     "Steps a scene without a network, as fast as it can.\n\n");
+			     "Steps a scene as fast as possible, without a network.\n\n");
 	else if (command == OPTIONS_REPLAY)
 		put(&writer, "cairnd replay FILE [OPTION]…\n"
-			     "Tells what a world's file holds, and whether it can be made "
-			     "again.\n\n");
+			     "Prints the contents of a world's journal file and verifies its "
+			     "replay.\n\n");
 	else if (command == OPTIONS_MESH)
 		put(&writer, "cairnd mesh FILE [OPTION]…\n"
-			     "Tells whether a mesh is a solid, and what it weighs and is made "
-			     "of.\n\n");
+			     "Checks whether a mesh is a solid, and prints its mass properties "
+			     "and parts.\n\n");
 	else
 		put(&writer,
 		    "cairnd [OPTION]…\n"
-		    "Serves physics worlds. `cairnd run --help` tells of runs without a "
-		    "network,\n`cairnd replay --help` of recordings, `cairnd mesh --help` of "
+		    "Serves physics worlds. See `cairnd run --help` for runs without a "
+		    "network,\n`cairnd replay --help` for recordings, `cairnd mesh --help` for "
 		    "meshes.\n\n");
 	for (size_t i = 0; i < COUNT_OF(OPTIONS); i++) {
 		const struct option *option = &OPTIONS[i];
@@ -694,7 +704,7 @@ size_t options_help(enum options_command command, char *text, size_t bytes)
 	}
 	put(&writer, "  %-28s %s\n", "--help", "print this");
 	put(&writer, "  %-28s %s\n", "--version", "print the version");
-	put(&writer, "\nEach option may also stand in the environment: --step-workers as "
+	put(&writer, "\nEach option can also be set in the environment: --step-workers as "
 		     "CAIRN_STEP_WORKERS.\n");
 	return writer.used;
 }
@@ -705,8 +715,8 @@ enum status options_web_address(const char *text, const char *option, struct add
 {
 	char full[ADDRESS_TEXT_MAX + 8];
 	if (strncmp(text, "unix:", 5) == 0)
-		return reason_set(why, STATUS_TYPE, -1, option, "--%s: HOST:PORT is needed",
-				  option);
+		return reason_set(why, STATUS_TYPE, -1, option,
+				  "--%s: \"%.40s\" is not allowed; give HOST:PORT", option, text);
 	snprintf(full, sizeof full, "%s%s", strncmp(text, "tcp:", 4) == 0 ? "" : "tcp:", text);
 	return address_parse(full, out, why);
 }
