@@ -32,6 +32,7 @@ static size_t arena_round(size_t bytes)
 /* A new block of at least `bytes` (rounded), linked after `current`. */
 static struct arena_block *arena_add(struct arena *self, size_t bytes)
 {
+	VALIDATE(bytes % HEAP_LINE_BYTES == 0);
 	if (bytes > SIZE_MAX - sizeof(struct arena_block))
 		return NULL;
 	struct arena_block *block = heap_alloc_aligned(sizeof *block + bytes);
@@ -53,6 +54,7 @@ static void arena_move_to(struct arena *self, struct arena_block *block)
 {
 	if (block == self->current)
 		return;
+	VALIDATE(self->used <= self->current->bytes);
 	self->used_before += self->used;
 	self->current = block;
 	self->used = 0;
@@ -63,6 +65,7 @@ static struct arena_block *arena_roomy(const struct arena *self, size_t bytes)
 {
 	if (self->current == NULL)
 		return NULL;
+	VALIDATE(self->used <= self->current->bytes);
 	if (self->current->bytes - self->used >= bytes)
 		return self->current;
 	for (struct arena_block *block = self->current->next; block != NULL; block = block->next)
@@ -104,6 +107,7 @@ void arena_release(struct arena *self)
 /* An empty arena of several blocks becomes one of a single block as large as all of them. */
 static enum status arena_join(struct arena *self, size_t bytes)
 {
+	VALIDATE(arena_used(self) == 0);
 	size_t room = MAX_OF(bytes, arena_room(self));
 	struct arena_block *old = self->first;
 	struct arena fresh = { .peak = self->peak, .growths = self->growths };
@@ -129,6 +133,7 @@ enum status arena_reserve(struct arena *self, size_t bytes)
 	if (block == NULL)
 		return STATUS_NO_MEMORY;
 	arena_move_to(self, block);
+	ASSERT(self->current->bytes - self->used >= bytes);
 	return STATUS_OK;
 }
 
@@ -147,6 +152,7 @@ void *arena_push(struct arena *self, size_t bytes)
 		self->growths++;
 	}
 	arena_move_to(self, block);
+	ASSERT(bytes <= block->bytes - self->used);
 	uint8_t *at = (uint8_t *)(block + 1) + self->used;
 	self->used += bytes;
 	self->peak = MAX_OF(self->peak, arena_used(self));
@@ -170,6 +176,7 @@ void *arena_push_array(struct arena *self, size_t count, size_t item_bytes)
 
 struct arena_mark arena_mark(const struct arena *self)
 {
+	VALIDATE(self->used % HEAP_LINE_BYTES == 0);
 	return (struct arena_mark){ self->current, self->used, self->used_before };
 }
 
@@ -181,6 +188,7 @@ void arena_rewind(struct arena *self, struct arena_mark mark)
 		return;
 	}
 	ASSERT(mark.used_before + mark.used <= arena_used(self));
+	ASSERT(mark.used <= mark.block->bytes);
 	self->current = mark.block;
 	self->used = mark.used;
 	self->used_before = mark.used_before;

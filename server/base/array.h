@@ -25,6 +25,7 @@
 MUST_CHECK static inline enum status array_reserve(void *items_address, uint32_t *capacity,
 						   uint64_t wanted, size_t item_bytes)
 {
+	ASSERT(item_bytes > 0);
 	if (wanted <= *capacity)
 		return STATUS_OK;
 	if (wanted > UINT32_MAX)

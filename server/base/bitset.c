@@ -15,6 +15,7 @@ static uint32_t words_for(uint32_t bits)
 
 static uint32_t lowest_bit(uint64_t word)
 {
+	VALIDATE(word != 0);
 	return (uint32_t)__builtin_ctzll(word);
 }
 
@@ -32,6 +33,8 @@ void bitset_release(struct bitset *self)
 /* The three levels lie in one allocation, each after the other. */
 enum status bitset_reserve(struct bitset *self, uint32_t size)
 {
+	VALIDATE(self->size % 64 == 0);
+	VALIDATE(self->count <= self->size);
 	if (size <= self->size)
 		return STATUS_OK;
 	if (size > BITSET_NONE)
@@ -48,6 +51,7 @@ enum status bitset_reserve(struct bitset *self, uint32_t size)
 		memcpy(grown.full, self->full, old_full * sizeof(uint64_t));
 		memcpy(grown.packed, self->packed, words_for(old_full) * sizeof(uint64_t));
 	}
+	ASSERT(grown.size > self->size);
 	heap_free(self->words);
 	*self = grown;
 	return STATUS_OK;
@@ -70,6 +74,7 @@ void bitset_set(struct bitset *self, uint32_t index)
 		return;
 	self->words[word] |= bit;
 	self->count++;
+	VALIDATE(self->count <= self->size);
 	if (self->words[word] != ALL)
 		return;
 	self->full[group] |= (uint64_t)1 << (word % 64);
@@ -85,6 +90,7 @@ void bitset_clear(struct bitset *self, uint32_t index)
 	if (!(self->words[word] & bit))
 		return;
 	self->words[word] &= ~bit;
+	ASSERT(self->count > 0);
 	self->count--;
 	self->full[group] &= ~((uint64_t)1 << (word % 64));
 	self->packed[group / 64] &= ~((uint64_t)1 << (group % 64));
@@ -92,6 +98,7 @@ void bitset_clear(struct bitset *self, uint32_t index)
 
 uint32_t bitset_lowest_clear(const struct bitset *self)
 {
+	VALIDATE(self->count <= self->size);
 	uint32_t words = self->size / 64, groups = words_for(words), heads = words_for(groups);
 	for (uint32_t head = 0; head < heads; head++) {
 		if (self->packed[head] == ALL)

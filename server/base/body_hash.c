@@ -6,6 +6,7 @@
 
 static uint8_t *put_doubles(uint8_t *at, const double *values, uint32_t count)
 {
+	VALIDATE(count <= 4);
 	for (uint32_t i = 0; i < count; i++)
 		put_le64(at + 8 * i, bits_of_f64(values[i]));
 	return at + (size_t)8 * count;

@@ -19,6 +19,7 @@ void bytes_release(struct bytes *self)
 
 enum status bytes_reserve(struct bytes *self, size_t more)
 {
+	VALIDATE(self->count <= self->capacity);
 	if (more <= self->capacity - self->count)
 		return STATUS_OK;
 	if (more > SIZE_MAX / 2 - self->count)
@@ -27,6 +28,7 @@ enum status bytes_reserve(struct bytes *self, size_t more)
 	size_t capacity = MAX_OF(self->capacity, (size_t)BYTES_MIN);
 	while (capacity < wanted)
 		capacity *= 2;
+	ASSERT(capacity - self->count >= more);
 	uint8_t *data = heap_realloc(self->data, capacity);
 	if (data == NULL)
 		return STATUS_NO_MEMORY;
@@ -43,6 +45,7 @@ enum status bytes_append(struct bytes *self, const void *data, size_t count)
 	if (count > 0)
 		memcpy(self->data + self->count, data, count);
 	self->count += count;
+	VALIDATE(self->count <= self->capacity);
 	return STATUS_OK;
 }
 
@@ -54,6 +57,7 @@ enum status bytes_append_zero(struct bytes *self, size_t count)
 	if (count > 0)
 		memset(self->data + self->count, 0, count);
 	self->count += count;
+	VALIDATE(self->count <= self->capacity);
 	return STATUS_OK;
 }
 
@@ -88,7 +92,9 @@ uint8_t *writer_take(struct writer *self, size_t count)
 			goto fail;
 		at = self->grow->data + self->grow->count;
 		self->grow->count += count;
+		VALIDATE(self->grow->count <= self->grow->capacity);
 	} else {
+		VALIDATE(self->count <= self->capacity);
 		if (count > self->capacity - self->count)
 			goto fail;
 		at = self->data + self->count;
@@ -181,6 +187,7 @@ struct reader reader_over(const void *data, size_t count)
 
 const uint8_t *reader_take(struct reader *self, size_t count)
 {
+	VALIDATE(self->position <= self->count);
 	static const uint8_t nothing[1];
 	if (self->failed || count > self->count - self->position) {
 		self->failed = true;
@@ -254,10 +261,12 @@ const uint8_t *read_blob(struct reader *self, uint32_t *count)
 	const uint8_t *at = reader_take(self, *count);
 	if (at == NULL)
 		*count = 0;
+	VALIDATE(*count <= self->position);
 	return at;
 }
 
 enum status reader_finish(const struct reader *self)
 {
+	VALIDATE(self->position <= self->count);
 	return !self->failed && self->position == self->count ? STATUS_OK : STATUS_MALFORMED;
 }

@@ -87,6 +87,7 @@ void read_raw(struct reader *self, void *data, size_t count);
 const uint8_t *read_blob(struct reader *self, uint32_t *count);
 static inline size_t reader_left(const struct reader *self)
 {
+	VALIDATE(self->position <= self->count);
 	return self->count - self->position;
 }
 /* STATUS_OK when nothing failed and every byte was taken, else STATUS_MALFORMED. */

@@ -21,6 +21,7 @@ static bool heap_admit(void)
 
 static void *heap_count(void *block)
 {
+	VALIDATE((uintptr_t)block % 16 == 0);
 	if (block != NULL)
 		atomic_fetch_add_explicit(&live, 1, memory_order_relaxed);
 	return block;
@@ -47,6 +48,7 @@ void *heap_alloc_aligned(size_t bytes)
 	if (bytes > SIZE_MAX - HEAP_LINE_BYTES)
 		return NULL;
 	size_t lines = bytes / HEAP_LINE_BYTES + (bytes % HEAP_LINE_BYTES != 0 || bytes == 0);
+	ASSERT(lines > 0 && lines <= SIZE_MAX / HEAP_LINE_BYTES);
 	return heap_count(aligned_alloc(HEAP_LINE_BYTES, lines * HEAP_LINE_BYTES));
 }
 
@@ -63,7 +65,8 @@ void heap_free(void *block)
 {
 	if (block == NULL)
 		return;
-	atomic_fetch_sub_explicit(&live, 1, memory_order_relaxed);
+	int_fast64_t before = atomic_fetch_sub_explicit(&live, 1, memory_order_relaxed);
+	ASSERT(before > 0);
 	free(block);
 }
 

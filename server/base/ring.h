@@ -29,6 +29,7 @@ static inline void ring_init(struct ring *self, void *storage, uint32_t capacity
  * */
 static inline void *ring_at(const struct ring *self, uint32_t position)
 {
+	VALIDATE(self->count <= self->capacity);
 	if (position >= self->count)
 		return NULL;
 	uint64_t slot = ((uint64_t)self->head + position) % self->capacity;
@@ -38,6 +39,7 @@ static inline void *ring_at(const struct ring *self, uint32_t position)
 /* Copies `item` in as the newest. */
 MUST_CHECK static inline enum status ring_push(struct ring *self, const void *item)
 {
+	VALIDATE(self->count <= self->capacity);
 	if (self->count == self->capacity)
 		return STATUS_FULL;
 	uint64_t slot = ((uint64_t)self->head + self->count) % self->capacity;
@@ -51,6 +53,7 @@ static inline bool ring_pop(struct ring *self, void *item)
 {
 	if (self->count == 0)
 		return false;
+	VALIDATE(self->head < self->capacity && self->count <= self->capacity);
 	if (item != NULL)
 		memcpy(item, self->items + (size_t)self->head * self->item_bytes, self->item_bytes);
 	self->head = self->head + 1 == self->capacity ? 0 : self->head + 1;

@@ -5,6 +5,7 @@
 
 static uint64_t rotate_left(uint64_t x, unsigned bits)
 {
+	VALIDATE(bits > 0 && bits < 64);
 	return x << bits | x >> (64 - bits);
 }
 
@@ -16,6 +17,7 @@ struct rng rng_seeded(uint64_t seed)
 		seed += 0x9e3779b97f4a7c15u;
 	}
 	/* SplitMix64 is a bijection: at most one of four successive outputs can be zero. */
+	ASSERT((self.state[0] | self.state[1] | self.state[2] | self.state[3]) != 0);
 	return self;
 }
 
@@ -45,6 +47,7 @@ double rng_double(struct rng *self)
 
 double rng_range(struct rng *self, double low, double high)
 {
+	VALIDATE(low <= high);
 	double value = low + rng_double(self) * (high - low);
 	/* The sum may round up to the open end. */
 	return value < high ? value : low;
@@ -60,5 +63,6 @@ uint32_t rng_below(struct rng *self, uint32_t count)
 	do {
 		product = (uint64_t)rng_u32(self) * count;
 	} while ((uint32_t)product < unfair);
+	VALIDATE(product >> 32 < count);
 	return (uint32_t)(product >> 32);
 }

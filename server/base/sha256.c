@@ -13,10 +13,11 @@ void hash_sha256(const void *data, size_t bytes, uint8_t digest[SHA256_BYTES])
 
 enum { BLOCK = 64 };
 
-/* H(key ⊕ pad, data). */
-static void pass(const uint8_t key[BLOCK], uint8_t pad, const void *data, size_t bytes,
-		 uint8_t digest[SHA256_BYTES])
+/* The digest of key ⊕ pad followed by data. */
+static void hash_padded(const uint8_t key[BLOCK], uint8_t pad, const void *data, size_t bytes,
+			uint8_t digest[SHA256_BYTES])
 {
+	ASSERT(bytes <= HMAC_BYTES_MAX);
 	uint8_t whole[BLOCK + HMAC_BYTES_MAX];
 	for (int i = 0; i < BLOCK; i++)
 		whole[i] = key[i] ^ pad;
@@ -34,8 +35,8 @@ void hash_hmac_sha256(const uint8_t *key, size_t key_bytes, const void *data, si
 		SHA256(key, key_bytes, block);
 	else
 		memcpy(block, key, key_bytes);
-	pass(block, INNER, data, bytes, inner);
-	pass(block, OUTER, inner, sizeof inner, mac);
+	hash_padded(block, INNER, data, bytes, inner);
+	hash_padded(block, OUTER, inner, sizeof inner, mac);
 }
 
 bool hash_same(const void *left, const void *right, size_t bytes)

@@ -13,6 +13,7 @@ enum { DIGITS = 8, DIGIT_VALUES = 256 };
 
 static uint32_t digit_of(uint64_t key, uint32_t digit)
 {
+	VALIDATE(digit < DIGITS);
 	return (uint32_t)(key >> (8 * digit)) & (DIGIT_VALUES - 1);
 }
 
@@ -26,6 +27,7 @@ static void sort_pass(const uint64_t *keys, const uint32_t *values, uint64_t *to
 		start[value] = position;
 		position += here;
 	}
+	ASSERT(position == count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t to = start[digit_of(keys[i], digit)]++;
 		to_keys[to] = keys[i];
@@ -34,9 +36,21 @@ static void sort_pass(const uint64_t *keys, const uint32_t *values, uint64_t *to
 	}
 }
 
+#ifdef CAIRN_VALIDATE
+static bool keys_ascend(const uint64_t *keys, uint32_t count)
+{
+	for (uint32_t i = 1; i < count; i++)
+		if (keys[i - 1] > keys[i])
+			return false;
+	return true;
+}
+#endif
+
 void sort_keys(uint64_t *keys, uint32_t *values, uint64_t *scratch_keys, uint32_t *scratch_values,
 	       uint32_t count)
 {
+	ASSERT(values == NULL || scratch_values != NULL || count < 2);
+	ASSERT(count < 2 || keys != scratch_keys);
 	if (count < 2)
 		return;
 	uint32_t counts[DIGITS][DIGIT_VALUES];
@@ -63,12 +77,15 @@ void sort_keys(uint64_t *keys, uint32_t *values, uint64_t *scratch_keys, uint32_
 		if (values != NULL)
 			memcpy(values, from_values, (size_t)count * sizeof *values);
 	}
+	VALIDATE(keys_ascend(keys, count));
 }
 
 /* Merges [first, middle) and [middle, last) of `from` into the same places of `to`. */
 static void sort_merge(const uint8_t *from, uint8_t *to, uint64_t first, uint64_t middle,
 		       uint64_t last, size_t bytes, sort_compare *compare, void *context)
 {
+	VALIDATE(first <= middle && middle <= last);
+	VALIDATE(bytes > 0);
 	uint64_t left = first, right = middle;
 	for (uint64_t out = first; out < last; out++) {
 		const uint8_t *a = from + left * bytes, *b = from + right * bytes;
@@ -83,6 +100,8 @@ static void sort_merge(const uint8_t *from, uint8_t *to, uint64_t first, uint64_
 void sort_items(void *items, void *scratch, uint32_t count, uint32_t item_bytes,
 		sort_compare *compare, void *context)
 {
+	ASSERT(item_bytes > 0);
+	ASSERT(count < 2 || items != scratch);
 	uint8_t *from = items, *to = scratch;
 	for (uint64_t width = 1; width < count; width *= 2) {
 		for (uint64_t first = 0; first < count; first += 2 * width) {

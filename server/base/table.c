@@ -21,17 +21,20 @@ enum { TABLE_MIN = 16 };
 
 static uint32_t table_home(const struct table *self, uint64_t key)
 {
+	VALIDATE(self->capacity > 0 && (self->capacity & (self->capacity - 1)) == 0);
 	return (uint32_t)rng_mix(key) & (self->capacity - 1);
 }
 
 static uint32_t table_after(const struct table *self, uint32_t slot)
 {
+	VALIDATE(slot < self->capacity);
 	return (slot + 1) & (self->capacity - 1);
 }
 
 /* The slot that holds the key, or the free one where it would go. */
 static uint32_t table_seek(const struct table *self, uint64_t key)
 {
+	VALIDATE(self->count < self->capacity);
 	uint32_t slot = table_home(self, key);
 	while (self->slots[slot].used && self->slots[slot].key != key)
 		slot = table_after(self, slot);
@@ -58,6 +61,7 @@ enum status table_reserve(struct table *self, uint32_t keys)
 		return STATUS_OK;
 	if (capacity > (uint64_t)UINT32_MAX / 2 + 1)
 		return STATUS_NO_MEMORY;
+	ASSERT((capacity & (capacity - 1)) == 0 && self->count <= capacity / 4 * 3);
 	struct table grown = { heap_alloc_zero((size_t)capacity * sizeof(struct table_slot)),
 			       (uint32_t)capacity, self->count };
 	if (grown.slots == NULL)
@@ -88,6 +92,7 @@ enum status table_insert(struct table *self, uint64_t key, uint32_t value)
 		return status;
 	self->slots[table_seek(self, key)] = (struct table_slot){ key, value, 1 };
 	self->count++;
+	ASSERT(self->count <= self->capacity / 4 * 3);
 	return STATUS_OK;
 }
 
@@ -129,5 +134,6 @@ bool table_remove(struct table *self, uint64_t key)
 	}
 	self->slots[hole] = (struct table_slot){ 0 };
 	self->count--;
+	VALIDATE(!table_find(self, key, NULL));
 	return true;
 }
