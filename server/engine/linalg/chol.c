@@ -14,6 +14,7 @@
 
 static double *chol_row(const struct chol *self, uint32_t i)
 {
+	VALIDATE(i < self->capacity);
 	return self->lower + (size_t)i * self->capacity;
 }
 
@@ -41,12 +42,14 @@ bool chol_append(struct chol *self, const double *row, double diagonal)
 	if (!chol_good(pivot))
 		return false;
 	l[n] = scalar_sqrt(pivot);
+	ASSERT(l[n] > 0 && l[n] <= SCALAR_MAX);
 	self->size = n + 1;
 	return true;
 }
 
 bool chol_factor(struct chol *self, const double *a, uint32_t size, uint32_t stride)
 {
+	ASSERT(stride >= size);
 	ASSERT(size <= self->capacity);
 	self->size = 0;
 	/* A's row i is read entry by entry just before l takes its place, so both may be one. */
@@ -60,6 +63,7 @@ bool chol_factor(struct chol *self, const double *a, uint32_t size, uint32_t str
 
 void chol_solve_lower(const struct chol *self, double *b)
 {
+	VALIDATE(self->size <= self->capacity);
 	for (uint32_t i = 0; i < self->size; i++) {
 		const double *l = chol_row(self, i);
 		b[i] = (b[i] - dense_dot(l, b, i)) / l[i];
@@ -68,6 +72,7 @@ void chol_solve_lower(const struct chol *self, double *b)
 
 void chol_solve_upper(const struct chol *self, double *b)
 {
+	VALIDATE(self->size <= self->capacity);
 	for (uint32_t i = self->size; i-- > 0;) {
 		const double *l = chol_row(self, i);
 		b[i] /= l[i];
@@ -84,6 +89,7 @@ void chol_solve(const struct chol *self, double *b)
 /* The update of the trailing block that starts at row `first`; x[i] belongs to row first + i. */
 static void chol_update_from(struct chol *self, uint32_t first, double *x)
 {
+	ASSERT(first <= self->size);
 	for (uint32_t j = first; j < self->size; j++) {
 		double *pivot = &chol_row(self, j)[j];
 		double xj = x[j - first];
@@ -113,6 +119,7 @@ bool chol_downdate(struct chol *self, double *x, double *scratch)
 	if (!chol_good(rest))
 		return false;
 
+	ASSERT(rest <= 1);
 	/* Rotations that gather p into α, from the last component up. */
 	double alpha = scalar_sqrt(rest);
 	for (uint32_t i = n; i-- > 0;) {

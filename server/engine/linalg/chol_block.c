@@ -28,6 +28,7 @@ static void analyse_counts(struct chol_block *self, const uint32_t *start, const
 		self->parent[k] = NONE;
 		self->place[k] = k;
 		self->at[k] = 1;
+		VALIDATE(start[k] <= start[k + 1]);
 		for (uint32_t p = start[k]; p < start[k + 1]; p++)
 			for (uint32_t i = row[p]; self->place[i] != k; i = self->parent[i]) {
 				if (self->parent[i] == NONE)
@@ -37,6 +38,21 @@ static void analyse_counts(struct chol_block *self, const uint32_t *start, const
 			}
 	}
 }
+
+#ifdef CAIRN_VALIDATE
+/* Whether each column of L got as many blocks as were counted, its rows ascending from the diagonal. */
+static bool columns_are_filled(const struct chol_block *self)
+{
+	for (uint32_t k = 0; k < self->size; k++) {
+		if (self->at[k] != self->start[k + 1] || self->row[self->start[k]] != k)
+			return false;
+		for (uint32_t p = self->start[k] + 1; p < self->start[k + 1]; p++)
+			if (self->row[p] <= self->row[p - 1])
+				return false;
+	}
+	return true;
+}
+#endif
 
 size_t chol_block_analyse(struct chol_block *self, uint32_t size, const uint32_t *start,
 			  const uint32_t *row)
@@ -49,6 +65,7 @@ size_t chol_block_analyse(struct chol_block *self, uint32_t size, const uint32_t
 		blocks += self->at[k];
 	}
 	self->start[size] = (uint32_t)MIN_OF(blocks, UINT32_MAX);
+	ASSERT(blocks >= size);
 	if (blocks > self->blocks_max || blocks >= UINT32_MAX)
 		return blocks;
 	for (uint32_t k = 0; k < size; k++) {
@@ -61,11 +78,13 @@ size_t chol_block_analyse(struct chol_block *self, uint32_t size, const uint32_t
 				self->place[i] = k;
 			}
 	}
+	VALIDATE(columns_are_filled(self));
 	return blocks;
 }
 
 uint32_t chol_block_find(const struct chol_block *self, uint32_t i, uint32_t k)
 {
+	ASSERT(k < self->size && i >= k && i < self->size);
 	uint32_t low = self->start[k], high = self->start[k + 1];
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
@@ -87,8 +106,10 @@ void chol_block_identity(struct chol_block *self)
 }
 
 /* C −= A Rᵀ. */
-static inline void subtract(double *c, const double *a, const double *r)
+static inline void subtract_product(double *c, const double *a, const double *r)
 {
+	VALIDATE(((uintptr_t)c & 15) == 0 && ((uintptr_t)a & 15) == 0);
+	VALIDATE(c != a && c != r);
 	const pair *from = __builtin_assume_aligned(a, 16);
 	pair *to = __builtin_assume_aligned(c, 16);
 	for (uint32_t j = 0; j < B; j++) {
@@ -119,6 +140,7 @@ static void invert_pivot(struct chol_block *self, double *block)
 			pivot = 1;
 		}
 		l[j][j] = scalar_sqrt(pivot);
+		VALIDATE(l[j][j] >= 1);
 		for (uint32_t i = j + 1; i < B; i++) {
 			double sum = block[j * B + i];
 			for (uint32_t k = 0; k < j; k++)
@@ -137,8 +159,9 @@ static void invert_pivot(struct chol_block *self, double *block)
 }
 
 /* A := A L⁻ᵀ with the inverse given. */
-static inline void divide(double *block, const double *inverse)
+static inline void divide_block(double *block, const double *inverse)
 {
+	VALIDATE(block != inverse);
 	double to[BB];
 	for (uint32_t j = 0; j < B; j++)
 		for (uint32_t i = 0; i < B; i++) {
@@ -153,17 +176,19 @@ static inline void divide(double *block, const double *inverse)
 /* Column k less what column j, whose block at[j] is in row k, takes from it. */
 static void take_column(struct chol_block *self, uint32_t j)
 {
+	VALIDATE(self->at[j] < self->start[j + 1]);
 	const double *across = self->value + (size_t)self->at[j] * BB;
 	for (uint32_t p = self->at[j]; p < self->start[j + 1]; p++)
-		subtract(self->value + (size_t)self->place[self->row[p]] * BB,
-			 self->value + (size_t)p * BB, across);
+		subtract_product(self->value + (size_t)self->place[self->row[p]] * BB,
+				 self->value + (size_t)p * BB, across);
 }
 
-static void wait(struct chol_block *self, uint32_t j)
+static void wait_for_row(struct chol_block *self, uint32_t j)
 {
 	if (self->at[j] >= self->start[j + 1])
 		return;
 	uint32_t k = self->row[self->at[j]];
+	VALIDATE(k > j && k < self->size);
 	self->parent[j] = self->link[k];
 	self->link[k] = j;
 }
@@ -182,19 +207,21 @@ void chol_block_factor(struct chol_block *self)
 			next = self->parent[j];
 			take_column(self, j);
 			self->at[j]++;
-			wait(self, j);
+			wait_for_row(self, j);
 		}
 		double *pivot = self->value + (size_t)first * BB;
+		VALIDATE(self->row[first] == k);
 		invert_pivot(self, pivot);
 		for (uint32_t p = first + 1; p < end; p++)
-			divide(self->value + (size_t)p * BB, pivot);
+			divide_block(self->value + (size_t)p * BB, pivot);
 		self->at[k] = first + 1;
-		wait(self, k);
+		wait_for_row(self, k);
 	}
 }
 
 void chol_block_solve(const struct chol_block *self, double *b)
 {
+	VALIDATE(self->start[0] == 0);
 	double own[B];
 	for (uint32_t k = 0; k < self->size; k++) {
 		double *at = b + (size_t)k * B;

@@ -16,6 +16,7 @@
 
 static double *row_at(const struct chol_envelope *self, uint32_t i)
 {
+	VALIDATE(i < self->capacity);
 	return self->lower + (size_t)i * (i + 1) / 2;
 }
 
@@ -53,6 +54,8 @@ double *chol_envelope_border(struct chol_envelope *self, uint32_t first)
 
 double chol_envelope_measure(struct chol_envelope *self, double diagonal)
 {
+	ASSERT(self->size < self->capacity);
+	ASSERT(self->first[self->size] <= self->size);
 	uint32_t n = self->size, from = self->first[n];
 	double *l = row_at(self, n);
 	for (uint32_t j = from; j < n; j++) {
@@ -77,6 +80,7 @@ static void solve_upper(const struct chol_envelope *self, double *y)
 
 void chol_envelope_border_solve(const struct chol_envelope *self, double *y)
 {
+	ASSERT(self->size < self->capacity);
 	uint32_t n = self->size, from = self->first[n];
 	const double *l = row_at(self, n);
 	dense_zero(y, from);
@@ -86,6 +90,7 @@ void chol_envelope_border_solve(const struct chol_envelope *self, double *y)
 
 void chol_envelope_keep(struct chol_envelope *self, double schur)
 {
+	ASSERT(self->size < self->capacity);
 	ASSERT(schur > 0);
 	row_at(self, self->size)[self->size] = scalar_sqrt(schur);
 	self->size++;
@@ -96,6 +101,7 @@ void chol_envelope_solve(const struct chol_envelope *self, double *b)
 	for (uint32_t i = 0; i < self->size; i++) {
 		const double *l = row_at(self, i);
 		uint32_t from = self->first[i];
+		VALIDATE(from <= i);
 		b[i] = (b[i] - dot_lanes(l + from, b + from, i - from)) / l[i];
 	}
 	solve_upper(self, b);
@@ -119,10 +125,11 @@ static struct moving start_moving(struct chol_envelope *self, uint32_t i, uint32
 	first -= first > index;
 	self->first[i] = first;
 	self_row.at = MAX_OF(first, index);
+	VALIDATE(self_row.at <= i);
 	return self_row;
 }
 
-static void rotate(struct moving *self, uint32_t end, const double *cosine, const double *sine)
+static void rotate_row(struct moving *self, uint32_t end, const double *cosine, const double *sine)
 {
 	for (; self->at < end; self->at++) {
 		double l = self->old[self->at + 1], c = cosine[self->at], s = sine[self->at];
@@ -135,6 +142,7 @@ static void rotate(struct moving *self, uint32_t end, const double *cosine, cons
  * one before, four chains keep the machine busy. */
 static void rotate_four(struct moving *four, uint32_t end, const double *cosine, const double *sine)
 {
+	VALIDATE(four[0].at == four[1].at && four[0].at == four[2].at && four[0].at == four[3].at);
 	double x[4] = { four[0].x, four[1].x, four[2].x, four[3].x };
 	for (uint32_t j = four[0].at; j < end; j++)
 		for (uint32_t r = 0; r < 4; r++) {
@@ -149,9 +157,10 @@ static void rotate_four(struct moving *four, uint32_t end, const double *cosine,
 }
 
 /* The row's own rotation, which takes (pivot, x) to (root, 0). */
-static void finish(struct moving *self, uint32_t i, double *cosine, double *sine)
+static void finish_row(struct moving *self, uint32_t i, double *cosine, double *sine)
 {
-	rotate(self, i, cosine, sine);
+	rotate_row(self, i, cosine, sine);
+	VALIDATE(self->at == i);
 	double pivot = self->old[i + 1], x = self->x;
 	double root = x == 0 ? pivot : scalar_sqrt(pivot * pivot + x * x);
 	cosine[i] = pivot / root;
@@ -175,17 +184,17 @@ void chol_envelope_delete(struct chol_envelope *self, uint32_t index, double *sc
 		common = MIN_OF(common, i);
 		for (uint32_t r = 0; r < 4; r++) {
 			four[r] = start_moving(self, i + r, index);
-			rotate(&four[r], common, cosine, sine);
+			rotate_row(&four[r], common, cosine, sine);
 		}
 		if (four[0].at == common && four[1].at == common && four[2].at == common &&
 		    four[3].at == common)
 			rotate_four(four, i, cosine, sine);
 		for (uint32_t r = 0; r < 4; r++)
-			finish(&four[r], i + r, cosine, sine);
+			finish_row(&four[r], i + r, cosine, sine);
 	}
 	for (; i < n; i++) {
 		struct moving one = start_moving(self, i, index);
-		finish(&one, i, cosine, sine);
+		finish_row(&one, i, cosine, sine);
 	}
 	self->size = n;
 }

@@ -13,6 +13,7 @@ double dense_dot(const double *x, const double *y, uint32_t n)
 
 void dense_mul_add(double *y, const double *x, double s, uint32_t n)
 {
+	VALIDATE(n == 0 || y == x || y + n <= x || x + n <= y);
 	uint32_t i = 0;
 	for (; i + 4 <= n; i += 4) {
 		*(dense_pair *)(y + i) += *(const dense_pair *)(x + i) * s;
@@ -30,6 +31,7 @@ void dense_zero(double *y, uint32_t n)
 
 void dense_copy(double *y, const double *x, uint32_t n)
 {
+	VALIDATE(n == 0 || y <= x || y >= x + n);
 	for (uint32_t i = 0; i < n; i++)
 		y[i] = x[i];
 }
@@ -44,12 +46,15 @@ double dense_max_abs(const double *x, uint32_t n)
 		if (scalar_is_nan(largest))
 			return largest;
 	}
+	VALIDATE(largest >= 0);
 	return largest;
 }
 
 void dense_mul_vec(const double *a, uint32_t rows, uint32_t columns, uint32_t stride,
 		   const double *x, double *y)
 {
+	VALIDATE(rows < 2 || stride >= columns);
+	VALIDATE(rows == 0 || columns == 0 || x != y);
 	for (uint32_t i = 0; i < rows; i++)
 		y[i] = dense_dot(a + (size_t)i * stride, x, columns);
 }
@@ -57,6 +62,8 @@ void dense_mul_vec(const double *a, uint32_t rows, uint32_t columns, uint32_t st
 void dense_transposed_mul_vec(const double *a, uint32_t rows, uint32_t columns, uint32_t stride,
 			      const double *x, double *y)
 {
+	VALIDATE(rows < 2 || stride >= columns);
+	VALIDATE(rows == 0 || columns == 0 || x != y);
 	dense_zero(y, columns);
 	for (uint32_t i = 0; i < rows; i++)
 		dense_mul_add(y, a + (size_t)i * stride, x[i], columns);
@@ -65,6 +72,8 @@ void dense_transposed_mul_vec(const double *a, uint32_t rows, uint32_t columns, 
 void dense_mul(const double *a, uint32_t a_stride, const double *b, uint32_t b_stride, double *c,
 	       uint32_t c_stride, uint32_t rows, uint32_t inner, uint32_t columns)
 {
+	VALIDATE(rows < 2 || c_stride >= columns);
+	VALIDATE(rows == 0 || columns == 0 || (c != a && c != b));
 	for (uint32_t i = 0; i < rows; i++) {
 		double *row = c + (size_t)i * c_stride;
 		dense_zero(row, columns);
@@ -77,6 +86,8 @@ void dense_mul(const double *a, uint32_t a_stride, const double *b, uint32_t b_s
 void dense_residual(const double *a, uint32_t rows, uint32_t columns, uint32_t stride,
 		    const double *x, const double *b, double *r)
 {
+	VALIDATE(rows < 2 || stride >= columns);
+	VALIDATE(rows == 0 || columns == 0 || r != x);
 	for (uint32_t i = 0; i < rows; i++)
 		r[i] = b[i] - dense_dot(a + (size_t)i * stride, x, columns);
 }

@@ -18,23 +18,25 @@ struct jacobi {
 	double v[3][3]; /* columns are the axes so far */
 };
 
-static bool negligible(const struct jacobi *j, int p, int q)
+static bool is_negligible(const struct jacobi *j, int p, int q)
 {
 	double off = scalar_abs(j->a[p][q]);
 	double pp = scalar_abs(j->a[p][p]), qq = scalar_abs(j->a[q][q]);
 	return pp + off * 0x1p-2 == pp && qq + off * 0x1p-2 == qq;
 }
 
-static void rotate(struct jacobi *j, int p, int q)
+static void rotate_plane(struct jacobi *j, int p, int q)
 {
+	VALIDATE(0 <= p && p < q && q < 3);
 	double off = j->a[p][q];
 	int r = 3 - p - q; /* the axis that is not turned */
-	if (negligible(j, p, q)) {
+	if (is_negligible(j, p, q)) {
 		j->a[p][q] = j->a[q][p] = 0;
 		return;
 	}
 	double tau = (j->a[q][q] - j->a[p][p]) / (2 * off);
 	double t = (tau < 0 ? -1.0 : 1.0) / (scalar_abs(tau) + scalar_sqrt(1 + tau * tau));
+	VALIDATE(scalar_abs(t) <= 1);
 	double c = 1 / scalar_sqrt(1 + t * t), s = t * c;
 	j->a[p][p] -= t * off;
 	j->a[q][q] += t * off;
@@ -68,6 +70,7 @@ static void order_descending(const double value[3], int order[3])
 
 static vec3 jacobi_axis(const struct jacobi *j, int i)
 {
+	VALIDATE(0 <= i && i < 3);
 	return vec3_make(j->v[0][i], j->v[1][i], j->v[2][i]);
 }
 
@@ -92,15 +95,18 @@ struct eigen3 eigen3_symmetric(mat3 m)
 		{ { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } },
 	};
 	while (largest_off(&j) > 0 && result.sweeps < SWEEPS_MAX) {
-		rotate(&j, 0, 1);
-		rotate(&j, 0, 2);
-		rotate(&j, 1, 2);
+		rotate_plane(&j, 0, 1);
+		rotate_plane(&j, 0, 2);
+		rotate_plane(&j, 1, 2);
 		result.sweeps++;
 	}
 
 	int order[3];
 	double diagonal[3] = { j.a[0][0], j.a[1][1], j.a[2][2] };
 	order_descending(diagonal, order);
+	ASSERT(diagonal[order[0]] >= diagonal[order[1]] &&
+	       diagonal[order[1]] >= diagonal[order[2]]);
+	ASSERT(order[0] + order[1] + order[2] == 3);
 	result.residue = largest_off(&j) / scale;
 	result.values = vec3_make(diagonal[order[0]] / scale, diagonal[order[1]] / scale,
 				  diagonal[order[2]] / scale);

@@ -43,6 +43,7 @@ void ldl_solve(const double *a, uint32_t n, uint32_t stride, double *b)
 
 uint32_t ldl_negative(const double *a, uint32_t n, uint32_t stride)
 {
+	ASSERT(stride >= n);
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < n; i++)
 		count += a[(size_t)i * stride + i] < 0;

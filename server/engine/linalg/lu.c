@@ -36,6 +36,16 @@ static uint32_t find_pivot_row(const double *a, uint32_t n, uint32_t stride, uin
 	return best;
 }
 
+#ifdef CAIRN_VALIDATE
+static bool exchanges_are_below(const uint32_t *pivots, uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++)
+		if (pivots[k] < k || pivots[k] >= n)
+			return false;
+	return true;
+}
+#endif
+
 bool lu_factor(double *a, uint32_t n, uint32_t stride, uint32_t *pivots)
 {
 	ASSERT(stride >= n);
@@ -67,6 +77,7 @@ bool lu_factor(double *a, uint32_t n, uint32_t stride, uint32_t *pivots)
 void lu_solve(const double *a, uint32_t n, uint32_t stride, const uint32_t *pivots, double *b)
 {
 	ASSERT(stride >= n);
+	VALIDATE(exchanges_are_below(pivots, n));
 	for (uint32_t k = 0; k < n; k++)
 		swap_rows(b + k, b + pivots[k], pivots[k] != k);
 	for (uint32_t i = 0; i < n; i++)
@@ -81,6 +92,7 @@ void lu_solve_transposed(const double *a, uint32_t n, uint32_t stride, const uin
 			 double *b)
 {
 	ASSERT(stride >= n);
+	VALIDATE(exchanges_are_below(pivots, n));
 	for (uint32_t i = 0; i < n; i++) {
 		const double *row = a + (size_t)i * stride;
 		b[i] /= row[i];

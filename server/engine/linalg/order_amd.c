@@ -15,6 +15,21 @@ size_t order_amd_words(uint32_t count, uint32_t entries)
 	return words > INT32_MAX ? SIZE_MAX : words;
 }
 
+#ifdef CAIRN_VALIDATE
+/* `seen`: count words of scratch. */
+static bool is_permutation(const uint32_t *order, uint32_t count, uint32_t *seen)
+{
+	for (uint32_t i = 0; i < count; i++)
+		seen[i] = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		if (order[i] >= count || seen[order[i]])
+			return false;
+		seen[order[i]] = 1;
+	}
+	return true;
+}
+#endif
+
 void order_amd(uint32_t count, const uint32_t *start, const uint32_t *column, uint32_t *order,
 	       uint32_t *work)
 {
@@ -29,9 +44,11 @@ void order_amd(uint32_t count, const uint32_t *start, const uint32_t *column, ui
 	for (uint32_t i = 0; i < count; i++) {
 		at[0][i] = (int)start[i];
 		at[1][i] = (int)(start[i + 1] - start[i]);
+		VALIDATE(start[i] <= start[i + 1]);
 	}
 	for (uint32_t p = 0; p < entries; p++)
 		pattern[p] = (int)column[p];
 	amd_2((int)count, at[0], pattern, at[1], (int)(entries + entries / 5 + count + 1),
 	      (int)entries, at[2], at[3], (int *)order, at[4], at[5], at[6], at[7], NULL, NULL);
+	VALIDATE(is_permutation(order, count, work));
 }

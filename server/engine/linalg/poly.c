@@ -22,6 +22,7 @@ enum { STEPS_MAX = 2200 };
 
 double poly_value(const double *c, uint32_t degree, double x)
 {
+	VALIDATE(degree <= POLY_DEGREE_MAX);
 	double sum = c[degree];
 	for (uint32_t i = degree; i-- > 0;)
 		sum = sum * x + c[i];
@@ -39,6 +40,7 @@ static double poly_slope(const double *c, uint32_t degree, double x)
 /* Is f zero at x to the rounding of its own terms? */
 static bool poly_touches(const double *c, uint32_t degree, double x)
 {
+	VALIDATE(degree <= POLY_DEGREE_MAX);
 	double size = scalar_abs(x), sum = scalar_abs(c[degree]);
 	for (uint32_t i = degree; i-- > 0;)
 		sum = sum * size + scalar_abs(c[i]);

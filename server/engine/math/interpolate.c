@@ -26,6 +26,7 @@ enum status motion_between(pose from, double t0, pose to, double t1, struct moti
 	motion.spin = vec3_scale(motion.axis, motion.rate);
 	if (!vec3_is_finite(motion.velocity) || !vec3_is_finite(motion.spin))
 		return STATUS_NOT_FINITE;
+	ASSERT(motion.rate >= 0);
 	*out = motion;
 	return STATUS_OK;
 }

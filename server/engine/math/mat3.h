@@ -119,11 +119,13 @@ static inline bool mat3_inverse(mat3 a, mat3 *inverse)
 /* Row `row`, column `column`, each 0, 1 or 2. */
 static inline double mat3_get(mat3 a, uint32_t row, uint32_t column)
 {
+	VALIDATE(row < 3 && column < 3);
 	return vec3_get(column == 0 ? a.x : column == 1 ? a.y : a.z, row);
 }
 
 static inline void mat3_set(mat3 *a, uint32_t row, uint32_t column, double value)
 {
+	VALIDATE(row < 3 && column < 3);
 	vec3_set(column == 0 ? &a->x : column == 1 ? &a->y : &a->z, row, value);
 }
 

@@ -26,17 +26,20 @@ static inline vec3 vec3_all(double s)
 /* The unit vector of axis 0, 1 or 2. */
 static inline vec3 vec3_axis(uint32_t axis)
 {
+	VALIDATE(axis < 3);
 	return (vec3){ axis == 0, axis == 1, axis == 2 };
 }
 
 /* Component 0, 1 or 2. */
 static inline double vec3_get(vec3 a, uint32_t axis)
 {
+	VALIDATE(axis < 3);
 	return axis == 0 ? a.x : axis == 1 ? a.y : a.z;
 }
 
 static inline void vec3_set(vec3 *a, uint32_t axis, double value)
 {
+	VALIDATE(axis < 3);
 	if (axis == 0)
 		a->x = value;
 	else if (axis == 1)

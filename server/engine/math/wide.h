@@ -20,6 +20,7 @@ typedef struct wide {
 /* 2^e, −1022 ≤ e ≤ 1023. */
 static inline double scalar_power2(int64_t e)
 {
+	VALIDATE(e >= -1022 && e <= 1023);
 	return scalar_from_bits((uint64_t)(1023 + e) << 52);
 }
 
