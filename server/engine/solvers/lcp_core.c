@@ -63,11 +63,14 @@ static void take_matrix(struct lcp_core *self, const struct lcp_problem *problem
 		}
 	}
 	self->start[n] = entries;
+	ASSERT(entries <= (size_t)n * n);
 }
 
 void lcp_core_begin(struct lcp_core *self, const struct lcp_problem *problem,
 		    const struct solver_options *options, enum lcp_rule rule)
 {
+	ASSERT(problem->count <= self->capacity);
+	ASSERT(problem->stride >= problem->count);
 	uint32_t n = problem->count;
 	self->count = n;
 	self->rule = rule;
@@ -107,8 +110,10 @@ double lcp_core_size(const struct lcp_core *self)
 	return scalar_max(dense_max_abs(self->b, self->count), dense_max_abs(self->x, self->count));
 }
 
-static double border(struct lcp_core *self, uint32_t i)
+static double measure_border(struct lcp_core *self, uint32_t i)
 {
+	VALIDATE(i < self->count);
+	VALIDATE(self->factor.size < self->capacity);
 	uint32_t first = self->factor.size;
 	for (uint32_t k = self->start[i]; k < self->start[i + 1]; k++)
 		if (self->state[self->column[k]] == LCP_ACTIVE)
@@ -124,6 +129,7 @@ static double border(struct lcp_core *self, uint32_t i)
 /* A_ji − A_jC y to about 106 bits, for any row j of C or i itself. */
 static double2 remainder_of(const struct lcp_core *self, uint32_t j, uint32_t i, const double *y)
 {
+	VALIDATE(j < self->count && i < self->count);
 	double2 sum = { 0, 0 };
 	for (uint32_t k = self->start[j]; k < self->start[j + 1]; k++) {
 		uint32_t c = self->column[k];
@@ -140,6 +146,8 @@ static double2 remainder_of(const struct lcp_core *self, uint32_t j, uint32_t i,
  * order in that of y = A_CC⁻¹ A_Ci, which is refined twice before. */
 static double exact_schur(struct lcp_core *self, uint32_t i)
 {
+	VALIDATE(i < self->count);
+	VALIDATE(self->state[i] != LCP_ACTIVE);
 	double *y = self->work, *rest = self->work + self->capacity;
 	uint32_t size = self->factor.size;
 	for (uint32_t k = 0; k < 2; k++) {
@@ -157,7 +165,7 @@ static double exact_schur(struct lcp_core *self, uint32_t i)
 }
 
 /* What the Schur complement of the border of row i is worth; y into work. */
-static double judge(struct lcp_core *self, uint32_t i, double schur)
+static double significant_schur(struct lcp_core *self, uint32_t i, double schur)
 {
 	double size = 1;
 	chol_envelope_border_solve(&self->factor, self->work);
@@ -173,18 +181,22 @@ static double judge(struct lcp_core *self, uint32_t i, double schur)
 
 double lcp_core_exact(struct lcp_core *self, uint32_t i)
 {
-	(void)border(self, i);
+	ASSERT(i < self->count && self->state[i] != LCP_ACTIVE);
+	(void)measure_border(self, i);
 	chol_envelope_border_solve(&self->factor, self->work);
 	return exact_schur(self, i);
 }
 
 double lcp_core_measure(struct lcp_core *self, uint32_t i)
 {
-	return judge(self, i, border(self, i));
+	ASSERT(i < self->count);
+	return significant_schur(self, i, measure_border(self, i));
 }
 
 void lcp_core_keep(struct lcp_core *self, uint32_t i, double schur)
 {
+	ASSERT(i < self->count && self->state[i] != LCP_ACTIVE);
+	ASSERT(self->factor.size < self->count);
 	self->position[i] = self->factor.size;
 	self->order[self->factor.size] = i;
 	self->state[i] = LCP_ACTIVE;
@@ -193,10 +205,11 @@ void lcp_core_keep(struct lcp_core *self, uint32_t i, double schur)
 
 bool lcp_core_activate(struct lcp_core *self, uint32_t i)
 {
-	double schur = border(self, i);
+	ASSERT(i < self->count && self->state[i] != LCP_ACTIVE);
+	double schur = measure_border(self, i);
 	/* A large one needs no y to be judged by. */
 	if (!(schur > CLEAR))
-		schur = judge(self, i, schur);
+		schur = significant_schur(self, i, schur);
 	if (!(schur > 0))
 		return false;
 	lcp_core_keep(self, i, schur);
@@ -205,6 +218,9 @@ bool lcp_core_activate(struct lcp_core *self, uint32_t i)
 
 void lcp_core_deactivate(struct lcp_core *self, uint32_t i, enum lcp_state state)
 {
+	ASSERT(i < self->count && self->state[i] == LCP_ACTIVE);
+	ASSERT(self->order[self->position[i]] == i);
+	ASSERT(state != LCP_ACTIVE);
 	uint32_t at = self->position[i];
 	chol_envelope_delete(&self->factor, at, self->work);
 	for (uint32_t p = at; p < self->factor.size; p++) {
@@ -214,9 +230,26 @@ void lcp_core_deactivate(struct lcp_core *self, uint32_t i, enum lcp_state state
 	self->state[i] = (uint8_t)state;
 }
 
+#ifdef CAIRN_VALIDATE
+/* Whether order and position are inverse to each other and name exactly the active rows. */
+static bool active_rows_match(const struct lcp_core *self)
+{
+	uint32_t active = 0;
+	for (uint32_t i = 0; i < self->count; i++)
+		active += self->state[i] == LCP_ACTIVE;
+	for (uint32_t p = 0; p < self->factor.size; p++)
+		if (self->state[self->order[p]] != LCP_ACTIVE ||
+		    self->position[self->order[p]] != p)
+			return false;
+	return active == self->factor.size;
+}
+#endif
+
 /* x_C := the solution of w_C = 0 for the present x elsewhere; w is refreshed. */
 static void correct_active(struct lcp_core *self)
 {
+	VALIDATE(self->factor.size <= self->count);
+	VALIDATE(active_rows_match(self));
 	lcp_core_refresh(self);
 	for (uint32_t p = 0; p < self->factor.size; p++)
 		self->work[p] = -self->w[self->order[p]];
@@ -242,7 +275,7 @@ static double worst_active(const struct lcp_core *self)
 	return worst;
 }
 
-static void refine(struct lcp_core *self)
+static void refine_active(struct lcp_core *self)
 {
 	double before = __builtin_inf();
 	lcp_core_refresh(self);
@@ -259,12 +292,14 @@ static void refine(struct lcp_core *self)
 
 bool lcp_core_holds(const struct lcp_core *self, uint32_t i, double slack)
 {
+	VALIDATE(i < self->count);
 	bool low = self->x[i] <= self->lower[i], high = self->x[i] >= self->upper[i];
 	return (self->w[i] >= -slack || high) && (self->w[i] <= slack || low);
 }
 
 void lcp_core_settle(struct lcp_core *self, uint32_t i)
 {
+	VALIDATE(i < self->count);
 	bool low = self->x[i] <= self->lower[i], high = self->x[i] >= self->upper[i];
 	self->state[i] = low && (!high || self->w[i] >= 0) ? LCP_LOWER
 			 : high				   ? LCP_UPPER
@@ -324,7 +359,7 @@ static uint32_t next_row(const struct lcp_core *self, double slack)
 }
 
 /* Rows that no longer hold wait again; how many. */
-static uint32_t unsettle(struct lcp_core *self, double slack)
+static uint32_t unsettle_rows(struct lcp_core *self, double slack)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < self->count; i++) {
@@ -338,6 +373,7 @@ static uint32_t unsettle(struct lcp_core *self, double slack)
 
 void lcp_core_run(struct lcp_core *self, uint32_t rounds_max)
 {
+	ASSERT(rounds_max > 0);
 	for (uint32_t round = 0; round < rounds_max; round++) {
 		self->result.rounds = round + 1;
 		for (;;) {
@@ -348,19 +384,20 @@ void lcp_core_run(struct lcp_core *self, uint32_t rounds_max)
 			if (lcp_core_holds(self, d, slack))
 				lcp_core_settle(self, d);
 			else if (!lcp_core_drive(self, d)) {
-				refine(self);
+				refine_active(self);
 				return;
 			}
 			lcp_core_narrow(self);
 		}
-		refine(self);
-		if (unsettle(self, 0.1 * self->tolerance * lcp_core_size(self)) == 0)
+		refine_active(self);
+		if (unsettle_rows(self, 0.1 * self->tolerance * lcp_core_size(self)) == 0)
 			break;
 	}
 }
 
 void lcp_core_end(struct lcp_core *self, double *x, uint8_t *state)
 {
+	ASSERT(self->count <= self->capacity);
 	for (uint32_t i = 0; i < self->count; i++) {
 		x[i] = self->x[i] * self->scale[i];
 		if (state == NULL)

@@ -17,6 +17,7 @@ enum { SIZE_MIN = 128 }; /* a smaller factor is cheap in any order */
 /* Breadth first from `root` over rows whose mark is below `mark`; into out, how many. */
 static uint32_t walk(struct lcp_core *self, uint32_t root, uint32_t mark, uint32_t *out)
 {
+	VALIDATE(root < self->count && self->mark[root] < mark);
 	uint32_t tail = 0;
 	self->mark[root] = mark;
 	out[tail++] = root;
@@ -28,6 +29,7 @@ static uint32_t walk(struct lcp_core *self, uint32_t root, uint32_t mark, uint32
 			self->mark[j] = mark;
 			out[tail++] = j;
 		}
+	VALIDATE(tail > 0 && tail <= self->count);
 	return tail;
 }
 
@@ -50,6 +52,7 @@ static void find_band(struct lcp_core *self)
 /* Entries of the factor, and what they would be in the order of the band. */
 static bool is_wide(struct lcp_core *self)
 {
+	VALIDATE(self->banded);
 	size_t wide = 0, narrow = 0;
 	uint32_t place = 0;
 	for (uint32_t p = 0; p < self->factor.size; p++)

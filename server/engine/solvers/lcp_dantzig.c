@@ -69,8 +69,9 @@ static void clean_direction(struct lcp_core *core)
  * INFEASIBLE: z moves every row only where w z ≥ 0, so a solution has 0 ≤ z·w = (Aᵀz)·x + b·z. With b·z
  * < 0 none has Σ |x| < −b·z / max |Aᵀz|, which must be out of sight. Aᵀ, not A: a matrix that is not
  * symmetric proves nothing false. UNBOUNDED: zᵀA z < 0. */
-static bool proves(struct lcp_core *core)
+static bool direction_proves(struct lcp_core *core)
 {
+	ASSERT(core->result.status == SOLVER_INFEASIBLE || core->result.status == SOLVER_UNBOUNDED);
 	double *high = core->work, *low = core->work + core->capacity, across = 0, square = 0;
 	double2 down = { 0, 0 }, curve = { 0, 0 };
 	dense_zero(core->work, 2 * core->capacity);
@@ -98,10 +99,12 @@ static bool proves(struct lcp_core *core)
 	return down.hi < 0 && across * reach <= -down.hi;
 }
 
-static struct solver_result attempt(struct lcp_dantzig *self, const struct lcp_problem *problem,
-				    const struct solver_options *options, enum lcp_rule rule,
-				    bool far, double *x, uint8_t *state)
+static struct solver_result attempt_rule(struct lcp_dantzig *self,
+					 const struct lcp_problem *problem,
+					 const struct solver_options *options, enum lcp_rule rule,
+					 bool far, double *x, uint8_t *state)
 {
+	ASSERT(problem->count <= self->core.capacity);
 	struct lcp_core *core = &self->core;
 	lcp_core_begin(core, problem, options, rule);
 	core->far = far;
@@ -113,7 +116,7 @@ static struct solver_result attempt(struct lcp_dantzig *self, const struct lcp_p
 	if (result->status == SOLVER_INFEASIBLE || result->status == SOLVER_UNBOUNDED) {
 		if (result->status == SOLVER_INFEASIBLE)
 			clean_direction(core);
-		if (!proves(core))
+		if (!direction_proves(core))
 			result->status = SOLVER_INEXACT;
 		for (uint32_t i = 0; i < problem->count; i++)
 			self->certificate[i] = core->dx[i] * core->scale[i];
@@ -129,6 +132,8 @@ static struct solver_result attempt(struct lcp_dantzig *self, const struct lcp_p
 		result->certificate = self->certificate;
 		result->certificate_count = problem->count;
 	}
+	ASSERT((result->certificate != NULL) ==
+	       (result->status == SOLVER_INFEASIBLE || result->status == SOLVER_UNBOUNDED));
 	return *result;
 }
 
@@ -140,17 +145,19 @@ static struct solver_result look_far(struct lcp_dantzig *self, const struct lcp_
 {
 	struct solver_options cold = *options;
 	cold.warm = false;
-	struct solver_result second = attempt(self, problem, &cold, LCP_RULE_WORST, true, x, state);
+	struct solver_result second =
+		attempt_rule(self, problem, &cold, LCP_RULE_WORST, true, x, state);
 	if (second.status != SOLVER_SOLVED)
-		second = attempt(self, problem, options, LCP_RULE_WORST, false, x, state);
+		second = attempt_rule(self, problem, options, LCP_RULE_WORST, false, x, state);
 	return second;
 }
 
-static struct solver_result solve(struct lcp_dantzig *self, const struct lcp_problem *problem,
-				  const struct solver_options *options, double *x, uint8_t *state)
+static struct solver_result solve_rules(struct lcp_dantzig *self, const struct lcp_problem *problem,
+					const struct solver_options *options, double *x,
+					uint8_t *state)
 {
 	struct solver_result first =
-		attempt(self, problem, options, LCP_RULE_WORST, false, x, state);
+		attempt_rule(self, problem, options, LCP_RULE_WORST, false, x, state);
 	if (self->stuck && first.status != SOLVER_SOLVED)
 		first = look_far(self, problem, options, x, state);
 	if (first.status != SOLVER_LIMIT && first.status != SOLVER_INEXACT)
@@ -159,7 +166,7 @@ static struct solver_result solve(struct lcp_dantzig *self, const struct lcp_pro
 	struct solver_options cold = *options;
 	cold.warm = false;
 	struct solver_result second =
-		attempt(self, problem, &cold, LCP_RULE_INDEX, false, x, state);
+		attempt_rule(self, problem, &cold, LCP_RULE_INDEX, false, x, state);
 	if (second.status != SOLVER_INFEASIBLE && !(second.residual <= first.residual)) {
 		/* The first answer, and for the next warm start the second's active set. */
 		dense_copy(x, self->first, problem->count);
@@ -168,6 +175,7 @@ static struct solver_result solve(struct lcp_dantzig *self, const struct lcp_pro
 		second.certificate = NULL;
 		second.certificate_count = 0;
 	}
+	ASSERT(first.certificate == NULL);
 	second.fallbacks = 1;
 	second.pivots += first.pivots;
 	return second;
@@ -183,7 +191,7 @@ struct solver_result lcp_dantzig_solve(struct lcp_dantzig *self, const struct lc
 		return solver_invalid();
 	}
 	const struct solver_options used = solver_options_used(options);
-	struct solver_result result = solve(self, problem, &used, x, state);
+	struct solver_result result = solve_rules(self, problem, &used, x, state);
 	result.violation = lcp_violation(problem, x, self->w);
 	return result;
 }

@@ -31,10 +31,10 @@
 #define FAR 0x1p42 /* of the largest |b|: an x beyond is no solution but the proof that none is */
 #define TIE 1e-9   /* the goal is taken when this close to the step's end, relative */
 
-enum event { EVENT_NONE, EVENT_GOAL, EVENT_BOUND, EVENT_LEAVE, EVENT_JOIN };
+enum drive_event { EVENT_NONE, EVENT_GOAL, EVENT_BOUND, EVENT_LEAVE, EVENT_JOIN };
 
-struct step {
-	enum event event;
+struct drive_step {
+	enum drive_event event;
 	uint32_t row;
 	double length;
 	double schur; /* of the driven row; 0 when it depends on the active ones */
@@ -70,6 +70,7 @@ static void spread_four(struct lcp_core *self, const uint32_t *j)
 
 static void spread_one(struct lcp_core *self, uint32_t j)
 {
+	VALIDATE(j < self->count);
 	for (uint32_t k = self->start[j]; k < self->start[j + 1]; k++)
 		self->dw[self->column[k]] += self->value[k] * self->dx[j];
 }
@@ -101,9 +102,11 @@ static void compute_row_changes(struct lcp_core *self, uint32_t d)
 		spread_one(self, four[k]);
 }
 
-static struct step find_direction(struct lcp_core *self, uint32_t d, double sigma)
+static struct drive_step find_direction(struct lcp_core *self, uint32_t d, double sigma)
 {
-	struct step step = { .event = EVENT_NONE, .length = __builtin_inf() };
+	VALIDATE(d < self->count && self->state[d] != LCP_ACTIVE);
+	VALIDATE(sigma == 1 || sigma == -1);
+	struct drive_step step = { .event = EVENT_NONE, .length = __builtin_inf() };
 	dense_zero(self->dx, self->count);
 	step.schur = lcp_core_measure(self, d);
 	double most = 1;
@@ -122,7 +125,8 @@ static struct step find_direction(struct lcp_core *self, uint32_t d, double sigm
 	return step;
 }
 
-static void offer(struct step *step, enum event event, uint32_t row, double length)
+static void offer_event(struct drive_step *step, enum drive_event event, uint32_t row,
+			double length)
 {
 	length = scalar_max(length, 0);
 	if (length < step->length) {
@@ -132,35 +136,36 @@ static void offer(struct step *step, enum event event, uint32_t row, double leng
 	}
 }
 
-static void offer_row(const struct lcp_core *self, struct step *step, uint32_t i)
+static void offer_row(const struct lcp_core *self, struct drive_step *step, uint32_t i)
 {
+	VALIDATE(i < self->count);
 	double dx = self->dx[i], dw = self->dw[i], x = self->x[i], w = self->w[i];
 	switch (self->state[i]) {
 	case LCP_ACTIVE:
 		if (dx < -step->noise)
-			offer(step, EVENT_LEAVE, i, (self->lower[i] - x) / dx);
+			offer_event(step, EVENT_LEAVE, i, (self->lower[i] - x) / dx);
 		else if (dx > step->noise)
-			offer(step, EVENT_LEAVE, i, (self->upper[i] - x) / dx);
+			offer_event(step, EVENT_LEAVE, i, (self->upper[i] - x) / dx);
 		break;
 	case LCP_LOWER:
 		if (dw < -step->noise && self->rule == LCP_RULE_INDEX &&
 		    self->upper[i] > self->lower[i])
-			offer(step, EVENT_JOIN, i, -w / dw);
+			offer_event(step, EVENT_JOIN, i, -w / dw);
 		break;
 	case LCP_UPPER:
 		if (dw > step->noise && self->rule == LCP_RULE_INDEX &&
 		    self->upper[i] > self->lower[i])
-			offer(step, EVENT_JOIN, i, -w / dw);
+			offer_event(step, EVENT_JOIN, i, -w / dw);
 		break;
 	case LCP_HELD:
 		if (scalar_abs(dw) > step->noise)
-			offer(step, EVENT_JOIN, i, 0);
+			offer_event(step, EVENT_JOIN, i, 0);
 		break;
 	}
 }
 
 /* The end of the step into event, row and length. */
-static void choose_step_end(const struct lcp_core *self, struct step *step, uint32_t d,
+static void choose_step_end(const struct lcp_core *self, struct drive_step *step, uint32_t d,
 			    double sigma)
 {
 	step->event = EVENT_NONE;
@@ -191,8 +196,9 @@ static void advance_rows(struct lcp_core *self, uint32_t d, double length)
 		self->w[i] += length * self->dw[i];
 }
 
-static void leave(struct lcp_core *self, uint32_t i)
+static void leave_active(struct lcp_core *self, uint32_t i)
 {
+	ASSERT(self->state[i] == LCP_ACTIVE);
 	bool low = self->dx[i] < 0;
 	self->x[i] = low ? self->lower[i] : self->upper[i];
 	self->w[i] = 0;
@@ -201,7 +207,7 @@ static void leave(struct lcp_core *self, uint32_t i)
 
 /* Chooses until the row that would join is one that can: a row that depends on the active ones does
  * not move, whatever rounding says. */
-static void choose_join(struct lcp_core *self, struct step *step, uint32_t d, double sigma)
+static void choose_join(struct lcp_core *self, struct drive_step *step, uint32_t d, double sigma)
 {
 	for (;;) {
 		choose_step_end(self, step, d, sigma);
@@ -219,6 +225,7 @@ static void choose_join(struct lcp_core *self, struct step *step, uint32_t d, do
  * singular, and its solution not out of sight: then that is the solution. */
 static bool go_far(struct lcp_core *self, uint32_t d, double sigma)
 {
+	ASSERT(self->state[d] != LCP_ACTIVE);
 	double schur = lcp_core_exact(self, d);
 	double length = scalar_abs(self->w[d]) / schur;
 	if (!(schur > 0) || !(length <= FAR * dense_max_abs(self->b, self->count)))
@@ -233,8 +240,9 @@ static bool go_far(struct lcp_core *self, uint32_t d, double sigma)
 }
 
 /* Nothing ends the step. True when row d holds after all. */
-static bool no_end(struct lcp_core *self, const struct step *step, uint32_t d, double sigma)
+static bool no_end(struct lcp_core *self, const struct drive_step *step, uint32_t d, double sigma)
 {
+	ASSERT(step->event == EVENT_NONE || !(step->length <= SCALAR_MAX));
 	double slack = 0.1 * self->tolerance * lcp_core_size(self);
 	if (step->schur == 0 && scalar_abs(self->w[d]) <= slack) {
 		self->floor = scalar_max(self->floor, scalar_abs(self->w[d]));
@@ -251,16 +259,18 @@ static bool no_end(struct lcp_core *self, const struct step *step, uint32_t d, d
 
 bool lcp_core_drive(struct lcp_core *self, uint32_t d)
 {
+	ASSERT(d < self->count && self->state[d] != LCP_ACTIVE);
 	double sigma = self->w[d] < 0 ? 1 : -1;
 	for (;;) {
 		if (self->result.pivots >= self->pivots_max) {
 			self->result.status = SOLVER_LIMIT;
 			return false;
 		}
-		struct step step = find_direction(self, d, sigma);
+		struct drive_step step = find_direction(self, d, sigma);
 		choose_join(self, &step, d, sigma);
 		if (step.event == EVENT_NONE || !(step.length <= SCALAR_MAX))
 			return no_end(self, &step, d, sigma);
+		ASSERT(step.length >= 0 && step.row < self->count);
 		self->result.pivots++;
 		advance_rows(self, d, step.length);
 		switch (step.event) {
@@ -275,7 +285,7 @@ bool lcp_core_drive(struct lcp_core *self, uint32_t d)
 			self->state[d] = sigma > 0 ? LCP_UPPER : LCP_LOWER;
 			return true;
 		case EVENT_LEAVE:
-			leave(self, step.row);
+			leave_active(self, step.row);
 			break;
 		case EVENT_JOIN:
 			self->w[step.row] = 0;

@@ -98,6 +98,8 @@ static double scale_of(double a)
 /* A contact's rows share one scale, or its pyramid would be bent. */
 static void load_problem(struct lcp_friction *self, const struct friction_problem *problem)
 {
+	ASSERT(problem->count <= self->capacity);
+	ASSERT(problem->stride >= problem->count);
 	uint32_t n = problem->count;
 	self->count = n;
 	for (uint32_t i = 0; i < n; i++) {
@@ -159,6 +161,7 @@ static double wide_residual(const struct friction_problem *problem, const double
 double lcp_friction_residual(const struct friction_problem *problem, const double *x, double *w,
 			     const uint8_t *collision)
 {
+	ASSERT(problem->stride >= problem->count);
 	double worst = 0, most = 0, root = 1;
 	uint32_t normal = 0;
 	struct lcp_trust trust = lcp_trust_begin();
@@ -196,6 +199,7 @@ double lcp_friction_residual(const struct friction_problem *problem, const doubl
 double lcp_friction_violation(const struct friction_problem *problem, const double *x,
 			      const double *w, const uint8_t *collision)
 {
+	ASSERT(problem->stride >= problem->count);
 	double worst = 0, inf = __builtin_inf();
 	uint32_t normal = 0;
 	for (uint32_t i = 0; i < problem->count; i++) {
@@ -218,6 +222,7 @@ double lcp_friction_violation(const struct friction_problem *problem, const doub
 
 double lcp_friction_energy(const struct friction_problem *problem, const double *x)
 {
+	ASSERT(problem->stride >= problem->count);
 	double energy = 0;
 	for (uint32_t i = 0; i < problem->count; i++) {
 		double w = dense_dot(problem->a + (size_t)i * problem->stride, x, problem->count);
@@ -227,8 +232,10 @@ double lcp_friction_energy(const struct friction_problem *problem, const double 
 }
 
 /* One contact or joint, whose first row is i, and its tangents. */
-static bool resolve(struct lcp_friction *self, uint32_t i)
+static bool resolve_contact(struct lcp_friction *self, uint32_t i)
 {
+	VALIDATE(self->normal[i] == i);
+	VALIDATE(self->state[i] == FRICTION_WAITING);
 	double small = 0x1p-42 * lcp_friction_size(self);
 	bool joint = self->kind[i] == FRICTION_JOINT;
 	uint32_t end = i + 1;
@@ -256,7 +263,7 @@ static bool resolve(struct lcp_friction *self, uint32_t i)
 }
 
 /* Clamps what rounding left outside. */
-static void tidy(struct lcp_friction *self)
+static void clamp_to_bounds(struct lcp_friction *self)
 {
 	for (uint32_t i = 0; i < self->count; i++) {
 		if (self->kind[i] == FRICTION_NORMAL)
@@ -264,6 +271,7 @@ static void tidy(struct lcp_friction *self)
 		if (self->kind[i] != FRICTION_STATIC)
 			continue;
 		double limit = self->friction[i] * self->x[self->normal[i]];
+		VALIDATE(!(limit < 0));
 		self->x[i] = scalar_clamp(self->x[i], -limit, limit);
 	}
 }
@@ -275,9 +283,10 @@ static void hand_out(const struct lcp_friction *self, double *x)
 }
 
 /* All contacts in the present order; true if all conditions hold. */
-static bool attempt(struct lcp_friction *self, const struct friction_problem *problem,
-		    const struct solver_options *options, double *x, uint8_t *out)
+static bool attempt_order(struct lcp_friction *self, const struct friction_problem *problem,
+			  const struct solver_options *options, double *x, uint8_t *out)
 {
+	ASSERT(self->order_count <= self->count);
 	self->pivots_max = self->result.pivots +
 			   (options->pivots_max > 0 ? options->pivots_max : 20 * self->count + 100);
 	self->result.status = SOLVER_SOLVED;
@@ -289,10 +298,10 @@ static bool attempt(struct lcp_friction *self, const struct friction_problem *pr
 	}
 	for (uint32_t c = 0; c < self->order_count; c++)
 		if (self->state[self->order[c]] == FRICTION_WAITING &&
-		    !resolve(self, self->order[c]))
+		    !resolve_contact(self, self->order[c]))
 			return false;
 	lcp_friction_correct(self);
-	tidy(self);
+	clamp_to_bounds(self);
 	hand_out(self, x);
 	self->result.residual = lcp_friction_residual(problem, x, self->w, out);
 	return self->result.residual <= options->tolerance;
@@ -324,6 +333,7 @@ static void change_order(struct lcp_friction *self, uint32_t round)
 		}
 		return;
 	}
+	ASSERT(at >= joints && at < count);
 	uint32_t moved = order[at];
 	for (; round % 2 == 0 && at > joints; at--)
 		order[at] = order[at - 1];
@@ -336,6 +346,7 @@ static void change_order(struct lcp_friction *self, uint32_t round)
  * no friction. The largest change. */
 static double set_limits(struct lcp_friction *self, const uint8_t *out, double share)
 {
+	ASSERT(share >= 0 && share <= 1);
 	double change = 0;
 	for (uint32_t i = 0; i < self->count; i++) {
 		double before = self->upper[i];
@@ -360,6 +371,7 @@ static double set_limits(struct lcp_friction *self, const uint8_t *out, double s
 static void plan_b(struct lcp_friction *self, const struct friction_problem *problem,
 		   const struct solver_options *options, double *x, uint8_t *out)
 {
+	ASSERT(self->count <= self->capacity);
 	struct lcp_problem bounded = { self->count, self->count, self->a,
 				       self->b,	    self->lower, self->upper };
 	struct solver_options inner = *options;
@@ -392,27 +404,28 @@ static void plan_b(struct lcp_friction *self, const struct friction_problem *pro
 	self->result.status = SOLVER_INEXACT;
 }
 
-static bool slides(const struct lcp_friction *self, uint32_t normal)
+static bool contact_slides(const struct lcp_friction *self, uint32_t normal)
 {
+	ASSERT(normal < self->count);
 	for (uint32_t t = normal + 1; t < self->count && self->normal[t] == normal; t++)
 		if (self->kind[t] == FRICTION_FORWARD || self->kind[t] == FRICTION_BACKWARD)
 			return true;
 	return false;
 }
 
-static void solve(struct lcp_friction *self, const struct friction_problem *problem,
-		  const struct solver_options *options, double *x, uint8_t *out)
+static void solve_orders(struct lcp_friction *self, const struct friction_problem *problem,
+			 const struct solver_options *options, double *x, uint8_t *out)
 {
 	uint32_t orders = options->rounds_max > 0 ? options->rounds_max : ORDERS_MAX;
 	for (uint32_t left = self->count + 1; left > 0; left--) {
 		begin_order(self);
 		for (uint32_t round = 0; round < orders; round++) {
 			self->result.rounds++;
-			if (attempt(self, problem, options, x, out))
+			if (attempt_order(self, problem, options, x, out))
 				return;
 			change_order(self, round);
 		}
-		if (self->stuck == UINT32_MAX || !self->ray || !slides(self, self->stuck))
+		if (self->stuck == UINT32_MAX || !self->ray || !contact_slides(self, self->stuck))
 			break;
 		out[self->stuck] = 1;
 	}
@@ -436,7 +449,7 @@ struct solver_result lcp_friction_solve(struct lcp_friction *self,
 	load_problem(self, problem);
 	for (uint32_t i = 0; i < self->count; i++)
 		out[i] = 0;
-	solve(self, problem, &used, x, out);
+	solve_orders(self, problem, &used, x, out);
 	self->result.violation = lcp_friction_violation(problem, x, self->w, out);
 	return self->result;
 }

@@ -29,7 +29,7 @@
 #define REGULAR 1e-9	 /* of the diagonal, added to a singular matrix */
 #define TIE 1e-9
 
-struct step {
+struct friction_step {
 	uint32_t row; /* UINT32_MAX: none */
 	uint8_t to;
 	bool goal;
@@ -37,8 +37,9 @@ struct step {
 };
 
 /* ±μ of a tied tangent, else 0. */
-static double tie(const struct lcp_friction *self, uint32_t t)
+static double tie_of(const struct lcp_friction *self, uint32_t t)
 {
+	VALIDATE(t < self->count);
 	if (self->kind[t] == FRICTION_FORWARD || self->state[t] == FRICTION_AT_MAX)
 		return self->friction[t];
 	if (self->kind[t] == FRICTION_BACKWARD || self->state[t] == FRICTION_AT_MIN)
@@ -48,6 +49,7 @@ static double tie(const struct lcp_friction *self, uint32_t t)
 
 static uint32_t tangents_end(const struct lcp_friction *self, uint32_t n)
 {
+	VALIDATE(n < self->count && self->normal[n] == n);
 	uint32_t end = n + 1;
 	while (end < self->count && self->normal[end] == n)
 		end++;
@@ -63,7 +65,7 @@ static uint32_t list_ties(struct lcp_friction *self)
 		if (self->kind[n] != FRICTION_NORMAL)
 			continue;
 		for (uint32_t t = n + 1, end = tangents_end(self, n); t < end; t++) {
-			double value = tie(self, t);
+			double value = tie_of(self, t);
 			if (value == 0)
 				continue;
 			self->tie_column[count] = p;
@@ -71,6 +73,7 @@ static uint32_t list_ties(struct lcp_friction *self)
 			self->tie_value[count++] = value;
 		}
 	}
+	ASSERT(count <= self->count);
 	return count;
 }
 
@@ -97,13 +100,14 @@ static enum factor factor_unknowns(struct lcp_friction *self, double extra)
 }
 
 /* Unknowns by index, and their factor. False: numbers so far apart that there is none. */
-static bool prepare(struct lcp_friction *self, uint32_t d)
+static bool prepare_unknowns(struct lcp_friction *self, uint32_t d)
 {
 	enum factor made;
 	self->unknown_count = 0;
 	for (uint32_t i = 0; i < self->count; i++)
 		if (self->state[i] == FRICTION_ON && i != d)
 			self->unknown[self->unknown_count++] = i;
+	ASSERT(self->unknown_count <= self->count);
 	made = factor_unknowns(self, 0);
 	self->regularised = made != FACTOR_GOOD;
 	if (!self->regularised)
@@ -128,15 +132,16 @@ static void compute_friction_changes(struct lcp_friction *self)
 static void follow_ties(struct lcp_friction *self, double *x)
 {
 	for (uint32_t t = 0; t < self->count; t++) {
-		double by = self->normal[t] != t ? tie(self, t) : 0;
+		double by = self->normal[t] != t ? tie_of(self, t) : 0;
 		if (by != 0)
 			x[t] = by * x[self->normal[t]];
 	}
 }
 
 /* dx += the solution of Δw = 0 on the unknowns, given dw. */
-static void follow(struct lcp_friction *self)
+static void follow_unknowns(struct lcp_friction *self)
 {
+	VALIDATE(self->unknown_count <= self->count);
 	for (uint32_t p = 0; p < self->unknown_count; p++)
 		self->right[p] = -self->dw[self->unknown[p]];
 	lu_solve(self->matrix, self->unknown_count, self->unknown_count, self->pivots, self->right);
@@ -149,15 +154,15 @@ static void follow(struct lcp_friction *self)
 /* Below 0: there is none; else what is noise in it. */
 static double find_friction_direction(struct lcp_friction *self, uint32_t d, double sigma)
 {
-	if (!prepare(self, d))
+	if (!prepare_unknowns(self, d))
 		return -1;
 	dense_zero(self->dx, self->count);
 	self->dx[d] = sigma;
 	follow_ties(self, self->dx);
 	compute_friction_changes(self);
-	follow(self);
+	follow_unknowns(self);
 	for (uint32_t k = 0; self->regularised && k < 6; k++)
-		follow(self);
+		follow_unknowns(self);
 	double most = 1;
 	for (uint32_t p = 0; p < self->unknown_count; p++) {
 		most = scalar_max(most, scalar_abs(self->dx[self->unknown[p]]));
@@ -167,32 +172,33 @@ static double find_friction_direction(struct lcp_friction *self, uint32_t d, dou
 	return NOISE * most;
 }
 
-static void offer(struct step *step, uint32_t row, uint8_t to, double length)
+static void offer_state(struct friction_step *step, uint32_t row, uint8_t to, double length)
 {
 	length = scalar_max(length, 0);
 	if (length < step->length)
-		*step = (struct step){ row, to, false, length, step->noise };
+		*step = (struct friction_step){ row, to, false, length, step->noise };
 }
 
-static void offer_tangent(const struct lcp_friction *self, struct step *step, uint32_t t)
+static void offer_tangent(const struct lcp_friction *self, struct friction_step *step, uint32_t t)
 {
+	VALIDATE(self->kind[t] == FRICTION_STATIC);
 	uint32_t n = self->normal[t];
 	double limit = self->friction[t] * self->x[n], grow = self->friction[t] * self->dx[n];
 	double up = self->dx[t] - grow, down = -self->dx[t] - grow;
 	if (up > step->noise)
-		offer(step, t, FRICTION_AT_MAX, (limit - self->x[t]) / up);
+		offer_state(step, t, FRICTION_AT_MAX, (limit - self->x[t]) / up);
 	if (down > step->noise)
-		offer(step, t, FRICTION_AT_MIN, (limit + self->x[t]) / down);
+		offer_state(step, t, FRICTION_AT_MIN, (limit + self->x[t]) / down);
 }
 
-static void offer_row(const struct lcp_friction *self, struct step *step, uint32_t i)
+static void offer_row(const struct lcp_friction *self, struct friction_step *step, uint32_t i)
 {
 	double dx = self->dx[i], dw = self->dw[i];
 	bool moves = scalar_abs(dw) > step->noise;
 	switch (self->state[i]) {
 	case FRICTION_HELD:
 		if (moves)
-			offer(step, i, FRICTION_ON, 0);
+			offer_state(step, i, FRICTION_ON, 0);
 		if (self->kind[i] == FRICTION_STATIC)
 			offer_tangent(self, step, i);
 		break;
@@ -200,25 +206,26 @@ static void offer_row(const struct lcp_friction *self, struct step *step, uint32
 		if (self->kind[i] == FRICTION_STATIC)
 			offer_tangent(self, step, i);
 		else if (self->kind[i] == FRICTION_NORMAL && dx < -step->noise)
-			offer(step, i, FRICTION_OFF, -self->x[i] / dx);
+			offer_state(step, i, FRICTION_OFF, -self->x[i] / dx);
 		break;
 	case FRICTION_OFF:
 		if (self->kind[i] == FRICTION_NORMAL && moves && dw < 0)
-			offer(step, i, FRICTION_ON, -self->w[i] / dw);
+			offer_state(step, i, FRICTION_ON, -self->w[i] / dw);
 		break;
 	case FRICTION_AT_MAX:
 		if (self->kind[i] == FRICTION_STATIC && moves && dw > 0)
-			offer(step, i, FRICTION_ON, -self->w[i] / dw);
+			offer_state(step, i, FRICTION_ON, -self->w[i] / dw);
 		break;
 	case FRICTION_AT_MIN:
 		if (self->kind[i] == FRICTION_STATIC && moves && dw < 0)
-			offer(step, i, FRICTION_ON, -self->w[i] / dw);
+			offer_state(step, i, FRICTION_ON, -self->w[i] / dw);
 		break;
 	}
 }
 
 /* The driven row's own ends win ties: the goal, then a tangent's limit. */
-static void offer_goal(const struct lcp_friction *self, struct step *step, uint32_t d, double sigma)
+static void offer_goal(const struct lcp_friction *self, struct friction_step *step, uint32_t d,
+		       double sigma)
 {
 	double gain = sigma * self->dw[d], room = __builtin_inf();
 	uint8_t limit = sigma > 0 ? FRICTION_AT_MAX : FRICTION_AT_MIN;
@@ -230,14 +237,15 @@ static void offer_goal(const struct lcp_friction *self, struct step *step, uint3
 			room = scalar_max(left / grow, 0);
 	}
 	if (room <= step->length * (1 + TIE) && room <= SCALAR_MAX)
-		*step = (struct step){ d, limit, true, room, step->noise };
+		*step = (struct friction_step){ d, limit, true, room, step->noise };
 	double goal = gain > step->noise ? scalar_abs(self->w[d]) / gain : __builtin_inf();
 	if (goal <= step->length * (1 + TIE) && goal <= SCALAR_MAX)
-		*step = (struct step){ d, FRICTION_ON, true, goal, step->noise };
+		*step = (struct friction_step){ d, FRICTION_ON, true, goal, step->noise };
 }
 
-static void enter(struct lcp_friction *self, const struct step *step)
+static void enter_state(struct lcp_friction *self, const struct friction_step *step)
 {
+	VALIDATE(step->row < self->count);
 	uint32_t i = step->row;
 	self->state[i] = step->to;
 	if (step->to == FRICTION_ON)
@@ -250,7 +258,7 @@ static void enter(struct lcp_friction *self, const struct step *step)
 		if (step->to == FRICTION_OFF || self->kind[t] != FRICTION_STATIC) {
 			self->state[t] = FRICTION_OFF;
 			self->x[t] =
-				self->kind[t] == FRICTION_STATIC ? 0 : tie(self, t) * self->x[i];
+				self->kind[t] == FRICTION_STATIC ? 0 : tie_of(self, t) * self->x[i];
 			continue;
 		}
 		double small = step->noise * lcp_friction_size(self);
@@ -262,6 +270,8 @@ static void enter(struct lcp_friction *self, const struct step *step)
 
 static bool give_up(struct lcp_friction *self, uint32_t d, bool ray, enum solver_status status)
 {
+	ASSERT(d < self->count);
+	ASSERT(status != SOLVER_SOLVED);
 	self->stuck = self->normal[d];
 	self->ray = ray;
 	self->result.status = status;
@@ -270,12 +280,13 @@ static bool give_up(struct lcp_friction *self, uint32_t d, bool ray, enum solver
 
 bool lcp_friction_drive(struct lcp_friction *self, uint32_t d)
 {
+	ASSERT(d < self->count);
 	double sigma = self->w[d] < 0 ? 1 : -1;
 	uint32_t still = 0;
 	while (self->state[d] == FRICTION_WAITING) {
 		if (self->result.pivots >= self->pivots_max || still > 3 * self->count + 8)
 			return give_up(self, d, false, SOLVER_LIMIT);
-		struct step step = { UINT32_MAX, 0, false, __builtin_inf(), 0 };
+		struct friction_step step = { UINT32_MAX, 0, false, __builtin_inf(), 0 };
 		step.noise = find_friction_direction(self, d, sigma);
 		if (step.noise < 0)
 			return give_up(self, d, false, SOLVER_INEXACT);
@@ -289,11 +300,12 @@ bool lcp_friction_drive(struct lcp_friction *self, uint32_t d)
 			self->state[d] = FRICTION_HELD;
 			return true;
 		}
+		ASSERT(step.row < self->count && step.length >= 0);
 		self->result.pivots++;
 		still = step.length > 0 ? 0 : still + 1;
 		dense_mul_add(self->x, self->dx, step.length, self->count);
 		dense_mul_add(self->w, self->dw, step.length, self->count);
-		enter(self, &step);
+		enter_state(self, &step);
 		follow_ties(self, self->x);
 	}
 	return true;
@@ -301,7 +313,7 @@ bool lcp_friction_drive(struct lcp_friction *self, uint32_t d)
 
 void lcp_friction_correct(struct lcp_friction *self)
 {
-	if (!prepare(self, UINT32_MAX))
+	if (!prepare_unknowns(self, UINT32_MAX))
 		return;
 	for (uint32_t k = 0; k < (self->regularised ? 8u : 3u); k++) {
 		dense_mul_vec(self->a, self->count, self->count, self->count, self->x, self->w);

@@ -64,6 +64,7 @@ static bool sparse_friction_is_valid(const struct friction_sparse_problem *probl
 /* Ties. */
 static void load_ties(struct lcp_sparse *self, const struct friction_sparse_problem *problem)
 {
+	VALIDATE(self->rows <= self->room.rows);
 	for (uint32_t i = 0; i < self->rows; i++) {
 		bool own = !is_tangent(self->kind[i]);
 		self->normal[i] = own ? i : self->normal[i - 1];
@@ -79,6 +80,7 @@ static void load_ties(struct lcp_sparse *self, const struct friction_sparse_prob
 /* Bounds of tangents ±μ times the normals' `x`, to stay; 0 without friction. */
 static void fix_bounds(struct lcp_sparse *self, const double *x, bool with)
 {
+	VALIDATE(self->rows <= self->room.rows);
 	for (uint32_t i = 0; i < self->rows; i++) {
 		if (self->normal[i] == i)
 			continue;
@@ -106,6 +108,7 @@ static double true_gap(struct lcp_sparse *self)
 
 static double energy(const struct lcp_sparse *self)
 {
+	VALIDATE(self->rows <= self->room.rows);
 	double sum = 0;
 	for (uint32_t i = 0; i < self->rows; i++) {
 		double w = lcp_sparse_row_dot(self, i, self->u) + self->compliance[i] * self->x[i];
@@ -131,6 +134,7 @@ static bool is_sound(const struct lcp_sparse *self)
 
 static uint32_t rounds_of(const struct lcp_sparse *self, uint32_t few)
 {
+	VALIDATE(few > 0);
 	return lcp_sparse_few(self) ? few : TIED_LARGE;
 }
 
@@ -152,6 +156,8 @@ static void begin_sticking(struct lcp_sparse *self)
 /* The rows that act and stick as x says, with bounds that follow. */
 static bool tied_rounds(struct lcp_sparse *self, uint32_t rounds)
 {
+	ASSERT(!self->tied);
+	ASSERT(rounds > 0);
 	self->tied = true;
 	lcp_sparse_free_by_x(self);
 	begin_sticking(self);
@@ -179,6 +185,7 @@ static bool is_safe(struct lcp_sparse *self)
  * not found. x is then of the convex problem, or as the rows that act say. */
 static bool tied_inside(struct lcp_sparse *self, double *gap)
 {
+	ASSERT(!self->tied);
 	*gap = __builtin_inf();
 	self->tied = true;
 	bool near = lcp_sparse_interior(self);
@@ -220,6 +227,7 @@ static void take_back(struct lcp_sparse *self, const double *b)
  * adds energy. */
 static bool by_lifts(struct lcp_sparse *self, double best)
 {
+	ASSERT(best >= 0);
 	double *b = self->kept_limits, *kept = self->kept_best, last = best;
 	memcpy(b, self->b, self->rows * sizeof *b);
 	memcpy(kept, self->x, self->rows * sizeof *kept);
@@ -363,7 +371,7 @@ static enum solver_status from_normals(struct lcp_sparse *self)
 	return tied_rounds(self, rounds_of(self, TIED)) ? SOLVER_SOLVED : SOLVER_INEXACT;
 }
 
-static enum solver_status run(struct lcp_sparse *self, bool warm)
+static enum solver_status run_friction(struct lcp_sparse *self, bool warm)
 {
 	bool few = lcp_sparse_few(self);
 	double gap;
@@ -420,7 +428,7 @@ struct solver_result lcp_friction_sparse_solve(struct lcp_sparse *self,
 	used.rounds_max = used.rounds_max > 0 ? used.rounds_max : FACTORS_MAX;
 	lcp_sparse_begin(self, &used);
 	load_ties(self, problem);
-	status = run(self, options->warm);
+	status = run_friction(self, options->warm);
 	if (status == SOLVER_INEXACT || status == SOLVER_LIMIT)
 		keep_energy(self);
 	lcp_sparse_hand_out(self, &problem->rows, x, v);

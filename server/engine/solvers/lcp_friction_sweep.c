@@ -26,6 +26,7 @@ typedef double pair __attribute__((vector_size(16)));
 /* Rows of a contact, 0: only those on the same bodies in one order, at most GROUP. */
 static uint32_t group_at(const struct lcp_sparse *self, uint32_t first)
 {
+	VALIDATE(first < self->rows);
 	uint32_t count = 1, entries = self->start[first + 1] - self->start[first];
 	while (count < GROUP && first + count < self->rows &&
 	       self->normal[first + count] == first) {
@@ -42,6 +43,7 @@ static uint32_t group_at(const struct lcp_sparse *self, uint32_t first)
 /* A's entry of two rows on the same bodies. */
 static double entry_of(const struct lcp_sparse *self, uint32_t i, uint32_t j)
 {
+	VALIDATE(self->start[i + 1] - self->start[i] == self->start[j + 1] - self->start[j]);
 	double sum = 0;
 	for (uint32_t k = 0; k < self->start[i + 1] - self->start[i]; k++)
 		for (uint32_t c = 0; c < LCP_BODY; c++)
@@ -54,6 +56,7 @@ void lcp_friction_sweep_begin(struct lcp_sparse *self)
 {
 	for (uint32_t i = 0, count; i < self->rows; i += count) {
 		count = group_at(self, i);
+		ASSERT(count >= 1 && count <= GROUP);
 		for (uint32_t k = 0; k < count; k++) {
 			self->free[i + k] = (uint8_t)count;
 			double own = self->compliance[i + k] + entry_of(self, i + k, i + k);
@@ -65,8 +68,9 @@ void lcp_friction_sweep_begin(struct lcp_sparse *self)
 }
 
 /* Row i holds, or stands at a bound; returns what x changed by. */
-static inline double settle(struct lcp_sparse *self, uint32_t i, double w)
+static inline double settle_row(struct lcp_sparse *self, uint32_t i, double w)
 {
+	VALIDATE(i < self->rows);
 	double x = self->x[i];
 	struct lcp_span span = { self->lower[i], self->upper[i] };
 	if (self->normal[i] != i)
@@ -86,6 +90,8 @@ static inline pair pair_load(const double *from)
 /* The three rows of a contact. */
 static void settle_three(struct lcp_sparse *self, uint32_t i)
 {
+	VALIDATE(i + GROUP <= self->rows);
+	VALIDATE(self->normal[i + 1] == i && self->normal[i + 2] == i);
 	uint32_t first = self->start[i], entries = self->start[i + 1] - first;
 	const double *j = self->jacobian[first];
 	const double *rows[GROUP] = { j, j + LCP_BODY * (size_t)entries,
@@ -101,11 +107,11 @@ static void settle_three(struct lcp_sparse *self, uint32_t i)
 				pair_load(row + 4) * pair_load(u + 4);
 		}
 	}
-	dx[0] = settle(self, i, w[0][0] + w[0][1]);
-	dx[1] = settle(self, i + 1, (w[1][0] + w[1][1]) + self->stiffness[i + 1] * dx[0]);
-	dx[2] = settle(self, i + 2,
-		       (w[2][0] + w[2][1]) + self->stiffness[i + 2] * dx[0] +
-			       self->target[i + 2] * dx[1]);
+	dx[0] = settle_row(self, i, w[0][0] + w[0][1]);
+	dx[1] = settle_row(self, i + 1, (w[1][0] + w[1][1]) + self->stiffness[i + 1] * dx[0]);
+	dx[2] = settle_row(self, i + 2,
+			   (w[2][0] + w[2][1]) + self->stiffness[i + 2] * dx[0] +
+				   self->target[i + 2] * dx[1]);
 	pair by[GROUP] = { { dx[0], dx[0] }, { dx[1], dx[1] }, { dx[2], dx[2] } };
 	for (uint32_t p = 0; p < entries; p++) {
 		double *to = self->u + LCP_BODY * (size_t)self->at[first + p];
@@ -119,7 +125,7 @@ static void settle_three(struct lcp_sparse *self, uint32_t i)
 	}
 }
 
-static void sweep(struct lcp_sparse *self)
+static void sweep_rows(struct lcp_sparse *self)
 {
 	for (uint32_t i = 0; i < self->rows;) {
 		if (self->free[i] == GROUP) {
@@ -127,7 +133,7 @@ static void sweep(struct lcp_sparse *self)
 			i += GROUP;
 			continue;
 		}
-		double dx = settle(self, i, lcp_sparse_row_dot(self, i, self->u));
+		double dx = settle_row(self, i, lcp_sparse_row_dot(self, i, self->u));
 		lcp_sparse_row_add(self, i, dx, self->u);
 		i++;
 	}
@@ -166,11 +172,12 @@ static void go_on(struct lcp_sparse *self, double share)
 
 void lcp_friction_sweep(struct lcp_sparse *self, uint32_t count, double momentum)
 {
+	ASSERT(momentum >= 0 && momentum < 1);
 	double theta = 1, before = __builtin_inf();
 	memcpy(self->ray, self->x, self->rows * sizeof *self->x);
 	memcpy(self->kept_u, self->u, lcp_sparse_unknowns(self) * sizeof *self->u);
 	for (uint32_t k = 0; k < count; k++) {
-		sweep(self);
+		sweep_rows(self);
 		double way = way_of(self), next = 0.5 * (1 + scalar_sqrt(1 + 4 * theta * theta));
 		double share = scalar_min(momentum, (theta - 1) / next);
 		bool again = way > LONGER * before;

@@ -37,8 +37,8 @@ enum { FACTORS_MAX = 300, ROUNDS = 14, SOFTER_SETS = 1 };
 #define SOFT_MAX 1e-4
 #define NEAR 1e-3 /* of the largest |b|: rows that approach or nearly are free at the start */
 
-static void carve(struct lcp_sparse *self, struct solver_memory *memory,
-		  struct lcp_sparse_size size)
+static void carve_sparse(struct lcp_sparse *self, struct solver_memory *memory,
+			 struct lcp_sparse_size size)
 {
 	size_t near_count = 2 * size.pairs;
 	struct chol_block *factor = &self->factor;
@@ -93,14 +93,14 @@ size_t lcp_sparse_bytes(struct lcp_sparse_size size)
 {
 	struct lcp_sparse self;
 	struct solver_memory memory = { 0 };
-	carve(&self, &memory, size);
+	carve_sparse(&self, &memory, size);
 	return memory.used;
 }
 
 void lcp_sparse_init(struct lcp_sparse *self, void *memory, struct lcp_sparse_size size)
 {
 	struct solver_memory carving = { .memory = solver_memory_good(memory) ? memory : NULL };
-	carve(self, &carving, size);
+	carve_sparse(self, &carving, size);
 }
 
 enum solver_status lcp_sparse_order(struct lcp_sparse *self,
@@ -121,8 +121,21 @@ static inline void add_outer(double *block, double d, const double *a, const dou
 	}
 }
 
+#ifdef CAIRN_VALIDATE
+static size_t pairs_of_rows(const struct lcp_sparse *self)
+{
+	size_t pairs = 0;
+	for (uint32_t i = 0; i < self->rows; i++) {
+		size_t count = self->start[i + 1] - self->start[i];
+		pairs += count * (count + 1) / 2;
+	}
+	return pairs;
+}
+#endif
+
 void lcp_sparse_factor(struct lcp_sparse *self)
 {
+	ASSERT(self->ordered);
 	const uint32_t *slot = self->slot;
 	chol_block_identity(&self->factor);
 	for (uint32_t i = 0; i < self->rows; i++) {
@@ -144,6 +157,7 @@ void lcp_sparse_factor(struct lcp_sparse *self)
 					add_outer(block, d, self->jacobian[q], self->jacobian[p]);
 			}
 	}
+	VALIDATE(slot == self->slot + pairs_of_rows(self));
 	chol_block_factor(&self->factor);
 	self->result.refactorings++;
 	self->result.rounds++;
@@ -191,8 +205,9 @@ static bool active_set(struct lcp_sparse *self, bool warm)
 }
 
 /* Light bodies under heavy ones ask for less softness than redundant rows like. */
-static bool softer_sets(struct lcp_sparse *self, bool warm)
+static bool try_softer_sets(struct lcp_sparse *self, bool warm)
 {
+	VALIDATE(self->soft > 0);
 	double soft = self->soft;
 	bool good = false;
 	for (uint32_t k = 0; k < SOFTER_SETS && !good; k++) {
@@ -208,15 +223,16 @@ static bool softer_sets(struct lcp_sparse *self, bool warm)
 static bool from_inside(struct lcp_sparse *self)
 {
 	return !lcp_sparse_few(self) && lcp_sparse_interior(self) &&
-	       (lcp_sparse_active_set(self, ROUNDS) || softer_sets(self, true));
+	       (lcp_sparse_active_set(self, ROUNDS) || try_softer_sets(self, true));
 }
 
 enum solver_status lcp_sparse_run(struct lcp_sparse *self, bool warm)
 {
+	ASSERT(self->ordered);
 	lcp_sparse_follow(self, self->x, self->u);
 	if (lcp_sparse_gap(self, self->u) <= self->goal)
 		return SOLVER_SOLVED;
-	if (active_set(self, warm) || softer_sets(self, warm) || from_inside(self) ||
+	if (active_set(self, warm) || try_softer_sets(self, warm) || from_inside(self) ||
 	    lcp_sparse_multipliers(self))
 		return SOLVER_SOLVED;
 	if (self->result.certificate != NULL)
@@ -226,6 +242,7 @@ enum solver_status lcp_sparse_run(struct lcp_sparse *self, bool warm)
 
 void lcp_sparse_begin(struct lcp_sparse *self, const struct solver_options *options)
 {
+	ASSERT(self->rows <= self->room.rows && self->bodies <= self->room.bodies);
 	self->factors_max = options->rounds_max > 0 ? options->rounds_max : FACTORS_MAX;
 	self->goal = INSIDE * options->tolerance * self->size;
 	self->soft = scalar_clamp(options->regularisation, SOFT_MIN, SOFT_MAX);

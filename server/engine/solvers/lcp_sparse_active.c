@@ -27,6 +27,7 @@ enum { REFINEMENTS = 12, REFINEMENTS_TIED = 40, PATIENCE_TIED = 6, BOLD = 6, DRA
 
 void lcp_sparse_tie_row(struct lcp_sparse *self, uint32_t i)
 {
+	VALIDATE(i < self->rows && self->normal[i] != i);
 	double limit = self->friction[i] * scalar_max(self->x[self->normal[i]], 0);
 	bool forward = self->kind[i] == FRICTION_FORWARD;
 	bool backward = self->kind[i] == FRICTION_BACKWARD;
@@ -56,7 +57,7 @@ void lcp_sparse_free_by_x(struct lcp_sparse *self)
 }
 
 /* One step; the worst |w| of a free row before it. */
-static double refine(struct lcp_sparse *self)
+static double refine_free(struct lcp_sparse *self)
 {
 	size_t n = lcp_sparse_unknowns(self);
 	double worst = 0;
@@ -104,6 +105,7 @@ static void take_moved(const struct lcp_sparse *self, const double *before, doub
 static void least_squares(const struct lcp_sparse *self, const double *moved, uint32_t count,
 			  double *gamma)
 {
+	ASSERT(count <= LCP_MIX);
 	double l[LCP_MIX][LCP_MIX], right[LCP_MIX];
 	const double *change = self->mix_moved;
 	for (uint32_t j = 0; j < count; j++) {
@@ -135,8 +137,9 @@ static void least_squares(const struct lcp_sparse *self, const double *moved, ui
 
 /* After refinement k: keeps what changed since the one before, in places that go round, and combines.
  * mix_last: u, x and what moved, of the last refinement. */
-static void mix(struct lcp_sparse *self, uint32_t k, const double *before)
+static void combine_refinements(struct lcp_sparse *self, uint32_t k, const double *before)
 {
+	VALIDATE(self->tied);
 	size_t rows = self->rows, n = lcp_sparse_unknowns(self);
 	double *moved = self->target, *last_u = self->mix_last, *last_x = last_u + n,
 	       *last_moved = last_x + rows;
@@ -180,6 +183,7 @@ static bool any_bound(const struct lcp_sparse *self)
 
 static void solve_free(struct lcp_sparse *self)
 {
+	VALIDATE(self->soft > 0);
 	for (uint32_t i = 0; i < self->rows; i++)
 		self->stiffness[i] = self->free[i] ? 1 / (self->compliance[i] + self->soft) : 0;
 	lcp_sparse_factor(self);
@@ -190,7 +194,7 @@ static void solve_free(struct lcp_sparse *self)
 	for (uint32_t k = 0; k < most && !self->astray; k++) {
 		if (bound)
 			memcpy(self->ray, self->x, self->rows * sizeof *self->x);
-		double worst = refine(self);
+		double worst = refine_free(self);
 		wild += worst > WILD * self->size;
 		self->astray = large && wild > 1;
 		slow = worst > (bound ? PROGRESS_TIED : PROGRESS) * last ? slow + 1 : 0;
@@ -198,13 +202,13 @@ static void solve_free(struct lcp_sparse *self)
 			break;
 		last = worst;
 		if (bound)
-			mix(self, k, self->ray);
+			combine_refinements(self, k, self->ray);
 	}
 }
 
 /* How far a row is from where it stands, 0 when it may stay: a free x beyond its bounds, a bound one that w
  * drives away. */
-static double wrong(const struct lcp_sparse *self, uint32_t i)
+static double row_error(const struct lcp_sparse *self, uint32_t i)
 {
 	double x = self->x[i], low = self->lower[i], high = self->upper[i];
 	if (self->free[i])
@@ -231,7 +235,7 @@ static uint32_t change_rows(struct lcp_sparse *self, uint32_t round)
 	uint32_t changes = 0;
 	double worst = 0;
 	for (uint32_t i = 0; i < self->rows; i++) {
-		self->slope[i] = self->weight[i] * wrong(self, i);
+		self->slope[i] = self->weight[i] * row_error(self, i);
 		worst = scalar_max(worst, self->slope[i]);
 	}
 	double slack = scalar_max(self->goal, share * worst);

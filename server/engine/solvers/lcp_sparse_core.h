@@ -71,6 +71,7 @@ struct lcp_span {
 static inline struct lcp_span lcp_sparse_span(const struct lcp_sparse *self, uint32_t i,
 					      double limit)
 {
+	VALIDATE(self->normal[i] != i);
 	return (struct lcp_span){ self->kind[i] == FRICTION_FORWARD ? limit : -limit,
 				  self->kind[i] == FRICTION_BACKWARD ? -limit : limit };
 }
@@ -83,6 +84,7 @@ static inline size_t lcp_sparse_unknowns(const struct lcp_sparse *self)
 /* J_i u. */
 static inline double lcp_sparse_row_dot(const struct lcp_sparse *self, uint32_t i, const double *u)
 {
+	VALIDATE(i < self->rows);
 	double sum = 0;
 	for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++) {
 		const double *j = self->jacobian[p], *at = u + LCP_BODY * (size_t)self->at[p];
@@ -96,6 +98,7 @@ static inline double lcp_sparse_row_dot(const struct lcp_sparse *self, uint32_t 
 static inline void lcp_sparse_row_add(const struct lcp_sparse *self, uint32_t i, double s,
 				      double *u)
 {
+	VALIDATE(i < self->rows);
 	for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++) {
 		const double *j = self->jacobian[p];
 		double *at = u + LCP_BODY * (size_t)self->at[p];

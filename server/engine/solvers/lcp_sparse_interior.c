@@ -59,6 +59,8 @@ static bool has_bound(const struct lcp_sparse *self, uint32_t i, int bound)
 
 static double slack(const struct lcp_sparse *self, uint32_t i, int bound)
 {
+	VALIDATE(i < self->rows);
+	VALIDATE(bound == LOW || bound == HIGH);
 	double x = self->x[i];
 	if (!is_tangent(self, i))
 		return bound == LOW ? x - self->lower[i] : self->upper[i] - x;
@@ -78,11 +80,12 @@ static double slack_change(const struct interior *self, uint32_t i, int bound)
 static double pull_change(const struct interior *self, uint32_t i, int bound, double tau,
 			  double cross)
 {
+	VALIDATE(has_bound(self->sparse, i, bound));
 	double s = slack(self->sparse, i, bound), z = self->z[bound][i];
 	return (tau - cross - z * (s + slack_change(self, i, bound))) / s;
 }
 
-static void start(struct interior *self)
+static void start_inside(struct interior *self)
 {
 	struct lcp_sparse *sparse = self->sparse;
 	double size = sparse->size;
@@ -102,8 +105,9 @@ static void start(struct interior *self)
 }
 
 /* τ, the sum of all s z over their number. */
-static void measure(struct interior *self)
+static void measure_gap(struct interior *self)
 {
+	VALIDATE(self->sparse->rows <= self->sparse->room.rows);
 	double sum = 0;
 	self->bounds = 0;
 	for (uint32_t i = 0; i < self->sparse->rows; i++)
@@ -121,15 +125,16 @@ static void measure(struct interior *self)
 enum { GROUP = 3 };
 
 /* A row with the tangents that follow it. */
-struct group {
+struct row_group {
 	uint32_t first, count;
 	double l[GROUP][GROUP]; /* of H, lower triangle; rows that are not asked have none */
 };
 
-static void find_group(const struct interior *self, uint32_t first, struct group *out)
+static void find_group(const struct interior *self, uint32_t first, struct row_group *out)
 {
+	VALIDATE(first < self->sparse->rows);
 	const struct lcp_sparse *sparse = self->sparse;
-	*out = (struct group){ .first = first, .count = 1 };
+	*out = (struct row_group){ .first = first, .count = 1 };
 	while (out->count < GROUP && first + out->count < sparse->rows &&
 	       is_tangent(sparse, first + out->count) &&
 	       sparse->normal[first + out->count] == first)
@@ -147,6 +152,7 @@ static void find_group(const struct interior *self, uint32_t first, struct group
 			out->l[k][0] = mu * (rate[LOW] - rate[HIGH]);
 		}
 	}
+	VALIDATE(out->first + out->count <= sparse->rows);
 	for (uint32_t k = 0; k < out->count; k++) {
 		for (uint32_t j = 0; j <= k; j++) {
 			for (uint32_t m = 0; m < j; m++)
@@ -158,8 +164,9 @@ static void find_group(const struct interior *self, uint32_t first, struct group
 }
 
 /* v := L⁻¹ v, and L⁻ᵀ v. */
-static void group_down(const struct group *self, double v[GROUP])
+static void group_down(const struct row_group *self, double v[GROUP])
 {
+	VALIDATE(self->count >= 1 && self->count <= GROUP);
 	for (uint32_t k = 0; k < self->count; k++) {
 		for (uint32_t j = 0; j < k; j++)
 			v[k] -= self->l[k][j] * v[j];
@@ -167,8 +174,9 @@ static void group_down(const struct group *self, double v[GROUP])
 	}
 }
 
-static void group_up(const struct group *self, double v[GROUP])
+static void group_up(const struct row_group *self, double v[GROUP])
 {
+	VALIDATE(self->count >= 1 && self->count <= GROUP);
 	for (uint32_t k = self->count; k-- > 0;) {
 		for (uint32_t j = k + 1; j < self->count; j++)
 			v[k] -= self->l[j][k] * v[j];
@@ -181,7 +189,7 @@ static void factor_interior(struct interior *self)
 {
 	struct lcp_sparse *sparse = self->sparse;
 	double(*given)[LCP_BODY] = sparse->jacobian;
-	struct group group;
+	struct row_group group;
 	for (uint32_t i = 0; i < sparse->rows; i += group.count) {
 		find_group(self, i, &group);
 		for (uint32_t k = 0; k < group.count; k++)
@@ -204,10 +212,10 @@ static void factor_interior(struct interior *self)
 }
 
 /* dx of (A + H) dx = right. */
-static void solve(struct interior *self)
+static void solve_step(struct interior *self)
 {
 	struct lcp_sparse *sparse = self->sparse;
-	struct group group;
+	struct row_group group;
 	memset(sparse->du, 0, lcp_sparse_unknowns(sparse) * sizeof *sparse->du);
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t i = 0; i < sparse->rows; i += group.count) {
@@ -259,6 +267,7 @@ static double reach(const struct interior *self, double tau, bool crossed)
 /* The τ to go for: little if a step straight ahead goes far. */
 static double centre(const struct interior *self, double step)
 {
+	VALIDATE(self->bounds > 0);
 	double sum = 0;
 	for (uint32_t i = 0; i < self->sparse->rows; i++)
 		for (int bound = 0; bound < BOUNDS; bound++)
@@ -295,7 +304,7 @@ static void step_on(struct interior *self)
 		memset(self->cross[bound], 0, sparse->rows * sizeof(double));
 	factor_interior(self);
 	put_right(self, 0);
-	solve(self);
+	solve_step(self);
 	double tau = self->tau > 0 ? centre(self, reach(self, 0, false)) : 0;
 	for (uint32_t i = 0; i < sparse->rows; i++)
 		for (int bound = 0; bound < BOUNDS; bound++)
@@ -303,7 +312,7 @@ static void step_on(struct interior *self)
 				self->cross[bound][i] = slack_change(self, i, bound) *
 							pull_change(self, i, bound, 0, 0);
 	put_right(self, tau);
-	solve(self);
+	solve_step(self);
 	double most = reach(self, tau, true), step = most < 1 ? BORDER * most : 1;
 	for (uint32_t i = 0; i < sparse->rows; i++)
 		for (int bound = 0; bound < BOUNDS; bound++)
@@ -355,7 +364,7 @@ static bool can_mix(const struct lcp_sparse *self)
 }
 
 /* x and z, so that a step that rounding has broken can be taken back; in rooms of the active set. */
-static void keep(const struct interior *self, bool back)
+static void keep_iterate(const struct interior *self, bool back)
 {
 	struct lcp_sparse *sparse = self->sparse;
 	double *at[] = { sparse->x, self->z[LOW], self->z[HIGH] };
@@ -391,18 +400,18 @@ bool lcp_sparse_interior(struct lcp_sparse *sparse)
 	if (!can_mix(sparse))
 		return false;
 	memset(sparse->force, 0, lcp_sparse_unknowns(sparse) * sizeof *sparse->force);
-	start(&self);
+	start_inside(&self);
 	for (uint32_t k = 0; k < STEPS && since <= STALLED; k++) {
 		lcp_sparse_follow(sparse, sparse->x, sparse->u);
-		measure(&self);
+		measure_gap(&self);
 		/* Slacks that are rounding's may be below 0, and τ with them. */
 		double way = scalar_sqrt(scalar_max(self.tau, 0));
 		double gap = scalar_max(off_balance(&self), way);
 		if (!scalar_is_finite(self.tau) || !scalar_is_finite(gap)) {
-			keep(&self, true);
+			keep_iterate(&self, true);
 			break;
 		}
-		keep(&self, false);
+		keep_iterate(&self, false);
 		since = gap < 0.9 * best ? 0 : since + 1;
 		best = scalar_min(best, gap);
 		/* With τ at its end, what is off is rounding's. */

@@ -33,7 +33,7 @@ enum { PATIENCE = 8, STEPS = 60, SEARCHES = 40, OUTER = 40, SET_ROUNDS = 6, STAL
 #define INNER 1e-2 /* of the change of x̄ the round is about to make */
 #define CLOSE 1e-3 /* of the largest b: a gap at which the active set may be right */
 
-static double dot(const double *a, const double *b, size_t count)
+static double dot_of(const double *a, const double *b, size_t count)
 {
 	double sum = 0;
 	for (size_t i = 0; i < count; i++)
@@ -41,7 +41,7 @@ static double dot(const double *a, const double *b, size_t count)
 	return sum;
 }
 
-static double largest(const double *values, size_t count)
+static double largest_size(const double *values, size_t count)
 {
 	double most = 0;
 	for (size_t i = 0; i < count; i++)
@@ -52,6 +52,7 @@ static double largest(const double *values, size_t count)
 /* `target` before clamping, force = u − Jᵀ x(u), stiffness; the largest change ε |x(u) − x̄|. */
 static double evaluate(struct lcp_sparse *self, double eps)
 {
+	VALIDATE(eps > 0);
 	double move = 0;
 	memcpy(self->force, self->u, lcp_sparse_unknowns(self) * sizeof *self->u);
 	for (uint32_t i = 0; i < self->rows; i++) {
@@ -92,10 +93,10 @@ static double slope_at(const struct lcp_sparse *self, const struct line *line, d
 }
 
 /* Where θ is least along du: the zero of a rising function. 0: du leads nowhere. */
-static double search(struct lcp_sparse *self, double eps)
+static double search_line(struct lcp_sparse *self, double eps)
 {
 	size_t n = lcp_sparse_unknowns(self);
-	struct line line = { eps, dot(self->u, self->du, n), dot(self->du, self->du, n) };
+	struct line line = { eps, dot_of(self->u, self->du, n), dot_of(self->du, self->du, n) };
 	double curve = 0, low = 0, high = __builtin_inf(), alpha = 1;
 	for (uint32_t i = 0; i < self->rows; i++)
 		self->slope[i] = lcp_sparse_row_dot(self, i, self->du);
@@ -118,11 +119,13 @@ static double search(struct lcp_sparse *self, double eps)
 /* Minimises θ; false when the factors are used up. */
 static bool minimise(struct lcp_sparse *self, double eps)
 {
+	ASSERT(eps > 0);
 	size_t n = lcp_sparse_unknowns(self);
+	VALIDATE(self->ordered);
 	double noise = NOISE / eps * self->size, last = __builtin_inf();
 	uint32_t stalled = 0;
 	for (uint32_t k = 0; k < STEPS && stalled < STALLED; k++) {
-		double move = evaluate(self, eps), force = largest(self->force, n);
+		double move = evaluate(self, eps), force = largest_size(self->force, n);
 		if (k > 0 && force <= scalar_max(INNER * move, noise))
 			return true;
 		stalled = force < 0.5 * last || force > 1024 * noise ? 0 : stalled + 1;
@@ -133,7 +136,7 @@ static bool minimise(struct lcp_sparse *self, double eps)
 		for (size_t i = 0; i < n; i++)
 			self->du[i] = -self->force[i];
 		chol_block_solve(&self->factor, self->du);
-		double alpha = search(self, eps);
+		double alpha = search_line(self, eps);
 		if (alpha == 0)
 			return true;
 		for (size_t i = 0; i < n; i++)
@@ -144,7 +147,7 @@ static bool minimise(struct lcp_sparse *self, double eps)
 }
 
 /* Between equalities for all rows that may act, softened. */
-static void start(struct lcp_sparse *self, double eps)
+static void start_softened(struct lcp_sparse *self, double eps)
 {
 	memset(self->du, 0, lcp_sparse_unknowns(self) * sizeof *self->du);
 	for (uint32_t i = 0; i < self->rows; i++) {
@@ -189,6 +192,7 @@ static bool try_set(struct lcp_sparse *self, uint32_t tries)
 static double soften(const struct lcp_sparse *self, double eps, uint32_t outer, double gap,
 		     double before)
 {
+	ASSERT(eps > 0);
 	double least = outer < PATIENCE ? SOFT_LAST : SOFT_AT_LAST;
 	if (gap > FINE * self->size)
 		return scalar_max(least, SOFT_DOWN * eps);
@@ -199,10 +203,10 @@ bool lcp_sparse_multipliers(struct lcp_sparse *self)
 {
 	double eps = SOFT_FIRST, grown = 0, before = 0;
 	uint32_t tries = 0;
-	if (largest(self->x, self->rows) > 0)
+	if (largest_size(self->x, self->rows) > 0)
 		lcp_sparse_follow(self, self->x, self->u);
 	else
-		start(self, eps);
+		start_softened(self, eps);
 	for (uint32_t outer = 0; outer < OUTER; outer++) {
 		if (!minimise(self, eps))
 			return false;
@@ -212,7 +216,7 @@ bool lcp_sparse_multipliers(struct lcp_sparse *self)
 			return true;
 		if (gap <= CLOSE * self->size && try_set(self, tries++))
 			return true;
-		double size = largest(self->x, self->rows);
+		double size = largest_size(self->x, self->rows);
 		if (outer > 1 && size > grown && lcp_sparse_prove(self))
 			return false;
 		grown = size;

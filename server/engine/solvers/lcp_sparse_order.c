@@ -112,6 +112,7 @@ static void list_near(struct lcp_sparse *self)
 			}
 		}
 	}
+	ASSERT(count <= 2 * self->room.pairs);
 	self->near_start[self->bodies] = count;
 }
 
@@ -119,6 +120,7 @@ static void list_near(struct lcp_sparse *self)
  * `half`. */
 static size_t analyse(struct lcp_sparse *self)
 {
+	VALIDATE(self->bodies <= self->room.bodies);
 	uint32_t *start = self->touch_start, *row = self->half, count = 0;
 	for (uint32_t k = 0; k < self->bodies; k++)
 		self->place[self->order[k]] = k;
@@ -129,6 +131,7 @@ static size_t analyse(struct lcp_sparse *self)
 			if (self->place[self->near[n]] < k)
 				row[count++] = self->place[self->near[n]];
 	}
+	ASSERT(count <= self->room.pairs);
 	start[self->bodies] = count;
 	return chol_block_analyse(&self->factor, self->bodies, start, row);
 }
@@ -176,6 +179,7 @@ enum solver_status lcp_sparse_pattern(struct lcp_sparse *self,
 	self->blocks_needed = analyse(self);
 	if (self->blocks_needed > self->room.blocks)
 		return SOLVER_LIMIT;
+	ASSERT(self->blocks_needed >= self->bodies);
 	find_slots(self);
 	self->ordered = true;
 	return SOLVER_SOLVED;

@@ -24,7 +24,7 @@ static double shift(double x, int64_t e)
 	return e >= -1000 && e <= 1000 ? x * scalar_power2(e) : scalar_shift(x, e);
 }
 
-static double largest(const double *values, uint32_t count)
+static double largest_entry_of(const double *values, uint32_t count)
 {
 	double most = 0;
 	for (uint32_t i = 0; i < count; i++)
@@ -36,8 +36,9 @@ static double largest(const double *values, uint32_t count)
  * or not semidefinite. */
 static bool take_mass(struct lcp_sparse *self, uint32_t k, const double (*mass_inv)[LCP_BODY])
 {
+	VALIDATE(k < self->bodies);
 	double(*root)[LCP_BODY] = self->root[self->place[k]];
-	double most = largest(mass_inv[0], LCP_BODY * LCP_BODY);
+	double most = largest_entry_of(mass_inv[0], LCP_BODY * LCP_BODY);
 	int32_t e = most > 0 ? exponent_of(most) : 0;
 	e += e & 1;
 	self->mass_shift[self->place[k]] = most > 0 ? e / 2 : NO_SHIFT;
@@ -71,6 +72,7 @@ static bool take_mass(struct lcp_sparse *self, uint32_t k, const double (*mass_i
 static double low_of(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
 		     uint32_t i)
 {
+	VALIDATE(i < self->rows);
 	if (!self->rough)
 		return problem->lower != NULL ? problem->lower[i] : 0;
 	if (self->kind[i] == FRICTION_NORMAL)
@@ -82,6 +84,7 @@ static double low_of(const struct lcp_sparse *self, const struct lcp_sparse_prob
 static double high_of(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
 		      uint32_t i)
 {
+	VALIDATE(i < self->rows);
 	bool own = !self->rough || self->kind[i] == FRICTION_JOINT;
 	return own && problem->upper != NULL ? problem->upper[i] : __builtin_inf();
 }
@@ -104,8 +107,11 @@ static bool row_good(const struct lcp_sparse *self, const struct lcp_sparse_prob
  * (of J and of the bodies) and what brings the diagonal near 1. */
 static void take_row(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, uint32_t i)
 {
+	VALIDATE(i < self->rows);
 	uint32_t first = self->start[i], end = self->start[i + 1];
-	double most = end > first ? largest(problem->jacobian[first], LCP_BODY * (end - first)) : 0;
+	double most = end > first
+			      ? largest_entry_of(problem->jacobian[first], LCP_BODY * (end - first))
+			      : 0;
 	int32_t own = most > 0 ? exponent_of(most) : 0, top = NO_SHIFT;
 	for (uint32_t p = first; p < end; p++)
 		top = MAX_OF(top, self->mass_shift[self->at[p]]);
@@ -160,6 +166,7 @@ static int64_t lift_of(const struct lcp_sparse *self, const struct lcp_sparse_pr
 bool lcp_sparse_take(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
 		     const double *x)
 {
+	ASSERT(self->ordered);
 	int32_t top = self->rows > 0 ? INT32_MIN : 0;
 	for (uint32_t k = 0; k < self->bodies; k++)
 		if (!solver_finite(problem->mass_inv[k][0], LCP_BODY * LCP_BODY) ||
@@ -192,6 +199,7 @@ bool lcp_sparse_take(struct lcp_sparse *self, const struct lcp_sparse_problem *p
 /* v of the body at a place, without the exponents: root u. */
 static void velocity_of(const struct lcp_sparse *self, uint32_t place, const double *u, double *out)
 {
+	VALIDATE(place < self->bodies);
 	for (uint32_t r = 0; r < LCP_BODY; r++) {
 		out[r] = 0;
 		for (uint32_t c = 0; c <= r; c++)
@@ -201,6 +209,7 @@ static void velocity_of(const struct lcp_sparse *self, uint32_t place, const dou
 
 static int64_t velocity_shift(const struct lcp_sparse *self, uint32_t place)
 {
+	VALIDATE(place < self->bodies);
 	int32_t mass = self->mass_shift[place];
 	return mass == NO_SHIFT ? 0 : mass + self->lift;
 }
@@ -253,7 +262,7 @@ static double body_gap(struct lcp_sparse *self, const double *velocity)
 	memset(most, 0, self->bodies * sizeof *most);
 	for (uint32_t i = 0; i < self->rows; i++)
 		for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++) {
-			double term = largest(self->jacobian[p], LCP_BODY);
+			double term = largest_entry_of(self->jacobian[p], LCP_BODY);
 			double *to = &most[self->at[p]];
 			*to = scalar_max(*to, scalar_abs(self->x[i]) * term);
 		}
@@ -285,6 +294,7 @@ double lcp_sparse_apart(struct lcp_sparse *self)
 void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
 			 double *x, double (*v)[LCP_BODY])
 {
+	ASSERT(self->ordered);
 	for (uint32_t i = 0; i < self->rows; i++) {
 		int64_t s = self->row_shift[i];
 		double own = shift(self->x[i], self->lift - s);

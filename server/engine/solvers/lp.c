@@ -36,6 +36,7 @@ static struct sum sum_of(double value)
 /* yᵀ A for one column. */
 static struct sum column_product(const struct lp_matrix *a, uint32_t j, const double *y)
 {
+	VALIDATE(j < a->columns);
 	struct sum sum = { 0, 0, 1 };
 	for (uint32_t k = a->starts[j]; k < a->starts[j + 1]; k++)
 		sum_add(&sum, a->values[k] * y[a->index[k]]);
@@ -45,6 +46,7 @@ static struct sum column_product(const struct lp_matrix *a, uint32_t j, const do
 /* yᵀ A − cᵀ for one column, whatever its size. */
 static struct sum column_price(const struct lp_problem *problem, uint32_t j, const double *y)
 {
+	VALIDATE(j < problem->matrix.columns);
 	const struct lp_matrix *a = &problem->matrix;
 	struct sum price = column_product(a, j, y);
 	sum_add(&price, -problem->cost[j]);
@@ -74,6 +76,7 @@ static void row_products(const struct lp_matrix *a, const double *x, double *val
 static struct sum row_sum(const struct lp_matrix *a, const double *x, const double *value,
 			  const double *size, uint32_t i)
 {
+	VALIDATE(i < a->rows);
 	struct sum sum = { value[i], size[i], 1 };
 	if (scalar_is_finite(size[i]))
 		return sum;
@@ -144,6 +147,7 @@ static double outside(struct sum sum, double low, double high)
 		out = scalar_max(out, low * sum.unit - sum.value);
 	if (high < LP_INFINITY)
 		out = scalar_max(out, sum.value - high * sum.unit);
+	VALIDATE(sum.unit > 0);
 	return out / (sum.unit + sum.size);
 }
 

@@ -8,6 +8,7 @@
 
 void lp_settle(struct lp_dual_simplex *self, uint32_t j)
 {
+	VALIDATE(j < lp_variables(self));
 	bool low = lp_has_low(self, j), high = lp_has_high(self, j);
 	if (self->place[j] == LP_HIGH && !high)
 		self->place[j] = LP_LOW;
@@ -22,6 +23,20 @@ void lp_settle(struct lp_dual_simplex *self, uint32_t j)
 		     : self->place[j] == LP_HIGH ? self->high[j]
 						 : 0;
 }
+
+#ifdef CAIRN_VALIDATE
+/* Whether the head names each basic variable once: as many basic places as rows, all heads basic. */
+static bool basis_is_consistent(const struct lp_dual_simplex *self)
+{
+	uint32_t basic = 0;
+	for (uint32_t j = 0; j < lp_variables(self); j++)
+		basic += self->place[j] == LP_BASIC;
+	for (uint32_t i = 0; i < self->matrix.rows; i++)
+		if (self->head[i] >= lp_variables(self) || self->place[self->head[i]] != LP_BASIC)
+			return false;
+	return basic == self->matrix.rows;
+}
+#endif
 
 void lp_basis_start(struct lp_dual_simplex *self, const uint8_t *places)
 {
@@ -44,6 +59,8 @@ void lp_basis_start(struct lp_dual_simplex *self, const uint8_t *places)
 			self->place[columns + i] = LP_BASIC;
 			self->head[count++] = columns + i;
 		}
+	ASSERT(count == rows);
+	VALIDATE(basis_is_consistent(self));
 	for (uint32_t j = 0; j < lp_variables(self); j++)
 		if (self->place[j] != LP_BASIC)
 			lp_settle(self, j);
@@ -54,6 +71,7 @@ void lp_basis_start(struct lp_dual_simplex *self, const uint8_t *places)
 /* v −= (column of variable j) × s. */
 void lp_subtract_column(const struct lp_dual_simplex *self, uint32_t j, double s, double *v)
 {
+	VALIDATE(j < lp_variables(self));
 	const struct lp_matrix *a = &self->matrix;
 	if (j >= a->columns) {
 		v[j - a->columns] += s;
@@ -82,6 +100,7 @@ static void clear_row(struct lp_dual_simplex *self)
 {
 	for (uint32_t k = 0; k < self->touched_count; k++)
 		self->tableau[self->touched[k]] = 0;
+	VALIDATE(self->touched_count <= lp_variables(self));
 	self->touched_count = 0;
 }
 
@@ -114,6 +133,7 @@ bool lp_refactor(struct lp_dual_simplex *self)
 	}
 	for (uint32_t i = 0; i < rows; i++)
 		weight[before[i]] = weight[self->head[i]] = 0;
+	VALIDATE(!good || basis_is_consistent(self));
 	if (good)
 		compute_basic(self);
 	return good;

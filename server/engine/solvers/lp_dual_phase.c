@@ -27,6 +27,7 @@
 
 static void shift_cost(struct lp_dual_simplex *self, uint32_t j, double by)
 {
+	VALIDATE(j < lp_variables(self));
 	self->shifted[j] += by;
 	self->price[j] += by;
 	self->shifts = true;
@@ -130,12 +131,14 @@ static void list_candidates(struct lp_dual_simplex *self, struct dual_step *step
 		self->keys[step->count] = sort_key_of_double(ratio);
 		self->candidates[step->count++] = j;
 	}
+	ASSERT(step->count <= lp_variables(self));
 	sort_keys(self->keys, self->candidates, self->keys_scratch, self->candidates_scratch,
 		  step->count);
 }
 
 static double ratio_of(const struct lp_dual_simplex *self, uint32_t j)
 {
+	VALIDATE(self->place[j] != LP_BASIC);
 	if (self->place[j] == LP_BETWEEN)
 		return 0;
 	return scalar_max(scalar_abs(self->price[j]) / scalar_abs(self->tableau[j]), 0);
@@ -157,12 +160,14 @@ static uint32_t count_passed(const struct lp_dual_simplex *self, const struct du
 			break;
 		passed++;
 	}
+	ASSERT(passed <= step->count);
 	return passed;
 }
 
 /* The entering variable. LP_NONE: the row proves that there is no feasible point. */
 static void choose_in(struct lp_dual_simplex *self, struct dual_step *step)
 {
+	ASSERT(step->row < self->matrix.rows);
 	step->passed = self->least_index ? 0 : count_passed(self, step);
 	step->in = LP_NONE;
 	double limit = LP_INFINITY, largest = 0;
@@ -190,6 +195,7 @@ static void choose_in(struct lp_dual_simplex *self, struct dual_step *step)
 /* Passed variables go to their other bounds, and the basic ones follow. */
 static void flip_passed(struct lp_dual_simplex *self, const struct dual_step *step)
 {
+	ASSERT(step->passed <= step->count);
 	if (step->passed == 0)
 		return;
 	dense_zero(self->flips, self->matrix.rows);
@@ -208,6 +214,7 @@ static void flip_passed(struct lp_dual_simplex *self, const struct dual_step *st
 /* w_i := |row i of the new B⁻¹|², from that of the old one. */
 static void update_weights(struct lp_dual_simplex *self, uint32_t row)
 {
+	ASSERT(row < self->matrix.rows);
 	double pivot = self->column[row], weight = self->weight[row];
 	dense_copy(self->tau, self->rho, self->matrix.rows);
 	lp_factor_solve(&self->factor, self->tau);
@@ -231,6 +238,8 @@ static void right_prices(struct lp_dual_simplex *self)
 
 static enum lp_outcome make_pivot(struct lp_dual_simplex *self, const struct dual_step *step)
 {
+	ASSERT(step->row < self->matrix.rows && step->in < lp_variables(self));
+	ASSERT(self->place[step->in] != LP_BASIC);
 	uint32_t out = self->head[step->row], in = step->in;
 	double pivot = self->tableau[in];
 	lp_solve_column(self, in, self->column);
@@ -262,6 +271,7 @@ static enum lp_outcome make_pivot(struct lp_dual_simplex *self, const struct dua
 /* Rounding is left out: it would multiply bounds that are not there. */
 static void remember_proof(struct lp_dual_simplex *self, double sign)
 {
+	ASSERT(sign == 1 || sign == -1);
 	double least = ROUNDING * dense_max_abs(self->rho, self->matrix.rows);
 	for (uint32_t i = 0; i < self->matrix.rows; i++) {
 		bool counts = scalar_abs(self->rho[i]) > least;

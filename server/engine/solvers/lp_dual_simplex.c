@@ -32,7 +32,8 @@ static uint32_t default_fill(struct lp_sizes sizes)
 	return (uint32_t)MIN_OF(fill, UINT32_MAX / 2);
 }
 
-static void carve(struct lp_dual_simplex *self, struct solver_memory *memory, struct lp_sizes sizes)
+static void carve_simplex(struct lp_dual_simplex *self, struct solver_memory *memory,
+			  struct lp_sizes sizes)
 {
 	uint32_t m = sizes.rows, n = sizes.columns, all = m + n;
 	if (n > UINT32_MAX / 4 || m > UINT32_MAX / 4)
@@ -76,14 +77,14 @@ size_t lp_dual_simplex_bytes(struct lp_sizes sizes)
 {
 	struct solver_memory memory = { NULL, 0 };
 	struct lp_dual_simplex self;
-	carve(&self, &memory, sizes);
+	carve_simplex(&self, &memory, sizes);
 	return memory.used;
 }
 
 void lp_dual_simplex_init(struct lp_dual_simplex *self, void *bytes, struct lp_sizes sizes)
 {
 	struct solver_memory memory = { solver_memory_good(bytes) ? bytes : NULL, 0 };
-	carve(self, &memory, sizes);
+	carve_simplex(self, &memory, sizes);
 	for (uint32_t j = 0; self->factor.queue != NULL && j < sizes.rows + sizes.columns; j++)
 		self->listed[j] = false;
 }
@@ -113,7 +114,7 @@ static void restore_costs(struct lp_dual_simplex *self)
 }
 
 /* Whether some price still wants something, by the primal phase's measure. */
-static bool settled(const struct lp_dual_simplex *self)
+static bool prices_are_settled(const struct lp_dual_simplex *self)
 {
 	if (lp_basic_violation(self) > 0)
 		return false;
@@ -129,8 +130,10 @@ static bool settled(const struct lp_dual_simplex *self)
 	return true;
 }
 
-static enum lp_outcome run(struct lp_dual_simplex *self, bool feasible)
+static enum lp_outcome run_phases(struct lp_dual_simplex *self, bool feasible)
 {
+	ASSERT(self->matrix.rows <= self->sizes.rows &&
+	       self->matrix.columns <= self->sizes.columns);
 	if (!lp_refactor(self))
 		return LP_FULL;
 	for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -156,7 +159,7 @@ static enum lp_outcome run(struct lp_dual_simplex *self, bool feasible)
 		if (!lp_refactor(self))
 			return LP_FULL;
 		lp_reprice(self);
-		if (settled(self))
+		if (prices_are_settled(self))
 			return LP_OPTIMAL;
 		feasible = lp_basic_violation(self) == 0;
 		self->result.fallbacks++;
@@ -165,10 +168,11 @@ static enum lp_outcome run(struct lp_dual_simplex *self, bool feasible)
 }
 
 /* The result of an outcome, checked against the problem as given. */
-static void judge(struct lp_dual_simplex *self, const struct lp_problem *problem,
-		  const struct solver_options *options, enum lp_outcome outcome,
-		  struct lp_solution *solution)
+static void verify_outcome(struct lp_dual_simplex *self, const struct lp_problem *problem,
+			   const struct solver_options *options, enum lp_outcome outcome,
+			   struct lp_solution *solution)
 {
+	ASSERT(outcome != LP_GOING);
 	struct solver_result *result = &self->result;
 	bool feasible = lp_basic_violation(self) == 0;
 	lp_unload(self, problem, solution);
@@ -241,6 +245,6 @@ struct solver_result lp_dual_simplex_solve(struct lp_dual_simplex *self,
 	bool feasible = start_at_point(self, problem);
 	if (!feasible)
 		lp_basis_start(self, used.warm ? solution->places : NULL);
-	judge(self, problem, &used, run(self, feasible), solution);
+	verify_outcome(self, problem, &used, run_phases(self, feasible), solution);
 	return self->result;
 }

@@ -65,13 +65,18 @@ struct making {
 
 static bool is_activity(const struct making *make, uint32_t position)
 {
+	VALIDATE(position < make->f->rows);
 	return make->head[position] >= make->a->columns;
 }
 
 /* Enters row `row` and column `position` as the next pivot, with the entries of the column as they
  * now stand in f->work at pattern[0 … count). Clears the work. */
-static void pivot(struct making *make, uint32_t position, uint32_t row, uint32_t count)
+static void enter_pivot(struct making *make, uint32_t position, uint32_t row, uint32_t count)
 {
+	ASSERT(make->steps < make->f->rows);
+	VALIDATE(make->f->step_of[row] == NONE);
+	VALIDATE(position < make->f->rows && row < make->f->rows);
+	VALIDATE(count <= make->f->rows);
 	struct lp_factor *f = make->f;
 	uint32_t step = make->steps++;
 	double diagonal = f->work[row];
@@ -100,7 +105,7 @@ static void pivot(struct making *make, uint32_t position, uint32_t row, uint32_t
 }
 
 /* Puts the column at `position` into f->work; returns the number of its entries. */
-static uint32_t scatter(struct making *make, uint32_t position)
+static uint32_t scatter_column(struct making *make, uint32_t position)
 {
 	struct lp_factor *f = make->f;
 	uint32_t variable = make->head[position], count = 0;
@@ -121,8 +126,8 @@ static void pivot_activities(struct making *make)
 	for (uint32_t p = 0; p < make->f->rows; p++)
 		if (is_activity(make, p)) {
 			uint32_t row = make->head[p] - make->a->columns;
-			(void)scatter(make, p);
-			pivot(make, p, row, 1);
+			(void)scatter_column(make, p);
+			enter_pivot(make, p, row, 1);
 			make->f->column_count[p] = NONE;
 		}
 }
@@ -181,12 +186,14 @@ static uint32_t count_down(struct making *make, uint32_t position, uint32_t row,
 		if (f->step_of[i] == NONE && --f->row_count[i] == 1)
 			f->queue[tail++] = i + f->rows;
 	}
+	ASSERT(tail <= 2 * f->rows);
 	return tail;
 }
 
 /* The row of the only active entry of a column, the column of the only active entry of a row. */
 static uint32_t row_left(const struct making *make, uint32_t position)
 {
+	VALIDATE(position < make->f->rows);
 	const struct lp_matrix *a = make->a;
 	uint32_t variable = make->head[position];
 	for (uint32_t k = a->starts[variable]; k < a->starts[variable + 1]; k++)
@@ -197,6 +204,7 @@ static uint32_t row_left(const struct making *make, uint32_t position)
 
 static uint32_t column_left(const struct making *make, uint32_t row)
 {
+	VALIDATE(row < make->f->rows);
 	const struct lp_factor *f = make->f;
 	for (uint32_t k = f->row_starts[row]; k < f->row_starts[row + 1]; k++)
 		if (f->column_count[f->row_list[k]] != NONE)
@@ -213,7 +221,7 @@ static double largest_left(const struct lp_factor *f, uint32_t count)
 	return most;
 }
 
-static double largest(const struct lp_factor *f, uint32_t count)
+static double largest_entry(const struct lp_factor *f, uint32_t count)
 {
 	double most = 0;
 	for (uint32_t k = 0; k < count; k++)
@@ -221,7 +229,7 @@ static double largest(const struct lp_factor *f, uint32_t count)
 	return most;
 }
 
-static void unscatter(struct lp_factor *f, uint32_t count)
+static void clear_column(struct lp_factor *f, uint32_t count)
 {
 	for (uint32_t k = 0; k < count; k++)
 		f->work[f->pattern[k]] = 0;
@@ -249,14 +257,14 @@ static void pivot_singletons(struct making *make)
 		}
 		if (row == NONE || position == NONE)
 			continue;
-		uint32_t count = scatter(make, position);
+		uint32_t count = scatter_column(make, position);
 		double least = scalar_max(SINGLETON_SHARE * largest_left(f, count),
-					  DEPENDENT * largest(f, count));
+					  DEPENDENT * largest_entry(f, count));
 		if (scalar_abs(f->work[row]) > least) {
-			pivot(make, position, row, count);
+			enter_pivot(make, position, row, count);
 			tail = count_down(make, position, row, tail);
 		} else {
-			unscatter(f, count);
+			clear_column(f, count);
 		}
 	}
 }
@@ -285,6 +293,7 @@ static uint32_t choose_row(const struct lp_factor *f, uint32_t count, double ori
  * pattern is marked by row_starts[row] = NONE, which is no longer used as a list then. */
 static uint32_t apply_lower(struct making *make, uint32_t first, uint32_t count)
 {
+	ASSERT(first <= make->steps);
 	struct lp_factor *f = make->f;
 	for (uint32_t k = 0; k < count; k++)
 		f->row_starts[f->pattern[k]] = NONE;
@@ -329,6 +338,7 @@ static uint32_t order_nucleus(struct lp_factor *f)
 	for (uint32_t p = 0; p < f->rows; p++)
 		if (f->column_count[p] != NONE && f->column_count[p] >= f->rows)
 			f->queue[count++] = p;
+	ASSERT(count <= f->rows);
 	return count;
 }
 
@@ -338,15 +348,15 @@ static void pivot_nucleus(struct making *make)
 	uint32_t first = make->steps, nucleus = order_nucleus(f);
 	for (uint32_t at = 0; at < nucleus && !make->full; at++) {
 		uint32_t position = f->queue[at];
-		uint32_t count = scatter(make, position);
-		double original = largest(f, count);
+		uint32_t count = scatter_column(make, position);
+		double original = largest_entry(f, count);
 		count = apply_lower(make, first, count);
 		uint32_t row = choose_row(f, count, original);
 		if (row == NONE) {
-			unscatter(f, count);
+			clear_column(f, count);
 			continue;
 		}
-		pivot(make, position, row, count);
+		enter_pivot(make, position, row, count);
 		f->column_count[position] = NONE;
 	}
 }
@@ -362,11 +372,12 @@ static uint32_t replace_dependent(struct making *make)
 		while (f->column_count[position] == NONE)
 			position++;
 		make->head[position] = make->a->columns + row;
-		(void)scatter(make, position);
-		pivot(make, position, row, 1);
+		(void)scatter_column(make, position);
+		enter_pivot(make, position, row, 1);
 		f->column_count[position] = NONE;
 		replaced++;
 	}
+	ASSERT(make->steps == f->rows);
 	return replaced;
 }
 
@@ -411,6 +422,8 @@ bool lp_factor_make(struct lp_factor *self, const struct lp_matrix *matrix, uint
 
 void lp_factor_solve(const struct lp_factor *self, double *v)
 {
+	VALIDATE(self->lower_first <= self->rows);
+	VALIDATE(self->updates <= LP_FACTOR_UPDATES_MAX);
 	for (uint32_t step = self->lower_first; step < self->rows; step++) {
 		double x = v[self->pivot_row[step]];
 		if (x == 0)
@@ -460,6 +473,7 @@ void lp_factor_solve_transposed(const struct lp_factor *self, double *v)
 
 bool lp_factor_update(struct lp_factor *self, uint32_t row, const double *column)
 {
+	ASSERT(row < self->rows);
 	if (self->updates == LP_FACTOR_UPDATES_MAX)
 		return false;
 	uint32_t at = self->update_starts[self->updates];

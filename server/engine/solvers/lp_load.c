@@ -14,6 +14,7 @@ enum { SCALING_ROUNDS = 3 };
 /* The power of two next to 1/x, x > 0, within 2^±300. */
 static double inverse_power(double x)
 {
+	VALIDATE(x > 0);
 	int64_t exponent = (int64_t)(scalar_bits(x) >> 52 & 0x7ff) - 1023;
 	if (exponent > 300)
 		exponent = 300;
@@ -22,11 +23,11 @@ static double inverse_power(double x)
 	return scalar_from_bits((uint64_t)(1023 - exponent) << 52);
 }
 
-struct range {
+struct size_range {
 	double least, most;
 };
 
-static void range_add(struct range *self, double value)
+static void range_add(struct size_range *self, double value)
 {
 	double size = scalar_abs(value);
 	if (size == 0)
@@ -36,7 +37,7 @@ static void range_add(struct range *self, double value)
 }
 
 /* sqrt before the product: neither overflows nor vanishes. */
-static double range_mean(struct range self)
+static double range_mean(struct size_range self)
 {
 	return self.most > 0 ? scalar_sqrt(self.least) * scalar_sqrt(self.most) : 1;
 }
@@ -61,6 +62,7 @@ static void copy_values(struct lp_dual_simplex *self, const struct lp_matrix *a)
 			self->index[k] = a->index[k];
 		}
 		self->starts[j + 1] = from + count;
+		VALIDATE(self->starts[j + 1] <= self->sizes.nonzeros);
 	}
 	self->matrix =
 		(struct lp_matrix){ a->rows, a->columns, self->starts, self->index, self->values };
@@ -69,7 +71,7 @@ static void copy_values(struct lp_dual_simplex *self, const struct lp_matrix *a)
 static void scale_columns(struct lp_dual_simplex *self, const struct lp_matrix *a)
 {
 	for (uint32_t j = 0; j < a->columns; j++) {
-		struct range range = { SCALAR_MAX, 0 };
+		struct size_range range = { SCALAR_MAX, 0 };
 		for (uint32_t k = a->starts[j]; k < a->starts[j + 1]; k++)
 			range_add(&range, a->values[k] * self->row_scale[a->index[k]]);
 		self->column_scale[j] = inverse_power(range_mean(range));
@@ -85,13 +87,14 @@ static void scale_rows(struct lp_dual_simplex *self, const struct lp_matrix *a)
 	}
 	for (uint32_t j = 0; j < a->columns; j++)
 		for (uint32_t k = a->starts[j]; k < a->starts[j + 1]; k++) {
-			struct range range = { least[a->index[k]], most[a->index[k]] };
+			struct size_range range = { least[a->index[k]], most[a->index[k]] };
 			range_add(&range, a->values[k] * self->column_scale[j]);
 			least[a->index[k]] = range.least;
 			most[a->index[k]] = range.most;
 		}
 	for (uint32_t i = 0; i < a->rows; i++)
-		self->row_scale[i] = inverse_power(range_mean((struct range){ least[i], most[i] }));
+		self->row_scale[i] =
+			inverse_power(range_mean((struct size_range){ least[i], most[i] }));
 }
 
 static void choose_scales(struct lp_dual_simplex *self, const struct lp_matrix *a)
@@ -138,6 +141,7 @@ static void scale_matrix(struct lp_dual_simplex *self)
 void lp_load(struct lp_dual_simplex *self, const struct lp_problem *problem)
 {
 	const struct lp_matrix *a = &problem->matrix;
+	ASSERT(a->rows <= self->sizes.rows && a->columns <= self->sizes.columns);
 	copy_values(self, a);
 	choose_scales(self, &self->matrix);
 	scale_matrix(self);

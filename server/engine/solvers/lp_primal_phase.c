@@ -44,8 +44,10 @@ static uint32_t choose_in(const struct lp_dual_simplex *self)
 }
 
 /* How far basic variable `row` lets x_in go; LP_INFINITY when it does not mind. */
-static double room(const struct lp_dual_simplex *self, const struct primal_step *step, uint32_t row)
+static double room_of_row(const struct lp_dual_simplex *self, const struct primal_step *step,
+			  uint32_t row)
 {
+	VALIDATE(row < self->matrix.rows);
 	uint32_t j = self->head[row];
 	double a = step->sign * self->column[row];
 	if (a > LP_PIVOT_MIN && lp_has_low(self, j))
@@ -66,10 +68,11 @@ static double room_slack(const struct lp_dual_simplex *self, const struct primal
 
 static void choose_row(const struct lp_dual_simplex *self, struct primal_step *step)
 {
+	ASSERT(step->sign == 1 || step->sign == -1);
 	double limit = LP_INFINITY, largest = 0;
 	step->row = LP_NONE;
 	for (uint32_t i = 0; i < self->matrix.rows; i++) {
-		double way = room(self, step, i);
+		double way = room_of_row(self, step, i);
 		if (way >= LP_INFINITY)
 			continue;
 		way = scalar_max(way, 0) + room_slack(self, step, i);
@@ -77,7 +80,8 @@ static void choose_row(const struct lp_dual_simplex *self, struct primal_step *s
 	}
 	step->length = LP_INFINITY;
 	for (uint32_t i = 0; i < self->matrix.rows; i++) {
-		double way = scalar_max(room(self, step, i), 0), size = scalar_abs(self->column[i]);
+		double way = scalar_max(room_of_row(self, step, i), 0),
+		       size = scalar_abs(self->column[i]);
 		if (way >= LP_INFINITY || way / size > limit)
 			continue;
 		bool same = size == largest || self->least_index;
@@ -99,17 +103,18 @@ static double own_room(const struct lp_dual_simplex *self, const struct primal_s
 	return lp_has_low(self, step->in) ? self->x[step->in] - self->low[step->in] : LP_INFINITY;
 }
 
-static void move(struct lp_dual_simplex *self, const struct primal_step *step, double length)
+static void move_along(struct lp_dual_simplex *self, const struct primal_step *step, double length)
 {
 	for (uint32_t i = 0; i < self->matrix.rows; i++)
 		self->x[self->head[i]] -= step->sign * length * self->column[i];
 	self->x[step->in] += step->sign * length;
 }
 
-static enum lp_outcome flip(struct lp_dual_simplex *self, const struct primal_step *step,
-			    double length)
+static enum lp_outcome flip_bound(struct lp_dual_simplex *self, const struct primal_step *step,
+				  double length)
 {
-	move(self, step, length);
+	ASSERT(self->place[step->in] != LP_BASIC);
+	move_along(self, step, length);
 	self->place[step->in] = step->sign > 0 ? LP_HIGH : LP_LOW;
 	lp_settle(self, step->in);
 	self->result.pivots++;
@@ -119,6 +124,8 @@ static enum lp_outcome flip(struct lp_dual_simplex *self, const struct primal_st
 
 static enum lp_outcome make_pivot(struct lp_dual_simplex *self, const struct primal_step *step)
 {
+	ASSERT(step->row < self->matrix.rows);
+	ASSERT(self->place[step->in] != LP_BASIC);
 	uint32_t out = self->head[step->row];
 	double pivot = self->column[step->row];
 	if (self->factor.updates > 0 && scalar_abs(pivot) < LP_PIVOT_GOOD)
@@ -129,7 +136,7 @@ static enum lp_outcome make_pivot(struct lp_dual_simplex *self, const struct pri
 		return lp_try_again(self);
 	self->tableau[step->in] = pivot;
 	lp_move_prices(self, step->in, out);
-	move(self, step, step->length);
+	move_along(self, step, step->length);
 	self->place[out] = step->sign * pivot > 0 ? LP_LOW : LP_HIGH;
 	lp_settle(self, out);
 	self->weight[step->row] = 1;
@@ -139,6 +146,7 @@ static enum lp_outcome make_pivot(struct lp_dual_simplex *self, const struct pri
 
 static void remember_ray(struct lp_dual_simplex *self, const struct primal_step *step)
 {
+	ASSERT(self->place[step->in] != LP_BASIC);
 	dense_zero(self->certificate, self->matrix.columns);
 	for (uint32_t i = 0; i < self->matrix.rows; i++) {
 		uint32_t j = self->head[i];
@@ -165,7 +173,7 @@ enum lp_outcome lp_primal_phase(struct lp_dual_simplex *self)
 		choose_row(self, &step);
 		double own = own_room(self, &step);
 		if (own < LP_INFINITY && own <= step.length) {
-			outcome = flip(self, &step, own);
+			outcome = flip_bound(self, &step, own);
 		} else if (step.row != LP_NONE) {
 			outcome = make_pivot(self, &step);
 		} else if (self->factor.updates > 0) {

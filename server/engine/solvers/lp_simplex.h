@@ -32,11 +32,13 @@ static inline uint32_t lp_variables(const struct lp_dual_simplex *self)
 
 static inline bool lp_has_low(const struct lp_dual_simplex *self, uint32_t j)
 {
+	VALIDATE(j < lp_variables(self));
 	return self->low[j] > -LP_INFINITY;
 }
 
 static inline bool lp_has_high(const struct lp_dual_simplex *self, uint32_t j)
 {
+	VALIDATE(j < lp_variables(self));
 	return self->high[j] < LP_INFINITY;
 }
 

@@ -23,6 +23,7 @@
 
 bool qp_equal(const struct qp_problem *self, uint32_t row)
 {
+	VALIDATE(row < self->rows);
 	return self->equal != NULL && self->equal[row];
 }
 
@@ -81,6 +82,7 @@ static double2 exact_dot(const double *row, size_t stride, const double *x, uint
 
 static double exact_slack(const struct qp_problem *self, uint32_t k, const double *x)
 {
+	VALIDATE(k < self->rows);
 	uint32_t n = self->variables;
 	double2 sum = exact_dot(self->matrix + (size_t)k * n, 1, x, n);
 	return double2_add_double(sum, -self->d[k]).hi;
@@ -95,6 +97,7 @@ struct sizes {
 /* C_k x at the row's plane, in twice the digits where asked. */
 static double row_product(const struct qp_problem *self, uint32_t k, const double *x, bool exactly)
 {
+	VALIDATE(k < self->rows);
 	uint32_t n = self->variables;
 	const double *row = self->matrix + (size_t)k * n;
 	return exactly ? exact_dot(row, 1, x, n).hi : dense_dot(row, x, n);
@@ -252,6 +255,7 @@ static wide2 wide_dot(const double *row, size_t stride, const double *x, uint32_
 /* C_k x − less. */
 static wide wide_row(const struct qp_problem *self, uint32_t k, const double *x, double less)
 {
+	VALIDATE(k < self->rows);
 	uint32_t n = self->variables;
 	wide2 sum = wide_dot(self->matrix + (size_t)k * n, 1, x, n);
 	return wide2_rounded(wide2_plus_product(sum, -1, less));

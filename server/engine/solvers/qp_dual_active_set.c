@@ -48,8 +48,8 @@ enum {
  * nothing. */
 #define FAR_OUT 1e4
 
-static void carve(struct qp_dual_active_set *self, struct solver_memory *memory, uint32_t variables,
-		  uint32_t rows)
+static void carve_active_set(struct qp_dual_active_set *self, struct solver_memory *memory,
+			     uint32_t variables, uint32_t rows)
 {
 	size_t n = variables, m = rows;
 	self->variables_max = variables;
@@ -78,7 +78,7 @@ size_t qp_dual_active_set_bytes(uint32_t variables, uint32_t rows)
 {
 	struct qp_dual_active_set self;
 	struct solver_memory memory = { 0 };
-	carve(&self, &memory, variables, rows);
+	carve_active_set(&self, &memory, variables, rows);
 	return memory.used;
 }
 
@@ -86,13 +86,15 @@ void qp_dual_active_set_init(struct qp_dual_active_set *self, void *memory, uint
 			     uint32_t rows)
 {
 	struct solver_memory carving = { .memory = solver_memory_good(memory) ? memory : NULL };
-	carve(self, &carving, variables, rows);
+	carve_active_set(self, &carving, variables, rows);
 }
 
 /* G + ρ = L Lᵀ; false when it has none. Without ρ a pivot that is rounding counts as none. */
 static bool factor_with(struct qp_dual_active_set *self, const struct qp_problem *problem,
 			double proximal)
 {
+	ASSERT(problem->variables <= self->variables_max);
+	ASSERT(proximal >= 0);
 	uint32_t n = problem->variables;
 	bool good = true;
 	self->proximal = proximal;
@@ -109,6 +111,8 @@ static bool factor_with(struct qp_dual_active_set *self, const struct qp_problem
 /* A = C (G + ρ)⁻¹ Cᵀ from the half-solved rows. */
 static void make_dual(struct qp_dual_active_set *self, const struct qp_problem *problem)
 {
+	ASSERT(problem->rows <= self->rows_max);
+	ASSERT(self->factor.size == problem->variables);
 	uint32_t n = problem->variables, m = problem->rows;
 	for (uint32_t k = 0; k < m; k++) {
 		double *row = self->across + (size_t)k * n;
@@ -176,6 +180,7 @@ static struct solver_result round_from(struct qp_dual_active_set *self,
 static void refine_proof(struct qp_dual_active_set *self, const struct qp_problem *problem,
 			 double *z)
 {
+	VALIDATE(self->lcp.core.factor.size <= problem->rows);
 	struct lcp_core *core = &self->lcp.core;
 	uint32_t n = problem->variables, m = problem->rows;
 	for (uint32_t round = 0; round < REFINEMENTS; round++) {
@@ -226,17 +231,17 @@ static bool keep_proof(struct qp_dual_active_set *self, const struct qp_problem 
 }
 
 /* What a round is judged by. */
-static double judge(const struct qp_dual_active_set *self, const struct qp_problem *problem,
-		    const double *x, const double *lambda)
+static double measure_round(const struct qp_dual_active_set *self, const struct qp_problem *problem,
+			    const double *x, const double *lambda)
 {
 	return (self->with_gap ? qp_residual : qp_conditions)(problem, x, lambda);
 }
 
 /* Active rows that nearly depend on each other have multipliers so large that a round solves the rows
  * no better than to their rounding. Then rounds for changes alone go on from the best one. */
-static void polish(struct qp_dual_active_set *self, const struct qp_problem *problem,
-		   const struct solver_options *options, double *x, double *lambda,
-		   struct solver_result *total)
+static void polish_best(struct qp_dual_active_set *self, const struct qp_problem *problem,
+			const struct solver_options *options, double *x, double *lambda,
+			struct solver_result *total)
 {
 	uint32_t n = problem->variables, m = problem->rows;
 	for (uint32_t round = 0; round < POLISHES; round++) {
@@ -244,7 +249,7 @@ static void polish(struct qp_dual_active_set *self, const struct qp_problem *pro
 		dense_copy(self->point, x, n);
 		dense_mul_add(self->point, self->step, 1, n);
 		dense_mul_add(self->lambda, lambda, 1, m);
-		double residual = judge(self, problem, self->point, self->lambda);
+		double residual = measure_round(self, problem, self->point, self->lambda);
 		total->pivots += one.pivots;
 		total->rounds++;
 		if (one.status == SOLVER_INFEASIBLE || !(residual < total->residual))
@@ -270,10 +275,11 @@ static bool are_without_measure(struct qp_dual_active_set *self, const struct qp
 
 /* Rounds from self->point with the present factor; the best point into x and lambda, its residual into
  * total. Ends when that is good, nothing more is gained, or a proof is found (total's status). */
-static void iterate(struct qp_dual_active_set *self, const struct qp_problem *problem,
-		    const struct solver_options *options, uint32_t rounds, double *x,
-		    double *lambda, struct solver_result *total)
+static void iterate_rounds(struct qp_dual_active_set *self, const struct qp_problem *problem,
+			   const struct solver_options *options, uint32_t rounds, double *x,
+			   double *lambda, struct solver_result *total)
 {
+	ASSERT(rounds > 0);
 	uint32_t n = problem->variables, worse = 0;
 	bool proximal = self->proximal > 0;
 	double before = __builtin_inf();
@@ -297,7 +303,7 @@ static void iterate(struct qp_dual_active_set *self, const struct qp_problem *pr
 		dense_mul_add(self->point, self->step, 1, n);
 		if (from != NULL)
 			dense_mul_add(self->lambda, from, 1, problem->rows);
-		double residual = judge(self, problem, self->point, self->lambda);
+		double residual = measure_round(self, problem, self->point, self->lambda);
 		bool slow = !(residual < 0.1 * before);
 		worse += !(residual < (proximal ? 0.5 * before : total->residual));
 		worse = proximal && residual < 0.5 * before ? 0 : worse;
@@ -327,8 +333,8 @@ static double first_proximal(const struct qp_problem *problem)
 }
 
 /* Makes the factor with ρ and the dual from it; false when the numbers do not carry them. */
-static bool prepare(struct qp_dual_active_set *self, const struct qp_problem *problem,
-		    double proximal)
+static bool prepare_dual(struct qp_dual_active_set *self, const struct qp_problem *problem,
+			 double proximal)
 {
 	if (!factor_with(self, problem, proximal))
 		return false;
@@ -337,9 +343,9 @@ static bool prepare(struct qp_dual_active_set *self, const struct qp_problem *pr
 }
 
 /* The proximal point method, with ever smaller ρ: each stage goes on from the point before. */
-static void approach(struct qp_dual_active_set *self, const struct qp_problem *problem,
-		     const struct solver_options *options, double *x, double *lambda,
-		     struct solver_result *total)
+static void approach_proximally(struct qp_dual_active_set *self, const struct qp_problem *problem,
+				const struct solver_options *options, double *x, double *lambda,
+				struct solver_result *total)
 {
 	struct solver_options inner = *options;
 	double proximal = first_proximal(problem);
@@ -351,13 +357,14 @@ static void approach(struct qp_dual_active_set *self, const struct qp_problem *p
 		dense_copy(self->lambda, lambda, problem->rows);
 	}
 	for (uint32_t stage = 0; stage < STAGES; stage++, proximal *= STAGE) {
-		if (!prepare(self, problem, proximal))
+		if (!prepare_dual(self, problem, proximal))
 			return;
 		total->refactorings++;
 		if (!solver_finite(self->point, problem->variables))
 			dense_copy(self->point, x, problem->variables);
-		iterate(self, problem, &inner,
-			options->rounds_max > 0 ? options->rounds_max : ROUNDS, x, lambda, total);
+		iterate_rounds(self, problem, &inner,
+			       options->rounds_max > 0 ? options->rounds_max : ROUNDS, x, lambda,
+			       total);
 		inner.warm = true;
 		if (total->status == SOLVER_INFEASIBLE ||
 		    total->residual <= ROUGH * options->tolerance)
@@ -389,9 +396,9 @@ static void look_for_a_point(struct qp_dual_active_set *self, const struct qp_pr
 	nearest.g = self->unit;
 	nearest.c = zero;
 	inner.warm = false;
-	if (!prepare(self, &nearest, 0))
+	if (!prepare_dual(self, &nearest, 0))
 		return;
-	iterate(self, &nearest, &inner, 6, x, lambda, &found);
+	iterate_rounds(self, &nearest, &inner, 6, x, lambda, &found);
 	total->pivots += found.pivots;
 	total->rounds += found.rounds;
 	if (found.status == SOLVER_INFEASIBLE)
@@ -410,9 +417,9 @@ static void close_gap(struct qp_dual_active_set *self, const struct qp_problem *
 	if (total->residual <= options->tolerance)
 		return;
 	self->with_gap = true;
-	polish(self, problem, options, x, lambda, total);
+	polish_best(self, problem, options, x, lambda, total);
 	if (total->residual > options->tolerance)
-		approach(self, problem, options, x, lambda, total);
+		approach_proximally(self, problem, options, x, lambda, total);
 	self->with_gap = false;
 }
 
@@ -439,21 +446,24 @@ static void doubt_far_out(struct qp_dual_active_set *self, const struct qp_probl
 		self->state[k] = self->state_kept[k];
 }
 
-static struct solver_result solve(struct qp_dual_active_set *self, const struct qp_problem *problem,
-				  const struct solver_options *options, double *x, double *lambda)
+static struct solver_result solve_stages(struct qp_dual_active_set *self,
+					 const struct qp_problem *problem,
+					 const struct solver_options *options, double *x,
+					 double *lambda)
 {
 	struct solver_result total = { .residual = __builtin_inf(), .status = SOLVER_INEXACT };
-	bool definite = prepare(self, problem, 0);
+	bool definite = prepare_dual(self, problem, 0);
 	if (definite) {
 		dense_zero(self->point, problem->variables);
-		iterate(self, problem, options, options->rounds_max > 0 ? options->rounds_max : 6,
-			x, lambda, &total);
+		iterate_rounds(self, problem, options,
+			       options->rounds_max > 0 ? options->rounds_max : 6, x, lambda,
+			       &total);
 		if (total.status != SOLVER_INFEASIBLE && total.residual > FINE)
-			polish(self, problem, options, x, lambda, &total);
+			polish_best(self, problem, options, x, lambda, &total);
 	}
 	if (total.status != SOLVER_INFEASIBLE && !(total.residual <= ROUGH * options->tolerance)) {
 		total.fallbacks = definite && !(total.residual <= options->tolerance);
-		approach(self, problem, options, x, lambda, &total);
+		approach_proximally(self, problem, options, x, lambda, &total);
 	}
 	if (total.status != SOLVER_INFEASIBLE && total.residual <= options->tolerance)
 		close_gap(self, problem, options, x, lambda, &total);
@@ -490,7 +500,7 @@ struct solver_result qp_dual_active_set_solve(struct qp_dual_active_set *self,
 	self->with_gap = false;
 	for (uint32_t k = 0; k < problem->rows; k++)
 		self->state[k] = used.warm ? state[k] : LCP_LOWER;
-	struct solver_result result = solve(self, problem, &used, x, lambda);
+	struct solver_result result = solve_stages(self, problem, &used, x, lambda);
 	for (uint32_t k = 0; state != NULL && k < problem->rows; k++)
 		state[k] = self->state[k];
 	result.objective = qp_objective(problem, x);
