@@ -1,3 +1,5 @@
+/* The arena: reserved pushes make no heap call, pieces are aligned to 64 bytes and disjoint, rewinding
+ * and joining keep the memory, and a failed allocation leaves a usable arena. */
 #include "server/base/arena.h"
 
 #include <string.h>

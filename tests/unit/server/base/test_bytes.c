@@ -1,3 +1,5 @@
+/* Growing buffers, writer and reader: every value survives the round trip in little-endian order; short,
+ * long and lying input fails and stays failed; nothing is written past an end. */
 #include "server/base/bytes.h"
 
 #include "server/base/heap.h"

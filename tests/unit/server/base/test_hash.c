@@ -1,3 +1,4 @@
+/* Hashes: the published values, the same for pieces as for the whole, and sensitive to each bit. */
 #include "server/base/hash.h"
 
 #include <string.h>

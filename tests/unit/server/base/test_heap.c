@@ -1,3 +1,5 @@
+/* The heap, arrays and rings: calls and blocks are counted, the n-th call can be made to fail, and a
+ * failed call changes nothing. */
 #include "server/base/heap.h"
 
 #include <string.h>

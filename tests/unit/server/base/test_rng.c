@@ -1,3 +1,4 @@
+/* The random generator: the published sequence, a state that is a value, and even distributions. */
 #include "server/base/rng.h"
 
 #include <string.h>

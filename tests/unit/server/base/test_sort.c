@@ -1,3 +1,4 @@
+/* Both sorts: ascending and stable for keys of every shape; keys of doubles order as the doubles do. */
 #include "server/base/sort.h"
 
 #include "server/base/rng.h"

@@ -1,3 +1,4 @@
+/* Functions of one double: NaN, infinities, zeros and the limits of integer conversions included. */
 #include "server/engine/math/scalar.h"
 
 #include "server/base/rng.h"
