@@ -168,6 +168,7 @@ static void offer_row(const struct lcp_core *self, struct drive_step *step, uint
 static void choose_step_end(const struct lcp_core *self, struct drive_step *step, uint32_t d,
 			    double sigma)
 {
+	VALIDATE(d < self->count);
 	step->event = EVENT_NONE;
 	step->length = __builtin_inf();
 	for (uint32_t i = 0; i < self->count; i++)
@@ -189,6 +190,7 @@ static void choose_step_end(const struct lcp_core *self, struct drive_step *step
 
 static void advance_rows(struct lcp_core *self, uint32_t d, double length)
 {
+	VALIDATE(d < self->count);
 	for (uint32_t p = 0; p < self->factor.size; p++)
 		self->x[self->order[p]] += length * self->dx[self->order[p]];
 	self->x[d] += length * self->dx[d];
@@ -209,6 +211,7 @@ static void leave_active(struct lcp_core *self, uint32_t i)
  * not move, whatever rounding says. */
 static void choose_join(struct lcp_core *self, struct drive_step *step, uint32_t d, double sigma)
 {
+	VALIDATE(sigma == 1 || sigma == -1);
 	for (;;) {
 		choose_step_end(self, step, d, sigma);
 		if (step->event != EVENT_JOIN)

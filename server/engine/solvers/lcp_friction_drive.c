@@ -154,6 +154,7 @@ static void follow_unknowns(struct lcp_friction *self)
 /* Below 0: there is none; else what is noise in it. */
 static double find_friction_direction(struct lcp_friction *self, uint32_t d, double sigma)
 {
+	VALIDATE(sigma == 1 || sigma == -1);
 	if (!prepare_unknowns(self, d))
 		return -1;
 	dense_zero(self->dx, self->count);
@@ -193,6 +194,7 @@ static void offer_tangent(const struct lcp_friction *self, struct friction_step 
 
 static void offer_row(const struct lcp_friction *self, struct friction_step *step, uint32_t i)
 {
+	VALIDATE(i < self->count);
 	double dx = self->dx[i], dw = self->dw[i];
 	bool moves = scalar_abs(dw) > step->noise;
 	switch (self->state[i]) {
@@ -227,6 +229,7 @@ static void offer_row(const struct lcp_friction *self, struct friction_step *ste
 static void offer_goal(const struct lcp_friction *self, struct friction_step *step, uint32_t d,
 		       double sigma)
 {
+	VALIDATE(sigma == 1 || sigma == -1);
 	double gain = sigma * self->dw[d], room = __builtin_inf();
 	uint8_t limit = sigma > 0 ? FRICTION_AT_MAX : FRICTION_AT_MIN;
 	if (self->kind[d] == FRICTION_STATIC) {

@@ -95,6 +95,7 @@ static void fix_bounds(struct lcp_sparse *self, const double *x, bool with)
 /* The gap of x and u by the bounds that x asks for; x stays, so it may be beyond them. */
 static double true_gap(struct lcp_sparse *self)
 {
+	VALIDATE(self->ordered);
 	for (uint32_t i = 0; i < self->rows; i++) {
 		if (self->normal[i] == i)
 			continue;
@@ -121,6 +122,7 @@ static double energy(const struct lcp_sparse *self)
  * conditions to rounding, and their rounding is energy. */
 static bool is_sound(const struct lcp_sparse *self)
 {
+	VALIDATE(self->ordered);
 	bool slides = false;
 	for (uint32_t i = 0; i < self->rows; i++) {
 		if (!(scalar_abs(self->x[i]) <= RUNAWAY * self->size))
@@ -170,6 +172,7 @@ static bool tied_rounds(struct lcp_sparse *self, uint32_t rounds)
 /* Takes tangents within their normals' bounds, as they go out; u of it, and whether it adds no energy. */
 static bool is_safe(struct lcp_sparse *self)
 {
+	VALIDATE(self->ordered);
 	for (uint32_t i = 0; i < self->rows; i++) {
 		if (self->normal[i] == i)
 			continue;
@@ -212,6 +215,7 @@ static bool tied_inside(struct lcp_sparse *self, double *gap)
 /* b of normals raised by μ times the speed at which their tangents slip: what the convex problem lifts. */
 static void take_back(struct lcp_sparse *self, const double *b)
 {
+	VALIDATE(b != self->b);
 	memcpy(self->b, b, self->rows * sizeof *b);
 	lcp_sparse_follow(self, self->x, self->u);
 	for (uint32_t i = 0; i < self->rows; i++) {
@@ -362,6 +366,7 @@ static void keep_energy(struct lcp_sparse *self)
 /* Normals and joints alone, then their tangents stick. */
 static enum solver_status from_normals(struct lcp_sparse *self)
 {
+	ASSERT(!self->tied);
 	dense_zero(self->x, self->rows);
 	fix_bounds(self, self->x, false);
 	enum solver_status status = lcp_sparse_run(self, false);
@@ -373,6 +378,7 @@ static enum solver_status from_normals(struct lcp_sparse *self)
 
 static enum solver_status run_friction(struct lcp_sparse *self, bool warm)
 {
+	ASSERT(self->ordered);
 	bool few = lcp_sparse_few(self);
 	double gap;
 	if (warm) {

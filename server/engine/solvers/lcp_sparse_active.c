@@ -210,6 +210,7 @@ static void solve_free(struct lcp_sparse *self)
  * drives away. */
 static double row_error(const struct lcp_sparse *self, uint32_t i)
 {
+	VALIDATE(i < self->rows);
 	double x = self->x[i], low = self->lower[i], high = self->upper[i];
 	if (self->free[i])
 		return scalar_max(low - x, x - high);

@@ -40,6 +40,7 @@ struct interior {
 
 static bool is_tangent(const struct lcp_sparse *self, uint32_t i)
 {
+	VALIDATE(i < self->rows);
 	return self->tied && self->normal[i] != i;
 }
 
@@ -52,6 +53,7 @@ static bool is_asked(const struct lcp_sparse *self, uint32_t i)
 
 static bool has_bound(const struct lcp_sparse *self, uint32_t i, int bound)
 {
+	VALIDATE(bound == LOW || bound == HIGH);
 	return is_asked(self, i) &&
 	       (is_tangent(self, i) ||
 		scalar_is_finite(bound == LOW ? self->lower[i] : self->upper[i]));
@@ -71,6 +73,7 @@ static double slack(const struct lcp_sparse *self, uint32_t i, int bound)
 /* What a slack changes by along dx. */
 static double slack_change(const struct interior *self, uint32_t i, int bound)
 {
+	VALIDATE(bound == LOW || bound == HIGH);
 	const struct lcp_sparse *sparse = self->sparse;
 	double dx = bound == LOW ? self->dx[i] : -self->dx[i];
 	return is_tangent(sparse, i) ? sparse->friction[i] * self->dx[sparse->normal[i]] + dx : dx;
@@ -187,6 +190,7 @@ static void group_up(const struct row_group *self, double v[GROUP])
 /* 1 + Jᵀ H⁻¹ J. The rows of a contact act on the same bodies (lcp_sparse_interior sees to it). */
 static void factor_interior(struct interior *self)
 {
+	ASSERT(self->sparse->ordered);
 	struct lcp_sparse *sparse = self->sparse;
 	double(*given)[LCP_BODY] = sparse->jacobian;
 	struct row_group group;
@@ -390,6 +394,7 @@ static void hand_over(const struct interior *self)
 
 bool lcp_sparse_interior(struct lcp_sparse *sparse)
 {
+	ASSERT(sparse->ordered);
 	struct interior self = { .sparse = sparse,
 				 .z = { sparse->low, sparse->high },
 				 .cross = { sparse->target, sparse->ray },

@@ -164,6 +164,7 @@ static void start_softened(struct lcp_sparse *self, double eps)
 /* x̄ := x(u), and the ray it moved along. */
 static void advance_iterate(struct lcp_sparse *self)
 {
+	VALIDATE(self->rows <= self->room.rows);
 	for (uint32_t i = 0; i < self->rows; i++) {
 		double x = scalar_clamp(self->target[i], self->lower[i], self->upper[i]);
 		self->ray[i] = x - self->x[i];
@@ -174,6 +175,7 @@ static void advance_iterate(struct lcp_sparse *self)
 /* The active set as it stands; if it does not, x and u are what they were. */
 static bool try_set(struct lcp_sparse *self, uint32_t tries)
 {
+	VALIDATE(self->ordered);
 	static const double times[] = { 1, 0.1, 10, 0.01, 0.001 };
 	size_t bytes = lcp_sparse_unknowns(self) * sizeof *self->u;
 	double soft = self->soft;
@@ -201,6 +203,7 @@ static double soften(const struct lcp_sparse *self, double eps, uint32_t outer, 
 
 bool lcp_sparse_multipliers(struct lcp_sparse *self)
 {
+	ASSERT(self->ordered);
 	double eps = SOFT_FIRST, grown = 0, before = 0;
 	uint32_t tries = 0;
 	if (largest_size(self->x, self->rows) > 0)

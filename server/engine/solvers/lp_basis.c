@@ -165,6 +165,7 @@ void lp_reprice(struct lp_dual_simplex *self)
 
 void lp_solve_column(struct lp_dual_simplex *self, uint32_t j, double *column)
 {
+	VALIDATE(j < lp_variables(self));
 	dense_zero(column, self->matrix.rows);
 	lp_subtract_column(self, j, -1, column);
 	lp_factor_solve(&self->factor, column);
@@ -173,6 +174,7 @@ void lp_solve_column(struct lp_dual_simplex *self, uint32_t j, double *column)
 /* Entries of the row that are basic are left 0: nobody looks at them. */
 void lp_solve_row(struct lp_dual_simplex *self, uint32_t row)
 {
+	ASSERT(row < self->matrix.rows);
 	uint32_t columns = self->matrix.columns;
 	clear_row(self);
 	dense_zero(self->rho, self->matrix.rows);

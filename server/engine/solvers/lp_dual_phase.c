@@ -35,12 +35,14 @@ static void shift_cost(struct lp_dual_simplex *self, uint32_t j, double by)
 
 static bool is_fixed(const struct lp_dual_simplex *self, uint32_t j)
 {
+	VALIDATE(j < lp_variables(self));
 	return self->low[j] == self->high[j];
 }
 
 /* Whether the price wants the variable elsewhere than where it is. */
 static bool is_mispriced(const struct lp_dual_simplex *self, uint32_t j)
 {
+	VALIDATE(j < lp_variables(self));
 	double d = self->price[j], tolerance = self->tolerance * (1 + scalar_abs(self->shifted[j]));
 	if (self->place[j] == LP_BASIC || is_fixed(self, j))
 		return false;

@@ -107,6 +107,7 @@ static void enter_pivot(struct making *make, uint32_t position, uint32_t row, ui
 /* Puts the column at `position` into f->work; returns the number of its entries. */
 static uint32_t scatter_column(struct making *make, uint32_t position)
 {
+	VALIDATE(position < make->f->rows);
 	struct lp_factor *f = make->f;
 	uint32_t variable = make->head[position], count = 0;
 	if (is_activity(make, position)) {
@@ -172,6 +173,7 @@ static bool list_rows(struct making *make)
  * stood in the column, go down; new singletons join the queue (rows marked by + m). */
 static uint32_t count_down(struct making *make, uint32_t position, uint32_t row, uint32_t tail)
 {
+	VALIDATE(position < make->f->rows && row < make->f->rows);
 	struct lp_factor *f = make->f;
 	const struct lp_matrix *a = make->a;
 	f->column_count[position] = NONE;
@@ -214,6 +216,7 @@ static uint32_t column_left(const struct making *make, uint32_t row)
 
 static double largest_left(const struct lp_factor *f, uint32_t count)
 {
+	VALIDATE(count <= f->rows);
 	double most = 0;
 	for (uint32_t k = 0; k < count; k++)
 		if (f->step_of[f->pattern[k]] == NONE)
@@ -223,6 +226,7 @@ static double largest_left(const struct lp_factor *f, uint32_t count)
 
 static double largest_entry(const struct lp_factor *f, uint32_t count)
 {
+	VALIDATE(count <= f->rows);
 	double most = 0;
 	for (uint32_t k = 0; k < count; k++)
 		most = scalar_max(scalar_abs(f->work[f->pattern[k]]), most);
@@ -231,6 +235,7 @@ static double largest_entry(const struct lp_factor *f, uint32_t count)
 
 static void clear_column(struct lp_factor *f, uint32_t count)
 {
+	VALIDATE(count <= f->rows);
 	for (uint32_t k = 0; k < count; k++)
 		f->work[f->pattern[k]] = 0;
 }

@@ -60,6 +60,7 @@ static double room_of_row(const struct lp_dual_simplex *self, const struct prima
 static double room_slack(const struct lp_dual_simplex *self, const struct primal_step *step,
 			 uint32_t row)
 {
+	VALIDATE(row < self->matrix.rows);
 	uint32_t j = self->head[row];
 	if (self->least_index)
 		return 0;
@@ -97,6 +98,7 @@ static void choose_row(const struct lp_dual_simplex *self, struct primal_step *s
 /* How far x_in may go by its own bounds. */
 static double own_room(const struct lp_dual_simplex *self, const struct primal_step *step)
 {
+	VALIDATE(self->place[step->in] != LP_BASIC);
 	if (step->sign > 0)
 		return lp_has_high(self, step->in) ? self->high[step->in] - self->x[step->in]
 						   : LP_INFINITY;
