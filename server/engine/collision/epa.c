@@ -398,7 +398,7 @@ static enum epa_status rounds(struct search *self, double *lower, uint32_t *near
 }
 
 /* The triangle nearest to an origin that is outside by rounding. It need not be the one with the least key,
- * whose plane the origin is farthest outside of. */
+ * whose plane the origin is farthest outside of. Where no distance compares (overflow), the first triangle. */
 static uint32_t touched_face(const struct epa_workspace *work)
 {
 	uint32_t best = NONE;
@@ -409,7 +409,8 @@ static uint32_t touched_face(const struct epa_workspace *work)
 			continue;
 		vec3 w[3] = { corner(work, face, 0), corner(work, face, 1), corner(work, face, 2) };
 		double near = gjk_nearest(w, 3, parts);
-		best = near < least ? f : best;
+		if (near < least || best == NONE)
+			best = f;
 		least = scalar_min(near, least);
 	}
 	return best;
@@ -418,7 +419,7 @@ static uint32_t touched_face(const struct epa_workspace *work)
 /* Sets the points of both pieces that belong to the face's point nearest to the origin. */
 static void witnesses(const struct search *self, uint32_t at, struct epa_result *out)
 {
-	if (!(self->work->faces[at].key > 0))
+	if (at == NONE || !(self->work->faces[at].key > 0))
 		at = touched_face(self->work);
 	ASSERT(at < self->work->face_count);
 	const struct epa_face *face = &self->work->faces[at];
