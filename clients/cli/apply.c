@@ -1,7 +1,7 @@
 /* apply.c: commands to a world at any pace.
  *
- * A world that runs applies a batch at its next tick and says so in a RESULT. A world that stands still
- * takes it without a tick: there the batch travels in a STEP of none, which answers at once.
+ * A world that runs applies a batch at its next tick and says so in a RESULT. A world that is not running
+ * applies a batch without a tick: the batch is sent in a STEP of 0 ticks, which answers at once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static enum status step_with(struct cli *cli, uint32_t world, const struct comma
 	struct wire_cursor in = wire_cursor_list(&stepped.stepped.results);
 	if (stepped.stepped.results.count == 0 || result_take(&in, result) != STATUS_OK)
 		return reason_set(&cli->why, STATUS_PROTOCOL, -1, "results",
-				  "the server did not say what became of the commands");
+				  "the answer of the server contains no result of the commands");
 	return cli_judge(result, &cli->why);
 }
 

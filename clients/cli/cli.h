@@ -1,4 +1,4 @@
-/* cli.h: what every verb of `cairn` is given, and the ways it reads words and writes answers. */
+/* cli.h: the state that every verb of `cairn` receives, its readers of words and its writers of output. */
 #ifndef CAIRN_CLIENTS_CLI_CLI_H
 #define CAIRN_CLIENTS_CLI_CLI_H
 
@@ -18,7 +18,8 @@ struct cli {
 		const char *name, *value; /* value NULL for a flag */
 	} options[64];
 	uint32_t option_count;
-	uint32_t used; /* bits of options a verb has asked for; what is left is an error */
+	uint32_t
+		used; /* bits of the options that the verb has read; an unread option is an error */
 	struct reason why;
 	struct reason refused; /* of the first batch refused so far; status OK: none */
 };
@@ -41,7 +42,7 @@ int cli_usage(struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
 /* The value of --name, or NULL. A repeated option is returned the index-th time. */
 const char *cli_option(struct cli *cli, const char *name, uint32_t index);
 bool cli_flag(struct cli *cli, const char *name);
-/* Refuses options nobody asked for. */
+/* Refuses options that the verb has not read. */
 MUST_CHECK bool cli_options_known(struct cli *cli);
 /* Numbers; false with cli->why set. Vectors are X,Y,Z; rotations W,X,Y,Z. */
 MUST_CHECK bool cli_number(struct cli *cli, const char *text, const char *what, double *value);
@@ -55,7 +56,7 @@ struct bytes;
 MUST_CHECK bool cli_shape(struct cli *cli, const char *text, struct bytes *canonical);
 /* Joins the world named by the first operand. */
 MUST_CHECK bool cli_join(struct cli *cli, struct cairn_world *world);
-/* What a result says: its status, and why where it was refused. */
+/* The status of a result; fills `why` if the batch was refused. */
 enum status cli_judge(const struct wire_result *result, struct reason *why);
 /* Applies a batch and waits (apply.c). A world that does not run by itself is stepped once, because
  * commands act at a tick boundary. A refused batch is the call's status, in cli->why. */

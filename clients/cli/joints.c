@@ -1,4 +1,4 @@
-/* joints.c: joints as people and programs read them: of query and of watch. */
+/* joints.c: output of joints as text or JSON, for query and watch. */
 #include <stdio.h>
 
 #include "clients/cli/verbs.h"

@@ -84,7 +84,7 @@ static bool read_words(struct cli *cli, int argc, char **argv)
 	return true;
 }
 
-/* A token is not for the command line, which everybody on the machine may read. */
+/* Tokens come from a file or the environment, because every user of the machine can read command lines. */
 static bool read_token(struct cli *cli)
 {
 	static char text[WIRE_TOKEN_MAX + 2];

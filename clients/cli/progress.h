@@ -1,5 +1,5 @@
-/* progress.h: a bar on standard error for verbs that take their time: only where a person sits before it (a
- * terminal, no --json), and gone when the verb is done. */
+/* progress.h: a progress bar on standard error for slow verbs. It is shown only on a terminal and without
+ * --json, and removed when the verb ends. */
 #ifndef CAIRN_CLIENTS_CLI_PROGRESS_H
 #define CAIRN_CLIENTS_CLI_PROGRESS_H
 

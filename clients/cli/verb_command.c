@@ -1,7 +1,7 @@
 /* verb_command.c: command: any command of the list, its fields by name.
  *
  * A field is NAME=VALUE. Vectors and rotations are numbers with commas between; lists are rows of
- * numbers, rows with semicolons between. What a value may be, the world judges.
+ * numbers, rows with semicolons between. The world checks the range of each value.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static bool take_integer(struct cli *cli, const char *text, const char *name, in
 	*value = strtoll(text, &end, 10);
 	if (end != text && *end == '\0')
 		return true;
-	reason_set(&cli->why, STATUS_TYPE, -1, name, "%s is no whole number", text);
+	reason_set(&cli->why, STATUS_TYPE, -1, name, "%s is not a whole number", text);
 	return false;
 }
 
@@ -201,7 +201,7 @@ static bool take_command(struct cli *cli, struct command *command)
 	uint32_t given = 0;
 	if (info == NULL || info->reserved) {
 		reason_set(&cli->why, STATUS_UNKNOWN_COMMAND, -1, "COMMAND",
-			   "no command is called %s (docs/COMMANDS.md)", cli->operands[1]);
+			   "there is no command %s; docs/COMMANDS.md lists them", cli->operands[1]);
 		return false;
 	}
 	command_defaults(command, info->op);

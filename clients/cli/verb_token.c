@@ -1,4 +1,4 @@
-/* verb_token.c: makes what `cairnd --tokens FILE` believes, and takes tokens apart. Works on files alone. */
+/* verb_token.c: makes lines for `cairnd --tokens FILE`, makes and decodes tokens. Needs no server. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -159,7 +159,7 @@ static int make_connect(struct cli *cli, const char *path)
 	if (!draw_random(token.nonce, sizeof token.nonce))
 		return fail_with(cli, "token", "the system has no random bytes");
 	if (token_write(&token, secret, bytes, text) != STATUS_OK)
-		return fail_with(cli, "world", "that is no name of a world");
+		return fail_with(cli, "world", "--world is not a valid name of a world");
 	puts(text);
 	return EXIT_SUCCESS;
 }
@@ -171,7 +171,7 @@ static int show_tokens(struct cli *cli)
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
 	if (token_read(wire_text(cli->operands[1]), &token) != STATUS_OK)
-		return fail_with(cli, "token", "this is no connect token");
+		return fail_with(cli, "token", "TOKEN is not a connect token");
 	put_hex(token.nonce, sizeof token.nonce, nonce);
 	uint64_t now = (uint64_t)time(NULL);
 	out_begin(cli);

@@ -103,7 +103,7 @@ bool cli_numbers(struct cli *cli, const char *text, const char *what, double *va
 {
 	if (split_numbers(text, values, count) == (int)count)
 		return true;
-	reason_set(&cli->why, STATUS_TYPE, -1, what, "%s is not %u numbers with commas between",
+	reason_set(&cli->why, STATUS_TYPE, -1, what, "%s is not %u numbers separated by commas",
 		   text, (unsigned)count);
 	return false;
 }
@@ -144,7 +144,7 @@ bool cli_shape(struct cli *cli, const char *text, struct bytes *canonical)
 						  : count > 0 && count % 3 == 0;
 		if (!fits)
 			break;
-		/* People say how large a box is; its canonical bytes are half of that. */
+		/* The word gives full sizes; canonical bytes hold half sizes. */
 		for (int i = 0; kinds[k].kind == 3 && i < count; i++)
 			numbers[i] /= 2;
 		struct writer writer = writer_into(canonical);
@@ -157,16 +157,18 @@ bool cli_shape(struct cli *cli, const char *text, struct bytes *canonical)
 		if (writer_status(&writer) == STATUS_OK)
 			return true;
 	}
-	reason_set(&cli->why, STATUS_TYPE, -1, "shape",
-		   "%s is none of sphere:R capsule:HALF,R box:X,Y,Z hull:X,Y,Z,… plane:NX,NY,NZ,D",
-		   text);
+	reason_set(
+		&cli->why, STATUS_TYPE, -1, "shape",
+		"%s is not one of sphere:R capsule:HALF,R box:X,Y,Z hull:X,Y,Z,… plane:NX,NY,NZ,D",
+		text);
 	return false;
 }
 
 bool cli_join(struct cli *cli, struct cairn_world *world)
 {
 	if (cli->operand_count == 0) {
-		reason_set(&cli->why, STATUS_MISSING, -1, "WORLD", "which world?");
+		reason_set(&cli->why, STATUS_MISSING, -1, "WORLD",
+			   "WORLD is missing; `cairn worlds` lists the names");
 		return false;
 	}
 	return cairn_join(cli->client, cli->operands[0], world, &cli->why) == STATUS_OK;

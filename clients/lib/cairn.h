@@ -144,7 +144,8 @@ MUST_CHECK enum status cairn_commands(struct cairn *self, uint32_t world,
 				      const struct command *commands, uint32_t count,
 				      struct wire_option at, enum wire_late late, uint64_t *batch,
 				      struct reason *why);
-/* Like cairn_commands, but waits for the result: a refused batch is the call's status. *result borrows from the client. */
+/* Like cairn_commands, but waits for the result: a refused batch is the call's status. *result borrows from
+ * the client. */
 MUST_CHECK enum status cairn_apply(struct cairn *self, uint32_t world,
 				   const struct command *commands, uint32_t count,
 				   struct wire_result *result, struct reason *why);
@@ -200,7 +201,7 @@ enum { CAIRN_SUBSCRIPTIONS_MAX = 64, CAIRN_BODIES_MAX = 1 << 20, CAIRN_JOINTS_MA
 /* Does not wait: a refusal is the status of a later cairn_poll, the first frame a callback. */
 MUST_CHECK enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription *ask,
 				       struct reason *why);
-/* Replaces the areas and followed bodies (NULL: the whole world); cheap enough for every move of a camera.
+/* Replaces the areas and followed bodies (NULL: the whole world); cheap enough for every camera move.
  * A refusal is the status of a later cairn_poll. */
 MUST_CHECK enum status cairn_focus(struct cairn *self, uint64_t sub,
 				   const struct cairn_sight *sight, struct reason *why);

@@ -1,5 +1,5 @@
 /**
- * A session. Every request is a promise; what the server says unasked goes to `on…` callbacks. It computes no physics: it
+ * A session. Every request is a promise; messages that answer no request go to `on…` callbacks. It computes no physics: it
  * sends commands and keeps mirrors.
  *
  * A session may outlive its connection (options `resumes`, `reconnects`; docs/PROTOCOL.md, "coming back"): `resume` takes it up
@@ -14,11 +14,11 @@ import { World } from "./world.js";
 export { ALL_EVENTS, EVENTS, MODES, command } from "./commands.js";
 export { World } from "./world.js";
 
-/** So many times in a row the server may send us on. */
+/** Redirects followed in a row; more end the attempt, because servers may redirect in a circle. */
 const REDIRECTS_MAX = 4;
-/** A session that cannot be taken up again: gone, or never kept. */
+/** Statuses of a session that cannot be resumed: expired, or never resumable. */
 const EXPIRED = 35;
-/** Refusals that waiting does not mend. */
+/** Refusals that a later attempt would repeat. */
 const FINAL = ["auth", "forbidden", "version", "unsupported", "malformed"];
 
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
@@ -36,8 +36,8 @@ export class Client {
    * @param {(address: string, events: object) => Promise<object>} open openTcp or openWebSocket
    * @param {string} address
    * @param {object} options
-   * @param {string} [options.role] a lesser one than the connection would get
-   * @param {Uint8Array | (() => Uint8Array | Promise<Uint8Array>)} [options.token] a function is asked before each new session:
+   * @param {string} [options.role] a lower role than the connection would get
+   * @param {Uint8Array | (() => Uint8Array | Promise<Uint8Array>)} [options.token] a function is called before each new session:
    *   a connect token is good for one
    * @param {string} [options.name]
    * @param {boolean} [options.resumes] the server keeps the session 30 s for `resume` when the connection is lost
@@ -74,7 +74,7 @@ export class Client {
     this.messagesIn = 0;
   }
 
-  /** Whether the connection stands. */
+  /** Whether the connection is open. */
   get connected() { return this.#error === null && this.#greeted; }
 
   /** Ends the session for good. */
@@ -92,7 +92,7 @@ export class Client {
     this.#line.on = false;
     this.#line = line;
     this.#greeted = false;
-    this.#error ??= new Closed("another connection takes its place");
+    this.#error ??= new Closed("the connection was replaced by a new one");
     this.#drop();
     this.#transport?.close();
     this.#transport = null;
@@ -102,7 +102,7 @@ export class Client {
     });
     if (!line.on) {
       transport.close();
-      throw new Closed("the connection was given up");
+      throw new Closed("the connection was closed by this client");
     }
     this.#transport = transport;
     this.#error = null;
@@ -131,10 +131,10 @@ export class Client {
     return token ? { token } : {};
   }
 
-  /** Where to go: on to where the last GOODBYE said, or to the address of old. */
+  /** The address to connect to: the redirect of the last GOODBYE, else the old address. */
   get #target() { return mayFollow(this.address, this.redirect) ? this.redirect : this.address; }
 
-  /** Connects and says HELLO as `words()` has it; goes where a GOODBYE instead of WELCOME sends it. */
+  /** Connects and says HELLO as `words()` has it; follows the redirect if GOODBYE comes instead of WELCOME. */
   async #greet(words = () => this.#newHello()) {
     for (let redirects = 0; ; redirects++) {
       const target = this.#target;
@@ -149,7 +149,7 @@ export class Client {
         if (error instanceof Refused || !mayFollow(this.address, this.redirect)) throw error;
         if (redirects === REDIRECTS_MAX) {
           this.redirect = "";
-          throw new Closed(`sent on more than ${REDIRECTS_MAX} times`, "limit");
+          throw new Closed(`more than ${REDIRECTS_MAX} redirects in a row`, "limit");
         }
       }
     }
@@ -157,13 +157,13 @@ export class Client {
 
   /**
    * One attempt to take the session up again after its connection was lost: connects where GOODBYE sent it or where it was.
-   * Mirrors go on from the frame they stand at, bodies stay owned, batches and STEPs without an answer are sent again.
+   * Mirrors continue from their last frame, bodies stay owned, batches and STEPs without an answer are sent again.
    * @throws {Refused} "expired": the session is gone; `rejoin` then
    * @throws {Closed} no connection
    */
   async resume() {
     const token = this.welcome?.resume_token;
-    if (!token || this.#leaving) throw new Refused(EXPIRED, "there is no session to take up again");
+    if (!token || this.#leaving) throw new Refused(EXPIRED, "no resumable session; connect with resumes, or call rejoin");
     const watched = [...this.worlds.values()].flatMap((world) => [...world.subscriptions.values()]);
     const applied = watched.filter(({ mirror }) => mirror.whole)
       .map(({ sub, mirror, events }) => [sub, mirror.epoch, mirror.tick, events, mirror.edit]);
@@ -179,7 +179,7 @@ export class Client {
   /**
    * One attempt to begin anew: another session, which joins the worlds of the old one and watches what it watched, through the
    * same World and subscription objects. Epochs and ids may be others. Batches without an answer are rejected.
-   * @returns {Promise<World[]>} worlds that are no more
+   * @returns {Promise<World[]>} worlds that no longer exist
    */
   async rejoin() {
     this.#forget(this.#error ?? new Closed("the session was left"));
@@ -188,7 +188,7 @@ export class Client {
     else await this.#greet();
     const worlds = [...this.worlds.values()], gone = [];
     this.worlds.clear();
-    // Until it has its new number each waits under one that no world has.
+    // Until a world has its new number it is stored under a number that no world has.
     worlds.forEach((world, i) => this.worlds.set(-1 - i, world));
     for (const [i, world] of worlds.entries()) {
       try {
@@ -210,7 +210,7 @@ export class Client {
    * Comes back: resumes, or where the session is gone rejoins; waits longer after each attempt that fails.
    * @param {{tries?: number, firstWait?: number, longestWait?: number, onWait?: (error: Error, ms: number) => void}} options
    * @returns {Promise<"resumed" | "joined">}
-   * @throws the last error, after so many tries, or at once where trying again is of no use (auth, version, …)
+   * @throws the last error, after so many tries, or at once if another attempt would fail too (auth, version, …)
    */
   async comeBack({ tries = Infinity, firstWait = 250, longestWait = 5000, onWait = () => {} } = {}) {
     let wait = firstWait, error = this.#error;

@@ -14,7 +14,7 @@ export class Rows {
   slots = new Uint32Array(0);
   #here = new Uint32Array(0);
 
-  /** Makes room for `count` rows, whose contents are anybody's. */
+  /** Makes room for `count` rows, whose contents are undefined. */
   fit(count) {
     this.count = count;
     if (this.ids.length >= count) return;
@@ -25,7 +25,7 @@ export class Rows {
     this.#here = new Uint32Array(room);
   }
 
-  /** Slots of the rows whose mask has the bit, in order; good until asked again. */
+  /** Slots of the rows whose mask has the bit, in order; valid until the next call. */
   having(bit) {
     const { masks, slots, count } = this, here = this.#here;
     let found = 0;
@@ -125,7 +125,7 @@ export class Reader {
     }
     for (let row = 0, id = 0; row < count;) {
       const head = this.longVarint(), length = head % 2 ? this.varint() + 2 : 1, mask = this.mask();
-      if (length > count - row) throw new RangeError("a run beyond the last row");
+      if (length > count - row) throw new RangeError("a run extends beyond the last row");
       id += Math.floor(head / 2);
       for (const end = row + length; row < end; row++) {
         ids[row] = ++id;

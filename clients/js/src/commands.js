@@ -22,7 +22,7 @@ function numberOf(name, field, value) {
 }
 
 /**
- * A command as the wire wants it: command("impulse", {body: 3, impulse: [0, 1, 0]}), command("joint_create", {type: "drag", …}).
+ * A command in wire form: command("impulse", {body: 3, impulse: [0, 1, 0]}), command("joint_create", {type: "drag", …}).
  * @throws {TypeError} for a command, field or word that is not known, or a field that is missing
  */
 export function command(name, values) {

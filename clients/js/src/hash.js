@@ -1,6 +1,6 @@
 /**
- * Hashes of mirrors (docs/PROTOCOL.md, "hashes"): what the server says a state comes to, computed here, so that a client may
- * know that its mirror is right. The sum over bodies does not depend on their order. XXH3-64 with seed 0 is written here for
+ * Hashes of mirrors (docs/PROTOCOL.md, "hashes"): computed as the server computes them, so that a client can check its
+ * mirror. The sum over bodies does not depend on their order. XXH3-64 with seed 0 is written here for
  * all lengths, in whole numbers of 64 bits: some ten microseconds a body, for checking now and then and for tests.
  */
 import { PROFILE } from "./mirror.js";
@@ -242,8 +242,8 @@ export function viewHash(mirror) {
 }
 
 /**
- * Whether a mirror is what the server says, by the hash of its last frame; null where that frame carried none. A mirror that
- * is wrong wants World.resync.
+ * Whether a mirror is what the server says, by the hash of its last frame; null if that frame carried none. For a
+ * mirror that differs call World.resync.
  */
 export function isRight(mirror) {
   if (mirror.hash === null) return null;

@@ -1,6 +1,6 @@
 /**
  * A subscription's joints, kept from ROWS (docs/PROTOCOL.md, "joints"), as objects by id. A joint that changes becomes a new
- * object, so that one which was kept says what it said.
+ * object, so an object that the caller stored does not change.
  */
 import { Reader } from "./columns.js";
 import { JOINT_COLUMN, WORDS } from "./manifest.js";
@@ -82,7 +82,7 @@ export function jointMask(columns) {
 export class Joints {
   /** Joints by id: {id, type, passes, asleep, a, b, pointA, frameA, …}, with what the columns asked for have. */
   items = new Map();
-  /** What the server says the last ROWS come to, 8 bytes, or null (hash.js). */
+  /** The server's hash of the last ROWS, 8 bytes, or null (hash.js). */
   hash = null;
   /** Ids that the last frame changed (new ones included) and removed. */
   changed = [];
@@ -109,11 +109,11 @@ export class Joints {
 
   /** One part of ROWS. */
   take({ kind, part, removed, columns, hash, flags = 0 }) {
-    if (kind !== KIND || this.mask === 0) throw new Closed(`rows of kind ${kind} that nobody asked for`, "malformed");
+    if (kind !== KIND || this.mask === 0) throw new Closed(`rows of kind ${kind}, not subscribed`, "malformed");
     if (part === 0 && (flags & WHOLE) !== 0) this.items.clear();
     const gone = this.form === "plain" ? removed ?? [] : removed ? new Reader(removed).ids() : [];
     for (const id of gone) {
-      if (!this.items.delete(id)) throw new Closed(`joint ${id} is removed but was never there`, "corrupt");
+      if (!this.items.delete(id)) throw new Closed(`rows remove joint ${id}, which was never there`, "corrupt");
       this.removed.push(id);
     }
     if (this.form === "plain") for (const row of columns) this.#takeRow(row);
@@ -124,7 +124,7 @@ export class Joints {
   /** The joint that a row changes, as a new object. */
   #of(id, mask) {
     const old = this.items.get(id);
-    if (old === undefined && mask !== this.mask) throw new Closed(`a row of joint ${id}, which was never told`, "corrupt");
+    if (old === undefined && mask !== this.mask) throw new Closed(`a row of joint ${id}, which was never sent whole`, "corrupt");
     const joint = { ...old, id };
     this.items.set(id, joint);
     this.changed.push(id);
@@ -139,14 +139,14 @@ export class Joints {
 
   #takeRows(reader) {
     const ids = reader.ids(), masks = Array.from(ids, () => reader.mask());
-    if (masks.some((mask) => mask === 0 || (mask & ~this.mask) !== 0)) throw new RangeError("a mask with other columns");
+    if (masks.some((mask) => mask === 0 || (mask & ~this.mask) !== 0)) throw new RangeError("a row has columns not subscribed");
     const joints = Array.from(ids, (id, i) => this.#of(id, masks[i]));
     const real = this.form === "exact" ? "f64" : "f32";
     for (const { bit, layout, set } of this.columns)
       joints.forEach((joint, i) => {
         if (masks[i] & bit) set(joint, layout.map((type) => reader[type === "real" ? real : type]()));
       });
-    if (reader.at !== reader.bytes.length) throw new RangeError("rows with bytes behind their end");
+    if (reader.at !== reader.bytes.length) throw new RangeError("rows have bytes after their end");
   }
 
   /** Writes what XXH3 is taken of for a joint. */

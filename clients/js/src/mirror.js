@@ -8,7 +8,7 @@ import { COLUMN, WORDS } from "./manifest.js";
 import { Closed } from "./wire.js";
 
 export const PROFILE = { plain: 0, exact: 1, view: 2, sim: 3 };
-/** Bit of a frame's `flags`: no row is a difference to what is here. */
+/** Bit of a frame's `flags`: every row is absolute, none is a difference to the mirror. */
 const ABSOLUTE = 1;
 const TICK_HASH = 2;
 const PARTIAL = 64;
@@ -31,7 +31,7 @@ export class Mirror {
     this.columns = COLUMNS.filter((column) => fields & column.bit);
     /** Profiles view and sim: whole steps by column, four numbers a slot. */
     this.steps = {};
-    /** There, contacts as they came, by slot. */
+    /** Profiles view and sim: encoded contacts as received, by slot. */
     this.packed = [];
     this.joints = new Joints(joints, ["plain", "exact", "short", "short"][profile]);
     this.epoch = 0;
@@ -40,11 +40,11 @@ export class Mirror {
     this.edit = 0;
     /** Frames applied. */
     this.frames = 0;
-    /** All parts of the last frame have come, and it stood on what was here. */
+    /** All parts of the last frame have arrived, and its base was the state of this mirror. */
     this.whole = false;
-    /** The last frame was cut to a budget: bodies stand at several ticks until one comes that is not. */
+    /** The last frame was cut to a budget: bodies are of different ticks until a frame arrives that is not cut. */
     this.partial = false;
-    /** What the server says the last frame comes to, 8 bytes, or null (hash.js); the world's own, or of what is shown. */
+    /** The server's hash of the last frame, 8 bytes, or null (hash.js): of the world, or of the columns shown. */
     this.hash = null;
     this.hashOfTick = false;
     this.capacity = 0;
@@ -63,7 +63,7 @@ export class Mirror {
   #inRows = false;
 
   #empty() {
-    /** slot of an id; `ids[slot]` is 0 where nobody is. */
+    /** slot of an id; `ids[slot]` is 0 if the slot is free. */
     this.slots = new Map();
     /** slots in use end before here. */
     this.end = 0;
@@ -104,7 +104,7 @@ export class Mirror {
 
   #remove(id) {
     const slot = this.slots.get(id);
-    if (slot === undefined) throw new Closed(`body ${id} is removed but was never there`, "corrupt");
+    if (slot === undefined) throw new Closed(`delta removes body ${id}, which was never there; ask for RESYNC`, "corrupt");
     this.slots.delete(id);
     this.ids[slot] = 0;
     if (this.contacts) this.contacts[slot] = null;
@@ -129,16 +129,16 @@ export class Mirror {
 
   /**
    * Applies a SNAPSHOT, DELTA or ROWS (or a part of one).
-   * @returns {boolean} true when the frame is whole: the state is that of `tick` and wants its ACK
-   * @throws {Closed} when it does not stand on what is here; ask for RESYNC
+   * @returns {boolean} true when the frame is whole: the state is that of `tick`, and an ACK is due
+   * @throws {Closed} if its base is not the state of this mirror; ask for RESYNC
    */
   take(message) {
     if (message.type === "rows") return this.#takeRows(message);
     const { type, epoch, tick, edit = 0, part, of, flags = 0 } = message, resumes = part > 0;
     const stands = epoch === this.epoch && message.base === this.tick && (message.base_edit ?? 0) === this.edit;
     if (type === "delta" && !(stands && (this.whole || resumes)))
-      throw new Closed(`a delta on tick ${message.base} came to tick ${this.tick}`, "tick");
-    if (resumes && (part !== this.#parts || this.#inRows)) throw new Closed("a frame begins in the middle", "sequence");
+      throw new Closed(`delta has base tick ${message.base}; the mirror is at tick ${this.tick}`, "tick");
+    if (resumes && (part !== this.#parts || this.#inRows)) throw new Closed("a part of a frame is missing", "sequence");
     this.whole = false;
     this.#parts = 0;
     this.#inRows = false;
@@ -173,13 +173,13 @@ export class Mirror {
     return true;
   }
 
-  /** They complete the frame that said that they follow. */
+  /** Applies ROWS, which complete the frame that announced them. */
   #takeRows(message) {
     const { epoch, tick, edit = 0, part, of } = message, parts = this.#parts;
     const follows = this.#inRows && epoch === this.epoch && tick === this.tick && edit === this.edit && part === parts;
     this.#parts = 0;
     this.#inRows = false;
-    if (!follows) throw new Closed(`rows of tick ${tick} that follow no frame`, "sequence");
+    if (!follows) throw new Closed(`rows of tick ${tick} follow no frame that announced them`, "sequence");
     this.joints.take(message);
     if (part + 1 === of) return this.#complete();
     this.#inRows = true;
@@ -211,7 +211,7 @@ export class Mirror {
     for (const { name } of columns) for (const slot of slots) this.steps[name]?.fill(0, slot * 4, slot * 4 + 4);
   }
 
-  /** The rows' slots. Who follows in ids mostly follows in slots, so that few are looked up. */
+  /** The rows' slots. Consecutive ids mostly have consecutive slots, so few lookups are needed. */
   #find({ ids, slots, count }, type) {
     for (let i = 0, next = 0; i < count; i++) {
       const slot = this.ids[next] === ids[i] ? next : this.#slotOf(ids[i], type);
@@ -247,7 +247,7 @@ export class Mirror {
     }
   }
 
-  /** One body as an object, or null: for looking at, not for drawing thousands. */
+  /** One body as an object, or null. It allocates; to draw thousands, read the arrays. */
   body(id) {
     const slot = this.slots.get(id);
     if (slot === undefined) return null;
@@ -270,5 +270,5 @@ export class Mirror {
   }
 }
 
-/** All columns of a body itself; contacts are asked for beside. */
+/** All columns of a body itself; contacts are requested separately. */
 export const ALL = Object.values(COLUMN).reduce((sum, bit) => sum + bit, 0) - COLUMN.contacts;

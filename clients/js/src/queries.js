@@ -1,5 +1,5 @@
 /**
- * Questions to a world (docs/PROTOCOL.md, "queries"), all kinds there are. Lengths in metres, angles in radians, impulses
+ * Queries of a world (docs/PROTOCOL.md, "queries"), all kinds there are. Lengths in metres, angles in radians, impulses
  * in N s (those of the last tick), energies in J; vectors are [x, y, z], rotations [w, x, y, z], ids are numbers.
  *
  * A `shape` is canonical bytes (shapes.js; no solid), or the name of a shape the world may use: its 32 bytes. What is
@@ -12,7 +12,7 @@ import { QUERY } from "./manifest.js";
 
 const ALL_BITS = 0xffffffff;
 const ABILITIES = ["friction", "restitution", "sleep", "planar", "spatial", "joints"];
-/** Items of a list that is asked for page by page. */
+/** Items in one page of a list that QUERY returns in pages. */
 const PAGE = 1024;
 const UPRIGHT = [1, 0, 0, 0];
 
@@ -24,7 +24,7 @@ const bytesOf = (name) =>
 
 /** What World inherits: it has `client` and `number`. */
 export class Questions {
-  /** The state that the last answer spoke of: {epoch, tick}. */
+  /** The state that the last answer describes: {epoch, tick}. */
   answered = null;
 
   /** [kind, …] as in docs/PROTOCOL.md, "queries"; the answer as it came. @throws {Refused} */
@@ -35,7 +35,7 @@ export class Questions {
   }
 
   /**
-   * What a ray meets, nearest first: [{body, placement, child, fraction, point, normal}, …].
+   * The hits of a ray, nearest first: [{body, placement, child, fraction, point, normal}, …].
    * @param {number[]} direction its length does not matter, but for 0, which is refused
    * @param {number} length m; fraction 1 is its end
    * @param {{limit?, category?, mask?, ignore?}} options ignore: the id of a body to pass through
@@ -75,7 +75,7 @@ export class Questions {
     return (await this.#pages(QUERY.joints, body, ([id]) => id)).map(jointItemOf);
   }
 
-  /** Ids of the bodies that joints link with one, itself among them. */
+  /** Ids of all bodies connected to one by joints, itself included. */
   linked(body) {
     return this.#pages(QUERY.linked, body, (id) => id);
   }
@@ -151,10 +151,11 @@ export class Questions {
   }
 
   /**
-   * Where a walker of this shape gets to that wants to go along `way`: {position, left (m of the way not gone), grounded, stuck,
+   * Moves a character of this shape along `way` with sliding, without changing the world:
+   * {position, left (m of the way not gone), grounded, stuck,
    * iterations, climbed (m), ground (as in `cast`, or null), contacts}.
    * @param {{rotation?, iterations?, slope?, step?, skin?, category?, mask?, ignore?}} options iterations: straight pieces, at
-   *   most 16; slope: cosine of the steepest ground; step: ledges of so many m are stepped on; skin: m that are kept
+   *   most 16; slope: cosine of the steepest ground; step: highest ledge (m) that it climbs; skin: distance (m) kept from obstacles
    */
   async move(shape, position, way, { rotation = UPRIGHT, iterations = 4, slope = 0.7, step = 0, skin = 0.001,
     category = ALL_BITS, mask = ALL_BITS, ignore = 0 } = {}) {

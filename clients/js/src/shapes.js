@@ -1,4 +1,4 @@
-/** Canonical bytes of shapes, to and fro (docs/PROTOCOL.md, "shapes"). Lengths in metres. */
+/** Encodes and decodes canonical bytes of shapes (docs/PROTOCOL.md, "shapes"). Lengths in metres. */
 
 export const KIND = { sphere: 1, capsule: 2, box: 3, hull: 4, plane: 5, mesh: 6, polygon: 7, solid: 8 };
 const FORMS = ["", "hull", "parts", "field"];
@@ -32,7 +32,7 @@ export const polygon = (points, radius = 0) => build(KIND.polygon, [points.lengt
 
 /**
  * A closed mesh that moves: as its hull, as convex parts (at most `detail`, each within `tolerance` metres) or as a distance
- * field of `detail` cells along its longest side; 0 is the server's choice. Vertices at most `weld` metres apart are one.
+ * field of `detail` cells along its longest side; 0: the server chooses. Vertices at most `weld` metres apart are one.
  */
 export function solid(vertices, triangles, { form = "hull", detail = 0, weld = 0, tolerance = 0 } = {}) {
   if (FORMS.indexOf(form) < 1) throw new TypeError(`there is no form ${form}`);

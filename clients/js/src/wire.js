@@ -13,7 +13,7 @@ const encoder = new Encoder({ ignoreUndefined: true });
 const decoder = new Decoder();
 const BY_NUMBER = new Map(Object.entries(MESSAGE).map(([name, message]) => [message.number, { name, ...message }]));
 
-/** The server said no. `status` is its short name, `field` and `index` say where. */
+/** The server refused a request. `status` is its short name, `field` and `index` say where. */
 export class Refused extends Error {
   constructor(code, text, field = "", index = -1) {
     const name = STATUS[code]?.[0] ?? String(code);
@@ -26,7 +26,7 @@ export class Refused extends Error {
   }
 }
 
-/** The connection has ended; `status` is the server's reason where it gave one. */
+/** The connection has ended; `status` is the server's status name, if it gave one. */
 export class Closed extends Error {
   constructor(text, status = null) {
     super(text);
@@ -101,9 +101,9 @@ export class Splitter {
     }
     let at = 0;
     while (bytes.length - at >= HEADER) {
-      if (bytes[at] !== 0xc6) throw new Closed("the server does not speak this protocol", "malformed");
+      if (bytes[at] !== 0xc6) throw new Closed(`frame begins with byte ${bytes[at]}, not 0xc6: another protocol`, "malformed");
       const length = new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(1);
-      if (length > FRAME_MAX) throw new Closed(`a frame of ${length} bytes is too large`, "too_large");
+      if (length > FRAME_MAX) throw new Closed(`frame of ${length} bytes; at most ${FRAME_MAX} are allowed`, "too_large");
       if (bytes.length - at < HEADER + length) break;
       yield bytes.subarray(at + HEADER, at + HEADER + length);
       at += HEADER + length;

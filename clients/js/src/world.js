@@ -1,4 +1,4 @@
-/** A world that a client has joined: its pace, what is sent into it, and what is watched of it. */
+/** A world that a client has joined: pace, commands, queries and subscriptions. */
 import { CONTROL, MODES, command, eventOf, resultOf } from "./commands.js";
 import { jointMask } from "./joints.js";
 import { COLUMN, MESSAGE, STATUS } from "./manifest.js";
@@ -33,7 +33,7 @@ export class World extends Questions {
     /** Subscriptions by number, as `subscribe` gives them. */
     this.subscriptions = new Map();
     this.shapeIds = new Map();
-    /** Called when the server tells the world's pace or counts anew. */
+    /** Called when the server reports the world's pace or counts again. */
     this.onInfo = () => {};
     this.takeInfo(info);
   }
@@ -49,7 +49,7 @@ export class World extends Questions {
     this.onInfo?.(this);
   }
 
-  /** Asks for mode, method and counts anew, which others may have changed; onInfo is called. */
+  /** Requests mode, method and counts, which other sessions may have changed; onInfo is called. */
   async refresh() {
     this.takeInfo(await this.client.request("world_join", { world: this.number }, "world_info"));
   }
@@ -63,7 +63,7 @@ export class World extends Questions {
   }
 
   /**
-   * Commands, then n ticks (0: none) of a world that stands still: {tick, edit, epoch, hash, tickHash, values}; values: ids
+   * Commands, then n ticks (0: none) of a world that is not running: {tick, edit, epoch, hash, tickHash, values}; values: ids
    * the commands made.
    * @throws {Refused}
    */
@@ -77,17 +77,17 @@ export class World extends Questions {
     return { tick, edit, epoch, hash, tickHash, values };
   }
 
-  // ---- keeping ---------------------------------------------------------------------------------
+  // ---- saving ---------------------------------------------------------------------------------
 
-  /** Keeps the state on the server by name: {epoch, tick, edit, hash}. */
+  /** Saves the state on the server under a name: {epoch, tick, edit, hash}. */
   async save(name) {
     const { epoch, tick, edit, hash } = await this.client.request("save", { world: this.number, name }, "saved");
     return { epoch, tick, edit, hash: hash.slice() };
   }
 
   /**
-   * Goes back to a state kept by name; a new epoch begins: {epoch, tick, edit, hash, otherBits}, the last true where the
-   * state was saved by a build of other bits.
+   * Restores a saved state; a new epoch begins: {epoch, tick, edit, hash, otherBits}; otherBits is true if a build that
+   * computes other bits saved the state.
    */
   async restore(name) {
     const answer = await this.client.request("restore", { world: this.number, name }, "restored");
@@ -96,7 +96,7 @@ export class World extends Questions {
     return { epoch, tick, edit, hash: hash.slice(), otherBits: others !== 0 };
   }
 
-  /** A copy, paused, of the present state or one kept by name. @returns {Promise<World>} joined */
+  /** A copy, paused, of the present state or of a saved one. @returns {Promise<World>} joined */
   async fork(name, snapshot = "") {
     await this.client.request("fork", { world: this.number, name, snapshot }, "forked");
     return this.client.join(name);
@@ -104,14 +104,14 @@ export class World extends Questions {
 
   // ---- input -----------------------------------------------------------------------------------
 
-  /** Sends what has a number of its own, by which it may be sent again and is still done once. */
+  /** Sends a numbered message. Because of its number it may be sent again, and is still applied once. */
   #numbered(pending, number, name, values) {
     return new Promise((resolve, reject) => {
       pending.set(number, { values, resolve, reject });
       try {
         this.client.send(name, values);
       } catch (error) {
-        // A session that may come back says it then.
+        // A resumable session sends it again after the resume.
         if (this.client.welcome?.resume_token) return;
         pending.delete(number);
         reject(error);
@@ -120,7 +120,7 @@ export class World extends Questions {
   }
 
   /**
-   * Sends a batch that is applied at the next tick, or at once where the world stands. @returns {Promise<{batch, tick, values}>} values: ids made
+   * Sends a batch that is applied at the next tick, or at once if the world is not running. @returns {Promise<{batch, tick, values}>} values: ids made
    * @throws {Refused}
    */
   send(...commands) {
@@ -153,13 +153,13 @@ export class World extends Questions {
     this.#steps.delete(message.request);
   }
 
-  /** An ERROR that nobody waits for: about a batch, a STEP, or a subscription. */
+  /** An ERROR that answers no pending request: about a batch, a STEP, or a subscription. */
   takeError({ about, ref, code, text, field, index }) {
     const error = new Refused(code, text, field, index);
     for (const [name, pending] of [["commands", this.#batches], ["step", this.#steps]]) {
       if (about !== MESSAGE[name].number) continue;
       pending.get(ref)?.reject(error);
-      // An ERROR leaves the number of a batch for the next one.
+      // An ERROR does not use up the batch's number; the next batch takes it.
       if (pending.delete(ref) && name === "commands" && this.#batch === ref) this.#batch--;
     }
     const subscription = this.subscriptions.get(ref);
@@ -177,7 +177,7 @@ export class World extends Questions {
     }
   }
 
-  /** A batch and its result, whether the world runs or stands (then it is edited as it stands). */
+  /** A batch and its result, of a running or a paused world (which is edited without a tick). */
   apply(...commands) {
     return this.mode === "running" ? this.send(...commands) : this.step(0, commands);
   }
@@ -206,10 +206,10 @@ export class World extends Questions {
   // ---- watching --------------------------------------------------------------------------------
 
   /**
-   * Begins to watch. @returns {Promise<object>} a subscription {sub, mirror, skipped, lost, …}, whose mirror is whole
+   * Subscribes. @returns {Promise<object>} a subscription {sub, mirror, skipped, lost, …}, whose mirror is whole
    * @param {object} options
    * @param {number | string[]} [options.fields] a mask, or names of columns (COLUMN); 31
-   * @param {number} [options.profile] of PROFILE: plain, exact, or view and sim, which show whole steps at a tenth of the cost
+   * @param {number} [options.profile] of PROFILE: plain, exact, or view and sim, which quantise and need a tenth of the bytes
    * @param {number} [options.divisor] every n-th tick
    * @param {number} [options.events] mask of kinds of events; ALL_EVENTS: all
    * @param {object[]} [options.areas] parts of the world (areas.js); none, and nobody followed: all of it
@@ -218,9 +218,9 @@ export class World extends Questions {
    * @param {number | string[] | true} [options.joints] columns of joints (JOINT_COLUMN), true: all; Mirror.joints then has
    *   those of the bodies that are seen
    * @param {number} [options.hash_every] a hash with every n-th frame, 0: with none (hash.js)
-   * @param {(mirror, bytes, ms) => void} [options.onFrame] a whole frame: its bytes, milliseconds to take it in
+   * @param {(mirror, bytes, ms) => void} [options.onFrame] a complete frame: its bytes, and milliseconds to decode it
    * @param {(tick, events) => void} [options.onEvents] [{kind, a, b, value, fraction, point, normal, childA, childB}, …]
-   * @param {(notice: {skipped, lost, divisor}) => void} [options.onNotice] not everything came
+   * @param {(notice: {skipped, lost, divisor}) => void} [options.onNotice] frames were skipped or events lost
    * @param {(error: Refused) => void} [options.onRefused] a FOCUS was refused
    * @param {(error: Refused) => void} [options.onEnd] the server ended it: its world is gone
    */
@@ -247,15 +247,15 @@ export class World extends Questions {
   }
 
   /**
-   * Sees something else from now on, as often as a camera moves: the next frame says who comes and who goes. What is refused
-   * goes to onRefused. With nothing in `areas` and `follow` the whole world is seen again, from a snapshot on.
+   * Replaces areas and followed bodies, as often as a camera moves: the next frame adds and removes bodies. A refusal goes
+   * to onRefused. With nothing in `areas` and `follow` the whole world is seen again, from a snapshot on.
    */
   focus(subscription, { areas = [], follow = [], area = null } = {}) {
     subscription.focus = { area, follow, areas };
     this.client.send("focus", { sub: subscription.sub, ...subscription.focus });
   }
 
-  /** Asks for a snapshot: for a mirror that is not what it should be. */
+  /** Requests a snapshot, for a mirror that has diverged. */
   resync(subscription) {
     subscription.asked = true;
     this.client.send("resync", { sub: subscription.sub });
@@ -299,9 +299,9 @@ export class World extends Questions {
     subscription.onFrame?.(mirror, subscription.bytes, subscription.ms);
   }
 
-  // ---- coming back -----------------------------------------------------------------------------
+  // ---- resuming -----------------------------------------------------------------------------
 
-  /** After the session has been taken up again: what the server may not have heard, with its numbers. */
+  /** After a resume: sends again what the server may not have received, under the old numbers. */
   sayAgain() {
     for (const { sub, focus } of this.subscriptions.values())
       if (focus !== null) this.client.send("focus", { sub, ...focus });

@@ -1,11 +1,11 @@
-/** What is wrong with the link, in words, and what one can do about it. */
+/** The banner that reports a failed connection, and its remedy. */
 
-/** By status of Refused or Closed; others are told as they are. */
+/** By status of Refused or Closed; for others the message of the error is shown. */
 const REMEDIES = {
-  auth: "The token in this page's address (#token=…) is wrong, used or expired. Without one you may look on.",
-  forbidden: "The server does not let this page do that: it wants a token of another role (#token=… in the address).",
-  version: "The page and the server are of different versions: reload it.",
-  unknown_world: "The world that was shown has ended.",
+  auth: "The token in this page's address (#token=…) is wrong, used or expired. Without a token this page can only watch.",
+  forbidden: "The server refused this: it needs a token with a higher role (#token=… in the address).",
+  version: "The page and the server have different versions. Reload the page.",
+  unknown_world: "The world on display has ended.",
   draining: "The server is shutting down.",
   slow: "This page or its network is too slow for the stream.",
 };
@@ -13,7 +13,7 @@ const REMEDIES = {
 export class Banner {
   #timer = 0;
 
-  /** @param again called when the user does not want to wait */
+  /** @param again called when the user presses Try now */
   constructor(root, again) {
     this.root = root;
     this.trouble = root.querySelector("#trouble");
@@ -23,8 +23,8 @@ export class Banner {
   }
 
   /**
-   * @param {number | null} wait milliseconds until it is tried again by itself; null: it is not
-   * @param {boolean} [again] one may try now
+   * @param {number | null} wait milliseconds until the next automatic attempt; null: none
+   * @param {boolean} [again] the button Try now is shown
    */
   show(error, wait = null, again = false) {
     clearInterval(this.#timer);

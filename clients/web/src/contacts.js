@@ -8,13 +8,13 @@ import { BufferAttribute, BufferGeometry, CanvasTexture, Color, LineBasicMateria
 
 const CONTACTS_MAX = 4096;
 const ASK_MS = 100;
-/** Metres of line for the root of one newton. */
+/** Length of a line, m per √N. The root keeps weak forces visible beside strong ones. */
 const METRES_PER_ROOT = 0.012;
 const WEAK = new Color(0xffe08a), STRONG = new Color(0xff4d3d);
-/** Newtons that are drawn as weak, and as strong. */
+/** Forces at the two ends of the colour scale, N. */
 const FORCES = [1, 10000];
 
-/** Near pairs have points as well that nothing presses upon yet. */
+/** Whether a contact touches: near pairs have contact points that are still apart and carry no force. */
 const presses = ({ impulse, separation }) => impulse > 0 || separation <= 0;
 
 /** A round point. */
@@ -72,7 +72,7 @@ export class Contacts {
     this.#settled = this.#settled.then(() => this.#subscribe());
   }
 
-  /** The world whose contacts are meant from now on, or null. */
+  /** Sets the world whose contacts are shown, or null. */
   watch(world) {
     this.#world = world;
     this.#empty();
@@ -83,7 +83,7 @@ export class Contacts {
     const world = this.#all ? this.#world : null, before = this.#watched;
     if ((before?.world ?? null) === world) return;
     this.#watched = null;
-    // Of a connection that is gone nothing needs to be ended; a server without the column shows none.
+    // A lost connection has no subscription to end; a server without the column sends no contacts.
     if (before) await before.world.unsubscribe(before.subscription).catch(() => {});
     if (world === null) return;
     const subscription = await world.subscribe({
@@ -114,7 +114,7 @@ export class Contacts {
     }, () => {}).finally(() => { this.#waiting = false; });
   }
 
-  /** `lists` of contacts, null or empty where there are none. */
+  /** `lists` of contacts, null or empty if there are none. */
   #draw(lists, rate) {
     this.count = 0;
     const points = this.points.geometry.attributes, lines = this.forces.geometry.attributes;

@@ -11,7 +11,7 @@ const FIRST_INSTANCES = 32;
 const CHOSEN = new Color(0xffd166);
 const STATIC = new Color(0x8a939c);
 const GROUND = new Color(0x6a747e);
-/** What bodies look like when one is to see between them. */
+/** Material of translucent bodies. */
 const FADED = 0.35;
 const BROKEN = new Color(0xff3355);
 const STATUS_STATIC = 1;
@@ -27,7 +27,7 @@ class Batch {
     this.count = 0;
     /** By instance: {id, slot, local} */
     this.items = [];
-    /** Of these, those in the picture, by the mesh's instance. */
+    /** The visible ones of these, by the mesh's instance. */
     this.shown = [];
   }
 
@@ -46,7 +46,7 @@ class Batch {
     this.mesh?.removeFromParent();
     this.mesh?.dispose();
     this.mesh = new InstancedMesh(this.geometry, this.material, room);
-    this.mesh.count = 0; // until the next picture says who is in it
+    this.mesh.count = 0; // until the next picture counts its instances
     this.mesh.frustumCulled = false;
     this.mesh.castShadow = this.kind !== "plane";
     this.mesh.receiveShadow = true;
@@ -66,7 +66,7 @@ class Batch {
     this.#fit();
   }
 
-  /** The last one takes the place of the one that goes. */
+  /** The last instance moves into the place of the removed one. */
   remove(item) {
     const last = this.items.pop();
     this.count--;
@@ -83,7 +83,7 @@ class Batch {
   }
 }
 
-/** A colour of its own for each id, even neighbours unlike. */
+/** A colour for each id; neighbouring ids get different colours. */
 function colourOf(id) {
   return new Color().setHSL((id * 0.61803398875) % 1, 0.5, 0.55);
 }
@@ -105,7 +105,7 @@ export class Crowd {
     this.chosen = 0;
   }
 
-  /** Every shape there is has come and is drawn. */
+  /** True once every shape has arrived and is drawn. */
   get complete() { return [...this.#batches.values()].every((batch) => batch.mesh !== null); }
 
   clear() {
@@ -121,7 +121,7 @@ export class Crowd {
       this.#batches.set(name, batch);
       const asked = name === "" ? Promise.resolve(shapes.sphere(0.05)) : this.#fetch(name);
       asked.then((bytes) => { if (this.#batches.get(name) === batch) this.#shown(batch, shapes.describe(bytes)); })
-        .catch(() => {}); // The connection is gone; the next one asks again.
+        .catch(() => {}); // The connection is lost; the next one requests the shape again.
     }
     return batch;
   }
@@ -133,7 +133,7 @@ export class Crowd {
 
   #faded = false;
 
-  /** Whether one sees through bodies. */
+  /** Whether bodies are translucent. */
   set faded(on) {
     this.#faded = on;
     for (const batch of this.#batches.values()) if (batch.mesh !== null) batch.fade(on);
@@ -162,7 +162,7 @@ export class Crowd {
     this.#bodies.set(id, items);
   }
 
-  /** Follows a frame: who is new, who is gone. `whole`: a snapshot, everybody anew. */
+  /** Follows a frame: adds created bodies, removes others. `whole`: a snapshot, which replaces all bodies. */
   follow(mirror, whole) {
     for (const id of mirror.removed) this.#drop(id);
     if (whole) for (const id of [...this.#bodies.keys()]) if (!mirror.slots.has(id)) this.#drop(id);

@@ -1,9 +1,10 @@
-/** Only what one sees: the camera's frustum as the subscription's area, moved with the camera. */
+/** Restricts the subscription to the camera's frustum, which moves with the camera. */
 import { Quaternion, Vector3 } from "three";
 import { areas } from "cairn-client";
 
 const SEND_MS = 150;
-/** Bodies count as where their origin is: so much wider and further back the server looks, as a share and in metres. */
+/** A body is in an area if its origin is, so the area is wider than the frustum by this share, and begins this many metres
+ * behind the eye. Smaller margins lose bodies at the edge of the picture. */
 const WIDER = 1.15;
 const BACK = 4;
 const FOLLOW_MAX = 64;
@@ -20,7 +21,7 @@ export class Focus {
     this.on = false;
   }
 
-  /** Forgets what it said: another subscription. */
+  /** Forgets the last FOCUS, because the subscription is new. */
   clear() {
     this.on = false;
     this.#last = "";
@@ -35,7 +36,7 @@ export class Focus {
       link.world.focus(link.subscription);
       return;
     }
-    // What stands still and is large, ground above all, has its origin anywhere.
+    // Large static bodies, such as the ground, may have their origin anywhere, so they are followed.
     const { mirror } = link;
     this.#grounds = [...mirror.slots].filter(([, slot]) => mirror.status[slot * 2] === STATIC).map(([id]) => id)
       .slice(0, FOLLOW_MAX - 1);

@@ -1,4 +1,4 @@
-/** What a shape looks like: from its canonical bytes, described, to triangles of unit scale in the shape's frame. */
+/** Geometry of a shape: from the description of its canonical bytes to triangles of unit scale in the shape's frame. */
 import {
   BoxGeometry, BufferAttribute, BufferGeometry, CanvasTexture, CapsuleGeometry, ExtrudeGeometry, PlaneGeometry, Quaternion,
   RepeatWrapping, SRGBColorSpace, Shape, SphereGeometry, Vector3,
@@ -48,7 +48,7 @@ function meshGeometry({ points, triangles }) {
   const geometry = new BufferGeometry();
   geometry.setAttribute("position", new BufferAttribute(Float32Array.from(points), 3));
   geometry.setIndex(new BufferAttribute(triangles, 1));
-  // Faces, not smooth surfaces, are what collides.
+  // Flat shading, because the collision geometry has flat faces.
   const flat = geometry.toNonIndexed();
   flat.computeVertexNormals();
   return flat;
@@ -94,7 +94,7 @@ const MAKERS = {
   box: ({ half }) => new BoxGeometry(2 * half[0], 2 * half[1], 2 * half[2]),
   plane: planeGeometry,
   mesh: meshGeometry,
-  // As it looks; what touches for it may be its hull or parts.
+  // The mesh as uploaded; collision may use its hull or convex parts.
   solid: meshGeometry,
   hull: hullGeometry,
   polygon: polygonGeometry,

@@ -1,6 +1,6 @@
 /**
- * The user's hand in the world: choosing a body, pulling it, pushing it. It only sends commands; what comes of them is the
- * server's.
+ * The user's hand in the world: choosing, pulling and pushing bodies. It only sends commands; the server computes
+ * their effect.
  */
 import { BufferGeometry, Line, LineBasicMaterial, Plane, Vector3 } from "three";
 import { command } from "cairn-client";
@@ -11,7 +11,7 @@ const CLICK = 4;
 const PULL = 5;
 /** Commands a second while pulling. */
 const SENDS = 30;
-/** A pull is no more than this many times the body's weight on Earth. */
+/** Limit of the pull's force: the body's weight on Earth. */
 const WEIGHTS = 40;
 /** Speed that a push gives, m/s. */
 const PUSH = 4;
@@ -49,7 +49,7 @@ export class Hand {
     this.#take(hit);
   }
 
-  /** Takes hold of a body at a point: a drag joint, its spring as strong as the body is heavy. */
+  /** Grips a body at a point with a drag joint, whose spring is scaled by the body's mass. */
   async #take({ id, point }) {
     const { crowd, mirror, moment, world, report } = this.viewer;
     const pose = crowd.poseOf(mirror(), moment(), id);
@@ -66,7 +66,7 @@ export class Hand {
       const spring = { spring: "hertz", stiffness: PULL, damping: 1, spring_limit: WEIGHTS * mass * 9.81 };
       const made = await grip.world.apply(
         command("joint_create", { type: "drag", body_a: 0, body_b: id, point_a: grip.sent.toArray(), point_b: local.toArray(),
-          owner: grip.world.client.session }), // which it ends with, should the page die
+          owner: grip.world.client.session }), // the joint ends with the session, even if the page crashes
         ...[0, 1, 2].map((axis) => command("joint_axis", { joint: -1, axis, ...spring })));
       grip.joint = made.values[0];
       if (this.#grip !== grip) this.#remove(grip);
@@ -77,7 +77,7 @@ export class Hand {
   }
 
   #remove({ world, joint }) {
-    // It may have gone with its body.
+    // The joint may have been removed with its body.
     world.send(command("joint_remove", { joint })).catch(() => {});
   }
 
@@ -116,7 +116,7 @@ export class Hand {
     this.line.geometry.setFromPoints([held, grip.target]);
     this.line.visible = true;
     if (grip.joint === null || now - this.#sent < 1000 / SENDS || grip.target.equals(grip.sent)) return;
-    if (!connected()) return; // what is said now would all be heard at once, later
+    if (!connected()) return; // queued commands would all act at once after a reconnect
     this.#sent = now;
     grip.sent.copy(grip.target);
     world().send(command("joint_move", { joint: grip.joint, point: grip.sent.toArray() }))

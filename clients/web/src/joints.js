@@ -1,5 +1,5 @@
 /**
- * Joints as thin lines: from each body that moves to its anchor, between the anchors where they are apart, and along the axis about or
+ * Joints as thin lines: from each dynamic body to its anchor, between the anchors where they are apart, and along the axis about or
  * along which the joint moves. They come with the bodies' own stream, so that one that breaks is gone with its picture.
  */
 import { BufferAttribute, BufferGeometry, Color, LineBasicMaterial, LineSegments, Points, PointsMaterial, Quaternion, Vector3 } from "three";
@@ -7,7 +7,7 @@ import { BufferAttribute, BufferGeometry, Color, LineBasicMaterial, LineSegments
 /** Lines of a joint at most: two arms, what is between the anchors, two axes. */
 const LINES = 5;
 const ARM = new Color(0x9fc3d8), BETWEEN = new Color(0xffd166), AXIS = new Color(0xff8f4d), ANCHOR = new Color(0x5fe0ff);
-/** Half of an axis is this part of how far away one looks from. */
+/** Half the length of an axis, as a share of the camera's distance. */
 const AXIS_SHARE = 0.018;
 /** Which axes of a's frame a type moves about or along; a wheel's axle belongs to b. */
 const AXES = {
@@ -41,7 +41,7 @@ export class JointLines {
     this.count = 0;
   }
 
-  /** Buffers for so many joints. */
+  /** Allocates buffers for this many joints. */
   #fit(count) {
     if (count <= this.#room) return;
     this.#room = 2 ** Math.ceil(Math.log2(count));

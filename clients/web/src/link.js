@@ -1,5 +1,5 @@
 /**
- * The connection, kept up: connects, joins a world, subscribes. A connection that is lost is resumed: the mirror goes on and
+ * The connection of the page: connects, joins a world, subscribes. A connection that is lost is resumed: the mirror goes on and
  * nobody sees more than a pause. Where the session is gone too (the daemon was started anew) it joins anew. The page's
  * address says where: #world=NAME&token=TEXT&profile=exact in the fragment, which no server is sent.
  */
@@ -7,9 +7,9 @@ import { ALL, ALL_EVENTS, PROFILE, Refused, connect } from "cairn-client";
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
-/** Refusals that waiting does not mend. */
+/** Refusals that a later attempt would repeat. */
 const FINAL = ["auth", "forbidden", "version"];
-/** How often a server without a world is asked for one. */
+/** Period of requests for the list of worlds while there is none. */
 const LOOK_MS = 2000;
 /** All columns; the world's whole. */
 const FIELDS = ALL;
@@ -96,7 +96,7 @@ export class Link {
     await this.join(this.wanted);
   }
 
-  /** Watches a world by name; without a name, or where that one is gone, the first there is. */
+  /** Subscribes to a world by name; without a name, or if that world has ended, to the first one. */
   async join(name) {
     const worlds = await this.client.list();
     if (worlds.length === 0) {
@@ -129,7 +129,7 @@ export class Link {
     });
   }
 
-  /** The world that was watched is gone: another one. */
+  /** The watched world has ended: watches another one. */
   #ended() {
     this.subscription = null;
     this.#later(FIRST_WAIT_MS, () => this.join(null));
@@ -149,7 +149,7 @@ export class Link {
     const wait = Math.max(this.#wait, least);
     this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
     this.#timer = setTimeout(() => {
-      // A connection that stands but whose world could not be had.
+      // The connection is open, but its world could not be joined.
       if (this.connected) this.join(this.wanted).catch((wrong) => this.#again(wrong));
       else this.start();
     }, wait);

@@ -1,4 +1,4 @@
-/** The viewer's page: who does what when. */
+/** The viewer's page: connects its parts and draws the pictures. */
 import { Vector3 } from "three";
 import { Banner } from "./banner.js";
 import { Contacts } from "./contacts.js";
@@ -25,7 +25,7 @@ const focus = new Focus(stage);
 const banner = new Banner(element("banner"), () => link.start());
 let moment = null;
 let following = false;
-/** A loss shorter than this is told in the state alone, ms. */
+/** A loss shorter than this, ms, is shown in the status text only, without the banner. */
 const BANNER_MS = 800;
 let bannerTimer = 0;
 
@@ -87,7 +87,7 @@ function empty() {
   physics.watch(null);
   element("world").replaceChildren(new Option("none"));
   say(`${link.client.role}, no world`, "empty");
-  banner.show(new Error("The server has no world yet. It will be shown as soon as there is one."));
+  banner.show(new Error("The server has no world yet. The first one will appear here."));
 }
 
 /** Where most bodies that may move are, for the first look: a tenth at each end does not count. */
@@ -122,7 +122,7 @@ const link = new Link({
   lost: trouble,
 });
 
-// ---- what the user does ------------------------------------------------------------------------------
+// ---- input of the user ------------------------------------------------------------------------------
 
 /** What was refused, for a while. */
 function report(error) {

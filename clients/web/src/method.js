@@ -1,4 +1,4 @@
-/** A method of answering contact as an item of a list: what it can do, whether it is in use, and a button to use it. */
+/** A simulation method as a list item: its abilities, whether it is in use, and a button to use it. */
 import { shapes } from "cairn-client";
 import { make } from "./parameter.js";
 
@@ -20,7 +20,7 @@ function describe({ abilities, shapes: bits, names }) {
   const effects = abilities.filter((word) => !WORLDS.includes(word)), worlds = WORLDS.filter((word) => abilities.includes(word));
   const words = [`${worlds.join(" and ")} worlds`, `shapes: ${kindsOf(bits)}`];
   if (effects.length > 0) words.unshift(effects.join(", "));
-  if (names.length > 0) words.push(`also called ${namesOf(names)}`);
+  if (names.length > 0) words.push(`other names: ${namesOf(names)}`);
   return words.join("; ");
 }
 
@@ -51,7 +51,7 @@ export class Method {
   /** What the server says about it now. */
   show(facts, used, may) {
     const text = { mark: used ? "in use" : "", summary: facts.summary, abilities: describe(facts),
-      why: facts.why === null ? "" : `It could not take this world as it stands: ${facts.why}.` };
+      why: facts.why === null ? "" : `This method could not take the world now: ${facts.why}.` };
     for (const [part, words] of Object.entries(text)) if (this[part].textContent !== words) this[part].textContent = words;
     this.root.setAttribute("aria-current", used);
     this.button.setAttribute("aria-pressed", used);

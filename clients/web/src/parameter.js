@@ -13,14 +13,14 @@ export function make(tag, properties = {}, ...children) {
 const measured = (value, unit) => (unit ? `${value} ${unit}` : String(value));
 const isSwitch = ({ whole, least, most }) => whole && least === 0 && most === 1;
 
-/** What it means, and within which bounds: one sentence each. */
+/** Its meaning and its bounds, one sentence each. */
 function describe({ whole, least, most, initial, unit, old, meaning, methods }) {
   const words = [
     `${meaning}.`,
     `${whole ? "An integer within" : "Within"} ${least} and ${measured(most, unit)}; by default ${measured(initial, unit)}.`,
     methods.length > 0 ? `Read by ${methods.join(", ")}.` : "Read by no method.",
   ];
-  if (old.length > 0) words.push(`Once called ${old.join(", ")}.`);
+  if (old.length > 0) words.push(`Former names: ${old.join(", ")}.`);
   return words.join(" ");
 }
 
@@ -66,11 +66,11 @@ export class Parameter {
       event.stopPropagation();
       this.giveUp();
     };
-    // Who scrolls the panel does not mean the number below the pointer.
+    // Scrolling the panel must not change the number under the pointer.
     this.input.onwheel = () => { if (this.input.type === "number") this.input.blur(); };
     this.reset.onclick = () => {
       this.#touch(true);
-      // The button is of no more use then.
+      // Then the button has no effect.
       this.input.focus();
       this.#send(this.#facts.initial);
     };

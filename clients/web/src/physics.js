@@ -7,7 +7,7 @@ import { command } from "cairn-client";
 import { Method } from "./method.js";
 import { Parameter } from "./parameter.js";
 
-/** How often it asks at most while it is open. */
+/** Shortest time between two requests while the panel is open, ms. */
 const ASK_MS = 1000;
 
 /** Puts `rows` into a container. Those that stay are not touched: a field that is taken out tells what is half typed as a change. */
@@ -76,7 +76,7 @@ export class Physics {
     this.trouble.textContent = "";
   }
 
-  /** Once a picture: asks when it is time. */
+  /** Called once a picture: sends a request if one is due. */
   refresh(mirror, now) {
     if (!this.open || this.#world === null || this.#asks > 0 || now - this.#asked < ASK_MS) return;
     const state = mirror === null ? "none" : `${mirror.epoch} ${mirror.tick} ${mirror.edit}`;
@@ -96,7 +96,7 @@ export class Physics {
       this.#show({ method: world.method, methods, parameters });
       return true;
     } catch (error) {
-      if (world === this.#world) this.trouble.textContent = `The server did not say: ${error.message}`;
+      if (world === this.#world) this.trouble.textContent = `No answer from the server: ${error.message}`;
       return false;
     } finally {
       this.#asks--;

@@ -1,5 +1,5 @@
 /**
- * The interpolation buffer: frames come when the network lets them, pictures when the screen wants one. Poses of the last
+ * The interpolation buffer: frames arrive at the pace of the network, pictures are drawn at that of the screen. Poses of the last
  * frames are kept; a picture is of a moment a little in the past, between two of them.
  */
 const FRAMES_KEPT = 8;
@@ -7,7 +7,7 @@ const FRAMES_KEPT = 8;
 const DELAY = 2;
 /** Further off than this many seconds of ticks, the playhead jumps. */
 const JUMP_S = 0.5;
-/** Without a frame for so long the world stands, and the newest frame is shown, ms. */
+/** Without a frame for this long, ms, the world counts as paused, and the newest frame is shown. */
 const STILL_MS = 200;
 /** Of a world that stands, the newest frame itself is shown from so near on, ticks. */
 const NEAR = 0.05;
@@ -48,7 +48,7 @@ export class Playback {
     frame.rotation.set(mirror.rotation.subarray(0, end * 4));
     frame.ids.set(mirror.ids.subarray(0, end));
     Object.assign(frame, { end, tick: mirror.tick, epoch: mirror.epoch, at: now });
-    // What came before a rest says nothing about the pace after it.
+    // Frames before a pause say nothing about the pace after it.
     if (newest !== undefined && now - newest.at > STILL_MS) this.#arrivals = [];
     this.#arrivals.push({ tick: mirror.tick, at: now });
     while (now - this.#arrivals[0].at > WINDOW_MS) this.#arrivals.shift();

@@ -1,4 +1,4 @@
-/** The picture: renderer, light and shadow, ground lines, cameras. Knows nothing of bodies. */
+/** The picture: renderer, light and shadow, ground lines, cameras. It does not depend on bodies. */
 import {
   AmbientLight, BackSide, Box3, BufferAttribute, Color, DirectionalLight, Fog, HemisphereLight, Mesh, MeshBasicMaterial,
   PCFShadowMap, PerspectiveCamera, Raycaster, Scene, SphereGeometry, Vector2, Vector3, WebGLRenderer,

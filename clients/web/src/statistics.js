@@ -1,7 +1,7 @@
 /** Numbers in the corner: what the world does, what the wire carries, what this page costs. */
 const SHOW_MS = 500;
 const PING_MS = 2000;
-/** A lag that one notices. */
+/** A noticeable lag. */
 const LAG_MS = 150;
 
 export class Statistics {
@@ -17,7 +17,7 @@ export class Statistics {
     this.values = {};
     this.skipped = this.lost = 0;
     this.lag = null;
-    /** Times real time that was asked for. */
+    /** Requested speed, multiples of real time. */
     this.speed = 1;
   }
 
