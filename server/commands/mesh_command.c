@@ -1,6 +1,6 @@
-/* mesh_command.c: `cairnd mesh`: reads a mesh file, makes the canonical bytes of a solid in each requested
- * form, cooks them as the daemon does, and prints the result: lines `key: value`, or one JSON object. Files
- * are written last, after everything has succeeded.
+/* mesh_command.c: `cairnd mesh`: reads a mesh file, encodes it as a solid in each requested form, cooks each
+ * solid as the daemon does, and prints the result: lines `key: value`, or one JSON object. Files are written
+ * last, after all other steps have succeeded.
  */
 #include <math.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void put_vector(struct job *job, const char *name, vec3 v)
 	put_reals(job, name, values, 3);
 }
 
-/* File names and sentences of ours: quotes and control characters are left out for programs. */
+/* Prints a file name or an error text. In JSON, quotes, backslashes and control characters are omitted. */
 static void put_text(struct job *job, const char *name, const char *text)
 {
 	print_key(job, name);
@@ -140,7 +140,7 @@ static void put_report(struct job *job, const struct mesh_report *report)
 	if (report->closed)
 		put_count(job, "crossing pairs", report->crossings);
 	if (report->closed && !report->crossings_all)
-		put_text(job, "crossings", "not all pairs were looked at");
+		put_text(job, "crossings", "the search stopped before all pairs were tested");
 }
 
 static void put_solid(struct job *job, const struct shape *shape)
@@ -238,7 +238,7 @@ static enum status cook_mesh(struct job *job, uint32_t form, uint32_t detail, st
 	return status;
 }
 
-/* Repairs the mesh only to print the report: a refused mesh has no shape that would contain it. */
+/* Repairs the mesh only to print the report, because a refused mesh has no shape to take it from. */
 static enum status repair_alone(struct job *job, struct reason *why)
 {
 	struct mesh_soup soup = { job->mesh.points.items, job->mesh.points.count,
@@ -266,7 +266,7 @@ static enum status print_mesh_facts(struct job *job, struct reason *why)
 		return status;
 	put_solid(job, job->parts);
 	put_parts(job, job->parts);
-	/* A hull may have too many vertices and the parts none the less be hulls. */
+	/* The hull of the whole mesh may exceed the vertex limit although the hulls of its parts do not. */
 	if (cook_mesh(job, SOLID_HULL, 0, &job->hull, &hull_why) == STATUS_OK)
 		put_hull(job, job->hull);
 	else
@@ -364,7 +364,7 @@ static enum status write_files(const struct job *job, struct reason *why)
 	return status;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static bool parse_number(const char *text, double most, double *value)
 {
@@ -380,10 +380,12 @@ static enum status read_mesh(struct job *job, struct reason *why)
 	char base[4096] = ".";
 	if (!parse_number(job->options->mesh_weld, 1, &job->weld))
 		return reason_set(why, STATUS_RANGE, -1, "weld",
-				  "--weld must be a number from 0 to 1");
+				  "--weld: \"%.40s\" must be a number from 0 to 1 (metres)",
+				  job->options->mesh_weld);
 	if (!parse_number(job->options->mesh_tolerance, SHAPE_LENGTH_MAX, &job->tolerance))
 		return reason_set(why, STATUS_RANGE, -1, "tolerance",
-				  "--tolerance must be a number ≥ 0");
+				  "--tolerance: \"%.40s\" must be a number from 0 to %g (metres)",
+				  job->options->mesh_tolerance, (double)SHAPE_LENGTH_MAX);
 	if (slash != NULL && (size_t)(slash - path) < sizeof base)
 		snprintf(base, sizeof base, "%.*s/", (int)(slash - path), path);
 	return mesh_read(&source, 0, base, slash != NULL ? slash + 1 : path, &job->mesh);

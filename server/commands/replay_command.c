@@ -98,17 +98,17 @@ static void print_lines(const struct replay_options *options, const struct repla
 	       counts->checkpoints, counts->shapes);
 	printf("recorded by %s\n", report->build);
 	if (!report->whole)
-		printf("begins at epoch %" PRIu32 " tick %" PRIu64 ": what was before was pruned "
+		printf("begins at epoch %" PRIu32 " tick %" PRIu64 ": earlier records were pruned "
 		       "(--journal-keep)\n",
 		       report->begins_epoch, report->begins_tick);
 	if (report->verdict == REPLAY_SAME)
-		printf("same: %" PRIu64 " ticks made again, %" PRIu64 " checkpoints compared; "
+		printf("same: %" PRIu64 " ticks recomputed, %" PRIu64 " checkpoints compared; "
 		       "state hash %016" PRIx64 " at tick %" PRIu64 "\n",
 		       report->ticks, report->checkpoints, report->state_hash, report->tick);
 	if (report->verdict == REPLAY_STATES)
 		printf("states: %" PRIu64 " stored states verified; %" PRIu64
-		       " ticks of other bits not made again; %" PRIu64 " ticks made again, %" PRIu64
-		       " checkpoints compared\n",
+		       " ticks of incompatible builds skipped; %" PRIu64
+		       " ticks recomputed, %" PRIu64 " checkpoints compared\n",
 		       report->states, report->passed, report->ticks, report->checkpoints);
 	if (report->verdict != REPLAY_DIFFERS)
 		return;
@@ -119,7 +119,7 @@ static void print_lines(const struct replay_options *options, const struct repla
 	if (report->detail[0] != '\0')
 		printf("%s\n", report->detail);
 	else
-		printf("no checkpoint follows that could say more; --against another recording can\n");
+		printf("no later checkpoint locates the difference; compare with --against FILE\n");
 }
 
 static void show_progress(void *context, uint64_t ticks, uint64_t total)

@@ -20,9 +20,9 @@ struct run {
 	struct shape_library shapes;
 	struct world *world;
 	struct parallel_pool *pool;
-	double *ms; /* of every tick */
+	double *ms; /* duration of every tick */
 	uint64_t ticks;
-	double joint_error; /* m, rad: the worst after any tick */
+	double joint_error; /* m or rad: the largest after any tick */
 };
 
 /* ---- parameters ---------------------------------------------------------------------------------- */
@@ -127,41 +127,41 @@ static void print_times(struct run *run)
 	       median, p99, max, total);
 }
 
-/* Contacts of the state, those of sleeping bodies too, which the step's own figures leave out. */
-struct touch {
+/* Contacts of the state. Unlike world_stats they include the contacts of sleeping bodies. */
+struct contact_summary {
 	uint32_t contacts;
-	double max, mean; /* m, penetration over the points that have one */
+	double max, mean; /* m, penetration depth over the points with separation < 0 */
 };
 
-static struct touch touch_of(const struct world *world)
+static struct contact_summary summarize_contacts(const struct world *world)
 {
-	struct touch touch = { 0 };
+	struct contact_summary summary = { 0 };
 	uint32_t capacity = 4 * world_stats(world).contacts, deep = 0;
 	struct contact_view *views = heap_alloc(MAX_OF(capacity, 1u) * sizeof *views);
 	uint32_t count = views != NULL ? world_contacts(world, 0, views, capacity) : 0;
-	const struct contact_view *counted = NULL; /* a point of the last contact counted */
+	const struct contact_view *counted = NULL; /* a point of the contact counted last */
 	for (uint32_t i = 0; i < count; i++) {
 		const struct contact_view *view = &views[i];
 		if (view->separation > 0 && view->normal_impulse <= 0)
 			continue;
 		bool same = counted != NULL && counted->a == view->a && counted->b == view->b &&
 			    counted->child_a == view->child_a && counted->child_b == view->child_b;
-		touch.contacts += !same;
+		summary.contacts += !same;
 		counted = view;
 		if (view->separation >= 0)
 			continue;
-		touch.max = MAX_OF(touch.max, -view->separation);
-		touch.mean -= view->separation;
+		summary.max = MAX_OF(summary.max, -view->separation);
+		summary.mean -= view->separation;
 		deep++;
 	}
-	touch.mean = deep > 0 ? touch.mean / deep : 0;
+	summary.mean = deep > 0 ? summary.mean / deep : 0;
 	heap_free(views);
-	return touch;
+	return summary;
 }
 
 static void report_run(struct run *run)
 {
-	struct touch touch = touch_of(run->world);
+	struct contact_summary summary = summarize_contacts(run->world);
 	const struct world *world = run->world;
 	struct world_stats stats = world_stats(world);
 	struct world_energy energy = world_energy(world);
@@ -173,8 +173,8 @@ static void report_run(struct run *run)
 	printf("\"tick_hash\": \"%016" PRIx64 "\", ", world_tick_hash(world));
 	print_times(run);
 	printf("\"bodies\": %u, \"awake\": %u, \"contacts\": %u, ", (unsigned)stats.bodies,
-	       (unsigned)stats.awake, (unsigned)touch.contacts);
-	printf("\"penetration\": {\"max\": %.9g, \"mean\": %.9g}, ", touch.max, touch.mean);
+	       (unsigned)stats.awake, (unsigned)summary.contacts);
+	printf("\"penetration\": {\"max\": %.9g, \"mean\": %.9g}, ", summary.max, summary.mean);
 	printf("\"energy\": {\"kinetic\": %.17g, \"potential\": %.17g}, ", energy.kinetic,
 	       energy.potential);
 	printf("\"momentum\": {\"linear\": [%.17g, %.17g, %.17g], "
@@ -227,7 +227,8 @@ static enum status write_poses(struct run *run, struct reason *why)
 	if (file != NULL && fclose(file) != 0)
 		failed = true;
 	heap_free(ids);
-	return failed ? reason_set(why, STATUS_IO, -1, "poses", "%s could not be written", path)
+	return failed ? reason_set(why, STATUS_IO, -1, "poses",
+				   "cannot write %s; check the path and free space", path)
 		      : STATUS_OK;
 }
 
