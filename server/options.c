@@ -409,7 +409,7 @@ static enum status check_exposure(const struct options *options, const struct ad
 				  text);
 	if (!encrypted && !options->insecure_plaintext)
 		return reason_set(why, STATUS_AUTH, -1, option,
-				  "%.60s is not loopback and has no TLS: tokens would be readable "
+				  "%.60s is not loopback and has no TLS: tokens are readable "
 				  "on the network (--insecure-plaintext allows it)",
 				  text);
 	return STATUS_OK;

@@ -8,10 +8,11 @@
  *	sender: lock, push, first? = !pending, pending = true, unlock; first → write(eventfd)
  *	seat:   lock, pending = false, n = count, unlock; n times: lock, pop, unlock, do; then wakeups
  *
- * Not uv_async: in libuv 1.44 the woken loop spins through a thousand pauses when it looks before the
- * sender has come back from its write, which on one processor is always. Measured there and back (2026-11,
- * two processors): 45 µs with uv_async, 9 µs with this. The eventfd is written after the lock is given
- * back, or the woken thread would meet the lock; so it lives as long as the executor.
+ * Not uv_async: in libuv 1.44 the woken loop spins through a thousand pauses when it checks before the
+ * sender has returned from its write, which on one processor is always the case. Round trip, measured
+ * (2026-11, two processors): 45 µs with uv_async, 9 µs with an eventfd. The eventfd is written after the
+ * lock is released, because the woken thread would otherwise block on it; so the eventfd lives as long as
+ * the executor.
  *
  * Ending: a seat with `stopping` set empties its queue, sets `ended` under the lock (from then on
  * posts to it are CLOSED) and leaves its loop.
@@ -54,7 +55,7 @@ struct thread_seat {
 	uv_poll_t wake_poll;
 	uv_poll_t alarm_poll;
 	int alarm_fd;	    /* −1: none */
-	uint64_t alarm_at;  /* armed for; this thread's alone */
+	uint64_t alarm_at;  /* instant of the armed alarm; only this thread uses it */
 	executor_work *due; /* may be NULL */
 	void *due_context;
 	pthread_t handle;
@@ -108,7 +109,7 @@ static enum executor_thread current_thread(const struct executor *executor)
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */
-/* The counter of an eventfd has room for more wake-ups than there will ever be between two readings. */
+/* The 64-bit counter of an eventfd cannot overflow between two reads, so a write does not block. */
 static void wake_seat(const struct thread_seat *seat)
 {
 	const uint64_t one = 1;
@@ -200,7 +201,7 @@ static bool serve_wakeups(struct thread_seat *seat)
 	return some;
 }
 
-/* Does all queued work, and the work that it queues in turn. */
+/* Runs all queued work, and the work queued by it. */
 static void serve_all(struct thread_seat *seat)
 {
 	bool some = true;

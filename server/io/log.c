@@ -132,7 +132,7 @@ const char *log_quote(char out[LOG_TEXT_BYTES], const char *text)
 
 /* ---- standard error ---------------------------------------------------------------------------- */
 
-/* How a line is written without blocking: after poll, by write, or by send to a socket. */
+/* The way to write a line without blocking: write after poll, write, or send to a socket. */
 enum log_output { OUTPUT_ASK, OUTPUT_WRITE, OUTPUT_SOCKET };
 
 static struct {

@@ -9,8 +9,8 @@
  * same word. (1) The description is written only while `claim` says CLOSED under the new number, so
  * a helper that read any part of a newer description fails its swap: the word it saw is gone for
  * ever. (2) `done` counts items finished; only a run that was claimed adds to it, so the caller may
- * go on, and describe the next job, as soon as done = count, without waiting for helpers that never
- * came.
+ * go on, and describe the next job, as soon as done = count, without waiting for helpers that
+ * claimed nothing.
  *
  * Idle helpers look at `claim` for a few microseconds, since stages of a step follow each other
  * closely, then sleep. The caller wakes them only when some sleep.
@@ -69,7 +69,7 @@ static uint64_t word(uint32_t job, uint32_t next)
 	return (uint64_t)job << 32 | next;
 }
 
-/* Takes and does one run of the job at hand. False: nothing (left) to claim. */
+/* Claims and executes one run of the current job. False: nothing is left to claim. */
 static bool work_once(struct parallel_pool *pool, uint32_t worker)
 {
 	uint64_t seen = atomic_load_explicit(&pool->claim, memory_order_acquire);
@@ -205,7 +205,7 @@ enum status parallel_pool_create(uint32_t workers, struct parallel_pool **out)
 {
 	if (workers < 1 || workers > PARALLEL_WORKERS_MAX)
 		return STATUS_RANGE;
-	/* A whole number of lines, as the member that is alone on its line asks. */
+	/* A multiple of the cache line, because a member is aligned to one. */
 	struct parallel_pool *pool = heap_alloc_aligned(sizeof *pool);
 	if (pool == NULL)
 		return STATUS_NO_MEMORY;

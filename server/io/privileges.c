@@ -24,7 +24,7 @@ enum status privileges_seal(struct reason *why)
 	if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 || setrlimit(RLIMIT_CORE, &none) != 0)
 		return reason_set(
 			why, STATUS_FORBIDDEN, -1, "debuggable",
-			"the process cannot be closed to others (%s); --debuggable does without",
+			"cannot disable debuggers and core dumps (%s); --debuggable allows them",
 			strerror(errno));
 	return STATUS_OK;
 }
@@ -33,19 +33,21 @@ enum status privileges_drop(const char *user, struct reason *why)
 {
 	const struct passwd *entry = getpwnam(user);
 	if (entry == NULL)
-		return reason_set(why, STATUS_MISSING, -1, "user", "there is no user %.60s", user);
-	/* No program that is run from here gets more than this one has. */
+		return reason_set(why, STATUS_MISSING, -1, "user",
+				  "unknown user %.60s; give an existing one", user);
+	/* A program executed by this process cannot gain privileges. */
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (geteuid() == entry->pw_uid && getuid() == entry->pw_uid)
 		return STATUS_OK;
 	drop_bounding_set();
-	/* Groups first: afterwards they could not be changed any more. */
+	/* Groups come first, because they cannot be changed after setuid. */
 	if (initgroups(user, entry->pw_gid) != 0 || setgid(entry->pw_gid) != 0 ||
 	    setuid(entry->pw_uid) != 0)
-		return reason_set(why, STATUS_FORBIDDEN, -1, "user", "cannot become %.40s: %s",
-				  user, strerror(errno));
-	/* That there is no way back is part of it. */
+		return reason_set(why, STATUS_FORBIDDEN, -1, "user",
+				  "cannot switch to user %.40s: %s", user, strerror(errno));
+	/* A process that can become root again has not dropped its privileges. */
 	if (entry->pw_uid != 0 && setuid(0) == 0)
-		return reason_set(why, STATUS_FORBIDDEN, -1, "user", "root would not let go");
+		return reason_set(why, STATUS_FORBIDDEN, -1, "user",
+				  "root privileges could be regained after the switch of user");
 	return STATUS_OK;
 }

@@ -47,10 +47,10 @@ enum status secret_file_read(const char *path, size_t bytes_max, const char *fie
 	}
 	enum status status = STATUS_OK;
 	if (!S_ISREG(found.st_mode))
-		status = reason_set(why, STATUS_IO, -1, field, "%.80s is no file", path);
+		status = reason_set(why, STATUS_IO, -1, field, "%.80s is not a regular file", path);
 	else if ((found.st_mode & S_IRWXO) != 0)
 		status = reason_set(why, STATUS_FORBIDDEN, -1, field,
-				    "%.70s may be read by everybody: chmod o= it", path);
+				    "%.70s is accessible to all users; run chmod o= on it", path);
 	else if ((uint64_t)found.st_size > bytes_max)
 		status = reason_set(why, STATUS_TOO_LARGE, -1, field, "%.80s is too large", path);
 	else if (read_all(fd, (size_t)found.st_size, out) != STATUS_OK)

@@ -15,8 +15,8 @@
 
 enum {
 	RAW_BYTES = 16 << 10,
-	RECORD_BYTES = 16 << 10, /* of plain text, the most of one record */
-	RECORD_COST = 64,	 /* what a record adds, generously */
+	RECORD_BYTES = 16 << 10, /* the most plain text of one record (RFC 8446) */
+	RECORD_COST = 64,	 /* upper bound of the overhead of one record */
 	SEALED_BYTES = 128 << 10 /* of a frame below */
 };
 
@@ -191,7 +191,7 @@ static void send_sealed(struct tls_stream *self)
 		enum status status =
 			frame->bytes > 0 ? stream_write(self->under, &frame, 1) : STATUS_IO;
 		frame_release(frame);
-		/* The peer would take a missing record for an attack, so the stream fails. */
+		/* The peer would reject the next record after a missing one, so the stream fails. */
 		if (status != STATUS_OK)
 			end_stream(self, STATUS_CLOSED);
 	}
@@ -248,7 +248,7 @@ static size_t tls_queued(const struct stream *stream)
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
-/* The peer broke the protocol, or has closed. An alert, if there is one, is still sent. */
+/* Ends a stream whose peer violated the protocol or has closed. A pending alert is still sent. */
 static void fail_stream(struct tls_stream *self, int result)
 {
 	int error = SSL_get_error(self->ssl, result);

@@ -76,7 +76,7 @@ static enum status clear_path(const struct address *address, struct reason *why)
 		return reason_set(why, STATUS_IO, -1, "address", "socket: %s", strerror(errno));
 	struct sockaddr_storage storage;
 	uint32_t length = uv_sockaddr(address, &storage);
-	/* EAGAIN means a listener whose queue is full: alive as well. */
+	/* EAGAIN means that a listener exists and its queue is full. */
 	bool refused =
 		connect(probe, (struct sockaddr *)&storage, length) != 0 && errno == ECONNREFUSED;
 	close(probe);

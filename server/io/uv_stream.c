@@ -1,7 +1,7 @@
 /* uv_stream.c: one stream on libuv. See io.h.
  *
- * Writing: one uv_try_write of everything; what the kernel does not take goes, with references of
- * our own, into one uv_write. libuv answers EAGAIN at once while anything is queued, so nothing is
+ * Writing: one uv_try_write of everything; frames that the kernel does not accept go, with their own
+ * references, into one uv_write. libuv answers EAGAIN at once while anything is queued, so nothing is
  * ever reordered (network 6.1). The queue is bounded here, since libuv's is not.
  *
  * Ending: an ERROR or GOODBYE must still arrive. Closing a TCP socket that has unread bytes sends a
@@ -17,7 +17,7 @@
 #include "server/base/heap.h"
 #include "server/io/uv_internal.h"
 
-/* A tail on its way. */
+/* The unsent rest of a write, queued in libuv. */
 struct uv_write {
 	uv_write_t request;
 	struct uv_link *link;
@@ -320,7 +320,7 @@ static void on_written(uv_write_t *request, int status)
 		link->stream.events->drained(link->stream.context);
 }
 
-/* Keeps and queues frames from byte `sent` on. */
+/* References and queues frames from byte `sent` on. */
 static enum status queue_tail(struct uv_link *link, struct frame *const frames[], uint32_t count,
 			      uint64_t sent)
 {
@@ -352,7 +352,7 @@ static enum status queue_tail(struct uv_link *link, struct frame *const frames[]
 	return error == UV_ENOMEM ? STATUS_NO_MEMORY : STATUS_CLOSED;
 }
 
-/* Gives the kernel what it takes now. Returns bytes, or a negative error. */
+/* Writes as many bytes as the kernel accepts now. Returns their number, or a negative error. */
 static int try_write(struct uv_link *link, struct frame *const frames[], uint32_t count)
 {
 	uv_buf_t buffers[STREAM_FRAMES_MAX];

@@ -1,9 +1,9 @@
-/* player.c: in which order records and ticks are played. See player.h.
+/* player.c: plays the records and ticks of a recording in their order. See player.h.
  *
- * Records are ordered by seq. A tick has no record of its own but its hash; it belongs before every
- * record of a later boundary, of the same epoch or the next. So: a record of this epoch's boundary
- * t is due when the world stands at t, a record of another epoch when no further tick of this one
- * has a hash. Within an epoch ticks only go up, so this order is the only one.
+ * Records are ordered by seq. A tick has no record except its hash; it precedes every
+ * record of a later boundary, of the same epoch or the next. Therefore a record of boundary t of this
+ * epoch is due when the world is at tick t, and a record of another epoch is due when no further tick of
+ * this epoch has a hash. Ticks increase within an epoch, so the order is unique.
  */
 #include "server/store/player.h"
 
@@ -154,7 +154,7 @@ static enum status take_batch(struct record_player *self, uint32_t position, str
 	return STATUS_OK;
 }
 
-/* Each batch must have the recorded result, except one that had found no memory. Where no result
+/* Each batch must have the recorded result, except a batch that failed for lack of memory. Where no result
  * is recorded and ticks are redone with other numbers, a batch must not be refused. */
 static enum status check_results(const struct record_player *self,
 				 const struct batch_result *results, const uint8_t *recorded,
@@ -200,8 +200,8 @@ static enum status apply_batches(struct record_player *self, struct reason *why)
 	return status;
 }
 
-/* A step that failed over a limit is tried and must fail again. One that found no memory did not change the
- * state. */
+/* A step that failed at a limit is repeated and must fail again. A step that failed for lack of memory
+ * did not change the state. */
 static enum status retry_stopped_step(struct record_player *self, struct reason *why)
 {
 	struct reason step;
@@ -209,11 +209,11 @@ static enum status retry_stopped_step(struct record_player *self, struct reason 
 	    world_step(self->world, &parallel_serial, &step) == STATUS_LIMIT)
 		return STATUS_OK;
 	return reason_set(why, STATUS_DIVERGED, -1, "replay",
-			  "the step from tick %llu failed over a limit, but not in the replay",
+			  "the step from tick %llu failed at a limit, but not in the replay",
 			  LONG(self->next.tick));
 }
 
-/* The record at hand begins another epoch: from an image, or from the state as it is. */
+/* The next record begins another epoch: from an image, or from the present state. */
 static enum status enter_epoch(struct record_player *self, struct player_event *event,
 			       struct reason *why)
 {
@@ -244,7 +244,7 @@ static enum status begin_epoch(struct record_player *self, struct player_event *
 	return status;
 }
 
-/* The record at hand does not follow the world's present tick. */
+/* Reports that the next record does not follow the world's present tick. */
 static enum status out_of_order(const struct record_player *self, struct reason *why)
 {
 	return reason_set(why, STATUS_CORRUPT, -1, "hashes",
@@ -256,7 +256,7 @@ static enum status out_of_order(const struct record_player *self, struct reason 
 
 /* ---- ticks of other motion numbers ------------------------------------------------------------- */
 
-/* The reason why a file with such ticks after its last stored state is refused. */
+/* Refuses a file that has such ticks after its last stored state: VERSION. */
 static enum status refuse_others(struct record_player *self, struct reason *why)
 {
 	struct recorded_build build;
@@ -269,7 +269,7 @@ static enum status refuse_others(struct record_player *self, struct reason *why)
 		return status;
 	return reason_set(why, STATUS_VERSION, -1, "motion",
 			  "%llu ticks after the last checkpoint are of other bits (%.36s): "
-			  "end it in good order with that build, or give --upgrade redo",
+			  "shut it down cleanly with that build, or give --upgrade redo",
 			  LONG(ticks), build.text);
 }
 
@@ -314,7 +314,7 @@ static enum status pass_over_ticks(struct record_player *self, struct player_eve
 	return status;
 }
 
-/* OK: the ticks at hand can be played with this build, or have been skipped (*reported). VERSION. */
+/* OK: the next ticks can be played with this build, or have been skipped (*reported). Error: VERSION. */
 static enum status check_numbers(struct record_player *self, struct player_event *event,
 				 bool *reported, struct reason *why)
 {
@@ -326,7 +326,7 @@ static enum status check_numbers(struct record_player *self, struct player_event
 	return pass_over_ticks(self, event, why);
 }
 
-/* Plays the record at hand; *reported: `event` is set. */
+/* Plays the next record; *reported: `event` is set. */
 static enum status play_record(struct record_player *self, struct player_event *event,
 			       bool *reported, struct reason *why)
 {
@@ -371,7 +371,7 @@ static enum status make_tick(struct record_player *self, uint64_t recorded,
 	bool others = other_bits(self);
 	if (world_step(self->world, &parallel_serial, &step) != STATUS_OK)
 		return reason_set(why, STATUS_DIVERGED, -1, "replay",
-				  "tick %llu cannot be made again: %s",
+				  "tick %llu cannot be recomputed: %s",
 				  LONG(world_info(self->world).tick + 1), step.text);
 	self->ticks++;
 	self->redone += others;
@@ -386,7 +386,7 @@ static enum status make_tick(struct record_player *self, uint64_t recorded,
 	return STATUS_OK;
 }
 
-/* No record is due: a tick, another epoch, or the end. */
+/* Without a due record, the next event is a tick, another epoch, or the end. */
 static enum status go_on(struct record_player *self, struct player_event *event, struct reason *why)
 {
 	uint64_t tick = world_info(self->world).tick, hash;

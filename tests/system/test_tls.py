@@ -185,7 +185,7 @@ def test_a_key_that_everybody_may_read_is_refused(certificate, tmp_path, door):
     open_key = tmp_path / "open.key"
     open_key.write_bytes(open(key, "rb").read())
     open_key.chmod(0o644)
-    with pytest.raises(RuntimeError, match="may be read by everybody"):
+    with pytest.raises(RuntimeError, match="accessible to all users"):
         with daemon(*door, "--tls-cert", cert, "--tls-key", str(open_key)):
             pass
     open_key.chmod(0o640)
@@ -193,7 +193,7 @@ def test_a_key_that_everybody_may_read_is_refused(certificate, tmp_path, door):
         open_key.chmod(0o604)
         server.process.send_signal(signal.SIGHUP)
         until(lambda: "reload_refused" in log_of(server))
-        assert "may be read by everybody" in log_of(server)
+        assert "accessible to all users" in log_of(server)
 
 
 def test_a_certificate_is_changed_while_it_runs(server, certificate, tmp_path):
