@@ -1,5 +1,5 @@
-/* Events in a heap by (instant, drawn number, serial): among those of one instant the seed decides.
- * An event whose thread is still busy is put back to when it is free. */
+/* Events in a heap by (instant, drawn number, serial): the seed decides the order of events of
+ * one instant. An event whose thread is busy is postponed to the instant at which the thread is free. */
 #include "tests/lib/io_sim.h"
 
 #include <inttypes.h>
@@ -215,7 +215,7 @@ static void host_stop(struct io *io)
 	sim_host_of(io)->stopped = true;
 }
 
-/* A day of its own, so that nothing hangs on the machine's. */
+/* A simulated date, so that no result depends on the machine's clock. */
 static uint64_t host_wall_s(const struct io *io)
 {
 	return IO_SIM_EPOCH_S + io_now(io) / NS_PER_S;
@@ -363,7 +363,7 @@ enum status io_sim_create(const struct io_sim_options *options, struct io_sim **
 	sim->options = *options;
 	sim->rng = rng_seeded(options->seed);
 	sim->actor = SIM_ACTORS;
-	/* Any origin but zero, which would hide a forgotten one. */
+	/* The origin is not zero, because zero would hide a missing subtraction of the origin. */
 	sim->now = NS_PER_S + sim_draw(sim, NS_PER_S);
 	sim->next_port = 49152;
 	(void)io_sim_host(sim, 0);

@@ -1,5 +1,5 @@
-/* The executor played by one thread. A seat with something to do has one turn scheduled; a turn
- * does one thing (a post, or any one of the wakeups) and schedules the next, so that turns of
+/* The executor simulated on one thread. A seat with work has one turn scheduled; a turn
+ * runs one item (a post, or any one of the wakeups) and schedules the next, so that turns of
  * different seats interleave as the seed draws. The order of posts to one seat is kept, as executor.h
  * promises. */
 #include <string.h>
@@ -88,7 +88,7 @@ static void fire_turn(struct io_sim *sim, void *target, uint64_t argument)
 	UNUSED(sim);
 	UNUSED(argument);
 	seat->turn_due = false;
-	/* executor_stop may have done it all. */
+	/* executor_stop may have run all of it. */
 	if (has_work(seat) && !seat->ended)
 		do_one(seat);
 	schedule_turn(seat);
@@ -172,7 +172,7 @@ static enum status start(struct executor *executor, struct reason *why)
 	return STATUS_OK;
 }
 
-/* Does all that a seat still has, as that seat. */
+/* Runs all remaining work of a seat, as that seat. */
 static void work_off(struct sim_seat *seat)
 {
 	struct io_sim *sim = seat->sim;

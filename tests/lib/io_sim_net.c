@@ -48,7 +48,7 @@ struct sim_link {
 	uint32_t pipe_first, pipe_count, pipe_ready;
 	bool fin_ready;
 	uint64_t last_at; /* nothing may arrive before this */
-	/* When the oldest byte was sent that a cut peer will never hear; 0: none. */
+	/* Instant of the oldest byte sent to a peer that is cut off; 0: none. */
 	uint64_t unheard;
 	/* waits in the process */
 	struct ring queue;
@@ -183,7 +183,7 @@ static void tell_peer(struct sim_link *link, bool reset)
 	schedule(other, at, fire_readable, 1);
 }
 
-/* Begins to close; `closed` comes later, as the door promises. */
+/* Begins to close; `closed` is called later, as io.h promises. */
 static void link_end(struct sim_link *link, enum status why, bool reset)
 {
 	if (!alive(link))
@@ -301,7 +301,7 @@ static void pump_in(struct sim_link *link)
 	if (!reads || link->stalled || link->paused)
 		return;
 	if (link->pipe_ready > 0) {
-		/* What a short read left is another event, so that others come between. */
+		/* The rest after a short read is another event, so that other events can come between. */
 		if (read_once(link) && alive(link))
 			readable_soon(link);
 		return;
@@ -378,7 +378,7 @@ static void into_the_void(struct sim_link *link)
 		schedule(link, now + 2 * delay(link->sim), fire_reset, STATUS_CLOSED);
 }
 
-/* Gives the kernel up to `bytes`; returns how many it took. */
+/* Writes up to `bytes` to the kernel; returns the number accepted. */
 static uint32_t kernel_take(struct sim_link *link, const uint8_t *from, uint32_t bytes)
 {
 	struct sim_link *other = link->other;
@@ -406,7 +406,7 @@ static void fire_room(struct io_sim *sim, void *target, uint64_t argument)
 	push_out(link_of_object(target));
 }
 
-/* Tries again what a short write left. When the pipe is full, the reader's next read says so. */
+/* Retries the rest of a short write. When the pipe is full, the reader's next read triggers the retry. */
 static void room_soon(struct sim_link *link)
 {
 	bool full =
@@ -416,7 +416,7 @@ static void room_soon(struct sim_link *link)
 	schedule(link, sim_now(link->sim) + delay(link->sim), fire_room, 0);
 }
 
-/* Sends of the queue what the kernel takes. */
+/* Sends as much of the queue as the kernel accepts. */
 static void push_out(struct sim_link *link)
 {
 	if (!alive(link) || link->state == LINK_CONNECTING)
@@ -628,7 +628,7 @@ static void fire_accept(struct io_sim *sim, void *target, uint64_t argument)
 	}
 	mine->other = link;
 	link->other = mine;
-	/* What is written from here on arrives after the connection is known. */
+	/* Bytes written from here on arrive after the connection is reported. */
 	link->last_at = at;
 	schedule(link, at, fire_connected, 0);
 	host->io.counters.accepted++;
