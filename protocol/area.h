@@ -43,8 +43,9 @@ uint32_t wire_area_numbers(uint32_t kind);
 /* One [kind, [numbers], body]. */
 void wire_area_pack(struct wire_packer *out, const struct wire_area *area);
 /* Reads and checks a list; a rotation is made a unit. RANGE or TYPE with the area's index. */
-enum status wire_areas_take(const struct wire_list *list, struct wire_area areas[WIRE_AREAS_MAX],
-			    uint32_t *count, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status wire_areas_take(const struct wire_list *list,
+				       struct wire_area areas[WIRE_AREAS_MAX], uint32_t *count,
+				       struct reason *why);
 /* Bit by bit the same. */
 bool wire_area_same(const struct wire_area *a, const struct wire_area *b);
 

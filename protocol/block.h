@@ -56,7 +56,7 @@ struct block_row {
 };
 
 /* STATUS_OK or STATUS_RANGE. */
-enum status block_profile_check(uint64_t profile) MUST_CHECK;
+MUST_CHECK enum status block_profile_check(uint64_t profile);
 
 /* At most how many bytes a row adds to its block, and an id to its list. */
 uint32_t block_row_bytes_max(enum wire_profile profile, wire_mask fields,
@@ -95,13 +95,13 @@ struct block_reader {
 	uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
 };
 /* `value` (borrowed) is a whole MessagePack value. Structure is checked here: STATUS_MALFORMED. */
-enum status block_open(struct block_reader *self, enum wire_profile profile, wire_mask fields,
-		       struct wire_slice value) MUST_CHECK;
+MUST_CHECK enum status block_open(struct block_reader *self, enum wire_profile profile,
+				  wire_mask fields, struct wire_slice value);
 /* The next row: sets the id and the columns of *mask in *body, leaves the others alone. Quantised
  * columns of *mask are left in `change` instead, contacts of `plain` in `contacts`.
  * STATUS_MISSING after the last, STATUS_MALFORMED. */
-enum status block_next(struct block_reader *self, struct wire_body *body,
-		       wire_mask *mask) MUST_CHECK;
+MUST_CHECK enum status block_next(struct block_reader *self, struct wire_body *body,
+				  wire_mask *mask);
 
 /* Bytes of a plain row's contacts in profile `exact`, and these bytes; 0 for none. */
 uint32_t block_contact_bytes(const struct block_reader *self);
@@ -114,8 +114,8 @@ struct block_ids {
 	uint32_t id;
 	struct wire_cursor in; /* plain: values; exact: bytes */
 };
-enum status block_ids_open(struct block_ids *self, enum wire_profile profile,
-			   struct wire_slice value) MUST_CHECK;
-enum status block_ids_next(struct block_ids *self, uint32_t *id) MUST_CHECK;
+MUST_CHECK enum status block_ids_open(struct block_ids *self, enum wire_profile profile,
+				      struct wire_slice value);
+MUST_CHECK enum status block_ids_next(struct block_ids *self, uint32_t *id);
 
 #endif

@@ -33,16 +33,16 @@ void command_pack(struct wire_packer *out, const struct command *command);
  *   STATUS_TYPE             not an array, a field is missing or of another type
  *   STATUS_UNKNOWN_COMMAND, STATUS_UNSUPPORTED (reserved), STATUS_RANGE (too long, not in the C
  * type), STATUS_NO_MEMORY `index` goes into *why (may be NULL). */
-enum status command_take(struct wire_cursor *in, struct arena *arena, int64_t index,
-			 struct command *command, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status command_take(struct wire_cursor *in, struct arena *arena, int64_t index,
+				    struct command *command, struct reason *why);
 
 /* Whether the whole list can be read; of a list that has been refused by the validator this says which
  * command and which field. */
-enum status command_check_list(const struct wire_list *list, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status command_check_list(const struct wire_list *list, struct reason *why);
 
 /* The whole list of a COMMANDS or STEP, as an array pushed on `arena`. On refusal of command i,
  * `why` says so and the arena holds what it did before. */
-enum status command_take_list(const struct wire_list *list, struct arena *arena,
-			      struct command **commands, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status command_take_list(const struct wire_list *list, struct arena *arena,
+					 struct command **commands, struct reason *why);
 
 #endif

@@ -46,29 +46,29 @@ struct wire_cursor wire_cursor_of(struct wire_slice slice);
 struct wire_cursor wire_cursor_list(const struct wire_list *list);
 
 /* The next token; STATUS_MALFORMED at the end. */
-enum status wire_next(struct wire_cursor *self, struct wire_token *token) MUST_CHECK;
+MUST_CHECK enum status wire_next(struct wire_cursor *self, struct wire_token *token);
 /* Passes over at most `most` values that are one token each and can break no rule: nil, truth,
  * integers of up to 32 bits, finite floats of 64. Stops before anything else. Returns how many it has
  * passed. */
 uint64_t wire_pass_plain(struct wire_cursor *self, uint64_t most);
 /* Passes over one whole value, whatever is inside it, and gives its bytes (`value` may be NULL). */
-enum status wire_skip(struct wire_cursor *self, struct wire_slice *value) MUST_CHECK;
+MUST_CHECK enum status wire_skip(struct wire_cursor *self, struct wire_slice *value);
 
 /* One value of a given kind; STATUS_TYPE where it is another. On failure the cursor stays. */
-enum status wire_take_uint(struct wire_cursor *self, uint64_t max, uint64_t *value) MUST_CHECK;
-enum status wire_take_int(struct wire_cursor *self, int64_t *value) MUST_CHECK;
+MUST_CHECK enum status wire_take_uint(struct wire_cursor *self, uint64_t max, uint64_t *value);
+MUST_CHECK enum status wire_take_int(struct wire_cursor *self, int64_t *value);
 /* A float or an integer, finite. */
-enum status wire_take_real(struct wire_cursor *self, double *value) MUST_CHECK;
-enum status wire_take_reals(struct wire_cursor *self, double *values, uint32_t count) MUST_CHECK;
-enum status wire_take_bin(struct wire_cursor *self, struct wire_slice *value) MUST_CHECK;
+MUST_CHECK enum status wire_take_real(struct wire_cursor *self, double *value);
+MUST_CHECK enum status wire_take_reals(struct wire_cursor *self, double *values, uint32_t count);
+MUST_CHECK enum status wire_take_bin(struct wire_cursor *self, struct wire_slice *value);
 /* The header of an array: the cursor goes to its first item. */
-enum status wire_take_array(struct wire_cursor *self, uint32_t *count) MUST_CHECK;
+MUST_CHECK enum status wire_take_array(struct wire_cursor *self, uint32_t *count);
 /* An array of exactly `count` numbers; STATUS_TYPE where there are more or less. */
-enum status wire_take_tuple(struct wire_cursor *self, double *values, uint32_t count) MUST_CHECK;
+MUST_CHECK enum status wire_take_tuple(struct wire_cursor *self, double *values, uint32_t count);
 /* Passes over `count` values. */
-enum status wire_skip_many(struct wire_cursor *self, uint32_t count) MUST_CHECK;
+MUST_CHECK enum status wire_skip_many(struct wire_cursor *self, uint32_t count);
 /* A whole array: the cursor goes past it; its items are in `list`. */
-enum status wire_take_list(struct wire_cursor *self, struct wire_list *list) MUST_CHECK;
+MUST_CHECK enum status wire_take_list(struct wire_cursor *self, struct wire_list *list);
 static inline bool wire_at_end(const struct wire_cursor *self)
 {
 	return self->at == self->end;

@@ -40,14 +40,15 @@ struct delta_part {
 /* Cuts a frame into parts whose content takes at most `content_max` bytes each (≥ WIRE_FRAME_MIN, ≤
  * WIRE_FRAME_DOWN). There is always at least one. Returns STATUS_FULL when there would be more than
  * `capacity`, and STATUS_TOO_LARGE when a single row is larger than a frame. */
-enum status delta_plan(const struct delta_frame *frame, uint32_t content_max,
-		       struct delta_part *parts, uint32_t capacity, uint32_t *count) MUST_CHECK;
+MUST_CHECK enum status delta_plan(const struct delta_frame *frame, uint32_t content_max,
+				  struct delta_part *parts, uint32_t capacity, uint32_t *count);
 
 /* Packs the tail of part `index` of `count`; send message_pack_head(type, sub, *bytes) before it.
  */
-enum status delta_pack_tail(const struct delta_frame *frame, const struct delta_part *parts,
-			    uint32_t count, uint32_t index, uint8_t *data, uint32_t capacity,
-			    uint32_t *bytes) MUST_CHECK;
+MUST_CHECK enum status delta_pack_tail(const struct delta_frame *frame,
+				       const struct delta_part *parts, uint32_t count,
+				       uint32_t index, uint8_t *data, uint32_t capacity,
+				       uint32_t *bytes);
 enum message_type delta_type(const struct delta_frame *frame);
 
 #endif

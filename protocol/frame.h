@@ -16,8 +16,8 @@
  *   STATUS_FRAMING    no frame can start like this (said at the first byte), or it is empty
  *   STATUS_TOO_LARGE  it announces more than `content_max` (said at the fifth byte); `bytes` is the whole
  *                     frame's length, for who wants to pass over it */
-enum status frame_split(const uint8_t *data, size_t count, uint32_t content_max,
-			struct wire_slice *content, size_t *bytes) MUST_CHECK;
+MUST_CHECK enum status frame_split(const uint8_t *data, size_t count, uint32_t content_max,
+				   struct wire_slice *content, size_t *bytes);
 
 /* Writes the header of a frame with `content_bytes` of content. */
 void frame_header_put(uint8_t header[WIRE_FRAME_HEADER], uint32_t content_bytes);

@@ -64,13 +64,13 @@ void handshake_init(struct handshake *self, const struct handshake_offer *offer)
 
 /* Server: takes the first message of a connection. STATUS_OK: *reply is WELCOME and the session is
  * open. Else *reply is ERROR; send it, and close if the state is CLOSED then. */
-enum status handshake_receive(struct handshake *self, const struct message *message,
-			      struct message *reply) MUST_CHECK;
+MUST_CHECK enum status handshake_receive(struct handshake *self, const struct message *message,
+					 struct message *reply);
 
 /* Client: fills the HELLO to send. */
 void handshake_hello(const struct handshake *self, struct message *hello);
 /* Client: takes the answer. STATUS_OK: open. Else the status says why not (`why` has the text), and
  * the connection is of no use. */
-enum status handshake_welcome(struct handshake *self, const struct message *message) MUST_CHECK;
+MUST_CHECK enum status handshake_welcome(struct handshake *self, const struct message *message);
 
 #endif

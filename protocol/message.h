@@ -273,7 +273,7 @@ void message_init(struct message *self, enum message_type type);
 /* "observer" and so on; the empty slice of an unknown role is "nobody". */
 const char *wire_role_name(enum wire_role role);
 /* STATUS_RANGE for a name that is no role of a session. */
-enum status wire_role_parse(struct wire_slice name, enum wire_role *role) MUST_CHECK;
+MUST_CHECK enum status wire_role_parse(struct wire_slice name, enum wire_role *role);
 /* May a session of this role send this message? Unknown and reserved types may be "sent" by
  * anybody: they are answered by their own errors. */
 bool wire_role_may(enum wire_role role, uint32_t type);

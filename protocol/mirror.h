@@ -50,12 +50,12 @@ void mirror_release(struct mirror *self);
  *   STATUS_DIVERGED   the hash it carried is not the mirror's
  *   STATUS_LIMIT      more than body_max bodies or joint_max joints
  *   STATUS_NO_MEMORY */
-enum status mirror_snapshot(struct mirror *self, const struct msg_snapshot *frame,
-			    bool *last) MUST_CHECK;
-enum status mirror_delta(struct mirror *self, const struct msg_delta *frame, bool *last) MUST_CHECK;
-enum status mirror_rows(struct mirror *self, const struct msg_rows *frame, bool *last) MUST_CHECK;
+MUST_CHECK enum status mirror_snapshot(struct mirror *self, const struct msg_snapshot *frame,
+				       bool *last);
+MUST_CHECK enum status mirror_delta(struct mirror *self, const struct msg_delta *frame, bool *last);
+MUST_CHECK enum status mirror_rows(struct mirror *self, const struct msg_rows *frame, bool *last);
 /* Whichever of the three it is. */
-enum status mirror_take(struct mirror *self, const struct message *message, bool *last) MUST_CHECK;
+MUST_CHECK enum status mirror_take(struct mirror *self, const struct message *message, bool *last);
 
 /* NULL when there is none. Borrowed until the next frame. */
 const struct wire_body *mirror_find(const struct mirror *self, uint32_t id);

@@ -19,7 +19,7 @@ struct wire_packer {
 };
 
 struct wire_packer wire_packer_over(void *data, uint32_t capacity);
-enum status wire_packer_status(const struct wire_packer *self) MUST_CHECK;
+MUST_CHECK enum status wire_packer_status(const struct wire_packer *self);
 /* What has been written (borrowed from the buffer); empty after a failure. */
 struct wire_slice wire_packer_slice(const struct wire_packer *self);
 

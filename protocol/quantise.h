@@ -84,8 +84,8 @@ const uint8_t *wire_change_get(const uint8_t *at, const uint8_t *end, struct wir
 			       wire_mask bit);
 /* Applies the columns of `mask` to `values`. False, and nothing said about `values`, when a result
  * is out of range. */
-bool wire_change_apply(enum wire_profile profile, const struct wire_change *change, wire_mask mask,
-		       struct wire_quantised *values) MUST_CHECK;
+MUST_CHECK bool wire_change_apply(enum wire_profile profile, const struct wire_change *change,
+				  wire_mask mask, struct wire_quantised *values);
 
 /* ---- in line, for the loops that pack a thousand bodies -------------------------------------- */
 

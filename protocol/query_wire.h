@@ -110,8 +110,8 @@ void query_init(struct wire_query *self, enum wire_query_kind kind);
 uint32_t query_pack(struct wire_packer *out, const struct wire_query *query);
 /* STATUS_TYPE, STATUS_RANGE, STATUS_NOT_FINITE, STATUS_UNSUPPORTED for a kind that is not known;
  * `why` (may be NULL) names the field. */
-enum status query_take(const struct wire_list *list, struct wire_query *query,
-		       struct reason *why) MUST_CHECK;
+MUST_CHECK enum status query_take(const struct wire_list *list, struct wire_query *query,
+				  struct reason *why);
 
 struct wire_ray_hit {
 	uint32_t body, placement, child;
@@ -229,33 +229,33 @@ void answer_pack_mass(struct wire_packer *out, const struct wire_mass *mass);
 void answer_pack_move(struct wire_packer *out, const struct wire_move *move);
 void answer_pack_joint(struct wire_packer *out, const struct wire_joint_facts *facts);
 void answer_pack_joints_item(struct wire_packer *out, const struct wire_joint_facts *facts);
-enum status answer_take_joint(struct wire_cursor *in, struct wire_joint_facts *facts) MUST_CHECK;
+MUST_CHECK enum status answer_take_joint(struct wire_cursor *in, struct wire_joint_facts *facts);
 /* Leaves all of it 0 that the list does not tell. */
-enum status answer_take_joints_item(struct wire_cursor *in,
-				    struct wire_joint_facts *facts) MUST_CHECK;
+MUST_CHECK enum status answer_take_joints_item(struct wire_cursor *in,
+					       struct wire_joint_facts *facts);
 void answer_pack_region(struct wire_packer *out, const struct wire_region *region);
 /* The lists of a method and of a parameter are given as items that are packed already. */
 void answer_pack_method(struct wire_packer *out, const struct wire_method *method);
 void answer_pack_method_name(struct wire_packer *out, const struct wire_method_name *name);
 void answer_pack_parameter(struct wire_packer *out, const struct wire_parameter *parameter);
-enum status answer_take_method(struct wire_cursor *in, struct wire_method *method) MUST_CHECK;
-enum status answer_take_method_name(struct wire_cursor *in,
-				    struct wire_method_name *name) MUST_CHECK;
-enum status answer_take_parameter(struct wire_cursor *in,
-				  struct wire_parameter *parameter) MUST_CHECK;
+MUST_CHECK enum status answer_take_method(struct wire_cursor *in, struct wire_method *method);
+MUST_CHECK enum status answer_take_method_name(struct wire_cursor *in,
+					       struct wire_method_name *name);
+MUST_CHECK enum status answer_take_parameter(struct wire_cursor *in,
+					     struct wire_parameter *parameter);
 /* One text of a list. */
-enum status answer_take_text(struct wire_cursor *in, struct wire_slice *text) MUST_CHECK;
-enum status answer_take_cast_hit(struct wire_cursor *in, struct wire_cast_hit *hit) MUST_CHECK;
-enum status answer_take_closest(struct wire_cursor *in, struct wire_closest *closest) MUST_CHECK;
-enum status answer_take_mass(struct wire_cursor *in, struct wire_mass *mass) MUST_CHECK;
-enum status answer_take_move(struct wire_cursor *in, struct wire_move *move) MUST_CHECK;
-enum status answer_take_region(struct wire_cursor *in, struct wire_region *region) MUST_CHECK;
-enum status answer_take_hit(struct wire_cursor *in, struct wire_ray_hit *hit) MUST_CHECK;
-enum status answer_take_contact(struct wire_cursor *in, struct wire_contact *contact) MUST_CHECK;
-enum status answer_take_totals(struct wire_cursor *in, struct wire_totals *totals) MUST_CHECK;
+MUST_CHECK enum status answer_take_text(struct wire_cursor *in, struct wire_slice *text);
+MUST_CHECK enum status answer_take_cast_hit(struct wire_cursor *in, struct wire_cast_hit *hit);
+MUST_CHECK enum status answer_take_closest(struct wire_cursor *in, struct wire_closest *closest);
+MUST_CHECK enum status answer_take_mass(struct wire_cursor *in, struct wire_mass *mass);
+MUST_CHECK enum status answer_take_move(struct wire_cursor *in, struct wire_move *move);
+MUST_CHECK enum status answer_take_region(struct wire_cursor *in, struct wire_region *region);
+MUST_CHECK enum status answer_take_hit(struct wire_cursor *in, struct wire_ray_hit *hit);
+MUST_CHECK enum status answer_take_contact(struct wire_cursor *in, struct wire_contact *contact);
+MUST_CHECK enum status answer_take_totals(struct wire_cursor *in, struct wire_totals *totals);
 /* Shapes go to `shapes` (WIRE_BODY_SHAPES × WIRE_SHAPE_BYTES bytes, borrowed by the result). */
-enum status answer_take_body(struct wire_cursor *in, struct wire_body_facts *facts,
-			     uint8_t *shapes) MUST_CHECK;
-enum status answer_take_geometry(struct wire_cursor *in, struct wire_geometry *geometry) MUST_CHECK;
+MUST_CHECK enum status answer_take_body(struct wire_cursor *in, struct wire_body_facts *facts,
+					uint8_t *shapes);
+MUST_CHECK enum status answer_take_geometry(struct wire_cursor *in, struct wire_geometry *geometry);
 
 #endif

@@ -31,11 +31,11 @@ struct wire_result {
 
 void result_pack(struct wire_packer *out, const struct wire_result *result);
 /* STATUS_TYPE or STATUS_RANGE when it is not a result. Fills value_list, not values. */
-enum status result_take(struct wire_cursor *in, struct wire_result *result) MUST_CHECK;
+MUST_CHECK enum status result_take(struct wire_cursor *in, struct wire_result *result);
 /* The i-th value, 0 where there is none. */
 uint32_t result_value(const struct wire_result *result, uint32_t index);
 
 void event_pack(struct wire_packer *out, const struct event *event);
-enum status event_take(struct wire_cursor *in, struct event *event) MUST_CHECK;
+MUST_CHECK enum status event_take(struct wire_cursor *in, struct event *event);
 
 #endif

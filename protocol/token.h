@@ -49,13 +49,13 @@ struct connect_token {
 };
 
 /* Takes a text apart; nothing is believed of it yet. MALFORMED: it is no connect token, to the bit. */
-enum status token_read(struct wire_slice text, struct connect_token *out) MUST_CHECK;
+MUST_CHECK enum status token_read(struct wire_slice text, struct connect_token *out);
 /* Whether it was signed with this key. Takes the same time wherever they differ. */
 bool token_genuine(const struct connect_token *self, const uint8_t *key, size_t key_bytes);
 /* Writes role, key, expires_s, nonce and worlds, signed; `text` gets a zero at its end. RANGE: a name that
  * is none, too many worlds, or no role. */
-enum status token_write(const struct connect_token *self, const uint8_t *key, size_t key_bytes,
-			char text[TOKEN_TEXT_MAX + 1]) MUST_CHECK;
+MUST_CHECK enum status token_write(const struct connect_token *self, const uint8_t *key,
+				   size_t key_bytes, char text[TOKEN_TEXT_MAX + 1]);
 
 /* ---- letters ---------------------------------------------------------------------------------- */
 /* base64url without padding: writes the text and a zero; `text` has room for ⌈4/3 bytes⌉ + 1. */

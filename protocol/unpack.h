@@ -14,14 +14,14 @@
 /* `message` borrows from `content`. After a refusal it holds what stood before the field that is
  * wrong, so that message_ref still names the request. `why` may be NULL. Bytes that were not
  * validated are safe, too: they give STATUS_MALFORMED. */
-enum status message_unpack(const uint8_t *content, uint32_t bytes, struct message *message,
-			   struct reason *why) MUST_CHECK;
+MUST_CHECK enum status message_unpack(const uint8_t *content, uint32_t bytes,
+				      struct message *message, struct reason *why);
 
 /* validate_content and message_unpack in one. Of what the validator refuses, `message` holds what could be
  * read all the same, and the reason names the field where it can be told. */
-enum status message_read(const uint8_t *content, uint32_t bytes,
-			 const struct validate_limits *limits, struct message *message,
-			 struct reason *why) MUST_CHECK;
+MUST_CHECK enum status message_read(const uint8_t *content, uint32_t bytes,
+				    const struct validate_limits *limits, struct message *message,
+				    struct reason *why);
 
 /* What an ERROR about this message gives as `ref`: its ref, sub, batch, id or request; else 0. */
 uint64_t message_ref(const struct message *message);
@@ -30,11 +30,11 @@ uint64_t message_ref(const struct message *message);
 void message_error(struct message *error, const struct message *about, const struct reason *why);
 
 /* The value of a key in the pairs of a MAP; STATUS_MISSING where there is none. */
-enum status wire_map_find(const struct wire_list *map, const char *key,
-			  struct wire_slice *value) MUST_CHECK;
+MUST_CHECK enum status wire_map_find(const struct wire_list *map, const char *key,
+				     struct wire_slice *value);
 /* Exactly `count` numbers of a REALS or LIST. */
-enum status wire_list_reals(const struct wire_list *list, double *values,
-			    uint32_t count) MUST_CHECK;
+MUST_CHECK enum status wire_list_reals(const struct wire_list *list, double *values,
+				       uint32_t count);
 /* Are the bytes those of this C string? */
 bool wire_slice_is(struct wire_slice slice, const char *text);
 

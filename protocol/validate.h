@@ -24,12 +24,12 @@ extern const struct validate_limits VALIDATE_DOWN; /* what a client demands of s
 /* STATUS_OK, or MALFORMED, TOO_DEEP, TOO_LARGE (a text, or all elements), NOT_FINITE, RANGE (an integer
  * beyond 2^53), with the byte's offset as the reason's index and what is wrong as its text (`why` may be
  * NULL). The frame's end is known whatever stands in it, so none of them ends a connection. */
-enum status validate_content(const uint8_t *content, uint32_t bytes,
-			     const struct validate_limits *limits, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status validate_content(const uint8_t *content, uint32_t bytes,
+					const struct validate_limits *limits, struct reason *why);
 
 /* Same for one value of any type, e.g. a journal record. */
-enum status validate_value(const uint8_t *value, uint32_t bytes,
-			   const struct validate_limits *limits, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status validate_value(const uint8_t *value, uint32_t bytes,
+				      const struct validate_limits *limits, struct reason *why);
 
 /* UTF-8 without overlong forms, surrogates, or NUL. */
 bool validate_utf8(const uint8_t *text, uint32_t bytes);

@@ -55,14 +55,14 @@ struct options {
  * are borrowed from them and from `out` itself, which therefore must not be copied. On refusal
  * `why` names the option in `field` (TYPE, RANGE, MISSING a value, EXISTS given twice, LIMIT too
  * many). */
-enum status options_parse(struct options *out, int argc, const char *const argv[],
-			  const char *const environment[], struct reason *why) MUST_CHECK;
+MUST_CHECK enum status options_parse(struct options *out, int argc, const char *const argv[],
+				     const char *const environment[], struct reason *why);
 
 /* The same with `settings` ("name=value", closed with NULL; may be NULL), what a configuration file says,
  * between the defaults and the environment. They are borrowed, too. */
-enum status options_parse_with(struct options *out, int argc, const char *const argv[],
-			       const char *const environment[], const char *const settings[],
-			       struct reason *why) MUST_CHECK;
+MUST_CHECK enum status options_parse_with(struct options *out, int argc, const char *const argv[],
+					  const char *const environment[],
+					  const char *const settings[], struct reason *why);
 /* The file of --config, else of CAIRN_CONFIG, else NULL. Borrowed from the arguments. */
 const char *options_config_path(int argc, const char *const argv[],
 				const char *const environment[]);
@@ -81,26 +81,26 @@ struct option_view {
 /* The i-th; false: there are no more. */
 bool options_view(const struct options *options, uint32_t index, struct option_view *out);
 /* Sets a live option. MISSING: no such option; UNSUPPORTED: it needs a restart; TYPE, RANGE. */
-enum status options_change(struct options *options, const char *name, const char *value,
-			   struct reason *why) MUST_CHECK;
+MUST_CHECK enum status options_change(struct options *options, const char *name, const char *value,
+				      struct reason *why);
 
 /* Writes the help for SERVE, RUN, REPLAY or MESH; returns its length, like snprintf. */
 size_t options_help(enum options_command command, char *text, size_t bytes);
 
 /* Where to listen: --listen (a bare HOST:PORT means TCP), --unix, or the default when neither was
  * given. `out` has room for OPTION_ADDRESSES_MAX. */
-enum status options_addresses(const struct options *options, struct address *out, uint32_t *count,
-			      struct reason *why) MUST_CHECK;
+MUST_CHECK enum status options_addresses(const struct options *options, struct address *out,
+					 uint32_t *count, struct reason *why);
 /* The same for --tls; none where it was not given. */
-enum status options_tls_addresses(const struct options *options, struct address *out,
-				  uint32_t *count, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status options_tls_addresses(const struct options *options, struct address *out,
+					     uint32_t *count, struct reason *why);
 
 /* True: the peer's PROXY header is trusted: it is on the list of --proxy-from; without a list, `local`. */
 bool options_proxy_from(const struct options *options, enum address_kind kind,
 			const uint8_t octets[16], bool local);
 
 /* The address of --web or --admin: HOST:PORT, with or without "tcp:" in front. */
-enum status options_web_address(const char *text, const char *option, struct address *out,
-				struct reason *why) MUST_CHECK;
+MUST_CHECK enum status options_web_address(const char *text, const char *option,
+					   struct address *out, struct reason *why);
 
 #endif

@@ -28,16 +28,16 @@ struct arena_mark {
 };
 
 /* Reserves `bytes` at once (may be 0). STATUS_NO_MEMORY leaves a valid, empty arena. */
-enum status arena_init(struct arena *self, size_t bytes) MUST_CHECK;
+MUST_CHECK enum status arena_init(struct arena *self, size_t bytes);
 /* Gives everything back; the arena is as after init with 0 bytes. */
 void arena_release(struct arena *self);
-enum status arena_reserve(struct arena *self, size_t bytes) MUST_CHECK;
+MUST_CHECK enum status arena_reserve(struct arena *self, size_t bytes);
 /* Borrowed until the arena is rewound past it; contents undefined. 0 bytes is valid. */
-void *arena_push(struct arena *self, size_t bytes) MUST_CHECK;
+MUST_CHECK void *arena_push(struct arena *self, size_t bytes);
 /* Same, zero-filled. */
-void *arena_push_zero(struct arena *self, size_t bytes) MUST_CHECK;
+MUST_CHECK void *arena_push_zero(struct arena *self, size_t bytes);
 /* `count` items of `item_bytes`; NULL also when the product overflows. */
-void *arena_push_array(struct arena *self, size_t count, size_t item_bytes) MUST_CHECK;
+MUST_CHECK void *arena_push_array(struct arena *self, size_t count, size_t item_bytes);
 
 struct arena_mark arena_mark(const struct arena *self);
 /* Forgets everything pushed since `mark`; keeps the memory. */

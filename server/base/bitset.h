@@ -23,7 +23,7 @@ struct bitset {
 void bitset_init(struct bitset *self);
 void bitset_release(struct bitset *self);
 /* Grows to at least `size` numbers (rounded up to 64), keeping members. Never shrinks. */
-enum status bitset_reserve(struct bitset *self, uint32_t size) MUST_CHECK;
+MUST_CHECK enum status bitset_reserve(struct bitset *self, uint32_t size);
 /* Empties the set, keeps the memory. */
 void bitset_reset(struct bitset *self);
 

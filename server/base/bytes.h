@@ -24,9 +24,9 @@ struct bytes {
 void bytes_init(struct bytes *self);
 void bytes_release(struct bytes *self);
 /* Makes room for `more` bytes after `count`, at least doubling. On failure nothing changes. */
-enum status bytes_reserve(struct bytes *self, size_t more) MUST_CHECK;
-enum status bytes_append(struct bytes *self, const void *data, size_t count) MUST_CHECK;
-enum status bytes_append_zero(struct bytes *self, size_t count) MUST_CHECK;
+MUST_CHECK enum status bytes_reserve(struct bytes *self, size_t more);
+MUST_CHECK enum status bytes_append(struct bytes *self, const void *data, size_t count);
+MUST_CHECK enum status bytes_append_zero(struct bytes *self, size_t count);
 /* Removes the first `count` bytes (at most all). */
 void bytes_consume(struct bytes *self, size_t count);
 /* Forgets the contents, keeps the memory. */
@@ -61,7 +61,7 @@ void write_raw(struct writer *self, const void *data, size_t count);
 /* A u32 length, then the bytes. */
 void write_blob(struct writer *self, const void *data, uint32_t count);
 /* STATUS_NO_MEMORY or, for a fixed buffer, STATUS_FULL after a failure. */
-enum status writer_status(const struct writer *self) MUST_CHECK;
+MUST_CHECK enum status writer_status(const struct writer *self);
 
 struct reader {
 	const uint8_t *data; /* borrowed */
@@ -91,7 +91,7 @@ static inline size_t reader_left(const struct reader *self)
 	return self->count - self->position;
 }
 /* STATUS_OK when nothing failed and every byte was taken, else STATUS_MALFORMED. */
-enum status reader_finish(const struct reader *self) MUST_CHECK;
+MUST_CHECK enum status reader_finish(const struct reader *self);
 
 /* ---- values in bytes ------------------------------------------------------------------------ */
 

@@ -13,13 +13,13 @@
 enum { HEAP_LINE_BYTES = 64 }; /* a cache line; the alignment of heap_alloc_aligned and of arenas */
 
 /* Returned owned; to be given to heap_free. Contents are undefined. */
-void *heap_alloc(size_t bytes) MUST_CHECK;
+MUST_CHECK void *heap_alloc(size_t bytes);
 /* Returned owned, filled with zero bytes. */
-void *heap_alloc_zero(size_t bytes) MUST_CHECK;
+MUST_CHECK void *heap_alloc_zero(size_t bytes);
 /* Returned owned, aligned to HEAP_LINE_BYTES; may not be given to heap_realloc. */
-void *heap_alloc_aligned(size_t bytes) MUST_CHECK;
+MUST_CHECK void *heap_alloc_aligned(size_t bytes);
 /* `block` is taken on success (may be NULL: allocates); on NULL it still belongs to the caller. */
-void *heap_realloc(void *block, size_t bytes) MUST_CHECK;
+MUST_CHECK void *heap_realloc(void *block, size_t bytes);
 /* `block` is taken; NULL is ignored. */
 void heap_free(void *block);
 

@@ -22,14 +22,14 @@ struct table {
 void table_init(struct table *self);
 void table_release(struct table *self);
 /* Afterwards `keys` keys fit in all without allocating. On failure nothing changes. */
-enum status table_reserve(struct table *self, uint32_t keys) MUST_CHECK;
+MUST_CHECK enum status table_reserve(struct table *self, uint32_t keys);
 /* Forgets all keys, keeps the memory. */
 void table_reset(struct table *self);
 
 /* STATUS_OK; STATUS_EXISTS (nothing changes); STATUS_NO_MEMORY (nothing changes). */
-enum status table_insert(struct table *self, uint64_t key, uint32_t value) MUST_CHECK;
+MUST_CHECK enum status table_insert(struct table *self, uint64_t key, uint32_t value);
 /* Inserts or replaces. STATUS_OK or STATUS_NO_MEMORY (nothing changes). */
-enum status table_put(struct table *self, uint64_t key, uint32_t value) MUST_CHECK;
+MUST_CHECK enum status table_put(struct table *self, uint64_t key, uint32_t value);
 /* False when absent, and then `value` is untouched. `value` may be NULL. */
 bool table_find(const struct table *self, uint64_t key, uint32_t *value);
 /* False when absent. */

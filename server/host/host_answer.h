@@ -58,17 +58,17 @@ static inline enum status packed(struct bytes *out, const struct wire_packer *pa
 
 /* host_lists.c */
 struct host;
-enum status host_answer_methods(struct host *host, struct bytes *out) MUST_CHECK;
-enum status host_answer_parameters(struct host *host, struct bytes *out) MUST_CHECK;
+MUST_CHECK enum status host_answer_methods(struct host *host, struct bytes *out);
+MUST_CHECK enum status host_answer_parameters(struct host *host, struct bytes *out);
 
 /* host_joints.c */
-enum status host_answer_joint(struct host *host, const struct wire_query *query, struct bytes *out,
-			      struct reason *why) MUST_CHECK;
-enum status host_answer_joints(struct host *host, const struct wire_query *query,
-			       struct bytes *out) MUST_CHECK;
-enum status host_answer_linked(struct host *host, const struct wire_query *query,
-			       struct bytes *out) MUST_CHECK;
+MUST_CHECK enum status host_answer_joint(struct host *host, const struct wire_query *query,
+					 struct bytes *out, struct reason *why);
+MUST_CHECK enum status host_answer_joints(struct host *host, const struct wire_query *query,
+					  struct bytes *out);
+MUST_CHECK enum status host_answer_linked(struct host *host, const struct wire_query *query,
+					  struct bytes *out);
 /* All joints as rows of profile `plain`, with all columns. */
-enum status host_observe_joints(struct host *host, struct bytes *out) MUST_CHECK;
+MUST_CHECK enum status host_observe_joints(struct host *host, struct bytes *out);
 
 #endif

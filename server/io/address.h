@@ -29,7 +29,7 @@ struct address {
 
 /* Reads `text` (borrowed). On refusal `out` is untouched and `why` (may be NULL) says what and why:
  * TYPE not an address, RANGE port or path length. */
-enum status address_parse(const char *text, struct address *out, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status address_parse(const char *text, struct address *out, struct reason *why);
 
 /* An IPv4 address in the form of an IPv6 one (::ffff:a.b.c.d), as listeners that take both give it, becomes
  * the IPv4 address; others stay as they are. */
@@ -51,8 +51,8 @@ struct address_network {
 
 /* Reads "192.0.2.7", "192.0.2.0/24", "2001:db8::/32"; without bits it is one address. TYPE not an
  * IP address; RANGE more bits than it has. */
-enum status network_parse(const char *text, struct address_network *out,
-			  struct reason *why) MUST_CHECK;
+MUST_CHECK enum status network_parse(const char *text, struct address_network *out,
+				     struct reason *why);
 bool network_has(const struct address_network *network, enum address_kind kind,
 		 const uint8_t octets[16]);
 

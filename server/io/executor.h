@@ -92,8 +92,8 @@ struct executor_counters {
 
 /* Hands `work` to `to`. Any thread may call. Order is kept per receiver (for one sender).
  * FULL: the queue is full. CLOSED: the executor is stopping. Borrowed context. */
-enum status executor_post(struct executor *self, enum executor_thread to, executor_work *work,
-			  void *context) MUST_CHECK;
+MUST_CHECK enum status executor_post(struct executor *self, enum executor_thread to,
+				     executor_work *work, void *context);
 /* Makes `wakeup` pending: its answer is called on `to`. Any thread may call. A wakeup that is
  * pending already stays with the thread it was first made pending for. After executor_stop it does
  * nothing. */
@@ -107,7 +107,7 @@ void executor_on_alarm(struct executor *self, enum executor_thread thread, execu
 void executor_set_alarm(struct executor *self, uint64_t at);
 
 /* Starts the threads. Posts made before wait for it. */
-enum status executor_start(struct executor *self, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status executor_start(struct executor *self, struct reason *why);
 /* Called on LOOP, once: every other thread does the work already queued for it, then ends and is joined;
  * work that they post to LOOP is done too. Posts by the ending threads are still accepted. Workers end
  * first, then ANSWERS and HELPER, then STORE, so that records from the workers are stored. */

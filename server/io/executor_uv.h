@@ -9,7 +9,7 @@ struct io;
 
 /* LOOP is the thread that runs `io`, made by io_uv_create (borrowed, must outlive the executor).
  * Returned owned, not started. NO_MEMORY; RANGE for options out of range; IO. */
-enum status executor_uv_create(struct io *io, const struct executor_options *options,
-			       struct executor **out) MUST_CHECK;
+MUST_CHECK enum status executor_uv_create(struct io *io, const struct executor_options *options,
+					  struct executor **out);
 
 #endif

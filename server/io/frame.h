@@ -39,14 +39,14 @@ struct frame_pool_counters {
 };
 
 /* `idle_bytes_max`: how much the free lists keep before frames go back to the heap. */
-enum status frame_pool_create(uint64_t idle_bytes_max, struct frame_pool **out) MUST_CHECK;
+MUST_CHECK enum status frame_pool_create(uint64_t idle_bytes_max, struct frame_pool **out);
 /* Every frame must have come back. */
 void frame_pool_destroy(struct frame_pool *pool);
 void frame_pool_counters(struct frame_pool *pool, struct frame_pool_counters *out);
 
 /* A frame with room for `capacity` bytes (1 … FRAME_CAPACITY_MAX), bytes = 0, returned owned.
  * Thread-safe. NO_MEMORY, or TOO_LARGE over the maximum. */
-enum status frame_create(struct frame_pool *pool, uint32_t capacity, struct frame **out) MUST_CHECK;
+MUST_CHECK enum status frame_create(struct frame_pool *pool, uint32_t capacity, struct frame **out);
 /* One reference more; returns its argument. Thread-safe. */
 struct frame *frame_retain(struct frame *frame);
 /* One reference less; the last one gives the frame back to its pool. NULL is allowed.

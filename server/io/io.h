@@ -106,7 +106,7 @@ uint64_t io_wall_s(const struct io *io);
  * context. */
 void io_set_flush(struct io *io, io_called *flush, void *context);
 /* Calls `signalled` for SIGTERM, SIGINT, SIGHUP and SIGUSR1 from now on. Once per loop. */
-enum status io_set_signals(struct io *io, io_signalled *signalled, void *context) MUST_CHECK;
+MUST_CHECK enum status io_set_signals(struct io *io, io_signalled *signalled, void *context);
 /* Borrowed; changes as the loop runs. */
 const struct io_counters *io_counters(const struct io *io);
 const struct io_limits *io_limits(const struct io *io);
@@ -114,16 +114,17 @@ const struct io_limits *io_limits(const struct io *io);
 /* ---- listening and connecting ---------------------------------------------------------------- */
 /* Each new stream is given owned to `accepted`, which starts or closes it. A stale Unix socket file
  * is replaced, a live one is EXISTS; the file is made mode 0600. EXISTS for a TCP port in use. */
-enum status io_listen(struct io *io, const struct address *address, io_accepted *accepted,
-		      void *context, struct io_listener **out, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status io_listen(struct io *io, const struct address *address,
+				 io_accepted *accepted, void *context, struct io_listener **out,
+				 struct reason *why);
 /* The address in use, with the port the system chose. */
 void io_listener_address(const struct io_listener *listener, struct address *out);
 /* Accepts no more; streams live on; the Unix socket file is removed; the handle is gone. */
 void io_listener_close(struct io_listener *listener);
 /* Starts connecting; returned owned and already started. A refusal comes as `closed`. */
-enum status io_connect(struct io *io, const struct address *address,
-		       const struct stream_events *events, void *context,
-		       struct stream **out) MUST_CHECK;
+MUST_CHECK enum status io_connect(struct io *io, const struct address *address,
+				  const struct stream_events *events, void *context,
+				  struct stream **out);
 
 /* ---- streams --------------------------------------------------------------------------------- */
 /* Begins to read. `events` is borrowed for the stream's life. */
@@ -132,8 +133,8 @@ void stream_start(struct stream *stream, const struct stream_events *events, voi
  * references of the stream's own) and follows. `frames` and the caller's references stay the
  * caller's. count ≤ STREAM_FRAMES_MAX. FULL: over queue_bytes, nothing was sent. CLOSED: finished,
  * closing or gone wrong. */
-enum status stream_write(struct stream *stream, struct frame *const frames[],
-			 uint32_t count) MUST_CHECK;
+MUST_CHECK enum status stream_write(struct stream *stream, struct frame *const frames[],
+				    uint32_t count);
 /* Bytes that wait in this process. 0 does not mean the peer has them: the kernel holds some too. */
 size_t stream_queued(const struct stream *stream);
 /* Calls `space` again after it returned 0. */
@@ -147,8 +148,8 @@ void stream_peer(const struct stream *stream, struct peer *out);
 
 /* ---- timers ---------------------------------------------------------------------------------- */
 /* One shot, coarse (a millisecond): deadlines of sessions, never ticks. Returned owned, unarmed. */
-enum status io_timer_create(struct io *io, io_called *fired, void *context,
-			    struct io_timer **out) MUST_CHECK;
+MUST_CHECK enum status io_timer_create(struct io *io, io_called *fired, void *context,
+				       struct io_timer **out);
 /* Fires once at or shortly after `at`; a second start moves it; INSTANT_NEVER disarms. */
 void io_timer_start(struct io_timer *timer, uint64_t at);
 void io_timer_stop(struct io_timer *timer);

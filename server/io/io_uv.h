@@ -8,7 +8,7 @@ struct uv_loop_s;
 
 /* A loop of its own, returned owned; SIGPIPE is ignored in this process from now on.
  * `limits` is copied. NO_MEMORY, or IO when the system refuses. */
-enum status io_uv_create(const struct io_limits *limits, struct io **out) MUST_CHECK;
+MUST_CHECK enum status io_uv_create(const struct io_limits *limits, struct io **out);
 /* Closes what is still open (their `closed` callbacks come from in here) and frees the loop. Timers
  * and listeners must be gone. */
 void io_uv_destroy(struct io *io);

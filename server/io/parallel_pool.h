@@ -15,7 +15,7 @@ struct parallel_pool;
 
 /* `workers` (1 … PARALLEL_WORKERS_MAX) counts the caller: workers − 1 threads are started. Returned
  * owned. RANGE, NO_MEMORY, IO when a thread cannot be started. */
-enum status parallel_pool_create(uint32_t workers, struct parallel_pool **out) MUST_CHECK;
+MUST_CHECK enum status parallel_pool_create(uint32_t workers, struct parallel_pool **out);
 /* Ends and joins the threads. No caller may be in `run`. */
 void parallel_pool_destroy(struct parallel_pool *pool);
 /* Borrowed, valid as long as the pool. Any thread may run it; one at a time is helped, another that

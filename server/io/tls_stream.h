@@ -27,11 +27,11 @@ struct tls_counters {
 /* A server's certificate (a chain in PEM) and its key. `why` names the option and OpenSSL's
  * message: IO, TYPE no certificate or key, RANGE they do not match, FORBIDDEN the key is readable
  * by other users. */
-enum status tls_context_create(const char *certificate, const char *key, struct tls_context **out,
-			       struct reason *why) MUST_CHECK;
+MUST_CHECK enum status tls_context_create(const char *certificate, const char *key,
+					  struct tls_context **out, struct reason *why);
 /* Loads new files for later streams; if one of them is refused nothing changes. */
-enum status tls_context_reload(struct tls_context *self, const char *certificate, const char *key,
-			       struct reason *why) MUST_CHECK;
+MUST_CHECK enum status tls_context_reload(struct tls_context *self, const char *certificate,
+					  const char *key, struct reason *why);
 /* After the streams. */
 void tls_context_destroy(struct tls_context *self);
 const struct tls_counters *tls_context_counters(const struct tls_context *self);

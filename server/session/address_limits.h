@@ -29,7 +29,7 @@ void address_limits_init(struct address_limits *self, uint32_t greetings_max,
 void address_limits_release(struct address_limits *self);
 /* Counts a new connection, which has not sent HELLO yet. FULL: the address is at a limit, the
  * refusal is counted; NO_MEMORY. Nothing is counted unless OK. */
-enum status address_limits_add(struct address_limits *self, const struct peer *peer) MUST_CHECK;
+MUST_CHECK enum status address_limits_add(struct address_limits *self, const struct peer *peer);
 /* A counted connection has sent HELLO. */
 void address_limits_greeted(struct address_limits *self, const struct peer *peer);
 /* A counted connection is gone; `greeting`: it had not sent HELLO. */

@@ -73,8 +73,8 @@ void keyring_init(struct keyring *self);
 void keyring_release(struct keyring *self);
 /* Replaces the lines by those of `text`; used nonces stay. A refusal changes nothing, and `why`
  * names the line (`index`, from 1). TYPE, NO_MEMORY. */
-enum status keyring_load(struct keyring *self, const char *text, size_t bytes,
-			 struct reason *why) MUST_CHECK;
+MUST_CHECK enum status keyring_load(struct keyring *self, const char *text, size_t bytes,
+				    struct reason *why);
 /* True where no token can be accepted, because the file has no line. */
 static inline bool keyring_empty(const struct keyring *self)
 {
@@ -83,22 +83,22 @@ static inline bool keyring_empty(const struct keyring *self)
 /* Writes to `out` what the token allows at second `now_s` (since 1970 UTC) and uses nothing up.
  * AUTH: the token is unknown, not genuine, expired or used; BUSY: its key has too many used tokens;
  * NO_MEMORY. `why` never contains any part of the token. */
-enum status keyring_check(struct keyring *self, struct wire_slice token, uint64_t now_s,
-			  struct grant *out, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status keyring_check(struct keyring *self, struct wire_slice token, uint64_t now_s,
+				     struct grant *out, struct reason *why);
 /* Admits a peer: a connect token is used up. Errors as keyring_check, and IO where the use cannot be
  * written to disk. */
-enum status keyring_use(struct keyring *self, const struct grant *grant, uint64_t now_s,
-			struct reason *why) MUST_CHECK;
+MUST_CHECK enum status keyring_use(struct keyring *self, const struct grant *grant, uint64_t now_s,
+				   struct reason *why);
 /* keyring_check, then keyring_use. */
-enum status keyring_admit(struct keyring *self, struct wire_slice token, uint64_t now_s,
-			  struct grant *out, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status keyring_admit(struct keyring *self, struct wire_slice token, uint64_t now_s,
+				     struct grant *out, struct reason *why);
 /* True if the file, as last read, still gives the bearer of that grant the same role and worlds, or
  * more. Always true for connect tokens. */
 bool keyring_holds(const struct keyring *self, const struct grant *grant);
 /* Opens the file of used tokens in that directory, restores those that have not expired at `now_s`, and
  * records every later use there. Errors of used_tokens_open. */
-enum status keyring_persist(struct keyring *self, const char *directory, uint64_t now_s,
-			    struct reason *why) MUST_CHECK;
+MUST_CHECK enum status keyring_persist(struct keyring *self, const char *directory, uint64_t now_s,
+				       struct reason *why);
 /* True if the grant allows that world. A NULL grant, or one without a list of worlds, allows all. */
 bool grant_allows_world(const struct grant *grant, const char *world);
 

@@ -33,18 +33,18 @@ void nonces_init(struct nonces *self);
 void nonces_release(struct nonces *self);
 /* OK: the token may be used at second `now_s`, and there is a slot for it. AUTH: it was used, or
  * may have been; BUSY: its key has NONCES_MAX unexpired nonces; NO_MEMORY. */
-enum status nonces_check(struct nonces *self, const struct used_token *token,
-			 uint64_t now_s) MUST_CHECK;
+MUST_CHECK enum status nonces_check(struct nonces *self, const struct used_token *token,
+				    uint64_t now_s);
 /* Marks the token as used, after nonces_check returned OK for it. */
 void nonces_put(struct nonces *self, const struct used_token *token);
 /* Takes in a record of an earlier run of the daemon, read at second `now_s`. NO_MEMORY. */
-enum status nonces_restore(struct nonces *self, const struct used_token *token,
-			   uint64_t now_s) MUST_CHECK;
+MUST_CHECK enum status nonces_restore(struct nonces *self, const struct used_token *token,
+				      uint64_t now_s);
 /* Calls `each` with every record that must be on disk at second `now_s`: the unexpired nonces, and
  * for each key a nonce of zeros with the latest expiry of the others. Stops at the first status
  * that is not OK and returns it. */
-enum status nonces_each(const struct nonces *self, uint64_t now_s,
-			enum status (*each)(void *context, const struct used_token *token),
-			void *context) MUST_CHECK;
+MUST_CHECK enum status
+nonces_each(const struct nonces *self, uint64_t now_s,
+	    enum status (*each)(void *context, const struct used_token *token), void *context);
 
 #endif

@@ -21,7 +21,7 @@ enum { PROXY_HEADER_MAX = 536 };
 /* Parses the first bytes of a connection (borrowed). OK: *bytes is the header's length, `peer` has the
  * address and text of the source where one is stated, and is not local; AGAIN: more bytes are needed;
  * MALFORMED. */
-enum status proxy_read(const uint8_t *data, size_t count, size_t *bytes,
-		       struct peer *peer) MUST_CHECK;
+MUST_CHECK enum status proxy_read(const uint8_t *data, size_t count, size_t *bytes,
+				  struct peer *peer);
 
 #endif

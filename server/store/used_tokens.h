@@ -30,18 +30,19 @@ struct used_tokens;
 typedef enum status used_tokens_take(void *context, const struct used_token *token);
 /* Passes every record to `take`, then is ready for more. The caller holds the lock on the directory. IO,
  * NO_MEMORY, or the status that `take` returned. */
-enum status used_tokens_open(const char *directory, used_tokens_take *take, void *context,
-			     struct used_tokens **out, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status used_tokens_open(const char *directory, used_tokens_take *take,
+					void *context, struct used_tokens **out,
+					struct reason *why);
 void used_tokens_close(struct used_tokens *self);
 /* IO: the record was not written, so the token must be refused. */
-enum status used_tokens_add(struct used_tokens *self, const struct used_token *token) MUST_CHECK;
+MUST_CHECK enum status used_tokens_add(struct used_tokens *self, const struct used_token *token);
 /* Records in the file. */
 uint64_t used_tokens_count(const struct used_tokens *self);
 /* Rewrites the file: begin, add_fresh for each token, end. If one of them fails, the file stays as
  * it was. */
-enum status used_tokens_begin(struct used_tokens *self) MUST_CHECK;
-enum status used_tokens_add_fresh(struct used_tokens *self,
-				  const struct used_token *token) MUST_CHECK;
-enum status used_tokens_end(struct used_tokens *self, bool keep) MUST_CHECK;
+MUST_CHECK enum status used_tokens_begin(struct used_tokens *self);
+MUST_CHECK enum status used_tokens_add_fresh(struct used_tokens *self,
+					     const struct used_token *token);
+MUST_CHECK enum status used_tokens_end(struct used_tokens *self, bool keep);
 
 #endif

@@ -33,14 +33,14 @@ struct inbox_counters {
 
 typedef void inbox_drop(void *payload, void *context);
 
-enum status inbox_create(const struct inbox_limits *limits, struct inbox **out) MUST_CHECK;
+MUST_CHECK enum status inbox_create(const struct inbox_limits *limits, struct inbox **out);
 /* Passes each payload that still waits to `drop` (may be NULL). */
 void inbox_destroy(struct inbox *inbox, inbox_drop *drop, void *context);
 
 /* Any thread. `payload` is taken on OK, stays the caller's otherwise. BUSY when full; SEQUENCE when
  * the same (session, batch) already waits; NO_MEMORY. */
-enum status inbox_put(struct inbox *inbox, uint64_t session, uint64_t batch, void *payload,
-		      uint32_t bytes) MUST_CHECK;
+MUST_CHECK enum status inbox_put(struct inbox *inbox, uint64_t session, uint64_t batch,
+				 void *payload, uint32_t bytes);
 /* The world's worker: everything that waits, ascending by (session, batch). The array is borrowed
  * until the next take; the payloads are returned owned. NULL and 0 when nothing waits. Allocates
  * nothing. */

@@ -48,24 +48,24 @@ struct pool_worker_load {
 };
 
 /* Before executor_start: takes over the workers' alarms. `executor` is borrowed. Returned owned. */
-enum status pool_create(struct executor *executor, const struct pool_options *options,
-			struct pool **out) MUST_CHECK;
+MUST_CHECK enum status pool_create(struct executor *executor, const struct pool_options *options,
+				   struct pool **out);
 /* After executor_stop. Runnables still in the pool are dropped without `removed`. */
 void pool_destroy(struct pool *pool);
 
 /* Pins it to the least loaded worker. LIMIT at runnables_max, NO_MEMORY. */
-enum status pool_add(struct pool *pool, struct runnable *runnable) MUST_CHECK;
+MUST_CHECK enum status pool_add(struct pool *pool, struct runnable *runnable);
 /* Runs the tasks already accepted, then takes the runnable off its worker; `removed` is called on LOOP
  * and the storage is the owner's again. A task posted afterwards is CLOSED. */
 void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *removed,
 		 void *context);
 /* Any thread: queues a task for the runnable and wakes its worker. First in, first out. FULL,
  * NO_MEMORY, or CLOSED once the runnable is being removed. */
-enum status pool_post(struct runnable *runnable, runnable_task *task, void *context) MUST_CHECK;
+MUST_CHECK enum status pool_post(struct runnable *runnable, runnable_task *task, void *context);
 /* The same for a task that can be posted again later: FULL already at half of `tasks_max`, so that a
  * thousand of them at once leave room for requests of clients. */
-enum status pool_post_deferrable(struct runnable *runnable, runnable_task *task,
-				 void *context) MUST_CHECK;
+MUST_CHECK enum status pool_post_deferrable(struct runnable *runnable, runnable_task *task,
+					    void *context);
 /* Any thread: the worker calls the runnable's `due` again. Cannot fail. */
 void pool_wake(struct runnable *runnable);
 /* Moves at most one runnable from the busiest worker to the idlest, if that narrows the gap between
@@ -79,7 +79,7 @@ uint32_t pool_relieve(struct pool *pool);
 /* LOOP alone uses the runnable until pool_give_back, which it calls in the same turn; it intends to run
  * up to `slices` slices. False: refused, and nothing happened. A runnable whose workers have never run
  * a slice is refused, because its cost is unknown (`slices` 0 is granted). */
-bool pool_borrow(struct runnable *runnable, uint32_t slices) MUST_CHECK;
+MUST_CHECK bool pool_borrow(struct runnable *runnable, uint32_t slices);
 /* Runs a slice of the borrowed runnable if it is due; else false. */
 bool pool_slice(struct runnable *runnable);
 /* Returns the runnable to its worker, which is woken if the runnable is due earlier than the worker's

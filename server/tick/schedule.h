@@ -83,7 +83,7 @@ uint64_t schedule_cancel(struct schedule *self);
 /* When to call schedule_begin next: 0 for at once, INSTANT_NEVER for not at all. */
 uint64_t schedule_due(const struct schedule *self);
 /* True when one step is to be taken now; `turn` is then set. Requested steps go first. */
-bool schedule_begin(struct schedule *self, uint64_t now, struct schedule_turn *turn) MUST_CHECK;
+MUST_CHECK bool schedule_begin(struct schedule *self, uint64_t now, struct schedule_turn *turn);
 /* After that step: what it cost in processor time (executor_used). `now` as read after it. */
 enum schedule_news schedule_end(struct schedule *self, uint64_t cost, uint64_t now);
 

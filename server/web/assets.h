@@ -37,7 +37,7 @@ void assets_init(struct assets *self);
 void assets_release(struct assets *self);
 /* Adds every regular file below `directory` but names that begin with a dot and symbolic links. A
  * missing directory adds nothing and is OK. LIMIT, IO, NO_MEMORY; the error names the file. */
-enum status assets_load(struct assets *self, const char *directory, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status assets_load(struct assets *self, const char *directory, struct reason *why);
 /* The file of a URL's path; "/" finds "/index.html". NULL: there is none. */
 const struct asset *assets_find(const struct assets *self, const char *path);
 /* The content type by a name's ending; application/octet-stream for unknown endings. */

@@ -36,14 +36,14 @@ struct uv_loop_s;
 /* Listens at the addresses of --web and --admin; *out is NULL without either. `loop` is the loop of
  * the server's io. Everything is borrowed. EXISTS for a port in use; errors name the option. *out
  * is the caller's to destroy also after a failure. */
-enum status web_create(struct service *service, struct uv_loop_s *loop, struct web **out,
-		       struct reason *why) MUST_CHECK;
+MUST_CHECK enum status web_create(struct service *service, struct uv_loop_s *loop, struct web **out,
+				  struct reason *why);
 /* Ends every connection, runs the loop until libwebsockets has released it, and frees; NULL is
  * allowed. Only after server_destroy, when no other thread opens files and nothing is accepted. */
 void web_destroy(struct web *self);
 
 /* Reads the certificate's files again, for later connections. A wrong file changes nothing. OK also
  * for NULL and without TLS. */
-enum status web_reload(struct web *self, struct reason *why) MUST_CHECK;
+MUST_CHECK enum status web_reload(struct web *self, struct reason *why);
 
 #endif

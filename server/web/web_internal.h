@@ -69,7 +69,7 @@ bool web_origin_allowed(const struct web_site *site, struct lws *wsi);
 bool web_header(struct lws *wsi, enum lws_token_indexes token, char *out, size_t bytes);
 
 /* The text of /metrics for the worlds that the grant allows (NULL: all). NO_MEMORY. */
-enum status web_metrics(struct service *service, const struct grant *grant,
-			struct bytes *out) MUST_CHECK;
+MUST_CHECK enum status web_metrics(struct service *service, const struct grant *grant,
+				   struct bytes *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* field_collide.h: contacts of a mesh with a distance field as the book finds them (app G-08, corrected): an oracle of
- * collision/field_features.c, which finds them for manifolds.
+/* field_collide.h: contacts of a mesh with a distance field as the book finds them (app G-08,
+ * corrected): an oracle of collision/field_features.c, which finds them for manifolds.
  */
 #ifndef CAIRN_TESTS_FIELD_COLLIDE_H
 #define CAIRN_TESTS_FIELD_COLLIDE_H

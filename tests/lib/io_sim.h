@@ -40,7 +40,7 @@ struct io_sim_options {
 struct io_sim_options io_sim_options_default(uint64_t seed);
 
 /* Prints "# io_sim seed N" first. Returned owned. */
-enum status io_sim_create(const struct io_sim_options *options, struct io_sim **out) MUST_CHECK;
+MUST_CHECK enum status io_sim_create(const struct io_sim_options *options, struct io_sim **out);
 /* Streams still open get their `closed`; then all is freed, hosts and executor included
  * (executor_destroy need not have been called). */
 void io_sim_destroy(struct io_sim *sim);
@@ -57,8 +57,8 @@ bool io_sim_step(struct io_sim *sim);
 /* All events up to that instant; the clock then shows it. */
 void io_sim_run_until(struct io_sim *sim, uint64_t instant);
 /* Until `done(context)`; false when `limit` is reached or nothing is left before that. */
-bool io_sim_run_for(struct io_sim *sim, bool (*done)(void *context), void *context,
-		    uint64_t limit) MUST_CHECK;
+MUST_CHECK bool io_sim_run_for(struct io_sim *sim, bool (*done)(void *context), void *context,
+			       uint64_t limit);
 
 /* Called by what runs at the moment: it takes so long. Its clock goes on, what else waits for this
  * thread waits longer; other threads are not held up. */

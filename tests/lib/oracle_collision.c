@@ -1,3 +1,4 @@
+/* See oracle_collision.h. */
 #include "tests/lib/oracle_collision.h"
 
 #include "server/engine/geometry/closest.h"

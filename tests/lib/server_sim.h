@@ -104,10 +104,10 @@ bool server_sim_step(struct server_sim *self);
 /* Lets so much virtual time pass. */
 void server_sim_run(struct server_sim *self, uint64_t ns);
 /* Until `done`; false after `ns` without it. */
-bool server_sim_until(struct server_sim *self, bool (*done)(void *context), void *context,
-		      uint64_t ns) MUST_CHECK;
+MUST_CHECK bool server_sim_until(struct server_sim *self, bool (*done)(void *context),
+				 void *context, uint64_t ns);
 /* SIGTERM: drains, runs until the daemon stops (false: not within `ns`), and destroys it. */
-bool server_sim_drain(struct server_sim *self, uint64_t ns) MUST_CHECK;
+MUST_CHECK bool server_sim_drain(struct server_sim *self, uint64_t ns);
 /* Nothing of what can go wrong has: prints what has. */
 bool server_sim_sound(const struct server_sim *self);
 uint64_t server_sim_now(const struct server_sim *self);
@@ -261,7 +261,7 @@ void sim_focus(struct sim_client *self, struct sim_subscription *subscription,
 /* Leaves the connection as it is, if there is one, and comes back on another; does not wait. */
 void sim_resume(struct sim_client *self);
 /* The same and waits; whether it was let in. */
-bool sim_resumed(struct sim_client *self) MUST_CHECK;
+MUST_CHECK bool sim_resumed(struct sim_client *self);
 /* NULL where the client does not have it. */
 struct sim_subscription *sim_subscription(struct sim_client *self, uint64_t sub);
 /* The next batch of that world; returns its number. Does not wait. */
@@ -285,6 +285,6 @@ uint64_t sim_hash(struct sim_client *self, uint32_t world);
 /* SPAWN of a point mass (or a body with the catalogue's sphere as shape id 1) with a tag. */
 struct command sim_spawn(double x, double y, double z, int64_t tag, bool sphere);
 /* Runs until the mirror stands where its world does (which must not move); false: not in time. */
-bool sim_caught_up(struct sim_client *self, uint64_t sub, uint64_t ns) MUST_CHECK;
+MUST_CHECK bool sim_caught_up(struct sim_client *self, uint64_t sub, uint64_t ns);
 
 #endif

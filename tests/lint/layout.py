@@ -1,9 +1,12 @@
 """The layout of C is clang-format's, by .clang-format at the root: `make format` lays a file out, nobody by hand."""
 import os
+import re
 import shutil
 import subprocess
 
-TITLE = "C is laid out as clang-format lays it out (make format)"
+TITLE = "C is laid out as clang-format lays it out (make format), and MUST_CHECK stands first in a declaration"
+
+MUST_CHECK_LAST = re.compile(r"\bMUST_CHECK;")
 
 FILES_AT_ONCE = 64
 
@@ -18,10 +21,15 @@ def check(tree):
                               cwd=tree.source, capture_output=True, text=True).stderr
         findings += [line.split(" warning:")[0].split(" error:")[0] + " not as clang-format lays it out"
                      for line in told.splitlines() if "-Wclang-format-violations" in line]
+    for path in paths:
+        for match in MUST_CHECK_LAST.finditer(tree.code(path)):
+            line = tree.code(path).count("\n", 0, match.start()) + 1
+            findings.append(f"{path}:{line}: MUST_CHECK stands first in a declaration")
     return findings
 
 
 SELF_TESTS = [
     ("an indent by spaces is seen", {"server/a.c": "int f(void)\n{\n    return 0;\n}\n"}, "server/a.c:2"),
+    ("MUST_CHECK at the end is seen", {"server/a.h": "int f(void) MUST_CHECK;\n"}, "MUST_CHECK stands first"),
     ("what is laid out passes", {"server/a.c": "int f(void)\n{\n\treturn 0;\n}\n"}, None),
 ]

@@ -17,7 +17,8 @@ import tempfile
 from tree import Tree
 
 LINTS = ("layers", "headers", "libm", "sizes", "text", "draws", "manifests", "listed", "mutants", "checks",
-         "layout", "sources", "reachable")
+         "layout", "names", "assertions", "heads",
+         "sources", "reachable")
 
 
 class Tap:

@@ -28,7 +28,7 @@ enum {
 	STRAIGHT_MAX = 4096, /* straight steps for a pair; bounds the work of extreme rotations */
 };
 
-struct search {
+struct motion_search {
 	struct continuous_mesh *a, *b;
 	struct motion motion_a, motion_b; /* of the interval, up to the best time so far */
 	double tolerance;
@@ -71,7 +71,7 @@ static struct motion part_of(const struct motion *motion, double from, double to
 	return part;
 }
 
-static void end_at(struct search *search, double time)
+static void end_at(struct motion_search *search, double time)
 {
 	if (!(time > search->motion_a.t0 && time < search->motion_a.t1))
 		return;
@@ -82,7 +82,7 @@ static void end_at(struct search *search, double time)
 /* ---- two triangles ---------------------------------------------------------------------------- */
 
 /* Stores the hit if it is earlier than the best, or at the same time and of smaller triangle numbers. */
-static void offer(struct search *search, const struct continuous_mesh_hit *hit)
+static void offer(struct motion_search *search, const struct continuous_mesh_hit *hit)
 {
 	ASSERT(hit->triangle_a < search->a->shape->mesh->triangle_count);
 	ASSERT(hit->triangle_b < search->b->shape->mesh->triangle_count);
@@ -110,7 +110,7 @@ static void ways_of(const struct mesh *mesh, uint32_t triangle, pose from, pose 
 
 /* Tests triangles i and j with corners that move straight between the ends of both motions. True: a hit
  * was offered. */
-static bool test_straight(struct search *search, uint32_t i, uint32_t j,
+static bool test_straight(struct motion_search *search, uint32_t i, uint32_t j,
 			  const struct motion *motion_a, const struct motion *motion_b)
 {
 	struct continuous_point a[3], b[3];
@@ -133,7 +133,7 @@ static bool test_straight(struct search *search, uint32_t i, uint32_t j,
 
 /* Tests from time `start` to the end of the interval in straight steps. In a step that turns by α, corners
  * leave their chords by at most r α²/8 (hierarchy.c). */
-static void test_in_steps(struct search *search, uint32_t i, uint32_t j, double start)
+static void test_in_steps(struct motion_search *search, uint32_t i, uint32_t j, double start)
 {
 	double end = search->motion_a.t1, time = end - start;
 	double turn_a = search->motion_a.rate * time, turn_b = search->motion_b.rate * time;
@@ -155,7 +155,7 @@ static void test_in_steps(struct search *search, uint32_t i, uint32_t j, double 
 	}
 }
 
-static void test_turning(struct search *search, uint32_t i, uint32_t j)
+static void test_turning(struct motion_search *search, uint32_t i, uint32_t j)
 {
 	struct gjk_points room_a, room_b;
 	struct advance_body a = advance_body_of(search->a->shape, i, &search->motion_a, &room_a);
@@ -189,7 +189,7 @@ static void test_turning(struct search *search, uint32_t i, uint32_t j)
 
 /* ---- an interval ------------------------------------------------------------------------------ */
 
-static void refit(struct search *search)
+static void refit(struct motion_search *search)
 {
 	const struct mesh *a = search->a->shape->mesh, *b = search->b->shape->mesh;
 	hierarchy_refit_motion(&search->a->tree, (const uint32_t(*)[3])a->triangles, a->vertices,
@@ -201,7 +201,7 @@ static void refit(struct search *search)
 		search->a->tree.boxes[n] = aabb_grow(search->a->tree.boxes[n], search->tolerance);
 }
 
-static bool has_many(struct search *search)
+static bool has_many(struct motion_search *search)
 {
 	struct hierarchy_walk walk;
 	uint32_t i, j, count = 0;
@@ -211,7 +211,7 @@ static bool has_many(struct search *search)
 	return count > PAIRS_MANY;
 }
 
-static void test_pairs(struct search *search)
+static void test_pairs(struct motion_search *search)
 {
 	struct hierarchy_walk walk;
 	uint32_t i, j;
@@ -226,7 +226,7 @@ static void test_pairs(struct search *search)
 }
 
 /* Intervals are on a stack, the earliest on top; each begins at the end of the one above it. */
-static void search_intervals(struct search *search)
+static void search_intervals(struct motion_search *search)
 {
 	struct motion all_a = search->motion_a, all_b = search->motion_b;
 	struct {
@@ -262,7 +262,7 @@ bool continuous_mesh_mesh(struct continuous_mesh *a, const struct motion *motion
 			  double tolerance, struct continuous_mesh_hit *hit,
 			  struct continuous_mesh_work *work)
 {
-	struct search search = {
+	struct motion_search search = {
 		.a = a, .b = b, .motion_a = *motion_a, .motion_b = *motion_b, .tolerance = tolerance
 	};
 	ASSERT(motion_a->t0 == motion_b->t0 && motion_a->t1 == motion_b->t1);

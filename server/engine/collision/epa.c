@@ -1,30 +1,32 @@
 /* epa.c: penetration depth by an expanding polytope (van den Bergen).
  *
  * Problem: the pieces overlap, so the origin lies in W = B − A. The boundary point of W nearest to the
- * origin, at distance h along the outward normal n, is the least translation: moving B by −h n separates
- * them. W is known only through its support points.
+ * origin, at distance h along the outward normal n, is the least translation: moving B by −h n
+ * separates them. W is known only through its support points.
  *
- * Method: P ⊂ W is a closed polytope of support points that contains the origin; each triangle stores its
- * neighbours. The surface of P is at least as near as that of W, so the least distance of a triangle is a
- * lower bound. The support point w of W along that triangle's normal n gives W ⊂ {n·x ≤ n·w}: an upper
- * bound. The search ends when the bounds meet. Otherwise w is added: the triangles visible from w are
- * removed, and each edge of their rim is joined to w. For polyhedra this ends exactly, on a face of W.
+ * Method: P ⊂ W is a closed polytope of support points that contains the origin; each triangle
+ * stores its neighbours. The surface of P is at least as near as that of W, so the least distance
+ * of a triangle is a lower bound. The support point w of W along that triangle's normal n gives W ⊂
+ * {n·x ≤ n·w}: an upper bound. The search ends when the bounds meet. Otherwise w is added: the
+ * triangles visible from w are removed, and each edge of their rim is joined to w. For polyhedra
+ * this ends exactly, on a face of W.
  *
- * Visibility is decided by exact signs (geometry/orient.h) of the vertices as stored, so P is closed and
- * convex whatever the rounding: the visible triangles form one disc, triangles coplanar with w are not
- * visible, and every new triangle has an area. The distance of a triangle is that of its nearest point, not
- * of its plane, because a sliver's plane is mostly rounding and its edges are not.
+ * Visibility is decided by exact signs (geometry/orient.h) of the vertices as stored, so P is
+ * closed and convex whatever the rounding: the visible triangles form one disc, triangles coplanar
+ * with w are not visible, and every new triangle has an area. The distance of a triangle is that of
+ * its nearest point, not of its plane, because a sliver's plane is mostly rounding and its edges
+ * are not.
  *
- * Start: the final simplex of GJK. If it has fewer than four points, or four in a plane (the pieces just
- * touch), support points along fixed directions complete it; among equal choices the first is taken. If W is
- * flat, no tetrahedron exists, and the depth is 0. The origin may then lie outside P: such triangles have
- * a negative distance and are expanded first. If one of them remains, the pieces touch up to rounding, and
- * the depth is 0.
+ * Start: the final simplex of GJK. If it has fewer than four points, or four in a plane (the pieces
+ * just touch), support points along fixed directions complete it; among equal choices the first is
+ * taken. If W is flat, no tetrahedron exists, and the depth is 0. The origin may then lie outside
+ * P: such triangles have a negative distance and are expanded first. If one of them remains, the
+ * pieces touch up to rounding, and the depth is 0.
  *
- * What goes wrong: the normal of a sliver may be inaccurate, so that its support point proves nothing. Then
- * the normals of its neighbours are tried, the triangle is set aside, and the gap stays open (EPA_OPEN). Or
- * the workspace is full (EPA_CAPACITY). In both cases both bounds hold, and the caller can count the case
- * and use the separating axes instead.
+ * What goes wrong: the normal of a sliver may be inaccurate, so that its support point proves
+ * nothing. Then the normals of its neighbours are tried, the triangle is set aside, and the gap
+ * stays open (EPA_OPEN). Or the workspace is full (EPA_CAPACITY). In both cases both bounds hold,
+ * and the caller can count the case and use the separating axes instead.
  *
  * Order: the least distance, then the lowest index; free triangles are reused last in, first out.
  */
@@ -41,7 +43,7 @@
 enum { NONE = 0xffff };
 enum { FACE_FREE = 0, FACE_OPEN = 1, FACE_LEFT = 2, FACE_SEEN = 3 };
 
-struct search {
+struct epa_search {
 	const struct gjk_core *a, *b;
 	const mat3 *rotation;
 	vec3 translation;
@@ -53,9 +55,10 @@ struct search {
 	uint32_t round; /* iterations */
 };
 
-/* ---- supports ------------------------------------------------------------------------------------- */
+/* ---- supports
+ * ------------------------------------------------------------------------------------- */
 
-static struct epa_vertex vertex_make(struct search *self, uint32_t i, uint32_t j)
+static struct epa_vertex vertex_make(struct epa_search *self, uint32_t i, uint32_t j)
 {
 	ASSERT(i < self->a->count && j < self->b->count);
 	vec3 p = self->a->points[i];
@@ -66,7 +69,7 @@ static struct epa_vertex vertex_make(struct search *self, uint32_t i, uint32_t j
 }
 
 /* The support point of W along the direction; on large hulls the climb begins at the vertex `from`. */
-static struct epa_vertex support(struct search *self, vec3 along, const struct epa_vertex *from)
+static struct epa_vertex support(struct epa_search *self, vec3 along, const struct epa_vertex *from)
 {
 	uint32_t i = gjk_support(self->a, vec3_negate(along), from->index_a);
 	uint32_t j = gjk_support(self->b, mat3_transposed_mul_vec(*self->rotation, along),
@@ -74,7 +77,8 @@ static struct epa_vertex support(struct search *self, vec3 along, const struct e
 	return vertex_make(self, i, j);
 }
 
-/* ---- triangles ------------------------------------------------------------------------------------ */
+/* ---- triangles
+ * ------------------------------------------------------------------------------------ */
 
 static vec3 corner(const struct epa_workspace *work, const struct epa_face *face, uint32_t k)
 {
@@ -104,8 +108,9 @@ static void face_measure(struct epa_workspace *work, struct epa_face *face)
 		face->key = near;
 }
 
-/* Adds a triangle and returns its index, NONE if the workspace is full. The caller sets the neighbours. */
-static uint32_t face_add(struct search *self, uint32_t a, uint32_t b, uint32_t c)
+/* Adds a triangle and returns its index, NONE if the workspace is full. The caller sets the
+ * neighbours. */
+static uint32_t face_add(struct epa_search *self, uint32_t a, uint32_t b, uint32_t c)
 {
 	struct epa_workspace *work = self->work;
 	ASSERT(a < work->vertex_count && b < work->vertex_count && c < work->vertex_count);
@@ -151,16 +156,17 @@ static bool is_visible(const struct epa_workspace *work, uint32_t at, vec3 w)
 			    w) > 0;
 }
 
-/* Walks the disc of triangles visible from w, starting at `first`, and writes its rim: (outside triangle, its
- * edge), counter-clockwise around the disc. Visible triangles get FACE_SEEN. The walk is depth first with
- * edges in order, so the rim is written in its order. Returns the number of rim edges. */
-static uint32_t rim_find(struct search *self, uint32_t first, vec3 w)
+/* Walks the disc of triangles visible from w, starting at `first`, and writes its rim: (outside
+ * triangle, its edge), counter-clockwise around the disc. Visible triangles get FACE_SEEN. The walk
+ * is depth first with edges in order, so the rim is written in its order. Returns the number of rim
+ * edges. */
+static uint32_t rim_find(struct epa_search *self, uint32_t first, vec3 w)
 {
 	struct epa_workspace *work = self->work;
 	uint32_t depth = 0, count = 0;
 	work->faces[first].state = FACE_SEEN;
-	/* An entry: the triangle, and its edges that are still to be crossed: two bits for the first, two for
-	 * the number. */
+	/* An entry: the triangle, and its edges that are still to be crossed: two bits for the
+	 * first, two for the number. */
 	work->stack[depth][0] = (uint16_t)first;
 	work->stack[depth++][1] = 0 | 3 << 2;
 	while (depth > 0) {
@@ -191,7 +197,7 @@ static uint32_t rim_find(struct search *self, uint32_t first, vec3 w)
 
 /* Replaces the visible triangles by triangles from the rim to the new vertex. False: the workspace
  * is full and the polytope is unchanged. */
-static bool expand(struct search *self, uint32_t first, const struct epa_vertex *vertex)
+static bool expand(struct epa_search *self, uint32_t first, const struct epa_vertex *vertex)
 {
 	struct epa_workspace *work = self->work;
 	if (work->vertex_count == EPA_VERTICES_MAX)
@@ -226,7 +232,8 @@ static bool expand(struct search *self, uint32_t first, const struct epa_vertex 
 	return true;
 }
 
-/* ---- the start ------------------------------------------------------------------------------------ */
+/* ---- the start
+ * ------------------------------------------------------------------------------------ */
 
 static bool spans(const struct epa_vertex *s, uint32_t count, vec3 w)
 {
@@ -237,7 +244,8 @@ static bool spans(const struct epa_vertex *s, uint32_t count, vec3 w)
 	return orient_plane(s[0].w, s[1].w, s[2].w, w) != 0;
 }
 
-/* The directions across the span of the points: the three axes, two across a line, one across a plane. */
+/* The directions across the span of the points: the three axes, two across a line, one across a
+ * plane. */
 static uint32_t directions(const struct epa_vertex *s, uint32_t count, vec3 out[6])
 {
 	uint32_t n = 0;
@@ -257,8 +265,9 @@ static uint32_t directions(const struct epa_vertex *s, uint32_t count, vec3 out[
 	return n;
 }
 
-/* Adds the support point farthest from the span of the points; false: all lie within it, so W is flat. */
-static bool grow(struct search *self, uint32_t *count)
+/* Adds the support point farthest from the span of the points; false: all lie within it, so W is
+ * flat. */
+static bool grow(struct epa_search *self, uint32_t *count)
 {
 	struct epa_vertex *s = self->work->vertices, best = s[0];
 	vec3 along[6];
@@ -282,7 +291,7 @@ static bool grow(struct search *self, uint32_t *count)
 }
 
 /* Builds a tetrahedron with volume from the simplex. False: W is flat, and *flat is its normal. */
-static bool start(struct search *self, const struct gjk_simplex *touching, vec3 *flat)
+static bool start(struct epa_search *self, const struct gjk_simplex *touching, vec3 *flat)
 {
 	struct epa_vertex *s = self->work->vertices;
 	uint32_t count = 0;
@@ -324,7 +333,8 @@ static bool start(struct search *self, const struct gjk_simplex *touching, vec3 
 	return true;
 }
 
-/* ---- the rounds ----------------------------------------------------------------------------------- */
+/* ---- the rounds
+ * ----------------------------------------------------------------------------------- */
 
 static uint32_t nearest_face(const struct epa_workspace *work)
 {
@@ -340,7 +350,7 @@ static uint32_t nearest_face(const struct epa_workspace *work)
 }
 
 /* The support point along n; lowers the upper bound if its plane proves less. */
-static struct epa_vertex support_and_bound(struct search *self, vec3 n,
+static struct epa_vertex support_and_bound(struct epa_search *self, vec3 n,
 					   const struct epa_vertex *from)
 {
 	struct epa_vertex vertex = support(self, n, from);
@@ -354,14 +364,14 @@ static struct epa_vertex support_and_bound(struct search *self, vec3 n,
 	return vertex;
 }
 
-static bool closed(const struct search *self, double lower)
+static bool closed(const struct epa_search *self, double lower)
 {
 	return self->upper - lower <= GAP_RELATIVE * self->upper + GAP_ABSOLUTE * self->scale;
 }
 
 /* Sets a face aside whose own support point does not lie outside: it is a face of W, or its normal is
  * inaccurate. The normals of its neighbours may still lower the upper bound. */
-static void face_leave(struct search *self, struct epa_face *face)
+static void face_leave(struct epa_search *self, struct epa_face *face)
 {
 	struct epa_workspace *work = self->work;
 	for (uint32_t k = 0; k < 3 && !closed(self, face->key); k++)
@@ -371,7 +381,7 @@ static void face_leave(struct search *self, struct epa_face *face)
 	self->left = scalar_min(self->left, face->key);
 }
 
-static enum epa_status rounds(struct search *self, double *lower, uint32_t *nearest)
+static enum epa_status rounds(struct epa_search *self, double *lower, uint32_t *nearest)
 {
 	struct epa_workspace *work = self->work;
 	*nearest = NONE;
@@ -397,8 +407,9 @@ static enum epa_status rounds(struct search *self, double *lower, uint32_t *near
 	}
 }
 
-/* The triangle nearest to an origin that is outside by rounding. It need not be the one with the least key,
- * whose plane the origin is farthest outside of. Where no distance compares (overflow), the first triangle. */
+/* The triangle nearest to an origin that is outside by rounding. It need not be the one with the
+ * least key, whose plane the origin is farthest outside of. Where no distance compares (overflow),
+ * the first triangle. */
 static uint32_t touched_face(const struct epa_workspace *work)
 {
 	uint32_t best = NONE;
@@ -417,7 +428,7 @@ static uint32_t touched_face(const struct epa_workspace *work)
 }
 
 /* Sets the points of both pieces that belong to the face's point nearest to the origin. */
-static void witnesses(const struct search *self, uint32_t at, struct epa_result *out)
+static void witnesses(const struct epa_search *self, uint32_t at, struct epa_result *out)
 {
 	if (at == NONE || !(self->work->faces[at].key > 0))
 		at = touched_face(self->work);
@@ -438,13 +449,13 @@ void epa_depth(const struct gjk_core *a, const struct gjk_core *b, const mat3 *r
 	       vec3 translation, const struct gjk_simplex *touching, struct epa_workspace *work,
 	       struct epa_result *out)
 {
-	struct search self = { .a = a,
-			       .b = b,
-			       .rotation = rotation,
-			       .translation = translation,
-			       .work = work,
-			       .upper = SCALAR_MAX,
-			       .left = SCALAR_MAX };
+	struct epa_search self = { .a = a,
+				   .b = b,
+				   .rotation = rotation,
+				   .translation = translation,
+				   .work = work,
+				   .upper = SCALAR_MAX,
+				   .left = SCALAR_MAX };
 	vec3 flat;
 	double lower = 0;
 	uint32_t nearest = NONE;

@@ -30,7 +30,7 @@ struct long3 {
 	double2 x, y, z;
 };
 
-static struct long3 between(vec3 from, vec3 to)
+static struct long3 vector_between(vec3 from, vec3 to)
 {
 	return (struct long3){ double2_sum(to.x, -from.x), double2_sum(to.y, -from.y),
 			       double2_sum(to.z, -from.z) };
@@ -90,7 +90,7 @@ static bool less(double2 a, double2 b)
 	return a.hi < b.hi || (a.hi == b.hi && a.lo < b.lo);
 }
 
-static void offer(struct nearest *best, struct nearest *candidate)
+static void offer_feature(struct nearest *best, struct nearest *candidate)
 {
 	candidate->squared = dot(&candidate->v, &candidate->v);
 	if (best->count == 0 || less(candidate->squared, best->squared))
@@ -99,7 +99,7 @@ static void offer(struct nearest *best, struct nearest *candidate)
 
 static void offer_edge(const struct corner *s, uint32_t i, uint32_t j, struct nearest *best)
 {
-	struct long3 from = widen(s[i].w), along = between(s[i].w, s[j].w);
+	struct long3 from = widen(s[i].w), along = vector_between(s[i].w, s[j].w);
 	double2 length2 = dot(&along, &along), at = double2_negate(dot(&from, &along));
 	if (!(at.hi > 0) || !less(at, length2))
 		return;
@@ -108,13 +108,13 @@ static void offer_edge(const struct corner *s, uint32_t i, uint32_t j, struct ne
 				     .of = { i, j },
 				     .parts = { 1 - t.hi, t.hi },
 				     .v = mul_add(&from, &along, t) };
-	offer(best, &candidate);
+	offer_feature(best, &candidate);
 }
 
 static void offer_triangle(const struct corner *s, uint32_t i, uint32_t j, uint32_t k,
 			   struct nearest *best)
 {
-	struct long3 ab = between(s[i].w, s[j].w), ac = between(s[i].w, s[k].w);
+	struct long3 ab = vector_between(s[i].w, s[j].w), ac = vector_between(s[i].w, s[k].w);
 	struct long3 n = cross(&ab, &ac), a = widen(s[i].w), b = widen(s[j].w), c = widen(s[k].w);
 	double2 size = dot(&n, &n);
 	if (!(size.hi > 0))
@@ -129,7 +129,7 @@ static void offer_triangle(const struct corner *s, uint32_t i, uint32_t j, uint3
 	for (uint32_t p = 0; p < 3; p++)
 		candidate.parts[p] = double2_div(parts[p], sum).hi;
 	candidate.v = mul_add(&zero, &n, double2_div(dot(&n, &a), size));
-	offer(best, &candidate);
+	offer_feature(best, &candidate);
 }
 
 static void nearest_of(const struct corner *s, uint32_t count, struct nearest *best)
@@ -140,7 +140,7 @@ static void nearest_of(const struct corner *s, uint32_t count, struct nearest *b
 		struct nearest candidate = {
 			.count = 1, .of = { i }, .parts = { 1 }, .v = widen(s[i].w)
 		};
-		offer(best, &candidate);
+		offer_feature(best, &candidate);
 	}
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = i + 1; j < count; j++)
@@ -201,13 +201,13 @@ void gjk_shares(const vec3 w[4], double parts[4])
 
 vec3 gjk_normal(vec3 a, vec3 b, vec3 c)
 {
-	struct long3 ab = between(a, b), ac = between(a, c), n = cross(&ab, &ac);
+	struct long3 ab = vector_between(a, b), ac = vector_between(a, c), n = cross(&ab, &ac);
 	return vec3_normalize(narrow(&n));
 }
 
 /* ---- the rounds --------------------------------------------------------------------------------- */
 
-struct search {
+struct exact_search {
 	const struct gjk_core *a, *b;
 	const mat3 *rotation;
 	vec3 translation;
@@ -216,7 +216,7 @@ struct search {
 	struct corner corners[4];
 };
 
-static struct corner corner_make(struct search *self, uint32_t i, uint32_t j)
+static struct corner corner_make(struct exact_search *self, uint32_t i, uint32_t j)
 {
 	ASSERT(i < self->a->count && j < self->b->count);
 	vec3 p = self->a->points[i];
@@ -226,7 +226,7 @@ static struct corner corner_make(struct search *self, uint32_t i, uint32_t j)
 	return (struct corner){ vec3_sub(q, p), p, q, (uint16_t)i, (uint16_t)j };
 }
 
-static bool has(const struct search *self, const struct corner *corner)
+static bool has(const struct exact_search *self, const struct corner *corner)
 {
 	for (uint32_t k = 0; k < self->count; k++)
 		if (vec3_equal(self->corners[k].w, corner->w))
@@ -234,7 +234,7 @@ static bool has(const struct search *self, const struct corner *corner)
 	return false;
 }
 
-static void begin(struct search *self, const struct gjk_simplex *start)
+static void begin(struct exact_search *self, const struct gjk_simplex *start)
 {
 	self->count = 0;
 	for (uint32_t k = 0; k < start->count && k < 4; k++) {
@@ -247,7 +247,7 @@ static void begin(struct search *self, const struct gjk_simplex *start)
 }
 
 /* Removes the corners that do not carry the nearest point. */
-static void carry(struct search *self, const struct nearest *nearest)
+static void carry(struct exact_search *self, const struct nearest *nearest)
 {
 	ASSERT(nearest->count >= 1 && nearest->count <= 3);
 	struct corner kept[3];
@@ -258,7 +258,7 @@ static void carry(struct search *self, const struct nearest *nearest)
 		self->corners[k] = kept[k];
 }
 
-static bool holds_origin(const struct search *self)
+static bool holds_origin(const struct exact_search *self)
 {
 	int inner[4];
 	vec3 w[4];
@@ -269,7 +269,7 @@ static bool holds_origin(const struct search *self)
 	return gjk_tetrahedron_holds(w, inner);
 }
 
-static struct corner support(struct search *self, vec3 v)
+static struct corner exact_support(struct exact_search *self, vec3 v)
 {
 	const struct corner *near = &self->corners[0];
 	uint32_t i = gjk_support(self->a, v, near->index_a);
@@ -279,7 +279,7 @@ static struct corner support(struct search *self, vec3 v)
 }
 
 /* The tetrahedron around the origin: shares by volumes. */
-static void result_inside(const struct search *self, struct gjk_result *out)
+static void result_inside(const struct exact_search *self, struct gjk_result *out)
 {
 	ASSERT(self->count == 4);
 	const struct corner *s = self->corners;
@@ -294,8 +294,8 @@ static void result_inside(const struct search *self, struct gjk_result *out)
 }
 
 /* `proof`: the direction that gave `lower`. */
-static void result_outside(const struct search *self, const struct nearest *nearest, double lower,
-			   vec3 proof, struct gjk_result *out)
+static void result_outside(const struct exact_search *self, const struct nearest *nearest,
+			   double lower, vec3 proof, struct gjk_result *out)
 {
 	for (uint32_t k = 0; k < nearest->count; k++) {
 		out->point_a = vec3_mul_add(out->point_a, self->corners[k].a, nearest->parts[k]);
@@ -313,7 +313,9 @@ static void result_outside(const struct search *self, const struct nearest *near
 void gjk_exact(const struct gjk_core *a, const struct gjk_core *b, const mat3 *rotation,
 	       vec3 translation, struct gjk_result *out)
 {
-	struct search self = { .a = a, .b = b, .rotation = rotation, .translation = translation };
+	struct exact_search self = {
+		.a = a, .b = b, .rotation = rotation, .translation = translation
+	};
 	struct nearest now, next;
 	double lower = 0;
 	vec3 proof = vec3_zero();
@@ -328,7 +330,7 @@ void gjk_exact(const struct gjk_core *a, const struct gjk_core *b, const mat3 *r
 		if (distance <= GJK_TOUCHING * self.scale)
 			break;
 		vec3 unit = vec3_scale(narrow(&now.v), 1.0 / distance);
-		struct corner corner = support(&self, unit);
+		struct corner corner = exact_support(&self, unit);
 		struct long3 w = widen(corner.w), n = widen(unit);
 		double proved = dot(&n, &w).hi;
 		if (proved > lower) {
@@ -338,7 +340,7 @@ void gjk_exact(const struct gjk_core *a, const struct gjk_core *b, const mat3 *r
 		out->iterations++;
 		if (distance - lower <= GAP * distance || has(&self, &corner))
 			break;
-		struct search before = self;
+		struct exact_search before = self;
 		ASSERT(self.count < 4);
 		self.corners[self.count++] = corner;
 		inside = holds_origin(&self);

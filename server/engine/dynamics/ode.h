@@ -38,8 +38,8 @@ bool ode_fits(const struct ode_work *self, const struct ode *ode, enum ode_metho
 
 /* One step from `time` by `h`. False, and the state as it was, when IMPLICIT_EULER's matrix is singular
  * or the new state, the time or h is not finite, or !ode_fits. */
-bool ode_step(struct ode_work *self, const struct ode *ode, enum ode_method method, double time,
-	      double h, double *state) MUST_CHECK;
+MUST_CHECK bool ode_step(struct ode_work *self, const struct ode *ode, enum ode_method method,
+			 double time, double h, double *state);
 
 /* ---- step doubling (B-05) ------------------------------------------------------------------ */
 

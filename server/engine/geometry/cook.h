@@ -47,6 +47,6 @@ MUST_CHECK enum status cook_expect(struct cook *cook, uint64_t bytes);
 MUST_CHECK enum status cook_no_memory(struct cook *cook);
 
 /* A block counted in shape->memory_bytes. Returned owned; NULL: out of memory. */
-void *cook_alloc(struct cook *cook, size_t bytes) MUST_CHECK;
+MUST_CHECK void *cook_alloc(struct cook *cook, size_t bytes);
 
 #endif

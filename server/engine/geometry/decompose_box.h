@@ -6,7 +6,7 @@
 
 /* A mesh of the piece's triangles for nearest-point and inside tests; it has no adjacency. Returned
  * owned, for heap_free. NULL: out of memory. */
-struct mesh *piece_mesh(const struct decompose_piece *piece) MUST_CHECK;
+MUST_CHECK struct mesh *piece_mesh(const struct decompose_piece *piece);
 
 struct box_limits {
 	double deviation; /* m, of the hull from the solid */

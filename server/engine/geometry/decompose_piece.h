@@ -53,7 +53,7 @@ static inline vec3 piece_area(const struct decompose_piece *self, uint32_t trian
 }
 
 /* An empty piece with room for so many points and triangles. Returned owned; NULL: out of memory. */
-struct decompose_piece *piece_create(uint32_t points, uint32_t triangles) MUST_CHECK;
+MUST_CHECK struct decompose_piece *piece_create(uint32_t points, uint32_t triangles);
 void piece_destroy(struct decompose_piece *self);
 /* Makes room for this many points and triangles in all. False: out of memory. */
 MUST_CHECK bool piece_reserve(struct decompose_piece *self, uint32_t points, uint32_t triangles);

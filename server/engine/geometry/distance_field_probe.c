@@ -1,5 +1,5 @@
-/* distance_field_probe.c: which triangle of a mesh owns each of its vertices and edges, so that a test against a
- * distance field meets each of them once (app G-08). */
+/* distance_field_probe.c: which triangle of a mesh owns each of its vertices and edges, so that a
+ * test against a distance field meets each of them once (app G-08). */
 #include "server/engine/geometry/distance_field.h"
 
 #include "server/base/heap.h"

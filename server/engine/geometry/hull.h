@@ -6,13 +6,13 @@
 
 /* Allocates a hull with the given counts in one block; its arrays are zero. Returned owned, for
  * heap_free. NULL: out of memory. */
-struct hull *hull_alloc(uint32_t vertices, uint32_t faces, uint32_t half_edges) MUST_CHECK;
+MUST_CHECK struct hull *hull_alloc(uint32_t vertices, uint32_t faces, uint32_t half_edges);
 /* Bytes of that block. */
 size_t hull_bytes(uint32_t vertices, uint32_t faces, uint32_t half_edges);
 
 /* The hull of a box: vertex i has x, y, z positive where bits 0, 1, 2 of i are set; faces in the
  * order −x, +x, −y, +y, −z, +z. Returned owned; NULL: out of memory. */
-struct hull *box_hull(vec3 half) MUST_CHECK;
+MUST_CHECK struct hull *box_hull(vec3 half);
 
 /* Completes a hull whose vertices, faces (edge, edge_count) and half-edges (origin, face, next) are
  * set: computes twins, normals, offsets, vertex_edge, centre. False when some half-edge has no twin

@@ -33,7 +33,7 @@ struct polyhedron {
 };
 
 /* Allocates a polyhedron in one block with undefined contents. Returned owned; NULL: out of memory. */
-struct polyhedron *polyhedron_alloc(uint32_t vertices, uint32_t faces) MUST_CHECK;
+MUST_CHECK struct polyhedron *polyhedron_alloc(uint32_t vertices, uint32_t faces);
 /* Completes a polyhedron whose vertices and faces are set. `twin` (3 a face) gives the corner 3 f +
  * k that starts the same edge on the other face. */
 void polyhedron_finish(struct polyhedron *self, const uint32_t *twin);

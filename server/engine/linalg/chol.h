@@ -20,7 +20,7 @@ struct chol {
 void chol_init(struct chol *self, double *storage, uint32_t capacity);
 /* Factors the lower triangle of a (size × size, size ≤ capacity); a may be the storage itself when
  * its stride is the capacity. On false, size is the number of good leading rows. */
-bool chol_factor(struct chol *self, const double *a, uint32_t size, uint32_t stride) MUST_CHECK;
+MUST_CHECK bool chol_factor(struct chol *self, const double *a, uint32_t size, uint32_t stride);
 /* b := A⁻¹ b, b := L⁻¹ b, b := L⁻ᵀ b. */
 void chol_solve(const struct chol *self, double *b);
 void chol_solve_lower(const struct chol *self, double *b);
@@ -29,10 +29,10 @@ void chol_solve_upper(const struct chol *self, double *b);
 void chol_update(struct chol *self, double *x);
 /* A := A − x xᵀ; x is lost, `scratch` holds 2 × size doubles. On false (the result would not be
  * positive definite) the factor is unchanged. */
-bool chol_downdate(struct chol *self, double *x, double *scratch) MUST_CHECK;
+MUST_CHECK bool chol_downdate(struct chol *self, double *x, double *scratch);
 /* Appends a row: `row` holds A's entries against the present `size` variables, `diagonal` its own.
  * size < capacity. On false the factor is unchanged. */
-bool chol_append(struct chol *self, const double *row, double diagonal) MUST_CHECK;
+MUST_CHECK bool chol_append(struct chol *self, const double *row, double diagonal);
 /* Removes row and column `index` of A; later ones move down by one. `scratch` holds size doubles.
  * */
 void chol_delete(struct chol *self, uint32_t index, double *scratch);

@@ -8,8 +8,8 @@
 /* Factors the lower triangle in place: D on the diagonal, unit L below it; above it nothing is read
  * or written. `scratch` holds n doubles. False when a pivot's size is at most `pivot_min` ≥ 0 (or
  * NaN); rows before it are then factored. */
-bool ldl_factor(double *a, uint32_t n, uint32_t stride, double pivot_min,
-		double *scratch) MUST_CHECK;
+MUST_CHECK bool ldl_factor(double *a, uint32_t n, uint32_t stride, double pivot_min,
+			   double *scratch);
 /* b := A⁻¹ b. */
 void ldl_solve(const double *a, uint32_t n, uint32_t stride, double *b);
 /* How many of D's entries are negative: A's negative eigenvalues, by Sylvester's law. */

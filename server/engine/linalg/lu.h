@@ -8,7 +8,7 @@
 /* Factors in place: unit L below the diagonal, U on and above it; pivots[k] is the row exchanged
  * with row k. False when a column has no pivot other than zero (or NaN): A is singular, *a is then
  * partly factored and of no use. */
-bool lu_factor(double *a, uint32_t n, uint32_t stride, uint32_t *pivots) MUST_CHECK;
+MUST_CHECK bool lu_factor(double *a, uint32_t n, uint32_t stride, uint32_t *pivots);
 /* b := A⁻¹ b. */
 void lu_solve(const double *a, uint32_t n, uint32_t stride, const uint32_t *pivots, double *b);
 /* b := A⁻ᵀ b. */

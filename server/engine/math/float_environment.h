@@ -10,6 +10,6 @@
 #include "server/base/status.h"
 
 /* STATUS_OK, or STATUS_UNSUPPORTED with the reason in `why` (may be NULL). */
-enum status float_environment_check(struct reason *why) MUST_CHECK;
+MUST_CHECK enum status float_environment_check(struct reason *why);
 
 #endif

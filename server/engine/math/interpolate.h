@@ -22,7 +22,7 @@ struct motion {
 /* STATUS_RANGE unless t0 < t1, STATUS_NOT_FINITE when a number is not finite or overflows on the
  * way; *out is then untouched. A half turn takes the axis whose first non-zero component is
  * positive (quat_to_axis_angle). */
-enum status motion_between(pose from, double t0, pose to, double t1, struct motion *out) MUST_CHECK;
+MUST_CHECK enum status motion_between(pose from, double t0, pose to, double t1, struct motion *out);
 /* The pose at t, also outside [t0, t1]; exactly `from` at t0 and `to` at t1. */
 pose motion_at(const struct motion *self, double t);
 /* Velocity of the world point p that moves along with the body when its origin is at `origin`. */

@@ -37,13 +37,13 @@ void lp_factor_init(struct lp_factor *self, struct solver_memory *memory, uint32
 		    uint32_t fill_max);
 /* Factors; dependent columns are replaced by rows' activities (lowest row first), *replaced counts
  * them. False when fill_max is too small. */
-bool lp_factor_make(struct lp_factor *self, const struct lp_matrix *matrix, uint32_t *head,
-		    uint32_t *replaced) MUST_CHECK;
+MUST_CHECK bool lp_factor_make(struct lp_factor *self, const struct lp_matrix *matrix,
+			       uint32_t *head, uint32_t *replaced);
 /* v := B⁻¹ v; v := B⁻ᵀ v. */
 void lp_factor_solve(const struct lp_factor *self, double *v);
 void lp_factor_solve_transposed(const struct lp_factor *self, double *v);
 /* Column `row` of the basis is replaced; `column` is B⁻¹ of the new one, column[row] ≠ 0. False when
  * it is time to factor anew (nothing is changed then). */
-bool lp_factor_update(struct lp_factor *self, uint32_t row, const double *column) MUST_CHECK;
+MUST_CHECK bool lp_factor_update(struct lp_factor *self, uint32_t row, const double *column);
 
 #endif

@@ -59,7 +59,7 @@ void lp_settle(struct lp_dual_simplex *self, uint32_t j);
 /* The basis of `places`, completed, or of all activities when NULL. */
 void lp_basis_start(struct lp_dual_simplex *self, const uint8_t *places);
 /* Factors the basis and computes the basic x anew. False: no room. */
-bool lp_refactor(struct lp_dual_simplex *self) MUST_CHECK;
+MUST_CHECK bool lp_refactor(struct lp_dual_simplex *self);
 /* All prices anew from the shifted costs. */
 void lp_reprice(struct lp_dual_simplex *self);
 /* y of the shifted costs (or of the true ones) into `dual`, by row. */
@@ -72,7 +72,7 @@ void lp_solve_column(struct lp_dual_simplex *self, uint32_t j, double *column);
 void lp_solve_row(struct lp_dual_simplex *self, uint32_t row);
 /* Variable `in`, with B⁻¹ a_in in self->column, takes the place of head[row]; x is up to date, and the
  * place of head[row] is. False: the factor must be made anew. */
-bool lp_exchange(struct lp_dual_simplex *self, uint32_t row, uint32_t in) MUST_CHECK;
+MUST_CHECK bool lp_exchange(struct lp_dual_simplex *self, uint32_t row, uint32_t in);
 /* Moves along the tableau's row so that the price of `in` becomes 0; `out` gets its own. */
 void lp_move_prices(struct lp_dual_simplex *self, uint32_t in, uint32_t out);
 /* How far basic x is outside its bounds beyond tolerance, largest; 0 when feasible. */
