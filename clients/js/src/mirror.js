@@ -137,7 +137,7 @@ export class Mirror {
     const { type, epoch, tick, edit = 0, part, of, flags = 0 } = message, resumes = part > 0;
     const stands = epoch === this.epoch && message.base === this.tick && (message.base_edit ?? 0) === this.edit;
     if (type === "delta" && !(stands && (this.whole || resumes)))
-      throw new Closed(`delta has base tick ${message.base}; the mirror is at tick ${this.tick}`, "tick");
+      throw new Closed(`a delta on tick ${message.base} does not fit the mirror of tick ${this.tick}`, "tick");
     if (resumes && (part !== this.#parts || this.#inRows)) throw new Closed("a part of a frame is missing", "sequence");
     this.whole = false;
     this.#parts = 0;
