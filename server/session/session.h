@@ -47,7 +47,7 @@ struct membership {
 	struct served_world *world; /* borrowed; NULL after the session left */
 	struct host_request
 		*closing; /* owned; reports the leaving to the host, allocated beforehand */
-	uint64_t left;	   /* when it left, counted in leavings of the session */
+	uint64_t left;	  /* when it left, counted in leavings of the session */
 	struct ledger ledger;
 	uint64_t step;		  /* number of the last STEP that was answered STEPPED */
 	struct frame *stepped;	  /* that answer, for a repeat */

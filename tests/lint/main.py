@@ -17,8 +17,7 @@ import tempfile
 from tree import Tree
 
 LINTS = ("layers", "headers", "libm", "sizes", "text", "draws", "manifests", "listed", "mutants", "checks",
-         "layout", "names", "assertions", "heads",
-         "sources", "reachable")
+         "layout", "names", "assertions", "heads", "sources", "reachable")
 
 
 class Tap:

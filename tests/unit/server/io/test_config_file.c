@@ -71,7 +71,8 @@ START_TEST(mistakes_name_the_line_or_the_option)
 		{ "pnig-ms: 4000\n", "did you mean --ping-ms", STATUS_MISSING },
 		{ "ping-ms: fast\n", "ping-ms", STATUS_TYPE },
 		{ "ping-ms: 1\n", "100", STATUS_RANGE },
-		{ "config: other.yaml\n", "not allowed in a configuration file", STATUS_UNSUPPORTED },
+		{ "config: other.yaml\n", "not allowed in a configuration file",
+		  STATUS_UNSUPPORTED },
 		{ "listen: [tcp:203.0.113.1:1]\n", "--tokens", STATUS_AUTH },
 	};
 	for (size_t i = 0; i < COUNT_OF(CASES); i++) {

@@ -253,8 +253,8 @@ static double deepest_by_the_book(const struct shape *a, const struct shape *b, 
 	struct distance_field_probe of_a, of_b;
 	ck_assert_int_eq(distance_field_probe_init(&of_a, a->solid->mesh), STATUS_OK);
 	ck_assert_int_eq(distance_field_probe_init(&of_b, b->solid->mesh), STATUS_OK);
-	uint32_t count = field_collide_both(a->solid->field, &of_a, b->solid->field, &of_b, &b_in_a, found,
-					    COUNT_OF(found));
+	uint32_t count = field_collide_both(a->solid->field, &of_a, b->solid->field, &of_b, &b_in_a,
+					    found, COUNT_OF(found));
 	ck_assert_uint_le(count, COUNT_OF(found));
 	double deepest = 0;
 	for (uint32_t i = 0; i < count; i++)
