@@ -81,10 +81,11 @@ static double poly_refine(const double *c, uint32_t degree, double a, double b)
 	return fa <= fb ? a : b;
 }
 
-/* Appends unless it repeats the last root. */
-static uint32_t add_root(double *roots, uint32_t count, double x)
+/* Appends x unless it repeats the last root. A polynomial has at most `degree` roots: where rounding makes one
+ * more knot touch zero, that knot lies within rounding of the root before it, which stands for both. */
+static uint32_t add_root(double *roots, uint32_t count, uint32_t degree, double x)
 {
-	if (count > 0 && !(x > roots[count - 1]))
+	if (count == degree || (count > 0 && !(x > roots[count - 1])))
 		return count;
 	roots[count] = x;
 	return count + 1;
@@ -115,12 +116,12 @@ uint32_t poly_roots(const double *c, uint32_t degree, double low, double high, d
 		bool zero_there = poly_touches(c, degree, b);
 		double fa = poly_value(c, degree, a), fb = poly_value(c, degree, b);
 		if (zero_here)
-			count = add_root(roots, count, a);
+			count = add_root(roots, count, degree, a);
 		else if (!zero_there && ((fa < 0 && fb > 0) || (fa > 0 && fb < 0)))
-			count = add_root(roots, count, poly_refine(c, degree, a, b));
+			count = add_root(roots, count, degree, poly_refine(c, degree, a, b));
 		zero_here = zero_there;
 	}
-	return zero_here ? add_root(roots, count, high) : count;
+	return zero_here ? add_root(roots, count, degree, high) : count;
 }
 
 uint32_t poly_quadratic(const double c[3], double low, double high, double roots[2])

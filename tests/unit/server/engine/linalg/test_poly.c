@@ -90,6 +90,24 @@ START_TEST(roots_at_the_ends_belong_to_the_interval)
 }
 END_TEST
 
+/* On an interval of two neighbouring doubles every knot touches zero to rounding. */
+START_TEST(there_are_never_more_roots_than_the_degree)
+{
+	for (uint32_t degree = 1; degree <= POLY_DEGREE_MAX; degree++) {
+		double c[POLY_DEGREE_MAX + 1] = { 1 }, roots[POLY_DEGREE_MAX + 1];
+		/* (x − 1) to the power of the degree. */
+		for (uint32_t power = 1; power <= degree; power++)
+			for (uint32_t i = power + 1; i-- > 0;)
+				c[i] = (i > 0 ? c[i - 1] : 0) - (i < power ? c[i] : 0);
+		roots[degree] = 17;
+		uint32_t count = poly_roots(c, degree, 1 - 0x1p-53, 1, roots);
+		ck_assert_uint_ge(count, 1);
+		ck_assert_uint_le(count, degree);
+		ck_assert(roots[degree] == 17);
+	}
+}
+END_TEST
+
 START_TEST(random_roots_are_recovered_up_to_degree_six)
 {
 	struct rng rng = rng_seeded(check_seed());
@@ -160,6 +178,7 @@ static Suite *make(void)
 	tcase_add_test(all, a_double_root_survives_a_perturbation_by_rounding);
 	tcase_add_test(all, vanishing_leading_coefficients_lower_the_degree);
 	tcase_add_test(all, roots_at_the_ends_belong_to_the_interval);
+	tcase_add_test(all, there_are_never_more_roots_than_the_degree);
 	tcase_add_test(all, random_roots_are_recovered_up_to_degree_six);
 	tcase_add_test(all, every_root_of_a_random_cubic_is_a_change_of_sign_or_a_touch);
 	tcase_add_test(all, wide_intervals_and_tiny_roots_end);
