@@ -4,6 +4,8 @@
 
 #include "clients/lib/cairn.h"
 
+enum { CLI_OPERANDS_MAX = 32, CLI_OPTIONS_MAX = 32 }; /* `used` has a bit for each option */
+
 struct cli {
 	struct cairn *client; /* connected, unless the verb works without */
 	const char *address;
@@ -12,11 +14,11 @@ struct cli {
 	bool json;
 	uint32_t timeout_ms;
 	/* Words after the verb: operands in order, `--name value` and `--flag` apart. */
-	const char *operands[32];
+	const char *operands[CLI_OPERANDS_MAX];
 	uint32_t operand_count;
 	struct {
 		const char *name, *value; /* value NULL for a flag */
-	} options[64];
+	} options[CLI_OPTIONS_MAX];
 	uint32_t option_count;
 	uint32_t
 		used; /* bits of the options that the verb has read; an unread option is an error */

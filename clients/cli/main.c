@@ -70,7 +70,7 @@ static bool read_words(struct cli *cli, int argc, char **argv)
 			cli->operands[cli->operand_count++] = word;
 			continue;
 		}
-		if (cli->option_count == 32)
+		if (cli->option_count == CLI_OPTIONS_MAX)
 			return false;
 		cli->options[cli->option_count].name = word + 2;
 		cli->options[cli->option_count].value = NULL;

@@ -55,8 +55,9 @@ static void out_names(const struct cli *cli, const struct wire_list *list)
 
 static bool print_method(const struct cli *cli, struct wire_cursor *in)
 {
-	static const char *const ABILITIES[] = { "friction", "restitution", "sleep", "planar",
-						 "spatial" };
+	/* Bits of `abilities` in the answer to the query METHODS (queries.def). */
+	static const char *const ABILITIES[] = { "friction", "restitution", "sleep",
+						 "planar",   "spatial",	    "joints" };
 	struct wire_method method;
 	char abilities[TEXT_MAX] = "";
 	if (answer_take_method(in, &method) != STATUS_OK)
