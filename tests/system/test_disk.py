@@ -135,7 +135,7 @@ def test_a_world_of_any_age_has_a_file_of_one_size(tmp_path):
     done = replay(data / "w.cairn", "--verify")
     found = json.loads(done.stdout.splitlines()[-1])
     assert done.returncode == 0 and found["verdict"] == "same", done.stderr
-    assert found["begins"]["pruned"] and found["begins"]["tick"] >= 1140 and "was pruned" in done.stdout
+    assert found["begins"]["pruned"] and found["begins"]["tick"] >= 1140 and "were pruned" in done.stdout
     done = run("replay", str(data / "w.cairn"), "--verify", "--from", "100")
     assert done.returncode == 1 and "pruned" in done.stderr
     with daemon("--data", str(data), "--paused", "--journal-keep") as server:

@@ -176,7 +176,7 @@ def test_ticks_of_other_bits_behind_the_last_checkpoint_are_refused_or_redone(tm
         refused, = client.info("refused")["refused"]
         assert refused["status"] == "version"
         # Which build, what is at stake, and the two ways on.
-        for word in ("80 ticks", "cairn of another day", "in good order", "--upgrade redo"):
+        for word in ("80 ticks", "cairn of another day", "shut it down cleanly", "--upgrade redo"):
             assert word in refused["text"]
     assert path.read_bytes() == before
     with daemon("--data", str(tmp_path), "--paused", "--upgrade", "redo", "--journal-keep") as server, \

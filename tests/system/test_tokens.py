@@ -405,7 +405,7 @@ def test_root_is_given_up_for_good():
         finally:
             process.terminate()
             assert process.wait(10) == 0
-    assert "no user" in refuses_to_start("--user", "nobody-at-all")
+    assert "unknown user" in refuses_to_start("--user", "nobody-at-all")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")

@@ -472,7 +472,7 @@ test("another method is put to use from the keyboard, and its parameters are sho
     world.send = ([number]) => send([number, "withdrawn"]);
   });
   await page.getByRole("button", { name: "Use free", exact: true }).click();
-  await page.locator('.method[data-name="free"] .refused', { hasText: "no method withdrawn" }).waitFor();
+  await page.locator('.method[data-name="free"] .refused', { hasText: "withdrawn: there is no such method" }).waitFor();
   await world.refresh();
   assert.equal(world.method, "lcp");
   assert.deepEqual(page.wrong, []);
