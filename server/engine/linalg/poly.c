@@ -81,8 +81,9 @@ static double poly_refine(const double *c, uint32_t degree, double a, double b)
 	return fa <= fb ? a : b;
 }
 
-/* Appends x unless it repeats the last root. A polynomial has at most `degree` roots: where rounding makes one
- * more knot touch zero, that knot lies within rounding of the root before it, which stands for both. */
+/* Appends x unless it repeats the last root. A polynomial has at most `degree` roots: where
+ * rounding makes one more knot touch zero, that knot lies within rounding of the root before it,
+ * which stands for both. */
 static uint32_t add_root(double *roots, uint32_t count, uint32_t degree, double x)
 {
 	if (count == degree || (count > 0 && !(x > roots[count - 1])))
