@@ -264,21 +264,28 @@ static double deepest_by_the_book(const struct shape *a, const struct shape *b, 
 	return deepest;
 }
 
-START_TEST(depths_are_those_of_the_book)
+/* Around a ball both depths are the field's. A flat face of a cube or of a coarse torus carries its plane on
+ * to vertices up to five cells beside it, so there the depth is that of the plane: mostly deeper than the field's. */
+START_TEST(depths_are_those_of_the_book_or_of_a_face)
 {
 	struct shape *solids[] = { ball, cube, torus };
-	uint32_t deep = 0;
-	for (uint32_t i = 0; i < 150; i++) {
+	uint32_t deep = 0, alike = 0;
+	for (uint32_t i = 0; i < 900 && deep < 60; i++) {
 		const struct shape *a = solids[i % 3], *b = solids[i / 3 % 3];
 		vec3 away = vec3_scale(random_direction(&rng), rng_range(&rng, 1.2, 2.2));
 		pose b_in_a = pose_make(away, random_rotation(&rng));
 		double depth = deepest_by_the_book(a, b, b_in_a);
 		if (depth < cell || depth > 0.2)
 			continue;
+		double more = -touch(a, b, b_in_a).deepest - depth;
+		bool round = (a == ball || b == ball) && a != cube && b != cube;
 		deep++;
-		ck_assert_double_eq_tol(touch(a, b, b_in_a).deepest, -depth, cell);
+		alike += scalar_abs(more) <= cell;
+		ck_assert_double_gt(more, -2 * cell);
+		ck_assert_double_lt(more, (round ? 1 : 5) * cell);
 	}
-	ck_assert_uint_gt(deep, 20);
+	ck_assert_uint_eq(deep, 60);
+	ck_assert_uint_gt(alike, 45);
 }
 END_TEST
 
@@ -478,7 +485,7 @@ static Suite *make(void)
 	tcase_add_test(all, a_marble_in_a_bowl_is_carried_by_the_wall_below_it);
 	tcase_add_test(all, cubes_that_stand_on_each_other_have_four_points_and_one_normal);
 	tcase_add_test(all, crossed_edges_push_each_other_across);
-	tcase_add_test(all, depths_are_those_of_the_book);
+	tcase_add_test(all, depths_are_those_of_the_book_or_of_a_face);
 	tcase_add_test(all, contacts_are_the_same_seen_from_the_other_side);
 	tcase_add_test(all, what_was_asked_before_changes_nothing);
 	tcase_add_test(all, a_torus_of_parts_and_one_of_a_field_agree_on_who_touches);
