@@ -264,8 +264,8 @@ static double deepest_by_the_book(const struct shape *a, const struct shape *b, 
 	return deepest;
 }
 
-/* Around a ball both depths are the field's. A flat face of a cube or of a coarse torus carries its plane on
- * to vertices up to five cells beside it, so there the depth is that of the plane: mostly deeper than the field's. */
+/* Around a ball both depths are the field's. A flat face of a cube or of a coarse torus carries its plane
+ * on to vertices up to five cells beside it, so the depth is that of the plane: mostly deeper. */
 START_TEST(depths_are_those_of_the_book_or_of_a_face)
 {
 	struct shape *solids[] = { ball, cube, torus };
