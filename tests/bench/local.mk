@@ -74,6 +74,14 @@ tests_bench_bench_motion_SOURCES = tests/bench/bench_motion.c
 bench-motion: tests/bench/bench_motion
 	tests/bench/bench_motion
 
+# What contacts keep at default settings, beside what is wanted: make bench-contact
+EXTRA_PROGRAMS += tests/bench/bench_contact
+tests_bench_bench_contact_SOURCES = tests/bench/bench_contact.c
+tests_bench_bench_contact_LDADD = $(LDADD) -lm
+.PHONY: bench-contact
+bench-contact: tests/bench/bench_contact
+	tests/bench/bench_contact
+
 # make bench-solvers: walls cold and warm beside the dense solver, dense problems beside others', whole steps.
 .PHONY: bench-solvers
 bench-solvers: tests/bench/bench_lcp tests/bench/bench_lcp_sparse tests/bench/bench_velocity

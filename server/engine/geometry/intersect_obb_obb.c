@@ -16,7 +16,8 @@ uint32_t intersect_obb_obb_axis(const struct obb *a, const struct obb *b)
 	VALIDATE(b->half.x >= 0 && b->half.y >= 0 && b->half.z >= 0);
 	mat3 rotation = mat3_transposed_mul(a->axes, b->axes);
 	vec3 between = mat3_transposed_mul_vec(a->axes, vec3_sub(b->centre, a->centre));
-	double t[3], ha[3], hb[3], r[3][3], size[3][3]; /* T, half extents, R and |R| + SLACK */
+	/* T, half extents, R and |R| + SLACK. */
+	double t[3] = { 0 }, ha[3] = { 0 }, hb[3] = { 0 }, r[3][3], size[3][3];
 	for (uint32_t i = 0; i < 3; i++) {
 		t[i] = vec3_get(between, i);
 		ha[i] = vec3_get(a->half, i);
