@@ -178,9 +178,9 @@ double lcp_sparse_gap(const struct lcp_sparse *self, const double *u)
 	for (uint32_t i = 0; i < self->rows; i++) {
 		double x = self->x[i];
 		double w = lcp_sparse_row_dot(self, i, u) + self->compliance[i] * x + self->b[i];
-		double gap = scalar_max(scalar_min(w, x - self->lower[i]), x - self->upper[i]);
+		double gap = lcp_sparse_row_gap(x, w, self->lower[i], self->upper[i]);
 		self->w[i] = w;
-		worst = scalar_max(worst, self->weight[i] * scalar_abs(gap));
+		worst = lcp_sparse_worse(worst, self->weight[i] * gap);
 	}
 	return worst;
 }

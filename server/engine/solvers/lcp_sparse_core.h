@@ -18,6 +18,22 @@ static inline bool lcp_sparse_few(const struct lcp_sparse *self)
 	return self->choices <= LCP_SPARSE_FEW;
 }
 
+/* The larger of a worst violation so far and one more; infinite from the first one that is not finite, because
+ * a maximum forgets a NaN. */
+static inline double lcp_sparse_worse(double worst, double violation)
+{
+	if (violation <= worst)
+		return worst;
+	return scalar_is_finite(violation) ? violation : __builtin_inf();
+}
+
+/* How far x and w of a row are from complementarity within low … high, without weight. */
+static inline double lcp_sparse_row_gap(double x, double w, double low, double high)
+{
+	double gap = scalar_max(scalar_min(w, x - low), x - high);
+	return scalar_is_finite(gap) && scalar_is_finite(w) ? scalar_abs(gap) : __builtin_inf();
+}
+
 /* lcp_sparse_order.c: indices in range and room enough, or why not (INVALID, LIMIT). */
 enum solver_status lcp_sparse_pattern(struct lcp_sparse *self,
 				      const struct lcp_sparse_problem *problem);
@@ -60,7 +76,8 @@ void lcp_sparse_begin(struct lcp_sparse *self, const struct solver_options *opti
 void lcp_sparse_factor(struct lcp_sparse *self);
 /* u := Jᵀ x. */
 void lcp_sparse_follow(const struct lcp_sparse *self, const double *x, double *u);
-/* The worst violation of complementarity by x and u, as the residual counts it; w is set. */
+/* The worst violation of complementarity by x and u, as the residual counts it; w is set. Infinite if the
+ * w of a row or its violation is not finite. */
 double lcp_sparse_gap(const struct lcp_sparse *self, const double *u);
 
 struct lcp_span {

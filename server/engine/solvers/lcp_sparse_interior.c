@@ -347,7 +347,7 @@ static double off_balance(const struct interior *self)
 	}
 	for (uint32_t i = 0; i < sparse->rows; i++)
 		if (is_asked(sparse, i))
-			worst = scalar_max(worst, scalar_abs(off[i]));
+			worst = lcp_sparse_worse(worst, scalar_abs(off[i]));
 	return worst;
 }
 

@@ -186,9 +186,9 @@ bool lcp_sparse_take(struct lcp_sparse *self, const struct lcp_sparse_problem *p
 		double low = self->lower[i] = shift(low_of(self, problem, i), s - lift);
 		double high = self->upper[i] = shift(high_of(self, problem, i), s - lift);
 		double hold = low > 0 ? low : high < 0 ? -high : 0;
-		double from = x != NULL && scalar_is_finite(x[i]) ? shift(x[i], s - lift) : 0;
+		double from = x != NULL ? shift(x[i], s - lift) : 0;
 		self->b[i] = shift(problem->b[i], -s - lift);
-		self->x[i] = scalar_clamp(from, low, high);
+		self->x[i] = scalar_clamp(scalar_is_finite(from) ? from : 0, low, high);
 		self->weight[i] = shift(1, self->unit_shift[i] - (int64_t)top);
 		self->size = scalar_max(self->size,
 					self->weight[i] * scalar_max(scalar_abs(self->b[i]), hold));
@@ -245,11 +245,10 @@ static double row_gap(struct lcp_sparse *self, const struct lcp_sparse_problem *
 			for (uint32_t c = 0; mass != NO_SHIFT && c < LCP_BODY; c++)
 				w += shift(problem->jacobian[p][c], mass - s) * v[c];
 		}
-		double gap = scalar_max(scalar_min(w, x - self->lower[i]), x - self->upper[i]);
-		gap = scalar_is_finite(gap) ? scalar_abs(gap) : __builtin_inf();
-		worst = scalar_max(worst, self->weight[i] * gap);
+		double gap = lcp_sparse_row_gap(x, w, self->lower[i], self->upper[i]);
+		worst = lcp_sparse_worse(worst, self->weight[i] * gap);
 		self->result.violation =
-			scalar_max(self->result.violation, shift(gap, s + self->lift));
+			lcp_sparse_worse(self->result.violation, shift(gap, s + self->lift));
 	}
 	return worst;
 }
@@ -274,11 +273,11 @@ static double body_gap(struct lcp_sparse *self, const double *velocity)
 		velocity_of(self, k, self->force, v);
 		for (uint32_t c = 0; c < LCP_BODY; c++) {
 			double apart = scalar_abs(v[c] - velocity[LCP_BODY * (size_t)k + c]);
-			gap = scalar_is_finite(apart) ? scalar_max(gap, apart) : __builtin_inf();
+			gap = lcp_sparse_worse(gap, apart);
 		}
 		double size = scalar_max(self->size, weight * most[k]);
 		if (gap != 0)
-			worst = scalar_max(worst, weight * gap / size);
+			worst = lcp_sparse_worse(worst, weight * gap / size);
 	}
 	return worst;
 }
@@ -314,5 +313,5 @@ void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_proble
 	hand_out_bodies(self, v);
 	double gap = row_gap(self, problem);
 	gap = gap > 0 ? gap / self->size : 0;
-	self->result.residual = scalar_max(gap, body_gap(self, self->u));
+	self->result.residual = lcp_sparse_worse(lcp_sparse_worse(0, gap), body_gap(self, self->u));
 }

@@ -470,6 +470,69 @@ START_TEST(an_answer_no_double_can_hold_is_inexact)
 }
 END_TEST
 
+/* A warm start whose speeds overflow makes the gap of its rows NaN. The rows that follow hold and must not
+ * hide that: the solver would take the start for an answer and return a NaN residual. */
+START_TEST(a_warm_start_that_overflows_is_not_taken_for_an_answer)
+{
+	for (uint32_t k = 0; k < 8; k++) {
+		struct small small;
+		struct gen_solver solver;
+		struct solver_options options = solver_options_default();
+		options.warm = true;
+		small_init(&small, 3);
+		small.b[0] = -1e-10;
+		small.b[1] = small.b[2] = 1e-10;
+		small.x[0] = 1e308;
+		if (k % 2 == 1) {
+			small.body[1] = 0;
+			small.jacobian[1][0] = k % 4 == 1 ? -1 : 1;
+		}
+		if (k >= 4)
+			small.x[1] = 1e308;
+		gen_solver_init(&solver, &small.problem);
+		struct solver_result result = lcp_sparse_solve(&solver.solver, &small.problem,
+							       &options, small.x, small.v);
+		ck_assert_int_eq(result.status, SOLVER_SOLVED);
+		ck_assert_double_le(result.residual, 1e-10);
+		ck_assert_double_eq_tol(small.v[0][0], 1e-10, 1e-20);
+		gen_solver_release(&solver);
+	}
+}
+END_TEST
+
+/* Numbers of any size, infinite and NaN ones among the warm start: a residual is a number or infinite, and
+ * SOLVED only if it is small. */
+START_TEST(a_residual_is_never_nan)
+{
+	static const double sizes[] = { 0, 1, -1, 1e-10, 1e155, 1e300, 1e308, -1e308, 1e-300 };
+	struct rng rng = rng_seeded(check_seed() + 6);
+	for (uint32_t round = 0; round < 2000; round++) {
+		struct small small;
+		struct gen_solver solver;
+		struct solver_options options = solver_options_default();
+		options.warm = true;
+		options.rounds_max = 20;
+		small_init(&small, 4);
+		for (uint32_t i = 0; i < 4; i++) {
+			small.body[i] = rng_below(&rng, 4);
+			small.b[i] = sizes[rng_below(&rng, COUNT_OF(sizes))];
+			small.x[i] = sizes[rng_below(&rng, COUNT_OF(sizes))];
+			small.jacobian[i][0] = sizes[rng_below(&rng, COUNT_OF(sizes))];
+			small.jacobian[i][1] = sizes[rng_below(&rng, 3)];
+			small.mass_inv[i][0][0] = fabs(sizes[rng_below(&rng, COUNT_OF(sizes))]);
+			if (rng_below(&rng, 2) == 0)
+				small.upper[i] = fabs(sizes[rng_below(&rng, COUNT_OF(sizes))]);
+		}
+		gen_solver_init(&solver, &small.problem);
+		struct solver_result result = lcp_sparse_solve(&solver.solver, &small.problem,
+							       &options, small.x, small.v);
+		ck_assert(!isnan(result.residual) && !isnan(result.violation));
+		ck_assert((result.status == SOLVER_SOLVED) == (result.residual <= 1e-10));
+		gen_solver_release(&solver);
+	}
+}
+END_TEST
+
 /* A workspace between two pages that must not be touched, and arrays of the problem before such a
  * page. */
 START_TEST(nothing_is_touched_outside)
@@ -562,6 +625,8 @@ static Suite *make(void)
 	tcase_add_test(input, nothing_at_all_is_solved);
 	tcase_add_test(input, numbers_at_the_ends_of_the_range_are_solved_or_said_not_to_be);
 	tcase_add_test(input, an_answer_no_double_can_hold_is_inexact);
+	tcase_add_test(input, a_warm_start_that_overflows_is_not_taken_for_an_answer);
+	tcase_add_test(input, a_residual_is_never_nan);
 	tcase_add_test(input, nothing_is_touched_outside);
 	tcase_add_test(input, too_little_room_for_the_factor_is_a_limit_that_says_how_much);
 	suite_add_tcase(suite, walls);
