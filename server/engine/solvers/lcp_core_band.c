@@ -15,7 +15,7 @@ enum { CHECK = 16 };	 /* pivots between looks */
 enum { SIZE_MIN = 128 }; /* a smaller factor is cheap in any order */
 
 /* Breadth first from `root` over rows whose mark is below `mark`; into out, how many. */
-static uint32_t walk(struct lcp_core *self, uint32_t root, uint32_t mark, uint32_t *out)
+static uint32_t walk_rows(struct lcp_core *self, uint32_t root, uint32_t mark, uint32_t *out)
 {
 	VALIDATE(root < self->count && self->mark[root] < mark);
 	uint32_t tail = 0;
@@ -33,7 +33,9 @@ static uint32_t walk(struct lcp_core *self, uint32_t root, uint32_t mark, uint32
 	return tail;
 }
 
-/* All rows, component by component, each from the end that is farthest from its least row. */
+/* All rows, component by component, each from the end that is farthest from its least row. The second walk of
+ * a component reaches all rows of the first one only if the pattern of A is symmetric, which lcp_valid does not
+ * check; rows that it does not reach follow at the end, so that `band` is always a permutation. */
 static void find_band(struct lcp_core *self)
 {
 	uint32_t done = 0;
@@ -43,9 +45,13 @@ static void find_band(struct lcp_core *self)
 		if (self->mark[i] != 0)
 			continue;
 		uint32_t *out = self->band + done;
-		uint32_t last = out[walk(self, i, 1, out) - 1];
-		done += walk(self, last, 2, out);
+		uint32_t last = out[walk_rows(self, i, 1, out) - 1];
+		done += walk_rows(self, last, 2, out);
 	}
+	for (uint32_t i = 0; i < self->count; i++)
+		if (self->mark[i] < 2)
+			self->band[done++] = i;
+	ASSERT(done == self->count);
 	self->banded = true;
 }
 

@@ -278,6 +278,40 @@ START_TEST(a_warm_start_from_the_answer_needs_no_pivot_and_any_other_is_harmless
 }
 END_TEST
 
+/* From 128 active rows on, the factor is ordered by walks over the pattern of A. A caller's A that is not
+ * symmetric has rows that a walk does not reach; the problem must end with a status all the same. */
+START_TEST(an_unsymmetric_pattern_of_many_rows_ends_with_a_status)
+{
+	enum { ROWS = 300 };
+	static double a[ROWS * ROWS], b[ROWS], x[ROWS];
+	struct lcp_dantzig large;
+	void *bytes = heap_alloc_aligned(lcp_dantzig_bytes(ROWS));
+	ck_assert_ptr_nonnull(bytes);
+	memset(bytes, 0x7f, lcp_dantzig_bytes(ROWS));
+	lcp_dantzig_init(&large, bytes, ROWS);
+	for (uint32_t kind = 0; kind < 4; kind++) {
+		memset(a, 0, sizeof a);
+		for (uint32_t i = 0; i < ROWS; i++) {
+			uint32_t column = kind == 0   ? MIN_OF(i + 1, ROWS - 1)
+					  : kind == 1 ? i - MIN_OF(i, 1)
+					  : kind == 2 ? i / 2
+						      : i * 7 % ROWS;
+			b[i] = -1 - 0.37 * ((i * 7 + 3) % ROWS % 11);
+			a[i * ROWS + column] += 0.5;
+			a[i * ROWS + i] += 2;
+		}
+		struct lcp_problem problem = { ROWS, ROWS, a, b, NULL, NULL };
+		struct solver_result result =
+			lcp_dantzig_solve(&large, &problem, &options, x, NULL);
+		double w[ROWS], residual = lcp_residual(&problem, x, w);
+		ck_assert(solver_finite(x, ROWS));
+		ck_assert_double_eq(result.residual, residual);
+		ck_assert((result.status == SOLVER_SOLVED) == (residual <= options.tolerance));
+	}
+	heap_free(bytes);
+}
+END_TEST
+
 START_TEST(nothing_is_allocated_while_solving)
 {
 	struct rng rng = rng_seeded(check_seed() + 5);
@@ -311,6 +345,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, numbers_of_any_size_end_with_a_true_residual);
 	tcase_add_test(tcase,
 		       a_warm_start_from_the_answer_needs_no_pivot_and_any_other_is_harmless);
+	tcase_add_test(tcase, an_unsymmetric_pattern_of_many_rows_ends_with_a_status);
 	tcase_add_test(tcase, nothing_is_allocated_while_solving);
 	suite_add_tcase(suite, tcase);
 	return suite;
