@@ -150,6 +150,7 @@ static struct solver_result round_from(struct qp_dual_active_set *self,
 				       const struct solver_options *options, const double *x,
 				       const double *from)
 {
+	ASSERT(self->prepared && self->factor.size == problem->variables);
 	uint32_t n = problem->variables, m = problem->rows;
 	dense_mul_vec(problem->g, n, n, n, x, self->gradient);
 	for (uint32_t k = 0; k < m && from != NULL; k++) {
@@ -336,10 +337,12 @@ static double first_proximal(const struct qp_problem *problem)
 static bool prepare_dual(struct qp_dual_active_set *self, const struct qp_problem *problem,
 			 double proximal)
 {
-	if (!factor_with(self, problem, proximal))
-		return false;
-	make_dual(self, problem);
-	return solver_finite(self->a, (size_t)problem->rows * problem->rows);
+	self->prepared = factor_with(self, problem, proximal);
+	if (self->prepared) {
+		make_dual(self, problem);
+		self->prepared = solver_finite(self->a, (size_t)problem->rows * problem->rows);
+	}
+	return self->prepared;
 }
 
 /* The proximal point method, with ever smaller ρ: each stage goes on from the point before. */
@@ -407,8 +410,9 @@ static void look_for_a_point(struct qp_dual_active_set *self, const struct qp_pr
 		total->status = SOLVER_INEXACT;
 }
 
-/* Where all conditions hold and the gap is left (large multipliers at rows that are off by the rounding
- * of far longer ones), rounds go on by the gap. */
+/* If all conditions hold and the gap is left (large multipliers at rows that are off by the rounding of far
+ * longer ones), rounds continue by the gap. A G that is indefinite by more than the last ρ has left no factor
+ * for them; they then begin with the first ρ. */
 static void close_gap(struct qp_dual_active_set *self, const struct qp_problem *problem,
 		      const struct solver_options *options, double *x, double *lambda,
 		      struct solver_result *total)
@@ -417,7 +421,8 @@ static void close_gap(struct qp_dual_active_set *self, const struct qp_problem *
 	if (total->residual <= options->tolerance)
 		return;
 	self->with_gap = true;
-	polish_best(self, problem, options, x, lambda, total);
+	if (self->prepared)
+		polish_best(self, problem, options, x, lambda, total);
 	if (total->residual > options->tolerance)
 		approach_proximally(self, problem, options, x, lambda, total);
 	self->with_gap = false;

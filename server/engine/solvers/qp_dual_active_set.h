@@ -15,6 +15,7 @@ struct qp_dual_active_set {
 	double *unit, *spare; /* the program of the point nearest to 0: its matrix; x, λ and c */
 	uint8_t *state, *state_kept;
 	double proximal; /* ρ */
+	bool prepared;	 /* the factor is whole, and `across` and `a` belong to it */
 	bool with_gap;	 /* rounds are judged by the gap as well */
 	struct lcp_dantzig lcp;
 };

@@ -504,6 +504,44 @@ START_TEST(a_last_pivot_of_rounding_does_not_lead_out_of_the_box)
 }
 END_TEST
 
+/* G = v vᵀ − δ is indefinite by more than the last values of ρ. Their factor fails after earlier ones have
+ * found a point; nothing may be computed with what is left of it. */
+START_TEST(an_indefinite_program_is_judged_without_a_factor_that_failed)
+{
+	struct rng rng = rng_seeded(check_seed() + 11);
+	uint32_t solved = 0;
+	for (uint32_t round = 0; round < 2000; round++) {
+		uint32_t n = 2 + rng_below(&rng, 5), m = 1 + rng_below(&rng, 10);
+		double v[8], size = pow(10, rng_range(&rng, -1, 4));
+		double indefinite = pow(10, -rng_range(&rng, 5, 13));
+		for (uint32_t i = 0; i < n; i++)
+			v[i] = rng_range(&rng, -1, 1);
+		for (uint32_t i = 0; i < n * n; i++)
+			g[i] = v[i / n] * v[i % n] - (i / n == i % n ? indefinite : 0);
+		for (uint32_t i = 0; i < n; i++)
+			c[i] = rng_range(&rng, -1, 1);
+		for (uint32_t k = 0; k < m; k++) {
+			for (uint32_t i = 0; i < n; i++)
+				rows[k * n + i] = k >= 2 * n   ? rng_range(&rng, -1, 1)
+						  : i != k / 2 ? 0
+						  : k % 2 == 0 ? 1
+							       : -1;
+			d[k] = k < 2 * n ? -size : -rng_range(&rng, 0, size);
+		}
+		struct qp_problem problem = { n, m, g, c, rows, d, NULL };
+		options.tolerance = pow(10, -rng_range(&rng, 0, 12));
+		options.rounds_max = rng_below(&rng, 3);
+		struct solver_result result =
+			qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, NULL);
+		solved += result.status == SOLVER_SOLVED;
+		ck_assert(result.status == SOLVER_SOLVED || result.residual > options.tolerance);
+		if (result.status == SOLVER_SOLVED)
+			ck_assert_double_eq(result.residual, qp_residual(&problem, x, lambda));
+	}
+	ck_assert_uint_gt(solved, 0);
+}
+END_TEST
+
 START_TEST(without_curvature_it_is_a_linear_program_and_agrees_with_the_simplex)
 {
 	struct rng rng = rng_seeded(check_seed() + 9);
@@ -560,6 +598,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, a_multiplier_that_pulls_is_seen);
 	tcase_add_test(tcase, an_x_without_measure_excuses_no_violation);
 	tcase_add_test(tcase, a_last_pivot_of_rounding_does_not_lead_out_of_the_box);
+	tcase_add_test(tcase, an_indefinite_program_is_judged_without_a_factor_that_failed);
 	tcase_add_test(tcase, without_curvature_it_is_a_linear_program_and_agrees_with_the_simplex);
 	suite_add_tcase(suite, tcase);
 	return suite;
