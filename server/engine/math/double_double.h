@@ -82,15 +82,4 @@ static inline double2 double2_div(double2 a, double2 b)
 	return double2_quick(q, (rest.hi + rest.lo) / b.hi);
 }
 
-/* a ≥ 0: one step of Newton from the rounded root. */
-static inline double2 double2_sqrt(double2 a)
-{
-	double root = scalar_sqrt(a.hi);
-	if (!(root > 0))
-		return (double2){ root, 0 };
-	double2 square = double2_product(root, root);
-	double rest = ((a.hi - square.hi) - square.lo) + a.lo;
-	return double2_quick(root, rest / (2 * root));
-}
-
 #endif

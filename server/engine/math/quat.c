@@ -69,18 +69,6 @@ quat quat_integrate(quat q, vec3 spin, double time)
 	return quat_normalize(quat_mul(quat_from_rotation_vector(vec3_scale(spin, time)), q));
 }
 
-/* With d = b ā the rotation from a to b, the path is d^t a. */
-quat quat_slerp(quat a, quat b, double t)
-{
-	if (quat_dot(a, b) < 0)
-		b = quat_negate(b);
-	quat d = quat_mul(b, quat_conjugate(a));
-	double length;
-	vec3 axis = vec3_normalize_length(quat_vector(d), &length);
-	double angle = 2.0 * trig_atan2(length, d.w);
-	return quat_normalize(quat_mul(quat_from_rotation_vector(vec3_scale(axis, t * angle)), a));
-}
-
 /* With φ half the angle: (1 + a·b, a × b) is 2 cos φ times the answer, good while the angle is at
  * most a right one. Beyond, 1 + a·b cancels, but a + b does not (a difference of close numbers is
  * exact): s = |a × (a + b)| = sin 2φ is good to rounding, and so are sin²φ = (1 − a·b)/2 and

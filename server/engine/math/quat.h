@@ -129,9 +129,6 @@ vec3 quat_to_rotation_vector(quat q);
 /* q after turning with constant world angular velocity `spin` (rad/s) for `time` (s): the exact
  * exponential, then normalised. */
 quat quat_integrate(quat q, vec3 spin, double time);
-/* From a at t = 0 to b at t = 1 at constant rate along the shorter arc; at exactly opposite
- * quaternions (dot = 0, a half turn apart) along the arc of b as given. */
-quat quat_slerp(quat a, quat b, double t);
 /* The shortest rotation that takes unit vector a to unit vector b; for opposite ones a half turn
  * about the tangent of a (vec3_frame). */
 quat quat_between(vec3 a, vec3 b);

@@ -212,18 +212,6 @@ double trig_cos(double x)
 	return cosine;
 }
 
-double trig_tan(double x)
-{
-	if (!scalar_is_finite(x))
-		return NOT_A_NUMBER;
-	if (scalar_abs(x) < ANGLE_TINY)
-		return x;
-	struct reduced a = reduce(x);
-	double2 s = sine_near_zero(a.r), c = cosine_near_zero(a.r);
-	double2 t = a.turn & 1 ? double2_div(double2_negate(c), s) : double2_div(s, c);
-	return t.hi + t.lo;
-}
-
 /* ---- inverse functions ---------------------------------------------------------------------- */
 
 /* atan(y/x) for 0 ≤ y ≤ x, both of a size at which products neither overflow nor vanish. */
@@ -300,33 +288,6 @@ double trig_atan(double x)
 	return trig_atan2(x, 1);
 }
 
-/* sqrt(1 − x²) for |x| ≤ 1. */
-static double2 other_leg(double x)
-{
-	double2 square = double2_product(x, x);
-	double2 rest = double2_sum(1, -square.hi);
-	return double2_sqrt(double2_quick(rest.hi, rest.lo - square.lo));
-}
-
-double trig_asin(double x)
-{
-	double size = scalar_abs(x);
-	if (!(size <= 1))
-		return NOT_A_NUMBER;
-	if (size < ANGLE_TINY)
-		return x;
-	return scalar_copy_sign(angle_of((double2){ size, 0 }, other_leg(x)), x);
-}
-
-double trig_acos(double x)
-{
-	if (!(scalar_abs(x) <= 1))
-		return NOT_A_NUMBER;
-	if (scalar_abs(x) < 0x1p-60)
-		return HALF_PI_HI;
-	return angle_of(other_leg(x), (double2){ x, 0 });
-}
-
 /* ---- exponential and logarithm -------------------------------------------------------------- */
 
 /* e^(x.hi + x.lo), |x.hi| ≤ 800: infinite or 0 where the result does not fit. */
@@ -384,18 +345,6 @@ static double2 log_of(double x)
 	return double2_add(double2_sum(k * LN2_1, k * LN2_2), log);
 }
 
-double trig_log(double x)
-{
-	if (scalar_is_nan(x) || x < 0)
-		return NOT_A_NUMBER;
-	if (x == 0)
-		return -INFINITE;
-	if (x == INFINITE)
-		return x;
-	double2 log = log_of(x);
-	return log.hi + log.lo;
-}
-
 /* ---- powers --------------------------------------------------------------------------------- */
 
 enum parity { NOT_WHOLE, EVEN, ODD };
@@ -443,48 +392,4 @@ double trig_pow(double x, double y)
 	if (x < 0 && parity == NOT_WHOLE)
 		return NOT_A_NUMBER;
 	return sign * (size == 1 ? 1 : pow_positive(size, y));
-}
-
-/* A line for the root of m in [1, 8), good to a tenth; five steps of Newton bring that to rounding,
- * and one more with the cube in two doubles rounds once. */
-double trig_cbrt(double x)
-{
-	double size = scalar_abs(x);
-	if (x == 0 || !scalar_is_finite(x))
-		return x;
-	int e = 0;
-	if (size < 0x1p-1022) {
-		size *= 0x1p54;
-		e = -54;
-	}
-	e += exponent_of(size);
-	int third = (e + 3000) / 3 - 1000, more = e - 3 * third;
-	double m = scalar_from_bits((scalar_bits(size) & 0xfffffffffffffu) | 0x3ff0000000000000u) *
-		   (double)(1 << more);
-	double root = 0.9 + m / 7.0;
-	for (int i = 0; i < 5; i++)
-		root -= (root * root * root - m) / (3 * root * root);
-	double2 cube = double2_mul_double(double2_product(root, root), root);
-	double rest = (cube.hi - m) + cube.lo;
-	root -= rest / (3 * root * root);
-	return scalar_copy_sign(root * power_of_two(third), x);
-}
-
-double trig_hypot(double x, double y)
-{
-	double a = scalar_abs(x), b = scalar_abs(y);
-	if (a == INFINITE || b == INFINITE)
-		return INFINITE;
-	if (scalar_is_nan(x) || scalar_is_nan(y))
-		return NOT_A_NUMBER;
-	double large = scalar_max(a, b), small = scalar_min(a, b);
-	if (small == 0 || exponent_of(large) - exponent_of(small) > 64)
-		return large + small;
-	/* A power of two brings the larger leg near 1. */
-	int e = exponent_of(large) < -1000 ? 1000 : -exponent_of(large);
-	large = scale(large, e);
-	small = scale(small, e);
-	double2 sum = double2_add(double2_product(large, large), double2_product(small, small));
-	double2 root = double2_sqrt(sum);
-	return scale(root.hi + root.lo, -e);
 }

@@ -27,12 +27,9 @@ static double evaluate(const char *name, double x, double y)
 		double (*one)(double);
 		double (*two)(double, double);
 	} functions[] = {
-		{ "sin", trig_sin, NULL },     { "cos", trig_cos, NULL },
-		{ "tan", trig_tan, NULL },     { "asin", trig_asin, NULL },
-		{ "acos", trig_acos, NULL },   { "atan", trig_atan, NULL },
-		{ "exp", trig_exp, NULL },     { "log", trig_log, NULL },
-		{ "cbrt", trig_cbrt, NULL },   { "hypot", NULL, trig_hypot },
-		{ "atan2", NULL, trig_atan2 }, { "pow", NULL, trig_pow },
+		{ "sin", trig_sin, NULL },   { "cos", trig_cos, NULL },
+		{ "atan", trig_atan, NULL }, { "atan2", NULL, trig_atan2 },
+		{ "exp", trig_exp, NULL },   { "pow", NULL, trig_pow },
 	};
 	for (size_t i = 0; i < COUNT_OF(functions); i++)
 		if (strcmp(name, functions[i].name) == 0)
@@ -42,7 +39,7 @@ static double evaluate(const char *name, double x, double y)
 
 static bool takes_two(const char *name)
 {
-	return !strcmp(name, "atan2") || !strcmp(name, "pow") || !strcmp(name, "hypot");
+	return !strcmp(name, "atan2") || !strcmp(name, "pow");
 }
 
 struct accuracy {
@@ -85,9 +82,8 @@ static const struct {
 	const char *name;
 	double units;
 } STATED[] = {
-	{ "sin", 0.65 },  { "cos", 0.65 },   { "tan", 0.65 }, { "asin", 0.51 },
-	{ "acos", 0.51 }, { "atan", 0.51 },  { "exp", 0.51 }, { "log", 0.51 },
-	{ "cbrt", 0.51 }, { "atan2", 0.51 }, { "pow", 0.51 }, { "hypot", 0.51 },
+	{ "sin", 0.65 },   { "cos", 0.65 }, { "atan", 0.51 },
+	{ "atan2", 0.51 }, { "exp", 0.51 }, { "pow", 0.51 },
 };
 
 START_TEST(every_hard_point_is_within_the_stated_accuracy)
@@ -131,22 +127,15 @@ START_TEST(the_two_ways_of_reducing_an_angle_meet)
 }
 END_TEST
 
-START_TEST(inverse_functions_bring_the_argument_back)
+START_TEST(the_arctangent_of_sine_and_cosine_is_the_angle)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int i = 0; i < 20000; i++) {
 		double a = rng_range(&rng, -PI / 2, PI / 2), t = rng_range(&rng, -PI, PI);
-		ck_assert_double_le(scalar_abs(trig_atan(trig_tan(a)) - a), 1e-15);
-		ck_assert_double_le(scalar_abs(trig_asin(trig_sin(a)) - a), 4e-8);
-		ck_assert_double_le(scalar_abs(trig_sin(trig_asin(a / 2)) - a / 2), 3e-16);
-		ck_assert_double_le(scalar_abs(trig_cos(trig_acos(a / 2)) - a / 2), 3e-16);
+		ck_assert_double_le(scalar_abs(trig_atan(trig_sin(a) / trig_cos(a)) - a), 1e-15);
 		double r = trig_exp(rng_range(&rng, -300, 300));
 		double back = trig_atan2(r * trig_sin(t), r * trig_cos(t));
 		ck_assert_double_le(scalar_abs(back - t), 1e-15);
-		double x = rng_range(&rng, -700, 700);
-		ck_assert_double_le(scalar_abs(trig_log(trig_exp(x)) - x), 1e-13);
-		double root = trig_cbrt(x);
-		ck_assert_double_le(scalar_abs(root * root * root - x), 8e-16 * scalar_abs(x));
 	}
 }
 END_TEST
@@ -157,13 +146,9 @@ START_TEST(functions_never_decrease_where_the_exact_ones_do_not)
 	for (int i = 0; i < 20000; i++) {
 		double x = rng_range(&rng, 1e-3, 1), y = scalar_from_bits(scalar_bits(x) + 1);
 		ck_assert(trig_atan(y) >= trig_atan(x));
-		ck_assert(trig_asin(y) >= trig_asin(x));
-		ck_assert(trig_acos(y) <= trig_acos(x));
 		ck_assert(trig_sin(y) >= trig_sin(x));
 		ck_assert(trig_cos(y) <= trig_cos(x));
 		ck_assert(trig_exp(y) >= trig_exp(x));
-		ck_assert(trig_log(y) >= trig_log(x));
-		ck_assert(trig_cbrt(y) >= trig_cbrt(x));
 	}
 }
 END_TEST
@@ -172,15 +157,11 @@ static const double INF = 1.0 / 0.0, NAN_HERE = 0.0 / 0.0;
 
 START_TEST(what_is_not_a_number_stays_that_way)
 {
-	double (*const one[])(double) = { trig_sin,  trig_cos, trig_tan, trig_asin, trig_acos,
-					  trig_atan, trig_exp, trig_log, trig_cbrt };
+	double (*const one[])(double) = { trig_sin, trig_cos, trig_atan, trig_exp };
 	for (size_t i = 0; i < COUNT_OF(one); i++)
 		ck_assert(scalar_is_nan(one[i](NAN_HERE)));
 	ck_assert(scalar_is_nan(trig_atan2(NAN_HERE, 1)) && scalar_is_nan(trig_atan2(1, NAN_HERE)));
-	ck_assert(scalar_is_nan(trig_hypot(NAN_HERE, 1)) && trig_hypot(NAN_HERE, -INF) == INF);
-	ck_assert(scalar_is_nan(trig_sin(INF)) && scalar_is_nan(trig_tan(-INF)));
-	ck_assert(scalar_is_nan(trig_asin(1 + 0x1p-52)) && scalar_is_nan(trig_acos(-2)));
-	ck_assert(scalar_is_nan(trig_log(-1)));
+	ck_assert(scalar_is_nan(trig_sin(INF)) && scalar_is_nan(trig_cos(-INF)));
 }
 END_TEST
 
@@ -190,12 +171,7 @@ START_TEST(ends_of_the_range_are_met_exactly)
 	ck_assert(scalar_is_finite(trig_exp(0x1.62e42fefa39efp+9)));
 	ck_assert(trig_exp(0x1.62e42fefa39f0p+9) == INF);
 	ck_assert(trig_exp(-745.13) == 0x1p-1074 && trig_exp(-745.14) == 0);
-	ck_assert(trig_log(1) == 0 && trig_log(0) == -INF && trig_log(INF) == INF);
-	ck_assert(trig_asin(1) == PI / 2 && trig_acos(-1) == PI && trig_acos(1) == 0);
 	ck_assert(trig_atan(INF) == PI / 2 && trig_atan(-INF) == -PI / 2);
-	ck_assert(trig_hypot(3e300, 4e300) == 5e300 && trig_hypot(1.7e308, 1.7e308) == INF);
-	ck_assert(trig_hypot(0x3p-1074, 0x4p-1074) == 0x5p-1074 && trig_hypot(-2, 0) == 2);
-	ck_assert(trig_cbrt(-27) == -3 && trig_cbrt(INF) == INF);
 }
 END_TEST
 
@@ -224,6 +200,7 @@ START_TEST(powers_of_special_numbers_follow_c99)
 	ck_assert(scalar_is_nan(trig_pow(-2, 0.5)));
 	ck_assert(trig_pow(-2, 3) == -8 && trig_pow(-2, 4) == 16);
 	ck_assert(trig_pow(2, -1074) == 0x1p-1074);
+	ck_assert(trig_pow(0x1p-1074, 0.5) == 0x1p-537 && trig_pow(0x1p-1074, -0.5) == 0x1p537);
 	ck_assert(trig_pow(2, 1023) == 0x1p1023 && trig_pow(2, 1024) == INF);
 	ck_assert(trig_pow(2, -1100) == 0 && trig_pow(10, 2) == 100 && trig_pow(9, 0.5) == 3);
 }
@@ -239,7 +216,7 @@ static Suite *make(void)
 	TCase *properties = tcase_create("properties");
 	tcase_add_test(properties, sine_and_cosine_squared_sum_to_one_at_every_size);
 	tcase_add_test(properties, the_two_ways_of_reducing_an_angle_meet);
-	tcase_add_test(properties, inverse_functions_bring_the_argument_back);
+	tcase_add_test(properties, the_arctangent_of_sine_and_cosine_is_the_angle);
 	tcase_add_test(properties, functions_never_decrease_where_the_exact_ones_do_not);
 	suite_add_tcase(suite, properties);
 	TCase *special = tcase_create("special values");
