@@ -4,24 +4,10 @@
 #include <string.h>
 
 #include "clients/cli/cli.h"
+#include "server/base/json_text.h"
 
 /* Whether something has been printed in the record at hand: JSON wants commas between. */
 static bool begun;
-
-static void print_json_text(const char *text, size_t bytes)
-{
-	putchar('"');
-	for (size_t i = 0; i < bytes; i++) {
-		unsigned char c = (unsigned char)text[i];
-		if (c == '"' || c == '\\')
-			printf("\\%c", c);
-		else if (c < 0x20)
-			printf("\\u%04x", c);
-		else
-			putchar(c);
-	}
-	putchar('"');
-}
 
 static void write_key(const struct cli *cli, const char *name)
 {
@@ -32,7 +18,7 @@ static void write_key(const struct cli *cli, const char *name)
 	if (begun)
 		fputs(", ", stdout);
 	begun = true;
-	print_json_text(name, strlen(name));
+	json_text_print(stdout, name, strlen(name));
 	fputs(": ", stdout);
 }
 
@@ -60,7 +46,7 @@ void out_text(const struct cli *cli, const char *name, const char *value)
 {
 	write_key(cli, name);
 	if (cli->json)
-		print_json_text(value, strlen(value));
+		json_text_print(stdout, value, strlen(value));
 	else
 		fputs(value, stdout);
 	end_of_pair(cli);
@@ -172,7 +158,7 @@ static void print_value(const struct cli *cli, struct wire_cursor *in, int depth
 		break;
 	case WIRE_TOKEN_TEXT:
 		if (cli->json)
-			print_json_text((const char *)token.at, token.count);
+			json_text_print(stdout, (const char *)token.at, token.count);
 		else
 			printf("%-16.*s", (int)token.count, (const char *)token.at);
 		break;

@@ -9,6 +9,7 @@
 
 #include "protocol/scene/mesh.h"
 #include "server/base/heap.h"
+#include "server/base/json_text.h"
 #include "server/commands/mesh_command.h"
 #include "server/engine/engine.h"
 #include "server/engine/solids.h"
@@ -77,17 +78,13 @@ static void put_vector(struct job *job, const char *name, vec3 v)
 	put_reals(job, name, values, 3);
 }
 
-/* Prints a file name or an error text. In JSON, quotes, backslashes and control characters are omitted. */
 static void put_text(struct job *job, const char *name, const char *text)
 {
 	print_key(job, name);
 	if (job->json)
-		putchar('"');
-	for (; *text != '\0'; text++)
-		if (!job->json || (*text != '"' && *text != '\\' && (unsigned char)*text >= 32))
-			putchar(*text);
-	if (job->json)
-		putchar('"');
+		json_text_print(stdout, text, strlen(text));
+	else
+		fputs(text, stdout);
 	end_line(job);
 }
 

@@ -1,7 +1,9 @@
 /* replay_command.c: `cairnd replay`: prints the result of replay_file, as lines and as JSON. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "server/base/json_text.h"
 #include "server/base/progress_text.h"
 #include "server/commands/replay_command.h"
 #include "server/store/replay.h"
@@ -10,26 +12,11 @@ static const char *const verdicts[] = { "unchecked", "same", "differs", "states"
 static const char *const seen_by[] = { "tick_hash", "state_hash", "image", "step", "length" };
 static const char *const longer_one[] = { "null", "\"file\"", "\"against\"" };
 
-static void print_text(const char *text)
-{
-	putchar('"');
-	for (; *text != '\0'; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (c == '"' || c == '\\')
-			printf("\\%c", c);
-		else if (c < 0x20)
-			printf("\\u%04x", c);
-		else
-			putchar(c);
-	}
-	putchar('"');
-}
-
 static void print_pair(const char *key, const char *text)
 {
 	printf(", \"%s\": ", key);
 	if (text[0] != '\0')
-		print_text(text);
+		json_text_print(stdout, text, strlen(text));
 	else
 		printf("null");
 }
@@ -63,7 +50,7 @@ static void print_json(const struct replay_options *options, const struct replay
 {
 	const struct recording_counts *counts = &report->counts;
 	printf("{\"file\": ");
-	print_text(options->file);
+	json_text_print(stdout, options->file, strlen(options->file));
 	print_pair("build", report->build);
 	printf(", \"verdict\": \"%s\", \"holds\": {\"ticks\": %" PRIu64 ", \"epochs\": %" PRIu64
 	       ", \"checkpoints\": %" PRIu64 ", \"batches\": %" PRIu64 ", \"commands\": %" PRIu64

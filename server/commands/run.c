@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "server/base/heap.h"
+#include "server/base/json_text.h"
 #include "server/io/instant.h"
 #include "server/io/parallel_pool.h"
 #include "server/worlds/scene_world.h"
@@ -99,21 +100,6 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A JSON string: quotes, backslashes and control bytes are escaped. */
-static void print_text(const char *text)
-{
-	putchar('"');
-	for (; *text != '\0'; text++) {
-		if (*text == '"' || *text == '\\')
-			printf("\\%c", *text);
-		else if ((unsigned char)*text < 0x20)
-			printf("\\u%04x", (unsigned)*text);
-		else
-			putchar(*text);
-	}
-	putchar('"');
-}
-
 static void print_times(struct run *run)
 {
 	double total = 0;
@@ -166,8 +152,9 @@ static void report_run(struct run *run)
 	struct world_stats stats = world_stats(world);
 	struct world_energy energy = world_energy(world);
 	struct world_info info = world_info(world);
+	const char *scene = run->options->operands.items[0];
 	printf("{\"scene\": ");
-	print_text(run->options->operands.items[0]);
+	json_text_print(stdout, scene, strlen(scene));
 	printf(", \"ticks\": %" PRIu64 ", \"hash\": \"%016" PRIx64 "\", ", info.tick,
 	       world_state_hash(world, NULL, NULL));
 	printf("\"tick_hash\": \"%016" PRIx64 "\", ", world_tick_hash(world));

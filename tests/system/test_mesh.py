@@ -57,6 +57,11 @@ def two_boxes(path):
     return write_obj(path, CORNERS + small, FACES + [tuple(i + 8 for i in face) for face in FACES])
 
 
+def test_a_file_name_with_quotes_is_a_json_string(tmp_path):
+    source = write_obj(tmp_path / 'a "box" \\ of\ttwo.obj', CORNERS, FACES)
+    assert told(source)["file"] == str(source)
+
+
 def test_a_solid_is_described_and_its_hull_and_parts_are_written(tmp_path):
     source = two_boxes(tmp_path / "two.obj")
     about = told(source, "--hull", tmp_path / "hull.obj", "--parts", tmp_path / "parts.obj")
