@@ -49,18 +49,6 @@ enum status bytes_append(struct bytes *self, const void *data, size_t count)
 	return STATUS_OK;
 }
 
-enum status bytes_append_zero(struct bytes *self, size_t count)
-{
-	enum status status = bytes_reserve(self, count);
-	if (status != STATUS_OK)
-		return status;
-	if (count > 0)
-		memset(self->data + self->count, 0, count);
-	self->count += count;
-	VALIDATE(self->count <= self->capacity);
-	return STATUS_OK;
-}
-
 void bytes_consume(struct bytes *self, size_t count)
 {
 	count = MIN_OF(count, self->count);
@@ -136,19 +124,9 @@ void write_u64(struct writer *self, uint64_t value)
 		put_le64(at, value);
 }
 
-void write_i32(struct writer *self, int32_t value)
-{
-	write_u32(self, (uint32_t)value);
-}
-
 void write_i64(struct writer *self, int64_t value)
 {
 	write_u64(self, (uint64_t)value);
-}
-
-void write_f32(struct writer *self, float value)
-{
-	write_u32(self, bits_of_f32(value));
 }
 
 void write_f64(struct writer *self, double value)
@@ -224,19 +202,9 @@ uint64_t read_u64(struct reader *self)
 	return at != NULL ? get_le64(at) : 0;
 }
 
-int32_t read_i32(struct reader *self)
-{
-	return (int32_t)read_u32(self);
-}
-
 int64_t read_i64(struct reader *self)
 {
 	return (int64_t)read_u64(self);
-}
-
-float read_f32(struct reader *self)
-{
-	return f32_of_bits(read_u32(self));
 }
 
 double read_f64(struct reader *self)

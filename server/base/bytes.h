@@ -26,7 +26,6 @@ void bytes_release(struct bytes *self);
 /* Makes room for `more` bytes after `count`, at least doubling. On failure nothing changes. */
 MUST_CHECK enum status bytes_reserve(struct bytes *self, size_t more);
 MUST_CHECK enum status bytes_append(struct bytes *self, const void *data, size_t count);
-MUST_CHECK enum status bytes_append_zero(struct bytes *self, size_t count);
 /* Removes the first `count` bytes (at most all). */
 void bytes_consume(struct bytes *self, size_t count);
 /* Forgets the contents, keeps the memory. */
@@ -52,9 +51,7 @@ void write_u8(struct writer *self, uint8_t value);
 void write_u16(struct writer *self, uint16_t value);
 void write_u32(struct writer *self, uint32_t value);
 void write_u64(struct writer *self, uint64_t value);
-void write_i32(struct writer *self, int32_t value);
 void write_i64(struct writer *self, int64_t value);
-void write_f32(struct writer *self, float value);
 void write_f64(struct writer *self, double value);
 /* Raw bytes without a length. */
 void write_raw(struct writer *self, const void *data, size_t count);
@@ -77,9 +74,7 @@ uint8_t read_u8(struct reader *self);
 uint16_t read_u16(struct reader *self);
 uint32_t read_u32(struct reader *self);
 uint64_t read_u64(struct reader *self);
-int32_t read_i32(struct reader *self);
 int64_t read_i64(struct reader *self);
-float read_f32(struct reader *self);
 double read_f64(struct reader *self);
 /* Copies `count` raw bytes out; fills with zeros after a failure. */
 void read_raw(struct reader *self, void *data, size_t count);

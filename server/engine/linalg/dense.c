@@ -82,12 +82,3 @@ void dense_mul(const double *a, uint32_t a_stride, const double *b, uint32_t b_s
 				      columns);
 	}
 }
-
-void dense_residual(const double *a, uint32_t rows, uint32_t columns, uint32_t stride,
-		    const double *x, const double *b, double *r)
-{
-	VALIDATE(rows < 2 || stride >= columns);
-	VALIDATE(rows == 0 || columns == 0 || r != x);
-	for (uint32_t i = 0; i < rows; i++)
-		r[i] = b[i] - dense_dot(a + (size_t)i * stride, x, columns);
-}

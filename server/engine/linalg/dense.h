@@ -31,8 +31,5 @@ void dense_transposed_mul_vec(const double *a, uint32_t rows, uint32_t columns, 
 /* C = A B: A is rows × inner, B inner × columns. */
 void dense_mul(const double *a, uint32_t a_stride, const double *b, uint32_t b_stride, double *c,
 	       uint32_t c_stride, uint32_t rows, uint32_t inner, uint32_t columns);
-/* r = b − A x. */
-void dense_residual(const double *a, uint32_t rows, uint32_t columns, uint32_t stride,
-		    const double *x, const double *b, double *r);
 
 #endif

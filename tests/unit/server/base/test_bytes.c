@@ -11,16 +11,14 @@ static void write_everything(struct writer *writer)
 	write_u16(writer, 0x1234);
 	write_u32(writer, 0x89abcdef);
 	write_u64(writer, 0x0123456789abcdef);
-	write_i32(writer, -2);
 	write_i64(writer, INT64_MIN);
-	write_f32(writer, -1.5f);
 	write_f64(writer, 0.1);
 	write_blob(writer, "hello", 5);
 	write_raw(writer, "!", 1);
 	write_blob(writer, NULL, 0);
 }
 
-enum { EVERYTHING = 1 + 2 + 4 + 8 + 4 + 8 + 4 + 8 + 9 + 1 + 4 };
+enum { EVERYTHING = 1 + 2 + 4 + 8 + 8 + 8 + 9 + 1 + 4 };
 
 /* False as soon as something is not what write_everything wrote. */
 static bool read_everything(struct reader *reader)
@@ -30,9 +28,7 @@ static bool read_everything(struct reader *reader)
 	bool good = read_u8(reader) == 0xfe && read_u16(reader) == 0x1234;
 	good = read_u32(reader) == 0x89abcdef && good;
 	good = read_u64(reader) == 0x0123456789abcdef && good;
-	good = read_i32(reader) == -2 && good;
 	good = read_i64(reader) == INT64_MIN && good;
-	good = read_f32(reader) == -1.5f && good;
 	good = read_f64(reader) == 0.1 && good;
 	const uint8_t *text = read_blob(reader, &count);
 	good = text != NULL && count == 5 && memcmp(text, "hello", 5) == 0 && good;
@@ -128,12 +124,13 @@ END_TEST
 
 START_TEST(a_buffer_that_cannot_grow_is_unchanged)
 {
+	static const uint8_t page[4096];
 	struct bytes bytes;
 	bytes_init(&bytes);
 	ck_assert_int_eq(bytes_append(&bytes, "abc", 3), STATUS_OK);
 	struct writer writer = writer_into(&bytes);
 	heap_fail_at(1);
-	ck_assert_int_eq(bytes_append_zero(&bytes, 4096), STATUS_NO_MEMORY);
+	ck_assert_int_eq(bytes_append(&bytes, page, sizeof page), STATUS_NO_MEMORY);
 	heap_fail_at(1);
 	ck_assert_ptr_null(writer_take(&writer, 4096));
 	write_u8(&writer, 1);
