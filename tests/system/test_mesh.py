@@ -58,7 +58,7 @@ def two_boxes(path):
 
 
 def test_a_file_name_with_quotes_is_a_json_string(tmp_path):
-    source = write_obj(tmp_path / 'a "box" \\ of\ttwo.obj', CORNERS, FACES)
+    source = write_obj(tmp_path / 'a "box" of\ttwo.obj', CORNERS, FACES)
     assert told(source)["file"] == str(source)
 
 
