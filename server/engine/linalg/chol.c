@@ -1,10 +1,11 @@
 /* chol.c: Cholesky's factor and its rank-one changes.
  *
- * Factoring goes row by row (l_ij from the rows above it). A + x xᵀ turns [L x] into [L' 0] by one
- * plane rotation a column. A − x xᵀ solves L p = x first; the change is possible exactly when
- * α² = 1 − p·p > 0, which is asked before anything is written; then rotations that take (p, α) to
- * (0, 1), from the last component up, are applied to [Lᵀ; 0] (Golub and Van Loan, 6.5). Deleting
- * row k leaves the block under it with L₃₃ L₃₃ᵀ + l lᵀ, l the removed column: one update.
+ * The factorisation goes row by row: l_ij follows from the rows above. An update A + x xᵀ turns
+ * [L x] into [L' 0] by one plane rotation for each column. A downdate A − x xᵀ solves L p = x first;
+ * it is possible exactly if α² = 1 − p·p > 0, which is checked before anything is written; then
+ * rotations that take (p, α) to (0, 1), from the last component up, are applied to [Lᵀ; 0] (Golub
+ * and Van Loan, 6.5). If row k is deleted, the block under it becomes L₃₃ L₃₃ᵀ + l lᵀ, with l the
+ * removed column: one update.
  * What goes wrong: pivots that are not positive; see chol.h.
  */
 #include "server/engine/linalg/chol.h"
@@ -18,7 +19,7 @@ static double *chol_row(const struct chol *self, uint32_t i)
 	return self->lower + (size_t)i * self->capacity;
 }
 
-/* A pivot that can be rooted and divided by. */
+/* Whether a pivot has a square root that can be divided by. */
 static bool chol_good(double pivot)
 {
 	return pivot > 0 && pivot <= SCALAR_MAX;
@@ -52,7 +53,7 @@ bool chol_factor(struct chol *self, const double *a, uint32_t size, uint32_t str
 	ASSERT(stride >= size);
 	ASSERT(size <= self->capacity);
 	self->size = 0;
-	/* A's row i is read entry by entry just before l takes its place, so both may be one. */
+	/* Each entry of A's row i is read just before l overwrites it, so `a` may be the storage. */
 	for (uint32_t i = 0; i < size; i++) {
 		const double *row = a + (size_t)i * stride;
 		if (!chol_append(self, row, row[i]))
@@ -86,7 +87,7 @@ void chol_solve(const struct chol *self, double *b)
 	chol_solve_upper(self, b);
 }
 
-/* The update of the trailing block that starts at row `first`; x[i] belongs to row first + i. */
+/* Updates the trailing block that starts at row `first`; x[i] belongs to row first + i. */
 static void chol_update_from(struct chol *self, uint32_t first, double *x)
 {
 	ASSERT(first <= self->size);
@@ -128,7 +129,7 @@ bool chol_downdate(struct chol *self, double *x, double *scratch)
 		s[i] = x[i] / root;
 		alpha = root;
 	}
-	/* The same rotations on each row of L, with the removed vector growing at its side. */
+	/* The same rotations on each row of L; `side` is the entry that the removed vector gets. */
 	for (uint32_t i = 0; i < n; i++) {
 		double *l = chol_row(self, i);
 		double side = 0;

@@ -1,9 +1,9 @@
-/* chol.h: A = L Lᵀ for a symmetric positive definite A, kept up to date while A changes.
+/* chol.h: A = L Lᵀ for a symmetric positive definite A, updated while A changes.
  *
  * The factor lives in the caller's storage as the lower triangle of a row-major square of
- * `capacity`; entries above the diagonal are never touched. A step that meets a pivot that is not
- * positive (or not a number) returns false: the matrix is not positive definite to rounding; what
- * is then left in the factor is said at each function.
+ * `capacity`; entries above the diagonal are neither read nor written. A function that meets a
+ * pivot that is not positive (or is NaN) returns false, because the matrix is not positive definite
+ * to rounding; each function says what the factor then holds.
  */
 #ifndef CAIRN_ENGINE_LINALG_CHOL_H
 #define CAIRN_ENGINE_LINALG_CHOL_H
@@ -16,25 +16,24 @@ struct chol {
 	uint32_t size;	   /* rows in use */
 };
 
-/* Empty factor (size 0) over the caller's capacity² doubles. */
+/* An empty factor (size 0) in the caller's capacity² doubles. */
 void chol_init(struct chol *self, double *storage, uint32_t capacity);
-/* Factors the lower triangle of a (size × size, size ≤ capacity); a may be the storage itself when
- * its stride is the capacity. On false, size is the number of good leading rows. */
+/* Factors the lower triangle of `a` (size × size, size ≤ capacity); `a` may be the storage itself if
+ * its stride is the capacity. On false, self->size is the number of rows before the bad pivot. */
 MUST_CHECK bool chol_factor(struct chol *self, const double *a, uint32_t size, uint32_t stride);
 /* b := A⁻¹ b, b := L⁻¹ b, b := L⁻ᵀ b. */
 void chol_solve(const struct chol *self, double *b);
 void chol_solve_lower(const struct chol *self, double *b);
 void chol_solve_upper(const struct chol *self, double *b);
-/* A := A + x xᵀ; x is lost. Always possible. */
+/* A := A + x xᵀ; overwrites x. Always possible. */
 void chol_update(struct chol *self, double *x);
-/* A := A − x xᵀ; x is lost, `scratch` holds 2 × size doubles. On false (the result would not be
+/* A := A − x xᵀ; overwrites x; `scratch` holds 2 × size doubles. On false (the result would not be
  * positive definite) the factor is unchanged. */
 MUST_CHECK bool chol_downdate(struct chol *self, double *x, double *scratch);
-/* Appends a row: `row` holds A's entries against the present `size` variables, `diagonal` its own.
+/* Appends a row: `row` holds A's entries in the present `size` columns, `diagonal` the diagonal entry.
  * size < capacity. On false the factor is unchanged. */
 MUST_CHECK bool chol_append(struct chol *self, const double *row, double diagonal);
-/* Removes row and column `index` of A; later ones move down by one. `scratch` holds size doubles.
- * */
+/* Removes row and column `index` of A; later rows move up by one. `scratch` holds size doubles. */
 void chol_delete(struct chol *self, uint32_t index, double *scratch);
 
 #endif

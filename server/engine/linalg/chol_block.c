@@ -1,15 +1,16 @@
-/* chol_block.c: column by column of blocks, each made from the columns to its left that reach it.
+/* chol_block.c: sparse Cholesky by columns of blocks, left-looking: the columns to the left that have a
+ * block in row k change column k, then column k is finished.
  *
  * The pattern follows from the elimination tree (Liu 1986): row k of L has a block in column i exactly
- * when i is met on the way up the tree from a block of A's column k. Columns wait in a list at the
- * row of their next block; the list at k is all that changes column k. The order of all sums is a
- * function of the pattern alone.
+ * when i is on the path up the tree from a block of A's column k. Each finished column is in the
+ * list of the row of its next block; the columns in list k are those that change column k. The order
+ * of all sums is a function of the pattern alone.
  *
- * In the diagonal's place the factor keeps the inverse of its lower triangle, so that solving
- * multiplies. A block times a transposed block is the whole cost: columns of three pairs of doubles,
- * which every baseline processor has registers for.
- * What goes wrong: rounding of large entries brings a pivot below 1, where it cannot be; it becomes
- * 1 and is counted.
+ * A diagonal block of the factor holds the inverse of its lower triangle, so that solving multiplies.
+ * Nearly all time goes into the product of a block and a transposed block. A column of a block is three
+ * pairs of doubles, because every baseline processor has registers for pairs.
+ * What goes wrong: rounding of large entries brings a pivot below 1, which is impossible in exact
+ * arithmetic; the pivot becomes 1. Pivots of at most 1/2 are counted.
  */
 #include "server/engine/linalg/chol_block.h"
 
@@ -22,7 +23,8 @@ enum { B = CHOL_BLOCK, BB = CHOL_BLOCK_DOUBLES };
 
 typedef double pair __attribute__((vector_size(16)));
 
-static void analyse_counts(struct chol_block *self, const uint32_t *start, const uint32_t *row)
+/* Builds the elimination tree and counts the blocks of each column of L, in `at`. */
+static void count_blocks(struct chol_block *self, const uint32_t *start, const uint32_t *row)
 {
 	for (uint32_t k = 0; k < self->size; k++) {
 		self->parent[k] = NONE;
@@ -40,7 +42,7 @@ static void analyse_counts(struct chol_block *self, const uint32_t *start, const
 }
 
 #ifdef CAIRN_VALIDATE
-/* Whether each column of L got as many blocks as were counted, its rows ascending from the diagonal. */
+/* Whether each column of L has as many blocks as were counted, its rows ascending from the diagonal. */
 static bool columns_are_filled(const struct chol_block *self)
 {
 	for (uint32_t k = 0; k < self->size; k++) {
@@ -59,7 +61,7 @@ size_t chol_block_analyse(struct chol_block *self, uint32_t size, const uint32_t
 {
 	size_t blocks = 0;
 	self->size = size;
-	analyse_counts(self, start, row);
+	count_blocks(self, start, row);
 	for (uint32_t k = 0; k < size; k++) {
 		self->start[k] = (uint32_t)MIN_OF(blocks, UINT32_MAX);
 		blocks += self->at[k];
@@ -127,7 +129,7 @@ static inline void subtract_product(double *c, const double *a, const double *r)
 	}
 }
 
-/* The block's lower triangle becomes the inverse of its factor's; above it zeros. */
+/* Replaces a diagonal block by the inverse of its Cholesky factor, with zeros above the diagonal. */
 static void invert_pivot(struct chol_block *self, double *block)
 {
 	double l[B][B];
@@ -136,7 +138,7 @@ static void invert_pivot(struct chol_block *self, double *block)
 		for (uint32_t k = 0; k < j; k++)
 			pivot -= l[j][k] * l[j][k];
 		if (!(pivot >= 1)) {
-			self->helped += !(pivot > 0.5);
+			self->pivots_raised += !(pivot > 0.5);
 			pivot = 1;
 		}
 		l[j][j] = scalar_sqrt(pivot);
@@ -158,7 +160,7 @@ static void invert_pivot(struct chol_block *self, double *block)
 		}
 }
 
-/* A := A L⁻ᵀ with the inverse given. */
+/* A := A L⁻ᵀ; `inverse` is L⁻¹. */
 static inline void divide_block(double *block, const double *inverse)
 {
 	VALIDATE(block != inverse);
@@ -173,8 +175,8 @@ static inline void divide_block(double *block, const double *inverse)
 	memcpy(block, to, sizeof to);
 }
 
-/* Column k less what column j, whose block at[j] is in row k, takes from it. */
-static void take_column(struct chol_block *self, uint32_t j)
+/* Subtracts column j's share from column k, where k is the row of block at[j]. */
+static void subtract_column(struct chol_block *self, uint32_t j)
 {
 	VALIDATE(self->at[j] < self->start[j + 1]);
 	const double *across = self->value + (size_t)self->at[j] * BB;
@@ -183,7 +185,8 @@ static void take_column(struct chol_block *self, uint32_t j)
 				 self->value + (size_t)p * BB, across);
 }
 
-static void wait_for_row(struct chol_block *self, uint32_t j)
+/* Puts column j into the list of the row of its next block, if it has one. */
+static void list_column(struct chol_block *self, uint32_t j)
 {
 	if (self->at[j] >= self->start[j + 1])
 		return;
@@ -195,8 +198,9 @@ static void wait_for_row(struct chol_block *self, uint32_t j)
 
 void chol_block_factor(struct chol_block *self)
 {
-	/* parent chains the list that link begins: the tree is not needed any more. */
-	self->helped = 0;
+	/* link[k] is the first column of list k, parent[j] the next after j: the tree is no longer
+	 * needed. */
+	self->pivots_raised = 0;
 	for (uint32_t k = 0; k < self->size; k++)
 		self->link[k] = NONE;
 	for (uint32_t k = 0; k < self->size; k++) {
@@ -205,9 +209,9 @@ void chol_block_factor(struct chol_block *self)
 			self->place[self->row[p]] = p;
 		for (uint32_t j = self->link[k]; j != NONE; j = next) {
 			next = self->parent[j];
-			take_column(self, j);
+			subtract_column(self, j);
 			self->at[j]++;
-			wait_for_row(self, j);
+			list_column(self, j);
 		}
 		double *pivot = self->value + (size_t)first * BB;
 		VALIDATE(self->row[first] == k);
@@ -215,7 +219,7 @@ void chol_block_factor(struct chol_block *self)
 		for (uint32_t p = first + 1; p < end; p++)
 			divide_block(self->value + (size_t)p * BB, pivot);
 		self->at[k] = first + 1;
-		wait_for_row(self, k);
+		list_column(self, k);
 	}
 }
 

@@ -1,13 +1,13 @@
 /* chol_envelope.c: Cholesky by rows inside an envelope.
  *
- * l_i = L⁻¹ a_i starts where a_i starts, so the envelope of L is that of A. Deleting row k leaves
- * the rows below with L₃₃ L₃₃ᵀ + l lᵀ, l the removed column (Golub and Van Loan, 6.5): plane
- * rotations that take (pivot, l) to (pivot', 0), here carried out row by row, because rows are
- * stored together: row i undergoes the rotations of the columns before it and then makes its own.
- * A row in which l and all those rotations are trivial stays as it is, and so does its envelope:
- * what l brings into a row starts at k or at the row's own start, whichever is later.
+ * l_i = L⁻¹ a_i starts in the column where a_i starts, so the envelope of L is that of A. If row k is
+ * deleted, the block under it becomes L₃₃ L₃₃ᵀ + l lᵀ, with l the removed column (Golub and Van Loan,
+ * 6.5): plane rotations take (pivot, l) to (pivot', 0). They are carried out row by row, because the
+ * entries of a row are adjacent: row i undergoes the rotations of the columns before it and then
+ * defines its own. The envelope does not grow: the entries that l brings into a row start at column k
+ * or at the row's own start, whichever is later.
  * Sums run in index order over four fixed lanes, joined as (0 + 1) + (2 + 3).
- * What goes wrong: a Schur complement that is not positive; the caller sees it before it is kept.
+ * What goes wrong: a Schur complement that is not positive; the caller checks it before it appends.
  */
 #include "server/engine/linalg/chol_envelope.h"
 
@@ -52,7 +52,7 @@ double *chol_envelope_border(struct chol_envelope *self, uint32_t first)
 	return row_at(self, self->size);
 }
 
-double chol_envelope_measure(struct chol_envelope *self, double diagonal)
+double chol_envelope_schur(struct chol_envelope *self, double diagonal)
 {
 	ASSERT(self->size < self->capacity);
 	ASSERT(self->first[self->size] <= self->size);
@@ -88,7 +88,7 @@ void chol_envelope_border_solve(const struct chol_envelope *self, double *y)
 	solve_upper(self, y);
 }
 
-void chol_envelope_keep(struct chol_envelope *self, double schur)
+void chol_envelope_append(struct chol_envelope *self, double schur)
 {
 	ASSERT(self->size < self->capacity);
 	ASSERT(schur > 0);
@@ -107,17 +107,17 @@ void chol_envelope_solve(const struct chol_envelope *self, double *b)
 	solve_upper(self, b);
 }
 
-/* Deleting: row i + 1 on its way to be row i. */
-struct moving {
+/* A deletion: row i + 1 while it becomes row i. */
+struct shifted_row {
 	const double *old;
 	double *row;
 	uint32_t at; /* next column */
-	double x;    /* what the removed column has become in this row */
+	double x;    /* the rotated entry of the removed column in this row */
 };
 
-static struct moving start_moving(struct chol_envelope *self, uint32_t i, uint32_t index)
+static struct shifted_row start_row(struct chol_envelope *self, uint32_t i, uint32_t index)
 {
-	struct moving self_row = { .old = row_at(self, i + 1), .row = row_at(self, i) };
+	struct shifted_row self_row = { .old = row_at(self, i + 1), .row = row_at(self, i) };
 	uint32_t first = self->first[i + 1];
 	self_row.x = first <= index ? self_row.old[index] : 0;
 	for (uint32_t j = first; j < index; j++)
@@ -129,7 +129,8 @@ static struct moving start_moving(struct chol_envelope *self, uint32_t i, uint32
 	return self_row;
 }
 
-static void rotate_row(struct moving *self, uint32_t end, const double *cosine, const double *sine)
+static void rotate_row(struct shifted_row *self, uint32_t end, const double *cosine,
+		       const double *sine)
 {
 	for (; self->at < end; self->at++) {
 		double l = self->old[self->at + 1], c = cosine[self->at], s = sine[self->at];
@@ -138,9 +139,10 @@ static void rotate_row(struct moving *self, uint32_t end, const double *cosine, 
 	}
 }
 
-/* The same rotations on four rows at once: each row is a chain in which every step waits for the
- * one before, four chains keep the machine busy. */
-static void rotate_four(struct moving *four, uint32_t end, const double *cosine, const double *sine)
+/* The same rotations on four rows at once: in one row each rotation depends on the one before, so the
+ * processor would wait; four independent rows fill the wait. */
+static void rotate_four(struct shifted_row *four, uint32_t end, const double *cosine,
+			const double *sine)
 {
 	VALIDATE(four[0].at == four[1].at && four[0].at == four[2].at && four[0].at == four[3].at);
 	double x[4] = { four[0].x, four[1].x, four[2].x, four[3].x };
@@ -157,7 +159,7 @@ static void rotate_four(struct moving *four, uint32_t end, const double *cosine,
 }
 
 /* The row's own rotation, which takes (pivot, x) to (root, 0). */
-static void finish_row(struct moving *self, uint32_t i, double *cosine, double *sine)
+static void finish_row(struct shifted_row *self, uint32_t i, double *cosine, double *sine)
 {
 	rotate_row(self, i, cosine, sine);
 	VALIDATE(self->at == i);
@@ -168,14 +170,15 @@ static void finish_row(struct moving *self, uint32_t i, double *cosine, double *
 	self->row[i] = root;
 }
 
-/* A row is written one column behind where the row above has read it, so rows may move together. */
+/* The place of a row is overwritten one column behind where the row above reads it, so four rows may
+ * move together. */
 void chol_envelope_delete(struct chol_envelope *self, uint32_t index, double *scratch)
 {
 	ASSERT(index < self->size);
 	uint32_t n = self->size - 1, i = index;
 	double *cosine = scratch, *sine = scratch + n;
 	for (; i + 4 <= n; i += 4) {
-		struct moving four[4];
+		struct shifted_row four[4];
 		uint32_t common = index;
 		for (uint32_t r = 0; r < 4; r++) {
 			uint32_t first = self->first[i + r + 1];
@@ -183,7 +186,7 @@ void chol_envelope_delete(struct chol_envelope *self, uint32_t index, double *sc
 		}
 		common = MIN_OF(common, i);
 		for (uint32_t r = 0; r < 4; r++) {
-			four[r] = start_moving(self, i + r, index);
+			four[r] = start_row(self, i + r, index);
 			rotate_row(&four[r], common, cosine, sine);
 		}
 		if (four[0].at == common && four[1].at == common && four[2].at == common &&
@@ -193,7 +196,7 @@ void chol_envelope_delete(struct chol_envelope *self, uint32_t index, double *sc
 			finish_row(&four[r], i + r, cosine, sine);
 	}
 	for (; i < n; i++) {
-		struct moving one = start_moving(self, i, index);
+		struct shifted_row one = start_row(self, i, index);
 		finish_row(&one, i, cosine, sine);
 	}
 	self->size = n;

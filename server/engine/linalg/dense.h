@@ -9,8 +9,8 @@
 
 #include "server/base/base.h"
 
-/* Two entries side by side, for loops whose entries do not depend on each other: the same bits, and two
- * instructions where the machine has no such lanes. */
+/* Two adjacent entries, for loops whose entries do not depend on each other: the bits are the same with
+ * and without vector registers. */
 typedef double dense_pair __attribute__((vector_size(16), aligned(8), may_alias));
 
 /* Σ x_i y_i. */

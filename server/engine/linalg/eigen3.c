@@ -5,12 +5,12 @@
  * The sweep order is (x,y), (x,z), (y,z), always. The off-diagonal mass shrinks quadratically; an
  * entry that no longer changes its diagonal neighbours counts as zero, and then it is set to zero.
  * What goes wrong: repeated eigenvalues leave axes arbitrary (here: whatever the fixed order
- * gives); entries that are not finite (answered, see eigen3.h); overflow in τ (kept away by
+ * gives); entries that are not finite (eigen3.h says the result); overflow in τ (prevented by
  * scaling).
  */
 #include "server/engine/linalg/eigen3.h"
 
-/* Six sweeps are enough for any 3×3 matrix of doubles; ten is a wall, never met in tests. */
+/* Six sweeps are enough for any 3×3 matrix of doubles; ten is a safety limit that no test reaches. */
 enum { SWEEPS_MAX = 10 };
 
 struct jacobi {
@@ -57,7 +57,7 @@ static double largest_off(const struct jacobi *j)
 			  scalar_abs(j->a[1][2]));
 }
 
-/* Insertion into descending order; equal values keep their order. */
+/* Sorts into descending order by insertion; equal values stay in their order. */
 static void order_descending(const double value[3], int order[3])
 {
 	for (int i = 0; i < 3; i++) {
@@ -84,7 +84,7 @@ struct eigen3 eigen3_symmetric(mat3 m)
 			return result;
 		size = scalar_max(size, scalar_abs(entries[i]));
 	}
-	/* A power of two in the result's place keeps sums and squares from overflowing. */
+	/* Scaling by a power of two is exact and keeps sums and squares from overflowing. */
 	double scale = size > 0x1p500 ? 0x1p-600 : size < 0x1p-500 ? 0x1p500 : 1.0;
 	for (int i = 0; i < 6; i++)
 		entries[i] *= scale;

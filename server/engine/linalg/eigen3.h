@@ -5,7 +5,7 @@
 #include "server/engine/math/mat3.h"
 
 struct eigen3 {
-	vec3 values;	/* descending; equal ones in the order of the axes they came from */
+	vec3 values;	/* descending; equal ones in the order of their axes */
 	mat3 vectors;	/* columns: the axes; orthonormal, determinant +1 */
 	double residue; /* largest off-diagonal entry left, absolute */
 	uint32_t sweeps;

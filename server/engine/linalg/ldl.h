@@ -1,5 +1,5 @@
 /* ldl.h: A = L D Lᵀ of a symmetric matrix without pivoting: for quasi-definite systems (a positive
- * block, a negative block), whose every ordering has a factor. */
+ * and a negative definite block), which have a factor in every order. */
 #ifndef CAIRN_ENGINE_LINALG_LDL_H
 #define CAIRN_ENGINE_LINALG_LDL_H
 

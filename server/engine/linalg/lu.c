@@ -7,8 +7,8 @@
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/scalar.h"
 
-/* Relative to the largest entry of A: a smaller pivot is the rounding of a dependent row. A smaller limit
- * divides by that rounding; a larger one drops independent rows. */
+/* Relative to the largest entry of A: a smaller pivot is the rounding of a dependent row. A smaller
+ * limit divides by that rounding; a larger one drops independent rows. */
 #define RANK_PIVOT_MIN 0x1p-40
 
 static void swap_rows(double *a, double *b, uint32_t n)

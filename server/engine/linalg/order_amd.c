@@ -1,13 +1,13 @@
-/* order_amd.c: approximate minimum degree, by SuiteSparse's AMD; the only file that knows it.
+/* order_amd.c: approximate minimum degree, by SuiteSparse's AMD, which only this file includes.
  *
- * Called below amd_order, which would allocate: amd_2 takes a pattern that is symmetric and has no
- * diagonal in an array with a fifth of elbow room, and destroys it.
+ * It calls amd_2 and not amd_order, because amd_order allocates. amd_2 needs a symmetric pattern
+ * without diagonal in an array with a fifth of free space, and overwrites it.
  */
 #include "server/engine/linalg/order_amd.h"
 
 #include <suitesparse/amd.h>
 
-enum { ARRAYS = 8 };
+enum { ARRAYS = 8 }; /* arrays of `count` words that amd_2 works on */
 
 size_t order_amd_words(uint32_t count, uint32_t entries)
 {

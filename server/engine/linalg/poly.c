@@ -6,16 +6,15 @@
  * taken when it stays inside and at least halves the last step, else the bracket is halved; when it
  * no longer moves, a small push past the root closes the bracket from the other side. It ends when
  * the bracket is two neighbouring doubles or f is exactly zero.
- * What goes wrong: a double root where rounding lifts the curve off the axis. Each extremum (and
- * end) is therefore also asked whether |f| ≤ POLY_TOUCH Σ |c_i xⁱ|, and then counts as the root of
- * the pieces that meet there. Vanishing leading coefficients lower the degree. A zero polynomial
- * answers 0.
+ * What goes wrong: at a double root rounding lifts the curve off the axis. Each extremum and each end
+ * with |f| ≤ POLY_TOUCH Σ |c_i xⁱ| therefore counts as the root of the pieces that meet there.
+ * Leading coefficients of zero lower the degree. The zero polynomial has no roots here.
  */
 #include "server/engine/linalg/poly.h"
 
 #include "server/engine/math/scalar.h"
 
-/* Halving from the largest double down to the smallest takes 2100 steps; nothing takes more. Usual
+/* Halving from the largest double to the smallest takes 2100 steps, and no bracket needs more. Usual
  * polynomials on [0, 1] take 15 a root, counting those of the derivatives; cubics on ±10¹⁰⁰ up to
  * 500. */
 enum { STEPS_MAX = 2200 };
@@ -37,7 +36,7 @@ static double poly_slope(const double *c, uint32_t degree, double x)
 	return sum;
 }
 
-/* Is f zero at x to the rounding of its own terms? */
+/* Whether f is zero at x to the rounding of its terms. */
 static bool poly_touches(const double *c, uint32_t degree, double x)
 {
 	VALIDATE(degree <= POLY_DEGREE_MAX);
@@ -64,7 +63,8 @@ static double poly_refine(const double *c, uint32_t degree, double a, double b)
 		double next = x - f / poly_slope(c, degree, x), near = push * scalar_abs(x);
 		bool good = scalar_abs(next - x) <= 0.5 * scalar_abs(step);
 		if (scalar_abs(next - x) < near) {
-			/* As close as Newton comes: look just beyond, to close the other side. */
+			/* Newton comes no closer: step just beyond, to move the other end of the
+			 * bracket. */
 			next = below ? x + near : x - near;
 			push *= 2;
 			good = true;

@@ -123,7 +123,7 @@ static double measure_border(struct lcp_core *self, uint32_t i)
 	for (uint32_t k = self->start[i]; k < self->start[i + 1]; k++)
 		if (self->state[self->column[k]] == LCP_ACTIVE)
 			border[self->position[self->column[k]]] = self->value[k];
-	return chol_envelope_measure(&self->factor, self->diagonal[i]);
+	return chol_envelope_schur(&self->factor, self->diagonal[i]);
 }
 
 /* A_ji − A_jC y to about 106 bits, for any row j of C or i itself. */
@@ -200,7 +200,7 @@ void lcp_core_keep(struct lcp_core *self, uint32_t i, double schur)
 	self->position[i] = self->factor.size;
 	self->order[self->factor.size] = i;
 	self->state[i] = LCP_ACTIVE;
-	chol_envelope_keep(&self->factor, schur);
+	chol_envelope_append(&self->factor, schur);
 }
 
 bool lcp_core_activate(struct lcp_core *self, uint32_t i)

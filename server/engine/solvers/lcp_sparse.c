@@ -161,7 +161,7 @@ void lcp_sparse_factor(struct lcp_sparse *self)
 	chol_block_factor(&self->factor);
 	self->result.refactorings++;
 	self->result.rounds++;
-	self->result.regularisations += self->factor.helped;
+	self->result.regularisations += self->factor.pivots_raised;
 }
 
 void lcp_sparse_follow(const struct lcp_sparse *self, const double *x, double *u)

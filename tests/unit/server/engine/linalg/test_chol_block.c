@@ -100,7 +100,7 @@ START_TEST(solves_in_any_order_and_amd_fills_in_less)
 			for (uint32_t i = 0; i < SIZE; i++)
 				b[i] = rng_range(&rng, -1, 1);
 			fill[which] = factor_in(order[which]);
-			ck_assert_uint_eq(factor.helped, 0);
+			ck_assert_uint_eq(factor.pivots_raised, 0);
 			memcpy(x, b, sizeof x);
 			chol_block_solve(&factor, x);
 			for (uint32_t i = 0; i < SIZE; i++) {

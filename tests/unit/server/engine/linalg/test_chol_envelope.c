@@ -29,7 +29,7 @@ static void append(struct chol_envelope *factor, double a[N][N], const uint32_t 
 	double *border = chol_envelope_border(factor, first);
 	for (uint32_t p = first; p < factor->size; p++)
 		border[p] = a[i][kept[p]];
-	chol_envelope_keep(factor, chol_envelope_measure(factor, a[i][i]));
+	chol_envelope_append(factor, chol_envelope_schur(factor, a[i][i]));
 }
 
 static double error_of_solve(const struct chol_envelope *factor, double a[N][N],
@@ -95,7 +95,7 @@ START_TEST(the_border_gives_the_schur_complement_and_its_solution)
 	}
 	double *border = chol_envelope_border(&factor, 0);
 	memcpy(border, a[N - 1], (N - 1) * sizeof(double));
-	double schur = chol_envelope_measure(&factor, a[N - 1][N - 1]);
+	double schur = chol_envelope_schur(&factor, a[N - 1][N - 1]);
 	chol_envelope_border_solve(&factor, y);
 	double wanted = a[N - 1][N - 1];
 	for (uint32_t i = 0; i + 1 < N; i++) {
@@ -111,7 +111,7 @@ START_TEST(the_border_gives_the_schur_complement_and_its_solution)
 	border = chol_envelope_border(&factor, 0);
 	for (uint32_t p = 0; p + 1 < N; p++)
 		border[p] = a[5][p];
-	ck_assert_double_le(fabs(chol_envelope_measure(&factor, a[5][5])), 1e-13);
+	ck_assert_double_le(fabs(chol_envelope_schur(&factor, a[5][5])), 1e-13);
 }
 END_TEST
 
