@@ -1,9 +1,10 @@
-/* field_features.c: contact candidates of a distance field: vertices and edges of polyhedra in the field, and
+/* See field_pair.h. Contact candidates of a distance field: vertices and edges of polyhedra in the field, and
  * vertices of the field's mesh against faces.
  *
  * An edge touches between its ends where it crosses an edge of the field's solid, or at both ends of the part
- * that lies on a face. It is marched along: the distance changes by no more than the step, so a step is as
- * long as the value less the reach and a cell, and at least half a cell. */
+ * that lies on a face. These points are found by marching along the edge. The distance changes by no more
+ * than the step, so a step may be as long as the value less the reach and a cell; it is at least half a cell.
+ */
 #include "server/engine/collision/field_pair.h"
 #include "server/engine/geometry/distance_field_cell.h"
 #include "server/engine/geometry/mesh.h"
@@ -17,15 +18,16 @@ enum { FAN_MAX = 16, EDGE_STEPS_MAX = 4096 };
 	0.02 /* cells: points of an edge whose value exceeds the least by less lie on the face */
 #define APART 2.0 /* cells: points of an edge that are nearer than this are merged */
 
-/* A polyhedron in a field: its placing there, and the frame of the result. */
+/* A polyhedron in a field: its placing there, and the direction of the result. */
 struct probing {
 	struct field_pair *to;
 	const struct distance_field *field;
 	struct placing at; /* the probe's frame in the field's */
-	bool turned;	   /* the field is b's and the probe a's */
+	bool swapped;	   /* the field is b's and the probe a's */
 };
 
-/* The faces around a feature in the field's frame: normal, and a point of the feature moved into the face. */
+/* The faces around a feature, in the field's frame: the normal, and a point of the feature moved INSET cells
+ * into the face. */
 struct fan {
 	uint32_t count;
 	vec3 normal[FAN_MAX], inset[FAN_MAX];
@@ -43,16 +45,16 @@ static void fan_add(struct fan *fan, const struct probing *x, vec3 p, vec3 norma
 	fan->inset[fan->count++] = vec3_mul_add(p, to, part);
 }
 
-static enum feature_kind kind_of(const struct probing *x)
+static enum feature_kind probe_feature_kind(const struct probing *x)
 {
-	return x->turned ? FEATURE_IN_OTHER : FEATURE_IN_FIELD;
+	return x->swapped ? FEATURE_IN_OTHER : FEATURE_IN_FIELD;
 }
 
 /* Adds a candidate found in the field's frame. */
 static void emit_candidate(const struct probing *x, vec3 p, vec3 normal, double separation,
 			   uint32_t feature)
 {
-	if (!x->turned) {
+	if (!x->swapped) {
 		field_add(x->to, p, normal, separation, feature);
 		return;
 	}
@@ -62,8 +64,8 @@ static void emit_candidate(const struct probing *x, vec3 p, vec3 normal, double 
 		  feature);
 }
 
-/* Finds normal and separation at p. Where the field is not flat, a face of the fan that lies on the field's
- * solid gives a more accurate normal. False: p is too far away. */
+/* Writes normal and separation at p. Where the field is not flat, a face of the fan that lies on the field's
+ * solid gives a more accurate normal. False: p is beyond the reach. */
 static bool resolve_normal(const struct probing *x, vec3 p, const struct fan *fan,
 			   struct field_sample *at)
 {
@@ -98,8 +100,9 @@ struct field_edge {
 	uint32_t faces, number;
 };
 
-static void touch_edge(const struct probing *x, const struct field_edge *edge, double t,
-		       uint32_t which)
+/* Adds the point at parameter t of the edge; `which`: 0 or 1, the first or last touching point. */
+static void add_edge_point(const struct probing *x, const struct field_edge *edge, double t,
+			   uint32_t which)
 {
 	struct fan fan = { 0 };
 	struct field_sample at;
@@ -117,60 +120,61 @@ static void touch_edge(const struct probing *x, const struct field_edge *edge, d
 	if (vec3_length_squared(normal) < 0.5)
 		return;
 	emit_candidate(x, p, normal, at.value,
-		       field_feature(kind_of(x), edge->number, true, which));
+		       field_feature(probe_feature_kind(x), edge->number, true, which));
 }
 
-/* The part of the edge, from first to last (0 … 1), with values within PLATEAU of the least, m. */
-struct low {
+/* The part of an edge, from `first` to `last` (0 … 1), with values within PLATEAU of the least, in m. */
+struct edge_minimum {
 	double least, first, last;
 };
 
-static struct low march(const struct probing *x, const struct field_edge *edge, double enter,
-			double leave)
+static struct edge_minimum march_edge(const struct probing *x, const struct field_edge *edge,
+				      double enter, double leave)
 {
 	double cell = x->field->cell, slack = PLATEAU * cell;
 	vec3 along = vec3_sub(edge->ends[1], edge->ends[0]);
 	double length = vec3_length(along), s = enter * length;
-	struct low low = { SCALAR_MAX, 0, 0 };
+	struct edge_minimum low = { SCALAR_MAX, 0, 0 };
 	for (uint32_t i = 0; i < EDGE_STEPS_MAX && s <= leave * length; i++) {
 		double value;
 		distance_field_value(x->field, vec3_mul_add(edge->ends[0], along, s / length),
 				     &value);
 		if (value < low.least - slack)
-			low = (struct low){ value, s / length, s / length };
+			low = (struct edge_minimum){ value, s / length, s / length };
 		else if (value <= low.least + slack)
-			low = (struct low){ scalar_min(low.least, value), low.first, s / length };
+			low = (struct edge_minimum){ scalar_min(low.least, value), low.first,
+						     s / length };
 		s += scalar_max(value - x->to->reach - cell, 0.5 * cell);
 	}
 	return low;
 }
 
-static void meet_edge(const struct probing *x, const struct field_edge *edge)
+static void gather_edge(const struct probing *x, const struct field_edge *edge)
 {
 	vec3 along = vec3_sub(edge->ends[1], edge->ends[0]);
 	double enter, leave, reach = x->to->reach, length = vec3_length(along);
 	struct aabb box = aabb_grow(x->field->solid, reach);
-	/* Skipped if both ends touch, or if no point between can be near enough, because the distance changes
-	 * by at most the length of the step. */
+	/* The edge is skipped if both ends touch, or if no point between can be within the reach, because the
+	 * distance changes by at most the distance moved. */
 	if ((edge->value[0] <= reach && edge->value[1] <= reach) || !(length > 0) ||
 	    edge->value[0] + edge->value[1] > 2 * (reach + x->field->cell) + length ||
 	    !aabb_clip_line(box, edge->ends[0], along, 1, &enter, &leave))
 		return;
-	struct low low = march(x, edge, enter, leave);
+	struct edge_minimum low = march_edge(x, edge, enter, leave);
 	if (!(low.least <= reach))
 		return;
 	double apart = APART * x->field->cell / length;
 	/* Near an end that touches, the vertex is the candidate. */
 	if (!(edge->value[0] <= reach && low.first < apart) &&
 	    !(edge->value[1] <= reach && low.first > 1 - apart))
-		touch_edge(x, edge, low.first, 0);
+		add_edge_point(x, edge, low.first, 0);
 	if (low.last - low.first > apart && !(edge->value[0] <= reach && low.last < apart) &&
 	    !(edge->value[1] <= reach && low.last > 1 - apart))
-		touch_edge(x, edge, low.last, 1);
+		add_edge_point(x, edge, low.last, 1);
 }
 
 /* The field's value at p; outside the grid a lower bound, the distance from the solid's box. */
-static double value_at(const struct probing *x, vec3 p)
+static double field_value(const struct probing *x, vec3 p)
 {
 	double value;
 	distance_field_value(x->field, p, &value);
@@ -196,6 +200,7 @@ static void add_face(struct fan *fan, const struct probing *x, const struct hull
 		placing_point(&x->at, face_centre(hull, face)));
 }
 
+/* Adds the vertices of a hull, and its edges between them. */
 static void hull_in_field(const struct probing *x, const struct hull *hull)
 {
 	ASSERT(hull->vertex_count <= SHAPE_HULL_VERTICES_MAX);
@@ -204,7 +209,7 @@ static void hull_in_field(const struct probing *x, const struct hull *hull)
 	for (uint32_t v = 0; v < hull->vertex_count; v++) {
 		struct fan fan = { 0 };
 		vec3 p = placing_point(&x->at, hull->vertices[v]);
-		value[v] = value_at(x, p);
+		value[v] = field_value(x, p);
 		if (value[v] > x->to->reach + 2 * x->field->cell)
 			continue;
 		uint32_t first = hull->vertex_edge[v], h = first;
@@ -215,7 +220,8 @@ static void hull_in_field(const struct probing *x, const struct hull *hull)
 		if (!resolve_normal(x, p, &fan, &at))
 			continue;
 		value[v] = at.value;
-		emit_candidate(x, p, at.normal, at.value, field_feature(kind_of(x), v, false, 0));
+		emit_candidate(x, p, at.normal, at.value,
+			       field_feature(probe_feature_kind(x), v, false, 0));
 	}
 	for (uint32_t h = 0; h < hull->edge_count; h++) {
 		const struct half_edge *half = &hull->edges[h], *twin = &hull->edges[half->twin];
@@ -233,7 +239,7 @@ static void hull_in_field(const struct probing *x, const struct hull *hull)
 			edge.normal[k] = mat3_mul_vec(x->at.rotation, hull->faces[faces[k]].normal);
 			edge.centre[k] = placing_point(&x->at, face_centre(hull, faces[k]));
 		}
-		meet_edge(x, &edge);
+		gather_edge(x, &edge);
 	}
 }
 
@@ -281,13 +287,14 @@ static void triangle_in_field(const struct probing *x, const struct mesh *mesh, 
 	double value[3];
 	for (uint32_t k = 0; k < 3; k++) {
 		struct fan fan = { 0 };
-		value[k] = value_at(x, facet.corner[k]);
+		value[k] = field_value(x, facet.corner[k]);
 		if ((owns >> k & 1) == 0 || value[k] > x->to->reach + 2 * x->field->cell)
 			continue;
 		fan_around(&fan, x, mesh, triangle, k);
 		if (resolve_normal(x, facet.corner[k], &fan, &at))
-			emit_candidate(x, facet.corner[k], at.normal, at.value,
-				       field_feature(kind_of(x), 3 * triangle + k, false, 0));
+			emit_candidate(
+				x, facet.corner[k], at.normal, at.value,
+				field_feature(probe_feature_kind(x), 3 * triangle + k, false, 0));
 	}
 	for (uint32_t k = 0; k < 3; k++) {
 		uint32_t next = (k + 1) % 3, other = mesh->adjacent[triangle][k];
@@ -305,10 +312,11 @@ static void triangle_in_field(const struct probing *x, const struct mesh *mesh, 
 			edge.centre[1] = across.centre;
 			edge.faces = 2;
 		}
-		meet_edge(x, &edge);
+		gather_edge(x, &edge);
 	}
 }
 
+/* Adds the vertices and convex edges of a mesh, through its hierarchy. */
 static void mesh_in_field(const struct probing *x, const struct distance_field_probe *probe)
 {
 	const struct mesh *mesh = probe->mesh;
@@ -355,7 +363,7 @@ static void visit_vertices(struct field_pair *self, struct aabb box, visit_verte
 
 /* ---- half-spaces ------------------------------------------------------------------------------ */
 
-void field_meet_plane(struct field_pair *self)
+void field_gather_plane(struct field_pair *self)
 {
 	const struct shape *b = self->pair->b;
 	const struct mesh *mesh = self->sides->probe.mesh;
@@ -392,8 +400,8 @@ void field_meet_plane(struct field_pair *self)
 /* ---- hulls ------------------------------------------------------------------------------------ */
 
 /* The least cosine between a direction and the normals of the faces at a vertex of the field's mesh. */
-static double facing(const struct field_pair *self, uint32_t triangle, uint32_t corner,
-		     vec3 direction)
+static double least_facing(const struct field_pair *self, uint32_t triangle, uint32_t corner,
+			   vec3 direction)
 {
 	const struct mesh *mesh = self->sides->probe.mesh;
 	ASSERT(triangle < mesh->triangle_count && corner < 3);
@@ -410,15 +418,16 @@ static double facing(const struct field_pair *self, uint32_t triangle, uint32_t 
 	return least;
 }
 
-struct facing_hull {
+struct hull_test {
 	const struct hull *hull;
-	double slop;
+	double slop; /* m: faces within it of the highest count as equally far */
 };
 
-static void vertex_on_hull(struct field_pair *self, uint32_t triangle, uint32_t corner, vec3 p,
-			   void *context)
+/* Adds a vertex p of the field's mesh whose foot on the nearest face of the hull lies on that face. */
+static void add_vertex_on_hull(struct field_pair *self, uint32_t triangle, uint32_t corner, vec3 p,
+			       void *context)
 {
-	const struct facing_hull *x = context;
+	const struct hull_test *x = context;
 	const struct hull *hull = x->hull;
 	vec3 q = vec3_sub(p, self->b_in_a.translation);
 	q = mat3_transposed_mul_vec(self->b_in_a.rotation, q);
@@ -433,7 +442,7 @@ static void vertex_on_hull(struct field_pair *self, uint32_t triangle, uint32_t 
 		vec3 normal = mat3_mul_vec(self->b_in_a.rotation, hull->faces[f].normal);
 		if (height < top - x->slop)
 			continue;
-		double along = facing(self, triangle, corner, normal);
+		double along = least_facing(self, triangle, corner, normal);
 		face = along < best ? f : face;
 		best = scalar_min(along, best);
 	}
@@ -447,12 +456,11 @@ static void vertex_on_hull(struct field_pair *self, uint32_t triangle, uint32_t 
 		  field_feature(FEATURE_OF_MESH, 3 * triangle + corner, false, 0));
 }
 
-void field_meet_hull(struct field_pair *self)
+void field_gather_hull(struct field_pair *self)
 {
 	const struct shape *b = self->pair->b;
 	struct probing probing = { self, self->field, self->b_in_a, false };
-	struct facing_hull facing_hull = { b->hull,
-					   pair_slop(self->pair->a, b) + 0.25 * self->field->cell };
+	struct hull_test test = { b->hull, pair_slop(self->pair->a, b) + 0.25 * self->field->cell };
 	struct aabb box = aabb_empty();
 	for (uint32_t v = 0; v < b->hull->vertex_count; v++)
 		box = aabb_add_point(box, placing_point(&self->b_in_a, b->hull->vertices[v]));
@@ -460,42 +468,43 @@ void field_meet_hull(struct field_pair *self)
 	if (!aabb_overlaps(box, self->field->solid))
 		return;
 	hull_in_field(&probing, b->hull);
-	visit_vertices(self, box, vertex_on_hull, &facing_hull);
+	visit_vertices(self, box, add_vertex_on_hull, &test);
 }
 
-/* ---- triangles of the ground ------------------------------------------------------------------ */
+/* ---- triangles of a mesh ---------------------------------------------------------------------- */
 
-struct ground {
+/* A triangle of b's mesh, in the field's frame. */
+struct triangle_test {
 	vec3 corner[3], normal;
 	double below; /* m: vertices deeper below the triangle are ignored */
 };
 
-static void vertex_on_ground(struct field_pair *self, uint32_t triangle, uint32_t corner, vec3 p,
-			     void *context)
+static void add_vertex_on_triangle(struct field_pair *self, uint32_t triangle, uint32_t corner,
+				   vec3 p, void *context)
 {
-	const struct ground *ground = context;
-	double height = vec3_dot(ground->normal, vec3_sub(p, ground->corner[0]));
-	if (height > self->reach || height < -ground->below)
+	const struct triangle_test *test = context;
+	double height = vec3_dot(test->normal, vec3_sub(p, test->corner[0]));
+	if (height > self->reach || height < -test->below)
 		return;
 	for (uint32_t k = 0; k < 3; k++) {
-		vec3 from = ground->corner[k], side = vec3_sub(ground->corner[(k + 1) % 3], from);
-		if (vec3_triple(ground->normal, side, vec3_sub(p, from)) < 0)
+		vec3 from = test->corner[k], side = vec3_sub(test->corner[(k + 1) % 3], from);
+		if (vec3_triple(test->normal, side, vec3_sub(p, from)) < 0)
 			return;
 	}
-	field_add(self, vec3_mul_sub(p, ground->normal, height), vec3_negate(ground->normal),
-		  height, field_feature(FEATURE_OF_MESH, 3 * triangle + corner, false, 0));
+	field_add(self, vec3_mul_sub(p, test->normal, height), vec3_negate(test->normal), height,
+		  field_feature(FEATURE_OF_MESH, 3 * triangle + corner, false, 0));
 }
 
-void field_meet_triangle(struct field_pair *self)
+void field_gather_triangle(struct field_pair *self)
 {
 	const struct mesh *mesh = self->pair->b->mesh;
 	uint32_t child = self->pair->child;
 	struct probing probing = { self, self->field, self->b_in_a, false };
 	ASSERT(child < mesh->triangle_count);
 	struct facet facet = facet_of(&probing, mesh, child);
-	struct ground ground = { { facet.corner[0], facet.corner[1], facet.corner[2] },
-				 facet.normal,
-				 scalar_max(self->pair->a->extent_min, self->field->cell) };
+	struct triangle_test test = { { facet.corner[0], facet.corner[1], facet.corner[2] },
+				      facet.normal,
+				      scalar_max(self->pair->a->extent_min, self->field->cell) };
 	struct aabb box = aabb_empty();
 	for (uint32_t k = 0; k < 3; k++)
 		box = aabb_add_point(box, facet.corner[k]);
@@ -509,12 +518,13 @@ void field_meet_triangle(struct field_pair *self)
 			owns |= (uint8_t)(8 << k);
 	}
 	triangle_in_field(&probing, mesh, child, owns);
-	visit_vertices(self, aabb_grow(box, self->reach + ground.below), vertex_on_ground, &ground);
+	visit_vertices(self, aabb_grow(box, self->reach + test.below), add_vertex_on_triangle,
+		       &test);
 }
 
 /* ---- two fields ------------------------------------------------------------------------------- */
 
-void field_meet_field(struct field_pair *self)
+void field_gather_field(struct field_pair *self)
 {
 	const struct solid *b = self->pair->b->solid;
 	struct probing one = { self, self->field, self->b_in_a, false };

@@ -30,10 +30,10 @@ struct field_pair {
 void field_add(struct field_pair *self, vec3 on_b, vec3 normal, double separation,
 	       uint32_t feature);
 
-/* Add the candidates for pair->b of the kind in the name; in field_features.c. */
-void field_meet_plane(struct field_pair *self);
-void field_meet_triangle(struct field_pair *self);
-void field_meet_hull(struct field_pair *self);
-void field_meet_field(struct field_pair *self);
+/* Add the candidates of pair->b, whose kind is that of the name; in field_features.c. */
+void field_gather_plane(struct field_pair *self);
+void field_gather_triangle(struct field_pair *self);
+void field_gather_hull(struct field_pair *self);
+void field_gather_field(struct field_pair *self);
 
 #endif

@@ -1,15 +1,16 @@
-/* pairs_round.c: spheres and capsules among themselves, and a sphere with a box: closed forms.
+/* See pairs.h. Pairs of spheres and capsules, and a sphere with a box, in closed form.
  *
- * All are distances of points and segments, less the radii. Where two centres (or a centre and its
- * nearest point) coincide there is no direction: +y is taken, or the least way out of a box.
+ * A separation is the distance of two points or segments less the radii. If the two nearest points
+ * coincide, their difference has no direction: the normal is then +y, and in a box the normal of the nearest
+ * face.
  */
 #include "server/engine/collision/pairs.h"
 #include "server/engine/geometry/closest.h"
 
-/* m. Of what is shorter the square has lost its digits, and so would a direction. */
+/* m. The square of a shorter vector is denormal or 0, so dividing by its root would give no unit vector. */
 #define SHORTEST 1e-150
 
-/* From p (on A's core) to q (on B's core), with their radii. */
+/* One point of the nearest points p of A's core and q of B's core, if they are within the margin. */
 static void round_contact(vec3 p, double radius_a, vec3 q, double radius_b, uint32_t feature,
 			  double margin, struct manifold *out)
 {
@@ -53,10 +54,10 @@ void pair_sphere_capsule(const struct pair *pair, struct pair_cache *cache, stru
 		      feature_make(FEATURE_NEAREST, 0, 0), pair->margin, out);
 }
 
-/* The part of segment b beside segment a, if they are parallel to about 3 degrees: two points
- * hold a capsule that lies along another, where one would let it see-saw. Points at parameters
- * of b. */
-static bool capsules_beside(const vec3 a[2], const vec3 b[2], double t[2])
+/* The part of segment b that lies beside segment a, from t[0] to t[1] along b, if the two are parallel
+ * within about 3 degrees and that part is longer than a thousandth of a. A capsule along another then gets
+ * two points, because it would rock on a single one. */
+static bool find_overlap(const vec3 a[2], const vec3 b[2], double t[2])
 {
 	vec3 u = vec3_sub(a[1], a[0]), v = vec3_sub(b[1], b[0]);
 	double uu = vec3_dot(u, u), vv = vec3_dot(v, v), uv = vec3_dot(u, v);
@@ -83,9 +84,9 @@ void pair_capsule_capsule(const struct pair *pair, struct pair_cache *cache, str
 		return;
 	round_contact(nearest.first, ra, nearest.second, rb, feature_make(FEATURE_NEAREST, 0, 0),
 		      pair->margin, out);
-	if (nearest.distance_squared == 0 || !capsules_beside(a, b, t))
+	if (nearest.distance_squared == 0 || !find_overlap(a, b, t))
 		return;
-	/* Both points along the one normal of the nearest pair. */
+	/* Both points use the normal of the nearest points. */
 	struct manifold_point points[2];
 	uint32_t count = 0;
 	for (int k = 0; k < 2; k++) {
@@ -100,7 +101,7 @@ void pair_capsule_capsule(const struct pair *pair, struct pair_cache *cache, str
 						 separation,
 						 feature_make(FEATURE_EDGES, (uint32_t)k, 0) };
 	}
-	/* The nearest pair may lie between or be one of them; its depth is that of the deeper end. */
+	/* The two points replace the nearest points, which lie on one of them or between them. */
 	if (count == 2) {
 		out->count = 2;
 		out->points[0] = points[0];
@@ -108,7 +109,7 @@ void pair_capsule_capsule(const struct pair *pair, struct pair_cache *cache, str
 	}
 }
 
-/* G-21. The centre inside: out through the nearest face, the first of equals. */
+/* G-21. A centre inside the box is pushed out through the nearest face; of equal ones, the first axis. */
 void pair_sphere_box(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
 {
 	UNUSED(cache);
@@ -129,10 +130,10 @@ void pair_sphere_box(const struct pair *pair, struct pair_cache *cache, struct m
 		separation = distance - radius;
 		part = (d.x != 0) | (d.y != 0) << 1 | (d.z != 0) << 2;
 	} else {
-		vec3 room = vec3_sub(h, vec3_abs(c));
-		uint32_t axis = vec3_smallest_axis(room);
+		vec3 inset = vec3_sub(h, vec3_abs(c));
+		uint32_t axis = vec3_smallest_axis(inset);
 		normal = vec3_scale(vec3_axis(axis), vec3_get(c, axis) < 0 ? 1.0 : -1.0);
-		separation = -vec3_get(room, axis) - radius;
+		separation = -vec3_get(inset, axis) - radius;
 		part = 1u << axis;
 	}
 	normal = quat_rotate(pair->b_in_a.rotation, normal);
