@@ -1,24 +1,25 @@
 /* See pairs.h. A convex piece against one triangle of a static, one-sided surface.
  *
- * Each triangle is tested separately, but the surface must act as one: a body that slides over the seam of
- * two coplanar triangles must not collide with the seam ("ghost" contacts). A triangle therefore reports
- * only contacts of its own Voronoi region. Let d be the direction from the surface to the body at the
- * nearest point:
+ * Each triangle is tested separately, but the surface must act as one: a body that slides over the
+ * seam of two coplanar triangles must not collide with the seam ("ghost" contacts). A triangle
+ * therefore reports only contacts in its own Voronoi region. Let d be the direction from the
+ * surface to the body at the nearest point:
  *
- *   inside the face   d is the triangle's normal: always its own.
+ *   inside the face   d is the triangle's normal; the contact is always its own.
  *   on an edge        its own if d does not lean over the neighbour, that is d·m ≤ 0 with m pointing into
- *                     the neighbour, across the edge, in its plane; else the neighbour has a nearer
- *                     point and answers. At flat and hollow edges d always leans over one of the two.
+ *                     the neighbour, across the edge, in its plane; otherwise the neighbour has a nearer
+ *                     point and reports it. At flat and concave edges d always leans over one of the two.
  *   on a corner       the same for all edges that leave the corner.
  *
- * What both sides of an edge could say, the triangle with the lower index says. For spheres and
- * capsules this is exact. A polyhedron's best axis is put to the same test at the feature of the
- * triangle that it touches; if it fails there, the triangle's own normal is used instead, which
- * finds points only where the body is truly over the triangle. Where so all triangles around refuse, though
- * the body overlaps them, the surroundings are asked as one (mesh_corner.c).
+ * A contact that belongs to both sides of an edge is reported by the triangle with the lower index. For
+ * spheres and capsules this is exact. The best axis of a polyhedron is tested in the same way at
+ * the feature of the triangle that it touches. If the feature is not the triangle's own, the
+ * triangle's normal is used instead, which gives points only where the body is over the triangle.
+ * If no triangle around reports a contact although the body overlaps them, the triangles around a
+ * corner are tested together (mesh_corner.c).
  *
  * One-sided: a body whose centre is behind the triangle's plane (a sphere: by more than its radius)
- * is not its business.
+ * has no contact with the triangle.
  */
 #include "server/engine/collision/face_contact.h"
 #include "server/engine/collision/gjk.h"
@@ -27,19 +28,20 @@
 #include "server/engine/collision/sat.h"
 #include "server/engine/geometry/closest.h"
 
-/* Sine up to which a direction counts as not leaning: on the seam itself rounding must not make
- * both sides look at each other. */
+/* Sine up to which a direction does not count as leaning. With 0, rounding on a seam could make
+ * each of the two triangles leave the contact to the other. */
 #define LEAN 1e-9
-/* The same for polyhedra at an edge that is really convex: there is no seam to be felt, and
- * where two corners overlap the best axis of one triangle may lie a little beyond the
- * neighbour's normal. */
+/* The same for polyhedra at a convex edge, which is no seam. Where two corners overlap, the best
+ * axis of one triangle may lean beyond the neighbour's normal by as much. */
 #define LEAN_OPEN 0.25
-/* Cosine under which a capsule counts as lying on the face. */
+/* A capsule whose axis of contact has a greater cosine to the normal lies on the face (2.6 degrees). */
 #define LYING_COSINE 0.999
-/* Below the cosine of the fold under which an edge counts as flat (MESH_FLAT_SINE: 0.9 degrees). */
+/* At an edge that is not convex a direction d is tested against the neighbour only if its cosine to
+ * the normal is greater. Must be less than the cosine of the fold of a flat edge (MESH_FLAT_SINE:
+ * 0.9 degrees). */
 #define FLAT_COSINE 0.999
 
-/* Relative difference of squared distances that may be rounding. */
+/* Relative difference up to which two squared distances count as equal. */
 #define TIE 1e-12
 
 enum { FAN_MAX = 256 };
@@ -96,7 +98,8 @@ static bool edge_is_own(const struct triangle *t, uint32_t e, vec3 d, bool share
 	uint32_t neighbour = t->mesh->adjacent[t->index][e];
 	if (shared && neighbour < t->index)
 		return false;
-	/* Flat (to a degree) and hollow edges: no need to ask the neighbour for a steep d. */
+	/* At a flat or concave edge a d apart from the normal belongs to no contact of this
+	 * triangle. */
 	bool open = edge_is_open(t->mesh, t->index, e);
 	if (!open && vec3_dot(d, t->normal) < FLAT_COSINE)
 		return false;
@@ -112,9 +115,10 @@ static uint32_t corner_at(const struct mesh *mesh, uint32_t index, vec3 p)
 	return k;
 }
 
-/* Goes round corner k of the triangle over one side (the edge that arrives at the corner, or the
- * one that leaves it), until it comes back, meets the border or FAN_MAX triangles. False as soon
- * as d leans along an edge, or a triangle with a lower index is met. *round: came back. */
+/* Walks around corner k of the triangle, over the edge that arrives at the corner or the one that
+ * leaves it, until it is back, at the border, or has passed FAN_MAX triangles. False as soon as d
+ * leans along an edge, or, if `shared`, at a triangle with a lower index. *round: the walk came
+ * back. */
 static bool fan_is_own(const struct triangle *t, uint32_t k, bool arriving, vec3 d, bool shared,
 		       bool *round)
 {
@@ -152,7 +156,8 @@ static bool corner_is_own(const struct triangle *t, uint32_t k, vec3 d, bool sha
 	return round || fan_is_own(t, k, false, d, shared, &round);
 }
 
-/* Whether the nearest feature, seen along unit d, is this triangle's to answer. */
+/* Whether a contact at this feature along unit d belongs to this triangle. `shared`: the other
+ * triangles of the feature find the same contact, so only the lowest index reports it. */
 static bool is_own(const struct triangle *t, enum triangle_feature feature, vec3 d, bool shared)
 {
 	switch (feature) {
@@ -172,7 +177,8 @@ static bool is_own(const struct triangle *t, enum triangle_feature feature, vec3
 
 /* ---- spheres ---------------------------------------------------------------------------------- */
 
-/* A point of the body's core (mesh frame) whose nearest point on the triangle is q; in A's frame. */
+/* The contact point, in A's frame, for the nearest point q on the triangle and the direction d, in
+ * the mesh frame. */
 static struct manifold_point point_to_a(const struct pair *pair, vec3 q, vec3 d, double separation,
 					uint32_t feature)
 {
@@ -226,8 +232,9 @@ static int dimension(enum triangle_feature feature)
 	return feature == TRIANGLE_FACE ? 2 : feature >= TRIANGLE_EDGE_0 ? 1 : 0;
 }
 
-/* Among points that are equally near up to rounding (a capsule along an edge), those on the larger
- * feature: an edge has one owner near the capsule, its end may have one that sees nothing of it. */
+/* Among points that are equally near up to rounding (a capsule along an edge), those on the feature
+ * of higher dimension are taken: the owner of the edge is near the capsule, but the owner of its
+ * end may be out of reach. */
 static void update_nearest(struct nearest_pair *best, vec3 p, vec3 q, double squared,
 			   enum triangle_feature feature)
 {
@@ -236,7 +243,7 @@ static void update_nearest(struct nearest_pair *best, vec3 p, vec3 q, double squ
 		*best = (struct nearest_pair){ p, q, squared, feature };
 }
 
-/* Nearest points of a segment that does not cross the triangle: at an end, or at an edge. */
+/* The nearest points of a triangle and a segment that does not cross it: at an end or at an edge. */
 static struct nearest_pair segment_triangle(const struct triangle *t, const vec3 ends[2])
 {
 	struct nearest_pair best = { ends[0], ends[0], SCALAR_MAX / 2, TRIANGLE_FACE };
@@ -256,7 +263,7 @@ static struct nearest_pair segment_triangle(const struct triangle *t, const vec3
 	return best;
 }
 
-/* The part of the segment over the triangle; false if there is none. */
+/* Clips the segment to the triangle's prism: part[0] ≤ part[1] in 0 … 1; false if no part is left. */
 static bool segment_over(const struct triangle *t, const vec3 ends[2], double part[2])
 {
 	vec3 along = vec3_sub(ends[1], ends[0]);
@@ -276,7 +283,7 @@ static bool segment_over(const struct triangle *t, const vec3 ends[2], double pa
 	return part[0] <= part[1];
 }
 
-/* Up to two points along the face's normal. */
+/* Up to two points along the face's normal; false if none lies within the margin. */
 static bool capsule_face(const struct pair *pair, const struct triangle *t, const vec3 ends[2],
 			 struct manifold *out)
 {
@@ -309,7 +316,7 @@ void pair_capsule_mesh(const struct pair *pair, struct pair_cache *cache, struct
 	out->count = 0;
 	if (scalar_min(heights[0], heights[1]) > reach)
 		return;
-	/* Through the plane: if through the triangle, the face pushes it out. */
+	/* A segment through the triangle is pushed out along the face's normal. */
 	bool behind = heights[0] + heights[1] < -2 * radius;
 	bool through = (heights[0] < 0) != (heights[1] < 0);
 	double k = through ? heights[0] / (heights[0] - heights[1]) : 0, part[2];
@@ -379,7 +386,7 @@ struct hull_triangle {
 	double slop;
 };
 
-/* The feature that has exactly these corners (bits 0, 1, 2). */
+/* The feature with exactly these corners (bits 0, 1, 2). */
 static enum triangle_feature feature_of(uint32_t corners)
 {
 	static const uint8_t FEATURES[8] = { TRIANGLE_FACE,   TRIANGLE_VERTEX_0, TRIANGLE_VERTEX_1,
@@ -388,7 +395,7 @@ static enum triangle_feature feature_of(uint32_t corners)
 	return FEATURES[corners & 7];
 }
 
-/* Which feature of the triangle lies farthest along d (hull's frame) within the slop. */
+/* The feature of the triangle that is farthest along d (hull's frame), within the slop. */
 static enum triangle_feature feature_under(const struct hull_triangle *x, vec3 d)
 {
 	double along[3], top = -SCALAR_MAX;
@@ -402,20 +409,20 @@ static enum triangle_feature feature_under(const struct hull_triangle *x, vec3 d
 	return feature_of(set);
 }
 
-/* Whether a contact at this feature with direction d (surface → hull, hull's frame) is the
- * triangle's. Both sides of an edge may say so: a polyhedron's points are reduced per triangle,
- * and the other side may have found another axis. */
-static bool admits(const struct hull_triangle *x, enum triangle_feature feature, vec3 d)
+/* Whether a contact at this feature with direction d (surface → hull, hull's frame) belongs to the
+ * triangle. It may belong to both sides of an edge, because the points of a polyhedron are reduced
+ * per triangle, and the other side may have found another axis. */
+static bool owns_contact(const struct hull_triangle *x, enum triangle_feature feature, vec3 d)
 {
 	vec3 outward = x->flat.faces[0].normal;
 	return feature != TRIANGLE_FACE && vec3_dot(d, outward) > 0 &&
 	       is_own(&x->own, feature, quat_rotate_inverse(x->pair->b_in_a.rotation, d), false);
 }
 
-/* Under a convex edge the inside is nearer to one face or the other; points that are nearer to a
- * neighbour's are the neighbour's. (A body that touches the side of a block near its rim is not
- * deep under the top.) */
-static void leave_to_neighbours(const struct hull_triangle *x, struct manifold *out)
+/* Removes the points that are nearer to the face of a neighbour across a convex edge, which the
+ * neighbour reports: a body that touches the side of a block near its rim is not deep below the
+ * top. */
+static void drop_points_of_neighbours(const struct hull_triangle *x, struct manifold *out)
 {
 	vec3 normal = x->flat.faces[0].normal;
 	for (uint32_t e = 0; e < 3; e++) {
@@ -435,30 +442,13 @@ static void leave_to_neighbours(const struct hull_triangle *x, struct manifold *
 	}
 }
 
-/* `best`: no other axis is better. */
-static void triangle_manifold(const struct hull_triangle *x, struct sat_face up, bool best,
-			      struct manifold *out)
-{
-	struct face_contact contact = { &x->flat.hull,	 x->hull, &x->here, up,
-					x->pair->margin, x->slop, true };
-	face_contact(&contact, out);
-	if (!best)
-		leave_to_neighbours(x, out);
-	out->normal = vec3_negate(out->normal);
-}
-
-static void hull_manifold(const struct hull_triangle *x, struct sat_face face, struct manifold *out)
-{
-	struct face_contact contact = { x->hull,	 &x->flat.hull, &x->here, face,
-					x->pair->margin, x->slop,	false };
-	face_contact(&contact, out);
-}
-
+/* The contact of two edges; false if it is not the triangle's or the edges are farther apart than
+ * their axis. */
 static bool edges_manifold(const struct hull_triangle *x, const struct sat_edges *edges,
 			   struct manifold *out)
 {
 	uint32_t e = edges->edge_b; /* the lower of the two: 0, 1, 2 */
-	if (!admits(x, TRIANGLE_EDGE_0 + e, vec3_negate(edges->normal)))
+	if (!owns_contact(x, TRIANGLE_EDGE_0 + e, vec3_negate(edges->normal)))
 		return false;
 	const struct half_edge *h = &x->hull->edges[edges->edge_a];
 	struct segment_pair near = closest_segment_segment(
@@ -469,9 +459,9 @@ static bool edges_manifold(const struct hull_triangle *x, const struct sat_edges
 	return scalar_sqrt(near.distance_squared) <= scalar_abs(edges->separation) + x->slop;
 }
 
-/* Corners and edges that face each other, if they are nearer than what is there by more than the
- * slop and the triangle's to answer for. */
-static void corner_manifold(const struct hull_triangle *x, struct manifold *out)
+/* The nearest points of hull and triangle, by GJK, if they belong to the triangle and are nearer
+ * than the points in *out by more than the slop. */
+static void nearest_manifold(const struct hull_triangle *x, struct manifold *out)
 {
 	double bar = out->count > 0 ? manifold_deepest(out) - x->slop : SCALAR_MAX;
 	struct gjk_core a = { x->hull->vertices, x->hull->vertex_count, x->hull, 0 };
@@ -484,12 +474,12 @@ static void corner_manifold(const struct hull_triangle *x, struct manifold *out)
 	for (uint32_t k = 0; k < near.simplex.count; k++)
 		corners |= 1u << near.simplex.b[k];
 	enum triangle_feature feature = feature_of(corners);
-	if (admits(x, feature, vec3_negate(near.normal)))
+	if (owns_contact(x, feature, vec3_negate(near.normal)))
 		manifold_one(out, near.normal, near.point_a, near.distance,
 			     feature_make(FEATURE_NEAREST, near.simplex.a[0], feature));
 }
 
-/* The best axis that is the triangle's to answer for; else its own normal. */
+/* The contact of the best axis that belongs to the triangle; if there is none, that of its normal. */
 static void hull_contact(const struct hull_triangle *x, struct sat_face up, struct sat_face side,
 			 struct sat_edges edges, struct manifold *out)
 {
@@ -498,24 +488,33 @@ static void hull_contact(const struct hull_triangle *x, struct sat_face up, stru
 	if (crossing && edges_manifold(x, &edges, out))
 		return;
 	out->count = 0;
+	/* A face of the hull, then the nearest points. */
 	if (sideways) {
 		vec3 d = vec3_negate(x->hull->faces[side.face].normal);
-		if (admits(x, feature_under(x, d), d))
-			hull_manifold(x, side, out);
+		struct face_contact of_hull = { x->hull,	 &x->flat.hull, &x->here, side,
+						x->pair->margin, x->slop,	false };
+		if (owns_contact(x, feature_under(x, d), d))
+			face_contact(&of_hull, out);
 		if (manifold_deepest(out) <= side.separation + x->slop)
 			return;
-		corner_manifold(x, out);
+		nearest_manifold(x, out);
 		if (out->count > 0)
 			return;
 	}
-	triangle_manifold(x, up, !crossing && !sideways, out);
+	/* The triangle's normal. If another axis is better, neighbours report the points nearer to them. */
+	struct face_contact of_triangle = { &x->flat.hull,   x->hull, &x->here, up,
+					    x->pair->margin, x->slop, true };
+	face_contact(&of_triangle, out);
+	if (crossing || sideways)
+		drop_points_of_neighbours(x, out);
+	out->normal = vec3_negate(out->normal);
 	if (manifold_deepest(out) > up.separation + x->slop)
-		corner_manifold(x, out);
+		nearest_manifold(x, out);
 }
 
-/* What the triangle itself says. True: hull and triangle overlap by more than the slop. */
-static bool hull_alone(const struct pair *pair, uint32_t child, struct pair_cache *cache,
-		       struct manifold *out)
+/* The manifold of one triangle tested by itself. True: hull and triangle overlap. */
+static bool collide_triangle(const struct pair *pair, uint32_t child, struct pair_cache *cache,
+			     struct manifold *out)
 {
 	struct hull_triangle x = { pair, pair->a->hull, triangle_of(pair->b->mesh, child),
 				   .here = { mat3_identity(), vec3_zero() } };
@@ -551,10 +550,10 @@ static bool hull_alone(const struct pair *pair, uint32_t child, struct pair_cach
 	return top < 0 && edges.separation < 0;
 }
 
-/* Whether the hull meets a convex edge between the triangle and a neighbour. Elsewhere the triangles'
- * own answers are enough. */
-static bool meets_open_edge(const struct hull *hull, const struct mesh *mesh, uint32_t child,
-			    const struct placing *mesh_in_hull)
+/* Whether the hull intersects a convex edge between the triangle and a neighbour. Otherwise the
+ * manifolds of the single triangles suffice. */
+static bool intersects_open_edge(const struct hull *hull, const struct mesh *mesh, uint32_t child,
+				 const struct placing *mesh_in_hull)
 {
 	for (uint32_t e = 0; e < 3; e++) {
 		const uint32_t *corner = mesh->triangles[child];
@@ -579,55 +578,52 @@ static bool meets_open_edge(const struct hull *hull, const struct mesh *mesh, ui
 	return false;
 }
 
-/* Whether the hull overlaps triangle `child` without an answer of it or of the triangles around, although the
- * surface is convex there. *corner gets the way out of all of them together. */
-static bool is_orphan(const struct pair *pair, uint32_t child, struct mesh_fan *fan,
-		      struct mesh_corner *corner)
+/* Whether the hull overlaps triangle `child`, the surface is convex there, and neither it nor the
+ * triangles around it report a contact. Then *corner is the axis of least penetration of all of
+ * them together. */
+static bool is_unreported(const struct pair *pair, uint32_t child, struct mesh_fan *fan,
+			  struct mesh_corner *corner)
 {
 	const struct mesh *mesh = pair->b->mesh;
 	double slop = scalar_min(PAIR_SLOP_RELATIVE * pair->a->extent_min, PAIR_SLOP_MAX);
 	struct placing there = { mat3_from_quat(pair->b_in_a.rotation), pair->b_in_a.position };
 	struct pair_cache none = { 0 };
-	struct manifold said;
-	if (!meets_open_edge(pair->a->hull, mesh, child, &there) ||
-	    !hull_alone(pair, child, &none, &said) || said.count > 0 ||
+	struct manifold alone;
+	if (!intersects_open_edge(pair->a->hull, mesh, child, &there) ||
+	    !collide_triangle(pair, child, &none, &alone) || alone.count > 0 ||
 	    !mesh_fan_of(mesh, child, fan) ||
 	    !mesh_corner_axis(pair->a->hull, mesh, fan, &there, slop, corner) ||
 	    corner->separation >= 0)
 		return false;
 	for (uint32_t k = 1; k < fan->count; k++) {
 		none = (struct pair_cache){ 0 };
-		hull_alone(pair, fan->triangles[k], &none, &said);
-		if (said.count == 0)
+		collide_triangle(pair, fan->triangles[k], &none, &alone);
+		if (alone.count == 0)
 			continue;
-		/* An answer counts if it is as deep as its own axis says, or the best. */
-		double along = mesh_corner_along(pair->a->hull, mesh, fan, &there, said.normal);
-		if (manifold_deepest(&said) <= scalar_max(along, corner->separation) + slop)
+		/* A manifold counts if it is as deep as the fan along its normal, or along the best
+		 * axis. */
+		double along = mesh_corner_along(pair->a->hull, mesh, fan, &there, alone.normal);
+		if (manifold_deepest(&alone) <= scalar_max(along, corner->separation) + slop)
 			return false;
 	}
 	return true;
 }
 
-/* Of the triangles around to which that happens the one with the best way out answers, of equal ones the
- * lowest. */
-static void corner_contact(const struct pair *pair, struct manifold *out)
+void pair_hull_mesh(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
 {
 	struct mesh_fan fan, other_fan;
 	struct mesh_corner corner, other;
-	if (!is_orphan(pair, pair->child, &fan, &corner))
+	if (!collide_triangle(pair, pair->child, cache, out) || out->count > 0 ||
+	    !is_unreported(pair, pair->child, &fan, &corner))
 		return;
+	/* Of the triangles around for which this holds, the one with the least penetration reports
+	 * the contact, of equal ones the lowest index. */
 	for (uint32_t k = 1; k < fan.count; k++) {
 		uint32_t child = fan.triangles[k];
-		if (is_orphan(pair, child, &other_fan, &other) &&
+		if (is_unreported(pair, child, &other_fan, &other) &&
 		    (other.separation > corner.separation ||
 		     (other.separation == corner.separation && child < pair->child)))
 			return;
 	}
 	manifold_one(out, corner.normal, corner.on_hull, corner.separation, corner.feature);
-}
-
-void pair_hull_mesh(const struct pair *pair, struct pair_cache *cache, struct manifold *out)
-{
-	if (hull_alone(pair, pair->child, cache, out) && out->count == 0)
-		corner_contact(pair, out);
 }

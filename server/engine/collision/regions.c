@@ -1,15 +1,16 @@
-/* See regions.h. The stages: crossings, contours, flood, measures (ch1-3 2.5.13, 2.5.14, G-29).
+/* See regions.h. The stages (ch1-3 2.5.13, 2.5.14, G-29):
  *
- *   regions_cross    which edges pierce which faces, exactly           regions_cross.c
- *   regions_trace    contours
- *   regions_flood    surfaces inside join contours                     regions_flood.c
- *   regions_holes    and so do faces with several contours
- *   regions_shells   what is inside without a contour
- *   regions_measure  volume, area, depth                               regions_measure.c
- *   regions_write    the answer, deepest first
+ *   regions_cross    finds, exactly, which edges pierce which faces        regions_cross.c
+ *   regions_trace    follows the contours
+ *   regions_flood    joins contours along surfaces that are inside         regions_flood.c
+ *   regions_holes    joins contours that lie in the same face
+ *   regions_shells   finds shells that are inside and have no contour
+ *   regions_measure  volume, area and depth of each region                 regions_measure.c
+ *   regions_write    writes the result, deepest region first
  *
- * Marks on triangles, edges and vertices are kept from call to call and cleared where they were set, so
- * a call costs what is near the overlap, not what the meshes are.
+ * The arrays of marks on triangles, edges and vertices outlive a call. The next call clears only
+ * the marks that were set, so the cost of a call depends on the size of the overlap, not on the
+ * size of the meshes.
  */
 #include "server/engine/collision/regions_work.h"
 
@@ -41,7 +42,7 @@ void regions_release(struct regions *self)
 			ARRAY_RELEASE(&work->keys[i]);
 			ARRAY_RELEASE(&work->values[i]);
 		}
-		ARRAY_RELEASE(&work->pieces);
+		ARRAY_RELEASE(&work->segments);
 		ARRAY_RELEASE(&work->nodes);
 		ARRAY_RELEASE(&work->heights);
 		ARRAY_RELEASE(&work->groups);
@@ -60,7 +61,7 @@ void regions_release(struct regions *self)
 	regions_init(self);
 }
 
-/* ---- shared by the parts ---------------------------------------------------------------------- */
+/* ---- shared by the stages --------------------------------------------------------------------- */
 
 uint32_t work_twin(const struct mesh *mesh, uint32_t half_edge)
 {
@@ -107,29 +108,29 @@ enum status work_new_element(struct regions_work *work, enum region_kind kind, u
 	return STATUS_OK;
 }
 
-enum status work_note(struct regions_work *work, uint32_t body, uint32_t triangle)
+enum status work_touch(struct regions_work *work, uint32_t body, uint32_t triangle)
 {
 	VALIDATE(body <= BODY_B);
 	VALIDATE(triangle < work->marks[body].triangles);
 	uint8_t *state = &work->marks[body].triangle[triangle];
-	if (*state & TRIANGLE_NOTED)
+	if (*state & TRIANGLE_TOUCHED)
 		return STATUS_OK;
 	enum status status = ARRAY_RESERVE(&work->touched, (uint64_t)work->touched.count + 1);
 	if (status != STATUS_OK)
 		return status;
-	*state |= TRIANGLE_NOTED;
-	work->touched.items[work->touched.count++] = (struct noted){ body, triangle };
+	*state |= TRIANGLE_TOUCHED;
+	work->touched.items[work->touched.count++] = (struct body_triangle){ body, triangle };
 	return STATUS_OK;
 }
 
-/* ---- life of a call --------------------------------------------------------------------------- */
+/* ---- a call ----------------------------------------------------------------------------------- */
 
-/* Clears what the last call marked, without its meshes, which may be gone: marked edges are named by
- * triangles that were noted, marked vertices are those inside. */
+/* Clears the marks of the last call without reading its meshes, which may have been released:
+ * marked edges are those of touched triangles, marked vertices are those listed as inside. */
 static void clear_marks(struct regions_work *work)
 {
 	for (uint32_t i = 0; i < work->touched.count; i++) {
-		struct noted at = work->touched.items[i];
+		struct body_triangle at = work->touched.items[i];
 		work->marks[at.body].triangle[at.triangle] = 0;
 		for (uint32_t k = 0; k < 3; k++)
 			work->marks[at.body].edge[3 * at.triangle + k] = 0;
@@ -139,7 +140,7 @@ static void clear_marks(struct regions_work *work)
 			work->marks[body].vertex[work->inside[body].items[i].vertex] = 0;
 		work->inside[body].count = 0;
 	}
-	work->pieces.count = work->nodes.count = work->groups.count = work->group_nodes.count = 0;
+	work->segments.count = work->nodes.count = work->groups.count = work->group_nodes.count = 0;
 	work->contour_first.count = work->elements.count = work->touched.count = 0;
 	work->stack.count = work->regions.count = work->sorted.count = 0;
 	work->contours.count = work->points.count = 0;
@@ -184,9 +185,18 @@ static enum status begin_regions(struct regions *self, const struct mesh *a, con
 	return status == STATUS_OK ? reserve_marks(&work->marks[BODY_B], b) : status;
 }
 
-static enum status find(struct regions_work *work, const struct regions_options *options)
+enum status regions_find(struct regions *self, const struct mesh *a, const struct mesh *b,
+			 const pose *b_in_a, const struct regions_options *options)
 {
-	enum status status = regions_cross(work, options->pairs_max);
+	self->region_count = self->contour_count = self->point_count = 0;
+	self->pairs = self->broken = 0;
+	self->nodes_tested = 0;
+	if (!a->closed || !b->closed)
+		return STATUS_UNSUPPORTED;
+	enum status status = begin_regions(self, a, b, b_in_a);
+	struct regions_work *work = self->work;
+	if (status == STATUS_OK)
+		status = regions_cross(work, options->pairs_max);
 	if (status == STATUS_OK)
 		status = regions_trace(work);
 	if (status == STATUS_OK)
@@ -199,30 +209,15 @@ static enum status find(struct regions_work *work, const struct regions_options 
 		status = regions_measure(work);
 	if (status == STATUS_OK)
 		status = regions_write(work, options->depth_min);
-	return status;
-}
-
-enum status regions_find(struct regions *self, const struct mesh *a, const struct mesh *b,
-			 const pose *b_in_a, const struct regions_options *options)
-{
-	self->region_count = self->contour_count = self->point_count = 0;
-	self->pairs = self->broken = 0;
-	self->nodes_tested = 0;
-	if (!a->closed || !b->closed)
-		return STATUS_UNSUPPORTED;
-	enum status status = begin_regions(self, a, b, b_in_a);
-	if (status == STATUS_OK)
-		status = find(self->work, options);
 	if (status != STATUS_OK)
 		return status;
-	const struct regions_work *work = self->work;
 	self->regions = work->sorted.items;
 	self->contours = work->contours.items;
 	self->points = work->points.items;
 	self->region_count = work->sorted.count;
 	self->contour_count = work->contours.count;
 	self->point_count = work->points.count;
-	self->pairs = work->pieces.count;
+	self->pairs = work->segments.count;
 	self->nodes_tested = work->nodes_tested;
 	self->broken = work->broken;
 	ASSERT(self->region_count == 0 || self->regions != NULL);

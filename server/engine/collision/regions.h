@@ -1,16 +1,16 @@
-/* regions.h: where two closed meshes overlap (ch1-3 2.5.13, 2.5.14, G-29): the curves in which their
- * surfaces cross, the connected pieces of what they have in common, and how deep each goes.
+/* regions.h: where two closed meshes overlap (ch1-3 2.5.13, 2.5.14, G-29): the curves in which
+ * their surfaces cross, the connected parts of their intersection, and the depth of each part.
  *
- * A contour is a closed curve in which the surfaces cross. A region is a connected part of the border
- * of A ∩ B: all contours that can be reached from each other along A's surface inside B and B's inside
- * A. (The book counts each contour as a region; a bar that passes right through another has two
- * contours, and here one region.) A shell of one that lies wholly in the other is a region without
- * contour.
+ * A contour is a closed curve in which the surfaces cross. A region is a connected part of the
+ * border of A ∩ B: all contours that are connected along A's surface inside B or along B's surface
+ * inside A. (The book counts each contour as a region; a bar that passes right through another one
+ * has two contours, and here one region.) A shell of one body that lies wholly inside the other
+ * body is a region without contour.
  *
- * Everything is given in A's frame. Which edges pierce which faces is decided exactly for the doubles
- * given (B's vertices as taken to A's frame), with B moved by less than anything on all axes, so every
- * contour is closed and no case is degenerate. Bodies that only touch may therefore give a
- * region of no depth, or none: see depth_min.
+ * All results are in A's frame. Which edges pierce which faces is decided exactly for the given
+ * doubles (B's vertices as transformed to A's frame), with B shifted by an infinitesimal vector
+ * (crossing.h), so every contour is closed and no case is degenerate. Bodies that only touch may
+ * therefore give a region of depth 0, or none: see depth_min.
  */
 #ifndef CAIRN_ENGINE_COLLISION_REGIONS_H
 #define CAIRN_ENGINE_COLLISION_REGIONS_H
@@ -24,10 +24,11 @@
 
 /* The deepest point of one body's surface in a region. */
 struct region_depth {
-	double depth; /* m, its distance to the other's surface; < 0: the body has none in this region */
+	double depth; /* m, its distance to the other's surface; < 0: the region has no point of this body */
 	vec3 point;
-	vec3 nearest;	   /* of the other's surface */
-	uint32_t vertex;   /* of the mesh; REGION_NO_VERTEX: the middle of an edge's part inside */
+	vec3 nearest; /* the nearest point of the other's surface */
+	uint32_t
+		vertex; /* of the mesh; REGION_NO_VERTEX: the middle of the part of an edge that is inside */
 	uint32_t triangle; /* of the other mesh, where `nearest` lies */
 };
 
@@ -41,50 +42,54 @@ struct region {
 	enum region_kind kind;
 	uint32_t first_contour, contour_count;
 	uint32_t vertices_a, vertices_b; /* vertices of A inside B, of B inside A */
-	/* m³ and m³ centre of what both bodies hold. Of a region that has a hollow (the border of A ∩ B
-	 * is then several regions): of its border alone, a void's with volume < 0. */
+	/* m³, and the centre of mass in m, of the part of A ∩ B that this border encloses. If A ∩ B
+	 * has a hollow, its border consists of several regions, and that of the hollow has a volume
+	 * < 0. */
 	double volume;
 	vec3 centre;
 	struct aabb box; /* around its contours and vertices */
-	/* Unit, from A to B: that of the integral of A's outward normal over its surface inside B; where
-	 * that is nothing (a bar through a wall) or there is no contour, the way on which the deepest point
-	 * leaves the other body soonest (A's turned round). `area` is the length of the integral, m². */
+	/* Unit, from A to B: the direction of the integral of A's outward normal over A's surface
+	 * inside B. If the integral is negligible (a bar through a wall) or there is no contour:
+	 * the direction from point_b to point_a, in which the deepest point leaves the other body
+	 * soonest. `area`: the length of the integral, m². */
 	vec3 normal;
 	double area;
-	/* The deeper of the two gives `depth`; point_a on A's surface, point_b on B's, `depth` apart. */
+	/* The deeper of the two gives `depth`; point_a on A's surface, point_b on B's, `depth`
+	 * apart. */
 	double depth;
 	vec3 point_a, point_b;
 	struct region_depth deepest_a, deepest_b;
 };
 
-/* A point of a contour lies where an edge of one body pierces a triangle of the other; the piece from
- * it to the next (of a closed one, from the last to the first) lies in both triangles. */
+/* A point of a contour lies where an edge of one body pierces a triangle of the other body. The
+ * segment to the next point (in a closed contour, from the last to the first) lies in both
+ * triangles. */
 struct contour_point {
 	vec3 point;
-	uint32_t triangle_a, triangle_b; /* of the piece that begins here */
+	uint32_t triangle_a, triangle_b; /* of the segment that begins here */
 };
 struct contour {
 	uint32_t first, count; /* of points */
 	uint32_t region;
-	bool closed; /* false only where rounding left a triangle without area; `broken` counts it */
+	bool closed; /* false only because of a triangle without area; counted in `broken` */
 };
 
 struct regions_options {
-	double depth_min; /* m ≥ 0: regions with less depth are left out; contours of theirs too */
-	uint32_t pairs_max; /* of triangles that cross; more is STATUS_LIMIT */
+	double depth_min;   /* m ≥ 0: regions with less depth are omitted, with their contours */
+	uint32_t pairs_max; /* limit of pairs of triangles that cross; beyond it STATUS_LIMIT */
 };
 
 struct regions_work; /* private */
 
-/* The answer: arrays owned by it, valid until the next find. Regions come deepest first (ties: in the
- * order of their first crossing), contours in the order of regions. */
+/* The result. The arrays are owned by it and valid until the next regions_find. Regions are sorted
+ * by falling depth (ties: by their first crossing), contours by region. */
 struct regions {
 	struct region *regions;
 	struct contour *contours;
 	struct contour_point *points;
 	uint32_t region_count, contour_count, point_count;
 	uint32_t pairs;	       /* pairs of triangles that cross */
-	uint64_t nodes_tested; /* pairs of boxes looked at */
+	uint64_t nodes_tested; /* pairs of boxes tested */
 	uint32_t broken;       /* contours that could not be closed */
 	struct regions_work *work;
 };
@@ -93,8 +98,9 @@ struct regions_options regions_options_default(void); /* 0 m, 2^22 pairs */
 void regions_init(struct regions *self);
 void regions_release(struct regions *self);
 
-/* UNSUPPORTED: a mesh is not closed; LIMIT: more than pairs_max; NO_MEMORY. Then there are no regions.
- * The order of the answer and its bits depend on the meshes and the pose alone. */
+/* UNSUPPORTED: a mesh is not closed; LIMIT: more than pairs_max crossings; NO_MEMORY. On failure
+ * there are no regions. The order and the bits of the result depend only on the meshes and the
+ * pose. */
 MUST_CHECK enum status regions_find(struct regions *self, const struct mesh *a,
 				    const struct mesh *b, const pose *b_in_a,
 				    const struct regions_options *options);

@@ -1,17 +1,19 @@
-/* regions_cross.c: all pieces and nodes, and the contours they form.
+/* See regions_work.h. All segments and nodes, and the contours that they form.
  *
- * Each pair of triangles that cross has one piece with two ends (crossing.h). An end is a node: an edge
- * of one body and a triangle of the other, found by both triangles of that edge; in one of the two
- * pieces it is the end, in the other the start (regions.h: B is moved a little, so there are no other
- * cases, and closed meshes give closed contours). Sorting the starts and the ends by their names
- * finds the pairs; then contours are followed from piece to piece. Pieces are numbered as the
- * hierarchies give them, contours by their first piece.
+ * Each pair of triangles that cross has one segment with two ends (crossing.h). An end is a node:
+ * an edge of one body and a triangle of the other body. Both triangles of that edge find the node;
+ * in one of the two segments it is the end, in the other one the start. Because B is shifted by an
+ * infinitesimal vector, there are no other cases, and closed meshes give closed contours. Sorting
+ * starts and ends by the keys of their nodes finds the pairs; then contours are followed from
+ * segment to segment. Segments are numbered in the order in which the hierarchies give them,
+ * contours by their first segment.
  *
- * Nodes of one edge p q must stand in their true order, or parts of it would count as inside that are
- * not. With d₁, d₂ the signed heights of p and q over the planes of two triangles, the edge passes the
- * first before the second when E = d₁(p) d₂(q) − d₁(q) d₂(p) has the sign of (d₁(p) − d₁(q)) (d₂(p) −
- * d₂(q)); moving B by s adds s·(± n₁ (d₂(q) − d₂(p)) ∓ n₂ (d₁(q) − d₁(p))), which decides where bodies
- * are aligned and E is 0. Heights are taken to 106 bits, so noise of turned coordinates is told apart.
+ * The nodes of an edge p q must be in their true order; otherwise parts of the edge that are
+ * outside would count as inside. Let d₁, d₂ be the signed heights over the planes of two triangles.
+ * The edge passes the first triangle before the second if E = d₁(p) d₂(q) − d₁(q) d₂(p) has the
+ * sign of (d₁(p) − d₁(q)) (d₂(p) − d₂(q)). A shift of B by s adds s·(± n₁ (d₂(q) − d₂(p)) ∓ n₂
+ * (d₁(q) − d₁(p))), which decides if the bodies are aligned and E is 0. Heights are computed to 106
+ * bits, so that the rounding of rotated coordinates is distinguished from 0.
  */
 #include "server/engine/collision/crossing.h"
 #include "server/engine/collision/mesh_pair.h"
@@ -20,11 +22,15 @@
 #include "server/base/sort.h"
 #include "server/engine/math/double_double.h"
 
-#define ORDER_NOISE 0x1p-90 /* of E's terms: 0 */
-#define SHIFT_NOISE 0x1p-40 /* of the shift's terms: 0 */
+/* E counts as 0 below this part of its terms: above the rounding of 106 bits, far below that of a
+ * double. */
+#define ORDER_NOISE 0x1p-90
+/* Likewise for the terms of the shift, which are doubles. */
+#define SHIFT_NOISE 0x1p-40
 
-static uint64_t name_of(const struct regions_work *work, const uint32_t triangle[2],
-			struct crossing_end end)
+/* struct node.key of one end of the segment of triangles triangle[BODY_A] and triangle[BODY_B]. */
+static uint64_t node_key(const struct regions_work *work, const uint32_t triangle[2],
+			 struct crossing_end end)
 {
 	VALIDATE(end.edge < 3);
 	uint32_t body = end.from_a ? BODY_A : BODY_B;
@@ -33,36 +39,36 @@ static uint64_t name_of(const struct regions_work *work, const uint32_t triangle
 	return (uint64_t)body << 63 | edge << 32 | triangle[1 - body];
 }
 
-static enum status add_piece(struct regions_work *work, uint32_t i, uint32_t j,
-			     const struct crossing *crossing)
+static enum status add_segment(struct regions_work *work, uint32_t i, uint32_t j,
+			       const struct crossing *crossing)
 {
 	VALIDATE(i < work->mesh[BODY_A]->triangle_count);
 	VALIDATE(j < work->mesh[BODY_B]->triangle_count);
-	uint32_t p = work->pieces.count, triangle[2] = { i, j };
-	enum status status = ARRAY_RESERVE(&work->pieces, (uint64_t)p + 1);
+	uint32_t p = work->segments.count, triangle[2] = { i, j };
+	enum status status = ARRAY_RESERVE(&work->segments, (uint64_t)p + 1);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&work->keys[0], 2 * ((uint64_t)p + 1));
 	for (uint32_t body = 0; body < 2 && status == STATUS_OK; body++) {
-		status = work_note(work, body, triangle[body]);
+		status = work_touch(work, body, triangle[body]);
 		if (status == STATUS_OK)
 			work->marks[body].triangle[triangle[body]] |= TRIANGLE_CROSSED;
 	}
 	if (status != STATUS_OK)
 		return status;
-	work->pieces.items[work->pieces.count++] =
+	work->segments.items[work->segments.count++] =
 		(struct shared_segment){ { i, j }, NONE, NONE, NONE, NONE };
-	work->keys[0].items[2 * p] = name_of(work, triangle, crossing->start);
-	work->keys[0].items[2 * p + 1] = name_of(work, triangle, crossing->end);
+	work->keys[0].items[2 * p] = node_key(work, triangle, crossing->start);
+	work->keys[0].items[2 * p + 1] = node_key(work, triangle, crossing->end);
 	return STATUS_OK;
 }
 
-static double2 minus(double a, double b)
+static double2 difference(double a, double b)
 {
 	return double2_sum(a, -b);
 }
 
 /* u (v w' − w v'), one of the three parts of a determinant. */
-static double2 part_of(double2 u, double2 v, double2 w2, double2 w, double2 v2)
+static double2 determinant_part(double2 u, double2 v, double2 w2, double2 w, double2 v2)
 {
 	return double2_mul(u, double2_add(double2_mul(v, w2), double2_negate(double2_mul(w, v2))));
 }
@@ -70,15 +76,18 @@ static double2 part_of(double2 u, double2 v, double2 w2, double2 w, double2 v2)
 /* ((t₁ − t₀) × (t₂ − t₀)) · (p − t₀). */
 static double2 height_over(const vec3 t[3], vec3 p)
 {
-	double2 u[3] = { minus(t[1].x, t[0].x), minus(t[1].y, t[0].y), minus(t[1].z, t[0].z) };
-	double2 v[3] = { minus(t[2].x, t[0].x), minus(t[2].y, t[0].y), minus(t[2].z, t[0].z) };
-	double2 w[3] = { minus(p.x, t[0].x), minus(p.y, t[0].y), minus(p.z, t[0].z) };
-	double2 sum = part_of(w[0], u[1], v[2], u[2], v[1]);
-	sum = double2_add(sum, part_of(w[1], u[2], v[0], u[0], v[2]));
-	return double2_add(sum, part_of(w[2], u[0], v[1], u[1], v[0]));
+	double2 u[3] = { difference(t[1].x, t[0].x), difference(t[1].y, t[0].y),
+			 difference(t[1].z, t[0].z) };
+	double2 v[3] = { difference(t[2].x, t[0].x), difference(t[2].y, t[0].y),
+			 difference(t[2].z, t[0].z) };
+	double2 w[3] = { difference(p.x, t[0].x), difference(p.y, t[0].y),
+			 difference(p.z, t[0].z) };
+	double2 sum = determinant_part(w[0], u[1], v[2], u[2], v[1]);
+	sum = double2_add(sum, determinant_part(w[1], u[2], v[0], u[0], v[2]));
+	return double2_add(sum, determinant_part(w[2], u[0], v[1], u[1], v[0]));
 }
 
-/* Where an edge goes through a triangle's plane. */
+/* The point where a node's edge passes the plane of its triangle. */
 static void place_node(struct regions_work *work, struct node *node, struct node_height *out)
 {
 	uint32_t body = (uint32_t)(node->key >> 63),
@@ -99,10 +108,11 @@ static void place_node(struct regions_work *work, struct node *node, struct node
 				     other == BODY_A ? normal : vec3_negate(normal) };
 }
 
-/* Numbers the nodes by their names; keys[0] holds the names of each piece's start and end. */
+/* Makes the nodes in the order of their keys; keys[0] holds the keys of each segment's start and
+ * end. */
 static enum status number_nodes(struct regions_work *work)
 {
-	uint32_t ends = 2 * work->pieces.count;
+	uint32_t ends = 2 * work->segments.count;
 	enum status status = ARRAY_RESERVE(&work->keys[1], ends);
 	for (uint32_t i = 0; i < 2 && status == STATUS_OK; i++)
 		status = ARRAY_RESERVE(&work->values[i], ends);
@@ -119,14 +129,14 @@ static enum status number_nodes(struct regions_work *work)
 		uint32_t end = work->values[0].items[i];
 		if (i == 0 || key != work->keys[0].items[i - 1])
 			work->nodes.items[work->nodes.count++] =
-				(struct node){ .key = key, .piece = NONE, .contour = NONE };
+				(struct node){ .key = key, .segment = NONE, .contour = NONE };
 		struct node *node = &work->nodes.items[work->nodes.count - 1];
-		struct shared_segment *piece = &work->pieces.items[end / 2];
+		struct shared_segment *segment = &work->segments.items[end / 2];
 		if (end % 2 == 0) {
-			piece->start = work->nodes.count - 1;
-			node->piece = end / 2;
+			segment->start = work->nodes.count - 1;
+			node->segment = end / 2;
 		} else {
-			piece->end = work->nodes.count - 1;
+			segment->end = work->nodes.count - 1;
 		}
 	}
 	status = ARRAY_RESERVE(&work->heights, work->nodes.count);
@@ -135,19 +145,19 @@ static enum status number_nodes(struct regions_work *work)
 	return status;
 }
 
-static double2 of_parts(const double parts[2])
+static double2 to_double2(const double parts[2])
 {
 	return (double2){ parts[0], parts[1] };
 }
 
-/* < 0: node a comes first along their edge. */
-static int along_edge(const void *one, const void *other, void *context)
+/* < 0: node a is before node b on their edge. */
+static int compare_along_edge(const void *one, const void *other, void *context)
 {
 	const struct regions_work *work = context;
 	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
 	const struct node_height *ha = &work->heights.items[a], *hb = &work->heights.items[b];
-	double2 ap = of_parts(ha->from), aq = of_parts(ha->to);
-	double2 bp = of_parts(hb->from), bq = of_parts(hb->to);
+	double2 ap = to_double2(ha->from), aq = to_double2(ha->to);
+	double2 bp = to_double2(hb->from), bq = to_double2(hb->to);
 	double2 first = double2_mul(ap, bq), second = double2_mul(aq, bp);
 	double order = double2_add(first, double2_negate(second)).hi;
 	double size = scalar_abs(first.hi) + scalar_abs(second.hi);
@@ -163,7 +173,7 @@ static int along_edge(const void *one, const void *other, void *context)
 	return (a > b) - (a < b);
 }
 
-/* The nodes of each edge in the order along it; values are free again. */
+/* Groups the nodes by edge and sorts each group along its edge. Overwrites values[0]. */
 static enum status group_nodes(struct regions_work *work)
 {
 	uint32_t count = work->nodes.count;
@@ -177,9 +187,9 @@ static enum status group_nodes(struct regions_work *work)
 		for (end = first; end < count && work->nodes.items[end].key >> 32 == edge; end++)
 			work->group_nodes.items[end] = end;
 		sort_items(&work->group_nodes.items[first], work->values[0].items, end - first,
-			   sizeof(uint32_t), along_edge, work);
+			   sizeof(uint32_t), compare_along_edge, work);
 		uint32_t body = (uint32_t)(edge >> 31), name = (uint32_t)edge & 0x7fffffff;
-		status = work_note(work, body, name / 3);
+		status = work_touch(work, body, name / 3);
 		if (status != STATUS_OK)
 			return status;
 		work->marks[body].edge[name] = 1 + 2 * work->groups.count;
@@ -204,14 +214,14 @@ enum status regions_cross(struct regions_work *work, uint32_t pairs_max)
 		work->broken += outcome == CROSSING_BROKEN;
 		if (outcome != CROSSING_FOUND)
 			continue;
-		if (work->pieces.count >= pairs_max)
+		if (work->segments.count >= pairs_max)
 			return STATUS_LIMIT;
-		enum status status = add_piece(work, i, j, &crossing);
+		enum status status = add_segment(work, i, j, &crossing);
 		if (status != STATUS_OK)
 			return status;
 	}
 	work->nodes_tested = walk.tested;
-	if (work->pieces.count == 0)
+	if (work->segments.count == 0)
 		return STATUS_OK;
 	enum status status = number_nodes(work);
 	work->origin = status == STATUS_OK ? work->nodes.items[0].point : vec3_zero();
@@ -220,51 +230,44 @@ enum status regions_cross(struct regions_work *work, uint32_t pairs_max)
 
 /* ---- contours --------------------------------------------------------------------------------- */
 
-static void follow_chain(struct regions_work *work, uint32_t first, uint32_t contour)
-{
-	struct shared_segment *pieces = work->pieces.items;
-	for (uint32_t p = first; p != NONE && pieces[p].contour == NONE; p = pieces[p].next) {
-		pieces[p].contour = contour;
-		work->nodes.items[pieces[p].start].contour = contour;
-		work->nodes.items[pieces[p].end].contour = contour;
-	}
-}
-
-static enum status new_contour(struct regions_work *work, uint32_t first)
-{
-	uint32_t contour;
-	enum status status = work_new_element(work, REGION_CROSSING, &contour);
-	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&work->contour_first, (uint64_t)contour + 1);
-	if (status != STATUS_OK)
-		return status;
-	work->contour_first.items[work->contour_first.count++] = first;
-	follow_chain(work, first, contour);
-	return STATUS_OK;
-}
-
-/* Open ones first, from where nothing leads to them; then the closed ones. */
 enum status regions_trace(struct regions_work *work)
 {
-	uint32_t count = work->pieces.count;
+	uint32_t count = work->segments.count;
+	struct shared_segment *segments = work->segments.items;
 	enum status status = ARRAY_RESERVE(&work->values[0], count);
 	if (status != STATUS_OK)
 		return status;
-	uint32_t *led_to = work->values[0].items;
+	/* The successor of each segment, and how many predecessors it has. */
+	uint32_t *predecessors = work->values[0].items;
 	for (uint32_t p = 0; p < count; p++)
-		led_to[p] = 0;
+		predecessors[p] = 0;
 	for (uint32_t p = 0; p < count; p++) {
-		uint32_t next = work->nodes.items[work->pieces.items[p].end].piece;
-		work->pieces.items[p].next = next;
+		uint32_t next = work->nodes.items[segments[p].end].segment;
+		segments[p].next = next;
 		if (next != NONE)
-			led_to[next]++;
+			predecessors[next]++;
 	}
+	/* Open contours first, from their first segment, which has no predecessor; then closed
+	 * contours, from their segment of least number. */
 	for (uint32_t pass = 0; pass < 2; pass++)
-		for (uint32_t p = 0; p < count && status == STATUS_OK; p++) {
-			if (work->pieces.items[p].contour != NONE || (pass == 0 && led_to[p] > 0))
+		for (uint32_t first = 0; first < count; first++) {
+			uint32_t contour;
+			if (segments[first].contour != NONE ||
+			    (pass == 0 && predecessors[first] > 0))
 				continue;
 			work->broken += pass == 0;
-			status = new_contour(work, p);
+			status = work_new_element(work, REGION_CROSSING, &contour);
+			if (status == STATUS_OK)
+				status = ARRAY_RESERVE(&work->contour_first, (uint64_t)contour + 1);
+			if (status != STATUS_OK)
+				return status;
+			work->contour_first.items[work->contour_first.count++] = first;
+			for (uint32_t p = first; p != NONE && segments[p].contour == NONE;
+			     p = segments[p].next) {
+				segments[p].contour = contour;
+				work->nodes.items[segments[p].start].contour = contour;
+				work->nodes.items[segments[p].end].contour = contour;
+			}
 		}
-	return status;
+	return STATUS_OK;
 }

@@ -1,24 +1,26 @@
-/* regions_measure.c: how much, how deep and which way.
+/* See regions_work.h. Volume, area, normal and depth of each region.
  *
- * Volume: by the divergence theorem, from the parts of both surfaces that bound the region, each with its
- * own outward normal. The part of a triangle that is inside is bounded by pieces and by parts of its edges;
- * with any point o of its plane and an origin O, the signed tetrahedra (O, o, p, q) over all bounding
- * segments p q, inside to the left, sum up to the pyramid from O over that part, whatever its form. So a
- * pass over pieces and one over edges give volume and first moment, without cutting any face.
- * Area: ∫ n over A's part is ½ Σ p × q along its contours alone (Stokes); B's part has the opposite one.
+ * Volume: by the divergence theorem, from the parts of both surfaces that bound the region, each
+ * with its own outward normal. The part of a triangle that is inside is bounded by segments and by
+ * parts of its edges. For any point o of its plane and an origin O, the signed tetrahedra (O, o, p,
+ * q) over all bounding lines p q, with the inside to the left, sum to the pyramid from O over that
+ * part, whatever its form. One pass over segments and one over edges therefore give volume and
+ * first moment, and no face is cut. Area: ∫ n over A's part is ½ Σ p × q along its contours alone
+ * (Stokes); over B's part it is the opposite.
  *
- * Depth: of each body the vertex inside the other that is farthest from the other's surface; where it
- * has none, the middles of its edges' parts inside (an edge that pokes through an edge). A region is
- * bounded by vertices of that kind or by such parts of at least one body.
- * What goes wrong: a body that has passed the middle of a thin one is nearer to its far side, and
- * depth and points are those of that side (A-18 looks back in time for this reason).
+ * Depth: for each body, the distance to the other's surface of its deepest vertex inside the other;
+ * if it has none, of the deepest middle of the parts of its edges that are inside (an edge that
+ * pierces an edge). Every region is bounded by such vertices or parts of at least one body. Limit:
+ * a body that is past the middle of a thin one is nearer to its far side, and depth and points
+ * refer to that side. For this reason A-18 bisects the motion instead.
  */
 #include "server/engine/collision/regions_work.h"
 
 #include "server/base/sort.h"
 #include "server/engine/geometry/intersect_point_mesh.h"
 
-/* The area's direction counts when it is at least this part of the square of the region's size. */
+/* The integral of the normal gives the direction only if its length exceeds this part of the square
+ * of the region's size; below, it consists of rounding. */
 #define AREA_MIN 1e-9
 
 static uint32_t region_of(struct regions_work *work, uint32_t element)
@@ -28,6 +30,7 @@ static uint32_t region_of(struct regions_work *work, uint32_t element)
 
 /* ---- regions ---------------------------------------------------------------------------------- */
 
+/* One region for each set of elements, numbered by its first element. */
 static enum status make_regions(struct regions_work *work)
 {
 	uint32_t count = work->elements.count;
@@ -54,8 +57,8 @@ static enum status make_regions(struct regions_work *work)
 
 /* ---- volume and area -------------------------------------------------------------------------- */
 
-/* The tetrahedron from the origin over (o, p, q). */
-static void add_segment(struct regions_work *work, uint32_t element, vec3 o, vec3 p, vec3 q)
+/* Adds the tetrahedron from the origin over (o, p, q). */
+static void add_tetrahedron(struct regions_work *work, uint32_t element, vec3 o, vec3 p, vec3 q)
 {
 	struct region_sum *sum = &work->sums.items[region_of(work, element)];
 	o = vec3_sub(o, work->origin);
@@ -66,26 +69,27 @@ static void add_segment(struct regions_work *work, uint32_t element, vec3 o, vec
 	sum->moment = vec3_mul_add(sum->moment, vec3_add(o, vec3_add(p, q)), volume / 4);
 }
 
-static void add_pieces(struct regions_work *work)
+/* Adds the segments: to the area, and to the volume as a bound of both triangles. */
+static void add_contours(struct regions_work *work)
 {
-	for (uint32_t i = 0; i < work->pieces.count; i++) {
-		const struct shared_segment *piece = &work->pieces.items[i];
-		vec3 p = work->nodes.items[piece->start].point;
-		vec3 q = work->nodes.items[piece->end].point;
-		uint32_t region = region_of(work, piece->contour);
+	for (uint32_t i = 0; i < work->segments.count; i++) {
+		const struct shared_segment *segment = &work->segments.items[i];
+		vec3 p = work->nodes.items[segment->start].point;
+		vec3 q = work->nodes.items[segment->end].point;
+		uint32_t region = region_of(work, segment->contour);
 		vec3 arm = vec3_sub(p, work->origin), tip = vec3_sub(q, work->origin);
 		struct region_sum *sum = &work->sums.items[region];
 		sum->area = vec3_mul_add(sum->area, vec3_cross(arm, tip), 0.5);
-		add_segment(work, piece->contour, work_corner(work, BODY_A, piece->triangle[0], 0),
-			    p, q);
-		add_segment(work, piece->contour, work_corner(work, BODY_B, piece->triangle[1], 0),
-			    q, p);
+		add_tetrahedron(work, segment->contour,
+				work_corner(work, BODY_A, segment->triangle[0], 0), p, q);
+		add_tetrahedron(work, segment->contour,
+				work_corner(work, BODY_B, segment->triangle[1], 0), q, p);
 		struct aabb *box = &work->regions.items[region].box;
 		*box = aabb_add_point(aabb_add_point(*box, p), q);
 	}
 }
 
-/* The parts of a half-edge that are inside, in its direction. */
+/* Adds the parts of a half-edge that are inside, in its direction. */
 static void add_edge(struct regions_work *work, uint32_t body, uint32_t half_edge)
 {
 	uint32_t name = work_edge_name(work->mesh[body], half_edge), triangle = half_edge / 3;
@@ -97,12 +101,12 @@ static void add_edge(struct regions_work *work, uint32_t body, uint32_t half_edg
 	vec3 q = work_corner(work, body, name / 3, name % 3 + 1);
 	bool turned = name != half_edge;
 	if ((mark & 1) == 0) {
-		add_segment(work, mark / 2 - 1, o, turned ? q : p, turned ? p : q);
+		add_tetrahedron(work, mark / 2 - 1, o, turned ? q : p, turned ? p : q);
 		return;
 	}
 	const struct node_group *group = &work->groups.items[mark / 2];
 	const uint32_t *nodes = &work->group_nodes.items[group->first];
-	/* A part ends at each node that leaves, and begins at the node or end before it. */
+	/* Part i lies between nodes i − 1 and i; the first and the last part end at p and q. */
 	for (uint32_t i = 0; i <= group->count; i++) {
 		const struct node *to = i < group->count ? &work->nodes.items[nodes[i]] : NULL;
 		const struct node *from = i > 0 ? &work->nodes.items[nodes[i - 1]] : NULL;
@@ -110,24 +114,16 @@ static void add_edge(struct regions_work *work, uint32_t body, uint32_t half_edg
 		if (!inside)
 			continue;
 		vec3 begin = from != NULL ? from->point : p, end = to != NULL ? to->point : q;
-		add_segment(work, from != NULL ? from->contour : to->contour, o,
-			    turned ? end : begin, turned ? begin : end);
+		add_tetrahedron(work, from != NULL ? from->contour : to->contour, o,
+				turned ? end : begin, turned ? begin : end);
 	}
-}
-
-static void add_surfaces(struct regions_work *work)
-{
-	add_pieces(work);
-	for (uint32_t i = 0; i < work->touched.count; i++)
-		for (uint32_t k = 0; k < 3; k++)
-			add_edge(work, work->touched.items[i].body,
-				 3 * work->touched.items[i].triangle + k);
 }
 
 /* ---- depth ------------------------------------------------------------------------------------ */
 
-static void offer_depth(struct regions_work *work, uint32_t body, uint32_t region, vec3 point,
-			uint32_t vertex)
+/* Measures a point of `body` that is inside; the deepest one of its region is kept. */
+static void update_depth(struct regions_work *work, uint32_t body, uint32_t region, vec3 point,
+			 uint32_t vertex)
 {
 	struct region *to = &work->regions.items[region];
 	struct region_depth *best = body == BODY_A ? &to->deepest_a : &to->deepest_b;
@@ -140,7 +136,7 @@ static void offer_depth(struct regions_work *work, uint32_t body, uint32_t regio
 					       vertex, near.triangle };
 }
 
-static void offer_vertices(struct regions_work *work, uint32_t body)
+static void measure_vertices(struct regions_work *work, uint32_t body)
 {
 	for (uint32_t i = 0; i < work->inside[body].count; i++) {
 		struct inside_vertex at = work->inside[body].items[i];
@@ -150,12 +146,12 @@ static void offer_vertices(struct regions_work *work, uint32_t body)
 		uint32_t region = region_of(work, at.element);
 		struct region *to = &work->regions.items[region];
 		*(body == BODY_A ? &to->vertices_a : &to->vertices_b) += 1;
-		offer_depth(work, body, region, point, at.vertex);
+		update_depth(work, body, region, point, at.vertex);
 	}
 }
 
-/* Where a body has no vertex inside. */
-static void offer_middles(struct regions_work *work)
+/* Measures the middles of edge parts in regions where their body has no vertex inside. */
+static void measure_edge_middles(struct regions_work *work)
 {
 	for (uint32_t g = 0; g < work->groups.count; g++) {
 		const uint32_t *nodes = &work->group_nodes.items[work->groups.items[g].first];
@@ -167,23 +163,23 @@ static void offer_middles(struct regions_work *work)
 			const struct region *at = &work->regions.items[region];
 			uint32_t vertices = body == BODY_A ? at->vertices_a : at->vertices_b;
 			if (from->enters && vertices == 0)
-				offer_depth(work, body, region,
-					    vec3_lerp(from->point, to->point, 0.5),
-					    REGION_NO_VERTEX);
+				update_depth(work, body, region,
+					     vec3_lerp(from->point, to->point, 0.5),
+					     REGION_NO_VERTEX);
 		}
 	}
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- a region --------------------------------------------------------------------------------- */
 
-static void settle_region(struct region *region, const struct region_sum *sum, vec3 origin)
+static void finish_region(struct region *region, const struct region_sum *sum, vec3 origin)
 {
 	vec3 size = vec3_sub(region->box.max, region->box.min);
 	double large = vec3_max_component(vec3_abs(size));
 	region->volume = sum->volume;
 	region->centre = aabb_centre(region->box);
 	vec3 centre = vec3_scale(sum->moment, sum->volume != 0 ? 1 / sum->volume : 0);
-	/* Of next to nothing the quotient is rounding. */
+	/* The quotient of a tiny volume is rounding and may lie anywhere. */
 	if (sum->volume != 0 && aabb_contains_point(region->box, vec3_add(origin, centre)))
 		region->centre = vec3_add(origin, centre);
 	region->area = vec3_length(sum->area);
@@ -203,84 +199,74 @@ enum status regions_measure(struct regions_work *work)
 	enum status status = make_regions(work);
 	if (status != STATUS_OK)
 		return status;
-	add_surfaces(work);
-	offer_vertices(work, BODY_A);
-	offer_vertices(work, BODY_B);
-	offer_middles(work);
+	add_contours(work);
+	for (uint32_t i = 0; i < work->touched.count; i++)
+		for (uint32_t k = 0; k < 3; k++)
+			add_edge(work, work->touched.items[i].body,
+				 3 * work->touched.items[i].triangle + k);
+	measure_vertices(work, BODY_A);
+	measure_vertices(work, BODY_B);
+	measure_edge_middles(work);
 	for (uint32_t r = 0; r < work->regions.count; r++)
-		settle_region(&work->regions.items[r], &work->sums.items[r], work->origin);
+		finish_region(&work->regions.items[r], &work->sums.items[r], work->origin);
 	return STATUS_OK;
 }
 
-/* ---- the answer ------------------------------------------------------------------------------- */
+/* ---- the result ------------------------------------------------------------------------------- */
 
+/* Writes contour `number` from its first segment on. */
 static void write_contour(struct regions_work *work, uint32_t number, uint32_t region)
 {
 	uint32_t first = work->contour_first.items[number], p = first;
 	struct contour *contour = &work->contours.items[work->contours.count++];
 	*contour = (struct contour){ work->points.count, 0, region, false };
 	while (p != NONE) {
-		const struct shared_segment *piece = &work->pieces.items[p];
+		const struct shared_segment *segment = &work->segments.items[p];
 		work->points.items[work->points.count++] =
-			(struct contour_point){ work->nodes.items[piece->start].point,
-						piece->triangle[0], piece->triangle[1] };
+			(struct contour_point){ work->nodes.items[segment->start].point,
+						segment->triangle[0], segment->triangle[1] };
 		contour->count++;
-		if (piece->next == NONE) /* An open one has a last point of its own. */
+		if (segment->next ==
+		    NONE) /* The last segment of an open contour also writes its end. */
 			work->points.items[work->points.count++] =
-				(struct contour_point){ work->nodes.items[piece->end].point,
-							piece->triangle[0], piece->triangle[1] };
-		p = piece->next;
+				(struct contour_point){ work->nodes.items[segment->end].point,
+							segment->triangle[0],
+							segment->triangle[1] };
+		p = segment->next;
 		contour->closed = p == first;
-		if (p == first || (p != NONE && work->pieces.items[p].contour != number))
+		if (p == first || (p != NONE && work->segments.items[p].contour != number))
 			break;
 	}
 	contour->count = work->points.count - contour->first;
 }
 
-/* Contours of region `from`, which is written as number `region`; they stand in `values[1]`, sorted by
- * region, as first[from] … first[from + 1). */
-static void write_region(struct regions_work *work, uint32_t from, uint32_t region,
-			 const uint32_t *first)
-{
-	struct region *out = &work->sorted.items[region];
-	*out = work->regions.items[from];
-	out->first_contour = work->contours.count;
-	for (uint32_t i = first[from]; i < first[from + 1]; i++)
-		write_contour(work, work->values[1].items[i], region);
-	out->contour_count = work->contours.count - out->first_contour;
-}
-
-/* keys[0]: regions by falling depth; the sort is stable, so equal ones stay in their order. */
-static void sort_regions(struct regions_work *work)
-{
-	for (uint32_t r = 0; r < work->regions.count; r++) {
-		work->keys[0].items[r] = ~sort_key_of_double(work->regions.items[r].depth);
-		work->values[0].items[r] = r;
-	}
-	sort_keys(work->keys[0].items, work->values[0].items, work->keys[1].items,
-		  work->values[1].items, work->regions.count);
-}
-
 enum status regions_write(struct regions_work *work, double depth_min)
 {
 	uint32_t regions = work->regions.count, contours = work->contour_first.count;
-	uint64_t room = MAX_OF(regions, contours);
+	uint64_t capacity = MAX_OF(regions, contours);
 	enum status status = ARRAY_RESERVE(&work->sorted, regions);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&work->contours, contours);
 	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&work->points, (uint64_t)work->pieces.count + contours);
+		status = ARRAY_RESERVE(&work->points, (uint64_t)work->segments.count + contours);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&work->group_nodes, (uint64_t)regions + 1);
 	for (uint32_t i = 0; i < 2 && status == STATUS_OK; i++) {
-		status = ARRAY_RESERVE(&work->keys[i], room);
+		status = ARRAY_RESERVE(&work->keys[i], capacity);
 		if (status == STATUS_OK)
-			status = ARRAY_RESERVE(&work->values[i], room);
+			status = ARRAY_RESERVE(&work->values[i], capacity);
 	}
 	if (status != STATUS_OK)
 		return status;
-	sort_regions(work);
-	/* Contours by region, counted: the nodes' order is not needed any more. */
+	/* values[0]: regions by falling depth. The sort is stable, so equal ones keep their order. */
+	for (uint32_t r = 0; r < regions; r++) {
+		work->keys[0].items[r] = ~sort_key_of_double(work->regions.items[r].depth);
+		work->values[0].items[r] = r;
+	}
+	sort_keys(work->keys[0].items, work->values[0].items, work->keys[1].items,
+		  work->values[1].items, regions);
+	/* values[1]: contours by region; those of region r are first[r] … first[r + 1). group_nodes
+	 * is free at this stage and holds `first`. */
 	uint32_t *first = work->group_nodes.items;
 	for (uint32_t r = 0; r <= regions; r++)
 		first[r] = 0;
@@ -295,9 +281,15 @@ enum status regions_write(struct regions_work *work, double depth_min)
 		work->values[1].items[first[r] + (uint32_t)work->keys[1].items[r]++] = c;
 	}
 	for (uint32_t i = 0; i < regions; i++) {
-		uint32_t from = work->values[0].items[i];
-		if (!(work->regions.items[from].depth < depth_min))
-			write_region(work, from, work->sorted.count++, first);
+		uint32_t from = work->values[0].items[i], to = work->sorted.count;
+		if (work->regions.items[from].depth < depth_min)
+			continue;
+		struct region *out = &work->sorted.items[work->sorted.count++];
+		*out = work->regions.items[from];
+		out->first_contour = work->contours.count;
+		for (uint32_t c = first[from]; c < first[from + 1]; c++)
+			write_contour(work, work->values[1].items[c], to);
+		out->contour_count = work->contours.count - out->first_contour;
 	}
 	return STATUS_OK;
 }

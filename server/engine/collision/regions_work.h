@@ -1,11 +1,12 @@
 /* regions_work.h: the data shared by the stages of finding regions; private to regions*.c.
  *
- * Two bodies: 0 is A, 1 is B. Half-edge 3 t + k runs from corner k of triangle t to the next; of the two
- * of an edge the lesser is its name. A node is where an edge of one body pierces a triangle of the
- * other; a piece is the segment that two triangles share, from one node to another.
+ * Bodies: 0 is A, 1 is B. Half-edge 3 t + k runs from corner k of triangle t to the next corner; an
+ * edge is named by the lesser of its two half-edges. A node is the point where an edge of one body
+ * pierces a triangle of the other body. A segment is the line that two triangles share, from one
+ * node to another.
  *
- * Elements are sets of a union-find: one for each contour and each shell that lies wholly inside. In the
- * end each set is a region.
+ * The elements of a union-find are the contours and the shells that lie wholly inside. At the end
+ * each set of elements is a region.
  */
 #ifndef CAIRN_ENGINE_COLLISION_REGIONS_WORK_H
 #define CAIRN_ENGINE_COLLISION_REGIONS_WORK_H
@@ -19,18 +20,18 @@ enum { BODY_A = 0, BODY_B = 1 };
 
 /* Marks of a triangle. */
 enum {
-	TRIANGLE_CROSSED = 1, /* shares a piece with one of the other body */
-	TRIANGLE_INSIDE = 2,  /* has been reached by the flood */
-	TRIANGLE_SEEN = 4,    /* has been reached by the search for shells */
-	TRIANGLE_LEFT = 8,    /* seen, and of a shell that is not wholly inside */
-	TRIANGLE_NOTED = 16,  /* stands in `touched` */
+	TRIANGLE_CROSSED = 1,  /* shares a segment with a triangle of the other body */
+	TRIANGLE_INSIDE = 2,   /* reached by the flood */
+	TRIANGLE_VISITED = 4,  /* reached by the search for shells */
+	TRIANGLE_REJECTED = 8, /* visited; its shell is not wholly inside */
+	TRIANGLE_TOUCHED = 16, /* listed in `touched` */
 };
 
-/* What is known of an edge, at its name: 0 nothing; odd: 1 + 2 × its group of nodes; even: 2 + 2 × the
- * element that holds the whole edge inside the other body. */
+/* The mark of an edge, at its name: 0: unknown; odd: 1 + 2 × its group of nodes; even: 2 + 2 × the
+ * element to which the edge belongs, which lies wholly inside the other body. */
 struct body_marks {
 	uint8_t *triangle;
-	uint32_t *edge;		      /* three a triangle */
+	uint32_t *edge;		      /* three for each triangle */
 	uint8_t *vertex;	      /* 1: counted */
 	uint32_t triangles, vertices; /* allocated */
 };
@@ -38,33 +39,34 @@ struct body_marks {
 struct shared_segment {
 	uint32_t triangle[2];
 	uint32_t start, end; /* nodes */
-	uint32_t next;	     /* the piece that starts where this ends, or NONE */
+	uint32_t next;	     /* the segment that starts where this one ends, or NONE */
 	uint32_t contour;
 };
 
 struct node {
 	uint64_t key; /* body << 63 | edge << 32 | triangle of the other body */
 	vec3 point;
-	double at;	/* 0 … 1 along its edge */
-	uint32_t piece; /* that starts here, or NONE */
+	double at;	  /* 0 … 1 along its edge */
+	uint32_t segment; /* the segment that starts here, or NONE */
 	uint32_t contour;
-	bool enters; /* the edge goes into the other body here */
+	bool enters; /* the edge, in the direction of its name, enters the other body here */
 };
 
-/* Of a node's edge over its triangle's plane; two doubles each. */
+/* Heights of the ends of a node's edge over the plane of its triangle × twice the triangle's area,
+ * each as a sum of two doubles. */
 struct node_height {
-	double from[2], to[2]; /* height of its ends × twice the area */
-	vec3 shift;	       /* what moving B adds to both */
+	double from[2], to[2]; /* m³ */
+	vec3 shift;	       /* m²: a shift of B by s adds s · shift to both */
 };
 
 struct node_group {
-	uint32_t first, count; /* of nodes, along their edge */
+	uint32_t first, count; /* in group_nodes, in the order along the edge */
 };
 
 struct inside_vertex {
 	uint32_t vertex, element;
 };
-struct noted {
+struct body_triangle {
 	uint32_t body, triangle;
 };
 
@@ -77,25 +79,25 @@ struct element {
 /* Sums over the border of a region. */
 struct region_sum {
 	double volume; /* m³ */
-	vec3 moment;   /* volume × centre, from `origin` */
-	vec3 area;     /* ∫ n_A over A's surface inside B */
+	vec3 moment;   /* m⁴: volume × centre, from `origin` */
+	vec3 area;     /* m²: ∫ n_A over A's surface inside B */
 };
 
 struct regions_work {
 	const struct mesh *mesh[2];
-	pose at[2]; /* in A's frame */
+	pose at[2]; /* poses of both bodies in A's frame */
 	struct body_marks marks[2];
-	vec3 origin; /* sums are taken about it: a point near the overlap */
-	ARRAY_OF(struct shared_segment) pieces;
+	vec3 origin; /* of the sums: a point near the overlap, so that little cancels */
+	ARRAY_OF(struct shared_segment) segments;
 	ARRAY_OF(struct node) nodes;
 	ARRAY_OF(struct node_height) heights; /* by node */
 	ARRAY_OF(struct node_group) groups;
-	ARRAY_OF(uint32_t) group_nodes;	  /* nodes, group by group */
-	ARRAY_OF(uint32_t) contour_first; /* a piece of each contour */
+	ARRAY_OF(uint32_t) group_nodes;	  /* nodes, by group */
+	ARRAY_OF(uint32_t) contour_first; /* the first segment of each contour */
 	ARRAY_OF(struct element) elements;
 	ARRAY_OF(struct inside_vertex) inside[2];
-	ARRAY_OF(struct noted) touched; /* all triangles with marks */
-	ARRAY_OF(struct noted) stack;
+	ARRAY_OF(struct body_triangle) touched; /* all triangles with marks */
+	ARRAY_OF(struct body_triangle) stack;
 	ARRAY_OF(struct region_sum) sums;
 	ARRAY_OF(uint64_t) keys[2]; /* for sorting */
 	ARRAY_OF(uint32_t) values[2];
@@ -115,7 +117,7 @@ static inline vec3 work_corner(const struct regions_work *work, uint32_t body, u
 	return body == BODY_A ? p : pose_point(work->at[BODY_B], p);
 }
 
-/* The half-edge across; NONE where the mesh is not joined. */
+/* The opposite half-edge of the same edge; NONE at a border. */
 uint32_t work_twin(const struct mesh *mesh, uint32_t half_edge);
 static inline uint32_t work_edge_name(const struct mesh *mesh, uint32_t half_edge)
 {
@@ -127,20 +129,21 @@ uint32_t work_root(struct regions_work *work, uint32_t element);
 void work_join(struct regions_work *work, uint32_t a, uint32_t b);
 MUST_CHECK enum status work_new_element(struct regions_work *work, enum region_kind kind,
 					uint32_t *out);
-/* Room for a triangle in `touched` and sets TRIANGLE_NOTED. */
-MUST_CHECK enum status work_note(struct regions_work *work, uint32_t body, uint32_t triangle);
+/* Appends a triangle to `touched` and sets TRIANGLE_TOUCHED, unless it is set. */
+MUST_CHECK enum status work_touch(struct regions_work *work, uint32_t body, uint32_t triangle);
 
-/* The steps. */
+/* The stages, in the order of regions.c. */
 MUST_CHECK enum status regions_cross(struct regions_work *work, uint32_t pairs_max);
 MUST_CHECK enum status regions_trace(struct regions_work *work);
 MUST_CHECK enum status regions_flood(struct regions_work *work);
 MUST_CHECK enum status regions_holes(struct regions_work *work);
 MUST_CHECK enum status regions_shells(struct regions_work *work);
 MUST_CHECK enum status regions_measure(struct regions_work *work);
-/* Sorts regions and writes contours and points; drops what is less deep than depth_min. */
+/* Sorts regions and writes contours and points; omits regions of less depth than depth_min. */
 MUST_CHECK enum status regions_write(struct regions_work *work, double depth_min);
 
-/* The flood from an edge that is inside as a whole: marks it for `element` and goes on from it. */
+/* Marks an edge that lies wholly inside for `element` and pushes its triangles; drain floods from
+ * them. */
 MUST_CHECK enum status regions_flood_edge(struct regions_work *work, uint32_t body,
 					  uint32_t half_edge, uint32_t element);
 MUST_CHECK enum status regions_flood_drain(struct regions_work *work);

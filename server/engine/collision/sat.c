@@ -1,28 +1,26 @@
 /* See sat.h.
  *
  * The Minkowski difference B − A is a polyhedron whose faces come from faces of A, faces of B, and
- * pairs of edges; its distance function from the origin is the separation. There are
- * three families of axes. Of the edge pairs only those that form a face count: on the Gauss sphere an
- * edge is the arc between the normals of its two faces, and a pair forms a face if A's arc crosses the
- * mirrored arc of B.
+ * pairs of edges; the separations are the signed distances of these faces from the origin. Of the
+ * edge pairs only those that form a face are axes: on the Gauss sphere an edge is the arc between
+ * the normals of its two faces, and a pair forms a face if A's arc crosses the mirrored arc of B.
  *
- * Faces: the separation of face f is at most n_f·p − o_f for any point p of B. So one dot product
- * with the witness found so far (and with B's centre) discards nearly all faces; for the others
- * B's support point against n_f is computed. The result is exact, without testing all vertices for all
- * faces.
+ * Faces: the separation of face f is at most n_f·p − o_f for any point p of B. One dot product with
+ * the best support point so far, and one with B's centre, therefore discard nearly all faces; for
+ * the others B's support point against n_f is computed. The result is exact, and not every vertex
+ * is tested for every face.
  *
- * Edges: where the optimum is an edge pair, the pieces touch at those two edges after being moved
- * by the separation's size; both edges therefore lie within that distance of the other piece, hence
- * of its box. Edges outside are not paired. And for any point w of B at heights h1, h2 over the two
- * faces of an edge of A: an axis on their arc is n = α n1 + β n2 with α, β ≥ 0 and 1 ≤ α + β ≤ 1/c,
- * c the cosine of half their angle, and its separation is at most n·(w − p) = α h1 + β h2 for p on
- * the edge. So the edge cannot reach above a bar if the greater height is at most the bar
- * (negative), or at most c times the bar (positive). A hull resting on a large box meets none of
- * its edges.
+ * Edges: if the best axis is that of an edge pair, the pieces touch at these two edges after a
+ * translation by the size of the separation. Both edges therefore lie within that distance of the
+ * other piece and of its box; edges outside are not paired. Let w be any point of B at heights h1,
+ * h2 over the two faces of an edge of A. An axis on their arc is n = α n1 + β n2 with α, β ≥ 0 and
+ * 1 ≤ α + β ≤ 1/c, where c is the cosine of half their angle, and its separation is at most n·(w −
+ * p) = α h1 + β h2 for p on the edge. The edge is therefore excluded if the greater height is at
+ * most `bar` (bar < 0), or at most c times `bar` (bar > 0). For a hull that rests on a large box
+ * this excludes all edges of the box.
  *
- * Signs: half-edge h of face f runs with f to its left, so with normals n_f and n_t of it and its
- * twin, n_f × n_t points along the edge. That makes the crossing of the arcs a question of four
- * signs.
+ * Signs: half-edge h of face f runs with f to its left. With the normals n_f and n_t of the faces
+ * of h and its twin, n_f × n_t points along the edge, so four signs decide if two arcs cross.
  */
 #include "server/engine/collision/sat.h"
 
@@ -32,7 +30,8 @@
 
 /* Below this sine of their angle the cross product of two edges is computed to 106 bits. */
 #define EXACT_SINE 1e-2
-/* Edges nearer to parallel than this: their axis is that of a face within the rounding of a vertex. */
+/* Sine of the least angle of two edges: the axis of a lesser one equals that of a face within the
+ * rounding of the vertices. */
 #define LEAST_SINE 1e-14
 
 struct placing placing_inverse(const struct placing *self)
@@ -167,7 +166,7 @@ static inline bool arcs_cross(const struct sat_edge_cone *a, const struct sat_ed
 	return a1 * a2 < 0 && b1 * a2 < 0;
 }
 
-/* a b − c d, rounded once or twice. */
+/* a b − c d, with at most two roundings. */
 static double minor_exact(double a, double b, double c, double d)
 {
 	double2 ab = double2_product(a, b), cd = double2_product(c, d);
@@ -175,16 +174,17 @@ static double minor_exact(double a, double b, double c, double d)
 	return sum.hi;
 }
 
-/* a × b with all digits, also where they are nearly parallel. */
+/* a × b, accurate also for nearly parallel vectors. */
 static vec3 cross_exact(vec3 a, vec3 b)
 {
 	return vec3_make(minor_exact(a.y, b.z, a.z, b.y), minor_exact(a.z, b.x, a.x, b.z),
 			 minor_exact(a.x, b.y, a.y, b.x));
 }
 
-/* Separation of the two lines, oriented away from a's centre. `sine`: of the least angle between them. */
-static double edges_apart(const struct sat_edge_cone *a, const struct sat_edge_cone *b,
-			  vec3 centre_a, double sine, vec3 *normal)
+/* Separation of the two lines along their cross product, directed away from a's centre; −SCALAR_MAX
+ * if the sine of their angle is not above `sine`. */
+static double separation_of_edges(const struct sat_edge_cone *a, const struct sat_edge_cone *b,
+				  vec3 centre_a, double sine, vec3 *normal)
 {
 	vec3 cross = vec3_cross(a->along, b->along);
 	double length2 = vec3_length_squared(cross);
@@ -210,7 +210,7 @@ double sat_edge_pair(const struct hull *a, const struct hull *b, const struct pl
 	struct sat_edge_cone e = edge_of(a, edge_a), f = edge_placed(b, edge_b, b_in_a);
 	if (!arcs_cross(&e, &f))
 		return -SCALAR_MAX;
-	return edges_apart(&e, &f, a->centre, PAIR_PARALLEL_SINE, normal);
+	return separation_of_edges(&e, &f, a->centre, PAIR_PARALLEL_SINE, normal);
 }
 
 double sat_edge_alone(const struct hull *a, uint32_t edge_a, vec3 from, vec3 to, vec3 left,
@@ -221,7 +221,7 @@ double sat_edge_alone(const struct hull *a, uint32_t edge_a, vec3 from, vec3 to,
 			     f = { from, to, vec3_sub(to, from), left, right };
 	if (!arcs_cross(&e, &f))
 		return -SCALAR_MAX;
-	return edges_apart(&e, &f, a->centre, PAIR_PARALLEL_SINE, normal);
+	return separation_of_edges(&e, &f, a->centre, PAIR_PARALLEL_SINE, normal);
 }
 
 struct aabb sat_box(const struct hull *hull, const struct placing *placing)
@@ -233,7 +233,7 @@ struct aabb sat_box(const struct hull *hull, const struct placing *placing)
 	return box;
 }
 
-/* Whether the edge's box comes within the (grown) box. */
+/* Whether the edge's box overlaps `box`. */
 static inline bool edge_near(vec3 from, vec3 to, const struct aabb *box)
 {
 	vec3 low = vec3_min(from, to), high = vec3_max(from, to);
@@ -241,52 +241,45 @@ static inline bool edge_near(vec3 from, vec3 to, const struct aabb *box)
 	       (high.y >= box->min.y) & (low.z <= box->max.z) & (high.z >= box->min.z);
 }
 
-enum { EDGES_MAX = 3 * SHAPE_HULL_VERTICES_MAX };
+/* Euler's formula: a hull with V vertices has at most 3 V − 6 edges and 2 V − 4 faces. */
+enum { EDGES_MAX = 3 * SHAPE_HULL_VERTICES_MAX, FACES_MAX = 2 * SHAPE_HULL_VERTICES_MAX };
 
-enum { FACES_MAX = 2 * SHAPE_HULL_VERTICES_MAX };
-
-/* Heights of two points over every face. */
-struct heights {
-	double centre[FACES_MAX], point[FACES_MAX];
-};
-
-static void heights_set(struct heights *self, const struct hull *hull, vec3 centre, vec3 point)
-{
-	ASSERT(hull->face_count <= FACES_MAX);
-	for (uint32_t f = 0; f < hull->face_count; f++) {
-		const struct hull_face *face = &hull->faces[f];
-		self->centre[f] = vec3_dot(face->normal, centre) - face->offset;
-		self->point[f] = vec3_dot(face->normal, point) - face->offset;
-	}
-}
-
-/* True if an axis on the arc of two faces may have a separation above `bar`, given that a point of the other
- * piece is at most `high` (m) above both. */
-static inline bool arc_may_win(const struct hull_face *f, const struct hull_face *g, double high,
-			       double bar)
+/* True if an axis on the arc of two faces may have a separation above `bar`, given that a point of
+ * the other piece is at most `high` (m) above both. */
+static inline bool arc_may_exceed(const struct hull_face *f, const struct hull_face *g, double high,
+				  double bar)
 {
 	if (high <= 0)
 		return high > bar;
 	return bar <= 0 || 2 * high * high > bar * bar * (1 + vec3_dot(f->normal, g->normal));
 }
 
-/* Collects the edges that are not excluded by the other's centre or by `point` and are near its box. */
+/* Collects in `worth` the edges that neither the other piece's centre nor `point` excludes and that
+ * are within `reach` of its box. Returns their number. */
 static uint32_t select_edges(const struct hull *hull, const struct hull *other,
 			     const struct placing *placing, double reach, vec3 point, double bar,
 			     uint16_t worth[EDGES_MAX])
 {
 	ASSERT(hull->edge_count / 2 <= EDGES_MAX);
-	struct heights heights;
-	heights_set(&heights, hull, placing_point(placing, other->centre), point);
+	ASSERT(hull->face_count <= FACES_MAX);
+	/* Heights of both points over every face. */
+	double high_point[FACES_MAX], high_centre[FACES_MAX];
+	vec3 centre = placing_point(placing, other->centre);
+	for (uint32_t f = 0; f < hull->face_count; f++) {
+		const struct hull_face *face = &hull->faces[f];
+		high_centre[f] = vec3_dot(face->normal, centre) - face->offset;
+		high_point[f] = vec3_dot(face->normal, point) - face->offset;
+	}
 	uint32_t count = 0;
 	for (uint32_t h = 0; h < hull->edge_count; h++) {
 		const struct half_edge *edge = &hull->edges[h];
 		if (edge->twin < h)
 			continue;
 		uint32_t f = edge->face, g = hull->edges[edge->twin].face;
-		double high = scalar_max(heights.point[f], heights.point[g]);
-		double central = scalar_max(heights.centre[f], heights.centre[g]);
-		if (arc_may_win(&hull->faces[f], &hull->faces[g], scalar_min(high, central), bar))
+		double high = scalar_max(high_point[f], high_point[g]);
+		double central = scalar_max(high_centre[f], high_centre[g]);
+		if (arc_may_exceed(&hull->faces[f], &hull->faces[g], scalar_min(high, central),
+				   bar))
 			worth[count++] = (uint16_t)h;
 	}
 	if (reach == SCALAR_MAX || count == 0)
@@ -303,11 +296,11 @@ static uint32_t select_edges(const struct hull *hull, const struct hull *other,
 	return kept;
 }
 
-/* Separation along a unit axis, computed from all vertices. For exact hulls it equals the distance of the two
- * lines. In hulls whose faces are flat only within a tolerance the lines of short edges are unreliable, and
- * hill climbing from their ends may stop on a plateau. */
-static double apart_along(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
-			  vec3 axis)
+/* Separation along a unit axis, computed from all vertices. For exact hulls it equals the distance
+ * of the two lines. In hulls whose faces are flat only within a tolerance the lines of short edges
+ * are unreliable, and hill climbing from their ends may stop on a plateau. */
+static double separation_along(const struct hull *a, const struct hull *b,
+			       const struct placing *b_in_a, vec3 axis)
 {
 	VALIDATE(a->vertex_count > 0 && b->vertex_count > 0);
 	vec3 back = mat3_transposed_mul_vec(b_in_a->rotation, vec3_negate(axis));
@@ -321,7 +314,7 @@ static double apart_along(const struct hull *a, const struct hull *b, const stru
 	return vec3_dot(axis, vec3_sub(placing_point(b_in_a, q), p));
 }
 
-static struct sat_edges edges_search(const struct hull *a, const struct hull *b,
+static struct sat_edges search_edges(const struct hull *a, const struct hull *b,
 				     const struct placing *b_in_a, double least, double reach,
 				     vec3 of_b, vec3 of_a, double sine)
 {
@@ -339,10 +332,10 @@ static struct sat_edges edges_search(const struct hull *a, const struct hull *b,
 			vec3 normal = { 0, 0, 0 };
 			if (!arcs_cross(&e, &f))
 				continue;
-			double separation = edges_apart(&e, &f, a->centre, sine, &normal);
+			double separation = separation_of_edges(&e, &f, a->centre, sine, &normal);
 			if (separation > bar && sine < PAIR_PARALLEL_SINE)
-				separation =
-					scalar_min(separation, apart_along(a, b, b_in_a, normal));
+				separation = scalar_min(separation,
+							separation_along(a, b, b_in_a, normal));
 			if (separation <= bar)
 				continue;
 			bar = separation;
@@ -355,10 +348,11 @@ static struct sat_edges edges_search(const struct hull *a, const struct hull *b,
 struct sat_edges sat_edges(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 			   double least, double reach, vec3 of_b, vec3 of_a)
 {
-	return edges_search(a, b, b_in_a, least, reach, of_b, of_a, PAIR_PARALLEL_SINE);
+	return search_edges(a, b, b_in_a, least, reach, of_b, of_a, PAIR_PARALLEL_SINE);
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------- */
+/* ---- all axes
+ * ------------------------------------------------------------------------------------- */
 
 /* The separation along the cached axis; false if the cache holds no axis of this pair. */
 static bool sat_remembered(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
@@ -425,7 +419,7 @@ void sat_greatest(const struct hull *a, const struct hull *b, const struct placi
 	}
 	if (out->separation <= enough) {
 		struct sat_edges edges =
-			edges_search(a, b, b_in_a, out->separation, SCALAR_MAX,
+			search_edges(a, b, b_in_a, out->separation, SCALAR_MAX,
 				     placing_point(b_in_a, b->vertices[of_a.vertex]),
 				     placing_point(&a_in_b, a->vertices[of_b.vertex]), LEAST_SINE);
 		if (edges.separation > -SCALAR_MAX) {

@@ -1,47 +1,53 @@
 /* See vclip.h. Closest features by walking Voronoi regions (Mirtich's V-Clip, spec V1…V6 with its
  * corrections).
  *
- * Problem: features X of A and Y of B whose closest points x, y each lie in the Voronoi region of
- * the other's feature: then they are the closest points of the hulls (V2). Start anywhere; if y is not in
- * X's region, the plane it violates names a neighbour of X that is nearer, and the walk goes there.
+ * Problem: find features X of A and Y of B whose closest points x, y each lie in the Voronoi region
+ * of the other's feature; x and y are then the closest points of the hulls (V2). The walk may start
+ * anywhere. If y is not in X's region, the violated plane belongs to a neighbour of X that is
+ * nearer, and X moves there.
  *
  * Planes (V1), S ≥ 0 inside:  of a vertex v, for each edge to w:  (p − v)·(v − w);
  *   of an edge o → d, u = d − o:  (p − o)·u,  (p − d)·(−u),  left face f: (p − o)·(u × n_f), right face
  *   g: (p − o)·(n_g × u);  of a face, for each of its half-edges: (p − o)·(n_f × u), into the face.
- * The book prints n_f for n_f × u, which cannot be.
+ * The book prints n_f for n_f × u, which is a misprint: n_f is not orthogonal to the plane.
  *
- * Edges are clipped to a region (V3): e(l) = tail + l (head − tail), l in [low, high]; the derivative of
- * the distance at an end decides, by signs alone, whether the minimum lies beyond the plane there.
+ * Edges are clipped to a region (V3): e(l) = tail + l (head − tail), l in [low, high]. The sign of the
+ * derivative of the distance at an end decides if the minimum lies beyond the plane there.
  *
  * States (V4), each symmetric in A and B:
  *   V–V  each against the planes of the other.
  *   V–E  the vertex against the edge's planes; the edge clipped to the vertex's region.
  *   E–E  each clipped to the other's region.
- *   V–F  the most violated plane of the prism; inside it, an edge of the vertex that comes nearer to the
- *        face's plane; if none and the vertex is below, a local minimum: the face it is highest above, or
- *        below all: penetration.
- *   E–F  excluded from the prism: the face's boundary feature nearest to the edge (V5); crossing the
- *        plane within: penetration; else towards the end that is nearer, to Nmin or Nmax, or to the
- *        edge's own vertex (which the book forgets).
+ *   V–F  a vertex outside the prism moves the face to the edge of the most violated plane. Inside it, the
+ *        vertex moves to one of its edges that approaches the face's plane. If there is none and the vertex is
+ *        below the plane (a local minimum), the face moves to the one that the vertex is highest above; below
+ *        all faces: penetration.
+ *   E–F  an edge outside the prism: the face moves to its boundary feature nearest to the edge (V5). If the
+ *        clipped edge crosses the plane: penetration. Else the nearer end decides: the face moves to the
+ *        feature that clips there (Nmin, Nmax), or the edge to its own vertex (a case missing in the book).
  *
- * Steps to a neighbour of higher dimension strictly lower the distance, to one of lower dimension keep
- * it, so without rounding no state occurs twice. With rounding it may, hence the limit on steps. Faces
- * joined from triangles are flat only within the hull's tolerance. Every result is therefore proved: the
- * supports along the normal give a lower bound, which must agree with the distance. Touching is confirmed by
- * gjk.c. If the proof fails, gjk.c computes the result, and `handed_over` is set.
+ * A step to a neighbour of higher dimension strictly lowers the distance, one to lower dimension
+ * keeps it, so without rounding no state occurs twice. With rounding it may, hence the limit on
+ * steps. Faces merged from triangles are flat only within the hull's tolerance. Every result is
+ * therefore proved: the supports along the normal give a lower bound, which must agree with the
+ * distance. Touching is confirmed by gjk.c. If the proof fails, gjk.c computes the result, and
+ * `handed_over` is set.
  */
 #include "server/engine/collision/vclip.h"
 
 #include "server/engine/geometry/closest.h"
 
-#define GAP_RELATIVE 1e-10 /* of the distance, between the bounds */
-#define GAP_ABSOLUTE 1e-14 /* of the largest coordinate */
+/* The greatest difference of the two bounds: relative to the distance, plus relative to the largest
+ * coordinate, whose rounding both bounds contain. A larger one accepts results that are not minima. */
+#define GAP_RELATIVE 1e-10
+#define GAP_ABSOLUTE 1e-14
 
-enum { STEPS_SPARE = 64 };
+/* Steps allowed in addition to one for each half-edge. */
+enum { STEPS_EXTRA = 64 };
 
 struct vclip_side {
 	const struct hull *hull;
-	const struct placing *at; /* NULL: as it is */
+	const struct placing *at; /* NULL: the hull's frame is A's frame */
 };
 
 static vec3 place_point(const struct vclip_side *s, uint32_t vertex)
@@ -76,7 +82,7 @@ static struct vclip_edge edge_of(const struct vclip_side *s, uint32_t half)
 	return out;
 }
 
-static struct vclip_feature feature(enum vclip_kind kind, uint32_t index)
+static struct vclip_feature make_feature(enum vclip_kind kind, uint32_t index)
 {
 	VALIDATE(index <= UINT16_MAX);
 	return (struct vclip_feature){ (uint16_t)kind, (uint16_t)index };
@@ -84,13 +90,15 @@ static struct vclip_feature feature(enum vclip_kind kind, uint32_t index)
 
 enum vclip_outcome { VCLIP_MOVED, VCLIP_STAY, VCLIP_TOUCH };
 
-/* ---- clipping an edge to a region (V3) ------------------------------------------------------------ */
+/* ---- clipping an edge to a region (V3)
+ * ------------------------------------------------------------ */
 
 struct clip {
 	double low, high;
 	bool has_low, has_high, excluded;
-	struct vclip_feature at_low, at_high; /* behind the planes that cut there */
-	struct vclip_feature outside; /* excluded: behind the plane that has it all outside */
+	struct vclip_feature at_low, at_high; /* neighbours behind the planes that clip there */
+	struct vclip_feature
+		outside; /* excluded: the neighbour behind the plane that excludes the edge */
 };
 
 static void clip_begin(struct clip *clip)
@@ -98,7 +106,7 @@ static void clip_begin(struct clip *clip)
 	*clip = (struct clip){ .low = 0, .high = 1 };
 }
 
-/* S at the tail and at the head. */
+/* Clips by a plane whose S is `tail` at the tail and `head` at the head. */
 static void clip_plane(struct clip *clip, double tail, double head, struct vclip_feature behind)
 {
 	if (clip->excluded)
@@ -128,8 +136,8 @@ static vec3 edge_point(const struct vclip_edge *e, double l)
 	return vec3_mul_add(e->tail, e->along, l);
 }
 
-/* Sign of the derivative along the edge, at p, of the distance to a vertex or a face; *met when p lies on
- * it and there is none. */
+/* Sign of the derivative along the edge, at p, of the distance to a vertex or a face. *met is set
+ * if p lies on it, where the distance has no derivative. */
 static double derivative(const struct vclip_side *s, struct vclip_feature to, vec3 along, vec3 p,
 			 bool *met)
 {
@@ -148,8 +156,8 @@ static double derivative(const struct vclip_side *s, struct vclip_feature to, ve
 	return scalar_sign(value) * scalar_sign(sign);
 }
 
-/* The next feature, from an edge clipped to a feature's region. `low`, `high`: the features to which the
- * distance is measured at the ends. */
+/* The next feature, from an edge clipped to a feature's region. `low`, `high`: the features to
+ * which the distance is measured at the ends. */
 static enum vclip_outcome clip_decide(const struct vclip_side *s, const struct clip *clip,
 				      const struct vclip_edge *e, struct vclip_feature low,
 				      struct vclip_feature high, struct vclip_feature *moves)
@@ -174,7 +182,8 @@ static enum vclip_outcome clip_decide(const struct vclip_side *s, const struct c
 	return met ? VCLIP_TOUCH : VCLIP_STAY;
 }
 
-/* ---- states --------------------------------------------------------------------------------------- */
+/* ---- states
+ * --------------------------------------------------------------------------------------- */
 
 /* Stays if p lies in the region of the vertex; else moves to the edge whose plane p violates. */
 static enum vclip_outcome point_in_vertex(const struct vclip_side *s, struct vclip_feature *vertex,
@@ -182,7 +191,7 @@ static enum vclip_outcome point_in_vertex(const struct vclip_side *s, struct vcl
 {
 	const struct hull *hull = s->hull;
 	vec3 v = place_point(s, vertex->index), to = vec3_sub(p, v);
-	if (s->at != NULL) /* In the hull's own frame its edges need not be placed. */
+	if (s->at != NULL) /* In the hull's own frame its edges need no transformation. */
 		to = mat3_transposed_mul_vec(s->at->rotation, to);
 	v = hull->vertices[vertex->index];
 	uint32_t first = hull->vertex_edge[vertex->index], half = first;
@@ -190,7 +199,7 @@ static enum vclip_outcome point_in_vertex(const struct vclip_side *s, struct vcl
 		uint32_t twin = hull->edges[half].twin;
 		vec3 w = hull->vertices[hull->edges[twin].origin];
 		if (vec3_dot(to, vec3_sub(v, w)) < 0) {
-			*vertex = feature(VCLIP_EDGE, half);
+			*vertex = make_feature(VCLIP_EDGE, half);
 			return VCLIP_MOVED;
 		}
 		half = hull->edges[twin].next;
@@ -214,8 +223,8 @@ static void edge_planes(const struct vclip_side *s, const struct vclip_edge *e, 
 	uint32_t right = s->hull->edges[s->hull->edges[e->half].twin].face;
 	planes[0] = vec3_cross(e->along, normal_of(s, left));
 	planes[1] = vec3_cross(normal_of(s, right), e->along);
-	faces[0] = feature(VCLIP_FACE, left);
-	faces[1] = feature(VCLIP_FACE, right);
+	faces[0] = make_feature(VCLIP_FACE, left);
+	faces[1] = make_feature(VCLIP_FACE, right);
 }
 
 static enum vclip_outcome vertex_edge(const struct vclip_side *p, const struct vclip_side *q,
@@ -226,11 +235,11 @@ static enum vclip_outcome vertex_edge(const struct vclip_side *p, const struct v
 	struct vclip_feature faces[2];
 	vec3 from = vec3_sub(x, e.tail);
 	if (vec3_dot(from, e.along) < 0) {
-		*w = feature(VCLIP_VERTEX, e.from);
+		*w = make_feature(VCLIP_VERTEX, e.from);
 		return VCLIP_MOVED;
 	}
 	if (vec3_dot(vec3_sub(x, e.head), e.along) > 0) {
-		*w = feature(VCLIP_VERTEX, e.to);
+		*w = make_feature(VCLIP_VERTEX, e.to);
 		return VCLIP_MOVED;
 	}
 	edge_planes(q, &e, planes, faces);
@@ -247,7 +256,7 @@ static enum vclip_outcome vertex_edge(const struct vclip_side *p, const struct v
 		uint32_t twin = p->hull->edges[half].twin;
 		vec3 plane = vec3_sub(x, place_point(p, p->hull->edges[twin].origin));
 		clip_plane(&clip, vec3_dot(vec3_sub(e.tail, x), plane),
-			   vec3_dot(vec3_sub(e.head, x), plane), feature(VCLIP_EDGE, half));
+			   vec3_dot(vec3_sub(e.head, x), plane), make_feature(VCLIP_EDGE, half));
 		half = p->hull->edges[twin].next;
 	} while (half != first);
 	return clip_decide(p, &clip, &e, *v, *v, v);
@@ -263,9 +272,10 @@ static enum vclip_outcome edge_in_edge(const struct vclip_side *s, struct vclip_
 	vec3 tail = vec3_sub(e->tail, f->tail), head = vec3_sub(e->head, f->tail);
 	clip_begin(&clip);
 	clip_plane(&clip, vec3_dot(tail, f->along), vec3_dot(head, f->along),
-		   feature(VCLIP_VERTEX, f->from));
+		   make_feature(VCLIP_VERTEX, f->from));
 	clip_plane(&clip, -vec3_dot(vec3_sub(e->tail, f->head), f->along),
-		   -vec3_dot(vec3_sub(e->head, f->head), f->along), feature(VCLIP_VERTEX, f->to));
+		   -vec3_dot(vec3_sub(e->head, f->head), f->along),
+		   make_feature(VCLIP_VERTEX, f->to));
 	edge_planes(s, f, planes, faces);
 	for (int k = 0; k < 2; k++)
 		clip_plane(&clip, vec3_dot(tail, planes[k]), vec3_dot(head, planes[k]), faces[k]);
@@ -286,7 +296,7 @@ static double face_height(const struct vclip_side *s, uint32_t face, vec3 n, vec
 	return vec3_dot(n, vec3_sub(x, place_point(s, corner)));
 }
 
-/* The face x is farthest above; *height over it. */
+/* The face whose plane x is highest above; *height in m. */
 static uint32_t highest_face(const struct vclip_side *s, vec3 x, double *height)
 {
 	vec3 own = x;
@@ -326,7 +336,7 @@ static enum vclip_outcome vertex_face(const struct vclip_side *p, const struct v
 	vec3 x = place_point(p, v->index), n = normal_of(q, w->index);
 	uint32_t out = most_violated(q, w->index, n, x);
 	if (out != UINT32_MAX) {
-		*w = feature(VCLIP_EDGE, out);
+		*w = make_feature(VCLIP_EDGE, out);
 		return VCLIP_MOVED;
 	}
 	double height = face_height(q, w->index, n, x);
@@ -338,7 +348,7 @@ static enum vclip_outcome vertex_face(const struct vclip_side *p, const struct v
 		vec3 other = place_point(p, p->hull->edges[twin].origin);
 		double rise = face_height(q, w->index, n, other) - height;
 		if (height > 0 ? rise < 0 : rise > 0) {
-			*v = feature(VCLIP_EDGE, half);
+			*v = make_feature(VCLIP_EDGE, half);
 			return VCLIP_MOVED;
 		}
 		half = p->hull->edges[twin].next;
@@ -349,7 +359,7 @@ static enum vclip_outcome vertex_face(const struct vclip_side *p, const struct v
 	uint32_t face = highest_face(q, x, &most);
 	if (most <= 0 || face == w->index)
 		return VCLIP_TOUCH;
-	*w = feature(VCLIP_FACE, face);
+	*w = make_feature(VCLIP_FACE, face);
 	return VCLIP_MOVED;
 }
 
@@ -358,7 +368,7 @@ static struct vclip_feature face_boundary(const struct vclip_side *s, uint32_t f
 					  const struct vclip_edge *e)
 {
 	uint32_t half = s->hull->faces[face].edge;
-	struct vclip_feature best = feature(VCLIP_EDGE, half);
+	struct vclip_feature best = make_feature(VCLIP_EDGE, half);
 	double least = SCALAR_MAX;
 	for (uint32_t k = 0; k < s->hull->faces[face].edge_count; k++) {
 		struct vclip_edge f = edge_of(s, half);
@@ -366,9 +376,9 @@ static struct vclip_feature face_boundary(const struct vclip_side *s, uint32_t f
 			closest_segment_segment(e->tail, e->head, f.tail, f.head);
 		if (near.distance_squared < least) {
 			least = near.distance_squared;
-			best = near.t <= 0   ? feature(VCLIP_VERTEX, f.from)
-			       : near.t >= 1 ? feature(VCLIP_VERTEX, f.to)
-					     : feature(VCLIP_EDGE, half);
+			best = near.t <= 0   ? make_feature(VCLIP_VERTEX, f.from)
+			       : near.t >= 1 ? make_feature(VCLIP_VERTEX, f.to)
+					     : make_feature(VCLIP_EDGE, half);
 		}
 		half = s->hull->edges[half].next;
 	}
@@ -387,7 +397,8 @@ static enum vclip_outcome edge_face(const struct vclip_side *p, const struct vcl
 		struct vclip_edge f = edge_of(q, half);
 		vec3 plane = vec3_cross(n, f.along);
 		clip_plane(&clip, vec3_dot(vec3_sub(e.tail, f.tail), plane),
-			   vec3_dot(vec3_sub(e.head, f.tail), plane), feature(VCLIP_EDGE, half));
+			   vec3_dot(vec3_sub(e.head, f.tail), plane),
+			   make_feature(VCLIP_EDGE, half));
 		half = q->hull->edges[half].next;
 	}
 	if (clip.excluded || clip.low > clip.high) {
@@ -402,35 +413,37 @@ static enum vclip_outcome edge_face(const struct vclip_side *p, const struct vcl
 		if (clip.has_low)
 			*w = clip.at_low;
 		else
-			*v = feature(VCLIP_VERTEX, e.from);
+			*v = make_feature(VCLIP_VERTEX, e.from);
 	} else if (clip.has_high) {
 		*w = clip.at_high;
 	} else {
-		*v = feature(VCLIP_VERTEX, e.to);
+		*v = make_feature(VCLIP_VERTEX, e.to);
 	}
 	return VCLIP_MOVED;
 }
 
-typedef enum vclip_outcome state(const struct vclip_side *p, const struct vclip_side *q,
-				 struct vclip_feature *v, struct vclip_feature *w);
+typedef enum vclip_outcome vclip_state(const struct vclip_side *p, const struct vclip_side *q,
+				       struct vclip_feature *v, struct vclip_feature *w);
 
-/* The state F–F does not occur: a step moves at most one feature to a face, and only if the other is a vertex
- * or an edge. */
-static enum vclip_outcome step(const struct vclip_side *a, const struct vclip_side *b,
-			       struct vclip_features *at)
+/* The state F–F does not occur: a step moves at most one feature to a face, and only if the other
+ * is a vertex or an edge. */
+static enum vclip_outcome move_features(const struct vclip_side *a, const struct vclip_side *b,
+					struct vclip_features *at)
 {
-	static state *const STATES[3][3] = { { vertex_vertex, vertex_edge, vertex_face },
-					     { NULL, edge_edge, edge_face },
-					     { NULL, NULL, NULL } };
+	static vclip_state *const STATES[3][3] = { { vertex_vertex, vertex_edge, vertex_face },
+						   { NULL, edge_edge, edge_face },
+						   { NULL, NULL, NULL } };
 	if (at->a.kind <= at->b.kind)
 		return STATES[at->a.kind][at->b.kind](a, b, &at->a, &at->b);
 	return STATES[at->b.kind][at->a.kind](b, a, &at->b, &at->a);
 }
 
-/* ---- the answer ----------------------------------------------------------------------------------- */
+/* ---- the result
+ * ----------------------------------------------------------------------------------- */
 
-/* Nearest points x of p's feature, y of q's, kind of p's ≤ kind of q's, and a direction x → y, unit, that
- * keeps its digits when they are near; zero if none is better than y − x. */
+/* The nearest points x of p's feature and y of q's, where kind of v ≤ kind of w. Returns the unit
+ * direction x → y from the features, which is accurate also if x and y nearly coincide; 0 if y − x
+ * is the best one. */
 static vec3 measure_gap(const struct vclip_side *p, const struct vclip_side *q,
 			struct vclip_feature v, struct vclip_feature w, vec3 *x, vec3 *y)
 {
@@ -468,7 +481,7 @@ static vec3 measure_gap(const struct vclip_side *p, const struct vclip_side *q,
 	return vec3_dot(n, vec3_sub(*y, *x)) < 0 ? vec3_negate(n) : n;
 }
 
-static uint32_t vertex_on(const struct hull *hull, struct vclip_feature f)
+static uint32_t feature_vertex(const struct hull *hull, struct vclip_feature f)
 {
 	if (f.kind == VCLIP_VERTEX)
 		return f.index;
@@ -476,7 +489,8 @@ static uint32_t vertex_on(const struct hull *hull, struct vclip_feature f)
 }
 
 /* Fills the result from the features; true if the lower bound agrees with the distance. */
-static bool prove(const struct vclip_side *a, const struct vclip_side *b, struct vclip_result *out)
+static bool prove_distance(const struct vclip_side *a, const struct vclip_side *b,
+			   struct vclip_result *out)
 {
 	struct vclip_features at = out->features;
 	vec3 n;
@@ -492,23 +506,24 @@ static bool prove(const struct vclip_side *a, const struct vclip_side *b, struct
 	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0 };
 	struct gjk_core core_b = { b->hull->vertices, b->hull->vertex_count, b->hull, 0 };
 	vec3 towards = mat3_transposed_mul_vec(b->at->rotation, vec3_negate(out->normal));
-	vec3 far_a = place_point(a, gjk_climb(&core_a, out->normal, vertex_on(a->hull, at.a)));
-	vec3 far_b = place_point(b, gjk_climb(&core_b, towards, vertex_on(b->hull, at.b)));
+	vec3 far_a = place_point(a, gjk_climb(&core_a, out->normal, feature_vertex(a->hull, at.a)));
+	vec3 far_b = place_point(b, gjk_climb(&core_b, towards, feature_vertex(b->hull, at.b)));
 	out->lower = scalar_min(vec3_dot(out->normal, vec3_sub(far_b, far_a)), out->distance);
 	double scale = scalar_max(vec3_max_component(vec3_abs(far_a)),
 				  vec3_max_component(vec3_abs(far_b)));
 	return out->distance - out->lower <= GAP_RELATIVE * out->distance + GAP_ABSOLUTE * scale;
 }
 
-/* Replaces the result by gjk.c's. The features are kept as the next start if the hulls touch. */
-static void hand_over(const struct vclip_side *a, const struct vclip_side *b, bool counted,
-		      struct vclip_result *out)
+/* Replaces the result by that of gjk.c. If the hulls touch, the features remain, as the next start.
+ * `counted`: sets handed_over also if the hulls touch. */
+static void compute_by_gjk(const struct vclip_side *a, const struct vclip_side *b, bool counted,
+			   struct vclip_result *out)
 {
 	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0 };
 	struct gjk_core core_b = { b->hull->vertices, b->hull->vertex_count, b->hull, 0 };
 	struct gjk_simplex start = { 1,
-				     { (uint16_t)vertex_on(a->hull, out->features.a) },
-				     { (uint16_t)vertex_on(b->hull, out->features.b) } };
+				     { (uint16_t)feature_vertex(a->hull, out->features.a) },
+				     { (uint16_t)feature_vertex(b->hull, out->features.b) } };
 	struct gjk_result near;
 	gjk_distance(&core_a, &core_b, &b->at->rotation, b->at->translation, &start, &near);
 	out->touching = near.touching;
@@ -520,42 +535,45 @@ static void hand_over(const struct vclip_side *a, const struct vclip_side *b, bo
 	out->point_b = near.point_b;
 	out->simplex = near.simplex;
 	if (!near.touching)
-		out->features = (struct vclip_features){ feature(VCLIP_VERTEX, near.simplex.a[0]),
-							 feature(VCLIP_VERTEX, near.simplex.b[0]) };
+		out->features =
+			(struct vclip_features){ make_feature(VCLIP_VERTEX, near.simplex.a[0]),
+						 make_feature(VCLIP_VERTEX, near.simplex.b[0]) };
 }
 
-static bool exists(const struct hull *hull, struct vclip_feature f)
+static bool feature_exists(const struct hull *hull, struct vclip_feature f)
 {
 	uint32_t counts[3] = { hull->vertex_count, hull->edge_count, hull->face_count };
 	return f.kind <= VCLIP_FACE && f.index < counts[f.kind];
 }
 
-static struct vclip_features begin_vclip(const struct vclip_side *a, const struct vclip_side *b,
-					 const struct vclip_features *start)
+static struct vclip_features start_features(const struct vclip_side *a, const struct vclip_side *b,
+					    const struct vclip_features *start)
 {
-	if (start != NULL && exists(a->hull, start->a) && exists(b->hull, start->b) &&
+	if (start != NULL && feature_exists(a->hull, start->a) &&
+	    feature_exists(b->hull, start->b) &&
 	    (start->a.kind != VCLIP_FACE || start->b.kind != VCLIP_FACE))
 		return *start;
 	struct gjk_core core_a = { a->hull->vertices, a->hull->vertex_count, a->hull, 0 };
 	struct gjk_core core_b = { b->hull->vertices, b->hull->vertex_count, b->hull, 0 };
 	vec3 d = vec3_sub(placing_point(b->at, b->hull->centre), a->hull->centre);
 	vec3 towards = mat3_transposed_mul_vec(b->at->rotation, vec3_negate(d));
-	return (struct vclip_features){ feature(VCLIP_VERTEX, gjk_support(&core_a, d, 0)),
-					feature(VCLIP_VERTEX, gjk_support(&core_b, towards, 0)) };
+	return (struct vclip_features){ make_feature(VCLIP_VERTEX, gjk_support(&core_a, d, 0)),
+					make_feature(VCLIP_VERTEX,
+						     gjk_support(&core_b, towards, 0)) };
 }
 
 void vclip_distance(const struct hull *a, const struct hull *b, const struct placing *b_in_a,
 		    const struct vclip_features *start, struct vclip_result *out)
 {
 	struct vclip_side p = { a, NULL }, q = { b, b_in_a };
-	uint32_t most = STEPS_SPARE + a->edge_count + b->edge_count;
+	uint32_t most = STEPS_EXTRA + a->edge_count + b->edge_count;
 	enum vclip_outcome now = VCLIP_MOVED;
-	*out = (struct vclip_result){ .features = begin_vclip(&p, &q, start) };
+	*out = (struct vclip_result){ .features = start_features(&p, &q, start) };
 	while (now == VCLIP_MOVED && out->steps < most) {
 		out->steps++;
-		now = step(&p, &q, &out->features);
+		now = move_features(&p, &q, &out->features);
 	}
-	if (now == VCLIP_STAY && prove(&p, &q, out))
+	if (now == VCLIP_STAY && prove_distance(&p, &q, out))
 		return;
-	hand_over(&p, &q, now == VCLIP_MOVED || out->distance > 0, out);
+	compute_by_gjk(&p, &q, now == VCLIP_MOVED || out->distance > 0, out);
 }
