@@ -44,93 +44,25 @@ static uint32_t linking_slot(const struct mass_operator *mass, const struct cons
 	return slot_moves(mass, constraint->body_b) ? constraint->body_b : ROW_NO_BODY;
 }
 
-struct islands_work {
-	const struct mass_operator *mass;
-	const struct constraint *constraints;
-	uint32_t count;
-	uint32_t *parent;  /* by group */
-	uint32_t *of_root; /* by group: the island of that root, NO_ISLAND before it has one */
-	uint8_t *linked;   /* by group: a constraint touches it */
-	uint32_t *slots, *members; /* by island, one after the other */
-	struct islands *out;
-};
-
-static void link_groups(struct islands_work *work)
+/* Union-find over groups. */
+static void link_groups(const struct mass_operator *mass, const struct constraint *constraints,
+			uint32_t count, uint32_t *parent, uint8_t *linked)
 {
-	const struct mass_operator *mass = work->mass;
-	for (uint32_t g = 0; g < mass->groups; g++) {
-		work->parent[g] = g;
-		work->of_root[g] = NO_ISLAND;
-	}
-	memset(work->linked, 0, mass->groups);
-	for (uint32_t i = 0; i < work->count; i++) {
-		const struct constraint *constraint = &work->constraints[i];
+	for (uint32_t g = 0; g < mass->groups; g++)
+		parent[g] = g;
+	memset(linked, 0, mass->groups);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct constraint *constraint = &constraints[i];
 		uint32_t slot = linking_slot(mass, constraint);
 		if (slot == ROW_NO_BODY)
 			continue;
 		uint32_t group = mass_group(mass, slot);
-		work->linked[group] = 1;
+		linked[group] = 1;
 		if (slot == constraint->body_b || !slot_moves(mass, constraint->body_b))
 			continue;
 		uint32_t other = mass_group(mass, constraint->body_b);
-		work->linked[other] = 1;
-		join_groups(work->parent, group, other);
-	}
-}
-
-/* Numbers islands by their lowest slot and counts their slots. */
-static void number_islands(struct islands_work *work)
-{
-	const struct mass_operator *mass = work->mass;
-	struct islands *out = work->out;
-	for (uint32_t slot = 0; slot < mass->slots; slot++) {
-		out->island_of[slot] = NO_ISLAND;
-		uint32_t group = mass_group(mass, slot);
-		if (!work->linked[group] || !mass_moves(mass, slot))
-			continue;
-		uint32_t root = find_root(work->parent, group);
-		if (work->of_root[root] == NO_ISLAND) {
-			work->of_root[root] = out->count;
-			out->items[out->count++] = (struct island){ 0 };
-		}
-		out->island_of[slot] = work->of_root[root];
-		ASSERT(work->of_root[root] < out->count);
-		out->items[work->of_root[root]].slot_count++;
-	}
-}
-
-static void count_constraints(const struct islands_work *work)
-{
-	for (uint32_t i = 0; i < work->count; i++) {
-		uint32_t slot = linking_slot(work->mass, &work->constraints[i]);
-		if (slot != ROW_NO_BODY)
-			work->out->items[work->out->island_of[slot]].constraint_count++;
-	}
-}
-
-/* Assigns each island its part of the arrays, then appends slots and constraints in ascending order. */
-static void fill_islands(const struct islands_work *work)
-{
-	struct islands *out = work->out;
-	uint32_t *slot_end = work->parent,
-		 *member_end = work->of_root; /* no longer needed, reused */
-	uint32_t slots = 0, members = 0;
-	for (uint32_t i = 0; i < out->count; i++) {
-		out->items[i].slots = work->slots + slots;
-		out->items[i].constraints = work->members + members;
-		slot_end[i] = slots;
-		member_end[i] = members;
-		slots += out->items[i].slot_count;
-		members += out->items[i].constraint_count;
-	}
-	ASSERT(slots <= work->mass->slots && members <= work->count);
-	for (uint32_t slot = 0; slot < work->mass->slots; slot++)
-		if (out->island_of[slot] != NO_ISLAND)
-			work->slots[slot_end[out->island_of[slot]]++] = slot;
-	for (uint32_t i = 0; i < work->count; i++) {
-		uint32_t slot = linking_slot(work->mass, &work->constraints[i]);
-		if (slot != ROW_NO_BODY)
-			work->members[member_end[out->island_of[slot]]++] = i;
+		linked[other] = 1;
+		join_groups(parent, group, other);
 	}
 }
 
@@ -138,27 +70,61 @@ enum status islands_make(struct arena *arena, const struct mass_operator *mass,
 			 const struct constraint *constraints, uint32_t count, struct islands *out)
 {
 	uint32_t groups = mass->groups;
+	ASSERT(groups <= mass->slots);
 	*out = (struct islands){ ARENA_ARRAY(arena, struct island, groups), 0,
 				 ARENA_ARRAY(arena, uint32_t, mass->slots) };
-	struct islands_work work = { .mass = mass,
-				     .constraints = constraints,
-				     .count = count,
-				     .parent = ARENA_ARRAY(arena, uint32_t, groups),
-				     .of_root = ARENA_ARRAY(arena, uint32_t, groups),
-				     .linked = ARENA_ARRAY(arena, uint8_t, groups),
-				     .slots = ARENA_ARRAY(arena, uint32_t, mass->slots),
-				     .members = ARENA_ARRAY(arena, uint32_t, count),
-				     .out = out };
-	if (out->items == NULL || out->island_of == NULL || work.parent == NULL ||
-	    work.of_root == NULL || work.linked == NULL || work.slots == NULL ||
-	    work.members == NULL)
+	uint32_t *parent = ARENA_ARRAY(arena, uint32_t, groups);  /* by group */
+	uint32_t *of_root = ARENA_ARRAY(arena, uint32_t, groups); /* by root: its island */
+	uint8_t *linked = ARENA_ARRAY(arena, uint8_t, groups); /* a constraint touches the group */
+	uint32_t *slots = ARENA_ARRAY(arena, uint32_t, mass->slots); /* by island */
+	uint32_t *members = ARENA_ARRAY(arena, uint32_t, count);     /* constraints, by island */
+	if (out->items == NULL || out->island_of == NULL || parent == NULL || of_root == NULL ||
+	    linked == NULL || slots == NULL || members == NULL)
 		return STATUS_NO_MEMORY;
-	ASSERT(groups <= mass->slots);
-	link_groups(&work);
-	number_islands(&work);
-	count_constraints(&work);
-	fill_islands(&work);
+	link_groups(mass, constraints, count, parent, linked);
+	/* Islands are numbered by their lowest slot. */
+	memset(of_root, 0xff, groups * sizeof *of_root);
+	for (uint32_t slot = 0; slot < mass->slots; slot++) {
+		out->island_of[slot] = NO_ISLAND;
+		uint32_t group = mass_group(mass, slot);
+		if (!linked[group] || !mass_moves(mass, slot))
+			continue;
+		uint32_t root = find_root(parent, group);
+		if (of_root[root] == NO_ISLAND) {
+			of_root[root] = out->count;
+			out->items[out->count++] = (struct island){ 0 };
+		}
+		out->island_of[slot] = of_root[root];
+		out->items[of_root[root]].slot_count++;
+	}
 	ASSERT(out->count <= groups);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slot = linking_slot(mass, &constraints[i]);
+		if (slot != ROW_NO_BODY)
+			out->items[out->island_of[slot]].constraint_count++;
+	}
+	/* Each island gets its part of the arrays; then slots and constraints are appended in
+	 * ascending order. */
+	uint32_t *slot_end = parent, *member_end = of_root; /* no longer needed, reused */
+	uint32_t slots_used = 0, members_used = 0;
+	for (uint32_t i = 0; i < out->count; i++) {
+		struct island *island = &out->items[i];
+		island->slots = slots + slots_used;
+		island->constraints = members + members_used;
+		slot_end[i] = slots_used;
+		member_end[i] = members_used;
+		slots_used += island->slot_count;
+		members_used += island->constraint_count;
+	}
+	ASSERT(slots_used <= mass->slots && members_used <= count);
+	for (uint32_t slot = 0; slot < mass->slots; slot++)
+		if (out->island_of[slot] != NO_ISLAND)
+			slots[slot_end[out->island_of[slot]]++] = slot;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slot = linking_slot(mass, &constraints[i]);
+		if (slot != ROW_NO_BODY)
+			members[member_end[out->island_of[slot]]++] = i;
+	}
 	return STATUS_OK;
 }
 

@@ -62,23 +62,6 @@ enum status step_check_limits(const struct step *self, uint64_t more, struct rea
 	return check_limits(dynamics, count + more, why);
 }
 
-/* Upper bound of the bytes that a step pushes on the arena; SCRATCH_PUSHES × 64 covers the rounding
- * of each push. Sleeping contacts are counted too, because any of them may be woken. */
-static uint64_t scratch_bytes(const struct dynamics *dynamics, step_need *need, uint64_t contacts)
-{
-	uint64_t bodies = dynamics->tables->body.count;
-	uint64_t rows = MAX_OF(contacts, (uint64_t)dynamics->tables->contact.count);
-	uint64_t per_body = 2 * sizeof(uint64_t) + 6 * sizeof(uint32_t) + sizeof(double);
-	uint64_t per_contact = sizeof(struct contact_state) + sizeof(struct contact_made) + 1;
-	if (dynamics->live.count <
-	    dynamics->contact_used.count) /* sort_list may need a second list */
-		per_contact += per_contact + sizeof(uint32_t);
-	/* `gone` and `listed` have a bit for each row of the capacity. */
-	uint64_t sets = 2 * (uint64_t)dynamics->contact_used.size / 8 + bodies / 8;
-	return SCRATCH_PUSHES * 64 + sets + (need != NULL ? need(bodies, rows) : 0) +
-	       bodies * per_body + rows * per_contact;
-}
-
 /* ---- bodies that take part ----------------------------------------------------------------- */
 
 /* The whole sleep set of a body takes part from now on. */
@@ -97,31 +80,7 @@ static void wake_set(struct step *self, uint32_t body)
 	}
 }
 
-/* Wakes both bodies of a new pair of which neither takes part: a command put a body that is not
- * awake beside a sleeping one (a wall set down in a pile). */
-static void wake_met(struct step *self, struct contact_state *contact)
-{
-	contact->met =
-		!step_takes_part(self, contact->body_a) && !step_takes_part(self, contact->body_b);
-	if (!contact->met)
-		return;
-	wake_set(self, contact->body_a);
-	wake_set(self, contact->body_b);
-}
-
 /* ---- the list of contacts ------------------------------------------------------------------ */
-
-static struct contact_state contact_of_pair(const struct tables *tables,
-					    const struct contact_pair *pair, uint32_t row,
-					    bool is_new)
-{
-	return (struct contact_state){ .row = row,
-				       .body_a = placement_body(tables, pair->a.placement),
-				       .body_b = placement_body(tables, pair->b.placement),
-				       .a = pair->a,
-				       .b = pair->b,
-				       .is_new = is_new };
-}
 
 static void list_row(struct step *self, uint32_t row)
 {
@@ -153,32 +112,41 @@ static uint32_t free_row(const struct step *self, uint32_t from)
 	}
 }
 
-/* New pairs in their order, with the rows they will get; sleeping bodies of wake_met take part. */
-static void list_new(struct step *self, struct contact_state *out)
-{
-	const struct dynamics *dynamics = self->dynamics;
-	uint32_t row = 0;
-	for (uint32_t i = 0; i < dynamics->new_pairs.count; i++) {
-		row = free_row(self, row);
-		out[i] = contact_of_pair(dynamics->tables, &dynamics->new_pairs.items[i], row++,
-					 true);
-		wake_met(self, &out[i]);
-	}
-}
-
-/* Lists all live rows that are not gone and all new pairs, ascending. New pairs are at the end of
- * the array until they are merged. */
+/* Lists all live rows that are not gone and all new pairs, ascending. New pairs are written at the
+ * end of the array with the rows they will get, and merged from there. */
 static void list_contacts(struct step *self)
 {
 	const struct dynamics *dynamics = self->dynamics;
+	const struct tables *tables = dynamics->tables;
 	struct contact_list *list = &self->contacts;
-	uint32_t fresh = dynamics->new_pairs.count, next = 0;
+	uint32_t fresh = dynamics->new_pairs.count, from = 0, next = 0;
+	struct contact_state *made = list->items + (list->capacity - fresh);
+	ASSERT(fresh <= list->capacity);
 	for (uint32_t i = 0; i < dynamics->gone.count; i++) {
 		bit_set(self->gone, dynamics->gone.items[i]);
 		bit_set(self->listed, dynamics->gone.items[i]);
 	}
-	struct contact_state *made = list->items + (list->capacity - fresh);
-	list_new(self, made);
+	for (uint32_t i = 0; i < fresh; i++) {
+		struct contact_state *contact = &made[i];
+		const struct contact_pair *pair = &dynamics->new_pairs.items[i];
+		from = free_row(self, from);
+		*contact = (struct contact_state){
+			.row = from++,
+			.body_a = placement_body(tables, pair->a.placement),
+			.body_b = placement_body(tables, pair->b.placement),
+			.a = pair->a,
+			.b = pair->b,
+			.is_new = true,
+		};
+		/* If neither body takes part, a command put a body that is not awake beside a
+		 * sleeping one (a wall set down in a pile): both take part from now on. */
+		contact->met = !step_takes_part(self, contact->body_a) &&
+			       !step_takes_part(self, contact->body_b);
+		if (contact->met) {
+			wake_set(self, contact->body_a);
+			wake_set(self, contact->body_b);
+		}
+	}
 	for (uint32_t row = bitset_next(&dynamics->live, 0); row != BITSET_NONE;
 	     row = bitset_next(&dynamics->live, row + 1)) {
 		if (bit_get(self->listed, row))
@@ -234,22 +202,32 @@ static void sort_list(struct step *self)
 
 /* ---- begin --------------------------------------------------------------------------------- */
 
+/* Reserves the arena for the whole step and makes the step's own sets and lists. */
 static enum status reserve_scratch(struct step *self, step_need *need, uint64_t contacts,
 				   struct reason *why)
 {
 	struct dynamics *dynamics = self->dynamics;
-	uint64_t bytes = scratch_bytes(dynamics, need, contacts);
-	uint32_t rows = MAX_OF((uint32_t)contacts, dynamics->tables->contact.count);
 	struct arena *scratch = &dynamics->scratch;
+	const struct bitset *used = &dynamics->contact_used;
+	uint32_t bodies = dynamics->tables->body.count;
+	/* Sleeping contacts are counted too, because any of them may be woken. */
+	uint32_t rows = MAX_OF((uint32_t)contacts, dynamics->tables->contact.count);
+	uint64_t per_body = 2 * sizeof(uint64_t) + 6 * sizeof(uint32_t) + sizeof(double);
+	uint64_t per_contact = sizeof(struct contact_state) + sizeof(struct contact_made) + 1;
+	if (dynamics->live.count < used->count) /* sort_list may need a second list */
+		per_contact += per_contact + sizeof(uint32_t);
+	/* `gone` and `listed` have a bit for each row of the capacity. */
+	uint64_t sets = 2 * (uint64_t)used->size / 8 + (uint64_t)bodies / 8;
+	/* An upper bound; SCRATCH_PUSHES × 64 covers the rounding of each push. */
+	uint64_t bytes = SCRATCH_PUSHES * 64 + sets + (need != NULL ? need(bodies, rows) : 0) +
+			 bodies * per_body + rows * per_contact;
 	if (bytes > SIZE_MAX || arena_reserve(scratch, (size_t)bytes) != STATUS_OK)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory",
 				  "no memory for %llu contacts", (unsigned long long)contacts);
 	/* `bodies` holds the woken bodies until step_number makes it the list of all that take part. */
-	self->bodies = ARENA_ARRAY(scratch, uint32_t, dynamics->tables->body.count);
-	self->woken =
-		arena_push_zero(scratch, words_of(dynamics->tables->body.count) * sizeof(uint64_t));
-	self->gone =
-		arena_push_zero(scratch, words_of(dynamics->contact_used.size) * sizeof(uint64_t));
+	self->bodies = ARENA_ARRAY(scratch, uint32_t, bodies);
+	self->woken = arena_push_zero(scratch, words_of(bodies) * sizeof(uint64_t));
+	self->gone = arena_push_zero(scratch, words_of(used->size) * sizeof(uint64_t));
 	self->listed = arena_push_zero(scratch, words_of(rows) * sizeof(uint64_t));
 	self->contacts.capacity = (uint32_t)contacts;
 	self->contacts.items = ARENA_ARRAY(scratch, struct contact_state, contacts);
@@ -405,48 +383,44 @@ const double *step_multipliers(const struct step *self, const struct contact_lis
 
 /* ---- commit -------------------------------------------------------------------------------- */
 
-/* Reserves all that the commit needs. *contact_rows: upper bound of the rows of the contact table
- * after it. */
+/* Reserves all that the commit needs, and checks the limit of memory for the method's block and the
+ * contact rows together. *contact_rows: upper bound of the rows of the contact table after the
+ * commit. */
 static enum status reserve_commit(struct step *self, const struct contact_list *list,
-				  uint64_t *contact_rows)
+				  uint64_t *contact_rows, struct reason *why)
 {
 	struct dynamics *dynamics = self->dynamics;
-	uint64_t rows = dynamics->tables->contact.count;
+	struct tables *tables = dynamics->tables;
+	uint64_t rows = tables->contact.count, block = tables->method_block.count;
 	/* Scratch pairs are last and take any free row or a new one; the others are in order of rows. */
 	uint32_t listed = list != NULL ? list->count : 0, scratch = 0;
 	while (scratch < listed && list->items[listed - 1 - scratch].row == STEP_NO_ROW)
 		scratch++;
 	if (scratch < listed)
 		rows = MAX_OF(rows, (uint64_t)list->items[listed - 1 - scratch].row + 1);
-	*contact_rows = rows + scratch;
-	if (rows + scratch >= BITSET_NONE)
-		return STATUS_NO_MEMORY;
+	rows += scratch;
+	*contact_rows = rows;
 	/* Two events per contact: it may begin and, if bounds or quarantine remove its body, end.
 	 * Four per body: it may wake, fall asleep, be removed, and be woken by the removal of a
 	 * neighbour. */
 	uint64_t contacts = dynamics->contact_used.count + dynamics->new_pairs.count + scratch;
 	uint64_t events = dynamics->events.count + 2 * contacts + dynamics->gone.count +
 			  4 * (uint64_t)dynamics->body_used.count + EVENTS_SPARE;
-	enum status status = ARRAY_RESERVE(&dynamics->events, events);
+	enum status status =
+		rows >= BITSET_NONE ? STATUS_NO_MEMORY : ARRAY_RESERVE(&dynamics->events, events);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&dynamics->slept, self->body_count);
 	if (status == STATUS_OK && list != NULL)
-		status = dynamics_contact_reserve(dynamics, (uint32_t)(rows + scratch));
+		status = dynamics_contact_reserve(dynamics, (uint32_t)rows);
 	if (status == STATUS_OK)
-		status = tables_reserve(dynamics->tables, TABLE_METHOD_BLOCK, self->block_bytes);
-	return status;
-}
-
-/* The limit of memory holds for the block and the rows of the commit together. */
-static enum status check_block(const struct step *self, uint64_t rows, struct reason *why)
-{
-	struct dynamics *dynamics = self->dynamics;
-	const struct tables *tables = dynamics->tables;
-	if (self->block_bytes <= tables->method_block.count)
+		status = tables_reserve(tables, TABLE_METHOD_BLOCK, self->block_bytes);
+	if (status != STATUS_OK)
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory to store a step");
+	if (self->block_bytes <= block)
 		return STATUS_OK;
-	uint64_t more = rows > tables->contact.count ? rows - tables->contact.count : 0;
+	uint64_t more = rows - tables->contact.count;
 	uint64_t bytes = tables_charge(tables) + more * table_row_charge(TABLE_CONTACT) +
-			 self->block_bytes - tables->method_block.count;
+			 self->block_bytes - block;
 	if (bytes <= tables->world.memory_max[0])
 		return STATUS_OK;
 	dynamics->limit_met = (double)tables->world.memory_max[0];
@@ -456,21 +430,13 @@ static enum status check_block(const struct step *self, uint64_t rows, struct re
 		self->block_bytes, (unsigned long long)tables->world.memory_max[0]);
 }
 
-static void commit_block(const struct step *self)
+/* Copies a manifold into its row. Points beyond the count are zero there, so that equal states have
+ * equal bytes. */
+static void commit_manifold(struct contact_table *table, uint32_t row,
+			    const struct contact_made *made)
 {
-	struct tables *tables = self->dynamics->tables;
-	if (self->block_bytes < tables->method_block.count)
-		tables_truncate(tables, TABLE_METHOD_BLOCK, self->block_bytes);
-	while (tables->method_block.count < self->block_bytes)
-		tables_append(tables, TABLE_METHOD_BLOCK);
-}
-
-/* Points beyond the count are zero in the row, so that equal states have equal bytes. */
-static void commit_points(struct contact_table *table, uint32_t row,
-			  const struct contact_made *made)
-{
-	ASSERT(made->manifold.count <= MANIFOLD_POINTS_MAX);
 	const struct manifold *manifold = &made->manifold;
+	ASSERT(manifold->count <= MANIFOLD_POINTS_MAX);
 	double *anchor = table->anchor[row], *separation = table->separation[row];
 	for (uint32_t i = 0; i < manifold->count; i++) {
 		const struct manifold_point *point = &manifold->points[i];
@@ -487,11 +453,6 @@ static void commit_points(struct contact_table *table, uint32_t row,
 		separation[0] = made->margin;
 	table->point_count[row] = (uint8_t)manifold->count;
 	table->normal[row] = manifold->count > 0 ? manifold->normal : vec3_zero();
-}
-
-static void commit_made(struct contact_table *table, uint32_t row, const struct contact_made *made)
-{
-	commit_points(table, row, made);
 	table->relative_position[row] = made->b_in_a.position;
 	table->relative_rotation[row] = made->b_in_a.rotation;
 	table->cache_kind[row] = made->cache.kind;
@@ -501,34 +462,30 @@ static void commit_made(struct contact_table *table, uint32_t row, const struct 
 	memcpy(table->multiplier[row], made->multiplier, sizeof made->multiplier);
 }
 
-static void take_row(struct dynamics *dynamics, struct contact_state *contact)
-{
-	ASSERT(contact->is_new && !contact->kept);
-	if (contact->row == STEP_NO_ROW) {
-		contact->row = bitset_lowest_clear(&dynamics->contact_used);
-		contact->scratch = true;
-	}
-	struct contact_pair pair = { contact->a, contact->b };
-	contact_take(dynamics, contact->row, &pair);
-}
-
-/* Rows of gone pairs are freed before new pairs take theirs (list_new); scratch pairs take theirs
- * last. */
-static void commit_rows(struct step *self, struct contact_list *list)
+/* Rows of gone pairs are freed before new pairs take theirs (list_contacts); scratch pairs take
+ * theirs last. */
+static void commit_contacts(struct step *self, struct contact_list *list)
 {
 	struct dynamics *dynamics = self->dynamics;
 	for (uint32_t i = 0; i < dynamics->gone.count; i++)
 		contact_drop(dynamics, dynamics->gone.items[i]);
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct contact_state *contact = &list->items[i];
-		if (contact->is_new)
-			take_row(dynamics, contact);
+		ASSERT(!contact->is_new || !contact->kept);
+		if (contact->is_new) {
+			if (contact->row == STEP_NO_ROW) {
+				contact->row = bitset_lowest_clear(&dynamics->contact_used);
+				contact->scratch = true;
+			}
+			struct contact_pair pair = { contact->a, contact->b };
+			contact_take(dynamics, contact->row, &pair);
+		}
 		if (contact->met || contact->reaches) {
 			dynamics_wake(dynamics, contact->body_a);
 			dynamics_wake(dynamics, contact->body_b);
 		}
 		if (!contact->kept)
-			commit_made(&dynamics->tables->contact, contact->row, &list->made[i]);
+			commit_manifold(&dynamics->tables->contact, contact->row, &list->made[i]);
 	}
 	ASSERT(dynamics->contact_index.count == dynamics->contact_used.count);
 	broad_phase_settle(dynamics->broad_phase);
@@ -538,28 +495,30 @@ static void commit_rows(struct step *self, struct contact_list *list)
 enum status step_commit(struct step *self, struct contact_list *list, struct reason *why)
 {
 	struct dynamics *dynamics = self->dynamics;
+	struct tables *tables = dynamics->tables;
 	uint64_t rows;
-	if (reserve_commit(self, list, &rows) != STATUS_OK)
-		return reason_set(why, STATUS_NO_MEMORY, -1, "memory", "no memory to store a step");
-	enum status status = check_block(self, rows, why);
+	enum status status = reserve_commit(self, list, &rows, why);
 	if (status != STATUS_OK)
 		return status;
-	commit_block(self);
-	ASSERT(dynamics->tables->method_block.count == self->block_bytes);
+	if (self->block_bytes < tables->method_block.count)
+		tables_truncate(tables, TABLE_METHOD_BLOCK, self->block_bytes);
+	while (tables->method_block.count < self->block_bytes)
+		tables_append(tables, TABLE_METHOD_BLOCK);
+	ASSERT(tables->method_block.count == self->block_bytes);
 	for (uint32_t i = 0; i < self->body_count; i++)
 		dynamics->bodies.items[self->bodies[i]].motion = 0;
 	if (list == NULL)
 		return STATUS_OK;
-	commit_rows(self, list);
-	ASSERT(dynamics->tables->contact.count <= rows);
+	commit_contacts(self, list);
+	ASSERT(tables->contact.count <= rows);
 	self->committed = list;
 	return STATUS_OK;
 }
 
 /* ---- after the solve ----------------------------------------------------------------------- */
 
-static void note_change(struct dynamics *dynamics, const struct contact_state *contact, bool begins,
-			double impulse)
+static void note_contact_event(struct dynamics *dynamics, const struct contact_state *contact,
+			       bool begins, double impulse)
 {
 	ASSERT(!begins || contact->point_count > 0);
 	const struct tables *tables = dynamics->tables;
@@ -623,17 +582,18 @@ void step_contacts_solved(struct step *self, const struct contact_list *list)
 		touching |= impulse > 0;
 		dynamics->report.touching += touching;
 		if (touching != touched)
-			note_change(dynamics, contact, touching, impulse);
+			note_contact_event(dynamics, contact, touching, impulse);
 		table->touching[contact->row] = touching;
 	}
 }
 
-/* Drops rows of scratch pairs whose fat boxes do not overlap, because invariant 1 of dynamics.h
- * does not have them. */
-static void drop_scratch(struct step *self)
+void step_finish(struct step *self)
 {
 	struct dynamics *dynamics = self->dynamics;
-	for (uint32_t i = 0; i < self->committed->count; i++) {
+	/* Drops rows of scratch pairs whose fat boxes do not overlap, because invariant 1 of
+	 * dynamics.h does not have them. */
+	uint32_t count = self->committed != NULL && self->reached ? self->committed->count : 0;
+	for (uint32_t i = 0; i < count; i++) {
 		const struct contact_state *contact = &self->committed->items[i];
 		struct contact_pair pair = { contact->a, contact->b };
 		/* The row may be freed already, with a body that was removed or put into quarantine. */
@@ -641,13 +601,7 @@ static void drop_scratch(struct step *self)
 		    !pair_wanted(dynamics, &pair))
 			contact_drop(dynamics, contact->row);
 	}
-}
-
-void step_finish(struct step *self)
-{
-	if (self->committed != NULL && self->reached)
-		drop_scratch(self);
-	arena_reset(&self->dynamics->scratch);
+	arena_reset(&dynamics->scratch);
 	*self = (struct step){ 0 };
 }
 

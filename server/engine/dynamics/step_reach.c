@@ -18,8 +18,6 @@
 
 struct reach_work {
 	struct step *step;
-	struct pair_reach *ways; /* of the placements of bodies that leave, by box.min.x */
-	uint32_t way_count;
 	uint64_t *leaves;	     /* bit a slot */
 	const struct pair_reach *at; /* the placement whose pairs are being found */
 	enum status status;
@@ -66,43 +64,41 @@ static int compare_ways(const void *a, const void *b, void *context)
 	return x->placement < y->placement ? -1 : x->placement > y->placement;
 }
 
-static enum status gather_ways(struct reach_work *work, const struct step_way *ways, uint32_t count)
+/* Appends to new_pairs the pairs of the bodies that leave, some of them twice or known. */
+static enum status find_pairs(struct reach_work *work, const struct step_way *ways, uint32_t count)
 {
-	const struct step *step = work->step;
-	const struct tables *tables = step->dynamics->tables;
-	struct arena *scratch = &step->dynamics->scratch;
+	struct step *step = work->step;
+	struct dynamics *dynamics = step->dynamics;
+	const struct tables *tables = dynamics->tables;
+	struct arena *scratch = &dynamics->scratch;
 	uint32_t placements = 0;
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t p = tables->body.first_placement[step->bodies[ways[i].slot]]; p != 0;
 		     p = tables->placement.next[p - 1])
 			placements++;
-	work->ways = ARENA_ARRAY(scratch, struct pair_reach, placements);
+	struct pair_reach *leaving = ARENA_ARRAY(scratch, struct pair_reach, placements);
 	struct pair_reach *merged = ARENA_ARRAY(scratch, struct pair_reach, placements);
 	work->leaves = arena_push_zero(scratch, (step->body_count + 63) / 64 * sizeof(uint64_t));
-	if (work->ways == NULL || merged == NULL || work->leaves == NULL)
+	if (leaving == NULL || merged == NULL || work->leaves == NULL)
 		return STATUS_NO_MEMORY;
+	uint32_t found = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		work->leaves[ways[i].slot / 64] |= UINT64_C(1) << (ways[i].slot % 64);
 		for (uint32_t p = tables->body.first_placement[step->bodies[ways[i].slot]]; p != 0;
 		     p = tables->placement.next[p - 1])
-			work->ways[work->way_count++] =
+			leaving[found++] =
 				(struct pair_reach){ p - 1, ways[i].box, ways[i].motion };
 	}
-	sort_items(work->ways, merged, work->way_count, sizeof *merged, compare_ways, NULL);
-	return STATUS_OK;
-}
-
-static enum status pairs_of_ways(struct reach_work *work)
-{
-	struct dynamics *dynamics = work->step->dynamics;
-	for (uint32_t i = 0; i < work->way_count && work->status == STATUS_OK; i++) {
-		work->at = &work->ways[i];
+	ASSERT(found == placements);
+	sort_items(leaving, merged, found, sizeof *merged, compare_ways, NULL);
+	for (uint32_t i = 0; i < found && work->status == STATUS_OK; i++) {
+		work->at = &leaving[i];
 		broad_phase_query(dynamics->broad_phase, &work->at->box, visit_staying, work);
-		for (uint32_t k = i + 1; k < work->way_count && work->status == STATUS_OK &&
-					 work->ways[k].box.min.x <= work->at->box.max.x;
+		for (uint32_t k = i + 1; k < found && work->status == STATUS_OK &&
+					 leaving[k].box.min.x <= work->at->box.max.x;
 		     k++)
-			if (aabb_overlaps(work->at->box, work->ways[k].box))
-				work->status = add_pair(dynamics, work->at, &work->ways[k]);
+			if (aabb_overlaps(work->at->box, leaving[k].box))
+				work->status = add_pair(dynamics, work->at, &leaving[k]);
 	}
 	return work->status;
 }
@@ -164,34 +160,51 @@ static bool is_known(const struct step *self, const struct contact_list *list, u
 	return false;
 }
 
-static enum status grow_list(struct step *self, struct contact_list *list, uint32_t more)
+/* Sorts new_pairs from `begun` on and removes duplicates and known pairs. */
+static enum status remove_known(struct step *self, const struct contact_list *list, uint32_t begun)
 {
-	if (list->capacity - list->count >= more)
-		return STATUS_OK;
-	struct arena *scratch = &self->dynamics->scratch;
-	uint32_t capacity = MAX_OF(list->capacity, more) + list->count;
-	struct contact_list grown = { ARENA_ARRAY(scratch, struct contact_state, capacity),
-				      ARENA_ARRAY(scratch, struct contact_made, capacity),
-				      list->count, capacity };
-	if (grown.items == NULL || grown.made == NULL)
+	ASSERT(begun <= self->dynamics->new_pairs.count);
+	struct dynamics *dynamics = self->dynamics;
+	uint32_t found = dynamics->new_pairs.count - begun, unknown = 0;
+	uint32_t scratch = first_scratch(list);
+	struct contact_pair *items = dynamics->new_pairs.items + begun;
+	struct contact_pair *merged = ARENA_ARRAY(&dynamics->scratch, struct contact_pair, found);
+	if (merged == NULL)
 		return STATUS_NO_MEMORY;
-	if (list->count > 0) {
-		memcpy(grown.items, list->items, list->count * sizeof *grown.items);
-		memcpy(grown.made, list->made, list->count * sizeof *grown.made);
-	}
-	ASSERT(grown.capacity - grown.count >= more);
-	*list = grown;
+	sort_items(items, merged, found, sizeof *items, compare_pairs, NULL);
+	for (uint32_t i = 0; i < found; i++)
+		if ((i == 0 || compare_pairs(&items[i - 1], &items[i], NULL) != 0) &&
+		    !is_known(self, list, scratch, &items[i], begun))
+			merged[unknown++] = items[i];
+	memcpy(items, merged, unknown * sizeof *items);
+	dynamics->new_pairs.count = begun + unknown;
 	return STATUS_OK;
 }
 
 /* Merges new_pairs from `begun` on (ascending, each once, none known) into the scratch pairs, from
- * the end. */
-static void merge_scratch(struct step *self, struct contact_list *list, uint32_t begun)
+ * the end. The list grows if it must. */
+static enum status merge_scratch(struct step *self, struct contact_list *list, uint32_t begun)
 {
-	ASSERT(begun <= self->dynamics->new_pairs.count);
 	struct dynamics *dynamics = self->dynamics;
-	uint32_t low = first_scratch(list), left = list->count, next = dynamics->new_pairs.count;
-	list->count += next - begun;
+	struct arena *scratch = &dynamics->scratch;
+	uint32_t next = dynamics->new_pairs.count, more = next - begun;
+	ASSERT(begun <= next);
+	if (list->capacity - list->count < more) {
+		uint32_t capacity = MAX_OF(list->capacity, more) + list->count;
+		struct contact_list grown = { ARENA_ARRAY(scratch, struct contact_state, capacity),
+					      ARENA_ARRAY(scratch, struct contact_made, capacity),
+					      list->count, capacity };
+		if (grown.items == NULL || grown.made == NULL)
+			return STATUS_NO_MEMORY;
+		if (list->count > 0) {
+			memcpy(grown.items, list->items, list->count * sizeof *grown.items);
+			memcpy(grown.made, list->made, list->count * sizeof *grown.made);
+		}
+		*list = grown;
+	}
+	ASSERT(list->capacity - list->count >= more);
+	uint32_t low = first_scratch(list), left = list->count;
+	list->count += more;
 	for (uint32_t to = list->count; next > begun; to--) {
 		const struct contact_pair *pair = &dynamics->new_pairs.items[next - 1];
 		struct contact_pair there = left > low ? pair_at(list, left - 1) : *pair;
@@ -212,26 +225,6 @@ static void merge_scratch(struct step *self, struct contact_list *list, uint32_t
 		};
 		next--;
 	}
-}
-
-/* Sorts the pairs found and removes duplicates and known ones. */
-static enum status keep_unknown(struct step *self, const struct contact_list *list, uint32_t begun)
-{
-	ASSERT(begun <= self->dynamics->new_pairs.count);
-	struct dynamics *dynamics = self->dynamics;
-	uint32_t found = dynamics->new_pairs.count - begun, kept = begun,
-		 scratch = first_scratch(list);
-	struct contact_pair *items = dynamics->new_pairs.items + begun;
-	struct contact_pair *merged = ARENA_ARRAY(&dynamics->scratch, struct contact_pair, found);
-	if (merged == NULL)
-		return STATUS_NO_MEMORY;
-	sort_items(items, merged, found, sizeof *items, compare_pairs, NULL);
-	for (uint32_t i = 0; i < found; i++)
-		if ((i == 0 || compare_pairs(&items[i - 1], &items[i], NULL) != 0) &&
-		    !is_known(self, list, scratch, &items[i], begun))
-			merged[kept++ - begun] = items[i];
-	memcpy(items, merged, (kept - begun) * sizeof *items);
-	dynamics->new_pairs.count = kept;
 	return STATUS_OK;
 }
 
@@ -243,20 +236,16 @@ enum status step_reach(struct step *self, struct contact_list *list, const struc
 	uint32_t begun = dynamics->new_pairs.count;
 	struct arena_mark mark = arena_mark(&dynamics->scratch);
 	struct reach_work work = { .step = self };
-	enum status status = gather_ways(&work, ways, count);
+	enum status status = find_pairs(&work, ways, count);
 	if (status == STATUS_OK)
-		status = pairs_of_ways(&work);
-	if (status == STATUS_OK)
-		status = keep_unknown(self, list, begun);
+		status = remove_known(self, list, begun);
 	arena_rewind(&dynamics->scratch, mark);
 	uint32_t more = dynamics->new_pairs.count - begun;
 	if (status == STATUS_OK)
 		status = step_check_limits(
 			self, (uint64_t)(list->count - first_scratch(list)) + more, why);
 	if (status == STATUS_OK)
-		status = grow_list(self, list, more);
-	if (status == STATUS_OK)
-		merge_scratch(self, list, begun);
+		status = merge_scratch(self, list, begun);
 	dynamics->new_pairs.count = begun;
 	self->reached |= more > 0;
 	if (status == STATUS_NO_MEMORY)
