@@ -120,18 +120,7 @@ static void find_normal(struct contact_at *at)
 		at->normal = quat_rotate(at->turn_b, found->normal);
 }
 
-/* n' and n'' of n = N/|N| from N, N', N''. */
-static void bend_unit(struct contact_at *at, double length, vec3 rate, vec3 bend)
-{
-	ASSERT(length != 0);
-	double grows = vec3_dot(at->normal, rate);
-	vec3 n1 = vec3_scale(vec3_mul_sub(rate, at->normal, grows), 1 / length);
-	double grows_more = vec3_dot(n1, rate) + vec3_dot(at->normal, bend);
-	vec3 n2 = vec3_mul_sub(vec3_mul_sub(bend, n1, 2 * grows), at->normal, grows_more);
-	at->normal_rate = n1;
-	at->normal_bend = vec3_scale(n2, 1 / length);
-}
-
+/* n' and n'' of n = N/|N|, N = e_a × e_b, from N, N', N''. */
 static void find_edge_rates(struct contact_at *at)
 {
 	ASSERT(at->edges != 0);
@@ -141,8 +130,14 @@ static void find_edge_rates(struct contact_at *at)
 	vec3 rate = vec3_add(vec3_cross(a1, at->edge_b), vec3_cross(at->edge_a, b1));
 	vec3 bend = vec3_add(vec3_cross(a2, at->edge_b), vec3_cross(at->edge_a, b2));
 	bend = vec3_mul_add(bend, vec3_cross(a1, b1), 2);
-	/* N and the normal may be opposite: then n = N/(−|N|). */
-	bend_unit(at, at->edges, rate, bend);
+	/* N and the normal may be opposite: then n = N/(−|N|), and |N| is negative here. */
+	double length = at->edges;
+	double grows = vec3_dot(at->normal, rate);
+	vec3 n1 = vec3_scale(vec3_mul_sub(rate, at->normal, grows), 1 / length);
+	double grows_more = vec3_dot(n1, rate) + vec3_dot(at->normal, bend);
+	vec3 n2 = vec3_mul_sub(vec3_mul_sub(bend, n1, 2 * grows), at->normal, grows_more);
+	at->normal_rate = n1;
+	at->normal_bend = vec3_scale(n2, 1 / length);
 }
 
 static void find_frame_rates(struct contact_at *at)
@@ -250,60 +245,50 @@ static struct constraint_row *add_row(const struct contact_at *at, struct row_li
 	return row;
 }
 
-/* Adds the change of the gap by a turning normal, n'·D, where D is not parallel to n. */
-static void add_normal_turn(const struct contact_at *at, vec3 apart, struct spatial *on_a,
-			    struct spatial *on_b)
-{
-	ASSERT(at->moved);
-	vec3 across = vec3_mul_sub(apart, at->normal, vec3_dot(apart, at->normal));
-	enum contact_normal of = at->found->normal_of;
-	if (of == CONTACT_NORMAL_OF_A)
-		on_a->angular = vec3_add(on_a->angular, vec3_cross(at->normal, across));
-	if (of == CONTACT_NORMAL_OF_B)
-		on_b->angular = vec3_add(on_b->angular, vec3_cross(at->normal, across));
-	if (of != CONTACT_NORMAL_OF_EDGES || at->edges == 0)
-		return;
-	vec3 by_a = vec3_cross(at->edge_a, vec3_cross(at->edge_b, across));
-	vec3 by_b = vec3_cross(at->edge_b, vec3_cross(at->edge_a, across));
-	on_a->angular = vec3_mul_add(on_a->angular, by_a, 1 / at->edges);
-	on_b->angular = vec3_mul_sub(on_b->angular, by_b, 1 / at->edges);
-}
-
-static double normal_bias(const struct contact_at *at, const struct point_place *place)
-{
-	ASSERT(at->options->level == CONSTRAINT_ACCELERATION);
-	bool centres = at->found->normal_of == CONTACT_NORMAL_OF_CENTRES;
-	vec3 arm_a = centres ? turn_found(at, at->turn_a, at->found->ball_a) : place->on_a;
-	vec3 arm_b = centres ? turn_found(at, at->turn_b, at->found->ball_b) : place->on_b;
-	vec3 turning = vec3_sub(point_turning(at->b, arm_b), point_turning(at->a, arm_a));
-	vec3 u = vec3_sub(point_velocity(at->b, arm_b), point_velocity(at->a, arm_a));
-	if (centres)
-		return vec3_dot(at->normal, turning) + vec3_dot(at->normal_rate, u);
-	return vec3_dot(at->normal, turning) + 2 * vec3_dot(at->normal_rate, u) +
-	       vec3_dot(at->normal_bend, place->apart);
-}
-
 static void add_normal_row(const struct contact_at *at, const struct point_place *place,
 			   struct row_list *out)
 {
+	vec3 n = at->normal;
+	enum contact_normal of = at->found->normal_of;
+	bool centres = of == CONTACT_NORMAL_OF_CENTRES;
+	vec3 ball_a = centres ? turn_found(at, at->turn_a, at->found->ball_a) : vec3_zero();
+	vec3 ball_b = centres ? turn_found(at, at->turn_b, at->found->ball_b) : vec3_zero();
 	/* At the motions where it was found, the midpoint's arms give the same J with the bits of
 	 * every other method. */
-	vec3 arm_a = at->moved ? place->on_a : place->middle_a;
-	vec3 arm_b = at->moved ? place->on_b : place->middle_b;
-	if (at->moved && at->found->normal_of == CONTACT_NORMAL_OF_CENTRES) {
-		arm_a = turn_found(at, at->turn_a, at->found->ball_a);
-		arm_b = turn_found(at, at->turn_b, at->found->ball_b);
+	vec3 arm_a = !at->moved ? place->middle_a : centres ? ball_a : place->on_a;
+	vec3 arm_b = !at->moved ? place->middle_b : centres ? ball_b : place->on_b;
+	struct spatial on_a = spatial_negate(spatial_along(arm_a, n));
+	struct spatial on_b = spatial_along(arm_b, n);
+	if (at->moved) {
+		/* The change of the gap by a turning normal, n'·D, where D is not parallel to n. */
+		vec3 across = vec3_mul_sub(place->apart, n, vec3_dot(place->apart, n));
+		if (of == CONTACT_NORMAL_OF_A)
+			on_a.angular = vec3_add(on_a.angular, vec3_cross(n, across));
+		if (of == CONTACT_NORMAL_OF_B)
+			on_b.angular = vec3_add(on_b.angular, vec3_cross(n, across));
+		if (of == CONTACT_NORMAL_OF_EDGES && at->edges != 0) {
+			vec3 by_a = vec3_cross(at->edge_a, vec3_cross(at->edge_b, across));
+			vec3 by_b = vec3_cross(at->edge_b, vec3_cross(at->edge_a, across));
+			on_a.angular = vec3_mul_add(on_a.angular, by_a, 1 / at->edges);
+			on_b.angular = vec3_mul_sub(on_b.angular, by_b, 1 / at->edges);
+		}
 	}
-	struct spatial on_a = spatial_negate(spatial_along(arm_a, at->normal));
-	struct spatial on_b = spatial_along(arm_b, at->normal);
-	if (at->moved)
-		add_normal_turn(at, place->apart, &on_a, &on_b);
 	struct constraint_row *row = add_row(at, out, on_a, on_b);
 	row->set = ROW_POSITIVE;
 	row->gap = place->gap;
 	row->upper = __builtin_inf();
-	if (at->options->level == CONSTRAINT_ACCELERATION)
-		row->bias = normal_bias(at, place);
+	if (at->options->level != CONSTRAINT_ACCELERATION)
+		return;
+	/* gap'' without the bodies' accelerations: of the surface points, or of the two centres. */
+	arm_a = centres ? ball_a : place->on_a;
+	arm_b = centres ? ball_b : place->on_b;
+	vec3 turning = vec3_sub(point_turning(at->b, arm_b), point_turning(at->a, arm_a));
+	vec3 u = vec3_sub(point_velocity(at->b, arm_b), point_velocity(at->a, arm_a));
+	if (centres)
+		row->bias = vec3_dot(n, turning) + vec3_dot(at->normal_rate, u);
+	else
+		row->bias = vec3_dot(n, turning) + 2 * vec3_dot(at->normal_rate, u) +
+			    vec3_dot(at->normal_bend, place->apart);
 }
 
 /* Slip directions of two friction rows: joint for a cone, separate for a pyramid. */

@@ -70,17 +70,17 @@ void dynamics_release(struct dynamics *self)
 	self->broad_phase = NULL;
 	arena_release(&self->scratch);
 	for (uint32_t i = 0; i < PARALLEL_WORKERS_MAX; i++)
-		arena_release(&self->rooms[i]);
+		arena_release(&self->worker_arenas[i]);
 }
 
 uint64_t dynamics_memory(const struct dynamics *self)
 {
 	uint64_t sets = 2 * (uint64_t)self->awake.size + self->live.size + self->body_used.size +
 			self->placement_used.size + self->contact_used.size + self->moved.size;
-	uint64_t rooms = 0;
+	uint64_t arenas = 0;
 	for (uint32_t i = 0; i < PARALLEL_WORKERS_MAX; i++)
-		rooms += self->rooms[i].peak;
-	return sizeof *self + rooms + sets / 8 + (uint64_t)self->body_index.capacity * 16 +
+		arenas += self->worker_arenas[i].peak;
+	return sizeof *self + arenas + sets / 8 + (uint64_t)self->body_index.capacity * 16 +
 	       (uint64_t)self->contact_index.capacity * sizeof *self->contact_index.slots +
 	       (uint64_t)self->slept.capacity * sizeof *self->slept.items +
 	       (uint64_t)self->bodies.capacity * sizeof *self->bodies.items +
@@ -204,9 +204,10 @@ void dynamics_event(struct dynamics *self, struct event event)
 
 /* ---- rebuilding ---------------------------------------------------------------------------- */
 
-static enum status reserve_rebuild(struct dynamics *self)
+enum status dynamics_rebuild(struct dynamics *self)
 {
 	const struct tables *tables = self->tables;
+	ASSERT(arena_used(&self->scratch) == 0);
 	enum status status = reserve_bodies(self, tables->body.count);
 	if (status == STATUS_OK)
 		status = reserve_placements(self, tables->placement.count);
@@ -214,12 +215,10 @@ static enum status reserve_rebuild(struct dynamics *self)
 		status = dynamics_contact_reserve(self, tables->contact.count);
 	if (status == STATUS_OK)
 		status = dynamics_body_reserve(self, 0, 0);
-	return status;
-}
-
-static void reset_caches(struct dynamics *self)
-{
-	ASSERT(arena_used(&self->scratch) == 0);
+	if (status == STATUS_OK)
+		status = joints_rebuild(self);
+	if (status != STATUS_OK)
+		return status;
 	table_reset(&self->body_index);
 	contact_index_reset(&self->contact_index);
 	bitset_reset(&self->awake);
@@ -230,12 +229,7 @@ static void reset_caches(struct dynamics *self)
 	bitset_reset(&self->contact_used);
 	bitset_reset(&self->moved);
 	broad_phase_reset(self->broad_phase);
-}
-
-/* Fat boxes are columns and are not made anew, because pairs are a function of them. */
-static void rebuild_bodies(struct dynamics *self)
-{
-	const struct tables *tables = self->tables;
+	/* Fat boxes are columns and are not made anew, because pairs are a function of them. */
 	tables_find_rows(tables, TABLE_PLACEMENT, &self->placement_used, NULL);
 	tables_find_rows(tables, TABLE_BODY, &self->body_used, &self->body_index);
 	for (uint32_t body = bitset_next(&self->body_used, 0); body != BITSET_NONE;
@@ -244,20 +238,8 @@ static void rebuild_bodies(struct dynamics *self)
 		body_refresh_proxies(self, body);
 		body_refresh_awake(self, body);
 	}
-}
-
-enum status dynamics_rebuild(struct dynamics *self)
-{
-	enum status status = reserve_rebuild(self);
-	if (status != STATUS_OK)
-		return status;
-	reset_caches(self);
-	status = joints_rebuild(self);
-	if (status != STATUS_OK)
-		return status;
-	rebuild_bodies(self);
-	for (uint32_t row = 0; row < self->tables->contact.count; row++)
-		if (self->tables->contact.used[row])
+	for (uint32_t row = 0; row < tables->contact.count; row++)
+		if (tables->contact.used[row])
 			contact_link(self, row);
 	ASSERT(self->contact_index.count == self->contact_used.count);
 	return STATUS_OK;

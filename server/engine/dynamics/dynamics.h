@@ -148,7 +148,7 @@ struct dynamics {
 		uint32_t count, capacity;
 	} triangles;
 	struct arena scratch; /* empty between steps */
-	struct arena rooms
+	struct arena worker_arenas
 		[PARALLEL_WORKERS_MAX]; /* of workers that solve islands; empty between steps */
 	struct event_list events;
 	struct step_report report;

@@ -141,11 +141,11 @@ struct solve_work {
 static void solve_piece(uint32_t first, uint32_t last, uint32_t worker, void *context)
 {
 	const struct solve_work *work = context;
-	struct arena *room = &work->dynamics->rooms[worker];
+	struct arena *arena = &work->dynamics->worker_arenas[worker];
 	for (uint32_t i = first; i < last; i++) {
-		ASSERT(arena_used(room) == 0);
-		work->statuses[i] = work->solve(&work->islands->items[i], i, room, work->context);
-		arena_reset(room);
+		ASSERT(arena_used(arena) == 0);
+		work->statuses[i] = work->solve(&work->islands->items[i], i, arena, work->context);
+		arena_reset(arena);
 	}
 }
 
@@ -159,8 +159,8 @@ enum status islands_solve(struct step *step, const struct islands *islands, isla
 		return STATUS_NO_MEMORY;
 	/* An arena that had to grow becomes one block again, so that a steady tick makes no heap call. */
 	for (uint32_t i = 0; i < step->parallel->workers; i++)
-		if (arena_reserve(&step->dynamics->rooms[i], step->dynamics->rooms[i].peak) !=
-		    STATUS_OK)
+		if (arena_reserve(&step->dynamics->worker_arenas[i],
+				  step->dynamics->worker_arenas[i].peak) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 	parallel_run(step->parallel, islands->count, 1, solve_piece, &work);
 	for (uint32_t i = 0; i < islands->count; i++)

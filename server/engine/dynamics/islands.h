@@ -31,9 +31,9 @@ MUST_CHECK enum status islands_make(struct arena *arena, const struct mass_opera
 				    const struct constraint *constraints, uint32_t count,
 				    struct islands *out);
 
-/* Solves island `index`. `room`: the worker's own arena, empty before and reset after. It must
+/* Solves island `index`. `arena`: the worker's own arena, empty before and reset after. It must
  * write only data of its island and read no data of other islands. */
-typedef enum status island_solve(const struct island *island, uint32_t index, struct arena *room,
+typedef enum status island_solve(const struct island *island, uint32_t index, struct arena *arena,
 				 void *context);
 
 /* Solves all islands, each on any worker. Returns the status of the first, in order of numbers,

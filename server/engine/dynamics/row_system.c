@@ -54,40 +54,43 @@ struct row_system_sizes row_system_sizes(const struct mass_operator *mass,
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
-static void respond_all(struct row_system *self)
+void row_system_make(struct row_system *self, const struct mass_operator *mass,
+		     const struct constraint_row *rows, uint32_t count)
 {
+	ASSERT(count <= self->sizes.rows);
+	self->mass = mass;
+	self->rows = rows;
+	self->count = count;
+	/* Responses, and an incidence for each group that responds. */
 	struct spatial *room = self->room;
-	self->incidences = 0;
-	for (uint32_t i = 0; i < self->count; i++) {
-		struct jacobian j = self->rows[i].j;
+	uint32_t incidences = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct jacobian j = rows[i].j;
 		struct mass_response *response = &self->responses[i];
-		ASSERT(room + mass_room(self->mass, j) <= self->room + self->sizes.room);
-		mass_respond(self->mass, j, room, response);
-		room += mass_room(self->mass, j);
-		ASSERT(self->incidences + response->count <= self->sizes.parts);
+		ASSERT(room + mass_room(mass, j) <= self->room + self->sizes.room);
+		mass_respond(mass, j, room, response);
+		room += mass_room(mass, j);
+		ASSERT(incidences + response->count <= self->sizes.parts);
 		for (uint32_t g = 0; g < response->count; g++) {
-			self->group[self->incidences] = response->group[g];
-			self->row[self->incidences++] = i;
+			self->group[incidences] = response->group[g];
+			self->row[incidences++] = i;
 		}
 	}
-}
-
-/* Fills `list` (the lists of each row by group, then UINT32_MAX), `groups` and `first`. */
-static void find_lists(struct row_system *self)
-{
+	self->incidences = incidences;
+	sort_keys(self->group, self->row, self->scratch_group, self->scratch_row, incidences);
+	/* The lists of each row by group, then UINT32_MAX; the groups and their coordinates. */
 	uint32_t begin = 0;
 	self->group_count = 0;
 	self->coordinates = 0;
-	for (uint32_t i = 0; i < self->count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t k = 0; k < ROW_PARTS_MAX; k++)
 			self->list[i][k] = UINT32_MAX;
-	for (uint32_t at = 0; at < self->incidences; at++) {
+	for (uint32_t at = 0; at < incidences; at++) {
 		if (at == 0 || self->group[at] != self->group[at - 1]) {
 			begin = at;
 			self->groups[self->group_count] = (uint32_t)self->group[at];
 			self->first[self->group_count++] = self->coordinates;
-			self->coordinates +=
-				mass_coordinates(self->mass, (uint32_t)self->group[at]);
+			self->coordinates += mass_coordinates(mass, (uint32_t)self->group[at]);
 		}
 		self->list_end[begin] = at + 1;
 		uint32_t *lists = self->list[self->row[at]], k = 0;
@@ -97,18 +100,6 @@ static void find_lists(struct row_system *self)
 	}
 	ASSERT(self->group_count <= self->sizes.parts);
 	self->first[self->group_count] = self->coordinates;
-}
-
-void row_system_make(struct row_system *self, const struct mass_operator *mass,
-		     const struct constraint_row *rows, uint32_t count)
-{
-	ASSERT(count <= self->sizes.rows);
-	self->mass = mass;
-	self->rows = rows;
-	self->count = count;
-	respond_all(self);
-	sort_keys(self->group, self->row, self->scratch_group, self->scratch_row, self->incidences);
-	find_lists(self);
 }
 
 void row_system_speeds(const struct row_system *self, const struct spatial *velocities, double *u)

@@ -43,7 +43,7 @@ static void join_islands(uint32_t *parent, uint32_t a, uint32_t b)
 		parent[a] = b;
 }
 
-static bool is_moving_script(const struct dynamics *self, uint32_t body)
+static bool is_moving_animated(const struct dynamics *self, uint32_t body)
 {
 	return self->tables->body.status[body] == BODY_ANIMATED && bitset_get(&self->awake, body);
 }
@@ -82,7 +82,7 @@ static void link_touching(struct dynamics *self, struct sleep_islands *islands)
 		if (!tables->contact.touching[row])
 			continue;
 		uint32_t a = contact_body_a(tables, row), b = contact_body_b(tables, row);
-		if (is_moving_script(self, a) || is_moving_script(self, b)) {
+		if (is_moving_animated(self, a) || is_moving_animated(self, b)) {
 			tables->body.sleep_time[a] = tables->body.sleep_time[b] = 0;
 			continue;
 		}
@@ -124,9 +124,9 @@ static void link_joined(struct dynamics *self, struct sleep_islands *islands)
 		bitset_set(&self->joint_notes.moved, row); /* reported even if it does not act */
 		if (!joint_may_act(tables, row))
 			continue;
-		bool script = (awake_a && is_moving_script(self, a)) ||
-			      (awake_b && is_moving_script(self, b));
-		if (script || motor_runs(&tables->joint, row)) {
+		bool animated = (awake_a && is_moving_animated(self, a)) ||
+				(awake_b && is_moving_animated(self, b));
+		if (animated || motor_runs(&tables->joint, row)) {
 			reset_sleep_time(tables, a);
 			reset_sleep_time(tables, b);
 		}
