@@ -119,12 +119,17 @@ struct contact_summary {
 	double max, mean; /* m, penetration depth over the points with separation < 0 */
 };
 
-static struct contact_summary summarize_contacts(const struct world *world)
+static enum status summarize_contacts(const struct world *world, struct contact_summary *out,
+				      struct reason *why)
 {
 	struct contact_summary summary = { 0 };
-	uint32_t capacity = 4 * world_stats(world).contacts, deep = 0;
+	uint32_t capacity = 4 * world_stats(world).contacts, count = 0, deep = 0;
 	struct contact_view *views = heap_alloc(MAX_OF(capacity, 1u) * sizeof *views);
-	uint32_t count = views != NULL ? world_contacts(world, 0, views, capacity) : 0;
+	if (views == NULL || world_contacts(world, 0, views, capacity, &count) != STATUS_OK) {
+		heap_free(views);
+		return reason_set(why, STATUS_NO_MEMORY, -1, "memory",
+				  "no memory to list %u contact points", (unsigned)capacity);
+	}
 	const struct contact_view *counted = NULL; /* a point of the contact counted last */
 	for (uint32_t i = 0; i < count; i++) {
 		const struct contact_view *view = &views[i];
@@ -142,12 +147,12 @@ static struct contact_summary summarize_contacts(const struct world *world)
 	}
 	summary.mean = deep > 0 ? summary.mean / deep : 0;
 	heap_free(views);
-	return summary;
+	*out = summary;
+	return STATUS_OK;
 }
 
-static void report_run(struct run *run)
+static void report_run(struct run *run, const struct contact_summary *contacts)
 {
-	struct contact_summary summary = summarize_contacts(run->world);
 	const struct world *world = run->world;
 	struct world_stats stats = world_stats(world);
 	struct world_energy energy = world_energy(world);
@@ -160,8 +165,8 @@ static void report_run(struct run *run)
 	printf("\"tick_hash\": \"%016" PRIx64 "\", ", world_tick_hash(world));
 	print_times(run);
 	printf("\"bodies\": %u, \"awake\": %u, \"contacts\": %u, ", (unsigned)stats.bodies,
-	       (unsigned)stats.awake, (unsigned)summary.contacts);
-	printf("\"penetration\": {\"max\": %.9g, \"mean\": %.9g}, ", summary.max, summary.mean);
+	       (unsigned)stats.awake, (unsigned)contacts->contacts);
+	printf("\"penetration\": {\"max\": %.9g, \"mean\": %.9g}, ", contacts->max, contacts->mean);
 	printf("\"energy\": {\"kinetic\": %.17g, \"potential\": %.17g}, ", energy.kinetic,
 	       energy.potential);
 	printf("\"momentum\": {\"linear\": [%.17g, %.17g, %.17g], "
@@ -223,13 +228,16 @@ int run_scene(const struct options *options)
 {
 	struct run run = { .options = options };
 	struct reason why = { 0 };
+	struct contact_summary contacts = { 0 };
 	enum status status = prepare_run(&run, &why);
 	if (status == STATUS_OK)
 		status = step_all(&run, &why);
 	if (status == STATUS_OK)
 		status = write_poses(&run, &why);
 	if (status == STATUS_OK)
-		report_run(&run);
+		status = summarize_contacts(run.world, &contacts, &why);
+	if (status == STATUS_OK)
+		report_run(&run, &contacts);
 	else
 		fprintf(stderr, "cairnd run: %s: %s\n", why.field, why.text);
 	heap_free(run.ms);

@@ -415,10 +415,10 @@ struct contact_view {
 	double normal_impulse; /* N·s over the last tick */
 	vec3 friction_impulse; /* N·s on b, of the whole manifold; only in its first point */
 };
-/* Contact points of `body` (0: of all), sorted by (a, b, children, point). Writes at most `capacity`,
- * returns how many were written; 0 also without memory. */
-uint32_t world_contacts(const struct world *world, body_id body, struct contact_view *out,
-			uint32_t capacity);
+/* Contact points of `body` (0: of all), sorted by (a, b, children, point). *count is how many were written,
+ * at most `capacity`. NO_MEMORY: none. */
+MUST_CHECK enum status world_contacts(const struct world *world, body_id body,
+				      struct contact_view *out, uint32_t capacity, uint32_t *count);
 
 /* Points of the contacts assigned to `body`. A contact belongs to its dynamic body; of two dynamic bodies to
  * that with the higher id. As above, but with `body` as b (so `a` is the other), sorted by (a, child_b,

@@ -18,9 +18,10 @@ static enum status answer_contacts(struct host *host, const struct wire_query *q
 				   struct bytes *out)
 {
 	struct contact_view *views = ARENA_ARRAY(&host->scratch, struct contact_view, query->limit);
-	if (views == NULL)
+	uint32_t count;
+	if (views == NULL ||
+	    world_contacts(host->world, query->body, views, query->limit, &count) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	uint32_t count = world_contacts(host->world, query->body, views, query->limit);
 	struct wire_packer packer = packer_into(out, 8 + (size_t)count * ITEM_BYTES_MAX);
 	wire_pack_array(&packer, count);
 	for (uint32_t i = 0; i < count; i++) {

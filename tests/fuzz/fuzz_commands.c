@@ -147,7 +147,7 @@ static void check_world(const struct world *world)
 		ASSERT(is_finite3(body.angular_velocity) && is_finite3(body.centre));
 		ASSERT(scalar_abs(quat_length(body.rotation) - 1) < 1e-6);
 	}
-	count = world_contacts(world, 0, contacts, COUNT_OF(contacts));
+	count = test_contacts(world, 0, contacts, COUNT_OF(contacts));
 	double least = takes_back(world) ? -DBL_MAX : 0; /* and finite */
 	for (uint32_t i = 0; i < MIN_OF(count, (uint32_t)COUNT_OF(contacts)); i++)
 		ASSERT(is_finite3(contacts[i].point) && is_finite3(contacts[i].normal) &&

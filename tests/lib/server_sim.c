@@ -127,7 +127,8 @@ static void see_contacts(const struct world *world, struct sim_state *state)
 	uint32_t room = 4 * world_stats(world).contacts + 1, count, held_count = 0;
 	struct contact_view *views = sim_memory(heap_alloc(room * sizeof *views));
 	struct held *held = sim_memory(heap_alloc(room * sizeof *held));
-	count = world_contacts(world, 0, views, room);
+	if (world_contacts(world, 0, views, room, &count) != STATUS_OK)
+		sim_fail("out of memory", NULL);
 	for (uint32_t i = 0; i < count; i++) {
 		struct wire_body *holder = hold(state, &views[i], &held[held_count].touch);
 		if (holder == NULL)

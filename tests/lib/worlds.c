@@ -206,6 +206,15 @@ struct body_view test_body(const struct world *world, body_id id)
 	return view;
 }
 
+uint32_t test_contacts(const struct world *world, body_id body, struct contact_view *out,
+		       uint32_t capacity)
+{
+	uint32_t count;
+	if (world_contacts(world, body, out, capacity, &count) != STATUS_OK)
+		fail("there is no memory to list contacts", NULL);
+	return count;
+}
+
 void test_step(struct world *world, uint32_t ticks)
 {
 	struct reason why;

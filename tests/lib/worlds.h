@@ -45,6 +45,9 @@ struct command test_spawn_command(struct world *world, enum test_shape shape, ve
 				  struct attachment *item);
 body_id test_spawn(struct world *world, enum test_shape shape, vec3 position);
 struct body_view test_body(const struct world *world, body_id id);
+/* world_contacts, which must have memory; returns how many were written. */
+uint32_t test_contacts(const struct world *world, body_id body, struct contact_view *out,
+		       uint32_t capacity);
 void test_step(struct world *world, uint32_t ticks);
 uint64_t test_hash(const struct world *world);
 /* world_check, and the tick hash made anew from what the door shows. */

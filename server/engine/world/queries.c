@@ -339,25 +339,27 @@ static uint32_t collect_contacts(const struct tables *tables, body_id body,
 	return count;
 }
 
-uint32_t world_contacts(const struct world *world, body_id body, struct contact_view *out,
-			uint32_t capacity)
+enum status world_contacts(const struct world *world, body_id body, struct contact_view *out,
+			   uint32_t capacity, uint32_t *count)
 {
 	const struct tables *tables = &world->tables;
 	size_t rows = tables->contact.count;
 	struct contact_key *keys = heap_alloc((2 * rows + 1) * sizeof *keys);
+	*count = 0;
 	if (keys == NULL)
-		return 0;
-	uint32_t count = collect_contacts(tables, body, keys), points = 0;
-	ASSERT(count <= rows);
-	sort_items(keys, keys + rows, count, sizeof *keys, compare_contacts, NULL);
-	for (uint32_t i = 0; i < count && points < capacity; i++) {
+		return STATUS_NO_MEMORY;
+	uint32_t found = collect_contacts(tables, body, keys), points = 0;
+	ASSERT(found <= rows);
+	sort_items(keys, keys + rows, found, sizeof *keys, compare_contacts, NULL);
+	for (uint32_t i = 0; i < found && points < capacity; i++) {
 		view_points(tables, &keys[i], out + points, capacity - points);
 		points += MIN_OF((uint32_t)tables->contact.point_count[keys[i].row],
 				 capacity - points);
 	}
 	heap_free(keys);
 	ASSERT(points <= capacity);
-	return points;
+	*count = points;
+	return STATUS_OK;
 }
 
 /* Of two dynamic bodies the later one holds; what is not dynamic holds nothing. */

@@ -393,7 +393,7 @@ static double carried(body_id body)
 {
 	struct contact_view points[8];
 	double sum = 0;
-	uint32_t count = world_contacts(world, body, points, COUNT_OF(points));
+	uint32_t count = test_contacts(world, body, points, COUNT_OF(points));
 	for (uint32_t i = 0; i < count; i++)
 		sum += points[i].normal_impulse;
 	return sum * 60;

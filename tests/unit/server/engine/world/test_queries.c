@@ -1,6 +1,7 @@
 /* Questions about a state, against answers found the obvious way. */
 #include "server/engine/engine.h"
 
+#include "server/base/heap.h"
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/worlds.h"
@@ -229,7 +230,7 @@ START_TEST(a_resting_box_shows_contacts_that_carry_its_weight)
 	body_id far = test_spawn(world, TEST_BOX, vec3_make(50, 0.5, 0));
 	test_step(world, 25);
 	struct contact_view points[16];
-	uint32_t count = world_contacts(world, box, points, 16);
+	uint32_t count = test_contacts(world, box, points, 16);
 	ck_assert_uint_ge(count, 3);
 	double carried = 0;
 	for (uint32_t i = 0; i < count; i++) {
@@ -241,11 +242,28 @@ START_TEST(a_resting_box_shows_contacts_that_carry_its_weight)
 		carried += points[i].normal_impulse;
 	}
 	ck_assert_double_eq_tol(carried, 1000 * 9.81 / 60, 2);
-	uint32_t both = world_contacts(world, 0, points, 16);
+	uint32_t both = test_contacts(world, 0, points, 16);
 	ck_assert_uint_eq(both, 2 * count);
 	ck_assert(points[both - 1].a == far || points[both - 1].b == far);
-	ck_assert_uint_eq(world_contacts(world, 0, points, 3), 3);
-	ck_assert_uint_eq(world_contacts(world, 77, points, 16), 0);
+	ck_assert_uint_eq(test_contacts(world, 0, points, 3), 3);
+	ck_assert_uint_eq(test_contacts(world, 77, points, 16), 0);
+}
+END_TEST
+
+START_TEST(a_list_of_contacts_without_memory_is_refused)
+{
+	test_spawn(world, TEST_PLANE, vec3_zero());
+	body_id box = test_spawn(world, TEST_BOX, vec3_make(0, 0.5, 0));
+	test_step(world, 25);
+	struct contact_view points[16];
+	uint32_t count = 99;
+	heap_fail_at(1);
+	enum status status = world_contacts(world, box, points, 16, &count);
+	ck_assert(!heap_fail_pending());
+	heap_fail_at(0);
+	ck_assert_int_eq(status, STATUS_NO_MEMORY);
+	ck_assert_uint_eq(count, 0);
+	ck_assert_uint_gt(test_contacts(world, box, points, 16), 0);
 }
 END_TEST
 
@@ -262,7 +280,7 @@ START_TEST(questions_change_nothing)
 	(void)world_ray(world, vec3_make(0, 9, 0), vec3_make(0, -1, 0), 20, all, hits, 8, NULL);
 	(void)world_overlap(world, test_shape(TEST_HULL), vec3_zero(), quat_identity(), all, ids, 8,
 			    NULL);
-	(void)world_contacts(world, 0, points, 64);
+	(void)test_contacts(world, 0, points, 64);
 	(void)world_energy(world);
 	struct bytes after = test_save(world);
 	ck_assert_uint_eq(after.count, before.count);
@@ -304,6 +322,7 @@ static Suite *make(void)
 	tcase_add_test(tcase, overlaps_find_what_distances_between_spheres_say);
 	tcase_add_test(tcase, overlaps_meet_ground_of_every_kind);
 	tcase_add_test(tcase, a_resting_box_shows_contacts_that_carry_its_weight);
+	tcase_add_test(tcase, a_list_of_contacts_without_memory_is_refused);
 	tcase_add_test(tcase, questions_change_nothing);
 	tcase_add_test(tcase, energy_and_momentum_are_sums_over_dynamic_bodies);
 	suite_add_tcase(suite, tcase);
