@@ -49,8 +49,8 @@ static uint64_t clusters_need(uint64_t bodies, uint64_t contacts)
 	return soft_clusters_need(contacts);
 }
 
-/* The clusters of the present state; the caller abandons the step. */
-static void make_clusters(struct step *step, struct soft_clusters *clusters)
+/* Collides the present state; the caller abandons the step. */
+static void begin_step(struct step *step)
 {
 	struct reason why;
 	stage.dynamics.parallel = &parallel_serial;
@@ -61,6 +61,12 @@ static void make_clusters(struct step *step, struct soft_clusters *clusters)
 	step_collide(step, &step->contacts, 0, &options);
 	step_wake_reached(step, &options);
 	step_number(step);
+}
+
+/* The clusters of the present state; the caller abandons the step. */
+static void make_clusters(struct step *step, struct soft_clusters *clusters)
+{
+	begin_step(step);
 	soft_clusters_make(clusters, step, stage.dt);
 }
 
@@ -192,6 +198,24 @@ START_TEST(sides_of_a_groove_are_clusters_of_their_own)
 }
 END_TEST
 
+/* An infinite speed leaves no order among the points of a cluster, so none is chosen. */
+START_TEST(points_of_infinite_speed_make_no_cluster)
+{
+	uint32_t slab = add_slab(&stage, 0);
+	stage_run(&stage, 60);
+	struct step step;
+	struct soft_clusters clusters;
+	begin_step(&step);
+	stage.tables.body.velocity[slab].y = -__builtin_inf();
+	soft_clusters_make(&clusters, &step, stage.dt);
+	ck_assert_uint_gt(step.contacts.count, 200);
+	ck_assert(soft_is_clustered(&clusters, 0));
+	ck_assert_uint_eq(clusters.count, 0);
+	ck_assert_uint_eq(soft_manifolds(&clusters), step.contacts.count);
+	step_abandon(&step);
+}
+END_TEST
+
 /* ---- rest ------------------------------------------------------------------------------------- */
 
 struct rest {
@@ -257,8 +281,7 @@ START_TEST(a_slab_on_a_mesh_rests_as_calm_as_with_every_contact_solved)
 }
 END_TEST
 
-/* ---- reported impulses
- * ------------------------------------------------------------------------------- */
+/* ---- reported impulses ------------------------------------------------------------------------ */
 
 /* All impulses that the rows report, on B (the slab), world axes. */
 static vec3 told(void)
@@ -425,6 +448,7 @@ static Suite *make(void)
 	tcase_add_loop_test(made, a_clusters_points_are_points_of_its_contacts, 0, 3);
 	tcase_add_test(made, what_rows_have_stored_goes_on_whatever_is_chosen);
 	tcase_add_test(made, sides_of_a_groove_are_clusters_of_their_own);
+	tcase_add_test(made, points_of_infinite_speed_make_no_cluster);
 	suite_add_tcase(suite, made);
 	TCase *rest = tcase_create("rest");
 	tcase_set_timeout(rest, 60);
