@@ -2,7 +2,6 @@
  * all readers. In this order: bodies with shapes and contacts, joints (host_report_joints.c),
  * events, results of batches, figures. NO_MEMORY at any point leaves the world and the host as
  * they were. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,9 +199,10 @@ static void add_result(struct tick_report *ticked, const struct batch_result *fr
 		.value_count = from->value_count,
 	};
 	if (from->status != STATUS_OK) {
+		_Static_assert(sizeof to->text == sizeof from->why.text, "no text is cut");
+		_Static_assert(sizeof to->field == sizeof from->why.field, "no field is cut");
 		memcpy(to->field, from->why.field, sizeof to->field);
-		snprintf(to->text, sizeof to->text, "%.*s", (int)sizeof to->text - 1,
-			 from->why.text);
+		memcpy(to->text, from->why.text, sizeof to->text);
 	}
 	if (from->value_count > 0)
 		memcpy(ticked->values + ticked->value_count, from->values,

@@ -54,8 +54,7 @@ struct report_result {
 	int32_t index; /* of the refused command, −1 */
 	bool step;     /* came with a STEP: goes out in its STEPPED, not in a RESULT */
 	uint32_t first_value, value_count; /* into `values` */
-	char text[96];
-	char field[32];
+	char text[160], field[32];	   /* of struct reason, whole */
 };
 
 struct tick_report {

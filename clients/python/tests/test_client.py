@@ -156,6 +156,16 @@ def test_a_number_that_is_not_finite_is_refused_by_name(cairn_client):
     assert world.step(0).tick == world.tick
 
 
+def test_the_text_of_a_refusal_arrives_whole(cairn_client):
+    world = cairn_client.create("demo")
+    body = world.spawn(position=(0, 10, 0))
+    join = cairn.client.command("joint_create", 6, 0, body, point_b=(5, 0, 0))
+    for batch in (lambda: world.apply(join), lambda: world.result(world.send(join))):
+        with pytest.raises(cairn.Refused) as refused:
+            batch()
+        assert str(refused.value).endswith("use place 1, or violated 2 to move the bodies (point_b)")
+
+
 def test_queries_see_the_body(cairn_client):
     world, body = falling(cairn_client)
     position = world.step(0, bodies=True).bodies[body].position
