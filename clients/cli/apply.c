@@ -8,17 +8,6 @@
 
 #include "clients/cli/cli.h"
 
-enum status cli_judge(const struct wire_result *result, struct reason *why)
-{
-	if (result->code == STATUS_OK)
-		return STATUS_OK;
-	reason_set(why, result->code, result->index, "", "%.*s", (int)result->text.bytes,
-		   (const char *)result->text.at);
-	snprintf(why->field, sizeof why->field, "%.*s", (int)result->field.bytes,
-		 (const char *)result->field.at);
-	return result->code;
-}
-
 static enum status step_with(struct cli *cli, uint32_t world, const struct command *commands,
 			     uint32_t count, struct wire_result *result)
 {
@@ -31,7 +20,7 @@ static enum status step_with(struct cli *cli, uint32_t world, const struct comma
 	if (stepped.stepped.results.count == 0 || result_take(&in, result) != STATUS_OK)
 		return reason_set(&cli->why, STATUS_PROTOCOL, -1, "results",
 				  "the answer of the server contains no result of the commands");
-	return cli_judge(result, &cli->why);
+	return cairn_result_status(result, &cli->why);
 }
 
 enum status cli_apply(struct cli *cli, const struct cairn_world *world,

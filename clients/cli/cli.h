@@ -23,7 +23,6 @@ struct cli {
 	uint32_t
 		used; /* bits of the options that the verb has read; an unread option is an error */
 	struct reason why;
-	struct reason refused; /* of the first batch refused so far; status OK: none */
 };
 
 /* A verb: returns the exit status. */
@@ -58,8 +57,6 @@ struct bytes;
 MUST_CHECK bool cli_shape(struct cli *cli, const char *text, struct bytes *canonical);
 /* Joins the world named by the first operand. */
 MUST_CHECK bool cli_join(struct cli *cli, struct cairn_world *world);
-/* The status of a result; fills `why` if the batch was refused. */
-enum status cli_judge(const struct wire_result *result, struct reason *why);
 /* Applies a batch and waits (apply.c). A world that does not run by itself is stepped once, because
  * commands act at a tick boundary. A refused batch is the call's status, in cli->why. */
 MUST_CHECK enum status cli_apply(struct cli *cli, const struct cairn_world *world,

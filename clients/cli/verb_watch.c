@@ -123,21 +123,11 @@ static void on_diverged(void *context, uint64_t sub, uint64_t tick)
 		(unsigned long long)tick);
 }
 
-/* Keeps the first refusal for who sent batches without waiting for each. */
-static void on_result(void *context, uint32_t world, const struct wire_result *result)
-{
-	struct cli *cli = context;
-	UNUSED(world);
-	if (cli->refused.status == STATUS_OK && cli_judge(result, &cli->refused) != STATUS_OK)
-		cli->refused.status = result->code;
-}
-
 struct cairn_callbacks verb_callbacks(struct cli *cli)
 {
 	return (struct cairn_callbacks){
 		.frame = on_frame,
 		.event = on_event,
-		.result = on_result,
 		.notice = on_notice,
 		.diverged = on_diverged,
 		.monitor = cli_monitor_line,

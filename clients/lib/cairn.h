@@ -1,7 +1,8 @@
 /* cairn.h: the C client: connect to a cairnd, watch its worlds, command them. Computes no physics.
  *
- * One `struct cairn` is one connection, used by one thread. Bytes move only inside cairn_poll and the
- * calls that wait; messages that answer no request go to the callbacks. Typical use:
+ * One `struct cairn` is one connection, used by one thread. It sends and receives only inside
+ * cairn_poll and the calls that wait; messages that answer no request go to the callbacks. Typical
+ * use:
  *
  *	cairn_connect("unix:/run/cairnd.sock", NULL, &client, &why);
  *	cairn_join(client, "demo", &world, &why);
@@ -9,13 +10,14 @@
  *	while (cairn_poll(client, 1000, &why) == STATUS_OK)
  *		draw(cairn_mirror(client, 1));
  *
- * Frames are acknowledged, deltas applied to a mirror per subscription and the hash they carry
- * checked: the tick hash for a whole-world `exact` subscription, else the view hash. A hash that
- * differs is reported to `diverged`; a mirror that cannot apply a delta requests a RESYNC by itself.
+ * The client acknowledges frames, applies them to one mirror for each subscription and checks the
+ * hash that they carry: the tick hash for an `exact` subscription to a whole world, otherwise the
+ * view hash. A hash that differs is reported to `diverged`; a mirror that cannot apply a DELTA
+ * requests a RESYNC.
  *
- * Errors of a call are its status and `why` (may be NULL everywhere): what the server refused has the
- * server's status and text. Results point into the client's buffer: they are borrowed until the next
- * call on it.
+ * A call that fails returns a status and fills `why` (may be NULL everywhere); a refusal by the
+ * server has the server's status and text. Results point into the client's buffer: they are
+ * borrowed until the next call.
  */
 #ifndef CAIRN_CLIENTS_LIB_CAIRN_H
 #define CAIRN_CLIENTS_LIB_CAIRN_H
@@ -32,9 +34,9 @@ struct cairn;
 
 enum { CAIRN_TIMEOUT_MS = 10000 };
 
-/* All optional. */
+/* Each may be NULL. */
 struct cairn_callbacks {
-	/* A subscription's mirror has reached a new tick. */
+	/* The mirror of a subscription has reached a new state. */
 	void (*frame)(void *context, uint64_t sub, const struct mirror *mirror);
 	void (*event)(void *context, uint64_t sub, uint64_t tick, const struct event *event);
 	/* The result of a batch. */
@@ -53,13 +55,13 @@ struct cairn_callbacks {
 
 struct cairn_options {
 	const char *name;	 /* of the program, for the server's log */
-	enum wire_role role;	 /* WIRE_ROLE_NOBODY: the most the server grants */
+	enum wire_role role;	 /* WIRE_ROLE_NOBODY: the highest that the server grants */
 	const char *tls_trusted; /* file of certificates to trust (PEM); NULL: the system's */
 	const char *token;	 /* as its issuer gave it; NULL: none */
-	uint32_t caps;		 /* enum wire_cap; 0: all */
-	uint32_t frame_down;	 /* most bytes of a frame; 0: 1 MiB */
+	uint32_t caps;		 /* bits of enum wire_cap; 0: all */
+	uint32_t frame_down;	 /* largest frame to receive, bytes; 0: 1 MiB */
 	uint32_t timeout_ms;	 /* of every call that waits; 0: CAIRN_TIMEOUT_MS */
-	bool no_acks;		 /* tests: never acknowledges */
+	bool no_acks;		 /* for tests: frames are not acknowledged */
 	bool resumes;		 /* the server keeps the session for cairn_resume */
 	struct cairn_callbacks callbacks;
 };
@@ -70,11 +72,12 @@ MUST_CHECK enum status cairn_connect(const char *address, const struct cairn_opt
 				     struct cairn **out, struct reason *why);
 /* Closes the connection and frees the client. A resumable session ends too. NULL is ignored. */
 void cairn_close(struct cairn *self);
-/* After CLOSED, IO, SLOW or a redirect: connects once more (where GOODBYE said, or else where it was) and
- * resumes the session. Mirrors, numbers of batches and STEPs and bodies owned stay; batches without a
- * result are sent again under their numbers, and so is the last FOCUS; the caller repeats a request that
- * was waiting. EXPIRED: the session is gone; only cairn_close may follow. After other errors cairn_resume
- * may be called again, cairn_retry_ms later. */
+/* After CLOSED, IO, SLOW or a redirect: connects again (to the address that GOODBYE gave, otherwise
+ * to the same one) and resumes the session. Mirrors, the numbers of batches and STEPs, and the
+ * ownership of bodies are kept; batches without a result are sent again under their numbers, and so
+ * is the last FOCUS; a request that was waiting must be repeated by the caller. EXPIRED: the server
+ * no longer has the session; only cairn_close may follow. After other errors cairn_resume may be
+ * called again, cairn_retry_ms later. */
 MUST_CHECK enum status cairn_resume(struct cairn *self, struct reason *why);
 /* The delay before a reconnect that the last GOODBYE requested, ms; 0: none. */
 uint32_t cairn_retry_ms(const struct cairn *self);
@@ -90,20 +93,21 @@ const struct cairn_session *cairn_session(const struct cairn *self);
 /* For poll(2) beside other descriptors; call cairn_poll(…, 0, …) when it is readable. */
 int cairn_fd(const struct cairn *self);
 
-/* Sends queued bytes, handles received messages, runs callbacks. OK: bytes were moved or a message was
- * handled; AGAIN: nothing within `timeout_ms`; else the connection has ended, with the status of GOODBYE
- * (SLOW, DRAINING …) if there was one. */
+/* Sends queued bytes, handles received messages and runs callbacks. OK: bytes were sent or
+ * received, or a message was handled; AGAIN: nothing within `timeout_ms`; otherwise the connection
+ * has ended, with the status of GOODBYE (SLOW, DRAINING …) if the server sent one, or the server
+ * refused an earlier message. */
 MUST_CHECK enum status cairn_poll(struct cairn *self, int timeout_ms, struct reason *why);
 
 /* ---- messages ------------------------------------------------------------------------------------ */
 
-/* Queues a message; it leaves with the next poll. */
+/* Queues a message; the next cairn_poll sends it. */
 MUST_CHECK enum status cairn_send(struct cairn *self, const struct message *message,
 				  struct reason *why);
-/* A number for the next request's ref, id or request. */
+/* A new number for the ref, id or request of a message. */
 uint64_t cairn_next_ref(struct cairn *self);
-/* Sends a request and waits for its answer of type `answer` with the same ref (or ERROR: the call's status).
- * *out borrows from the client. */
+/* Sends a request and waits for its answer: a message of type `answer` with the same ref, or an
+ * ERROR, which becomes the status of the call. *out borrows from the client. */
 MUST_CHECK enum status cairn_request(struct cairn *self, const struct message *request,
 				     enum message_type answer, struct message *out,
 				     struct reason *why);
@@ -118,7 +122,7 @@ struct cairn_world {
 	enum wire_mode mode;
 	struct wire_rate rate;
 };
-/* At most `capacity` worlds; *count is how many there are. */
+/* Writes at most `capacity` worlds; *count is the number of worlds on the server. */
 MUST_CHECK enum status cairn_worlds(struct cairn *self, struct cairn_world *worlds,
 				    uint32_t capacity, uint32_t *count, struct reason *why);
 /* `options`: packed pairs of WORLD_CREATE (docs/PROTOCOL.md), or NULL. */
@@ -137,15 +141,17 @@ MUST_CHECK enum status cairn_control(struct cairn *self, uint32_t world, enum wi
 MUST_CHECK enum status cairn_shape(struct cairn *self, uint32_t world, const uint8_t *canonical,
 				   size_t bytes, struct name32 *name, struct reason *why);
 
-/* Sends a batch for tick `at`; *batch is its number. Its result goes to the callback; after a result
- * WAITING (for its tick) a second one follows. */
+/* Sends a batch for tick `at`; *batch is its number. Its result goes to the callback; a batch whose
+ * result is WAITING (for its tick) has a second result later. */
 #define CAIRN_NEXT_TICK ((struct wire_option){ false, 0 })
 MUST_CHECK enum status cairn_commands(struct cairn *self, uint32_t world,
 				      const struct command *commands, uint32_t count,
 				      struct wire_option at, enum wire_late late, uint64_t *batch,
 				      struct reason *why);
-/* Like cairn_commands, but waits for the result: a refused batch is the call's status. *result borrows from
- * the client. */
+/* The status of a result; if the batch was refused, `why` gets its index, field and text. */
+enum status cairn_result_status(const struct wire_result *result, struct reason *why);
+/* Like cairn_commands for the next tick, but waits for the result and returns cairn_result_status.
+ * *result borrows from the client. */
 MUST_CHECK enum status cairn_apply(struct cairn *self, uint32_t world,
 				   const struct command *commands, uint32_t count,
 				   struct wire_result *result, struct reason *why);
@@ -157,8 +163,8 @@ struct cairn_step {
 	uint8_t want; /* enum wire_want bits */
 	struct wire_option from;
 };
-/* One round trip. *out (MESSAGE_STEPPED) borrows from the client. A refused batch is not the call's
- * status: look at the results. */
+/* One round trip. *out (MESSAGE_STEPPED) borrows from the client. The status does not tell whether
+ * the batch was refused: read the results and pass them to cairn_result_status. */
 MUST_CHECK enum status cairn_step(struct cairn *self, uint32_t world, const struct cairn_step *step,
 				  struct message *out, struct reason *why);
 
@@ -166,7 +172,7 @@ MUST_CHECK enum status cairn_save(struct cairn *self, uint32_t world, const char
 				  struct message *out, struct reason *why);
 MUST_CHECK enum status cairn_restore(struct cairn *self, uint32_t world, const char *name,
 				     struct message *out, struct reason *why);
-/* `snapshot` "" or NULL: the present state. */
+/* `snapshot`: the name of a saved state; "" or NULL: the current state. */
 MUST_CHECK enum status cairn_fork(struct cairn *self, uint32_t world, const char *name,
 				  const char *snapshot, struct message *out, struct reason *why);
 MUST_CHECK enum status cairn_query(struct cairn *self, uint32_t world,
@@ -176,9 +182,9 @@ MUST_CHECK enum status cairn_query(struct cairn *self, uint32_t world,
 MUST_CHECK enum status cairn_info(struct cairn *self, const char *what, struct message *out,
 				  struct reason *why);
 
-/* ---- watching ------------------------------------------------------------------------------------ */
+/* ---- subscriptions ------------------------------------------------------------------------------- */
 
-/* A part of a world: the bodies in any of the areas, and the followed bodies wherever they are. Borrowed
+/* A part of a world: the bodies in any of the areas, and the followed bodies at any place. Borrowed
  * for the call. */
 struct cairn_sight {
 	const struct wire_area *areas; /* protocol/area.h */
@@ -189,7 +195,7 @@ struct cairn_sight {
 struct cairn_subscription {
 	uint64_t sub; /* the caller's number, not 0 */
 	uint32_t world;
-	uint16_t fields; /* 0: all columns but contacts, which are large */
+	uint16_t fields; /* columns; 0: all except contacts, which are large */
 	enum wire_profile profile;
 	uint32_t divisor;		 /* 0: 1 */
 	uint64_t events;		 /* mask of kinds */
@@ -198,11 +204,12 @@ struct cairn_subscription {
 	const struct cairn_sight *sight; /* NULL: the whole world */
 };
 enum { CAIRN_SUBSCRIPTIONS_MAX = 64, CAIRN_BODIES_MAX = 1 << 20, CAIRN_JOINTS_MAX = 1 << 20 };
-/* Does not wait: a refusal is the status of a later cairn_poll, the first frame a callback. */
+/* Does not wait: a refusal is the status of a later cairn_poll; the first frame arrives as a
+ * callback. */
 MUST_CHECK enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription *ask,
 				       struct reason *why);
-/* Replaces the areas and followed bodies (NULL: the whole world); cheap enough for every camera move.
- * A refusal is the status of a later cairn_poll. */
+/* Replaces the areas and followed bodies (NULL: the whole world); cheap enough for every move of a
+ * camera. A refusal is the status of a later cairn_poll. */
 MUST_CHECK enum status cairn_focus(struct cairn *self, uint64_t sub,
 				   const struct cairn_sight *sight, struct reason *why);
 MUST_CHECK enum status cairn_unsubscribe(struct cairn *self, uint64_t sub, struct reason *why);

@@ -1,4 +1,9 @@
-/* client.c: the connection's conversation: handshake, what comes unasked, waiting for answers. */
+/* client.c: connecting, the handshake, handling of every received message, and waiting for answers.
+ *
+ * Each message either is the answer that the current call waits for, or goes to its handler: frames to
+ * mirrors, events, results and notices to callbacks, PING to a PONG, GOODBYE and ERROR to the status of
+ * the call that polls.
+ */
 #include "clients/lib/client.h"
 
 #include <stdio.h>
@@ -10,7 +15,7 @@
 #include "protocol/unpack.h"
 #include "server/base/heap.h"
 
-static enum status closed_why(struct reason *why)
+static enum status connection_closed(struct reason *why)
 {
 	return reason_set(why, STATUS_CLOSED, -1, "connection", "%s", status_text(STATUS_CLOSED));
 }
@@ -27,45 +32,45 @@ static void copy_text(char *to, size_t room, struct wire_slice from)
 	snprintf(to, room, "%.*s", (int)from.bytes, (const char *)from.at);
 }
 
-/* ---- what comes unasked -------------------------------------------------------------------------- */
+/* ---- unsolicited messages ------------------------------------------------------------------------ */
 
-struct watched *client_watched(struct cairn *self, uint64_t sub)
+struct client_subscription *client_find_subscription(struct cairn *self, uint64_t sub)
 {
-	for (uint32_t i = 0; i < self->watched_count; i++)
-		if (self->watched[i].sub == sub)
-			return &self->watched[i];
+	for (uint32_t i = 0; i < self->subscription_count; i++)
+		if (self->subscriptions[i].sub == sub)
+			return &self->subscriptions[i];
 	return NULL;
 }
 
-static enum status acknowledge(struct cairn *self, const struct watched *watched,
+static enum status acknowledge(struct cairn *self, const struct client_subscription *subscription,
 			       struct reason *why)
 {
 	if (self->options.no_acks || !(self->session.caps & WIRE_CAP_ACK))
 		return STATUS_OK;
 	struct message ack;
 	message_init(&ack, MESSAGE_ACK);
-	ack.ack.sub = watched->sub;
-	ack.ack.epoch = watched->mirror.epoch;
-	ack.ack.tick = watched->mirror.tick;
-	ack.ack.edit = watched->mirror.edit;
+	ack.ack.sub = subscription->sub;
+	ack.ack.epoch = subscription->mirror.epoch;
+	ack.ack.tick = subscription->mirror.tick;
+	ack.ack.edit = subscription->mirror.edit;
 	return cairn_send(self, &ack, why);
 }
 
-/* A mirror that could not follow asks for the whole again. */
-static enum status resync(struct cairn *self, struct watched *watched, enum status cause,
-			  uint64_t tick, struct reason *why)
+/* Requests a SNAPSHOT for a mirror that could not apply a frame. */
+static enum status request_resync(struct cairn *self, struct client_subscription *subscription,
+				  enum status cause, uint64_t tick, struct reason *why)
 {
 	if (cause == STATUS_DIVERGED && self->options.callbacks.diverged != NULL)
-		self->options.callbacks.diverged(self->options.callbacks.context, watched->sub,
+		self->options.callbacks.diverged(self->options.callbacks.context, subscription->sub,
 						 tick);
 	self->resyncs++;
-	struct message ask;
-	message_init(&ask, MESSAGE_RESYNC);
-	ask.resync.sub = watched->sub;
-	return cairn_send(self, &ask, why);
+	struct message request;
+	message_init(&request, MESSAGE_RESYNC);
+	request.resync.sub = subscription->sub;
+	return cairn_send(self, &request, why);
 }
 
-/* Which subscription a part of a frame is for, and the tick it shows. */
+/* The subscription that a SNAPSHOT, DELTA or ROWS belongs to, and the tick that it describes. */
 static uint64_t frame_sub(const struct message *message, uint64_t *tick)
 {
 	switch (message->type) {
@@ -84,20 +89,21 @@ static uint64_t frame_sub(const struct message *message, uint64_t *tick)
 static enum status take_frame(struct cairn *self, const struct message *message, struct reason *why)
 {
 	uint64_t tick;
-	struct watched *watched = client_watched(self, frame_sub(message, &tick));
-	if (watched == NULL)
-		return STATUS_OK; /* on its way when it was unsubscribed */
+	struct client_subscription *subscription =
+		client_find_subscription(self, frame_sub(message, &tick));
+	if (subscription == NULL)
+		return STATUS_OK; /* sent before the server received UNSUBSCRIBE */
 	bool last = false;
-	enum status status = mirror_take(&watched->mirror, message, &last);
+	enum status status = mirror_take(&subscription->mirror, message, &last);
 	if (status != STATUS_OK)
-		return resync(self, watched, status, tick, why);
+		return request_resync(self, subscription, status, tick, why);
 	if (!last)
 		return STATUS_OK;
 	self->frames++;
 	if (self->options.callbacks.frame != NULL)
-		self->options.callbacks.frame(self->options.callbacks.context, watched->sub,
-					      &watched->mirror);
-	return acknowledge(self, watched, why);
+		self->options.callbacks.frame(self->options.callbacks.context, subscription->sub,
+					      &subscription->mirror);
+	return acknowledge(self, subscription, why);
 }
 
 static void take_events(struct cairn *self, const struct msg_events *events)
@@ -105,11 +111,12 @@ static void take_events(struct cairn *self, const struct msg_events *events)
 	struct wire_cursor in = wire_cursor_list(&events->list);
 	struct event event;
 	for (uint32_t i = 0; i < events->list.count; i++) {
-		struct watched *watched = client_watched(self, events->sub);
+		struct client_subscription *subscription =
+			client_find_subscription(self, events->sub);
 		if (event_take(&in, &event) != STATUS_OK)
 			return;
-		if (watched != NULL)
-			watched->events++;
+		if (subscription != NULL)
+			subscription->events++;
 		if (self->options.callbacks.event != NULL)
 			self->options.callbacks.event(self->options.callbacks.context, events->sub,
 						      events->tick, &event);
@@ -123,10 +130,10 @@ static void take_results(struct cairn *self, const struct msg_result *results)
 	for (uint32_t i = 0; i < results->list.count; i++) {
 		if (result_take(&in, &result) != STATUS_OK)
 			return;
-		/* Of a batch that waits for its tick another one follows. */
+		/* A batch that waits for its tick has a second result later. */
 		bool final = result.code != STATUS_WAITING;
 		if (final)
-			client_answered(self, (uint32_t)results->world, result.batch);
+			client_forget_batch(self, (uint32_t)results->world, result.batch);
 		if (final && self->waiting.world == results->world &&
 		    self->waiting.batch == result.batch) {
 			self->waiting.result = result;
@@ -146,14 +153,14 @@ static enum status answer_ping(struct cairn *self, uint64_t t, struct reason *wh
 	return cairn_send(self, &pong, why);
 }
 
-static enum status goodbye(struct cairn *self, const struct msg_goodbye *message,
-			   struct reason *why)
+static enum status take_goodbye(struct cairn *self, const struct msg_goodbye *message,
+				struct reason *why)
 {
 	self->retry_ms = (uint32_t)MIN_OF(message->retry_ms, (uint64_t)UINT32_MAX);
 	copy_text(self->redirect, sizeof self->redirect, message->redirect);
 	return reason_set(why, message->code != 0 ? (enum status)message->code : STATUS_CLOSED, -1,
-			  "connection", "the server said goodbye: %.*s", (int)message->text.bytes,
-			  (const char *)message->text.at);
+			  "connection", "the server closed the connection: %.*s",
+			  (int)message->text.bytes, (const char *)message->text.at);
 }
 
 enum status client_refusal(const struct msg_error *error, struct reason *why)
@@ -167,9 +174,9 @@ enum status client_refusal(const struct msg_error *error, struct reason *why)
 	return own.status != STATUS_OK ? own.status : STATUS_PROTOCOL;
 }
 
-/* One message that no call waits for. */
-static enum status take_unasked(struct cairn *self, const struct message *message,
-				struct reason *why)
+/* Handles one message that no call waits for. */
+static enum status take_unsolicited(struct cairn *self, const struct message *message,
+				    struct reason *why)
 {
 	const struct cairn_callbacks *call = &self->options.callbacks;
 	switch (message->type) {
@@ -204,7 +211,7 @@ static enum status take_unasked(struct cairn *self, const struct message *messag
 			call->monitor(call->context, &message->monitor_line);
 		return STATUS_OK;
 	case MESSAGE_GOODBYE:
-		return goodbye(self, &message->goodbye, why);
+		return take_goodbye(self, &message->goodbye, why);
 	case MESSAGE_ERROR:
 		self->waiting.refused = self->waiting.batch != 0 &&
 					message->error.about == MESSAGE_COMMANDS &&
@@ -215,9 +222,9 @@ static enum status take_unasked(struct cairn *self, const struct message *messag
 	}
 }
 
-/* ---- moving -------------------------------------------------------------------------------------- */
+/* ---- polling and waiting ------------------------------------------------------------------------- */
 
-/* Is this what the running request waits for? */
+/* True for the answer, or the ERROR, to the request that a call waits for. */
 static bool is_answer(const struct cairn *self, const struct message *message)
 {
 	const struct expected *expected = &self->expected;
@@ -229,7 +236,7 @@ static bool is_answer(const struct cairn *self, const struct message *message)
 	return message->type == expected->type && client_ref(message) == expected->ref;
 }
 
-/* Takes whole frames until there is none left, or the awaited answer has come. */
+/* Handles the received frames until none is left or the awaited answer has arrived. */
 static enum status take_frames(struct cairn *self, struct reason *why)
 {
 	while (!self->expected.arrived && !self->waiting.done) {
@@ -243,7 +250,7 @@ static enum status take_frames(struct cairn *self, struct reason *why)
 					      why);
 		else
 			reason_set(why, status, -1, "connection", "%s", status_text(status));
-		/* A message of a later version is not for us. */
+		/* Messages of a later version of the protocol are ignored. */
 		if (status == STATUS_UNKNOWN_MESSAGE || status == STATUS_UNSUPPORTED)
 			continue;
 		if (status != STATUS_OK)
@@ -254,7 +261,7 @@ static enum status take_frames(struct cairn *self, struct reason *why)
 			self->expected.arrived = true;
 			return STATUS_OK;
 		}
-		status = take_unasked(self, &message, why);
+		status = take_unsolicited(self, &message, why);
 		if (status != STATUS_OK)
 			return status;
 	}
@@ -263,25 +270,26 @@ static enum status take_frames(struct cairn *self, struct reason *why)
 
 enum status cairn_poll(struct cairn *self, int timeout_ms, struct reason *why)
 {
-	/* What the call before left unread comes first: an answer among it must not wait for more bytes,
-	 * nor lose those it borrows. */
+	/* Frames that the previous call left in the buffer are handled first: an answer among them
+	 * must not wait for more bytes, and connection_move would overwrite the bytes that it
+	 * borrows. */
 	uint64_t messages = self->messages;
 	enum status status = take_frames(self, why);
 	if (status != STATUS_OK)
 		return status;
 	if (self->messages != messages)
 		return connection_flush(&self->connection) == STATUS_OK ? STATUS_OK
-									: closed_why(why);
+									: connection_closed(why);
 	status = connection_move(&self->connection, timeout_ms);
 	if (status == STATUS_CLOSED || status == STATUS_IO)
-		return closed_why(why);
+		return connection_closed(why);
 	if (status != STATUS_OK)
-		return reason_set(why, status, -1, "connection", "nothing came within %d ms",
+		return reason_set(why, status, -1, "connection", "no message arrived within %d ms",
 				  timeout_ms);
 	status = take_frames(self, why);
-	/* Acknowledgements should not wait for the next call; what has been read stays where it is. */
+	/* Acknowledgements do not wait for the next call. Flushing does not touch received bytes. */
 	if (status == STATUS_OK && connection_flush(&self->connection) != STATUS_OK)
-		return closed_why(why);
+		return connection_closed(why);
 	return status;
 }
 
@@ -343,36 +351,36 @@ enum status client_wait_result(struct cairn *self, struct reason *why)
 	return wait_for(self, &self->waiting.done, why);
 }
 
-/* ---- life ---------------------------------------------------------------------------------------- */
+/* ---- connecting and closing ---------------------------------------------------------------------- */
 
-/* What a resuming client has applied, packed. */
-static struct wire_list applied_of(const struct cairn *self, uint8_t *packed, uint32_t room)
+/* The last state that each complete mirror has applied, as `applied` of HELLO. */
+static struct wire_list pack_applied(const struct cairn *self, uint8_t *packed, uint32_t room)
 {
 	struct wire_packer out = wire_packer_over(packed, room);
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < self->watched_count; i++) {
-		const struct watched *watched = &self->watched[i];
-		if (!watched->mirror.complete)
+	for (uint32_t i = 0; i < self->subscription_count; i++) {
+		const struct client_subscription *subscription = &self->subscriptions[i];
+		if (!subscription->mirror.complete)
 			continue;
 		wire_pack_array(&out, 5);
-		wire_pack_uint(&out, watched->sub);
-		wire_pack_uint(&out, watched->mirror.epoch);
-		wire_pack_uint(&out, watched->mirror.tick);
-		wire_pack_uint(&out, watched->events);
-		wire_pack_uint(&out, watched->mirror.edit);
+		wire_pack_uint(&out, subscription->sub);
+		wire_pack_uint(&out, subscription->mirror.epoch);
+		wire_pack_uint(&out, subscription->mirror.tick);
+		wire_pack_uint(&out, subscription->events);
+		wire_pack_uint(&out, subscription->mirror.edit);
 		count++;
 	}
 	return (struct wire_list){ packed, out.bytes, count };
 }
 
-static uint32_t caps_of(const struct cairn_options *options)
+static uint32_t choose_caps(const struct cairn_options *options)
 {
 	uint32_t caps = options->caps != 0 ? options->caps : WIRE_CAPS_ALL;
 	return options->resumes ? caps | WIRE_CAP_RESUME : caps & ~(uint32_t)WIRE_CAP_RESUME;
 }
 
-static void note_session(struct cairn *self, const struct handshake *handshake,
-			 const struct msg_welcome *welcome)
+static void store_session(struct cairn *self, const struct handshake *handshake,
+			  const struct msg_welcome *welcome)
 {
 	self->session.number = handshake->session;
 	self->session.role = handshake->role;
@@ -387,13 +395,13 @@ static void note_session(struct cairn *self, const struct handshake *handshake,
 		memcpy(self->token, welcome->resume_token.at, self->token_bytes);
 }
 
-enum status client_greet(struct cairn *self, bool resumes, struct reason *why)
+enum status client_handshake(struct cairn *self, bool resumes, struct reason *why)
 {
 	struct handshake handshake;
 	uint8_t applied[CAIRN_SUBSCRIPTIONS_MAX * 40];
 	struct handshake_offer offer = {
 		.name = self->options.name != NULL ? self->options.name : "libcairn",
-		.caps = caps_of(&self->options),
+		.caps = choose_caps(&self->options),
 		.limits = { WIRE_FRAME_UP, self->options.frame_down },
 		.role = self->options.role,
 		.token = wire_text(self->options.token != NULL ? self->options.token : ""),
@@ -401,7 +409,7 @@ enum status client_greet(struct cairn *self, bool resumes, struct reason *why)
 	struct message message;
 	if (resumes) {
 		offer.resume = (struct wire_slice){ self->token, self->token_bytes };
-		offer.applied = applied_of(self, applied, sizeof applied);
+		offer.applied = pack_applied(self, applied, sizeof applied);
 		offer.token = wire_text("");
 	}
 	handshake_init(&handshake, &offer);
@@ -416,7 +424,9 @@ enum status client_greet(struct cairn *self, bool resumes, struct reason *why)
 				   : STATUS_CLOSED;
 	}
 	if (status == STATUS_CLOSED || status == STATUS_AGAIN)
-		return reason_set(why, STATUS_HANDSHAKE, -1, "connection", "no WELCOME came");
+		return reason_set(why, STATUS_HANDSHAKE, -1, "connection",
+				  "the server sent no WELCOME within %u ms",
+				  (unsigned)self->options.timeout_ms);
 	if (status == STATUS_OK)
 		status = message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, why);
 	if (status != STATUS_OK)
@@ -427,7 +437,7 @@ enum status client_greet(struct cairn *self, bool resumes, struct reason *why)
 			*why = handshake.why;
 		return status;
 	}
-	note_session(self, &handshake, &message.welcome);
+	store_session(self, &handshake, &message.welcome);
 	return STATUS_OK;
 }
 
@@ -447,7 +457,7 @@ enum status cairn_connect(const char *address, const struct cairn_options *optio
 	enum status status = connection_open(&self->connection, address, self->options.tls_trusted,
 					     self->options.timeout_ms, why);
 	if (status == STATUS_OK)
-		status = client_greet(self, false, why);
+		status = client_handshake(self, false, why);
 	if (status != STATUS_OK) {
 		cairn_close(self);
 		return status;
@@ -456,23 +466,23 @@ enum status cairn_connect(const char *address, const struct cairn_options *optio
 	return STATUS_OK;
 }
 
-/* Else the server would keep the session for half a minute. */
-static void say_goodbye(struct cairn *self)
+/* Ends a resumable session, which the server would otherwise keep for half a minute. */
+static void send_goodbye(struct cairn *self)
 {
 	struct message goodbye;
 	message_init(&goodbye, MESSAGE_GOODBYE);
 	if (self->token_bytes > 0 && cairn_send(self, &goodbye, NULL) == STATUS_OK &&
 	    connection_flush(&self->connection) != STATUS_OK)
-		return; /* there is no connection any more, and its time will come */
+		return; /* the connection is lost; the session expires on the server */
 }
 
 void cairn_close(struct cairn *self)
 {
 	if (self == NULL)
 		return;
-	say_goodbye(self);
-	for (uint32_t i = 0; i < self->watched_count; i++)
-		client_release_watched(&self->watched[i]);
+	send_goodbye(self);
+	for (uint32_t i = 0; i < self->subscription_count; i++)
+		client_subscription_release(&self->subscriptions[i]);
 	for (uint32_t i = 0; i < self->unanswered.count; i++)
 		bytes_release(&self->unanswered.items[i].frame);
 	ARRAY_RELEASE(&self->unanswered);

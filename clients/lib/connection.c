@@ -1,4 +1,4 @@
-/* See connection.h. Unsent bytes wait in `out`; a frame is passed on when all of it is in `in`. */
+/* See connection.h. Unsent bytes stay in `out`; a frame is returned once all of it is in `in`. */
 #include "clients/lib/connection.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ enum status connection_open(struct connection *self, const char *address, const 
 	return transport_open(&self->transport, address, trusted, timeout_ms, why);
 }
 
-/* ---- moving bytes -------------------------------------------------------------------------------- */
+/* ---- sending and receiving ----------------------------------------------------------------------- */
 
 enum status connection_queue(struct connection *self, const struct message *message,
 			     struct reason *why)
@@ -52,8 +52,10 @@ enum status connection_queue(struct connection *self, const struct message *mess
 		if (status != STATUS_FULL && status != STATUS_OK)
 			return reason_set(why, status, -1, "message", "%s", status_text(status));
 	}
-	return reason_set(why, STATUS_TOO_LARGE, -1, "message", "a frame has at most %u bytes",
-			  (unsigned)self->frame_up);
+	return reason_set(
+		why, STATUS_TOO_LARGE, -1, "message",
+		"the message does not fit into a frame; the server accepts at most %u bytes",
+		(unsigned)self->frame_up);
 }
 
 enum status connection_flush(struct connection *self)
@@ -61,7 +63,7 @@ enum status connection_flush(struct connection *self)
 	return transport_send(&self->transport, &self->out);
 }
 
-static enum status read_in(struct connection *self)
+static enum status receive_available(struct connection *self)
 {
 	bytes_consume(&self->in, self->taken);
 	self->taken = 0;
@@ -72,26 +74,27 @@ enum status connection_move(struct connection *self, int timeout_ms)
 {
 	enum status status = connection_flush(self);
 	if (status != STATUS_OK)
-		return read_in(self) == STATUS_OK ? STATUS_OK : status; /* its GOODBYE, if any */
+		return receive_available(self) == STATUS_OK ? STATUS_OK
+							    : status; /* perhaps its GOODBYE */
 	if (transport_pending(&self->transport))
-		return read_in(self);
-	struct pollfd wanted = { self->transport.fd, POLLIN, 0 };
+		return receive_available(self);
+	struct pollfd descriptor = { self->transport.fd, POLLIN, 0 };
 	if (self->out.count > 0)
-		wanted.events |= POLLOUT;
-	int ready = poll(&wanted, 1, timeout_ms);
+		descriptor.events |= POLLOUT;
+	int ready = poll(&descriptor, 1, timeout_ms);
 	if (ready < 0 && errno != EINTR)
 		return STATUS_IO;
 	if (ready <= 0)
 		return STATUS_AGAIN;
-	if (wanted.revents & (POLLIN | POLLHUP | POLLERR))
-		return read_in(self);
+	if (descriptor.revents & (POLLIN | POLLHUP | POLLERR))
+		return receive_available(self);
 	return STATUS_OK;
 }
 
 enum status connection_next(struct connection *self, struct wire_slice *content)
 {
 	size_t bytes;
-	/* Before the first byte there is no buffer, and even 0 cannot be added to none. */
+	/* `in.data` is NULL before the first byte arrives, and adding even 0 to NULL is undefined. */
 	const uint8_t *start = self->taken > 0 ? self->in.data + self->taken : self->in.data;
 	enum status status =
 		frame_split(start, self->in.count - self->taken, self->frame_max, content, &bytes);

@@ -1,5 +1,6 @@
-/* connection.h: frames to and from a cairnd: a transport, an outgoing buffer, an incoming one that is split
- * into frames. POSIX sockets, poll(2) and OpenSSL, so that the library fits into any program. */
+/* connection.h: frames to and from a cairnd: a transport, an outgoing buffer, and an incoming
+ * buffer that is split into frames. It needs only POSIX sockets, poll(2) and OpenSSL, so the
+ * library fits into any program. */
 #ifndef CAIRN_CLIENTS_LIB_CONNECTION_H
 #define CAIRN_CLIENTS_LIB_CONNECTION_H
 
@@ -10,10 +11,10 @@
 struct connection {
 	struct transport transport;
 	struct bytes in, out;
-	struct bytes packed; /* a message on its way into `out` */
-	size_t taken;	     /* bytes of `in` that have been looked at */
-	uint32_t frame_max;  /* bytes of content that may come */
-	uint32_t frame_up;   /* and that may be sent */
+	struct bytes packed; /* scratch: one packed message before it is appended to `out` */
+	size_t taken;	     /* bytes of `in` that connection_next has returned */
+	uint32_t frame_max;  /* largest content of a received frame, bytes */
+	uint32_t frame_up;   /* largest content of a sent frame, bytes */
 };
 
 void connection_init(struct connection *self);
@@ -22,13 +23,16 @@ MUST_CHECK enum status connection_open(struct connection *self, const char *addr
 				       const char *trusted, uint32_t timeout_ms,
 				       struct reason *why);
 void connection_release(struct connection *self);
+/* Appends a message to the outgoing buffer. TOO_LARGE, NO_MEMORY. */
 MUST_CHECK enum status connection_queue(struct connection *self, const struct message *message,
 					struct reason *why);
-/* Writes what it can without waiting. CLOSED. */
+/* Sends queued bytes without waiting; the rest stays queued. CLOSED. */
 MUST_CHECK enum status connection_flush(struct connection *self);
-/* Writes and reads what it can within `timeout_ms`. AGAIN: nothing came; CLOSED, IO. */
+/* Sends queued bytes and receives; waits at most `timeout_ms` for the socket. AGAIN: nothing was
+ * received; CLOSED, IO. */
 MUST_CHECK enum status connection_move(struct connection *self, int timeout_ms);
-/* The next whole frame's content, borrowed until the next connection_move. AGAIN, MALFORMED, TOO_LARGE. */
+/* The content of the next complete frame, borrowed until the next connection_move. AGAIN, MALFORMED,
+ * TOO_LARGE. */
 MUST_CHECK enum status connection_next(struct connection *self, struct wire_slice *content);
 
 #endif

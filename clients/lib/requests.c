@@ -1,4 +1,5 @@
-/* requests.c: what a client may ask, a function a message. */
+/* requests.c: one function for each request of cairn.h: it packs the message and waits for its
+ * answer. */
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ static enum status no_memory(struct reason *why)
 
 /* ---- worlds -------------------------------------------------------------------------------------- */
 
-static void put_world(const struct msg_world_info *info, struct cairn_world *out)
+static void copy_world(const struct msg_world_info *info, struct cairn_world *out)
 {
 	memset(out, 0, sizeof *out);
 	out->number = (uint32_t)info->world;
@@ -63,11 +64,11 @@ static enum status request_world(struct cairn *self, const struct message *reque
 	struct message answer;
 	enum status status = cairn_request(self, request, MESSAGE_WORLD_INFO, &answer, why);
 	if (status == STATUS_OK && out != NULL)
-		put_world(&answer.world_info, out);
+		copy_world(&answer.world_info, out);
 	return status;
 }
 
-/* The list comes as one WORLD_INFO a world, each naming its place in it. */
+/* The answer is one WORLD_INFO for each world; each has the length of the list. */
 enum status cairn_worlds(struct cairn *self, struct cairn_world *worlds, uint32_t capacity,
 			 uint32_t *count, struct reason *why)
 {
@@ -78,7 +79,7 @@ enum status cairn_worlds(struct cairn *self, struct cairn_world *worlds, uint32_
 	*count = status == STATUS_OK ? (uint32_t)answer.world_info.of : 0;
 	for (uint32_t i = 0; status == STATUS_OK && i < *count; i++) {
 		if (i < capacity)
-			put_world(&answer.world_info, &worlds[i]);
+			copy_world(&answer.world_info, &worlds[i]);
 		if (i + 1 == *count)
 			break;
 		status = client_wait_answer(self, MESSAGE_WORLD_INFO, &request, &answer, why);
@@ -175,7 +176,8 @@ static struct batch_counter *counter_of(struct cairn *self, uint32_t world)
 	return counter;
 }
 
-/* Packs commands into `packed`; one frame's size is enough, because a larger batch cannot be sent. */
+/* Packs commands into `packed`, which has the size of one frame, because a larger batch cannot be
+ * sent. */
 static enum status pack_commands(const struct command *commands, uint32_t count,
 				 struct bytes *packed, struct wire_list *list, struct reason *why)
 {
@@ -188,8 +190,8 @@ static enum status pack_commands(const struct command *commands, uint32_t count,
 	if (status != STATUS_OK)
 		return reason_set(
 			why, status == STATUS_FULL ? STATUS_TOO_LARGE : status, -1, "list",
-			"the %u commands do not fit into a frame of %d bytes, or hold a value that "
-			"the wire cannot carry",
+			"the %u commands do not fit into a frame of %d bytes, or contain a value that "
+			"cannot be encoded; send fewer commands in a batch",
 			count, WIRE_FRAME_UP);
 	*list = (struct wire_list){ packed->data, packer.bytes, count };
 	return STATUS_OK;
@@ -213,11 +215,23 @@ enum status cairn_commands(struct cairn *self, uint32_t world, const struct comm
 	if (status == STATUS_OK)
 		status = cairn_send(self, &message, why);
 	if (status == STATUS_OK)
-		client_keep(self, &message);
+		client_store_batch(self, &message);
 	bytes_release(&packed);
 	if (status == STATUS_OK)
 		*batch = ++counter->batch;
 	return status;
+}
+
+enum status cairn_result_status(const struct wire_result *result, struct reason *why)
+{
+	if (result->code == STATUS_OK)
+		return STATUS_OK;
+	reason_set(why, result->code, result->index, "", "%.*s", (int)result->text.bytes,
+		   (const char *)result->text.at);
+	if (why != NULL)
+		snprintf(why->field, sizeof why->field, "%.*s", (int)result->field.bytes,
+			 (const char *)result->field.at);
+	return result->code;
 }
 
 enum status cairn_apply(struct cairn *self, uint32_t world, const struct command *commands,
@@ -236,21 +250,14 @@ enum status cairn_apply(struct cairn *self, uint32_t world, const struct command
 	struct batch_counter *counter = counter_of(self, world);
 	if (self->waiting.refused && counter != NULL && counter->batch == batch) {
 		counter->batch--;
-		client_answered(self, world, batch);
+		client_forget_batch(self, world, batch);
 	}
 	self->waiting.batch = 0;
 	self->waiting.done = false;
 	if (!done)
 		return status;
 	*result = self->waiting.result;
-	if (result->code == STATUS_OK)
-		return STATUS_OK;
-	reason_set(why, result->code, result->index, "", "%.*s", (int)result->text.bytes,
-		   (const char *)result->text.at);
-	if (why != NULL)
-		snprintf(why->field, sizeof why->field, "%.*s", (int)result->field.bytes,
-			 (const char *)result->field.at);
-	return result->code;
+	return cairn_result_status(result, why);
 }
 
 enum status cairn_step(struct cairn *self, uint32_t world, const struct cairn_step *step,
@@ -340,7 +347,7 @@ enum status cairn_info(struct cairn *self, const char *what, struct message *out
 	return cairn_request(self, &request, MESSAGE_REPLY, out, why);
 }
 
-/* ---- watching ------------------------------------------------------------------------------------ */
+/* ---- subscriptions ------------------------------------------------------------------------------- */
 
 struct packed_sight {
 	uint8_t areas[WIRE_AREAS_MAX * 128], follow[WIRE_FOLLOW_MAX * 5];
@@ -357,7 +364,7 @@ static enum status pack_sight(const struct cairn_sight *sight, struct packed_sig
 		return STATUS_OK;
 	if (sight->area_count > WIRE_AREAS_MAX || sight->follow_count > WIRE_FOLLOW_MAX)
 		return reason_set(why, STATUS_RANGE, -1, "sight",
-				  "%u areas and %u bodies; at most %d and %d are allowed",
+				  "%u areas and %u followed bodies; at most %d and %d are allowed",
 				  sight->area_count, sight->follow_count, WIRE_AREAS_MAX,
 				  WIRE_FOLLOW_MAX);
 	for (uint32_t i = 0; i < sight->area_count; i++)
@@ -372,10 +379,10 @@ static enum status pack_sight(const struct cairn_sight *sight, struct packed_sig
 enum status cairn_focus(struct cairn *self, uint64_t sub, const struct cairn_sight *sight,
 			struct reason *why)
 {
-	struct watched *watched = client_watched(self, sub);
+	struct client_subscription *subscription = client_find_subscription(self, sub);
 	struct packed_sight packed;
 	struct message message;
-	if (watched == NULL)
+	if (subscription == NULL)
 		return reason_set(why, STATUS_UNKNOWN_SUBSCRIPTION, -1, "sub", "%s",
 				  status_text(STATUS_UNKNOWN_SUBSCRIPTION));
 	enum status status = pack_sight(sight, &packed, why);
@@ -384,22 +391,26 @@ enum status cairn_focus(struct cairn *self, uint64_t sub, const struct cairn_sig
 	message.focus.areas = packed.area_list;
 	message.focus.follow = packed.follow_list;
 	uint32_t bytes = 0;
-	if (status == STATUS_OK && bytes_reserve(&watched->focus, sizeof packed + 64) != STATUS_OK)
+	if (status == STATUS_OK &&
+	    bytes_reserve(&subscription->focus, sizeof packed + 64) != STATUS_OK)
 		status = no_memory(why);
 	if (status == STATUS_OK)
-		status = message_pack(&message, watched->focus.data,
-				      (uint32_t)watched->focus.capacity, &bytes);
-	watched->focus.count = bytes;
+		status = message_pack(&message, subscription->focus.data,
+				      (uint32_t)subscription->focus.capacity, &bytes);
+	subscription->focus.count = bytes;
 	return status == STATUS_OK ? cairn_send(self, &message, why) : status;
 }
 
 enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription *ask,
 			    struct reason *why)
 {
-	if (ask->sub == 0 || client_watched(self, ask->sub) != NULL)
-		return reason_set(why, STATUS_EXISTS, -1, "sub", "the number is 0 or in use");
-	if (self->watched_count == CAIRN_SUBSCRIPTIONS_MAX)
-		return reason_set(why, STATUS_LIMIT, -1, "sub", "at most %d subscriptions",
+	if (ask->sub == 0 || client_find_subscription(self, ask->sub) != NULL)
+		return reason_set(why, STATUS_EXISTS, -1, "sub",
+				  "subscription %llu: the number is 0 or in use",
+				  (unsigned long long)ask->sub);
+	if (self->subscription_count == CAIRN_SUBSCRIPTIONS_MAX)
+		return reason_set(why, STATUS_LIMIT, -1, "sub",
+				  "a client has at most %d subscriptions; unsubscribe one",
 				  CAIRN_SUBSCRIPTIONS_MAX);
 	struct message message;
 	message_init(&message, MESSAGE_SUBSCRIBE);
@@ -420,21 +431,22 @@ enum status cairn_subscribe(struct cairn *self, const struct cairn_subscription 
 		status = cairn_send(self, &message, why);
 	if (status != STATUS_OK)
 		return status;
-	struct watched *watched = &self->watched[self->watched_count++];
-	*watched = (struct watched){ .sub = ask->sub };
-	mirror_init(&watched->mirror, ask->profile, (wire_mask)subscribe->fields, CAIRN_BODIES_MAX);
-	mirror_watch_joints(&watched->mirror, ask->joints, CAIRN_JOINTS_MAX);
+	struct client_subscription *subscription = &self->subscriptions[self->subscription_count++];
+	*subscription = (struct client_subscription){ .sub = ask->sub };
+	mirror_init(&subscription->mirror, ask->profile, (wire_mask)subscribe->fields,
+		    CAIRN_BODIES_MAX);
+	mirror_watch_joints(&subscription->mirror, ask->joints, CAIRN_JOINTS_MAX);
 	return STATUS_OK;
 }
 
 enum status cairn_unsubscribe(struct cairn *self, uint64_t sub, struct reason *why)
 {
-	struct watched *watched = client_watched(self, sub);
-	if (watched == NULL)
+	struct client_subscription *subscription = client_find_subscription(self, sub);
+	if (subscription == NULL)
 		return reason_set(why, STATUS_UNKNOWN_SUBSCRIPTION, -1, "sub", "%s",
 				  status_text(STATUS_UNKNOWN_SUBSCRIPTION));
-	client_release_watched(watched);
-	*watched = self->watched[--self->watched_count];
+	client_subscription_release(subscription);
+	*subscription = self->subscriptions[--self->subscription_count];
 	struct message request, answer;
 	message_init(&request, MESSAGE_UNSUBSCRIBE);
 	request.unsubscribe.sub = sub;
@@ -443,6 +455,7 @@ enum status cairn_unsubscribe(struct cairn *self, uint64_t sub, struct reason *w
 
 const struct mirror *cairn_mirror(const struct cairn *self, uint64_t sub)
 {
-	struct watched *watched = client_watched((struct cairn *)(uintptr_t)self, sub);
-	return watched != NULL ? &watched->mirror : NULL;
+	struct client_subscription *subscription =
+		client_find_subscription((struct cairn *)(uintptr_t)self, sub);
+	return subscription != NULL ? &subscription->mirror : NULL;
 }

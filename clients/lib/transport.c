@@ -23,7 +23,7 @@
 
 enum { READ_BYTES = 256 << 10, HEAD_MAX = 8192, HOST_MAX = 256, PORT_MAX = 8 };
 
-/* An address taken apart. */
+/* A parsed address. */
 struct address_target {
 	char host[HOST_MAX], port[PORT_MAX], path[256];
 	bool tls, web;
@@ -43,20 +43,21 @@ void transport_release(struct transport *self)
 		close(self->fd);
 	bytes_release(&self->raw);
 	bytes_release(&self->message);
-	bytes_release(&self->answers);
+	bytes_release(&self->pongs);
 	transport_init(self);
 }
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 static enum status bad_address(struct reason *why, const char *address)
 {
-	return reason_set(why, STATUS_RANGE, -1, "address",
-			  "%.80s is not unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or "
-			  "wss://HOST:PORT",
-			  address);
+	return reason_set(
+		why, STATUS_RANGE, -1, "address",
+		"address %.80s is not unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or "
+		"wss://HOST:PORT",
+		address);
 }
 
-/* "HOST:PORT" or "[HOST]:PORT", up to `end`. */
+/* "HOST:PORT" or "[HOST]:PORT", the first `bytes` of `text`. */
 static bool split_host(const char *text, size_t bytes, struct address_target *out)
 {
 	const char *colon = memrchr(text, ':', bytes);
@@ -102,7 +103,7 @@ static enum status parse_address(const char *address, struct address_target *out
 }
 
 /* ---- sockets --------------------------------------------------------------------------------- */
-static enum status no_connection(struct reason *why, const char *address, int error)
+static enum status connect_failed(struct reason *why, const char *address, int error)
 {
 	return reason_set(why, STATUS_IO, -1, "address", "%.90s: %s", address, strerror(error));
 }
@@ -113,27 +114,28 @@ static enum status open_unix(struct transport *self, const char *address, struct
 	const char *path = address + strlen("unix:");
 	if (path[0] == '\0' || strlen(path) >= sizeof to.sun_path)
 		return reason_set(why, STATUS_RANGE, -1, "address",
-				  "a socket's path has 1 to %zu bytes", sizeof to.sun_path - 1);
+				  "the path of a Unix socket has 1 to %zu bytes, not %zu",
+				  sizeof to.sun_path - 1, strlen(path));
 	snprintf(to.sun_path, sizeof to.sun_path, "%s", path);
 	self->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (self->fd < 0 || connect(self->fd, (struct sockaddr *)&to, sizeof to) != 0)
-		return no_connection(why, address, errno);
+		return connect_failed(why, address, errno);
 	return STATUS_OK;
 }
 
-static void set_waiting(int fd, uint32_t timeout_ms)
+static void set_timeouts(int fd, uint32_t timeout_ms)
 {
 	struct timeval limit = { .tv_sec = timeout_ms / 1000, .tv_usec = timeout_ms % 1000 * 1000 };
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
-/* The first of the host's addresses that answers. */
+/* Connects to the first of the host's addresses that accepts. */
 static enum status open_tcp(struct transport *self, const struct address_target *target,
 			    const char *address, uint32_t timeout_ms, struct reason *why)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV }, *found;
-	/* A server listens at 127.0.0.1 where nobody says otherwise. */
+	/* cairnd listens on 127.0.0.1 by default, and `localhost` may resolve to ::1 first. */
 	const char *host = strcmp(target->host, "localhost") == 0 ? "127.0.0.1" : target->host;
 	int error = getaddrinfo(host, target->port, &hints, &found), on = 1;
 	if (error != 0)
@@ -144,7 +146,7 @@ static enum status open_tcp(struct transport *self, const struct address_target 
 		int fd = socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC, at->ai_protocol);
 		if (fd < 0)
 			continue;
-		set_waiting(fd, timeout_ms);
+		set_timeouts(fd, timeout_ms);
 		if (connect(fd, at->ai_addr, at->ai_addrlen) == 0) {
 			self->fd = fd;
 			continue;
@@ -154,7 +156,7 @@ static enum status open_tcp(struct transport *self, const struct address_target 
 	}
 	freeaddrinfo(found);
 	if (self->fd < 0)
-		return no_connection(why, address, error);
+		return connect_failed(why, address, error);
 	(void)setsockopt(self->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	return STATUS_OK;
 }
@@ -167,9 +169,10 @@ static enum status tls_failed(struct transport *self, struct reason *why)
 	ERR_error_string_n(ERR_get_error(), text, sizeof text);
 	ERR_clear_error();
 	if (verdict != X509_V_OK)
-		return reason_set(why, STATUS_AUTH, -1, "tls", "the server's certificate: %s",
+		return reason_set(why, STATUS_AUTH, -1, "tls",
+				  "the certificate of the server is not accepted: %s",
 				  X509_verify_cert_error_string(verdict));
-	return reason_set(why, STATUS_IO, -1, "tls", "no TLS: %s", text);
+	return reason_set(why, STATUS_IO, -1, "tls", "TLS could not be established: %s", text);
 }
 
 static enum status open_tls(struct transport *self, const struct address_target *target,
@@ -191,9 +194,9 @@ static enum status open_tls(struct transport *self, const struct address_target 
 	uint8_t octets[16];
 	bool numeric = inet_pton(AF_INET, target->host, octets) == 1 ||
 		       inet_pton(AF_INET6, target->host, octets) == 1;
-	X509_VERIFY_PARAM *wanted = SSL_get0_param(self->tls);
-	int named = numeric ? X509_VERIFY_PARAM_set1_ip_asc(wanted, target->host)
-			    : X509_VERIFY_PARAM_set1_host(wanted, target->host, 0);
+	X509_VERIFY_PARAM *expected = SSL_get0_param(self->tls);
+	int named = numeric ? X509_VERIFY_PARAM_set1_ip_asc(expected, target->host)
+			    : X509_VERIFY_PARAM_set1_host(expected, target->host, 0);
 	if (!numeric)
 		(void)SSL_set_tlsext_host_name(self->tls, target->host);
 	if (named != 1 || SSL_set_fd(self->tls, self->fd) != 1 || SSL_connect(self->tls) != 1)
@@ -202,7 +205,7 @@ static enum status open_tls(struct transport *self, const struct address_target 
 }
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
-/* Bytes sent; 0: not now; −1: the end. */
+/* Returns the bytes sent, 0 if the socket accepts none now, −1 if the connection has ended. */
 static long send_bytes(struct transport *self, const uint8_t *data, size_t bytes)
 {
 	if (self->tls != NULL) {
@@ -219,6 +222,7 @@ static long send_bytes(struct transport *self, const uint8_t *data, size_t bytes
 	return errno == EAGAIN || errno == EINTR ? 0 : -1;
 }
 
+/* Likewise, for received bytes. */
 static long receive_bytes(struct transport *self, uint8_t *into, size_t bytes)
 {
 	if (self->tls != NULL) {
@@ -236,47 +240,49 @@ static long receive_bytes(struct transport *self, uint8_t *into, size_t bytes)
 }
 
 /* ---- WebSocket ------------------------------------------------------------------------------- */
-static enum status no_websocket(struct reason *why, const char *text)
+static enum status websocket_failed(struct reason *why, const char *text)
 {
-	return reason_set(why, STATUS_HANDSHAKE, -1, "address", "no WebSocket there: %.80s", text);
+	return reason_set(why, STATUS_HANDSHAKE, -1, "address",
+			  "the WebSocket handshake failed: %.80s", text);
 }
 
 static enum status open_web(struct transport *self, const struct address_target *target,
 			    struct reason *why)
 {
 	uint8_t key[16];
-	char letters[32], request[1024], head[HEAD_MAX + 1];
+	char key_text[32], request[1024], head[HEAD_MAX + 1];
 	size_t used = 0;
-	bool six = strchr(target->host, ':') != NULL;
+	bool ipv6 = strchr(target->host, ':') != NULL;
 	if (getrandom(key, sizeof key, 0) != (ssize_t)sizeof key)
-		return no_websocket(why, "no random bytes");
-	/* Sixteen bytes end in two letters of padding; the two alphabets differ in two letters. */
-	token_encode(key, sizeof key, letters);
-	for (char *at = letters; *at != '\0'; at++)
+		return websocket_failed(why, "the system gives no random bytes");
+	/* token_encode writes the URL-safe alphabet without padding: two letters differ from
+	 * base64, and the padding of 16 bytes, `==`, is added below. */
+	token_encode(key, sizeof key, key_text);
+	for (char *at = key_text; *at != '\0'; at++)
 		*at = *at == '-' ? '+' : *at == '_' ? '/' : *at;
 	int bytes = snprintf(request, sizeof request,
 			     "GET %s HTTP/1.1\r\nHost: %s%s%s:%s\r\nUpgrade: websocket\r\n"
 			     "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
 			     "Sec-WebSocket-Key: %s==\r\n\r\n",
-			     target->path, six ? "[" : "", target->host, six ? "]" : "",
-			     target->port, letters);
+			     target->path, ipv6 ? "[" : "", target->host, ipv6 ? "]" : "",
+			     target->port, key_text);
 	if (bytes >= (int)sizeof request ||
 	    send_bytes(self, (uint8_t *)request, (size_t)bytes) != bytes)
-		return no_websocket(why, "the request could not be sent");
+		return websocket_failed(why, "the request could not be sent");
 	const char *end = NULL;
 	while (end == NULL) {
 		long got = used < HEAD_MAX
 				   ? receive_bytes(self, (uint8_t *)head + used, HEAD_MAX - used)
 				   : -1;
 		if (got <= 0)
-			return no_websocket(why, "no answer");
+			return websocket_failed(why, "the server sent no complete answer");
 		used += (size_t)got;
 		head[used] = '\0';
 		end = strstr(head, "\r\n\r\n");
 	}
 	if (strncmp(head, "HTTP/1.1 101", 12) != 0) {
 		head[strcspn(head, "\r\n")] = '\0';
-		return no_websocket(why, head);
+		return websocket_failed(why, head);
 	}
 	end += 4;
 	self->web = true;
@@ -285,8 +291,9 @@ static enum status open_web(struct transport *self, const struct address_target 
 
 enum { CONTINUATION = 0, BINARY = 2, CLOSING = 8, PING = 9, PONG = 10, LAST = 0x80, MASKED = 0x80 };
 
-/* One frame of a WebSocket around these bytes. */
-static enum status wrap(int opcode, const uint8_t *data, size_t bytes, struct bytes *out)
+/* Appends one masked WebSocket frame with these bytes (RFC 6455, 5.2). */
+static enum status append_websocket_frame(int opcode, const uint8_t *data, size_t bytes,
+					  struct bytes *out)
 {
 	uint8_t head[14], mask[4];
 	size_t used = 2;
@@ -316,7 +323,8 @@ static enum status wrap(int opcode, const uint8_t *data, size_t bytes, struct by
 	return STATUS_OK;
 }
 
-static enum status end_message(struct transport *self, struct bytes *in)
+/* Appends the finished message to `in` as a frame with its header. */
+static enum status finish_message(struct transport *self, struct bytes *in)
 {
 	uint8_t header[WIRE_FRAME_HEADER];
 	frame_header_put(header, (uint32_t)self->message.count);
@@ -327,12 +335,13 @@ static enum status end_message(struct transport *self, struct bytes *in)
 	return status;
 }
 
-static enum status take_piece(struct transport *self, uint8_t first, const uint8_t *data,
-			      size_t bytes, struct bytes *in)
+/* Handles one WebSocket frame; `first` is its first byte: the FIN bit and the opcode. */
+static enum status take_websocket_frame(struct transport *self, uint8_t first, const uint8_t *data,
+					size_t bytes, struct bytes *in)
 {
 	switch (first & 15) {
 	case PING:
-		return wrap(PONG, data, bytes, &self->answers);
+		return append_websocket_frame(PONG, data, bytes, &self->pongs);
 	case PONG:
 		return STATUS_OK;
 	case CLOSING:
@@ -347,12 +356,12 @@ static enum status take_piece(struct transport *self, uint8_t first, const uint8
 		return STATUS_TOO_LARGE;
 	enum status status = bytes_append(&self->message, data, bytes);
 	if (status == STATUS_OK && (first & LAST) != 0)
-		status = end_message(self, in);
+		status = finish_message(self, in);
 	return status;
 }
 
-/* Every whole piece of what has arrived. */
-static enum status unwrap(struct transport *self, struct bytes *in)
+/* Handles every complete WebSocket frame of the received bytes. */
+static enum status take_websocket_frames(struct transport *self, struct bytes *in)
 {
 	size_t taken = 0;
 	enum status status = STATUS_OK;
@@ -370,14 +379,14 @@ static enum status unwrap(struct transport *self, struct bytes *in)
 			return STATUS_MALFORMED;
 		if (left - head < bytes)
 			break;
-		status = take_piece(self, at[0], at + head, (size_t)bytes, in);
+		status = take_websocket_frame(self, at[0], at + head, (size_t)bytes, in);
 		taken += head + (size_t)bytes;
 	}
 	bytes_consume(&self->raw, taken);
 	return status;
 }
 
-/* ---- the door -------------------------------------------------------------------------------- */
+/* ---- transport.h ----------------------------------------------------------------------------- */
 enum status transport_open(struct transport *self, const char *address, const char *trusted,
 			   uint32_t timeout_ms, struct reason *why)
 {
@@ -404,17 +413,18 @@ enum status transport_wrap(struct transport *self, const uint8_t *frame, size_t 
 {
 	if (!self->web)
 		return bytes_append(out, frame, bytes);
-	return wrap(BINARY, frame + WIRE_FRAME_HEADER, bytes - WIRE_FRAME_HEADER, out);
+	return append_websocket_frame(BINARY, frame + WIRE_FRAME_HEADER, bytes - WIRE_FRAME_HEADER,
+				      out);
 }
 
 enum status transport_send(struct transport *self, struct bytes *out)
 {
-	/* Pongs go between whole messages. */
-	if (self->answers.count > 0) {
-		enum status status = bytes_append(out, self->answers.data, self->answers.count);
+	/* Pongs are queued between complete messages. */
+	if (self->pongs.count > 0) {
+		enum status status = bytes_append(out, self->pongs.data, self->pongs.count);
 		if (status != STATUS_OK)
 			return status;
-		self->answers.count = 0;
+		self->pongs.count = 0;
 	}
 	while (out->count > 0) {
 		long done = send_bytes(self, out->data, out->count);
@@ -438,8 +448,8 @@ enum status transport_receive(struct transport *self, struct bytes *in)
 		into->count += (size_t)done;
 	if (!self->web)
 		return done > 0 ? STATUS_OK : done == 0 ? STATUS_AGAIN : STATUS_CLOSED;
-	enum status status = unwrap(self, in);
-	/* What came before the end is still taken. */
+	enum status status = take_websocket_frames(self, in);
+	/* Frames received before the connection ended are still returned. */
 	if (in->count > before)
 		return STATUS_OK;
 	if (status != STATUS_OK)
