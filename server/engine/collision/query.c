@@ -1,61 +1,54 @@
-/* See query.h. GJK on the cores; planes by support points; meshes triangle by triangle.
+/* See query.h. GJK on the cores; planes by support points; meshes triangle by triangle. A core is
+ * the piece without its rounding radius, in its own frame; `placing` is its placement in the frame
+ * of the other piece.
  *
- * Two rounded pieces overlap if and only if the distance of their cores is at most the sum of the radii. The
- * distance is known to a relative 1e-12, so for pieces that touch within rounding either result is possible.
+ * Two rounded pieces overlap if and only if the distance of their cores is at most the sum of the
+ * radii. The distance is known to a relative 1e-12, so for pieces that touch within rounding either
+ * result is possible.
  */
 #include "server/engine/collision/query.h"
 
 #include "server/engine/collision/gjk.h"
+#include "server/engine/collision/sat.h"
 #include "server/engine/geometry/aabb.h"
 #include "server/engine/geometry/intersect_point_mesh.h"
 #include "server/engine/geometry/mesh.h"
 #include "server/engine/geometry/ray.h"
 #include "server/engine/geometry/solid.h"
 
-/* The placement of a core in the frame of the other. */
-struct seat {
-	mat3 rotation;
-	vec3 translation;
-};
-
-static struct seat seat_of(const pose *at)
+static struct placing placing_of(const pose *at)
 {
-	return (struct seat){ mat3_from_quat(at->rotation), at->position };
-}
-
-static vec3 seat_point(const struct seat *seat, vec3 p)
-{
-	return vec3_add(seat->translation, mat3_mul_vec(seat->rotation, p));
+	return (struct placing){ mat3_from_quat(at->rotation), at->position };
 }
 
 static bool cores_overlap(const struct gjk_core *a, const struct gjk_core *b,
-			  const struct seat *b_in_a)
+			  const struct placing *b_in_a)
 {
 	double radii = a->radius + b->radius;
 	return !gjk_apart_by(a, b, &b_in_a->rotation, b_in_a->translation, radii, NULL);
 }
 
-static struct aabb core_box(const struct gjk_core *core, const struct seat *seat)
+static struct aabb core_box(const struct gjk_core *core, const struct placing *placing)
 {
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < core->count; i++)
-		box = aabb_add_point(box, seat_point(seat, core->points[i]));
+		box = aabb_add_point(box, placing_point(placing, core->points[i]));
 	return aabb_grow(box, core->radius);
 }
 
-static bool plane_meets_core(const struct shape *plane, const struct gjk_core *core,
-			     const struct seat *seat)
+static bool plane_overlaps_core(const struct shape *plane, const struct gjk_core *core,
+				const struct placing *placing)
 {
 	for (uint32_t i = 0; i < core->count; i++) {
-		vec3 p = seat_point(seat, core->points[i]);
+		vec3 p = placing_point(placing, core->points[i]);
 		if (vec3_dot(plane->plane.normal, p) - core->radius <= plane->plane.offset)
 			return true;
 	}
 	return false;
 }
 
-/* Half-spaces are apart only if their normals are exactly opposite. */
-static bool planes_meet(const struct shape *a, const struct shape *b, const pose *b_in_a)
+/* Half-spaces are apart only if their normals are opposite (within 1e-12) and a gap is between them. */
+static bool planes_overlap(const struct shape *a, const struct shape *b, const pose *b_in_a)
 {
 	vec3 normal = quat_rotate(b_in_a->rotation, b->plane.normal);
 	double offset = b->plane.offset + vec3_dot(normal, b_in_a->position);
@@ -70,72 +63,73 @@ static struct gjk_core triangle_core(const struct mesh *mesh, uint32_t triangle,
 	return (struct gjk_core){ room, 3, NULL, 0 };
 }
 
-static bool solid_meets_core(const struct shape *solid, const struct gjk_core *core,
-			     const struct seat *seat)
+static bool solid_overlaps_core(const struct shape *solid, const struct gjk_core *core,
+				const struct placing *placing)
 {
-	struct aabb box = core_box(core, seat);
+	struct aabb box = core_box(core, placing);
 	for (uint32_t i = 0; i < shape_piece_count(solid); i++) {
 		struct gjk_points room;
 		struct gjk_core own = gjk_core_of(solid, i, &room);
 		if (aabb_overlaps(shape_piece_aabb(solid, i), box) &&
-		    cores_overlap(&own, core, seat))
+		    cores_overlap(&own, core, placing))
 			return true;
 	}
 	return false;
 }
 
-/* Triangles of a mesh and a core. */
-static bool mesh_meets_core(const struct mesh *mesh, const struct gjk_core *core,
-			    const struct seat *seat)
+/* The triangles of a mesh as a surface. */
+static bool mesh_overlaps_core(const struct mesh *mesh, const struct gjk_core *core,
+			       const struct placing *placing)
 {
 	struct mesh_walk walk;
 	uint32_t triangle;
-	mesh_walk_init(&walk, mesh, core_box(core, seat));
+	mesh_walk_init(&walk, mesh, core_box(core, placing));
 	while (mesh_walk_next(&walk, &triangle)) {
 		vec3 room[3];
 		struct gjk_core own = triangle_core(mesh, triangle, room);
-		if (cores_overlap(&own, core, seat))
+		if (cores_overlap(&own, core, placing))
 			return true;
 	}
 	return false;
 }
 
-/* Surfaces that meet; or one in the other: then one point of each tells. */
-static bool field_meets_core(const struct solid *solid, const struct gjk_core *core,
-			     const struct seat *seat)
+/* The surfaces cross, or one piece lies inside the other, which one point of each decides. */
+static bool field_overlaps_core(const struct solid *solid, const struct gjk_core *core,
+				const struct placing *placing)
 {
 	struct gjk_core vertex = { solid->mesh->vertices, 1, NULL, 0 };
-	return mesh_meets_core(solid->mesh, core, seat) || cores_overlap(&vertex, core, seat) ||
-	       intersect_point_mesh(solid->mesh, seat_point(seat, core->points[0])) !=
+	return mesh_overlaps_core(solid->mesh, core, placing) ||
+	       cores_overlap(&vertex, core, placing) ||
+	       intersect_point_mesh(solid->mesh, placing_point(placing, core->points[0])) !=
 		       POINT_MESH_OUTSIDE;
 }
 
-/* A whole shape, in its frame, and a core. */
-static bool shape_meets_core(const struct shape *shape, const struct gjk_core *core,
-			     const struct seat *seat)
+/* A whole shape of any kind. */
+static bool shape_overlaps_core(const struct shape *shape, const struct gjk_core *core,
+				const struct placing *placing)
 {
 	if (shape->kind == SHAPE_PLANE)
-		return plane_meets_core(shape, core, seat);
+		return plane_overlaps_core(shape, core, placing);
 	if (shape_is_field(shape))
-		return field_meets_core(shape->solid, core, seat);
+		return field_overlaps_core(shape->solid, core, placing);
 	if (shape->kind == SHAPE_SOLID)
-		return solid_meets_core(shape, core, seat);
+		return solid_overlaps_core(shape, core, placing);
 	if (shape->kind != SHAPE_MESH) {
 		struct gjk_points room;
 		struct gjk_core own = gjk_core_of(shape, 0, &room);
-		return cores_overlap(&own, core, seat);
+		return cores_overlap(&own, core, placing);
 	}
-	return mesh_meets_core(shape->mesh, core, seat);
+	return mesh_overlaps_core(shape->mesh, core, placing);
 }
 
-static bool shape_meets_mesh(const struct shape *shape, const struct shape *mesh,
-			     const pose *mesh_in_shape)
+static bool shape_overlaps_mesh(const struct shape *shape, const struct shape *mesh,
+				const pose *mesh_in_shape)
 {
-	struct seat seat = seat_of(mesh_in_shape);
+	struct placing placing = placing_of(mesh_in_shape);
 	for (uint32_t triangle = 0; triangle < mesh->mesh->triangle_count; triangle++) {
 		vec3 room[3];
 		struct gjk_core core = triangle_core(mesh->mesh, triangle, room);
-		if (shape_meets_core(shape, &core, &seat))
+		if (shape_overlaps_core(shape, &core, &placing))
 			return true;
 	}
 	return false;
@@ -150,23 +144,23 @@ static bool is_core(const struct shape *shape)
 static bool field_overlap(const struct shape *field, const struct shape *other,
 			  const pose *other_in_field)
 {
-	const struct shape *surface = shape_exact(field), *asked = shape_exact(other);
+	const struct shape *surface = shape_exact(field), *other_surface = shape_exact(other);
 	if (is_core(other) || other->kind == SHAPE_PLANE) {
 		pose field_in_other = pose_inverse(*other_in_field);
 		struct gjk_points room;
-		struct seat seat = seat_of(other_in_field);
+		struct placing placing = placing_of(other_in_field);
 		if (other->kind == SHAPE_PLANE)
-			return shape_meets_mesh(other, surface, &field_in_other);
+			return shape_overlaps_mesh(other, surface, &field_in_other);
 		struct gjk_core core = gjk_core_of(other, 0, &room);
-		return shape_meets_core(field, &core, &seat);
+		return shape_overlaps_core(field, &core, &placing);
 	}
-	if (shape_meets_mesh(surface, asked, other_in_field))
+	if (shape_overlaps_mesh(surface, other_surface, other_in_field))
 		return true;
-	vec3 theirs = pose_point(*other_in_field, asked->mesh->vertices[0]);
-	vec3 ours = pose_inverse_point(*other_in_field, surface->mesh->vertices[0]);
-	return intersect_point_mesh(surface->mesh, theirs) != POINT_MESH_OUTSIDE ||
+	vec3 point_of_other = pose_point(*other_in_field, other_surface->mesh->vertices[0]);
+	vec3 point_of_field = pose_inverse_point(*other_in_field, surface->mesh->vertices[0]);
+	return intersect_point_mesh(surface->mesh, point_of_other) != POINT_MESH_OUTSIDE ||
 	       (shape_is_field(other) &&
-		intersect_point_mesh(asked->mesh, ours) != POINT_MESH_OUTSIDE);
+		intersect_point_mesh(other_surface->mesh, point_of_field) != POINT_MESH_OUTSIDE);
 }
 
 bool shape_overlap(const struct shape *a, const struct shape *b, const pose *b_in_a)
@@ -178,7 +172,7 @@ bool shape_overlap(const struct shape *a, const struct shape *b, const pose *b_i
 		pose a_in_b = pose_inverse(*b_in_a);
 		return field_overlap(b, a, &a_in_b);
 	}
-	if (field_b) { /* and a is of parts */
+	if (field_b) { /* a is a solid of parts */
 		pose a_in_b = pose_inverse(*b_in_a);
 		return shape_overlap(b, a, &a_in_b);
 	}
@@ -189,35 +183,35 @@ bool shape_overlap(const struct shape *a, const struct shape *b, const pose *b_i
 	}
 	if (b->kind == SHAPE_SOLID)
 		return false;
-	if (a->kind == SHAPE_SOLID && !is_core(b)) { /* a surface or half-space, part by part */
+	if (a->kind == SHAPE_SOLID && !is_core(b)) { /* a mesh or a plane, part by part */
 		pose a_in_b = pose_inverse(*b_in_a);
 		return shape_overlap(b, a, &a_in_b);
 	}
 	if (a->kind == SHAPE_PLANE && b->kind == SHAPE_PLANE)
-		return planes_meet(a, b, b_in_a);
+		return planes_overlap(a, b, b_in_a);
 	if (a->kind == SHAPE_MESH && b->kind == SHAPE_MESH)
-		return shape_meets_mesh(a, b, b_in_a);
+		return shape_overlaps_mesh(a, b, b_in_a);
 	if (!is_core(b) && is_core(a)) {
 		pose a_in_b = pose_inverse(*b_in_a);
 		return shape_overlap(b, a, &a_in_b);
 	}
-	if (b->kind == SHAPE_MESH) /* and a is a plane */
-		return shape_meets_mesh(a, b, b_in_a);
-	if (b->kind == SHAPE_PLANE) { /* and a is a mesh */
+	if (b->kind == SHAPE_MESH) /* a is a plane */
+		return shape_overlaps_mesh(a, b, b_in_a);
+	if (b->kind == SHAPE_PLANE) { /* a is a mesh */
 		pose a_in_b = pose_inverse(*b_in_a);
-		return shape_meets_mesh(b, a, &a_in_b);
+		return shape_overlaps_mesh(b, a, &a_in_b);
 	}
 	struct gjk_points room;
 	struct gjk_core core = gjk_core_of(b, 0, &room);
-	struct seat seat = seat_of(b_in_a);
-	return shape_meets_core(a, &core, &seat);
+	struct placing placing = placing_of(b_in_a);
+	return shape_overlaps_core(a, &core, &placing);
 }
 
 bool shape_overlap_sphere(const struct shape *shape, vec3 centre, double radius)
 {
 	struct gjk_core core = { &centre, 1, NULL, radius };
-	struct seat here = { mat3_identity(), vec3_zero() };
-	return shape_meets_core(shape, &core, &here);
+	struct placing here = { mat3_identity(), vec3_zero() };
+	return shape_overlaps_core(shape, &core, &here);
 }
 
 bool shape_overlap_box(const struct shape *shape, const pose *at, vec3 half)
@@ -227,27 +221,28 @@ bool shape_overlap_box(const struct shape *shape, const pose *at, vec3 half)
 		corners[k] = vec3_make(k & 1 ? half.x : -half.x, k & 2 ? half.y : -half.y,
 				       k & 4 ? half.z : -half.z);
 	struct gjk_core core = { corners, 8, NULL, 0 };
-	struct seat seat = seat_of(at);
-	return shape_meets_core(shape, &core, &seat);
+	struct placing placing = placing_of(at);
+	return shape_overlaps_core(shape, &core, &placing);
 }
 
 bool piece_overlap(struct piece a, struct piece b, const pose *b_in_a)
 {
-	if (shape_is_field(a.shape) || shape_is_field(b.shape)) /* a side is no piece of space */
+	if (shape_is_field(a.shape) ||
+	    shape_is_field(b.shape)) /* a side of a field is a direction, not a piece of space */
 		return shape_overlap(a.shape, b.shape, b_in_a);
 	if (a.shape->kind == SHAPE_PLANE && b.shape->kind == SHAPE_PLANE)
-		return planes_meet(a.shape, b.shape, b_in_a);
+		return planes_overlap(a.shape, b.shape, b_in_a);
 	if (b.shape->kind == SHAPE_PLANE) {
 		pose a_in_b = pose_inverse(*b_in_a);
 		return piece_overlap(b, a, &a_in_b);
 	}
 	struct gjk_points room_a, room_b;
 	struct gjk_core core = gjk_core_of(b.shape, b.child, &room_b);
-	struct seat seat = seat_of(b_in_a);
+	struct placing placing = placing_of(b_in_a);
 	if (a.shape->kind == SHAPE_PLANE)
-		return plane_meets_core(a.shape, &core, &seat);
+		return plane_overlaps_core(a.shape, &core, &placing);
 	struct gjk_core own = gjk_core_of(a.shape, a.child, &room_a);
-	return cores_overlap(&own, &core, &seat);
+	return cores_overlap(&own, &core, &placing);
 }
 
 void piece_distance(struct piece a, struct piece b, const pose *b_in_a, struct piece_gap *out)
@@ -255,9 +250,9 @@ void piece_distance(struct piece a, struct piece b, const pose *b_in_a, struct p
 	struct gjk_points room_a, room_b;
 	struct gjk_core core_a = gjk_core_of(a.shape, a.child, &room_a);
 	struct gjk_core core_b = gjk_core_of(b.shape, b.child, &room_b);
-	struct seat seat = seat_of(b_in_a);
+	struct placing placing = placing_of(b_in_a);
 	struct gjk_result nearest;
-	gjk_distance(&core_a, &core_b, &seat.rotation, seat.translation, NULL, &nearest);
+	gjk_distance(&core_a, &core_b, &placing.rotation, placing.translation, NULL, &nearest);
 	double radii = core_a.radius + core_b.radius, gap = nearest.distance - radii;
 	*out = (struct piece_gap){ 0, nearest.point_a, nearest.point_b, vec3_zero() };
 	if (gap > 0) {
@@ -266,7 +261,7 @@ void piece_distance(struct piece a, struct piece b, const pose *b_in_a, struct p
 		out->point_a = vec3_mul_add(nearest.point_a, nearest.normal, core_a.radius);
 		out->point_b = vec3_mul_sub(nearest.point_b, nearest.normal, core_b.radius);
 	} else if (radii > 0) {
-		/* Between the cores, in both roundings. */
+		/* A point between the cores that is within both radii. */
 		vec3 shared = vec3_lerp(nearest.point_a, nearest.point_b, core_a.radius / radii);
 		out->point_a = out->point_b = shared;
 	}

@@ -1,18 +1,18 @@
 /* See time_of_impact.h. Selects the search for a pair of kinds.
  *
- * A shape that is not at the origin of the frame that moves gets its points carried into that
- * frame, because searches need motions that are straight and turn about an origin. Searches of
- * further pairs end at the earliest time so far.
+ * A search needs bodies that turn about the origin of their frame. The points of a shape that is
+ * not at that origin are therefore transformed to the frame that moves. Each search of a further
+ * pair of pieces ends at the earliest time found so far.
  *
- * Of a surface only triangles are searched whose boxes the other piece's way meets. In the
- * surface's frame that way is p(t) = R(t)ᵀ(x(t) − s(t)), a straight line if the surface does not
- * turn; else it leaves the chord of an interval h by at most |p''| h²/8, |p''| ≤ ω²|x − s| + 2ω|v|.
- * Time is cut so finely that this, and the way itself, are of the piece's size, and the intervals
- * are searched in turn.
+ * Surfaces: only triangles whose boxes the path of the other piece may reach are searched. In the
+ * surface's frame the path is p(t) = R(t)ᵀ(x(t) − s(t)). It is a straight line if the surface does
+ * not turn; otherwise it deviates from the chord of an interval of length h by at most |p''| h²/8,
+ * with |p''| ≤ ω²|x − s| + 2ω|v|. Time is divided so that both the deviation and the path of an
+ * interval are about the size of the piece, and the intervals are searched in turn.
  *
- * A plane turns about its frame's origin o with ω: the gap to a point a distance D from o shrinks
- * no faster than |v| + |w| r + ω D, where D only grows by |v|. A plane that does not turn has
- * advance.h's bound.
+ * Planes: a plane turns about the origin o of its frame with rate ω. The gap to a point at distance
+ * D from o shrinks at most at |v| + |w| r + ω D, where D grows at most at |v|. For a plane that
+ * does not turn the bound is that of advance.h.
  */
 #include "server/engine/collision/time_of_impact.h"
 
@@ -25,29 +25,32 @@
 
 #include <string.h>
 
-enum { CUTS_MAX = 64 };
+/* Intervals into which the time of a search against a surface is divided. Fewer test more triangles. */
+enum { INTERVALS_MAX = 64 };
 
-#define LEFT 0x1p-4 /* of the tolerance, that a step towards a plane leaves; advance.c says why */
+/* The part of the tolerance that a step towards a plane leaves, as in advance.c: a larger one takes
+ * more steps, a smaller one risks overlap by rounding. */
+#define PLANE_STEP_MARGIN 0x1p-4
 
 struct impact_options impact_options_default(void)
 {
 	return (struct impact_options){ 1e-6, 64 };
 }
 
-/* A convex piece in the frame that moves; its points are elsewhere or in `carried`. */
-struct convex {
+/* A convex piece in the frame that moves. Its points are those of the shape, `few` or `transformed`. */
+struct impact_convex {
 	struct advance_body body;
 	struct gjk_points few;
 	struct hull hull;
-	vec3 carried[SHAPE_HULL_VERTICES_MAX];
+	vec3 transformed[SHAPE_HULL_VERTICES_MAX];
 	uint32_t child;
 };
 _Static_assert((int)SHAPE_POLYGON_VERTICES_MAX <= (int)SHAPE_HULL_VERTICES_MAX,
-	       "carried holds both");
+	       "transformed holds the points of a hull or of a polygon");
 
 struct impact_search {
 	const struct impact_side *a, *b;
-	struct motion motion_a, motion_b; /* up to the best time so far */
+	struct motion motion_a, motion_b; /* end at the earliest time so far */
 	const struct impact_options *options;
 	struct impact_result *best;
 };
@@ -58,7 +61,8 @@ static bool is_identity(pose at)
 	       at.rotation.z == 0;
 }
 
-static void convex_init(struct convex *self, const struct impact_side *side, uint32_t child,
+/* `motion` may be NULL; search_convex sets it. */
+static void convex_init(struct impact_convex *self, const struct impact_side *side, uint32_t child,
 			const struct motion *motion)
 {
 	const struct shape *shape = shape_exact(side->piece.shape);
@@ -67,11 +71,11 @@ static void convex_init(struct convex *self, const struct impact_side *side, uin
 	if (!is_identity(side->in_frame)) {
 		ASSERT(core.count <= SHAPE_HULL_VERTICES_MAX);
 		for (uint32_t i = 0; i < core.count; i++)
-			self->carried[i] = pose_point(side->in_frame, core.points[i]);
-		core.points = self->carried;
+			self->transformed[i] = pose_point(side->in_frame, core.points[i]);
+		core.points = self->transformed;
 		if (core.hull != NULL) {
 			self->hull = *core.hull;
-			self->hull.vertices = self->carried;
+			self->hull.vertices = self->transformed;
 			self->hull.centre = pose_point(side->in_frame, self->hull.centre);
 			core.hull = &self->hull;
 		}
@@ -82,7 +86,8 @@ static void convex_init(struct convex *self, const struct impact_side *side, uin
 	self->body = (struct advance_body){ core, scalar_sqrt(square) + core.radius, motion };
 }
 
-/* ---- the earliest ------------------------------------------------------------------------------------ */
+/* ---- the earliest result
+ * ------------------------------------------------------------------------------- */
 
 static struct motion part_of(const struct motion *motion, double from, double to)
 {
@@ -95,12 +100,13 @@ static struct motion part_of(const struct motion *motion, double from, double to
 	return part;
 }
 
-/* Stores a result that is earlier than all before; later searches end at its time. */
-static void offer_result(struct impact_search *self, const struct impact_result *found)
+/* Stores a result that is earlier than all before; later searches end at its time. Ties: an
+ * overlap, else the first result. */
+static void update_result(struct impact_search *self, const struct impact_result *found)
 {
 	VALIDATE(found->outcome <= IMPACT_LIMIT);
 	struct impact_result *best = self->best;
-	best->looks += found->looks;
+	best->iterations += found->iterations;
 	best->limits += found->outcome == IMPACT_LIMIT;
 	if (found->outcome == IMPACT_APART)
 		return;
@@ -108,35 +114,37 @@ static void offer_result(struct impact_search *self, const struct impact_result 
 	bool overlaps = found->outcome == IMPACT_OVERLAP && best->outcome != IMPACT_OVERLAP;
 	if (!first && !(found->time < best->time) && !overlaps)
 		return;
-	struct impact_result kept = *found;
-	kept.looks = best->looks;
-	kept.pairs = best->pairs;
-	kept.limits = best->limits;
-	*best = kept;
+	struct impact_result earliest = *found;
+	earliest.iterations = best->iterations;
+	earliest.pairs = best->pairs;
+	earliest.limits = best->limits;
+	*best = earliest;
 	if (found->time > self->motion_a.t0 && found->time < self->motion_a.t1) {
 		self->motion_a = part_of(&self->motion_a, self->motion_a.t0, found->time);
 		self->motion_b = part_of(&self->motion_b, self->motion_b.t0, found->time);
 	}
 }
 
-/* An overlap at the start: no contact can be earlier. */
-static bool is_over(const struct impact_search *self)
+/* Whether the pieces overlap at the start, so that no contact can be earlier. */
+static bool has_ended(const struct impact_search *self)
 {
 	return self->best->outcome == IMPACT_OVERLAP;
 }
 
-/* ---- two convex pieces ------------------------------------------------------------------------------- */
+/* ---- two convex pieces
+ * ------------------------------------------------------------------------------- */
 
-/* Whether a ball's centre goes straight. */
+/* Whether the body is a ball whose centre moves in a straight line. */
 static bool is_straight_ball(const struct advance_body *body)
 {
 	return body->core.count == 1 &&
 	       (body->motion->rate == 0 || vec3_equal(body->core.points[0], vec3_zero()));
 }
 
-/* By the equation of their distance, to half of the tolerance. */
-static void meet_balls(const struct advance_body *a, const struct advance_body *b, double tolerance,
-		       struct impact_result *out)
+/* The time at which two balls are half of the tolerance apart, in closed form. *out: initialised,
+ * APART. */
+static void search_balls(const struct advance_body *a, const struct advance_body *b,
+			 double tolerance, struct impact_result *out)
 {
 	double start = a->motion->t0, time = a->motion->t1 - start;
 	vec3 from_a = pose_point(a->motion->from, a->core.points[0]);
@@ -145,15 +153,15 @@ static void meet_balls(const struct advance_body *a, const struct advance_body *
 	struct ball one = { from_a, a->core.radius + 0.5 * tolerance },
 		    two = { from_b, b->core.radius };
 	struct continuous_sphere_hit hit;
-	out->looks = 1;
+	out->iterations = 1;
 	out->time = a->motion->t1;
 	if (vec3_distance(from_a, from_b) <= radii) {
 		out->outcome = IMPACT_OVERLAP;
 		out->time = start;
 		return;
 	}
-	vec3 way = vec3_sub(a->motion->velocity, b->motion->velocity);
-	bool nearer = vec3_dot(way, vec3_sub(from_b, from_a)) > 0;
+	vec3 approach = vec3_sub(a->motion->velocity, b->motion->velocity);
+	bool nearer = vec3_dot(approach, vec3_sub(from_b, from_a)) > 0;
 	if (!nearer || !continuous_sphere_sphere(one, vec3_scale(a->motion->velocity, time), two,
 						 vec3_scale(b->motion->velocity, time), &hit))
 		return;
@@ -168,48 +176,44 @@ static void meet_balls(const struct advance_body *a, const struct advance_body *
 	out->point_b = vec3_mul_sub(at_b, out->normal, b->core.radius);
 }
 
-static struct impact_result meet_convex(const struct advance_body *a, const struct advance_body *b,
-					const struct impact_options *options)
+static void search_convex(struct impact_search *self, struct impact_convex *a,
+			  struct impact_convex *b)
 {
-	struct impact_result out = { .outcome = IMPACT_APART };
-	if (is_straight_ball(a) && is_straight_ball(b)) {
-		meet_balls(a, b, options->tolerance, &out);
-		return out;
-	}
-	static const enum impact_outcome outcomes[] = {
+	static const enum impact_outcome OUTCOMES[] = {
 		[ADVANCE_APART] = IMPACT_APART,
 		[ADVANCE_HIT] = IMPACT_HIT,
 		[ADVANCE_OVERLAP] = IMPACT_OVERLAP,
 		[ADVANCE_LIMIT] = IMPACT_LIMIT,
 	};
-	struct advance_options inner = { options->tolerance, options->iterations_max };
-	struct advance_result found;
-	advance_convex(a, b, &inner, NULL, &found);
-	out = (struct impact_result){ .outcome = outcomes[found.outcome],
-				      .time = found.time,
-				      .distance = found.distance,
-				      .normal = found.normal,
-				      .point_a = found.point_a,
-				      .point_b = found.point_b,
-				      .looks = found.iterations };
-	if (found.outcome == ADVANCE_OVERLAP)
-		out.distance = 0;
-	return out;
-}
-
-static void search_convex(struct impact_search *self, struct convex *a, struct convex *b)
-{
+	struct impact_result found = { .outcome = IMPACT_APART };
 	struct motion motion_a = self->motion_a, motion_b = self->motion_b;
 	a->body.motion = &motion_a;
 	b->body.motion = &motion_b;
 	self->best->pairs++;
-	struct impact_result found = meet_convex(&a->body, &b->body, self->options);
+	if (is_straight_ball(&a->body) && is_straight_ball(&b->body)) {
+		search_balls(&a->body, &b->body, self->options->tolerance, &found);
+	} else {
+		struct advance_options options = { self->options->tolerance,
+						   self->options->iterations_max };
+		struct advance_result end;
+		advance_convex(&a->body, &b->body, &options, NULL, &end);
+		found = (struct impact_result){ .outcome = OUTCOMES[end.outcome],
+						.time = end.time,
+						.distance = end.distance,
+						.normal = end.normal,
+						.point_a = end.point_a,
+						.point_b = end.point_b,
+						.iterations = end.iterations };
+		if (end.outcome == ADVANCE_OVERLAP)
+			found.distance = 0;
+	}
 	found.child_a = a->child;
 	found.child_b = b->child;
-	offer_result(self, &found);
+	update_result(self, &found);
 }
 
-/* ---- a plane ----------------------------------------------------------------------------------------- */
+/* ---- a plane
+ * ----------------------------------------------------------------------------------------- */
 
 /* The half-space n·x ≤ offset in the frame that moves. */
 struct half_space {
@@ -227,30 +231,23 @@ static struct half_space half_space_of(const struct impact_side *side, const str
 				    motion };
 }
 
-/* Points of a piece in its shape's frame, so that those of a large surface need not be carried. */
-struct cloud {
+/* The points of a piece, in its shape's frame: those of a large surface are not transformed. */
+struct impact_points {
 	struct gjk_core core;
 	pose in_frame;
-	double reach; /* m, from the origin of the frame that moves */
+	double reach; /* m: radius around the origin of the frame that moves, as in advance.h */
 	const struct motion *motion;
 };
 
-static struct cloud cloud_of(struct gjk_core core, pose in_frame, const struct motion *motion)
-{
-	double square = 0;
-	for (uint32_t i = 0; i < core.count; i++)
-		square = scalar_max(square,
-				    vec3_length_squared(pose_point(in_frame, core.points[i])));
-	return (struct cloud){ core, in_frame, scalar_sqrt(square) + core.radius, motion };
-}
-
+/* The point of the cloud that is deepest along the plane's normal, in the frame of the motions. */
 struct low_point {
-	vec3 normal, point; /* of the plane; of the cloud, world */
-	double gap;
+	vec3 normal, point; /* of the plane; of the cloud */
+	double gap;	    /* m, over the plane */
 	uint32_t vertex;
 };
 
-static struct low_point lowest(const struct cloud *cloud, const struct half_space *plane, double t)
+static struct low_point lowest_point(const struct impact_points *cloud,
+				     const struct half_space *plane, double t)
 {
 	struct low_point low;
 	pose at = motion_at(cloud->motion, t), of_plane = motion_at(plane->motion, t);
@@ -263,9 +260,9 @@ static struct low_point lowest(const struct cloud *cloud, const struct half_spac
 	return low;
 }
 
-/* How fast the gap can shrink from t to the end, m/s. */
-static double sinking(const struct cloud *cloud, const struct half_space *plane, double t,
-		      vec3 normal)
+/* An upper bound of the speed at which the gap shrinks from t to the end, m/s. */
+static double closing_speed(const struct impact_points *cloud, const struct half_space *plane,
+			    double t, vec3 normal)
 {
 	const struct motion *motion = cloud->motion;
 	vec3 v = vec3_sub(motion->velocity, plane->motion->velocity);
@@ -279,17 +276,20 @@ static double sinking(const struct cloud *cloud, const struct half_space *plane,
 	return speed + motion->rate * cloud->reach + plane->motion->rate * arm;
 }
 
-/* The cloud is A; child_a is the vertex. */
-static struct impact_result meet_plane(const struct cloud *cloud, const struct half_space *plane,
-				       const struct impact_options *options)
+/* Advances time by steps in which the gap cannot close. The cloud is A of the result, child_a its
+ * vertex. */
+static struct impact_result advance_to_plane(const struct impact_points *cloud,
+					     const struct half_space *plane,
+					     const struct impact_options *options)
 {
 	double t = cloud->motion->t0, end = cloud->motion->t1;
 	struct impact_result out = { .outcome = IMPACT_LIMIT, .time = t };
 	for (uint32_t k = 0; k < options->iterations_max; k++) {
-		struct low_point low = lowest(cloud, plane, t);
-		out.looks++;
+		struct low_point low = lowest_point(cloud, plane, t);
+		out.iterations++;
 		if (!(low.gap > 0)) {
-			/* Later than at the start it is rounding: the last time was apart. */
+			/* After the start only rounding leads here, and the result of the last step
+			 * holds. */
 			out.outcome = k == 0 ? IMPACT_OVERLAP : IMPACT_HIT;
 			if (k == 0)
 				out.point_a = out.point_b = low.point;
@@ -301,9 +301,9 @@ static struct impact_result meet_plane(const struct cloud *cloud, const struct h
 		out.point_a = low.point;
 		out.point_b = vec3_mul_sub(low.point, low.normal, low.gap);
 		out.child_a = low.vertex;
-		double speed = sinking(cloud, plane, t, low.normal);
-		double way = scalar_max(low.gap - LEFT * options->tolerance, 0);
-		double next = speed > 0 ? t + way / speed : t;
+		double speed = closing_speed(cloud, plane, t, low.normal);
+		double step = scalar_max(low.gap - PLANE_STEP_MARGIN * options->tolerance, 0);
+		double next = speed > 0 ? t + step / speed : t;
 		if (speed <= 0 || (next > end && low.gap > options->tolerance)) {
 			out.outcome = IMPACT_APART;
 			out.time = end;
@@ -320,7 +320,8 @@ static struct impact_result meet_plane(const struct cloud *cloud, const struct h
 	return out;
 }
 
-static void turn_round(struct impact_result *found)
+/* Exchanges A and B. */
+static void swap_sides(struct impact_result *found)
 {
 	vec3 point = found->point_a;
 	uint32_t child = found->child_a;
@@ -331,6 +332,7 @@ static void turn_round(struct impact_result *found)
 	found->child_b = child;
 }
 
+/* The mesh of a side that is a whole mesh or a field; NULL otherwise. */
 static const struct shape *surface_of(const struct impact_side *side)
 {
 	const struct shape *shape = shape_exact(side->piece.shape);
@@ -338,8 +340,8 @@ static const struct shape *surface_of(const struct impact_side *side)
 	return shape->kind == SHAPE_MESH && whole ? shape : NULL;
 }
 
-/* The first triangle with that vertex. */
-static uint32_t triangle_with(const struct mesh *mesh, uint32_t vertex)
+/* The first triangle with a vertex; vertices that no triangle uses get the last one. */
+static uint32_t first_triangle_of(const struct mesh *mesh, uint32_t vertex)
 {
 	uint32_t t = 0;
 	while (t + 1 < mesh->triangle_count && mesh->triangles[t][0] != vertex &&
@@ -348,33 +350,41 @@ static uint32_t triangle_with(const struct mesh *mesh, uint32_t vertex)
 	return t;
 }
 
-/* One piece of the side, or all of a surface at once; the side is B when `turned`. */
+/* One piece of the side, or all points of a surface at once. `swapped`: the side is B and the plane
+ * A. */
 static void search_plane(struct impact_search *self, const struct impact_side *side, uint32_t child,
-			 bool turned)
+			 bool swapped)
 {
 	struct motion motion_a = self->motion_a, motion_b = self->motion_b;
 	struct half_space plane =
-		half_space_of(turned ? self->a : self->b, turned ? &motion_a : &motion_b);
+		half_space_of(swapped ? self->a : self->b, swapped ? &motion_a : &motion_b);
 	const struct shape *surface = surface_of(side);
 	struct gjk_points room;
 	struct gjk_core core = surface != NULL
 				       ? (struct gjk_core){ surface->mesh->vertices,
 							    surface->mesh->vertex_count, NULL, 0 }
 				       : gjk_core_of(shape_exact(side->piece.shape), child, &room);
-	struct cloud cloud = cloud_of(core, side->in_frame, turned ? &motion_b : &motion_a);
+	double square = 0;
+	for (uint32_t i = 0; i < core.count; i++)
+		square = scalar_max(
+			square, vec3_length_squared(pose_point(side->in_frame, core.points[i])));
+	struct impact_points cloud = { core, side->in_frame, scalar_sqrt(square) + core.radius,
+				       swapped ? &motion_b : &motion_a };
 	self->best->pairs++;
-	struct impact_result found = meet_plane(&cloud, &plane, self->options);
-	found.child_a = surface != NULL ? triangle_with(surface->mesh, found.child_a) : child;
-	if (turned)
-		turn_round(&found);
-	offer_result(self, &found);
+	struct impact_result found = advance_to_plane(&cloud, &plane, self->options);
+	found.child_a = surface != NULL ? first_triangle_of(surface->mesh, found.child_a) : child;
+	if (swapped)
+		swap_sides(&found);
+	update_result(self, &found);
 }
 
-/* ---- a surface --------------------------------------------------------------------------------------- */
+/* ---- a surface
+ * --------------------------------------------------------------------------------------- */
 
-/* Into how many intervals time is cut, and what the way leaves its chord by in each. */
-static uint32_t cut_time(const struct motion *piece, const struct motion *surface, double reach,
-			 double *sag)
+/* The number of intervals of time; *sag: the greatest deviation of the path from the chord of an
+ * interval, m. */
+static uint32_t count_intervals(const struct motion *piece, const struct motion *surface,
+				double reach, double *sag)
 {
 	double time = piece->t1 - piece->t0;
 	vec3 v = vec3_sub(piece->velocity, surface->velocity);
@@ -382,16 +392,16 @@ static uint32_t cut_time(const struct motion *piece, const struct motion *surfac
 				vec3_distance(piece->to.position, surface->to.position));
 	double bend = surface->rate * surface->rate * far + 2 * surface->rate * vec3_length(v);
 	double whole = 0.125 * bend * time * time;
-	double cuts = scalar_max(scalar_sqrt(whole / (0.25 * reach)),
-				 vec3_length(v) * time / (4 * reach));
-	cuts = scalar_clamp(scalar_ceil(cuts), 1, CUTS_MAX);
-	*sag = whole / (cuts * cuts);
-	return (uint32_t)cuts;
+	double count = scalar_max(scalar_sqrt(whole / (0.25 * reach)),
+				  vec3_length(v) * time / (4 * reach));
+	count = scalar_clamp(scalar_ceil(count), 1, INTERVALS_MAX);
+	*sag = whole / (count * count);
+	return (uint32_t)count;
 }
 
-/* The box of a piece's way in the surface's own axes. */
-static struct aabb way_box(const struct impact_side *surface, const struct motion *of_surface,
-			   const struct motion *of_piece, double grow)
+/* The box of a piece's path in the axes of the surface's shape. */
+static struct aabb path_box(const struct impact_side *surface, const struct motion *of_surface,
+			    const struct motion *of_piece, double grow)
 {
 	vec3 end[2];
 	for (uint32_t k = 0; k < 2; k++) {
@@ -402,43 +412,40 @@ static struct aabb way_box(const struct impact_side *surface, const struct motio
 	return aabb_grow(aabb_make(vec3_min(end[0], end[1]), vec3_max(end[0], end[1])), grow);
 }
 
-/* One interval of time; the piece is B when `turned`. */
-static void search_interval(struct impact_search *self, const struct impact_side *side,
-			    struct convex *piece, struct convex *triangle, double sag, bool turned)
-{
-	const struct shape *surface = surface_of(side);
-	double grow = piece->body.reach + sag + self->options->tolerance;
-	struct mesh_walk walk;
-	uint32_t child;
-	mesh_walk_init(&walk, surface->mesh,
-		       way_box(side, turned ? &self->motion_a : &self->motion_b,
-			       turned ? &self->motion_b : &self->motion_a, grow));
-	while (!is_over(self) && mesh_walk_next(&walk, &child)) {
-		convex_init(triangle, side, child, NULL);
-		search_convex(self, turned ? triangle : piece, turned ? piece : triangle);
-	}
-}
-
+/* A convex piece and the triangles of a surface (`side`), one interval of time after the other.
+ * `swapped`: the piece is B. `triangle`: a buffer. */
 static void search_surface(struct impact_search *self, const struct impact_side *side,
-			   struct convex *piece, struct convex *triangle, bool turned)
+			   struct impact_convex *piece, struct impact_convex *triangle,
+			   bool swapped)
 {
+	const struct mesh *mesh = surface_of(side)->mesh;
 	struct motion all_a = self->motion_a, all_b = self->motion_b;
 	double start = all_a.t0, time = all_a.t1 - start, sag;
-	uint32_t cuts = cut_time(turned ? &all_b : &all_a, turned ? &all_a : &all_b,
-				 piece->body.reach + self->options->tolerance, &sag);
+	uint32_t count = count_intervals(swapped ? &all_b : &all_a, swapped ? &all_a : &all_b,
+					 piece->body.reach + self->options->tolerance, &sag);
+	double grow = piece->body.reach + sag + self->options->tolerance;
 	double limit = self->best->outcome != IMPACT_APART ? self->best->time : all_a.t1;
-	for (uint32_t k = 0; k < cuts && !is_over(self); k++) {
-		double from = start + time * (k / (double)cuts);
-		double to = k + 1 < cuts ? start + time * ((k + 1) / (double)cuts) : all_a.t1;
+	for (uint32_t k = 0; k < count && !has_ended(self); k++) {
+		double from = start + time * (k / (double)count);
+		double to = k + 1 < count ? start + time * ((k + 1) / (double)count) : all_a.t1;
 		if (!(to > from))
 			continue;
 		self->motion_a = part_of(&all_a, from, to);
 		self->motion_b = part_of(&all_b, from, to);
-		search_interval(self, side, piece, triangle, sag, turned);
+		struct mesh_walk walk;
+		uint32_t child;
+		mesh_walk_init(&walk, mesh,
+			       path_box(side, swapped ? &self->motion_a : &self->motion_b,
+					swapped ? &self->motion_b : &self->motion_a, grow));
+		while (!has_ended(self) && mesh_walk_next(&walk, &child)) {
+			convex_init(triangle, side, child, NULL);
+			search_convex(self, swapped ? triangle : piece, swapped ? piece : triangle);
+		}
 		if (self->best->outcome != IMPACT_APART && self->best->time < limit)
 			break;
 	}
-	/* What begins inside rounding of an interval's end touches there. */
+	/* An overlap at the start of a later interval is a hit, because the interval before ended
+	 * apart. */
 	if (self->best->outcome == IMPACT_OVERLAP && self->best->time > self->a->motion->t0)
 		self->best->outcome = IMPACT_HIT;
 	double end = self->best->outcome != IMPACT_APART ? self->best->time : all_a.t1;
@@ -446,12 +453,13 @@ static void search_surface(struct impact_search *self, const struct impact_side 
 	self->motion_b = end > start ? part_of(&all_b, start, end) : all_b;
 }
 
-/* Of a field: whether some point of the other is inside at the start, which surfaces do not tell. */
-static void begin_inside(struct impact_search *self, const struct impact_side *field,
-			 const struct impact_side *other, bool turned)
+/* Reports an overlap if a point of the other side is inside a field at the start, because the
+ * surfaces need not cross then. `swapped`: the field is B. */
+static void test_start_inside(struct impact_search *self, const struct impact_side *field,
+			      const struct impact_side *other, bool swapped)
 {
 	if (!shape_is_field(field->piece.shape) || other->piece.shape->kind == SHAPE_PLANE ||
-	    is_over(self))
+	    has_ended(self))
 		return;
 	struct gjk_points room;
 	uint32_t child = other->piece.child == IMPACT_WHOLE || surface_of(other) != NULL
@@ -470,22 +478,23 @@ static void begin_inside(struct impact_search *self, const struct impact_side *f
 				       .point_b = p,
 				       .child_a = near.triangle,
 				       .child_b = child };
-	if (turned)
-		turn_round(&found);
-	offer_result(self, &found);
+	if (swapped)
+		swap_sides(&found);
+	update_result(self, &found);
 }
 
-/* ---- two surfaces ------------------------------------------------------------------------------------ */
+/* ---- two surfaces
+ * ------------------------------------------------------------------------------------ */
 
 /* A mesh in the frame that moves, with the tree of its motion. */
-struct carried_mesh {
+struct moving_mesh {
 	struct shape shape;
 	struct mesh mesh;
 	vec3 *vertices;
 	struct continuous_mesh tree;
 };
 
-static enum status carried_init(struct carried_mesh *self, const struct impact_side *side)
+static enum status moving_mesh_init(struct moving_mesh *self, const struct impact_side *side)
 {
 	const struct mesh *mesh = surface_of(side)->mesh;
 	size_t bytes = mesh->vertex_count * sizeof *mesh->vertices;
@@ -505,23 +514,33 @@ static enum status carried_init(struct carried_mesh *self, const struct impact_s
 	return status;
 }
 
-static void carried_release(struct carried_mesh *self)
+static void moving_mesh_release(struct moving_mesh *self)
 {
 	continuous_mesh_release(&self->tree);
 	heap_free(self->vertices);
 }
 
-static void search_surfaces(struct impact_search *self, struct carried_mesh *a,
-			    struct carried_mesh *b)
+static enum status search_surfaces(struct impact_search *self)
 {
+	struct moving_mesh a, b;
 	struct continuous_mesh_hit hit;
 	struct continuous_mesh_work work;
-	bool met = continuous_mesh_mesh(&a->tree, &self->motion_a, &b->tree, &self->motion_b,
-					self->options->tolerance, &hit, &work);
+	enum status status = moving_mesh_init(&a, self->a);
+	if (status != STATUS_OK)
+		return status;
+	status = moving_mesh_init(&b, self->b);
+	if (status != STATUS_OK) {
+		moving_mesh_release(&a);
+		return status;
+	}
+	bool touch = continuous_mesh_mesh(&a.tree, &self->motion_a, &b.tree, &self->motion_b,
+					  self->options->tolerance, &hit, &work);
+	moving_mesh_release(&b);
+	moving_mesh_release(&a);
 	self->best->pairs += work.pairs;
-	if (!met)
-		return;
-	/* A hit at the very start whose normal vanishes is one of surfaces that cross. */
+	if (!touch)
+		return STATUS_OK;
+	/* A hit at the start without a normal means that the surfaces cross. */
 	bool crosses = hit.time == self->motion_a.t0 && vec3_equal(hit.normal, vec3_zero());
 	struct impact_result found = {
 		.outcome = crosses ? IMPACT_OVERLAP : IMPACT_HIT,
@@ -533,25 +552,12 @@ static void search_surfaces(struct impact_search *self, struct carried_mesh *a,
 		.child_a = hit.triangle_a,
 		.child_b = hit.triangle_b
 	};
-	offer_result(self, &found);
+	update_result(self, &found);
+	return STATUS_OK;
 }
 
-static enum status meet_surfaces(struct impact_search *self)
-{
-	struct carried_mesh a, b;
-	enum status status = carried_init(&a, self->a);
-	if (status != STATUS_OK)
-		return status;
-	status = carried_init(&b, self->b);
-	if (status == STATUS_OK) {
-		search_surfaces(self, &a, &b);
-		carried_release(&b);
-	}
-	carried_release(&a);
-	return status;
-}
-
-/* ---- all pairs of pieces ----------------------------------------------------------------------------- */
+/* ---- all pairs of pieces
+ * ----------------------------------------------------------------------------- */
 
 /* The convex pieces of a side: first … last − 1. */
 static void pieces_of(const struct impact_side *side, uint32_t *first, uint32_t *last)
@@ -561,46 +567,40 @@ static void pieces_of(const struct impact_side *side, uint32_t *first, uint32_t 
 	*last = whole ? shape_piece_count(shape_exact(side->piece.shape)) : side->piece.child + 1;
 }
 
-static void meet_pieces(struct impact_search *self, struct convex *one, struct convex *two)
+static void search_pieces(struct impact_search *self, struct impact_convex *one,
+			  struct impact_convex *two)
 {
 	uint32_t first_a, last_a, first_b, last_b;
 	pieces_of(self->a, &first_a, &last_a);
 	pieces_of(self->b, &first_b, &last_b);
-	for (uint32_t i = first_a; i < last_a && !is_over(self); i++) {
+	for (uint32_t i = first_a; i < last_a && !has_ended(self); i++) {
 		convex_init(one, self->a, i, NULL);
-		for (uint32_t k = first_b; k < last_b && !is_over(self); k++) {
+		for (uint32_t k = first_b; k < last_b && !has_ended(self); k++) {
 			convex_init(two, self->b, k, NULL);
 			search_convex(self, one, two);
 		}
 	}
 }
 
-/* Pieces of one side with the other, which is a plane or a surface. */
-static void meet_one_sided(struct impact_search *self, struct convex *one, struct convex *two,
-			   bool turned)
+/* The pieces of one side and the other side, which is a plane or a surface. `swapped`: the pieces
+ * are B's. */
+static void search_one_sided(struct impact_search *self, struct impact_convex *one,
+			     struct impact_convex *two, bool swapped)
 {
-	const struct impact_side *side = turned ? self->b : self->a;
-	const struct impact_side *other = turned ? self->a : self->b;
+	const struct impact_side *side = swapped ? self->b : self->a;
+	const struct impact_side *other = swapped ? self->a : self->b;
 	bool plane = other->piece.shape->kind == SHAPE_PLANE;
 	uint32_t first = 0, last = 1;
 	if (surface_of(side) == NULL)
 		pieces_of(side, &first, &last);
-	for (uint32_t i = first; i < last && !is_over(self); i++) {
+	for (uint32_t i = first; i < last && !has_ended(self); i++) {
 		if (plane) {
-			search_plane(self, side, i, turned);
+			search_plane(self, side, i, swapped);
 			continue;
 		}
 		convex_init(one, side, i, NULL);
-		search_surface(self, other, one, two, turned);
+		search_surface(self, other, one, two, swapped);
 	}
-}
-
-static bool is_supported(const struct impact_side *a, const struct impact_side *b)
-{
-	const struct shape *one = a->piece.shape, *two = b->piece.shape;
-	bool plane_a = one->kind == SHAPE_PLANE, plane_b = two->kind == SHAPE_PLANE;
-	bool flat_a = one->kind == SHAPE_POLYGON, flat_b = two->kind == SHAPE_POLYGON;
-	return !(plane_a && plane_b) && flat_a == flat_b;
 }
 
 enum status time_of_impact(const struct impact_side *a, const struct impact_side *b,
@@ -609,24 +609,24 @@ enum status time_of_impact(const struct impact_side *a, const struct impact_side
 	ASSERT(a->motion->t0 == b->motion->t0 && a->motion->t1 == b->motion->t1);
 	ASSERT(options->tolerance > 0 && options->iterations_max > 0);
 	*out = (struct impact_result){ .outcome = IMPACT_APART, .time = a->motion->t1 };
-	if (!is_supported(a, b))
+	enum shape_kind kind_a = a->piece.shape->kind, kind_b = b->piece.shape->kind;
+	bool plane_a = kind_a == SHAPE_PLANE, plane_b = kind_b == SHAPE_PLANE;
+	if ((plane_a && plane_b) || (kind_a == SHAPE_POLYGON) != (kind_b == SHAPE_POLYGON))
 		return STATUS_UNSUPPORTED;
 	struct impact_search search = { a, b, *a->motion, *b->motion, options, out };
-	bool plane_a = a->piece.shape->kind == SHAPE_PLANE,
-	     plane_b = b->piece.shape->kind == SHAPE_PLANE;
 	bool surface_a = surface_of(a) != NULL, surface_b = surface_of(b) != NULL;
 	enum status status = STATUS_OK;
-	/* Room for two hulls; too much for a stack of calls, so only here. */
-	struct convex one, two;
+	/* Buffers for two hulls, here and not in each search, because they are large for the stack. */
+	struct impact_convex one, two;
 	if (surface_a && surface_b)
-		status = meet_surfaces(&search);
+		status = search_surfaces(&search);
 	else if (plane_b || (surface_b && !plane_a))
-		meet_one_sided(&search, &one, &two, false);
+		search_one_sided(&search, &one, &two, false);
 	else if (plane_a || surface_a)
-		meet_one_sided(&search, &one, &two, true);
+		search_one_sided(&search, &one, &two, true);
 	else
-		meet_pieces(&search, &one, &two);
-	begin_inside(&search, a, b, false);
-	begin_inside(&search, b, a, true);
+		search_pieces(&search, &one, &two);
+	test_start_inside(&search, a, b, false);
+	test_start_inside(&search, b, a, true);
 	return status;
 }

@@ -18,13 +18,14 @@
  *   V–V  each against the planes of the other.
  *   V–E  the vertex against the edge's planes; the edge clipped to the vertex's region.
  *   E–E  each clipped to the other's region.
- *   V–F  a vertex outside the prism moves the face to the edge of the most violated plane. Inside it, the
- *        vertex moves to one of its edges that approaches the face's plane. If there is none and the vertex is
- *        below the plane (a local minimum), the face moves to the one that the vertex is highest above; below
- *        all faces: penetration.
- *   E–F  an edge outside the prism: the face moves to its boundary feature nearest to the edge (V5). If the
- *        clipped edge crosses the plane: penetration. Else the nearer end decides: the face moves to the
- *        feature that clips there (Nmin, Nmax), or the edge to its own vertex (a case missing in the book).
+ *   V–F  a vertex outside the prism: the face moves to the edge of the most violated plane. Inside
+ *        it, the vertex moves to one of its edges that approaches the face's plane. If there is none
+ *        and the vertex is below the plane (a local minimum), the face moves to the one that the
+ *        vertex is highest above; below all faces: penetration.
+ *   E–F  an edge outside the prism: the face moves to its boundary feature nearest to the edge (V5).
+ *        If the clipped edge crosses the plane: penetration. Else the nearer end decides: the face
+ *        moves to the feature that clips there (Nmin, Nmax), or the edge to its own vertex (a case
+ *        missing in the book).
  *
  * A step to a neighbour of higher dimension strictly lowers the distance, one to lower dimension
  * keeps it, so without rounding no state occurs twice. With rounding it may, hence the limit on

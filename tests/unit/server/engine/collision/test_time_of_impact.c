@@ -264,7 +264,7 @@ START_TEST(balls_floors_and_walls_are_met_when_the_equation_says)
 	double along = sqrt(0.25 - 0.09);
 	ck_assert_int_eq(found.outcome, IMPACT_HIT);
 	ck_assert_double_eq_tol(found.time, (8 - along) / 16, 1e-9);
-	ck_assert_uint_eq(found.looks, 1);
+	ck_assert_uint_eq(found.iterations, 1);
 	/* They graze by less than the tolerance misses: no limit, since the equation knows. */
 	left = straight(vec3_make(4, 0.5000001, 0), vec3_make(-4, 0.5000001, 0));
 	found = ask(ball, &right, ball, &left);
