@@ -91,9 +91,9 @@ void world_set_shape_source(struct world *world, struct shape_source shapes);
 
 enum { BATCH_COMMANDS_MAX = 4096 };
 /* LATE_WITHDRAW: the session's restricted batches that are stored for a later tick are removed before
- * anything else of this call. LATE_LET_GO: the drags that the session owns (0: of all sessions) are
+ * anything else of this call. LATE_REMOVE_DRAGS: the drags that the session owns (0: of all sessions) are
  * removed, in the order of batches. Such batches have no commands and no tick. */
-enum late_policy { LATE_NEXT_TICK = 0, LATE_REFUSE = 1, LATE_WITHDRAW = 2, LATE_LET_GO = 3 };
+enum late_policy { LATE_NEXT_TICK = 0, LATE_REFUSE = 1, LATE_WITHDRAW = 2, LATE_REMOVE_DRAGS = 3 };
 
 /* Commands that are applied together or not at all. */
 struct batch {
@@ -112,7 +112,7 @@ struct batch_result {
 	uint64_t number;
 	uint64_t tick; /* boundary at which it was applied or refused, or for which it is stored */
 	enum status status; /* OK, or the error of the first refused command */
-	bool kept;	    /* OK, but not applied yet: it is stored until `tick` */
+	bool stored;	    /* OK, but not applied yet: it is stored until `tick` */
 	uint32_t edit;	    /* (epoch, tick, edit) is the first state that contains the batch */
 	struct reason why;
 	uint32_t value_count;
@@ -121,14 +121,14 @@ struct batch_result {
 
 /* Applies batches at the current boundary, in the order (session, number), merged with those stored
  * for this tick; each is checked whole before it changes anything. results[i] is the outcome of
- * batches[i]. A batch for a later tick is stored (`kept`) and reported again by world_kept_results
+ * batches[i]. A batch for a later tick is stored (`stored`) and reported again by world_stored_results
  * when its tick comes. NO_MEMORY: nothing was applied. The first call of a tick also applies the
  * batches stored for it; without a call, world_step does. Calls at one boundary differ in `edit`
  * (world_info), and a replay repeats the same calls. */
 MUST_CHECK enum status world_apply(struct world *world, struct batch *batches, uint32_t count,
 				   struct batch_result *results);
 /* Results of stored batches applied at this boundary; borrowed until the next world_step. */
-const struct batch_result *world_kept_results(const struct world *world, uint32_t *count);
+const struct batch_result *world_stored_results(const struct world *world, uint32_t *count);
 /* The caller has reported the changes, events and results of the boundary: the next world_apply or
  * world_step starts new lists. */
 void world_close_boundary(struct world *world);

@@ -434,7 +434,7 @@ static void note_reported(struct host *host)
 	if (!boundary->stepping)
 		return;
 	uint32_t kept;
-	(void)world_kept_results(host->world, &kept);
+	(void)world_stored_results(host->world, &kept);
 	host->open = boundary->status != STATUS_OK;
 	if (boundary->edits)
 		world_close_boundary(host->world);

@@ -17,7 +17,7 @@
  * the host's own (LATE_WITHDRAW), recorded like any other, so that replays withdraw them too. Its forces
  * end within the horizon; its bodies stay, because they are part of the world.
  *
- * Drags of a session, of any role, end when it leaves, in the same way (LATE_LET_GO), after all its
+ * Drags of a session, of any role, end when it leaves, in the same way (LATE_REMOVE_DRAGS), after all its
  * batches. All drags of a world end before its first batch where their sessions do not exist: after a
  * restart, in a copy, and after RESTORE, which puts the world at another time.
  */
@@ -221,14 +221,14 @@ void host_players_leave(struct host *host, struct boundary *boundary)
 	struct host_request *request;
 	boundary->own = 0;
 	if (host->let_go_all && world_drags(host->world, 0) > 0)
-		put_own(boundary, 0, 0, LATE_LET_GO);
+		put_own(boundary, 0, 0, LATE_REMOVE_DRAGS);
 	while ((request = host_request_take(&host->gone)) != NULL) {
 		uint32_t session = host_request_session(request);
 		const struct player *player = find_player(host, session);
 		if (player != NULL && boundary->shares[player - host->players.items].pending > 0)
 			put_own(boundary, session, 0, LATE_WITHDRAW);
 		if (world_drags(host->world, session) > 0 || may_get_drag(boundary, session))
-			put_own(boundary, session, UINT64_MAX, LATE_LET_GO);
+			put_own(boundary, session, UINT64_MAX, LATE_REMOVE_DRAGS);
 		host_request_put(&host->ending, request);
 	}
 }

@@ -192,7 +192,7 @@ static void add_result(struct tick_report *ticked, const struct batch_result *fr
 		.batch = from->number & ~HOST_STEP_BATCH,
 		.tick = from->tick,
 		.edit = from->edit,
-		.status = from->kept ? STATUS_WAITING : from->status,
+		.status = from->stored ? STATUS_WAITING : from->status,
 		.index = from->status == STATUS_OK ? -1 : (int32_t)from->why.index,
 		.step = (from->number & HOST_STEP_BATCH) != 0,
 		.first_value = ticked->value_count,
@@ -322,7 +322,7 @@ static enum status add_news(const struct host *host, const struct boundary *boun
 			    struct tick_report *ticked)
 {
 	uint32_t kept_count;
-	const struct batch_result *kept = world_kept_results(host->world, &kept_count);
+	const struct batch_result *kept = world_stored_results(host->world, &kept_count);
 	const struct boundary_results lists[RESULT_LISTS] = {
 		{ boundary->results, boundary->count },
 		{ kept_count > host->kept_told ? &kept[host->kept_told] : NULL,

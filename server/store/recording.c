@@ -258,7 +258,7 @@ enum status recording_batch(struct recording *self, const struct recorded *apply
 	if (known && result >= JOURNAL_RESULT_UNKNOWN)
 		return BAD("batch %u applied at tick %llu has no result", position,
 			   LONG(apply->tick));
-	if (session > UINT32_MAX || late > LATE_LET_GO || count > BATCH_COMMANDS_MAX)
+	if (session > UINT32_MAX || late > LATE_REMOVE_DRAGS || count > BATCH_COMMANDS_MAX)
 		return BAD("batch %u applied at tick %llu has numbers out of range", position,
 			   LONG(apply->tick));
 	return STATUS_OK;

@@ -190,7 +190,7 @@ static void disturb(struct life *life)
 static void tell_kept(struct life *life)
 {
 	uint32_t count;
-	const struct batch_result *kept = world_kept_results(life->world, &count);
+	const struct batch_result *kept = world_stored_results(life->world, &count);
 	tell_results(life, kept, count);
 }
 

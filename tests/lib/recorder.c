@@ -255,7 +255,7 @@ static void fill_batch(struct recorder *self, struct boundary *boundary, uint32_
 	*batch = (struct batch){ .number = ++self->batch, .commands = commands, .count = count };
 	batch->session = 1 + rng_below(&gen->rng, 3);
 	batch->restricted = rng_below(&gen->rng, 8) == 0;
-	batch->late = lets_go ? LATE_LET_GO : (uint8_t)rng_below(&gen->rng, 2);
+	batch->late = lets_go ? LATE_REMOVE_DRAGS : (uint8_t)rng_below(&gen->rng, 2);
 	uint32_t ahead = rng_below(&gen->rng, 20);
 	if (ahead < 5 && !lets_go)
 		batch->at = world_info(self->world).tick + ahead;

@@ -18,7 +18,7 @@
 struct due {
 	struct batch *batch;
 	struct batch_result *result;
-	bool kept;
+	bool stored;
 };
 
 struct boundary_apply {
@@ -26,12 +26,12 @@ struct boundary_apply {
 	struct batch *given;	      /* borrowed */
 	struct batch_result *results; /* of `given` */
 	uint32_t given_count;
-	uint32_t kept_count; /* due now */
+	uint32_t stored_count; /* due now */
 	struct due *due;
 	uint32_t due_count;
 	size_t *encoded_bytes; /* by given batch: 0, or its size in world->encoded */
-	uint32_t to_keep;
-	bool let_go; /* drags were removed */
+	uint32_t to_store;
+	bool drags_removed; /* drags were removed */
 	struct plan_size size;
 	struct batch_plan plan;
 };
@@ -53,21 +53,21 @@ static void set_result_status(struct batch_result *result, enum status status)
 
 /* ---- batches that are due --------------------------------------------------------------------- */
 
-static enum status gather_kept(struct boundary_apply *self)
+static enum status gather_stored(struct boundary_apply *self)
 {
 	struct world *world = self->world;
 	struct arena *arena = &world->dynamics.scratch;
-	ASSERT(self->kept_count <= world->tables.pending.count);
-	struct batch *batches = ARENA_ARRAY(arena, struct batch, self->kept_count);
-	uint64_t first = world->kept_results.count;
+	ASSERT(self->stored_count <= world->tables.pending.count);
+	struct batch *batches = ARENA_ARRAY(arena, struct batch, self->stored_count);
+	uint64_t first = world->stored_results.count;
 	if (batches == NULL ||
-	    ARRAY_RESERVE(&world->kept_results, first + self->kept_count) != STATUS_OK)
+	    ARRAY_RESERVE(&world->stored_results, first + self->stored_count) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	for (uint32_t row = 0; row < self->kept_count; row++) {
+	for (uint32_t row = 0; row < self->stored_count; row++) {
 		enum status status = pending_read(&world->tables, row, arena, &batches[row]);
 		if (status != STATUS_OK)
 			return status;
-		struct batch_result *result = &world->kept_results.items[first + row];
+		struct batch_result *result = &world->stored_results.items[first + row];
 		start_result(result, &batches[row], world->tables.world.tick[0]);
 		self->due[self->due_count++] = (struct due){ &batches[row], result, true };
 		plan_size_add(&self->size, &batches[row]);
@@ -86,14 +86,14 @@ static enum status gather_given(struct boundary_apply *self)
 		start_result(result, batch, tick);
 		self->encoded_bytes[i] = 0;
 		if (batch->at > tick) {
-			enum status status = pending_encode(world, batch, self->to_keep,
+			enum status status = pending_encode(world, batch, self->to_store,
 							    &self->encoded_bytes[i], &result->why);
 			if (status == STATUS_NO_MEMORY)
 				return status;
 			set_result_status(result, status);
-			result->kept = status == STATUS_OK;
-			result->tick = result->kept ? batch->at : tick;
-			self->to_keep += result->kept;
+			result->stored = status == STATUS_OK;
+			result->tick = result->stored ? batch->at : tick;
+			self->to_store += result->stored;
 		} else if (batch->at < tick && batch->late == LATE_REFUSE) {
 			reason_set(&result->why, STATUS_LATE, -1, "at",
 				   "at is %llu: the world is at tick %llu already; late 0 applies "
@@ -120,13 +120,13 @@ static int compare_due(const void *a, const void *b, void *context)
 static enum status gather_due(struct boundary_apply *self)
 {
 	struct arena *arena = &self->world->dynamics.scratch;
-	uint64_t most = (uint64_t)self->kept_count + self->given_count;
+	uint64_t most = (uint64_t)self->stored_count + self->given_count;
 	self->due = arena_push_array(arena, most, sizeof *self->due);
 	self->encoded_bytes = ARENA_ARRAY(arena, size_t, self->given_count);
 	struct due *scratch = arena_push_array(arena, most, sizeof *scratch);
 	if (self->due == NULL || self->encoded_bytes == NULL || scratch == NULL)
 		return STATUS_NO_MEMORY;
-	enum status status = gather_kept(self);
+	enum status status = gather_stored(self);
 	if (status == STATUS_OK)
 		status = gather_given(self);
 	ASSERT(self->due_count <= most);
@@ -172,7 +172,7 @@ static enum status reserve_rows(struct boundary_apply *self)
 		status = tables_reserve(tables, TABLE_JOINT_POINT,
 					tables->joint_point.count + (uint32_t)size->points);
 	if (status == STATUS_OK)
-		status = pending_reserve(world, self->to_keep, world->encoded.count);
+		status = pending_reserve(world, self->to_store, world->encoded.count);
 	if (status == STATUS_OK)
 		status = changes_reserve(&world->changes, tables->body.capacity);
 	return status;
@@ -182,14 +182,14 @@ static enum status reserve_memory(struct boundary_apply *self)
 {
 	struct world *world = self->world;
 	self->size.shapes_known = world->shape_used.count;
-	uint64_t kept = 0, given = 0;
+	uint64_t applied = 0, given = 0;
 	for (uint32_t i = 0; i < self->given_count; i++)
 		given += self->given[i].count <= BATCH_COMMANDS_MAX ? self->given[i].count : 0;
 	for (uint32_t i = 0; i < self->due_count; i++)
-		kept += self->due[i].batch->count;
+		applied += self->due[i].batch->count;
 	enum status status = reserve_rows(self);
 	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&world->kept_values, world->kept_values.count + kept);
+		status = ARRAY_RESERVE(&world->stored_values, world->stored_values.count + applied);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&world->values, given);
 	if (status == STATUS_OK)
@@ -219,14 +219,14 @@ static void store_values(struct boundary_apply *self, struct batch_result *resul
 static void apply_batch(struct boundary_apply *self, struct due *due)
 {
 	struct world *world = self->world;
-	if (due->batch->late == LATE_LET_GO && due->batch->count == 0)
-		self->let_go |= joints_remove_drags(world, due->batch->session);
+	if (due->batch->late == LATE_REMOVE_DRAGS && due->batch->count == 0)
+		self->drags_removed |= joints_remove_drags(world, due->batch->session);
 	enum status status = plan_check(&self->plan, world, due->batch, &due->result->why);
 	set_result_status(due->result, status);
 	if (status != STATUS_OK)
 		return;
 	plan_apply(&self->plan, world);
-	store_values(self, due->result, due->kept ? &world->kept_values : &world->values);
+	store_values(self, due->result, due->stored ? &world->stored_values : &world->values);
 }
 
 static void store_later_batches(struct boundary_apply *self)
@@ -258,7 +258,7 @@ void world_note_woken(struct world *world, uint32_t first)
  * or drags were removed. */
 static bool state_has_changed(const struct boundary_apply *self)
 {
-	bool edited = self->kept_count > 0 || self->to_keep > 0 || self->let_go;
+	bool edited = self->stored_count > 0 || self->to_store > 0 || self->drags_removed;
 	for (uint32_t i = 0; i < self->given_count && !edited; i++) {
 		const struct batch *batch = &self->given[i];
 		bool withdraws = batch->late == LATE_WITHDRAW && batch->count == 0;
@@ -275,7 +275,7 @@ static void update_edit(struct boundary_apply *self)
 	for (uint32_t i = 0; i < self->due_count; i++)
 		self->due[i].result->edit = *edit;
 	for (uint32_t i = 0; i < self->given_count; i++)
-		self->results[i].edit = self->results[i].kept ? 0 : *edit;
+		self->results[i].edit = self->results[i].stored ? 0 : *edit;
 }
 
 enum status world_apply_due(struct world *world, struct batch *batches, uint32_t count,
@@ -289,8 +289,8 @@ enum status world_apply_due(struct world *world, struct batch *batches, uint32_t
 				       .given = batches,
 				       .results = results,
 				       .given_count = count,
-				       .kept_count = pending_due(world) };
-	if (count == 0 && self.kept_count == 0)
+				       .stored_count = pending_due(world) };
+	if (count == 0 && self.stored_count == 0)
 		return STATUS_OK;
 	struct arena_mark mark = arena_mark(&world->dynamics.scratch);
 	enum status status = gather_due(&self);
@@ -299,10 +299,10 @@ enum status world_apply_due(struct world *world, struct batch *batches, uint32_t
 	if (status == STATUS_OK) {
 		uint32_t first_event = world->dynamics.events.count;
 		world->values.count = 0;
-		world->kept_results.count += self.kept_count;
+		world->stored_results.count += self.stored_count;
 		for (uint32_t i = 0; i < self.due_count; i++)
 			apply_batch(&self, &self.due[i]);
-		pending_remove(world, self.kept_count);
+		pending_remove(world, self.stored_count);
 		store_later_batches(&self);
 		world_note_woken(world, first_event);
 		update_edit(&self);
@@ -360,8 +360,8 @@ void world_shares(const struct world *world, struct world_share *shares, uint32_
 			share->pending++;
 }
 
-const struct batch_result *world_kept_results(const struct world *world, uint32_t *count)
+const struct batch_result *world_stored_results(const struct world *world, uint32_t *count)
 {
-	*count = world->kept_results.count;
-	return world->kept_results.items;
+	*count = world->stored_results.count;
+	return world->stored_results.items;
 }

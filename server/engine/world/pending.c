@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum status pending_encode(struct world *world, const struct batch *batch, uint32_t kept_before,
+enum status pending_encode(struct world *world, const struct batch *batch, uint32_t stored_before,
 			   size_t *bytes, struct reason *why)
 {
 	const struct tables *tables = &world->tables;
@@ -32,10 +32,10 @@ enum status pending_encode(struct world *world, const struct batch *batch, uint3
 	if (writer.failed)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "batch",
 				  "the server has no memory to store the batch for its tick");
-	uint64_t rows = (uint64_t)tables->pending.count + kept_before + 1;
+	uint64_t rows = (uint64_t)tables->pending.count + stored_before + 1;
 	uint64_t total = (uint64_t)tables->pending_bytes.count + world->encoded.count;
 	uint64_t memory = tables_charge(tables) + world->encoded.count +
-			  (kept_before + 1) * table_row_charge(TABLE_PENDING);
+			  (stored_before + 1) * table_row_charge(TABLE_PENDING);
 	if (rows > PENDING_MAX || total > PENDING_BYTES_MAX ||
 	    memory > tables->world.memory_max[0]) {
 		world->encoded.count = start;

@@ -12,7 +12,7 @@
 /* Checks the values of a batch for a later tick and writes it to the end of world->encoded. The
  * status of its first bad command; LIMIT; NO_MEMORY. Changes no table. */
 MUST_CHECK enum status pending_encode(struct world *world, const struct batch *batch,
-				      uint32_t kept_before, size_t *bytes, struct reason *why);
+				      uint32_t stored_before, size_t *bytes, struct reason *why);
 /* Reserves room for so many more batches and bytes. NO_MEMORY. */
 MUST_CHECK enum status pending_reserve(struct world *world, uint32_t batches, size_t bytes);
 /* Enters an encoded batch; reserved. */

@@ -240,8 +240,8 @@ void world_destroy(struct world *world)
 	dynamics_release(&world->dynamics);
 	shapes_release(world);
 	changes_release(&world->changes);
-	ARRAY_RELEASE(&world->kept_results);
-	ARRAY_RELEASE(&world->kept_values);
+	ARRAY_RELEASE(&world->stored_results);
+	ARRAY_RELEASE(&world->stored_values);
 	ARRAY_RELEASE(&world->values);
 	for (uint32_t i = 0; i < COUNT_OF(world->joint_lists); i++)
 		ARRAY_RELEASE(&world->joint_lists[i]);
@@ -259,8 +259,8 @@ void world_open_boundary(struct world *world)
 		return;
 	world->open = true;
 	world->dynamics.events.count = 0;
-	world->kept_results.count = 0;
-	world->kept_values.count = 0;
+	world->stored_results.count = 0;
+	world->stored_values.count = 0;
 	bitset_reset(&world->dynamics.parted);
 	changes_open(&world->changes, world->tables.world.next_body[0]);
 	dynamics_joints_open(&world->dynamics, world->tables.world.next_joint[0]);

@@ -59,8 +59,8 @@ struct world {
 	bool open;
 	bool starved; /* the last step had no memory; not a column, because a replay may have enough */
 	struct changes changes;
-	struct batch_result_list kept_results;
-	struct value_list kept_values, values;
+	struct batch_result_list stored_results;
+	struct value_list stored_values, values;
 
 	/* Lists of world_joint_changes: created, moved, changed, removed, and scratch for sorting. */
 	struct joint_ids joint_lists[5];

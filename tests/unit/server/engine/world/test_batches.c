@@ -286,12 +286,12 @@ START_TEST(a_batch_for_later_waits_for_its_tick)
 		test_step(world, 1);
 	}
 	uint32_t count;
-	(void)world_kept_results(world, &count);
+	(void)world_stored_results(world, &count);
 	ck_assert_uint_eq(count, 0);
 	/* Without any other call, the step applies it. */
 	test_step(world, 1);
 	ck_assert_uint_eq(world_bodies(world, NULL, 0), 1);
-	const struct batch_result *kept = world_kept_results(world, &count);
+	const struct batch_result *kept = world_stored_results(world, &count);
 	ck_assert_uint_eq(count, 1);
 	ck_assert_int_eq(kept[0].status, STATUS_OK);
 	ck_assert_uint_eq(kept[0].tick, 3);
@@ -316,7 +316,7 @@ START_TEST(kept_and_new_batches_of_a_tick_go_in_one_order)
 	ck_assert_int_eq(world_apply(world, &batch, 1, &result), STATUS_OK);
 	ck_assert_int_eq(test_body(world, body).tag, 25);
 	uint32_t count;
-	const struct batch_result *kept = world_kept_results(world, &count);
+	const struct batch_result *kept = world_stored_results(world, &count);
 	ck_assert_uint_eq(count, 2);
 	ck_assert_uint_eq(kept[0].session, 1);
 	ck_assert_uint_eq(kept[1].session, 2);
@@ -349,7 +349,7 @@ START_TEST(bad_values_are_refused_when_they_come_and_not_when_they_are_due)
 	ck_assert_int_eq(send_at(1, 1, 2, &wake, 0, &result), STATUS_OK);
 	test_step(world, 2);
 	uint32_t count;
-	const struct batch_result *kept = world_kept_results(world, &count);
+	const struct batch_result *kept = world_stored_results(world, &count);
 	ck_assert_uint_eq(count, 1);
 	ck_assert_int_eq(kept[0].status, STATUS_UNKNOWN_BODY);
 }
@@ -552,7 +552,7 @@ START_TEST(drags_are_let_go_in_the_order_of_batches_and_once)
 	struct command other = create;
 	other.joint_create.owner = 4;
 	struct batch batches[] = {
-		{ .session = 4, .number = UINT64_MAX, .late = LATE_LET_GO },
+		{ .session = 4, .number = UINT64_MAX, .late = LATE_REMOVE_DRAGS },
 		{ .session = 3, .number = 9, .commands = &create, .count = 1 },
 		{ .session = 4, .number = 9, .commands = &other, .count = 1 },
 	};
