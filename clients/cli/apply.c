@@ -1,15 +1,15 @@
-/* apply.c: commands to a world at any pace.
+/* apply.c: applies commands to a world in any mode.
  *
- * A world that runs applies a batch at its next tick and says so in a RESULT. A world that is not running
- * applies a batch without a tick: the batch is sent in a STEP of 0 ticks, which answers at once.
+ * A running world applies a batch at its next tick and answers with a RESULT. In any other mode the
+ * batch is sent in a STEP of 0 ticks, which applies it without a tick and answers at once.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "clients/cli/cli.h"
 
-static enum status step_with(struct cli *cli, uint32_t world, const struct command *commands,
-			     uint32_t count, struct wire_result *result)
+static enum status apply_by_step(struct cli *cli, uint32_t world, const struct command *commands,
+				 uint32_t count, struct wire_result *result)
 {
 	struct message stepped;
 	const struct cairn_step step = { .n = 0, .commands = commands, .command_count = count };
@@ -19,7 +19,7 @@ static enum status step_with(struct cli *cli, uint32_t world, const struct comma
 	struct wire_cursor in = wire_cursor_list(&stepped.stepped.results);
 	if (stepped.stepped.results.count == 0 || result_take(&in, result) != STATUS_OK)
 		return reason_set(&cli->why, STATUS_PROTOCOL, -1, "results",
-				  "the answer of the server contains no result of the commands");
+				  "the server answered STEP without a result of its commands");
 	return cairn_result_status(result, &cli->why);
 }
 
@@ -27,12 +27,12 @@ enum status cli_apply(struct cli *cli, const struct cairn_world *world,
 		      const struct command *commands, uint32_t count, struct wire_result *result)
 {
 	if (world->mode != WIRE_MODE_RUNNING)
-		return step_with(cli, world->number, commands, count, result);
+		return apply_by_step(cli, world->number, commands, count, result);
 	return cairn_apply(cli->client, world->number, commands, count, result, &cli->why);
 }
 
-int cli_apply_and_tell(struct cli *cli, const struct cairn_world *world,
-		       const struct command *commands, uint32_t count)
+int cli_apply_and_print(struct cli *cli, const struct cairn_world *world,
+			const struct command *commands, uint32_t count)
 {
 	struct wire_result result;
 	if (cli_apply(cli, world, commands, count, &result) != STATUS_OK)

@@ -1,27 +1,28 @@
-/* cli.h: the state that every verb of `cairn` receives, its readers of words and its writers of output. */
+/* cli.h: the state that every verb of `cairn` receives, its readers of words and its writers of
+ * output. */
 #ifndef CAIRN_CLIENTS_CLI_CLI_H
 #define CAIRN_CLIENTS_CLI_CLI_H
 
 #include "clients/lib/cairn.h"
 
-enum { CLI_OPERANDS_MAX = 32, CLI_OPTIONS_MAX = 32 }; /* `used` has a bit for each option */
+/* At most 32 options, because `used` has a bit for each. */
+enum { CLI_OPERANDS_MAX = 32, CLI_OPTIONS_MAX = 32 };
 
 struct cli {
-	struct cairn *client; /* connected, unless the verb works without */
+	struct cairn *client; /* connected; NULL for a verb that needs no server */
 	const char *address;
 	const char *token;	 /* NULL: none */
 	const char *tls_trusted; /* NULL: the system's certificates */
 	bool json;
 	uint32_t timeout_ms;
-	/* Words after the verb: operands in order, `--name value` and `--flag` apart. */
+	/* Words after the verb: operands in order; options (`--name value`, `--flag`) separately. */
 	const char *operands[CLI_OPERANDS_MAX];
 	uint32_t operand_count;
 	struct {
 		const char *name, *value; /* value NULL for a flag */
 	} options[CLI_OPTIONS_MAX];
 	uint32_t option_count;
-	uint32_t
-		used; /* bits of the options that the verb has read; an unread option is an error */
+	uint32_t used; /* bits of the options that the verb has read; an unread one is an error */
 	struct reason why;
 };
 
@@ -34,18 +35,23 @@ struct cli_verb_info {
 	bool connects;
 };
 const struct cli_verb_info *cli_verbs(uint32_t *count);
+/* Names of the options without a value; every other option takes the next word. */
+const char *const *cli_flags(uint32_t *count);
 
-/* Prints cli->why (or `text` with it) to standard error; returns a failing exit status. */
+/* Prints cli->why to standard error; returns EXIT_FAILURE. */
 int cli_fail(const struct cli *cli);
+/* Prints the message and a hint at `cairn help` to standard error; returns 2. */
 int cli_usage(struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* ---- words --------------------------------------------------------------------------------------- */
-/* The value of --name, or NULL. A repeated option is returned the index-th time. */
+/* The value of --name, "" for a flag, NULL if it is not given. `index` counts repetitions of an option,
+ * from 0. */
 const char *cli_option(struct cli *cli, const char *name, uint32_t index);
 bool cli_flag(struct cli *cli, const char *name);
-/* Refuses options that the verb has not read. */
+/* False, with cli->why set, if an option is given that the verb has not read. */
 MUST_CHECK bool cli_options_known(struct cli *cli);
-/* Numbers; false with cli->why set. Vectors are X,Y,Z; rotations W,X,Y,Z. */
+/* Parse numbers; false with cli->why set. `what` names the operand or option. Vectors are X,Y,Z;
+ * rotations W,X,Y,Z. */
 MUST_CHECK bool cli_number(struct cli *cli, const char *text, const char *what, double *value);
 MUST_CHECK bool cli_count(struct cli *cli, const char *text, const char *what, uint64_t *value);
 MUST_CHECK bool cli_numbers(struct cli *cli, const char *text, const char *what, double *values,
@@ -55,19 +61,20 @@ MUST_CHECK bool cli_vec3(struct cli *cli, const char *text, const char *what, ve
  * hull:x,y,z,x,y,z,…: canonical bytes, to be freed by the caller with bytes_release. */
 struct bytes;
 MUST_CHECK bool cli_shape(struct cli *cli, const char *text, struct bytes *canonical);
-/* Joins the world named by the first operand. */
+/* Joins the world that the first operand names; false with cli->why set. */
 MUST_CHECK bool cli_join(struct cli *cli, struct cairn_world *world);
-/* Applies a batch and waits (apply.c). A world that does not run by itself is stepped once, because
- * commands act at a tick boundary. A refused batch is the call's status, in cli->why. */
+/* Applies a batch and waits for its result (apply.c). A refused batch is the status of the call, with
+ * cli->why set. */
 MUST_CHECK enum status cli_apply(struct cli *cli, const struct cairn_world *world,
 				 const struct command *commands, uint32_t count,
 				 struct wire_result *result);
-/* The same, and prints the tick and what the last command made; returns an exit status. */
-int cli_apply_and_tell(struct cli *cli, const struct cairn_world *world,
-		       const struct command *commands, uint32_t count);
+/* Likewise, and prints the tick, the edit and the id that the last command created; returns an exit
+ * status. */
+int cli_apply_and_print(struct cli *cli, const struct cairn_world *world,
+			const struct command *commands, uint32_t count);
 
-/* ---- answers ------------------------------------------------------------------------------------- */
-/* One record, for people `key: value` lines, for programs a JSON object. */
+/* ---- output -------------------------------------------------------------------------------------- */
+/* Between out_begin and out_end lies one record: lines `key value`, or with --json an object. */
 void out_begin(const struct cli *cli);
 void out_text(const struct cli *cli, const char *key, const char *value);
 void out_u64(const struct cli *cli, const char *key, uint64_t value);
@@ -77,9 +84,9 @@ void out_hash(const struct cli *cli, const char *key, uint64_t value);
 void out_end(const struct cli *cli);
 /* One world as a record. */
 void out_world(const struct cli *cli, const struct cairn_world *world);
-/* A MessagePack value as a JSON member; nothing for people. */
+/* With --json a MessagePack value as a member of the record; otherwise nothing. */
 void out_raw(const struct cli *cli, const char *key, struct wire_slice value);
-/* Any MessagePack value: JSON, or indented lines for people. */
+/* Any MessagePack value: indented lines, or JSON with --json. */
 void out_value(const struct cli *cli, struct wire_slice value);
 const char *mode_name(enum wire_mode mode);
 const char *event_name(uint8_t kind);

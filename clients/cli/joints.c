@@ -1,17 +1,17 @@
-/* joints.c: output of joints as text or JSON, for query and watch. */
+/* joints.c: prints joints as text or JSON, for the verbs query and watch. */
 #include <stdio.h>
 
 #include "clients/cli/verbs.h"
 
-static const char *type_of(uint8_t type)
+static const char *type_name(uint8_t type)
 {
 	return command_word(WORDS_JOINT_TYPE, type);
 }
 
-static void print_head(const struct cli *cli, const struct wire_joint *joint)
+static void print_identity(const struct cli *cli, const struct wire_joint *joint)
 {
 	out_u64(cli, "id", joint->id);
-	out_text(cli, "type", type_of(joint->type));
+	out_text(cli, "type", type_name(joint->type));
 	out_u64(cli, "flags", joint->flags);
 	out_u64(cli, "a", joint->a);
 	out_u64(cli, "b", joint->b);
@@ -24,7 +24,7 @@ static void print_state(const struct cli *cli, const struct wire_joint *joint)
 	out_reals(cli, "torque", joint->torque, 3);
 }
 
-static double length_of(const double v[3])
+static double magnitude(const double v[3])
 {
 	return vec3_length(vec3_make(v[0], v[1], v[2]));
 }
@@ -35,7 +35,7 @@ void cli_joints_head(void)
 	       "coordinates");
 }
 
-/* A line for people: lengths of what it carries; a record for programs: all of it. */
+/* Text is one line with the magnitudes of force and torque; JSON has all fields. */
 bool cli_joints_item(const struct cli *cli, struct wire_cursor *in, uint32_t *id)
 {
 	struct wire_joint_facts facts;
@@ -45,15 +45,15 @@ bool cli_joints_item(const struct cli *cli, struct wire_cursor *in, uint32_t *id
 	*id = joint->id;
 	if (!cli->json) {
 		printf("%6u  %-11s %8u %8u %12.5g %12.5g ", (unsigned)joint->id,
-		       type_of(joint->type), (unsigned)joint->a, (unsigned)joint->b,
-		       length_of(joint->force), length_of(joint->torque));
+		       type_name(joint->type), (unsigned)joint->a, (unsigned)joint->b,
+		       magnitude(joint->force), magnitude(joint->torque));
 		for (uint32_t i = 0; i < COUNT_OF(joint->coordinates); i++)
 			printf(" %.4g", joint->coordinates[i]);
 		putchar('\n');
 		return true;
 	}
 	out_begin(cli);
-	print_head(cli, joint);
+	print_identity(cli, joint);
 	print_state(cli, joint);
 	out_u64(cli, "owner", joint->owner);
 	out_real(cli, "tag", (double)joint->tag);
@@ -63,7 +63,7 @@ bool cli_joints_item(const struct cli *cli, struct wire_cursor *in, uint32_t *id
 	return true;
 }
 
-/* One axis with what it has: a record of its own behind that of the joint. */
+/* Prints the settings of one axis as a record after that of the joint. */
 static void print_axis(const struct cli *cli, uint32_t index, const struct wire_joint_axis *axis)
 {
 	if (!cli->json)
@@ -91,7 +91,7 @@ void cli_joint(const struct cli *cli, struct wire_cursor *in)
 		return;
 	const struct wire_joint *joint = &facts.joint;
 	out_begin(cli);
-	print_head(cli, joint);
+	print_identity(cli, joint);
 	out_u64(cli, "owner", joint->owner);
 	out_reals(cli, "point_a", joint->point_a, 3);
 	out_reals(cli, "frame_a", joint->frame_a, 4);
@@ -115,7 +115,7 @@ void cli_watched_joints(const struct cli *cli, const struct mirror *mirror)
 		if (!cli->json) {
 			printf("  joint %u %s %u %u at %g %g %g %g %g %g force %g %g %g torque %g %g "
 			       "%g%s\n",
-			       (unsigned)joint->id, type_of(joint->type), (unsigned)joint->a,
+			       (unsigned)joint->id, type_name(joint->type), (unsigned)joint->a,
 			       (unsigned)joint->b, q[0], q[1], q[2], q[3], q[4], q[5], f[0], f[1],
 			       f[2], t[0], t[1], t[2],
 			       joint->flags & WIRE_JOINT_ASLEEP ? " asleep" : "");
@@ -123,7 +123,7 @@ void cli_watched_joints(const struct cli *cli, const struct mirror *mirror)
 		}
 		out_begin(cli);
 		out_u64(cli, "tick", mirror->tick);
-		print_head(cli, joint);
+		print_identity(cli, joint);
 		print_state(cli, joint);
 		out_end(cli);
 	}

@@ -1,4 +1,5 @@
-/* main.c: `cairn`: global options, then a verb. */
+/* main.c: the program `cairn`: reads options and operands, connects if the verb needs it, runs the
+ * verb. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,33 +34,38 @@ int verb_help(struct cli *cli)
 	const struct cli_verb_info *one =
 		cli->operand_count > 0 ? find_verb(cli->operands[0]) : NULL;
 	if (cli->operand_count > 0 && one == NULL)
-		return cli_usage(cli, "there is no verb %s", cli->operands[0]);
+		return cli_usage(cli, "verb %s does not exist", cli->operands[0]);
 	if (one == NULL)
 		puts("usage: cairn [--unix PATH | --connect ADDRESS] [--json] [--role NAME] "
 		     "[--timeout MS] [--token-file FILE] [--tls-ca FILE] VERB …\n\n"
 		     "  ADDRESS is tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT, wss://HOST:PORT "
 		     "or unix:PATH;\n"
-		     "  CAIRN_ADDRESS, then " DEFAULT_ADDRESS " are the defaults.\n"
-		     "  A token comes from FILE or from CAIRN_TOKEN.\n");
+		     "  the default is CAIRN_ADDRESS, or " DEFAULT_ADDRESS " if that is not set.\n"
+		     "  The token is read from FILE, or from CAIRN_TOKEN.\n");
 	for (size_t i = 0; i < COUNT_OF(verbs); i++)
 		if (one == NULL || one == &verbs[i])
 			printf("  %s %s\n      %s\n", verbs[i].name, verbs[i].usage, verbs[i].help);
 	return EXIT_SUCCESS;
 }
 
-/* Words that take no value: everything else after `--` takes the next word. */
+static const char *const flags[] = { "json",   "planar",   "running", "impulse", "bodies", "totals",
+				     "events", "contacts", "joints",  "verify",	 "help" };
+
+const char *const *cli_flags(uint32_t *count)
+{
+	*count = COUNT_OF(flags);
+	return flags;
+}
+
 static bool is_flag(const char *name)
 {
-	static const char *const flags[] = { "json",   "planar", "running", "impulse",
-					     "bodies", "totals", "events",  "contacts",
-					     "joints", "verify", "help" };
 	for (size_t i = 0; i < COUNT_OF(flags); i++)
 		if (strcmp(flags[i], name) == 0)
 			return true;
 	return false;
 }
 
-/* Sorts the words into operands and options. */
+/* Separates the words into operands and options. False: too many, or an option lacks its value. */
 static bool read_words(struct cli *cli, int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
@@ -84,7 +90,8 @@ static bool read_words(struct cli *cli, int argc, char **argv)
 	return true;
 }
 
-/* Tokens come from a file or the environment, because every user of the machine can read command lines. */
+/* Reads the token from a file or the environment, because every user of the machine can read
+ * command lines. */
 static bool read_token(struct cli *cli)
 {
 	static char text[WIRE_TOKEN_MAX + 2];
@@ -97,7 +104,8 @@ static bool read_token(struct cli *cli)
 	}
 	FILE *file = fopen(path, "r");
 	if (file == NULL || fgets(text, sizeof text, file) == NULL) {
-		reason_set(&cli->why, STATUS_IO, -1, "token-file", "%.90s cannot be read", path);
+		reason_set(&cli->why, STATUS_IO, -1, "token-file",
+			   "--token-file %.90s: the file cannot be read or is empty", path);
 		if (file != NULL)
 			fclose(file);
 		return false;
@@ -133,7 +141,7 @@ static bool read_globals(struct cli *cli, enum wire_role *role)
 	if (role_name == NULL || wire_role_parse(wire_text(role_name), role) == STATUS_OK)
 		return true;
 	reason_set(&cli->why, STATUS_RANGE, -1, "role",
-		   "roles are observer, player, controller and admin");
+		   "--role %.40s: it must be observer, player, controller or admin", role_name);
 	return false;
 }
 
@@ -142,12 +150,15 @@ int main(int argc, char **argv)
 	struct cli cli = { .why = { .index = -1 } };
 	enum wire_role role;
 	if (!read_words(&cli, argc, argv))
-		return cli_usage(&cli, "too many words, or an option without its value");
+		return cli_usage(
+			&cli,
+			"an option lacks its value, or there are more than %d operands or %d options",
+			CLI_OPERANDS_MAX, CLI_OPTIONS_MAX);
 	if (cli.operand_count == 0 || cli_flag(&cli, "help"))
 		return verb_help(&cli);
 	const struct cli_verb_info *verb = find_verb(cli.operands[0]);
 	if (verb == NULL)
-		return cli_usage(&cli, "there is no verb %s", cli.operands[0]);
+		return cli_usage(&cli, "verb %s does not exist", cli.operands[0]);
 	cli.operand_count--;
 	memmove(cli.operands, cli.operands + 1, cli.operand_count * sizeof *cli.operands);
 	if (!read_globals(&cli, &role) || !read_token(&cli))

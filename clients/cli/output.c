@@ -1,4 +1,5 @@
-/* output.c: values of answers as text or, with --json, as JSON: the same names in both. */
+/* output.c: prints records and MessagePack values as text or, with --json, as JSON, with the same
+ * names. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,8 +7,9 @@
 #include "clients/cli/cli.h"
 #include "server/base/json_text.h"
 
-/* Whether something has been printed in the record at hand: JSON wants commas between. */
-static bool begun;
+/* True if the current JSON record has a member already, so that the next one needs a comma before
+ * it. */
+static bool has_members;
 
 static void write_key(const struct cli *cli, const char *name)
 {
@@ -15,14 +17,14 @@ static void write_key(const struct cli *cli, const char *name)
 		printf("%-14s ", name);
 		return;
 	}
-	if (begun)
+	if (has_members)
 		fputs(", ", stdout);
-	begun = true;
+	has_members = true;
 	json_text_print(stdout, name, strlen(name));
 	fputs(": ", stdout);
 }
 
-static void end_of_pair(const struct cli *cli)
+static void end_member(const struct cli *cli)
 {
 	if (!cli->json)
 		putchar('\n');
@@ -30,7 +32,7 @@ static void end_of_pair(const struct cli *cli)
 
 void out_begin(const struct cli *cli)
 {
-	begun = false;
+	has_members = false;
 	if (cli->json)
 		putchar('{');
 }
@@ -49,17 +51,17 @@ void out_text(const struct cli *cli, const char *name, const char *value)
 		json_text_print(stdout, value, strlen(value));
 	else
 		fputs(value, stdout);
-	end_of_pair(cli);
+	end_member(cli);
 }
 
 void out_u64(const struct cli *cli, const char *name, uint64_t value)
 {
 	write_key(cli, name);
 	printf("%" PRIu64, value);
-	end_of_pair(cli);
+	end_member(cli);
 }
 
-/* People read seven digits, programs all of them. */
+/* Text has seven digits; JSON has all, so that a program reads the same bits. */
 static void print_real(const struct cli *cli, double value)
 {
 	printf(cli->json ? "%.17g" : "%.7g", value);
@@ -69,7 +71,7 @@ void out_real(const struct cli *cli, const char *name, double value)
 {
 	write_key(cli, name);
 	print_real(cli, value);
-	end_of_pair(cli);
+	end_member(cli);
 }
 
 void out_reals(const struct cli *cli, const char *name, const double *values, uint32_t count)
@@ -84,7 +86,7 @@ void out_reals(const struct cli *cli, const char *name, const double *values, ui
 	}
 	if (cli->json)
 		putchar(']');
-	end_of_pair(cli);
+	end_member(cli);
 }
 
 void out_hash(const struct cli *cli, const char *name, uint64_t value)
@@ -113,7 +115,7 @@ static void indent(int depth)
 		fputs("  ", stdout);
 }
 
-/* Items of an array, or keys and values of a map. For people maps are indented lines. */
+/* Prints the items of an array, or the keys and values of a map. In text a map is indented lines. */
 static void print_items(const struct cli *cli, struct wire_cursor *in,
 			const struct wire_token *token, int depth)
 {

@@ -1,4 +1,5 @@
-/* progress.h: a progress bar on standard error for slow verbs. It is shown only on a terminal and without
+/* progress.h: a progress bar on standard error for slow verbs. It is shown only on a terminal and
+ * without
  * --json, and removed when the verb ends. */
 #ifndef CAIRN_CLIENTS_CLI_PROGRESS_H
 #define CAIRN_CLIENTS_CLI_PROGRESS_H
@@ -11,13 +12,13 @@ struct progress {
 	struct progress_text text;
 };
 
-/* Whether this run may show bars. */
+/* True if this run may show progress bars. */
 bool progress_wanted(const struct cli *cli);
-/* `what` is borrowed: what is counted. `total` of 0 is nothing to do. */
+/* `what` names the counted things and is borrowed. With `total` 0 no bar is shown. */
 void progress_start(struct progress *self, const struct cli *cli, const char *what, uint64_t total);
-/* So much is done; draws where that changes the picture. */
+/* Reports that `done` of `total` are done; draws the bar if its picture changes. */
 void progress_at(struct progress *self, uint64_t done);
-/* Takes the bar away. */
+/* Removes the bar. */
 void progress_stop(struct progress *self);
 
 #endif

@@ -1,7 +1,7 @@
-/* verb_command.c: command: any command of the list, its fields by name.
+/* verb_command.c: the verb command: any command of docs/COMMANDS.md, with its fields by name.
  *
- * A field is NAME=VALUE. Vectors and rotations are numbers with commas between; lists are rows of
- * numbers, rows with semicolons between. The world checks the range of each value.
+ * A field is NAME=VALUE. Vectors and rotations are numbers separated by commas; lists are rows of
+ * numbers, the rows separated by semicolons. The server checks the range of each value.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { ROWS_MAX = 4096, ROW_NUMBERS_MAX = 8 };
 
-/* The lists of one command live here. */
+/* Storage of the lists of the one command. */
 static struct attachment attachments[ATTACHMENTS_MAX];
 static struct joint_target targets[ROWS_MAX];
 static struct joint_point points[ROWS_MAX];
@@ -28,6 +28,7 @@ static bool take_integer(struct cli *cli, const char *text, const char *name, in
 	return false;
 }
 
+/* A count of at most `most`, the maximum of the field's type. */
 static bool take_small(struct cli *cli, const char *text, const struct command_field *field,
 		       uint64_t most, uint64_t *value)
 {
@@ -35,8 +36,8 @@ static bool take_small(struct cli *cli, const char *text, const struct command_f
 		return false;
 	if (*value <= most)
 		return true;
-	reason_set(&cli->why, STATUS_RANGE, -1, field->name, "%s %s is over %.10g", field->name,
-		   text, field->max);
+	reason_set(&cli->why, STATUS_RANGE, -1, field->name, "%s=%s: at most %.10g is allowed",
+		   field->name, text, field->max);
 	return false;
 }
 
@@ -56,7 +57,8 @@ static bool take_hex(struct cli *cli, const char *text, const char *name, struct
 
 /* ---- lists --------------------------------------------------------------------------------------- */
 
-/* Takes a row off *text; returns how many numbers it has, 0 at the end, −1 where it is none. */
+/* Parses the next row of *text and advances; returns the count of its numbers, 0 at the end, −1 if
+ * it is malformed. */
 static int next_row(const char **text, double values[ROW_NUMBERS_MAX])
 {
 	int count = 0;
@@ -72,7 +74,8 @@ static int next_row(const char **text, double values[ROW_NUMBERS_MAX])
 	return count == 0 ? 0 : -1;
 }
 
-/* Puts a row of numbers at place `index` of a list; false when there is no such row. */
+/* Stores a row of numbers as item `index` of a list; false if the type has no row of that many
+ * numbers. */
 static bool put_row(enum field_type type, uint32_t index, const double *v, int count)
 {
 	if (type == FIELD_POINTS && count == 2) {
@@ -111,8 +114,8 @@ static bool take_list(struct cli *cli, const char *text, const struct command_fi
 		count++;
 	if (numbers != 0) {
 		reason_set(&cli->why, STATUS_TYPE, -1, field->name,
-			   "row %u of %s is not of %s, or too many", (unsigned)count, text,
-			   ROWS[field->type]);
+			   "row %u of %s is not of the form %s, or the list has more than %u rows",
+			   (unsigned)count, text, ROWS[field->type], (unsigned)most);
 		return false;
 	}
 	if (field->type == FIELD_ATTACHMENTS)
@@ -129,7 +132,8 @@ static bool take_list(struct cli *cli, const char *text, const struct command_fi
 static bool take_text(struct cli *cli, const char *text, const char *name, struct text32 *out)
 {
 	if (strlen(text) >= sizeof out->text) {
-		reason_set(&cli->why, STATUS_RANGE, -1, name, "%s has at most %zu bytes", name,
+		reason_set(&cli->why, STATUS_RANGE, -1, name,
+			   "%s=%s: at most %zu bytes are allowed", name, text,
 			   sizeof out->text - 1);
 		return false;
 	}
@@ -177,7 +181,7 @@ static bool take_value(struct cli *cli, const char *text, const struct command_f
 	}
 }
 
-/* One word NAME=VALUE; *given gets the field's bit. */
+/* Parses one word NAME=VALUE; sets the field's bit in *given. */
 static bool take_field(struct cli *cli, const struct command_info *info, const char *word,
 		       struct command *command, uint32_t *given)
 {
@@ -191,7 +195,8 @@ static bool take_field(struct cli *cli, const struct command_info *info, const c
 		return take_value(cli, word + bytes + 1, field, (char *)command + field->offset);
 	}
 	reason_set(&cli->why, STATUS_UNKNOWN_PARAMETER, -1, info->name,
-		   "%s is no FIELD=VALUE of %s (docs/COMMANDS.md)", word, info->name);
+		   "%s is not FIELD=VALUE with a field of %s; see docs/COMMANDS.md", word,
+		   info->name);
 	return false;
 }
 
@@ -201,7 +206,8 @@ static bool take_command(struct cli *cli, struct command *command)
 	uint32_t given = 0;
 	if (info == NULL || info->reserved) {
 		reason_set(&cli->why, STATUS_UNKNOWN_COMMAND, -1, "COMMAND",
-			   "there is no command %s; docs/COMMANDS.md lists them", cli->operands[1]);
+			   "command %s does not exist; docs/COMMANDS.md lists the commands",
+			   cli->operands[1]);
 		return false;
 	}
 	command_defaults(command, info->op);
@@ -211,7 +217,7 @@ static bool take_command(struct cli *cli, struct command *command)
 	for (uint32_t i = 0; i < info->needed; i++)
 		if (!(given >> i & 1)) {
 			reason_set(&cli->why, STATUS_MISSING, -1, info->fields[i].name,
-				   "%s needs %s=", info->name, info->fields[i].name);
+				   "command %s needs %s=VALUE", info->name, info->fields[i].name);
 			return false;
 		}
 	return true;
@@ -225,5 +231,5 @@ int verb_command(struct cli *cli)
 		return cli_usage(cli, "command WORLD COMMAND [FIELD=VALUE]…");
 	if (!take_command(cli, &command) || !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	return cli_apply_and_tell(cli, &world, &command, 1);
+	return cli_apply_and_print(cli, &world, &command, 1);
 }

@@ -1,4 +1,4 @@
-/* verb_input.c: spawn, remove, push, set. */
+/* verb_input.c: the verbs spawn, remove, push and set. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static bool spawn_options(struct cli *cli, struct command_SPAWN *spawn)
 			return true;
 		}
 	reason_set(&cli->why, STATUS_RANGE, -1, "status",
-		   "a body is inactive, static, dynamic or animated");
+		   "--status %.40s: it must be inactive, static, dynamic or animated", status);
 	return false;
 }
 
@@ -64,10 +64,10 @@ int verb_spawn(struct cli *cli)
 		    cairn_shape(cli->client, world.number, canonical.data, canonical.count,
 				&commands[0].shape_use.name, &cli->why) == STATUS_OK;
 	bytes_release(&canonical);
-	return good ? cli_apply_and_tell(cli, &world, commands, 2) : cli_fail(cli);
+	return good ? cli_apply_and_print(cli, &world, commands, 2) : cli_fail(cli);
 }
 
-/* The body named by the second operand. */
+/* Parses the second operand as a body. */
 static bool body_operand(struct cli *cli, int64_t *body)
 {
 	uint64_t id;
@@ -87,7 +87,7 @@ int verb_remove(struct cli *cli)
 	if (!body_operand(cli, &command.remove.body) || !cli_options_known(cli) ||
 	    !cli_join(cli, &world))
 		return cli_fail(cli);
-	return cli_apply_and_tell(cli, &world, &command, 1);
+	return cli_apply_and_print(cli, &world, &command, 1);
 }
 
 int verb_push(struct cli *cli)
@@ -115,15 +115,15 @@ int verb_push(struct cli *cli)
 		command.force.force = vector;
 		command.force.ticks = (uint32_t)MIN_OF(ticks, (uint64_t)UINT32_MAX);
 	}
-	return cli_apply_and_tell(cli, &world, &command, 1);
+	return cli_apply_and_print(cli, &world, &command, 1);
 }
 
-/* A name of at most 31 bytes. */
+/* Copies a name; refuses one of more than 31 bytes. */
 static bool copy_name(struct cli *cli, const char *from, struct text32 *to)
 {
 	if (strlen(from) >= sizeof to->text) {
-		reason_set(&cli->why, STATUS_RANGE, -1, "NAME", "a name has at most %zu bytes",
-			   sizeof to->text - 1);
+		reason_set(&cli->why, STATUS_RANGE, -1, "NAME",
+			   "name %.60s is longer than %zu bytes", from, sizeof to->text - 1);
 		return false;
 	}
 	snprintf(to->text, sizeof to->text, "%s", from);
@@ -154,5 +154,5 @@ int verb_set(struct cli *cli)
 	}
 	if (!good || !cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	return cli_apply_and_tell(cli, &world, &command, 1);
+	return cli_apply_and_print(cli, &world, &command, 1);
 }

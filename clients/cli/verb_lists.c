@@ -1,4 +1,5 @@
-/* verb_lists.c: methods, parameters: what a world could be told, and how it stands. */
+/* verb_lists.c: the verbs methods and parameters: the methods a world may use, its parameters and
+ * their values. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,14 @@ static void out_slice(const struct cli *cli, const char *key, struct wire_slice 
 	out_text(cli, key, text);
 }
 
-/* Adds one word to a text, with a blank between. */
+/* Appends a word to a text, after a space. */
 static void add_word(char text[TEXT_MAX], const char *word)
 {
 	size_t length = strlen(text);
 	snprintf(text + length, TEXT_MAX - length, "%s%s", length > 0 ? " " : "", word);
 }
 
-/* Texts of a list as one, a blank between. */
+/* Prints the texts of a list as one text, separated by spaces. */
 static void out_words(const struct cli *cli, const char *key, const struct wire_list *list)
 {
 	char text[TEXT_MAX] = "", word[128];

@@ -1,8 +1,8 @@
-/* verb_load.c: load: a scene's shapes, bodies and joints into a world.
+/* verb_load.c: the verb load: sends the shapes, bodies and joints of a scene to a world.
  *
- * What a scene makes must not depend on when it arrives. A world that stands still gets all batches at one
- * boundary, and is then stepped once: the whole scene begins at one tick. Only into a running world
- * a scene of more than one batch comes as it comes.
+ * The result must not depend on when the batches arrive. A world that does not run applies all
+ * batches at one tick boundary and is then stepped once, so the whole scene begins at one tick.
+ * Only a running world may apply a scene of more than one batch over several ticks.
  */
 #include <stdlib.h>
 
@@ -13,11 +13,11 @@
 #include "protocol/scene/scene.h"
 #include "server/base/heap.h"
 
-/* A batch must fit into a frame of 64 KiB, with what stands around the commands; and what worlds
- * take at once. */
+/* The commands of a batch and the rest of its message must fit into a frame of 64 KiB, the limit of
+ * a guest; a world accepts at most 4096 commands in a batch. */
 enum { BATCH_BYTES = 60000, BATCH_COMMANDS = 4096 };
 
-/* The limits that the scene states; returns how many. */
+/* Packs the limits that the scene sets; returns their count. */
 static uint32_t pack_limits(struct wire_packer *out, const struct scene_world *scene)
 {
 	const struct {
@@ -42,7 +42,7 @@ static uint32_t pack_limits(struct wire_packer *out, const struct scene_world *s
 	return count;
 }
 
-/* What the scene says about its world, for a world that is made for it. */
+/* Creates a world with the options that the scene gives, and joins it. */
 static enum status create_for(struct cli *cli, const char *name, const struct scene_world *scene,
 			      struct cairn_world *world)
 {
@@ -92,8 +92,9 @@ static enum status create_for(struct cli *cli, const char *name, const struct sc
 
 /* ---- batches ------------------------------------------------------------------------------------- */
 
-/* Where the batch ends that begins with command `first`: as many as fit into BATCH_BYTES, so that
- * most scenes are one batch, and joints come with their bodies also into a world that runs. */
+/* The end of the batch that begins with command `first`. It takes as many commands as fit into
+ * BATCH_BYTES, so that most scenes are one batch and a running world receives joints together with
+ * their bodies. */
 static uint32_t batch_end(const struct scene *scene, uint32_t first)
 {
 	static uint8_t packed[BATCH_BYTES];
@@ -108,7 +109,8 @@ static uint32_t batch_end(const struct scene *scene, uint32_t first)
 	return MAX_OF(end, first + 1);
 }
 
-/* Applies the batch and keeps the ids that it made. A refusal says the line. */
+/* Applies the batch and stores the ids that it created in `values`. A refusal names the line of the
+ * scene. */
 static enum status apply_batch(struct cli *cli, const struct cairn_world *world,
 			       const struct scene *scene, uint32_t first, uint32_t end,
 			       uint32_t *values)
@@ -153,7 +155,7 @@ static enum status apply_all(struct cli *cli, const struct cairn_world *world, s
 
 /* ---- shapes -------------------------------------------------------------------------------------- */
 
-/* One shape to the server and into the world. */
+/* Uploads a shape and lets the world use it; *id is its id in the world. */
 static enum status send_shape(struct cli *cli, const struct cairn_world *world,
 			      const struct scene_shape *shape, uint32_t *id)
 {
@@ -169,7 +171,7 @@ static enum status send_shape(struct cli *cli, const struct cairn_world *world,
 	return status;
 }
 
-/* One SHAPE_USE a batch, so that its result says the id. */
+/* Sends one SHAPE_USE in each batch and replaces the scene's references to shapes by their ids. */
 static enum status send_shapes(struct cli *cli, const struct cairn_world *world,
 			       struct scene *scene)
 {

@@ -1,4 +1,5 @@
-/* verb_operations.c: sessions, kick, config, monitor, drain: an administrator's verbs; and completion. */
+/* verb_operations.c: the administrator's verbs sessions, kick, config, monitor and drain; and
+ * completion. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,17 +8,17 @@
 #include "protocol/packer.h"
 #include "protocol/unpack.h"
 
-/* Sends a request that REPLY answers. */
-static enum status ask_server(struct cli *cli, struct message *request, struct message *reply)
+/* Sends a request whose answer is a REPLY. */
+static enum status request_reply(struct cli *cli, struct message *request, struct message *reply)
 {
 	return cairn_request(cli->client, request, MESSAGE_REPLY, reply, &cli->why);
 }
 
-/* A session as SESSIONS tells it: a map of its number and more. */
+/* One item of the answer to SESSIONS: a map. */
 struct session_row {
 	struct wire_slice packed;
 	uint64_t number;
-	struct wire_slice token; /* name of the line, or key, that let it in */
+	struct wire_slice token; /* name of the bearer line or key that authenticated it */
 };
 
 static bool read_row(struct wire_slice packed, struct session_row *out)
@@ -39,8 +40,8 @@ static bool read_row(struct wire_slice packed, struct session_row *out)
 	return out->number > 0;
 }
 
-/* The sessions from `*from` on, as one answer has them; `*from` is then the next page's. MISSING: there
- * are no more. */
+/* Requests one page of sessions, from number *from on, and sets *from to the start of the next
+ * page. MISSING: there are no more. */
 static enum status next_page(struct cli *cli, uint64_t *from, struct session_row *rows,
 			     uint32_t capacity, uint32_t *count)
 {
@@ -50,7 +51,7 @@ static enum status next_page(struct cli *cli, uint64_t *from, struct session_row
 	message_init(&request, MESSAGE_SESSIONS);
 	request.sessions.ref = cairn_next_ref(cli->client);
 	request.sessions.from = *from;
-	enum status status = ask_server(cli, &request, &reply);
+	enum status status = request_reply(cli, &request, &reply);
 	if (status != STATUS_OK)
 		return status;
 	struct wire_cursor in = wire_cursor_of(reply.reply.value);
@@ -67,7 +68,7 @@ static enum status next_page(struct cli *cli, uint64_t *from, struct session_row
 	return STATUS_OK;
 }
 
-enum { PAGE_MAX = 256 }; /* sessions of one answer, as the server sends them */
+enum { PAGE_MAX = 256 }; /* sessions in one answer; the server sends at most as many */
 
 int verb_sessions(struct cli *cli)
 {
@@ -83,17 +84,18 @@ int verb_sessions(struct cli *cli)
 	return status == STATUS_MISSING ? EXIT_SUCCESS : cli_fail(cli);
 }
 
-static enum status kick(struct cli *cli, uint64_t session, const char *text)
+static enum status kick_session(struct cli *cli, uint64_t session, const char *text)
 {
 	struct message request, reply;
 	message_init(&request, MESSAGE_KICK);
 	request.kick.ref = cairn_next_ref(cli->client);
 	request.kick.session = session;
 	request.kick.text = wire_text(text != NULL ? text : "");
-	return ask_server(cli, &request, &reply);
+	return request_reply(cli, &request, &reply);
 }
 
-/* All that came in by a line of the tokens file, lost ones too; but for this one, which kicks. */
+/* Kicks every session that a line of the tokens file authenticated, disconnected ones too, except
+ * this one. */
 static int kick_token(struct cli *cli, const char *name, const char *text)
 {
 	static struct session_row rows[PAGE_MAX];
@@ -103,13 +105,14 @@ static int kick_token(struct cli *cli, const char *name, const char *text)
 	enum status status;
 	while ((status = next_page(cli, &from, rows, PAGE_MAX, &count)) == STATUS_OK) {
 		uint32_t found = 0;
-		/* What they point at goes with the next answer. */
+		/* The rows borrow the answer, which the next request overwrites; numbers are copied
+		 * first. */
 		for (uint32_t i = 0; i < count; i++)
 			if (wire_slice_is(rows[i].token, name) && rows[i].number != own)
 				numbers[found++] = rows[i].number;
 		for (uint32_t i = 0; i < found; i++) {
-			status = kick(cli, numbers[i], text);
-			/* One that has gone by itself meanwhile is gone. */
+			status = kick_session(cli, numbers[i], text);
+			/* MISSING: the session ended in the meantime. */
 			if (status != STATUS_OK && status != STATUS_MISSING)
 				return cli_fail(cli);
 			kicked += status == STATUS_OK;
@@ -135,7 +138,7 @@ int verb_kick(struct cli *cli)
 		return cli_fail(cli);
 	if (token != NULL)
 		return kick_token(cli, token, text);
-	return kick(cli, session, text) == STATUS_OK ? EXIT_SUCCESS : cli_fail(cli);
+	return kick_session(cli, session, text) == STATUS_OK ? EXIT_SUCCESS : cli_fail(cli);
 }
 
 int verb_config(struct cli *cli)
@@ -152,7 +155,7 @@ int verb_config(struct cli *cli)
 		return cli_fail(cli);
 	request.config.ref = cairn_next_ref(cli->client);
 	request.config.set = (struct wire_list){ packed, out.bytes, cli->operand_count / 2 };
-	if (ask_server(cli, &request, &reply) != STATUS_OK)
+	if (request_reply(cli, &request, &reply) != STATUS_OK)
 		return cli_fail(cli);
 	out_value(cli, reply.reply.value);
 	return EXIT_SUCCESS;
@@ -169,7 +172,7 @@ int verb_drain(struct cli *cli)
 	message_init(&request, MESSAGE_DRAIN);
 	request.drain.ref = cairn_next_ref(cli->client);
 	request.drain.redirect = wire_text(redirect != NULL ? redirect : "");
-	return ask_server(cli, &request, &reply) == STATUS_OK ? EXIT_SUCCESS : cli_fail(cli);
+	return request_reply(cli, &request, &reply) == STATUS_OK ? EXIT_SUCCESS : cli_fail(cli);
 }
 
 /* ---- monitor ------------------------------------------------------------------------------------- */
@@ -219,7 +222,7 @@ int verb_monitor(struct cli *cli)
 	message_init(&request, MESSAGE_MONITOR);
 	request.monitor.ref = cairn_next_ref(cli->client);
 	request.monitor.on = 1;
-	enum status status = ask_server(cli, &request, &reply);
+	enum status status = request_reply(cli, &request, &reply);
 	while (status == STATUS_OK && cli_monitored() < most) {
 		status = cairn_poll(cli->client, 1000, &cli->why);
 		if (status == STATUS_AGAIN)
@@ -231,20 +234,28 @@ int verb_monitor(struct cli *cli)
 
 /* ---- completion ---------------------------------------------------------------------------------- */
 
-/* For bash and for zsh's bashcompinit: verbs, then names of worlds where a verb takes one. */
+/* Prints a completion function for bash (and zsh with bashcompinit): the verbs, then the names of
+ * worlds if the verb takes one. The words before the verb may be options; each but the flags has a
+ * value, which bash splits at colons. */
 int verb_completion(struct cli *cli)
 {
-	uint32_t count;
+	uint32_t count, flag_count;
 	const struct cli_verb_info *verbs = cli_verbs(&count);
+	const char *const *flags = cli_flags(&flag_count);
 	if (cli->operand_count != 0)
 		return cli_usage(cli, "completion");
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
 	puts("_cairn()\n{\n\tlocal word=${COMP_WORDS[COMP_CWORD]} verb= i\n"
 	     "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-	     "\t\tcase ${COMP_WORDS[i]} in\n"
-	     "\t\t--connect | --unix | --token | --timeout) ((i++)) ;;\n"
-	     "\t\t-*) ;;\n"
+	     "\t\tcase ${COMP_WORDS[i]} in");
+	printf("\t\t");
+	for (uint32_t i = 0; i < flag_count; i++)
+		printf("%s--%s", i > 0 ? " | " : "", flags[i]);
+	puts(") ;;\n"
+	     "\t\t--*)\n"
+	     "\t\t\t((i++))\n"
+	     "\t\t\twhile [[ ${COMP_WORDS[i + 1]} == :* ]]; do ((i += 2)); done ;;\n"
 	     "\t\t*) verb=${COMP_WORDS[i]}; break ;;\n"
 	     "\t\tesac\n\tdone");
 	printf("\tif [ -z \"$verb\" ]; then\n\t\tCOMPREPLY=($(compgen -W \"");

@@ -1,4 +1,4 @@
-/* verb_query.c: questions about the present state. */
+/* verb_query.c: the verb query: reads a query from the operands, sends it and prints the answer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,9 +6,9 @@
 #include "clients/cli/verbs.h"
 #include "server/base/bytes.h"
 
-enum { JOINTS_AT_ONCE = 1024 };
+enum { JOINTS_PAGE = 1024 }; /* joints in one answer */
 
-/* ---- questions ----------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------------- */
 
 static bool take_vector(struct cli *cli, uint32_t operand, const char *what, double values[3])
 {
@@ -27,8 +27,9 @@ static bool take_body(struct cli *cli, uint32_t operand, uint32_t *body)
 	return true;
 }
 
-static bool read_flight(struct cli *cli, enum wire_query_kind kind, struct wire_query *query,
-			struct bytes *canonical)
+/* CAST or MOVE: a shape, its position and its displacement. */
+static bool read_displacement(struct cli *cli, enum wire_query_kind kind, struct wire_query *query,
+			      struct bytes *canonical)
 {
 	const char *step = cli_option(cli, "step", 0);
 	query_init(query, kind);
@@ -41,7 +42,7 @@ static bool read_flight(struct cli *cli, enum wire_query_kind kind, struct wire_
 	       (step == NULL || cli_number(cli, step, "step", &query->step));
 }
 
-/* Of joints and what they link; false where it is something else. */
+/* JOINT, JOINTS or LINKED; false if `kind` is none of them. */
 static bool read_joints(struct cli *cli, const char *kind, struct wire_query *query)
 {
 	if (strcmp(kind, "joint") == 0 && cli->operand_count == 3) {
@@ -52,17 +53,17 @@ static bool read_joints(struct cli *cli, const char *kind, struct wire_query *qu
 	if (linked ? cli->operand_count != 3 : strcmp(kind, "joints") != 0)
 		return false;
 	query_init(query, linked ? WIRE_QUERY_LINKED : WIRE_QUERY_JOINTS);
-	query->limit = linked ? WIRE_QUERY_LIMIT_MAX : JOINTS_AT_ONCE;
+	query->limit = linked ? WIRE_QUERY_LIMIT_MAX : JOINTS_PAGE;
 	return take_body(cli, 2, &query->body);
 }
 
-static bool read_longer(struct cli *cli, const char *kind, struct wire_query *query,
-			struct bytes *canonical)
+static bool read_geometry(struct cli *cli, const char *kind, struct wire_query *query,
+			  struct bytes *canonical)
 {
 	if (strcmp(kind, "cast") == 0)
-		return read_flight(cli, WIRE_QUERY_CAST, query, canonical);
+		return read_displacement(cli, WIRE_QUERY_CAST, query, canonical);
 	if (strcmp(kind, "move") == 0)
-		return read_flight(cli, WIRE_QUERY_MOVE, query, canonical);
+		return read_displacement(cli, WIRE_QUERY_MOVE, query, canonical);
 	if (strcmp(kind, "closest") == 0 && cli->operand_count > 2) {
 		query_init(query, WIRE_QUERY_CLOSEST);
 		return take_body(cli, 2, &query->body) && take_body(cli, 3, &query->other);
@@ -78,7 +79,7 @@ static bool read_longer(struct cli *cli, const char *kind, struct wire_query *qu
 	return read_joints(cli, kind, query);
 }
 
-/* The query from the words; `canonical` keeps its shape. */
+/* Reads the query from the operands; it borrows its shape from `canonical`. */
 static bool read_query(struct cli *cli, struct wire_query *query, struct bytes *canonical)
 {
 	const char *kind = cli->operand_count > 1 ? cli->operands[1] : "";
@@ -109,8 +110,10 @@ static bool read_query(struct cli *cli, struct wire_query *query, struct bytes *
 		query_init(query, WIRE_QUERY_BODY);
 		return take_body(cli, 2, &query->body);
 	}
-	return read_longer(cli, kind, query, canonical);
+	return read_geometry(cli, kind, query, canonical);
 }
+
+/* ---- answers ------------------------------------------------------------------------------------- */
 
 static void print_hit(const struct cli *cli, const struct wire_cast_hit *hit)
 {
@@ -184,7 +187,7 @@ static void print_move(const struct cli *cli, struct wire_cursor *in)
 	out_end(cli);
 }
 
-/* One item of an answer as a record. */
+/* Prints one item of an answer as a record. */
 static bool print_item(const struct cli *cli, enum wire_query_kind kind, struct wire_cursor *in)
 {
 	struct wire_ray_hit hit;
@@ -275,8 +278,8 @@ static void print_answer(const struct cli *cli, enum wire_query_kind kind,
 	}
 }
 
-/* Prints one answer to JOINTS. The next question begins behind the last of them; *more: there may be
- * others. */
+/* Prints one page of JOINTS and makes `query` the one for the next page. *more: the page was full,
+ * so there may be another one. */
 static bool print_page(struct cli *cli, struct wire_query *query, const struct msg_answer *answer,
 		       bool *more)
 {
@@ -288,11 +291,12 @@ static bool print_page(struct cli *cli, struct wire_query *query, const struct m
 	*more = good && count == query->limit;
 	query->first = last + 1;
 	if (!good)
-		reason_set(&cli->why, STATUS_MALFORMED, -1, "joints", "the answer cannot be read");
+		reason_set(&cli->why, STATUS_MALFORMED, -1, "joints",
+			   "the server's answer to JOINTS is malformed");
 	return good;
 }
 
-/* All of them, however many: `answer` has the first. */
+/* Prints all pages of JOINTS; `answer` contains the first one. */
 static int print_joints(struct cli *cli, uint32_t world, struct wire_query *query,
 			struct message *answer)
 {

@@ -1,5 +1,5 @@
-/* verb_replay.c: replay and mesh are the daemon's own work, without a network: its program is run in
- * this one's place. */
+/* verb_replay.c: the verbs replay and mesh. The daemon's program does both without a network, so it
+ * replaces this process. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "clients/cli/progress.h"
 #include "clients/cli/verbs.h"
 
-/* Runs cairnd, beside this program first, then on the PATH; returns only where there is none. */
+/* Executes cairnd from the folder of this program, else from the PATH; returns only if neither has
+ * it. */
 static int run_daemon(struct cli *cli, const char *const *words)
 {
 	char path[4096], directory[4096];
@@ -23,8 +24,7 @@ static int run_daemon(struct cli *cli, const char *const *words)
 	}
 	execvp("cairnd", (char *const *)(uintptr_t)words);
 	reason_set(&cli->why, STATUS_MISSING, -1, "cairnd",
-		   "cairnd is neither beside cairn nor on "
-		   "the PATH");
+		   "cairnd is neither in the folder of cairn nor on the PATH");
 	return cli_fail(cli);
 }
 
@@ -47,7 +47,7 @@ int verb_replay(struct cli *cli)
 	return cli_options_known(cli) ? run_daemon(cli, words) : cli_fail(cli);
 }
 
-/* `--field N OUT` is an option with its value, then an operand. */
+/* `--field N OUT` is read as the option --field with value N, followed by the operand OUT. */
 int verb_mesh(struct cli *cli)
 {
 	static const char *const names[] = { "weld", "tolerance", "parts-max",

@@ -1,4 +1,4 @@
-/* verb_state.c: step, save, restore, fork. */
+/* verb_state.c: the verbs step, save, restore and fork. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ void print_totals(const struct cli *cli, const struct wire_totals *totals)
 	out_reals(cli, "angular", totals->angular, 3);
 }
 
-/* Rows of profile plain with fields 31, a line each; for programs they are JSON already. */
+/* Prints rows of profile plain with fields 31 as text, one line each. */
 static void print_rows(struct wire_slice rows)
 {
 	enum { ROW = 16 };
@@ -37,7 +37,7 @@ static void print_rows(struct wire_slice rows)
 	}
 }
 
-/* An observation is [rows or nil, totals or nil, bin or nil]; parts that are nil come out empty. */
+/* Splits an observation: [rows or nil, totals or nil, bin or nil]. A part that is nil has 0 bytes. */
 static void read_observation(struct wire_slice from, struct wire_slice parts[3])
 {
 	enum { NIL = 0xc0 };
@@ -86,7 +86,7 @@ int verb_step(struct cli *cli)
 		return cli_fail(cli);
 	if (!cli_options_known(cli) || !cli_join(cli, &world))
 		return cli_fail(cli);
-	/* A STEP makes at most WIRE_STEPS_MAX ticks; more are several of them. */
+	/* A STEP makes at most WIRE_STEPS_MAX ticks, so more ticks need several. */
 	do {
 		step.n = (uint32_t)MIN_OF(n, (uint64_t)WIRE_STEPS_MAX);
 		if (cairn_step(cli->client, world.number, &step, &stepped, &cli->why) != STATUS_OK)

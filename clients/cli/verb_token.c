@@ -1,4 +1,5 @@
-/* verb_token.c: makes lines for `cairnd --tokens FILE`, makes and decodes tokens. Needs no server. */
+/* verb_token.c: the verb token: makes lines for `cairnd --tokens FILE`, makes and decodes tokens;
+ * needs no server. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ static void put_hex(const uint8_t *bytes, size_t count, char *out)
 		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* Adds a line to the file, which only its owner may read. */
+/* Appends a line to the file; a new file is readable by its owner only. */
 static int append_line(struct cli *cli, const char *path, const char *line)
 {
 	int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
@@ -45,11 +46,11 @@ static int append_line(struct cli *cli, const char *path, const char *line)
 	return cli_fail(cli);
 }
 
-/* --role, or what is usual. */
-static bool take_role(struct cli *cli, enum wire_role usual, enum wire_role *role)
+/* The role of --role, or `fallback`. False if there is no such role. */
+static bool take_role(struct cli *cli, enum wire_role fallback, enum wire_role *role)
 {
 	const char *name = cli_option(cli, "role", 0);
-	*role = usual;
+	*role = fallback;
 	return name == NULL ||
 	       (wire_role_parse(wire_text(name), role) == STATUS_OK && *role != WIRE_ROLE_NOBODY);
 }
@@ -61,9 +62,10 @@ static int make_bearer(struct cli *cli, const char *path)
 	const char *name = cli->operands[1], *world;
 	enum wire_role role;
 	if (!take_role(cli, WIRE_ROLE_OBSERVER, &role))
-		return fail_with(cli, "role", "roles are observer, player, controller and admin");
+		return fail_with(cli, "role",
+				 "--role must be observer, player, controller or admin");
 	if (!draw_random(secret, sizeof secret))
-		return fail_with(cli, "token", "the system has no random bytes");
+		return fail_with(cli, "token", "the system gives no random bytes");
 	token_encode(secret, sizeof secret, token + strlen(TOKEN_BEARER_PREFIX));
 	hash_sha256(token, strlen(token), hash);
 	put_hex(hash, sizeof hash, digits);
@@ -90,11 +92,12 @@ static int make_key(struct cli *cli, const char *path)
 	if (!cli_count(cli, cli->operands[1], "ID", &id))
 		return cli_fail(cli);
 	if (id > UINT32_MAX)
-		return fail_with(cli, "ID", "an ID is at most 4294967295");
+		return fail_with(cli, "ID", "ID is above the limit of 4294967295");
 	if (!take_role(cli, WIRE_ROLE_PLAYER, &role))
-		return fail_with(cli, "role", "roles are observer, player, controller and admin");
+		return fail_with(cli, "role",
+				 "--role must be observer, player, controller or admin");
 	if (!draw_random(secret, sizeof secret))
-		return fail_with(cli, "token", "the system has no random bytes");
+		return fail_with(cli, "token", "the system gives no random bytes");
 	if (!cli_options_known(cli))
 		return cli_fail(cli);
 	put_hex(secret, sizeof secret, digits);
@@ -102,7 +105,8 @@ static int make_key(struct cli *cli, const char *path)
 	return append_line(cli, path, line);
 }
 
-/* The secret of a key line, and the role that it may sign for at most. 0: the file has none of that ID. */
+/* Finds the key line with this ID: its secret, and the highest role that it may sign. Returns the
+ * bytes of the secret; 0: the file has no such line. */
 static size_t find_key(const char *path, uint32_t id, uint8_t secret[TOKEN_KEY_MAX],
 		       enum wire_role *most)
 {
@@ -139,7 +143,8 @@ static int make_connect(struct cli *cli, const char *path)
 	    (ttl != NULL && !cli_count(cli, ttl, "ttl", &seconds)))
 		return cli_fail(cli);
 	if (!take_role(cli, WIRE_ROLE_PLAYER, &token.role))
-		return fail_with(cli, "role", "roles are observer, player, controller and admin");
+		return fail_with(cli, "role",
+				 "--role must be observer, player, controller or admin");
 	while ((world = cli_option(cli, "world", token.world_count)) != NULL) {
 		if (token.world_count == TOKEN_WORLDS_MAX)
 			return fail_with(cli, "world", "a token names at most 8 worlds");
@@ -150,21 +155,22 @@ static int make_connect(struct cli *cli, const char *path)
 	enum wire_role most = WIRE_ROLE_NOBODY;
 	size_t bytes = find_key(path, (uint32_t)id, secret, &most);
 	if (bytes < TOKEN_KEY_MIN)
-		return fail_with(cli, "ID", "the file has no such key");
+		return fail_with(cli, "ID", "the file of --file has no key with this ID");
 	if (token.role > most)
-		return fail_with(cli, "role",
-				 "the key does not sign for this role; its line says up to which");
+		return fail_with(
+			cli, "role",
+			"the key does not sign for this role; the highest is in its line of the file");
 	token.key = (uint32_t)id;
 	token.expires_s = (uint64_t)time(NULL) + seconds;
 	if (!draw_random(token.nonce, sizeof token.nonce))
-		return fail_with(cli, "token", "the system has no random bytes");
+		return fail_with(cli, "token", "the system gives no random bytes");
 	if (token_write(&token, secret, bytes, text) != STATUS_OK)
 		return fail_with(cli, "world", "--world is not a valid name of a world");
 	puts(text);
 	return EXIT_SUCCESS;
 }
 
-static int show_tokens(struct cli *cli)
+static int show_token(struct cli *cli)
 {
 	struct connect_token token;
 	char nonce[2 * TOKEN_NONCE_BYTES + 1];
@@ -196,11 +202,12 @@ int verb_token(struct cli *cli)
 	if (cli->operand_count != 2 || (!makes && strcmp(what, "show") != 0))
 		return cli_usage(cli, "token bearer NAME | key ID | connect ID | show TOKEN");
 	if (makes && path == NULL)
-		return fail_with(cli, "file",
-				 "--file FILE is needed: what cairnd is given as --tokens");
+		return fail_with(
+			cli, "file",
+			"--file FILE is missing: the file that cairnd reads with --tokens");
 	if (strcmp(what, "bearer") == 0)
 		return make_bearer(cli, path);
 	if (strcmp(what, "key") == 0)
 		return make_key(cli, path);
-	return makes ? make_connect(cli, path) : show_tokens(cli);
+	return makes ? make_connect(cli, path) : show_token(cli);
 }

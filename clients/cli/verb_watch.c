@@ -1,4 +1,5 @@
-/* verb_watch.c: watch: a line a frame, a line an event, every hash checked on the way. */
+/* verb_watch.c: the verb watch: prints a line for each frame and event of a world and checks every
+ * hash. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@ static struct {
 	uint64_t diverged;
 } watching;
 
-/* A line for each contact, by who holds it. */
+/* Prints a line for each contact of one body; each contact belongs to one of its two bodies. */
 static void print_contacts(const struct cli *cli, const struct mirror *mirror,
 			   const struct wire_body *body)
 {
@@ -66,7 +67,7 @@ static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
 {
 	const struct cli *cli = context;
 	UNUSED(sub);
-	/* Several may come at once; who asked for five is shown five. */
+	/* One poll may bring several frames; those beyond --ticks are not printed. */
 	if (watching.frames == watching.wanted)
 		return;
 	watching.frames++;
@@ -109,7 +110,7 @@ static void on_event(void *context, uint64_t sub, uint64_t tick, const struct ev
 static void on_notice(void *context, const struct msg_notice *notice)
 {
 	UNUSED(context);
-	fprintf(stderr, "cairn: %llu frames skipped, %llu events lost, every %llu. tick\n",
+	fprintf(stderr, "cairn: %llu frames skipped, %llu events lost; a frame every %llu ticks\n",
 		(unsigned long long)notice->skipped, (unsigned long long)notice->lost,
 		(unsigned long long)notice->divisor);
 }
@@ -119,7 +120,7 @@ static void on_diverged(void *context, uint64_t sub, uint64_t tick)
 	UNUSED(context);
 	UNUSED(sub);
 	watching.diverged++;
-	fprintf(stderr, "cairn: the mirror differs from the server at tick %llu\n",
+	fprintf(stderr, "cairn: the mirror's hash differs from the server's at tick %llu\n",
 		(unsigned long long)tick);
 }
 
@@ -152,7 +153,8 @@ int verb_watch(struct cli *cli)
 		while (found < COUNT_OF(profiles) && strcmp(profile, profiles[found]) != 0)
 			found++;
 		if (found == COUNT_OF(profiles))
-			return cli_usage(cli, "profiles are exact, plain, view and sim");
+			return cli_usage(cli, "--profile %s: it must be exact, plain, view or sim",
+					 profile);
 		ask.profile = (enum wire_profile)found;
 	}
 	watching.wanted = UINT64_MAX;
@@ -164,11 +166,13 @@ int verb_watch(struct cli *cli)
 		return cli_fail(cli);
 	while (watching.frames < watching.wanted) {
 		enum status status = cairn_poll(cli->client, (int)cli->timeout_ms, &cli->why);
-		/* A paused world has nothing to say, and --ticks bounds the frames, not the time. */
+		/* A paused world sends no frames; with --ticks the timeout is then an error. */
 		if (status == STATUS_AGAIN && ticks != NULL) {
-			reason_set(&cli->why, status, -1, "ticks",
-				   "only %llu frames came; the world may be paused",
-				   (unsigned long long)watching.frames);
+			reason_set(
+				&cli->why, status, -1, "ticks",
+				"%llu of %llu frames arrived, then none within %u ms; is the world paused?",
+				(unsigned long long)watching.frames,
+				(unsigned long long)watching.wanted, (unsigned)cli->timeout_ms);
 			return cli_fail(cli);
 		}
 		if (status != STATUS_OK && status != STATUS_AGAIN)

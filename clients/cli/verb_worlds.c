@@ -1,4 +1,4 @@
-/* verb_worlds.c: worlds, create, destroy, pause, resume, speed, info. */
+/* verb_worlds.c: the verbs worlds, create, destroy, pause, resume, speed and info. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +30,9 @@ int verb_worlds(struct cli *cli)
 	return EXIT_SUCCESS;
 }
 
-/* ---- making -------------------------------------------------------------------------------------- */
+/* ---- creating ------------------------------------------------------------------------------------ */
 
-/* --limit NAME=N, for each of a world's limits. */
+/* Packs each --limit NAME=N. */
 static bool pack_limits(struct cli *cli, struct wire_packer *out, struct wire_list *list)
 {
 	static const char *const limits[] = { "bodies", "placements", "contacts",
@@ -47,11 +47,11 @@ static bool pack_limits(struct cli *cli, struct wire_packer *out, struct wire_li
 		       (strncmp(limits[i], text, length) != 0 || limits[i][length] != '\0'))
 			i++;
 		if (i == COUNT_OF(limits)) {
-			reason_set(&cli->why, STATUS_RANGE, -1, "limit",
-				   "--limit %.40s: it must be NAME=N, with bodies, placements, "
-				   "contacts, shapes, "
-				   "events or memory for NAME",
-				   text);
+			reason_set(
+				&cli->why, STATUS_RANGE, -1, "limit",
+				"--limit %.40s: it must be NAME=N; NAME is bodies, placements, contacts, "
+				"shapes, events or memory",
+				text);
 			return false;
 		}
 		if (!cli_count(cli, equals + 1, "limit", &value))
@@ -64,7 +64,7 @@ static bool pack_limits(struct cli *cli, struct wire_packer *out, struct wire_li
 	return true;
 }
 
-/* The pairs of WORLD_CREATE from the options of `create`. */
+/* Packs the options of `create` as the pairs of WORLD_CREATE. */
 static bool pack_options(struct cli *cli, struct wire_packer *out, struct wire_list *list)
 {
 	const char *rate = cli_option(cli, "rate", 0), *gravity = cli_option(cli, "gravity", 0);
@@ -148,7 +148,7 @@ int verb_destroy(struct cli *cli)
 	return EXIT_SUCCESS;
 }
 
-/* ---- pace ---------------------------------------------------------------------------------------- */
+/* ---- mode and speed ------------------------------------------------------------------------------ */
 
 static int control_world(struct cli *cli, enum wire_control action, double value)
 {

@@ -1,5 +1,5 @@
-/* words.c: operands and options of a verb: flags, counts, numbers, vectors and lists, each with its
- * error. See cli.h. */
+/* words.c: parses the operands and options of a verb: flags, counts, numbers, vectors and shapes.
+ * See cli.h. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ bool cli_number(struct cli *cli, const char *text, const char *what, double *val
 	*value = strtod(text, &end);
 	if (end != text && *end == '\0')
 		return true;
-	reason_set(&cli->why, STATUS_TYPE, -1, what, "%s is no number", text);
+	reason_set(&cli->why, STATUS_TYPE, -1, what, "%s is not a number", text);
 	return false;
 }
 
@@ -76,11 +76,13 @@ bool cli_count(struct cli *cli, const char *text, const char *what, uint64_t *va
 	*value = strtoull(text, &end, 10);
 	if (end != text && *end == '\0' && text[0] != '-')
 		return true;
-	reason_set(&cli->why, STATUS_TYPE, -1, what, "%s is no count", text);
+	reason_set(&cli->why, STATUS_TYPE, -1, what, "%s is not a whole number of at least 0",
+		   text);
 	return false;
 }
 
-/* Numbers separated by commas; returns how many, or −1. */
+/* Parses numbers separated by commas; returns their count, −1 if they are malformed or more than
+ * `capacity`. */
 static int split_numbers(const char *text, double *values, uint32_t capacity)
 {
 	uint32_t count = 0;
@@ -121,7 +123,8 @@ bool cli_vec3(struct cli *cli, const char *text, const char *what, vec3 *value)
 
 enum { HULL_NUMBERS_MAX = 768 };
 
-/* table: the kinds one can write in a word; numbers are what follows the colon. */
+/* table: kinds of shapes by name: their number in canonical bytes, and how many numbers follow the
+ * colon. */
 static const struct {
 	const char *name;
 	uint8_t kind;
@@ -144,7 +147,7 @@ bool cli_shape(struct cli *cli, const char *text, struct bytes *canonical)
 						  : count > 0 && count % 3 == 0;
 		if (!fits)
 			break;
-		/* The word gives full sizes; canonical bytes hold half sizes. */
+		/* A box is given by full sizes; canonical bytes contain half sizes. */
 		for (int i = 0; kinds[k].kind == 3 && i < count; i++)
 			numbers[i] /= 2;
 		struct writer writer = writer_into(canonical);
@@ -159,7 +162,7 @@ bool cli_shape(struct cli *cli, const char *text, struct bytes *canonical)
 	}
 	reason_set(
 		&cli->why, STATUS_TYPE, -1, "shape",
-		"%s is not one of sphere:R capsule:HALF,R box:X,Y,Z hull:X,Y,Z,… plane:NX,NY,NZ,D",
+		"shape %s is not one of sphere:R capsule:HALF,R box:X,Y,Z hull:X,Y,Z,… plane:NX,NY,NZ,D",
 		text);
 	return false;
 }

@@ -234,3 +234,11 @@ def test_the_completion_script_is_one(server):
     asked = script + "\nCOMP_WORDS=(cairn wor) COMP_CWORD=1; _cairn; echo ${COMPREPLY[@]}\n"
     done = subprocess.run(["bash"], input=asked, capture_output=True, text=True, timeout=10)
     assert done.stdout.split() == ["worlds"], done.stderr
+
+
+@pytest.mark.parametrize("options", ["--token-file t", "--role admin", "--connect tcp : 127.0.0.1 : 7411 --json"])
+def test_completion_skips_the_values_of_options(server, options):
+    words = f"cairn {options} wor".split()
+    asked = f"{Cli(server.address).text('completion')}\nCOMP_WORDS=({' '.join(words)}) COMP_CWORD={len(words) - 1}\n"
+    done = subprocess.run(["bash"], input=asked + "_cairn; echo ${COMPREPLY[@]}\n", capture_output=True, text=True, timeout=10)
+    assert done.stdout.split() == ["worlds"], done.stderr
