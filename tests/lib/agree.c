@@ -1,9 +1,9 @@
 /* agree.c: poses and the comparison.
  *
- * Allowed is 1e-9 d + 1e-13 extent, the extent being the largest distance of a placed vertex from A's
- * origin. Hulls whose faces were joined from triangles are flat only to `bumps`: the shape that
- * vertices say and the one that faces say differ by that, so twice of it is added for both.
- */
+ * The tolerance is 1e-9 d + 1e-13 extent, where extent is the largest distance of a placed vertex
+ * from A's origin. Hulls whose faces were joined from triangles are flat only to `bumps`: the shape
+ * given by the vertices and the one given by the faces differ by that, so twice that amount is
+ * added for each hull. */
 #include "tests/lib/agree.h"
 
 #include "server/base/heap.h"
@@ -24,7 +24,7 @@ struct agree {
 	struct shape *bumpy[BUMPY];
 	struct epa_workspace work;
 	struct oracle_hull a, b;
-	/* of the pair before, as a warm start that may fit nothing */
+	/* of the pair before, as a warm start that may not fit this pair */
 	struct vclip_features features;
 	struct gjk_simplex simplex;
 	struct pair_cache axis;
@@ -67,7 +67,7 @@ static struct shape *prism(uint32_t sides, double radius, double half)
 	return make_hull(points, 2 * sides);
 }
 
-/* A box or a prism of eight sides with points strewn over its faces, turned, and rounded to floats. */
+/* A box or an eight-sided prism with extra points on its faces, rotated and rounded to floats. */
 static struct shape *bumpy(struct agree *self, bool box)
 {
 	vec3 points[64];
@@ -149,7 +149,7 @@ void agree_destroy(struct agree *self)
 
 /* ---- the comparison ------------------------------------------------------------------------------- */
 
-struct judged {
+struct comparison {
 	struct agree *self;
 	struct agree_tally *tally;
 	const char *what;
@@ -158,7 +158,8 @@ struct judged {
 	double allowed, touch;
 };
 
-__attribute__((format(printf, 2, 3))) static void fail(struct judged *x, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void fail(struct comparison *x, const char *format,
+						       ...)
 {
 	va_list list;
 	int n = 0;
@@ -177,8 +178,8 @@ __attribute__((format(printf, 2, 3))) static void fail(struct judged *x, const c
 		x->at->rotation.z);
 }
 
-/* An error against what is allowed, kept as the greatest of its kind. */
-static void error(struct judged *x, const char *name, double found, double wanted, double *most)
+/* Records an error relative to the tolerance if it is the greatest of its kind. */
+static void error(struct comparison *x, const char *name, double found, double wanted, double *most)
 {
 	double part = scalar_abs(found - wanted) / x->allowed;
 	*most = scalar_max(*most, part);
@@ -186,15 +187,16 @@ static void error(struct judged *x, const char *name, double found, double wante
 		fail(x, "%s says %.17g", name, found);
 }
 
-static void at_most(struct judged *x, const char *name, double found, double bound, double *most)
+static void at_most(struct comparison *x, const char *name, double found, double bound,
+		    double *most)
 {
 	*most = scalar_max(*most, (found - bound) / x->allowed);
 	if (!(found <= bound + x->allowed))
 		fail(x, "%s is %.17g", name, found);
 }
 
-/* a in A, b in B, both to rounding, and as far apart as said. */
-static void witnesses(struct judged *x, const char *name, vec3 a, vec3 b, double apart)
+/* Both witnesses lie in their hulls up to rounding, and their distance is the reported one. */
+static void witnesses(struct comparison *x, const char *name, vec3 a, vec3 b, double apart)
 {
 	double *most = &x->tally->witness;
 	at_most(x, name, oracle_outside(&x->self->a, a), 0, most);
@@ -202,7 +204,7 @@ static void witnesses(struct judged *x, const char *name, vec3 a, vec3 b, double
 	error(x, name, vec3_distance(a, b), apart, most);
 }
 
-static void judge_gjk(struct judged *x, const struct gjk_result *r)
+static void check_gjk(struct comparison *x, const struct gjk_result *r)
 {
 	struct agree_tally *tally = x->tally;
 	tally->gjk_handed += r->handed_over;
@@ -215,7 +217,7 @@ static void judge_gjk(struct judged *x, const struct gjk_result *r)
 	witnesses(x, "gjk's witness", r->point_a, r->point_b, x->truth.distance);
 }
 
-static void judge_vclip(struct judged *x, const struct vclip_result *r)
+static void check_vclip(struct comparison *x, const struct vclip_result *r)
 {
 	struct agree_tally *tally = x->tally;
 	tally->vclip_handed += r->handed_over;
@@ -228,7 +230,7 @@ static void judge_vclip(struct judged *x, const struct vclip_result *r)
 	witnesses(x, "vclip's witness", r->point_a, r->point_b, x->truth.distance);
 }
 
-static void judge_epa(struct judged *x, const struct epa_result *r)
+static void check_epa(struct comparison *x, const struct epa_result *r)
 {
 	struct agree_tally *tally = x->tally;
 	double depth = scalar_max(-x->truth.separation, 0);
@@ -243,7 +245,7 @@ static void judge_epa(struct judged *x, const struct epa_result *r)
 	witnesses(x, "epa's witness", r->point_a, r->point_b, depth);
 }
 
-static void judge_sat(struct judged *x, const struct sat_axis *r, const struct sat_axis *sign)
+static void check_sat(struct comparison *x, const struct sat_axis *r, const struct sat_axis *sign)
 {
 	double s = x->truth.separation;
 	if (s > 0)
@@ -262,7 +264,7 @@ void agree_pair(struct agree *self, const struct hull *a, const struct hull *b, 
 	struct placing there = { mat3_from_quat(at->rotation), at->position };
 	struct gjk_core core_a = { a->vertices, a->vertex_count, a, 0 };
 	struct gjk_core core_b = { b->vertices, b->vertex_count, b, 0 };
-	struct judged x = { .self = self, .tally = tally, .what = what, .at = at };
+	struct comparison x = { .self = self, .tally = tally, .what = what, .at = at };
 	struct gjk_result gjk;
 	struct vclip_result vclip;
 	struct sat_axis axis, sign;
@@ -279,25 +281,25 @@ void agree_pair(struct agree *self, const struct hull *a, const struct hull *b, 
 	tally->apart += x.truth.separation > x.touch;
 	tally->overlapping += x.truth.separation < -x.touch;
 	tally->rounding += scalar_abs(x.truth.separation) <= x.touch;
-	/* Cold, and from wherever the pair before ended. */
+	/* First without a warm start, then from the final state of the pair before. */
 	gjk_distance(&core_a, &core_b, &there.rotation, there.translation, &self->simplex, &gjk);
-	judge_gjk(&x, &gjk);
+	check_gjk(&x, &gjk);
 	gjk_distance(&core_a, &core_b, &there.rotation, there.translation, NULL, &gjk);
-	judge_gjk(&x, &gjk);
+	check_gjk(&x, &gjk);
 	self->simplex = gjk.simplex;
 	vclip_distance(a, b, &there, &self->features, &vclip);
-	judge_vclip(&x, &vclip);
+	check_vclip(&x, &vclip);
 	vclip_distance(a, b, &there, NULL, &vclip);
-	judge_vclip(&x, &vclip);
+	check_vclip(&x, &vclip);
 	self->features = vclip.features;
 	sat_greatest(a, b, &there, SCALAR_MAX, &none, &axis);
 	sat_greatest(a, b, &there, 0, &self->axis, &sign);
-	judge_sat(&x, &axis, &sign);
+	check_sat(&x, &axis, &sign);
 	if (gjk.touching) {
 		struct epa_result epa;
 		epa_depth(&core_a, &core_b, &there.rotation, there.translation, &gjk.simplex,
 			  &self->work, &epa);
-		judge_epa(&x, &epa);
+		check_epa(&x, &epa);
 	}
 }
 
@@ -312,7 +314,7 @@ static const struct hull *any(struct agree *self)
 {
 	if (rng_below(&self->rng, 3) == 0)
 		return pick(self, self->boxes, BOXES);
-	/* The one of forty vertices now and then. */
+	/* The last hull, of forty vertices, is a candidate in one of 50 draws only. */
 	return pick(self, self->hulls, rng_below(&self->rng, 50) == 0 ? HULLS : HULLS - 1);
 }
 
@@ -324,7 +326,7 @@ static double size_of(const struct hull *hull)
 	return most;
 }
 
-/* 10^-k, k drawn from first … last, either sign. */
+/* 10^-k with random sign, k drawn from first … last. */
 static double tiny_number(struct rng *rng, uint32_t first, uint32_t last)
 {
 	double x = rng_range(rng, 0.5, 5);
@@ -333,7 +335,7 @@ static double tiny_number(struct rng *rng, uint32_t first, uint32_t last)
 	return rng_below(rng, 2) == 0 ? x : -x;
 }
 
-/* Moves b along the line of nearest points so that the gap becomes `gap` (negative: that deep). */
+/* Moves b along the line through the nearest points until the gap is `gap` (negative: a depth). */
 static void bring_near(const struct hull *a, const struct hull *b, pose *at, double gap)
 {
 	struct gjk_core core_a = { a->vertices, a->vertex_count, a, 0 };
@@ -356,7 +358,7 @@ static void run_free(struct agree *self, const char *name, const struct hull *a,
 	agree_pair(self, a, b, &at, name, tally);
 }
 
-/* One of the 24 turns of a cube, exact. */
+/* One of the 24 rotations of a cube, exact. */
 static quat quarter_turn(struct rng *rng)
 {
 	static const double R = 0.70710678118654752440;
@@ -367,8 +369,8 @@ static quat quarter_turn(struct rng *rng)
 	return quat_make(q[0], q[1], q[2], q[3]);
 }
 
-/* Boxes in parallel: on each axis flush outside, flush inside, in the middle, or anywhere; sometimes off
- * by rounding. */
+/* Parallel boxes: on each axis flush outside, flush inside, centred, or anywhere; sometimes off by
+ * rounding. */
 static void run_aligned(struct agree *self, struct agree_tally *tally)
 {
 	struct rng *rng = &self->rng;
@@ -400,7 +402,8 @@ static void run_aligned(struct agree *self, struct agree_tally *tally)
 	agree_pair(self, a, b, &at, "aligned", tally);
 }
 
-/* Vertex i of a put on vertex j of b; and, with the same hull and no turn, whole edges and faces. */
+/* Vertex i of a coincides with vertex j of b; with equal hulls and no rotation, whole edges and
+ * faces do. */
 static void run_shared(struct agree *self, struct agree_tally *tally)
 {
 	struct rng *rng = &self->rng;
@@ -409,7 +412,7 @@ static void run_shared(struct agree *self, struct agree_tally *tally)
 	quat turn = rng_below(rng, 3) == 0 ? awkward_rotation(rng) : quarter_turn(rng);
 	vec3 q = mat3_mul_vec(mat3_from_quat(turn), b->vertices[j]);
 	pose at = pose_make(vec3_sub(a->vertices[i], q), turn);
-	if (rng_below(rng, 3) == 0) /* away from, or into, a's middle */
+	if (rng_below(rng, 3) == 0) /* away from the middle of a, or into it */
 		at.position = vec3_mul_add(at.position, a->vertices[i], tiny_number(rng, 2, 15));
 	agree_pair(self, a, b, &at, "shared", tally);
 }

@@ -1,5 +1,5 @@
-/* agree.h: the four answers about two convex polyhedra (V-Clip, GJK, EPA, separating axes) held against
- * each other and against brute force, over families of poses. */
+/* agree.h: compares the four answers about two convex polyhedra (V-Clip, GJK, EPA, separating axes)
+ * with each other and with brute force, over families of poses. */
 #ifndef CAIRN_TESTS_AGREE_H
 #define CAIRN_TESTS_AGREE_H
 
@@ -21,7 +21,7 @@ enum agree_family {
 const char *agree_family_name(enum agree_family family);
 
 struct agree_tally {
-	uint64_t poses, apart, overlapping, rounding; /* rounding: within it of touching */
+	uint64_t poses, apart, overlapping, rounding; /* rounding: touching up to rounding */
 	uint64_t gjk_handed, vclip_handed, epa_open, epa_capacity;
 	uint32_t gjk_most, vclip_most, epa_most; /* rounds */
 	/* Greatest error of each, in units of what is allowed: 1e-9 d + 1e-13 extent. */
@@ -38,7 +38,7 @@ void agree_destroy(struct agree *self);
 void agree_run(struct agree *self, enum agree_family family, uint32_t count,
 	       struct agree_tally *tally);
 
-/* One pair of hulls in one pose; `what` names it in a failure. */
+/* One pair of hulls in one pose; `what` names the pair in a failure report. */
 void agree_pair(struct agree *self, const struct hull *a, const struct hull *b, const pose *at,
 		const char *what, struct agree_tally *tally);
 

@@ -1,4 +1,5 @@
-/* SQLite's own door for this: the system calls of its Unix file system may be replaced one by one. */
+/* SQLite allows the system calls of its Unix file system to be replaced one by one
+ * (xSetSystemCall); the replacements here fail or take time. */
 #include "tests/lib/bad_disk.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include "tests/lib/io_sim_internal.h"
 
 static struct {
-	uint32_t good; /* writes until they fail; UINT32_MAX: they do not */
+	uint32_t good; /* writes that succeed before the first failure; UINT32_MAX: no failure */
 	int why;
 	uint64_t failures;
 	struct io_sim *sim;
@@ -28,7 +29,7 @@ static ssize_t write_at(int file, const void *bytes, size_t count, off_t at)
 	}
 	if (disk.good != UINT32_MAX)
 		disk.good--;
-	/* Outside of events nobody's time passes: the daemon is being made or ended. */
+	/* No time passes outside of events: the daemon is being created or destroyed. */
 	if (disk.sim != NULL && disk.sim->actor != SIM_ACTORS) {
 		uint64_t most = rng_below(&disk.rng, 100) == 0 ? 100 * disk.slow : disk.slow;
 		io_sim_spend(disk.sim, rng_u64(&disk.rng) % (most + 1));
@@ -40,7 +41,7 @@ void bad_disk_install(void)
 {
 	sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
 	ASSERT(vfs != NULL && vfs->iVersion >= 3 && vfs->xSetSystemCall != NULL);
-	/* Which of the two it calls depends on how it was built. */
+	/* Which of the two SQLite calls depends on how it was built. */
 	int small = vfs->xSetSystemCall(vfs, "pwrite", (sqlite3_syscall_ptr)write_at);
 	int large = vfs->xSetSystemCall(vfs, "pwrite64", (sqlite3_syscall_ptr)write_at);
 	ASSERT(small == SQLITE_OK || large == SQLITE_OK);

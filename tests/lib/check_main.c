@@ -29,7 +29,7 @@ uint64_t check_seed(void)
 	return seed;
 }
 
-/* The name of the case stands in the TAP line, where the harness reads the directive. */
+/* The name of the case is part of the TAP line, in which the harness reads the directive. */
 START_TEST(is_not_here)
 {
 }

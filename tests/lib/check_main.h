@@ -19,8 +19,9 @@
 /* Runs the suite that `make` returns (taken). Returns main's result: 0 if all passed, else 1. */
 int check_main(Suite *(*make)(void));
 
-/* Adds a result that says SKIP, for what cannot be tested here because something is not installed. `what`
- * and `why` are short and without '#'. What is missing must never count as passed. */
+/* Adds a result SKIP for something that cannot be tested here because a program or file is not
+ * installed. `what` and `why` are short and contain no '#'. A missing prerequisite must never count
+ * as passed. */
 void check_skip(Suite *suite, const char *what, const char *why);
 
 /* The seed that was printed first. Valid within check_main and the cases it runs. */

@@ -174,8 +174,9 @@ struct shape *make_hollow(void)
 	return make_voxels(3, 3, 3, filled);
 }
 
-/* Edges with two filled cubes across from each other and corners with cubes joined there only would make
- * two surfaces touch: each corner's eight cubes must be connected by faces, and its empty ones too. */
+/* An edge with two filled cubes diagonally across, or a corner where cubes meet only in that
+ * corner, would make two surfaces touch. Therefore the filled cubes around each corner must be
+ * connected by faces, and so must the empty ones. */
 static bool corner_is_clean(const uint8_t *filled, int x, int y, int z)
 {
 	uint32_t set = 0;

@@ -17,8 +17,8 @@ struct shape *make_l(void);
 struct shape *make_u(void);
 struct shape *make_plus(void);
 
-/* Unit cubes of a grid of nx × ny × nz where `filled` (x fastest) says so; NULL when an edge has
- * four faces. */
+/* Unit cubes of a grid of nx × ny × nz at the cells that are set in `filled` (x fastest); NULL if
+ * an edge has four faces. */
 struct shape *make_voxels(uint32_t nx, uint32_t ny, uint32_t nz, const uint8_t *filled);
 /* Edge 1, about 0. */
 struct shape *make_unit_cube(void);
@@ -39,11 +39,11 @@ struct shape *make_turned(const vec3 *profile, uint32_t count, bool closed, uint
 /* A torus about y, and a bowl: the lower half of a shell of these radii. */
 struct shape *make_torus(double radius, double thick, uint32_t around, uint32_t across);
 struct shape *make_bowl(double inner, double outer, uint32_t around, uint32_t up);
-/* The mesh as a solid that is a field of so many cells, or of parts. */
+/* The mesh as a solid with a field of `cells` cells, or with convex parts. */
 struct shape *make_field_solid(const struct mesh *mesh, uint32_t cells);
 struct shape *make_parts_solid(const struct mesh *mesh, uint32_t parts);
 
-/* The same mesh elsewhere. */
+/* The same mesh at another pose. */
 struct shape *make_moved(const struct mesh *mesh, const pose *at);
 
 /* A uniform point of the box. */

@@ -10,7 +10,7 @@
 #include "server/base/heap.h"
 #include "server/worlds/scene_world.h"
 
-/* m, m/s, N: within REACH of the large cube's middle small ones are drawn to it. */
+/* m, m/s, N: the large cube attracts small ones within REACH of its middle. */
 #define FIELD 10.0
 #define REACH 1.7
 #define SPEED 3.0
@@ -24,7 +24,7 @@ static void must(enum status status, const struct reason *why)
 	abort();
 }
 
-static void look(struct cubes *self)
+static void read_bodies(struct cubes *self)
 {
 	body_id ids[CUBES_MAX];
 	self->count = world_bodies(self->world, ids, CUBES_MAX);
@@ -63,9 +63,9 @@ void cubes_start(struct cubes *self, uint64_t seed, bool changing)
 	must(scene_load(path, &scene, &why), &why);
 	must(scene_world_make(scene, NULL, &self->book, &self->world, &why), &why);
 	scene_destroy(scene);
-	/* The boundary at which everything was made ends with this step. */
+	/* The commands that create the scene are applied at this boundary; the step ends the tick. */
 	must(world_step(self->world, &parallel_serial, &why), &why);
-	look(self);
+	read_bodies(self);
 	self->player = self->bodies[self->count - 1].id;
 }
 
@@ -85,7 +85,7 @@ static void push(struct command *command, body_id body, double x, double y, doub
 	command->force.ticks = 1;
 }
 
-/* Towards its goal, and to another one when it is there. */
+/* A force on the large cube towards its goal; a new goal is drawn when it arrives. */
 static void drive(struct cubes *self, const struct wire_body *player, struct command *command)
 {
 	double x = self->goal.x - player->position[0], z = self->goal.z - player->position[2];
@@ -114,8 +114,8 @@ static bool attract(const struct wire_body *player, const struct wire_body *cube
 	return true;
 }
 
-/* One goes or one comes, so that there are always a few more or less than 900. */
-static bool change(struct cubes *self, struct command *command, struct attachment *item)
+/* Removes or spawns one cube, so that the number stays near 900. */
+static bool remove_or_spawn(struct cubes *self, struct command *command, struct attachment *item)
 {
 	uint32_t pick = 1 + rng_below(&self->rng, self->count - 2);
 	const struct wire_body *cube = &self->bodies[pick];
@@ -148,10 +148,10 @@ void cubes_play(struct cubes *self)
 	const struct wire_body *player = self->bodies;
 	while (player->id != self->player)
 		player++;
-	count += change(self, &commands[count], &item);
+	count += remove_or_spawn(self, &commands[count], &item);
 	drive(self, player, &commands[count++]);
 	for (uint32_t i = 0; i < self->count; i++) {
-		/* What is taken away in this tick cannot be pushed. */
+		/* A cube that is removed in this tick cannot be pushed. */
 		bool gone = commands[0].op == COMMAND_REMOVE &&
 			    commands[0].remove.body == self->bodies[i].id;
 		if (&self->bodies[i] != player && !gone)
@@ -162,7 +162,7 @@ void cubes_play(struct cubes *self)
 	must(world_apply(self->world, &batch, 1, &result), NULL);
 	must(result.status, &result.why);
 	must(world_step(self->world, &parallel_serial, &why), &why);
-	look(self);
+	read_bodies(self);
 }
 
 /* ---- reporting --------------------------------------------------------------------------------- */
@@ -175,8 +175,8 @@ static void *memory(size_t bytes)
 	return block;
 }
 
-static void tell_contacts(const struct cubes *self, struct tick_report *to,
-			  struct report_body *body)
+static void report_contacts(const struct cubes *self, struct tick_report *to,
+			    struct report_body *body)
 {
 	struct contact_view views[CUBE_POINTS_MAX];
 	uint32_t count;
@@ -186,14 +186,14 @@ static void tell_contacts(const struct cubes *self, struct tick_report *to,
 	must(report_put_contacts(to, body, views, count), NULL);
 }
 
-static void tell(const struct cubes *self, struct tick_report *to, body_id id, uint8_t why)
+static void report_body(const struct cubes *self, struct tick_report *to, body_id id, uint8_t why)
 {
 	struct placement_view placements[ATTACHMENTS_MAX];
 	struct report_body *body = &to->bodies[to->body_count++];
 	must(world_body(self->world, id, &body->view), NULL);
 	body->why = why;
 	if (self->contacts)
-		tell_contacts(self, to, body);
+		report_contacts(self, to, body);
 	body->first_shape = to->shape_count;
 	if ((why & (REPORT_CREATED | REPORT_CHANGED)) == 0)
 		return;
@@ -205,7 +205,7 @@ static void tell(const struct cubes *self, struct tick_report *to, body_id id, u
 	shape->rotation = placements[0].rotation;
 }
 
-static bool has(const body_id *ids, uint32_t count, uint32_t *next, body_id id)
+static bool list_has(const body_id *ids, uint32_t count, uint32_t *next, body_id id)
 {
 	if (*next == count || ids[*next] != id)
 		return false;
@@ -233,13 +233,15 @@ struct report *cubes_report(const struct cubes *self, bool whole)
 	for (uint32_t i = 0; i < self->count; i++) {
 		body_id id = self->bodies[i].id;
 		uint8_t why = 0;
-		why |= has(changes.created, changes.created_count, &created, id) ? REPORT_CREATED
-										 : 0;
-		why |= has(changes.moved, changes.moved_count, &moved, id) ? REPORT_MOVED : 0;
-		why |= has(changes.changed, changes.changed_count, &changed, id) ? REPORT_CHANGED
-										 : 0;
+		why |= list_has(changes.created, changes.created_count, &created, id)
+			       ? REPORT_CREATED
+			       : 0;
+		why |= list_has(changes.moved, changes.moved_count, &moved, id) ? REPORT_MOVED : 0;
+		why |= list_has(changes.changed, changes.changed_count, &changed, id)
+			       ? REPORT_CHANGED
+			       : 0;
 		if (whole || why != 0)
-			tell(self, to, id, whole ? REPORT_CREATED : why);
+			report_body(self, to, id, whole ? REPORT_CREATED : why);
 	}
 	if (!whole && changes.removed_count > 0) {
 		memcpy(to->removed, changes.removed, changes.removed_count * sizeof *to->removed);

@@ -1,5 +1,6 @@
-/* cubes.h: the 901 cubes of clients/scenes/cubes901.yaml at play: the large one wanders from place to place
- * and draws the small ones near it to itself, by forces a client could send. The same in every run. */
+/* cubes.h: the 901 cubes of clients/scenes/cubes901.yaml in motion: the large cube moves from goal
+ * to goal and attracts small ones near it, by forces that a client could send. The same in every
+ * run. */
 #ifndef CAIRN_TESTS_CUBES_H
 #define CAIRN_TESTS_CUBES_H
 
@@ -15,8 +16,8 @@ struct cubes {
 	struct rng rng;
 	body_id player;
 	vec3 goal;
-	bool contacts; /* reports tell them, of the bodies they list */
-	bool changing; /* now and then a cube is taken away, and another one falls */
+	bool contacts; /* reports contain the contacts of the bodies that they list */
+	bool changing; /* occasionally a cube is removed and another spawned above */
 	/* The whole state after the last tick, ascending ids, no shapes. */
 	struct wire_body bodies[CUBES_MAX];
 	uint32_t count;
@@ -25,9 +26,9 @@ struct cubes {
 
 void cubes_start(struct cubes *self, uint64_t seed, bool changing);
 void cubes_finish(struct cubes *self);
-/* One tick. */
+/* Advances by one tick. */
 void cubes_play(struct cubes *self);
-/* The tick as a world in service would report it; `whole`: everything. Returned owned. */
+/* The tick as a host would report it; `whole`: all bodies. Returned owned. */
 struct report *cubes_report(const struct cubes *self, bool whole);
 
 #endif

@@ -12,7 +12,7 @@ static void swap(double *a, double *b)
 	*b = kept;
 }
 
-/* Brings the largest entry of what is left to (rank, rank); returns it. */
+/* Swaps the largest entry of the remaining block to (rank, rank); returns it. */
 static double pivot(uint32_t n, double *a, double *b, uint32_t rank, uint32_t *columns)
 {
 	uint32_t row = rank, column = rank;

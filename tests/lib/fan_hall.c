@@ -11,7 +11,7 @@
 #include "protocol/unpack.h"
 #include "server/host/report_queue.h"
 
-/* Also outside of a test, where check has nobody to tell. */
+/* Prints and aborts; it also works outside of a test, where Check cannot report a failure. */
 static void must(bool fine, const char *what)
 {
 	if (fine)
@@ -29,7 +29,7 @@ static uint32_t ids_in(struct wire_slice value, enum wire_profile profile)
 	return ids.left;
 }
 
-static void hear(struct fan_client *client, const struct wire_list *list)
+static void count_events(struct fan_client *client, const struct wire_list *list)
 {
 	struct wire_cursor in = wire_cursor_list(list);
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -41,7 +41,7 @@ static void hear(struct fan_client *client, const struct wire_list *list)
 	client->events += list->count;
 }
 
-static void notice(struct fan_client *client, const struct msg_notice *notice)
+static void read_notice(struct fan_client *client, const struct msg_notice *notice)
 {
 	client->notices++;
 	client->skipped += notice->skipped;
@@ -74,9 +74,9 @@ static void read_frame(struct fan_client *client, struct wire_slice content)
 	must(message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, &why) == STATUS_OK,
 	     "a frame is not sound");
 	if (message.type == MESSAGE_NOTICE) {
-		notice(client, &message.notice);
+		read_notice(client, &message.notice);
 	} else if (message.type == MESSAGE_EVENTS) {
-		hear(client, &message.events.list);
+		count_events(client, &message.events.list);
 	} else {
 		must(mirror_take(&client->mirror, &message, &last) == STATUS_OK,
 		     "a frame is refused");

@@ -1,6 +1,7 @@
-/* fan_hall.h: a fan-out in memory with clients whose streams take what the test lets them take: each reads
- * every byte into a mirror and counts what came. What they ask for, and when, is the test's. What must
- * hold and does not ends the program. (watchers.h is for many clients who come and go by chance.) */
+/* fan_hall.h: a fan-out in memory with clients whose streams accept as many bytes as the test
+ * allows: each client reads every byte into a mirror and counts what arrived. The test decides what
+ * they subscribe to and when. A violated invariant ends the program. (watchers.h is for many
+ * clients that come and go at random.) */
 #ifndef CAIRN_TESTS_FAN_HALL_H
 #define CAIRN_TESTS_FAN_HALL_H
 
@@ -13,17 +14,19 @@ enum { FAN_CLIENTS = 8 };
 struct fan_client {
 	struct stream stream; /* first */
 	struct outbox outbox;
-	struct subscription *subscription; /* NULL: it has not come */
+	struct subscription *subscription; /* NULL: not subscribed yet */
 	struct mirror mirror;
 	struct bytes in;
-	size_t queued;	     /* what the stream says that it still holds */
-	bool partial, fresh; /* of the last frame; one was completed since the test said false */
-	uint32_t frames, snapshots, deltas, rows, wholes; /* whole ones, with their rows; by kind */
+	size_t queued; /* bytes that the stream reports as queued */
+	bool partial,
+		fresh; /* of the last frame; a frame was completed since the test cleared it */
+	uint32_t frames, snapshots, deltas, rows,
+		wholes; /* complete ones, with their rows; by kind */
 	uint32_t notices, events, parts_max, created, removed;
 	uint64_t bytes, skipped, lost;
 	uint64_t heard;	  /* bit `value` of each event */
-	uint32_t divisor; /* as NOTICE says */
-	/* What it sees, where that is not all; the test's. */
+	uint32_t divisor; /* as in the last NOTICE */
+	/* What it sees, if that is not the whole world; set by the test. */
 	bool part;
 	struct wire_area areas[WIRE_AREAS_MAX];
 	uint32_t area_count, follow[WIRE_FOLLOW_MAX], follow_count;
@@ -38,15 +41,15 @@ struct fan_hall {
 };
 
 void fan_open(struct fan_hall *self);
-/* No frame is left. */
+/* Ends the program if a frame is left. */
 void fan_close(struct fan_hall *self);
-/* Subscribes, with columns of joints if `ask` has some; what comes at once is read. */
+/* Subscribes, with columns of joints if `ask` has some; reads what arrives at once. */
 void fan_enter(struct fan_hall *self, uint32_t who, const struct msg_subscribe *ask, bool has_ack,
 	       uint32_t frame_max);
 void fan_acknowledge(struct fan_hall *self, uint32_t who);
 /* The next report (taken), `ns` later: the first slice of its round, or (served) all of it. */
 void fan_report(struct fan_hall *self, struct report *report, uint64_t ns, bool served);
-/* What the server does now and then, to the end of the round that it begins. */
+/* Runs the server's periodic work, to the end of the round that it begins. */
 void fan_look_after(struct fan_hall *self, uint64_t now);
 
 #endif

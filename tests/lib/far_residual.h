@@ -1,6 +1,7 @@
-/* far_residual.h: the residuals of complementarity problems and programs in numbers of four words: a later
- * exponent, which holds any product of two doubles, and 113 bits, which keep what is left of large terms
- * that cancel. What lcp_residual, qp_residual and lp_residual must say even there. */
+/* far_residual.h: the residuals of complementarity problems and programs in numbers of four words:
+ * a separate exponent, which holds any product of two doubles, and 113 bits, which keep the rest of
+ * large terms that cancel. lcp_residual, qp_residual and lp_residual must agree with them even on
+ * such problems. */
 #ifndef CAIRN_TESTS_LIB_FAR_RESIDUAL_H
 #define CAIRN_TESTS_LIB_FAR_RESIDUAL_H
 
@@ -111,7 +112,7 @@ static inline far far_force(const struct qp_problem *self, const double *x, cons
 		size = far_max(
 			size, far_max(far_abs(self->c[i]), far_max(far_abs(bend), far_abs(force))));
 	}
-	/* Without a cost all forces may vanish. */
+	/* Without a cost all forces may be zero. */
 	for (uint32_t i = 0, k; i < n && costless; i++)
 		for (k = 0; k < self->rows; k++)
 			if (far_steep(self, k) > 0)
@@ -120,7 +121,7 @@ static inline far far_force(const struct qp_problem *self, const double *x, cons
 	return far_max(size, far_min(most, 8 * size));
 }
 
-/* The gap of the dual program over the largest of its terms. */
+/* The duality gap divided by the largest of its terms. */
 static inline far far_gap(const struct qp_problem *self, const double *x, const double *lambda,
 			  far least)
 {

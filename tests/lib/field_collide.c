@@ -1,18 +1,17 @@
 /* field_collide.c: a mesh's vertices and edges against a field (app G-08, corrected).
  *
  * The probe's hierarchy is traversed in the field's frame. The book prunes a node by the signs at
- * its corners, which loses a small solid inside a large node; here a node is pruned when its middle
- * is farther from the solid than its corners are from the middle, with the field's value lowered by
- * the error of interpolation. A vertex with a negative value collides. An edge whose ends are
- * outside is marched along: a distance falls by no more than the way, so a step is the value less
- * its error, and at least a quarter of a cell. Where the value is negative, its least value is
- * searched by golden sections between the neighbours of the least sample.
+ * its corners, which loses a small solid inside a large node; here a node is pruned if its middle
+ * is farther from the solid than its corners are from the middle, after the error of interpolation
+ * is subtracted from the field's value. A vertex with a negative value collides. An edge whose ends
+ * are outside is marched along: the distance decreases by no more than the length of a step, so a
+ * step is the value less its error, and at least a quarter of a cell. Where the value is negative,
+ * its minimum is searched by golden sections between the neighbours of the least sample.
  *
- * Limits, as in the book: what tunnels through between two ticks is not found; a face that is
- * pierced only by vertices of the field's own mesh is found by the opposite test
- * (field_collide_both). Inside, on the medial axis, there is no gradient: the normal then
- * points away from the middle of the solid's box.
- */
+ * Limits, as in the book: tunnelling between two ticks is not found; a face that is pierced only by
+ * vertices of the field's own mesh is found by the opposite test (field_collide_both). Inside, on
+ * the medial axis, there is no gradient: the normal then points away from the middle of the solid's
+ * box. */
 #include "server/base/heap.h"
 #include "tests/lib/field_collide.h"
 
@@ -95,7 +94,7 @@ static void collide_edge(struct field_collision *self, vec3 a, vec3 b, uint32_t 
 {
 	double length = vec3_distance(a, b), step_min = self->field->cell / 4;
 	double least = 0, at = 0, low = 0, high = length, before = 0;
-	bool awaits_high = false; /* the sample after the least one is still to come */
+	bool awaits_high = false; /* the sample after the least one is not taken yet */
 	if (!(length > 0) || value_at(self, a) < 0 || value_at(self, b) < 0)
 		return;
 	for (double s = 0; s < length;) {

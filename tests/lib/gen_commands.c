@@ -22,7 +22,7 @@ static double real(struct gen_commands *gen)
 
 static vec3 vector(struct gen_commands *gen, const char *name)
 {
-	/* One after the other: the order of a call's arguments is the compiler's. */
+	/* One draw per statement, because C leaves the order of arguments open. */
 	vec3 v;
 	v.x = real(gen);
 	v.y = real(gen);
@@ -184,7 +184,7 @@ static void choose_parameter(struct gen_commands *gen, struct command *out)
 	out->parameter.value = rng_below(&gen->rng, 2) ? one->initial : one->min;
 }
 
-/* Kinds of joints that a planar world takes in any frame about z, and all. */
+/* Types of joints that a planar world accepts in any frame about z, and all types. */
 static uint8_t joint_type(struct gen_commands *gen)
 {
 	static const uint8_t planar[] = { JOINT_SPHERICAL, JOINT_FIXED, JOINT_DISTANCE,
@@ -204,7 +204,7 @@ static void reconcile_joint(struct gen_commands *gen, struct command_JOINT_CREAT
 		create->break_force = create->break_torque = 0;
 }
 
-/* An axis that may be told of of joints of that type. */
+/* An axis that joints of that type have. */
 static uint32_t axis_of(struct gen_commands *gen, uint8_t type)
 {
 	static const uint8_t axes[JOINT_TYPES_END][2] = {
@@ -217,8 +217,8 @@ static uint32_t axis_of(struct gen_commands *gen, uint8_t type)
 	return axes[type][rng_below(&gen->rng, 2)];
 }
 
-/* Of the joint, or 3. */
-static uint32_t told_axis(struct gen_commands *gen, int64_t joint)
+/* A random axis of the joint, or 3. */
+static uint32_t axis_of_joint(struct gen_commands *gen, int64_t joint)
 {
 	struct joint_view view;
 	if (world_joint(gen->world, (joint_id)joint, &view) != STATUS_OK)
@@ -228,7 +228,7 @@ static uint32_t told_axis(struct gen_commands *gen, int64_t joint)
 
 static void reconcile_axis(struct gen_commands *gen, struct command_JOINT_AXIS *axis)
 {
-	axis->axis = told_axis(gen, axis->joint);
+	axis->axis = axis_of_joint(gen, axis->joint);
 	if (axis->mode == JOINT_LOCKED)
 		axis->mode = JOINT_FREE;
 	axis->upper = axis->lower = 0;
@@ -253,7 +253,7 @@ static void reconcile_targets(struct gen_commands *gen, struct target_list *list
 	list->count = count;
 }
 
-/* What fields must agree on. */
+/* Makes fields agree that depend on each other. */
 static void reconcile(struct gen_commands *gen, struct command *out)
 {
 	switch (out->op) {
@@ -292,7 +292,7 @@ static void reconcile(struct gen_commands *gen, struct command *out)
 		reconcile_targets(gen, &out->joint_targets.targets);
 		return;
 	case COMMAND_JOINT_TABLE:
-		out->joint_table.axis = told_axis(gen, out->joint_table.joint);
+		out->joint_table.axis = axis_of_joint(gen, out->joint_table.joint);
 		out->joint_table.period = rng_below(&gen->rng, 2) * 10.0;
 		return;
 	case COMMAND_BOUNDS:
@@ -322,7 +322,7 @@ void gen_joint_axis(struct gen_commands *gen, uint8_t type, int64_t joint, struc
 
 void gen_any_command(struct gen_commands *gen, struct command *out)
 {
-	/* Bodies come more often than the rest, so that there is something to command. */
+	/* Bodies are spawned more often than the rest, so that there are bodies to command. */
 	static const uint16_t often[] = { COMMAND_SPAWN,   COMMAND_SPAWN,    COMMAND_SPAWN,
 					  COMMAND_IMPULSE, COMMAND_SET_POSE, COMMAND_FORCE };
 	uint32_t count;
@@ -356,7 +356,7 @@ static bool spoil_f64(struct command *command, const struct command_field *field
 	double value;
 	if (!bad_number(field, way, &value, expected))
 		return false;
-	/* The value of PARAMETER is ±1e300 wide: what is wrong is over the parameter's own limits. */
+	/* PARAMETER's value may be ±1e300, so only the parameter's own limits can be exceeded. */
 	put(command, field, &value, sizeof value);
 	return true;
 }
@@ -547,7 +547,7 @@ bool gen_spoil(struct command *command, const struct command_field *field, uint3
 		PUT(uint8_t, way == 0 ? (uint8_t)(field->max + 1) : 255);
 		return way < 2;
 	case FIELD_U32:
-		/* Only a limit that the type does not have can be passed. */
+		/* Only a limit narrower than the type can be exceeded. */
 		*expected = STATUS_RANGE;
 		if (way > 0 || (field->min <= 0 && field->max >= UINT32_MAX))
 			return false;

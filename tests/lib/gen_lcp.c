@@ -184,7 +184,7 @@ void gen_scene_touch(struct gen_scene *self, const double point[3], const double
 		}
 }
 
-/* A contact at `point` whose normal is y, between boxes centred at `centre`. */
+/* A contact at `point` with normal y, between boxes centred at `centre`. */
 static void add_contact(struct gen_scene *self, const double point[3], int32_t above,
 			const double *centre_above, int32_t below, const double *centre_below)
 {
@@ -192,7 +192,7 @@ static void add_contact(struct gen_scene *self, const double point[3], int32_t a
 	gen_scene_touch(self, point, axes, above, centre_above, below, centre_below);
 }
 
-/* Four corners of the overlap of two unit boxes, one above the other. */
+/* The four corners of the overlap of two unit boxes, one above the other. */
 static void add_face(struct gen_scene *self, int32_t above, const double *ca, int32_t below,
 		     const double *cb)
 {

@@ -1,5 +1,5 @@
-/* gen_lcp.h: complementarity problems to test and bench solvers with: random families, and contact
- * problems built from geometry (stacks, walls, towers of boxes with four contacts a face). */
+/* gen_lcp.h: complementarity problems for tests and benchmarks of solvers: random families, and
+ * contact problems from geometry (stacks, walls and towers of boxes with four contacts a face). */
 #ifndef CAIRN_TESTS_GEN_LCP_H
 #define CAIRN_TESTS_GEN_LCP_H
 
@@ -21,7 +21,7 @@ enum gen_family {
 	GEN_FREE,	  /* redundant, some rows without bounds */
 	GEN_EMPTY,	  /* no rows, or no forces: zero matrices and right-hand sides */
 	GEN_RATIO,	  /* masses 1 : 1e8 */
-	GEN_INCONSISTENT, /* b anywhere: many have no solution */
+	GEN_INCONSISTENT, /* b at random: many have no solution */
 	GEN_FAMILIES
 };
 const char *gen_family_name(enum gen_family family);
@@ -38,7 +38,7 @@ void gen_lcp_dense(struct gen_lcp *self, struct rng *rng, uint32_t rank);
 enum { GEN_GROUND = -1 };
 /* One contact: its directions n, t, k as rows of J over two bodies (linear, angular). */
 struct gen_contact {
-	int32_t body[2]; /* first pushed along +n; GEN_GROUND: none */
+	int32_t body[2]; /* the first is pushed along +n; GEN_GROUND: none */
 	double row[3][2][6];
 };
 struct gen_scene {
@@ -50,8 +50,8 @@ struct gen_scene {
 /* No contacts yet, all masses and velocities 0. */
 struct gen_scene gen_scene_make(uint32_t bodies, uint32_t contacts_max);
 void gen_scene_release(struct gen_scene *self);
-/* Adds a contact at `point` with directions n, t, k (n towards the first body) between bodies at those
- * centres. */
+/* Adds a contact at `point` with directions n, t, k (n towards the first body) between bodies with
+ * these centres. */
 void gen_scene_touch(struct gen_scene *self, const double point[3], const double axes[3][3],
 		     int32_t first, const double *centre_first, int32_t second,
 		     const double *centre_second);
@@ -59,10 +59,10 @@ void gen_scene_touch(struct gen_scene *self, const double point[3], const double
 struct gen_scene gen_tower(uint32_t k, double ratio);
 /* k boxes on the ground, k − 1 over the gaps, … */
 struct gen_scene gen_wall(uint32_t k);
-/* Velocities of gravity over a 60th of a second, plus `noise` in every component. */
+/* The velocities after a 60th of a second of gravity, plus `noise` in every component. */
 void gen_scene_fall(struct gen_scene *self, struct rng *rng, double noise);
-/* A and b of `directions` rows a contact (1: normals; 3: n, t, k), contacts in the order given
- * (NULL: as they are). Capacity ≥ directions × contacts. */
+/* A and b of `directions` rows a contact (1: normals; 3: n, t, k), contacts in the given order
+ * (NULL: as stored). Capacity ≥ directions × contacts. */
 void gen_scene_lcp(const struct gen_scene *self, uint32_t directions, const uint32_t *order,
 		   struct gen_lcp *out);
 /* Velocities after the impulses x, ordered as in gen_scene_lcp; `bodies` rows of 6. */

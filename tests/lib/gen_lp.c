@@ -90,7 +90,7 @@ struct solver_result gen_lp_solve(struct gen_lp *self, const struct solver_optio
 	return lp_dual_simplex_solve(&self->simplex, &self->problem, options, &self->solution);
 }
 
-/* ---- by chance ---------------------------------------------------------------------------------- */
+/* ---- at random ---------------------------------------------------------------------------------- */
 
 static double draw(struct rng *rng, enum gen_lp_family family)
 {
@@ -143,7 +143,7 @@ static void draw_columns(struct gen_lp *self, struct rng *rng, enum gen_lp_famil
 	}
 }
 
-/* Rows around the activities of the point in self->start, or somewhere else. */
+/* Rows around the activities of the point in self->start, or elsewhere. */
 static void draw_rows(struct gen_lp *self, struct rng *rng, enum gen_lp_family family)
 {
 	const struct lp_matrix *a = &self->problem.matrix;
@@ -183,7 +183,8 @@ static void repeat_rows(struct gen_lp *self, struct rng *rng)
 			if (self->index[k] < half)
 				dense[self->index[k]] = self->values[k];
 		self->starts[j] = at;
-		/* Never more entries than there is room: what is repeated had as many rows. */
+		/* Stops at the capacity, because a repeated row has as many entries as its
+		 * original. */
 		for (uint32_t i = 0; i < 2 * half && at < self->nonzeros_max; i++)
 			if (dense[i % half] != 0) {
 				self->index[at] = i;
@@ -191,7 +192,7 @@ static void repeat_rows(struct gen_lp *self, struct rng *rng)
 			}
 		self->starts[j + 1] = at;
 		if (j + 1 < a->columns && at > to) {
-			/* The next column would be written over: stop here. */
+			/* The next column would be overwritten: end here. */
 			a->columns = j + 1;
 			break;
 		}

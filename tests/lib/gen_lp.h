@@ -1,4 +1,4 @@
-/* gen_lp.h: linear programs of many families, by chance and from brick towers. */
+/* gen_lp.h: linear programs of many families, drawn at random and from brick towers. */
 #ifndef CAIRN_TESTS_GEN_LP_H
 #define CAIRN_TESTS_GEN_LP_H
 
@@ -19,7 +19,7 @@ enum gen_lp_family {
 	GEN_LP_FAMILIES
 };
 
-/* A problem with its arrays, and a workspace and solution for it. */
+/* A problem with its arrays, a workspace and a solution for it. */
 struct gen_lp {
 	struct lp_problem problem;
 	uint32_t rows_max, columns_max, nonzeros_max;
@@ -35,7 +35,8 @@ void gen_lp_init(struct gen_lp *self, uint32_t rows_max, uint32_t columns_max,
 		 uint32_t nonzeros_max);
 void gen_lp_release(struct gen_lp *self);
 void gen_lp_random(struct gen_lp *self, struct rng *rng, enum gen_lp_family family);
-/* Adds a column (rows ascending); begin sets the rows, with bounds to be filled in. */
+/* gen_lp_begin sets the number of rows, whose bounds the caller fills in; gen_lp_column adds a
+ * column and gen_lp_entry an entry of it (rows ascending). */
 void gen_lp_begin(struct gen_lp *self, uint32_t rows);
 void gen_lp_column(struct gen_lp *self, double cost, double low, double high);
 void gen_lp_entry(struct gen_lp *self, uint32_t row, double value);
@@ -47,11 +48,11 @@ struct gen_lp_brick {
 	double left;
 	uint32_t layer;
 };
-/* The program min Σ|force and moment imbalance| over the contact forces: 0 when stable. With `hard`
- * the balance is demanded instead, and the program infeasible when there is none. */
+/* The program min Σ|force and moment imbalance| over the contact forces: 0 for a stable pile. With
+ * `hard` the balance is a constraint, and the program is infeasible for an unstable pile. */
 void gen_lp_stack(struct gen_lp *self, const struct gen_lp_brick *bricks, uint32_t count,
 		  bool hard);
-/* A pile by chance; returns the number of bricks, ≤ `most`. */
+/* A random pile; returns the number of bricks, ≤ `most`. */
 uint32_t gen_lp_pile(struct rng *rng, struct gen_lp_brick *bricks, uint32_t most);
 /* Rows 1, 2, …, m, …, 2, 1 (bottom up). Room for m² bricks. */
 uint32_t gen_lp_diamond(struct gen_lp_brick *bricks, uint32_t m);

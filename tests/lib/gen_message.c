@@ -24,7 +24,7 @@ double gen_real(struct rng *rng)
 	}
 }
 
-/* 0 … max, the ends and the places where the encoding grows more often than chance would. */
+/* 0 … max; the ends, and the values where the encoding grows, more often than a uniform draw would. */
 static uint64_t gen_uint(struct rng *rng, double max)
 {
 	static const uint64_t EDGES[] = { 0,   1,     127,   128,	 255,
@@ -129,7 +129,7 @@ static struct wire_slice gen_raw(struct rng *rng, struct wire_packer *scratch)
 {
 	uint32_t start = scratch->bytes;
 	gen_value(rng, scratch, 4);
-	/* nil has two forms in C and one on the wire. */
+	/* nil has two representations in C and one on the wire. */
 	if (scratch->data[start] == 0xC0)
 		return (struct wire_slice){ NULL, 0 };
 	return (struct wire_slice){ scratch->data + start, scratch->bytes - start };
@@ -199,7 +199,7 @@ static void gen_field(struct rng *rng, const struct message_field *field, void *
 		for (int i = 0; i < 32; i++)
 			((uint8_t *)at)[i] = (uint8_t)rng_u32(rng);
 		return;
-	case WIRE_KIND_HASH: /* of the same form */
+	case WIRE_KIND_HASH: /* stored as an optional number too */
 	case WIRE_KIND_OPTION:
 		option->set = rng_below(rng, 2) == 1;
 		option->value = !option->set			? 0

@@ -109,7 +109,7 @@ static void add_squares(struct gen_qp *self, struct rng *rng, uint32_t rank)
 	}
 }
 
-/* Rows through or around a point inside [−1, 1]ⁿ, so that it stays admissible. */
+/* Rows through or around a point inside [−1, 1]ⁿ, so that the point stays feasible. */
 static void add_rows(struct gen_qp *self, struct rng *rng, uint32_t rows, uint32_t equal,
 		     const double *inside)
 {
@@ -159,7 +159,7 @@ static void boxed(struct gen_qp *self, struct rng *rng, uint32_t n, bool linear)
 	add_rows(self, rng, rows, equal, inside);
 }
 
-/* Q diag(10^0 … 10^−k) Qᵀ by mirrors. */
+/* Q diag(10^0 … 10^−k) Qᵀ by Householder reflections. */
 static void ill(struct gen_qp *self, struct rng *rng, uint32_t n)
 {
 	double inside[256], v[256], digits = 12 + rng_below(rng, 4);
@@ -186,7 +186,7 @@ static void ill(struct gen_qp *self, struct rng *rng, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t j = 0; j < i; j++)
 			self->g[i * n + j] = self->g[j * n + i];
-		/* What rounding took of the smallest eigenvalues. */
+		/* Restores what rounding took from the smallest eigenvalues. */
 		self->g[i * n + i] += 1e-15 * n;
 	}
 	double wide = rng_below(rng, 2) == 0 ? 2 : 1000;
@@ -258,7 +258,7 @@ static void equations(struct gen_qp *self, struct rng *rng, uint32_t n)
 			for (uint32_t j = 0; j < n; j++)
 				row[j] += by * self->matrix[(size_t)(first + f) * n + j];
 		}
-		/* Multiples of 2^-20: sums of rows stay exact, and what is dependent agrees. */
+		/* Multiples of 2^-20: sums of rows stay exact, so dependent rows agree. */
 		for (uint32_t i = 0; i < n; i++)
 			inside[i] = ldexp(floor(ldexp(inside[i], 20)), -20);
 		self->d[self->problem.rows - 1] = product(self, self->problem.rows - 1, inside);
@@ -380,7 +380,8 @@ static void shares(struct gen_qp *self, struct rng *rng, uint32_t n)
 		add_bounds(self, i, 0, HUGE_VAL);
 }
 
-/* Small integers, and one row that is minus the weighted sum of some others, with too much asked. */
+/* Small integers, and one row that is minus the weighted sum of some others with a right side too
+ * large. */
 static void infeasible(struct gen_qp *self, struct rng *rng, uint32_t n)
 {
 	double at[256], inside[256];
@@ -412,7 +413,7 @@ static void infeasible(struct gen_qp *self, struct rng *rng, uint32_t n)
 	}
 }
 
-/* The last variable has no curvature, its cost falls, and no row holds it. */
+/* The last variable has no curvature, its cost decreases, and no row bounds it. */
 static void unbounded(struct gen_qp *self, struct rng *rng, uint32_t n)
 {
 	double inside[256], v[256];

@@ -1,7 +1,7 @@
-/* gen_qp.h: convex quadratic programs made to be hard, after what makes the public hard sets hard: bad
- * scales, dependent rows, vertices where many rows meet, Hessians that are singular, nearly singular or
- * missing, free and boxed variables, dense and sparse. Of each family it is known by construction
- * whether it has a minimum. */
+/* gen_qp.h: convex quadratic programs that are hard for the reasons found in public collections:
+ * bad scaling, dependent rows, vertices where many rows meet, Hessians that are singular, nearly
+ * singular or zero, free and boxed variables, dense and sparse. For each family the construction
+ * decides whether a minimum exists. */
 #ifndef CAIRN_TESTS_GEN_QP_H
 #define CAIRN_TESTS_GEN_QP_H
 
@@ -15,10 +15,10 @@ enum gen_qp_family {
 	GEN_QP_SCALED,	 /* definite, variables and rows over six powers of ten */
 	GEN_QP_LINEAR,	 /* G = 0, boxed */
 	GEN_QP_DEGENERATE, /* small integers, rows in a vertex, rows twice and three times */
-	GEN_QP_EQUATIONS,  /* dependent equal rows that agree, G singular, x ≥ 0 */
+	GEN_QP_EQUATIONS,  /* dependent equality rows that agree, G singular, x ≥ 0 */
 	GEN_QP_NEAR,	   /* rows 1e-3 … 1e-9 beside each other */
 	GEN_QP_FIT, /* least squares with absolute values (lasso): G of low rank, free variables */
-	GEN_QP_CONTROL, /* equal rows of a chain of states, inputs in boxes, sparse */
+	GEN_QP_CONTROL, /* equality rows of a chain of states, inputs in boxes, sparse */
 	GEN_QP_MACHINE, /* separating two clouds: most variables without curvature, sparse */
 	GEN_QP_SHARES,	/* shares that sum to 1, with factors: large and tiny curvatures */
 	GEN_QP_INFEASIBLE, /* rows that contradict each other: z ≥ 0, Cᵀz = 0, d·z > 0, all exact */
@@ -38,7 +38,8 @@ struct gen_qp {
 /* Room for programs of up to `size` variables and 4 × size + 4 rows. */
 void gen_qp_init(struct gen_qp *self, uint32_t size);
 void gen_qp_release(struct gen_qp *self);
-/* One of at most `size` variables ≥ 2, up to a little: families of structure round it. */
+/* A program of at most `size` variables ≥ 2, or slightly more in families whose structure rounds it
+ * up. */
 void gen_qp_random(struct gen_qp *self, enum gen_qp_family family, struct rng *rng, uint32_t size);
 
 #endif

@@ -34,7 +34,7 @@ uint64_t gen_reports_hash(const struct gen_reports *gen)
 	return body_hash_finish(gen->tick, sum, gen->count);
 }
 
-static struct report *begin(const struct gen_reports *gen)
+static struct report *begin_report(const struct gen_reports *gen)
 {
 	struct report *report = memory(sizeof *report);
 	report->kind = REPORT_TICK;
@@ -44,7 +44,7 @@ static struct report *begin(const struct gen_reports *gen)
 	return report;
 }
 
-static struct report *end(const struct gen_reports *gen, struct report *report)
+static struct report *end_report(const struct gen_reports *gen, struct report *report)
 {
 	report->ticked.tick = gen->tick;
 	report->ticked.contacts = gen->contacts;
@@ -56,7 +56,8 @@ static struct report *end(const struct gen_reports *gen, struct report *report)
 
 enum { CHOICES = 6 };
 
-/* Contacts to choose from: none, one to three points, and two that differ less than `view` can show. */
+/* Contacts to choose from: none, one to three points, and two that differ by less than a step of
+ * `view`. */
 static struct wire_slice some_contacts(struct gen_reports *gen)
 {
 	static uint8_t values[CHOICES][1 + 3 * WIRE_TOUCH_BYTES];
@@ -83,7 +84,7 @@ static void touch_something(struct gen_reports *gen, struct wire_body *body)
 	body->contact_bytes = contacts.bytes;
 }
 
-static void tell_contacts(struct report *report, const struct wire_body *body)
+static void report_contacts(struct report *report, const struct wire_body *body)
 {
 	struct bytes *packed = &report->ticked.contacts_packed;
 	struct report_body *to = &report->ticked.bodies[report->ticked.body_count - 1];
@@ -95,8 +96,8 @@ static void tell_contacts(struct report *report, const struct wire_body *body)
 		abort();
 }
 
-static void tell(const struct gen_reports *gen, struct report *report, const struct wire_body *body,
-		 uint8_t why)
+static void report_body(const struct gen_reports *gen, struct report *report,
+			const struct wire_body *body, uint8_t why)
 {
 	struct report_body *to = &report->ticked.bodies[report->ticked.body_count++];
 	to->why = why;
@@ -111,7 +112,7 @@ static void tell(const struct gen_reports *gen, struct report *report, const str
 	memcpy(&to->view.velocity, body->velocity, sizeof body->velocity);
 	memcpy(&to->view.angular_velocity, body->spin, sizeof body->spin);
 	if (gen->contacts)
-		tell_contacts(report, body);
+		report_contacts(report, body);
 }
 
 static double number(struct gen_reports *gen)
@@ -119,8 +120,8 @@ static double number(struct gen_reports *gen)
 	return (double)rng_below(&gen->rng, 1000) * 0.125 - 60;
 }
 
-/* Changes some of a body; why it stands in the report. */
-static uint8_t change(struct gen_reports *gen, struct wire_body *body)
+/* Changes a part of a body; returns the reason for its report. */
+static uint8_t change_body(struct gen_reports *gen, struct wire_body *body)
 {
 	switch (rng_below(&gen->rng, 6)) {
 	case 0:
@@ -141,7 +142,7 @@ static uint8_t change(struct gen_reports *gen, struct wire_body *body)
 		body->owner = rng_below(&gen->rng, 3);
 		return REPORT_MOVED | REPORT_CHANGED;
 	default:
-		return REPORT_MOVED; /* reported, and yet the same bits */
+		return REPORT_MOVED; /* reported although the bits are equal */
 	}
 }
 
@@ -171,42 +172,42 @@ static void make_some(struct gen_reports *gen, struct report *report)
 		body->position[1] = number(gen);
 		if (gen->contacts)
 			touch_something(gen, body);
-		tell(gen, report, body, REPORT_CREATED);
+		report_body(gen, report, body, REPORT_CREATED);
 	}
 }
 
 struct report *gen_reports_next(struct gen_reports *gen)
 {
-	struct report *report = begin(gen);
+	struct report *report = begin_report(gen);
 	gen->tick++;
 	remove_some(gen, report);
 	for (uint32_t i = 0; i < gen->count; i++) {
 		if (rng_below(&gen->rng, 100) >= gen->changes)
 			continue;
-		uint8_t why = change(gen, &gen->bodies[i]);
+		uint8_t why = change_body(gen, &gen->bodies[i]);
 		if (gen->contacts && rng_below(&gen->rng, 2) == 0)
 			touch_something(gen, &gen->bodies[i]);
-		tell(gen, report, &gen->bodies[i], why);
+		report_body(gen, report, &gen->bodies[i], why);
 	}
 	make_some(gen, report);
 	report->ticked.step = true;
-	return end(gen, report);
+	return end_report(gen, report);
 }
 
 struct report *gen_reports_whole(struct gen_reports *gen, bool new_epoch)
 {
-	struct report *report = begin(gen);
+	struct report *report = begin_report(gen);
 	if (new_epoch) {
 		gen->epoch++;
 		gen->tick -= MIN_OF(gen->tick, (uint64_t)20);
 	}
 	for (uint32_t i = 0; i < gen->count; i++)
-		tell(gen, report, &gen->bodies[i], REPORT_CREATED);
+		report_body(gen, report, &gen->bodies[i], REPORT_CREATED);
 	report->ticked.whole = true;
-	return end(gen, report);
+	return end_report(gen, report);
 }
 
 struct report *gen_reports_control(struct gen_reports *gen)
 {
-	return end(gen, begin(gen));
+	return end_report(gen, begin_report(gen));
 }

@@ -15,8 +15,8 @@ static void rotate(double v[3], const double turn[3][3])
 	memcpy(v, out, sizeof out);
 }
 
-/* Everything that has a direction. Inertia about the axis along a brick is its own, so that
- * contacts are turned and inertia becomes that of a ball. */
+/* Rotates everything that has a direction. A brick's inertia differs about its long axis, so
+ * contacts are rotated and the inertia becomes that of a ball. */
 static void tilt_scene(struct gen_scene *self, double angle)
 {
 	double c = cos(angle), s = sin(angle);
@@ -213,7 +213,7 @@ static double number(struct rng *rng, enum gen_sparse_family family)
 	return first + rng_range(rng, -1, 1);
 }
 
-/* Half with coupled axes. */
+/* Half of the bodies have coupled axes. */
 static void set_mass(struct gen_sparse *self, uint32_t k, struct rng *rng,
 		     enum gen_sparse_family family)
 {
@@ -251,7 +251,7 @@ static void set_bounds(struct gen_sparse *self, uint32_t i, struct rng *rng,
 	self->upper[i] = high[kind];
 }
 
-/* Row i: on `count` bodies, or a copy of an earlier row, exact or nearly. */
+/* Row i acts on `count` bodies, or copies an earlier row exactly or nearly. */
 static uint32_t set_row(struct gen_sparse *self, uint32_t i, uint32_t entries, uint32_t count,
 			struct rng *rng, enum gen_sparse_family family)
 {
@@ -277,7 +277,7 @@ static uint32_t set_row(struct gen_sparse *self, uint32_t i, uint32_t entries, u
 	return self->start[i + 1];
 }
 
-/* b = −J u for a u that is therefore admissible, some rows with room to spare. */
+/* b = −J u for some u, which is therefore feasible; some rows with slack. */
 static void set_b(struct gen_sparse *self, struct rng *rng, enum gen_sparse_family family)
 {
 	double u[64][LCP_BODY];
@@ -299,7 +299,7 @@ static void set_b(struct gen_sparse *self, struct rng *rng, enum gen_sparse_fami
 	}
 }
 
-/* The last row balances the others: J_last = −Σ z_i J_i / z_last, exactly, and b says that all
+/* The last row balances the others: J_last = −Σ z_i J_i / z_last, exactly, and b demands that all
  * approach. */
 static void balance(struct gen_sparse *self, struct rng *rng)
 {
@@ -350,7 +350,7 @@ struct gen_sparse gen_sparse_random(enum gen_sparse_family family, struct rng *r
 	return self;
 }
 
-/* ---- judges ------------------------------------------------------------------------------------
+/* ---- residuals ------------------------------------------------------------------------------------
  */
 
 static double diagonal_of(const struct lcp_sparse_problem *problem, uint32_t i)
@@ -468,7 +468,7 @@ double gen_friction_residual(const struct friction_sparse_problem *problem, cons
 	}
 	rows.lower = lower;
 	rows.upper = upper;
-	/* What is handed out is rounded: a limit is met to its own last bits. */
+	/* The result is rounded, so a limit counts as met up to its own last bits. */
 	double *met = heap_alloc((rows.rows + (size_t)1) * sizeof *met);
 	ASSERT(met != NULL);
 	for (uint32_t i = 0; i < rows.rows; i++) {
@@ -511,7 +511,7 @@ bool gen_sparse_proves(const struct lcp_sparse_problem *problem, const double *z
 							   problem->mass_inv[k][r][c]));
 	heap_free(force);
 	heap_free(most);
-	/* Diagonals in the solver's units lie in [1/2, 2): so much is left to the units. */
+	/* Diagonals in the solver's units lie in [1/2, 2); the margin covers the choice of units. */
 	return good && fall.hi < 0 && -fall.hi >= 0x1p42 * size * sqrt(fmax(curve.hi, 0));
 }
 

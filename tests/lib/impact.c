@@ -5,7 +5,8 @@
 
 #include "server/engine/math/scalar.h"
 
-#define UNIT 1e-6 /* how far a normal may be from unit; more is a mistake of the caller */
+#define UNIT                                                                                       \
+	1e-6 /* how far a normal's length may be from 1; a larger error is a bug of the caller */
 
 struct impact_contact impact_contact_make(uint32_t body1, uint32_t body2, vec3 arm1, vec3 arm2,
 					  vec3 normal, double restitution)
@@ -69,7 +70,7 @@ vec3 impact_velocity(const struct impact_problem *problem, uint32_t index)
 	return in_frame(contact, vec3_sub(velocity[0], velocity[1]));
 }
 
-/* Qᵀ W_B(arm, arm') d: how the first contact's side sees a unit impulse d at the other's. */
+/* Qᵀ W_B(arm, arm') d: the velocity at the first contact's arm for a unit impulse d at the other's. */
 static vec3 response(const struct impact_body *body, vec3 at, vec3 arm, vec3 impulse)
 {
 	vec3 spin = mat3_mul_vec(body->inertia_inv, vec3_cross(arm, impulse));
@@ -139,7 +140,7 @@ static bool moves(const struct impact_body *body)
 	return body->mass_inv > 0 || t->x.x > 0 || t->y.y > 0 || t->z.z > 0;
 }
 
-/* The least body of the cluster; halves the path on its way. */
+/* The least body of the cluster; path halving on the way. */
 static uint32_t root(uint32_t *parent, uint32_t body)
 {
 	while (parent[body] != body) {
@@ -162,7 +163,8 @@ uint32_t impact_clusters(const struct impact_problem *problem, uint32_t *order, 
 		uint32_t a = root(parent, body[0]), b = root(parent, body[1]);
 		parent[MAX_OF(a, b)] = MIN_OF(a, b);
 	}
-	/* Each cluster's contacts are counted behind its root's number, by order of appearance. */
+	/* Each cluster's contacts are counted in the entry after its root's number, in order of
+	 * appearance. */
 	for (uint32_t c = 0; c < problem->contact_count; c++) {
 		const uint32_t *body = problem->contacts[c].body;
 		cluster_of[c] = root(parent, moves(&problem->bodies[body[0]]) ? body[0] : body[1]);
@@ -194,7 +196,7 @@ uint32_t impact_clusters(const struct impact_problem *problem, uint32_t *order, 
 
 /* ---- the solvers -------------------------------------------------------------------------------- */
 
-/* Of what is not in the cluster's list nothing is read. */
+/* Entries outside the cluster's list are not read. */
 struct cluster {
 	const struct impact_problem *problem;
 	const uint32_t *contacts;
@@ -279,8 +281,8 @@ static mat3 root_of(mat3 t)
 	return l;
 }
 
-/* Rows of N L over the cluster's bodies, numbered by first appearance, with M⁻¹ = L Lᵀ: over these
- * coordinates M is 1, also where bodies turn about fewer than three axes. */
+/* Rows of N L over the cluster's bodies, numbered by first appearance, with M⁻¹ = L Lᵀ: in these
+ * coordinates M is 1, also for bodies that turn about fewer than three axes. */
 static uint32_t project(const struct cluster *cluster, double **mass, double **rows)
 {
 	const struct impact_problem *problem = cluster->problem;
@@ -354,7 +356,7 @@ static struct solver_result solve_reflection(struct reflection *solver,
 	return result;
 }
 
-/* Statuses in the order of how bad they are. */
+/* Statuses from best to worst. */
 static int badness(enum solver_status status)
 {
 	return status == SOLVER_SOLVED	  ? 0

@@ -1,13 +1,12 @@
-/* impact.h: bodies that touch in points, as masses, levers, normals and velocities, for tests of
- * what is stated in the space of contacts; no world.
+/* impact.h: bodies that touch in points, as masses, arms, normals and velocities, for tests of
+ * statements about contacts alone; no world.
  *
- * A contact joins bodies 1 and 2 with its normal from 2 to 1: positive normal velocity u_n =
- * n·(v_p1 − v_p2) parts them. Its impulse P = (P_n, P_t, P_k) acts as +P on body 1 and −P on body 2
- * (ch. 4 I2, papers C-02, C-03). Frames are (normal, tangent, binormal), orthonormal and
- * right-handed. A body without mass_inv and inertia_inv (static, or moved by a script) feels
- * nothing, keeps its velocity, and joins no cluster. A body may turn about some axes only:
- * inertia_inv is any positive semidefinite tensor.
- */
+ * A contact joins bodies 1 and 2 with its normal from 2 to 1: a positive normal velocity u_n =
+ * n·(v_p1 − v_p2) separates them. Its impulse P = (P_n, P_t, P_k) acts as +P on body 1 and −P on
+ * body 2 (ch. 4 I2, papers C-02, C-03). Frames are (normal, tangent, binormal), orthonormal and
+ * right-handed. A body without mass_inv and inertia_inv (static or kinematic) is not affected,
+ * keeps its velocity, and joins no cluster. A body may turn about some axes only: inertia_inv is
+ * any positive semidefinite tensor. */
 #ifndef CAIRN_TESTS_IMPACT_H
 #define CAIRN_TESTS_IMPACT_H
 
@@ -50,7 +49,7 @@ double impact_normal_entry(const struct impact_problem *problem, uint32_t a, uin
 /* Adds each contact's impulse (frame axes, N s) to its bodies, in the order of contacts. */
 void impact_apply(const struct impact_problem *problem, const vec3 *impulses);
 /* ½ Σ (P·(u + U)): the kinetic energy that these impulses would add, J, without applying them.
- * `after` are the contacts' velocities with them. */
+ * `after` are the contacts' velocities after the impulses. */
 double impact_energy_change(const struct impact_problem *problem, const vec3 *impulses,
 			    const vec3 *after);
 
@@ -61,10 +60,10 @@ double impact_energy_change(const struct impact_problem *problem, const vec3 *im
 uint32_t impact_clusters(const struct impact_problem *problem, uint32_t *order, uint32_t *starts,
 			 uint32_t *scratch);
 
-/* The solvers on each cluster in turn, by matrices made here; results are added up: the worst
- * status and residual, the most rounds of a reflection. INVALID: !impact_valid. The workspace has
- * room for the largest cluster; IMPACT_VARIABLES a body for the projection, whose coordinates are
- * those in which M is 1. */
+/* The solvers on each cluster in turn, with matrices built here; results are combined: the worst
+ * status and residual, the most iterations of a reflection. INVALID: !impact_valid. The workspace
+ * must fit the largest cluster, with IMPACT_VARIABLES a body for the projection, whose coordinates
+ * are those in which M is 1. */
 enum { IMPACT_VARIABLES = 6 };
 struct solver_result impact_impulses(struct impulse *solver, const struct impact_problem *problem,
 				     const struct solver_options *options, vec3 *impulses);

@@ -116,7 +116,7 @@ static void fire_flush(struct io_sim *sim, void *target, uint64_t argument)
 	UNUSED(argument);
 }
 
-/* After every event of a host its round may be over, or more may happen first. */
+/* After any event of a host its round may be over, or more events may come first. */
 static void flush_perhaps(struct io_sim *sim, struct sim_host *host, bool now)
 {
 	if (host->io.flush == NULL)

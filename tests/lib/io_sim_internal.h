@@ -1,4 +1,4 @@
-/* io_sim_internal.h: what the files of the simulated twin share. */
+/* io_sim_internal.h: declarations shared by the files of the simulated twin. */
 #ifndef CAIRN_TESTS_IO_SIM_INTERNAL_H
 #define CAIRN_TESTS_IO_SIM_INTERNAL_H
 
@@ -6,7 +6,7 @@
 #include "server/base/rng.h"
 #include "tests/lib/io_sim.h"
 
-/* Something events point at; freed by the last of them once its owner has let go. */
+/* A target of events; the last event frees it once its owner has released it. */
 struct sim_object {
 	uint32_t refs;
 	void (*destroy)(void *object);
@@ -67,8 +67,8 @@ struct io_sim {
 	struct io_sim_options options;
 	struct rng rng;
 	uint64_t now;
-	uint64_t spent; /* by the event at hand */
-	uint32_t actor; /* of the event at hand; SIM_ACTORS: none */
+	uint64_t spent; /* by the current event */
+	uint32_t actor; /* of the current event; SIM_ACTORS: none */
 	uint64_t busy_until[SIM_ACTORS];
 	struct sim_event *events; /* a heap */
 	uint32_t event_count, event_capacity;
@@ -90,19 +90,19 @@ static inline struct sim_host *sim_host_of(const struct io *io)
 	return (struct sim_host *)io;
 }
 
-/* Memory of the simulation's own: where a test makes an allocation fail, that of the daemon is meant, so
- * a failure that strikes here is spent and the second try succeeds. */
+/* Memory of the simulation itself. A test that makes an allocation fail means one of the daemon, so
+ * a failure that occurs here is consumed by a second try, which succeeds. */
 void *sim_realloc(void *block, size_t bytes);
-/* `target` gets a reference for as long as the event waits. Most targets begin with their
- * sim_object; hosts and links begin with the door's part, and `fire` finds them from the member. */
+/* `target` is referenced while the event waits. Most targets begin with their sim_object; hosts and
+ * links begin with their public struct, and `fire` finds them from the member. */
 void sim_schedule(struct io_sim *sim, uint32_t actor, uint64_t at, sim_fire *fire,
 		  struct sim_object *target, uint64_t argument);
 void sim_drop(struct sim_object *object);
 /* 0 … max, both possible. */
 uint64_t sim_draw(struct io_sim *sim, uint64_t max);
-/* True in so many of a thousand cases. */
+/* True with a probability of `thousandths` / 1000. */
 bool sim_chance(struct io_sim *sim, uint32_t thousandths);
-/* The instant as the event at hand sees it. */
+/* The instant as the current event sees it. */
 uint64_t sim_now(const struct io_sim *sim);
 
 /* Streams. */
@@ -113,7 +113,7 @@ void sim_listener_close(struct io_listener *listener);
 enum status sim_connect(struct io *io, const struct address *address,
 			const struct stream_events *events, void *context, struct stream **out);
 extern const struct stream_ops sim_stream_ops;
-/* Closes all that is open, as at the end. */
+/* Closes everything that is open. */
 void sim_network_end(struct io_sim *sim);
 
 /* Threads. */

@@ -50,7 +50,7 @@ struct sim_link {
 	uint64_t last_at; /* nothing may arrive before this */
 	/* Instant of the oldest byte sent to a peer that is cut off; 0: none. */
 	uint64_t unheard;
-	/* waits in the process */
+	/* waiting in the process */
 	struct ring queue;
 	struct waiting *storage;
 	uint64_t queued;
@@ -165,7 +165,7 @@ static void fire_closed(struct io_sim *sim, void *target, uint64_t argument)
 
 static void fire_reset(struct io_sim *sim, void *target, uint64_t why);
 
-/* The peer learns of it, in order: a reset or the end of file. */
+/* Notifies the peer, in order: a reset or the end of the stream. */
 static void tell_peer(struct sim_link *link, bool reset)
 {
 	struct sim_link *other = link->other;
@@ -212,7 +212,7 @@ static void fire_linger(struct io_sim *sim, void *target, uint64_t argument)
 		link_end(link, STATUS_OK, false);
 }
 
-/* All is sent: close our half, wait for the peer's. */
+/* Everything is sent: close our half and wait for the peer's. */
 static void linger(struct sim_link *link)
 {
 	link->state = LINK_LINGERING;
@@ -251,7 +251,7 @@ static void pipe_put(struct sim_link *link, const uint8_t *from, uint32_t bytes)
 	link->pipe_count += bytes;
 }
 
-/* All of it, or cut at any byte. */
+/* All bytes, or a prefix cut at any byte. */
 static uint32_t torn(struct sim_link *link, uint32_t bytes, uint32_t least)
 {
 	if (bytes <= least || !sim_chance(link->sim, link->sim->options.torn))
@@ -607,7 +607,8 @@ static void fire_connected(struct io_sim *sim, void *target, uint64_t argument)
 		pump_in(link);
 }
 
-/* On the listener's host: the other half of the connection, unless it is one too many. */
+/* On the listener's host: creates the other half of the connection, unless the limit of connections
+ * is reached. */
 static void fire_accept(struct io_sim *sim, void *target, uint64_t argument)
 {
 	struct sim_link *link = link_of_object(target);

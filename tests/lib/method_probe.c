@@ -10,8 +10,8 @@
 
 struct method_probe_counts method_probe_counts;
 
-/* The block grows and shrinks with what is drawn: `length` bytes in all, of which the first 32 are
- * the generator. */
+/* The block's size changes with the random numbers: `length` bytes in all, of which the first 32
+ * are the generator. */
 struct probe {
 	struct rng rng;
 	uint32_t length;

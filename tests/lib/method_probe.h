@@ -1,8 +1,9 @@
-/* method_probe.h: a method for tests of the doors: it moves bodies freely, refuses hulls, and has a history.
+/* method_probe.h: a method for tests of the method interface: it moves bodies freely, refuses
+ * hulls, and has a state.
  *
- * Its state is a random generator that is drawn from in each step and pushes bodies a little: no
- * function of the tables, so it must go through the block. It says how often it was created and
- * destroyed. */
+ * Its state is a random generator that each step draws from to push bodies slightly: the state is
+ * no function of the tables, so it must be saved in the block. The method counts how often it was
+ * created and destroyed. */
 #ifndef CAIRN_TESTS_METHOD_PROBE_H
 #define CAIRN_TESTS_METHOD_PROBE_H
 
@@ -11,7 +12,7 @@
 enum { METHOD_PROBE_NUMBER = 60000 };
 extern const struct method method_probe;
 
-/* From now on "probe" is found by name and number, as if it were listed. */
+/* From now on "probe" is found by name and number, like a listed method. */
 void method_probe_install(void);
 
 struct method_probe_counts {

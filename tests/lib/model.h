@@ -4,8 +4,9 @@
 
 #include "server/engine/geometry/shape.h"
 
-/* The file, its equal points joined, as a mesh; returned owned (shape_release). Looks where mesh_read looks
- * and below /usr/share/assimp/models. MISSING when the package is not there; others as cooking says. */
+/* The file as a mesh with equal points joined; returned owned (shape_release). Searches where
+ * mesh_read does and below /usr/share/assimp/models. MISSING if the package is not installed; other
+ * statuses as in cooking. */
 MUST_CHECK enum status model_read(const char *name, struct shape **out, struct reason *why);
 
 #endif

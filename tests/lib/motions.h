@@ -34,7 +34,7 @@ static inline struct mass_body random_mass(struct rng *rng)
 	return mass_body_make(mass, 1 / mass, inertia, inverse, quat_identity(), 0);
 }
 
-/* The body after `time` with its velocities. */
+/* The body's motion after `time` at constant velocities. */
 static inline struct body_motion after(struct body_motion from, double time)
 {
 	from.centre = vec3_mul_add(from.centre, from.velocity, time);
@@ -53,7 +53,7 @@ static inline quat turn_about(uint32_t axis, double angle)
 	return quat_from_axis_angle(vec3_axis(axis), angle);
 }
 
-/* About the world's origin. `mass` is that of the body as it is turned, here and below. */
+/* About the world's origin. `mass` is that of the rotated body, here and below. */
 static inline struct spatial momentum_of(const struct mass_body *mass,
 					 const struct body_motion *motion)
 {

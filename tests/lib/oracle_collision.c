@@ -35,7 +35,8 @@ double oracle_sat(const struct hull *a, const struct hull *b, const pose *b_in_a
 			vec3 f = vec3_normalize(pose_vector(*b_in_a, edge_vector(b, j)));
 			double sine;
 			vec3 axis = vec3_normalize_length(vec3_cross(e, f), &sine);
-			/* Each edge comes as two half-edges, so both signs of the axis come by. */
+			/* Each edge is stored as two half-edges, so both signs of the axis are
+			 * tried. */
 			if (sine > 1e-9 && i < a->edges[i].twin)
 				best = scalar_max(best, oracle_separation(a, b, b_in_a, axis));
 		}

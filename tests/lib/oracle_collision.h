@@ -1,11 +1,11 @@
-/* oracle_collision.h: the slow, obvious answers about two convex polyhedra, to test the quick ones. */
+/* oracle_collision.h: slow and obvious answers about two convex polyhedra, to test the fast ones. */
 #ifndef CAIRN_TESTS_ORACLE_COLLISION_H
 #define CAIRN_TESTS_ORACLE_COLLISION_H
 
 #include "server/engine/geometry/shape.h"
 #include "server/engine/math/pose.h"
 
-/* Separation along `axis` (unit, A → B): least of B minus greatest of A, all vertices looked at. */
+/* Separation along `axis` (unit, A → B): least of B minus greatest of A, over all vertices. */
 double oracle_separation(const struct hull *a, const struct hull *b, const pose *b_in_a, vec3 axis);
 
 /* The greatest separation over all face normals of both and all cross products of their edges (both

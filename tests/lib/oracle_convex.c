@@ -127,7 +127,8 @@ void oracle_hull_make(struct oracle_hull *self, const struct hull *hull, const s
 
 /* ---- separation ----------------------------------------------------------------------------------- */
 
-/* Along unit n: least of b minus greatest of a, or anything below `bar` once it is sure to be. */
+/* Along unit n: least of b minus greatest of a, or any value below `bar` once it is known to be
+ * below. */
 static long double along(const struct oracle_hull *a, const struct oracle_hull *b, wide3 n,
 			 long double bar, wide3 from_a, wide3 from_b)
 {

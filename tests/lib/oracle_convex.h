@@ -1,7 +1,7 @@
-/* oracle_convex.h: distance and depth of two polyhedra by brute force in long double: the judge of gjk.c,
- * vclip.c, epa.c and sat.c. Every pair of vertex and face and of edge and edge for the distance, every
- * face normal and every product of edges for the separation; normals are taken from the vertices.
- */
+/* oracle_convex.h: distance and depth of two polyhedra by brute force in long double: the oracle
+ * for gjk.c, vclip.c, epa.c and sat.c. The distance tries every pair of vertex and face and of edge
+ * and edge; the separation tries every face normal and every product of edges; normals are computed
+ * from the vertices. */
 #ifndef CAIRN_TESTS_ORACLE_CONVEX_H
 #define CAIRN_TESTS_ORACLE_CONVEX_H
 
@@ -25,7 +25,7 @@ struct oracle_hull {
 	double bumps; /* farthest that a vertex lies from a plane of its faces, or above another's */
 };
 
-/* At most ORACLE_*_MAX of each. `at` NULL: as it is. */
+/* At most ORACLE_*_MAX of each. `at` NULL: not moved. */
 void oracle_hull_make(struct oracle_hull *self, const struct hull *hull, const struct placing *at);
 
 struct oracle_answer {

@@ -31,7 +31,7 @@ struct oracle_body oracle_aabb(vec3 min, vec3 max)
 	return body;
 }
 
-/* Gap along an axis, either way round. */
+/* Gap along an axis, in either direction. */
 static double gap(const struct oracle_body *a, const struct oracle_body *b, vec3 axis)
 {
 	double a_low = SCALAR_MAX, a_high = -SCALAR_MAX, b_low = SCALAR_MAX, b_high = -SCALAR_MAX;

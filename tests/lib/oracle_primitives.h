@@ -15,14 +15,14 @@ struct oracle_body oracle_segment(vec3 p, vec3 q);
 struct oracle_body oracle_triangle(vec3 a, vec3 b, vec3 c);
 struct oracle_body oracle_aabb(vec3 min, vec3 max);
 
-/* Whether an axis separates the two strictly. All axes that can be the only one are tried: edges and ways
- * between vertices, their products, and products of those with edges (for flat pairs). With small
- * whole coordinates everything is exact. */
+/* Whether an axis separates the two strictly. All axes that may be the only separating one are
+ * tried: edges and differences of vertices, their products, and products of those with edges (for
+ * flat pairs). With small whole coordinates everything is exact. */
 bool oracle_apart(const struct oracle_body *a, const struct oracle_body *b);
 /* The same for bodies in general position, as the greatest gap over all axes (negative: overlap), m. */
 double oracle_gap(const struct oracle_body *a, const struct oracle_body *b);
 
-/* Distance of two triangles that do not cross, by their edges and corners. */
+/* Distance of two triangles that do not intersect, by their edges and corners. */
 double oracle_triangle_distance(const vec3 a[3], const vec3 b[3]);
 
 /* `usual` runs of a property; CAIRN_POSES=N in the environment makes it N times as many. */

@@ -25,7 +25,8 @@ static inline quat random_rotation(struct rng *rng)
 	return quat_normalize(quat_make(w, x, y, rng_range(rng, -1, 1)));
 }
 
-/* No turn, quarter turns, eighths, any, and each of them off by anything from 1e-14 to 1e-2. */
+/* The identity, quarter turns, eighth turns, random rotations, and each of them perturbed by 1e-14
+ * to 1e-2. */
 static inline quat awkward_rotation(struct rng *rng)
 {
 	static const double PARTS[4] = { 0, 1, -1, 0.41421356237309503 /* tan 22.5° */ };

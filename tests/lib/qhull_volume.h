@@ -23,7 +23,7 @@ static inline bool qhull_is_here(void)
 #endif
 }
 
-/* m³; negative where Cairn was built without Qhull. */
+/* m³; negative if Cairn was built without Qhull. */
 static inline double qhull_volume(const vec3 *points, uint32_t count)
 {
 #ifdef HAVE_QHULL
@@ -37,7 +37,7 @@ static inline double qhull_volume(const vec3 *points, uint32_t count)
 	ck_assert_int_eq(failed, 0);
 	qh_getarea(&state, state.facet_list);
 	double volume = state.totvol;
-	/* Everything but the buffers of its short memory, then those. */
+	/* Frees everything except the short-memory buffers, which are freed next. */
 	qh_freeqhull(&state, !qh_ALL);
 	int left, left_total;
 	qh_memfreeshort(&state, &left, &left_total);

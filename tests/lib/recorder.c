@@ -17,7 +17,7 @@ enum { BATCHES = 3, COMMANDS = 3, PACKED = 16384 };
 
 void recorder_directory(char directory[RECORDER_PATH])
 {
-	/* In memory where that can be had: hundreds of real fsyncs take seconds and prove nothing here. */
+	/* In memory if possible: hundreds of real fsyncs take seconds and prove nothing here. */
 	const char *base = getenv("TMPDIR");
 	if (base == NULL)
 		base = access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
@@ -70,12 +70,12 @@ void recorder_copy(const struct recorder *self, const char *name, const char *di
 	}
 }
 
-/* ---- news -------------------------------------------------------------------------------------- */
+/* ---- callbacks -------------------------------------------------------------------------------------- */
 
 static void on_durable(void *context, uint32_t epoch, uint64_t tick, uint32_t edit)
 {
 	struct recorder *self = context;
-	/* It never goes back within an epoch, nor to an older one. */
+	/* The durable position never goes back within an epoch, nor to an older epoch. */
 	ck_assert_uint_ge(epoch, self->durable_epoch);
 	if (epoch == self->durable_epoch)
 		ck_assert_uint_ge(tick, self->durable_tick);
@@ -212,7 +212,7 @@ void recorder_settle(struct recorder *self)
 
 /* ---- doing ------------------------------------------------------------------------------------- */
 
-/* The commands of one boundary, and room for what they borrow. */
+/* The commands of one boundary, with storage for the lists that they borrow. */
 struct boundary {
 	struct batch batches[BATCHES];
 	struct journal_batch packed[BATCHES];
@@ -229,7 +229,7 @@ static void fill_batch(struct recorder *self, struct boundary *boundary, uint32_
 	struct command *commands = boundary->commands[at];
 	uint32_t count = 1 + rng_below(&gen->rng, COMMANDS);
 	struct wire_packer packer = wire_packer_over(boundary->bytes[at], PACKED);
-	/* A session lets its drags go, or all do. */
+	/* A batch may release the drags of a session, or of all sessions. */
 	bool lets_go = rng_below(&gen->rng, 20) == 0;
 	count = lets_go ? 0 : count;
 	for (uint32_t i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
-/* recorder.h: a world that is written to a file as a host would do it: a real engine, a real directory,
- * a real SQLite, under the simulated executor. What a test expects to succeed and does not, fails it. */
+/* recorder.h: a world that is written to a file as a host would do it: a real engine, a real
+ * directory, a real SQLite, under the simulated executor. An unexpected failure fails the test. */
 #ifndef CAIRN_TESTS_RECORDER_H
 #define CAIRN_TESTS_RECORDER_H
 
@@ -13,7 +13,7 @@ struct recorder {
 	char directory[RECORDER_PATH];
 	struct io_sim *sim;
 	struct store *store;
-	struct journal *journal; /* NULL: closed, or none yet */
+	struct journal *journal; /* NULL: closed, or not opened yet */
 	struct world *world;	 /* NULL: none yet */
 	struct gen_commands gen;
 	uint64_t batch;
@@ -23,7 +23,7 @@ struct recorder {
 		struct bytes image;
 	} saves[RECORDER_SAVES];
 	uint32_t save_count;
-	/* What the journal said. */
+	/* As reported by the journal. */
 	uint32_t durable_epoch;
 	uint64_t durable_tick;
 	uint32_t durable_edit;
@@ -31,37 +31,38 @@ struct recorder {
 	enum status failed;
 };
 
-/* A new directory below $TMPDIR, /dev/shm or /tmp; removed, whatever is in it, by recorder_remove. */
+/* A new directory below $TMPDIR, /dev/shm or /tmp; recorder_remove deletes it with its contents. */
 void recorder_directory(char directory[RECORDER_PATH]);
 void recorder_remove(const char *directory);
 /* DIR/NAME.cairn */
 void recorder_path(const struct recorder *self, const char *name, char path[RECORDER_PATH]);
-/* Copies NAME.cairn, and its log as it lies there, to another directory: what a crash would leave. */
+/* Copies NAME.cairn and its write-ahead log as they are to another directory: the state after a
+ * crash. */
 void recorder_copy(const struct recorder *self, const char *name, const char *directory);
 
 /* A store in `directory`. */
 void recorder_open(struct recorder *self, const char *directory, uint64_t seed);
-/* A new world of that name, then the shapes of the catalogue and a first checkpoint; or both apart, with
- * something done to the world in between. */
+/* A new world of that name, then the shapes of the catalogue and a first checkpoint. recorder_make
+ * and recorder_beginning do the two parts, so that a test can change the world in between. */
 void recorder_begin(struct recorder *self, const char *name, const char *method, bool planar,
 		    uint64_t seed);
 void recorder_make(struct recorder *self, const char *name, const char *method, bool planar,
 		   uint64_t seed);
 void recorder_beginning(struct recorder *self);
-/* Takes over what store_recover gives, as a host does: a checkpoint in the new epoch. */
+/* Takes over the result of store_recover, as a host does: a checkpoint in the new epoch. */
 void recorder_recover(struct recorder *self, const char *name, struct recovered *recovered);
 /* Random commands, some for later ticks, as up to three batches of one call. */
 void recorder_disturb(struct recorder *self);
 /* One step and its hash. */
 void recorder_step(struct recorder *self);
-/* Both, `ticks` times. */
+/* recorder_disturb and recorder_step, `ticks` times. */
 void recorder_run(struct recorder *self, uint32_t ticks);
-/* `name` NULL: a periodic one. */
+/* `name` NULL: a periodic checkpoint. */
 void recorder_checkpoint(struct recorder *self, const char *name);
 void recorder_restore(struct recorder *self, const char *name);
-/* Lets the store thread and its news come through. */
+/* Runs until the store thread has finished and its callbacks have arrived. */
 void recorder_settle(struct recorder *self);
-/* Closes the journal, forgets the world. */
+/* Closes the journal and destroys the world. */
 void recorder_end(struct recorder *self);
 /* Ends the world if need be, stops the threads, closes the store. */
 void recorder_close(struct recorder *self);

@@ -1,6 +1,6 @@
-/* The daemon's half: making, stepping, the truth, ending. After every event each world is looked at: its
- * state is kept whenever (epoch, tick) or the tick hash have changed. Nothing runs beside the event at
- * hand, so what is seen is what the worker left. */
+/* The daemon's half: creation, stepping, the truth, ending. After every event each world is read:
+ * its state is kept whenever (epoch, tick) or the tick hash has changed. Nothing runs concurrently
+ * with an event, so the state read is the state that the worker left. */
 #include "tests/lib/server_sim.h"
 
 #include <inttypes.h>
@@ -35,7 +35,7 @@ struct server_sim_options server_sim_options_default(uint64_t seed)
 	return options;
 }
 
-/* The daemon's allocations count towards the one that fails; nobody else's do. */
+/* Only the daemon's allocations count towards the one that fails. */
 static void daemon_begin(struct server_sim *self)
 {
 	self->calls_before = heap_calls();
@@ -80,9 +80,10 @@ static bool is_dynamic(const struct sim_state *state, uint32_t id)
 	return body != NULL && body->status == BODY_DYNAMIC;
 }
 
-/* A point of the world's answer as the body sees it that holds it: `out` of that body, or NULL. */
-static struct wire_body *hold(const struct sim_state *state, const struct contact_view *view,
-			      struct wire_touch *out)
+/* Finds the body that stores a point of the contact and converts the point to its side (`out`);
+ * NULL if no such body exists. */
+static struct wire_body *find_holder(const struct sim_state *state, const struct contact_view *view,
+				     struct wire_touch *out)
 {
 	bool a = is_dynamic(state, view->a), b = is_dynamic(state, view->b);
 	bool first = a && (!b || view->a > view->b);
@@ -103,14 +104,14 @@ static struct wire_body *hold(const struct sim_state *state, const struct contac
 	return (struct wire_body *)(uintptr_t)body_in(state, first ? view->a : view->b);
 }
 
-struct held {
+struct held_contact {
 	struct wire_touch touch;
 	uint32_t holder, order;
 };
 
 static int by_holder(const void *a, const void *b)
 {
-	const struct held *x = a, *y = b;
+	const struct held_contact *x = a, *y = b;
 	const uint32_t xs[5] = { x->holder, x->touch.other, x->touch.child, x->touch.other_child,
 				 x->order };
 	const uint32_t ys[5] = { y->holder, y->touch.other, y->touch.child, y->touch.other_child,
@@ -121,16 +122,17 @@ static int by_holder(const void *a, const void *b)
 	return 0;
 }
 
-/* All contacts of the world, sorted out by who holds them: not the way the host does it. */
-static void see_contacts(const struct world *world, struct sim_state *state)
+/* All contacts of the world, grouped by the body that stores them; computed differently from the
+ * host's way. */
+static void read_contacts(const struct world *world, struct sim_state *state)
 {
 	uint32_t room = 4 * world_stats(world).contacts + 1, count, held_count = 0;
 	struct contact_view *views = sim_memory(heap_alloc(room * sizeof *views));
-	struct held *held = sim_memory(heap_alloc(room * sizeof *held));
+	struct held_contact *held = sim_memory(heap_alloc(room * sizeof *held));
 	if (world_contacts(world, 0, views, room, &count) != STATUS_OK)
 		sim_fail("out of memory", NULL);
 	for (uint32_t i = 0; i < count; i++) {
-		struct wire_body *holder = hold(state, &views[i], &held[held_count].touch);
+		struct wire_body *holder = find_holder(state, &views[i], &held[held_count].touch);
 		if (holder == NULL)
 			continue;
 		held[held_count].holder = holder->id;
@@ -154,7 +156,7 @@ static void see_contacts(const struct world *world, struct sim_state *state)
 	heap_free(held);
 }
 
-static void see_shapes(const struct world *world, struct wire_body *to)
+static void read_shapes(const struct world *world, struct wire_body *to)
 {
 	struct placement_view placements[ATTACHMENTS_MAX];
 	uint32_t count = world_body_placements(world, to->id, placements, ATTACHMENTS_MAX);
@@ -170,7 +172,7 @@ static void see_shapes(const struct world *world, struct wire_body *to)
 	to->shapes = shapes;
 }
 
-static void see_body(const struct world *world, body_id id, struct wire_body *to)
+static void read_body(const struct world *world, body_id id, struct wire_body *to)
 {
 	struct body_view view;
 	if (world_body(world, id, &view) != STATUS_OK)
@@ -187,10 +189,10 @@ static void see_body(const struct world *world, body_id id, struct wire_body *to
 	memcpy(to->rotation, &view.rotation, sizeof to->rotation);
 	memcpy(to->velocity, &view.velocity, sizeof to->velocity);
 	memcpy(to->spin, &view.angular_velocity, sizeof to->spin);
-	see_shapes(world, to);
+	read_shapes(world, to);
 }
 
-static void see_joint(const struct world *world, joint_id id, struct wire_joint *to)
+static void read_joint(const struct world *world, joint_id id, struct wire_joint *to)
 {
 	struct joint_view view;
 	if (world_joint(world, id, &view) != STATUS_OK)
@@ -214,7 +216,7 @@ static void see_joint(const struct world *world, joint_id id, struct wire_joint 
 	memcpy(to->torque, &view.torque, sizeof to->torque);
 }
 
-static void see_joints(const struct world *world, struct sim_state *state)
+static void read_joints(const struct world *world, struct sim_state *state)
 {
 	uint32_t count = world_joints(world, 0, NULL, 0);
 	if (count == 0)
@@ -223,7 +225,7 @@ static void see_joints(const struct world *world, struct sim_state *state)
 	state->joints = sim_memory(heap_alloc(count * sizeof *state->joints));
 	state->joint_count = world_joints(world, 0, ids, count);
 	for (uint32_t i = 0; i < count; i++)
-		see_joint(world, ids[i], &state->joints[i]);
+		read_joint(world, ids[i], &state->joints[i]);
 	heap_free(ids);
 }
 
@@ -239,7 +241,7 @@ static struct sim_truth *truth_of(struct server_sim *self, uint32_t world)
 	return truth;
 }
 
-static void see_world(struct server_sim *self, const struct host *host)
+static void read_world(struct server_sim *self, const struct host *host)
 {
 	const struct world *world = host->world;
 	struct sim_truth *truth = truth_of(self, host->options.number);
@@ -262,46 +264,47 @@ static void see_world(struct server_sim *self, const struct host *host)
 	body_id *ids = sim_memory(heap_alloc(state->count * sizeof *ids));
 	world_bodies(world, ids, state->count);
 	for (uint32_t i = 0; i < state->count; i++)
-		see_body(world, ids[i], &state->bodies[i]);
-	see_contacts(world, state);
-	see_joints(world, state);
+		read_body(world, ids[i], &state->bodies[i]);
+	read_contacts(world, state);
+	read_joints(world, state);
 	heap_free(ids);
 }
 
-/* One event of the loop may hold several slices (pool.h): each is looked at. */
-static struct server_sim *seeing;
+/* One event of the loop may contain several slices (pool.h): the state is read after each. */
+static struct server_sim *running_sim;
 static const struct runnable_ops *seen_ops;
 
-static uint64_t seen_due(struct runnable *runnable)
+static uint64_t due_of_runnable(struct runnable *runnable)
 {
 	return seen_ops->due(runnable);
 }
 
-static void run_and_see(struct runnable *runnable, uint64_t now)
+static void run_and_read(struct runnable *runnable, uint64_t now)
 {
 	seen_ops->run(runnable, now);
-	daemon_end(seeing);
-	see_world(seeing, (struct host *)runnable);
-	daemon_begin(seeing);
+	daemon_end(running_sim);
+	read_world(running_sim, (struct host *)runnable);
+	daemon_begin(running_sim);
 }
 
-static void see_all(struct server_sim *self)
+static void read_all(struct server_sim *self)
 {
-	static const struct runnable_ops SEEING = { seen_due, run_and_see };
+	static const struct runnable_ops SEEING = { due_of_runnable, run_and_read };
 	if (!self->keeps_truth || self->server == NULL)
 		return;
 	const struct worlds *worlds = &self->server->worlds;
 	for (uint32_t i = 0; i < worlds->items.count; i++) {
 		struct host *host = worlds->items.items[i]->host;
-		see_world(self, host);
+		read_world(self, host);
 		if (host->runnable.ops != &SEEING)
 			seen_ops = host->runnable.ops;
 		host->runnable.ops = &SEEING;
 	}
 }
 
-/* Does a body of the mirror show the real one, in the columns it has? In `view` and `sim` the integers must
- * be those of the real one, and the doubles what they stand for. */
+/* Whether a body of the mirror equals the real one in the columns that it has. In `view` and `sim`
+ * the integers must equal the quantised real values, and the doubles must be those that the
+ * integers represent. */
 static bool shows_body(const struct mirror *mirror, uint32_t index, const struct wire_body *real)
 {
 	static uint8_t packed[WIRE_TOUCHES_BYTES_MAX];
@@ -320,8 +323,8 @@ static bool shows_body(const struct mirror *mirror, uint32_t index, const struct
 	       (wire_columns_differ(&mirror->bodies[index], &shown) & mirror->fields) == 0;
 }
 
-/* Does it show the joints of its bodies (of a part of the world), or all? Each as its profile writes
- * it. While a budget holds bodies back, joints may have come before them. */
+/* Whether the mirror has the joints of its bodies (for a part of the world), or all joints, each as
+ * its profile encodes it. While a budget delays bodies, joints may arrive before them. */
 static bool shows_joints(const struct mirror *mirror, const struct sim_state *state, bool part,
 			 bool partial)
 {
@@ -342,7 +345,7 @@ static bool shows_joints(const struct mirror *mirror, const struct sim_state *st
 	return next == joints->count;
 }
 
-/* Does the mirror show this state? */
+/* Whether the mirror equals this state. */
 static bool shows(const struct mirror *mirror, const struct sim_state *state)
 {
 	if (mirror->count != state->count)
@@ -353,8 +356,8 @@ static bool shows(const struct mirror *mirror, const struct sim_state *state)
 	return shows_joints(mirror, state, false, false);
 }
 
-/* A RESTORE and the tick or the RESTORE after it may fall into one event: the state between them is not
- * seen, in the second case nor any of its epoch. */
+/* A RESTORE and the next tick or RESTORE may fall into one event: then the state between them is
+ * not read; in the second case no state of its epoch is. */
 static bool may_be_missed(const struct sim_truth *truth, const struct mirror *mirror)
 {
 	for (uint32_t i = 1; i < truth->states.count; i++)
@@ -368,8 +371,8 @@ static bool may_be_missed(const struct sim_truth *truth, const struct mirror *mi
 	return false;
 }
 
-/* Is a body within so many margins of what is watched? Where the body of an area is gone, the area is
- * somewhere: with margins everything is in it, without nothing. */
+/* Whether a body is within `margins` margins of the watched area. If the body of an area is gone,
+ * the area's place is unknown: with margins everything counts as inside, without them nothing. */
 static bool is_watched(const struct sim_subscription *subscription, const struct sim_state *state,
 		       const struct wire_body *body, double margins)
 {
@@ -391,12 +394,12 @@ static bool is_watched(const struct sim_subscription *subscription, const struct
 	return false;
 }
 
-/* Does the mirror show this state, cut by what is watched? */
+/* Whether the mirror equals this state restricted to the watched part. */
 static bool shows_part(const struct sim_subscription *subscription, const struct sim_state *state)
 {
 	const struct mirror *mirror = &subscription->mirror;
-	/* While a FOCUS is on its way nobody knows which of the two it shows; and the rest of a budget is yet
-	 * to come. */
+	/* While a FOCUS is in transit the mirror may show either part, and with a budget the rest
+	 * of the bodies is still to come. */
 	bool settled = subscription->focus_t == 0 && subscription->focus_frames != 1;
 	uint32_t seen = 0;
 	for (uint32_t i = 0; i < state->count; i++) {
@@ -425,7 +428,7 @@ void server_sim_compare(struct server_sim *self, const struct sim_subscription *
 		return;
 	const struct sim_truth *truth = truth_of(self, subscription->world);
 	bool known = false, right = false;
-	/* A state whose step was undone may have the name of the one before it. */
+	/* The state before an undone step may have the same name as the state after it. */
 	for (uint32_t i = truth->states.count; i-- > 0 && !right;) {
 		const struct sim_state *state = &truth->states.items[i];
 		if (state->tick != mirror->tick || state->epoch != mirror->epoch ||
@@ -489,13 +492,13 @@ static bool is_daemon(uint32_t actor)
 bool server_sim_step(struct server_sim *self)
 {
 	bool daemon = self->sim->event_count > 0 && is_daemon(self->sim->events[0].actor);
-	seeing = self;
+	running_sim = self;
 	if (daemon)
 		daemon_begin(self);
 	bool some = io_sim_step(self->sim);
 	if (daemon) {
 		daemon_end(self);
-		see_all(self);
+		read_all(self);
 	}
 	return some;
 }
@@ -533,7 +536,7 @@ uint64_t server_sim_now(const struct server_sim *self)
 
 static void parse_options(struct server_sim *self, const struct server_sim_options *options)
 {
-	/* The seed says whether the loop thread makes steps itself; a test may have its own mind. */
+	/* The seed decides whether LOOP makes steps itself, unless the test sets it. */
 	struct rng rng = rng_seeded(options->io.seed ^ UINT64_C(0x57e9));
 	const char *argv[32] = { "cairnd", "--listen", SIM_TCP, "--listen", SIM_UNIX };
 	int argc = 5;
@@ -591,7 +594,7 @@ struct server_sim *server_sim_create_failing(const struct server_sim_options *op
 		server_sim_destroy(self);
 		return NULL;
 	}
-	see_all(self);
+	read_all(self);
 	return self;
 }
 
@@ -604,7 +607,7 @@ static void end_server(struct server_sim *self)
 {
 	if (self->server == NULL)
 		return;
-	seeing = self;
+	running_sim = self;
 	daemon_begin(self);
 	server_destroy(self->server);
 	daemon_end(self);
@@ -657,7 +660,7 @@ static void release_truths(struct server_sim *self)
 void server_sim_forget(struct server_sim *self)
 {
 	release_truths(self);
-	see_all(self);
+	read_all(self);
 }
 
 void server_sim_destroy(struct server_sim *self)

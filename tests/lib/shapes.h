@@ -15,7 +15,7 @@ void bytes_of_plane(struct bytes *out, vec3 normal, double offset);
 void bytes_of_mesh(struct bytes *out, const vec3 *vertices, uint32_t vertex_count,
 		   const uint32_t (*triangles)[3], uint32_t triangle_count);
 void bytes_of_polygon(struct bytes *out, const vec3 *vertices, uint32_t count, double radius);
-/* A closed mesh that moves, in a form (solid.h), with defaults for the rest. */
+/* A closed mesh that moves, in the given form (solid.h), with defaults for the rest. */
 void bytes_of_solid(struct bytes *out, uint32_t form, uint32_t detail, const vec3 *vertices,
 		    uint32_t vertex_count, const uint32_t (*triangles)[3], uint32_t triangle_count);
 
@@ -31,7 +31,7 @@ struct shape *make_mesh(const vec3 *vertices, uint32_t vertex_count, const uint3
 			uint32_t triangle_count);
 struct shape *make_polygon(const vec3 *vertices, uint32_t count, double radius);
 
-/* Boxes (centre, half) apart from each other as one solid of convex parts, at most 16. */
+/* Separate boxes (centre, half) as one solid of convex parts, at most 16. */
 struct shape *make_boxes_solid(const vec3 (*boxes)[2], uint32_t count);
 
 /* A square height field of cells × cells squares of side `size`, two triangles each, over x and z

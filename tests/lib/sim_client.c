@@ -1,5 +1,5 @@
-/* A client's half: bytes to messages, mirrors, acknowledgements after a delay. What is not state is kept, so
- * that a script can look for its answer. */
+/* A client's half: bytes to messages, mirrors, delayed acknowledgements. Messages other than state
+ * are kept, so that a script can look for its answer. */
 #include "tests/lib/sim_client.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ void sim_send_bytes(struct sim_client *self, const void *bytes, size_t count)
 		sim_fail("no frame", NULL);
 	memcpy(frame->data, bytes, count);
 	frame->bytes = (uint32_t)count;
-	/* A client whose queue is full simply loses the words. */
+	/* A full queue drops the frame. */
 	if (stream_write(self->stream, &frame, 1) != STATUS_OK)
 		self->errors++;
 	frame_release(frame);
@@ -126,14 +126,14 @@ static void ask_again(struct sim_client *self, struct sim_subscription *subscrip
 static void take_state(struct sim_client *self, const struct message *message)
 {
 	bool rows = message->type == MESSAGE_ROWS, last = false;
-	/* `sub` stands first in each of them. */
+	/* `sub` is the first field of each of them. */
 	struct sim_subscription *subscription = sim_subscription(self, message->snapshot.sub);
 	if (subscription == NULL)
-		return; /* ended */
+		return; /* unsubscribed */
 	if (!rows)
 		subscription->snapshot = message->type == MESSAGE_SNAPSHOT;
 	if (subscription->lost && !subscription->snapshot)
-		return; /* of no use until the SNAPSHOT comes */
+		return; /* useless until the SNAPSHOT arrives */
 	enum status status = mirror_take(&subscription->mirror, message, &last);
 	if (status != STATUS_OK) {
 		ask_again(self, subscription, status);
@@ -266,7 +266,7 @@ static void take_error(struct sim_client *self, const struct msg_error *error)
 {
 	self->errors++;
 	self->refused = self->refused || (error->about == MESSAGE_HELLO);
-	/* It goes on with what it watched before, whatever that was. */
+	/* The subscription continues with what it watched before, which may be either part. */
 	struct sim_subscription *refused = sim_subscription(self, error->ref);
 	if (error->about == MESSAGE_FOCUS && refused != NULL)
 		refused->focus_t = UINT64_MAX;
@@ -379,7 +379,7 @@ static void on_received(void *context, size_t bytes)
 	bytes_consume(&self->in, taken);
 }
 
-/* What it has applied last, of every subscription whose mirror is whole. */
+/* The last applied state of every subscription whose mirror is complete. */
 static struct wire_list applied_of(const struct sim_client *self, uint8_t packed[1024])
 {
 	struct wire_packer out = wire_packer_over(packed, 1024);
@@ -470,7 +470,7 @@ struct sim_client *server_sim_client(struct server_sim *self,
 	return client;
 }
 
-/* Somebody else hears what may still come there. */
+/* The abandoned stream gets a dummy client, because its last callbacks still come. */
 static void leave_stream(struct sim_client *self)
 {
 	struct server_sim *owner = self->owner;
@@ -500,10 +500,11 @@ void sim_resume(struct sim_client *self)
 	self->open = self->closed = self->refused = false;
 	self->goodbye = STATUS_OK;
 	self->resumes++;
-	/* RESYNC may have got lost with the connection. */
+	/* RESYNC may have been lost with the connection. */
 	for (uint32_t i = 0; i < self->subscription_count; i++) {
 		self->subscriptions[i].lost = !self->subscriptions[i].mirror.complete;
-		/* So may a FOCUS: until the next one nobody knows. */
+		/* A FOCUS may have been lost too: until the next one it is unknown which part is
+		 * shown. */
 		self->subscriptions[i].focus_t = self->subscriptions[i].part ? UINT64_MAX : 0;
 	}
 	connect_to(self);
@@ -556,7 +557,7 @@ void sim_stall(struct sim_client *self, bool stalled)
 
 void sim_client_release(struct sim_client *self)
 {
-	/* What stands for a client at the end of a connection it has left has none. */
+	/* The dummy client of an abandoned connection has no timer. */
 	if (self->timer != NULL)
 		io_timer_destroy(self->timer);
 	for (uint32_t i = 0; i < self->received.count; i++)
@@ -571,10 +572,10 @@ void sim_client_release(struct sim_client *self)
 	bytes_release(&self->in);
 }
 
-/* A new one in the list, and the message that asks for it. */
-static struct sim_subscription *begin(struct sim_client *self, struct message *ask, uint64_t sub,
-				      uint32_t world, wire_mask fields, enum wire_profile profile,
-				      uint64_t events)
+/* A new entry of the list, and the message that subscribes. */
+static struct sim_subscription *add_subscription(struct sim_client *self, struct message *ask,
+						 uint64_t sub, uint32_t world, wire_mask fields,
+						 enum wire_profile profile, uint64_t events)
 {
 	ASSERT(self->subscription_count < SIM_SUBSCRIPTIONS_MAX);
 	struct sim_subscription *subscription = &self->subscriptions[self->subscription_count++];
@@ -599,13 +600,13 @@ struct sim_subscription *sim_subscribe(struct sim_client *self, uint64_t sub, ui
 {
 	struct message ask;
 	struct sim_subscription *subscription =
-		begin(self, &ask, sub, world, fields, profile, events);
+		add_subscription(self, &ask, sub, world, fields, profile, events);
 	ask.subscribe.divisor = divisor;
 	sim_send(self, &ask);
 	return subscription;
 }
 
-/* What is watched, in the subscription and packed. */
+/* Stores what is watched in the subscription, and packs it. */
 static void watch(struct sim_subscription *subscription, const struct wire_area *areas,
 		  uint32_t area_count, const uint32_t *follow, uint32_t follow_count,
 		  uint8_t packed[4096], struct wire_list *area_list, struct wire_list *follow_list)
@@ -616,7 +617,7 @@ static void watch(struct sim_subscription *subscription, const struct wire_area 
 	for (uint32_t i = 0; i < area_count; i++)
 		wire_area_pack(&out, &areas[i]);
 	*area_list = (struct wire_list){ packed, out.bytes, area_count };
-	/* As the server has them: a rotation is a unit. */
+	/* As the server stores them: rotations are normalised. */
 	if (wire_areas_take(area_list, as_taken, &count, NULL) != STATUS_OK)
 		sim_fail("an area is none", NULL);
 	memcpy(subscription->areas, as_taken, area_count * sizeof *areas);
@@ -639,7 +640,7 @@ struct sim_subscription *sim_subscribe_part(struct sim_client *self, uint64_t su
 	uint8_t packed[4096];
 	struct message ask;
 	struct sim_subscription *subscription =
-		begin(self, &ask, sub, world, fields, profile, events);
+		add_subscription(self, &ask, sub, world, fields, profile, events);
 	subscription->part = true;
 	subscription->focus_frames = 2;
 	watch(subscription, areas, area_count, follow, follow_count, packed, &ask.subscribe.areas,

@@ -1,4 +1,5 @@
-/* A life from its beginning to its end: what it is like, the keeper of the worlds, what breaks, restarts. */
+/* A life from beginning to end: its traits, the administrator who creates the worlds (the keeper),
+ * faults, restarts. */
 #include "tests/lib/sim_life.h"
 
 #include <check.h>
@@ -30,7 +31,7 @@ static uint32_t draw(struct life *life, uint32_t below)
 
 /* ---- the keeper --------------------------------------------------------------------------------- */
 
-static bool is_in(void *context)
+static bool keeper_is_open(void *context)
 {
 	const struct sim_client *client = context;
 	return client->open || client->closed;
@@ -44,7 +45,7 @@ struct sim_client *life_keeper(struct life *life)
 		if (life->keeper != NULL && life->keeper->open && !life->keeper->closed)
 			return life->keeper;
 		life->keeper = server_sim_client(life->sim, &admin);
-		if (!server_sim_until(life->sim, is_in, life->keeper, 5 * NS_PER_S))
+		if (!server_sim_until(life->sim, keeper_is_open, life->keeper, 5 * NS_PER_S))
 			continue;
 		struct message join;
 		for (uint32_t w = 0; w < LIFE_WORLDS && life->keeper->open; w++) {
@@ -55,7 +56,7 @@ struct sim_client *life_keeper(struct life *life)
 				(void)sim_try(life->keeper, &join, MESSAGE_WORLD_INFO);
 		}
 	}
-	ck_abort_msg("seed %llu: the keeper is not let in", (unsigned long long)life->seed);
+	ck_abort_msg("seed %llu: the keeper is refused", (unsigned long long)life->seed);
 	return NULL;
 }
 
@@ -92,7 +93,7 @@ bool life_world_failed(const struct life *life, uint32_t w)
 	return host != NULL && host->mode == WIRE_MODE_FAILED;
 }
 
-static void pace(struct life *life)
+static void set_pace(struct life *life)
 {
 	static const double speeds[] = { 0.5, 1, 4 };
 	uint32_t what = draw(life, 4), w = draw(life, LIFE_RUNNING);
@@ -102,7 +103,7 @@ static void pace(struct life *life)
 	(void)life_control(life, w, action, what == 1 ? speeds[draw(life, 3)] : 1);
 }
 
-static void go_back(struct life *life)
+static void save_and_restore(struct life *life)
 {
 	struct message message;
 	struct sim_client *keeper = life_keeper(life);
@@ -156,7 +157,7 @@ static void end_copy(struct life *life)
 	message_init(&destroy, MESSAGE_WORLD_DESTROY);
 	destroy.world_destroy.ref = sim_ref(life_keeper(life));
 	destroy.world_destroy.world = world;
-	/* What was sent there may find it gone. */
+	/* Requests sent there may find it gone. */
 	for (uint32_t i = 0; i < life->fate_count; i++)
 		if (life->fates[i].world == world)
 			life->fates[i--] = life->fates[--life->fate_count];
@@ -169,7 +170,8 @@ static void end_copy(struct life *life)
 
 /* ---- tokens ------------------------------------------------------------------------------------- */
 
-/* Every daemon gets new ones: a used one is remembered by the daemon that saw it. */
+/* Each daemon gets new tokens, because a daemon refuses only the used tokens that it has seen
+ * itself. */
 static void issue_tokens(struct life *life)
 {
 	struct reason why;
@@ -195,7 +197,7 @@ static void issue_tokens(struct life *life)
 
 /* ---- restarts ----------------------------------------------------------------------------------- */
 
-/* What was promised about a world, and what is looked for after the restart. */
+/* The durable state of a world before a restart, to which the restored world is compared. */
 struct promise {
 	uint32_t number, epoch;
 	uint64_t tick, edit;
@@ -219,14 +221,14 @@ static struct promise promise_of(const struct life *life, uint32_t w)
 	return promise;
 }
 
-/* The world that came back is one that was, and no older than was promised. */
+/* The restored world has a state that existed, no older than the durable one. */
 static void check_promise(struct life *life, uint32_t w, const struct promise *promise)
 {
 	struct world *world = server_sim_world(life->sim, life->worlds[w]);
 	struct world_info info = world_info(world);
 	bool was = server_sim_was(life->sim, promise->number, info.tick, info.edit,
 				  world_tick_hash(world));
-	ck_assert_msg(was, "seed %llu: world %s stands at tick %llu as it never did",
+	ck_assert_msg(was, "seed %llu: world %s has a state at tick %llu that never existed",
 		      (unsigned long long)life->seed, NAMES[w], (unsigned long long)info.tick);
 	ck_assert_uint_gt(info.epoch, promise->epoch);
 	if (!life->traits.goes_back)
@@ -237,13 +239,13 @@ static void check_promise(struct life *life, uint32_t w, const struct promise *p
 			      (unsigned long long)promise->tick, (unsigned long long)info.tick);
 }
 
-static uint32_t number_of(struct life *life, const char *name)
+static uint32_t find_number(struct life *life, const char *name)
 {
 	const struct served_world *served = worlds_find_name(&life->sim->server->worlds, name);
 	return served != NULL ? served->number : 0;
 }
 
-/* Files as a kill would leave them now, in another directory. */
+/* Copies the files as a kill would leave them now to another directory. */
 static void copy_files(struct life *life, char directory[RECORDER_PATH])
 {
 	struct recorder from;
@@ -253,7 +255,7 @@ static void copy_files(struct life *life, char directory[RECORDER_PATH])
 		recorder_copy(&from, NAMES[w], directory);
 }
 
-/* The stepper's world is a paused one, the others run. */
+/* The lab is paused; the other worlds run. */
 static void start_worlds(struct life *life)
 {
 	for (uint32_t w = 0; w < LIFE_RUNNING; w++)
@@ -264,7 +266,7 @@ static void start_worlds(struct life *life)
 	life->lab_steps = 0;
 }
 
-/* Who reads, and has time, is told where to go. */
+/* Clients that read in time receive a GOODBYE with the time to reconnect. */
 static void drain(struct life *life)
 {
 	struct sim_client *readers[LIFE_CLIENTS_MAX];
@@ -304,7 +306,7 @@ void life_restart(struct life *life)
 	server_sim_begin(life->sim, life->directory);
 	recorder_remove(old);
 	for (uint32_t w = 0; w < LIFE_COPY; w++) {
-		life->worlds[w] = number_of(life, NAMES[w]);
+		life->worlds[w] = find_number(life, NAMES[w]);
 		ck_assert_msg(life->worlds[w] != 0, "seed %llu: %s did not come back",
 			      (unsigned long long)life->seed, NAMES[w]);
 		check_promise(life, w, &promises[w]);
@@ -328,13 +330,13 @@ static void break_disk(struct life *life)
 		bad_disk_break(1 + draw(life, 200), draw(life, 2) == 0 ? ENOSPC : EIO);
 }
 
-static void lack_memory(struct life *life)
+static void fail_allocation(struct life *life)
 {
 	if (life->sim->fail_in == 0)
 		life->sim->fail_in = 1 + draw(life, 4000);
 }
 
-/* What an administrator looks at, and whom he puts out. */
+/* An administrator's queries, and the sessions that it ends. */
 static void administer(struct life *life)
 {
 	struct sim_client *keeper = life_keeper(life);
@@ -367,27 +369,27 @@ static void administer(struct life *life)
 	life_ask(life, keeper, &message, MESSAGE_REPLY);
 }
 
-/* True: that was the act. */
+/* Performs a fault or an act of the keeper, if one is drawn; true: it did. */
 static bool fate_acts(struct life *life)
 {
 	const struct life_traits *traits = &life->traits;
 	uint32_t what = draw(life, 1000);
 	if (what < 20)
-		pace(life);
+		set_pace(life);
 	else if (what < 28 && life->worlds[LIFE_COPY] == 0 && life->copies < 8)
 		copy_world(life);
 	else if (what < 34 && life->worlds[LIFE_COPY] != 0)
 		end_copy(life);
 	else if (what < 46 && traits->goes_back)
-		go_back(life);
+		save_and_restore(life);
 	else if (what < 66 && traits->poor)
-		lack_memory(life);
+		fail_allocation(life);
 	else if (what < 69 && traits->bad_disk)
 		break_disk(life);
 	else if (what < 76 && life->restarts < traits->restarts)
 		life_restart(life);
 	else if (what < 110 && bad_disk_failures() > 0)
-		life_restart(life); /* nothing else mends it */
+		life_restart(life); /* only a restart ends the failure */
 	else if (what >= 990)
 		administer(life);
 	else
@@ -432,7 +434,7 @@ static void open_sim(struct life *life)
 		options.arguments[argument++] = "--drain-redirect";
 		options.arguments[argument++] = "tcp:127.0.0.1:7412";
 	}
-	/* So that they are counted. */
+	/* Addresses are limited, so that they are counted. */
 	options.arguments[argument++] = "--address-sessions";
 	options.arguments[argument++] = "200";
 	if (draw(life, 4) == 0) {
@@ -468,7 +470,7 @@ static void begin(struct life *life, uint64_t seed)
 	life->traits = draw_traits(life);
 	bad_disk_mend();
 	open_sim(life);
-	/* No cable breaks while the worlds are made. */
+	/* No connection is reset while the worlds are made. */
 	uint32_t reset = life->sim->sim->options.reset;
 	life->sim->sim->options.reset = 0;
 	admin.address = SIM_UNIX;
@@ -482,7 +484,7 @@ static void begin(struct life *life, uint64_t seed)
 		life_connect(life, i);
 }
 
-/* A lease is given up by who holds it; who does not answer is put out. */
+/* The holder gives up the lease; a holder that does not answer is disconnected. */
 static void end_lease(struct life *life)
 {
 	const struct host *host = host_of(life, LIFE_LAB);
@@ -493,10 +495,10 @@ static void end_lease(struct life *life)
 	message.kick.ref = sim_ref(life_keeper(life));
 	message.kick.session = host->lease;
 	ck_assert_int_eq(life_keeper_try(life, &message, MESSAGE_REPLY), STATUS_OK);
-	/* It has time to read its GOODBYE. */
+	/* The connection may take time to read its GOODBYE. */
 	for (int i = 0; i < 100 && host->lease != 0; i++)
 		server_sim_run(life->sim, 100 * NS_PER_MS);
-	ck_assert_msg(host->lease == 0, "seed %llu: who is put out keeps the lease",
+	ck_assert_msg(host->lease == 0, "seed %llu: a disconnected session still has the lease",
 		      (unsigned long long)life->seed);
 }
 
@@ -532,8 +534,8 @@ void life_settle(struct life *life)
 	server_sim_run(life->sim, NS_PER_S);
 }
 
-/* What was lived, for those who wonder whether it is enough. */
-static void tell_life(struct life *life)
+/* Prints what happened in the life, to show that it tested enough. */
+static void print_life(struct life *life)
 {
 	uint32_t kinds[128] = { 0 }, back = 0, partial = 0, notices = 0;
 	for (uint32_t i = 0; i < life->sim->client_count; i++) {
@@ -576,7 +578,7 @@ static void end(struct life *life)
 	life_judge(life, true);
 	ck_assert(server_sim_sound(life->sim));
 	life->compared = life->sim->compared;
-	tell_life(life);
+	print_life(life);
 	life->trace = io_sim_trace(life->sim->sim) ^ rng_mix(life->compared);
 	bad_disk_slow(NULL, 0);
 	ck_assert(server_sim_drain(life->sim, 60 * NS_PER_S));
@@ -598,7 +600,8 @@ uint64_t life_live(uint64_t seed, uint32_t acts)
 	       life.traits.bad_disk ? ", bad disk" : "", life.traits.poor ? ", poor" : "",
 	       life.traits.tokens ? ", tokens" : "");
 	fflush(stdout);
-	/* A life in which nobody ever saw a whole mirror shows nothing: it goes on until somebody did. */
+	/* A life in which no complete mirror was compared proves nothing, so it continues until one
+	 * was. */
 	for (uint32_t i = 0; i < acts || (life.sim->compared == 0 && i < 4 * acts); i++) {
 		if (!fate_acts(&life))
 			life_act(&life);

@@ -1,16 +1,17 @@
-/* sim_life.h: one life of the daemon, all of it drawn from a seed: who comes, what they do, what breaks.
+/* sim_life.h: one life of the daemon, drawn from a seed: which clients come, what they do, what
+ * fails.
  *
- *	seed ──► traits: k clients, network, files, a bad disk, little memory, tokens, liars
+ *	seed ──► traits: k clients, network, files, a bad disk, little memory, tokens, hostile clients
  *	     ──► acts: commands, subscriptions of every kind, FOCUS, queries, stepping under lease
  *	         and barrier, stalls, lost connections and resumes, forks, SAVE and RESTORE,
  *	         hostile bytes, restarts
  *
- * Whatever happens: every complete mirror is the world at its tick; each batch has one fate and its tag is
- * in the world at most once; each request of a client that stays is answered once; nobody does what its role
- * may not; a STEP's hash is that of the tick it names; what was called durable is there after a crash, and
- * the world that comes back is one that was; what the daemon counts adds up; all memory comes back. What
- * does not hold fails the test it is called in.
- */
+ * In every life: each complete mirror equals the world at its tick; each batch is applied or
+ * refused, never both, and its tag is in the world at most once; each request of a client that
+ * stays connected is answered once; no client does what its role forbids; a STEP's hash is that of
+ * the tick it names; what was reported as durable is there after a crash, and the restored world
+ * has a state that existed; the daemon's counters agree; all memory is freed. A violation fails the
+ * test. */
 #ifndef CAIRN_TESTS_SIM_LIFE_H
 #define CAIRN_TESTS_SIM_LIFE_H
 
@@ -21,25 +22,25 @@
 enum { LIFE_RUNNING = 2, LIFE_LAB = 2, LIFE_COPY = 3, LIFE_WORLDS = 4 };
 enum { LIFE_CLIENTS_MAX = 8, LIFE_FATES_MAX = 2048, LIFE_ASKS_MAX = 4096, LIFE_TOKENS = 64 };
 
-/* What this life is like. */
+/* Drawn properties of this life. */
 struct life_traits {
 	uint32_t clients, liars;
-	bool goes_back; /* worlds are saved and restored: bodies may be undone */
+	bool goes_back; /* worlds are saved and restored: bodies may disappear */
 	bool files;
-	bool bad_disk; /* which fails now and then; a restart mends it */
-	bool poor;     /* allocations fail now and then */
+	bool bad_disk; /* writes fail occasionally; a restart ends that */
+	bool poor;     /* allocations fail occasionally */
 	bool tokens;
 	uint32_t restarts; /* at most */
 };
 
-/* A batch that was sent, and must be heard of. */
+/* A batch that was sent and must be answered. */
 struct life_fate {
 	struct sim_client *client;
 	uint32_t world, repeats, resumes;
 	uint64_t batch, at;
 	int64_t tag;
-	bool dated;    /* answered twice */
-	bool trespass; /* touches what the session may not: never done */
+	bool dated;    /* may be answered twice */
+	bool trespass; /* commands something forbidden to the session: must be refused */
 	enum wire_role role;
 };
 
@@ -49,14 +50,14 @@ struct life_ask {
 	enum message_type about, answer;
 	uint64_t ref;
 	uint32_t resumes;
-	bool forbidden; /* by its role */
+	bool forbidden; /* forbidden to its role */
 };
 
 struct life_seat {
-	struct sim_client *client; /* NULL: there is nobody */
+	struct sim_client *client; /* NULL: nobody */
 	bool liar, stalled, joined[LIFE_WORLDS];
 	uint64_t at[LIFE_WORLDS]; /* of its last dated batch */
-	uint32_t token;		  /* 1 + index of the one it showed; 0 none */
+	uint32_t token;		  /* 1 + index of the token it presented; 0 none */
 };
 
 struct life {
@@ -64,10 +65,10 @@ struct life {
 	struct life_traits traits;
 	struct server_sim *sim;
 	struct rng rng;
-	struct sim_client
-		*keeper; /* makes and paces the worlds; one who is lost is followed by another */
+	struct sim_client *keeper; /* administrator that makes and paces the worlds; replaced if its
+			  * connection is lost */
 	struct life_seat seats[LIFE_CLIENTS_MAX];
-	uint32_t worlds[LIFE_WORLDS]; /* numbers; 0: not there */
+	uint32_t worlds[LIFE_WORLDS]; /* numbers; 0: does not exist */
 	uint32_t copies;
 	struct life_fate fates[LIFE_FATES_MAX];
 	uint32_t fate_count;
@@ -75,14 +76,15 @@ struct life {
 	uint32_t ask_count;
 	uint64_t next_sub;
 	int64_t next_tag;
-	uint64_t lab_from, lab_steps;	   /* tick at which the lab began, ticks asked for since */
-	bool left[SERVER_SIM_CLIENTS_MAX]; /* a world, at some time: answers may have come since */
+	uint64_t lab_from, lab_steps;	   /* tick at which the lab began, ticks requested since */
+	bool left[SERVER_SIM_CLIENTS_MAX]; /* the client left a world at some time: answers may
+					    * have come since */
 	char tokens[LIFE_TOKENS][TOKEN_TEXT_MAX + 1];
 	enum wire_role token_roles[LIFE_TOKENS];
 	uint32_t token_first, token_count; /* of this daemon */
 	char directory[RECORDER_PATH];	   /* "": no files */
 	uint32_t restarts;
-	uint64_t began_at; /* instant at which this daemon began */
+	uint64_t began_at; /* instant at which this daemon started */
 	uint64_t compared; /* at the end */
 	uint64_t trace;
 	int64_t heap;
@@ -97,31 +99,33 @@ static inline double life_draw_real(struct life *life, double span)
 	return ((double)life_draw(life, 20001) / 10000 - 1) * span;
 }
 
-/* One life of so many acts. Returns a hash of all that happened in it, when and where. */
+/* Runs one life of `acts` acts. Returns a hash of all its events and their instants. */
 uint64_t life_live(uint64_t seed, uint32_t acts);
 
 /* ---- between its files ----------------------------------------------------------------------------- */
 
-/* Somebody new in a seat, or nobody where all places of the simulation are taken. */
+/* Connects a new client in a seat, or none if the simulation has no free place. */
 void life_connect(struct life *life, uint32_t seat);
 void life_act(struct life *life);
-/* Sends, and notes that an answer must come. */
+/* Sends, and records that an answer must come. */
 void life_ask(struct life *life, struct sim_client *client, const struct message *message,
 	      enum message_type answer);
-/* The keeper's request, made again where it was lost or memory wanted. Its last status. */
+/* The keeper's request, repeated if the connection was lost or an allocation failed. Returns its
+ * last status. */
 enum status life_keeper_try(struct life *life, const struct message *message,
 			    enum message_type answer);
-/* The keeper, connected. */
+/* The keeper, which is connected first if necessary. */
 struct sim_client *life_keeper(struct life *life);
 enum status life_control(struct life *life, uint32_t w, enum wire_control action, double value);
 bool life_world_failed(const struct life *life, uint32_t w);
-/* Everybody reads again, nothing fails any more, worlds run on and stop; mirrors stand. */
+/* Ends all stalls and faults, lets the worlds run on, and pauses them until all mirrors are up to
+ * date. */
 void life_settle(struct life *life);
-/* Holds what was heard against what is. `settled`: all that must be heard has been. */
+/* Compares the received answers with the worlds. `settled`: all expected answers must have arrived. */
 void life_judge(struct life *life, bool settled);
-/* After a restart: of the batches of each world those that were applied before its durable tick are done. */
+/* After a restart: the batches that were applied before a world's durable tick are in the world. */
 void life_judge_survivors(struct life *life, const struct sim_durable durable[LIFE_COPY]);
-/* The daemon is drained or killed, and another takes over the files. */
+/* Drains or kills the daemon; another one takes over its files. */
 void life_restart(struct life *life);
 
 #endif

@@ -1,4 +1,4 @@
-/* What clients do in a life: the honest, the stalled, the lost, and the liars. */
+/* Acts of the clients in a life: honest ones, stalled ones, lost ones, hostile ones. */
 #include <stdio.h>
 #include <string.h>
 
@@ -70,13 +70,13 @@ static void leave(struct life *life, struct life_seat *seat, uint32_t w)
 	life_ask(life, seat->client, &leave, MESSAGE_REPLY);
 	seat->joined[w] = false;
 	life->left[seat->client->index] = true;
-	/* Its subscriptions there end with it. */
+	/* Its subscriptions in that world end with the membership. */
 	forget_subscriptions(seat->client, life->worlds[w]);
 }
 
 /* ---- commands ----------------------------------------------------------------------------------- */
 
-/* A body that is there and belongs to somebody else; 0: there is none. */
+/* An existing body that belongs to another session; 0: there is none. */
 static body_id other_body(struct life *life, const struct sim_client *client, uint32_t world)
 {
 	static body_id ids[1 << 14];
@@ -92,7 +92,7 @@ static body_id other_body(struct life *life, const struct sim_client *client, ui
 	return id;
 }
 
-/* A joint of the client's own that is there, or 0. */
+/* An existing joint of the client's own, or 0. */
 static joint_id own_joint(struct life *life, const struct sim_client *client,
 			  const struct world *of)
 {
@@ -105,7 +105,7 @@ static joint_id own_joint(struct life *life, const struct sim_client *client,
 	return kept > 0 ? ids[draw(life, kept)] : 0;
 }
 
-/* Hangs the body that the batch makes first on the world, or on any body; often as the client's own. */
+/* Joins the first body of the batch to the world or to any body; often owned by the client. */
 static uint32_t draw_joining(struct life *life, const struct life_fate *fate,
 			     struct gen_commands *gen, struct command *commands, uint32_t count)
 {
@@ -124,7 +124,7 @@ static uint32_t draw_joining(struct life *life, const struct life_fate *fate,
 	return count + 2;
 }
 
-/* One of the commands about joints that are there; a player mostly names one of its own. */
+/* A command about an existing joint; a player mostly names one of its own. */
 static uint32_t draw_joint_change(struct life *life, const struct life_fate *fate,
 				  struct gen_commands *gen, struct command *commands,
 				  uint32_t count)
@@ -147,12 +147,12 @@ static uint32_t draw_joint_change(struct life *life, const struct life_fate *fat
 	return count + 1;
 }
 
-/* A spawn with a tag of its own, a push, now and then something of joints, and what must make all of it be
- * refused. */
+/* A spawn with a unique tag, an impulse, sometimes a command about joints, and in some batches one
+ * that must make the whole batch be refused. */
 static uint32_t draw_commands(struct life *life, struct life_fate *fate,
 			      struct command commands[COMMANDS])
 {
-	static struct gen_commands gens[2]; /* each lends its lists to what it has made */
+	static struct gen_commands gens[2]; /* each stores the lists of the command it made last */
 	uint32_t count = 0;
 	double x = life_draw_real(life, 3), y = 2 + life_draw_real(life, 1),
 	       z = life_draw_real(life, 3);
@@ -205,12 +205,12 @@ static void command(struct life *life, struct life_seat *seat, uint32_t w)
 	enum wire_late late = draw(life, 4) > 0 ? WIRE_LATE_APPLY : WIRE_LATE_REFUSE;
 	if (draw(life, 6) == 0)
 		at = seat->at[w] = MAX_OF(seat->at[w], tick + draw(life, AT_AHEAD));
-	/* Without a tick of its own a batch waits for those before it. */
+	/* A batch without a tick of its own waits for those before it. */
 	fate->dated = seat->at[w] != 0;
 	fate->at = at;
 	fate->batch = sim_commands(client, fate->world, commands, count, at, late);
 	if (draw(life, 4) == 0) {
-		/* The same number again, with other commands: answered or ignored, never done. */
+		/* Repeats the number with other commands: answered or ignored, never applied. */
 		sim_commands_as(client, fate->world, fate->batch, commands, 1, at, late);
 		fate->repeats++;
 	}
@@ -218,17 +218,17 @@ static void command(struct life *life, struct life_seat *seat, uint32_t w)
 
 /* ---- watching ----------------------------------------------------------------------------------- */
 
-/* One or two areas near where things happen, fixed or on a body, and perhaps bodies. */
-struct sights {
+/* One or two areas near the bodies, fixed or attached to a body, and perhaps bodies by id. */
+struct drawn_areas {
 	struct wire_area areas[2];
 	uint32_t area_count, follow[2], follow_count;
 };
 
-static struct sights draw_sights(struct life *life)
+static struct drawn_areas draw_areas(struct life *life)
 {
-	struct sights sights = { .area_count = 1 + draw(life, 2) };
-	for (uint32_t i = 0; i < sights.area_count; i++) {
-		struct wire_area *area = &sights.areas[i];
+	struct drawn_areas drawn = { .area_count = 1 + draw(life, 2) };
+	for (uint32_t i = 0; i < drawn.area_count; i++) {
+		struct wire_area *area = &drawn.areas[i];
 		area->kind = (uint8_t)(1 + draw(life, 3));
 		double size = 0.5 + draw(life, 40) * 0.1;
 		for (int c = 0; c < 3; c++)
@@ -244,10 +244,10 @@ static struct sights draw_sights(struct life *life)
 		if (draw(life, 4) == 0)
 			area->body = 1 + draw(life, 30);
 	}
-	sights.follow_count = draw(life, 3);
-	for (uint32_t i = 0; i < sights.follow_count; i++)
-		sights.follow[i] = 1 + draw(life, 40);
-	return sights;
+	drawn.follow_count = draw(life, 3);
+	for (uint32_t i = 0; i < drawn.follow_count; i++)
+		drawn.follow[i] = 1 + draw(life, 40);
+	return drawn;
 }
 
 static wire_mask draw_fields(struct life *life)
@@ -257,34 +257,33 @@ static wire_mask draw_fields(struct life *life)
 	       (draw(life, 3) == 0 ? (wire_mask)(1 + draw(life, 127)) : WIRE_COLUMNS_ALL);
 }
 
-static void look(struct life *life, struct life_seat *seat, uint32_t w)
+static void change_focus(struct life *life, struct life_seat *seat, uint32_t w)
 {
-	struct sights sights = draw_sights(life);
+	struct drawn_areas drawn = draw_areas(life);
 	enum wire_profile profile = (enum wire_profile)draw(life, 4);
 	wire_mask fields = draw_fields(life);
 	uint64_t budget = draw(life, 4) == 0 ? 1000 + draw(life, 20000) : 0;
 	if (seat->client->subscription_count == SUBSCRIPTIONS)
 		return;
 	sim_subscribe_part(seat->client, ++life->next_sub, life->worlds[w], fields, profile, 0x1fe,
-			   budget, sights.areas, sights.area_count, sights.follow,
-			   sights.follow_count);
+			   budget, drawn.areas, drawn.area_count, drawn.follow, drawn.follow_count);
 }
 
-/* Cameras move. */
-static void turn_round(struct life *life, struct sim_client *client)
+/* Moves the camera of an area. */
+static void move_camera(struct life *life, struct sim_client *client)
 {
 	for (uint32_t i = 0; i < client->subscription_count; i++) {
 		struct sim_subscription *subscription = &client->subscriptions[i];
 		if (!subscription->part)
 			continue;
-		struct sights sights = draw_sights(life);
-		sim_focus(client, subscription, sights.areas, sights.area_count, sights.follow,
-			  sights.follow_count);
+		struct drawn_areas drawn = draw_areas(life);
+		sim_focus(client, subscription, drawn.areas, drawn.area_count, drawn.follow,
+			  drawn.follow_count);
 	}
 }
 
-/* Half of all want the same, and so are one group. */
-static void watch(struct life *life, struct life_seat *seat, uint32_t w)
+/* Half of the subscriptions are equal and so form one group. */
+static void subscribe(struct life *life, struct life_seat *seat, uint32_t w)
 {
 	bool alike = draw(life, 2) == 0;
 	enum wire_profile profile = alike ? WIRE_PROFILE_VIEW : (enum wire_profile)draw(life, 4);
@@ -319,7 +318,7 @@ static void unsubscribe(struct life *life, struct sim_client *client)
 	client->subscriptions[which] = client->subscriptions[--client->subscription_count];
 }
 
-static void question(struct life *life, struct sim_client *client, uint32_t w)
+static void query(struct life *life, struct sim_client *client, uint32_t w)
 {
 	uint8_t packed[1024];
 	struct wire_packer out = wire_packer_over(packed, sizeof packed);
@@ -338,7 +337,7 @@ static void question(struct life *life, struct sim_client *client, uint32_t w)
 	query.body = draw(life, 40);
 	query.other = draw(life, 40);
 	query.joint = draw(life, 40);
-	/* The most there may be, or few. */
+	/* The maximum, or few. */
 	query.limit = draw(life, 2) ? 4096 : 8;
 	query.shape = (struct wire_slice){ shape->canonical, (uint32_t)shape->canonical_bytes };
 	message_init(&message, MESSAGE_QUERY);
@@ -350,7 +349,7 @@ static void question(struct life *life, struct sim_client *client, uint32_t w)
 	life_ask(life, client, &message, MESSAGE_ANSWER);
 }
 
-/* As many as its role may ask at once, or twice as many, and small messages between them. */
+/* As many queries as the role may have at once, or twice as many, with PINGs between them. */
 static void flood(struct life *life, struct sim_client *client, uint32_t w)
 {
 	struct message ping;
@@ -358,13 +357,13 @@ static void flood(struct life *life, struct sim_client *client, uint32_t w)
 	uint32_t count = 50 + draw(life, 400);
 	for (uint32_t i = 0; i < count; i++) {
 		if (draw(life, 40) == 0)
-			question(life, client, w);
+			query(life, client, w);
 		ping.ping.t = i + 1;
 		sim_send(client, &ping);
 	}
 }
 
-/* Geometry that nobody needs, of one part or two; cooked by a thread of its own. */
+/* A shape of one part or two that no body uses; HELPER cooks it. */
 static void upload(struct life *life, struct sim_client *client, uint32_t w)
 {
 	static const enum test_shape shapes[] = { TEST_BOX, TEST_HULL, TEST_CAPSULE, TEST_MESH };
@@ -380,7 +379,7 @@ static void upload(struct life *life, struct sim_client *client, uint32_t w)
 	if (cut > WIRE_SHAPE_PART || bytes - cut > WIRE_SHAPE_PART ||
 	    role_of(client) < message_info(MESSAGE_SHAPE_UPLOAD)->role)
 		return;
-	/* One that has failed at its first part is told of both. */
+	/* An upload that failed at its first part gets an ERROR for each part. */
 	if (life->traits.poor)
 		sim_send(client, &part);
 	else
@@ -398,14 +397,15 @@ static void step(struct life *life, struct sim_client *client)
 	uint32_t world = life->worlds[LIFE_LAB];
 	message_init(&step, MESSAGE_STEP);
 	step.step.world = world;
-	/* A number is used up only where the STEP is taken; a client of a lesser role never gets there. */
+	/* A request number is used up only if the STEP is accepted; a lower role never gets that
+	 * far. */
 	step.step.request = ++client->steps[world];
 	step.step.n = draw(life, 4);
 	step.step.want = (uint8_t)(draw(life, 2) * WIRE_WANT_HASH);
 	uint8_t bytes[256];
 	struct wire_packer out = wire_packer_over(bytes, sizeof bytes);
 	if (draw(life, 3) == 0) {
-		/* Of no ticks it is an edit; one in a place where no body may be is refused, and
+		/* A STEP of no ticks is an edit; one with a body at an invalid place is refused and
 		 * makes no tick. */
 		bool refused = draw(life, 6) == 0;
 		struct command spawn =
@@ -434,8 +434,8 @@ static void pace_lab(struct life *life, struct sim_client *client)
 	life_ask(life, client, &control, MESSAGE_WORLD_INFO);
 }
 
-/* What is above most: SAVE, CONFIG, and the like. */
-static void overreach(struct life *life, struct sim_client *client)
+/* Messages that most roles may not send: SAVE, CONFIG, and others. */
+static void send_forbidden(struct life *life, struct sim_client *client)
 {
 	struct message message;
 	uint64_t ref = sim_ref(client);
@@ -495,7 +495,7 @@ void life_connect(struct life *life, uint32_t index)
 	seat->client = server_sim_client(life->sim, &options);
 }
 
-static void lose(struct life *life, uint32_t index)
+static void lose_connection(struct life *life, uint32_t index)
 {
 	struct sim_client *client = life->seats[index].client;
 	if (draw(life, 2) == 0)
@@ -508,8 +508,8 @@ static void lose(struct life *life, uint32_t index)
 		life_connect(life, index);
 }
 
-/* A random message of any kind, whole or spoiled; or the beginning of one; or noise. */
-static void lie(struct life *life, struct life_seat *seat)
+/* A random message of any kind, valid or corrupted; or its beginning; or random bytes. */
+static void send_hostile(struct life *life, struct life_seat *seat)
 {
 	static uint8_t scratch[1 << 20], bytes[1 << 20];
 	struct wire_packer room = wire_packer_over(scratch, sizeof scratch);
@@ -542,7 +542,7 @@ static void act_in_lab(struct life *life, struct life_seat *seat, uint32_t what)
 	else if (what < 44)
 		command(life, seat, LIFE_LAB);
 	else
-		watch(life, seat, LIFE_LAB);
+		subscribe(life, seat, LIFE_LAB);
 }
 
 static void act_honestly(struct life *life, uint32_t index, uint32_t w)
@@ -556,9 +556,9 @@ static void act_honestly(struct life *life, uint32_t index, uint32_t w)
 	else if (what < 42)
 		command(life, seat, w);
 	else if (what < 51)
-		watch(life, seat, w);
+		subscribe(life, seat, w);
 	else if (what < 58)
-		look(life, seat, w);
+		change_focus(life, seat, w);
 	else if (what < 61)
 		leave(life, seat, w);
 	else if (what < 67)
@@ -567,23 +567,23 @@ static void act_honestly(struct life *life, uint32_t index, uint32_t w)
 		sim_stall(seat->client, true);
 		seat->stalled = true;
 	} else if (what < 78)
-		lose(life, index);
+		lose_connection(life, index);
 	else if (what < 80)
 		upload(life, seat->client, w);
 	else if (what < 83)
-		question(life, seat->client, w);
+		query(life, seat->client, w);
 	else if (what < 84)
 		flood(life, seat->client, w);
 	else if (what < 87)
-		overreach(life, seat->client);
+		send_forbidden(life, seat->client);
 	else if (what < 90)
 		unsubscribe(life, seat->client);
 	else
-		turn_round(life, seat->client);
+		move_camera(life, seat->client);
 }
 
-/* Whoever is not there comes, or comes back. */
-static void come(struct life *life, uint32_t index)
+/* A client that is not connected connects or resumes. */
+static void connect_or_resume(struct life *life, uint32_t index)
 {
 	struct life_seat *seat = &life->seats[index];
 	struct sim_client *client = seat->client;
@@ -604,9 +604,9 @@ void life_act(struct life *life)
 	if (client != NULL && client->refused && !client->open && client->stream != NULL)
 		sim_disconnect(client);
 	if (client == NULL || (client->closed && client->stream == NULL))
-		come(life, index);
+		connect_or_resume(life, index);
 	else if (seat->liar)
-		lie(life, seat);
+		send_hostile(life, seat);
 	else if (seat->stalled && draw(life, 4) == 0) {
 		sim_stall(client, false);
 		seat->stalled = false;

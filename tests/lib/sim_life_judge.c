@@ -1,4 +1,4 @@
-/* What a life's clients heard, held against what is. */
+/* Checks the answers and mirrors of a life's clients against the worlds. */
 #include <check.h>
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 
 enum { BODIES = 1 << 14 };
 
-/* Who is still on the connection on which it asked, so that it must have heard. */
+/* Whether the client still has the connection on which it sent, so that it must have an answer. */
 static bool stayed(const struct life *life, const struct sim_client *client, uint32_t resumes)
 {
 	return client->open && !client->closed && client->resumes == resumes &&
@@ -57,10 +57,10 @@ static void judge_arrivals(const struct life *life, const struct life_fate *fate
 {
 	if (!stayed(life, fate->client, fate->resumes) || fate->resumes > 0)
 		return;
-	/* A batch that waits in a snapshot is done, and told, in every life after it. */
+	/* A batch that waits in a snapshot is applied and reported again after each restore of it. */
 	uint32_t most = 1 + (uint32_t)fate->dated + fate->repeats;
 	ck_assert_msg(result->arrivals <= most || (life->traits.goes_back && fate->dated),
-		      "seed %llu: batch %d told %u times", (unsigned long long)life->seed,
+		      "seed %llu: batch %d was reported %u times", (unsigned long long)life->seed,
 		      (int)fate->batch, (unsigned)result->arrivals);
 }
 
@@ -71,10 +71,10 @@ static void judge_fate(const struct life *life, const struct life_fate *fate, bo
 	unsigned long long seed = life->seed;
 	body_id id = 0;
 	uint32_t bodies = bodies_with_tag(world, fate->tag, &id);
-	ck_assert_msg(bodies <= 1, "seed %llu: a batch was done twice", seed);
+	ck_assert_msg(bodies <= 1, "seed %llu: a batch was applied twice", seed);
 	/* After a RESTORE its own body may have that id. */
 	if ((fate->trespass && !life->traits.goes_back) || fate->role < WIRE_ROLE_PLAYER)
-		ck_assert_msg(bodies == 0, "seed %llu: done against its role", seed);
+		ck_assert_msg(bodies == 0, "seed %llu: a batch was applied against its role", seed);
 	if (result == NULL) {
 		bool heard = was_refused(fate) || !stayed(life, fate->client, fate->resumes) ||
 			     failed_world(life, fate->world);
@@ -86,13 +86,13 @@ static void judge_fate(const struct life *life, const struct life_fate *fate, bo
 			      (unsigned long long)world_info(world).tick);
 		return;
 	}
-	/* Of one that waits for its tick the end may not have been heard. */
+	/* A batch that waits for its tick may not have its final result yet. */
 	if (result->code != STATUS_OK && result->code != STATUS_WAITING)
-		ck_assert_msg(bodies == 0, "seed %llu: refused and done", seed);
+		ck_assert_msg(bodies == 0, "seed %llu: a batch was refused and applied", seed);
 	else if (result->value_count > 0 && !life->traits.goes_back)
 		ck_assert_msg(
 			bodies == 1 && result->values[0] == id,
-			"seed %llu: batch %d of client %u in world %u done at %llu and not there: %u "
+			"seed %llu: batch %d of client %u in world %u applied at %llu, body missing: %u "
 			"with tag %d, body %u for %u",
 			seed, (int)fate->batch, (unsigned)fate->client->index,
 			(unsigned)fate->world, (unsigned long long)result->tick, (unsigned)bodies,
@@ -100,7 +100,7 @@ static void judge_fate(const struct life *life, const struct life_fate *fate, bo
 	judge_arrivals(life, fate, result);
 }
 
-/* After a restart: what was durable is there, what was refused is not. */
+/* After a restart: durable bodies exist, refused ones do not. */
 void life_judge_survivors(struct life *life, const struct sim_durable durable[LIFE_COPY])
 {
 	for (uint32_t i = 0; i < life->fate_count; i++) {
@@ -130,7 +130,7 @@ void life_judge_survivors(struct life *life, const struct sim_durable durable[LI
 
 /* ---- requests ----------------------------------------------------------------------------------- */
 
-/* How often it was answered; the code of the last ERROR. */
+/* How often the request was answered; the code of the last ERROR. */
 static uint32_t answers_of(const struct life_ask *ask, enum status *code)
 {
 	uint32_t found = 0;
@@ -156,9 +156,9 @@ static void judge_ask(const struct life *life, const struct life_ask *ask, bool 
 	unsigned long long seed = life->seed;
 	const char *name = message_info(ask->about)->name;
 	if (found > 0 && ask->forbidden)
-		ck_assert_msg(code == STATUS_FORBIDDEN || code == STATUS_BUSY ||
-				      code == STATUS_NO_MEMORY,
-			      "seed %llu: %s done against its role (%d)", seed, name, (int)code);
+		ck_assert_msg(
+			code == STATUS_FORBIDDEN || code == STATUS_BUSY || code == STATUS_NO_MEMORY,
+			"seed %llu: %s was accepted against its role (%d)", seed, name, (int)code);
 	if (!stayed(life, ask->client, ask->resumes) || ask->resumes > 0)
 		return;
 	ck_assert_msg(found <= 1, "seed %llu: %s answered %u times", seed, name, (unsigned)found);
@@ -177,7 +177,7 @@ static void judge_stepped(const struct life *life, const struct sim_client *clie
 			continue;
 		ck_assert_msg(server_sim_was(life->sim, (uint32_t)stepped->world, stepped->tick,
 					     stepped->edit, stepped->tick_hash.value),
-			      "seed %llu: STEPPED tick %d names a state that never was",
+			      "seed %llu: STEPPED tick %d names a state that never existed",
 			      (unsigned long long)life->seed, (int)stepped->tick);
 	}
 }
@@ -194,7 +194,7 @@ static void judge_mirror(struct life *life, struct sim_client *client,
 	bool there = sim_caught_up(client, sub->sub, NS_PER_S);
 	/* With a divisor the last frame may be older than the last tick. */
 	ck_assert_msg(there || world_info(world).tick - sub->mirror.tick <= 64 * 4,
-		      "seed %llu: client %u's mirror %d stays behind",
+		      "seed %llu: client %u's mirror %d is not up to date",
 		      (unsigned long long)life->seed, (unsigned)client->index, (int)sub->sub);
 	ck_assert(sub->mirror.complete);
 }
@@ -213,7 +213,7 @@ static void judge_counters(const struct life *life)
 			    (session->state == SESSION_LEAVING &&
 			     session->handshake.state != HANDSHAKE_OPEN);
 		lost += session->state == SESSION_LOST;
-		/* Who is lost keeps its place. */
+		/* A session without a connection keeps its place. */
 		counted += session->peer.kind != ADDRESS_UNIX;
 	}
 	ck_assert_uint_eq(sessions->opened - sessions->closed, sessions->items.count);
@@ -222,7 +222,7 @@ static void judge_counters(const struct life *life)
 	ck_assert_uint_eq(address_limits_count(&server->service.address_limits, &here), counted);
 }
 
-/* A token lets one in, as who it says; of a client that has gone nothing is known any more. */
+/* A session that presented a token has the token's role; sessions of clients that left are unknown. */
 static void judge_tokens(const struct life *life)
 {
 	uint32_t seen[LIFE_TOKENS] = { 0 };

@@ -1,4 +1,4 @@
-/* Short ways for scripts: ask and wait. Waiting lets virtual time pass for everybody. */
+/* Shortcuts for scripts: send and wait. Virtual time advances for everybody during a wait. */
 #include <string.h>
 
 #include "protocol/command_wire.h"
@@ -11,7 +11,7 @@ enum { WAIT_S = 30, COMMANDS_BYTES = 60000 };
 
 /* ---- waiting ------------------------------------------------------------------------------------ */
 
-/* The number by which a message answers; ERROR by its ref. */
+/* The number by which a message refers to its request; ERROR by its ref. */
 static uint64_t ref_of(const struct message *message)
 {
 	switch (message->type) {

@@ -78,7 +78,7 @@ static bool is_filled(const struct solid_lines lines[3], solid_cell *filled, con
 	return filled(cell[0], cell[1], cell[2], context);
 }
 
-/* One face of one cell; vertices of neighbouring faces stand at equal places, which joins them. */
+/* One face of one cell; vertices of neighbouring faces coincide, which joins them. */
 static void add_cell_face(struct solid *solid, const struct solid_lines lines[3],
 			  const uint32_t cell[3], uint32_t face)
 {

@@ -14,12 +14,13 @@ struct solid {
 };
 
 void solid_reset(struct solid *solid);
-/* A shell of its own; inwards: a void's. */
+/* A separate shell; inwards: that of a void. */
 void solid_add_box(struct solid *solid, vec3 low, vec3 high, bool inwards);
-/* The same, turned and moved. */
+/* The same, rotated and moved. */
 void solid_add_box_at(struct solid *solid, vec3 half, pose at);
-/* All cells (i, j, k) of the grid x × y × z (counts: of lines, ≥ 2) that `filled` names, as one surface.
- * No two filled cells may touch in an edge or a corner alone, or the mesh is open there. */
+/* All cells (i, j, k) of the grid x × y × z (counts: of lines, ≥ 2) for which `filled` returns
+ * true, as one surface. No two filled cells may touch only in an edge or a corner, because the mesh
+ * would be open there. */
 typedef bool solid_cell(uint32_t i, uint32_t j, uint32_t k, const void *context);
 struct solid_lines {
 	const double *at;

@@ -273,7 +273,7 @@ struct share {
 	void *context;
 };
 
-/* Every workers-th piece is this worker's. */
+/* Each worker takes every workers-th piece. */
 static void *work(void *context)
 {
 	const struct share *share = context;

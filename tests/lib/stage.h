@@ -1,5 +1,5 @@
-/* stage.h: bodies on bare tables, stepped by a method without a world: for tests of dynamics and
- * methods, which stand below the world. Anything that fails ends the program. */
+/* stage.h: bodies in bare tables, stepped by a method without a world: for tests of dynamics and
+ * methods, which are layers below the world. A failure ends the program. */
 #ifndef CAIRN_TESTS_STAGE_H
 #define CAIRN_TESTS_STAGE_H
 
@@ -18,7 +18,7 @@ struct stage {
 	double dt;
 };
 
-/* An empty world at 60 Hz, gravity (0,−9.81,0), parameters as parameters.def says. */
+/* An empty world at 60 Hz, gravity (0,−9.81,0), parameters with the defaults of parameters.def. */
 void stage_init(struct stage *self, const char *method);
 void stage_release(struct stage *self);
 /* The shape is taken; returns its row. */
@@ -41,25 +41,25 @@ void stage_parameter(struct stage *self, enum parameter_row parameter, double va
 /* As the METHOD command does. */
 void stage_method(struct stage *self, const char *method);
 
-/* One tick; events of the tick stand in dynamics.events. */
+/* One tick; its events are in dynamics.events. */
 enum status stage_try(struct stage *self);
 void stage_step(struct stage *self);
 void stage_run(struct stage *self, uint32_t ticks);
 
 /* A hash of all tables: equal states, equal hashes. */
 uint64_t stage_hash(const struct stage *self);
-/* Copies every table of `from` over those of `to` and makes its caches anew: a restore. */
+/* Copies every table of `from` over those of `to` and rebuilds its caches: a restore. */
 void stage_restore(struct stage *to, const struct stage *from);
 
-/* Kinetic energy, that of height above y = 0 in gravity, and momenta about the origin. */
+/* Kinetic energy, potential energy of height above y = 0, and momenta about the origin. */
 double stage_kinetic(const struct stage *self);
 double stage_potential(const struct stage *self);
 vec3 stage_momentum(const struct stage *self);
 vec3 stage_angular_momentum(const struct stage *self);
 uint32_t stage_events(const struct stage *self, uint8_t kind);
 
-/* A parallel of n threads that cuts work into pieces of the grain and deals them to workers in turn; made
- * of plain threads, for tests only. */
+/* A parallel of n threads that cuts work into pieces of the grain and assigns them to workers in
+ * turn, for tests only. */
 struct parallel *parallel_threads_create(uint32_t workers);
 void parallel_threads_destroy(struct parallel *parallel);
 

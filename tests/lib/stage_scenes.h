@@ -10,8 +10,8 @@ uint32_t stage_ground(struct stage *self);
 uint32_t stage_stack(struct stage *self, uint32_t count);
 /* `count` spheres of radius 0.5 m at random places within one cubic metre around (0, 3, 0). */
 void stage_bomb(struct stage *self, uint32_t count, uint64_t seed);
-/* `count` spheres, capsules, boxes and hulls of random size, place and motion above a terrain between
- * walls: things of every kind that meet, pile up, and partly fall asleep. */
+/* `count` spheres, capsules, boxes and hulls of random size, place and motion above a terrain
+ * between walls: bodies of every kind that collide, pile up, and partly fall asleep. */
 void stage_mixed(struct stage *self, uint32_t count, uint64_t seed);
 /* A static mesh around the origin: `cells` squared squares of `size` metres, two triangles each, up to
  * `bump` high. */

@@ -135,7 +135,7 @@ static void leave(struct watchers *self, struct watcher *watcher)
 	fanout_unsubscribe(self->fanout, watcher->subscription);
 	watcher->subscription = NULL;
 	mirror_release(&watcher->mirror);
-	/* What was on its way to it is never read. */
+	/* Frames in transit to it are dropped. */
 	outbox_release(&watcher->outbox);
 	outbox_init(&watcher->outbox, &self->set, &watcher->stream, self->pool);
 	bytes_consume(&watcher->in, watcher->in.count);
@@ -170,7 +170,7 @@ void watchers_enter(struct watchers *self, uint32_t who, enum wire_profile profi
 	outbox_set_flush(&self->set);
 }
 
-/* Often for a few ticks, seldom for longer than the server remembers. */
+/* Often for a few ticks, rarely for longer than the server stores removals. */
 static void stall(struct watchers *self, struct watcher *watcher)
 {
 	bool gone_far = rng_below(&self->rng, 8) == 0;
@@ -178,7 +178,7 @@ static void stall(struct watchers *self, struct watcher *watcher)
 	watcher->queued = 1 << 20;
 }
 
-static void fidget(struct watchers *self, uint32_t who)
+static void act_at_random(struct watchers *self, uint32_t who)
 {
 	struct watcher *watcher = &self->watchers[who];
 	uint32_t what = rng_below(&self->rng, 2000);
@@ -186,7 +186,7 @@ static void fidget(struct watchers *self, uint32_t who)
 	uint8_t some = (uint8_t)(1 + rng_below(&self->rng, WIRE_COLUMNS_ALL));
 	uint32_t divisor = rng_below(&self->rng, 4);
 	if (watcher->subscription == NULL) {
-		/* The quantised ones twice as often. */
+		/* Quantised profiles are drawn twice as often. */
 		if (what % 2 == 0 && profile < WIRE_PROFILE_VIEW)
 			profile += 2;
 		if (what < 100)
@@ -255,9 +255,9 @@ void watchers_tick(struct watchers *self, struct report *report, const struct wi
 	for (uint32_t i = 0; i < self->count; i++) {
 		self->watchers[i].fresh = false;
 		if (self->restless && !self->watchers[i].steady)
-			fidget(self, i);
+			act_at_random(self, i);
 	}
-	/* Whoever came or asked in between has read the state before this one. */
+	/* A client that subscribed in between read the state before this one. */
 	for (uint32_t i = 0; i < self->count; i++)
 		self->watchers[i].fresh = false;
 	uint64_t tick = report->ticked.tick;
@@ -271,7 +271,7 @@ void watchers_tick(struct watchers *self, struct report *report, const struct wi
 		if (watcher->subscription == NULL)
 			continue;
 		counts->skips += !watcher->fresh;
-		/* Parts of a frame that a small window takes piece by piece. */
+		/* Sends the rest of a frame that a small window takes piece by piece. */
 		fanout_on_writable(self->fanout, watcher->subscription, self->now);
 		outbox_set_flush(&self->set);
 		if (!watcher->mirror.complete)

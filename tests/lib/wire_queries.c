@@ -1,5 +1,5 @@
-/* wire_queries.c: queries.json: a question and an answer of every kind, as they lie inside QUERY and
- * ANSWER. */
+/* wire_queries.c: queries.json: a query and an answer of every kind, as they are encoded inside
+ * QUERY and ANSWER. */
 #include "protocol/query_wire.h"
 #include "tests/lib/wire_vectors.h"
 
@@ -16,7 +16,7 @@ static void set3(double to[3], double x, double y, double z)
 	to[2] = z;
 }
 
-static struct wire_query question(uint32_t kind)
+static struct wire_query query_of_kind(uint32_t kind)
 {
 	struct wire_query query;
 	query_init(&query, (enum wire_query_kind)kind);
@@ -267,7 +267,7 @@ void wire_vectors_queries(FILE *out)
 		if (query_info(kind)->reserved)
 			continue;
 		uint8_t items[1024], packed[4096];
-		struct wire_query query = question(kind);
+		struct wire_query query = query_of_kind(kind);
 		struct wire_packer list = wire_packer_over(items, sizeof items);
 		uint32_t count = query_pack(&list, &query);
 		/* The items with the array around them. */
@@ -286,7 +286,7 @@ void wire_vectors_queries(FILE *out)
 	fputs("\n]\n", out);
 }
 
-/* ---- the table of the page ---------------------------------------------------------------------- */
+/* ---- table of docs/PROTOCOL.md ---------------------------------------------------------------------- */
 
 static void write_field(FILE *out, const struct query_field *field)
 {

@@ -1,4 +1,5 @@
-/* The parts of docs/PROTOCOL.md that are made from the code: the worked session and the tables. */
+/* The parts of docs/PROTOCOL.md that are generated from the code: the worked session and the
+ * tables. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ static void write_bytes(FILE *out, char who, const char *what, const uint8_t *da
 			i % 24 == 23 || i + 1 == bytes ? "\n" : "");
 }
 
-static void say(FILE *out, char who, const char *what, const struct message *message)
+static void write_packed(FILE *out, char who, const char *what, const struct message *message)
 {
 	uint8_t frame[2048];
 	uint32_t bytes;
@@ -33,7 +34,7 @@ static void say(FILE *out, char who, const char *what, const struct message *mes
 	write_bytes(out, who, what, frame, bytes);
 }
 
-static void greet(FILE *out)
+static void write_handshake(FILE *out)
 {
 	struct handshake client, server;
 	struct message message, answer;
@@ -48,18 +49,19 @@ static void greet(FILE *out)
 							   .session = 7,
 							   .time_us = 1000000 });
 	handshake_hello(&client, &message);
-	say(out, 'C', "HELLO: protocol 1.0, can acknowledge, wants to be a player", &message);
+	write_packed(out, 'C', "HELLO: protocol 1.0, can acknowledge, wants to be a player",
+		     &message);
 	ASSERT(handshake_receive(&server, &message, &answer) == STATUS_OK);
-	say(out, 'S', "WELCOME: session 7", &answer);
+	write_packed(out, 'S', "WELCOME: session 7", &answer);
 }
 
-static void join(FILE *out)
+static void write_join(FILE *out)
 {
 	struct message message;
 	message_init(&message, MESSAGE_WORLD_JOIN);
 	message.world_join.ref = 1;
 	message.world_join.name = wire_text("demo");
-	say(out, 'C', "WORLD_JOIN: by name", &message);
+	write_packed(out, 'C', "WORLD_JOIN: by name", &message);
 	message_init(&message, MESSAGE_WORLD_INFO);
 	message.world_info.ref = 1;
 	message.world_info.world = 1;
@@ -69,11 +71,11 @@ static void join(FILE *out)
 	message.world_info.method = wire_text("soft-step");
 	message.world_info.bodies = 2;
 	message.world_info.name = wire_text("demo");
-	say(out, 'S', "WORLD_INFO: world 1, epoch 1, tick 118, 60 Hz", &message);
+	write_packed(out, 'S', "WORLD_INFO: world 1, epoch 1, tick 118, 60 Hz", &message);
 }
 
-static void say_bodies(FILE *out, const char *what, const struct wire_body *bodies, uint32_t count,
-		       uint64_t base, uint64_t tick)
+static void write_state(FILE *out, const char *what, const struct wire_body *bodies, uint32_t count,
+			uint64_t base, uint64_t tick)
 {
 	struct block_row rows[2];
 	struct delta_part part;
@@ -84,7 +86,7 @@ static void say_bodies(FILE *out, const char *what, const struct wire_body *bodi
 		rows[i] = (struct block_row){ .body = &bodies[i], .mask = WIRE_COLUMN_POSITION };
 		sum += wire_view_hash(&bodies[i], WIRE_COLUMN_POSITION);
 	}
-	/* Of the two, only the second moves. */
+	/* Only the second of the two moves. */
 	struct delta_frame delta = { .snapshot = base == 0,
 				     .profile = WIRE_PROFILE_PLAIN,
 				     .fields = WIRE_COLUMN_POSITION,
@@ -104,15 +106,15 @@ static void say_bodies(FILE *out, const char *what, const struct wire_body *bodi
 	write_bytes(out, 'S', what, start, head_bytes + bytes);
 }
 
-static void acknowledge(FILE *out, const char *what, uint64_t tick)
+static void write_ack(FILE *out, const char *what, uint64_t tick)
 {
 	struct message message;
 	message_init(&message, MESSAGE_ACK);
 	message.ack = (struct msg_ack){ .sub = 5, .epoch = 1, .tick = tick };
-	say(out, 'C', what, &message);
+	write_packed(out, 'C', what, &message);
 }
 
-static void push(FILE *out)
+static void write_commands_and_result(FILE *out)
 {
 	struct message message;
 	uint8_t data[256];
@@ -128,8 +130,9 @@ static void push(FILE *out)
 	message.commands.world = 1;
 	message.commands.batch = 1;
 	message.commands.list = (struct wire_list){ data, list.bytes, 1 };
-	say(out, 'C', "COMMANDS: batch 1 at the next tick: [impulse, body 2, [0, 2.5, 0] N s]",
-	    &message);
+	write_packed(out, 'C',
+		     "COMMANDS: batch 1 at the next tick: [impulse, body 2, [0, 2.5, 0] N s]",
+		     &message);
 	list = wire_packer_over(data, sizeof data);
 	wire_pack_array(&list, 7);
 	wire_pack_uint(&list, 1);
@@ -143,50 +146,51 @@ static void push(FILE *out)
 	message_init(&message, MESSAGE_RESULT);
 	message.result.world = 1;
 	message.result.list = (struct wire_list){ data, list.bytes, 1 };
-	say(out, 'S', "RESULT: batch 1 applied at tick 119; it made no id", &message);
+	write_packed(out, 'S', "RESULT: batch 1 applied at tick 119; it made no id", &message);
 }
 
-static void mistake(FILE *out)
+static void write_refusal(FILE *out)
 {
 	struct message message;
 	message_init(&message, MESSAGE_SAVE);
 	message.save.ref = 2;
 	message.save.world = 1;
 	message.save.name = wire_text("mine");
-	say(out, 'C', "SAVE: which a player may not", &message);
+	write_packed(out, 'C', "SAVE: which a player may not", &message);
 	message_init(&message, MESSAGE_ERROR);
 	message.error.ref = 2;
 	message.error.code = STATUS_FORBIDDEN;
 	message.error.text = wire_text(status_text(STATUS_FORBIDDEN));
 	message.error.about = MESSAGE_SAVE;
-	say(out, 'S', "ERROR: forbidden; the connection lives", &message);
+	write_packed(out, 'S', "ERROR: forbidden; the connection lives", &message);
 	message_init(&message, MESSAGE_GOODBYE);
 	message.goodbye.code = STATUS_DRAINING;
 	message.goodbye.retry_ms = 1500;
 	message.goodbye.text = wire_text(status_text(STATUS_DRAINING));
-	say(out, 'S', "GOODBYE: the server is shutting down; come back in 1.5 s", &message);
+	write_packed(out, 'S', "GOODBYE: the server is shutting down; come back in 1.5 s",
+		     &message);
 }
 
 void wire_vectors_session(FILE *out)
 {
 	struct wire_body bodies[2] = { { .id = 1 }, { .id = 2, .position = { 0.5, 10, 0 } } };
 	struct message message;
-	greet(out);
-	join(out);
+	write_handshake(out);
+	write_join(out);
 	message_init(&message, MESSAGE_SUBSCRIBE);
 	message.subscribe.sub = 5;
 	message.subscribe.world = 1;
 	message.subscribe.fields = WIRE_COLUMN_POSITION;
-	say(out, 'C', "SUBSCRIBE: sub 5, positions, profile plain", &message);
-	say_bodies(out, "SNAPSHOT: tick 118, [[1, 0, 0, 0], [2, 0.5, 10, 0]], view hash", bodies, 2,
-		   0, 118);
-	acknowledge(out, "ACK", 118);
-	push(out);
+	write_packed(out, 'C', "SUBSCRIBE: sub 5, positions, profile plain", &message);
+	write_state(out, "SNAPSHOT: tick 118, [[1, 0, 0, 0], [2, 0.5, 10, 0]], view hash", bodies,
+		    2, 0, 118);
+	write_ack(out, "ACK", 118);
+	write_commands_and_result(out);
 	bodies[1].position[1] = 10.0625;
-	say_bodies(out, "DELTA: tick 120 on 118, [[2, 0.5, 10.0625, 0]], view hash", bodies, 2, 118,
-		   120);
-	acknowledge(out, "ACK", 120);
-	mistake(out);
+	write_state(out, "DELTA: tick 120 on 118, [[2, 0.5, 10.0625, 0]], view hash", bodies, 2,
+		    118, 120);
+	write_ack(out, "ACK", 120);
+	write_refusal(out);
 }
 
 /* ---- tables -----------------------------------------------------------------------------------
@@ -384,7 +388,7 @@ void wire_vectors_capabilities(FILE *out)
 #undef CAPABILITY
 }
 
-/* ---- numbers that stand in fields -------------------------------------------------------------- */
+/* ---- numbers of fields -------------------------------------------------------------- */
 
 struct number_row {
 	int number;

@@ -59,7 +59,7 @@ static void draw_body(struct stage *stage, struct wire_body *body, uint32_t id)
 }
 
 /* About half of the columns of about half of the bodies. */
-static void move(struct stage *stage)
+static void move_bodies(struct stage *stage)
 {
 	struct rng *rng = &stage->rng;
 	for (uint32_t i = 0; i < stage->count; i++) {
@@ -96,7 +96,7 @@ static void draw_joint(struct stage *stage, struct wire_joint *joint, uint32_t i
 	draw_three(rng, joint->point_b, 3);
 	draw_rotation(rng, joint->frame_b);
 	draw_three(rng, joint->coordinates, 1);
-	/* Beyond a float 32, and below its least one. */
+	/* Beyond the range of a float 32, and below its least positive value. */
 	joint->coordinates[4] = 1e200;
 	joint->coordinates[5] = -1e-300;
 	draw_three(rng, joint->force, 1e4);
@@ -120,7 +120,7 @@ static void move_joints(struct stage *stage)
 	}
 }
 
-/* The first one goes, another comes at the end. */
+/* Removes the first joint and adds another at the end. */
 static void exchange_joints(struct stage *stage)
 {
 	uint32_t last = stage->joint_count - 1, id = stage->joints[last].id + 150;
@@ -128,8 +128,8 @@ static void exchange_joints(struct stage *stage)
 	draw_joint(stage, &stage->joints[last], id);
 }
 
-/* One goes, another comes with an id of its own; places in between are taken up. */
-static void exchange(struct stage *stage, uint32_t place, uint32_t id)
+/* Removes one body and adds another with an id of its own; the places between are filled. */
+static void exchange_body(struct stage *stage, uint32_t place, uint32_t id)
 {
 	memmove(&stage->bodies[place], &stage->bodies[place + 1],
 		(stage->count - place - 1) * sizeof *stage->bodies);
@@ -204,7 +204,7 @@ static const struct wire_joint *find_joint(const struct stage *stage, uint32_t i
 	return NULL;
 }
 
-/* Joints stand on what the client has, or (whole) on nothing. */
+/* Joints relative to the client's state, or (whole) to an empty one. */
 static void gather_joints(struct telling *self, const struct stage *now, bool whole)
 {
 	self->joint_row_count = self->joints_removed_count = 0;
@@ -222,8 +222,8 @@ static void gather_joints(struct telling *self, const struct stage *now, bool wh
 	}
 }
 
-/* Rows dealt to parts in order; what is removed goes with the first. */
-static void cut(uint32_t rows, uint32_t removed, uint32_t count, struct delta_part *parts)
+/* Rows are distributed over parts in order; removed ids are in the first part. */
+static void split_rows(uint32_t rows, uint32_t removed, uint32_t count, struct delta_part *parts)
 {
 	for (uint32_t p = 0; p < count; p++) {
 		uint32_t first = rows * p / count, last = rows * (p + 1) / count;
@@ -241,8 +241,8 @@ static void add_part(struct wire_stream_frame *frame, enum message_type type, co
 	frame->part_bytes[frame->part_count++] = head + bytes;
 }
 
-static void tell_joints(struct telling *self, const struct stage *now, bool whole,
-			struct wire_stream_frame *frame)
+static void add_joints(struct telling *self, const struct stage *now, bool whole,
+		       struct wire_stream_frame *frame)
 {
 	struct delta_part parts[WIRE_STREAM_PARTS];
 	uint32_t count = self->joint_row_count > 2 ? 2 : 1;
@@ -261,7 +261,7 @@ static void tell_joints(struct telling *self, const struct stage *now, bool whol
 		.rows = self->joint_rows,
 		.row_count = self->joint_row_count,
 	};
-	cut(rows.row_count, rows.removed_count, count, parts);
+	split_rows(rows.row_count, rows.removed_count, count, parts);
 	for (uint32_t p = 0; p < count; p++) {
 		uint8_t tail[WIRE_STREAM_BYTES];
 		uint32_t bytes;
@@ -272,8 +272,8 @@ static void tell_joints(struct telling *self, const struct stage *now, bool whol
 	}
 }
 
-static void show(const struct telling *self, const struct stage *now,
-		 struct wire_stream_frame *frame)
+static void copy_shown_state(const struct telling *self, const struct stage *now,
+			     struct wire_stream_frame *frame)
 {
 	frame->count = now->count;
 	memcpy(frame->bodies, now->bodies, now->count * sizeof *now->bodies);
@@ -288,13 +288,13 @@ static void show(const struct telling *self, const struct stage *now,
 		wire_joint_show(self->profile, &frame->joints[i]);
 }
 
-static void tell(struct telling *self, const struct stage *now, const char *kind,
-		 uint32_t part_count)
+static void write_stream_frame(struct telling *self, const struct stage *now, const char *kind,
+			       uint32_t part_count)
 {
 	static struct wire_stream_frame frame;
 	bool snapshot = strcmp(kind, "snapshot") == 0, absolute = strcmp(kind, "absolute") == 0;
 	bool exact = !wire_profile_quantised(self->profile);
-	/* An absolute one tells all joints anew, as where their history does not reach back. */
+	/* An absolute frame carries all joints again, as if their history did not reach back. */
 	bool whole = snapshot || absolute;
 	gather(self, now, snapshot, absolute);
 	gather_joints(self, now, whole);
@@ -313,7 +313,7 @@ static void tell(struct telling *self, const struct stage *now, const char *kind
 				     .row_count = self->row_count };
 	struct delta_part parts[WIRE_STREAM_PARTS];
 	frame = (struct wire_stream_frame){ .kind = kind, .epoch = now->epoch, .tick = now->tick };
-	cut(self->row_count, self->removed_count, part_count, parts);
+	split_rows(self->row_count, self->removed_count, part_count, parts);
 	for (uint32_t p = 0; p < part_count; p++) {
 		uint8_t tail[WIRE_STREAM_BYTES];
 		uint32_t bytes;
@@ -323,8 +323,8 @@ static void tell(struct telling *self, const struct stage *now, const char *kind
 		add_part(&frame, delta_type(&delta), tail, bytes);
 	}
 	if (rows)
-		tell_joints(self, now, whole, &frame);
-	show(self, now, &frame);
+		add_joints(self, now, whole, &frame);
+	copy_shown_state(self, now, &frame);
 	self->take(&frame, self->context);
 	self->base = *now;
 }
@@ -343,11 +343,11 @@ void wire_stream_tell(enum wire_profile profile,
 		draw_body(&now, &now.bodies[i], IDS[i]);
 	for (; now.joint_count < WIRE_STREAM_JOINTS_MAX - 1; now.joint_count++)
 		draw_joint(&now, &now.joints[now.joint_count], 1 + 60 * now.joint_count);
-	tell(&self, &now, "snapshot", 1);
+	write_stream_frame(&self, &now, "snapshot", 1);
 	static const struct {
 		const char *kind;
 		uint32_t ticks, parts, gone,
-			comes; /* place of who goes (from 1), id of who comes */
+			comes; /* place of the body that leaves (from 1), id of the new body */
 	} FRAMES[] = {
 		{ "difference", 1, 1, 0, 0 },	{ "difference", 1, 2, 0, 0 },
 		{ "absolute", 1, 1, 0, 0 },	{ "difference", 1, 1, 0, 0 },
@@ -358,28 +358,28 @@ void wire_stream_tell(enum wire_profile profile,
 	};
 	for (uint32_t i = 0; i < COUNT_OF(FRAMES); i++) {
 		for (uint32_t t = 0; t < FRAMES[i].ticks; t++)
-			move(&now);
-		/* Every fourth frame has nothing to say of joints. */
+			move_bodies(&now);
+		/* Every fourth frame has no changes of joints. */
 		if (i % 4 != 1)
 			move_joints(&now);
 		if (i % 3 == 2)
 			exchange_joints(&now);
 		if (FRAMES[i].gone > 0)
-			exchange(&now, FRAMES[i].gone - 1, FRAMES[i].comes);
-		tell(&self, &now, FRAMES[i].kind, FRAMES[i].parts);
+			exchange_body(&now, FRAMES[i].gone - 1, FRAMES[i].comes);
+		write_stream_frame(&self, &now, FRAMES[i].kind, FRAMES[i].parts);
 	}
-	/* The world goes back: another epoch, from a snapshot in parts. */
+	/* The world is restored: another epoch, beginning with a snapshot in parts. */
 	now.epoch = 2;
 	now.tick = 50;
 	now.joint_count--;
-	move(&now);
+	move_bodies(&now);
 	move_joints(&now);
-	tell(&self, &now, "snapshot", 3);
+	write_stream_frame(&self, &now, "snapshot", 3);
 	now.joint_count = 0;
-	move(&now);
-	tell(&self, &now, "difference", 1);
-	move(&now);
-	tell(&self, &now, "absolute", 1);
+	move_bodies(&now);
+	write_stream_frame(&self, &now, "difference", 1);
+	move_bodies(&now);
+	write_stream_frame(&self, &now, "absolute", 1);
 }
 
 /* ---- as a file ---------------------------------------------------------------------------------- */

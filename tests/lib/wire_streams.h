@@ -1,8 +1,8 @@
 /* wire_streams.h: recorded streams of state, which every client reads: a world of a few bodies that
- * move, turn, come and go, and joints between them, told in each profile by frames of every kind:
- * snapshots, differences to the last frame, differences that join several ticks, absolute frames in
- * between (after which differences go on), and frames in parts. Everything is drawn from a fixed seed, so
- * the bytes are the same in every run. / */
+ * move, turn, appear and disappear, and joints between them, encoded in each profile by frames of
+ * every kind: snapshots, differences to the last frame, differences that join several ticks,
+ * absolute frames in between (after which differences continue), and frames in parts. Everything is
+ * drawn from a fixed seed, so the bytes are the same in every run. */
 #ifndef CAIRN_TESTS_WIRE_STREAMS_H
 #define CAIRN_TESTS_WIRE_STREAMS_H
 
@@ -25,7 +25,7 @@ struct wire_stream_frame {
 	/* Whole messages with their headers. */
 	uint8_t parts[WIRE_STREAM_PARTS][WIRE_STREAM_BYTES];
 	uint32_t part_bytes[WIRE_STREAM_PARTS], part_count;
-	/* What a mirror shows when the last part has come, ascending. */
+	/* The content of a mirror after the last part, ascending ids. */
 	struct wire_body bodies[WIRE_STREAM_BODIES];
 	struct wire_quantised steps[WIRE_STREAM_BODIES]; /* in view and sim */
 	uint32_t count;
@@ -33,9 +33,9 @@ struct wire_stream_frame {
 	uint32_t joint_count;
 };
 
-/* The columns all streams have. */
+/* The columns of all streams. */
 extern const wire_mask WIRE_STREAM_FIELDS, WIRE_STREAM_JOINTS;
-/* Tells the stream of one profile, frame by frame. */
+/* Generates the stream of one profile, frame by frame. */
 void wire_stream_tell(enum wire_profile profile,
 		      void (*take)(const struct wire_stream_frame *frame, void *context),
 		      void *context);

@@ -306,7 +306,7 @@ static void example_contents(struct message *message, struct wire_packer *scratc
 	case MESSAGE_QUERY:
 		message->query.query = example_query(scratch);
 		return;
-	case MESSAGE_ANSWER: /* to that ray: body 1, shape 0, half way */
+	case MESSAGE_ANSWER: /* to that ray: body 1, shape 0, fraction 0.5 */
 		start = scratch->bytes;
 		wire_pack_array(scratch, 1);
 		wire_pack_array(scratch, 6);
@@ -372,7 +372,7 @@ void wire_vectors_messages(FILE *out)
 
 enum { BODIES = 3 };
 
-/* Body 300 lies on the ground, body 1, with two points, and against body 2. */
+/* Body 300 touches the ground (body 1) with two points, and body 2. */
 static struct wire_slice example_contacts(void)
 {
 	static uint8_t packed[1 + 3 * WIRE_TOUCH_BYTES];
@@ -441,7 +441,7 @@ static void write_reals(FILE *out, const char *name, const double *values, uint3
 	fputc(']', out);
 }
 
-/* As a profile shows them. */
+/* As a profile encodes them. */
 static void write_contacts(FILE *out, enum wire_profile profile, struct wire_slice value)
 {
 	struct wire_touches touches;
@@ -530,7 +530,7 @@ static void write_integers(FILE *out, const char *name, const int64_t values[3])
 		values[1], values[2]);
 }
 
-/* What a mirror must hold after a frame of a quantised profile. */
+/* The integers that a mirror must have after a frame of a quantised profile. */
 static void write_steps(FILE *out, enum wire_profile profile, const struct wire_body *bodies,
 			uint32_t count)
 {
@@ -559,7 +559,7 @@ static void write_steps(FILE *out, enum wire_profile profile, const struct wire_
 	fputc(']', out);
 }
 
-/* The only part of a frame, whole. */
+/* The only part of a frame. */
 static uint32_t frame_of(const struct delta_frame *frame, uint64_t sub, uint8_t *data,
 			 uint32_t capacity)
 {
@@ -575,7 +575,7 @@ static uint32_t frame_of(const struct delta_frame *frame, uint64_t sub, uint8_t 
 	return head_bytes + bytes;
 }
 
-/* A row, and in a quantised profile what it shows and stands on. */
+/* A row, and in a quantised profile the integers that it encodes and its base. */
 struct example_row {
 	struct wire_quantised to, from;
 	uint8_t contacts[256];
@@ -598,7 +598,8 @@ static struct block_row row_of(struct example_row *example, enum wire_profile pr
 	return row;
 }
 
-/* Body 1 goes, body 2 has fallen and turned a little, body 300 rests, and body 301 comes. */
+/* Body 1 is removed, body 2 has fallen and turned a little, body 300 is at rest, and body 301 is
+ * new. */
 static void write_example_delta(FILE *out, struct delta_frame *frame,
 				const struct wire_body before[BODIES])
 {

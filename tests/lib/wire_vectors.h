@@ -1,9 +1,9 @@
-/* wire_vectors.h: what the wire looks like, as files that any other implementation can test itself on.
+/* wire_vectors.h: examples of the wire format, as files with which any other implementation can
+ * test itself.
  *
- * Each function writes one file of tests/data/wire/ (see docs/PROTOCOL.md, "Test vectors") or, for the
- * session, the block of hex in that page. tests/wire/wire_vectors is the command that makes them; the
- * unit test test_vectors holds the committed files against what these functions write.
- */
+ * Each function writes one file of tests/data/wire/ (see docs/PROTOCOL.md, "Test vectors") or, for
+ * the session, the block of hex in that page. tests/wire/wire_vectors is the command that writes
+ * them; the unit test test_vectors compares the committed files with the output of these functions. */
 #ifndef CAIRN_TESTS_WIRE_VECTORS_H
 #define CAIRN_TESTS_WIRE_VECTORS_H
 
@@ -11,13 +11,13 @@
 
 #include "protocol/cursor.h"
 
-/* messages.json: every message, with all its fields and with the needed ones only. */
+/* messages.json: every message, with all its fields and with the required ones only. */
 void wire_vectors_messages(FILE *out);
 /* bodies.json: bodies, and the frames and hashes they make in each profile. */
 void wire_vectors_bodies(FILE *out);
-/* queries.json: a question and an answer of every kind (wire_queries.c). */
+/* queries.json: a query and an answer of every kind (wire_queries.c). */
 void wire_vectors_queries(FILE *out);
-/* The table of questions in docs/PROTOCOL.md. */
+/* The table of queries in docs/PROTOCOL.md. */
 void wire_vectors_query_table(FILE *out);
 /* hostile.json: contents that must be refused, with the status. */
 void wire_vectors_hostile(FILE *out);

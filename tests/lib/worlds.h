@@ -1,5 +1,5 @@
-/* worlds.h: worlds for tests: a catalogue of shapes, short ways to make worlds and send commands.
- * What a test expects to succeed and does not, is printed and ends the program. */
+/* worlds.h: worlds for tests: a catalogue of shapes, shortcuts to create worlds and send commands.
+ * An unexpected failure is printed and ends the program. */
 #ifndef CAIRN_TESTS_WORLDS_H
 #define CAIRN_TESTS_WORLDS_H
 
@@ -16,7 +16,7 @@ enum test_shape {
 	TEST_POLYGON,  /* a square of 1 m, for planar worlds */
 	TEST_TRIANGLE, /* the same, with a rounded edge */
 	TEST_SHAPES,
-	/* Not among those that are drawn from or counted; made when they are first asked for. */
+	/* Not drawn or counted; cooked on first use. */
 	TEST_RING,  /* a torus as a field, radii 0.6 and 0.2 m */
 	TEST_BLOCK, /* an L of cubes of ½ m as a field */
 	TEST_SHAPES_ALL,
@@ -32,12 +32,12 @@ struct world *test_world_of(const struct world_options *options);
 /* One batch of session 1, now. Returns its status; *result may be NULL. */
 enum status test_batch(struct world *world, struct command *commands, uint32_t count,
 		       struct batch_result *result);
-/* One command that has to succeed; the id it makes. */
+/* One command that must succeed; returns the id that it creates. */
 uint32_t test_do(struct world *world, const struct command *command);
 /* The status of one command alone. */
 enum status test_try(struct world *world, const struct command *command);
 
-/* The id of a shape of the catalogue, made usable if it is not. */
+/* The id of a shape of the catalogue, which is defined in the world on first use. */
 shape_id test_use(struct world *world, enum test_shape shape);
 struct command test_command(enum command_op op);
 /* SPAWN of a dynamic body with one shape (TEST_SHAPES: none); `item` is filled and borrowed. */
@@ -50,7 +50,7 @@ uint32_t test_contacts(const struct world *world, body_id body, struct contact_v
 		       uint32_t capacity);
 void test_step(struct world *world, uint32_t ticks);
 uint64_t test_hash(const struct world *world);
-/* world_check, and the tick hash made anew from what the door shows. */
+/* world_check, and compares the tick hash with one computed from the public state. */
 void test_check(const struct world *world);
 struct text32 test_text(const char *text);
 /* The image; returned owned. */
