@@ -33,9 +33,10 @@ static uint32_t walk_rows(struct lcp_core *self, uint32_t root, uint32_t mark, u
 	return tail;
 }
 
-/* All rows, component by component, each from the end that is farthest from its least row. The second walk of
- * a component reaches all rows of the first one only if the pattern of A is symmetric, which lcp_valid does not
- * check; rows that it does not reach follow at the end, so that `band` is always a permutation. */
+/* All rows, component by component, each from the end that is farthest from its least row. The
+ * second walk of a component reaches all rows of the first one only if the pattern of A is
+ * symmetric, which lcp_valid does not check; rows that it does not reach follow at the end, so that
+ * `band` is always a permutation. */
 static void find_band(struct lcp_core *self)
 {
 	uint32_t done = 0;

@@ -11,15 +11,16 @@
 #include "server/engine/solvers/lcp_friction.h"
 #include "server/engine/solvers/lcp_sparse.h"
 
-/* Rows that may stand at a bound. Larger islands are looked at from inside before much else is tried. */
+/* Rows that may stand at a bound. Larger islands are looked at from inside before much else is
+ * tried. */
 enum { LCP_SPARSE_FEW = 600 };
 static inline bool lcp_sparse_few(const struct lcp_sparse *self)
 {
 	return self->choices <= LCP_SPARSE_FEW;
 }
 
-/* The larger of a worst violation so far and one more; infinite from the first one that is not finite, because
- * a maximum forgets a NaN. */
+/* The larger of a worst violation so far and one more; infinite from the first one that is not
+ * finite, because a maximum forgets a NaN. */
 static inline double lcp_sparse_worse(double worst, double violation)
 {
 	if (violation <= worst)
@@ -65,8 +66,8 @@ bool lcp_sparse_multipliers(struct lcp_sparse *self);
 /* lcp_sparse_proof.c: whether `ray` proves that there is no solution, once cleaned. */
 bool lcp_sparse_prove(struct lcp_sparse *self);
 
-/* lcp_sparse_interior.c: x inside its bounds (where tied, friction's pyramids), and `free` and `side` as
- * the rows act there. False: it came not near. */
+/* lcp_sparse_interior.c: x inside its bounds (where tied, friction's pyramids), and `free` and
+ * `side` as the rows act there. False: it came not near. */
 bool lcp_sparse_interior(struct lcp_sparse *self);
 
 /* lcp_sparse.c: makes x and u hold in these units. Status SOLVED, INEXACT, LIMIT, INFEASIBLE. */
@@ -76,8 +77,8 @@ void lcp_sparse_begin(struct lcp_sparse *self, const struct solver_options *opti
 void lcp_sparse_factor(struct lcp_sparse *self);
 /* u := Jᵀ x. */
 void lcp_sparse_follow(const struct lcp_sparse *self, const double *x, double *u);
-/* The worst violation of complementarity by x and u, as the residual counts it; w is set. Infinite if the
- * w of a row or its violation is not finite. */
+/* The worst violation of complementarity by x and u, as the residual counts it; w is set. Infinite
+ * if the w of a row or its violation is not finite. */
 double lcp_sparse_gap(const struct lcp_sparse *self, const double *u);
 
 struct lcp_span {
