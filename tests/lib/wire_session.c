@@ -277,9 +277,9 @@ void wire_vectors_columns(FILE *out)
 #define COLUMN_RETIRED(bit, name, doc)                                                             \
 	fprintf(out, "| %u (%u) | %s | – | retired, refused: %s |\n", bit, 1u << (bit), #name, doc);
 #include "protocol/columns.def"
-	fputs("\nThese are columns of bodies. Other kinds have columns, a mask and a hash of their "
-	      "own; numbers are given for "
-	      "good:\n\n| kind | name | told | |\n|---|---|---|---|\n",
+	fputs("\nThese are the columns of bodies. Each other kind has columns, a mask and a hash of "
+	      "its own. Numbers never change their\nmeaning:\n\n"
+	      "| kind | name | told | |\n|---|---|---|---|\n",
 	      out);
 #define ROWS "row by row"
 #define BLOCKS "by blocks of 1024"
