@@ -1,20 +1,23 @@
-/* lcp_core.c: the active set with its factor, starting, and finishing. The driving of one row is
- * in lcp_drive.c, the story in lcp_dantzig.c.
+/* lcp_core.c: the active set and its factor; begin, warm start, choice of the next row, end.
+ * lcp_drive.c drives one row; lcp_dantzig.c describes the method.
  *
- * Refinement: with C the active rows, x_C += A_CC⁻¹ (−w_C) until w_C no longer shrinks: it removes
- * what rounding left while the factor was updated.
+ * Refinement: with C the active rows, x_C += A_CC⁻¹ (−w_C) until w_C no longer shrinks. It removes
+ * the rounding errors of the updates of the factor.
  */
 #include "server/engine/solvers/lcp_core.h"
 
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/double_double.h"
 
-#define DOUBTFUL 0x1p-40 /* of 1 + |y|²: below, double does not tell a Schur complement from none */
-#define DEPENDENT 0x1p-49 /* of 1 + |y|²: what rounding in A's own entries leaves */
-#define CLEAR 0x1p-20	  /* above, no y makes it doubtful that could be told in double */
-#define NOTHING 0x1p-51	  /* of 1 + |y|²: in double already no more than rounding */
-#define REFINEMENTS 3	  /* each gains the digits that the factor has */
-#define NOISE 0x1p-43	  /* ≈ 1e-13: of the largest term, what rounding may leave in a sum */
+/* Limits of a Schur complement, the first three relative to 1 + |y|², y = A_CC⁻¹ A_Ci. Larger
+ * values call rows with genuine complements dependent (masses 1 : 1e8 have them down to 1e-15);
+ * smaller ones pivot on rounding. */
+#define DOUBTFUL 0x1p-40  /* below, double cannot tell it from 0: twice the digits decide */
+#define DEPENDENT 0x1p-49 /* in twice the digits: the rounding of A's own entries */
+#define NOTHING 0x1p-51	  /* in double: rounding, not worth twice the digits */
+#define CLEAR 0x1p-20	  /* absolute: above, it is significant for any y, so y is not computed */
+#define REFINEMENTS 3	  /* each gains as many digits as the factor has */
+#define NOISE 0x1p-43	  /* ≈ 1e-13 of the largest term: the rounding error of a sum */
 
 void lcp_core_carve(struct lcp_core *self, struct solver_memory *memory, uint32_t rows)
 {
@@ -39,7 +42,7 @@ void lcp_core_carve(struct lcp_core *self, struct solver_memory *memory, uint32_
 }
 
 /* 2^k with a 2^2k in [1/2, 2); 1 when a is not positive. */
-static double scale_of(double a)
+static double diagonal_scale(double a)
 {
 	if (!(a >= 0x1p-1000))
 		return 1;
@@ -76,14 +79,14 @@ void lcp_core_begin(struct lcp_core *self, const struct lcp_problem *problem,
 	self->rule = rule;
 	self->far = false;
 	self->banded = false;
-	self->looked = 0;
+	self->checked_at = 0;
 	self->floor = 0;
 	self->tolerance = options->tolerance;
 	self->pivots_max = options->pivots_max > 0 ? options->pivots_max : 20 * n + 500;
 	self->result = (struct solver_result){ .status = SOLVER_SOLVED };
 	self->factor.size = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		double scale = scale_of(problem->a[(size_t)i * problem->stride + i]);
+		double scale = diagonal_scale(problem->a[(size_t)i * problem->stride + i]);
 		self->scale[i] = scale;
 		self->b[i] = problem->b[i] * scale;
 		self->lower[i] = lcp_lower(problem, i) / scale;
@@ -110,6 +113,7 @@ double lcp_core_size(const struct lcp_core *self)
 	return scalar_max(dense_max_abs(self->b, self->count), dense_max_abs(self->x, self->count));
 }
 
+/* The border of row i, into the factor; returns its Schur complement as computed. */
 static double measure_border(struct lcp_core *self, uint32_t i)
 {
 	VALIDATE(i < self->count);
@@ -127,7 +131,7 @@ static double measure_border(struct lcp_core *self, uint32_t i)
 }
 
 /* A_ji − A_jC y to about 106 bits, for any row j of C or i itself. */
-static double2 remainder_of(const struct lcp_core *self, uint32_t j, uint32_t i, const double *y)
+static double2 exact_remainder(const struct lcp_core *self, uint32_t j, uint32_t i, const double *y)
 {
 	VALIDATE(j < self->count && i < self->count);
 	double2 sum = { 0, 0 };
@@ -142,7 +146,7 @@ static double2 remainder_of(const struct lcp_core *self, uint32_t j, uint32_t i,
 	return sum;
 }
 
-/* The Schur complement of row i once more, as the form (1, −y)ᵀ A (1, −y): its error is of second
+/* The Schur complement of row i in twice the digits, as (1, −y)ᵀ A (1, −y): its error is of second
  * order in that of y = A_CC⁻¹ A_Ci, which is refined twice before. */
 static double exact_schur(struct lcp_core *self, uint32_t i)
 {
@@ -152,19 +156,20 @@ static double exact_schur(struct lcp_core *self, uint32_t i)
 	uint32_t size = self->factor.size;
 	for (uint32_t k = 0; k < 2; k++) {
 		for (uint32_t p = 0; p < size; p++)
-			rest[p] = remainder_of(self, self->order[p], i, y).hi;
+			rest[p] = exact_remainder(self, self->order[p], i, y).hi;
 		chol_envelope_solve(&self->factor, rest);
 		dense_mul_add(y, rest, 1, size);
 	}
-	double2 schur = remainder_of(self, i, i, y);
+	double2 schur = exact_remainder(self, i, i, y);
 	for (uint32_t p = 0; p < size; p++) {
-		double2 off = remainder_of(self, self->order[p], i, y);
+		double2 off = exact_remainder(self, self->order[p], i, y);
 		schur = double2_add(schur, double2_mul_double(off, -y[p]));
 	}
 	return schur.hi;
 }
 
-/* What the Schur complement of the border of row i is worth; y into work. */
+/* The Schur complement `schur` of row i, computed again where double cannot tell it from 0; 0 if it is
+ * rounding. y into work. */
 static double significant_schur(struct lcp_core *self, uint32_t i, double schur)
 {
 	double size = 1;
@@ -193,7 +198,7 @@ double lcp_core_measure(struct lcp_core *self, uint32_t i)
 	return significant_schur(self, i, measure_border(self, i));
 }
 
-void lcp_core_keep(struct lcp_core *self, uint32_t i, double schur)
+void lcp_core_append(struct lcp_core *self, uint32_t i, double schur)
 {
 	ASSERT(i < self->count && self->state[i] != LCP_ACTIVE);
 	ASSERT(self->factor.size < self->count);
@@ -207,12 +212,12 @@ bool lcp_core_activate(struct lcp_core *self, uint32_t i)
 {
 	ASSERT(i < self->count && self->state[i] != LCP_ACTIVE);
 	double schur = measure_border(self, i);
-	/* A large one needs no y to be judged by. */
+	/* A large one is significant for any y. */
 	if (!(schur > CLEAR))
 		schur = significant_schur(self, i, schur);
 	if (!(schur > 0))
 		return false;
-	lcp_core_keep(self, i, schur);
+	lcp_core_append(self, i, schur);
 	return true;
 }
 
@@ -245,7 +250,7 @@ static bool active_rows_match(const struct lcp_core *self)
 }
 #endif
 
-/* x_C := the solution of w_C = 0 for the present x elsewhere; w is refreshed. */
+/* x_C := the solution of w_C = 0 for the given x of the other rows; w is computed again. */
 static void correct_active(struct lcp_core *self)
 {
 	VALIDATE(self->factor.size <= self->count);
@@ -335,8 +340,8 @@ void lcp_core_warm(struct lcp_core *self, const uint8_t *hint)
 			lcp_core_settle(self, i);
 }
 
-/* The next row to drive, or count: rows without bounds first (they never leave again), then by the
- * rule; among equals the least index. */
+/* The next row to drive, or count: rows without bounds first, because they never leave the active
+ * set; then by the rule. Ties: the least index. */
 static uint32_t next_row(const struct lcp_core *self, double slack)
 {
 	uint32_t best = self->count;
@@ -358,7 +363,7 @@ static uint32_t next_row(const struct lcp_core *self, double slack)
 	return best;
 }
 
-/* Rows that no longer hold wait again; how many. */
+/* Sets rows that no longer hold to WAITING; returns their number. */
 static uint32_t unsettle_rows(struct lcp_core *self, double slack)
 {
 	uint32_t count = 0;

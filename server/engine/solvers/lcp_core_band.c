@@ -1,20 +1,22 @@
-/* lcp_core_band.c: keeps the envelope of the core's factor narrow.
+/* lcp_core_band.c: the order of the rows in the core's factor.
  *
- * Rows become active in the order of their violation, which has nothing to do with who touches whom:
- * after a while every row of the factor reaches back to its beginning, and a tower costs n³ instead
- * of n². So every CHECK pivots the envelope is compared with that of the same rows in the order of
- * a walk over A from one end (breadth first, as Cuthill and McKee 1969); is it more than twice as
- * large, the factor is made anew in that order, which costs only the narrow envelope.
+ * Rows become active in the order of their violation, which does not follow the contacts. After a
+ * while every row of the factor has entries from its first column on, and a tower costs n³ instead
+ * of n². Every CHECK pivots, the envelope of the factor is therefore compared with that of the same
+ * rows in band order: a breadth-first walk over the pattern of A from one end (Cuthill and McKee
+ * 1969). If it is more than twice as large, the factor is computed again in band order, which costs
+ * only the narrow envelope.
  *
- * What goes wrong: in the new order a row can depend on those before it to rounding; it is then
- * held, as any row that does.
+ * Failure: in band order a row can depend to rounding on the rows before it. It is then held, like
+ * every row that does.
  */
 #include "server/engine/solvers/lcp_core.h"
 
-enum { CHECK = 16 };	 /* pivots between looks */
+enum { CHECK = 16 };	 /* pivots between checks; a check costs a pass over A */
 enum { SIZE_MIN = 128 }; /* a smaller factor is cheap in any order */
 
-/* Breadth first from `root` over rows whose mark is below `mark`; into out, how many. */
+/* Breadth-first walk from `root` over rows whose mark is below `mark`, which they get; the rows
+ * into `out`, returns their number. */
 static uint32_t walk_rows(struct lcp_core *self, uint32_t root, uint32_t mark, uint32_t *out)
 {
 	VALIDATE(root < self->count && self->mark[root] < mark);
@@ -33,10 +35,10 @@ static uint32_t walk_rows(struct lcp_core *self, uint32_t root, uint32_t mark, u
 	return tail;
 }
 
-/* All rows, component by component, each from the end that is farthest from its least row. The
- * second walk of a component reaches all rows of the first one only if the pattern of A is
- * symmetric, which lcp_valid does not check; rows that it does not reach follow at the end, so that
- * `band` is always a permutation. */
+/* The band order: component by component, each from the row that is farthest from its least row.
+ * The second walk of a component reaches all rows of the first one only if the pattern of A is
+ * symmetric, which lcp_valid does not check. Rows that it does not reach follow at the end, so
+ * that `band` is always a permutation. */
 static void find_band(struct lcp_core *self)
 {
 	uint32_t done = 0;
@@ -56,7 +58,7 @@ static void find_band(struct lcp_core *self)
 	self->banded = true;
 }
 
-/* Entries of the factor, and what they would be in the order of the band. */
+/* Whether the factor has more than twice the entries that it would have in band order. */
 static bool is_wide(struct lcp_core *self)
 {
 	VALIDATE(self->banded);
@@ -78,14 +80,14 @@ static bool is_wide(struct lcp_core *self)
 
 void lcp_core_narrow(struct lcp_core *self)
 {
-	if (self->factor.size < SIZE_MIN || self->result.pivots < self->looked + CHECK)
+	if (self->factor.size < SIZE_MIN || self->result.pivots < self->checked_at + CHECK)
 		return;
-	self->looked = self->result.pivots;
+	self->checked_at = self->result.pivots;
 	if (!self->banded)
 		find_band(self);
 	if (!is_wide(self))
 		return;
-	/* HELD stands for "not yet in the new factor". */
+	/* HELD: not yet in the new factor. */
 	for (uint32_t p = 0; p < self->factor.size; p++) {
 		self->state[self->order[p]] = LCP_HELD;
 		self->mark[self->order[p]] = UINT32_MAX;

@@ -12,8 +12,8 @@ struct lcp_dantzig {
 
 size_t lcp_dantzig_bytes(uint32_t rows);
 void lcp_dantzig_init(struct lcp_dantzig *self, void *memory, uint32_t rows);
-/* x: `count` values out, always within the bounds. state: NULL, or `count` enum lcp_state: out, and
- * with options.warm in as well: where to start (any content is allowed; a good guess is quick).
+/* x: out, `count` values, always within the bounds. state: NULL, or `count` enum lcp_state: out, and with
+ * options.warm in as well: the active set to start from (any bytes are allowed; a good guess saves pivots).
  * Limits when 0: pivots 20 n + 500, rounds 10. tolerance is for lcp_residual.
  * INFEASIBLE: certificate z, with entries other than 0 only towards infinite bounds, Aᵀz = 0 to rounding
  * and b·z < 0: no solution has a Σ |x| below −b·z / max |Aᵀz|, which is at least 1e8 of the largest

@@ -1,35 +1,38 @@
 /* lcp_drive.c: driving one row of the core until it holds (I-02, I-03; 9.5).
  *
- * Row d has w_d < 0 (or > 0, then everything below is mirrored: σ = ∓1). Raise x_d by s and let the
- * active rows C follow so that w_C stays 0: Δx_d = σ, Δx_C = −σ A_CC⁻¹ A_Cd, Δw = A Δx. The step
- * ends at the first of
- *   goal    w_d = 0                 → d becomes active, done
- *   bound   x_d at its own bound    → d settles there, done
- *   leave   x_i of C at a bound     → i leaves C, w_i = 0
- *   join    w_i = 0 of a row that is settled at a bound, or a held one about to move → i joins C
- * and goes on. Steps of length zero are ordinary. The goal wins ties (that is the cure of I-03:
- * otherwise i joins and d is left without a way), then d's own bound, then the least index: leaving
- * and joining are compared in one pass by index (Chang and Cottle's rule for sufficient matrices).
+ * Row d has w_d < 0 and σ = 1, or w_d > 0 and σ = −1. x_d changes by σ s, and the active rows C
+ * follow so that w_C stays 0: Δx_d = σ, Δx_C = −σ A_CC⁻¹ A_Cd, Δw = A Δx. A step ends at the first
+ * of
+ *   goal    w_d = 0                                        → d becomes active, done
+ *   bound   x_d at its bound                               → d settles there, done
+ *   leave   x_i of an active row at a bound                → i leaves C, w_i = 0
+ *   join    w_i = 0 of a row settled at a bound, or w_i ≠ 0 of a held row → i joins C
+ * After leave and join the next step follows. Steps of length zero are ordinary. The goal wins ties
+ * (this corrects I-03, where i joins and d has no direction left), then d's own bound, then the
+ * least index: leaving and joining rows are compared in one pass by index (Chang and Cottle's rule
+ * for sufficient matrices).
  *
- * The Schur complement Δw_d/σ of d in C decides what a direction is. Above rounding: ordinary. At
- * rounding: A Δx = 0, nothing but `leave` and `bound` can happen, and if neither does the direction
- * proves that no solution exists, unless w_d is itself rounding: then d holds already. Bodies 1 : 1e8
- * have honest complements down to 1e-15 that double cannot tell from rounding; called dependent, x
- * goes 1e10 far along a w that is not 0. The doubtful ones are therefore measured again in twice
- * the digits (lcp_core.c).
- * Clearly negative: A was not semidefinite, and if nothing blocks the direction is a ray.
- * A row that is to join was seen to move while C did not, so it should be independent; if its own
- * Schur complement is rounding it was not moving, and the next candidate is asked. So no pivot ever
- * needs help: a diagonal regularisation with refinement stood here and was dropped (wall 10: a
- * helped pivot made the next directions wrong; refusing the row solves it without).
+ * The Schur complement Δw_d/σ of d in C decides about the direction.
+ *   Positive: an ordinary step.
+ *   Zero to rounding: A Δx = 0, so only `leave` and `bound` can end the step. If neither does, the
+ * direction proves that there is no solution, unless w_d is rounding itself: then d holds already.
+ * Masses 1 : 1e8 have genuine complements down to 1e-15, which double cannot tell from rounding. If
+ * they were called dependent, x would move by 1e10 along a w that is not 0. Doubtful complements
+ * are therefore computed again in twice the digits (lcp_core.c).
+ *   Negative: A is not semidefinite, and if nothing ends the step, the direction is a ray.
+ * A row that joins changed its w while C's stayed 0, so it should be independent of C. If its own
+ * Schur complement is rounding, its change was rounding too, and the next candidate is taken.
+ * Pivots are therefore never regularised. A diagonal regularisation with refinement was tried and
+ * dropped: in wall 10 a regularised pivot made the next directions wrong, while refusing the row
+ * solves it.
  */
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/scalar.h"
 #include "server/engine/solvers/lcp_core.h"
 
 #define NOISE 0x1p-43 /* of the largest |Δx|: smaller changes are rounding */
-#define FAR 0x1p42 /* of the largest |b|: an x beyond is no solution but the proof that none is */
-#define TIE 1e-9   /* the goal is taken when this close to the step's end, relative */
+#define FAR 0x1p42    /* of the largest |b|: a larger x is a proof that there is no solution */
+#define TIE 1e-9 /* of the step: the goal and d's bound win if they are this close to its end */
 
 enum drive_event { EVENT_NONE, EVENT_GOAL, EVENT_BOUND, EVENT_LEAVE, EVENT_JOIN };
 
@@ -37,14 +40,14 @@ struct drive_step {
 	enum drive_event event;
 	uint32_t row;
 	double length;
-	double schur; /* of the driven row; 0 when it depends on the active ones */
+	double schur; /* of the driven row; 0 if it depends on the active ones */
 	double join;  /* Schur complement of the row that joins */
-	bool refused; /* a row was measured that could not join: the factor's border is no longer d's */
-	double noise;
+	bool refused; /* a candidate was measured and refused: the factor's border is no longer d's */
+	double noise; /* smaller changes of x and w are rounding */
 };
 
-/* dw += the rows j of A, each without a zero, times dx_j, one after the other in each sum: four at once
- * read and write dw once, and sums of different rows do not wait for each other. */
+/* dw += Σ dx_j (row j of A) over four rows without zeros, in this order in each sum. Four at once
+ * read and write dw once, and the sums of different entries are independent. */
 static void spread_four(struct lcp_core *self, const uint32_t *j)
 {
 	const double *a = self->value + self->start[j[0]], *b = self->value + self->start[j[1]];
@@ -164,7 +167,7 @@ static void offer_row(const struct lcp_core *self, struct drive_step *step, uint
 	}
 }
 
-/* The end of the step into event, row and length. */
+/* Finds the event, row and length that end the step. */
 static void choose_step_end(const struct lcp_core *self, struct drive_step *step, uint32_t d,
 			    double sigma)
 {
@@ -207,8 +210,8 @@ static void leave_active(struct lcp_core *self, uint32_t i)
 	lcp_core_deactivate(self, i, low ? LCP_LOWER : LCP_UPPER);
 }
 
-/* Chooses until the row that would join is one that can: a row that depends on the active ones does
- * not move, whatever rounding says. */
+/* Finds the end of the step. A row that would join but depends on the active rows does not move
+ * except by rounding: its dw becomes 0 and the choice is repeated. */
 static void choose_join(struct lcp_core *self, struct drive_step *step, uint32_t d, double sigma)
 {
 	VALIDATE(sigma == 1 || sigma == -1);
@@ -224,9 +227,9 @@ static void choose_join(struct lcp_core *self, struct drive_step *step, uint32_t
 	}
 }
 
-/* Row d depends on the active rows as far as the rounding of A can tell, but A as it stands is not
- * singular, and its solution not out of sight: then that is the solution. */
-static bool go_far(struct lcp_core *self, uint32_t d, double sigma)
+/* Row d depends on the active rows to the rounding of A. If A as given is not singular and its
+ * solution is within FAR, that is the solution: x goes there and d becomes active. */
+static bool solve_as_given(struct lcp_core *self, uint32_t d, double sigma)
 {
 	ASSERT(self->state[d] != LCP_ACTIVE);
 	double schur = lcp_core_exact(self, d);
@@ -238,12 +241,13 @@ static bool go_far(struct lcp_core *self, uint32_t d, double sigma)
 	self->x[d] += sigma * length;
 	lcp_core_refresh(self);
 	self->w[d] = 0;
-	lcp_core_keep(self, d, schur);
+	lcp_core_append(self, d, schur);
 	return true;
 }
 
-/* Nothing ends the step. True when row d holds after all. */
-static bool no_end(struct lcp_core *self, const struct drive_step *step, uint32_t d, double sigma)
+/* No event ends the step. True: row d holds after all; else result.status gives the reason. */
+static bool finish_endless(struct lcp_core *self, const struct drive_step *step, uint32_t d,
+			   double sigma)
 {
 	ASSERT(step->event == EVENT_NONE || !(step->length <= SCALAR_MAX));
 	double slack = 0.1 * self->tolerance * lcp_core_size(self);
@@ -252,7 +256,7 @@ static bool no_end(struct lcp_core *self, const struct drive_step *step, uint32_
 		lcp_core_settle(self, d);
 		return true;
 	}
-	if (step->schur == 0 && self->far && go_far(self, d, sigma)) {
+	if (step->schur == 0 && self->far && solve_as_given(self, d, sigma)) {
 		self->result.pivots++;
 		return true;
 	}
@@ -272,7 +276,7 @@ bool lcp_core_drive(struct lcp_core *self, uint32_t d)
 		struct drive_step step = find_direction(self, d, sigma);
 		choose_join(self, &step, d, sigma);
 		if (step.event == EVENT_NONE || !(step.length <= SCALAR_MAX))
-			return no_end(self, &step, d, sigma);
+			return finish_endless(self, &step, d, sigma);
 		ASSERT(step.length >= 0 && step.row < self->count);
 		self->result.pivots++;
 		advance_rows(self, d, step.length);
@@ -281,7 +285,7 @@ bool lcp_core_drive(struct lcp_core *self, uint32_t d)
 			self->w[d] = 0;
 			if (step.refused)
 				(void)lcp_core_measure(self, d);
-			lcp_core_keep(self, d, step.schur);
+			lcp_core_append(self, d, step.schur);
 			return true;
 		case EVENT_BOUND:
 			self->x[d] = sigma > 0 ? self->upper[d] : self->lower[d];
@@ -292,7 +296,7 @@ bool lcp_core_drive(struct lcp_core *self, uint32_t d)
 			break;
 		case EVENT_JOIN:
 			self->w[step.row] = 0;
-			lcp_core_keep(self, step.row, step.join);
+			lcp_core_append(self, step.row, step.join);
 			break;
 		case EVENT_NONE:
 			break;
