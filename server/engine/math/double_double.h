@@ -1,10 +1,10 @@
 /* double_double.h: a number as the unevaluated sum of two doubles, about 106 bits.
  *
  * The exact sum and product of two doubles are again two doubles, found with + − × alone (Dekker
- * 1971, Knuth volume 2, 4.2.2). Used where a result must be rounded once, at the end, or be told
- * from rounding. Invariant: |lo| is at most half a unit of hi's last place. Products split their
- * factors and need |a| < 2⁹⁹⁵; parts that fall below 2⁻¹⁰⁷⁴ are lost, so callers keep operands above
- * about 2⁻⁹⁰⁰ where the low part matters.
+ * 1971, Knuth volume 2, 4.2.2). Used where a result must be rounded only once, at the end, or be
+ * distinguished from rounding error. Invariant: |lo| is at most half a unit of hi's last place.
+ * Products split their factors and need |a| < 2⁹⁹⁵; parts below 2⁻¹⁰⁷⁴ are lost, so operands must
+ * be above about 2⁻⁹⁰⁰ if the low part matters.
  */
 #ifndef CAIRN_ENGINE_MATH_DOUBLE_DOUBLE_H
 #define CAIRN_ENGINE_MATH_DOUBLE_DOUBLE_H
@@ -29,7 +29,7 @@ static inline double2 double2_sum(double a, double b)
 	return (double2){ sum, (a - (sum - part)) + (b - part) };
 }
 
-/* The upper 26 bits of a; a minus them has 26 as well. */
+/* The upper 26 bits of a; the rest, a minus them, fits in 26 bits as well. */
 static inline double double2_upper(double a)
 {
 	double c = 0x8000001p0 * a;

@@ -1,11 +1,11 @@
-/* float_environment.c: each question is a small sum whose answer is known; operands are volatile,
- * so that the machine answers at run time and not the compiler beforehand. */
+/* float_environment.c: each test is a small computation with a known result; operands are volatile, so
+ * that the machine computes at run time and not the compiler beforehand. */
 #include "server/engine/math/float_environment.h"
 
 #include <float.h>
 
 /* Under rounding to nearest, ties to even: 1 + 2⁻⁵³ is 1 and 1 + 3·2⁻⁵³ is 1 + 2⁻⁵¹, and the same
- * below zero; every directed mode gets one of the four wrong. */
+ * below zero; every directed mode gets one of the four sums wrong. */
 static bool rounds_to_nearest(void)
 {
 	volatile double one = 1.0, half_unit = 0x1p-53;
@@ -17,15 +17,15 @@ static bool rounds_to_nearest(void)
 static bool keeps_small_numbers(void)
 {
 	volatile double smallest_normal = 0x1p-1022, smallest = 0x1p-1074, half = 0.5;
-	volatile double written = smallest_normal * half; /* flushed on the way out? */
-	volatile double read = smallest * 0x1p60;	  /* or on the way in? */
+	volatile double written = smallest_normal * half; /* 0 if results are flushed */
+	volatile double read = smallest * 0x1p60;	  /* 0 if operands are flushed */
 	volatile float float_normal = 0x1p-126f, float_half = 0.5f;
 	volatile float float_written = float_normal * float_half;
 	return written == 0x1p-1023 && read == 0x1p-1014 && float_written == 0x1p-127f;
 }
 
-/* 1e308 · 10 overflows a double; a wider register would come back from it. And a product must be
- * rounded before it is added: (1 + 2⁻³⁰)² − (1 + 2⁻²⁹) is 0 then, 2⁻⁶⁰ when fused. */
+/* 1e308 · 10 overflows a double; in a wider register it does not, and the division restores 1e308. A
+ * product must be rounded before it is added: (1 + 2⁻³⁰)² − (1 + 2⁻²⁹) is then 0, but 2⁻⁶⁰ if fused. */
 static bool rounds_every_operation(void)
 {
 	volatile double large = 1e308, ten = 10.0, a = 1.0 + 0x1p-30, b = -(1.0 + 0x1p-29);
@@ -34,11 +34,11 @@ static bool rounds_every_operation(void)
 	return back > DBL_MAX && sum == 0.0;
 }
 
-/* gcc's vectoriser turns neighbouring a b − c, d e + f into one fused instruction even with
- * -ffp-contract=off where the processor has it (seen with 12.2 and -mfma or -march=native; plain
- * x86-64, aarch64 and clang do not). Such a build computes other worlds than all others, so it is
- * asked here in the shape in which it happens; -fno-tree-slp-vectorize is the cure. With
- * a = b = 1 + 2⁻³⁰ and c = 1 + 2⁻²⁹ nothing is left of a b − c when each operation is rounded. */
+/* gcc's vectoriser turns adjacent a b − c, d e + f into one fused instruction even with
+ * -ffp-contract=off, if the processor has one (seen with 12.2 and -mfma or -march=native; not with
+ * plain x86-64, aarch64 or clang). Such a build computes other bits than all others, so the same
+ * pattern is tested here; -fno-tree-slp-vectorize prevents it. With a = b = 1 + 2⁻³⁰ and c = 1 +
+ * 2⁻²⁹, a b − c is 0 if each operation is rounded. */
 __attribute__((noinline)) static void alternate(double *restrict out, const double *restrict a,
 						const double *restrict c)
 {

@@ -1,8 +1,8 @@
-/* float_environment.h: is this machine's arithmetic the one the world's bits rest on?
+/* float_environment.h: whether this thread's arithmetic gives the bits that every other machine gives.
  *
- * Asked once when a world is created, on the thread that will step it: rounding to nearest, ties to
+ * Tested once when a world is created, on the thread that will step it: rounding to nearest, ties to
  * even; small numbers (denormals) neither read nor written as zero; no wider intermediates. A
- * library loaded with fast-math start-up code can switch denormals off for a whole process.
+ * library with fast-math start-up code can switch denormals off for a whole process.
  */
 #ifndef CAIRN_ENGINE_MATH_FLOAT_ENVIRONMENT_H
 #define CAIRN_ENGINE_MATH_FLOAT_ENVIRONMENT_H

@@ -2,8 +2,8 @@
  *
  * v = (p1 − p0)/(t1 − t0); dR = R1 R0ᵀ has angle α ∈ [0, π] about r; w = α r/(t1 − t0).
  * p(t) = p0 + (t − t0) v, q(t) = (cos φ, sin φ r) q0 with φ = ½ |w| (t − t0).
- * What goes wrong: t1 ≤ t0 (refused); α = π, where the sign of r is open (quat_to_axis_angle fixes
- * it); α = 0, where r is (w = 0, r = x).
+ * What goes wrong: t1 ≤ t0 (refused); α = π leaves the sign of r undetermined
+ * (quat_to_axis_angle chooses it); α = 0 leaves r undetermined (here w = 0, r = x).
  */
 #include "server/engine/math/interpolate.h"
 

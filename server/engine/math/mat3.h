@@ -1,4 +1,4 @@
-/* mat3.h: 3×3 matrices of doubles, kept as three columns: m.x is the image of the x axis. */
+/* mat3.h: 3×3 matrices of doubles, stored as three columns: m.x is the image of the x axis. */
 #ifndef CAIRN_ENGINE_MATH_MAT3_H
 #define CAIRN_ENGINE_MATH_MAT3_H
 
@@ -103,8 +103,8 @@ static inline double mat3_trace(mat3 a)
 	return a.x.x + a.y.y + a.z.z;
 }
 
-/* By cofactors. False, and *inverse the zero matrix, when the determinant is 0 or the inverse is
- * not finite; how good a nearly singular inverse is, is the caller's question. */
+/* By cofactors. False, and *inverse the zero matrix, if the determinant is 0 or the inverse is not
+ * finite. The accuracy of a nearly singular inverse is not checked. */
 static inline bool mat3_inverse(mat3 a, mat3 *inverse)
 {
 	vec3 yz = vec3_cross(a.y, a.z), zx = vec3_cross(a.z, a.x), xy = vec3_cross(a.x, a.y);
@@ -140,7 +140,7 @@ static inline mat3 mat3_from_quat(quat q)
 		       { 2 * (zx + wy), 2 * (yz - wx), 1 - 2 * (xx + yy) } };
 }
 
-/* R diag(d) Rᵀ: a tensor given by its principal values, in world axes. Exactly symmetric. */
+/* R diag(d) Rᵀ: the tensor with principal values d, in world axes. Exactly symmetric. */
 static inline mat3 mat3_rotate_diagonal(mat3 r, vec3 d)
 {
 	vec3 a = vec3_hadamard(vec3_make(r.x.x, r.y.x, r.z.x), d);

@@ -1,4 +1,4 @@
-/* pose.h: where a thing is: p ↦ position + rotation p, body → world. */
+/* pose.h: position and rotation of a frame: p ↦ position + rotation p, body → world. */
 #ifndef CAIRN_ENGINE_MATH_POSE_H
 #define CAIRN_ENGINE_MATH_POSE_H
 
@@ -52,7 +52,7 @@ static inline pose pose_inverse(pose a)
 		       quat_conjugate(a.rotation) };
 }
 
-/* b seen from a: a⁻¹ b. */
+/* b relative to a: a⁻¹ b. */
 static inline pose pose_relative(pose a, pose b)
 {
 	return (pose){ pose_inverse_point(a, b.position),

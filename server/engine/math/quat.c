@@ -1,15 +1,15 @@
 /* quat.c: conversions between quaternions, matrices, axes and angles (app C-03, C-04, C-06).
  *
- * The printed axis-angle matrix of the book is the transpose of the one used here and contradicts
- * its own quaternion matrix (spec, errata C-03); signs here are such that R(u, θ) = R(q), and both
- * turn counter-clockwise seen against the axis.
+ * The book's printed axis-angle matrix is the transpose of the one used here and contradicts its
+ * printed quaternion matrix (docs/SOURCES.md, corrections). Here R(u, θ) = R(q), and both turn
+ * counter-clockwise for an observer towards whom the axis points.
  */
 #include "server/engine/math/quat.h"
 
 #include "server/engine/math/mat3.h"
 #include "server/engine/math/trig.h"
 
-/* Below this half angle (rad) sin φ / φ is 1 − φ²/6 to rounding: φ⁴/120 < 2⁻⁵³. A larger value
+/* Below this half angle (rad) sin φ / φ is 1 − φ²/6 to rounding, because φ⁴/120 < 2⁻⁵³. A larger value
  * would lose digits, a smaller one only time. */
 static const double HALF_ANGLE_SMALL = 1e-4;
 
@@ -32,7 +32,8 @@ quat quat_from_rotation_vector(vec3 r)
 	return quat_from_parts(cosine, vec3_scale(half, sine / phi));
 }
 
-/* Which of q and −q: w > 0; for a half turn the first component that is not zero positive. */
+/* The one of q and −q with w > 0; for a half turn (w = 0) the one whose first nonzero component is
+ * positive. */
 static quat quat_canonical(quat q)
 {
 	double lead = q.w != 0 ? q.w : q.x != 0 ? q.x : q.y != 0 ? q.y : q.z;
@@ -42,7 +43,7 @@ static quat quat_canonical(quat q)
 void quat_to_axis_angle(quat q, vec3 *axis, double *angle)
 {
 	q = quat_canonical(q);
-	/* A power of two out of the vector keeps its square from underflowing. */
+	/* Scaling by a power of two is exact and keeps the square from underflowing. */
 	vec3 v = quat_vector(q);
 	double largest = vec3_max_component(vec3_abs(v));
 	double scale = largest < 0x1p-500 ? 0x1p600 : 1.0;
@@ -69,9 +70,9 @@ quat quat_integrate(quat q, vec3 spin, double time)
 	return quat_normalize(quat_mul(quat_from_rotation_vector(vec3_scale(spin, time)), q));
 }
 
-/* With φ half the angle: (1 + a·b, a × b) is 2 cos φ times the answer, good while the angle is at
- * most a right one. Beyond, 1 + a·b cancels, but a + b does not (a difference of close numbers is
- * exact): s = |a × (a + b)| = sin 2φ is good to rounding, and so are sin²φ = (1 − a·b)/2 and
+/* With φ half the angle: (1 + a·b, a × b) is 2 cos φ times the result, accurate up to a right angle.
+ * Beyond, 1 + a·b cancels, but a + b does not (a difference of close numbers is exact):
+ * s = |a × (a + b)| = sin 2φ is accurate to rounding, and so are sin²φ = (1 − a·b)/2 and
  * cos φ = s/(2 sin φ). */
 quat quat_between(vec3 a, vec3 b)
 {
@@ -120,8 +121,8 @@ mat3 mat3_orthonormalize(mat3 r)
 {
 	vec3 x = vec3_normalize(r.x);
 	vec3 y = vec3_normalize(vec3_mul_sub(r.y, x, vec3_dot(x, r.y)));
-	/* A second pass over y: the first leaves what rounding made of a nearly dependent column.
-	 * */
+	/* The second pass over y removes the rounding error that the first leaves if the columns are
+	 * nearly dependent. */
 	y = vec3_normalize(vec3_mul_sub(y, x, vec3_dot(x, y)));
 	return mat3_columns(x, y, vec3_cross(x, y));
 }

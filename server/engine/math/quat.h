@@ -1,6 +1,6 @@
 /* quat.h: rotations (app C-01 to C-06). q = w + x i + y j + z k, ij = k; a unit quaternion is the
- * rotation p ↦ q p q̄, body → world. q and −q are the same rotation. Unless said otherwise
- * arguments are unit to rounding and results are as unit as their arguments. */
+ * rotation p ↦ q p q̄, body → world. q and −q are the same rotation. Unless a comment says otherwise,
+ * arguments are unit to rounding and results are as close to unit as their arguments. */
 #ifndef CAIRN_ENGINE_MATH_QUAT_H
 #define CAIRN_ENGINE_MATH_QUAT_H
 
@@ -71,7 +71,7 @@ static inline quat quat_mul(quat a, quat b)
 	};
 }
 
-/* app C-06: to be done after every update. Zero (and what is not finite) becomes the identity. */
+/* app C-06: needed after every update. Zero and a quaternion that is not finite become the identity. */
 static inline quat quat_normalize(quat a)
 {
 	double length = quat_length(a);
@@ -122,7 +122,7 @@ quat quat_from_axis_angle(vec3 axis, double angle);
 /* The rotation by |r| about r; the identity for zero. */
 quat quat_from_rotation_vector(vec3 r);
 /* app C-04: angle in [0, π] and unit axis. No rotation: angle 0, axis x. A half turn: the axis
- * whose first component that is not zero is positive. q need not be exactly unit. */
+ * whose first nonzero component is positive. q need not be exactly unit. */
 void quat_to_axis_angle(quat q, vec3 *axis, double *angle);
 /* axis × angle. */
 vec3 quat_to_rotation_vector(quat q);

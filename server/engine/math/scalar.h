@@ -1,9 +1,9 @@
-/* scalar.h: what is done to one double.
+/* scalar.h: functions of one double, and of pairs.
  *
  * Nothing here calls the mathematical library: floor and friends go through 64-bit integers, tests
  * for NaN look at bits, and the square root is the machine's instruction (correctly rounded by
- * IEEE 754, hence the same everywhere). Conversions to integers are range-checked, because what
- * processors do with a double that does not fit differs (x86 and ARM).
+ * IEEE 754, hence the same everywhere). Conversions to integers are range-checked, because
+ * processors differ in the result for a double that does not fit (x86 and ARM).
  */
 #ifndef CAIRN_ENGINE_MATH_SCALAR_H
 #define CAIRN_ENGINE_MATH_SCALAR_H
@@ -57,7 +57,7 @@ static inline double scalar_copy_sign(double x, double y)
 				(scalar_bits(y) & 0x8000000000000000u));
 }
 
-/* The second when they do not compare (NaN) or are equal. */
+/* Minimum and maximum. If the two are equal or one is NaN, the second. */
 static inline double scalar_min(double a, double b)
 {
 	return a < b ? a : b;
@@ -91,7 +91,7 @@ static inline double scalar_sqrt(double x)
 	return __builtin_sqrt(x);
 }
 
-/* a + t (b − a); b exactly at t = 1 is not promised. */
+/* a + t (b − a); at t = 1 the result may differ from b by rounding. */
 static inline double scalar_lerp(double a, double b, double t)
 {
 	return a + t * (b - a);
@@ -125,8 +125,8 @@ static inline double scalar_ceil(double x)
 	return whole < x ? scalar_copy_sign(whole + 1.0, x) : whole;
 }
 
-/* To the nearest integer, halves to the even one: the machine's own rounding, by a sum that leaves
- * no room for a fraction. */
+/* To the nearest integer, halves to the even one: the addition of 2⁵² rounds, because from there on
+ * doubles have no fraction. */
 static inline double scalar_round(double x)
 {
 	double size = scalar_abs(x);
@@ -136,7 +136,7 @@ static inline double scalar_round(double x)
 	return scalar_copy_sign(shifted - 0x1p52, x);
 }
 
-/* False, and *out untouched, unless x rounded towards zero fits. */
+/* False, and *out unchanged, unless x rounded towards zero fits. */
 MUST_CHECK static inline bool scalar_to_i32(double x, int32_t *out)
 {
 	if (!(x > -2147483649.0 && x < 2147483648.0))
@@ -172,7 +172,8 @@ static inline int32_t scalar_to_i32_clamped(double x)
 	return out;
 }
 
-/* A float is a rounded double; outside its range the largest float of that sign, NaN becomes 0. */
+/* A float is a rounded double; outside its range it is the largest float of that sign; NaN becomes
+ * 0. */
 static inline float scalar_to_float(double x)
 {
 	if (scalar_is_nan(x))

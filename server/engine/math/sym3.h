@@ -1,5 +1,6 @@
-/* sym3.h: symmetric 3×3 tensors (inertia and its inverse) as six numbers, in the order of the columns of
- * the body table: xx yy zz xy yz zx. Entries are those of the matrix: xy is I_xy, not −I_xy. */
+/* sym3.h: symmetric 3×3 tensors (inertia and its inverse) as six numbers, in the order in which
+ * the body table stores them: xx yy zz xy yz zx. Entries are those of the matrix: xy is I_xy, not
+ * −I_xy. */
 #ifndef CAIRN_ENGINE_MATH_SYM3_H
 #define CAIRN_ENGINE_MATH_SYM3_H
 
@@ -24,7 +25,7 @@ static inline sym3 sym3_diagonal(vec3 d)
 	return (sym3){ d.x, d.y, d.z, 0, 0, 0 };
 }
 
-/* From and to six numbers of a column. */
+/* From and to six numbers of the body table. */
 static inline sym3 sym3_load(const double t[6])
 {
 	return (sym3){ t[0], t[1], t[2], t[3], t[4], t[5] };
@@ -45,8 +46,8 @@ static inline mat3 sym3_matrix(sym3 t)
 	return (mat3){ { t.xx, t.xy, t.zx }, { t.xy, t.yy, t.yz }, { t.zx, t.yz, t.zz } };
 }
 
-/* Of a matrix that is symmetric up to rounding: of each two entries the one that is the next axis's image
- * along the last (xy = m.x.y, yz = m.y.z, zx = m.z.x). */
+/* From a matrix that is symmetric up to rounding. Of each pair of entries the result takes xy = m.x.y,
+ * yz = m.y.z and zx = m.z.x. */
 static inline sym3 sym3_of(mat3 m)
 {
 	return (sym3){ m.x.x, m.y.y, m.z.z, m.x.y, m.y.z, m.z.x };
@@ -95,8 +96,8 @@ static inline bool sym3_is_finite(sym3 t)
 	       vec3_is_finite(vec3_make(t.xy, t.yz, t.zx));
 }
 
-/* By cofactors. False, and *inverse zero, when the determinant is 0 or the inverse is not finite; how good
- * a nearly singular inverse is, is the caller's question. */
+/* By cofactors. False, and *inverse zero, if the determinant is 0 or the inverse is not finite. The
+ * accuracy of a nearly singular inverse is not checked. */
 static inline bool sym3_inverse(sym3 t, sym3 *inverse)
 {
 	sym3 c = sym3_make(t.yy * t.zz - t.yz * t.yz, t.zz * t.xx - t.zx * t.zx,

@@ -5,7 +5,7 @@
 #include "server/engine/math/sym3.h"
 #include "server/engine/math/vec3f.h"
 
-/* xx yy zz xy yz zx, as plain numbers in an array: lanes are filled from them one by one. */
+/* xx yy zz xy yz zx, as an array, because lanes are filled from single entries. */
 typedef struct {
 	float at[6];
 } sym3f;

@@ -1,14 +1,14 @@
 /* trig.c: elementary functions from + − × ÷ and sqrt.
  *
- * The plan is the same for all: bring the argument into a short interval exactly (the part that is
- * lost elsewhere), evaluate a minimax polynomial there whose leading terms are kept in two doubles
- * (double_double.h), and round once, at the end. Constants and polynomials are made by
- * tests/data/make_trig.py, which derives them with decimal arithmetic.
+ * All functions have the same steps: reduce the argument to a short interval exactly (simple reductions
+ * lose digits here), evaluate a minimax polynomial there whose leading terms are kept in two doubles
+ * (double_double.h), and round once, at the end. tests/data/make_trig.py computes the constants and
+ * polynomials with decimal arithmetic.
  *
  * Angles (Cody and Waite 1980; Payne and Hanek 1983). x = q π/2 + r with |r| ≤ π/4. For |x| < 2²⁰
- * the multiple q π/2 is subtracted in three pieces of π/2, of which the first two times q are
- * exact. If the result is tiny, x lies near a multiple and the three pieces are too few; then, and
- * for large x, x 2/π is formed modulo 4 with integers from the window of 2/π's digits that matters.
+ * the multiple q π/2 is subtracted in three pieces of π/2; q times each of the first two is
+ * exact. If the result is tiny, x is close to a multiple and three pieces are too few; then, and for
+ * large x, x 2/π is computed modulo 4 with integers, from the window of the digits of 2/π that matter.
  *
  * Arctangent: of y/x in the first octant, with c the nearest eighth to y/x:
  * atan(y/x) = atan c + atan((y − c x)/(x + c y)), the quotient in two doubles and at most 1/15.
@@ -58,7 +58,7 @@ static int exponent_of(double x)
 
 struct reduced {
 	double2 r;     /* in about [−π/4, π/4] */
-	unsigned turn; /* how many quarter turns, modulo 4 */
+	unsigned turn; /* quarter turns, modulo 4 */
 };
 
 /* a × b as 128 bits. */
@@ -71,7 +71,7 @@ static uint64_t multiply_wide(uint64_t a, uint64_t b, uint64_t *high)
 	return middle << 32 | (uint32_t)low;
 }
 
-/* Word i of the window of TWO_OVER_PI_DIGITS that starts `bit` bits in. */
+/* Word i of the window of TWO_OVER_PI_DIGITS that starts at bit `bit`. */
 static uint64_t window_word(unsigned bit, unsigned i)
 {
 	unsigned word = bit / 64 + i, shift = bit % 64;
@@ -101,7 +101,7 @@ static double2 fraction_value(const uint64_t f[3])
 }
 
 /* x = m 2ᵉ with a 53-bit m, e ≥ −62. Digits of 2/π of weight above 2^(1−e) contribute multiples of
- * 4 to x 2/π and are left out; 192 digits from there leave an error below 2⁻¹³⁶. */
+ * 4 to x 2/π and are omitted; 192 digits from there leave an error below 2⁻¹³⁶. */
 static struct reduced reduce_exactly(double x)
 {
 	uint64_t bits = scalar_bits(x) & 0x7fffffffffffffffu;
@@ -110,7 +110,7 @@ static struct reduced reduce_exactly(double x)
 	/* The table's first digit has weight 2⁶³. */
 	unsigned start = (unsigned)(62 + e);
 
-	/* (m × window) modulo 2¹⁹², read with the point two bits in. */
+	/* (m × window) modulo 2¹⁹², with the binary point after the first two bits. */
 	uint64_t f[3], high1, high2, unused;
 	uint64_t low2 = multiply_wide(m, window_word(start, 2), &high2);
 	uint64_t low1 = multiply_wide(m, window_word(start, 1), &high1);
@@ -119,7 +119,7 @@ static struct reduced reduce_exactly(double x)
 	f[1] = low1 + high2;
 	f[0] = low0 + high1 + (f[1] < low1);
 
-	/* The quarter turns, then the fraction rounded to within half of one. */
+	/* The nearest number of quarter turns, and the rest: at most half a quarter turn. */
 	struct reduced out = { .turn = (unsigned)(f[0] >> 62) };
 	f[0] = f[0] << 2 | f[1] >> 62;
 	f[1] = f[1] << 2 | f[2] >> 62;
@@ -150,17 +150,17 @@ static struct reduced reduce(double x)
 		return (struct reduced){ { x, 0 }, 0 };
 	if (size < 0x1p20) {
 		double k = scalar_round(x * TWO_OVER_PI);
-		/* x − k P₁ is exact, by Sterbenz or because the bits end together. */
+		/* x − k P₁ is exact, by Sterbenz's lemma or because both end at the same bit. */
 		double2 r = double2_sum(x - k * HALF_PI_1, -(k * HALF_PI_2));
 		r = double2_add(r, double2_negate(double2_product(k, HALF_PI_3)));
-		/* The error is below 2⁻⁹⁸: 2⁻⁶⁸ of r from here on. */
+		/* The error is below 2⁻⁹⁸, relative to such an r below 2⁻⁶⁸. */
 		if (scalar_abs(r.hi) > 0x1p-30)
 			return (struct reduced){ r, (unsigned)((int)k & 3) };
 	}
 	return reduce_exactly(x);
 }
 
-/* sin(r) and cos(r) for the reduced r, in two doubles, good to 2⁻⁵⁸ or better. */
+/* sin(r) and cos(r) for the reduced r, in two doubles, with an error below 2⁻⁵⁸. */
 static double2 sine_near_zero(double2 r)
 {
 	double z = r.hi * r.hi;
@@ -177,7 +177,7 @@ static double2 cosine_near_zero(double2 r)
 	return double2_quick(base.hi, base.lo + (rest - 0.5 * z.lo - r.hi * r.lo));
 }
 
-/* Below this size x³ lies beneath the rounding of x, and squares would underflow further down. */
+/* Below this size x³ is less than the rounding of x; the squares of smaller angles would underflow. */
 static const double ANGLE_TINY = 0x1p-27;
 
 void trig_sincos(double x, double *sine, double *cosine)
@@ -214,7 +214,7 @@ double trig_cos(double x)
 
 /* ---- inverse functions ---------------------------------------------------------------------- */
 
-/* atan(y/x) for 0 ≤ y ≤ x, both of a size at which products neither overflow nor vanish. */
+/* atan(y/x) for 0 ≤ y ≤ x; both are of a size at which products neither overflow nor underflow. */
 static double2 atan_octant(double2 y, double2 x)
 {
 	double ratio = y.hi / x.hi;
@@ -235,7 +235,7 @@ static double2 atan_octant(double2 y, double2 x)
 	return double2_quick(sum.hi, sum.lo + (base.lo + t.lo + rest));
 }
 
-/* The angle of (x, y), y ≥ 0, as the sum of the parts of the result; not both zero, both finite. */
+/* The angle of (x, y) in [0, π], for y ≥ 0; not both zero, both finite. */
 static double angle_of(double2 y, double2 x)
 {
 	bool left = x.hi < 0;
@@ -244,7 +244,7 @@ static double angle_of(double2 y, double2 x)
 	bool steep = y.hi > x.hi;
 	double2 large = steep ? y : x, small = steep ? x : y;
 
-	/* So flat that the angle is the ratio itself: also where scaling would lose bits. */
+	/* A small angle equals the ratio to rounding; here scaling would lose bits. */
 	int gap = exponent_of(large.hi) - exponent_of(small.hi);
 	if (gap > 64 || small.hi == 0) {
 		if (!steep && !left)
@@ -290,7 +290,7 @@ double trig_atan(double x)
 
 /* ---- exponential and logarithm -------------------------------------------------------------- */
 
-/* e^(x.hi + x.lo), |x.hi| ≤ 800: infinite or 0 where the result does not fit. */
+/* e^(x.hi + x.lo), |x.hi| ≤ 800: infinite or 0 if the result does not fit. */
 static double exp_of(double2 x)
 {
 	double k = scalar_round(x.hi * SIXTYFOUR_OVER_LN2);

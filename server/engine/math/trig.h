@@ -1,7 +1,7 @@
-/* trig.h: sine, arctangent, exponential and friends, our own, the same bits everywhere.
+/* trig.h: sine, cosine, arctangent, exponential and power, with the same bits on every machine.
  *
  * Only + − × ÷ and sqrt of IEEE doubles are used, without fused operations, so every machine,
- * compiler and optimisation level gives the same result. NaN in gives NaN out.
+ * compiler and optimisation level gives the same result. NaN gives NaN.
  *
  * Accuracy, as the largest distance from the exact value in units of the last place, measured over the
  * 2808 hard points of tests/data/trig_points.txt (bound of the test in brackets): sin 0.56, cos 0.59
@@ -11,7 +11,7 @@
 #ifndef CAIRN_ENGINE_MATH_TRIG_H
 #define CAIRN_ENGINE_MATH_TRIG_H
 
-/* Angles in radians, any finite size: the argument is reduced exactly. Infinite gives NaN. */
+/* Angles in radians of any finite size: the argument is reduced exactly. Infinity gives NaN. */
 double trig_sin(double x);
 double trig_cos(double x);
 void trig_sincos(double x, double *sine, double *cosine);

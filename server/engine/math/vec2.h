@@ -54,7 +54,7 @@ static inline double vec2_dot(vec2 a, vec2 b)
 	return a.x * b.x + a.y * b.y;
 }
 
-/* The z component of the cross product: positive when b lies to the left of a. */
+/* The z component of the cross product: positive if b is to the left of a. */
 static inline double vec2_cross(vec2 a, vec2 b)
 {
 	return a.x * b.y - a.y * b.x;

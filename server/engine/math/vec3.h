@@ -1,4 +1,4 @@
-/* vec3.h: points and directions of space. Sums go x, y, z, left to right, always. */
+/* vec3.h: points and directions of space. Sums always run x, y, z, from left to right. */
 #ifndef CAIRN_ENGINE_MATH_VEC3_H
 #define CAIRN_ENGINE_MATH_VEC3_H
 
@@ -127,7 +127,7 @@ static inline double vec3_distance(vec3 a, vec3 b)
 	return vec3_length(vec3_sub(a, b));
 }
 
-/* The unit vector and the length; both zero for zero (and for what is too short to square). */
+/* The unit vector and the length; both zero for zero (and for a vector whose squares underflow). */
 static inline vec3 vec3_normalize_length(vec3 a, double *length)
 {
 	*length = vec3_length(a);
@@ -192,8 +192,8 @@ static inline bool vec3_equal(vec3 a, vec3 b)
 }
 
 /* Two tangents of the unit vector n so that (n, t, k) is orthonormal and right-handed (app A-05):
- * the smallest component is dropped, ties in the order x, y, z. The map jumps where the smallest
- * component changes. */
+ * the smallest component is dropped, ties in the order x, y, z. The tangents jump where another
+ * component becomes the smallest. */
 static inline void vec3_frame(vec3 n, vec3 *t, vec3 *k)
 {
 	double x = scalar_abs(n.x), y = scalar_abs(n.y), z = scalar_abs(n.z);

@@ -1,10 +1,10 @@
-/* wide.h: numbers with the digits of a double and an exponent that does not end.
+/* wide.h: numbers with the precision of a double and a 64-bit exponent.
  *
- * For judging answers whose products leave the range of doubles (1e-301 times 1e206 times 1e206):
- * there a plain sum says 0 or infinity, and neither is true. Addition and multiplication round as
- * those of double do (53 bits, to nearest) and never over- or underflow. An infinite mantissa stands
- * for a bound that is not there; infinity minus infinity is not asked. Sums whose terms cancel are
- * made in twice the digits (wide2) and rounded once.
+ * Used to measure residuals whose products leave the range of doubles (1e-301 times 1e206 times 1e206),
+ * for which arithmetic in doubles gives 0 or infinity. Addition and multiplication round as those of
+ * double (53 bits, to nearest) and never overflow or underflow. An infinite mantissa stands for a
+ * missing bound; infinity minus infinity must not occur. Sums whose terms cancel are computed with
+ * twice the precision (wide2) and rounded once.
  */
 #ifndef CAIRN_ENGINE_MATH_WIDE_H
 #define CAIRN_ENGINE_MATH_WIDE_H
@@ -24,7 +24,7 @@ static inline double scalar_power2(int64_t e)
 	return scalar_from_bits((uint64_t)(1023 + e) << 52);
 }
 
-/* x 2^e; beyond the range of doubles 0 or infinity. Exact when the result is not subnormal. */
+/* x 2^e; 0 or infinity beyond the range of doubles. Exact unless the result is subnormal. */
 static inline double scalar_shift(double x, int64_t e)
 {
 	e = e < -4000 ? -4000 : e > 4000 ? 4000 : e;
@@ -127,7 +127,7 @@ static inline double wide_ratio(wide a, wide b)
 	return b.mantissa == 0 ? __builtin_inf() : wide_value(wide_over(a, b));
 }
 
-/* A sum in the making: mantissa · 2^exponent, mantissa.hi 0 or 1/2 ≤ |mantissa.hi| < 1.
+/* A running sum: mantissa · 2^exponent, mantissa.hi 0 or 1/2 ≤ |mantissa.hi| < 1.
  * Begins with {{0, 0}, 0}. */
 typedef struct wide2 {
 	double2 mantissa;
