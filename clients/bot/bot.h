@@ -1,11 +1,12 @@
-/* bot.h: cairn-bot, many sessions from one process, to load a server and to measure its latency and losses.
+/* bot.h: cairn-bot: many sessions in one process, to load a server and to measure its latency and
+ * losses.
  *
  *	options ──► network (optional relay: delay, jitter, stalls, half-open) ──► cairnd
  *	        ├─► fleet: players, observers, stallers; one thread, poll(2)
- *	        └─► liars: a thread of their own, because their calls block
+ *	        └─► liars: in a thread of their own, because their calls block
  *	        └─► report: histograms, counts, thresholds; text and JSON
  *
- * The actions of a bot depend only on --seed and its number; what it receives depends on timing too.
+ * The actions of a bot depend only on --seed and its number; what it receives also depends on timing.
  */
 #ifndef CAIRN_CLIENTS_BOT_BOT_H
 #define CAIRN_CLIENTS_BOT_BOT_H
@@ -20,7 +21,7 @@ extern const char *const BOT_KIND_NAMES[BOT_KINDS];
 enum { BOT_SESSIONS_MAX = 4096 };
 
 struct bot_options {
-	const char *address, *world, *json;
+	const char *address, *world, *json; /* `json`: file of the report, or NULL */
 	uint32_t count[BOT_KINDS];
 	uint64_t seed;
 	double seconds;
@@ -44,7 +45,7 @@ struct bot_options {
 struct tally {
 	uint32_t sessions;
 	uint64_t frames, bodies;    /* frames applied whole; bodies in the last of each session */
-	uint64_t batches, refused;  /* commands answered, of these refused */
+	uint64_t batches, refused;  /* batches answered; of these refused */
 	uint64_t skipped, lost;	    /* frames and events that NOTICE reported */
 	uint64_t diverged, resyncs; /* mirrors whose hash differed from the server's */
 	uint64_t ended;		    /* connections the server ended */
@@ -61,23 +62,22 @@ MUST_CHECK enum status bot_options_parse(struct bot_options *options, int argc, 
 					 struct reason *why);
 void bot_usage(void);
 
-/* Monotonic, µs. */
+/* The monotonic clock, µs. */
 uint64_t bot_now(void);
 
-/* Runs everything for options->seconds. Fails with the first refusal that makes the run
- * pointless. */
+/* Connects all sessions and runs them for options->seconds. Fails if a session cannot connect, join
+ * or subscribe. */
 MUST_CHECK enum status fleet_run(const struct bot_options *options, struct tally tally[BOT_KINDS],
 				 struct reason *why);
 
-/* options->count[BOT_LIAR] liars, one hostile conversation after the other, from now to liars_stop,
- * in a thread of their own which alone writes `tally` meanwhile. *out is NULL if there are none.
- */
+/* Starts a thread that holds hostile conversations, options->count[BOT_LIAR] in each round, until
+ * liars_stop. Until then only this thread may write `tally`. *out is NULL if there are no liars. */
 struct liars;
 MUST_CHECK enum status liars_start(const struct bot_options *options, struct tally *tally,
 				   struct liars **out, struct reason *why);
 void liars_stop(struct liars *self); /* NULL is ignored */
 
-/* Prints the report; true if every threshold held and no mirror diverged. */
+/* Prints the report. True if no threshold was exceeded and no mirror diverged. */
 bool report_print(const struct bot_options *options, const struct tally tally[BOT_KINDS]);
 /* Writes options->json. IO. */
 MUST_CHECK enum status report_json(const struct bot_options *options,

@@ -1,12 +1,13 @@
 /* fleet.c: sessions that play, watch and stall, in one thread.
  *
- * Each is a libcairn client. Joining and subscribing wait for their answers, one session after the
- * other; from then on poll(2) says who has something to read, and a bot that wants to act is due at
- * an instant of its own.
+ * Each is a libcairn client. The sessions connect, join and subscribe one after the other and wait
+ * for each answer. After that poll(2) reports which sessions are readable, and each bot has a time
+ * at which it acts next.
  *
- * Lateness of a frame: tick t was over at the server's clock c + t / rate; c is not known, so it is
- * taken from the frame of the run that came promptest. The bots of a run share it: what is early
- * for one is what the others could have had.
+ * Lateness of a frame: tick t ends at time c + t / rate. The constant c is unknown, so it is the
+ * minimum of arrival − t / rate over all frames of the run: the frame with the least delay has
+ * lateness 0. All bots of a run share c, because a frame that one of them received early was
+ * available to the others as well.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -20,12 +21,12 @@
 #include "server/base/heap.h"
 
 enum {
-	BATCHES_KEPT = 256,
-	TICKS_KEPT = 1 << 16, /* arrivals of one session its lateness is reckoned from: the first so
-				 many */
-	STALL_LEAST_MS = 200, /* a staller stops reading for so long … */
-	STALL_MOST_MS = 3000, /* … to so long, */
-	READING_MS = 1500,    /* and reads for so long in between */
+	BATCHES_KEPT = 256,	/* batches of a session that may wait for their results at once */
+	ARRIVALS_MAX = 1 << 16, /* frames of a session whose lateness is measured: the first ones */
+	STALL_MIN_MS = 200, /* a staller stops reading for a random time between these two … */
+	STALL_MAX_MS = 3000,
+	READING_MS = 1500,     /* … and then reads for this time */
+	CAUGHT_UP_US = 250000, /* a staller has caught up once its frames are less late than this */
 };
 
 const char *const BOT_KIND_NAMES[BOT_KINDS] = { "players", "observers", "stallers", "liars" };
@@ -40,7 +41,7 @@ struct bot {
 	struct cairn *client; /* NULL: ended */
 	enum bot_kind kind;
 	struct rng rng;
-	uint64_t due; /* acts then, µs */
+	uint64_t due; /* time of its next action, µs */
 	/* Players. */
 	int64_t body;
 	struct {
@@ -55,10 +56,10 @@ struct bot {
 
 struct fleet {
 	const struct bot_options *options;
-	const char *address; /* the network's, where there is one */
+	const char *address; /* of the relay if there is one, else of the server */
 	struct cairn_world world;
-	int64_t shape;	    /* what players are */
-	uint64_t promptest; /* µs: least arrival − tick / rate; UINT64_MAX before the first */
+	int64_t shape;	   /* of every player; 0 before the first player has uploaded it */
+	uint64_t start_us; /* minimum of arrival − tick / rate; UINT64_MAX before the first frame */
 	struct bot *bots;
 	uint32_t count;
 };
@@ -75,8 +76,7 @@ static double tick_us(const struct fleet *fleet)
 	return 1e6 * (double)fleet->world.rate.den / (double)fleet->world.rate.num;
 }
 
-/* ---- what comes ---------------------------------------------------------------------------------
- */
+/* ---- callbacks ------------------------------------------------------------------------------- */
 
 static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
 {
@@ -84,15 +84,14 @@ static void on_frame(void *context, uint64_t sub, const struct mirror *mirror)
 	struct bot *bot = context;
 	uint64_t now = bot_now();
 	uint64_t start = now - MIN_OF(now, (uint64_t)((double)mirror->tick * tick_us(bot->fleet)));
-	bot->fleet->promptest = MIN_OF(bot->fleet->promptest, start);
+	bot->fleet->start_us = MIN_OF(bot->fleet->start_us, start);
 	bot->tally->frames++;
-	if (bot->arrivals.count < TICKS_KEPT &&
+	if (bot->arrivals.count < ARRIVALS_MAX &&
 	    ARRAY_RESERVE(&bot->arrivals, bot->arrivals.count + 1u) == STATUS_OK)
 		bot->arrivals.items[bot->arrivals.count++] = (struct arrival){ mirror->tick, now };
-	/* Up to date again: what is shown is not older than a quarter of a second. */
 	double behind =
-		(double)(now - bot->fleet->promptest) - (double)mirror->tick * tick_us(bot->fleet);
-	if (bot->catching_up && behind < 250000) {
+		(double)(now - bot->fleet->start_us) - (double)mirror->tick * tick_us(bot->fleet);
+	if (bot->catching_up && behind < CAUGHT_UP_US) {
 		bot->catching_up = false;
 		bot->tally->catch_ups++;
 		histogram_add(&bot->tally->catch_up, now - bot->read_again);
@@ -126,8 +125,7 @@ static void on_diverged(void *context, uint64_t sub, uint64_t tick)
 	((struct bot *)context)->tally->diverged++;
 }
 
-/* ---- beginning ----------------------------------------------------------------------------------
- */
+/* ---- connecting ------------------------------------------------------------------------------ */
 
 static enum status open_session(struct bot *bot, struct reason *why)
 {
@@ -146,14 +144,15 @@ static enum status open_session(struct bot *bot, struct reason *why)
 		status = cairn_join(bot->client, options->world, &bot->fleet->world, why);
 	sub.world = bot->fleet->world.number;
 	if (status == STATUS_OK && bot->fleet->world.mode != WIRE_MODE_RUNNING)
-		return reason_set(why, STATUS_PAUSED, -1, "world", "%s does not run",
-				  options->world);
+		return reason_set(why, STATUS_PAUSED, -1, "world",
+				  "world %s is not running; `cairn resume %s` starts it",
+				  options->world, options->world);
 	if (status == STATUS_OK)
 		status = cairn_subscribe(bot->client, &sub, why);
 	return status;
 }
 
-/* A ball of its own for each player, thrown in above the world's origin. */
+/* Spawns the player's ball at a random place above the origin of the world. */
 static enum status spawn_player(struct bot *bot, struct reason *why)
 {
 	struct attachment ball = { .shape = bot->fleet->shape, .rotation = { 1, 0, 0, 0 } };
@@ -172,8 +171,8 @@ static enum status spawn_player(struct bot *bot, struct reason *why)
 	return status;
 }
 
-/* The first player brings the shape that all players have. */
-static enum status bring_shape(struct bot *bot, struct reason *why)
+/* Uploads the shape of all players. */
+static enum status upload_shape(struct bot *bot, struct reason *why)
 {
 	static const uint8_t BALL[10] = {
 		1, 1, 0x9a, 0x99, 0x99, 0x99, 0x99, 0x99, 0xc9, 0x3f
@@ -190,7 +189,7 @@ static enum status bring_shape(struct bot *bot, struct reason *why)
 	return status;
 }
 
-static enum status connect_players(struct fleet *fleet, uint64_t now, struct reason *why)
+static enum status connect_bots(struct fleet *fleet, uint64_t now, struct reason *why)
 {
 	for (uint32_t i = 0; i < fleet->count; i++) {
 		struct bot *bot = &fleet->bots[i];
@@ -198,7 +197,7 @@ static enum status connect_players(struct fleet *fleet, uint64_t now, struct rea
 		bot->due = now + rng_below(&bot->rng, 1000000);
 		status = open_session(bot, why);
 		if (status == STATUS_OK && bot->kind == BOT_PLAYER && fleet->shape == 0)
-			status = bring_shape(bot, why);
+			status = upload_shape(bot, why);
 		if (status == STATUS_OK && bot->kind == BOT_PLAYER)
 			status = spawn_player(bot, why);
 		if (status != STATUS_OK)
@@ -210,7 +209,7 @@ static enum status connect_players(struct fleet *fleet, uint64_t now, struct rea
 
 /* ---- acting ---------------------------------------------------------------------------------- */
 
-static void ended(struct bot *bot)
+static void end_session(struct bot *bot)
 {
 	cairn_close(bot->client);
 	bot->client = NULL;
@@ -218,8 +217,8 @@ static void ended(struct bot *bot)
 	bot->tally->ended++;
 }
 
-/* A push in any direction, a little up. */
-static void play(struct bot *bot, uint64_t now)
+/* Pushes the player's ball in a random direction, never down. */
+static void push_ball(struct bot *bot, uint64_t now)
 {
 	struct command push;
 	uint64_t batch;
@@ -237,15 +236,15 @@ static void play(struct bot *bot, uint64_t now)
 	bot->waiting[batch % BATCHES_KEPT].sent = now;
 	enum status status = cairn_poll(bot->client, 0, NULL);
 	if (status != STATUS_OK && status != STATUS_AGAIN)
-		ended(bot);
+		end_session(bot);
 }
 
-static void stall_or_read(struct bot *bot, uint64_t now)
+static void toggle_stall(struct bot *bot, uint64_t now)
 {
 	bot->stalled = !bot->stalled;
-	uint32_t ms =
-		bot->stalled ? STALL_LEAST_MS + rng_below(&bot->rng, STALL_MOST_MS - STALL_LEAST_MS)
-			     : READING_MS;
+	uint32_t ms = bot->stalled
+			      ? STALL_MIN_MS + rng_below(&bot->rng, STALL_MAX_MS - STALL_MIN_MS)
+			      : READING_MS;
 	bot->due = now + (uint64_t)ms * 1000;
 	if (bot->stalled)
 		return;
@@ -257,10 +256,10 @@ static void act(struct bot *bot, uint64_t now)
 {
 	switch (bot->kind) {
 	case BOT_PLAYER:
-		play(bot, now);
+		push_ball(bot, now);
 		return;
 	case BOT_STALLER:
-		stall_or_read(bot, now);
+		toggle_stall(bot, now);
 		return;
 	case BOT_OBSERVER:
 	case BOT_LIAR:
@@ -291,16 +290,17 @@ static void serve_ready_bots(struct fleet *fleet, struct pollfd *polls, uint64_t
 			if (polls[i].revents == 0)
 				continue;
 			enum status status = cairn_poll(fleet->bots[i].client, 0, NULL);
-			/* What the server refused is not the end of the connection. */
+			/* A refused request does not end the connection. */
 			if (status != STATUS_OK && status != STATUS_AGAIN &&
 			    (status == STATUS_CLOSED || wire_status_closes(status)))
-				ended(&fleet->bots[i]);
+				end_session(&fleet->bots[i]);
 		}
 	}
 }
 
-/* Those who came first have waited for the others: what they read late says nothing. */
-static void finish_bots(struct fleet *fleet)
+/* Reads everything received while the other sessions connected, and starts the statistics anew,
+ * because frames that waited for a session that was not read have no meaningful lateness. */
+static void discard_backlog(struct fleet *fleet)
 {
 	for (uint32_t i = 0; i < fleet->count; i++) {
 		struct bot *bot = &fleet->bots[i];
@@ -309,18 +309,18 @@ static void finish_bots(struct fleet *fleet)
 		bot->arrivals.count = 0;
 		bot->tally->frames = bot->tally->skipped = bot->tally->lost = 0;
 	}
-	fleet->promptest = UINT64_MAX;
+	fleet->start_us = UINT64_MAX;
 }
 
-/* Adds lateness at the end of the run, because it is relative to the promptest frame. Stallers are
- * excluded: they are late on purpose. */
-static void reckon(struct bot *bot)
+/* Adds the lateness of a bot's frames at the end of the run, when the frame with the least delay is
+ * known. Stallers are excluded, because they are late on purpose. */
+static void add_lateness(struct bot *bot)
 {
 	double tick = tick_us(bot->fleet);
 	const struct mirror *mirror = bot->client != NULL ? cairn_mirror(bot->client, 1) : NULL;
 	bot->tally->bodies += mirror != NULL ? mirror->count : 0;
 	for (uint32_t i = 0; bot->kind != BOT_STALLER && i < bot->arrivals.count; i++) {
-		double behind = (double)(bot->arrivals.items[i].us - bot->fleet->promptest) -
+		double behind = (double)(bot->arrivals.items[i].us - bot->fleet->start_us) -
 				(double)bot->arrivals.items[i].tick * tick;
 		histogram_add(&bot->tally->lateness, behind > 0 ? (uint64_t)behind : 0);
 		bot->tally->late += behind > tick;
@@ -332,7 +332,7 @@ enum status fleet_run(const struct bot_options *options, struct tally tally[BOT_
 {
 	struct fleet fleet = { .options = options,
 			       .address = options->address,
-			       .promptest = UINT64_MAX };
+			       .start_us = UINT64_MAX };
 	struct pollfd *polls = NULL;
 	for (uint32_t kind = 0; kind < BOT_LIAR; kind++)
 		fleet.count += options->count[kind];
@@ -347,20 +347,20 @@ enum status fleet_run(const struct bot_options *options, struct tally tally[BOT_
 			fleet.bots[i].rng = rng_seeded(options->seed + rng_mix(i));
 		}
 	if (status == STATUS_OK)
-		status = connect_players(&fleet, bot_now(), why);
+		status = connect_bots(&fleet, bot_now(), why);
 	else
 		reason_set(why, status, -1, "bots", "%s", status_text(status));
 	struct liars *liars = NULL;
 	if (status == STATUS_OK)
 		status = liars_start(options, &tally[BOT_LIAR], &liars, why);
 	if (status == STATUS_OK)
-		finish_bots(&fleet);
+		discard_backlog(&fleet);
 	if (status == STATUS_OK)
 		serve_ready_bots(&fleet, polls, bot_now() + (uint64_t)(options->seconds * 1e6));
 	liars_stop(liars);
 	for (uint32_t i = 0; fleet.bots != NULL && i < fleet.count; i++) {
 		if (status == STATUS_OK)
-			reckon(&fleet.bots[i]);
+			add_lateness(&fleet.bots[i]);
 		if (fleet.bots[i].client != NULL)
 			cairn_close(fleet.bots[i].client);
 		ARRAY_RELEASE(&fleet.bots[i].arrivals);

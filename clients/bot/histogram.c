@@ -1,7 +1,8 @@
-/* histogram.c: counts by powers of two and sixteenths; quantiles by summing from below. See histogram.h. */
+/* See histogram.h. A quantile is found by summing the bins from below. */
 #include "clients/bot/histogram.h"
 
-/* Values below 16 have a bin each; above, the four bits behind the leading one name the step. */
+/* Values below 16 have a bin each; above, the four bits after the leading one choose the bin of the
+ * power. */
 static uint32_t bin_of(uint64_t us)
 {
 	if (us < HISTOGRAM_STEPS)

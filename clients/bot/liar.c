@@ -1,6 +1,5 @@
-/* liar.c: what a hostile or broken client sends. The server may answer with an ERROR, say GOODBYE
- * or close; it must not crash, hang, or keep a
- * connection that sends malformed frames. */
+/* liar.c: conversations of hostile or broken clients. The server may answer with an ERROR or
+ * GOODBYE, or close; it must not crash, hang, or keep a connection that sends malformed frames. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,7 +17,7 @@
 enum { LIE_BYTES = 4096, ANSWER_MS = 50, PAUSE_MS = 50, OPEN_MS = 1000 };
 
 enum lie {
-	LIE_NOISE,   /* bytes of any kind */
+	LIE_NOISE,   /* random bytes */
 	LIE_OTHER,   /* another protocol */
 	LIE_HUGE,    /* a frame header with a length above the limit */
 	LIE_COUNTS,  /* an array header with 2^31 items */
@@ -59,7 +58,7 @@ static uint32_t put_many(uint8_t *at, uint32_t used, struct rng *rng, bool known
 	return used;
 }
 
-/* The bytes of one lie, at most LIE_BYTES. */
+/* Writes the bytes of one lie and returns their count, at most LIE_BYTES. */
 static uint32_t write_lie(enum lie lie, struct rng *rng, uint8_t *at)
 {
 	static const uint8_t HTTP[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -112,7 +111,7 @@ static void lie_once(const char *address, struct rng *rng, struct tally *tally)
 	struct transport peer;
 	transport_init(&peer);
 	if (transport_open(&peer, address, NULL, OPEN_MS, NULL) != STATUS_OK) {
-		/* The server may refuse connections above its limit per address. */
+		/* The server refuses connections above its limit for one address. */
 		tally->ended++;
 		return;
 	}

@@ -1,4 +1,5 @@
-/* main.c: the program cairn-bot: options, the bad network if requested, the fleet, the report. See bot.h. */
+/* main.c: the program cairn-bot: reads the options, starts the bad network if requested, runs the
+ * fleet and prints the report. See bot.h. */
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -47,7 +48,7 @@ int main(int argc, char *argv[])
 	if (tally == NULL)
 		return EXIT_UNABLE;
 	raise_limit();
-	/* The relay goes where the options say; the fleet goes to the relay. */
+	/* The relay connects to the address of the options, the fleet connects to the relay. */
 	struct bot_options behind = options;
 	if (bad_network(&options)) {
 		status = network_start(&options, &network, relay, &why);

@@ -1,7 +1,7 @@
-/* network.c: the relay. Each direction of each connection is a queue of pieces, each with the
- * instant at which it may go on: when it came + delay + a share of jitter, but never before the
- * piece ahead of it (a stream keeps its order), and not within a stall. The relay does not read
- * into a full queue, so the sender sees back pressure as on a real link. */
+/* network.c: the relay. Each direction of a connection is a queue of pieces. A piece is forwarded
+ * at its arrival + delay + a random part of jitter, but never before the piece ahead of it, because
+ * a stream keeps its order, and never during a stall. The relay does not read into a full queue, so
+ * the sender sees back pressure as on a real link. */
 #include "clients/bot/network.h"
 
 #include <arpa/inet.h>
@@ -24,7 +24,7 @@
 enum { PIECE_BYTES = 16 << 10, QUEUE_MAX = 1 << 20, OPEN_MS = 1000 };
 
 struct delayed_piece {
-	uint64_t due; /* µs */
+	uint64_t due; /* time at which it is forwarded, µs */
 	size_t bytes;
 };
 struct direction {
@@ -34,9 +34,9 @@ struct direction {
 	bool ended; /* the sender has closed */
 };
 struct relay {
-	int fd[2]; /* client's side, server's side; −1 closed */
-	struct direction to[2];
-	uint64_t opened;
+	int fd[2];		/* of the client, of the server; −1: closed */
+	struct direction to[2]; /* bytes to be sent to fd[0], to fd[1] */
+	uint64_t opened;	/* µs */
 	struct rng rng;
 };
 struct bad_network {
@@ -69,7 +69,7 @@ static uint64_t due_at(const struct bad_network *self, struct relay *pair, struc
 	uint64_t stall = (uint64_t)self->options->network.stall_ms * 1000;
 	uint64_t due = now + delay + (uint64_t)(rng_double(&pair->rng) * (double)jitter);
 	if (every > 0 && stall > 0) {
-		/* The first part of every period but the first is silence. */
+		/* Each period except the first begins with a stall. */
 		uint64_t since = due - self->started, phase = since % every;
 		if (since >= every && phase < stall)
 			due += stall - phase;
@@ -96,7 +96,7 @@ static void read_piece(struct bad_network *self, struct relay *pair, uint32_t si
 		(struct delayed_piece){ due_at(self, pair, to, now), (size_t)got };
 }
 
-/* Sends what is due. False: the side is gone. */
+/* Sends the pieces that are due. False: the connection of this side has ended. */
 static bool write_piece(struct relay *pair, uint32_t side, uint64_t now)
 {
 	struct direction *to = &pair->to[side];
@@ -122,9 +122,10 @@ static bool half_open(const struct bad_network *self, const struct relay *pair, 
 	return after > 0 && now - pair->opened >= after;
 }
 
-/* False: both sides have had all that came, and one has ended. */
-static bool relay(struct bad_network *self, struct relay *pair, const struct pollfd *ready,
-		  uint64_t now)
+/* Reads and forwards. False: a side has ended and everything that it sent has been forwarded, or a
+ * send failed. */
+static bool forward_pieces(struct bad_network *self, struct relay *pair, const struct pollfd *ready,
+			   uint64_t now)
 {
 	if (half_open(self, pair, now))
 		return true;
@@ -157,7 +158,7 @@ static void accept_one(struct bad_network *self, uint64_t now)
 	int on = 1;
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	pair->fd[0] = fd;
-	pair->fd[1] = server.fd; /* ours from here */
+	pair->fd[1] = server.fd; /* owned by the pair from here on */
 	pair->opened = now;
 	pair->rng = rng_seeded(self->options->seed + rng_mix(++self->accepted));
 	self->pairs.items[self->pairs.count++] = pair;
@@ -169,7 +170,7 @@ static int wait_ms(const struct bad_network *self, uint64_t now)
 	for (uint32_t i = 0; i < self->pairs.count; i++)
 		for (uint32_t side = 0; side < 2; side++) {
 			const struct direction *to = &self->pairs.items[i]->to[side];
-			/* What is due already waits for room in the socket: POLLOUT tells. */
+			/* A piece that is due already waits for POLLOUT, not for a time. */
 			if (to->pieces.count > 0 && to->pieces.items[0].due > now &&
 			    !half_open(self, self->pairs.items[i], now))
 				next = MIN_OF(next, to->pieces.items[0].due);
@@ -177,8 +178,8 @@ static int wait_ms(const struct bad_network *self, uint64_t now)
 	return next <= now ? 0 : (int)((next - now + 999) / 1000);
 }
 
-/* What to wait for on one side of a pair; nothing, not even its end, while nothing may be taken
- * from it. */
+/* The events to wait for on one side of a pair. Without any the descriptor is −1, because poll(2) would
+ * otherwise report POLLHUP again and again. */
 static struct pollfd poll_of(const struct bad_network *self, const struct relay *pair,
 			     uint32_t side, uint64_t now)
 {
@@ -210,7 +211,8 @@ static void *run_network(void *context)
 		poll(polls.items, 1 + 2 * pairs, wait_ms(self, now));
 		now = bot_now();
 		for (uint32_t i = pairs; i-- > 0;)
-			if (!relay(self, self->pairs.items[i], &polls.items[1 + 2 * i], now)) {
+			if (!forward_pieces(self, self->pairs.items[i], &polls.items[1 + 2 * i],
+					    now)) {
 				pair_free(self->pairs.items[i]);
 				self->pairs.items[i] = self->pairs.items[--self->pairs.count];
 			}

@@ -1,5 +1,5 @@
-/* options.c: the command line of cairn-bot, from one table. Contradictions are refused before any
- * connection is made. */
+/* options.c: the command line of cairn-bot, parsed with one table. Contradictory options are
+ * refused before any connection is made. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,8 +63,8 @@ void bot_usage(void)
 		snprintf(left, sizeof left, "--%s %s", ROWS[i].name, ROWS[i].argument);
 		printf("  %-22s %s\n", left, ROWS[i].help);
 	}
-	puts("\nExit status: 0 every threshold held, 1 one did not or a mirror diverged, 2 it "
-	     "could not run.");
+	puts("\nExit status: 0 no threshold was exceeded, 1 one was or a mirror diverged, 2 the run "
+	     "was not possible.");
 }
 
 static enum status set_number(const struct option_row *row, void *field, const char *text,

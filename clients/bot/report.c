@@ -1,5 +1,5 @@
-/* report.c: the result of a run of cairn-bot, as a table for people or one JSON object, and whether it
- * kept the limits that options set. */
+/* report.c: the result of a run of cairn-bot as text and as one JSON object, and the check of the
+ * thresholds that the options set. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static double late_part(const struct tally *tally)
 	return tally->lateness.count > 0 ? (double)tally->late / (double)tally->lateness.count : 0;
 }
 
-static struct tally sum(const struct tally tally[BOT_KINDS])
+static struct tally sum_kinds(const struct tally tally[BOT_KINDS])
 {
 	struct tally all = { 0 };
 	for (uint32_t kind = 0; kind < BOT_KINDS; kind++) {
@@ -29,7 +29,7 @@ static struct tally sum(const struct tally tally[BOT_KINDS])
 	return all;
 }
 
-static void line(const char *what, const struct latency_histogram *histogram)
+static void print_histogram(const char *what, const struct latency_histogram *histogram)
 {
 	if (histogram->count > 0)
 		printf("  %-9s p50 %.2f  p90 %.2f  p99 %.2f  max %.2f ms, of %llu\n", what,
@@ -38,13 +38,13 @@ static void line(const char *what, const struct latency_histogram *histogram)
 		       (unsigned long long)histogram->count);
 }
 
-/* Prints a threshold if it is set (`asked`); true if it held or is not set. */
-static bool threshold(const char *what, bool asked, double is, double most)
+/* Prints a threshold if it is set; true if it held or is not set. */
+static bool check_threshold(const char *what, bool set, double value, double limit)
 {
-	if (asked)
-		printf("%s %s: %.3f of at most %.3f\n", is <= most ? "held" : "FAILED", what, is,
-		       most);
-	return !asked || is <= most;
+	if (set)
+		printf("%s %s: %.3f of at most %.3f\n", value <= limit ? "held" : "FAILED", what,
+		       value, limit);
+	return !set || value <= limit;
 }
 
 bool report_print(const struct bot_options *options, const struct tally tally[BOT_KINDS])
@@ -64,18 +64,20 @@ bool report_print(const struct bot_options *options, const struct tally tally[BO
 		if (t->batches > 0)
 			printf("  %llu batches answered, %llu refused\n",
 			       (unsigned long long)t->batches, (unsigned long long)t->refused);
-		line("latency", &t->latency);
-		line("lateness", &t->lateness);
-		line("catch-up", &t->catch_up);
+		print_histogram("latency", &t->latency);
+		print_histogram("lateness", &t->lateness);
+		print_histogram("catch-up", &t->catch_up);
 	}
-	struct tally all = sum(tally);
-	bool passed = threshold("diverged mirrors", true, (double)all.diverged, 0);
-	passed &= threshold("latency p99, ms", options->limit.latency_p99_ms > 0,
-			    ms(histogram_at(&all.latency, 0.99)), options->limit.latency_p99_ms);
-	passed &= threshold("lateness p99, ms", options->limit.lateness_p99_ms > 0,
-			    ms(histogram_at(&all.lateness, 0.99)), options->limit.lateness_p99_ms);
-	passed &= threshold("part of frames over a tick late", options->limit.late < 1,
-			    late_part(&all), options->limit.late);
+	struct tally all = sum_kinds(tally);
+	bool passed = check_threshold("diverged mirrors", true, (double)all.diverged, 0);
+	passed &= check_threshold("latency p99, ms", options->limit.latency_p99_ms > 0,
+				  ms(histogram_at(&all.latency, 0.99)),
+				  options->limit.latency_p99_ms);
+	passed &= check_threshold("lateness p99, ms", options->limit.lateness_p99_ms > 0,
+				  ms(histogram_at(&all.lateness, 0.99)),
+				  options->limit.lateness_p99_ms);
+	passed &= check_threshold("part of frames over a tick late", options->limit.late < 1,
+				  late_part(&all), options->limit.late);
 	return passed;
 }
 
