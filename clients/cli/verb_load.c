@@ -14,8 +14,8 @@
 #include "server/base/heap.h"
 
 /* The commands of a batch and the rest of its message must fit into a frame of 64 KiB, the limit of
- * a guest; a world accepts at most 4096 commands in a batch. */
-enum { BATCH_BYTES = 60000, BATCH_COMMANDS = 4096 };
+ * a guest. */
+enum { BATCH_BYTES = 60000, BATCH_COMMANDS = WIRE_BATCH_MAX };
 
 /* Packs the limits that the scene sets; returns their count. */
 static uint32_t pack_limits(struct wire_packer *out, const struct scene_world *scene)
