@@ -1,5 +1,6 @@
-"""What a hostile peer sends, one row each: who sends it, the limit it breaks, and what must come of it. `test_limits.py`
-holds a daemon to the rows; `tests/bench/server … hostile` measures what each costs it."""
+"""Hostile inputs, one row each: the role that sends it, the limit it breaks, and the required
+result. `test_limits.py` checks a daemon against the rows; `tests/bench/server … hostile` measures
+the cost of each."""
 import base64
 import contextlib
 import hashlib
@@ -24,7 +25,7 @@ def bin32(content):
 
 
 def deep(levels):
-    """PING with a value so many levels deep, the message being the first."""
+    """PING with a value nested `levels` deep; the message is the first level."""
     return bin32(b"\x92\x04" + b"\x91" * (levels - 2) + b"\x90")
 
 
@@ -35,7 +36,7 @@ class Row:
     data: bytes
     status: str   # of the ERROR or RESULT
     closes: bool = False
-    limit: str = ""  # the limit of docs/PROTOCOL.md, or the row of anchors it answers
+    limit: str = ""  # the limit of docs/PROTOCOL.md, or a row of anchors
 
 
 def box(size=1.0):
@@ -157,7 +158,7 @@ def hostile_daemon(*arguments):
 
 
 class Peer:
-    """A connection of one role, in both worlds where it may."""
+    """A connection of one role, joined to both worlds if the role may join."""
 
     def __init__(self, address, role):
         self.socket = raw(address)
@@ -172,7 +173,7 @@ class Peer:
             self.socket.sendall(data)
 
     def messages(self):
-        """What comes, to the end of the connection."""
+        """Received messages, to the end of the connection."""
         while True:
             for content in self.unpacker:
                 yield msgpack.unpackb(content, raw=False, strict_map_key=False)
@@ -185,14 +186,14 @@ class Peer:
             self.unpacker.feed(data)
 
     def until(self, wanted):
-        """The first message that is wanted; None: the connection ends without it."""
+        """The first message for which wanted() is true; None: the connection ends without one."""
         for message in self.messages():
             if wanted(message):
                 return message
         return None
 
     def refusal(self):
-        """The status of the first ERROR, or RESULT that is none."""
+        """The status of the first ERROR, or of the first RESULT that is not ok."""
         found = self.until(lambda m: m[0] == 3 or (m[0] == 41 and m[2][0][2] != 0))
         return None if found is None else found[2] if found[0] == 3 else found[2][0][2]
 
@@ -205,7 +206,7 @@ class Peer:
 
 
 def play(address, row):
-    """The whole of a row: the name of the status, and whether the connection has ended."""
+    """Sends a row; returns the name of the status, and whether the connection was closed."""
     peer = Peer(address, row.role)
     peer.send(row.data)
     code = peer.refusal()

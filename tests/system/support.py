@@ -1,4 +1,5 @@
-"""What the system tests share: the programs of this build, raw frames, and what the kernel knows of a daemon."""
+"""Helpers of the system tests: the programs of this build, raw frames, and the kernel's figures
+about a daemon."""
 import contextlib
 import fcntl
 import json
@@ -22,9 +23,10 @@ from cairn.wire import Wire  # noqa: E402
 
 CLIENT = str(BUILD / "cairn")
 DAEMON = str(BUILD / "cairnd")
-# Sanitizers slow everything down and keep memory that was given back: bounds on memory mean nothing there.
+# Sanitizers slow everything down and keep freed memory, so bounds on memory are meaningless with
+# them.
 SANITIZED = bool(os.environ.get("CAIRN_SANITIZE"))
-# A leak sanitizer looks into its own process as a debugger would.
+# A leak sanitizer attaches to its own process like a debugger.
 if SANITIZED:
     os.environ.setdefault("CAIRN_DEBUGGABLE", "true")
 TOWER = str(SOURCE / "clients" / "scenes" / "tower.yaml")
@@ -54,14 +56,14 @@ class Cli:
         return value
 
     def error(self, *words):
-        """What a verb that fails says, and its exit status."""
+        """The message and exit status of a verb that fails."""
         done = self.run(*words)
         assert done.returncode != 0, done.stdout
         return done.stderr, done.returncode
 
 
 def records(text):
-    """What a verb prints for people, `key   value` lines, as a dict; empty lines end a record."""
+    """The output of a verb for people, lines `key   value`, as a dict; an empty line ends a record."""
     found = [{}]
     for line in text.splitlines():
         if not line:
@@ -92,14 +94,14 @@ def refused(status):
 
 
 def frame(*message):
-    """A whole frame of one message, its type a number."""
+    """A whole frame of one message with a numeric type."""
     import msgpack
     content = msgpack.packb(list(message), use_bin_type=True)
     return b"\xc6" + struct.pack(">I", len(content)) + content
 
 
 def memory(pid, key="VmRSS"):
-    """Bytes of resident memory now; VmHWM: at most, ever."""
+    """Bytes of resident memory now; VmHWM: the peak."""
     with open(f"/proc/{pid}/status", encoding="ascii") as lines:
         for line in lines:
             if line.startswith(key + ":"):
@@ -121,16 +123,16 @@ def waiting_to_be_read(sock):
 
 
 def until(true, seconds=10.0, pause=0.01):
-    """Waits until true() is; its value."""
+    """Waits until true() is true; returns its value."""
     end = time.monotonic() + seconds
     while not (value := true()):
-        assert time.monotonic() < end, "it did not come true in time"
+        assert time.monotonic() < end, "the condition did not become true in time"
         time.sleep(pause)
     return value
 
 
 def listens(path):
-    """Whether somebody listens at a Unix socket, which is there a moment earlier."""
+    """Whether a process listens at a Unix socket; the file exists a moment earlier."""
     with socket.socket(socket.AF_UNIX) as peer:
         return peer.connect_ex(path) == 0
 

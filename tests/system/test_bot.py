@@ -1,4 +1,4 @@
-"""cairn-bot against a real daemon: that it does what it is told, and says truly what it met."""
+"""cairn-bot against a real daemon: it does what its options say, and reports what it measured."""
 import json
 import subprocess
 
@@ -20,7 +20,7 @@ def report_of(path, address, *words, code=0):
         return json.load(text)
 
 
-def test_every_kind_of_bot_does_its_part_and_the_server_lives(tmp_path):
+def test_every_kind_of_bot_works_and_the_server_survives(tmp_path):
     with tcp_daemon("--scene", SCENE) as (server, address):
         report = report_of(tmp_path / "r.json", address, "--players", 4, "--observers", 6, "--stallers", 2, "--liars", 2,
                            "--seconds", 3, "--commands", 20)
@@ -41,17 +41,17 @@ def test_every_kind_of_bot_does_its_part_and_the_server_lives(tmp_path):
             assert world.mode == "running"
 
 
-def test_a_delay_in_the_network_is_in_every_latency(tmp_path):
+def test_every_latency_includes_the_network_delay(tmp_path):
     with tcp_daemon("--scene", SCENE) as (_, address):
         report = report_of(tmp_path / "r.json", address, "--players", 2, "--seconds", 2, "--delay", 60, "--max-latency", 1,
                            code=1)
         assert report["passed"] is False
-        # There and back; a value is told by the upper end of its step, 7 % wide.
+        # Both directions; a value is reported as the upper end of its step, which is 7 % wide.
         assert report["players"]["latency_us"]["count"] > 0
         assert report["players"]["latency_us"]["p50"] >= 120_000
 
 
-def test_a_half_open_connection_ends_nothing_but_itself(tmp_path):
+def test_a_half_open_connection_ends_no_other_connection(tmp_path):
     with tcp_daemon("--scene", SCENE) as (server, address):
         report = report_of(tmp_path / "r.json", address, "--observers", 3, "--seconds", 3, "--half-open", 1)
         assert report["observers"]["frames"] > 0 and report["observers"]["diverged"] == 0
@@ -70,7 +70,7 @@ def test_a_half_open_connection_ends_nothing_but_itself(tmp_path):
     (["--world", "w", "--observers", "1", "more"], "more"),
     (["--world", "w", "--observers", "1", "--address", "tcp:127.0.0.1:1"], "127.0.0.1:1"),
 ])
-def test_what_it_cannot_do_is_named_and_is_status_2(words, field):
+def test_an_invalid_option_is_named_and_gives_status_2(words, field):
     done = bot(*words)
     assert done.returncode == 2 and field in done.stderr, done.stderr
 

@@ -1,4 +1,5 @@
-"""The command line: every verb, for people and as JSON, and what it says when it is refused."""
+"""The command line: every verb, its output for people and as JSON, and its messages when it is
+refused."""
 import contextlib
 import json
 import os
@@ -37,7 +38,7 @@ def test_a_created_world_is_listed(cli):
     assert [str(made["world"]), "listed", "paused", "free", "1", "0", "0"] in rows
 
 
-def test_a_world_can_be_made_running(cli):
+def test_a_world_can_be_created_running(cli):
     assert cli.json("create", "running", "--running")["mode"] == "running"
     assert cli.json("pause", "running")["mode"] == "paused"
     assert cli.json("resume", "running")["mode"] == "running"
@@ -46,7 +47,7 @@ def test_a_world_can_be_made_running(cli):
     assert ticks == sorted(ticks) and len(ticks) == 5
 
 
-def test_people_and_programs_read_the_same(cli, world):
+def test_text_and_json_have_the_same_values(cli, world):
     stepped, = records(cli.text("step", world, "0"))
     again = cli.json("step", world, "0")
     assert (int(stepped["tick"]), stepped["hash"]) == (again["tick"], again["hash"])
@@ -63,7 +64,7 @@ def test_spawn_gives_an_id_and_makes_no_tick_in_a_paused_world(cli, world):
     assert cli.json("step", world, "0")["tick"] == before
 
 
-def test_remove_takes_the_body_away(cli, world):
+def test_remove_removes_the_body(cli, world):
     cli.text("remove", world, 2)
     text, code = cli.error("query", world, "body", 2)
     assert code == 1 and "[unknown_body]" in text
@@ -82,7 +83,7 @@ def test_push_adds_momentum(cli, world):
 
 
 def test_set_changes_parameters_method_and_seed(cli, world):
-    """A value is kept if setting it again changes nothing more, and another one does."""
+    """A value was stored if setting it again leaves the state hash and another value changes it."""
     for name, value, other in (("soft_step.substeps", "8", "9"), ("seed", "77", "78")):
         hashes = []
         for what in (value, value, other, value):
@@ -143,7 +144,7 @@ def test_queries_answer(cli, world):
     assert cli.text("query", world, "overlap", "sphere:0.1", "0,0.5,0").split() == ["2"]
 
 
-def test_joints_are_asked_for_and_watched(cli, world):
+def test_joints_can_be_queried_and_watched(cli, world):
     cli.text("spawn", world, "--shape", "sphere:0.5", "--at", "3,5,0")
     with cairn.connect(cli.address) as client:
         client.join(world).apply(command("joint_create", "revolute", 2, 3, (1.5, 5, 0), place=1),
@@ -185,7 +186,7 @@ def test_commands_are_given_field_by_field(cli, world):
 
 
 def test_a_scene_with_joints_loads_as_the_daemon_makes_it(cli, tmp_path):
-    """More bodies than a batch takes, so that chains go from one batch to the next."""
+    """More bodies than a batch takes, so chains span batches."""
     scene = tmp_path / "chains.yaml"
     scene.write_text("world: {name: chains}\n"
                      "bodies:\n  - {name: link, shape: {kind: sphere, radius: 0.1}, array: {count: 5000, step: [0.3, 0, 0]}}\n"
@@ -218,7 +219,7 @@ def test_a_broken_joint_is_an_event(cli):
     assert [joint["id"] for joint in cli.lines("query", "door", "joints")] == [1]
 
 
-def test_restore_goes_back_and_fork_goes_on(cli, world):
+def test_restore_returns_to_a_snapshot_and_fork_copies(cli, world):
     saved = cli.json("save", world, "here")
     there = cli.json("step", world, 50)["hash"]
     fork = cli.json("fork", world, world + "-copy", "--snapshot", "here")
@@ -232,7 +233,7 @@ def test_restore_goes_back_and_fork_goes_on(cli, world):
     assert records(cli.text("save", world, "again"))[0]["hash"] == there
 
 
-def test_a_scene_loads_the_same_twice(cli):
+def test_a_scene_loaded_twice_gives_the_same_hash(cli):
     hashes = set()
     for name in ("scene-1", "scene-2"):
         made = cli.json("load", name, TOWER)
@@ -250,8 +251,8 @@ bodies:
 
 @pytest.mark.parametrize("limit, shape", [("bodies: 2", "sphere:0.5"), ("placements: 2", "sphere:0.5"),
                                           ("shapes: 2", "sphere:0.125"), ("bodies: 3", None)])
-def test_the_world_of_a_scene_has_the_scenes_limits(cli, tmp_path, limit, shape):
-    """The scene fits, and one thing more does not."""
+def test_the_world_of_a_scene_has_the_limits_of_the_scene(cli, tmp_path, limit, shape):
+    """The scene fits exactly; one thing more is refused."""
     scene = tmp_path / "scene.yaml"
     scene.write_text(LIMITED.format(limit))
     name = "limited-" + limit.replace(": ", "-")
@@ -278,7 +279,7 @@ def test_contacts_over_the_scenes_limit_stop_its_world(cli, tmp_path):
     assert code == 1 and "limit" in text, text
 
 
-def test_limits_of_a_new_world_are_given_by_name(cli):
+def test_limits_of_a_new_world_are_set_by_name(cli):
     cli.text("create", "bound", "--limit", "bodies=2", "--limit", "events=3")
     for x in (0, 3):
         cli.text("spawn", "bound", "--shape", "sphere:0.5", "--at", f"{x},0,0")
@@ -318,12 +319,13 @@ def test_destroy_ends_a_world(cli, world):
 
 
 def at_a_terminal(words):
-    """Runs the words with standard error at a terminal of its own; (what it was shown there, standard output, status)."""
+    """Runs the words with standard error at a terminal of its own; (output of the terminal,
+    standard output, status)."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
         os.close(theirs)
         shown = b""
-        with contextlib.suppress(OSError):  # EIO: nobody has the other side any more
+        with contextlib.suppress(OSError):  # EIO: the other side is closed
             while piece := os.read(ours, 65536):
                 shown += piece
         os.close(ours)
@@ -332,7 +334,7 @@ def at_a_terminal(words):
 
 
 def bars(shown, what):
-    """The percents that bars of `what` showed, in order; the last thing shown takes the bar away."""
+    """The percentages that bars of `what` showed, in order; the last output removes the bar."""
     assert shown.endswith("\r\x1b[K"), shown
     return [int(percent) for percent in re.findall(what + r" \[[#.]{30}\] +(\d+) %", shown)]
 
@@ -445,7 +447,8 @@ def test_a_refusal_is_named_and_changes_nothing(cli, target, words, status):
     if status is not None:
         assert text.rstrip().endswith(f"[{status}]")
     after = cli.json("step", target, 0, "--bodies")
-    # A paused world was stepped by a command that was refused at its boundary, as a STEP is; then its ball falls.
+    # A paused world was stepped by a command that was refused at its boundary, as by a STEP; then
+    # its ball falls.
     stepped = after["tick"] - before["tick"]
     assert stepped in (0, 1)
     assert (after["hash"] == before["hash"]) == (stepped == 0)
@@ -464,7 +467,7 @@ def test_wrong_usage_points_to_help(cli, words):
     assert code == 2 and "cairn help" in text
 
 
-def test_no_daemon_is_said_so(tmp_path):
+def test_a_missing_daemon_is_reported(tmp_path):
     done = subprocess.run([CLIENT, "--unix", str(tmp_path / "none"), "worlds"], capture_output=True, text=True)
     assert done.returncode == 1 and str(tmp_path / "none") in done.stderr
 
@@ -475,7 +478,7 @@ def test_the_environment_names_the_daemon(cli):
     assert done.returncode == 0 and "by-environment" in done.stdout
 
 
-def test_a_scene_runs_without_network():
+def test_a_scene_runs_without_a_network():
     done = subprocess.run([DAEMON, "run", TOWER, "--ticks", "30", "--report", "json"], capture_output=True,
                           text=True)
     import json

@@ -1,4 +1,4 @@
-"""Worlds on disk: kill -9 at any moment, SAVE, two daemons on one directory, and runs that are made again."""
+"""Worlds on disk: kill -9 at any moment, SAVE, two daemons on one directory, and replayed runs."""
 import contextlib
 import json
 import os
@@ -22,7 +22,7 @@ RACE_TICKS = 500 if SANITIZED else 10000
 
 @contextlib.contextmanager
 def killed_at_the_end(server):
-    """However the block ends, and whether it has been killed in it or not."""
+    """Kills the daemon when the block ends, by return or exception, if the block has not."""
     try:
         yield
     finally:
@@ -34,14 +34,14 @@ def replay(path, *words):
 
 
 KEEP_ALL = ("--checkpoint-ticks", "100", "--checkpoints-keep", "0")
-# A checkpoint every few commits, so that a kill meets the taking away of old ones as often as not.
+# A checkpoint every few commits, so that about half of the kills meet the removal of old ones.
 KEEP_TWO = ("--checkpoint-ticks", "5", "--checkpoints-keep", "2")
 
 
 @pytest.mark.parametrize("retention", [KEEP_ALL, KEEP_TWO], ids=["all", "two"])
-def test_nothing_durable_is_lost_when_it_is_killed(tmp_path, retention):
-    """Kill -9 at random moments while two clients command; each time what DURABLE covered is there again, in a
-    new epoch, with the hashes that were told before."""
+def test_a_killed_daemon_loses_nothing_durable(tmp_path, retention):
+    """Kill -9 at random moments while two clients send commands; after each restart the states
+    covered by DURABLE exist again, in a new epoch, with the hashes that were reported before."""
     rng = random.Random(SEED)
     data = str(tmp_path / "data")
     epochs, tags = [], set()
@@ -55,7 +55,7 @@ def test_nothing_durable_is_lost_when_it_is_killed(tmp_path, retention):
                 world = client.create("w", method="soft-step", rate=240)
                 world.spawn(status="static", shapes=[world.shape(plane=((0, 1, 0), 0))])
                 world.shape(sphere=0.5)
-                # A world whose beginning has not reached the disk is not promised either.
+                # A world whose first records have not reached the disk is not durable either.
                 world.wait_durable(world.tick)
             else:
                 world = client.join("w")
@@ -66,10 +66,11 @@ def test_nothing_durable_is_lost_when_it_is_killed(tmp_path, retention):
                 tags_there = [body.tag for body in next(world.frames(1)).bodies.values() if body.tag != 0]
                 found = set(tags_there)
                 assert len(found) == len(tags_there), "a batch was applied twice"
-                # RESULT names the boundary before the step: the batch is part of the state after it.
+                # RESULT names the boundary before the step: the batch is part of the state after
+                # it.
                 missing = {t for t, tick in told.items() if tick < durable[1]} - found
                 assert not missing, f"durable up to {durable}, lost tags {missing}"
-                assert found <= set(range(1, tag + 1)), "what was never sent is there"
+                assert found <= set(range(1, tag + 1)), "tags that were never sent exist"
             epochs.append(world.epoch)
             shape = 2
             other = server.connect().join("w")
@@ -87,7 +88,7 @@ def test_nothing_durable_is_lost_when_it_is_killed(tmp_path, retention):
             for peer, sent, batch in pending[:rng.randrange(len(pending) + 1)]:
                 told[sent] = peer.result(batch).tick
             server.kill()
-            # What it had said before it died may still be on the way.
+            # Messages sent before the kill may still be in transit.
             for peer in (world, other):
                 try:
                     while peer.client.take(0.05) is not None:
@@ -108,28 +109,29 @@ def about(client, name="w"):
     return next(world for world in client.info()["worlds"] if world["name"] == name)
 
 
-def told_alike(client, server):
-    """What INFO tells, once the metrics tell the same: the writer may still be at work."""
+def info_equal_to_metrics(client, server):
+    """INFO's values, once the metrics equal them: the writer may still be at work."""
     told, page = about(client), fetch(metrics_of(server)).splitlines()
     names = {f"{name}_total": name for name in ("checkpoints_pruned", "records_pruned", "prune_failures")}
     names["file_bytes"] = "file_bytes"
     return told if all(f'cairn_world_{shown}{{world="w"}} {told[name]}' in page for shown, name in names.items()) else None
 
 
-def test_a_world_of_any_age_has_a_file_of_one_size(tmp_path):
-    """Sixty checkpoints, of which three stay; the counters say where the others went."""
+def test_the_size_of_a_file_does_not_grow_with_the_age_of_its_world(tmp_path):
+    """Sixty checkpoints, of which three are kept; the counters account for the rest."""
     data = tmp_path / "data"
     with daemon("--data", str(data), "--checkpoint-ticks", "20", "--checkpoints-keep", "3", "--admin",
                 "127.0.0.1:0") as server, server.connect() as client:
         world, _ = falling(client, "w")
         sizes = []
-        # The writer is waited for at each checkpoint: how far it lags behind decides how large the file once was.
+        # The writer is waited for at each checkpoint, because its lag decides the largest size of
+        # the file.
         for checkpoint in range(1, 61):
             world.wait_durable(world.step(20).tick)
             until(lambda: about(client)["checkpoints_pruned"] >= checkpoint - 3)
             sizes.append(about(client)["file_bytes"])
         assert max(sizes[20:]) <= max(sizes[:20]) + (64 << 10), sizes
-        told = until(lambda: told_alike(client, server))
+        told = until(lambda: info_equal_to_metrics(client, server))
         assert told["records_pruned"] > 0 and told["prune_failures"] == 0 and told["file_free_bytes"] < sizes[-1]
         world.client.close()
     done = replay(data / "w.cairn", "--verify")
@@ -156,7 +158,7 @@ def test_a_world_recorded_from_birth_is_replayed_from_birth(tmp_path):
     assert found["begins"] == {"epoch": 1, "tick": 0, "pruned": False}
 
 
-def test_hashes_go_on_as_if_it_had_not_been_killed(tmp_path):
+def test_hashes_after_a_kill_equal_those_without_it(tmp_path):
     """The same commands with and without a kill between them lead to the same state."""
     hashes = []
     for kill in (False, True):
@@ -182,7 +184,7 @@ def test_hashes_go_on_as_if_it_had_not_been_killed(tmp_path):
     assert hashes[0] == hashes[1]
 
 
-def test_two_clients_race_for_ten_thousand_ticks_and_the_replay_gives_every_hash(tmp_path):
+def test_a_replay_of_two_racing_clients_gives_every_hash_of_ten_thousand_ticks(tmp_path):
     data = str(tmp_path / "data")
     with daemon("--data", data) as server, server.connect() as one, server.connect() as two:
         world = one.create("race", rate=1000)
@@ -205,7 +207,8 @@ def test_two_clients_race_for_ten_thousand_ticks_and_the_replay_gives_every_hash
                     commands.append(command("impulse", body, tuple(rng.uniform(-99, 99) for _ in range(3))))
                 if len(bodies) > 20:
                     commands.append(command("remove", bodies.pop(0)))
-                    # The impulse may be for the one that goes: then the batch still holds together.
+                    # The impulse may act on the body that is removed: then the batch is still
+                    # valid.
                 result = peer.result(peer.send(*commands))
                 bodies.append(result.values[0])
                 last = max(last, result.tick)
@@ -234,7 +237,7 @@ def test_a_changed_recording_does_not_verify(tmp_path):
     assert done.returncode == 2 and '"column": "position"' in done.stdout
 
 
-def test_a_recording_in_a_directory_that_cannot_be_written_verifies(tmp_path):
+def test_a_recording_in_a_read_only_directory_verifies(tmp_path):
     with daemon("--data", str(tmp_path / "data")) as server, server.connect() as client:
         world, _ = falling(client, "kept")
         world.step(50)
@@ -246,7 +249,8 @@ def test_a_recording_in_a_directory_that_cannot_be_written_verifies(tmp_path):
     os.chmod(shelf, 0o555)
     program, as_nobody = CLIENT, {}
     if os.getuid() == 0:
-        # Nobody, whom the system's own rules let less. He may not be able to reach the build: a clone may lie in a home.
+        # User nobody has fewer permissions. It may be unable to reach the build: a clone may be in
+        # a home directory.
         as_nobody = {"user": 65534, "group": 65534, "extra_groups": []}
         program, _ = (shutil.copy(path, tmp_path / os.path.basename(path)) for path in (CLIENT, DAEMON))
         top = pathlib.Path(tempfile.gettempdir()).resolve()
@@ -254,15 +258,15 @@ def test_a_recording_in_a_directory_that_cannot_be_written_verifies(tmp_path):
             if folder.resolve().is_relative_to(top) and folder.resolve() != top:
                 os.chmod(folder, folder.stat().st_mode | 0o555)
         if not all(folder.stat().st_mode & 0o001 for folder in [top, *top.parents]):
-            pytest.skip(f"nobody cannot reach {top}: set TMPDIR to where he can")
+            pytest.skip(f"user nobody cannot reach {top}: set TMPDIR to a directory that it can reach")
     done = subprocess.run([program, "replay", str(shelf / "kept.cairn"), "--verify"], capture_output=True, text=True,
                           timeout=60, cwd="/", **as_nobody)
     assert done.returncode == 0, done.stderr
     assert not list(shelf.glob("*-shm"))
 
 
-def test_saved_is_said_when_it_is_on_disk(tmp_path):
-    """The moment SAVED comes, a copy of the files as they lie there has the snapshot."""
+def test_saved_is_sent_after_the_snapshot_is_on_disk(tmp_path):
+    """When SAVED arrives, a copy of the files contains the snapshot."""
     data = tmp_path / "data"
     hashes = []
     with daemon("--data", str(data)) as server, server.connect() as client:
@@ -286,7 +290,7 @@ def test_saved_is_said_when_it_is_on_disk(tmp_path):
     assert len(set(hashes)) == 10
 
 
-def test_saved_worlds_survive_the_kill_that_follows(tmp_path):
+def test_saved_worlds_survive_a_kill(tmp_path):
     data = str(tmp_path / "data")
     for turn in range(3):
         with daemon("--data", data, "--paused") as server, server.connect() as client:
@@ -306,13 +310,13 @@ def test_two_daemons_do_not_share_a_directory(tmp_path):
             with daemon("--data", data):
                 pass
         assert "in use" in str(why.value) or "another" in str(why.value)
-        # The first one never notices.
+        # The first daemon is not affected.
         world.step(5)
     with daemon("--data", data, "--paused") as server, server.connect() as client:
         assert client.join("w").tick == world.tick
 
 
-def test_a_killed_daemons_lock_does_not_stay(tmp_path):
+def test_the_lock_of_a_killed_daemon_is_released(tmp_path):
     data = str(tmp_path / "data")
     for turn in range(3):
         with daemon("--data", data) as server, server.connect() as client:
@@ -359,7 +363,7 @@ def test_help_and_version():
     assert run("--version").stdout.startswith("cairnd ")
 
 
-def test_a_data_directory_that_cannot_be_is_named(tmp_path):
+def test_an_impossible_data_directory_is_named(tmp_path):
     (tmp_path / "file").write_text("not a directory")
     done = run("--unix", str(tmp_path / "s"), "--data", str(tmp_path / "file"))
     assert done.returncode == 1 and "file" in done.stderr
@@ -368,7 +372,7 @@ def test_a_data_directory_that_cannot_be_is_named(tmp_path):
 
 
 def spoil(path, how):
-    """Makes a world's file something else."""
+    """Damages a world's file."""
     good = path.read_bytes()
     if how == "noise":
         path.write_bytes(bytes(random.Random(1).randbytes(len(good))))
@@ -394,7 +398,7 @@ def spoil(path, how):
 
 
 def contents(data, name="w.cairn"):
-    """The file and its log, as they lie there."""
+    """The file and its write-ahead log as they are."""
     return {suffix: (data / (name + suffix)).read_bytes() for suffix in ("", "-wal") if (data / (name + suffix)).exists()}
 
 
@@ -425,8 +429,9 @@ REFUSALS = {"noise": "corrupt", "truncated": "corrupt", "other database": "corru
 
 
 @pytest.mark.parametrize("how", list(REFUSALS))
-def test_a_refused_file_takes_no_other_world_away_and_is_left_alone(tmp_path, how):
-    """The daemon starts without it, says so everywhere, and gives its name to nobody."""
+def test_a_refused_file_is_unchanged_and_other_worlds_load(tmp_path, how):
+    """The daemon starts without the world, reports that everywhere, and lets no other world take
+    its name."""
     data = tmp_path / "data"
     two_worlds(data)
     spoil(data / "w.cairn", how)
@@ -449,7 +454,7 @@ def test_a_refused_file_takes_no_other_world_away_and_is_left_alone(tmp_path, ho
             client.create("w")
         assert "was refused" in str(why.value) and "move it away" in str(why.value)
         assert contents(data) == before
-        # Somebody has looked at it and taken it somewhere else.
+        # An operator has moved the file elsewhere.
         for suffix in before:
             (data / ("w.cairn" + suffix)).rename(tmp_path / ("kept.cairn" + suffix))
         assert client.create("w").tick == 0
@@ -459,7 +464,7 @@ def test_a_refused_file_takes_no_other_world_away_and_is_left_alone(tmp_path, ho
 
 
 @pytest.mark.parametrize("how", list(REFUSALS))
-def test_strict_data_stops_the_start_at_a_refused_file(tmp_path, how):
+def test_with_strict_data_a_refused_file_prevents_the_start(tmp_path, how):
     data = tmp_path / "data"
     two_worlds(data)
     spoil(data / "w.cairn", how)
@@ -471,8 +476,9 @@ def test_strict_data_stops_the_start_at_a_refused_file(tmp_path, how):
     assert contents(data) == before
 
 
-def test_a_refused_file_whose_daemon_was_killed_keeps_its_log(tmp_path):
-    """What it did last lies in the log beside it: reading it to refuse it moves nothing."""
+def test_a_refused_file_of_a_killed_daemon_keeps_its_log(tmp_path):
+    """The last records are in the log beside the file: reading the file to refuse it changes
+    nothing."""
     data = tmp_path / "data"
     with daemon("--data", str(data), "--paused") as server, server.connect() as client:
         world, _ = falling(client, "w")
@@ -495,7 +501,7 @@ def test_a_refused_file_whose_daemon_was_killed_keeps_its_log(tmp_path):
     assert contents(data) == before
 
 
-def test_a_file_in_which_nothing_began_counts_as_not_there(tmp_path):
+def test_a_file_without_a_first_checkpoint_counts_as_missing(tmp_path):
     data = tmp_path / "data"
     two_worlds(data)
     spoil(data / "w.cairn", "empty")
@@ -506,8 +512,8 @@ def test_a_file_in_which_nothing_began_counts_as_not_there(tmp_path):
 
 
 @pytest.mark.parametrize("kill", [False, True], ids=["ended", "killed"])
-def test_a_world_is_driven_after_a_restart_as_before(tmp_path, kill):
-    """Paused, running three times as fast, in lock-step whose lease is nobody's, at a barrier of two."""
+def test_the_pacing_of_a_world_survives_a_restart(tmp_path, kill):
+    """Paused, running three times as fast, in lock-step with the lease free, at a barrier of two."""
     modes = ["running", "paused", "lockstep", "barrier"]
 
     def facts(client):
@@ -523,7 +529,7 @@ def test_a_world_is_driven_after_a_restart_as_before(tmp_path, kill):
         worlds["gate"].barrier(2)
         before = facts(client)
         tick = worlds["still"].save("as-it-was").tick
-        time.sleep(0.5)  # what is told of time is written with the next commit
+        time.sleep(0.5)  # the pacing is written with the next commit
         if kill:
             server.kill()  # before its sessions have left
         else:
@@ -532,7 +538,7 @@ def test_a_world_is_driven_after_a_restart_as_before(tmp_path, kill):
     assert before["fast"] == ("running", 3000) and before["gate"][0] == "barrier"
     with daemon(*options) as server, server.connect() as client, server.connect() as second:
         after = facts(client)
-        # Who leaves in good order gives his lease back.
+        # A session that leaves cleanly returns its lease.
         expected = before if kill else before | {"locked": ("paused", before["locked"][1])}
         assert after == expected
         assert client.join("still").tick == tick
@@ -548,7 +554,7 @@ def test_a_world_is_driven_after_a_restart_as_before(tmp_path, kill):
         assert mine.step(1).tick == tick + 1
 
 
-def test_a_world_without_a_file_is_gone_after_a_restart(tmp_path):
+def test_a_world_without_a_file_does_not_survive_a_restart(tmp_path):
     with daemon() as server, server.connect() as client:
         falling(client, "w")
     with daemon("--data", str(tmp_path / "data")) as server, server.connect() as client:

@@ -1,5 +1,6 @@
-"""What one client can do to others: greedy watchers, questions and floods, beside somebody who asks for little. Whether the
-daemon goes on at all is asserted, with bounds that no busy machine can break; how fast is printed (tests/bench/fair measures)."""
+"""The cost of one client to others: greedy subscriptions, queries and floods beside a client with
+small needs. That the daemon continues is asserted, with bounds that hold on any busy machine; its
+speed is printed (tests/bench/fair measures it)."""
 import contextlib
 import selectors
 import signal
@@ -12,7 +13,8 @@ from cairn.shapes import box
 
 
 class Greedy(Peer):
-    """A connection that has said HELLO and joined a world; it acknowledges nothing, so it is sent what it can read."""
+    """A connection that has sent HELLO and joined a world; it never acknowledges, so it is sent as
+    much as it reads."""
 
     def __init__(self, address, role, world=1):
         super().__init__(address, "")
@@ -21,7 +23,7 @@ class Greedy(Peer):
 
 
 class Crowd:
-    """Raw peers that send what they send once and then only read, all in this thread (`read`)."""
+    """Raw peers that send once and then only read, all in this thread (`read`)."""
 
     def __init__(self):
         self.peers, self.selector = [], selectors.DefaultSelector()
@@ -33,7 +35,7 @@ class Crowd:
         return peer
 
     def read(self, seconds):
-        """Bytes read meanwhile."""
+        """The number of bytes read during that time."""
         end, total = time.monotonic() + seconds, 0
         while (left := end - time.monotonic()) > 0:
             for key, _ in self.selector.select(min(left, 0.05)):
@@ -48,7 +50,7 @@ class Crowd:
 
 
 def moving(client, name, bodies):
-    """Bodies that all move in every tick and touch nothing."""
+    """Bodies that all move in every tick without contacts."""
     world = client.create(name, method="free", rate=60, gravity=(0, 0, 0))
     for first in range(0, bodies, 200):
         world.step(1, commands=[command("spawn", position=(i % 100, i // 100, 0), velocity=(0.01, 0.02, 0.03))
@@ -70,7 +72,7 @@ def many(client, name, bodies):
 
 
 def watch_everything_often(address, crowd, sessions, boxes, world=1):
-    """So many observers with so many different boxes around the whole world each."""
+    """Many observers, each with many different boxes around the whole world."""
     for session in range(sessions):
         peer = Greedy(address, "observer", world)
         peer.send(b"".join(frame(30, 10 + box, world, 15, [-1e5 - session, -1e5 - box, -1e5, 1e5, 1e5, 1e5], [], 1, 0)
@@ -78,8 +80,9 @@ def watch_everything_often(address, crowd, sessions, boxes, world=1):
         crowd.add(peer)
 
 
-def test_eight_observers_with_64_boxes_each_leave_the_loop_to_others():
-    """Each box is as large as the world and different from all others, so nothing is shared: half a million looks a tick."""
+def test_observers_with_64_boxes_each_do_not_block_others():
+    """Each box is as large as the world and different from all others, so nothing is shared: half a
+    million tests of a body against a box a tick."""
     with tcp_daemon() as (server, address), contextlib.ExitStack() as stack:
         client = stack.enter_context(server.connect())
         world = moving(client, "moving", 1000)
@@ -97,7 +100,7 @@ def test_eight_observers_with_64_boxes_each_leave_the_loop_to_others():
         before = client.info("worlds")["worlds"][0]
         crowd.read(2)
         after = client.info("worlds")["worlds"][0]
-        print(f"12 x 64 boxes over 1000 bodies: a question took at most {1000 * longest:.0f} ms; "
+        print(f"12 x 64 boxes over 1000 bodies: a query took at most {1000 * longest:.0f} ms; "
               f"{after['ticks'] - before['ticks']} ticks and {after['frames_sent'] - before['frames_sent']} frames in 2 s, "
               f"{after.get('frames_over_quota', 0) - before.get('frames_over_quota', 0)} frames over the quota")
         assert longest < 5

@@ -1,4 +1,4 @@
-"""What lies on disk: whose it is, and what a file that somebody else has written can do to the daemon that reads it."""
+"""Files on disk: their owner and mode, and files written by others that the daemon must not trust."""
 import contextlib
 import hashlib
 import os
@@ -31,7 +31,7 @@ FILES = ("arena.cairn", "arena.cairn-wal", "arena.cairn-shm")
 
 
 def modes(folder):
-    """By name, of what is still there when it is asked about."""
+    """Modes by name, of the files that still exist when their mode is read."""
     found = {}
     for path in folder.iterdir():
         with contextlib.suppress(FileNotFoundError):
@@ -40,7 +40,7 @@ def modes(folder):
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o277])
-def test_what_the_daemon_makes_is_its_owners_alone(tmp_path, umask):
+def test_files_of_the_daemon_are_accessible_to_their_owner_only(tmp_path, umask):
     data, found = tmp_path / "data", {}
     before = os.umask(umask)
     try:
@@ -49,11 +49,12 @@ def test_what_the_daemon_makes_is_its_owners_alone(tmp_path, umask):
                 world, _ = falling(client, "arena")
                 world.step(5)
                 world.save("s")
-                # Another of the name: its file is made by another thread, after the old one has gone.
+                # Another world of the name: its file is created by another thread after the old one
+                # has been deleted.
                 client.ask("reply", "world_destroy", world.number)
                 world, _ = falling(client, "arena")
                 world.step(5)
-                # The old ones may go while they are looked at.
+                # The old files may be deleted while their modes are read.
                 until(lambda: found.update(modes(data)) or {"cairnd.lock", *FILES} <= set(found))
                 world.save("s")
                 found.update(modes(data))
@@ -62,7 +63,7 @@ def test_what_the_daemon_makes_is_its_owners_alone(tmp_path, umask):
     assert set(found.values()) == {0o600} and mode(data) == 0o700, found
 
 
-def test_a_directory_that_everybody_may_read_is_named(tmp_path):
+def test_a_directory_readable_by_everybody_is_named(tmp_path):
     data = tmp_path / "data"
     data.mkdir()
     data.chmod(0o755)
@@ -73,7 +74,7 @@ def test_a_directory_that_everybody_may_read_is_named(tmp_path):
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory):
-    """A directory with two worlds, closed in order."""
+    """A directory with two worlds, closed cleanly."""
     data = tmp_path_factory.mktemp("good") / "data"
     with daemon("--data", str(data)) as server, server.connect() as client:
         for name in ("arena", "lobby"):
@@ -82,7 +83,7 @@ def good(tmp_path_factory):
 
 
 @pytest.mark.parametrize("what", FOREIGN)
-def test_a_file_with_what_is_not_ours_is_refused_and_left_as_it_was(good, tmp_path, what):
+def test_a_file_with_foreign_objects_is_refused_and_unchanged(good, tmp_path, what):
     data = tmp_path / "data"
     shutil.copytree(good, data)
     path = data / "arena.cairn"
@@ -100,7 +101,7 @@ def test_a_file_with_what_is_not_ours_is_refused_and_left_as_it_was(good, tmp_pa
     assert sorted(p.name for p in data.iterdir() if p.name.startswith("arena")) == ["arena.cairn"]
 
 
-def test_files_of_this_program_are_taken_as_ever(good, tmp_path):
+def test_files_of_this_program_are_accepted(good, tmp_path):
     data = tmp_path / "data"
     shutil.copytree(good, data)
     with daemon("--data", str(data)) as server, server.connect() as client:

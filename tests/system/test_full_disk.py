@@ -1,4 +1,4 @@
-"""A disk on which nothing more can be written: the world stops and says so, and keeps what it promised."""
+"""A full disk: the world stops with an error, and its durable states are kept."""
 import os
 import subprocess
 
@@ -7,14 +7,15 @@ from support import CLIENT, DAEMON, cairn, falling, start, stop
 
 
 def small_disk(folder, kilobytes):
-    """The daemon, under a limit on the size of its files: writing beyond is an error, as on a full disk."""
+    """The daemon, under a limit on the size of its files: writing beyond it is an error, as on a
+    full disk."""
     program = folder / "small"
     program.write_text(f"#!/bin/bash\ntrap '' XFSZ\nulimit -f {kilobytes}\nexec {DAEMON} \"$@\"\n")
     program.chmod(0o755)
     return str(program)
 
 
-def test_a_full_disk_stops_the_world_and_keeps_what_was_promised(tmp_path):
+def test_a_full_disk_stops_the_world_and_keeps_durable_states(tmp_path):
     data = tmp_path / "data"
     server = start(str(tmp_path), "--data", str(data), "--paused", program=small_disk(tmp_path, 400))
     client = server.connect()
@@ -27,14 +28,14 @@ def test_a_full_disk_stops_the_world_and_keeps_what_was_promised(tmp_path):
     assert "cannot be written" in str(refused.value)
     durable = world.durable
     assert durable[1] > 100
-    # It stays so, and says so to everyone.
+    # The world stays stopped and reports the error to every client.
     with pytest.raises(cairn.Refused):
         world.step(1)
     client.close()
     log = (tmp_path / "cairnd.log").read_text()
     assert log.count("journal_failed") == 1, log
     assert stop(server) == 0
-    # With room again.
+    # With free space again.
     server = start(str(tmp_path), "--data", str(data), "--paused")
     with server.connect() as client:
         world = client.join("w")

@@ -1,5 +1,5 @@
-"""Every lie a peer can tell a real daemon: each has a named error, closes what must be closed, changes nothing and
-costs no memory."""
+"""Hostile input to a real daemon: each gets a named error, closes the connection where it must,
+changes nothing and costs no memory."""
 import contextlib
 import json
 import os
@@ -75,7 +75,7 @@ def expect_closing(address, data, status, before_hello=False):
     sock.close()
     errors = [m for m in messages if m[0] == 3]
     assert errors and errors[0][2] == STATUS[status], messages
-    # It is told twice: which message was wrong, and that this is the end.
+    # Two messages: which message was wrong, and GOODBYE.
     assert messages[-1][0] == 6 and messages[-1][1] == STATUS[status]
 
 
@@ -94,7 +94,7 @@ FRAMES = [
 @pytest.mark.parametrize("name, data", FRAMES, ids=[f[0] for f in FRAMES])
 @pytest.mark.parametrize("before_hello", [False, True])
 @pytest.mark.parametrize("kind", ["unix", "tcp"])
-def test_what_is_no_frame_closes_with_its_name(server, kind, name, data, before_hello):
+def test_an_invalid_frame_is_named_and_closes(server, kind, name, data, before_hello):
     expect_closing(server.address if kind == "unix" else server.tcp, data, "framing", before_hello)
 
 
@@ -102,12 +102,12 @@ def test_a_hello_over_its_own_limit_closes(server):
     expect_closing(server.address, b"\xc6" + struct.pack(">I", 4097), "framing", before_hello=True)
 
 
-def test_anything_but_hello_closes(server):
+def test_any_first_message_but_hello_closes(server):
     expect_closing(server.address, frame(10, 1), "handshake", before_hello=True)
 
 
 def expect_refusal(wire, data, status):
-    """Named, and the next message is heard."""
+    """The refusal is named, and the next message is served."""
     wire.socket.sendall(data)
     kind, fields = wire.receive()
     assert kind == "error" and cairn.client.STATUS[fields[1]][0] == status, fields
@@ -127,7 +127,7 @@ def test_another_major_version_closes(server):
     expect_closing(server.address, frame(1, {"protocol": [2, 0]}), "handshake", before_hello=True)
 
 
-def test_contacts_in_small_frames_are_refused_and_the_session_lives(server):
+def test_contacts_in_small_frames_are_refused_and_the_session_stays(server):
     sock = raw(server.address)
     sock.sendall(frame(1, {"protocol": [1, 0], "limits": {"frame_up": 0, "frame_down": 65536}}))
     wire = Wire.__new__(Wire)
@@ -140,7 +140,7 @@ def test_contacts_in_small_frames_are_refused_and_the_session_lives(server):
     wire.close()
 
 
-NAMED = [  # a message, the field its refusal names, and what its text must have
+NAMED = [  # a message, the field that its refusal names, and words of its text
     ((61, 1, 1, None, 10001), "n", ["10001", "0 and 10000"]),
     ((12, 1, 4294967296), "world", ["4294967296", "4294967295"]),
     ((30, 1, 1, 31, None, [], 3601), "divisor", ["3601", "3600"]),
@@ -215,8 +215,8 @@ def test_the_vectors_of_hostile_contents(server, case):
 
 
 def answers(wire, data):
-    """What comes back for these bytes, up to the answers of the loop thread and of the world's worker to what
-    follows them."""
+    """The answers to these bytes, up to the answers of LOOP and of the world's worker to later
+    messages."""
     wire.socket.sendall(data + frame(4, 4711) + frame(50, 4711, 1, [4]))
     found, ends = [], 0
     while ends < 2:
@@ -267,11 +267,11 @@ SEMANTIC = [
 
 
 @pytest.mark.parametrize("name, message, status", SEMANTIC, ids=[s[0] for s in SEMANTIC])
-def test_what_is_understood_and_refused_never_closes(server, name, message, status):
+def test_a_refused_valid_message_never_closes(server, name, message, status):
     wire = joined(server.address)
     found = answers(wire, frame(*message))
     if not found:
-        found.append(wire.receive())  # shapes are cooked by a thread of their own
+        found.append(wire.receive())  # shapes are cooked by HELPER
     errors = [fields for kind, fields in found if kind == "error"]
     results = [item for kind, fields in found if kind == "result" for item in fields[1] if item[2] != 0]
     assert errors or results, found
@@ -305,7 +305,7 @@ COMMANDS = [
 
 @pytest.mark.parametrize("name, commands, status", COMMANDS, ids=[c[0] for c in COMMANDS])
 def test_bad_commands_are_refused_whole(server, name, commands, status):
-    """Behind a good command: it must not be applied either."""
+    """After a valid command: it must not be applied either."""
     with server.connect() as client:
         world = client.join("demo")
         copy = world.fork(f"copy-{COMMANDS.index((name, commands, status))}")
@@ -321,12 +321,12 @@ def test_bad_commands_are_refused_whole(server, name, commands, status):
         assert names == [status]
         after = copy.step(0, bodies=True)
         assert list(after.bodies) == [server.body]
-        # Where the commands could not even be read no tick was made.
+        # If the commands could not be read, no tick was made.
         assert kind == "stepped" or after.hash == before
         client.ask("reply", "world_destroy", copy.number)
 
 
-def test_noise_is_refused_or_closes(server):
+def test_random_bytes_are_refused_or_close(server):
     rng = random.Random(int(os.environ.get("CAIRN_SEED", "1")) if os.environ.get("CAIRN_SEED", "1").isdigit() else 1)
     for _ in range(200):
         sock = raw(rng.choice([server.address, server.tcp]))
@@ -344,14 +344,15 @@ def test_noise_is_refused_or_closes(server):
     assert server.world.step(0).hash == server.hash
 
 
-def test_good_messages_with_flipped_bits_do_no_harm(server):
+def test_valid_messages_with_flipped_bits_do_no_harm(server):
     rng = random.Random(7)
     copy = server.world.fork("flipped")
     vectors = json.loads((SOURCE / "tests" / "data" / "wire" / "messages.json").read_text())
     contents = [bytes.fromhex(v["frame"])[5:] for v in vectors]
     for _ in range(1500):
         content = bytearray(rng.choice(contents))
-        # CONTROL, what makes worlds, files and time pass, KICK and DRAIN are not what is tried here.
+        # CONTROL, KICK, DRAIN and messages that create worlds or files or make time pass are not
+        # tested here.
         if content[1] in (10, 11, 13, 14, 60, 61, 63, 64, 65, 67, 84, 87):
             continue
         for _ in range(rng.randrange(1, 4)):
@@ -360,7 +361,7 @@ def test_good_messages_with_flipped_bits_do_no_harm(server):
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             sock.sendall(HELLO + bin32(bytes(content)))
         sock.close()
-    # Nobody of them had joined a world.
+    # None of these connections had joined a world.
     assert server.world.step(0).hash == copy.step(0).hash == server.hash
     server.client.ask("reply", "world_destroy", copy.number)
 
@@ -378,7 +379,8 @@ def test_hostile_connections_leave_no_memory_behind(server):
         for i in range(200):
             sock = raw(server.address)
             sock.sendall(HELLO)
-            # The largest frame, its last byte missing; five bytes that make msgpack-c reserve gigabytes.
+            # The largest frame without its last byte; five bytes that make msgpack-c reserve
+            # gigabytes.
             tail = [b"\xc6" + struct.pack(">I", 65536) + bytes(2000), bin32(b"\xdd\xff\xff\xff\xff"),
                     bin32(b"\xdf\x0f\xff\xff\xff"), bin32(b"\x91" * 60000)][i % 4]
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
@@ -388,7 +390,7 @@ def test_hostile_connections_leave_no_memory_behind(server):
         for sock in socks:
             sock.close()
         return high, *settled(server)
-    # The allocator keeps some of what it got: what counts is that more of the same needs no more.
+    # The allocator keeps some memory, so the bound is that repeating the input needs no more.
     first = [round() for _ in range(8)][3:]
     then = [round() for _ in range(5)]
     before, after = (statistics.median(r[1] for r in rounds) for rounds in (first, then))
@@ -396,13 +398,13 @@ def test_hostile_connections_leave_no_memory_behind(server):
     print(f"memory before {before >> 10} KiB, with 200 open {highest >> 10} KiB, after {after >> 10} KiB")
     assert then[-1][2] == first[-1][2], "blocks left on the heap"
     assert SANITIZED or after - before < 1 << 20
-    # Half a frame each is all that a peer can make the server keep.
+    # Half a frame each is the most that a peer can make the server store.
     assert SANITIZED or highest - before < 200 * (128 << 10)
 
 
 @measures_memory
-def test_one_connection_cannot_make_it_grow(server):
-    """Two thousand refused messages on one connection, each as large as may be."""
+def test_one_connection_cannot_make_the_daemon_grow(server):
+    """Two thousand refused messages on one connection, each of the maximum size."""
     wire = joined(server.address)
     big = frame(11, 1, "w", {f"key{i}": "x" * 200 for i in range(64)})
     for _ in range(20):
@@ -416,7 +418,7 @@ def test_one_connection_cannot_make_it_grow(server):
 
 
 @measures_memory
-def test_uploads_that_are_never_ended_are_bounded(server):
+def test_unfinished_uploads_are_bounded(server):
     before, _ = settled(server)
     wire = joined(server.address)
     part = bytes(57000)

@@ -1,4 +1,4 @@
-"""Shapes that visitors bring: kept for the next who brings them, but not for ever."""
+"""Uploaded shapes: the library keeps them for later uploads, up to a bound."""
 from support import daemon
 
 import cairn
@@ -8,7 +8,7 @@ IDLE = 64 << 20
 
 
 def terrain(number):
-    """A sheet of 2 SIDE² triangles, another one for each number."""
+    """A sheet of 2 SIDE² triangles, different for each number."""
     vertices = [(x, (x * 7 + z * 3) % 5 * 0.1 + number * 0.01, z) for z in range(SIDE + 1) for x in range(SIDE + 1)]
     corners = [z * (SIDE + 1) + x for z in range(SIDE) for x in range(SIDE)]
     triangles = [triangle for a in corners
@@ -21,7 +21,7 @@ def library(client):
     return info["library_shapes"], info["library_bytes"]
 
 
-def test_shapes_that_no_world_holds_are_forgotten_once_they_are_many():
+def test_unused_shapes_beyond_the_bound_are_forgotten():
     with daemon() as server, server.connect() as client:
         kept = client.create("kept")
         first = terrain(-1)
@@ -37,7 +37,7 @@ def test_shapes_that_no_world_holds_are_forgotten_once_they_are_many():
             most = max(most, library(client)[1])
         assert IDLE - 2 * each < most <= IDLE + 2 * each
         assert library(client)[0] < enough
-        # What a world holds is still known, and what was forgotten can be brought again.
+        # Shapes in use are still known, and a forgotten shape can be uploaded again.
         again = client.create("again")
         known = library(client)
         again.spawn(shapes=[again.shape(first)], status=1)

@@ -1,5 +1,6 @@
-"""Every row of hostile_rows.py at a real daemon: refused or closed as stated, nothing changed, nothing kept; and what takes
-time or many: half frames, floods, uploads without end, used tokens."""
+"""Every row of hostile_rows.py at a real daemon: refused or closed as stated, nothing changed,
+nothing kept; and inputs that need time or numbers: half frames, floods, unfinished uploads, used
+tokens."""
 import contextlib
 import os
 import socket
@@ -30,11 +31,13 @@ def nothing_changes(request):
 
 
 def alone(server):
-    """Only the keeper is left; resident memory, and blocks of the heap but for frames, which are kept to be used again."""
+    """Waits until only the keeper is connected; returns resident memory and heap blocks without
+    frames, which are kept for reuse."""
     seen = []
 
     def still():
-        # Connections that were reset may wait to be accepted: what is there has to stay so for a while.
+        # Connections that were reset may still wait to be accepted, so the count must stay
+        # unchanged for a while.
         info = server.client.info("server")["server"]
         seen.append((info["sessions"], info["heap_blocks"] - info["frames_made"]))
         return len(seen) > 8 and set(seen[-8:]) == {(1, seen[-1][1])}
@@ -50,7 +53,7 @@ def test_a_row_is_refused_as_stated(server, row):
 
 
 @measures_memory
-def test_all_rows_again_and_again_keep_less_than_a_mebibyte(server):
+def test_repeating_all_rows_keeps_less_than_a_mebibyte(server):
     def round():
         for row in ROWS:
             play(server.tcp, row)
@@ -60,14 +63,14 @@ def test_all_rows_again_and_again_keep_less_than_a_mebibyte(server):
     growth = min(m for m, _ in then) - min(m for m, _ in first)
     print(f"grown by {growth >> 10} KiB in {4 * len(ROWS)} inputs")
     assert SANITIZED or growth < 1 << 20
-    # The library of shapes and the arena's bells come and go: a leak of each input would be hundreds.
+    # The shape library and the arena's wakeups vary; a leak of each input would be hundreds.
     assert then[-1][1] - first[-1][1] < len(ROWS)
 
 
 # ---- slow ---------------------------------------------------------------------------------------------------------
 
-def test_half_a_frame_dripped_byte_by_byte_ends_in_time(server):
-    """A frame that grows by a byte now and then has no more time than one that stands still."""
+def test_half_a_frame_sent_byte_by_byte_is_closed_in_time(server):
+    """A frame that grows by a byte at times has the same deadline as one that does not grow."""
     drippers = [Peer(server.tcp, role) for role in ("", "observer", "controller")]
     whole = bin32(bytes(4000))
     began, at = time.monotonic(), 0
@@ -80,13 +83,13 @@ def test_half_a_frame_dripped_byte_by_byte_ends_in_time(server):
         assert peer.until(lambda m: m[0] == 6)[1] == STATUS[status]
         peer.until(lambda m: False)
         peer.close()
-    # Two seconds, looked after every quarter; the last byte would have brought it to 3.7.
+    # Two seconds, checked every quarter; the last byte would have extended it to 3.7.
     took = time.monotonic() - began
     print(f"ended after {took:.2f} s")
     assert took < 3.5
 
 
-def test_whole_frames_dripped_are_served_and_cost_no_session(server):
+def test_whole_frames_sent_byte_by_byte_are_served(server):
     """Byte by byte, and each frame within its time."""
     peer = Peer(server.tcp, "observer")
     for t in range(5):
@@ -100,8 +103,8 @@ def test_whole_frames_dripped_are_served_and_cost_no_session(server):
 # ---- many ---------------------------------------------------------------------------------------------------------
 
 @measures_memory
-def test_a_flood_of_greetings_keeps_nobody_out_and_leaves_nothing(server):
-    """Connections that say nothing, half of HELLO, HELLO over and over, or leave with a reset."""
+def test_a_flood_of_hello_blocks_no_client_and_leaks_nothing(server):
+    """Connections that send nothing, half of HELLO, HELLO repeatedly, or end with a reset."""
     def flood():
         peers = [Peer(server.tcp, "") for _ in range(100)]
         for index, peer in enumerate(peers):
@@ -118,11 +121,11 @@ def test_a_flood_of_greetings_keeps_nobody_out_and_leaves_nothing(server):
     growth = min(m for _, m, _ in then) - min(m for _, m, _ in first)
     print(f"another came in after {1000 * max(t for t, _, _ in then):.0f} ms; grown by {growth >> 10} KiB")
     assert SANITIZED or growth < 1 << 20
-    # A table that grows is one; 400 connections that were not forgotten would be hundreds.
+    # A growing table adds one block; 400 connections that were not released would add hundreds.
     assert then[-1][2] - first[-1][2] < 20, "blocks left on the heap"
 
 
-def test_hello_again_and_again_is_busy_soon(server):
+def test_repeated_hello_is_refused_as_busy(server):
     """20 frames a second before WELCOME, 40 at once."""
     peer = Peer(server.tcp, "")
     peer.send(frame(1, {"protocol": "x"}) * 200)
@@ -132,8 +135,8 @@ def test_hello_again_and_again_is_busy_soon(server):
 
 
 @pytest.mark.parametrize("role, message", [("player", "commands"), ("observer", "pings"), ("observer", "queries")])
-def test_a_flood_of_one_is_busy_then_let_go_and_others_are_served(server, role, message):
-    """For more than five seconds more than its role may."""
+def test_a_flood_is_refused_as_busy_then_closed_and_others_are_served(server, role, message):
+    """More than the role's rate for more than five seconds."""
     peer, batch, began, longest = Peer(server.tcp, role), 0, time.monotonic(), 0
     peer.socket.settimeout(0.002)
     codes, left = set(), None
@@ -163,7 +166,7 @@ def test_a_flood_of_one_is_busy_then_let_go_and_others_are_served(server, role, 
 # ---- uploads and tokens -------------------------------------------------------------------------------------------
 
 @measures_memory
-def test_uploads_are_bounded_in_number_and_bytes_and_go_with_their_session(server):
+def test_uploads_are_bounded_in_number_and_bytes_and_end_with_their_session(server):
     before, _ = alone(server)
     peer = Peer(server.tcp, "controller")
     for ref in range(16):
@@ -178,7 +181,7 @@ def test_uploads_are_bounded_in_number_and_bytes_and_go_with_their_session(serve
     until(lambda: SANITIZED or alone(server)[0] - before < 2 << 20)
 
 
-def test_a_session_joins_and_watches_so_much_and_no_more(server):
+def test_memberships_and_subscriptions_of_a_session_are_bounded(server):
     rooms = [server.client.ask("world_info", "world_create", f"room-{index}", {})[1] for index in range(70)]
     peer = Peer(server.tcp, "observer")
     codes = []
@@ -202,7 +205,7 @@ def test_a_session_joins_and_watches_so_much_and_no_more(server):
         server.client.ask("reply", "world_destroy", room)
 
 
-def test_a_used_token_is_refused_at_every_door_and_costs_a_connection(tmp_path):
+def test_a_used_token_is_refused_at_every_listener_and_closes(tmp_path):
     file = tmp_path / "tokens"
     file.write_text(f"key 7 {KEY.hex()}\n")
     file.chmod(0o600)
@@ -222,7 +225,7 @@ def test_a_used_token_is_refused_at_every_door_and_costs_a_connection(tmp_path):
             assert client.list()
 
 
-def test_a_peer_that_resets_in_the_middle_of_anything_leaves_nothing(server):
+def test_a_peer_that_resets_at_any_point_leaks_nothing(server):
     _, blocks = alone(server)
     for row in ROWS:
         for part in (2, 5, len(row.data) // 2):
@@ -235,14 +238,15 @@ def test_a_peer_that_resets_in_the_middle_of_anything_leaves_nothing(server):
 # ---- shares -------------------------------------------------------------------------------------------------------
 
 def ask(world, commands, at):
-    """A batch for a tick, and what is said of it at once."""
+    """A batch for a tick, and its immediate answer."""
     batch = world.send(*commands, at=at)
     until(lambda: (world.client.take(0.02), batch in world.waiting or batch in world.results)[1])
     return None if batch in world.waiting else world.result(batch)
 
 
-def test_a_player_leaves_no_debts(tmp_path):
-    """Batches for later, forces and bodies have a share; what waits ends with its session, and replays say the same."""
+def test_waiting_batches_of_a_player_end_with_its_session(tmp_path):
+    """Batches for later ticks, forces and bodies have a share; waiting batches end with their
+    session, and a replay agrees."""
     with hostile_daemon("--data", str(tmp_path / "data"), "--journal-keep") as server:
         with cairn.connect(server.tcp, role="player") as player, cairn.connect(server.tcp, role="player") as calm:
             world, own = player.join("arena"), calm.join("arena")
@@ -255,7 +259,7 @@ def test_a_player_leaves_no_debts(tmp_path):
                 world.apply(command("force", body, (0, 1, 0), ticks=600))
             with refused("limit"):
                 world.apply(command("force", body, (0, 1, 0), ticks=600))
-            # Marks on the body that are never made: whoever sent them has gone.
+            # Commands on the body that are never applied, because their session has ended.
             at = calm.list()[1][3]
             for number in range(64):
                 ask(world, [command("set_tag", body, 100 + number)], at + 400)

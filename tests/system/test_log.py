@@ -1,5 +1,5 @@
-"""The log of a daemon that others would like to silence: a reader who stops reading, one who is noisy, and text that would
-pass for lines of ours."""
+"""The log under attack: a reader that stops reading, a noisy client, and text that imitates log
+lines."""
 import os
 import re
 import socket
@@ -14,7 +14,7 @@ from test_web import listening
 
 @pytest.fixture
 def silent(tmp_path):
-    """A daemon whose standard error is a pipe, or a socket, that nobody reads."""
+    """A daemon whose standard error is a pipe or a socket that nobody reads."""
     started = []
 
     def start(make):
@@ -37,7 +37,7 @@ def socket_pair():
 
 
 def read_all(fd, pattern, seconds=10):
-    """What is there to read until the pattern is."""
+    """Reads until the pattern appears."""
     os.set_blocking(fd, False)
     text, end = b"", time.monotonic() + seconds
     while not re.search(pattern, text, re.DOTALL) and time.monotonic() < end:
@@ -49,12 +49,13 @@ def read_all(fd, pattern, seconds=10):
 
 
 @pytest.mark.parametrize("make", [os.pipe, socket_pair])
-def test_a_reader_who_stops_holds_nobody_up_and_audits_are_kept(silent, make):
+def test_a_stopped_reader_delays_nobody_and_audit_lines_are_kept(silent, make):
     reader, address, process = silent(make)
     longest = 0
     with cairn.connect(address, timeout=5) as keeper:
         keeper.create("arena")
-        # Far more lines than a pipe of 64 KiB or a socket's buffer takes: each an administrator's own.
+        # Far more lines than a pipe of 64 KiB or a socket's buffer holds: each an administrator's
+        # own.
         for _ in range(1500):
             began = time.monotonic()
             cairn.connect(address, timeout=5).close()
@@ -64,19 +65,19 @@ def test_a_reader_who_stops_holds_nobody_up_and_audits_are_kept(silent, make):
             keeper.ask("reply", "sessions", 0)
         keeper.ask("reply", "world_destroy", world)
         keeper.create("after")
-        # The short line that says how many are lost may fit in before, where longer ones did not.
+        # The short line with the number of lost lines may fit in where longer ones did not.
         text = read_all(reader, b"world_destroyed.*lost=")
         lost = keeper.info("server")["server"]["log_lines_lost"]
     print(f"the longest HELLO took {1000 * longest:.1f} ms; {lost} lines were lost")
     assert lost > 0 and longest < 3
     assert "message=WORLD_DESTROY" in text and "world_destroyed" in text
-    # Whole lines only, and how many are missing is said.
+    # Only whole lines, and the number of missing ones is logged.
     assert all(re.match(r"\d{4}-\d\d-\d\dT", line) for line in text.splitlines())
     process.terminate()
     assert process.wait(10) == 0
 
 
-def test_audits_of_changes_are_never_held_back():
+def test_audit_lines_of_changes_are_never_rate_limited():
     with daemon() as server, server.connect() as keeper, server.connect(name="victim") as victim:
         world = keeper.create("arena").number
         for _ in range(300):
@@ -89,11 +90,11 @@ def test_audits_of_changes_are_never_held_back():
     for said in ("message=KICK", f"kicked session={victim.session} by={keeper.session} text=\"enough\"",
                  "message=WORLD_DESTROY", "option=log", "option=ping-ms"):
         assert said in log, said
-    # What only looks is held back.
+    # Queries are rate-limited.
     assert log.count("message=SESSIONS") < 60
 
 
-def test_one_who_is_noisy_hides_no_line_of_another():
+def test_a_noisy_client_hides_no_line_of_another():
     with daemon() as server, server.connect() as noisy:
         for index in range(60):
             noisy.create(f"noise-{index}")
@@ -102,8 +103,8 @@ def test_one_who_is_noisy_hides_no_line_of_another():
         assert "name=calm" in log_of(server)
 
 
-def test_what_peers_say_is_quoted():
-    """No Host, client or text makes a pair, a quote or a line of ours."""
+def test_text_of_peers_is_quoted():
+    """No Host, client name or text can form a pair, a quote or a line of the log."""
     with daemon("--web", "127.0.0.1:0") as server:
         web = listening(server)
         with socket.create_connection(web.rsplit(":", 1)) as peer:

@@ -1,4 +1,4 @@
-"""`cairn mesh`: what it says of a mesh file, what it refuses by name, and the OBJ files it writes."""
+"""`cairn mesh`: its report about a mesh file, its refusals, and the OBJ files it writes."""
 import json
 import os
 import subprocess
@@ -16,7 +16,7 @@ def run(*words):
     return done.returncode, done.stdout, done.stderr
 
 
-def told(*words):
+def report_of(*words):
     code, out, err = run(*words, "--json")
     assert code == 0, err
     return json.loads(out)
@@ -64,7 +64,7 @@ def test_a_file_name_with_quotes_is_a_json_string(tmp_path):
 
 def test_a_solid_is_described_and_its_hull_and_parts_are_written(tmp_path):
     source = two_boxes(tmp_path / "two.obj")
-    about = told(source, "--hull", tmp_path / "hull.obj", "--parts", tmp_path / "parts.obj")
+    about = report_of(source, "--hull", tmp_path / "hull.obj", "--parts", tmp_path / "parts.obj")
     assert about["closed"] and (about["shells"], about["solid faces"], about["solid edges"]) == (2, 24, 36)
     assert about["volume"] == pytest.approx(9) and about["centre"] == pytest.approx([4 / 9, 0, 0])
     assert about["parts"] == 2 and about["parts volume"] == pytest.approx(9)
@@ -76,7 +76,7 @@ def test_a_solid_is_described_and_its_hull_and_parts_are_written(tmp_path):
     assert about["hull volume"] > 9
 
 
-def test_a_field_is_made_and_its_surface_written(tmp_path):
+def test_a_field_is_computed_and_its_surface_written(tmp_path):
     source = two_boxes(tmp_path / "two.obj")
     code, out, err = run(source, "--json", "--field", 40, tmp_path / "surface.obj")
     assert code == 0, err
@@ -88,7 +88,7 @@ def test_a_field_is_made_and_its_surface_written(tmp_path):
     assert volume(corners, faces) == pytest.approx(9, rel=0.03)
 
 
-def test_people_read_the_same_in_lines(tmp_path):
+def test_text_has_the_same_values_as_json(tmp_path):
     code, out, _ = run(two_boxes(tmp_path / "two.obj"))
     lines = dict(line.split(": ", 1) for line in out.splitlines())
     assert code == 0 and lines["closed"] == "yes" and float(lines["volume"]) == pytest.approx(9)
@@ -97,7 +97,7 @@ def test_people_read_the_same_in_lines(tmp_path):
 
 def test_turned_and_doubled_triangles_are_repaired_and_counted(tmp_path):
     faces = [face[::-1] if i % 3 == 0 else face for i, face in enumerate(FACES)] + [FACES[5]]
-    about = told(write_obj(tmp_path / "soup.obj", CORNERS, faces))
+    about = report_of(write_obj(tmp_path / "soup.obj", CORNERS, faces))
     assert about["closed"] and about["triangles turned"] == 4 and about["triangles repeated"] == 1
     assert about["volume"] == pytest.approx(8)
 
@@ -118,7 +118,7 @@ def test_an_open_mesh_is_refused_with_its_edges_and_nothing_is_written(tmp_path)
     (["x.obj", "--parts-max", "0"], "parts-max"),
     (["x.obj", "y.obj"], "mesh FILE"),
 ])
-def test_what_makes_no_sense_is_refused_in_words(words, text):
+def test_invalid_arguments_are_refused_with_a_reason(words, text):
     code, _, err = run(*words)
     assert code != 0 and text in err
 
@@ -128,7 +128,7 @@ def test_what_makes_no_sense_is_refused_in_words(words, text):
     ("horse.3ds", "edges of three or more", 24, [121, 351]),
     ("cat.3ds", "edges of one triangle", 330, [0, 2]),
 ])
-def test_the_horse_and_the_cat_are_refused_by_their_edges(name, key, count, first):
+def test_the_horse_and_the_cat_are_refused_because_of_their_edges(name, key, count, first):
     code, out, _ = run(name, "--json")
     about = json.loads(out)
     assert code == 1 and about[key] == count and first in about.get("crowded", []) + about.get("border", [])

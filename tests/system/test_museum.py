@@ -1,4 +1,4 @@
-"""Recordings of earlier builds: every one opens, verifies as museum.json says, and goes on."""
+"""Recordings of earlier builds: each opens, verifies as museum.json states, and can be continued."""
 import json
 import lzma
 import sqlite3
@@ -9,13 +9,14 @@ from support import CLIENT, SOURCE, daemon, log_of
 
 MUSEUM = SOURCE / "tests" / "data" / "museum"
 FOLDERS = {path.parent.name: json.loads(path.read_text()) for path in sorted(MUSEUM.glob("*/museum.json"))}
-# Whose numbers are this build's: these ticks are made again. Of all others the states open.
+# Recordings with this build's numbers: their ticks are simulated again. Of all others the states
+# open.
 NOW = "core-2"
 ABOUT = FOLDERS[NOW]
 
 
 def unpack(name, folder, kept=NOW):
-    """The recording as the daemon left it, its log too."""
+    """Unpacks the recording as the daemon left it, with its log."""
     folder.mkdir(exist_ok=True)
     for path in (MUSEUM / kept).glob(name + ".cairn*.xz"):
         (folder / path.stem).write_bytes(lzma.decompress(path.read_bytes()))
@@ -28,16 +29,16 @@ def replay(path, *words):
     return done.returncode, json.loads(done.stdout.splitlines()[-1])
 
 
-def test_every_recording_is_told_of():
+def test_every_recording_is_listed():
     for folder, about in FOLDERS.items():
         assert {path.name.split(".")[0] for path in (MUSEUM / folder).glob("*.xz")} == set(about)
     assert sum(path.stat().st_size for path in MUSEUM.glob("*/*.xz")) <= 300 << 10
 
 
 @pytest.mark.parametrize("name", [name for name in ABOUT if ABOUT[name]["verdict"] == "same"])
-def test_a_recording_verifies_and_goes_on(tmp_path, name):
-    """Every tick is the same tick; a daemon goes on to the tick hash that the build of the recording went on to; and
-    what it wrote behind the old records verifies with them."""
+def test_a_recording_verifies_and_can_be_continued(tmp_path, name):
+    """Every tick has its recorded hash; a daemon that continues reaches the tick hash that the
+    build of the recording reached; and its new records verify after the old ones."""
     about = ABOUT[name]
     path = unpack(name, tmp_path / "data")
     code, told = replay(path, "--verify")
@@ -53,28 +54,28 @@ def test_a_recording_verifies_and_goes_on(tmp_path, name):
 
 
 OLD = [(folder, name) for folder in FOLDERS if folder != NOW for name in FOLDERS[folder]]
-# Ended while records followed the last checkpoint.
+# Recordings that ended while records followed the last checkpoint.
 KILLED = ("killed", "prototype", "exact")
 
 
 @pytest.mark.parametrize("folder, name", OLD)
-def test_a_recording_of_other_bits_opens_by_its_states(tmp_path, folder, name):
-    """Ticks are not made again, states are verified, and a daemon goes on from the last one; where records follow it,
-    only when it is told to make those ticks anew with its own bits."""
+def test_a_recording_of_other_motion_opens_at_its_states(tmp_path, folder, name):
+    """Ticks are not simulated again, states are verified, and a daemon continues from the last one;
+    if records follow it, only with --upgrade redo, which simulates those ticks with this build."""
     about = FOLDERS[folder][name]
     path = unpack(name, tmp_path, folder)
     ticks = about["ticks"] + about.get("not_made_again", 0)
     code, told = replay(path, "--verify")
     assert (code, told["verdict"]) == (3, "states"), told
     assert (told["ticks"], told["not_made_again"]) == (0, ticks)
-    assert told["states"] >= 1 or name == "prototype"  # of which the first state is all there is
+    assert told["states"] >= 1 or name == "prototype"  # whose only state is the first
     options = ["--upgrade", "redo"] if name in KILLED else []
     if options:
         with daemon("--data", str(tmp_path), "--paused") as server, server.connect() as client:
             refused, = client.info("refused")["refused"]
             assert refused["status"] == "version" and "--upgrade redo" in refused["text"]
         if name == "prototype":
-            return  # to redo 40 ticks of an exact method on that scene takes long
+            return  # redoing 40 ticks of an exact method takes long on that scene
     with daemon("--data", str(tmp_path), "--paused", "--journal-keep", *options) as server, \
             server.connect() as client:
         world = client.join(name)
@@ -104,11 +105,11 @@ def ask(path, query):
 
 
 def of_other_bits(path):
-    """A file as a build of another core would have left it."""
+    """Changes a file to one of a build with another core."""
     change(path, f"UPDATE epochs SET motion = '{OTHER}', build = 'cairn of another day'")
 
 
-def test_a_file_of_the_first_tables_steps_up_with_an_epoch_and_a_checkpoint(tmp_path):
+def test_a_file_of_the_first_schema_is_upgraded_with_an_epoch_and_a_checkpoint(tmp_path):
     path = unpack("restored", tmp_path, "core-1-lcp-0")
     assert ask(path, "PRAGMA user_version") == [(1,)]
     with daemon("--data", str(tmp_path), "--paused", "--journal-keep"):
@@ -124,7 +125,7 @@ def test_a_file_of_the_first_tables_steps_up_with_an_epoch_and_a_checkpoint(tmp_
     assert ask(path, "SELECT value FROM meta WHERE key = 'abi'") == []
 
 
-def test_a_file_that_cannot_step_up_is_left_as_it_was(tmp_path):
+def test_a_file_that_cannot_be_upgraded_is_unchanged(tmp_path):
     path = unpack("planar", tmp_path, "core-1-lcp-0")
     change(path, "CREATE TRIGGER no BEFORE INSERT ON epochs BEGIN SELECT raise(ABORT, 'no room'); END")
     before = path.read_bytes()
@@ -138,8 +139,8 @@ def test_a_file_that_cannot_step_up_is_left_as_it_was(tmp_path):
         assert client.join("planar").tick == 200
 
 
-def test_states_of_other_bits_open_and_ticks_are_not_made_again(tmp_path):
-    """An end in good order: the last state is the last checkpoint, and the world goes on from it."""
+def test_states_of_other_motion_open_and_ticks_are_not_simulated_again(tmp_path):
+    """A clean end: the last state is the last checkpoint, and the world continues from it."""
     path = unpack("restored", tmp_path)
     of_other_bits(path)
     code, told = replay(path, "--verify")
@@ -150,7 +151,7 @@ def test_states_of_other_bits_open_and_ticks_are_not_made_again(tmp_path):
         world = client.join("restored")
         assert (world.epoch, world.tick) == (4, 140)
         assert world.step(60).tick_hash == ABOUT["restored"]["tick_hash"]
-        # A snapshot of those days opens as well.
+        # A snapshot of that build opens too.
         before = world.restore("before")
         assert (before.tick, before.other_bits) == (60, False)
         world.step(5)
@@ -160,7 +161,7 @@ def test_states_of_other_bits_open_and_ticks_are_not_made_again(tmp_path):
     assert ask(path, "SELECT cause FROM epochs ORDER BY epoch")[3] == ("upgraded",)
 
 
-def test_a_spoiled_state_of_other_bits_differs(tmp_path):
+def test_a_damaged_state_of_other_motion_differs(tmp_path):
     path = unpack("clean", tmp_path)
     of_other_bits(path)
     change(path, "UPDATE checkpoints SET state_hash = zeroblob(8) WHERE seq = (SELECT max(seq) FROM checkpoints)")
@@ -168,14 +169,14 @@ def test_a_spoiled_state_of_other_bits_differs(tmp_path):
     assert done.returncode == 1 and "state hash" in done.stderr
 
 
-def test_ticks_of_other_bits_behind_the_last_checkpoint_are_refused_or_redone(tmp_path):
+def test_ticks_of_other_motion_after_the_last_checkpoint_are_refused_or_redone(tmp_path):
     path = unpack("killed", tmp_path)
     of_other_bits(path)
     before = path.read_bytes()
     with daemon("--data", str(tmp_path), "--paused") as server, server.connect() as client:
         refused, = client.info("refused")["refused"]
         assert refused["status"] == "version"
-        # Which build, what is at stake, and the two ways on.
+        # The build, what is at stake, and the two remedies.
         for word in ("80 ticks", "cairn of another day", "shut it down cleanly", "--upgrade redo"):
             assert word in refused["text"]
     assert path.read_bytes() == before
@@ -183,7 +184,7 @@ def test_ticks_of_other_bits_behind_the_last_checkpoint_are_refused_or_redone(tm
             server.connect() as client:
         world = client.join("killed")
         assert (world.epoch, world.tick) == (2, 180)
-        # Here the bits are the same after all, so what is redone is what it was.
+        # Here the core is the same in fact, so the redone ticks equal the recorded ones.
         assert world.step(60).tick_hash == ABOUT["killed"]["tick_hash"]
         assert 'world_upgraded name=killed from="core 7, free 1, soft-step 1, lcp 0" redone=80' in log_of(server)
     assert ask(path, "SELECT cause, redone FROM epochs WHERE epoch = 2") == [("upgraded", 80)]
@@ -192,7 +193,7 @@ def test_ticks_of_other_bits_behind_the_last_checkpoint_are_refused_or_redone(tm
 
 
 @pytest.mark.parametrize("results, status", [(0, None), (34, "diverged")], ids=["same", "another"])
-def test_redoing_ends_with_a_batch_that_gets_another_result(tmp_path, results, status):
+def test_redoing_stops_at_a_batch_with_another_result(tmp_path, results, status):
     path = unpack("killed", tmp_path)
     of_other_bits(path)
     change(path, f"UPDATE batches SET result = {results}")
@@ -204,7 +205,7 @@ def test_redoing_ends_with_a_batch_that_gets_another_result(tmp_path, results, s
     assert (path.read_bytes() == before) == bool(status)
 
 
-def test_tables_of_a_later_build_are_refused_and_left_alone(tmp_path):
+def test_a_schema_of_a_later_build_is_refused_and_unchanged(tmp_path):
     path = unpack("planar", tmp_path)
     change(path, "PRAGMA user_version = 3")
     before = path.read_bytes()
