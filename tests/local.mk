@@ -70,4 +70,4 @@ AM_TESTS_ENVIRONMENT = \
 
 EXTRA_DIST += $(PYTHON_TESTS) tests/lib/pytest_tap.py tests/lib/tally.sh tests/lib/test_tally tests/fuzz/run \
 	tests/fuzz/coverage tests/fuzz/minimise tests/fuzz/seeds tests/fuzz/targets tests/fuzz/words \
-	tests/lint tests/run tests/fuzz/corpus docs server/setup server/quickstart .ci/run
+	tests/lint tests/run tests/fuzz/corpus docs server/setup server/quickstart .ci/run .github

@@ -1,5 +1,5 @@
-"""What an administrator does to a daemon that runs: options from a file, set over the wire and read anew; who is here, and
-out with him; watching; draining; what a service manager is told."""
+"""Operation of a running daemon: options from a file, set over the wire and reloaded; the list of
+sessions and KICK; monitoring; draining; notifications to a service manager."""
 import os
 import signal
 import socket
@@ -25,7 +25,7 @@ def option(server, name):
     return server.cli.json("config")[name][0]
 
 
-def test_the_file_is_read_and_config_shows_it(server):
+def test_the_options_file_is_read_and_shown_by_config(server):
     values = server.cli.json("config")
     assert values["ping-ms"] == ["4000", 1]  # live
     assert values["config"][0] == str(server.config) and values["config"][1] == 0
@@ -46,7 +46,7 @@ def test_config_sets_live_options_all_or_none(server):
     assert 'option=ping-ms value="5000" before="4000"' in log_of(server)
 
 
-def test_a_hangup_reads_the_file_anew_all_or_nothing(server):
+def test_sighup_reloads_the_file_entirely_or_not_at_all(server):
     server.config.write_text("ping-ms: 2500\nlog: debug\n")
     os.kill(server.process.pid, signal.SIGHUP)
     until(lambda: option(server, "ping-ms") == "2500" and option(server, "log") == "debug")
@@ -61,7 +61,7 @@ def test_a_hangup_reads_the_file_anew_all_or_nothing(server):
     assert option(server, "ping-ms") == "2500"
 
 
-def test_check_config_starts_nothing_and_names_what_is_wrong(tmp_path):
+def test_check_config_starts_nothing_and_names_the_error(tmp_path):
     path = tmp_path / "c.yaml"
     path.write_text("ping-ms: 4000\n")
 
@@ -75,7 +75,7 @@ def test_check_config_starts_nothing_and_names_what_is_wrong(tmp_path):
     assert "No such file" in check().stderr
 
 
-def test_sessions_are_listed_and_one_is_ended_for_good(server):
+def test_sessions_are_listed_and_a_kicked_one_cannot_resume(server):
     with server.connect(name="victim", role="observer") as victim:
         victim.join("tower")
         rows = {row["session"]: row for row in server.cli.lines("sessions")}
@@ -85,14 +85,14 @@ def test_sessions_are_listed_and_one_is_ended_for_good(server):
         with pytest.raises(cairn.Closed, match="enough"):
             while True:
                 victim.take(2)
-        # Not kept for a resumption.
+        # Not kept for a resume.
         until(lambda: victim.session not in {r["session"] for r in server.cli.lines("sessions")})
     said, _ = server.cli.error("kick", 99999)
     assert "no such session" in said
     assert "audit session=" in log_of(server).replace('"', "") and "message=KICK" in log_of(server)
 
 
-def test_more_sessions_than_a_page_are_all_listed():
+def test_sessions_beyond_one_page_are_listed():
     with daemon("--sessions-max", "600") as server:
         clients = [server.connect() for _ in range(300)]
         rows = [row["session"] for row in Cli(server.address).lines("sessions")]
@@ -119,7 +119,7 @@ def test_a_monitor_sees_what_others_send(server):
         watching.wait()
 
 
-def test_only_administrators_may(server):
+def test_only_administrators_may_operate_the_daemon(server):
     with server.connect(role="controller") as client:
         for name, fields in [("config", []), ("sessions", []), ("kick", [1]), ("monitor", [1]), ("drain", [])]:
             with pytest.raises(cairn.Refused) as refused:
@@ -127,7 +127,7 @@ def test_only_administrators_may(server):
             assert refused.value.status == "forbidden"
 
 
-def test_a_drain_says_where_to_go(server):
+def test_a_drain_sends_the_address_to_reconnect_to(server):
     with server.connect() as client:
         server.cli.text("drain", "--redirect", "tcp:127.0.0.1:7999")
         message = None
@@ -138,7 +138,7 @@ def test_a_drain_says_where_to_go(server):
     assert server.process.wait(20) == 0
 
 
-def test_a_service_manager_hears_of_it(tmp_path):
+def test_a_service_manager_is_notified(tmp_path):
     path = str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(path)
@@ -159,7 +159,7 @@ def test_a_service_manager_hears_of_it(tmp_path):
             process.wait()
 
 
-def test_who_a_balancer_speaks_for_is_the_peer(tmp_path):
+def test_the_peer_is_the_source_of_the_proxy_header(tmp_path):
     with tcp_daemon("--proxy-protocol") as (server, address):
         host, port = address.removeprefix("tcp:").rsplit(":", 1)
 
@@ -171,14 +171,14 @@ def test_who_a_balancer_speaks_for_is_the_peer(tmp_path):
                 rows = Cli(server.address).lines("sessions")
                 first = msgpack.unpackb(answer[5:5 + int.from_bytes(answer[1:5], "big")], strict_map_key=False)
                 return first, [r["peer"] for r in rows]
-        # A word is no proof of where somebody is: neither health checks of the balancer itself nor a source that
-        # is said to be this machine get a role.
+        # A proxy header proves nothing about local access: neither the balancer's own health checks
+        # nor a source claimed to be this machine gets a role.
         for header in (b"PROXY UNKNOWN\r\n", b"PROXY TCP4 127.0.0.1 127.0.0.1 50000 7411\r\n",
                        b"PROXY TCP6 ::1 ::1 50000 7411\r\n", b"PROXY TCP6 ::ffff:127.0.0.1 ::1 50000 7411\r\n",
                        b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0"):
             refused, peers = greeted(header)
             assert refused[0] == 3, header
-        # A stranger gets nothing without a token, though the connection comes from loopback.
+        # A remote client without a token is refused, though its connection comes from loopback.
         refused, peers = greeted(b"PROXY TCP4 203.0.113.7 192.0.2.1 50000 7411\r\n")
         assert refused[0] == 3 and "tcp:203.0.113.7:50000" in peers
         goodbye, _ = greeted(b"")
@@ -188,8 +188,8 @@ def test_who_a_balancer_speaks_for_is_the_peer(tmp_path):
             assert client.role == "admin"
 
 
-def test_a_proxy_header_is_believed_of_the_balancers_on_the_list_alone():
-    """Without a list, of this machine's."""
+def test_a_proxy_header_is_accepted_from_listed_balancers_only():
+    """Without a list, headers from this machine are believed."""
     header = b"PROXY TCP4 203.0.113.7 192.0.2.1 50000 7411\r\n"
     for listed, source, believed in [("127.0.0.9", "127.0.0.9", True), ("127.0.0.9", "127.0.0.8", False),
                                      ("127.0.0.8/31", "127.0.0.9", True), ("192.0.2.0/24", "127.0.0.1", False)]:
@@ -205,7 +205,7 @@ def test_a_proxy_header_is_believed_of_the_balancers_on_the_list_alone():
 
 
 def test_ipv4_clients_of_a_listener_for_both_are_counted_one_by_one(tmp_path):
-    """As ::ffff:a.b.c.d they would all be one network, and four idle ones would shut out the rest."""
+    """As ::ffff:a.b.c.d they would all be one network, and four idle ones would exhaust its share."""
     tokens = tmp_path / "tokens"
     made = subprocess.run([CLIENT, "token", "bearer", "ops", "--role", "controller", "--file", str(tokens)],
                           capture_output=True, text=True, timeout=10)
@@ -221,14 +221,14 @@ def test_ipv4_clients_of_a_listener_for_both_are_counted_one_by_one(tmp_path):
             peer.close()
 
 
-def test_slow_ticks_are_logged_when_asked_for(server):
+def test_slow_ticks_are_logged_when_enabled(server):
     assert "slow_tick" not in log_of(server)
     server.cli.text("config", "slow-tick-us", 1)
     until(lambda: "slow_tick" in log_of(server))
     assert "world=tower" in log_of(server)
 
 
-def test_the_completion_script_is_one(server):
+def test_the_completion_script_completes(server):
     script = Cli(server.address).text("completion")
     assert subprocess.run(["bash", "-n"], input=script, text=True, timeout=10).returncode == 0
     asked = script + "\nCOMP_WORDS=(cairn wor) COMP_CWORD=1; _cairn; echo ${COMPREPLY[@]}\n"

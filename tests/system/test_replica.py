@@ -1,4 +1,5 @@
-"""libcairn's replica, through `cairn watch`: every tick's hash while bodies come, change and go."""
+"""libcairn's replica, through `cairn watch`: every tick's hash while bodies are created, changed
+and removed."""
 import json
 import random
 import subprocess
@@ -10,7 +11,7 @@ TICKS = 200 if SANITIZED else 1200
 
 
 @pytest.mark.parametrize("profile", ["exact", "plain"])
-def test_a_replica_has_every_hash_while_bodies_come_and_go(tmp_path, profile):
+def test_a_replica_has_every_hash_while_bodies_are_created_and_removed(tmp_path, profile):
     rng = random.Random(1)
     with daemon() as server, server.connect() as client:
         world = client.create("w", rate=60 if SANITIZED else 400)
@@ -31,7 +32,7 @@ def test_a_replica_has_every_hash_while_bodies_come_and_go(tmp_path, profile):
                                             command("set_owner", body, 77), command("impulse", body, (50, 9, 0))]))
                 gone += commands[-1][0] == 11
             if rng.random() < 0.02:
-                # A snapshot and back: a new epoch in the middle of the replica's life.
+                # SAVE and RESTORE: a new epoch while the replica exists.
                 world.save("here")
                 world.restore("here")
             alive.append(world.apply(*commands).values[0])
@@ -43,7 +44,7 @@ def test_a_replica_has_every_hash_while_bodies_come_and_go(tmp_path, profile):
         assert made > TICKS // 12 and gone > 2 and len({frame["epoch"] for frame in frames}) > 1
         assert {"contact_begin"} <= {item["event"] for item in events}
         assert ground
-        # Every tick of an epoch, or nearly: a busy machine may make the server skip some.
+        # Nearly every tick of an epoch: a busy machine may make the server skip some.
         steps = [b["tick"] - a["tick"] for a, b in zip(frames, frames[1:]) if a["epoch"] == b["epoch"]]
         print(f"{made} made, {gone} removed, {len({f['epoch'] for f in frames})} epochs, "
               f"{sum(step == 1 for step in steps)} of {len(steps)} frames one tick on")

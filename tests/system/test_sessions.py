@@ -1,4 +1,4 @@
-"""Who may connect and what they may do; how many; and how a daemon says goodbye."""
+"""Connections, roles and their limits, and the shutdown of a daemon."""
 import os
 import signal
 import subprocess
@@ -10,7 +10,7 @@ from support import (DAEMON, Wire, cairn, command, daemon, falling, frame, log_o
                      until)
 
 RIGHTS = ["observer", "player", "controller", "admin"]
-# Requests by the role they need; each is refused FORBIDDEN below it, and otherwise answered in some way.
+# Requests by the role they need; each is FORBIDDEN to lower roles, and otherwise answered.
 REQUESTS = {
     "observer": [("world_list", 1), ("world_join", 2, 0, "demo"), ("subscribe", 3, 1), ("query", 4, 1, [4]),
                  ("unsubscribe", 3), ("world_leave", 5, 1)],
@@ -33,7 +33,7 @@ def server():
 
 def answer_to(wire, request):
     wire.send(*request)
-    # A PING tells the end of what the request brought about at once.
+    # The PONG marks the end of the request's immediate answers.
     wire.send("ping", 4711)
     answers = []
     while (answer := wire.receive())[0] != "pong":
@@ -42,7 +42,7 @@ def answer_to(wire, request):
 
 
 @pytest.mark.parametrize("role", RIGHTS)
-def test_a_role_may_what_it_may_and_nothing_else(server, role):
+def test_a_role_permits_its_requests_and_no_others(server, role):
     with server.connect(role=role) as client:
         client.join("demo")
         assert client.role == role
@@ -53,7 +53,7 @@ def test_a_role_may_what_it_may_and_nothing_else(server, role):
                 assert forbidden == (RIGHTS.index(role) < RIGHTS.index(needed)), (request, codes)
 
 
-def test_a_unix_socket_makes_an_admin_and_tcp_a_controller(server):
+def test_a_unix_socket_gives_role_admin_and_tcp_controller(server):
     with server.connect() as client:
         assert client.role == "admin"
     with cairn.connect(server.tcp) as client:
@@ -62,7 +62,7 @@ def test_a_unix_socket_makes_an_admin_and_tcp_a_controller(server):
             client.ask("reply", "world_destroy", 1)
 
 
-def test_more_than_the_connection_gives_is_refused_and_may_be_tried_again(server):
+def test_a_role_above_the_connections_is_refused_and_may_be_retried(server):
     wire = Wire(server.tcp, 10)
     wire.send("hello", {"protocol": [1, 0], "role": "admin"})
     kind, fields = wire.receive()
@@ -73,7 +73,7 @@ def test_more_than_the_connection_gives_is_refused_and_may_be_tried_again(server
     wire.close()
 
 
-def test_a_connection_that_says_nothing_is_closed():
+def test_a_connection_that_sends_nothing_is_closed():
     with daemon("--handshake-ms", "200") as server:
         sock = raw(server.address)
         begun = time.monotonic()
@@ -84,7 +84,7 @@ def test_a_connection_that_says_nothing_is_closed():
         assert b"HELLO" in data
 
 
-def test_a_frame_that_never_ends_is_closed():
+def test_an_unfinished_frame_closes_the_connection():
     with daemon("--handshake-ms", "200") as server, server.connect() as client:
         client.wire.socket.sendall(frame(4, 1)[:-1])
         with pytest.raises(cairn.Closed) as closed:
@@ -92,7 +92,7 @@ def test_a_frame_that_never_ends_is_closed():
         assert closed.value.status in ("framing", None)
 
 
-def test_a_silent_session_is_asked_and_then_closed():
+def test_a_silent_session_is_pinged_and_then_closed():
     with daemon("--ping-ms", "200") as server, server.connect() as client:
         assert client.wire.receive(5)[0] == "ping"
         with pytest.raises(cairn.Closed):
@@ -100,7 +100,7 @@ def test_a_silent_session_is_asked_and_then_closed():
                 pass
 
 
-def test_a_session_that_answers_pings_stays():
+def test_a_session_that_answers_pings_stays_open():
     with daemon("--ping-ms", "600") as server, server.connect() as client:
         end = time.monotonic() + 2.5
         while time.monotonic() < end:
@@ -109,25 +109,25 @@ def test_a_session_that_answers_pings_stays():
 
 
 @pytest.mark.parametrize("address", ["tcp:0.0.0.0:0", "tcp:[::]:0", "tcp:192.0.2.1:7411"])
-def test_an_address_others_could_reach_is_refused(tmp_path, address):
+def test_a_public_address_is_refused(tmp_path, address):
     done = subprocess.run([DAEMON, "--listen", address], capture_output=True, text=True, timeout=20)
     assert done.returncode == 1 and "loopback" in done.stderr
     assert not any(tmp_path.iterdir())
 
 
-def test_a_host_name_is_not_looked_up():
+def test_a_host_name_is_not_resolved():
     done = subprocess.run([DAEMON, "--listen", "tcp:example.org:1"], capture_output=True, text=True, timeout=20)
     assert done.returncode == 1 and "not looked up" in done.stderr
 
 
-def test_no_more_sessions_than_said():
+def test_the_number_of_sessions_is_limited():
     with daemon("--sessions-max", "8") as server:
         clients = [server.connect() for _ in range(8)]
         sock = raw(server.address)
         assert sock.recv(4096) == b""
         clients.pop().close()
         # The one that left makes room.
-        def again():
+        def connect_again():
             try:
                 return server.connect()
             except (cairn.Closed, ConnectionError):
@@ -138,7 +138,7 @@ def test_no_more_sessions_than_said():
             client.close()
 
 
-def test_as_many_worlds_as_said_and_a_list_too_long_for_a_frame():
+def test_the_number_of_worlds_is_limited_and_a_list_beyond_a_frame_is_answered():
     with daemon("--worlds-max", "3500", "--log", "warn") as server, server.connect() as client:
         for number in range(3500):
             client.ask("world_info", "world_create", f"{number:064}", {})
@@ -150,7 +150,7 @@ def test_as_many_worlds_as_said_and_a_list_too_long_for_a_frame():
         assert client.info("server")["server"]["worlds"] == 3500
 
 
-def test_sigterm_says_goodbye_and_keeps_the_world(tmp_path):
+def test_sigterm_sends_goodbye_and_keeps_the_world(tmp_path):
     data = str(tmp_path / "data")
     with daemon("--data", data) as server:
         client = server.connect()
@@ -172,9 +172,9 @@ def test_sigterm_says_goodbye_and_keeps_the_world(tmp_path):
         assert world.step(0).hash == stepped.hash
 
 
-def test_new_connections_are_refused_while_it_drains():
+def test_new_connections_are_refused_during_a_drain():
     with daemon("--drain-ms", "3000") as server:
-        # A client that never reads its goodbye nor closes holds the drain up.
+        # A client that never reads its GOODBYE and never closes delays the drain.
         client = server.connect()
         server.process.send_signal(signal.SIGTERM)
         until(lambda: "draining" in log_of(server))
@@ -186,7 +186,7 @@ def test_new_connections_are_refused_while_it_drains():
         client.close()
 
 
-def test_a_second_signal_ends_it_at_once():
+def test_a_second_signal_ends_the_daemon_at_once():
     with daemon("--drain-ms", "600000") as server:
         client = server.connect()
         server.process.send_signal(signal.SIGTERM)
@@ -214,13 +214,13 @@ def test_a_player_commands_its_own_bodies_only(server):
             mine.result(mine.send(command("impulse", body, (0, 1, 0))))
         with refused("forbidden"):
             mine.result(mine.send(command("gravity", (0, 0, 0))))
-        # A controller may give it away.
+        # A controller may transfer a body to another session.
         world.apply(command("set_owner", body, player.session))
         mine.result(mine.send(command("impulse", body, (0, 1, 0))))
 
 
 @pytest.mark.parametrize("what,size,batches", [("spawn", 10, 40), ("impulse", 500, 40)])
-def test_a_player_over_its_quota_is_told_busy_and_lives(server, what, size, batches):
+def test_a_player_over_its_quota_gets_busy_and_stays_connected(server, what, size, batches):
     with server.connect() as owner, server.connect(role="player") as player:
         falling(owner, f"quota-{what}", running=True)
         mine = player.join(f"quota-{what}")
@@ -252,7 +252,7 @@ time.sleep(60)
 """
 
 
-def test_a_client_that_is_killed_while_it_holds_a_body_lets_go_when_its_session_ends(server):
+def test_a_killed_clients_drag_ends_with_its_session(server):
     with server.connect() as owner:
         world, _ = falling(owner, "held", method="soft-step", running=True)
         world.subscribe(joints=True)
@@ -269,7 +269,7 @@ def test_a_client_that_is_killed_while_it_holds_a_body_lets_go_when_its_session_
             assert len(world.joints()) == 1, "its session may still come back"
             owner.ask("reply", "kick", session)
             until(lambda: world.joints() == [])
-            # Who watches is told.
+            # Subscribers are informed.
             assert any(frame.joints == {} for frame in world.frames(1000, timeout=5))
         finally:
             holder.kill()

@@ -1,9 +1,11 @@
-"""One client among fifty stops reading, also after it has first read a hundred megabytes as fast as they came. The
-others must not notice, the server and the kernel must not keep much for it, and once it drains what it has been sent it
-is shown the present. Both profiles, of a world in which every body moves in every tick.
+"""One client among fifty stops reading, also after it has first read a hundred megabytes at full
+speed. The others must not be affected, the server and the kernel must not buffer much for it, and
+once it has read the buffered bytes it receives the present state. Both profiles, with a world in
+which every body moves in every tick.
 
-Lateness (how long after its tick a frame arrived here, counted from the promptest one of the run) is printed with and
-without the stall, from the same run; only bounds that no busy machine can break are asserted."""
+Lateness (how long after its tick a frame arrived, relative to the promptest frame of the run) is
+printed with and without the stall, from the same run; only bounds that hold on any busy machine are
+asserted."""
 import contextlib
 import selectors
 import socket
@@ -38,7 +40,7 @@ def integers(content, count):
 
 
 class Watcher:
-    """A subscriber that looks at no more of a frame than its name, so that fifty of them fit into a test."""
+    """A subscriber that reads only the header of a frame, so that fifty of them fit into a test."""
 
     def __init__(self, address, world, fields, profile, buffer=0):
         self.wire = Wire(address, 10)
@@ -56,7 +58,7 @@ class Watcher:
         self.closed = False
 
     def read(self, arrivals=None):
-        """Takes what is there, acknowledges it; arrivals get (tick, instant)."""
+        """Reads and acknowledges what has arrived; arrivals get (tick, instant)."""
         try:
             data = self.socket.recv(1 << 20)
         except BlockingIOError:
@@ -102,7 +104,7 @@ class Watcher:
 
 
 def run(watchers, seconds, arrivals=None):
-    """All of them read for so long."""
+    """All of them read for `seconds`."""
     with selectors.DefaultSelector() as selector:
         for watcher in watchers:
             selector.register(watcher.socket, selectors.EVENT_READ, watcher)
@@ -114,7 +116,8 @@ def run(watchers, seconds, arrivals=None):
 
 
 def queues(sock):
-    """What the kernel holds for the server's end of this TCP connection to send, and for ours to read."""
+    """Bytes in the send queue of the server's end of this TCP connection and in the receive queue
+    of ours."""
     mine = sock.getsockname()[1]
     with open("/proc/net/tcp", encoding="ascii") as lines:
         rows = [line.split() for line in lines][1:]
@@ -140,12 +143,12 @@ def moving_world(client):
 
 
 @pytest.mark.parametrize("profile, first", [(EXACT, FIRST), (PLAIN, 0)], ids=["exact-after-100-MB", "plain"])
-def test_a_stalled_client_costs_the_others_nothing(profile, first):
+def test_a_stalled_client_does_not_affect_the_others(profile, first):
     with tcp_daemon() as (server, address), server.connect() as client:
         world = moving_world(client)
         number = world.number
         pid = server.process.pid
-        # First it reads as fast as frames can be had, so that every buffer has grown to its full size.
+        # It first reads at full speed, so that every buffer has grown to its maximum.
         stalled = Watcher(address, number, 31, profile)
         world.speed(16)
         world.resume()
@@ -171,7 +174,7 @@ def test_a_stalled_client_costs_the_others_nothing(profile, first):
         grown = memory(pid) - before
         tick = stalled.tick
         info = client.info("worlds")["worlds"][0]
-        # It wakes up: what lies there is soon read, and then it is shown the present.
+        # It reads again: first the buffered bytes, then the present state.
         present = max(t for t, _ in during)
         begun = time.monotonic()
         while stalled.tick < present:
@@ -186,18 +189,21 @@ def test_a_stalled_client_costs_the_others_nothing(profile, first):
               f"{stalled.skipped} ticks skipped; server waits with {waiting >> 10} KiB, the kernel with "
               f"{kernel >> 10} KiB, resident memory grew by {grown >> 10} KiB")
         print(f"the server's own lateness at most {info['lateness_max_ns'] / 1e6:.3f} ms")
-        # Nobody was lost, everybody else went on to the end, and the one that stalled is with them again.
+        # No session was lost, the others received frames to the end, and the stalled one has caught
+        # up.
         assert client.info("server")["server"]["sessions"] == sessions == OTHERS + 2
         assert all(watcher.tick >= present for watcher in others)
         assert stalled.tick >= present and stalled.skipped > 0
-        # Credit is a quarter of a second beside the round trip; all of it may lie in the daemon or the kernel.
+        # Credit is a quarter of a second beyond the round trip; all of it may be in the daemon or
+        # the kernel.
         frame = stalled.bytes / stalled.frames
         assert waiting <= 2 << 20 and kernel <= 8 << 20
         assert SANITIZED or grown < 4 << 20, (grown, frame)
 
 
-def test_a_client_that_never_acknowledges_is_shown_less_and_kept():
-    """Capability `ack` without ACKs: a few frames of credit, then nothing; and everything once it acknowledges."""
+def test_a_client_that_never_acknowledges_gets_fewer_frames_and_stays():
+    """Capability `ack` without ACKs: a few frames of credit, then nothing; and all changes once it
+    acknowledges."""
     with tcp_daemon() as (server, address), server.connect() as client:
         world = moving_world(client)
         world.resume()
@@ -213,7 +219,7 @@ def test_a_client_that_never_acknowledges_is_shown_less_and_kept():
             message = quiet.receive(0.05)
             if message is not None and message[0] in ("snapshot", "delta"):
                 frames.append(message[1])
-        # A quarter of a second of credit at 60 Hz, with room for a slow machine.
+        # A quarter of a second of credit at 60 Hz, with a margin for a slow machine.
         assert 2 <= len(frames) <= 45, len(frames)
         quiet.send("ack", 1, frames[-1][1], frames[-1][2])
         until(lambda: (quiet.receive(0.5) or [None])[0] in ("snapshot", "delta", "notice"))
@@ -236,7 +242,7 @@ def test_a_client_without_acks_is_skipped_when_its_socket_fills():
         until(lambda: client.info("worlds")["worlds"][0]["frames_skipped"] > 4, 20, 0.1)
         assert SANITIZED or memory(server.process.pid) - before < 4 << 20
         assert sum(queues(deaf.socket)) < 16 << 20
-        # It reads again: the next DELTA stands on the last frame it got.
+        # It reads again: the next DELTA is based on the last frame that it received.
         tick = 0
         present = client.info("worlds")["worlds"][0]["tick"]
         end = time.monotonic() + 10
@@ -252,8 +258,8 @@ def test_a_client_without_acks_is_skipped_when_its_socket_fills():
         deaf.close()
 
 
-def test_one_that_asks_and_never_reads_answers_is_let_go():
-    """Answers are never dropped: beyond its bounds the client goes, and nobody else."""
+def test_a_client_that_never_reads_its_answers_is_disconnected():
+    """Answers are never dropped: beyond its bounds the client is disconnected, and no other."""
     with tcp_daemon("--queue-bytes", "512K") as (server, address), server.connect() as client:
         world = moving_world(client)
         world.step(0)
@@ -272,7 +278,7 @@ def test_one_that_asks_and_never_reads_answers_is_let_go():
                     highest = max(highest, memory(server.process.pid) - before)
         until(lambda: client.info("server")["server"]["sessions"] == 1, 30, 0.1)
         print(f"memory grew by at most {highest >> 10} KiB")
-        # What one read of requests can ask for may be under way when the bound is met.
+        # The answers to one read of requests may be in the queue when the bound is reached.
         assert SANITIZED or highest < 96 << 20
         assert client.list()
         with pytest.raises((cairn.Closed, ConnectionError)):

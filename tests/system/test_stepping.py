@@ -1,4 +1,5 @@
-"""CONTROL and STEP between real sessions: who may make a world step, how often, and what a repeat gives."""
+"""CONTROL and STEP with real sessions: which session may step a world, how often, and the answer to
+a repeat."""
 import pytest
 from support import command, daemon, falling, refused, until
 
@@ -32,13 +33,13 @@ def stepped(world, request):
         ["stepped"], lambda f: f[0] == request or (f[0] == world.number and f[1] == request)))
 
 
-def test_a_step_makes_as_many_ticks_as_it_says(pair):
+def test_a_step_makes_the_requested_number_of_ticks(pair):
     world, _ = pair
     tick = world.step(0).tick
     assert [world.step(n).tick - tick for n in (0, 1, 10, 100)] == [0, 1, 11, 111]
 
 
-def test_small_steps_are_made_on_the_loop_without_heap_or_hand_over(pair):
+def test_small_steps_run_on_the_loop_without_allocation_or_hand_over(pair):
     world, _ = pair
     world.step(10)
     counts = []
@@ -47,7 +48,7 @@ def test_small_steps_are_made_on_the_loop_without_heap_or_hand_over(pair):
             world.step(1, want=0)
         mine = next(w for w in world.client.info("worlds")["worlds"] if w["world"] == world.number)
         counts.append((mine["loop_slices"], world.client.info("server")["server"]["heap_calls"]))
-    # A busy machine sends one to the worker now and then.
+    # A busy machine occasionally leaves one to the worker.
     assert counts[1][0] - counts[0][0] > 800
     assert counts[1][1] - counts[0][1] < 500
 
@@ -60,7 +61,7 @@ def test_a_step_from_another_tick_is_refused(pair):
     assert world.step(1, from_tick=tick).tick == tick + 1
 
 
-def test_a_repeat_is_answered_and_not_done(pair):
+def test_a_repeated_step_is_answered_but_not_made(pair):
     world, other = pair
     body = world.body
     first = stepped(world, send_step(world, 3, commands=[command("impulse", body, (1, 0, 0))]))
@@ -73,17 +74,17 @@ def test_a_repeat_is_answered_and_not_done(pair):
         stepped(world, world.request - 1)
 
 
-def test_a_repeat_while_it_is_being_done_is_answered_once(pair):
+def test_a_step_repeated_while_it_runs_is_answered_once(pair):
     world, _ = pair
     tick = world.step(0).tick
     request = send_step(world, 2000)
     send_step(world, 2000, request=request)
     assert stepped(world, request).tick == tick + 2000
-    # Nothing more comes of it, whether the repeat met the work or its answer.
+    # No second answer comes, whether the repeat arrived before or after the first answer.
     assert world.step(1).tick == tick + 2001
 
 
-def test_batches_repeat_too(pair):
+def test_a_repeated_batch_is_answered_but_not_applied(pair):
     world, _ = pair
     world.resume()
     batch = world.send(command("spawn", position=(3, 3, 3)))
@@ -106,7 +107,7 @@ def test_a_running_world_is_not_stepped(pair):
     assert world.step(0).tick == tick
 
 
-def test_who_holds_the_lease_steps_alone(pair):
+def test_only_the_holder_of_the_lease_may_step(pair):
     world, other = pair
     world.lockstep()
     assert world.mode == "lockstep"
@@ -130,7 +131,7 @@ def test_a_lease_ends_with_its_session(server):
         with server.connect() as second:
             other = second.join("left")
             other.lockstep()
-        def free():
+        def lease_is_free():
             world.client.take(0.02)
             return world.mode == "paused"
         until(free)
@@ -138,7 +139,7 @@ def test_a_lease_ends_with_its_session(server):
 
 
 def test_a_step_waits_for_its_turn(pair):
-    """Without a lease several sessions may step; each is answered for what it asked."""
+    """Without a lease several sessions may step; each is answered for its own request."""
     world, other = pair
     tick = world.step(0).tick
     mine, theirs = send_step(world, 500), send_step(other, 300)
@@ -153,19 +154,19 @@ def test_pipelined_steps_are_answered_in_order(pair):
     assert [stepped(world, r).tick - tick for r in requests] == [2 * (i + 1) for i in range(50)]
 
 
-def test_a_barrier_steps_when_all_have_come(pair):
+def test_a_barrier_steps_when_all_sessions_have_sent_step(pair):
     world, other = pair
     world.barrier(2)
     tick = world.tick
     request = send_step(world, 1)
     other.client.take(0.1)
-    # One has come: nothing moves.
+    # One session has sent STEP: nothing moves.
     assert [t for _, name, _, t in other.client.list() if name == world.name] == [tick]
     assert other.step(1).tick == tick + 1
     assert stepped(world, request).tick == tick + 1
 
 
-def test_commands_of_a_barrier_are_applied_by_session_not_by_arrival(server):
+def test_commands_of_a_barrier_are_applied_in_order_of_sessions(server):
     hashes = set()
     for turn in range(4):
         with server.connect() as first, server.connect() as second:
@@ -182,7 +183,7 @@ def test_commands_of_a_barrier_are_applied_by_session_not_by_arrival(server):
     assert len(hashes) == 1
 
 
-def test_a_session_that_leaves_a_barrier_is_not_waited_for_twice(server):
+def test_a_barrier_does_not_wait_for_a_session_that_left(server):
     with server.connect() as first:
         world, _ = falling(first, "gone")
         world.barrier(2)
@@ -198,7 +199,7 @@ def test_a_session_that_leaves_a_barrier_is_not_waited_for_twice(server):
         assert stepped(world, request).tick == tick + 1
 
 
-def test_a_resume_refuses_the_steps_that_wait(pair):
+def test_a_resume_refuses_waiting_steps(pair):
     world, other = pair
     world.barrier(2)
     request = send_step(world, 1)
@@ -207,7 +208,7 @@ def test_a_resume_refuses_the_steps_that_wait(pair):
         stepped(world, request)
 
 
-def test_refused_commands_of_a_step_change_nothing_but_the_tick(pair):
+def test_refused_commands_of_a_step_change_only_the_tick(pair):
     world, _ = pair
     request = send_step(world, 1, commands=[command("spawn", position=(0, 0, 0)), command("remove", 999)])
     with refused("unknown_body"):
@@ -227,7 +228,7 @@ def test_commands_for_a_later_tick_wait_for_it(pair):
     assert len(world.step(0, bodies=True).bodies) == 2
 
 
-def test_late_commands_are_applied_or_refused_as_they_say(pair):
+def test_late_commands_are_applied_or_refused_as_requested(pair):
     world, _ = pair
     world.step(20)
     refuse = world.send(command("spawn", position=(9, 9, 9)), at=3, late=1)
@@ -238,7 +239,7 @@ def test_late_commands_are_applied_or_refused_as_they_say(pair):
     assert world.result(apply).values != []
 
 
-def test_speed_changes_the_pace(pair):
+def test_speed_changes_the_tick_rate(pair):
     world, _ = pair
     world.speed(100)
     world.resume()
@@ -248,7 +249,7 @@ def test_speed_changes_the_pace(pair):
     until(lambda: later() > start + 600, 5)
 
 
-def test_pause_resume_and_wrong_numbers(pair):
+def test_pause_and_resume_work_and_invalid_values_are_refused(pair):
     world, _ = pair
     for action, value in ((2, 0), (2, -1), (4, 0), (4, 1e6), (9, 1)):
         with refused("range"):

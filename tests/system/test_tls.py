@@ -1,4 +1,4 @@
-"""TLS at a real daemon: the same worlds over it, and everything that would bring it down to less."""
+"""TLS at a real daemon: the same worlds over it, and attempts to weaken it."""
 import json
 import signal
 import socket
@@ -54,7 +54,7 @@ def host_port(address):
     return address.removeprefix("tls:").rsplit(":", 1)[0], int(address.rsplit(":", 1)[1])
 
 
-def test_the_worlds_are_the_same_over_tls_by_both_doors(server):
+def test_tls_and_https_show_the_same_worlds(server):
     copy = server.world.fork("private")
     sphere = copy.shape(sphere=0.1)
     for row in range(6):
@@ -115,7 +115,7 @@ def test_plain_text_at_a_tls_port_is_refused_and_tls_at_a_plain_one_too(server):
         sock.close()
 
 
-def test_a_silent_handshake_ends_in_time(server):
+def test_a_silent_handshake_times_out(server):
     socks = [socket.create_connection(host_port(server.tls), 10) for _ in range(20)]
     start = time.monotonic()
     for sock in socks:
@@ -136,13 +136,14 @@ def test_broken_handshakes_cost_no_memory(server):
             sock.close()
         until(lambda: server.client.info("server")["server"]["sessions"] == 1)
         return memory(server.process.pid)
-    # The allocator keeps some of what it got, for the first few thousand; what OpenSSL needs for one connection is over
-    # 20 KiB, so that 600 that were kept would be 12 MiB.
+    # The allocator keeps some memory, for the first few thousand connections; OpenSSL needs over 20
+    # KiB for one connection, so 600 leaked ones would be 12 MiB.
     def blocks():
         return server.client.info("server")["server"]["heap_blocks"]
-    before = blocks()  # nobody else is here
+    before = blocks()  # no other client is connected
     first = [round() for _ in range(8)][4:]
-    # A connection that has not got as far as a session is not counted among them: the last go a little later.
+    # A connection that has not become a session is not counted as one: the last ones close a little
+    # later.
     until(lambda: blocks() <= before)
     then = [round() for _ in range(4)]
     print(f"grown by {(min(then) - max(first)) >> 10} KiB")
@@ -150,7 +151,7 @@ def test_broken_handshakes_cost_no_memory(server):
     assert SANITIZED or min(then) - max(first) < 4 << 20
 
 
-def test_files_come_over_tls_with_a_policy_that_says_so(server):
+def test_files_over_tls_have_a_policy_for_https(server):
     context = ssl.create_default_context(cafile=server.cert)
     address = tuple(server.web.split(":"))
     with context.wrap_socket(socket.create_connection(address, 5), server_hostname="localhost") as sock:
@@ -161,12 +162,12 @@ def test_files_come_over_tls_with_a_policy_that_says_so(server):
     assert data.startswith(b"HTTP/1.1 200") and f"wss://{server.web}".encode() in data
 
 
-def test_no_door_gives_tickets_and_browsers_are_told_to_stay(server):
+def test_no_listener_gives_tickets_and_browsers_get_hsts(server):
     for address in (server.tls, server.web):
         context = ssl.create_default_context(cafile=server.cert)
         with socket.create_connection(host_port(address), 5) as plain:
             with context.wrap_socket(plain, server_hostname="127.0.0.1") as peer:
-                # What is said after the handshake brings tickets with it, where there are any.
+                # The server's first message after the handshake would bring tickets with it.
                 if address == server.web:
                     peer.sendall(f"GET / HTTP/1.1\r\nHost: {server.web}\r\nConnection: close\r\n\r\n".encode())
                     answer = b""
@@ -180,7 +181,7 @@ def test_no_door_gives_tickets_and_browsers_are_told_to_stay(server):
 
 
 @pytest.mark.parametrize("door", [("--tls", "127.0.0.1:0"), ("--web", "127.0.0.1:0", "--web-tls")])
-def test_a_key_that_everybody_may_read_is_refused(certificate, tmp_path, door):
+def test_a_key_readable_by_everybody_is_refused(certificate, tmp_path, door):
     cert, key = certificate
     open_key = tmp_path / "open.key"
     open_key.write_bytes(open(key, "rb").read())
@@ -196,7 +197,7 @@ def test_a_key_that_everybody_may_read_is_refused(certificate, tmp_path, door):
         assert "accessible to all users" in log_of(server)
 
 
-def test_a_certificate_is_changed_while_it_runs(server, certificate, tmp_path):
+def test_a_certificate_can_be_replaced_at_run_time(server, certificate, tmp_path):
     cert, key = certificate
     held = cairn.connect(server.tls, tls=cert, token=server.token)
     before = open(cert, encoding="ascii").read(), open(key, encoding="ascii").read()
@@ -219,7 +220,7 @@ def test_a_certificate_is_changed_while_it_runs(server, certificate, tmp_path):
     cairn.connect("wss://" + server.web, tls=cert).close()
 
 
-def test_the_command_line_comes_in_over_tls(server):
+def test_the_command_line_connects_over_tls(server):
     done = cli("--connect", server.tls, "--tls-ca", server.cert, "--json", "worlds", CAIRN_TOKEN=server.token)
     assert done.returncode == 0 and "demo" in done.stdout, done.stderr
     done = cli("--connect", "wss://" + server.web, "--tls-ca", server.cert, "--json", "watch", "demo", "--ticks", "1")
@@ -228,7 +229,7 @@ def test_the_command_line_comes_in_over_tls(server):
     assert done.returncode != 0 and "certificate" in done.stderr
 
 
-def test_a_public_address_needs_tokens_but_no_flag_where_there_is_tls(certificate, tmp_path):
+def test_a_public_address_with_tls_needs_tokens_but_no_flag(certificate, tmp_path):
     cert, key = certificate
     tokens = tmp_path / "tokens"
     made("key", 1, "--file", tokens)

@@ -1,5 +1,5 @@
-"""Tokens at a real daemon: who comes in with which, how often, into which worlds; keys changed while it runs; and
-what a daemon refuses to do without them."""
+"""Tokens at a real daemon: what each permits, how often, and for which worlds; keys changed at run
+time; and configurations that a daemon refuses without tokens."""
 import hashlib
 import json
 import os
@@ -52,13 +52,13 @@ def reload(server):
     until(lambda: log_of(server).count("tokens_loaded") + log_of(server).count("reload_refused") > before)
 
 
-def test_without_a_token_nobody_comes_in_from_loopback(server):
+def test_with_tokens_configured_loopback_needs_one_too(server):
     for address in (server.tcp, "ws://" + server.web):
         with refused("auth"):
             cairn.connect(address)
 
 
-def test_a_bearer_comes_in_as_who_he_is_and_by_every_door(server, file):
+def test_a_bearer_token_gives_its_identity_at_every_listener(server, file):
     token = made("bearer", "ops", "--role", "controller", "--file", file)
     with refused("auth"):
         cairn.connect(server.tcp, token=token)
@@ -75,7 +75,7 @@ def test_a_bearer_comes_in_as_who_he_is_and_by_every_door(server, file):
             cairn.connect(server.tcp, token=wrong)
 
 
-def test_a_connect_token_is_good_once(server, file):
+def test_a_connect_token_is_valid_once(server, file):
     token = made("connect", 7, "--file", file)
     with cairn.connect(server.tcp, token=token) as client:
         assert client.role == "player"
@@ -99,7 +99,7 @@ def test_an_expired_or_changed_token_is_refused_and_ends_the_connection(server, 
     assert kinds == ["error", "goodbye"]
 
 
-def test_a_token_for_one_world_opens_no_other(server, file):
+def test_a_token_for_one_world_permits_no_other(server, file):
     token = made("connect", 7, "--world", "arena", "--file", file)
     with cairn.connect(server.tcp, token=token) as client:
         assert [info[1] for info in client.list()] == ["arena"]
@@ -122,7 +122,7 @@ def test_a_token_for_one_world_opens_no_other(server, file):
         assert sorted(info[1] for info in client.list()) == ["arena", "lobby", "new"]
 
 
-def test_a_token_for_one_world_is_told_of_no_other(file, tmp_path):
+def test_a_token_for_one_world_sees_no_other(file, tmp_path):
     tokens = {name: made("bearer", name, "--role", role, "--file", file, *worlds)
               for name, role, worlds in [("one", "admin", ("--world", "arena", "--world", "broken")),
                                          ("all", "admin", ()), ("eye", "observer", ("--world", "lobby"))]}
@@ -162,15 +162,16 @@ def test_a_token_for_one_world_is_told_of_no_other(file, tmp_path):
                                   ("monitor", 1), ("drain", "")]:
                 with refused("forbidden"):
                     client.ask("reply", name, *fields)
-            # Whether there is another is not for it to know.
+            # Whether another world exists must not be revealed.
             for name in ("lobby", "nowhere"):
                 with refused("forbidden"):
                     client.join(name)
             client.join("arena")
 
 
-def test_the_name_of_a_shape_is_no_licence_to_have_it(server, file):
-    """Of a world that one may not join: its name is in the hands of a stranger, its bytes are not."""
+def test_the_name_of_a_shape_does_not_give_access_to_it(server, file):
+    """Of a world that the session may not join: the name of its shape is known, its bytes must not
+    be."""
     token = made("bearer", "guest", "--role", "controller", "--world", "arena", "--file", file)
     reload(server)
     with server.connect() as keeper, cairn.connect(server.tcp, token=token) as guest:
@@ -185,12 +186,12 @@ def test_the_name_of_a_shape_is_no_licence_to_have_it(server, file):
                     guest.ask("shape_info", "shape_upload", arena.number, name, 0, 1, shown)
             with refused("unknown_shape"):
                 arena.apply(command("shape_use", name))
-            # Whoever has the bytes has the shape, and it is not cooked again.
+            # A session that uploads the bytes may use the shape, which is not cooked again.
             arena.upload(name, data)
             assert arena.apply(command("shape_use", name)).values
 
 
-def test_keys_are_rotated_while_it_runs(server, file):
+def test_keys_can_be_rotated_at_run_time(server, file):
     old = [made("connect", 7, "--file", file) for _ in range(2)]
     made("key", 8, "--file", file)
     reload(server)
@@ -201,13 +202,13 @@ def test_keys_are_rotated_while_it_runs(server, file):
     with refused("auth"):
         cairn.connect(server.tcp, token=old[1])
     cairn.connect(server.tcp, token=new[1]).close()
-    # Who is in stays in.
+    # Open sessions stay open.
     for client in open_:
         client.join("arena")
         client.close()
 
 
-def test_a_key_signs_for_no_more_than_its_line_says(file):
+def test_a_key_signs_only_for_the_role_of_its_line(file):
     made("key", 7, "--file", file)
     made("key", 8, "--role", "controller", "--file", file)
     for key, role, signed in [(7, "player", True), (7, "observer", True), (7, "controller", False), (7, "admin", False),
@@ -217,12 +218,12 @@ def test_a_key_signs_for_no_more_than_its_line_says(file):
         assert signed or (not done.stdout and "does not sign for this role" in done.stderr)
 
 
-def test_a_hello_that_is_refused_for_something_else_uses_no_token_up(server, file):
+def test_a_hello_refused_for_another_reason_does_not_use_up_its_token(server, file):
     token = made("connect", 7, "--file", file)
     for _ in range(3):
         with refused("forbidden"):
             cairn.connect(server.tcp, token=token, role="admin")
-    # Its world is not here yet.
+    # Its world does not exist yet.
     early = made("connect", 7, "--world", "later", "--file", file)
     for _ in range(2):
         with refused("unknown_world"):
@@ -238,7 +239,7 @@ def test_a_hello_that_is_refused_for_something_else_uses_no_token_up(server, fil
             cairn.connect(server.tcp, token=used)
 
 
-def test_used_tokens_survive_a_restart_also_a_killed_one(file, tmp_path):
+def test_used_tokens_are_remembered_after_a_restart_or_kill(file, tmp_path):
     made("key", 7, "--file", file)
     tokens = [made("connect", 7, "--ttl", 600, "--file", file) for _ in range(3)]
     arguments = ("--listen", "tcp:127.0.0.1:0", "--tokens", str(file), "--data", str(tmp_path / "data"))
@@ -253,7 +254,7 @@ def test_used_tokens_survive_a_restart_also_a_killed_one(file, tmp_path):
 
 
 def resumable(address, token):
-    """A session that would be kept when its connection is lost; and its token to come back."""
+    """A session that is kept when its connection is lost, and its token to resume."""
     wire = Wire(address, 5)
     wire.send("hello", {"protocol": [1, 0], "caps": ["resume"], "token": token.encode()})
     name, fields = wire.receive()
@@ -261,7 +262,7 @@ def resumable(address, token):
     return wire, fields[0]
 
 
-def comes_back(address, resume):
+def try_to_resume(address, resume):
     wire = Wire(address, 5)
     wire.send("hello", {"protocol": [1, 0], "caps": ["resume"], "resume": resume})
     name, _ = wire.receive()
@@ -269,7 +270,7 @@ def comes_back(address, resume):
     return name == "welcome"
 
 
-def test_a_bearer_that_is_taken_away_ends_its_sessions_and_those_that_could_come_back(server, file):
+def test_removing_a_bearer_ends_its_live_and_resumable_sessions(server, file):
     tokens = {name: made("bearer", name, "--role", "admin", "--file", file) for name in ("gone", "less", "stays")}
     reload(server)
     wires, lost = {}, {}
@@ -280,14 +281,14 @@ def test_a_bearer_that_is_taken_away_ends_its_sessions_and_those_that_could_come
         wire.close()
     with server.connect() as keeper:
         until(lambda: keeper.info("server")["server"]["sessions_lost"] == 3)
-        assert comes_back(server.tcp, lost["stays"])
+        assert try_to_resume(server.tcp, lost["stays"])
         text = "".join(line for line in file.read_text().splitlines(True) if " gone " not in line)
         file.write_text(text.replace("bearer less admin", "bearer less observer"))
         reload(server)
         for name in ("gone", "less"):
             kind, fields = wires[name].receive()
             assert kind == "goodbye" and "revoked" in str(fields)
-            assert not comes_back(server.tcp, lost[name])
+            assert not try_to_resume(server.tcp, lost[name])
         assert log_of(server).count("token_revoked") == 4
         wires["stays"].send("ping", 7)
         assert wires["stays"].receive()[0] == "pong"
@@ -295,8 +296,9 @@ def test_a_bearer_that_is_taken_away_ends_its_sessions_and_those_that_could_come
         cairn.connect(server.tcp, token=tokens["gone"])
 
 
-def test_all_sessions_of_a_token_are_ended_by_its_name(server, file):
-    """A key that is given up: taking its line away is how keys are changed, and leaves sessions open."""
+def test_kick_by_token_ends_all_its_sessions(server, file):
+    """Deleting a key's line is how keys are rotated, and leaves sessions open; KICK by token ends
+    them."""
     wires = [resumable(server.tcp, made("connect", 7, "--file", file)) for _ in range(3)]
     wires[0][0].close()
     with server.connect() as keeper:
@@ -306,7 +308,7 @@ def test_all_sessions_of_a_token_are_ended_by_its_name(server, file):
     for wire, _ in wires[1:]:
         assert wire.receive()[0] == "goodbye"
     for _, welcome in wires:
-        assert not comes_back(server.tcp, welcome["resume_token"])
+        assert not try_to_resume(server.tcp, welcome["resume_token"])
     done = cli("--connect", server.address, "--json", "kick", "--token", "nobody")
     assert json.loads(done.stdout) == {"kicked": 0}
 
@@ -323,7 +325,7 @@ def test_a_broken_file_changes_nothing(server, file):
     cairn.connect(server.tcp, token=token).close()
 
 
-def test_no_secret_is_ever_in_the_log(server, file):
+def test_no_secret_appears_in_the_log(server, file):
     bearer = made("bearer", "ops", "--role", "admin", "--file", file)
     reload(server)
     connect = made("connect", 7, "--file", file)
@@ -359,7 +361,7 @@ def refuses_to_start(*arguments):
     return done.stderr
 
 
-def test_a_daemon_does_not_listen_to_strangers_without_tokens(file):
+def test_a_public_listener_without_tokens_is_refused(file):
     made("key", 1, "--file", file)
     for option in ("--listen", "--web", "--admin"):
         assert "--tokens" in refuses_to_start(option, "0.0.0.0:0")
@@ -370,7 +372,7 @@ def test_a_daemon_does_not_listen_to_strangers_without_tokens(file):
     assert "chmod" in refuses_to_start("--tokens", str(file), "--unix", "/nonexistent/x")
 
 
-def test_guessing_costs_a_connection_each_time(server):
+def test_each_invalid_token_closes_its_connection(server):
     start = server.process.pid
     for guess in range(50):
         sock = raw(server.tcp)
@@ -384,7 +386,7 @@ def test_guessing_costs_a_connection_each_time(server):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_root_is_given_up_for_good():
+def test_root_privileges_are_dropped_permanently():
     with tempfile.TemporaryDirectory(prefix="cairn-") as home:
         shutil.chown(home, "nobody")
         process = subprocess.Popen([DAEMON, "--user", "nobody", "--unix", f"{home}/s", "--data", f"{home}/data"],
@@ -410,9 +412,9 @@ def test_root_is_given_up_for_good():
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 @pytest.mark.skipif(SANITIZED, reason="--debuggable is given")
-def test_nobody_looks_into_the_daemon_and_nothing_of_it_is_left_behind():
-    def looks(pid):
-        """Whether another process of the same user may."""
+def test_the_daemon_cannot_be_inspected_and_dumps_no_core():
+    def can_inspect(pid):
+        """Whether another process of the same user may read its memory."""
         return subprocess.run(["cat", f"/proc/{pid}/maps", f"/proc/{pid}/environ"], capture_output=True,
                               user="nobody").returncode == 0
 
@@ -426,15 +428,15 @@ def test_nobody_looks_into_the_daemon_and_nothing_of_it_is_left_behind():
                 with open(f"/proc/{process.pid}/limits", encoding="ascii") as lines:
                     core, = (line.split()[4] for line in lines if line.startswith("Max core file size"))
                 assert open_ or core == "0"
-                assert looks(process.pid) == open_
+                assert can_inspect(process.pid) == open_
             finally:
                 process.terminate()
                 assert process.wait(10) == 0
 
 
-def test_descriptors_are_kept_for_worlds_however_many_come(tmp_path):
-    """Connections are refused before the journal wants for a descriptor."""
-    def few():
+def test_descriptors_are_reserved_for_worlds(tmp_path):
+    """Connections are refused before the journal lacks a descriptor."""
+    def limit_descriptors():
         resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
 
     process = subprocess.Popen([DAEMON, "--unix", f"{tmp_path}/s", "--listen", "tcp:127.0.0.1:0", "--data",
@@ -463,7 +465,7 @@ def test_descriptors_are_kept_for_worlds_however_many_come(tmp_path):
         assert process.wait(20) == 0
 
 
-def test_a_player_makes_so_many_bodies_a_second_and_no_more(server, file):
+def test_a_players_rate_of_new_bodies_is_limited(server, file):
     token = made("connect", 7, "--file", file)
     with server.connect() as admin, cairn.connect(server.tcp, token=token) as client:
         admin.join("arena").resume()
@@ -471,5 +473,5 @@ def test_a_player_makes_so_many_bodies_a_second_and_no_more(server, file):
         world.apply(*(command("spawn", position=(x, 1, 0), owner=client.session) for x in range(100)))
         with refused("busy"):
             world.apply(*(command("spawn", position=(x, 2, 0), owner=client.session) for x in range(100)))
-        # Others of its commands go on.
+        # Its other commands are still accepted.
         assert world.apply(command("wake", 1)).tick >= 0

@@ -1,8 +1,8 @@
-"""The unit for systemd: its lines are known to systemd, and the daemon does all it does under its filters.
+"""The unit for systemd: systemd knows its lines, and the daemon works under its filters.
 
-What systemd would set up is set up here by hand, from the same lines: a program of BPF (seccomp) with the system calls of
-SystemCallFilter, the families of RestrictAddressFamilies, and no memory both writable and executable.
-"""
+The test applies what systemd would, from the same lines: a BPF program (seccomp) with the system
+calls of SystemCallFilter, the families of RestrictAddressFamilies, and no memory both writable and
+executable."""
 import json
 import os
 import pathlib
@@ -21,7 +21,7 @@ from test_web import http, listening
 UNIT = SOURCE / "server" / "cairnd.service"
 CALLS = pathlib.Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
 
-needs_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not there")
+needs_systemd = pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
 needs_filter = pytest.mark.skipif(
     platform.machine() != "x86_64" or not CALLS.exists() or SANITIZED,
     reason="the filter is made for x86_64 with the kernel's headers, without sanitizers")
@@ -47,13 +47,13 @@ def test_systemd_knows_every_line(tmp_path):
 
 
 @needs_systemd
-def test_little_is_left_to_take_away():
+def test_the_exposure_level_is_low():
     done = analyze("security", "--offline=true", "--threshold=15", UNIT)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_daemon_takes_the_units_options(tmp_path):
-    """Its own paths in place of the system's."""
+def test_the_daemon_accepts_the_options_of_the_unit(tmp_path):
+    """With the test's paths in place of the system's."""
     words = lines("ExecStart")[0][1:]
     (tmp_path / "tokens").touch(mode=0o600)
     mine = [re.sub(r"^/etc/cairnd|^/var/lib|^/run/cairnd", str(tmp_path), word) for word in words]
@@ -61,12 +61,12 @@ def test_the_daemon_takes_the_units_options(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-def test_it_waits_for_ready_and_for_signs_of_life():
+def test_the_unit_waits_for_ready_and_for_watchdog_messages():
     assert lines("Type") == [["notify"]] and int(lines("WatchdogSec")[0][0]) > 0
 
 
 def calls_of(name, seen=()):
-    """The calls of a set of systemd's, or the one call."""
+    """The calls of one of systemd's sets, or the one call."""
     if not name.startswith("@"):
         return {name}
     words = [line.strip() for line in analyze("syscall-filter", name).stdout.splitlines()[1:]]
@@ -74,7 +74,7 @@ def calls_of(name, seen=()):
 
 
 def allowed():
-    """Numbers of the calls that SystemCallFilter leaves."""
+    """Numbers of the calls that SystemCallFilter permits."""
     numbers = dict(re.findall(r"#define __NR_(\w+) (\d+)", CALLS.read_text()))
     calls = calls_of("@default")
     for words in lines("SystemCallFilter"):
@@ -120,7 +120,7 @@ os.execv({program!r}, [{program!r}, *sys.argv[1:]])
 
 @pytest.fixture(scope="module")
 def confined(tmp_path_factory):
-    """A program that is cairnd, or another one, under the unit's filters."""
+    """A wrapper that runs cairnd, or another program, under the unit's filters."""
     calls = allowed()
     numbers = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10}
     families = [numbers[word] for word in lines("RestrictAddressFamilies")[0]]
@@ -137,8 +137,8 @@ def confined(tmp_path_factory):
 
 @needs_systemd
 @needs_filter
-def test_the_filter_filters(confined):
-    """Calls, families and memory that it takes away are refused with EPERM, and do not kill."""
+def test_the_filter_refuses_forbidden_calls(confined):
+    """Forbidden calls, families and memory are refused with EPERM; they do not kill."""
     probe = "\n".join([
         "import ctypes, mmap, os, socket",
         "def refused(call, *arguments):",
@@ -154,7 +154,7 @@ def test_the_filter_filters(confined):
 
 @needs_systemd
 @needs_filter
-def test_the_daemon_does_all_it_does_under_the_units_filters(confined, tmp_path):
+def test_the_daemon_works_under_the_units_filters(confined, tmp_path):
     cert, key = make_certificate(tmp_path, "cairn")
     token = made("bearer", "ops", "--role", "controller", "--file", tmp_path / "tokens")
     options = ("--data", str(tmp_path / "data"), "--listen", "tcp:127.0.0.1:0", "--web", "127.0.0.1:0", "--admin",

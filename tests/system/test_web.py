@@ -1,5 +1,5 @@
-"""The web side of a real daemon: the same frames over WebSocket, the viewer's files, metrics; and every lie a browser,
-or what calls itself one, can tell. Raw sockets and the standard library on this side."""
+"""The web side of a real daemon: the same frames over WebSocket, the viewer's files, metrics, and
+hostile input from browsers and other clients. This side uses raw sockets and the standard library."""
 import contextlib
 import gzip
 import json
@@ -23,7 +23,7 @@ SCRIPT = b"export const nothing = 0;\n" * 1000
 
 
 def listening(server, path=""):
-    """HOST:PORT of the web listener whose printed address ends like this."""
+    """HOST:PORT of the web listener whose logged address ends with this path."""
     def bound():
         for line in log_of(server).splitlines():
             if "listening address=http" in line and line.endswith("/" + path):
@@ -73,7 +73,8 @@ def read_all(sock):
 
 
 def http(host_port, path="/", method="GET", host=None, **headers):
-    """One request on a connection of its own: (status, headers, body); status 0: closed without an answer."""
+    """One request on a connection of its own: (status, headers, body); status 0: closed without an
+    answer."""
     sock = connected(host_port)
     lines = [f"{method} {path} HTTP/1.1", f"Host: {host or host_port}", "Connection: close",
              *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items())]
@@ -89,7 +90,7 @@ def http(host_port, path="/", method="GET", host=None, **headers):
 
 
 class Raw:
-    """A WebSocket of which every byte is ours."""
+    """A WebSocket of which the test controls every byte."""
 
     def __init__(self, host_port, hello=True):
         self.sock = connected(host_port)
@@ -162,7 +163,7 @@ def expect_goodbye(raw, status):
 
 # ---- the same worlds ----------------------------------------------------------------------------------------------
 
-def test_a_websocket_is_an_observer_and_commands_nothing(server):
+def test_a_websocket_is_an_observer_and_may_not_command(server):
     with cairn.connect("ws://" + server.web) as client:
         assert client.role == "observer"
         world = client.join("demo")
@@ -174,7 +175,7 @@ def test_a_websocket_is_an_observer_and_commands_nothing(server):
         cairn.connect("ws://" + server.web, role="player")
 
 
-def test_frames_over_a_websocket_are_those_over_tcp(server):
+def test_frames_over_a_websocket_equal_those_over_tcp(server):
     with cairn.connect("ws://" + server.web) as web, cairn.connect(server.tcp) as tcp:
         copy = server.world.fork("seen")
         copy_tick = copy.step(0).tick
@@ -193,7 +194,7 @@ def test_frames_over_a_websocket_are_those_over_tcp(server):
 
 
 def test_large_and_small_frames_of_shared_buffers_arrive_whole(server):
-    """Frames over 64 KiB have the longest of WebSocket's headers; TCP clients share the very same buffers."""
+    """Frames over 64 KiB have WebSocket's longest header; TCP clients share the same buffers."""
     copy = server.client.create("crowd", method="free")
     sphere = copy.shape(sphere=0.1)
     for row in range(12):
@@ -260,7 +261,7 @@ def handshake_status(server, **how):
     return int(data.split()[1]) if data else 0
 
 
-def test_only_hosts_and_origins_on_the_list_come_in(server):
+def test_only_listed_hosts_and_origins_are_accepted(server):
     port = server.web.split(":")[1]
     for origin in [None, f"http://{server.web}", f"http://localhost:{port}", "https://other.example",
                    "HTTPS://OTHER.example"]:
@@ -274,14 +275,14 @@ def test_only_hosts_and_origins_on_the_list_come_in(server):
         assert handshake_status(server, host=host) in (0, 403), host
 
 
-def test_a_websocket_is_only_at_its_place_and_in_its_version(server):
+def test_a_websocket_needs_its_path_and_version(server):
     for path in ["/", "/wss", "/ws/", "/ws/x", "/metrics"]:
         assert handshake_status(server, path=path) in (0, 404), path
     assert handshake_status(server, path="/ws", extra=["Sec-WebSocket-Protocol: cairn.1"]) == 101
     assert handshake_status(server, path="/ws", extra=["Sec-WebSocket-Protocol: chat"]) in (0, 403, 404)
 
 
-def test_a_name_rebound_to_this_address_gets_no_page_and_no_metrics(server):
+def test_a_rebound_host_name_gets_no_page_and_no_metrics(server):
     assert http(server.web, host="evil.example")[0] == 421
     assert http(server.admin, "/metrics", host="evil.example:80")[0] == 421
     assert PAGE not in http(server.web, host="evil.example")[2]
@@ -302,14 +303,14 @@ def test_an_empty_message_is_refused(server):
 
 
 @pytest.mark.parametrize("bytes_", [262145, 1 << 20, 1 << 40], ids=["a byte too many", "1 MiB", "1 TiB"])
-def test_a_message_that_announces_too_much_is_refused_at_its_start(server, bytes_):
+def test_a_message_with_too_large_a_length_is_refused_at_its_header(server, bytes_):
     raw = Raw(server.web)
     head = struct.pack(">BBQ", 0x82, 0xFF, bytes_) + os.urandom(4)
     raw.sock.sendall(head + bytes(20000))
     expect_goodbye(raw, "framing")
 
 
-def test_a_message_over_the_sessions_own_limit_is_refused_and_the_next_is_heard(server):
+def test_a_message_over_the_sessions_limit_is_refused_and_the_next_is_served(server):
     raw = Raw(server.web)
     raw.sock.sendall(pack(BINARY, bytes(65537)) + pack(BINARY, msgpack.packb([4, 4711])))
     assert raw.message()[:3] == [3, 0, STATUS["too_large"]]
@@ -323,7 +324,7 @@ def test_before_hello_a_message_may_be_no_larger_than_a_hello(server):
     expect_goodbye(raw, "framing")
 
 
-def test_fragments_without_end_are_refused_where_they_become_too_many(server):
+def test_unending_fragments_are_refused_at_the_limit(server):
     raw = Raw(server.web)
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
         raw.sock.sendall(pack(BINARY, bytes(30000), last=False))
@@ -339,7 +340,7 @@ def test_fragments_without_end_are_refused_where_they_become_too_many(server):
     pack(PING, bytes(126)),
     pack(PING, b"x", last=False),
 ], ids=["reserved bits", "a reserved opcode", "a continuation of nothing", "a long ping", "half a ping"])
-def test_frames_that_break_the_rules_of_websocket_close(server, data):
+def test_invalid_websocket_frames_close(server, data):
     raw = Raw(server.web)
     raw.sock.sendall(data)
     messages, _ = raw.to_the_end()
@@ -347,7 +348,7 @@ def test_frames_that_break_the_rules_of_websocket_close(server, data):
     raw.close()
 
 
-def test_an_unmasked_frame_is_closed_or_read_as_what_it_says(server):
+def test_an_unmasked_frame_closes_or_is_read_as_sent(server):
     """The mask protects proxies between a browser and a server, not the server."""
     raw = Raw(server.web)
     raw.sock.sendall(pack(BINARY, msgpack.packb([4, 4711]), masked=False))
@@ -364,7 +365,7 @@ def test_the_vectors_of_hostile_contents(server, case):
     raw.close()
 
 
-def test_noise_in_requests_and_messages_does_no_harm(server):
+def test_random_bytes_in_requests_and_messages_do_no_harm(server):
     rng = random.Random(3)
     for _ in range(150):
         sock = connected(rng.choice([server.web, server.admin]))
@@ -427,8 +428,8 @@ def ended_after(sock, limit):
     return time.monotonic() - start
 
 
-def test_slow_lorises_are_shaken_off(server):
-    """Half a request, half a handshake, a WebSocket that says nothing, half a message."""
+def test_slow_connections_time_out(server):
+    """Half a request, half a handshake, a WebSocket that sends nothing, half a message."""
     half = connected(server.web)
     half.sendall(b"GET / HTTP/1.1\r\nHost: " + server.web.encode() + b"\r\nX-Slow: ")
     silent = connected(server.web)
@@ -448,7 +449,7 @@ def test_slow_lorises_are_shaken_off(server):
     assert max(took) < 20
 
 
-def test_a_flood_of_handshakes_keeps_nobody_out_and_leaves_nothing_behind(server):
+def test_a_flood_of_handshakes_blocks_no_client_and_leaks_nothing(server):
     def flood():
         socks = [connected(server.web) for _ in range(200)]
         asked, _ = request(server.web)
@@ -490,7 +491,7 @@ def test_one_address_cannot_take_every_place_of_the_web_side():
         socks, left = silent()
         assert left == 20
         assert http(web)[0] == 0
-        # Who is a WebSocket has a place of another kind.
+        # An open WebSocket takes a place of another kind.
         open_[0].send([4, 1])
         assert open_[0].message()[:2] == [5, 1]
         for sock in socks:
@@ -499,7 +500,7 @@ def test_one_address_cannot_take_every_place_of_the_web_side():
         assert silent()[1] == 20
 
 
-def test_one_that_does_not_read_is_skipped_and_keeps_little(server):
+def test_a_client_that_does_not_read_skips_frames_and_buffers_little(server):
     copy = server.client.create("busy", method="free")
     sphere = copy.shape(sphere=0.1)
     copy.apply(*(command("spawn", position=(x, 1, 0), shapes=[sphere]) for x in range(300)))
@@ -511,7 +512,7 @@ def test_one_that_does_not_read_is_skipped_and_keeps_little(server):
         frames = reader.join("busy")
         frames.subscribe()
         before = memory(server.process.pid)
-        # On a busy machine the reader is skipped as well, but it is never held up: frames go on coming.
+        # On a busy machine the reader skips frames as well, but its frames never stop.
         ticks = [f.tick for f in frames.frames(150)]
         assert len(ticks) == 150
         print(f"150 frames over {ticks[-1] - ticks[0]} ticks beside one that does not read")
@@ -542,7 +543,7 @@ def test_a_file_that_has_not_changed_is_not_sent_again(server):
     assert http(server.web, If_None_Match='"other"')[0] == 200
 
 
-def test_files_are_packed_for_those_who_ask(server):
+def test_files_are_compressed_on_request(server):
     status, fields, body = http(server.web, "/assets/main.js", Accept_Encoding="br, gzip")
     assert status == 200 and fields["content-encoding"] == "gzip" and gzip.decompress(body) == SCRIPT
     assert int(fields["content-length"]) == len(body) < len(SCRIPT)
@@ -558,7 +559,7 @@ def test_head_has_no_body_and_other_methods_are_not_allowed(server):
 @pytest.mark.parametrize("path", ["/../../../../etc/passwd", "/assets/../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
                                   "/..%2f..%2fetc/passwd", "//etc/passwd", "/.hidden", "/assets", "/assets/",
                                   "/index.html%00.js", "/nothing.js"])
-def test_nothing_but_the_viewers_files_is_there(server, path):
+def test_only_files_of_the_viewer_are_served(server, path):
     status, _, body = http(server.web, path)
     assert status in (0, 400, 403, 404) and b"root:" not in body and b"secret" not in body, (status, body)
 
@@ -599,7 +600,7 @@ def metrics(server):
     return values
 
 
-def test_metrics_are_those_of_info_and_counters_only_grow(server):
+def test_metrics_equal_info_and_counters_never_decrease(server):
     first = metrics(server)
     with cairn.connect("ws://" + server.web) as client:
         client.join("demo")
@@ -612,7 +613,7 @@ def test_metrics_are_those_of_info_and_counters_only_grow(server):
     assert all(then[name] >= value for name, value in first.items() if name.endswith("_total"))
 
 
-def test_how_good_a_step_was_is_told_by_info_and_metrics_alike(server):
+def test_quality_of_a_step_is_equal_in_info_and_metrics(server):
     world = server.client.create("judged", method="projection")
     world.spawn(status=1, shapes=[world.shape(cairn.plane((0, 1, 0)))])
     for k in range(3):
@@ -627,7 +628,7 @@ def test_how_good_a_step_was_is_told_by_info_and_metrics_alike(server):
         assert lines[f'cairn_world_{metric}{{world="judged"}}'] == pytest.approx(told[name], rel=1e-6), name
     # One small stack is one island, and solved dense.
     assert told["islands"] == told["islands_dense"] == 1 and told["islands_sparse"] == 0 and told["islands_dependent"] <= 1
-    # Boxes that lie in each other are pushed apart against their weight.
+    # Overlapping boxes are pushed apart against their weight.
     assert told["push_work"] > 0 and 0 <= told["residual"] < 1e-6 and told["iterations"] > 0
     counts = server.client.ask("world_info", "world_join", 0, "judged")[12]
     assert {name: counts[name] for name in pairs} == {name: told[name] for name in pairs}
@@ -651,7 +652,7 @@ def test_health_is_alive_and_ready_until_it_drains():
         assert http(admin, "/healthz")[0] == 200 and http(admin, "/readyz")[0] == 200
         assert http(admin, "/")[0] == 404
         watching = Raw(web)
-        # A client that does not leave when it is told keeps it draining for a while.
+        # A client that does not close after GOODBYE prolongs the drain.
         holding = server.connect()
         server.process.terminate()
         until(lambda: "draining" in log_of(server))
@@ -665,9 +666,10 @@ def test_health_is_alive_and_ready_until_it_drains():
         assert server.process.wait(10) == 0
 
 
-def test_slow_headers_have_a_share_by_address_and_hide_neither_health_nor_others():
-    """300 headers that do not end, of one address; beside them the monitor's own door, and another address. They may take
-    a minute, so that whoever has to wait for their end gets no answer here."""
+def test_slow_headers_of_an_address_block_neither_health_nor_others():
+    """300 unfinished requests of one address; beside them the monitoring listener and another
+    address. Their timeout is a minute, so a request that had to wait for them would get no answer
+    here."""
     def fetch(address, path, source):
         host, port = address.split(":")
         began = time.monotonic()
@@ -704,7 +706,7 @@ def test_slow_headers_have_a_share_by_address_and_hide_neither_health_nor_others
         assert 0 < held <= 64
 
 
-def test_an_end_with_clients_in_every_state_is_clean():
+def test_the_daemon_stops_cleanly_with_clients_in_every_state():
     with daemon("--web", "127.0.0.1:0", "--drain-ms", "500") as server:
         web = listening(server)
         open_ = [Raw(web), Raw(web, hello=False), connected(web)]
