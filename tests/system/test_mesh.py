@@ -59,7 +59,7 @@ def two_boxes(path):
 
 def test_a_file_name_with_quotes_is_a_json_string(tmp_path):
     source = write_obj(tmp_path / 'a "box" of\ttwo.obj', CORNERS, FACES)
-    assert told(source)["file"] == str(source)
+    assert report_of(source)["file"] == str(source)
 
 
 def test_a_solid_is_described_and_its_hull_and_parts_are_written(tmp_path):

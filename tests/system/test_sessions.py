@@ -132,7 +132,7 @@ def test_the_number_of_sessions_is_limited():
                 return server.connect()
             except (cairn.Closed, ConnectionError):
                 return None
-        clients.append(until(again))
+        clients.append(until(connect_again))
         assert clients[-1].list() == []
         for client in clients:
             client.close()

@@ -134,7 +134,7 @@ def test_a_lease_ends_with_its_session(server):
         def lease_is_free():
             world.client.take(0.02)
             return world.mode == "paused"
-        until(free)
+        until(lease_is_free)
         world.step(1)
 
 

@@ -440,7 +440,7 @@ def test_descriptors_are_reserved_for_worlds(tmp_path):
         resource.setrlimit(resource.RLIMIT_NOFILE, (160, 160))
 
     process = subprocess.Popen([DAEMON, "--unix", f"{tmp_path}/s", "--listen", "tcp:127.0.0.1:0", "--data",
-                                f"{tmp_path}/data", "--worlds-max", "12", "--workers", "2"], preexec_fn=few,
+                                f"{tmp_path}/data", "--worlds-max", "12", "--workers", "2"], preexec_fn=limit_descriptors,
                                stderr=open(tmp_path / "log", "wb"))
     peers = []
     try:
