@@ -1,7 +1,5 @@
 # server/*.c but main.c, and the rooms of the daemon that stand below the sessions.
 libcairnd_a_SOURCES += \
-	server/stats.h \
-	server/stats.c \
 	server/options.def \
 	server/options.h \
 	server/options.c \
@@ -9,8 +7,7 @@ libcairnd_a_SOURCES += \
 	server/server.c
 
 UNIT_TESTS += \
-	tests/unit/server/test_options \
-	tests/unit/server/test_stats
+	tests/unit/server/test_options
 
 FUZZ_TARGETS += tests/fuzz/fuzz_config
 tests_fuzz_fuzz_config_LDADD = $(LDADD_FUZZ)

@@ -6,7 +6,6 @@ libcairnd_a_SOURCES += \
 	server/tick/schedule.c \
 	server/tick/inbox.h \
 	server/tick/inbox.c \
-	server/tick/phases.def \
 	server/tick/runnable.h \
 	server/tick/pool.h \
 	server/tick/pool.c

@@ -30,7 +30,7 @@ MANIFESTS = [ENGINE + "world/commands.def", ENGINE + "world/fields.def"]
 VOCABULARY = MANIFESTS + [ENGINE + "world/command.h", ENGINE + "world/parameters.def", ENGINE + "types.h"]
 ROOM = ["server/base/", "protocol/", ENGINE + "engine.h"] + MANIFESTS
 # The daemon's rooms, each above those before it.
-DAEMON = ["server/io/", "server/tick/", "server/options.", "server/stats.", "server/store/", "server/host/",
+DAEMON = ["server/io/", "server/tick/", "server/options.", "server/store/", "server/host/",
           "server/sync/", "server/session/", "server/worlds/", "server/requests/", "server/web/",
           "server/server.", "server/commands/", "server/main.c"]
 
@@ -67,7 +67,7 @@ SYSTEM = {
     "math.h": [ENGINE + "math/", "tests/", "clients/", "protocol/scene/", "protocol/area.c", "protocol/complaint.c",
                 "protocol/query_wire.c", "server/sync/"],
     # A cooked shape is shared by worlds on several threads: its reference count is the one atomic inside.
-    "stdatomic.h": ["server/base/", "server/io/", "server/stats", "server/tick/", "server/host/",
+    "stdatomic.h": ["server/base/", "server/io/", "server/tick/", "server/host/",
                     ENGINE + "geometry/shape.c", "clients/", "tests/"],
     "xxhash.h": ["server/base/", "tests/"],
     "openssl/sha.h": ["server/base/", "server/io/", "tests/"],

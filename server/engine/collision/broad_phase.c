@@ -213,26 +213,8 @@ static void find_partners(uint32_t first, uint32_t last, uint32_t worker, void *
 	}
 }
 
-static void write_keys(const struct partner_search *job, uint64_t *out)
-{
-	const struct broad_phase *self = job->self;
-	for (uint32_t i = 0; i < self->moved.count; i++) {
-		const struct found *found = &self->found.items[i];
-		ASSERT(found->slot == self->moved.items[i]);
-		if (found->count > FOUND_MAX) { /* Searches again, now that there is room. */
-			struct partners partners = { .keys = out };
-			self->kind->partners(self->index, &job->search, found->slot,
-					     is_still(&self->proxies.items[found->slot]),
-					     &partners);
-			ASSERT(partners.count == found->count);
-			out += partners.count;
-		} else {
-			for (uint32_t k = 0; k < found->count; k++)
-				*out++ = pair_key(found->slot, found->partners[k]);
-		}
-	}
-}
-
+/* Partners slot by slot: all are found in parallel, then their keys are written in order of the list. A slot of
+ * more than FOUND_MAX partners is searched a second time, when `out` has room for them. */
 static enum status find_each(struct partner_search *job, const struct parallel *parallel,
 			     uint32_t limit, struct proxy_pairs *out)
 {
@@ -246,7 +228,22 @@ static enum status find_each(struct partner_search *job, const struct parallel *
 	enum status status = ARRAY_RESERVE(out, total);
 	if (status != STATUS_OK)
 		return status;
-	write_keys(job, out->items);
+	uint64_t *next = out->items;
+	for (uint32_t i = 0; i < self->moved.count; i++) {
+		const struct found *found = &self->found.items[i];
+		ASSERT(found->slot == self->moved.items[i]);
+		if (found->count > FOUND_MAX) {
+			struct partners partners = { .keys = next };
+			self->kind->partners(self->index, &job->search, found->slot,
+					     is_still(&self->proxies.items[found->slot]),
+					     &partners);
+			ASSERT(partners.count == found->count);
+			next += partners.count;
+		} else {
+			for (uint32_t k = 0; k < found->count; k++)
+				*next++ = pair_key(found->slot, found->partners[k]);
+		}
+	}
 	out->count = (uint32_t)total;
 	return STATUS_OK;
 }
