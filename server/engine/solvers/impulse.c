@@ -1,4 +1,4 @@
-/* impulse.c: simultaneous impulses of an island of collisions.
+/* impulse.c: simultaneous impulses of all collisions of a problem.
  *
  * Unknown P_c = (P_n, P_t, P_k) of every contact; velocities after U = u + A P. The book's rows:
  *
@@ -90,9 +90,9 @@ double impulse_critical_friction(mat3 k, vec3 u, double restitution, uint32_t ax
 	return top / bottom;
 }
 
-/* ---- one island --------------------------------------------------------------------------------- */
+/* ---- one problem -------------------------------------------------------------------------------- */
 
-struct impulse_island {
+struct impulse_run {
 	struct impulse *self;
 	const struct impulse_problem *problem;
 	uint32_t count, rows;	  /* rows = 3 × count */
@@ -102,85 +102,67 @@ struct impulse_island {
 	uint32_t rounds;	  /* linear systems solved */
 };
 
-static double given_friction(const struct impulse_island *island, uint32_t c, uint32_t axis)
+static double given_friction(const struct impulse_run *run, uint32_t c, uint32_t axis)
 {
-	return island->problem->friction[2 * c + axis];
+	return run->problem->friction[2 * c + axis];
 }
 
-static double given_restitution(const struct impulse_island *island, uint32_t c)
+static const double *matrix_row(const struct impulse_run *run, uint32_t row)
 {
-	return island->problem->restitution[c];
+	return run->problem->a + (size_t)row * run->problem->stride;
 }
 
-static const double *matrix_row(const struct impulse_island *island, uint32_t row)
+static double used_friction(const struct impulse_run *run, uint32_t c, uint32_t axis)
 {
-	return island->problem->a + (size_t)row * island->problem->stride;
-}
-
-static double used_friction(const struct impulse_island *island, uint32_t c, uint32_t axis)
-{
-	return island->with_friction ? given_friction(island, c, axis) : 0;
+	return run->with_friction ? given_friction(run, c, axis) : 0;
 }
 
 /* Target of U_n: −e u_n if the contact approaches, else 0. */
-static double target_speed(const struct impulse_island *island, uint32_t c)
+static double target_speed(const struct impulse_run *run, uint32_t c)
 {
-	ASSERT(c < island->count);
-	double un = island->problem->u[3 * c];
-	return un < 0 ? -island->restitution_scale * given_restitution(island, c) * un : 0;
-}
-
-/* μ_a with the sign that opposes the slip: P_a = μ P_n. */
-static double signed_friction(const struct impulse_island *island, uint32_t c, uint32_t axis)
-{
-	double slip = island->problem->u[3 * c + 1 + axis];
-	return -scalar_sign(slip) * given_friction(island, c, axis);
-}
-
-static mat3 contact_block(const struct impulse_island *island, uint32_t c)
-{
-	ASSERT(c < island->count);
-	mat3 block = mat3_zero();
-	for (uint32_t i = 0; i < 3; i++)
-		for (uint32_t j = 0; j < 3; j++)
-			mat3_set(&block, i, j, matrix_row(island, 3 * c + i)[3 * c + j]);
-	return block;
+	ASSERT(c < run->count);
+	double un = run->problem->u[3 * c];
+	return un < 0 ? -run->restitution_scale * run->problem->restitution[c] * un : 0;
 }
 
 /* The first cases (I3): each contact by itself, without its neighbours. */
-static void guess_cases(struct impulse_island *island)
+static void guess_cases(struct impulse_run *run)
 {
-	for (uint32_t c = 0; c < island->count; c++) {
-		const double *u = island->problem->u + 3 * c;
-		mat3 k = contact_block(island, c);
-		island->self->released[c] = u[0] >= 0;
+	ASSERT(run->rows == 3 * run->count);
+	for (uint32_t c = 0; c < run->count; c++) {
+		const double *u = run->problem->u + 3 * c;
+		mat3 k = mat3_zero();
+		for (uint32_t i = 0; i < 3; i++)
+			for (uint32_t j = 0; j < 3; j++)
+				mat3_set(&k, i, j, matrix_row(run, 3 * c + i)[3 * c + j]);
+		run->self->released[c] = u[0] >= 0;
 		for (uint32_t axis = 0; axis < 2; axis++) {
-			double other = signed_friction(island, c, 1 - axis);
+			/* μ of the other axis with the sign that opposes its slip. */
+			double other = -scalar_sign(u[2 - axis]) * given_friction(run, c, 1 - axis);
 			double critical = impulse_critical_friction(
 				k, vec3_make(u[0], u[1], u[2]),
-				island->restitution_scale * given_restitution(island, c), axis,
-				other);
-			double mu = given_friction(island, c, axis);
+				run->restitution_scale * run->problem->restitution[c], axis, other);
+			double mu = given_friction(run, c, axis);
 			bool slides = mu == 0 || (u[1 + axis] != 0 && mu < scalar_abs(critical));
-			island->self->slides[2 * c + axis] = (int8_t)(!slides		? 0
-								      : u[1 + axis] > 0 ? -1
-											: 1);
+			run->self->slides[2 * c + axis] = (int8_t)(!slides	     ? 0
+								   : u[1 + axis] > 0 ? -1
+										     : 1);
 		}
 	}
 }
 
 /* Ratio P_a / P_n of a sliding axis; 0 of a sticking axis, whose impulse is an unknown. */
-static double tangent_share(const struct impulse_island *island, uint32_t c, uint32_t axis)
+static double tangent_share(const struct impulse_run *run, uint32_t c, uint32_t axis)
 {
-	return island->self->slides[2 * c + axis] * given_friction(island, c, axis);
+	return run->self->slides[2 * c + axis] * given_friction(run, c, axis);
 }
 
 /* x := the impulses under the current cases. The unknowns are the normal impulses of contacts that
  * are not released, and their impulses along axes that stick. */
-static void solve_linear(struct impulse_island *island)
+static void solve_linear(struct impulse_run *run)
 {
-	struct impulse *self = island->self;
-	uint32_t n = 0, rows = island->rows;
+	struct impulse *self = run->self;
+	uint32_t n = 0, rows = run->rows;
 	for (uint32_t row = 0; row < rows; row++)
 		if (!self->released[row / 3] &&
 		    (row % 3 == 0 || self->slides[2 * (row / 3) + row % 3 - 1] == 0))
@@ -188,65 +170,64 @@ static void solve_linear(struct impulse_island *island)
 	ASSERT(n <= rows);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t row = self->unknown[i];
-		const double *a = matrix_row(island, row);
-		self->right[i] = (row % 3 == 0 ? target_speed(island, row / 3) : 0) -
-				 island->problem->u[row];
+		const double *a = matrix_row(run, row);
+		self->right[i] =
+			(row % 3 == 0 ? target_speed(run, row / 3) : 0) - run->problem->u[row];
 		for (uint32_t j = 0; j < n; j++) {
 			uint32_t column = self->unknown[j], c = column / 3;
 			double entry = a[column];
 			for (uint32_t axis = 0; axis < 2 && column % 3 == 0; axis++)
-				entry += tangent_share(island, c, axis) * a[column + 1 + axis];
+				entry += tangent_share(run, c, axis) * a[column + 1 + axis];
 			self->system[(size_t)i * n + j] = entry;
 		}
 	}
 	(void)lu_solve_ranked(self->system, n, n, self->pivots, self->right);
-	island->rounds++;
+	run->rounds++;
 	dense_zero(self->x, rows);
 	for (uint32_t i = 0; i < n; i++)
 		self->x[self->unknown[i]] = self->right[i];
 	for (uint32_t row = 0; row < rows; row++)
 		if (row % 3 != 0 && self->slides[2 * (row / 3) + row % 3 - 1] != 0)
-			self->x[row] = tangent_share(island, row / 3, row % 3 - 1) *
-				       self->x[row - row % 3];
+			self->x[row] =
+				tangent_share(run, row / 3, row % 3 - 1) * self->x[row - row % 3];
 }
 
-static double velocity_after(const struct impulse_island *island, uint32_t row)
+static double velocity_after(const struct impulse_run *run, uint32_t row)
 {
-	return island->problem->u[row] +
-	       dense_dot(matrix_row(island, row), island->self->x, island->rows);
+	return run->problem->u[row] + dense_dot(matrix_row(run, row), run->self->x, run->rows);
 }
 
 enum case_check { CASE_HOLDS, CASE_CHANGED, CASE_UNSOLVED };
 
 /* Whether the normal case of contact c holds; a case that does not is changed. */
-static enum case_check check_normal(struct impulse_island *island, uint32_t c, double largest)
+static enum case_check check_normal(struct impulse_run *run, uint32_t c, double largest)
 {
-	ASSERT(c < island->count);
-	uint8_t *released = &island->self->released[c];
-	double off = velocity_after(island, 3 * c) - target_speed(island, c);
-	double slack = CONSISTENT * island->speed;
+	ASSERT(c < run->count);
+	uint8_t *released = &run->self->released[c];
+	double off = velocity_after(run, 3 * c) - target_speed(run, c);
+	double slack = CONSISTENT * run->speed;
 	if (*released) {
 		*released = off >= -slack;
 		return *released ? CASE_HOLDS : CASE_CHANGED;
 	}
 	/* A contact that is faster than its target is pushed apart by other contacts. */
-	*released = island->self->x[3 * c] < -CONSISTENT * largest || off > slack;
+	*released = run->self->x[3 * c] < -CONSISTENT * largest || off > slack;
 	if (*released)
 		return CASE_CHANGED;
 	return off >= -slack ? CASE_HOLDS : CASE_UNSOLVED;
 }
 
 /* The same of one tangent axis of contact c. */
-static enum case_check check_tangent(struct impulse_island *island, uint32_t c, uint32_t axis,
+static enum case_check check_tangent(struct impulse_run *run, uint32_t c, uint32_t axis,
 				     double largest)
 {
-	ASSERT(c < island->count && axis < 2);
+	ASSERT(c < run->count && axis < 2);
 	uint32_t row = 3 * c + 1 + axis;
-	int8_t *slides = &island->self->slides[2 * c + axis];
-	double after = velocity_after(island, row), force = island->self->x[row];
-	double limit = given_friction(island, c, axis) * island->self->x[3 * c];
-	double slack = CONSISTENT * island->speed;
-	if (given_friction(island, c, axis) == 0)
+	int8_t *slides = &run->self->slides[2 * c + axis];
+	double after = velocity_after(run, row), force = run->self->x[row];
+	double limit = given_friction(run, c, axis) * run->self->x[3 * c];
+	double slack = CONSISTENT * run->speed;
+	if (given_friction(run, c, axis) == 0)
 		return CASE_HOLDS;
 	if (*slides != 0) {
 		if (after * *slides <= slack)
@@ -263,16 +244,16 @@ static enum case_check check_tangent(struct impulse_island *island, uint32_t c, 
 
 /* Whether x satisfies all cases: no negative normal impulse, friction against the slip, sticking
  * within its limit. Cases that do not hold are changed: all, or with `alone` only the first. */
-static enum case_check check_cases(struct impulse_island *island, bool alone)
+static enum case_check check_cases(struct impulse_run *run, bool alone)
 {
-	double largest = dense_max_abs(island->self->x, island->rows);
+	double largest = dense_max_abs(run->self->x, run->rows);
 	enum case_check worst = CASE_HOLDS;
-	for (uint32_t c = 0; c < island->count; c++)
+	for (uint32_t c = 0; c < run->count; c++)
 		for (uint32_t i = 0; i < 3; i++) {
-			if (i > 0 && island->self->released[c])
+			if (i > 0 && run->self->released[c])
 				break;
-			enum case_check one = i == 0 ? check_normal(island, c, largest)
-						     : check_tangent(island, c, i - 1, largest);
+			enum case_check one = i == 0 ? check_normal(run, c, largest)
+						     : check_tangent(run, c, i - 1, largest);
 			if (one == CASE_CHANGED && alone)
 				return CASE_CHANGED;
 			if (one == CASE_CHANGED || (one == CASE_UNSOLVED && worst == CASE_HOLDS))
@@ -282,15 +263,15 @@ static enum case_check check_cases(struct impulse_island *island, bool alone)
 }
 
 /* Step 1 of the head: false if the cases do not settle, cannot hold, or the numbers overflow. */
-static bool solve_by_cases(struct impulse_island *island)
+static bool solve_by_cases(struct impulse_run *run)
 {
-	ASSERT(island->count <= island->self->contacts_max);
-	guess_cases(island);
+	ASSERT(run->count <= run->self->contacts_max);
+	guess_cases(run);
 	for (uint32_t i = 0; i < ROUNDS_ALL + ROUNDS_SINGLE; i++) {
-		solve_linear(island);
-		if (!solver_finite(island->self->x, island->rows))
+		solve_linear(run);
+		if (!solver_finite(run->self->x, run->rows))
 			return false;
-		enum case_check check = check_cases(island, i >= ROUNDS_ALL);
+		enum case_check check = check_cases(run, i >= ROUNDS_ALL);
 		if (check != CASE_CHANGED)
 			return check == CASE_HOLDS;
 	}
@@ -298,24 +279,22 @@ static bool solve_by_cases(struct impulse_island *island)
 }
 
 /* Step 2 of the head. */
-static void solve_by_complementarity(struct impulse_island *island,
-				     const struct solver_options *options,
+static void solve_by_complementarity(struct impulse_run *run, const struct solver_options *options,
 				     struct solver_result *result)
 {
-	struct impulse *self = island->self;
+	struct impulse *self = run->self;
 	struct solver_options inner = *options;
-	struct friction_problem friction = { island->rows,	 island->problem->stride,
-					     island->problem->a, self->right,
-					     self->kind,	 self->friction };
-	for (uint32_t c = 0; c < island->count; c++)
+	struct friction_problem friction = { run->rows,	  run->problem->stride, run->problem->a,
+					     self->right, self->kind,		self->friction };
+	for (uint32_t c = 0; c < run->count; c++)
 		for (uint32_t i = 0; i < 3; i++) {
 			uint32_t row = 3 * c + i;
 			self->kind[row] = i == 0 ? FRICTION_NORMAL : FRICTION_STATIC;
 			self->right[row] =
-				island->problem->u[row] - (i == 0 ? target_speed(island, c) : 0);
-			self->friction[row] = i == 0 ? 0 : used_friction(island, c, i - 1);
+				run->problem->u[row] - (i == 0 ? target_speed(run, c) : 0);
+			self->friction[row] = i == 0 ? 0 : used_friction(run, c, i - 1);
 		}
-	ASSERT(island->rows == 3 * island->count);
+	ASSERT(run->rows == 3 * run->count);
 	inner.warm = false;
 	struct solver_result part =
 		lcp_friction_solve(&self->lcp, &friction, &inner, self->x, NULL);
@@ -325,25 +304,24 @@ static void solve_by_complementarity(struct impulse_island *island,
 }
 
 /* The worst relative violation of the conditions by x; see impulse_solve. */
-static double measure_residual(const struct impulse_island *island)
+static double measure_residual(const struct impulse_run *run)
 {
-	const struct impulse *self = island->self;
-	double worst = 0, speed = island->speed > 0 ? island->speed : 1;
-	double largest = dense_max_abs(self->x, island->rows);
+	const struct impulse *self = run->self;
+	double worst = 0, speed = run->speed > 0 ? run->speed : 1;
+	double largest = dense_max_abs(self->x, run->rows);
 	if (largest == 0)
 		largest = 1;
-	for (uint32_t c = 0; c < island->count; c++) {
+	for (uint32_t c = 0; c < run->count; c++) {
 		double push = self->x[3 * c];
-		double gap = (velocity_after(island, 3 * c) - target_speed(island, c)) / speed;
+		double gap = (velocity_after(run, 3 * c) - target_speed(run, c)) / speed;
 		double rest = scalar_min(scalar_abs(gap), push / largest);
 		worst = scalar_max(scalar_max(-gap, rest), worst);
 		worst = scalar_max(-push / largest, worst);
 		for (uint32_t axis = 0; axis < 2; axis++) {
 			uint32_t row = 3 * c + 1 + axis;
-			double limit = used_friction(island, c, axis) * push;
+			double limit = used_friction(run, c, axis) * push;
 			double over = (scalar_abs(self->x[row]) - limit) / largest;
-			double inside = scalar_abs(over),
-			       slip = velocity_after(island, row) / speed;
+			double inside = scalar_abs(over), slip = velocity_after(run, row) / speed;
 			worst = scalar_max(over, worst);
 			if (over < 0)
 				worst = scalar_max(scalar_min(inside, scalar_abs(slip)), worst);
@@ -354,46 +332,46 @@ static double measure_residual(const struct impulse_island *island)
 
 /* Whether the energy gain ½ P·(u + U) exceeds rounding of the energy of the approach, the sum of ½ u²/A
  * over rows. An impulse so large that its rounding exceeds that is refused as well, and NaN too. */
-static bool gains_energy(const struct impulse_island *island)
+static bool gains_energy(const struct impulse_run *run)
 {
 	double gain = 0, size = 0;
-	for (uint32_t row = 0; row < island->rows; row++) {
-		double before = island->problem->u[row];
-		double own = matrix_row(island, row)[row];
-		gain += 0.5 * island->self->x[row] * (before + velocity_after(island, row));
+	for (uint32_t row = 0; row < run->rows; row++) {
+		double before = run->problem->u[row];
+		double own = matrix_row(run, row)[row];
+		gain += 0.5 * run->self->x[row] * (before + velocity_after(run, row));
 		size += own > 0 ? 0.5 * before * before / own : 0;
 	}
 	return !(gain <= ENERGY * size);
 }
 
 /* Whether x can be returned. */
-static bool is_acceptable(const struct impulse_island *island, const struct solver_options *options)
+static bool is_acceptable(const struct impulse_run *run, const struct solver_options *options)
 {
-	return measure_residual(island) <= options->tolerance && !gains_energy(island);
+	return measure_residual(run) <= options->tolerance && !gains_energy(run);
 }
 
 /* The attempts of the head in order; the first acceptable one stays in x. The last one is not checked,
  * because without restitution and friction P·U = 0 and no energy is gained. */
-static void find_impulses(struct impulse_island *island, const struct solver_options *options,
+static void find_impulses(struct impulse_run *run, const struct solver_options *options,
 			  struct solver_result *result)
 {
-	island->restitution_scale = 1;
-	island->with_friction = true;
-	if (solve_by_cases(island) && is_acceptable(island, options))
+	run->restitution_scale = 1;
+	run->with_friction = true;
+	if (solve_by_cases(run) && is_acceptable(run, options))
 		return;
 	result->fallbacks++;
-	solve_by_complementarity(island, options, result);
-	if (is_acceptable(island, options))
+	solve_by_complementarity(run, options, result);
+	if (is_acceptable(run, options))
 		return;
 	result->regularisations++;
-	island->restitution_scale = 0;
-	if (solve_by_cases(island) && is_acceptable(island, options))
+	run->restitution_scale = 0;
+	if (solve_by_cases(run) && is_acceptable(run, options))
 		return;
-	solve_by_complementarity(island, options, result);
-	if (is_acceptable(island, options))
+	solve_by_complementarity(run, options, result);
+	if (is_acceptable(run, options))
 		return;
-	island->with_friction = false;
-	solve_by_complementarity(island, options, result);
+	run->with_friction = false;
+	solve_by_complementarity(run, options, result);
 }
 
 static bool problem_is_valid(const struct impulse *self, const struct impulse_problem *problem)
@@ -421,18 +399,16 @@ struct solver_result impulse_solve(struct impulse *self, const struct impulse_pr
 		impulses[row] = 0;
 	if (!problem_is_valid(self, problem))
 		return solver_invalid();
-	struct impulse_island island = { .self = self,
-					 .problem = problem,
-					 .count = problem->contacts };
-	island.rows = 3 * island.count;
-	island.speed = dense_max_abs(problem->u, island.rows);
-	ASSERT(island.rows <= problem->stride);
-	find_impulses(&island, &used, &result);
-	result.residual = measure_residual(&island);
-	result.violation = result.residual * (island.speed > 0 ? island.speed : 1);
-	result.rounds += island.rounds;
-	dense_copy(impulses, self->x, island.rows);
-	for (uint32_t c = 0; c < island.count; c++)
+	struct impulse_run run = { .self = self, .problem = problem, .count = problem->contacts };
+	run.rows = 3 * run.count;
+	run.speed = dense_max_abs(problem->u, run.rows);
+	ASSERT(run.rows <= problem->stride);
+	find_impulses(&run, &used, &result);
+	result.residual = measure_residual(&run);
+	result.violation = result.residual * (run.speed > 0 ? run.speed : 1);
+	result.rounds += run.rounds;
+	dense_copy(impulses, self->x, run.rows);
+	for (uint32_t c = 0; c < run.count; c++)
 		impulses[3 * c] = scalar_max(impulses[3 * c], 0);
 	result.status = result.residual <= used.tolerance ? SOLVER_SOLVED : SOLVER_INEXACT;
 	return result;

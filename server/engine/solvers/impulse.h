@@ -1,5 +1,5 @@
 /* impulse.h: the book's simultaneous impulses with restitution and friction (ch. 4 I2 to I5, ch. 3
- * P-25 to P-29), where all collisions of an island are one system.
+ * P-25 to P-29), where all collisions of a problem are one system.
  *
  * A problem is stated in the space of contacts with three rows for each: normal, tangent, binormal.
  * u = J v are the rows' speeds before the impulses in m/s, > 0 where a contact separates; A = J M⁻¹ Jᵀ

@@ -1,21 +1,21 @@
-/* lcp_friction.c: Baraff's extension of the pivoting to Coulomb friction, its orders and its plan
- * B.
+/* lcp_friction.c: Baraff's extension of the pivoting to Coulomb friction: orders of contacts, and the
+ * fallback.
  *
- * Contacts are made to hold one after the other: the normal first with its tangents at zero, then
- * each tangent, while all that holds keeps holding (lcp_friction_drive.c). Joint rows come before
- * contacts. Sliding contacts (I-07) have their tangents tied from the start, only the normal is
- * driven. The pyramid allows √2 μ x_n along its diagonal (I-04): align t with the slip where that
- * matters.
+ * Rows are driven one after the other until their conditions hold: first joint rows, then contact by
+ * contact the normal (its tangents at 0) and each tangent. Rows driven before continue to hold
+ * (lcp_friction_drive.c). Tangents of sliding contacts (I-07) are tied to the normal from the start, so
+ * only the normal is driven. The pyramid allows √2 μ x_n along its diagonal (I-04); align t with the
+ * slip where that matters.
  *
- * What goes wrong, and what then happens. Existence and an end are proved for no such method. An
- * order that gets stuck (cycling, a ray, the limit of pivots, a residual above the tolerance) is
- * given up; the contact at which it was stuck goes first in the next (last, every other time).
- * After the last order: if a sliding contact was on a ray it is put out as a collision and all
- * begins again without it. Otherwise plan B, counted: friction limits from the normals of the round
- * before make a problem with fixed bounds, which the exact solver always solves; repeated until the
- * limits no longer change (then it is exact after all) or the rounds are over. Each of these rounds
- * adds no energy, because 0 lies within its bounds; with sliding rows that is checked, and if it
- * fails friction is left out.
+ * No proof exists that a solution exists or that such a method ends. An order fails if it cycles,
+ * meets a ray, uses up its pivots, or leaves a residual above the tolerance. The next order has the
+ * contact at which this one failed first (every other time: last). If the last order failed on a ray of
+ * a sliding contact, that contact is marked as a collision, and the orders start again without it.
+ * Otherwise the fallback follows, and is counted: the normals of the previous round fix the friction
+ * limits, and the exact solver always solves such a problem with fixed bounds. The fallback repeats
+ * until the limits no longer change (its solution is then exact) or its rounds are used up. A round
+ * adds no energy, because 0 lies within its bounds; with sliding rows that is not so, hence the energy
+ * is checked, and friction is left out if it grew.
  */
 #include "server/engine/solvers/lcp_friction.h"
 
@@ -23,6 +23,8 @@
 #include "server/engine/math/scalar.h"
 #include "server/engine/solvers/lcp_wide.h"
 
+/* Default of options.rounds_max. Rounds of the fallback: the first FULL_ROUNDS take the limits from the
+ * last normals, the others average them with the limits before, which damps limits that alternate. */
 enum { ORDERS_MAX = 6, FULL_ROUNDS = 12, LIMIT_ROUNDS = 80 };
 
 static void carve_friction(struct lcp_friction *self, struct solver_memory *memory, uint32_t rows)
@@ -84,8 +86,8 @@ static bool friction_is_valid(const struct friction_problem *problem)
 	return true;
 }
 
-/* 2^k that brings a to the order of 1. */
-static double scale_of(double a)
+/* 2^k with a 2^2k in [1, 4), if |k| ≤ 400 is enough; 1 if a is not positive. */
+static double contact_scale(double a)
 {
 	double scale = 1;
 	for (; a * scale * scale >= 4 && scale > 0x1p-400; scale *= 0.5)
@@ -95,7 +97,8 @@ static double scale_of(double a)
 	return scale;
 }
 
-/* A contact's rows share one scale, or its pyramid would be bent. */
+/* All rows of a contact get the scale of its normal, because different scales would change its
+ * pyramid. */
 static void load_problem(struct lcp_friction *self, const struct friction_problem *problem)
 {
 	ASSERT(problem->count <= self->capacity);
@@ -108,7 +111,7 @@ static void load_problem(struct lcp_friction *self, const struct friction_proble
 		self->kind[i] = problem->kind[i];
 		self->friction[i] = own ? 0 : problem->friction[i];
 		self->normal[i] = own ? i : self->normal[i - 1];
-		self->scale[i] = own ? scale_of(problem->a[(size_t)i * problem->stride + i])
+		self->scale[i] = own ? contact_scale(problem->a[(size_t)i * problem->stride + i])
 				     : self->scale[i - 1];
 		self->b[i] = problem->b[i] * self->scale[i];
 	}
@@ -127,7 +130,7 @@ static void load_problem(struct lcp_friction *self, const struct friction_proble
 	}
 }
 
-/* Where plain sums lose what they are about. */
+/* lcp_friction_residual for numbers whose products leave the range of double. */
 static double wide_residual(const struct friction_problem *problem, const double *x,
 			    const uint8_t *collision)
 {
@@ -231,7 +234,7 @@ double lcp_friction_energy(const struct friction_problem *problem, const double 
 	return energy;
 }
 
-/* One contact or joint, whose first row is i, and its tangents. */
+/* Drives the contact or joint whose first row is i. False: a row could not be driven. */
 static bool resolve_contact(struct lcp_friction *self, uint32_t i)
 {
 	VALIDATE(self->normal[i] == i);
@@ -262,7 +265,7 @@ static bool resolve_contact(struct lcp_friction *self, uint32_t i)
 	return true;
 }
 
-/* Clamps what rounding left outside. */
+/* Rounding leaves x slightly outside its bounds. */
 static void clamp_to_bounds(struct lcp_friction *self)
 {
 	for (uint32_t i = 0; i < self->count; i++) {
@@ -276,13 +279,13 @@ static void clamp_to_bounds(struct lcp_friction *self)
 	}
 }
 
-static void hand_out(const struct lcp_friction *self, double *x)
+static void copy_solution(const struct lcp_friction *self, double *x)
 {
 	for (uint32_t i = 0; i < self->count; i++)
 		x[i] = self->x[i] * self->scale[i];
 }
 
-/* All contacts in the present order; true if all conditions hold. */
+/* Drives all contacts in the present order; true if all conditions hold. */
 static bool attempt_order(struct lcp_friction *self, const struct friction_problem *problem,
 			  const struct solver_options *options, double *x, uint8_t *out)
 {
@@ -302,7 +305,7 @@ static bool attempt_order(struct lcp_friction *self, const struct friction_probl
 			return false;
 	lcp_friction_correct(self);
 	clamp_to_bounds(self);
-	hand_out(self, x);
+	copy_solution(self, x);
 	self->result.residual = lcp_friction_residual(problem, x, self->w, out);
 	return self->result.residual <= options->tolerance;
 }
@@ -317,7 +320,8 @@ static void begin_order(struct lcp_friction *self)
 				self->order[self->order_count++] = i;
 }
 
-/* The stuck contact goes to the front, or to the back; without one the order is turned round. */
+/* Moves the contact that failed to the front of the contacts (odd rounds: to the back). If no contact
+ * failed, reverses the order. */
 static void change_order(struct lcp_friction *self, uint32_t round)
 {
 	uint32_t *order = self->order, count = self->order_count, joints = 0, at = 0;
@@ -342,8 +346,8 @@ static void change_order(struct lcp_friction *self, uint32_t round)
 	order[at] = moved;
 }
 
-/* Bounds of plan B: `share` of the normals of the last round and the rest of the bounds before; 0:
- * no friction. The largest change. */
+/* Sets the fixed friction limits of the fallback: `share` × those of the present normals + (1 − share) ×
+ * the limits before; share 0: no friction. Returns the largest change of a limit. */
 static double set_limits(struct lcp_friction *self, const uint8_t *out, double share)
 {
 	ASSERT(share >= 0 && share <= 1);
@@ -368,8 +372,9 @@ static double set_limits(struct lcp_friction *self, const uint8_t *out, double s
 	return change;
 }
 
-static void plan_b(struct lcp_friction *self, const struct friction_problem *problem,
-		   const struct solver_options *options, double *x, uint8_t *out)
+/* The fallback of the head: rounds with fixed friction limits, into x and self->result. */
+static void solve_fixed_limits(struct lcp_friction *self, const struct friction_problem *problem,
+			       const struct solver_options *options, double *x, uint8_t *out)
 {
 	ASSERT(self->count <= self->capacity);
 	struct lcp_problem bounded = { self->count, self->count, self->a,
@@ -385,7 +390,7 @@ static void plan_b(struct lcp_friction *self, const struct friction_problem *pro
 			lcp_dantzig_solve(&self->lcp, &bounded, &inner, self->x, self->lcp_state);
 		self->result.pivots += one.pivots;
 		inner.warm = true;
-		hand_out(self, x);
+		copy_solution(self, x);
 		self->result.residual = lcp_friction_residual(problem, x, self->w, out);
 		if (self->result.residual <= options->tolerance)
 			break;
@@ -399,11 +404,12 @@ static void plan_b(struct lcp_friction *self, const struct friction_problem *pro
 		return;
 	(void)set_limits(self, out, 0);
 	(void)lcp_dantzig_solve(&self->lcp, &bounded, &inner, self->x, self->lcp_state);
-	hand_out(self, x);
+	copy_solution(self, x);
 	self->result.residual = lcp_friction_residual(problem, x, self->w, out);
 	self->result.status = SOLVER_INEXACT;
 }
 
+/* Whether a tangent of the contact is FORWARD or BACKWARD. */
 static bool contact_slides(const struct lcp_friction *self, uint32_t normal)
 {
 	ASSERT(normal < self->count);
@@ -413,6 +419,7 @@ static bool contact_slides(const struct lcp_friction *self, uint32_t normal)
 	return false;
 }
 
+/* The orders of the head, then the fallback. out: contacts that are collisions. */
 static void solve_orders(struct lcp_friction *self, const struct friction_problem *problem,
 			 const struct solver_options *options, double *x, uint8_t *out)
 {
@@ -429,7 +436,7 @@ static void solve_orders(struct lcp_friction *self, const struct friction_proble
 			break;
 		out[self->stuck] = 1;
 	}
-	plan_b(self, problem, options, x, out);
+	solve_fixed_limits(self, problem, options, x, out);
 }
 
 struct solver_result lcp_friction_solve(struct lcp_friction *self,

@@ -1,43 +1,45 @@
-/* lcp_friction_drive.c: driving one row among contacts with friction (I-05…I-07).
+/* lcp_friction_drive.c: drives one row of a problem with friction until it holds (I-05…I-07).
  *
- * Unknowns are the normals and joints that are on and the tangents that stick. A tangent at its
- * limit is tied: Δx_t = ±μ Δx_n, so the column of its normal is A e_n ± μ A e_t. The reduced matrix
- * is unsymmetric as soon as one is tied; it is made and factored (LU, inside the band that
- * contacts along a chain leave) for each direction.
+ * Unknowns are the normals and joints that are on, and the tangents that stick. A tangent at its limit
+ * is tied to its normal: Δx_t = ±μ Δx_n, so the column of the normal is A e_n ± μ A e_t. The reduced
+ * matrix is unsymmetric as soon as one tangent is tied. It is computed and factored (LU, within the
+ * band that contacts along a chain leave) for each direction.
  *
- * The step ends at the first of these, by index where equal, the driven row's own goal before all:
- *   on normal     Δx < 0            x = 0            → off, its tangents with it
- *   off normal    Δw < 0            w = 0            → on; tangents by the sign of w
- *   sticking      ±Δx − μ Δx_n > 0  ±x = μ x_n       → at its limit
- *   at its limit  Δw of the wrong sign, w = 0        → sticks
- *   held          Δw ≠ 0            at once          → sticks, or on
- *   driven normal w = 0             → on, done;   driven tangent w = 0 → sticks, done, or at its
- * limit Corrected against the print: signs at the limits, saturation on both sides while x_n
- * changes too, the driven tangent leaves its own normal among the unknowns.
+ * A step ends at the first of these events; the driven row's own end wins ties, then the least index:
+ *   on normal       Δx < 0                    x = 0        → off, with its tangents
+ *   off normal      Δw < 0                    w = 0        → on; its tangents by the sign of w
+ *   sticking        ±Δx − μ Δx_n > 0          ±x = μ x_n   → at its limit
+ *   at its limit    Δw of the wrong sign      w = 0        → sticks
+ *   held            Δw ≠ 0                    at once      → sticks, or on
+ *   driven normal                             w = 0        → on, done
+ *   driven tangent                            w = 0        → sticks, done
+ *                                             ±x = μ x_n   → at its limit, done
+ * Corrected against the print: the signs at the limits; saturation on both sides while x_n changes
+ * too; the own normal of a driven tangent stays among the unknowns.
  *
- * What goes wrong: the reduced matrix is singular (redundant contacts): its diagonal is regularised
- * and the direction refined; if even that has no factor (entries near the end of the range), the order
- * is given up. A row returns at once to where it came from, or steps of length zero
- * go on and on: the order is given up, this contact stuck. Nothing ends the step: a ray, likewise.
+ * Failures. If the reduced matrix is singular (redundant contacts), its diagonal is regularised and the
+ * direction refined; if it has no factor even then (entries near the end of the range of double), the
+ * order fails. The order also fails at this contact if the pivots are used up, if steps of length 0
+ * repeat, or if no event ends the step (a ray).
  */
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/scalar.h"
 #include "server/engine/solvers/lcp_friction.h"
 
-#define NOISE 0x1p-40	 /* of the largest |Δx| */
+#define NOISE 0x1p-40	 /* of the largest |Δx|: smaller changes are rounding */
 #define SINGULAR 0x1p-36 /* of the diagonal: a smaller pivot is rounding */
 #define REGULAR 1e-9	 /* of the diagonal, added to a singular matrix */
-#define TIE 1e-9
+#define TIE 1e-9	 /* of the step: the driven row's own end wins if it is this close */
 
 struct friction_step {
-	uint32_t row; /* UINT32_MAX: none */
-	uint8_t to;
-	bool goal;
+	uint32_t row; /* whose event ends the step; UINT32_MAX: none */
+	uint8_t to;   /* the state that this row gets */
+	bool goal;    /* the event is the driven row's own end */
 	double length, noise;
 };
 
-/* ±μ of a tied tangent, else 0. */
-static double tie_of(const struct lcp_friction *self, uint32_t t)
+/* x_t / x_n of a tied tangent: +μ or −μ; 0 if tangent t is not tied. */
+static double tied_coefficient(const struct lcp_friction *self, uint32_t t)
 {
 	VALIDATE(t < self->count);
 	if (self->kind[t] == FRICTION_FORWARD || self->state[t] == FRICTION_AT_MAX)
@@ -47,6 +49,7 @@ static double tie_of(const struct lcp_friction *self, uint32_t t)
 	return 0;
 }
 
+/* One past the last tangent of normal n. */
 static uint32_t tangents_end(const struct lcp_friction *self, uint32_t n)
 {
 	VALIDATE(n < self->count && self->normal[n] == n);
@@ -56,7 +59,7 @@ static uint32_t tangents_end(const struct lcp_friction *self, uint32_t n)
 	return end;
 }
 
-/* Lists what is tied to the unknowns, by columns; how many. */
+/* Lists the tangents tied to unknown normals, by columns of the matrix; returns their number. */
 static uint32_t list_ties(struct lcp_friction *self)
 {
 	uint32_t count = 0;
@@ -65,7 +68,7 @@ static uint32_t list_ties(struct lcp_friction *self)
 		if (self->kind[n] != FRICTION_NORMAL)
 			continue;
 		for (uint32_t t = n + 1, end = tangents_end(self, n); t < end; t++) {
-			double value = tie_of(self, t);
+			double value = tied_coefficient(self, t);
 			if (value == 0)
 				continue;
 			self->tie_column[count] = p;
@@ -77,8 +80,13 @@ static uint32_t list_ties(struct lcp_friction *self)
 	return count;
 }
 
-enum factor { FACTOR_NONE, FACTOR_POOR, FACTOR_GOOD }; /* NONE: *self has no factor at all */
+enum factor {
+	FACTOR_NONE, /* the matrix has no factor */
+	FACTOR_POOR, /* a pivot is no larger than rounding */
+	FACTOR_GOOD,
+};
 
+/* Computes and factors the reduced matrix, with `extra` added to its diagonal. */
 static enum factor factor_unknowns(struct lcp_friction *self, double extra)
 {
 	uint32_t k = self->unknown_count, ties = list_ties(self);
@@ -99,7 +107,8 @@ static enum factor factor_unknowns(struct lcp_friction *self, double extra)
 	return FACTOR_GOOD;
 }
 
-/* Unknowns by index, and their factor. False: numbers so far apart that there is none. */
+/* Lists the unknowns by index, without row d, and factors their matrix. False: it has no factor,
+ * because its numbers lie too far apart. */
 static bool prepare_unknowns(struct lcp_friction *self, uint32_t d)
 {
 	enum factor made;
@@ -119,6 +128,7 @@ static bool prepare_unknowns(struct lcp_friction *self, uint32_t d)
 	return made != FACTOR_NONE;
 }
 
+/* dw := A dx. */
 static void compute_friction_changes(struct lcp_friction *self)
 {
 	dense_zero(self->dw, self->count);
@@ -129,16 +139,17 @@ static void compute_friction_changes(struct lcp_friction *self)
 				      self->dx[j], self->to[j] - self->from[j]);
 }
 
+/* x of tied tangents := ±μ times that of their normals; x or dx. */
 static void follow_ties(struct lcp_friction *self, double *x)
 {
 	for (uint32_t t = 0; t < self->count; t++) {
-		double by = self->normal[t] != t ? tie_of(self, t) : 0;
+		double by = self->normal[t] != t ? tied_coefficient(self, t) : 0;
 		if (by != 0)
 			x[t] = by * x[self->normal[t]];
 	}
 }
 
-/* dx += the solution of Δw = 0 on the unknowns, given dw. */
+/* dx += the solution of Δw = 0 on the unknowns for the present dw; dw follows. */
 static void follow_unknowns(struct lcp_friction *self)
 {
 	VALIDATE(self->unknown_count <= self->count);
@@ -151,7 +162,8 @@ static void follow_unknowns(struct lcp_friction *self)
 	compute_friction_changes(self);
 }
 
-/* Below 0: there is none; else what is noise in it. */
+/* Finds dx and dw for Δx_d = sigma. Returns the size below which their entries are rounding; below 0:
+ * there is no factor and so no direction. */
 static double find_friction_direction(struct lcp_friction *self, uint32_t d, double sigma)
 {
 	VALIDATE(sigma == 1 || sigma == -1);
@@ -173,6 +185,7 @@ static double find_friction_direction(struct lcp_friction *self, uint32_t d, dou
 	return NOISE * most;
 }
 
+/* The step ends at `row` if that comes before its present end. */
 static void offer_state(struct friction_step *step, uint32_t row, uint8_t to, double length)
 {
 	length = scalar_max(length, 0);
@@ -225,7 +238,7 @@ static void offer_row(const struct lcp_friction *self, struct friction_step *ste
 	}
 }
 
-/* The driven row's own ends win ties: the goal, then a tangent's limit. */
+/* The driven row's own ends win ties: first the goal w = 0, then the limit of a tangent. */
 static void offer_goal(const struct lcp_friction *self, struct friction_step *step, uint32_t d,
 		       double sigma)
 {
@@ -246,6 +259,7 @@ static void offer_goal(const struct lcp_friction *self, struct friction_step *st
 		*step = (struct friction_step){ d, FRICTION_ON, true, goal, step->noise };
 }
 
+/* Gives step->row its new state, and its tangents theirs. */
 static void enter_state(struct lcp_friction *self, const struct friction_step *step)
 {
 	VALIDATE(step->row < self->count);
@@ -260,8 +274,9 @@ static void enter_state(struct lcp_friction *self, const struct friction_step *s
 	for (uint32_t t = i + 1, end = tangents_end(self, i); t < end; t++) {
 		if (step->to == FRICTION_OFF || self->kind[t] != FRICTION_STATIC) {
 			self->state[t] = FRICTION_OFF;
-			self->x[t] =
-				self->kind[t] == FRICTION_STATIC ? 0 : tie_of(self, t) * self->x[i];
+			self->x[t] = self->kind[t] == FRICTION_STATIC
+					     ? 0
+					     : tied_coefficient(self, t) * self->x[i];
 			continue;
 		}
 		double small = step->noise * lcp_friction_size(self);
@@ -271,7 +286,8 @@ static void enter_state(struct lcp_friction *self, const struct friction_step *s
 	}
 }
 
-static bool give_up(struct lcp_friction *self, uint32_t d, bool ray, enum solver_status status)
+/* The order fails at row d; returns false. */
+static bool fail_order(struct lcp_friction *self, uint32_t d, bool ray, enum solver_status status)
 {
 	ASSERT(d < self->count);
 	ASSERT(status != SOLVER_SOLVED);
@@ -288,18 +304,18 @@ bool lcp_friction_drive(struct lcp_friction *self, uint32_t d)
 	uint32_t still = 0;
 	while (self->state[d] == FRICTION_WAITING) {
 		if (self->result.pivots >= self->pivots_max || still > 3 * self->count + 8)
-			return give_up(self, d, false, SOLVER_LIMIT);
+			return fail_order(self, d, false, SOLVER_LIMIT);
 		struct friction_step step = { UINT32_MAX, 0, false, __builtin_inf(), 0 };
 		step.noise = find_friction_direction(self, d, sigma);
 		if (step.noise < 0)
-			return give_up(self, d, false, SOLVER_INEXACT);
+			return fail_order(self, d, false, SOLVER_INEXACT);
 		for (uint32_t i = 0; i < self->count; i++)
 			if (i != d)
 				offer_row(self, &step, i);
 		offer_goal(self, &step, d, sigma);
 		if (!(step.length <= SCALAR_MAX)) {
 			if (scalar_abs(self->w[d]) > 1e-11 * lcp_friction_size(self))
-				return give_up(self, d, true, SOLVER_UNBOUNDED);
+				return fail_order(self, d, true, SOLVER_UNBOUNDED);
 			self->state[d] = FRICTION_HELD;
 			return true;
 		}

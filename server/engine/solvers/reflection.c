@@ -79,9 +79,9 @@ void reflection_init(struct reflection *self, void *bytes, struct reflection_siz
 	carve_reflection(self, &memory, sizes);
 }
 
-/* ---- one island --------------------------------------------------------------------------------- */
+/* ---- one problem -------------------------------------------------------------------------------- */
 
-struct reflection_island {
+struct reflection_run {
 	struct reflection *self;
 	const struct reflection_problem *problem;
 	const struct solver_options *options;
@@ -91,152 +91,150 @@ struct reflection_island {
 };
 
 /* Row of A; A is symmetric, so it is the column as well. */
-static const double *matrix_row(const struct reflection_island *island, uint32_t row)
+static const double *matrix_row(const struct reflection_run *run, uint32_t row)
 {
-	return island->problem->a + (size_t)row * island->problem->stride;
+	return run->problem->a + (size_t)row * run->problem->stride;
 }
 
 /* λ of the contacts in self->active for A λ + b ≥ 0 ⟂ λ ≥ 0, into self->lambda. */
-static struct solver_result solve_lcp(struct reflection_island *island, uint32_t active)
+static struct solver_result solve_lcp(struct reflection_run *run, uint32_t active)
 {
-	struct reflection *self = island->self;
+	struct reflection *self = run->self;
 	for (uint32_t i = 0; i < active; i++)
 		for (uint32_t j = 0; j < active; j++)
 			self->picked[(size_t)i * active + j] =
-				matrix_row(island, self->active[i])[self->active[j]];
+				matrix_row(run, self->active[i])[self->active[j]];
 	struct lcp_problem lcp = { active, active, self->picked, self->b, NULL, NULL };
-	struct solver_options options = *island->options;
+	struct solver_options options = *run->options;
 	options.warm = true;
 	options.rounds_max = 0;
 	return lcp_dantzig_solve(&self->lcp, &lcp, &options, self->lambda, self->state);
 }
 
 /* The same λ as multipliers of the projection; see the head. */
-static struct solver_result solve_projection(struct reflection_island *island, uint32_t active)
+static struct solver_result solve_projection(struct reflection_run *run, uint32_t active)
 {
-	struct reflection *self = island->self;
-	uint32_t n = island->problem->variables;
+	struct reflection *self = run->self;
+	uint32_t n = run->problem->variables;
 	ASSERT(n > 0 && n <= self->sizes.variables);
 	ASSERT(active <= self->sizes.contacts);
 	for (uint32_t i = 0; i < active; i++) {
 		dense_copy(self->rows + (size_t)i * n,
-			   island->problem->rows + (size_t)self->active[i] * n, n);
+			   run->problem->rows + (size_t)self->active[i] * n, n);
 		self->d[i] = -self->b[i];
 	}
 	dense_zero(self->c, n);
-	struct qp_problem qp = { n,	  active, island->problem->mass, self->c, self->rows,
-				 self->d, NULL };
-	struct solver_options options = *island->options;
+	struct qp_problem qp = {
+		n, active, run->problem->mass, self->c, self->rows, self->d, NULL
+	};
+	struct solver_options options = *run->options;
 	options.warm = false;
 	options.rounds_max = 0;
 	return qp_dual_active_set_solve(&self->qp, &qp, &options, self->x, self->lambda,
 					self->state);
 }
 
-/* One impact of the first `active` contacts of self->active with b = factor × u, factor = 1 + restitution:
- * total += λ, u += A λ. */
-static void solve_impact(struct reflection_island *island, uint32_t active, double factor,
-			 double *total)
+/* One impact of the first `active` contacts of self->active with b = factor × u, factor = 1 +
+ * restitution: total += λ, u += A λ. */
+static void solve_impact(struct reflection_run *run, uint32_t active, double factor, double *total)
 {
-	struct reflection *self = island->self;
-	ASSERT(active <= island->count);
+	struct reflection *self = run->self;
+	ASSERT(active <= run->count);
 	ASSERT(factor >= 1 && factor <= 2);
 	for (uint32_t i = 0; i < active; i++) {
 		self->b[i] = factor * self->u[self->active[i]];
 		/* The warm start: an approaching contact usually gets an impulse. */
 		self->state[i] = self->b[i] < 0 ? LCP_ACTIVE : LCP_LOWER;
 	}
-	struct solver_result part = island->core == REFLECTION_LCP
-					    ? solve_lcp(island, active)
-					    : solve_projection(island, active);
-	island->result->pivots += part.pivots;
-	island->result->refactorings += part.refactorings;
-	island->result->regularisations += part.regularisations;
+	struct solver_result part = run->core == REFLECTION_LCP ? solve_lcp(run, active)
+								: solve_projection(run, active);
+	run->result->pivots += part.pivots;
+	run->result->refactorings += part.refactorings;
+	run->result->regularisations += part.regularisations;
 	if (part.status != SOLVER_SOLVED) {
-		island->result->fallbacks++;
-		if (island->result->status == SOLVER_SOLVED)
-			island->result->status = SOLVER_INEXACT;
+		run->result->fallbacks++;
+		if (run->result->status == SOLVER_SOLVED)
+			run->result->status = SOLVER_INEXACT;
 	}
 	for (uint32_t i = 0; i < active; i++) {
 		double lambda = self->lambda[i];
 		if (lambda == 0)
 			continue;
 		total[self->active[i]] += lambda;
-		dense_mul_add(self->u, matrix_row(island, self->active[i]), lambda, island->count);
+		dense_mul_add(self->u, matrix_row(run, self->active[i]), lambda, run->count);
 	}
 }
 
 /* self->active := the contacts that approach, ascending; returns their number. */
-static uint32_t pick_approaching(struct reflection_island *island)
+static uint32_t pick_approaching(struct reflection_run *run)
 {
 	uint32_t active = 0;
-	for (uint32_t k = 0; k < island->count; k++)
-		if (island->self->u[k] < -APPROACH * island->problem->speed)
-			island->self->active[active++] = k;
-	ASSERT(active <= island->count);
+	for (uint32_t k = 0; k < run->count; k++)
+		if (run->self->u[k] < -APPROACH * run->problem->speed)
+			run->self->active[active++] = k;
+	ASSERT(active <= run->count);
 	return active;
 }
 
 /* One impact of all contacts; counts as a round. */
-static void solve_impact_of_all(struct reflection_island *island, double factor, double *total)
+static void solve_impact_of_all(struct reflection_run *run, double factor, double *total)
 {
-	for (uint32_t k = 0; k < island->count; k++)
-		island->self->active[k] = k;
-	solve_impact(island, island->count, factor, total);
-	island->result->rounds = MAX_OF(1, island->result->rounds);
+	for (uint32_t k = 0; k < run->count; k++)
+		run->self->active[k] = k;
+	solve_impact(run, run->count, factor, total);
+	run->result->rounds = MAX_OF(1, run->result->rounds);
 }
 
 /* The rounds of the head, from self->u into self->total. */
-static void reflect_until_apart(struct reflection_island *island)
+static void reflect_until_apart(struct reflection_run *run)
 {
-	uint32_t most = island->options->rounds_max != 0 ? island->options->rounds_max : ROUNDS;
-	uint32_t rounds = 0, active = pick_approaching(island);
+	uint32_t most = run->options->rounds_max != 0 ? run->options->rounds_max : ROUNDS;
+	uint32_t rounds = 0, active = pick_approaching(run);
 	ASSERT(most > 0);
 	while (active > 0 && rounds < most) {
-		solve_impact(island, active, 2, island->self->total);
+		solve_impact(run, active, 2, run->self->total);
 		rounds++;
-		active = pick_approaching(island);
+		active = pick_approaching(run);
 	}
-	island->result->rounds = MAX_OF(rounds, island->result->rounds);
+	run->result->rounds = MAX_OF(rounds, run->result->rounds);
 	if (active == 0)
 		return;
-	solve_impact_of_all(island, 1, island->self->total);
-	island->result->fallbacks++;
-	island->result->status = SOLVER_LIMIT;
+	solve_impact_of_all(run, 1, run->self->total);
+	run->result->fallbacks++;
+	run->result->status = SOLVER_LIMIT;
 }
 
 enum impact_kind { REFLECT, ELASTIC };
 
-static void solve_island(struct reflection_island *island, enum impact_kind kind,
-			 double restitution, double *impulses)
+static void solve_impacts(struct reflection_run *run, enum impact_kind kind, double restitution,
+			  double *impulses)
 {
-	struct reflection *self = island->self;
-	uint32_t n = island->count;
+	struct reflection *self = run->self;
+	uint32_t n = run->count;
 	ASSERT(restitution >= 0 && restitution <= 1);
 	ASSERT(n > 0 && n <= self->sizes.contacts);
-	dense_copy(self->u, island->problem->u, n);
+	dense_copy(self->u, run->problem->u, n);
 	dense_zero(self->total, n);
 	dense_zero(self->inelastic, n);
 	if (kind == ELASTIC) {
-		solve_impact_of_all(island, 1 + restitution, self->total);
+		solve_impact_of_all(run, 1 + restitution, self->total);
 		restitution = 1;
 	} else {
 		if (restitution < 1)
-			solve_impact_of_all(island, 1, self->inelastic);
-		dense_copy(self->u, island->problem->u, n);
+			solve_impact_of_all(run, 1, self->inelastic);
+		dense_copy(self->u, run->problem->u, n);
 		if (restitution > 0)
-			reflect_until_apart(island);
+			reflect_until_apart(run);
 	}
 	for (uint32_t k = 0; k < n; k++)
 		impulses[k] = (1 - restitution) * self->inelastic[k] + restitution * self->total[k];
-	double speed = island->problem->speed;
+	double speed = run->problem->speed;
 	for (uint32_t k = 0; k < n; k++) {
-		double u = island->problem->u[k] + dense_dot(matrix_row(island, k), impulses, n);
+		double u = run->problem->u[k] + dense_dot(matrix_row(run, k), impulses, n);
 		double approach = scalar_is_finite(u) ? -u : __builtin_inf();
 		if (speed > 0)
-			island->result->residual =
-				scalar_max(approach / speed, island->result->residual);
-		island->result->violation = scalar_max(approach, island->result->violation);
+			run->result->residual = scalar_max(approach / speed, run->result->residual);
+		run->result->violation = scalar_max(approach, run->result->violation);
 	}
 }
 
@@ -269,14 +267,14 @@ static struct solver_result solve_problem(struct reflection *self,
 	dense_zero(impulses, problem->count);
 	if (!(restitution >= 0 && restitution <= 1) || !problem_is_valid(self, problem, core))
 		return solver_invalid();
-	struct reflection_island island = { .self = self,
-					    .problem = problem,
-					    .options = &used,
-					    .count = problem->count,
-					    .core = core,
-					    .result = &result };
-	if (island.count > 0)
-		solve_island(&island, kind, restitution, impulses);
+	struct reflection_run run = { .self = self,
+				      .problem = problem,
+				      .options = &used,
+				      .count = problem->count,
+				      .core = core,
+				      .result = &result };
+	if (run.count > 0)
+		solve_impacts(&run, kind, restitution, impulses);
 	if (result.status == SOLVER_SOLVED && !(result.residual <= used.tolerance))
 		result.status = SOLVER_INEXACT;
 	return result;

@@ -1,7 +1,7 @@
 /* reflection.h: generalized reflections: elastic and partly elastic simultaneous impacts that conserve
  * symmetry, energy and momentum, let touching bodies separate, and never pull (papers C-09, C-10).
  *
- * A problem is one island in the space of contacts, one row for each, along its normal: u = N v
+ * A problem is stated in the space of contacts, one row for each, along its normal: u = N v
  * are the speeds before the impact in m/s, > 0 separating; A = N M⁻¹ Nᵀ in 1/kg. The solver sees no
  * bodies (dynamics/row_system.h computes u and A).
  */
