@@ -1,15 +1,16 @@
 /* lcp_friction_sweep.c: projected Gauss-Seidel with momentum.
  *
- * Contact by contact, each row in turn holds, with bounds by its normal as it is then; u goes along. The
- * rows of a contact act on the same bodies, so their three speeds are taken at once, and what one row
- * does to the next is known beforehand (A's entries between them): the chain of sums that waits for u is a
- * contact's, not a row's.
+ * A sweep makes the conditions of each row hold in turn, contact by contact, with the bounds from the
+ * present x of its normal, and updates u. The rows of a contact act on the same bodies, so their three
+ * speeds are computed at once, and the effect of one row on the next is known beforehand (A's entries
+ * between them). The chain of sums that depends on u is therefore that of a contact, not of a row.
  *
- * Between two sweeps x and u go on along the way of the last one, by a share that grows as Nesterov's (1983)
- * to `momentum` at most, and begins anew where a sweep's way is much longer than the one before. In heaps of
- * 5000 rows 100 such sweeps come where 300 plain ones do. In some momentum swings, so the caller takes less
- * of it where nothing is gained. Tried and no better (2026-11): over-relaxed rows, sweeps there and back,
- * Anderson's combinations of 5 and 10 sweeps (the rows that act change all the time).
+ * Between two sweeps x and u are extrapolated by a share of the last change. The share grows as in
+ * Nesterov (1983) up to `momentum`, and restarts if a sweep's change is much longer than the one
+ * before. In heaps of 5000 rows 100 such sweeps reach the error of 300 plain ones. In some heaps
+ * momentum oscillates, so the caller reduces it if nothing is gained. Tried without gain (2026-11):
+ * over-relaxed rows, symmetric sweeps, Anderson's combinations of 5 and 10 sweeps (the active rows
+ * change too often).
  */
 #include "server/engine/solvers/lcp_friction_sweep.h"
 
@@ -17,13 +18,14 @@
 
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-#define LONGER 4 /* of the last way squared: momentum begins anew */
+#define LONGER 4 /* of the square of the last change: momentum restarts */
 
 enum { GROUP = 3 };
 
 typedef double pair __attribute__((vector_size(16)));
 
-/* Rows of a contact, 0: only those on the same bodies in one order, at most GROUP. */
+/* The number of rows that are processed together from row `first` on: those of its contact that act
+ * on the same bodies in the same order, at most GROUP. */
 static uint32_t group_at(const struct lcp_sparse *self, uint32_t first)
 {
 	VALIDATE(first < self->rows);
@@ -40,8 +42,8 @@ static uint32_t group_at(const struct lcp_sparse *self, uint32_t first)
 	return count;
 }
 
-/* A's entry of two rows on the same bodies. */
-static double entry_of(const struct lcp_sparse *self, uint32_t i, uint32_t j)
+/* A's entry of two rows that act on the same bodies, without compliance. */
+static double matrix_entry(const struct lcp_sparse *self, uint32_t i, uint32_t j)
 {
 	VALIDATE(self->start[i + 1] - self->start[i] == self->start[j + 1] - self->start[j]);
 	double sum = 0;
@@ -59,15 +61,15 @@ void lcp_friction_sweep_begin(struct lcp_sparse *self)
 		ASSERT(count >= 1 && count <= GROUP);
 		for (uint32_t k = 0; k < count; k++) {
 			self->free[i + k] = (uint8_t)count;
-			double own = self->compliance[i + k] + entry_of(self, i + k, i + k);
+			double own = self->compliance[i + k] + matrix_entry(self, i + k, i + k);
 			self->slope[i + k] = own > 0 ? 1 / own : 0;
-			self->stiffness[i + k] = k > 0 ? entry_of(self, i + k, i) : 0;
-			self->target[i + k] = k > 1 ? entry_of(self, i + k, i + 1) : 0;
+			self->stiffness[i + k] = k > 0 ? matrix_entry(self, i + k, i) : 0;
+			self->target[i + k] = k > 1 ? matrix_entry(self, i + k, i + 1) : 0;
 		}
 	}
 }
 
-/* Row i holds, or stands at a bound; returns what x changed by. */
+/* Changes x of row i so that its conditions hold; w is J_i u. Returns the change of x. */
 static inline double settle_row(struct lcp_sparse *self, uint32_t i, double w)
 {
 	VALIDATE(i < self->rows);
@@ -87,7 +89,7 @@ static inline pair pair_load(const double *from)
 	return v;
 }
 
-/* The three rows of a contact. */
+/* settle_row for the three rows of a contact, and u. */
 static void settle_three(struct lcp_sparse *self, uint32_t i)
 {
 	VALIDATE(i + GROUP <= self->rows);
@@ -139,8 +141,8 @@ static void sweep_rows(struct lcp_sparse *self)
 	}
 }
 
-/* The way of the last sweep, squared. */
-static double way_of(const struct lcp_sparse *self)
+/* |x − x before the sweep|². */
+static double squared_change(const struct lcp_sparse *self)
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < self->rows; i++)
@@ -148,8 +150,8 @@ static double way_of(const struct lcp_sparse *self)
 	return sum;
 }
 
-/* x and u a share of the last way further, within their bounds. */
-static void go_on(struct lcp_sparse *self, double share)
+/* Moves x and u by `share` of the last change, x within its bounds. */
+static void extrapolate(struct lcp_sparse *self, double share)
 {
 	double *last_u = self->kept_u, *last = self->ray;
 	for (size_t k = 0; k < lcp_sparse_unknowns(self); k++) {
@@ -178,13 +180,14 @@ void lcp_friction_sweep(struct lcp_sparse *self, uint32_t count, double momentum
 	memcpy(self->kept_u, self->u, lcp_sparse_unknowns(self) * sizeof *self->u);
 	for (uint32_t k = 0; k < count; k++) {
 		sweep_rows(self);
-		double way = way_of(self), next = 0.5 * (1 + scalar_sqrt(1 + 4 * theta * theta));
+		double change = squared_change(self),
+		       next = 0.5 * (1 + scalar_sqrt(1 + 4 * theta * theta));
 		double share = scalar_min(momentum, (theta - 1) / next);
-		bool again = way > LONGER * before;
-		theta = again ? 1 : next;
-		before = way;
-		/* The last one stays as it is: each of its rows held when it was its turn. */
+		bool restart = change > LONGER * before;
+		theta = restart ? 1 : next;
+		before = change;
+		/* The last sweep is not extrapolated: each of its rows held when it was processed. */
 		if (k + 1 < count)
-			go_on(self, again ? 0 : share);
+			extrapolate(self, restart ? 0 : share);
 	}
 }

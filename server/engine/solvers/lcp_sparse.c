@@ -1,25 +1,27 @@
-/* lcp_sparse.c: min ½ uᵀu over velocities u that the rows allow, by sets of rows held as equalities.
+/* lcp_sparse.c: minimises ½ uᵀu over the velocities u that the rows allow, by active sets.
  *
- * With M⁻¹ = L Lᵀ and J L written J, A = J Jᵀ + C, and the problem is to find the shortest u with J u + b ≥ 0
- * (for contacts); x are its multipliers. u is unique. x is not where contacts are redundant, and many rows
- * are weakly active: w = 0 and x = 0 (bricks that touch sideways). So all linear algebra is over bodies:
- *   (1 + J_Fᵀ (C + ε)⁻¹ J_F) du = …      F: the free rows, those held at w = 0
- * whose eigenvalues are at least 1 however dependent the rows are, and whose size is that of the bodies.
+ * With M⁻¹ = L Lᵀ and J standing for J L, A = J Jᵀ + C, and the problem (for contacts) is to find the
+ * shortest u with J u + b ≥ 0; x are its multipliers. u is unique. x is not unique if contacts are
+ * redundant, and many rows are weakly active, w = 0 and x = 0 (bricks that touch sideways). All linear
+ * algebra is therefore over bodies:
+ *   (1 + J_Fᵀ (C + ε)⁻¹ J_F) du = …      F: the free rows, for which w = 0 must hold
+ * The eigenvalues of this matrix are at least 1 however dependent the rows are, and its size is that of
+ * the bodies.
  *
- *   1. x from the caller (warm): if it holds already, that is all.
- *   2. Rounds of the active set (lcp_sparse_active.c): free rows as equalities, refined to
- *      rounding; free rows pushed beyond a bound are bound there, bound rows that w drives away are
- *      freed, beyond a slack, which keeps weakly active rows from flipping for ever. Three or four
- *      factors for walls of 100 to 5000 bricks, cold.
- *   3. If these do not end: a point inside all bounds (lcp_sparse_interior.c), which knows the rows that act,
- *      and the active set from there.
- *   4. And if that does not: the method of multipliers (lcp_sparse_newton.c), which converges for all
- *      problems that have a solution; ε goes down in steps, and after each one the active set is tried
- *      again. Where there is no solution the multipliers run off along a ray, which is multiplied out
+ *   1. If x of the caller (warm) holds already, it is the solution.
+ *   2. Rounds of the active set (lcp_sparse_active.c): free rows as equalities, refined to rounding. A
+ *      free row beyond a bound is bound there; a bound row that w drives away from its bound is freed.
+ *      Violations below a slack change no row, because weakly active rows would alternate for ever.
+ *      Walls of 100 to 5000 bricks need three or four factors without a warm start.
+ *   3. If these rounds do not end: a point inside all bounds (lcp_sparse_interior.c), which shows the
+ *      active rows, and rounds of the active set from there.
+ *   4. If those do not end: the method of multipliers (lcp_sparse_newton.c), which converges for every
+ *      problem that has a solution; ε is reduced in steps, and after each the active set is tried again.
+ *      If the problem has no solution, the multipliers grow along a ray, which is checked as a proof
  *      (lcp_sparse_proof.c).
  *
- * What goes wrong: no room for the factor, or too many factors: LIMIT. The residual is that of what
- * goes out.
+ * LIMIT: the factor does not fit, or too many factors were computed. The residual is that of the
+ * solution returned.
  */
 #include "server/engine/solvers/lcp_sparse.h"
 
@@ -29,20 +31,21 @@
 #include "server/engine/linalg/order_amd.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-enum { FACTORS_MAX = 300, ROUNDS = 14, SOFTER_SETS = 1 };
+enum { FACTORS_MAX = 300, ROUNDS = 14, EPSILON_TRIES = 1 };
 
-#define INSIDE 0.1 /* of the tolerance: the gap that is aimed at */
-#define SOFTER 1e-2
-#define SOFT_MIN 1e-13
-#define SOFT_MAX 1e-4
-#define NEAR 1e-3 /* of the largest |b|: rows that approach or nearly are free at the start */
+#define INSIDE                                                                                     \
+	0.1 /* of the tolerance: the gap at which the solver stops, so rounding does not exceed it */
+#define EPSILON_FACTOR 1e-2 /* of try_smaller_epsilon */
+#define SOFT_MIN 1e-13	    /* limits of ε: a smaller one is lost in rounding, */
+#define SOFT_MAX 1e-4	    /* a larger one needs too many refinements */
+#define NEAR 1e-3	    /* of the largest |b|: a row with a smaller b starts free */
 
 static void carve_sparse(struct lcp_sparse *self, struct solver_memory *memory,
 			 struct lcp_sparse_size size)
 {
 	size_t near_count = 2 * size.pairs;
 	struct chol_block *factor = &self->factor;
-	*self = (struct lcp_sparse){ .room = size };
+	*self = (struct lcp_sparse){ .capacity = size };
 	uint32_t **by_entry[] = { &self->body, &self->at, &self->touch };
 	uint32_t **by_body[] = { &self->order,	     &self->place,   &self->near_start,
 				 &self->touch_start, &factor->start, &factor->parent,
@@ -122,7 +125,7 @@ static inline void add_outer(double *block, double d, const double *a, const dou
 }
 
 #ifdef CAIRN_VALIDATE
-static size_t pairs_of_rows(const struct lcp_sparse *self)
+static size_t count_row_pairs(const struct lcp_sparse *self)
 {
 	size_t pairs = 0;
 	for (uint32_t i = 0; i < self->rows; i++) {
@@ -152,19 +155,19 @@ void lcp_sparse_factor(struct lcp_sparse *self)
 				bool down = self->at[p] >= self->at[q];
 				add_outer(block, d, self->jacobian[down ? p : q],
 					  self->jacobian[down ? q : p]);
-				/* A body named twice: its block has both halves. */
+				/* The block of a body that is named twice gets both products. */
 				if (p != q && self->at[p] == self->at[q])
 					add_outer(block, d, self->jacobian[q], self->jacobian[p]);
 			}
 	}
-	VALIDATE(slot == self->slot + pairs_of_rows(self));
+	VALIDATE(slot == self->slot + count_row_pairs(self));
 	chol_block_factor(&self->factor);
 	self->result.refactorings++;
 	self->result.rounds++;
 	self->result.regularisations += self->factor.pivots_raised;
 }
 
-void lcp_sparse_follow(const struct lcp_sparse *self, const double *x, double *u)
+void lcp_sparse_transposed_mul(const struct lcp_sparse *self, const double *x, double *u)
 {
 	memset(u, 0, lcp_sparse_unknowns(self) * sizeof *u);
 	for (uint32_t i = 0; i < self->rows; i++)
@@ -185,7 +188,7 @@ double lcp_sparse_gap(const struct lcp_sparse *self, const double *u)
 	return worst;
 }
 
-/* Rows that approach, or nearly: what rests on what rests on the ground has b = 0. */
+/* Frees the rows that approach or nearly do: a body that rests on a resting body has b = 0. */
 static void free_by_b(struct lcp_sparse *self)
 {
 	for (uint32_t i = 0; i < self->rows; i++) {
@@ -195,7 +198,8 @@ static void free_by_b(struct lcp_sparse *self)
 	}
 }
 
-static bool active_set(struct lcp_sparse *self, bool warm)
+/* Rounds of the active set that starts from x (warm) or from b. */
+static bool find_active_set(struct lcp_sparse *self, bool warm)
 {
 	if (warm)
 		lcp_sparse_free_by_x(self);
@@ -204,36 +208,37 @@ static bool active_set(struct lcp_sparse *self, bool warm)
 	return lcp_sparse_active_set(self, ROUNDS);
 }
 
-/* Light bodies under heavy ones ask for less softness than redundant rows like. */
-static bool try_softer_sets(struct lcp_sparse *self, bool warm)
+/* The active set with a smaller ε, which light bodies under heavy ones need. It is not the default,
+ * because redundant rows need a larger ε. */
+static bool try_smaller_epsilon(struct lcp_sparse *self, bool warm)
 {
 	VALIDATE(self->soft > 0);
 	double soft = self->soft;
 	bool good = false;
-	for (uint32_t k = 0; k < SOFTER_SETS && !good; k++) {
-		self->soft *= SOFTER;
-		good = active_set(self, warm);
+	for (uint32_t k = 0; k < EPSILON_TRIES && !good; k++) {
+		self->soft *= EPSILON_FACTOR;
+		good = find_active_set(self, warm);
 	}
 	self->soft = soft;
 	return good;
 }
 
-/* From the middle of all answers, which knows the rows that act: of large islands, because small ones end
- * without. */
-static bool from_inside(struct lcp_sparse *self)
+/* The active set from the centre of the set of solutions, which shows the active rows. Only for large
+ * problems; small ones end without. */
+static bool start_from_interior(struct lcp_sparse *self)
 {
-	return !lcp_sparse_few(self) && lcp_sparse_interior(self) &&
-	       (lcp_sparse_active_set(self, ROUNDS) || try_softer_sets(self, true));
+	return !lcp_sparse_is_small(self) && lcp_sparse_interior(self) &&
+	       (lcp_sparse_active_set(self, ROUNDS) || try_smaller_epsilon(self, true));
 }
 
 enum solver_status lcp_sparse_run(struct lcp_sparse *self, bool warm)
 {
 	ASSERT(self->ordered);
-	lcp_sparse_follow(self, self->x, self->u);
+	lcp_sparse_transposed_mul(self, self->x, self->u);
 	if (lcp_sparse_gap(self, self->u) <= self->goal)
 		return SOLVER_SOLVED;
-	if (active_set(self, warm) || try_softer_sets(self, warm) || from_inside(self) ||
-	    lcp_sparse_multipliers(self))
+	if (find_active_set(self, warm) || try_smaller_epsilon(self, warm) ||
+	    start_from_interior(self) || lcp_sparse_multipliers(self))
 		return SOLVER_SOLVED;
 	if (self->result.certificate != NULL)
 		return SOLVER_INFEASIBLE;
@@ -242,16 +247,16 @@ enum solver_status lcp_sparse_run(struct lcp_sparse *self, bool warm)
 
 void lcp_sparse_begin(struct lcp_sparse *self, const struct solver_options *options)
 {
-	ASSERT(self->rows <= self->room.rows && self->bodies <= self->room.bodies);
+	ASSERT(self->rows <= self->capacity.rows && self->bodies <= self->capacity.bodies);
 	self->factors_max = options->rounds_max > 0 ? options->rounds_max : FACTORS_MAX;
 	self->goal = INSIDE * options->tolerance * self->size;
 	self->soft = scalar_clamp(options->regularisation, SOFT_MIN, SOFT_MAX);
 	self->result = (struct solver_result){ .residual = __builtin_inf() };
-	self->choices = 0;
+	self->bounded_rows = 0;
 	for (uint32_t i = 0; i < self->rows; i++)
-		self->choices += (self->rough && self->kind[i] != FRICTION_JOINT) ||
-				 scalar_is_finite(self->lower[i]) ||
-				 scalar_is_finite(self->upper[i]);
+		self->bounded_rows += (self->with_friction && self->kind[i] != FRICTION_JOINT) ||
+				      scalar_is_finite(self->lower[i]) ||
+				      scalar_is_finite(self->upper[i]);
 }
 
 struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
@@ -260,10 +265,10 @@ struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 				      double (*v)[LCP_BODY])
 {
 	struct solver_options used = solver_options_used(options);
-	self->tied = self->rough = false;
+	self->tied = self->with_friction = false;
 	enum solver_status status = lcp_sparse_pattern(self, problem);
 	bool good =
-		status == SOLVER_SOLVED && lcp_sparse_take(self, problem, options->warm ? x : NULL);
+		status == SOLVER_SOLVED && lcp_sparse_load(self, problem, options->warm ? x : NULL);
 	if (!good) {
 		struct solver_result none = solver_invalid();
 		dense_zero(x, problem->rows);
@@ -274,7 +279,7 @@ struct solver_result lcp_sparse_solve(struct lcp_sparse *self,
 	}
 	lcp_sparse_begin(self, &used);
 	status = lcp_sparse_run(self, options->warm);
-	lcp_sparse_hand_out(self, problem, x, v);
+	lcp_sparse_unload(self, problem, x, v);
 	status = status == SOLVER_SOLVED ? SOLVER_INEXACT : status;
 	self->result.status = self->result.residual <= used.tolerance ? SOLVER_SOLVED : status;
 	if (self->result.status != SOLVER_INFEASIBLE)

@@ -1,13 +1,13 @@
-/* lcp_sparse_active.c: the active set, many rows at once.
+/* lcp_sparse_active.c: rounds of the active set, which change many rows at once.
  *
- * With F free and the other x at bounds, the equalities w_F = 0, u = Jᵀ x are solved by refinement:
+ * With F the free rows and the other x at bounds, refinement solves the equalities w_F = 0, u = Jᵀ x:
  *   r = u − Jᵀx,  s = −(J_F u + C x + b)_F
  *   (1 + J_Fᵀ D J_F) du = −r + J_Fᵀ D s,   dx = D (s − J_F du),   D = 1 / (C + ε)
- * Each step takes the errors down by ε over the smallest eigenvalue of A_FF that is not 0, to rounding:
- * dx comes from s and du, which are small, and not from a difference of large numbers over ε.
- * Equalities that contradict each other leave x large and no step forward, and the shortest u in between;
- * what is then pushed the wrong way is bound in the next round.
- * Block changes have no proof of an end; the caller bounds the rounds.
+ * Each step multiplies the errors by ε over the smallest non-zero eigenvalue of A_FF, down to rounding,
+ * because dx is computed from s and du, which are small, and not as a difference of large numbers
+ * over ε. If equalities contradict each other, x grows, the refinement makes no progress, and u is
+ * the shortest compromise; the next round binds the rows whose x has the wrong sign. No proof
+ * exists that rounds which change many rows end, so the caller limits their number.
  */
 #include <string.h>
 
@@ -15,15 +15,27 @@
 #include "server/engine/solvers/lcp_friction.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-enum { REFINEMENTS = 12, REFINEMENTS_TIED = 40, PATIENCE_TIED = 6, BOLD = 6, DRAWING = 8 };
+enum {
+	REFINEMENTS = 12,
+	REFINEMENTS_TIED = 40,
+	PATIENCE_TIED = 6,
+	ROUNDS_ALL = 6,
+	ROUNDS_DETERMINED = 8
+};
 
-#define ASTRAY 1e4 /* of the largest b: large heaps with ties run away, and do not come back */
-#define WILD 1e3 /* of the largest b, before a refinement; more than once: it does not end either */
+/* Limits for large problems with ties, whose x may grow without end. Relative to b, of which the
+ * largest is about 1: a larger gap after a round means divergence. */
+#define DIVERGED 1e4
+/* Of the largest b: two larger errors before a refinement mean divergence. */
+#define ERROR_LARGE 1e3
 #define CLEAR 1e-7 /* of the largest b: x counts as away from its bound */
-/* After the bold rounds only what is wrong by so much of the worst changes: ends most cycles. */
-#define WARY 0.3
-#define PROGRESS 0.25	   /* each refinement must do better than this */
-#define PROGRESS_TIED 0.95 /* with ties, in one of so many */
+/* After ROUNDS_ALL rounds only rows change whose error is at least this share of the worst, which ends
+ * most cycles. */
+#define WORST_SHARE 0.3
+/* A refinement that leaves more than this share of the error is slow. The first slow one ends the
+ * refinement; with ties, more than PATIENCE_TIED in a row do. */
+#define PROGRESS 0.25
+#define PROGRESS_TIED 0.95
 
 void lcp_sparse_tie_row(struct lcp_sparse *self, uint32_t i)
 {
@@ -56,12 +68,12 @@ void lcp_sparse_free_by_x(struct lcp_sparse *self)
 			self->x[i] > self->lower[i] + clear && self->x[i] < self->upper[i] - clear;
 }
 
-/* One step; the worst |w| of a free row before it. */
+/* One refinement; returns the worst |w| of a free row before it (with ties, also the worst |r|). */
 static double refine_free(struct lcp_sparse *self)
 {
 	size_t n = lcp_sparse_unknowns(self);
 	double worst = 0;
-	lcp_sparse_follow(self, self->x, self->du);
+	lcp_sparse_transposed_mul(self, self->x, self->du);
 	for (size_t k = 0; k < n; k++) {
 		self->du[k] -= self->u[k];
 		worst = scalar_max(worst, scalar_abs(self->du[k]));
@@ -89,19 +101,21 @@ static double refine_free(struct lcp_sparse *self)
 
 /* ---- ties ----------------------------------------------------------------------------------------
  *
- * With ties a refinement is one step of a fixed point, which is affine: x of bound tangents goes
- * in, what their normals then ask of them comes out. Steps are combined so that the least of that
- * difference is left (Anderson 1965; for affine maps it is GMRES): without it a contact whose
- * sliding nearly undoes its own normal (Painlevé's rod, 1.6 − 1.2 μ) takes thousands. */
+ * With ties a refinement is one step of an affine fixed-point iteration: from x of the bound
+ * tangents it computes new normals, and from these new x of the tangents. Steps are combined so
+ * that the change of x in a step is smallest (Anderson 1965; for affine maps this is GMRES).
+ * Without it a contact whose sliding nearly cancels its own normal (Painlevé's rod, 1.6 − 1.2 μ)
+ * needs thousands of steps. */
 
-/* How far the ties moved, over all rows. */
-static void take_moved(const struct lcp_sparse *self, const double *before, double *moved)
+/* moved := the change of x of the bound tangents since `before`; 0 in other rows. */
+static void measure_tie_changes(const struct lcp_sparse *self, const double *before, double *moved)
 {
 	for (uint32_t i = 0; i < self->rows; i++)
 		moved[i] = self->normal[i] != i && !self->free[i] ? self->x[i] - before[i] : 0;
 }
 
-/* moved ≈ Σ γ change, least squares over `count` changes; γ of what is dependent is 0. */
+/* Least squares of moved ≈ Σ γ_j change_j over `count` changes; γ of a change that depends on those
+ * before it is 0. */
 static void least_squares(const struct lcp_sparse *self, const double *moved, uint32_t count,
 			  double *gamma)
 {
@@ -135,8 +149,8 @@ static void least_squares(const struct lcp_sparse *self, const double *moved, ui
 	}
 }
 
-/* After refinement k: keeps what changed since the one before, in places that go round, and combines.
- * mix_last: u, x and what moved, of the last refinement. */
+/* After refinement k: stores the changes since refinement k − 1 in a ring of LCP_MIX, and combines
+ * them. mix_last: u, x and `moved` of the last refinement. */
 static void combine_refinements(struct lcp_sparse *self, uint32_t k, const double *before)
 {
 	VALIDATE(self->tied);
@@ -144,7 +158,7 @@ static void combine_refinements(struct lcp_sparse *self, uint32_t k, const doubl
 	double *moved = self->target, *last_u = self->mix_last, *last_x = last_u + n,
 	       *last_moved = last_x + rows;
 	double gamma[LCP_MIX];
-	take_moved(self, before, moved);
+	measure_tie_changes(self, before, moved);
 	uint32_t count = MIN_OF(k, LCP_MIX), at = (k - 1) % LCP_MIX;
 	if (k > 0) {
 		double *change = self->mix_step + at * (n + rows),
@@ -170,8 +184,8 @@ static void combine_refinements(struct lcp_sparse *self, uint32_t k, const doubl
 	lcp_sparse_tie(self);
 }
 
-/* Whether a tangent is bound to a normal that may change. */
-static bool any_bound(const struct lcp_sparse *self)
+/* Whether x of a bound tangent depends on a free normal. */
+static bool has_tied_unknowns(const struct lcp_sparse *self)
 {
 	for (uint32_t i = 0; self->tied && i < self->rows; i++)
 		if (self->normal[i] != i && !self->free[i] && self->friction[i] > 0 &&
@@ -181,6 +195,7 @@ static bool any_bound(const struct lcp_sparse *self)
 	return false;
 }
 
+/* Factors and refines the equalities of the free rows. Sets self->diverged. */
 static void solve_free(struct lcp_sparse *self)
 {
 	VALIDATE(self->soft > 0);
@@ -188,15 +203,15 @@ static void solve_free(struct lcp_sparse *self)
 		self->stiffness[i] = self->free[i] ? 1 / (self->compliance[i] + self->soft) : 0;
 	lcp_sparse_factor(self);
 	double last = __builtin_inf();
-	bool bound = any_bound(self);
-	bool large = self->tied && !lcp_sparse_few(self);
+	bool bound = has_tied_unknowns(self);
+	bool large = self->tied && !lcp_sparse_is_small(self);
 	uint32_t most = bound ? REFINEMENTS_TIED : REFINEMENTS, slow = 0, wild = 0;
-	for (uint32_t k = 0; k < most && !self->astray; k++) {
+	for (uint32_t k = 0; k < most && !self->diverged; k++) {
 		if (bound)
 			memcpy(self->ray, self->x, self->rows * sizeof *self->x);
 		double worst = refine_free(self);
-		wild += worst > WILD * self->size;
-		self->astray = large && wild > 1;
+		wild += worst > ERROR_LARGE * self->size;
+		self->diverged = large && wild > 1;
 		slow = worst > (bound ? PROGRESS_TIED : PROGRESS) * last ? slow + 1 : 0;
 		if (worst <= 0.1 * self->goal || (k > 1 && slow > (bound ? PATIENCE_TIED : 0)))
 			break;
@@ -206,8 +221,8 @@ static void solve_free(struct lcp_sparse *self)
 	}
 }
 
-/* How far a row is from where it stands, 0 when it may stay: a free x beyond its bounds, a bound one that w
- * drives away. */
+/* The amount by which the state of a row is wrong; ≤ 0 if it is right. Of a free row: x beyond a
+ * bound; of a bound one: the w that drives it away from its bound. */
 static double row_error(const struct lcp_sparse *self, uint32_t i)
 {
 	VALIDATE(i < self->rows);
@@ -220,19 +235,19 @@ static double row_error(const struct lcp_sparse *self, uint32_t i)
 	return scalar_max(x < high ? -w : 0, x > low ? w : 0);
 }
 
-/* With ties many rows at once go round in circles more often: from this round on the worst changes
- * and half of the others, another half each round. */
-static bool is_drawn(uint32_t i, uint32_t round)
+/* With ties, rounds that change many rows cycle more often. From round ROUNDS_DETERMINED on, the worst
+ * row and a pseudo-random half of the others change. */
+static bool is_chosen_at_random(uint32_t i, uint32_t round)
 {
 	return (((i * 0x9e3779b1u) ^ (round * 0x85ebca6bu)) * 0xc2b2ae35u >> 31) != 0;
 }
 
-/* Binds and frees the rows that are wrong by more than the slack, after the bold rounds by no less
- * than a share of the worst; how many. x is left between its bounds. */
+/* Binds or frees the rows whose error exceeds the goal (after ROUNDS_ALL rounds, also a share of the
+ * worst), and returns their number. x is then within its bounds. */
 static uint32_t change_rows(struct lcp_sparse *self, uint32_t round)
 {
-	double share = round < BOLD ? 0 : WARY;
-	bool draws = self->tied && round >= DRAWING;
+	double share = round < ROUNDS_ALL ? 0 : WORST_SHARE;
+	bool at_random = self->tied && round >= ROUNDS_DETERMINED;
 	uint32_t changes = 0;
 	double worst = 0;
 	for (uint32_t i = 0; i < self->rows; i++) {
@@ -241,8 +256,9 @@ static uint32_t change_rows(struct lcp_sparse *self, uint32_t round)
 	}
 	double slack = scalar_max(self->goal, share * worst);
 	for (uint32_t i = 0; i < self->rows; i++) {
-		bool drawn = !draws || self->slope[i] == worst || is_drawn(i, round);
-		if (self->slope[i] > slack && drawn) {
+		bool chosen =
+			!at_random || self->slope[i] == worst || is_chosen_at_random(i, round);
+		if (self->slope[i] > slack && chosen) {
 			self->free[i] = !self->free[i];
 			self->side[i] = self->x[i] >= self->upper[i] ? 1 : -1;
 			changes++;
@@ -255,7 +271,7 @@ static uint32_t change_rows(struct lcp_sparse *self, uint32_t round)
 
 bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds)
 {
-	self->astray = false;
+	self->diverged = false;
 	memcpy(self->kept, self->x, self->rows * sizeof *self->x);
 	for (uint32_t i = 0; i < self->rows; i++)
 		if (!self->free[i]) {
@@ -264,19 +280,19 @@ bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds)
 			self->x[i] = high ? self->upper[i] : self->lower[i];
 		}
 	for (uint32_t k = 0; k < rounds && self->result.refactorings < self->factors_max; k++) {
-		lcp_sparse_follow(self, self->x, self->u);
+		lcp_sparse_transposed_mul(self, self->x, self->u);
 		solve_free(self);
 		self->result.pivots += change_rows(self, k);
-		/* u as refined is sharper where impulses are large; else that of x. */
+		/* The refined u is more accurate than Jᵀ x if impulses are large. */
 		if (lcp_sparse_gap(self, self->u) <= self->goal &&
-		    lcp_sparse_apart(self) * self->size <= self->goal)
+		    lcp_sparse_velocity_error(self) * self->size <= self->goal)
 			return true;
-		lcp_sparse_follow(self, self->x, self->u);
+		lcp_sparse_transposed_mul(self, self->x, self->u);
 		double gap = lcp_sparse_gap(self, self->u);
 		if (gap <= self->goal)
 			return true;
-		self->astray |= self->tied && !lcp_sparse_few(self) && gap > ASTRAY;
-		if (self->astray)
+		self->diverged |= self->tied && !lcp_sparse_is_small(self) && gap > DIVERGED;
+		if (self->diverged)
 			break;
 	}
 	memcpy(self->x, self->kept, self->rows * sizeof *self->x);

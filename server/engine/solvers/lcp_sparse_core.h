@@ -1,8 +1,8 @@
-/* lcp_sparse_core.h: what the parts of the sparse solvers share; for the solvers only.
+/* lcp_sparse_core.h: functions that the parts of the sparse solvers share; for the solvers only.
  *
- * All in the workspace's units: with s the row's shift and λ the lift, x is 2^(s − λ) times, w and b
- * are 2^(−s − λ) times those of the problem, so that A's diagonal lies in [1/2, 2) and the largest b at
- * about 1; u stands for v, of which it is the part before the body's root: v = root u, u = Jᵀ x.
+ * All numbers are in the units of the workspace: with s = row_shift and λ = b_shift, x is 2^(s − λ)
+ * times and w and b are 2^(−s − λ) times those of the problem. A's diagonal is then in [1/2, 2) and the
+ * largest b about 1. Velocities are represented by u = Jᵀ x, with v = root u for each body.
  */
 #ifndef CAIRN_ENGINE_SOLVERS_LCP_SPARSE_CORE_H
 #define CAIRN_ENGINE_SOLVERS_LCP_SPARSE_CORE_H
@@ -11,16 +11,17 @@
 #include "server/engine/solvers/lcp_friction.h"
 #include "server/engine/solvers/lcp_sparse.h"
 
-/* Rows that may stand at a bound. Larger islands are looked at from inside before much else is
- * tried. */
-enum { LCP_SPARSE_FEW = 600 };
-static inline bool lcp_sparse_few(const struct lcp_sparse *self)
+/* A problem with at most so many rows that can be at a bound is small. For larger ones the solvers use
+ * the interior-point method (lcp_sparse_interior.c) earlier, because changes of the active set need
+ * more rounds there. */
+enum { LCP_SPARSE_SMALL = 600 };
+static inline bool lcp_sparse_is_small(const struct lcp_sparse *self)
 {
-	return self->choices <= LCP_SPARSE_FEW;
+	return self->bounded_rows <= LCP_SPARSE_SMALL;
 }
 
-/* The larger of a worst violation so far and one more; infinite from the first one that is not
- * finite, because a maximum forgets a NaN. */
+/* The larger of the worst violation so far and one more; infinite from the first one that is not
+ * finite, because scalar_max does not keep a NaN. */
 static inline double lcp_sparse_worse(double worst, double violation)
 {
 	if (violation <= worst)
@@ -28,64 +29,74 @@ static inline double lcp_sparse_worse(double worst, double violation)
 	return scalar_is_finite(violation) ? violation : __builtin_inf();
 }
 
-/* How far x and w of a row are from complementarity within low … high, without weight. */
+/* The violation of complementarity by x and w of a row within low … high, without weight. */
 static inline double lcp_sparse_row_gap(double x, double w, double low, double high)
 {
 	double gap = scalar_max(scalar_min(w, x - low), x - high);
 	return scalar_is_finite(gap) && scalar_is_finite(w) ? scalar_abs(gap) : __builtin_inf();
 }
 
-/* lcp_sparse_order.c: indices in range and room enough, or why not (INVALID, LIMIT). */
+/* lcp_sparse_order.c: orders the pattern. INVALID: an index out of range or a problem larger than the
+ * workspace; LIMIT: too many blocks. */
 enum solver_status lcp_sparse_pattern(struct lcp_sparse *self,
 				      const struct lcp_sparse_problem *problem);
 
-/* lcp_sparse_scale.c: false: INVALID. x: a warm start or NULL. */
-bool lcp_sparse_take(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+/* lcp_sparse_scale.c: copies the problem, scaled. x: a warm start or NULL. False: INVALID. */
+bool lcp_sparse_load(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
 		     const double *x);
-/* x and v in the problem's units; residual and violation of what goes out. */
-void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
-			 double *x, double (*v)[LCP_BODY]);
+/* x and v in the problem's units, and their residual and violation. */
+void lcp_sparse_unload(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, double *x,
+		       double (*v)[LCP_BODY]);
 
-/* How far u is from Jᵀ x, as the residual counts it. */
-double lcp_sparse_apart(struct lcp_sparse *self);
+/* The difference of u and Jᵀ x, as the residual counts it. */
+double lcp_sparse_velocity_error(struct lcp_sparse *self);
 
-/* lcp_sparse_active.c: solves with the free rows as equalities, frees and binds rows until none has to
- * change. False: not in `rounds`, and x is what it was. */
+/* lcp_sparse_active.c: solves with the free rows as equalities, frees and binds rows, and repeats until
+ * no row changes. False: rows still change after `rounds`; x is then restored. */
 bool lcp_sparse_active_set(struct lcp_sparse *self, uint32_t rounds);
-/* Free are the rows whose x is clearly between its bounds. */
+/* Frees the rows whose x is clearly between its bounds, and binds the others. */
 void lcp_sparse_free_by_x(struct lcp_sparse *self);
 
-/* The bounds of tangents from the normals' x, and x of bound tangents with them. */
+/* Sets the bounds of tangents from x of their normals, and x of bound tangents to these bounds. */
 void lcp_sparse_tie(struct lcp_sparse *self);
 void lcp_sparse_tie_row(struct lcp_sparse *self, uint32_t i);
 
-/* lcp_sparse_newton.c: the method of multipliers; false: not within the factors allowed, or there is a
- * proof (result.certificate). */
+/* lcp_sparse_newton.c: the method of multipliers. False: factors_max is reached, or the problem has no
+ * solution (result.certificate). */
 bool lcp_sparse_multipliers(struct lcp_sparse *self);
 
-/* lcp_sparse_proof.c: whether `ray` proves that there is no solution, once cleaned. */
+/* lcp_sparse_proof.c: whether `ray`, once cleaned, proves that the problem has no solution. */
 bool lcp_sparse_prove(struct lcp_sparse *self);
 
-/* lcp_sparse_interior.c: x inside its bounds (where tied, friction's pyramids), and `free` and
- * `side` as the rows act there. False: it came not near. */
+/* lcp_sparse_interior.c: finds x inside its bounds (if tied, inside the friction pyramids), and sets
+ * `free` and `side` from it. False: the error is too large. */
 bool lcp_sparse_interior(struct lcp_sparse *self);
 
-/* lcp_sparse.c: makes x and u hold in these units. Status SOLVED, INEXACT, LIMIT, INFEASIBLE. */
+/* lcp_sparse.c: finds x and u for the present bounds. Status SOLVED, INEXACT, LIMIT or INFEASIBLE. */
 enum solver_status lcp_sparse_run(struct lcp_sparse *self, bool warm);
 void lcp_sparse_begin(struct lcp_sparse *self, const struct solver_options *options);
-/* Factors 1 + Jᵀ D J with D the rows' stiffness (0: the row is left out). */
+/* Computes the factor of 1 + Jᵀ D J, D = the rows' stiffness; 0 omits a row. */
 void lcp_sparse_factor(struct lcp_sparse *self);
 /* u := Jᵀ x. */
-void lcp_sparse_follow(const struct lcp_sparse *self, const double *x, double *u);
-/* The worst violation of complementarity by x and u, as the residual counts it; w is set. Infinite
- * if the w of a row or its violation is not finite. */
+void lcp_sparse_transposed_mul(const struct lcp_sparse *self, const double *x, double *u);
+/* The worst violation of complementarity by x and u, as the residual counts it; sets w. Infinite if w
+ * of a row or its violation is not finite. */
 double lcp_sparse_gap(const struct lcp_sparse *self, const double *u);
+
+/* max |values[i]|. Unlike dense_max_abs it does not report a NaN. */
+static inline double lcp_sparse_largest(const double *values, size_t count)
+{
+	double most = 0;
+	for (size_t i = 0; i < count; i++)
+		most = scalar_max(most, scalar_abs(values[i]));
+	return most;
+}
 
 struct lcp_span {
 	double low, high;
 };
 
-/* What tangent i may be where its contact's friction ends at `limit`. */
+/* The bounds of tangent i if the friction limit of its contact is `limit`. */
 static inline struct lcp_span lcp_sparse_span(const struct lcp_sparse *self, uint32_t i,
 					      double limit)
 {

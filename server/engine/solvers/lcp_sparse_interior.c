@@ -1,17 +1,20 @@
-/* lcp_sparse_interior.c: a point inside all bounds, followed to where they hold: Mehrotra's
- * predictor and corrector for min ½ xᵀA x + bᵀx within bounds and pyramids of friction.
+/* lcp_sparse_interior.c: an interior-point method, Mehrotra's predictor and corrector, for
+ * min ½ xᵀA x + bᵀx within bounds and friction pyramids.
  *
  * Each bound is a slack s(x) ≥ 0 with a multiplier z: x − lower, upper − x; of a tangent μ x_n ± x.
- * With G the slacks' slopes, w − Gᵀz = 0 and s z = τ → 0. One step is one factor, as all parts of
- * this solver use: (A + H) dx = r,  H = C + ρ + Gᵀ (z/s) G,  dx = H⁻¹ (r − J du),  (1 + Jᵀ H⁻¹ J)
- * du = Jᵀ H⁻¹ r H is a number a row, of a contact with friction a block of its rows; H = L Lᵀ, and
- * L⁻¹J stands for J. Some twenty steps, however many rows are redundant or weakly active, which is
- * where sets of rows flip for ever: of many answers it comes to the middle one, in which every row
- * that can act does. So it says which rows act; they are then held exactly by the active set.
+ * With G the gradients of the slacks, w − Gᵀz = 0 and s z = τ → 0. A step needs one factor of the
+ * form that all parts of this solver use:
+ *   (A + H) dx = r,   H = C + ρ + Gᵀ (z/s) G,
+ *   dx = H⁻¹ (r − J du),   (1 + Jᵀ H⁻¹ J) du = Jᵀ H⁻¹ r
+ * H is one number for each row, and a block for the rows of a contact with friction; H = L Lᵀ, and L⁻¹J
+ * stands for J. About twenty steps are enough, however many rows are redundant or weakly active, for
+ * which rounds of the active set alternate for ever. Of many solutions the method finds the central
+ * one, in which every row that can be active is. So it shows the active rows, and the active set
+ * then satisfies them exactly.
  *
- * Friction: min … over pyramids is a convex problem, but not Coulomb's: what slides is lifted by μ
- * times its speed. It adds no energy (0 lies in every pyramid, and a lift does work against), and
- * it says nearly which tangents stick.
+ * Friction: the minimum over the pyramids is a convex problem, but not Coulomb's law, because a sliding
+ * contact also separates with μ times its slip speed (dilation). The solution adds no energy: 0 lies in
+ * every pyramid, and dilation takes work. It shows nearly which tangents stick.
  */
 #include <string.h>
 
@@ -20,22 +23,22 @@
 
 enum { STEPS = 80, STALLED = 8 };
 
-#define BORDER 0.995 /* of the way to the nearest bound */
-#define PROXIMAL                                                                                   \
-	1e-10	     /* ρ, of A's diagonal: keeps H away from 0 where a bound is far or infinite */
-#define NARROW 1e-12 /* of the largest b: between such bounds x is not asked */
-#define CLOSE 1e-8   /* of the largest b: from here the active set goes on */
-#define NEAR_ENOUGH 1e-4
+#define BORDER 0.995   /* of the step to the nearest bound, so that all slacks stay above 0 */
+#define PROXIMAL 1e-10 /* ρ, of A's diagonal: H > 0 also where a bound is far away or infinite */
+#define NARROW 1e-12   /* of the largest b: x between closer bounds is no unknown */
+#define CLOSE 1e-8     /* of the largest b: an error that ends the steps */
+#define NEAR_ENOUGH                                                                                \
+	1e-4 /* of the largest b: a larger error shows no active rows; the caller gets false */
 
 enum { LOW, HIGH, BOUNDS };
 
-/* By row and bound, in rooms that the other parts use at other times. */
+/* Arrays by row and bound. They share the memory of arrays that other parts use at other times. */
 struct interior {
 	struct lcp_sparse *sparse;
 	double *z[BOUNDS], *cross[BOUNDS];
 	double *dx, *right;
-	double tau;
-	uint32_t bounds;
+	double tau;	 /* mean of s z */
+	uint32_t bounds; /* number of slacks */
 };
 
 static bool is_tangent(const struct lcp_sparse *self, uint32_t i)
@@ -44,7 +47,8 @@ static bool is_tangent(const struct lcp_sparse *self, uint32_t i)
 	return self->tied && self->normal[i] != i;
 }
 
-static bool is_asked(const struct lcp_sparse *self, uint32_t i)
+/* Whether x of row i is solved for: the interval of its bounds has a length. */
+static bool is_unknown(const struct lcp_sparse *self, uint32_t i)
 {
 	if (is_tangent(self, i))
 		return self->friction[i] > 0;
@@ -54,7 +58,7 @@ static bool is_asked(const struct lcp_sparse *self, uint32_t i)
 static bool has_bound(const struct lcp_sparse *self, uint32_t i, int bound)
 {
 	VALIDATE(bound == LOW || bound == HIGH);
-	return is_asked(self, i) &&
+	return is_unknown(self, i) &&
 	       (is_tangent(self, i) ||
 		scalar_is_finite(bound == LOW ? self->lower[i] : self->upper[i]));
 }
@@ -70,7 +74,7 @@ static double slack(const struct lcp_sparse *self, uint32_t i, int bound)
 	return bound == LOW ? limit + x : limit - x;
 }
 
-/* What a slack changes by along dx. */
+/* The change of a slack along dx. */
 static double slack_change(const struct interior *self, uint32_t i, int bound)
 {
 	VALIDATE(bound == LOW || bound == HIGH);
@@ -79,15 +83,16 @@ static double slack_change(const struct interior *self, uint32_t i, int bound)
 	return is_tangent(sparse, i) ? sparse->friction[i] * self->dx[sparse->normal[i]] + dx : dx;
 }
 
-/* What z changes by, for (s + ds)(z + dz) = τ. */
-static double pull_change(const struct interior *self, uint32_t i, int bound, double tau,
-			  double cross)
+/* The change of z for (s + ds)(z + dz) = τ; `cross` is ds dz of the predictor. */
+static double multiplier_change(const struct interior *self, uint32_t i, int bound, double tau,
+				double cross)
 {
 	VALIDATE(has_bound(self->sparse, i, bound));
 	double s = slack(self->sparse, i, bound), z = self->z[bound][i];
 	return (tau - cross - z * (s + slack_change(self, i, bound))) / s;
 }
 
+/* x inside its bounds, at most the largest |b| from them, and z = the largest |b|. */
 static void start_inside(struct interior *self)
 {
 	struct lcp_sparse *sparse = self->sparse;
@@ -97,9 +102,10 @@ static void start_inside(struct interior *self)
 		double low = sparse->lower[i], high = sparse->upper[i], inside = size;
 		if (scalar_is_finite(low) && scalar_is_finite(high))
 			inside = scalar_min(size, 0.5 * (high - low));
-		sparse->x[i] = tangent		     ? 0
-			       : is_asked(sparse, i) ? scalar_clamp(0, low + inside, high - inside)
-						     : scalar_clamp(0, low, high);
+		sparse->x[i] = tangent ? 0
+			       : is_unknown(sparse, i)
+				       ? scalar_clamp(0, low + inside, high - inside)
+				       : scalar_clamp(0, low, high);
 		for (int bound = 0; bound < BOUNDS; bound++) {
 			self->z[bound][i] = has_bound(sparse, i, bound) ? size : 0;
 			self->cross[bound][i] = 0;
@@ -107,10 +113,10 @@ static void start_inside(struct interior *self)
 	}
 }
 
-/* τ, the sum of all s z over their number. */
-static void measure_gap(struct interior *self)
+/* τ := the mean of s z. */
+static void measure_tau(struct interior *self)
 {
-	VALIDATE(self->sparse->rows <= self->sparse->room.rows);
+	VALIDATE(self->sparse->rows <= self->sparse->capacity.rows);
 	double sum = 0;
 	self->bounds = 0;
 	for (uint32_t i = 0; i < self->sparse->rows; i++)
@@ -127,12 +133,13 @@ static void measure_gap(struct interior *self)
 
 enum { GROUP = 3 };
 
-/* A row with the tangents that follow it. */
+/* A row with its tangents. */
 struct row_group {
 	uint32_t first, count;
-	double l[GROUP][GROUP]; /* of H, lower triangle; rows that are not asked have none */
+	double l[GROUP][GROUP]; /* the factor of its block of H; lower triangle */
 };
 
+/* The group whose first row is `first`, and the factor of its block of H. */
 static void find_group(const struct interior *self, uint32_t first, struct row_group *out)
 {
 	VALIDATE(first < self->sparse->rows);
@@ -187,7 +194,7 @@ static void group_up(const struct row_group *self, double v[GROUP])
 	}
 }
 
-/* 1 + Jᵀ H⁻¹ J. The rows of a contact act on the same bodies (lcp_sparse_interior sees to it). */
+/* Factors 1 + Jᵀ H⁻¹ J. The rows of a contact act on the same bodies, see can_mix. */
 static void factor_interior(struct interior *self)
 {
 	ASSERT(self->sparse->ordered);
@@ -197,7 +204,7 @@ static void factor_interior(struct interior *self)
 	for (uint32_t i = 0; i < sparse->rows; i += group.count) {
 		find_group(self, i, &group);
 		for (uint32_t k = 0; k < group.count; k++)
-			sparse->stiffness[i + k] = is_asked(sparse, i + k);
+			sparse->stiffness[i + k] = is_unknown(sparse, i + k);
 		for (uint32_t p = sparse->start[i]; p < sparse->start[i + 1]; p++)
 			for (uint32_t c = 0; c < LCP_BODY; c++) {
 				double v[GROUP] = { 0 };
@@ -215,7 +222,7 @@ static void factor_interior(struct interior *self)
 	sparse->jacobian = given;
 }
 
-/* dx of (A + H) dx = right. */
+/* Solves (A + H) dx = right. */
 static void solve_step(struct interior *self)
 {
 	struct lcp_sparse *sparse = self->sparse;
@@ -226,15 +233,15 @@ static void solve_step(struct interior *self)
 			double v[GROUP];
 			find_group(self, i, &group);
 			for (uint32_t k = 0; k < group.count; k++)
-				v[k] = !is_asked(sparse, i + k) ? 0
-				       : pass == 0		? self->right[i + k]
-								: self->right[i + k] -
+				v[k] = !is_unknown(sparse, i + k) ? 0
+				       : pass == 0		  ? self->right[i + k]
+								  : self->right[i + k] -
 							     lcp_sparse_row_dot(sparse, i + k,
 										sparse->du);
 			group_down(&group, v);
 			group_up(&group, v);
 			for (uint32_t k = 0; k < group.count; k++) {
-				self->dx[i + k] = is_asked(sparse, i + k) ? v[k] : 0;
+				self->dx[i + k] = is_unknown(sparse, i + k) ? v[k] : 0;
 				if (pass == 0)
 					lcp_sparse_row_add(sparse, i + k, self->dx[i + k],
 							   sparse->force);
@@ -249,8 +256,8 @@ static void solve_step(struct interior *self)
 	}
 }
 
-/* The largest step ≤ 1 in which nothing changes its sign. */
-static double reach(const struct interior *self, double tau, bool crossed)
+/* The largest step ≤ 1 along which all slacks and multipliers remain ≥ 0. */
+static double largest_step(const struct interior *self, double tau, bool crossed)
 {
 	double step = 1;
 	for (uint32_t i = 0; i < self->sparse->rows; i++)
@@ -258,8 +265,8 @@ static double reach(const struct interior *self, double tau, bool crossed)
 			if (!has_bound(self->sparse, i, bound))
 				continue;
 			double ds = slack_change(self, i, bound);
-			double dz = pull_change(self, i, bound, tau,
-						crossed ? self->cross[bound][i] : 0);
+			double dz = multiplier_change(self, i, bound, tau,
+						      crossed ? self->cross[bound][i] : 0);
 			if (ds < 0)
 				step = scalar_min(step, slack(self->sparse, i, bound) / -ds);
 			if (dz < 0)
@@ -268,8 +275,9 @@ static double reach(const struct interior *self, double tau, bool crossed)
 	return step;
 }
 
-/* The τ to go for: little if a step straight ahead goes far. */
-static double centre(const struct interior *self, double step)
+/* The τ of the corrector: (τ after the predictor's step / τ)³ τ, so a long predictor step gives a
+ * small τ. */
+static double choose_tau(const struct interior *self, double step)
 {
 	VALIDATE(self->bounds > 0);
 	double sum = 0;
@@ -279,12 +287,12 @@ static double centre(const struct interior *self, double step)
 				sum += (slack(self->sparse, i, bound) +
 					step * slack_change(self, i, bound)) *
 				       (self->z[bound][i] +
-					step * pull_change(self, i, bound, 0, 0));
+					step * multiplier_change(self, i, bound, 0, 0));
 	double share = scalar_max(sum, 0) / self->bounds / self->tau;
 	return share * share * share * self->tau;
 }
 
-/* −w + Gᵀ (τ − cross) / s. */
+/* right := −w + Gᵀ (τ − cross) / s. */
 static void put_right(struct interior *self, double tau)
 {
 	const struct lcp_sparse *sparse = self->sparse;
@@ -301,7 +309,7 @@ static void put_right(struct interior *self, double tau)
 	}
 }
 
-static void step_on(struct interior *self)
+static void take_step(struct interior *self)
 {
 	struct lcp_sparse *sparse = self->sparse;
 	for (int bound = 0; bound < BOUNDS; bound++)
@@ -309,20 +317,21 @@ static void step_on(struct interior *self)
 	factor_interior(self);
 	put_right(self, 0);
 	solve_step(self);
-	double tau = self->tau > 0 ? centre(self, reach(self, 0, false)) : 0;
+	double tau = self->tau > 0 ? choose_tau(self, largest_step(self, 0, false)) : 0;
 	for (uint32_t i = 0; i < sparse->rows; i++)
 		for (int bound = 0; bound < BOUNDS; bound++)
 			if (has_bound(sparse, i, bound))
 				self->cross[bound][i] = slack_change(self, i, bound) *
-							pull_change(self, i, bound, 0, 0);
+							multiplier_change(self, i, bound, 0, 0);
 	put_right(self, tau);
 	solve_step(self);
-	double most = reach(self, tau, true), step = most < 1 ? BORDER * most : 1;
+	double most = largest_step(self, tau, true), step = most < 1 ? BORDER * most : 1;
 	for (uint32_t i = 0; i < sparse->rows; i++)
 		for (int bound = 0; bound < BOUNDS; bound++)
 			if (has_bound(sparse, i, bound))
-				self->cross[bound][i] = step * pull_change(self, i, bound, tau,
-									   self->cross[bound][i]);
+				self->cross[bound][i] =
+					step * multiplier_change(self, i, bound, tau,
+								 self->cross[bound][i]);
 	for (uint32_t i = 0; i < sparse->rows; i++) {
 		sparse->x[i] += step * self->dx[i];
 		for (int bound = 0; bound < BOUNDS; bound++)
@@ -331,8 +340,8 @@ static void step_on(struct interior *self)
 	}
 }
 
-/* The worst of w − Gᵀz. */
-static double off_balance(const struct interior *self)
+/* Sets w; returns the largest |w − Gᵀz|. */
+static double measure_stationarity(const struct interior *self)
 {
 	const struct lcp_sparse *sparse = self->sparse;
 	double worst = 0, *off = self->right;
@@ -346,12 +355,13 @@ static double off_balance(const struct interior *self)
 				sparse->friction[i] * (self->z[LOW][i] + self->z[HIGH][i]);
 	}
 	for (uint32_t i = 0; i < sparse->rows; i++)
-		if (is_asked(sparse, i))
+		if (is_unknown(sparse, i))
 			worst = lcp_sparse_worse(worst, scalar_abs(off[i]));
 	return worst;
 }
 
-/* The rows of a contact must act on the same bodies, in one order, to be mixed. */
+/* Whether all contacts can be groups: static tangents only, whose rows act on the same bodies in
+ * the same order. */
 static bool can_mix(const struct lcp_sparse *self)
 {
 	for (uint32_t i = 0; i < self->rows; i++) {
@@ -367,8 +377,9 @@ static bool can_mix(const struct lcp_sparse *self)
 	return true;
 }
 
-/* x and z, so that a step that rounding has broken can be taken back; in rooms of the active set. */
-static void keep_iterate(const struct interior *self, bool back)
+/* Saves x and z, or restores them (`back`) after a step that overflowed. The memory is that of the
+ * active set. */
+static void copy_iterate(const struct interior *self, bool back)
 {
 	struct lcp_sparse *sparse = self->sparse;
 	double *at[] = { sparse->x, self->z[LOW], self->z[HIGH] };
@@ -378,8 +389,8 @@ static void keep_iterate(const struct interior *self, bool back)
 	}
 }
 
-/* Where a bound pulls more than it has slack, the row stands at it. */
-static void hand_over(const struct interior *self)
+/* A row is at a bound whose multiplier exceeds its slack; the other rows are free. */
+static void mark_active_rows(const struct interior *self)
 {
 	struct lcp_sparse *sparse = self->sparse;
 	for (uint32_t i = 0; i < sparse->rows; i++) {
@@ -387,7 +398,7 @@ static void hand_over(const struct interior *self)
 		for (int bound = 0; bound < BOUNDS; bound++)
 			at[bound] = has_bound(sparse, i, bound) &&
 				    self->z[bound][i] > slack(sparse, i, bound);
-		sparse->free[i] = is_asked(sparse, i) && !at[LOW] && !at[HIGH];
+		sparse->free[i] = is_unknown(sparse, i) && !at[LOW] && !at[HIGH];
 		sparse->side[i] = at[HIGH] ? 1 : at[LOW] ? -1 : 0;
 	}
 }
@@ -407,24 +418,24 @@ bool lcp_sparse_interior(struct lcp_sparse *sparse)
 	memset(sparse->force, 0, lcp_sparse_unknowns(sparse) * sizeof *sparse->force);
 	start_inside(&self);
 	for (uint32_t k = 0; k < STEPS && since <= STALLED; k++) {
-		lcp_sparse_follow(sparse, sparse->x, sparse->u);
-		measure_gap(&self);
-		/* Slacks that are rounding's may be below 0, and τ with them. */
-		double way = scalar_sqrt(scalar_max(self.tau, 0));
-		double gap = scalar_max(off_balance(&self), way);
+		lcp_sparse_transposed_mul(sparse, sparse->x, sparse->u);
+		measure_tau(&self);
+		/* Rounding may leave slacks, and so τ, below 0. */
+		double root = scalar_sqrt(scalar_max(self.tau, 0));
+		double gap = scalar_max(measure_stationarity(&self), root);
 		if (!scalar_is_finite(self.tau) || !scalar_is_finite(gap)) {
-			keep_iterate(&self, true);
+			copy_iterate(&self, true);
 			break;
 		}
-		keep_iterate(&self, false);
+		copy_iterate(&self, false);
 		since = gap < 0.9 * best ? 0 : since + 1;
 		best = scalar_min(best, gap);
-		/* With τ at its end, what is off is rounding's. */
-		if (gap <= CLOSE * sparse->size || way <= 0.1 * CLOSE * sparse->size ||
+		/* Once τ is this small, the rest of the error is rounding. */
+		if (gap <= CLOSE * sparse->size || root <= 0.1 * CLOSE * sparse->size ||
 		    sparse->result.refactorings >= sparse->factors_max)
 			break;
-		step_on(&self);
+		take_step(&self);
 	}
-	hand_over(&self);
+	mark_active_rows(&self);
 	return best <= NEAR_ENOUGH * sparse->size;
 }

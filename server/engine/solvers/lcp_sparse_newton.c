@@ -2,54 +2,40 @@
  *
  * For multipliers x̄ and ε > 0 the minimum over u of
  *   θ(u) = ½ uᵀu + Σ (C + ε) h((ε x̄ − J u − b) / (C + ε)),   h' = clamp to the row's bounds
- * is where u = Jᵀ x(u), x(u) = clamp((ε x̄ − J u − b) / (C + ε)); then x(u) is the next x̄ (Rockafellar 1976:
- * the proximal point method on the dual, which converges for every ε when there is a solution). θ is
- * strictly convex, its slope is made of pieces of straight lines, and Newton steps with an exact search along
- * the line end after finitely many (Hager and Zhang 2016). In a step the rows strictly between their bounds
- * are equalities.
+ * is where u = Jᵀ x(u), x(u) = clamp((ε x̄ − J u − b) / (C + ε)); x(u) is the next x̄ (Rockafellar
+ * 1976: the proximal point method on the dual, which converges for every ε if there is a solution).
+ * θ is strictly convex and its gradient is piecewise linear, so Newton steps with an exact line
+ * search end after finitely many (Hager and Zhang 2016). In a step the rows strictly between their
+ * bounds are equalities.
  *
- * ε goes 1e-2, 1e-4, 1e-6: large ones make weakly active rows harmless and steps long, small ones make
- * few rounds. After each, the active set is tried as it stands, of the clamps and of x in turn,
- * which makes the last digits. What is weakly active in its thousands (a wall at rest, all of whose
- * bricks moved by 1e-8) has no set that stands; then ε stays large, because x is known to 1e-16 / ε
- * only, and the rounds alone end it. Without a solution the differences of x̄ turn into a ray: it
- * is looked at whenever x̄ has grown.
+ * ε decreases: 1e-2, 1e-4, 1e-6. With a large ε weakly active rows do no harm and steps are long;
+ * with a small one few rounds are needed. After each round the active set, from the clamps and from
+ * x in turn, is tried, because it gives the last digits. If thousands of rows are weakly active (a
+ * wall at rest, all of whose bricks moved by 1e-8), no active set holds. ε then stays large,
+ * because x is accurate only to 1e-16 / ε, and the rounds alone reach the goal. If there is no
+ * solution, the changes of x̄ become a ray, which is checked as a proof whenever x̄ has grown.
  */
 #include <string.h>
 
+#include "server/engine/linalg/dense.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
 enum { PATIENCE = 8, STEPS = 60, SEARCHES = 40, OUTER = 40, SET_ROUNDS = 6, STALLED = 4 };
 
-#define SOFT_FIRST 1e-2
-#define SOFT_LAST 1e-6
-#define SOFT_AT_LAST 1e-8
-#define SOFT_DOWN 1e-2
-#define SOFT_DOWN_FINE 0.1
-#define FINE 1e-7 /* of the largest b: a gap from which on ε goes down gently, */
-#define SLOW 0.25 /* and only where a round has left more than this of it */
-#define NOISE 0x1p-46
-#define ACCEPT 0.1 /* of the slope at the start of the line */
-#define INNER 1e-2 /* of the change of x̄ the round is about to make */
-#define CLOSE 1e-3 /* of the largest b: a gap at which the active set may be right */
+#define SOFT_FIRST 1e-2	   /* the first ε */
+#define SOFT_LAST 1e-6	   /* the smallest ε in the first PATIENCE rounds, */
+#define SOFT_AT_LAST 1e-8  /* and after them */
+#define SOFT_DOWN 1e-2	   /* factor of ε after a round */
+#define SOFT_DOWN_FINE 0.1 /* the same for a gap of at most FINE, */
+#define FINE 1e-7	   /* of the largest b, */
+#define SLOW 0.25	   /* if the round left more than this share of the gap */
+#define NOISE 0x1p-46	   /* of the largest b, over ε: the rounding of a gradient */
+#define ACCEPT 0.1	   /* of the slope at the start of a line search */
+#define INNER 1e-2	   /* of the change of x̄ in this round: a gradient small enough */
+#define CLOSE 1e-3	   /* of the largest b: a gap for which the active set may be right */
 
-static double dot_of(const double *a, const double *b, size_t count)
-{
-	double sum = 0;
-	for (size_t i = 0; i < count; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
-
-static double largest_size(const double *values, size_t count)
-{
-	double most = 0;
-	for (size_t i = 0; i < count; i++)
-		most = scalar_max(most, scalar_abs(values[i]));
-	return most;
-}
-
-/* `target` before clamping, force = u − Jᵀ x(u), stiffness; the largest change ε |x(u) − x̄|. */
+/* At u: target := x(u) before clamping, force := u − Jᵀ x(u), the gradient of θ, and the rows'
+ * stiffness. Returns the largest ε |x(u) − x̄|. */
 static double evaluate(struct lcp_sparse *self, double eps)
 {
 	VALIDATE(eps > 0);
@@ -92,11 +78,12 @@ static double slope_at(const struct lcp_sparse *self, const struct line *line, d
 	return sum;
 }
 
-/* Where θ is least along du: the zero of a rising function. 0: du leads nowhere. */
+/* The step along du that minimises θ: the zero of θ', which increases. 0: θ does not fall along du. */
 static double search_line(struct lcp_sparse *self, double eps)
 {
-	size_t n = lcp_sparse_unknowns(self);
-	struct line line = { eps, dot_of(self->u, self->du, n), dot_of(self->du, self->du, n) };
+	uint32_t n = (uint32_t)lcp_sparse_unknowns(self);
+	struct line line = { eps, dense_dot(self->u, self->du, n),
+			     dense_dot(self->du, self->du, n) };
 	double curve = 0, low = 0, high = __builtin_inf(), alpha = 1;
 	for (uint32_t i = 0; i < self->rows; i++)
 		self->slope[i] = lcp_sparse_row_dot(self, i, self->du);
@@ -116,7 +103,7 @@ static double search_line(struct lcp_sparse *self, double eps)
 	return alpha;
 }
 
-/* Minimises θ; false when the factors are used up. */
+/* Minimises θ over u. False: factors_max is reached. */
 static bool minimise(struct lcp_sparse *self, double eps)
 {
 	ASSERT(eps > 0);
@@ -125,7 +112,7 @@ static bool minimise(struct lcp_sparse *self, double eps)
 	double noise = NOISE / eps * self->size, last = __builtin_inf();
 	uint32_t stalled = 0;
 	for (uint32_t k = 0; k < STEPS && stalled < STALLED; k++) {
-		double move = evaluate(self, eps), force = largest_size(self->force, n);
+		double move = evaluate(self, eps), force = lcp_sparse_largest(self->force, n);
 		if (k > 0 && force <= scalar_max(INNER * move, noise))
 			return true;
 		stalled = force < 0.5 * last || force > 1024 * noise ? 0 : stalled + 1;
@@ -146,7 +133,7 @@ static bool minimise(struct lcp_sparse *self, double eps)
 	return true;
 }
 
-/* Between equalities for all rows that may act, softened. */
+/* The first u: all rows that may be active as equalities with compliance ε. */
 static void start_softened(struct lcp_sparse *self, double eps)
 {
 	memset(self->du, 0, lcp_sparse_unknowns(self) * sizeof *self->du);
@@ -161,10 +148,10 @@ static void start_softened(struct lcp_sparse *self, double eps)
 	memcpy(self->u, self->du, lcp_sparse_unknowns(self) * sizeof *self->u);
 }
 
-/* x̄ := x(u), and the ray it moved along. */
+/* x̄ := x(u); ray := its change. */
 static void advance_iterate(struct lcp_sparse *self)
 {
-	VALIDATE(self->rows <= self->room.rows);
+	VALIDATE(self->rows <= self->capacity.rows);
 	for (uint32_t i = 0; i < self->rows; i++) {
 		double x = scalar_clamp(self->target[i], self->lower[i], self->upper[i]);
 		self->ray[i] = x - self->x[i];
@@ -172,8 +159,9 @@ static void advance_iterate(struct lcp_sparse *self)
 	}
 }
 
-/* The active set as it stands; if it does not, x and u are what they were. */
-static bool try_set(struct lcp_sparse *self, uint32_t tries)
+/* Rounds of the active set from the present iterate. False: they did not end, and x and u are
+ * restored. */
+static bool try_active_set(struct lcp_sparse *self, uint32_t tries)
 {
 	VALIDATE(self->ordered);
 	static const double times[] = { 1, 0.1, 10, 0.01, 0.001 };
@@ -190,9 +178,9 @@ static bool try_set(struct lcp_sparse *self, uint32_t tries)
 	return good;
 }
 
-/* The ε that follows one which left `gap` of the gap `before`. */
-static double soften(const struct lcp_sparse *self, double eps, uint32_t outer, double gap,
-		     double before)
+/* The next ε, after a round that reduced the gap from `before` to `gap`. */
+static double next_epsilon(const struct lcp_sparse *self, double eps, uint32_t outer, double gap,
+			   double before)
 {
 	ASSERT(eps > 0);
 	double least = outer < PATIENCE ? SOFT_LAST : SOFT_AT_LAST;
@@ -206,8 +194,8 @@ bool lcp_sparse_multipliers(struct lcp_sparse *self)
 	ASSERT(self->ordered);
 	double eps = SOFT_FIRST, grown = 0, before = 0;
 	uint32_t tries = 0;
-	if (largest_size(self->x, self->rows) > 0)
-		lcp_sparse_follow(self, self->x, self->u);
+	if (lcp_sparse_largest(self->x, self->rows) > 0)
+		lcp_sparse_transposed_mul(self, self->x, self->u);
 	else
 		start_softened(self, eps);
 	for (uint32_t outer = 0; outer < OUTER; outer++) {
@@ -215,17 +203,17 @@ bool lcp_sparse_multipliers(struct lcp_sparse *self)
 			return false;
 		advance_iterate(self);
 		double gap = lcp_sparse_gap(self, self->u);
-		if (gap <= self->goal && lcp_sparse_apart(self) * self->size <= self->goal)
+		if (gap <= self->goal && lcp_sparse_velocity_error(self) * self->size <= self->goal)
 			return true;
-		if (gap <= CLOSE * self->size && try_set(self, tries++))
+		if (gap <= CLOSE * self->size && try_active_set(self, tries++))
 			return true;
-		double size = largest_size(self->x, self->rows);
+		double size = lcp_sparse_largest(self->x, self->rows);
 		if (outer > 1 && size > grown && lcp_sparse_prove(self))
 			return false;
 		grown = size;
 		if (self->result.refactorings >= self->factors_max)
 			return false;
-		eps = soften(self, eps, outer, gap, before);
+		eps = next_epsilon(self, eps, outer, gap, before);
 		before = gap;
 	}
 	return false;

@@ -1,17 +1,17 @@
-/* lcp_sparse_order.c: the pattern of a problem over bodies, in which order they are eliminated, and
- * where each row's blocks lie in the factor.
+/* lcp_sparse_order.c: the pattern of a problem over bodies: the order of their elimination, and the
+ * blocks of the factor that each row adds to.
  *
- * Two bodies are near when a row acts on both. The factor is that of bodies, not of rows: a wall of
- * 1000 bricks has 12 000 contacts, but each brick is near to six others only, however many contacts
- * there are between them and however many of those are redundant.
+ * Two bodies are neighbours if a row acts on both. The factor is over bodies, not rows: a wall of 1000
+ * bricks has 12 000 contacts, but each brick has only six neighbours, however many contacts they share
+ * and however many of those are redundant.
  */
 #include <string.h>
 
 #include "server/engine/linalg/order_amd.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-/* Start counts up from 0, ends within the room, and each entry names a body. */
-static bool indices_good(const struct lcp_sparse_problem *problem)
+/* Whether start begins with 0 and does not decrease, and each entry is the index of a body. */
+static bool indices_are_valid(const struct lcp_sparse_problem *problem)
 {
 	if (problem->rows == 0)
 		return true;
@@ -26,8 +26,8 @@ static bool indices_good(const struct lcp_sparse_problem *problem)
 	return true;
 }
 
-/* A permutation of the bodies into `order`, its inverse into `place`. */
-static bool take_order(struct lcp_sparse *self, const uint32_t *order)
+/* Copies the order of the problem into `order`, its inverse into `place`. False: no permutation. */
+static bool copy_order(struct lcp_sparse *self, const uint32_t *order)
 {
 	for (uint32_t k = 0; k < self->bodies; k++)
 		self->place[k] = UINT32_MAX;
@@ -40,7 +40,7 @@ static bool take_order(struct lcp_sparse *self, const uint32_t *order)
 	return true;
 }
 
-static size_t pairs_of(const struct lcp_sparse_problem *problem)
+static size_t count_pairs(const struct lcp_sparse_problem *problem)
 {
 	size_t pairs = 0;
 	for (uint32_t i = 0; i < problem->rows; i++) {
@@ -52,9 +52,9 @@ static size_t pairs_of(const struct lcp_sparse_problem *problem)
 
 struct lcp_sparse_size lcp_sparse_size_of(const struct lcp_sparse_problem *problem)
 {
-	if (!indices_good(problem))
+	if (!indices_are_valid(problem))
 		return (struct lcp_sparse_size){ 0 };
-	size_t pairs = pairs_of(problem);
+	size_t pairs = count_pairs(problem);
 	return (struct lcp_sparse_size){
 		.rows = problem->rows,
 		.bodies = problem->bodies,
@@ -64,6 +64,7 @@ struct lcp_sparse_size lcp_sparse_size_of(const struct lcp_sparse_problem *probl
 	};
 }
 
+/* Whether the workspace has the factor's pattern of this problem from the last one. */
 static bool is_ordered(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem)
 {
 	size_t rows = problem->rows;
@@ -78,7 +79,7 @@ static bool is_ordered(const struct lcp_sparse *self, const struct lcp_sparse_pr
 		 memcmp(self->body, problem->body, self->start[rows] * sizeof *self->body) == 0));
 }
 
-/* Which rows touch a body. */
+/* touch: the rows that act on body k are touch[touch_start[k]] … touch[touch_start[k + 1] - 1]. */
 static void list_touching(struct lcp_sparse *self)
 {
 	uint32_t entries = self->start[self->rows], *start = self->touch_start;
@@ -92,8 +93,8 @@ static void list_touching(struct lcp_sparse *self)
 			self->touch[start[self->body[p] + 1]++] = i;
 }
 
-/* Each body's others, each once; `place` is scratch. */
-static void list_near(struct lcp_sparse *self)
+/* near: the neighbours of each body, each once. `place` is scratch. */
+static void list_neighbours(struct lcp_sparse *self)
 {
 	uint32_t count = 0, *seen = self->place;
 	for (uint32_t k = 0; k < self->bodies; k++)
@@ -112,15 +113,15 @@ static void list_near(struct lcp_sparse *self)
 			}
 		}
 	}
-	ASSERT(count <= 2 * self->room.pairs);
+	ASSERT(count <= 2 * self->capacity.pairs);
 	self->near_start[self->bodies] = count;
 }
 
-/* The part before the diagonal of each column in the new order, in `touch_start`, which has served, and
- * `half`. */
+/* Lists the neighbours that come before each body in the new order, in touch_start (no longer
+ * needed) and half, and analyses the factor. Returns its number of blocks. */
 static size_t analyse(struct lcp_sparse *self)
 {
-	VALIDATE(self->bodies <= self->room.bodies);
+	VALIDATE(self->bodies <= self->capacity.bodies);
 	uint32_t *start = self->touch_start, *row = self->half, count = 0;
 	for (uint32_t k = 0; k < self->bodies; k++)
 		self->place[self->order[k]] = k;
@@ -131,11 +132,12 @@ static size_t analyse(struct lcp_sparse *self)
 			if (self->place[self->near[n]] < k)
 				row[count++] = self->place[self->near[n]];
 	}
-	ASSERT(count <= self->room.pairs);
+	ASSERT(count <= self->capacity.pairs);
 	start[self->bodies] = count;
 	return chol_block_analyse(&self->factor, self->bodies, start, row);
 }
 
+/* The block of the factor of each pair of entries of a row. */
 static void find_slots(struct lcp_sparse *self)
 {
 	uint32_t *slot = self->slot;
@@ -157,10 +159,10 @@ enum solver_status lcp_sparse_pattern(struct lcp_sparse *self,
 		return SOLVER_SOLVED;
 	self->ordered = false;
 	self->blocks_needed = 0;
-	if (self->start == NULL || problem->rows > self->room.rows ||
-	    problem->bodies > self->room.bodies ||
-	    (problem->rows > 0 && problem->start[problem->rows] > self->room.entries) ||
-	    !indices_good(problem) || pairs_of(problem) > self->room.pairs)
+	if (self->start == NULL || problem->rows > self->capacity.rows ||
+	    problem->bodies > self->capacity.bodies ||
+	    (problem->rows > 0 && problem->start[problem->rows] > self->capacity.entries) ||
+	    !indices_are_valid(problem) || count_pairs(problem) > self->capacity.pairs)
 		return SOLVER_INVALID;
 	self->rows = problem->rows;
 	self->bodies = problem->bodies;
@@ -170,14 +172,14 @@ enum solver_status lcp_sparse_pattern(struct lcp_sparse *self,
 		memcpy(self->body, problem->body, self->start[self->rows] * sizeof *self->body);
 	}
 	list_touching(self);
-	list_near(self);
+	list_neighbours(self);
 	if (problem->order == NULL)
 		order_amd(self->bodies, self->near_start, self->near, self->order, self->amd);
-	else if (!take_order(self, problem->order))
+	else if (!copy_order(self, problem->order))
 		return SOLVER_INVALID;
 	self->own_order = problem->order == NULL;
 	self->blocks_needed = analyse(self);
-	if (self->blocks_needed > self->room.blocks)
+	if (self->blocks_needed > self->capacity.blocks)
 		return SOLVER_LIMIT;
 	ASSERT(self->blocks_needed >= self->bodies);
 	find_slots(self);

@@ -1,14 +1,15 @@
-/* lcp_sparse_proof.c: that there is no solution, shown by a ray.
+/* lcp_sparse_proof.c: a ray as a proof that a problem has no solution.
  *
- * If z pushes only where a row may push without end and has no compliance, and Jᵀ z = 0, then for all u
+ * Let z be > 0 only in rows whose upper bound is infinite, < 0 only in rows whose lower bound is
+ * infinite, and 0 in rows with compliance. If Jᵀ z = 0, then for all u
  *   Σ z_i w_i = (Jᵀ z)·u + bᵀz = bᵀz,
- * while a solution asks for z_i w_i ≥ 0 in every row: bᵀz < 0 proves that there is none. Of doubles Jᵀz is
- * seldom exactly 0; then a solution needs |u| ≥ −bᵀz / |Jᵀz|, and the proof is taken when that is 2^44
- * times the largest b or more.
+ * but a solution has z_i w_i ≥ 0 in every row, so bᵀz < 0 proves that there is none. In double, Jᵀz is
+ * seldom exactly 0. A solution then needs |u| ≥ −bᵀz / |Jᵀz|, and the proof is accepted if that is at
+ * least 2^44 times the largest b.
  *
- * The ray that the multipliers leave is cleaned: entries that may not be are dropped, and what of it
- * lies in the span of the rows is taken out by (1 + J Jᵀ / ε)⁻¹, which leaves alone what Jᵀ sends to 0.
- * Then everything is multiplied out in twice the digits; only that decides.
+ * The ray of the multipliers is cleaned first: entries that the rule above excludes become 0, and
+ * (1 + J Jᵀ / ε)⁻¹ removes the part for which Jᵀz is not 0 and leaves the rest as it is. Then the
+ * condition is computed in twice the digits, and only that decides.
  */
 #include <string.h>
 
@@ -18,12 +19,12 @@
 
 enum { CLEANINGS = 4, PROJECTIONS = 4 };
 
-#define SOFT 1e-8
-#define FAR 0x1p44
+#define SOFT 1e-8     /* ε of the projection */
+#define FAR 0x1p44    /* of the largest b: a solution at least so far away counts as none */
 #define SMALL 0x1p-30 /* of the largest entry: noise */
 
-/* z_i or, where it must not be, 0. */
-static double allowed(const struct lcp_sparse *self, uint32_t i)
+/* z_i, or 0 if the rule of the head excludes it. */
+static double allowed_entry(const struct lcp_sparse *self, uint32_t i)
 {
 	double z = self->ray[i];
 	bool up = self->upper[i] > SCALAR_MAX, down = self->lower[i] < -SCALAR_MAX;
@@ -32,12 +33,12 @@ static double allowed(const struct lcp_sparse *self, uint32_t i)
 	return z;
 }
 
-/* Keeps what may be and is not noise, largest entry 1; false: nothing. */
-static bool clean(struct lcp_sparse *self)
+/* Sets excluded entries and noise to 0 and the largest entry to 1. False: nothing is left. */
+static bool clean_ray(struct lcp_sparse *self)
 {
 	double most = 0;
 	for (uint32_t i = 0; i < self->rows; i++) {
-		self->ray[i] = allowed(self, i);
+		self->ray[i] = allowed_entry(self, i);
 		most = scalar_max(most, scalar_abs(self->ray[i]));
 	}
 	if (!(most > 0 && most <= SCALAR_MAX))
@@ -50,14 +51,14 @@ static bool clean(struct lcp_sparse *self)
 	return true;
 }
 
-/* z := (1 + J Jᵀ / ε)⁻¹ z on its support. */
-static void project(struct lcp_sparse *self)
+/* z := (1 + J Jᵀ / ε)⁻¹ z over its non-zero entries. */
+static void project_ray(struct lcp_sparse *self)
 {
 	for (uint32_t i = 0; i < self->rows; i++)
 		self->stiffness[i] = self->ray[i] != 0 ? 1 / SOFT : 0;
 	lcp_sparse_factor(self);
 	for (uint32_t k = 0; k < PROJECTIONS; k++) {
-		lcp_sparse_follow(self, self->ray, self->du);
+		lcp_sparse_transposed_mul(self, self->ray, self->du);
 		chol_block_solve(&self->factor, self->du);
 		for (uint32_t i = 0; i < self->rows; i++)
 			if (self->ray[i] != 0)
@@ -65,8 +66,8 @@ static void project(struct lcp_sparse *self)
 	}
 }
 
-/* |Jᵀ z| in twice the digits, by unknowns into force. */
-static double length_of(struct lcp_sparse *self)
+/* |Jᵀ z|, summed in twice the digits. Uses du and force. */
+static double transposed_length(struct lcp_sparse *self)
 {
 	size_t n = lcp_sparse_unknowns(self);
 	double2 square = { 0, 0 };
@@ -88,7 +89,8 @@ static double length_of(struct lcp_sparse *self)
 	return scalar_sqrt(square.hi);
 }
 
-static bool holds(struct lcp_sparse *self)
+/* Whether −bᵀz ≥ FAR × the largest b × |Jᵀ z|, in twice the digits. */
+static bool ray_proves(struct lcp_sparse *self)
 {
 	double2 fall = { 0, 0 };
 	double most = 0;
@@ -96,19 +98,19 @@ static bool holds(struct lcp_sparse *self)
 		fall = double2_add(fall, double2_product(self->b[i], self->ray[i]));
 		most = scalar_max(most, scalar_abs(self->b[i]));
 	}
-	return fall.hi < 0 && -fall.hi >= FAR * most * length_of(self);
+	return fall.hi < 0 && -fall.hi >= FAR * most * transposed_length(self);
 }
 
 bool lcp_sparse_prove(struct lcp_sparse *self)
 {
-	for (uint32_t k = 0; k < CLEANINGS && clean(self); k++) {
-		if (holds(self))
+	for (uint32_t k = 0; k < CLEANINGS && clean_ray(self); k++) {
+		if (ray_proves(self))
 			break;
-		project(self);
+		project_ray(self);
 	}
-	if (!clean(self) || !holds(self))
+	if (!clean_ray(self) || !ray_proves(self))
 		return false;
-	/* Into the problem's units, the largest entry about 1. */
+	/* The certificate is in the problem's units, its largest entry about 1. */
 	int64_t top = INT64_MIN;
 	for (uint32_t i = 0; i < self->rows; i++)
 		if (self->ray[i] != 0)

@@ -1,9 +1,10 @@
-/* lcp_sparse_scale.c: a problem over bodies into units of its own, and the answer back.
+/* lcp_sparse_scale.c: scales a problem over bodies into the units of the workspace, and a solution
+ * back.
  *
- * A row's Jacobian and a body's inverse mass lose their exponents first, then the rows get one shift
- * each that brings A's diagonal near 1, and all of b one that brings its largest entry there. Shifts
- * are powers of two: nothing is rounded that the middle of the range of doubles would not round, and
- * entries that lie at the ends of the range meet in its middle.
+ * First the exponents of each row's Jacobian and each body's inverse mass are taken out. Then each row
+ * gets a shift that brings its entry of A's diagonal near 1, and all of b gets one that brings its
+ * largest entry near 1. Shifts are exponents of two, so scaling rounds nothing in the middle of the
+ * range of double. Products of numbers near the two ends of that range are computed in its middle.
  */
 #include <string.h>
 
@@ -11,7 +12,7 @@
 #include "server/engine/solvers/lcp_friction.h"
 #include "server/engine/solvers/lcp_sparse_core.h"
 
-enum { NO_SHIFT = INT32_MIN };
+enum { NO_SHIFT = INT32_MIN }; /* of a body that cannot move: M⁻¹ = 0 */
 
 /* e of a number in [2^(e - 1), 2^e). */
 static int32_t exponent_of(double x)
@@ -19,26 +20,19 @@ static int32_t exponent_of(double x)
 	return (int32_t)wide_of(x).exponent;
 }
 
+/* x 2^e. */
 static double shift(double x, int64_t e)
 {
 	return e >= -1000 && e <= 1000 ? x * scalar_power2(e) : scalar_shift(x, e);
 }
 
-static double largest_entry_of(const double *values, uint32_t count)
-{
-	double most = 0;
-	for (uint32_t i = 0; i < count; i++)
-		most = scalar_max(most, scalar_abs(values[i]));
-	return most;
-}
-
-/* M⁻¹ = root rootᵀ without pivots: a zero one leaves a zero column. False: not symmetric to rounding
- * or not semidefinite. */
-static bool take_mass(struct lcp_sparse *self, uint32_t k, const double (*mass_inv)[LCP_BODY])
+/* root of M⁻¹ = root rootᵀ of body k, by Cholesky without pivoting; a pivot of 0 gives a column of 0.
+ * False: M⁻¹ is not symmetric to rounding or not semidefinite. */
+static bool load_mass(struct lcp_sparse *self, uint32_t k, const double (*mass_inv)[LCP_BODY])
 {
 	VALIDATE(k < self->bodies);
 	double(*root)[LCP_BODY] = self->root[self->place[k]];
-	double most = largest_entry_of(mass_inv[0], LCP_BODY * LCP_BODY);
+	double most = lcp_sparse_largest(mass_inv[0], LCP_BODY * LCP_BODY);
 	int32_t e = most > 0 ? exponent_of(most) : 0;
 	e += e & 1;
 	self->mass_shift[self->place[k]] = most > 0 ? e / 2 : NO_SHIFT;
@@ -69,11 +63,13 @@ static bool take_mass(struct lcp_sparse *self, uint32_t k, const double (*mass_i
 	return true;
 }
 
-static double low_of(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
-		     uint32_t i)
+/* The bounds of row i in the problem's units. With friction, normals have 0 and ∞, tangents −∞ and
+ * ∞. */
+static double row_lower(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+			uint32_t i)
 {
 	VALIDATE(i < self->rows);
-	if (!self->rough)
+	if (!self->with_friction)
 		return problem->lower != NULL ? problem->lower[i] : 0;
 	if (self->kind[i] == FRICTION_NORMAL)
 		return 0;
@@ -81,18 +77,18 @@ static double low_of(const struct lcp_sparse *self, const struct lcp_sparse_prob
 	return own ? problem->lower[i] : -__builtin_inf();
 }
 
-static double high_of(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
-		      uint32_t i)
+static double row_upper(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+			uint32_t i)
 {
 	VALIDATE(i < self->rows);
-	bool own = !self->rough || self->kind[i] == FRICTION_JOINT;
+	bool own = !self->with_friction || self->kind[i] == FRICTION_JOINT;
 	return own && problem->upper != NULL ? problem->upper[i] : __builtin_inf();
 }
 
-static bool row_good(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
-		     uint32_t i)
+static bool row_is_valid(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+			 uint32_t i)
 {
-	double low = low_of(self, problem, i), high = high_of(self, problem, i);
+	double low = row_lower(self, problem, i), high = row_upper(self, problem, i);
 	uint32_t first = problem->start[i], count = problem->start[i + 1] - first;
 	if (!(low <= high) || low > SCALAR_MAX || high < -SCALAR_MAX)
 		return false;
@@ -103,15 +99,16 @@ static bool row_good(const struct lcp_sparse *self, const struct lcp_sparse_prob
 	       (count == 0 || solver_finite(problem->jacobian[first], LCP_BODY * (size_t)count));
 }
 
-/* The row's Jacobian times its bodies' roots, with 2^shift left out; the shift is that of velocities
- * (of J and of the bodies) and what brings the diagonal near 1. */
-static void take_row(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, uint32_t i)
+/* The Jacobian of row i times the roots of its bodies, divided by 2^row_shift. row_shift adds up the
+ * exponent of J, the largest exponent of the roots, and the exponent that brings the diagonal of A near
+ * 1. */
+static void load_row(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, uint32_t i)
 {
 	VALIDATE(i < self->rows);
 	uint32_t first = self->start[i], end = self->start[i + 1];
-	double most = end > first
-			      ? largest_entry_of(problem->jacobian[first], LCP_BODY * (end - first))
-			      : 0;
+	double most =
+		end > first ? lcp_sparse_largest(problem->jacobian[first], LCP_BODY * (end - first))
+			    : 0;
 	int32_t own = most > 0 ? exponent_of(most) : 0, top = NO_SHIFT;
 	for (uint32_t p = first; p < end; p++)
 		top = MAX_OF(top, self->mass_shift[self->at[p]]);
@@ -130,7 +127,7 @@ static void take_row(struct lcp_sparse *self, const struct lcp_sparse_problem *p
 			diagonal += to[c] * to[c];
 		}
 	}
-	/* Compliance may be the larger part. */
+	/* The compliance may be the larger part of the diagonal. */
 	int32_t base = own + top, soft_half = soft > 0 ? (exponent_of(soft) + 1) >> 1 : 0,
 		extra = 0;
 	if (soft > 0 && (diagonal == 0 || soft_half > base + 500))
@@ -147,13 +144,13 @@ static void take_row(struct lcp_sparse *self, const struct lcp_sparse_problem *p
 	self->unit_shift[i] = top + extra;
 }
 
-/* The exponent of the largest |b|, or of what bounds force upon w. */
-static int64_t lift_of(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem)
+/* The exponent of the largest |b|, or of the largest x that a bound enforces, in units of the rows. */
+static int64_t find_b_shift(const struct lcp_sparse *self, const struct lcp_sparse_problem *problem)
 {
 	int64_t most = INT64_MIN;
 	for (uint32_t i = 0; i < self->rows; i++) {
 		int64_t s = self->row_shift[i];
-		double low = low_of(self, problem, i), high = high_of(self, problem, i);
+		double low = row_lower(self, problem, i), high = row_upper(self, problem, i);
 		double hold = low > 0 ? low : high < 0 ? high : 0;
 		if (problem->b[i] != 0)
 			most = MAX_OF(most, exponent_of(problem->b[i]) - s);
@@ -163,31 +160,31 @@ static int64_t lift_of(const struct lcp_sparse *self, const struct lcp_sparse_pr
 	return most == INT64_MIN ? 0 : most;
 }
 
-bool lcp_sparse_take(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
+bool lcp_sparse_load(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
 		     const double *x)
 {
 	ASSERT(self->ordered);
 	int32_t top = self->rows > 0 ? INT32_MIN : 0;
 	for (uint32_t k = 0; k < self->bodies; k++)
 		if (!solver_finite(problem->mass_inv[k][0], LCP_BODY * LCP_BODY) ||
-		    !take_mass(self, k, problem->mass_inv[k]))
+		    !load_mass(self, k, problem->mass_inv[k]))
 			return false;
 	for (uint32_t i = 0; i < self->rows; i++) {
-		if (!row_good(self, problem, i))
+		if (!row_is_valid(self, problem, i))
 			return false;
-		take_row(self, problem, i);
+		load_row(self, problem, i);
 		top = MAX_OF(top, self->unit_shift[i]);
 	}
-	int64_t lift = self->lift = lift_of(self, problem);
+	int64_t b_shift = self->b_shift = find_b_shift(self, problem);
 	self->unit_top = top;
 	self->size = 0;
 	for (uint32_t i = 0; i < self->rows; i++) {
 		int64_t s = self->row_shift[i];
-		double low = self->lower[i] = shift(low_of(self, problem, i), s - lift);
-		double high = self->upper[i] = shift(high_of(self, problem, i), s - lift);
+		double low = self->lower[i] = shift(row_lower(self, problem, i), s - b_shift);
+		double high = self->upper[i] = shift(row_upper(self, problem, i), s - b_shift);
 		double hold = low > 0 ? low : high < 0 ? -high : 0;
-		double from = x != NULL ? shift(x[i], s - lift) : 0;
-		self->b[i] = shift(problem->b[i], -s - lift);
+		double from = x != NULL ? shift(x[i], s - b_shift) : 0;
+		self->b[i] = shift(problem->b[i], -s - b_shift);
 		self->x[i] = scalar_clamp(scalar_is_finite(from) ? from : 0, low, high);
 		self->weight[i] = shift(1, self->unit_shift[i] - (int64_t)top);
 		self->size = scalar_max(self->size,
@@ -196,8 +193,9 @@ bool lcp_sparse_take(struct lcp_sparse *self, const struct lcp_sparse_problem *p
 	return true;
 }
 
-/* v of the body at a place, without the exponents: root u. */
-static void velocity_of(const struct lcp_sparse *self, uint32_t place, const double *u, double *out)
+/* out := root u of the body at `place`: v without the exponents. */
+static void compute_velocity(const struct lcp_sparse *self, uint32_t place, const double *u,
+			     double *out)
 {
 	VALIDATE(place < self->bodies);
 	for (uint32_t r = 0; r < LCP_BODY; r++) {
@@ -207,21 +205,22 @@ static void velocity_of(const struct lcp_sparse *self, uint32_t place, const dou
 	}
 }
 
+/* The exponent that compute_velocity leaves out. */
 static int64_t velocity_shift(const struct lcp_sparse *self, uint32_t place)
 {
 	VALIDATE(place < self->bodies);
 	int32_t mass = self->mass_shift[place];
-	return mass == NO_SHIFT ? 0 : mass + self->lift;
+	return mass == NO_SHIFT ? 0 : mass + self->b_shift;
 }
 
-/* u becomes v as handed out: what the residual is told of. */
-static void hand_out_bodies(struct lcp_sparse *self, double (*v)[LCP_BODY])
+/* Returns v by body, and replaces u by this v, of which the residual is computed. */
+static void unload_velocities(struct lcp_sparse *self, double (*v)[LCP_BODY])
 {
 	for (uint32_t k = 0; k < self->bodies; k++) {
 		uint32_t place = self->place[k];
 		int64_t e = velocity_shift(self, place);
 		double out[LCP_BODY], *to = self->u + LCP_BODY * (size_t)place;
-		velocity_of(self, place, self->u, out);
+		compute_velocity(self, place, self->u, out);
 		for (uint32_t c = 0; c < LCP_BODY; c++) {
 			double own = scalar_clamp(shift(out[c], e), -SCALAR_MAX, SCALAR_MAX);
 			if (v != NULL)
@@ -231,7 +230,7 @@ static void hand_out_bodies(struct lcp_sparse *self, double (*v)[LCP_BODY])
 	}
 }
 
-/* Rows: worst weighted gap; violation on the way. */
+/* The worst weighted gap of a row; sets result.violation. */
 static double row_gap(struct lcp_sparse *self, const struct lcp_sparse_problem *problem)
 {
 	double worst = 0;
@@ -248,20 +247,21 @@ static double row_gap(struct lcp_sparse *self, const struct lcp_sparse_problem *
 		double gap = lcp_sparse_row_gap(x, w, self->lower[i], self->upper[i]);
 		worst = lcp_sparse_worse(worst, self->weight[i] * gap);
 		self->result.violation =
-			lcp_sparse_worse(self->result.violation, shift(gap, s + self->lift));
+			lcp_sparse_worse(self->result.violation, shift(gap, s + self->b_shift));
 	}
 	return worst;
 }
 
-/* Bodies: worst |v − M⁻¹ Jᵀ x| over the larger of the largest b and the body's largest term; v by place. */
+/* The worst |v − M⁻¹ Jᵀ x| of a body over the larger of the largest b and the body's largest term.
+ * velocity: by place. */
 static double body_gap(struct lcp_sparse *self, const double *velocity)
 {
 	double worst = 0, *most = self->du;
-	lcp_sparse_follow(self, self->x, self->force);
+	lcp_sparse_transposed_mul(self, self->x, self->force);
 	memset(most, 0, self->bodies * sizeof *most);
 	for (uint32_t i = 0; i < self->rows; i++)
 		for (uint32_t p = self->start[i]; p < self->start[i + 1]; p++) {
-			double term = largest_entry_of(self->jacobian[p], LCP_BODY);
+			double term = lcp_sparse_largest(self->jacobian[p], LCP_BODY);
 			double *to = &most[self->at[p]];
 			*to = scalar_max(*to, scalar_abs(self->x[i]) * term);
 		}
@@ -270,7 +270,7 @@ static double body_gap(struct lcp_sparse *self, const double *velocity)
 		if (self->mass_shift[k] == NO_SHIFT)
 			continue;
 		double weight = shift(1, self->mass_shift[k] - (int64_t)self->unit_top);
-		velocity_of(self, k, self->force, v);
+		compute_velocity(self, k, self->force, v);
 		for (uint32_t c = 0; c < LCP_BODY; c++) {
 			double apart = scalar_abs(v[c] - velocity[LCP_BODY * (size_t)k + c]);
 			gap = lcp_sparse_worse(gap, apart);
@@ -282,35 +282,35 @@ static double body_gap(struct lcp_sparse *self, const double *velocity)
 	return worst;
 }
 
-double lcp_sparse_apart(struct lcp_sparse *self)
+double lcp_sparse_velocity_error(struct lcp_sparse *self)
 {
 	double *velocity = self->kept_v;
 	for (uint32_t k = 0; k < self->bodies; k++)
-		velocity_of(self, k, self->u, velocity + LCP_BODY * (size_t)k);
+		compute_velocity(self, k, self->u, velocity + LCP_BODY * (size_t)k);
 	return body_gap(self, velocity);
 }
 
-void lcp_sparse_hand_out(struct lcp_sparse *self, const struct lcp_sparse_problem *problem,
-			 double *x, double (*v)[LCP_BODY])
+void lcp_sparse_unload(struct lcp_sparse *self, const struct lcp_sparse_problem *problem, double *x,
+		       double (*v)[LCP_BODY])
 {
 	ASSERT(self->ordered);
 	for (uint32_t i = 0; i < self->rows; i++) {
 		int64_t s = self->row_shift[i];
-		double own = shift(self->x[i], self->lift - s);
+		double own = shift(self->x[i], self->b_shift - s);
 		own = scalar_clamp(own, -SCALAR_MAX, SCALAR_MAX);
-		x[i] = scalar_clamp(own, low_of(self, problem, i), high_of(self, problem, i));
-		self->x[i] = shift(x[i], s - self->lift);
-		if (!self->rough || self->normal[i] == i)
+		x[i] = scalar_clamp(own, row_lower(self, problem, i), row_upper(self, problem, i));
+		self->x[i] = shift(x[i], s - self->b_shift);
+		if (!self->with_friction || self->normal[i] == i)
 			continue;
-		/* The bounds of a tangent are those of the normal that goes out. */
+		/* The bounds of a tangent follow from the returned x of its normal. */
 		self->free[i] = 1;
-		self->x[i] = shift(own, s - self->lift);
+		self->x[i] = shift(own, s - self->b_shift);
 		lcp_sparse_tie_row(self, i);
-		if (self->rough_cut)
+		if (self->clamp_tangents)
 			self->x[i] = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
-		x[i] = shift(self->x[i], self->lift - s);
+		x[i] = shift(self->x[i], self->b_shift - s);
 	}
-	hand_out_bodies(self, v);
+	unload_velocities(self, v);
 	double gap = row_gap(self, problem);
 	gap = gap > 0 ? gap / self->size : 0;
 	self->result.residual = lcp_sparse_worse(lcp_sparse_worse(0, gap), body_gap(self, self->u));

@@ -456,7 +456,7 @@ START_TEST(nothing_is_touched_outside)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	gen_scene_fall(&scene, NULL, 0);
 	work_init(&work, scene, 0.5);
-	struct lcp_sparse_size size = work.solver.solver.room;
+	struct lcp_sparse_size size = work.solver.solver.capacity;
 	size_t rows = work.problem.rows.rows,
 	       bytes[] = { lcp_sparse_bytes(size), rows, rows * sizeof(double),
 			   rows * sizeof(double), scene.bodies * sizeof *work.v };
@@ -548,7 +548,7 @@ START_TEST(too_little_room_and_too_few_factors_are_limits)
 	struct rng rng = rng_seeded(check_seed());
 	gen_scene_fall(&scene, &rng, 0.3);
 	work_init(&work, scene, 0.4);
-	struct lcp_sparse_size size = work.solver.solver.room;
+	struct lcp_sparse_size size = work.solver.solver.capacity;
 	size_t needed = work.solver.solver.blocks_needed;
 	work.options.rounds_max = 1;
 	struct solver_result result = solve(&work);

@@ -540,7 +540,7 @@ START_TEST(nothing_is_touched_outside)
 	struct gen_scene scene = gen_bond_wall(20, 5, 4, 0.1);
 	struct work work;
 	work_init(&work, scene);
-	struct lcp_sparse_size size = work.solver.solver.room;
+	struct lcp_sparse_size size = work.solver.solver.capacity;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = lcp_sparse_bytes(size);
 	size_t pages = (bytes + page - 1) / page * page;
 	unsigned char *memory = mmap(NULL, pages + 2 * page, PROT_READ | PROT_WRITE,
@@ -564,7 +564,7 @@ START_TEST(too_little_room_for_the_factor_is_a_limit_that_says_how_much)
 	struct work work;
 	size_t blocks = 0;
 	work_init(&work, gen_bond_wall(60, 9, 4, 0));
-	struct lcp_sparse_size size = work.solver.solver.room;
+	struct lcp_sparse_size size = work.solver.solver.capacity;
 	size_t needed = work.solver.solver.blocks_needed;
 	size.blocks = needed - 1;
 	lcp_sparse_init(&work.solver.solver, work.solver.memory, size);
@@ -592,8 +592,8 @@ START_TEST(the_same_problem_has_the_same_bits)
 		struct work work;
 		work_init(&work, gen_bond_wall(80, 9, 4, 0.2));
 		memset(work.solver.memory, 17 * (int)pass,
-		       lcp_sparse_bytes(work.solver.solver.room));
-		lcp_sparse_init(&work.solver.solver, work.solver.memory, work.solver.solver.room);
+		       lcp_sparse_bytes(work.solver.solver.capacity));
+		lcp_sparse_init(&work.solver.solver, work.solver.memory, work.solver.solver.capacity);
 		(void)solve(&work);
 		rows = work.scene.contacts;
 		if (pass == 0) {
