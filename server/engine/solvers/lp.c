@@ -1,24 +1,25 @@
-/* lp.c: telling whether an answer to a linear program is right, from the problem alone.
+/* lp.c: checks a solution or certificate of a linear program against the problem alone.
  *
- * Each sum is measured together with the sum of the sizes of its terms, so that "zero" can mean
- * "zero to rounding", and every violation is relative to what it was computed from.
+ * Each sum is computed together with the sum of the sizes of its terms, so that "zero" can mean
+ * "zero to rounding", and every violation is relative to these terms.
  *
- * Products beyond the range of doubles: a sum that is not finite is made once more with both factors
- * times 2^-520, which no sum can leave, and so are the bounds and the 1 it is held against. What is
- * too small for a double is nothing beside 1. A certificate whose sums are not finite proves nothing.
+ * A sum that is not finite is computed again with both factors times 2^-520, so that no product
+ * overflows; the bounds and the 1 with which it is compared are scaled in the same way. A number that
+ * underflows is negligible beside 1. A certificate whose sums are not finite proves nothing.
  */
 #include "server/engine/solvers/lp.h"
 
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/scalar.h"
 
-#define ROUNDING 1e-12 /* relative to a sum's terms; larger would accept weak certificates */
+#define ROUNDING 1e-12 /* of a sum's terms; a larger value accepts weak certificates */
 
-#define SMALL 0x1p-520 /* of each factor of a sum that is not finite otherwise */
+#define SMALL                                                                                      \
+	0x1p-520 /* factor of both numbers of a product, if the sum is not finite without it */
 
 struct sum {
 	double value, size;
-	double unit; /* both are times this */
+	double unit; /* both are multiplied by it: 1 or SMALL² */
 };
 
 static void sum_add(struct sum *self, double term)
@@ -27,8 +28,8 @@ static void sum_add(struct sum *self, double term)
 	self->size += scalar_abs(term);
 }
 
-/* A sum as one value that is what it is. */
-static struct sum sum_of(double value)
+/* The sum of one term. */
+static struct sum sum_of_one(double value)
 {
 	return (struct sum){ value, scalar_abs(value), 1 };
 }
@@ -43,7 +44,7 @@ static struct sum column_product(const struct lp_matrix *a, uint32_t j, const do
 	return sum;
 }
 
-/* yᵀ A − cᵀ for one column, whatever its size. */
+/* yᵀ A − cᵀ for one column; scaled if it overflows. */
 static struct sum column_price(const struct lp_problem *problem, uint32_t j, const double *y)
 {
 	VALIDATE(j < problem->matrix.columns);
@@ -59,7 +60,7 @@ static struct sum column_price(const struct lp_problem *problem, uint32_t j, con
 	return price;
 }
 
-/* A x and the sizes of its terms, column after column. */
+/* A x, and the sizes of the terms of each row, column after column. */
 static void row_products(const struct lp_matrix *a, const double *x, double *value, double *size)
 {
 	dense_zero(value, a->rows);
@@ -72,7 +73,7 @@ static void row_products(const struct lp_matrix *a, const double *x, double *val
 		}
 }
 
-/* Row i of them, whatever its size. */
+/* Row i of A x; scaled if it overflows. */
 static struct sum row_sum(const struct lp_matrix *a, const double *x, const double *value,
 			  const double *size, uint32_t i)
 {
@@ -139,7 +140,7 @@ double lp_objective(const struct lp_problem *problem, const double *x)
 	return dense_dot(problem->cost, x, problem->matrix.columns);
 }
 
-/* How far `sum` is outside, relative to 1 + size. */
+/* The distance of `sum` outside its bounds, relative to 1 + size. */
 static double outside(struct sum sum, double low, double high)
 {
 	double out = 0;
@@ -159,7 +160,8 @@ double lp_violation(const struct lp_problem *problem, const double *x, double *s
 		return __builtin_inf();
 	row_products(a, x, value, size);
 	for (uint32_t j = 0; j < a->columns; j++) {
-		double out = outside(sum_of(x[j]), problem->column_low[j], problem->column_high[j]);
+		double out =
+			outside(sum_of_one(x[j]), problem->column_low[j], problem->column_high[j]);
 		worst = scalar_max(out, worst);
 	}
 	for (uint32_t i = 0; i < a->rows; i++) {
@@ -170,8 +172,8 @@ double lp_violation(const struct lp_problem *problem, const double *x, double *s
 	return worst;
 }
 
-/* A price d > 0 wants the value at its lower bound, d < 0 at its upper one: the smaller of the price
- * and the way to that bound, both relative. */
+/* Violation of the sign rule: with a price d > 0 the value is at its lower bound, with d < 0 at its
+ * upper one. Returns the smaller of |d| and the distance from that bound, both relative. */
 static double mispriced(double price, struct sum of, struct sum value, double low, double high)
 {
 	double d = price / (of.unit + of.size), way = LP_INFINITY;
@@ -193,14 +195,15 @@ double lp_residual(const struct lp_problem *problem, const double *x, const doub
 		return __builtin_inf();
 	for (uint32_t j = 0; j < a->columns; j++) {
 		struct sum price = column_price(problem, j, dual);
-		double wrong = mispriced(-price.value, price, sum_of(x[j]), problem->column_low[j],
-					 problem->column_high[j]);
+		double wrong = mispriced(-price.value, price, sum_of_one(x[j]),
+					 problem->column_low[j], problem->column_high[j]);
 		worst = scalar_max(wrong, worst);
 	}
-	/* The Lagrangian holds +y (row activity): y > 0 wants the row at its lower bound. */
+	/* The Lagrangian contains +y (row activity), so y > 0 needs the row at its lower bound. */
 	for (uint32_t i = 0; i < a->rows; i++) {
-		double wrong = mispriced(dual[i], sum_of(dual[i]), row_sum(a, x, value, size, i),
-					 problem->row_low[i], problem->row_high[i]);
+		double wrong =
+			mispriced(dual[i], sum_of_one(dual[i]), row_sum(a, x, value, size, i),
+				  problem->row_low[i], problem->row_high[i]);
 		worst = scalar_max(wrong, worst);
 	}
 	return worst;
@@ -218,8 +221,8 @@ void lp_violations(const struct lp_problem *problem, const double *x, const doub
 		bool row = v >= a->columns;
 		double low = row ? problem->row_low[i] : problem->column_low[v];
 		double high = row ? problem->row_high[i] : problem->column_high[v];
-		struct sum at = row ? row_sum(a, x, value, size, i) : sum_of(x[v]);
-		struct sum cost = row ? sum_of(dual[i]) : column_price(problem, v, dual);
+		struct sum at = row ? row_sum(a, x, value, size, i) : sum_of_one(x[v]);
+		struct sum cost = row ? sum_of_one(dual[i]) : column_price(problem, v, dual);
 		double d = row ? cost.value : -cost.value;
 		double out = outside(at, low, high) * ((at.unit + at.size) / at.unit);
 		double wrong = mispriced(d, cost, at, low, high);
@@ -229,7 +232,7 @@ void lp_violations(const struct lp_problem *problem, const double *x, const doub
 	}
 }
 
-/* Adds the largest value of coefficient × variable over the bounds; false when there is none. */
+/* Adds the largest value of coefficient × variable within the bounds. False: it is infinite. */
 static bool add_largest(struct sum *sum, struct sum coefficient, double low, double high)
 {
 	double bound = coefficient.value > 0 ? high : low;
@@ -252,13 +255,14 @@ double lp_infeasibility(const struct lp_problem *problem, const double *y)
 				 problem->column_high[j]))
 			return -1;
 	for (uint32_t i = 0; i < a->rows; i++)
-		if (!add_largest(&most, sum_of(-y[i]), problem->row_low[i], problem->row_high[i]))
+		if (!add_largest(&most, sum_of_one(-y[i]), problem->row_low[i],
+				 problem->row_high[i]))
 			return -1;
 	return most.size > 0 ? -most.value / most.size : 0;
 }
 
-/* Whether moving for ever by `step` stays inside. */
-static bool endless(double step, double size, double low, double high)
+/* Whether an unlimited move along `step` stays within the bounds. */
+static bool is_unlimited(double step, double size, double low, double high)
 {
 	if (!scalar_is_finite(size))
 		return false;
@@ -275,11 +279,11 @@ double lp_unboundedness(const struct lp_problem *problem, const double *z, doubl
 	row_products(a, z, value, size);
 	for (uint32_t j = 0; j < a->columns; j++) {
 		sum_add(&fall, -problem->cost[j] * z[j]);
-		if (!endless(z[j], 0, problem->column_low[j], problem->column_high[j]))
+		if (!is_unlimited(z[j], 0, problem->column_low[j], problem->column_high[j]))
 			return -1;
 	}
 	for (uint32_t i = 0; i < a->rows; i++)
-		if (!endless(value[i], size[i], problem->row_low[i], problem->row_high[i]))
+		if (!is_unlimited(value[i], size[i], problem->row_low[i], problem->row_high[i]))
 			return -1;
 	return fall.size > 0 ? fall.value / fall.size : 0;
 }

@@ -1,4 +1,4 @@
-/* lp_basis.c: the basis of the simplex method, and what follows from it.
+/* lp_basis.c: the basis of the simplex method, and the values and prices that follow from it.
  *
  * The rows are A x − s = 0 with s the activities, so with B the basic columns of [A −1] and N the
  * others, B x_B = −N x_N; prices d = c − [A −1]ᵀ y with Bᵀ y = c_B.
@@ -81,7 +81,7 @@ void lp_subtract_column(const struct lp_dual_simplex *self, uint32_t j, double s
 		v[a->index[k]] -= a->values[k] * s;
 }
 
-/* Basic x from the others, with one step of refinement of what is left over. */
+/* Computes basic x from the others, with one step of iterative refinement. */
 static void compute_basic(struct lp_dual_simplex *self)
 {
 	double *v = self->tau;
@@ -96,6 +96,7 @@ static void compute_basic(struct lp_dual_simplex *self)
 	}
 }
 
+/* Sets the tableau's row to 0. */
 static void clear_row(struct lp_dual_simplex *self)
 {
 	for (uint32_t k = 0; k < self->touched_count; k++)
@@ -110,7 +111,8 @@ bool lp_refactor(struct lp_dual_simplex *self)
 	uint32_t *before = self->candidates;
 	double *weight = self->tableau;
 	clear_row(self);
-	/* Weights travel with their variables; the tableau's row is over when this is called. */
+	/* The weights belong to variables, and head is reordered below. The tableau's row is no longer
+	 * needed here, so its memory serves. */
 	for (uint32_t i = 0; i < rows; i++) {
 		before[i] = self->head[i];
 		weight[self->head[i]] = self->weight[i];
@@ -171,7 +173,7 @@ void lp_solve_column(struct lp_dual_simplex *self, uint32_t j, double *column)
 	lp_factor_solve(&self->factor, column);
 }
 
-/* Entries of the row that are basic are left 0: nobody looks at them. */
+/* Entries of basic variables remain 0, because no caller reads them. */
 void lp_solve_row(struct lp_dual_simplex *self, uint32_t row)
 {
 	ASSERT(row < self->matrix.rows);

@@ -1,29 +1,30 @@
-/* lp_dual_phase.c: from prices of the right sign to a feasible point.
+/* lp_dual_phase.c: the dual simplex method, from prices of the right sign to a feasible point.
  *
- * A basis is dual feasible when each variable that is not basic stands at the bound its price d wants:
- * d ≥ 0 at the lower, d ≤ 0 at the upper, d = 0 between. Each pivot takes out the basic variable that
- * violates a bound most, measured by steepest edge (violation² over the squared length of its row of
- * B⁻¹, kept up to date), and brings in the one whose price reaches zero first along the row. Boxed
- * variables may be passed: they flip to their other bound, as long as the violation still has the
- * same sign (the long step). Of the candidates that end within tolerance of the first that may not be
- * passed, the largest pivot wins, then the least index.
+ * A basis is dual feasible if each variable that is not basic is at the bound of its price d: d ≥ 0 at
+ * the lower bound, d ≤ 0 at the upper, d = 0 between. In each pivot the basic variable leaves that
+ * violates a bound most by steepest edge (violation² over the squared length of its row of B⁻¹,
+ * which is updated), and the variable enters whose price reaches zero first along the row. Boxed
+ * variables may be passed: they flip to their other bound, as long as the violation does not change
+ * its sign (the long step). Of the candidates whose ratio is within tolerance of the first that
+ * must not be passed, the largest pivot wins, then the least index.
  *
- * Prices of the wrong sign are made right beforehand: boxed variables change bounds, other costs are
- * shifted by just as much; the primal phase works with the true costs afterwards. Where many pivots
- * in a row move no price, costs are perturbed by amounts that depend on the index alone; where that
- * does not help either, the least index decides (Bland), which cannot cycle.
+ * Prices of the wrong sign are corrected beforehand: boxed variables change their bound; the costs
+ * of the others are shifted by the price. The primal phase works with the true costs afterwards. If
+ * many pivots in a row change no price, costs are perturbed by amounts that depend on the index
+ * alone. If that does not help, the least index decides (Bland), which cannot cycle.
  *
- * No candidate: the row of B⁻¹ says that the bounds contradict each other. It is the certificate.
+ * If there is no candidate, the row of B⁻¹ proves that the bounds contradict each other. It is the
+ * certificate.
  */
 #include "server/base/rng.h"
 #include "server/base/sort.h"
 #include "server/engine/linalg/dense.h"
 #include "server/engine/solvers/lp_simplex.h"
 
-#define PERTURBATION 1e-6 /* of 1 + |cost|; more costs more pivots of the primal phase afterwards */
-#define WEIGHT_MIN 1e-4	  /* of steepest edge weights, which are lengths and cannot vanish */
-#define ROUNDING 1e-13	  /* of the largest entry of a certificate */
-#define MISMATCH 1e-7	  /* of a pivot seen by row and by column; more means a tired factor */
+#define PERTURBATION 1e-6 /* of 1 + |cost|; a larger one needs more pivots of the primal phase */
+#define WEIGHT_MIN 1e-4	  /* of steepest edge weights, which are squared lengths and so > 0 */
+#define ROUNDING 1e-13	  /* of the largest entry of a certificate: smaller entries become 0 */
+#define MISMATCH 1e-7	  /* of a pivot computed by row and by column: more needs a new factor */
 
 static void shift_cost(struct lp_dual_simplex *self, uint32_t j, double by)
 {
@@ -39,7 +40,7 @@ static bool is_fixed(const struct lp_dual_simplex *self, uint32_t j)
 	return self->low[j] == self->high[j];
 }
 
-/* Whether the price wants the variable elsewhere than where it is. */
+/* Whether the price has the wrong sign for the variable's place. */
 static bool is_mispriced(const struct lp_dual_simplex *self, uint32_t j)
 {
 	VALIDATE(j < lp_variables(self));
@@ -50,8 +51,8 @@ static bool is_mispriced(const struct lp_dual_simplex *self, uint32_t j)
 	       (d > tolerance && self->place[j] != LP_LOW);
 }
 
-/* Makes every price right; true when a variable changed its bound. */
-static bool make_right(struct lp_dual_simplex *self)
+/* Corrects all prices of the wrong sign; true if a variable changed its bound. */
+static bool correct_prices(struct lp_dual_simplex *self)
 {
 	bool moved = false;
 	for (uint32_t j = 0; j < lp_variables(self); j++) {
@@ -69,7 +70,8 @@ static bool make_right(struct lp_dual_simplex *self)
 	return moved;
 }
 
-static void perturb(struct lp_dual_simplex *self)
+/* Perturbs the costs away from the price's zero, by place. */
+static void perturb_costs(struct lp_dual_simplex *self)
 {
 	for (uint32_t j = 0; j < lp_variables(self); j++) {
 		if (self->place[j] == LP_BASIC || self->place[j] == LP_BETWEEN || is_fixed(self, j))
@@ -92,7 +94,7 @@ struct dual_step {
 	uint32_t passed;  /* the first of them flip */
 };
 
-/* False when the basic point is feasible. */
+/* The variable that leaves. False: the basic point is feasible. */
 static bool choose_row(const struct lp_dual_simplex *self, struct dual_step *step)
 {
 	double best = 0;
@@ -138,7 +140,8 @@ static void list_candidates(struct lp_dual_simplex *self, struct dual_step *step
 		  step->count);
 }
 
-static double ratio_of(const struct lp_dual_simplex *self, uint32_t j)
+/* The step at which the price of j reaches zero. */
+static double price_ratio(const struct lp_dual_simplex *self, uint32_t j)
 {
 	VALIDATE(self->place[j] != LP_BASIC);
 	if (self->place[j] == LP_BETWEEN)
@@ -146,7 +149,7 @@ static double ratio_of(const struct lp_dual_simplex *self, uint32_t j)
 	return scalar_max(scalar_abs(self->price[j]) / scalar_abs(self->tableau[j]), 0);
 }
 
-/* How many candidates may be passed by flipping them. */
+/* The number of candidates that may be passed by flipping them. */
 static uint32_t count_passed(const struct lp_dual_simplex *self, const struct dual_step *step)
 {
 	uint32_t out = self->head[step->row];
@@ -182,7 +185,7 @@ static void choose_in(struct lp_dual_simplex *self, struct dual_step *step)
 	for (uint32_t k = step->passed; k < step->count; k++) {
 		uint32_t j = self->candidates[k];
 		double size = scalar_abs(self->tableau[j]);
-		if (ratio_of(self, j) > limit)
+		if (price_ratio(self, j) > limit)
 			continue;
 		bool better = self->least_index
 				      ? j < step->in
@@ -194,7 +197,7 @@ static void choose_in(struct lp_dual_simplex *self, struct dual_step *step)
 	}
 }
 
-/* Passed variables go to their other bounds, and the basic ones follow. */
+/* Moves passed variables to their other bounds, and updates the basic ones. */
 static void flip_passed(struct lp_dual_simplex *self, const struct dual_step *step)
 {
 	ASSERT(step->passed <= step->count);
@@ -213,7 +216,7 @@ static void flip_passed(struct lp_dual_simplex *self, const struct dual_step *st
 		self->x[self->head[i]] += self->flips[i];
 }
 
-/* w_i := |row i of the new B⁻¹|², from that of the old one. */
+/* weight_i := |row i of the new B⁻¹|², from that of the old one. */
 static void update_weights(struct lp_dual_simplex *self, uint32_t row)
 {
 	ASSERT(row < self->matrix.rows);
@@ -230,8 +233,8 @@ static void update_weights(struct lp_dual_simplex *self, uint32_t row)
 	self->weight[row] = scalar_max(weight / (pivot * pivot), WEIGHT_MIN);
 }
 
-/* Prices that ended on the wrong side within the tolerance of choose_in are shifted to zero. */
-static void right_prices(struct lp_dual_simplex *self)
+/* Shifts prices to 0 that got the wrong sign within the tolerance of choose_in. */
+static void shift_wrong_prices(struct lp_dual_simplex *self)
 {
 	for (uint32_t k = 0; k < self->touched_count; k++)
 		if (is_mispriced(self, self->touched[k]))
@@ -246,9 +249,10 @@ static enum lp_outcome make_pivot(struct lp_dual_simplex *self, const struct dua
 	double pivot = self->tableau[in];
 	lp_solve_column(self, in, self->column);
 	double mismatch = scalar_abs(self->column[step->row] - pivot);
-	bool tired = !(mismatch <= MISMATCH * (1 + scalar_abs(pivot)));
+	bool inaccurate = !(mismatch <= MISMATCH * (1 + scalar_abs(pivot)));
 	bool small = !(scalar_abs(self->column[step->row]) >= LP_PIVOT_MIN);
-	if (small || (self->factor.updates > 0 && (tired || scalar_abs(pivot) < LP_PIVOT_GOOD)))
+	if (small ||
+	    (self->factor.updates > 0 && (inaccurate || scalar_abs(pivot) < LP_PIVOT_GOOD)))
 		return lp_try_again(self);
 	flip_passed(self, step);
 	if ((self->place[in] == LP_LOW && self->price[in] < 0) ||
@@ -265,13 +269,14 @@ static enum lp_outcome make_pivot(struct lp_dual_simplex *self, const struct dua
 	self->place[out] = step->sign > 0 ? LP_HIGH : LP_LOW;
 	update_weights(self, step->row);
 	bool updated = lp_exchange(self, step->row, in);
-	right_prices(self);
+	shift_wrong_prices(self);
 	lp_note_progress(self, progress);
 	return lp_after_exchange(self, updated);
 }
 
-/* Rounding is left out: it would multiply bounds that are not there. */
-static void remember_proof(struct lp_dual_simplex *self, double sign)
+/* Stores the row of B⁻¹ as certificate. Entries that are rounding become 0, because their variables
+ * may have infinite bounds. */
+static void store_certificate(struct lp_dual_simplex *self, double sign)
 {
 	ASSERT(sign == 1 || sign == -1);
 	double least = ROUNDING * dense_max_abs(self->rho, self->matrix.rows);
@@ -281,22 +286,22 @@ static void remember_proof(struct lp_dual_simplex *self, double sign)
 	}
 }
 
-/* Prices right, and x where they want it. False: no room. */
-static bool restart(struct lp_dual_simplex *self)
+/* Corrects prices, and x at the bounds that follow. False: the factor does not fit. */
+static bool restart_prices(struct lp_dual_simplex *self)
 {
-	return !make_right(self) || lp_refactor(self);
+	return !correct_prices(self) || lp_refactor(self);
 }
 
 enum lp_outcome lp_dual_phase(struct lp_dual_simplex *self)
 {
 	enum lp_outcome outcome = LP_GOING;
 	uint32_t factors = self->result.refactorings;
-	if (!restart(self))
+	if (!restart_prices(self))
 		return LP_FULL;
 	while (outcome == LP_GOING) {
 		struct dual_step step = { .row = LP_NONE };
 		if (factors != self->result.refactorings) {
-			if (!restart(self))
+			if (!restart_prices(self))
 				return LP_FULL;
 			factors = self->result.refactorings;
 		}
@@ -305,7 +310,7 @@ enum lp_outcome lp_dual_phase(struct lp_dual_simplex *self)
 		if (self->result.pivots >= self->pivots_max)
 			return LP_PIVOTS;
 		if (self->stalls > LP_STALLS_PERTURB && !self->perturbed)
-			perturb(self);
+			perturb_costs(self);
 		lp_solve_row(self, step.row);
 		list_candidates(self, &step);
 		choose_in(self, &step);
@@ -314,7 +319,7 @@ enum lp_outcome lp_dual_phase(struct lp_dual_simplex *self)
 		} else if (self->factor.updates > 0) {
 			outcome = lp_try_again(self);
 		} else {
-			remember_proof(self, step.sign);
+			store_certificate(self, step.sign);
 			outcome = LP_INFEASIBLE;
 		}
 	}

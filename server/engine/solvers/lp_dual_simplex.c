@@ -1,17 +1,17 @@
-/* lp_dual_simplex.c: linear programs, from a basis to an answer.
+/* lp_dual_simplex.c: solves a linear program from a first basis to a verified result.
  *
  *   min cᵀx,  A x − s = 0,  bounds on x and on the activities s
  *
- * The dual phase makes the basic point feasible with costs shifted where prices had the wrong sign;
- * then the true costs come back, and the primal phase repairs what that disturbed (usually nothing).
- * With a feasible point given, the primal phase runs alone. At the end the basis is factored afresh
- * and everything looked at again; what rounding has spoilt is done again, at most ROUNDS times.
+ * The dual phase makes the basic point feasible, with costs shifted where prices had the wrong sign.
+ * Then the true costs are restored, and the primal phase makes their prices right (usually they are).
+ * If the caller gives a feasible point, only the primal phase runs. At the end the basis is factored
+ * again and the result checked; if rounding has spoilt it, the phases repeat, at most ROUNDS times.
  *
- * Any end is judged by lp.c from the problem as given: a solution by its residual, certificates by
- * multiplication. What does not stand that test is INEXACT.
+ * lp.c checks every result against the problem as given: a solution by its residual, a certificate by
+ * multiplication. A result that fails the check is INEXACT.
  *
- * Same problem, options and start: same bits. All choices are by size, then by least index; sums run
- * in the order of columns, rows and pivots; scaling is by powers of two.
+ * The same problem, options and start give the same bits: choices are by size, then by least index;
+ * sums run in the order of columns, rows and pivots; scaling is by powers of two.
  */
 #include "server/engine/solvers/lp_dual_simplex.h"
 
@@ -20,7 +20,8 @@
 
 enum { ROUNDS = 8 };
 
-/* Pivots are chosen with bounds soft by less than what the answer may be off by. */
+/* The tolerance of pivots: a share of the caller's, so that the result meets the caller's after
+ * rounding. */
 #define SLACK_SHARE 0.1
 #define SLACK_MIN 1e-13
 
@@ -89,7 +90,7 @@ void lp_dual_simplex_init(struct lp_dual_simplex *self, void *bytes, struct lp_s
 		self->listed[j] = false;
 }
 
-/* Begins at problem->start; true when that is feasible. */
+/* Starts at problem->start. False: it is NULL or infeasible. */
 static bool start_at_point(struct lp_dual_simplex *self, const struct lp_problem *problem)
 {
 	if (problem->start == NULL || !solver_finite(problem->start, self->matrix.columns) ||
@@ -113,7 +114,8 @@ static void restore_costs(struct lp_dual_simplex *self)
 	lp_reprice(self);
 }
 
-/* Whether some price still wants something, by the primal phase's measure. */
+/* Whether the basic point is feasible and no price has the wrong sign, with the tolerance of the primal
+ * phase. */
 static bool prices_are_settled(const struct lp_dual_simplex *self)
 {
 	if (lp_basic_violation(self) > 0)
@@ -130,6 +132,7 @@ static bool prices_are_settled(const struct lp_dual_simplex *self)
 	return true;
 }
 
+/* The rounds of the head. */
 static enum lp_outcome run_phases(struct lp_dual_simplex *self, bool feasible)
 {
 	ASSERT(self->matrix.rows <= self->sizes.rows &&
@@ -209,7 +212,7 @@ static bool fits(const struct lp_dual_simplex *self, const struct lp_matrix *mat
 	       lp_starts_valid(matrix, self->sizes.nonzeros);
 }
 
-static void answer_nothing(const struct lp_problem *problem, struct lp_solution *solution)
+static void set_zero_solution(const struct lp_problem *problem, struct lp_solution *solution)
 {
 	dense_zero(solution->x, problem->matrix.columns);
 	dense_zero(solution->dual, problem->matrix.rows);
@@ -224,7 +227,7 @@ struct solver_result lp_dual_simplex_solve(struct lp_dual_simplex *self,
 {
 	const struct solver_options used = solver_options_used(options);
 	if (!fits(self, &problem->matrix) || !lp_valid(problem)) {
-		answer_nothing(problem, solution);
+		set_zero_solution(problem, solution);
 		return solver_invalid();
 	}
 	uint32_t all = problem->matrix.rows + problem->matrix.columns;
@@ -234,7 +237,7 @@ struct solver_result lp_dual_simplex_solve(struct lp_dual_simplex *self,
 	self->shifts = self->perturbed = self->least_index = false;
 	self->stalls = 0;
 	if (lp_crossed(problem) != UINT32_MAX) {
-		answer_nothing(problem, solution);
+		set_zero_solution(problem, solution);
 		self->result.status = SOLVER_INFEASIBLE;
 		self->result.residual = lp_violation(problem, solution->x, self->scratch);
 		lp_violations(problem, solution->x, solution->dual, self->scratch,

@@ -1,26 +1,26 @@
 /* lp_factor.c: sparse LU of a simplex basis.
  *
- * Most of a basis is triangular up to order: first the rows' own activities, then columns with one
- * entry left (column singletons), then rows with one column left (row singletons). What remains, the
- * nucleus, is factored column by column, shortest first: scatter the column, apply the earlier
- * columns of L in order of their steps, choose a pivot. Among the entries of at least a tenth of the
- * largest the row with the fewest entries wins (less fill), then the least row: order decides every
- * bit, so the basis alone determines the factor.
+ * Most of a basis is triangular in some order: first the activities of rows, then columns with one
+ * remaining entry (column singletons) and rows with one remaining column (row singletons). The
+ * rest, the nucleus, is factored column by column, shortest first: scatter the column, apply the
+ * earlier columns of L in the order of their steps, choose a pivot. Among the entries of at least a
+ * tenth of the largest, the row with the fewest entries wins (less fill), then the least row. The
+ * basis alone therefore determines every bit of the factor.
  *
- * A row singleton whose pivot is less than 1/100 of its column's largest entry left is left to the
- * nucleus, which may pivot elsewhere. A column without an entry left that is larger than 1e-11 of its largest
- * original one is dependent: it is thrown out, and the rows left over at the end get their own
- * activity back. The caller sees how many.
+ * A row singleton whose pivot is below 1/100 of the largest remaining entry of its column is left
+ * to the nucleus, which may choose another pivot. A column whose remaining entries are at most
+ * 1e-11 of its largest original one is dependent and is removed. Rows without a pivot at the end
+ * get their own activity, and their number is reported.
  *
- * Updates are in product form: B' = B E with E the identity but for column r, the solved column. 64
- * of them at most.
+ * Updates are in product form: B' = B E, where E is the identity except for column r, the solved
+ * column. There are at most LP_FACTOR_UPDATES_MAX updates.
  */
 #include "server/engine/solvers/lp_factor.h"
 
 #include "server/engine/linalg/dense.h"
 #include "server/engine/math/scalar.h"
 
-#define PIVOT_SHARE 0.1	     /* of the column's largest; larger: more stable, more fill */
+#define PIVOT_SHARE 0.1 /* of the column's largest entry; a larger one is stabler with more fill */
 #define SINGLETON_SHARE 0.01 /* the same for row singletons */
 #define DEPENDENT 1e-11	     /* of the original column */
 #define NONE UINT32_MAX
@@ -53,8 +53,8 @@ void lp_factor_init(struct lp_factor *self, struct solver_memory *memory, uint32
 
 /* ---- the order of pivots ------------------------------------------------------------------------ */
 
-/* What one factorisation works on. head[position] is a variable; column_of[step] its position. */
-struct making {
+/* The state of one factorisation. head[position] is a variable; column_of[step] its position. */
+struct factoring {
 	struct lp_factor *f;
 	const struct lp_matrix *a;
 	uint32_t *head;
@@ -63,22 +63,22 @@ struct making {
 	bool full;	       /* fill_max reached */
 };
 
-static bool is_activity(const struct making *make, uint32_t position)
+static bool is_activity(const struct factoring *run, uint32_t position)
 {
-	VALIDATE(position < make->f->rows);
-	return make->head[position] >= make->a->columns;
+	VALIDATE(position < run->f->rows);
+	return run->head[position] >= run->a->columns;
 }
 
-/* Enters row `row` and column `position` as the next pivot, with the entries of the column as they
- * now stand in f->work at pattern[0 … count). Clears the work. */
-static void enter_pivot(struct making *make, uint32_t position, uint32_t row, uint32_t count)
+/* Adds the pivot of row `row` and column `position`. The column's present entries are f->work at
+ * pattern[0 … count); they are cleared. */
+static void add_pivot(struct factoring *run, uint32_t position, uint32_t row, uint32_t count)
 {
-	ASSERT(make->steps < make->f->rows);
-	VALIDATE(make->f->step_of[row] == NONE);
-	VALIDATE(position < make->f->rows && row < make->f->rows);
-	VALIDATE(count <= make->f->rows);
-	struct lp_factor *f = make->f;
-	uint32_t step = make->steps++;
+	ASSERT(run->steps < run->f->rows);
+	VALIDATE(run->f->step_of[row] == NONE);
+	VALIDATE(position < run->f->rows && row < run->f->rows);
+	VALIDATE(count <= run->f->rows);
+	struct lp_factor *f = run->f;
+	uint32_t step = run->steps++;
 	double diagonal = f->work[row];
 	f->pivot_row[step] = row;
 	f->column_of[step] = position;
@@ -89,62 +89,63 @@ static void enter_pivot(struct making *make, uint32_t position, uint32_t row, ui
 		f->work[i] = 0;
 		if (i == row || value == 0)
 			continue;
-		if (make->lower == f->fill_max || make->upper == f->fill_max) {
-			make->full = true;
+		if (run->lower == f->fill_max || run->upper == f->fill_max) {
+			run->full = true;
 		} else if (f->step_of[i] != NONE) {
-			f->upper_index[make->upper] = i;
-			f->upper_value[make->upper++] = value;
+			f->upper_index[run->upper] = i;
+			f->upper_value[run->upper++] = value;
 		} else {
-			f->lower_index[make->lower] = i;
-			f->lower_value[make->lower++] = value / diagonal;
+			f->lower_index[run->lower] = i;
+			f->lower_value[run->lower++] = value / diagonal;
 		}
 	}
 	f->step_of[row] = step;
-	f->lower_starts[step + 1] = make->lower;
-	f->upper_starts[step + 1] = make->upper;
+	f->lower_starts[step + 1] = run->lower;
+	f->upper_starts[step + 1] = run->upper;
 }
 
-/* Puts the column at `position` into f->work; returns the number of its entries. */
-static uint32_t scatter_column(struct making *make, uint32_t position)
+/* Copies the column at `position` into f->work; returns the number of its entries. */
+static uint32_t scatter_column(struct factoring *run, uint32_t position)
 {
-	VALIDATE(position < make->f->rows);
-	struct lp_factor *f = make->f;
-	uint32_t variable = make->head[position], count = 0;
-	if (is_activity(make, position)) {
-		f->pattern[count++] = variable - make->a->columns;
+	VALIDATE(position < run->f->rows);
+	struct lp_factor *f = run->f;
+	uint32_t variable = run->head[position], count = 0;
+	if (is_activity(run, position)) {
+		f->pattern[count++] = variable - run->a->columns;
 		f->work[f->pattern[0]] = -1;
 		return count;
 	}
-	for (uint32_t k = make->a->starts[variable]; k < make->a->starts[variable + 1]; k++) {
-		f->pattern[count++] = make->a->index[k];
-		f->work[make->a->index[k]] = make->a->values[k];
+	for (uint32_t k = run->a->starts[variable]; k < run->a->starts[variable + 1]; k++) {
+		f->pattern[count++] = run->a->index[k];
+		f->work[run->a->index[k]] = run->a->values[k];
 	}
 	return count;
 }
 
-static void pivot_activities(struct making *make)
+static void pivot_activities(struct factoring *run)
 {
-	for (uint32_t p = 0; p < make->f->rows; p++)
-		if (is_activity(make, p)) {
-			uint32_t row = make->head[p] - make->a->columns;
-			(void)scatter_column(make, p);
-			enter_pivot(make, p, row, 1);
-			make->f->column_count[p] = NONE;
+	for (uint32_t p = 0; p < run->f->rows; p++)
+		if (is_activity(run, p)) {
+			uint32_t row = run->head[p] - run->a->columns;
+			(void)scatter_column(run, p);
+			add_pivot(run, p, row, 1);
+			run->f->column_count[p] = NONE;
 		}
 }
 
-/* Counts the entries of the other columns in the rows that are left, and lists them by row. */
-static bool list_rows(struct making *make)
+/* Counts the entries of the remaining columns in the remaining rows, and lists them by row. False:
+ * more than fill_max. */
+static bool list_rows(struct factoring *run)
 {
-	struct lp_factor *f = make->f;
-	const struct lp_matrix *a = make->a;
+	struct lp_factor *f = run->f;
+	const struct lp_matrix *a = run->a;
 	for (uint32_t i = 0; i < f->rows; i++)
 		f->row_count[i] = 0;
 	for (uint32_t p = 0; p < f->rows; p++) {
 		if (f->column_count[p] == NONE)
 			continue;
 		f->column_count[p] = 0;
-		for (uint32_t k = a->starts[make->head[p]]; k < a->starts[make->head[p] + 1]; k++)
+		for (uint32_t k = a->starts[run->head[p]]; k < a->starts[run->head[p] + 1]; k++)
 			if (f->step_of[a->index[k]] == NONE) {
 				f->column_count[p]++;
 				f->row_count[a->index[k]]++;
@@ -160,7 +161,7 @@ static bool list_rows(struct making *make)
 	for (uint32_t p = 0; p < f->rows; p++) {
 		if (f->column_count[p] == NONE)
 			continue;
-		for (uint32_t k = a->starts[make->head[p]]; k < a->starts[make->head[p] + 1]; k++) {
+		for (uint32_t k = a->starts[run->head[p]]; k < a->starts[run->head[p] + 1]; k++) {
 			uint32_t i = a->index[k];
 			if (f->step_of[i] == NONE)
 				f->row_list[f->row_starts[i] + f->row_count[i]++] = p;
@@ -169,20 +170,21 @@ static bool list_rows(struct making *make)
 	return true;
 }
 
-/* After (row, position) pivoted: counts of the columns that stood in the row, and of the rows that
- * stood in the column, go down; new singletons join the queue (rows marked by + m). */
-static uint32_t count_down(struct making *make, uint32_t position, uint32_t row, uint32_t tail)
+/* After the pivot (row, position): reduces the counts of the columns with an entry in the row, and
+ * of the rows with an entry in the column. New singletons are appended to the queue (rows as row +
+ * m). */
+static uint32_t update_counts(struct factoring *run, uint32_t position, uint32_t row, uint32_t tail)
 {
-	VALIDATE(position < make->f->rows && row < make->f->rows);
-	struct lp_factor *f = make->f;
-	const struct lp_matrix *a = make->a;
+	VALIDATE(position < run->f->rows && row < run->f->rows);
+	struct lp_factor *f = run->f;
+	const struct lp_matrix *a = run->a;
 	f->column_count[position] = NONE;
 	for (uint32_t k = f->row_starts[row]; k < f->row_starts[row + 1]; k++) {
 		uint32_t p = f->row_list[k];
 		if (f->column_count[p] != NONE && --f->column_count[p] == 1)
 			f->queue[tail++] = p;
 	}
-	for (uint32_t k = a->starts[make->head[position]]; k < a->starts[make->head[position] + 1];
+	for (uint32_t k = a->starts[run->head[position]]; k < a->starts[run->head[position] + 1];
 	     k++) {
 		uint32_t i = a->index[k];
 		if (f->step_of[i] == NONE && --f->row_count[i] == 1)
@@ -192,29 +194,30 @@ static uint32_t count_down(struct making *make, uint32_t position, uint32_t row,
 	return tail;
 }
 
-/* The row of the only active entry of a column, the column of the only active entry of a row. */
-static uint32_t row_left(const struct making *make, uint32_t position)
+/* The row of the only remaining entry of a column. */
+static uint32_t remaining_row(const struct factoring *run, uint32_t position)
 {
-	VALIDATE(position < make->f->rows);
-	const struct lp_matrix *a = make->a;
-	uint32_t variable = make->head[position];
+	VALIDATE(position < run->f->rows);
+	const struct lp_matrix *a = run->a;
+	uint32_t variable = run->head[position];
 	for (uint32_t k = a->starts[variable]; k < a->starts[variable + 1]; k++)
-		if (make->f->step_of[a->index[k]] == NONE)
+		if (run->f->step_of[a->index[k]] == NONE)
 			return a->index[k];
 	return NONE;
 }
 
-static uint32_t column_left(const struct making *make, uint32_t row)
+/* The column of the only remaining entry of a row. */
+static uint32_t remaining_column(const struct factoring *run, uint32_t row)
 {
-	VALIDATE(row < make->f->rows);
-	const struct lp_factor *f = make->f;
+	VALIDATE(row < run->f->rows);
+	const struct lp_factor *f = run->f;
 	for (uint32_t k = f->row_starts[row]; k < f->row_starts[row + 1]; k++)
 		if (f->column_count[f->row_list[k]] != NONE)
 			return f->row_list[k];
 	return NONE;
 }
 
-static double largest_left(const struct lp_factor *f, uint32_t count)
+static double largest_remaining(const struct lp_factor *f, uint32_t count)
 {
 	VALIDATE(count <= f->rows);
 	double most = 0;
@@ -240,9 +243,9 @@ static void clear_column(struct lp_factor *f, uint32_t count)
 		f->work[f->pattern[k]] = 0;
 }
 
-static void pivot_singletons(struct making *make)
+static void pivot_singletons(struct factoring *run)
 {
-	struct lp_factor *f = make->f;
+	struct lp_factor *f = run->f;
 	uint32_t tail = 0;
 	for (uint32_t p = 0; p < f->rows; p++)
 		if (f->column_count[p] == 1)
@@ -255,19 +258,20 @@ static void pivot_singletons(struct making *make)
 		uint32_t row, position;
 		if (by_row) {
 			row = f->queue[at] - f->rows;
-			position = f->step_of[row] == NONE ? column_left(make, row) : NONE;
+			position = f->step_of[row] == NONE ? remaining_column(run, row) : NONE;
 		} else {
 			position = f->queue[at];
-			row = f->column_count[position] != NONE ? row_left(make, position) : NONE;
+			row = f->column_count[position] != NONE ? remaining_row(run, position)
+								: NONE;
 		}
 		if (row == NONE || position == NONE)
 			continue;
-		uint32_t count = scatter_column(make, position);
-		double least = scalar_max(SINGLETON_SHARE * largest_left(f, count),
+		uint32_t count = scatter_column(run, position);
+		double least = scalar_max(SINGLETON_SHARE * largest_remaining(f, count),
 					  DEPENDENT * largest_entry(f, count));
 		if (scalar_abs(f->work[row]) > least) {
-			enter_pivot(make, position, row, count);
-			tail = count_down(make, position, row, tail);
+			add_pivot(run, position, row, count);
+			tail = update_counts(run, position, row, tail);
 		} else {
 			clear_column(f, count);
 		}
@@ -276,10 +280,10 @@ static void pivot_singletons(struct making *make)
 
 /* ---- the nucleus -------------------------------------------------------------------------------- */
 
-/* The row to pivot in, or NONE when the column is dependent. */
+/* The row of the pivot, or NONE if the column is dependent. */
 static uint32_t choose_row(const struct lp_factor *f, uint32_t count, double original)
 {
-	double most = largest_left(f, count);
+	double most = largest_remaining(f, count);
 	uint32_t best = NONE;
 	if (!(most > DEPENDENT * original))
 		return NONE;
@@ -294,15 +298,16 @@ static uint32_t choose_row(const struct lp_factor *f, uint32_t count, double ori
 	return best;
 }
 
-/* Applies L's columns from step `first` on to the scattered column; returns its new count. The
- * pattern is marked by row_starts[row] = NONE, which is no longer used as a list then. */
-static uint32_t apply_lower(struct making *make, uint32_t first, uint32_t count)
+/* Applies the columns of L from step `first` on to the scattered column; returns its new count.
+ * Rows of the pattern are marked with row_starts[row] = NONE, because the lists of rows are no
+ * longer needed. */
+static uint32_t apply_lower(struct factoring *run, uint32_t first, uint32_t count)
 {
-	ASSERT(first <= make->steps);
-	struct lp_factor *f = make->f;
+	ASSERT(first <= run->steps);
+	struct lp_factor *f = run->f;
 	for (uint32_t k = 0; k < count; k++)
 		f->row_starts[f->pattern[k]] = NONE;
-	for (uint32_t step = first; step < make->steps; step++) {
+	for (uint32_t step = first; step < run->steps; step++) {
 		double x = f->work[f->pivot_row[step]];
 		if (x == 0)
 			continue;
@@ -320,7 +325,7 @@ static uint32_t apply_lower(struct making *make, uint32_t first, uint32_t count)
 	return count;
 }
 
-/* Positions of the nucleus, by count, then position, into the queue; how many. */
+/* Writes the positions of the nucleus to the queue, by count, then position; returns their number. */
 static uint32_t order_nucleus(struct lp_factor *f)
 {
 	uint32_t *starts = f->queue + f->rows, count = 0;
@@ -347,49 +352,50 @@ static uint32_t order_nucleus(struct lp_factor *f)
 	return count;
 }
 
-static void pivot_nucleus(struct making *make)
+static void pivot_nucleus(struct factoring *run)
 {
-	struct lp_factor *f = make->f;
-	uint32_t first = make->steps, nucleus = order_nucleus(f);
-	for (uint32_t at = 0; at < nucleus && !make->full; at++) {
+	struct lp_factor *f = run->f;
+	uint32_t first = run->steps, nucleus = order_nucleus(f);
+	for (uint32_t at = 0; at < nucleus && !run->full; at++) {
 		uint32_t position = f->queue[at];
-		uint32_t count = scatter_column(make, position);
+		uint32_t count = scatter_column(run, position);
 		double original = largest_entry(f, count);
-		count = apply_lower(make, first, count);
+		count = apply_lower(run, first, count);
 		uint32_t row = choose_row(f, count, original);
 		if (row == NONE) {
 			clear_column(f, count);
 			continue;
 		}
-		enter_pivot(make, position, row, count);
+		add_pivot(run, position, row, count);
 		f->column_count[position] = NONE;
 	}
 }
 
-/* Gives rows without a pivot their activity, in the places of the columns that had none. */
-static uint32_t replace_dependent(struct making *make)
+/* Replaces the columns without a pivot by the activities of the rows without one; returns their
+ * number. */
+static uint32_t replace_dependent(struct factoring *run)
 {
-	struct lp_factor *f = make->f;
+	struct lp_factor *f = run->f;
 	uint32_t replaced = 0, position = 0;
 	for (uint32_t row = 0; row < f->rows; row++) {
 		if (f->step_of[row] != NONE)
 			continue;
 		while (f->column_count[position] == NONE)
 			position++;
-		make->head[position] = make->a->columns + row;
-		(void)scatter_column(make, position);
-		enter_pivot(make, position, row, 1);
+		run->head[position] = run->a->columns + row;
+		(void)scatter_column(run, position);
+		add_pivot(run, position, row, 1);
 		f->column_count[position] = NONE;
 		replaced++;
 	}
-	ASSERT(make->steps == f->rows);
+	ASSERT(run->steps == f->rows);
 	return replaced;
 }
 
 bool lp_factor_make(struct lp_factor *self, const struct lp_matrix *matrix, uint32_t *head,
 		    uint32_t *replaced)
 {
-	struct making make = { .f = self, .a = matrix, .head = head };
+	struct factoring run = { .f = self, .a = matrix, .head = head };
 	ASSERT(matrix->rows <= self->rows_max);
 	self->rows = matrix->rows;
 	self->updates = 0;
@@ -401,18 +407,18 @@ bool lp_factor_make(struct lp_factor *self, const struct lp_matrix *matrix, uint
 		self->work[i] = 0;
 	}
 	*replaced = 0;
-	pivot_activities(&make);
-	make.full = !list_rows(&make);
-	if (!make.full) {
-		pivot_singletons(&make);
-		pivot_nucleus(&make);
+	pivot_activities(&run);
+	run.full = !list_rows(&run);
+	if (!run.full) {
+		pivot_singletons(&run);
+		pivot_nucleus(&run);
 	}
-	if (make.full) {
-		/* Of no use; solving with it does nothing. */
+	if (run.full) {
+		/* An empty factor: solving with it changes nothing. */
 		self->rows = self->lower_first = 0;
 		return false;
 	}
-	*replaced = replace_dependent(&make);
+	*replaced = replace_dependent(&run);
 	self->lower_first = 0;
 	while (self->lower_first < self->rows && self->lower_starts[self->lower_first + 1] == 0)
 		self->lower_first++;

@@ -1,16 +1,16 @@
-/* lp_factor.h: B = L U of a basis of a linear program, sparse, and its update from pivot to pivot.
+/* lp_factor.h: the sparse factor B = L U of a basis of a linear program, and its update after a pivot.
  *
- * A basis is a list of m variables, `head`: below `columns` a column of A, else the activity of row
- * variable − columns, whose column is −e_row (the rows of the program are A x − s = 0). Vectors are
- * dense with m entries. lp_factor_make reorders `head` so that the variable that pivots in row i is
- * head[i]: from then on positions in the basis and rows are the same indices.
+ * A basis is a list of m variables, `head`: a number below `columns` is a column of A; others are the
+ * activity of row variable − columns, whose column is −e_row (the rows of the program are A x − s = 0).
+ * Vectors are dense with m entries. lp_factor_make reorders `head` so that the variable that pivots in
+ * row i is head[i]. After that, positions in the basis and rows have the same indices.
  */
 #ifndef CAIRN_ENGINE_SOLVERS_LP_FACTOR_H
 #define CAIRN_ENGINE_SOLVERS_LP_FACTOR_H
 
 #include "server/engine/solvers/lp.h"
 
-enum { LP_FACTOR_UPDATES_MAX = 64 }; /* more makes each solve longer, fewer factors more often */
+enum { LP_FACTOR_UPDATES_MAX = 64 }; /* more make each solve slower, fewer need more factors */
 
 struct lp_factor {
 	uint32_t rows_max, fill_max;
@@ -31,19 +31,19 @@ struct lp_factor {
 		*queue;
 };
 
-/* With `memory->memory` NULL only counts. `fill_max` bounds the entries of L, of U and of the
- * updates, each. */
+/* With `memory->memory` NULL only counts bytes. `fill_max`: the limit of the entries of L, of U and
+ * of the updates, each. */
 void lp_factor_init(struct lp_factor *self, struct solver_memory *memory, uint32_t rows_max,
 		    uint32_t fill_max);
-/* Factors; dependent columns are replaced by rows' activities (lowest row first), *replaced counts
- * them. False when fill_max is too small. */
+/* Computes the factor. Dependent columns are replaced by activities of rows (lowest row first);
+ * *replaced: their number. False: fill_max is too small. */
 MUST_CHECK bool lp_factor_make(struct lp_factor *self, const struct lp_matrix *matrix,
 			       uint32_t *head, uint32_t *replaced);
 /* v := B⁻¹ v; v := B⁻ᵀ v. */
 void lp_factor_solve(const struct lp_factor *self, double *v);
 void lp_factor_solve_transposed(const struct lp_factor *self, double *v);
-/* Column `row` of the basis is replaced; `column` is B⁻¹ of the new one, column[row] ≠ 0. False when
- * it is time to factor anew (nothing is changed then). */
+/* Replaces column `row` of the basis; `column` is B⁻¹ times the new one, column[row] ≠ 0. False:
+ * the caller must compute the factor again; nothing is changed. */
 MUST_CHECK bool lp_factor_update(struct lp_factor *self, uint32_t row, const double *column);
 
 #endif

@@ -1,17 +1,17 @@
-/* lp_load.c: a linear program in and out of the workspace.
+/* lp_load.c: scales a linear program into the workspace, and its solution back.
  *
- * Rows and columns are scaled so that the sizes of their entries lie around 1: three rounds of
- * dividing each row, then each column, by the geometric mean of its smallest and largest entry. The
- * factors are rounded to powers of two, so scaling changes no bit of a significand and undoes itself
+ * Rows and columns are scaled so that the sizes of their entries are near 1: three rounds that
+ * divide each row, then each column, by the geometric mean of its smallest and largest entry. The
+ * factors are rounded to powers of two, so scaling changes no bit of a significand and is undone
  * exactly. With A' = R A C: x = C x', row activities s = s'/R, y = R y', reduced cost d = d'/C.
  */
 #include "server/engine/linalg/dense.h"
 #include "server/engine/solvers/lp_simplex.h"
 
 enum { SCALING_ROUNDS = 3 };
-#define NOTHING 0x1p-43 /* 1e-13, of the largest entries; larger would change what was asked */
+#define NOTHING 0x1p-43 /* 1e-13, of the largest entries; a larger value changes the problem */
 
-/* The power of two next to 1/x, x > 0, within 2^±300. */
+/* The power of two near 1/x, x > 0, within 2^±300. */
 static double inverse_power(double x)
 {
 	VALIDATE(x > 0);
@@ -36,15 +36,16 @@ static void range_add(struct size_range *self, double value)
 	self->most = scalar_max(size, self->most);
 }
 
-/* sqrt before the product: neither overflows nor vanishes. */
+/* The geometric mean; square roots are taken first, because the product may overflow or underflow. */
 static double range_mean(struct size_range self)
 {
 	return self.most > 0 ? scalar_sqrt(self.least) * scalar_sqrt(self.most) : 1;
 }
 
-/* The matrix as given, without what is next to nothing beside the largest entries of both its row and
- * its column: that is rounding of somebody's arithmetic (the arm of a force through a centre of mass),
- * and scaling would blow it up until it looks like a pivot. The residual counts it again. */
+/* Copies the matrix. Entries that are negligible beside the largest entries of both their row and their
+ * column become 0, because they are rounding of the caller's arithmetic (the arm of a force through a
+ * centre of mass), and scaling would enlarge them to the size of a pivot. The residual includes
+ * them. */
 static void copy_values(struct lp_dual_simplex *self, const struct lp_matrix *a)
 {
 	double *row_most = self->rho;
@@ -116,7 +117,7 @@ static double scaled_bound(double bound, double scale)
 	return scalar_clamp(bound * scale, -LP_INFINITY, LP_INFINITY);
 }
 
-/* Scales the matrix, and makes the same by rows. */
+/* Scales the matrix, and stores it by rows as well. */
 static void scale_matrix(struct lp_dual_simplex *self)
 {
 	const struct lp_matrix *a = &self->matrix;
@@ -171,7 +172,7 @@ void lp_unload(const struct lp_dual_simplex *self, const struct lp_problem *prob
 		solution->dual[i] *= self->row_scale[i];
 	for (uint32_t j = 0; j < a->columns; j++) {
 		solution->x[j] = self->x[j] * self->column_scale[j];
-		/* Scaling is exact, but for bounds that were beyond what can be scaled. */
+		/* Scaling is exact, except for bounds that overflowed or were clamped. */
 		if (self->place[j] == LP_LOW && lp_has_low(self, j))
 			solution->x[j] = problem->column_low[j];
 		if (self->place[j] == LP_HIGH && lp_has_high(self, j))

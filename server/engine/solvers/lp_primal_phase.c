@@ -1,27 +1,27 @@
-/* lp_primal_phase.c: from a feasible point down to the optimum.
+/* lp_primal_phase.c: the primal simplex method, from a feasible point to the optimum.
  *
- * Runs after the dual phase when that had to shift costs, and alone when the caller has a feasible
- * point: then every point on the way is feasible and the objective never rises. Columns of a given
- * point may stand between their bounds without being basic; each is brought to a bound or into the
- * basis when its price says so.
+ * It runs after the dual phase, whose costs may have been shifted, and alone if the caller gives a
+ * feasible point. Every point is then feasible and the objective never rises. Columns of a given point
+ * may be between their bounds without being basic; their price moves each to a bound or into the basis.
  *
- * Brings in the variable with the most wrong price; it moves until a basic one, or itself, meets a
- * bound. The test has two passes: first the farthest step that violates no bound by more than the
- * tolerance, then, of the basic variables that stop it before that, the one with the largest entry,
- * then the least index. After many pivots without progress the least index decides throughout
- * (Bland), which cannot cycle. Nothing stops it: the direction is the certificate.
+ * The variable with the largest price of the wrong sign enters and moves until a basic variable, or
+ * itself, meets a bound. The ratio test has two passes: first the longest step that violates no
+ * bound by more than the tolerance; then, of the basic variables that limit the step to at most
+ * that, the one with the largest entry, then the least index. After many pivots without progress
+ * the least index decides throughout (Bland), which cannot cycle. If no bound limits the step, the
+ * direction is the certificate.
  */
 #include "server/engine/linalg/dense.h"
 #include "server/engine/solvers/lp_simplex.h"
 
 struct primal_step {
-	uint32_t in;
+	uint32_t in;   /* the variable that enters */
 	double sign;   /* direction of x_in */
-	uint32_t row;  /* that stops it, or LP_NONE */
-	double length; /* LP_INFINITY when nothing does */
+	uint32_t row;  /* of the basic variable that limits the step, or LP_NONE */
+	double length; /* LP_INFINITY: no basic variable limits the step */
 };
 
-/* The variable with the most wrong price; LP_NONE: x is optimal. */
+/* The variable with the largest price of the wrong sign; LP_NONE: x is optimal. */
 static uint32_t choose_in(const struct lp_dual_simplex *self)
 {
 	uint32_t best = LP_NONE;
@@ -43,9 +43,9 @@ static uint32_t choose_in(const struct lp_dual_simplex *self)
 	return best;
 }
 
-/* How far basic variable `row` lets x_in go; LP_INFINITY when it does not mind. */
-static double room_of_row(const struct lp_dual_simplex *self, const struct primal_step *step,
-			  uint32_t row)
+/* The distance of basic variable `row` from the bound towards which it moves; LP_INFINITY: no bound. */
+static double distance_of_row(const struct lp_dual_simplex *self, const struct primal_step *step,
+			      uint32_t row)
 {
 	VALIDATE(row < self->matrix.rows);
 	uint32_t j = self->head[row];
@@ -57,8 +57,9 @@ static double room_of_row(const struct lp_dual_simplex *self, const struct prima
 	return LP_INFINITY;
 }
 
-static double room_slack(const struct lp_dual_simplex *self, const struct primal_step *step,
-			 uint32_t row)
+/* The distance by which the basic variable of `row` may exceed its bound. */
+static double slack_of_row(const struct lp_dual_simplex *self, const struct primal_step *step,
+			   uint32_t row)
 {
 	VALIDATE(row < self->matrix.rows);
 	uint32_t j = self->head[row];
@@ -67,36 +68,37 @@ static double room_slack(const struct lp_dual_simplex *self, const struct primal
 	return lp_slack(self, step->sign * self->column[row] > 0 ? self->low[j] : self->high[j]);
 }
 
+/* The basic variable that leaves, by the ratio test of the head. */
 static void choose_row(const struct lp_dual_simplex *self, struct primal_step *step)
 {
 	ASSERT(step->sign == 1 || step->sign == -1);
 	double limit = LP_INFINITY, largest = 0;
 	step->row = LP_NONE;
 	for (uint32_t i = 0; i < self->matrix.rows; i++) {
-		double way = room_of_row(self, step, i);
-		if (way >= LP_INFINITY)
+		double distance = distance_of_row(self, step, i);
+		if (distance >= LP_INFINITY)
 			continue;
-		way = scalar_max(way, 0) + room_slack(self, step, i);
-		limit = scalar_min(way / scalar_abs(self->column[i]), limit);
+		distance = scalar_max(distance, 0) + slack_of_row(self, step, i);
+		limit = scalar_min(distance / scalar_abs(self->column[i]), limit);
 	}
 	step->length = LP_INFINITY;
 	for (uint32_t i = 0; i < self->matrix.rows; i++) {
-		double way = scalar_max(room_of_row(self, step, i), 0),
+		double distance = scalar_max(distance_of_row(self, step, i), 0),
 		       size = scalar_abs(self->column[i]);
-		if (way >= LP_INFINITY || way / size > limit)
+		if (distance >= LP_INFINITY || distance / size > limit)
 			continue;
 		bool same = size == largest || self->least_index;
 		if (step->row == LP_NONE || (!self->least_index && size > largest) ||
 		    (same && self->head[i] < self->head[step->row])) {
 			step->row = i;
-			step->length = way / size;
+			step->length = distance / size;
 			largest = size;
 		}
 	}
 }
 
-/* How far x_in may go by its own bounds. */
-static double own_room(const struct lp_dual_simplex *self, const struct primal_step *step)
+/* The distance of x_in from its own bound in this direction. */
+static double own_distance(const struct lp_dual_simplex *self, const struct primal_step *step)
 {
 	VALIDATE(self->place[step->in] != LP_BASIC);
 	if (step->sign > 0)
@@ -112,6 +114,7 @@ static void move_along(struct lp_dual_simplex *self, const struct primal_step *s
 	self->x[step->in] += step->sign * length;
 }
 
+/* x_in moves to its other bound; the basis does not change. */
 static enum lp_outcome flip_bound(struct lp_dual_simplex *self, const struct primal_step *step,
 				  double length)
 {
@@ -146,7 +149,7 @@ static enum lp_outcome make_pivot(struct lp_dual_simplex *self, const struct pri
 	return lp_after_exchange(self, lp_exchange(self, step->row, step->in));
 }
 
-static void remember_ray(struct lp_dual_simplex *self, const struct primal_step *step)
+static void store_ray(struct lp_dual_simplex *self, const struct primal_step *step)
 {
 	ASSERT(self->place[step->in] != LP_BASIC);
 	dense_zero(self->certificate, self->matrix.columns);
@@ -173,7 +176,7 @@ enum lp_outcome lp_primal_phase(struct lp_dual_simplex *self)
 		step.sign = self->price[step.in] < 0 ? 1 : -1;
 		lp_solve_column(self, step.in, self->column);
 		choose_row(self, &step);
-		double own = own_room(self, &step);
+		double own = own_distance(self, &step);
 		if (own < LP_INFINITY && own <= step.length) {
 			outcome = flip_bound(self, &step, own);
 		} else if (step.row != LP_NONE) {
@@ -181,7 +184,7 @@ enum lp_outcome lp_primal_phase(struct lp_dual_simplex *self)
 		} else if (self->factor.updates > 0) {
 			outcome = lp_try_again(self);
 		} else {
-			remember_ray(self, &step);
+			store_ray(self, &step);
 			outcome = LP_UNBOUNDED;
 		}
 	}
