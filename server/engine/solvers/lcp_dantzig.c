@@ -52,8 +52,8 @@ void lcp_dantzig_init(struct lcp_dantzig *self, void *memory, uint32_t rows)
 	carve_dantzig(self, &carving, rows);
 }
 
-/* Sets to 0 the entries of the direction in dx that cannot be part of a proof: rounding, and moves towards
- * a finite bound. */
+/* Sets to 0 the entries of the direction in dx that cannot be part of a proof: rounding, and moves
+ * towards a finite bound. */
 static void clean_direction(struct lcp_core *core)
 {
 	double least = DIRECTION_MIN * dense_max_abs(core->dx, core->count);
@@ -67,8 +67,8 @@ static void clean_direction(struct lcp_core *core)
 
 /* Whether the direction z in dx is what the status claims, multiplied out in twice the digits.
  * INFEASIBLE: z moves every row only where w z ≥ 0, so a solution has 0 ≤ z·w = (Aᵀz)·x + b·z. With b·z
- * < 0 none has Σ |x| < −b·z / max |Aᵀz|, which must be out of sight. Aᵀ, not A: a matrix that is not
- * symmetric proves nothing false. UNBOUNDED: zᵀA z < 0. */
+ * < 0 none has Σ |x| < −b·z / max |Aᵀz|, which must be at least SIGHT × max |b|. Aᵀ, not A: a proof is
+ * then right even if the matrix is not symmetric. UNBOUNDED: zᵀA z < 0. */
 static bool direction_proves(struct lcp_core *core)
 {
 	ASSERT(core->result.status == SOLVER_INFEASIBLE || core->result.status == SOLVER_UNBOUNDED);
@@ -99,6 +99,7 @@ static bool direction_proves(struct lcp_core *core)
 	return down.hi < 0 && across * reach <= -down.hi;
 }
 
+/* One attempt: x, state and the verified result. */
 static struct solver_result attempt_rule(struct lcp_dantzig *self,
 					 const struct lcp_problem *problem,
 					 const struct solver_options *options, enum lcp_rule rule,
@@ -137,11 +138,12 @@ static struct solver_result attempt_rule(struct lcp_dantzig *self,
 	return *result;
 }
 
-/* A proof of infeasibility holds up to rounding. If A is not exactly singular and its solution is within
- * SIGHT and the tolerance, that solution is returned; otherwise the proof, computed again. */
-static struct solver_result look_far(struct lcp_dantzig *self, const struct lcp_problem *problem,
-				     const struct solver_options *options, double *x,
-				     uint8_t *state)
+/* A proof of infeasibility holds up to rounding. If A is not exactly singular and its solution is
+ * within SIGHT and the tolerance, that solution is returned; otherwise the proof, computed again. */
+static struct solver_result try_distant_solution(struct lcp_dantzig *self,
+						 const struct lcp_problem *problem,
+						 const struct solver_options *options, double *x,
+						 uint8_t *state)
 {
 	struct solver_options cold = *options;
 	cold.warm = false;
@@ -152,6 +154,7 @@ static struct solver_result look_far(struct lcp_dantzig *self, const struct lcp_
 	return second;
 }
 
+/* The attempts of the head; the better result. */
 static struct solver_result solve_rules(struct lcp_dantzig *self, const struct lcp_problem *problem,
 					const struct solver_options *options, double *x,
 					uint8_t *state)
@@ -159,7 +162,7 @@ static struct solver_result solve_rules(struct lcp_dantzig *self, const struct l
 	struct solver_result first =
 		attempt_rule(self, problem, options, LCP_RULE_WORST, false, x, state);
 	if (self->stuck && first.status != SOLVER_SOLVED)
-		first = look_far(self, problem, options, x, state);
+		first = try_distant_solution(self, problem, options, x, state);
 	if (first.status != SOLVER_LIMIT && first.status != SOLVER_INEXACT)
 		return first;
 	dense_copy(self->first, x, problem->count);
@@ -168,7 +171,7 @@ static struct solver_result solve_rules(struct lcp_dantzig *self, const struct l
 	struct solver_result second =
 		attempt_rule(self, problem, &cold, LCP_RULE_INDEX, false, x, state);
 	if (second.status != SOLVER_INFEASIBLE && !(second.residual <= first.residual)) {
-		/* The first answer, and for the next warm start the second's active set. */
+		/* The first solution, with the second attempt's active set for the next warm start. */
 		dense_copy(x, self->first, problem->count);
 		second.status = first.status;
 		second.residual = lcp_residual(problem, x, self->w);

@@ -1,8 +1,8 @@
-/* qp.c: the conditions of Karush, Kuhn and Tucker, measured.
+/* qp.c: violations of the conditions of Karush, Kuhn and Tucker by a point.
  *
- * In double first. Where what the violations are relative to lies beyond 2^±500, or where everything
- * came out as 0 though x or λ is not, products may have left the range: then the same once more in
- * numbers without a last exponent (math/wide.h).
+ * They are first computed in double. If a force or length that they are relative to lies beyond
+ * 2^±500, or if all sums are 0 although x or λ is not, products may have left the range of double.
+ * They are then computed again with a wider exponent (math/wide.h).
  */
 #include "server/engine/solvers/qp.h"
 
@@ -14,11 +14,15 @@
 #define TERM_MAX 0x1p500
 #define ENERGY_LOW 0x1p-900 /* the same for products of two sizes */
 #define ENERGY_HIGH 0x1p900
-#define RAY                                                                                        \
-	1e-9 /* of its terms: what of C p counts as 0; less asks more than a step of a solver gives */
-#define TERMS 8 /* see qp.h: more excuses more of a run-away x, less blames honest rounding */
-/* Of the largest force times the length: below it the terms of a gap are no measure, because they may all
- * vanish (x = 0). More excuses what presses far from its row, less blames rounding. */
+/* Of its terms: a smaller C p or G p of a ray counts as 0. A smaller limit needs more accuracy than
+ * a step of the solver has. */
+#define RAY 1e-9
+/* See qp.h. A larger factor accepts points with a very large x or λ; a smaller one rejects correct
+ * ones because of rounding. */
+#define TERMS 8
+/* Of the largest force times the length: the least number that a gap is relative to, because all
+ * its terms may vanish (x = 0). A larger one accepts multipliers far from their rows; a smaller one
+ * rejects rounding. */
 #define ENERGY_MIN 0x1p-10
 
 bool qp_equal(const struct qp_problem *self, uint32_t row)
@@ -61,7 +65,7 @@ double qp_planes_length(const struct qp_problem *self)
 	return length;
 }
 
-/* Of a row: off and share are |s| and |λ|, relative. */
+/* The violation by a row; off and share are its relative |s| and |λ|. */
 static double row_residual(bool equal, bool below, double off, bool pulls, double share)
 {
 	if (equal)
@@ -88,13 +92,13 @@ static double exact_slack(const struct qp_problem *self, uint32_t k, const doubl
 	return double2_add_double(sum, -self->d[k]).hi;
 }
 
-/* What the conditions are relative to, and the worst of stationarity. */
+/* The force and length that violations are relative to, and the largest violation of stationarity. */
 struct sizes {
 	double force, length, off; /* off: max |G x + c − Cᵀλ| */
-	bool far;		   /* x or λ is so large that plain sums lose what is asked */
+	bool far;		   /* x or λ is so large that sums in double are too inaccurate */
 };
 
-/* C_k x at the row's plane, in twice the digits where asked. */
+/* C_k x; in twice the digits if `exactly`. */
 static double row_product(const struct qp_problem *self, uint32_t k, const double *x, bool exactly)
 {
 	VALIDATE(k < self->rows);
@@ -103,23 +107,23 @@ static double row_product(const struct qp_problem *self, uint32_t k, const doubl
 	return exactly ? exact_dot(row, 1, x, n).hi : dense_dot(row, x, n);
 }
 
-/* The farthest plane, from the origin or through x. */
+/* The distance from the origin of the farthest plane of a row, or of its parallel through x. */
 static double farthest_plane(const struct qp_problem *self, const double *x, bool exactly)
 {
 	double length = 0;
 	for (uint32_t k = 0; k < self->rows; k++) {
 		double steep =
 			dense_max_abs(self->matrix + (size_t)k * self->variables, self->variables);
-		double way = scalar_max(scalar_abs(self->d[k]),
-					scalar_abs(row_product(self, k, x, exactly)));
+		double distance = scalar_max(scalar_abs(self->d[k]),
+					     scalar_abs(row_product(self, k, x, exactly)));
 		if (steep > 0)
-			length = scalar_max(length, way / steep);
+			length = scalar_max(length, distance / steep);
 	}
 	return length;
 }
 
-/* What the terms sum up to, and what is left of all of them, in twice the digits. Rounding of large terms
- * that cancel would else pass for a force. */
+/* force and off in twice the digits, because in double the rounding of large terms that cancel
+ * would count as a force. */
 static void exact_sizes(const struct qp_problem *self, const double *x, const double *lambda,
 			struct sizes *at)
 {
@@ -138,7 +142,7 @@ static void exact_sizes(const struct qp_problem *self, const double *x, const do
 	}
 }
 
-/* *safe: neither left the range. */
+/* The sizes, in double where that is accurate enough. *safe: force and length are within the range. */
 static struct sizes plain_sizes(const struct qp_problem *self, const double *x,
 				const double *lambda, bool *safe)
 {
@@ -180,13 +184,13 @@ static struct sizes plain_sizes(const struct qp_problem *self, const double *x,
 	*safe = in_range(at.force) && scalar_is_finite(at.off) && scalar_is_finite(at.length);
 	if (at.force == 0)
 		*safe = dense_max_abs(x, n) == 0 && dense_max_abs(lambda, self->rows) == 0;
-	/* A length of 0 may be one that left the range, unless nothing has a length. */
+	/* A length of 0 may have underflowed, unless x and d are 0. */
 	bool none = dense_max_abs(x, n) == 0 && dense_max_abs(self->d, self->rows) == 0;
 	*safe = *safe && (at.length == 0 ? none : in_range(at.length));
 	return at;
 }
 
-/* The value at x less that of the dual, x·(G x + c) − d·λ, over the largest of its terms. */
+/* The duality gap |x·(G x + c) − d·λ| over the largest of its terms. */
 static double plain_gap(const struct qp_problem *self, const double *x, const double *lambda,
 			struct sizes size, bool *safe)
 {
@@ -207,7 +211,7 @@ static double plain_gap(const struct qp_problem *self, const double *x, const do
 	return sum.hi == 0 ? 0 : scalar_abs(sum.hi) / most;
 }
 
-/* In double; *safe: as above, of all parts. With or without the gap. */
+/* The residual in double, with or without the gap. *safe: all its parts are within the range. */
 static double plain_residual(const struct qp_problem *self, const double *x, const double *lambda,
 			     bool with_gap, bool *safe)
 {
@@ -226,7 +230,7 @@ static double plain_residual(const struct qp_problem *self, const double *x, con
 		*safe = *safe && (steep == 0 || (size.length == 0 && s == 0) ||
 				  in_range(steep * size.length));
 		*safe = *safe && (lambda[k] == 0 || steep == 0 || in_range(pull));
-		/* A row of zeros holds or does not, whatever x is. */
+		/* A row of zeros holds for every x or for none. */
 		if (steep == 0)
 			off = s < 0 || (s > 0 && qp_equal(self, k)) ? __builtin_inf() : 0;
 		if (!(off >= 0) || !scalar_is_finite(share)) {
@@ -302,17 +306,17 @@ static wide wide_length(const struct qp_problem *self, const double *x)
 		length = wide_over(wide_max_abs(self->c, n), wide_of(curve));
 	for (uint32_t k = 0; k < self->rows; k++) {
 		wide steep = wide_max_abs(self->matrix + (size_t)k * n, n);
-		wide way =
+		wide distance =
 			wide_max(wide_abs(wide_of(self->d[k])), wide_abs(wide_row(self, k, x, 0)));
 		if (steep.mantissa > 0)
-			length = wide_max(length, wide_over(way, steep));
+			length = wide_max(length, wide_over(distance, steep));
 	}
 	wide capped = wide_times(wide_of(TERMS), length);
 	return wide_max(length, wide_min(wide_max_abs(x, n), capped));
 }
 
-static struct wide_sizes wide_sizes_of(const struct qp_problem *self, const double *x,
-				       const double *lambda)
+static struct wide_sizes compute_wide_sizes(const struct qp_problem *self, const double *x,
+					    const double *lambda)
 {
 	struct wide_sizes at = { { 0, 0 }, { 0, 0 }, { 0, 0 } };
 	wide most = { 0, 0 };
@@ -345,6 +349,7 @@ static wide2 add_term(wide2 sum, wide a, double y, wide *most)
 	return wide2_plus(sum, term);
 }
 
+/* plain_gap with a wider exponent. */
 static double wide_gap(const struct qp_problem *self, const double *x, const double *lambda,
 		       struct wide_sizes size)
 {
@@ -361,13 +366,14 @@ static double wide_gap(const struct qp_problem *self, const double *x, const dou
 	return wide_ratio(wide_abs(wide2_rounded(sum)), most);
 }
 
+/* plain_residual with a wider exponent. */
 static double wide_residual(const struct qp_problem *self, const double *x, const double *lambda,
 			    bool with_gap)
 {
 	uint32_t n = self->variables;
 	if (!solver_finite(x, n) || !solver_finite(lambda, self->rows))
 		return __builtin_inf();
-	struct wide_sizes size = wide_sizes_of(self, x, lambda);
+	struct wide_sizes size = compute_wide_sizes(self, x, lambda);
 	double worst = wide_ratio(size.off, size.force);
 	if (with_gap)
 		worst = scalar_max(worst, wide_gap(self, x, lambda, size));

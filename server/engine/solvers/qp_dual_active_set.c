@@ -1,21 +1,21 @@
-/* qp_dual_active_set.c: min ½ xᵀG x + cᵀx, C x ≥ d (some =), from the free minimum inwards.
+/* qp_dual_active_set.c: min ½ xᵀG x + cᵀx, C x ≥ d (some =), from the unconstrained minimum.
  *
- * Goldfarb and Idnani (1983), C-07: start at x = −G⁻¹c with no row active; take the most violated
- * row; the primal direction is z = H n, the dual one r; a partial step ends where a multiplier
- * reaches 0 (that row leaves), a full one where the row holds (it becomes active); z = 0 and no
- * multiplier to drop: no point is admissible. Written in the multipliers this is the pivoting of
- * lcp_drive.c by the rule `worst` on A = C G⁻¹ Cᵀ, b = C x₀ − d: z = 0 is a Schur complement of
- * nothing. So the same core does it, dependent rows, equal rows (as joints) and warm starts
- * included.
+ * Goldfarb and Idnani (1983), C-07: start at x = −G⁻¹c with no row active and take the most violated
+ * row. The primal direction is z = H n, the dual one r. A partial step ends at a multiplier that
+ * reaches 0 (its row leaves), a full step where the row holds (it becomes active). If z = 0 and no
+ * multiplier can be dropped, no point satisfies the rows. In terms of the multipliers this is the
+ * pivoting of lcp_drive.c by the rule `worst` on A = C G⁻¹ Cᵀ, b = C x₀ − d, and z = 0 is a Schur
+ * complement of 0. So the core of the LCP solves it, including dependent rows, equal rows (as
+ * joints) and warm starts.
  *
  * Each round solves for a step p from the present x: min ½ pᵀG p + (G x + c)ᵀp, C p ≥ d − C x. The
- * first, from 0, is the whole problem; the next are refinement, which takes out what forming A has
- * lost. If G is only semidefinite it gets ρ on its diagonal, and the rounds are the proximal point
- * method, whose limit is a minimum of the problem itself.
+ * first round starts at 0 and solves the whole problem; the others are iterative refinement, which
+ * removes the rounding of A. If G is only semidefinite, ρ is added to its diagonal, and the rounds
+ * are the proximal point method, whose limit is a minimum of the problem itself.
  *
- * What goes wrong: rows that contradict each other: INFEASIBLE with Farkas' multipliers. A
- * semidefinite G and an objective without end: the last step is checked to be a ray: UNBOUNDED.
- * Rounds used up, or no more gain: the best round goes out with its residual.
+ * Failures. Rows that contradict each other: INFEASIBLE with Farkas' multipliers. A semidefinite G and
+ * an unbounded objective: UNBOUNDED, if the last step passes the check for a ray. If the rounds are
+ * used up or no longer reduce the residual, the best round is returned with its residual.
  */
 #include "server/engine/solvers/qp_dual_active_set.h"
 
@@ -24,28 +24,30 @@
 #include "server/engine/math/scalar.h"
 
 enum {
-	POLISHES = 6,
+	POLISHES = 6,	 /* most rounds of polish_best */
 	REFINEMENTS = 4, /* of a proof: each gains the digits that the factor has */
 	ROUNDS = 60,	 /* of the proximal point method with one ρ */
 	STALLS = 3,	 /* rounds in a row that do not halve the residual */
-	STAGES = 5,
+	STAGES = 5,	 /* values of ρ */
 };
 
-#define PROXIMAL                                                                                   \
-	1e-4 /* ρ of the largest diagonal entry: smaller spoils A, larger needs more rounds */
-#define STAGE 0x1p-7	 /* ρ from stage to stage */
-#define ROUGH 1e-3	 /* of the tolerance: good enough not to go on with another ρ */
-#define FINE 0x1p-44	 /* a residual above is polished */
-#define EXACT 0x1p-50	 /* there is nothing more to gain */
-#define ROUNDING 0x1p-46 /* of |x|, in a row of a point far out */
-#define FAR_IN 1e-4	 /* a residual below: the multipliers are nearly right */
-#define BESIDE 1e3	 /* of the worst slack to be taken out: more than a step leads */
-#define RUNAWAY 1e6	 /* of the largest force: multipliers that pull so much may be a proof */
-/* Lengths of the problem: INFEASIBLE and UNBOUNDED say that there is nothing within. Less lets rounding of a
- * nearly singular problem pass for a proof; the proofs of contradicting rows reach 1e13 and more. */
+/* The first ρ, of the largest diagonal entry: a smaller one loses digits of A, a larger one needs
+ * more rounds. */
+#define PROXIMAL 1e-4
+#define STAGE 0x1p-7	 /* factor of ρ from one stage to the next */
+#define ROUGH 1e-3	 /* of the tolerance: a residual that needs no smaller ρ */
+#define FINE 0x1p-44	 /* a larger residual is polished */
+#define EXACT 0x1p-50	 /* a residual that cannot be reduced */
+#define ROUNDING 0x1p-46 /* of |x|, in a row of a point far from 0 */
+#define FAR_IN 1e-4	 /* below this residual the multipliers are nearly right */
+#define BESIDE 1e3	 /* of the worst violation: farther than a step leads */
+#define RUNAWAY 1e6	 /* of the largest force: multipliers with a larger force may be a proof */
+/* In lengths of the problem: INFEASIBLE says that no point exists within this distance, UNBOUNDED
+ * that the objective falls up to it. With a smaller one the rounding of a nearly singular problem
+ * counts as a proof; the proofs of contradicting rows reach 1e13 and more. */
 #define SIGHT 1e8
-/* Lengths of the problem: beside an x so far out, rows that contradict each other by 1e-3 are off by
- * nothing. */
+/* In lengths of the problem: rows that contradict each other by 1e-3 have a negligible violation
+ * relative to a larger x. */
 #define FAR_OUT 1e4
 
 static void carve_active_set(struct qp_dual_active_set *self, struct solver_memory *memory,
@@ -89,9 +91,9 @@ void qp_dual_active_set_init(struct qp_dual_active_set *self, void *memory, uint
 	carve_active_set(self, &carving, variables, rows);
 }
 
-/* G + ρ = L Lᵀ; false when it has none. Without ρ a pivot that is rounding counts as none. */
-static bool factor_with(struct qp_dual_active_set *self, const struct qp_problem *problem,
-			double proximal)
+/* Factors G + ρ = L Lᵀ. False: there is no factor, or a pivot is only rounding. */
+static bool factor_matrix(struct qp_dual_active_set *self, const struct qp_problem *problem,
+			  double proximal)
 {
 	ASSERT(problem->variables <= self->variables_max);
 	ASSERT(proximal >= 0);
@@ -108,7 +110,7 @@ static bool factor_with(struct qp_dual_active_set *self, const struct qp_problem
 	return good;
 }
 
-/* A = C (G + ρ)⁻¹ Cᵀ from the half-solved rows. */
+/* across := L⁻¹ Cᵀ by rows of C; A = C (G + ρ)⁻¹ Cᵀ from it; the bounds of the dual. */
 static void make_dual(struct qp_dual_active_set *self, const struct qp_problem *problem)
 {
 	ASSERT(problem->rows <= self->rows_max);
@@ -128,11 +130,12 @@ static void make_dual(struct qp_dual_active_set *self, const struct qp_problem *
 	}
 }
 
-/* Pivoting calls a row held when it is off by nothing beside the largest of all slacks. Where 1e-10 is to be
- * taken out beside a wall at 1000, rows without a multiplier are brought near: a row that is met too
- * early makes a step short, never wrong. */
-static void bring_near(struct qp_dual_active_set *self, const struct qp_problem *problem,
-		       const double *from)
+/* Pivoting accepts a violation that is negligible beside the largest slack of all rows. If a
+ * violation of 1e-10 is to be removed and another row has a slack of 1000, that is too inaccurate.
+ * Slacks of rows without a multiplier are therefore limited; a row that is then met too early makes
+ * a step shorter, but not wrong. */
+static void limit_slacks(struct qp_dual_active_set *self, const struct qp_problem *problem,
+			 const double *from)
 {
 	double most = 0;
 	for (uint32_t k = 0; k < problem->rows; k++)
@@ -143,8 +146,8 @@ static void bring_near(struct qp_dual_active_set *self, const struct qp_problem 
 			self->b[k] = scalar_min(self->b[k], BESIDE * most);
 }
 
-/* One step from x: multipliers into self->lambda, step into self->step. With `from`, multipliers that
- * belong to x, it is only their change that is solved for, so that its rounding is small too. */
+/* One step from x: multipliers into self->lambda, step into self->step. With `from`, the
+ * multipliers at x, only their change is solved for, because its rounding is smaller. */
 static struct solver_result round_from(struct qp_dual_active_set *self,
 				       const struct qp_problem *problem,
 				       const struct solver_options *options, const double *x,
@@ -165,7 +168,7 @@ static struct solver_result round_from(struct qp_dual_active_set *self,
 	for (uint32_t k = 0; k < m; k++)
 		self->b[k] += self->slack[k] - problem->d[k];
 	if (self->with_gap && from != NULL)
-		bring_near(self, problem, from);
+		limit_slacks(self, problem, from);
 	struct lcp_problem dual = { m, m, self->a, self->b, self->low, self->high };
 	struct solver_result result =
 		lcp_dantzig_solve(&self->lcp, &dual, options, self->lambda, self->state);
@@ -176,8 +179,9 @@ static struct solver_result round_from(struct qp_dual_active_set *self,
 	return result;
 }
 
-/* Refines multipliers z that should have Cᵀz = 0: Cᵀz is taken in full and what of it the rows of the
- * pivoting's factor can take back, they take. The largest becomes 1; what pulls is left out. */
+/* Refines multipliers z that should have Cᵀz = 0: the rows of the pivoting's factor correct the
+ * part of Cᵀz, computed in twice the digits, that lies in their span. Entries below 0 become 0, and
+ * the largest 1. */
 static void refine_proof(struct qp_dual_active_set *self, const struct qp_problem *problem,
 			 double *z)
 {
@@ -214,12 +218,11 @@ static void refine_proof(struct qp_dual_active_set *self, const struct qp_proble
 	}
 }
 
-/* Whether multipliers z are a proof that no point within sight satisfies the rows; then kept. Two kinds
- * of z come here: the direction in which the pivoting found no end, and the multipliers of a round
- * itself: contradicting rows that are independent by no more than the rounding of A have such without
- * measure. */
-static bool keep_proof(struct qp_dual_active_set *self, const struct qp_problem *problem,
-		       const double *z)
+/* Whether multipliers z prove that no point within SIGHT satisfies the rows; stores them if so. z
+ * is the direction that no event of the pivoting ends, or the multipliers of a round: contradicting
+ * rows that are independent only by the rounding of A have extremely large multipliers. */
+static bool store_proof(struct qp_dual_active_set *self, const struct qp_problem *problem,
+			const double *z)
 {
 	if (!(dense_dot(problem->d, z, problem->rows) > 0))
 		return false;
@@ -231,15 +234,16 @@ static bool keep_proof(struct qp_dual_active_set *self, const struct qp_problem 
 	return true;
 }
 
-/* What a round is judged by. */
+/* The residual that rounds are compared by. */
 static double measure_round(const struct qp_dual_active_set *self, const struct qp_problem *problem,
 			    const double *x, const double *lambda)
 {
 	return (self->with_gap ? qp_residual : qp_conditions)(problem, x, lambda);
 }
 
-/* Active rows that nearly depend on each other have multipliers so large that a round solves the rows
- * no better than to their rounding. Then rounds for changes alone go on from the best one. */
+/* If active rows nearly depend on each other, their multipliers are so large that a round satisfies the
+ * rows only to the rounding of these multipliers. Rounds that solve only for changes then improve the
+ * best point. */
 static void polish_best(struct qp_dual_active_set *self, const struct qp_problem *problem,
 			const struct solver_options *options, double *x, double *lambda,
 			struct solver_result *total)
@@ -261,8 +265,8 @@ static void polish_best(struct qp_dual_active_set *self, const struct qp_problem
 	}
 }
 
-/* Whether a round's multipliers are so much larger than its forces that they may be a proof. */
-static bool are_without_measure(struct qp_dual_active_set *self, const struct qp_problem *problem)
+/* Whether the multipliers of a round are so much larger than its forces that they may be a proof. */
+static bool are_extreme(struct qp_dual_active_set *self, const struct qp_problem *problem)
 {
 	uint32_t n = problem->variables, m = problem->rows;
 	double pull = 0, force = dense_max_abs(problem->c, n);
@@ -275,7 +279,8 @@ static bool are_without_measure(struct qp_dual_active_set *self, const struct qp
 }
 
 /* Rounds from self->point with the present factor; the best point into x and lambda, its residual into
- * total. Ends when that is good, nothing more is gained, or a proof is found (total's status). */
+ * total. Ends if the residual is small enough or no longer shrinks, or with a proof (total's
+ * status). */
 static void iterate_rounds(struct qp_dual_active_set *self, const struct qp_problem *problem,
 			   const struct solver_options *options, uint32_t rounds, double *x,
 			   double *lambda, struct solver_result *total)
@@ -286,7 +291,8 @@ static void iterate_rounds(struct qp_dual_active_set *self, const struct qp_prob
 	double before = __builtin_inf();
 	struct solver_options inner = *options;
 	for (uint32_t round = 0; round < rounds && worse < (proximal ? STALLS : 2); round++) {
-		/* Far in, only changes are solved for: of whole multipliers the rounding would be left. */
+		/* Near the solution only changes are solved for, because the rounding of whole
+		 * multipliers is too large. */
 		const double *from = proximal && total->residual < FAR_IN ? self->held : NULL;
 		dense_copy(self->held, self->lambda, problem->rows);
 		struct solver_result one = round_from(self, problem, &inner, self->point, from);
@@ -294,8 +300,8 @@ static void iterate_rounds(struct qp_dual_active_set *self, const struct qp_prob
 		total->pivots += one.pivots;
 		total->rounds++;
 		bool endless = one.status == SOLVER_INFEASIBLE;
-		if ((endless || are_without_measure(self, problem)) &&
-		    keep_proof(self, problem, endless ? one.certificate : self->lambda)) {
+		if ((endless || are_extreme(self, problem)) &&
+		    store_proof(self, problem, endless ? one.certificate : self->lambda)) {
 			total->status = SOLVER_INFEASIBLE;
 			return;
 		}
@@ -320,8 +326,8 @@ static void iterate_rounds(struct qp_dual_active_set *self, const struct qp_prob
 	}
 }
 
-/* A first ρ: a small part of the largest curvature; without any, one that leads about as far as the
- * planes are. */
+/* The first ρ: a small share of the largest curvature. Without curvature, a ρ for which the first
+ * step is about as long as the planes are far. */
 static double first_proximal(const struct qp_problem *problem)
 {
 	double most = 0, force = dense_max_abs(problem->c, problem->variables), length;
@@ -333,11 +339,11 @@ static double first_proximal(const struct qp_problem *problem)
 	return force > 0 && length > 0 ? force / length : 1;
 }
 
-/* Makes the factor with ρ and the dual from it; false when the numbers do not carry them. */
+/* Computes the factor with ρ and the dual problem. False: there is none, or its numbers overflow. */
 static bool prepare_dual(struct qp_dual_active_set *self, const struct qp_problem *problem,
 			 double proximal)
 {
-	self->prepared = factor_with(self, problem, proximal);
+	self->prepared = factor_matrix(self, problem, proximal);
 	if (self->prepared) {
 		make_dual(self, problem);
 		self->prepared = solver_finite(self->a, (size_t)problem->rows * problem->rows);
@@ -345,14 +351,14 @@ static bool prepare_dual(struct qp_dual_active_set *self, const struct qp_proble
 	return self->prepared;
 }
 
-/* The proximal point method, with ever smaller ρ: each stage goes on from the point before. */
-static void approach_proximally(struct qp_dual_active_set *self, const struct qp_problem *problem,
-				const struct solver_options *options, double *x, double *lambda,
-				struct solver_result *total)
+/* The proximal point method with decreasing ρ; each stage starts at the last point. */
+static void solve_proximally(struct qp_dual_active_set *self, const struct qp_problem *problem,
+			     const struct solver_options *options, double *x, double *lambda,
+			     struct solver_result *total)
 {
 	struct solver_options inner = *options;
 	double proximal = first_proximal(problem);
-	/* From what there is, if that is near: its multipliers as well. */
+	/* Starts at x and lambda if they are near the solution. */
 	bool near = total->residual <= FAR_IN;
 	dense_zero(self->point, problem->variables);
 	if (near) {
@@ -380,11 +386,11 @@ static void approach_proximally(struct qp_dual_active_set *self, const struct qp
 	}
 }
 
-/* Whether the rows admit a point at all: looks for the one nearest to 0, which asks nothing of G and c and
- * does not run away along a ray. total's status becomes INFEASIBLE with a proof, else stays, and UNBOUNDED
- * stays only if there is a point. */
-static void look_for_a_point(struct qp_dual_active_set *self, const struct qp_problem *problem,
-			     const struct solver_options *options, struct solver_result *total)
+/* Whether a point satisfies the rows: solves for the one nearest to 0, which does not depend on G
+ * and c and has no ray. The status of total becomes INFEASIBLE with a proof. Otherwise it does not
+ * change, except that UNBOUNDED becomes INEXACT if no point is found. */
+static void find_feasible_point(struct qp_dual_active_set *self, const struct qp_problem *problem,
+				const struct solver_options *options, struct solver_result *total)
 {
 	uint32_t n = problem->variables;
 	struct qp_problem nearest = *problem;
@@ -410,9 +416,9 @@ static void look_for_a_point(struct qp_dual_active_set *self, const struct qp_pr
 		total->status = SOLVER_INEXACT;
 }
 
-/* If all conditions hold and the gap is left (large multipliers at rows that are off by the rounding of far
- * longer ones), rounds continue by the gap. A G that is indefinite by more than the last ρ has left no factor
- * for them; they then begin with the first ρ. */
+/* If all conditions hold but the gap is too large (large multipliers at rows whose violation is the
+ * rounding of much longer ones), rounds continue, measured by the gap. If the last ρ left no
+ * factor, because G is indefinite by more, they start with the first ρ. */
 static void close_gap(struct qp_dual_active_set *self, const struct qp_problem *problem,
 		      const struct solver_options *options, double *x, double *lambda,
 		      struct solver_result *total)
@@ -424,15 +430,15 @@ static void close_gap(struct qp_dual_active_set *self, const struct qp_problem *
 	if (self->prepared)
 		polish_best(self, problem, options, x, lambda, total);
 	if (total->residual > options->tolerance)
-		approach_proximally(self, problem, options, x, lambda, total);
+		solve_proximally(self, problem, options, x, lambda, total);
 	self->with_gap = false;
 }
 
-/* An answer far out may satisfy rows that contradict each other, to rounding of itself; they are then asked
- * near 0, where it shows. The states of the answer stay. */
-static void doubt_far_out(struct qp_dual_active_set *self, const struct qp_problem *problem,
-			  const struct solver_options *options, const double *x,
-			  struct solver_result *total)
+/* A very large x may satisfy contradicting rows to its own rounding. The rows are then tested near
+ * 0, where a contradiction shows. The states of the solution are restored. */
+static void check_distant_point(struct qp_dual_active_set *self, const struct qp_problem *problem,
+				const struct solver_options *options, const double *x,
+				struct solver_result *total)
 {
 	uint32_t n = problem->variables;
 	double curve = 0, length = qp_planes_length(problem);
@@ -444,13 +450,14 @@ static void doubt_far_out(struct qp_dual_active_set *self, const struct qp_probl
 		return;
 	for (uint32_t k = 0; k < problem->rows; k++)
 		self->state_kept[k] = self->state[k];
-	look_for_a_point(self, problem, options, total);
+	find_feasible_point(self, problem, options, total);
 	if (total->status == SOLVER_INFEASIBLE)
 		total->residual = __builtin_inf();
 	for (uint32_t k = 0; k < problem->rows; k++)
 		self->state[k] = self->state_kept[k];
 }
 
+/* Rounds without ρ, then with ρ, then the checks of the head. */
 static struct solver_result solve_stages(struct qp_dual_active_set *self,
 					 const struct qp_problem *problem,
 					 const struct solver_options *options, double *x,
@@ -468,15 +475,15 @@ static struct solver_result solve_stages(struct qp_dual_active_set *self,
 	}
 	if (total.status != SOLVER_INFEASIBLE && !(total.residual <= ROUGH * options->tolerance)) {
 		total.fallbacks = definite && !(total.residual <= options->tolerance);
-		approach_proximally(self, problem, options, x, lambda, &total);
+		solve_proximally(self, problem, options, x, lambda, &total);
 	}
 	if (total.status != SOLVER_INFEASIBLE && total.residual <= options->tolerance)
 		close_gap(self, problem, options, x, lambda, &total);
 	if (total.status != SOLVER_INFEASIBLE && !(total.residual <= options->tolerance))
-		look_for_a_point(self, problem, options, &total);
+		find_feasible_point(self, problem, options, &total);
 	else if (total.status != SOLVER_INFEASIBLE)
-		doubt_far_out(self, problem, options, x, &total);
-	/* Whatever goes out is told of with its gap. */
+		check_distant_point(self, problem, options, x, &total);
+	/* The residual returned includes the gap. */
 	if (total.residual <= SCALAR_MAX)
 		total.residual = qp_residual(problem, x, lambda);
 	if (total.residual <= options->tolerance) {
