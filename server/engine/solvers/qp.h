@@ -50,8 +50,8 @@ double qp_infeasibility(const struct qp_problem *self, const double *z);
  * over the length of the problem (of the planes and max |c| / max G_ii), if G p = 0 and C p ≥ 0 (=
  * 0 in equal rows) to 1e-9 of their terms; otherwise −1. Computed in twice the digits. */
 double qp_unboundedness(const struct qp_problem *self, const double *p);
-/* In the problem's units: the largest d − C x of a row (|C x − d| of an equal one), and the largest
- * entry of |G x + c − Cᵀλ|. */
+/* In the problem's units: the largest d − C x of a row (|C x − d| of an equal one), and the
+ * largest entry of |G x + c − Cᵀλ|. */
 void qp_violations(const struct qp_problem *self, const double *x, const double *lambda,
 		   double *row, double *stationarity);
 

@@ -1,7 +1,7 @@
-/* test_contract.c: what solver.h promises of every solver, held against each by one table.
+/* test_contract.c: the contract of solver.h, checked for every solver of one table.
  *
- * All arrays of a problem, its solution and the workspace end at a page that may not be touched, so
- * that any read or write behind them ends the test.
+ * All arrays of a problem, its solution and the workspace end at a protected page, so that any access
+ * behind them ends the test.
  */
 #include <math.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static void *guarded(size_t bytes)
 	ck_assert(at != MAP_FAILED && guard_count < GUARDS);
 	ck_assert_int_eq(mprotect(at + whole - page, page, PROT_NONE), 0);
 	guards[guard_count++] = (struct guard){ at, whole };
-	/* Nonsense, so that what is read before it was written is seen. */
+	/* Garbage, so that a read of an uninitialised number changes the result. */
 	memset(at, 0x7f, whole - page);
 	return at + whole - page - bytes;
 }
@@ -48,7 +48,7 @@ static void release_guards(void)
 
 /* ---- the table ---------------------------------------------------------------------------------- */
 
-/* A problem of n rows; each solver reads of it what it has a use for. */
+/* The numbers of a problem of n rows; each solver reads some of these arrays. */
 struct numbers {
 	uint32_t n, stride;
 	double *a, *b, *c, *low, *high, *matrix, *mu; /* a, matrix: n × stride less the tail */
@@ -57,7 +57,7 @@ struct numbers {
 	double *x, *y;		  /* solutions, 3 n each */
 	uint8_t *states;
 	struct solver_options options;
-	/* A workspace of `room` rows over `memory`. */
+	/* A workspace for `room` rows in `memory`. */
 	uint32_t room;
 	void *memory;
 	enum reflection_core core;
@@ -66,16 +66,16 @@ struct numbers {
 struct array {
 	double *at;
 	uint32_t count;
-	bool infinite; /* ±∞ is allowed: only NaN is bad */
+	bool infinite; /* ±∞ is allowed, NaN is invalid */
 };
 
 struct row {
 	const char *name;
 	size_t (*bytes)(uint32_t room);
 	struct solver_result (*solve)(const struct numbers *self);
-	/* The arrays whose every number counts; returns how many. */
+	/* The arrays in which the solver reads every number; returns how many there are. */
 	uint32_t (*arrays)(const struct numbers *self, struct array *out);
-	uint32_t solution; /* doubles of x a row */
+	uint32_t solution; /* doubles of x for each row */
 };
 
 static uint32_t cells(const struct numbers *self)
@@ -233,7 +233,7 @@ static struct solver_result solve_reflection(const struct numbers *self)
 	struct reflection_problem problem = { self->n, self->stride, self->a, self->b,
 					      1,       self->n,	     self->a, self->a };
 	struct solver_options options = self->options;
-	/* Matrices of all sizes at once may go round for ever. */
+	/* With entries of very different exponents the rounds may not end. */
 	options.rounds_max = 20;
 	reflection_init(&solver, self->memory, reflection_sizes_of(self->room));
 	return reflection_solve(&solver, &problem, self->core, 0.5, &options, self->x);
@@ -256,7 +256,7 @@ static const struct row table[] = {
 	{ "reflection by projection", reflection_room, solve_projection, reflection_arrays, 1 },
 };
 
-/* A sound problem of n rows for the table's row `solver`, in a workspace for `room`. */
+/* A valid problem of n rows for row `solver` of the table, with a workspace for `room` rows. */
 static struct numbers make(const struct row *solver, uint32_t n, uint32_t room, uint64_t seed)
 {
 	struct rng rng = rng_seeded(seed);
@@ -313,7 +313,7 @@ static void check_invalid(const struct row *solver, const struct numbers *self)
 
 /* ---- the contract ------------------------------------------------------------------------------- */
 
-START_TEST(a_sound_problem_is_solved_inside_its_arrays)
+START_TEST(a_valid_problem_is_solved_within_its_arrays)
 {
 	const struct row *solver = &table[_i];
 	for (uint32_t n = 0; n <= N; n++)
@@ -330,7 +330,9 @@ START_TEST(a_sound_problem_is_solved_inside_its_arrays)
 }
 END_TEST
 
-/* Arrays of a problem that are one array, against copies of it. Lower bounds are b, which is not above 0. */
+/* Two arrays of a problem are the same memory; the result must equal that with copies. Lower bounds
+ * are b ≤
+ * 0. */
 START_TEST(arrays_of_a_problem_may_be_the_same)
 {
 	const struct row *solver = &table[_i];
@@ -351,7 +353,7 @@ START_TEST(arrays_of_a_problem_may_be_the_same)
 			ck_assert_int_eq(first.status, second.status);
 			ck_assert(first.residual == second.residual);
 			ck_assert_mem_eq(expected, same.x, solver->solution * line);
-			/* The problem is as it was. */
+			/* The solver has not written to the problem. */
 			ck_assert_mem_eq(apart.c, same.b, line);
 			ck_assert_mem_eq(apart.matrix, same.a, square);
 			release_guards();
@@ -396,7 +398,7 @@ START_TEST(memory_that_is_missing_or_misaligned_is_invalid)
 	for (uint32_t n = 0; n <= N; n += N) {
 		struct numbers self = make(solver, n, n, check_seed());
 		unsigned char *memory = self.memory;
-		/* Not written to: it is too short for what would be carved from there. */
+		/* The memory is too short for the workspace, so it must not be written to. */
 		for (uint32_t off = 1; off < 64; off++) {
 			self.memory = memory + off;
 			check_invalid(solver, &self);
@@ -415,7 +417,7 @@ START_TEST(sizes_out_of_range_cannot_be_allocated)
 }
 END_TEST
 
-START_TEST(any_exponent_ends_with_a_true_status)
+START_TEST(problems_of_any_exponent_end_with_a_true_status)
 {
 	static const double sizes[] = { 1e-300, 1e-150, 1e-9, 1e9, 1e150, 1e300 };
 	const struct row *solver = &table[_i];
@@ -443,7 +445,7 @@ START_TEST(any_exponent_ends_with_a_true_status)
 }
 END_TEST
 
-START_TEST(no_tolerance_is_the_default)
+START_TEST(an_invalid_tolerance_becomes_the_default)
 {
 	static const double none[] = { 0, -1, NAN };
 	const struct row *solver = &table[_i];
@@ -457,14 +459,14 @@ START_TEST(no_tolerance_is_the_default)
 		ck_assert_int_eq(result.status, wanted.status);
 		ck_assert_int_eq(memcmp(first, self.x, solver->solution * N * sizeof *first), 0);
 	}
-	/* No tolerance is so large that what is not finite would be solved. */
+	/* With any tolerance a number that is not finite is INVALID. */
 	self.options.tolerance = HUGE_VAL;
 	ck_assert_double_le(solver->solve(&self).residual, 1);
 	release_guards();
 }
 END_TEST
 
-/* ---- what only some have ------------------------------------------------------------------------ */
+/* ---- properties of some solvers ----------------------------------------------------------------- */
 
 START_TEST(a_stride_below_the_count_is_invalid)
 {
@@ -479,7 +481,7 @@ END_TEST
 
 START_TEST(residuals_are_the_same_in_all_units_and_violations_are_in_them)
 {
-	/* w in other units: b, w and x times 2^k. Exact, so to the last bit. */
+	/* Other units of w: b, w and x times 2^k, which is exact, so all bits must agree. */
 	for (int k = -40; k <= 40; k += 16)
 		for (uint32_t which = 0; which < 2; which++)
 			for (uint64_t seed = 0; seed < 50; seed++) {
@@ -500,14 +502,14 @@ START_TEST(residuals_are_the_same_in_all_units_and_violations_are_in_them)
 }
 END_TEST
 
-START_TEST(crossed_bounds_are_told)
+START_TEST(crossed_bounds_are_invalid_or_proved_infeasible)
 {
 	struct numbers self = make(&table[0], N, N, check_seed());
 	self.low[2] = 1;
 	self.high[2] = 0.5;
 	check_invalid(&table[0], &self);
 	release_guards();
-	/* Of a linear program they are a proof that needs no other. */
+	/* In a linear program crossed bounds are INFEASIBLE, without a certificate. */
 	self = make(&table[3], N, N, check_seed());
 	self.low[2] = 1;
 	self.high[2] = 0.5;
@@ -518,7 +520,7 @@ START_TEST(crossed_bounds_are_told)
 }
 END_TEST
 
-START_TEST(a_matrix_out_of_order_is_invalid_and_not_followed)
+START_TEST(a_matrix_with_indices_out_of_order_is_invalid_and_not_read)
 {
 	const struct row *solver = &table[3];
 	struct numbers self = make(solver, N, N, check_seed());
@@ -559,7 +561,7 @@ START_TEST(an_unknown_kind_or_core_is_invalid)
 }
 END_TEST
 
-START_TEST(a_matrix_that_is_not_symmetric_proves_nothing_false)
+START_TEST(a_matrix_that_is_not_symmetric_gives_no_false_proof)
 {
 	struct rng rng = rng_seeded(check_seed());
 	struct numbers self = make(&table[0], N, N, check_seed());
@@ -573,7 +575,7 @@ START_TEST(a_matrix_that_is_not_symmetric_proves_nothing_false)
 		struct solver_result result = table[0].solve(&self);
 		if (result.status == SOLVER_SOLVED)
 			ck_assert_double_le(result.residual, 1e-10);
-		/* z ≥ 0 with zᵀA = 0 and z·b < 0: then z·w < 0 for every x. */
+		/* A true proof has z ≥ 0, zᵀA = 0 and z·b < 0, hence z·w < 0 for every x. */
 		for (uint32_t j = 0; j < N && result.status == SOLVER_INFEASIBLE; j++) {
 			double sum = 0;
 			for (uint32_t i = 0; i < N; i++)
@@ -591,20 +593,20 @@ static Suite *make_suite(void)
 	Suite *suite = suite_create("contract");
 	TCase *tcase = tcase_create("solver.h");
 	int rows = COUNT_OF(table);
-	tcase_add_loop_test(tcase, a_sound_problem_is_solved_inside_its_arrays, 0, rows);
+	tcase_add_loop_test(tcase, a_valid_problem_is_solved_within_its_arrays, 0, rows);
 	tcase_add_loop_test(tcase, arrays_of_a_problem_may_be_the_same, 0, rows);
 	tcase_add_loop_test(tcase, every_number_that_is_not_finite_is_invalid, 0, rows);
 	tcase_add_loop_test(tcase, a_problem_larger_than_the_workspace_is_invalid, 0, rows);
 	tcase_add_loop_test(tcase, memory_that_is_missing_or_misaligned_is_invalid, 0, rows);
 	tcase_add_loop_test(tcase, sizes_out_of_range_cannot_be_allocated, 0, rows);
-	tcase_add_loop_test(tcase, any_exponent_ends_with_a_true_status, 0, rows);
-	tcase_add_loop_test(tcase, no_tolerance_is_the_default, 0, rows);
+	tcase_add_loop_test(tcase, problems_of_any_exponent_end_with_a_true_status, 0, rows);
+	tcase_add_loop_test(tcase, an_invalid_tolerance_becomes_the_default, 0, rows);
 	tcase_add_test(tcase, a_stride_below_the_count_is_invalid);
 	tcase_add_test(tcase, residuals_are_the_same_in_all_units_and_violations_are_in_them);
-	tcase_add_test(tcase, crossed_bounds_are_told);
-	tcase_add_test(tcase, a_matrix_out_of_order_is_invalid_and_not_followed);
+	tcase_add_test(tcase, crossed_bounds_are_invalid_or_proved_infeasible);
+	tcase_add_test(tcase, a_matrix_with_indices_out_of_order_is_invalid_and_not_read);
 	tcase_add_test(tcase, an_unknown_kind_or_core_is_invalid);
-	tcase_add_test(tcase, a_matrix_that_is_not_symmetric_proves_nothing_false);
+	tcase_add_test(tcase, a_matrix_that_is_not_symmetric_gives_no_false_proof);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

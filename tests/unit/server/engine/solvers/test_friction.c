@@ -1,6 +1,6 @@
-/* test_friction.c: contacts with friction: worked values of the sources, and families whose success
- * and fallbacks are printed. CAIRN_SOLVER_COUNT is the number of random problems a family (default
- * 400). */
+/* test_friction.c: contacts with friction: worked values of the sources, and families of problems whose
+ * solutions and fallbacks are counted and printed. CAIRN_SOLVER_COUNT: random problems of each family
+ * (default 400). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static struct solver_result solve(const struct friction_problem *problem)
 	return result;
 }
 
-/* A scene's problem: n, t, k a contact, all static with μ. */
+/* The problem of a scene: three rows (n, t, k) for each contact, all static with μ. */
 static struct friction_problem of_scene(const struct gen_scene *scene, struct gen_lcp *gen,
 					double mu)
 {
@@ -55,7 +55,7 @@ static struct friction_problem of_scene(const struct gen_scene *scene, struct ge
 	};
 }
 
-START_TEST(a_block_holds_on_a_slope_or_slides_as_it_should)
+START_TEST(a_block_on_a_slope_sticks_or_slides_by_its_friction)
 {
 	/* I-04…I-06: four contacts, 20°, g = 9.81: μ = .5 holds, μ = .3 slides at 0.589702. */
 	struct gen_scene scene = gen_tower(1, 1);
@@ -100,7 +100,8 @@ END_TEST
 
 START_TEST(the_pyramid_allows_more_along_its_diagonal)
 {
-	/* I-04: 10 N on it, pushed by (6, 6): sticks at .6 although |push| = 8.49 > 6. */
+	/* I-04: normal force 10 N, tangential push (6, 6) N: sticks at μ = 0.6 although |push| =
+	 * 8.49 > 6. */
 	double a[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }, b[3] = { -10, 6, 6 };
 	memcpy(kind, (uint8_t[]){ FRICTION_NORMAL, FRICTION_STATIC, FRICTION_STATIC }, 3);
 	friction[1] = friction[2] = 0.6;
@@ -265,7 +266,7 @@ START_TEST(numbers_from_both_ends_of_the_range_end_with_a_status)
 	struct rng rng = rng_seeded(check_seed());
 	struct friction_problem problem = { N, N, a, b, kind, friction };
 	for (uint32_t round = 0; round < 3000; round++) {
-		/* Nothing left from the problem before. */
+		/* No number of the problem before remains in the memory. */
 		memset(memory, 0x7f, lcp_friction_bytes(ROWS));
 		lcp_friction_init(&solver, memory, ROWS);
 		for (uint32_t i = 0; i < N; i++) {
@@ -290,7 +291,7 @@ static Suite *make(void)
 	Suite *suite = suite_create("friction");
 	TCase *tcase = tcase_create("baraff");
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, a_block_holds_on_a_slope_or_slides_as_it_should);
+	tcase_add_test(tcase, a_block_on_a_slope_sticks_or_slides_by_its_friction);
 	tcase_add_test(tcase, a_sphere_rolls_or_slides_down);
 	tcase_add_test(tcase, the_pyramid_allows_more_along_its_diagonal);
 	tcase_add_test(tcase, the_rod_of_painleve_is_a_collision_beyond_four_thirds);

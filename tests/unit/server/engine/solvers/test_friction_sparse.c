@@ -1,6 +1,6 @@
-/* test_friction_sparse.c: contacts with friction over bodies: worked values, agreement with the
- * dense solver, the true conditions judged in twice the digits, energy, bad input.
- * CAIRN_SOLVER_COUNT is the number of random problems a coefficient of friction (default 400). */
+/* test_friction_sparse.c: contacts with friction over bodies: worked values, agreement with the dense
+ * solver, Coulomb's conditions in twice the digits, energy, invalid input. CAIRN_SOLVER_COUNT: random
+ * problems for each coefficient of friction (default 400). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "tests/lib/check_main.h"
 #include "tests/lib/gen_sparse.h"
 
-/* A scene's problem, its solver and its answer. */
+/* The problem of a scene, its solver and its solution. */
 struct work {
 	struct gen_scene scene;
 	struct gen_sparse gen;
@@ -50,7 +50,7 @@ static void work_release(struct work *self)
 	gen_scene_release(&self->scene);
 }
 
-/* What is told is true, and no energy comes of it. */
+/* Checks that the reported residual and violation are true, and that x adds no energy. */
 static struct solver_result solve(struct work *self)
 {
 	uint64_t before = heap_calls();
@@ -71,7 +71,7 @@ static struct solver_result solve(struct work *self)
 	return result;
 }
 
-/* The dense solver's answer to the same problem. */
+/* The solution of the same problem by the dense solver. */
 static struct solver_result solve_dense(const struct work *self, double (*after)[6])
 {
 	uint32_t n = self->problem.rows.rows;
@@ -93,7 +93,7 @@ static struct solver_result solve_dense(const struct work *self, double (*after)
 	return result;
 }
 
-START_TEST(a_block_holds_on_a_slope_or_slides_as_it_should)
+START_TEST(a_block_on_a_slope_sticks_or_slides_by_its_friction)
 {
 	/* I-04…I-06: four contacts, 20°, g = 9.81: μ = .5 holds, μ = .3 slides at 0.589702. */
 	double slope = 20 * 3.14159265358979323846 / 180;
@@ -187,7 +187,7 @@ START_TEST(a_sphere_rolls_or_slides_down)
 }
 END_TEST
 
-START_TEST(the_rod_of_painleve_has_no_answer_beyond_four_thirds_and_none_is_said)
+START_TEST(the_rod_of_painleve_is_not_solved_beyond_four_thirds)
 {
 	/* I-07, I-08: length 2, mass 1, tan = 2; r = (−c, −s) of 1; the reduced diagonal is 1.6
 	 * − 1.2 μ. */
@@ -219,7 +219,7 @@ START_TEST(the_rod_of_painleve_has_no_answer_beyond_four_thirds_and_none_is_said
 }
 END_TEST
 
-START_TEST(the_limit_of_friction_does_not_apply_to_a_joint_which_keeps_its_own)
+START_TEST(friction_does_not_limit_a_joint_but_its_own_bounds_do)
 {
 	struct small small;
 	small_init(&small, 3, 1);
@@ -231,7 +231,7 @@ START_TEST(the_limit_of_friction_does_not_apply_to_a_joint_which_keeps_its_own)
 	ck_assert_double_eq_tol(small.x[0], 10, 1e-12);
 	ck_assert_double_eq_tol(small.x[1], -1, 1e-12);
 	ck_assert_double_eq_tol(small.x[2], -7, 1e-12);
-	/* A motor of two bounds. */
+	/* A motor with two bounds. */
 	small.lower[2] = -2, small.upper[2] = 3;
 	ck_assert_int_eq(small_solve(&small).status, SOLVER_SOLVED);
 	ck_assert_double_eq_tol(small.x[2], -2, 1e-12);
@@ -269,7 +269,7 @@ START_TEST(bounds_of_contacts_are_not_read)
 }
 END_TEST
 
-/* A ceiling that comes down on what cannot go through the floor. */
+/* A ceiling moves down onto a body on the floor. */
 START_TEST(normals_without_a_solution_are_infeasible_with_a_proof)
 {
 	struct small small;
@@ -292,11 +292,10 @@ START_TEST(normals_without_a_solution_are_infeasible_with_a_proof)
 }
 END_TEST
 
-/* ---- beside the dense solver --------------------------------------------------------------------
- */
+/* ---- comparison with the dense solver ----------------------------------------------------------- */
 
-/* At rest: both hold everything where it is, whatever the size. */
-START_TEST(stacks_and_walls_at_rest_stand_as_with_the_dense_solver)
+/* At rest, velocities are 0 after the solution of either solver, for every size. */
+START_TEST(stacks_and_walls_stay_at_rest_as_with_the_dense_solver)
 {
 	static const double mus[] = { 0.2, 0.6, 1 };
 	uint32_t factors = 0;
@@ -331,7 +330,7 @@ START_TEST(stacks_and_walls_at_rest_stand_as_with_the_dense_solver)
 }
 END_TEST
 
-/* Pushed about: answers need not be one, so each is judged by itself. */
+/* With random velocities solutions need not be unique, so each is checked by its own residual. */
 START_TEST(stacks_and_walls_that_are_pushed_are_solved_where_the_dense_solver_solves_them)
 {
 	static const double mus[] = { 0.1, 0.3, 0.6, 1 };
@@ -401,13 +400,13 @@ START_TEST(random_contacts_add_no_energy_and_nearly_all_are_solved)
 	fflush(stdout);
 	ck_assert_uint_eq(statuses[SOLVER_INVALID], 0);
 	ck_assert_uint_le(statuses[SOLVER_INEXACT] + statuses[SOLVER_LIMIT], count * mus[_i] / 20);
-	/* What no round solves is near all the same: of the convex problem alone it was up to a half. */
+	/* Unsolved problems have small residuals too; with the convex problem alone they were up to
+	 * 0.5. */
 	ck_assert_double_le(off, 0.2);
 }
 END_TEST
 
-/* ---- bad input ----------------------------------------------------------------------------------
- */
+/* ---- invalid input ------------------------------------------------------------------------------ */
 
 static void expect_invalid(struct small *small)
 {
@@ -448,8 +447,8 @@ START_TEST(every_bad_row_has_its_status)
 }
 END_TEST
 
-/* All arrays that rows make, and the workspace, before a page that must not be touched. */
-START_TEST(nothing_is_touched_outside)
+/* All arrays of the rows, and the workspace, end at a protected page. */
+START_TEST(the_solver_stays_within_its_arrays)
 {
 	struct gen_scene scene = gen_tower(4, 1);
 	struct work work;
@@ -515,9 +514,9 @@ START_TEST(a_workspace_over_nothing_or_misaligned_is_invalid_and_not_written_to)
 }
 END_TEST
 
-/* Of both solvers: 0, what is negative and what is no number are the default; larger than 1 is 1.
- */
-START_TEST(no_tolerance_is_the_default)
+/* For both solvers a tolerance that is 0, negative or NaN becomes the default, and one above 1
+ * becomes 1. */
+START_TEST(an_invalid_tolerance_becomes_the_default)
 {
 	static const double none[] = { 0, -1, NAN };
 	struct work work;
@@ -541,7 +540,7 @@ START_TEST(no_tolerance_is_the_default)
 }
 END_TEST
 
-START_TEST(too_little_room_and_too_few_factors_are_limits)
+START_TEST(too_few_blocks_or_factors_end_with_limit)
 {
 	struct work work;
 	struct gen_scene scene = gen_wall(12);
@@ -563,8 +562,8 @@ START_TEST(too_little_room_and_too_few_factors_are_limits)
 }
 END_TEST
 
-/* SIDE × SIDE × LAYERS lumps, each on those below it and against those beside it that are near, at
- * points and along normals that no order has: what has fallen onto a heap. */
+/* A heap of SIDE × SIDE × LAYERS lumps. Each touches those below it and near ones beside it, at
+ * random points and along random normals. */
 enum { SIDE = 5, LAYERS = 9 };
 
 static void touch(struct gen_scene *scene, struct rng *rng, int32_t first, const double *above,
@@ -578,7 +577,7 @@ static void touch(struct gen_scene *scene, struct rng *rng, int32_t first, const
 	}
 	for (uint32_t c = 0; c < 3; c++)
 		axes[0][c] /= sqrt(length);
-	/* Across: n × the axis it leans on least, then n × t. */
+	/* Tangents: t = n × the axis along which n is smallest, then n × t. */
 	uint32_t k = fabs(axes[0][0]) < 0.6 ? 0 : 1;
 	length = sqrt(1 - axes[0][k] * axes[0][k]);
 	for (uint32_t c = 0; c < 3; c++) {
@@ -619,7 +618,7 @@ static struct gen_scene heap_scene(struct rng *rng)
 	return scene;
 }
 
-START_TEST(large_heaps_come_near_and_say_how_near)
+START_TEST(large_heaps_report_a_true_small_residual)
 {
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
 	struct work work;
@@ -640,24 +639,23 @@ static Suite *make(void)
 	TCase *tcase = tcase_create("values"), *other = tcase_create("families"),
 	      *input = tcase_create("input");
 	tcase_set_timeout(other, 60);
-	tcase_add_test(tcase, a_block_holds_on_a_slope_or_slides_as_it_should);
+	tcase_add_test(tcase, a_block_on_a_slope_sticks_or_slides_by_its_friction);
 	tcase_add_test(tcase, a_sphere_rolls_or_slides_down);
-	tcase_add_test(tcase,
-		       the_rod_of_painleve_has_no_answer_beyond_four_thirds_and_none_is_said);
-	tcase_add_test(tcase, the_limit_of_friction_does_not_apply_to_a_joint_which_keeps_its_own);
+	tcase_add_test(tcase, the_rod_of_painleve_is_not_solved_beyond_four_thirds);
+	tcase_add_test(tcase, friction_does_not_limit_a_joint_but_its_own_bounds_do);
 	tcase_add_test(tcase, bounds_of_contacts_are_not_read);
 	tcase_add_test(tcase, normals_without_a_solution_are_infeasible_with_a_proof);
-	tcase_add_test(other, stacks_and_walls_at_rest_stand_as_with_the_dense_solver);
+	tcase_add_test(other, stacks_and_walls_stay_at_rest_as_with_the_dense_solver);
 	tcase_add_test(
 		other,
 		stacks_and_walls_that_are_pushed_are_solved_where_the_dense_solver_solves_them);
 	tcase_add_loop_test(other, random_contacts_add_no_energy_and_nearly_all_are_solved, 0, 4);
-	tcase_add_loop_test(other, large_heaps_come_near_and_say_how_near, 0, 3);
+	tcase_add_loop_test(other, large_heaps_report_a_true_small_residual, 0, 3);
 	tcase_add_test(input, every_bad_row_has_its_status);
-	tcase_add_test(input, nothing_is_touched_outside);
+	tcase_add_test(input, the_solver_stays_within_its_arrays);
 	tcase_add_test(input, a_workspace_over_nothing_or_misaligned_is_invalid_and_not_written_to);
-	tcase_add_test(input, no_tolerance_is_the_default);
-	tcase_add_test(input, too_little_room_and_too_few_factors_are_limits);
+	tcase_add_test(input, an_invalid_tolerance_becomes_the_default);
+	tcase_add_test(input, too_few_blocks_or_factors_end_with_limit);
 	suite_add_tcase(suite, tcase);
 	suite_add_tcase(suite, other);
 	suite_add_tcase(suite, input);

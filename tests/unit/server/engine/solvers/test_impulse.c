@@ -1,5 +1,6 @@
-/* Simultaneous impulses: the numeric rows of ch. 4 I2 to I5 and ch. 3 P-25 to P-29 and P-33, the block
- * systems beside the compact ones, and energy, momentum and signs over random clusters. */
+/* test_impulse.c: simultaneous impulses: the numbers of ch. 4 I2 to I5 and ch. 3 P-25 to P-29 and
+ * P-33, the book's block systems against the compact ones, and energy, momentum and signs in random
+ * clusters. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,7 +158,8 @@ START_TEST(a_sphere_slides_below_the_critical_coefficient_and_sticks_above)
 }
 END_TEST
 
-/* I3: with the coefficient that impulse_critical_friction says, sliding ends exactly at the end. */
+/* I3: with the coefficient of impulse_critical_friction, sliding stops exactly at the end of the
+ * collision. */
 START_TEST(the_critical_coefficient_stops_sliding_exactly)
 {
 	for (uint32_t i = 0; i < 200; i++) {
@@ -209,7 +211,8 @@ START_TEST(friction_is_directional_and_opposes_the_slip)
 }
 END_TEST
 
-/* P-25 and P-26: m = 2, 3; v1 = (−3, 1, 0), v2 = (1, 0, 0), body 2 at the left, and the mirrored world. */
+/* P-25 and P-26: m = 2, 3; v1 = (−3, 1, 0), v2 = (1, 0, 0), body 2 on the left; and the mirror
+ * image. */
 START_TEST(two_particles_have_the_books_numbers_also_in_the_mirror)
 {
 	static const double mu[3] = { 0, 0.1, 0.3 };
@@ -233,7 +236,7 @@ START_TEST(two_particles_have_the_books_numbers_also_in_the_mirror)
 END_TEST
 
 /* P-33: a particle on a body, central; and the off-centre angular impulse r × (−P). */
-START_TEST(a_particle_hits_a_body_and_gives_it_what_it_loses)
+START_TEST(a_particle_gives_a_body_the_momentum_that_it_loses)
 {
 	uint32_t particle = add_body(1, 0, vec3_make(-6, 0, 0)),
 		 body = add_body(2, 0.5, vec3_zero());
@@ -340,7 +343,7 @@ static void solve_block(bool slide_t, bool slide_k, double x[15])
 			continue;
 		double *row = m + (1 + axis) * 15;
 		memset(row, 0, 15 * sizeof *row);
-		/* Against the slip before, or, where friction turns it round, against that after. */
+		/* Friction opposes the slip before, or the slip after if friction has reversed it. */
 		row[0] = (vec3_get(impulses[0], 1 + axis) > 0 ? -1 : 1) * contact->friction[axis];
 		row[1 + axis] = 1;
 	}
@@ -358,7 +361,7 @@ START_TEST(the_block_system_and_the_compact_one_agree)
 		memcpy(before, bodies, sizeof before);
 		struct solver_result result = solve();
 		if (result.fallbacks > 0)
-			continue; /* restitution was taken away: energy would have grown */
+			continue; /* restitution was dropped, because energy would have grown */
 		bool slides[2];
 		for (uint32_t axis = 0; axis < 2; axis++)
 			slides[axis] = fabs(vec3_get(impulses[0], 1 + axis)) >=
@@ -383,8 +386,8 @@ END_TEST
 
 /* ---- clusters ----------------------------------------------------------------------------------- */
 
-/* I5a, P-28: pairs on one floor are clusters of their own, and do not see each other. */
-START_TEST(a_floor_joins_no_cluster_and_clusters_do_not_see_each_other)
+/* I5a, P-28: two pairs on one floor are separate clusters, and neither changes the other's impulses. */
+START_TEST(collisions_on_one_floor_do_not_affect_each_other)
 {
 	uint32_t order[CONTACTS], starts[CONTACTS + 1], scratch[BODIES + CONTACTS];
 	for (uint32_t pair = 0; pair < 3; pair++) {
@@ -398,7 +401,7 @@ START_TEST(a_floor_joins_no_cluster_and_clusters_do_not_see_each_other)
 	solve();
 	vec3 together[6];
 	memcpy(together, impulses, sizeof together);
-	/* Another order of contacts: the same bits. */
+	/* Another order of the contacts gives the same bits. */
 	for (uint32_t c = 0; c < 3; c++) {
 		struct impact_contact swap = contacts[c];
 		contacts[c] = contacts[5 - c];
@@ -437,7 +440,7 @@ START_TEST(three_balls_in_a_row_as_one_group)
 }
 END_TEST
 
-/* I5b: the same as a collision and, when the struck ball has its speed, one more: (0, 0, 1). */
+/* I5b: the same as two collisions in turn: (0, 0, 1). */
 START_TEST(three_balls_in_a_row_one_after_the_other)
 {
 	for (uint32_t b = 0; b < 3; b++)
@@ -454,7 +457,7 @@ START_TEST(three_balls_in_a_row_one_after_the_other)
 END_TEST
 
 /* I5c: K = ((1.2, 0.8), (0.8, 1.2)), u = (−1, −0.1), e = 0: elimination would pull with −0.85. */
-START_TEST(a_second_contact_does_not_pull)
+START_TEST(a_second_contact_gets_no_negative_impulse)
 {
 	uint32_t plank = add_body(1, 1, vec3_make(0, -0.55, 0));
 	double arm = sqrt(0.2);
@@ -468,11 +471,12 @@ START_TEST(a_second_contact_does_not_pull)
 	       side = impact_normal_entry(&problem, 0, 1);
 	near(own, 1.2);
 	near(side, 0.8);
-	/* What elimination says, for whoever wants to pull: (1.4, −0.85). */
+	/* Elimination without conditions gives (1.4, −0.85). */
 	near((own - 0.1 * side) / (own * own - side * side), 1.4);
 	near((0.1 * own - side) / (own * own - side * side), -0.85);
 	struct solver_result result = solve_and_apply();
-	/* Dropped and solved again, as the correction of I5 has it: no fallback. */
+	/* The pulling contact is released and the system solved again (correction of I5), without
+	 * fallback. */
 	ck_assert_uint_eq(result.fallbacks, 0);
 	near(impulses[0].x, 1 / 1.2);
 	near(impulses[1].x, 0);
@@ -480,8 +484,9 @@ START_TEST(a_second_contact_does_not_pull)
 }
 END_TEST
 
-/* The other end of a rod that hits the floor: it left, it is thrown down, and it does not go through. */
-START_TEST(what_leaves_is_not_thrown_back)
+/* A plank hits the floor with one end while the other end separates. The impact pushes the other
+ * end down, which must not approach the floor afterwards. */
+START_TEST(a_separating_contact_does_not_approach_after_the_impact)
 {
 	uint32_t plank = add_body(1, 1, vec3_make(0, -0.45, 0));
 	double arm = sqrt(3);
@@ -498,7 +503,7 @@ START_TEST(what_leaves_is_not_thrown_back)
 }
 END_TEST
 
-/* P-29: two strike one; at 60 degrees; grazing; and three that stick in a ring of rank 6. */
+/* P-29: two particles strike one, at 60 degrees and grazing. */
 START_TEST(a_particle_between_two_has_the_books_numbers)
 {
 	double c = 0.5, s = sqrt(0.75);
@@ -519,7 +524,7 @@ START_TEST(a_particle_between_two_has_the_books_numbers)
 	bodies[a].velocity = vec3_make(-1, 0, 0);
 	bodies[d].velocity = vec3_make(-0.1 * c, -0.1 * s, 0);
 	contacts[0] = impact_contact_make(a, b, vec3_zero(), vec3_zero(), vec3_axis(0), 1);
-	/* The book's system pulls at the second: 1.04 and −0.16. */
+	/* The book's system gives the second a negative impulse: 1.04 and −0.16. */
 	double first = impact_normal_entry(&problem, 0, 0),
 	       side = impact_normal_entry(&problem, 0, 1);
 	double second = impact_normal_entry(&problem, 1, 1), det = first * second - side * side;
@@ -542,7 +547,7 @@ START_TEST(three_particles_that_stick_in_a_ring_are_solved)
 		add_body(1, 0, random_vec(1));
 	for (uint32_t i = 0; i < 3; i++) {
 		double angle = 2 * PI / 3 * i;
-		/* Towards the middle, so that all approach. */
+		/* All move towards the middle, so all contacts approach. */
 		bodies[1 + i].velocity = vec3_make(-cos(angle), -sin(angle), 0.2 * i);
 	}
 	for (uint32_t i = 0; i < 3; i++) {
@@ -559,7 +564,8 @@ START_TEST(three_particles_that_stick_in_a_ring_are_solved)
 }
 END_TEST
 
-/* Failure (b) of I5: unlike restitutions, friction and long levers; nothing pulls, nothing gains. */
+/* Failure (b) of I5: different restitutions, friction and long levers. No impulse is negative and
+ * no energy is gained. */
 START_TEST(random_clusters_gain_no_energy_and_keep_their_momentum)
 {
 	uint32_t fallbacks = 0, softened = 0, unsolved = 0;
@@ -613,7 +619,7 @@ START_TEST(random_clusters_gain_no_energy_and_keep_their_momentum)
 }
 END_TEST
 
-START_TEST(what_is_not_finite_is_refused)
+START_TEST(numbers_that_are_not_finite_are_invalid)
 {
 	uint32_t a = add_body(1, 0, vec3_make(-1, 0, 0));
 	add_contact(a, FLOOR, vec3_axis(0), 0, 0);
@@ -635,17 +641,17 @@ static Suite *make(void)
 	tcase_add_test(one, the_critical_coefficient_stops_sliding_exactly);
 	tcase_add_test(one, friction_is_directional_and_opposes_the_slip);
 	tcase_add_test(one, two_particles_have_the_books_numbers_also_in_the_mirror);
-	tcase_add_test(one, a_particle_hits_a_body_and_gives_it_what_it_loses);
+	tcase_add_test(one, a_particle_gives_a_body_the_momentum_that_it_loses);
 	tcase_add_test(one, the_block_system_and_the_compact_one_agree);
-	tcase_add_test(one, what_is_not_finite_is_refused);
+	tcase_add_test(one, numbers_that_are_not_finite_are_invalid);
 	suite_add_tcase(suite, one);
 	TCase *clusters = tcase_create("clusters");
 	tcase_add_checked_fixture(clusters, setup, teardown);
-	tcase_add_test(clusters, a_floor_joins_no_cluster_and_clusters_do_not_see_each_other);
+	tcase_add_test(clusters, collisions_on_one_floor_do_not_affect_each_other);
 	tcase_add_test(clusters, three_balls_in_a_row_as_one_group);
 	tcase_add_test(clusters, three_balls_in_a_row_one_after_the_other);
-	tcase_add_test(clusters, a_second_contact_does_not_pull);
-	tcase_add_test(clusters, what_leaves_is_not_thrown_back);
+	tcase_add_test(clusters, a_second_contact_gets_no_negative_impulse);
+	tcase_add_test(clusters, a_separating_contact_does_not_approach_after_the_impact);
 	tcase_add_test(clusters, a_particle_between_two_has_the_books_numbers);
 	tcase_add_test(clusters, three_particles_that_stick_in_a_ring_are_solved);
 	tcase_add_test(clusters, random_clusters_gain_no_energy_and_keep_their_momentum);

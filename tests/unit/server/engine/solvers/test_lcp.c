@@ -1,5 +1,5 @@
-/* test_lcp.c: the pivoting LCP against worked values of the sources, its certificates, warm starts
- * and bad input. Families of problems are in tests/property/test_contact_problems.c. */
+/* test_lcp.c: the pivoting LCP: worked values of the sources, certificates, warm starts and invalid
+ * input. Families of problems are in tests/property/test_contact_problems.c. */
 #include <math.h>
 #include <string.h>
 
@@ -47,19 +47,19 @@ static void expect(uint32_t n, const double *a, const double *b, const double *w
 		ck_assert_double_eq_tol(x[i], wanted[i], 1e-13 * (1 + fabs(wanted[i])));
 }
 
-START_TEST(worked_examples_of_the_sources_come_out)
+START_TEST(worked_examples_of_the_sources_have_their_solutions)
 {
-	/* C-04 and I-02: the block on its edge; the printed matrix is wrong, this one is right. */
+	/* C-04 and I-02: the block on its edge; the matrix is corrected against the print. */
 	expect(2, (double[]){ .45, .35, .35, .3 }, (double[]){ -2, -2 }, (double[]){ 0, 20 / 3. });
 	/* I-02: tridiagonal. */
 	expect(3, (double[]){ 2, 1, 0, 1, 2, 1, 0, 1, 2 }, (double[]){ -1, -4, -1 },
 	       (double[]){ 0, 2, 0 });
-	/* I5c: the linear system would pull. */
+	/* I5c: the linear system alone has a negative force. */
 	expect(2, (double[]){ 1.2, .8, .8, 1.2 }, (double[]){ -1, -.1 }, (double[]){ 1 / 1.2, 0 });
-	/* K1: resting mass, and pulled up by 20 N. */
+	/* K1: a resting mass, and one pulled up by 20 N. */
 	expect(1, (double[]){ 1 }, (double[]){ -9.81 }, (double[]){ 9.81 });
 	expect(1, (double[]){ 1 }, (double[]){ 10.19 }, (double[]){ 0 });
-	/* K3: 1 kg on 2 kg on the floor: the floor carries 29.43, the upper 9.81. */
+	/* K3: 1 kg on 2 kg on the floor: 29.43 N at the floor, 9.81 N between them. */
 	expect(2, (double[]){ .5, -.5, -.5, 1.5 }, (double[]){ -9.81, 0 },
 	       (double[]){ 29.43, 9.81 });
 	/* K3: a rod (m = 1, L = 2, I = 1/3) on two supports, 6 N up at its right end. */
@@ -105,9 +105,10 @@ START_TEST(a_joint_row_may_pull_beside_a_contact)
 }
 END_TEST
 
-START_TEST(twice_the_same_joint_moves_as_once)
+START_TEST(two_equal_joints_give_the_motion_of_one)
 {
-	/* AR4: coincident joint rows have a singular block; forces stay finite and add up. */
+	/* AR4: two equal joint rows make a singular block; the forces are finite and their sum is
+	 * that of one. */
 	double a[9] = { 1, 1, 1, 1, 1.5, 1.5, 1, 1.5, 1.5 }, b[3] = { -9.81, 0, 0 }, x[3];
 	double lower[3] = { 0, -inf, -inf }, upper[3] = { inf, inf, inf };
 	struct solver_result result = solve(3, a, b, lower, upper, x);
@@ -124,7 +125,7 @@ START_TEST(bounds_are_kept_on_both_sides)
 	ck_assert_int_eq(solve(2, a, b, lower, upper, x).status, SOLVER_SOLVED);
 	ck_assert_double_eq(x[0], 1);
 	ck_assert_double_eq(x[1], -1);
-	/* A given force: lower = upper, whatever w is. */
+	/* A given force: lower = upper, for any w. */
 	double fixed_low[2] = { 0.25, -inf }, fixed_high[2] = { 0.25, inf };
 	ck_assert_int_eq(solve(2, a, b, fixed_low, fixed_high, x).status, SOLVER_SOLVED);
 	ck_assert_double_eq(x[0], 0.25);
@@ -132,7 +133,7 @@ START_TEST(bounds_are_kept_on_both_sides)
 }
 END_TEST
 
-START_TEST(what_has_no_solution_is_proved_to_have_none)
+START_TEST(a_problem_without_a_solution_is_infeasible_with_a_proof)
 {
 	struct rng rng = rng_seeded(check_seed());
 	struct gen_lcp gen;
@@ -169,10 +170,10 @@ START_TEST(what_has_no_solution_is_proved_to_have_none)
 }
 END_TEST
 
-START_TEST(a_tiny_complement_is_told_from_a_dependent_row)
+START_TEST(a_tiny_schur_complement_is_no_dependent_row)
 {
 	/* Problems with masses 1 : 1e8 out of a million, whose Schur complements of 7e-13, 5e-12,
-	 * 8e-17, 4e-15 and 2e-16 are honest. */
+	 * 8e-17, 4e-15 and 2e-16 are genuine. */
 	static const uint32_t seeds[] = { 5, 7, 41, 30, 48 },
 			      picks[] = { 7479, 390, 5381, 5383, 7821 };
 	struct gen_lcp gen;
@@ -192,9 +193,9 @@ START_TEST(a_tiny_complement_is_told_from_a_dependent_row)
 }
 END_TEST
 
-START_TEST(a_ray_is_told_from_a_solution)
+START_TEST(a_ray_is_unbounded_and_no_solution)
 {
-	/* Not semidefinite: x grows for ever and w only falls. */
+	/* A is not semidefinite: as x grows, w falls without limit. */
 	double a[1] = { -1 }, b[1] = { -1 }, x[1];
 	struct solver_result result = solve(1, a, b, NULL, NULL, x);
 	ck_assert_int_eq(result.status, SOLVER_UNBOUNDED);
@@ -246,7 +247,7 @@ START_TEST(numbers_of_any_size_end_with_a_true_residual)
 }
 END_TEST
 
-START_TEST(a_warm_start_from_the_answer_needs_no_pivot_and_any_other_is_harmless)
+START_TEST(a_warm_start_from_the_solution_needs_no_pivot_and_any_other_is_harmless)
 {
 	struct rng rng = rng_seeded(check_seed() + 4);
 	struct gen_lcp gen;
@@ -278,8 +279,9 @@ START_TEST(a_warm_start_from_the_answer_needs_no_pivot_and_any_other_is_harmless
 }
 END_TEST
 
-/* From 128 active rows on, the factor is ordered by walks over the pattern of A. A caller's A that is not
- * symmetric has rows that a walk does not reach; the problem must end with a status all the same. */
+/* From 128 active rows on, the factor is ordered by walks over the pattern of A. A caller's A that
+ * is not symmetric has rows that a walk does not reach; the problem must end with a status all the
+ * same. */
 START_TEST(an_unsymmetric_pattern_of_many_rows_ends_with_a_status)
 {
 	enum { ROWS = 300 };
@@ -333,18 +335,18 @@ static Suite *make(void)
 	Suite *suite = suite_create("lcp");
 	TCase *tcase = tcase_create("dantzig");
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, worked_examples_of_the_sources_come_out);
+	tcase_add_test(tcase, worked_examples_of_the_sources_have_their_solutions);
 	tcase_add_test(tcase, three_legs_have_one_velocity_in_all_six_orders);
 	tcase_add_test(tcase, a_joint_row_may_pull_beside_a_contact);
-	tcase_add_test(tcase, twice_the_same_joint_moves_as_once);
+	tcase_add_test(tcase, two_equal_joints_give_the_motion_of_one);
 	tcase_add_test(tcase, bounds_are_kept_on_both_sides);
-	tcase_add_test(tcase, what_has_no_solution_is_proved_to_have_none);
-	tcase_add_test(tcase, a_tiny_complement_is_told_from_a_dependent_row);
-	tcase_add_test(tcase, a_ray_is_told_from_a_solution);
+	tcase_add_test(tcase, a_problem_without_a_solution_is_infeasible_with_a_proof);
+	tcase_add_test(tcase, a_tiny_schur_complement_is_no_dependent_row);
+	tcase_add_test(tcase, a_ray_is_unbounded_and_no_solution);
 	tcase_add_test(tcase, bad_numbers_have_their_own_status);
 	tcase_add_test(tcase, numbers_of_any_size_end_with_a_true_residual);
 	tcase_add_test(tcase,
-		       a_warm_start_from_the_answer_needs_no_pivot_and_any_other_is_harmless);
+		       a_warm_start_from_the_solution_needs_no_pivot_and_any_other_is_harmless);
 	tcase_add_test(tcase, an_unsymmetric_pattern_of_many_rows_ends_with_a_status);
 	tcase_add_test(tcase, nothing_is_allocated_while_solving);
 	suite_add_tcase(suite, tcase);

@@ -1,6 +1,6 @@
-/* test_lcp_sparse.c: walls by the sparse solver: conditions, agreement with pivoting, warm starts;
- * problems without a solution; bad input, each with its status. CAIRN_SOLVER_SIZE 100 makes the
- * largest wall one of 5000 bricks; default 2 % of that. */
+/* test_lcp_sparse.c: the sparse solver on walls: conditions, agreement with pivoting, warm starts;
+ * problems without a solution; invalid input and its status. CAIRN_SOLVER_SIZE: the largest wall has 50
+ * times as many bricks (default 100 bricks; 100 gives 5000). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,8 +60,8 @@ static struct solver_result solve(struct work *self)
 	return result;
 }
 
-/* b of velocities that differ by up to `size` in every component: another b would have no solution,
- * as contacts are redundant. */
+/* Changes every component of the velocities by up to `size`, and b with them. A b that does not
+ * come from velocities may have no solution, because contacts are redundant. */
 static void disturb(struct work *self, struct rng *rng, double size)
 {
 	for (uint32_t i = 0; i < self->scene.bodies; i++)
@@ -72,7 +72,7 @@ static void disturb(struct work *self, struct rng *rng, double size)
 	gen_sparse_release(&changed);
 }
 
-START_TEST(walls_that_lean_sideways_stand_cold_and_warm)
+START_TEST(walls_in_any_orientation_stay_at_rest_cold_and_warm)
 {
 	static const uint32_t walls[][2] = {
 		{ 5000, 100 }, { 1000, 40 }, { 100, 11 }, { 30, 6 }, { 14, 4 }
@@ -88,7 +88,7 @@ START_TEST(walls_that_lean_sideways_stand_cold_and_warm)
 		work_init(&work, gen_bond_wall(wall[0], wall[1], k % 4 == 1 ? 2 : 4,
 					       k % 4 < 2 ? 0 : 0.1 * (k % 4)));
 		struct solver_result cold = solve(&work);
-		/* It rests: what gravity made is taken back. */
+		/* The wall rests: v cancels the velocity that gravity added. */
 		for (uint32_t i = 0; i < wall[0]; i++)
 			for (uint32_t c = 0; c < 3; c++)
 				ck_assert_double_eq_tol(work.v[i][c] + work.scene.velocity[i][c], 0,
@@ -105,9 +105,9 @@ START_TEST(walls_that_lean_sideways_stand_cold_and_warm)
 }
 END_TEST
 
-/* Next to all rows are weakly active on the scale of what changed. Larger walls, of the soak, take more
- * factors than a hundred: solved they must be all the same. */
-START_TEST(walls_that_only_tremble_are_solved)
+/* Nearly all rows are weakly active relative to the change of b. The larger walls of the soak test
+ * need more than a hundred factors, but must be solved as well. */
+START_TEST(walls_with_tiny_velocities_are_solved)
 {
 	const char *text = getenv("CAIRN_SOLVER_SIZE");
 	uint32_t walls[] = { 30, 100, text != NULL ? 10 * (uint32_t)strtoul(text, NULL, 10) : 400 };
@@ -131,8 +131,8 @@ START_TEST(walls_that_only_tremble_are_solved)
 }
 END_TEST
 
-/* What holds already is seen to hold, also where rows give way. */
-START_TEST(an_answer_given_back_needs_no_factor)
+/* A solution as warm start is accepted as it is, with and without compliance. */
+START_TEST(a_solution_as_warm_start_needs_no_factor)
 {
 	struct work work;
 	work_init(&work, gen_bond_wall(100, 11, 4, 0));
@@ -143,7 +143,7 @@ START_TEST(an_answer_given_back_needs_no_factor)
 	work.options.warm = true;
 	struct solver_result warm = solve(&work);
 	ck_assert_uint_eq(warm.refactorings, 0);
-	/* And one that is nearly right needs one: which rows act stands in it. */
+	/* A warm start that is nearly right needs one factor, because it shows the active rows. */
 	for (uint32_t i = 0; i < work.gen.problem.rows; i++)
 		work.x[i] *= 1 + 1e-6;
 	ck_assert_uint_eq(solve(&work).refactorings, 1);
@@ -201,8 +201,7 @@ START_TEST(masses_may_be_one_to_a_hundred_million)
 }
 END_TEST
 
-/* ---- small ones by hand -------------------------------------------------------------------------
- */
+/* ---- small problems ----------------------------------------------------------------------------- */
 
 enum { SMALL = 8 };
 struct small {
@@ -213,7 +212,7 @@ struct small {
 	double x[SMALL], v[SMALL][LCP_BODY];
 };
 
-/* One row a body, along x. */
+/* One row for each body, along x. */
 static void small_init(struct small *self, uint32_t rows)
 {
 	memset(self, 0, sizeof *self);
@@ -256,7 +255,7 @@ static struct solver_result small_solve(struct small *self)
 	return result;
 }
 
-/* A = [[1, −1], [−1, 1]], b = (−1, −1): w₁ + w₂ = −2 whatever x is. */
+/* A = [[1, −1], [−1, 1]], b = (−1, −1): w₁ + w₂ = −2 for every x. */
 START_TEST(two_walls_that_close_have_no_solution_and_a_proof)
 {
 	struct small small;
@@ -268,11 +267,11 @@ START_TEST(two_walls_that_close_have_no_solution_and_a_proof)
 	ck_assert_uint_eq(result.certificate_count, 2);
 	ck_assert(result.certificate[0] > 0 && result.certificate[0] == result.certificate[1]);
 	ck_assert(gen_sparse_proves(&small.problem, result.certificate));
-	/* A little give is enough. */
+	/* A small compliance makes it solvable. */
 	small.compliance[0] = 1e-3;
 	ck_assert_int_eq(small_solve(&small).status, SOLVER_SOLVED);
 	ck_assert_double_eq_tol(small.x[0], 2000, 1e-6);
-	/* A row on nothing that asks for something. */
+	/* A row without bodies whose b is negative. */
 	small_init(&small, 1);
 	small.jacobian[0][0] = 0;
 	ck_assert_int_eq(small_solve(&small).status, SOLVER_INFEASIBLE);
@@ -350,7 +349,7 @@ START_TEST(every_bad_index_has_its_status)
 	}
 	small.problem.order = orders[2];
 	ck_assert_int_eq(small_solve(&small).status, SOLVER_SOLVED);
-	/* One that is larger than its workspace. */
+	/* A problem larger than its workspace. */
 	struct gen_solver solver;
 	small_init(&small, 2);
 	gen_solver_init(&solver, &small.problem);
@@ -362,7 +361,7 @@ START_TEST(every_bad_index_has_its_status)
 }
 END_TEST
 
-START_TEST(a_body_named_twice_is_acted_on_by_the_sum_in_any_order)
+START_TEST(entries_of_a_body_named_twice_add_up_in_any_order)
 {
 	struct small small;
 	small_init(&small, 2);
@@ -382,7 +381,7 @@ START_TEST(a_body_named_twice_is_acted_on_by_the_sum_in_any_order)
 }
 END_TEST
 
-START_TEST(nothing_at_all_is_solved)
+START_TEST(a_problem_without_rows_is_solved)
 {
 	struct lcp_sparse_problem problem = { 0 };
 	struct gen_solver solver;
@@ -400,9 +399,9 @@ START_TEST(nothing_at_all_is_solved)
 }
 END_TEST
 
-/* Rows, bodies and impulses in units 2^±k: what fits into doubles is solved, and nothing is called
- * solved that is not. */
-START_TEST(numbers_at_the_ends_of_the_range_are_solved_or_said_not_to_be)
+/* Rows, bodies and impulses in units of 2^±k. Problems within the range of double are solved, and
+ * no wrong x is SOLVED. */
+START_TEST(numbers_at_the_ends_of_the_range_get_a_true_status)
 {
 	struct rng rng = rng_seeded(check_seed() + 5);
 	uint32_t solved = 0, near = 0;
@@ -450,7 +449,7 @@ START_TEST(numbers_at_the_ends_of_the_range_are_solved_or_said_not_to_be)
 }
 END_TEST
 
-START_TEST(an_answer_no_double_can_hold_is_inexact)
+START_TEST(a_solution_beyond_the_range_of_double_is_inexact)
 {
 	struct small small;
 	small_init(&small, 1);
@@ -470,9 +469,9 @@ START_TEST(an_answer_no_double_can_hold_is_inexact)
 }
 END_TEST
 
-/* A warm start whose speeds overflow makes the gap of its rows NaN. The rows that follow hold and must not
- * hide that: the solver would take the start for an answer and return a NaN residual. */
-START_TEST(a_warm_start_that_overflows_is_not_taken_for_an_answer)
+/* The speeds of the warm start overflow, so the gap of its first rows is NaN. The other rows hold
+ * and must not hide the NaN; the solver would otherwise return the start with a NaN residual. */
+START_TEST(a_warm_start_that_overflows_is_no_solution)
 {
 	for (uint32_t k = 0; k < 8; k++) {
 		struct small small;
@@ -500,8 +499,8 @@ START_TEST(a_warm_start_that_overflows_is_not_taken_for_an_answer)
 }
 END_TEST
 
-/* Numbers of any size, infinite and NaN ones among the warm start: a residual is a number or infinite, and
- * SOLVED only if it is small. */
+/* Numbers of any size, and infinite and NaN ones in the warm start. The residual is never NaN, and
+ * the status is SOLVED only if it is small. */
 START_TEST(a_residual_is_never_nan)
 {
 	static const double sizes[] = { 0, 1, -1, 1e-10, 1e155, 1e300, 1e308, -1e308, 1e-300 };
@@ -533,9 +532,8 @@ START_TEST(a_residual_is_never_nan)
 }
 END_TEST
 
-/* A workspace between two pages that must not be touched, and arrays of the problem before such a
- * page. */
-START_TEST(nothing_is_touched_outside)
+/* The workspace lies between two protected pages, and the arrays of the problem end at one. */
+START_TEST(the_solver_stays_within_its_arrays)
 {
 	struct gen_scene scene = gen_bond_wall(20, 5, 4, 0.1);
 	struct work work;
@@ -559,7 +557,7 @@ START_TEST(nothing_is_touched_outside)
 }
 END_TEST
 
-START_TEST(too_little_room_for_the_factor_is_a_limit_that_says_how_much)
+START_TEST(too_few_blocks_end_with_limit_and_the_number_needed)
 {
 	struct work work;
 	size_t blocks = 0;
@@ -573,7 +571,7 @@ START_TEST(too_little_room_for_the_factor_is_a_limit_that_says_how_much)
 	ck_assert_int_eq(lcp_sparse_order(&work.solver.solver, &work.gen.problem, &blocks),
 			 SOLVER_LIMIT);
 	ck_assert_uint_eq(blocks, needed);
-	/* And so are too few factors, with an answer that says how bad it is. */
+	/* Too few factors end with LIMIT too, and the residual is true. */
 	size.blocks = needed;
 	lcp_sparse_init(&work.solver.solver, work.solver.memory, size);
 	work.options.rounds_max = 1;
@@ -593,7 +591,8 @@ START_TEST(the_same_problem_has_the_same_bits)
 		work_init(&work, gen_bond_wall(80, 9, 4, 0.2));
 		memset(work.solver.memory, 17 * (int)pass,
 		       lcp_sparse_bytes(work.solver.solver.capacity));
-		lcp_sparse_init(&work.solver.solver, work.solver.memory, work.solver.solver.capacity);
+		lcp_sparse_init(&work.solver.solver, work.solver.memory,
+				work.solver.solver.capacity);
 		(void)solve(&work);
 		rows = work.scene.contacts;
 		if (pass == 0) {
@@ -612,23 +611,23 @@ static Suite *make(void)
 	Suite *suite = suite_create("lcp_sparse");
 	TCase *walls = tcase_create("walls"), *input = tcase_create("input");
 	tcase_set_timeout(walls, 60);
-	tcase_add_test(walls, walls_that_lean_sideways_stand_cold_and_warm);
-	tcase_add_test(walls, walls_that_only_tremble_are_solved);
-	tcase_add_loop_test(walls, an_answer_given_back_needs_no_factor, 0, 2);
+	tcase_add_test(walls, walls_in_any_orientation_stay_at_rest_cold_and_warm);
+	tcase_add_test(walls, walls_with_tiny_velocities_are_solved);
+	tcase_add_loop_test(walls, a_solution_as_warm_start_needs_no_factor, 0, 2);
 	tcase_add_test(walls, velocities_are_those_of_pivoting);
 	tcase_add_test(walls, masses_may_be_one_to_a_hundred_million);
 	tcase_add_test(walls, two_walls_that_close_have_no_solution_and_a_proof);
 	tcase_add_test(walls, the_same_problem_has_the_same_bits);
 	tcase_add_test(input, every_bad_number_has_its_status);
 	tcase_add_test(input, every_bad_index_has_its_status);
-	tcase_add_test(input, a_body_named_twice_is_acted_on_by_the_sum_in_any_order);
-	tcase_add_test(input, nothing_at_all_is_solved);
-	tcase_add_test(input, numbers_at_the_ends_of_the_range_are_solved_or_said_not_to_be);
-	tcase_add_test(input, an_answer_no_double_can_hold_is_inexact);
-	tcase_add_test(input, a_warm_start_that_overflows_is_not_taken_for_an_answer);
+	tcase_add_test(input, entries_of_a_body_named_twice_add_up_in_any_order);
+	tcase_add_test(input, a_problem_without_rows_is_solved);
+	tcase_add_test(input, numbers_at_the_ends_of_the_range_get_a_true_status);
+	tcase_add_test(input, a_solution_beyond_the_range_of_double_is_inexact);
+	tcase_add_test(input, a_warm_start_that_overflows_is_no_solution);
 	tcase_add_test(input, a_residual_is_never_nan);
-	tcase_add_test(input, nothing_is_touched_outside);
-	tcase_add_test(input, too_little_room_for_the_factor_is_a_limit_that_says_how_much);
+	tcase_add_test(input, the_solver_stays_within_its_arrays);
+	tcase_add_test(input, too_few_blocks_end_with_limit_and_the_number_needed);
 	suite_add_tcase(suite, walls);
 	suite_add_tcase(suite, input);
 	return suite;

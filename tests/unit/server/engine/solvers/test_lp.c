@@ -1,5 +1,6 @@
-/* The dual simplex: textbook programs, stability of piles (papers R-06, R-13), certificates, warm
- * starts, budgets (P-18), nonsense. Agreement with CLP stands in tests/property/test_lp_clp.c. */
+/* test_lp.c: the dual simplex: textbook programs, stability of piles (papers R-06, R-13),
+ * certificates, warm starts, budgets (P-18), invalid input. tests/property/test_lp_clp.c compares
+ * it with CLP. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,13 +89,13 @@ START_TEST(contradicting_rows_are_refuted_by_multiplication)
 	ck_assert_int_eq(result.status, SOLVER_INFEASIBLE);
 	ck_assert_uint_eq(result.certificate_count, 1);
 	ck_assert_double_gt(lp_infeasibility(&gen.problem, result.certificate), 0.1);
-	/* And a wrong proof proves nothing. */
+	/* A wrong certificate proves nothing. */
 	double y = -result.certificate[0];
 	ck_assert_double_le(lp_infeasibility(&gen.problem, &y), 0);
 }
 END_TEST
 
-START_TEST(a_program_without_an_end_comes_with_its_ray)
+START_TEST(an_unbounded_program_has_its_ray)
 {
 	/* min −x − y, x − y = 0, free above. */
 	gen_lp_begin(&gen, 1);
@@ -123,7 +124,7 @@ START_TEST(crossed_bounds_are_infeasible_and_named)
 }
 END_TEST
 
-START_TEST(numbers_that_are_none_and_rows_that_do_not_ascend_are_refused)
+START_TEST(nan_and_rows_that_do_not_ascend_are_invalid)
 {
 	gen_lp_begin(&gen, 2);
 	gen_lp_column(&gen, 1, 0, 1);
@@ -154,7 +155,9 @@ static double imbalance(const struct gen_lp_brick *bricks, uint32_t count)
 	return result.objective;
 }
 
-/* diamonds stand up to 4, inverted triangles up to 2; 5 misses balance by 0.75, 3 by 0.5. */
+/* R-06: diamonds stand up to 4, inverted triangles up to 2; the balance of 5 is violated by 0.75,
+ * that of 3 by
+ * 0.5. */
 START_TEST(diamonds_stand_up_to_4_and_inverted_triangles_up_to_2)
 {
 	struct gen_lp_brick bricks[64];
@@ -173,7 +176,8 @@ START_TEST(diamonds_stand_up_to_4_and_inverted_triangles_up_to_2)
 }
 END_TEST
 
-/* the harmonic stack of n bricks overhangs by H_n / 2; 1.0001 times as much falls. */
+/* R-13: the harmonic stack of n bricks overhangs by H_n / 2; with 1.0001 times that overhang it
+ * falls. */
 START_TEST(the_harmonic_stack_stands_and_a_ten_thousandth_more_falls)
 {
 	static const uint32_t counts[] = { 1, 2, 5, 10, 30 };
@@ -182,13 +186,13 @@ START_TEST(the_harmonic_stack_stands_and_a_ten_thousandth_more_falls)
 		for (uint32_t more = 0; more < 2; more++) {
 			uint32_t n = counts[c];
 			double left = 0;
-			/* Brick 0 is the table, a brick that has its own support below. */
+			/* Brick 0 is the table. */
 			for (uint32_t i = 0; i <= n; i++) {
 				bricks[i] = (struct gen_lp_brick){ left, i };
 				left += 0.5 / (n - i) * (more != 0 ? 1.0001 : 1);
 			}
 			gen_lp_stack(&gen, bricks, n + 1, true);
-			/* The table is held: its balance is not asked for. */
+			/* The table is fixed, so it has no balance condition. */
 			row(0, -LP_INFINITY, LP_INFINITY);
 			row(1, -LP_INFINITY, LP_INFINITY);
 			struct solver_result result = solve();
@@ -226,7 +230,7 @@ START_TEST(a_warm_start_from_the_optimum_needs_no_pivot)
 	ck_assert_uint_gt(cold.pivots, 20);
 	ck_assert_uint_eq(warm.pivots, 0);
 	ck_assert_double_eq_tol(warm.objective, cold.objective, 1e-12);
-	/* A neighbouring problem needs few. */
+	/* A similar problem needs few pivots. */
 	for (uint32_t i = 0; i < 60; i++)
 		gen.row_high[i] *= 1.001;
 	struct solver_result near = solve();
@@ -235,7 +239,7 @@ START_TEST(a_warm_start_from_the_optimum_needs_no_pivot)
 }
 END_TEST
 
-START_TEST(a_start_from_bytes_of_chance_reaches_the_same_optimum)
+START_TEST(a_start_from_random_bytes_reaches_the_same_optimum)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t number = 0; number < 50; number++) {
@@ -274,7 +278,7 @@ START_TEST(every_budget_gives_a_feasible_point_and_a_larger_one_a_better)
 }
 END_TEST
 
-START_TEST(without_a_feasible_point_a_budget_that_is_too_small_says_so)
+START_TEST(too_small_a_budget_without_a_feasible_point_ends_with_limit)
 {
 	struct rng rng = rng_seeded(check_seed());
 	random_feasible(&rng, 80, 80);
@@ -283,7 +287,7 @@ START_TEST(without_a_feasible_point_a_budget_that_is_too_small_says_so)
 }
 END_TEST
 
-START_TEST(a_factor_without_room_ends_with_a_status)
+START_TEST(a_factor_larger_than_its_memory_is_limit_or_solved)
 {
 	struct rng rng = rng_seeded(check_seed());
 	random_feasible(&rng, 100, 100);
@@ -314,7 +318,7 @@ START_TEST(the_same_program_gives_the_same_bits_whatever_was_solved_before)
 }
 END_TEST
 
-START_TEST(sums_beyond_the_range_are_judged_all_the_same)
+START_TEST(sums_beyond_the_range_of_double_are_checked_too)
 {
 	gen_lp_begin(&gen, 1);
 	gen_lp_column(&gen, 1, 0, 1e29);
@@ -342,10 +346,10 @@ static Suite *make(void)
 	tcase_add_test(programs, beales_cycling_program_is_solved);
 	tcase_add_test(programs, the_cube_of_klee_and_minty_is_solved);
 	tcase_add_test(programs, contradicting_rows_are_refuted_by_multiplication);
-	tcase_add_test(programs, a_program_without_an_end_comes_with_its_ray);
+	tcase_add_test(programs, an_unbounded_program_has_its_ray);
 	tcase_add_test(programs, crossed_bounds_are_infeasible_and_named);
-	tcase_add_test(programs, numbers_that_are_none_and_rows_that_do_not_ascend_are_refused);
-	tcase_add_test(programs, sums_beyond_the_range_are_judged_all_the_same);
+	tcase_add_test(programs, nan_and_rows_that_do_not_ascend_are_invalid);
+	tcase_add_test(programs, sums_beyond_the_range_of_double_are_checked_too);
 	suite_add_tcase(suite, programs);
 	TCase *piles = tcase_create("piles");
 	tcase_add_checked_fixture(piles, setup, teardown);
@@ -355,10 +359,10 @@ static Suite *make(void)
 	TCase *starts = tcase_create("starts");
 	tcase_add_checked_fixture(starts, setup, teardown);
 	tcase_add_test(starts, a_warm_start_from_the_optimum_needs_no_pivot);
-	tcase_add_test(starts, a_start_from_bytes_of_chance_reaches_the_same_optimum);
+	tcase_add_test(starts, a_start_from_random_bytes_reaches_the_same_optimum);
 	tcase_add_test(starts, every_budget_gives_a_feasible_point_and_a_larger_one_a_better);
-	tcase_add_test(starts, without_a_feasible_point_a_budget_that_is_too_small_says_so);
-	tcase_add_test(starts, a_factor_without_room_ends_with_a_status);
+	tcase_add_test(starts, too_small_a_budget_without_a_feasible_point_ends_with_limit);
+	tcase_add_test(starts, a_factor_larger_than_its_memory_is_limit_or_solved);
 	tcase_add_test(starts, the_same_program_gives_the_same_bits_whatever_was_solved_before);
 	suite_add_tcase(suite, starts);
 	return suite;

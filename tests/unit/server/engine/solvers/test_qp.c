@@ -39,8 +39,8 @@ static uint32_t random_count(void)
 	return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 10000;
 }
 
-/* G of `rank`; rows from small integers (ties) or not, some twice, some equal; d such that a point
- * is admissible, often just so. */
+/* G of `rank`; rows of small integers (which tie) or random numbers, some twice, some equal; d so
+ * that a point satisfies all rows, many of them exactly. */
 static struct qp_problem random_program(struct rng *rng, bool definite)
 {
 	uint32_t n = 1 + rng_below(rng, 8), m = rng_below(rng, 13), rank = definite ? n : n / 2;
@@ -73,7 +73,7 @@ static struct qp_problem random_program(struct rng *rng, bool definite)
 	return (struct qp_problem){ n, m, g, c, rows, d, equal };
 }
 
-START_TEST(every_admissible_program_is_solved)
+START_TEST(every_feasible_program_is_solved)
 {
 	struct rng rng = rng_seeded(check_seed());
 	uint32_t count = random_count();
@@ -222,7 +222,8 @@ START_TEST(a_warm_start_gives_the_same_minimum_without_pivots)
 			qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, state);
 		ck_assert_int_eq(result.status, SOLVER_SOLVED);
 		ck_assert_uint_le(result.pivots, 2);
-		/* Planes that meet at 1e-4 move x by 1e4 residuals: for 1e-9 of x, ask for less. */
+		/* Planes at an angle of 1e-4 move x by 1e4 residuals, so 1e-9 of x needs a smaller
+		 * one. */
 		options.tolerance = 1e-12;
 		(void)qp_dual_active_set_solve(&solver, &problem, &options, x, lambda, state);
 		options.warm = false;
@@ -320,7 +321,7 @@ static void collapse(const struct gen_lp_brick *bricks, uint32_t count, struct p
 	}
 	ck_assert_int_eq(self->result.status, SOLVER_SOLVED);
 	ck_assert_double_le(self->result.residual, 1e-10);
-	/* what the table carries is what is missing of free fall. */
+	/* the table's force is the weight less the force of the accelerations. */
 	double carried = 0;
 	for (uint32_t i = 0; i < count; i++)
 		carried += 1 + self->x[3 * i + 1];
@@ -373,7 +374,7 @@ START_TEST(a_diamond_of_four_rests_and_one_of_five_rises_inside)
 		lowest = fmin(lowest, pile.x[3 * i + 1]);
 	}
 	ck_assert(highest > 1e-3 && lowest < -1e-3);
-	/* Mirror images fall alike. */
+	/* Mirror images have equal accelerations. */
 	uint32_t pairs = 0;
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t j = 0; j < count; j++)
@@ -389,7 +390,7 @@ START_TEST(a_diamond_of_four_rests_and_one_of_five_rises_inside)
 }
 END_TEST
 
-/* Of any exponent, a few of them 0. */
+/* Numbers of any exponent, a few of them 0. */
 static double far_number(struct rng *rng)
 {
 	double mantissa = rng_range(rng, -1, 1);
@@ -407,7 +408,7 @@ START_TEST(the_residual_is_true_at_the_ends_of_the_range)
 		for (uint32_t k = 0; k < 6; k++)
 			for (uint32_t i = 0; i < counts[k]; i++)
 				all[k][i] = far_number(&rng);
-		/* Half of them stationary to rounding. */
+		/* Half of the problems are stationary to rounding. */
 		for (uint32_t i = 0; i < 9 && round % 2 == 0; i++)
 			g[i] = i % 4 == 0 && fabs(x[i / 4]) > 1e-200 ? -c[i / 4] / x[i / 4] : 0;
 		lambda[0] *= round % 2;
@@ -425,7 +426,7 @@ START_TEST(the_residual_is_true_at_the_ends_of_the_range)
 }
 END_TEST
 
-START_TEST(a_length_below_all_doubles_is_no_length_of_nought)
+START_TEST(a_length_below_the_range_of_double_is_not_zero)
 {
 	g[0] = 1e100;
 	c[0] = 1e-309;
@@ -440,7 +441,7 @@ START_TEST(a_length_below_all_doubles_is_no_length_of_nought)
 }
 END_TEST
 
-START_TEST(a_minimum_no_double_can_hold_is_not_called_solved)
+START_TEST(a_minimum_beyond_the_range_of_double_is_not_solved)
 {
 	g[0] = 1e300;
 	c[0] = -1e-200;
@@ -452,10 +453,10 @@ START_TEST(a_minimum_no_double_can_hold_is_not_called_solved)
 }
 END_TEST
 
-START_TEST(a_multiplier_that_pulls_is_seen)
+START_TEST(a_negative_multiplier_is_a_violation)
 {
-	/* min ½x² + x, whose free minimum −1 satisfies x ≥ −1.001: a row that is broken by rounding
-	 * only must not hold x back at −1.001 by pulling. */
+	/* min ½x² + x, whose unconstrained minimum −1 satisfies x ≥ −1.001. A negative multiplier
+	 * holds x at −1.001, which is no solution. */
 	double one[1] = { 1 }, cost[1] = { 1 }, at[1], pull[1], plane[1] = { -1.001 + 1e-15 };
 	struct qp_problem problem = { 1, 1, one, cost, one, plane, NULL };
 	at[0] = -1.001;
@@ -469,9 +470,9 @@ START_TEST(a_multiplier_that_pulls_is_seen)
 }
 END_TEST
 
-START_TEST(an_x_without_measure_excuses_no_violation)
+START_TEST(an_extremely_large_x_hides_no_violation)
 {
-	/* x₁ − x₂ ≥ 1 and no curvature along (1, 1): x = 1e13 (1, 1) breaks the row by 1. */
+	/* x₁ − x₂ ≥ 1 and no curvature along (1, 1): x = 1e13 (1, 1) violates the row by 1. */
 	double flat[4] = { 1, -1, -1, 1 }, none[2] = { 0, 0 }, row[2] = { 1, -1 }, one[1] = { 1 };
 	double at[2] = { 1e13, 1e13 }, zero[1] = { 0 };
 	struct qp_problem problem = { 2, 1, flat, none, row, one, NULL };
@@ -484,7 +485,7 @@ START_TEST(an_x_without_measure_excuses_no_violation)
 }
 END_TEST
 
-START_TEST(a_last_pivot_of_rounding_does_not_lead_out_of_the_box)
+START_TEST(a_pivot_that_is_rounding_does_not_leave_the_box)
 {
 	struct rng rng = rng_seeded(check_seed() + 8);
 	struct gen_qp gen;
@@ -504,9 +505,9 @@ START_TEST(a_last_pivot_of_rounding_does_not_lead_out_of_the_box)
 }
 END_TEST
 
-/* G = v vᵀ − δ is indefinite by more than the last values of ρ. Their factor fails after earlier ones have
- * found a point; nothing may be computed with what is left of it. */
-START_TEST(an_indefinite_program_is_judged_without_a_factor_that_failed)
+/* G = v vᵀ − δ is indefinite by more than the last values of ρ. Their factor fails after earlier
+ * ones have found a point, and the incomplete factor must not be used. */
+START_TEST(an_indefinite_program_does_not_use_a_failed_factor)
 {
 	struct rng rng = rng_seeded(check_seed() + 11);
 	uint32_t solved = 0;
@@ -572,7 +573,7 @@ START_TEST(without_curvature_it_is_a_linear_program_and_agrees_with_the_simplex)
 					1e-9 * (1 + fabs(linear.objective)));
 		rounds = MAX_OF(rounds, result.rounds);
 	}
-	/* It ends: no crawling by steps of one length. */
+	/* The rounds end, and do not continue with steps of equal length. */
 	ck_assert_uint_le(rounds, 60);
 	gen_lp_release(&lp);
 	gen_qp_release(&gen);
@@ -584,7 +585,7 @@ static Suite *make(void)
 	Suite *suite = suite_create("qp");
 	TCase *tcase = tcase_create("dual active set");
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, every_admissible_program_is_solved);
+	tcase_add_test(tcase, every_feasible_program_is_solved);
 	tcase_add_test(tcase, a_semidefinite_program_is_solved_or_has_a_ray);
 	tcase_add_test(tcase, contradicting_rows_are_proved_to_contradict);
 	tcase_add_test(tcase, projected_velocities_are_those_of_the_lcp);
@@ -593,12 +594,12 @@ static Suite *make(void)
 	tcase_add_test(tcase, an_inverted_triangle_begins_to_fall_by_fifty_thirds);
 	tcase_add_test(tcase, a_diamond_of_four_rests_and_one_of_five_rises_inside);
 	tcase_add_test(tcase, the_residual_is_true_at_the_ends_of_the_range);
-	tcase_add_test(tcase, a_length_below_all_doubles_is_no_length_of_nought);
-	tcase_add_test(tcase, a_minimum_no_double_can_hold_is_not_called_solved);
-	tcase_add_test(tcase, a_multiplier_that_pulls_is_seen);
-	tcase_add_test(tcase, an_x_without_measure_excuses_no_violation);
-	tcase_add_test(tcase, a_last_pivot_of_rounding_does_not_lead_out_of_the_box);
-	tcase_add_test(tcase, an_indefinite_program_is_judged_without_a_factor_that_failed);
+	tcase_add_test(tcase, a_length_below_the_range_of_double_is_not_zero);
+	tcase_add_test(tcase, a_minimum_beyond_the_range_of_double_is_not_solved);
+	tcase_add_test(tcase, a_negative_multiplier_is_a_violation);
+	tcase_add_test(tcase, an_extremely_large_x_hides_no_violation);
+	tcase_add_test(tcase, a_pivot_that_is_rounding_does_not_leave_the_box);
+	tcase_add_test(tcase, an_indefinite_program_does_not_use_a_failed_factor);
 	tcase_add_test(tcase, without_curvature_it_is_a_linear_program_and_agrees_with_the_simplex);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -1,6 +1,6 @@
-/* test_qp_conditions.c: what a minimum is, said without the solver's own residual: the four conditions
- * of Karush, Kuhn and Tucker are measured here, one by one, and for every way in which an answer can be
- * wrong there is one that is wrong in this way alone, which qp_residual must tell. So is the gap. */
+/* test_qp_conditions.c: the conditions of a minimum, checked without the solver's own residual. The
+ * four conditions of Karush, Kuhn and Tucker and the duality gap are computed here one by one. For
+ * each of them a point violates only that one, and qp_residual must report it. */
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void teardown(void)
 	heap_free(memory);
 }
 
-/* Definite, with a point that all rows admit; `first` rows are equal ones. */
+/* A definite program with a feasible point; the first `first` rows are equal ones. */
 static struct qp_problem draw(struct rng *rng, uint32_t first)
 {
 	uint32_t n = 2 + rng_below(rng, N - 2), m = 1 + rng_below(rng, n);
@@ -76,7 +76,8 @@ static double gradient(const struct qp_problem *problem, uint32_t i)
 	return sum;
 }
 
-/* The largest force at x, alone or of all of its kind: what pulls is measured against it (qp.h). */
+/* The largest force at x, of a single term or of a sum, to which the force of a multiplier is
+ * relative (qp.h). */
 static double largest_force(const struct qp_problem *problem)
 {
 	uint32_t n = problem->variables;
@@ -111,7 +112,7 @@ static void solve(const struct qp_problem *problem)
 	ck_assert_int_eq(result.status, SOLVER_SOLVED);
 }
 
-/* Numbers are of the order of 1, so no scale is needed to tell right from wrong. */
+/* All numbers are of the order of 1, so violations need no scale. */
 START_TEST(the_solver_meets_each_condition)
 {
 	struct rng rng = rng_seeded(check_seed());
@@ -139,8 +140,9 @@ START_TEST(the_solver_meets_each_condition)
 }
 END_TEST
 
-/* Solved with a row as an equal one that pulls: as an inequality it should have been let go. */
-START_TEST(a_multiplier_that_pulls_is_no_solution_on_either_side_of_the_row)
+/* The solution with a row as an equal one whose multiplier is negative; as an inequality the row is
+ * not active. */
+START_TEST(a_negative_multiplier_is_no_solution_on_either_side_of_the_row)
 {
 	struct rng rng = rng_seeded(check_seed() + 1);
 	uint32_t pulling = 0, outside = 0;
@@ -166,7 +168,7 @@ START_TEST(a_multiplier_that_pulls_is_no_solution_on_either_side_of_the_row)
 END_TEST
 
 /* The same in units in which products leave the range of a double. */
-START_TEST(nor_is_it_where_numbers_are_huge_or_tiny)
+START_TEST(a_negative_multiplier_is_no_solution_in_extreme_units)
 {
 	static const int exponents[] = { -600, -520, 520, 600 };
 	double one = ldexp(1, exponents[_i]);
@@ -180,14 +182,14 @@ START_TEST(nor_is_it_where_numbers_are_huge_or_tiny)
 	struct qp_problem problem = { 1, 1, g, c, rows, d, equal };
 	ck_assert_double_lt(qp_residual(&problem, x, lambda), 1e-12);
 	equal[0] = false;
-	/* The row pulls with half of the largest force. */
+	/* The force of the negative multiplier is half of the largest force. */
 	ck_assert_double_ge(qp_residual(&problem, x, lambda), 0.499);
 	x[0] = nextafter(0.5, 0);
 	ck_assert_double_ge(qp_residual(&problem, x, lambda), 0.499);
 }
 END_TEST
 
-START_TEST(a_point_beside_the_minimum_is_told)
+START_TEST(a_point_beside_the_minimum_has_a_residual)
 {
 	struct rng rng = rng_seeded(check_seed() + 2);
 	for (uint32_t round = 0; round < 1000; round++) {
@@ -206,8 +208,8 @@ START_TEST(a_point_beside_the_minimum_is_told)
 }
 END_TEST
 
-/* Outside one row alone; without multipliers, at the free minimum, so that everything else is right. */
-START_TEST(a_point_outside_a_row_is_told_by_how_far_it_is_outside)
+/* The unconstrained minimum, without multipliers, lies outside one row; all other conditions hold. */
+START_TEST(the_residual_outside_a_row_grows_with_the_distance)
 {
 	double last = 0;
 	for (double way = 1e-6; way < 1; way *= 10) {
@@ -223,8 +225,8 @@ START_TEST(a_point_outside_a_row_is_told_by_how_far_it_is_outside)
 		ck_assert_double_gt(found, 0.4 * way);
 		ck_assert_double_gt(found, 5 * last);
 		last = found;
-		/* On the other side of the row the same distance is no fault, unless the row is an
-		 * equal one. */
+		/* The same distance on the other side of the row is a violation only of an equal
+		 * row. */
 		d[0] = 1 - way;
 		ck_assert_double_eq(qp_residual(&problem, x, lambda), 0);
 		equal[0] = true;
@@ -233,7 +235,7 @@ START_TEST(a_point_outside_a_row_is_told_by_how_far_it_is_outside)
 }
 END_TEST
 
-/* The value less that of the dual program, over the largest of their terms. */
+/* The duality gap over the largest of its terms. */
 static double gap(const struct qp_problem *problem)
 {
 	uint32_t n = problem->variables;
@@ -252,8 +254,8 @@ static double gap(const struct qp_problem *problem)
 	return (double)(fabsl(sum) / largest);
 }
 
-/* A wall at 1000 makes 1e-7 a small distance, but 3 times 1e-7 is no small gap. */
-START_TEST(a_large_multiplier_at_a_row_that_is_nearly_held_is_told)
+/* With a row at 1000, a distance of 1e-7 is a small violation, but its gap of 3e-7 is not small. */
+START_TEST(a_large_multiplier_at_a_row_that_nearly_holds_has_a_gap)
 {
 	g[0] = g[3] = 1;
 	g[1] = g[2] = 0;
@@ -279,9 +281,9 @@ START_TEST(a_large_multiplier_at_a_row_that_is_nearly_held_is_told)
 }
 END_TEST
 
-/* A curvature of 1e-14 and walls at 1000: all conditions were met to 3e-13, with a gap of 2e-10. Pivoting
- * took both rows for held, 2e-10 and 7e-10 beside 1000. */
-START_TEST(where_the_gap_is_all_that_is_left_it_is_closed)
+/* A curvature of 1e-14 and rows at 1000. All conditions held to 3e-13, with a gap of 2e-10, because
+ * pivoting accepted violations of 2e-10 and 7e-10 beside 1000. */
+START_TEST(a_gap_is_closed_though_all_conditions_hold)
 {
 	static const double bend[] = { 0.96951412165501571, -0.17192000920928752,
 				       -0.17192000920928752, 0.030485878344989781 };
@@ -307,8 +309,9 @@ START_TEST(where_the_gap_is_all_that_is_left_it_is_closed)
 }
 END_TEST
 
-/* Rows that contradict each other by 1e-3, G of rank 1: an x of 1e7 met them to 8e-11 of itself. */
-START_TEST(an_x_far_out_hides_no_contradiction)
+/* Rows that contradict each other by 1e-3, G of rank 1. An x of 1e7 satisfied them to 8e-11 of its
+ * size. */
+START_TEST(a_very_large_x_hides_no_contradiction)
 {
 	static const double bend[] = { 0.23508822420687428,   -0.26780209748438566,
 				       0.029517805558373963,  0.13069625384639721,
@@ -344,13 +347,13 @@ static Suite *make(void)
 	TCase *cases = tcase_create("conditions");
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, the_solver_meets_each_condition);
-	tcase_add_test(cases, a_multiplier_that_pulls_is_no_solution_on_either_side_of_the_row);
-	tcase_add_loop_test(cases, nor_is_it_where_numbers_are_huge_or_tiny, 0, 4);
-	tcase_add_test(cases, a_point_beside_the_minimum_is_told);
-	tcase_add_test(cases, a_point_outside_a_row_is_told_by_how_far_it_is_outside);
-	tcase_add_test(cases, a_large_multiplier_at_a_row_that_is_nearly_held_is_told);
-	tcase_add_test(cases, where_the_gap_is_all_that_is_left_it_is_closed);
-	tcase_add_test(cases, an_x_far_out_hides_no_contradiction);
+	tcase_add_test(cases, a_negative_multiplier_is_no_solution_on_either_side_of_the_row);
+	tcase_add_loop_test(cases, a_negative_multiplier_is_no_solution_in_extreme_units, 0, 4);
+	tcase_add_test(cases, a_point_beside_the_minimum_has_a_residual);
+	tcase_add_test(cases, the_residual_outside_a_row_grows_with_the_distance);
+	tcase_add_test(cases, a_large_multiplier_at_a_row_that_nearly_holds_has_a_gap);
+	tcase_add_test(cases, a_gap_is_closed_though_all_conditions_hold);
+	tcase_add_test(cases, a_very_large_x_hides_no_contradiction);
 	suite_add_tcase(suite, cases);
 	return suite;
 }

@@ -1,5 +1,6 @@
-/* Generalized reflections: all values of papers C-11, the desiderata of C-10 on every case (BRK, SYM, KIN,
- * MOM, ONE), both cores, the inelastic and plain elastic impacts (C-03 to C-08), partial restitution. */
+/* test_reflection.c: generalized reflections: all values of papers C-11, the desiderata of C-10 in
+ * every case (BRK, SYM, KIN, MOM, ONE), both cores, inelastic and plain elastic impacts (C-03 to
+ * C-08), partial restitution. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static bool floor_touched(void)
 	return false;
 }
 
-/* Reflects, and holds the answer to KIN, MOM, ONE and feasibility. */
+/* Reflects, and checks KIN, MOM, ONE and feasibility. */
 static struct solver_result reflect(enum reflection_core core)
 {
 	double kinetic = energy();
@@ -133,7 +134,8 @@ START_TEST(newtons_cradle_swings_its_last_ball_alone)
 }
 END_TEST
 
-/* C-08, C-11: (−1/3, 2/3, 2/3), (−0.6, 0.4 …): documented as the known defect; inelastic 1/3 each. */
+/* C-08, C-11: (−1/3, 2/3, 2/3), (−0.6, 0.4 …), the known defect of plain elastic impacts; inelastic
+ * 1/3 each. */
 START_TEST(a_plain_elastic_impact_makes_the_balls_stick)
 {
 	for (uint32_t i = 0; i < 2; i++)
@@ -161,7 +163,7 @@ START_TEST(a_plain_elastic_impact_makes_the_balls_stick)
 END_TEST
 
 /* C-11: one ball onto two at ±30 degrees, with and without contact between the two. */
-START_TEST(a_ball_that_strikes_two_keeps_the_mirror)
+START_TEST(a_ball_that_strikes_two_keeps_mirror_symmetry)
 {
 	double c = sqrt(0.75);
 	for (uint32_t i = 0; i < 4; i++) {
@@ -183,7 +185,7 @@ START_TEST(a_ball_that_strikes_two_keeps_the_mirror)
 }
 END_TEST
 
-/* Plain sequential impulses, for comparison: pair by pair, again and again, until none approaches. */
+/* Sequential impulses, for comparison: pair by pair, repeated until no contact approaches. */
 static void collide_in_turn(void)
 {
 	for (bool again = true; again;) {
@@ -200,8 +202,8 @@ static void collide_in_turn(void)
 	}
 }
 
-/* C-11: what the common way makes of the same ball: (0.2165, 0.125), (−0.4330, −0.75), (0.2165, −0.375). */
-START_TEST(sequential_impulses_break_the_mirror_of_a_ball_on_two)
+/* C-11: sequential impulses of the same ball: (0.2165, 0.125), (−0.4330, −0.75), (0.2165, −0.375). */
+START_TEST(sequential_impulses_break_the_symmetry_of_a_ball_on_two)
 {
 	static const double after[3][2] = { { 0.2165, 0.125 },
 					    { -0.4330, -0.75 },
@@ -335,8 +337,8 @@ static double mirror_error(void)
 	return worst;
 }
 
-/* C-11: in turn the break loses its mirror by 0.68. */
-START_TEST(sequential_impulses_break_the_mirror_of_the_rack)
+/* C-11: with sequential impulses the asymmetry after the break is 0.68. */
+START_TEST(sequential_impulses_break_the_symmetry_of_the_rack)
 {
 	rack();
 	collide_in_turn();
@@ -347,8 +349,8 @@ START_TEST(sequential_impulses_break_the_mirror_of_the_rack)
 }
 END_TEST
 
-/* C-11: 31 contacts; energy and mirror to 1e-15, all part; plain elastic: only 8 part. */
-START_TEST(the_break_keeps_energy_and_mirror_and_every_contact_parts)
+/* C-11: 31 contacts; energy and symmetry to 1e-15, all separate; plain elastic: only 8 separate. */
+START_TEST(the_break_keeps_energy_and_symmetry_and_every_contact_separates)
 {
 	for (uint32_t i = 0; i < 2; i++) {
 		rack();
@@ -393,7 +395,7 @@ static void random_scene(void)
 		add_body(rng_range(&rng, 0.3, 3), 0, random_vec(1));
 		for (uint32_t j = 0; j < 9; j++)
 			mat3_set(&root, j / 3, j % 3, rng_range(&rng, -0.5, 0.5) + (j % 4 == 0));
-		/* What cannot turn does not. */
+		/* A body without inverse inertia does not turn. */
 		if (rng_below(&rng, 4) != 0) {
 			bodies[1 + b].inertia_inv = mat3_mul(root, mat3_transpose(root));
 			bodies[1 + b].spin = random_vec(1);
@@ -406,7 +408,8 @@ static void random_scene(void)
 		struct impact_contact *contact = add_contact(a, b, vec3_normalize(random_vec(1)));
 		contact->arm[0] = random_vec(0.7);
 		contact->arm[1] = random_vec(0.7);
-		/* Normals so that the velocities of now would part all: a way out exists. */
+		/* Normals for which the present velocities separate all contacts, so a solution
+		 * exists. */
 		if (impact_velocity(&problem, problem.contact_count - 1).x < 0) {
 			contact->normal = vec3_negate(contact->normal);
 			vec3_frame(contact->normal, &contact->tangent, &contact->binormal);
@@ -418,7 +421,7 @@ static void random_scene(void)
 	}
 }
 
-/* Σ λ (u + U)/2: what the impulses did to the energy. */
+/* Σ λ (u + U)/2: the energy that the impulses added. */
 static double work(void)
 {
 	static vec3 normal[CONTACTS], after[CONTACTS];
@@ -437,8 +440,8 @@ static double work(void)
 	return sum;
 }
 
-/* C-06, C-07, C-10: on 1000 random scenes both cores agree to 1e-10, fixed bodies keep their bits, elastic
- * impacts keep energy and inelastic ones never add any. */
+/* C-06, C-07, C-10: on 1000 random scenes both cores agree to 1e-10, fixed bodies keep their bits,
+ * elastic impacts keep energy and inelastic ones never add any. */
 START_TEST(both_cores_agree_on_random_scenes)
 {
 	uint32_t most = 0;
@@ -476,8 +479,9 @@ START_TEST(both_cores_agree_on_random_scenes)
 }
 END_TEST
 
-/* How wide the admissible velocities are: the largest r for which some |v| ≤ 1 parts all contacts at r
- * or faster, in the metric of mass; 0 when multipliers prove that there is none. */
+/* The width of the cone of admissible velocities: the largest r for which some |v| ≤ 1, in the
+ * metric of mass, separates all contacts with a speed of at least r; 0 if multipliers prove that
+ * none does. */
 static double width(void)
 {
 	enum { N = 6 * 12, M = 16 };
@@ -514,12 +518,13 @@ static double width(void)
 	return result.status == SOLVER_SOLVED ? 1 / sqrt(length) : 0;
 }
 
-/* Why a cap at all. Impulses change only the part of v in the span W of the normals (in the metric of
- * mass), and reflections keep its length. If some λ > 0 has N λ = 0, an admissible v has n_k·v = 0 for all
- * of these k: should they span W, that part of v is 0, which a reflection cannot reach: no number of
- * rounds is enough. A cone with an interior ends (Burago, Ferleger, Kononenko 1998), but a wedge of
- * angle θ takes about π/θ rounds. So whatever meets the cap must be shut or narrow. */
-START_TEST(only_a_cone_that_is_shut_or_narrow_meets_the_cap)
+/* Why rounds have a limit. Impulses change only the part of v in the span W of the normals (in the
+ * metric of mass), and reflections do not change its length. If some λ > 0 has N λ = 0, an
+ * admissible v has n_k·v = 0 for all these k. If these normals span W, that part of v would have to
+ * be 0, which no number of reflections reaches. With an interior of the cone the rounds end
+ * (Burago, Ferleger, Kononenko 1998), but a wedge of angle θ needs about π/θ rounds. So a scene
+ * that reaches the limit has an empty or narrow cone. */
+START_TEST(only_an_empty_or_narrow_cone_reaches_the_round_limit)
 {
 	uint32_t limited = 0, shut = 0, open = 0;
 	for (uint32_t i = 0; i < 600; i++) {
@@ -534,7 +539,7 @@ START_TEST(only_a_cone_that_is_shut_or_narrow_meets_the_cap)
 							     IMPACT_REFLECT, 1, &options, impulses);
 		double gain = work(), wide = width();
 		ck_assert_double_le(gain, 1e-10);
-		/* At the cap impulses have grown with every round, and their rounding with them. */
+		/* At the limit impulses have grown with every round, and so has their rounding. */
 		ck_assert_double_le(result.residual, wide > 0 ? 1e-10 : 1e-8);
 		shut += wide == 0;
 		open += wide > 0.02;
@@ -562,7 +567,7 @@ START_TEST(partial_restitution_lies_between)
 }
 END_TEST
 
-START_TEST(a_cap_on_rounds_is_reported_and_what_is_left_ends_inelastically)
+START_TEST(the_round_limit_is_reported_and_remaining_contacts_end_inelastically)
 {
 	cradle(10);
 	options.rounds_max = 3;
@@ -578,7 +583,7 @@ START_TEST(a_cap_on_rounds_is_reported_and_what_is_left_ends_inelastically)
 }
 END_TEST
 
-START_TEST(a_ball_wedged_between_walls_comes_to_rest_at_the_cap)
+START_TEST(a_ball_wedged_between_walls_comes_to_rest_at_the_round_limit)
 {
 	uint32_t ball = add_body(1, 0, vec3_axis(0));
 	add_contact(ball, FLOOR, vec3_axis(0));
@@ -591,7 +596,7 @@ START_TEST(a_ball_wedged_between_walls_comes_to_rest_at_the_cap)
 }
 END_TEST
 
-/* The threshold scales with speed: a cradle at 1e-9 or 1e9 m/s takes the same rounds. */
+/* The threshold scales with speed: a cradle at 1e-9 or 1e9 m/s needs the same number of rounds. */
 START_TEST(the_unit_of_speed_does_not_matter)
 {
 	for (int power = -9; power <= 9; power += 3) {
@@ -613,23 +618,23 @@ static Suite *make(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, newtons_cradle_swings_its_last_ball_alone);
 	tcase_add_test(cases, a_plain_elastic_impact_makes_the_balls_stick);
-	tcase_add_test(cases, a_ball_that_strikes_two_keeps_the_mirror);
-	tcase_add_test(cases, sequential_impulses_break_the_mirror_of_a_ball_on_two);
-	tcase_add_test(cases, sequential_impulses_break_the_mirror_of_the_rack);
+	tcase_add_test(cases, a_ball_that_strikes_two_keeps_mirror_symmetry);
+	tcase_add_test(cases, sequential_impulses_break_the_symmetry_of_a_ball_on_two);
+	tcase_add_test(cases, sequential_impulses_break_the_symmetry_of_the_rack);
 	tcase_add_test(cases, a_block_that_lands_on_both_legs_turns_round);
 	tcase_add_test(cases, a_block_tips_over_the_edge);
 	tcase_add_test(cases, three_legs_give_one_velocity_in_every_order);
 	tcase_add_test(cases, an_inelastic_impact_of_1_and_3_ends_at_a_quarter);
-	tcase_add_test(cases, the_break_keeps_energy_and_mirror_and_every_contact_parts);
+	tcase_add_test(cases, the_break_keeps_energy_and_symmetry_and_every_contact_separates);
 	tcase_add_test(cases, partial_restitution_lies_between);
-	tcase_add_test(cases, a_cap_on_rounds_is_reported_and_what_is_left_ends_inelastically);
-	tcase_add_test(cases, a_ball_wedged_between_walls_comes_to_rest_at_the_cap);
+	tcase_add_test(cases, the_round_limit_is_reported_and_remaining_contacts_end_inelastically);
+	tcase_add_test(cases, a_ball_wedged_between_walls_comes_to_rest_at_the_round_limit);
 	tcase_add_test(cases, the_unit_of_speed_does_not_matter);
 	suite_add_tcase(suite, cases);
 	TCase *random = tcase_create("random");
 	tcase_add_checked_fixture(random, setup, teardown);
 	tcase_add_test(random, both_cores_agree_on_random_scenes);
-	tcase_add_test(random, only_a_cone_that_is_shut_or_narrow_meets_the_cap);
+	tcase_add_test(random, only_an_empty_or_narrow_cone_reaches_the_round_limit);
 	suite_add_tcase(suite, random);
 	return suite;
 }
