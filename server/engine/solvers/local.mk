@@ -63,12 +63,12 @@ libengine_a_SOURCES += \
 
 tests_lib_libtests_a_SOURCES += tests/lib/gen_lp.h tests/lib/gen_lp.c
 UNIT_TESTS += tests/unit/server/engine/solvers/test_lp
-# CLP is the oracle: a test wants it, the product never does.
+# CLP is the oracle of this test; the product does not use it.
 if HAVE_CLP
 UNIT_TESTS += tests/property/test_lp_clp
 tests_property_test_lp_clp_LDADD = $(LDADD) -lClp -lCoinUtils
 
-# 10^5 programs beside CLP.
+# Compares 10^5 programs with CLP.
 soak-lp: tests/property/test_lp_clp
 	CAIRN_LP_CASES=100000 ./tests/property/test_lp_clp
 endif
@@ -83,8 +83,8 @@ tests_fuzz_fuzz_impact_LDADD = $(LDADD_FUZZ)
 FUZZ_TARGETS += tests/fuzz/fuzz_qp
 tests_fuzz_fuzz_qp_LDADD = $(LDADD_FUZZ)
 
-# The large ones: 10^5 problems a family and solver, each answer judged in more digits; stacks of 100, walls of 20
-# rows, a sparse wall of 5000 bricks. All are run before the first that failed is told.
+# The soak tests: 10^5 problems for each family and solver, each solution checked with more digits; stacks of 100,
+# walls of 20 rows, a sparse wall of 5000 bricks. All tests run, even if one fails.
 .PHONY: soak-solvers
 soak-solvers: tests/property/test_contact_problems tests/property/test_sparse_problems \
 	tests/property/test_hard_qp tests/unit/server/engine/solvers/test_lcp_sparse \
