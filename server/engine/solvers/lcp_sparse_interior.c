@@ -417,6 +417,7 @@ bool lcp_sparse_interior(struct lcp_sparse *sparse)
 		return false;
 	memset(sparse->force, 0, lcp_sparse_unknowns(sparse) * sizeof *sparse->force);
 	start_inside(&self);
+	copy_iterate(&self, false);
 	for (uint32_t k = 0; k < STEPS && since <= STALLED; k++) {
 		lcp_sparse_transposed_mul(sparse, sparse->x, sparse->u);
 		measure_tau(&self);

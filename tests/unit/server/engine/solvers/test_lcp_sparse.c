@@ -606,6 +606,43 @@ START_TEST(the_same_problem_has_the_same_bits)
 }
 END_TEST
 
+/* A wall of more than 600 rows whose finite bounds lie near the end of the range of double: in the
+ * first step of lcp_sparse_interior the sum of slack times multiplier overflows. Workspaces whose
+ * memory had different contents must give the same bits. */
+START_TEST(bounds_that_overflow_use_no_uninitialised_memory)
+{
+	double *first = NULL;
+	for (uint32_t pass = 0; pass < 2; pass++) {
+		struct work work;
+		struct rng rng = rng_seeded(check_seed() + 3);
+		work_init(&work, gen_bond_wall(400, 25, 4, 0.3));
+		uint32_t rows = work.scene.contacts;
+		ck_assert_uint_gt(rows, 600);
+		(void)solve(&work);
+		disturb(&work, &rng, 1e-8);
+		for (uint32_t i = 0; i < rows; i++) {
+			work.gen.lower[i] = 0;
+			work.gen.upper[i] = 0x1p1013;
+		}
+		work.gen.problem.lower = work.gen.lower;
+		work.gen.problem.upper = work.gen.upper;
+		memset(work.solver.memory, pass == 0 ? 0 : 0x3f,
+		       lcp_sparse_bytes(work.solver.solver.capacity));
+		lcp_sparse_init(&work.solver.solver, work.solver.memory,
+				work.solver.solver.capacity);
+		ck_assert_int_eq(run(&work).status, SOLVER_SOLVED);
+		if (pass == 0) {
+			first = work.x;
+			work.x = NULL;
+		} else {
+			ck_assert_mem_eq(first, work.x, rows * sizeof *first);
+		}
+		work_release(&work);
+	}
+	heap_free(first);
+}
+END_TEST
+
 static Suite *make(void)
 {
 	Suite *suite = suite_create("lcp_sparse");
@@ -618,6 +655,7 @@ static Suite *make(void)
 	tcase_add_test(walls, masses_may_be_one_to_a_hundred_million);
 	tcase_add_test(walls, two_walls_that_close_have_no_solution_and_a_proof);
 	tcase_add_test(walls, the_same_problem_has_the_same_bits);
+	tcase_add_test(walls, bounds_that_overflow_use_no_uninitialised_memory);
 	tcase_add_test(input, every_bad_number_has_its_status);
 	tcase_add_test(input, every_bad_index_has_its_status);
 	tcase_add_test(input, entries_of_a_body_named_twice_add_up_in_any_order);
