@@ -264,34 +264,25 @@ static void correct_active(struct lcp_core *self)
 	lcp_core_refresh(self);
 }
 
-static void clamp_active(struct lcp_core *self)
-{
-	for (uint32_t p = 0; p < self->factor.size; p++) {
-		uint32_t i = self->order[p];
-		self->x[i] = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
-	}
-}
-
-static double worst_active(const struct lcp_core *self)
-{
-	double worst = 0;
-	for (uint32_t p = 0; p < self->factor.size; p++)
-		worst = scalar_max(worst, scalar_abs(self->w[self->order[p]]));
-	return worst;
-}
-
+/* The refinement of the head, then x of the active rows clamped to their bounds. */
 static void refine_active(struct lcp_core *self)
 {
 	double before = __builtin_inf();
 	lcp_core_refresh(self);
 	for (uint32_t k = 0; k < REFINEMENTS; k++) {
-		double now = worst_active(self);
-		if (now == 0 || !(now < 0.5 * before))
+		double worst = 0;
+		for (uint32_t p = 0; p < self->factor.size; p++)
+			worst = scalar_max(worst, scalar_abs(self->w[self->order[p]]));
+		if (worst == 0 || !(worst < 0.5 * before))
 			break;
-		before = now;
+		before = worst;
 		correct_active(self);
 	}
-	clamp_active(self);
+	VALIDATE(active_rows_match(self));
+	for (uint32_t p = 0; p < self->factor.size; p++) {
+		uint32_t i = self->order[p];
+		self->x[i] = scalar_clamp(self->x[i], self->lower[i], self->upper[i]);
+	}
 	lcp_core_refresh(self);
 }
 

@@ -23,22 +23,16 @@ enum { CLEANINGS = 4, PROJECTIONS = 4 };
 #define FAR 0x1p44    /* of the largest b: a solution at least so far away counts as none */
 #define SMALL 0x1p-30 /* of the largest entry: noise */
 
-/* z_i, or 0 if the rule of the head excludes it. */
-static double allowed_entry(const struct lcp_sparse *self, uint32_t i)
-{
-	double z = self->ray[i];
-	bool up = self->upper[i] > SCALAR_MAX, down = self->lower[i] < -SCALAR_MAX;
-	if (self->compliance[i] > 0 || (z > 0 && !up) || (z < 0 && !down))
-		return 0;
-	return z;
-}
-
-/* Sets excluded entries and noise to 0 and the largest entry to 1. False: nothing is left. */
+/* Sets entries that the rule of the head excludes, and noise, to 0 and the largest entry to 1. False:
+ * nothing is left. */
 static bool clean_ray(struct lcp_sparse *self)
 {
 	double most = 0;
 	for (uint32_t i = 0; i < self->rows; i++) {
-		self->ray[i] = allowed_entry(self, i);
+		double z = self->ray[i];
+		bool up = self->upper[i] > SCALAR_MAX, down = self->lower[i] < -SCALAR_MAX;
+		if (self->compliance[i] > 0 || (z > 0 && !up) || (z < 0 && !down))
+			self->ray[i] = 0;
 		most = scalar_max(most, scalar_abs(self->ray[i]));
 	}
 	if (!(most > 0 && most <= SCALAR_MAX))
