@@ -70,7 +70,7 @@ static bool correct_prices(struct lp_dual_simplex *self)
 	return moved;
 }
 
-/* Perturbs the costs away from the price's zero, by place. */
+/* Perturbs the costs so that prices move away from zero with the right sign. */
 static void perturb_costs(struct lp_dual_simplex *self)
 {
 	for (uint32_t j = 0; j < lp_variables(self); j++) {

@@ -34,14 +34,13 @@ enum {
 /* The first ρ, of the largest diagonal entry: a smaller one loses digits of A, a larger one needs
  * more rounds. */
 #define PROXIMAL 1e-4
-#define STAGE 0x1p-7	 /* factor of ρ from one stage to the next */
-#define ROUGH 1e-3	 /* of the tolerance: a residual that needs no smaller ρ */
-#define FINE 0x1p-44	 /* a larger residual is polished */
-#define EXACT 0x1p-50	 /* a residual that cannot be reduced */
-#define ROUNDING 0x1p-46 /* of |x|, in a row of a point far from 0 */
-#define FAR_IN 1e-4	 /* below this residual the multipliers are nearly right */
-#define BESIDE 1e3	 /* of the worst violation: farther than a step leads */
-#define RUNAWAY 1e6	 /* of the largest force: multipliers with a larger force may be a proof */
+#define STAGE 0x1p-7  /* factor of ρ from one stage to the next */
+#define ROUGH 1e-3    /* of the tolerance: a residual that needs no smaller ρ */
+#define FINE 0x1p-44  /* a larger residual is polished */
+#define EXACT 0x1p-50 /* a residual that cannot be reduced */
+#define FAR_IN 1e-4   /* below this residual the multipliers are nearly right */
+#define BESIDE 1e3    /* of the worst violation: farther than a step leads */
+#define RUNAWAY 1e6   /* of the largest force: multipliers with a larger force may be a proof */
 /* In lengths of the problem: INFEASIBLE says that no point exists within this distance, UNBOUNDED
  * that the objective falls up to it. With a smaller one the rounding of a nearly singular problem
  * counts as a proof; the proofs of contradicting rows reach 1e13 and more. */

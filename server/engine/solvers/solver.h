@@ -15,7 +15,7 @@
  *            prints. INVALID: a number that is not finite, crossed bounds, an index out of range, a
  *            stride smaller than the count, a problem larger than the workspace, a workspace whose
  *            memory is NULL or not aligned to 64. Then the solution is 0, and the residual and the
- *            violations are infinite. The caller has a deterministic plan B.
+ *            violations are infinite. The caller then uses its own fallback, which is deterministic.
  * Reading    A solver reads only the elements that the problem declares: rows × stride less the tail of
  *            the last row.
  * Aliasing   Arrays of a problem may overlap each other. Solutions, states and the workspace overlap
@@ -71,7 +71,7 @@ struct solver_result {
 	uint32_t rounds;	  /* of the outer loop */
 	uint32_t refactorings;	  /* factors made from scratch (updates are not counted) */
 	uint32_t regularisations; /* rows whose pivot was regularised */
-	uint32_t fallbacks;	  /* parts of the problem answered by the solver's plan B */
+	uint32_t fallbacks;	  /* parts of the problem solved by the solver's fallback */
 	double residual;	  /* worst relative violation of the conditions by the solution */
 	/* The worst in the problem's units: of a row (w of an LCP, m/s for contacts; C x − d; a bound
 	 * of an LP), and of stationarity (QP, LP: in units of c; 0 for others). */
