@@ -108,7 +108,7 @@ static int print_state(const struct cli *cli, uint64_t epoch, uint64_t tick, uin
 	out_u64(cli, "edit", edit);
 	out_hash(cli, "hash", hash.value);
 	if (other_bits)
-		out_text(cli, "saved_by", "a build of other bits");
+		out_text(cli, "saved_by", "an incompatible build");
 	out_end(cli);
 	return EXIT_SUCCESS;
 }

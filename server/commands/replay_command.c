@@ -64,7 +64,7 @@ static void print_json(const struct replay_options *options, const struct replay
 		       ", \"not_made_again\": %" PRIu64 ", \"states\": %" PRIu64
 		       ", \"last\": {\"epoch\": %" PRIu32 ", \"tick\": %" PRIu64
 		       ", \"hash\": \"%016" PRIx64 "\"}",
-		       report->ticks, report->checkpoints, report->passed, report->states,
+		       report->ticks, report->checkpoints, report->skipped, report->states,
 		       report->epoch, report->tick, report->state_hash);
 	if (options->against != NULL)
 		printf(", \"longer\": %s", longer_one[report->longer]);
@@ -96,7 +96,7 @@ static void print_lines(const struct replay_options *options, const struct repla
 		printf("states: %" PRIu64 " stored states verified; %" PRIu64
 		       " ticks of incompatible builds skipped; %" PRIu64
 		       " ticks recomputed, %" PRIu64 " checkpoints compared\n",
-		       report->states, report->passed, report->ticks, report->checkpoints);
+		       report->states, report->skipped, report->ticks, report->checkpoints);
 	if (report->verdict != REPLAY_DIFFERS)
 		return;
 	printf("differs: first at epoch %" PRIu32 " tick %" PRIu64 " (%s)\n", report->first_epoch,

@@ -137,7 +137,7 @@ void host_do_save(struct host *host, struct requester *requester, const char *na
 }
 
 /* True: the snapshot was made with other motion numbers than those with which the world continues. */
-static bool is_of_other_bits(const struct host *host, const struct snapshot *snapshot)
+static bool is_of_incompatible_build(const struct host *host, const struct snapshot *snapshot)
 {
 	struct motion_numbers numbers, own = engine_motion();
 	struct reason why;
@@ -157,7 +157,7 @@ static enum status restore_snapshot(struct host *host, const struct snapshot *sn
 		world_restore(host->world, snapshot->image.data, snapshot->image.count, why);
 	if (status != STATUS_OK)
 		return status;
-	host->restored_other_bits = is_of_other_bits(host, snapshot);
+	host->restored_other_bits = is_of_incompatible_build(host, snapshot);
 	world_new_epoch(host->world, epoch);
 	host->whole_due = true;
 	host->open = false;

@@ -112,7 +112,7 @@ struct reply_report {
 	uint32_t epoch, edit;
 	uint8_t mode;
 	struct wire_hash state_hash, tick_hash, joints_hash;
-	bool other_bits; /* to a RESTORE: the snapshot's motion numbers differ from ours (engine.h) */
+	bool other_bits; /* to a RESTORE: an incompatible build (engine.h, motion) saved the snapshot */
 	struct bytes raw;	     /* packed value: answer or observation */
 	uint64_t work;		     /* REPLY_ANSWER: pieces examined for it, about */
 	struct bytes image;	     /* REPLY_FORKED */

@@ -23,7 +23,7 @@ static enum status fetch_record(struct record_player *self, struct reason *why)
 	return status == STATUS_MISSING ? STATUS_OK : status;
 }
 
-static enum status learn_shape(struct record_player *self, uint64_t seq, struct reason *why)
+static enum status add_shape(struct record_player *self, uint64_t seq, struct reason *why)
 {
 	struct shape *shape;
 	enum status status = recording_shape(self->recording, seq, &shape, why);
@@ -38,14 +38,14 @@ static enum status learn_shape(struct record_player *self, uint64_t seq, struct 
 
 /* Only shapes recorded before `seq` are added: with a later one SHAPE_USE would not be refused as
  * recorded. */
-static enum status learn_shapes_before(struct record_player *self, uint64_t seq, struct reason *why)
+static enum status add_shapes_before(struct record_player *self, uint64_t seq, struct reason *why)
 {
 	enum status status = recording_seek(self->recording, 0, why);
 	if (status == STATUS_OK)
 		status = fetch_record(self, why);
 	while (status == STATUS_OK && self->has_next && self->next.seq < seq) {
 		if (self->next.kind == RECORDED_SHAPE)
-			status = learn_shape(self, self->next.seq, why);
+			status = add_shape(self, self->next.seq, why);
 		if (status == STATUS_OK)
 			status = fetch_record(self, why);
 	}
@@ -81,17 +81,17 @@ static enum status load_state(struct record_player *self, uint64_t seq, struct r
 }
 
 enum status player_start(struct record_player *self, struct recording *recording, uint64_t seq,
-			 enum player_others others, struct reason *why)
+			 enum player_policy policy, struct reason *why)
 {
 	struct recorded_build build = { 0 };
 	memset(self, 0, sizeof *self);
 	self->recording = recording;
-	self->others = others;
+	self->policy = policy;
 	shape_library_init(&self->shapes);
 	enum status status = arena_init(&self->scratch, 64u << 10);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "replay", "%s", status_text(status));
-	status = learn_shapes_before(self, seq, why);
+	status = add_shapes_before(self, seq, why);
 	if (status == STATUS_OK)
 		status = load_state(self, seq, why);
 	if (status == STATUS_OK)
@@ -117,8 +117,8 @@ void player_release(struct record_player *self)
 
 /* ---- records ----------------------------------------------------------------------------------- */
 
-/* True: the next ticks have other motion numbers than this build. */
-static bool other_bits(const struct record_player *self)
+/* True: an incompatible build made the next ticks: its motion numbers (engine.h) differ from ours. */
+static bool is_incompatible(const struct record_player *self)
 {
 	struct motion_numbers own = engine_motion();
 	return !motion_is_same(&self->numbers, &own, world_info(self->world).method);
@@ -154,16 +154,16 @@ static enum status take_batch(struct record_player *self, uint32_t position, str
 	return STATUS_OK;
 }
 
-/* Each batch must have the recorded result, except a batch that failed for lack of memory. Where no result
- * is recorded and ticks are redone with other numbers, a batch must not be refused. */
+/* Each batch must have the recorded result, except a batch that failed for lack of memory. If no result
+ * is recorded and ticks of an incompatible build are redone, a batch must be accepted. */
 static enum status check_results(const struct record_player *self,
 				 const struct batch_result *results, const uint8_t *recorded,
 				 uint32_t count, struct reason *why)
 {
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t wanted = recorded[i];
-		if (wanted == JOURNAL_RESULT_UNKNOWN && self->others == PLAYER_REDO &&
-		    other_bits(self))
+		if (wanted == JOURNAL_RESULT_UNKNOWN && self->policy == PLAYER_REDO &&
+		    is_incompatible(self))
 			wanted = STATUS_OK;
 		if (wanted != JOURNAL_RESULT_UNKNOWN && wanted != STATUS_NO_MEMORY &&
 		    results[i].status != (enum status)wanted)
@@ -225,7 +225,7 @@ static enum status enter_epoch(struct record_player *self, struct player_event *
 	self->epoch = self->next.epoch;
 	self->numbers = self->next.numbers;
 	world_new_epoch(self->world, self->epoch);
-	event->news = PLAYER_EPOCH;
+	event->kind = PLAYER_EPOCH;
 	event->restored = restored;
 	event->epoch = self->epoch;
 	event->tick = self->next.tick;
@@ -254,10 +254,10 @@ static enum status out_of_order(const struct record_player *self, struct reason 
 			  (unsigned)self->epoch, LONG(world_info(self->world).tick));
 }
 
-/* ---- ticks of other motion numbers ------------------------------------------------------------- */
+/* ---- ticks of incompatible builds -------------------------------------------------------------- */
 
 /* Refuses a file that has such ticks after its last stored state: VERSION. */
-static enum status refuse_others(struct record_player *self, struct reason *why)
+static enum status refuse_ticks(struct record_player *self, struct reason *why)
 {
 	struct recorded_build build;
 	uint64_t ticks;
@@ -267,27 +267,28 @@ static enum status refuse_others(struct record_player *self, struct reason *why)
 		status = recording_build(self->recording, self->epoch, &build, why);
 	if (status != STATUS_OK)
 		return status;
-	return reason_set(why, STATUS_VERSION, -1, "motion",
-			  "%llu ticks after the last checkpoint are of other bits (%.36s): "
-			  "shut it down cleanly with that build, or give --upgrade redo",
-			  LONG(ticks), build.text);
+	return reason_set(
+		why, STATUS_VERSION, -1, "motion",
+		"%llu ticks after the last checkpoint are of an incompatible build (%.36s): "
+		"shut it down cleanly with that build, or give --upgrade redo",
+		LONG(ticks), build.text);
 }
 
 /* Skips to the next stored state: a checkpoint, or an epoch that begins with one. */
-static enum status pass_over_ticks(struct record_player *self, struct player_event *event,
-				   struct reason *why)
+static enum status skip_ticks(struct record_player *self, struct player_event *event,
+			      struct reason *why)
 {
 	uint64_t at = world_info(self->world).tick, ticks = 0;
 	enum status status = STATUS_OK;
 	for (; status == STATUS_OK && self->has_next; status = fetch_record(self, why)) {
 		const struct recorded *next = &self->next;
 		if (next->kind == RECORDED_SHAPE) {
-			status = learn_shape(self, next->seq, why);
+			status = add_shape(self, next->seq, why);
 		} else if (next->kind == RECORDED_CHECKPOINT) {
 			if (next->epoch != self->epoch || next->tick < at)
 				return out_of_order(self, why);
-			self->passed += next->tick - at;
-			*event = (struct player_event){ .news = PLAYER_STATE,
+			self->skipped += next->tick - at;
+			*event = (struct player_event){ .kind = PLAYER_STATE,
 							.epoch = next->epoch,
 							.tick = next->tick,
 							.seq = next->seq };
@@ -296,7 +297,7 @@ static enum status pass_over_ticks(struct record_player *self, struct player_eve
 		} else if (next->kind == RECORDED_EPOCH) {
 			status = recording_ticks_after(self->recording, self->epoch, at, false,
 						       &ticks, why);
-			self->passed += ticks;
+			self->skipped += ticks;
 			at = next->tick;
 			if (status == STATUS_OK)
 				status = enter_epoch(self, event, why);
@@ -307,8 +308,8 @@ static enum status pass_over_ticks(struct record_player *self, struct player_eve
 	if (status == STATUS_OK)
 		status =
 			recording_ticks_after(self->recording, self->epoch, at, false, &ticks, why);
-	self->passed += ticks;
-	*event = (struct player_event){ .news = PLAYER_END,
+	self->skipped += ticks;
+	*event = (struct player_event){ .kind = PLAYER_END,
 					.epoch = self->epoch,
 					.tick = at + ticks };
 	return status;
@@ -318,12 +319,12 @@ static enum status pass_over_ticks(struct record_player *self, struct player_eve
 static enum status check_numbers(struct record_player *self, struct player_event *event,
 				 bool *reported, struct reason *why)
 {
-	if (self->others == PLAYER_REDO || !other_bits(self))
+	if (self->policy == PLAYER_REDO || !is_incompatible(self))
 		return STATUS_OK;
-	if (self->others == PLAYER_REFUSE)
-		return refuse_others(self, why);
+	if (self->policy == PLAYER_REFUSE)
+		return refuse_ticks(self, why);
 	*reported = true;
-	return pass_over_ticks(self, event, why);
+	return skip_ticks(self, event, why);
 }
 
 /* Plays the next record; *reported: `event` is set. */
@@ -341,7 +342,7 @@ static enum status play_record(struct record_player *self, struct player_event *
 		*reported = true;
 		break;
 	case RECORDED_SHAPE:
-		status = learn_shape(self, self->next.seq, why);
+		status = add_shape(self, self->next.seq, why);
 		break;
 	case RECORDED_APPLY:
 		status = apply_batches(self, why);
@@ -351,7 +352,7 @@ static enum status play_record(struct record_player *self, struct player_event *
 		break;
 	case RECORDED_CHECKPOINT:
 		*event = (struct player_event){
-			.news = PLAYER_CHECKPOINT,
+			.kind = PLAYER_CHECKPOINT,
 			.epoch = self->epoch,
 			.tick = self->next.tick,
 			.seq = self->next.seq,
@@ -362,32 +363,33 @@ static enum status play_record(struct record_player *self, struct player_event *
 	return status == STATUS_OK ? fetch_record(self, why) : status;
 }
 
-/* ---- going on ---------------------------------------------------------------------------------- */
+/* ---- ticks and events -------------------------------------------------------------------------- */
 
-static enum status make_tick(struct record_player *self, uint64_t recorded,
-			     struct player_event *event, struct reason *why)
+static enum status recompute_tick(struct record_player *self, uint64_t recorded,
+				  struct player_event *event, struct reason *why)
 {
 	struct reason step;
-	bool others = other_bits(self);
+	bool incompatible = is_incompatible(self);
 	if (world_step(self->world, &parallel_serial, &step) != STATUS_OK)
 		return reason_set(why, STATUS_DIVERGED, -1, "replay",
 				  "tick %llu cannot be recomputed: %s",
 				  LONG(world_info(self->world).tick + 1), step.text);
 	self->ticks++;
-	self->redone += others;
+	self->redone += incompatible;
 	*event = (struct player_event){
-		.news = PLAYER_TICK,
+		.kind = PLAYER_TICK,
 		.epoch = self->epoch,
 		.tick = world_info(self->world).tick,
 		.recorded = recorded,
-		.redone = others,
+		.redone = incompatible,
 		.replayed = world_tick_hash(self->world),
 	};
 	return STATUS_OK;
 }
 
 /* Without a due record, the next event is a tick, another epoch, or the end. */
-static enum status go_on(struct record_player *self, struct player_event *event, struct reason *why)
+static enum status play_tick(struct record_player *self, struct player_event *event,
+			     struct reason *why)
 {
 	uint64_t tick = world_info(self->world).tick, hash;
 	enum status status = recording_hash(self->recording, self->epoch, tick + 1, &hash, why);
@@ -395,12 +397,12 @@ static enum status go_on(struct record_player *self, struct player_event *event,
 	if (status == STATUS_OK)
 		status = check_numbers(self, event, &reported, why);
 	if (status == STATUS_OK)
-		return reported ? STATUS_OK : make_tick(self, hash, event, why);
+		return reported ? STATUS_OK : recompute_tick(self, hash, event, why);
 	if (status != STATUS_MISSING)
 		return status;
 	if (!self->has_next) {
 		*event = (struct player_event){
-			.news = PLAYER_END,
+			.kind = PLAYER_END,
 			.epoch = self->epoch,
 			.tick = tick,
 		};
@@ -422,7 +424,7 @@ enum status player_next(struct record_player *self, struct player_event *event, 
 		    (self->next.epoch < self->epoch || (here && self->next.tick < tick)))
 			return out_of_order(self, why);
 		if (!here || self->next.tick > tick)
-			return go_on(self, event, why);
+			return play_tick(self, event, why);
 		bool reported = false;
 		enum status status = play_record(self, event, &reported, why);
 		if (status != STATUS_OK || reported)

@@ -1,10 +1,11 @@
 /* player.h: plays the records of a world again, tick by tick; shared by recovery and replay.
  *
  * From a checkpoint on, every record is executed in its order: shapes are added, batches applied, ticks
- * made, snapshots restored. Differences are reported; the caller decides what they mean.
+ * recomputed, snapshots restored. Differences are reported; the caller decides what they mean.
  *
- * Ticks with other motion numbers (engine.h) cannot be made again. Depending on player_others the player
- * skips to the next stored state, refuses, or makes them with the numbers of this build.
+ * A build is incompatible if its motion numbers (engine.h) differ from ours: its bits differ, so its ticks cannot
+ * be recomputed. Depending on player_policy the player skips them up to the next stored state, refuses the file, or
+ * redoes the ticks with the numbers of this build.
  */
 #ifndef CAIRN_STORE_PLAYER_H
 #define CAIRN_STORE_PLAYER_H
@@ -13,26 +14,26 @@
 #include "server/store/recording.h"
 #include "server/store/shape_library.h"
 
-enum player_news {
-	PLAYER_TICK,	   /* a tick was made; `recorded` and `replayed` are its hashes */
+enum player_event_kind {
+	PLAYER_TICK,	   /* a tick was recomputed; `recorded` and `replayed` are its hashes */
 	PLAYER_CHECKPOINT, /* a checkpoint was taken here; `seq` is its number */
-	PLAYER_STATE, /* ticks of other numbers were skipped; the world is at checkpoint `seq` */
+	PLAYER_STATE, /* ticks of an incompatible build were skipped; the world is at checkpoint `seq` */
 	PLAYER_EPOCH, /* the world is in another epoch, perhaps at another tick */
 	PLAYER_END,   /* the recording ends here */
 };
 
 struct player_event {
-	enum player_news news;
+	enum player_event_kind kind;
 	uint32_t epoch;
 	uint64_t tick;
 	uint64_t recorded, replayed;
 	uint64_t seq;
 	bool restored; /* EPOCH: another state, not only another epoch */
-	bool redone;   /* TICK: made with other motion numbers than recorded, on request */
+	bool redone;   /* TICK: an incompatible build recorded it; PLAYER_REDO */
 };
 
-/* How ticks of other motion numbers are treated. */
-enum player_others { PLAYER_PASS_OVER, PLAYER_REFUSE, PLAYER_REDO };
+/* How ticks of an incompatible build are treated. */
+enum player_policy { PLAYER_SKIP, PLAYER_REFUSE, PLAYER_REDO };
 
 struct record_player {
 	struct recording *recording; /* borrowed */
@@ -40,11 +41,11 @@ struct record_player {
 	struct world *world;	     /* owned */
 	struct arena scratch;
 	uint32_t epoch;
-	enum player_others others;
+	enum player_policy policy;
 	struct motion_numbers numbers; /* of the epoch's ticks */
-	uint64_t ticks;		       /* made */
-	uint64_t redone;	       /* of those, made with other motion numbers than recorded */
-	uint64_t passed;	       /* skipped */
+	uint64_t ticks;		       /* recomputed */
+	uint64_t redone;	       /* of those, recorded by an incompatible build */
+	uint64_t skipped;	       /* ticks of incompatible builds */
 	struct recorded next;
 	bool has_next;
 };
@@ -52,10 +53,10 @@ struct record_player {
 /* Loads the image of checkpoint `seq` and verifies its state hash. CORRUPT, NO_MEMORY. On failure there is
  * nothing to release. `self` must not move, because the world finds its shapes in it. */
 MUST_CHECK enum status player_start(struct record_player *self, struct recording *recording,
-				    uint64_t seq, enum player_others others, struct reason *why);
+				    uint64_t seq, enum player_policy policy, struct reason *why);
 void player_release(struct record_player *self);
 /* Plays up to the next event. CORRUPT: the records contradict each other; DIVERGED: a recorded step cannot
- * be made again, or a batch gets another result; VERSION with PLAYER_REFUSE. */
+ * be repeated, or a batch gets another result; VERSION with PLAYER_REFUSE. */
 MUST_CHECK enum status player_next(struct record_player *self, struct player_event *event,
 				   struct reason *why);
 

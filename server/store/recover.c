@@ -25,13 +25,13 @@ static enum status start_player(struct record_player *player, struct recording *
 				struct reason *why)
 {
 	const char *name = journal->name;
-	enum player_others others = journal->store->redo ? PLAYER_REDO : PLAYER_REFUSE;
+	enum player_policy policy = journal->store->redo ? PLAYER_REDO : PLAYER_REFUSE;
 	uint64_t seq = UINT64_MAX;
 	enum status status = recording_last(recording, seq, &seq, why);
 	if (status == STATUS_OK && seq == 0)
 		return reason_set(why, STATUS_CORRUPT, -1, "file", "the file has no checkpoint");
 	while (status == STATUS_OK && seq != 0) {
-		status = player_start(player, recording, seq, others, why);
+		status = player_start(player, recording, seq, policy, why);
 		if (status != STATUS_CORRUPT)
 			break;
 		log_warn("checkpoint_corrupt", "world=%s checkpoint=%llu text=%s", name,
@@ -51,9 +51,9 @@ static enum status replay_records(struct record_player *player, struct reason *w
 	struct player_event event;
 	enum status status;
 	while ((status = player_next(player, &event, why)) == STATUS_OK) {
-		if (event.news == PLAYER_END)
+		if (event.kind == PLAYER_END)
 			return STATUS_OK;
-		if (event.news == PLAYER_TICK && event.recorded != event.replayed && !event.redone)
+		if (event.kind == PLAYER_TICK && event.recorded != event.replayed && !event.redone)
 			return reason_set(why, STATUS_DIVERGED, -1, "hashes",
 					  "epoch %u tick %llu: recorded %016llx, replayed %016llx",
 					  (unsigned)event.epoch, (unsigned long long)event.tick,

@@ -46,7 +46,7 @@ static enum status tape_open(struct tape *self, const char *path, struct reason 
 }
 
 /* From the checkpoint nearest at or before `from`; 0: the first. */
-static enum status tape_play(struct tape *self, uint64_t from, enum player_others others,
+static enum status tape_play(struct tape *self, uint64_t from, enum player_policy policy,
 			     struct reason *why)
 {
 	uint64_t seq;
@@ -59,7 +59,7 @@ static enum status tape_play(struct tape *self, uint64_t from, enum player_other
 					    ? ""
 					    : ": the recording's beginning was pruned");
 	if (status == STATUS_OK)
-		status = player_start(&self->player, self->recording, seq, others, why);
+		status = player_start(&self->player, self->recording, seq, policy, why);
 	self->playing = status == STATUS_OK;
 	return status;
 }
@@ -228,7 +228,7 @@ static enum status verify_next(struct tape *tape, struct replay_report *report, 
 	}
 	if (status != STATUS_OK)
 		return status;
-	switch (event.news) {
+	switch (event.kind) {
 	case PLAYER_TICK:
 		if (event.recorded != event.replayed)
 			first_difference(report, REPLAY_TICK_HASH, &event, event.recorded,
@@ -258,19 +258,19 @@ static void note_end(const struct tape *tape, struct replay_report *report)
 {
 	struct world_info info = world_info(tape->player.world);
 	report->ticks = tape->player.ticks;
-	report->passed = tape->player.passed;
+	report->skipped = tape->player.skipped;
 	report->epoch = info.epoch;
 	report->tick = info.tick;
 	report->state_hash = world_state_hash(tape->player.world, NULL, NULL);
 	if (report->verdict == REPLAY_UNCHECKED)
-		report->verdict = report->passed > 0 ? REPLAY_STATES : REPLAY_SAME;
+		report->verdict = report->skipped > 0 ? REPLAY_STATES : REPLAY_SAME;
 }
 
 static enum status verify_tape(struct tape *tape, const struct replay_options *options,
 			       struct replay_report *report, struct reason *why)
 {
 	bool over = false;
-	enum status status = tape_play(tape, options->from, PLAYER_PASS_OVER, why);
+	enum status status = tape_play(tape, options->from, PLAYER_SKIP, why);
 	while (status == STATUS_OK && !over) {
 		status = verify_next(tape, report, &over, why);
 		report_replay_progress(options, tape, report);
@@ -288,16 +288,16 @@ static enum status next_tick(struct tape *tape, struct player_event *event, stru
 	enum status status;
 	do
 		status = player_next(&tape->player, event, why);
-	while (status == STATUS_OK && event->news != PLAYER_TICK && event->news != PLAYER_END);
+	while (status == STATUS_OK && event->kind != PLAYER_TICK && event->kind != PLAYER_END);
 	return status;
 }
 
 /* Plays on to `tick`, so that both worlds are at the same one. */
 static enum status catch_up(struct tape *tape, uint64_t tick, struct reason *why)
 {
-	struct player_event event = { .news = PLAYER_TICK };
+	struct player_event event = { .kind = PLAYER_TICK };
 	enum status status = STATUS_OK;
-	while (status == STATUS_OK && event.news != PLAYER_END &&
+	while (status == STATUS_OK && event.kind != PLAYER_END &&
 	       world_info(tape->player.world).tick < tick)
 		status = next_tick(tape, &event, why);
 	if (status == STATUS_OK && world_info(tape->player.world).tick != tick)
@@ -339,10 +339,10 @@ static enum status compare_next_tick(struct tape *one, struct tape *other,
 		status = next_tick(other, &b, why);
 	if (status != STATUS_OK)
 		return status;
-	*over = a.news == PLAYER_END || b.news == PLAYER_END;
-	if (a.news != b.news) {
+	*over = a.kind == PLAYER_END || b.kind == PLAYER_END;
+	if (a.kind != b.kind) {
 		/* One made a tick more than can be compared. */
-		report->longer = a.news == PLAYER_END ? REPLAY_AGAINST : REPLAY_FILE;
+		report->longer = a.kind == PLAYER_END ? REPLAY_AGAINST : REPLAY_FILE;
 		return STATUS_OK;
 	}
 	if (a.tick != b.tick) {
@@ -355,7 +355,7 @@ static enum status compare_next_tick(struct tape *one, struct tape *other,
 	}
 	uint64_t x = world_state_hash(one->player.world, NULL, NULL);
 	uint64_t y = world_state_hash(other->player.world, NULL, NULL);
-	if (a.news == PLAYER_TICK && a.recorded != b.recorded)
+	if (a.kind == PLAYER_TICK && a.recorded != b.recorded)
 		first_difference(report, REPLAY_TICK_HASH, &a, a.recorded, b.recorded);
 	else if (x != y)
 		first_difference(report, REPLAY_STATE_HASH, &a, x, y);

@@ -8,15 +8,15 @@
 struct replay_options {
 	const char *file;
 	const char *against; /* another recording to compare with, or NULL */
-	bool verify;	     /* make it again; else only count what is in it */
+	bool verify;	     /* recompute every tick; else only count the records */
 	uint64_t from; /* start at the checkpoint nearest at or before this tick; 0: the first */
-	/* Called after each replayed tick with their number and the file's; may be NULL. */
+	/* Called after each replayed tick with the number of ticks replayed and that of the file; may be NULL. */
 	void (*progress)(void *context, uint64_t ticks, uint64_t total);
 	void *context;
 };
 
-/* STATES: some ticks are of other bits than this build makes and were passed over; the states stored among
- * them have the hashes they were saved with, and every other tick is the same. */
+/* STATES: ticks of an incompatible build were skipped; the states stored among them have the hashes that they were
+ * saved with, and every other tick is the same. */
 enum replay_verdict { REPLAY_UNCHECKED, REPLAY_SAME, REPLAY_DIFFERS, REPLAY_STATES };
 /* Where the first difference was seen. */
 enum replay_seen { REPLAY_TICK_HASH, REPLAY_STATE_HASH, REPLAY_IMAGE, REPLAY_STEP, REPLAY_LENGTH };
@@ -24,12 +24,13 @@ enum replay_seen { REPLAY_TICK_HASH, REPLAY_STATE_HASH, REPLAY_IMAGE, REPLAY_STE
 struct replay_report {
 	char build[96]; /* that made the file */
 	struct recording_counts counts;
-	bool whole; /* it begins with the world; else what was before `begins` has been taken away */
+	bool whole; /* it begins with the world; else records before `begins` were pruned */
 	uint32_t begins_epoch;
 	uint64_t begins_tick;
 	enum replay_verdict verdict;
-	uint64_t ticks, checkpoints; /* made again; compared */
-	uint64_t passed, states;     /* ticks of other bits; stored states verified among them */
+	uint64_t ticks, checkpoints; /* recomputed; compared */
+	uint64_t skipped,
+		states; /* ticks of incompatible builds; stored states verified among them */
 	uint32_t epoch;
 	uint64_t tick;	     /* the last one reached */
 	uint64_t state_hash; /* there */

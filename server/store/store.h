@@ -26,8 +26,8 @@ MUST_CHECK enum status store_create(const char *directory, struct executor *exec
 				    struct store **out, struct reason *why);
 /* How much of each world's history is retained (prune.h). Before executor_start; by default all of it. */
 void store_set_retention(struct store *store, const struct retention *retention);
-/* Ticks of other bits after a file's last checkpoint are made again with those of this build. Before
- * store_recover; without it such a file is refused. */
+/* Ticks of an incompatible build after the last checkpoint of a file are recomputed with this build. Before
+ * store_recover. Without this call such a file is refused. */
 void store_redo(struct store *store);
 /* After the executor has stopped. Writes the records that wait in journals, closed or not. */
 void store_destroy(struct store *store);

@@ -265,7 +265,7 @@ static void change(sqlite3 *db, struct reader *input)
 		mend_shape(db, data, bytes, row);
 }
 
-static void play(sqlite3 *db, uint64_t from, enum player_others others)
+static void play(sqlite3 *db, uint64_t from, enum player_policy policy)
 {
 	struct recording *recording;
 	struct recording_counts counts;
@@ -279,10 +279,10 @@ static void play(sqlite3 *db, uint64_t from, enum player_others others)
 	if (status == STATUS_OK)
 		status = recording_last(recording, from, &seq, &why);
 	if (status == STATUS_OK && seq != 0 &&
-	    player_start(&player, recording, seq, others, &why) == STATUS_OK) {
-		for (int ticks = 0; ticks < TICKS_MAX; ticks += event.news == PLAYER_TICK)
+	    player_start(&player, recording, seq, policy, &why) == STATUS_OK) {
+		for (int ticks = 0; ticks < TICKS_MAX; ticks += event.kind == PLAYER_TICK)
 			if (player_next(&player, &event, &why) != STATUS_OK ||
-			    event.news == PLAYER_END)
+			    event.kind == PLAYER_END)
 				break;
 		ASSERT(world_check(player.world, &why) == STATUS_OK);
 		player_release(&player);
@@ -304,7 +304,7 @@ static void read_recording(const uint8_t *data, size_t bytes)
 	for (int i = 0; i < CHANGES_MAX && reader_left(&input) > 0; i++)
 		change(db, &input);
 	play(db, UINT64_MAX, PLAYER_REDO);
-	play(db, bytes > 0 ? data[bytes - 1] : 9, PLAYER_PASS_OVER);
+	play(db, bytes > 0 ? data[bytes - 1] : 9, PLAYER_SKIP);
 	sqlite3_close(db);
 }
 

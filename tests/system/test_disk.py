@@ -388,7 +388,7 @@ def spoil(path, how):
             db.execute("delete from checkpoints where seq > (select min(seq) from checkpoints)")
             db.execute("update hashes set hashes = zeroblob(length(hashes))")
         db.close()
-    elif how == "other bits":
+    elif how == "incompatible build":
         with sqlite3.connect(path) as db:
             db.execute("delete from checkpoints where seq > (select min(seq) from checkpoints)")
             db.execute("update epochs set motion = 'core 999' || substr(motion, instr(motion, ','))")
@@ -425,7 +425,7 @@ def two_worlds(data):
 
 
 REFUSALS = {"noise": "corrupt", "truncated": "corrupt", "other database": "corrupt", "diverged": "diverged",
-            "other bits": "version"}
+            "incompatible build": "version"}
 
 
 @pytest.mark.parametrize("how", list(REFUSALS))

@@ -104,7 +104,7 @@ def ask(path, query):
     return found
 
 
-def of_other_bits(path):
+def of_incompatible_build(path):
     """Changes a file to one of a build with another core."""
     change(path, f"UPDATE epochs SET motion = '{OTHER}', build = 'cairn of another day'")
 
@@ -142,7 +142,7 @@ def test_a_file_that_cannot_be_upgraded_is_unchanged(tmp_path):
 def test_states_of_other_motion_open_and_ticks_are_not_simulated_again(tmp_path):
     """A clean end: the last state is the last checkpoint, and the world continues from it."""
     path = unpack("restored", tmp_path)
-    of_other_bits(path)
+    of_incompatible_build(path)
     code, told = replay(path, "--verify")
     assert (code, told["verdict"]) == (3, "states")
     assert (told["ticks"], told["not_made_again"]) == (0, 180)
@@ -163,7 +163,7 @@ def test_states_of_other_motion_open_and_ticks_are_not_simulated_again(tmp_path)
 
 def test_a_damaged_state_of_other_motion_differs(tmp_path):
     path = unpack("clean", tmp_path)
-    of_other_bits(path)
+    of_incompatible_build(path)
     change(path, "UPDATE checkpoints SET state_hash = zeroblob(8) WHERE seq = (SELECT max(seq) FROM checkpoints)")
     done = subprocess.run([CLIENT, "replay", str(path), "--verify"], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and "state hash" in done.stderr
@@ -171,7 +171,7 @@ def test_a_damaged_state_of_other_motion_differs(tmp_path):
 
 def test_ticks_of_other_motion_after_the_last_checkpoint_are_refused_or_redone(tmp_path):
     path = unpack("killed", tmp_path)
-    of_other_bits(path)
+    of_incompatible_build(path)
     before = path.read_bytes()
     with daemon("--data", str(tmp_path), "--paused") as server, server.connect() as client:
         refused, = client.info("refused")["refused"]
@@ -195,7 +195,7 @@ def test_ticks_of_other_motion_after_the_last_checkpoint_are_refused_or_redone(t
 @pytest.mark.parametrize("results, status", [(0, None), (34, "diverged")], ids=["same", "another"])
 def test_redoing_stops_at_a_batch_with_another_result(tmp_path, results, status):
     path = unpack("killed", tmp_path)
-    of_other_bits(path)
+    of_incompatible_build(path)
     change(path, f"UPDATE batches SET result = {results}")
     before = path.read_bytes()
     with daemon("--data", str(tmp_path), "--paused", "--upgrade", "redo") as server, server.connect() as client:

@@ -86,8 +86,8 @@ export class World extends Questions {
   }
 
   /**
-   * Restores a saved state; a new epoch begins: {epoch, tick, edit, hash, otherBits}; otherBits is true if a build that
-   * computes other bits saved the state.
+   * Restores a saved state; a new epoch begins: {epoch, tick, edit, hash, otherBits}; otherBits is true if a build
+   * whose bits differ saved the state.
    */
   async restore(name) {
     const answer = await this.client.request("restore", { world: this.number, name }, "restored");

@@ -115,7 +115,7 @@ class State:
     tick: int
     hash: str
     world: int = None
-    other_bits: bool = False  # restore: a build that computes other bits saved the state
+    other_bits: bool = False  # restore: a build whose bits differ saved the state
     edit: int = 0
 
 

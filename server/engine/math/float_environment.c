@@ -36,8 +36,8 @@ static bool rounds_every_operation(void)
 
 /* gcc's vectoriser turns adjacent a b − c, d e + f into one fused instruction even with
  * -ffp-contract=off, if the processor has one (seen with 12.2 and -mfma or -march=native; not with
- * plain x86-64, aarch64 or clang). Such a build computes other bits than all others, so the same
- * pattern is tested here; -fno-tree-slp-vectorize prevents it. With a = b = 1 + 2⁻³⁰ and c = 1 +
+ * plain x86-64, aarch64 or clang). The bits of such a build differ from those of all others, so the
+ * same pattern is tested here; -fno-tree-slp-vectorize prevents it. With a = b = 1 + 2⁻³⁰ and c = 1 +
  * 2⁻²⁹, a b − c is 0 if each operation is rounded. */
 __attribute__((noinline)) static void alternate(double *restrict out, const double *restrict a,
 						const double *restrict c)

@@ -386,7 +386,7 @@ static const struct {
 	{ "UPDATE hashes SET count = 257", STATUS_CORRUPT, "wrong count" },
 	{ "UPDATE shapes SET canonical = zeroblob(9)", STATUS_CORRUPT, "its name" },
 	{ "UPDATE epochs SET motion = 'core 999' || substr(motion, instr(motion, ','))",
-	  STATUS_VERSION, "of other bits" },
+	  STATUS_VERSION, "of an incompatible build" },
 	{ "PRAGMA user_version = 3", STATUS_VERSION, "version 3" },
 	{ "PRAGMA application_id = 1", STATUS_CORRUPT, "not a recording" },
 };
