@@ -1,9 +1,9 @@
 /* arena.c: a list of blocks, of which one is being filled.
  *
  * Invariants: (1) `first` is NULL exactly when `current` is; (2) blocks after `current` are empty
- * and kept for later; (3) used ≤ current->bytes, and both are multiples of 64.
- * A block that is too small for a push is left behind with its rest unused until the arena is
- * rewound before it: that is why a reservation asks for one block that holds all of it.
+ * and kept for later; (3) used ≤ current->bytes, and both are multiples of 64. The rest of a block
+ * that is too small for a push stays unused until the arena is rewound before it. Therefore a
+ * reservation gets one block that holds all of it.
  */
 #include "server/base/arena.h"
 
@@ -144,7 +144,7 @@ void *arena_push(struct arena *self, size_t bytes)
 		return NULL;
 	struct arena_block *block = arena_roomy(self, bytes);
 	if (block == NULL) {
-		/* As much again as there is, so that growing stays rare. */
+		/* Doubles the arena, so that growth is rare. */
 		size_t room = arena_room(self);
 		block = arena_add(self, MAX_OF(MAX_OF(bytes, room), (size_t)ARENA_BLOCK_MIN));
 		if (block == NULL)
@@ -182,7 +182,8 @@ struct arena_mark arena_mark(const struct arena *self)
 
 void arena_rewind(struct arena *self, struct arena_mark mark)
 {
-	/* A mark of the empty arena names no block: a reservation since may have joined them. */
+	/* A mark of the empty arena names no block, because a later reservation may have joined
+	 * the blocks. */
 	if (mark.used_before + mark.used == 0) {
 		arena_reset(self);
 		return;

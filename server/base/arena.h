@@ -1,11 +1,11 @@
-/* arena.h: memory that lives for one tick, given back all at once.
+/* arena.h: memory that lives for one tick and is freed all at once.
  *
  * A stack of bytes in a few large blocks. Pushes are aligned to 64 bytes and cost an addition.
  * arena_reserve(n) promises that the next pushes, each counted as its size rounded up to 64, will
- * succeed without touching the heap as long as they sum to at most n; it is the place where a tick
- * allocates, in its prepare phase. A push beyond what is reserved adds a block, which is counted in
- * `growths` (a steady tick has none); it returns NULL only when the heap is exhausted.
- * Reserving in an empty arena that had to grow joins its blocks into one.
+ * succeed without a heap call if they sum to at most n. A tick allocates here, in its prepare
+ * phase, and nowhere else. A push beyond what is reserved adds a block, which is counted in
+ * `growths` (a steady tick has none); it returns NULL only when the heap is exhausted. Reserving in
+ * an empty arena that had to grow joins its blocks into one.
  */
 #ifndef CAIRN_BASE_ARENA_H
 #define CAIRN_BASE_ARENA_H
@@ -29,7 +29,7 @@ struct arena_mark {
 
 /* Reserves `bytes` at once (may be 0). STATUS_NO_MEMORY leaves a valid, empty arena. */
 MUST_CHECK enum status arena_init(struct arena *self, size_t bytes);
-/* Gives everything back; the arena is as after init with 0 bytes. */
+/* Frees all blocks; the arena is as after init with 0 bytes. */
 void arena_release(struct arena *self);
 MUST_CHECK enum status arena_reserve(struct arena *self, size_t bytes);
 /* Borrowed until the arena is rewound past it; contents undefined. 0 bytes is valid. */
@@ -40,9 +40,9 @@ MUST_CHECK void *arena_push_zero(struct arena *self, size_t bytes);
 MUST_CHECK void *arena_push_array(struct arena *self, size_t count, size_t item_bytes);
 
 struct arena_mark arena_mark(const struct arena *self);
-/* Forgets everything pushed since `mark`; keeps the memory. */
+/* Drops everything pushed since `mark`; the memory stays reserved. */
 void arena_rewind(struct arena *self, struct arena_mark mark);
-/* Forgets everything. */
+/* Drops everything; the memory stays reserved. */
 void arena_reset(struct arena *self);
 /* Bytes in use now, including rounding. */
 size_t arena_used(const struct arena *self);

@@ -21,7 +21,7 @@
 		uint32_t count, capacity;                                                          \
 	}
 
-/* Makes room for `wanted` items in all, at least doubling. On failure nothing changes. */
+/* Grows the capacity to `wanted` items in all, at least doubling it. On failure nothing changes. */
 MUST_CHECK static inline enum status array_reserve(void *items_address, uint32_t *capacity,
 						   uint64_t wanted, size_t item_bytes)
 {

@@ -1,8 +1,8 @@
 /* base.h: what every file may assume: assertions, attributes, sizes.
  *
  * ASSERT states a fact that only a bug can break; it is always on. VALIDATE is for checks that cost
- * more than the work they guard; it is compiled in with --enable-validate. Neither may be reachable
- * from the network: foreseeable answers are `enum status` (status.h).
+ * more than the work they guard; it is compiled in with --enable-validate. No scene, file or
+ * message may reach a failing one: foreseeable failures are `enum status` (status.h).
  */
 #ifndef CAIRN_BASE_BASE_H
 #define CAIRN_BASE_BASE_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The caller must look at the result. */
+/* The caller must check the result. */
 #define MUST_CHECK __attribute__((warn_unused_result))
 /* The function's arguments follow printf's rules. */
 #define PRINTF_LIKE(text, first) __attribute__((__format__(__printf__, text, first)))

@@ -30,7 +30,7 @@ void bitset_release(struct bitset *self)
 	*self = (struct bitset){ 0 };
 }
 
-/* The three levels lie in one allocation, each after the other. */
+/* The three levels share one allocation, one after the other. */
 enum status bitset_reserve(struct bitset *self, uint32_t size)
 {
 	VALIDATE(self->size % 64 == 0);

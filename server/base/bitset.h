@@ -1,7 +1,7 @@
 /* bitset.h: a growing set of small numbers, walked in index order.
  *
  * Two summary levels mark the words that are full, so that the lowest free number among millions is
- * found by looking at a handful of words: this hands out slots. Invariant 1: a summary bit is set
+ * found by reading a few words. Tables use it to assign slots. Invariant 1: a summary bit is set
  * exactly when all 64 bits below it are. Invariant 2: bits at and past `size` are clear.
  */
 #ifndef CAIRN_BASE_BITSET_H
@@ -24,7 +24,7 @@ void bitset_init(struct bitset *self);
 void bitset_release(struct bitset *self);
 /* Grows to at least `size` numbers (rounded up to 64), keeping members. Never shrinks. */
 MUST_CHECK enum status bitset_reserve(struct bitset *self, uint32_t size);
-/* Empties the set, keeps the memory. */
+/* Empties the set; the memory stays. */
 void bitset_reset(struct bitset *self);
 
 /* index < size. */

@@ -1,5 +1,5 @@
-/* bytes.c: growing buffers, and bounded little-endian writing and reading. Values are put together
- * byte by byte, so the order does not depend on the machine's. */
+/* bytes.c: growing buffers, and bounded little-endian writing and reading. Values are composed byte
+ * by byte, so the result does not depend on the machine's byte order. */
 #include "server/base/bytes.h"
 
 #include "server/base/heap.h"

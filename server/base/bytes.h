@@ -1,12 +1,12 @@
-/* bytes.h: bytes that grow, and bytes that are read and written in a fixed order.
+/* bytes.h: growing buffers, and values written to and read from bytes in a fixed byte order.
  *
- * Three small things:
+ * Three types:
  *   struct bytes   a growing buffer that owns its memory;
  *   struct writer  appends little-endian values to a growing buffer or to a caller's fixed one;
  *   struct reader  takes little-endian values from a slice, never past its end.
- * Writer and reader are sticky: after the first failure every further call does nothing (a reader
- * gives zeros), so a whole structure is written or read first and checked once at the end.
- * Big-endian put/get helpers serve the frame headers and MessagePack.
+ * A failure of a writer or reader is sticky: every further call does nothing (a reader returns
+ * zeros), so a caller writes or reads a whole structure and checks once at the end. Big-endian
+ * put/get helpers serve the frame headers and MessagePack.
  */
 #ifndef CAIRN_BASE_BYTES_H
 #define CAIRN_BASE_BYTES_H
@@ -23,12 +23,12 @@ struct bytes {
 /* Zero initialisation is a valid empty buffer as well. */
 void bytes_init(struct bytes *self);
 void bytes_release(struct bytes *self);
-/* Makes room for `more` bytes after `count`, at least doubling. On failure nothing changes. */
+/* Grows the capacity to count + more bytes, at least doubling it. On failure nothing changes. */
 MUST_CHECK enum status bytes_reserve(struct bytes *self, size_t more);
 MUST_CHECK enum status bytes_append(struct bytes *self, const void *data, size_t count);
 /* Removes the first `count` bytes (at most all). */
 void bytes_consume(struct bytes *self, size_t count);
-/* Forgets the contents, keeps the memory. */
+/* Empties the buffer; the memory stays. */
 static inline void bytes_reset(struct bytes *self)
 {
 	self->count = 0;
@@ -64,7 +64,7 @@ struct reader {
 	const uint8_t *data; /* borrowed */
 	size_t count;	     /* bytes in all */
 	size_t position;     /* bytes taken so far, at most count */
-	bool failed;	     /* something was asked for that is not there */
+	bool failed;	     /* a read went past the end */
 };
 
 struct reader reader_over(const void *data, size_t count);

@@ -1,5 +1,5 @@
-/* hash.c: xxHash, compiled in (its one-header form), so that no call goes through a library that
- * may be another one at run time. SHA-256 is in sha256.c. */
+/* hash.c: xxHash, compiled in (its one-header form), so that the hashes cannot depend on a library
+ * installed at run time. SHA-256 is in sha256.c. */
 #include "server/base/hash.h"
 
 #include "server/base/bytes.h"
@@ -7,8 +7,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-_Static_assert(sizeof(XXH3_state_t) <= sizeof(struct hasher), "the state fits");
-_Static_assert(_Alignof(XXH3_state_t) <= _Alignof(struct hasher), "and is aligned");
+_Static_assert(sizeof(XXH3_state_t) <= sizeof(struct hasher), "the state fits into a hasher");
+_Static_assert(_Alignof(XXH3_state_t) <= _Alignof(struct hasher),
+	       "the state is aligned in a hasher");
 
 uint64_t hash64(const void *data, size_t bytes, uint64_t seed)
 {

@@ -1,4 +1,5 @@
-/* heap.c: malloc, counted. Counters are relaxed atomics: they order nothing, they only count. */
+/* heap.c: malloc, counted. Counters are relaxed atomics, because no other memory access is
+ * ordered by them. */
 #include "server/base/heap.h"
 
 #include <stdatomic.h>
@@ -9,7 +10,7 @@ static atomic_uint_fast64_t calls_everywhere;
 static atomic_int_fast64_t live;
 static atomic_int_fast64_t fail_in; /* calls until the one that fails; 0 = never */
 
-/* Counts one allocating call; false when it is the one that must fail. */
+/* Counts one allocating call; false: this is the one that must fail. */
 static bool heap_admit(void)
 {
 	calls_here++;

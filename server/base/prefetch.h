@@ -1,7 +1,8 @@
-/* prefetch.h: asks for memory that is looked at soon, so that it is there by then.
+/* prefetch.h: loads memory into the cache before it is read.
  *
- * A hint: the address may be anything, nothing is read that a program could see. Worth it where many
- * things that lie far apart are visited once each, in an order that is known beforehand.
+ * A hint to the processor: any address is valid, and the program's state does not change. It saves
+ * time where many objects far apart in memory are visited once each, in an order that is known
+ * beforehand.
  */
 #ifndef CAIRN_BASE_PREFETCH_H
 #define CAIRN_BASE_PREFETCH_H

@@ -1,7 +1,7 @@
 /* ring.h: a bounded first-in first-out queue of fixed-size items in the caller's storage.
  *
- * Not synchronised: one thread at a time, or the caller's lock. A full ring is a designed event:
- * ring_push answers STATUS_FULL and changes nothing.
+ * Not synchronised: one thread at a time, or the caller's lock. A full ring is an expected case:
+ * ring_push returns STATUS_FULL and changes nothing.
  */
 #ifndef CAIRN_BASE_RING_H
 #define CAIRN_BASE_RING_H

@@ -48,12 +48,12 @@ double rng_double(struct rng *self)
 double rng_range(struct rng *self, double low, double high)
 {
 	double value = low + rng_double(self) * (high - low);
-	/* The sum may round up to the open end. */
+	/* The sum may round up to `high`, which is excluded. */
 	return value < high ? value : low;
 }
 
-/* A 64-bit product whose high half is the answer; low halves below 2³² mod count are the ones that
- * would make some answers likelier, and are drawn again (Lemire, 2019). */
+/* The result is the high half of a 64-bit product. A product whose low half is below 2³² mod count
+ * is drawn again, because it would make some results likelier (Lemire, 2019). */
 uint32_t rng_below(struct rng *self, uint32_t count)
 {
 	ASSERT(count > 0);

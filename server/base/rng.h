@@ -1,4 +1,4 @@
-/* rng.h: the one source of chance. xoshiro256** (Blackman and Vigna), seeded through SplitMix64.
+/* rng.h: the only random generator. xoshiro256** (Blackman and Vigna), seeded through SplitMix64.
  *
  * The state is a value: it is copied, saved and hashed like any other state of the world. The same
  * seed gives the same numbers on every machine. Not for secrets.
@@ -12,7 +12,7 @@ struct rng {
 	uint64_t state[4]; /* never all zero */
 };
 
-/* Any seed is good, neighbouring ones included. */
+/* Any seed is good; neighbouring seeds give unrelated sequences. */
 struct rng rng_seeded(uint64_t seed);
 uint64_t rng_u64(struct rng *self);
 uint32_t rng_u32(struct rng *self);

@@ -1,10 +1,11 @@
-/* sha256.c: hash_sha256 from OpenSSL, apart from hash.c so that what names no content links without it. */
+/* sha256.c: hash_sha256 from OpenSSL, in a file of its own so that programs without content
+ * names link without OpenSSL. */
 #include <openssl/sha.h>
 #include <string.h>
 
 #include "server/base/hash.h"
 
-_Static_assert(SHA256_BYTES == SHA256_DIGEST_LENGTH, "both count in bytes");
+_Static_assert(SHA256_BYTES == SHA256_DIGEST_LENGTH, "a digest has SHA256_BYTES bytes");
 
 void hash_sha256(const void *data, size_t bytes, uint8_t digest[SHA256_BYTES])
 {

@@ -6,13 +6,13 @@
 #include "server/base/base.h"
 
 /* Sorts `count` (key, value) pairs by ascending key, by counting digits of 8 bits from the lowest
- * up; digits in which all keys agree cost one look. All four arrays hold `count` items; the scratch
+ * up; a digit in which all keys agree is skipped. All four arrays hold `count` items; the scratch
  * arrays' contents are lost. Values may be NULL, then scratch_values too. */
 void sort_keys(uint64_t *keys, uint32_t *values, uint64_t *scratch_keys, uint32_t *scratch_values,
 	       uint32_t count);
 
-/* < 0, 0, > 0 as a stands before, beside, after b. Must be a total preorder: transitive, also for
- * values that do not compare (decide where NaN goes). */
+/* Returns < 0, 0 or > 0 if a sorts before, equal to or after b. Must be a total preorder:
+ * transitive, also for NaN, which needs a defined place. */
 typedef int sort_compare(const void *a, const void *b, void *context);
 
 /* Merge sort of `count` items of `item_bytes` each, for lists that are short or rarely sorted.

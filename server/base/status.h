@@ -1,4 +1,5 @@
-/* status.h: the second kind of error: a foreseeable answer. See status.def for the list. */
+/* status.h: the result of a call that can fail for a foreseeable reason. See status.def for the
+ * list. */
 #ifndef CAIRN_BASE_STATUS_H
 #define CAIRN_BASE_STATUS_H
 
@@ -15,8 +16,8 @@ const char *status_text(enum status status);
 /* The permanent short name, e.g. "unknown_body". Never NULL. */
 const char *status_name(enum status status);
 
-/* Why something was refused, for a person and for a program. `field` and `limit` name what was
- * wrong; `index` is the position in a list (command of a batch, vertex of a cloud) or -1. */
+/* Why a call was refused, for people and programs. `field` and `limit` name what was wrong; `index`
+ * is the position in a list (command of a batch, vertex of a cloud) or -1. */
 struct reason {
 	enum status status;
 	int64_t index;
@@ -29,8 +30,8 @@ struct reason {
 enum status reason_set(struct reason *why, enum status status, int64_t index, const char *field,
 		       const char *format, ...) PRINTF_LIKE(5, 6);
 
-/* A number for such a text: an integer is written whole, whatever its size; others with ten digits. Returns
- * `text`. */
+/* Prints a number for such a text: an integer with all its digits, other numbers with ten digits.
+ * Returns `text`. */
 enum { REASON_NUMBER_BYTES = 32 };
 const char *reason_number(double value, char text[REASON_NUMBER_BYTES]);
 

@@ -124,8 +124,7 @@ bool table_remove(struct table *self, uint64_t key)
 	uint32_t mask = self->capacity - 1;
 	for (uint32_t slot = table_after(self, hole); self->slots[slot].used;
 	     slot = table_after(self, slot)) {
-		/* How far the key has been pushed from home, against how far the hole is behind it.
-		 * */
+		/* A key moves to the hole if its home does not lie after the hole. */
 		uint32_t pushed = (slot - table_home(self, self->slots[slot].key)) & mask;
 		if (pushed < ((slot - hole) & mask))
 			continue;

@@ -1,9 +1,8 @@
 /* table.h: look-up from a 64-bit key to a 32-bit value.
  *
  * Open addressing with linear probing; removal shifts followers back, so there are no tombstones
- * and a table that lives for a year is as fast as a new one. There is no way to walk it, on
- * purpose: its order depends on its history, and order is part of a world's value (STYLE,
- * determinism 4).
+ * and an old table is as fast as a new one. It cannot be iterated, on purpose: the order of its
+ * slots depends on its history, and a world's state must not.
  */
 #ifndef CAIRN_BASE_TABLE_H
 #define CAIRN_BASE_TABLE_H
@@ -23,7 +22,7 @@ void table_init(struct table *self);
 void table_release(struct table *self);
 /* Afterwards `keys` keys fit in all without allocating. On failure nothing changes. */
 MUST_CHECK enum status table_reserve(struct table *self, uint32_t keys);
-/* Forgets all keys, keeps the memory. */
+/* Removes all keys; the memory stays. */
 void table_reset(struct table *self);
 
 /* STATUS_OK; STATUS_EXISTS (nothing changes); STATUS_NO_MEMORY (nothing changes). */
