@@ -50,7 +50,7 @@ static enum status make_parts(struct server *self, struct reason *why)
 
 static void on_writable(void *context)
 {
-	outbox_set_go_on(&((struct service *)context)->outboxes);
+	outbox_set_resume(&((struct service *)context)->outboxes);
 }
 
 enum status server_create(struct io *io, struct executor *executor, struct options *options,
@@ -166,7 +166,7 @@ static struct session *find_slowest_session(const struct server *self)
 }
 
 /* Keeps the bytes queued for all clients below --queue-bytes-total by ending the sessions with the
- * longest queues. Bytes of the web side's pages belong to no session, so it stops where no session
+ * longest queues. Bytes of the web side's pages belong to no session, so it stops when no session
  * has a queue. */
 static void limit_queued_bytes(struct server *self)
 {

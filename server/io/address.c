@@ -94,7 +94,7 @@ static enum status parse_tcp(const char *text, struct address *out, struct reaso
 		result.kind = ADDRESS_TCP6;
 	else
 		return reason_set(why, STATUS_TYPE, -1, "address",
-				  "\"%.40s\" is no IP address; names are not looked up", host);
+				  "\"%.40s\" is not an IP address; names are not looked up", host);
 	*out = result;
 	return STATUS_OK;
 }
@@ -140,7 +140,7 @@ enum status network_parse(const char *text, struct address_network *out, struct 
 	}
 	if (!read)
 		return reason_set(why, STATUS_TYPE, -1, "address",
-				  "\"%.48s\" is no IP address, nor one with /BITS", text);
+				  "\"%.48s\" is not an IP address or ADDRESS/BITS", text);
 	if (slash == NULL)
 		address_unmap(&address);
 	uint32_t most = address.kind == ADDRESS_TCP4 ? 32 : 128, bits = most;
@@ -151,7 +151,7 @@ enum status network_parse(const char *text, struct address_network *out, struct 
 			       : UINT32_MAX;
 		if (bits > most)
 			return reason_set(why, STATUS_RANGE, -1, "address",
-					  "\"%.48s\": /BITS is a number from 0 to %u", text,
+					  "\"%.48s\": /BITS must be a number from 0 to %u", text,
 					  (unsigned)most);
 	}
 	*out = (struct address_network){ .kind = address.kind, .bits = bits };

@@ -5,7 +5,7 @@
  *   tcp:[::1]:7411         an IPv6 address
  *   tcp:localhost:7411     the same as 127.0.0.1; no other name is looked up
  *
- * Which of them a server may listen at is for its options to say (options.h).
+ * options.h restricts the addresses at which a server may listen.
  */
 #ifndef CAIRN_IO_ADDRESS_H
 #define CAIRN_IO_ADDRESS_H
@@ -16,7 +16,7 @@
 enum address_kind { ADDRESS_UNIX, ADDRESS_TCP4, ADDRESS_TCP6 };
 
 enum {
-	ADDRESS_PATH_MAX = 107, /* what the kernel allows, without the closing zero */
+	ADDRESS_PATH_MAX = 107, /* the kernel's limit, without the terminating zero */
 	ADDRESS_TEXT_MAX = 128
 };
 
@@ -27,18 +27,18 @@ struct address {
 	char path[ADDRESS_PATH_MAX + 1]; /* Unix only */
 };
 
-/* Reads `text` (borrowed). On refusal `out` is untouched and `why` (may be NULL) says what and why:
- * TYPE not an address, RANGE port or path length. */
+/* Reads `text` (borrowed). On refusal `out` is unchanged and `why` (may be NULL) is set: TYPE not
+ * an address, RANGE port or path length. */
 MUST_CHECK enum status address_parse(const char *text, struct address *out, struct reason *why);
 
-/* An IPv4 address in the form of an IPv6 one (::ffff:a.b.c.d), as listeners that take both give it, becomes
- * the IPv4 address; others stay as they are. */
+/* An IPv4 address in the form of an IPv6 one (::ffff:a.b.c.d), as listeners for both report it,
+ * becomes the IPv4 address; others are unchanged. */
 void address_unmap(struct address *address);
 
 /* True: only this machine can reach it: 127.0.0.0/8, ::1, a Unix socket. */
 bool address_is_loopback(const struct address *address);
 
-/* Writes the text form, always closed with a zero, never longer than ADDRESS_TEXT_MAX with it. */
+/* Writes the text form, terminated by a zero, at most ADDRESS_TEXT_MAX bytes with it. */
 void address_print(const struct address *address, char text[ADDRESS_TEXT_MAX]);
 
 /* ---- networks -------------------------------------------------------------------------------- */

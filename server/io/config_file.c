@@ -62,7 +62,7 @@ static enum status take_apart(struct config_file *self, const struct source *sou
 }
 
 /* A file of blanks and comments only is allowed. */
-static bool says_nothing(const char *text, size_t bytes)
+static bool has_only_blanks(const char *text, size_t bytes)
 {
 	bool comment = false;
 	for (size_t i = 0; i < bytes; i++) {
@@ -79,7 +79,7 @@ enum status config_file_parse(struct config_file *self, const char *name, const 
 	struct source source = { name, why };
 	struct document document;
 	*self = (struct config_file){ 0 };
-	if (says_nothing(text, bytes))
+	if (has_only_blanks(text, bytes))
 		return STATUS_OK;
 	enum status status = document_parse(&document, &source, text, bytes);
 	if (status != STATUS_OK)

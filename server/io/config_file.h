@@ -16,12 +16,12 @@
 enum { CONFIG_FILE_MAX = 1 << 20 };
 
 struct config_file {
-	char **settings; /* "name=value", closed with NULL; owned */
+	char **settings; /* "name=value", terminated by NULL; owned */
 	uint32_t count;
 };
 
-/* Reads and parses the file. The reason names file and line: MISSING or IO for a file that cannot be read,
- * what document_parse refuses, TYPE for a document that is not a mapping of values. */
+/* Reads and parses the file. The reason names file and line: MISSING or IO for a file that cannot
+ * be read, the errors of document_parse, TYPE for a document that is not a mapping of values. */
 MUST_CHECK enum status config_file_read(struct config_file *self, const char *path,
 					struct reason *why);
 /* The same from text. `name` stands for the file in messages. */

@@ -26,7 +26,7 @@ enum status executor_post(struct executor *self, enum executor_thread to, execut
 
 void executor_wake(struct executor *self, enum executor_thread to, struct wakeup *wakeup)
 {
-	ASSERT(wakeup->answer != NULL);
+	ASSERT(wakeup->callback != NULL);
 	ASSERT(to < EXECUTOR_WORKER + self->options.workers);
 	self->ops->wake(self, to, wakeup);
 }

@@ -1,4 +1,4 @@
-/* executor.h: the threads of the daemon and how work passes between them.
+/* executor.h: the threads of the daemon, and how they pass work to each other.
  *
  *	LOOP      owns the sockets (the thread that runs `struct io`)
  *	STORE     owns SQLite
@@ -6,13 +6,13 @@
  *	ANSWERS   answers long queries on an immutable image
  *	WORKER+i  step the worlds pinned to them
  *
- * Threads share nothing except what one passes to another, in one of two ways:
+ * Threads share only data that one passes to another, in one of two ways:
  *
  *   post   a function and its context go through a bounded queue, first in first out per receiving
- *          thread. A full queue is STATUS_FULL and nothing happened; it is counted.
+ *          thread. If the queue is full, post returns STATUS_FULL, changes nothing and counts it.
  *   wake   a wakeup, embedded in a struct, becomes pending for a thread, which calls its function
  *          once. Waking again while it is pending changes nothing, so it needs no memory and cannot
- *          fail. Use it where the receiver drains a queue of its own, and where a message must never
+ *          fail. For a receiver that drains a queue of its own, and for messages that must never
  *          be lost.
  *
  * HELPER and ANSWERS are two threads, because neither may wait for the other: cooking a mesh of two million
@@ -54,18 +54,18 @@ struct executor;
 
 typedef void executor_work(void *context);
 
-/* A pending callback of a thread. Initialised by wakeup_init, embedded, and kept alive until its
- * last answer. */
+/* A pending callback of a thread. Embedded, initialised by wakeup_init, and valid until its last
+ * callback has returned. */
 struct wakeup {
-	executor_work *answer; /* called on the thread it was made pending for */
-	void *context;	       /* borrowed */
-	struct wakeup *next;   /* the executor's own */
-	atomic_bool pending;   /* its answer has not been called yet */
+	executor_work *callback; /* called on the thread it was made pending for */
+	void *context;		 /* borrowed */
+	struct wakeup *next;	 /* private to the executor */
+	atomic_bool pending;	 /* the callback has not been called yet */
 };
 
-static inline void wakeup_init(struct wakeup *wakeup, executor_work *answer, void *context)
+static inline void wakeup_init(struct wakeup *wakeup, executor_work *callback, void *context)
 {
-	wakeup->answer = answer;
+	wakeup->callback = callback;
 	wakeup->context = context;
 	wakeup->next = NULL;
 	atomic_init(&wakeup->pending, false);
@@ -76,7 +76,7 @@ struct executor_options {
 	/* Threads inside a step, 1 … PARALLEL_WORKERS_MAX; 1: none but the caller. */
 	uint32_t step_workers;
 	uint32_t queue_length; /* posts waiting per thread; rounded up to a power of two */
-	/* SCHED_FIFO for workers, 0 for none; refused quietly where not allowed. */
+	/* SCHED_FIFO priority of workers, 0 for none; logged and ignored where not allowed. */
 	int fifo_priority;
 };
 
@@ -90,39 +90,39 @@ struct executor_counters {
 	uint32_t depth_max[EXECUTOR_THREADS_MAX];
 };
 
-/* Hands `work` to `to`. Any thread may call. Order is kept per receiver (for one sender).
- * FULL: the queue is full. CLOSED: the executor is stopping. Borrowed context. */
+/* Queues `work` for thread `to`. Any thread may call. Posts of one sender to one receiver keep
+ * their order. FULL: the queue is full. CLOSED: the executor is stopping. Borrowed context. */
 MUST_CHECK enum status executor_post(struct executor *self, enum executor_thread to,
 				     executor_work *work, void *context);
-/* Makes `wakeup` pending: its answer is called on `to`. Any thread may call. A wakeup that is
- * pending already stays with the thread it was first made pending for. After executor_stop it does
- * nothing. */
+/* Makes `wakeup` pending: its callback is called on `to`. Any thread may call. If it is pending
+ * already, nothing changes, not even its thread. After executor_stop it does nothing. */
 void executor_wake(struct executor *self, enum executor_thread to, struct wakeup *wakeup);
 
 /* Calls `due(context)` on `thread` at the instant its alarm is set to. Before executor_start. */
 void executor_on_alarm(struct executor *self, enum executor_thread thread, executor_work *due,
 		       void *context);
-/* Sets the alarm of the calling thread (not LOOP); it goes off once. INSTANT_NEVER disarms; the
- * past means as soon as the thread is back at its loop. */
+/* Sets the alarm of the calling thread (not LOOP); it fires once. INSTANT_NEVER disarms it. An
+ * instant in the past fires when the thread next waits for events. */
 void executor_set_alarm(struct executor *self, uint64_t at);
 
-/* Starts the threads. Posts made before wait for it. */
+/* Starts the threads, which then run the posts made before. */
 MUST_CHECK enum status executor_start(struct executor *self, struct reason *why);
-/* Called on LOOP, once: every other thread does the work already queued for it, then ends and is joined;
- * work that they post to LOOP is done too. Posts by the ending threads are still accepted. Workers end
- * first, then ANSWERS and HELPER, then STORE, so that records from the workers are stored. */
+/* Called on LOOP, once: every other thread runs the work already queued for it, ends and is joined;
+ * work that they post to LOOP is run too. Posts by the ending threads are still accepted. Workers
+ * end first, then ANSWERS and HELPER, then STORE, so that records from the workers are stored. */
 void executor_stop(struct executor *self);
 /* After executor_stop (or if never started). */
 void executor_destroy(struct executor *self);
 
 uint32_t executor_workers(const struct executor *self);
-/* The thread this is called on; EXECUTOR_THREADS_MAX for one that is not the executor's. */
+/* The calling thread; EXECUTOR_THREADS_MAX for a thread that is not of the executor. */
 enum executor_thread executor_current(const struct executor *self);
 uint64_t executor_now(const struct executor *self);
 /* Processor time that the calling thread has used, in ns. The cost of a step is measured by it, so that a
  * busy machine is not mistaken for a costly world. (In io_sim it is the virtual clock.) */
 uint64_t executor_used(const struct executor *self);
-/* For use inside a step, from any worker (when two use it at once, the second runs alone). */
+/* For use inside a step, from any worker. While one worker uses it, a second one runs its items
+ * serially. */
 const struct parallel *executor_parallel(const struct executor *self);
 /* A copy, for INFO and metrics; LOOP only. */
 void executor_counters(struct executor *self, struct executor_counters *out);

@@ -1,18 +1,18 @@
 /* executor_uv.c: the executor with real threads. See executor.h.
  *
- * Each thread has a seat: a lock, a bounded ring of posts, a list of wakeups, an eventfd to wake its
- * loop, and (except LOOP) a timerfd for its alarm, both watched by uv_poll. Each time the eventfd fires the
- * thread does as many posts as there were at that moment and then returns to libuv, so that sockets and
- * alarms have their turn however fast other threads post.
+ * Each thread has a seat: a lock, a bounded ring of posts, a list of wakeups, an eventfd to wake
+ * its loop, and (except LOOP) a timerfd for its alarm, both watched by uv_poll. Each time the
+ * eventfd fires the thread runs as many posts as were queued at that moment and then returns to
+ * libuv, so that sockets and alarms are served however fast other threads post.
  *
  *	sender: lock, push, first? = !pending, pending = true, unlock; first → write(eventfd)
  *	seat:   lock, pending = false, n = count, unlock; n times: lock, pop, unlock, do; then wakeups
  *
- * Not uv_async: in libuv 1.44 the woken loop spins through a thousand pauses when it checks before the
- * sender has returned from its write, which on one processor is always the case. Round trip, measured
- * (2026-11, two processors): 45 µs with uv_async, 9 µs with an eventfd. The eventfd is written after the
- * lock is released, because the woken thread would otherwise block on it; so the eventfd lives as long as
- * the executor.
+ * uv_async is not used: in libuv 1.44 the woken loop spins through a thousand pauses if it checks
+ * before the sender has returned from its write. On one processor this is always so. Round trip,
+ * measured (2026-11, two processors): 45 µs with uv_async, 9 µs with an eventfd. The eventfd is
+ * written after the lock is released, because the woken thread would otherwise block on it.
+ * Therefore the eventfd exists as long as the executor.
  *
  * Ending: a seat with `stopping` set empties its queue, sets `ended` under the lock (from then on
  * posts to it are CLOSED) and leaves its loop.
@@ -190,12 +190,13 @@ static bool serve_wakeups(struct thread_seat *seat)
 	struct wakeup *wakeup = take_wakeups(seat);
 	bool some = wakeup != NULL;
 	while (wakeup != NULL) {
-		/* Read before it may become pending again: from then on `next` belongs to another list. */
+		/* `next` is read before the wakeup can become pending again, because it is then
+		 * in another list. */
 		struct wakeup *next = wakeup->next;
-		executor_work *answer = wakeup->answer;
+		executor_work *callback = wakeup->callback;
 		void *context = wakeup->context;
 		atomic_exchange_explicit(&wakeup->pending, false, memory_order_acq_rel);
-		answer(context);
+		callback(context);
 		wakeup = next;
 	}
 	return some;
@@ -274,7 +275,7 @@ static void set_alarm(struct executor *executor, uint64_t at)
 	seat->alarm_at = at;
 	struct itimerspec when = { 0 };
 	if (at != INSTANT_NEVER) {
-		/* All zero would disarm; one nanosecond after the origin is as much in the past. */
+		/* 0 would disarm the timer; 1 ns is in the past, too. */
 		uint64_t instant = MAX_OF(at, 1);
 		when.it_value.tv_sec = (time_t)(instant / NS_PER_S);
 		when.it_value.tv_nsec = (long)(instant % NS_PER_S);
@@ -283,7 +284,7 @@ static void set_alarm(struct executor *executor, uint64_t at)
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */
-static void be_fifo(const struct thread_seat *seat)
+static void set_fifo(const struct thread_seat *seat)
 {
 	int priority = seat->owner->executor.options.fifo_priority;
 	if (priority <= 0 || seat->thread < EXECUTOR_WORKER)
@@ -296,7 +297,7 @@ static void be_fifo(const struct thread_seat *seat)
 }
 
 /* On Linux a nice value belongs to a thread. If it cannot be set, all threads have the same priority. */
-static void be_nice(const struct thread_seat *seat)
+static void set_nice(const struct thread_seat *seat)
 {
 	if (seat->thread == EXECUTOR_HELPER || seat->thread == EXECUTOR_ANSWERS)
 		(void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
@@ -306,8 +307,8 @@ static void *thread_main(void *context)
 {
 	struct thread_seat *seat = context;
 	seat_here = seat;
-	be_fifo(seat);
-	be_nice(seat);
+	set_fifo(seat);
+	set_nice(seat);
 	uv_run(seat->loop, UV_RUN_DEFAULT);
 	seat_here = NULL;
 	return NULL;
@@ -342,8 +343,9 @@ static bool seat_ended(struct thread_seat *seat)
 	return ended;
 }
 
-/* Waits for a thread to empty its queue. Work posted to LOOP is done meanwhile, so that no thread
- * meets a full queue. This happens once, at the end, so polling every 0.2 ms is good enough. */
+/* Waits for a thread to empty its queue. Work posted to LOOP is run meanwhile, so that no thread
+ * finds its queue full. Polling every 0.2 ms is cheap enough, because this happens once, at the
+ * end. */
 static void seat_stop(struct thread_seat *seat)
 {
 	static const struct timespec MOMENT = { 0, 200 * 1000 };
@@ -439,7 +441,7 @@ static void seat_release(struct thread_seat *seat)
 		close(seat->alarm_fd);
 }
 
-/* Memory is freed when the io's loop has closed our eventfd's handle. */
+/* Memory is freed after the io's loop has closed the handle of the eventfd. */
 static void destroy_executor(struct executor *executor)
 {
 	struct executor_uv *self = uv_of(executor);

@@ -1,6 +1,6 @@
-/* See frame.h. Size classes are powers of two from 256 bytes to FRAME_CAPACITY_MAX; a frame's
- * memory, header included, is one class. One lock guards the free lists: a frame is made and
- * dropped once per group and tick, not once per client. */
+/* See frame.h. Size classes are powers of two from 256 bytes to FRAME_CAPACITY_MAX; a frame, header
+ * included, occupies one class. One lock for all free lists is enough, because a frame is created
+ * and released once per group and tick, not once per client. */
 #include "server/io/frame.h"
 
 #include "server/base/heap.h"
@@ -61,7 +61,7 @@ void frame_pool_counters(struct frame_pool *pool, struct frame_pool_counters *ou
 	lock_give(&pool->lock);
 }
 
-/* An idle frame of the class, or NULL; either way one more is live. */
+/* Takes an idle frame of the class, or NULL. Counts one more live frame in both cases. */
 static struct frame *take_idle(struct frame_pool *pool, uint32_t class)
 {
 	lock_take(&pool->lock);
@@ -137,8 +137,7 @@ void frame_release(struct frame *frame)
 {
 	if (frame == NULL)
 		return;
-	/* The last holder must see all that the others read done before the memory is used
-	 * again. */
+	/* Acquire and release: reads by all other holders end before the memory is used again. */
 	uint32_t before = atomic_fetch_sub_explicit(&frame->refs, 1, memory_order_acq_rel);
 	ASSERT(before > 0);
 	if (before == 1)

@@ -1,4 +1,4 @@
-/* io.h: the outside world of one thread: sockets, coarse timers, signals, the clock, the loop.
+/* io.h: the event loop of one thread: sockets, coarse timers, signals and the clock.
  *
  * There are two implementations: `io_uv.h` (libuv) and `tests/lib/io_sim.h` (a virtual clock, delays, torn
  * writes, lost peers, all from one seed). All other code uses only this header and runs on both. All
@@ -27,11 +27,12 @@
 #include "server/io/instant.h"
 
 struct io_limits {
-	uint32_t streams_max;	  /* open at once; one more is closed at once and counted */
-	uint32_t queue_bytes;	  /* waiting per stream in this process */
-	uint32_t send_buffer;	  /* SO_SNDBUF, bytes; 0 leaves the system's */
-	uint32_t notsent_lowat;	  /* TCP_NOTSENT_LOWAT, bytes */
-	uint32_t user_timeout_ms; /* TCP_USER_TIMEOUT: unacknowledged bytes end the connection */
+	uint32_t streams_max;	/* open at the same time; a further one is closed and counted */
+	uint32_t queue_bytes;	/* waiting per stream in this process */
+	uint32_t send_buffer;	/* SO_SNDBUF, bytes; 0 leaves the system's */
+	uint32_t notsent_lowat; /* TCP_NOTSENT_LOWAT, bytes */
+	uint32_t
+		user_timeout_ms; /* TCP_USER_TIMEOUT: the connection ends if sent bytes stay unacknowledged for so long */
 	/* After stream_finish: wait this long for the peer's end of file. */
 	uint32_t linger_ms;
 };
@@ -43,8 +44,8 @@ struct io_counters {
 	uint64_t accepted, refused, closed; /* streams */
 	uint64_t bytes_in, bytes_out;
 	uint64_t writes;	 /* calls that reached the kernel */
-	uint64_t writes_short;	 /* of these, left a tail in the queue */
-	uint64_t writes_refused; /* queue_bytes would have been passed */
+	uint64_t writes_short;	 /* of these, not accepted whole by the kernel */
+	uint64_t writes_refused; /* queue_bytes would have been exceeded */
 	uint32_t streams;	 /* open now */
 	uint64_t queued_bytes;	 /* waiting in this process now, all streams */
 };
@@ -72,15 +73,16 @@ struct peer {
 struct stream_events {
 	/* The connection requested by io_connect is established. May be NULL. */
 	void (*connected)(void *context);
-	/* Room for incoming bytes: sets `into` (borrowed until `received`) and returns its size.
-	 * 0 pauses the stream until stream_resume. */
+	/* Sets `into` to a buffer for incoming bytes (borrowed until `received`) and returns its
+	 * size. 0 pauses the stream until stream_resume. */
 	size_t (*space)(void *context, uint8_t **into);
-	/* `bytes` of that room are filled; always > 0. The owner only copies and enqueues here. */
+	/* `bytes` (> 0) bytes of that buffer are filled. The owner only copies and enqueues
+	 * here. */
 	void (*received)(void *context, size_t bytes);
 	/* The queue has become empty again after a write that left a tail. May be NULL. */
 	void (*drained)(void *context);
-	/* The stream is gone: OK end of file or own close, CLOSED reset by the peer, IO otherwise,
-	 * SLOW when TCP_USER_TIMEOUT ended it. */
+	/* The stream has ended: OK end of file or own close, CLOSED reset by the peer, IO
+	 * otherwise, SLOW when TCP_USER_TIMEOUT ended it. */
 	void (*closed)(void *context, enum status why);
 };
 
@@ -91,9 +93,9 @@ typedef void io_signalled(void *context, int signal);
 /* ---- the loop -------------------------------------------------------------------------------- */
 /* Runs callbacks until io_stop; may be run again. */
 void io_run(struct io *io);
-/* Makes io_run return after the callbacks at hand. */
+/* Makes io_run return after the present round of callbacks. */
 void io_stop(struct io *io);
-/* The instant, read afresh. */
+/* The present instant; each call reads the clock. */
 uint64_t io_now(const struct io *io);
 static inline uint64_t io_now_us(const struct io *io)
 {
@@ -101,9 +103,8 @@ static inline uint64_t io_now_us(const struct io *io)
 }
 /* Seconds since 1970 UTC, to compare with dates of other machines. The simulation never uses it. */
 uint64_t io_wall_s(const struct io *io);
-/* Calls `flush` once after every round of callbacks, before the loop waits again: the place where
- * what a round produced for one client leaves in one write. NULL takes it away. Borrowed
- * context. */
+/* Calls `flush` once after every round of callbacks, before the loop waits again, so that all
+ * output of a round for one client is sent in one write. NULL removes it. Borrowed context. */
 void io_set_flush(struct io *io, io_called *flush, void *context);
 /* Calls `signalled` for SIGTERM, SIGINT, SIGHUP and SIGUSR1 from now on. Once per loop. */
 MUST_CHECK enum status io_set_signals(struct io *io, io_signalled *signalled, void *context);
@@ -112,16 +113,18 @@ const struct io_counters *io_counters(const struct io *io);
 const struct io_limits *io_limits(const struct io *io);
 
 /* ---- listening and connecting ---------------------------------------------------------------- */
-/* Each new stream is given owned to `accepted`, which starts or closes it. A stale Unix socket file
- * is replaced, a live one is EXISTS; the file is made mode 0600. EXISTS for a TCP port in use. */
+/* `accepted` owns each new stream, and starts or closes it. A stale Unix socket file is replaced;
+ * one with a live server is EXISTS. The file has mode 0600. EXISTS for a TCP port in use. */
 MUST_CHECK enum status io_listen(struct io *io, const struct address *address,
 				 io_accepted *accepted, void *context, struct io_listener **out,
 				 struct reason *why);
 /* The address in use, with the port the system chose. */
 void io_listener_address(const struct io_listener *listener, struct address *out);
-/* Accepts no more; streams live on; the Unix socket file is removed; the handle is gone. */
+/* Stops accepting; open streams continue; the Unix socket file is removed; the handle is
+ * invalid. */
 void io_listener_close(struct io_listener *listener);
-/* Starts connecting; returned owned and already started. A refusal comes as `closed`. */
+/* Starts connecting; returned owned and already started. If the peer refuses, `closed` is
+ * called. */
 MUST_CHECK enum status io_connect(struct io *io, const struct address *address,
 				  const struct stream_events *events, void *context,
 				  struct stream **out);
@@ -129,20 +132,20 @@ MUST_CHECK enum status io_connect(struct io *io, const struct address *address,
 /* ---- streams --------------------------------------------------------------------------------- */
 /* Begins to read. `events` is borrowed for the stream's life. */
 void stream_start(struct stream *stream, const struct stream_events *events, void *context);
-/* Sends the frames in order, by one call to the kernel; the tail it does not take is kept (by
- * references of the stream's own) and follows. `frames` and the caller's references stay the
- * caller's. count ≤ STREAM_FRAMES_MAX. FULL: over queue_bytes, nothing was sent. CLOSED: finished,
- * closing or gone wrong. */
+/* Sends the frames in order by one call to the kernel. The tail that the kernel does not accept is
+ * queued (with references of the stream's own) and sent later. `frames` and the caller's references
+ * stay the caller's. count ≤ STREAM_FRAMES_MAX. FULL: over queue_bytes, nothing was sent. CLOSED:
+ * finished, closing or failed. */
 MUST_CHECK enum status stream_write(struct stream *stream, struct frame *const frames[],
 				    uint32_t count);
-/* Bytes that wait in this process. 0 does not mean the peer has them: the kernel holds some too. */
+/* Bytes queued in this process. At 0 the kernel may still have unsent bytes. */
 size_t stream_queued(const struct stream *stream);
 /* Calls `space` again after it returned 0. */
 void stream_resume(struct stream *stream);
-/* Sends what waits, closes our half, drops what still arrives, and closes when the peer does or
- * linger_ms later. How long the sending may take is the caller's to bound, with stream_close. */
+/* Sends the queued bytes, closes our half, drops incoming bytes, and closes when the peer does or
+ * linger_ms later. The caller bounds the time for sending, with stream_close. */
 void stream_finish(struct stream *stream);
-/* Drops what waits and closes. A stream that was never started gets no `closed`. */
+/* Drops the queue and closes. A stream that was never started gets no `closed`. */
 void stream_close(struct stream *stream);
 void stream_peer(const struct stream *stream, struct peer *out);
 
@@ -185,7 +188,7 @@ struct stream_ops {
 	void (*peer)(const struct stream *, struct peer *);
 };
 
-/* Each of these is the first member of the implementation's own struct. */
+/* Each struct below is the first member of the implementation's own struct. */
 struct io {
 	const struct io_ops *ops;
 	struct io_limits limits;

@@ -144,7 +144,7 @@ enum status io_uv_create(const struct io_limits *limits, struct io **out)
 		heap_free(self);
 		return STATUS_IO;
 	}
-	/* A write to a closed connection is an error of that stream, and must not end the process. */
+	/* A write to a closed connection must fail with an error, not end the process. */
 	signal(SIGPIPE, SIG_IGN);
 	self->io.ops = &OPS;
 	self->io.limits = *limits;

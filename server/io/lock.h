@@ -14,7 +14,7 @@ struct lock {
 	pthread_mutex_t mutex;
 };
 
-/* Of a lock that lives as long as the process; it needs no lock_init. */
+/* Initialises a lock with static storage, in place of lock_init. */
 #define LOCK_INITIAL                                                                               \
 	{                                                                                          \
 		PTHREAD_MUTEX_INITIALIZER                                                          \

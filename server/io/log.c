@@ -1,5 +1,5 @@
 /* See log.h. A line is formatted on the stack and written with one call; only audit lines that
- * standard error does not take are stored. */
+ * standard error does not accept are stored. */
 #include "server/io/log.h"
 
 #include <errno.h>
@@ -55,7 +55,8 @@ void log_set_sink(void (*sink)(const char *line, void *context), void *context)
 	sink_context = context;
 }
 
-/* Each line moves the place's instant by LINE_COST; it may be up to LOG_BURST lines ahead of the clock. */
+/* Each line advances the place's allowance by LINE_COST; a line is admitted while the allowance
+ * is at most LOG_BURST lines ahead of the clock. */
 static bool admit_line(struct log_site *site)
 {
 	uint64_t now = instant_now();
@@ -133,17 +134,17 @@ const char *log_quote(char out[LOG_TEXT_BYTES], const char *text)
 /* ---- standard error ---------------------------------------------------------------------------- */
 
 /* The way to write a line without blocking: write after poll, write, or send to a socket. */
-enum log_output { OUTPUT_ASK, OUTPUT_WRITE, OUTPUT_SOCKET };
+enum log_output { OUTPUT_POLL, OUTPUT_WRITE, OUTPUT_SOCKET };
 
 static struct {
 	struct lock lock;
 	enum log_output output;
 	int fd;
-	bool torn;     /* the last write took a part: the next begins on a line of its own */
-	uint64_t lost; /* since it was last reported */
-	size_t kept;   /* bytes of audit lines that wait, whole ones */
+	bool torn;     /* the last write was partial: the next begins with a newline */
+	uint64_t lost; /* since the last report */
+	size_t kept;   /* bytes of whole audit lines in `lines` */
 	char lines[LOG_KEPT_BYTES];
-} out = { .lock = LOCK_INITIAL, .output = OUTPUT_ASK, .fd = STDERR_FILENO };
+} out = { .lock = LOCK_INITIAL, .output = OUTPUT_POLL, .fd = STDERR_FILENO };
 static _Atomic uint64_t lost_total;
 
 void log_start(void)
@@ -157,20 +158,21 @@ void log_start(void)
 	} else if (S_ISSOCK(found.st_mode)) {
 		out.output = OUTPUT_SOCKET;
 	} else {
-		/* Another description of the same file: O_NONBLOCK does not affect other users of ours. */
+		/* A new file description, because O_NONBLOCK on ours would affect other
+		 * processes that share it. */
 		int own = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-		out.output = own >= 0 ? OUTPUT_WRITE : OUTPUT_ASK;
+		out.output = own >= 0 ? OUTPUT_WRITE : OUTPUT_POLL;
 		out.fd = own >= 0 ? own : STDERR_FILENO;
 	}
 	lock_give(&out.lock);
 }
 
-/* A line is less than PIPE_BUF: a pipe takes it whole or not at all. */
+/* A line is shorter than PIPE_BUF, so a pipe accepts it whole or not at all. */
 static ssize_t write_now(const char *bytes, size_t count)
 {
 	if (out.output == OUTPUT_SOCKET)
 		return send(out.fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
-	if (out.output == OUTPUT_ASK) {
+	if (out.output == OUTPUT_POLL) {
 		struct pollfd asked = { .fd = out.fd, .events = POLLOUT };
 		if (poll(&asked, 1, 0) != 1 || (asked.revents & POLLOUT) == 0)
 			return -1;
@@ -203,8 +205,8 @@ static void write_kept(void)
 	memmove(out.lines, out.lines + done, out.kept);
 }
 
-/* For lines stored while no further line is written. */
-static void tell_lost(void)
+/* Reports lost lines on a line of its own, when no other line can carry the count. */
+static void report_lost(void)
 {
 	char line[160];
 	size_t used = head(line, sizeof line, LOG_WARN, "log");
@@ -219,7 +221,7 @@ void log_flush(void)
 	lock_take(&out.lock);
 	write_kept();
 	if (out.kept == 0 && out.lost > 0)
-		tell_lost();
+		report_lost();
 	lock_give(&out.lock);
 }
 
@@ -228,7 +230,7 @@ uint64_t log_lost(void)
 	return atomic_load_explicit(&lost_total, memory_order_relaxed);
 }
 
-/* `room` holds the line, what may be added, and its end. */
+/* `room`: capacity of `line`, for the line, the added pairs and the newline. */
 static void emit_line(char *line, size_t used, size_t room, bool audit)
 {
 	if (sink_now != NULL) {
@@ -243,7 +245,7 @@ static void emit_line(char *line, size_t used, size_t room, bool audit)
 		used += (size_t)snprintf(line + used, room - used, " lost=%llu",
 					 (unsigned long long)out.lost);
 	line[used++] = '\n';
-	/* If standard error is closed, there is nowhere to report it. */
+	/* A failure to write is only counted, because there is no other place to report it. */
 	if (out.kept == 0 && write_line(line, used)) {
 		out.lost = 0;
 	} else if (audit && out.kept + plain + 1 <= sizeof out.lines) {
@@ -272,7 +274,8 @@ void log_line(struct log_site *site, enum log_level level, const char *event, co
 	uint64_t held = 0;
 	if (site != NULL)
 		held = atomic_exchange_explicit(&site->suppressed, 0, memory_order_relaxed);
-	/* Twice at most 20 digits and a word fit behind the longest line. */
+	/* The line has room for the two pairs added at its end, each a word and at most 20
+	 * digits. */
 	if (held > 0)
 		used += (size_t)snprintf(line + used, sizeof line - used, " suppressed=%llu",
 					 (unsigned long long)held);

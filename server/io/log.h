@@ -8,12 +8,12 @@
  * suppress lines about others. Audit lines, of changes made by a peer, are written at any level and
  * in any number.
  *
- * No thread waits for the reader of the log. A line that standard error does not take at once is
- * counted and reported with the next one that it takes (`lost=N`) and in log_lost; audit lines are
- * stored, up to LOG_KEPT_BYTES of them, and written when there is room again.
+ * No thread waits for the reader of the log. A line that standard error does not accept at once is
+ * lost. Lost lines are counted in log_lost and reported with the next line (`lost=N`). Audit lines
+ * are stored, up to LOG_KEPT_BYTES, and written later.
  *
- * Control bytes are written as \xNN. Text from a peer or a file goes through LOG_TEXT, which quotes it, so
- * that it cannot imitate our pairs. A line is one write, so it is never torn. Any thread.
+ * Control bytes are written as \xNN. LOG_TEXT quotes text from a peer or a file, so that it cannot
+ * imitate our pairs. A line is one write, so lines do not mix. Any thread.
  */
 #ifndef CAIRN_IO_LOG_H
 #define CAIRN_IO_LOG_H
@@ -34,7 +34,7 @@ enum {
 
 /* One per place in the source, or per peer. Initially all zero. */
 struct log_site {
-	/* The instant, in ns, at which the place has paid for its lines. */
+	/* Instant, ns, up to which the lines of this place have used its rate. */
 	_Atomic uint64_t allowance;
 	_Atomic uint64_t suppressed;
 };
@@ -46,20 +46,20 @@ enum log_level log_level_now(void);
 bool log_level_parse(const char *word, enum log_level *out);
 const char *log_level_name(enum log_level level);
 
-/* Tests: every line (closed with a zero, without its newline) goes to `sink` instead; NULL ends it.
- * Not while other threads log. */
+/* For tests: every line (zero-terminated, without its newline) is passed to `sink` instead; NULL
+ * ends it. Not while other threads log. */
 void log_set_sink(void (*sink)(const char *line, void *context), void *context);
 
-/* Makes sure that writing to standard error never waits, whatever it is: a pipe or a terminal is opened
- * once more for this process alone, a socket is asked not to. Once, before privileges are given up;
- * where the system does not allow it, and before, each write asks first whether there is room. */
+/* Makes writes to standard error non-blocking: a pipe or a terminal is opened once more for this
+ * process alone; for a socket each send has a flag. Call once, before privileges are dropped.
+ * Before this call, and where the system does not allow it, each write polls first. */
 void log_start(void);
-/* Writes what is kept, and how many lines were lost, as far as there is room. */
+/* Writes the stored lines and the number of lost ones, as far as standard error accepts them. */
 void log_flush(void);
 /* The number of lines lost so far. */
 uint64_t log_lost(void);
 
-/* `text` in quotes: ", \ and what is not printable ASCII are escaped, more than fits is cut. */
+/* `text` in quotes: ", \ and all but printable ASCII are escaped; text that does not fit is cut. */
 const char *log_quote(char out[LOG_TEXT_BYTES], const char *text);
 #define LOG_TEXT(text) log_quote((char[LOG_TEXT_BYTES]){ 0 }, (text))
 

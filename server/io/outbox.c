@@ -96,8 +96,8 @@ void outbox_put(struct outbox *self, struct frame *frame)
 			self->set->dirty = self;
 		self->set->last = self;
 	}
-	/* A turn may answer hundreds of requests: they are flushed in between, so that the
-	 * stream's bound holds. */
+	/* One turn may produce hundreds of answers. They are flushed in between, so that the
+	 * stream's queue stays within its bound. */
 	if (self->bytes > OUTBOX_HARD_BYTES)
 		outbox_flush(self);
 }
@@ -106,7 +106,7 @@ void outbox_put_state(struct outbox *self, struct frame *frame)
 {
 	if (outbox_idle(self))
 		self->state_bytes = 0;
-	/* At most the bound of state, or a client that is never idle would have no bound. */
+	/* Limited, because otherwise a client that is never idle could queue without bound. */
 	uint64_t most = MAX_OF(3 * (uint64_t)OUTBOX_STATE_BYTES, (uint64_t)frame->bytes);
 	self->state_bytes = MIN_OF(self->state_bytes + frame->bytes, most);
 	outbox_put(self, frame);
@@ -171,8 +171,9 @@ void outbox_flush(struct outbox *self)
 	drop_frames(self);
 }
 
-/* A stream that has kept a tail calls `drained` when it is sent; one that took all bytes calls nothing. */
-static void note_room(struct outbox *self)
+/* Appends an idle outbox whose owner has more parts to send to the list `roomy`, because a
+ * stream that accepted all bytes does not call `drained`. */
+static void list_roomy(struct outbox *self)
 {
 	if (!self->parts_wait || self->roomy || self->on_room == NULL || !outbox_idle(self))
 		return;
@@ -181,10 +182,10 @@ static void note_room(struct outbox *self)
 	self->set->roomy = self;
 }
 
-void outbox_set_go_on(struct outbox_set *set)
+void outbox_set_resume(struct outbox_set *set)
 {
 	struct outbox *list = set->roomy;
-	/* Frames that they put are flushed later, and may leave room again then. */
+	/* The callbacks put frames, whose flush may append outboxes to a new list. */
 	set->roomy = NULL;
 	for (struct outbox *outbox = list; outbox != NULL; outbox = outbox->next_roomy)
 		outbox->roomy = false;
@@ -206,7 +207,7 @@ bool outbox_set_flush(struct outbox_set *set)
 			outbox_prefetch_stream(next);
 		list->dirty = false;
 		outbox_flush(list);
-		note_room(list);
+		list_roomy(list);
 		list = next;
 	}
 	return set->roomy != NULL;

@@ -7,13 +7,13 @@
  *
  * A helper reads `claim`, then the job's description, then takes a run by compare-and-swap on that
  * same word. (1) The description is written only while `claim` says CLOSED under the new number, so
- * a helper that read any part of a newer description fails its swap: the word it saw is gone for
- * ever. (2) `done` counts items finished; only a run that was claimed adds to it, so the caller may
- * go on, and describe the next job, as soon as done = count, without waiting for helpers that
+ * a helper that read any part of a newer description fails its swap: the word that it saw never
+ * returns. (2) `done` counts items finished; only a claimed run adds to it. So the caller may
+ * return, and describe the next job, as soon as done = count, without waiting for helpers that
  * claimed nothing.
  *
- * Idle helpers look at `claim` for a few microseconds, since stages of a step follow each other
- * closely, then sleep. The caller wakes them only when some sleep.
+ * Idle helpers poll `claim` for some 20 µs, because stages of a step follow each other closely, and
+ * then sleep. The caller wakes helpers only if some sleep.
  */
 #include "server/io/parallel_pool.h"
 
@@ -101,8 +101,8 @@ static bool has_work(struct parallel_pool *pool)
 	return next != CLOSED && next < atomic_load(&pool->count);
 }
 
-/* Sleepers count themselves before they look a last time, the caller looks at the count after it
- * has published: one of the two sees the other. */
+/* A helper counts itself as asleep before its last check of `claim`; the caller reads that count
+ * after it has published a job. So at least one of the two sees the other. */
 static void sleep_until_work(struct parallel_pool *pool)
 {
 	pthread_mutex_lock(&pool->mutex);
@@ -157,8 +157,8 @@ static void run_helped(struct parallel_pool *pool, uint32_t count, uint32_t run,
 	wake_helpers(pool);
 	while (work_once(pool, 0))
 		;
-	/* All is claimed; what helpers are in the middle of ends soon. A helper that was put aside
-	 * by the system needs the processor more than this loop does. */
+	/* All items are claimed; helpers finish their runs soon. Yielding lets a helper that the
+	 * system has preempted continue. */
 	uint32_t spins = 0;
 	while (atomic_load_explicit(&pool->done, memory_order_acquire) < count) {
 		if (++spins > SPINS)
@@ -174,7 +174,7 @@ static void pool_run(const struct parallel *parallel, uint32_t count, uint32_t g
 	struct parallel_pool *pool = parallel->pool;
 	uint32_t share = count / (parallel->workers * RUNS_PER_WORKER) + 1;
 	uint32_t run = MAX_OF(share, grain);
-	/* CLOSED is no item's number: counts are smaller. */
+	/* Counts are below CLOSED, so no item has this number. */
 	ASSERT(count < CLOSED);
 	bool alone = run >= count;
 	if (alone || atomic_flag_test_and_set_explicit(&pool->busy, memory_order_acquire)) {

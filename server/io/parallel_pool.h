@@ -1,7 +1,7 @@
-/* parallel_pool.h: threads for the inside of a step: a supplier of `struct parallel`.
+/* parallel_pool.h: a supplier of `struct parallel` (threads inside one step).
  *
- * The caller takes part; helpers claim runs of items from one atomic counter. The result does not
- * depend on which thread takes which items: that is the contract of parallel.h. Used by `cairnd run
+ * The caller takes part; all threads claim runs of items from one atomic counter. By the contract
+ * of parallel.h the result does not depend on which thread runs which items. Used by `cairnd run
  * --workers` and, through executor_parallel, by the daemon.
  */
 #ifndef CAIRN_IO_PARALLEL_POOL_H
@@ -18,8 +18,8 @@ struct parallel_pool;
 MUST_CHECK enum status parallel_pool_create(uint32_t workers, struct parallel_pool **out);
 /* Ends and joins the threads. No caller may be in `run`. */
 void parallel_pool_destroy(struct parallel_pool *pool);
-/* Borrowed, valid as long as the pool. Any thread may run it; one at a time is helped, another that
- * comes meanwhile does its work alone. */
+/* Borrowed, valid as long as the pool. Any thread may run it. While one caller uses the helpers,
+ * another runs its items alone. */
 const struct parallel *parallel_pool_parallel(const struct parallel_pool *pool);
 
 #endif

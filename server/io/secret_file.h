@@ -4,8 +4,8 @@
 
 #include "server/base/bytes.h"
 
-/* Appends the whole file. `field` names the option in `why`: IO cannot be read, TOO_LARGE, FORBIDDEN
- * everybody on this machine may read it. */
+/* Appends the whole file. `field` names the option in `why`: IO cannot be read, TOO_LARGE,
+ * FORBIDDEN every user of this machine may read it. */
 MUST_CHECK enum status secret_file_read(const char *path, size_t bytes_max, const char *field,
 					struct bytes *out, struct reason *why);
 /* OK: secret_file_read would succeed. For a file that a library reads by its name. */

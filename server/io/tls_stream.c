@@ -23,7 +23,7 @@ enum {
 struct tls_context {
 	SSL_CTX *ssl;
 	struct tls_counters counters;
-	uint8_t plain[RECORD_BYTES]; /* small frames on their way into one record */
+	uint8_t plain[RECORD_BYTES]; /* small frames that share a record */
 };
 
 enum tls_state { TLS_NEW, TLS_OPEN, TLS_FINISHING, TLS_CLOSING };
@@ -34,11 +34,11 @@ struct tls_stream {
 	struct tls_context *context;
 	struct frame_pool *pool;
 	SSL *ssl;
-	BIO *in, *out; /* the SSL's own */
+	BIO *in, *out; /* owned by the SSL */
 	enum tls_state state;
 	enum status why;
-	bool shaken; /* the handshake is complete */
-	bool paused; /* the owner had no room */
+	bool established; /* the handshake is complete */
+	bool paused;	  /* the owner had no space */
 	uint8_t raw[RAW_BYTES];
 };
 
@@ -227,7 +227,7 @@ static enum status tls_write(struct stream *stream, struct frame *const frames[]
 {
 	struct tls_stream *self = tls_of(stream);
 	size_t bytes = 0;
-	if ((self->state != TLS_OPEN && self->state != TLS_NEW) || !self->shaken)
+	if ((self->state != TLS_OPEN && self->state != TLS_NEW) || !self->established)
 		return STATUS_CLOSED;
 	for (uint32_t i = 0; i < count; i++)
 		bytes += frames[i]->bytes + (frames[i]->bytes / RECORD_BYTES + 1) * RECORD_COST;
@@ -257,7 +257,7 @@ static void fail_stream(struct tls_stream *self, int result)
 	send_sealed(self);
 	if (self->state == TLS_CLOSING)
 		return;
-	if (!self->shaken)
+	if (!self->established)
 		self->context->counters.failures++;
 	self->why = error == SSL_ERROR_ZERO_RETURN ? STATUS_OK : STATUS_CLOSED;
 	self->state = TLS_FINISHING;
@@ -266,21 +266,21 @@ static void fail_stream(struct tls_stream *self, int result)
 
 static bool shake(struct tls_stream *self)
 {
-	if (self->shaken)
+	if (self->established)
 		return true;
 	int result = SSL_do_handshake(self->ssl);
 	if (result != 1) {
 		fail_stream(self, result);
 		return false;
 	}
-	self->shaken = true;
+	self->established = true;
 	self->context->counters.handshakes++;
 	if (self->stream.events != NULL && self->stream.events->connected != NULL)
 		self->stream.events->connected(self->stream.context);
 	return true;
 }
 
-/* Passes decrypted bytes to the owner, as far as it has room. */
+/* Passes decrypted bytes to the owner, as far as it has space. */
 static void deliver_plain(struct tls_stream *self)
 {
 	ERR_clear_error();
@@ -375,7 +375,7 @@ static void tls_finish(struct stream *stream)
 	if (self->state != TLS_OPEN)
 		return;
 	ERR_clear_error();
-	if (self->shaken)
+	if (self->established)
 		(void)SSL_shutdown(self->ssl);
 	send_sealed(self);
 	if (self->state != TLS_OPEN)
@@ -419,7 +419,7 @@ static bool make_session(struct tls_stream *self, const struct tls_context *cont
 		SSL_free(self->ssl);
 		return false;
 	}
-	/* An empty buffer means: more may come. */
+	/* An empty buffer is not the end of file: more bytes may arrive. */
 	BIO_set_mem_eof_return(self->in, -1);
 	SSL_set_bio(self->ssl, self->in, self->out);
 	SSL_set_accept_state(self->ssl);

@@ -8,8 +8,8 @@
  * time, as for any first message (a session's HELLO). Writes before the handshake is complete are
  * refused with CLOSED.
  *
- * Memory is bounded: 16 KiB of incoming bytes; unread text stays encrypted in the stream below, and
- * outgoing bytes wait in the stream below under its own bound.
+ * Memory is bounded: 16 KiB of incoming bytes; further ones stay encrypted in the stream below.
+ * Outgoing bytes are queued in the stream below, under its own bound.
  */
 #ifndef CAIRN_IO_TLS_STREAM_H
 #define CAIRN_IO_TLS_STREAM_H

@@ -28,7 +28,7 @@ struct uv_io {
 enum uv_link_state {
 	LINK_NEW,	/* accepted, its owner has not started it */
 	LINK_OPEN,	/* reading; connecting counts as open */
-	LINK_FINISHING, /* sending what waits, dropping what arrives */
+	LINK_FINISHING, /* sending the queue, dropping incoming bytes */
 	LINK_LINGERING, /* our half is closed, waiting for the peer's */
 	LINK_CLOSING	/* waiting for libuv's close callbacks */
 };
@@ -41,7 +41,7 @@ struct uv_link {
 	enum address_kind kind;
 	bool reading;
 	bool ended;  /* the peer has closed its half */
-	bool tailed; /* a write left a tail; `drained` is due */
+	bool tailed; /* a tail of a write is queued; `drained` is due */
 	union {
 		uv_handle_t handle;
 		uv_stream_t stream;

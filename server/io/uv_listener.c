@@ -10,11 +10,11 @@
 #include "server/base/heap.h"
 #include "server/io/uv_internal.h"
 
-/* The system takes as many as it allows (net.core.somaxconn): those who come while the loop is at something
- * else wait in its queue. */
+/* The kernel reduces it to net.core.somaxconn: connections that arrive while the loop is busy wait
+ * in this queue. */
 enum { BACKLOG = INT_MAX };
 
-struct uv_ear {
+struct uv_listener {
 	struct io_listener listener;
 	union {
 		uv_handle_t handle;
@@ -25,8 +25,8 @@ struct uv_ear {
 	struct address address;
 	io_accepted *accepted;
 	void *context;
-	/* Takes and drops a connection when there is no memory for a stream: libuv asks no more
-	 * until the one it has is accepted. */
+	/* Accepts and drops a connection for which there is no memory, because libuv reports no
+	 * further one before this one is accepted. */
 	union {
 		uv_handle_t handle;
 		uv_stream_t stream;
@@ -61,8 +61,8 @@ uint32_t uv_sockaddr(const struct address *address, struct sockaddr_storage *out
 	return sizeof *in;
 }
 
-/* Frees the path for binding: a socket without a listening process is removed. Any other file
- * stays, and the address is refused. */
+/* Frees the path for bind: a socket file without a listening process is removed. For any other file
+ * the address is refused. */
 static enum status clear_path(const struct address *address, struct reason *why)
 {
 	struct stat found;
@@ -87,9 +87,9 @@ static enum status clear_path(const struct address *address, struct reason *why)
 	return STATUS_OK;
 }
 
-/* Binds by hand: the mode given to the socket before bind is the mode of the file, so that there is
- * no moment at which others may connect. Returns 0 or −errno. */
-static int bind_unix(struct uv_ear *self)
+/* Binds without libuv: the mode given to the socket before bind becomes the mode of the file, so
+ * other users can never connect. Returns 0 or −errno. */
+static int bind_unix(struct uv_listener *self)
 {
 	struct sockaddr_storage storage;
 	uint32_t length = uv_sockaddr(&self->address, &storage);
@@ -106,7 +106,7 @@ static int bind_unix(struct uv_ear *self)
 	return error;
 }
 
-static int bind_tcp(struct uv_ear *self)
+static int bind_tcp(struct uv_listener *self)
 {
 	struct sockaddr_storage storage;
 	uv_sockaddr(&self->address, &storage);
@@ -114,7 +114,7 @@ static int bind_tcp(struct uv_ear *self)
 }
 
 /* Reads the port that the system chose. */
-static void learn_port(struct uv_ear *self)
+static void read_port(struct uv_listener *self)
 {
 	struct sockaddr_storage storage;
 	int length = sizeof storage;
@@ -127,24 +127,24 @@ static void learn_port(struct uv_ear *self)
 		self->address.port = ntohs(((struct sockaddr_in6 *)&storage)->sin6_port);
 }
 
-static void ear_free(struct uv_ear *self)
+static void free_listener(struct uv_listener *self)
 {
 	if (self->closed && !self->spare_busy)
 		heap_free(self);
 }
 
-static void drop_connection(struct uv_ear *self);
+static void drop_connection(struct uv_listener *self);
 
 static void on_spare_closed(uv_handle_t *handle)
 {
-	struct uv_ear *self = handle->data;
+	struct uv_listener *self = handle->data;
 	self->spare_busy = false;
 	if (self->spare_owed && !uv_is_closing(&self->uv.handle))
 		drop_connection(self);
-	ear_free(self);
+	free_listener(self);
 }
 
-static void drop_connection(struct uv_ear *self)
+static void drop_connection(struct uv_listener *self)
 {
 	self->spare_owed = self->spare_busy;
 	if (self->spare_busy)
@@ -162,7 +162,7 @@ static void drop_connection(struct uv_ear *self)
 
 static void on_connection(uv_stream_t *handle, int status)
 {
-	struct uv_ear *self = handle->data;
+	struct uv_listener *self = handle->data;
 	struct uv_io *io = uv_io_of(self->listener.io);
 	if (status < 0)
 		return;
@@ -171,7 +171,8 @@ static void on_connection(uv_stream_t *handle, int status)
 		drop_connection(self);
 		return;
 	}
-	/* A stream over the limit is accepted too and closed, or the loop would report it for ever. */
+	/* A connection over the limit is accepted and closed, because the loop would report it
+	 * again and again. */
 	bool full = io->io.counters.streams > io->io.limits.streams_max;
 	if (uv_accept(handle, &link->uv.stream) != 0 || full) {
 		io->io.counters.refused++;
@@ -185,9 +186,9 @@ static void on_connection(uv_stream_t *handle, int status)
 
 static void on_ear_closed(uv_handle_t *handle)
 {
-	struct uv_ear *self = handle->data;
+	struct uv_listener *self = handle->data;
 	self->closed = true;
-	ear_free(self);
+	free_listener(self);
 }
 
 enum status uv_listen_on(struct io *io, const struct address *address, io_accepted *accepted,
@@ -197,7 +198,7 @@ enum status uv_listen_on(struct io *io, const struct address *address, io_accept
 	enum status status = is_unix ? clear_path(address, why) : STATUS_OK;
 	if (status != STATUS_OK)
 		return status;
-	struct uv_ear *self = heap_alloc_zero(sizeof *self);
+	struct uv_listener *self = heap_alloc_zero(sizeof *self);
 	if (self == NULL)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "address", "out of memory");
 	self->listener.io = io;
@@ -219,19 +220,19 @@ enum status uv_listen_on(struct io *io, const struct address *address, io_accept
 		return reason_set(why, error == UV_EADDRINUSE ? STATUS_EXISTS : STATUS_IO, -1,
 				  "address", "%.110s: %s", text, uv_strerror(error));
 	}
-	learn_port(self);
+	read_port(self);
 	*out = &self->listener;
 	return STATUS_OK;
 }
 
 void uv_listener_address(const struct io_listener *listener, struct address *out)
 {
-	*out = ((const struct uv_ear *)listener)->address;
+	*out = ((const struct uv_listener *)listener)->address;
 }
 
 void uv_listener_close(struct io_listener *listener)
 {
-	struct uv_ear *self = (struct uv_ear *)listener;
+	struct uv_listener *self = (struct uv_listener *)listener;
 	if (self->address.kind == ADDRESS_UNIX)
 		unlink(self->address.path);
 	uv_close(&self->uv.handle, on_ear_closed);

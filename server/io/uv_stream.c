@@ -1,11 +1,11 @@
 /* uv_stream.c: one stream on libuv. See io.h.
  *
- * Writing: one uv_try_write of everything; frames that the kernel does not accept go, with their own
- * references, into one uv_write. libuv answers EAGAIN at once while anything is queued, so nothing is
- * ever reordered (network 6.1). The queue is bounded here, since libuv's is not.
+ * Writing: one uv_try_write of everything; frames that the kernel does not accept are queued, with
+ * references of their own, in one uv_write. uv_try_write returns EAGAIN while a uv_write is queued,
+ * so bytes keep their order (network 6.1). The queue is bounded here, since libuv's is not.
  *
- * Ending: an ERROR or GOODBYE must still arrive. Closing a TCP socket that has unread bytes sends a
- * reset, which may destroy bytes under way. So stream_finish sends, closes our half, and drops
+ * Ending: a last ERROR or GOODBYE must arrive. Closing a TCP socket that has unread bytes sends a
+ * reset, which may discard bytes on their way. So stream_finish sends, closes our half, and drops
  * incoming bytes until the peer closes too or the linger time is over.
  */
 #include <netinet/in.h>
@@ -72,7 +72,7 @@ struct uv_link *uv_link_create(struct uv_io *io, enum address_kind kind)
 static void option(int fd, int level, int name, uint32_t value)
 {
 	int number = (int)value;
-	/* A kernel without one of these options works too, with more bytes under way. */
+	/* If a kernel lacks one of these options, only more bytes are in flight. */
 	(void)setsockopt(fd, level, name, &number, sizeof number);
 }
 
@@ -280,7 +280,7 @@ static void on_linger(uv_timer_t *handle)
 	uv_link_end(handle->data, STATUS_OK);
 }
 
-/* All is sent: closes our half and waits up to linger_ms for the peer to close. */
+/* All bytes are sent: closes our half and waits up to linger_ms for the peer to close. */
 static void linger(struct uv_link *link)
 {
 	struct uv_io *io = uv_io_of(link->stream.io);

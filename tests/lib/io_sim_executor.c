@@ -61,7 +61,7 @@ static void do_one(struct sim_seat *seat)
 	if (wakeup_first) {
 		struct wakeup *wakeup = take_wakeups(seat);
 		atomic_store(&wakeup->pending, false);
-		wakeup->answer(wakeup->context);
+		wakeup->callback(wakeup->context);
 		return;
 	}
 	struct sim_post post;
