@@ -80,12 +80,12 @@ static uint32_t count_worlds(const struct service *service, const struct grant *
 	return seen;
 }
 
-/* The first STORE_REFUSED_TOLD refused files; the log has them all. */
+/* The first STORE_REFUSED_SHOWN refused files; the log has them all. */
 static void pack_refused(struct wire_packer *out, const struct service *service,
 			 const struct grant *grant)
 {
 	uint32_t count = 0, told = 0;
-	uint32_t most = MIN_OF(count_refused(service, grant), (uint32_t)STORE_REFUSED_TOLD);
+	uint32_t most = MIN_OF(count_refused(service, grant), (uint32_t)STORE_REFUSED_SHOWN);
 	const struct refused_file *files =
 		service->store != NULL ? store_refused(service->store, &count) : NULL;
 	wire_pack_array(out, most);
@@ -276,7 +276,7 @@ void handle_info(struct session *self, const struct message *message)
 		session_refuse(self, message, &why);
 		return;
 	}
-	uint32_t room = 3072 + STORE_REFUSED_TOLD * 320 + service->worlds->items.count * 1280;
+	uint32_t room = 3072 + STORE_REFUSED_SHOWN * 320 + service->worlds->items.count * 1280;
 	uint8_t *packed = heap_alloc(room);
 	if (packed == NULL) {
 		session_refuse_status(self, message, STATUS_NO_MEMORY);

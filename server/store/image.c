@@ -1,5 +1,5 @@
-/* See image.h. The size that a file states is checked against its world's own limits before memory is
- * allocated. */
+/* See image.h. The size stated in a file is checked against the limits of its world before memory
+ * is allocated. */
 #include "server/store/image.h"
 
 #include <zstd.h>
@@ -24,11 +24,12 @@ enum status image_pack(const struct bytes *image, struct bytes *out)
 	return STATUS_OK;
 }
 
-/* Besides the rows counted by a world's limit an image contains the names of its columns, and the batches
- * kept for later ticks may exceed the limit by one batch. */
+/* Beside the rows that count towards a world's limit an image contains the names of its columns
+ * (HEAD_BYTES). The batches queued for later ticks may exceed the limit by one batch
+ * (BESIDES_BYTES). */
 enum { HEAD_BYTES = 4096, BESIDES_BYTES = 1 << 20 };
 
-/* The bytes that the world's own limits allow; these are at the beginning of the image. So a few compressed
+/* The bytes that the limits of the world allow; the image begins with them. So a few compressed
  * bytes cannot request more memory than such a world could. 0: the beginning is malformed. */
 static uint64_t bytes_allowed(const uint8_t *data, size_t bytes)
 {

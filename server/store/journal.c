@@ -4,9 +4,10 @@
  * tick's hash, or with the batches applied since, has returned under synchronous=FULL. Records reach the
  * file in the order given, so after every transaction the file contains a prefix of the world's history.
  *
- * Failure: if a write fails (a full disk, an error of the device), the transaction is rolled back, the
- * journal accepts no more records, is never ready again and calls `failed` once; the world stops, and all
- * that was reported durable is still on disk. Only a restart tries again: it reads the file as it is.
+ * Failure: if a write fails (a full disk, an error of the device), the transaction is rolled back,
+ * the journal accepts no more records, is never ready again and calls `failed` once; the world
+ * stops, and all that was reported durable is still on disk. Only a restart tries again: it
+ * recovers the world from the file.
  */
 #include "server/store/journal.h"
 
@@ -42,7 +43,7 @@ static enum status end_put(struct journal *journal, enum status status, uint64_t
 	journal->queued |= queue;
 	lock_give(&journal->lock);
 	if (queue)
-		store_give_work(journal->store, journal);
+		store_queue_work(journal->store, journal);
 	return status;
 }
 
@@ -133,9 +134,9 @@ static void request_turn(struct journal *journal, bool *flag)
 	*flag = true;
 	journal->queued = true;
 	lock_give(&journal->lock);
-	/* A journal that waits for commit_at is served again. */
+	/* A journal that waits for commit_at is queued again, so that the flag takes effect now. */
 	if (queue)
-		store_give_work(journal->store, journal);
+		store_queue_work(journal->store, journal);
 	else
 		executor_wake(journal->store->executor, EXECUTOR_STORE, &journal->store->work);
 }
@@ -233,7 +234,7 @@ static bool prune_slice_if_due(struct journal *journal, const struct prune_count
 	journal->queued |= again;
 	lock_give(&journal->lock);
 	if (!pressed)
-		store_give_news(journal->store, journal, false);
+		store_queue_news(journal->store, journal, false);
 	return again;
 }
 
@@ -272,7 +273,7 @@ static void close_file(struct journal *journal)
 	lock_give(&journal->lock);
 	if (remove && store_delete(journal->store, journal->name, &why) != STATUS_OK)
 		log_warn("file_not_deleted", "world=%s text=%s", journal->name, LOG_TEXT(why.text));
-	store_give_news(journal->store, journal, true);
+	store_queue_news(journal->store, journal, true);
 }
 
 /* Under the lock: takes the waiting records. False: commit_at is not reached. */
@@ -314,7 +315,7 @@ uint64_t journal_turn(struct journal *journal, uint64_t now, bool force)
 		return INSTANT_NEVER;
 	}
 	if (news)
-		store_give_news(journal->store, journal, false);
+		store_queue_news(journal->store, journal, false);
 	bool again = status == STATUS_OK && !force && prune_slice_if_due(journal, &made.written);
 	return again ? journal->commit_at : INSTANT_NEVER;
 }
@@ -330,7 +331,7 @@ static void report_progress(struct journal *journal, const struct world_file_pro
 		events->saved(events->context);
 }
 
-void journal_tell(struct journal *journal)
+void journal_report(struct journal *journal)
 {
 	lock_take(&journal->lock);
 	struct world_file_progress progress = journal->progress;

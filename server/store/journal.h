@@ -1,7 +1,8 @@
-/* journal.h: the file of one world, as its host writes it.
+/* journal.h: writes the records of one world to its file.
  *
- * The host's thread puts records; the store thread writes them to SQLite in the order given, many to a
- * transaction, and reports how far they are on disk. Replaying the file makes every state again:
+ * The host's thread puts records; the store thread writes them to SQLite in the order given, many
+ * to a transaction, and reports how far they are on disk. A replay of the file recomputes every
+ * state:
  *
  *	checkpoint(0)  batches before tick 1  hash of tick 1  batches before tick 2  …  checkpoint(n) …
  *

@@ -1,23 +1,23 @@
-/* prune.c: keeps the size of a world's file independent of its age. See prune.h.
+/* prune.c: bounds the size of a world's file, however old the world is. See prune.h.
  *
  * The plan is made after each checkpoint: the records begin at the K-th newest checkpoint, unless
  * `from_birth` is set. Then, slice by slice, these rows are removed:
  *
- *	checkpoints   older than the K newest, except the one where the records begin, the latest of each
+ *	checkpoints   older than the K newest, except the one where the records begin, the newest of each
  *	              name, and those that a RESTORE in the retained history goes back to
  *	batches, applies, stops, hashes, epochs   before the beginning; the epoch of the beginning stays
  *	shapes        none: a shape is valid from its record on for ever
  *
- * The new beginning is written in the transaction of the first slice, so a reader of the file never takes a
- * partly pruned history for a complete one.
+ * The new beginning is written in the transaction of the first slice, so a reader of the file never
+ * mistakes a partly pruned history for a complete one.
  *
  * Slices are committed without an fsync (synchronous = NORMAL). The log keeps transactions in order, so a
  * crash of the machine may undo the last slices, but no record that was reported durable; the next
  * transaction of records is FULL again and makes both durable.
  *
- * Free pages are used again by later records: a file stays about as large as it ever was. They are not
- * returned to the file system (VACUUM does that, while no daemon runs), because a file that shrinks and
- * grows in turn would cost more writing than the space is worth.
+ * Later records reuse free pages, so a file stays about as large as it ever was. Free pages are not
+ * returned to the file system, because a file that shrinks and grows in turn would cost more writes
+ * than the space is worth. VACUUM returns them while no daemon runs.
  */
 #include "server/store/prune.h"
 

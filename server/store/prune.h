@@ -13,8 +13,9 @@
 #include "server/store/sql.h"
 
 struct retention {
-	uint32_t checkpoints; /* the newest so many stay; 0: all, and every record with them */
-	bool from_birth; /* all records stay, from where they begin now; only checkpoints are removed */
+	uint32_t
+		checkpoints; /* number of newest checkpoints to retain; 0: all, with every record */
+	bool from_birth; /* all present and later records are retained; only checkpoints are removed */
 };
 
 enum prune_statement {
@@ -33,10 +34,10 @@ enum prune_statement {
 /* All zero: nothing is due. */
 struct pruner {
 	bool due;	      /* records may have become too old */
-	bool relaxed;	      /* the connection commits without fsync at present */
+	bool relaxed;	      /* commits of the connection are without fsync at present */
 	bool planned;	      /* the following members are valid */
 	uint64_t begins;      /* seq of the checkpoint where the records begin */
-	uint64_t oldest_kept; /* seq from which every checkpoint stays */
+	uint64_t oldest_kept; /* seq from which every checkpoint is retained */
 	uint64_t tick, session_max;
 	uint32_t epoch;
 	sqlite3_stmt *statements[PRUNE_STATEMENTS];

@@ -1,5 +1,5 @@
-/* See record.h. A record is appended whole or not at all: on failure the buffer is cut back to its
- * start. */
+/* See record.h. A record is appended whole or not at all: on failure the buffer is truncated to the
+ * start of the record. */
 #include "server/store/record.h"
 
 #include <stdio.h>
@@ -216,7 +216,7 @@ static bool take_checkpoint(struct record_reader *self, struct record_checkpoint
 }
 
 /* Skips the batches of an APPLY to find the next record. */
-static bool pass_batches(struct reader *reader, struct record *apply)
+static bool skip_batches(struct reader *reader, struct record *apply)
 {
 	apply->apply.count = read_u32(reader);
 	apply->apply.reader = *reader;
@@ -233,7 +233,7 @@ static bool take_body(struct record_reader *self, struct record *out)
 {
 	switch (out->kind) {
 	case RECORD_APPLY:
-		return pass_batches(&self->reader, out);
+		return skip_batches(&self->reader, out);
 	case RECORD_TICK:
 		out->tick_hash = read_u64(&self->reader);
 		return true;

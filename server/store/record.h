@@ -1,8 +1,8 @@
 /* record.h: a journal's records on their way from the host's thread to the store's.
  *
- * A record buffer contains the records that the host has put since the store thread took the last buffer:
- * in their order, packed one after the other, with images and shapes in separate lists, so that these are
- * not copied twice.
+ * A record buffer contains the records that the host has put since the store thread took the last
+ * buffer: in their order, packed one after the other, with images and shapes in separate lists, so
+ * that they are copied only once.
  *
  *   u8 kind, u32 epoch, u64 tick, u32 edit of the state after it, then (little-endian)
  *   APPLY       u32 batches, each: u32 session, u64 batch, u64 at, u8 late, u8 restricted, u8 result,

@@ -1,5 +1,5 @@
-/* See recording.h. Every statement is prepared when the recording is opened, for the version of
- * the file; each read checks the numbers of its row, because a file may say anything. */
+/* See recording.h. Every statement is prepared when the recording is opened, for the version of the
+ * file; each read checks the numbers of its row, because a file may contain anything. */
 #include "server/store/recording.h"
 
 #include <stdio.h>
@@ -45,9 +45,9 @@ static const char *const first_texts[STATEMENTS] = {
 struct recording {
 	sqlite3 *db; /* borrowed */
 	uint64_t
-		begins; /* seq of the first checkpoint with all that came after it; 0: every one has it */
+		begins; /* seq of the first checkpoint whose later records are complete; 0: all are */
 	sqlite3_stmt *statements[STATEMENTS];
-	/* The row of hashes looked into last. */
+	/* The row of hashes read last. */
 	struct {
 		uint32_t epoch, count;
 		uint64_t tick;
@@ -347,7 +347,7 @@ static enum status find_number(struct recording *self, const char *text, uint64_
 	*out = 0;
 	enum status status = sql_prepare(self->db, text, &statement, why);
 	if (status == STATUS_OK) {
-		/* Larger than any seq or tick; as signed as SQLite's numbers are. */
+		/* Limited to SQLite's largest number, which is over any seq or tick. */
 		if (sqlite3_bind_parameter_count(statement) > 0)
 			sql_bind(statement, 1, MIN_OF(value, (uint64_t)INT64_MAX));
 		if (sqlite3_bind_parameter_count(statement) > 1)

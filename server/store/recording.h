@@ -26,7 +26,7 @@ struct recorded {
 	uint32_t epoch;
 	/* EPOCH */
 	enum epoch_cause cause;
-	uint64_t checkpoint; /* RESTORED: seq of the image gone back to; UPGRADED: gone on from */
+	uint64_t checkpoint; /* seq of the image that a RESTORED or UPGRADED epoch begins with */
 	struct motion_numbers numbers; /* of the build that made its ticks */
 	/* APPLY */
 	uint32_t batches;

@@ -3,8 +3,8 @@
  *	checkpoints, newest first ─► the first valid one ─► records after it, each tick hash checked ─►
  *	a new epoch, written before a client can see a state of it
  *
- * If the file's last ticks have other motion numbers than this build, every stored state is verified first,
- * and no tick may follow the last one, unless store_redo was called.
+ * If an incompatible build (player.h) made the file's last ticks, every stored state is verified
+ * first, and no tick may follow the last state, unless store_redo was called.
  *
  * All records in the file are replayed, reported durable or not: they were accepted, and they are a prefix
  * of the world's history. A checkpoint that is not valid (checksum, invariants, state hash) is logged and
@@ -17,8 +17,8 @@
 #include "server/store/schema.h"
 #include "server/store/store_state.h"
 
-/* A higher owner was set by a command and is not the number of a session. */
-enum { OWNER_BELIEVED = 0x7fffffff };
+/* An owner over this was set by a command and is not the number of a session. */
+enum { OWNER_SESSION_MAX = 0x7fffffff };
 
 static enum status start_player(struct record_player *player, struct recording *recording,
 				const struct journal *journal, struct recovered *out,
@@ -109,8 +109,8 @@ static enum status take_snapshots(struct recording *recording, const char *world
 	return status;
 }
 
-/* Verifies the hash of every checkpoint. Where ticks cannot be replayed, checkpoints are all of
- * the history. */
+/* Verifies the hash of every checkpoint, because the ticks of an incompatible build cannot be
+ * replayed. */
 static enum status check_states(struct recording *recording, const char *world,
 				struct recovered *out, struct reason *why)
 {
@@ -140,7 +140,7 @@ static enum status check_states(struct recording *recording, const char *world,
 	return status;
 }
 
-/* Sets out->upgraded if the file's last epoch has other motion numbers than this build, of any method. */
+/* Sets out->upgraded if any motion number of the file's last epoch differs from this build's. */
 static enum status compare_numbers(const struct record_player *player, struct recording *recording,
 				   const char *world, struct recovered *out, struct reason *why)
 {
@@ -163,7 +163,8 @@ static uint32_t highest_session(const struct world *world, uint32_t session_max)
 	count = MIN_OF(count, world_bodies(world, ids, count));
 	for (uint32_t i = 0; i < count; i++) {
 		struct body_view body;
-		if (world_body(world, ids[i], &body) == STATUS_OK && body.owner <= OWNER_BELIEVED)
+		if (world_body(world, ids[i], &body) == STATUS_OK &&
+		    body.owner <= OWNER_SESSION_MAX)
 			session_max = MAX_OF(session_max, body.owner);
 	}
 	heap_free(ids);

@@ -1,9 +1,9 @@
 /* replay.c: checks that this program reproduces the recorded hashes. See replay.h.
  *
- * One file: the hash of each tick is compared, and at each checkpoint the hash of every table and the whole
- * image. After a tick that differs the replay continues to the next checkpoint, because only there the file
- * has more than one number to locate the difference. Two files: both are replayed side by side, and at the
- * first tick at which their hashes or states differ the two images are compared.
+ * One file: the hash of each tick is compared, and at each checkpoint the hash of every table and
+ * the whole image. After a tick that differs the replay continues to the next checkpoint, because
+ * only a checkpoint contains enough to locate the difference. Two files: both are replayed side by
+ * side, and at the first tick at which their hashes or states differ the two images are compared.
  */
 #include "server/store/replay.h"
 
@@ -96,7 +96,7 @@ static void locate(struct replay_report *report, uint64_t tick, const struct rea
 		sscanf(body, "(body %" SCNu32, &report->body);
 }
 
-/* Hashes and images of the states are equal: an earlier difference is in the record only. */
+/* The states are equal, so an earlier difference is only in the recorded hashes. */
 static void locate_nothing(struct replay_report *report, uint64_t tick)
 {
 	report->located = true;
@@ -292,7 +292,7 @@ static enum status next_tick(struct tape *tape, struct player_event *event, stru
 	return status;
 }
 
-/* Plays on to `tick`, so that both worlds are at the same one. */
+/* Plays up to `tick`, so that both worlds are at the same tick. */
 static enum status catch_up(struct tape *tape, uint64_t tick, struct reason *why)
 {
 	struct player_event event = { .kind = PLAYER_TICK };
@@ -341,14 +341,14 @@ static enum status compare_next_tick(struct tape *one, struct tape *other,
 		return status;
 	*over = a.kind == PLAYER_END || b.kind == PLAYER_END;
 	if (a.kind != b.kind) {
-		/* One made a tick more than can be compared. */
+		/* One recording is longer. */
 		report->longer = a.kind == PLAYER_END ? REPLAY_AGAINST : REPLAY_FILE;
 		return STATUS_OK;
 	}
 	if (a.tick != b.tick) {
 		first_difference(report, REPLAY_LENGTH, &a, a.tick, b.tick);
 		snprintf(report->detail, sizeof report->detail,
-			 "one goes on at tick %" PRIu64 ", the other at tick %" PRIu64, a.tick,
+			 "one continues at tick %" PRIu64 ", the other at tick %" PRIu64, a.tick,
 			 b.tick);
 		*over = true;
 		return STATUS_OK;

@@ -26,9 +26,10 @@ const char *schema_build(void)
 	return PACKAGE_NAME " " PACKAGE_VERSION ", " BUILD_COMPILER ", " BUILD_PROCESSOR;
 }
 
-/* Version 1, as it was. Every file begins so and steps up, so that two files of one version are the
- * same byte by byte, whichever build made them. `seq` orders everything that is done to the world,
- * over all tables. Blobs stand last in their rows, so that the rest can be read without them. */
+/* Version 1, never changed. A new file gets these tables and is then converted, so the schemas of
+ * two files of one version are equal byte by byte, whichever build made them. `seq` numbers all
+ * records of a world, across tables. Blobs are the last columns, so that the others can be read
+ * without them. */
 static const char tables_text[] =
 	"CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;"
 	/* The state's tables, by their place in checkpoints.table_hashes. */
@@ -56,13 +57,13 @@ static const char tables_text[] =
 	"CREATE INDEX epochs_checkpoint ON epochs (checkpoint) WHERE checkpoint IS NOT NULL;"
 	"CREATE INDEX checkpoints_name ON checkpoints (name) WHERE name IS NOT NULL;";
 
-/* What version 2 adds. */
+/* The columns that version 2 adds. */
 static const char columns_text[] = "ALTER TABLE epochs ADD COLUMN motion TEXT;"
 				   "ALTER TABLE epochs ADD COLUMN redone INTEGER;"
 				   "ALTER TABLE batches ADD COLUMN result INTEGER;";
 
-/* For people with the sqlite3 shell; nothing here reads them. A step up makes them anew. `result`:
- * what the view of batches has at its end. */
+/* Views for the sqlite3 shell; cairnd does not read them. A conversion creates them again.
+ * `result`: the text that ends the view of batches. */
 #define VIEWS(result)                                                                                 \
 	"CREATE VIEW tick_hashes AS"                                                                  \
 	" WITH RECURSIVE n (epoch, tick, i, count, hashes) AS"                                        \
@@ -185,7 +186,7 @@ enum status schema_pace(sqlite3 *db, struct journal_pace *pace, struct reason *w
 	return reason_set(why, STATUS_CORRUPT, -1, "pace", "meta's pace is \"%s\"", text);
 }
 
-/* Version 1 has one number for all bits, of which 1 is the only one there was. */
+/* Version 1 has one number, abi, in place of the motion numbers. It was always 1. */
 static enum status check_abi(sqlite3 *db, struct reason *why)
 {
 	char abi[16], build[64];

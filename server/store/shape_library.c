@@ -5,8 +5,8 @@
 
 #include "server/base/array.h"
 
-/* Entries whose names share their first eight bytes form a list through `older`; only a made-up name
- * can be on one of more than one entry. */
+/* Entries whose names share their first eight bytes form a list through `older`; only a forged name
+ * makes such a list longer than one entry. */
 struct shape_library_entry {
 	struct shape *shape;
 	uint32_t older; /* index + 1, 0 none */

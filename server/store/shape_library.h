@@ -15,7 +15,7 @@ struct shape_library {
 
 void shape_library_init(struct shape_library *self);
 void shape_library_release(struct shape_library *self);
-/* Retains `shape`. EXISTS when the name is there already; NO_MEMORY. */
+/* Retains `shape`. EXISTS if it has a shape of this name; NO_MEMORY. */
 MUST_CHECK enum status shape_library_add(struct shape_library *self, const struct shape *shape);
 /* Puts every shape of `from` into `self` (which is empty). NO_MEMORY: self is empty. */
 MUST_CHECK enum status shape_library_copy(struct shape_library *self,

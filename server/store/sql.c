@@ -23,7 +23,7 @@ enum status sql_status(int code)
 	case SQLITE_NOTADB:
 	case SQLITE_FORMAT:
 	case SQLITE_MISMATCH:
-	case SQLITE_INTERRUPT: /* a reader that found no end */
+	case SQLITE_INTERRUPT: /* the progress handler: too_long */
 		return STATUS_CORRUPT;
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
@@ -45,8 +45,8 @@ enum status sql_fail(sqlite3 *db, const char *what, struct reason *why)
 
 /* ---- opening ----------------------------------------------------------------------------------- */
 
-/* An idle world's connection should be small: a quarter of a MiB of pages, few spare slots. What is
- * written is synced before COMMIT returns; the sqlite3 shell may read meanwhile. */
+/* An idle world's connection should be small: a quarter of a MiB of pages, few spare slots. COMMIT
+ * returns after the fsync; the sqlite3 shell may read at the same time. */
 static const char writer_settings[] = "PRAGMA journal_mode = WAL;"
 				      "PRAGMA synchronous = FULL;"
 				      "PRAGMA cache_size = -256;"
@@ -77,7 +77,7 @@ static bool has_log(const char *path)
 	return access(name, F_OK) == 0;
 }
 
-/* Where there is no log to read the file is all there is and does not change. NULL: it cannot be opened. */
+/* Without a log the file is complete and does not change. NULL: it cannot be opened. */
 static sqlite3 *open_immutable(const char *path)
 {
 	char name[4096];
@@ -90,8 +90,9 @@ static sqlite3 *open_immutable(const char *path)
 	return NULL;
 }
 
-/* A reader of a write-ahead log needs a file of shared memory beside it, even where the writer took the log
- * away when it closed in order. It is not created where no process writes, or may write. */
+/* A reader of a write-ahead log needs a shared-memory file beside it, even if the writer has
+ * removed the log in an orderly close. If no process writes the database, or this one may not write
+ * there, that file is not created, and the database is opened as immutable. */
 static sqlite3 *without_log(const char *path, enum sql_mode mode, sqlite3 *db)
 {
 	if (has_log(path))
@@ -108,8 +109,8 @@ static sqlite3 *without_log(const char *path, enum sql_mode mode, sqlite3 *db)
 	return fixed;
 }
 
-/* The file is there, and its owner's alone, before SQLite writes to it: what SQLite makes beside
- * it gets its mode. A name in memory (":memory:") has no file. */
+/* Creates the file with mode 0600 before SQLite opens it. SQLite gives the files beside it the same
+ * mode. A name in memory (":memory:") has no file. */
 static enum status make_private(const char *path, struct reason *why)
 {
 	if (path[0] == ':')
@@ -123,8 +124,8 @@ static enum status make_private(const char *path, struct reason *why)
 		    : reason_set(why, STATUS_IO, -1, "file", "%s: %s", path, strerror(code));
 }
 
-/* How many of SQLite's own instructions one step of a statement may take: some ten seconds. The longest
- * of ours looks at every row of a table once. */
+/* How many of SQLite's own instructions one step of a statement may take: some ten seconds. Our
+ * longest statement reads every row of a table once. */
 enum { PROGRESS_EVERY = 100000, PROGRESS_MAX = 10000 };
 
 static int too_long(void *context)
@@ -133,10 +134,10 @@ static int too_long(void *context)
 	return ++*calls > PROGRESS_MAX;
 }
 
-/* One for each thread: a connection is used by one at a time, and a step begins and ends in it. */
+/* Per thread, because a step of a statement begins and ends on one thread. */
 static _Thread_local uint32_t progress;
 
-/* A file is a stranger's word: nothing that lies in it is run for us. */
+/* A file may be hostile: no trigger, view or function stored in it is trusted. */
 static void distrust(sqlite3 *db)
 {
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -257,7 +258,7 @@ void sql_bind(sqlite3_stmt *statement, int index, uint64_t value)
 	ASSERT(sqlite3_bind_int64(statement, index, bits) == SQLITE_OK);
 }
 
-/* Without a copy there is nothing that could fail but the length, which the callers bound. */
+/* Not copied, so only the length could fail, and callers bound it. */
 void sql_bind_blob(sqlite3_stmt *statement, int index, const void *data, size_t bytes)
 {
 	int code = bytes == 0 ? sqlite3_bind_zeroblob(statement, index, 0)

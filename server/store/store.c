@@ -35,7 +35,7 @@ static enum status fail_errno(const char *what, struct reason *why)
 
 /* ---- work and news ----------------------------------------------------------------------------- */
 
-void store_give_work(struct store *store, struct journal *journal)
+void store_queue_work(struct store *store, struct journal *journal)
 {
 	lock_take(&store->lock);
 	journal->next_work = NULL;
@@ -45,7 +45,7 @@ void store_give_work(struct store *store, struct journal *journal)
 	executor_wake(store->executor, EXECUTOR_STORE, &store->work);
 }
 
-void store_give_news(struct store *store, struct journal *journal, bool closed)
+void store_queue_news(struct store *store, struct journal *journal, bool closed)
 {
 	lock_take(&store->lock);
 	journal->closed = closed;
@@ -120,7 +120,7 @@ static void on_news(void *context)
 		lock_give(&store->lock);
 		if (journal == NULL)
 			return;
-		journal_tell(journal);
+		journal_report(journal);
 		if (closed)
 			journal_destroy(journal);
 	}
@@ -237,7 +237,7 @@ static void warn_of_readers(const char *directory)
 
 static enum status open_directory(struct store *self, const char *directory, struct reason *why)
 {
-	/* Room for NAME.cairn-journal behind it. */
+	/* NAME.cairn-journal must fit behind it. */
 	if (strlen(directory) + WIRE_NAME_MAX + 32 > STORE_PATH_MAX)
 		return reason_set(why, STATUS_RANGE, -1, "data",
 				  "the path has %zu bytes; at most %d are possible",
@@ -421,7 +421,8 @@ enum status store_create_world(struct store *store, const char *name, struct jou
 	if (old != NULL && !leaving)
 		return reason_set(why, STATUS_EXISTS, -1, "name", "world %s has a file already",
 				  name);
-	/* While the old world's file is being deleted, STORE creates the new one, after that. */
+	/* While the file of an old world of this name is being deleted, STORE creates the new
+	 * one afterwards. */
 	enum status status = leaving ? STATUS_OK : claim_file(store, name, why);
 	if (status != STATUS_OK)
 		return status;

@@ -1,11 +1,11 @@
 /* store.h: the directory of worlds: one SQLite file each (FILE = DIR/NAME.cairn), written by the
  * store thread only.
  *
- * At the start every file is recovered: its last good checkpoint is loaded, the records after it are
- * replayed with every tick hash checked, and a new epoch begins. A transaction torn by a crash is rolled
- * back by SQLite. A file of an earlier schema, or whose last ticks have other motion numbers (engine.h),
- * continues in an epoch `upgraded`; with such ticks after its last checkpoint it is refused with VERSION,
- * unless store_redo was called.
+ * At the start every file is recovered: its last good checkpoint is loaded, the records after it
+ * are replayed with every tick hash checked, and a new epoch begins. A transaction torn by a crash
+ * is rolled back by SQLite. A file of an earlier schema, or whose last ticks are of an incompatible
+ * build (player.h), continues in an epoch `upgraded`; with such ticks after its last checkpoint it
+ * is refused with VERSION, unless store_redo was called.
  */
 #ifndef CAIRN_STORE_STORE_H
 #define CAIRN_STORE_STORE_H
@@ -43,10 +43,10 @@ struct refused_file {
 	enum status status;
 	char text[160];
 };
-/* How many of them INFO and /readyz name. */
-enum { STORE_REFUSED_TOLD = 64 };
-/* Remembers a refused file; its name cannot be used for a new world while the file exists. NO_MEMORY. On
- * LOOP. */
+/* The number of refused files that INFO and /readyz list. */
+enum { STORE_REFUSED_SHOWN = 64 };
+/* Adds a refused file to the list; its name cannot be used for a new world while the file exists.
+ * NO_MEMORY. On LOOP. */
 MUST_CHECK enum status store_refuse(struct store *store, const char *name,
 				    const struct reason *why);
 /* The refused files, in the order of store_refuse; borrowed until the next call of this header. */
@@ -70,20 +70,20 @@ struct recovered_snapshot {
 struct recovered {
 	struct world *world;
 	struct shape_library shapes;
-	struct journal *journal; /* open for more */
+	struct journal *journal; /* open for new records */
 	uint32_t session_max;	 /* the highest session number in it: new ones must be higher */
 	uint64_t checkpoint_tick, replayed; /* of the checkpoint; ticks replayed after it */
-	uint64_t redone;		    /* of those, ticks made with other motion numbers */
+	uint64_t redone;		    /* of those, ticks of an incompatible build */
 	bool upgraded;			    /* the new epoch has the cause `upgraded` */
-	char from[MOTION_TEXT_MAX];	    /* upgraded: the numbers of its last epoch */
+	char from[MOTION_TEXT_MAX];	    /* upgraded: the motion numbers of its last epoch */
 	bool whole;    /* since its creation; false: the beginning was pruned */
 	bool has_pace; /* false: the file is older than the pace record */
 	struct journal_pace pace;
 	uint32_t checkpoints_corrupt; /* skipped; the log names them */
 	ARRAY_OF(struct recovered_snapshot) snapshots;
 };
-/* Synchronous, on LOOP before executor_start. DIVERGED: the hash of a replayed tick differs (`why` names
- * it); CORRUPT, VERSION, IO. The file is not written to before all of it has been verified. */
+/* Synchronous, on LOOP before executor_start. DIVERGED: the hash of a replayed tick differs (`why`
+ * names it); CORRUPT, VERSION, IO. The file is written only after all of it has been verified. */
 MUST_CHECK enum status store_recover(struct store *store, const char *name, struct recovered *out,
 				     struct reason *why);
 

@@ -3,10 +3,10 @@
  *	host's thread                 STORE                          LOOP
  *	journal_* ─► record_buffer ─► journal_turn: transaction ─► durable, saved, failed, wake
  *
- * The store has two wakeups, each with a list of journals: `work` for STORE, `news` for LOOP. A journal
- * commits at once if it was idle, otherwise COMMIT_APART after its last commit, so that the records of a
- * busy world share transactions; a flush or a close does not wait. The last news of a closed journal is
- * that it is closed; LOOP then frees it, and STORE does not touch it any more.
+ * The store has two wakeups, each with a list of journals: `work` for STORE, `news` for LOOP. A
+ * journal commits at once if it was idle, otherwise COMMIT_APART after its last commit, so that the
+ * records of a busy world share transactions; a flush or a close does not wait. The last news of a
+ * journal is that it is closed. LOOP then frees it, and STORE does not use it any more.
  */
 #ifndef CAIRN_STORE_STORE_STATE_H
 #define CAIRN_STORE_STORE_STATE_H
@@ -15,8 +15,8 @@
 #include "server/store/store.h"
 #include "server/store/world_file.h"
 
-/* Between two commits of a busy journal. An fsync costs some ms: shorter, and a disk is kept busy by one
- * world; longer, and clients wait for DURABLE. */
+/* Between two commits of a busy journal. An fsync costs some ms: a shorter time lets one world keep
+ * a disk busy, a longer one delays DURABLE. */
 #define COMMIT_APART (20 * NS_PER_MS)
 
 enum { STORE_PATH_MAX = 4096 };
@@ -28,14 +28,14 @@ struct journal {
 
 	struct lock lock;	      /* guards from here … */
 	struct record_buffer waiting; /* records that the host has put */
-	uint64_t backlog;	      /* bytes of it and of the one being written */
+	uint64_t backlog;	      /* bytes of it and of the buffer being written */
 	bool flush;		      /* commit now */
 	bool queued;		      /* in the store's work list, or about to be */
 	bool throttled;		      /* journal_ready has returned false */
 	bool wake_due;
 	bool closing;			     /* journal_close was called */
 	bool remove;			     /* delete the file once it is closed */
-	bool file_gone;			     /* it is closed, and STORE has read `remove` */
+	bool file_gone;			     /* the file is closed, and STORE has read `remove` */
 	struct world_file_progress progress; /* not yet reported; `saved` adds up */
 	struct journal_figures figures;
 	bool figures_moved; /* and are not yet reported */
@@ -50,7 +50,7 @@ struct journal {
 	void (*wake)(void *context);  /* LOOP calls it */
 	void *wake_context;
 
-	/* STORE's (LOOP's before executor_start) */
+	/* used by STORE (by LOOP before executor_start) */
 	struct world_file file;
 	struct record_buffer writing;
 	bool create;	    /* the file's tables are still to be made */
@@ -84,15 +84,15 @@ struct journal *journal_new(struct store *store, const char *name);
  * call, INSTANT_NEVER for none. */
 uint64_t journal_turn(struct journal *journal, uint64_t now, bool force);
 /* LOOP: calls the events for the progress that STORE made. */
-void journal_tell(struct journal *journal);
+void journal_report(struct journal *journal);
 /* LOOP: removes it from the list and frees it. */
 void journal_destroy(struct journal *journal);
 
 /* ---- store.c ---- */
 /* Any thread: appends the journal, which is not in the work list, and wakes STORE. */
-void store_give_work(struct store *store, struct journal *journal);
+void store_queue_work(struct store *store, struct journal *journal);
 /* STORE: appends the journal to the news list and wakes LOOP; `closed`: LOOP frees it. */
-void store_give_news(struct store *store, struct journal *journal, bool closed);
+void store_queue_news(struct store *store, struct journal *journal, bool closed);
 /* DIR/NAME.cairn with `suffix`. */
 void store_path(const struct store *store, const char *name, const char *suffix,
 		char path[STORE_PATH_MAX]);

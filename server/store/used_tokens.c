@@ -36,7 +36,7 @@ static bool unpack_token(const uint8_t in[USED_TOKEN_BYTES], struct used_token *
 	return get_be64(in + HASHED_BYTES) == hash64(in, HASHED_BYTES, 0);
 }
 
-/* Its owner's alone. */
+/* Opens or creates the file, readable by its owner only. */
 static int open_private(const char *path, int flags)
 {
 	int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | flags, 0600);
@@ -47,7 +47,8 @@ static int open_private(const char *path, int flags)
 	return file;
 }
 
-/* A record that is cut off at the end is taken away, so that the next one begins where one does. */
+/* A torn record at the end is removed, so that the next one begins at a multiple of
+ * USED_TOKEN_BYTES. */
 static enum status read_all(struct used_tokens *self, used_tokens_take *take, void *context)
 {
 	uint8_t bytes[USED_TOKEN_BYTES * 256];
@@ -116,7 +117,7 @@ static enum status write_token(int file, const struct used_token *token)
 	ssize_t written = write(file, bytes, sizeof bytes);
 	if (written == (ssize_t)sizeof bytes)
 		return STATUS_OK;
-	/* A part of one would put every later one out of step. */
+	/* A partly written record is removed, because it would shift every later one. */
 	if (written > 0 && lseek(file, -written, SEEK_CUR) >= 0 &&
 	    ftruncate(file, lseek(file, 0, SEEK_CUR)) != 0)
 		log_error("used_tokens", "text=%s", LOG_TEXT(strerror(errno)));
@@ -135,7 +136,7 @@ uint64_t used_tokens_count(const struct used_tokens *self)
 	return self->count;
 }
 
-/* ---- anew -------------------------------------------------------------------------------------- */
+/* ---- rewriting -------------------------------------------------------------------------------------- */
 
 enum status used_tokens_begin(struct used_tokens *self)
 {
@@ -155,7 +156,7 @@ enum status used_tokens_end(struct used_tokens *self, bool keep)
 	int old = self->file;
 	if (self->fresh < 0)
 		return STATUS_IO;
-	/* What takes the old one's place must be on disk before it does. */
+	/* The new file must be on disk before it replaces the old one. */
 	keep = keep && fdatasync(self->fresh) == 0 && rename(self->fresh_path, self->path) == 0;
 	if (keep) {
 		self->file = self->fresh;

@@ -28,8 +28,8 @@ struct used_token {
 
 struct used_tokens;
 typedef enum status used_tokens_take(void *context, const struct used_token *token);
-/* Passes every record to `take`, then is ready for more. The caller holds the lock on the directory. IO,
- * NO_MEMORY, or the status that `take` returned. */
+/* Passes every record to `take`, then accepts new ones. The caller holds the lock on the directory.
+ * IO, NO_MEMORY, or the status that `take` returned. */
 MUST_CHECK enum status used_tokens_open(const char *directory, used_tokens_take *take,
 					void *context, struct used_tokens **out,
 					struct reason *why);

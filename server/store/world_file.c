@@ -108,8 +108,8 @@ void world_file_close(struct world_file *self)
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-/* `snapshot` of a RESTORE, `checkpoint` that of an image gone to, `redone` of an upgrade; else
- * NULL and 0. */
+/* `snapshot`: of a RESTORE, else NULL. `checkpoint`: of the image the epoch begins with, else 0.
+ * `redone`: of an upgrade, else 0. */
 static enum status put_epoch(struct world_file *self, uint32_t epoch, uint64_t tick,
 			     const char *cause, const char *snapshot, uint64_t checkpoint,
 			     uint64_t redone, struct reason *why)
@@ -417,7 +417,7 @@ enum status world_file_recovered(struct world_file *self, uint32_t epoch, uint64
 	return status;
 }
 
-/* An epoch of redone ticks begins with its checkpoint, which has the number after its own. */
+/* An upgraded epoch begins with a checkpoint, whose seq is the next after its own. */
 static enum status put_upgrade(struct world_file *self, uint32_t epoch, const struct world *world,
 			       const struct record *record, uint64_t redone, struct reason *why)
 {

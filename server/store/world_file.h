@@ -1,7 +1,7 @@
 /* world_file.h: a world's file, open for writing: each record buffer becomes one transaction.
  *
- * Used by one thread at a time (STORE; LOOP at the start and at the very end). After the first failure the
- * journal writes no more; committed transactions stay.
+ * Used by one thread at a time (STORE; LOOP at the start and at the very end). After the first
+ * failure the journal writes no further records; committed transactions stay.
  */
 #ifndef CAIRN_STORE_WORLD_FILE_H
 #define CAIRN_STORE_WORLD_FILE_H
@@ -30,7 +30,7 @@ enum world_file_statement {
 struct world_file {
 	sqlite3 *db; /* NULL: not open */
 	sqlite3_stmt *statements[WORLD_FILE_STATEMENTS];
-	uint64_t seq;	/* the last one given */
+	uint64_t seq;	/* the last one used */
 	uint32_t epoch; /* the last one begun, 0 none */
 	/* Of its tables; below SCHEMA_VERSION only world_file_upgraded may be called. */
 	uint32_t version;
@@ -80,9 +80,9 @@ MUST_CHECK enum status world_file_size(struct world_file *self, uint64_t *bytes,
 /* Begins `epoch` at `tick`, with the cause `recovered`. Committed when this returns OK. */
 MUST_CHECK enum status world_file_recovered(struct world_file *self, uint32_t epoch, uint64_t tick,
 					    struct reason *why);
-/* The same for a file of an earlier schema or of other motion numbers: in one transaction its tables are
- * converted, and `epoch` begins with a checkpoint. `redone` ticks before it were made again with other
- * numbers than recorded. */
+/* The same for a file of an earlier schema or an incompatible build: in one transaction its tables
+ * are converted, and `epoch` begins with a checkpoint. `redone`: ticks of the incompatible build
+ * that were recomputed before it. */
 MUST_CHECK enum status world_file_upgraded(struct world_file *self, uint32_t epoch,
 					   const struct world *world, uint64_t redone,
 					   struct reason *why);

@@ -12,13 +12,13 @@ enum { HEADER_ROOM = 2048, BODY_PART = 64 << 10 };
 struct response {
 	unsigned status;
 	const char *type;
-	const char *etag; /* NULL: none, and not to be kept */
+	const char *etag; /* NULL: none, and not cacheable */
 	bool gzip;
 	const uint8_t *body; /* borrowed until it is sent */
 	size_t bytes;
 };
 
-/* Shown in place of a viewer that is not there. */
+/* Shown if no viewer has been built. */
 static const char NOT_BUILT[] =
 	"<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>cairnd</title>"
 	"<body><h1>cairnd is running</h1>"
@@ -56,7 +56,7 @@ bool web_host_allowed(const struct web_site *site, struct lws *wsi)
 bool web_origin_allowed(const struct web_site *site, struct lws *wsi)
 {
 	char origin[WEB_HOST_MAX + 16];
-	/* Programs send none, and no browser leaves it out. */
+	/* Accepted without Origin: browsers always send one, other programs do not. */
 	if (lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) == 0)
 		return true;
 	if (!web_header(wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin))
@@ -214,7 +214,7 @@ static struct response viewer_response(struct web *web, struct lws *wsi, const c
 
 /* ---- access ---------------------------------------------------------------------------------- */
 
-/* What a request for metrics may see. */
+/* The worlds that a request for metrics may see. */
 struct web_access {
 	bool any;     /* may see worlds at all */
 	bool limited; /* only those of `grant` */
@@ -229,8 +229,8 @@ static const struct peer *peer_of(const struct web_site *site, const struct lws 
 	return NULL;
 }
 
-/* Reads `Authorization: Bearer TOKEN`. Only bearer tokens of the tokens file are accepted, no connect
- * tokens, because those are good once. */
+/* Reads `Authorization: Bearer TOKEN`. Only bearer tokens of the tokens file are accepted, no
+ * connect tokens, because each of those is valid once. */
 static bool check_authorization(struct web_site *site, struct lws *wsi, struct web_access *out)
 {
 	char value[2048 + 8];
@@ -251,8 +251,7 @@ static bool check_authorization(struct web_site *site, struct lws *wsi, struct w
 }
 
 /* The access of a request. Without a token, peers of this machine see all, unless --loopback-role
- * is none; without a tokens file everybody does, because then only this machine can reach the
- * server. */
+ * is none; without a tokens file all peers do, because then only this machine can reach the server. */
 static struct web_access access_of(struct web_site *site, struct lws *wsi)
 {
 	struct web_access access = { .any = false };
@@ -267,7 +266,7 @@ static struct web_access access_of(struct web_site *site, struct lws *wsi)
 	return access;
 }
 
-/* Ready means that new sessions are accepted. Refused files are listed below it, where the request may
+/* Ready means that new sessions are accepted. Refused files are listed below it, if the request may
  * see them. */
 static struct response ready_response(struct web *web, struct web_connection *connection,
 				      const struct web_access *access)
@@ -281,7 +280,7 @@ static struct response ready_response(struct web *web, struct web_connection *co
 		return text_response(HTTP_STATUS_OK, "ready\n");
 	bytes_reset(&connection->text);
 	enum status status = bytes_append(&connection->text, "ready\n", 6);
-	for (uint32_t i = 0; i < count && told < STORE_REFUSED_TOLD && status == STATUS_OK; i++) {
+	for (uint32_t i = 0; i < count && told < STORE_REFUSED_SHOWN && status == STATUS_OK; i++) {
 		char line[WIRE_NAME_MAX + 64];
 		if (access->limited && !grant_allows_world(&access->grant, files[i].name))
 			continue;
