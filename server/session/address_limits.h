@@ -1,11 +1,11 @@
-/* address_limits.h: limits on the connections of one address, so that no address takes the places
- * of all.
+/* address_limits.h: limits on the connections of one address, so that one address cannot use up the
+ * connections of all.
  *
  * The address is the whole IPv4 address, or the first 64 bits of an IPv6 address, because one IPv6
  * subscriber usually owns all 2⁶⁴ addresses below such a prefix. Connections that have not sent
  * HELLO yet have a limit of their own, because opening one costs the peer nothing. Connections
- * through Unix sockets are not counted. Connections from this machine over TCP are counted only
- * where an option sets a limit.
+ * through Unix sockets are not counted. Connections from this machine over TCP are counted only if
+ * an option sets a limit.
  */
 #ifndef CAIRN_SESSION_ADDRESS_LIMITS_H
 #define CAIRN_SESSION_ADDRESS_LIMITS_H
@@ -32,7 +32,7 @@ void address_limits_release(struct address_limits *self);
 MUST_CHECK enum status address_limits_add(struct address_limits *self, const struct peer *peer);
 /* A counted connection has sent HELLO. */
 void address_limits_greeted(struct address_limits *self, const struct peer *peer);
-/* A counted connection is gone; `greeting`: it had not sent HELLO. */
+/* A counted connection has closed; `greeting`: it had not sent HELLO. */
 void address_limits_remove(struct address_limits *self, const struct peer *peer, bool greeting);
 /* Connections counted of that address, for tests. */
 uint32_t address_limits_count(const struct address_limits *self, const struct peer *peer);

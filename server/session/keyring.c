@@ -1,5 +1,5 @@
-/* See keyring.h. The parser fills a fresh keyring, which replaces the lines only when the whole
- * file is good. */
+/* See keyring.h. The parser fills a fresh keyring, which replaces the present lines only if the
+ * whole file is valid. */
 #include "server/session/keyring.h"
 
 #include <stdio.h>
@@ -83,7 +83,7 @@ static int hex_value(uint8_t digit)
 }
 
 /* Decodes an even number of hex digits to at most `room` bytes; returns the number of bytes, or 0
- * where the word is no such number. */
+ * if the word is not such a number. */
 static size_t take_hex(struct wire_slice word, uint8_t *out, size_t room)
 {
 	if (word.bytes % 2 != 0 || word.bytes / 2 > room)
@@ -299,7 +299,7 @@ static enum status add_fresh(void *context, const struct used_token *token)
 }
 
 /* Rewrites the file of used tokens without the expired ones, when it has doubled since the last
- * time. Where that fails the file goes on growing, and the next attempt follows when it has doubled
+ * time. If that fails, the file keeps growing, and the next attempt follows when it has doubled
  * again. */
 static void compact_used(struct keyring *self, uint64_t now_s)
 {
@@ -345,8 +345,8 @@ enum status keyring_use(struct keyring *self, const struct grant *grant, uint64_
 	enum status status = STATUS_OK;
 	if (grant->once) {
 		status = check_unused(self, grant, now_s, why);
-		/* The disk comes first: after a crash a token that admitted a session is still
-		 * known as used. */
+		/* The record is written first, so that after a crash a token that admitted a
+		 * session is still known as used. */
 		if (status == STATUS_OK && self->kept != NULL &&
 		    (status = used_tokens_add(self->kept, &grant->use)) != STATUS_OK)
 			reason_set(

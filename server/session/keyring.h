@@ -75,7 +75,7 @@ void keyring_release(struct keyring *self);
  * names the line (`index`, from 1). TYPE, NO_MEMORY. */
 MUST_CHECK enum status keyring_load(struct keyring *self, const char *text, size_t bytes,
 				    struct reason *why);
-/* True where no token can be accepted, because the file has no line. */
+/* True if no token can be accepted, because the file has no line. */
 static inline bool keyring_empty(const struct keyring *self)
 {
 	return self->bearers.count == 0 && self->keys.count == 0;

@@ -1,13 +1,12 @@
 /* nonces.h: the nonces of used connect tokens, so that no token is used twice.
  *
- * Each key has a set of its own, so a backend that signs tokens without end fills its own set and
- * keeps no other key's players out. A nonce is stored until its token expires. When it is dropped,
- * its expiry remains as the set's floor: a token that expires at or before the floor is refused. So
- * a clock that is set back makes no used token good again. Tokens live a day at most, and so lasts
- * the harm of a clock that was set forward by mistake.
+ * Each key has a set of its own, so a backend that signs tokens without end fills only its own set
+ * and does not keep the players of other keys out. A nonce is stored until its token expires. When
+ * it is dropped, its expiry remains as the set's floor: a token that expires at or before the floor
+ * is refused. So no used token becomes valid again if the clock is set back. If the clock was set
+ * forward by mistake, valid tokens may be refused for at most a day, the longest life of a token.
  *
- * Pure: the caller passes the time, and stores on disk what must outlive the process
- * (store/used_tokens.h).
+ * Pure: the caller passes the time, and stores used tokens on disk (store/used_tokens.h).
  */
 #ifndef CAIRN_SESSION_NONCES_H
 #define CAIRN_SESSION_NONCES_H
@@ -37,7 +36,7 @@ MUST_CHECK enum status nonces_check(struct nonces *self, const struct used_token
 				    uint64_t now_s);
 /* Marks the token as used, after nonces_check returned OK for it. */
 void nonces_put(struct nonces *self, const struct used_token *token);
-/* Takes in a record of an earlier run of the daemon, read at second `now_s`. NO_MEMORY. */
+/* Adds a record of an earlier run of the daemon, read at second `now_s`. NO_MEMORY. */
 MUST_CHECK enum status nonces_restore(struct nonces *self, const struct used_token *token,
 				      uint64_t now_s);
 /* Calls `each` with every record that must be on disk at second `now_s`: the unexpired nonces, and

@@ -2,8 +2,8 @@
  *
  * A bucket holds up to twice its rate and gains `rate` tokens a second. A request that exceeds it
  * is refused (BUSY) and not carried out. A session that is refused for QUOTA_SUSTAINED_MS without
- * its bucket becoming half full is disconnected. Rates depend on the role, because players are
- * strangers, while controllers and administrators run the machine.
+ * its bucket becoming half full is disconnected. Rates depend on the role, because players are not
+ * trusted, while controllers and administrators are.
  */
 #ifndef CAIRN_SESSION_QUOTA_H
 #define CAIRN_SESSION_QUOTA_H

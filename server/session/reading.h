@@ -8,8 +8,8 @@
  * large messages delays other sessions by some hundred microseconds only. All connections together
  * may use TURN_WORK_MAX. A connection that used up READING_MESSAGES pauses for READING_PAUSE_MS: 16
  * 000 messages a second without waiting for an answer are more than a client needs, and a loop that
- * read on at once would use up its share of a busy machine, so that the scheduler would delay
- * everybody's frames. A session that was refused for its quota is held until the next
+ * continued at once would use up its share of a busy machine, so that the scheduler would delay the
+ * frames of all clients. A session that was refused for its quota is held until the next
  * quarter-second check, so it costs no more parsing or answers than that. TCP flow control slows a
  * held client down, because its kernel buffers fill; no byte it has sent is lost.
  */
@@ -46,7 +46,7 @@ bool reading_allowed(struct session *session);
 void reading_count_message(struct session *session, uint32_t bytes);
 /* Puts the session at the end of the queue of held ones. */
 void reading_hold(struct session *session);
-/* Takes the session out of the queue; does nothing where it is not held. */
+/* Takes the session out of the queue; does nothing if it is not held. */
 void reading_release(struct session *session);
 /* Callback of service->reading: resumes held sessions in order, while the turn has budget left.
  * `context` is the service. */

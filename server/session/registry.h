@@ -22,7 +22,7 @@ void registry_release(struct registry *self);
 /* Adds a session (borrowed) and returns its number. NO_MEMORY: nothing is added. */
 MUST_CHECK enum status registry_add(struct registry *self, struct session *session,
 				    uint32_t *number);
-/* Does nothing where the number is unknown. */
+/* Does nothing if the number is unknown. */
 void registry_remove(struct registry *self, uint32_t number);
 /* NULL when the session has ended. */
 struct session *registry_find(const struct registry *self, uint32_t number);

@@ -10,7 +10,8 @@
 #include "server/io/log.h"
 #include "server/session/service.h"
 
-/* So many lost sessions are always allowed, because a quarter of a small --sessions-max is too few. */
+/* This many lost sessions are always allowed, because a quarter of a small --sessions-max is too
+ * few. */
 enum { LOST_MIN = 64 };
 
 /* ---- tokens ------------------------------------------------------------------------------------ */

@@ -1,8 +1,8 @@
-/* service.h: what the rooms of the daemon from session upwards share: the sessions, borrowed parts
- * of the rooms below, and the work that the current turn of the loop has done.
+/* service.h: the state shared by the rooms from session upwards: the sessions, borrowed parts of
+ * the rooms below, and the work done in the current turn of the loop.
  *
- * Sessions know nothing of worlds but that there are some. Messages and questions about worlds go
- * up through struct service_calls, which server.c fills in.
+ * Sessions do not depend on worlds. They pass messages and queries about worlds upwards through
+ * struct service_calls, which server.c fills in.
  */
 #ifndef CAIRN_SESSION_SERVICE_H
 #define CAIRN_SESSION_SERVICE_H
@@ -61,7 +61,8 @@ struct service_calls {
 	bool (*has_world)(const struct service *service, const char *name);
 	/* The session's outbox is empty again: parts of frames that wait can be written. */
 	void (*on_writable)(struct session *session);
-	/* The session has been resumed: sends what the client may have missed. `applied` is HELLO's. */
+	/* The session has been resumed: sends the events and states that the client may have
+	 * missed. `applied` is HELLO's. */
 	void (*resume)(struct session *session, const struct wire_list *applied);
 	/* The session ends: it leaves all its worlds. */
 	void (*leave_worlds)(struct session *session);

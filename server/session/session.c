@@ -202,7 +202,7 @@ static void receive_message(struct session *self, const uint8_t *content, uint32
 	/* A client with many subscriptions to a fast world sends many ACKs, so they count by their
 	 * bytes only. */
 	bool is_ack = status == STATUS_OK && message.type == MESSAGE_ACK;
-	/* All buckets are charged, whatever the first one answers. */
+	/* All buckets are charged, even if the first one refuses. */
 	bool frames_within = quota_take(&self->quota, QUOTA_FRAMES, is_ack ? 0 : 1, now);
 	bool bytes_within = quota_take(&self->quota, QUOTA_BYTES, bytes, now);
 	/* A correct client sends no unreadable message, so their quota is small. */
@@ -222,8 +222,8 @@ static void receive_message(struct session *self, const uint8_t *content, uint32
 	}
 }
 
-/* A frame of at most this many times the allowed length is skipped and answered TOO_LARGE, so the
- * session goes on. A longer one is taken for garbage, and the session ends. */
+/* A frame of at most this many times the allowed length is skipped and answered TOO_LARGE, and the
+ * session continues. For a longer one the session ends, because the bytes are probably not frames. */
 enum { FRAME_SKIPPED_MAX = 16 };
 
 /* `bytes` is the length of the whole frame, header included. */
@@ -330,7 +330,7 @@ static void receive_frames(struct session *self)
 	bool held = begun && (!reading_allowed(self) || self->reading.refused);
 	if (held)
 		reading_hold(self);
-	/* A frame is late only where its missing bytes depend on the client. */
+	/* A frame is late only if its missing bytes depend on the client. */
 	if (!partial || held)
 		self->frame_since = INSTANT_NEVER;
 	else if (taken > 0 || self->frame_since == INSTANT_NEVER)

@@ -8,7 +8,7 @@
  * Bytes are split into frames, frames are validated whole, messages are unpacked and dispatched.
  * The role table of messages.def says which messages a session may send. A refused message is
  * answered with an error and counted (quota.h) wherever its end in the stream is known. The session
- * ends where the bytes are no frames, where it exceeds its quota for too long, and where it is
+ * ends where the bytes are not frames, where it exceeds its quota for too long, and where it is
  * silent or does not read. Everything here runs on the loop thread.
  */
 #ifndef CAIRN_SESSION_SESSION_H

@@ -77,7 +77,7 @@ static int add_guest(struct web_site *site, struct lws *wsi)
 	return 0;
 }
 
-/* The connection is a WebSocket now, or gone. */
+/* The connection has become a WebSocket or has closed. */
 static void remove_guest(struct web_site *site, const struct lws *wsi)
 {
 	for (uint32_t i = 0; i < site->guests.count; i++) {
@@ -194,7 +194,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 	struct web_site *site = vhost != NULL ? lws_get_vhost_user(vhost) : NULL;
 	if (connection != NULL && connection->stream != NULL)
 		return on_websocket(site->web, connection, wsi, reason, data, bytes);
-	/* While web_destroy runs the server is gone already. */
+	/* While web_destroy runs, the server has been destroyed already. */
 	bool last = reason == LWS_CALLBACK_CLOSED_HTTP ||
 		    reason == LWS_CALLBACK_HTTP_DROP_PROTOCOL || reason == LWS_CALLBACK_WSI_DESTROY;
 	if (site == NULL || (site->web->destroying && !last))

@@ -1,7 +1,7 @@
 /* web_metrics.c: the counters of INFO as Prometheus reads them.
  *
- * Labels are bounded: the first METRICS_WORLDS worlds by number have lines of their own, the others are
- * added up under world="" (names of worlds cannot be empty).
+ * Labels are bounded: the first METRICS_WORLDS worlds by number have lines of their own, the sum of
+ * the others has world="" (names of worlds cannot be empty).
  */
 #include "config.h"
 
@@ -228,8 +228,8 @@ static void put_reals(struct page *page, const struct world_row *rows, uint32_t 
 		put(page, "cairn_world_residual{world=\"%s\"} %.9g\n", rows[i].name,
 		    rows[i].residual);
 	if (count > 0)
-		put(page, "# HELP cairn_world_push_work_joules_total Energy that taking "
-			  "penetration out has given to bodies.\n"
+		put(page, "# HELP cairn_world_push_work_joules_total Energy that correcting "
+			  "penetration has added to bodies.\n"
 			  "# TYPE cairn_world_push_work_joules_total counter\n");
 	for (uint32_t i = 0; i < count; i++)
 		put(page, "cairn_world_push_work_joules_total{world=\"%s\"} %.9g\n", rows[i].name,

@@ -1,5 +1,5 @@
 /* See web_stream.h. Nothing is sent while libwebsockets holds an unsent rest (`partial`); a close
- * is always asynchronous, so that no caller loses the stream under its feet. */
+ * is always asynchronous, so that the stream stays valid until its caller has returned. */
 #include "server/web/web_stream.h"
 
 #include <libwebsockets.h>
@@ -39,7 +39,7 @@ struct web_stream {
 	bool tailed;   /* `drained` must be called when the queue is empty */
 	/* Input: an incomplete message, with space for a frame's header in front. */
 	struct bytes input;
-	size_t given; /* bytes of a complete message that the owner has taken */
+	size_t given; /* bytes of a complete message passed to the owner */
 	bool whole, paused;
 	uint64_t message_until; /* instant */
 	bool timed;		/* a message has begun that must end in time */
@@ -206,7 +206,7 @@ static size_t web_queued(const struct stream *stream)
 bool web_stream_writable(struct web_stream *self)
 {
 	size_t before = self->queued + self->partial;
-	/* libwebsockets calls this only when its unsent rest is gone. */
+	/* libwebsockets calls this only after its unsent rest has been sent. */
 	self->partial = 0;
 	send_waiting(self);
 	update_queued_total(self, before);
@@ -224,7 +224,7 @@ bool web_stream_writable(struct web_stream *self)
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
-/* Gives the owner the rest of a complete message, as far as it has room. */
+/* Passes the rest of a complete message to the owner, as far as it has space. */
 static void deliver_message(struct web_stream *self)
 {
 	while (self->state == WEB_OPEN && self->given < self->input.count) {
@@ -245,7 +245,8 @@ static void deliver_message(struct web_stream *self)
 	self->whole = false;
 }
 
-/* Gives the session bytes that are no frame, so that it ends the connection with an error. */
+/* Passes bytes that are not a frame to the session, so that it ends the connection with an
+ * error. */
 static void refuse_message(struct web_stream *self, const uint8_t *bytes, size_t count)
 {
 	self->input.count = self->given = 0;
@@ -255,7 +256,7 @@ static void refuse_message(struct web_stream *self, const uint8_t *bytes, size_t
 	}
 	self->whole = true;
 	deliver_message(self);
-	/* An owner that accepts them would misread what follows, so the stream ends. */
+	/* If the owner accepts them it would misread later bytes, so the stream ends. */
 	if (self->state == WEB_OPEN)
 		end_stream(self, STATUS_MALFORMED);
 }

@@ -25,7 +25,7 @@ struct web_streams {
 	uint64_t message_ms;	     /* time in which a message must be complete */
 };
 
-/* Makes a stream over a WebSocket that has just been opened. The caller hands it on;
+/* Makes a stream over a WebSocket that has just been opened. The caller passes it to its owner;
  * web_stream_gone frees it. NULL: out of memory. */
 struct web_stream *web_stream_create(struct web_streams *set, struct lws *wsi,
 				     const struct peer *peer);
