@@ -68,7 +68,7 @@ static enum status load_certificate(struct server *server, struct reason *why)
 	return tls_context_create(options->tls_cert, options->tls_key, &server->service.tls, why);
 }
 
-/* What signals act on. */
+/* The parts that signal handlers use. */
 struct signal_targets {
 	struct server *server;
 	struct web *web; /* NULL without --web and --admin */
@@ -104,8 +104,8 @@ static enum status check_live(const struct options *now, const struct options *n
 	return STATUS_OK;
 }
 
-/* Applies what file and environment say now, all or nothing. Options set by CONFIG get these
- * values, too. */
+/* Applies the present values of file and environment, all or none. They also replace values set by
+ * CONFIG. */
 static enum status reload_options(struct server *server, struct reason *why)
 {
 	static struct options next;

@@ -1,6 +1,6 @@
-/* options.h: the options of cairnd from command line, environment and file. Everything is derived from
- * options.def: the struct, the parser, the help, the names in the environment. Pure: nothing is
- * read but the arguments.
+/* options.h: the options of cairnd from command line, environment and file. Everything is derived
+ * from options.def: the struct, the parser, the help, the names in the environment. Pure: it reads
+ * only its arguments.
  */
 #ifndef CAIRN_OPTIONS_H
 #define CAIRN_OPTIONS_H
@@ -47,19 +47,19 @@ struct options {
 #undef OPTION_FIELD_TEXT
 #undef OPTION_FIELD_LIST
 #undef OPTION_FIELD_LEVEL
-	char texts[OPTION_TEXT_BYTES]; /* lists from the environment, taken apart */
+	char texts[OPTION_TEXT_BYTES]; /* lists from the environment, split */
 	uint32_t texts_used;
 };
 
-/* Reads argv[1…] and `environment` ("NAME=value", closed with NULL; may be NULL). Texts in `out`
+/* Reads argv[1…] and `environment` ("NAME=value", terminated by NULL; may be NULL). Texts in `out`
  * are borrowed from them and from `out` itself, which therefore must not be copied. On refusal
  * `why` names the option in `field` (TYPE, RANGE, MISSING a value, EXISTS given twice, LIMIT too
  * many). */
 MUST_CHECK enum status options_parse(struct options *out, int argc, const char *const argv[],
 				     const char *const environment[], struct reason *why);
 
-/* The same with `settings` ("name=value", closed with NULL; may be NULL), what a configuration file says,
- * between the defaults and the environment. They are borrowed, too. */
+/* The same with `settings` ("name=value", terminated by NULL; may be NULL), the options of a
+ * configuration file, which rank between the defaults and the environment. They are borrowed, too. */
 MUST_CHECK enum status options_parse_with(struct options *out, int argc, const char *const argv[],
 					  const char *const environment[],
 					  const char *const settings[], struct reason *why);
@@ -71,12 +71,12 @@ const char *options_config_path(int argc, const char *const argv[],
 
 enum { OPTION_VALUE_BYTES = 256 };
 
-/* An option of SERVE as people see it. */
+/* An option of SERVE, as shown to people. */
 struct option_view {
 	const char *name;
 	bool live; /* may be changed while the daemon runs */
 	char value
-		[OPTION_VALUE_BYTES]; /* as one would write it; lists with commas; cut where too long */
+		[OPTION_VALUE_BYTES]; /* as on the command line; lists with commas; truncated if too long */
 };
 /* The i-th; false: there are no more. */
 bool options_view(const struct options *options, uint32_t index, struct option_view *out);
@@ -91,7 +91,7 @@ size_t options_help(enum options_command command, char *text, size_t bytes);
  * given. `out` has room for OPTION_ADDRESSES_MAX. */
 MUST_CHECK enum status options_addresses(const struct options *options, struct address *out,
 					 uint32_t *count, struct reason *why);
-/* The same for --tls; none where it was not given. */
+/* The same for --tls; none if it was not given. */
 MUST_CHECK enum status options_tls_addresses(const struct options *options, struct address *out,
 					     uint32_t *count, struct reason *why);
 

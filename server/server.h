@@ -3,7 +3,8 @@
  *	start  store → recovered worlds, scenes → threads → listeners
  *	stop   listeners → GOODBYE to every session → worlds (last checkpoints) → threads → store
  *
- * It runs on an io and an executor (io.h, executor.h), real or simulated, and does not know which.
+ * It runs on an io and an executor (io.h, executor.h), real or simulated, and does not depend on
+ * which.
  */
 #ifndef CAIRN_SERVER_H
 #define CAIRN_SERVER_H

@@ -5,8 +5,8 @@
 
 #include "server/options.h"
 
-/* Returns the exit status of the process: failure where the mesh is refused; what was found is printed
- * all the same, with the edges named. */
+/* Returns the exit status of the process: failure if the mesh is refused. The findings are printed
+ * in any case, with the edges at fault. */
 int mesh_command(const struct options *options);
 
 #endif

@@ -304,7 +304,7 @@ static enum status keep_step_results(struct host *host)
 
 /* Sets the mode by the outcome of the step: FAILED over a limit or the budget; PAUSED again after
  * FAILED. */
-static void set_mode_by_outcome(struct host *host, enum schedule_news news)
+static void set_mode_by_outcome(struct host *host, enum schedule_change news)
 {
 	struct boundary *boundary = &host->boundary;
 	if (boundary->status != STATUS_OK) {

@@ -11,9 +11,10 @@
  *	  at most     └── pool: the other half, for sessions that need more
  *	  its own rate
  *
- * So a session that watches little is served whatever the others of its role do, and one that
- * watches much may use what the others leave. A bucket holds ALLOWANCE_BURST_MS of its rate and may
- * be overdrawn by one frame, because the cost of a frame is known only when it is made.
+ * So a session that watches little is always served, whatever the other sessions of its role do. A
+ * session that watches much may use the tokens that the others leave. A bucket holds
+ * ALLOWANCE_BURST_MS of its rate and may be overdrawn by one frame, because the cost of a frame is
+ * known only when it is made.
  */
 #ifndef CAIRN_SYNC_ALLOWANCE_H
 #define CAIRN_SYNC_ALLOWANCE_H

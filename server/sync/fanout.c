@@ -243,7 +243,7 @@ static void serve_subscription(struct fanout *self, struct subscription *sub, ui
 	/* Contacts were requested from the host; its next report contains them. */
 	if ((sub->fields & WIRE_COLUMN_CONTACTS) && !self->view.contacts)
 		return;
-	if (sub->joints != 0 && !self->view.joints.told)
+	if (sub->joints != 0 && !self->view.joints.valid)
 		return;
 	if (!allowance_permits(sub->allowance, now)) {
 		subscription_note_shortage(sub);
@@ -262,8 +262,8 @@ static void serve_subscription(struct fanout *self, struct subscription *sub, ui
 	wake_perhaps(self, sub, now);
 }
 
-/* Bytes of parts that clients hold on to, what is shared divided among them; and the one that has not
- * moved for the longest time. */
+/* Bytes of parts that wait for clients, where clients that share a part each count a fraction of
+ * it; and the subscription whose frame has not moved for the longest time. */
 static uint64_t pending_bytes(const struct fanout *self, struct subscription **slowest)
 {
 	uint64_t bytes = 0;
@@ -441,7 +441,7 @@ bool fanout_continue(struct fanout *self, uint64_t now)
 
 /* ---- paying for interests ----------------------------------------------------------------------- */
 
-/* An interest may test at least so many bodies in a report, whatever the last report cost. */
+/* An interest may test at least this many bodies in a report, whatever the last report cost. */
 enum { INTEREST_LEAST = 256 };
 
 static void plan_interest(struct subscription *sub, uint64_t now)
@@ -503,9 +503,9 @@ static enum status apply_report(struct fanout *self, const struct tick_report *r
 		interest_map_invalidate(&self->interests);
 		return status;
 	}
-	if (!report->contacts && !fanout_needs_contacts(self) && self->told_contacts)
+	if (!report->contacts && !fanout_needs_contacts(self) && self->had_contacts)
 		view_drop_contacts(&self->view);
-	self->told_contacts = report->contacts;
+	self->had_contacts = report->contacts;
 	fanout_follow_view(self);
 	interest_map_after(&self->interests, &self->view, report);
 	charge_true_costs(self);

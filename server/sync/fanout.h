@@ -76,9 +76,9 @@ MUST_CHECK enum status fanout_subscribe(struct fanout *self, const struct msg_su
 					struct outbox *outbox, struct allowance *allowance,
 					bool has_ack, uint32_t frame_max, uint64_t now,
 					struct subscription **out, struct reason *why);
-/* Replaces what the subscription watches, from its next frame on; the frame contains the bodies
- * that enter and leave thereby. Of several calls before a frame the last one counts. Refusals name
- * the field. */
+/* Replaces the areas and bodies that the subscription watches, from its next frame on. That frame
+ * contains the bodies that enter and leave. Of several calls before a frame the last one counts.
+ * Refusals name the field. */
 MUST_CHECK enum status fanout_focus(struct fanout *self, struct subscription *subscription,
 				    const struct msg_focus *focus, struct reason *why);
 void fanout_unsubscribe(struct fanout *self, struct subscription *subscription);
@@ -86,8 +86,8 @@ void fanout_unsubscribe(struct fanout *self, struct subscription *subscription);
 void fanout_resync(struct fanout *self, struct subscription *subscription, uint64_t now);
 /* The outbox is empty again: continues with a frame of many parts. */
 void fanout_on_writable(struct fanout *self, struct subscription *subscription, uint64_t now);
-/* Sends the newest state now, if the subscription lacks it and has room; for worlds in which no
- * tick will. */
+/* Sends the newest state now, if the subscription lacks it and has room. For worlds at rest, in
+ * which no tick sends it. */
 void fanout_show(struct fanout *self, struct subscription *subscription, uint64_t now);
 /* Each quarter second: begins a round for subscriptions that were skipped and have room, also while
  * the world is at rest (then call fanout_continue); drops frames that are stuck. */

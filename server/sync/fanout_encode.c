@@ -41,7 +41,7 @@ static enum status follow_profile(struct fanout *self, struct quantised *quantis
 				self->contact_users[quantised->profile] > 0);
 }
 
-/* Where memory is lacking, the update is retried when the profile is used. */
+/* Without memory the update is retried when the profile is used. */
 void fanout_follow_view(struct fanout *self)
 {
 	for (uint32_t i = 0; i < QUANTISED_PROFILES; i++) {
@@ -305,7 +305,7 @@ static struct fanout_group *find_group(struct fanout *self, uint32_t list,
 	return NULL;
 }
 
-/* Collects for a new group. Where it falls back to a SNAPSHOT, an existing group may fit: *found. */
+/* Collects for a new group. If it falls back to a SNAPSHOT, an existing group may fit: *found. */
 static enum status collect_group(struct fanout *self, uint32_t list, struct fanout_group *wanted,
 				 struct fanout_group **found)
 {

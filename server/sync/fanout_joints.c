@@ -2,7 +2,7 @@
  * their changes.
  *
  * A joint is seen by every interest that sees one of its bodies, so it comes and goes with them:
- * the interest's log of turns tells whether a subscription saw it at its base. Where no joint has
+ * the interest's log of turns shows if a subscription saw it at its base. Where no joint has
  * changed since the base and no body has entered or left, no joint is visited. Otherwise the joints
  * of the seen bodies, and of those that have left, are visited, and the subscription's allowance is
  * charged for them as for bodies. Joints are not rationed: a budget ranks bodies, and the bytes of

@@ -78,7 +78,7 @@ struct fanout {
 	uint64_t rows_hashed;
 	uint64_t joints_looked; /* joints visited, packed, hashed */
 	uint32_t joint_users;	/* subscriptions to joints */
-	bool told_contacts;	/* the last report contained contacts */
+	bool had_contacts;	/* the last report contained contacts */
 	uint64_t stepped_at;	/* instant of the last step's report */
 	struct fanout_counters counters;
 };

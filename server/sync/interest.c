@@ -394,8 +394,7 @@ void interest_settle_now(struct interest_map *map, const struct view *view, stru
 		return;
 	interest_settle(map, view, self, self->stale);
 	leave_cells(map, self);
-	/* Changes were not logged, so a subscription with an earlier mark must go through all
-	 * members. */
+	/* Changes were not logged, so a subscription with an earlier mark must iterate all members. */
 	self->change_first = ++self->change_next;
 }
 
@@ -673,8 +672,8 @@ static enum status take_changes(struct interest_map *self, const struct view *vi
 				const struct interest *interest, uint64_t mark, uint64_t base,
 				wire_mask fields, struct view_delta *delta)
 {
-	/* Where the log is too short, or longer than the list of members, the members are gone
-	 * through instead. */
+	/* If the log is too short, or longer than the list of members, the members are iterated
+	 * instead. */
 	bool all = mark < interest->change_first ||
 		   interest->change_next - mark > interest->members.count;
 	uint64_t count = all ? interest->members.count : interest->change_next - mark;

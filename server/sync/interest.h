@@ -13,9 +13,9 @@
  * A *turn* is a body's entering or leaving. Turns and changes go into two logs of the interest,
  * numbered from 1. A subscription stores the next numbers at its last frame (its *mark*): the
  * entries from the mark on are what the next frame contains, however many ticks were skipped. The
- * first turn of a body after the mark tells whether the client has the body. Where the log of
- * changes is too short the members are gone through instead; where the log of turns is too short a
- * SNAPSHOT is needed.
+ * first turn of a body after the mark shows if the client has the body. If the log of changes is
+ * too short, the members are iterated instead. If the log of turns is too short, a SNAPSHOT is
+ * needed.
  *
  * A member leaves only when it is outside by a margin (area.h). An area attached to a body is moved
  * when the body has gone half a margin. An interest of only one subscription can be moved (FOCUS),
@@ -191,7 +191,7 @@ MUST_CHECK enum status interest_collect_all(struct interest_map *self, const str
 /* Centres of its areas and followed bodies, at most `capacity` points, metres; for priorities. */
 uint32_t interest_foci(const struct interest *self, const struct view *view, double foci[][3],
 		       uint32_t capacity);
-/* Half the extent of its largest bounded area in metres; 0 where there is none. */
+/* Half the extent of its largest bounded area in metres; 0 if there is none. */
 double interest_scale(const struct interest *self);
 
 #endif

@@ -82,8 +82,8 @@ enum status grid_watch(struct interest_map *self, uint64_t key, struct interest 
 	if (status != STATUS_OK)
 		return status;
 	struct interest_cell *cell = &self->cells.items[at];
-	/* Areas of one interest may overlap. The latest watcher is it, if it is one of several
-	 * areas; and a second entry would only mean a second look. */
+	/* Areas of one interest may overlap. Then this interest is the latest watcher of the cell.
+	 * A second entry would only cost a second test. */
 	for (uint32_t i = cell->watchers.count; i-- > 0 && interest->set.area_count > 1;)
 		if (cell->watchers.items[i] == interest)
 			return STATUS_OK;

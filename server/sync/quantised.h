@@ -3,15 +3,15 @@
  *
  * Beside each row of the view is its present quantised value. When a report changes it, the
  * previous value goes into a log; the row refers to its newest entry, and each entry to the next
- * older one. The value at serial b is in the oldest entry after b; where there is none, the present
- * value holds. So a base costs a lookup for each row that is sent, however the rows were chosen,
+ * older one. The value at serial b is in the oldest entry after b; if there is none, the present
+ * value is valid. So a base costs a lookup for each row that is sent, however the rows were chosen,
  * and nothing is stored per client.
  *
  *	row 7:  now ──► entry 93 (before serial 12) ──► entry 61 (before serial 9) ──► older than the log
  *
- * The log reaches back WIRE_RING_TICKS serials, or fewer where QUANTISED_LOG_BYTES are used up:
- * `floor` is the oldest base that it covers. Frames on older bases are absolute. A row whose
- * changes all vanish in rounding is not sent.
+ * The log reaches back WIRE_RING_TICKS serials, or fewer if they need more than
+ * QUANTISED_LOG_BYTES: `floor` is the oldest base that it covers. Frames on older bases are
+ * absolute. A row whose changes all vanish in rounding is not sent.
  *
  * Contacts (protocol/contacts.h) are never encoded relative to a base, so only their present bytes
  * and the serial of their last change are stored, and only while a subscription needs them in this
@@ -80,12 +80,14 @@ void quantised_release(struct quantised *self);
 MUST_CHECK enum status quantised_follow(struct quantised *self, const struct view *view,
 					bool contacts);
 
-/* What the row showed at serial `base`, which is not below `floor` and not before the row was made. */
+/* The row's value at serial `base`, which is at least `floor` and not before the row was
+ * created. */
 const struct wire_quantised *quantised_at(const struct quantised *self, uint32_t row,
 					  uint64_t base);
-/* Makes rows collected from the view (view_collect, or by area) rows of this profile: what they
- * show, what they stand on, and in their masks nothing that rounding hides; rows without a change
- * are dropped. Sets delta->absolute when `base` (0 for a SNAPSHOT) is older than the log. */
+/* Makes rows collected from the view (view_collect, or by area) rows of this profile: their present
+ * values and their bases; columns whose change rounding hides are removed from the masks, and rows
+ * without a change are dropped. Sets delta->absolute when `base` (0 for a SNAPSHOT) is older than
+ * the log. */
 void quantised_refine(const struct quantised *self, const struct view *view, uint64_t base,
 		      struct view_delta *delta);
 /* View hash over all rows, for a subscription to the whole world. */

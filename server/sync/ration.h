@@ -2,8 +2,8 @@
  *
  * A token bucket refills at the budget's rate and is charged for the bytes sent. At each frame
  * every body with unsent changes gains weight. The heaviest bodies are sent until the bucket is
- * empty, and their weight returns to 0. The others keep their weight, so every body is sent at some
- * time, however small the budget is.
+ * empty, and their weight returns to 0. The others keep their weight, so every body is sent in the
+ * end, however small the budget is.
  *
  *	weight += (1 + v/(1 + v)) / (1 + 4 d²/s²) · (2 if the client does not have it)
  *
@@ -18,10 +18,10 @@
 #include "server/sync/interest.h"
 #include "server/sync/quantised.h"
 
-/* Bytes per second: below it a frame's head alone would use up the budget. */
+/* Bytes per second: with less, the heads of frames alone would use up the budget. */
 enum { RATION_BUDGET_MIN = 256 };
 
-/* A body the client has, or is to have. */
+/* A body that the client has or must get. */
 struct ration_body {
 	uint32_t id;
 	bool has;      /* the client has it, as of `sent` */

@@ -61,7 +61,7 @@ enum status subscription_create(const struct msg_subscribe *ask, struct outbox *
 	self->joints = (wire_mask)ask->joints;
 	self->frame_max = frame_max;
 	self->event_mask = ask->events;
-	self->divisor_asked = self->divisor = (uint32_t)ask->divisor;
+	self->divisor_requested = self->divisor = (uint32_t)ask->divisor;
 	self->has_ack = has_ack;
 	self->hash_every = (uint32_t)ask->hash_every;
 	self->snapshot_due = true;
@@ -126,8 +126,9 @@ bool subscription_has_room(struct subscription *self, uint64_t now)
 	if (subscription_may_send(self, now)) {
 		bool quiet =
 			self->congested_at == INSTANT_NEVER || now - self->congested_at >= good;
-		if (self->divisor > self->divisor_asked && quiet && now - self->changed_at >= good)
-			set_divisor(self, MAX_OF(self->divisor / 2, self->divisor_asked), now);
+		if (self->divisor > self->divisor_requested && quiet &&
+		    now - self->changed_at >= good)
+			set_divisor(self, MAX_OF(self->divisor / 2, self->divisor_requested), now);
 		return true;
 	}
 	self->skipped++;
@@ -135,9 +136,10 @@ bool subscription_has_room(struct subscription *self, uint64_t now)
 	self->notice_due = true;
 	bool long_ago = self->congested_at == INSTANT_NEVER || now - self->changed_at >= NS_PER_S;
 	self->congested_at = now;
-	/* Without acknowledgements a skip only says that bytes are queued now, so the divisor stays. */
+	/* Without acknowledgements a skip only shows that bytes are queued now, so the divisor
+	 * stays. */
 	if (self->has_ack && long_ago &&
-	    self->divisor < self->divisor_asked * SUBSCRIPTION_DIVISOR_MAX)
+	    self->divisor < self->divisor_requested * SUBSCRIPTION_DIVISOR_MAX)
 		set_divisor(self, self->divisor * 2, now);
 	return false;
 }
@@ -226,8 +228,8 @@ void subscription_advance(struct subscription *self, const struct view *view,
 	self->served = view->steps;
 }
 
-/* The client's own head, then the tail that everybody shares. A small tail is copied behind the
- * head: the kernel takes one buffer sooner than two, and by more than the copy costs. */
+/* The client's own head, then the shared tail. A small tail is copied behind the head, because one
+ * buffer costs the kernel less than two, by more than the copy. */
 static enum status put_part(struct subscription *self, struct frame *tail, uint64_t *bytes)
 {
 	struct frame *head;
@@ -288,7 +290,7 @@ enum status subscription_send_parts(struct subscription *self, uint64_t now, uin
 	return STATUS_OK;
 }
 
-/* A client that knows of no edits acknowledges the frames of a tick in their order. */
+/* A client that sends no edit number acknowledges the frames of a tick in their order. */
 void subscription_ack(struct subscription *self, uint32_t epoch, uint64_t tick, uint32_t edit,
 		      uint64_t now)
 {
@@ -325,8 +327,8 @@ static bool is_of(const struct sent_frame *frame, uint32_t epoch, uint64_t tick,
 	       (edit < 0 || (int64_t)frame->edit == edit);
 }
 
-/* The only sent frame of that state. In a world at rest several frames may have the same state, and
- * it is not known which of them arrived: NULL, as where there is none. */
+/* The only sent frame of that state; NULL if there is none or several. In a world at rest several
+ * frames may have the same state, and it is not known which of them arrived. */
 static const struct sent_frame *sent_frame_of(const struct subscription *self, uint32_t epoch,
 					      uint64_t tick, int64_t edit)
 {
@@ -364,7 +366,7 @@ void subscription_resume(struct subscription *self, uint32_t epoch, uint64_t tic
 		self->snapshot_due = false;
 	}
 	self->unacked_count = 0;
-	self->divisor = self->divisor_asked;
+	self->divisor = self->divisor_requested;
 	self->served = (uint64_t)0 - self->divisor; /* a frame is due at once */
 	self->congested_at = INSTANT_NEVER;
 	uint64_t missed = self->events_sent - MIN_OF(events, self->events_sent);
@@ -499,7 +501,7 @@ void subscription_send_notice(struct subscription *self)
 	notice.notice.lost = self->lost;
 	notice.notice.divisor = self->divisor;
 	notice.notice.code = self->skipped > 0 ? STATUS_SLOW : STATUS_OK;
-	/* BUSY takes precedence, because the client can act on it: it watches too much. */
+	/* BUSY takes precedence, because the client can act on it, by watching less. */
 	if (self->short_of)
 		notice.notice.code = STATUS_BUSY;
 	if (outbox_send(self->outbox, &notice) != STATUS_OK)

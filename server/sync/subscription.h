@@ -64,10 +64,10 @@ struct subscription {
 	struct allowance *allowance;
 	enum wire_profile profile;
 	wire_mask fields;
-	wire_mask joints;		 /* columns of joints, 0 none */
-	uint32_t frame_max;		 /* content bytes of a frame this client takes */
-	uint64_t event_mask;		 /* bit k: kind k */
-	uint32_t divisor_asked, divisor; /* requested; in force: that × a power of two */
+	wire_mask joints;		     /* columns of joints, 0 none */
+	uint32_t frame_max;		     /* content bytes of a frame this client takes */
+	uint64_t event_mask;		     /* bit k: kind k */
+	uint32_t divisor_requested, divisor; /* requested; in force: that × a power of two */
 	bool has_ack;
 	uint32_t hash_every; /* frames from one hash to the next, 0 none */
 

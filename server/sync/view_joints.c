@@ -53,7 +53,7 @@ static void link_end(struct view_joints *self, uint32_t slot, uint32_t side,
 	uint32_t end = 2 * slot + side, body = body_at(joint, side), first = 0;
 	self->ends.items[end] = (struct view_joint_end){ .id = joint->id };
 	if (body == 0)
-		return; /* the world's end is in no list */
+		return; /* an end at the world is in no list */
 	if (table_find(&self->firsts, body, &first))
 		self->ends.items[first - 1].previous = end + 1;
 	self->ends.items[end].next = first;
@@ -211,10 +211,10 @@ enum status view_joints_apply(struct view_joints *self, const struct tick_report
 		self->rows.count = self->ends.count = self->idle.count = 0;
 		table_reset(&self->firsts);
 		self->removal_count = 0;
-		self->told = true;
+		self->valid = true;
 		self->since = self->changed = serial;
 	}
-	if (!self->told)
+	if (!self->valid)
 		return STATUS_OK; /* rows are unknown until a report contains all joints */
 	enum status status = remove_rows(self, report, serial);
 	for (uint32_t i = 0; i < report->joint_count && status == STATUS_OK; i++) {

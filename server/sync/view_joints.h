@@ -1,11 +1,11 @@
 /* view_joints.h: the joints of a view, while the host reports them, with enough history to find the
  * changes since an earlier frame.
  *
- * Rows ascend by id, as ids do within an epoch. Every row has the serial at which it was created
- * and those at which each column last changed. A ring holds the last VIEW_JOINT_REMOVALS_MAX
- * removals; an entry includes the bodies, because a client had the joint if it saw one of them.
- * `changed` is the serial of the last change of any joint: a base at or after it needs no ROWS, and
- * no joint is visited.
+ * Rows ascend by id, as ids do within an epoch. Every row has the serial of its creation and, for
+ * each column, that of its last change. A ring holds the last VIEW_JOINT_REMOVALS_MAX removals; an
+ * entry includes the bodies, because a client had the joint if it saw one of them. `changed` is the
+ * serial of the last change of any joint: a base at or after it needs no ROWS, and no joint is
+ * visited.
  *
  * The joints of a body form a list of ends, so that an interest in few bodies visits few joints.
  *
@@ -42,7 +42,7 @@ struct view_joint_removal {
 };
 
 struct view_joints {
-	bool told;	  /* rows are valid: the last report contained the joints */
+	bool valid;	  /* rows are valid: the last report contained the joints */
 	uint64_t since;	  /* serial of the report that contained all joints */
 	uint64_t changed; /* serial of the last change */
 	ARRAY_OF(struct view_joint) rows;

@@ -1,9 +1,9 @@
-/* clock.h: when tick n is due. Pure: instants come in, instants go out, nothing is read.
+/* clock.h: when tick n is due. Pure: instants are arguments and results; no clock is read.
  *
  * deadline(n) = start + ⌊n · den · 10⁹ · 1000 / (num · speed)⌋ in whole nanoseconds, by 128-bit
- * integers from n itself, so the long-run rate is exact: no period is ever summed, and at 60 Hz
- * every sixtieth deadline lies on a whole second for ever (STYLE, determinism 3; network 5.4 measures
- * the drift of summed or rounded periods).
+ * integers from n itself, so the long-run rate is exact: no periods are summed, and at 60 Hz every
+ * sixtieth deadline lies exactly on a second (network 5.4 measures the drift of summed or rounded
+ * periods).
  */
 #ifndef CAIRN_TICK_CLOCK_H
 #define CAIRN_TICK_CLOCK_H

@@ -71,7 +71,7 @@ static uint32_t place_of(const struct inbox *inbox, uint64_t session, uint64_t b
 	return low;
 }
 
-/* Room for one more. */
+/* Grows the array for one more entry. */
 static enum status make_room(struct inbox *inbox)
 {
 	struct entry_array *array = &inbox->waiting;

@@ -16,7 +16,7 @@ struct inbox;
 struct inbox_entry {
 	uint64_t session;
 	uint64_t batch; /* numbered per session and world */
-	void *payload;	/* the owner's; not looked at */
+	void *payload;	/* owned by the caller; not read */
 	uint32_t bytes; /* counted against inbox_limits.bytes */
 };
 
@@ -34,7 +34,7 @@ struct inbox_counters {
 typedef void inbox_drop(void *payload, void *context);
 
 MUST_CHECK enum status inbox_create(const struct inbox_limits *limits, struct inbox **out);
-/* Passes each payload that still waits to `drop` (may be NULL). */
+/* Passes each waiting payload to `drop` (may be NULL). */
 void inbox_destroy(struct inbox *inbox, inbox_drop *drop, void *context);
 
 /* Any thread. `payload` is taken on OK, stays the caller's otherwise. BUSY when full; SEQUENCE when

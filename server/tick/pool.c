@@ -13,10 +13,11 @@
  *	  └─── gone wakeup ───┴────────────────────────────────────────────────┘
  *
  * Only the `holder` calls the runnable, under no lock; a thread becomes holder under the lock. The
- * worker is holder in serve_runnable and during a slice, LOOP while it borrows. LOOP never waits for a
- * worker (the borrow is refused), and no worker waits for LOOP: it sets `missed` and goes on, and LOOP
- * wakes it when it gives the runnable back. The heap belongs to the worker, so after a borrow the heap's
- * `due` may be too early (`stale`: the worker calls `due` again), but never too late (LOOP wakes it).
+ * worker is holder in serve_runnable and during a slice, LOOP while it borrows. LOOP never waits
+ * for a worker (the borrow is refused), and no worker waits for LOOP: it sets `missed` and
+ * continues, and LOOP wakes it when it gives the runnable back. The heap belongs to the worker, so
+ * after a borrow the heap's `due` may be too early (`stale`: the worker calls `due` again), but
+ * never too late (LOOP wakes it).
  *
  * A worker may be inside one slice for seconds. The runnables that wait for it, in its heap, in the round
  * at hand or in its pending list, are under the queue's lock, so LOOP can move them to the pending list of
@@ -47,7 +48,7 @@ struct pooled {
 	struct runnable *runnable;
 	struct pool *pool;
 	struct pooled *next, *previous; /* the pool's list, under its lock */
-	struct wakeup gone;		/* tells LOOP that it has left */
+	struct wakeup gone;		/* reports to LOOP that it has left */
 	/* under `lock` */
 	struct lock lock;
 	struct ring tasks; /* in `slots`, which double as they fill, up to tasks_max */
@@ -62,7 +63,7 @@ struct pooled {
 	bool stale;  /* LOOP held it since its worker last called `due` */
 	/* under its run queue's lock */
 	uint32_t slot;	/* in the heap, NOWHERE: not inserted, or missed */
-	uint32_t round; /* in the round at hand, NOWHERE: not waiting there */
+	uint32_t round; /* in the present round, NOWHERE: not waiting there */
 	bool picked;	/* taken from the round, not yet occupied: pool_relieve leaves it alone */
 	bool listed;
 	struct pooled *next_pending;
@@ -72,7 +73,7 @@ struct pooled {
 	uint64_t cost;	    /* ns of the last slice; INSTANT_NEVER: none has run */
 	atomic_ullong busy; /* ns in slices of workers; read by LOOP */
 	/* LOOP's */
-	bool removed_reported; /* its owner knows that it is gone: the runnable is not to be touched */
+	bool removed_reported; /* its owner has been informed, so the runnable must not be used */
 	uint64_t busy_before;
 	double share;
 	pool_removed *removed;
@@ -86,7 +87,7 @@ struct run_queue {
 	uint32_t worker;
 	struct wakeup wakeup; /* the pending list is not empty */
 	atomic_ullong
-		inside_since; /* instant at which the slice or task at hand began; 0: none runs */
+		inside_since; /* instant at which the present slice or task began; 0: none runs */
 	/* under `lock` */
 	struct lock lock;
 	uint32_t count;
@@ -157,8 +158,9 @@ static void take_from_heap(struct run_queue *queue, struct pooled *pooled)
 	pooled->slot = NOWHERE;
 }
 
-/* A runnable that is overdue queues behind those that have been waiting: its turn counts from now, not
- * from the deadline it missed, or one that is always late would always be first. */
+/* A runnable that is overdue queues behind those that have been waiting: its place follows from the
+ * present instant, not from the missed deadline, because otherwise a runnable that is always late
+ * would always be first. */
 static void run_queue_put(struct run_queue *queue, struct pooled *pooled)
 {
 	uint64_t now = executor_now(queue->pool->executor);

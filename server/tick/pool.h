@@ -12,10 +12,10 @@
  *
  *	if (pool_borrow(r, n)) { …; while (pool_slice(r)) …; pool_give_back(r); } else pool_post(r, …);
  *
- * pool_borrow refuses a runnable that its worker is running or about to look at, so that nothing
- * overtakes the tasks posted before. It also refuses where `slices` times the cost of the last slice
- * exceeds what is left of the turn's `borrow_ns`, so that no world keeps LOOP from the others. A
- * worker that finds a runnable borrowed leaves it alone and is woken when it is given back.
+ * pool_borrow refuses a runnable that its worker is running or about to serve, so that tasks posted
+ * before keep their order. It also refuses where `slices` times the cost of the last slice exceeds
+ * what is left of the turn's `borrow_ns`, so that one world does not delay the others. A worker
+ * skips a borrowed runnable and is woken when it is given back.
  *
  * Functions are for the LOOP thread unless they say otherwise.
  */
@@ -34,9 +34,9 @@ typedef void pool_removed(struct runnable *runnable, void *context);
 struct pool_options {
 	uint32_t runnables_max;
 	uint32_t tasks_max; /* tasks waiting per runnable */
-	/* Time of one turn that LOOP may spend in borrowed runnables: the longest that sockets and
-	 * timers wait for it. Above some 80 µs a worker answers as fast, and beside other worlds.
-	 * 0: every borrow is refused. */
+	/* Time of one turn that LOOP may spend in borrowed runnables: sockets and timers wait at
+	 * most this long for it. Above some 80 µs a worker is as fast, and runs in parallel with
+	 * other worlds. 0: every borrow is refused. */
 	uint64_t borrow_ns;
 };
 
@@ -55,30 +55,30 @@ void pool_destroy(struct pool *pool);
 
 /* Pins it to the least loaded worker. LIMIT at runnables_max, NO_MEMORY. */
 MUST_CHECK enum status pool_add(struct pool *pool, struct runnable *runnable);
-/* Runs the tasks already accepted, then takes the runnable off its worker; `removed` is called on LOOP
- * and the storage is the owner's again. A task posted afterwards is CLOSED. */
+/* Runs the tasks already accepted, then removes the runnable from its worker. `removed` is called
+ * on LOOP; from then on the owner may free the storage. A task posted afterwards is CLOSED. */
 void pool_remove(struct pool *pool, struct runnable *runnable, pool_removed *removed,
 		 void *context);
 /* Any thread: queues a task for the runnable and wakes its worker. First in, first out. FULL,
  * NO_MEMORY, or CLOSED once the runnable is being removed. */
 MUST_CHECK enum status pool_post(struct runnable *runnable, runnable_task *task, void *context);
-/* The same for a task that can be posted again later: FULL already at half of `tasks_max`, so that a
- * thousand of them at once leave room for requests of clients. */
+/* The same for a task that can be posted again later: FULL already at half of `tasks_max`, so that
+ * a thousand of them at once leave space for requests of clients. */
 MUST_CHECK enum status pool_post_deferrable(struct runnable *runnable, runnable_task *task,
 					    void *context);
 /* Any thread: the worker calls the runnable's `due` again. Cannot fail. */
 void pool_wake(struct runnable *runnable);
 /* Moves at most one runnable from the busiest worker to the idlest, if that narrows the gap between
- * them by at least a tenth of a worker's time; call about once a second. True: one is on its way. */
+ * them by at least a tenth of a worker's time; call about once a second. True: one is being moved. */
 bool pool_balance(struct pool *pool);
 
 /* A worker that has been inside one slice or task for more than 5 ms loses the runnables that wait for
  * it to workers that are free; call about every 10 ms while runnables run. Returns how many moved. */
 uint32_t pool_relieve(struct pool *pool);
 
-/* LOOP alone uses the runnable until pool_give_back, which it calls in the same turn; it intends to run
- * up to `slices` slices. False: refused, and nothing happened. A runnable whose workers have never run
- * a slice is refused, because its cost is unknown (`slices` 0 is granted). */
+/* LOOP alone uses the runnable until pool_give_back, which it calls in the same turn; it intends to
+ * run up to `slices` slices. False: refused, nothing has changed. A runnable whose workers have
+ * never run a slice is refused, because its cost is unknown (`slices` 0 is granted). */
 MUST_CHECK bool pool_borrow(struct runnable *runnable, uint32_t slices);
 /* Runs a slice of the borrowed runnable if it is due; else false. */
 bool pool_slice(struct runnable *runnable);

@@ -1,4 +1,5 @@
-/* runnable.h: a world as the pool sees it: something that is due at an instant and runs one slice.
+/* runnable.h: the interface between the pool and a world: it is due at an instant and runs one
+ * slice.
  *
  * host/host.h implements it with schedule, inbox and engine. Between two calls on it, a runnable may
  * be moved to another worker, or LOOP may borrow it (pool.h); calls on one runnable never overlap.

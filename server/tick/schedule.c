@@ -1,5 +1,5 @@
-/* See schedule.h. A change of speed or stretch never moves a tick that was taken: it starts a new clock at
- * the last one (rebase). */
+/* See schedule.h. A change of speed or stretch never moves a tick that was taken, because it starts
+ * a new clock at that tick (rebase). */
 #include "server/tick/schedule.h"
 
 /* Starts a new clock at the last tick taken (or at `now`, if that is earlier) with the present speed and
@@ -39,7 +39,7 @@ void schedule_run(struct schedule *self, uint64_t now)
 {
 	if (self->mode == SCHEDULE_RUNNING)
 		return;
-	/* After an overrun the full speed is tried again, because the cause may be gone. */
+	/* After an overrun the full speed is tried again, because its cause may be over. */
 	if (self->overrun)
 		self->stretch = 1;
 	self->overrun = false;
@@ -124,7 +124,7 @@ static uint32_t stretch_needed(const struct schedule *self)
 	return stretch;
 }
 
-static enum schedule_news judge_window(struct schedule *self, uint64_t now)
+static enum schedule_change judge_window(struct schedule *self, uint64_t now)
 {
 	uint32_t needed = stretch_needed(self);
 	reset_window(self);
@@ -148,8 +148,8 @@ static enum schedule_news judge_window(struct schedule *self, uint64_t now)
 	return SCHEDULE_RELAXED;
 }
 
-/* The window's cost already exceeds the budget of half a window of steps at the slowest pace, so no
- * further step is needed to judge it. */
+/* The window's cost already exceeds the budget of half a window of steps at the slowest pace, so
+ * its result is already certain. */
 static bool is_runaway(const struct schedule *self)
 {
 	uint64_t period = tick_rate_period(self->clock.rate) * TICK_SPEED_NORMAL / self->speed;
@@ -157,7 +157,7 @@ static bool is_runaway(const struct schedule *self)
 	return self->window_cost / (SCHEDULE_WINDOW_STEPS / 2) > slowest;
 }
 
-enum schedule_news schedule_end(struct schedule *self, uint64_t cost, uint64_t now)
+enum schedule_change schedule_end(struct schedule *self, uint64_t cost, uint64_t now)
 {
 	/* Steps on request have no budget: only their client waits for them, and slices keep them
 	 * from starving other worlds. */

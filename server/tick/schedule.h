@@ -1,13 +1,13 @@
-/* schedule.h: whether a world steps now. Pure: a function of the instants it is given.
+/* schedule.h: decides when a world steps. Pure: a function of the instants passed to it.
  *
  *	        run                     budget: stretch > 8
  *	PAUSED ─────► RUNNING ───────────────────────────────► PAUSED (overrun)
  *	   ▲  pause      │
  *	   └─────────────┘        any mode: schedule_request(n) requests n steps at once (STEP)
  *
- * The step is fixed. A RUNNING world that is late takes up to SCHEDULE_CATCH_UP_MAX missed ticks after
- * the one due; further missed ticks are dropped from the clock, never from the world: world time then
- * falls behind wall time, by `dropped` ticks (dilation).
+ * The step is fixed. A RUNNING world that is late takes up to SCHEDULE_CATCH_UP_MAX missed ticks
+ * after the one due. Further missed ticks are dropped from the clock, never from the world, so
+ * world time falls behind wall time by `dropped` ticks (dilation).
  *
  * Budget: over a window of steps, need = mean cost / (period · budget). While need > 1 the period
  * is stretched by the next power of two; beyond SCHEDULE_STRETCH_MAX the world is paused. A window ends
@@ -33,12 +33,12 @@ enum {
 
 enum schedule_mode { SCHEDULE_PAUSED, SCHEDULE_RUNNING };
 
-/* What schedule_end has to report. */
-enum schedule_news {
+/* The change of pace that schedule_end reports. */
+enum schedule_change {
 	SCHEDULE_NO_NEWS,
 	SCHEDULE_SLOWED,  /* the stretch grew */
 	SCHEDULE_RELAXED, /* the stretch shrank */
-	SCHEDULE_OVERRUN  /* paused: even stretched to the limit it does not fit */
+	SCHEDULE_OVERRUN  /* paused: over the budget even at the largest stretch */
 };
 
 struct schedule {
@@ -49,7 +49,7 @@ struct schedule {
 	uint32_t speed;	  /* requested, thousandths of normal */
 	uint32_t stretch; /* by the budget: 1, 2, 4 … SCHEDULE_STRETCH_MAX */
 	uint32_t budget;  /* thousandths of the nominal period, 0: unlimited */
-	bool overrun;	  /* paused by the budget, until run or paused by hand */
+	bool overrun;	  /* paused by the budget, until the next run or pause */
 	/* the current window */
 	uint32_t window_steps;
 	uint32_t window_fits; /* windows in a row that would fit half the stretch */
@@ -60,7 +60,7 @@ struct schedule {
 	uint64_t dropped; /* ticks that will never be taken */
 };
 
-/* What schedule_begin decided. */
+/* The step that schedule_begin decided on. */
 struct schedule_turn {
 	uint64_t deadline; /* of the step to take; `now` for a requested one */
 	uint64_t lateness; /* ns after it */
@@ -84,8 +84,8 @@ uint64_t schedule_cancel(struct schedule *self);
 uint64_t schedule_due(const struct schedule *self);
 /* True when one step is to be taken now; `turn` is then set. Requested steps go first. */
 MUST_CHECK bool schedule_begin(struct schedule *self, uint64_t now, struct schedule_turn *turn);
-/* After that step: what it cost in processor time (executor_used). `now` as read after it. */
-enum schedule_news schedule_end(struct schedule *self, uint64_t cost, uint64_t now);
+/* After that step. `cost`: its processor time, ns (executor_used). `now`: read after it. */
+enum schedule_change schedule_end(struct schedule *self, uint64_t cost, uint64_t now);
 
 /* World time per wall time at which steps are now scheduled, in thousandths: speed / stretch. */
 uint32_t schedule_pace(const struct schedule *self);

@@ -1,64 +1,66 @@
-/* V-Clip, GJK, EPA and separating axes agree with brute force and with each other (spec 4.9, 4.10, 9.4's
- * neighbours; G4, V2, V6): a sample of `make agree`. */
+/* V-Clip, GJK, EPA and separating axes agree with brute force and with each other about convex hulls
+ * (spec 4.9, 4.10, 9.4's neighbours; G4, V2, V6). The test is a sample of `make agree`. */
 #include "tests/lib/agree.h"
 
 #include "tests/lib/check_main.h"
 
-static void agrees(enum agree_family family, uint32_t count)
+/* All methods agree in `count` random poses of the family. */
+static void check_family(enum agree_family family, uint32_t count)
 {
 	struct agree *agree = agree_create(check_seed());
 	struct agree_tally tally = { 0 };
 	agree_run(agree, family, count, &tally);
 	ck_assert_msg(tally.failures == 0, "%s", tally.first);
 	ck_assert_uint_eq(tally.poses, count);
-	/* The family is what it says: both verdicts come up. */
+	/* At least 2 % of the poses have a gap and at least 2 % overlap, so both verdicts are tested. */
 	ck_assert_uint_gt(tally.apart, count / 50);
 	ck_assert_uint_gt(tally.overlapping, count / 50);
-	/* Plan B is rare for V-Clip, and EPA's bounds always meet. */
+	/* V-Clip falls back to its second algorithm in at most 20 % of the poses, and the bounds of EPA
+	 * always meet. */
 	ck_assert_uint_le(tally.vclip_handed, count / 5);
 	ck_assert_uint_eq(tally.epa_open + tally.epa_capacity, 0);
 	agree_destroy(agree);
 }
 
-START_TEST(random_poses_get_one_answer)
+START_TEST(all_methods_agree_in_random_poses)
 {
-	agrees(AGREE_RANDOM, 1500);
+	check_family(AGREE_RANDOM, 1500);
 }
 END_TEST
 
-START_TEST(poses_near_contact_get_one_answer)
+START_TEST(all_methods_agree_near_contact)
 {
-	agrees(AGREE_NEAR, 1500);
+	check_family(AGREE_NEAR, 1500);
 }
 END_TEST
 
-START_TEST(aligned_boxes_get_one_answer)
+START_TEST(all_methods_agree_on_aligned_boxes)
 {
-	agrees(AGREE_ALIGNED, 1000);
+	check_family(AGREE_ALIGNED, 1000);
 }
 END_TEST
 
-START_TEST(hulls_that_share_vertices_edges_and_faces_get_one_answer)
+START_TEST(all_methods_agree_on_hulls_that_share_a_vertex_edge_or_face)
 {
-	agrees(AGREE_SHARED, 1000);
+	check_family(AGREE_SHARED, 1000);
 }
 END_TEST
 
-START_TEST(slivers_get_one_answer)
+START_TEST(all_methods_agree_on_slivers)
 {
-	agrees(AGREE_SLIVERS, 1000);
+	check_family(AGREE_SLIVERS, 1000);
 }
 END_TEST
 
-START_TEST(pieces_a_million_times_as_large_get_one_answer)
+START_TEST(all_methods_agree_on_sizes_of_1_to_1000000)
 {
-	agrees(AGREE_SIZES, 600);
+	check_family(AGREE_SIZES, 600);
 }
 END_TEST
 
-START_TEST(faces_flat_only_to_their_tolerance_get_one_answer_within_it)
+START_TEST(all_methods_agree_within_the_tolerance_of_uneven_faces)
 {
-	agrees(AGREE_BUMPY, 500);
+	check_family(AGREE_BUMPY, 500);
 }
 END_TEST
 
@@ -66,13 +68,13 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/agreement");
 	TCase *tcase = tcase_create("agreement");
-	tcase_add_test(tcase, random_poses_get_one_answer);
-	tcase_add_test(tcase, poses_near_contact_get_one_answer);
-	tcase_add_test(tcase, aligned_boxes_get_one_answer);
-	tcase_add_test(tcase, hulls_that_share_vertices_edges_and_faces_get_one_answer);
-	tcase_add_test(tcase, slivers_get_one_answer);
-	tcase_add_test(tcase, pieces_a_million_times_as_large_get_one_answer);
-	tcase_add_test(tcase, faces_flat_only_to_their_tolerance_get_one_answer_within_it);
+	tcase_add_test(tcase, all_methods_agree_in_random_poses);
+	tcase_add_test(tcase, all_methods_agree_near_contact);
+	tcase_add_test(tcase, all_methods_agree_on_aligned_boxes);
+	tcase_add_test(tcase, all_methods_agree_on_hulls_that_share_a_vertex_edge_or_face);
+	tcase_add_test(tcase, all_methods_agree_on_slivers);
+	tcase_add_test(tcase, all_methods_agree_on_sizes_of_1_to_1000000);
+	tcase_add_test(tcase, all_methods_agree_within_the_tolerance_of_uneven_faces);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,8 +1,10 @@
-/* Hulls against Qhull: clouds in general position, coplanar, cospherical, collinear and repeated points,
- * and every mesh file of glmark2-data. CAIRN_HULLS sets the number of clouds (`make soak-hulls`: 10^4).
+/* Hulls compared with Qhull: random clouds in general position, with coplanar, cospherical, collinear and
+ * repeated points, and meshes of glmark2-data. CAIRN_HULLS is the number of clouds, default 350
+ * (`make soak-hulls`: 10^4).
  *
- * Held: the volume of the exact hull of the cloud is Qhull's to 1e-12 size³, and no point lies farther
- * outside the polyhedron than its own tolerance says.
+ * The volume of the exact hull of a cloud must equal that of Qhull to 1e-12 size³. No point of the cloud
+ * may lie outside the simplified hull by more than the build reports, nor by more than four times its
+ * tolerance. Size is the longest side of the bounding box.
  */
 #include "server/base/heap.h"
 #include "server/base/rng.h"
@@ -17,7 +19,7 @@ enum { POINTS_MAX = 400, FAMILIES = 7 };
 static struct rng rng;
 static vec3 cloud[POINTS_MAX];
 
-static vec3 in_cube(void)
+static vec3 random_in_cube(void)
 {
 	vec3 p;
 	p.x = rng_range(&rng, -1, 1);
@@ -26,23 +28,23 @@ static vec3 in_cube(void)
 	return p;
 }
 
-static vec3 on_sphere(void)
+static vec3 random_on_sphere(void)
 {
 	for (;;) {
-		vec3 p = in_cube();
+		vec3 p = random_in_cube();
 		double length = vec3_length(p);
 		if (length > 0.1 && length < 1)
 			return vec3_scale(p, 1 / length);
 	}
 }
 
-/* A turned box: corners, edges and faces full of points. */
-static vec3 on_box(uint32_t i, vec3 half)
+/* Point i of a box: the corners first, then random points on edges and faces. */
+static vec3 point_on_box(uint32_t i, vec3 half)
 {
 	if (i < 8)
 		return vec3_make(i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y,
 				 i & 4 ? half.z : -half.z);
-	vec3 p = vec3_hadamard(in_cube(), half);
+	vec3 p = vec3_hadamard(random_in_cube(), half);
 	uint32_t axis = rng_below(&rng, 3);
 	vec3_set(&p, axis, rng_below(&rng, 2) ? vec3_get(half, axis) : -vec3_get(half, axis));
 	axis = (axis + 1) % 3;
@@ -51,7 +53,7 @@ static vec3 on_box(uint32_t i, vec3 half)
 	return p;
 }
 
-static vec3 lattice(uint32_t side)
+static vec3 random_on_lattice(uint32_t side)
 {
 	double x = rng_below(&rng, side), y = rng_below(&rng, side), z = rng_below(&rng, side);
 	return vec3_make(x, y, z);
@@ -61,33 +63,34 @@ static const char *const FAMILY[FAMILIES] = { "in a cube",    "on a sphere", "on
 					      "on a lattice", "prism",	     "repeated",
 					      "thin" };
 
-static vec3 point_of(uint32_t family, uint32_t i, uint32_t count, vec3 half, uint32_t side)
+static vec3 cloud_point(uint32_t family, uint32_t i, uint32_t count, vec3 half, uint32_t side)
 {
 	double angle = TWO_PI * (i / 2) / (count / 2);
 	switch (family) {
 	case 0:
-		return in_cube();
+		return random_in_cube();
 	case 1:
-		return on_sphere();
+		return random_on_sphere();
 	case 2:
-		return on_box(i, half);
+		return point_on_box(i, half);
 	case 3:
-		return lattice(side);
+		return random_on_lattice(side);
 	case 4:
 		return vec3_make(trig_cos(angle), i % 2 ? 1 : -1, trig_sin(angle));
 	case 5:
-		return i < 12 ? in_cube() : cloud[rng_below(&rng, 12)];
+		return i < 12 ? random_in_cube() : cloud[rng_below(&rng, 12)];
 	default:
-		return vec3_hadamard(on_box(i, vec3_all(1)), vec3_make(1, 0.3, 0.01));
+		return vec3_hadamard(point_on_box(i, vec3_all(1)), vec3_make(1, 0.3, 0.01));
 	}
 }
 
-struct worst {
-	uint32_t clouds, refused;
-	double volume, outside;
+/* The largest errors of the hulls of a family. */
+struct hull_errors {
+	uint32_t clouds, refused; /* refused: too flat */
+	double volume, outside;	  /* in size³ and size */
 };
 
-static void check_cloud(const char *name, const vec3 *points, uint32_t count, struct worst *worst)
+static void check_cloud(const char *name, const vec3 *points, uint32_t count, struct hull_errors *worst)
 {
 	struct aabb box = aabb_empty();
 	for (uint32_t i = 0; i < count; i++)
@@ -108,7 +111,7 @@ static void check_cloud(const char *name, const vec3 *points, uint32_t count, st
 	ck_assert_msg(off <= 1e-12, "%s: volume %.17g, Qhull has %.17g", name, build.cloud_volume,
 		      expected);
 	worst->volume = scalar_max(worst->volume, off);
-	/* Asserted once: Check writes a line for each assertion. */
+	/* One assertion about all points, because Check writes a line for each. */
 	double outside = 0;
 	for (uint32_t f = 0; hull != NULL && f < hull->face_count; f++)
 		for (uint32_t i = 0; i < count; i++)
@@ -116,21 +119,21 @@ static void check_cloud(const char *name, const vec3 *points, uint32_t count, st
 							      hull->faces[f].offset);
 	worst->outside = scalar_max(worst->outside, outside / size);
 	ck_assert_msg(outside <= build.outside + 1e-14 * size && outside <= 4 * build.tolerance,
-		      "%s: a point is out by %g m", name, outside);
+		      "%s: a point lies outside by %g m", name, outside);
 	heap_free(hull);
 }
 
-static void report(const char *name, const struct worst *worst)
+static void report(const char *name, const struct hull_errors *worst)
 {
-	printf("# %s: %u clouds (%u too flat), volume off by %.1e size^3, points out by %.1e size\n",
+	printf("# %s: %u clouds (%u too flat), volume error %.1e size^3, points outside by %.1e size\n",
 	       name, worst->clouds, worst->refused, worst->volume, worst->outside);
 }
 
-START_TEST(clouds_have_qhulls_volume_and_keep_every_point)
+START_TEST(hulls_of_clouds_have_the_volume_of_qhull_and_contain_all_points)
 {
 	const char *wanted = getenv("CAIRN_HULLS");
 	uint32_t clouds = wanted != NULL ? (uint32_t)strtoul(wanted, NULL, 10) : 350;
-	struct worst worst[FAMILIES] = { { 0 } };
+	struct hull_errors worst[FAMILIES] = { { 0 } };
 	rng = rng_seeded(check_seed());
 	for (uint32_t run = 0; run < clouds; run++) {
 		uint32_t family = run % FAMILIES, count = 12 + rng_below(&rng, POINTS_MAX - 12);
@@ -138,9 +141,9 @@ START_TEST(clouds_have_qhulls_volume_and_keep_every_point)
 		double width = rng_range(&rng, 0.2, 1), depth = rng_range(&rng, 0.05, 1);
 		vec3 half = vec3_make(1, width, depth);
 		double angle = rng_range(&rng, 0, 6), scale = run % 3 == 0 ? 100 : run % 3;
-		mat3 turn = mat3_from_axis_angle(on_sphere(), run % 5 == 0 ? 0 : angle);
+		mat3 turn = mat3_from_axis_angle(random_on_sphere(), run % 5 == 0 ? 0 : angle);
 		for (uint32_t i = 0; i < count; i++)
-			cloud[i] = point_of(family, i, count, half, side);
+			cloud[i] = cloud_point(family, i, count, half, side);
 		for (uint32_t i = 0; i < count; i++)
 			cloud[i] = vec3_scale(mat3_mul_vec(turn, cloud[i]), scale);
 		check_cloud(FAMILY[family], cloud, count, &worst[family]);
@@ -162,12 +165,12 @@ static enum status read_file(const char *name, struct point_cloud *mesh, struct 
 	return mesh_read(&source, 0, NULL, name, mesh);
 }
 
-START_TEST(meshes_have_qhulls_volume_and_keep_every_point)
+START_TEST(hulls_of_meshes_have_the_volume_of_qhull_and_contain_all_points)
 {
 	for (uint32_t i = 0; i < COUNT_OF(FILES); i++) {
 		struct reason why = { 0 };
 		struct point_cloud mesh;
-		struct worst worst = { 0 };
+		struct hull_errors worst = { 0 };
 		enum status status = read_file(FILES[i], &mesh, &why);
 		ck_assert_msg(status == STATUS_OK, "%s: %s", FILES[i], why.text);
 		check_cloud(FILES[i], mesh.points.items, mesh.points.count, &worst);
@@ -190,11 +193,11 @@ static Suite *make(void)
 	if (status == STATUS_OK)
 		cloud_release(&mesh);
 	if (oracle)
-		tcase_add_test(all, clouds_have_qhulls_volume_and_keep_every_point);
+		tcase_add_test(all, hulls_of_clouds_have_the_volume_of_qhull_and_contain_all_points);
 	else
 		check_skip(suite, "clouds", "Cairn was built without Qhull");
 	if (oracle && status != STATUS_MISSING)
-		tcase_add_test(all, meshes_have_qhulls_volume_and_keep_every_point);
+		tcase_add_test(all, hulls_of_meshes_have_the_volume_of_qhull_and_contain_all_points);
 	else
 		check_skip(suite, "meshes", "Qhull or glmark2-data is not installed");
 	suite_add_tcase(suite, all);

@@ -359,7 +359,7 @@ START_TEST(joints_that_are_told_anew_replace_those_that_were)
 	room.hall.clients[0].subscription = NULL;
 	ck_assert(!fanout_needs_joints(room.hall.fanout));
 	feed(&room, gen_reports_next(&room.gen), false);
-	ck_assert(!fanout_view(room.hall.fanout)->joints.told);
+	ck_assert(!fanout_view(room.hall.fanout)->joints.valid);
 	fan_close(&room.hall);
 }
 END_TEST

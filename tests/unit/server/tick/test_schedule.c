@@ -38,7 +38,7 @@ static bool drive_once(struct drive *drive, uint64_t cost, uint64_t limit)
 	drive->now += cost;
 	drive->busy += cost;
 	drive->steps++;
-	enum schedule_news news = schedule_end(&drive->schedule, cost, drive->now);
+	enum schedule_change news = schedule_end(&drive->schedule, cost, drive->now);
 	drive->slowed += news == SCHEDULE_SLOWED;
 	drive->relaxed += news == SCHEDULE_RELAXED;
 	drive->overruns += news == SCHEDULE_OVERRUN;
