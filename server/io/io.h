@@ -27,12 +27,11 @@
 #include "server/io/instant.h"
 
 struct io_limits {
-	uint32_t streams_max;	/* open at the same time; a further one is closed and counted */
-	uint32_t queue_bytes;	/* waiting per stream in this process */
-	uint32_t send_buffer;	/* SO_SNDBUF, bytes; 0 leaves the system's */
-	uint32_t notsent_lowat; /* TCP_NOTSENT_LOWAT, bytes */
-	uint32_t
-		user_timeout_ms; /* TCP_USER_TIMEOUT: the connection ends if sent bytes stay unacknowledged for so long */
+	uint32_t streams_max;	  /* open at the same time; a further one is closed and counted */
+	uint32_t queue_bytes;	  /* waiting per stream in this process */
+	uint32_t send_buffer;	  /* SO_SNDBUF, bytes; 0 leaves the system's */
+	uint32_t notsent_lowat;	  /* TCP_NOTSENT_LOWAT, bytes */
+	uint32_t user_timeout_ms; /* TCP_USER_TIMEOUT: for unacknowledged bytes */
 	/* After stream_finish: wait this long for the peer's end of file. */
 	uint32_t linger_ms;
 };

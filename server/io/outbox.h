@@ -35,9 +35,8 @@ struct outbox {
 	uint32_t frame_max;		 /* content bytes of a frame, the client's limit */
 	ARRAY_OF(struct frame *) frames; /* owned references, in order */
 	uint64_t bytes;			 /* of these frames */
-	uint64_t
-		state_bytes; /* of state put since the outbox was last idle; not counted by outbox_verdict */
-	uint64_t soft_since; /* instant, or INSTANT_NEVER */
+	uint64_t state_bytes; /* of state since it was last idle; outbox_verdict subtracts it */
+	uint64_t soft_since;  /* instant, or INSTANT_NEVER */
 	uint64_t sent_frames, sent_bytes;
 	bool failed;		   /* a frame could not be queued; the session must end */
 	bool parts_wait;	   /* the owner has further parts of a state frame */

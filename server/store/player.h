@@ -3,9 +3,9 @@
  * From a checkpoint on, every record is executed in its order: shapes are added, batches applied, ticks
  * recomputed, snapshots restored. Differences are reported; the caller decides what they mean.
  *
- * A build is incompatible if its motion numbers (engine.h) differ from ours: its bits differ, so its ticks cannot
- * be recomputed. Depending on player_policy the player skips them up to the next stored state, refuses the file, or
- * redoes the ticks with the numbers of this build.
+ * A build is incompatible if its motion numbers (engine.h) differ from ours: its bits differ, so
+ * its ticks cannot be repeated. Depending on player_policy the player skips them up to the next
+ * stored state, refuses the file, or redoes the ticks with the numbers of this build.
  */
 #ifndef CAIRN_STORE_PLAYER_H
 #define CAIRN_STORE_PLAYER_H

@@ -13,8 +13,7 @@
 #include "server/store/sql.h"
 
 struct retention {
-	uint32_t
-		checkpoints; /* number of newest checkpoints to retain; 0: all, with every record */
+	uint32_t checkpoints; /* newest ones to retain; 0: all, with every record */
 	bool from_birth; /* all present and later records are retained; only checkpoints are removed */
 };
 

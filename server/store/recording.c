@@ -43,9 +43,8 @@ static const char *const first_texts[STATEMENTS] = {
 };
 
 struct recording {
-	sqlite3 *db; /* borrowed */
-	uint64_t
-		begins; /* seq of the first checkpoint whose later records are complete; 0: all are */
+	sqlite3 *db;	 /* borrowed */
+	uint64_t begins; /* seq of the first checkpoint with complete records after it; 0: all */
 	sqlite3_stmt *statements[STATEMENTS];
 	/* The row of hashes read last. */
 	struct {

@@ -10,13 +10,14 @@ struct replay_options {
 	const char *against; /* another recording to compare with, or NULL */
 	bool verify;	     /* recompute every tick; else only count the records */
 	uint64_t from; /* start at the checkpoint nearest at or before this tick; 0: the first */
-	/* Called after each replayed tick with the number of ticks replayed and that of the file; may be NULL. */
+	/* Called after each tick with the number of ticks replayed and of those in the file; may
+	 * be NULL. */
 	void (*progress)(void *context, uint64_t ticks, uint64_t total);
 	void *context;
 };
 
-/* STATES: ticks of an incompatible build were skipped; the states stored among them have the hashes that they were
- * saved with, and every other tick is the same. */
+/* STATES: ticks of an incompatible build were skipped; the states stored among them have the hashes
+ * that they were saved with, and every other tick is the same. */
 enum replay_verdict { REPLAY_UNCHECKED, REPLAY_SAME, REPLAY_DIFFERS, REPLAY_STATES };
 /* Where the first difference was seen. */
 enum replay_seen { REPLAY_TICK_HASH, REPLAY_STATE_HASH, REPLAY_IMAGE, REPLAY_STEP, REPLAY_LENGTH };
