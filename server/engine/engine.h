@@ -423,9 +423,9 @@ MUST_CHECK enum status world_contacts(const struct world *world, body_id body,
 /* Points of the contacts assigned to `body`. A contact belongs to its dynamic body; of two dynamic bodies to
  * that with the higher id. As above, but with `body` as b (so `a` is the other), sorted by (a, child_b,
  * child_a, point). *count is how many there are, of which at most `capacity` are written. NO_MEMORY. */
-MUST_CHECK enum status world_held_contacts(const struct world *world, body_id body,
-					   struct contact_view *out, uint32_t capacity,
-					   uint32_t *count);
+MUST_CHECK enum status world_assigned_contacts(const struct world *world, body_id body,
+					       struct contact_view *out, uint32_t capacity,
+					       uint32_t *count);
 /* Bodies whose contacts may differ from those at the opening of the boundary: bodies awake before or after
  * its step, changed by a command, or with lost contact points; and sleeping bodies to which contacts with
  * these are assigned. In no order, some more than once; returns how many there are. */

@@ -44,7 +44,7 @@ static enum status add_contacts(const struct world *world, struct tick_report *t
 {
 	uint32_t held, count;
 	enum status status =
-		world_held_contacts(world, body->view.id, views, WIRE_BODY_CONTACTS, &held);
+		world_assigned_contacts(world, body->view.id, views, WIRE_BODY_CONTACTS, &held);
 	if (status != STATUS_OK)
 		return status;
 	count = MIN_OF(held, (uint32_t)WIRE_BODY_CONTACTS);

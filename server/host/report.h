@@ -133,7 +133,7 @@ struct report {
 	};
 };
 
-/* Packs the contact points that `body`, one of the report's, holds (world_held_contacts) into
+/* Packs the contact points that `body`, one of the report's, holds (world_assigned_contacts) into
  * `contacts_packed`; `count` ≤ WIRE_BODY_CONTACTS. NO_MEMORY: the body then has none. */
 MUST_CHECK enum status report_put_contacts(struct tick_report *report, struct report_body *body,
 					   const struct contact_view *views, uint32_t count);

@@ -180,7 +180,8 @@ static void report_contacts(const struct cubes *self, struct tick_report *to,
 {
 	struct contact_view views[CUBE_POINTS_MAX];
 	uint32_t count;
-	must(world_held_contacts(self->world, body->view.id, views, CUBE_POINTS_MAX, &count), NULL);
+	must(world_assigned_contacts(self->world, body->view.id, views, CUBE_POINTS_MAX, &count),
+	     NULL);
 	ASSERT(count <= CUBE_POINTS_MAX);
 	body->why |= REPORT_CONTACTS;
 	must(report_put_contacts(to, body, views, count), NULL);

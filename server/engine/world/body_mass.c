@@ -1,13 +1,13 @@
 /* body_mass.c: mass properties of a body made of shapes.
  *
- * Each shape brings volume, centre and inertia for unit density (geometry/mass.h); the sum over placed
- * shapes is app D-01's. A given mass scales the sum; a density multiplies it. Shapes that overlap count
- * twice where they do: the sum is of shapes, not of their union.
+ * Each shape has volume, centre and inertia for unit density (geometry/mass.h); they are summed over the
+ * placed shapes (app D-01). A given mass scales the sum; otherwise the density multiplies it. The sum is
+ * over shapes, not over their union, so a volume in which two shapes overlap counts twice.
  *
- * What goes wrong: a needle of 10⁵ m by 10⁻⁴ m turned by 45° has tensor entries whose difference, the
- * inertia about its long axis, drowns in rounding. Its inverse would be noise, so the pivots of the
- * tensor are compared with its trace and the body is refused as degenerate; with fixed rotation, or not
- * dynamic, it may exist.
+ * A very thin body has no usable inverse inertia: a needle of 10⁵ m by 10⁻⁴ m turned by 45° has tensor
+ * entries whose difference, the inertia about the long axis, is smaller than their rounding errors. The
+ * pivots of the tensor are therefore compared with its trace, and such a body is refused as degenerate.
+ * It may exist with fixed rotation, or if it is not dynamic.
  */
 #include "server/engine/world/body_mass.h"
 
@@ -17,8 +17,9 @@
 
 #include <string.h>
 
-/* A pivot below this part of the trace is rounding: entries carry about 1e-16 of the trace, their
- * products in the elimination a few times that; three digits of the answer are left at the limit. */
+/* A pivot below this fraction of the trace may be rounding error only: entries have errors of about 1e-16
+ * of the trace, their products in the elimination a few times that. At the limit three digits of the
+ * inverse are correct; a smaller limit would accept bodies whose inverse is noise. */
 #define PIVOT_MIN 1e-12
 
 bool shape_is_static_only(const struct shape *shape)
@@ -76,14 +77,14 @@ bool body_inertia_inverse(const double inertia[6], bool planar, double inverse[6
 		inverse[2] = zz > 0 ? 1.0 / zz : 0.0;
 		return zz > 0 && scalar_is_finite(inverse[2]);
 	}
-	/* Pivots of L D Lᵀ, all positive exactly when the tensor is positive definite. */
+	/* Pivots of L D Lᵀ: all are positive if and only if the tensor is positive definite. */
 	double least = PIVOT_MIN * (xx + yy + zz);
 	double d1 = xx, d2 = yy - xy * (xy / d1);
 	double l32 = (yz - zx * (xy / d1)) / d2;
 	double d3 = zz - zx * (zx / d1) - l32 * l32 * d2;
 	if (!(d1 > least && d2 > least && d3 > least))
 		return false;
-	/* Rows of L⁻¹, then L⁻ᵀ D⁻¹ L⁻¹. */
+	/* The inverse is L⁻ᵀ D⁻¹ L⁻¹; m31 is an entry of L⁻¹. */
 	double l21 = xy / d1, l31 = zx / d1;
 	double m31 = l21 * l32 - l31;
 	double i1 = 1.0 / d1, i2 = 1.0 / d2, i3 = 1.0 / d3;

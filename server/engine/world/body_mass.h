@@ -13,25 +13,25 @@ struct body_mass {
 		[6]; /* kg·m² about the centre, body axes: xx yy zz xy yz zx; planar: zz alone */
 };
 
-/* Planes and meshes have no inside that could be moved about. */
+/* True for planes and meshes: they have no volume and so no mass, and cannot be dynamic. */
 bool shape_is_static_only(const struct shape *shape);
 
-/* Sums the shapes of a SPAWN, in their order, at its density, or scaled to its mass when that is
+/* Sums the shapes of a SPAWN in their order, at the SPAWN's density, or scaled to its mass if that is
  * given. */
 struct body_mass body_mass_of(const struct command_SPAWN *spawn, const struct shape *const *shapes,
 			      bool planar);
 
-/* Whether a dynamic body may have it: mass within MASS_MIN … MASS_MAX and an inertia that is
- * positive in every direction by more than rounding (no shapes: no inertia, and no turning).
- * RANGE, DEGENERATE. */
+/* OK if a dynamic body may have this mass: it must be within MASS_MIN … MASS_MAX (else RANGE), and the
+ * inertia must be positive about every axis by more than rounding (else DEGENERATE). Zero inertia is
+ * allowed: it is that of a body without shapes, which never rotates. */
 MUST_CHECK enum status body_mass_check(const struct body_mass *mass, bool planar,
 				       bool fixed_rotation, int64_t index, struct reason *why);
 
-/* The inverse tensor in the same order; zero where there is no inertia. False when it is degenerate. */
+/* The inverse tensor in the same order; zero for zero inertia. False if the inertia is degenerate. */
 MUST_CHECK bool body_inertia_inverse(const double inertia[6], bool planar, double inverse[6]);
 
-/* Sets mass_inv and inertia_inv of a body row from its status, mass, inertia and flags, which a check
- * has found to have inverses. */
+/* Sets mass_inv and inertia_inv of a body row from its status, mass, inertia and flags. The inertia of a
+ * dynamic body must have an inverse (body_mass_check). */
 void body_inverses_set(struct tables *tables, uint32_t row);
 
 #endif

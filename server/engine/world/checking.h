@@ -1,4 +1,4 @@
-/* checking.h: how a broken invariant is said. Private to the checks. */
+/* checking.h: macros and functions that report a broken invariant. Private to the checks. */
 #ifndef CAIRN_ENGINE_WORLD_CHECKING_H
 #define CAIRN_ENGINE_WORLD_CHECKING_H
 
@@ -6,11 +6,11 @@
 #include "server/base/table.h"
 #include "server/engine/world/world.h"
 
-/* Work space of one check. */
+/* Scratch memory of one check. */
 struct checking {
 	struct arena arena;
-	struct table ids; /* seen before: kind << 32 | id */
-	uint32_t *counts; /* one a row of the largest table */
+	struct table ids; /* ids found so far: kind << 32 | id */
+	uint32_t *counts; /* one for each row of the largest table */
 };
 
 /* Both need `why` in scope. */
@@ -26,12 +26,12 @@ struct checking {
 
 /* low ≤ value ≤ high; false for NaN. */
 bool check_within(double value, double low, double high);
-/* Each component within ±most. */
+/* True if each component is within ±most. */
 bool check_vector_within(vec3 v, double most);
-/* Unit to rounding. */
+/* True if the length is 1 to rounding. */
 bool check_unit(quat q);
 
-/* joints_invariants.c: joints and their tables. */
+/* Checks joints and their points (joints_invariants.c). CORRUPT. */
 MUST_CHECK enum status joints_check_tables(const struct tables *tables, struct checking *work,
 					   struct reason *why);
 

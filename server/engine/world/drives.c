@@ -19,7 +19,7 @@ void drives_drop_body(struct tables *tables, uint32_t body)
 	struct drive_table *drive = &tables->drive;
 	uint32_t kept = 0;
 	while (kept < drive->count && drive->body[kept] != body)
-		kept++; /* they stay where they are */
+		kept++; /* rows before the first removed one do not move */
 	for (uint32_t row = kept; row < drive->count; row++)
 		if (drive->body[row] != body)
 			tables_copy_row(tables, TABLE_DRIVE, kept++, row);

@@ -31,7 +31,7 @@ static void format_value(const void *at, uint8_t type, char *text, size_t bytes)
 		snprintf(text, bytes, "%.17g", f[0]);
 		return;
 	default:
-		text[0] = '\0'; /* vectors are told by component */
+		text[0] = '\0'; /* vectors and rotations are reported by component, as F64 */
 		return;
 	}
 }
@@ -54,7 +54,7 @@ static void describe_difference(const struct tables *a, const struct tables *b,
 	y += value * size;
 	uint8_t type = info->type;
 	if (type == COLUMN_VEC3 || type == COLUMN_QUAT) {
-		/* The component that differs, with all its digits. */
+		/* The first component that differs. */
 		uint32_t component = 0;
 		while (memcmp(x, y, sizeof(double)) == 0) {
 			x += sizeof(double);
@@ -73,7 +73,7 @@ static void describe_difference(const struct tables *a, const struct tables *b,
 		   table_infos[table].name, row, body, info->name, place, one, other);
 }
 
-/* Row by row, so that the first difference is of the first row that has one. */
+/* Compares row by row, so the reported difference is in the first row that differs. */
 static enum status compare_table(const struct tables *a, const struct tables *b,
 				 enum table_index table, struct reason *difference)
 {

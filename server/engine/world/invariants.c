@@ -14,13 +14,13 @@
 
 #include <string.h>
 
-/* Where a body may be: its mass centre within LENGTH_MAX, its origin not far from that. */
+/* m, of an origin: the mass centre is within LENGTH_MAX, and the origin is near it. */
 #define PLACE_MAX (4 * LENGTH_MAX)
-/* m, between two bodies, each of which has a size as well; and N s, far above the greatest mass at the
- * greatest speed. */
+/* CONTACT_FAR, m: distance of two bodies, with their sizes. MULTIPLIER_MAX, N s: far above the largest mass
+ * times the largest speed, and representable in float. */
 #define CONTACT_FAR (4 * PLACE_MAX)
 #define MULTIPLIER_MAX 1e30
-/* A rotation is unit to rounding; many steps may add a little. */
+/* A rotation has length 1 to rounding; errors of many steps may accumulate. */
 #define UNIT_TOLERANCE 1e-9
 
 bool check_within(double value, double low, double high)
@@ -84,7 +84,7 @@ static enum status check_parameters(const struct tables *tables, struct reason *
 
 /* ---- shapes ----------------------------------------------------------------------------------- */
 
-/* Ids are unique and below the next one, or of a wall; `uses` counts placements. */
+/* Each shape id is below next_shape or is that of a wall; `uses` is the number of placements. */
 static enum status check_shapes(const struct tables *tables, struct checking *work,
 				struct reason *why)
 {
@@ -120,11 +120,11 @@ static enum status check_body_motion(const struct tables *tables, uint32_t row, 
 {
 	const struct body_table *body = &tables->body;
 	double spin = ANGULAR_SPEED_MAX, speed = SPEED_MAX;
-	bool pushed = body->status[row] == BODY_DYNAMIC;
+	bool dynamic = body->status[row] == BODY_DYNAMIC;
 	/* Impulses may exceed the speed limit until the next step clamps it. */
-	EXPECT(check_vector_within(body->velocity[row], pushed ? SCALAR_MAX : speed), TABLE_BODY,
+	EXPECT(check_vector_within(body->velocity[row], dynamic ? SCALAR_MAX : speed), TABLE_BODY,
 	       row, "velocity");
-	EXPECT(check_vector_within(body->angular_velocity[row], pushed ? SCALAR_MAX : spin),
+	EXPECT(check_vector_within(body->angular_velocity[row], dynamic ? SCALAR_MAX : spin),
 	       TABLE_BODY, row, "angular_velocity");
 	EXPECT(check_vector_within(body->position[row], PLACE_MAX), TABLE_BODY, row, "position");
 	EXPECT(check_unit(body->rotation[row]), TABLE_BODY, row, "rotation");
@@ -144,7 +144,7 @@ static enum status check_body_motion(const struct tables *tables, uint32_t row, 
 	return STATUS_OK;
 }
 
-/* Inverses are what status, mass, inertia and flags give, to the bit. */
+/* The inverses equal, bit for bit, those computed from status, mass, inertia and flags. */
 static enum status check_body_mass(const struct tables *tables, uint32_t row, struct reason *why)
 {
 	const struct body_table *body = &tables->body;
@@ -165,7 +165,8 @@ static enum status check_body_mass(const struct tables *tables, uint32_t row, st
 	return STATUS_OK;
 }
 
-static enum status check_body_rest(const struct tables *tables, uint32_t row, struct reason *why)
+static enum status check_body_settings(const struct tables *tables, uint32_t row,
+				       struct reason *why)
 {
 	const struct body_table *body = &tables->body;
 	EXPECT(body->status[row] <= BODY_ANIMATED, TABLE_BODY, row, "status");
@@ -198,7 +199,7 @@ static enum status check_body(const struct tables *tables, uint32_t row, struct 
 	if (id == 0)
 		return STATUS_OK;
 	EXPECT(id == BODY_WALLS || id < tables->world.next_body[0], TABLE_BODY, row, "id");
-	enum status status = check_body_rest(tables, row, why);
+	enum status status = check_body_settings(tables, row, why);
 	if (status == STATUS_OK)
 		status = check_body_motion(tables, row, why);
 	if (status == STATUS_OK)
@@ -238,7 +239,7 @@ static enum status check_placements(const struct tables *tables, struct checking
 	return STATUS_OK;
 }
 
-/* Sleeping bodies form one ring per set; the ring of an awake body is itself. */
+/* The bodies of a sleep set form one ring; an awake body is a ring of its own. */
 static enum status check_sleep(const struct tables *tables, struct checking *work,
 			       struct reason *why)
 {
@@ -255,7 +256,7 @@ static enum status check_sleep(const struct tables *tables, struct checking *wor
 		       "sleep_set");
 		if (work->counts[row] > 0)
 			continue;
-		/* A new ring: all of one set, and the only one of it. */
+		/* The first body of a ring: all bodies of the ring have one set, and no other ring has it. */
 		EXPECT(table_insert(&work->ids, (uint64_t)2 << 32 | body->sleep_set[row], row) ==
 			       STATUS_OK,
 		       TABLE_BODY, row, "sleep_set");
@@ -304,7 +305,7 @@ static enum status check_contact(const struct tables *tables, uint32_t row, stru
 	EXPECT(contact->fresh[row] <= 1, TABLE_CONTACT, row, "fresh");
 	EXPECT(contact->point_count[row] <= 4, TABLE_CONTACT, row, "point_count");
 	EXPECT(check_vector_within(contact->normal[row], 2), TABLE_CONTACT, row, "normal");
-	/* Methods narrow these to float. */
+	/* Methods convert these to float, so they must be within its range. */
 	for (uint32_t i = 0; i < 12; i++) {
 		EXPECT(scalar_abs(contact->anchor[row][i]) <= CONTACT_FAR, TABLE_CONTACT, row,
 		       "anchor");
@@ -356,7 +357,7 @@ static enum status check_drives(const struct tables *tables, struct reason *why)
 	return STATUS_OK;
 }
 
-/* In order, without gaps, and every command as good as on the day it came. */
+/* Batches are in order, their bytes have no gaps, and every command passes its checks. */
 static enum status check_pending(const struct tables *tables, struct checking *work,
 				 struct reason *why)
 {

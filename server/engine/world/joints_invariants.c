@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* m; anchors in bodies' axes may lie as far as bodies may. */
+/* m; an anchor in a body's axes may be as far from its origin as two bodies may be apart. */
 #define ANCHOR_FAR (8 * LENGTH_MAX)
 
 static enum status check_axis(const struct tables *tables, uint32_t row, uint32_t axis,
@@ -29,7 +29,7 @@ static enum status check_axis(const struct tables *tables, uint32_t row, uint32_
 	EXPECT(check_within(t->stiffness[row][axis], 0, STIFFNESS_MAX), TABLE_JOINT, row,
 	       "stiffness");
 	EXPECT(check_within(t->damping[row][axis], 0, STIFFNESS_MAX), TABLE_JOINT, row, "damping");
-	/* A rod is as long as its anchors were apart. */
+	/* The length of a rod is the distance of its anchors at creation, which may exceed LENGTH_MAX. */
 	EXPECT(check_within(t->rest[row][axis], -ANCHOR_FAR, ANCHOR_FAR), TABLE_JOINT, row, "rest");
 	EXPECT(check_within(t->spring_limit[row][axis], 0, FORCE_MAX), TABLE_JOINT, row,
 	       "spring_limit");
@@ -37,7 +37,7 @@ static enum status check_axis(const struct tables *tables, uint32_t row, uint32_
 	EXPECT(check_within(t->motor_limit[row][axis], 0, FORCE_MAX), TABLE_JOINT, row,
 	       "motor_limit");
 	EXPECT(check_within(t->amplitude[row][axis], -far, far), TABLE_JOINT, row, "amplitude");
-	/* That of a table is one over its period. */
+	/* `hertz` of a table is 1 / its period, so it may exceed JOINT_HERTZ_MAX. */
 	EXPECT(check_within(t->hertz[row][axis], 0, SCALAR_MAX), TABLE_JOINT, row, "hertz");
 	EXPECT(check_within(t->phase[row][axis], -far, far), TABLE_JOINT, row, "phase");
 	EXPECT(t->since[row][axis] <= tables->world.tick[0], TABLE_JOINT, row, "since");
@@ -84,12 +84,12 @@ static enum status check_joint(const struct tables *tables, uint32_t row, struct
 	return STATUS_OK;
 }
 
-/* Each end hangs in the list of its body once, both ways. */
+/* Each joint end is in the list of its body once, and `previous` is consistent with `next`. */
 static enum status check_lists(const struct tables *tables, struct checking *work,
 			       struct reason *why)
 {
 	const struct joint_table *t = &tables->joint;
-	uint32_t *seen = work->counts; /* by end */
+	uint32_t *seen = work->counts; /* by end: how often it was found in a list */
 	memset(seen, 0, 2 * (size_t)t->count * sizeof *seen);
 	for (uint32_t body = 0; body < tables->body.count; body++) {
 		uint32_t before = 0;

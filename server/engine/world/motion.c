@@ -1,4 +1,6 @@
-/* motion.c: which bits a build makes: one number of the core, one of each method. */
+/* motion.c: the motion numbers of a build, one for the core and one for each method. Two builds with
+ * equal numbers compute the same bits.
+ */
 #include "server/engine/engine.h"
 #include "server/engine/methods/method.h"
 
@@ -17,7 +19,8 @@ struct motion_numbers engine_motion(void)
 	return numbers;
 }
 
-/* Frozen: free, soft-step and lcp as they were numbered first. */
+/* The numbers that stand for `abi` 1: of free, soft-step and lcp. Frozen, because old files depend on
+ * them. */
 struct motion_numbers motion_of_abi_1(void)
 {
 	return (struct motion_numbers){
@@ -29,8 +32,8 @@ struct motion_numbers motion_of_abi_1(void)
 	};
 }
 
-/* Of a method, or -1 when nothing is said of it. */
-static int64_t number_of(const struct motion_numbers *numbers, uint16_t method)
+/* The motion number of a method, or -1 if `numbers` does not contain the method. */
+static int64_t method_motion(const struct motion_numbers *numbers, uint16_t method)
 {
 	for (uint32_t i = 0; i < numbers->method_count; i++)
 		if (numbers->methods[i].method == method)
@@ -44,8 +47,8 @@ bool motion_is_same(const struct motion_numbers *a, const struct motion_numbers 
 	const struct method *found = method_find(method);
 	if (found == NULL || a->core != b->core)
 		return false;
-	int64_t number = number_of(a, found->number);
-	return number >= 0 && number == number_of(b, found->number);
+	int64_t number = method_motion(a, found->number);
+	return number >= 0 && number == method_motion(b, found->number);
 }
 
 void motion_text(const struct motion_numbers *numbers, char text[MOTION_TEXT_MAX])
@@ -59,8 +62,9 @@ void motion_text(const struct motion_numbers *numbers, char text[MOTION_TEXT_MAX
 	}
 }
 
-/* "NAME NUMBER" up to a comma or the end; the text after it, NULL where it is something else. */
-static const char *take_part(const char *text, char name[32], uint32_t *number)
+/* Parses "NAME NUMBER", which ends at a comma or at the end of the text. Returns the text after it; NULL
+ * if the text has another form. */
+static const char *parse_motion_number(const char *text, char name[32], uint32_t *number)
 {
 	uint32_t length = 0;
 	uint64_t value = 0;
@@ -88,17 +92,18 @@ enum status motion_parse(const char *text, struct motion_numbers *out)
 	char name[32];
 	uint32_t number;
 	memset(out, 0, sizeof *out);
-	text = take_part(text, name, &out->core);
+	text = parse_motion_number(text, name, &out->core);
 	if (text == NULL || strcmp(name, "core") != 0)
 		return STATUS_MALFORMED;
 	while (*text != '\0') {
-		text = take_part(text, name, &number);
+		text = parse_motion_number(text, name, &number);
 		if (text == NULL)
 			return STATUS_MALFORMED;
 		const struct method *method = method_find(name);
 		if (method == NULL)
 			continue;
-		if (out->method_count == MOTION_METHODS_MAX || number_of(out, method->number) >= 0)
+		if (out->method_count == MOTION_METHODS_MAX ||
+		    method_motion(out, method->number) >= 0)
 			return STATUS_MALFORMED;
 		out->methods[out->method_count].method = method->number;
 		out->methods[out->method_count++].number = number;

@@ -14,13 +14,14 @@ enum parameter_row {
 	PARAMETER_COUNT,
 };
 
-/* Rows that the limit memory_max counts: those there were when the core's number was given. */
+/* Rows that the limit memory_max counts. Fixed while the number of the core is: a larger count would let
+ * the same commands meet memory_max at an earlier tick, so old journals would replay differently. */
 enum { PARAMETERS_CHARGED = 9 };
 
-/* The list in order of rows: PARAMETER_COUNT entries. */
+/* The parameters in order of rows. */
 struct parameter_entry {
 	const char *name, *unit;
-	const char *methods; /* names of those that read it, a blank between */
+	const char *methods; /* names of the methods that read it, separated by blanks */
 	const char *doc;
 	double absent, initial, min, max;
 	bool whole; /* a count or a switch: an integer */
@@ -29,9 +30,9 @@ extern const struct parameter_entry parameter_entries[PARAMETER_COUNT];
 
 enum { PARAMETER_REAL = 0, PARAMETER_WHOLE = 1 };
 
-/* Row of a name, of today or an old one, or PARAMETER_COUNT. */
+/* The row of a parameter by its present or an earlier name; PARAMETER_COUNT if there is none. */
 uint32_t parameter_find(const char *name);
-/* The index-th name that it had, or NULL. */
+/* The index-th earlier name of a parameter, or NULL. */
 const char *parameter_alias(uint32_t row, uint32_t index);
 
 #endif

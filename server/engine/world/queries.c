@@ -1,9 +1,9 @@
 /* queries.c: queries of the state at a boundary.
  *
- * The broad phase offers candidates in no particular order; lists of them are put in order, and
- * every answer has a key of its own (collision/placed.h), so that what is given does not depend
- * on that order, also when there are more answers than room. The walls are not part of any
- * answer but that of contacts.
+ * The broad phase visits candidates in an order that depends on its history. Lists of candidates
+ * are therefore sorted, and every answer is chosen by a unique key (collision/placed.h), so the
+ * result depends on the state alone, also when more answers exist than the caller has room for.
+ * Queries never find the walls; only the lists of contacts contain them.
  */
 #include "server/base/heap.h"
 #include "server/base/sort.h"
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-static void answer_query(enum status *status, enum status value)
+static void set_status(enum status *status, enum status value)
 {
 	if (status != NULL)
 		*status = value;
@@ -28,7 +28,8 @@ static pose placement_at(const struct tables *tables, uint32_t placement)
 				  tables->placement.rotation[placement]));
 }
 
-static bool passes(const struct tables *tables, uint32_t placement, struct query_filter filter)
+static bool passes_filter(const struct tables *tables, uint32_t placement,
+			  struct query_filter filter)
 {
 	uint32_t body = tables->placement.body[placement] - 1;
 	if (tables->body.id[body] == BODY_WALLS || tables->body.id[body] == filter.ignore)
@@ -37,8 +38,8 @@ static bool passes(const struct tables *tables, uint32_t placement, struct query
 	       (tables->body.category[body] & filter.mask) != 0;
 }
 
-/* Which of its body's shapes a placement is. */
-static uint32_t ordinal(const struct tables *tables, uint32_t placement)
+/* The index of a placement among its body's placements. */
+static uint32_t placement_ordinal(const struct tables *tables, uint32_t placement)
 {
 	uint32_t body = tables->placement.body[placement] - 1, count = 0;
 	for (uint32_t p = tables->body.first_placement[body]; p != placement + 1;
@@ -47,7 +48,7 @@ static uint32_t ordinal(const struct tables *tables, uint32_t placement)
 	return count;
 }
 
-/* ---- what is near ----------------------------------------------------------------------------- */
+/* ---- placed shapes near a box or a ray --------------------------------------------------------- */
 
 struct near_work {
 	const struct world *world;
@@ -64,14 +65,14 @@ static struct placed_shape placed_of(const struct world *world, uint32_t placeme
 		.shape = world->shapes[tables->placement.shape[placement]],
 		.at = placement_at(tables, placement),
 		.body = tables->body.id[tables->placement.body[placement] - 1],
-		.placement = ordinal(tables, placement),
+		.placement = placement_ordinal(tables, placement),
 	};
 }
 
 static bool visit_near(uint32_t placement, void *context)
 {
 	struct near_work *work = context;
-	if (!passes(&work->world->tables, placement, work->filter))
+	if (!passes_filter(&work->world->tables, placement, work->filter))
 		return true;
 	if (work->count < work->capacity)
 		work->out[work->count] = placed_of(work->world, placement);
@@ -85,8 +86,8 @@ static double visit_ray(uint32_t placement, double fraction_max, void *context)
 	return fraction_max;
 }
 
-/* By (body, placement), which are unique. */
-static enum status put_in_order(struct placed_shape *list, uint32_t count)
+/* Sorts by (body, placement), which is unique. NO_MEMORY. */
+static enum status sort_placed(struct placed_shape *list, uint32_t count)
 {
 	if (count < 2)
 		return STATUS_OK;
@@ -118,7 +119,7 @@ enum status world_near(const struct world *world, const struct aabb *box,
 	struct near_work work = { world, filter, out, capacity, 0 };
 	broad_phase_query(world->dynamics.broad_phase, box, visit_near, &work);
 	*count = work.count;
-	return work.count <= capacity ? put_in_order(out, work.count) : STATUS_LIMIT;
+	return work.count <= capacity ? sort_placed(out, work.count) : STATUS_LIMIT;
 }
 
 enum status world_near_ray(const struct world *world, vec3 origin, vec3 way,
@@ -128,12 +129,12 @@ enum status world_near_ray(const struct world *world, vec3 origin, vec3 way,
 	struct near_work work = { world, filter, out, capacity, 0 };
 	broad_phase_ray(world->dynamics.broad_phase, origin, way, 1.0, visit_ray, &work);
 	*count = work.count;
-	return work.count <= capacity ? put_in_order(out, work.count) : STATUS_LIMIT;
+	return work.count <= capacity ? sort_placed(out, work.count) : STATUS_LIMIT;
 }
 
-/* ---- rays and overlaps, at once --------------------------------------------------------------- */
+/* ---- rays and overlaps ------------------------------------------------------------------------- */
 
-static struct placed_shape *list_of(uint32_t count)
+static struct placed_shape *allocate_placed(uint32_t count)
 {
 	return heap_alloc(((size_t)count + 1) * sizeof(struct placed_shape));
 }
@@ -149,7 +150,7 @@ uint32_t world_ray(const struct world *world, vec3 origin, vec3 direction, doubl
 	if (found == STATUS_OK)
 		found = world_near_ray(world, origin, way, filter, NULL, 0, &near);
 	if (found == STATUS_LIMIT) {
-		list = list_of(near);
+		list = allocate_placed(near);
 		found = list == NULL
 				? STATUS_NO_MEMORY
 				: world_near_ray(world, origin, way, filter, list, near, &near);
@@ -157,7 +158,7 @@ uint32_t world_ray(const struct world *world, vec3 origin, vec3 direction, doubl
 			count = placed_ray(list, near, origin, way, hits, capacity);
 	}
 	heap_free(list);
-	answer_query(status, found);
+	set_status(status, found);
 	return count;
 }
 
@@ -175,14 +176,14 @@ uint32_t world_overlap(const struct world *world, const struct shape *shape, vec
 		found = world_near(world, &box, filter, NULL, 0, &near);
 	}
 	if (found == STATUS_LIMIT) {
-		list = list_of(near);
+		list = allocate_placed(near);
 		found = list == NULL ? STATUS_NO_MEMORY
 				     : world_near(world, &box, filter, list, near, &near);
 		if (found == STATUS_OK)
 			count = placed_overlap(list, near, shape, at, ids, capacity);
 	}
 	heap_free(list);
-	answer_query(status, found);
+	set_status(status, found);
 	return count;
 }
 
@@ -210,7 +211,8 @@ static mat3 point_tensor(double mass, vec3 arm)
 	return mat3_scale(mat3_sub(square, mat3_outer(arm, arm)), mass);
 }
 
-static void add_mass(const struct tables *tables, uint32_t row, vec3 centre, struct mass_view *sum)
+static void add_body_mass(const struct tables *tables, uint32_t row, vec3 centre,
+			  struct mass_view *sum)
 {
 	mat3 turn = mat3_from_quat(tables->body.rotation[row]);
 	mat3 own = mat3_rotate_tensor(turn, sym3_matrix(sym3_load(tables->body.inertia[row])));
@@ -220,7 +222,7 @@ static void add_mass(const struct tables *tables, uint32_t row, vec3 centre, str
 		mat3_add(sum->inertia, mat3_add(own, point_tensor(tables->body.mass[row], arm)));
 }
 
-static void find_axes(struct mass_view *mass)
+static void find_principal_axes(struct mass_view *mass)
 {
 	struct eigen3 axes = eigen3_symmetric(mass->inertia);
 	mass->moments = axes.values;
@@ -244,7 +246,7 @@ static void total_mass(const struct world *world, struct mass_view *out)
 	out->centre = vec3_scale(moment, 1.0 / out->mass);
 	for (uint32_t row = 0; row < body->count; row++)
 		if (body->id[row] != 0 && body->status[row] == BODY_DYNAMIC)
-			add_mass(&world->tables, row, out->centre, out);
+			add_body_mass(&world->tables, row, out->centre, out);
 }
 
 enum status world_mass(const struct world *world, body_id body, struct mass_view *out)
@@ -262,15 +264,15 @@ enum status world_mass(const struct world *world, body_id body, struct mass_view
 		out->centre = dynamics_centre(tables, row);
 		double reach = world->dynamics.bodies.items[row].reach;
 		out->radius = scalar_is_finite(reach) ? reach : 0;
-		add_mass(tables, row, out->centre, out);
+		add_body_mass(tables, row, out->centre, out);
 	}
-	find_axes(out);
+	find_principal_axes(out);
 	return STATUS_OK;
 }
 
 /* ---- contacts --------------------------------------------------------------------------------- */
 
-/* A contact's place in the answer. */
+/* The sort key of a contact in an answer. */
 struct contact_key {
 	body_id a, b;
 	uint32_t child_a, child_b, row;
@@ -291,7 +293,8 @@ static int compare_contacts(const void *x, const void *y, void *context)
 	return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* As the points stand now: a manifold may be of an earlier tick, and the step has moved the bodies. */
+/* Points at the bodies' present poses: a manifold may be of an earlier tick, and the step has moved
+ * the bodies since. */
 static void view_points(const struct tables *tables, const struct contact_key *key,
 			struct contact_view *out, uint32_t capacity)
 {
@@ -362,15 +365,17 @@ enum status world_contacts(const struct world *world, body_id body, struct conta
 	return STATUS_OK;
 }
 
-/* Of two dynamic bodies the later one holds; what is not dynamic holds nothing. */
-static bool body_holds_contact(const struct body_table *body, uint32_t row, uint32_t other)
+/* The contact of bodies `row` and `other` is assigned to `row`: to the dynamic body, or to the one
+ * with the higher id if both are dynamic. */
+static bool contact_belongs_to(const struct body_table *body, uint32_t row, uint32_t other)
 {
 	return body->status[row] == BODY_DYNAMIC &&
 	       (body->status[other] != BODY_DYNAMIC || body->id[other] < body->id[row]);
 }
 
-/* Keys of the contacts that a body holds, itself as b; returns how many. NULL counts them. */
-static uint32_t collect_held(const struct world *world, uint32_t row, struct contact_key *keys)
+/* Keys of the contacts assigned to a body, which is b in them; returns how many. `keys` may be
+ * NULL: then they are only counted. */
+static uint32_t collect_assigned(const struct world *world, uint32_t row, struct contact_key *keys)
 {
 	const struct dynamics *dynamics = &world->dynamics;
 	const struct tables *tables = &world->tables;
@@ -379,7 +384,7 @@ static uint32_t collect_held(const struct world *world, uint32_t row, struct con
 	for (uint32_t e = dynamics->bodies.items[row].first_edge; e != DYNAMICS_NONE;
 	     e = dynamics->edges.items[e].next) {
 		uint32_t at = edge_row(e), other = edge_other(tables, e);
-		if (contact->point_count[at] == 0 || !body_holds_contact(&tables->body, row, other))
+		if (contact->point_count[at] == 0 || !contact_belongs_to(&tables->body, row, other))
 			continue;
 		bool is_b = e % 2 != 0;
 		if (keys != NULL)
@@ -393,9 +398,10 @@ static uint32_t collect_held(const struct world *world, uint32_t row, struct con
 	return count;
 }
 
-/* Points of a contact, seen by its holder: children, normals and forces may have to be turned round. */
-static void view_held(const struct tables *tables, const struct contact_key *key,
-		      struct contact_view *out, uint32_t count)
+/* Points of a contact with the body it is assigned to as b. If that body is a in the contact's row,
+ * normals and friction impulses change direction; the key has the children in the new order. */
+static void view_assigned(const struct tables *tables, const struct contact_key *key,
+			  struct contact_view *out, uint32_t count)
 {
 	bool turned = tables->body.id[contact_body_b(tables, key->row)] != key->b;
 	view_points(tables, key, out, count);
@@ -404,37 +410,39 @@ static void view_held(const struct tables *tables, const struct contact_key *key
 		out[i].child_b = key->child_a;
 		if (!turned)
 			continue;
-		/* Not by a sign: what is 0 stays +0. */
+		/* 0 - x, not -x: a component of 0 stays +0, so equal states give equal bytes. */
 		out[i].normal = vec3_sub(vec3_zero(), out[i].normal);
 		out[i].friction_impulse = vec3_sub(vec3_zero(), out[i].friction_impulse);
 	}
 }
 
-enum { HELD_FEW = 32 };
+enum { KEYS_ON_STACK = 32 }; /* contacts of one body whose keys fit on the stack */
 
-enum status world_held_contacts(const struct world *world, body_id body, struct contact_view *out,
-				uint32_t capacity, uint32_t *count)
+enum status world_assigned_contacts(const struct world *world, body_id body,
+				    struct contact_view *out, uint32_t capacity, uint32_t *count)
 {
 	const struct tables *tables = &world->tables;
-	struct contact_key few[2 * HELD_FEW], *keys = few;
+	struct contact_key few[2 * KEYS_ON_STACK], *keys = few;
 	uint32_t row, points = 0;
 	*count = 0;
 	if (body == BODY_WALLS || !table_find(&world->dynamics.body_index, body, &row) ||
 	    tables->body.status[row] != BODY_DYNAMIC)
 		return STATUS_OK;
-	uint32_t contacts = collect_held(world, row, NULL);
-	if (contacts > HELD_FEW)
+	uint32_t contacts = collect_assigned(world, row, NULL);
+	if (contacts > KEYS_ON_STACK)
 		keys = heap_alloc((size_t)2 * contacts * sizeof *keys);
 	if (keys == NULL)
 		return STATUS_NO_MEMORY;
-	uint32_t collected = collect_held(world, row, keys);
+	uint32_t collected = collect_assigned(world, row, keys);
 	ASSERT(collected == contacts);
-	/* By (other, own piece, its piece): a pair of pieces has one contact, so the order is total. */
+	/* By (other body, own piece, piece of the other): a pair of pieces has one contact, so the
+	 * order is total. */
 	sort_items(keys, keys + contacts, contacts, sizeof *keys, compare_contacts, NULL);
 	for (uint32_t i = 0; i < contacts; i++) {
 		uint32_t of = tables->contact.point_count[keys[i].row];
 		if (points < capacity)
-			view_held(tables, &keys[i], out + points, MIN_OF(of, capacity - points));
+			view_assigned(tables, &keys[i], out + points,
+				      MIN_OF(of, capacity - points));
 		points += of;
 	}
 	if (keys != few)
@@ -457,7 +465,7 @@ static void add_changed(struct changed_bodies *self, body_id id)
 	self->count++;
 }
 
-/* A body, and those that hold contacts with it. */
+/* Adds a body, and the sleeping bodies to which contacts with it are assigned. */
 static void add_changed_around(struct changed_bodies *self, const struct world *world, uint32_t row)
 {
 	const struct dynamics *dynamics = &world->dynamics;
@@ -466,7 +474,7 @@ static void add_changed_around(struct changed_bodies *self, const struct world *
 	for (uint32_t e = dynamics->bodies.items[row].first_edge; e != DYNAMICS_NONE;
 	     e = dynamics->edges.items[e].next) {
 		uint32_t other = edge_other(&world->tables, e);
-		if (!bitset_get(&dynamics->awake, other) && body_holds_contact(body, other, row))
+		if (!bitset_get(&dynamics->awake, other) && contact_belongs_to(body, other, row))
 			add_changed(self, body->id[other]);
 	}
 }

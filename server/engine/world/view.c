@@ -120,7 +120,8 @@ enum status world_body(const struct world *world, body_id id, struct body_view *
 	return STATUS_OK;
 }
 
-/* Rows are not in order of ids once slots were reused. The lists of changes have room to sort in. */
+/* Rows are not in order of ids once a slot has been reused, so the ids are sorted, in the scratch
+ * arrays of the lists of changes. */
 uint32_t world_bodies(const struct world *world, body_id *ids, uint32_t capacity)
 {
 	const struct body_table *body = &world->tables.body;
@@ -156,7 +157,7 @@ uint32_t world_body_placements(const struct world *world, body_id id, struct pla
 
 struct world_changes world_changes(const struct world *world)
 {
-	/* The lists are made when somebody looks; that is no change of the world. */
+	/* The lists are a cache, made on request; making them does not change the world's state. */
 	struct changes *changes = (struct changes *)&world->changes;
 	changes_list(changes, &world->tables);
 	return (struct world_changes){

@@ -1,14 +1,14 @@
-/* walls.c: BOUNDS_WALLS: the world's box as shapes that everything collides with from inside.
+/* walls.c: BOUNDS_WALLS: the walls of the world's box, as shapes with which bodies collide from inside.
  *
- * The walls are half-spaces on one hidden static body, BODY_WALLS, so that every method meets them as
- * ordinary contacts and none has to know about them. In space there are six planes; their shapes have
- * offset 0 and fixed normals and are placed at the bounds, so that the shapes are the same for all
- * worlds. In a planar world polygons meet only polygons: there the walls are four rectangles of
- * 2·10⁵ m by 10⁵ m with their inner side on the bounds, which is why planar walls may be at most
- * WALL_SPAN_MAX apart.
+ * The walls are shapes of one hidden static body, BODY_WALLS, so every method handles them as ordinary
+ * contacts and needs no code for them. A spatial world has six planes. Their shapes have offset 0 and
+ * fixed normals and are placed at the bounds, so all worlds use the same six shapes. In a planar world
+ * polygons collide only with polygons, so its walls are four rectangles of 2·10⁵ m by 10⁵ m with their
+ * inner side on the bounds. Their length is finite: planar walls may be at most WALL_SPAN_MAX apart.
  *
- * Body and shapes are in the tables (contacts refer to them) but outside the limits, the hashes that
- * clients see, and every list of bodies. Their ids are past IDS_END, their names are no SHA-256.
+ * Body and shapes are in the tables, because contacts refer to them. They are not counted by the
+ * limits, not covered by the tick hash, and in no list of bodies. Their ids are IDS_END and above, and
+ * their names are not SHA-256 hashes.
  */
 #include "server/base/bytes.h"
 #include "server/engine/world/walls.h"
@@ -24,7 +24,7 @@ uint32_t walls_count(bool planar)
 	return planar ? 4 : 6;
 }
 
-/* Not a hash, on purpose: a user's shape cannot have it. */
+/* The name is text and not a hash, so no uploaded shape can have it. */
 static void wall_name(uint32_t wall, bool planar, uint8_t name[SHAPE_NAME_BYTES])
 {
 	ASSERT(wall < WALLS_MAX);
@@ -44,7 +44,7 @@ static void write_plane(struct writer *writer, vec3 normal)
 	write_f64(writer, 0);
 }
 
-/* A rectangle behind the line through the origin with this inward normal. */
+/* A rectangle whose inner side is on the line through the origin with this inward normal. */
 static void write_slab(struct writer *writer, vec3 normal)
 {
 	vec3 along = vec3_make(-normal.y, normal.x, 0);
@@ -103,8 +103,8 @@ bool walls_fit_bounds(bool planar, vec3 minimum, vec3 maximum)
 	return !planar || (span.x <= WALL_SPAN_MAX && span.y <= WALL_SPAN_MAX);
 }
 
-/* On the wall's surface: its own coordinate from the bounds, the others from their middle (a
- * planar rectangle must be centred; a plane may be anywhere on its surface). */
+/* A point of the wall's surface: its coordinate along the normal is that of the bounds, the others are
+ * those of their centre, because a planar rectangle must be centred. */
 static vec3 wall_position(const struct tables *tables, uint32_t wall)
 {
 	vec3 low = tables->world.bounds_min[0], high = tables->world.bounds_max[0];

@@ -4,13 +4,14 @@
 
 #include "server/engine/world/world.h"
 
-/* Walls of a planar world are rectangles of finite length: at most this far apart, m. */
+/* m: the largest distance of opposite walls of a planar world, whose rectangles have finite length. */
 #define WALL_SPAN_MAX 1e5
-/* Coulomb, sticking and sliding; no bounce of their own (rules: geometric mean and largest). */
+/* Coulomb coefficient, static and dynamic. The combination rule is the geometric mean. Restitution is 0,
+ * with the rule maximum, so the body's restitution decides. */
 #define WALL_FRICTION 0.6
 
-/* Walls can be placed at these bounds: always in space; in a planar world if they are at most
- * WALL_SPAN_MAX apart. */
+/* True if walls can be placed at these bounds: always in a spatial world; in a planar world if the
+ * bounds are at most WALL_SPAN_MAX apart. */
 bool walls_fit_bounds(bool planar, vec3 minimum, vec3 maximum);
 
 #endif

@@ -32,9 +32,10 @@ struct world_options world_options_default(void)
 	};
 }
 
-#define ROWS_MAX (1u << 24)	    /* of any limit on things */
-#define MEMORY_LIMIT_MIN (1u << 16) /* bytes; a world without bodies needs a few hundred */
-#define RATE_PART_MAX 1000000u	    /* of either half of the rate */
+#define ROWS_MAX                                                                                   \
+	(1u << 24) /* largest limit on bodies, placements, contacts, shapes, joints or events */
+#define MEMORY_LIMIT_MIN (1u << 16) /* bytes; a world without bodies uses a few hundred */
+#define RATE_PART_MAX 1000000u	    /* largest numerator and denominator of the rate */
 
 static enum status check_count(uint32_t value, const char *name, struct reason *why)
 {
@@ -127,7 +128,7 @@ static enum status check_options(const struct world_options *options, struct rea
 	return check_broad_phase(options, why);
 }
 
-/* ---- life ------------------------------------------------------------------------------------- */
+/* ---- creation and destruction ----------------------------------------------------------------- */
 
 static enum status fill_tables(struct tables *tables, const struct world_options *options)
 {
@@ -271,7 +272,8 @@ void world_close_boundary(struct world *world)
 	world->open = false;
 }
 
-/* The defined order: kind, a, b, child a, child b; equal ones as they happened. */
+/* The defined order: kind, a, b, child a, child b. The sort is stable: equal events stay in the order
+ * in which they happened. */
 static int compare_events(const void *a, const void *b, void *context)
 {
 	UNUSED(context);
@@ -287,8 +289,8 @@ static int compare_events(const void *a, const void *b, void *context)
 	return x->child_b < y->child_b ? -1 : x->child_b > y->child_b;
 }
 
-/* Without room to merge, by insertion: the same order, slower. */
-static void sort_slowly(struct event *items, uint32_t count)
+/* Insertion sort, for when the arena has no room for a merge sort: it gives the same order. */
+static void insertion_sort_events(struct event *items, uint32_t count)
 {
 	for (uint32_t i = 1; i < count; i++) {
 		struct event event = items[i];
@@ -325,12 +327,12 @@ static void sort_events(struct world *world)
 		sort_items(events->items, scratch, events->count, sizeof *scratch, compare_events,
 			   NULL);
 	else
-		sort_slowly(events->items, events->count);
+		insertion_sort_events(events->items, events->count);
 	arena_rewind(arena, mark);
 }
 
-/* Where the event stands that tells of events dropped at this boundary; `count` if there is none. */
-static uint32_t find_dropped(const struct event_list *events)
+/* Index of the EVENT_LIMIT that reports dropped events of this boundary; `count` if there is none. */
+static uint32_t find_dropped_report(const struct event_list *events)
 {
 	uint32_t at = 0;
 	while (at < events->count &&
@@ -339,28 +341,28 @@ static uint32_t find_dropped(const struct event_list *events)
 	return at;
 }
 
-/* The limit holds for the list in its defined order, so that two runs drop the same events. */
+/* Drops the events over the limit. The list is sorted first, so that two runs drop the same events. */
 static void limit_events(struct world *world)
 {
 	struct event_list *events = &world->dynamics.events;
 	uint32_t most = world->tables.world.events_max[0], dropped = events->lost,
-		 told = find_dropped(events);
+		 report_at = find_dropped_report(events);
 	events->lost = 0;
 	if (events->count <= most && dropped == 0)
 		return;
-	if (told < events->count) {
-		dropped += events->items[told].child_a;
-		memmove(&events->items[told], &events->items[told + 1],
-			(events->count - told - 1) * sizeof *events->items);
+	if (report_at < events->count) {
+		dropped += events->items[report_at].child_a;
+		memmove(&events->items[report_at], &events->items[report_at + 1],
+			(events->count - report_at - 1) * sizeof *events->items);
 		events->count--;
 	}
-	/* One place is kept for the event that says so. */
+	/* The last place is for the event that reports the dropped ones. */
 	if (events->count > most - 1) {
 		dropped += events->count - (most - 1);
 		events->count = most - 1;
 	}
 	if (events->capacity == events->count)
-		return; /* lost for want of memory, and no memory to say so: told at the next boundary */
+		return; /* out of memory for this report, too: the loss is not reported */
 	struct event limit = {
 		.kind = EVENT_LIMIT, .child_a = dropped, .fraction = 1, .value = most
 	};
@@ -378,7 +380,7 @@ void world_sort_events(struct world *world)
 	VALIDATE(events_are_sorted(&world->dynamics.events));
 }
 
-/* ---- small facts ------------------------------------------------------------------------------ */
+/* ---- derived numbers -------------------------------------------------------------------------- */
 
 double world_dt(const struct world *world)
 {

@@ -1,6 +1,8 @@
-/* world_step.c: one tick: stored batches that are due, the method's step, bounds, drives, then
- * changes and events. A step that meets a limit or finds no memory is not made; the world
- * reports it once a boundary.
+/* world_step.c: one tick.
+ *
+ * In this order: apply the stored batches that are due, make the method's step, enforce the bounds,
+ * count the drives down, then update the changes and sort the events. If the step would exceed a
+ * limit or memory runs out, no step is made, and the world reports that once per boundary.
  */
 #include "server/base/array.h"
 #include "server/engine/world/body_mass.h"
@@ -20,7 +22,7 @@ static bool is_outside(const struct world *world, vec3 centre)
 	       (!flat && (centre.z < low.z || centre.z > high.z));
 }
 
-static void deactivate(struct world *world, uint32_t row, vec3 centre)
+static void deactivate_body(struct world *world, uint32_t row, vec3 centre)
 {
 	world->tables.body.status[row] = BODY_INACTIVE;
 	body_inverses_set(&world->tables, row);
@@ -31,7 +33,7 @@ static void deactivate(struct world *world, uint32_t row, vec3 centre)
 							 .point = centre });
 }
 
-/* Only what moves can leave, so the awake are all there is to look at, in order of rows. */
+/* Only an awake body can leave the bounds. Rows ascend, so the events have a defined order. */
 static void enforce_bounds(struct world *world)
 {
 	if (world->tables.world.bounds_mode[0] != BOUNDS_INACTIVE)
@@ -41,14 +43,14 @@ static void enforce_bounds(struct world *world)
 	     row = bitset_next(awake, row + 1)) {
 		vec3 centre = dynamics_centre(&world->tables, row);
 		if (is_outside(world, centre))
-			deactivate(world, row, centre);
+			deactivate_body(world, row, centre);
 	}
 }
 
 /* ---- what changed ----------------------------------------------------------------------------- */
 
-/* Whoever is awake before or after the step may have moved. */
-static void note_awake(struct world *world)
+/* A body that is awake before or after the step may have moved. */
+static void mark_awake_as_candidates(struct world *world)
 {
 	const struct bitset *awake = &world->dynamics.awake;
 	for (uint32_t row = bitset_next(awake, 0); row != BITSET_NONE;
@@ -66,7 +68,7 @@ static void update_candidates(struct world *world)
 
 /* ---- the step --------------------------------------------------------------------------------- */
 
-static bool has_refusal(const struct event_list *events)
+static bool has_step_refusal(const struct event_list *events)
 {
 	for (uint32_t i = 0; i < events->count; i++)
 		if (events->items[i].kind == EVENT_LIMIT && events->items[i].fraction == 0)
@@ -74,14 +76,14 @@ static bool has_refusal(const struct event_list *events)
 	return false;
 }
 
-/* Reports that the step was not made, once a boundary; the next world_step tries again. */
+/* Reports, once per boundary, that no step was made. The next world_step tries again. */
 static enum status refuse_step(struct world *world, enum status status)
 {
 	struct world_table *table = &world->tables.world;
 	struct event_list *events = &world->dynamics.events;
 	world->starved = status == STATUS_NO_MEMORY;
 	table->stopped[0] |= !world->starved;
-	if (!has_refusal(events))
+	if (!has_step_refusal(events))
 		dynamics_event(
 			&world->dynamics,
 			(struct event){ .kind = EVENT_LIMIT, .value = world->dynamics.limit_met });
@@ -89,7 +91,7 @@ static enum status refuse_step(struct world *world, enum status status)
 	return status;
 }
 
-static void note_report(struct world *world)
+static void add_step_report(struct world *world)
 {
 	const struct step_report *report = &world->dynamics.report;
 	world->fallbacks_total += report->fallbacks;
@@ -111,7 +113,7 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	enum status status = world_apply_due(world, NULL, 0, NULL);
 	if (status != STATUS_OK)
 		return refuse_step(world, reason_set(why, status, -1, "memory", "out of memory"));
-	note_awake(world);
+	mark_awake_as_candidates(world);
 	uint32_t first_event = world->dynamics.events.count;
 	world->dynamics.parallel = parallel;
 	memset(&world->dynamics.report, 0, sizeof world->dynamics.report);
@@ -119,17 +121,17 @@ enum status world_step(struct world *world, const struct parallel *parallel, str
 	world->dynamics.parallel = &parallel_serial;
 	if (status != STATUS_OK)
 		return refuse_step(world, status);
-	note_report(world);
+	add_step_report(world);
 	enforce_bounds(world);
 	drives_count_down(world);
 	world->tables.world.tick[0]++;
 	world->tables.world.edit[0] = 0;
 	world->tables.world.stopped[0] = 0;
 	world->starved = false;
-	note_awake(world);
+	mark_awake_as_candidates(world);
 	update_candidates(world);
-	/* A body woken and put to quarantine or sleep by the same step was awake neither before
-	 * nor after it. */
+	/* A body that the step woke and then put to sleep or into quarantine was awake neither before
+	 * nor after the step, so mark_awake_as_candidates has missed it. */
 	world_note_woken(world, first_event);
 	world_sort_events(world);
 	world->open = false;
