@@ -25,9 +25,9 @@ struct host_options host_options_default(void)
 void host_send(struct host *host, struct report *report)
 {
 	report_queue_push(&host->reports, report);
-	if (host->here)
+	if (host->on_loop)
 		return;
-	host->told_in_slice = host->in_slice;
+	host->sent_in_slice = host->in_slice;
 	if (!host->in_slice)
 		executor_wake(host->executor, EXECUTOR_LOOP, &host->wakeup);
 }
@@ -60,7 +60,7 @@ void host_refuse(struct host *host, struct requester *requester, const struct re
 	host_send(host, report);
 }
 
-bool host_is_between(struct host *host, struct requester *requester)
+bool host_refuse_in_boundary(struct host *host, struct requester *requester)
 {
 	struct reason why;
 	if (host->boundary.stage == BOUNDARY_IDLE || host->boundary.stage == BOUNDARY_ANSWER)
@@ -85,15 +85,16 @@ static void answer_wakeup(void *context)
 	struct host *host = context;
 	host->on_reports(host, host->reports_context);
 	/* The worker has run tasks, so the task queue may have room again. */
-	host_look_after(host);
-	if (host->stop_due && atomic_load(&host->away) == 0 && !atomic_load(&host->wakeup.pending))
+	host_post_notes(host);
+	if (host->stop_due && atomic_load(&host->posted) == 0 &&
+	    !atomic_load(&host->wakeup.pending))
 		finish_stop(host);
 }
 
 void host_shape_query_returned(struct host *host)
 {
 	host->on_reports(host, host->reports_context);
-	bool last = atomic_fetch_sub(&host->away, 1) == 1;
+	bool last = atomic_fetch_sub(&host->posted, 1) == 1;
 	if (host->stop_due && last && !atomic_load(&host->wakeup.pending))
 		finish_stop(host);
 }
@@ -104,15 +105,15 @@ struct report *host_take_report(struct host *host)
 	if (report == NULL)
 		return NULL;
 	if (report->kind == REPORT_TICK) {
-		host->seen.ticks += report->ticked.step;
-		host->seen.bodies = report->ticked.stats.bodies;
-		host->seen.late = report->ticked.late;
-		host->seen.dropped = report->ticked.dropped;
-		host->seen.stalls = report->ticked.stalls;
-		host->seen.fallbacks = report->ticked.stats.fallbacks_total;
-		host->seen.batches += report->ticked.result_count;
+		host->counters.ticks += report->ticked.step;
+		host->counters.bodies = report->ticked.stats.bodies;
+		host->counters.late = report->ticked.late;
+		host->counters.dropped = report->ticked.dropped;
+		host->counters.stalls = report->ticked.stalls;
+		host->counters.fallbacks = report->ticked.stats.fallbacks_total;
+		host->counters.batches += report->ticked.result_count;
 	} else {
-		host->seen.refused += report->reply.status != STATUS_OK;
+		host->counters.refused += report->reply.status != STATUS_OK;
 	}
 	/* At half of the queue a host that waits for room is woken, before the queue runs empty. */
 	if (report_queue_count(&host->reports) == REPORTS_MAX / 2 && host->pool != NULL)
@@ -137,7 +138,7 @@ struct report *host_take_spare(struct host *host)
 	return report != NULL ? report : heap_alloc(sizeof *report);
 }
 
-/* ---- life -------------------------------------------------------------------------------------- */
+/* ---- creation, start and end ------------------------------------------------------------------- */
 
 static const struct runnable_ops host_ops = { host_due, host_run };
 
@@ -185,7 +186,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 	host->on_reports = reports;
 	host->reports_context = context;
 	host->mode = WIRE_MODE_PAUSED;
-	atomic_init(&host->stands, true);
+	atomic_init(&host->not_running, true);
 	host->whole_due = true;
 	/* Changes that a scene made before the first tick belong to a boundary that no step has closed. */
 	struct world_changes changes = world_changes(world);
@@ -205,7 +206,7 @@ enum status host_create(const struct host_options *options, struct world *world,
 
 void host_destroy(struct host *host)
 {
-	/* Left open only where the server ended before its worlds. */
+	/* The journal is still open only if the server ended before its worlds. */
 	if (host->journal != NULL)
 		journal_close(host->journal);
 	host_boundary_release(host);
@@ -273,16 +274,16 @@ static void finish_stop(struct host *host)
 	host->on_stopped(host, host->stopped_context);
 }
 
-/* Wakeups are answered in any order: that of the last reports may still be pending, or a shape query may
- * still be at ANSWERS. The host ends after them. */
-static void stopped(struct runnable *runnable, void *context)
+/* Wakeups run in any order: that of the last reports may still be pending, and a shape query may still be
+ * at ANSWERS. The host ends after both. */
+static void on_runnable_removed(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	UNUSED(context);
-	/* From here on room in the journal wakes nothing. */
+	/* Room in the journal must no longer wake the host. */
 	if (host->journal != NULL)
 		journal_on_ready(host->journal, NULL, NULL);
-	host->stop_due = atomic_load(&host->wakeup.pending) || atomic_load(&host->away) > 0;
+	host->stop_due = atomic_load(&host->wakeup.pending) || atomic_load(&host->posted) > 0;
 	if (!host->stop_due)
 		finish_stop(host);
 }
@@ -291,7 +292,7 @@ void host_stop(struct host *host, host_stopped *on_stopped, void *context)
 {
 	host->on_stopped = on_stopped;
 	host->stopped_context = context;
-	pool_remove(host->pool, &host->runnable, stopped, NULL);
+	pool_remove(host->pool, &host->runnable, on_runnable_removed, NULL);
 }
 
 const char *host_name(const struct host *host)
@@ -301,7 +302,7 @@ const char *host_name(const struct host *host)
 
 void host_counters(const struct host *host, struct host_counters *out)
 {
-	*out = host->seen;
+	*out = host->counters;
 	out->reports = report_queue_count(&host->reports);
 	struct inbox_counters inbox;
 	inbox_counters(host->inbox, &inbox);
@@ -317,7 +318,7 @@ void waiting_batch_destroy(void *batch, void *context)
 	heap_free(batch);
 }
 
-/* A copy with its packed commands right behind it. */
+/* Copies a batch; its packed commands follow in the same allocation. */
 struct waiting_batch *waiting_batch_of(const struct host_batch *batch)
 {
 	struct waiting_batch *copy = heap_alloc(sizeof *copy + batch->list.bytes);
@@ -339,10 +340,10 @@ enum status host_submit(struct host *host, const struct host_batch *batch)
 				       (uint32_t)sizeof *copy + batch->list.bytes);
 	if (status != STATUS_OK)
 		heap_free(copy);
-	host->put = host->put || status == STATUS_OK;
-	/* No batch is missed: the worker sets `stands` before it takes the inbox's lock to read it, and
-	 * this thread reads `stands` after it held that lock. */
-	if (status == STATUS_OK && atomic_load(&host->stands) && host->pool != NULL)
+	host->inbox_filled = host->inbox_filled || status == STATUS_OK;
+	/* No batch is missed: the worker sets `not_running` before it takes the inbox's lock to read the
+	 * inbox, and this thread reads `not_running` after it held that lock. */
+	if (status == STATUS_OK && atomic_load(&host->not_running) && host->pool != NULL)
 		pool_wake(&host->runnable);
 	return status;
 }

@@ -121,8 +121,8 @@ void host_request_destroy(struct host_request *request);
 void host_session_gone(struct host *host, struct host_request *closing);
 /* The journal has failed: the world goes to FAILED and reports it. Cannot fail. */
 void host_journal_failed(struct host *host);
-/* Call now and then: posts the deferred requests that found the task queue half full. */
-void host_look_after(struct host *host);
+/* Posts deferred requests that found the task queue half full. Call it periodically. */
+void host_post_notes(struct host *host);
 /* A query as packed on the wire (protocol/query_wire.h), answered between two ticks. */
 MUST_CHECK enum status host_query(struct host *host, uint32_t session, uint64_t id,
 				  struct wire_list query);
@@ -143,13 +143,13 @@ MUST_CHECK enum status host_report_whole(struct host *host);
 
 /* Reports contain contacts from now on, or no longer; the first such report has those of all bodies.
  * NO_MEMORY: call again. */
-MUST_CHECK enum status host_watch_contacts(struct host *host, bool wanted);
+MUST_CHECK enum status host_watch_contacts(struct host *host, bool watch);
 /* The same for joints. */
-MUST_CHECK enum status host_watch_joints(struct host *host, bool wanted);
+MUST_CHECK enum status host_watch_joints(struct host *host, bool watch);
 
 struct host_counters {
 	uint64_t ticks, late, dropped, stalls, batches, refused, fallbacks;
-	uint64_t here; /* steps made on LOOP */
+	uint64_t steps_on_loop;
 	uint32_t inbox, reports, bodies;
 };
 /* Any time; a copy as of the last report taken. */

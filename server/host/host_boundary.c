@@ -22,7 +22,7 @@
 #include "server/base/heap.h"
 #include "server/host/host_state.h"
 
-/* Between two tries of a stage: short beside a client's patience, long beside the store's transaction. */
+/* Between two tries of a stage: shorter than a client notices, longer than a transaction of the store. */
 enum { AGAIN_MS = 10 };
 
 static bool is_temporary(enum status status)
@@ -30,8 +30,8 @@ static bool is_temporary(enum status status)
 	return status == STATUS_NO_MEMORY || status == STATUS_FULL;
 }
 
-/* The report queue and the journal both have room for the output of a slice. */
-static bool has_room(struct host *host)
+/* True if the report queue and the journal both have room for the output of a slice. */
+static bool has_output_room(struct host *host)
 {
 	return report_queue_count(&host->reports) < REPORTS_MAX &&
 	       (host->journal == NULL || journal_ready(host->journal));
@@ -42,7 +42,7 @@ uint64_t host_due(struct runnable *runnable)
 	struct host *host = (struct host *)runnable;
 	if (host->boundary.stage != BOUNDARY_IDLE)
 		return host->boundary.again_at;
-	bool full = !has_room(host);
+	bool full = !has_output_room(host);
 	if (full && !host->waiting_for_loop)
 		host->stalls++;
 	host->waiting_for_loop = full;
@@ -55,7 +55,7 @@ uint64_t host_due(struct runnable *runnable)
 
 /* The journal has failed; its file ends before this record. A world whose journal cannot be written does
  * not step any more. */
-static void lose_journal(struct host *host, enum status status)
+static void fail_journal(struct host *host, enum status status)
 {
 	struct reason why;
 	host->journal_failed = true;
@@ -65,7 +65,7 @@ static void lose_journal(struct host *host, enum status status)
 	host_fail(host, &why);
 }
 
-/* ---- beginning --------------------------------------------------------------------------------- */
+/* ---- the journal's beginning ------------------------------------------------------------------- */
 
 /* Writes the shape library, then a checkpoint of the first state: the file is complete from here. */
 static enum status record_beginning(struct host *host)
@@ -83,7 +83,7 @@ static enum status record_beginning(struct host *host)
 	if (is_temporary(status))
 		return status;
 	if (status != STATUS_OK)
-		lose_journal(host, status);
+		fail_journal(host, status);
 	host->boundary.stage = BOUNDARY_REPORT;
 	return STATUS_OK;
 }
@@ -92,9 +92,9 @@ void host_boundary_begin(struct host *host)
 {
 	host->boundary.mark = arena_mark(&host->scratch);
 	host->boundary.stepping = false;
-	host->let_go_all = true;
+	host->all_drags_due = true;
 	host->boundary.stage = BOUNDARY_BEGIN;
-	host_go_on(host);
+	host_run_stages(host);
 }
 
 /* ---- collecting -------------------------------------------------------------------------------- */
@@ -160,8 +160,8 @@ static enum status add_inbox(struct host *host)
 	return STATUS_OK;
 }
 
-/* Adds the commands of the jobs that begin with this tick. They were decoded once when the STEP came, so
- * decoding fails only for want of memory. The boundary owns them from here. */
+/* Adds the commands of the jobs that begin with this tick. They were checked when the STEP arrived, so
+ * decoding fails only if memory runs out. The boundary owns them from then on. */
 static enum status add_steps(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
@@ -201,7 +201,7 @@ static enum status collect_batches(struct host *host)
 	struct arena *scratch = &host->scratch;
 	if (host_players_begin(host, boundary) != STATUS_OK)
 		return STATUS_NO_MEMORY;
-	uint32_t most = boundary->entry_count + jobs + boundary->own;
+	uint32_t most = boundary->entry_count + jobs + boundary->own_count;
 	boundary->commands = ARENA_ARRAY(scratch, struct waiting_batch *, jobs);
 	boundary->batches = ARENA_ARRAY(scratch, struct batch, most);
 	boundary->records = ARENA_ARRAY(scratch, struct journal_batch, most);
@@ -225,7 +225,7 @@ static enum status collect_batches(struct host *host)
  * judge steps on request by their cost. */
 static uint64_t time_used(const struct host *host)
 {
-	return host->here ? 0 : executor_used(host->executor);
+	return host->on_loop ? 0 : executor_used(host->executor);
 }
 
 static enum status apply_batches(struct host *host)
@@ -233,7 +233,7 @@ static enum status apply_batches(struct host *host)
 	struct boundary *boundary = &host->boundary;
 	uint64_t before = time_used(host);
 	enum status status = world_apply(host->world, boundary->batches,
-					 boundary->count + boundary->own, boundary->results);
+					 boundary->count + boundary->own_count, boundary->results);
 	boundary->cost += time_used(host) - before;
 	if (status != STATUS_OK)
 		return status;
@@ -257,7 +257,7 @@ static enum status record_batches(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	enum status status = STATUS_OK;
-	uint32_t count = boundary->count + boundary->own;
+	uint32_t count = boundary->count + boundary->own_count;
 	if (host->journal != NULL && count > 0) {
 		struct world_info info = world_info(host->world);
 		for (uint32_t i = 0; i < boundary->count; i++)
@@ -272,7 +272,7 @@ static enum status record_batches(struct host *host)
 	boundary->status = status;
 	boundary->stage = BOUNDARY_EDIT;
 	if (status != STATUS_OK) {
-		lose_journal(host, status);
+		fail_journal(host, status);
 		boundary->why = host->failure;
 		boundary->stage = BOUNDARY_REPORT;
 	}
@@ -282,7 +282,7 @@ static enum status record_batches(struct host *host)
 /* ---- stepping ---------------------------------------------------------------------------------- */
 
 /* Puts the results of the steps' commands into their jobs. */
-static enum status keep_step_results(struct host *host)
+static enum status store_step_results(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	for (struct step_job *job = NULL; (job = host_step_next(host, job)) != NULL;) {
@@ -312,7 +312,8 @@ static void set_mode_by_outcome(struct host *host, enum schedule_change news)
 		return;
 	}
 	if (host->mode == WIRE_MODE_FAILED && !host->journal_failed)
-		host_set_mode(host, WIRE_MODE_PAUSED); /* a STEP succeeded, so it can go on */
+		host_set_mode(host,
+			      WIRE_MODE_PAUSED); /* a STEP succeeded, so the world can run again */
 	if (host->mode == WIRE_MODE_RUNNING && news == SCHEDULE_OVERRUN) {
 		struct reason why;
 		reason_set(
@@ -324,18 +325,18 @@ static void set_mode_by_outcome(struct host *host, enum schedule_change news)
 	}
 }
 
-/* The commands have been applied. Where no tick follows, the state gets a new `edit` and is reported. */
+/* After the commands were applied: if no tick follows, the state has a new `edit` and is reported. */
 static enum status decide_tick(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	struct step_job *job = NULL;
-	enum status status = keep_step_results(host);
+	enum status status = store_step_results(host);
 	if (status != STATUS_OK)
 		return status;
 	while ((job = host_step_next(host, job)) != NULL)
 		job->begun = true;
 	boundary->edits =
-		boundary->edits || (host->mode != WIRE_MODE_RUNNING && !host_step_goes_on(host));
+		boundary->edits || (host->mode != WIRE_MODE_RUNNING && !host_step_needs_tick(host));
 	boundary->stage = boundary->edits ? BOUNDARY_REPORT : BOUNDARY_STEP;
 	return STATUS_OK;
 }
@@ -347,13 +348,13 @@ static enum status step_world(struct host *host)
 	uint64_t before = time_used(host);
 	/* A step on LOOP is small: threads inside it would cost more than they save. */
 	const struct parallel *parallel =
-		host->here ? &parallel_serial : executor_parallel(host->executor);
+		host->on_loop ? &parallel_serial : executor_parallel(host->executor);
 	boundary->status = world_step(host->world, parallel, &boundary->why);
 	boundary->cost += time_used(host) - before;
 	while (boundary->status == STATUS_OK && (job = host_step_next(host, job)) != NULL)
-		job->left--;
+		job->ticks_left--;
 	uint64_t now = executor_now(host->executor);
-	if (host->here)
+	if (host->on_loop)
 		boundary->cost = now - boundary->slice_at;
 	set_mode_by_outcome(host, schedule_end(&host->schedule, boundary->cost, now));
 	boundary->stage = BOUNDARY_HASH;
@@ -385,12 +386,12 @@ static enum status record_hash(struct host *host)
 		status = is_temporary(status) ? STATUS_OK : status;
 	}
 	if (status != STATUS_OK)
-		lose_journal(host, status);
+		fail_journal(host, status);
 	host->boundary.stage = BOUNDARY_REPORT;
 	return STATUS_OK;
 }
 
-/* ---- going back -------------------------------------------------------------------------------- */
+/* ---- restore ----------------------------------------------------------------------------------- */
 
 static enum status record_restore(struct host *host)
 {
@@ -402,7 +403,7 @@ static enum status record_restore(struct host *host)
 	if (is_temporary(status))
 		return status;
 	if (status != STATUS_OK)
-		lose_journal(host, status);
+		fail_journal(host, status);
 	host->boundary.stage = BOUNDARY_REPORT;
 	return STATUS_OK;
 }
@@ -411,9 +412,9 @@ void host_boundary_restored(struct host *host)
 {
 	host->boundary.mark = arena_mark(&host->scratch);
 	host->boundary.stepping = false;
-	host->let_go_all = true;
+	host->all_drags_due = true;
 	host->boundary.stage = BOUNDARY_RESTORE;
-	host_go_on(host);
+	host_run_stages(host);
 }
 
 static void answer_restorer(struct host *host)
@@ -427,7 +428,7 @@ static void answer_restorer(struct host *host)
 
 /* ---- reporting --------------------------------------------------------------------------------- */
 
-/* Results of a boundary that is still open are reported once: remembers how many were. */
+/* Results of a boundary that stays open are reported once: stores how many have been. */
 static void note_reported(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
@@ -438,7 +439,7 @@ static void note_reported(struct host *host)
 	host->open = boundary->status != STATUS_OK;
 	if (boundary->edits)
 		world_close_boundary(host->world);
-	host->kept_told = host->open ? kept : 0;
+	host->kept_reported = host->open ? kept : 0;
 }
 
 /* Records mode and speed. A FAILED world is recorded as PAUSED, so it does not step after a restart. */
@@ -454,7 +455,7 @@ static enum status record_pace(struct host *host)
 	if (is_temporary(status))
 		return status;
 	if (status != STATUS_OK)
-		lose_journal(host, status);
+		fail_journal(host, status);
 	host->pace_due = false;
 	return STATUS_OK;
 }
@@ -469,7 +470,7 @@ static enum status report_boundary(struct host *host)
 		return status;
 	host->whole_due = host->contacts_due = host->joints_due = false;
 	note_reported(host);
-	host->tell_due = false;
+	host->control_due = false;
 	if (host->restorer.report != NULL)
 		answer_restorer(host);
 	boundary->stage = boundary->stepping ? BOUNDARY_ANSWER : BOUNDARY_IDLE;
@@ -484,28 +485,28 @@ static enum status answer_steps(struct host *host)
 		status = host_step_answer(host);
 	if (status != STATUS_OK)
 		return status;
-	/* No session waits for ticks that will not be made. */
+	/* Sessions must not wait for ticks that will not be made. */
 	if (boundary->status != STATUS_OK || host->journal_failed)
 		host_refuse_all_jobs(host, &host->failure);
 	boundary->stage = BOUNDARY_IDLE;
 	return STATUS_OK;
 }
 
-void host_tell(struct host *host)
+void host_report_control(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
-	host->tell_due = true;
+	host->control_due = true;
 	if (boundary->stage != BOUNDARY_IDLE)
 		return;
 	boundary->stepping = false;
 	boundary->mark = arena_mark(&host->scratch);
 	boundary->stage = BOUNDARY_REPORT;
-	host_go_on(host);
+	host_run_stages(host);
 }
 
-/* ---- conducting -------------------------------------------------------------------------------- */
+/* ---- the slice --------------------------------------------------------------------------------- */
 
-void host_go_on(struct host *host)
+void host_run_stages(struct host *host)
 {
 	static enum status (*const stages[])(struct host *) = {
 		[BOUNDARY_BEGIN] = record_beginning,  [BOUNDARY_RESTORE] = record_restore,
@@ -518,7 +519,7 @@ void host_go_on(struct host *host)
 	enum status status = STATUS_OK;
 	while (boundary->stage != BOUNDARY_IDLE && status == STATUS_OK) {
 		status = stages[boundary->stage](host);
-		if (boundary->stage == BOUNDARY_IDLE && host->tell_due) {
+		if (boundary->stage == BOUNDARY_IDLE && host->control_due) {
 			boundary->stepping = false;
 			boundary->stage = BOUNDARY_REPORT;
 		}
@@ -535,14 +536,14 @@ static void take_inbox(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	/* Only LOOP puts batches, so LOOP knows when the inbox is empty. */
-	if (host->here && !host->put)
+	if (host->on_loop && !host->inbox_filled)
 		return;
 	boundary->entries = inbox_take(host->inbox, &boundary->entry_count);
-	if (host->here)
-		host->put = false;
+	if (host->on_loop)
+		host->inbox_filled = false;
 }
 
-static bool take_turn(struct host *host, uint64_t now)
+static bool make_turn(struct host *host, uint64_t now)
 {
 	struct boundary *boundary = &host->boundary;
 	boundary->edits = !(host->mode == WIRE_MODE_RUNNING || host_step_wanted(host));
@@ -558,7 +559,7 @@ static bool take_turn(struct host *host, uint64_t now)
 	boundary->status = STATUS_OK;
 	boundary->cost = 0;
 	boundary->mark = arena_mark(&host->scratch);
-	/* Entries left by a boundary that was given up come first, which keeps each session's order. */
+	/* Entries of an abandoned boundary are applied first, so each session's batches keep their order. */
 	if (boundary->entry_count == 0 && !(boundary->edits && host->mode == WIRE_MODE_BARRIER))
 		take_inbox(host);
 	return true;
@@ -569,12 +570,12 @@ void host_run(struct runnable *runnable, uint64_t now)
 	struct host *host = (struct host *)runnable;
 	/* The tick and its answers wake the loop once, at the end of the slice. */
 	host->in_slice = true;
-	host->told_in_slice = false;
+	host->sent_in_slice = false;
 	host->boundary.slice_at = now;
-	if (host->boundary.stage != BOUNDARY_IDLE || take_turn(host, now))
-		host_go_on(host);
+	if (host->boundary.stage != BOUNDARY_IDLE || make_turn(host, now))
+		host_run_stages(host);
 	host->in_slice = false;
-	if (host->told_in_slice)
+	if (host->sent_in_slice)
 		executor_wake(host->executor, EXECUTOR_LOOP, &host->wakeup);
 }
 

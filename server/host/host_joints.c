@@ -10,7 +10,8 @@
 enum { ITEM_BYTES_MAX = 256, JOINT_BYTES_MAX = 512 + WIRE_JOINT_AXES * 160 };
 
 /* The neutral form of a joint, without its axes. */
-static enum status facts_of(const struct world *world, joint_id id, struct wire_joint_facts *facts)
+static enum status joint_facts(const struct world *world, joint_id id,
+			       struct wire_joint_facts *facts)
 {
 	struct joint_view view;
 	enum status status = world_joint(world, id, &view);
@@ -22,7 +23,7 @@ static enum status facts_of(const struct world *world, joint_id id, struct wire_
 	return STATUS_OK;
 }
 
-static struct wire_joint_axis axis_of(const struct joint_axis_view *view)
+static struct wire_joint_axis axis_facts(const struct joint_axis_view *view)
 {
 	return (struct wire_joint_axis){
 		.mode = view->mode,
@@ -49,12 +50,12 @@ enum status host_answer_joint(struct host *host, const struct wire_query *query,
 			      struct reason *why)
 {
 	struct wire_joint_facts facts;
-	enum status status = facts_of(host->world, query->joint, &facts);
+	enum status status = joint_facts(host->world, query->joint, &facts);
 	for (uint32_t i = 0; i < WIRE_JOINT_AXES && status == STATUS_OK; i++) {
 		struct joint_axis_view view;
 		status = world_joint_axis(host->world, query->joint, i, &view);
 		if (status == STATUS_OK)
-			facts.axes[i] = axis_of(&view);
+			facts.axes[i] = axis_facts(&view);
 	}
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "joint", "there is no joint %u",
@@ -65,7 +66,7 @@ enum status host_answer_joint(struct host *host, const struct wire_query *query,
 }
 
 /* Ids from `first` on, at most `limit`: moves them to the front and returns their number. */
-static uint32_t keep_page(uint32_t *ids, uint32_t count, uint32_t first, uint32_t limit)
+static uint32_t select_page(uint32_t *ids, uint32_t count, uint32_t first, uint32_t limit)
 {
 	uint32_t from = 0;
 	while (from < count && ids[from] < first)
@@ -88,12 +89,12 @@ enum status host_answer_joints(struct host *host, const struct wire_query *query
 	if (ids == NULL)
 		return STATUS_NO_MEMORY;
 	world_joints(world, query->body, ids, count);
-	count = keep_page(ids, count, query->first, query->limit);
+	count = select_page(ids, count, query->first, query->limit);
 	struct wire_packer packer = packer_into(out, 8 + (size_t)count * ITEM_BYTES_MAX);
 	wire_pack_array(&packer, count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct wire_joint_facts facts;
-		enum status status = facts_of(world, ids[i], &facts);
+		enum status status = joint_facts(world, ids[i], &facts);
 		if (status != STATUS_OK)
 			return status;
 		answer_pack_joints_item(&packer, &facts);
@@ -117,7 +118,7 @@ enum status host_answer_linked(struct host *host, const struct wire_query *query
 	status = world_linked(world, query->body, ids, room, &count);
 	if (status != STATUS_OK)
 		return status;
-	count = keep_page(ids, count, query->first, query->limit);
+	count = select_page(ids, count, query->first, query->limit);
 	struct wire_packer packer = packer_into(out, 8 + (size_t)count * 5);
 	wire_pack_array(&packer, count);
 	for (uint32_t i = 0; i < count; i++)
@@ -145,7 +146,7 @@ enum status host_hash_joints(struct host *host, struct wire_hash *out)
 	enum status status = all_joints(host, &ids, &count);
 	for (uint32_t i = 0; status == STATUS_OK && i < count; i++) {
 		struct wire_joint_facts facts;
-		status = facts_of(host->world, ids[i], &facts);
+		status = joint_facts(host->world, ids[i], &facts);
 		if (status == STATUS_OK)
 			sum += wire_joint_hash(WIRE_PROFILE_EXACT, &facts.joint,
 					       WIRE_JOINT_COLUMNS_ALL);
@@ -170,7 +171,7 @@ enum status host_observe_joints(struct host *host, struct bytes *out)
 		status = STATUS_NO_MEMORY;
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++) {
 		struct wire_joint_facts facts;
-		status = facts_of(world, ids[i], &facts);
+		status = joint_facts(world, ids[i], &facts);
 		joints[i] = facts.joint;
 		rows[i] = (struct joint_row){ &joints[i], WIRE_JOINT_COLUMNS_ALL };
 	}

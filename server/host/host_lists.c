@@ -13,7 +13,7 @@ enum {
 	ITEM_BYTES_MAX = 2048
 };
 
-/* Other names of a method; the items stand in `room`. */
+/* The aliases of a method; the items are packed into `room`. */
 static struct wire_list names_of(const char *method, uint8_t room[LIST_BYTES_MAX])
 {
 	struct method_name names[NAMES_MAX];
@@ -66,7 +66,7 @@ enum status host_answer_methods(struct host *host, struct bytes *out)
 	return packed(out, &packer);
 }
 
-/* The words of a text, as a list; the items stand in `room`. */
+/* The words of a text as a list; the items are packed into `room`. */
 static struct wire_list words_of(const char *text, uint8_t room[LIST_BYTES_MAX])
 {
 	struct wire_packer items = wire_packer_over(room, LIST_BYTES_MAX);

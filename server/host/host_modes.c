@@ -72,7 +72,7 @@ static uint32_t participants(const struct host *host)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < host->jobs.count; i++)
-		count += host->jobs.items[i].left > 0 && has_turn(host, i);
+		count += host->jobs.items[i].ticks_left > 0 && has_turn(host, i);
 	return count;
 }
 
@@ -86,7 +86,7 @@ static bool inbox_holds(const struct host *host)
 {
 	struct inbox_counters inbox;
 	/* Only LOOP puts batches, so LOOP knows when the inbox is empty. */
-	if (host->here && !host->put)
+	if (host->on_loop && !host->inbox_filled)
 		return false;
 	inbox_counters(host->inbox, &inbox);
 	return inbox.entries > 0;
@@ -97,7 +97,7 @@ bool host_edit_wanted(const struct host *host)
 	if (host->mode == WIRE_MODE_RUNNING || host->journal_failed)
 		return false;
 	for (uint32_t i = 0; i < host->jobs.count; i++)
-		if (host->jobs.items[i].left == 0 && has_turn(host, i))
+		if (host->jobs.items[i].ticks_left == 0 && has_turn(host, i))
 			return true;
 	bool driven = host->mode == WIRE_MODE_LOCKSTEP || host->mode == WIRE_MODE_BARRIER;
 	return !driven && (host->boundary.entry_count > 0 || host->drags_due || inbox_holds(host));
@@ -109,20 +109,20 @@ uint32_t host_step_enlist(struct host *host, bool edits)
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < host->jobs.count; i++) {
 		struct step_job *job = &host->jobs.items[i];
-		job->takes_part = wanted && (job->left == 0) == edits && has_turn(host, i);
+		job->takes_part = wanted && (job->ticks_left == 0) == edits && has_turn(host, i);
 		count += job->takes_part;
 	}
 	return count;
 }
 
-bool host_step_goes_on(struct host *host)
+bool host_step_needs_tick(struct host *host)
 {
 	uint32_t left = 0;
 	for (uint32_t i = 0; i < host->jobs.count; i++) {
 		struct step_job *job = &host->jobs.items[i];
 		if (job->takes_part && job->refused && !job->anyway)
-			job->left = 0;
-		left += job->takes_part && job->left > 0;
+			job->ticks_left = 0;
+		left += job->takes_part && job->ticks_left > 0;
 	}
 	return left >= (host->mode == WIRE_MODE_BARRIER ? host->barrier : 1);
 }
@@ -234,7 +234,7 @@ static void settle_jobs(struct host *host)
 		bool turn = has_turn(host, i) && !job->takes_part;
 		if (turn && !at_its_tick(host, job))
 			refuse_tick(host, job);
-		else if (turn && job->left == 0 && job->commands == NULL)
+		else if (turn && job->ticks_left == 0 && job->commands == NULL)
 			answer_observer(host, job);
 		else {
 			i++;
@@ -280,7 +280,7 @@ enum status host_step_answer(struct host *host)
 	for (uint32_t i = 0; i < host->jobs.count;) {
 		struct step_job *job = &host->jobs.items[i];
 		enum status status = STATUS_OK;
-		bool done = job->takes_part && job->left == 0;
+		bool done = job->takes_part && job->ticks_left == 0;
 		if (done)
 			status = answer_job(host, job);
 		if (status != STATUS_OK)
@@ -311,7 +311,7 @@ void host_set_mode(struct host *host, enum wire_mode mode)
 	if (host->mode == WIRE_MODE_RUNNING && mode != WIRE_MODE_RUNNING)
 		world_trim(host->world);
 	host->mode = mode;
-	atomic_store(&host->stands, mode != WIRE_MODE_RUNNING);
+	atomic_store(&host->not_running, mode != WIRE_MODE_RUNNING);
 	host->pace_due = true;
 	if (mode == WIRE_MODE_RUNNING)
 		schedule_run(&host->schedule, executor_now(host->executor));
@@ -388,7 +388,7 @@ void host_do_control(struct host *host, struct requester *requester, enum wire_c
 	}
 	settle_jobs(host);
 	/* The mode is in the report that precedes the reply. */
-	host_tell(host);
+	host_report_control(host);
 	host_send(host, host_reply(host, requester));
 }
 
@@ -401,7 +401,7 @@ void host_do_session_gone(struct host *host, struct host_request *closing)
 			remove_job(host, i);
 	if (host->lease == session) {
 		host_set_mode(host, WIRE_MODE_PAUSED);
-		host_tell(host);
+		host_report_control(host);
 	}
 	settle_jobs(host);
 }

@@ -71,14 +71,14 @@ enum status host_players_begin(struct host *host, struct boundary *boundary)
 		if (add_player(host, waiting->batch.session) != STATUS_OK)
 			return STATUS_NO_MEMORY;
 	}
-	boundary->own = host->let_go_all;
-	for (struct host_request *request = host->gone; request != NULL;
+	boundary->own_count = host->all_drags_due;
+	for (struct host_request *request = host->leaving; request != NULL;
 	     request = host_request_next(request)) {
 		struct player *player = find_player(host, host_request_session(request));
-		boundary->own += 2;
+		boundary->own_count += 2;
 		any = any || player != NULL;
 		if (player != NULL)
-			player->gone = true;
+			player->has_left = true;
 	}
 	boundary->share_count = any ? host->players.count : 0;
 	boundary->shares = ARENA_ARRAY(&host->scratch, struct world_share, boundary->share_count);
@@ -87,13 +87,13 @@ enum status host_players_begin(struct host *host, struct boundary *boundary)
 	for (uint32_t i = 0; i < boundary->share_count; i++) {
 		boundary->shares[i] =
 			(struct world_share){ .session = host->players.items[i].session };
-		host->players.items[i].asked = 0;
+		host->players.items[i].forces_requested = 0;
 	}
 	world_shares(host->world, boundary->shares, boundary->share_count);
 	return STATUS_OK;
 }
 
-/* The resources that a batch needs. */
+/* The resources that a batch requests. */
 struct player_demand {
 	uint32_t spawns, lasting; /* bodies; forces of more than one tick */
 	uint32_t longest;	  /* ticks of its longest force */
@@ -120,7 +120,7 @@ static struct player_demand demand_of(const struct command *commands, uint32_t c
 
 /* Drops forces whose last tick is past, or that are of an epoch before a RESTORE; returns how many
  * are left. */
-static uint32_t forces_of(struct player *player, uint32_t epoch, uint64_t tick)
+static uint32_t drop_expired_forces(struct player *player, uint32_t epoch, uint64_t tick)
 {
 	uint32_t kept = 0;
 	if (player->epoch != epoch)
@@ -133,7 +133,8 @@ static uint32_t forces_of(struct player *player, uint32_t epoch, uint64_t tick)
 	return kept;
 }
 
-static enum status too_many(struct reason *why, const char *field, const char *what, uint32_t most)
+static enum status refuse_excess(struct reason *why, const char *field, const char *what,
+				 uint32_t most)
 {
 	return reason_set(why, STATUS_LIMIT, -1, field,
 			  "a player is limited to %u %s in a world at once", (unsigned)most, what);
@@ -154,7 +155,7 @@ enum status host_players_check(struct host *host, struct boundary *boundary,
 	uint64_t made = player->made - MIN_OF(player->removed, player->made);
 	/* Waiting batches may create bodies, too: then every body it made counts. */
 	uint64_t bodies = share->pending > 0 ? made : MIN_OF(share->bodies + player->given, made);
-	if (later && (player->gone || from->at - tick > limits->horizon_ticks))
+	if (later && (player->has_left || from->at - tick > limits->horizon_ticks))
 		return reason_set(
 			why, STATUS_RANGE, -1, "at",
 			"at is %llu: a player's batch may wait for at most %u ticks; the world is at %llu",
@@ -165,16 +166,18 @@ enum status host_players_check(struct host *host, struct boundary *boundary,
 				  "a player's force lasts at most %u ticks, not %u",
 				  (unsigned)limits->horizon_ticks, (unsigned)demand.longest);
 	if (later && share->pending >= limits->pending)
-		return too_many(why, "at", "batches that wait", limits->pending);
-	if (demand.lasting > 0 &&
-	    forces_of(player, info.epoch, tick) + player->asked + demand.lasting > limits->forces)
-		return too_many(why, "ticks", "forces that last", limits->forces);
+		return refuse_excess(why, "at", "batches that wait", limits->pending);
+	if (demand.lasting > 0 && drop_expired_forces(player, info.epoch, tick) +
+						  player->forces_requested + demand.lasting >
+					  limits->forces)
+		return refuse_excess(why, "ticks", "forces that last", limits->forces);
 	if (demand.spawns > 0 && bodies + demand.spawns > limits->bodies)
-		return too_many(why, "bodies", "bodies", limits->bodies);
+		return refuse_excess(why, "bodies", "bodies", limits->bodies);
 	share->pending += later;
-	player->asked += demand.lasting;
-	/* For host_players_applied, which must not fail. */
-	if (ARRAY_RESERVE(&player->forces, player->forces.count + player->asked) != STATUS_OK)
+	player->forces_requested += demand.lasting;
+	/* Room for host_players_applied, which must not fail. */
+	if (ARRAY_RESERVE(&player->forces, player->forces.count + player->forces_requested) !=
+	    STATUS_OK)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "ticks", "%s",
 				  status_text(STATUS_NO_MEMORY));
 	share->bodies += demand.spawns;
@@ -202,9 +205,10 @@ static bool may_get_drag(const struct boundary *boundary, uint32_t session)
 	return false;
 }
 
-static void put_own(struct boundary *boundary, uint32_t session, uint64_t number, uint8_t late)
+static void add_own_batch(struct boundary *boundary, uint32_t session, uint64_t number,
+			  uint8_t late)
 {
-	uint32_t at = boundary->count + boundary->own++;
+	uint32_t at = boundary->count + boundary->own_count++;
 	boundary->batches[at] = (struct batch){
 		.session = session, .number = number, .late = late, .restricted = true
 	};
@@ -219,17 +223,17 @@ static void put_own(struct boundary *boundary, uint32_t session, uint64_t number
 void host_players_leave(struct host *host, struct boundary *boundary)
 {
 	struct host_request *request;
-	boundary->own = 0;
-	if (host->let_go_all && world_drags(host->world, 0) > 0)
-		put_own(boundary, 0, 0, LATE_REMOVE_DRAGS);
-	while ((request = host_request_take(&host->gone)) != NULL) {
+	boundary->own_count = 0;
+	if (host->all_drags_due && world_drags(host->world, 0) > 0)
+		add_own_batch(boundary, 0, 0, LATE_REMOVE_DRAGS);
+	while ((request = host_request_take(&host->leaving)) != NULL) {
 		uint32_t session = host_request_session(request);
 		const struct player *player = find_player(host, session);
 		if (player != NULL && boundary->shares[player - host->players.items].pending > 0)
-			put_own(boundary, session, 0, LATE_WITHDRAW);
+			add_own_batch(boundary, session, 0, LATE_WITHDRAW);
 		if (world_drags(host->world, session) > 0 || may_get_drag(boundary, session))
-			put_own(boundary, session, UINT64_MAX, LATE_REMOVE_DRAGS);
-		host_request_put(&host->ending, request);
+			add_own_batch(boundary, session, UINT64_MAX, LATE_REMOVE_DRAGS);
+		host_request_put(&host->closing, request);
 	}
 }
 
@@ -281,13 +285,13 @@ static void forget_player(struct host *host, uint32_t session)
 void host_players_end(struct host *host)
 {
 	struct host_request *request;
-	while ((request = host_request_take(&host->ending)) != NULL) {
+	while ((request = host_request_take(&host->closing)) != NULL) {
 		forget_player(host, host_request_session(request));
 		host_request_destroy(request);
 	}
-	host->let_go_all = false;
+	host->all_drags_due = false;
 	host->drags_due = false;
-	for (request = host->gone; request != NULL; request = host_request_next(request))
+	for (request = host->leaving; request != NULL; request = host_request_next(request))
 		host->drags_due |= world_drags(host->world, host_request_session(request)) > 0;
 }
 
@@ -306,12 +310,12 @@ void host_players_gone(struct host *host, struct host_request *closing)
 	uint32_t session = host_request_session(closing);
 	bool drags = world_drags(host->world, session) > 0;
 	bool leaves = drags || find_player(host, session) != NULL || has_unapplied(host, session);
-	for (struct host_request *request = host->gone; request != NULL;
+	for (struct host_request *request = host->leaving; request != NULL;
 	     request = host_request_next(request))
 		leaves = leaves && host_request_session(request) != session;
 	host->drags_due |= drags;
 	if (leaves)
-		host_request_put(&host->gone, closing);
+		host_request_put(&host->leaving, closing);
 	else
 		host_request_destroy(closing);
 }
@@ -319,8 +323,8 @@ void host_players_gone(struct host *host, struct host_request *closing)
 void host_players_release(struct host *host)
 {
 	struct host_request *request;
-	while ((request = host_request_take(&host->gone)) != NULL ||
-	       (request = host_request_take(&host->ending)) != NULL)
+	while ((request = host_request_take(&host->leaving)) != NULL ||
+	       (request = host_request_take(&host->closing)) != NULL)
 		host_request_destroy(request);
 	for (uint32_t i = 0; i < host->players.count; i++)
 		ARRAY_RELEASE(&host->players.items[i].forces);

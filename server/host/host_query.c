@@ -173,7 +173,7 @@ void host_do_query(struct host *host, struct requester *requester, struct wire_l
 	struct reason why = { .status = STATUS_OK, .index = -1 };
 	struct wire_query query;
 	struct bytes out = { 0 };
-	if (host_is_between(host, requester))
+	if (host_refuse_in_boundary(host, requester))
 		return;
 	struct arena_mark mark = arena_mark(&host->scratch);
 	enum status status = query_take(&list, &query, &why);

@@ -38,17 +38,17 @@ enum status report_put_contacts(struct tick_report *report, struct report_body *
 	return STATUS_OK;
 }
 
-/* The contacts that a body holds; `views` has room for WIRE_BODY_CONTACTS, further ones are left out. */
+/* The contacts assigned to a body; `views` has room for WIRE_BODY_CONTACTS, further ones are left out. */
 static enum status add_contacts(const struct world *world, struct tick_report *ticked,
 				struct contact_view *views, struct report_body *body)
 {
-	uint32_t held, count;
+	uint32_t found, count;
 	enum status status =
-		world_assigned_contacts(world, body->view.id, views, WIRE_BODY_CONTACTS, &held);
+		world_assigned_contacts(world, body->view.id, views, WIRE_BODY_CONTACTS, &found);
 	if (status != STATUS_OK)
 		return status;
-	count = MIN_OF(held, (uint32_t)WIRE_BODY_CONTACTS);
-	ticked->contacts_cut += held - count;
+	count = MIN_OF(found, (uint32_t)WIRE_BODY_CONTACTS);
+	ticked->contacts_cut += found - count;
 	return report_put_contacts(ticked, body, views, count);
 }
 
@@ -113,8 +113,8 @@ static int by_number(const void *a, const void *b)
 
 /* Ascending ids, in the arena, of the bodies whose contacts are listed although they did not change
  * themselves. Contacts of sleeping bodies do not change. */
-static enum status list_touched(struct host *host, const struct tick_report *ticked, body_id **ids,
-				uint32_t *count)
+static enum status list_contact_changes(struct host *host, const struct tick_report *ticked,
+					body_id **ids, uint32_t *count)
 {
 	const struct world *world = host->world;
 	bool all = ticked->contacts_all;
@@ -132,7 +132,7 @@ static enum status list_touched(struct host *host, const struct tick_report *tic
 		world_contacts_changed(world, *ids, *count);
 	if (all || *count == 0)
 		return STATUS_OK;
-	/* Equal ids are the same body: which of them stays does not matter. */
+	/* Equal ids are the same body, so it does not matter which of them remains. */
 	qsort(*ids, *count, sizeof **ids, by_number);
 	uint32_t kept = 1;
 	for (uint32_t i = 1; i < *count; i++)
@@ -152,7 +152,7 @@ static enum status add_changes(struct host *host, struct tick_report *ticked,
 	static const uint8_t reasons[4] = { REPORT_CREATED, REPORT_MOVED, REPORT_CHANGED, 0 };
 	uint32_t next[4] = { 0, 0, 0, 0 };
 	body_id *touched;
-	enum status status = list_touched(host, ticked, &touched, &counts[3]);
+	enum status status = list_contact_changes(host, ticked, &touched, &counts[3]);
 	lists[3] = touched;
 	if (status == STATUS_OK)
 		status = array_reserve(&ticked->bodies, &ticked->body_room,
@@ -265,8 +265,8 @@ static enum status add_results(const struct host *host, struct tick_report *tick
 	for (uint32_t k = 0; k < RESULT_LISTS && status == STATUS_OK; k++)
 		for (uint32_t i = 0; i < lists[k].count; i++)
 			if (k != RESULTS_KEPT ||
-			    !is_inherited(host, lists[k].items - host->kept_told,
-					  i + host->kept_told))
+			    !is_inherited(host, lists[k].items - host->kept_reported,
+					  i + host->kept_reported))
 				add_result(ticked, &lists[k].items[i]);
 	return status;
 }
@@ -325,8 +325,8 @@ static enum status add_news(const struct host *host, const struct boundary *boun
 	const struct batch_result *kept = world_stored_results(host->world, &kept_count);
 	const struct boundary_results lists[RESULT_LISTS] = {
 		{ boundary->results, boundary->count },
-		{ kept_count > host->kept_told ? &kept[host->kept_told] : NULL,
-		  kept_count - host->kept_told },
+		{ kept_count > host->kept_reported ? &kept[host->kept_reported] : NULL,
+		  kept_count - host->kept_reported },
 		{ boundary->refused, boundary->refused_count },
 	};
 	enum status status = add_events(host, boundary, ticked);

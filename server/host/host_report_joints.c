@@ -29,7 +29,7 @@ struct wire_joint report_wire_joint(const struct joint_view *from)
 static enum status add_joint(const struct world *world, struct tick_report *ticked, joint_id id,
 			     uint8_t why)
 {
-	struct report_joint *joint = &ticked->joints_told[ticked->joint_count];
+	struct report_joint *joint = &ticked->joint_list[ticked->joint_count];
 	enum status status = world_joint(world, id, &joint->view);
 	joint->why = why;
 	ticked->joint_count += status == STATUS_OK;
@@ -43,8 +43,8 @@ static enum status add_all(struct host *host, struct tick_report *ticked)
 	joint_id *ids = ARENA_ARRAY(&host->scratch, joint_id, MAX_OF(count, 1u));
 	enum status status = ids != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 	if (status == STATUS_OK)
-		status = array_reserve(&ticked->joints_told, &ticked->joint_room, count,
-				       sizeof *ticked->joints_told);
+		status = array_reserve(&ticked->joint_list, &ticked->joint_room, count,
+				       sizeof *ticked->joint_list);
 	if (status == STATUS_OK)
 		world_joints(host->world, 0, ids, count);
 	for (uint32_t i = 0; i < count && status == STATUS_OK; i++)
@@ -61,9 +61,9 @@ static enum status add_changes(const struct host *host, struct tick_report *tick
 				     changes->changed_count };
 	static const uint8_t reasons[3] = { REPORT_CREATED, REPORT_MOVED, REPORT_CHANGED };
 	uint32_t next[3] = { 0, 0, 0 };
-	enum status status = array_reserve(&ticked->joints_told, &ticked->joint_room,
+	enum status status = array_reserve(&ticked->joint_list, &ticked->joint_room,
 					   (uint64_t)counts[0] + counts[1] + counts[2],
-					   sizeof *ticked->joints_told);
+					   sizeof *ticked->joint_list);
 	while (status == STATUS_OK) {
 		joint_id least = UINT32_MAX;
 		uint8_t why = 0;

@@ -2,7 +2,7 @@
  * executed on the worker between two slices; except a STEP of a small world, which LOOP executes at once.
  * A request that needs an answer carries the report for it, so the answer never fails for want of memory.
  * A note is a request without an answer that must arrive: it is deferrable, and where the task queue is
- * half full it waits in a list here until host_look_after finds room.
+ * half full it waits in a list here until host_post_notes finds room.
  */
 #include <stdio.h>
 #include <string.h>
@@ -108,7 +108,7 @@ static void post_note(struct host *host, struct host_request *note)
 	host->last_note = note;
 }
 
-void host_look_after(struct host *host)
+void host_post_notes(struct host *host)
 {
 	while (host->notes != NULL && host->runnable.pooled != NULL) {
 		struct host_request *note = host->notes, *next = note->next;
@@ -130,14 +130,14 @@ void host_notes_release(struct host *host)
 	host_request_destroy(host->journal_note);
 }
 
-static void execute_gone(struct runnable *runnable, void *context)
+static void execute_session_gone(struct runnable *runnable, void *context)
 {
 	host_do_session_gone((struct host *)runnable, context);
 }
 
 struct host_request *host_closing_request(uint32_t session)
 {
-	return create_note(session, execute_gone);
+	return create_note(session, execute_session_gone);
 }
 
 void host_session_gone(struct host *host, struct host_request *closing)
@@ -149,7 +149,7 @@ static void execute_report_whole(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	host->whole_due = true;
-	host_tell(host);
+	host_report_control(host);
 	host_request_destroy(context);
 }
 
@@ -166,20 +166,20 @@ static void execute_watch_contacts(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	struct host_request *request = context;
-	bool wanted = request->action != 0;
-	host->contacts_due = wanted && (host->contacts_due || !host->contacts_wanted);
-	host->contacts_wanted = wanted;
+	bool watch = request->action != 0;
+	host->contacts_due = watch && (host->contacts_due || !host->contacts_wanted);
+	host->contacts_wanted = watch;
 	host_request_destroy(request);
-	if (wanted)
-		host_tell(host);
+	if (watch)
+		host_report_control(host);
 }
 
-enum status host_watch_contacts(struct host *host, bool wanted)
+enum status host_watch_contacts(struct host *host, bool watch)
 {
 	struct host_request *note = create_note(0, execute_watch_contacts);
 	if (note == NULL)
 		return STATUS_NO_MEMORY;
-	note->action = wanted;
+	note->action = watch;
 	post_note(host, note);
 	return STATUS_OK;
 }
@@ -188,20 +188,20 @@ static void execute_watch_joints(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	struct host_request *request = context;
-	bool wanted = request->action != 0;
-	host->joints_due = wanted && (host->joints_due || !host->joints_wanted);
-	host->joints_wanted = wanted;
+	bool watch = request->action != 0;
+	host->joints_due = watch && (host->joints_due || !host->joints_wanted);
+	host->joints_wanted = watch;
 	host_request_destroy(request);
-	if (wanted)
-		host_tell(host);
+	if (watch)
+		host_report_control(host);
 }
 
-enum status host_watch_joints(struct host *host, bool wanted)
+enum status host_watch_joints(struct host *host, bool watch)
 {
 	struct host_request *note = create_note(0, execute_watch_joints);
 	if (note == NULL)
 		return STATUS_NO_MEMORY;
-	note->action = wanted;
+	note->action = watch;
 	post_note(host, note);
 	return STATUS_OK;
 }
@@ -216,7 +216,7 @@ static void execute_journal_failed(struct runnable *runnable, void *context)
 	host->journal_failed = true;
 	host_fail(host, &why);
 	host_refuse_all_jobs(host, &why);
-	host_tell(host);
+	host_report_control(host);
 }
 
 struct host_request *host_journal_note(void)
@@ -256,7 +256,7 @@ static struct requester requester_of_step(const struct host_step *step)
 static enum status fill_job(struct step_job *job, const struct host_step *step)
 {
 	job->from = step->from;
-	job->left = step->n;
+	job->ticks_left = step->n;
 	job->want = step->want;
 	job->anyway = step->anyway;
 	struct host_batch batch = {
@@ -287,25 +287,25 @@ static enum status post_step(struct host *host, const struct host_step *step)
 
 /* The pool judges by the cost of the last slice. A step that may cost much more than that goes to the
  * worker: in a world large enough for one impact to wake many bodies, or with many commands. */
-enum { HERE_BODIES_MAX = 256, HERE_COMMANDS_MAX = 64, HERE_INBOX_BYTES_MAX = 16 << 10 };
+enum { LOOP_BODIES_MAX = 256, LOOP_COMMANDS_MAX = 64, LOOP_INBOX_BYTES_MAX = 16 << 10 };
 
-static bool may_fit_here(const struct host *host, const struct host_step *step)
+static bool may_fit_loop(const struct host *host, const struct host_step *step)
 {
-	return host->notes == NULL && host->seen.bodies <= HERE_BODIES_MAX &&
-	       step->list.count <= HERE_COMMANDS_MAX;
+	return host->notes == NULL && host->counters.bodies <= LOOP_BODIES_MAX &&
+	       step->list.count <= LOOP_COMMANDS_MAX;
 }
 
 /* The same for state that only the holder may read; a step that makes a checkpoint goes to the worker. */
-static bool fits_here(const struct host *host, const struct host_step *step)
+static bool fits_loop(const struct host *host, const struct host_step *step)
 {
 	struct inbox_counters inbox;
 	uint64_t ahead = host->options.checkpoint_ticks;
 	if (host->journal != NULL && ahead > 0 && host->steps_unsaved + step->n >= ahead)
 		return false;
-	if (!host->put)
+	if (!host->inbox_filled)
 		return true;
 	inbox_counters(host->inbox, &inbox);
-	return inbox.bytes <= HERE_INBOX_BYTES_MAX;
+	return inbox.bytes <= LOOP_INBOX_BYTES_MAX;
 }
 
 static enum status step_borrowed(struct host *host, const struct host_step *step)
@@ -316,19 +316,19 @@ static enum status step_borrowed(struct host *host, const struct host_step *step
 		step_job_release(&job);
 		return STATUS_NO_MEMORY;
 	}
-	host->here = true;
+	host->on_loop = true;
 	host_do_step(host, &job);
 	for (uint32_t i = 0; i < MAX_OF(step->n, 1u) && pool_slice(&host->runnable); i++)
-		host->seen.here++;
-	host->here = false;
+		host->counters.steps_on_loop++;
+	host->on_loop = false;
 	return STATUS_OK;
 }
 
 enum status host_step(struct host *host, const struct host_step *step)
 {
-	if (!may_fit_here(host, step) || !pool_borrow(&host->runnable, step->n))
+	if (!may_fit_loop(host, step) || !pool_borrow(&host->runnable, step->n))
 		return post_step(host, step);
-	bool fits = fits_here(host, step);
+	bool fits = fits_loop(host, step);
 	enum status status = fits ? step_borrowed(host, step) : STATUS_OK;
 	pool_give_back(&host->runnable);
 	if (!fits)
@@ -439,7 +439,8 @@ enum status host_fork(struct host *host, uint32_t session, uint64_t ref, const c
 /* ---- shapes ------------------------------------------------------------------------------------ */
 
 /* The library of a world is bounded by the limits of the shapes it uses. */
-static enum status learn_shape(struct host *host, const struct shape *shape, struct reason *why)
+static enum status add_library_shape(struct host *host, const struct shape *shape,
+				     struct reason *why)
 {
 	struct world_info info = world_info(host->world);
 	enum status status = STATUS_OK;
@@ -466,11 +467,11 @@ static void execute_shape(struct runnable *runnable, void *context)
 	struct host *host = (struct host *)runnable;
 	struct host_request *request = context;
 	struct reason why;
-	if (host_is_between(host, &request->requester)) {
+	if (host_refuse_in_boundary(host, &request->requester)) {
 		host_request_destroy(request);
 		return;
 	}
-	if (learn_shape(host, request->shape, &why) != STATUS_OK) {
+	if (add_library_shape(host, request->shape, &why) != STATUS_OK) {
 		host_refuse(host, &request->requester, &why);
 	} else {
 		struct report *report = host_reply(host, &request->requester);

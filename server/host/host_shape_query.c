@@ -6,7 +6,7 @@
  *
  *	worker: near → image ──post──► ANSWERS: answer, packed ──wakeup──► LOOP: into the report queue
  *
- * The number of queries at ANSWERS is limited per world (HOST_AWAY_MAX) and per session, and so are the
+ * The number of queries at ANSWERS is limited per world (HOST_POSTED_MAX) and per session, and so are the
  * bytes of their images; beyond a limit a query is refused with BUSY, before its image is made where that
  * is known. A host does not end before they have returned (host.c).
  */
@@ -17,7 +17,7 @@
 #include "server/host/host_state.h"
 
 enum {
-	AWAY_SESSION_MAX = 4, /* of one session, of HOST_AWAY_MAX in all */
+	POSTED_SESSION_MAX = 4, /* of one session, of HOST_POSTED_MAX in all */
 	NEAR_MAX =
 		4096, /* placed shapes near a query, at most; near a ray or an overlap any number */
 	NEAR_AT_ONCE = 512,  /* initial capacity for placed shapes of a ray or an overlap */
@@ -30,7 +30,7 @@ enum {
 /* The work of a query saturates here, in pairs of pieces. */
 #define WORK_MAX ((uint64_t)1 << 40)
 /* Bytes of all images at ANSWERS; a single query may exceed it. */
-#define AWAY_BYTES_MAX ((uint64_t)16 << 20)
+#define POSTED_BYTES_MAX ((uint64_t)16 << 20)
 
 struct shape_query {
 	struct host *host;     /* borrowed: it does not end before the query has returned */
@@ -40,7 +40,7 @@ struct shape_query {
 	struct placed_shape *a, *b; /* one block, owned; shapes are references once `retained` */
 	uint32_t a_count, b_count;
 	bool retained;
-	uint32_t place; /* in host->away_by */
+	uint32_t slot; /* index in host->posted_by */
 	uint64_t work;
 	struct aabb near; /* of CLOSEST without other: the box that was searched */
 	vec3 up;
@@ -99,7 +99,7 @@ static bool is_finite3(const double v[3])
 
 /* Checks the start pose and the displacement of a cast or a move; `reach` is the box of all it may
  * touch. */
-static enum status check_flight(struct shape_query *self, pose *from, struct aabb *reach)
+static enum status check_path(struct shape_query *self, pose *from, struct aabb *reach)
 {
 	const struct wire_query *query = &self->query;
 	quat r = get_quat(query->rotation);
@@ -161,28 +161,29 @@ static uint64_t image_bytes(const struct shape_query *self)
 	return ((uint64_t)self->a_count + self->b_count) * sizeof *self->a;
 }
 
-/* Finds a free place in away_by; BUSY over a limit. Only the worker takes places. */
-static enum status take_place(struct shape_query *self)
+/* Finds a free slot in posted_by; BUSY over a limit. Only the worker takes slots. */
+static enum status take_query_slot(struct shape_query *self)
 {
 	struct host *host = self->host;
 	uint32_t session = self->report->reply.session;
-	uint32_t free = HOST_AWAY_MAX, own = 0;
-	for (uint32_t i = HOST_AWAY_MAX; i-- > 0;) {
-		uint32_t by = atomic_load(&host->away_by[i]);
+	uint32_t free = HOST_POSTED_MAX, own = 0;
+	for (uint32_t i = HOST_POSTED_MAX; i-- > 0;) {
+		uint32_t by = atomic_load(&host->posted_by[i]);
 		free = by == 0 ? i : free;
 		own += by == session;
 	}
-	if (free == HOST_AWAY_MAX || own >= AWAY_SESSION_MAX)
+	if (free == HOST_POSTED_MAX || own >= POSTED_SESSION_MAX)
 		return reason_set(&self->why, STATUS_BUSY, -1, "query",
 				  "at most %d long queries of a world, and %d of a session, are "
-				  "answered at once: try again later",
-				  HOST_AWAY_MAX, AWAY_SESSION_MAX);
-	if (atomic_load(&host->away) > 0 &&
-	    atomic_load(&host->away_bytes) + image_bytes(self) > AWAY_BYTES_MAX)
+				  "answered at the same time: try again later",
+				  HOST_POSTED_MAX, POSTED_SESSION_MAX);
+	if (atomic_load(&host->posted) > 0 &&
+	    atomic_load(&host->posted_bytes) + image_bytes(self) > POSTED_BYTES_MAX)
 		return refuse_query(
 			self, STATUS_BUSY, "query",
-			"long queries near very many shapes are being answered: try again later");
-	self->place = free;
+			"long queries of this world already hold the memory limit for queries: "
+			"try again later");
+	self->slot = free;
 	return STATUS_OK;
 }
 
@@ -194,9 +195,9 @@ static enum status list_all_near(struct shape_query *self, const struct aabb *bo
 	uint32_t count = NEAR_AT_ONCE;
 	enum status status = STATUS_LIMIT;
 	while (status == STATUS_LIMIT) {
-		/* A list this long goes to ANSWERS: without a place there it is not copied. */
+		/* A list this long is for ANSWERS: it is copied only if a slot is free. */
 		self->b_count = count;
-		status = count > WORK_AT_ONCE ? take_place(self) : STATUS_OK;
+		status = count > WORK_AT_ONCE ? take_query_slot(self) : STATUS_OK;
 		self->b_count = 0;
 		heap_free(self->a);
 		self->a = NULL;
@@ -235,13 +236,13 @@ static enum status prepare_overlap(struct shape_query *self)
 	return list_all_near(self, &box);
 }
 
-static enum status prepare_flight(struct shape_query *self)
+static enum status prepare_path(struct shape_query *self)
 {
 	struct aabb reach;
 	pose from;
 	enum status status = host_query_shape(self->host, &self->query, &self->shape, &self->why);
 	if (status == STATUS_OK)
-		status = check_flight(self, &from, &reach);
+		status = check_path(self, &from, &reach);
 	if (status == STATUS_OK)
 		status = alloc_placed(self, 0, NEAR_MAX);
 	return status == STATUS_OK ? list_near(self, reach, filter_of(&self->query)) : status;
@@ -358,7 +359,7 @@ static struct wire_cast_hit wire_hit(const struct cast_hit *hit)
 	return out;
 }
 
-static pose flight_pose(const struct wire_query *query)
+static pose path_pose(const struct wire_query *query)
 {
 	quat r = get_quat(query->rotation);
 	return pose_make(get_vec3(query->origin), quat_normalize(r));
@@ -372,7 +373,7 @@ static enum status answer_cast(struct shape_query *self)
 	if (hits == NULL)
 		return STATUS_NO_MEMORY;
 	enum status status;
-	uint32_t count = placed_cast(self->b, self->b_count, self->shape, flight_pose(query),
+	uint32_t count = placed_cast(self->b, self->b_count, self->shape, path_pose(query),
 				     get_vec3(query->direction), hits, most, &status);
 	struct wire_packer packer = packer_into(&self->raw, 8 + (size_t)count * HIT_BYTES_MAX);
 	wire_pack_array(&packer, count);
@@ -444,7 +445,7 @@ static enum status answer_move(struct shape_query *self)
 					 .slope_cosine = query->slope,
 					 .step_height = query->step };
 	struct mover_result result;
-	enum status status = placed_move(self->b, self->b_count, self->shape, flight_pose(query),
+	enum status status = placed_move(self->b, self->b_count, self->shape, path_pose(query),
 					 get_vec3(query->direction), &options, &result);
 	if (status != STATUS_OK)
 		return status;
@@ -547,8 +548,8 @@ static void return_query(void *context)
 {
 	struct shape_query *self = context;
 	struct host *host = self->host;
-	atomic_fetch_sub(&host->away_bytes, image_bytes(self));
-	atomic_store(&host->away_by[self->place], 0);
+	atomic_fetch_sub(&host->posted_bytes, image_bytes(self));
+	atomic_store(&host->posted_by[self->slot], 0);
 	report_queue_push(&host->reports, report_of(self));
 	shape_query_destroy(self);
 	host_shape_query_returned(host);
@@ -567,7 +568,7 @@ static enum status post_query(struct shape_query *self)
 {
 	struct host *host = self->host;
 	uint32_t session = self->report->reply.session;
-	enum status status = take_place(self);
+	enum status status = take_query_slot(self);
 	if (status != STATUS_OK)
 		return status;
 	for (uint32_t i = 0; i < self->a_count; i++)
@@ -577,16 +578,16 @@ static enum status post_query(struct shape_query *self)
 	self->retained = true;
 	wakeup_init(&self->done, return_query, self);
 	uint64_t bytes = image_bytes(self);
-	uint32_t place = self->place;
-	atomic_fetch_add(&host->away, 1);
-	atomic_fetch_add(&host->away_bytes, bytes);
-	atomic_store(&host->away_by[place], session);
+	uint32_t slot = self->slot;
+	atomic_fetch_add(&host->posted, 1);
+	atomic_fetch_add(&host->posted_bytes, bytes);
+	atomic_store(&host->posted_by[slot], session);
 	status = executor_post(host->executor, EXECUTOR_ANSWERS, answer_posted, self);
 	if (status == STATUS_OK)
 		return STATUS_OK;
-	atomic_store(&host->away_by[place], 0);
-	atomic_fetch_sub(&host->away_bytes, bytes);
-	atomic_fetch_sub(&host->away, 1);
+	atomic_store(&host->posted_by[slot], 0);
+	atomic_fetch_sub(&host->posted_bytes, bytes);
+	atomic_fetch_sub(&host->posted, 1);
 	return refuse_query(self, status == STATUS_FULL ? STATUS_BUSY : status, "query",
 			    "too many long queries are being answered: try again later");
 }
@@ -603,7 +604,7 @@ static enum status prepare_query(struct shape_query *self)
 		return prepare_overlap(self);
 	case WIRE_QUERY_CAST:
 	case WIRE_QUERY_MOVE:
-		return prepare_flight(self);
+		return prepare_path(self);
 	case WIRE_QUERY_CLOSEST:
 	case WIRE_QUERY_REGIONS:
 		return prepare_pair(self);

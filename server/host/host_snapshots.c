@@ -123,7 +123,7 @@ static enum status save_snapshot(struct host *host, const char *name, uint64_t h
 void host_do_save(struct host *host, struct requester *requester, const char *name)
 {
 	struct reason why;
-	if (host_is_between(host, requester))
+	if (host_refuse_in_boundary(host, requester))
 		return;
 	uint64_t hash = world_state_hash(host->world, NULL, NULL);
 	if (save_snapshot(host, name, hash, &why) != STATUS_OK) {
@@ -161,7 +161,7 @@ static enum status restore_snapshot(struct host *host, const struct snapshot *sn
 	world_new_epoch(host->world, epoch);
 	host->whole_due = true;
 	host->open = false;
-	host->kept_told = 0;
+	host->kept_reported = 0;
 	return STATUS_OK;
 }
 
@@ -170,7 +170,7 @@ void host_do_restore(struct host *host, struct requester *requester, const char 
 {
 	struct reason why;
 	const struct snapshot *snapshot = find_snapshot(host, name);
-	if (host_is_between(host, requester))
+	if (host_refuse_in_boundary(host, requester))
 		return;
 	enum status status;
 	if (snapshot == NULL)
@@ -210,7 +210,7 @@ static enum status fill_copy(struct host *host, struct reply_report *reply, cons
 void host_do_fork(struct host *host, struct requester *requester, const char *name,
 		  const char *snapshot_name)
 {
-	if (host_is_between(host, requester))
+	if (host_refuse_in_boundary(host, requester))
 		return;
 	struct report *report = host_reply(host, requester);
 	struct reply_report *reply = &report->reply;

@@ -25,17 +25,17 @@
 #include "server/tick/inbox.h"
 #include "server/tick/schedule.h"
 
-/* A batch on its way: from the loop into the inbox, to the boundary. One allocation. */
+/* A batch between host_submit and its boundary: in the inbox, then in the boundary. One allocation. */
 struct waiting_batch {
 	struct host_batch batch; /* `list.at` points behind this struct */
 };
 
-/* STEP's commands are a batch too, numbered by the request with this bit set: within a tick they
- * come after what the same session sent as COMMANDS, and the two kinds of numbers never meet. */
+/* The commands of a STEP are a batch whose number is that of the request, with this bit set. Within a tick
+ * they are therefore applied after the session's COMMANDS, and the two kinds of numbers never collide. */
 #define HOST_STEP_BATCH (UINT64_C(1) << 63)
 
-/* The session that sent a request, and the number it gave it. The report of the answer is allocated when
- * the request is accepted, so every accepted request is answered, whatever memory is left. */
+/* The session that sent a request, and its number for the request. The report for the answer is allocated
+ * when the request is accepted, so every accepted request is answered even if memory runs out. */
 struct requester {
 	uint32_t session;
 	uint64_t ref; /* ref, id or request */
@@ -48,28 +48,29 @@ struct requester {
 struct step_job {
 	struct requester requester;
 	struct wire_option from;
-	uint32_t left; /* ticks still to make */
+	uint32_t ticks_left; /* ticks still to make */
 	uint8_t want;
-	bool anyway;			/* its ticks are made even where its commands are refused */
-	bool refused;			/* its commands were refused */
-	bool begun;			/* its commands have been applied */
-	bool takes_part;		/* in the boundary at hand */
-	struct waiting_batch *commands; /* owned, NULL when none came or once applied */
-	struct bytes results;		/* packed, for STEPPED */
+	bool anyway;	 /* its ticks are made even where its commands are refused */
+	bool refused;	 /* its commands were refused */
+	bool begun;	 /* its commands have been applied */
+	bool takes_part; /* in the present boundary */
+	struct waiting_batch
+		*commands;    /* owned; NULL if there are none, and after they are applied */
+	struct bytes results; /* packed, for STEPPED */
 	uint32_t result_count;
 };
 enum { STEP_JOBS_MAX = 256 };
-enum { HOST_AWAY_MAX = 16 }; /* shape queries of one world at ANSWERS */
+enum { HOST_POSTED_MAX = 16 }; /* shape queries of one world at ANSWERS */
 
-/* The boundary in progress (host_boundary.c). Where memory or room in the journal is short, it stays at
- * its stage and continues from there 10 ms later: no stage is left out or done twice. */
+/* The boundary in progress (host_boundary.c). If memory or room in the journal is short, it stays at its
+ * stage and continues from there 10 ms later: no stage is skipped or repeated. */
 enum boundary_stage {
 	BOUNDARY_IDLE,
-	BOUNDARY_BEGIN,	  /* the journal's beginning, once in a host's life */
-	BOUNDARY_RESTORE, /* to the journal: the world went back to a snapshot */
+	BOUNDARY_BEGIN,	  /* the journal's beginning, once for each host */
+	BOUNDARY_RESTORE, /* to the journal: the world was restored from a snapshot */
 	BOUNDARY_COLLECT, /* batches of the inbox and of STEPs, decoded */
 	BOUNDARY_APPLY,
-	BOUNDARY_RECORD, /* to the journal: what was applied */
+	BOUNDARY_RECORD, /* to the journal: the applied batches */
 	BOUNDARY_EDIT,	 /* results of STEPs' commands; decides whether a tick is made */
 	BOUNDARY_STEP,
 	BOUNDARY_HASH,	 /* to the journal: the tick */
@@ -79,36 +80,36 @@ enum boundary_stage {
 struct boundary {
 	enum boundary_stage stage;
 	uint64_t again_at; /* instant of the next try */
-	bool stepping;	   /* a turn was taken; false: only control changed something */
-	bool edits; /* the turn makes no tick: it applies commands to a world that does not run */
+	bool stepping; /* commands or a tick; false: only mode, speed or a restore is reported */
+	bool edits;    /* no tick: commands are applied to a world that does not run */
 	struct schedule_turn turn;
 	uint64_t cost;	   /* ns of processor time so far */
-	uint64_t slice_at; /* instant at which the slice at hand began */
+	uint64_t slice_at; /* instant at which the present slice began */
 	struct arena_mark mark;
-	/* The inbox's array; the payloads are owned until all is applied. */
+	/* The inbox's array; the payloads are owned until all batches are applied. */
 	const struct inbox_entry *entries;
 	uint32_t entry_count;
 	/* From COLLECT on, in the scratch arena; `commands` are those of STEPs, owned. */
 	struct waiting_batch **commands;
 	struct batch *batches;
-	struct journal_batch *records; /* the same, packed, by the same index */
+	struct journal_batch *records; /* the same batches packed, by the same index */
 	struct batch_result *results, *refused;
 	uint32_t command_count, count, refused_count;
 	enum status status; /* of the step */
 	struct reason why;
-	/* By the index of host->players, where a batch needs them; and the number of the host's own batches
-	 * behind the `count` others. */
+	/* `shares` is by the index of host->players, and empty if no batch needs it. `own_count` is the
+	 * number of the host's own batches, which follow the `count` others. */
 	struct world_share *shares;
-	uint32_t share_count, own;
+	uint32_t share_count, own_count;
 };
 
 /* A restricted session that has sent a batch since it entered (host_players.c). */
 struct player {
 	uint32_t session;
-	bool gone;		       /* it has left: its waiting batches are withdrawn */
-	uint64_t made, removed, given; /* bodies, by its commands that were applied or kept */
+	bool has_left;		       /* its waiting batches are withdrawn at the next boundary */
+	uint64_t made, removed, given; /* bodies, by its commands that were applied or stored */
 	uint32_t epoch;		       /* of the ticks below */
-	uint32_t asked;		       /* lasting forces requested in the boundary at hand */
+	uint32_t forces_requested;     /* of more than one tick, in the present boundary */
 	ARRAY_OF(uint64_t) forces;     /* last tick of each of its forces that last */
 };
 
@@ -133,35 +134,35 @@ struct host {
 	enum wire_mode mode;
 	uint32_t lease;			 /* session that may step, 0: none */
 	uint32_t barrier;		 /* sessions needed, 0 none */
-	ARRAY_OF(struct step_job) jobs;	 /* first come first */
+	ARRAY_OF(struct step_job) jobs;	 /* in order of arrival */
 	ARRAY_OF(struct player) players; /* ascending by session */
-	/* Closing requests of sessions that left drags or batches behind: `gone` until the next
-	 * boundary takes them, `ending` until that boundary is recorded. */
-	struct host_request *gone, *ending;
-	bool drags_due; /* some of them have drags: a world that does not run is edited to end them */
-	bool let_go_all; /* all drags end: they are of another time, daemon or world */
+	/* Closing requests of sessions that left drags or batches in the world: in `leaving` until the
+	 * next boundary takes them, then in `closing` until that boundary is recorded. */
+	struct host_request *leaving, *closing;
+	bool drags_due; /* one of them owns drags: a world that does not run is edited to remove them */
+	bool all_drags_due; /* all drags are removed, because their sessions do not exist here */
 	ARRAY_OF(struct snapshot) snapshots; /* by name, any order; looked up */
 	uint64_t snapshot_bytes;
-	uint64_t
-		steps_unsaved; /* made since the last checkpoint, whatever a RESTORE did to the tick */
-	bool whole_due;	       /* the next report lists every body */
-	bool tell_due;	       /* a report of a control's effect is due */
-	bool pace_due;	       /* and a record of it */
-	bool contacts_wanted;  /* reports contain contacts */
-	bool contacts_due;     /* the next one those of all bodies */
-	bool joints_wanted;    /* reports contain joints */
-	bool joints_due;       /* the next one all of them */
-	bool waiting_for_loop; /* report queue full: not due until the loop has taken some */
+	uint64_t steps_unsaved; /* made since the last checkpoint; a RESTORE does not change it */
+	bool whole_due;		/* the next report lists every body */
+	bool control_due;	/* a report of mode and pace is due */
+	bool pace_due;		/* a journal record of mode and pace is due */
+	bool contacts_wanted;	/* reports contain contacts */
+	bool contacts_due;	/* the next report contains those of all bodies */
+	bool joints_wanted;	/* reports contain joints */
+	bool joints_due;	/* the next report contains all joints */
+	bool waiting_for_loop;	/* the report queue is full: not due until LOOP has taken reports */
 	bool journal_failed;
 	struct boundary boundary;
 	uint32_t shapes_recorded; /* of the shapes known at the beginning */
 	/* A step that could not be made leaves the engine's boundary open: its changes, events and
-	 * results accumulate. `kept_told` results of kept batches have been reported already. */
+	 * results accumulate. The first `kept_reported` results of stored batches have been
+	 * reported. */
 	bool open;
-	uint32_t kept_told;
-	/* Batches that waited in the world when the host was created, in the order of application: of the
-	 * world it was copied from, whose session numbers mean nothing here. They are applied; no session
-	 * gets a result. */
+	uint32_t kept_reported;
+	/* Batches that waited in the world when the host was created, in the order of application. They are
+	 * from the world of which this one is a copy, so their session numbers are not of this host's
+	 * sessions: the batches are applied, and no session gets a result. */
 	ARRAY_OF(struct pending_batch) inherited;
 	struct reason failure; /* why the mode is FAILED */
 	/* A RESTORE that is done and not yet recorded, reported and answered. */
@@ -171,40 +172,41 @@ struct host {
 
 	struct report_queue reports;  /* worker → LOOP */
 	struct wakeup wakeup;	      /* for LOOP: reports wait */
-	bool in_slice, told_in_slice; /* one wakeup for all reports of a slice, at its end */
+	bool in_slice, sent_in_slice; /* all reports of a slice cause one wakeup, at its end */
 	atomic_bool
-		stands; /* its mode is not RUNNING: what is put into the inbox does not wait for a tick */
-	bool here; /* LOOP has borrowed it and takes the reports itself: no wakeup */
+		not_running; /* the mode is not RUNNING: a new batch makes the world due at once */
+	bool on_loop;	     /* LOOP has borrowed the host and takes its reports without a wakeup */
 	host_reports *on_reports;
 	void *reports_context;
 	struct pool *pool;
 	host_stopped *on_stopped;
-	/* Shape queries at ANSWERS; by place the session that sent one, 0: the place is free. */
-	atomic_uint away, away_by[HOST_AWAY_MAX];
-	atomic_ullong away_bytes; /* of their images */
-	bool stop_due; /* LOOP's: stopped, but the wakeup is pending or shape queries are away */
+	/* The number of shape queries at ANSWERS, and by slot the session that sent the query; 0: the slot
+	 * is free. */
+	atomic_uint posted, posted_by[HOST_POSTED_MAX];
+	atomic_ullong posted_bytes; /* of their images */
+	bool stop_due; /* LOOP's: stopped, but the wakeup is pending or shape queries are at ANSWERS */
 	void *stopped_context;
 
 	/* LOOP's: notes that found the task queue half full, oldest first (last_note is valid while there
 	 * are some), and the note of a failed journal, allocated beforehand. */
 	struct host_request *notes, *last_note, *journal_note;
 	bool journal_noted;   /* it has been posted */
-	bool put;	      /* LOOP's: the inbox may hold something */
+	bool inbox_filled;    /* LOOP's: the inbox may contain batches */
 	struct report *spare; /* LOOP's: a reply that was read, for the next request; or NULL */
 
 	uint64_t stalls, batches, refused; /* the worker's counters */
-	struct host_counters seen;	   /* LOOP's copy, from the last report taken */
+	struct host_counters counters;	   /* LOOP's copy, from the last report taken */
 };
 
 /* ---- host.c ---- */
 void host_send(struct host *host, struct report *report); /* taken */
 /* The requester's report, returned owned, filled with epoch, tick, edit and mode of the world now. */
 struct report *host_reply(struct host *host, struct requester *requester);
-/* The same with a refusal, sent. */
+/* Sends the requester's report with a refusal. */
 void host_refuse(struct host *host, struct requester *requester, const struct reason *why);
-/* True, and the request is refused: a boundary is in progress (it waits for memory or the journal), so
- * the state has no (epoch, tick, edit). */
-bool host_is_between(struct host *host, struct requester *requester);
+/* If a boundary is in progress (it waits for memory or the journal), the state has no (epoch, tick,
+ * edit): then refuses the request and returns true. */
+bool host_refuse_in_boundary(struct host *host, struct requester *requester);
 /* LOOP: a report for the answer of a request, to be filled. Returned owned; NULL: out of memory. */
 struct report *host_take_spare(struct host *host);
 void requester_release(struct requester *requester);
@@ -213,7 +215,8 @@ struct waiting_batch *waiting_batch_of(const struct host_batch *batch);
 
 /* ---- host_requests.c ---- */
 uint32_t host_request_session(const struct host_request *request);
-/* Lists of requests; the one taken out is returned owned, NULL where there is none. */
+/* Lists of requests, which own them. host_request_take returns the first, owned; NULL if the list is
+ * empty. */
 struct host_request *host_request_next(const struct host_request *request);
 void host_request_put(struct host_request **list, struct host_request *request);
 struct host_request *host_request_take(struct host_request **list);
@@ -225,11 +228,11 @@ void host_notes_release(struct host *host);
 void host_run(struct runnable *runnable, uint64_t now);
 uint64_t host_due(struct runnable *runnable);
 void waiting_batch_destroy(void *batch, void *context);
-/* Runs the stages of the boundary at hand until it is done or has to wait. */
-void host_go_on(struct host *host);
-/* Reports mode and pace (after a restore everything): now, or as soon as there is memory. */
-void host_tell(struct host *host);
-/* The world went back to snapshot `restored`: records, reports and answers it. */
+/* Runs the stages of the present boundary until it is done or has to wait. */
+void host_run_stages(struct host *host);
+/* Reports mode and pace, after a restore also the whole state: now, or as soon as there is memory. */
+void host_report_control(struct host *host);
+/* The world was restored from snapshot `restored`: records, reports and answers that. */
 void host_boundary_restored(struct host *host);
 /* The first records and the first report. */
 void host_boundary_begin(struct host *host);
@@ -237,7 +240,8 @@ void host_boundary_begin(struct host *host);
 void host_boundary_release(struct host *host);
 
 /* ---- host_players.c ---- */
-/* Counts what players have as the boundary begins, and the host's own batches there may be. */
+/* Counts the resources that players use as the boundary begins, and an upper bound of the host's own
+ * batches. */
 MUST_CHECK enum status host_players_begin(struct host *host, struct boundary *boundary);
 /* OK: a restricted batch is within its session's limits; else RANGE, LIMIT, NO_MEMORY. */
 MUST_CHECK enum status host_players_check(struct host *host, struct boundary *boundary,
@@ -247,7 +251,7 @@ MUST_CHECK enum status host_players_check(struct host *host, struct boundary *bo
 void host_players_leave(struct host *host, struct boundary *boundary);
 /* Counts bodies and forces of the batches that were applied. */
 void host_players_applied(struct host *host, const struct boundary *boundary);
-/* The boundary is recorded: sessions that have left are forgotten. */
+/* After the boundary is recorded: removes the players whose sessions have left. */
 void host_players_end(struct host *host);
 /* `closing` is taken. */
 void host_players_gone(struct host *host, struct host_request *closing);
@@ -258,7 +262,7 @@ void host_players_release(struct host *host);
  * lost, try again. */
 MUST_CHECK enum status host_report_tick(struct host *host, const struct boundary *boundary);
 /* ---- host_report_joints.c ---- */
-/* The joints that it changed, while they are watched; `ticked->whole` is set before. NO_MEMORY. */
+/* Adds the joints that the boundary changed, while joints are watched. `ticked->whole` is set. NO_MEMORY. */
 MUST_CHECK enum status host_report_joints(struct host *host, bool stepping,
 					  struct tick_report *ticked);
 
@@ -275,16 +279,16 @@ bool host_edit_wanted(const struct host *host);
 /* Marks the jobs that take part in the next tick, or (edits) in an application without one; returns how
  * many. */
 uint32_t host_step_enlist(struct host *host, bool edits);
-/* The commands have been applied: jobs whose commands were refused need no tick. True: a tick is still to
- * be made. */
-bool host_step_goes_on(struct host *host);
-/* The next of them from `from` on, by session; NULL after the last. */
+/* After the commands were applied: jobs whose commands were refused need no tick. True if a tick is still
+ * to be made. */
+bool host_step_needs_tick(struct host *host);
+/* The job after `after` (NULL: the first) of those that take part, by session; NULL after the last. */
 struct step_job *host_step_next(struct host *host, const struct step_job *after);
 /* Packs the result of a job's commands, for its answer. */
 MUST_CHECK enum status host_step_result(struct step_job *job, const struct batch_result *result);
-/* A tick was made: answers the jobs that it completes. NO_MEMORY: some are not answered yet. */
+/* After a tick: answers the jobs that it completes. NO_MEMORY: some are not answered yet. */
 MUST_CHECK enum status host_step_answer(struct host *host);
-/* No tick was made. */
+/* Refuses all waiting jobs, because their ticks cannot be made. */
 void host_refuse_all_jobs(struct host *host, const struct reason *why);
 void step_job_release(struct step_job *job);
 /* Sets mode FAILED for `why`. */
@@ -315,7 +319,7 @@ MUST_CHECK enum status host_hash_joints(struct host *host, struct wire_hash *out
 /* ---- host_shape_query.c ---- */
 void host_do_shape_query(struct host *host, struct requester *requester,
 			 const struct wire_query *query);
-/* LOOP, host.c: a query has returned, its answer is in the queue. The host may be gone after the call. */
+/* LOOP, host.c: a query has returned and its answer is in the report queue. The call may destroy the host. */
 void host_shape_query_returned(struct host *host);
 
 #endif

@@ -1,7 +1,7 @@
 /* report.h: the reports of a world in service to the loop thread, in order, immutable once sent.
  *
- * A host (host.h) runs on a worker; all that the rest of the daemon knows of its world comes through
- * this one queue: after every boundary a TICK report with what changed, and REPLY reports that answer
+ * A host (host.h) runs on a worker. The rest of the daemon gets all information on its world from this
+ * one queue: after every boundary a TICK report with the changes, and REPLY reports that answer
  * requests. Because there is one queue, a reply never overtakes the tick it refers to. It is bounded: a
  * host with REPORTS_MAX reports not yet taken does not step until the loop has caught up (counted as
  * `stalls`), so no report is dropped.
@@ -43,16 +43,16 @@ struct report_joint {
 	struct joint_view view;
 	uint8_t why; /* CREATED; else possibly unchanged */
 };
-/* A batch was applied, or refused (also where its commands could not be decoded), or is kept for later:
- * then status is WAITING, tick is the one it is kept for, there are no values, and another result follows
- * when it is applied. */
+/* A batch was applied, or refused (also where its commands could not be decoded), or is stored for
+ * later: then status is WAITING, tick is the one for which it is stored, there are no values, and another
+ * result follows when it is applied. */
 struct report_result {
 	uint32_t session;
 	uint64_t batch, tick;
 	uint32_t edit; /* of the state it was applied in */
 	enum status status;
 	int32_t index; /* of the refused command, −1 */
-	bool step;     /* came with a STEP: goes out in its STEPPED, not in a RESULT */
+	bool step;     /* of a STEP's commands: sent in its STEPPED, not in a RESULT */
 	uint32_t first_value, value_count; /* into `values` */
 	char text[160], field[32];	   /* of struct reason, whole */
 };
@@ -70,28 +70,28 @@ struct tick_report {
 	uint32_t contacts_cut; /* points left out: beyond WIRE_BODY_CONTACTS of a body */
 	struct reason failure; /* with mode FAILED: why */
 	uint64_t
-		stalls; /* boundaries that had to wait so far: for the loop, the journal or memory */
+		stalls; /* so far: boundaries that had to wait for the loop, the journal or memory */
 	uint64_t lateness_ns, cost_ns; /* of this tick */
 	uint64_t late, dropped; /* so far: ticks begun a period late, ticks given up by the clock */
 	uint32_t pace;		/* world time per wall time, thousandths */
 	uint32_t body_count, shape_count, removed_count, event_count, result_count, value_count;
-	/* Capacity of each list below; a report keeps it when it is used again. */
+	/* Capacity of each list below; a reused report keeps its lists. */
 	uint32_t body_room, shape_room, removed_room, event_room, result_room, value_room;
 	uint32_t joint_count, joint_room, joint_removed_count, joint_removed_room;
 	struct report_body *bodies; /* ascending ids */
 	struct report_shape *shapes;
 	struct bytes contacts_packed;
-	body_id *removed;		  /* ascending */
-	struct report_joint *joints_told; /* ascending ids */
-	joint_id *joints_removed;	  /* ascending */
+	body_id *removed;		 /* ascending */
+	struct report_joint *joint_list; /* ascending ids */
+	joint_id *joints_removed;	 /* ascending */
 	struct event *events;
 	struct report_result *results; /* in the order they were applied */
 	uint32_t *values;
 	struct world_stats stats;
-	struct world_info info; /* `method` is a string of the engine's own, never freed */
+	struct world_info info; /* `method` is a constant string of the engine */
 };
 
-/* Which request is answered; the requester gets `ref` back. */
+/* The kind of request that is answered; `ref` returns to the requester. */
 enum reply_kind {
 	REPLY_CONTROL, /* answer with WORLD_INFO */
 	REPLY_STEPPED,
@@ -114,9 +114,9 @@ struct reply_report {
 	struct wire_hash state_hash, tick_hash, joints_hash;
 	bool other_bits; /* to a RESTORE: an incompatible build (engine.h, motion) saved the snapshot */
 	struct bytes raw;	     /* packed value: answer or observation */
-	uint64_t work;		     /* REPLY_ANSWER: pieces examined for it, about */
+	uint64_t work;		     /* REPLY_ANSWER: approximate number of pieces examined */
 	struct bytes image;	     /* REPLY_FORKED */
-	struct shape_library shapes; /* REPLY_FORKED: what the world knew */
+	struct shape_library shapes; /* REPLY_FORKED: the shape library of the copied world */
 	struct bytes results;	     /* REPLY_STEPPED: packed results, `result_count` of them */
 	uint32_t result_count;
 	char name[WIRE_NAME_MAX +
@@ -125,7 +125,7 @@ struct reply_report {
 };
 
 struct report {
-	struct report *next; /* the queue's own */
+	struct report *next; /* used by the queue */
 	enum report_kind kind;
 	union {
 		struct tick_report ticked;
@@ -133,11 +133,11 @@ struct report {
 	};
 };
 
-/* Packs the contact points that `body`, one of the report's, holds (world_assigned_contacts) into
+/* Packs the contact points assigned to `body`, one of the report's (world_assigned_contacts), into
  * `contacts_packed`; `count` ≤ WIRE_BODY_CONTACTS. NO_MEMORY: the body then has none. */
 MUST_CHECK enum status report_put_contacts(struct tick_report *report, struct report_body *body,
 					   const struct contact_view *views, uint32_t count);
-/* A joint as the wire has it. */
+/* A joint in the form of the wire. */
 struct wire_joint report_wire_joint(const struct joint_view *view);
 /* Frees what a report owns; its contents are undefined from then on. */
 void report_release(struct report *report);

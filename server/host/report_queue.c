@@ -10,7 +10,7 @@ void report_release(struct report *report)
 		heap_free(report->ticked.shapes);
 		bytes_release(&report->ticked.contacts_packed);
 		heap_free(report->ticked.removed);
-		heap_free(report->ticked.joints_told);
+		heap_free(report->ticked.joint_list);
 		heap_free(report->ticked.joints_removed);
 		heap_free(report->ticked.events);
 		heap_free(report->ticked.results);
@@ -94,7 +94,7 @@ struct report *report_queue_tick(struct report_queue *self)
 		.shapes = ticked->shapes,
 		.contacts_packed = ticked->contacts_packed,
 		.removed = ticked->removed,
-		.joints_told = ticked->joints_told,
+		.joint_list = ticked->joint_list,
 		.joints_removed = ticked->joints_removed,
 		.events = ticked->events,
 		.results = ticked->results,

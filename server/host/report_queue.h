@@ -16,7 +16,7 @@ struct report_queue {
 	_Atomic(struct report *) newest; /* pushed, newest first */
 	struct report *oldest;		 /* the consumer's: reversed, oldest first */
 	atomic_uint count;
-	/* Used reports on their way back, so that a steady tick allocates nothing. */
+	/* Used reports that are returned for reuse, so that a steady tick allocates nothing. */
 	_Atomic(struct report *) returned; /* by the consumer, any order */
 	struct report *spare;		   /* the producer's */
 	atomic_uint spare_count;	   /* of both */
@@ -24,7 +24,7 @@ struct report_queue {
 enum { REPORTS_SPARE_MAX = 2 };
 
 void report_queue_init(struct report_queue *self);
-/* Destroys what was never taken. */
+/* Destroys the reports that were never taken. */
 void report_queue_release(struct report_queue *self);
 void report_queue_push(struct report_queue *self, struct report *report); /* taken */
 /* Returned owned, or NULL. */

@@ -167,7 +167,7 @@ static void pack_world(struct wire_packer *out, struct served_world *world)
 	pack_uint_pair(out, "mode", world->mode);
 	pack_uint_pair(out, "pace_permille", world->pace);
 	pack_uint_pair(out, "ticks", host.ticks);
-	pack_uint_pair(out, "loop_slices", host.here);
+	pack_uint_pair(out, "loop_slices", host.steps_on_loop);
 	pack_uint_pair(out, "ticks_late", host.late);
 	pack_uint_pair(out, "ticks_dropped", host.dropped);
 	pack_uint_pair(out, "stalls", host.stalls);

@@ -218,7 +218,7 @@ enum status view_joints_apply(struct view_joints *self, const struct tick_report
 		return STATUS_OK; /* rows are unknown until a report contains all joints */
 	enum status status = remove_rows(self, report, serial);
 	for (uint32_t i = 0; i < report->joint_count && status == STATUS_OK; i++) {
-		const struct report_joint *joint = &report->joints_told[i];
+		const struct report_joint *joint = &report->joint_list[i];
 		status = joint->why & REPORT_CREATED ? append_joint(self, &joint->view, serial)
 						     : update_joint(self, &joint->view, serial);
 	}

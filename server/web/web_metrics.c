@@ -136,7 +136,7 @@ static void read_world(const struct served_world *world, uint64_t values[WORLD_M
 	fanout_counters(world->fanout, &fanout);
 	values[WORLD_TICK] = world->tick;
 	values[WORLD_TICKS] = host.ticks;
-	values[WORLD_HERE] = host.here;
+	values[WORLD_HERE] = host.steps_on_loop;
 	values[WORLD_LATE] = host.late;
 	values[WORLD_DROPPED] = host.dropped;
 	values[WORLD_STALLS] = host.stalls;

@@ -71,7 +71,7 @@ void worlds_leave(struct served_world *world, struct session *self)
 	membership->closing = NULL;
 	membership->world = NULL;
 	membership->left = ++self->leavings;
-	/* Pending STEPs will not be answered; a repeat of one is carried out anew. */
+	/* Pending STEPs will not be answered; a repeated STEP is executed again. */
 	membership->steps.count = 0;
 	session_trim_answers(self);
 }
@@ -83,7 +83,7 @@ void worlds_leave_all(struct session *self)
 			worlds_leave(self->memberships.items[i].world, self);
 }
 
-/* Sends ERROR about a request that the world's end has undone. */
+/* Sends ERROR about a request whose effect the world's end cancels. */
 static void send_world_ended(struct session *self, const struct message *about)
 {
 	struct reason why;
@@ -98,10 +98,10 @@ void worlds_expel(struct served_world *world, struct session *self)
 	struct membership *membership = session_membership_or_past(self, world->number);
 	if (membership == NULL)
 		return;
-	/* The session that requested the end is answered when the world is gone. */
-	bool knows = self->number == world->destroyed_by;
+	/* The session that requested the end gets its answer when the world has ended. */
+	bool requested_end = self->number == world->destroyed_by;
 	for (uint32_t i = 0; i < self->subscriptions.count; i++) {
-		if (self->subscriptions.items[i].world != world || knows)
+		if (self->subscriptions.items[i].world != world || requested_end)
 			continue;
 		message_init(&about, MESSAGE_SUBSCRIBE);
 		about.subscribe.sub = self->subscriptions.items[i].subscription->sub;
@@ -109,7 +109,7 @@ void worlds_expel(struct served_world *world, struct session *self)
 		sent++;
 	}
 	message_init(&about, MESSAGE_WORLD_JOIN);
-	if (sent == 0 && !knows && membership->world != NULL)
+	if (sent == 0 && !requested_end && membership->world != NULL)
 		send_world_ended(self, &about);
 	worlds_leave(world, self);
 	membership_release(membership);

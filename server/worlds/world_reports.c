@@ -116,22 +116,22 @@ static void send_world_info(struct served_world *world)
 
 void world_reports_request_whole(struct served_world *world)
 {
-	if (!world->whole_asked)
-		world->whole_asked = host_report_whole(world->host) == STATUS_OK;
+	if (!world->whole_requested)
+		world->whole_requested = host_report_whole(world->host) == STATUS_OK;
 }
 
 void worlds_watch(struct served_world *world)
 {
 	bool wanted = fanout_needs_contacts(world->fanout);
-	if (wanted != world->contacts_asked &&
+	if (wanted != world->contacts_watched &&
 	    host_watch_contacts(world->host, wanted) == STATUS_OK)
-		world->contacts_asked = wanted;
+		world->contacts_watched = wanted;
 	wanted = fanout_needs_joints(world->fanout);
-	if (wanted != world->joints_asked && host_watch_joints(world->host, wanted) == STATUS_OK)
-		world->joints_asked = wanted;
+	if (wanted != world->joints_watched && host_watch_joints(world->host, wanted) == STATUS_OK)
+		world->joints_watched = wanted;
 }
 
-/* Arms the timer once for all worlds that may come to rest until it fires. */
+/* Starts the timer, unless it runs: one timer serves all worlds that may come to rest. */
 static void arm_rest_timer(struct service *service, uint64_t now)
 {
 	if (service->rest_armed)
@@ -162,7 +162,7 @@ void worlds_show_resting(void *context)
 static void update_fanout(struct served_world *world, const struct tick_report *report)
 {
 	if (report->whole)
-		world->whole_asked = false;
+		world->whole_requested = false;
 	worlds_watch(world);
 	struct service *service = world->service;
 	bool watched = fanout_is_watched(world->fanout);
@@ -275,14 +275,14 @@ static void reply_stepped(struct session *session, struct membership *membership
 	session_step_answered(membership, reply->ref);
 	enum status status = send_stepped(session, membership, &message);
 	if (status == STATUS_FULL) {
-		/* The ticks are done, so STEPPED goes out without its observation and says FULL. */
+		/* The ticks are made, so STEPPED is sent without its observation, with code FULL. */
 		stepped->observation = (struct wire_slice){ 0 };
 		stepped->code = STATUS_FULL;
 		status = send_stepped(session, membership, &message);
 	}
 	if (status != STATUS_OK)
 		session->outbox.failed =
-			true; /* ends the session, as the client would wait for ever */
+			true; /* ends the session, because its client would wait for ever */
 }
 
 /* An empty message of the requested type with its ref, from which an ERROR is made. */
@@ -370,10 +370,10 @@ static void reply_restored(struct session *session, const struct reply_report *r
 	session_send(session, &message);
 }
 
-/* So many pieces visited for an answer count as one more query. */
+/* An answer counts as one more query for every QUERY_WORK pieces that were examined for it. */
 enum { QUERY_WORK = 4096 };
 
-/* Charges a query for the work of its answer, which is known only now. */
+/* Charges the session for the work of an answer, which was not known when the query arrived. */
 static void charge_answer(struct session *session, const struct reply_report *reply)
 {
 	double queries = (double)(reply->work / QUERY_WORK);
@@ -400,7 +400,7 @@ static void reply_answer(struct session *session, const struct reply_report *rep
 	session_refuse(session, &about, &why);
 }
 
-/* The state comes from the reply, because without memory the TICK report may come later. */
+/* Takes the state from the reply, because the TICK report may be delayed if memory is short. */
 static void reply_control(struct session *session, const struct served_world *world,
 			  const struct reply_report *reply)
 {
@@ -522,9 +522,9 @@ static void deliver_reply(struct served_world *world, struct reply_report *reply
 }
 
 /* True if the report waits for the disk: SAVED promises that the snapshot is in the file, where
- * there is one. Snapshots are written and answered in the same order, so the n-th SAVED may go when
- * the n-th is written. */
-static bool hold_for_disk(struct served_world *world, struct report *report)
+ * there is one. Snapshots are written and answered in the same order, so the n-th SAVED may be sent
+ * when the n-th snapshot is written. */
+static bool wait_for_disk(struct served_world *world, struct report *report)
 {
 	struct reply_report *reply = &report->reply;
 	if (!world->has_journal || reply->kind != REPLY_SAVED || reply->status != STATUS_OK)
@@ -630,7 +630,7 @@ static bool deliver_oldest_report(struct served_world *world)
 	} else if (!world->stopping) { /* a stopping world has no members */
 		service_turn_spend(world->service, TURN_REPORTS,
 				   report->reply.raw.count / REPLY_WORK_BYTES);
-		if (hold_for_disk(world, report))
+		if (wait_for_disk(world, report))
 			return true;
 		deliver_reply(world, &report->reply);
 	}

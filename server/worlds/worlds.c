@@ -1,5 +1,5 @@
 /* See worlds.h. A world enters the list when its host and journal are made (worlds_add), is started
- * in the pool, and leaves the list when its host has stopped (on_stopped), after which nobody steps
+ * in the pool, and leaves the list when its host has stopped (on_stopped), after which no thread steps
  * it. */
 #include "server/worlds/worlds.h"
 
@@ -314,7 +314,7 @@ void worlds_check(struct service *service, uint64_t now)
 		struct served_world *world = service->worlds->items.items[i];
 		if (world->stopping)
 			continue;
-		host_look_after(world->host);
+		host_post_notes(world->host);
 		worlds_watch(world);
 		fanout_check(world->fanout, now);
 		if (fanout_is_serving(world->fanout))

@@ -1,8 +1,8 @@
-/* worlds.h: the worlds in service as the loop thread sees them: their members and their last
+/* worlds.h: the worlds in service as the loop thread has them: their members and their last
  * reported state.
  *
- * Reports of a host (host/report.h) arrive here and leave as frames: state goes to the fanout,
- * results and replies go to the sessions that requested them.
+ * Reports of a host (host/report.h) become frames: state is sent through the fanout, results and replies
+ * to the sessions that requested them.
  */
 #ifndef CAIRN_WORLDS_H
 #define CAIRN_WORLDS_H
@@ -44,9 +44,9 @@ struct served_world {
 	struct report *waiting_for_disk;
 	struct reason journal_failure; /* status OK: the file is being written */
 	uint64_t round_at;	       /* instant at which its fan-out began, 0: it is done */
-	bool whole_asked;    /* a whole report has been requested, as the mirror is lost */
-	bool contacts_asked; /* the host reports contacts, because a subscription needs them */
-	bool joints_asked;   /* the host reports joints, likewise */
+	bool whole_requested;  /* a whole report has been requested, because the mirror is lost */
+	bool contacts_watched; /* the host reports contacts, because a subscription needs them */
+	bool joints_watched;   /* the host reports joints, likewise */
 	/* The session that requested its end and the ref of that request; 0: none. */
 	uint32_t destroyed_by;
 	uint64_t destroyed_ref;

@@ -1,4 +1,4 @@
-/* worlds_open.c: where worlds come from: the data directory first, then scenes of the command line
+/* worlds_open.c: opens worlds: those of the data directory first, then scenes of the command line
  * whose names are not taken, then WORLD_CREATE's options. A bad file of the data directory is left
  * as it is, reported, and does not keep the others from opening, unless --strict-data. */
 #include <stdio.h>
@@ -131,9 +131,10 @@ static enum status open_scene(struct service *service, const char *text, struct 
 		return STATUS_OK;
 	}
 	if (is_refused(service, name)) {
-		log_error("scene_left_out",
-			  "name=%s: the world's file was refused; move it away to use the scene",
-			  name);
+		log_error(
+			"scene_left_out",
+			"name=%s: the world's file was refused; move the file away to use the scene",
+			name);
 		return STATUS_OK;
 	}
 	struct scene *scene;

@@ -109,10 +109,10 @@ static struct report *next_report(struct chain *self, uint32_t from, uint32_t co
 		self->sum = tell_bodies(ticked);
 	ticked->tick_hash = body_hash_finish(self->tick, self->sum, JOINTS + 1);
 	ticked->joint_room = ticked->joint_count = count;
-	ticked->joints_told = heap_alloc(MAX_OF(count, 1u) * sizeof *ticked->joints_told);
-	check(ticked->joints_told != NULL, "out of memory");
+	ticked->joint_list = heap_alloc(MAX_OF(count, 1u) * sizeof *ticked->joint_list);
+	check(ticked->joint_list != NULL, "out of memory");
 	for (uint32_t i = 0; i < count; i++)
-		ticked->joints_told[i] =
+		ticked->joint_list[i] =
 			joint_of(from + i, self->tick, first ? REPORT_CREATED : REPORT_MOVED);
 	return report;
 }

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* A batch that is due now. */
+/* A batch that is applied in this call. */
 struct due {
 	struct batch *batch;
 	struct batch_result *result;
@@ -31,7 +31,7 @@ struct boundary_apply {
 	uint32_t due_count;
 	size_t *encoded_bytes; /* by given batch: 0, or its size in world->encoded */
 	uint32_t to_store;
-	bool drags_removed; /* drags were removed */
+	bool drags_removed;
 	struct plan_size size;
 	struct batch_plan plan;
 };
@@ -138,12 +138,12 @@ static enum status gather_due(struct boundary_apply *self)
 
 /* ---- memory ----------------------------------------------------------------------------------- */
 
-static uint32_t room_left(uint64_t wanted, uint32_t limit, uint32_t used)
+static uint32_t rows_to_reserve(uint64_t needed, uint32_t limit, uint32_t used)
 {
-	return (uint32_t)MIN_OF(wanted, (uint64_t)(limit - MIN_OF(limit, used)));
+	return (uint32_t)MIN_OF(needed, (uint64_t)(limit - MIN_OF(limit, used)));
 }
 
-/* Rows never pass the limits, so no more than what is left of them has to be reserved. */
+/* Rows never exceed the limits of the world, so at most the difference to a limit is reserved. */
 static enum status reserve_rows(struct boundary_apply *self)
 {
 	struct world *world = self->world;
@@ -151,10 +151,11 @@ static enum status reserve_rows(struct boundary_apply *self)
 	const struct world_table *limits = &tables->world;
 	const struct plan_size *size = &self->size;
 	uint32_t walls = size->walls ? WALLS_MAX : 0;
-	uint32_t bodies = room_left(size->bodies, limits->bodies_max[0], world_body_count(world));
-	uint32_t placements = room_left(size->placements, limits->placements_max[0],
-					world_placement_count(world));
-	uint32_t shapes = room_left(size->shapes, limits->shapes_max[0], shapes_count(world));
+	uint32_t bodies =
+		rows_to_reserve(size->bodies, limits->bodies_max[0], world_body_count(world));
+	uint32_t placements = rows_to_reserve(size->placements, limits->placements_max[0],
+					      world_placement_count(world));
+	uint32_t shapes = rows_to_reserve(size->shapes, limits->shapes_max[0], shapes_count(world));
 	enum status status =
 		dynamics_body_reserve(&world->dynamics, bodies + (walls > 0), placements + walls);
 	if (status == STATUS_OK)
@@ -164,8 +165,8 @@ static enum status reserve_rows(struct boundary_apply *self)
 	if (status == STATUS_OK)
 		status = tables_reserve(tables, TABLE_DRIVE,
 					tables->drive.count + (uint32_t)size->drives);
-	uint32_t joints =
-		room_left(size->joints, limits->joints_max[0], world->dynamics.joint_used.count);
+	uint32_t joints = rows_to_reserve(size->joints, limits->joints_max[0],
+					  world->dynamics.joint_used.count);
 	if (status == STATUS_OK)
 		status = dynamics_joint_reserve(&world->dynamics, joints);
 	if (status == STATUS_OK && size->points > 0)

@@ -28,8 +28,8 @@ struct changes {
 	uint64_t *keys, *scratch; /* owned: for sorting ids */
 	uint64_t sum;
 	uint32_t count;	    /* bodies in the sum */
-	uint32_t first_new; /* ids from here on were made since the boundary opened */
-	bool stale;	    /* the lists are not yet what the marks say */
+	uint32_t first_new; /* ids ≥ this were created since the boundary opened */
+	bool stale;	    /* the marks have changed since the lists were filled */
 	struct id_list created, moved, changed, removed;
 };
 
@@ -44,9 +44,9 @@ void changes_open(struct changes *self, uint32_t next_body);
 void changes_update(struct changes *self, const struct tables *tables, uint32_t row);
 /* The same if sleep or quarantine of the body changed; otherwise does nothing. */
 void changes_update_sleep(struct changes *self, const struct tables *tables, uint32_t row);
-/* Owner, tag, flags or placements were set. */
+/* Marks a body changed: its owner, tag, flags or placements were set. */
 void changes_mark(struct changes *self, uint32_t row);
-/* Before the row is cleared. */
+/* Removes a body from the sum and marks it removed. Call it before the row is cleared. */
 void changes_remove(struct changes *self, const struct tables *tables, uint32_t row);
 /* Fills the four lists from the marks, if there are new ones. */
 void changes_list(struct changes *self, const struct tables *tables);

@@ -53,7 +53,7 @@ static const struct command_info infos[] = {
 #undef RESERVED
 };
 
-/* Place in `infos`, by number: 1 + index, 0 where there is none. */
+/* 1 + index in `infos`, by number of the command; 0: no such command. */
 enum {
 #define COMMAND(number, NAME, name, needed, result, doc) PLACE_##number,
 #define FIELD(NAME, TYPE, name, min, max, initial, unit, doc)
@@ -96,7 +96,7 @@ const struct command_info *command_list(uint32_t *count)
 	return infos;
 }
 
-/* A field read or written through its offset; memcpy keeps alignment and aliasing out of it. */
+/* Reads or writes a field at its offset; memcpy has no requirements of alignment and aliasing. */
 #define FIELD_GET(command, field, type, value)                                                     \
 	type value;                                                                                \
 	memcpy(&value, (const char *)(command) + (field)->offset, sizeof value)
@@ -509,7 +509,7 @@ const char *command_word(enum word_list list, uint32_t number)
 
 /* ---- description ------------------------------------------------------------------------------ */
 
-/* Text in a buffer of `bytes`: cut at its end while `count` goes on, as snprintf does. */
+/* Text in a buffer of `bytes`. Text beyond the buffer is cut, but still counted, as by snprintf. */
 struct text_line {
 	char *text;
 	size_t bytes;

@@ -36,17 +36,18 @@ struct image {
 	struct reader reader;
 	uint32_t version, sections;
 	struct motion_numbers numbers;
-	bool hashed;		      /* `hashes` is asked for */
+	bool hashed;		      /* the caller needs `hashes` */
 	uint64_t hashes[TABLE_COUNT]; /* of tables, by the rule of the version */
-	uint32_t next_table;	      /* in version 1 they come in order, and all */
+	uint32_t
+		next_table; /* version 1: index of the next table; all tables are there, in order */
 };
 
-/* A table's columns: where the data of each column we know lies in the image. */
+/* A table of the image: for each column of this build the address of its data in the image. */
 struct section {
 	uint32_t table;
 	uint32_t rows;
 	const void *data[COLUMNS_MAX];
-	size_t row_bytes;    /* of the columns that are there */
+	size_t row_bytes;    /* of the columns in the image */
 	struct hasher first; /* version 1 */
 };
 
@@ -72,7 +73,7 @@ static enum status place_column(struct section *section, uint16_t number, uint8_
 				   info->name, column->name, type, length, column->type,
 				   column->length);
 		if (section->data[i] != NULL)
-			return BAD("column %s.%s comes twice", info->name, column->name);
+			return BAD("column %s.%s is in the image twice", info->name, column->name);
 		section->data[i] = data;
 		section->row_bytes += column->row_bytes;
 		return STATUS_OK;
@@ -123,7 +124,7 @@ static enum status copy_section(const struct section *section, struct tables *ta
 {
 	const struct table_info *info = &table_infos[section->table];
 	if (tables_count(tables, section->table) > 0)
-		return BAD("table %s comes twice", info->name);
+		return BAD("table %s is in the image twice", info->name);
 	if (section->row_bytes * MISSING_MAX < table_row_bytes(section->table))
 		return BAD("table %s has columns of %llu bytes a row: a row of this build has %llu",
 			   info->name, (unsigned long long)section->row_bytes,

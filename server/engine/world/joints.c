@@ -137,7 +137,7 @@ uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, ui
 	/* Rows are in order of ids unless a later joint has reused the row of a removed one. */
 	if (count > capacity || ids_ascend(ids, count))
 		return count;
-	/* Without memory to merge in, by insertion: the same order, slower. */
+	/* Without scratch memory: insertion sort, which gives the same order. */
 	uint32_t *scratch = heap_alloc(count * sizeof *scratch);
 	if (scratch != NULL)
 		sort_ids(ids, scratch, count);
@@ -184,7 +184,7 @@ bool joints_remove_drags(struct world *world, uint32_t session)
 	return first != BITSET_NONE;
 }
 
-/* ---- what is linked ---------------------------------------------------------------------------- */
+/* ---- linked bodies ----------------------------------------------------------------------------- */
 
 enum status world_linked(const struct world *world, body_id body, body_id *ids, uint32_t capacity,
 			 uint32_t *count)
@@ -194,28 +194,28 @@ enum status world_linked(const struct world *world, body_id body, body_id *ids, 
 	*count = 0;
 	if (first == ROW_NONE)
 		return STATUS_OK;
-	/* Rows in the order they are reached, then room to sort in. */
+	/* Rows in the order in which they are reached, then scratch memory for sorting. */
 	uint32_t bodies = tables->body.count;
 	uint32_t *reached = heap_alloc(2 * (size_t)bodies * sizeof *reached);
-	uint64_t *seen = heap_alloc_zero(((size_t)bodies + 63) / 64 * sizeof *seen);
-	if (reached == NULL || seen == NULL) {
+	uint64_t *visited = heap_alloc_zero(((size_t)bodies + 63) / 64 * sizeof *visited);
+	if (reached == NULL || visited == NULL) {
 		heap_free(reached);
-		heap_free(seen);
+		heap_free(visited);
 		return STATUS_NO_MEMORY;
 	}
 	uint32_t found = 0;
 	reached[found++] = first;
-	seen[first / 64] |= UINT64_C(1) << (first % 64);
+	visited[first / 64] |= UINT64_C(1) << (first % 64);
 	for (uint32_t i = 0; i < found; i++) {
 		if (i > 0 && tables->body.status[reached[i]] != BODY_DYNAMIC)
-			continue; /* it is in the group, but links no further */
+			continue; /* a body that is not dynamic links no further bodies */
 		for (uint32_t e = joint_first(tables, reached[i]); e != DYNAMICS_NONE;
 		     e = joint_next(tables, e)) {
 			uint32_t other = joint_other(tables, e);
-			if (other == DYNAMICS_NONE || (seen[other / 64] >> (other % 64) & 1))
+			if (other == DYNAMICS_NONE || (visited[other / 64] >> (other % 64) & 1))
 				continue;
 			ASSERT(other < bodies && found < bodies);
-			seen[other / 64] |= UINT64_C(1) << (other % 64);
+			visited[other / 64] |= UINT64_C(1) << (other % 64);
 			reached[found++] = other;
 		}
 	}
@@ -226,11 +226,11 @@ enum status world_linked(const struct world *world, body_id body, body_id *ids, 
 		memcpy(ids, reached, MIN_OF(found, capacity) * sizeof *ids);
 	*count = found;
 	heap_free(reached);
-	heap_free(seen);
+	heap_free(visited);
 	return STATUS_OK;
 }
 
-/* ---- what changed ------------------------------------------------------------------------------ */
+/* ---- changes ----------------------------------------------------------------------------------- */
 
 enum { LIST_CREATED, LIST_MOVED, LIST_CHANGED, LIST_REMOVED, LISTS };
 
@@ -257,7 +257,7 @@ enum status world_joint_changes(const struct world *world, struct world_joint_ch
 {
 	struct joint_ids *lists = ((struct world *)world)->joint_lists;
 	const struct dynamics *dynamics = &world->dynamics;
-	uint32_t gone = dynamics->joint_notes.removed.count, most = gone;
+	uint32_t removed_count = dynamics->joint_notes.removed.count, most = removed_count;
 	*out = (struct world_joint_changes){ 0 };
 	for (uint32_t i = 0; i < LISTS; i++)
 		lists[i].count = 0;
@@ -265,17 +265,17 @@ enum status world_joint_changes(const struct world *world, struct world_joint_ch
 	if (status == STATUS_OK)
 		status = list_rows(world, &dynamics->joint_notes.changed, lists, LIST_CHANGED);
 	if (status == STATUS_OK)
-		status = ARRAY_RESERVE(&lists[LIST_REMOVED], gone);
+		status = ARRAY_RESERVE(&lists[LIST_REMOVED], removed_count);
 	for (uint32_t i = 0; i < LISTS; i++)
 		most = MAX_OF(most, lists[i].count);
 	if (status == STATUS_OK)
 		status = ARRAY_RESERVE(&lists[LISTS], most);
 	if (status != STATUS_OK)
 		return status;
-	if (gone > 0)
+	if (removed_count > 0)
 		memcpy(lists[LIST_REMOVED].items, dynamics->joint_notes.removed.items,
-		       gone * sizeof(joint_id));
-	lists[LIST_REMOVED].count = gone;
+		       removed_count * sizeof(joint_id));
+	lists[LIST_REMOVED].count = removed_count;
 	for (uint32_t i = 0; i < LISTS; i++)
 		if (lists[i].count > 1)
 			sort_ids(lists[i].items, lists[LISTS].items, lists[i].count);
@@ -287,7 +287,7 @@ enum status world_joint_changes(const struct world *world, struct world_joint_ch
 		.created_count = lists[LIST_CREATED].count,
 		.moved_count = lists[LIST_MOVED].count,
 		.changed_count = lists[LIST_CHANGED].count,
-		.removed_count = gone,
+		.removed_count = removed_count,
 	};
 	return STATUS_OK;
 }

@@ -20,7 +20,7 @@ static uint32_t body_of(const struct apply_context *context, int64_t id)
 	return row;
 }
 
-/* ---- made and removed ------------------------------------------------------------------------- */
+/* ---- creation and removal --------------------------------------------------------------------- */
 
 static void fill_joint(const struct apply_context *context, uint32_t row,
 		       const struct command_JOINT_CREATE *create)
@@ -119,7 +119,7 @@ void apply_joint_remove(const struct apply_context *context, const struct comman
 			       row_of(context, command->joint_remove.joint));
 }
 
-/* ---- changed ---------------------------------------------------------------------------------- */
+/* ---- changes of a joint ----------------------------------------------------------------------- */
 
 void apply_joint_set(const struct apply_context *context, const struct command *command)
 {

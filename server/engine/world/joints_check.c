@@ -15,7 +15,7 @@
 #define VIOLATED 1e-3
 #define PROJECTED 1e-9
 
-/* ---- its two sides ----------------------------------------------------------------------------- */
+/* ---- the two sides of a joint ------------------------------------------------------------------ */
 
 /* Motion of one side of a joint; `body` NULL is the world, at rest at the origin. */
 static struct body_motion side_motion(const struct planned_body *body)
@@ -71,7 +71,7 @@ static enum status check_sides(struct check *check, const struct command_JOINT_C
 	return STATUS_OK;
 }
 
-/* ---- where it is ------------------------------------------------------------------------------- */
+/* ---- pose and violation ------------------------------------------------------------------------ */
 
 static vec3 point_in(const struct planned_body *body, vec3 point)
 {

@@ -13,9 +13,9 @@
  * status of its first bad command; LIMIT; NO_MEMORY. Changes no table. */
 MUST_CHECK enum status pending_encode(struct world *world, const struct batch *batch,
 				      uint32_t stored_before, size_t *bytes, struct reason *why);
-/* Reserves room for so many more batches and bytes. NO_MEMORY. */
+/* Reserves room for `batches` more batches with `bytes` more bytes. NO_MEMORY. */
 MUST_CHECK enum status pending_reserve(struct world *world, uint32_t batches, size_t bytes);
-/* Enters an encoded batch; reserved. */
+/* Inserts an encoded batch; room for it is reserved. */
 void pending_insert(struct world *world, const struct batch *batch, const uint8_t *data,
 		    size_t bytes);
 

@@ -103,7 +103,7 @@ const struct table_info table_infos[TABLE_COUNT] = {
 #undef END_TABLE
 };
 
-/* The first members of every table struct. */
+/* The first members of every table's struct. */
 struct table_head {
 	uint32_t count, capacity;
 };
@@ -136,7 +136,8 @@ void *tables_column(const struct tables *tables, enum table_index table, uint32_
 
 /* ---- values ----------------------------------------------------------------------------------- */
 
-/* One value of a type as it lies in memory; returns its bytes. Vectors and rotations are doubles. */
+/* Writes one value of a type in the form that it has in memory; returns its size in bytes. Vectors and
+ * rotations are doubles. */
 static size_t put_value(uint8_t type, double value, uint8_t at[sizeof(uint64_t)])
 {
 	ASSERT(type <= COLUMN_QUAT);

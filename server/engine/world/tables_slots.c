@@ -1,8 +1,9 @@
-/* tables_slots.c: slot tables by the flags of their columns.
+/* tables_slots.c: slot tables: taking, freeing and finding rows, by the flags of their columns.
  *
  * A slot table has one KEY. Invariant 1: a row whose KEY is 0 is clear. Invariant 2: of two taken
  * rows with a KEY that is an ID, the IDs differ. Invariant 3: the next row taken is the lowest that
- * is free; so which row a thing gets is a function of the table, whatever became of it before.
+ * is free; so the row that a new item gets is a function of the table's
+ * present contents.
  */
 #include "server/engine/world/tables.h"
 
@@ -86,7 +87,7 @@ enum status tables_check_rows(const struct tables *tables, enum table_index tabl
 		if (value == 0 && !tables_row_is_clear(tables, table, row, &column))
 			return broken(table, row, column, "is not clear in a free row", why);
 		if (value != 0 && by_id && table_insert(ids, value, row) != STATUS_OK)
-			return broken(table, row, key, "stands in two rows", why);
+			return broken(table, row, key, "is in two rows", why);
 	}
 	return STATUS_OK;
 }

@@ -52,12 +52,13 @@ struct world {
 	struct table shape_index; /* id → row */
 	struct table shape_names; /* first eight bytes of the name → row; see shapes.c */
 	uint64_t shape_bytes;	  /* canonical bytes of all but the walls' */
-	const struct shape *wall_shapes[WALLS_MAX]; /* referenced once there have been walls */
+	const struct shape
+		*wall_shapes[WALLS_MAX]; /* references; NULL until the world first has walls */
 	struct shape_source source;
 
 	/* The boundary. */
 	bool open;
-	bool starved; /* the last step had no memory; not a column, because a replay may have enough */
+	bool starved; /* the last step ran out of memory; no column, as a replay may have more */
 	struct changes changes;
 	struct batch_result_list stored_results;
 	struct value_list stored_values, values;

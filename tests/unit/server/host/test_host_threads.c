@@ -43,7 +43,7 @@ static void go_on(void *context)
 		ck_assert_ptr_nonnull(closing);
 		host_session_gone(host, closing);
 	}
-	host_look_after(host);
+	host_post_notes(host);
 	if (closings == SESSIONS && !stopping) {
 		stopping = true;
 		host_stop(host, on_stopped, NULL);

@@ -28,10 +28,10 @@ struct room {
 
 static void tell(struct tick_report *report, const struct wire_joint *joint, uint8_t why)
 {
-	ck_assert_int_eq(array_reserve(&report->joints_told, &report->joint_room,
-				       report->joint_count + 1u, sizeof *report->joints_told),
+	ck_assert_int_eq(array_reserve(&report->joint_list, &report->joint_room,
+				       report->joint_count + 1u, sizeof *report->joint_list),
 			 STATUS_OK);
-	struct report_joint *to = &report->joints_told[report->joint_count++];
+	struct report_joint *to = &report->joint_list[report->joint_count++];
 	*to = (struct report_joint){ .why = why };
 	to->view.id = joint->id;
 	to->view.type = joint->type;

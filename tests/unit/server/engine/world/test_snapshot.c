@@ -440,7 +440,7 @@ START_TEST(a_column_that_comes_twice_and_bytes_behind_the_end_are_refused)
 		ck_assert_int_eq(try_load(&bad, &made, &why), STATUS_CORRUPT);
 		ck_assert_ptr_null(made);
 		if (wrong[i] == LAST_COLUMNS_TWICE)
-			ck_assert_ptr_nonnull(strstr(why.text, "comes twice"));
+			ck_assert_ptr_nonnull(strstr(why.text, "is in the image twice"));
 		ck_assert_int_eq(world_restore(world, bad.data, bad.count, &why), STATUS_CORRUPT);
 		ck_assert_uint_eq(test_hash(world), before);
 		bytes_release(&bad);
