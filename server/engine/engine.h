@@ -35,7 +35,7 @@ struct motion_numbers {
 };
 /* The numbers of this build. */
 struct motion_numbers engine_motion(void);
-/* The numbers of older files and images, which carry one number, `abi` 1. */
+/* The numbers of older files and images, which contain one number, `abi` 1. */
 struct motion_numbers motion_of_abi_1(void);
 /* True if both compute the same ticks under the method of this name. */
 bool motion_is_same(const struct motion_numbers *a, const struct motion_numbers *b,
@@ -47,7 +47,7 @@ MUST_CHECK enum status motion_parse(const char *text, struct motion_numbers *out
 
 struct world;
 
-/* ---- life ------------------------------------------------------------------------------------ */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 /* Where a world finds shapes by name. `find` returns a borrowed shape (the world retains it) or NULL.
  * Called only by world_apply (SHAPE_USE), world_restore and world_load, on the caller's thread. */
@@ -270,7 +270,7 @@ MUST_CHECK enum status world_joint(const struct world *world, joint_id id, struc
 /* Ids of all joints, or (body ≠ 0) of a body's, ascending; returns how many there are, writes at most
  * `capacity`; if there are more, the written ones are in no order. */
 uint32_t world_joints(const struct world *world, body_id body, joint_id *ids, uint32_t capacity);
-/* How many drags a session owns, or (0) all sessions do. */
+/* The number of drags that a session owns; 0: that all sessions own. */
 uint32_t world_drags(const struct world *world, uint32_t owner);
 /* Bodies that joints link with `body`, itself included, ids ascending. A body that is not dynamic is
  * listed but links no further. *count is 0 if there is no such body. O(linked joints). NO_MEMORY. */
@@ -300,7 +300,7 @@ MUST_CHECK enum status world_joint_changes(const struct world *world,
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
-/* Hash of what every client can know: id, status, pose, velocities of all bodies
+/* Hash of the state that every client can know: id, status, pose, velocities of all bodies
  * (server/base/body_hash.h). It covers bodies only, also in worlds with other things, because
  * clients compare it: each further visible kind (joints, frameworks, particles;
  * protocol/columns.def) gets a hash of its own beside it, and the journal stores both. */
@@ -400,10 +400,10 @@ struct mass_view {
 	mat3 inertia; /* about the centre, world axes, kg m² */
 	vec3 moments; /* principal, largest first */
 	quat axes;    /* principal axes → world */
-	double radius; /* m: sphere about the centre that contains the body in every rotation; of all: 0 */
+	double radius; /* m, of the sphere about the centre that contains the body; of all bodies: 0 */
 	uint32_t bodies;
 };
-/* UNKNOWN_BODY. Of a body without mass all is 0 but radius and bodies. */
+/* UNKNOWN_BODY. For a body without mass every number is 0 except radius and bodies. */
 MUST_CHECK enum status world_mass(const struct world *world, body_id body, struct mass_view *out);
 
 /* A contact point with its impulses of the last tick. */

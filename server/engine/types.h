@@ -21,7 +21,7 @@ typedef uint32_t joint_id;
 #define BODY_WALLS UINT32_MAX
 
 enum body_status {
-	BODY_INACTIVE = 0, /* keeps its place and state, takes part in nothing */
+	BODY_INACTIVE = 0, /* stored, but takes no part in steps */
 	BODY_STATIC = 1,   /* never moves */
 	BODY_DYNAMIC = 2,  /* moved by forces and contacts */
 	BODY_ANIMATED = 3, /* moves at its given velocity; acts on others and is not acted on */
@@ -36,7 +36,7 @@ enum combine_rule {
 	COMBINE_GEOMETRIC = 4, /* square root of the product */
 };
 
-/* What happens to a body that leaves the world's bounds. */
+/* The effect of the world's bounds on a body that leaves them. */
 enum bounds_mode {
 	BOUNDS_NONE = 0,
 	BOUNDS_INACTIVE = 1, /* a body whose mass centre leaves becomes inactive, with an event */
@@ -76,10 +76,10 @@ struct attachment {
 };
 enum { ATTACHMENTS_MAX = 64 }; /* shapes of one body */
 
-/* What a joint is: which of its six axes are locked, and how its coordinates are counted.
+/* The type of a joint determines which of its six axes are locked, and how its coordinates are measured.
  *
- * A joint has a frame on each of two bodies (one of them may be the world). Axes 0, 1, 2 are x, y, z of
- * where b's anchor is from a's, along the axes of the frame on a, m; axes 3, 4, 5 are the angles that
+ * A joint has a frame on each of two bodies (one of them may be the world). Axes 0, 1, 2 are the x, y
+ * and z components of the vector from a's anchor to b's, in the frame on a, m; axes 3, 4, 5 are the angles that
  * turn a's frame into b's, rad, about x, then y, then z (R = Rx Ry Rz), unless the type says otherwise. */
 enum joint_type {
 	JOINT_SPHERICAL = 1,   /* no axis slides; 3: twist about x, 4: swing, the angle between the
@@ -96,8 +96,8 @@ enum joint_type {
 		8, /* each axis as JOINT_AXIS sets it; locked at first. Where 5 is locked at 0 and 4
 				  is not: about x, then z, then y (R = Rx Rz Ry). Where 3 is locked
 				  at 0, 4 and 5 are not: about y, then x, then z (R = Ry Rx Rz) */
-	JOINT_WHEEL = 9, /* x stands up: 0 the suspension, 3 steering, 5 the wheel about its
-				  axle z, are free */
+	JOINT_WHEEL = 9, /* x points up; free are 0 the suspension, 3 the steering, 5 the
+				  rotation of the wheel about its axle z */
 	JOINT_DRAG =
 		10, /* body a is the world: 0, 1, 2 are springs to a point that commands move */
 };
@@ -132,7 +132,7 @@ enum {
 	JOINT_BODIES_PASS = 1u << 0, /* its two bodies do not collide with each other */
 };
 
-/* What JOINT_TARGETS sets: `joint` is an id, or −k for the k-th command's result. */
+/* One target of JOINT_TARGETS: `joint` is an id, or −k for the k-th command's result. */
 struct joint_target {
 	int64_t joint;
 	uint8_t axis;
@@ -153,12 +153,13 @@ enum event_kind {
 	EVENT_SLEEP = 3,	 /* body a */
 	EVENT_WAKE = 4,		 /* body a */
 	EVENT_OUT_OF_BOUNDS = 5, /* body a; point = its mass centre */
-	EVENT_QUARANTINE = 6,	 /* body a: a non-finite number was about to be stored */
-	EVENT_FALLBACK = 7,	 /* value = times the method took its plan B this tick */
+	EVENT_QUARANTINE =
+		6, /* body a: its new state was not finite or too far away; it is inactive */
+	EVENT_FALLBACK = 7, /* value = number of times the method used its fallback this tick */
 	/* value = the limit. fraction 0: the step was not made, the world pauses; 1: it was made,
 	 * and `child_a` events over the limit of events were dropped */
 	EVENT_LIMIT = 8,
-	/* joint `child_a` of bodies a and b (0: the world) broke and is gone; point: its anchor; value:
+	/* joint `child_a` of bodies a and b (0: the world) broke and was removed; point: its anchor; value:
 	 * load / limit, above 1 */
 	EVENT_JOINT_BREAK = 9,
 	EVENT_BIRTHS = 10, /* reserved: particles */
@@ -172,7 +173,7 @@ struct event {
 	body_id a, b;		   /* 0 where there is none */
 	uint32_t child_a, child_b; /* of a contact: which piece of each body's shape, e.g. a mesh's
 				      triangle */
-	double fraction; /* of the tick at which it happened, 0 … 1; 1 where the method has no finer time */
+	double fraction; /* of the tick at which it happened, 0 … 1; 1 if the method does not resolve it */
 	vec3 point, normal;
 	double value;
 };

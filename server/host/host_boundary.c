@@ -23,7 +23,7 @@
 #include "server/host/host_state.h"
 
 /* Between two tries of a stage: shorter than a client notices, longer than a transaction of the store. */
-enum { AGAIN_MS = 10 };
+enum { RETRY_MS = 10 };
 
 static bool is_temporary(enum status status)
 {
@@ -41,7 +41,7 @@ uint64_t host_due(struct runnable *runnable)
 {
 	struct host *host = (struct host *)runnable;
 	if (host->boundary.stage != BOUNDARY_IDLE)
-		return host->boundary.again_at;
+		return host->boundary.retry_at;
 	bool full = !has_output_room(host);
 	if (full && !host->waiting_for_loop)
 		host->stalls++;
@@ -221,9 +221,9 @@ static enum status collect_batches(struct host *host)
 }
 
 /* The cost of a tick is the processor time of apply and step. On LOOP, where reading it would cost more
- * than the tick, it is the wall time since the slice began, which is never less; the schedule does not
- * judge steps on request by their cost. */
-static uint64_t time_used(const struct host *host)
+ * than the tick, it is the wall time since the slice began, which is never less. That is
+ * accurate enough, because the schedule does not limit steps on request by their cost. */
+static uint64_t tick_time_used(const struct host *host)
 {
 	return host->on_loop ? 0 : executor_used(host->executor);
 }
@@ -231,10 +231,10 @@ static uint64_t time_used(const struct host *host)
 static enum status apply_batches(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
-	uint64_t before = time_used(host);
+	uint64_t before = tick_time_used(host);
 	enum status status = world_apply(host->world, boundary->batches,
 					 boundary->count + boundary->own_count, boundary->results);
-	boundary->cost += time_used(host) - before;
+	boundary->cost += tick_time_used(host) - before;
 	if (status != STATUS_OK)
 		return status;
 	host->batches += boundary->count;
@@ -345,12 +345,12 @@ static enum status step_world(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	struct step_job *job = NULL;
-	uint64_t before = time_used(host);
+	uint64_t before = tick_time_used(host);
 	/* A step on LOOP is small: threads inside it would cost more than they save. */
 	const struct parallel *parallel =
 		host->on_loop ? &parallel_serial : executor_parallel(host->executor);
 	boundary->status = world_step(host->world, parallel, &boundary->why);
-	boundary->cost += time_used(host) - before;
+	boundary->cost += tick_time_used(host) - before;
 	while (boundary->status == STATUS_OK && (job = host_step_next(host, job)) != NULL)
 		job->ticks_left--;
 	uint64_t now = executor_now(host->executor);
@@ -361,7 +361,7 @@ static enum status step_world(struct host *host)
 	return STATUS_OK;
 }
 
-/* A step that was not made is recorded too, because its boundary has applied the kept batches. */
+/* A step that was not made is recorded too, because its boundary has applied stored batches. */
 static enum status record_step(struct host *host)
 {
 	if (host->journal == NULL || host->journal_failed)
@@ -429,17 +429,17 @@ static void answer_restorer(struct host *host)
 /* ---- reporting --------------------------------------------------------------------------------- */
 
 /* Results of a boundary that stays open are reported once: stores how many have been. */
-static void note_reported(struct host *host)
+static void store_reported_count(struct host *host)
 {
 	struct boundary *boundary = &host->boundary;
 	if (!boundary->stepping)
 		return;
-	uint32_t kept;
-	(void)world_stored_results(host->world, &kept);
+	uint32_t stored;
+	(void)world_stored_results(host->world, &stored);
 	host->open = boundary->status != STATUS_OK;
 	if (boundary->edits)
 		world_close_boundary(host->world);
-	host->kept_reported = host->open ? kept : 0;
+	host->stored_reported = host->open ? stored : 0;
 }
 
 /* Records mode and speed. A FAILED world is recorded as PAUSED, so it does not step after a restart. */
@@ -469,7 +469,7 @@ static enum status report_boundary(struct host *host)
 	if (status != STATUS_OK)
 		return status;
 	host->whole_due = host->contacts_due = host->joints_due = false;
-	note_reported(host);
+	store_reported_count(host);
 	host->control_due = false;
 	if (host->restorer.report != NULL)
 		answer_restorer(host);
@@ -529,7 +529,7 @@ void host_run_stages(struct host *host)
 		return;
 	}
 	host->stalls++;
-	boundary->again_at = executor_now(host->executor) + AGAIN_MS * NS_PER_MS;
+	boundary->retry_at = executor_now(host->executor) + RETRY_MS * NS_PER_MS;
 }
 
 static void take_inbox(struct host *host)
@@ -568,7 +568,7 @@ static bool make_turn(struct host *host, uint64_t now)
 void host_run(struct runnable *runnable, uint64_t now)
 {
 	struct host *host = (struct host *)runnable;
-	/* The tick and its answers wake the loop once, at the end of the slice. */
+	/* All reports of the slice wake LOOP once, at its end. */
 	host->in_slice = true;
 	host->sent_in_slice = false;
 	host->boundary.slice_at = now;

@@ -6,7 +6,7 @@
 #include "server/host/host_answer.h"
 #include "server/host/host_state.h"
 
-/* Bytes of an item of JOINTS, and of all of one joint, packed at most. */
+/* Largest packed size, in bytes, of an item of JOINTS and of a JOINT. */
 enum { ITEM_BYTES_MAX = 256, JOINT_BYTES_MAX = 512 + WIRE_JOINT_AXES * 160 };
 
 /* The neutral form of a joint, without its axes. */

@@ -33,7 +33,7 @@ static void remove_job(struct host *host, uint32_t index)
 		(host->jobs.count - index) * sizeof *host->jobs.items);
 }
 
-/* OK: the STEP may wait in the queue; else `why`. */
+/* OK if the STEP may be queued; else `why` is set. */
 static enum status check_step(const struct host *host, const struct step_job *job,
 			      struct reason *why)
 {
@@ -47,12 +47,14 @@ static enum status check_step(const struct host *host, const struct step_job *jo
 		return reason_set(why, STATUS_LEASED, -1, "world", "session %u holds the lease",
 				  (unsigned)host->lease);
 	if (host->jobs.count == STEP_JOBS_MAX)
-		return reason_set(why, STATUS_BUSY, -1, "world", "%d steps are waiting already",
-				  STEP_JOBS_MAX);
+		return reason_set(
+			why, STATUS_BUSY, -1, "world",
+			"%d STEPs are waiting, which is the limit: wait for answers first",
+			STEP_JOBS_MAX);
 	return STATUS_OK;
 }
 
-static bool session_waits(const struct host *host, uint32_t session, uint32_t before)
+static bool has_earlier_job(const struct host *host, uint32_t session, uint32_t before)
 {
 	for (uint32_t i = 0; i < before; i++)
 		if (host->jobs.items[i].requester.session == session)
@@ -65,10 +67,10 @@ static bool has_turn(const struct host *host, uint32_t index)
 {
 	if (host->mode != WIRE_MODE_BARRIER)
 		return index == 0;
-	return !session_waits(host, host->jobs.items[index].requester.session, index);
+	return !has_earlier_job(host, host->jobs.items[index].requester.session, index);
 }
 
-static uint32_t participants(const struct host *host)
+static uint32_t count_participants(const struct host *host)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < host->jobs.count; i++)
@@ -79,10 +81,10 @@ static uint32_t participants(const struct host *host)
 bool host_step_wanted(const struct host *host)
 {
 	uint32_t needed = host->mode == WIRE_MODE_BARRIER ? host->barrier : 1;
-	return participants(host) >= needed;
+	return count_participants(host) >= needed;
 }
 
-static bool inbox_holds(const struct host *host)
+static bool inbox_has_batches(const struct host *host)
 {
 	struct inbox_counters inbox;
 	/* Only LOOP puts batches, so LOOP knows when the inbox is empty. */
@@ -100,7 +102,8 @@ bool host_edit_wanted(const struct host *host)
 		if (host->jobs.items[i].ticks_left == 0 && has_turn(host, i))
 			return true;
 	bool driven = host->mode == WIRE_MODE_LOCKSTEP || host->mode == WIRE_MODE_BARRIER;
-	return !driven && (host->boundary.entry_count > 0 || host->drags_due || inbox_holds(host));
+	return !driven &&
+	       (host->boundary.entry_count > 0 || host->drags_due || inbox_has_batches(host));
 }
 
 uint32_t host_step_enlist(struct host *host, bool edits)
@@ -199,12 +202,12 @@ enum status host_step_result(struct step_job *job, const struct batch_result *re
 
 /* The `from` of a job is checked when its turn comes, because earlier jobs may still step the
  * world to it. */
-static bool at_its_tick(const struct host *host, const struct step_job *job)
+static bool is_at_requested_tick(const struct host *host, const struct step_job *job)
 {
 	return job->begun || !job->from.set || job->from.value == world_info(host->world).tick;
 }
 
-static void refuse_tick(struct host *host, struct step_job *job)
+static void refuse_wrong_tick(struct host *host, struct step_job *job)
 {
 	struct reason why;
 	reason_set(&why, STATUS_TICK, -1, "from", "from is %llu, but the world is at tick %llu",
@@ -228,12 +231,12 @@ static void answer_observer(struct host *host, struct step_job *job)
 static void settle_jobs(struct host *host)
 {
 	if (host->boundary.stage != BOUNDARY_IDLE && host->boundary.stage != BOUNDARY_ANSWER)
-		return; /* after the boundary at hand */
+		return; /* settled when the present boundary ends */
 	for (uint32_t i = 0; i < host->jobs.count;) {
 		struct step_job *job = &host->jobs.items[i];
 		bool turn = has_turn(host, i) && !job->takes_part;
-		if (turn && !at_its_tick(host, job))
-			refuse_tick(host, job);
+		if (turn && !is_at_requested_tick(host, job))
+			refuse_wrong_tick(host, job);
 		else if (turn && job->ticks_left == 0 && job->commands == NULL)
 			answer_observer(host, job);
 		else {

@@ -12,7 +12,7 @@
 
 /* ---- queries ----------------------------------------------------------------------------------- */
 
-enum { ITEM_BYTES_MAX = 192 }; /* of a hit or a contact, packed */
+enum { ITEM_BYTES_MAX = 192 }; /* largest packed size of a hit or a contact */
 
 static enum status answer_contacts(struct host *host, const struct wire_query *query,
 				   struct bytes *out)
@@ -212,7 +212,7 @@ static enum status observe_bodies(const struct world *world, enum wire_profile p
 	uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
 	enum status status =
 		ids != NULL && facts != NULL && rows != NULL ? STATUS_OK : STATUS_NO_MEMORY;
-	/* Poses and velocities: what a test harness reads every step. */
+	/* Poses and velocities, which a test harness reads every step. */
 	const uint8_t fields = WIRE_COLUMNS_TICK;
 	size_t room = BLOCK_HEADER_BYTES_MAX;
 	if (status == STATUS_OK)

@@ -105,7 +105,7 @@ static enum status add_all(const struct world *world, struct tick_report *ticked
 	return status;
 }
 
-static int by_number(const void *a, const void *b)
+static int compare_body_ids(const void *a, const void *b)
 {
 	body_id x = *(const body_id *)a, y = *(const body_id *)b;
 	return (x > y) - (x < y);
@@ -133,12 +133,12 @@ static enum status list_contact_changes(struct host *host, const struct tick_rep
 	if (all || *count == 0)
 		return STATUS_OK;
 	/* Equal ids are the same body, so it does not matter which of them remains. */
-	qsort(*ids, *count, sizeof **ids, by_number);
-	uint32_t kept = 1;
+	qsort(*ids, *count, sizeof **ids, compare_body_ids);
+	uint32_t stored = 1;
 	for (uint32_t i = 1; i < *count; i++)
-		if ((*ids)[i] != (*ids)[kept - 1])
-			(*ids)[kept++] = (*ids)[i];
-	*count = kept;
+		if ((*ids)[i] != (*ids)[stored - 1])
+			(*ids)[stored++] = (*ids)[i];
+	*count = stored;
 	return STATUS_OK;
 }
 
@@ -176,13 +176,13 @@ static enum status add_changes(struct host *host, struct tick_report *ticked,
 	return status;
 }
 
-/* Results of a boundary are in three lists: the engine's, those of kept batches, those of batches refused
- * before the engine saw them. */
+/* The results of a boundary are in three lists: of the boundary's own batches, of stored batches, and of
+ * batches refused before they reached the engine. */
 struct boundary_results {
 	const struct batch_result *items;
 	uint32_t count;
 };
-enum { RESULTS_KEPT = 1, RESULT_LISTS = 3 };
+enum { RESULTS_STORED = 1, RESULT_LISTS = 3 };
 
 static void add_result(struct tick_report *ticked, const struct batch_result *from)
 {
@@ -220,7 +220,7 @@ static int pending_compare(const struct pending_batch *pending, const struct bat
 }
 
 /* How many batches with that tick, session and number waited in the world when the host was created. */
-static uint32_t inherited_of(const struct host *host, const struct batch_result *result)
+static uint32_t count_inherited(const struct host *host, const struct batch_result *result)
 {
 	uint32_t low = 0, high = host->inherited.count, count = 0;
 	while (low < high) {
@@ -236,14 +236,14 @@ static uint32_t inherited_of(const struct host *host, const struct batch_result 
 	return count;
 }
 
-/* True: kept result k is of an inherited batch. Among equal names the inherited ones come first, because
- * they waited before any batch was sent to this host. */
-static bool is_inherited(const struct host *host, const struct batch_result *kept, uint32_t k)
+/* True if result k of a stored batch is of an inherited batch. Of batches with equal tick, session and number
+ * the inherited ones are first, because they were stored before any batch was sent to this host. */
+static bool is_inherited(const struct host *host, const struct batch_result *stored, uint32_t k)
 {
-	uint32_t inherited = inherited_of(host, &kept[k]), before = 0;
+	uint32_t inherited = count_inherited(host, &stored[k]), before = 0;
 	while (before < inherited && before < k &&
-	       kept[k - 1 - before].session == kept[k].session &&
-	       kept[k - 1 - before].number == kept[k].number)
+	       stored[k - 1 - before].session == stored[k].session &&
+	       stored[k - 1 - before].number == stored[k].number)
 		before++;
 	return before < inherited;
 }
@@ -264,16 +264,16 @@ static enum status add_results(const struct host *host, struct tick_report *tick
 				       sizeof *ticked->values);
 	for (uint32_t k = 0; k < RESULT_LISTS && status == STATUS_OK; k++)
 		for (uint32_t i = 0; i < lists[k].count; i++)
-			if (k != RESULTS_KEPT ||
-			    !is_inherited(host, lists[k].items - host->kept_reported,
-					  i + host->kept_reported))
+			if (k != RESULTS_STORED ||
+			    !is_inherited(host, lists[k].items - host->stored_reported,
+					  i + host->stored_reported))
 				add_result(ticked, &lists[k].items[i]);
 	return status;
 }
 
-/* The events not reported yet: a boundary that stays open reports the limit that stopped it, and the step
- * that closes it all other events (also that events were dropped over their own limit), so that each event
- * is reported once. */
+/* Adds the events that are not reported yet. A boundary that stays open reports the limit that stopped it;
+ * the step that closes it reports all other events, including that of events dropped over their limit. So
+ * each event is reported once. */
 static enum status add_events(const struct host *host, const struct boundary *boundary,
 			      struct tick_report *ticked)
 {
@@ -321,12 +321,12 @@ static enum status add_bodies(struct host *host, bool stepping, struct tick_repo
 static enum status add_news(const struct host *host, const struct boundary *boundary,
 			    struct tick_report *ticked)
 {
-	uint32_t kept_count;
-	const struct batch_result *kept = world_stored_results(host->world, &kept_count);
+	uint32_t stored_count;
+	const struct batch_result *stored = world_stored_results(host->world, &stored_count);
 	const struct boundary_results lists[RESULT_LISTS] = {
 		{ boundary->results, boundary->count },
-		{ kept_count > host->kept_reported ? &kept[host->kept_reported] : NULL,
-		  kept_count - host->kept_reported },
+		{ stored_count > host->stored_reported ? &stored[host->stored_reported] : NULL,
+		  stored_count - host->stored_reported },
 		{ boundary->refused, boundary->refused_count },
 	};
 	enum status status = add_events(host, boundary, ticked);

@@ -19,10 +19,10 @@
 enum {
 	POSTED_SESSION_MAX = 4, /* of one session, of HOST_POSTED_MAX in all */
 	NEAR_MAX =
-		4096, /* placed shapes near a query, at most; near a ray or an overlap any number */
-	NEAR_AT_ONCE = 512,  /* initial capacity for placed shapes of a ray or an overlap */
-	WORK_AT_ONCE = 2048, /* pairs of pieces the worker answers itself */
-	REGIONS_MAX = 1024,  /* listed in an answer */
+		4096, /* most placed shapes near a query; a ray or an overlap has no such limit */
+	NEAR_AT_ONCE = 512,  /* initial capacity of the list of shapes near a ray or an overlap */
+	WORK_AT_ONCE = 2048, /* most pairs of pieces of a query that the worker answers itself */
+	REGIONS_MAX = 1024,  /* most regions in an answer */
 	HIT_BYTES_MAX = 128, /* of a cast's hit or a region, packed */
 	RAY_HIT_BYTES_MAX = 192,
 };
@@ -106,16 +106,23 @@ static enum status check_path(struct shape_query *self, pose *from, struct aabb 
 	double size = r.w * r.w + r.x * r.x + r.y * r.y + r.z * r.z;
 	if (!is_finite3(query->origin) || !is_finite3(query->direction) || !quat_is_finite(r))
 		return refuse_query(self, STATUS_NOT_FINITE, "position",
-				    "position, way and rotation must be finite");
+				    "a number of position, way or rotation is infinite or not a "
+				    "number: all must be finite");
 	if (!(vec3_max_component(vec3_abs(get_vec3(query->origin))) <= LENGTH_MAX))
-		return refuse_query(self, STATUS_RANGE, "position",
-				    "the position is outside the limits of coordinates");
-	if (!(vec3_length(get_vec3(query->direction)) <= 4 * LENGTH_MAX))
-		return refuse_query(self, STATUS_RANGE, "way",
-				    "the way is longer than four times the limit of coordinates");
+		return reason_set(
+			&self->why, STATUS_RANGE, -1, "position",
+			"position is [%.10g, %.10g, %.10g]: it must be within ±%.10g m on "
+			"each axis",
+			query->origin[0], query->origin[1], query->origin[2], LENGTH_MAX);
+	double length = vec3_length(get_vec3(query->direction));
+	if (!(length <= 4 * LENGTH_MAX))
+		return reason_set(&self->why, STATUS_RANGE, -1, "way",
+				  "way is %.10g m long: it may be at most %.10g m long", length,
+				  4 * LENGTH_MAX);
 	if (!(size >= 0.25 && size <= 4))
-		return refuse_query(self, STATUS_RANGE, "rotation",
-				    "the length of the rotation must be within 0.5 and 2");
+		return reason_set(&self->why, STATUS_RANGE, -1, "rotation",
+				  "rotation has squared length %.10g: it must be within 0.25 and 4",
+				  size);
 	*from = pose_make(get_vec3(query->origin), quat_normalize(r));
 	if (self->shape->kind == SHAPE_PLANE || self->shape->kind == SHAPE_MESH)
 		return refuse_query(
@@ -149,7 +156,7 @@ static enum status list_near(struct shape_query *self, struct aabb box, struct q
 	enum status status = world_near(self->host->world, &box, filter, self->b, NEAR_MAX, &count);
 	if (status == STATUS_LIMIT)
 		return reason_set(&self->why, status, -1, "query",
-				  "%u shapes are near; a query takes at most %d: make it shorter",
+				  "%u shapes are near the query, the limit is %d: make it smaller",
 				  count, NEAR_MAX);
 	self->b_count = count;
 	return status == STATUS_OK ? status
@@ -268,8 +275,9 @@ static enum status prepare_pair(struct shape_query *self)
 	if (status != STATUS_OK)
 		return status;
 	if (query->other == query->body)
-		return refuse_query(self, STATUS_RANGE, "other",
-				    "other must be another body than body");
+		return reason_set(&self->why, STATUS_RANGE, -1, "other",
+				  "other is %u, which is body itself: give the id of a second body",
+				  (unsigned)query->other);
 	if (query->other != 0 || query->kind == WIRE_QUERY_REGIONS)
 		return list_body(self, query->other, self->b, &self->b_count);
 	struct aabb box = aabb_empty();
@@ -563,7 +571,7 @@ static void answer_posted(void *context)
 	executor_wake(self->host->executor, EXECUTOR_LOOP, &self->done);
 }
 
-/* OK: ANSWERS owns the query now. */
+/* OK: ANSWERS owns the query from then on. */
 static enum status post_query(struct shape_query *self)
 {
 	struct host *host = self->host;
@@ -628,7 +636,7 @@ void host_do_shape_query(struct host *host, struct requester *requester,
 	self->report = host_reply(host, requester);
 	self->why = (struct reason){ .index = -1 };
 	self->status = prepare_query(self);
-	/* From here on the query's own bytes are not needed. */
+	/* The query's own bytes are not needed any more. */
 	self->query.shape = (struct wire_slice){ NULL, 0 };
 	self->work = self->status == STATUS_OK ? work_of(self) : 1;
 	if (self->status == STATUS_OK && self->work > WORK_AT_ONCE) {

@@ -161,7 +161,7 @@ static enum status restore_snapshot(struct host *host, const struct snapshot *sn
 	world_new_epoch(host->world, epoch);
 	host->whole_due = true;
 	host->open = false;
-	host->kept_reported = 0;
+	host->stored_reported = 0;
 	return STATUS_OK;
 }
 

@@ -79,7 +79,7 @@ enum boundary_stage {
 };
 struct boundary {
 	enum boundary_stage stage;
-	uint64_t again_at; /* instant of the next try */
+	uint64_t retry_at; /* instant of the next try */
 	bool stepping; /* commands or a tick; false: only mode, speed or a restore is reported */
 	bool edits;    /* no tick: commands are applied to a world that does not run */
 	struct schedule_turn turn;
@@ -156,10 +156,10 @@ struct host {
 	struct boundary boundary;
 	uint32_t shapes_recorded; /* of the shapes known at the beginning */
 	/* A step that could not be made leaves the engine's boundary open: its changes, events and
-	 * results accumulate. The first `kept_reported` results of stored batches have been
+	 * results accumulate. The first `stored_reported` results of stored batches have been
 	 * reported. */
 	bool open;
-	uint32_t kept_reported;
+	uint32_t stored_reported;
 	/* Batches that waited in the world when the host was created, in the order of application. They are
 	 * from the world of which this one is a copy, so their session numbers are not of this host's
 	 * sessions: the batches are applied, and no session gets a result. */

@@ -48,7 +48,7 @@ static void forget_member(struct served_world *world, struct session *session,
 		world->members.items[i] = world->members.items[--world->members.count];
 		break;
 	}
-	/* A host that is stopping, or whose worker has stopped, needs no notice. */
+	/* A host that is stopping, or whose worker has stopped, needs no request. */
 	if (world->stopping || world->service->executor_stopped)
 		host_request_destroy(closing);
 	else

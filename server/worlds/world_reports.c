@@ -12,9 +12,9 @@
 #include "server/session/service.h"
 #include "server/session/session.h"
 
-/* The session that a reply is for, and its membership; NULL when it has ended or left the world. */
-static struct session *addressee(struct served_world *world, uint32_t number,
-				 struct membership **membership)
+/* The session that requested a reply, and its membership; NULL if it has ended or left the world. */
+static struct session *find_requester(struct served_world *world, uint32_t number,
+				      struct membership **membership)
 {
 	struct session *session = registry_find(&world->service->sessions, number);
 	/* A lost session may be resumed and repeat its request, so the answer is stored for it. */
@@ -487,7 +487,7 @@ static void send_refusal(struct session *session, struct membership *membership,
 static void deliver_reply(struct served_world *world, struct reply_report *reply)
 {
 	struct membership *membership;
-	struct session *session = addressee(world, reply->session, &membership);
+	struct session *session = find_requester(world, reply->session, &membership);
 	if (session == NULL)
 		return;
 	if (reply->kind == REPLY_ANSWER)
@@ -521,9 +521,9 @@ static void deliver_reply(struct served_world *world, struct reply_report *reply
 	}
 }
 
-/* True if the report waits for the disk: SAVED promises that the snapshot is in the file, where
- * there is one. Snapshots are written and answered in the same order, so the n-th SAVED may be sent
- * when the n-th snapshot is written. */
+/* Holds back a SAVED until its snapshot is in the world's file, because SAVED promises that. Snapshots
+ * are written and answered in the same order, so the n-th SAVED may be sent when the n-th snapshot is
+ * written. True if the report waits. */
 static bool wait_for_disk(struct served_world *world, struct report *report)
 {
 	struct reply_report *reply = &report->reply;
@@ -531,7 +531,7 @@ static bool wait_for_disk(struct served_world *world, struct report *report)
 		return false;
 	if (++world->saves_answered <= world->saves_written)
 		return false;
-	/* A journal's failure may be reported before the answer; nothing is written after it. */
+	/* The journal may have failed before this reply; nothing is written after a failure. */
 	if (world->journal_failure.status != STATUS_OK) {
 		reply->status = world->journal_failure.status;
 		reply->why = world->journal_failure;

@@ -1,8 +1,8 @@
-/* method.h: the interface of everything that can make a step, and the life of a world's method.
+/* method.h: the interface of a method, which makes the steps of a world, and the state of a world's method.
  *
  * The state of a world is neutral (the tables). What a method stores of its own between steps is its
  * state: an object made from the tables and the method's block, the bytes that it saved, and from
- * nothing else. So a state may be destroyed and made anew at any tick boundary without effect on the
+ * nothing else. So a state may be destroyed and made again at any tick boundary without effect on the
  * motion; a world that is restored, forked or loaded does so. History that is no function of the tables
  * (a basis, an active set) is in the block.
  *
@@ -60,8 +60,8 @@ struct method {
 	enum broad_phase_kind broad_phase; /* default of worlds created with it */
 };
 
-/* Whether a method can step the world as it is; whether it can after the command. METHOD_REFUSES with
- * the reason if not. Call these, not the members, which are NULL where a method refuses nothing of its
+/* OK if a method can step the world as it is (method_supports), or after the command (method_admits); else
+ * METHOD_REFUSES with the reason. Call these, not the members, which are NULL where a method refuses nothing of its
  * own. */
 MUST_CHECK enum status method_supports(const struct method *method, const struct dynamics *dynamics,
 				       struct reason *why);

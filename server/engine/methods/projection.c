@@ -17,7 +17,7 @@ static enum status step_projection(void *state, struct dynamics *dynamics, doubl
 
 const struct method method_projection = {
 	.name = "projection",
-	.summary = "projection of velocities onto what contacts allow; frictionless",
+	.summary = "projection of velocities onto those that contacts permit; frictionless",
 	.number = 4,
 	.motion = 2,
 	.attach = velocity_attach,
