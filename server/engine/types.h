@@ -79,8 +79,9 @@ enum { ATTACHMENTS_MAX = 64 }; /* shapes of one body */
 /* The type of a joint determines which of its six axes are locked, and how its coordinates are measured.
  *
  * A joint has a frame on each of two bodies (one of them may be the world). Axes 0, 1, 2 are the x, y
- * and z components of the vector from a's anchor to b's, in the frame on a, m; axes 3, 4, 5 are the angles that
- * turn a's frame into b's, rad, about x, then y, then z (R = Rx Ry Rz), unless the type says otherwise. */
+ * and z components of the vector from a's anchor to b's, in the frame on a, m. Axes 3, 4, 5 are the angles
+ * that turn a's frame into b's, rad, about x, then y, then z (R = Rx Ry Rz), unless the type defines other
+ * ones. */
 enum joint_type {
 	JOINT_SPHERICAL = 1,   /* no axis slides; 3: twist about x, 4: swing, the angle between the
 				  frames' x axes, which has an upper limit only, and whose friction

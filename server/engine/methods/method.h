@@ -60,9 +60,9 @@ struct method {
 	enum broad_phase_kind broad_phase; /* default of worlds created with it */
 };
 
-/* OK if a method can step the world as it is (method_supports), or after the command (method_admits); else
- * METHOD_REFUSES with the reason. Call these, not the members, which are NULL where a method refuses nothing of its
- * own. */
+/* OK if a method can step the world as it is (method_supports), or after the command (method_admit); else
+ * METHOD_REFUSES with the reason. Call these functions and not the members of the same name, which are
+ * NULL for a method that refuses nothing. */
 MUST_CHECK enum status method_supports(const struct method *method, const struct dynamics *dynamics,
 				       struct reason *why);
 MUST_CHECK enum status method_admit(const struct method *method, const struct dynamics *dynamics,

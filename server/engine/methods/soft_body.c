@@ -328,7 +328,7 @@ void soft_integrate_positions(struct soft_step *self)
 	parallel_run(self->dynamics->parallel, self->body_count, BODY_GRAIN, positions_piece, self);
 }
 
-/* ---- back ------------------------------------------------------------------------------------- */
+/* ---- into the tables -------------------------------------------------------------------------- */
 
 /* A rotation in double: the scalar is recomputed, because a float's vector part is exact relative to
  * its own size and the scalar part is not. */

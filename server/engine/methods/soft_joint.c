@@ -42,42 +42,42 @@ static lanes to_lanes(vec3 v)
 static void gather_velocities(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;
-	for (uint32_t i = 1; i < joints->held_count; i++) {
-		struct soft_held *held = &joints->held[i];
-		const struct soft_body *body = &self->bodies[held->number];
-		const struct spatial *start = &self->drives[held->number].start.velocity;
-		held->velocity.linear = vec3_add(start->linear, to_double(body->velocity));
-		held->velocity.angular = vec3_add(start->angular, to_double(body->spin));
+	for (uint32_t i = 1; i < joints->jointed_count; i++) {
+		struct soft_jointed *jointed = &joints->jointed[i];
+		const struct soft_body *body = &self->bodies[jointed->number];
+		const struct spatial *start = &self->drives[jointed->number].start.velocity;
+		jointed->velocity.linear = vec3_add(start->linear, to_double(body->velocity));
+		jointed->velocity.angular = vec3_add(start->angular, to_double(body->spin));
 	}
 }
 
 static void scatter_velocities(struct soft_step *self)
 {
 	const struct soft_joints *joints = &self->joints;
-	for (uint32_t i = 1; i < joints->held_count; i++) {
-		const struct soft_held *held = &joints->held[i];
-		const struct spatial *start = &self->drives[held->number].start.velocity;
-		if (!self->drives[held->number].dynamic)
+	for (uint32_t i = 1; i < joints->jointed_count; i++) {
+		const struct soft_jointed *jointed = &joints->jointed[i];
+		const struct spatial *start = &self->drives[jointed->number].start.velocity;
+		if (!self->drives[jointed->number].dynamic)
 			continue;
-		struct soft_body *body = &self->bodies[held->number];
-		body->velocity = to_lanes(vec3_sub(held->velocity.linear, start->linear));
-		body->spin = to_lanes(vec3_sub(held->velocity.angular, start->angular));
+		struct soft_body *body = &self->bodies[jointed->number];
+		body->velocity = to_lanes(vec3_sub(jointed->velocity.linear, start->linear));
+		body->spin = to_lanes(vec3_sub(jointed->velocity.angular, start->angular));
 	}
 }
 
 /* ---- one joint ------------------------------------------------------------------------------ */
 
-static inline double speed_of(const struct soft_row *row, const struct soft_held *a,
-			      const struct soft_held *b)
+static inline double speed_of(const struct soft_row *row, const struct soft_jointed *a,
+			      const struct soft_jointed *b)
 {
 	return spatial_dot(row->on_a, a->velocity) + spatial_dot(row->on_b, b->velocity);
 }
 
-static inline void apply_row_impulse(struct soft_joint *joint, struct soft_held *a,
-				     struct soft_held *b, const struct soft_row *impulse)
+static inline void apply_row_impulse(struct soft_joint *joint, struct soft_jointed *a,
+				     struct soft_jointed *b, const struct soft_row *impulse)
 {
-	soft_held_apply(a, &impulse->on_a);
-	soft_held_apply(b, &impulse->on_b);
+	soft_jointed_apply(a, &impulse->on_a);
+	soft_jointed_apply(b, &impulse->on_b);
 	const struct spatial *seen = joint->b != 0 ? &impulse->on_b : &impulse->on_a;
 	joint->pushed = spatial_mul_add(joint->pushed, *seen, 1);
 }
@@ -112,13 +112,15 @@ static void warm_joint(const struct soft_joints *joints, struct soft_joint *join
 	}
 	joint->acted |= any;
 	if (any)
-		apply_row_impulse(joint, &joints->held[joint->a], &joints->held[joint->b], &sum);
+		apply_row_impulse(joint, &joints->jointed[joint->a], &joints->jointed[joint->b],
+				  &sum);
 }
 
 static void solve_locks(const struct soft_pass *pass, struct soft_joint *joint)
 {
 	ASSERT(joint->lock_count <= SOFT_LOCKS_MAX);
-	struct soft_held *a = &pass->joints->held[joint->a], *b = &pass->joints->held[joint->b];
+	struct soft_jointed *a = &pass->joints->jointed[joint->a],
+			    *b = &pass->joints->jointed[joint->b];
 	struct soft_row sum = { spatial_zero(), spatial_zero() };
 	double x[SOFT_LOCKS_MAX];
 	for (uint32_t i = 0; i < joint->lock_count; i++)
@@ -147,7 +149,7 @@ static void set_impulse(const struct soft_pass *pass, struct soft_joint *joint,
 	for (uint32_t i = 0; i < joint->lock_count; i++)
 		joint->impulse[i] += extra->answer[i] * change;
 	add_scaled_row(&sum, &extra->push, change);
-	apply_row_impulse(joint, &pass->joints->held[joint->a], &pass->joints->held[joint->b],
+	apply_row_impulse(joint, &pass->joints->jointed[joint->a], &pass->joints->jointed[joint->b],
 			  &sum);
 }
 
@@ -165,7 +167,7 @@ static double limit_impulse(const struct soft_pass *pass, const struct soft_extr
 static double spring_impulse(const struct soft_pass *pass, const struct soft_extra *extra,
 			     double speed)
 {
-	double gap = pass->biased ? extra->gap : extra->held;
+	double gap = pass->biased ? extra->gap : extra->start_gap;
 	double missing = extra->stiff * gap + extra->damp * speed + extra->impulse;
 	return extra->impulse - missing * extra->mass / (extra->mass + extra->damp);
 }
@@ -186,8 +188,8 @@ static void solve_extra(const struct soft_pass *pass, struct soft_joint *joint,
 			struct soft_extra *extra)
 {
 	VALIDATE(extra->mass > 0);
-	const struct soft_held *held = pass->joints->held;
-	double speed = speed_of(&extra->row, &held[joint->a], &held[joint->b]), impulse = 0;
+	const struct soft_jointed *jointed = pass->joints->jointed;
+	double speed = speed_of(&extra->row, &jointed[joint->a], &jointed[joint->b]), impulse = 0;
 	switch (extra->part) {
 	case JOINT_HOLD:
 	case JOINT_UPPER:
@@ -315,7 +317,8 @@ double soft_joints_residual(struct soft_step *self)
 	gather_velocities(self);
 	for (uint32_t i = 0; i < joints->list.count; i++) {
 		const struct soft_joint *joint = &joints->items[i];
-		struct soft_held *a = &joints->held[joint->a], *b = &joints->held[joint->b];
+		struct soft_jointed *a = &joints->jointed[joint->a],
+				    *b = &joints->jointed[joint->b];
 		for (uint32_t r = 0; r < joint->lock_count; r++)
 			most = scalar_max(most, scalar_abs(speed_of(&joint->locks[r], a, b)));
 		if (joint->acted)
@@ -337,8 +340,8 @@ static void bounce_limit(const struct soft_pass *pass, struct soft_joint *joint,
 			 struct soft_extra *extra)
 {
 	VALIDATE(extra->approach < 0 && extra->restitution > 0);
-	const struct soft_held *held = pass->joints->held;
-	double speed = speed_of(&extra->row, &held[joint->a], &held[joint->b]);
+	const struct soft_jointed *jointed = pass->joints->jointed;
+	double speed = speed_of(&extra->row, &jointed[joint->a], &jointed[joint->b]);
 	extra->wanted = -extra->restitution * extra->approach;
 	set_impulse(pass, joint, extra, extra->impulse - extra->mass * (speed - extra->wanted));
 }

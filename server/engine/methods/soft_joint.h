@@ -15,16 +15,16 @@ enum { SOFT_LOCKS_MAX = JOINT_AXES };
 
 /* A jointed body. Number 0 stands for the world and all static and sleeping bodies: it is never
  * written. */
-struct soft_held {
-	struct spatial velocity; /* now: the start's plus the float's difference */
+struct soft_jointed {
+	struct spatial velocity; /* present: that at the start plus soft_body's difference */
 	vec3 mass_inv;		 /* 1/kg, along world axes */
-	sym3 inertia_inv;	 /* world axes, now */
-	uint32_t number;	 /* of the soft body */
-	bool moves;		 /* impulses move it; else trees share it, and none writes to it */
-	/* Of a pass over groups (soft_joint_tree.c). */
+	sym3 inertia_inv;	 /* world axes, at the present rotation */
+	uint32_t number;	 /* index of its soft_body */
+	bool moves; /* impulses move it; else several trees may share it, and none writes to it */
+	/* Only during a pass over groups (soft_joint_tree.c): */
 	struct spatial trial;	/* velocity as changed by the joints below */
-	struct spatial impulse; /* of the joints done later */
-	double response[36];	/* W, along and about, row by row */
+	struct spatial impulse; /* of the joints that are eliminated later */
+	double response[36];	/* W, row by row; linear, then angular */
 };
 
 /* J on both bodies. */
@@ -34,113 +34,120 @@ struct soft_row {
 
 /* A row of a joint that is not locked: a limit, spring, motor or friction. */
 struct soft_extra {
-	struct soft_row row;	       /* J */
-	struct soft_row push;	       /* J with the response of the locked rows */
-	double answer[SOFT_LOCKS_MAX]; /* that response to a unit impulse: −K⁻¹ J_L M⁻¹ Jᵀ */
-	double mass; /* kg or kg m², along it with the locked rows held; 0: nothing moves it */
-	double mass_in_group;  /* the same within its group, when it last was a member */
-	double gap;	       /* m or rad, now */
-	double held;	       /* gap at the sub-step's start */
-	double wanted;	       /* m/s or rad/s: of a motor; after a limit's bounce */
-	double target;	       /* m/s or rad/s: speed after a pass over groups */
-	double stiff, damp;    /* N s/m, N s: over a sub-step, of a spring */
-	double lower, upper;   /* N s, N m s: of a sub-step */
+	struct soft_row row;  /* J */
+	struct soft_row push; /* J with the response of the locked rows */
+	double answer
+		[SOFT_LOCKS_MAX]; /* response of the locked rows to a unit impulse: −K⁻¹ J_L M⁻¹ Jᵀ */
+	double mass; /* kg or kg m²: effective mass while the locked rows hold; 0: no impulse moves it */
+	double mass_in_group; /* the same within its group, from when it last was a member */
+	double gap;	      /* m or rad, at the present positions */
+	double start_gap;     /* gap at the sub-step's start */
+	double wanted;	      /* m/s or rad/s: target speed of a motor, or after a limit's bounce */
+	double target;	      /* m/s or rad/s: speed that a pass over groups is to give it */
+	double stiff, damp;   /* N s/m, N s: of a spring, over a sub-step */
+	double lower, upper;  /* N s, N m s: bounds of the impulse of a sub-step */
 	double impulse, total; /* N s, N m s: of this sub-step; over the step */
-	double approach;       /* m/s, rad/s, as the step began */
+	double approach;       /* m/s, rad/s: its speed when the step began */
 	double restitution;
 	uint8_t part; /* enum joint_part */
 	bool follows; /* a motor that holds a position */
 	bool struck;  /* a limit that has had an impulse in this step */
-	bool inside;  /* it acts within its bounds */
+	bool inside;  /* its impulse is within its bounds, not at one */
 	bool member;  /* it is solved together with the locked rows */
 };
 
 struct soft_joint {
-	uint32_t a, b;				    /* its bodies, among the jointed ones */
-	uint8_t lock_count, extra_count, row_count; /* the last is the sum of the two */
-	uint8_t count;		/* of rows solved together: the locked ones, then the members */
-	bool loose;		/* of no group: solved alone */
-	bool child_b;		/* in a tree b is the child, else a */
-	bool moves_parent;	/* in a tree the parent can move */
-	bool placed;		/* while groups are planned: it is in the order */
+	uint32_t a, b;				    /* its bodies: indices of soft_jointed */
+	uint8_t lock_count, extra_count, row_count; /* row_count is the sum of the others */
+	uint8_t count;		/* number of rows solved together: locked rows, then members */
+	bool loose;		/* in no group: solved alone */
+	bool child_b;		/* in a tree: b is the child; else a is */
+	bool moves_parent;	/* in a tree: impulses move the parent */
+	bool placed;		/* while groups are planned: it is in the order already */
 	uint32_t core_place;	/* SOFT_NO_PLACE if it is in no core */
-	bool acted;		/* some impulse was not 0 */
-	struct soft_row *locks; /* and members */
+	bool acted;		/* one of its impulses was not 0 */
+	struct soft_row *locks; /* locked rows, then members */
 	struct soft_extra *extras;
-	uint8_t member[SOFT_LOCKS_MAX]; /* of a row that is one: which extra */
+	uint8_t member
+		[SOFT_LOCKS_MAX]; /* by row solved together: the index of a member among the extras */
 	/* L and 1/D of K = L D Lᵀ of the rows solved together, rows of L one after the other. K is J
 	 * M⁻¹ Jᵀ for a loose joint; in a group soft_joint_tree.c and soft_joint_core.c define it. A row
 	 * that moves nothing, or depends on others, has 0 in place of 1/D. */
 	double factor[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX - 1) / 2], pivot_inv[SOFT_LOCKS_MAX];
-	/* In a pass over groups: T; target speed of a row; μ, then λ; impulse of these as `pushed`. */
+	/* Only during a pass over groups: T; target speed by row; μ, then λ. `branch` is the impulse of
+	 * these, in the form of `pushed`. */
 	double reach[SOFT_LOCKS_MAX][6], target[SOFT_LOCKS_MAX], change[SOFT_LOCKS_MAX];
 	struct spatial branch;
 	double bias
 		[SOFT_LOCKS_MAX]; /* m/s, rad/s: speed at which the next sub-step corrects the gap */
-	double impulse[SOFT_LOCKS_MAX], total[SOFT_LOCKS_MAX]; /* N s, N m s, as of an extra */
+	double impulse[SOFT_LOCKS_MAX],
+		total[SOFT_LOCKS_MAX]; /* N s, N m s: of this sub-step; over the step */
 	/* N s, N m s, on b, or on a if b is number 0: impulses at the present positions, about the mass
 	 * centre; earlier ones, about b's anchor, which is at `arm` from the centre. */
 	struct spatial pushed, total_pushed;
 	vec3 arm;
-	/* Of a core: rates at which a force at the anchor and a couple, of 1 N s and 1 N m s, rotate
-	 * the bodies, 1/(N s s) and 1/(N m s s). */
+	/* Of a joint in a core: rates at which an impulse at the anchor of 1 N s and a couple of 1 N m s
+	 * rotate the bodies, 1/(N s s) and 1/(N m s s). */
 	double force_strain, couple_strain;
-	uint8_t place[JOINT_ROWS_MAX]; /* of the multipliers of locked rows, then of extras */
+	uint8_t place
+		[JOINT_ROWS_MAX]; /* by row (locked rows, then extras): index of its multiplier */
 };
 
 struct soft_node {
-	uint32_t above;	       /* of the union-find of groups: towards the least number */
-	uint32_t first, count; /* of its joints, among the ends */
-	uint32_t degree;       /* number of these that are not in the order yet */
+	uint32_t
+		above; /* union-find of groups: the next node towards the root, which has the least number */
+	uint32_t first, count; /* of its joints, in soft_forest.ends */
+	uint32_t degree;       /* number of its joints that are not in the order yet */
 };
 
 /* Two joints of a core that share a movable body, and their block of the factor. */
 struct soft_core_pair {
-	uint32_t column, row; /* places in the core, the column's first */
-	uint32_t held;
+	uint32_t column, row; /* places in the core; column < row */
+	uint32_t jointed;
 	uint32_t block;
 };
 
 /* The joints of a group that are in no tree: soft_joint_core.c. */
 struct soft_core {
-	uint32_t *first; /* by place and one more: where its blocks below the diagonal begin */
-	uint32_t *rows;	 /* by block: its row's place, ascending within a column */
+	uint32_t *
+		first; /* by place, one more than places: index of its first block below the diagonal */
+	uint32_t *rows; /* by block: the place of its row, ascending within a column */
 	struct soft_core_pair *pairs;
 	uint32_t pair_count;
 	double *own,
-		*impulses; /* by place: SOFT_LOCKS_MAX numbers; the diagonal of A_ii; λ set aside */
-	double *diagonal;  /* by place: the reduced A_ii, the rows of its lower half */
-	double *blocks;	   /* SOFT_LOCKS_MAX² numbers each, row by row */
-	bool strained;	   /* in this step some impulse was limited */
+		*impulses; /* by place, SOFT_LOCKS_MAX numbers each: the diagonal of A_ii; a copy of λ */
+	double *diagonal; /* by place: the reduced A_ii, its lower half row by row */
+	double *blocks;	  /* SOFT_LOCKS_MAX² numbers each, row by row */
+	bool strained;	  /* an impulse was limited in this step */
 };
 
 /* A connected set of joints between movable bodies. */
 struct soft_group {
-	uint32_t body_first, body_last; /* of the forest's bodies */
+	uint32_t body_first, body_last; /* range in soft_forest.bodies */
 	uint32_t first, core_first,
-		last; /* of the order: trees from their leaves on, then the core */
+		last; /* range in soft_forest.order: trees from their leaves on, then the core */
 	struct soft_core core;
 };
 
 struct soft_forest {
-	struct soft_node *nodes; /* by jointed body; 0 is shared by all that no impulse moves */
+	struct soft_node *nodes; /* by jointed body; bodies that no impulse moves share node 0 */
 	uint32_t *ends, *queue;
-	uint32_t *bodies; /* jointed ones, group by group */
-	uint32_t *order;  /* joints, group by group, as they are eliminated */
+	uint32_t *bodies; /* indices of jointed bodies, group by group */
+	uint32_t *order;  /* joints, group by group, in the order of elimination */
 	struct soft_group *groups;
 	uint32_t group_count;
 };
 
 struct soft_joints {
 	struct step_joints list;
-	struct soft_joint *items; /* as many as the list's */
+	struct soft_joint *items; /* by joint of the list */
 	struct joint_result *results;
-	struct soft_held *held;	     /* held_count of them, number 0 first */
-	struct body_motion *motions; /* of these, now */
-	uint32_t *held_of;	     /* by slot; 0 for a body without joints */
-	uint32_t held_count;
+	struct soft_jointed *jointed; /* jointed_count bodies */
+	struct body_motion *motions;  /* their present motions */
+	uint32_t *jointed_of;	      /* by slot: index in `jointed`; 0 for a body without joints */
+	uint32_t jointed_count;
 	struct soft_forest forest;
-	bool driven; /* some motor has a target that changes with time */
+	bool driven; /* a motor has a target that changes with time */
 	double bias_rate, mass_scale, impulse_scale; /* softness */
 };
 
@@ -189,37 +196,37 @@ static inline double soft_dot(const struct spatial *v, const double x[6])
 	       v->angular.y * x[4] + v->angular.z * x[5];
 }
 
-static inline void soft_held_apply(struct soft_held *held, const struct spatial *impulse)
+static inline void soft_jointed_apply(struct soft_jointed *jointed, const struct spatial *impulse)
 {
-	if (!held->moves)
+	if (!jointed->moves)
 		return;
-	vec3 change = vec3_hadamard(held->mass_inv, impulse->linear);
-	held->velocity.linear = vec3_add(held->velocity.linear, change);
-	change = sym3_apply(held->inertia_inv, impulse->angular);
-	held->velocity.angular = vec3_add(held->velocity.angular, change);
+	vec3 change = vec3_hadamard(jointed->mass_inv, impulse->linear);
+	jointed->velocity.linear = vec3_add(jointed->velocity.linear, change);
+	change = sym3_apply(jointed->inertia_inv, impulse->angular);
+	jointed->velocity.angular = vec3_add(jointed->velocity.angular, change);
 }
 
 /* Applies an impulse of the row to both bodies. */
 static inline void soft_joint_push(struct soft_joints *joints, struct soft_joint *joint,
 				   const struct soft_row *row, double impulse)
 {
-	VALIDATE(joint->a < joints->held_count && joint->b < joints->held_count);
+	VALIDATE(joint->a < joints->jointed_count && joint->b < joints->jointed_count);
 	struct spatial on_a = spatial_scale(row->on_a, impulse);
 	struct spatial on_b = spatial_scale(row->on_b, impulse);
-	soft_held_apply(&joints->held[joint->a], &on_a);
-	soft_held_apply(&joints->held[joint->b], &on_b);
+	soft_jointed_apply(&joints->jointed[joint->a], &on_a);
+	soft_jointed_apply(&joints->jointed[joint->b], &on_b);
 	joint->pushed = spatial_mul_add(joint->pushed, joint->b != 0 ? on_b : on_a, 1);
 	joint->acted |= impulse != 0;
 }
 
-/* m/s, rad/s: bias of a passed limit, at most 0: the limit is left at the opposite speed. */
+/* m/s, rad/s, at most 0: bias of a passed limit; its coordinate returns at the opposite speed. */
 static inline double soft_limit_bias(const struct soft_pass *pass, const struct soft_extra *extra)
 {
 	return scalar_max(extra->gap * pass->bias_rate, -pass->push_speed);
 }
 
-/* m/s, rad/s, away from the target: of a position motor with a force limit, as fast as half of that
- * force can stop at the target. */
+/* m/s, rad/s: speed of a position motor with a force limit. It is the speed from which half of that force
+ * can stop at the target; positive beyond the target. */
 static inline double soft_servo_speed(const struct soft_pass *pass, const struct soft_extra *extra)
 {
 	double push = scalar_min(extra->upper, -extra->lower) * pass->h_inv;
@@ -233,34 +240,38 @@ static inline double soft_servo_speed(const struct soft_pass *pass, const struct
 void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *joint, const double *k,
 		       uint32_t count);
 
-/* soft_joint_plan.c. Groups of joints solved together, and their order. NO_MEMORY. */
+/* soft_joint_plan.c. Finds the groups of joints that are solved together, and their order. NO_MEMORY. */
 MUST_CHECK enum status soft_forest_plan(struct soft_step *self);
 
-/* soft_joint_tree.c. Factors the groups after their rows are made; solves them in a pass; chooses a
- * joint's members: the rows that act within their bounds, up to SOFT_LOCKS_MAX with the locked ones. */
+/* soft_joint_tree.c. Factors the groups; call it after their rows are made. */
 void soft_forest_factor(struct soft_step *self);
+/* Solves all groups in a pass. */
 void soft_forest_solve(const struct soft_step *self, const struct soft_pass *pass);
+/* Chooses a joint's members: the rows that act within their bounds; with the locked rows at most
+ * SOFT_LOCKS_MAX. */
 void soft_joint_choose_members(struct soft_joint *joint);
 
-/* soft_joint_core.c. Plans the factor of a group's core, whose joints are in the order, and reorders
- * these by elimination. *fits: false if the factor would be too large. NO_MEMORY. */
+/* soft_joint_core.c. Plans the factor of a group's core and reorders the core's joints by elimination.
+ * *fits: false if the factor would be too large. NO_MEMORY. */
 MUST_CHECK enum status soft_core_plan(struct soft_step *self, struct soft_group *group, bool *fits);
 void soft_core_factor(struct soft_joints *joints, const struct soft_group *group);
-/* Replaces the right side in its joints' `change` by λ. */
+/* Replaces the right side, in `change` of the core's joints, by λ. */
 void soft_core_solve(const struct soft_pass *pass, struct soft_group *group);
 
-/* After the bodies and before soft_prepare_turns, because it marks bodies constrained. NO_MEMORY,
- * LIMIT: nothing changed. */
+/* Makes the joints from the tables. Call it after soft_prepare_bodies and before soft_prepare_turns,
+ * because it marks bodies constrained. NO_MEMORY, LIMIT: nothing changed. */
 MUST_CHECK enum status soft_joints_make(struct soft_step *self, struct reason *why);
-/* Makes rows at the step's start (now = 0) and after each sub-step's positions; `now`, s since the
- * start. Then the passes of a sub-step; `half`, s since the start: its middle. */
+/* Makes the rows at the present positions, `now` seconds after the step's start: once at the start, and
+ * after each sub-step's positions. */
 void soft_joints_measure(struct soft_step *self, double now);
+/* The passes of a sub-step; `half`, s since the step's start, is the middle of the sub-step. */
 void soft_joints_solve(struct soft_step *self, double half);
 void soft_joints_relax(struct soft_step *self);
-/* After the last sub-step: the greatest speed of a locked row, m/s or rad/s; restitution of limits. */
+/* After the last sub-step: the greatest speed of a locked row, m/s or rad/s. */
 double soft_joints_residual(struct soft_step *self);
+/* After the last sub-step: bounces the limits that were reached. */
 void soft_joints_restitution(struct soft_step *self);
-/* After the bodies are stored. */
+/* Stores forces, angles and multipliers of the joints; call it after the bodies are stored. */
 void soft_joints_store(struct soft_step *self);
 
 #endif

@@ -115,10 +115,10 @@ static bool allocate_core(struct core_plan *plan, struct arena *scratch, uint64_
 }
 
 /* The next joint of a node, from the k-th on, that is in the core; false if there is none. */
-static bool next_core_joint(const struct soft_joints *joints, uint32_t held, uint32_t *k,
+static bool next_core_joint(const struct soft_joints *joints, uint32_t jointed, uint32_t *k,
 			    uint32_t *place)
 {
-	const struct soft_node *node = &joints->forest.nodes[held];
+	const struct soft_node *node = &joints->forest.nodes[jointed];
 	for (; *k < node->count; (*k)++) {
 		*place = joints->items[joints->forest.ends[node->first + *k]].core_place;
 		if (*place != SOFT_NO_PLACE)
@@ -137,9 +137,9 @@ static void find_neighbours(struct core_plan *plan)
 		plan->start[i] = entries;
 		plan->seen[i] = i;
 		for (uint32_t side = 0; side < 2; side++) {
-			uint32_t held = side == 0 ? joint->a : joint->b, k = 0, other;
-			while (joints->held[held].moves &&
-			       next_core_joint(joints, held, &k, &other)) {
+			uint32_t jointed = side == 0 ? joint->a : joint->b, k = 0, other;
+			while (joints->jointed[jointed].moves &&
+			       next_core_joint(joints, jointed, &k, &other)) {
 				if (plan->seen[other] == i)
 					continue;
 				plan->seen[other] = i;
@@ -235,12 +235,12 @@ static void find_pairs(struct core_plan *plan)
 	struct soft_core *core = &plan->group->core;
 	core->pair_count = 0;
 	for (uint32_t i = plan->group->body_first; i < plan->group->body_last; i++) {
-		uint32_t held = joints->forest.bodies[i], k = 0, column, row;
-		while (next_core_joint(joints, held, &k, &column))
-			for (uint32_t m = 0; next_core_joint(joints, held, &m, &row);)
+		uint32_t jointed = joints->forest.bodies[i], k = 0, column, row;
+		while (next_core_joint(joints, jointed, &k, &column))
+			for (uint32_t m = 0; next_core_joint(joints, jointed, &m, &row);)
 				if (row > column)
 					core->pairs[core->pair_count++] = (struct soft_core_pair){
-						column, row, held, find_block(core, column, row)
+						column, row, jointed, find_block(core, column, row)
 					};
 	}
 }
@@ -284,21 +284,22 @@ enum status soft_core_plan(struct soft_step *self, struct soft_group *group, boo
 
 /* ---- once a sub-step ------------------------------------------------------------------------ */
 
-static const struct spatial *on_held(const struct soft_joint *joint, uint32_t row, uint32_t held)
+static const struct spatial *on_jointed(const struct soft_joint *joint, uint32_t row,
+					uint32_t jointed)
 {
-	VALIDATE(row < joint->count && (held == joint->a || held == joint->b));
-	return held == joint->a ? &joint->locks[row].on_a : &joint->locks[row].on_b;
+	VALIDATE(row < joint->count && (jointed == joint->a || jointed == joint->b));
+	return jointed == joint->a ? &joint->locks[row].on_a : &joint->locks[row].on_b;
 }
 
 /* Strain rate of a unit force at an arm, averaged over the directions across it. */
-static double arm_strain(const struct soft_held *held, vec3 arm)
+static double arm_strain(const struct soft_jointed *jointed, vec3 arm)
 {
 	double length = vec3_length(arm);
-	if (!held->moves || length == 0)
+	if (!jointed->moves || length == 0)
 		return 0;
 	vec3 along = vec3_scale(arm, 1 / length);
-	double across = sym3_trace(held->inertia_inv) -
-			vec3_dot(along, sym3_apply(held->inertia_inv, along));
+	double across = sym3_trace(jointed->inertia_inv) -
+			vec3_dot(along, sym3_apply(jointed->inertia_inv, along));
 	return 0.5 * across * length;
 }
 
@@ -306,7 +307,7 @@ static void set_strain(const struct soft_joints *joints, uint32_t i)
 {
 	struct soft_joint *joint = &joints->items[i];
 	const struct joint *data = &joints->list.joints[i];
-	const struct soft_held *a = &joints->held[joint->a], *b = &joints->held[joint->b];
+	const struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
 	const struct body_motion *at_a = joint->a == 0 ? &data->a : &joints->motions[joint->a];
 	const struct body_motion *at_b = joint->b == 0 ? &data->b : &joints->motions[joint->b];
 	vec3 end_a = joint_anchor_a(data, at_a), end_b = joint_anchor_b(data, at_b);
@@ -326,13 +327,13 @@ static void fill_diagonal(const struct soft_joints *joints, const struct soft_jo
 	ASSERT(joint->count <= SOFT_LOCKS_MAX);
 	memset(out, 0, DIAGONAL * sizeof *out);
 	for (uint32_t side = 0; side < 2; side++) {
-		const struct soft_held *held = &joints->held[sides[side]];
+		const struct soft_jointed *jointed = &joints->jointed[sides[side]];
 		double *row = out;
-		for (uint32_t i = 0; i < joint->count && held->moves; i++) {
+		for (uint32_t i = 0; i < joint->count && jointed->moves; i++) {
 			double answer[6];
-			soft_respond(held->response, on_held(joint, i, sides[side]), answer);
+			soft_respond(jointed->response, on_jointed(joint, i, sides[side]), answer);
 			for (uint32_t j = 0; j <= i; j++)
-				row[j] += soft_dot(on_held(joint, j, sides[side]), answer);
+				row[j] += soft_dot(on_jointed(joint, j, sides[side]), answer);
 			row += i + 1;
 		}
 	}
@@ -353,15 +354,15 @@ static void fill_blocks_of_core(const struct soft_joints *joints, const struct s
 		const struct soft_joint *column = at_place(joints, group, couple->column);
 		const struct soft_joint *row = at_place(joints, group, couple->row);
 		bool again = k > 0 && couple[-1].column == couple->column &&
-			     couple[-1].held == couple->held;
+			     couple[-1].jointed == couple->jointed;
 		for (uint32_t c = 0; c < column->count && !again; c++)
-			soft_respond(joints->held[couple->held].response,
-				     on_held(column, c, couple->held), answers[c]);
+			soft_respond(joints->jointed[couple->jointed].response,
+				     on_jointed(column, c, couple->jointed), answers[c]);
 		double *block = &core->blocks[(size_t)BLOCK * couple->block];
 		for (uint32_t r = 0; r < row->count; r++)
 			for (uint32_t c = 0; c < column->count; c++)
 				block[SOFT_LOCKS_MAX * r + c] +=
-					soft_dot(on_held(row, r, couple->held), answers[c]);
+					soft_dot(on_jointed(row, r, couple->jointed), answers[c]);
 	}
 }
 

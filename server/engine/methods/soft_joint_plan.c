@@ -14,11 +14,11 @@
  */
 #include "server/engine/methods/soft_step.h"
 
-/* The node of a body: its own, or 0. */
-static uint32_t node_of(const struct soft_joints *joints, uint32_t held)
+/* The node of a body: 0 if no impulse moves it. */
+static uint32_t node_of(const struct soft_joints *joints, uint32_t jointed)
 {
-	ASSERT(held < joints->held_count);
-	return joints->held[held].moves ? held : 0;
+	ASSERT(jointed < joints->jointed_count);
+	return joints->jointed[jointed].moves ? jointed : 0;
 }
 
 static uint32_t find_root(struct soft_node *nodes, uint32_t i)
@@ -31,7 +31,7 @@ static uint32_t find_root(struct soft_node *nodes, uint32_t i)
 }
 
 /* Joins the sets of a and b, whose root is the lesser one; false if they were one set already. */
-static bool unite(struct soft_node *nodes, uint32_t a, uint32_t b)
+static bool merge_sets(struct soft_node *nodes, uint32_t a, uint32_t b)
 {
 	uint32_t root_a = find_root(nodes, a), root_b = find_root(nodes, b);
 	VALIDATE(nodes[root_a].above == root_a && nodes[root_b].above == root_b);
@@ -46,7 +46,7 @@ static bool allocate_forest(struct soft_step *self)
 	struct soft_joints *joints = &self->joints;
 	struct soft_forest *forest = &joints->forest;
 	struct arena *scratch = &self->dynamics->scratch;
-	uint64_t bodies = joints->held_count, count = joints->list.count;
+	uint64_t bodies = joints->jointed_count, count = joints->list.count;
 	forest->nodes = ARENA_ARRAY(scratch, struct soft_node, bodies);
 	forest->ends = ARENA_ARRAY(scratch, uint32_t, 2 * count);
 	forest->order = ARENA_ARRAY(scratch, uint32_t, count);
@@ -70,7 +70,7 @@ static bool has_rigid_rows(const struct soft_joint *joint)
 static void link_joints(struct soft_joints *joints)
 {
 	struct soft_node *nodes = joints->forest.nodes;
-	for (uint32_t i = 0; i < joints->held_count; i++)
+	for (uint32_t i = 0; i < joints->jointed_count; i++)
 		nodes[i] = (struct soft_node){ .above = i };
 	for (uint32_t i = 0; i < joints->list.count; i++) {
 		struct soft_joint *joint = &joints->items[i];
@@ -81,10 +81,10 @@ static void link_joints(struct soft_joints *joints)
 		nodes[a].count += a != 0;
 		nodes[b].count += b != 0;
 		if (a != 0 && b != 0)
-			(void)unite(nodes, a, b);
+			(void)merge_sets(nodes, a, b);
 	}
 	uint32_t first = 0;
-	for (uint32_t i = 1; i < joints->held_count; i++) {
+	for (uint32_t i = 1; i < joints->jointed_count; i++) {
 		nodes[i].first = first;
 		first += nodes[i].count;
 		nodes[i].count = 0;
@@ -107,7 +107,7 @@ static void gather_groups(struct soft_joints *joints)
 	uint32_t *number = forest->queue; /* of the group, by root */
 	uint32_t bodies = 0;
 	forest->group_count = 0;
-	for (uint32_t i = 1; i < joints->held_count; i++) {
+	for (uint32_t i = 1; i < joints->jointed_count; i++) {
 		if (forest->nodes[i].count == 0)
 			continue;
 		uint32_t root = find_root(forest->nodes, i);
@@ -123,7 +123,7 @@ static void gather_groups(struct soft_joints *joints)
 		group->body_first = group->body_last = bodies;
 		bodies += count;
 	}
-	for (uint32_t i = 1; i < joints->held_count; i++)
+	for (uint32_t i = 1; i < joints->jointed_count; i++)
 		if (forest->nodes[i].count > 0) {
 			uint32_t root = find_root(forest->nodes, i);
 			forest->bodies[forest->groups[number[root]].body_last++] = i;
@@ -206,7 +206,7 @@ static void cut_loops(struct soft_joints *joints, struct soft_group *group)
 		struct soft_joint *joint = &joints->items[core[k]];
 		uint32_t a = node_of(joints, joint->a), b = node_of(joints, joint->b);
 		joint->placed = false;
-		joint->loose = !unite(nodes, a, b);
+		joint->loose = !merge_sets(nodes, a, b);
 		if (!joint->loose)
 			continue;
 		nodes[a].degree -= a != 0;
@@ -225,7 +225,7 @@ enum status soft_forest_plan(struct soft_step *self)
 		return STATUS_NO_MEMORY;
 	link_joints(joints);
 	gather_groups(joints);
-	for (uint32_t i = 0; i < joints->held_count; i++)
+	for (uint32_t i = 0; i < joints->jointed_count; i++)
 		forest->nodes[i].degree = forest->nodes[i].count;
 	for (uint32_t g = 0; g < forest->group_count; g++) {
 		struct soft_group *group = &forest->groups[g];

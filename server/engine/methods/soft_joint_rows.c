@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-enum { JOINT_GRAIN = 32, HELD_GRAIN = 128, NO_HELD = 0 };
+enum { JOINT_GRAIN = 32, JOINTED_GRAIN = 128, NO_JOINTED = 0 };
 
 /* Of the sub-step rate. Larger: a locked axis is stiffer than a sub-step can resolve. */
 #define HERTZ_MAX 0.25
@@ -94,51 +94,51 @@ static bool allocate_rows(struct soft_step *self)
 
 /* Number of a slot's jointed body, which is made at its first joint. */
 
-static uint32_t held_index(struct soft_step *self, uint32_t slot)
+static uint32_t jointed_index(struct soft_step *self, uint32_t slot)
 {
 	struct soft_joints *joints = &self->joints;
 	if (slot == ROW_NO_BODY)
-		return NO_HELD;
+		return NO_JOINTED;
 	ASSERT(slot < self->body_count);
-	if (joints->held_of[slot] == NO_HELD) {
+	if (joints->jointed_of[slot] == NO_JOINTED) {
 		struct soft_drive *drive = &self->drives[slot + 1];
 		double turn = vec3_length(drive->start.velocity.angular) * self->dt;
 		drive->constrained = true;
 		drive->spins |= drive->start.uneven && turn > TURN_SMALL;
-		joints->held_of[slot] = joints->held_count;
-		joints->held[joints->held_count++] =
-			(struct soft_held){ .number = slot + 1, .moves = drive->dynamic };
+		joints->jointed_of[slot] = joints->jointed_count;
+		joints->jointed[joints->jointed_count++] =
+			(struct soft_jointed){ .number = slot + 1, .moves = drive->dynamic };
 	}
-	return joints->held_of[slot];
+	return joints->jointed_of[slot];
 }
 
 /* M⁻¹ of a body at `rotation`; in a planar world without the locked axes. */
-static void set_mass_inv(const struct soft_step *self, struct soft_held *held, quat rotation)
+static void set_mass_inv(const struct soft_step *self, struct soft_jointed *jointed, quat rotation)
 {
-	VALIDATE(held->number >= 1 && held->number <= self->body_count);
+	VALIDATE(jointed->number >= 1 && jointed->number <= self->body_count);
 	const struct tables *tables = self->dynamics->tables;
-	uint32_t body = self->rows[held->number - 1];
+	uint32_t body = self->rows[jointed->number - 1];
 	bool planar = tables->world.planar[0];
 	struct mass_body mass = mass_body_make(tables->body.mass[body], tables->body.mass_inv[body],
 					       sym3_load(tables->body.inertia[body]),
 					       sym3_load(tables->body.inertia_inv[body]), rotation,
 					       planar ? MASS_LOCK_PLANAR : 0);
-	held->mass_inv = mass.mass_inv;
-	held->inertia_inv = mass.inertia_inv;
+	jointed->mass_inv = mass.mass_inv;
+	jointed->inertia_inv = mass.inertia_inv;
 }
 
 /* Bodies and warm-start impulses of all joints. */
 static void init_joints(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;
-	memset(joints->held_of, 0, self->body_count * sizeof *joints->held_of);
-	joints->held[NO_HELD] = (struct soft_held){ 0 };
-	joints->held_count = 1;
+	memset(joints->jointed_of, 0, self->body_count * sizeof *joints->jointed_of);
+	joints->jointed[NO_JOINTED] = (struct soft_jointed){ 0 };
+	joints->jointed_count = 1;
 	for (uint32_t i = 0; i < joints->list.count; i++) {
 		const struct constraint *constraint = &joints->list.constraints[i];
 		struct soft_joint *joint = &joints->items[i];
-		joint->a = held_index(self, constraint->body_a);
-		joint->b = held_index(self, constraint->body_b);
+		joint->a = jointed_index(self, constraint->body_a);
+		joint->b = jointed_index(self, constraint->body_b);
 		const double *multiplier = joints->list.joints[i].multiplier;
 		for (uint32_t r = 0; r < joint->row_count; r++) {
 			uint8_t place = joint->place[r];
@@ -172,15 +172,15 @@ enum status soft_joints_make(struct soft_step *self, struct reason *why)
 	uint64_t bodies = MIN_OF(2 * (uint64_t)count, self->step->body_count) + 1;
 	joints->items = ARENA_ARRAY(scratch, struct soft_joint, count);
 	joints->results = ARENA_ARRAY(scratch, struct joint_result, count);
-	joints->held = ARENA_ARRAY(scratch, struct soft_held, bodies);
+	joints->jointed = ARENA_ARRAY(scratch, struct soft_jointed, bodies);
 	joints->motions = ARENA_ARRAY(scratch, struct body_motion, bodies);
-	joints->held_of = ARENA_ARRAY(scratch, uint32_t, self->step->body_count);
-	if (joints->items == NULL || joints->results == NULL || joints->held == NULL ||
-	    joints->motions == NULL || joints->held_of == NULL || !allocate_rows(self))
+	joints->jointed_of = ARENA_ARRAY(scratch, uint32_t, self->step->body_count);
+	if (joints->items == NULL || joints->results == NULL || joints->jointed == NULL ||
+	    joints->motions == NULL || joints->jointed_of == NULL || !allocate_rows(self))
 		return reason_set(why, STATUS_NO_MEMORY, -1, "memory",
 				  "no memory for the rows of %u joints", count);
 	init_joints(self);
-	ASSERT(joints->held_count <= bodies);
+	ASSERT(joints->jointed_count <= bodies);
 	status = soft_forest_plan(self);
 	if (status != STATUS_OK)
 		return reason_set(why, status, -1, "memory",
@@ -202,26 +202,26 @@ static void motions_piece(uint32_t first, uint32_t last, uint32_t worker, void *
 	struct soft_step *self = measure->self;
 	struct soft_joints *joints = &self->joints;
 	for (uint32_t i = first + 1; i <= last; i++) {
-		uint32_t number = joints->held[i].number;
+		uint32_t number = joints->jointed[i].number;
 		joints->motions[i] = soft_motion(self, number, measure->now);
 		if (measure->now == 0 || self->drives[number].spins)
-			set_mass_inv(self, &joints->held[i], joints->motions[i].rotation);
+			set_mass_inv(self, &joints->jointed[i], joints->motions[i].rotation);
 	}
 }
 
 /* ---- rows of one joint ---------------------------------------------------------------------- */
 
-static struct spatial response_to(const struct soft_held *held, struct spatial force)
+static struct spatial response_to(const struct soft_jointed *jointed, struct spatial force)
 {
-	return (struct spatial){ vec3_hadamard(held->mass_inv, force.linear),
-				 sym3_apply(held->inertia_inv, force.angular) };
+	return (struct spatial){ vec3_hadamard(jointed->mass_inv, force.linear),
+				 sym3_apply(jointed->inertia_inv, force.angular) };
 }
 
 static struct soft_row row_response(const struct soft_joints *joints,
 				    const struct soft_joint *joint, const struct soft_row *row)
 {
-	return (struct soft_row){ response_to(&joints->held[joint->a], row->on_a),
-				  response_to(&joints->held[joint->b], row->on_b) };
+	return (struct soft_row){ response_to(&joints->jointed[joint->a], row->on_a),
+				  response_to(&joints->jointed[joint->b], row->on_b) };
 }
 
 static double couple_joint_rows(const struct soft_row *row, const struct soft_row *response)
@@ -230,18 +230,18 @@ static double couple_joint_rows(const struct soft_row *row, const struct soft_ro
 }
 
 /* An upper bound of J M⁻¹ Jᵀ for a J of this length: the scale of its rounding. */
-static double response_scale_on(const struct soft_held *held, const struct spatial *on)
+static double response_scale_on(const struct soft_jointed *jointed, const struct spatial *on)
 {
-	double linear = held->mass_inv.x + held->mass_inv.y + held->mass_inv.z;
+	double linear = jointed->mass_inv.x + jointed->mass_inv.y + jointed->mass_inv.z;
 	return vec3_length_squared(on->linear) * linear +
-	       vec3_length_squared(on->angular) * sym3_trace(held->inertia_inv);
+	       vec3_length_squared(on->angular) * sym3_trace(jointed->inertia_inv);
 }
 
 static double response_scale(const struct soft_joints *joints, const struct soft_joint *joint,
 			     const struct soft_row *row)
 {
-	return response_scale_on(&joints->held[joint->a], &row->on_a) +
-	       response_scale_on(&joints->held[joint->b], &row->on_b);
+	return response_scale_on(&joints->jointed[joint->a], &row->on_a) +
+	       response_scale_on(&joints->jointed[joint->b], &row->on_b);
 }
 
 /* Without exchanges: K is positive semidefinite, and a vanishing pivot is left out. */
@@ -346,7 +346,7 @@ static struct soft_row joint_row_of(const struct constraint *constraint,
 
 static void update_extra(struct soft_extra *extra, const struct constraint_row *row, double h)
 {
-	extra->held = extra->gap;
+	extra->start_gap = extra->gap;
 	extra->gap = row->gap;
 	extra->wanted = row->wanted;
 	extra->lower = -(double)__builtin_inf();
@@ -379,8 +379,9 @@ static void move_impulses_to_anchor(const struct soft_joints *joints, uint32_t i
 	joint->total_pushed.angular = vec3_add(joint->total_pushed.angular, turning);
 	joint->pushed = spatial_zero();
 	const struct joint *data = &joints->list.joints[i];
-	const struct body_motion *b = joint->b == NO_HELD ? &data->b : &joints->motions[joint->b];
-	const struct body_motion *on = joint->b == NO_HELD ? &joints->motions[joint->a] : b;
+	const struct body_motion *b =
+		joint->b == NO_JOINTED ? &data->b : &joints->motions[joint->b];
+	const struct body_motion *on = joint->b == NO_JOINTED ? &joints->motions[joint->a] : b;
 	joint->arm = vec3_sub(joint_anchor_b(data, b), on->centre);
 }
 
@@ -400,8 +401,8 @@ static void measure_joint(const struct measure *measure, uint32_t i)
 	struct row_list list = {
 		rows, blocks, parts, 0, 0, 0, JOINT_ROWS_MAX, BLOCKS_MAX, 2 * JOINT_ROWS_MAX
 	};
-	const struct body_motion *a = joint->a == NO_HELD ? NULL : &joints->motions[joint->a];
-	const struct body_motion *b = joint->b == NO_HELD ? NULL : &joints->motions[joint->b];
+	const struct body_motion *a = joint->a == NO_JOINTED ? NULL : &joints->motions[joint->a];
+	const struct body_motion *b = joint->b == NO_JOINTED ? NULL : &joints->motions[joint->b];
 	double h = self->dt / self->substeps;
 	constraint->kind->rows(constraint, i, a, b, &options, &list);
 	ASSERT(list.row_count == joint->row_count);
@@ -439,8 +440,8 @@ static void count_turns(const struct measure *measure, uint32_t i)
 	struct soft_joints *joints = &measure->self->joints;
 	struct joint *data = &joints->list.joints[i];
 	const struct soft_joint *joint = &joints->items[i];
-	struct body_motion a = joint->a == NO_HELD ? data->a : joints->motions[joint->a];
-	struct body_motion b = joint->b == NO_HELD ? data->b : joints->motions[joint->b];
+	struct body_motion a = joint->a == NO_JOINTED ? data->a : joints->motions[joint->a];
+	struct body_motion b = joint->b == NO_JOINTED ? data->b : joints->motions[joint->b];
 	vec3 spin = vec3_sub(b.angular_velocity, a.angular_velocity);
 	double h = measure->self->dt;
 	if (vec3_length_squared(spin) * h * h <= TURN_FAST)
@@ -471,19 +472,20 @@ void soft_joints_measure(struct soft_step *self, double now)
 		return;
 	if (joints->driven)
 		step_joints_at(self->step, &joints->list, now);
-	parallel_run(parallel, joints->held_count - 1, HELD_GRAIN, motions_piece, &measure);
+	parallel_run(parallel, joints->jointed_count - 1, JOINTED_GRAIN, motions_piece, &measure);
 	parallel_run(parallel, joints->list.count, JOINT_GRAIN, rows_piece, &measure);
 	soft_forest_factor(self);
 }
 
-/* ---- back ----------------------------------------------------------------------------------- */
+/* ---- into the tables ------------------------------------------------------------------------ */
 
 static void store_joint(const struct soft_step *self, uint32_t i, struct joint_result *result)
 {
 	const struct soft_joints *joints = &self->joints;
 	const struct soft_joint *joint = &joints->items[i];
 	const struct joint *data = &joints->list.joints[i];
-	const struct body_motion *b = joint->b == NO_HELD ? &data->b : &joints->motions[joint->b];
+	const struct body_motion *b =
+		joint->b == NO_JOINTED ? &data->b : &joints->motions[joint->b];
 	ASSERT(joint->lock_count + joint->extra_count == joint->row_count);
 	*result = (struct joint_result){ .point = joint_anchor_b(data, b) };
 	for (uint32_t r = 0; r < joint->lock_count; r++)
@@ -492,7 +494,7 @@ static void store_joint(const struct soft_step *self, uint32_t i, struct joint_r
 		result->multiplier[joint->place[r]] = joint->extras[r - joint->lock_count].total;
 	move_impulses_to_anchor(joints, i);
 	/* On b, about its mass centre; if the rows have no part on b, the opposite of that on a. */
-	bool on_a = joint->b == NO_HELD;
+	bool on_a = joint->b == NO_JOINTED;
 	result->on_b = on_a ? spatial_negate(joint->total_pushed) : joint->total_pushed;
 	vec3 moment = vec3_cross(vec3_sub(result->point, b->centre), result->on_b.linear);
 	result->on_b.angular = vec3_add(result->on_b.angular, moment);

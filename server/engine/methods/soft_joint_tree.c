@@ -33,14 +33,16 @@ enum {
 /* 1, of a row's speed: smaller differences are rounding. */
 #define SPEED_TINY 1e-12
 
-static struct soft_held *child_of(const struct soft_joints *joints, const struct soft_joint *joint)
+static struct soft_jointed *child_of(const struct soft_joints *joints,
+				     const struct soft_joint *joint)
 {
-	return &joints->held[joint->child_b ? joint->b : joint->a];
+	return &joints->jointed[joint->child_b ? joint->b : joint->a];
 }
 
-static struct soft_held *parent_of(const struct soft_joints *joints, const struct soft_joint *joint)
+static struct soft_jointed *parent_of(const struct soft_joints *joints,
+				      const struct soft_joint *joint)
 {
-	return &joints->held[joint->child_b ? joint->a : joint->b];
+	return &joints->jointed[joint->child_b ? joint->a : joint->b];
 }
 
 static bool is_bounded(const struct soft_extra *extra)
@@ -51,20 +53,20 @@ static bool is_bounded(const struct soft_extra *extra)
 /* ---- once a sub-step ------------------------------------------------------------------------ */
 
 /* W of a body without joints below: M⁻¹, linear, then angular. */
-static void init_response(struct soft_held *held)
+static void init_response(struct soft_jointed *jointed)
 {
-	const sym3 *t = &held->inertia_inv;
+	const sym3 *t = &jointed->inertia_inv;
 	/* clang-format off */
 	const double full[36] = {
-		held->mass_inv.x, 0, 0, 0, 0, 0,
-		0, held->mass_inv.y, 0, 0, 0, 0,
-		0, 0, held->mass_inv.z, 0, 0, 0,
+		jointed->mass_inv.x, 0, 0, 0, 0, 0,
+		0, jointed->mass_inv.y, 0, 0, 0, 0,
+		0, 0, jointed->mass_inv.z, 0, 0, 0,
 		0, 0, 0, t->xx, t->xy, t->zx,
 		0, 0, 0, t->xy, t->yy, t->yz,
 		0, 0, 0, t->zx, t->yz, t->zz,
 	};
 	/* clang-format on */
-	memcpy(held->response, full, sizeof full);
+	memcpy(jointed->response, full, sizeof full);
 }
 
 static inline const struct spatial *on_child(const struct soft_joint *joint, uint32_t row)
@@ -99,7 +101,7 @@ static void reduce_response(const struct soft_joint *joint, double *w)
 
 static void factor_branch(struct soft_joints *joints, struct soft_joint *joint)
 {
-	struct soft_held *child = child_of(joints, joint), *parent = parent_of(joints, joint);
+	struct soft_jointed *child = child_of(joints, joint), *parent = parent_of(joints, joint);
 	double k[SOFT_LOCKS_MAX * (SOFT_LOCKS_MAX + 1) / 2], *row = k;
 	for (uint32_t i = 0; i < joint->count; i++) {
 		double below[6];
@@ -130,7 +132,7 @@ static void factor_group(struct soft_joints *joints, const struct soft_group *gr
 	ASSERT(group->first <= group->core_first && group->core_first <= group->last);
 	const struct soft_forest *forest = &joints->forest;
 	for (uint32_t i = group->body_first; i < group->body_last; i++)
-		init_response(&joints->held[forest->bodies[i]]);
+		init_response(&joints->jointed[forest->bodies[i]]);
 	for (uint32_t i = group->first; i < group->core_first; i++)
 		factor_branch(joints, &joints->items[forest->order[i]]);
 	soft_core_factor(joints, group);
@@ -164,8 +166,8 @@ static inline void add_vector6(struct spatial *v, const double x[6], double s)
 static double speed_of(const struct soft_joints *joints, const struct soft_joint *joint,
 		       const struct soft_row *row)
 {
-	return spatial_dot(row->on_a, joints->held[joint->a].velocity) +
-	       spatial_dot(row->on_b, joints->held[joint->b].velocity);
+	return spatial_dot(row->on_a, joints->jointed[joint->a].velocity) +
+	       spatial_dot(row->on_b, joints->jointed[joint->b].velocity);
 }
 
 /* The target speed of a row after the pass; `speed`: that before. */
@@ -239,7 +241,7 @@ static void set_targets(const struct soft_pass *pass, struct soft_joint *joint)
 /* Right sides of a joint's rows: targets less speeds, as joints eliminated before leave them. */
 static void set_right_sides(const struct soft_joints *joints, struct soft_joint *joint)
 {
-	const struct soft_held *a = &joints->held[joint->a], *b = &joints->held[joint->b];
+	const struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
 	const struct spatial *speed_a = a->moves ? &a->trial : &a->velocity;
 	const struct spatial *speed_b = b->moves ? &b->trial : &b->velocity;
 	for (uint32_t i = 0; i < joint->count; i++)
@@ -250,7 +252,7 @@ static void set_right_sides(const struct soft_joints *joints, struct soft_joint 
 /* From the leaves: μ of a joint, and its effect on the parent. */
 static void eliminate_upward(const struct soft_joints *joints, struct soft_joint *joint)
 {
-	struct soft_held *parent = parent_of(joints, joint);
+	struct soft_jointed *parent = parent_of(joints, joint);
 	set_right_sides(joints, joint);
 	soft_joint_solve_factored(joint, joint->count, joint->change);
 	if (joint->moves_parent)
@@ -261,7 +263,7 @@ static void eliminate_upward(const struct soft_joints *joints, struct soft_joint
 /* Adds λ of a joint to its bodies' impulses. */
 static void collect_impulses(const struct soft_joints *joints, struct soft_joint *joint)
 {
-	struct soft_held *a = &joints->held[joint->a], *b = &joints->held[joint->b];
+	struct soft_jointed *a = &joints->jointed[joint->a], *b = &joints->jointed[joint->b];
 	struct spatial on_a = spatial_zero(), on_b = spatial_zero();
 	for (uint32_t i = 0; i < joint->count; i++) {
 		on_a = spatial_mul_add(on_a, joint->locks[i].on_a, joint->change[i]);
@@ -278,7 +280,7 @@ static void collect_impulses(const struct soft_joints *joints, struct soft_joint
 static void substitute_downward(const struct soft_joints *joints, struct soft_joint *joint)
 {
 	if (joint->moves_parent) {
-		const struct soft_held *parent = parent_of(joints, joint);
+		const struct soft_jointed *parent = parent_of(joints, joint);
 		double x[SOFT_LOCKS_MAX];
 		for (uint32_t i = 0; i < joint->count; i++)
 			x[i] = soft_dot(&parent->impulse, joint->reach[i]);
@@ -294,9 +296,9 @@ static void solve_members(const struct soft_pass *pass, struct soft_group *group
 	struct soft_joints *joints = pass->joints;
 	const struct soft_forest *forest = &joints->forest;
 	for (uint32_t i = group->body_first; i < group->body_last; i++) {
-		struct soft_held *held = &joints->held[forest->bodies[i]];
-		held->trial = held->velocity;
-		held->impulse = spatial_zero();
+		struct soft_jointed *jointed = &joints->jointed[forest->bodies[i]];
+		jointed->trial = jointed->velocity;
+		jointed->impulse = spatial_zero();
 	}
 	for (uint32_t i = group->first; i < group->core_first; i++)
 		eliminate_upward(joints, &joints->items[forest->order[i]]);
@@ -326,8 +328,8 @@ static void apply_solution(struct soft_joints *joints, const struct soft_group *
 		joint->pushed = spatial_mul_add(joint->pushed, joint->branch, 1);
 	}
 	for (uint32_t i = group->body_first; i < group->body_last; i++) {
-		struct soft_held *held = &joints->held[forest->bodies[i]];
-		soft_held_apply(held, &held->impulse);
+		struct soft_jointed *jointed = &joints->jointed[forest->bodies[i]];
+		soft_jointed_apply(jointed, &jointed->impulse);
 	}
 }
 

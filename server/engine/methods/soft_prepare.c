@@ -256,7 +256,7 @@ static void write_lane(const struct prepare_work *prepare, struct soft_block *bl
 	}
 }
 
-/* ---- all of them ------------------------------------------------------------------------------ */
+/* ---- all lanes -------------------------------------------------------------------------------- */
 
 /* Unused lanes are zero, because masses and impulses of zero do nothing. The colouring has filled the
  * head of the block. */
