@@ -105,8 +105,8 @@ struct host_step {
 	bool anyway;	       /* the ticks are made even where the commands are refused */
 	bool restricted;
 };
-/* Where the world is small and idle, LOOP makes the ticks in this call, and the reports come before it
- * returns. */
+/* If the world is small and idle, LOOP makes the ticks in this call, and the reports are delivered
+ * before it returns. */
 MUST_CHECK enum status host_step(struct host *host, const struct host_step *step);
 
 MUST_CHECK enum status host_control(struct host *host, uint32_t session, uint64_t ref,

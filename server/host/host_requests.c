@@ -295,7 +295,8 @@ static bool may_fit_loop(const struct host *host, const struct host_step *step)
 	       step->list.count <= LOOP_COMMANDS_MAX;
 }
 
-/* The same for state that only the holder may read; a step that makes a checkpoint goes to the worker. */
+/* The same for state that only the holder of the host may read. A step that makes a checkpoint is
+ * left to the worker. */
 static bool fits_loop(const struct host *host, const struct host_step *step)
 {
 	struct inbox_counters inbox;

@@ -194,7 +194,7 @@ static enum status take_query_slot(struct shape_query *self)
 	return STATUS_OK;
 }
 
-/* Lists all shapes near a ray or an overlap, whatever their number. */
+/* Lists all shapes near a ray or an overlap; their number is not limited. */
 static enum status list_all_near(struct shape_query *self, const struct aabb *box)
 {
 	const struct wire_query *query = &self->query;

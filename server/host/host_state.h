@@ -258,8 +258,8 @@ void host_players_gone(struct host *host, struct host_request *closing);
 void host_players_release(struct host *host);
 
 /* ---- host_report.c ---- */
-/* Reports what the boundary changed; without a step only what control changed. NO_MEMORY: nothing is
- * lost, try again. */
+/* Reports the changes of the boundary; without a step only those of mode and pace. NO_MEMORY: nothing
+ * is lost, call again. */
 MUST_CHECK enum status host_report_tick(struct host *host, const struct boundary *boundary);
 /* ---- host_report_joints.c ---- */
 /* Adds the joints that the boundary changed, while joints are watched. `ticked->whole` is set. NO_MEMORY. */

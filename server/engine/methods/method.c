@@ -118,7 +118,7 @@ enum status method_step(struct method_instance *self, struct dynamics *dynamics,
 
 void method_save(const struct method_instance *self, const struct dynamics *dynamics)
 {
-	/* Without a state the block is unchanged: the state would be made from it. */
+	/* If there is no state, the block is unchanged, because a state would be made from it. */
 	if (self->state != NULL && self->method->save != NULL)
 		self->method->save(self->state, dynamics, dynamics->tables->method_block.byte);
 }

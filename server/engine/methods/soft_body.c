@@ -151,8 +151,8 @@ static const double *inertia_inv_of(const struct soft_step *self, uint32_t numbe
 	return self->dynamics->tables->body.inertia_inv[self->rows[number - 1]];
 }
 
-/* Adds to the momentum what contacts have added to the spin since update_spin, at the inertia that they
- * acted on. */
+/* Adds to the momentum the change of spin by contacts since update_spin, at the inertia on which they
+ * acted. */
 static void collect_momentum(const struct soft_step *self, uint32_t number)
 {
 	VALIDATE(self->drives[number].spins);

@@ -205,8 +205,8 @@ static uint32_t choose_points(struct candidate *candidates, uint32_t count,
 	return MANIFOLD_POINTS_MAX;
 }
 
-/* Of the points not chosen, leaves those open that are deeper than all chosen ones, or carry a load at
- * a place of their own; whether there is one. */
+/* Leaves those unchosen points open that are deeper than all chosen ones, or that carry a load at
+ * another place than these. True if there is one. */
 static bool open_deeper(struct candidate *candidates, uint32_t count,
 			struct candidate *const *chosen, uint32_t chosen_count)
 {

@@ -24,7 +24,8 @@ struct soft_cluster {
 	uint8_t point[MANIFOLD_POINTS_MAX];    /* by point: its index in that contact */
 	uint32_t friction_contact;	       /* contact whose row stores its friction */
 	double normal_impulse[MANIFOLD_POINTS_MAX], friction_impulse[3];
-	double multiplier[3 * MANIFOLD_POINTS_MAX]; /* warm start, then what the step leaves */
+	double multiplier[3 *
+			  MANIFOLD_POINTS_MAX]; /* warm start; after the step the new multipliers */
 };
 
 /* All arrays are in the step's scratch. */

@@ -346,7 +346,7 @@ static void bounce_limit(const struct soft_pass *pass, struct soft_joint *joint,
 	set_impulse(pass, joint, extra, extra->impulse - extra->mass * (speed - extra->wanted));
 }
 
-/* Bounces limits, and solves all joints again with what they give back. */
+/* Bounces limits, then solves all joints again with the speeds of the bounced limits. */
 void soft_joints_restitution(struct soft_step *self)
 {
 	struct soft_joints *joints = &self->joints;

@@ -244,7 +244,8 @@ static double response_scale(const struct soft_joints *joints, const struct soft
 	       response_scale_on(&joints->jointed[joint->b], &row->on_b);
 }
 
-/* Without exchanges: K is positive semidefinite, and a vanishing pivot is left out. */
+/* Pivots are not exchanged: K is positive semidefinite, and a row with a vanishing pivot is left
+ * out. */
 void soft_joint_factor(const struct soft_joints *joints, struct soft_joint *joint, const double *k,
 		       uint32_t count)
 {

@@ -1,4 +1,4 @@
-/* soft_step.h: what the files of the soft-step method share: bodies, blocks of contacts and the step.
+/* soft_step.h: bodies, blocks of contacts and the step, shared by the files of the soft-step method.
  * soft_step.c describes the method. Private to server/engine/methods. */
 #ifndef CAIRN_ENGINE_METHODS_SOFT_STEP_H
 #define CAIRN_ENGINE_METHODS_SOFT_STEP_H
@@ -39,7 +39,7 @@ struct soft_drive {
  * the inertia that contacts act on go through the sub-steps in double. */
 struct soft_turn {
 	vec3 momentum;	   /* kg m²/s, world axes */
-	vec3 push;	   /* what torque adds to it in a sub-step, kg m²/s */
+	vec3 push;	   /* its change by torque in a sub-step, kg m²/s */
 	quat rotation;	   /* now */
 	lanes spin;	   /* soft_body.spin as last computed from these; contacts add to that */
 	sym3f inertia_inv; /* world axes, now */
@@ -123,7 +123,7 @@ struct soft_colour {
 enum {
 	COLOUR_BITS = 64,
 	COLOUR_ROUNDS = 4,
-	/* By number of points (1, 2, more), so that a block's lanes have the same work. */
+	/* Classes by number of points (1, 2, more), so that a block's lanes have the same work. */
 	COLOUR_CLASSES = 3,
 	COLOURS_MAX = COLOUR_BITS * COLOUR_ROUNDS + 1,
 	GROUPS_MAX = COLOURS_MAX * COLOUR_CLASSES,

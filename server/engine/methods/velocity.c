@@ -365,9 +365,9 @@ static bool is_unsupported(const struct velocity_step *self, const struct island
 	return true;
 }
 
-/* A push moves bodies across their velocities, which changes Σ x × m v. The island gets that amount
- * back as a rigid rotation, which changes no relative speed of any contact. Only for unsupported
- * islands: others exchange angular momentum with what they rest on anyway. */
+/* A push moves bodies across their velocities, which changes Σ x × m v. This function gives that
+ * amount back to the island as a rigid rotation, which changes no relative speed of any contact. It
+ * applies to unsupported islands only, because others exchange angular momentum with their supports. */
 static void restore_momentum(struct velocity_step *self, const struct island *island)
 {
 	ASSERT(island->slot_count > 0);

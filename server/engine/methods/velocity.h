@@ -1,4 +1,4 @@
-/* velocity.h: what the exact velocity methods share: one step, its islands, rows and joints. velocity.c
+/* velocity.h: one step, its islands, rows and joints, shared by the exact velocity methods. velocity.c
  * describes the method. Private to server/engine/methods.
  *
  * Two states occur everywhere below. The *beginning* is the state x of the bodies before the step; the
@@ -20,7 +20,7 @@ enum velocity_core {
 	VELOCITY_PROJECTION, /* the primal: the nearest velocity in the metric of mass */
 };
 
-/* What distinguishes one velocity method from another. */
+/* The properties in which velocity methods differ. */
 struct velocity_method {
 	enum velocity_core core;
 	bool reflects; /* impacts by generalized reflections; else by Newton's law */
@@ -148,14 +148,14 @@ enum velocity_role {
 	VELOCITY_TAUT,	   /* stiffness of a taut line across itself */
 };
 
-/* What solvers need of a joint's row beside its constraint_row. */
+/* Properties of a joint's row that solvers need in addition to its constraint_row. */
 struct velocity_joint_row {
 	uint32_t joint;	     /* index into the step's joints */
 	uint8_t place;	     /* index into the joint's multipliers, < JOINT_MULTIPLIERS */
 	uint8_t role;	     /* enum velocity_role */
 	double lower, upper; /* N·s */
 	double soft;	     /* (m/s)/(N·s): w = J v + soft λ + … */
-	double pull;	     /* m/s: of a spring, what its extension adds to w */
+	double pull;	     /* m/s: term of w by a spring's extension */
 	double curvature;    /* m/s: mean speed of its coordinate in the motion, less J v */
 	uint32_t of;	     /* of TAUT: the island's row whose impulse is the tension */
 	double per;	     /* of TAUT: 1/m or m; stiffness for a unit of tension */
@@ -178,7 +178,7 @@ struct velocity_island {
 	uint32_t taut_from;    /* rows from this index on are of taut lines */
 	struct velocity_joint_row
 		*joints;  /* by row − contact_rows; NULL: the island has no joints */
-	double noise;	  /* m/s: what rounding alone puts into joints' rows; 0 without joints */
+	double noise;	  /* m/s: rounding error of joints' rows; 0 without joints */
 	double tolerance; /* 1, of solvers; 0: their default */
 	double *a;	  /* dense: count × count; NULL: sparse */
 	struct velocity_outcome *outcome;
@@ -265,7 +265,7 @@ island_solve velocity_impact_island;
 MUST_CHECK enum status velocity_reflect(struct velocity_island *self, const bool *selected,
 					const double *u, double *b, double *x);
 
-/* ---- velocity_joint.c: what joints add */
+/* ---- velocity_joint.c: rows and stages of joints */
 
 /* Fills `joints` for the rows from contact_rows to taut_from. NO_MEMORY. */
 MUST_CHECK enum status velocity_joints_gather(struct velocity_island *self);

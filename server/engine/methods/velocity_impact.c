@@ -241,9 +241,9 @@ static enum status resolve_newton(struct velocity_island *self, const bool *sele
 	return STATUS_OK;
 }
 
-/* Applies the impulse of the impact, less what it takes back of the motion's, to velocities and blocks.
- * If rows depend on each other the two may be divided differently among them, so a single block may end
- * below 0. */
+/* Applies the impulse of the impact, less the part of the motion's impulse that it takes back, to
+ * velocities and blocks. If rows depend on each other, the two impulses may be divided differently
+ * among them, so a single block may end below 0. */
 static void apply_impact(const struct velocity_island *self, struct velocity_step *begin,
 			 const double *x)
 {

@@ -70,15 +70,16 @@ enum {
 /* m. As in velocity_impact.c. */
 #define TOUCH 1e-6
 
-/* 1, of the greatest coordinate and speed of an island: what rounding puts into its rows. */
+/* 1. Rounding error of an island's rows, as a part of its greatest coordinate and speed. */
 #define ROUNDING 0x1p-50
 
-/* 1. A locked row whose diagonal falls below this part beside the rows before it depends on them. */
+/* 1. A locked row whose diagonal, after elimination of the rows before it, is below this part depends
+ * on them. */
 #define RANK 1e-12
 
-/* 1. A row whose J M⁻¹ Jᵀ is less than this part of what a J of its length could have moves nothing but
- * by rounding: an axis that a hinge locks and a planar world too. Its bounds are 0, so it is not
- * included. */
+/* 1. A row whose J M⁻¹ Jᵀ is less than this part of the largest value for a J of its length moves
+ * nothing except by rounding; an example is an axis that both a hinge and the planar world lock. Its
+ * bounds are 0, so it is not included. */
 #define MOVE_MIN 1e-12
 
 #define ALLOCATE(type, count) ARENA_ARRAY(self->arena, type, count)
@@ -195,8 +196,9 @@ static double remaining_diagonal(const struct velocity_island *self, const struc
 	return left > least ? left : 0;
 }
 
-/* Speed of row i for a unit impulse while its joint's locked rows, which precede it, hold: 1/mass of
- * what can move at the joint, an arm about its hinge and not about its own centre. 0: nothing moves. */
+/* Speed of row i for a unit impulse while its joint's locked rows, which precede it, hold: the
+ * inverse mass of the motion that the joint permits, such as of an arm about its hinge, not about its
+ * own centre. 0: nothing moves. */
 static double compliance_at_joint(const struct velocity_island *self, uint32_t i)
 {
 	double storage[JOINT_AXES * JOINT_AXES], coupled[JOINT_AXES];
@@ -539,7 +541,7 @@ static bool set_end_targets(const struct velocity_island *self, bool impact, con
 	return any;
 }
 
-/* The second half of what forces do to the velocities. */
+/* Adds the second half of the velocity change by forces. */
 static void add_half_of_forces(struct velocity_step *begin, const struct island *members)
 {
 	for (uint32_t i = 0; i < members->slot_count; i++) {
@@ -602,8 +604,8 @@ void velocity_joints_finish_results(struct velocity_step *self)
 
 /* ---- removal of drift ------------------------------------------------------------------------- */
 
-/* m or rad: error of a row's position at the end. A locked row has to be at 0; a limit that was passed
- * already at the beginning has to be back by what push_speed permits in a step. */
+/* m or rad: error of a row's position at the end. The target of a locked row is 0. A limit that was
+ * passed at the beginning needs to return only by the distance that push_speed permits in a step. */
 static double position_error(const struct velocity_step *begin, const struct constraint_row *row,
 			     uint32_t index)
 {

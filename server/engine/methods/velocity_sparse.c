@@ -215,7 +215,7 @@ static void solve_rows(struct velocity_island *self, struct lcp_sparse *solver,
 		result->fallbacks + (result->status != SOLVER_SOLVED && result->fallbacks == 0);
 }
 
-/* As violation_of in velocity_island.c: of the original rows, without added compliance. */
+/* The worst violation, m/s, of the original rows, without added compliance; as in velocity_island.c. */
 static enum status violation_of(struct velocity_island *self, const struct sparse_problem *sparse,
 				double *worst)
 {

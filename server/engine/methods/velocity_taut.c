@@ -20,7 +20,7 @@
  * oscillations with periods of some ten steps lose energy. */
 #define PLAIN 0.1
 
-/* Two across, and two about each body. */
+/* Rows of a line: two across it, and two about each body. */
 enum { ROWS = 6 };
 
 /* The joint of a constraint if it is a distance joint that constrains its length, else NULL. */
@@ -44,7 +44,7 @@ uint32_t velocity_taut_count(const struct velocity_step *step, const struct isla
 	return count;
 }
 
-/* Where the rows of a line are written. */
+/* Destination of a line's rows. */
 struct taut_line {
 	struct velocity_island *self;
 	const struct constraint *of;

@@ -131,8 +131,9 @@ const struct command_info *command_list(uint32_t *count);
 /* Sets op and every field to its default. */
 void command_defaults(struct command *command, uint16_t op);
 
-/* Checks what depends on no world: known op, finite numbers, ranges, text, quaternion length
- * (which it normalises; those of attachments where they are used). `index` is put into *why. */
+/* Makes the checks that depend on no world: known op, finite numbers, ranges, text, lengths of
+ * quaternions. Quaternions are normalised, except those of attachments, which are normalised where
+ * they are used. `index` is put into *why. */
 MUST_CHECK enum status command_check_values(struct command *command, int64_t index,
 					    struct reason *why);
 

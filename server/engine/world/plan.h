@@ -80,7 +80,8 @@ struct batch_plan {
 	const struct method *method;
 };
 
-/* Upper bounds of what the batches of a call need, for reserving memory before any check. */
+/* Upper bounds of the resources that the batches of a call need; memory is reserved before any
+ * check. */
 struct plan_size {
 	uint32_t commands, attachments, targets; /* of the largest batch */
 	uint32_t shapes_known;			 /* usable before; set by the caller */
@@ -89,7 +90,8 @@ struct plan_size {
 };
 void plan_size_add(struct plan_size *size, const struct batch *batch);
 
-/* Allocates from the arena what the largest batch needs; batches use the plan in turn. NO_MEMORY. */
+/* Allocates from the arena the memory that the largest batch needs; batches use the plan in turn.
+ * NO_MEMORY. */
 MUST_CHECK enum status plan_init(struct batch_plan *plan, struct arena *arena,
 				 const struct plan_size *size);
 

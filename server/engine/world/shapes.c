@@ -56,8 +56,8 @@ void shapes_release(struct world *world)
 	table_release(&world->shape_names);
 }
 
-/* Gives a row whose columns are filled its shape, and enters it by name. The first of two names
- * with one key stays. */
+/* Sets the shape of a row whose columns are filled, and enters the row in the index of names. Of two
+ * names with the same key the first stays in the index. */
 static void index_shape(struct world *world, uint32_t row, const struct shape *shape)
 {
 	const struct shape_table *table = &world->tables.shape;

@@ -163,9 +163,9 @@ uint32_t tables_body_of(const struct tables *tables, enum table_index table, uin
 /* Bytes of one row: the sum over all columns, and over those that memory_max counts. */
 size_t table_row_bytes(enum table_index table);
 size_t table_row_charge(enum table_index table);
-/* The bytes that memory_max limits: count × charge of a row, summed over all tables. It counts rows
- * and not capacity, because capacity depends on history; so it is a function of the state, the same
- * in every build with the same number of the core. */
+/* The number that memory_max limits, in bytes: count × charge of a row, summed over all tables. Rows
+ * are counted and not capacity, because capacity depends on history. So the number is a function of
+ * the state, equal in every build with the same number of the core. */
 uint64_t tables_charge(const struct tables *tables);
 /* True if memory_max is not exceeded when `table` has `rows` rows. */
 bool tables_fit(const struct tables *tables, enum table_index table, uint32_t rows);
@@ -175,8 +175,8 @@ bool tables_fit(const struct tables *tables, enum table_index table, uint32_t ro
  * `absent`, u32 number and f64 value. 0 when the table is left out: it has no rows, or no such
  * parameter. */
 uint64_t tables_hash(const struct tables *tables, enum table_index table);
-/* The same of columns that lie elsewhere: data[i] (any alignment) is that of column i, NULL
- * where it is absent. */
+/* The same for columns outside a struct tables: data[i] (any alignment) holds column i; NULL if it is
+ * absent. */
 uint64_t table_hash(enum table_index table, uint32_t rows, const void *const *data);
 /* XXH3-64 of (u32 number, u64 hash) of each table that is not left out, in order. hashes[] is by
  * table_index. */
