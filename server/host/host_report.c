@@ -367,8 +367,8 @@ enum status host_report_tick(struct host *host, const struct boundary *boundary)
 	 * changes of one that was left open are counted from the last step that was made. */
 	enum status status = STATUS_OK;
 	ticked->whole = host->whole_due || (boundary->stepping && host->open);
-	ticked->contacts = host->contacts_wanted;
-	ticked->contacts_all = host->contacts_wanted && (host->contacts_due || ticked->whole);
+	ticked->contacts = host->contacts_watched;
+	ticked->contacts_all = host->contacts_watched && (host->contacts_due || ticked->whole);
 	if (ticked->whole || ticked->contacts_all || boundary->stepping)
 		status = add_bodies(host, boundary->stepping, ticked);
 	if (status == STATUS_OK)

@@ -84,8 +84,8 @@ static enum status add_changes(const struct host *host, struct tick_report *tick
 
 enum status host_report_joints(struct host *host, bool stepping, struct tick_report *ticked)
 {
-	ticked->joints = host->joints_wanted;
-	ticked->joints_all = host->joints_wanted && (host->joints_due || ticked->whole);
+	ticked->joints = host->joints_watched;
+	ticked->joints_all = host->joints_watched && (host->joints_due || ticked->whole);
 	if (!ticked->joints)
 		return STATUS_OK;
 	if (ticked->joints_all)

@@ -167,8 +167,8 @@ static void execute_watch_contacts(struct runnable *runnable, void *context)
 	struct host *host = (struct host *)runnable;
 	struct host_request *request = context;
 	bool watch = request->action != 0;
-	host->contacts_due = watch && (host->contacts_due || !host->contacts_wanted);
-	host->contacts_wanted = watch;
+	host->contacts_due = watch && (host->contacts_due || !host->contacts_watched);
+	host->contacts_watched = watch;
 	host_request_destroy(request);
 	if (watch)
 		host_report_control(host);
@@ -189,8 +189,8 @@ static void execute_watch_joints(struct runnable *runnable, void *context)
 	struct host *host = (struct host *)runnable;
 	struct host_request *request = context;
 	bool watch = request->action != 0;
-	host->joints_due = watch && (host->joints_due || !host->joints_wanted);
-	host->joints_wanted = watch;
+	host->joints_due = watch && (host->joints_due || !host->joints_watched);
+	host->joints_watched = watch;
 	host_request_destroy(request);
 	if (watch)
 		host_report_control(host);
@@ -210,7 +210,7 @@ static void execute_journal_failed(struct runnable *runnable, void *context)
 {
 	struct host *host = (struct host *)runnable;
 	struct reason why;
-	UNUSED(context); /* the host's own */
+	UNUSED(context); /* journal_note, owned by the host */
 	if (host->journal_failed || journal_status(host->journal, &why) == STATUS_OK)
 		return;
 	host->journal_failed = true;
@@ -226,7 +226,7 @@ struct host_request *host_journal_note(void)
 
 void host_journal_failed(struct host *host)
 {
-	/* The host keeps ownership: once the workers have ended no task is executed. */
+	/* The host still owns the note, because no task is executed once the workers have ended. */
 	if (!host->journal_noted)
 		post_note(host, host->journal_note);
 	host->journal_noted = true;
@@ -285,8 +285,8 @@ static enum status post_step(struct host *host, const struct host_step *step)
 
 /* ---- a step on the loop thread ----------------------------------------------------------------- */
 
-/* The pool judges by the cost of the last slice. A step that may cost much more than that goes to the
- * worker: in a world large enough for one impact to wake many bodies, or with many commands. */
+/* pool_borrow decides by the cost of the host's last slice. A step that may cost much more is left to the
+ * worker: one of a world large enough for one impact to wake many bodies, or one with many commands. */
 enum { LOOP_BODIES_MAX = 256, LOOP_COMMANDS_MAX = 64, LOOP_INBOX_BYTES_MAX = 16 << 10 };
 
 static bool may_fit_loop(const struct host *host, const struct host_step *step)

@@ -47,58 +47,59 @@ enum status host_checkpoint(struct host *host, const char *name, const struct by
 	return status;
 }
 
-/* OK: an image of `image_bytes` may be stored under `name`, and the list has room for it. LIMIT,
+/* OK if an image of `image_bytes` may be stored under `name`; the list has room for it then. LIMIT,
  * NO_MEMORY. */
-static enum status make_room(struct host *host, const char *name, size_t image_bytes,
-			     struct reason *why)
+static enum status reserve_snapshot(struct host *host, const char *name, size_t image_bytes,
+				    struct reason *why)
 {
 	const struct snapshot *old = find_snapshot(host, name);
 	uint64_t bytes = host->snapshot_bytes + image_bytes - (old != NULL ? old->image.count : 0);
 	if (bytes > host->options.snapshot_bytes_max)
 		return reason_set(
 			why, STATUS_LIMIT, -1, "name",
-			"the snapshots of this world would take %llu bytes; %llu are the limit",
+			"the snapshots of this world would take %llu bytes, the limit is %llu",
 			(unsigned long long)bytes,
 			(unsigned long long)host->options.snapshot_bytes_max);
 	if (old == NULL && host->snapshots.count == host->options.snapshots_max)
-		return reason_set(why, STATUS_LIMIT, -1, "name",
-				  "a world has at most %u snapshots: save under a name in use",
-				  (unsigned)host->options.snapshots_max);
+		return reason_set(
+			why, STATUS_LIMIT, -1, "name",
+			"the world has %u snapshots, which is the limit: save under a name in use",
+			(unsigned)host->options.snapshots_max);
 	if (ARRAY_RESERVE(&host->snapshots, host->snapshots.count + 1u) != STATUS_OK)
 		return reason_set(why, STATUS_NO_MEMORY, -1, "name", "%s",
 				  status_text(STATUS_NO_MEMORY));
 	return STATUS_OK;
 }
 
-/* Stores `image` (taken) under `name`, after make_room. */
+/* Stores `image` (taken) under `name`, after reserve_snapshot. */
 static void store_snapshot(struct host *host, const char *name, uint64_t tick, uint64_t hash,
 			   struct bytes *image)
 {
-	struct snapshot *place = find_snapshot(host, name);
-	if (place == NULL) {
-		place = &host->snapshots.items[host->snapshots.count++];
-		memset(place, 0, sizeof *place);
-		snprintf(place->name, sizeof place->name, "%s", name);
+	struct snapshot *snapshot = find_snapshot(host, name);
+	if (snapshot == NULL) {
+		snapshot = &host->snapshots.items[host->snapshots.count++];
+		memset(snapshot, 0, sizeof *snapshot);
+		snprintf(snapshot->name, sizeof snapshot->name, "%s", name);
 	}
-	host->snapshot_bytes += image->count - place->image.count;
-	bytes_release(&place->image);
-	place->image = *image;
+	host->snapshot_bytes += image->count - snapshot->image.count;
+	bytes_release(&snapshot->image);
+	snapshot->image = *image;
 	bytes_init(image);
-	place->tick = tick;
-	place->state_hash = hash;
+	snapshot->tick = tick;
+	snapshot->state_hash = hash;
 }
 
 enum status host_add_snapshot(struct host *host, const char *name, uint64_t tick,
 			      uint64_t state_hash, struct bytes *image)
 {
-	enum status status = make_room(host, name, image->count, NULL);
+	enum status status = reserve_snapshot(host, name, image->count, NULL);
 	if (status == STATUS_OK)
 		store_snapshot(host, name, tick, state_hash, image);
 	return status;
 }
 
-/* The quota is checked first: a refused snapshot must not appear in the file, and the old one of its name
- * stays. */
+/* The quota is checked first, because a refused snapshot must not appear in the file and must not replace
+ * an older one of the same name. */
 static enum status save_snapshot(struct host *host, const char *name, uint64_t hash,
 				 struct reason *why)
 {
@@ -107,7 +108,7 @@ static enum status save_snapshot(struct host *host, const char *name, uint64_t h
 	if (status != STATUS_OK)
 		reason_set(why, status, -1, "world", "%s", status_text(status));
 	else
-		status = make_room(host, name, image.count, why);
+		status = reserve_snapshot(host, name, image.count, why);
 	if (status == STATUS_OK && host->journal != NULL) {
 		status = host_checkpoint(host, name, &image);
 		journal_flush(host->journal);
@@ -136,7 +137,7 @@ void host_do_save(struct host *host, struct requester *requester, const char *na
 	host_send(host, report);
 }
 
-/* True: the snapshot was made with other motion numbers than those with which the world continues. */
+/* True if the snapshot was made with other motion numbers than this build has for the world's method. */
 static bool is_of_incompatible_build(const struct host *host, const struct snapshot *snapshot)
 {
 	struct motion_numbers numbers, own = engine_motion();
@@ -165,7 +166,7 @@ static enum status restore_snapshot(struct host *host, const struct snapshot *sn
 	return STATUS_OK;
 }
 
-/* The restore is recorded in the journal, then reported, before anything else happens to the world. */
+/* The restore is recorded in the journal, then reported, before the world changes again. */
 void host_do_restore(struct host *host, struct requester *requester, const char *name)
 {
 	struct reason why;

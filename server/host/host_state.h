@@ -147,9 +147,9 @@ struct host {
 	bool whole_due;		/* the next report lists every body */
 	bool control_due;	/* a report of mode and pace is due */
 	bool pace_due;		/* a journal record of mode and pace is due */
-	bool contacts_wanted;	/* reports contain contacts */
+	bool contacts_watched;	/* reports contain contacts */
 	bool contacts_due;	/* the next report contains those of all bodies */
-	bool joints_wanted;	/* reports contain joints */
+	bool joints_watched;	/* reports contain joints */
 	bool joints_due;	/* the next report contains all joints */
 	bool waiting_for_loop;	/* the report queue is full: not due until LOOP has taken reports */
 	bool journal_failed;

@@ -108,7 +108,7 @@ void worlds_fill_info(const struct served_world *world, struct message *message,
 
 enum { SLICE_WORK = 64 }; /* fixed cost of a slice, in watched changes */
 
-/* ---- life -------------------------------------------------------------------------------------- */
+/* ---- creation and end -------------------------------------------------------------------------- */
 
 static void free_world(struct served_world *world)
 {
@@ -186,8 +186,7 @@ static void add_snapshots(struct host *host, struct recovered *recovered)
 	}
 }
 
-/* Closes the journal of a world that did not come into service; `remove` removes the file made for
- * it. */
+/* Closes the journal of a world that was not put into service; with `remove` its new file is removed. */
 static void drop_journal(struct service *service, const struct served_world *world,
 			 struct journal *journal, bool remove)
 {
@@ -253,7 +252,8 @@ enum status worlds_add(struct service *service, const char *name, struct world *
 	world->tick = world->info.tick;
 	world->edit = world->info.edit;
 	world->epoch = world->info.epoch;
-	/* A recovered world runs as before the restart, where that is known and `running` allows it. */
+	/* A recovered world has its mode from before the restart, if that is known; it runs only if
+	 * `running` is set. */
 	struct journal_pace pace = { .mode = running ? WIRE_MODE_RUNNING : WIRE_MODE_PAUSED };
 	if (recovered != NULL && recovered->has_pace)
 		pace = recovered->pace;

@@ -263,7 +263,7 @@ static enum status take_option(struct wire_slice key, struct wire_cursor *in,
 }
 
 /* The values that an option allows, as text; NULL: no option has that name. */
-static const char *allowed_of(struct wire_slice key)
+static const char *allowed_values(struct wire_slice key)
 {
 	static const struct {
 		const char *key, *allowed;
@@ -294,10 +294,11 @@ static enum status refuse_option(struct wire_slice key, uint32_t index, enum sta
 				 struct wire_cursor value, struct reason *why)
 {
 	char name[33];
-	const char *allowed = allowed_of(key);
+	const char *allowed = allowed_values(key);
 	snprintf(name, sizeof name, "%.*s", (int)MIN_OF(key.bytes, 32u), (const char *)key.at);
 	if (allowed == NULL)
-		return reason_set(why, status, index, "options", "no option \"%s\" exists", name);
+		return reason_set(why, status, index, "options",
+				  "there is no option \"%s\"; docs/PROTOCOL.md lists them", name);
 	return wire_complain(why, status, index, name, "options", value, allowed);
 }
 

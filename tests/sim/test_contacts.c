@@ -150,21 +150,21 @@ START_TEST(the_host_reports_contacts_only_while_a_subscription_needs_them)
 	sim_subscribe(yard.keeper, 1, yard.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
 	step(&yard, 3);
 	ck_assert(sim_caught_up(yard.keeper, 1, NS_PER_S));
-	ck_assert(!served(&yard)->host->contacts_wanted &&
+	ck_assert(!served(&yard)->host->contacts_watched &&
 		  !fanout_view(served(&yard)->fanout)->contacts);
 	for (uint64_t sub = 2; sub < 5; sub++) {
 		/* In a world that stands still, as well. */
 		struct message end;
 		sim_subscribe(yard.keeper, sub, yard.world, WITH_CONTACTS, WIRE_PROFILE_VIEW, 1, 0);
 		ck_assert(sim_caught_up(yard.keeper, sub, NS_PER_S));
-		ck_assert(served(&yard)->host->contacts_wanted);
+		ck_assert(served(&yard)->host->contacts_watched);
 		ck_assert(lift_of(&sim_subscription(yard.keeper, sub)->mirror) > 0);
 		step(&yard, 3);
 		message_init(&end, MESSAGE_UNSUBSCRIBE);
 		end.unsubscribe.sub = sub;
 		ck_assert_int_eq(sim_try(yard.keeper, &end, MESSAGE_REPLY), STATUS_OK);
 		step(&yard, 3);
-		ck_assert(!served(&yard)->host->contacts_wanted);
+		ck_assert(!served(&yard)->host->contacts_watched);
 		const struct view *view = fanout_view(served(&yard)->fanout);
 		for (uint32_t i = 0; i < view->row_count; i++)
 			ck_assert_ptr_null(view->rows[i].body.contacts);

@@ -323,12 +323,12 @@ START_TEST(the_host_reports_joints_only_while_a_subscription_needs_them)
 	yard.keeper->options.joints = WIRE_JOINT_COLUMNS_ALL;
 	for (uint64_t sub = 2; sub < 5; sub++) {
 		const struct view_joints *joints = &fanout_view(served(&yard)->fanout)->joints;
-		ck_assert(!served(&yard)->host->joints_wanted && joints->rows.items == NULL);
+		ck_assert(!served(&yard)->host->joints_watched && joints->rows.items == NULL);
 		/* In a world that stands still, as well. */
 		sim_subscribe(yard.keeper, sub, yard.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_VIEW, 1,
 			      0);
 		ck_assert_uint_eq(joints_of(&yard, sub), 1);
-		ck_assert(served(&yard)->host->joints_wanted && joints->rows.count == 1);
+		ck_assert(served(&yard)->host->joints_watched && joints->rows.count == 1);
 		unsubscribe(&yard, sub);
 		sim_step(yard.keeper, yard.world, 2, 0, NULL, 0);
 	}
