@@ -1,6 +1,6 @@
-/* members.c: membership of sessions in worlds: joining, leaving, the end of a world, and what a
- * resumed session has missed. The message that reports a leaving to the host is allocated at
- * joining, so that leaving never fails. */
+/* members.c: membership of sessions in worlds: joining, leaving, the end of a world, and the frames that a
+ * resumed session has missed. The request that informs the host of a leaving session is allocated when the
+ * session joins, so leaving never fails. */
 #include "protocol/capabilities.h"
 #include "protocol/cursor.h"
 #include "server/session/service.h"
@@ -39,7 +39,7 @@ enum status worlds_admit(struct served_world *world, struct session *self)
 }
 
 /* `closing` is taken. */
-static void forget_member(struct served_world *world, struct session *session,
+static void remove_member(struct served_world *world, struct session *session,
 			  struct host_request *closing)
 {
 	for (uint32_t i = 0; i < world->members.count; i++) {
@@ -67,7 +67,7 @@ void worlds_leave(struct served_world *world, struct session *self)
 	struct membership *membership = session_membership(self, world->number);
 	if (membership == NULL)
 		return;
-	forget_member(world, self, membership->closing);
+	remove_member(world, self, membership->closing);
 	membership->closing = NULL;
 	membership->world = NULL;
 	membership->left = ++self->leavings;

@@ -44,8 +44,8 @@ static struct wire_result result_of(const struct tick_report *report,
 	};
 }
 
-static void send_list(struct session *session, const struct membership *membership,
-		      const uint8_t *packed, size_t bytes, uint32_t count)
+static void send_result_list(struct session *session, const struct membership *membership,
+			     const uint8_t *packed, size_t bytes, uint32_t count)
 {
 	struct message message;
 	if (session->state != SESSION_OPEN || membership->world == NULL || count == 0)
@@ -75,15 +75,15 @@ static void send_results(struct served_world *world, const struct tick_report *r
 		struct wire_result result = result_of(report, &report->results[i]);
 		struct wire_slice slice = ledger_answer(&membership->ledger, &result, item);
 		if (packed.count + slice.bytes > room) {
-			send_list(session, membership, packed.data, packed.count, count);
+			send_result_list(session, membership, packed.data, packed.count, count);
 			packed.count = count = 0;
 		}
 		if (bytes_append(&packed, slice.at, slice.bytes) == STATUS_OK)
 			count++;
 		else
-			send_list(session, membership, slice.at, slice.bytes, 1);
+			send_result_list(session, membership, slice.at, slice.bytes, 1);
 	}
-	send_list(session, membership, packed.data, packed.count, count);
+	send_result_list(session, membership, packed.data, packed.count, count);
 	bytes_release(&packed);
 }
 
@@ -615,7 +615,8 @@ struct journal_events world_journal_events(struct served_world *world)
 	};
 }
 
-/* Turn work of a report, plus 1 for each REPLY_WORK_BYTES of a reply. */
+/* The part of a turn's budget that a report uses: REPORT_WORK, plus 1 for each REPLY_WORK_BYTES of a
+ * reply. */
 enum { REPORT_WORK = 16, REPLY_WORK_BYTES = 128 };
 
 /* Delivers the oldest report of a world. False: there is none. */

@@ -3,18 +3,20 @@
  * The check changes no table. The plan records the effects of earlier commands of the batch; a command
  * is checked against tables and plan together. Rules for all commands:
  *
- *   ids        −k refers to the id that the k-th command of the batch yields; it must be an earlier
- *              command. Ids are allocated in order, so they are known before anything is made.
- *   owners     a restricted batch may only name bodies of its session, spawn (its own), use shapes.
- *   planar     in a planar world every z of positions and velocities, every x and y of turning, is 0;
- *              shapes are polygons, which exist in planar worlds only.
+ *   ids        −k refers to the id that the k-th command of the batch yields, which must be an earlier
+ *              command. Ids are allocated in order, so the check knows them before anything is made.
+ *   owners     a restricted batch may only use shapes, spawn bodies (which its session then owns) and
+ *              name bodies and joints that its session owns.
+ *   planar     in a planar world the z of positions and velocities is 0, and so are the x and y of
+ *              rotations and angular velocities; shapes are polygons, which exist in planar worlds only.
  *   status     bodies with planes or meshes must be static or inactive; velocity needs a dynamic or
  *              animated body, force and impulse a dynamic one; fixed rotation needs angular
  *              velocity 0.
  *   method     the method in force must admit each command, and so must every method that a later
  *              METHOD of the batch names, which must also support the world as it is before the
- *              batch. This is stricter than necessary (one batch cannot remove what the new method
- *              does not support and switch to it) but never accepts an unsupported state.
+ *              batch. So one batch cannot remove a body that the new method does not support and
+ *              then switch to that method; this is stricter than necessary, but an unsupported state
+ *              is never accepted.
  */
 #include "server/engine/world/command_bytes.h"
 #include "server/engine/world/joints.h"
@@ -142,7 +144,7 @@ static enum status check_shape_use(struct check *check, struct command *command)
 	plan->values[check->index] = added->id;
 	plan->added[check->index] = shape;
 	plan->shapes_after++;
-	plan->made_shapes++;
+	plan->new_shapes++;
 	plan->shape_bytes_after += shape->canonical_bytes;
 	return STATUS_OK;
 }
@@ -273,9 +275,9 @@ static enum status check_spawn(struct check *check, struct command *command)
 	plan_index_put(check, plan_body_key(body->id), plan->body_count++);
 	plan->values[check->index] = body->id;
 	plan->bodies_after++;
-	plan->made_bodies++;
+	plan->new_bodies++;
 	plan->placements_after += spawn->shapes.count;
-	plan->made_placements += spawn->shapes.count;
+	plan->new_placements += spawn->shapes.count;
 	return STATUS_OK;
 }
 
@@ -367,7 +369,7 @@ static enum status check_force(struct check *check, struct command *command)
 		status = check_in_plane(check, command->force.force, "force");
 	if (status == STATUS_OK)
 		status = check_in_plane(check, command->force.point, "point");
-	check->plan->made_drives++;
+	check->plan->new_drives++;
 	return status;
 }
 
@@ -377,7 +379,7 @@ static enum status check_torque(struct check *check, struct command *command)
 	enum status status = plan_find_moving(check, &command->torque.body, true, &body);
 	if (status == STATUS_OK)
 		status = check_about_z(check, command->torque.torque, "torque");
-	check->plan->made_drives++;
+	check->plan->new_drives++;
 	return status;
 }
 
@@ -558,14 +560,14 @@ static void start_plan(struct batch_plan *plan, const struct world *world,
 	plan->joint_count = plan->target_count = 0;
 	plan->next_joint = world->tables.world.next_joint[0];
 	plan->joints_after = world->dynamics.joint_used.count;
-	plan->made_joints = plan->made_points = 0;
+	plan->new_joints = plan->new_points = 0;
 	plan->next_body = world->tables.world.next_body[0];
 	plan->next_shape = world->tables.world.next_shape[0];
 	plan->bodies_after = world_body_count(world);
 	plan->placements_after = world_placement_count(world);
 	plan->shapes_after = shapes_count(world);
 	plan->shape_bytes_after = world->shape_bytes;
-	plan->made_bodies = plan->made_placements = plan->made_shapes = plan->made_drives = 0;
+	plan->new_bodies = plan->new_placements = plan->new_shapes = plan->new_drives = 0;
 	plan->method = world->method.method;
 }
 
@@ -576,14 +578,14 @@ static enum status check_memory(const struct batch_plan *plan, const struct worl
 {
 	const struct tables *tables = &world->tables;
 	uint64_t bytes = tables_charge(tables);
-	bytes += (uint64_t)plan->made_bodies * table_row_charge(TABLE_BODY);
-	bytes += (uint64_t)plan->made_placements * table_row_charge(TABLE_PLACEMENT);
-	bytes += (uint64_t)plan->made_shapes * table_row_charge(TABLE_SHAPE);
-	bytes += (uint64_t)plan->made_drives * table_row_charge(TABLE_DRIVE);
-	bytes += (uint64_t)plan->made_joints * table_row_charge(TABLE_JOINT);
-	bytes += (uint64_t)plan->made_points * table_row_charge(TABLE_JOINT_POINT);
-	bool grows = plan->made_bodies + plan->made_placements + plan->made_shapes +
-			     plan->made_drives + plan->made_joints + plan->made_points >
+	bytes += (uint64_t)plan->new_bodies * table_row_charge(TABLE_BODY);
+	bytes += (uint64_t)plan->new_placements * table_row_charge(TABLE_PLACEMENT);
+	bytes += (uint64_t)plan->new_shapes * table_row_charge(TABLE_SHAPE);
+	bytes += (uint64_t)plan->new_drives * table_row_charge(TABLE_DRIVE);
+	bytes += (uint64_t)plan->new_joints * table_row_charge(TABLE_JOINT);
+	bytes += (uint64_t)plan->new_points * table_row_charge(TABLE_JOINT_POINT);
+	bool grows = plan->new_bodies + plan->new_placements + plan->new_shapes + plan->new_drives +
+			     plan->new_joints + plan->new_points >
 		     0;
 	if (!grows || bytes <= tables->world.memory_max[0])
 		return STATUS_OK;

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-/* m or rad, m/s or rad/s: a joint with a larger error is violated. A projection must leave less
- * than PROJECTED. */
+/* m or rad, m/s or rad/s. A joint with an error above VIOLATED is violated. A projection must leave an error
+ * below PROJECTED. */
 #define VIOLATED 1e-3
 #define PROJECTED 1e-9
 
@@ -73,13 +73,13 @@ static enum status check_sides(struct check *check, const struct command_JOINT_C
 
 /* ---- pose and violation ------------------------------------------------------------------------ */
 
-static vec3 point_in(const struct planned_body *body, vec3 point)
+static vec3 point_in_body(const struct planned_body *body, vec3 point)
 {
 	return body == NULL ? point
 			    : quat_rotate_inverse(body->rotation, vec3_sub(point, body->position));
 }
 
-static quat frame_in(const struct planned_body *body, quat frame)
+static quat frame_in_body(const struct planned_body *body, quat frame)
 {
 	return body == NULL ? frame
 			    : quat_normalize(quat_mul(quat_conjugate(body->rotation), frame));
@@ -94,14 +94,14 @@ static void convert_to_body_axes(struct command_JOINT_CREATE *create, const stru
 	bool apart = create->type == JOINT_DISTANCE || create->type == JOINT_DRAG;
 	vec3 at_b = apart ? create->point_b : create->point_a;
 	quat frame = create->frame_a;
-	create->point_a = point_in(a, create->point_a);
-	create->point_b = point_in(b, at_b);
-	create->frame_a = frame_in(a, frame);
-	create->frame_b = frame_in(b, frame);
+	create->point_a = point_in_body(a, create->point_a);
+	create->point_b = point_in_body(b, at_b);
+	create->frame_a = frame_in_body(a, frame);
+	create->frame_b = frame_in_body(b, frame);
 	create->place = 0;
 }
 
-static vec3 world_axis(const struct planned_body *body, quat frame)
+static vec3 axis_in_world(const struct planned_body *body, quat frame)
 {
 	vec3 axis = quat_rotate(frame, vec3_make(1, 0, 0));
 	return body == NULL ? axis : quat_rotate(body->rotation, axis);
@@ -118,7 +118,7 @@ static enum status check_plane(struct check *check, const struct command_JOINT_C
 			check, STATUS_PLANAR, create->point_a.z != 0 ? "point_a" : "point_b",
 			"point_a has z = %.10g and point_b %.10g: in a planar world both must be 0",
 			create->point_a.z, create->point_b.z);
-	double along_z = scalar_abs(world_axis(a, create->frame_a).z);
+	double along_z = scalar_abs(axis_in_world(a, create->frame_a).z);
 	if (create->type == JOINT_REVOLUTE && along_z < 1 - 1e-9)
 		return REFUSE(
 			check, STATUS_PLANAR, "frame_a",
@@ -258,7 +258,7 @@ enum status check_joint_create(struct check *check, struct command *command)
 	plan_index_put(check, plan_joint_key(joint->id), plan->joint_count++);
 	plan->values[check->index] = joint->id;
 	plan->joints_after++;
-	plan->made_joints++;
+	plan->new_joints++;
 	return STATUS_OK;
 }
 
@@ -356,7 +356,7 @@ enum status check_joint_table(struct check *check, struct command *command)
 	enum status status = plan_find_joint(check, &table->joint, &joint, "joint");
 	if (status == STATUS_OK)
 		status = check_motor(check, joint, table->axis, "axis");
-	check->plan->made_points += table->points.count;
+	check->plan->new_points += table->points.count;
 	return status;
 }
 

@@ -13,11 +13,11 @@
 #include "server/engine/world/body_mass.h"
 #include "server/engine/world/world.h"
 
-/* A body as it will be after the commands checked so far. */
+/* A body after the commands checked so far. */
 struct planned_body {
 	body_id id;
-	uint32_t row;	/* ROW_NONE: an earlier command makes it */
-	uint32_t spawn; /* and that is its index */
+	uint32_t row;	/* ROW_NONE: an earlier command of the batch makes it */
+	uint32_t spawn; /* index of that command */
 	uint32_t owner;
 	uint8_t status, flags;
 	bool quarantined, removed, static_only;
@@ -30,7 +30,7 @@ struct planned_body {
 /* A joint after the commands checked so far. */
 struct planned_joint {
 	joint_id id;
-	uint32_t row; /* ROW_NONE: an earlier command makes it */
+	uint32_t row; /* ROW_NONE: an earlier command of the batch makes it */
 	uint32_t owner;
 	uint8_t type;
 	uint8_t motor[JOINT_AXES];
@@ -74,9 +74,8 @@ struct batch_plan {
 	uint32_t joints_after; /* upper bound: joints removed with a body are still counted */
 	uint32_t bodies_after, placements_after, shapes_after; /* without the walls' */
 	uint64_t shape_bytes_after;
-	uint32_t made_bodies, made_placements, made_shapes,
-		made_drives; /* upper bounds of new rows */
-	uint32_t made_joints, made_points;
+	uint32_t new_bodies, new_placements, new_shapes, new_drives; /* upper bounds of new rows */
+	uint32_t new_joints, new_points;
 	const struct method *method;
 };
 

@@ -1,8 +1,8 @@
-/* shapes.c: the shapes a world may use: rows of the shape table and the shapes behind them.
+/* shapes.c: the shapes that a world may use: rows of the shape table, and references to the shapes.
  *
- * A shape is found by id (a look-up) and by name. Names are SHA-256, but the look-up's key is their
- * first eight bytes, and two names that share those can be made on purpose. So a hit is compared with
- * the whole name, and when it is another's the rows are searched one by one.
+ * A shape is found by id and by name, each with a hash index. Names are SHA-256 hashes, but the key of the
+ * index is the first eight bytes of a name, and an attacker can construct two names that share these. So
+ * a found row is compared with the whole name; if the names differ, all rows are searched.
  */
 #include "server/base/bytes.h"
 #include "server/base/heap.h"

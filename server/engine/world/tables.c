@@ -160,7 +160,7 @@ static size_t put_value(uint8_t type, double value, uint8_t at[sizeof(uint64_t)]
 	}
 }
 
-/* Puts `value` into every value of `bytes` bytes. */
+/* Sets every value in the `bytes` bytes at `at` to `value`. */
 static void fill_values(const struct column_info *info, double value, char *at, size_t bytes)
 {
 	uint8_t one[sizeof(uint64_t)];

@@ -18,8 +18,8 @@ uint32_t tables_key_column(enum table_index table)
 	return COLUMNS_MAX;
 }
 
-static uint32_t value_of(const struct tables *tables, enum table_index table, uint32_t column,
-			 uint32_t row)
+static uint32_t column_value(const struct tables *tables, enum table_index table, uint32_t column,
+			     uint32_t row)
 {
 	const void *values = tables_column(tables, table, column);
 	if (table_infos[table].columns[column].type == COLUMN_U8)
@@ -32,7 +32,7 @@ uint32_t tables_key(const struct tables *tables, enum table_index table, uint32_
 {
 	uint32_t column = tables_key_column(table);
 	ASSERT(column < COLUMNS_MAX && row < tables_count(tables, table));
-	return value_of(tables, table, column, row);
+	return column_value(tables, table, column, row);
 }
 
 uint32_t tables_take_row(struct tables *tables, enum table_index table, struct bitset *used)
@@ -69,8 +69,8 @@ void tables_find_rows(const struct tables *tables, enum table_index table, struc
 	}
 }
 
-static enum status broken(enum table_index table, uint32_t row, uint32_t column, const char *what,
-			  struct reason *why)
+static enum status report_broken_row(enum table_index table, uint32_t row, uint32_t column,
+				     const char *what, struct reason *why)
 {
 	const char *name = table_infos[table].columns[column].name;
 	return reason_set(why, STATUS_CORRUPT, row, name, "%s row %u: %s %s",
@@ -85,9 +85,10 @@ enum status tables_check_rows(const struct tables *tables, enum table_index tabl
 	for (uint32_t row = 0; row < tables_count(tables, table); row++) {
 		uint32_t value = tables_key(tables, table, row);
 		if (value == 0 && !tables_row_is_clear(tables, table, row, &column))
-			return broken(table, row, column, "is not clear in a free row", why);
+			return report_broken_row(table, row, column, "is not clear in a free row",
+						 why);
 		if (value != 0 && by_id && table_insert(ids, value, row) != STATUS_OK)
-			return broken(table, row, key, "is in two rows", why);
+			return report_broken_row(table, row, key, "is in two rows", why);
 	}
 	return STATUS_OK;
 }
@@ -100,9 +101,10 @@ enum status tables_check_sets(const struct tables *tables, enum table_index tabl
 	for (uint32_t row = 0; row < tables_count(tables, table); row++) {
 		uint32_t key = tables_key(tables, table, row), found = UINT32_MAX;
 		if ((key != 0) != bitset_get(used, row))
-			return broken(table, row, column, "and the set of taken rows differ", why);
+			return report_broken_row(table, row, column,
+						 "and the set of taken rows differ", why);
 		if (key != 0 && index != NULL && (!table_find(index, key, &found) || found != row))
-			return broken(table, row, column, "is not found", why);
+			return report_broken_row(table, row, column, "is not found", why);
 	}
 	return STATUS_OK;
 }
@@ -113,7 +115,7 @@ uint32_t tables_body_of(const struct tables *tables, enum table_index table, uin
 	uint32_t body = table == TABLE_BODY ? row : UINT32_MAX;
 	for (uint32_t column = 0; column < info->column_count; column++)
 		if (info->columns[column].flags & COLUMN_BODY)
-			body = value_of(tables, table, column, row) -
+			body = column_value(tables, table, column, row) -
 			       (info->columns[column].flags & COLUMN_KEY ? 1u : 0u);
 	return body < tables->body.count ? tables->body.id[body] : 0;
 }
