@@ -4,31 +4,30 @@
  * so that no two may be solved side by side, and each has friction. Four points support a rigid body as
  * well as thousands.
  *
- *   contacts with points, by (body a, body b), in order of rows within each      a group
- *   in a group: each contact joins the first of those before it whose normal is
- *   within CLUSTER_COS of its own                                               a cluster
- *   of a cluster's points the four that span the widest area, nearer ones before
- *   farther ones                                                                its manifold
- *   of the others, if they are deeper than all of these or carry a load, four
- *   more                                                                        a second one
+ *   group             the contacts with points of one pair of bodies (a, b), in order of rows
+ *   cluster           of a group: each contact joins the first earlier contact whose normal is within
+ *                     CLUSTER_COS of its own
+ *   manifold          of a cluster: the four points that span the widest area, nearer points preferred
+ *   second manifold   of a cluster: four more points, if some are deeper than all of the first manifold
+ *                     or carry a load
  *
- * The second one supports a plate over a hump under its middle, which the corners would not.
+ * The second manifold supports a plate over a hump under its middle, which points at its corners do not.
  *
- * Nearness of a point is its separation at the step's end, if its bodies keep their velocities. The four
- * are chosen by width and not the deepest first, because at rest depths are rounding: the deepest would
- * be another point in each tick, and the plate would be supported at another place.
+ * Nearness of a point is its separation at the step's end if its bodies keep their velocities. The four
+ * points are chosen by width and not by depth, because at rest depths are rounding errors: the deepest
+ * point would be another one in each tick, and the plate would be supported at another place.
  *
  * Warm starts. A point starts with its stored impulse. The stored impulse of a point that is no longer
  * chosen is added to the nearest chosen one, so that the sum is kept when points change. Friction and
  * twist are stored in the row of one of a manifold's points. They continue in the manifold that has
- * points of that row, or in the first: in the other one they would act elsewhere, and bodies at rest
- * would creep.
+ * points of that row, or else in the first one: in another manifold they would act at another place, and
+ * bodies at rest would creep.
  *
- * A contact alone in its cluster is solved as it is. Materials belong to bodies; if they ever belong to
- * pieces, a cluster must be of one material.
+ * A contact alone in its cluster is solved unchanged. Materials belong to bodies; if pieces ever get
+ * materials, a cluster must be of one material.
  *
  * Invariant 1: a cluster's points are points of its contacts, so the sum of stored impulses over a
- *   pair's rows is what acted.
+ *   pair's rows is the impulse that acted.
  * Invariant 2: the clusters are a function of the list of contacts, of their multipliers and of the
  *   bodies' velocities; not of workers, because each group writes to its own slots.
  */

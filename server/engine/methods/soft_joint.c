@@ -1,29 +1,35 @@
 /* soft_joint.c: the passes of a sub-step over joints.
  *
- * soft_joint_rows.c makes a joint's rows at the positions of its bodies. Jointed bodies are taken from
- * their floats before each pass, whole and in double, and put back as differences after it. Contacts
- * come after joints, because a joint that gives way recovers, and a body pressed through the ground
- * does not.
+ * soft_joint_rows.c makes a joint's rows at the positions of its bodies. Before each pass the velocities
+ * of jointed bodies are converted from differences in float to whole velocities in double, and back
+ * after it. Contacts are solved after joints, because a joint that gives way recovers, but a body
+ * pressed through the ground does not.
  *
  *   solve    locked rows as damped springs: a row of speed u is to have
  *              u − mass_scale (u + bias),   bias = bias_rate q + h/2 J' v
  *            (softness of soft_prepare.c, at most HERTZ_MAX of the sub-step rate; q the gap, removed at
  *            most at contact.push_speed; h/2 J' v the difference of a straight motion from a curved one)
- *   relax    at the new positions: speed 0 instead, so that velocities are those of rigid joints
- *   restitution  limits that were reached and had an impulse are left at −e times the speed
+ *   relax    at the new positions: the target speed is 0, so that velocities are those of rigid joints
+ *   restitution  limits that were reached and had an impulse get −e times the speed of approach
  *
  * Connected joints, with loops, are solved together (soft_joint_plan.c chooses them), without a warm
  * start. Joints of springs alone, and those that close the loops of a net that is too dense, are solved
  * one by one before, in order of rows, and start with the last sub-step's impulses:
  *              λ ← λ − mass_scale K⁻¹ (J v + bias) − impulse_scale λ
  *
- * The other rows. A limit: as a contact's point. A spring of stiffness k and damping c: λ = −h (k q + c
- * q'), q at the sub-step's start and q' at its end; so relaxing changes it only by its damping. The
- * part of k for which sub-steps are too long acts implicitly. A velocity motor: J v = wanted, within
- * its bounds. A position motor: without a bound as a locked row, else at a speed that its force can
- * brake (soft_servo_speed), in both passes; to this is added the target's rate, that of the sub-step's
- * middle when it moves bodies and of its end when it leaves them. Friction: J v = 0, within its bounds.
- * Of joints solved together only springs are solved one by one.
+ * The other rows:
+ *
+ *   limit            as a point of a contact
+ *   spring           of stiffness k and damping c: λ = −h (k q + c q'), with q at the sub-step's start and
+ *                    q' at its end, so relaxing changes λ only by the damping. The part of k for which
+ *                    sub-steps are too long acts implicitly
+ *   velocity motor   J v = wanted, within its bounds
+ *   position motor   without a bound as a locked row, else at a speed that its force can brake
+ *                    (soft_servo_speed), in both passes. The rate of the target is added: solve uses
+ *                    that of the sub-step's middle, relax that of its end
+ *   friction         J v = 0, within its bounds
+ *
+ * In joints that are solved together only springs are solved one by one.
  */
 #include "server/engine/methods/soft_step.h"
 

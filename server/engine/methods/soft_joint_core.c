@@ -6,17 +6,17 @@
  *   A_ij = Σ_s J_is W_s J_jsᵀ,    the diagonal of A_ii times 1 + SOFTNESS
  *
  * is positive definite except for rows that move nothing, and A λ = target − J v is solved by A = L D
- * Lᵀ, one block a joint, in the order of approximate minimum degree: a ladder of planks fills in by a
- * few blocks a joint. With B_ij the reduced A_ij when j is eliminated:
+ * Lᵀ, with one block for each joint, in the order of approximate minimum degree: the factor of a ladder
+ * of planks has a few blocks more for each joint. With B_ij the reduced A_ij when j is eliminated:
  *
  *   A_ik ← A_ik − B_ij A_jj⁻¹ B_kjᵀ                 once a sub-step, column by column
  *   y_j = A_jj⁻¹ x_j    x_i ← x_i − B_ij y_j        forward
  *   λ_j = y_j − A_jj⁻¹ Σ_i B_ijᵀ λ_i                backward
  *
  * The rows of loops can be dependent (a plane four-bar, two hinges of a door) or nearly so (a taut
- * chain between two walls, which can only change its sag). Then SOFTNESS decides: dependent rows share
- * the load, and the speed that a taut chain's tension leaves is corrected by its gap in the next
- * sub-steps.
+ * chain between two walls, which can only change its sag). SOFTNESS makes the solution unique: dependent
+ * rows share the load, and the speed that the tension of a taut chain leaves is corrected by its gap in
+ * the next sub-steps.
  *
  * Rows that contradict each other (walls too far apart for their chain) would get unbounded impulses,
  * and the bodies would shake: a force f at an arm r rotates with its body, which a sub-step of h

@@ -1,16 +1,16 @@
-/* soft_joint_plan.c: which joints are solved together, and in which order.
+/* soft_joint_plan.c: chooses the joints that are solved together, and their order.
  *
  * Movable bodies, and the joints between them except those of springs alone, are a graph; a joint to a
  * body that no impulse moves belongs to one node. A connected component is a group; groups are
  * independent.
  *
  * A body with one joint is a leaf. It is removed with its joint, then the bodies that have become
- * leaves, and so on. So a group without loops is removed whole, as a tree, at the cost of as many
- * single joints. The rest, the core, is the bodies and joints in loops and between them; a chain
- * between two walls is one. It is eliminated as a sparse matrix (soft_joint_core.c).
+ * leaves, and so on. So a group without loops is removed completely, as a tree, at the cost of as many
+ * single joints. The rest is the core: the bodies and joints in loops and between loops, such as a chain
+ * between two walls. The core is eliminated as a sparse matrix (soft_joint_core.c).
  *
- * A core that fills in too much, such as a large net, becomes trees without the joints that close its
- * loops: these are loose, and the step counts one fallback.
+ * If the factor of a core would be too large, as for a large net, the joints that close its loops become
+ * loose, that is, they are solved alone; the rest becomes trees, and the step counts one fallback.
  */
 #include "server/engine/methods/soft_step.h"
 

@@ -14,7 +14,7 @@
  *
  * The impulses of the last sub-step warm-start the next step. `multiplier` has the normal one of point
  * i at 3i, friction as a vector in A's frame at 1, 2 and 4, the twist at 5. Stored as a vector,
- * friction stays right when the normal changes.
+ * friction remains valid when the normal changes.
  */
 #include "server/engine/methods/soft_step.h"
 

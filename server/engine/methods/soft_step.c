@@ -15,14 +15,14 @@
  *             joints, then contacts, without the springs' bias, and friction   relax
  *   restitution; impulses and poses back into the tables, in double; sleep
  *
- * Small steps are worth more than many iterations: the error of a step is proportional to h², and
- * relaxing removes the speed that a soft constraint leaves behind, so that stacks come to rest and
- * pushing out penetration adds no energy. Every float of a body is a difference from the step's start,
- * so that no precision is lost far from the origin.
+ * Many small steps give a smaller error than many iterations of a large one, because the error of a step
+ * is proportional to h². Relaxing removes the speed that a soft constraint leaves behind, so that stacks
+ * come to rest and correcting penetration adds no energy. Every float of a body is a difference from the
+ * step's start, so that no precision is lost far from the origin.
  *
- * Joints are few and form chains, and a chain that stretches is wrong where a stack that does is only
- * soft. So their rows are in double, made anew in every sub-step, and trees and loops are solved
- * together. Contacts come after the joints: what they leave stays.
+ * Joints are few and form chains. A stack may be slightly soft, but a chain must not stretch. Therefore
+ * the rows of joints are in double and made again in every sub-step, and trees and loops are solved
+ * together. Contacts are solved after joints, so the velocities at the end of a pass satisfy the contacts.
  *
  * Results do not depend on the number of workers: narrow phase, lanes, trees and bodies write to their
  * own slots, and colours are solved in order. Everything that outlives a step is in columns (the

@@ -5,10 +5,10 @@
  *
  *   v⁻ = v_m − s M⁻¹ N'ᵀ λ,   s > 0 so that ½ v⁻·M v⁻ = ½ v*·M v*
  *
- * so bodies meet with the momentum and exactly the energy they had (s is 1 if nothing rotated during
- * the motion, because then v⁻ = v*). Bodies that touched during the motion and do not at x' keep their
- * velocities; the energy they gained is deducted from that of the others. Then the impact itself, over
- * all contacts that touch at x':
+ * so bodies meet with the momentum and exactly the energy that they had before (s is 1 if no body rotated
+ * during the motion, because then v⁻ = v*). Bodies that touched during the motion and do not at x'
+ * keep their velocities; the energy they gained is deducted from that of the others. Then the impact
+ * itself is solved, over all contacts that touch at x':
  *
  *   Newton        N' v⁺ ≥ −e N' v⁻ where contacts arrive faster than restitution.speed, else
  *                 N' v⁺ ≥ 0; friction as in the motion (papers C-08)

@@ -2,7 +2,8 @@
  *
  *   small       dense: A = J M⁻¹ Jᵀ by pivoting (lcp_dantzig); with friction by Baraff's extension of it
  *               (lcp_friction); the projection by a dual active set over the bodies' coordinates
- *               (qp_dual_active_set). Joint rows with two bounds are pivoted, being no projection
+ *               (qp_dual_active_set). With joint rows of two bounds pivoting, because that is no
+ *               projection
  *   larger      sparse (lcp_sparse), which solves the dual and the primal at once: x and the velocity
  *
  * Tangents are rotated so that the first points along the slip that the contact would have without

@@ -1,4 +1,4 @@
-/* velocity_joint.c: what joints add to an island: their rows, and two more stages of the step.
+/* velocity_joint.c: the rows of joints in an island, and the two stages that joints add to the step.
  *
  * Joints' rows follow those of contacts in the island's system:
  *

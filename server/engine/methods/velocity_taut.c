@@ -5,8 +5,8 @@
  * beginning do not contain that stiffness. If its (h ω)² is more than about 4, the rounds of the motion
  * (velocity_joint.c) diverge, which a rope bridge of planks does at 60 Hz.
  *
- * So the impulse follows the line: a rope that carries λ during the motion and rotates by θ gives −λ θ
- * across. That is a compliant row across the line, and one about each body:
+ * So the impulse follows the line: a rope that carries λ during the motion and rotates by θ gives an
+ * impulse of −λ θ across the line. That is a compliant row across the line, and one about each body:
  *
  *   w = J v + x/s = 0      s = h λ/L, between the anchors;  h λ r, of a body with the arm r
  *
