@@ -139,7 +139,7 @@ struct joint_target {
 	uint8_t axis;
 	double value;
 };
-enum { JOINT_TARGETS_MAX = 2048 }; /* of one command: they fit into a frame */
+enum { JOINT_TARGETS_MAX = 2048 }; /* of one command, so that it fits into a frame */
 /* A point of a motor's table. */
 struct joint_point {
 	double time; /* s since the table was set */
@@ -157,7 +157,7 @@ enum event_kind {
 	EVENT_QUARANTINE =
 		6, /* body a: its new state was not finite or too far away; it is inactive */
 	EVENT_FALLBACK = 7, /* value = number of times the method used its fallback this tick */
-	/* value = the limit. fraction 0: the step was not made, the world pauses; 1: it was made,
+	/* value = the limit. fraction 0: no step was made, and the world pauses; 1: the step was made,
 	 * and `child_a` events over the limit of events were dropped */
 	EVENT_LIMIT = 8,
 	/* joint `child_a` of bodies a and b (0: the world) broke and was removed; point: its anchor; value:
@@ -167,12 +167,11 @@ enum event_kind {
 	EVENT_DEATHS = 11, /* reserved: particles */
 };
 
-/* Events of a tick come in this order: by kind, then a, then b, then child a, then
- * child b. */
+/* Events of a tick are sorted by kind, then a, then b, then child a, then child b. */
 struct event {
 	uint8_t kind;
 	body_id a, b;		   /* 0 where there is none */
-	uint32_t child_a, child_b; /* of a contact: which piece of each body's shape, e.g. a mesh's
+	uint32_t child_a, child_b; /* of a contact: piece of each body's shape, such as a mesh's
 				      triangle */
 	double fraction; /* of the tick at which it happened, 0 … 1; 1 if the method does not resolve it */
 	vec3 point, normal;

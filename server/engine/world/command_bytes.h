@@ -1,4 +1,4 @@
-/* command_bytes.h: commands in the engine's own flat form, in which batches wait for their tick.
+/* command_bytes.h: commands in the engine's flat form, in which batches are stored until their tick.
  *
  *   u16 op, u8 field count, then the fields in order, little-endian:
  *   BODY SHAPE INTEGER i64 · ENUM u8 · U32 u32 · F64 f64 · VEC3 3 f64 · QUAT 4 f64 (w first)
@@ -15,7 +15,7 @@
 #include "server/base/bytes.h"
 #include "server/engine/world/command.h"
 
-/* Appends a command that is in the list; failures stick in the writer. */
+/* Appends a command with a known op. A failure is recorded in the writer. */
 void command_write(struct writer *writer, const struct command *command);
 /* Takes one command; its attachments are pushed to `arena`. MALFORMED (unknown op, cut off, too many
  * fields or attachments) or NO_MEMORY. Values are not checked. */

@@ -6,11 +6,11 @@
 #include "server/engine/dynamics/step_joints.h"
 #include "server/engine/world/plan_find.h"
 
-/* What JOINT_CREATE does if the bodies' poses or velocities violate the joint. */
+/* The effect of JOINT_CREATE if the bodies' poses or velocities violate the joint. */
 enum joint_violated {
 	JOINT_VIOLATED_PLACE = 0,   /* refuses violated positions */
 	JOINT_VIOLATED_STRICT = 1,  /* refuses violated positions and velocities */
-	JOINT_VIOLATED_PROJECT = 2, /* moves the bodies */
+	JOINT_VIOLATED_PROJECT = 2, /* moves the bodies and changes their velocities */
 };
 
 /* One planned command being applied. */

@@ -1,5 +1,5 @@
-/* plan_find.h: bodies, shapes and joints that a command names, looked up in the plan. Private to
- * the checks of commands. */
+/* plan_find.h: finds the bodies, shapes and joints that a command names, in the plan. Private to the
+ * checks of commands. */
 #ifndef CAIRN_ENGINE_WORLD_PLAN_FIND_H
 #define CAIRN_ENGINE_WORLD_PLAN_FIND_H
 
@@ -17,7 +17,7 @@ struct check {
 #define REFUSE(check, status, field, ...)                                                          \
 	reason_set((check)->why, (status), (check)->index, (field), __VA_ARGS__)
 
-/* Keys of the plan's index: bodies, shapes and joints have ids of their own. */
+/* Keys of the plan's index. They differ for bodies, shapes and joints with equal ids. */
 uint64_t plan_body_key(body_id id);
 uint64_t plan_shape_key(shape_id id);
 uint64_t plan_joint_key(joint_id id);
