@@ -1,21 +1,21 @@
 /**
  * Parts of a world to watch, for World.subscribe({areas: [ball([0, 0, 0], 20), box([0, 0, 0], [9, 9, 9], 7)]}) and
- * World.focus. Lengths in metres, world axes. With `body` (an id) positions are relative to where that body is, and the
- * area goes with it without turning.
+ * World.focus. Lengths in metres, world axes. With `body` (an id; 0: none) positions are relative to the position of that
+ * body: the area moves with the body and does not turn with it.
  */
 
 /** The whole world. */
 export const everything = () => [0, [], 0];
 
-/** From corner to corner: [x, y, z], [x, y, z]. */
+/** An axis-aligned box from `minimum` [x, y, z] to `maximum` [x, y, z]. */
 export const box = (minimum, maximum, body = 0) => [1, [...minimum, ...maximum], body];
 
-/** A sphere. */
+/** A sphere: centre [x, y, z] and radius. */
 export const ball = (centre, radius, body = 0) => [2, [...centre, radius], body];
 
 /**
- * Looks along −z of the rotation [w, x, y, z], +y up. halfWidth and halfHeight are those at distance 1: of a camera with
- * the vertical field of view f, tan(f / 2) × aspect and tan(f / 2).
+ * A camera's view volume between the distances `near` and `far`: it looks along −z of the rotation [w, x, y, z], +y up.
+ * halfWidth and halfHeight are measured at distance 1: tan(f / 2) × aspect and tan(f / 2) for the vertical field of view f.
  */
 export const frustum = (eye, rotation, halfWidth, halfHeight, near, far, body = 0) =>
   [3, [...eye, ...rotation, halfWidth, halfHeight, near, far], body];

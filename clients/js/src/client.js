@@ -1,10 +1,11 @@
 /**
- * A session. Every request is a promise; messages that answer no request go to `on…` callbacks. It computes no physics: it
- * sends commands and keeps mirrors.
+ * A session. Every request is a promise; messages that answer no request go to `on…` callbacks. The client computes no
+ * physics: it sends commands and stores mirrors of the state.
  *
- * A session may outlive its connection (options `resumes`, `reconnects`; docs/PROTOCOL.md, "coming back"): `resume` takes it up
- * again with its mirrors, its numbers and its bodies; where it is gone `rejoin` begins another one that joins the same worlds
- * and watches the same; `comeBack` does the one or the other until it is done.
+ * A session may outlive its connection (options `resumes`, `reconnects`; docs/PROTOCOL.md, "coming back"). `resume` continues
+ * the session on a new connection, with its mirrors, its batch numbers and its bodies. If the session has expired, `rejoin`
+ * opens a new one that joins the same worlds and repeats the subscriptions. `comeBack` tries `resume`, then `rejoin`, until one
+ * succeeds.
  */
 import { MODES } from "./commands.js";
 import { MESSAGE, STATUS } from "./manifest.js";
@@ -18,12 +19,15 @@ export { World } from "./world.js";
 const REDIRECTS_MAX = 4;
 /** Statuses of a session that cannot be resumed: expired, or never resumable. */
 const EXPIRED = 35;
-/** Refusals that a later attempt would repeat. */
+/** Statuses that a later attempt would get again: `comeBack` stops at these. */
 const FINAL = ["auth", "forbidden", "version", "unsupported", "malformed"];
 
 const pause = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
 
-/** Whether a redirect may be followed: the same kind of address, and never from a protected one to an open one. */
+/**
+ * Whether a redirect may be followed: to the same kind of address, from ws: to wss:, or from unix: to tcp:. Never from wss: to
+ * ws:, because a redirect must not remove the encryption.
+ */
 export function mayFollow(from, to) {
   const kind = (address) => /^(ws|wss|tcp|tls|unix)(?=:)/.exec(address)?.[0] ?? "tcp";
   const allowed = { ws: ["ws", "wss"], wss: ["wss"], tcp: ["tcp"], unix: ["unix", "tcp"] };
@@ -32,18 +36,19 @@ export function mayFollow(from, to) {
 
 export class Client {
   /**
-   * Opens a session over what `open(address, events)` connects, following redirects.
+   * Opens a session over a transport that `open(address, events)` connects; follows redirects.
    * @param {(address: string, events: object) => Promise<object>} open openTcp or openWebSocket
    * @param {string} address
    * @param {object} options
    * @param {string} [options.role] a lower role than the connection would get
-   * @param {Uint8Array | (() => Uint8Array | Promise<Uint8Array>)} [options.token] a function is called before each new session:
-   *   a connect token is good for one
-   * @param {string} [options.name]
-   * @param {boolean} [options.resumes] the server keeps the session 30 s for `resume` when the connection is lost
-   * @param {boolean} [options.reconnects] as `resumes`, and `comeBack` is called by itself
-   * @param {(error: Closed) => void} [options.onClosed] the connection has ended, once for each
-   * @param {(how: "resumed" | "joined") => void} [options.onBack] after `reconnects` has come back
+   * @param {Uint8Array | (() => Uint8Array | Promise<Uint8Array>)} [options.token] a connect token; a function is called before
+   *   each new session, because a token opens only one
+   * @param {string} [options.name] the client's name in HELLO
+   * @param {boolean} [options.resumes] after the connection is lost the server keeps the session for 30 s, for `resume`
+   * @param {boolean | object} [options.reconnects] as `resumes`, and the client calls `comeBack` itself, with this object as its
+   *   options
+   * @param {(error: Closed) => void} [options.onClosed] called once for each connection that ends
+   * @param {(how: "resumed" | "joined") => void} [options.onBack] called after a reconnect by `reconnects`
    * @returns {Promise<Client>} rejects with Refused (auth, role, …) or Closed
    */
   static async over(open, address, options = {}) {
@@ -64,7 +69,7 @@ export class Client {
   constructor(open, address, options) {
     this.#open = open;
     this.#options = { name: "cairn-js", resumes: options.reconnects ?? false, onClosed() {}, onBack() {}, ...options };
-    /** Where it connects to, and where the last GOODBYE sent it ("": nowhere) after how many milliseconds. */
+    /** The server's address; the redirect of the last GOODBYE ("": none) and its delay in milliseconds. */
     this.address = address;
     this.redirect = "";
     this.retry = 0;
@@ -77,16 +82,17 @@ export class Client {
   /** Whether the connection is open. */
   get connected() { return this.#error === null && this.#greeted; }
 
-  /** Ends the session for good. */
+  /** Ends the session; it cannot be resumed. */
   close() {
     this.#leaving = true;
     if (this.connected && this.welcome?.resume_token) this.send("goodbye", { code: 0 });
     this.#transport?.close();
-    if (!this.connected) this.#forget(this.#error);
+    if (!this.connected) this.#rejectPending(this.#error);
   }
 
-  // ---- beginning and coming back -----------------------------------------------------------------
+  // ---- connecting and reconnecting ---------------------------------------------------------------
 
+  /** Replaces the transport. Callbacks of the old one are ignored from here on, because its `line` is off. */
   async #connect(address) {
     const line = { on: true };
     this.#line.on = false;
@@ -110,7 +116,7 @@ export class Client {
 
   #line = { on: false };
 
-  /** HELLO and its WELCOME. */
+  /** Sends HELLO with the fields of `more` and waits for WELCOME. */
   async #hello(more) {
     const caps = ["ack", "exact", ...(this.#options.resumes ? ["resume"] : [])];
     const hello = { protocol: [1, 0], client: this.#options.name, caps, ...more };
@@ -134,14 +140,14 @@ export class Client {
   /** The address to connect to: the redirect of the last GOODBYE, else the old address. */
   get #target() { return mayFollow(this.address, this.redirect) ? this.redirect : this.address; }
 
-  /** Connects and says HELLO as `words()` has it; follows the redirect if GOODBYE comes instead of WELCOME. */
-  async #greet(words = () => this.#newHello()) {
+  /** Connects and sends HELLO with the fields that `fieldsOf()` returns; follows the redirect if GOODBYE is the answer. */
+  async #greet(fieldsOf = () => this.#newHello()) {
     for (let redirects = 0; ; redirects++) {
       const target = this.#target;
       this.redirect = "";
       try {
         await this.#connect(target);
-        await this.#hello(await words());
+        await this.#hello(await fieldsOf());
         this.address = target;
         return;
       } catch (error) {
@@ -156,9 +162,9 @@ export class Client {
   }
 
   /**
-   * One attempt to take the session up again after its connection was lost: connects where GOODBYE sent it or where it was.
+   * One attempt to resume the session after its connection was lost, at the address of GOODBYE's redirect or at the old one.
    * Mirrors continue from their last frame, bodies stay owned, batches and STEPs without an answer are sent again.
-   * @throws {Refused} "expired": the session is gone; `rejoin` then
+   * @throws {Refused} "expired": the server no longer has the session; call `rejoin`
    * @throws {Closed} no connection
    */
   async resume() {
@@ -173,17 +179,17 @@ export class Client {
       if (error.status === "expired") this.welcome = { ...this.welcome, resume_token: null };
       throw error;
     }
-    for (const world of this.worlds.values()) world.sayAgain();
+    for (const world of this.worlds.values()) world.resendPending();
   }
 
   /**
-   * One attempt to begin anew: another session, which joins the worlds of the old one and watches what it watched, through the
-   * same World and subscription objects. Epochs and ids may be others. Batches without an answer are rejected.
+   * One attempt to open a new session that joins the worlds of the old one and repeats its subscriptions. The World and
+   * subscription objects stay the same; epochs and ids may differ. Batches without an answer are rejected.
    * @returns {Promise<World[]>} worlds that no longer exist
    */
   async rejoin() {
-    this.#forget(this.#error ?? new Closed("the session was left"));
-    // A session that was refused on this connection may be followed by a new one on it.
+    this.#rejectPending(this.#error ?? new Closed("the client has left the session"));
+    // After a refused resume the connection is still open: the new session may use it.
     if (this.#error === null && !this.#greeted) await this.#hello(await this.#newHello());
     else await this.#greet();
     const worlds = [...this.worlds.values()], gone = [];
@@ -195,7 +201,7 @@ export class Client {
         const info = await this.request("world_join", { world: 0, name: world.name }, "world_info");
         this.worlds.set(info.world, world);
         this.worlds.delete(-1 - i);
-        await world.beginAnew(info);
+        await world.rejoin(info);
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
         this.worlds.delete(-1 - i);
@@ -207,10 +213,11 @@ export class Client {
   }
 
   /**
-   * Comes back: resumes, or where the session is gone rejoins; waits longer after each attempt that fails.
+   * Reconnects: resumes the session, or calls `rejoin` if it has expired. The wait doubles after each failed attempt, from
+   * `firstWait` to `longestWait` milliseconds.
    * @param {{tries?: number, firstWait?: number, longestWait?: number, onWait?: (error: Error, ms: number) => void}} options
    * @returns {Promise<"resumed" | "joined">}
-   * @throws the last error, after so many tries, or at once if another attempt would fail too (auth, version, …)
+   * @throws the last error, after `tries` attempts, or at once if another attempt would fail too (auth, version, …)
    */
   async comeBack({ tries = Infinity, firstWait = 250, longestWait = 5000, onWait = () => {} } = {}) {
     let wait = firstWait, error = this.#error;
@@ -236,12 +243,12 @@ export class Client {
         error = failed;
       }
     }
-    throw error ?? new Closed("the session was left");
+    throw error ?? new Closed("the client has left the session");
   }
 
   // ---- requests ----------------------------------------------------------------------------------
 
-  /** Sends a message that is not answered, or whose answer comes as a callback. */
+  /** Sends a message that has no answer, or whose answer comes as a callback. */
   send(name, values) {
     if (this.#error !== null) throw this.#error;
     this.#transport.send(encode(name, values));
@@ -263,13 +270,13 @@ export class Client {
     });
   }
 
-  /** A request whose answer has `key` (default ref) with the number given for it here. */
+  /** Sends a request with a new number in its field `key` (default ref); the answer has the same number there. */
   request(name, values, answer, key = "ref") {
     const number = this.nextRef();
     return this.ask(name, { ...values, [key]: number }, answer, number, key);
   }
 
-  /** A request that is answered by `answer` with message[key] = number, or refused by ERROR with that ref. */
+  /** Sends a request; its answer is of type `answer` with message[key] = number, its refusal an ERROR with that ref. */
   ask(name, values, answer, number, key = "ref") {
     const about = MESSAGE[name].number;
     return this.#ask(name, values, (m) => (m.type === answer && m[key] === number) ||
@@ -282,7 +289,7 @@ export class Client {
     this.bytesIn += bytes.length;
     this.messagesIn++;
     if (message.type === "welcome") {
-      // It is kept; the bytes it came in are not ours.
+      // A copy, because the token refers to bytes of the transport and is needed later.
       this.#welcomed({ ...message, resume_token: message.resume_token?.slice() ?? null });
     }
     for (const entry of this.#waiting) {
@@ -305,7 +312,7 @@ export class Client {
       case "goodbye":
         this.retry = message.retry_ms;
         this.redirect = message.redirect;
-        this.#end(new Closed(`the server said goodbye: ${message.text}`, STATUS[message.code]?.[0] ?? null));
+        this.#end(new Closed(`the server ended the connection: ${message.text}`, STATUS[message.code]?.[0] ?? null));
         break;
       case "snapshot": case "delta": case "rows": case "events": case "notice":
         for (const world of this.worlds.values()) world.takeState(message, size, started);
@@ -326,7 +333,7 @@ export class Client {
     }
   }
 
-  /** The connection has ended. A session that may be taken up again keeps its batches and STEPs. */
+  /** The connection has ended. A session that may be resumed keeps its pending batches and STEPs. */
   #end(error) {
     if (this.#error !== null) return;
     this.#error = error;
@@ -336,21 +343,21 @@ export class Client {
     const established = this.#greeted;
     if (!established) return;
     this.#greeted = false;
-    if (!this.welcome.resume_token || this.#leaving) this.#forget(error);
+    if (!this.welcome.resume_token || this.#leaving) this.#rejectPending(error);
     this.#options.onClosed(error);
     if (!this.#options.reconnects || this.#leaving) return;
     this.comeBack(this.#options.reconnects === true ? {} : this.#options.reconnects)
-      .then((how) => this.#options.onBack(how), (last) => { this.#forget(last); this.#options.onClosed(last); });
+      .then((how) => this.#options.onBack(how), (last) => { this.#rejectPending(last); this.#options.onClosed(last); });
   }
 
-  /** Requests without a number of their own are not asked again. */
+  /** Rejects the requests that are not sent again after a resume: all but batches and STEPs. */
   #drop() {
     for (const entry of this.#waiting) entry.reject(this.#error);
     this.#waiting.clear();
   }
 
-  /** Nobody will answer what was sent. */
-  #forget(error) {
+  /** Rejects batches and STEPs without an answer, because none will come. */
+  #rejectPending(error) {
     for (const world of this.worlds.values()) world.end(error);
   }
 
@@ -359,7 +366,7 @@ export class Client {
   /** [{world, name, mode, tick, bodies}, …] */
   async list() {
     const ref = this.nextRef(), found = [];
-    // One message a world, and all may come at once.
+    // One message per world; several may arrive before this function continues, so the callback collects them.
     await this.#ask("world_list", { ref }, (m) => {
       if (m.ref !== ref || (m.type !== "world_info" && m.type !== "error")) return false;
       if (m.type === "error") return true;
@@ -369,7 +376,7 @@ export class Client {
     return found;
   }
 
-  /** Facts and counters, as an object; of one section: server, worlds, refused or quotas. */
+  /** The server's facts and counters, as an object. `what`: "" for all, or one of server, worlds, refused, quotas. */
   async info(what = "") {
     return (await this.request("info", { what }, "reply")).value;
   }
@@ -381,6 +388,7 @@ export class Client {
     return this.join(name);
   }
 
+  /** Joins a world by name. @throws {Refused} "unknown_world" */
   async join(name) {
     const info = await this.request("world_join", { world: 0, name }, "world_info");
     if (!this.worlds.has(info.world)) this.worlds.set(info.world, new World(this, info));

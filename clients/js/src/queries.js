@@ -1,11 +1,11 @@
 /**
- * Queries of a world (docs/PROTOCOL.md, "queries"), all kinds there are. Lengths in metres, angles in radians, impulses
- * in N s (those of the last tick), energies in J; vectors are [x, y, z], rotations [w, x, y, z], ids are numbers.
+ * All kinds of queries of a world (docs/PROTOCOL.md, "queries"). Lengths in metres, angles in radians, impulses in N s (those
+ * of the last tick), energies in J; vectors are [x, y, z], rotations [w, x, y, z], ids are numbers.
  *
- * A `shape` is canonical bytes (shapes.js; no solid), or the name of a shape the world may use: its 32 bytes. What is
- * refused rejects with Refused: `unknown_body`, `unknown_shape`, `range` (with the number of the field), `busy` where too many
- * long questions wait, `limit` where too much is within reach. `closest`, `cast`, `move` and `regions` may be answered a little
- * later, of the tick in `answered`.
+ * A `shape` is canonical bytes (shapes.js; no solid), or the name of a shape the world may use: its 32 bytes or their hex. A
+ * refused query rejects with Refused: `unknown_body`, `unknown_shape`, `range` (with the number of the field), `busy` if too
+ * many long queries wait, `limit` if too many bodies are within reach. The answer to `closest`, `cast`, `move` and `regions` may
+ * come some ticks later; `answered` has the tick that it describes.
  */
 import { jointItemOf, jointOf } from "./joints.js";
 import { QUERY } from "./manifest.js";
@@ -22,12 +22,12 @@ const sideOf = ([body, placement, child, point, vertices]) => ({ body, placement
 const bytesOf = (name) =>
   typeof name === "string" ? Uint8Array.from(name.match(/../g) ?? [], (pair) => parseInt(pair, 16)) : name;
 
-/** What World inherits: it has `client` and `number`. */
-export class Questions {
+/** The base class of World. A subclass has `client` and `number`. */
+export class Queries {
   /** The state that the last answer describes: {epoch, tick}. */
   answered = null;
 
-  /** [kind, …] as in docs/PROTOCOL.md, "queries"; the answer as it came. @throws {Refused} */
+  /** Sends QUERY [kind, …] (docs/PROTOCOL.md, "queries"). @returns the answer, not decoded further @throws {Refused} */
   async query(...query) {
     const { answer, epoch, tick } = await this.client.request("query", { world: this.number, query }, "answer", "id");
     this.answered = { epoch, tick };
@@ -36,7 +36,7 @@ export class Questions {
 
   /**
    * The hits of a ray, nearest first: [{body, placement, child, fraction, point, normal}, …].
-   * @param {number[]} direction its length does not matter, but for 0, which is refused
+   * @param {number[]} direction of any length but 0, which is refused
    * @param {number} length m; fraction 1 is its end
    * @param {{limit?, category?, mask?, ignore?}} options ignore: the id of a body to pass through
    */
@@ -60,7 +60,7 @@ export class Questions {
   }
 
   /**
-   * All of one joint: {id, type, passes, asleep, a, b, owner, tag, pointA, frameA, pointB, frameB, coordinates, force, torque,
+   * One joint: {id, type, passes, asleep, a, b, owner, tag, pointA, frameA, pointB, frameB, coordinates, force, torque,
    * anchorA, anchorB (m, world), breakForce, breakTorque, axes: [{mode, lower, upper, …} of six]}.
    */
   async joint(joint) {
@@ -90,15 +90,15 @@ export class Questions {
     }
   }
 
-  /** Of all bodies together: {kinetic, potential (J; zero at the origin), linear (N s), angular (N m s, about the origin)}. */
+  /** Sums over all bodies: {kinetic, potential (J; zero at the origin), linear (N s), angular (N m s, about the origin)}. */
   async totals() {
     const [kinetic, potential, linear, angular] = await this.query(4);
     return { kinetic, potential, linear, angular };
   }
 
   /**
-   * A body: {id, status, flags, owner, tag, position, rotation, velocity, spin, mass (kg), centre, shapes}; centre is that of
-   * its mass in body axes, shapes [{name (bytes), position, rotation}, …].
+   * A body: {id, status, flags, owner, tag, position, rotation, velocity, spin, mass (kg), centre, shapes}. `centre` is the
+   * centre of mass in body axes; `shapes` is [{name (32 bytes), position, rotation}, …].
    */
   async facts(body) {
     const [id, status, flags, owner, tag, position, rotation, velocity, spin, mass, centre, placed = []] =
@@ -121,8 +121,8 @@ export class Questions {
   }
 
   /**
-   * What a shape meets that goes along `way` (m) without turning, nearest first: as `ray`, and depth (m, of an overlap at the
-   * start, whose fraction is 0) and ownChild.
+   * The hits of a shape that moves along `way` (m) without turning, nearest first: as of `ray`, with depth (m; of an overlap at
+   * the start, whose fraction is 0) and ownChild (the piece of the moving shape).
    */
   async cast(shape, position, way,
     { rotation = UPRIGHT, limit = 1, category = ALL_BITS, mask = ALL_BITS, ignore = 0 } = {}) {
@@ -130,7 +130,7 @@ export class Questions {
   }
 
   /**
-   * The nearest points of two bodies; other = 0: of a body and the one nearest to it. null where nothing is within `reach` (m).
+   * The nearest points of two bodies; other = 0: of a body and the body nearest to it. null if no body is within `reach` (m).
    * {distance (< 0: a depth), normal, sides: [{body, placement, child, point, vertices}, …]}: one vertex names a corner, two an
    * edge, three a face.
    */
@@ -141,7 +141,7 @@ export class Questions {
   }
 
   /**
-   * Mass properties of a body, or (0) of all dynamic ones together, about their centre in world axes: {mass (kg), centre,
+   * Mass properties of a body, or (0) of all dynamic bodies together, about their centre in world axes: {mass (kg), centre,
    * inertia [xx, yy, zz, xy, xz, yz] (kg m²), moments (principal, largest first), axes (turns principal axes to the world's),
    * radius (m, of the sphere in which the body turns), bodies}.
    */
@@ -152,8 +152,7 @@ export class Questions {
 
   /**
    * Moves a character of this shape along `way` with sliding, without changing the world:
-   * {position, left (m of the way not gone), grounded, stuck,
-   * iterations, climbed (m), ground (as in `cast`, or null), contacts}.
+   * {position, left (m of the way that remain), grounded, stuck, iterations, climbed (m), ground (as in `cast`, or null), contacts}.
    * @param {{rotation?, iterations?, slope?, step?, skin?, category?, mask?, ignore?}} options iterations: straight pieces, at
    *   most 16; slope: cosine of the steepest ground; step: highest ledge (m) that it climbs; skin: distance (m) kept from obstacles
    */
@@ -168,8 +167,8 @@ export class Questions {
   }
 
   /**
-   * The methods there are: [{number, name, motion, shapes, abilities: [word, …], why: null where the world could take it as it
-   * stands, summary, names: [{name, parameter, value}, …]}, …].
+   * All methods: [{number, name, motion, shapes, abilities: [word, …], why, summary, names: [{name, parameter, value}, …]}, …].
+   * `why` is null if the world in its present state accepts the method, else the reason why it does not.
    */
   async methods() {
     return (await this.query(QUERY.methods)).map(([number, name, motion, shapes, abilities, code, why, summary, names]) => ({
@@ -186,8 +185,8 @@ export class Questions {
   }
 
   /**
-   * Where two closed solids overlap, deepest first: [{placement, otherPlacement, depth, volume (m³), point, otherPoint, normal,
-   * contours}, …]. Spheres, capsules and planes have no regions.
+   * The regions in which two closed solids overlap, deepest first: [{placement, otherPlacement, depth, volume (m³), point,
+   * otherPoint, normal, contours}, …]. Spheres, capsules and planes have no regions.
    */
   async regions(body, other, limit = 64) {
     return (await this.query(11, body, other, limit)).map(

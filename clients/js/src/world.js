@@ -3,9 +3,10 @@ import { CONTROL, MODES, command, eventOf, resultOf } from "./commands.js";
 import { jointMask } from "./joints.js";
 import { COLUMN, MESSAGE, STATUS } from "./manifest.js";
 import { Mirror, PROFILE } from "./mirror.js";
-import { Questions } from "./queries.js";
+import { Queries } from "./queries.js";
 import { Closed, Refused } from "./wire.js";
 
+/** Bytes of a shape in one SHAPE_UPLOAD. */
 const PART = 57344;
 /** Columns of a subscription that names none: position, rotation, velocity, spin, status. */
 const FIELDS = 31;
@@ -19,7 +20,7 @@ function maskOf(fields) {
   }, 0);
 }
 
-export class World extends Questions {
+export class World extends Queries {
   #batch = 0;
   #request = 0;
   /** Batches and STEPs without an answer, by number: {values, resolve, reject}. */
@@ -33,7 +34,7 @@ export class World extends Questions {
     /** Subscriptions by number, as `subscribe` gives them. */
     this.subscriptions = new Map();
     this.shapeIds = new Map();
-    /** Called when the server reports the world's pace or counts again. */
+    /** Called for each WORLD_INFO: the server's report of the world's pace and counts. */
     this.onInfo = () => {};
     this.takeInfo(info);
   }
@@ -63,8 +64,8 @@ export class World extends Questions {
   }
 
   /**
-   * Commands, then n ticks (0: none) of a world that is not running: {tick, edit, epoch, hash, tickHash, values}; values: ids
-   * the commands made.
+   * Applies commands, then n ticks (0: none), to a world that is not running: {tick, edit, epoch, hash, tickHash, values};
+   * values: the ids the commands made.
    * @throws {Refused}
    */
   async step(n = 1, commands = []) {
@@ -86,8 +87,8 @@ export class World extends Questions {
   }
 
   /**
-   * Restores a saved state; a new epoch begins: {epoch, tick, edit, hash, otherBits}; otherBits is true if a build
-   * whose bits differ saved the state.
+   * Restores a saved state; a new epoch begins: {epoch, tick, edit, hash, otherBits}. otherBits is true if the state was saved
+   * by a build whose floating-point results differ in their bits.
    */
   async restore(name) {
     const answer = await this.client.request("restore", { world: this.number, name }, "restored");
@@ -96,7 +97,7 @@ export class World extends Questions {
     return { epoch, tick, edit, hash: hash.slice(), otherBits: others !== 0 };
   }
 
-  /** A copy, paused, of the present state or of a saved one. @returns {Promise<World>} joined */
+  /** Copies the present state or a saved one to a new, paused world. @returns {Promise<World>} joined */
   async fork(name, snapshot = "") {
     await this.client.request("fork", { world: this.number, name, snapshot }, "forked");
     return this.client.join(name);
@@ -104,7 +105,7 @@ export class World extends Questions {
 
   // ---- input -----------------------------------------------------------------------------------
 
-  /** Sends a numbered message. Because of its number it may be sent again, and is still applied once. */
+  /** Sends a numbered message. The server applies each number once, so the message may be sent again after a resume. */
   #numbered(pending, number, name, values) {
     return new Promise((resolve, reject) => {
       pending.set(number, { values, resolve, reject });
@@ -120,7 +121,8 @@ export class World extends Questions {
   }
 
   /**
-   * Sends a batch that is applied at the next tick, or at once if the world is not running. @returns {Promise<{batch, tick, values}>} values: ids made
+   * Sends a batch of commands, which is applied at the next tick, or at once if the world is not running.
+   * @returns {Promise<{batch, tick, edit, values}>} values: the ids the commands made
    * @throws {Refused}
    */
   send(...commands) {
@@ -136,7 +138,7 @@ export class World extends Questions {
       return;
     }
     for (const item of message.list) {
-      // Waiting for its tick: another one follows.
+      // The batch waits for its tick: another result follows.
       if (STATUS[item[2]]?.[0] === "waiting") continue;
       const waiting = this.#batches.get(item[0]);
       this.#batches.delete(item[0]);
@@ -177,12 +179,12 @@ export class World extends Questions {
     }
   }
 
-  /** A batch and its result, of a running or a paused world (which is edited without a tick). */
+  /** Sends a batch to a running world, or applies it without a tick to a world that is not running; its result. */
   apply(...commands) {
     return this.mode === "running" ? this.send(...commands) : this.step(0, commands);
   }
 
-  /** Uploads canonical bytes (once) and returns the shape's id here. Needs crypto.subtle: https, localhost or Node. */
+  /** Uploads canonical bytes (once) and returns the shape's id in this world. Needs crypto.subtle: https, localhost or Node. */
   async shape(data) {
     const name = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
     const key = String(name);
@@ -198,7 +200,7 @@ export class World extends Questions {
     return this.shapeIds.get(key);
   }
 
-  /** Makes a body; fields as of the command, status 2 (dynamic) if none is given. @returns {Promise<number>} its id */
+  /** Makes a body; fields of the command `spawn`, status 2 (dynamic) if none is given. @returns {Promise<number>} its id */
   async spawn(fields) {
     return (await this.apply(command("spawn", { status: 2, position: [0, 0, 0], ...fields }))).values[0];
   }
@@ -212,17 +214,18 @@ export class World extends Questions {
    * @param {number} [options.profile] of PROFILE: plain, exact, or view and sim, which quantise and need a tenth of the bytes
    * @param {number} [options.divisor] every n-th tick
    * @param {number} [options.events] mask of kinds of events; ALL_EVENTS: all
-   * @param {object[]} [options.areas] parts of the world (areas.js); none, and nobody followed: all of it
-   * @param {number[]} [options.follow] ids of bodies seen wherever they are
-   * @param {number} [options.budget] bytes a second, at least 256; what does not fit waits (Mirror.partial)
+   * @param {object[]} [options.areas] parts of the world (areas.js); without areas and followed bodies: the whole world
+   * @param {number[]} [options.follow] ids of bodies that are included wherever they are
+   * @param {number} [options.budget] bytes per second, at least 256; bodies that do not fit wait for a later frame
+   *   (Mirror.partial)
    * @param {number | string[] | true} [options.joints] columns of joints (JOINT_COLUMN), true: all; Mirror.joints then has
-   *   those of the bodies that are seen
+   *   the joints of the mirror's bodies
    * @param {number} [options.hash_every] a hash with every n-th frame, 0: with none (hash.js)
    * @param {(mirror, bytes, ms) => void} [options.onFrame] a complete frame: its bytes, and milliseconds to decode it
    * @param {(tick, events) => void} [options.onEvents] [{kind, a, b, value, fraction, point, normal, childA, childB}, …]
    * @param {(notice: {skipped, lost, divisor}) => void} [options.onNotice] frames were skipped or events lost
    * @param {(error: Refused) => void} [options.onRefused] a FOCUS was refused
-   * @param {(error: Refused) => void} [options.onEnd] the server ended it: its world is gone
+   * @param {(error: Refused) => void} [options.onEnd] the server ended the subscription, because its world no longer exists
    */
   async subscribe({ fields = FIELDS, profile = PROFILE.exact, joints = 0, onFrame, onEvents, onNotice, onRefused, onEnd, ...rest } = {}) {
     const mask = maskOf(fields), sub = this.client.nextRef(), options = { fields: mask, profile, ...rest };
@@ -248,7 +251,7 @@ export class World extends Questions {
 
   /**
    * Replaces areas and followed bodies, as often as a camera moves: the next frame adds and removes bodies. A refusal goes
-   * to onRefused. With nothing in `areas` and `follow` the whole world is seen again, from a snapshot on.
+   * to onRefused. If `areas` and `follow` are empty the subscription covers the whole world again, from a snapshot on.
    */
   focus(subscription, { areas = [], follow = [], area = null } = {}) {
     subscription.focus = { area, follow, areas };
@@ -301,16 +304,16 @@ export class World extends Questions {
 
   // ---- resuming -----------------------------------------------------------------------------
 
-  /** After a resume: sends again what the server may not have received, under the old numbers. */
-  sayAgain() {
+  /** After a resume: sends again the FOCUS, batches and STEPs that the server may not have received, with their old numbers. */
+  resendPending() {
     for (const { sub, focus } of this.subscriptions.values())
       if (focus !== null) this.client.send("focus", { sub, ...focus });
     for (const { values } of this.#batches.values()) this.client.send("commands", values);
     for (const { values } of this.#steps.values()) this.client.send("step", values);
   }
 
-  /** Joined anew by another session: numbers begin at 1, mirrors are empty, subscriptions are the same objects. */
-  async beginAnew(info) {
+  /** After a new session has joined: batch numbers begin at 1, mirrors are empty, subscriptions are the same objects. */
+  async rejoin(info) {
     this.end(new Closed("the session was lost"));
     this.#batch = this.#request = 0;
     this.shapeIds.clear();
