@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes src/manifest.js from the manifests the server is compiled from.
 
-    clients/js/make_manifest.py            write it
-    clients/js/make_manifest.py --check    fail when it is not current
+    clients/js/make_manifest.py            write the file
+    clients/js/make_manifest.py --check    fail if the file is not current
 """
 import pathlib
 import sys
@@ -12,17 +12,17 @@ sys.path.insert(0, str(HERE.parent / "python"))
 from make_manifest import calls, words_of, write_or_check  # noqa: E402
 
 TARGET = HERE / "src" / "manifest.js"
-# Fallbacks as JavaScript; all others are numbers as they stand.
+# Fallbacks in JavaScript, by type; those of other types are numbers, copied unchanged.
 EMPTY = {"TEXT": '""', "BIN": "null", "CAPS": "[]", "LIMITS": "null", "RATE": "null", "BOX": "null", "HASH": "null",
          "OPTION": "null", "IDS": "[]", "REALS": "[]", "LIST": "[]", "MAP": "null", "RAW": "null"}
 
 
-# Named bounds that stand as defaults in commands.def.
+# Named bounds that commands.def uses as defaults.
 NUMBERS = {"LENGTH_MAX": "1e6"}
 
 
 def entry(name, head, fields):
-    """One message or command over as many lines as its fields need."""
+    """The lines of one message or command."""
     yield f"  {name}: {{ {head}, fields: ["
     for field, fallback in fields:
         yield f'    ["{field}", {fallback}],'
@@ -76,13 +76,13 @@ def lines():
     yield from messages()
     yield "};"
     yield ""
-    yield "/** Commands by name: number, and [name, default] of each field in order; undefined: must be given. */"
+    yield "/** Commands by name: number, and [name, default] of each field in order; a field with default undefined is required. */"
     yield "export const COMMAND = {"
     yield from commands()
     yield "};"
     yield ""
     lists, worded = words_of()
-    yield '/** Words for numbers, by list; "" where a list begins with 1. */'
+    yield '/** Words for numbers, by list; the first word of a list that begins with 1 is "". */'
     yield "export const WORDS = {"
     for name, words in lists.items():
         yield f"  {name}: ["
@@ -90,14 +90,14 @@ def lines():
         yield "  ],"
     yield "};"
     yield ""
-    yield "/** The lists of commands' fields. */"
+    yield "/** The list of words of each command field that has one. */"
     yield "export const WORDED = {"
     for command in dict.fromkeys(command for command, _ in worded):
         fields = ", ".join(f"{field}: WORDS.{name}" for (of, field), name in worded.items() if of == command)
         yield f"  {command}: {{ {fields} }},"
     yield "};"
     yield ""
-    yield "/** Numbers of questions by name. */"
+    yield "/** Kinds of QUERY by name. */"
     yield "export const QUERY = {"
     for _, words in calls("protocol/queries.def", ["QUERY"]):
         yield f"  {words[2]}: {words[0]},"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes cairn/manifest.py from the manifests the server is compiled from.
 
-    clients/python/make_manifest.py            write it
-    clients/python/make_manifest.py --check    fail when it is not current
+    clients/python/make_manifest.py            write the file
+    clients/python/make_manifest.py --check    fail if the file is not current
 """
 import json
 import pathlib
@@ -22,7 +22,7 @@ def calls(path, names):
         yield match.group(1), [word.strip() for word in words]
 
 
-# Named bounds that stand as defaults in commands.def.
+# Named bounds that commands.def uses as defaults.
 NUMBERS = {"LENGTH_MAX": "1e6"}
 WHOLE = ("BODY", "SHAPE", "JOINT", "ENUM", "U32", "INTEGER", "SEED")
 EMPTY = {"ATTACHMENTS": [], "TARGETS": [], "POINTS": [], "QUAT": (1.0, 0.0, 0.0, 0.0), "TEXT": "", "NAME": b""}
@@ -54,13 +54,13 @@ def words_of():
 
 def words_lines():
     lists, worded = words_of()
-    yield '# Words for numbers, by list; "" where a list begins with 1.'
+    yield '# Words for numbers, by list; the first word of a list that begins with 1 is "".'
     yield "WORDS = {"
     for name, words in lists.items():
         yield f'    "{name}": {json.dumps(words)},'
     yield "}"
     yield ""
-    yield "# The list of a command's field."
+    yield "# The list of words of each command field that has one."
     yield "WORDED = {"
     for (command, field), name in worded.items():
         yield f'    ("{command}", "{field}"): "{name}",'
@@ -81,7 +81,7 @@ def lines():
         yield f'    "{words[2]}": {words[0]},'
     yield "}"
     yield ""
-    yield "# name: (number, needed fields, [(field, type), ...])"
+    yield "# name: (number, count of required fields, [(field, type), ...])"
     yield "COMMAND = {"
     fields = []
     for macro, words in calls("server/engine/world/commands.def", ["COMMAND", "FIELD", "END"]):
@@ -97,7 +97,7 @@ def lines():
             yield "    ]),"
     yield "}"
     yield ""
-    yield "# What is written for a field that is left out before one that is given; a field that is not here must be given."
+    yield "# The value of a field that is omitted before a given one. A field without a default is required."
     yield "DEFAULTS = {"
     for macro, words in calls("server/engine/world/commands.def", ["COMMAND", "FIELD", "END"]):
         if macro == "COMMAND":
@@ -115,7 +115,7 @@ def lines():
     yield "}"
     yield ""
     yield from words_lines()
-    yield "# Numbers of questions by name."
+    yield "# Kinds of QUERY by name."
     yield "QUERY = {"
     for _, words in calls("protocol/queries.def", ["QUERY"]):
         yield f'    "{words[2]}": {words[0]},'
@@ -126,7 +126,7 @@ def lines():
         yield f'    "{words[2]}": {1 << int(words[0])},'
     yield "}"
     yield ""
-    yield "# Of joints."
+    yield "# Bits of SUBSCRIBE.joints by column."
     yield "JOINT_COLUMN = {"
     for _, words in calls("protocol/columns.def", ["JOINT_COLUMN"]):
         yield f'    "{words[2]}": {1 << int(words[0])},'
@@ -134,7 +134,7 @@ def lines():
 
 
 def write_or_check(target, text):
-    """Writes a manifest, or with --check only says whether it is current."""
+    """Writes a manifest; with --check exits with an error if the file is not current."""
     if "--check" in sys.argv[1:]:
         if target.read_text(encoding="utf-8") != text:
             sys.exit(f"{target.relative_to(ROOT)} is not what make_manifest.py writes")

@@ -1,12 +1,12 @@
 /**
- * Columns of a mirror: what a body has, by bit of SUBSCRIBE.fields, as flat arrays indexed by slot
+ * Columns of a mirror: the properties of bodies, by bit of SUBSCRIBE.fields, as flat arrays indexed by slot
  * (docs/PROTOCOL.md, "state").
  */
 import { COLUMN } from "./manifest.js";
 
 const NAME_BYTES = 32;
 
-/** Rows of a block: kept from frame to frame, so that none is garbage. */
+/** Rows of a block. The arrays are reused from frame to frame, so that a frame allocates nothing. */
 export class Rows {
   count = 0;
   ids = new Uint32Array(0);
@@ -14,7 +14,7 @@ export class Rows {
   slots = new Uint32Array(0);
   #here = new Uint32Array(0);
 
-  /** Makes room for `count` rows, whose contents are undefined. */
+  /** Sets the number of rows and allocates arrays for them; their contents are undefined. */
   fit(count) {
     this.count = count;
     if (this.ids.length >= count) return;
@@ -68,7 +68,7 @@ export class Reader {
     return value;
   }
 
-  /** Seven bits a byte, low ones first; at most 32 bits. */
+  /** An unsigned integer of at most 32 bits: seven bits per byte, low bits first. */
   varint() {
     let value = 0;
     for (let shift = 0; shift < 35; shift += 7) {
@@ -76,10 +76,10 @@ export class Reader {
       value += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) return value;
     }
-    throw new RangeError("a varint of more than 32 bits");
+    throw new RangeError("a varint has more than 32 bits");
   }
 
-  /** A varint of at most 8 bytes: whole within ±2^53 as far as the wire allows. */
+  /** A varint of at most 8 bytes. Its values are exact as numbers, because the wire keeps them below 2^53. */
   longVarint() {
     // Most changes take one byte.
     if (this.bytes[this.at] < 0x80) return this.bytes[this.at++];
@@ -89,12 +89,12 @@ export class Reader {
       value += (byte & 0x7f) * unit;
       if (byte < 0x80) return value;
     }
-    throw new RangeError("a varint of more than 8 bytes");
+    throw new RangeError("a varint has more than 8 bytes");
   }
 
   zigzag() { return unzigzag(this.longVarint()); }
 
-  /** A count and that many ids, ascending, as gaps. */
+  /** A count and that many ids, ascending, each encoded as the gap to the one before. */
   ids() {
     const ids = new Uint32Array(this.#count());
     for (let i = 0, id = 0; i < ids.length; i++) ids[i] = id += this.varint() + 1;
@@ -103,17 +103,17 @@ export class Reader {
 
   #count() {
     const count = this.varint();
-    if (count > this.bytes.length - this.at) throw new RangeError("more rows than bytes");
+    if (count > this.bytes.length - this.at) throw new RangeError(`a count of ${count} is larger than the rest of the block`);
     return count;
   }
 
-  /** One byte, or two where there are bits from 8 on. */
+  /** One byte with bits 0 to 6; its high bit says that a second byte follows with bits from 8 on. */
   mask() {
     const low = this.u8();
     return low < 0x80 ? low : low & 0x7f | this.u8() << 8;
   }
 
-  /** Ids and masks of a block into `rows`: runs in view and sim, one by one in profile exact. */
+  /** Reads ids and masks of a block into `rows`: as runs in profiles view and sim, one by one in profile exact. */
   rows(inRuns, rows) {
     const count = this.#count();
     rows.fit(count);
@@ -135,7 +135,7 @@ export class Reader {
   }
 
   hex(count) {
-    if (this.at + count > this.bytes.length) throw new RangeError("the bytes end early");
+    if (this.at + count > this.bytes.length) throw new RangeError("a block is cut short");
     let text = "";
     for (let i = 0; i < count; i++) text += this.bytes[this.at++].toString(16).padStart(2, "0");
     return text;
@@ -149,13 +149,13 @@ function hex(bytes) {
 }
 
 const ROOT_HALF = Math.SQRT1_2;
-/** Profiles view (2) and sim (3): steps in a metre, in 1 m/s or 1 rad/s, and N of rotations. */
+/** Profiles view (2) and sim (3): steps per metre, per 1 m/s or 1 rad/s, and the largest integer of a rotation's component. */
 const SCALE = { 2: { position: 512, velocity: 128, spin: 128, rotation: 255 },
   3: { position: 4096, velocity: 1024, spin: 1024, rotation: 16383 } };
 
 /**
- * Changes of a column of three numbers, in whole steps. Most are of one byte or two, which are read here: a call for each of
- * sixty thousand numbers in a frame would be half of its time.
+ * Reads the changes of a column of three numbers, in whole steps. Changes of one or two bytes, which are most, are decoded inline:
+ * a call for each of 60,000 numbers in a frame would take half of the frame's time.
  */
 function stepsOf(name) {
   return (reader, profile, steps, array, slots) => {
@@ -185,7 +185,7 @@ function stepsOf(name) {
   };
 }
 
-/** Changes of rotations: steps[4 slot] says which component is left out, the other three follow. */
+/** Reads changes of rotations: steps[4 slot] is the index of the omitted, largest component; the other three follow. */
 function rotationSteps(reader, profile, steps, array, slots) {
   const unit = ROOT_HALF / SCALE[profile].rotation;
   for (let n = 0; n < slots.length; n++) {
@@ -196,7 +196,7 @@ function rotationSteps(reader, profile, steps, array, slots) {
       steps[at + 3] += reader.zigzag();
     } else {
       steps[at] = (first - 1) / 2;
-      if (steps[at] > 3) throw new RangeError("a rotation has four components");
+      if (steps[at] > 3) throw new RangeError(`rotation component ${steps[at]} is not in 0 ... 3`);
       for (let i = 1; i < 4; i++) steps[at + i] = reader.zigzag();
     }
     const largest = steps[at];
@@ -211,7 +211,7 @@ function rotationSteps(reader, profile, steps, array, slots) {
   }
 }
 
-/** A column of doubles. `steps`: how profiles view and sim change it. */
+/** A column of doubles. `steps` reads its changes in profiles view and sim. */
 function doubles(name, width, steps) {
   return {
     name,
@@ -262,7 +262,7 @@ const OWNER = {
   plain: STATUS.plain,
 };
 
-/** What a body is made of: [{shape, position, rotation}], shape being its name in hex. */
+/** The shapes of a body: [{shape, position, rotation}], `shape` being the name in hex. */
 const SHAPES = {
   name: "shapes",
   width: 1,
@@ -286,7 +286,7 @@ const SHAPES = {
   },
 };
 
-/** A float 32, of which profile view has the upper half. */
+/** A float32; profile view sends only its upper 16 bits. */
 function impulse(reader, profile) {
   const half = profile === 2, value = reader.view.getUint8(reader.at) | reader.view.getUint8(reader.at + 1) << 8;
   FLOAT.setUint32(0, half ? value << 16 >>> 0 : reader.view.getUint32(reader.at, true));
@@ -295,7 +295,7 @@ function impulse(reader, profile) {
 }
 const FLOAT = new DataView(new ArrayBuffer(4));
 
-/** A body's contacts in view or sim: each stands on the one before it. */
+/** A body's contacts in view or sim, each encoded as a difference to the one before. */
 function shortContacts(reader, profile) {
   const scale = SCALE[profile].position, steps = [0, 0, 0];
   let other = 0, child = 0, otherChild = 0, normal = [0, 0, 0];
@@ -325,7 +325,7 @@ function shortContacts(reader, profile) {
   });
 }
 
-/** What a body touches: [{other, child, otherChild, point, normal, separation, impulse, friction}]. */
+/** The contact points of a body: [{other, child, otherChild, point, normal, separation, impulse, friction}]. */
 const CONTACTS = {
   name: "contacts",
   width: 1,
@@ -354,7 +354,10 @@ const CONTACTS = {
   },
 };
 
-/** In the order of bits. `short` reads lists of profiles view and sim, and keeps their bytes for hashes. `exact` reads values of many bodies, `plain` one row's, `steps` changes of many. */
+/**
+ * The columns in the order of their bits. `exact` reads values of many bodies, `steps` their changes in profiles view and sim,
+ * `plain` the values of one row. `short` reads lists in profiles view and sim and keeps their bytes for hashes.
+ */
 export const COLUMNS = [
   doubles("position", 3, stepsOf("position")), doubles("rotation", 4, rotationSteps),
   doubles("velocity", 3, stepsOf("velocity")), doubles("spin", 3, stepsOf("spin")), STATUS, OWNER, SHAPES, CONTACTS,

@@ -4,14 +4,14 @@ import { Refused } from "./wire.js";
 
 /** WORLD_INFO.mode by number. */
 export const MODES = ["running", "paused", "lockstep", "barrier", "failed"];
-/** Kinds of events, by number; their bits make SUBSCRIBE.events. */
+/** Kinds of events by number; SUBSCRIBE.events is the sum of 2^number. */
 export const EVENTS = ["", "contact_begin", "contact_end", "sleep", "wake", "out_of_bounds", "quarantine", "fallback",
   "limit", "joint_break", "births", "deaths"];
 export const ALL_EVENTS = EVENTS.reduce((sum, name, kind) => name ? sum + 2 ** kind : sum, 0);
 /** CONTROL.action by name. */
 export const CONTROL = { pause: 0, resume: 1, speed: 2, lockstep: 3, barrier: 4 };
 
-/** A word as its number, where the field has words; everything else as it is. */
+/** The number of a word, for a field that has words; other values unchanged. @throws {TypeError} for an unknown word */
 function numberOf(name, field, value) {
   const words = WORDED[name]?.[field];
   if (words === undefined || typeof value !== "string") return value;
@@ -39,7 +39,7 @@ export function command(name, values) {
   })];
 }
 
-/** An item of RESULT: {batch, tick, edit, values}. @throws {Refused} where the batch was refused */
+/** An item of RESULT: {batch, tick, edit, values}. @throws {Refused} if the batch was refused */
 export function resultOf([batch, tick, code, index, values, field, text, edit = 0]) {
   if (code !== 0) throw new Refused(code, text ?? "", field ?? "", index);
   return { batch, tick, edit, values };

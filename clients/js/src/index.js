@@ -23,7 +23,7 @@ export { ALL, FLAG, Mirror, PROFILE, STATUSES } from "./mirror.js";
 export * as shapes from "./shapes.js";
 export { Closed, Refused, decode, encode } from "./wire.js";
 
-/** A session over ws: or wss:. Options as of Client.over: role, token, name, resumes, reconnects, onClosed, onBack. */
+/** Opens a session over ws: or wss:. Options as of Client.over: role, token, name, resumes, reconnects, onClosed, onBack. */
 export function connect(address, options) {
   return Client.over(openWebSocket, address, options);
 }

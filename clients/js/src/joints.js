@@ -1,5 +1,5 @@
 /**
- * A subscription's joints, kept from ROWS (docs/PROTOCOL.md, "joints"), as objects by id. A joint that changes becomes a new
+ * A subscription's joints, updated by ROWS (docs/PROTOCOL.md, "joints"), as objects by id. A joint that changes becomes a new
  * object, so an object that the caller stored does not change.
  */
 import { Reader } from "./columns.js";
@@ -15,7 +15,7 @@ export const JOINT_WAVES = WORDS.joint_wave;
 /** All columns of joints. */
 export const ALL_JOINTS = Object.values(JOINT_COLUMN).reduce((sum, bit) => sum + bit, 0);
 
-/** Of a frame's `flags`: ROWS follow; of those of ROWS: part 0 empties the set. */
+/** Bit of a frame's `flags`: ROWS follow. WHOLE is a bit of the flags of ROWS: part 0 empties the set. */
 export const ROWS = 4;
 const WHOLE = 8;
 const KIND = 1;
@@ -23,7 +23,7 @@ const PASS = 1, ASLEEP = 2;
 
 const reals = (count) => Array(count).fill("real");
 
-/** In the order of bits: `layout` of a value, `set` takes its numbers, `get` gives them again, for hashes. */
+/** In the order of bits. `layout`: types of the numbers; `set` stores them in a joint; `get` returns them, for hashes. */
 const COLUMNS = [
   {
     name: "bodies",
@@ -69,7 +69,7 @@ const COLUMNS = [
   },
 ].map((column) => ({ ...column, bit: JOINT_COLUMN[column.name] }));
 
-/** A mask from a mask, from names of columns, or (true) of all. */
+/** A mask of columns from a mask, from names of columns, or from true (all). @throws {TypeError} for an unknown name */
 export function jointMask(columns) {
   if (columns === true) return ALL_JOINTS;
   if (typeof columns === "number") return columns;
@@ -80,7 +80,7 @@ export function jointMask(columns) {
 }
 
 export class Joints {
-  /** Joints by id: {id, type, passes, asleep, a, b, pointA, frameA, …}, with what the columns asked for have. */
+  /** Joints by id: {id, type, passes, asleep, a, b, pointA, frameA, …}, with the fields of the subscribed columns. */
   items = new Map();
   /** The server's hash of the last ROWS, 8 bytes, or null (hash.js). */
   hash = null;
@@ -88,7 +88,7 @@ export class Joints {
   changed = [];
   removed = [];
 
-  /** @param {number} columns sum of bits of JOINT_COLUMN @param {"plain" | "exact" | "short"} form how rows are written */
+  /** @param {number} columns sum of bits of JOINT_COLUMN @param {"plain" | "exact" | "short"} form encoding of rows */
   constructor(columns, form) {
     this.mask = columns;
     this.form = form;
@@ -100,20 +100,20 @@ export class Joints {
     this.begin();
   }
 
-  /** Another frame begins. */
+  /** Prepares for the next frame. */
   begin() {
     this.changed = [];
     this.removed = [];
     this.hash = null;
   }
 
-  /** One part of ROWS. */
+  /** Applies one part of ROWS. @throws {Closed} if it does not fit the joints here */
   take({ kind, part, removed, columns, hash, flags = 0 }) {
     if (kind !== KIND || this.mask === 0) throw new Closed(`rows of kind ${kind}, not subscribed`, "malformed");
     if (part === 0 && (flags & WHOLE) !== 0) this.items.clear();
     const gone = this.form === "plain" ? removed ?? [] : removed ? new Reader(removed).ids() : [];
     for (const id of gone) {
-      if (!this.items.delete(id)) throw new Closed(`rows remove joint ${id}, which was never there`, "corrupt");
+      if (!this.items.delete(id)) throw new Closed(`rows remove joint ${id}, which the mirror does not have`, "corrupt");
       this.removed.push(id);
     }
     if (this.form === "plain") for (const row of columns) this.#takeRow(row);
@@ -124,7 +124,7 @@ export class Joints {
   /** The joint that a row changes, as a new object. */
   #of(id, mask) {
     const old = this.items.get(id);
-    if (old === undefined && mask !== this.mask) throw new Closed(`a row of joint ${id}, which was never sent whole`, "corrupt");
+    if (old === undefined && mask !== this.mask) throw new Closed(`a row changes joint ${id}, which the mirror does not have`, "corrupt");
     const joint = { ...old, id };
     this.items.set(id, joint);
     this.changed.push(id);
@@ -149,7 +149,7 @@ export class Joints {
     if (reader.at !== reader.bytes.length) throw new RangeError("rows have bytes after their end");
   }
 
-  /** Writes what XXH3 is taken of for a joint. */
+  /** Writes the bytes of a joint that the hash of joints covers. */
   write(out, joint) {
     const real = this.form === "short" ? "f32" : "f64";
     for (const { layout, get } of this.columns) {

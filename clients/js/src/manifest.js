@@ -381,7 +381,7 @@ export const MESSAGE = {
   ] },
 };
 
-/** Commands by name: number, and [name, default] of each field in order; undefined: must be given. */
+/** Commands by name: number, and [name, default] of each field in order; a field with default undefined is required. */
 export const COMMAND = {
   shape_use: { number: 1, fields: [
     ["name", undefined],
@@ -560,7 +560,7 @@ export const COMMAND = {
   ] },
 };
 
-/** Words for numbers, by list; "" where a list begins with 1. */
+/** Words for numbers, by list; the first word of a list that begins with 1 is "". */
 export const WORDS = {
   body_status: [
     "inactive",
@@ -603,7 +603,7 @@ export const WORDS = {
   ],
 };
 
-/** The lists of commands' fields. */
+/** The list of words of each command field that has one. */
 export const WORDED = {
   spawn: { status: WORDS.body_status },
   set_status: { status: WORDS.body_status },
@@ -611,7 +611,7 @@ export const WORDED = {
   joint_axis: { mode: WORDS.joint_mode, spring: WORDS.joint_spring, motor: WORDS.joint_motor, wave: WORDS.joint_wave },
 };
 
-/** Numbers of questions by name. */
+/** Kinds of QUERY by name. */
 export const QUERY = {
   ray: 1,
   overlap: 2,

@@ -1,6 +1,6 @@
 /**
- * A subscription's bodies, kept from SNAPSHOT and DELTA (docs/PROTOCOL.md, "state"), as flat arrays: a body has one slot
- * from its creation to its removal, and column c of it is c.width items from slot × width. Its joints are objects (joints.js).
+ * A subscription's bodies, updated by SNAPSHOT and DELTA (docs/PROTOCOL.md, "state"), as flat arrays. A body has one slot
+ * from its creation to its removal; its column c is c.width items from slot × c.width. Joints are objects (joints.js).
  */
 import { COLUMNS, Reader, Rows } from "./columns.js";
 import { Joints, ROWS } from "./joints.js";
@@ -36,7 +36,7 @@ export class Mirror {
     this.joints = new Joints(joints, ["plain", "exact", "short", "short"][profile]);
     this.epoch = 0;
     this.tick = 0;
-    /** Times that commands were applied since that tick: (epoch, tick, edit) names the state. */
+    /** Number of times that commands were applied since that tick: (epoch, tick, edit) names the state. */
     this.edit = 0;
     /** Frames applied. */
     this.frames = 0;
@@ -58,14 +58,14 @@ export class Mirror {
   #rows = new Rows();
   #changed = new Uint32Array(0);
   #changes = 0;
-  /** Parts of an unfinished frame that have come; whether these are of its ROWS. */
+  /** Parts of an unfinished frame that have arrived; #inRows: these are parts of its ROWS. */
   #parts = 0;
   #inRows = false;
 
   #empty() {
-    /** slot of an id; `ids[slot]` is 0 if the slot is free. */
+    /** Slots by id; `ids[slot]` is 0 if the slot is free. */
     this.slots = new Map();
-    /** slots in use end before here. */
+    /** All slots in use are below this. */
     this.end = 0;
     this.#free = [];
     this.#changes = 0;
@@ -104,7 +104,7 @@ export class Mirror {
 
   #remove(id) {
     const slot = this.slots.get(id);
-    if (slot === undefined) throw new Closed(`delta removes body ${id}, which was never there; ask for RESYNC`, "corrupt");
+    if (slot === undefined) throw new Closed(`delta removes body ${id}, which the mirror does not have; send RESYNC`, "corrupt");
     this.slots.delete(id);
     this.ids[slot] = 0;
     if (this.contacts) this.contacts[slot] = null;
@@ -112,7 +112,7 @@ export class Mirror {
     this.removed.push(id);
   }
 
-  /** Slots that the last frame changed, created ones included; good until the next frame. */
+  /** Slots that the last frame changed, created ones included; valid until the next frame. */
   get changed() { return this.#changed.subarray(0, this.#changes); }
 
   #noteChanges(slots, count) {
@@ -129,14 +129,14 @@ export class Mirror {
 
   /**
    * Applies a SNAPSHOT, DELTA or ROWS (or a part of one).
-   * @returns {boolean} true when the frame is whole: the state is that of `tick`, and an ACK is due
-   * @throws {Closed} if its base is not the state of this mirror; ask for RESYNC
+   * @returns {boolean} true if the frame is complete: the mirror has the state of `tick`, and an ACK is due
+   * @throws {Closed} if the frame's base is not the state of this mirror; send RESYNC
    */
   take(message) {
     if (message.type === "rows") return this.#takeRows(message);
     const { type, epoch, tick, edit = 0, part, of, flags = 0 } = message, resumes = part > 0;
-    const stands = epoch === this.epoch && message.base === this.tick && (message.base_edit ?? 0) === this.edit;
-    if (type === "delta" && !(stands && (this.whole || resumes)))
+    const fits = epoch === this.epoch && message.base === this.tick && (message.base_edit ?? 0) === this.edit;
+    if (type === "delta" && !(fits && (this.whole || resumes)))
       throw new Closed(`a delta on tick ${message.base} does not fit the mirror of tick ${this.tick}`, "tick");
     if (resumes && (part !== this.#parts || this.#inRows)) throw new Closed("a part of a frame is missing", "sequence");
     this.whole = false;
@@ -202,16 +202,16 @@ export class Mirror {
 
   #slotOf(id, type) {
     const slot = type === "snapshot" ? this.#create(id) : this.slots.get(id);
-    if (slot === undefined) throw new Closed(`a row of body ${id}, which was never created`, "corrupt");
+    if (slot === undefined) throw new Closed(`a row changes body ${id}, which the mirror does not have`, "corrupt");
     return slot;
   }
 
-  /** Bodies that are new here have steps 0. */
+  /** Sets steps to 0: the base of differences for new bodies and for absolute rows. */
   #zero(slots, columns) {
     for (const { name } of columns) for (const slot of slots) this.steps[name]?.fill(0, slot * 4, slot * 4 + 4);
   }
 
-  /** The rows' slots. Consecutive ids mostly have consecutive slots, so few lookups are needed. */
+  /** Finds the slots of rows. Consecutive ids mostly have consecutive slots, so few lookups are needed. */
   #find({ ids, slots, count }, type) {
     for (let i = 0, next = 0; i < count; i++) {
       const slot = this.ids[next] === ids[i] ? next : this.#slotOf(ids[i], type);
@@ -270,5 +270,5 @@ export class Mirror {
   }
 }
 
-/** All columns of a body itself; contacts are requested separately. */
+/** All columns but contacts, which are subscribed to separately because they are large. */
 export const ALL = Object.values(COLUMN).reduce((sum, bit) => sum + bit, 0) - COLUMN.contacts;

@@ -16,7 +16,7 @@ function build(kind, counts, reals, integers = []) {
 }
 
 export const sphere = (radius) => build(KIND.sphere, [], [radius]);
-/** Axis along y, from −halfLength to halfLength, the caps beyond. */
+/** Axis along y, from −halfLength to halfLength; the caps extend beyond it by the radius. */
 export const capsule = (halfLength, radius) => build(KIND.capsule, [], [halfLength, radius]);
 /** Full sizes along the axes. */
 export const box = (x, y, z) => build(KIND.box, [], [x / 2, y / 2, z / 2]);
@@ -35,7 +35,7 @@ export const polygon = (points, radius = 0) => build(KIND.polygon, [points.lengt
  * field of `detail` cells along its longest side; 0: the server chooses. Vertices at most `weld` metres apart are one.
  */
 export function solid(vertices, triangles, { form = "hull", detail = 0, weld = 0, tolerance = 0 } = {}) {
-  if (FORMS.indexOf(form) < 1) throw new TypeError(`there is no form ${form}`);
+  if (FORMS.indexOf(form) < 1) throw new TypeError(`there is no form ${form}; a solid has the form hull, parts or field`);
   const body = mesh(vertices, triangles), bytes = new Uint8Array(body.length + 20), view = new DataView(bytes.buffer);
   bytes.set([KIND.solid, 1, FORMS.indexOf(form), 0]);
   view.setUint16(4, detail, true);
@@ -45,7 +45,7 @@ export function solid(vertices, triangles, { form = "hull", detail = 0, weld = 0
   return bytes;
 }
 
-/** Counts, vertices and triangles from `at`. */
+/** Reads counts, vertices and triangles from byte `at`. */
 function surface(view, at) {
   const vertices = view.getUint32(at, true), triangles = view.getUint32(at + 4, true), corners = at + 8 + vertices * 24;
   return {
@@ -55,7 +55,7 @@ function surface(view, at) {
 }
 
 /**
- * What canonical bytes say: {kind, radius?, halfLength?, half?, normal?, offset?, points?, triangles?, form?, detail?}; points and
+ * Decodes canonical bytes: {kind, radius?, halfLength?, half?, normal?, offset?, points?, triangles?, form?, detail?}; points and
  * triangles are flat typed arrays. An unknown kind gives {kind: ""}.
  */
 export function describe(bytes) {

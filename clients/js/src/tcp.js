@@ -4,7 +4,7 @@ import net from "node:net";
 import { Client } from "./client.js";
 import { Closed, Splitter, frame } from "./wire.js";
 
-// Node 18 has it, but not by its global name.
+// Node 18 has Web Crypto, but not as the global `crypto`.
 globalThis.crypto ??= webcrypto;
 
 /**
@@ -44,7 +44,7 @@ function target(address) {
   return { host: match[1] ?? match[2], port: Number(match[3]) };
 }
 
-/** A session over tcp: or unix:. Options as of Client.over. */
+/** Opens a session over tcp: or unix:. Options as of Client.over. */
 export function connect(address, options) {
   return Client.over(openTcp, address, options);
 }

@@ -1,4 +1,4 @@
-/** WebSocket, in browsers and in a Node that has it: one binary message is one frame's content. */
+/** WebSocket, in browsers and in Node versions with a global WebSocket: one binary message is one frame's content. */
 import { Closed } from "./wire.js";
 
 /** As openTcp, for ws: and wss: addresses. */
@@ -10,7 +10,7 @@ export function openWebSocket(address, events) {
     socket.onopen = () => resolve({
       send: (content) => socket.send(content),
       close: () => socket.close(),
-      /** Bytes that wait in this process. */
+      /** Bytes that this process has not handed to the network yet. */
       queued: () => socket.bufferedAmount,
     });
     socket.onmessage = ({ data }) => {

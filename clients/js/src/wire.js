@@ -1,6 +1,6 @@
 /**
- * Messages as bytes: content (one MessagePack array) and, on a stream, its bin 32 header
- * (docs/PROTOCOL.md, "frames"). No input or output here.
+ * Encodes and decodes messages: content (one MessagePack array) and, on a stream, its bin 32 header
+ * (docs/PROTOCOL.md, "frames"). This module does no input or output.
  */
 import { Encoder, Decoder } from "@msgpack/msgpack";
 import { MESSAGE, STATUS } from "./manifest.js";
@@ -13,7 +13,7 @@ const encoder = new Encoder({ ignoreUndefined: true });
 const decoder = new Decoder();
 const BY_NUMBER = new Map(Object.entries(MESSAGE).map(([name, message]) => [message.number, { name, ...message }]));
 
-/** The server refused a request. `status` is its short name, `field` and `index` say where. */
+/** The server refused a request. `status` is the status name; `field` and `index` name the field and the item refused. */
 export class Refused extends Error {
   constructor(code, text, field = "", index = -1) {
     const name = STATUS[code]?.[0] ?? String(code);
@@ -36,8 +36,8 @@ export class Closed extends Error {
 }
 
 /**
- * The content of a message. `values` by field name; those left out at the end are not written, those left out
- * before are written as their fallback.
+ * Encodes the content of a message. `values` are by field name. Fields omitted at the end are not written; fields omitted before
+ * a given one are written as their fallback.
  * @param {string} name
  * @param {object} values
  * @returns {Uint8Array} a copy of the caller's own
@@ -59,9 +59,10 @@ export function encode(name, values = {}) {
 }
 
 /**
- * A message from its content: {type, …fields}, with fallbacks for what is missing at the end. Items beyond the known
- * ones are ignored; a number that is not known gives {type: ""}. Binary fields borrow `content`.
+ * Decodes a message from its content: {type, …fields}, with fallbacks for fields missing at the end. Extra items are ignored; an
+ * unknown message number gives {type: ""}. Binary fields are views of `content`.
  * @param {Uint8Array} content
+ * @throws {Closed} if a required field is missing
  */
 export function decode(content) {
   const items = decoder.decode(content);
@@ -91,7 +92,7 @@ export function frame(content) {
 export class Splitter {
   #rest = new Uint8Array(0);
 
-  /** Yields every content that is whole now; each is valid until the next call. */
+  /** Yields every content that is complete now; each is valid until the next call. @throws {Closed} for other bytes */
   *take(piece) {
     let bytes = piece;
     if (this.#rest.length > 0) {

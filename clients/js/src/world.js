@@ -11,7 +11,7 @@ const PART = 57344;
 /** Columns of a subscription that names none: position, rotation, velocity, spin, status. */
 const FIELDS = 31;
 
-/** A mask from a mask or from names of columns. */
+/** A mask of columns from a mask or from names of columns. @throws {TypeError} for an unknown name */
 function maskOf(fields) {
   if (typeof fields === "number") return fields;
   return fields.reduce((mask, name) => {

@@ -1,4 +1,4 @@
-/** The client against a real daemon of its own. */
+/** The client against a private daemon. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { ALL, ALL_EVENTS, PROFILE, Refused, command, shapes } from "../src/index.js";
@@ -23,12 +23,12 @@ async function falling(options = {}) {
   return { world, body };
 }
 
-/** Resolves when `check` of a frame holds. */
+/** Resolves at the first frame for which `check` holds. */
 const frameWhere = (world, options, check) => new Promise((resolve, reject) => {
   world.subscribe({ ...options, onFrame: (mirror) => check(mirror) && resolve(mirror) }).catch(reject);
 });
 
-test("all worlds are listed, none, one or many", async () => {
+test("list returns all worlds, of a server with none and with three", async () => {
   const other = await daemon(), alone = await connect(other.address);
   assert.deepEqual(await alone.list(), []);
   for (const name of ["first", "second", "third"]) await alone.create(name);
@@ -38,14 +38,14 @@ test("all worlds are listed, none, one or many", async () => {
   await other.stop();
 });
 
-test("what a role may ask for in a second is told", async () => {
+test("info reports the quotas of each role", async () => {
   const { quotas } = await client.info("quotas");
   assert.deepEqual(Object.keys(quotas), ["nobody", "observer", "player", "controller", "admin"]);
   assert.equal(quotas.observer.queries, 120);
   assert.ok(quotas.observer.watched <= quotas.observer.watched_by_role);
 });
 
-test("a body falls as Galilei said", async () => {
+test("a body falls g t²/2 in one second", async () => {
   const { world, body } = await falling({ method: "free" });
   const start = (await world.facts(body)).position[1];
   await world.step(60);
@@ -64,12 +64,12 @@ test("the same commands give the same hashes", async () => {
 });
 
 for (const profile of ["plain", "exact"])
-  test(`a mirror of profile ${profile} follows a running world and has what a query says`, async () => {
+  test(`a mirror of profile ${profile} has the pose and velocity that a query returns`, async () => {
     const { world, body } = await falling();
     const mirror = await frameWhere(world, { fields: ALL, profile: PROFILE[profile] }, () => true);
     assert.equal(mirror.body(body).shapes.length, 1);
     await world.step(30);
-    await world.subscribe({ fields: 31 }); // its snapshot comes behind the delta of tick 31
+    await world.subscribe({ fields: 31 }); // its snapshot arrives after the delta of tick 31
     const seen = mirror.body(body), facts = await world.facts(body);
     assert.deepEqual(seen.position, facts.position);
     assert.deepEqual(seen.rotation, facts.rotation);
@@ -79,7 +79,7 @@ for (const profile of ["plain", "exact"])
     assert.equal(mirror.body(body), null);
   });
 
-test("profiles view and sim stay within half a step over many deltas", async () => {
+test("positions in profiles view and sim stay within half a step over many deltas", async () => {
   const { world, body } = await falling({ seed: 5 });
   await world.spawn({ status: 1, shapes: [[await world.shape(shapes.plane([0, 1, 0]))]] });
   const crate = await world.shape(shapes.box(0.5, 0.3, 0.4));
@@ -90,7 +90,7 @@ test("profiles view and sim stay within half a step over many deltas", async () 
   const [view, sim, exact] = mirrors;
   for (let n = 0; n < 60; n++) {
     await world.step(2);
-    await client.ping(); // frames of the last tick are here
+    await client.ping(); // PONG arrives after the frames of the last tick
     if (n === 20) await world.apply(command("remove", { body }));
     for (const { mirror, step } of [view, sim]) {
       if (mirror.tick !== exact.mirror.tick || mirror.edit !== exact.mirror.edit) continue;
@@ -105,7 +105,7 @@ test("profiles view and sim stay within half a step over many deltas", async () 
   assert.ok(view.mirror.frames > 20 && sim.mirror.frames > 20);
 });
 
-test("a running world's events and frames come, and commands are answered by tick", async () => {
+test("a running world sends events, and results name the tick of each batch", async () => {
   const { world, body } = await falling({ running: false });
   await world.spawn({ status: 1, shapes: [[await world.shape(shapes.plane([0, 1, 0]))]] });
   await world.apply(command("set_pose", { body, position: [0, 0.6, 0] }));
@@ -123,7 +123,7 @@ test("a running world's events and frames come, and commands are answered by tic
   assert.equal(world.mode, "paused");
 });
 
-test("what is refused says which field, and nothing hangs", async () => {
+test("a refusal names its status and field", async () => {
   const { world, body } = await falling();
   await assert.rejects(world.apply(command("impulse", { body: 999, impulse: [0, 0, 0] })),
     (error) => error instanceof Refused && error.status === "unknown_body");
@@ -136,7 +136,7 @@ test("what is refused says which field, and nothing hangs", async () => {
   assert.throws(() => command("impulse", { body }), /needs impulse/);
 });
 
-test("geometry that somebody uploaded can be asked for and described", async () => {
+test("geometry returns the uploaded bytes of a shape, and describe decodes them", async () => {
   const { world } = await falling();
   const points = Array.from({ length: 4000 }, (_, i) => [Math.sin(i) * (i % 7), Math.cos(i) * (i % 5), i / 1000]);
   for (const data of [shapes.box(1, 2, 3), shapes.hull(points), shapes.capsule(1, 0.25),
@@ -150,7 +150,7 @@ test("geometry that somebody uploaded can be asked for and described", async () 
   assert.equal(shapes.describe(shapes.hull(points)).points.length, 12000);
 });
 
-test("a solid is known in each of its forms, and described", async () => {
+test("a solid of each form is accepted, and describe returns its form, detail and mesh", async () => {
   const { world } = await falling();
   const corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
   for (const form of ["hull", "parts", "field"]) {
@@ -165,17 +165,17 @@ test("a solid is known in each of its forms, and described", async () => {
   assert.throws(() => shapes.solid(corners, faces, { form: "jelly" }), /no form jelly/);
 });
 
-test("an observer may look and may not command", async () => {
+test("an observer may query and may not command", async () => {
   const { world, body } = await falling();
-  const looker = await connect(server.address, { role: "observer" });
-  const seen = await looker.join(world.name);
+  const observer = await connect(server.address, { role: "observer" });
+  const seen = await observer.join(world.name);
   assert.equal((await seen.facts(body)).id, body);
   await assert.rejects(seen.send(command("remove", { body })), (error) => error.status === "forbidden");
   await assert.rejects(seen.control("resume"), (error) => error.status === "forbidden");
-  looker.close();
+  observer.close();
 });
 
-test("a connection that ends rejects what waits and says so once", async () => {
+test("the end of a connection rejects pending requests and calls onClosed once", async () => {
   const other = await daemon();
   let ends = 0;
   const lost = await connect(other.address, { onClosed: () => ends++ });

@@ -1,4 +1,4 @@
-/** A cairnd of its own for a test, on a Unix socket in a directory that is taken away. */
+/** Starts a private cairnd for a test, on a Unix socket in a temporary directory that stop() removes. */
 import { spawn } from "node:child_process";
 import net from "node:net";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The file is there a moment before anybody listens. */
+/** Whether a connection to the socket succeeds. The socket's file exists a moment before the daemon listens. */
 function listens(path) {
   return new Promise((resolve) => {
     const probe = net.connect({ path }, () => { probe.destroy(); resolve(true); });
@@ -23,19 +23,19 @@ export async function daemon(...options) {
   child.stderr.on("data", (piece) => { log += piece; });
   const gone = new Promise((resolve) => child.once("exit", resolve));
   for (let tries = 0; !(await listens(socket)); tries++) {
-    if (tries > 400 || child.exitCode !== null) throw new Error(`cairnd did not come up: ${log}`);
+    if (tries > 400 || child.exitCode !== null) throw new Error(`cairnd did not start: ${log}`);
     await sleep(25);
   }
   return {
     address: `unix:${socket}`,
-    /** Waits until the log matches; the first group. */
-    async said(pattern) {
+    /** Waits until the log matches a pattern; returns its first group. @throws after 10 s */
+    async logged(pattern) {
       for (let tries = 0; tries < 400; tries++) {
         const match = pattern.exec(log);
         if (match !== null) return match[1];
         await sleep(25);
       }
-      throw new Error(`cairnd did not say ${pattern}: ${log}`);
+      throw new Error(`cairnd did not log ${pattern}: ${log}`);
     },
     async stop() {
       child.kill("SIGTERM");
@@ -47,8 +47,8 @@ export async function daemon(...options) {
 }
 
 /**
- * A relay on loopback in front of a daemon: cut() ends all its connections without a word, refuse(true) takes no new ones.
- * `to`: unix:PATH or {host, port}; to(it) says so later.
+ * A relay on loopback in front of a daemon: cut() closes all its connections without a GOODBYE, refuse(true) refuses new ones.
+ * `to`: unix:PATH or {host, port}; the method to(it) changes it.
  */
 export async function relay(to) {
   const pairs = new Set();

@@ -1,4 +1,4 @@
-/** Joints: shown in every profile as they come, change and go, with hashes that are right; asked for; made by command. */
+/** Joints of subscriptions in every profile, with their hashes; queries about joints; commands with words. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { JOINT_TYPES, PROFILE, command, isRight, jointsHash, shapes } from "../src/index.js";
@@ -15,7 +15,7 @@ after(async () => {
   await server.stop();
 });
 
-/** Two spheres that a hinge joins, and one apart. */
+/** Two spheres joined by a hinge, and one 40 m away. */
 async function pair(name) {
   const world = await client.create(name, { gravity: [0, 0, 0] }), ball = await world.shape(shapes.sphere(0.5));
   for (const x of [0, 3, 40]) await world.spawn({ shapes: [[ball]], position: [x, 0, 0] });
@@ -24,7 +24,7 @@ async function pair(name) {
   return { world, hinge: made.values[0] };
 }
 
-/** The next frame of a state, after what `act` does. */
+/** The mirror after `act`, once it has the frame of the world's tick. */
 async function frameAfter(subscription, world, act) {
   await act();
   for (let tries = 0; tries < 200 && !(subscription.mirror.whole && subscription.mirror.tick === world.tick); tries++)
@@ -33,7 +33,7 @@ async function frameAfter(subscription, world, act) {
 }
 
 for (const profile of Object.keys(PROFILE))
-  test(`profile ${profile} shows joints as they come, change and go`, async () => {
+  test(`a mirror of profile ${profile} follows the creation, change and removal of a joint`, async () => {
     const { world, hinge } = await pair(`joints-${profile}`);
     const seen = await world.subscribe({ profile: PROFILE[profile], joints: true });
     const mirror = await frameAfter(seen, world, () => world.step(0));
@@ -44,7 +44,7 @@ for (const profile of Object.keys(PROFILE))
     await frameAfter(seen, world, () => world.step(3, [command("joint_set", { joint: hinge, tag: 8, break_force: 1e8 }),
       command("impulse", { body: 1, impulse: [0, 900, 0] })]));
     assert.equal(mirror.joints.items.get(hinge).tag, 8);
-    assert.equal(shown.tag, 7, "one that was kept says what it said");
+    assert.equal(shown.tag, 7, "an object that the caller stored does not change");
     assert.ok(mirror.joints.hash !== null && isRight(mirror));
     mirror.joints.items.get(hinge).tag++;
     assert.equal(isRight(mirror), false);
@@ -54,7 +54,7 @@ for (const profile of Object.keys(PROFILE))
     assert.equal(jointsHash(mirror), Buffer.from(mirror.joints.hash).readBigUInt64BE());
   });
 
-test("columns by name, and joints of what is seen", async () => {
+test("a subscription has the joints of its bodies only, with the columns named", async () => {
   const { world, hinge } = await pair("part");
   const near = await world.subscribe({ joints: ["bodies", "owner"], follow: [2] });
   const far = await world.subscribe({ joints: true, follow: [3] });
@@ -70,7 +70,7 @@ test("columns by name, and joints of what is seen", async () => {
   await assert.rejects(world.subscribe({ joints: ["speed"] }), /speed/);
 });
 
-test("a joint that breaks is an event, and gone", async () => {
+test("a joint that breaks sends an event and leaves the mirror", async () => {
   const world = await client.create("breaks"), ball = await world.shape(shapes.sphere(0.5)), heard = [];
   await world.spawn({ shapes: [[ball]], position: [0, 5, 0], mass: 10 });
   const made = await world.apply(command("joint_create",
@@ -83,7 +83,7 @@ test("a joint that breaks is an event, and gone", async () => {
   assert.ok(value > 1);
 });
 
-test("questions about joints", async () => {
+test("queries return joints, their axes and linked bodies", async () => {
   const { world, hinge } = await pair("asked");
   await world.apply(command("joint_axis", {
     joint: hinge, axis: 3, mode: "limited", lower: -1, upper: 1, motor: "velocity", target: 0.5,
@@ -101,7 +101,7 @@ test("questions about joints", async () => {
   await assert.rejects(world.linked(99), /unknown_body/);
 });
 
-test("a command takes words where a field has them, numbers as well, and no others", () => {
+test("a field with words takes them or their numbers, and refuses other words", () => {
   const hinge = { body_a: 1, body_b: 2 };
   JOINT_TYPES.forEach((type, number) => {
     if (type !== "") assert.deepEqual(command("joint_create", { ...hinge, type }), command("joint_create", { ...hinge, type: number }));
@@ -112,6 +112,6 @@ test("a command takes words where a field has them, numbers as well, and no othe
   for (const type of ["hinge", "", "2"])
     assert.throws(() => command("joint_create", { ...hinge, type }), { name: "TypeError",
       message: `joint_create has no type "${type}": it is one of ${JOINT_TYPES.slice(1).join(", ")}` });
-  // Words are words only where there are some.
+  // A field without words takes any text.
   assert.deepEqual(command("method", { name: "static" }), [32, "static"]);
 });

@@ -1,4 +1,4 @@
-/** Every kind of question, and every way to watch a part of a world, against a real daemon. */
+/** Every kind of query, and every option of a subscription to a part of a world, against a real daemon. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Refused, areas, command, isRight, shapes } from "../src/index.js";
@@ -12,7 +12,7 @@ let server, client, world, floor, crate, ball, crateShape;
 before(async () => {
   server = await daemon();
   client = await connect(server.address);
-  // A floor at 0, a crate of 1 m on it, a ball 4 m above the floor, which hangs there: nothing weighs anything.
+  // A floor at 0, a crate of 1 m on it, a ball 4 m above the floor. Gravity is 0, so that nothing falls.
   world = await client.create("asked", { gravity: [0, 0, 0] });
   crateShape = shapes.box(1, 1, 1);
   floor = await world.spawn({ status: 1, shapes: [[await world.shape(shapes.plane([0, 1, 0]))]] });
@@ -24,7 +24,7 @@ after(async () => {
   await server.stop();
 });
 
-test("a ray meets what is in its way, nearest first", async () => {
+test("a ray returns its hits, nearest first", async () => {
   const away = (await world.facts(ball)).position[2];
   const hits = await world.ray([0, 10, away], [0, -1, 0], 20, { limit: 8 });
   assert.deepEqual(hits.map(({ body }) => body).slice(0, 1), [ball]);
@@ -36,14 +36,14 @@ test("a ray meets what is in its way, nearest first", async () => {
   assert.deepEqual(await world.ray([5, 10, 0], [0, 1, 0], 20), []);
 });
 
-test("overlap, by bytes and by name", async () => {
+test("overlap takes canonical bytes, a name or its hex", async () => {
   const name = new Uint8Array(await crypto.subtle.digest("SHA-256", crateShape));
   for (const shape of [crateShape, name, Buffer.from(name).toString("hex")])
     assert.deepEqual(await world.overlap(shape, [0.2, 0.4, 0]), [floor, crate]);
   assert.deepEqual(await world.overlap(crateShape, [0, 20, 0]), []);
 });
 
-test("methods and parameters there are", async () => {
+test("methods and parameters are listed with names, abilities and former names", async () => {
   const methods = new Map((await world.methods()).map((method) => [method.name, method]));
   for (const name of ["free", "soft-step", "lcp", "projection", "reflection"]) assert.ok(methods.has(name), name);
   assert.deepEqual(methods.get("projection").names, [{ name: "velocity-projection", parameter: null, value: 0 }]);
@@ -54,7 +54,7 @@ test("methods and parameters there are", async () => {
   for (const { methods: readers } of parameters.values()) assert.ok(readers.every((name) => methods.has(name)));
 });
 
-test("a parameter or method that somebody sets is what the world says, and what it refuses changes nothing", async () => {
+test("another session sees a new parameter or method; a refused value changes nothing", async () => {
   const tuned = await client.create("tuned"), other = await connect(server.address), seen = await other.join("tuned");
   const valueOf = async (name) => (await seen.parameters()).find((parameter) => parameter.name === name).value;
   const set = (name, value) => tuned.send(command("parameter", { name, value }));
@@ -66,16 +66,16 @@ test("a parameter or method that somebody sets is what the world says, and what 
   assert.equal(await valueOf("soft_step.substeps"), 8);
   await tuned.send(command("method", { name: "lcp" }));
   await assert.rejects(tuned.send(command("method", { name: "none" })), (error) => error.status === "unknown_method");
-  // No message tells the others.
+  // The server does not notify other sessions; refresh requests the method.
   assert.equal(seen.method, "soft-step");
-  let told = 0;
-  seen.onInfo = () => { told++; };
+  let infos = 0;
+  seen.onInfo = () => { infos++; };
   await seen.refresh();
-  assert.deepEqual([seen.method, told > 0], ["lcp", true]);
+  assert.deepEqual([seen.method, infos > 0], ["lcp", true]);
   other.close();
 });
 
-test("contacts and regions of what touches", async () => {
+test("contacts carry the weight of a resting box, and regions measure an overlap", async () => {
   const heavy = await client.create("heavy");
   await heavy.spawn({ status: 1, shapes: [[await heavy.shape(shapes.plane([0, 1, 0]))]] });
   const box = await heavy.spawn({ shapes: [[await heavy.shape(crateShape)]], position: [0, 0.5, 0], density: 10 });
@@ -86,7 +86,7 @@ test("contacts and regions of what touches", async () => {
   assert.ok(contacts.every(({ a, b, point }) => (a === box || b === box) && Math.abs(point[1]) < 0.02));
   const other = await heavy.spawn({ shapes: [[await heavy.shape(crateShape)]], position: [0.7, 0.6, 0], status: 1 });
   const [region] = await heavy.regions(box, other);
-  // 0.3 by 0.9 by 1 m, less what one tick has pushed them apart.
+  // 0.3 by 0.9 by 1 m, less the distance that one tick has pushed them apart.
   assert.ok(region.depth > 0 && region.volume > 0.15 && region.volume < 0.28, JSON.stringify(region));
   near(Math.hypot(...region.normal), 1);
 });
@@ -112,7 +112,7 @@ test("a cast stops where the shape touches", async () => {
   near(hit.fraction, (3 - 1.25) / 10, 1e-4);
 });
 
-test("closest gives distance and sides, or null out of reach", async () => {
+test("closest returns distance and sides, or null out of reach", async () => {
   const found = await world.closest(ball, floor);
   near(found.distance, 3.5, 1e-6);
   assert.deepEqual(found.sides.map(({ body }) => body), [ball, floor]);
@@ -120,7 +120,7 @@ test("closest gives distance and sides, or null out of reach", async () => {
   assert.equal(await world.closest(ball, crate, 0.01), null);
 });
 
-test("a walker slides along the floor and stands on it", async () => {
+test("a character moved into the floor slides along it and is grounded", async () => {
   const moved = await world.move(shapes.sphere(0.25), [5, 0.3, 0], [1, -0.5, 0]);
   assert.equal(moved.grounded, true);
   assert.equal(moved.ground.body, floor);
@@ -128,13 +128,13 @@ test("a walker slides along the floor and stands on it", async () => {
   assert.ok(moved.position[0] > 5.5 && moved.iterations >= 1 && moved.contacts.length > 0);
 });
 
-test("what is asked wrongly is refused by name", async () => {
+test("a query about an unknown body, with direction 0 or of wrong bytes is refused", async () => {
   await assert.rejects(world.facts(999), (error) => error instanceof Refused && error.status === "unknown_body");
   await assert.rejects(world.ray([0, 0, 0], [0, 0, 0], 1), Refused);
   await assert.rejects(world.cast(Uint8Array.of(9, 9), [0, 0, 0], [1, 0, 0]), Refused);
 });
 
-test("parts of a world, columns by name, every n-th tick", async () => {
+test("a subscription is limited by areas, followed bodies, columns and divisor", async () => {
   const wide = await client.create("wide", { gravity: [0, 0, 0] }), shape = await wide.shape(shapes.sphere(0.1));
   const ids = [];
   for (let x = 0; x < 10; x++) ids.push(await wide.spawn({ shapes: [[shape]], position: [x * 10, 0, 0], velocity: [0, 0, 1] }));
@@ -153,7 +153,7 @@ test("parts of a world, columns by name, every n-th tick", async () => {
   await assert.rejects(wide.subscribe({ fields: ["weight"] }), /no column weight/);
 });
 
-test("a budget is kept, and what waited comes when there is time", async () => {
+test("a budget limits the bytes per second, and delayed bodies arrive after a pause", async () => {
   const many = await client.create("many", { gravity: [0, 0, 0], rate: 60 }), shape = await many.shape(shapes.sphere(0.1));
   const spawn = (i) => many.spawn({ shapes: [[shape]], position: [i, 0, 0], velocity: [0, 0, 1] });
   for (let i = 0; i < 60; i++) await spawn(i);

@@ -1,4 +1,4 @@
-/** Sessions that outlive their connections, against real daemons behind a relay that is cut. */
+/** Sessions that outlive their connections, against real daemons behind a relay that cuts the connections. */
 import assert from "node:assert/strict";
 import net from "node:net";
 import { after, before, test } from "node:test";
@@ -39,15 +39,15 @@ async function until(check, what) {
     if (await check()) return;
     await sleep(25);
   }
-  assert.fail(`it did not come about that ${what}`);
+  assert.fail(`not within 10 s: ${what}`);
 }
 
-/** A client behind a relay of its own, and what is needed to lose it. */
+/** A client behind a private relay, which can cut its connection. */
 async function behind(options = {}) {
-  const door = await relay(server.address);
+  const front = await relay(server.address);
   const ends = [];
   let lost;
-  const client = await connect(door.address, {
+  const client = await connect(front.address, {
     resumes: true,
     ...options,
     onClosed: (error) => {
@@ -56,21 +56,21 @@ async function behind(options = {}) {
     },
   });
   return {
-    door, client, ends,
+    relay: front, client, ends,
     /** Cuts the connection and waits until the client has noticed. */
     cut: () => new Promise((resolve) => {
       lost = resolve;
-      door.cut();
+      front.cut();
     }),
     close: () => {
       client.close();
-      door.close();
+      front.close();
     },
   };
 }
 
 for (const name of ["view", "sim", "exact"])
-  test(`after a cut, deltas go on and a mirror of profile ${name} has the server's hash`, async () => {
+  test(`after a resume, deltas continue and a mirror of profile ${name} has the server's hash`, async () => {
     const { world } = await tumbling();
     const one = await behind();
     const seen = await one.client.join(world.name), { session } = one.client;
@@ -98,20 +98,20 @@ for (const name of ["view", "sim", "exact"])
     assert.equal(tokens.size, 3, "each token is used once");
     assert.deepEqual([...new Set(heard)], ["delta"]);
     assert.equal(one.ends.length, 3);
-    // And at rest it is the world itself, to the bit where the profile has the bits.
+    // In a paused world the mirror has the server's hash; in profile exact it also has the world's tick hash.
     await world.control("pause");
     const { tick } = await world.step(1);
     await until(() => mirror.tick === tick, "the last frame comes");
     assert.equal(isRight(mirror), true);
     if (name === "exact") {
-      const { tickHash: said } = await world.step(1);
+      const { tickHash: expected } = await world.step(1);
       await until(() => mirror.tick === tick + 1, "the very last frame comes");
-      assert.equal(tickHash(mirror), Buffer.from(said).readBigUInt64BE());
+      assert.equal(tickHash(mirror), Buffer.from(expected).readBigUInt64BE());
     }
     one.close();
   });
 
-test("a mirror that is not whole gets a snapshot, and so does one of an old epoch", async () => {
+test("after a resume, an incomplete mirror and a mirror of an old epoch get a snapshot", async () => {
   const { world } = await tumbling();
   const one = await behind();
   const seen = await one.client.join(world.name);
@@ -132,12 +132,12 @@ test("a mirror that is not whole gets a snapshot, and so does one of an old epoc
   one.close();
 });
 
-test("a batch that was under way is applied once, and events are not told twice", async () => {
+test("a pending batch or STEP is applied once, and no event arrives twice", async () => {
   const { world, bodies: [body] } = await tumbling();
   const one = await behind();
   const seen = await one.client.join(world.name);
-  const told = [];
-  const subscription = await seen.subscribe({ events: ALL_EVENTS, onEvents: (tick, list) => told.push(...list.map((e) => [tick, e])) });
+  const events = [];
+  const subscription = await seen.subscribe({ events: ALL_EVENTS, onEvents: (tick, list) => events.push(...list.map((e) => [tick, e])) });
   const batches = [];
   for (let turn = 0; turn < 4; turn++) {
     const pending = seen.send(command("set_tag", { body, tag: turn }));
@@ -148,10 +148,10 @@ test("a batch that was under way is applied once, and events are not told twice"
     assert.equal((await seen.facts(body)).tag, 10 + turn);
   }
   assert.deepEqual(batches, [1, 2, 3, 4, 5, 6, 7, 8]);
-  assert.equal(told.length, subscription.events);
-  const keys = told.map(([tick, event]) => JSON.stringify([tick, event]));
+  assert.equal(events.length, subscription.events);
+  const keys = events.map(([tick, event]) => JSON.stringify([tick, event]));
   assert.equal(new Set(keys).size, keys.length);
-  // A STEP is made once as well.
+  // A STEP is applied once too.
   await world.control("pause");
   const { tick } = await seen.facts(body).then(() => seen.answered);
   const stepping = seen.step(5);
@@ -161,7 +161,7 @@ test("a batch that was under way is applied once, and events are not told twice"
   one.close();
 });
 
-test("what FOCUS said last holds after a cut", async () => {
+test("the last FOCUS applies after a resume", async () => {
   const world = await keeper.create(`resumed${++worlds}`, { gravity: [0, 0, 0] });
   const ball = await world.shape(shapes.sphere(0.5));
   const near = await world.spawn({ shapes: [[ball]], position: [0, 0, 0] });
@@ -188,13 +188,13 @@ test("what FOCUS said last holds after a cut", async () => {
   one.close();
 });
 
-test("a session that has ended is expired, and rejoining watches the same world anew", async () => {
+test("resume of an ended session is refused as expired, and rejoin subscribes to the same world", async () => {
   const { world } = await tumbling();
   const one = await behind();
   const seen = await one.client.join(world.name), { session } = one.client;
   const subscription = await seen.subscribe({ profile: PROFILE.sim });
   const pending = assert.rejects(new Promise((resolve, reject) => {
-    // Nobody answers what is said after the end.
+    // A batch sent after the cut gets no answer.
     one.cut().then(() => seen.send(command("gravity", { gravity: [0, -1, 0] }))).then(resolve, reject);
   }), Closed);
   await until(() => !one.client.connected, "it is lost");
@@ -211,17 +211,17 @@ test("a session that has ended is expired, and rejoining watches the same world 
   one.close();
 });
 
-test("with reconnects the client comes back by itself, resumed or joined anew", async () => {
+test("with reconnects the client resumes by itself, or joins with a new session", async () => {
   const { world } = await tumbling();
   const backs = [];
   const one = await behind({ reconnects: { firstWait: 50 }, onBack: (how) => backs.push(how) });
   const seen = await one.client.join(world.name);
   const subscription = await seen.subscribe({ profile: PROFILE.sim });
-  one.door.refuse(true);
+  one.relay.refuse(true);
   await one.cut();
   await sleep(300);
   assert.equal(one.client.connected, false);
-  one.door.refuse(false);
+  one.relay.refuse(false);
   await until(() => backs.length === 1, "it is back");
   one.client.welcome.resume_token.fill(7);
   await one.cut();
@@ -229,17 +229,17 @@ test("with reconnects the client comes back by itself, resumed or joined anew", 
   assert.deepEqual(backs, ["resumed", "joined"]);
   const { tick } = subscription.mirror;
   await until(() => subscription.mirror.tick > tick + 3, "frames come again");
-  // After close there is no coming back.
+  // After close the client does not reconnect.
   one.client.close();
   await sleep(200);
-  assert.equal(one.door.connections(), 0);
+  assert.equal(one.relay.connections(), 0);
   assert.equal(backs.length, 2);
-  one.door.close();
+  one.relay.close();
 });
 
-test("a server that drains sends its clients on, and they follow", async () => {
+test("a draining server redirects its clients, and they reconnect to the other server", async () => {
   const [old, next] = [await daemon("--listen", "tcp:127.0.0.1:0"), await daemon("--listen", "tcp:127.0.0.1:0")];
-  const [from, to] = await Promise.all([old, next].map((d) => d.said(/listening address=(tcp:\S+)/)));
+  const [from, to] = await Promise.all([old, next].map((d) => d.logged(/listening address=(tcp:\S+)/)));
   for (const d of [old, next]) {
     const maker = await connect(d.address);
     await maker.create("arena", { running: true });
@@ -261,7 +261,7 @@ test("a server that drains sends its clients on, and they follow", async () => {
   await old.stop();
 });
 
-test("redirects that lead in a circle end, and none leads from a protected to an open door", async () => {
+test("redirects in a circle end after 4, and none from wss: to ws: is followed", async () => {
   let asked = 0;
   const circle = net.createServer((socket) => {
     socket.once("data", () => {

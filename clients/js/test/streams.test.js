@@ -1,5 +1,5 @@
-/** The recorded streams that every client reads (tests/data/wire/streams.json): after each frame, whatever its kind, the
- * mirror shows the world as it was. */
+/** The recorded streams that the tests of every client read (tests/data/wire/streams.json): after each frame, of any kind,
+ * the mirror has the recorded state of the world. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -24,9 +24,9 @@ function meantJointOf({ type, flags, point_a: pointA, frame_a: frameA, point_b: 
 }
 
 for (const { profile, frames } of STREAMS.streams) {
-  test(`a mirror of profile ${profile} shows the world after frames of every kind`, () => {
+  test(`a mirror of profile ${profile} has the recorded state after frames of every kind`, () => {
     const mirror = new Mirror(STREAMS.fields, PROFILE[profile], STREAMS.joints), kinds = new Set();
-    let told = 0;
+    let hashed = 0;
     for (const { kind, epoch, tick, parts, bodies, joints } of frames) {
       const what = `${kind} of tick ${tick}`;
       parts.forEach((part, i) => assert.equal(mirror.take(messageOf(part)), i + 1 === parts.length, what));
@@ -35,13 +35,13 @@ for (const { profile, frames } of STREAMS.streams) {
       assert.deepEqual([...mirror.joints.items.keys()].sort((a, b) => a - b), joints.map(({ id }) => id), what);
       for (const joint of joints) assert.deepEqual(mirror.joints.items.get(joint.id), meantJointOf(joint), what);
       if (mirror.joints.hash !== null) {
-        told++;
+        hashed++;
         assert.equal(jointsHash(mirror), Buffer.from(mirror.joints.hash).readBigUInt64BE(), what);
       }
-      assert.equal(isRight(mirror), null, "bodies have no hash here");
+      assert.equal(isRight(mirror), null, "these streams have no hash of bodies");
       kinds.add(kind);
     }
-    assert.ok(told > 6 && told < frames.length);
+    assert.ok(hashed > 6 && hashed < frames.length);
     assert.deepEqual([...kinds].sort(), ["absolute", "difference", "joined", "snapshot"]);
   });
 }

@@ -13,7 +13,7 @@ const vectors = (name) =>
 const bytesOf = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 const contentOf = (hex) => [...new Splitter().take(bytesOf(hex))][0];
 
-/** {"bin": hex} stands for bytes in the vectors, {"f64": hex} for a double's bits. */
+/** A decoded value in the form of the vectors: bytes as {"bin": hex}. */
 function plain(value) {
   if (value instanceof Uint8Array) return { bin: Buffer.from(value).toString("hex") };
   if (Array.isArray(value)) return value.map(plain);
@@ -22,7 +22,7 @@ function plain(value) {
   return value;
 }
 
-test("every message of the vectors is read as it is meant", () => {
+test("every message of the vectors decodes to its fields", () => {
   let seen = 0;
   for (const vector of vectors("messages")) {
     const content = contentOf(vector.frame);
@@ -39,7 +39,7 @@ test("every message of the vectors is read as it is meant", () => {
   assert.ok(seen > 50);
 });
 
-test("what a client may say is written so that it reads the same", () => {
+test("a message of a client, decoded and encoded, decodes to the same fields", () => {
   for (const vector of vectors("messages").filter((v) => v.from !== "server")) {
     const { type, ...fields } = decode(contentOf(vector.frame));
     const again = decode(encode(type, fields));
@@ -47,7 +47,7 @@ test("what a client may say is written so that it reads the same", () => {
   }
 });
 
-test("frames are split wherever the stream is torn", () => {
+test("a stream in pieces of any size splits into the same frames", () => {
   const contents = vectors("messages").slice(0, 12).map((v) => contentOf(v.frame));
   const stream = Buffer.concat(contents.map(frame));
   for (const size of [1, 2, 3, 5, 7, 64, 1000, stream.length]) {
@@ -58,15 +58,15 @@ test("frames are split wherever the stream is torn", () => {
   }
 });
 
-test("a stream that is not ours is refused at its first byte", () => {
+test("a stream of another protocol is refused at its first byte", () => {
   assert.throws(() => [...new Splitter().take(Buffer.from("HTTP/1.1 400"))], /another protocol/);
   assert.throws(() => [...new Splitter().take(Uint8Array.of(0xc6, 0xff, 0, 0, 0))], /at most 1048576/);
 });
 
-/** Contacts of a vector by the names they have here. */
+/** Contacts of a vector with the field names of this client. */
 const contactsOf = ({ contacts }) => contacts.map(({ other_child: otherChild, ...rest }) => ({ ...rest, otherChild }));
 
-test("a mirror holds what the vectors' frames say, in both profiles", () => {
+test("in profiles plain and exact a mirror has the values of the vectors' frames", () => {
   const { bodies, tick, frames } = vectors("bodies");
   let seen = 0;
   for (const { profile, fields, snapshot } of frames) {
@@ -91,7 +91,7 @@ test("a mirror holds what the vectors' frames say, in both profiles", () => {
   assert.ok(seen > 1);
 });
 
-test("in profiles view and sim a mirror holds the server's whole steps", () => {
+test("in profiles view and sim a mirror has the server's whole steps", () => {
   const { bodies, frames } = vectors("bodies");
   const UNIT = { view: { length: 512, speed: 128, turn: 0.0097 }, sim: { length: 4096, speed: 1024, turn: 0.00015 } };
   let seen = 0;
@@ -110,7 +110,7 @@ test("in profiles view and sim a mirror holds the server's whole steps", () => {
         seen++;
       }
       if (frame !== snapshot) continue;
-      // And what is shown is as near the truth as the page promises.
+      // The values are within half a step of the server's (docs/PROTOCOL.md, "state").
       for (const meant of bodies) {
         const body = mirror.body(meant.id);
         const near = (name, step) => body[name].forEach((x, i) => assert.ok(Math.abs(x - meant[name][i]) <= 0.5 / step));
@@ -127,9 +127,9 @@ test("in profiles view and sim a mirror holds the server's whole steps", () => {
   assert.ok(seen > 12);
 });
 
-test("XXH3 of every range of lengths is that of libxxhash", () => {
+test("XXH3 equals that of libxxhash for every range of lengths", () => {
   const bytes = Uint8Array.from({ length: 5000 }, (_, i) => i * i * 7 + i * 3 + 1), view = new DataView(bytes.buffer);
-  // Made by XXH3_64bits of libxxhash 0.8.
+  // Computed by XXH3_64bits of libxxhash 0.8.
   for (const [length, meant] of Object.entries({
     0: "2d06800538d394c2", 1: "e12ef9d2eb86ceeb", 2: "7637ba5b2c85d7ce", 3: "35488fe719dc1021", 4: "26203d6789a9cf24",
     5: "2752b440691b57b8", 8: "83ed104630ad987d", 9: "f65936fd5fbbb6ba", 16: "af8cc67768149561", 17: "c3d904afc08445b8",
@@ -141,7 +141,7 @@ test("XXH3 of every range of lengths is that of libxxhash", () => {
   })) assert.equal(xxh3(view, Number(length)).toString(16).padStart(16, "0"), meant, `${length} bytes`);
 });
 
-test("a mirror of each profile has the hash that the server says, and a wrong one has not", () => {
+test("a mirror of each profile has the server's hash, and a mirror at another tick has not", () => {
   let seen = 0;
   for (const { profile, fields, snapshot, delta } of vectors("bodies").frames) {
     const mirror = new Mirror(fields, PROFILE[profile]);
@@ -156,26 +156,26 @@ test("a mirror of each profile has the hash that the server says, and a wrong on
   assert.ok(seen > 12);
 });
 
-test("a delta on another tick, or a row of nobody, is refused", () => {
+test("a delta on another tick or epoch, or a row of an unknown body, is refused", () => {
   const mirror = new Mirror(COLUMN.position, PROFILE.plain);
   const snapshot = { type: "snapshot", epoch: 1, tick: 5, part: 0, of: 1, columns: [[1, 0, 0, 0]] };
   mirror.take(snapshot);
   const delta = { type: "delta", epoch: 1, tick: 7, base: 5, part: 0, of: 1, created: [], removed: [], columns: [] };
   assert.throws(() => mirror.take({ ...delta, base: 4 }), /on tick 4/);
   assert.throws(() => mirror.take({ ...delta, epoch: 2 }), /does not fit/);
-  assert.throws(() => mirror.take({ ...delta, columns: [[9, 0, 0, 0]] }), /never created/);
-  // What has gone wrong once stays so until a snapshot.
+  assert.throws(() => mirror.take({ ...delta, columns: [[9, 0, 0, 0]] }), /row changes body 9, which the mirror does not have/);
+  // After an error the mirror refuses deltas until a snapshot.
   assert.throws(() => mirror.take(delta), /on tick 5/);
   assert.equal(mirror.whole, false);
   mirror.take(snapshot);
-  assert.throws(() => mirror.take({ ...delta, removed: [9] }), /never there/);
+  assert.throws(() => mirror.take({ ...delta, removed: [9] }), /removes body 9, which the mirror does not have/);
   mirror.take(snapshot);
   assert.equal(mirror.take({ ...delta, created: [2], removed: [1], columns: [[2, 1, 2, 3]] }), true);
   assert.deepEqual(mirror.body(2).position, [1, 2, 3]);
   assert.equal(mirror.body(1), null);
 });
 
-test("slots of the removed are used again and nobody else moves", () => {
+test("slots of removed bodies are reused, and other bodies keep their slots", () => {
   const mirror = new Mirror(COLUMN.position, PROFILE.plain);
   const ids = Array.from({ length: 1000 }, (_, i) => i + 1);
   mirror.take({ type: "snapshot", epoch: 1, tick: 0, part: 0, of: 1, columns: ids.map((id) => [id, id, 0, 0]) });
@@ -191,7 +191,7 @@ test("slots of the removed are used again and nobody else moves", () => {
   }
 });
 
-test("a field that is needed, or not known, is named before anything is sent", () => {
+test("a missing or unknown field of a message is a TypeError that names it", () => {
   assert.throws(() => encode("ack", { sub: 1, epoch: 1 }), /ack needs tick/);
   assert.throws(() => encode("ack", { sub: 1, epoch: 1, tick: 1, more: 1 }), /no field more/);
 });

@@ -113,7 +113,7 @@ MESSAGE = {
     "drain": 87,
 }
 
-# name: (number, needed fields, [(field, type), ...])
+# name: (number, count of required fields, [(field, type), ...])
 COMMAND = {
     "shape_use": (1, 1, [
         ("name", "NAME"),
@@ -292,7 +292,7 @@ COMMAND = {
     ]),
 }
 
-# What is written for a field that is left out before one that is given; a field that is not here must be given.
+# The value of a field that is omitted before a given one. A field without a default is required.
 DEFAULTS = {
     "spawn": {
         "shapes": [],
@@ -383,7 +383,7 @@ DEFAULTS = {
     },
 }
 
-# Words for numbers, by list; "" where a list begins with 1.
+# Words for numbers, by list; the first word of a list that begins with 1 is "".
 WORDS = {
     "body_status": ["inactive", "static", "dynamic", "animated"],
     "joint_type": ["", "spherical", "revolute", "prismatic", "cylindrical", "universal", "fixed", "distance", "six_dof", "wheel", "drag"],
@@ -393,7 +393,7 @@ WORDS = {
     "joint_wave": ["constant", "sine", "table"],
 }
 
-# The list of a command's field.
+# The list of words of each command field that has one.
 WORDED = {
     ("spawn", "status"): "body_status",
     ("set_status", "status"): "body_status",
@@ -404,7 +404,7 @@ WORDED = {
     ("joint_axis", "wave"): "joint_wave",
 }
 
-# Numbers of questions by name.
+# Kinds of QUERY by name.
 QUERY = {
     "ray": 1,
     "overlap": 2,
@@ -435,7 +435,7 @@ COLUMN = {
     "contacts": 256,
 }
 
-# Of joints.
+# Bits of SUBSCRIBE.joints by column.
 JOINT_COLUMN = {
     "bodies": 1,
     "frames": 2,

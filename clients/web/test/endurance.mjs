@@ -187,7 +187,7 @@ while ((await client.list()).length === 0) await sleep(50);
 const still = sway(client);
 try {
   await decodeHere(client);
-  judgePage(await watchPage(await server.said(/listening address=(http:\S+)/)));
+  judgePage(await watchPage(await server.logged(/listening address=(http:\S+)/)));
 } finally {
   await still();
   client.close();

@@ -20,7 +20,7 @@ writeFileSync(join(home, "tokens"), `bearer painter controller ${createHash("sha
   { mode: 0o600 });
 const server = await daemon("--tokens", join(home, "tokens"), "--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--scene",
   `${process.env.CAIRN_SRCDIR}/clients/scenes/${scene}.yaml`, ...(ticks > 0 ? ["--paused"] : []));
-const address = await server.said(/listening address=(http:\S+)/);
+const address = await server.logged(/listening address=(http:\S+)/);
 const browser = await chromium.launch({
   executablePath: "/usr/bin/chromium",
   args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],

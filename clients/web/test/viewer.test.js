@@ -61,7 +61,7 @@ after(async () => {
 
 async function viewerDaemon(...options) {
   const started = await daemon("--web-files", "dist", "--tokens", join(home, "tokens"), ...options);
-  return { ...started, page: await started.said(/listening address=(http:\S+)/) };
+  return { ...started, page: await started.logged(/listening address=(http:\S+)/) };
 }
 
 /** A page that has its first picture of a world. What goes wrong on it is kept in page.wrong. */
