@@ -5,7 +5,7 @@
 #include "server/session/address_limits.h"
 #include "tests/lib/check_main.h"
 
-static struct peer from(enum address_kind kind, uint8_t last, uint8_t middle, bool local)
+static struct peer peer_at(enum address_kind kind, uint8_t last, uint8_t middle, bool local)
 {
 	struct peer peer = { .kind = kind, .local = local };
 	peer.octets[0] = 10;
@@ -14,10 +14,11 @@ static struct peer from(enum address_kind kind, uint8_t last, uint8_t middle, bo
 	return peer;
 }
 
-START_TEST(an_address_has_its_limit_of_connections_and_closed_ones_are_freed)
+START_TEST(an_address_has_a_limit_and_a_closed_connection_frees_a_place)
 {
 	struct address_limits limits;
-	struct peer one = from(ADDRESS_TCP4, 1, 0, false), other = from(ADDRESS_TCP4, 2, 0, false);
+	struct peer one = peer_at(ADDRESS_TCP4, 1, 0, false),
+		    other = peer_at(ADDRESS_TCP4, 2, 0, false);
 	address_limits_init(&limits, 3, 5);
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(address_limits_add(&limits, &one), STATUS_OK);
@@ -46,13 +47,13 @@ START_TEST(addresses_without_connections_take_no_memory)
 	address_limits_init(&limits, 0, 0);
 	for (int round = 0; round < 4; round++) {
 		for (int k = 0; k < 250; k++) {
-			struct peer peer = from(ADDRESS_TCP4, (uint8_t)k, (uint8_t)round, false);
+			struct peer peer = peer_at(ADDRESS_TCP4, (uint8_t)k, (uint8_t)round, false);
 			ck_assert_int_eq(address_limits_add(&limits, &peer), STATUS_OK);
 			if (k % 2 == 0)
 				address_limits_greeted(&limits, &peer);
 		}
 		for (int k = 0; k < 250; k++) {
-			struct peer peer = from(ADDRESS_TCP4, (uint8_t)k, (uint8_t)round, false);
+			struct peer peer = peer_at(ADDRESS_TCP4, (uint8_t)k, (uint8_t)round, false);
 			address_limits_remove(&limits, &peer, k % 2 != 0);
 		}
 		ck_assert_uint_eq(limits.counts.count, 0);
@@ -61,11 +62,12 @@ START_TEST(addresses_without_connections_take_no_memory)
 }
 END_TEST
 
-START_TEST(a_network_of_ipv6_is_one_address)
+START_TEST(an_ipv6_network_counts_as_one_address)
 {
 	struct address_limits limits;
-	struct peer one = from(ADDRESS_TCP6, 1, 7, false), near = from(ADDRESS_TCP6, 2, 7, false);
-	struct peer far = from(ADDRESS_TCP6, 1, 8, false);
+	struct peer one = peer_at(ADDRESS_TCP6, 1, 7, false),
+		    near = peer_at(ADDRESS_TCP6, 2, 7, false);
+	struct peer far = peer_at(ADDRESS_TCP6, 1, 8, false);
 	address_limits_init(&limits, 1, 0);
 	ck_assert_int_eq(address_limits_add(&limits, &one), STATUS_OK);
 	ck_assert_int_eq(address_limits_add(&limits, &near), STATUS_FULL);
@@ -74,10 +76,11 @@ START_TEST(a_network_of_ipv6_is_one_address)
 }
 END_TEST
 
-START_TEST(this_machine_is_counted_only_where_a_bound_is_set)
+START_TEST(local_peers_are_counted_only_if_a_limit_is_set_for_them)
 {
 	struct address_limits limits;
-	struct peer here = from(ADDRESS_TCP4, 1, 0, true), there = from(ADDRESS_TCP4, 1, 0, false);
+	struct peer here = peer_at(ADDRESS_TCP4, 1, 0, true),
+		    there = peer_at(ADDRESS_TCP4, 1, 0, false);
 	struct peer file = { .kind = ADDRESS_UNIX, .local = true };
 	address_limits_init(&limits, 0, 0);
 	for (int i = 0; i < 2 * ADDRESS_GREETINGS; i++) {
@@ -99,10 +102,10 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("address limits");
 	TCase *cases = tcase_create("addresses");
-	tcase_add_test(cases, an_address_has_its_limit_of_connections_and_closed_ones_are_freed);
+	tcase_add_test(cases, an_address_has_a_limit_and_a_closed_connection_frees_a_place);
 	tcase_add_test(cases, addresses_without_connections_take_no_memory);
-	tcase_add_test(cases, a_network_of_ipv6_is_one_address);
-	tcase_add_test(cases, this_machine_is_counted_only_where_a_bound_is_set);
+	tcase_add_test(cases, an_ipv6_network_counts_as_one_address);
+	tcase_add_test(cases, local_peers_are_counted_only_if_a_limit_is_set_for_them);
 	suite_add_tcase(suite, cases);
 	return suite;
 }

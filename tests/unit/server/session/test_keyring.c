@@ -51,8 +51,8 @@ static const char *issue(uint32_t key, uint32_t nonce, enum wire_role role, uint
 	return text;
 }
 
-/* A player's token shown at that second. */
-static enum status use(uint32_t key, uint32_t nonce, uint64_t expires_s, uint64_t now_s)
+/* Admits a player's token that expires at expires_s, at the time now_s. */
+static enum status use_token(uint32_t key, uint32_t nonce, uint64_t expires_s, uint64_t now_s)
 {
 	struct grant grant;
 	return admit(issue(key, nonce, WIRE_ROLE_PLAYER, expires_s), now_s, &grant);
@@ -72,7 +72,7 @@ static void add_bearer(char *file, size_t bytes, const char *name, const char *r
 
 START_TEST(a_bearer_has_the_role_and_worlds_of_its_line)
 {
-	char file[1024] = "# who may come in\n\n";
+	char file[1024] = "# admission\n\n";
 	struct grant grant;
 	add_bearer(file, sizeof file, "grafana", "observer", "correct horse battery", "");
 	add_bearer(file, sizeof file, "ops", "admin", "another long secret", "arena lobby # both");
@@ -81,7 +81,7 @@ START_TEST(a_bearer_has_the_role_and_worlds_of_its_line)
 	ck_assert_int_eq(grant.role, WIRE_ROLE_OBSERVER);
 	ck_assert_str_eq(grant.name, "grafana");
 	ck_assert(grant_allows_world(&grant, "anything"));
-	/* As often as one likes. */
+	/* A bearer token may be used any number of times. */
 	ck_assert_int_eq(admit("another long secret", NOW, &grant), STATUS_OK);
 	ck_assert_int_eq(admit("another long secret", NOW, &grant), STATUS_OK);
 	ck_assert_int_eq(grant.role, WIRE_ROLE_ADMIN);
@@ -107,7 +107,7 @@ START_TEST(a_token_below_the_minimum_length_is_refused)
 }
 END_TEST
 
-START_TEST(a_connect_token_is_good_once_and_until_it_expires)
+START_TEST(a_connect_token_is_admitted_once_and_before_it_expires)
 {
 	struct grant grant;
 	ck_assert_int_eq(load("key 7 " SECRET "\n"), STATUS_OK);
@@ -116,7 +116,7 @@ START_TEST(a_connect_token_is_good_once_and_until_it_expires)
 	ck_assert_str_eq(grant.name, "key 7");
 	ck_assert_int_eq(admit(issue(7, 1, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant), STATUS_AUTH);
 	ck_assert_ptr_nonnull(strstr(why.text, "used"));
-	/* The same nonce under other words is as used. */
+	/* A used nonce stays used for a token with another role and expiry. */
 	ck_assert_int_eq(admit(issue(7, 1, WIRE_ROLE_OBSERVER, NOW + 90), NOW, &grant),
 			 STATUS_AUTH);
 	ck_assert_int_eq(admit(issue(7, 2, WIRE_ROLE_PLAYER, NOW + 60), NOW + 59, &grant),
@@ -130,7 +130,7 @@ START_TEST(a_connect_token_is_good_once_and_until_it_expires)
 }
 END_TEST
 
-START_TEST(a_key_signs_for_its_role_and_no_more)
+START_TEST(a_key_signs_tokens_up_to_its_role)
 {
 	struct grant grant;
 	ck_assert_int_eq(
@@ -144,7 +144,7 @@ START_TEST(a_key_signs_for_its_role_and_no_more)
 }
 END_TEST
 
-START_TEST(keys_are_changed_by_another_file_and_used_tokens_stay_used)
+START_TEST(keys_are_replaced_by_a_new_file_and_used_tokens_stay_used)
 {
 	struct grant grant;
 	ck_assert_int_eq(load("key 1 " SECRET), STATUS_OK);
@@ -197,7 +197,7 @@ START_TEST(a_file_with_one_wrong_line_changes_nothing_and_names_it)
 }
 END_TEST
 
-START_TEST(memory_of_used_tokens_is_bounded_and_forgets_only_what_has_expired)
+START_TEST(the_list_of_used_tokens_is_bounded_and_forgets_expired_ones_only)
 {
 	struct grant grant;
 	ck_assert_int_eq(load("key 1 " SECRET "\nkey 2 " SECRET), STATUS_OK);
@@ -207,11 +207,12 @@ START_TEST(memory_of_used_tokens_is_bounded_and_forgets_only_what_has_expired)
 			STATUS_OK);
 	ck_assert_int_eq(admit(issue(1, 1u << 20, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant),
 			 STATUS_BUSY);
-	/* Of another key nobody is kept out. */
+	/* The bound is that of one key: a token of the other key is admitted. */
 	ck_assert_int_eq(admit(issue(2, 1u << 20, WIRE_ROLE_PLAYER, NOW + 60), NOW, &grant),
 			 STATUS_OK);
 	ck_assert_int_eq(admit(issue(1, 5, WIRE_ROLE_PLAYER, NOW + 61), NOW, &grant), STATUS_AUTH);
-	/* Half of them have gone by then; the others are still known. */
+	/* At NOW + 60 half of the tokens have expired and are forgotten; the others are still in
+	 * the list. */
 	ck_assert_int_eq(admit(issue(1, 1u << 20, WIRE_ROLE_PLAYER, NOW + 90), NOW + 60, &grant),
 			 STATUS_OK);
 	for (uint32_t i = 1; i < NONCES_MAX; i += 2)
@@ -221,18 +222,18 @@ START_TEST(memory_of_used_tokens_is_bounded_and_forgets_only_what_has_expired)
 }
 END_TEST
 
-START_TEST(a_clock_set_back_makes_no_used_token_good)
+START_TEST(a_used_token_stays_refused_when_the_clock_is_set_back)
 {
 	ck_assert_int_eq(load("key 1 " SECRET), STATUS_OK);
 	for (uint32_t i = 0; i < 500; i++)
-		ck_assert_int_eq(use(1, i, NOW + 60 + i % 3, NOW), STATUS_OK);
-	/* An hour later they are forgotten, because others need the room. */
+		ck_assert_int_eq(use_token(1, i, NOW + 60 + i % 3, NOW), STATUS_OK);
+	/* An hour later these tokens are forgotten, because the list needs the space. */
 	for (uint32_t i = 1000; i < 4000; i++)
-		ck_assert_int_eq(use(1, i, NOW + 3700, NOW + 3600), STATUS_OK);
+		ck_assert_int_eq(use_token(1, i, NOW + 3700, NOW + 3600), STATUS_OK);
 	for (uint32_t i = 0; i < 500; i++)
-		ck_assert_int_eq(use(1, i, NOW + 60 + i % 3, NOW), STATUS_AUTH);
-	/* What could not have been used is good. */
-	ck_assert_int_eq(use(1, 9999, NOW + 90, NOW), STATUS_OK);
+		ck_assert_int_eq(use_token(1, i, NOW + 60 + i % 3, NOW), STATUS_AUTH);
+	/* A nonce that was never used is admitted. */
+	ck_assert_int_eq(use_token(1, 9999, NOW + 90, NOW), STATUS_OK);
 }
 END_TEST
 
@@ -251,7 +252,7 @@ START_TEST(a_checked_token_is_not_used_up)
 }
 END_TEST
 
-/* Another process after this one. */
+/* As a new process does: an empty keyring that reads the used tokens from the directory. */
 static void restart(const char *directory, uint64_t now_s)
 {
 	keyring_release(&ring);
@@ -260,7 +261,7 @@ static void restart(const char *directory, uint64_t now_s)
 	ck_assert_int_eq(keyring_persist(&ring, directory, now_s, &why), STATUS_OK);
 }
 
-START_TEST(used_tokens_survive_a_restart_however_it_ends)
+START_TEST(used_tokens_survive_a_restart_with_a_damaged_file)
 {
 	char directory[] = "/tmp/cairn-used-XXXXXX", path[64];
 	struct stat found;
@@ -268,7 +269,8 @@ START_TEST(used_tokens_survive_a_restart_however_it_ends)
 	snprintf(path, sizeof path, "%s/cairnd.tokens", directory);
 	restart(directory, NOW);
 	for (uint32_t i = 1; i <= 9000; i++)
-		ck_assert_int_eq(use(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW), STATUS_OK);
+		ck_assert_int_eq(use_token(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW),
+				 STATUS_OK);
 	ck_assert_int_eq(stat(path, &found), 0);
 	ck_assert_uint_eq(found.st_mode & 0777, 0600);
 	ck_assert_int_eq(found.st_size, 9000 * USED_TOKEN_BYTES);
@@ -281,21 +283,22 @@ START_TEST(used_tokens_survive_a_restart_however_it_ends)
 	restart(directory, NOW);
 	uint32_t again = 0;
 	for (uint32_t i = 1; i < 9000; i++)
-		again += use(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW) == STATUS_OK;
+		again += use_token(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW) == STATUS_OK;
 	ck_assert_uint_eq(again, 1);
-	/* Later most have expired, and the file is written anew; then the clock is set back. */
+	/* At NOW + 300 most tokens have expired and the file is rewritten; then the clock is set
+	 * back to NOW. */
 	restart(directory, NOW + 300);
 	for (uint32_t i = 20000; i < 20100; i++)
-		ck_assert_int_eq(use(1 + i % 2, i, NOW + 400, NOW + 300), STATUS_OK);
+		ck_assert_int_eq(use_token(1 + i % 2, i, NOW + 400, NOW + 300), STATUS_OK);
 	ck_assert_int_eq(stat(path, &found), 0);
 	ck_assert_int_lt(found.st_size, 2000 * USED_TOKEN_BYTES);
 	for (int round = 0; round < 2; round++) {
 		for (uint32_t i = 1; i < 9000; i += 7)
-			ck_assert_int_eq(use(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW),
+			ck_assert_int_eq(use_token(1 + i % 2, i, NOW + (i < 8000 ? 60 : 600), NOW),
 					 STATUS_AUTH);
 		restart(directory, NOW);
 	}
-	ck_assert_int_eq(use(1, 77777, NOW + 90, NOW), STATUS_OK);
+	ck_assert_int_eq(use_token(1, 77777, NOW + 90, NOW), STATUS_OK);
 	keyring_release(&ring);
 	unlink(path);
 	rmdir(directory);
@@ -314,21 +317,21 @@ START_TEST(a_token_whose_use_cannot_be_written_is_refused)
 	none = limit;
 	none.rlim_cur = USED_TOKEN_BYTES + 10;
 	setrlimit(RLIMIT_FSIZE, &none);
-	ck_assert_int_eq(use(1, 1, NOW + 60, NOW), STATUS_OK);
-	ck_assert_int_eq(use(1, 2, NOW + 60, NOW), STATUS_IO);
+	ck_assert_int_eq(use_token(1, 1, NOW + 60, NOW), STATUS_OK);
+	ck_assert_int_eq(use_token(1, 2, NOW + 60, NOW), STATUS_IO);
 	setrlimit(RLIMIT_FSIZE, &limit);
-	/* It was not used up, and what was written of it stands in nobody's way. */
-	ck_assert_int_eq(use(1, 2, NOW + 60, NOW), STATUS_OK);
+	/* The refused token was not used, and its partial record does not damage the next one. */
+	ck_assert_int_eq(use_token(1, 2, NOW + 60, NOW), STATUS_OK);
 	restart(directory, NOW);
 	for (uint32_t i = 1; i <= 2; i++)
-		ck_assert_int_eq(use(1, i, NOW + 60, NOW), STATUS_AUTH);
+		ck_assert_int_eq(use_token(1, i, NOW + 60, NOW), STATUS_AUTH);
 	keyring_release(&ring);
 	unlink(path);
 	rmdir(directory);
 }
 END_TEST
 
-START_TEST(a_bearer_is_held_to_the_line_as_it_is_now)
+START_TEST(a_session_ends_if_its_bearer_line_is_gone_or_grants_less)
 {
 	static const struct {
 		const char *role, *worlds;
@@ -358,7 +361,7 @@ START_TEST(a_bearer_is_held_to_the_line_as_it_is_now)
 }
 END_TEST
 
-START_TEST(a_grant_has_the_worlds_it_names_and_no_others)
+START_TEST(a_grant_allows_the_worlds_it_names_and_no_others)
 {
 	static const char *const others[] = { "abc", "a", "abd", "Ab", "ab.", "", "b", "cd" };
 	struct grant grant = { .role = WIRE_ROLE_PLAYER,
@@ -366,7 +369,7 @@ START_TEST(a_grant_has_the_worlds_it_names_and_no_others)
 			       .worlds = { "ab", "cde" } };
 	ck_assert(grant_allows_world(&grant, "ab") && grant_allows_world(&grant, "cde"));
 	for (uint32_t i = 0; i < COUNT_OF(others); i++)
-		ck_assert_msg(!grant_allows_world(&grant, others[i]), "it has %s", others[i]);
+		ck_assert_msg(!grant_allows_world(&grant, others[i]), "allows %s", others[i]);
 	grant.world_count = 0;
 	ck_assert(grant_allows_world(&grant, "abc") && grant_allows_world(NULL, "abc"));
 }
@@ -379,17 +382,17 @@ static Suite *make(void)
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, a_bearer_has_the_role_and_worlds_of_its_line);
 	tcase_add_test(cases, a_token_below_the_minimum_length_is_refused);
-	tcase_add_test(cases, a_connect_token_is_good_once_and_until_it_expires);
-	tcase_add_test(cases, a_key_signs_for_its_role_and_no_more);
-	tcase_add_test(cases, keys_are_changed_by_another_file_and_used_tokens_stay_used);
+	tcase_add_test(cases, a_connect_token_is_admitted_once_and_before_it_expires);
+	tcase_add_test(cases, a_key_signs_tokens_up_to_its_role);
+	tcase_add_test(cases, keys_are_replaced_by_a_new_file_and_used_tokens_stay_used);
 	tcase_add_test(cases, a_file_with_one_wrong_line_changes_nothing_and_names_it);
-	tcase_add_test(cases, memory_of_used_tokens_is_bounded_and_forgets_only_what_has_expired);
-	tcase_add_test(cases, a_clock_set_back_makes_no_used_token_good);
+	tcase_add_test(cases, the_list_of_used_tokens_is_bounded_and_forgets_expired_ones_only);
+	tcase_add_test(cases, a_used_token_stays_refused_when_the_clock_is_set_back);
 	tcase_add_test(cases, a_checked_token_is_not_used_up);
-	tcase_add_test(cases, used_tokens_survive_a_restart_however_it_ends);
+	tcase_add_test(cases, used_tokens_survive_a_restart_with_a_damaged_file);
 	tcase_add_test(cases, a_token_whose_use_cannot_be_written_is_refused);
-	tcase_add_test(cases, a_bearer_is_held_to_the_line_as_it_is_now);
-	tcase_add_test(cases, a_grant_has_the_worlds_it_names_and_no_others);
+	tcase_add_test(cases, a_session_ends_if_its_bearer_line_is_gone_or_grants_less);
+	tcase_add_test(cases, a_grant_allows_the_worlds_it_names_and_no_others);
 	suite_add_tcase(suite, cases);
 	return suite;
 }

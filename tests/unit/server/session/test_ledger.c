@@ -1,4 +1,4 @@
-/* test_ledger.c: The ledger of batches: new, repeated, pending, expired and out-of-order numbers. */
+/* test_ledger.c: the ledger of batches: new, repeated, pending, expired and out-of-order numbers. */
 #include "server/session/ledger.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static struct wire_slice answer(struct ledger *ledger, uint64_t batch, uint64_t 
 	return ledger_answer(ledger, &result, room);
 }
 
-/* In place of a tick: the batch names none. */
+/* `at` of a batch that names no tick. */
 #define NEXT UINT64_MAX
 
 static enum ledger_verdict offer(struct ledger *ledger, uint64_t batch, uint64_t at,
@@ -26,7 +26,7 @@ static enum ledger_verdict offer(struct ledger *ledger, uint64_t batch, uint64_t
 	return verdict;
 }
 
-START_TEST(numbers_go_up_by_one_and_nothing_else_is_new)
+START_TEST(only_the_next_number_is_a_new_batch)
 {
 	struct ledger ledger = { 0 };
 	struct wire_slice packed;
@@ -59,7 +59,7 @@ START_TEST(a_repeat_waits_for_its_result_and_then_gets_the_same_bytes)
 		ck_assert_uint_eq(packed.bytes, first.bytes);
 		ck_assert_mem_eq(packed.at, kept, first.bytes);
 	}
-	/* A batch kept for a later tick has a second result: that is the one. */
+	/* A batch for a later tick gets a second result, which replaces the first. */
 	struct wire_slice second = answer(&ledger, 1, 90);
 	memcpy(kept, second.at, second.bytes);
 	ck_assert_int_eq(offer(&ledger, 1, NEXT, &status, &packed), LEDGER_REPEATED);
@@ -68,7 +68,7 @@ START_TEST(a_repeat_waits_for_its_result_and_then_gets_the_same_bytes)
 }
 END_TEST
 
-START_TEST(ticks_asked_for_never_decrease_within_an_epoch)
+START_TEST(requested_ticks_never_decrease_within_an_epoch)
 {
 	struct ledger ledger = { 0 };
 	struct wire_slice packed;
@@ -85,7 +85,7 @@ START_TEST(ticks_asked_for_never_decrease_within_an_epoch)
 }
 END_TEST
 
-START_TEST(exactly_the_last_ones_are_kept)
+START_TEST(exactly_the_newest_results_are_kept)
 {
 	struct ledger ledger = { 0 };
 	struct wire_slice packed;
@@ -113,20 +113,20 @@ START_TEST(exactly_the_last_ones_are_kept)
 }
 END_TEST
 
-START_TEST(a_result_that_comes_too_late_to_be_kept_is_packed_all_the_same)
+START_TEST(a_result_too_late_to_be_kept_is_still_packed)
 {
 	struct ledger ledger = { 0 };
 	struct wire_slice packed;
 	enum status status;
 	for (uint64_t batch = 1; batch <= WIRE_RESULTS_KEPT + 1; batch++)
 		ck_assert_int_eq(offer(&ledger, batch, NEXT, &status, &packed), LEDGER_NEW);
-	/* Its place belongs to the newest one, which still waits. */
+	/* The place of the late result belongs to the newest batch, which is still pending. */
 	ck_assert_uint_gt(answer(&ledger, 1, 5).bytes, 0);
 	ck_assert_int_eq(offer(&ledger, 1, NEXT, &status, &packed), LEDGER_REFUSED);
 	ck_assert_int_eq(status, STATUS_EXPIRED);
 	ck_assert_int_eq(offer(&ledger, WIRE_RESULTS_KEPT + 1, NEXT, &status, &packed),
 			 LEDGER_WAITING);
-	/* Nobody who never sent a batch is answered, and yet nothing breaks. */
+	/* A session that sent no batch gets no result in practice; packing one must still work. */
 	struct ledger empty = { 0 };
 	ck_assert_uint_gt(answer(&empty, 1, 5).bytes, 0);
 	ledger_release(&ledger);
@@ -160,7 +160,7 @@ START_TEST(the_largest_result_fits_and_takes_no_more_than_it_needs)
 }
 END_TEST
 
-START_TEST(without_memory_a_repeat_is_expired_and_never_done_again)
+START_TEST(without_memory_a_repeat_is_expired_and_not_applied_again)
 {
 	struct ledger ledger = { 0 };
 	struct wire_slice packed;
@@ -181,15 +181,15 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/session/ledger");
 	TCase *order = tcase_create("order");
-	tcase_add_test(order, numbers_go_up_by_one_and_nothing_else_is_new);
-	tcase_add_test(order, ticks_asked_for_never_decrease_within_an_epoch);
+	tcase_add_test(order, only_the_next_number_is_a_new_batch);
+	tcase_add_test(order, requested_ticks_never_decrease_within_an_epoch);
 	suite_add_tcase(suite, order);
 	TCase *results = tcase_create("results");
 	tcase_add_test(results, a_repeat_waits_for_its_result_and_then_gets_the_same_bytes);
-	tcase_add_test(results, exactly_the_last_ones_are_kept);
-	tcase_add_test(results, a_result_that_comes_too_late_to_be_kept_is_packed_all_the_same);
+	tcase_add_test(results, exactly_the_newest_results_are_kept);
+	tcase_add_test(results, a_result_too_late_to_be_kept_is_still_packed);
 	tcase_add_test(results, the_largest_result_fits_and_takes_no_more_than_it_needs);
-	tcase_add_test(results, without_memory_a_repeat_is_expired_and_never_done_again);
+	tcase_add_test(results, without_memory_a_repeat_is_expired_and_not_applied_again);
 	suite_add_tcase(suite, results);
 	return suite;
 }

@@ -1,5 +1,5 @@
-/* test_proxy.c: the PROXY protocol: headers of both versions, cut anywhere, and bytes that are no
- * header. */
+/* test_proxy.c: the PROXY protocol, versions 1 and 2: valid headers, headers cut anywhere, and
+ * other bytes. */
 #include "server/session/proxy.h"
 
 #include "server/base/rng.h"
@@ -27,7 +27,7 @@ static enum status read_bytes(const void *data, size_t count)
 {
 	peer = balancer();
 	bytes = 0;
-	/* Of its own length, so that a sanitizer sees a step too far. */
+	/* A block of exactly `count` bytes, so that a sanitizer reports a read beyond its end. */
 	uint8_t copy[PROXY_HEADER_MAX * 2];
 	memcpy(copy + sizeof copy - count, data, count);
 	return proxy_read(copy + sizeof copy - count, count, &bytes, &peer);
@@ -77,7 +77,7 @@ START_TEST(a_stated_source_is_never_local)
 }
 END_TEST
 
-START_TEST(an_ipv4_source_in_disguise_is_the_ipv4_source)
+START_TEST(an_ipv4_mapped_source_becomes_the_ipv4_source)
 {
 	ck_assert_int_eq(read_text("PROXY TCP6 ::ffff:203.0.113.7 ::1 50000 7411\r\n"), STATUS_OK);
 	ck_assert_int_eq(peer.kind, ADDRESS_TCP4);
@@ -87,7 +87,7 @@ START_TEST(an_ipv4_source_in_disguise_is_the_ipv4_source)
 }
 END_TEST
 
-START_TEST(a_balancer_that_speaks_for_itself_stays_the_peer)
+START_TEST(a_header_without_a_source_leaves_the_balancer_as_the_peer)
 {
 	ck_assert_int_eq(read_text("PROXY UNKNOWN\r\n"), STATUS_OK);
 	ck_assert_str_eq(peer.text, "tcp:127.0.0.1:9");
@@ -98,7 +98,7 @@ START_TEST(a_balancer_that_speaks_for_itself_stays_the_peer)
 }
 END_TEST
 
-START_TEST(every_part_of_a_header_asks_for_more)
+START_TEST(every_beginning_of_a_header_needs_more_bytes)
 {
 	static const char V1[] = "PROXY TCP4 203.0.113.7 192.0.2.1 50000 7411\r\n";
 	for (size_t i = 0; i < sizeof V1 - 1; i++)
@@ -108,7 +108,7 @@ START_TEST(every_part_of_a_header_asks_for_more)
 }
 END_TEST
 
-START_TEST(bytes_that_are_no_header_are_refused)
+START_TEST(bytes_that_are_not_a_header_are_refused)
 {
 	static const char *const WRONG[] = {
 		"GET / HTTP/1.1\r\n\r\n",
@@ -139,7 +139,7 @@ START_TEST(bytes_that_are_no_header_are_refused)
 }
 END_TEST
 
-START_TEST(any_bytes_have_an_answer)
+START_TEST(random_bytes_are_accepted_refused_or_incomplete)
 {
 	struct rng rng = rng_seeded(check_seed());
 	uint32_t read = 0;
@@ -148,7 +148,7 @@ START_TEST(any_bytes_have_an_answer)
 		size_t count = rng_below(&rng, sizeof data + 1);
 		for (size_t i = 0; i < count; i++)
 			data[i] = (uint8_t)rng_below(&rng, 256);
-		/* Most begin well. */
+		/* Three of four begin as a header does. */
 		if (rng_below(&rng, 4) > 0)
 			memcpy(data, V2_IP4, MIN_OF(count, sizeof V2_IP4));
 		if (count > 0 && rng_below(&rng, 2) > 0) {
@@ -171,11 +171,11 @@ static Suite *make(void)
 	TCase *headers = tcase_create("headers");
 	tcase_add_test(headers, the_stated_source_becomes_the_peer);
 	tcase_add_test(headers, a_stated_source_is_never_local);
-	tcase_add_test(headers, an_ipv4_source_in_disguise_is_the_ipv4_source);
-	tcase_add_test(headers, a_balancer_that_speaks_for_itself_stays_the_peer);
-	tcase_add_test(headers, every_part_of_a_header_asks_for_more);
-	tcase_add_test(headers, bytes_that_are_no_header_are_refused);
-	tcase_add_test(headers, any_bytes_have_an_answer);
+	tcase_add_test(headers, an_ipv4_mapped_source_becomes_the_ipv4_source);
+	tcase_add_test(headers, a_header_without_a_source_leaves_the_balancer_as_the_peer);
+	tcase_add_test(headers, every_beginning_of_a_header_needs_more_bytes);
+	tcase_add_test(headers, bytes_that_are_not_a_header_are_refused);
+	tcase_add_test(headers, random_bytes_are_accepted_refused_or_incomplete);
 	suite_add_tcase(suite, headers);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* test_quota.c: Token buckets: rates by role, bursts, and the end of a session that stays over its
+/* test_quota.c: token buckets: rates by role, bursts, and the end of a session that stays over its
  * quota. */
 #include "server/session/quota.h"
 
@@ -14,7 +14,7 @@ static uint64_t take_for(struct quota *quota, enum quota_kind kind, uint64_t *no
 	return got;
 }
 
-START_TEST(the_rate_holds_in_the_long_run_and_twice_of_it_at_once)
+START_TEST(a_bucket_gives_its_rate_and_a_burst_of_two_seconds)
 {
 	struct quota quota;
 	uint64_t now = 5 * NS_PER_S;
@@ -39,12 +39,12 @@ START_TEST(a_refused_request_takes_no_tokens)
 }
 END_TEST
 
-START_TEST(only_an_unbroken_run_of_one_kind_exhausts)
+START_TEST(only_an_unbroken_excess_of_one_kind_ends_a_session)
 {
 	struct quota quota;
 	uint64_t now = 0;
 	quota_init(&quota, WIRE_ROLE_PLAYER, now);
-	/* Far over in frames, while bytes are as they should be. */
+	/* Far over the quota of frames, while bytes are within theirs. */
 	for (; now < (QUOTA_SUSTAINED_MS - 100) * NS_PER_MS; now += 100 * NS_PER_US) {
 		(void)quota_take(&quota, QUOTA_FRAMES, 1, now);
 		ck_assert(quota_take(&quota, QUOTA_BYTES, 1, now));
@@ -52,7 +52,7 @@ START_TEST(only_an_unbroken_run_of_one_kind_exhausts)
 	}
 	(void)take_for(&quota, QUOTA_FRAMES, &now, 100 * NS_PER_US, 2 * NS_PER_S);
 	ck_assert(quota_exhausted(&quota, now));
-	/* With a pause in it, never. */
+	/* An excess with a pause in it never ends the session. */
 	quota_init(&quota, WIRE_ROLE_PLAYER, now);
 	for (int i = 0; i < 10; i++) {
 		(void)take_for(&quota, QUOTA_FRAMES, &now, 100 * NS_PER_US, 3 * NS_PER_S);
@@ -79,9 +79,9 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/session/quota");
 	TCase *buckets = tcase_create("buckets");
-	tcase_add_test(buckets, the_rate_holds_in_the_long_run_and_twice_of_it_at_once);
+	tcase_add_test(buckets, a_bucket_gives_its_rate_and_a_burst_of_two_seconds);
 	tcase_add_test(buckets, a_refused_request_takes_no_tokens);
-	tcase_add_test(buckets, only_an_unbroken_run_of_one_kind_exhausts);
+	tcase_add_test(buckets, only_an_unbroken_excess_of_one_kind_ends_a_session);
 	tcase_add_test(buckets, every_role_has_at_least_what_the_one_below_it_has);
 	suite_add_tcase(suite, buckets);
 	return suite;

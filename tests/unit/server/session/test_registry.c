@@ -1,4 +1,4 @@
-/* test_registry.c: The registry of sessions: numbers, removal, and what is found afterwards. */
+/* test_registry.c: the registry of sessions: numbers, removal, and lookups afterwards. */
 #include "server/session/registry.h"
 
 #include "server/base/heap.h"
@@ -8,7 +8,7 @@
 
 enum { SESSIONS = 500 };
 
-START_TEST(numbers_find_their_sessions_and_are_never_used_twice)
+START_TEST(a_number_finds_its_session_and_is_never_reused)
 {
 	static struct session sessions[SESSIONS];
 	static bool here[SESSIONS];
@@ -38,12 +38,12 @@ START_TEST(numbers_find_their_sessions_and_are_never_used_twice)
 	}
 	ck_assert_uint_eq(registry.opened - registry.closed, live);
 	ck_assert_ptr_null(registry_find(&registry, 0));
-	registry_remove(&registry, 0); /* nobody's */
+	registry_remove(&registry, 0); /* 0 is no session: nothing happens */
 	registry_release(&registry);
 }
 END_TEST
 
-START_TEST(without_memory_nobody_is_added_and_no_number_is_lost)
+START_TEST(without_memory_no_session_is_added_and_no_number_is_skipped)
 {
 	static struct session session;
 	struct registry registry;
@@ -64,8 +64,8 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/session/registry");
 	TCase *numbers = tcase_create("numbers");
-	tcase_add_test(numbers, numbers_find_their_sessions_and_are_never_used_twice);
-	tcase_add_test(numbers, without_memory_nobody_is_added_and_no_number_is_lost);
+	tcase_add_test(numbers, a_number_finds_its_session_and_is_never_reused);
+	tcase_add_test(numbers, without_memory_no_session_is_added_and_no_number_is_skipped);
 	suite_add_tcase(suite, numbers);
 	return suite;
 }

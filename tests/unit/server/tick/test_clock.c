@@ -1,4 +1,5 @@
-/* The oracle is arithmetic by hand: whole seconds, remainders, brute force. */
+/* Deadlines and indices of ticks; expected values are computed by hand: whole seconds, remainders,
+ * and properties over random inputs. */
 #include "server/tick/clock.h"
 
 #include "server/base/rng.h"
@@ -9,11 +10,11 @@ static const struct tick_rate RATES[] = {
 	{ 30000, 1001 }, { 1, 10 },  { 10000, 1 }, { 999983, 1000 }, { 7, 3 }, { 1, 1000000 },
 };
 
-START_TEST(the_long_run_rate_is_exact)
+START_TEST(num_ticks_take_exactly_den_seconds)
 {
 	struct tick_rate rate = RATES[_i];
 	struct tick_clock clock = { .start = 12345, .rate = rate, .speed = TICK_SPEED_NORMAL };
-	/* After num ticks exactly den seconds have passed, however often that is repeated. */
+	/* After num ticks exactly den seconds have passed, for up to three years. */
 	uint64_t years = UINT64_C(3) * 365 * 86400;
 	for (uint64_t times = 1; times <= years / rate.den; times = times * 7 + 1) {
 		uint64_t deadline = tick_clock_deadline(&clock, times * rate.num);
@@ -22,7 +23,7 @@ START_TEST(the_long_run_rate_is_exact)
 }
 END_TEST
 
-START_TEST(no_interval_is_off_by_more_than_a_nanosecond)
+START_TEST(an_interval_is_the_period_or_one_nanosecond_more)
 {
 	struct tick_rate rate = RATES[_i];
 	struct tick_clock clock = { .start = 777, .rate = rate, .speed = TICK_SPEED_NORMAL };
@@ -54,7 +55,8 @@ START_TEST(the_index_is_the_inverse_of_the_deadline)
 		uint64_t deadline = tick_clock_deadline(&clock, n);
 		if (deadline == INSTANT_NEVER)
 			continue;
-		/* Ticks may share a nanosecond at great speed: the greatest is meant. */
+		/* At a high speed several ticks have the same deadline; the index is that of the
+		 * last. */
 		uint64_t index = tick_clock_index(&clock, deadline);
 		ck_assert_uint_ge(index, n);
 		ck_assert_uint_eq(tick_clock_deadline(&clock, index), deadline);
@@ -80,7 +82,7 @@ START_TEST(speed_divides_the_period)
 }
 END_TEST
 
-START_TEST(the_end_of_time_is_never_and_not_a_small_number)
+START_TEST(a_deadline_that_overflows_is_never)
 {
 	struct tick_clock clock = { .start = UINT64_MAX - 1000, .rate = { 60, 1 }, .speed = 1000 };
 	ck_assert_uint_eq(tick_clock_deadline(&clock, 0), UINT64_MAX - 1000);
@@ -107,11 +109,11 @@ static Suite *make(void)
 	Suite *suite = suite_create("server/tick/clock");
 	TCase *deadline = tcase_create("deadline");
 	int rates = COUNT_OF(RATES);
-	tcase_add_loop_test(deadline, the_long_run_rate_is_exact, 0, rates);
-	tcase_add_loop_test(deadline, no_interval_is_off_by_more_than_a_nanosecond, 0, rates);
+	tcase_add_loop_test(deadline, num_ticks_take_exactly_den_seconds, 0, rates);
+	tcase_add_loop_test(deadline, an_interval_is_the_period_or_one_nanosecond_more, 0, rates);
 	tcase_add_loop_test(deadline, the_index_is_the_inverse_of_the_deadline, 0, rates);
 	tcase_add_test(deadline, speed_divides_the_period);
-	tcase_add_test(deadline, the_end_of_time_is_never_and_not_a_small_number);
+	tcase_add_test(deadline, a_deadline_that_overflows_is_never);
 	tcase_add_test(deadline, rates_out_of_range_are_not_valid);
 	suite_add_tcase(suite, deadline);
 	return suite;

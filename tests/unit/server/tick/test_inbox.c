@@ -1,4 +1,5 @@
-/* Inbox: order of application, bounds, duplicates, and two threads. */
+/* Inbox: the order in which batches are taken, limits, duplicates, memory, and several sending
+ * threads. */
 #include "server/tick/inbox.h"
 
 #include <pthread.h>
@@ -16,7 +17,7 @@ static bool ascending(const struct inbox_entry *a, const struct inbox_entry *b)
 	return a->session < b->session || (a->session == b->session && a->batch < b->batch);
 }
 
-START_TEST(whatever_the_order_of_arrival_the_order_taken_is_session_then_batch)
+START_TEST(batches_are_taken_by_session_then_batch_in_any_order_of_arrival)
 {
 	struct inbox *inbox;
 	struct rng rng = rng_seeded(check_seed());
@@ -49,7 +50,7 @@ START_TEST(whatever_the_order_of_arrival_the_order_taken_is_session_then_batch)
 }
 END_TEST
 
-START_TEST(a_full_inbox_says_busy_and_keeps_what_it_has)
+START_TEST(a_full_inbox_answers_busy_and_keeps_its_batches)
 {
 	struct inbox *inbox;
 	struct inbox_counters counters;
@@ -74,7 +75,7 @@ START_TEST(a_full_inbox_says_busy_and_keeps_what_it_has)
 }
 END_TEST
 
-START_TEST(a_batch_that_waits_already_is_out_of_sequence)
+START_TEST(a_batch_already_in_the_inbox_is_out_of_sequence)
 {
 	struct inbox *inbox;
 	ck_assert_int_eq(inbox_create(&LIMITS, &inbox), STATUS_OK);
@@ -87,13 +88,13 @@ START_TEST(a_batch_that_waits_already_is_out_of_sequence)
 }
 END_TEST
 
-static void drop(void *payload, void *context)
+static void count_dropped(void *payload, void *context)
 {
 	UNUSED(payload);
 	++*(uint32_t *)context;
 }
 
-START_TEST(what_still_waits_at_the_end_is_given_back)
+START_TEST(destroying_the_inbox_returns_the_batches_left)
 {
 	struct inbox *inbox;
 	uint32_t dropped = 0, count;
@@ -103,19 +104,19 @@ START_TEST(what_still_waits_at_the_end_is_given_back)
 	(void)inbox_take(inbox, &count);
 	for (uint64_t i = 0; i < 3; i++)
 		ck_assert_int_eq(inbox_put(inbox, 1, i, NULL, 1), STATUS_OK);
-	inbox_destroy(inbox, drop, &dropped);
+	inbox_destroy(inbox, count_dropped, &dropped);
 	ck_assert_uint_eq(dropped, 3);
 }
 END_TEST
 
-START_TEST(a_steady_inbox_asks_the_heap_for_nothing)
+START_TEST(a_steady_inbox_makes_no_heap_call)
 {
 	struct inbox *inbox;
 	ck_assert_int_eq(inbox_create(&LIMITS, &inbox), STATUS_OK);
 	uint64_t calls = 0;
 	for (uint64_t i = 0; i < 5000; i++) {
 		uint32_t count;
-		/* By then both arrays have the size they need. */
+		/* After 300 batches both arrays have grown to the size they need. */
 		if (i == 300)
 			calls = heap_calls();
 		ck_assert_int_eq(inbox_put(inbox, i % 7, i, NULL, 1), STATUS_OK);
@@ -128,7 +129,7 @@ START_TEST(a_steady_inbox_asks_the_heap_for_nothing)
 }
 END_TEST
 
-START_TEST(an_idle_inbox_is_small_and_no_memory_is_named_and_changes_nothing)
+START_TEST(a_new_inbox_is_one_block_and_a_failed_put_changes_nothing)
 {
 	struct inbox *inbox;
 	struct inbox_counters counters;
@@ -161,7 +162,7 @@ static void *send_all(void *context)
 	return NULL;
 }
 
-START_TEST(each_batch_sent_while_others_are_taken_arrives_once_and_in_its_order)
+START_TEST(batches_of_several_threads_arrive_once_and_in_order)
 {
 	struct sender senders[3];
 	uint64_t next[COUNT_OF(senders)] = { 0 }, total = 0;
@@ -190,13 +191,13 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/tick/inbox");
 	TCase *order = tcase_create("order");
-	tcase_add_test(order, whatever_the_order_of_arrival_the_order_taken_is_session_then_batch);
-	tcase_add_test(order, a_full_inbox_says_busy_and_keeps_what_it_has);
-	tcase_add_test(order, a_batch_that_waits_already_is_out_of_sequence);
-	tcase_add_test(order, what_still_waits_at_the_end_is_given_back);
-	tcase_add_test(order, an_idle_inbox_is_small_and_no_memory_is_named_and_changes_nothing);
-	tcase_add_test(order, a_steady_inbox_asks_the_heap_for_nothing);
-	tcase_add_test(order, each_batch_sent_while_others_are_taken_arrives_once_and_in_its_order);
+	tcase_add_test(order, batches_are_taken_by_session_then_batch_in_any_order_of_arrival);
+	tcase_add_test(order, a_full_inbox_answers_busy_and_keeps_its_batches);
+	tcase_add_test(order, a_batch_already_in_the_inbox_is_out_of_sequence);
+	tcase_add_test(order, destroying_the_inbox_returns_the_batches_left);
+	tcase_add_test(order, a_new_inbox_is_one_block_and_a_failed_put_changes_nothing);
+	tcase_add_test(order, a_steady_inbox_makes_no_heap_call);
+	tcase_add_test(order, batches_of_several_threads_arrive_once_and_in_order);
 	suite_add_tcase(suite, order);
 	return suite;
 }

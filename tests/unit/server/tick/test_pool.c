@@ -1,4 +1,5 @@
-/* The pool on the simulated executor, with real seeds and simulated costs, and on threads. */
+/* The pool of workers, on the simulated executor (random seeds, simulated costs of steps) and on
+ * threads. */
 #include "server/tick/pool.h"
 
 #include <stdlib.h>
@@ -23,30 +24,31 @@ struct rig {
 	uint32_t removed;
 };
 
-/* A pretended world: a schedule, a cost, and a check that nobody else is inside. */
+/* A stand-in for a world: a schedule, a cost, and a check that only one thread runs it at a time. */
 struct world {
 	struct runnable runnable;
 	struct rig *rig;
 	struct schedule schedule;
-	uint64_t cost; /* ns of simulated time a step takes */
+	uint64_t cost; /* simulated time of a step, ns */
 	uint64_t steps, late_max;
 	atomic_flag inside;
-	uint32_t collisions; /* two threads inside, or a call on no worker */
+	uint32_t
+		collisions; /* calls while another thread was inside, or on a thread that may not run it */
 	uint64_t early;
 	uint32_t tasks, disordered;
 	bool removed;
-	bool borrowed;	   /* LOOP's: it may be inside */
-	atomic_bool holds; /* its slice takes as long as this is set */
+	bool borrowed;	     /* LOOP has borrowed it and may run it */
+	atomic_bool blocked; /* while set, its slice does not end */
 	atomic_bool inside_now;
-	atomic_uint seen_steps, seen_tasks; /* for who looks from another thread */
+	atomic_uint seen_steps, seen_tasks; /* copies that another thread may read */
 };
 
 static void enter(struct world *world)
 {
 	enum executor_thread thread = executor_current(world->rig->executor);
 	bool worker = thread >= EXECUTOR_WORKER && thread < EXECUTOR_THREADS_MAX;
-	bool lent = thread == EXECUTOR_LOOP && world->borrowed;
-	world->collisions += atomic_flag_test_and_set(&world->inside) || !(worker || lent);
+	bool borrower = thread == EXECUTOR_LOOP && world->borrowed;
+	world->collisions += atomic_flag_test_and_set(&world->inside) || !(worker || borrower);
 }
 
 static void leave(struct world *world)
@@ -74,7 +76,7 @@ static void world_run(struct runnable *runnable, uint64_t now)
 	if (world->rig->sim != NULL)
 		io_sim_spend(world->rig->sim, world->cost);
 	atomic_store(&world->inside_now, true);
-	while (atomic_load(&world->holds))
+	while (atomic_load(&world->blocked))
 		nanosleep(&(struct timespec){ 0, NS_PER_MS }, NULL);
 	atomic_store(&world->inside_now, false);
 	atomic_fetch_add(&world->seen_steps, 1);
@@ -101,7 +103,8 @@ static void rig_open(struct rig *rig, int backend)
 		ck_assert_int_eq(io_uv_create(&io_limits_default, &rig->io), STATUS_OK);
 		ck_assert_int_eq(executor_uv_create(rig->io, &executor, &rig->executor), STATUS_OK);
 	}
-	/* The clock of the threads is the machine's, which may have other things to do. */
+	/* The machine may be busy, so on threads LOOP may spend a whole second of a turn on
+	 * borrowed worlds. */
 	struct pool_options options = { WORLDS, TASKS,
 					rig->sim != NULL ? 100 * NS_PER_US : NS_PER_S };
 	ck_assert_int_eq(pool_create(rig->executor, &options, &rig->pool), STATUS_OK);
@@ -166,7 +169,7 @@ static void add_all(struct rig *rig)
 	}
 }
 
-START_TEST(worlds_are_spread_evenly_and_each_keeps_its_rate)
+START_TEST(worlds_are_spread_evenly_over_workers_and_keep_their_rates)
 {
 	struct rig rig;
 	rig_open(&rig, _i);
@@ -190,16 +193,17 @@ START_TEST(worlds_are_spread_evenly_and_each_keeps_its_rate)
 }
 END_TEST
 
-START_TEST(a_world_that_catches_up_takes_turns_with_its_neighbours)
+START_TEST(a_world_with_many_requested_steps_delays_others_by_one_step_at_most)
 {
 	struct rig rig;
 	rig_open(&rig, SIM);
-	/* World 0 is asked for ten thousand steps of 5 ms; the others step in 10 µs. */
+	/* World 0 has ten thousand requested steps of 5 ms; a step of the others takes 10 µs. */
 	for (uint32_t i = 0; i < WORLDS; i++)
 		worlds[i].cost = i == 0 ? 5 * NS_PER_MS : 10 * NS_PER_US;
 	schedule_request(&worlds[0].schedule, 10000);
 	add_all(&rig);
-	/* The twin answers one wakeup per turn, so moving in takes the neighbours a few slices. */
+	/* The simulated executor answers one wakeup a turn, so the first ticks of the others are
+	 * late by a few slices. */
 	run_for(&rig, 100 * NS_PER_MS);
 	for (uint32_t i = 0; i < WORLDS; i++)
 		worlds[i].late_max = 0;
@@ -207,7 +211,7 @@ START_TEST(a_world_that_catches_up_takes_turns_with_its_neighbours)
 	for (uint32_t i = 1; i < WORLDS; i++) {
 		ck_assert_uint_ge(worlds[i].steps, 498);
 		ck_assert_uint_eq(worlds[i].schedule.dropped, 0);
-		/* One step of the greedy one, no more. */
+		/* 5 ms for one step of world 0, and 1 ms for the rest. */
 		ck_assert_uint_le(worlds[i].late_max, 6 * NS_PER_MS);
 	}
 	ck_assert_uint_gt(worlds[0].steps, 900);
@@ -215,12 +219,12 @@ START_TEST(a_world_that_catches_up_takes_turns_with_its_neighbours)
 }
 END_TEST
 
-START_TEST(balancing_moves_the_costly_apart_and_every_tick_is_taken_once)
+START_TEST(balancing_moves_costly_worlds_to_other_workers_and_no_tick_is_dropped)
 {
 	struct rig rig;
 	rig_open(&rig, SIM);
 	add_all(&rig);
-	/* Four costly ones on the same worker: 4 × 4 ms per 10 ms do not fit one worker. */
+	/* Four costly worlds on the same worker: 4 × 4 ms in 10 ms do not fit. */
 	uint32_t first = pool_worker_of(&worlds[0].runnable), costly = 0;
 	for (uint32_t i = 0; i < WORLDS; i++) {
 		bool here = pool_worker_of(&worlds[i].runnable) == first;
@@ -249,22 +253,23 @@ static void count_task(struct runnable *runnable, void *context)
 	atomic_fetch_add(&((struct world *)runnable)->seen_tasks, 1);
 }
 
-/* On threads: world 0 does not come out of its slice before all the others have gone on, in steps and in
- * tasks, including those under way to its worker. */
-START_TEST(while_one_is_inside_a_long_slice_all_others_go_on_elsewhere)
+/* On threads: the slice of world 0 does not end before every other world has made five steps and
+ * run its task. That includes the worlds and tasks of the blocked worker, which pool_relieve moves
+ * away. */
+START_TEST(worlds_behind_a_long_slice_move_to_other_workers)
 {
 	struct rig rig;
 	uint32_t steps[WORLDS];
 	rig_open(&rig, UV);
 	add_all(&rig);
 	run_for(&rig, 50 * NS_PER_MS);
-	atomic_store(&worlds[0].holds, true);
+	atomic_store(&worlds[0].blocked, true);
 	while (!atomic_load(&worlds[0].inside_now))
 		run_for(&rig, NS_PER_MS);
-	uint32_t stuck = pool_worker_of(&worlds[0].runnable), neighbours = 0;
+	uint32_t blocked_worker = pool_worker_of(&worlds[0].runnable), neighbours = 0;
 	for (uint32_t i = 1; i < WORLDS; i++) {
 		steps[i] = atomic_load(&worlds[i].seen_steps);
-		neighbours += pool_worker_of(&worlds[i].runnable) == stuck;
+		neighbours += pool_worker_of(&worlds[i].runnable) == blocked_worker;
 		ck_assert_int_eq(pool_post(&worlds[i].runnable, count_task, NULL), STATUS_OK);
 	}
 	ck_assert_uint_gt(neighbours, 0);
@@ -278,12 +283,12 @@ START_TEST(while_one_is_inside_a_long_slice_all_others_go_on_elsewhere)
 			      atomic_load(&worlds[i].seen_tasks) == 1;
 	}
 	ck_assert(atomic_load(&worlds[0].inside_now));
-	atomic_store(&worlds[0].holds, false);
+	atomic_store(&worlds[0].blocked, false);
 	ck_assert(all);
 	struct pool_counters counters;
 	pool_counters(rig.pool, &counters);
 	ck_assert_uint_ge(counters.relieved, neighbours);
-	/* It has its worker back. */
+	/* World 0 runs again on its worker. */
 	uint32_t before = atomic_load(&worlds[0].seen_steps);
 	for (int n = 0; n < 5000 && atomic_load(&worlds[0].seen_steps) < before + 5; n++)
 		run_for(&rig, 2 * NS_PER_MS);
@@ -340,7 +345,7 @@ START_TEST(tasks_run_once_in_order_while_worlds_run_and_move)
 }
 END_TEST
 
-START_TEST(a_full_queue_refuses_and_a_runnable_that_leaves_is_closed)
+START_TEST(a_full_queue_answers_full_and_a_removed_runnable_answers_closed)
 {
 	struct rig rig;
 	struct note note = { 0, 0 };
@@ -354,7 +359,7 @@ START_TEST(a_full_queue_refuses_and_a_runnable_that_leaves_is_closed)
 	run_for(&rig, NS_PER_S);
 	ck_assert_uint_eq(note.times, TASKS);
 	ck_assert(worlds[0].removed);
-	worlds[0].disordered = 0; /* all carry the same number */
+	worlds[0].disordered = 0; /* all tasks have the number 0 */
 	rig_close(&rig);
 }
 END_TEST
@@ -376,12 +381,12 @@ START_TEST(deferrable_tasks_leave_half_the_queue_free)
 	ck_assert_uint_eq(note.times, TASKS);
 	ck_assert_int_eq(pool_post_deferrable(&worlds[0].runnable, on_task, &note), STATUS_OK);
 	run_for(&rig, NS_PER_S);
-	worlds[0].disordered = 0; /* all carry the same number */
+	worlds[0].disordered = 0; /* all tasks have the number 0 */
 	rig_close(&rig);
 }
 END_TEST
 
-START_TEST(worlds_come_and_go_while_others_run)
+START_TEST(worlds_are_added_and_removed_while_others_run)
 {
 	struct rig rig;
 	uint32_t expected = 0;
@@ -425,20 +430,20 @@ static void give_back(struct world *world)
 	pool_give_back(&world->runnable);
 }
 
-/* Time passes only in what the simulation calls. */
+/* Runs `work` on LOOP; simulated time passes only while the simulation runs. */
 static void on_loop(struct rig *rig, executor_work *work)
 {
 	ck_assert_int_eq(executor_post(rig->executor, EXECUTOR_LOOP, work, rig), STATUS_OK);
 	run_for(rig, rig->sim != NULL ? 20 * NS_PER_MS : NS_PER_MS);
 }
 
-static void step_here(void *context)
+static void borrow_and_step_100_times(void *context)
 {
 	struct rig *rig = context;
 	struct world *world = &worlds[0];
 	for (uint64_t n = 0; n < 100; n++) {
 		ck_assert(borrow(world, 2));
-		ck_assert(!pool_slice(&world->runnable)); /* it is not due */
+		ck_assert(!pool_slice(&world->runnable)); /* nothing is due */
 		schedule_request(&world->schedule, 1);
 		ck_assert(pool_slice(&world->runnable));
 		ck_assert(!pool_slice(&world->runnable));
@@ -447,7 +452,7 @@ static void step_here(void *context)
 	}
 }
 
-START_TEST(a_paused_world_runs_on_the_loop_and_no_worker_is_woken)
+START_TEST(a_borrowed_world_steps_on_loop_and_wakes_no_worker)
 {
 	struct rig rig;
 	struct executor_counters before, after;
@@ -455,7 +460,8 @@ START_TEST(a_paused_world_runs_on_the_loop_and_no_worker_is_woken)
 	rig_open(&rig, SIM);
 	struct world *world = &worlds[0];
 	ck_assert_int_eq(pool_add(rig.pool, &world->runnable), STATUS_OK);
-	/* It is on its way to its worker; then nobody knows what it costs. */
+	/* Refused: its first task is under way to its worker (busy); then its cost is not known yet
+	 * (costly). */
 	ck_assert(!borrow(world, 1));
 	run_for(&rig, 20 * NS_PER_MS);
 	ck_assert(!borrow(world, 1));
@@ -463,7 +469,7 @@ START_TEST(a_paused_world_runs_on_the_loop_and_no_worker_is_woken)
 	run_one_slice(&rig, world);
 	ck_assert_uint_eq(world->steps, 1);
 	executor_counters(rig.executor, &before);
-	on_loop(&rig, step_here);
+	on_loop(&rig, borrow_and_step_100_times);
 	executor_counters(rig.executor, &after);
 	ck_assert_uint_eq(world->steps, 101);
 	for (uint32_t i = 0; i < EXECUTOR_WORKER + WORKERS; i++)
@@ -477,7 +483,7 @@ START_TEST(a_paused_world_runs_on_the_loop_and_no_worker_is_woken)
 }
 END_TEST
 
-static void slice_here(struct world *world)
+static void borrow_and_step(struct world *world)
 {
 	ck_assert(borrow(world, 1));
 	schedule_request(&world->schedule, 1);
@@ -492,18 +498,18 @@ static void spend_turns(void *context)
 		ck_assert(!borrow(&worlds[2], 1));
 		ck_assert(!borrow(&worlds[0], 4));
 		for (uint32_t n = 0; n < 3; n++)
-			slice_here(&worlds[n % 2]);
+			borrow_and_step(&worlds[n % 2]);
 		ck_assert(!borrow(&worlds[0], 1));
 		pool_end_turn(rig->pool);
 	}
-	/* One that turns out to be costly is lent no more. */
+	/* A world whose last slice took 200 µs is not borrowed again … */
 	worlds[0].cost = 200 * NS_PER_US;
-	slice_here(&worlds[0]);
+	borrow_and_step(&worlds[0]);
 	pool_end_turn(rig->pool);
 	ck_assert(!borrow(&worlds[0], 1));
 }
 
-START_TEST(a_turn_borrows_no_more_than_its_time_and_costly_worlds_stay_with_their_workers)
+START_TEST(a_turn_of_loop_borrows_only_what_fits_into_its_time)
 {
 	struct rig rig;
 	rig_open(&rig, SIM);
@@ -513,7 +519,7 @@ START_TEST(a_turn_borrows_no_more_than_its_time_and_costly_worlds_stay_with_thei
 		run_one_slice(&rig, &worlds[i]);
 	}
 	on_loop(&rig, spend_turns);
-	/* Until its worker finds it cheap again. */
+	/* … until a slice on its worker takes less than the limit. */
 	worlds[0].cost = 30 * NS_PER_US;
 	run_one_slice(&rig, &worlds[0]);
 	ck_assert(borrow(&worlds[0], 1));
@@ -522,7 +528,7 @@ START_TEST(a_turn_borrows_no_more_than_its_time_and_costly_worlds_stay_with_thei
 }
 END_TEST
 
-static uint32_t round_of_tasks, slices_here;
+static uint32_t round_of_tasks, borrowed_slices;
 
 /* Runs a task the quickest way: on LOOP if the world can be borrowed, else posted. */
 static void send_quickly(struct world *world, struct note *note)
@@ -533,7 +539,7 @@ static void send_quickly(struct world *world, struct note *note)
 	}
 	on_task(&world->runnable, note);
 	schedule_request(&world->schedule, 1);
-	slices_here += pool_slice(&world->runnable);
+	borrowed_slices += pool_slice(&world->runnable);
 	give_back(world);
 }
 
@@ -560,15 +566,15 @@ static void send_round(void *context)
 		(void)pool_balance(rig->pool);
 }
 
-START_TEST(nothing_is_lost_or_overtaken_where_loop_and_workers_take_turns)
+START_TEST(tasks_keep_their_order_between_loop_and_workers)
 {
 	struct rig rig;
 	uint64_t steps[WORLDS] = { 0 };
 	rig_open(&rig, _i);
 	memset(notes, 0, sizeof notes);
-	round_of_tasks = slices_here = 0;
+	round_of_tasks = borrowed_slices = 0;
 	for (uint32_t i = 0; i < WORLDS; i++) {
-		/* Every other one also runs by the clock. */
+		/* Worlds with an even index also run by the clock. */
 		if (i % 2 == 0)
 			schedule_run(&worlds[i].schedule, executor_now(rig.executor));
 		schedule_request(&worlds[i].schedule, 1);
@@ -588,13 +594,14 @@ START_TEST(nothing_is_lost_or_overtaken_where_loop_and_workers_take_turns)
 		if (rig.sim != NULL)
 			ck_assert_uint_ge(worlds[i].steps, steps[i] + (clocked ? 15 : 0));
 	}
-	ck_assert_uint_gt(slices_here, 0);
+	ck_assert_uint_gt(borrowed_slices, 0);
 	rig_close(&rig);
 }
 END_TEST
 
-/* Its worker comes for it while LOOP has it; what it came for happens when LOOP gives it back. */
-START_TEST(what_comes_for_a_borrowed_world_comes_to_pass_when_it_is_given_back)
+/* A task, a wakeup, a deadline or a removal that reaches the worker while LOOP has the world waits
+ * until LOOP gives the world back. */
+START_TEST(work_for_a_borrowed_world_happens_after_it_is_given_back)
 {
 	enum { TASK, WAKE, CLOCK, REMOVE };
 	struct rig rig;
@@ -620,7 +627,8 @@ START_TEST(what_comes_for_a_borrowed_world_comes_to_pass_when_it_is_given_back)
 	ck_assert_uint_eq(note.times, 0);
 	ck_assert(!world->removed);
 	give_back(world);
-	ck_assert(_i == REMOVE || !pool_borrow(&world->runnable, 0)); /* its worker is woken */
+	/* the worker has been woken and goes first */
+	ck_assert(_i == REMOVE || !pool_borrow(&world->runnable, 0));
 	run_for(&rig, 100 * NS_PER_MS);
 	ck_assert_uint_eq(note.times, _i == TASK);
 	ck_assert_int_eq(world->removed, _i == REMOVE);
@@ -636,7 +644,7 @@ START_TEST(a_borrowed_world_moves_when_it_is_given_back)
 {
 	struct rig rig;
 	rig_open(&rig, SIM);
-	/* The first and the fourth are costly and on the same worker: the first is moved. */
+	/* Worlds 0 and 3 are costly and on the same worker: balancing moves world 0. */
 	for (uint32_t i = 0; i < 4; i++) {
 		worlds[i].cost = 4 * NS_PER_MS;
 		if (i % 3 == 0)
@@ -665,27 +673,24 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/tick/pool");
 	TCase *run = tcase_create("run");
-	tcase_add_loop_test(run, worlds_are_spread_evenly_and_each_keeps_its_rate, 0, BACKENDS);
-	tcase_add_test(run, a_world_that_catches_up_takes_turns_with_its_neighbours);
-	tcase_add_test(run, balancing_moves_the_costly_apart_and_every_tick_is_taken_once);
-	tcase_add_test(run, while_one_is_inside_a_long_slice_all_others_go_on_elsewhere);
+	tcase_add_loop_test(run, worlds_are_spread_evenly_over_workers_and_keep_their_rates, 0,
+			    BACKENDS);
+	tcase_add_test(run, a_world_with_many_requested_steps_delays_others_by_one_step_at_most);
+	tcase_add_test(run, balancing_moves_costly_worlds_to_other_workers_and_no_tick_is_dropped);
+	tcase_add_test(run, worlds_behind_a_long_slice_move_to_other_workers);
 	suite_add_tcase(suite, run);
 	TCase *tasks = tcase_create("tasks");
 	tcase_add_loop_test(tasks, tasks_run_once_in_order_while_worlds_run_and_move, 0, BACKENDS);
-	tcase_add_test(tasks, a_full_queue_refuses_and_a_runnable_that_leaves_is_closed);
+	tcase_add_test(tasks, a_full_queue_answers_full_and_a_removed_runnable_answers_closed);
 	tcase_add_test(tasks, deferrable_tasks_leave_half_the_queue_free);
-	tcase_add_loop_test(tasks, worlds_come_and_go_while_others_run, 0, BACKENDS);
+	tcase_add_loop_test(tasks, worlds_are_added_and_removed_while_others_run, 0, BACKENDS);
 	suite_add_tcase(suite, tasks);
 	TCase *borrowing = tcase_create("borrowing");
-	tcase_add_test(borrowing, a_paused_world_runs_on_the_loop_and_no_worker_is_woken);
-	tcase_add_test(
-		borrowing,
-		a_turn_borrows_no_more_than_its_time_and_costly_worlds_stay_with_their_workers);
-	tcase_add_loop_test(borrowing,
-			    nothing_is_lost_or_overtaken_where_loop_and_workers_take_turns, 0,
+	tcase_add_test(borrowing, a_borrowed_world_steps_on_loop_and_wakes_no_worker);
+	tcase_add_test(borrowing, a_turn_of_loop_borrows_only_what_fits_into_its_time);
+	tcase_add_loop_test(borrowing, tasks_keep_their_order_between_loop_and_workers, 0,
 			    BACKENDS);
-	tcase_add_loop_test(borrowing,
-			    what_comes_for_a_borrowed_world_comes_to_pass_when_it_is_given_back, 0,
+	tcase_add_loop_test(borrowing, work_for_a_borrowed_world_happens_after_it_is_given_back, 0,
 			    4);
 	tcase_add_test(borrowing, a_borrowed_world_moves_when_it_is_given_back);
 	suite_add_tcase(suite, borrowing);
