@@ -1,5 +1,5 @@
-/* Images as they lie in files: what is packed comes back, and a few bytes do not ask for a machine's
- * memory. */
+/* Checkpoint images as stored in files: an image unpacks to the bytes that were packed, and a
+ * damaged one is refused before its stated size is allocated. */
 #include "server/store/image.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static void teardown(void)
 	bytes_release(&out);
 }
 
-/* With every checksum right. */
+/* Packs and unpacks the image; every checksum is right. */
 static enum status unpack(void)
 {
 	bytes_reset(&packed);
@@ -40,7 +40,7 @@ static enum status unpack(void)
 			    hash64(image.data, image.count, 0), &out, &why);
 }
 
-START_TEST(what_is_packed_comes_back)
+START_TEST(an_image_unpacks_to_the_bytes_packed)
 {
 	ck_assert_int_eq(unpack(), STATUS_OK);
 	ck_assert_uint_eq(out.count, image.count);
@@ -48,9 +48,9 @@ START_TEST(what_is_packed_comes_back)
 }
 END_TEST
 
-START_TEST(an_image_states_no_more_than_its_worlds_limits_allow)
+START_TEST(an_image_larger_than_its_worlds_limits_allow_is_corrupt)
 {
-	/* As many zeros as the limit allows with what is beside it, and then one more. */
+	/* The largest size that the world's limits allow, and then one byte more. */
 	size_t most = (2u << 20) + (1u << 20), small = image.count;
 	ck_assert_int_eq(bytes_reserve(&image, most + 1), STATUS_OK);
 	memset(image.data + small, 0, most + 1 - small);
@@ -64,10 +64,11 @@ START_TEST(an_image_states_no_more_than_its_worlds_limits_allow)
 }
 END_TEST
 
-START_TEST(what_does_not_begin_as_a_world_is_refused_before_memory_is_asked_for)
+START_TEST(an_image_with_a_damaged_head_is_corrupt)
 {
 	ck_assert_int_eq(unpack(), STATUS_OK);
-	/* Numbers of motion and the count of sections are world_load's to look at. */
+	/* Bytes 8 … table are the motion numbers and the count of sections, which world_load
+	 * checks. */
 	uint32_t methods = get_le32(image.data + 16);
 	size_t table = 20 + 6 * (size_t)methods + 4;
 	for (size_t at = 0; at < table + 6; at++) {
@@ -87,10 +88,9 @@ static Suite *make(void)
 	Suite *suite = suite_create("store/image");
 	TCase *images = tcase_create("images");
 	tcase_add_checked_fixture(images, setup, teardown);
-	tcase_add_test(images, what_is_packed_comes_back);
-	tcase_add_test(images, an_image_states_no_more_than_its_worlds_limits_allow);
-	tcase_add_test(images,
-		       what_does_not_begin_as_a_world_is_refused_before_memory_is_asked_for);
+	tcase_add_test(images, an_image_unpacks_to_the_bytes_packed);
+	tcase_add_test(images, an_image_larger_than_its_worlds_limits_allow_is_corrupt);
+	tcase_add_test(images, an_image_with_a_damaged_head_is_corrupt);
 	suite_add_tcase(suite, images);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* The journal: what is written is there, in order, when it is called durable; never more than may wait. */
+/* The journal: a durable record is in the file, records are in order, and the backlog is bounded. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,8 @@ static void tear_down(void)
 	recorder_remove(directory);
 }
 
-/* The one number of a query, by another connection: only what is committed is seen. */
-static uint64_t ask(const char *name, const char *text)
+/* The number that a query returns, read by a second connection, which sees only committed rows. */
+static uint64_t read_number(const char *name, const char *text)
 {
 	char path[RECORDER_PATH];
 	struct reason why;
@@ -41,7 +41,7 @@ static uint64_t ask(const char *name, const char *text)
 	return value;
 }
 
-START_TEST(what_is_called_durable_is_in_the_file)
+START_TEST(a_tick_reported_durable_is_in_the_file)
 {
 	recorder_begin(&recorder, "one", "soft-step", false, check_seed());
 	for (int i = 0; i < 40; i++) {
@@ -57,17 +57,17 @@ START_TEST(what_is_called_durable_is_in_the_file)
 			 (unsigned)recorder.durable_epoch,
 			 (unsigned long long)recorder.durable_tick);
 		if (recorder.durable_tick > 0)
-			ck_assert_uint_eq(ask("one", text), 1);
+			ck_assert_uint_eq(read_number("one", text), 1);
 	}
 	recorder_settle(&recorder);
 	ck_assert_uint_eq(recorder.durable_tick, 40);
 	ck_assert_uint_eq(recorder.durable_epoch, world_info(recorder.world).epoch);
-	ck_assert_uint_eq(ask("one", "SELECT sum(count) FROM hashes"), 40);
-	ck_assert_uint_eq(ask("one", "SELECT count(*) FROM hashes"), 1);
+	ck_assert_uint_eq(read_number("one", "SELECT sum(count) FROM hashes"), 40);
+	ck_assert_uint_eq(read_number("one", "SELECT count(*) FROM hashes"), 1);
 }
 END_TEST
 
-/* What no test can show without pulling a plug: COMMIT waits for the disk. */
+/* Durability after a power failure cannot be tested here; that COMMIT waits for the disk can. */
 START_TEST(a_commit_is_synced)
 {
 	uint64_t level, logged;
@@ -84,7 +84,7 @@ START_TEST(a_commit_is_synced)
 }
 END_TEST
 
-START_TEST(every_kind_of_record_is_read_back_as_it_was_given)
+START_TEST(every_kind_of_record_is_read_back_unchanged)
 {
 	static const uint8_t packed[] = { 0x92, 0x18, 0x01 }; /* [wake, 1] */
 	static const uint64_t tables[3] = { 1, UINT64_MAX, 3 };
@@ -133,7 +133,7 @@ START_TEST(every_kind_of_record_is_read_back_as_it_was_given)
 		"SELECT value = 'kinds' FROM meta WHERE key = 'world'",
 	};
 	for (size_t i = 0; i < COUNT_OF(facts); i++)
-		ck_assert_msg(ask("kinds", facts[i]) == 1, "%s", facts[i]);
+		ck_assert_msg(read_number("kinds", facts[i]) == 1, "%s", facts[i]);
 	journal_close(journal);
 }
 END_TEST
@@ -152,12 +152,12 @@ START_TEST(records_of_a_busy_world_share_transactions)
 	uint32_t commits = recorder.durables - before;
 	ck_assert_uint_le(commits, took / COMMIT_APART + 2);
 	ck_assert_uint_ge(commits, took / COMMIT_APART / 2);
-	/* A flush does not wait for its time. */
+	/* A flush commits at once. */
 	recorder_step(&recorder);
 	journal_flush(recorder.journal);
 	io_sim_run_until(recorder.sim, io_sim_now(recorder.sim) + 2 * NS_PER_MS);
 	ck_assert_uint_eq(recorder.durable_tick, 201);
-	ck_assert_uint_eq(ask("busy", "SELECT sum(count) FROM hashes"), 201);
+	ck_assert_uint_eq(read_number("busy", "SELECT sum(count) FROM hashes"), 201);
 }
 END_TEST
 
@@ -173,7 +173,7 @@ START_TEST(saved_comes_once_for_every_named_checkpoint)
 	recorder_checkpoint(&recorder, "a");
 	recorder_settle(&recorder);
 	ck_assert_uint_eq(recorder.saved, 3);
-	ck_assert_uint_eq(ask("saves", "SELECT count(*) FROM snapshots"), 2);
+	ck_assert_uint_eq(read_number("saves", "SELECT count(*) FROM snapshots"), 2);
 }
 END_TEST
 
@@ -184,8 +184,8 @@ static void append_zeros(struct bytes *bytes, size_t count)
 	bytes->count += count;
 }
 
-/* Images of four MiB until it will not have more. */
-START_TEST(a_backlog_stops_the_world_and_wakes_it_again)
+/* Appends images of 4 MiB until the journal refuses. */
+START_TEST(a_full_backlog_refuses_checkpoints_and_reports_when_it_has_space)
 {
 	struct bytes image = { 0 };
 	uint64_t table = 1;
@@ -200,7 +200,8 @@ START_TEST(a_backlog_stops_the_world_and_wakes_it_again)
 		taken++;
 	}
 	ck_assert_int_eq(taken, 4);
-	/* What a tick still brings is taken, a flood is not. */
+	/* Beyond the limit the records of a tick in progress are still accepted; an unbounded
+	 * number is not. */
 	ck_assert_int_eq(journal_tick(recorder.journal, recorder.epoch, 1, 1), STATUS_OK);
 	enum status status = STATUS_OK;
 	for (; status == STATUS_OK && taken < 100; taken++)
@@ -220,7 +221,7 @@ START_TEST(a_backlog_stops_the_world_and_wakes_it_again)
 }
 END_TEST
 
-START_TEST(a_full_disk_stops_the_world_and_keeps_what_was_promised)
+START_TEST(a_full_disk_fails_the_journal_and_keeps_durable_ticks)
 {
 	char text[96];
 	struct reason why;
@@ -232,33 +233,33 @@ START_TEST(a_full_disk_stops_the_world_and_keeps_what_was_promised)
 	ck_assert_int_eq(sql_number(db, "PRAGMA page_count", 0, &pages, &why), STATUS_OK);
 	snprintf(text, sizeof text, "PRAGMA max_page_count = %llu", (unsigned long long)pages + 3);
 	ck_assert_int_eq(sql_exec(db, text, &why), STATUS_OK);
-	uint64_t promised = 0;
+	uint64_t durable_before = 0;
 	for (int i = 0; i < 1000 && journal_ready(recorder.journal); i++) {
-		promised = recorder.durable_tick;
+		durable_before = recorder.durable_tick;
 		recorder_run(&recorder, 1);
 		recorder_settle(&recorder);
 	}
 	ck_assert(!journal_ready(recorder.journal));
 	ck_assert_uint_eq(recorder.failures, 1);
 	ck_assert_int_eq(recorder.failed, STATUS_FULL);
-	ck_assert_uint_ge(promised, 20);
-	ck_assert_uint_eq(recorder.durable_tick, promised);
+	ck_assert_uint_ge(durable_before, 20);
+	ck_assert_uint_eq(recorder.durable_tick, durable_before);
 	ck_assert_int_eq(journal_tick(recorder.journal, recorder.epoch, 5000, 1), STATUS_FULL);
 	ck_assert_int_eq(journal_status(recorder.journal, &why), STATUS_FULL);
 	ck_assert_uint_eq(recorder.wakes, 1);
 	recorder_settle(&recorder);
 	ck_assert_uint_eq(recorder.failures, 1);
-	ck_assert_uint_eq(ask("full", "SELECT sum(count) FROM hashes"), promised);
+	ck_assert_uint_eq(read_number("full", "SELECT sum(count) FROM hashes"), durable_before);
 	recorder_end(&recorder);
 	recorder_settle(&recorder);
-	/* With room again, everything promised is there. */
+	/* After space is free again, every durable tick can be recovered. */
 	struct recovered recovered;
 	recorder_recover(&recorder, "full", &recovered);
-	ck_assert_uint_eq(world_info(recorder.world).tick, promised);
+	ck_assert_uint_eq(world_info(recorder.world).tick, durable_before);
 }
 END_TEST
 
-START_TEST(what_waits_at_the_end_is_written)
+START_TEST(closing_the_journal_writes_its_backlog)
 {
 	recorder_begin(&recorder, "end", "free", false, 1);
 	recorder_settle(&recorder);
@@ -266,7 +267,7 @@ START_TEST(what_waits_at_the_end_is_written)
 	journal_flush(recorder.journal);
 	recorder_settle(&recorder);
 	recorder_run(&recorder, 1);
-	/* No time passes: nothing can have been written yet. */
+	/* No simulated time passes, so nothing can have been written yet. */
 	recorder_close(&recorder);
 	recorder_open(&recorder, directory, check_seed());
 	struct recovered recovered;
@@ -275,8 +276,9 @@ START_TEST(what_waits_at_the_end_is_written)
 }
 END_TEST
 
-/* Hashes of ticks come in rows of 256, whole and in order, whatever the transactions were. */
-START_TEST(hashes_fill_rows_over_many_transactions)
+/* A row holds the hashes of 256 ticks, complete and in order, however the transactions divided
+ * them. */
+START_TEST(rows_of_hashes_fill_across_transactions)
 {
 	struct rng rng = rng_seeded(check_seed());
 	recorder_begin(&recorder, "rows", "free", false, 1);
@@ -288,19 +290,20 @@ START_TEST(hashes_fill_rows_over_many_transactions)
 			recorder_settle(&recorder);
 	}
 	recorder_settle(&recorder);
-	ck_assert_uint_eq(ask("rows", "SELECT count(*) FROM hashes"), 3);
-	ck_assert_uint_eq(ask("rows", "SELECT count(*) FROM hashes WHERE length(hashes) = 8 * count"
+	ck_assert_uint_eq(read_number("rows", "SELECT count(*) FROM hashes"), 3);
+	ck_assert_uint_eq(read_number("rows",
+				      "SELECT count(*) FROM hashes WHERE length(hashes) = 8 * count"
 				      " AND tick IN (1, 257, 513)"),
 			  3);
-	ck_assert_uint_eq(ask("rows", "SELECT count(*) FROM tick_hashes"), 700);
-	/* 700 × 0x9e3779b97f4a7c15 */
-	ck_assert_uint_eq(ask("rows", "SELECT hash = '9fb0d7380fab496c' FROM tick_hashes"
-				      " WHERE tick = 700"),
+	ck_assert_uint_eq(read_number("rows", "SELECT count(*) FROM tick_hashes"), 700);
+	/* tick 700: 700 × 0x9e3779b97f4a7c15 */
+	ck_assert_uint_eq(read_number("rows", "SELECT hash = '9fb0d7380fab496c' FROM tick_hashes"
+					      " WHERE tick = 700"),
 			  1);
 }
 END_TEST
 
-START_TEST(a_steady_tick_allocates_nothing_on_the_worlds_thread)
+START_TEST(a_steady_tick_makes_no_heap_call_on_the_worlds_thread)
 {
 	static const uint8_t packed[] = { 0x92, 0x18, 0x01 };
 	const struct journal_batch batch = { 1, 1, 0, 0, false, packed, sizeof packed, 1, 0 };
@@ -322,8 +325,8 @@ START_TEST(a_steady_tick_allocates_nothing_on_the_worlds_thread)
 }
 END_TEST
 
-/* Whichever allocation fails, a record is taken whole or not at all. */
-START_TEST(without_memory_a_record_is_not_taken)
+/* Whichever allocation fails, a record is appended whole or not at all. */
+START_TEST(without_memory_a_record_is_refused_whole)
 {
 	struct bytes image = { 0 };
 	uint64_t tables[2] = { 1, 2 };
@@ -349,7 +352,7 @@ START_TEST(without_memory_a_record_is_not_taken)
 	}
 	ck_assert_uint_gt(refused, 0);
 	ck_assert_uint_eq(recorder.failures, 0);
-	ck_assert_uint_eq(ask("memory", "SELECT count(*) FROM tick_hashes"), 60);
+	ck_assert_uint_eq(read_number("memory", "SELECT count(*) FROM tick_hashes"), 60);
 	bytes_release(&image);
 }
 END_TEST
@@ -359,17 +362,17 @@ static Suite *make(void)
 	Suite *suite = suite_create("journal");
 	TCase *tests = tcase_create("journal");
 	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_test(tests, what_is_called_durable_is_in_the_file);
+	tcase_add_test(tests, a_tick_reported_durable_is_in_the_file);
 	tcase_add_test(tests, a_commit_is_synced);
-	tcase_add_test(tests, every_kind_of_record_is_read_back_as_it_was_given);
+	tcase_add_test(tests, every_kind_of_record_is_read_back_unchanged);
 	tcase_add_test(tests, records_of_a_busy_world_share_transactions);
 	tcase_add_test(tests, saved_comes_once_for_every_named_checkpoint);
-	tcase_add_test(tests, a_backlog_stops_the_world_and_wakes_it_again);
-	tcase_add_test(tests, a_full_disk_stops_the_world_and_keeps_what_was_promised);
-	tcase_add_test(tests, what_waits_at_the_end_is_written);
-	tcase_add_test(tests, hashes_fill_rows_over_many_transactions);
-	tcase_add_test(tests, a_steady_tick_allocates_nothing_on_the_worlds_thread);
-	tcase_add_test(tests, without_memory_a_record_is_not_taken);
+	tcase_add_test(tests, a_full_backlog_refuses_checkpoints_and_reports_when_it_has_space);
+	tcase_add_test(tests, a_full_disk_fails_the_journal_and_keeps_durable_ticks);
+	tcase_add_test(tests, closing_the_journal_writes_its_backlog);
+	tcase_add_test(tests, rows_of_hashes_fill_across_transactions);
+	tcase_add_test(tests, a_steady_tick_makes_no_heap_call_on_the_worlds_thread);
+	tcase_add_test(tests, without_memory_a_record_is_refused_whole);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

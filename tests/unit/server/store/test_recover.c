@@ -1,4 +1,5 @@
-/* Recovery: whatever moment a daemon ends at, its worlds stand again where their files lead. */
+/* Recovery: at whatever moment a daemon ends, its worlds are recovered to the last durable state of
+ * their files. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +34,9 @@ static void tear_down(void)
 	recorder_remove(elsewhere);
 }
 
-/* ---- what the states were --------------------------------------------------------------------- */
+/* ---- recorded states -------------------------------------------------------------------------- */
 
-/* Hashes by (epoch, tick): as the tick left it, and with the commands of the boundary applied. */
+/* Hashes by (epoch, tick): after the tick, and after the commands of its boundary. */
 static struct state {
 	uint32_t epoch;
 	uint64_t tick, stepped, applied;
@@ -52,7 +53,7 @@ static struct state *state_at(uint32_t epoch, uint64_t tick)
 	return &states[state_count++];
 }
 
-static void note(bool applied)
+static void note_state(bool applied)
 {
 	struct world_info info = world_info(recorder.world);
 	struct state *state = state_at(info.epoch, info.tick);
@@ -67,26 +68,26 @@ static void pass_time(void)
 			 io_sim_now(recorder.sim) + rng_below(&recorder.gen.rng, 30) * NS_PER_MS);
 }
 
-/* One tick with everything that may happen around it. */
-static void live(void)
+/* One tick with random commands, restores and checkpoints around it. */
+static void make_tick(void)
 {
 	struct rng *rng = &recorder.gen.rng;
 	uint32_t chance = rng_below(rng, 40);
 	recorder_disturb(&recorder);
-	note(true);
+	note_state(true);
 	pass_time();
 	recorder_step(&recorder);
-	note(false);
+	note_state(false);
 	if (chance < 4)
 		recorder_checkpoint(&recorder, chance == 0 ? NULL : chance == 1 ? "a" : "b");
 	if (chance == 4 && recorder.save_count > 0) {
 		recorder_restore(&recorder, recorder.saves[0].name);
-		note(false);
+		note_state(false);
 	}
 	pass_time();
 }
 
-static uint64_t ask(const char *where, const char *name, const char *text)
+static uint64_t read_number(const char *where, const char *name, const char *text)
 {
 	char path[RECORDER_PATH + 80];
 	struct reason why;
@@ -100,7 +101,7 @@ static uint64_t ask(const char *where, const char *name, const char *text)
 	return value;
 }
 
-static void change(const char *where, const char *name, const char *text)
+static void change_file(const char *where, const char *name, const char *text)
 {
 	char path[RECORDER_PATH + 80];
 	struct reason why;
@@ -112,12 +113,13 @@ static void change(const char *where, const char *name, const char *text)
 	sql_close(db);
 }
 
-/* Recovers the copy in `elsewhere` and compares it with what the world was there. Returns its tick. */
+/* Recovers the copy in `elsewhere` and compares it with the noted state of its tick. Returns that
+ * tick. */
 static uint64_t check_copy(uint32_t *epoch)
 {
 	struct recorder other;
 	struct recovered recovered;
-	*epoch = (uint32_t)ask(elsewhere, "w", "SELECT max(epoch) FROM epochs");
+	*epoch = (uint32_t)read_number(elsewhere, "w", "SELECT max(epoch) FROM epochs");
 	recorder_open(&other, elsewhere, 1);
 	recorder_recover(&other, "w", &recovered);
 	struct world_info info = world_info(other.world);
@@ -125,7 +127,7 @@ static uint64_t check_copy(uint32_t *epoch)
 	char text[120];
 	snprintf(text, sizeof text, "SELECT count(*) FROM applies WHERE epoch = %u AND tick = %llu",
 		 (unsigned)*epoch, (unsigned long long)info.tick);
-	bool applied = ask(elsewhere, "w", text) > 0;
+	bool applied = read_number(elsewhere, "w", text) > 0;
 	struct state *state = state_at(*epoch, info.tick);
 	ck_assert_uint_eq(test_hash(other.world), applied ? state->applied : state->stepped);
 	test_check(other.world);
@@ -133,7 +135,7 @@ static uint64_t check_copy(uint32_t *epoch)
 	return info.tick;
 }
 
-static void forget_copy(void)
+static void remove_copy(void)
 {
 	char path[RECORDER_PATH + 40];
 	static const char *const files[] = { "w.cairn", "w.cairn-wal", "w.cairn-shm",
@@ -144,7 +146,7 @@ static void forget_copy(void)
 	}
 }
 
-/* Six worlds from which nothing is taken away, and two of which the newest 1 or 2 checkpoints stay. */
+/* Six worlds without retention, and two that keep the newest 1 or 2 checkpoints. */
 START_TEST(a_crash_at_any_tick_loses_nothing_durable)
 {
 	static const char *const methods[] = { "soft-step", "free",	  "projection",
@@ -154,11 +156,11 @@ START_TEST(a_crash_at_any_tick_loses_nothing_durable)
 	store_set_retention(recorder.store, &retention);
 	recorder_begin(&recorder, "w", methods[_i % 6], _i % 6 >= 2 && _i % 6 < 5,
 		       check_seed() + (uint64_t)_i);
-	note(false);
+	note_state(false);
 	pass_time();
 	for (int crash = 0; crash < 5; crash++) {
 		for (uint32_t ticks = 1 + rng_below(&rng, 30); ticks > 0; ticks--)
-			live();
+			make_tick();
 		if (recorder.durables == 0)
 			recorder_settle(&recorder);
 		recorder_copy(&recorder, "w", elsewhere);
@@ -167,18 +169,18 @@ START_TEST(a_crash_at_any_tick_loses_nothing_durable)
 		ck_assert_uint_ge(epoch, durable_epoch);
 		if (epoch == durable_epoch)
 			ck_assert_uint_ge(tick, durable_tick);
-		forget_copy();
+		remove_copy();
 	}
 }
 END_TEST
 
-/* What a process that is going to be killed says of itself, in memory that outlives it. */
-struct diary {
-	_Atomic uint64_t durable; /* tick */
-	uint64_t hash[100000];	  /* by tick; written before the tick is journalled */
+/* Notes of a process that is going to be killed, in memory shared with the test. */
+struct kill_notes {
+	_Atomic uint64_t durable; /* last tick reported durable */
+	uint64_t hash[100000];	  /* by tick; stored before the tick is journalled */
 };
 
-static _Noreturn void live_until_killed(struct diary *diary)
+static _Noreturn void make_ticks_until_killed(struct kill_notes *kill_notes)
 {
 	struct retention retention = { .checkpoints = 2 };
 	recorder_open(&recorder, directory, check_seed());
@@ -188,64 +190,64 @@ static _Noreturn void live_until_killed(struct diary *diary)
 		recorder_disturb(&recorder);
 		test_step(recorder.world, 1);
 		struct world_info info = world_info(recorder.world);
-		diary->hash[info.tick] = test_hash(recorder.world);
+		kill_notes->hash[info.tick] = test_hash(recorder.world);
 		ck_assert_int_eq(journal_tick(recorder.journal, info.epoch, info.tick,
 					      world_tick_hash(recorder.world)),
 				 STATUS_OK);
 		if (info.tick % 4 == 0)
 			recorder_checkpoint(&recorder, NULL);
 		io_sim_run_until(recorder.sim, io_sim_now(recorder.sim) + 25 * NS_PER_MS);
-		diary->durable = recorder.durable_tick;
+		kill_notes->durable = recorder.durable_tick;
 	}
 }
 
-START_TEST(a_killed_process_has_kept_what_it_called_durable)
+START_TEST(a_killed_process_loses_no_durable_tick)
 {
-	struct diary *diary = mmap(NULL, sizeof *diary, PROT_READ | PROT_WRITE,
-				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ck_assert_ptr_ne(diary, MAP_FAILED);
+	struct kill_notes *kill_notes = mmap(NULL, sizeof *kill_notes, PROT_READ | PROT_WRITE,
+					     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(kill_notes, MAP_FAILED);
 	recorder_close(&recorder);
-	/* Beside what is written, what is older than two checkpoints is taken away. */
+	/* The process also prunes, keeping two checkpoints. */
 	for (int kills = 0; kills < 6; kills++) {
-		diary->durable = 0;
+		kill_notes->durable = 0;
 		pid_t child = fork();
 		ck_assert_int_ge(child, 0);
 		if (child == 0)
-			live_until_killed(diary);
-		/* Long enough for a few ticks, and then at any moment. */
-		while (diary->durable < 5)
+			make_ticks_until_killed(kill_notes);
+		/* The kill comes after a few durable ticks, at a different moment each time. */
+		while (kill_notes->durable < 5)
 			usleep(1000);
 		usleep((useconds_t)(kills * 7919 % 20000));
 		ck_assert_int_eq(kill(child, SIGKILL), 0);
 		ck_assert_int_eq(waitpid(child, NULL, 0), child);
-		uint64_t durable = diary->durable;
+		uint64_t durable = kill_notes->durable;
 		struct recovered recovered;
 		recorder_open(&recorder, directory, 1);
 		recorder_recover(&recorder, "w", &recovered);
 		uint64_t tick = world_info(recorder.world).tick;
 		ck_assert_uint_ge(tick, durable);
-		ck_assert_uint_eq(test_hash(recorder.world), diary->hash[tick]);
+		ck_assert_uint_eq(test_hash(recorder.world), kill_notes->hash[tick]);
 		struct reason why;
 		recorder_end(&recorder);
 		ck_assert_int_eq(store_remove_world(recorder.store, "w", &why), STATUS_OK);
 		recorder_close(&recorder);
 	}
-	munmap(diary, sizeof *diary);
+	munmap(kill_notes, sizeof *kill_notes);
 	recorder_open(&recorder, directory, 1);
 }
 END_TEST
 
-/* Once as it is, and once while what is older than two checkpoints is taken away, in transactions that are
- * not synced. */
-START_TEST(a_torn_log_leaves_a_beginning)
+/* _i = 0: no retention. _i = 1: everything older than two checkpoints is pruned, in transactions
+ * that are not synced. */
+START_TEST(from_a_torn_log_an_earlier_state_is_recovered)
 {
 	struct rng rng = rng_seeded(check_seed());
 	struct retention retention = { .checkpoints = _i == 0 ? 0 : 2 };
 	store_set_retention(recorder.store, &retention);
 	uint64_t furthest = 0;
 	recorder_begin(&recorder, "w", "soft-step", false, check_seed());
-	note(false);
-	/* All that comes now stays in the log. */
+	note_state(false);
+	/* From here on every transaction stays in the write-ahead log. */
 	recorder_settle(&recorder);
 	struct reason why;
 	ck_assert_int_eq(
@@ -254,7 +256,7 @@ START_TEST(a_torn_log_leaves_a_beginning)
 	ck_assert_int_eq(sql_exec(recorder.journal->file.db, "PRAGMA wal_autocheckpoint = 0", &why),
 			 STATUS_OK);
 	for (int i = 0; i < 60; i++)
-		live();
+		make_tick();
 	recorder_settle(&recorder);
 	for (int tear = 0; tear < 12; tear++) {
 		char path[RECORDER_PATH + 40];
@@ -267,13 +269,13 @@ START_TEST(a_torn_log_leaves_a_beginning)
 		uint32_t epoch;
 		uint64_t tick = check_copy(&epoch);
 		furthest = MAX_OF(furthest, tick);
-		forget_copy();
+		remove_copy();
 	}
 	ck_assert_uint_gt(furthest, 0);
 }
 END_TEST
 
-START_TEST(recovered_worlds_go_on_and_can_be_recovered_again)
+START_TEST(a_recovered_world_continues_and_can_be_recovered_again)
 {
 	recorder_begin(&recorder, "w", "soft-step", false, check_seed());
 	uint32_t first = recorder.epoch;
@@ -297,7 +299,7 @@ START_TEST(recovered_worlds_go_on_and_can_be_recovered_again)
 }
 END_TEST
 
-/* ---- what is wrong with a file ---------------------------------------------------------------- */
+/* ---- damaged files ---------------------------------------------------------------------------- */
 
 static void record_sixty(void)
 {
@@ -308,7 +310,7 @@ static void record_sixty(void)
 	}
 	recorder_run(&recorder, 7);
 	state_count = 0;
-	note(false);
+	note_state(false);
 	recorder_close(&recorder);
 }
 
@@ -328,27 +330,27 @@ static enum status try_to_recover(struct recovered *recovered, struct reason *wh
 	return status;
 }
 
-#define LAST_ONE "WHERE seq = (SELECT max(seq) FROM checkpoints)"
+#define OF_LAST_CHECKPOINT "WHERE seq = (SELECT max(seq) FROM checkpoints)"
 static const char *const harms[] = {
-	"UPDATE checkpoints SET image = zeroblob(length(image)) " LAST_ONE,
-	"UPDATE checkpoints SET image = substr(image, 1, length(image) / 2) " LAST_ONE,
-	"UPDATE checkpoints SET image = x'' " LAST_ONE,
-	"UPDATE checkpoints SET image_hash = x'0123456789ABCDEF' " LAST_ONE,
-	"UPDATE checkpoints SET image_bytes = image_bytes + 1 " LAST_ONE,
-	"UPDATE checkpoints SET image_bytes = -1 " LAST_ONE,
-	"UPDATE checkpoints SET state_hash = x'0123456789ABCDEF' " LAST_ONE,
-	"UPDATE checkpoints SET state_hash = 'short' " LAST_ONE,
-	"UPDATE checkpoints SET table_hashes = zeroblob(8000) " LAST_ONE,
+	"UPDATE checkpoints SET image = zeroblob(length(image)) " OF_LAST_CHECKPOINT,
+	"UPDATE checkpoints SET image = substr(image, 1, length(image) / 2) " OF_LAST_CHECKPOINT,
+	"UPDATE checkpoints SET image = x'' " OF_LAST_CHECKPOINT,
+	"UPDATE checkpoints SET image_hash = x'0123456789ABCDEF' " OF_LAST_CHECKPOINT,
+	"UPDATE checkpoints SET image_bytes = image_bytes + 1 " OF_LAST_CHECKPOINT,
+	"UPDATE checkpoints SET image_bytes = -1 " OF_LAST_CHECKPOINT,
+	"UPDATE checkpoints SET state_hash = x'0123456789ABCDEF' " OF_LAST_CHECKPOINT,
+	"UPDATE checkpoints SET state_hash = 'short' " OF_LAST_CHECKPOINT,
+	"UPDATE checkpoints SET table_hashes = zeroblob(8000) " OF_LAST_CHECKPOINT,
 	"UPDATE checkpoints SET (image, image_hash, image_bytes) ="
-	" (SELECT image, image_hash, image_bytes FROM checkpoints ORDER BY seq LIMIT 1) " LAST_ONE,
+	" (SELECT image, image_hash, image_bytes FROM checkpoints ORDER BY seq LIMIT 1) " OF_LAST_CHECKPOINT,
 };
 
-START_TEST(a_spoilt_checkpoint_is_passed_over)
+START_TEST(a_damaged_checkpoint_is_skipped)
 {
 	struct recovered recovered;
 	struct reason why;
 	record_sixty();
-	change(directory, "w", harms[_i]);
+	change_file(directory, "w", harms[_i]);
 	enum status status = try_to_recover(&recovered, &why);
 	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
 	ck_assert_uint_eq(recovered.checkpoints_corrupt, 1);
@@ -358,12 +360,12 @@ START_TEST(a_spoilt_checkpoint_is_passed_over)
 }
 END_TEST
 
-START_TEST(without_any_good_checkpoint_there_is_no_world)
+START_TEST(without_a_valid_checkpoint_recovery_is_refused)
 {
 	struct recovered recovered;
 	struct reason why;
 	record_sixty();
-	change(directory, "w", "UPDATE checkpoints SET image_hash = x'0123456789ABCDEF'");
+	change_file(directory, "w", "UPDATE checkpoints SET image_hash = x'0123456789ABCDEF'");
 	ck_assert_int_eq(try_to_recover(&recovered, &why), STATUS_CORRUPT);
 	ck_assert_ptr_null(recovered.world);
 }
@@ -372,7 +374,7 @@ END_TEST
 static const struct {
 	const char *change;
 	enum status status;
-	const char *word; /* of the reason */
+	const char *word; /* must occur in the reason */
 } refusals[] = {
 	{ "UPDATE hashes SET hashes = substr(hashes, 1, 8 * 63) || x'0000000000000000' ||"
 	  " substr(hashes, 8 * 64 + 1)",
@@ -391,12 +393,12 @@ static const struct {
 	{ "PRAGMA application_id = 1", STATUS_CORRUPT, "not a recording" },
 };
 
-START_TEST(a_file_that_makes_no_sense_is_refused_with_its_reason)
+START_TEST(a_damaged_file_is_refused_with_its_reason)
 {
 	struct recovered recovered;
 	struct reason why;
 	record_sixty();
-	change(directory, "w", refusals[_i].change);
+	change_file(directory, "w", refusals[_i].change);
 	enum status status = try_to_recover(&recovered, &why);
 	ck_assert_msg(status == refusals[_i].status, "%s: %s", status_name(status), why.text);
 	ck_assert_msg(strstr(why.text, refusals[_i].word) != NULL, "%s", why.text);
@@ -404,7 +406,7 @@ START_TEST(a_file_that_makes_no_sense_is_refused_with_its_reason)
 }
 END_TEST
 
-START_TEST(bytes_that_are_no_database_are_refused)
+START_TEST(a_file_that_is_not_a_database_is_refused)
 {
 	char path[RECORDER_PATH];
 	struct recovered recovered;
@@ -421,7 +423,8 @@ END_TEST
 
 /* ---- shapes, sessions, snapshots -------------------------------------------------------------- */
 
-/* SHAPE_USE and a body, in one batch: a shape known too early would be a body too many. */
+/* SHAPE_USE and a SPAWN in one batch. If replay knew the shape too early, it would make a body too
+ * many. */
 static enum status use_shape(uint64_t number)
 {
 	uint8_t packed[256];
@@ -450,7 +453,7 @@ static enum status use_shape(uint64_t number)
 	return result.status;
 }
 
-START_TEST(a_shape_that_came_later_is_not_known_before)
+START_TEST(a_shape_is_unknown_before_the_tick_it_was_added)
 {
 	struct reason why;
 	struct shape_library book;
@@ -478,7 +481,7 @@ START_TEST(a_shape_that_came_later_is_not_known_before)
 }
 END_TEST
 
-START_TEST(snapshots_come_back_by_name_the_latest_of_each)
+START_TEST(the_latest_snapshot_of_each_name_is_recovered)
 {
 	struct reason why;
 	recorder_begin(&recorder, "w", "free", false, check_seed());
@@ -536,7 +539,7 @@ START_TEST(a_name_has_one_file_until_it_is_removed)
 	ck_assert_int_eq(store_create_world(recorder.store, "w", &second, &why), STATUS_EXISTS);
 	ck_assert_int_eq(store_remove_world(recorder.store, "w", &why), STATUS_IN_USE);
 	recorder_run(&recorder, 2);
-	/* Closed, removed and made again with no time between, twice. */
+	/* Closed, removed and created again with no simulated time between, twice. */
 	for (uint64_t i = 0; i < 2; i++) {
 		recorder_end(&recorder);
 		ck_assert_int_eq(store_create_world(recorder.store, "w", &second, &why),
@@ -546,7 +549,7 @@ START_TEST(a_name_has_one_file_until_it_is_removed)
 		recorder_run(&recorder, 5);
 	}
 	recorder_settle(&recorder);
-	ck_assert_uint_eq(ask(directory, "w", "SELECT sum(count) FROM hashes"), 5);
+	ck_assert_uint_eq(read_number(directory, "w", "SELECT sum(count) FROM hashes"), 5);
 	recorder_end(&recorder);
 	recorder_settle(&recorder);
 	ck_assert_int_eq(store_remove_world(recorder.store, "w", &why), STATUS_OK);
@@ -567,7 +570,7 @@ START_TEST(only_files_with_a_world_are_listed)
 		recorder_begin(&recorder, worlds[i], "free", false, 1);
 		recorder_end(&recorder);
 	}
-	/* One that never began, and files of somebody else. */
+	/* A journal without any record, and files with other names. */
 	ck_assert_int_eq(store_create_world(recorder.store, "never", &journal, &why), STATUS_OK);
 	recorder_close(&recorder);
 	static const char *const others[] = { ".hidden.cairn", "notes.txt", "a b.cairn", ".cairn" };
@@ -582,7 +585,7 @@ START_TEST(only_files_with_a_world_are_listed)
 	static const char *const expected[] = { "B", "a", "a.b", "b" };
 	for (size_t i = 0; i < COUNT_OF(expected); i++)
 		ck_assert_str_eq(names[i], expected[i]);
-	/* The name of what never began is free. */
+	/* The name of a journal without records is free again. */
 	recorder_begin(&recorder, "never", "free", false, 1);
 	recorder_run(&recorder, 1);
 	recorder_settle(&recorder);
@@ -596,16 +599,16 @@ static Suite *make(void)
 	TCase *tests = tcase_create("recover");
 	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_loop_test(tests, a_crash_at_any_tick_loses_nothing_durable, 0, 8);
-	tcase_add_test(tests, a_killed_process_has_kept_what_it_called_durable);
-	tcase_add_loop_test(tests, a_torn_log_leaves_a_beginning, 0, 2);
-	tcase_add_test(tests, recovered_worlds_go_on_and_can_be_recovered_again);
-	tcase_add_loop_test(tests, a_spoilt_checkpoint_is_passed_over, 0, COUNT_OF(harms));
-	tcase_add_test(tests, without_any_good_checkpoint_there_is_no_world);
-	tcase_add_loop_test(tests, a_file_that_makes_no_sense_is_refused_with_its_reason, 0,
+	tcase_add_test(tests, a_killed_process_loses_no_durable_tick);
+	tcase_add_loop_test(tests, from_a_torn_log_an_earlier_state_is_recovered, 0, 2);
+	tcase_add_test(tests, a_recovered_world_continues_and_can_be_recovered_again);
+	tcase_add_loop_test(tests, a_damaged_checkpoint_is_skipped, 0, COUNT_OF(harms));
+	tcase_add_test(tests, without_a_valid_checkpoint_recovery_is_refused);
+	tcase_add_loop_test(tests, a_damaged_file_is_refused_with_its_reason, 0,
 			    COUNT_OF(refusals));
-	tcase_add_test(tests, bytes_that_are_no_database_are_refused);
-	tcase_add_test(tests, a_shape_that_came_later_is_not_known_before);
-	tcase_add_test(tests, snapshots_come_back_by_name_the_latest_of_each);
+	tcase_add_test(tests, a_file_that_is_not_a_database_is_refused);
+	tcase_add_test(tests, a_shape_is_unknown_before_the_tick_it_was_added);
+	tcase_add_test(tests, the_latest_snapshot_of_each_name_is_recovered);
 	tcase_add_test(tests, two_daemons_cannot_use_one_directory);
 	tcase_add_test(tests, a_name_has_one_file_until_it_is_removed);
 	tcase_add_test(tests, only_files_with_a_world_are_listed);

@@ -1,4 +1,5 @@
-/* Replay: equal bits are found equal, and of anything else the first tick, table, body and field. */
+/* Replay: a faithful recording verifies; in any other the first differing tick, table, body and
+ * field are reported. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static void replay(const char *against, uint64_t from)
 	ck_assert_msg(status == STATUS_OK, "%s: %s", status_name(status), why.text);
 }
 
-static void change(const char *text)
+static void change_file(const char *text)
 {
 	struct reason why;
 	sqlite3 *db;
@@ -76,7 +77,8 @@ static struct stored read_checkpoint(uint64_t tick)
 	return stored;
 }
 
-/* Writes the image back with its checksums mended, and with `world`, if any, the hashes it now has. */
+/* Writes the image back with valid checksums; if world != NULL, also with its state and table
+ * hashes. */
 static void write_checkpoint(const struct stored *stored, const struct world *world)
 {
 	static const char text[] =
@@ -114,7 +116,8 @@ static void write_checkpoint(const struct stored *stored, const struct world *wo
 	bytes_release(&packed);
 }
 
-/* Flips a bit of the x velocity of a moving body in the image of `tick`; returns its id. */
+/* Flips a bit of the x velocity of a moving body in the image of `tick`; `mend`: the hashes in the
+ * file follow. Returns the id. */
 static body_id flip_velocity(uint64_t tick, bool mend)
 {
 	struct stored stored = read_checkpoint(tick);
@@ -137,9 +140,9 @@ static body_id flip_velocity(uint64_t tick, bool mend)
 	world_destroy(world);
 	uint8_t *at = memmem(image->data, image->count, bits, sizeof bits);
 	ck_assert_ptr_nonnull(at);
-	/* Not the last bit: the solver's velocities are floats, which would round it away. */
+	/* Bit 32, because the solver's velocities are floats and would round the last bit away. */
 	at[4] ^= 1;
-	/* The image's own checksum is its end. */
+	/* The last 8 bytes of an image are its checksum. */
 	put_le64(image->data + image->count - 8, hash64(image->data, image->count - 8, 0));
 	world = NULL;
 	if (mend)
@@ -165,8 +168,8 @@ static void record(const char *name, const char *method, bool planar, uint64_t s
 	recorder_run(&recorder, 10);
 }
 
-/* A batch of one command, applied and journalled. */
-static void give(struct command *command, uint64_t number)
+/* Applies and journals a batch of one command. */
+static void apply_and_record(struct command *command, uint64_t number)
 {
 	uint8_t packed[64];
 	struct wire_packer packer = wire_packer_over(packed, sizeof packed);
@@ -189,7 +192,8 @@ static void give(struct command *command, uint64_t number)
 		STATUS_OK);
 }
 
-/* Four spheres that fly freely, so that a bit of a velocity stays to be seen; one may get a tag. */
+/* Four spheres in free flight, so that a changed bit of a velocity stays visible; at tick tag_at
+ * one gets a tag. */
 static void record_falling(const char *name, uint32_t ticks, uint32_t tag_at)
 {
 	recorder_make(&recorder, name, "soft-step", false, 1);
@@ -208,7 +212,7 @@ static void record_falling(const char *name, uint32_t ticks, uint32_t tag_at)
 			struct command tag = test_command(COMMAND_SET_TAG);
 			tag.set_tag.body = ids[2];
 			tag.set_tag.tag = 5;
-			give(&tag, 9);
+			apply_and_record(&tag, 9);
 		}
 		recorder_step(&recorder);
 		if (tick == 29)
@@ -216,7 +220,7 @@ static void record_falling(const char *name, uint32_t ticks, uint32_t tag_at)
 	}
 }
 
-START_TEST(a_recording_is_made_again_bit_by_bit)
+START_TEST(a_replay_reproduces_every_bit)
 {
 	static const char *const methods[] = { "soft-step",  "free",	   "soft-step", "lcp",
 					       "projection", "reflection", "lcp" };
@@ -238,7 +242,7 @@ START_TEST(a_recording_is_made_again_bit_by_bit)
 	ck_assert_uint_eq(report.counts.ticks, report.ticks);
 	ck_assert_uint_eq(report.counts.epochs, 3);
 	ck_assert_uint_eq(report.tick, 40 + 12 + 4);
-	/* From any checkpoint on, and after a restart. */
+	/* Also from any checkpoint on, and after a restart. */
 	replay(NULL, 45);
 	ck_assert_int_eq(report.verdict, REPLAY_SAME);
 	ck_assert_uint_eq(report.state_hash, hash);
@@ -255,12 +259,12 @@ START_TEST(a_recording_is_made_again_bit_by_bit)
 }
 END_TEST
 
-START_TEST(a_changed_hash_is_found_and_the_state_held_innocent)
+START_TEST(a_changed_hash_is_reported_as_a_fault_of_the_record_only)
 {
 	record("w", "soft-step", false, check_seed());
 	recorder_close(&recorder);
-	change("UPDATE hashes SET hashes = substr(hashes, 1, 8 * 26) || x'0000000000000001' ||"
-	       " substr(hashes, 8 * 27 + 1)");
+	change_file("UPDATE hashes SET hashes = substr(hashes, 1, 8 * 26) || x'0000000000000001' ||"
+		    " substr(hashes, 8 * 27 + 1)");
 	replay(NULL, 0);
 	ck_assert_int_eq(report.verdict, REPLAY_DIFFERS);
 	ck_assert_int_eq(report.seen, REPLAY_TICK_HASH);
@@ -273,7 +277,7 @@ START_TEST(a_changed_hash_is_found_and_the_state_held_innocent)
 }
 END_TEST
 
-START_TEST(a_changed_image_is_found_with_its_body_and_field)
+START_TEST(a_changed_image_is_reported_with_its_body_and_field)
 {
 	record_falling("w", 60, 1000);
 	recorder_close(&recorder);
@@ -288,8 +292,9 @@ START_TEST(a_changed_image_is_found_with_its_body_and_field)
 }
 END_TEST
 
-/* As if another build had made the ticks: it began with another bit. */
-START_TEST(another_beginning_is_found_at_its_first_tick_and_located_at_a_checkpoint)
+/* As if another build had recorded the ticks: the initial state differs by one bit, and its hashes
+ * agree with it. */
+START_TEST(a_changed_initial_state_is_reported_at_its_first_tick_and_located_at_a_checkpoint)
 {
 	record_falling("w", 60, 1000);
 	recorder_close(&recorder);
@@ -307,9 +312,9 @@ START_TEST(another_beginning_is_found_at_its_first_tick_and_located_at_a_checkpo
 }
 END_TEST
 
-/* Contacts over their limit: the world stops, goes on when it is told to, and a batch was kept
- * meanwhile. */
-START_TEST(a_step_that_was_not_made_is_part_of_the_recording)
+/* A step exceeds the limit of contacts and the world stops. Two batches remove bodies, then the
+ * step succeeds. */
+START_TEST(a_refused_step_is_part_of_the_recording)
 {
 	struct world_options options = test_options(false, "soft-step");
 	options.limits.contacts = 1;
@@ -329,7 +334,7 @@ START_TEST(a_step_that_was_not_made_is_part_of_the_recording)
 	struct command removal = test_command(COMMAND_REMOVE);
 	for (int i = 1; i < 3; i++) {
 		removal.remove.body = ids[i];
-		give(&removal, (uint64_t)i);
+		apply_and_record(&removal, (uint64_t)i);
 	}
 	recorder_step(&recorder);
 	recorder_checkpoint(&recorder, NULL);
@@ -337,8 +342,8 @@ START_TEST(a_step_that_was_not_made_is_part_of_the_recording)
 	replay(NULL, 0);
 	ck_assert_msg(report.verdict == REPLAY_SAME, "%s", report.detail);
 	ck_assert_uint_eq(report.checkpoints, 2);
-	/* Without that record the states differ, at the checkpoint that follows it. */
-	change("DELETE FROM stops");
+	/* Without the record of the stop the states differ from the next checkpoint on. */
+	change_file("DELETE FROM stops");
 	replay(NULL, 0);
 	ck_assert_int_eq(report.verdict, REPLAY_DIFFERS);
 	ck_assert_int_eq(report.seen, REPLAY_STATE_HASH);
@@ -346,11 +351,11 @@ START_TEST(a_step_that_was_not_made_is_part_of_the_recording)
 }
 END_TEST
 
-START_TEST(an_unreadable_image_differs)
+START_TEST(an_unreadable_image_is_a_difference)
 {
 	record("w", "free", false, 1);
 	recorder_close(&recorder);
-	change("UPDATE checkpoints SET image = zeroblob(99) WHERE tick = 40");
+	change_file("UPDATE checkpoints SET image = zeroblob(99) WHERE tick = 40");
 	replay(NULL, 0);
 	ck_assert_int_eq(report.verdict, REPLAY_DIFFERS);
 	ck_assert_int_eq(report.seen, REPLAY_IMAGE);
@@ -366,7 +371,7 @@ START_TEST(two_recordings_are_compared_to_the_tick_and_field)
 	recorder_close(&recorder);
 	replay(second, 0);
 	ck_assert_int_eq(report.verdict, REPLAY_DIFFERS);
-	/* A tag is not in the tick hash: the state says it. */
+	/* The tick hash does not cover tags; the checkpoint shows the difference. */
 	ck_assert_int_eq(report.seen, REPLAY_STATE_HASH);
 	ck_assert_uint_eq(report.first_tick, 43);
 	ck_assert_uint_eq(report.located_tick, 43);
@@ -377,7 +382,7 @@ START_TEST(two_recordings_are_compared_to_the_tick_and_field)
 }
 END_TEST
 
-START_TEST(equal_recordings_are_equal_and_the_longer_one_is_named)
+START_TEST(equal_recordings_agree_and_the_longer_one_is_named)
 {
 	record_falling("w", 60, 1000);
 	recorder_end(&recorder);
@@ -429,15 +434,16 @@ static Suite *make(void)
 	Suite *suite = suite_create("replay");
 	TCase *tests = tcase_create("replay");
 	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_loop_test(tests, a_recording_is_made_again_bit_by_bit, 0, 7);
-	tcase_add_test(tests, a_changed_hash_is_found_and_the_state_held_innocent);
-	tcase_add_test(tests, a_changed_image_is_found_with_its_body_and_field);
-	tcase_add_test(tests,
-		       another_beginning_is_found_at_its_first_tick_and_located_at_a_checkpoint);
-	tcase_add_test(tests, a_step_that_was_not_made_is_part_of_the_recording);
-	tcase_add_test(tests, an_unreadable_image_differs);
+	tcase_add_loop_test(tests, a_replay_reproduces_every_bit, 0, 7);
+	tcase_add_test(tests, a_changed_hash_is_reported_as_a_fault_of_the_record_only);
+	tcase_add_test(tests, a_changed_image_is_reported_with_its_body_and_field);
+	tcase_add_test(
+		tests,
+		a_changed_initial_state_is_reported_at_its_first_tick_and_located_at_a_checkpoint);
+	tcase_add_test(tests, a_refused_step_is_part_of_the_recording);
+	tcase_add_test(tests, an_unreadable_image_is_a_difference);
 	tcase_add_test(tests, two_recordings_are_compared_to_the_tick_and_field);
-	tcase_add_test(tests, equal_recordings_are_equal_and_the_longer_one_is_named);
+	tcase_add_test(tests, equal_recordings_agree_and_the_longer_one_is_named);
 	tcase_add_test(tests, a_recording_can_be_verified_while_it_is_written);
 	tcase_add_test(tests, without_verify_only_the_contents_are_counted);
 	suite_add_tcase(suite, tests);

@@ -1,4 +1,4 @@
-/* The store on real threads: a worker puts records, STORE writes them, LOOP hears of it. */
+/* The store on threads: a worker appends records, STORE writes them, and LOOP is notified. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,42 +17,42 @@ static struct io *io;
 static struct executor *executor;
 static struct store *store;
 
-/* One world: its worker's, but for what LOOP is told. */
-struct life {
+/* One world. Its worker uses it, except for the members of LOOP. */
+struct journalled_world {
 	struct journal *journal;
 	char name[8];
 	uint64_t made;
-	uint64_t durable, saved; /* LOOP's */
+	uint64_t durable, saved; /* written by LOOP */
 };
-static struct life lives[WORLDS];
+static struct journalled_world journalled_worlds[WORLDS];
 static uint32_t ended;
 
-static void end_if_done(struct life *life)
+static void end_if_done(struct journalled_world *journalled_world)
 {
-	if (life->durable < TICKS || life->saved < TICKS / 1000)
+	if (journalled_world->durable < TICKS || journalled_world->saved < TICKS / 1000)
 		return;
-	journal_close(life->journal);
+	journal_close(journalled_world->journal);
 	if (++ended == WORLDS)
 		io_stop(io);
 }
 
 static void on_durable(void *context, uint32_t epoch, uint64_t tick, uint32_t edit)
 {
-	struct life *life = context;
+	struct journalled_world *journalled_world = context;
 	ck_assert_uint_eq(edit, 0);
 	ck_assert_uint_eq(epoch, 1);
-	ck_assert_uint_ge(tick, life->durable);
-	bool first = life->durable < TICKS;
-	life->durable = tick;
+	ck_assert_uint_ge(tick, journalled_world->durable);
+	bool first = journalled_world->durable < TICKS;
+	journalled_world->durable = tick;
 	if (first)
-		end_if_done(life);
+		end_if_done(journalled_world);
 }
 
 static void on_saved(void *context)
 {
-	struct life *life = context;
-	life->saved++;
-	end_if_done(life);
+	struct journalled_world *journalled_world = context;
+	journalled_world->saved++;
+	end_if_done(journalled_world);
 }
 
 static void on_failed(void *context, enum status status, const char *text)
@@ -61,52 +61,58 @@ static void on_failed(void *context, enum status status, const char *text)
 	ck_abort_msg("%s: %s", status_name(status), text);
 }
 
-static void put_some(void *context);
+static void append_ticks(void *context);
 
-/* On LOOP: the worker may go on. */
+/* On LOOP: the journal has space again, so the worker continues. */
 static void on_ready(void *context)
 {
-	struct life *life = context;
-	enum executor_thread worker = EXECUTOR_WORKER + (enum executor_thread)((life - lives) % 2);
-	ck_assert_int_eq(executor_post(executor, worker, put_some, life), STATUS_OK);
+	struct journalled_world *journalled_world = context;
+	enum executor_thread worker =
+		EXECUTOR_WORKER +
+		(enum executor_thread)((journalled_world - journalled_worlds) % 2);
+	ck_assert_int_eq(executor_post(executor, worker, append_ticks, journalled_world),
+			 STATUS_OK);
 }
 
-/* On a worker: until the end, or until the journal has enough. */
-static void put_some(void *context)
+/* On a worker: appends until all ticks are recorded or the journal is full. */
+static void append_ticks(void *context)
 {
-	struct life *life = context;
+	struct journalled_world *journalled_world = context;
 	static const uint64_t table = 1;
 	uint8_t zero[65536] = { 0 };
 	struct bytes image = { zero, sizeof zero, sizeof zero };
-	while (life->made < TICKS) {
-		if (!journal_ready(life->journal))
+	while (journalled_world->made < TICKS) {
+		if (!journal_ready(journalled_world->journal))
 			return;
-		uint64_t tick = ++life->made;
-		ck_assert_int_eq(journal_tick(life->journal, 1, tick, tick), STATUS_OK);
+		uint64_t tick = ++journalled_world->made;
+		ck_assert_int_eq(journal_tick(journalled_world->journal, 1, tick, tick), STATUS_OK);
 		if (tick % 4 == 0)
-			ck_assert_int_eq(journal_checkpoint(life->journal, 1, tick, 0,
+			ck_assert_int_eq(journal_checkpoint(journalled_world->journal, 1, tick, 0,
 							    tick % 1000 == 0 ? "s" : NULL, &image,
 							    tick, &table, 1),
 					 STATUS_OK);
 	}
-	journal_flush(life->journal);
+	journal_flush(journalled_world->journal);
 }
 
-static void begin(struct life *life)
+static void begin_world(struct journalled_world *journalled_world)
 {
 	struct reason why;
-	snprintf(life->name, sizeof life->name, "w%d", (int)(life - lives));
-	enum status status = store_create_world(store, life->name, &life->journal, &why);
+	snprintf(journalled_world->name, sizeof journalled_world->name, "w%d",
+		 (int)(journalled_world - journalled_worlds));
+	enum status status =
+		store_create_world(store, journalled_world->name, &journalled_world->journal, &why);
 	ck_assert_msg(status == STATUS_OK, "%s", why.text);
-	struct journal_events events = {
-		.durable = on_durable, .saved = on_saved, .failed = on_failed, .context = life
-	};
-	journal_set_events(life->journal, &events);
-	journal_on_ready(life->journal, on_ready, life);
-	on_ready(life);
+	struct journal_events events = { .durable = on_durable,
+					 .saved = on_saved,
+					 .failed = on_failed,
+					 .context = journalled_world };
+	journal_set_events(journalled_world->journal, &events);
+	journal_on_ready(journalled_world->journal, on_ready, journalled_world);
+	on_ready(journalled_world);
 }
 
-static uint64_t ask(sqlite3 *db, const char *text)
+static uint64_t read_number(sqlite3 *db, const char *text)
 {
 	struct reason why;
 	uint64_t value;
@@ -114,27 +120,29 @@ static uint64_t ask(sqlite3 *db, const char *text)
 	return value;
 }
 
-/* Of a file that was pruned meanwhile: it is whole from where it says that it begins, to its end. */
+/* Checks a file that was pruned: its hashes are complete from its first checkpoint to the end. */
 static void check_pruned(sqlite3 *db)
 {
-	uint64_t begins = ask(db, "SELECT tick FROM checkpoints WHERE seq ="
-				  " (SELECT value FROM meta WHERE key = 'begins')");
+	uint64_t begins = read_number(db, "SELECT tick FROM checkpoints WHERE seq ="
+					  " (SELECT value FROM meta WHERE key = 'begins')");
 	ck_assert_uint_gt(begins, 0);
-	ck_assert_uint_eq(ask(db,
-			      "SELECT count(*) FROM tick_hashes WHERE hash = printf('%016x', tick)"
-			      " AND tick > (SELECT tick FROM checkpoints WHERE seq ="
-			      " (SELECT value FROM meta WHERE key = 'begins'))"),
-			  TICKS - begins);
-	ck_assert_uint_eq(ask(db, "SELECT max(tick) FROM checkpoints"), TICKS);
-	ck_assert_uint_lt(ask(db, "SELECT count(*) FROM checkpoints"), TICKS / 4 - 1);
+	ck_assert_uint_eq(
+		read_number(db,
+			    "SELECT count(*) FROM tick_hashes WHERE hash = printf('%016x', tick)"
+			    " AND tick > (SELECT tick FROM checkpoints WHERE seq ="
+			    " (SELECT value FROM meta WHERE key = 'begins'))"),
+		TICKS - begins);
+	ck_assert_uint_eq(read_number(db, "SELECT max(tick) FROM checkpoints"), TICKS);
+	ck_assert_uint_lt(read_number(db, "SELECT count(*) FROM checkpoints"), TICKS / 4 - 1);
 }
 
-static void check_file(const char *directory, const struct life *life, bool pruned)
+static void check_file(const char *directory, const struct journalled_world *journalled_world,
+		       bool pruned)
 {
 	char path[RECORDER_PATH + 32];
 	struct reason why;
 	sqlite3 *db;
-	snprintf(path, sizeof path, "%s/%s.cairn", directory, life->name);
+	snprintf(path, sizeof path, "%s/%s.cairn", directory, journalled_world->name);
 	ck_assert_int_eq(sql_open(path, SQL_READ, &db, &why), STATUS_OK);
 	if (pruned) {
 		check_pruned(db);
@@ -142,16 +150,17 @@ static void check_file(const char *directory, const struct life *life, bool prun
 		return;
 	}
 	ck_assert_uint_eq(
-		ask(db, "SELECT count(*) FROM tick_hashes WHERE hash = printf('%016x', tick)"),
+		read_number(db,
+			    "SELECT count(*) FROM tick_hashes WHERE hash = printf('%016x', tick)"),
 		TICKS);
-	ck_assert_uint_eq(ask(db, "SELECT count(*) FROM checkpoints a JOIN checkpoints b"
-				  " ON b.seq = a.seq + 1 WHERE b.tick = a.tick + 4"),
+	ck_assert_uint_eq(read_number(db, "SELECT count(*) FROM checkpoints a JOIN checkpoints b"
+					  " ON b.seq = a.seq + 1 WHERE b.tick = a.tick + 4"),
 			  TICKS / 4 - 1);
 	sql_close(db);
 }
 
-/* Once as it is, and once while what is older than two checkpoints is taken away. */
-START_TEST(records_of_several_worlds_pass_between_threads)
+/* _i = 0: no retention. _i = 1: everything older than two checkpoints is pruned. */
+START_TEST(records_of_several_worlds_are_written_by_the_store_thread)
 {
 	struct retention retention = { .checkpoints = _i == 0 ? 0 : 2 };
 	char directory[RECORDER_PATH];
@@ -165,16 +174,16 @@ START_TEST(records_of_several_worlds_pass_between_threads)
 	ck_assert_int_eq(executor_uv_create(io, &threads, &executor), STATUS_OK);
 	ck_assert_int_eq(store_create(directory, executor, &store, &why), STATUS_OK);
 	store_set_retention(store, &retention);
-	memset(lives, 0, sizeof lives);
+	memset(journalled_worlds, 0, sizeof journalled_worlds);
 	ended = 0;
 	ck_assert_int_eq(executor_start(executor, &why), STATUS_OK);
 	for (int i = 0; i < WORLDS; i++)
-		begin(&lives[i]);
+		begin_world(&journalled_worlds[i]);
 	io_run(io);
 	executor_stop(executor);
 	store_destroy(store);
 	for (int i = 0; i < WORLDS; i++)
-		check_file(directory, &lives[i], _i == 1);
+		check_file(directory, &journalled_worlds[i], _i == 1);
 	executor_destroy(executor);
 	io_uv_destroy(io);
 	recorder_remove(directory);
@@ -185,7 +194,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("store_threads");
 	TCase *tests = tcase_create("store_threads");
-	tcase_add_loop_test(tests, records_of_several_worlds_pass_between_threads, 0, 2);
+	tcase_add_loop_test(tests, records_of_several_worlds_are_written_by_the_store_thread, 0, 2);
 	suite_add_tcase(suite, tests);
 	return suite;
 }
