@@ -1,5 +1,5 @@
-/* A host on real threads: what the loop sends reaches the worker, also when far more of it comes at
- * once than the task queue holds. */
+/* A host on threads: requests from LOOP reach the worker, even if far more are posted at once than
+ * the task queue holds. */
 #include <stdlib.h>
 
 #include "server/host/host.h"
@@ -34,7 +34,7 @@ static void on_stopped(struct host *of, void *context)
 	io_stop(io);
 }
 
-/* More and more sessions go; what found no room in the box is sent after them. */
+/* Removes more and more sessions; a request that found the task queue full is posted again later. */
 static void go_on(void *context)
 {
 	UNUSED(context);
@@ -52,7 +52,7 @@ static void go_on(void *context)
 		io_timer_start(timer, io_now(io) + LOOK_US * NS_PER_US);
 }
 
-START_TEST(thousands_of_sessions_may_leave_though_the_task_queue_holds_four)
+START_TEST(thousands_of_sessions_leave_through_a_task_queue_of_four)
 {
 	struct host_options options = host_options_default();
 	struct executor_options threads = { 2, 1, 64, 0 };
@@ -87,7 +87,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("host/host on threads");
 	TCase *notes = tcase_create("notes");
-	tcase_add_test(notes, thousands_of_sessions_may_leave_though_the_task_queue_holds_four);
+	tcase_add_test(notes, thousands_of_sessions_leave_through_a_task_queue_of_four);
 	suite_add_tcase(suite, notes);
 	return suite;
 }

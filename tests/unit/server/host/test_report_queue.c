@@ -1,4 +1,4 @@
-/* Report queue: first in first out, over two threads, and reports that are used again. */
+/* Report queue: first in, first out, between two threads; taken reports are reused. */
 #include "server/host/report_queue.h"
 
 #include <pthread.h>
@@ -18,7 +18,7 @@ static struct report *report_of(uint64_t number)
 	return report;
 }
 
-START_TEST(what_is_pushed_is_taken_in_order)
+START_TEST(reports_are_taken_in_the_order_pushed)
 {
 	struct report_queue queue;
 	uint64_t pushed = 0, taken = 0;
@@ -27,7 +27,7 @@ START_TEST(what_is_pushed_is_taken_in_order)
 	for (uint32_t round = 1; round < 60; round++) {
 		for (uint32_t i = 0; i < round; i++)
 			report_queue_push(&queue, report_of(pushed++));
-		/* Some are left, so that old and new ones stand in it together. */
+		/* Some reports stay in the queue, so that it holds old and new ones together. */
 		for (uint32_t i = 0; i + 2 < round; i++) {
 			struct report *report = report_queue_take(&queue);
 			ck_assert_uint_eq(report->reply.ref, taken++);
@@ -44,7 +44,7 @@ struct line {
 	atomic_uint turn; /* the producer that may push */
 };
 
-/* Producers take turns, as the workers of a world do that is moved between them. */
+/* Producers push in turn, as the workers of a world do when the world moves between them. */
 static void *produce(void *context)
 {
 	struct line *line = ((void **)context)[0];
@@ -58,7 +58,7 @@ static void *produce(void *context)
 	return NULL;
 }
 
-START_TEST(nothing_is_lost_between_threads)
+START_TEST(no_report_is_lost_between_threads)
 {
 	static struct line line;
 	pthread_t threads[PRODUCERS];
@@ -90,8 +90,8 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/host/report_queue");
 	TCase *order = tcase_create("order");
-	tcase_add_test(order, what_is_pushed_is_taken_in_order);
-	tcase_add_test(order, nothing_is_lost_between_threads);
+	tcase_add_test(order, reports_are_taken_in_the_order_pushed);
+	tcase_add_test(order, no_report_is_lost_between_threads);
 	suite_add_tcase(suite, order);
 	return suite;
 }

@@ -1,11 +1,11 @@
-/* test_allowance.c: Allowances: shares, the pool of a role, overdrafts and refunds. */
+/* test_allowance.c: allowances: shares, the pool of a role, overdrafts and refunds. */
 #include "server/sync/allowance.h"
 
 #include "tests/lib/check_main.h"
 
 enum { SESSIONS = 100 };
 
-/* Spends one at a time as long as it may; returns how many. */
+/* Spends one unit at a time while that is permitted; returns how many. */
 static uint64_t spend_all(struct allowance *self, uint64_t now)
 {
 	uint64_t count = 0;
@@ -14,7 +14,7 @@ static uint64_t spend_all(struct allowance *self, uint64_t now)
 	return count;
 }
 
-START_TEST(only_null_has_no_bound)
+START_TEST(without_an_allowance_everything_is_permitted)
 {
 	struct allowance none = { 0 };
 	ck_assert(allowance_permits(NULL, 0));
@@ -26,7 +26,7 @@ START_TEST(only_null_has_no_bound)
 }
 END_TEST
 
-START_TEST(one_session_has_its_own_rate_in_the_long_run)
+START_TEST(one_session_spends_at_its_own_rate_in_the_long_run)
 {
 	struct allowance_pool pool;
 	struct allowance one;
@@ -40,7 +40,7 @@ START_TEST(one_session_has_its_own_rate_in_the_long_run)
 }
 END_TEST
 
-/* What is expected to cost more than it does is paid first and comes back. */
+/* A frame is paid for before it is encoded; what it did not cost is refunded. */
 START_TEST(a_refund_restores_every_bucket)
 {
 	struct allowance_pool pool;
@@ -52,7 +52,7 @@ START_TEST(a_refund_restores_every_bucket)
 	ck_assert(allowance_permits(&one, now) && allowance_permits(&other, now));
 	double left = allowance_left(&one, now), others = allowance_left(&other, now),
 	       share = one.share;
-	/* As much as its share, less, and so much that the pool pays, too. */
+	/* Costs from half its share up to all that is left, so that the pool pays a part, too. */
 	for (double cost = share / 2; cost < left; cost += share / 2) {
 		uint64_t spent = pool.spent;
 		allowance_spend(&one, cost);
@@ -64,16 +64,16 @@ START_TEST(a_refund_restores_every_bucket)
 		ck_assert_double_eq_tol(allowance_left(&one, now), left, 1e-6);
 		ck_assert_double_eq_tol(allowance_left(&other, now), others, 1e-6);
 	}
-	/* Nobody has more than it can hold, whatever comes back. */
+	/* A refund never fills a bucket beyond its capacity. */
 	allowance_spend(&one, -1e9);
 	ck_assert_double_le(allowance_left(&one, now), left + 1e-6);
 	ck_assert_double_le(allowance_left(&other, now), others + 1e-6);
 }
 END_TEST
 
-/* Many who want all there is have the role's rate together, and one who wants its share has it whatever
- * they do, at whatever place in the order. */
-START_TEST(a_session_has_its_share_beside_greedy_ones)
+/* Sessions that spend all they can together get the role's rate. A session that spends no more than
+ * its share gets it all, whatever the others spend and whatever its place in the order. */
+START_TEST(a_session_gets_its_share_beside_sessions_that_spend_all)
 {
 	struct allowance_pool pool;
 	struct allowance all[SESSIONS];
@@ -85,7 +85,7 @@ START_TEST(a_session_has_its_share_beside_greedy_ones)
 	for (uint64_t now = 0; now < 10 * NS_PER_S; now += 10 * NS_PER_MS) {
 		for (int i = 0; i < SESSIONS - 1; i++)
 			greedy += spend_all(&all[i], now);
-		/* Its share is half of the rate divided by all: 5000 a second. */
+		/* Its share: half of the rate divided by all sessions, 5000 a second. */
 		asked++;
 		if (allowance_permits(modest, now)) {
 			allowance_spend(modest, 49);
@@ -104,7 +104,7 @@ START_TEST(an_overdraft_is_paid_before_the_next_frame)
 	struct allowance one;
 	allowance_pool_init(&pool, 1e6, 0);
 	allowance_init(&one, &pool, 1e6, 0);
-	allowance_spend(&one, 1e6); /* a burst of 125 000 was there */
+	allowance_spend(&one, 1e6); /* the burst was 125 000 */
 	ck_assert(allowance_is_far_over(&one));
 	ck_assert(!allowance_permits(&one, 500 * NS_PER_MS));
 	ck_assert_double_eq(allowance_left(&one, 600 * NS_PER_MS), 0);
@@ -113,7 +113,7 @@ START_TEST(an_overdraft_is_paid_before_the_next_frame)
 }
 END_TEST
 
-START_TEST(a_refund_counts_as_never_spent)
+START_TEST(a_refund_restores_the_time_until_the_next_frame)
 {
 	struct allowance_pool pool;
 	struct allowance one;
@@ -144,12 +144,12 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/sync/allowance");
 	TCase *buckets = tcase_create("buckets");
-	tcase_add_test(buckets, only_null_has_no_bound);
-	tcase_add_test(buckets, one_session_has_its_own_rate_in_the_long_run);
+	tcase_add_test(buckets, without_an_allowance_everything_is_permitted);
+	tcase_add_test(buckets, one_session_spends_at_its_own_rate_in_the_long_run);
 	tcase_add_test(buckets, a_refund_restores_every_bucket);
-	tcase_add_test(buckets, a_session_has_its_share_beside_greedy_ones);
+	tcase_add_test(buckets, a_session_gets_its_share_beside_sessions_that_spend_all);
 	tcase_add_test(buckets, an_overdraft_is_paid_before_the_next_frame);
-	tcase_add_test(buckets, a_refund_counts_as_never_spent);
+	tcase_add_test(buckets, a_refund_restores_the_time_until_the_next_frame);
 	tcase_add_test(buckets, the_share_of_an_ended_session_goes_to_the_others);
 	suite_add_tcase(suite, buckets);
 	return suite;

@@ -1,5 +1,5 @@
-/* The 901 cubes seen by clients that come, go and stall, in all profiles: the short way. The long one, 10^5
- * ticks, is `make soak-stream`. */
+/* The scene of 901 cubes, watched by clients that join, leave and stall, in all profiles. This is
+ * the short run; `make soak-stream` is the long one of 10^5 ticks. */
 #include "server/base/heap.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/cubes.h"
@@ -10,7 +10,7 @@ enum { TICKS = 400, CLIENTS = 8 };
 static struct cubes cubes;
 static struct watchers watchers;
 
-START_TEST(every_mirror_is_the_world_whoever_joins_leaves_and_skips)
+START_TEST(every_mirror_equals_the_world_while_clients_join_leave_and_skip)
 {
 	int64_t live = heap_live();
 	cubes_start(&cubes, check_seed(), true);
@@ -34,8 +34,9 @@ START_TEST(every_mirror_is_the_world_whoever_joins_leaves_and_skips)
 }
 END_TEST
 
-/* What docs/PROTOCOL.md promises, over a tenth of the trace it was measured on. */
-START_TEST(a_changed_body_costs_what_is_promised)
+/* The bytes a body that docs/PROTOCOL.md states, over a tenth of the trace on which they were
+ * measured. */
+START_TEST(a_changed_body_costs_the_stated_bytes)
 {
 	cubes_start(&cubes, 901, false);
 	watchers_start(&watchers, 2, 1, false);
@@ -63,8 +64,8 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/sync/cubes");
 	TCase *cases = tcase_create("cubes");
-	tcase_add_test(cases, every_mirror_is_the_world_whoever_joins_leaves_and_skips);
-	tcase_add_test(cases, a_changed_body_costs_what_is_promised);
+	tcase_add_test(cases, every_mirror_equals_the_world_while_clients_join_leave_and_skip);
+	tcase_add_test(cases, a_changed_body_costs_the_stated_bytes);
 	suite_add_tcase(suite, cases);
 	return suite;
 }

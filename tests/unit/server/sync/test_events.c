@@ -1,5 +1,5 @@
-/* A million events, numbered, past clients that read, lag and stall: each is heard once and in order, or
- * NOTICE has counted it. */
+/* A million numbered events, sent to clients that read, lag and stall. A client receives each event
+ * once and in order, or NOTICE counts it as lost. */
 #include <stdlib.h>
 
 #include "server/base/body_hash.h"
@@ -17,7 +17,7 @@ static const struct wire_body bodies[BODIES] = {
 	{ .id = 3, .rotation = { 1, 0, 0, 0 } },
 };
 
-static void *memory(size_t bytes)
+static void *checked_calloc(size_t bytes)
 {
 	void *block = heap_alloc_zero(bytes);
 	ck_assert_ptr_nonnull(block);
@@ -26,7 +26,7 @@ static void *memory(size_t bytes)
 
 static struct report *report_of(uint64_t tick, uint64_t first_event, uint32_t events)
 {
-	struct report *report = memory(sizeof *report);
+	struct report *report = checked_calloc(sizeof *report);
 	struct tick_report *to = &report->ticked;
 	uint64_t sum = 0;
 	report->kind = REPORT_TICK;
@@ -34,7 +34,7 @@ static struct report *report_of(uint64_t tick, uint64_t first_event, uint32_t ev
 	to->epoch = 1;
 	to->whole = tick == 1;
 	to->step = true;
-	to->bodies = memory(BODIES * sizeof *to->bodies);
+	to->bodies = checked_calloc(BODIES * sizeof *to->bodies);
 	for (uint32_t i = 0; i < BODIES; i++)
 		sum += wire_tick_hash(&bodies[i]);
 	for (uint32_t i = 0; i < BODIES && to->whole; i++) {
@@ -44,7 +44,7 @@ static struct report *report_of(uint64_t tick, uint64_t first_event, uint32_t ev
 		to->body_count++;
 	}
 	to->tick_hash = body_hash_finish(tick, sum, BODIES);
-	to->events = memory((events + 1) * sizeof *to->events);
+	to->events = checked_calloc((events + 1) * sizeof *to->events);
 	for (uint32_t i = 0; i < events; i++)
 		to->events[i] = (struct event){ .kind = EVENT_CONTACT_BEGIN,
 						.a = 1,
@@ -54,43 +54,44 @@ static struct report *report_of(uint64_t tick, uint64_t first_event, uint32_t ev
 	return report;
 }
 
-/* 0 reads all; 1 lags now and then; 2 stalls for seconds; 3 does not read until the end. */
-static void decide(struct rng *rng, uint64_t tick)
+/* Client 0 reads everything; 1 lags now and then; 2 stalls for 2.5 s in every 5; 3 does not read
+ * until the end. */
+static void set_stalls(struct rng *rng, uint64_t tick)
 {
-	uint32_t luck = rng_below(rng, 100);
-	watchers.watchers[1].queued = luck < 30 ? 1 << 20 : 0;
+	uint32_t chance = rng_below(rng, 100);
+	watchers.watchers[1].queued = chance < 30 ? 1 << 20 : 0;
 	watchers.watchers[2].queued = tick / 150 % 2 == 1 ? 1 << 20 : 0;
 	watchers.watchers[3].queued = tick > 5 ? 1 << 20 : 0;
 }
 
-START_TEST(of_a_million_events_none_is_lost_but_what_notice_counted)
+START_TEST(of_a_million_events_each_arrives_or_is_counted_by_notice)
 {
 	int64_t live = heap_live();
 	struct rng rng = rng_seeded(check_seed());
-	uint64_t tick = 1, told = 0;
+	uint64_t tick = 1, event_total = 0;
 	watchers_start(&watchers, CLIENTS, check_seed(), false);
 	watchers.event_mask = UINT64_C(1) << EVENT_CONTACT_BEGIN;
 	watchers_tick(&watchers, report_of(tick, 1, 0), bodies, BODIES);
 	for (uint32_t i = 0; i < CLIENTS; i++)
 		watchers_enter(&watchers, i, (enum wire_profile)i, WIRE_COLUMNS_ALL, 1);
-	while (told < EVENTS) {
+	while (event_total < EVENTS) {
 		bool many = rng_below(&rng, 4) == 0;
 		uint32_t count = rng_below(&rng, many ? 3000 : 500);
-		count = (uint32_t)MIN_OF((uint64_t)count, EVENTS - told);
-		decide(&rng, tick);
-		watchers_tick(&watchers, report_of(++tick, told + 1, count), bodies, BODIES);
-		told += count;
+		count = (uint32_t)MIN_OF((uint64_t)count, EVENTS - event_total);
+		set_stalls(&rng, tick);
+		watchers_tick(&watchers, report_of(++tick, event_total + 1, count), bodies, BODIES);
+		event_total += count;
 	}
-	/* All read to the end; the divisors that lagging gave them pass. */
+	/* All clients read to the end; 300 ticks, until their divisors are 1 again. */
 	for (uint32_t i = 0; i < CLIENTS; i++)
 		watchers.watchers[i].queued = 0;
 	for (uint32_t i = 0; i < 300; i++)
-		watchers_tick(&watchers, report_of(++tick, told + 1, 0), bodies, BODIES);
+		watchers_tick(&watchers, report_of(++tick, event_total + 1, 0), bodies, BODIES);
 	for (uint32_t i = 0; i < CLIENTS; i++)
 		ck_assert_uint_eq(watchers.watchers[i].events + watchers.watchers[i].events_lost,
 				  EVENTS);
 	ck_assert_uint_eq(watchers.watchers[0].events_lost, 0);
-	/* What waits is bounded: who does not read at all loses nearly everything. */
+	/* The queue of events is bounded, so a client that does not read loses most of them. */
 	ck_assert_uint_gt(watchers.watchers[3].events_lost, EVENTS / 2);
 	ck_assert_uint_gt(watchers.watchers[3].events_lost, watchers.watchers[1].events_lost);
 	watchers_finish(&watchers);
@@ -102,7 +103,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/sync/events");
 	TCase *events = tcase_create("events");
-	tcase_add_test(events, of_a_million_events_none_is_lost_but_what_notice_counted);
+	tcase_add_test(events, of_a_million_events_each_arrives_or_is_counted_by_notice);
 	suite_add_tcase(suite, events);
 	return suite;
 }

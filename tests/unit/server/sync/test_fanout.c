@@ -1,5 +1,5 @@
-/* Subscriptions and their groups, on streams that take what the test lets them take; a client of each reads
- * every byte into a mirror. */
+/* Subscriptions and their groups. The streams accept as many bytes as the test sets; each client
+ * applies every byte to a mirror. */
 #include "server/sync/fanout.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static void feed(struct room *room, struct report *report, uint64_t ns)
 	fan_report(&room->hall, report, ns, false);
 }
 
-static void tick(struct room *room)
+static void feed_next(struct room *room)
 {
 	feed(room, gen_reports_next(&room->gen), NS_PER_S / 60);
 }
@@ -34,7 +34,8 @@ static void start(struct room *room, uint64_t seed)
 	gen_reports_init(&room->gen, seed);
 }
 
-static struct msg_subscribe asking(enum wire_profile profile, wire_mask fields, uint32_t divisor)
+static struct msg_subscribe subscribe_message(enum wire_profile profile, wire_mask fields,
+					      uint32_t divisor)
 {
 	struct message message;
 	message_init(&message, MESSAGE_SUBSCRIBE);
@@ -76,12 +77,12 @@ START_TEST(equal_subscriptions_are_encoded_once_and_shared)
 	static struct room room;
 	start(&room, check_seed());
 	feed(&room, gen_reports_whole(&room.gen, false), 1);
-	struct msg_subscribe exact = asking(WIRE_PROFILE_EXACT, 127, 1);
+	struct msg_subscribe exact = subscribe_message(WIRE_PROFILE_EXACT, 127, 1);
 	for (uint32_t i = 0; i < FAN_CLIENTS; i++)
 		fan_enter(&room.hall, i, &exact, true, WIRE_FRAME_DOWN);
 	ck_assert_uint_eq(counters_of(&room).encoded, 1); /* one SNAPSHOT for all */
 	for (uint64_t n = 1; n <= 50; n++) {
-		tick(&room);
+		feed_next(&room);
 		ck_assert_uint_eq(counters_of(&room).encoded, 1 + n);
 		for (uint32_t i = 0; i < FAN_CLIENTS; i++) {
 			ck_assert(shows_the_world(&room, i));
@@ -89,19 +90,20 @@ START_TEST(equal_subscriptions_are_encoded_once_and_shared)
 		}
 	}
 	ck_assert_uint_eq(counters_of(&room).frames, FAN_CLIENTS * 51);
-	/* One who has skipped is a group of its own, until its next frame; its divisor is 2 by then. */
+	/* A client that has skipped frames is a group of its own until its next frame; its divisor
+	 * is 2 by then. */
 	room.hall.clients[2].queued = 1 << 20;
-	tick(&room);
-	tick(&room);
+	feed_next(&room);
+	feed_next(&room);
 	uint64_t before = counters_of(&room).encoded;
 	room.hall.clients[2].queued = 0;
-	tick(&room);
+	feed_next(&room);
 	ck_assert_uint_eq(counters_of(&room).encoded, before + 2);
 	for (uint32_t i = 0; i < FAN_CLIENTS; i++)
 		ck_assert(shows_the_world(&room, i));
-	tick(&room);
+	feed_next(&room);
 	ck_assert_uint_eq(counters_of(&room).encoded, before + 3);
-	tick(&room);
+	feed_next(&room);
 	ck_assert_uint_eq(counters_of(&room).encoded, before + 5);
 	ck_assert(shows_the_world(&room, 2));
 	ck_assert_uint_ge(room.hall.clients[2].skipped, 1);
@@ -110,15 +112,19 @@ START_TEST(equal_subscriptions_are_encoded_once_and_shared)
 }
 END_TEST
 
-START_TEST(different_subscriptions_see_what_they_asked_for)
+START_TEST(different_subscriptions_get_their_own_columns_and_rates)
 {
 	static struct room room;
 	start(&room, check_seed() + (uint64_t)_i);
 	const struct msg_subscribe asks[FAN_CLIENTS] = {
-		asking(WIRE_PROFILE_EXACT, 127, 1), asking(WIRE_PROFILE_PLAIN, 127, 1),
-		asking(WIRE_PROFILE_EXACT, 1, 1),   asking(WIRE_PROFILE_PLAIN, 48, 1),
-		asking(WIRE_PROFILE_EXACT, 31, 5),  asking(WIRE_PROFILE_EXACT, 127, 1),
-		asking(WIRE_PROFILE_VIEW, 127, 1),  asking(WIRE_PROFILE_SIM, 19, 1),
+		subscribe_message(WIRE_PROFILE_EXACT, 127, 1),
+		subscribe_message(WIRE_PROFILE_PLAIN, 127, 1),
+		subscribe_message(WIRE_PROFILE_EXACT, 1, 1),
+		subscribe_message(WIRE_PROFILE_PLAIN, 48, 1),
+		subscribe_message(WIRE_PROFILE_EXACT, 31, 5),
+		subscribe_message(WIRE_PROFILE_EXACT, 127, 1),
+		subscribe_message(WIRE_PROFILE_VIEW, 127, 1),
+		subscribe_message(WIRE_PROFILE_SIM, 19, 1),
 	};
 	for (uint32_t i = 0; i < FAN_CLIENTS; i++)
 		fan_enter(&room.hall, i, &asks[i], i % 2 == 0,
@@ -130,7 +136,7 @@ START_TEST(different_subscriptions_see_what_they_asked_for)
 		if (whole)
 			feed(&room, gen_reports_whole(&room.gen, n == 140), NS_PER_MS);
 		else
-			tick(&room);
+			feed_next(&room);
 		for (uint32_t i = 0; i < FAN_CLIENTS; i++) {
 			if (i != 4)
 				ck_assert(shows_the_world(&room, i));
@@ -139,47 +145,47 @@ START_TEST(different_subscriptions_see_what_they_asked_for)
 	}
 	ck_assert_uint_eq(room.hall.clients[0].snapshots, 3);
 	ck_assert_uint_gt(room.hall.clients[5].parts_max, 1);
-	/* Every fifth step, and whenever it has to begin anew. */
+	/* Every fifth step, and whenever it needs a SNAPSHOT. */
 	ck_assert_uint_ge(room.hall.clients[4].frames, 198 / 5);
 	ck_assert_uint_le(room.hall.clients[4].frames, 198 / 5 + 4);
 	fan_close(&room.hall);
 }
 END_TEST
 
-START_TEST(credit_is_two_frames_or_a_round_trip_and_a_bit)
+START_TEST(unacknowledged_frames_are_limited_to_two_or_a_round_trip_and_a_quarter)
 {
 	static struct room room;
 	start(&room, check_seed());
-	struct msg_subscribe exact = asking(WIRE_PROFILE_EXACT, 31, 1);
+	struct msg_subscribe exact = subscribe_message(WIRE_PROFILE_EXACT, 31, 1);
 	fan_enter(&room.hall, 0, &exact, true, WIRE_FRAME_DOWN);
 	feed(&room, gen_reports_whole(&room.gen, false), 1);
-	/* It says nothing: frames for a quarter second, then none. */
+	/* Without an ACK: frames for a quarter of a second, then none. */
 	for (int n = 0; n < 60; n++)
-		tick(&room);
+		feed_next(&room);
 	uint32_t frames = room.hall.clients[0].frames;
 	ck_assert_uint_ge(frames, 15);
 	ck_assert_uint_le(frames, 18);
 	/* Two frames are always allowed. */
 	fan_acknowledge(&room.hall, 0);
 	for (int n = 0; n < 400; n++)
-		tick(&room);
+		feed_next(&room);
 	ck_assert_uint_gt(room.hall.clients[0].frames, frames + 1);
-	/* Slowed down by then, it hears that, and that it missed frames. */
+	/* By then its divisor has grown; NOTICE says so, and counts the skipped frames. */
 	fan_acknowledge(&room.hall, 0);
 	for (int n = 0; n < 64; n++)
-		tick(&room);
+		feed_next(&room);
 	ck_assert_uint_gt(room.hall.clients[0].divisor, 1);
 	ck_assert_uint_le(room.hall.clients[0].divisor, SUBSCRIPTION_DIVISOR_MAX);
 	ck_assert_uint_gt(room.hall.clients[0].skipped, 200);
-	/* Acknowledging at once again gives the full rate back. */
+	/* Frames that are acknowledged at once restore the full rate. */
 	for (int n = 0; n < 60 * 20; n++) {
-		tick(&room);
+		feed_next(&room);
 		fan_acknowledge(&room.hall, 0);
 	}
 	ck_assert_uint_eq(room.hall.clients[0].divisor, 1);
 	frames = room.hall.clients[0].frames;
 	for (int n = 0; n < 60; n++) {
-		tick(&room);
+		feed_next(&room);
 		fan_acknowledge(&room.hall, 0);
 	}
 	ck_assert_uint_eq(room.hall.clients[0].frames, frames + 60);
@@ -187,19 +193,19 @@ START_TEST(credit_is_two_frames_or_a_round_trip_and_a_bit)
 }
 END_TEST
 
-START_TEST(who_says_nothing_has_two_frames_and_two_more_when_it_speaks)
+START_TEST(a_silent_client_gets_two_frames_and_two_more_after_an_ack)
 {
 	static struct room room;
 	start(&room, check_seed());
-	struct msg_subscribe exact = asking(WIRE_PROFILE_EXACT, 31, 1);
+	struct msg_subscribe exact = subscribe_message(WIRE_PROFILE_EXACT, 31, 1);
 	fan_enter(&room.hall, 0, &exact, true, WIRE_FRAME_DOWN);
 	feed(&room, gen_reports_whole(&room.gen, false), 1);
 	ck_assert_uint_eq(room.hall.clients[0].frames, 1);
-	/* Reports so far apart that no round trip is a reason for more. */
-	for (uint32_t spoken = 0; spoken < 4; spoken++) {
+	/* The reports are 3 s apart, so no round trip allows more than two frames. */
+	for (uint32_t acks = 0; acks < 4; acks++) {
 		for (int n = 0; n < 100; n++)
 			feed(&room, gen_reports_next(&room.gen), 3 * NS_PER_S);
-		ck_assert_uint_eq(room.hall.clients[0].frames, 2 + 2 * spoken);
+		ck_assert_uint_eq(room.hall.clients[0].frames, 2 + 2 * acks);
 		fan_acknowledge(&room.hall, 0);
 	}
 	fan_close(&room.hall);
@@ -215,13 +221,13 @@ START_TEST(a_long_round_trip_is_no_reason_to_skip)
 	} late[1024];
 	uint32_t first = 0, count = 0;
 	start(&room, check_seed());
-	struct msg_subscribe exact = asking(WIRE_PROFILE_EXACT, 31, 1);
+	struct msg_subscribe exact = subscribe_message(WIRE_PROFILE_EXACT, 31, 1);
 	fan_enter(&room.hall, 0, &exact, true, WIRE_FRAME_DOWN);
 	feed(&room, gen_reports_whole(&room.gen, false), 1);
-	/* 200 ms there and back. */
+	/* a round trip of 200 ms */
 	for (int n = 0; n < 600; n++) {
 		uint32_t before = room.hall.clients[0].frames;
-		tick(&room);
+		feed_next(&room);
 		if (room.hall.clients[0].frames > before) {
 			late[count].tick = room.hall.clients[0].mirror.tick;
 			late[count].epoch = (uint32_t)room.hall.clients[0].mirror.epoch;
@@ -233,7 +239,7 @@ START_TEST(a_long_round_trip_is_no_reason_to_skip)
 	}
 	ck_assert_uint_eq(room.hall.clients[0].frames, 601);
 	ck_assert_uint_eq(room.hall.clients[0].skipped, 0);
-	/* An ACK of nothing changes nothing. */
+	/* An ACK of an unknown frame changes nothing. */
 	uint32_t waiting = room.hall.clients[0].subscription->unacked_count;
 	subscription_ack(room.hall.clients[0].subscription, 9, 9, 0, room.hall.now);
 	ck_assert_uint_eq(room.hall.clients[0].subscription->unacked_count, waiting);
@@ -249,15 +255,15 @@ static void add_events(struct report *report, uint32_t count)
 		report->ticked.events[i] = (struct event){ .kind = EVENT_CONTACT_END, .a = i + 1 };
 }
 
-START_TEST(events_wait_bounded_and_losses_are_told)
+START_TEST(waiting_events_are_bounded_and_losses_are_counted)
 {
 	static struct room room;
 	start(&room, check_seed());
-	struct msg_subscribe exact = asking(WIRE_PROFILE_EXACT, 31, 1);
-	struct msg_subscribe deaf = exact;
-	deaf.events = 1 << EVENT_SLEEP;
+	struct msg_subscribe exact = subscribe_message(WIRE_PROFILE_EXACT, 31, 1);
+	struct msg_subscribe no_events = exact;
+	no_events.events = 1 << EVENT_SLEEP;
 	fan_enter(&room.hall, 0, &exact, true, WIRE_FRAME_MIN);
-	fan_enter(&room.hall, 1, &deaf, true, WIRE_FRAME_DOWN);
+	fan_enter(&room.hall, 1, &no_events, true, WIRE_FRAME_DOWN);
 	feed(&room, gen_reports_whole(&room.gen, false), 1);
 	struct report *report = gen_reports_next(&room.gen);
 	add_events(report, 1000);
@@ -272,8 +278,8 @@ START_TEST(events_wait_bounded_and_losses_are_told)
 	}
 	room.hall.clients[0].queued = 0;
 	for (int n = 0; n < 130; n++)
-		tick(&room);
-	/* Forty-one thousand, of which so many as fit have waited. */
+		feed_next(&room);
+	/* 41 000 events; only those that fit into SUBSCRIPTION_EVENT_BYTES could wait. */
 	ck_assert_uint_gt(room.hall.clients[0].events, 1000 + SUBSCRIPTION_EVENT_BYTES / 128);
 	ck_assert_uint_gt(room.hall.clients[0].lost, 0);
 	ck_assert_uint_eq(room.hall.clients[0].events + room.hall.clients[0].lost, 41000);
@@ -287,7 +293,7 @@ START_TEST(of_a_million_events_none_is_lost_uncounted)
 	static struct room room;
 	start(&room, check_seed());
 	struct rng rng = rng_seeded(check_seed());
-	struct msg_subscribe exact = asking(WIRE_PROFILE_EXACT, 31, 1);
+	struct msg_subscribe exact = subscribe_message(WIRE_PROFILE_EXACT, 31, 1);
 	for (uint32_t i = 0; i < 3; i++)
 		fan_enter(&room.hall, i, &exact, i > 0, i == 2 ? WIRE_FRAME_MIN : WIRE_FRAME_DOWN);
 	feed(&room, gen_reports_whole(&room.gen, false), 1);
@@ -298,7 +304,7 @@ START_TEST(of_a_million_events_none_is_lost_uncounted)
 		uint32_t count = 500 + rng_below(&rng, 1100);
 		total += count;
 		add_events(report, count);
-		/* Two of them stall again and again, for a few ticks or for many. */
+		/* Two of them stall repeatedly, for a few ticks or for many. */
 		for (uint32_t i = 1; i < 3; i++)
 			if (rng_below(&rng, i == 1 ? 4 : 30) == 0)
 				room.hall.clients[i].queued =
@@ -310,7 +316,7 @@ START_TEST(of_a_million_events_none_is_lost_uncounted)
 	for (uint32_t i = 0; i < 3; i++)
 		room.hall.clients[i].queued = 0;
 	for (int n = 0; n < 130; n++) {
-		tick(&room);
+		feed_next(&room);
 		for (uint32_t i = 0; i < 3; i++)
 			fan_acknowledge(&room.hall, i);
 	}
@@ -325,11 +331,11 @@ START_TEST(of_a_million_events_none_is_lost_uncounted)
 }
 END_TEST
 
-START_TEST(who_was_skipped_is_served_while_nothing_happens)
+START_TEST(a_skipped_client_gets_its_frame_in_a_world_at_rest)
 {
 	static struct room room;
 	start(&room, check_seed());
-	struct msg_subscribe exact = asking(WIRE_PROFILE_EXACT, 127, 1);
+	struct msg_subscribe exact = subscribe_message(WIRE_PROFILE_EXACT, 127, 1);
 	for (uint32_t i = 0; i < 2; i++)
 		fan_enter(&room.hall, i, &exact, i == 0, WIRE_FRAME_DOWN);
 	room.gen.births = 30;
@@ -337,13 +343,13 @@ START_TEST(who_was_skipped_is_served_while_nothing_happens)
 	for (uint32_t i = 0; i < 2; i++)
 		room.hall.clients[i].queued = 1 << 20;
 	for (int n = 0; n < 5; n++)
-		tick(&room);
+		feed_next(&room);
 	for (uint32_t i = 0; i < 2; i++)
 		room.hall.clients[i].queued = 0;
 	fan_look_after(&room.hall, room.hall.now + NS_PER_S);
 	outbox_set_flush(&room.hall.set);
 	ck_assert(shows_the_world(&room, 0) && shows_the_world(&room, 1));
-	/* Once is enough. */
+	/* The frame is sent once only. */
 	uint64_t frames = counters_of(&room).frames;
 	fan_look_after(&room.hall, room.hall.now + 2 * NS_PER_S);
 	ck_assert_uint_eq(counters_of(&room).frames, frames);
@@ -351,19 +357,19 @@ START_TEST(who_was_skipped_is_served_while_nothing_happens)
 }
 END_TEST
 
-START_TEST(a_frame_of_many_parts_goes_as_it_is_taken_and_is_given_up_when_stuck)
+START_TEST(a_frame_of_many_parts_is_sent_as_the_stream_accepts_it_and_dropped_when_stuck)
 {
 	static struct room room;
 	start(&room, check_seed());
 	room.gen.births = 200;
 	room.gen.deaths = 0;
-	struct msg_subscribe plain = asking(WIRE_PROFILE_PLAIN, 127, 1);
+	struct msg_subscribe plain = subscribe_message(WIRE_PROFILE_PLAIN, 127, 1);
 	while (room.gen.count < GEN_BODIES_MAX)
 		report_destroy(gen_reports_next(&room.gen));
 	feed(&room, gen_reports_whole(&room.gen, false), 1);
 	fan_enter(&room.hall, 0, &plain, true, WIRE_FRAME_MIN);
 	struct fan_client *client = &room.hall.clients[0];
-	/* 400 rows of 170 bytes: a few parts more than may wait at once. */
+	/* 400 rows of 170 bytes: a few parts more than may wait in the stream at once. */
 	ck_assert(subscription_is_busy(client->subscription) || client->snapshots == 1);
 	client->queued = 1 << 20;
 	fanout_resync(room.hall.fanout, client->subscription, room.hall.now);
@@ -375,7 +381,7 @@ START_TEST(a_frame_of_many_parts_goes_as_it_is_taken_and_is_given_up_when_stuck)
 		outbox_set_flush(&room.hall.set);
 	}
 	ck_assert(shows_the_world(&room, 0));
-	/* Stuck in the middle. */
+	/* The stream accepts nothing more in the middle of a frame. */
 	client->subscription->snapshot_due = true;
 	uint32_t snapshots = client->snapshots;
 	fan_look_after(&room.hall, room.hall.now);
@@ -405,25 +411,25 @@ START_TEST(late_joiners_wait_for_the_third_snapshot_and_share_it)
 	start(&room, check_seed());
 	room.gen.births = 200;
 	room.gen.deaths = 0;
-	struct msg_subscribe plain = asking(WIRE_PROFILE_PLAIN, 127, 1);
+	struct msg_subscribe plain = subscribe_message(WIRE_PROFILE_PLAIN, 127, 1);
 	while (room.gen.count < GEN_BODIES_MAX)
 		report_destroy(gen_reports_next(&room.gen));
 	feed(&room, gen_reports_whole(&room.gen, false), 1);
-	/* Two take theirs slowly. */
+	/* Two clients read their snapshots slowly. */
 	for (uint32_t i = 0; i < 2; i++) {
 		room.hall.clients[i].queued = 1 << 20;
 		fan_enter(&room.hall, i, &plain, true, WIRE_FRAME_MIN);
 		ck_assert(subscription_is_busy(room.hall.clients[i].subscription));
-		tick(&room);
+		feed_next(&room);
 	}
 	uint64_t before = counters_of(&room).encoded;
 	for (uint32_t i = 2; i < FAN_CLIENTS; i++) {
 		fan_enter(&room.hall, i, &plain, true, WIRE_FRAME_MIN);
-		tick(&room);
+		feed_next(&room);
 		ck_assert_uint_eq(room.hall.clients[i].snapshots, 0);
 	}
 	ck_assert_uint_eq(counters_of(&room).encoded, before);
-	/* One is done: one more is made, for all who wait. */
+	/* The first has read its snapshot: one more is encoded, for all that wait. */
 	room.hall.clients[0].queued = 0;
 	for (int n = 0; n < 4; n++) {
 		fanout_on_writable(room.hall.fanout, room.hall.clients[0].subscription,
@@ -432,7 +438,7 @@ START_TEST(late_joiners_wait_for_the_third_snapshot_and_share_it)
 	}
 	ck_assert_uint_eq(room.hall.clients[0].snapshots, 1);
 	before = counters_of(&room).encoded;
-	tick(&room);
+	feed_next(&room);
 	ck_assert_uint_eq(counters_of(&room).encoded, before + 2);
 	for (int n = 0; n < 4; n++)
 		for (uint32_t i = 2; i < FAN_CLIENTS; i++) {
@@ -446,14 +452,14 @@ START_TEST(late_joiners_wait_for_the_third_snapshot_and_share_it)
 }
 END_TEST
 
-START_TEST(a_lost_mirror_sends_nothing_until_it_is_whole_again)
+START_TEST(a_view_that_missed_a_report_sends_nothing_until_a_whole_report)
 {
 	static struct room room;
 	start(&room, check_seed());
-	struct msg_subscribe exact = asking(WIRE_PROFILE_EXACT, 127, 1);
+	struct msg_subscribe exact = subscribe_message(WIRE_PROFILE_EXACT, 127, 1);
 	fan_enter(&room.hall, 0, &exact, false, WIRE_FRAME_DOWN);
 	ck_assert_uint_eq(room.hall.clients[0].frames, 0);
-	/* Not before the first whole report. */
+	/* No frame before the first whole report. */
 	struct report *report = gen_reports_next(&room.gen);
 	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now),
 			 STATUS_AGAIN);
@@ -461,7 +467,7 @@ START_TEST(a_lost_mirror_sends_nothing_until_it_is_whole_again)
 	feed(&room, gen_reports_whole(&room.gen, false), 1);
 	ck_assert_uint_eq(room.hall.clients[0].snapshots, 1);
 	for (int n = 0; n < 5; n++)
-		tick(&room);
+		feed_next(&room);
 	report = gen_reports_next(&room.gen);
 	report->ticked.tick_hash ^= 1;
 	uint32_t frames = room.hall.clients[0].frames;
@@ -477,13 +483,13 @@ START_TEST(a_lost_mirror_sends_nothing_until_it_is_whole_again)
 	ck_assert_uint_eq(room.hall.clients[0].frames, frames);
 	feed(&room, gen_reports_whole(&room.gen, false), 1);
 	ck_assert(shows_the_world(&room, 0));
-	tick(&room);
+	feed_next(&room);
 	ck_assert(shows_the_world(&room, 0));
 	fan_close(&room.hall);
 }
 END_TEST
 
-START_TEST(what_cannot_be_served_is_refused_by_field)
+START_TEST(an_invalid_subscription_is_refused_with_its_field)
 {
 	static struct room room;
 	start(&room, check_seed());
@@ -491,7 +497,7 @@ START_TEST(what_cannot_be_served_is_refused_by_field)
 	struct reason why;
 	static const uint8_t nobody = 0, no_areas[] = { 0x92, 0x02, 0x90 };
 	for (int k = 1; k < 8; k++) {
-		struct msg_subscribe ask = asking(WIRE_PROFILE_EXACT, 31, 1);
+		struct msg_subscribe ask = subscribe_message(WIRE_PROFILE_EXACT, 31, 1);
 		const char *field = "profile";
 		enum status status = STATUS_RANGE;
 		if (k == 1)
@@ -521,13 +527,13 @@ START_TEST(what_cannot_be_served_is_refused_by_field)
 }
 END_TEST
 
-START_TEST(wherever_memory_runs_out_the_next_frames_are_right)
+START_TEST(after_any_failed_allocation_the_next_frames_are_right)
 {
 	static struct room room;
 	for (uint64_t n = 1; n <= 80; n++) {
 		start(&room, check_seed());
-		struct msg_subscribe exact = asking(WIRE_PROFILE_EXACT, 127, 1);
-		struct msg_subscribe plain = asking(WIRE_PROFILE_PLAIN, 31, 1);
+		struct msg_subscribe exact = subscribe_message(WIRE_PROFILE_EXACT, 127, 1);
+		struct msg_subscribe plain = subscribe_message(WIRE_PROFILE_PLAIN, 31, 1);
 		fan_enter(&room.hall, 0, &exact, true, WIRE_FRAME_DOWN);
 		fan_enter(&room.hall, 1, &plain, false, WIRE_FRAME_MIN);
 		room.gen.births = 60;
@@ -556,23 +562,26 @@ static Suite *make(void)
 	Suite *suite = suite_create("server/sync/fanout");
 	TCase *groups = tcase_create("groups");
 	tcase_add_test(groups, equal_subscriptions_are_encoded_once_and_shared);
-	tcase_add_loop_test(groups, different_subscriptions_see_what_they_asked_for, 0, 3);
+	tcase_add_loop_test(groups, different_subscriptions_get_their_own_columns_and_rates, 0, 3);
 	suite_add_tcase(suite, groups);
 	TCase *flow = tcase_create("flow");
-	tcase_add_test(flow, credit_is_two_frames_or_a_round_trip_and_a_bit);
-	tcase_add_test(flow, who_says_nothing_has_two_frames_and_two_more_when_it_speaks);
+	tcase_add_test(flow,
+		       unacknowledged_frames_are_limited_to_two_or_a_round_trip_and_a_quarter);
+	tcase_add_test(flow, a_silent_client_gets_two_frames_and_two_more_after_an_ack);
 	tcase_add_test(flow, a_long_round_trip_is_no_reason_to_skip);
-	tcase_add_test(flow, events_wait_bounded_and_losses_are_told);
+	tcase_add_test(flow, waiting_events_are_bounded_and_losses_are_counted);
 	tcase_add_test(flow, of_a_million_events_none_is_lost_uncounted);
 	tcase_add_test(flow, late_joiners_wait_for_the_third_snapshot_and_share_it);
 	tcase_set_timeout(flow, 30);
-	tcase_add_test(flow, who_was_skipped_is_served_while_nothing_happens);
-	tcase_add_test(flow, a_frame_of_many_parts_goes_as_it_is_taken_and_is_given_up_when_stuck);
+	tcase_add_test(flow, a_skipped_client_gets_its_frame_in_a_world_at_rest);
+	tcase_add_test(
+		flow,
+		a_frame_of_many_parts_is_sent_as_the_stream_accepts_it_and_dropped_when_stuck);
 	suite_add_tcase(suite, flow);
 	TCase *faults = tcase_create("faults");
-	tcase_add_test(faults, a_lost_mirror_sends_nothing_until_it_is_whole_again);
-	tcase_add_test(faults, what_cannot_be_served_is_refused_by_field);
-	tcase_add_test(faults, wherever_memory_runs_out_the_next_frames_are_right);
+	tcase_add_test(faults, a_view_that_missed_a_report_sends_nothing_until_a_whole_report);
+	tcase_add_test(faults, an_invalid_subscription_is_refused_with_its_field);
+	tcase_add_test(faults, after_any_failed_allocation_the_next_frames_are_right);
 	suite_add_tcase(suite, faults);
 	return suite;
 }

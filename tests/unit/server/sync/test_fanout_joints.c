@@ -1,6 +1,6 @@
-/* Joints in the fanout, on a make-believe world (tests/lib/gen_reports.h) with joints beside it: what a
- * mirror has is what its bodies are joined by, whatever was skipped, and the history of joints never
- * costs a SNAPSHOT. */
+/* Joints in the fanout, on the synthetic world of tests/lib/gen_reports.h with joints added. A
+ * mirror always has the joints of its bodies, whatever was skipped, and a short history of joints
+ * never costs a SNAPSHOT. */
 #include <string.h>
 
 #include "protocol/frame.h"
@@ -20,13 +20,13 @@ struct room {
 	struct fan_hall hall;
 	struct wire_joint joints[JOINTS_MAX]; /* ascending */
 	uint32_t count, next_id, most;
-	uint32_t churn; /* joints that go and come in a tick, of a hundred */
+	uint32_t churn; /* joints that are removed and made in a tick, of a hundred */
 	bool told;
 };
 
 /* ---- joints of the world -------------------------------------------------------------------------- */
 
-static void tell(struct tick_report *report, const struct wire_joint *joint, uint8_t why)
+static void report_joint(struct tick_report *report, const struct wire_joint *joint, uint8_t why)
 {
 	ck_assert_int_eq(array_reserve(&report->joint_list, &report->joint_room,
 				       report->joint_count + 1u, sizeof *report->joint_list),
@@ -86,11 +86,11 @@ static void make_some(struct room *room, struct tick_report *report)
 				     : room->gen.bodies[rng_below(rng, room->gen.count)].id,
 			.b = room->gen.bodies[rng_below(rng, room->gen.count)].id,
 		};
-		tell(report, joint, REPORT_CREATED);
+		report_joint(report, joint, REPORT_CREATED);
 	}
 }
 
-/* Adds what happens to joints to a report about bodies. */
+/* Adds the changes of joints to a report about bodies. */
 static void add_joints(struct room *room, struct tick_report *report)
 {
 	bool all = report->whole || !room->told;
@@ -98,7 +98,7 @@ static void add_joints(struct room *room, struct tick_report *report)
 	report->joints_all = all;
 	room->told = true;
 	report->whole = report->whole || all;
-	/* A whole report is of a state that was told already. */
+	/* A whole report repeats a state that was reported before: no joint is removed. */
 	if (!all)
 		remove_some(room, report);
 	for (uint32_t i = 0; i < room->count; i++) {
@@ -108,8 +108,8 @@ static void add_joints(struct room *room, struct tick_report *report)
 			joint->coordinates[3] += 0.125;
 		if (what == 1)
 			joint->tag++;
-		if (all || what < 3) /* one that has not changed is told as well */
-			tell(report, joint, all ? REPORT_CREATED : REPORT_MOVED);
+		if (all || what < 3) /* joints without a change are reported as well */
+			report_joint(report, joint, all ? REPORT_CREATED : REPORT_MOVED);
 	}
 	if (!all)
 		make_some(room, report);
@@ -123,7 +123,7 @@ static void feed(struct room *room, struct report *report, bool with_joints)
 		add_joints(room, &report->ticked);
 	room->told = room->told && with_joints;
 	fan_report(&room->hall, report, NS_PER_S / 60, true);
-	/* Many parts go out a few at a time. */
+	/* A frame of many parts leaves a few parts at a time. */
 	for (uint32_t i = 0; i < CLIENTS; i++) {
 		struct fan_client *client = &room->hall.clients[i];
 		while (client->subscription != NULL && client->queued == 0 &&
@@ -176,7 +176,7 @@ static bool is_current(const struct room *room, uint32_t who)
 	return mirror->complete && mirror->tick == room->gen.tick;
 }
 
-/* It has the joints of the bodies it has, with the columns it asked for. */
+/* The mirror has the joints of its bodies, with the subscribed columns. */
 static void expect_joints(const struct room *room, uint32_t who)
 {
 	const struct fan_client *client = &room->hall.clients[who];
@@ -212,7 +212,8 @@ START_TEST(mirrors_have_the_joints_of_their_bodies)
 			feed(&room, gen_reports_whole(&room.gen, n == 180), true);
 		else
 			feed(&room, gen_reports_next(&room.gen), true);
-		/* Who was skipped is slower for a while, and may wait where nothing of its own changes. */
+		/* A client that skipped has a larger divisor for a while; if its area is at rest,
+		 * its frame may wait. */
 		for (uint32_t i = 0; i < CLIENTS; i++) {
 			if (!is_current(&room, i))
 				continue;
@@ -220,7 +221,8 @@ START_TEST(mirrors_have_the_joints_of_their_bodies)
 			looked[i]++;
 		}
 		acknowledge(&room);
-		/* One of them misses some ticks, now and then more than the ring remembers. */
+		/* One client at a time misses ticks, sometimes more than the ring of removals
+		 * holds. */
 		room.hall.clients[n / 50 % CLIENTS].queued =
 			n % 50 > 5 && n % 50 < 40 ? 1 << 20 : 0;
 	}
@@ -233,8 +235,9 @@ START_TEST(mirrors_have_the_joints_of_their_bodies)
 }
 END_TEST
 
-/* Work goes with what is seen, however many joints there are, come and go elsewhere. */
-START_TEST(who_sees_one_body_looks_at_its_joints_alone)
+/* The work for joints is proportional to the joints of the visible bodies, not to those made and
+ * removed elsewhere. */
+START_TEST(following_one_body_costs_work_for_its_joints_only)
 {
 	static struct room room;
 	struct fanout_counters before, after;
@@ -267,7 +270,8 @@ START_TEST(who_sees_one_body_looks_at_its_joints_alone)
 		fanout_counters(room.hall.fanout, &after);
 		acknowledge(&room);
 		uint32_t seen = room.hall.clients[0].mirror.joints.count;
-		/* Looked at, packed, hashed; the body; and what has gone in the world since. */
+		/* Joints collected, packed and hashed, one row of the body, and the joints removed
+		 * in the world since. */
 		ck_assert_uint_le(after.joints - before.joints, 4 * seen + 2 + room.count / 20);
 	}
 	ck_assert_uint_gt(room.hall.clients[0].mirror.joints.count, 3);
@@ -276,7 +280,7 @@ START_TEST(who_sees_one_body_looks_at_its_joints_alone)
 }
 END_TEST
 
-START_TEST(where_history_is_too_short_all_joints_come_with_a_delta)
+START_TEST(with_too_short_a_history_a_delta_carries_all_joints)
 {
 	static struct room room;
 	start(&room, check_seed());
@@ -293,7 +297,8 @@ START_TEST(where_history_is_too_short_all_joints_come_with_a_delta)
 	uint32_t snapshots = room.hall.clients[0].snapshots + room.hall.clients[1].snapshots;
 	uint32_t wholes = room.hall.clients[0].wholes + room.hall.clients[1].wholes;
 	room.hall.clients[0].queued = room.hall.clients[1].queued = 1 << 20;
-	/* More go than the ring of removals holds, within the ticks that bodies are remembered. */
+	/* More joints are removed than the ring holds, within the ticks for which bodies are
+	 * remembered. */
 	room.churn = 90;
 	room.most = JOINTS_MAX;
 	for (int n = 0; n < 50; n++)
@@ -301,7 +306,7 @@ START_TEST(where_history_is_too_short_all_joints_come_with_a_delta)
 	ck_assert_uint_gt(fanout_view(room.hall.fanout)->joints.removal_count,
 			  VIEW_JOINT_REMOVALS_MAX);
 	room.hall.clients[0].queued = room.hall.clients[1].queued = 0;
-	for (int n = 0; n < 70; n++) /* their divisor has grown */
+	for (int n = 0; n < 70; n++) /* their divisor has grown meanwhile */
 		feed(&room, gen_reports_next(&room.gen), true);
 	room.churn = 3;
 	room.most = 250;
@@ -320,12 +325,12 @@ START_TEST(where_history_is_too_short_all_joints_come_with_a_delta)
 }
 END_TEST
 
-START_TEST(joints_that_are_told_anew_replace_those_that_were)
+START_TEST(a_whole_report_of_joints_replaces_all_joints)
 {
 	static struct room room;
 	start(&room, check_seed());
 	enter(&room, 0, WIRE_PROFILE_EXACT, WIRE_JOINT_COLUMNS_ALL, false);
-	/* The first frame waits for the first report that tells joints. */
+	/* The first frame waits for the first report with joints. */
 	feed(&room, gen_reports_whole(&room.gen, false), false);
 	feed(&room, gen_reports_next(&room.gen), false);
 	ck_assert_uint_eq(room.hall.clients[0].snapshots, 0);
@@ -334,7 +339,7 @@ START_TEST(joints_that_are_told_anew_replace_those_that_were)
 	report->ticked.joints = report->ticked.joints_all = true;
 	room.joints[room.count++] =
 		(struct wire_joint){ .id = room.next_id = 5, .type = 1, .b = 0 };
-	tell(&report->ticked, &room.joints[0], REPORT_CREATED);
+	report_joint(&report->ticked, &room.joints[0], REPORT_CREATED);
 	room.told = true;
 	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now),
 			 STATUS_OK);
@@ -342,11 +347,11 @@ START_TEST(joints_that_are_told_anew_replace_those_that_were)
 	outbox_set_flush(&room.hall.set);
 	expect_joints(&room, 0);
 	acknowledge(&room);
-	/* As after a host has been told to stop, and to go on. */
+	/* As after a host stopped reporting joints and was requested to report them again. */
 	report = gen_reports_next(&room.gen);
 	report->ticked.joints = report->ticked.joints_all = true;
 	room.joints[0].id = 9;
-	tell(&report->ticked, &room.joints[0], REPORT_CREATED);
+	report_joint(&report->ticked, &room.joints[0], REPORT_CREATED);
 	ck_assert_int_eq(fanout_report(room.hall.fanout, &report->ticked, room.hall.now),
 			 STATUS_OK);
 	report_destroy(report);
@@ -354,7 +359,8 @@ START_TEST(joints_that_are_told_anew_replace_those_that_were)
 	expect_joints(&room, 0);
 	ck_assert_uint_eq(room.hall.clients[0].snapshots, 1);
 	ck_assert_uint_eq(room.hall.clients[0].wholes, 2);
-	/* Who wants no joints is told none, and nobody else does. */
+	/* A client without joints in its columns gets none; and once nobody subscribes to joints,
+	 * the view drops them. */
 	fanout_unsubscribe(room.hall.fanout, room.hall.clients[0].subscription);
 	room.hall.clients[0].subscription = NULL;
 	ck_assert(!fanout_needs_joints(room.hall.fanout));
@@ -364,9 +370,9 @@ START_TEST(joints_that_are_told_anew_replace_those_that_were)
 }
 END_TEST
 
-/* A break is heard by who sees one of the bodies; body a may be the world, which everybody sees and
- * nobody. */
-START_TEST(who_sees_a_body_hears_that_its_joint_broke)
+/* The event of a broken joint reaches a client that sees either body. Body a may be 0, the world,
+ * through which no client sees the event. */
+START_TEST(a_broken_joint_is_an_event_of_either_of_its_bodies)
 {
 	static struct room room;
 	start(&room, check_seed());
@@ -400,7 +406,7 @@ START_TEST(who_sees_a_body_hears_that_its_joint_broke)
 	memcpy(report->ticked.events, events, sizeof events);
 	report->ticked.event_count = COUNT_OF(events);
 	feed(&room, report, true);
-	for (int n = 0; n < 20; n++) { /* a part in which nothing changes may wait */
+	for (int n = 0; n < 20; n++) { /* a frame without changes may wait */
 		acknowledge(&room);
 		feed(&room, gen_reports_next(&room.gen), true);
 	}
@@ -410,18 +416,18 @@ START_TEST(who_sees_a_body_hears_that_its_joint_broke)
 }
 END_TEST
 
-START_TEST(a_report_that_does_not_fit_the_joints_loses_the_mirror)
+START_TEST(an_inconsistent_report_of_joints_invalidates_the_view)
 {
 	static const struct {
 		uint32_t told, removed;
 		uint8_t why;
 		uint32_t a;
 	} wrong[] = {
-		{ 4, 0, REPORT_CREATED, 0 }, /* not above the last one */
+		{ 4, 0, REPORT_CREATED, 0 }, /* its id is not above the last one */
 		{ 5, 0, REPORT_CREATED, 0 },
-		{ 6, 0, REPORT_MOVED, 0 }, /* nobody knows it */
+		{ 6, 0, REPORT_MOVED, 0 }, /* no such joint */
 		{ 0, 6, 0, 0 },
-		{ 5, 0, REPORT_MOVED, 3 }, /* of another body */
+		{ 5, 0, REPORT_MOVED, 3 }, /* with another body a than before */
 		{ 0, 4, 0, 0 },
 	};
 	for (uint32_t i = 0; i < COUNT_OF(wrong); i++) {
@@ -429,7 +435,7 @@ START_TEST(a_report_that_does_not_fit_the_joints_loses_the_mirror)
 		struct report *first = gen_reports_control(&(struct gen_reports){ .epoch = 1 });
 		struct wire_joint joint = { .id = 5 };
 		first->ticked.joints = first->ticked.joints_all = true;
-		tell(&first->ticked, &joint, REPORT_CREATED);
+		report_joint(&first->ticked, &joint, REPORT_CREATED);
 		ck_assert_int_eq(view_joints_apply(&joints, &first->ticked, 1), STATUS_OK);
 		struct report *second = gen_reports_control(&(struct gen_reports){ .epoch = 1 });
 		uint32_t removed[1] = { wrong[i].removed };
@@ -437,7 +443,7 @@ START_TEST(a_report_that_does_not_fit_the_joints_loses_the_mirror)
 		if (wrong[i].told != 0) {
 			joint.id = wrong[i].told;
 			joint.a = wrong[i].a;
-			tell(&second->ticked, &joint, wrong[i].why);
+			report_joint(&second->ticked, &joint, wrong[i].why);
 		} else {
 			second->ticked.joints_removed = removed;
 			second->ticked.joint_removed_count = 1;
@@ -458,11 +464,11 @@ static Suite *make(void)
 	TCase *joints = tcase_create("joints");
 	tcase_set_timeout(joints, 30);
 	tcase_add_loop_test(joints, mirrors_have_the_joints_of_their_bodies, 0, 6);
-	tcase_add_test(joints, who_sees_one_body_looks_at_its_joints_alone);
-	tcase_add_test(joints, where_history_is_too_short_all_joints_come_with_a_delta);
-	tcase_add_test(joints, joints_that_are_told_anew_replace_those_that_were);
-	tcase_add_test(joints, who_sees_a_body_hears_that_its_joint_broke);
-	tcase_add_test(joints, a_report_that_does_not_fit_the_joints_loses_the_mirror);
+	tcase_add_test(joints, following_one_body_costs_work_for_its_joints_only);
+	tcase_add_test(joints, with_too_short_a_history_a_delta_carries_all_joints);
+	tcase_add_test(joints, a_whole_report_of_joints_replaces_all_joints);
+	tcase_add_test(joints, a_broken_joint_is_an_event_of_either_of_its_bodies);
+	tcase_add_test(joints, an_inconsistent_report_of_joints_invalidates_the_view);
 	suite_add_tcase(suite, joints);
 	return suite;
 }

@@ -1,6 +1,6 @@
-/* Subscriptions to parts of a world: areas, followed bodies, budgets, cameras that move, clients that
- * skip. A client reads every byte into a mirror, and each complete mirror is held against the world cut
- * by the areas. */
+/* Subscriptions to parts of a world: areas, followed bodies, budgets, moving cameras, clients that
+ * skip. A client applies every byte to a mirror, and each complete mirror is compared with the
+ * bodies of the world that are inside its areas. */
 #include "server/sync/interest.h"
 
 #include <string.h>
@@ -47,14 +47,14 @@ static void start(uint64_t seed)
 		tick();
 }
 
-/* ---- asking ------------------------------------------------------------------------------------- */
+/* ---- subscribing -------------------------------------------------------------------------------- */
 
 struct asking {
 	uint8_t areas[PACKED], follow[PACKED];
 	struct wire_list area_list, follow_list;
 };
 
-static void pack_what(const struct fan_client *client, struct asking *out)
+static void pack_areas(const struct fan_client *client, struct asking *out)
 {
 	struct wire_packer areas = wire_packer_over(out->areas, PACKED);
 	struct wire_packer follow = wire_packer_over(out->follow, PACKED);
@@ -70,7 +70,7 @@ static void enter(uint32_t who, enum wire_profile profile, wire_mask fields, uin
 {
 	static struct asking asking;
 	struct message ask;
-	pack_what(&room.hall.clients[who], &asking);
+	pack_areas(&room.hall.clients[who], &asking);
 	message_init(&ask, MESSAGE_SUBSCRIBE);
 	ask.subscribe.sub = who + 1;
 	ask.subscribe.profile = profile;
@@ -88,7 +88,7 @@ static void focus(uint32_t who)
 	static struct asking asking;
 	struct message focus;
 	struct reason why;
-	pack_what(client, &asking);
+	pack_areas(client, &asking);
 	message_init(&focus, MESSAGE_FOCUS);
 	focus.focus.areas = asking.area_list;
 	focus.focus.follow = asking.follow_list;
@@ -132,7 +132,7 @@ static struct wire_area draw_area(void)
 	return area;
 }
 
-static void choose(struct fan_client *client)
+static void draw_subscription(struct fan_client *client)
 {
 	client->area_count = 1 + rng_below(&room.rng, 3);
 	for (uint32_t i = 0; i < client->area_count; i++)
@@ -144,7 +144,7 @@ static void choose(struct fan_client *client)
 		client->area_count = 0;
 }
 
-/* ---- the truth ---------------------------------------------------------------------------------- */
+/* ---- the oracle --------------------------------------------------------------------------------- */
 
 static const struct wire_body *find(uint32_t id)
 {
@@ -154,9 +154,10 @@ static const struct wire_body *find(uint32_t id)
 	return NULL;
 }
 
-/* Is it in the exact areas (0 margins), or within so many of them? A body that an area was on may be gone:
- * then the area is somewhere, and everything may be seen, nothing must. */
-static bool inside(const struct fan_client *client, const struct wire_body *body, double margins)
+/* Whether a body is inside the areas, widened by `margins` times their margin (0: the exact areas).
+ * If the body that an area follows is gone, the area's place is unknown: any body may be visible
+ * and none must be. */
+static bool is_inside(const struct fan_client *client, const struct wire_body *body, double margins)
 {
 	for (uint32_t i = 0; i < client->follow_count; i++)
 		if (client->follow[i] == body->id)
@@ -188,7 +189,7 @@ static bool inside(const struct fan_client *client, const struct wire_body *body
 	return false;
 }
 
-static void compare(uint32_t who)
+static void compare_mirror(uint32_t who)
 {
 	const struct fan_client *client = &room.hall.clients[who];
 	const struct mirror *mirror = &client->mirror;
@@ -199,11 +200,11 @@ static void compare(uint32_t who)
 		const struct wire_body *body = &room.gen.bodies[i];
 		const struct wire_body *shown = mirror_find(mirror, body->id);
 		if (shown == NULL) {
-			ck_assert(!inside(client, body, 0));
+			ck_assert(!is_inside(client, body, 0));
 			continue;
 		}
 		seen++;
-		ck_assert(inside(client, body, 2));
+		ck_assert(is_inside(client, body, 2));
 		if (!wire_profile_quantised(mirror->profile))
 			ck_assert_uint_eq(wire_columns_differ(shown, body) & mirror->fields, 0);
 	}
@@ -213,13 +214,13 @@ static void compare(uint32_t who)
 
 /* ---- tests -------------------------------------------------------------------------------------- */
 
-START_TEST(a_mirror_is_the_world_cut_by_its_areas_whatever_is_skipped)
+START_TEST(a_mirror_has_the_bodies_inside_its_areas_whatever_is_skipped)
 {
 	static const enum wire_profile profiles[] = { WIRE_PROFILE_EXACT, WIRE_PROFILE_PLAIN,
 						      WIRE_PROFILE_VIEW, WIRE_PROFILE_SIM };
 	start(check_seed() + (uint64_t)_i);
 	for (uint32_t i = 0; i < FAN_CLIENTS; i++) {
-		choose(&room.hall.clients[i]);
+		draw_subscription(&room.hall.clients[i]);
 		enter(i, profiles[i % 4], i < 6 ? 127 : 31, i == 3 || i == 6 ? 60000 : 0);
 	}
 	for (int n = 0; n < 400; n++) {
@@ -229,7 +230,7 @@ START_TEST(a_mirror_is_the_world_cut_by_its_areas_whatever_is_skipped)
 		if (what < 4)
 			client->queued = client->queued > 0 ? 0 : 1 << 20;
 		else if (what < 8) {
-			choose(client);
+			draw_subscription(client);
 			focus(who);
 		} else if (what == 8)
 			fanout_resync(room.hall.fanout, client->subscription, room.hall.now);
@@ -240,10 +241,11 @@ START_TEST(a_mirror_is_the_world_cut_by_its_areas_whatever_is_skipped)
 			tick();
 		for (uint32_t i = 0; i < FAN_CLIENTS; i++) {
 			const struct fan_client *it = &room.hall.clients[i];
-			/* An area at rest is not told each tick; then nothing of it has changed either. */
+			/* An area at rest gets no frame each tick, so only a mirror of this tick is
+			 * compared. */
 			if (it->queued == 0 && it->subscription->divisor == 1 &&
 			    it->subscription->served == fanout_view(room.hall.fanout)->steps)
-				compare(i);
+				compare_mirror(i);
 		}
 	}
 	ck_assert_uint_gt(room.compared, 300);
@@ -251,16 +253,16 @@ START_TEST(a_mirror_is_the_world_cut_by_its_areas_whatever_is_skipped)
 }
 END_TEST
 
-START_TEST(what_waits_comes_in_the_end_and_nothing_is_left_out)
+START_TEST(in_a_world_at_rest_every_waiting_row_arrives)
 {
 	start(check_seed() + (uint64_t)_i);
 	for (uint32_t i = 0; i < FAN_CLIENTS; i++) {
-		choose(&room.hall.clients[i]);
+		draw_subscription(&room.hall.clients[i]);
 		enter(i, i % 2 ? WIRE_PROFILE_SIM : WIRE_PROFILE_EXACT, 127, i < 4 ? 0 : 20000);
 	}
 	for (int n = 0; n < 60; n++)
 		tick();
-	/* The world stands still, and even a small budget catches up. */
+	/* The world is at rest, so even a small budget catches up. */
 	for (int n = 0; n < 200; n++)
 		feed(gen_reports_control(&room.gen), NS_PER_S / 20),
 			fan_look_after(&room.hall, room.hall.now), outbox_set_flush(&room.hall.set);
@@ -268,14 +270,14 @@ START_TEST(what_waits_comes_in_the_end_and_nothing_is_left_out)
 		ck_assert(!room.hall.clients[i].partial && room.hall.clients[i].mirror.complete);
 		ck_assert_uint_eq(room.hall.clients[i].mirror.tick, room.gen.tick);
 		room.compared = 0;
-		compare(i);
+		compare_mirror(i);
 		ck_assert_uint_eq(room.compared, 1);
 	}
 	fan_close(&room.hall);
 }
 END_TEST
 
-START_TEST(a_budget_is_kept_and_the_nearest_come_first)
+START_TEST(a_budget_is_respected_and_near_bodies_are_sent_first)
 {
 	start(check_seed());
 	struct fan_client *client = &room.hall.clients[0];
@@ -291,7 +293,7 @@ START_TEST(a_budget_is_kept_and_the_nearest_come_first)
 	enter(0, WIRE_PROFILE_EXACT, 31, 30000);
 	for (int n = 0; n < 30; n++)
 		tick();
-	/* Among those that came first, most are nearer than most of the others. */
+	/* The bodies sent first are nearer than the average. */
 	double near = 0, all = 0;
 	for (uint32_t i = 0; i < client->mirror.count; i++) {
 		const double *p = client->mirror.bodies[i].position;
@@ -308,15 +310,15 @@ START_TEST(a_budget_is_kept_and_the_nearest_come_first)
 		tick();
 	ck_assert_uint_le(client->bytes - bytes, 10 * 30000 * 11 / 10);
 	ck_assert_uint_ge(client->bytes - bytes, 10 * 30000 * 8 / 10);
-	/* Everybody has been shown, at some time. */
+	/* After these frames every body has been sent at least once. */
 	ck_assert_uint_eq(client->mirror.count, room.gen.count);
 	fan_close(&room.hall);
 }
 END_TEST
 
-/* All changing. Where all are equally near, weight alone lets a body go at most twice as often as
- * another; where some are far they go less often, and they go. */
-START_TEST(a_body_that_was_sent_waits_behind_those_that_were_not)
+/* All bodies change. If all are equally near, no body is sent more than three times as often as
+ * another; if some are far, they are sent less often, but at most by a factor of six. */
+START_TEST(bodies_not_sent_yet_come_before_bodies_already_sent)
 {
 	static double shown[4096][3];
 	static uint32_t times[4096];
@@ -359,7 +361,7 @@ START_TEST(a_body_that_was_sent_waits_behind_those_that_were_not)
 }
 END_TEST
 
-START_TEST(an_event_is_heard_through_either_of_its_bodies)
+START_TEST(an_event_is_sent_if_either_of_its_bodies_is_visible)
 {
 	start(check_seed());
 	struct fan_client *client = &room.hall.clients[0];
@@ -391,7 +393,7 @@ START_TEST(an_event_is_heard_through_either_of_its_bodies)
 }
 END_TEST
 
-START_TEST(on_the_edge_nobody_flaps)
+START_TEST(a_body_on_the_edge_does_not_enter_and_leave_repeatedly)
 {
 	start(check_seed());
 	struct fan_client *client = &room.hall.clients[0];
@@ -427,7 +429,7 @@ START_TEST(on_the_edge_nobody_flaps)
 }
 END_TEST
 
-START_TEST(equal_areas_share_and_a_camera_of_its_own_leaves_the_others_alone)
+START_TEST(equal_areas_share_an_interest_and_a_moved_area_gets_its_own)
 {
 	start(check_seed());
 	struct fanout_counters before, after;
@@ -451,9 +453,9 @@ START_TEST(equal_areas_share_and_a_camera_of_its_own_leaves_the_others_alone)
 	ck_assert_uint_eq(before.interests, 2);
 	ck_assert_uint_eq(before.encoded, after.encoded + 2);
 	for (uint32_t i = 0; i < FAN_CLIENTS; i++)
-		compare(i);
+		compare_mirror(i);
 	ck_assert_uint_eq(room.compared, FAN_CLIENTS);
-	/* Moving is a DELTA, not a new beginning. */
+	/* A moved area is sent as a DELTA, not as a new SNAPSHOT. */
 	ck_assert_uint_eq(room.hall.clients[3].snapshots, snapshots);
 	fanout_unsubscribe(room.hall.fanout, room.hall.clients[3].subscription);
 	fanout_counters(room.hall.fanout, &after);
@@ -462,12 +464,12 @@ START_TEST(equal_areas_share_and_a_camera_of_its_own_leaves_the_others_alone)
 }
 END_TEST
 
-START_TEST(wherever_memory_runs_out_the_next_frames_are_right)
+START_TEST(after_any_failed_allocation_the_next_frames_are_right)
 {
 	for (uint64_t n = 1; n <= 120; n++) {
 		start(check_seed() + n / 40);
 		for (uint32_t i = 0; i < 4; i++) {
-			choose(&room.hall.clients[i]);
+			draw_subscription(&room.hall.clients[i]);
 			enter(i, i % 2 ? WIRE_PROFILE_SIM : WIRE_PROFILE_EXACT, 127,
 			      i == 2 ? 100000 : 0);
 		}
@@ -510,9 +512,9 @@ START_TEST(wherever_memory_runs_out_the_next_frames_are_right)
 		room.compared = 0;
 		for (uint32_t i = 0; i < 4; i++) {
 			if (room.hall.clients[i].outbox.failed)
-				room.compared++; /* it would have been let go */
+				room.compared++; /* a daemon would have closed this client */
 			else
-				compare(i);
+				compare_mirror(i);
 		}
 		ck_assert_uint_eq(room.compared, 4);
 		fan_close(&room.hall);
@@ -525,20 +527,20 @@ static Suite *make(void)
 	Suite *suite = suite_create("server/sync/interest");
 	TCase *mirrors = tcase_create("mirrors");
 	tcase_set_timeout(mirrors, 30);
-	tcase_add_loop_test(mirrors, a_mirror_is_the_world_cut_by_its_areas_whatever_is_skipped, 0,
-			    6);
-	tcase_add_loop_test(mirrors, what_waits_comes_in_the_end_and_nothing_is_left_out, 0, 3);
-	tcase_add_test(mirrors, on_the_edge_nobody_flaps);
-	tcase_add_test(mirrors, an_event_is_heard_through_either_of_its_bodies);
-	tcase_add_test(mirrors, equal_areas_share_and_a_camera_of_its_own_leaves_the_others_alone);
+	tcase_add_loop_test(mirrors, a_mirror_has_the_bodies_inside_its_areas_whatever_is_skipped,
+			    0, 6);
+	tcase_add_loop_test(mirrors, in_a_world_at_rest_every_waiting_row_arrives, 0, 3);
+	tcase_add_test(mirrors, a_body_on_the_edge_does_not_enter_and_leave_repeatedly);
+	tcase_add_test(mirrors, an_event_is_sent_if_either_of_its_bodies_is_visible);
+	tcase_add_test(mirrors, equal_areas_share_an_interest_and_a_moved_area_gets_its_own);
 	suite_add_tcase(suite, mirrors);
 	TCase *budgets = tcase_create("budgets");
-	tcase_add_test(budgets, a_budget_is_kept_and_the_nearest_come_first);
-	tcase_add_loop_test(budgets, a_body_that_was_sent_waits_behind_those_that_were_not, 0, 2);
+	tcase_add_test(budgets, a_budget_is_respected_and_near_bodies_are_sent_first);
+	tcase_add_loop_test(budgets, bodies_not_sent_yet_come_before_bodies_already_sent, 0, 2);
 	suite_add_tcase(suite, budgets);
 	TCase *faults = tcase_create("faults");
 	tcase_set_timeout(faults, 30);
-	tcase_add_test(faults, wherever_memory_runs_out_the_next_frames_are_right);
+	tcase_add_test(faults, after_any_failed_allocation_the_next_frames_are_right);
 	suite_add_tcase(suite, faults);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* Quantised columns and their log, against an oracle that keeps every full state. */
+/* Quantised columns and their log, compared with an oracle that stores every full state. */
 #include "server/sync/quantised.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ struct course {
 };
 static struct course course;
 
-static void take_as_is(struct report *report)
+static void apply_to_view(struct report *report)
 {
 	ck_assert_int_eq(view_apply(&course.view, &report->ticked), STATUS_OK);
 	report_destroy(report);
@@ -33,9 +33,9 @@ static void take_as_is(struct report *report)
 	now->count = course.gen.count;
 }
 
-static void take(struct report *report)
+static void apply_report(struct report *report)
 {
-	take_as_is(report);
+	apply_to_view(report);
 	ck_assert_int_eq(quantised_follow(&course.quantised, &course.view, true), STATUS_OK);
 }
 
@@ -45,7 +45,7 @@ static void start(enum wire_profile profile, uint64_t seed)
 	course.gen.contacts = true;
 	view_init(&course.view);
 	quantised_init(&course.quantised, profile);
-	take(gen_reports_whole(&course.gen, false));
+	apply_report(gen_reports_whole(&course.gen, false));
 }
 
 static void finish(void)
@@ -90,8 +90,8 @@ static wire_mask difference(const struct wire_body *then, const struct wire_body
 	return mask | wire_quantised_differ(&a, &b);
 }
 
-/* From what the base showed to what is shown now: no row too few; in the ring, no quantised column too
- * many. */
+/* From the state shown at the base to the one shown now: no differing row is missing and, as far
+ * back as the log reaches, no quantised column is sent without need. */
 static void check_base(uint64_t base, wire_mask fields, struct view_delta *delta)
 {
 	const struct past *then = &past[base], *now = &past[course.view.serial];
@@ -127,7 +127,7 @@ static void check_base(uint64_t base, wire_mask fields, struct view_delta *delta
 	ck_assert_uint_eq(listed, delta->rows.count);
 }
 
-static wire_mask some_fields(void)
+static wire_mask draw_fields(void)
 {
 	wire_mask contacts = rng_below(&course.gen.rng, 2) ? WIRE_COLUMN_CONTACTS : 0;
 	return contacts | (wire_mask)(1 + rng_below(&course.gen.rng, WIRE_COLUMNS_ALL));
@@ -137,7 +137,7 @@ static void check_all_bases(uint64_t first)
 {
 	struct view_delta delta = { 0 };
 	for (uint64_t base = first; base <= course.view.serial; base++)
-		check_base(base, some_fields(), &delta);
+		check_base(base, draw_fields(), &delta);
 	view_delta_release(&delta);
 }
 
@@ -154,24 +154,25 @@ static uint64_t hash_of_now(wire_mask fields)
 	return body_hash_finish(course.gen.tick, sum, course.gen.count);
 }
 
-START_TEST(from_any_base_changes_lead_to_the_present)
+START_TEST(from_any_base_the_changes_lead_to_the_present_state)
 {
 	start(_i % 2 ? WIRE_PROFILE_SIM : WIRE_PROFILE_VIEW, check_seed() + (uint64_t)_i);
 	uint64_t first = 1;
 	while (course.view.serial < REPORTS) {
 		uint32_t what = rng_below(&course.gen.rng, 100);
 		if (what == 0) {
-			take(gen_reports_whole(&course.gen, _i % 4 < 2));
+			apply_report(gen_reports_whole(&course.gen, _i % 4 < 2));
 			first = course.view.serial;
 		} else if (what < 6) {
-			take(gen_reports_control(&course.gen));
+			apply_report(gen_reports_control(&course.gen));
 		} else {
-			take(gen_reports_next(&course.gen));
+			apply_report(gen_reports_next(&course.gen));
 		}
 		ck_assert_uint_eq(course.quantised.row_count, course.view.row_count);
 		if (course.view.serial % 20 == 0)
 			check_all_bases(first);
-		/* Of a choice that is remembered, and of one among more than can be. */
+		/* A hash of columns that are in the cache, and one of more choices of columns than
+		 * the cache holds. */
 		wire_mask some =
 			(wire_mask)(1 + 9 * rng_below(&course.gen.rng, 7)) | WIRE_COLUMN_CONTACTS;
 		ck_assert_uint_eq(quantised_hash(&course.quantised, &course.view, 127),
@@ -186,7 +187,7 @@ START_TEST(from_any_base_changes_lead_to_the_present)
 }
 END_TEST
 
-START_TEST(rows_that_move_up_keep_their_past)
+START_TEST(compaction_of_rows_keeps_their_history)
 {
 	start(WIRE_PROFILE_VIEW, check_seed());
 	course.gen.births = 60;
@@ -194,11 +195,11 @@ START_TEST(rows_that_move_up_keep_their_past)
 	uint32_t compactions = 0;
 	while (course.view.serial < REPORTS) {
 		uint64_t before = course.view.compacted;
-		take(gen_reports_next(&course.gen));
+		apply_report(gen_reports_next(&course.gen));
 		if (course.view.compacted == before)
 			continue;
 		compactions++;
-		/* The view forgets its bases then; we do not. */
+		/* The view forgets its bases at a compaction; the quantised log does not. */
 		ck_assert_uint_lt(course.quantised.floor, course.view.serial - 1);
 		check_all_bases(1);
 	}
@@ -207,7 +208,7 @@ START_TEST(rows_that_move_up_keep_their_past)
 }
 END_TEST
 
-START_TEST(the_log_is_bounded_in_bytes_and_says_how_far_it_reaches)
+START_TEST(the_log_is_bounded_in_bytes_and_reports_its_first_serial)
 {
 	start(WIRE_PROFILE_SIM, check_seed());
 	course.quantised.log_max = 256;
@@ -215,7 +216,7 @@ START_TEST(the_log_is_bounded_in_bytes_and_says_how_far_it_reaches)
 	course.gen.deaths = 1;
 	course.gen.changes = 60;
 	while (course.view.serial < REPORTS) {
-		take(gen_reports_next(&course.gen));
+		apply_report(gen_reports_next(&course.gen));
 		ck_assert_uint_le(course.quantised.log_capacity, 256);
 	}
 	ck_assert_uint_gt(course.quantised.floor, course.view.serial - 10);
@@ -224,14 +225,14 @@ START_TEST(the_log_is_bounded_in_bytes_and_says_how_far_it_reaches)
 }
 END_TEST
 
-START_TEST(who_misses_reports_begins_anew)
+START_TEST(after_missed_reports_the_log_begins_anew)
 {
 	start(WIRE_PROFILE_SIM, check_seed());
 	course.gen.births = 30;
 	for (int i = 0; i < 20; i++)
-		take(gen_reports_next(&course.gen));
+		apply_report(gen_reports_next(&course.gen));
 	for (int i = 0; i < 3; i++)
-		take_as_is(gen_reports_next(&course.gen));
+		apply_to_view(gen_reports_next(&course.gen));
 	ck_assert_int_eq(quantised_follow(&course.quantised, &course.view, true), STATUS_OK);
 	ck_assert_uint_eq(course.quantised.floor, course.view.serial);
 	check_all_bases(1);
@@ -239,19 +240,20 @@ START_TEST(who_misses_reports_begins_anew)
 }
 END_TEST
 
-START_TEST(what_rounding_hides_is_not_sent)
+START_TEST(a_change_below_the_rounding_is_not_sent)
 {
 	start(WIRE_PROFILE_VIEW, check_seed());
 	course.gen.births = 100;
 	while (course.gen.count < 5)
-		take(gen_reports_next(&course.gen));
+		apply_report(gen_reports_next(&course.gen));
 	course.gen.births = course.gen.deaths = course.gen.changes = 0;
 	for (int tick = 1; tick <= 10; tick++) {
 		struct wire_body *body = &course.gen.bodies[3];
 		struct report *report = gen_reports_next(&course.gen);
 		struct report_body *told = &report->ticked.bodies[0];
 		struct view_delta delta = { 0 };
-		/* A tenth of a step each: five of them are the half step that shows. */
+		/* A tenth of a step each tick: after five ticks it is half a step and the rounded
+		 * value changes. */
 		body->position[0] = 7 + tick / 5120.0;
 		*told = (struct report_body){ .why = REPORT_MOVED };
 		told->view.id = body->id;
@@ -265,7 +267,7 @@ START_TEST(what_rounding_hides_is_not_sent)
 		memcpy(&told->view.angular_velocity, body->spin, sizeof body->spin);
 		report->ticked.body_count = 1;
 		report->ticked.tick_hash = gen_reports_hash(&course.gen);
-		take(report);
+		apply_report(report);
 		ck_assert_int_eq(view_collect(&course.view, course.view.serial - 1, 127, &delta),
 				 STATUS_OK);
 		ck_assert_uint_eq(delta.rows.count, 1);
@@ -277,7 +279,7 @@ START_TEST(what_rounding_hides_is_not_sent)
 }
 END_TEST
 
-START_TEST(wherever_memory_runs_out_it_begins_anew)
+START_TEST(after_any_failed_allocation_the_log_begins_anew)
 {
 	uint32_t failures = 0;
 	for (uint64_t n = 1; n < 4; n++) {
@@ -285,7 +287,7 @@ START_TEST(wherever_memory_runs_out_it_begins_anew)
 		start(WIRE_PROFILE_VIEW, check_seed());
 		course.gen.births = 60;
 		for (uint64_t i = 0; i < 40; i++) {
-			take_as_is(gen_reports_next(&course.gen));
+			apply_to_view(gen_reports_next(&course.gen));
 			heap_fail_at(n);
 			enum status status =
 				quantised_follow(&course.quantised, &course.view, true);
@@ -304,17 +306,17 @@ START_TEST(wherever_memory_runs_out_it_begins_anew)
 }
 END_TEST
 
-START_TEST(a_steady_tick_asks_the_heap_for_nothing)
+START_TEST(a_steady_tick_makes_no_heap_call)
 {
 	start(WIRE_PROFILE_VIEW, check_seed());
 	course.gen.births = course.gen.deaths = 20;
 	while (course.view.serial < 80)
-		take(gen_reports_next(&course.gen));
+		apply_report(gen_reports_next(&course.gen));
 	course.gen.births = course.gen.deaths = 0;
 	while (course.view.serial < 150)
-		take(gen_reports_next(&course.gen));
+		apply_report(gen_reports_next(&course.gen));
 	for (int i = 0; i < 40; i++) {
-		take_as_is(gen_reports_next(&course.gen));
+		apply_to_view(gen_reports_next(&course.gen));
 		uint64_t calls = heap_calls();
 		ck_assert_int_eq(quantised_follow(&course.quantised, &course.view, true),
 				 STATUS_OK);
@@ -328,15 +330,15 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/sync/quantised");
 	TCase *changes = tcase_create("changes");
-	tcase_add_loop_test(changes, from_any_base_changes_lead_to_the_present, 0, 4);
-	tcase_add_test(changes, rows_that_move_up_keep_their_past);
-	tcase_add_test(changes, the_log_is_bounded_in_bytes_and_says_how_far_it_reaches);
-	tcase_add_test(changes, who_misses_reports_begins_anew);
-	tcase_add_test(changes, what_rounding_hides_is_not_sent);
+	tcase_add_loop_test(changes, from_any_base_the_changes_lead_to_the_present_state, 0, 4);
+	tcase_add_test(changes, compaction_of_rows_keeps_their_history);
+	tcase_add_test(changes, the_log_is_bounded_in_bytes_and_reports_its_first_serial);
+	tcase_add_test(changes, after_missed_reports_the_log_begins_anew);
+	tcase_add_test(changes, a_change_below_the_rounding_is_not_sent);
 	suite_add_tcase(suite, changes);
 	TCase *memory = tcase_create("memory");
-	tcase_add_test(memory, wherever_memory_runs_out_it_begins_anew);
-	tcase_add_test(memory, a_steady_tick_asks_the_heap_for_nothing);
+	tcase_add_test(memory, after_any_failed_allocation_the_log_begins_anew);
+	tcase_add_test(memory, a_steady_tick_makes_no_heap_call);
 	suite_add_tcase(suite, memory);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* Against an oracle that keeps every full state. */
+/* The view of a world, compared with an oracle that stores every full state. */
 #include "server/sync/view.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { REPORTS = 220 };
 
-/* The state after every serial. */
+/* The state after each serial number. */
 struct past {
 	struct wire_body bodies[GEN_BODIES_MAX];
 	uint32_t count;
@@ -25,7 +25,7 @@ struct course {
 	struct view view;
 };
 
-static void course_take(struct course *course, struct report *report)
+static void course_apply(struct course *course, struct report *report)
 {
 	ck_assert_int_eq(view_apply(&course->view, &report->ticked), STATUS_OK);
 	struct past *now = &past[course->view.serial];
@@ -41,7 +41,7 @@ static void course_start(struct course *course, uint64_t seed)
 	gen_reports_init(&course->gen, seed);
 	course->gen.contacts = seed % 2 == 0;
 	view_init(&course->view);
-	course_take(course, gen_reports_whole(&course->gen, false));
+	course_apply(course, gen_reports_whole(&course->gen, false));
 }
 
 static const struct wire_body *find(const struct past *state, uint32_t id)
@@ -52,8 +52,8 @@ static const struct wire_body *find(const struct past *state, uint32_t id)
 	return NULL;
 }
 
-/* The delta must lead from the base to the present state, say nothing of what did not happen, and leave out
- * no column that differs. Columns that changed and changed back may stand in it. */
+/* A delta must lead from the base to the present state, name no body or removal without a cause,
+ * and include every column that differs. Columns that changed and changed back may be included. */
 static void check_delta(struct course *course, uint64_t base, wire_mask fields,
 			const struct view_delta *delta)
 {
@@ -111,18 +111,18 @@ static void check_all_bases(struct course *course)
 	view_delta_release(&delta);
 }
 
-START_TEST(from_any_base_a_delta_leads_to_the_present)
+START_TEST(from_any_base_a_delta_leads_to_the_present_state)
 {
 	static struct course course;
 	course_start(&course, check_seed() + (uint64_t)_i);
 	while (course.view.serial < REPORTS) {
 		uint32_t what = rng_below(&course.gen.rng, 100);
 		if (what < 6)
-			course_take(&course, gen_reports_control(&course.gen));
+			course_apply(&course, gen_reports_control(&course.gen));
 		else if (what < 8)
-			course_take(&course, gen_reports_whole(&course.gen, what == 7));
+			course_apply(&course, gen_reports_whole(&course.gen, what == 7));
 		else
-			course_take(&course, gen_reports_next(&course.gen));
+			course_apply(&course, gen_reports_next(&course.gen));
 		if (course.view.serial % 20 == 0 || what < 8)
 			check_all_bases(&course);
 		bool is_tick_hash;
@@ -134,7 +134,7 @@ START_TEST(from_any_base_a_delta_leads_to_the_present)
 }
 END_TEST
 
-START_TEST(much_coming_and_going_keeps_the_rows_bounded)
+START_TEST(rows_stay_bounded_while_bodies_are_made_and_removed)
 {
 	static struct course course;
 	course_start(&course, check_seed());
@@ -143,7 +143,7 @@ START_TEST(much_coming_and_going_keeps_the_rows_bounded)
 	uint64_t compactions = 0;
 	while (course.view.serial < REPORTS) {
 		uint64_t before = course.view.compacted;
-		course_take(&course, gen_reports_next(&course.gen));
+		course_apply(&course, gen_reports_next(&course.gen));
 		compactions += course.view.compacted != before;
 		ck_assert_uint_le(course.view.row_count, 64 + 2 * course.view.live_count);
 	}
@@ -162,9 +162,9 @@ START_TEST(a_base_before_the_log_of_removals_needs_a_snapshot)
 	course.gen.births = 100;
 	course.gen.deaths = 0;
 	while (course.gen.count < 300)
-		course_take(&course, gen_reports_next(&course.gen));
+		course_apply(&course, gen_reports_next(&course.gen));
 	uint64_t base = course.view.serial;
-	/* All go and others come, until the log has gone round. */
+	/* Bodies are removed and made until the log of removals has wrapped around. */
 	uint64_t removed = course.view.removal_count;
 	while (course.view.removal_count - removed <= VIEW_REMOVALS_MAX + 400) {
 		course.gen.births = 100;
@@ -182,17 +182,17 @@ START_TEST(a_base_before_the_log_of_removals_needs_a_snapshot)
 }
 END_TEST
 
-START_TEST(a_report_that_does_not_fit_is_noticed)
+START_TEST(an_inconsistent_report_is_noticed)
 {
 	static struct course course;
 	struct report *report;
-	/* 0 a wrong hash, 1 a body that is not there, 2 one that is there already, 3 a removal of nothing,
-	 * 4 a body left out. */
+	/* 0: a wrong hash; 1: an unknown body changes; 2: a known body is created; 3: an unknown
+	 * body is removed; 4: a body is left out. */
 	for (int lie = 0; lie < 5; lie++) {
 		course_start(&course, check_seed());
 		course.gen.births = 50;
 		for (int i = 0; i < 10; i++)
-			course_take(&course, gen_reports_next(&course.gen));
+			course_apply(&course, gen_reports_next(&course.gen));
 		report = gen_reports_next(&course.gen);
 		struct tick_report *ticked = &report->ticked;
 		ck_assert_uint_gt(ticked->body_count, 1);
@@ -209,7 +209,7 @@ START_TEST(a_report_that_does_not_fit_is_noticed)
 			ticked->body_count--;
 		ck_assert_int_eq(view_apply(&course.view, ticked), STATUS_CORRUPT);
 		report_destroy(report);
-		/* A whole report mends it. */
+		/* A whole report restores the view. */
 		report = gen_reports_whole(&course.gen, false);
 		ck_assert_int_eq(view_apply(&course.view, &report->ticked), STATUS_OK);
 		report_destroy(report);
@@ -218,7 +218,7 @@ START_TEST(a_report_that_does_not_fit_is_noticed)
 }
 END_TEST
 
-START_TEST(wherever_memory_runs_out_a_whole_report_mends_it)
+START_TEST(after_any_failed_allocation_a_whole_report_restores_the_view)
 {
 	static struct course course;
 	for (uint64_t n = 1; n < 60; n++) {
@@ -249,13 +249,13 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/sync/view");
 	TCase *deltas = tcase_create("deltas");
-	tcase_add_loop_test(deltas, from_any_base_a_delta_leads_to_the_present, 0, 4);
-	tcase_add_test(deltas, much_coming_and_going_keeps_the_rows_bounded);
+	tcase_add_loop_test(deltas, from_any_base_a_delta_leads_to_the_present_state, 0, 4);
+	tcase_add_test(deltas, rows_stay_bounded_while_bodies_are_made_and_removed);
 	tcase_add_test(deltas, a_base_before_the_log_of_removals_needs_a_snapshot);
 	suite_add_tcase(suite, deltas);
 	TCase *faults = tcase_create("faults");
-	tcase_add_test(faults, a_report_that_does_not_fit_is_noticed);
-	tcase_add_test(faults, wherever_memory_runs_out_a_whole_report_mends_it);
+	tcase_add_test(faults, an_inconsistent_report_is_noticed);
+	tcase_add_test(faults, after_any_failed_allocation_a_whole_report_restores_the_view);
 	suite_add_tcase(suite, faults);
 	return suite;
 }
