@@ -1,5 +1,5 @@
-/* libcairn against a real daemon: a replica that is checked at every tick, results, what is refused, and
- * how a connection ends. */
+/* libcairn with a real daemon: a mirror that is compared at every tick, results, refusals, and the
+ * ends of connections. */
 #include <check.h>
 #include <signal.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static struct cairn *client;
 static struct seen seen;
 static struct reason why;
 
-static void fine(enum status status)
+static void expect_ok(enum status status)
 {
 	ck_assert_msg(status == STATUS_OK, "%s: %s (%s)", status_name(status), why.text, why.field);
 }
@@ -111,12 +111,12 @@ static struct cairn_options options(void)
 static struct cairn *dial(struct cairn_options ask)
 {
 	struct cairn *made;
-	fine(cairn_connect(address, &ask, &made, &why));
+	expect_ok(cairn_connect(address, &ask, &made, &why));
 	return made;
 }
 
-/* The file is there a moment before anybody listens. */
-static bool listens(const char *path)
+/* The socket file exists a moment before the daemon listens. */
+static bool is_listening(const char *path)
 {
 	struct sockaddr_un un = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -144,7 +144,7 @@ static void start_with(bool keeps)
 		      data, (char *)NULL);
 		_exit(127);
 	}
-	for (int i = 0; i < 2000 && !listens(path); i++)
+	for (int i = 0; i < 2000 && !is_listening(path); i++)
 		usleep(5000);
 	memset(&seen, 0, sizeof seen);
 	client = dial(options());
@@ -186,8 +186,8 @@ static struct cairn_world make_world(const char *name, uint32_t rate)
 	wire_pack_uint(&out, rate);
 	wire_pack_uint(&out, 1);
 	struct wire_list list = { packed, out.bytes, 1 };
-	fine(cairn_create(client, name, &list, &world, &why));
-	fine(cairn_join(client, name, &world, &why));
+	expect_ok(cairn_create(client, name, &list, &world, &why));
+	expect_ok(cairn_join(client, name, &world, &why));
 	return world;
 }
 
@@ -200,7 +200,7 @@ static struct name32 sphere(uint32_t world)
 	write_u8(&writer, 1);
 	write_f64(&writer, 0.5);
 	ck_assert_int_eq(writer_status(&writer), STATUS_OK);
-	fine(cairn_shape(client, world, bytes.data, bytes.count, &name, &why));
+	expect_ok(cairn_shape(client, world, bytes.data, bytes.count, &name, &why));
 	bytes_release(&bytes);
 	return name;
 }
@@ -221,7 +221,7 @@ static void step_with(uint32_t world, const struct command *commands, uint32_t c
 		      struct wire_result *result, struct message *stepped)
 {
 	struct cairn_step ask = { .n = 1, .commands = commands, .command_count = count };
-	fine(cairn_step(client, world, &ask, stepped, &why));
+	expect_ok(cairn_step(client, world, &ask, stepped, &why));
 	struct wire_cursor in = wire_cursor_list(&stepped->stepped.results);
 	ck_assert_uint_eq(stepped->stepped.results.count, count > 0);
 	if (count > 0)
@@ -230,7 +230,8 @@ static void step_with(uint32_t world, const struct command *commands, uint32_t c
 
 /* ---- cases ----------------------------------------------------------------------------------------- */
 
-/* table: every choice of columns that has the tick hash, and some that have the view hash only. */
+/* Table: choices of columns; those with all columns of the tick hash get the tick hash, the others
+ * the view hash. */
 static const struct {
 	enum wire_profile profile;
 	wire_mask fields;
@@ -240,9 +241,9 @@ static const struct {
 	{ WIRE_PROFILE_SIM, 31 },    { WIRE_PROFILE_VIEW, 3 },
 };
 
-/* Steps in lock-step while bodies come, are pushed, change and go: no tick may be left out, and the mirror
- * must have the hash of each; the tick hash is also the one that STEPPED tells. */
-START_TEST(a_replica_has_the_hash_of_every_tick)
+/* Bodies are made, pushed, changed and removed in lock-step. No tick may be missing, and the mirror
+ * must have the hash of each tick; the tick hash must also be the one in STEPPED. */
+START_TEST(a_mirror_has_the_hash_of_every_tick)
 {
 	enum { TICKS = 1000 };
 	struct rng rng = rng_seeded(check_seed());
@@ -257,13 +258,13 @@ START_TEST(a_replica_has_the_hash_of_every_tick)
 	use.shape_use.name = name;
 	step_with(world.number, &use, 1, &result, &stepped);
 	int64_t shape = result_value(&result, 0);
-	fine(cairn_subscribe(client,
-			     &(struct cairn_subscription){ .sub = 7,
-							   .world = world.number,
-							   .fields = views[_i].fields,
-							   .profile = views[_i].profile,
-							   .events = UINT32_MAX },
-			     &why));
+	expect_ok(cairn_subscribe(client,
+				  &(struct cairn_subscription){ .sub = 7,
+								.world = world.number,
+								.fields = views[_i].fields,
+								.profile = views[_i].profile,
+								.events = UINT32_MAX },
+				  &why));
 	for (uint32_t tick = 0; tick < TICKS; tick++) {
 		struct command commands[3];
 		uint32_t used = 0;
@@ -311,43 +312,44 @@ START_TEST(results_of_a_running_world_come_with_their_ids)
 	struct wire_result result;
 	struct command spawn;
 	struct cairn_world world = make_world("w", 240);
-	fine(cairn_control(client, world.number, WIRE_CONTROL_RESUME, 1, &world, &why));
+	expect_ok(cairn_control(client, world.number, WIRE_CONTROL_RESUME, 1, &world, &why));
 	ck_assert_int_eq(world.mode, WIRE_MODE_RUNNING);
 	command_defaults(&spawn, COMMAND_SPAWN);
 	spawn.spawn.position = (vec3){ 1, 2, 3 };
 	for (uint32_t id = 1; id <= 20; id++) {
-		fine(cairn_apply(client, world.number, &spawn, 1, &result, &why));
+		expect_ok(cairn_apply(client, world.number, &spawn, 1, &result, &why));
 		ck_assert_uint_eq(result_value(&result, 0), id);
 	}
-	/* Several under way at once, each answered once. */
+	/* Several batches at once; each gets one result. */
 	uint64_t batch = 0, before = seen.results;
 	for (int i = 0; i < 50; i++)
-		fine(cairn_commands(client, world.number, &spawn, 1, CAIRN_NEXT_TICK,
-				    WIRE_LATE_APPLY, &batch, &why));
+		expect_ok(cairn_commands(client, world.number, &spawn, 1, CAIRN_NEXT_TICK,
+					 WIRE_LATE_APPLY, &batch, &why));
 	while (seen.results < before + 50)
-		fine(cairn_poll(client, 5000, &why));
+		expect_ok(cairn_poll(client, 5000, &why));
 	ck_assert_uint_eq(seen.result.batch, batch);
 	while (seen.durable_tick <= seen.result.tick)
-		fine(cairn_poll(client, 5000, &why));
+		expect_ok(cairn_poll(client, 5000, &why));
 }
 END_TEST
 
-/* Batches have numbers by world, so two worlds give the same ones; the fast world's answer comes first. */
-START_TEST(a_batch_is_settled_by_the_result_of_its_own_world)
+/* Batches are numbered in each world, so batches of two worlds have equal numbers. The faster world
+ * answers first. */
+START_TEST(a_batch_is_completed_by_the_result_of_its_own_world)
 {
 	struct cairn_world slow = make_world("slow", 2), fast = make_world("fast", 240);
 	struct wire_result result;
 	struct command spawn, remove;
 	uint32_t overtaken = 0;
-	fine(cairn_control(client, slow.number, WIRE_CONTROL_RESUME, 1, &slow, &why));
-	fine(cairn_control(client, fast.number, WIRE_CONTROL_RESUME, 1, &fast, &why));
+	expect_ok(cairn_control(client, slow.number, WIRE_CONTROL_RESUME, 1, &slow, &why));
+	expect_ok(cairn_control(client, fast.number, WIRE_CONTROL_RESUME, 1, &fast, &why));
 	command_defaults(&spawn, COMMAND_SPAWN);
 	command_defaults(&remove, COMMAND_REMOVE);
 	remove.remove.body = 4711;
 	for (uint64_t round = 1; round <= 4; round++) {
 		uint64_t batch, before = seen.results;
-		fine(cairn_commands(client, fast.number, &spawn, 1, CAIRN_NEXT_TICK,
-				    WIRE_LATE_APPLY, &batch, &why));
+		expect_ok(cairn_commands(client, fast.number, &spawn, 1, CAIRN_NEXT_TICK,
+					 WIRE_LATE_APPLY, &batch, &why));
 		ck_assert_uint_eq(batch, round);
 		ck_assert_int_eq(cairn_apply(client, slow.number, &remove, 1, &result, &why),
 				 STATUS_UNKNOWN_BODY);
@@ -355,30 +357,30 @@ START_TEST(a_batch_is_settled_by_the_result_of_its_own_world)
 		ck_assert_int_eq(result.code, STATUS_UNKNOWN_BODY);
 		overtaken += seen.results == before + 2;
 		while (seen.results < before + 2)
-			fine(cairn_poll(client, 5000, &why));
+			expect_ok(cairn_poll(client, 5000, &why));
 	}
 	ck_assert_uint_gt(overtaken, 0);
 }
 END_TEST
 
-START_TEST(a_subscription_that_ends_leaves_the_others)
+START_TEST(ending_a_subscription_does_not_affect_others)
 {
 	struct cairn_world world = make_world("w", 60);
 	for (uint64_t sub = 7; sub <= 9; sub++) {
 		struct cairn_subscription ask = { .sub = sub, .world = world.number, .divisor = 1 };
-		fine(cairn_subscribe(client, &ask, &why));
+		expect_ok(cairn_subscribe(client, &ask, &why));
 	}
-	fine(cairn_unsubscribe(client, 7, &why));
+	expect_ok(cairn_unsubscribe(client, 7, &why));
 	ck_assert_ptr_null(cairn_mirror(client, 7));
 	ck_assert_ptr_nonnull(cairn_mirror(client, 8));
 	ck_assert_ptr_nonnull(cairn_mirror(client, 9));
-	fine(cairn_unsubscribe(client, 9, &why));
+	expect_ok(cairn_unsubscribe(client, 9, &why));
 	ck_assert_ptr_nonnull(cairn_mirror(client, 8));
 	ck_assert_int_eq(cairn_unsubscribe(client, 7, &why), STATUS_UNKNOWN_SUBSCRIPTION);
 }
 END_TEST
 
-START_TEST(a_refusal_has_the_servers_name_and_place)
+START_TEST(a_refusal_carries_the_servers_status_and_field)
 {
 	struct cairn_world world = make_world("w", 60), other;
 	struct wire_result result;
@@ -396,13 +398,13 @@ START_TEST(a_refusal_has_the_servers_name_and_place)
 	struct cairn_step step = { .n = 1, .from = { true, 4711 } };
 	ck_assert_int_eq(cairn_step(client, world.number, &step, &stepped, &why), STATUS_TICK);
 	ck_assert_str_eq(why.field, "from");
-	/* The connection is none the worse for it. */
-	fine(cairn_join(client, "w", &other, &why));
+	/* The connection still works. */
+	expect_ok(cairn_join(client, "w", &other, &why));
 }
 END_TEST
 
-/* Several answers of one request, and other messages between them, as they happen to arrive. */
-START_TEST(a_list_longer_than_one_read_comes_whole)
+/* The answer is several messages, and other messages may arrive between them. */
+START_TEST(a_list_longer_than_one_read_is_received_whole)
 {
 	enum { WORLDS = 300 };
 	static struct cairn_world worlds[WORLDS + 1];
@@ -411,22 +413,23 @@ START_TEST(a_list_longer_than_one_read_comes_whole)
 	for (int i = 0; i < WORLDS; i++) {
 		snprintf(name, sizeof name, "world-%d", i);
 		struct cairn_world made;
-		fine(cairn_create(client, name, NULL, &made, &why));
+		expect_ok(cairn_create(client, name, NULL, &made, &why));
 	}
 	for (int round = 0; round < 20; round++) {
-		fine(cairn_worlds(client, worlds, WORLDS + 1, &count, &why));
+		expect_ok(cairn_worlds(client, worlds, WORLDS + 1, &count, &why));
 		ck_assert_uint_eq(count, WORLDS);
 		for (int i = 0; i < WORLDS; i++)
 			ck_assert_uint_eq(worlds[i].number, (uint32_t)i + 1);
 	}
-	/* A shorter array takes the first ones; the rest is not lost on the connection. */
-	fine(cairn_worlds(client, worlds, 3, &count, &why));
+	/* A shorter array gets the first entries; the others are read from the connection and
+	 * dropped. */
+	expect_ok(cairn_worlds(client, worlds, 3, &count, &why));
 	ck_assert_uint_eq(count, WORLDS);
-	fine(cairn_join(client, "world-299", &worlds[0], &why));
+	expect_ok(cairn_join(client, "world-299", &worlds[0], &why));
 }
 END_TEST
 
-START_TEST(a_call_that_gets_no_answer_ends_in_time)
+START_TEST(a_call_without_an_answer_times_out)
 {
 	struct cairn_options ask = options();
 	struct command spawn;
@@ -434,17 +437,17 @@ START_TEST(a_call_that_gets_no_answer_ends_in_time)
 	struct cairn_world world;
 	ask.timeout_ms = 200;
 	world = make_world("w", 60);
-	fine(cairn_control(client, world.number, WIRE_CONTROL_LOCKSTEP, 1, &world, &why));
+	expect_ok(cairn_control(client, world.number, WIRE_CONTROL_LOCKSTEP, 1, &world, &why));
 	struct cairn *second = dial(ask);
-	fine(cairn_join(second, "w", &world, &why));
+	expect_ok(cairn_join(second, "w", &world, &why));
 	command_defaults(&spawn, COMMAND_SPAWN);
-	/* A world that somebody else steps lets a batch wait. */
+	/* In a world that another session steps, a batch waits. */
 	ck_assert_int_eq(cairn_apply(second, world.number, &spawn, 1, &result, &why), STATUS_AGAIN);
 	cairn_close(second);
 }
 END_TEST
 
-START_TEST(a_lesser_role_is_granted_and_kept_to)
+START_TEST(a_lower_role_is_granted_and_enforced)
 {
 	struct cairn_options ask = options();
 	struct cairn_world world;
@@ -453,13 +456,13 @@ START_TEST(a_lesser_role_is_granted_and_kept_to)
 	ask.role = WIRE_ROLE_PLAYER;
 	struct cairn *second = dial(ask);
 	ck_assert_int_eq(cairn_session(second)->role, WIRE_ROLE_PLAYER);
-	fine(cairn_join(second, "w", &world, &why));
+	expect_ok(cairn_join(second, "w", &world, &why));
 	ck_assert_int_eq(cairn_save(second, world.number, "s", &saved, &why), STATUS_FORBIDDEN);
 	cairn_close(second);
 }
 END_TEST
 
-START_TEST(nobody_there_is_an_answer)
+START_TEST(connecting_without_a_server_is_refused)
 {
 	struct cairn *none = NULL;
 	struct cairn_options ask = options();
@@ -469,7 +472,7 @@ START_TEST(nobody_there_is_an_answer)
 }
 END_TEST
 
-START_TEST(a_goodbye_is_the_status_of_the_poll)
+START_TEST(the_status_of_goodbye_is_returned_by_poll)
 {
 	kill(daemon_pid, SIGTERM);
 	enum status status;
@@ -480,34 +483,34 @@ START_TEST(a_goodbye_is_the_status_of_the_poll)
 }
 END_TEST
 
-/* Connections break in the midst of everything; sessions, numbers, bodies and mirrors do not. */
-START_TEST(a_lost_connection_is_taken_up_where_it_was)
+/* Connections break at random moments; the session, batch numbers, bodies and mirrors survive. */
+START_TEST(a_lost_connection_resumes_its_session)
 {
 	struct cairn_options ask = options();
 	struct command spawn;
 	ask.resumes = true;
 	struct cairn_world world = make_world("w", 240);
-	fine(cairn_control(client, world.number, WIRE_CONTROL_RESUME, 1, &world, &why));
+	expect_ok(cairn_control(client, world.number, WIRE_CONTROL_RESUME, 1, &world, &why));
 	struct cairn *other = dial(ask);
 	uint32_t session = cairn_session(other)->number;
-	fine(cairn_join(other, "w", &world, &why));
+	expect_ok(cairn_join(other, "w", &world, &why));
 	const struct wire_area around = { .kind = WIRE_AREA_BALL, .numbers = { 0, 0, 0, 50 } };
 	const struct cairn_sight sight = { .areas = &around, .area_count = 1 };
-	fine(cairn_subscribe(other,
-			     &(struct cairn_subscription){ .sub = 7,
-							   .world = world.number,
-							   .profile = WIRE_PROFILE_SIM,
-							   .sight = &sight },
-			     &why));
-	/* They stay where they are, however long this takes. */
+	expect_ok(cairn_subscribe(other,
+				  &(struct cairn_subscription){ .sub = 7,
+								.world = world.number,
+								.profile = WIRE_PROFILE_SIM,
+								.sight = &sight },
+				  &why));
+	/* These bodies do not move, so their positions are known at any time. */
 	command_defaults(&spawn, COMMAND_SPAWN);
 	spawn.spawn.status = BODY_STATIC;
 	uint64_t batch = 0, before = seen.results;
 	for (int round = 0; round < 5; round++) {
 		for (int i = 0; i < 20; i++) {
 			spawn.spawn.position = (vec3){ i % 5 == 0 ? 100 : 1, 2, 3 };
-			fine(cairn_commands(other, world.number, &spawn, 1, CAIRN_NEXT_TICK,
-					    WIRE_LATE_APPLY, &batch, &why));
+			expect_ok(cairn_commands(other, world.number, &spawn, 1, CAIRN_NEXT_TICK,
+						 WIRE_LATE_APPLY, &batch, &why));
 			if (i % 7 == round)
 				ck_assert_int_ne(cairn_poll(other, 5, &why), STATUS_CLOSED);
 		}
@@ -516,24 +519,24 @@ START_TEST(a_lost_connection_is_taken_up_where_it_was)
 		do
 			status = cairn_poll(other, 1000, &why);
 		while (status == STATUS_OK || status == STATUS_AGAIN);
-		fine(cairn_resume(other, &why));
+		expect_ok(cairn_resume(other, &why));
 		ck_assert_uint_eq(cairn_session(other)->number, session);
 	}
 	while (seen.results < before + 100)
-		fine(cairn_poll(other, 5000, &why));
-	fine(cairn_control(client, world.number, WIRE_CONTROL_PAUSE, 1, &world, &why));
+		expect_ok(cairn_poll(other, 5000, &why));
+	expect_ok(cairn_control(client, world.number, WIRE_CONTROL_PAUSE, 1, &world, &why));
 	ck_assert_uint_eq(world.bodies, 100);
 	const struct mirror *mirror = cairn_mirror(other, 7);
 	while (mirror->tick < world.tick)
-		fine(cairn_poll(other, 5000, &why));
+		expect_ok(cairn_poll(other, 5000, &why));
 	ck_assert_uint_eq(mirror->count, 80);
 	ck_assert_uint_eq(seen.diverged, 0);
-	/* A camera's move brings what was out of sight. */
+	/* Moving the area brings in bodies that were outside it. */
 	const struct wire_area wide = { .kind = WIRE_AREA_BALL, .numbers = { 0, 0, 0, 500 } };
 	const struct cairn_sight all = { .areas = &wide, .area_count = 1 };
-	fine(cairn_focus(other, 7, &all, &why));
+	expect_ok(cairn_focus(other, 7, &all, &why));
 	while (mirror->count < 100)
-		fine(cairn_poll(other, 5000, &why));
+		expect_ok(cairn_poll(other, 5000, &why));
 	cairn_close(other);
 }
 END_TEST
@@ -545,18 +548,18 @@ static Suite *make(void)
 	TCase *disk = tcase_create("disk");
 	tcase_add_checked_fixture(replica, start, end);
 	tcase_set_timeout(replica, 30);
-	tcase_add_loop_test(replica, a_replica_has_the_hash_of_every_tick, 0, COUNT_OF(views));
+	tcase_add_loop_test(replica, a_mirror_has_the_hash_of_every_tick, 0, COUNT_OF(views));
 	suite_add_tcase(suite, replica);
 	tcase_add_checked_fixture(calls, start, end);
-	tcase_add_test(calls, a_refusal_has_the_servers_name_and_place);
-	tcase_add_test(calls, a_batch_is_settled_by_the_result_of_its_own_world);
-	tcase_add_test(calls, a_subscription_that_ends_leaves_the_others);
-	tcase_add_test(calls, a_list_longer_than_one_read_comes_whole);
-	tcase_add_test(calls, a_call_that_gets_no_answer_ends_in_time);
-	tcase_add_test(calls, a_lesser_role_is_granted_and_kept_to);
-	tcase_add_test(calls, nobody_there_is_an_answer);
-	tcase_add_test(calls, a_goodbye_is_the_status_of_the_poll);
-	tcase_add_test(calls, a_lost_connection_is_taken_up_where_it_was);
+	tcase_add_test(calls, a_refusal_carries_the_servers_status_and_field);
+	tcase_add_test(calls, a_batch_is_completed_by_the_result_of_its_own_world);
+	tcase_add_test(calls, ending_a_subscription_does_not_affect_others);
+	tcase_add_test(calls, a_list_longer_than_one_read_is_received_whole);
+	tcase_add_test(calls, a_call_without_an_answer_times_out);
+	tcase_add_test(calls, a_lower_role_is_granted_and_enforced);
+	tcase_add_test(calls, connecting_without_a_server_is_refused);
+	tcase_add_test(calls, the_status_of_goodbye_is_returned_by_poll);
+	tcase_add_test(calls, a_lost_connection_resumes_its_session);
 	suite_add_tcase(suite, calls);
 	tcase_add_checked_fixture(disk, start_with_disk, end);
 	tcase_add_test(disk, results_of_a_running_world_come_with_their_ids);

@@ -1,4 +1,4 @@
-/* Addresses: texts that are one and texts that are not, and networks that contain them. */
+/* Addresses: valid and invalid texts, and the networks that contain an address. */
 #include "server/io/address.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ static const char *const GOOD[] = {
 	"tcp:127.255.1.2:0",	"tcp:[::1]:65535",
 };
 
-START_TEST(what_is_accepted_prints_as_it_was_written)
+START_TEST(an_accepted_address_prints_as_written)
 {
 	struct address address;
 	char text[ADDRESS_TEXT_MAX];
@@ -43,7 +43,7 @@ static const struct {
 	{ "tcp:[]:7411", STATUS_TYPE },
 };
 
-START_TEST(only_addresses_of_this_machine_alone_are_loopback)
+START_TEST(only_addresses_of_this_machine_are_loopback)
 {
 	static const struct {
 		const char *text;
@@ -69,7 +69,7 @@ START_TEST(only_addresses_of_this_machine_alone_are_loopback)
 }
 END_TEST
 
-START_TEST(what_is_refused_says_why_and_leaves_the_result_alone)
+START_TEST(a_refused_address_has_a_reason_and_leaves_the_result_unchanged)
 {
 	struct address address, before;
 	struct reason why;
@@ -83,7 +83,7 @@ START_TEST(what_is_refused_says_why_and_leaves_the_result_alone)
 }
 END_TEST
 
-START_TEST(localhost_is_127_0_0_1_without_a_look_up)
+START_TEST(localhost_is_127_0_0_1_without_name_resolution)
 {
 	struct address address;
 	char text[ADDRESS_TEXT_MAX];
@@ -93,7 +93,7 @@ START_TEST(localhost_is_127_0_0_1_without_a_look_up)
 }
 END_TEST
 
-START_TEST(a_path_may_be_as_long_as_the_kernel_takes_and_no_longer)
+START_TEST(a_path_is_limited_to_the_length_that_the_kernel_accepts)
 {
 	struct address address;
 	char text[5 + ADDRESS_PATH_MAX + 2] = "unix:", printed[ADDRESS_TEXT_MAX];
@@ -106,7 +106,7 @@ START_TEST(a_path_may_be_as_long_as_the_kernel_takes_and_no_longer)
 }
 END_TEST
 
-START_TEST(an_ipv4_address_in_disguise_is_unmasked_and_no_other_is)
+START_TEST(only_an_ipv4_mapped_address_becomes_an_ipv4_address)
 {
 	static const struct {
 		const char *text, *plain;
@@ -128,7 +128,7 @@ START_TEST(an_ipv4_address_in_disguise_is_unmasked_and_no_other_is)
 }
 END_TEST
 
-START_TEST(a_network_has_the_addresses_that_begin_as_it_does)
+START_TEST(a_network_contains_the_addresses_with_its_prefix)
 {
 	static const struct {
 		const char *network, *address;
@@ -166,14 +166,14 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/io/address");
 	TCase *parse = tcase_create("parse");
-	tcase_add_loop_test(parse, what_is_accepted_prints_as_it_was_written, 0, COUNT_OF(GOOD));
-	tcase_add_loop_test(parse, what_is_refused_says_why_and_leaves_the_result_alone, 0,
-			    COUNT_OF(BAD));
-	tcase_add_test(parse, only_addresses_of_this_machine_alone_are_loopback);
-	tcase_add_test(parse, localhost_is_127_0_0_1_without_a_look_up);
-	tcase_add_test(parse, a_path_may_be_as_long_as_the_kernel_takes_and_no_longer);
-	tcase_add_test(parse, an_ipv4_address_in_disguise_is_unmasked_and_no_other_is);
-	tcase_add_test(parse, a_network_has_the_addresses_that_begin_as_it_does);
+	tcase_add_loop_test(parse, an_accepted_address_prints_as_written, 0, COUNT_OF(GOOD));
+	tcase_add_loop_test(parse, a_refused_address_has_a_reason_and_leaves_the_result_unchanged,
+			    0, COUNT_OF(BAD));
+	tcase_add_test(parse, only_addresses_of_this_machine_are_loopback);
+	tcase_add_test(parse, localhost_is_127_0_0_1_without_name_resolution);
+	tcase_add_test(parse, a_path_is_limited_to_the_length_that_the_kernel_accepts);
+	tcase_add_test(parse, only_an_ipv4_mapped_address_becomes_an_ipv4_address);
+	tcase_add_test(parse, a_network_contains_the_addresses_with_its_prefix);
 	suite_add_tcase(suite, parse);
 	return suite;
 }

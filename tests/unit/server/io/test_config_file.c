@@ -1,5 +1,5 @@
-/* Configuration files: what they say comes between the defaults and the environment; mistakes name
- * their line. */
+/* Configuration files: precedence between defaults and the environment, and mistakes reported by
+ * line. */
 #include "server/io/config_file.h"
 
 #include "server/options.h"
@@ -28,7 +28,7 @@ static enum status configure_alone(const char *text)
 	return configure(text, 1, ARGV, NULL);
 }
 
-START_TEST(the_file_wins_over_defaults_and_loses_to_the_rest)
+START_TEST(the_file_overrides_defaults_and_is_overridden_by_environment_and_command_line)
 {
 	static const char TEXT[] = "ping-ms: 4000\ndrain-ms: 5000\nhandshake-ms: 600\nlog: warn\n"
 				   "listen: [tcp:127.0.0.1:1, tcp:127.0.0.1:2]\n";
@@ -48,7 +48,7 @@ START_TEST(the_file_wins_over_defaults_and_loses_to_the_rest)
 }
 END_TEST
 
-START_TEST(a_list_in_the_environment_takes_the_files_place)
+START_TEST(a_list_in_the_environment_replaces_that_of_the_file)
 {
 	static const char *const ARGV[] = { "cairnd" };
 	static const char *const ENVIRONMENT[] = { "CAIRN_LISTEN=tcp:127.0.0.1:9", NULL };
@@ -83,7 +83,7 @@ START_TEST(mistakes_name_the_line_or_the_option)
 }
 END_TEST
 
-START_TEST(an_empty_file_says_nothing)
+START_TEST(an_empty_file_sets_nothing)
 {
 	ck_assert_int_eq(configure_alone(""), STATUS_OK);
 	ck_assert_int_eq(configure_alone("# only a comment\n"), STATUS_OK);
@@ -91,7 +91,7 @@ START_TEST(an_empty_file_says_nothing)
 }
 END_TEST
 
-START_TEST(the_path_is_the_command_lines_then_the_environments)
+START_TEST(the_path_comes_from_the_command_line_then_the_environment)
 {
 	static const char *const WORD[] = { "cairnd", "--paused", "--config", "a" };
 	static const char *const JOINED[] = { "cairnd", "--config=b" };
@@ -104,7 +104,7 @@ START_TEST(the_path_is_the_command_lines_then_the_environments)
 }
 END_TEST
 
-START_TEST(live_options_change_and_the_others_say_that_they_do_not)
+START_TEST(only_live_options_change_on_reload)
 {
 	struct option_view view;
 	uint32_t live = 0, seen = 0;
@@ -117,7 +117,7 @@ START_TEST(live_options_change_and_the_others_say_that_they_do_not)
 	ck_assert_int_eq(options_change(&options, "nothing", "x", &why), STATUS_MISSING);
 	for (; options_view(&options, seen, &view); seen++) {
 		live += view.live;
-		/* What is shown is what one would write. */
+		/* Options are printed as they are written in a file. */
 		if (view.live)
 			ck_assert_int_eq(options_change(&options, view.name, view.value, &why),
 					 STATUS_OK);
@@ -133,12 +133,14 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("config_file");
 	TCase *files = tcase_create("files"), *running = tcase_create("running");
-	tcase_add_test(files, the_file_wins_over_defaults_and_loses_to_the_rest);
-	tcase_add_test(files, a_list_in_the_environment_takes_the_files_place);
+	tcase_add_test(
+		files,
+		the_file_overrides_defaults_and_is_overridden_by_environment_and_command_line);
+	tcase_add_test(files, a_list_in_the_environment_replaces_that_of_the_file);
 	tcase_add_test(files, mistakes_name_the_line_or_the_option);
-	tcase_add_test(files, an_empty_file_says_nothing);
-	tcase_add_test(files, the_path_is_the_command_lines_then_the_environments);
-	tcase_add_test(running, live_options_change_and_the_others_say_that_they_do_not);
+	tcase_add_test(files, an_empty_file_sets_nothing);
+	tcase_add_test(files, the_path_comes_from_the_command_line_then_the_environment);
+	tcase_add_test(running, only_live_options_change_on_reload);
 	suite_add_tcase(suite, files);
 	suite_add_tcase(suite, running);
 	return suite;

@@ -1,4 +1,4 @@
-/* The contract of executor.h, on threads and on the simulated twin. */
+/* The contract of executor.h, on threads and on the simulated executor. */
 #include "server/io/executor.h"
 
 #include <stdlib.h>
@@ -49,13 +49,13 @@ static void start(struct rig *rig)
 	ck_assert_int_eq(executor_start(rig->executor, &why), STATUS_OK);
 }
 
-/* A place where one thread writes and the test reads after executor_stop. */
+/* Calls of one thread; the test reads the counts after executor_stop. */
 struct track {
 	struct executor *executor;
 	enum executor_thread thread;
-	uint32_t next; /* the number expected now */
+	uint32_t next; /* the number expected next */
 	uint32_t wrong;
-	uint32_t elsewhere; /* called on another thread */
+	uint32_t elsewhere; /* calls on another thread */
 };
 
 struct numbered {
@@ -74,13 +74,13 @@ static void on_numbered(void *context)
 
 static struct numbered numbers[EXECUTOR_WORKER + WORKERS][POSTS];
 
-START_TEST(posts_are_done_in_order_on_the_thread_they_were_sent_to)
+START_TEST(posted_work_runs_in_order_on_its_thread)
 {
 	struct rig rig;
 	struct track tracks[EXECUTOR_WORKER + WORKERS];
 	rig_open(&rig, _i, POSTS);
 	ck_assert_int_eq(executor_current(rig.executor), EXECUTOR_LOOP);
-	/* The first half waits for the start. */
+	/* The first half is posted before the threads start. */
 	for (uint32_t n = 0; n < POSTS; n++) {
 		if (n == POSTS / 2)
 			start(&rig);
@@ -111,7 +111,7 @@ static void on_nothing(void *context)
 	UNUSED(context);
 }
 
-START_TEST(a_full_queue_refuses_and_is_counted_and_a_stopped_thread_is_closed)
+START_TEST(a_full_queue_answers_full_and_a_stopped_thread_closed)
 {
 	struct rig rig;
 	struct executor_counters counters;
@@ -134,65 +134,65 @@ START_TEST(a_full_queue_refuses_and_is_counted_and_a_stopped_thread_is_closed)
 END_TEST
 
 /* ---- wakeups ------------------------------------------------------------------------------- */
-/* Work is stored first, then the wakeup is made pending: at the end no work may be left. */
-struct desk {
+/* Adds an item of work, then makes the wakeup pending: at the end no item may be left. */
+struct wakeup_work {
 	struct rig *rig;
 	struct wakeup wakeup;
-	atomic_uint lying;
+	atomic_uint pending_items;
 	uint32_t done, answers;
 };
 
 static void on_wakeup(void *context)
 {
-	struct desk *desk = context;
-	desk->answers++;
-	desk->done += atomic_exchange(&desk->lying, 0);
+	struct wakeup_work *wakeup_work = context;
+	wakeup_work->answers++;
+	wakeup_work->done += atomic_exchange(&wakeup_work->pending_items, 0);
 }
 
-static void ring_often(void *context)
+static void wake_often(void *context)
 {
-	struct desk *desk = context;
+	struct wakeup_work *wakeup_work = context;
 	for (uint32_t i = 0; i < 50; i++) {
-		atomic_fetch_add(&desk->lying, 1);
-		executor_wake(desk->rig->executor, EXECUTOR_HELPER, &desk->wakeup);
+		atomic_fetch_add(&wakeup_work->pending_items, 1);
+		executor_wake(wakeup_work->rig->executor, EXECUTOR_HELPER, &wakeup_work->wakeup);
 	}
 }
 
 START_TEST(a_wakeup_from_many_threads_is_never_lost)
 {
 	struct rig rig;
-	struct desk desk = { .rig = &rig };
+	struct wakeup_work wakeup_work = { .rig = &rig };
 	enum { ROUNDS = 100 };
 	rig_open(&rig, _i, 1024);
-	wakeup_init(&desk.wakeup, on_wakeup, &desk);
-	atomic_init(&desk.lying, 0);
+	wakeup_init(&wakeup_work.wakeup, on_wakeup, &wakeup_work);
+	atomic_init(&wakeup_work.pending_items, 0);
 	start(&rig);
 	for (uint32_t i = 0; i < ROUNDS; i++)
 		for (uint32_t w = 0; w < WORKERS; w++)
 			ck_assert_int_eq(executor_post(rig.executor,
 						       (enum executor_thread)(EXECUTOR_WORKER + w),
-						       ring_often, &desk),
+						       wake_often, &wakeup_work),
 					 STATUS_OK);
 	executor_stop(rig.executor);
-	ck_assert_uint_eq(desk.done, ROUNDS * WORKERS * 50);
-	ck_assert_uint_eq(atomic_load(&desk.lying), 0);
-	ck_assert_uint_le(desk.answers, ROUNDS * WORKERS * 50);
+	ck_assert_uint_eq(wakeup_work.done, ROUNDS * WORKERS * 50);
+	ck_assert_uint_eq(atomic_load(&wakeup_work.pending_items), 0);
+	ck_assert_uint_le(wakeup_work.answers, ROUNDS * WORKERS * 50);
 	rig_close(&rig);
 }
 END_TEST
 
-START_TEST(a_wakeup_made_twice_before_its_answer_is_answered_once)
+START_TEST(two_wakeups_before_the_call_cause_one_call)
 {
 	struct rig rig;
-	struct desk desk = { .rig = &rig };
+	struct wakeup_work wakeup_work = { .rig = &rig };
 	rig_open(&rig, _i, 8);
-	wakeup_init(&desk.wakeup, on_wakeup, &desk);
-	atomic_init(&desk.lying, 0);
-	executor_wake(rig.executor, EXECUTOR_HELPER, &desk.wakeup);
-	executor_wake(rig.executor, EXECUTOR_HELPER, &desk.wakeup);
+	wakeup_init(&wakeup_work.wakeup, on_wakeup, &wakeup_work);
+	atomic_init(&wakeup_work.pending_items, 0);
+	executor_wake(rig.executor, EXECUTOR_HELPER, &wakeup_work.wakeup);
+	executor_wake(rig.executor, EXECUTOR_HELPER, &wakeup_work.wakeup);
 	start(&rig);
 	executor_stop(rig.executor);
-	ck_assert_uint_eq(desk.answers, 1);
+	ck_assert_uint_eq(wakeup_work.answers, 1);
 	rig_close(&rig);
 }
 END_TEST
@@ -209,7 +209,7 @@ static void stop_loop(void *context)
 	io_stop(((struct rig *)context)->io);
 }
 
-/* Every millisecond, forty times; each alarm is set from the last wanted instant. */
+/* An alarm every millisecond, forty times; each is set from the previous due instant, not from now. */
 static void on_alarm(void *context)
 {
 	struct clockwork *self = context;
@@ -222,26 +222,26 @@ static void on_alarm(void *context)
 		return;
 	}
 	self->wanted += NS_PER_MS;
-	/* A later one that is moved forward counts as moved, not as a second one. */
+	/* An alarm that is moved forward is one alarm, not two. */
 	executor_set_alarm(self->rig->executor, self->wanted + NS_PER_S);
 	executor_set_alarm(self->rig->executor, self->wanted);
 }
 
-static void wind_up(void *context)
+static void set_first_alarm(void *context)
 {
 	struct clockwork *self = context;
 	self->wanted = executor_now(self->rig->executor) + NS_PER_MS;
 	executor_set_alarm(self->rig->executor, self->wanted);
 }
 
-START_TEST(an_alarm_goes_off_once_each_time_it_is_set_and_never_early)
+START_TEST(an_alarm_fires_once_each_time_it_is_set_and_never_early)
 {
 	struct rig rig;
 	struct clockwork clockwork = { &rig, 0, 0, 0 };
 	rig_open(&rig, _i, 8);
 	executor_on_alarm(rig.executor, EXECUTOR_WORKER, on_alarm, &clockwork);
 	start(&rig);
-	ck_assert_int_eq(executor_post(rig.executor, EXECUTOR_WORKER, wind_up, &clockwork),
+	ck_assert_int_eq(executor_post(rig.executor, EXECUTOR_WORKER, set_first_alarm, &clockwork),
 			 STATUS_OK);
 	io_run(rig.io);
 	executor_stop(rig.executor);
@@ -259,7 +259,7 @@ static void set_past(void *context)
 	executor_set_alarm(self->rig->executor, 0);
 }
 
-START_TEST(an_alarm_in_the_past_goes_off_at_once)
+START_TEST(an_alarm_in_the_past_fires_at_once)
 {
 	struct rig rig;
 	struct clockwork clockwork = { &rig, 0, 0, 0 };
@@ -276,8 +276,8 @@ START_TEST(an_alarm_in_the_past_goes_off_at_once)
 END_TEST
 
 /* ---- the end ------------------------------------------------------------------------------- */
-/* A worker hands each of its things to the store, which tells LOOP: nothing may be lost although
- * LOOP's queue is short and LOOP is busy stopping. */
+/* A worker posts every item to STORE, and STORE posts it to LOOP. No item may be lost, although
+ * LOOP's queue is short and LOOP is stopping. */
 struct chain {
 	struct rig *rig;
 	uint32_t at_worker, at_store, at_loop, refused;
@@ -304,7 +304,7 @@ static void chain_worker(void *context)
 			 STATUS_OK);
 }
 
-START_TEST(stopping_works_off_what_workers_hand_to_the_store_and_the_store_to_the_loop)
+START_TEST(stopping_finishes_work_passed_from_workers_to_the_store_and_to_loop)
 {
 	struct rig rig;
 	struct chain chain = { &rig, 0, 0, 0, 0 };
@@ -343,21 +343,17 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/io/executor");
 	TCase *contract = tcase_create("contract");
-	tcase_add_loop_test(contract, posts_are_done_in_order_on_the_thread_they_were_sent_to, 0,
-			    BACKENDS);
-	tcase_add_loop_test(contract,
-			    a_full_queue_refuses_and_is_counted_and_a_stopped_thread_is_closed, 0,
+	tcase_add_loop_test(contract, posted_work_runs_in_order_on_its_thread, 0, BACKENDS);
+	tcase_add_loop_test(contract, a_full_queue_answers_full_and_a_stopped_thread_closed, 0,
 			    BACKENDS);
 	tcase_add_loop_test(contract, a_wakeup_from_many_threads_is_never_lost, 0, BACKENDS);
-	tcase_add_loop_test(contract, a_wakeup_made_twice_before_its_answer_is_answered_once, 0,
+	tcase_add_loop_test(contract, two_wakeups_before_the_call_cause_one_call, 0, BACKENDS);
+	tcase_add_loop_test(contract, an_alarm_fires_once_each_time_it_is_set_and_never_early, 0,
 			    BACKENDS);
-	tcase_add_loop_test(contract, an_alarm_goes_off_once_each_time_it_is_set_and_never_early, 0,
+	tcase_add_loop_test(contract, an_alarm_in_the_past_fires_at_once, 0, BACKENDS);
+	tcase_add_loop_test(contract,
+			    stopping_finishes_work_passed_from_workers_to_the_store_and_to_loop, 0,
 			    BACKENDS);
-	tcase_add_loop_test(contract, an_alarm_in_the_past_goes_off_at_once, 0, BACKENDS);
-	tcase_add_loop_test(
-		contract,
-		stopping_works_off_what_workers_hand_to_the_store_and_the_store_to_the_loop, 0,
-		BACKENDS);
 	tcase_add_test(contract, options_out_of_range_are_refused);
 	suite_add_tcase(suite, contract);
 	return suite;

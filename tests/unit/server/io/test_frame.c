@@ -1,4 +1,4 @@
-/* Frames of the pool: capacity, holders on several threads, idle frames, limits. */
+/* Frames of the pool: capacity, holders on several threads, idle frames, and limits. */
 #include "server/io/frame.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
 
-START_TEST(a_frame_has_the_room_asked_for_and_comes_back_with_its_last_holder)
+START_TEST(a_frame_has_the_requested_capacity_and_returns_after_its_last_release)
 {
 	struct frame_pool *pool;
 	struct frame_pool_counters counters;
@@ -35,7 +35,7 @@ START_TEST(a_frame_has_the_room_asked_for_and_comes_back_with_its_last_holder)
 }
 END_TEST
 
-START_TEST(a_steady_tick_asks_the_heap_for_nothing)
+START_TEST(a_steady_tick_makes_no_heap_call)
 {
 	struct frame_pool *pool;
 	struct frame *frames[16];
@@ -71,7 +71,7 @@ START_TEST(idle_frames_are_kept_only_up_to_the_limit)
 }
 END_TEST
 
-START_TEST(too_much_is_refused_and_so_is_no_memory)
+START_TEST(a_frame_too_large_or_without_memory_is_refused)
 {
 	struct frame_pool *pool;
 	struct frame *frame;
@@ -94,7 +94,7 @@ static void *release_all(void *context)
 	return NULL;
 }
 
-START_TEST(holders_on_several_threads_may_let_go_at_the_same_time)
+START_TEST(holders_on_several_threads_may_release_at_the_same_time)
 {
 	struct frame_pool *pool;
 	static struct frame *frames[1000];
@@ -116,11 +116,11 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/io/frame");
 	TCase *pool = tcase_create("pool");
-	tcase_add_test(pool, a_frame_has_the_room_asked_for_and_comes_back_with_its_last_holder);
-	tcase_add_test(pool, a_steady_tick_asks_the_heap_for_nothing);
+	tcase_add_test(pool, a_frame_has_the_requested_capacity_and_returns_after_its_last_release);
+	tcase_add_test(pool, a_steady_tick_makes_no_heap_call);
 	tcase_add_test(pool, idle_frames_are_kept_only_up_to_the_limit);
-	tcase_add_test(pool, too_much_is_refused_and_so_is_no_memory);
-	tcase_add_test(pool, holders_on_several_threads_may_let_go_at_the_same_time);
+	tcase_add_test(pool, a_frame_too_large_or_without_memory_is_refused);
+	tcase_add_test(pool, holders_on_several_threads_may_release_at_the_same_time);
 	suite_add_tcase(suite, pool);
 	return suite;
 }

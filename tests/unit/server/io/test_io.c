@@ -1,5 +1,5 @@
-/* The contract of io.h, the same properties on everything that stands behind it: libuv over Unix
- * sockets, libuv over TCP, and the simulated twin. */
+/* The contract of io.h, tested on its three implementations: libuv over Unix sockets, libuv over
+ * TCP, and the simulated network. */
 #include "server/io/io.h"
 
 #include <signal.h>
@@ -18,25 +18,25 @@
 enum backend { UV_UNIX, UV_TCP, SIM, BACKENDS };
 enum { BUFFER_BYTES = 8 << 20, ENDS_MAX = 8 };
 
-/* One end of a stream and what it has lived through. */
+/* One end of a stream, the bytes it received and its events. */
 struct end {
 	struct stream *stream;
 	uint8_t *bytes; /* BUFFER_BYTES */
 	size_t count;
-	size_t window; /* room shown at a time; 0: none */
+	size_t window; /* most bytes offered to a read; 0: none */
 	uint32_t connected, drained, closed;
 	enum status why;
-	bool inside; /* a call on it is being made: no callback may come */
+	bool inside; /* a call on the stream is in progress, so no callback may come */
 };
 
 struct rig {
 	enum backend backend;
 	struct io_sim *sim;
-	struct io *server, *client; /* the same one on libuv */
+	struct io *server, *client; /* the same io on libuv */
 	struct frame_pool *pool;
 	struct io_listener *listener;
 	struct address address;
-	struct end ends[ENDS_MAX]; /* accepted ones from 0, connecting ones from ENDS_MAX / 2 */
+	struct end ends[ENDS_MAX]; /* accepted ends from 0, connecting ends from ENDS_MAX / 2 */
 	uint32_t accepted;
 	bool (*done)(struct rig *rig);
 	struct io_timer *limit;
@@ -160,7 +160,7 @@ static void rig_open(struct rig *rig, int backend, const struct io_limits *limit
 	io_listener_address(rig->listener, &rig->address);
 }
 
-/* Every frame must have come back: frame_pool_destroy says so. */
+/* frame_pool_destroy asserts that every frame was returned. */
 static void rig_close(struct rig *rig)
 {
 	if (rig->listener != NULL)
@@ -276,7 +276,7 @@ START_TEST(bytes_arrive_whole_and_in_order_both_ways)
 }
 END_TEST
 
-START_TEST(one_byte_windows_lose_nothing)
+START_TEST(reads_of_one_byte_lose_nothing)
 {
 	struct rig rig;
 	rig_open(&rig, _i, &io_limits_default);
@@ -291,7 +291,7 @@ START_TEST(one_byte_windows_lose_nothing)
 }
 END_TEST
 
-START_TEST(a_reader_without_room_fills_its_sender_which_then_refuses_whole_writes)
+START_TEST(a_reader_without_space_makes_its_sender_refuse_whole_writes)
 {
 	struct io_limits limits = io_limits_default;
 	struct rig rig;
@@ -306,7 +306,7 @@ START_TEST(a_reader_without_room_fills_its_sender_which_then_refuses_whole_write
 	ck_assert_uint_le(stream_queued(server_end(&rig)->stream), limits.queue_bytes);
 	ck_assert_uint_gt(stream_queued(server_end(&rig)->stream), 0);
 	ck_assert_uint_gt(counters->queued_bytes, 0);
-	/* What was accepted sits in the queue or in a bounded kernel buffer. */
+	/* Accepted bytes are in the queue or in a kernel buffer of bounded size. */
 	ck_assert_uint_lt(expected_bytes[1], limits.queue_bytes + (1 << 20));
 	client_end(&rig)->window = 100000;
 	stream_resume(client_end(&rig)->stream);
@@ -333,7 +333,7 @@ static bool both_are_closed(struct rig *rig)
 	return client_end(rig)->closed > 0 && server_end(rig)->closed > 0;
 }
 
-START_TEST(the_last_words_arrive_although_the_peer_has_said_what_nobody_read)
+START_TEST(bytes_before_the_end_arrive_though_the_peer_sent_unread_bytes)
 {
 	struct rig rig;
 	rig_open(&rig, _i, &io_limits_default);
@@ -360,19 +360,20 @@ START_TEST(finishing_waits_for_a_silent_peer_only_for_the_linger_time)
 	limits.linger_ms = 50;
 	rig_open(&rig, _i, &limits);
 	join(&rig);
-	/* No room: the client does not see the end of file and never closes. */
+	/* With a window of 0 the client does not see the end of file and never closes. */
 	client_end(&rig)->window = 0;
 	(void)write_many(&rig, server_end(&rig), 1, 10, 8);
 	uint64_t before = io_now(rig.server);
 	stream_finish(server_end(&rig)->stream);
 	run_until(&rig, server_is_closed);
-	/* libuv counts whole milliseconds, from the one in which the timer was started. */
+	/* libuv counts whole milliseconds from the one in which the timer was started, so 49 ms are
+	 * enough. */
 	ck_assert_uint_ge(io_now(rig.server) - before, 49 * NS_PER_MS);
 	rig_close(&rig);
 }
 END_TEST
 
-START_TEST(closing_drops_what_waits_and_says_so_once)
+START_TEST(closing_drops_queued_bytes_and_reports_closed_once)
 {
 	struct rig rig;
 	rig_open(&rig, _i, &io_limits_default);
@@ -396,7 +397,7 @@ START_TEST(closing_drops_what_waits_and_says_so_once)
 }
 END_TEST
 
-START_TEST(a_connection_to_nobody_is_closed_as_missing)
+START_TEST(a_connection_without_a_listener_closes_as_missing)
 {
 	struct rig rig;
 	rig_open(&rig, _i, &io_limits_default);
@@ -412,7 +413,7 @@ START_TEST(a_connection_to_nobody_is_closed_as_missing)
 }
 END_TEST
 
-START_TEST(finishing_before_the_connection_is_up_just_closes)
+START_TEST(finishing_before_the_connection_is_made_closes_it)
 {
 	struct rig rig;
 	rig_open(&rig, _i, &io_limits_default);
@@ -426,7 +427,7 @@ START_TEST(finishing_before_the_connection_is_up_just_closes)
 }
 END_TEST
 
-static bool all_have_settled(struct rig *rig)
+static bool two_are_refused_and_closed(struct rig *rig)
 {
 	uint32_t closed = 0;
 	for (uint32_t i = ENDS_MAX / 2; i < ENDS_MAX; i++)
@@ -438,7 +439,7 @@ START_TEST(one_stream_too_many_is_closed_and_counted)
 {
 	struct io_limits limits = io_limits_default;
 	struct rig rig;
-	/* On libuv both ends live in one loop and count there. */
+	/* On libuv both ends belong to one loop, and both are counted there. */
 	limits.streams_max = _i == SIM ? 2 : 6;
 	rig_open(&rig, _i, &limits);
 	for (uint32_t i = ENDS_MAX / 2; i < ENDS_MAX; i++) {
@@ -446,14 +447,14 @@ START_TEST(one_stream_too_many_is_closed_and_counted)
 		ck_assert_int_eq(io_connect(rig.client, &rig.address, &EVENTS, end, &end->stream),
 				 STATUS_OK);
 	}
-	run_until(&rig, all_have_settled);
+	run_until(&rig, two_are_refused_and_closed);
 	ck_assert_uint_eq(rig.accepted, 2);
 	ck_assert_uint_eq(io_counters(rig.server)->accepted, 2);
 	rig_close(&rig);
 }
 END_TEST
 
-START_TEST(a_unix_peer_is_known_by_its_user)
+START_TEST(a_unix_peer_has_a_user_id)
 {
 	struct rig rig;
 	struct peer peer;
@@ -495,7 +496,7 @@ static bool last_probe_fired(struct rig *rig)
 	return probes[2].fired > 0;
 }
 
-START_TEST(timers_fire_once_and_never_early_and_can_be_moved_stopped_and_destroyed)
+START_TEST(a_timer_fires_once_and_never_early_and_can_be_moved_stopped_and_destroyed)
 {
 	struct rig rig;
 	rig_open(&rig, _i, &io_limits_default);
@@ -509,7 +510,7 @@ START_TEST(timers_fire_once_and_never_early_and_can_be_moved_stopped_and_destroy
 			STATUS_OK);
 		io_timer_start(probes[i].timer, probes[i].wanted);
 	}
-	/* The second is moved to last, the fourth stopped, the fifth destroyed. */
+	/* The second timer is moved to the end, the fourth stopped, the fifth destroyed. */
 	probes[2].wanted = now + 60 * NS_PER_MS;
 	io_timer_start(probes[2].timer, probes[2].wanted);
 	io_timer_stop(probes[3].timer);
@@ -548,7 +549,8 @@ START_TEST(a_live_socket_is_left_alone_and_a_stale_one_replaced)
 	struct stat found;
 	ck_assert_int_eq(stat(address.path, &found), 0);
 	ck_assert_uint_eq(found.st_mode & 0777, 0600);
-	/* A server that died leaves its file: made here by moving the live one's name away. */
+	/* A server that crashed leaves its socket file. Here the file is moved away before the
+	 * server closes, and back afterwards. */
 	char moved[ADDRESS_PATH_MAX + 8];
 	snprintf(moved, sizeof moved, "%s.old", address.path);
 	ck_assert_int_eq(rename(address.path, moved), 0);
@@ -563,7 +565,7 @@ START_TEST(a_live_socket_is_left_alone_and_a_stale_one_replaced)
 }
 END_TEST
 
-START_TEST(a_file_that_is_no_socket_stays)
+START_TEST(a_file_that_is_not_a_socket_is_not_removed)
 {
 	struct io *io;
 	struct io_listener *listener;
@@ -609,7 +611,7 @@ static void on_signal(void *context, int signal)
 	io_stop(context);
 }
 
-static void raise_it(void *context)
+static void raise_signals(void *context)
 {
 	UNUSED(context);
 	raise(SIGTERM);
@@ -621,7 +623,7 @@ START_TEST(a_signal_reaches_the_loop_and_a_broken_pipe_ends_nothing)
 	struct io_timer *timer;
 	ck_assert_int_eq(io_uv_create(&io_limits_default, &io), STATUS_OK);
 	ck_assert_int_eq(io_set_signals(io, on_signal, io), STATUS_OK);
-	ck_assert_int_eq(io_timer_create(io, raise_it, NULL, &timer), STATUS_OK);
+	ck_assert_int_eq(io_timer_create(io, raise_signals, NULL, &timer), STATUS_OK);
 	io_timer_start(timer, 0);
 	raise(SIGPIPE);
 	signals_seen = 0;
@@ -637,28 +639,28 @@ static Suite *make(void)
 	Suite *suite = suite_create("server/io/io");
 	TCase *contract = tcase_create("contract");
 	tcase_add_loop_test(contract, bytes_arrive_whole_and_in_order_both_ways, 0, BACKENDS);
-	tcase_add_loop_test(contract, one_byte_windows_lose_nothing, 0, BACKENDS);
-	tcase_add_loop_test(contract,
-			    a_reader_without_room_fills_its_sender_which_then_refuses_whole_writes,
+	tcase_add_loop_test(contract, reads_of_one_byte_lose_nothing, 0, BACKENDS);
+	tcase_add_loop_test(contract, a_reader_without_space_makes_its_sender_refuse_whole_writes,
 			    0, BACKENDS);
-	tcase_add_loop_test(contract,
-			    the_last_words_arrive_although_the_peer_has_said_what_nobody_read, 0,
-			    BACKENDS);
+	tcase_add_loop_test(contract, bytes_before_the_end_arrive_though_the_peer_sent_unread_bytes,
+			    0, BACKENDS);
 	tcase_add_loop_test(contract, finishing_waits_for_a_silent_peer_only_for_the_linger_time, 0,
 			    BACKENDS);
-	tcase_add_loop_test(contract, closing_drops_what_waits_and_says_so_once, 0, BACKENDS);
-	tcase_add_loop_test(contract, a_connection_to_nobody_is_closed_as_missing, 0, BACKENDS);
-	tcase_add_loop_test(contract, finishing_before_the_connection_is_up_just_closes, 0,
+	tcase_add_loop_test(contract, closing_drops_queued_bytes_and_reports_closed_once, 0,
+			    BACKENDS);
+	tcase_add_loop_test(contract, a_connection_without_a_listener_closes_as_missing, 0,
+			    BACKENDS);
+	tcase_add_loop_test(contract, finishing_before_the_connection_is_made_closes_it, 0,
 			    BACKENDS);
 	tcase_add_loop_test(contract, one_stream_too_many_is_closed_and_counted, 0, BACKENDS);
-	tcase_add_loop_test(contract, a_unix_peer_is_known_by_its_user, 0, BACKENDS);
-	tcase_add_loop_test(contract,
-			    timers_fire_once_and_never_early_and_can_be_moved_stopped_and_destroyed,
-			    0, BACKENDS);
+	tcase_add_loop_test(contract, a_unix_peer_has_a_user_id, 0, BACKENDS);
+	tcase_add_loop_test(
+		contract, a_timer_fires_once_and_never_early_and_can_be_moved_stopped_and_destroyed,
+		0, BACKENDS);
 	suite_add_tcase(suite, contract);
 	TCase *listener = tcase_create("listener");
 	tcase_add_test(listener, a_live_socket_is_left_alone_and_a_stale_one_replaced);
-	tcase_add_test(listener, a_file_that_is_no_socket_stays);
+	tcase_add_test(listener, a_file_that_is_not_a_socket_is_not_removed);
 	tcase_add_test(listener, a_tcp_port_in_use_is_named);
 	tcase_add_test(listener, a_signal_reaches_the_loop_and_a_broken_pipe_ends_nothing);
 	suite_add_tcase(suite, listener);

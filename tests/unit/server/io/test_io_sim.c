@@ -1,4 +1,4 @@
-/* What the twin adds to the contract: repeatability, faults, and time that costs nothing. */
+/* The simulated network beyond the contract of io.h: repeatability, faults, and simulated time. */
 #include "tests/lib/io_sim.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@
 
 enum { CLIENTS = 8, ROUNDS = 40, WINDOW = 700 };
 
-/* An echo server and clients that talk to it, with all that can go wrong going wrong. */
-struct talk {
+/* An echo server and its clients, with all faults switched on. */
+struct echo_sim {
 	struct io_sim *sim;
 	struct io *server;
 	struct frame_pool *pool;
@@ -21,7 +21,7 @@ struct talk {
 };
 
 struct side {
-	struct talk *talk;
+	struct echo_sim *echo_sim;
 	struct stream *stream;
 	bool is_server;
 	uint8_t room[WINDOW];
@@ -49,7 +49,7 @@ static size_t on_space(void *context, uint8_t **into)
 static void send_bytes(struct side *side, const uint8_t *bytes, uint32_t count)
 {
 	struct frame *frame;
-	ck_assert_int_eq(frame_create(side->talk->pool, count, &frame), STATUS_OK);
+	ck_assert_int_eq(frame_create(side->echo_sim->pool, count, &frame), STATUS_OK);
 	memcpy(frame->data, bytes, count);
 	frame->bytes = count;
 	if (stream_write(side->stream, &frame, 1) == STATUS_OK)
@@ -57,7 +57,7 @@ static void send_bytes(struct side *side, const uint8_t *bytes, uint32_t count)
 	frame_release(frame);
 }
 
-static void say(struct side *side)
+static void send_round(struct side *side)
 {
 	uint8_t bytes[1500];
 	uint32_t count = 1 + (uint32_t)(rng_mix(side->salt + side->rounds) % sizeof bytes);
@@ -76,20 +76,21 @@ static void on_received(void *context, size_t bytes)
 		return;
 	}
 	for (size_t i = 0; i < bytes; i++)
-		side->talk->mismatches += side->room[i] != pattern(side->received + i, side->salt);
+		side->echo_sim->mismatches +=
+			side->room[i] != pattern(side->received + i, side->salt);
 	side->received += bytes;
-	side->talk->echoed += bytes;
+	side->echo_sim->echoed += bytes;
 	if (side->received < side->sent)
 		return;
 	if (side->rounds < ROUNDS)
-		say(side);
+		send_round(side);
 	else
 		stream_finish(side->stream);
 }
 
 static void on_connected(void *context)
 {
-	say(context);
+	send_round(context);
 }
 
 static void on_closed(void *context, enum status why)
@@ -99,91 +100,91 @@ static void on_closed(void *context, enum status why)
 	side->closed = true;
 	side->stream = NULL;
 	if (side->is_server)
-		side->talk->closed_server++;
+		side->echo_sim->closed_server++;
 	else
-		side->talk->closed_client++;
+		side->echo_sim->closed_client++;
 }
 
 static const struct stream_events EVENTS = { on_connected, on_space, on_received, NULL, on_closed };
 
 static void on_accepted(void *context, struct stream *stream)
 {
-	struct talk *talk = context;
-	struct side *side = &servers[talk->open++];
-	*side = (struct side){ .talk = talk, .stream = stream, .is_server = true };
+	struct echo_sim *echo_sim = context;
+	struct side *side = &servers[echo_sim->open++];
+	*side = (struct side){ .echo_sim = echo_sim, .stream = stream, .is_server = true };
 	stream_start(stream, &EVENTS, side);
 }
 
-static void talk_open(struct talk *talk, struct io_sim_options options)
+static void echo_open(struct echo_sim *echo_sim, struct io_sim_options options)
 {
-	memset(talk, 0, sizeof *talk);
+	memset(echo_sim, 0, sizeof *echo_sim);
 	memset(servers, 0, sizeof servers);
-	ck_assert_int_eq(frame_pool_create(1 << 20, &talk->pool), STATUS_OK);
-	ck_assert_int_eq(io_sim_create(&options, &talk->sim), STATUS_OK);
-	talk->server = io_sim_host(talk->sim, 0);
-	ck_assert_int_eq(address_parse("unix:sim", &talk->address, NULL), STATUS_OK);
-	ck_assert_int_eq(
-		io_listen(talk->server, &talk->address, on_accepted, talk, &talk->listener, NULL),
-		STATUS_OK);
+	ck_assert_int_eq(frame_pool_create(1 << 20, &echo_sim->pool), STATUS_OK);
+	ck_assert_int_eq(io_sim_create(&options, &echo_sim->sim), STATUS_OK);
+	echo_sim->server = io_sim_host(echo_sim->sim, 0);
+	ck_assert_int_eq(address_parse("unix:sim", &echo_sim->address, NULL), STATUS_OK);
+	ck_assert_int_eq(io_listen(echo_sim->server, &echo_sim->address, on_accepted, echo_sim,
+				   &echo_sim->listener, NULL),
+			 STATUS_OK);
 	for (uint32_t i = 0; i < CLIENTS; i++) {
 		struct side *side = &clients[i];
-		*side = (struct side){ .talk = talk, .salt = i + 1 };
-		ck_assert_int_eq(io_connect(io_sim_host(talk->sim, i + 1), &talk->address, &EVENTS,
-					    side, &side->stream),
+		*side = (struct side){ .echo_sim = echo_sim, .salt = i + 1 };
+		ck_assert_int_eq(io_connect(io_sim_host(echo_sim->sim, i + 1), &echo_sim->address,
+					    &EVENTS, side, &side->stream),
 				 STATUS_OK);
 	}
 }
 
-/* Frames all returned: frame_pool_destroy says so. */
-static void talk_close(struct talk *talk)
+/* frame_pool_destroy asserts that every frame was returned. */
+static void echo_close(struct echo_sim *echo_sim)
 {
-	io_sim_destroy(talk->sim);
-	frame_pool_destroy(talk->pool);
+	io_sim_destroy(echo_sim->sim);
+	frame_pool_destroy(echo_sim->pool);
 }
 
 static bool all_closed(void *context)
 {
-	struct talk *talk = context;
-	return talk->closed_client == CLIENTS && talk->closed_server == talk->open;
+	struct echo_sim *echo_sim = context;
+	return echo_sim->closed_client == CLIENTS && echo_sim->closed_server == echo_sim->open;
 }
 
-static uint64_t soon(struct talk *talk)
+static uint64_t in_ten_minutes(struct echo_sim *echo_sim)
 {
-	return io_sim_now(talk->sim) + 600 * NS_PER_S;
+	return io_sim_now(echo_sim->sim) + 600 * NS_PER_S;
 }
 
-START_TEST(every_byte_comes_back_whatever_is_torn)
+START_TEST(every_byte_is_echoed_whatever_reads_and_writes_are_cut)
 {
-	struct talk talk;
+	struct echo_sim echo_sim;
 	struct io_sim_options options = io_sim_options_default(check_seed() + (uint64_t)_i);
 	options.torn = 1000;
 	options.kernel_bytes = 64 + (uint32_t)_i * 100;
-	talk_open(&talk, options);
-	ck_assert(io_sim_run_for(talk.sim, all_closed, &talk, soon(&talk)));
-	ck_assert_uint_eq(talk.mismatches, 0);
+	echo_open(&echo_sim, options);
+	ck_assert(io_sim_run_for(echo_sim.sim, all_closed, &echo_sim, in_ten_minutes(&echo_sim)));
+	ck_assert_uint_eq(echo_sim.mismatches, 0);
 	for (uint32_t i = 0; i < CLIENTS; i++) {
 		ck_assert_uint_eq(clients[i].rounds, ROUNDS);
 		ck_assert_uint_eq(clients[i].received, clients[i].sent);
 		ck_assert_int_eq(clients[i].why, STATUS_OK);
 	}
-	talk_close(&talk);
+	echo_close(&echo_sim);
 }
 END_TEST
 
 static uint64_t trace_of(uint64_t seed)
 {
-	struct talk talk;
+	struct echo_sim echo_sim;
 	struct io_sim_options options = io_sim_options_default(seed);
 	options.reset = 2000;
 	options.quiet = true;
-	talk_open(&talk, options);
-	ck_assert(io_sim_run_for(talk.sim, all_closed, &talk, soon(&talk)));
-	uint64_t trace = io_sim_trace(talk.sim) ^ rng_mix(talk.echoed);
-	talk_close(&talk);
+	echo_open(&echo_sim, options);
+	ck_assert(io_sim_run_for(echo_sim.sim, all_closed, &echo_sim, in_ten_minutes(&echo_sim)));
+	uint64_t trace = io_sim_trace(echo_sim.sim) ^ rng_mix(echo_sim.echoed);
+	echo_close(&echo_sim);
 	return trace;
 }
 
-START_TEST(the_same_seed_is_the_same_run_and_another_is_not)
+START_TEST(equal_seeds_give_equal_runs_and_other_seeds_others)
 {
 	uint64_t seed = check_seed() + (uint64_t)_i;
 	ck_assert_uint_eq(trace_of(seed), trace_of(seed));
@@ -191,19 +192,19 @@ START_TEST(the_same_seed_is_the_same_run_and_another_is_not)
 }
 END_TEST
 
-START_TEST(lost_connections_end_on_both_sides_and_leave_nothing_behind)
+START_TEST(a_lost_connection_closes_on_both_sides_and_leaks_nothing)
 {
-	struct talk talk;
+	struct echo_sim echo_sim;
 	struct io_sim_options options = io_sim_options_default(check_seed() + (uint64_t)_i);
 	options.reset = 20000;
-	talk_open(&talk, options);
-	ck_assert(io_sim_run_for(talk.sim, all_closed, &talk, soon(&talk)));
+	echo_open(&echo_sim, options);
+	ck_assert(io_sim_run_for(echo_sim.sim, all_closed, &echo_sim, in_ten_minutes(&echo_sim)));
 	uint32_t lost = 0;
 	for (uint32_t i = 0; i < CLIENTS; i++)
 		lost += clients[i].why == STATUS_CLOSED;
 	ck_assert_uint_gt(lost, 0);
-	ck_assert_uint_eq(talk.mismatches, 0);
-	talk_close(&talk);
+	ck_assert_uint_eq(echo_sim.mismatches, 0);
+	echo_close(&echo_sim);
 }
 END_TEST
 
@@ -213,7 +214,7 @@ static bool first_server_closed(void *context)
 	return servers[0].closed;
 }
 
-static bool all_are_talking(void *context)
+static bool all_have_received(void *context)
 {
 	UNUSED(context);
 	uint32_t talking = 0;
@@ -224,73 +225,75 @@ static bool all_are_talking(void *context)
 
 START_TEST(a_vanished_peer_is_noticed_only_by_what_it_does_not_acknowledge)
 {
-	struct talk talk;
-	talk_open(&talk, io_sim_options_default(check_seed()));
-	ck_assert(io_sim_run_for(talk.sim, all_are_talking, &talk, soon(&talk)));
+	struct echo_sim echo_sim;
+	echo_open(&echo_sim, io_sim_options_default(check_seed()));
+	ck_assert(io_sim_run_for(echo_sim.sim, all_have_received, &echo_sim,
+				 in_ten_minutes(&echo_sim)));
 	struct side *server = &servers[0];
-	/* The client that the first accepted stream belongs to is cut off, with both at rest. */
+	/* Both ends of the last connection are idle when its peer vanishes. */
 	server->received = 0;
 	stream_close(server->stream);
-	ck_assert(io_sim_run_for(talk.sim, first_server_closed, &talk, soon(&talk)));
+	ck_assert(io_sim_run_for(echo_sim.sim, first_server_closed, &echo_sim,
+				 in_ten_minutes(&echo_sim)));
 	struct side *last = &servers[CLIENTS - 1];
 	io_sim_vanish(last->stream);
-	uint32_t before = talk.closed_client;
-	io_sim_run_until(talk.sim, io_sim_now(talk.sim) + 10 * NS_PER_S);
+	uint32_t before = echo_sim.closed_client;
+	io_sim_run_until(echo_sim.sim, io_sim_now(echo_sim.sim) + 10 * NS_PER_S);
 	ck_assert(last->closed);
-	/* All others end their talk; the one that lost its server waits out the timeout if it had
-	 * said something, and for ever if not. */
-	io_sim_run_until(talk.sim, io_sim_now(talk.sim) + 30 * NS_PER_S);
-	ck_assert_uint_gt(talk.closed_client, before);
+	/* The other clients finish. The client that lost its server closes after the timeout if it
+	 * had sent bytes, and stays open otherwise. */
+	io_sim_run_until(echo_sim.sim, io_sim_now(echo_sim.sim) + 30 * NS_PER_S);
+	ck_assert_uint_gt(echo_sim.closed_client, before);
 	uint32_t slow = 0, silent = 0;
 	for (uint32_t i = 0; i < CLIENTS; i++) {
 		slow += clients[i].closed && clients[i].why == STATUS_SLOW;
 		silent += !clients[i].closed;
 	}
 	ck_assert_uint_eq(slow + silent, 1);
-	talk_close(&talk);
+	echo_close(&echo_sim);
 }
 END_TEST
 
 /* ---- a stalled reader ---------------------------------------------------------------------- */
-/* A server that talks to one client which stops reading. */
-static uint64_t flood(struct talk *talk, struct side *server)
+/* A server sends to one client that has stopped reading. */
+static uint64_t flood(struct echo_sim *echo_sim, struct side *server)
 {
 	static const uint8_t BYTES[1000];
 	uint64_t sent = server->sent;
 	for (uint32_t i = 0; i < 1000; i++) {
 		send_bytes(server, BYTES, sizeof BYTES);
-		io_sim_run_until(talk->sim, io_sim_now(talk->sim) + NS_PER_MS);
+		io_sim_run_until(echo_sim->sim, io_sim_now(echo_sim->sim) + NS_PER_MS);
 	}
 	return server->sent - sent;
 }
 
-START_TEST(a_stalled_reader_holds_no_more_than_its_buffers_and_gets_all_when_it_reads_again)
+START_TEST(a_stalled_reader_holds_bounded_bytes_and_gets_all_of_them_later)
 {
-	struct talk talk;
+	struct echo_sim echo_sim;
 	struct io_sim_options options = io_sim_options_default(check_seed());
 	options.limits.queue_bytes = 100000;
-	talk_open(&talk, options);
+	echo_open(&echo_sim, options);
 	for (uint32_t i = 0; i < CLIENTS; i++)
-		clients[i].rounds = ROUNDS - 1; /* says one thing, then finishes; these stay */
+		clients[i].rounds = ROUNDS - 1; /* they send one message and stay */
 	for (uint32_t i = 0; i < CLIENTS; i++)
 		io_sim_stall(clients[i].stream, true);
-	io_sim_run_until(talk.sim, io_sim_now(talk.sim) + NS_PER_S);
-	ck_assert_uint_eq(talk.open, CLIENTS);
+	io_sim_run_until(echo_sim.sim, io_sim_now(echo_sim.sim) + NS_PER_S);
+	ck_assert_uint_eq(echo_sim.open, CLIENTS);
 	struct side *server = &servers[2];
-	uint64_t accepted = flood(&talk, server) + server->received;
+	uint64_t accepted = flood(&echo_sim, server) + server->received;
 	ck_assert_uint_le(stream_queued(server->stream), options.limits.queue_bytes);
 	ck_assert_uint_le(io_sim_in_kernel(server->stream), options.kernel_bytes);
 	ck_assert_uint_eq(accepted,
 			  stream_queued(server->stream) + io_sim_in_kernel(server->stream));
-	ck_assert_uint_gt(io_counters(talk.server)->writes_refused, 0);
-	talk.echoed = 0;
+	ck_assert_uint_gt(io_counters(echo_sim.server)->writes_refused, 0);
+	echo_sim.echoed = 0;
 	for (uint32_t i = 0; i < CLIENTS; i++)
 		io_sim_stall(clients[i].stream, false);
 	stream_finish(server->stream);
-	ck_assert(io_sim_run_for(talk.sim, all_closed, &talk, soon(&talk)));
-	ck_assert_uint_ge(io_counters(io_sim_host(talk.sim, 0))->bytes_out, accepted);
-	ck_assert_uint_eq(io_counters(talk.server)->queued_bytes, 0);
-	talk_close(&talk);
+	ck_assert(io_sim_run_for(echo_sim.sim, all_closed, &echo_sim, in_ten_minutes(&echo_sim)));
+	ck_assert_uint_ge(io_counters(io_sim_host(echo_sim.sim, 0))->bytes_out, accepted);
+	ck_assert_uint_eq(io_counters(echo_sim.server)->queued_bytes, 0);
+	echo_close(&echo_sim);
 }
 END_TEST
 
@@ -311,7 +314,7 @@ static void take_time(void *context)
 	slow->at[slow->count++] = before;
 }
 
-START_TEST(what_takes_time_holds_up_its_own_thread_and_no_other)
+START_TEST(spent_time_delays_its_own_thread_only)
 {
 	struct slow slow = { 0 }, other = { 0 };
 	struct io_sim_options options = io_sim_options_default(check_seed());
@@ -343,7 +346,7 @@ static void count_signal(void *context, int signal)
 	++*(uint32_t *)context;
 }
 
-START_TEST(a_signal_and_a_run_without_events_both_come_to_an_end)
+START_TEST(a_run_ends_at_a_signal_or_without_events)
 {
 	struct io_sim *sim;
 	uint32_t signals = 0;
@@ -362,18 +365,16 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("tests/lib/io_sim");
 	TCase *network = tcase_create("network");
-	tcase_add_loop_test(network, every_byte_comes_back_whatever_is_torn, 0, 4);
-	tcase_add_loop_test(network, the_same_seed_is_the_same_run_and_another_is_not, 0, 3);
-	tcase_add_loop_test(network, lost_connections_end_on_both_sides_and_leave_nothing_behind, 0,
+	tcase_add_loop_test(network, every_byte_is_echoed_whatever_reads_and_writes_are_cut, 0, 4);
+	tcase_add_loop_test(network, equal_seeds_give_equal_runs_and_other_seeds_others, 0, 3);
+	tcase_add_loop_test(network, a_lost_connection_closes_on_both_sides_and_leaks_nothing, 0,
 			    4);
 	tcase_add_test(network, a_vanished_peer_is_noticed_only_by_what_it_does_not_acknowledge);
-	tcase_add_test(
-		network,
-		a_stalled_reader_holds_no_more_than_its_buffers_and_gets_all_when_it_reads_again);
+	tcase_add_test(network, a_stalled_reader_holds_bounded_bytes_and_gets_all_of_them_later);
 	suite_add_tcase(suite, network);
 	TCase *time = tcase_create("time");
-	tcase_add_test(time, what_takes_time_holds_up_its_own_thread_and_no_other);
-	tcase_add_test(time, a_signal_and_a_run_without_events_both_come_to_an_end);
+	tcase_add_test(time, spent_time_delays_its_own_thread_only);
+	tcase_add_test(time, a_run_ends_at_a_signal_or_without_events);
 	suite_add_tcase(suite, time);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* Log: lines of fields, escapes, levels and the limit per second. */
+/* Log: lines of fields, escapes, levels, and the limit of lines a second. */
 #include "server/io/log.h"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ START_TEST(a_line_has_time_level_event_and_pairs)
 }
 END_TEST
 
-START_TEST(what_is_under_the_level_is_not_said)
+START_TEST(lines_below_the_level_are_not_written)
 {
 	struct caught caught = { 0 };
 	log_set_sink(catch_line, &caught);
@@ -53,7 +53,7 @@ START_TEST(what_is_under_the_level_is_not_said)
 }
 END_TEST
 
-START_TEST(a_place_that_says_too_much_is_held_back_and_counted_and_others_are_not)
+START_TEST(a_noisy_place_is_limited_and_counted_and_others_are_not)
 {
 	struct caught caught = { 0 };
 	log_set_sink(catch_line, &caught);
@@ -105,7 +105,7 @@ START_TEST(levels_are_read_by_name)
 }
 END_TEST
 
-START_TEST(a_reader_who_stops_costs_lines_but_no_time_and_no_audit)
+START_TEST(a_reader_that_stops_loses_lines_but_delays_nothing_and_loses_no_audit)
 {
 	static char text[1 << 20];
 	int ends[2];
@@ -115,7 +115,7 @@ START_TEST(a_reader_who_stops_costs_lines_but_no_time_and_no_audit)
 	int saved = dup(STDERR_FILENO);
 	dup2(ends[1], STDERR_FILENO);
 	log_start();
-	/* Were this to wait, the test would end by its time. */
+	/* A log that waited for the reader would exceed the time limit of the test. */
 	for (int i = 0; i < 3000; i++) {
 		struct log_site fresh = { 0 };
 		log_line(&fresh, LOG_INFO, "filler", "%0200d", i);
@@ -151,7 +151,7 @@ START_TEST(quoted_text_cannot_leave_its_quotes)
 	memset(longest, '"', sizeof longest - 1);
 	longest[sizeof longest - 1] = '\0';
 	log_quote(out, longest);
-	/* Every one inside is escaped, the last is not. */
+	/* Every quote inside is escaped; the last byte is the closing quote. */
 	size_t length = strlen(out);
 	ck_assert_uint_gt(length, LOG_TEXT_BYTES - 8);
 	ck_assert_uint_eq(length % 2, 0);
@@ -161,7 +161,7 @@ START_TEST(quoted_text_cannot_leave_its_quotes)
 }
 END_TEST
 
-START_TEST(who_is_noisy_holds_back_himself_alone_and_audits_nobody)
+START_TEST(a_noisy_source_limits_itself_only_and_audits_are_never_limited)
 {
 	struct caught caught = { 0 };
 	struct log_site noisy = { 0 }, calm = { 0 };
@@ -185,15 +185,14 @@ static Suite *make(void)
 	Suite *suite = suite_create("server/log");
 	TCase *line = tcase_create("line");
 	tcase_add_test(line, a_line_has_time_level_event_and_pairs);
-	tcase_add_test(line, what_is_under_the_level_is_not_said);
-	tcase_add_test(line,
-		       a_place_that_says_too_much_is_held_back_and_counted_and_others_are_not);
+	tcase_add_test(line, lines_below_the_level_are_not_written);
+	tcase_add_test(line, a_noisy_place_is_limited_and_counted_and_others_are_not);
 	tcase_add_test(line, a_hostile_name_cannot_make_a_second_line);
 	tcase_add_test(line, a_line_that_is_too_long_is_cut);
 	tcase_add_test(line, levels_are_read_by_name);
-	tcase_add_test(line, a_reader_who_stops_costs_lines_but_no_time_and_no_audit);
+	tcase_add_test(line, a_reader_that_stops_loses_lines_but_delays_nothing_and_loses_no_audit);
 	tcase_add_test(line, quoted_text_cannot_leave_its_quotes);
-	tcase_add_test(line, who_is_noisy_holds_back_himself_alone_and_audits_nobody);
+	tcase_add_test(line, a_noisy_source_limits_itself_only_and_audits_are_never_limited);
 	suite_add_tcase(suite, line);
 	return suite;
 }

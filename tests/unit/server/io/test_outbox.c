@@ -1,4 +1,4 @@
-/* On a stream that takes what the test lets it take. */
+/* An outbox over a stream that accepts as many frames as the test sets. */
 #include "server/io/outbox.h"
 
 #include <string.h>
@@ -15,9 +15,9 @@ struct sink {
 	enum status answer;
 };
 
-static struct sink *first_writer; /* of the round */
+static struct sink *first_writer; /* of the current flush */
 
-static enum status take(struct stream *stream, struct frame *const frames[], uint32_t count)
+static enum status sink_write(struct stream *stream, struct frame *const frames[], uint32_t count)
 {
 	struct sink *sink = (struct sink *)stream;
 	ck_assert_uint_gt(count, 0);
@@ -39,7 +39,7 @@ static size_t queued(const struct stream *stream)
 	return ((const struct sink *)stream)->queued;
 }
 
-static const struct stream_ops ops = { .write = take, .queued = queued };
+static const struct stream_ops ops = { .write = sink_write, .queued = queued };
 static struct frame_pool *pool;
 static struct outbox_set set;
 
@@ -92,7 +92,7 @@ START_TEST(a_round_leaves_in_few_writes_and_in_order)
 }
 END_TEST
 
-START_TEST(who_has_something_first_is_served_first)
+START_TEST(every_outbox_is_flushed_first_at_times)
 {
 	enum { CLIENTS = 5 };
 	struct sink sinks[CLIENTS];
@@ -110,7 +110,7 @@ START_TEST(who_has_something_first_is_served_first)
 	for (uint32_t i = 0; i < CLIENTS; i++)
 		ck_assert_uint_eq(sinks[i].frames, 10);
 	ck_assert(was_first[0] && was_first[CLIENTS - 1]);
-	/* One that goes away while it waits to be flushed is not touched. */
+	/* An outbox that is released while it waits for a flush is not touched. */
 	for (uint32_t i = 0; i < CLIENTS; i++)
 		outbox_put(&outboxes[i], frame_of(10, 1));
 	outbox_release(&outboxes[2]);
@@ -121,7 +121,7 @@ START_TEST(who_has_something_first_is_served_first)
 }
 END_TEST
 
-START_TEST(bounds_are_of_control_and_of_time)
+START_TEST(a_client_is_slow_by_queued_control_bytes_or_by_time)
 {
 	struct sink sink;
 	struct outbox outbox;
@@ -132,14 +132,14 @@ START_TEST(bounds_are_of_control_and_of_time)
 	ck_assert_int_eq(outbox_verdict(&outbox, 1000), STATUS_OK);
 	ck_assert_int_eq(outbox_verdict(&outbox, 1000 + OUTBOX_SOFT_MS * NS_PER_MS), STATUS_OK);
 	ck_assert_int_eq(outbox_verdict(&outbox, 1001 + OUTBOX_SOFT_MS * NS_PER_MS), STATUS_SLOW);
-	/* Once below it the time begins anew. */
+	/* Once the queue is below the soft limit, the time counts from zero again. */
 	sink.queued = 0;
 	ck_assert_int_eq(outbox_verdict(&outbox, 2 * OUTBOX_SOFT_MS * NS_PER_MS), STATUS_OK);
 	sink.queued = OUTBOX_HARD_BYTES;
 	ck_assert_int_eq(outbox_verdict(&outbox, 2 * OUTBOX_SOFT_MS * NS_PER_MS), STATUS_OK);
 	sink.queued = OUTBOX_HARD_BYTES + 1;
 	ck_assert_int_eq(outbox_verdict(&outbox, 2 * OUTBOX_SOFT_MS * NS_PER_MS), STATUS_SLOW);
-	/* A large frame of state is not held against the client; what is added to it is. */
+	/* A large frame of state does not count against the client; bytes queued in addition do. */
 	sink.queued = 0;
 	outbox_put_state(&outbox, frame_of(1 << 20, 1));
 	outbox_flush(&outbox);
@@ -152,9 +152,9 @@ START_TEST(bounds_are_of_control_and_of_time)
 }
 END_TEST
 
-/* Two ticks may be made before the loop comes to them: the second is not held against a client
- * that reads. */
-START_TEST(what_is_of_this_turn_does_not_make_a_client_slow)
+/* Two ticks may be encoded in one turn of LOOP; the second does not count against a client that
+ * reads. */
+START_TEST(frames_of_the_same_turn_do_not_make_a_client_slow)
 {
 	struct sink sink;
 	struct outbox outbox;
@@ -175,7 +175,7 @@ START_TEST(what_is_of_this_turn_does_not_make_a_client_slow)
 }
 END_TEST
 
-START_TEST(one_that_is_never_idle_keeps_a_bound)
+START_TEST(a_client_that_is_never_idle_keeps_a_bound)
 {
 	struct sink sink;
 	struct outbox outbox;
@@ -191,7 +191,7 @@ START_TEST(one_that_is_never_idle_keeps_a_bound)
 }
 END_TEST
 
-START_TEST(after_a_failure_nothing_more_goes_out)
+START_TEST(after_a_failure_nothing_more_is_written)
 {
 	struct sink sink;
 	struct outbox outbox;
@@ -222,7 +222,7 @@ START_TEST(a_message_without_memory_ends_the_client_and_one_too_large_does_not)
 	message.reply.value = (struct wire_slice){ raw, 3 + WIRE_FRAME_MIN };
 	ck_assert_int_eq(outbox_send(&outbox, &message), STATUS_FULL);
 	ck_assert_int_eq(outbox_verdict(&outbox, 0), STATUS_OK);
-	/* The largest that fits is of the size agreed, to the byte. */
+	/* The largest message that fits has exactly the agreed frame size. */
 	uint32_t most = 0;
 	for (uint32_t bytes = WIRE_FRAME_MIN - 64; bytes < WIRE_FRAME_MIN; bytes++) {
 		struct frame *frame;
@@ -237,7 +237,8 @@ START_TEST(a_message_without_memory_ends_the_client_and_one_too_large_does_not)
 	ck_assert_uint_eq(most, WIRE_FRAME_MIN);
 	message.reply.value.bytes = 0;
 	heap_fail_at(1);
-	ck_assert_int_eq(outbox_send(&outbox, &message), STATUS_OK); /* from an idle frame */
+	ck_assert_int_eq(outbox_send(&outbox, &message),
+			 STATUS_OK); /* uses an idle frame: no allocation */
 	heap_fail_at(0);
 	outbox_flush(&outbox);
 	outbox.frame_max = WIRE_FRAME_DOWN;
@@ -260,13 +261,13 @@ static Suite *make(void)
 	Suite *suite = suite_create("server/session/outbox");
 	TCase *rounds = tcase_create("rounds");
 	tcase_add_test(rounds, a_round_leaves_in_few_writes_and_in_order);
-	tcase_add_test(rounds, who_has_something_first_is_served_first);
+	tcase_add_test(rounds, every_outbox_is_flushed_first_at_times);
 	suite_add_tcase(suite, rounds);
 	TCase *bounds = tcase_create("bounds");
-	tcase_add_test(bounds, bounds_are_of_control_and_of_time);
-	tcase_add_test(bounds, what_is_of_this_turn_does_not_make_a_client_slow);
-	tcase_add_test(bounds, one_that_is_never_idle_keeps_a_bound);
-	tcase_add_test(bounds, after_a_failure_nothing_more_goes_out);
+	tcase_add_test(bounds, a_client_is_slow_by_queued_control_bytes_or_by_time);
+	tcase_add_test(bounds, frames_of_the_same_turn_do_not_make_a_client_slow);
+	tcase_add_test(bounds, a_client_that_is_never_idle_keeps_a_bound);
+	tcase_add_test(bounds, after_a_failure_nothing_more_is_written);
 	tcase_add_test(bounds, a_message_without_memory_ends_the_client_and_one_too_large_does_not);
 	suite_add_tcase(suite, bounds);
 	return suite;

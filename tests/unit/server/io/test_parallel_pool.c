@@ -1,4 +1,4 @@
-/* Parallel pool: every item is done once, with any number of workers and callers. */
+/* Parallel pool: every item is processed once, with any number of workers and callers. */
 #include "server/io/parallel_pool.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@ struct job {
 	uint32_t workers;
 	uint32_t grain;
 	uint32_t count;
-	/* Each item's own slot: how often it was done, and what came out. */
+	/* For each item: how often it was processed, and its result. */
 	uint32_t done[ITEMS];
 	double value[ITEMS];
 	atomic_uint bad_worker, short_runs;
@@ -34,7 +34,7 @@ static void work(uint32_t first, uint32_t last, uint32_t worker, void *context)
 	}
 }
 
-/* Runs a job and checks that each item was done exactly once; returns the sum by index. */
+/* Runs a job and checks that each item was processed exactly once; returns the sum in index order. */
 static double run_and_check(const struct parallel *parallel, struct job *job, uint32_t count,
 			    uint32_t grain)
 {
@@ -57,7 +57,7 @@ static double run_and_check(const struct parallel *parallel, struct job *job, ui
 
 static struct job jobs[CALLERS];
 
-START_TEST(every_item_is_done_once_and_the_result_is_that_of_one_worker)
+START_TEST(every_item_is_processed_once_and_the_result_equals_that_of_one_worker)
 {
 	struct parallel_pool *pool;
 	struct rng rng = rng_seeded(check_seed());
@@ -82,7 +82,7 @@ static void count_one(uint32_t first, uint32_t last, uint32_t worker, void *cont
 		seen[i]++;
 }
 
-START_TEST(thousands_of_tiny_stages_in_a_row_lose_nothing)
+START_TEST(thousands_of_small_stages_lose_no_item)
 {
 	struct parallel_pool *pool;
 	uint32_t wrong = 0;
@@ -120,7 +120,7 @@ static void *caller_main(void *context)
 	return NULL;
 }
 
-START_TEST(several_callers_at_once_each_get_their_own_work_done)
+START_TEST(several_callers_at_once_get_their_own_results)
 {
 	struct parallel_pool *pool;
 	struct caller callers[CALLERS];
@@ -147,7 +147,7 @@ START_TEST(a_number_of_workers_out_of_range_is_refused)
 }
 END_TEST
 
-START_TEST(the_twin_shuffles_the_pieces_and_keeps_the_contract)
+START_TEST(the_simulated_pool_shuffles_the_pieces_and_keeps_the_contract)
 {
 	struct io_sim *sim;
 	struct io_sim_options options = io_sim_options_default(check_seed());
@@ -166,12 +166,12 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/io/parallel_pool");
 	TCase *run = tcase_create("run");
-	tcase_add_loop_test(run, every_item_is_done_once_and_the_result_is_that_of_one_worker, 1,
-			    6);
-	tcase_add_test(run, thousands_of_tiny_stages_in_a_row_lose_nothing);
-	tcase_add_test(run, several_callers_at_once_each_get_their_own_work_done);
+	tcase_add_loop_test(
+		run, every_item_is_processed_once_and_the_result_equals_that_of_one_worker, 1, 6);
+	tcase_add_test(run, thousands_of_small_stages_lose_no_item);
+	tcase_add_test(run, several_callers_at_once_get_their_own_results);
 	tcase_add_test(run, a_number_of_workers_out_of_range_is_refused);
-	tcase_add_test(run, the_twin_shuffles_the_pieces_and_keeps_the_contract);
+	tcase_add_test(run, the_simulated_pool_shuffles_the_pieces_and_keeps_the_contract);
 	suite_add_tcase(suite, run);
 	return suite;
 }

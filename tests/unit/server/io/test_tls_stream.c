@@ -1,4 +1,5 @@
-/* TLS over the simulated twin: torn reads and writes, the peer written by hand on OpenSSL. */
+/* TLS over the simulated network, which cuts reads and writes anywhere. The peer is written by hand
+ * on OpenSSL. */
 #include <check.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -16,7 +17,7 @@
 enum { ROOM = 4 << 20 };
 #define HERE "tcp:127.0.0.1:7400"
 
-/* ---- a certificate of one's own ---------------------------------------------------------------- */
+/* ---- a self-signed certificate ----------------------------------------------------------------- */
 static char cert_path[64], key_path[64], other_path[64];
 
 static EVP_PKEY *write_key(const char *path)
@@ -43,7 +44,7 @@ static void write_certificate(const char *path, EVP_PKEY *key)
 	X509_set_issuer_name(cert, name);
 	ck_assert_int_gt(X509_sign(cert, key, EVP_sha256()), 0);
 	FILE *file = fopen(path, "w");
-	/* Some tests take it for a key. */
+	/* The certificate is readable by others, and some tests pass its path as that of a key. */
 	ck_assert_int_eq(fchmod(fileno(file), 0600), 0);
 	ck_assert_int_eq(PEM_write_X509(file, cert), 1);
 	fclose(file);
@@ -59,7 +60,7 @@ struct owner {
 	enum status why;
 };
 
-/* The client: OpenSSL over a plain stream. */
+/* The client: OpenSSL over a plain stream of the simulation. */
 struct guest {
 	struct stream *stream;
 	SSL_CTX *context;
@@ -76,7 +77,7 @@ static struct frame_pool *pool;
 static struct tls_context *context;
 static struct owner owner;
 static struct guest guest;
-static bool eager; /* the owner speaks first */
+static bool owner_writes_first; /* the owner writes before it has received anything */
 
 static size_t owner_space(void *at, uint8_t **into)
 {
@@ -128,7 +129,7 @@ static void guest_send_sealed(struct guest *self)
 		write_bytes(self->stream, sealed, (size_t)got);
 }
 
-static void guest_move(struct guest *self)
+static void guest_step(struct guest *self)
 {
 	int got = SSL_is_init_finished(self->ssl) ? 1 : SSL_do_handshake(self->ssl);
 	self->open = self->open || got == 1;
@@ -151,12 +152,12 @@ static void guest_received(void *at, size_t bytes)
 {
 	struct guest *self = at;
 	BIO_write(SSL_get_rbio(self->ssl), self->raw, (int)bytes);
-	guest_move(self);
+	guest_step(self);
 }
 
 static void guest_connected(void *at)
 {
-	guest_move(at);
+	guest_step(at);
 }
 
 static void guest_closed(void *at, enum status why)
@@ -178,7 +179,7 @@ static void accepted(void *at, struct stream *under)
 	owner.stream = tls_stream_create(context, under, pool);
 	ck_assert_ptr_nonnull(owner.stream);
 	stream_start(owner.stream, &OWNER, &owner);
-	if (eager)
+	if (owner_writes_first)
 		write_bytes(owner.stream, "too soon", 8);
 }
 
@@ -223,12 +224,12 @@ static void teardown(void)
 	unlink(other_path);
 }
 
-static void run(uint64_t ms)
+static void run_for_ms(uint64_t ms)
 {
 	io_sim_run_until(sim, io_sim_now(sim) + ms * NS_PER_MS);
 }
 
-static void come(int version_max)
+static void connect_guest(int version_max)
 {
 	struct address address;
 	guest.context = SSL_CTX_new(TLS_client_method());
@@ -242,10 +243,10 @@ static void come(int version_max)
 	ck_assert_int_eq(address_parse(HERE, &address, NULL), STATUS_OK);
 	ck_assert_int_eq(io_connect(io_sim_host(sim, 1), &address, &GUEST, &guest, &guest.stream),
 			 STATUS_OK);
-	run(200);
+	run_for_ms(200);
 }
 
-static void guest_say(const void *data, size_t bytes)
+static void guest_write(const void *data, size_t bytes)
 {
 	ck_assert_int_eq(SSL_write(guest.ssl, data, (int)bytes), (int)bytes);
 	guest_send_sealed(&guest);
@@ -258,18 +259,18 @@ static void fill(uint8_t *data, size_t bytes)
 }
 
 /* ---- properties -------------------------------------------------------------------------------- */
-START_TEST(what_is_said_on_one_side_is_heard_on_the_other_in_any_pieces)
+START_TEST(bytes_arrive_in_both_directions_in_any_pieces)
 {
 	static uint8_t data[300000];
 	struct peer peer;
 	fill(data, sizeof data);
-	come(TLS1_3_VERSION);
+	connect_guest(TLS1_3_VERSION);
 	ck_assert(guest.open);
 	ck_assert_uint_eq(tls_context_counters(context)->handshakes, 1);
 	stream_peer(owner.stream, &peer);
 	ck_assert(peer.secure && peer.local);
-	guest_say(data, sizeof data);
-	run(3000);
+	guest_write(data, sizeof data);
+	run_for_ms(3000);
 	ck_assert_uint_eq(owner.count, sizeof data);
 	ck_assert_mem_eq(owner.bytes, data, sizeof data);
 	struct frame *frames[3];
@@ -280,7 +281,7 @@ START_TEST(what_is_said_on_one_side_is_heard_on_the_other_in_any_pieces)
 		frames[i]->bytes = SIZES[i];
 	}
 	ck_assert_int_eq(stream_write(owner.stream, frames, 3), STATUS_OK);
-	run(5000);
+	run_for_ms(5000);
 	ck_assert_uint_eq(guest.count, 10 + 200000 + 40);
 	ck_assert_mem_eq(guest.bytes + 10, data, 200000);
 	ck_assert_mem_eq(guest.bytes + 200010, data, 40);
@@ -291,8 +292,8 @@ END_TEST
 
 START_TEST(older_versions_are_refused_with_an_alert)
 {
-	come(TLS1_2_VERSION);
-	run(3000);
+	connect_guest(TLS1_2_VERSION);
+	run_for_ms(3000);
 	ck_assert(!guest.open && guest.failed);
 	ck_assert_uint_eq(owner.closed, 1);
 	ck_assert_uint_eq(owner.count, 0);
@@ -313,87 +314,87 @@ START_TEST(plain_text_is_refused)
 	ck_assert_int_eq(address_parse(HERE, &address, NULL), STATUS_OK);
 	ck_assert_int_eq(io_connect(io_sim_host(sim, 1), &address, &MUTE, &guest, &guest.stream),
 			 STATUS_OK);
-	run(50);
+	run_for_ms(50);
 	write_bytes(guest.stream, "\xc6\x00\x00\x00\x05hello", 10);
-	run(3000);
+	run_for_ms(3000);
 	ck_assert_uint_eq(owner.closed, 1);
 	ck_assert_uint_eq(owner.count, 0);
 }
 END_TEST
 
-START_TEST(nothing_is_said_before_the_handshake_is_complete)
+START_TEST(the_owner_gets_nothing_before_the_handshake_is_complete)
 {
-	eager = true;
-	come(TLS1_3_VERSION);
+	owner_writes_first = true;
+	connect_guest(TLS1_3_VERSION);
 	ck_assert(guest.open);
 	ck_assert_uint_eq(guest.count, 0);
 	write_bytes(owner.stream, "now", 3);
-	run(1000);
+	run_for_ms(1000);
 	ck_assert_uint_eq(guest.count, 3);
 }
 END_TEST
 
-START_TEST(an_owner_without_room_holds_the_peer_up_and_gets_everything_later)
+START_TEST(an_owner_without_space_stops_the_peer_and_gets_everything_later)
 {
 	static uint8_t data[400000];
 	fill(data, sizeof data);
-	come(TLS1_3_VERSION);
+	connect_guest(TLS1_3_VERSION);
 	owner.window = 0;
-	guest_say(data, sizeof data);
-	run(2000);
+	guest_write(data, sizeof data);
+	run_for_ms(2000);
 	ck_assert_uint_eq(owner.count, 0);
 	owner.window = 5000;
 	stream_resume(owner.stream);
-	run(5000);
+	run_for_ms(5000);
 	ck_assert_uint_eq(owner.count, sizeof data);
 	ck_assert_mem_eq(owner.bytes, data, sizeof data);
 }
 END_TEST
 
-START_TEST(last_words_arrive_and_the_end_is_told_from_a_cut)
+START_TEST(bytes_before_the_end_arrive_and_a_cut_is_distinguished_from_an_end)
 {
-	come(TLS1_3_VERSION);
+	connect_guest(TLS1_3_VERSION);
 	write_bytes(owner.stream, "goodbye", 7);
 	stream_finish(owner.stream);
-	run(4000);
+	run_for_ms(4000);
 	ck_assert_uint_eq(guest.count, 7);
 	ck_assert(guest.ended && !guest.failed);
 	ck_assert_uint_eq(owner.closed, 1);
 }
 END_TEST
 
-START_TEST(a_peer_that_says_its_end_closes_in_good_order)
+START_TEST(a_peer_that_sends_close_notify_closes_without_an_error)
 {
-	come(TLS1_3_VERSION);
-	guest_say("x", 1);
+	connect_guest(TLS1_3_VERSION);
+	guest_write("x", 1);
 	SSL_shutdown(guest.ssl);
 	guest_send_sealed(&guest);
-	run(4000);
+	run_for_ms(4000);
 	ck_assert_uint_eq(owner.count, 1);
 	ck_assert_uint_eq(owner.closed, 1);
 	ck_assert_int_eq(owner.why, STATUS_OK);
 }
 END_TEST
 
-START_TEST(one_changed_bit_ends_it_and_is_never_delivered)
+START_TEST(a_changed_bit_closes_the_stream_and_is_not_delivered)
 {
-	come(TLS1_3_VERSION);
+	connect_guest(TLS1_3_VERSION);
 	uint8_t sealed[4096];
 	ck_assert_int_eq(SSL_write(guest.ssl, "secret", 6), 6);
 	int got = BIO_read(SSL_get_wbio(guest.ssl), sealed, sizeof sealed);
 	sealed[got - 1] ^= 1;
 	write_bytes(guest.stream, sealed, (size_t)got);
-	run(4000);
+	run_for_ms(4000);
 	ck_assert_uint_eq(owner.count, 0);
 	ck_assert_uint_eq(owner.closed, 1);
 	ck_assert_int_eq(owner.why, STATUS_CLOSED);
 }
 END_TEST
 
-START_TEST(what_waits_is_bounded)
+START_TEST(queued_bytes_are_bounded)
 {
 	static uint8_t data[200000];
-	come(TLS1_3_VERSION);
+	connect_guest(TLS1_3_VERSION);
 	io_sim_stall(guest.stream, true);
 	struct frame *frame;
 	ck_assert_int_eq(frame_create(pool, sizeof data, &frame), STATUS_OK);
@@ -407,14 +408,14 @@ START_TEST(what_waits_is_bounded)
 	ck_assert_uint_le(stream_queued(owner.stream), io_sim_host(sim, 0)->limits.queue_bytes);
 	frame_release(frame);
 	io_sim_stall(guest.stream, false);
-	run(20000);
+	run_for_ms(20000);
 	ck_assert_uint_eq(guest.count, (size_t)taken * sizeof data);
-	/* The network tears what it carries: the queue below may empty more than once on the way. */
+	/* The network delivers in pieces, so the queue of the plain stream may drain several times. */
 	ck_assert_uint_ge(owner.drained, 1);
 }
 END_TEST
 
-START_TEST(a_wrong_certificate_is_named_and_a_reload_of_one_changes_nothing)
+START_TEST(an_invalid_certificate_is_named_and_reloading_it_changes_nothing)
 {
 	struct reason why;
 	struct tls_context *none;
@@ -423,17 +424,17 @@ START_TEST(a_wrong_certificate_is_named_and_a_reload_of_one_changes_nothing)
 	ck_assert_int_eq(tls_context_create(cert_path, cert_path, &none, &why), STATUS_TYPE);
 	ck_assert_str_eq(why.field, "tls-key");
 	ck_assert_int_eq(tls_context_reload(context, cert_path, other_path, &why), STATUS_RANGE);
-	come(TLS1_3_VERSION);
+	connect_guest(TLS1_3_VERSION);
 	ck_assert(guest.open);
-	/* A new one serves those to come; who is in stays in. */
-	/* A key that everybody may read is none. */
+	/* A reloaded certificate serves later connections; existing connections stay open. */
+	/* A key file that others may read is refused. */
 	ck_assert_int_eq(chmod(key_path, 0644), 0);
 	ck_assert_int_eq(tls_context_reload(context, cert_path, key_path, &why), STATUS_FORBIDDEN);
 	ck_assert_str_eq(why.field, "tls-key");
 	ck_assert_int_eq(chmod(key_path, 0600), 0);
 	ck_assert_int_eq(tls_context_reload(context, cert_path, key_path, &why), STATUS_OK);
-	guest_say("x", 1);
-	run(1000);
+	guest_write("x", 1);
+	run_for_ms(1000);
 	ck_assert_uint_eq(owner.count, 1);
 }
 END_TEST
@@ -443,16 +444,16 @@ static Suite *make(void)
 	Suite *suite = suite_create("tls_stream");
 	TCase *cases = tcase_create("tls");
 	tcase_add_checked_fixture(cases, setup, teardown);
-	tcase_add_test(cases, what_is_said_on_one_side_is_heard_on_the_other_in_any_pieces);
+	tcase_add_test(cases, bytes_arrive_in_both_directions_in_any_pieces);
 	tcase_add_test(cases, older_versions_are_refused_with_an_alert);
 	tcase_add_test(cases, plain_text_is_refused);
-	tcase_add_test(cases, nothing_is_said_before_the_handshake_is_complete);
-	tcase_add_test(cases, an_owner_without_room_holds_the_peer_up_and_gets_everything_later);
-	tcase_add_test(cases, last_words_arrive_and_the_end_is_told_from_a_cut);
-	tcase_add_test(cases, a_peer_that_says_its_end_closes_in_good_order);
-	tcase_add_test(cases, one_changed_bit_ends_it_and_is_never_delivered);
-	tcase_add_test(cases, what_waits_is_bounded);
-	tcase_add_test(cases, a_wrong_certificate_is_named_and_a_reload_of_one_changes_nothing);
+	tcase_add_test(cases, the_owner_gets_nothing_before_the_handshake_is_complete);
+	tcase_add_test(cases, an_owner_without_space_stops_the_peer_and_gets_everything_later);
+	tcase_add_test(cases, bytes_before_the_end_arrive_and_a_cut_is_distinguished_from_an_end);
+	tcase_add_test(cases, a_peer_that_sends_close_notify_closes_without_an_error);
+	tcase_add_test(cases, a_changed_bit_closes_the_stream_and_is_not_delivered);
+	tcase_add_test(cases, queued_bytes_are_bounded);
+	tcase_add_test(cases, an_invalid_certificate_is_named_and_reloading_it_changes_nothing);
 	suite_add_tcase(suite, cases);
 	return suite;
 }

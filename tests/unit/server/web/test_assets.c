@@ -1,4 +1,4 @@
-/* The viewer's files in memory: what is found, as what, and what never is. */
+/* The files of the viewer in memory: paths, types, compression, and paths that are never served. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ START_TEST(every_file_is_found_by_its_path_and_nothing_else_is)
 }
 END_TEST
 
-START_TEST(a_file_is_packed_where_that_is_smaller_and_unpacks_to_itself)
+START_TEST(a_file_is_compressed_if_smaller_and_unpacks_to_itself)
 {
 	struct reason why;
 	ck_assert_int_eq(assets_load(&assets, home, &why), STATUS_OK);
@@ -98,7 +98,7 @@ START_TEST(a_file_is_packed_where_that_is_smaller_and_unpacks_to_itself)
 }
 END_TEST
 
-START_TEST(other_bytes_have_another_tag_and_the_same_the_same)
+START_TEST(a_tag_changes_if_and_only_if_the_bytes_change)
 {
 	struct reason why;
 	char before[40];
@@ -116,7 +116,7 @@ START_TEST(other_bytes_have_another_tag_and_the_same_the_same)
 }
 END_TEST
 
-START_TEST(the_end_of_a_name_says_what_it_is)
+START_TEST(the_suffix_of_a_name_gives_its_type)
 {
 	ck_assert_str_eq(asset_type("/a.js"), "text/javascript; charset=utf-8");
 	ck_assert_str_eq(asset_type("/a.js.map"), "application/json");
@@ -126,7 +126,7 @@ START_TEST(the_end_of_a_name_says_what_it_is)
 }
 END_TEST
 
-START_TEST(a_directory_that_is_not_there_is_an_empty_one)
+START_TEST(a_missing_directory_has_no_files)
 {
 	struct reason why;
 	ck_assert_int_eq(assets_load(&assets, "/nonexistent/cairn", &why), STATUS_OK);
@@ -141,10 +141,10 @@ static Suite *make(void)
 	TCase *cases = tcase_create("files");
 	tcase_add_checked_fixture(cases, setup, teardown);
 	tcase_add_test(cases, every_file_is_found_by_its_path_and_nothing_else_is);
-	tcase_add_test(cases, a_file_is_packed_where_that_is_smaller_and_unpacks_to_itself);
-	tcase_add_test(cases, other_bytes_have_another_tag_and_the_same_the_same);
-	tcase_add_test(cases, the_end_of_a_name_says_what_it_is);
-	tcase_add_test(cases, a_directory_that_is_not_there_is_an_empty_one);
+	tcase_add_test(cases, a_file_is_compressed_if_smaller_and_unpacks_to_itself);
+	tcase_add_test(cases, a_tag_changes_if_and_only_if_the_bytes_change);
+	tcase_add_test(cases, the_suffix_of_a_name_gives_its_type);
+	tcase_add_test(cases, a_missing_directory_has_no_files);
 	suite_add_tcase(suite, cases);
 	return suite;
 }

@@ -1,5 +1,6 @@
-/* A WebSocket as a stream, with a libwebsockets of our own behind it: it writes over the bytes in front of
- * what it sends, as it may, keeps a rest when it likes, and cuts what arrives anywhere. */
+/* A WebSocket as a stream, over a substitute for libwebsockets. As the library may, the substitute
+ * overwrites the bytes before the data it sends, sometimes keeps a rest to send later, and cuts
+ * received data anywhere. */
 #include <check.h>
 #include <libwebsockets.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 /* ---- libwebsockets ----------------------------------------------------------------------------- */
 static struct rng rng;
-static struct bytes sent; /* messages put together again, each behind a header */
+static struct bytes sent; /* sent messages put together, each behind a header */
 static struct bytes message;
 static bool partial, wants, killed, closing, paused;
 static uint32_t pieces, fails_in;
@@ -184,15 +185,16 @@ static struct frame *frame_of(const uint8_t *data, size_t bytes)
 	return frame;
 }
 
-/* libwebsockets has got rid of its rest. */
-static void turn(void)
+/* libwebsockets has sent the rest it kept. */
+static void send_rest(void)
 {
 	wants = false;
 	partial = false;
 	(void)web_stream_writable(web);
 }
 
-/* Random messages, cut into frames at random places as senders do: the header whole, in one frame. */
+/* Random messages, cut into frames at random places. As senders do, the header is whole and in one
+ * frame. */
 static void make_messages(struct bytes *stream_bytes, struct frame **frames, uint32_t *count)
 {
 	static uint8_t content[WIRE_FRAME_HEADER + 9000];
@@ -212,7 +214,7 @@ static void make_messages(struct bytes *stream_bytes, struct frame **frames, uin
 	}
 }
 
-START_TEST(whatever_is_written_leaves_as_the_same_messages_and_untouched)
+START_TEST(written_frames_are_sent_as_the_same_messages_and_not_changed)
 {
 	for (int round = 0; round < 300; round++) {
 		struct frame *frames[32], *copies[32], *shared[32] = { NULL };
@@ -227,17 +229,17 @@ START_TEST(whatever_is_written_leaves_as_the_same_messages_and_untouched)
 			ck_assert_int_eq(stream_write(stream, frames + done, part), STATUS_OK);
 			done += part;
 			if (wants && rng_below(&rng, 2) == 0)
-				turn();
+				send_rest();
 		}
-		/* What waits is held by the stream alone, or by others too. */
+		/* A waiting frame is held by the stream alone, or by other holders too. */
 		for (uint32_t i = 0; i < count; i++) {
 			if (rng_below(&rng, 2) == 0)
 				shared[i] = frame_retain(frames[i]);
 			frame_release(frames[i]);
 		}
 		for (int i = 0; i < 200 && stream_queued(stream) > 0; i++)
-			turn();
-		turn();
+			send_rest();
+		send_rest();
 		ck_assert_uint_eq(stream_queued(stream), 0);
 		ck_assert_uint_eq(io.counters.queued_bytes, 0);
 		ck_assert_uint_eq(sent.count, wanted.count);
@@ -256,7 +258,7 @@ START_TEST(whatever_is_written_leaves_as_the_same_messages_and_untouched)
 }
 END_TEST
 
-START_TEST(a_shared_frame_is_as_it_was_after_it_has_been_sent)
+START_TEST(a_shared_frame_is_unchanged_after_it_was_sent)
 {
 	uint8_t data[WIRE_FRAME_HEADER + 3000], before[sizeof(struct frame) + 16];
 	frame_header_put(data, 3000);
@@ -264,7 +266,7 @@ START_TEST(a_shared_frame_is_as_it_was_after_it_has_been_sent)
 	struct frame *frame = frame_of(data, sizeof data);
 	memcpy(before, frame, sizeof(struct frame));
 	ck_assert_int_eq(stream_write(stream, &frame, 1), STATUS_OK);
-	turn();
+	send_rest();
 	ck_assert_mem_eq(frame->data, data, sizeof data);
 	ck_assert_mem_eq(frame, before, sizeof(struct frame));
 	ck_assert_uint_eq(pieces, 1);
@@ -272,7 +274,7 @@ START_TEST(a_shared_frame_is_as_it_was_after_it_has_been_sent)
 }
 END_TEST
 
-START_TEST(a_short_message_of_two_frames_is_one_piece_and_a_long_one_is_not_copied)
+START_TEST(a_short_message_is_joined_into_one_piece_and_a_long_one_is_not_copied)
 {
 	static uint8_t data[WIRE_FRAME_HEADER + 40000];
 	for (int k = 0; k < 2; k++) {
@@ -282,7 +284,7 @@ START_TEST(a_short_message_of_two_frames_is_one_piece_and_a_long_one_is_not_copi
 		pieces = 0;
 		ck_assert_int_eq(stream_write(stream, frames, 2), STATUS_OK);
 		for (int i = 0; i < 4; i++)
-			turn();
+			send_rest();
 		ck_assert_uint_eq(pieces, k == 0 ? 1 : 2);
 		frame_release(frames[0]);
 		frame_release(frames[1]);
@@ -290,12 +292,12 @@ START_TEST(a_short_message_of_two_frames_is_one_piece_and_a_long_one_is_not_copi
 }
 END_TEST
 
-START_TEST(what_waits_is_counted_and_bounded_and_its_end_is_told)
+START_TEST(queued_bytes_are_counted_and_bounded_and_their_end_is_reported)
 {
 	static uint8_t data[WIRE_FRAME_HEADER + 100000];
 	frame_header_put(data, 100000);
 	struct frame *frame = frame_of(data, sizeof data);
-	/* A rest that does not go. */
+	/* A rest that the library cannot send. */
 	while (!partial)
 		ck_assert_int_eq(stream_write(stream, &frame, 1), STATUS_OK);
 	drained = 0;
@@ -308,14 +310,14 @@ START_TEST(what_waits_is_counted_and_bounded_and_its_end_is_told)
 	ck_assert_uint_eq(io.counters.queued_bytes, stream_queued(stream));
 	for (uint32_t i = 0; i < 3 * more && stream_queued(stream) > 0; i++) {
 		ck_assert_uint_eq(drained, 0);
-		turn();
+		send_rest();
 	}
 	ck_assert_uint_eq(drained, 1);
 	frame_release(frame);
 }
 END_TEST
 
-START_TEST(a_write_that_fails_ends_the_stream_later_not_at_once)
+START_TEST(a_failed_write_closes_the_stream_after_the_call_not_within_it)
 {
 	uint8_t data[WIRE_FRAME_HEADER + 10] = { 0 };
 	frame_header_put(data, 10);
@@ -329,8 +331,8 @@ START_TEST(a_write_that_fails_ends_the_stream_later_not_at_once)
 }
 END_TEST
 
-/* A message in fragments, each in pieces. True: the connection is to be closed. */
-static bool hear(const uint8_t *data, size_t bytes, bool binary)
+/* Receives a message in fragments, each in pieces. True: the connection must be closed. */
+static bool receive_message(const uint8_t *data, size_t bytes, bool binary)
 {
 	size_t at = 0;
 	bool ends = false;
@@ -351,7 +353,7 @@ static bool hear(const uint8_t *data, size_t bytes, bool binary)
 	return false;
 }
 
-START_TEST(whatever_arrives_in_any_pieces_is_heard_as_frames)
+START_TEST(messages_received_in_any_pieces_become_frames)
 {
 	struct bytes wanted = { 0 };
 	static uint8_t content[WIRE_FRAME_UP];
@@ -364,7 +366,7 @@ START_TEST(whatever_arrives_in_any_pieces_is_heard_as_frames)
 		ck_assert_int_eq(bytes_append(&wanted, header, sizeof header), STATUS_OK);
 		ck_assert_int_eq(bytes_append(&wanted, content, bytes), STATUS_OK);
 		window = rng_below(&rng, 3) == 0 ? 0 : 1 + rng_below(&rng, 4000);
-		ck_assert(!hear(content, bytes, true));
+		ck_assert(!receive_message(content, bytes, true));
 		if (window == 0) {
 			ck_assert(paused);
 			window = 1 + rng_below(&rng, 100);
@@ -378,8 +380,8 @@ START_TEST(whatever_arrives_in_any_pieces_is_heard_as_frames)
 }
 END_TEST
 
-/* Text, in whatever pieces, is heard as one byte that begins no frame. */
-START_TEST(a_text_becomes_what_no_session_takes)
+/* A text message, in whatever pieces, becomes one byte that begins no frame. */
+START_TEST(a_text_message_becomes_a_byte_that_a_session_refuses)
 {
 	static const uint8_t TEXT[] = "[10, 1]";
 	bool in_two = _i == 1;
@@ -388,24 +390,24 @@ START_TEST(a_text_becomes_what_no_session_takes)
 	ck_assert_uint_eq(heard.count, 1);
 	ck_assert_uint_eq(heard.data[0], 0);
 	ck_assert(killed);
-	/* Nor is what comes behind it heard. */
+	/* Bytes after the text message are not delivered. */
 	ck_assert(web_stream_received(web, TEXT, 5, 0, !in_two, true, true));
 	ck_assert_uint_eq(heard.count, 1);
 }
 END_TEST
 
-START_TEST(too_much_becomes_what_no_session_takes)
+START_TEST(a_message_too_large_becomes_a_byte_that_a_session_refuses)
 {
 	static const uint8_t DATA[100], NO_FRAME[1];
 	ck_assert(web_stream_received(web, DATA, 100, WIRE_FRAME_UP + 1 - 100, true, false, true));
 	ck_assert_uint_eq(heard.count, sizeof NO_FRAME);
 	ck_assert_mem_eq(heard.data, NO_FRAME, sizeof NO_FRAME);
-	/* An owner that says nothing to it is not asked again. */
+	/* An owner that accepted no byte is not called again. */
 	ck_assert(killed);
 }
 END_TEST
 
-START_TEST(a_message_that_does_not_end_in_time_is_refused_and_others_are_not)
+START_TEST(a_message_that_does_not_end_in_time_is_refused)
 {
 	static const uint8_t DATA[100];
 	ck_assert(!web_stream_received(web, DATA, 100, 0, true, false, true));
@@ -421,7 +423,7 @@ START_TEST(a_message_that_does_not_end_in_time_is_refused_and_others_are_not)
 }
 END_TEST
 
-START_TEST(last_words_leave_before_the_end)
+START_TEST(queued_bytes_are_sent_before_the_close)
 {
 	uint8_t data[WIRE_FRAME_HEADER + 10] = { 0 };
 	frame_header_put(data, 10);
@@ -443,17 +445,17 @@ static Suite *make(void)
 	Suite *suite = suite_create("web_stream");
 	TCase *cases = tcase_create("stream");
 	tcase_add_checked_fixture(cases, setup, teardown);
-	tcase_add_test(cases, whatever_is_written_leaves_as_the_same_messages_and_untouched);
-	tcase_add_test(cases, a_shared_frame_is_as_it_was_after_it_has_been_sent);
+	tcase_add_test(cases, written_frames_are_sent_as_the_same_messages_and_not_changed);
+	tcase_add_test(cases, a_shared_frame_is_unchanged_after_it_was_sent);
 	tcase_add_test(cases,
-		       a_short_message_of_two_frames_is_one_piece_and_a_long_one_is_not_copied);
-	tcase_add_test(cases, what_waits_is_counted_and_bounded_and_its_end_is_told);
-	tcase_add_test(cases, a_write_that_fails_ends_the_stream_later_not_at_once);
-	tcase_add_test(cases, whatever_arrives_in_any_pieces_is_heard_as_frames);
-	tcase_add_loop_test(cases, a_text_becomes_what_no_session_takes, 0, 2);
-	tcase_add_test(cases, too_much_becomes_what_no_session_takes);
-	tcase_add_test(cases, a_message_that_does_not_end_in_time_is_refused_and_others_are_not);
-	tcase_add_test(cases, last_words_leave_before_the_end);
+		       a_short_message_is_joined_into_one_piece_and_a_long_one_is_not_copied);
+	tcase_add_test(cases, queued_bytes_are_counted_and_bounded_and_their_end_is_reported);
+	tcase_add_test(cases, a_failed_write_closes_the_stream_after_the_call_not_within_it);
+	tcase_add_test(cases, messages_received_in_any_pieces_become_frames);
+	tcase_add_loop_test(cases, a_text_message_becomes_a_byte_that_a_session_refuses, 0, 2);
+	tcase_add_test(cases, a_message_too_large_becomes_a_byte_that_a_session_refuses);
+	tcase_add_test(cases, a_message_that_does_not_end_in_time_is_refused);
+	tcase_add_test(cases, queued_bytes_are_sent_before_the_close);
 	suite_add_tcase(suite, cases);
 	return suite;
 }
