@@ -1,4 +1,5 @@
-/* test_chol_block.c: the sparse factor of blocks against the matrix it came from, and the order of AMD. */
+/* test_chol_block.c: the sparse block factor against its dense matrix, and the fill of the AMD
+ * order. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static void setup(void)
 				      .value = value };
 }
 
-/* 1 + stiffness × Σ j jᵀ of rows on two bodies each. */
+/* 1 + stiffness × Σ j jᵀ over `links` rows that each act on two bodies. */
 static void make_matrix(struct rng *rng, uint32_t links, double stiffness)
 {
 	memset(dense, 0, sizeof dense);
@@ -49,7 +50,7 @@ static void make_matrix(struct rng *rng, uint32_t links, double stiffness)
 	}
 }
 
-/* The pattern before the diagonal in that order, and the blocks. Returns the fill. */
+/* Analyses and factors the matrix in the given order. Returns the fill in blocks. */
 static size_t factor_in(const uint32_t *order)
 {
 	uint32_t count = 0;
@@ -77,7 +78,7 @@ static size_t factor_in(const uint32_t *order)
 	return fill;
 }
 
-START_TEST(solves_in_any_order_and_amd_fills_in_less)
+START_TEST(the_factor_solves_in_any_order_and_amd_has_less_fill)
 {
 	struct rng rng = rng_seeded(check_seed());
 	static uint32_t work[4096], columns[N * N], starts[N + 1];
@@ -118,8 +119,9 @@ START_TEST(solves_in_any_order_and_amd_fills_in_less)
 }
 END_TEST
 
-/* Stiff rows that depend on each other: eigenvalues of 1 beside 1e10. The inverse lengthens nothing. */
-START_TEST(dependent_stiff_rows_have_a_factor)
+/* Stiff, linearly dependent rows: eigenvalues from 1 to 1e10. All are at least 1, so solving never
+ * increases the length of a vector. */
+START_TEST(dependent_stiff_rows_can_be_factored)
 {
 	struct rng rng = rng_seeded(check_seed() + 1);
 	for (uint32_t round = 0; round < 40; round++) {
@@ -138,7 +140,7 @@ START_TEST(dependent_stiff_rows_have_a_factor)
 }
 END_TEST
 
-START_TEST(a_pattern_that_does_not_fit_is_told_and_not_written)
+START_TEST(a_pattern_beyond_the_capacity_is_counted_but_not_written)
 {
 	uint32_t order[N];
 	struct rng rng = rng_seeded(check_seed() + 2);
@@ -157,7 +159,7 @@ START_TEST(a_pattern_that_does_not_fit_is_told_and_not_written)
 }
 END_TEST
 
-START_TEST(amd_says_when_counts_are_too_large)
+START_TEST(amd_refuses_counts_that_overflow_its_workspace)
 {
 	uint32_t starts[1] = { 0 };
 	ck_assert(order_amd_words(1u << 31, 0) == SIZE_MAX);
@@ -171,10 +173,10 @@ static Suite *make(void)
 	Suite *suite = suite_create("chol_block");
 	TCase *tcase = tcase_create("factor");
 	tcase_add_unchecked_fixture(tcase, setup, NULL);
-	tcase_add_test(tcase, solves_in_any_order_and_amd_fills_in_less);
-	tcase_add_test(tcase, dependent_stiff_rows_have_a_factor);
-	tcase_add_test(tcase, a_pattern_that_does_not_fit_is_told_and_not_written);
-	tcase_add_test(tcase, amd_says_when_counts_are_too_large);
+	tcase_add_test(tcase, the_factor_solves_in_any_order_and_amd_has_less_fill);
+	tcase_add_test(tcase, dependent_stiff_rows_can_be_factored);
+	tcase_add_test(tcase, a_pattern_beyond_the_capacity_is_counted_but_not_written);
+	tcase_add_test(tcase, amd_refuses_counts_that_overflow_its_workspace);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

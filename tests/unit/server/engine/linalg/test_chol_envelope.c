@@ -1,5 +1,4 @@
-/* test_chol_envelope.c: the envelope factor against the dense one, through appends and deletions.
- */
+/* test_chol_envelope.c: the envelope factor against the dense one, after appends and deletions. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +8,7 @@
 
 enum { N = 24 };
 
-/* A banded, diagonally dominant matrix with some far entries. */
+/* A banded, diagonally dominant matrix with a few entries far from the diagonal. */
 static void make_matrix(struct rng *rng, double a[N][N], uint32_t band)
 {
 	memset(a, 0, N * sizeof a[0]);
@@ -49,7 +48,7 @@ static double error_of_solve(const struct chol_envelope *factor, double a[N][N],
 	return worst;
 }
 
-START_TEST(solves_after_any_appends_and_deletions)
+START_TEST(the_factor_solves_after_random_appends_and_deletions)
 {
 	struct rng rng = rng_seeded(check_seed());
 	double a[N][N], scratch[2 * N];
@@ -106,7 +105,7 @@ START_TEST(the_border_gives_the_schur_complement_and_its_solution)
 		wanted -= a[N - 1][i] * y[i];
 	}
 	ck_assert_double_eq_tol(schur, wanted, 1e-13);
-	/* A row that is already there has none. */
+	/* A row equal to one already in the factor has a Schur complement of 0. */
 	factor.size = N - 1;
 	border = chol_envelope_border(&factor, 0);
 	for (uint32_t p = 0; p + 1 < N; p++)
@@ -119,7 +118,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("chol_envelope");
 	TCase *tcase = tcase_create("factor");
-	tcase_add_test(tcase, solves_after_any_appends_and_deletions);
+	tcase_add_test(tcase, the_factor_solves_after_random_appends_and_deletions);
 	tcase_add_test(tcase, the_border_gives_the_schur_complement_and_its_solution);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -1,4 +1,4 @@
-/* Eigenvalues and axes by their defining properties (ch1-3 G-05). */
+/* Eigenvalues and axes, checked by their defining properties (ch1-3 G-05). */
 #include "server/engine/linalg/eigen3.h"
 
 #include <string.h>
@@ -6,14 +6,15 @@
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
 
-/* The largest entry. */
+/* The largest absolute entry. */
 static double size_of(mat3 a)
 {
 	double y = vec3_max_component(vec3_abs(a.y)), z = vec3_max_component(vec3_abs(a.z));
 	return scalar_max(vec3_max_component(vec3_abs(a.x)), scalar_max(y, z));
 }
 
-/* C = Q L Qᵀ, QᵀQ = 1, det Q = 1, descending; `size` is that of the matrix. */
+/* Checks C = Q L Qᵀ, QᵀQ = 1, det Q = 1 and descending values; `size` is the scale of the
+ * entries. */
 static struct eigen3 expect_eigen(mat3 a, double size)
 {
 	struct eigen3 e = eigen3_symmetric(a);
@@ -28,7 +29,7 @@ static struct eigen3 expect_eigen(mat3 a, double size)
 	return e;
 }
 
-START_TEST(a_diagonal_matrix_is_sorted_and_turned_right_handed)
+START_TEST(a_diagonal_matrix_has_descending_values_and_right_handed_axes)
 {
 	struct eigen3 e = expect_eigen(mat3_diagonal(vec3_make(3, 1, 2)), 3);
 	ck_assert(vec3_equal(e.values, vec3_make(3, 2, 1)));
@@ -38,7 +39,7 @@ START_TEST(a_diagonal_matrix_is_sorted_and_turned_right_handed)
 }
 END_TEST
 
-START_TEST(random_matrices_of_every_size_are_taken_apart)
+START_TEST(random_matrices_of_every_size_are_decomposed)
 {
 	struct rng rng = rng_seeded(check_seed());
 	static const double sizes[] = { 1, 1e-300, 1e300, 1e-12, 1e150, 1e-160 };
@@ -82,7 +83,7 @@ START_TEST(only_the_lower_triangle_is_read)
 }
 END_TEST
 
-START_TEST(what_is_not_finite_is_answered)
+START_TEST(a_matrix_that_is_not_finite_has_a_defined_result)
 {
 	mat3 a = mat3_identity();
 	a.x.z = 1.0 / 0.0;
@@ -96,11 +97,11 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("eigen3");
 	TCase *all = tcase_create("eigen3");
-	tcase_add_test(all, a_diagonal_matrix_is_sorted_and_turned_right_handed);
-	tcase_add_test(all, random_matrices_of_every_size_are_taken_apart);
+	tcase_add_test(all, a_diagonal_matrix_has_descending_values_and_right_handed_axes);
+	tcase_add_test(all, random_matrices_of_every_size_are_decomposed);
 	tcase_add_test(all, repeated_and_widely_spread_values_are_found);
 	tcase_add_test(all, only_the_lower_triangle_is_read);
-	tcase_add_test(all, what_is_not_finite_is_answered);
+	tcase_add_test(all, a_matrix_that_is_not_finite_has_a_defined_result);
 	suite_add_tcase(suite, all);
 	return suite;
 }

@@ -1,5 +1,5 @@
 /* Cholesky, LU and LDLᵀ on random, graded, singular and empty matrices: residuals, and agreement of
- * an updated factor with one made afresh. */
+ * an updated factor with a newly computed one. */
 #include <string.h>
 
 #include "server/base/rng.h"
@@ -70,7 +70,7 @@ static void fill(double *v, uint32_t count)
 		v[i] = 0.0 / 0.0;
 }
 
-/* Largest difference between two factors, relative to the largest entry. */
+/* The largest difference between two factors, relative to the largest entry. */
 static double factors_apart(const struct chol *p, const struct chol *q)
 {
 	double apart = 0, size = 0;
@@ -118,7 +118,7 @@ START_TEST(cholesky_factors_in_place_to_the_same_bits)
 }
 END_TEST
 
-START_TEST(cholesky_refuses_what_is_not_definite_and_says_how_far_it_came)
+START_TEST(cholesky_stops_at_the_first_pivot_that_is_not_positive)
 {
 	struct chol chol;
 	for (uint32_t bad = 0; bad < N; bad++) {
@@ -131,7 +131,7 @@ START_TEST(cholesky_refuses_what_is_not_definite_and_says_how_far_it_came)
 }
 END_TEST
 
-START_TEST(an_updated_factor_is_the_factor_of_the_updated_matrix)
+START_TEST(a_rank_one_update_gives_the_factor_of_the_updated_matrix)
 {
 	struct chol chol, fresh;
 	for (uint32_t n = 1; n <= N; n++) {
@@ -141,7 +141,7 @@ START_TEST(an_updated_factor_is_the_factor_of_the_updated_matrix)
 		chol_init(&fresh, G, STRIDE);
 		ck_assert(chol_factor(&chol, A, n, STRIDE));
 		for (int turn = 0; turn < 2; turn++) {
-			/* Up by v vᵀ, then down by the same. */
+			/* An update by v vᵀ, then a downdate by the same v. */
 			random_vector(v, n);
 			for (uint32_t i = 0; i < n; i++)
 				dense_mul_add(A + i * STRIDE, v, v[i], n);
@@ -160,7 +160,7 @@ START_TEST(an_updated_factor_is_the_factor_of_the_updated_matrix)
 }
 END_TEST
 
-START_TEST(a_downdate_past_definite_is_refused_and_changes_nothing)
+START_TEST(a_downdate_to_an_indefinite_matrix_is_refused_and_changes_nothing)
 {
 	struct chol chol;
 	random_definite(A, N, 0.5, 0);
@@ -174,10 +174,9 @@ START_TEST(a_downdate_past_definite_is_refused_and_changes_nothing)
 }
 END_TEST
 
-START_TEST(rows_come_and_go_and_the_factor_stays_that_of_the_rest)
+START_TEST(appends_and_deletions_give_the_factor_of_the_present_rows)
 {
-	/* A random walk over subsets of the variables; `member` lists the ones present, in order.
-	 * */
+	/* A random walk over subsets of the variables; `member` lists the present ones in order. */
 	struct chol chol, fresh;
 	uint32_t member[N], count = 0;
 	double row[N], part[N * STRIDE];
@@ -212,7 +211,7 @@ START_TEST(a_row_that_depends_on_the_others_cannot_be_appended)
 	random_definite(A, 5, 0.5, 0);
 	chol_init(&chol, F, STRIDE);
 	ck_assert(chol_factor(&chol, A, 5, STRIDE));
-	/* A copy of variable 2, a little lighter. */
+	/* A copy of variable 2 with a slightly smaller diagonal entry. */
 	ck_assert(!chol_append(&chol, A + 2 * STRIDE, A[2 * STRIDE + 2] * (1 - 1e-12)));
 	ck_assert_uint_eq(chol.size, 5);
 	dense_copy(x, A + 2 * STRIDE, 5);
@@ -221,13 +220,13 @@ START_TEST(a_row_that_depends_on_the_others_cannot_be_appended)
 }
 END_TEST
 
-START_TEST(lu_solves_both_ways_to_rounding)
+START_TEST(lu_solves_with_the_matrix_and_its_transpose_to_rounding)
 {
 	uint32_t pivots[N];
 	for (int round = 0; round < 20; round++) {
 		for (uint32_t n = 0; n <= N; n++) {
 			random_matrix(A, n);
-			/* Zero diagonals make exchanges necessary. */
+			/* Zero diagonal entries require row exchanges. */
 			for (uint32_t i = 0; i < n && n > 1; i++)
 				A[i * STRIDE + i] = 0;
 			random_vector(b, n);
@@ -246,7 +245,7 @@ START_TEST(lu_solves_both_ways_to_rounding)
 }
 END_TEST
 
-START_TEST(elimination_to_the_rank_solves_what_can_be_solved)
+START_TEST(ranked_elimination_solves_consistent_singular_systems)
 {
 	for (uint32_t round = 0; round < 300; round++) {
 		uint32_t n = 1 + rng_below(&rng, 12), rank = rng_below(&rng, n + 1), columns[12];
@@ -285,7 +284,7 @@ START_TEST(lu_takes_the_first_of_equal_pivots_and_refuses_singular_matrices)
 	double a[9] = { 1, 2, 3, -2, 1, 1, 2, 5, 7 };
 	uint32_t pivots[3];
 	ck_assert(lu_factor(a, 3, 3, pivots));
-	ck_assert_uint_eq(pivots[0], 1); /* −2 before 2 */
+	ck_assert_uint_eq(pivots[0], 1); /* −2 comes before 2 */
 	double singular[9] = { 1, 2, 3, 2, 4, 6, 1, 1, 1 };
 	ck_assert(!lu_factor(singular, 3, 3, pivots));
 	double zero[4] = { 0 }, nan[4] = { 0.0 / 0.0, 1, 1, 1 };
@@ -325,7 +324,7 @@ START_TEST(ldl_stops_at_a_pivot_that_is_too_small)
 }
 END_TEST
 
-START_TEST(products_agree_with_the_definition_in_order)
+START_TEST(matrix_products_agree_with_sums_in_index_order)
 {
 	double c[N * STRIDE], y[N];
 	for (uint32_t n = 0; n <= N; n++) {
@@ -366,17 +365,17 @@ static Suite *make(void)
 	tcase_add_checked_fixture(all, seed, NULL);
 	tcase_add_test(all, cholesky_solves_to_rounding_for_every_size_and_grading);
 	tcase_add_test(all, cholesky_factors_in_place_to_the_same_bits);
-	tcase_add_test(all, cholesky_refuses_what_is_not_definite_and_says_how_far_it_came);
-	tcase_add_test(all, an_updated_factor_is_the_factor_of_the_updated_matrix);
-	tcase_add_test(all, a_downdate_past_definite_is_refused_and_changes_nothing);
-	tcase_add_test(all, rows_come_and_go_and_the_factor_stays_that_of_the_rest);
+	tcase_add_test(all, cholesky_stops_at_the_first_pivot_that_is_not_positive);
+	tcase_add_test(all, a_rank_one_update_gives_the_factor_of_the_updated_matrix);
+	tcase_add_test(all, a_downdate_to_an_indefinite_matrix_is_refused_and_changes_nothing);
+	tcase_add_test(all, appends_and_deletions_give_the_factor_of_the_present_rows);
 	tcase_add_test(all, a_row_that_depends_on_the_others_cannot_be_appended);
-	tcase_add_test(all, lu_solves_both_ways_to_rounding);
-	tcase_add_test(all, elimination_to_the_rank_solves_what_can_be_solved);
+	tcase_add_test(all, lu_solves_with_the_matrix_and_its_transpose_to_rounding);
+	tcase_add_test(all, ranked_elimination_solves_consistent_singular_systems);
 	tcase_add_test(all, lu_takes_the_first_of_equal_pivots_and_refuses_singular_matrices);
 	tcase_add_test(all, ldl_solves_quasi_definite_systems_and_counts_signs);
 	tcase_add_test(all, ldl_stops_at_a_pivot_that_is_too_small);
-	tcase_add_test(all, products_agree_with_the_definition_in_order);
+	tcase_add_test(all, matrix_products_agree_with_sums_in_index_order);
 	suite_add_tcase(suite, all);
 	return suite;
 }

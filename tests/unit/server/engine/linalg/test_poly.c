@@ -1,4 +1,4 @@
-/* Roots in an interval (ch1-3 G-35). */
+/* Roots of polynomials in an interval (ch1-3 G-35). */
 #include "server/engine/linalg/poly.h"
 
 #include "server/base/rng.h"
@@ -52,7 +52,7 @@ START_TEST(a_double_root_survives_a_perturbation_by_rounding)
 	}
 	double clear[3] = { 0.25 + 1e-12, -1, 1 };
 	expect_roots(clear, 2, half, 0, 0);
-	/* A double root beside a single one. */
+	/* A double root next to a single one. */
 	const double roots[] = { 0.3, 0.3, 0.8 }, distinct[] = { 0.3, 0.8 };
 	double c[4];
 	from_roots(c, roots, 3, 3);
@@ -72,7 +72,7 @@ START_TEST(vanishing_leading_coefficients_lower_the_degree)
 	double nothing[4] = { 0 }, constant[4] = { 3 };
 	expect_roots(nothing, 3, NULL, 0, 0);
 	expect_roots(constant, 3, NULL, 0, 0);
-	/* A tiny leading coefficient must not disturb the others. */
+	/* A tiny leading coefficient must not disturb the other roots. */
 	double nearly[4] = { 0.1875, -1, 1, 1e-300 };
 	expect_roots(nearly, 3, parabola, 2, 1e-15);
 }
@@ -90,12 +90,12 @@ START_TEST(roots_at_the_ends_belong_to_the_interval)
 }
 END_TEST
 
-/* On an interval of two neighbouring doubles every knot touches zero to rounding. */
+/* On an interval of two neighbouring doubles every knot is zero up to rounding. */
 START_TEST(there_are_never_more_roots_than_the_degree)
 {
 	for (uint32_t degree = 1; degree <= POLY_DEGREE_MAX; degree++) {
 		double c[POLY_DEGREE_MAX + 1] = { 1 }, roots[POLY_DEGREE_MAX + 1];
-		/* (x − 1) to the power of the degree. */
+		/* (x − 1)^degree */
 		for (uint32_t power = 1; power <= degree; power++)
 			for (uint32_t i = power + 1; i-- > 0;)
 				c[i] = (i > 0 ? c[i - 1] : 0) - (i < power ? c[i] : 0);
@@ -114,7 +114,7 @@ START_TEST(random_roots_are_recovered_up_to_degree_six)
 	for (int n = 0; n < 3000; n++) {
 		uint32_t degree = 1 + rng_below(&rng, POLY_DEGREE_MAX), inside = 0;
 		double roots[POLY_DEGREE_MAX], expected[POLY_DEGREE_MAX], c[POLY_DEGREE_MAX + 1];
-		/* At least 0.15 apart, some of them outside [0, 1]. */
+		/* Roots at least 0.15 apart, some of them outside [0, 1]. */
 		double at = rng_range(&rng, -1, 0);
 		for (uint32_t i = 0; i < degree; i++) {
 			at += rng_range(&rng, 0.15, 0.6);
@@ -128,7 +128,7 @@ START_TEST(random_roots_are_recovered_up_to_degree_six)
 }
 END_TEST
 
-START_TEST(every_root_of_a_random_cubic_is_a_change_of_sign_or_a_touch)
+START_TEST(every_root_of_a_random_cubic_is_a_sign_change_or_a_touch)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int n = 0; n < 20000; n++) {
@@ -139,7 +139,8 @@ START_TEST(every_root_of_a_random_cubic_is_a_change_of_sign_or_a_touch)
 			c[i] = rng_range(&rng, -scale, scale);
 		uint32_t count = poly_cubic(c, -3, 3, roots);
 		double before = -3;
-		/* Between reported roots the sign is constant: count changes on a grid. */
+		/* The sign is constant between reported roots, so sign changes on a grid count
+		 * roots from below. */
 		uint32_t changes = 0;
 		for (int i = 1; i <= 60; i++) {
 			double x = -3 + 0.1 * i, f = poly_value(c, 3, x);
@@ -159,7 +160,7 @@ START_TEST(every_root_of_a_random_cubic_is_a_change_of_sign_or_a_touch)
 }
 END_TEST
 
-START_TEST(wide_intervals_and_tiny_roots_end)
+START_TEST(wide_intervals_and_tiny_roots_terminate)
 {
 	double c[3] = { -1e-300, 1e-3, 1e280 }, roots[2];
 	ck_assert_uint_eq(poly_quadratic(c, 0, 1e8, roots), 1);
@@ -180,8 +181,8 @@ static Suite *make(void)
 	tcase_add_test(all, roots_at_the_ends_belong_to_the_interval);
 	tcase_add_test(all, there_are_never_more_roots_than_the_degree);
 	tcase_add_test(all, random_roots_are_recovered_up_to_degree_six);
-	tcase_add_test(all, every_root_of_a_random_cubic_is_a_change_of_sign_or_a_touch);
-	tcase_add_test(all, wide_intervals_and_tiny_roots_end);
+	tcase_add_test(all, every_root_of_a_random_cubic_is_a_sign_change_or_a_touch);
+	tcase_add_test(all, wide_intervals_and_tiny_roots_terminate);
 	suite_add_tcase(suite, all);
 	return suite;
 }

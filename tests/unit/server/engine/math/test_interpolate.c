@@ -1,4 +1,4 @@
-/* Motion between poses (app A-07), and the start-up check of the arithmetic. */
+/* Motion between two poses (app A-07), and the check of the float environment at start-up. */
 #include "server/engine/math/interpolate.h"
 
 #include <fenv.h>
@@ -25,7 +25,7 @@ static double rotations_apart(quat a, quat b)
 	return angle;
 }
 
-/* The pose at t1 by the formula, not by the shortcut for t1 itself. */
+/* The pose at t1 by the formula; motion_at returns `to` itself there. */
 static pose at_end(const struct motion *motion)
 {
 	struct motion open = *motion;
@@ -50,7 +50,7 @@ START_TEST(both_ends_are_the_given_poses)
 }
 END_TEST
 
-START_TEST(a_quarter_turn_is_a_quarter_turn)
+START_TEST(a_quarter_turn_ends_at_90_degrees)
 {
 	/* app A-07: the book's formula reaches 76.292 degrees here. */
 	struct motion motion;
@@ -63,7 +63,7 @@ START_TEST(a_quarter_turn_is_a_quarter_turn)
 }
 END_TEST
 
-START_TEST(the_velocity_is_that_of_the_poses)
+START_TEST(point_velocity_is_the_difference_quotient_of_the_poses)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int n = 0; n < 300; n++) {
@@ -81,7 +81,7 @@ START_TEST(the_velocity_is_that_of_the_poses)
 }
 END_TEST
 
-START_TEST(no_turn_and_half_turns_have_definite_answers)
+START_TEST(motions_without_a_turn_or_with_a_half_turn_have_one_spin)
 {
 	struct motion motion;
 	pose a = { vec3_make(1, 1, 1), quat_identity() },
@@ -116,7 +116,7 @@ START_TEST(impossible_motions_are_refused_and_change_nothing)
 }
 END_TEST
 
-START_TEST(this_machine_passes_the_check_of_its_arithmetic)
+START_TEST(the_float_environment_of_this_machine_is_accepted)
 {
 	struct reason why = { .text = "none" };
 	ck_assert_msg(float_environment_check(&why) == STATUS_OK, "%s", why.text);
@@ -124,7 +124,7 @@ START_TEST(this_machine_passes_the_check_of_its_arithmetic)
 END_TEST
 
 #ifdef FE_UPWARD
-START_TEST(another_rounding_mode_is_noticed)
+START_TEST(other_rounding_modes_are_refused)
 {
 	static const int modes[] = { FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO };
 	for (size_t i = 0; i < COUNT_OF(modes); i++) {
@@ -141,9 +141,9 @@ END_TEST
 
 #ifdef __SSE2__
 #include <xmmintrin.h>
-START_TEST(flushed_small_numbers_are_noticed)
+START_TEST(flushed_denormals_are_refused)
 {
-	/* Flush-to-zero, denormals-are-zero. */
+	/* MXCSR bits: 15 flushes results to zero, 6 reads denormals as zero. */
 	static const unsigned modes[] = { 0x8000, 0x0040 };
 	for (size_t i = 0; i < COUNT_OF(modes); i++) {
 		struct reason why = { .status = STATUS_OK };
@@ -163,18 +163,18 @@ static Suite *make(void)
 	Suite *suite = suite_create("interpolate");
 	TCase *all = tcase_create("interpolate");
 	tcase_add_test(all, both_ends_are_the_given_poses);
-	tcase_add_test(all, a_quarter_turn_is_a_quarter_turn);
-	tcase_add_test(all, the_velocity_is_that_of_the_poses);
-	tcase_add_test(all, no_turn_and_half_turns_have_definite_answers);
+	tcase_add_test(all, a_quarter_turn_ends_at_90_degrees);
+	tcase_add_test(all, point_velocity_is_the_difference_quotient_of_the_poses);
+	tcase_add_test(all, motions_without_a_turn_or_with_a_half_turn_have_one_spin);
 	tcase_add_test(all, impossible_motions_are_refused_and_change_nothing);
 	suite_add_tcase(suite, all);
 	TCase *machine = tcase_create("float environment");
-	tcase_add_test(machine, this_machine_passes_the_check_of_its_arithmetic);
+	tcase_add_test(machine, the_float_environment_of_this_machine_is_accepted);
 #ifdef FE_UPWARD
-	tcase_add_test(machine, another_rounding_mode_is_noticed);
+	tcase_add_test(machine, other_rounding_modes_are_refused);
 #endif
 #ifdef __SSE2__
-	tcase_add_test(machine, flushed_small_numbers_are_noticed);
+	tcase_add_test(machine, flushed_denormals_are_refused);
 #endif
 	suite_add_tcase(suite, machine);
 	return suite;

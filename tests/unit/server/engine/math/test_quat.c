@@ -1,4 +1,4 @@
-/* Quaternions and matrices against each other (app A-06, C-01 to C-06). */
+/* Quaternions against matrices (app A-06, C-01 to C-06). */
 #include "server/engine/math/quat.h"
 
 #include "server/base/rng.h"
@@ -38,7 +38,7 @@ static double mat3_apart(mat3 a, mat3 b)
 	return scalar_max(vec3_length(d.x), scalar_max(vec3_length(d.y), vec3_length(d.z)));
 }
 
-START_TEST(units_multiply_as_hamilton_wrote)
+START_TEST(unit_quaternions_multiply_by_hamiltons_rules)
 {
 	quat i = { 0, 1, 0, 0 }, j = { 0, 0, 1, 0 }, k = { 0, 0, 0, 1 }, minus = { -1, 0, 0, 0 };
 	ck_assert(quat_equal(quat_mul(i, j), k) && quat_equal(quat_mul(j, k), i));
@@ -48,7 +48,7 @@ START_TEST(units_multiply_as_hamilton_wrote)
 }
 END_TEST
 
-START_TEST(lengths_multiply_and_the_conjugate_of_a_product_turns_around)
+START_TEST(lengths_multiply_and_a_conjugated_product_reverses_its_factors)
 {
 	for (int n = 0; n < 1000; n++) {
 		quat a = quat_scale(any_quat(), 3), b = quat_scale(any_quat(), 0.2);
@@ -88,7 +88,7 @@ START_TEST(axis_and_angle_give_one_rotation_as_matrix_and_as_quaternion)
 }
 END_TEST
 
-START_TEST(conversions_come_back_to_1e_14_at_every_angle)
+START_TEST(conversions_to_axis_and_angle_and_back_are_exact_to_1e_14)
 {
 	static const double angles[] = { 0,    1e-300, 1e-160, 1e-20, 1e-9,	 1e-5,	    1e-4,
 					 2e-4, 0.1,    1,      3,     PI - 1e-4, PI - 1e-9, PI };
@@ -107,7 +107,7 @@ START_TEST(conversions_come_back_to_1e_14_at_every_angle)
 					    1e-14);
 			vec3 r = quat_to_rotation_vector(q);
 			ck_assert_double_le(quat_apart(quat_from_rotation_vector(r), q), 1e-14);
-			/* Small angles keep relative accuracy. */
+			/* Small angles have full relative accuracy. */
 			if (angles[i] > 0)
 				ck_assert_double_le(scalar_abs(angle / angles[i] - 1), 1e-14);
 		}
@@ -115,7 +115,7 @@ START_TEST(conversions_come_back_to_1e_14_at_every_angle)
 }
 END_TEST
 
-START_TEST(a_half_turn_has_one_axis_and_no_turn_has_x)
+START_TEST(a_half_turn_has_a_definite_axis_and_the_identity_has_x)
 {
 	vec3 axis;
 	double angle;
@@ -132,11 +132,11 @@ START_TEST(a_half_turn_has_one_axis_and_no_turn_has_x)
 }
 END_TEST
 
-START_TEST(matrices_of_every_branch_become_the_right_quaternion)
+START_TEST(every_branch_of_matrix_to_quaternion_is_correct)
 {
 	for (int n = 0; n < 3000; n++) {
 		quat q = any_quat();
-		/* One component dominant in turn. */
+		/* Each component is the dominant one in turn. */
 		double *c = (double[]){ q.w, q.x, q.y, q.z };
 		c[n % 4] *= 20;
 		q = quat_normalize(quat_make(c[0], c[1], c[2], c[3]));
@@ -149,7 +149,7 @@ END_TEST
 
 START_TEST(a_million_small_turns_do_not_drift)
 {
-	/* app C-06, with the exact exponential: also where it ends is known. */
+	/* app C-06 with the exact exponential, so the final rotation is known too. */
 	quat q = quat_identity();
 	vec3 spin = vec3_make(0.3, -0.5, 0.2);
 	for (int n = 0; n < 1000000; n++)
@@ -161,7 +161,7 @@ START_TEST(a_million_small_turns_do_not_drift)
 }
 END_TEST
 
-START_TEST(the_derivative_is_the_limit_of_the_integral)
+START_TEST(the_derivative_agrees_with_one_small_step_of_the_integral)
 {
 	for (int n = 0; n < 200; n++) {
 		quat q = any_quat();
@@ -174,7 +174,7 @@ START_TEST(the_derivative_is_the_limit_of_the_integral)
 }
 END_TEST
 
-START_TEST(the_rotation_between_two_directions_takes_one_to_the_other)
+START_TEST(quat_between_rotates_the_first_direction_onto_the_second)
 {
 	for (int n = 0; n < 1000; n++) {
 		vec3 a = vec3_normalize(any_vec3()), b = vec3_normalize(any_vec3());
@@ -189,7 +189,7 @@ START_TEST(the_rotation_between_two_directions_takes_one_to_the_other)
 }
 END_TEST
 
-START_TEST(normalising_what_has_no_direction_gives_the_identity)
+START_TEST(normalising_zero_or_a_non_finite_quaternion_gives_the_identity)
 {
 	quat broken[] = { { 0, 0, 0, 0 }, { 1.0 / 0.0, 0, 0, 0 }, { 0, 0.0 / 0.0, 0, 0 } };
 	for (size_t i = 0; i < COUNT_OF(broken); i++)
@@ -198,7 +198,7 @@ START_TEST(normalising_what_has_no_direction_gives_the_identity)
 }
 END_TEST
 
-START_TEST(matrices_invert_transpose_and_rotate_as_they_should)
+START_TEST(matrix_operations_obey_their_identities)
 {
 	for (int n = 0; n < 1000; n++) {
 		mat3 a = mat3_columns(any_vec3(), any_vec3(), any_vec3()), inverse;
@@ -213,8 +213,9 @@ START_TEST(matrices_invert_transpose_and_rotate_as_they_should)
 				    1e-14);
 		ck_assert_double_le(
 			mat3_apart(mat3_transposed_mul(a, a), mat3_mul(mat3_transpose(a), a)), 0);
-		/* app A-06, and [Ra]× = R [a]× Rᵀ: entries of R err by 4 u and its columns by 8 u in
-		 * length, two products by 3 u of their terms each: (16 + 12) u · 3 · √3 = 1.6e-14. */
+		/* app A-06, and [Ra]× = R [a]× Rᵀ: an entry of R is off by at most 4 u, a column by
+		 * at most 8 u in length, and each of two products adds 3 u of its terms: (16 + 12)
+		 * u · 3 · √3 = 1.6e-14. */
 		ck_assert(vec3_equal(mat3_mul_vec(mat3_skew(v), w), vec3_cross(v, w)));
 		mat3 r = mat3_from_quat(any_quat());
 		mat3 turned = mat3_rotate_tensor(r, mat3_skew(v));
@@ -279,20 +280,20 @@ static Suite *make(void)
 	Suite *suite = suite_create("quat");
 	TCase *all = tcase_create("quat");
 	tcase_add_checked_fixture(all, seed, NULL);
-	tcase_add_test(all, units_multiply_as_hamilton_wrote);
-	tcase_add_test(all, lengths_multiply_and_the_conjugate_of_a_product_turns_around);
+	tcase_add_test(all, unit_quaternions_multiply_by_hamiltons_rules);
+	tcase_add_test(all, lengths_multiply_and_a_conjugated_product_reverses_its_factors);
 	tcase_add_test(all, axis_and_angle_give_one_rotation_as_matrix_and_as_quaternion);
-	tcase_add_test(all, conversions_come_back_to_1e_14_at_every_angle);
-	tcase_add_test(all, a_half_turn_has_one_axis_and_no_turn_has_x);
-	tcase_add_test(all, matrices_of_every_branch_become_the_right_quaternion);
+	tcase_add_test(all, conversions_to_axis_and_angle_and_back_are_exact_to_1e_14);
+	tcase_add_test(all, a_half_turn_has_a_definite_axis_and_the_identity_has_x);
+	tcase_add_test(all, every_branch_of_matrix_to_quaternion_is_correct);
 	tcase_add_test(all, a_million_small_turns_do_not_drift);
-	tcase_add_test(all, the_derivative_is_the_limit_of_the_integral);
-	tcase_add_test(all, the_rotation_between_two_directions_takes_one_to_the_other);
-	tcase_add_test(all, normalising_what_has_no_direction_gives_the_identity);
+	tcase_add_test(all, the_derivative_agrees_with_one_small_step_of_the_integral);
+	tcase_add_test(all, quat_between_rotates_the_first_direction_onto_the_second);
+	tcase_add_test(all, normalising_zero_or_a_non_finite_quaternion_gives_the_identity);
 	suite_add_tcase(suite, all);
 	TCase *matrices = tcase_create("mat3 and pose");
 	tcase_add_checked_fixture(matrices, seed, NULL);
-	tcase_add_test(matrices, matrices_invert_transpose_and_rotate_as_they_should);
+	tcase_add_test(matrices, matrix_operations_obey_their_identities);
 	tcase_add_test(matrices, a_drifted_matrix_becomes_a_rotation_again);
 	tcase_add_test(matrices, poses_compose_and_invert);
 	suite_add_tcase(suite, matrices);

@@ -6,7 +6,7 @@
 
 static const double INF = 1.0 / 0.0, NAN_HERE = 0.0 / 0.0;
 
-/* A double of any size and sign, finite. */
+/* A finite double of any magnitude and sign. */
 static double any_double(struct rng *rng)
 {
 	for (;;) {
@@ -16,7 +16,7 @@ static double any_double(struct rng *rng)
 	}
 }
 
-START_TEST(what_is_finite_and_what_is_not_a_number_is_told_by_bits)
+START_TEST(finite_and_nan_are_recognised)
 {
 	ck_assert(scalar_is_finite(0) && scalar_is_finite(-0x1p-1074) &&
 		  scalar_is_finite(SCALAR_MAX));
@@ -61,7 +61,7 @@ START_TEST(rounding_goes_to_the_nearest_and_halves_to_even)
 }
 END_TEST
 
-START_TEST(rounding_keeps_the_sign_of_zero_and_what_is_not_finite)
+START_TEST(rounding_preserves_signed_zeros_infinities_and_nan)
 {
 	double (*const all[])(double) = { scalar_floor, scalar_ceil, scalar_trunc, scalar_round };
 	for (size_t i = 0; i < COUNT_OF(all); i++) {
@@ -73,7 +73,7 @@ START_TEST(rounding_keeps_the_sign_of_zero_and_what_is_not_finite)
 }
 END_TEST
 
-START_TEST(conversions_take_what_fits_and_refuse_the_rest)
+START_TEST(conversions_to_integers_refuse_values_out_of_range)
 {
 	int32_t i = 7;
 	uint32_t u = 7;
@@ -95,7 +95,7 @@ START_TEST(conversions_take_what_fits_and_refuse_the_rest)
 }
 END_TEST
 
-START_TEST(clamped_conversions_answer_for_every_double)
+START_TEST(clamped_conversions_are_defined_for_every_double)
 {
 	ck_assert_int_eq(scalar_to_i32_clamped(1e300), INT32_MAX);
 	ck_assert_int_eq(scalar_to_i32_clamped(-INF), INT32_MIN);
@@ -108,7 +108,7 @@ START_TEST(clamped_conversions_answer_for_every_double)
 }
 END_TEST
 
-START_TEST(clamp_min_and_max_have_an_answer_for_nan)
+START_TEST(clamp_min_and_max_are_defined_for_nan)
 {
 	ck_assert_double_eq(scalar_clamp(NAN_HERE, 1, 2), 1);
 	ck_assert_double_eq(scalar_clamp(5, 1, 2), 2);
@@ -127,13 +127,13 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("scalar");
 	TCase *all = tcase_create("scalar");
-	tcase_add_test(all, what_is_finite_and_what_is_not_a_number_is_told_by_bits);
+	tcase_add_test(all, finite_and_nan_are_recognised);
 	tcase_add_test(all, floor_and_ceil_enclose_by_less_than_one);
 	tcase_add_test(all, rounding_goes_to_the_nearest_and_halves_to_even);
-	tcase_add_test(all, rounding_keeps_the_sign_of_zero_and_what_is_not_finite);
-	tcase_add_test(all, conversions_take_what_fits_and_refuse_the_rest);
-	tcase_add_test(all, clamped_conversions_answer_for_every_double);
-	tcase_add_test(all, clamp_min_and_max_have_an_answer_for_nan);
+	tcase_add_test(all, rounding_preserves_signed_zeros_infinities_and_nan);
+	tcase_add_test(all, conversions_to_integers_refuse_values_out_of_range);
+	tcase_add_test(all, clamped_conversions_are_defined_for_every_double);
+	tcase_add_test(all, clamp_min_and_max_are_defined_for_nan);
 	suite_add_tcase(suite, all);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* sym3 and its float twin against the full matrices they stand for. */
+/* sym3 and sym3f against full matrices. */
 #include "server/engine/math/sym3.h"
 
 #include "server/base/rng.h"
@@ -14,7 +14,7 @@ static sym3 any_sym3(struct rng *rng)
 	return sym3_load(t);
 }
 
-/* The largest difference of two matrices' entries. */
+/* The largest difference between corresponding entries. */
 static double difference(mat3 a, mat3 b)
 {
 	double most = 0;
@@ -25,7 +25,7 @@ static double difference(mat3 a, mat3 b)
 	return most;
 }
 
-START_TEST(six_numbers_are_the_matrix_they_stand_for)
+START_TEST(a_sym3_agrees_with_its_full_matrix)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t i = 0; i < 1000; i++) {
@@ -48,7 +48,7 @@ START_TEST(six_numbers_are_the_matrix_they_stand_for)
 }
 END_TEST
 
-START_TEST(a_turned_tensor_acts_on_turned_vectors_alike)
+START_TEST(a_rotated_tensor_maps_rotated_vectors_alike)
 {
 	struct rng rng = rng_seeded(check_seed() + 1);
 	for (uint32_t i = 0; i < 1000; i++) {
@@ -68,7 +68,7 @@ START_TEST(a_turned_tensor_acts_on_turned_vectors_alike)
 }
 END_TEST
 
-START_TEST(the_inverse_undoes_and_a_singular_tensor_has_none)
+START_TEST(a_regular_tensor_has_an_inverse_and_a_singular_one_has_none)
 {
 	struct rng rng = rng_seeded(check_seed() + 2);
 	for (uint32_t i = 0; i < 1000; i++) {
@@ -90,7 +90,7 @@ START_TEST(the_inverse_undoes_and_a_singular_tensor_has_none)
 }
 END_TEST
 
-START_TEST(the_float_twin_agrees_to_float_precision)
+START_TEST(sym3f_agrees_with_sym3_to_float_precision)
 {
 	struct rng rng = rng_seeded(check_seed() + 3);
 	for (uint32_t i = 0; i < 1000; i++) {
@@ -107,10 +107,10 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("sym3");
 	TCase *tests = tcase_create("symmetric tensors");
-	tcase_add_test(tests, six_numbers_are_the_matrix_they_stand_for);
-	tcase_add_test(tests, a_turned_tensor_acts_on_turned_vectors_alike);
-	tcase_add_test(tests, the_inverse_undoes_and_a_singular_tensor_has_none);
-	tcase_add_test(tests, the_float_twin_agrees_to_float_precision);
+	tcase_add_test(tests, a_sym3_agrees_with_its_full_matrix);
+	tcase_add_test(tests, a_rotated_tensor_maps_rotated_vectors_alike);
+	tcase_add_test(tests, a_regular_tensor_has_an_inverse_and_a_singular_one_has_none);
+	tcase_add_test(tests, sym3f_agrees_with_sym3_to_float_precision);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -11,7 +11,7 @@
 #include "server/engine/math/scalar.h"
 #include "tests/lib/check_main.h"
 
-/* a − b in units of the last place, for two numbers of one sign. */
+/* a − b in units in the last place; a and b have the same sign. */
 static double units_apart(double a, double b)
 {
 	int64_t x, y;
@@ -44,7 +44,7 @@ static bool takes_two(const char *name)
 
 struct accuracy {
 	uint32_t points;
-	double worst, at[2]; /* units of the last place; arguments */
+	double worst, at[2]; /* units in the last place; arguments */
 };
 
 static struct accuracy measure(const char *wanted)
@@ -77,7 +77,7 @@ static struct accuracy measure(const char *wanted)
 	return result;
 }
 
-/* What trig.h states. */
+/* The accuracy that trig.h states for each function. */
 static const struct {
 	const char *name;
 	double units;
@@ -113,9 +113,9 @@ START_TEST(sine_and_cosine_squared_sum_to_one_at_every_size)
 }
 END_TEST
 
-START_TEST(the_two_ways_of_reducing_an_angle_meet)
+START_TEST(both_angle_reductions_agree_at_their_border)
 {
-	/* Below and above 2^20, where Cody and Waite hand over to Payne and Hanek. */
+	/* The reduction changes at 2^20: Cody and Waite below, Payne and Hanek above. */
 	for (int i = -2000; i < 2000; i++) {
 		double x = 0x1p20 + i * 0x1p-8, s, c, s1, c1;
 		trig_sincos(x, &s, &c);
@@ -140,7 +140,7 @@ START_TEST(the_arctangent_of_sine_and_cosine_is_the_angle)
 }
 END_TEST
 
-START_TEST(functions_never_decrease_where_the_exact_ones_do_not)
+START_TEST(functions_are_monotonic_between_neighbouring_doubles)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int i = 0; i < 20000; i++) {
@@ -155,7 +155,7 @@ END_TEST
 
 static const double INF = 1.0 / 0.0, NAN_HERE = 0.0 / 0.0;
 
-START_TEST(what_is_not_a_number_stays_that_way)
+START_TEST(nan_arguments_give_nan)
 {
 	double (*const one[])(double) = { trig_sin, trig_cos, trig_atan, trig_exp };
 	for (size_t i = 0; i < COUNT_OF(one); i++)
@@ -165,7 +165,7 @@ START_TEST(what_is_not_a_number_stays_that_way)
 }
 END_TEST
 
-START_TEST(ends_of_the_range_are_met_exactly)
+START_TEST(limits_of_the_range_are_exact)
 {
 	ck_assert(trig_exp(0) == 1 && trig_exp(INF) == INF && trig_exp(-INF) == 0);
 	ck_assert(scalar_is_finite(trig_exp(0x1.62e42fefa39efp+9)));
@@ -175,7 +175,7 @@ START_TEST(ends_of_the_range_are_met_exactly)
 }
 END_TEST
 
-START_TEST(atan2_keeps_the_signs_of_zeros_and_infinities)
+START_TEST(atan2_honours_signed_zeros_and_infinities)
 {
 	ck_assert(scalar_bits(trig_atan2(0.0, 1)) == scalar_bits(0.0));
 	ck_assert(scalar_bits(trig_atan2(-0.0, 1)) == scalar_bits(-0.0));
@@ -215,14 +215,14 @@ static Suite *make(void)
 	suite_add_tcase(suite, points);
 	TCase *properties = tcase_create("properties");
 	tcase_add_test(properties, sine_and_cosine_squared_sum_to_one_at_every_size);
-	tcase_add_test(properties, the_two_ways_of_reducing_an_angle_meet);
+	tcase_add_test(properties, both_angle_reductions_agree_at_their_border);
 	tcase_add_test(properties, the_arctangent_of_sine_and_cosine_is_the_angle);
-	tcase_add_test(properties, functions_never_decrease_where_the_exact_ones_do_not);
+	tcase_add_test(properties, functions_are_monotonic_between_neighbouring_doubles);
 	suite_add_tcase(suite, properties);
 	TCase *special = tcase_create("special values");
-	tcase_add_test(special, what_is_not_a_number_stays_that_way);
-	tcase_add_test(special, ends_of_the_range_are_met_exactly);
-	tcase_add_test(special, atan2_keeps_the_signs_of_zeros_and_infinities);
+	tcase_add_test(special, nan_arguments_give_nan);
+	tcase_add_test(special, limits_of_the_range_are_exact);
+	tcase_add_test(special, atan2_honours_signed_zeros_and_infinities);
 	tcase_add_test(special, powers_of_special_numbers_follow_c99);
 	suite_add_tcase(suite, special);
 	return suite;

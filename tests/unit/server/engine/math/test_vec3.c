@@ -1,4 +1,4 @@
-/* vec3 with its small relatives vec2 and vec3f. */
+/* vec3, vec2 and vec3f. */
 #include "server/engine/math/vec3.h"
 
 #include "server/base/rng.h"
@@ -35,7 +35,7 @@ END_TEST
 
 START_TEST(a_contact_frame_breaks_ties_in_the_order_x_y_z)
 {
-	/* app A-05's known values, and the corners where components are equal. */
+	/* The values that app A-05 gives, and the corners where components are equal. */
 	static const vec3 known[3][3] = {
 		{ { 1, 0, 0 }, { 0, 0, 1 }, { 0, -1, 0 } },
 		{ { 0, 1, 0 }, { 0, 0, -1 }, { -1, 0, 0 } },
@@ -48,9 +48,9 @@ START_TEST(a_contact_frame_breaks_ties_in_the_order_x_y_z)
 	}
 	double h = 1 / scalar_sqrt(3);
 	vec3_frame(vec3_make(h, h, -h), &t, &k);
-	ck_assert(t.x == 0); /* x is dropped */
+	ck_assert(t.x == 0); /* all are equal: x comes first */
 	vec3_frame(vec3_normalize(vec3_make(2, 1, -1)), &t, &k);
-	ck_assert(t.y == 0); /* y before z */
+	ck_assert(t.y == 0); /* of equal y and z, y comes first */
 }
 END_TEST
 
@@ -92,7 +92,7 @@ START_TEST(normalising_gives_unit_or_zero)
 }
 END_TEST
 
-START_TEST(components_are_reached_by_axis_and_ties_go_to_the_lower)
+START_TEST(components_are_indexed_by_axis_and_ties_give_the_lower_axis)
 {
 	vec3 a = vec3_make(1, 2, 3);
 	for (uint32_t axis = 0; axis < 3; axis++) {
@@ -113,7 +113,7 @@ START_TEST(components_are_reached_by_axis_and_ties_go_to_the_lower)
 }
 END_TEST
 
-START_TEST(the_plane_is_the_xy_part_of_space)
+START_TEST(vec2_agrees_with_the_xy_part_of_vec3)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int i = 0; i < 1000; i++) {
@@ -129,7 +129,7 @@ START_TEST(the_plane_is_the_xy_part_of_space)
 }
 END_TEST
 
-START_TEST(the_float_twin_follows_within_float_rounding)
+START_TEST(vec3f_agrees_with_vec3_to_float_rounding)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int i = 0; i < 1000; i++) {
@@ -153,9 +153,9 @@ static Suite *make(void)
 	tcase_add_test(all, a_contact_frame_breaks_ties_in_the_order_x_y_z);
 	tcase_add_test(all, products_obey_their_identities);
 	tcase_add_test(all, normalising_gives_unit_or_zero);
-	tcase_add_test(all, components_are_reached_by_axis_and_ties_go_to_the_lower);
-	tcase_add_test(all, the_plane_is_the_xy_part_of_space);
-	tcase_add_test(all, the_float_twin_follows_within_float_rounding);
+	tcase_add_test(all, components_are_indexed_by_axis_and_ties_give_the_lower_axis);
+	tcase_add_test(all, vec2_agrees_with_the_xy_part_of_vec3);
+	tcase_add_test(all, vec3f_agrees_with_vec3_to_float_rounding);
 	suite_add_tcase(suite, all);
 	return suite;
 }

@@ -1,4 +1,5 @@
-/* test_wide.c: numbers without a last exponent against long double, which has a later one. */
+/* test_wide.c: numbers with an unbounded exponent against long double, whose exponent range is
+ * larger than a double's. */
 #include "server/engine/math/wide.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ static void near(wide found, long double expected, long double size)
 	ck_assert(fabsl(long_of(found) - expected) <= 0x1p-53L * size);
 }
 
-START_TEST(arithmetic_is_that_of_long_double_to_the_last_bit_of_a_double)
+START_TEST(arithmetic_agrees_with_long_double_to_2_to_the_minus_53)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int i = 0; i < 100000; i++) {
@@ -50,8 +51,8 @@ START_TEST(arithmetic_is_that_of_long_double_to_the_last_bit_of_a_double)
 }
 END_TEST
 
-/* Terms and their opposites in any order, and one that is left. */
-START_TEST(what_is_left_of_a_sum_that_cancels_is_exact)
+/* Sums, in random order, of terms that cancel in pairs and of one term without a partner. */
+START_TEST(the_remainder_of_a_cancelling_sum_is_exact)
 {
 	enum { TERMS = 12 };
 	struct rng rng = rng_seeded(check_seed() + 3);
@@ -77,7 +78,7 @@ START_TEST(what_is_left_of_a_sum_that_cancels_is_exact)
 }
 END_TEST
 
-START_TEST(shifts_are_those_of_the_library)
+START_TEST(scalar_shift_agrees_with_ldexp)
 {
 	struct rng rng = rng_seeded(check_seed() + 1);
 	for (int i = 0; i < 100000; i++) {
@@ -90,7 +91,7 @@ START_TEST(shifts_are_those_of_the_library)
 }
 END_TEST
 
-START_TEST(a_bound_that_is_not_there_is_beyond_all)
+START_TEST(an_infinite_bound_is_beyond_every_finite_number)
 {
 	wide none = wide_of(__builtin_inf()),
 	     most = wide_times(wide_of(SCALAR_MAX), wide_of(1e300));
@@ -106,10 +107,10 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("wide");
 	TCase *tcase = tcase_create("arithmetic");
-	tcase_add_test(tcase, arithmetic_is_that_of_long_double_to_the_last_bit_of_a_double);
-	tcase_add_test(tcase, what_is_left_of_a_sum_that_cancels_is_exact);
-	tcase_add_test(tcase, shifts_are_those_of_the_library);
-	tcase_add_test(tcase, a_bound_that_is_not_there_is_beyond_all);
+	tcase_add_test(tcase, arithmetic_agrees_with_long_double_to_2_to_the_minus_53);
+	tcase_add_test(tcase, the_remainder_of_a_cancelling_sum_is_exact);
+	tcase_add_test(tcase, scalar_shift_agrees_with_ldexp);
+	tcase_add_test(tcase, an_infinite_bound_is_beyond_every_finite_number);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
