@@ -49,7 +49,7 @@ export class Client {
    *   options
    * @param {(error: Closed) => void} [options.onClosed] called once for each connection that ends
    * @param {(how: "resumed" | "joined") => void} [options.onBack] called after a reconnect by `reconnects`
-   * @returns {Promise<Client>} rejects with Refused (auth, role, …) or Closed
+   * @returns {Promise<Client>} rejects with Refused (auth, forbidden, …) or Closed
    */
   static async over(open, address, options = {}) {
     const client = new Client(open, address, options);

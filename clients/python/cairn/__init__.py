@@ -9,8 +9,8 @@
         print(stepped.tick, stepped.hash, stepped.bodies[body].position)
 
 Every call waits for its answer. Frames have profile `plain` unless subscribe() names another. Values are floats in SI
-units, vectors tuples of three, rotations tuples (w, x, y, z), hashes strings of 16 hexadecimal digits. A refusal of the
-server is raised as cairn.Refused with its status, field and text.
+units, vectors tuples of three, rotations tuples (w, x, y, z), hashes strings of 16 hexadecimal digits. If the server refuses
+a request, the call raises cairn.Refused with status, field and text.
 """
 from . import areas
 from .client import (Body, Client, Closed, Frame, Refused, Result, State, Stepped, World, connect)

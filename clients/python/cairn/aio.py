@@ -12,12 +12,12 @@
 
     asyncio.run(main())
 
-One task reads the connection; what nobody waits for goes to the worlds, as in the synchronous client. Addresses are
-unix:PATH, tcp:HOST:PORT and tls:HOST:PORT. Several tasks may use one client. What only sends (World.send, World.focus) is
-not awaited.
+One task reads the connection. A message that answers no request goes to the worlds, as in the synchronous client. Addresses
+are unix:PATH, tcp:HOST:PORT and tls:HOST:PORT. Several tasks may use one client. Methods that only send (World.send,
+World.focus) are not coroutines.
 
-Where the connection is lost, everything that waits raises Closed. A client made with resumes=True is then taken up again,
-by one task, with mirrors, numbers and owned bodies as they were:
+When the connection is lost, everything that waits raises Closed. With resumes=True one task then resumes the session, whose
+mirrors, batch numbers and owned bodies continue:
 
     async with aio.connect(address, resumes=True) as client:
         ...
@@ -90,8 +90,8 @@ class Client(Session):
     def __init__(self, *options):
         super().__init__(*options)
         self.error = Closed("not connected yet")  # None: messages may be sent
-        self.wire = self  # what the synchronous World sends through
-        self._waiting = []  # (kinds, matches, number of the message asked with, its ref or None, future)
+        self.wire = self  # the synchronous World sends through client.wire
+        self._waiting = []  # (kinds, matches, number of the request's message, its ref or None, future)
         self._task = self._writer = None
 
     async def _start(self):
@@ -99,7 +99,7 @@ class Client(Session):
         return self
 
     async def _greet(self, address, hello):
-        """Connects and says HELLO. Until WELCOME has come (_take) nothing else is sent."""
+        """Connects and sends HELLO. Until WELCOME arrives (_take) no other message is sent."""
         try:
             self._reader, self._writer = await asyncio.wait_for(_open(address, self.tls), self.timeout)
             self._task = asyncio.create_task(self._read())
@@ -112,9 +112,10 @@ class Client(Session):
         """Closes the connection. A resumable session ends too, because GOODBYE is sent first."""
         if self.error is None and self.welcome.get("resume_token"):
             self._write("goodbye", 0)
-        await self._drop(Closed("the connection has been closed here"))
+        await self._drop(Closed("this client has closed the connection"))
 
     async def _drop(self, error):
+        """Closes the transport; everything that waits raises `error`."""
         if self._task is not None:
             self._task.cancel()
         self._end(error)
@@ -127,10 +128,10 @@ class Client(Session):
             pass  # the connection had ended already
 
     async def resume(self):
-        """As cairn.Client.resume: after Closed (and `retry` seconds) connects again, where GOODBYE sent it or where it
-        was, and takes the session up. Raises Refused ("expired") where the session is gone."""
-        hello = self._hello_again()
-        await self._drop(Closed("the connection is made anew"))
+        """As cairn.Client.resume: resumes the session after Closed (wait `retry` seconds first), at the redirect of the last
+        GOODBYE, else at the old address. Raises Refused ("expired") if the session has expired."""
+        hello = self._resume_hello()
+        await self._drop(Closed("the connection is replaced by a new one"))
         await self._greet(self.redirect or self.address, hello)
 
     # ---- messages --------------------------------------------------------------------------------
@@ -151,8 +152,8 @@ class Client(Session):
             await self._writer.drain()
 
     async def _answer(self, kinds, matches, name, ref, send):
-        """Sends, and waits for the first message of one of `kinds` for which matches(fields), or the ERROR about `name`
-        with `ref`."""
+        """Calls send(), then waits for the first message of one of `kinds` for which matches(fields) is true. Raises Refused
+        for the ERROR about message `name` with `ref`."""
         future = asyncio.get_running_loop().create_future()
         entry = (kinds, matches, MESSAGE[name], ref, future)
         self._waiting.append(entry)
@@ -161,20 +162,20 @@ class Client(Session):
             await self._drain()
             return await asyncio.wait_for(future, self.timeout)
         except asyncio.TimeoutError:
-            raise Closed("no answer came in time") from None
+            raise Closed(f"no answer within {self.timeout:g} s") from None
         finally:
             if entry in self._waiting:
                 self._waiting.remove(entry)
             if future.done() and not future.cancelled():
                 future.exception()  # if sending failed first, its error is raised; mark this one as retrieved
 
-    async def _ask_for(self, kinds, matches, ref, name, *fields):
+    async def _request(self, kinds, matches, ref, name, *fields):
         return await self._answer(kinds, matches, name, ref, lambda: self.send(name, *fields))
 
     async def ask(self, answer, name, *fields):
-        """A request whose first field is a fresh ref, and its answer's fields. Raises Refused."""
+        """Sends a request whose first field is a new ref and returns the fields of its answer. Raises Refused, Closed."""
         ref = self.next_ref()
-        return await self._ask_for([answer], lambda f: f[0] == ref, ref, name, ref, *fields)
+        return await self._request([answer], lambda f: f[0] == ref, ref, name, ref, *fields)
 
     async def _read(self):
         try:
@@ -190,11 +191,11 @@ class Client(Session):
         except (ConnectionError, ssl.SSLError) as error:
             self._end(error if isinstance(error, Closed) else Closed(str(error)))
 
-    def _give(self, kind, fields):
+    def _deliver(self, kind, fields):
         """Passes a message to the task that waits for it, if any."""
         for entry in self._waiting:
-            kinds, matches, asked, ref, future = entry
-            refused = kind == "error" and (ref is None or (fields[0] == ref and fields[3] == asked))
+            kinds, matches, number, ref, future = entry
+            refused = kind == "error" and (ref is None or (fields[0] == ref and fields[3] == number))
             if future.done() or not (refused or (kind in kinds and matches(fields))):
                 continue
             self._waiting.remove(entry)
@@ -206,12 +207,12 @@ class Client(Session):
 
     def _take(self, kind, fields):
         if kind == "welcome":
-            self._begin(fields[0])
-        self._give(kind, fields)
+            self._take_welcome(fields[0])
+        self._deliver(kind, fields)
         if kind == "ping":
             self._write("pong", fields[0])
         elif kind == "goodbye":
-            raise self._left(fields)
+            raise self._goodbye(fields)
         elif kind in STATE:
             for world in self.worlds.values():
                 world.take_state(kind, fields)
@@ -225,14 +226,14 @@ class Client(Session):
         elif kind == "world_info" and fields[1] in self.worlds:
             self.worlds[fields[1]].take_info(fields)
 
-    def _begin(self, welcome):
+    def _take_welcome(self, welcome):
         """Handles WELCOME before later messages of the session, and before any other task can send."""
-        again = bool(self.welcome)
+        resumed = bool(self.welcome)
         self._welcomed(welcome)
         self.error = None
         for world in self.worlds.values():
             world.end(None)
-        for message in self._said_again() if again else ():
+        for message in self._pending_messages() if resumed else ():
             self._write(*message)
 
     def _end(self, error):
@@ -255,11 +256,11 @@ class Client(Session):
                 return False
             found.append(info)
             return info[1] == 0 or info[10] + 1 >= info[11]
-        await self._ask_for(["world_info"], is_last, ref, "world_list", ref)
+        await self._request(["world_info"], is_last, ref, "world_list", ref)
         return [(info[1], info[9], MODES[info[6]], info[3]) for info in found if info[1] != 0]
 
     async def create(self, name, **options):
-        """A new, paused world. Options: rate (Hz or (num, den)), planar, gravity, seed, method, running …"""
+        """Creates a world, paused unless running=True, and joins it. Options as of cairn.Client.create."""
         if isinstance(options.get("rate"), int):
             options["rate"] = [options["rate"], 1]
         if "gravity" in options:
@@ -279,22 +280,23 @@ class Client(Session):
 
 
 class World(_World):
-    """A world this client has joined; as cairn.World, with its waiting methods to be awaited."""
+    """A world this client has joined; as cairn.World, with coroutines for the methods that wait."""
 
     def __init__(self, client, number, name):
         super().__init__(client, number, name)
-        self._news = asyncio.Event()  # set and renewed with every frame and result
+        self._news = asyncio.Event()  # set, and replaced by a new one, with every frame and result
         self._ended = None
         self._refusals = {}  # batch -> Refused, of batches that result() waits for
 
-    def _tell(self):
+    def _wake(self):
+        """Wakes all tasks in _wait."""
         self._news.set()
         self._news = asyncio.Event()
 
     def end(self, error):
         """Wakes all waiting tasks with the error of the connection; None: it is open again."""
         self._ended = error
-        self._tell()
+        self._wake()
 
     async def _wait(self, timeout):
         if self._ended is not None:
@@ -324,7 +326,8 @@ class World(_World):
         await self.control(4, sessions)
 
     async def shape(self, data=None, **kind):
-        """A shape's id here: shape(sphere=0.5), shape(box=(1, 2, 3)), or canonical bytes."""
+        """The id of a shape in this world: shape(sphere=0.5), shape(box=(1, 2, 3)), or canonical bytes. Uploads the shape
+        once."""
         if data is None:
             (name, value), = kind.items()
             data = shape_bytes.KINDS[name](value)
@@ -340,21 +343,21 @@ class World(_World):
         for i in range(of - 1):
             self.client.send("shape_upload", *part(i))
             await self.client._drain()
-        return await self.client._ask_for(["shape_info"], lambda f: f[0] == ref, ref, "shape_upload", *part(of - 1))
+        return await self.client._request(["shape_info"], lambda f: f[0] == ref, ref, "shape_upload", *part(of - 1))
 
     def take_results(self, items):
         super().take_results(items)
-        self._tell()
+        self._wake()
 
     def take_refusal(self, batch, refused):
         if batch in self._refusals:
             self._refusals[batch] = refused
             self.unused(batch)
-            self._tell()
+            self._wake()
 
     def take_durable(self, epoch, tick, edit=0):
         self.durable = (epoch, tick, edit)
-        self._tell()
+        self._wake()
 
     async def result(self, batch):
         """Waits for the result of a batch of send(). Raises Refused."""
@@ -369,14 +372,16 @@ class World(_World):
         return Result.take(self.results.pop(batch))
 
     async def apply(self, *commands):
-        """A batch and its result. A world that stands is edited as it stands, without a tick."""
+        """Sends a batch and waits for its Result; in a world that is not running it is applied without a tick. Raises
+        Refused."""
         if self.mode != "running":
             stepped = await self.step(0, commands=commands, want=0)
             return Result(0, stepped.tick, stepped.values, stepped.edit)
         return await self.result(self.send(*commands))
 
     async def spawn(self, **fields):
-        """Makes a body (fields of the SPAWN command) and returns its id."""
+        """Makes a body (fields of the command spawn; by default dynamic at the origin) and returns its id. Raises
+        Refused."""
         return (await self.apply(command("spawn", **({"status": 2, "position": (0, 0, 0)} | fields)))).values[0]
 
     async def remove(self, body):
@@ -385,12 +390,12 @@ class World(_World):
     # ---- harness ---------------------------------------------------------------------------------
 
     async def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None, joints=False):
-        """One round trip: commands, n ticks, the state's hash and what is wanted of it."""
+        """Applies commands, then n ticks, as cairn.World.step."""
         self.request += 1
         request = self.request
         if want is None:
             want = self._want(bodies, totals, joints)
-        return self._stepped(await self.client._ask_for(
+        return self._stepped(await self.client._request(
             ["stepped"], lambda f: f[0] == self.number and f[1] == request, request,
             "step", self.number, request, from_tick, n, list(commands), want))
 
@@ -410,7 +415,8 @@ class World(_World):
         return await self.client.join(name)
 
     async def wait_durable(self, tick, timeout=10.0, edit=0):
-        """Waits until everything up to (`tick`, `edit`) of the present epoch is on the server's disk."""
+        """Waits until everything up to (`tick`, `edit`) of the present epoch is on the server's disk. Raises TimeoutError
+        after `timeout` seconds."""
         async def reached():
             while self.durable is None or self.durable < (self.epoch, tick, edit):
                 await self._wait(timeout)
@@ -428,7 +434,7 @@ class World(_World):
         return data
 
     async def joints(self, body=0):
-        """The joints of a body, or of all, as dicts: id, type, a, b, coordinates, force, torque, anchors …"""
+        """The joints of a body, or (0) all joints, as cairn.World.joints."""
         return [of_list(item) for item in await self._pages("joints", body, lambda item: item[0])]
 
     async def linked(self, body):
@@ -448,12 +454,12 @@ class World(_World):
 
     async def subscribe(self, sub=1, fields=31, divisor=1, events=0, profile="plain", hash_every=1, areas=(),
                         follow=(), budget=0, joints=0):
-        """Subscribes as cairn.World.subscribe, and waits for the first frame; frames() then yields."""
+        """Subscribes as cairn.World.subscribe and waits for the first frame; frames() then yields the frames."""
         known = set(self.subscriptions)
         try:
             message = self._subscription(sub, fields, divisor, events, profile, hash_every, areas, follow, budget,
                                          joints)
-            await self.client._ask_for(["snapshot", "delta"], lambda f: f[0] == sub, sub, "subscribe", *message)
+            await self.client._request(["snapshot", "delta"], lambda f: f[0] == sub, sub, "subscribe", *message)
             while not self.subscriptions[sub].frames:
                 await self._wait(self.client.timeout)
         except BaseException:
@@ -462,15 +468,16 @@ class World(_World):
             raise
 
     async def unsubscribe(self, sub=1):
-        await self.client._ask_for(["reply"], lambda f: f[0] == sub, sub, "unsubscribe", sub)
+        await self.client._request(["reply"], lambda f: f[0] == sub, sub, "unsubscribe", sub)
         del self.subscriptions[sub]
 
     def take_state(self, kind, fields):
         super().take_state(kind, fields)
-        self._tell()
+        self._wake()
 
     async def frames(self, count, sub=1, timeout=None):
-        """Yields `count` frames as they arrive; ends early if none arrives in time."""
+        """Yields `count` frames as they arrive; ends early if none arrives within `timeout` seconds (default: the client's
+        timeout)."""
         mirror = self.subscriptions[sub]
         while count > 0:
             if mirror.frames:
@@ -483,36 +490,38 @@ class World(_World):
                 return
 
 
-class _Asked(Exception):
+class _QueryNeeded(Exception):
+    """Raised by _AnswerStub for a query whose answer it does not have."""
+
     def __init__(self, query):
         super().__init__()
         self.query = query
 
 
-class _Question(_World):
-    """A stand-in for a world that returns one given answer, or raises _Asked with the query if it has none."""
+class _AnswerStub(_World):
+    """A stand-in for a world that returns one given answer, or raises _QueryNeeded with the query if it has none."""
 
     def __init__(self, answer):
         self.answer = answer
 
     def query(self, *query):
         if self.answer is None:
-            raise _Asked(query)
+            raise _QueryNeeded(query)
         return self.answer[0]
 
 
-def _questioned(method):
-    """Makes a coroutine of a query method of the synchronous World: the same request, the same decoding."""
+def _query_coroutine(method):
+    """A coroutine for a query method of the synchronous World, with the same request and the same decoding."""
     async def ask(self, *arguments, **named):
         try:
-            return method(_Question(None), *arguments, **named)
-        except _Asked as asked:
-            answer = await self.query(*asked.query)
-        return method(_Question([answer]), *arguments, **named)
+            return method(_AnswerStub(None), *arguments, **named)
+        except _QueryNeeded as needed:
+            answer = await self.query(*needed.query)
+        return method(_AnswerStub([answer]), *arguments, **named)
     ask.__name__, ask.__doc__ = method.__name__, method.__doc__
     return ask
 
 
 for _name in ("ray", "overlap", "contacts", "totals", "body", "cast", "closest", "mass", "move", "regions",
               "methods", "parameters", "joint"):
-    setattr(World, _name, _questioned(getattr(_World, _name)))
+    setattr(World, _name, _query_coroutine(getattr(_World, _name)))

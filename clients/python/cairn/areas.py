@@ -2,22 +2,28 @@
 
     World.subscribe(areas=[ball((0, 0, 0), 20), box((0, 0, 0), (9, 9, 9), body=7)]).
 
-Lengths in metres. With `body`, positions are relative to that body, and the area moves with it.
+Lengths in metres, world axes. With `body` (an id; 0: none) positions are relative to that body's position: the area moves
+with the body and does not turn with it.
 """
 
 
 def everything():
+    """The whole world."""
     return [0, [], 0]
 
 
 def box(minimum, maximum, body=0):
+    """An axis-aligned box from corner (x, y, z) to corner (x, y, z)."""
     return [1, [float(v) for v in (*minimum, *maximum)], body]
 
 
 def ball(centre, radius, body=0):
+    """A sphere: centre (x, y, z) and radius."""
     return [2, [float(v) for v in (*centre, radius)], body]
 
 
 def frustum(eye, rotation, half_width, half_height, near, far, body=0):
-    """Looks along -z of the rotation (w, x, y, z), +y up; half sizes are those at distance 1 m; near and far in metres."""
+    """A camera's view volume between the distances near and far: it looks along -z of the rotation (w, x, y, z), +y up.
+    half_width and half_height are measured at distance 1: tan(f / 2) * aspect and tan(f / 2) for the vertical field of
+    view f."""
     return [3, [float(v) for v in (*eye, *rotation, half_width, half_height, near, far)], body]

@@ -9,10 +9,10 @@ from . import shapes as shape_bytes
 from .manifest import COLUMN, COMMAND, DEFAULTS, QUERY, STATUS, WORDED, WORDS
 from .wire import Closed, Wire
 
-PART = 57344
+PART = 57344  # bytes of a shape in one SHAPE_UPLOAD
 PAGE = 1024  # items in one page of a list that QUERY returns in pages
 EXPIRED = 35
-RESULTS_KEPT = 1024
+RESULTS_KEPT = 1024  # results that result() has not returned; older ones are dropped
 WAITING = next(number for number, (name, _) in STATUS.items() if name == "waiting")
 WANT_HASH, WANT_BODIES, WANT_TOTALS, WANT_JOINTS, WANT_JOINTS_HASH = 1, 2, 4, 16, 32
 MODES = ["running", "paused", "lockstep", "barrier", "failed"]
@@ -26,8 +26,8 @@ STATE = ("snapshot", "delta", "rows", "events", "notice")
 
 
 class Refused(Exception):
-    """The server refused a request: `status` (short name of the status), `field` (name, or ""), `index` (of the item of a
-    batch or list that was refused, or -1) and a text."""
+    """The server refused a request: `status` (short name of the status), `field` (name, or ""), `index` (of the refused
+    item in a batch or list, or -1) and a text."""
 
     def __init__(self, code, text, field_name="", index=-1):
         self.code = code
@@ -54,7 +54,7 @@ class Body:
     asleep: bool = None
     owner: int = None
     tag: int = None
-    shapes: list = None
+    shapes: list = None  # of (name: 32 bytes, position, rotation)
     contacts: list = None  # of columns.Contact
 
     @classmethod
@@ -110,31 +110,31 @@ class Result:
 
 @dataclass
 class State:
-    """A named state: answers of save, restore and fork."""
+    """A saved or restored state: the result of save() and restore(). `hash`: 16 hexadecimal digits."""
     epoch: int
     tick: int
     hash: str
     world: int = None
-    other_bits: bool = False  # restore: a build whose bits differ saved the state
+    other_bits: bool = False  # restore: saved by a build whose floating-point results differ in their bits
     edit: int = 0
 
 
 @dataclass
 class Stepped:
-    """The end of a STEP."""
+    """The result of a STEP: the state after it, and the observations that were requested (else None)."""
     tick: int
     epoch: int
     hash: str
     tick_hash: str
     bodies: dict = None  # id -> Body
-    kinetic: float = None
-    potential: float = None
-    linear: tuple = None
-    angular: tuple = None
+    kinetic: float = None  # J
+    potential: float = None  # J, zero at the origin
+    linear: tuple = None  # N s
+    angular: tuple = None  # N m s, about the origin
     values: list = field(default_factory=list)  # ids the commands made
     edit: int = 0
     joints: dict = None  # id -> Joint
-    joints_hash: str = None  # with the joints
+    joints_hash: str = None  # given together with joints
 
 
 @dataclass
@@ -142,10 +142,10 @@ class Frame:
     """A subscription's state at a tick, with the events since the frame before."""
     epoch: int
     tick: int
-    bodies: dict
-    events: list
+    bodies: dict  # id -> Body
+    events: list  # of (tick, kind, ...), the fields of EVENTS in docs/PROTOCOL.md
     edit: int = 0
-    joints: dict = field(default_factory=dict)  # id -> Joint, of a subscription to joints
+    joints: dict = field(default_factory=dict)  # id -> Joint, if the subscription has joints
 
 
 # By default spawn() makes a dynamic body (status 2) at the origin.
@@ -208,16 +208,16 @@ class Session:
     def _first_hello(self):
         return self.hello if self.token is None else self.hello | {"token": self.token}
 
-    def _hello_again(self):
+    def _resume_hello(self):
         """HELLO of a resume: the resume token of the last WELCOME, and the last frame of every complete mirror."""
         token = self.welcome.get("resume_token")
         if not token:
-            raise Refused(EXPIRED, "the server gave no resume token; connect anew with resumes=True")
+            raise Refused(EXPIRED, "the server gave no resume token; open a new session with connect(…, resumes=True)")
         return self.hello | {"resume": token, "applied": [
             [sub, mirror.epoch, mirror.tick, mirror.event_count, mirror.edit] for world in self.worlds.values()
             for sub, mirror in world.subscriptions.items() if mirror.whole]}
 
-    def _said_again(self):
+    def _pending_messages(self):
         """The messages to repeat after a resume: the last FOCUS of each subscription, and batches without a result."""
         for world in self.worlds.values():
             for sub, mirror in world.subscriptions.items():
@@ -230,10 +230,10 @@ class Session:
         self.welcome = welcome
         self.session, self.role = welcome["session"], welcome["role"]
 
-    def _left(self, fields):
+    def _goodbye(self, fields):
         """The error to raise for a GOODBYE; stores its retry delay and its redirect."""
         self.retry, self.redirect = fields[1] / 1000, fields[2]
-        return Closed(f"the server said goodbye: {fields[3]}", STATUS.get(fields[0], ("?",))[0])
+        return Closed(f"the server ended the connection: {fields[3]}", STATUS.get(fields[0], ("?",))[0])
 
 
 class Client(Session):
@@ -272,11 +272,11 @@ class Client(Session):
         """Resumes the session after Closed (wait `retry` seconds first); for a client made with resumes=True. Connects to
         the redirect of the last GOODBYE, else to the old address. Mirrors and batch numbers continue, bodies stay owned,
         and batches without a result are sent again. Raises Refused ("expired") if the session has expired."""
-        hello = self._hello_again()
+        hello = self._resume_hello()
         self.wire.close()
         self.wire = Wire(self.redirect or self.address, self.timeout, self.tls)
         self._greet(hello)
-        for message in self._said_again():
+        for message in self._pending_messages():
             self.wire.send(*message)
 
     # ---- messages --------------------------------------------------------------------------------
@@ -291,7 +291,7 @@ class Client(Session):
         if kind == "ping":
             self.wire.send("pong", fields[0])
         elif kind == "goodbye":
-            raise self._left(fields)
+            raise self._goodbye(fields)
         elif kind in STATE:
             for world in self.worlds.values():
                 world.take_state(kind, fields)
@@ -304,8 +304,8 @@ class Client(Session):
         return message
 
     def wait(self, kinds, matches):
-        """Fields of the first message of one of `kinds` for which matches(fields). Raises Refused for an ERROR that
-        matches, and Closed if no message arrives in time."""
+        """Fields of the first message of one of `kinds` for which matches(fields) is true. Raises Refused for an ERROR
+        that matches, and Closed if no message arrives within the client's timeout."""
         while True:
             message = self.take()
             if message is None:
@@ -339,7 +339,8 @@ class Client(Session):
                 return found
 
     def create(self, name, **options):
-        """A new, paused world. Options: rate (Hz or (num, den)), planar, gravity, seed, method, running …"""
+        """Creates a world, paused unless running=True, and joins it. Options: rate (Hz or (num, den)), planar, gravity (m/s²),
+        seed, method, running, and others of WORLD_CREATE. Raises Refused ("exists", "range", ...)."""
         if isinstance(options.get("rate"), int):
             options["rate"] = [options["rate"], 1]
         if "gravity" in options:
@@ -348,6 +349,7 @@ class Client(Session):
         return self.join(name)
 
     def join(self, name):
+        """Joins a world by name and returns it. Raises Refused ("unknown_world")."""
         info = self.ask("world_info", "world_join", 0, name)
         number = info[1]
         if number not in self.worlds:
@@ -356,6 +358,7 @@ class Client(Session):
         return self.worlds[number]
 
     def info(self, what=""):
+        """The server's facts and counters, as a dict. `what`: "" for all, or one of server, worlds, refused, quotas."""
         return self.ask("reply", "info", what)[1]
 
 
@@ -387,12 +390,15 @@ class World:
         self.durable = None  # (epoch, tick, edit): the newest state on the server's disk
 
     def take_info(self, info):
+        """Stores pace and counts from the fields of WORLD_INFO."""
         self.epoch, self.tick, self.rate = info[2], info[3], info[4]
         self.method, self.mode, self.body_count = info[5], MODES[info[6]], info[8]
 
     # ---- pace ------------------------------------------------------------------------------------
 
     def control(self, action, value=1.0):
+        """Sends CONTROL: action 0 pause, 1 resume, 2 speed (value: multiple of real time), 3 lockstep, 4 barrier (value:
+        sessions). Raises Refused ("forbidden", "leased", "range")."""
         self.take_info(self.client.ask("world_info", "control", self.number, action, float(value)))
 
     def pause(self):
@@ -402,6 +408,7 @@ class World:
         self.control(1)
 
     def speed(self, factor):
+        """Sets the speed as a multiple of real time."""
         self.control(2, factor)
 
     def lockstep(self):
@@ -409,13 +416,14 @@ class World:
         self.control(3)
 
     def barrier(self, sessions):
-        """A tick runs when that many sessions have sent a STEP for it."""
+        """From now on a tick runs when this many sessions have sent a STEP for it."""
         self.control(4, sessions)
 
     # ---- input -----------------------------------------------------------------------------------
 
     def shape(self, data=None, **kind):
-        """A shape's id here: shape(sphere=0.5), shape(box=(1, 2, 3)), or canonical bytes."""
+        """The id of a shape in this world: shape(sphere=0.5), shape(box=(1, 2, 3)), or canonical bytes. Uploads the shape
+        once."""
         if data is None:
             (name, value), = kind.items()
             data = shape_bytes.KINDS[name](value)
@@ -426,6 +434,7 @@ class World:
         return self.shape_ids[name]
 
     def upload(self, name, data):
+        """Uploads canonical bytes under their SHA-256 (32 bytes) without using the shape in the world. Raises Refused."""
         ref = self.client.next_ref()
         parts = max(1, -(-len(data) // PART))
         for part in range(parts):
@@ -434,12 +443,13 @@ class World:
         return self.client.wait(["shape_info"], lambda f: f[0] == ref)
 
     def send(self, *commands, at=None, late=0):
-        """Sends a batch and returns its number; result(number) waits for what became of it."""
+        """Sends a batch of commands and returns its number; result(number) waits for the result. `at`: the tick at which
+        to apply it (None: the next one); `late`: as in COMMANDS, docs/PROTOCOL.md."""
         self.client.wire.send("commands", *self._batch(commands, at, late))
         return self.batch
 
     def _batch(self, commands, at, late):
-        """The fields of COMMANDS with the next batch, which a client that resumes keeps until its result."""
+        """The fields of COMMANDS with the next batch number. A client that resumes stores them until the result arrives."""
         self.batch += 1
         fields = (self.number, self.batch, at, late, list(commands))
         if self.client.resumes:
@@ -448,7 +458,7 @@ class World:
 
     def take_results(self, items):
         for item in items:
-            if item[2] == WAITING:  # for a later tick: another one follows
+            if item[2] == WAITING:  # the batch waits for a later tick: another result follows
                 self.waiting[item[0]] = item[1]
                 continue
             self.results[item[0]] = item
@@ -458,14 +468,14 @@ class World:
                 del self.results[min(self.results)]
 
     def unused(self, batch):
-        """An ERROR leaves a batch's number for the next one."""
+        """Forgets a batch that an ERROR refused. An ERROR does not use up the batch's number; the next batch takes it."""
         self.unanswered.pop(batch, None)
         if self.batch == batch:
             self.batch -= 1
 
     def result(self, batch):
-        """Waits for what became of a batch; of one that waits for a later tick (World.waiting), until then.
-        Raises Refused."""
+        """Waits for the result of a batch, also of one that waits for a later tick (World.waiting). Raises Refused if the
+        batch was refused, and Closed if no message arrives within the client's timeout."""
         while batch not in self.results:
             fields = self.client.wait(
                 ["result", "error"],
@@ -476,7 +486,8 @@ class World:
         return Result.take(self.results.pop(batch))
 
     def wait_durable(self, tick, timeout=10.0, edit=0):
-        """Waits until everything up to (`tick`, `edit`) of the present epoch is on the server's disk."""
+        """Waits until everything up to (`tick`, `edit`) of the present epoch is on the server's disk. Raises TimeoutError
+        after `timeout` seconds."""
         end = time.monotonic() + timeout
         while self.durable is None or self.durable < (self.epoch, tick, edit):
             if time.monotonic() > end:
@@ -484,14 +495,16 @@ class World:
             self.client.take(0.1)
 
     def apply(self, *commands):
-        """A batch and its result. A world that stands is edited as it stands, without a tick."""
+        """Sends a batch and waits for its Result; in a world that is not running it is applied without a tick. Raises
+        Refused."""
         if self.mode != "running":
             stepped = self.step(0, commands=commands, want=0)
             return Result(0, stepped.tick, stepped.values, stepped.edit)
         return self.result(self.send(*commands))
 
     def spawn(self, **fields):
-        """Makes a body (fields of the SPAWN command) and returns its id."""
+        """Makes a body (fields of the command spawn; by default dynamic at the origin) and returns its id. Raises
+        Refused."""
         return self.apply(command("spawn", **({"status": 2, "position": (0, 0, 0)} | fields))).values[0]
 
     def remove(self, body):
@@ -500,7 +513,9 @@ class World:
     # ---- harness ---------------------------------------------------------------------------------
 
     def step(self, n=1, commands=(), bodies=False, totals=False, from_tick=None, want=None, joints=False):
-        """One round trip: commands, n ticks, the state's hash and what is wanted of it."""
+        """Applies commands, then n ticks (0: none), to a world that is not running; returns a Stepped with the state's hash
+        and the observations chosen by bodies, totals and joints (or by `want`, the mask of STEP). `from_tick`: the tick
+        the world must be at, or Refused ("tick"); None: any."""
         self.request += 1
         if want is None:
             want = self._want(bodies, totals, joints)
@@ -535,10 +550,12 @@ class World:
         return stepped
 
     def save(self, name):
+        """Saves the state on the server under a name. Raises Refused."""
         fields = self.client.ask("saved", "save", self.number, name)
         return State(fields[1], fields[2], _hash(fields[3]), edit=fields[4] if len(fields) > 4 else 0)
 
     def restore(self, name):
+        """Restores a saved state; a new epoch begins. Raises Refused ("unknown_snapshot")."""
         fields = self.client.ask("restored", "restore", self.number, name)
         self.epoch, self.tick = fields[1], fields[2]
         return State(fields[1], fields[2], _hash(fields[3]), other_bits=len(fields) > 4 and bool(fields[4]),
@@ -552,13 +569,16 @@ class World:
     # ---- queries ---------------------------------------------------------------------------------
 
     def query(self, *query):
+        """Sends QUERY with [kind, …] (docs/PROTOCOL.md, "queries") and returns the answer, not decoded further. Raises
+        Refused."""
         ref = self.client.next_ref()
         self.client.wire.send("query", ref, self.number, list(query))
         return self.client.wait(["answer"], lambda f: f[0] == ref)[2]
 
     def ray(self, origin, direction, length, limit=1, category=ANY, mask=ANY, ignore=0):
-        """[(body, fraction, point, normal), …], nearest first; `length` in m, fraction 0 to 1. In this and other
-        queries `category` and `mask` filter bodies, and `ignore` is the id of a body to skip (0: none)."""
+        """The hits of a ray as [(body, fraction, point, normal), …], nearest first; `length` in m, fraction 0 to 1.
+        `direction` may have any length but 0. In this and other queries `category` and `mask` filter bodies, and `ignore`
+        is the id of a body to skip (0: none)."""
         hits = self.query(1, _floats(origin), _floats(direction), float(length), limit, category, mask, ignore)
         return [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5])) for hit in hits]
 
@@ -567,11 +587,13 @@ class World:
         return self.query(2, shape, _floats(position), _floats(rotation), limit, category, mask, ignore)
 
     def contacts(self, body=0, limit=1024):
-        """[(a, b, point, normal, separation, impulse), …] of a body, or of all."""
+        """Contact points of a body, or (0) of all, as [(a, b, point, normal, separation, impulse), …]. The normal points
+        from a to b; separation in m, < 0 in an overlap; impulse in N s over the last tick."""
         return [(c[0], c[1], tuple(c[4]), tuple(c[5]), c[6], c[7]) for c in self.query(3, body, limit)]
 
     def body(self, body):
-        """All of one body, as a dict; `shapes` as (name, position, rotation)."""
+        """The facts of a body as a dict: id, status, flags, owner, tag, position, rotation, velocity, spin, mass (kg), centre
+        (of mass, in body axes), shapes as [(name, position, rotation), …]. Raises Refused ("unknown_body")."""
         names = ("id", "status", "flags", "owner", "tag", "position", "rotation", "velocity", "spin", "mass", "centre",
                  "shapes")
         found = dict(zip(names, self.query(5, body)))
@@ -590,22 +612,26 @@ class World:
         return data
 
     def cast(self, shape, position, way, rotation=(1, 0, 0, 0), limit=1, category=ANY, mask=ANY, ignore=0):
-        """[(body, fraction, point, normal, depth), …] of the bodies that a convex shape (canonical bytes, or
-        the 32-byte name of a shape of this world) hits on the straight path `way` (m), nearest first."""
+        """The hits of a convex shape (canonical bytes, or the 32-byte name of a shape of this world) that moves along
+        `way` (m) without turning: [(body, fraction, point, normal, depth), …], nearest first. depth (m) is that of an
+        overlap at the start."""
         hits = self.query(7, shape, _floats(position), _floats(way), _floats(rotation), limit, category, mask,
                           ignore)
         return [(hit[0], hit[3], tuple(hit[4]), tuple(hit[5]), hit[6]) for hit in hits]
 
     def closest(self, body, other=0, reach=1000.0):
-        """(distance, normal, side, side) of two bodies, or with other = 0 of a body and the nearest one;
-        None if nothing is within `reach` (m). A side is (body, placement, child, point, vertices)."""
+        """The nearest points of two bodies, or with other = 0 of a body and the body nearest to it: (distance, normal, side,
+        side); None if no body is within `reach` (m). A distance < 0 is a depth. A side is (body, placement, child, point,
+        vertices)."""
         answer = self.query(8, body, other, float(reach))
         if not answer:
             return None
         return answer[0], tuple(answer[1]), _side(answer[2]), _side(answer[3])
 
     def mass(self, body=0):
-        """Mass properties of a body, or (0) of all dynamic ones together, as a dict."""
+        """Mass properties of a body, or (0) of all dynamic bodies together, about their centre in world axes, as a dict: mass
+        (kg), centre, inertia [xx, yy, zz, xy, xz, yz] (kg m²), moments (principal, largest first), axes (rotation of the
+        principal axes), radius (m), bodies (count)."""
         names = ("mass", "centre", "inertia", "moments", "axes", "radius", "bodies")
         return dict(zip(names, self.query(9, body)))
 
@@ -624,7 +650,8 @@ class World:
                 "ground": short.pop() if ground else None, "contacts": short}
 
     def regions(self, body, other, limit=64):
-        """[(depth, volume, point, other's point, normal), …] where two bodies overlap, deepest first."""
+        """The regions in which two closed solids overlap, deepest first: [(depth (m), volume (m³), point, other's point,
+        normal), …]. Spheres, capsules and planes have no regions."""
         return [(r[2], r[3], tuple(r[4]), tuple(r[5]), tuple(r[6])) for r in self.query(11, body, other, limit)]
 
     def methods(self):
@@ -643,11 +670,13 @@ class World:
         return {row[1]: dict(zip(words, row[:6] + [bool(row[6])] + row[7:])) for row in self.query(QUERY["parameters"])}
 
     def joint(self, joint):
-        """All of one joint, as a dict; `axes` as dicts with the fields of the command joint_axis."""
+        """One joint as a dict; `axes` are six dicts with the fields of the command joint_axis. Raises Refused
+        ("unknown_joint")."""
         return joints.of_answer(self.query(QUERY["joint"], joint))
 
     def joints(self, body=0):
-        """The joints of a body, or of all, as dicts: id, type, a, b, coordinates, force, torque, anchors …"""
+        """The joints of a body, or (0) all joints, by id, as dicts: id, type, passes, asleep, a, b, coordinates (m, rad), force
+        (N), torque (N m), anchor_a, anchor_b (m, world), owner, tag."""
         return [joints.of_list(item) for item in self._pages("joints", body, lambda item: item[0])]
 
     def linked(self, body):
@@ -665,7 +694,8 @@ class World:
             first = id_of(items[-1]) + 1
 
     def totals(self):
-        """(kinetic, potential, linear momentum, angular momentum)"""
+        """Sums over all bodies: (kinetic (J), potential (J; zero at the origin), linear momentum (N s), angular momentum
+        (N m s, about the origin))."""
         kinetic, potential, linear, angular = self.query(4)
         return kinetic, potential, tuple(linear), tuple(angular)
 
@@ -692,11 +722,13 @@ class World:
         return (*asked, joint_columns) if joint_columns else asked
 
     def focus(self, sub=1, areas=(), follow=()):
-        """Replaces the areas and followed bodies of a subscription; cheap enough for every move of a camera."""
+        """Replaces the areas and followed bodies of a subscription, as often as a camera moves. If both are empty the
+        subscription covers the whole world."""
         self.subscriptions[sub].focus = (None, list(follow), list(areas))
         self.client.wire.send("focus", sub, None, list(follow), list(areas))
 
     def unsubscribe(self, sub=1):
+        """Ends a subscription."""
         self.client.wire.send("unsubscribe", sub)
         self.client.wait(["reply"], lambda f: f[0] == sub)
         del self.subscriptions[sub]
@@ -718,7 +750,7 @@ class World:
 
 
 class _Mirror:
-    """Bodies and joints of one subscription, kept from SNAPSHOT, DELTA and ROWS."""
+    """Bodies and joints of one subscription, updated by SNAPSHOT, DELTA and ROWS."""
 
     def __init__(self, fields, profile="plain", joint_columns=0):
         self.fields = fields
@@ -747,7 +779,7 @@ class _Mirror:
             return False
         if kind == "rows":
             self.joints.take(fields)
-            return self._took(fields[2], fields[4], fields[5], 0, fields[10] if len(fields) > 10 else 0)
+            return self._end_part(fields[2], fields[4], fields[5], 0, fields[10] if len(fields) > 10 else 0)
         if kind == "snapshot":
             _, self.epoch, tick, part, of, rows = fields[:6]
             flags = fields[7] if len(fields) > 7 else 0
@@ -767,10 +799,10 @@ class _Mirror:
                 self.bodies[row[0]] = Body.from_row(row, self.fields)
         else:
             self.take_block(rows, absolute)
-        return self._took(tick, part, of, flags, edit)
+        return self._end_part(tick, part, of, flags, edit)
 
-    def _took(self, tick, part, of, flags, edit):
-        """Ends a part. A frame is complete with its last part or, if it announced ROWS, with their last part."""
+    def _end_part(self, tick, part, of, flags, edit):
+        """Handles the end of a part. A frame is complete with its last part or, if it announced ROWS, with their last part."""
         self.whole = part + 1 == of and not flags & joints.ROWS
         if not self.whole:
             return False
@@ -780,6 +812,7 @@ class _Mirror:
         return True
 
     def take_block(self, data, absolute):
+        """Applies the rows of a block. Raises columns.Malformed."""
         # Frames already returned must not change, so a changed body becomes a new object.
         changed = {}
         for body, name, value in columns.read_block(data, self.profile, self.fields, self.steps, absolute):
@@ -791,7 +824,8 @@ class _Mirror:
 
 def connect(address, role=None, name="cairn-python", timeout=10.0, caps=("ack", "durable"), token=None, tls=None,
             resumes=False):
-    """`address`: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT. `role`: a lower role
-    than the connection would get. `token`: an access token, bytes or str. `tls`: an ssl.SSLContext, or the path of
-    a PEM file with certificates to trust. `resumes`: the server keeps the session for Client.resume()."""
+    """Opens a session. `address`: unix:PATH, tcp:HOST:PORT, tls:HOST:PORT, ws://HOST:PORT or wss://HOST:PORT. `role`: a
+    lower role than the connection would get. `timeout`: seconds to wait for an answer. `token`: an access token, bytes or
+    str. `tls`: an ssl.SSLContext, or the path of a PEM file with certificates to trust. `resumes`: after the connection is
+    lost the server keeps the session for 30 s, for Client.resume(). Raises Refused ("auth", "forbidden", ...), Closed, OSError."""
     return Client(address, role, name, timeout, caps, token, tls, resumes)

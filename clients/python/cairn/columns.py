@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from .manifest import COLUMN
 
 PROFILES = {"plain": 0, "exact": 1, "view": 2, "sim": 3}
-# Steps in a metre, steps in 1 m/s and in 1 rad/s, and the largest integer of a rotation's component.
+# Steps per metre, steps per 1 m/s and per 1 rad/s, and the largest integer of a rotation's component.
 SCALES = {"view": (512, 128, 255), "sim": (4096, 1024, 16383)}
 WIDTHS = {"position": 3, "rotation": 4, "velocity": 3, "spin": 3}
 ROOT_HALF = 0.7071067811865476
@@ -141,15 +141,15 @@ def _shapes(reader):
 
 @dataclass
 class Contact:
-    """A contact point from the side of the body that holds it: SI units, world axes."""
-    other: int  # body it touches
-    child: int  # piece of the holder's shape
+    """A contact point of a body (the owner of the list) with another one: SI units, world axes."""
+    other: int  # id of the other body
+    child: int  # piece of the owner's shape
     other_child: int
     point: tuple
-    normal: tuple  # from the other to the holder
-    separation: float  # < 0 where they overlap
+    normal: tuple  # from the other body to the owner
+    separation: float  # < 0: overlap
     impulse: float  # N s over the tick, along the normal
-    friction: tuple  # N s over the tick, on the holder
+    friction: tuple  # N s over the tick, on the owner
 
     @classmethod
     def of(cls, numbers):
@@ -200,9 +200,9 @@ def _exact_column(name, reader):
 
 
 def read_block(data, profile, fields, steps, absolute):
-    """Yields (id, column, value) for everything a block says. `steps` {id: Steps} is kept up to date in view
-    and sim; `absolute`: differences are to zeros. A column is one of manifest.COLUMN; the value of status is
-    (status, flags), of owner (owner, tag)."""
+    """Yields (id, column, value) for every column of every row of a block. `steps` {id: Steps} is updated in view and
+    sim; `absolute`: differences are to zeros. A column is one of manifest.COLUMN; the value of status is (status,
+    flags), of owner (owner, tag). Raises Malformed."""
     reader = _Reader(data)
     if profile == "exact":
         ids = reader.ids()
@@ -210,7 +210,7 @@ def read_block(data, profile, fields, steps, absolute):
     else:
         rows = _runs(reader)
     if any(mask == 0 or mask & ~fields for _, mask in rows):
-        raise Malformed("a mask with columns that nobody asked for")
+        raise Malformed("a row contains columns outside the subscription")
     for name, bit in COLUMN.items():
         for body, mask in rows:
             if not mask & bit:

@@ -1,15 +1,15 @@
-"""Joints as a subscription shows them (docs/PROTOCOL.md, "joints")."""
+"""Joints of a subscription and of queries (docs/PROTOCOL.md, "joints")."""
 from dataclasses import dataclass, replace
 
 from .columns import Malformed, _Reader, read_ids
 from .manifest import JOINT_COLUMN, WORDS
 
 TYPES, MODES, SPRINGS, MOTORS, WAVES = (WORDS[f"joint_{of}"] for of in ("type", "mode", "spring", "motor", "wave"))
-# Bit of a frame's flags: ROWS follow. Of the flags of ROWS: part 0 empties the set.
+# ROWS is a bit of a frame's flags: ROWS follow. WHOLE is a bit of the flags of ROWS: part 0 empties the set.
 ROWS, WHOLE = 4, 8
-KIND = 1  # of ROWS
+KIND = 1  # ROWS.kind of joints
 PASS, ASLEEP = 1, 2
-# Columns as struct has them, in profile exact; in view and sim every d is an f.
+# Layouts of columns for struct, in profile exact; in view and sim every d is an f.
 LAYOUTS = {"bodies": "BBII", "frames": "14d", "coordinates": "6d", "force": "6d", "owner": "Iq", "break": "2d"}
 ITEMS = {"bodies": 4, "frames": 14, "coordinates": 6, "force": 6, "owner": 2, "break": 2}
 
@@ -28,8 +28,8 @@ class Joint:
     asleep: bool = None  # none of its bodies is awake
     a: int = None  # body ids; 0: the world
     b: int = None
-    point_a: tuple = None  # m, from the body's origin in its axes; of the world: world axes
-    frame_a: tuple = None  # the joint's axes to the body's
+    point_a: tuple = None  # m, from the body's origin in body axes; if a is 0, in world axes
+    frame_a: tuple = None  # rotation of the joint's axes to the body's
     point_b: tuple = None
     frame_b: tuple = None
     coordinates: tuple = None  # m and rad, by axis
@@ -93,7 +93,7 @@ def read_rows(data, profile, columns):
 
 
 class Joints:
-    """The joints of a mirror, by id, kept from ROWS."""
+    """The joints of a mirror, by id, updated by ROWS."""
 
     def __init__(self, columns, profile):
         self.columns, self.profile = columns, profile

@@ -14,7 +14,7 @@ def sphere(radius):
 
 
 def capsule(half_length, radius):
-    """Axis along y, from (0, -half_length, 0) to (0, half_length, 0)."""
+    """Axis along y, from (0, -half_length, 0) to (0, half_length, 0); the caps extend beyond it by the radius."""
     return struct.pack("<BB", 2, 1) + _doubles([half_length, radius])
 
 
@@ -50,7 +50,8 @@ def polygon(points, radius=0.0):
 
 def solid(vertices, triangles, form="hull", detail=0, weld=0.0, tolerance=0.0):
     """A closed mesh that moves: as its hull, as convex parts (at most `detail`, each within `tolerance` metres)
-    or as a distance field of `detail` cells along its longest side; 0: the server chooses."""
+    or as a distance field of `detail` cells along its longest side; 0: the server chooses. Vertices at most `weld`
+    metres apart are one."""
     number = {"hull": 1, "parts": 2, "field": 3}[form]
     flat = [value for point in vertices for value in point]
     corners = [corner for triangle in triangles for corner in triangle]

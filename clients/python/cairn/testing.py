@@ -4,8 +4,7 @@
     with daemon() as server, server.connect() as client:
         ...
 
-With pytest, put `pytest_plugins = ["cairn.testing"]` into conftest.py and take the fixture
-`cairn_client`.
+With pytest, put `pytest_plugins = ["cairn.testing"]` into conftest.py and use the fixture `cairn_client`.
 """
 import contextlib
 import os
@@ -82,7 +81,7 @@ def stop(server, seconds=20):
 
 @contextlib.contextmanager
 def daemon(*arguments, program=None):
-    """A daemon with these arguments for the length of the block."""
+    """Runs a daemon with these arguments during the block."""
     with tempfile.TemporaryDirectory(prefix="cairn-") as directory:
         server = start(directory, *arguments, program=program)
         try:
@@ -99,6 +98,6 @@ except ImportError:
 else:
     @pytest.fixture
     def cairn_client():
-        """A client of a daemon of its own."""
+        """A client of a private daemon."""
         with daemon() as server, server.connect() as client:
             yield client

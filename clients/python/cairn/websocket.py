@@ -1,7 +1,7 @@
 """A WebSocket with the interface of a socket that `Wire` needs, from the standard library.
 
-One binary message is one frame's content, so the five bytes of a frame's header are taken off on the way
-out and put back on the way in (docs/PROTOCOL.md, "WebSocket").
+One binary message is one frame's content, so sendall() removes the five bytes of a frame's header and recv() adds them
+(docs/PROTOCOL.md, "WebSocket").
 """
 import base64
 import hashlib
@@ -63,8 +63,8 @@ class WebSocket:
         self.message = bytearray()
         self.ready = bytearray()
         self.closed = False
-        asked, accept = request(host, path, origin)
-        sock.sendall(asked)
+        opening, accept = request(host, path, origin)
+        sock.sendall(opening)
         self._read_head(accept)
 
     def _read_head(self, accept):
