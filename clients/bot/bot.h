@@ -53,7 +53,7 @@ struct tally {
 	uint64_t late;		    /* frames later than one tick */
 	uint64_t catch_ups;	    /* stalls after which the newest tick came */
 	struct latency_histogram latency;  /* batch sent → result, µs */
-	struct latency_histogram lateness; /* frame behind the promptest frame's clock, µs */
+	struct latency_histogram lateness; /* delay of a frame beyond the run's least delay, µs */
 	struct latency_histogram
 		catch_up; /* start of reading → first frame of a tick that had not ended then, µs */
 };

@@ -1,4 +1,4 @@
-/** Bundles the viewer into dist/: no network, no CDN, nothing that is not in the lockfile. */
+/** Bundles the viewer into dist/. The bundle uses no network and no CDN, and only packages of the lockfile. */
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,7 @@ await build({
   format: "esm",
   target: "es2022",
   minify: true,
-  // Licences of what is bundled, beside it.
+  // Licences of the bundled packages go into a file beside the bundle.
   legalComments: "linked",
   alias: { "cairn-client": join(here, "..", "js", "src", "index.js") },
   nodePaths: [join(here, "node_modules")],

@@ -42,14 +42,15 @@ joint-pictures: viewer cairnd
 	cd npm/web && CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
 		./test/joint_pictures $(abs_top_builddir)/pictures
 
-# 5000 moving bodies in headless Chromium: what a frame costs, and that the heap stays flat; not part of check.
+# Checks the decoding time of frames with 5000 moving bodies in headless Chromium, and that the heap does not grow; not part of
+# check.
 SOAK_VIEWER_MINUTES = 10
 .PHONY: soak-viewer
 soak-viewer: viewer cairnd
 	cd npm/web && CAIRN_SRCDIR=$(abs_top_srcdir) CAIRN_BUILDDIR=$(abs_top_builddir) \
 		node test/endurance.mjs $(SOAK_VIEWER_MINUTES)
 
-# Installed where it has been built.
+# The viewer is installed if it has been built.
 install-data-hook:
 	if test -f npm/web/dist/viewer.js; then \
 		$(MKDIR_P) "$(DESTDIR)$(pkgdatadir)/web" && \

@@ -1,4 +1,4 @@
-"""The asyncio client against a real daemon: it says and sees the same as the synchronous one."""
+"""The asyncio client against a real daemon: its results equal those of the synchronous client."""
 import asyncio
 import contextlib
 import random
@@ -35,7 +35,7 @@ def test_it_steps_to_the_same_hash_as_the_synchronous_client():
     run(body)
 
 
-def test_questions_have_the_same_answers():
+def test_queries_have_the_same_answers():
     async def body(server):
         async with aio.connect(server.address) as client:
             world, ball = await falling(client)
@@ -51,7 +51,7 @@ def test_questions_have_the_same_answers():
 
 
 @pytest.mark.parametrize("profile", ["plain", "exact", "view", "sim"])
-def test_frames_are_awaited(profile):
+def test_frames_arrive_in_every_profile(profile):
     async def body(server):
         async with aio.connect(server.address) as client:
             world, ball = await falling(client, running=True)
@@ -74,7 +74,7 @@ def test_many_tasks_share_one_connection():
     run(body)
 
 
-def test_refusals_are_raised_where_they_belong():
+def test_a_refusal_is_raised_in_the_task_that_sent_the_request():
     async def body(server):
         async with aio.connect(server.address) as client:
             world, _ = await falling(client, running=True)
@@ -87,7 +87,7 @@ def test_refusals_are_raised_where_they_belong():
     run(body)
 
 
-def test_who_waits_hears_that_the_connection_ended():
+def test_waiting_tasks_raise_closed_when_the_connection_ends():
     async def body(server):
         client = await aio.connect(server.address)
         world, _ = await falling(client)
@@ -112,9 +112,9 @@ def test_many_worlds_are_listed():
     run(body)
 
 
-# ---- questions -------------------------------------------------------------------------------------------------------
+# ---- queries ---------------------------------------------------------------------------------------------------------
 
-def test_every_kind_of_question_has_the_synchronous_clients_answer():
+def test_every_kind_of_query_has_the_synchronous_clients_answer():
     async def body(server):
         async with aio.connect(server.address) as client:
             world = await client.create("w", method="free", gravity=(0, 0, 0))
@@ -158,7 +158,7 @@ def test_every_kind_of_question_has_the_synchronous_clients_answer():
 
 # ---- a part of the world ---------------------------------------------------------------------------------------------
 
-def test_a_part_of_the_world_a_camera_a_rhythm_and_a_budget():
+def test_areas_focus_divisor_and_budget_limit_a_subscription():
     async def body(server):
         async with aio.connect(server.address) as client:
             world = await client.create("w", method="free", gravity=(0, 0, 0))
@@ -172,7 +172,7 @@ def test_a_part_of_the_world_a_camera_a_rhythm_and_a_budget():
             assert [set(frame.bodies) async for frame in world.frames(1)] == [{near, far}]
             await world.subscribe(2, divisor=10)
             await world.step(50)
-            # Every tenth tick, and where the world comes to rest between its steps.
+            # Every tenth tick, and the tick at which each STEP ends.
             ticks = [(await anext(world.frames(1, 2))).tick]
             while ticks[-1] < world.tick:
                 ticks.append((await anext(world.frames(1, 2))).tick)
@@ -196,7 +196,7 @@ def test_a_part_of_the_world_a_camera_a_rhythm_and_a_budget():
 # ---- lost connections ------------------------------------------------------------------------------------------------
 
 class Relay:
-    """Between a client and the daemon: passes bytes on, until it is told to cut."""
+    """Forwards bytes between a client and the daemon; cut() or cut_after closes the connections."""
 
     def __init__(self, target, path):
         self.target, self.address, self.links = target, "unix:" + path, []
@@ -223,7 +223,7 @@ class Relay:
                 if counted and self.cut_after is not None:
                     self.cut_after -= len(data)
                     if self.cut_after <= 0:
-                        # In the middle of a frame, as likely as not.
+                        # The cut is after a number of bytes, so mostly in the middle of a frame.
                         writer.write(data[:len(data) + self.cut_after])
                         await writer.drain()
                         self.cut_after = None
@@ -240,14 +240,14 @@ class Relay:
 
 
 def kinds_of(client):
-    """What comes from now on, by the names of the messages."""
+    """A list to which the names of all messages received from now on are appended."""
     seen, take = [], client._take
     client._take = lambda kind, fields: (seen.append(kind), take(kind, fields))
     return seen
 
 
 async def cut_off(client, relay, after=None):
-    """The connection goes, now or when so many more bytes have come."""
+    """Cuts the connection, now or after `after` more bytes, and waits until the client raises Closed."""
     if after is None:
         relay.cut()
     else:
@@ -282,7 +282,7 @@ WATCHED = [
 
 
 @pytest.mark.parametrize("how", WATCHED, ids=lambda how: "-".join(map(str, how.values()))[:20])
-def test_a_mirror_goes_on_with_deltas_when_its_connection_was_cut(how):
+def test_a_mirror_continues_with_deltas_after_a_resume(how):
     async def body(server):
         async with Relay(server.address, server.directory + "/relay") as relay, \
                 aio.connect(server.address) as keeper, aio.connect(relay.address, resumes=True) as client:
@@ -301,7 +301,7 @@ def test_a_mirror_goes_on_with_deltas_when_its_connection_was_cut(how):
                 await client.resume()
                 async for _ in mine.frames(2):
                     pass
-                # What was known goes on; a mirror that was cut in two begins anew.
+                # A complete mirror gets deltas; a mirror with a part of a frame missing gets a snapshot.
                 assert ("snapshot" not in seen) or not whole, seen
                 continued += whole
                 assert client.session == session
@@ -317,7 +317,7 @@ def test_a_mirror_goes_on_with_deltas_when_its_connection_was_cut(how):
                 await world.subscribe(9, **how)
                 fresh = world.subscriptions[9]
                 if "areas" in how:
-                    # Who left the area stays a little: all that is in it is seen, and what is seen is right.
+                    # A body that has left the area stays in the mirror for a while, so the mirror may have more bodies.
                     assert set(fresh.bodies) <= set(mirror.bodies)
                     assert all(mirror.bodies[body] == fresh.bodies[body] for body in fresh.bodies)
                 else:
@@ -326,7 +326,7 @@ def test_a_mirror_goes_on_with_deltas_when_its_connection_was_cut(how):
     run(body)
 
 
-def test_batches_steps_and_ownership_go_on_after_a_cut():
+def test_batches_steps_and_ownership_continue_after_a_resume():
     async def body(server):
         async with Relay(server.address, server.directory + "/relay") as relay, \
                 aio.connect(server.address) as keeper, aio.connect(relay.address, resumes=True) as client:
@@ -348,13 +348,13 @@ def test_batches_steps_and_ownership_go_on_after_a_cut():
                         assert (await mine.result(batch)).values == [0]
                 assert (await mine.body(mine_own))["tag"] == 10 * turn + 4
             assert not mine.unanswered and (await mine.body(mine_own))["owner"] == client.session
-            # Each batch was applied once: 12 times 5, and the spawn.
+            # Each batch was applied once: 12 times 5 commands, and the spawn.
             counted = next(w for w in (await keeper.info())["worlds"] if w["name"] == "w")
             assert counted["batches"] == 61, counted
     run(body)
 
 
-def test_a_camera_stands_where_it_was_after_a_cut():
+def test_the_last_focus_applies_after_a_resume():
     async def body(server):
         async with Relay(server.address, server.directory + "/relay") as relay, \
                 aio.connect(relay.address, resumes=True) as client:
@@ -374,7 +374,7 @@ def test_a_camera_stands_where_it_was_after_a_cut():
     run(body)
 
 
-def test_who_is_gone_for_good_is_told_so():
+def test_resume_can_be_repeated_and_is_refused_after_close():
     async def body(server):
         async with Relay(server.address, server.directory + "/relay") as relay:
             client = await aio.connect(relay.address, resumes=True)
@@ -387,7 +387,7 @@ def test_who_is_gone_for_good_is_told_so():
             ended = await asyncio.gather(*waiting, return_exceptions=True)
             assert all(isinstance(error, (cairn.Closed, cairn.Refused)) or index == 3
                        for index, error in enumerate(ended)), ended
-            # Nobody there: the client is as it was, and may try again.
+            # No server at the address: resume fails, and may be called again.
             relay.server.close()
             client.address = "unix:/nonexistent/socket"
             with pytest.raises(OSError):
@@ -397,7 +397,7 @@ def test_who_is_gone_for_good_is_told_so():
             client.address = server.address
             await client.resume()
             assert [frame async for frame in world.frames(2)] and await world.totals()
-            # Who says goodbye is not waited for.
+            # After close() the server does not keep the session.
             await client.close()
             with pytest.raises(cairn.Refused, match="expired"):
                 await client.resume()

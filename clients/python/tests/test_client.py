@@ -1,4 +1,4 @@
-"""The Python client against a real daemon of its own."""
+"""The Python client against a private daemon."""
 import hashlib
 import math
 import socket
@@ -16,14 +16,14 @@ def falling(client, name="demo"):
     return world, world.spawn(shapes=[world.shape(sphere=0.5)], position=(0, 10, 0))
 
 
-def test_a_body_falls_as_galilei_said(cairn_client):
+def test_a_body_falls_half_g_t_squared(cairn_client):
     world, body = falling(cairn_client)
     start = world.step(0, bodies=True)
     stepped = world.step(60, bodies=True)
     seconds = (stepped.tick - start.tick) / 60
     fallen = start.bodies[body].position[1] - stepped.bodies[body].position[1]
     speed = -start.bodies[body].velocity[1]
-    # The step may be first-order in time: within one tick's worth of speed.
+    # The integrator may be of first order in time, so the tolerance is the distance of one tick at the final speed.
     assert fallen == pytest.approx(speed * seconds + 9.81 * seconds ** 2 / 2, abs=9.81 * seconds / 60)
 
 
@@ -36,7 +36,7 @@ def test_the_same_commands_give_the_same_hashes(cairn_client):
     assert hashes[0] == hashes[1]
 
 
-def test_a_snapshot_restored_and_a_fork_go_the_same_way(cairn_client):
+def test_a_restored_snapshot_and_a_fork_have_the_same_hashes(cairn_client):
     world, _ = falling(cairn_client)
     world.step(10)
     saved = world.save("here")
@@ -48,7 +48,7 @@ def test_a_snapshot_restored_and_a_fork_go_the_same_way(cairn_client):
     assert fork.step(50).hash == there
 
 
-def test_frames_follow_the_world(cairn_client):
+def test_frames_have_the_ticks_and_bodies_of_the_world(cairn_client):
     world, body = falling(cairn_client)
     world.subscribe(fields=31)
     first = next(world.frames(1))
@@ -60,7 +60,7 @@ def test_frames_follow_the_world(cairn_client):
 
 @pytest.mark.parametrize("profile, metre, speed, turn", [
     ("view", 1 / 1024, 1 / 256, 0.0097), ("sim", 1 / 8192, 1 / 2048, 0.00015), ("exact", 0, 0, 1e-12)])
-def test_every_profile_shows_what_plain_shows(profile, metre, speed, turn):
+def test_every_profile_equals_plain_within_its_steps(profile, metre, speed, turn):
     with daemon() as server, server.connect(caps=("ack", "durable", "exact")) as client:
         world, first = falling(client)
         box = world.shape(box=(1, 1, 1))
@@ -108,7 +108,7 @@ def test_a_block_cut_short_is_refused():
 
 
 @pytest.mark.parametrize("profile, part", [("plain", 0), ("exact", 0), ("view", 2 ** -8), ("sim", 2 ** -24)])
-def test_contacts_lift_what_rests_by_its_weight(profile, part):
+def test_contacts_of_a_resting_body_carry_its_weight(profile, part):
     with daemon() as server, server.connect(caps=("ack", "exact")) as client:
         world = client.create("rest")
         ground = world.spawn(status=1, shapes=[world.shape(plane=((0, 1, 0),))])
@@ -122,7 +122,7 @@ def test_contacts_lift_what_rests_by_its_weight(profile, part):
         assert next(iter(world.subscriptions.values())).bodies[ground].contacts == []
 
 
-def test_a_mask_leaves_out_what_nobody_asked_for(cairn_client):
+def test_a_frame_has_only_the_subscribed_columns(cairn_client):
     world, body = falling(cairn_client)
     world.subscribe(fields=["position"], profile="view", hash_every=0)
     frame = next(world.frames(1))
@@ -156,7 +156,7 @@ def test_a_number_that_is_not_finite_is_refused_by_name(cairn_client):
     assert world.step(0).tick == world.tick
 
 
-def test_the_text_of_a_refusal_arrives_whole(cairn_client):
+def test_the_text_of_a_refusal_arrives_complete(cairn_client):
     world = cairn_client.create("demo")
     body = world.spawn(position=(0, 10, 0))
     join = cairn.client.command("joint_create", 6, 0, body, point_b=(5, 0, 0))
@@ -166,7 +166,7 @@ def test_the_text_of_a_refusal_arrives_whole(cairn_client):
         assert str(refused.value).endswith("use place 1, or violated 2 to move the bodies (point_b)")
 
 
-def test_queries_see_the_body(cairn_client):
+def test_ray_overlap_and_body_find_the_body(cairn_client):
     world, body = falling(cairn_client)
     position = world.step(0, bodies=True).bodies[body].position
     hits = world.ray((position[0] + 5, position[1], 0), (-1, 0, 0), 10)
@@ -176,9 +176,9 @@ def test_queries_see_the_body(cairn_client):
         position[1] * 9.81 * 1000 * math.pi / 6, rel=1e-9)
 
 
-def test_geometry_comes_back_as_it_was_uploaded(cairn_client):
+def test_geometry_returns_the_uploaded_bytes(cairn_client):
     world, _ = falling(cairn_client)
-    # Two parts and a bit: 5000 points of 24 bytes.
+    # 5000 points of 24 bytes need more than two parts.
     points = [(math.sin(i) * (i % 7), math.cos(i) * (i % 11), i * 1e-3) for i in range(5000)]
     for data in (cairn.sphere(0.5), cairn.hull(points)):
         world.shape(data)
@@ -196,7 +196,7 @@ FACES = [(0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6), (0, 1, 4), (1, 5, 4), (2, 6
          (0, 4, 2), (2, 4, 6), (1, 3, 5), (3, 7, 5)]
 
 
-def test_longer_queries_see_what_is_there(cairn_client):
+def test_long_queries_find_the_body(cairn_client):
     world = cairn_client.create("demo", method="free", gravity=(0, 0, 0))
     box = world.shape(box=(2, 2, 2))
     wall = world.spawn(shapes=[box], position=(5, 0, 0), status=1)
@@ -220,9 +220,9 @@ def test_longer_queries_see_what_is_there(cairn_client):
     assert world.regions(wall, other) == []
 
 
-def test_events_over_the_worlds_limit_are_dropped_and_told(cairn_client):
-    def told(**options):
-        world = cairn_client.create(f"told{len(options)}", **options)
+def test_events_over_the_worlds_limit_are_dropped_and_counted_in_a_limit_event(cairn_client):
+    def events_of(**options):
+        world = cairn_client.create(f"events{len(options)}", **options)
         world.spawn(status=1, shapes=[world.shape(cairn.plane((0, 1, 0)))])
         ball = world.shape(cairn.sphere(0.5))
         world.subscribe(len(options) + 1, events=0xFFFF)
@@ -234,16 +234,16 @@ def test_events_over_the_worlds_limit_are_dropped_and_told(cairn_client):
         while not frames or frames[-1].tick <= tick:
             frames += world.frames(1, len(options) + 1, 5)
         return [event[1:] for frame in frames for event in frame.events if event[0] == tick]
-    free, bound = told(), told(events_max=4)
+    free, bound = events_of(), events_of(events_max=4)
     assert [event[0] for event in free] == ["contact_begin"] * 12
-    # The first three in their order, and one that tells of the nine others.
+    # The first three events in their order, and one event of kind limit that counts the nine others.
     assert bound[:3] == free[:3] and [event[0] for event in bound[3:]] == ["limit"] and 9 in bound[3], bound
     with pytest.raises(cairn.Refused) as refused:
         cairn_client.create("none", events_max=0)
     assert refused.value.status == "range" and "events_max" in str(refused.value)
 
 
-def test_a_client_learns_what_methods_and_parameters_there_are(cairn_client):
+def test_methods_and_parameters_are_listed(cairn_client):
     world = cairn_client.create("learns")
     methods = {method["name"]: method for method in world.methods()}
     assert {"free", "soft-step", "lcp", "projection", "reflection"} <= set(methods)
@@ -257,7 +257,7 @@ def test_a_client_learns_what_methods_and_parameters_there_are(cairn_client):
     world.apply(cairn.client.command("parameter", "soft_step.push_speed", 5.0))
     assert world.parameters()["contact.push_speed"]["value"] == 5
     assert sorted(row["number"] for row in parameters.values()) == list(range(len(parameters)))
-    # What a world holds decides which method it could take.
+    # The bodies of a world decide which methods it can switch to.
     world.spawn(status="static", shapes=[world.shape(cairn.mesh([(0, 0, 0), (1, 0, 0), (0, 0, 1)], [(0, 2, 1)]))])
     after = {method["name"]: method["why"] for method in world.methods()}
     assert after["soft-step"] is None
@@ -278,7 +278,7 @@ def test_regions_come_from_the_helper_and_name_their_tick(cairn_client):
 
 
 def torus(around, across):
-    """A closed mesh of 2 x around x across triangles."""
+    """A torus as a closed mesh of 2 * around * across triangles."""
     corners = []
     for i in range(around):
         for k in range(across):
@@ -301,14 +301,14 @@ def test_a_ring_is_cut_into_parts_that_leave_its_hole_free(cairn_client):
     world.step(1)
     assert world.overlap(cairn.sphere(1.5), (0, 0, 0)) == []
     assert world.overlap(cairn.sphere(0.5), (3, 0, 0)) == [body]
-    # Straight through the hole, and against the rim.
+    # One ray through the hole, one against the rim.
     assert world.cast(cairn.sphere(1.0), (0, 0, -5), (0, 0, 10)) == []
     assert world.cast(cairn.sphere(1.0), (3, 0, -5), (0, 0, 10))[0][0] == body
     walked = world.move(cairn.sphere(0.5), (3, 0, -5), (0, 0, 10), iterations=8)
     assert abs(math.hypot(*walked["position"][:2]) - 3) > 1.2 or walked["position"][2] < -1.4
 
 
-def test_worlds_that_end_wait_for_questions_that_are_away():
+def test_the_end_of_a_world_waits_for_its_queries_in_the_helper():
     with daemon() as server, server.connect() as client:
         corners, faces = torus(160, 60)
         for round_ in range(3):
@@ -320,7 +320,7 @@ def test_worlds_that_end_wait_for_questions_that_are_away():
             for _ in range(20):
                 client.wire.send("query", client.next_ref(), world.number, [11, one, two])
             client.ask("reply", "world_destroy", world.number)
-        # It serves on, and the answers that were on their way harmed nothing.
+        # The daemon still serves requests after the pending answers were dropped.
         world = client.create("after", method="free")
         assert world.step(3).tick >= 3
 
@@ -348,14 +348,14 @@ def test_a_bad_query_is_refused_by_name(cairn_client, query, status, field):
     assert (refused.value.status, refused.value.field) == (status, field)
 
 
-def test_an_open_mesh_is_no_solid_and_its_edges_are_named(cairn_client):
+def test_an_open_mesh_is_refused_as_a_solid_and_its_edges_are_named(cairn_client):
     world, _ = falling(cairn_client)
     with pytest.raises(cairn.Refused) as refused:
         world.shape(cairn.solid(CORNERS, FACES[:-1]))
     assert refused.value.status == "degenerate" and "3-5, 3-7, 5-7" in str(refused.value)
 
 
-def test_a_player_commands_only_what_is_its_own():
+def test_a_player_commands_only_its_own_bodies():
     with daemon() as server, server.connect() as owner:
         world, body = falling(owner)
         world.resume()
@@ -369,7 +369,7 @@ def test_a_player_commands_only_what_is_its_own():
             assert refused.value.status == "forbidden"
 
 
-def test_a_part_of_the_world_and_a_camera_that_moves(cairn_client):
+def test_areas_and_focus_select_the_bodies_of_frames(cairn_client):
     world = cairn_client.create("w", gravity=(0, 0, 0))
     near = world.spawn(position=(0, 0, 0), velocity=(1, 0, 0))
     far = world.spawn(position=(100, 0, 0))
@@ -382,7 +382,7 @@ def test_a_part_of_the_world_and_a_camera_that_moves(cairn_client):
     world.focus(areas=[cairn.areas.ball((0, 0, 0), 5, body=near)], follow=[far])
     frame, = world.frames(1)
     assert set(frame.bodies) == {near, far}
-    # The area goes where the body goes.
+    # The area moves with the body.
     world.step(600)
     last = list(world.frames(10000, timeout=0.5))[-1]
     assert set(last.bodies) == {near, far} and last.bodies[near].position[0] > 9
@@ -409,7 +409,7 @@ def test_a_lost_connection_is_resumed_with_its_numbers_and_mirrors():
         shown = mine.subscriptions[1].bodies[body]
         assert shown.position[0] == pytest.approx(world.query(5, body)[5][0], abs=1 / 4096)
         assert keeper.info("server")["server"]["sessions_lost"] == 0
-        # What it did not say goodbye to waits for it; what it did not.
+        # A session without GOODBYE is kept for a resume; after close(), which sends GOODBYE, it is not.
         client.wire.socket.shutdown(socket.SHUT_RDWR)
         until = time.monotonic() + 5
         while keeper.info("server")["server"]["sessions_lost"] == 0:

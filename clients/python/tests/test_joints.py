@@ -1,4 +1,4 @@
-"""Joints through the Python client: made by command, shown in frames of every profile, asked for, in both clients."""
+"""Joints in the synchronous and the asyncio client: commands, frames of every profile, queries."""
 import asyncio
 
 import pytest
@@ -12,7 +12,7 @@ PROFILES = ["plain", "exact", "view", "sim"]
 
 
 def pair(world):
-    """Two spheres that a hinge joins, and one apart; the hinge's id."""
+    """Two spheres joined by a hinge, and one apart; the hinge's id."""
     ball = world.shape(sphere=0.5)
     world.apply(command("gravity", (0, 0, 0)), *(command("spawn", position=(x, 0, 0), shapes=[ball]) for x in (0, 3, 40)))
     return world.apply(command("joint_create", "revolute", 1, 2, point_a=(1.5, 0, 0), place=1, tag=7)).values[0]
@@ -27,7 +27,7 @@ def last_frame(world, sub=1):
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_frames_show_joints_as_they_come_change_and_go(cairn_daemon, profile):
+def test_frames_have_the_creation_change_and_removal_of_a_joint(cairn_daemon, profile):
     with cairn_daemon.connect(caps=("ack", "exact")) as client:
         come_change_and_go(client.create("joints"), profile)
 
@@ -49,7 +49,7 @@ def come_change_and_go(world, profile):
     assert frame.joints == {} and 1 in frame.bodies
 
 
-def test_only_the_columns_asked_for_are_shown_and_only_of_bodies_seen(cairn_client):
+def test_frames_have_joints_of_their_bodies_only_with_the_columns_named(cairn_client):
     world = cairn_client.create("part")
     hinge = pair(world)
     world.subscribe(1, joints=["bodies", "owner"], follow=[2])
@@ -67,7 +67,7 @@ def test_only_the_columns_asked_for_are_shown_and_only_of_bodies_seen(cairn_clie
     assert refused.value.field == "joints"
 
 
-def test_questions_about_joints(cairn_client):
+def test_queries_return_joints_their_axes_and_linked_bodies(cairn_client):
     world = cairn_client.create("asked")
     hinge = pair(world)
     rope = world.apply(command("joint_create", "spherical", 0, 3, (40, 1, 0), place=1)).values[0]
@@ -90,7 +90,7 @@ def test_questions_about_joints(cairn_client):
         assert refused.value.status in ("unknown_joint", "unknown_body")
 
 
-def test_a_list_comes_page_by_page(cairn_client, monkeypatch):
+def test_a_list_is_requested_in_pages(cairn_client, monkeypatch):
     monkeypatch.setattr("cairn.client.PAGE", 2)
     world = cairn_client.create("pages")
     pair(world)
@@ -100,7 +100,7 @@ def test_a_list_comes_page_by_page(cairn_client, monkeypatch):
     assert world.linked(1) == [1, 2, 3]
 
 
-def test_a_joint_that_breaks_is_an_event_and_gone(cairn_client):
+def test_a_joint_that_breaks_sends_an_event_and_leaves_the_frame(cairn_client):
     world = cairn_client.create("breaks")
     world.apply(command("spawn", position=(0, 5, 0), shapes=[world.shape(sphere=0.5)], mass=10))
     thread = world.apply(command("joint_create", "spherical", 0, 1, (0, 6, 0), place=1, break_force=20)).values[0]
@@ -113,7 +113,7 @@ def test_a_joint_that_breaks_is_an_event_and_gone(cairn_client):
     assert frames[-1].joints == {} and world.joints() == []
 
 
-def test_words_and_fields_of_commands():
+def test_a_command_takes_words_and_refuses_unknown_words_and_missing_fields():
     assert command("joint_create", "drag", 0, 5) == [50, 10, 0, 5]
     assert command("joint_axis", 4, 2, spring="hertz", stiffness=3) == [53, 4, 2, 0, 0.0, 0.0, 0.0, 0.0, 2, 3.0]
     assert command("joint_targets", [(4, 3, 0.5)]) == [54, [[4, 3, 0.5]]]
@@ -123,7 +123,7 @@ def test_words_and_fields_of_commands():
         command("joint_create", "glue", 1, 2)
 
 
-def test_the_asynchronous_client_shows_and_asks_the_same(cairn_daemon):
+def test_the_asyncio_client_has_the_same_frames_and_answers(cairn_daemon):
     async def run():
         async with aio.connect(cairn_daemon.address) as client:
             world = await client.create("aio")

@@ -1,4 +1,4 @@
-"""What the Python and the JavaScript client know of the wire is what the server's manifests say."""
+"""The manifests of the Python and the JavaScript client equal those derived from the server's manifests."""
 import pathlib
 import subprocess
 import sys

@@ -1,5 +1,5 @@
-"""The recorded streams that every client reads (tests/data/wire/streams.json): after each frame, whatever its kind, the
-mirror shows the world as it was."""
+"""The recorded streams that the tests of every client read (tests/data/wire/streams.json): after each frame, of any kind,
+the mirror has the recorded state of the world."""
 import json
 import os
 import pathlib
@@ -46,7 +46,7 @@ def meant_joint(joint):
 
 
 @pytest.mark.parametrize("stream", STREAMS["streams"], ids=lambda stream: stream["profile"])
-def test_a_mirror_shows_the_world_after_frames_of_every_kind(stream):
+def test_a_mirror_has_the_recorded_state_after_frames_of_every_kind(stream):
     mirror = _Mirror(STREAMS["fields"], stream["profile"], STREAMS["joints"])
     kinds = []
     for frame in stream["frames"]:

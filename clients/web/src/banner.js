@@ -1,6 +1,6 @@
 /** The banner that reports a failed connection, and its remedy. */
 
-/** By status of Refused or Closed; for others the message of the error is shown. */
+/** Remedies by status of Refused or Closed; for other statuses the banner shows the error's message alone. */
 const REMEDIES = {
   auth: "The token in this page's address (#token=…) is wrong, used or expired. Without a token this page can only watch.",
   forbidden: "The server refused this: it needs a token with a higher role (#token=… in the address).",

@@ -1,23 +1,24 @@
 /**
- * Contact points and forces: a point where two bodies touch, a line from it along the normal, as long as the root of the force
- * and the redder the stronger. Of all bodies as the world streams them: the column is subscribed to while they are shown, and
- * only then. Or, by a query, of the chosen body alone.
+ * Draws contact points and forces: a dot at each contact point and a line from it along the normal. The line's length grows with
+ * the square root of the force, its colour from yellow to red. For all bodies the page subscribes to the column `contacts` while
+ * they are shown; for the chosen body alone it sends queries.
  */
 import { PROFILE } from "cairn-client";
 import { BufferAttribute, BufferGeometry, CanvasTexture, Color, LineBasicMaterial, LineSegments, Points, PointsMaterial } from "three";
 
 const CONTACTS_MAX = 4096;
-const ASK_MS = 100;
+/** Shortest time between two queries about the chosen body, ms. */
+const QUERY_MS = 100;
 /** Length of a line, m per √N. The root keeps weak forces visible beside strong ones. */
 const METRES_PER_ROOT = 0.012;
 const WEAK = new Color(0xffe08a), STRONG = new Color(0xff4d3d);
 /** Forces at the two ends of the colour scale, N. */
 const FORCES = [1, 10000];
 
-/** Whether a contact touches: near pairs have contact points that are still apart and carry no force. */
+/** Whether a contact point touches: a close pair also has contact points with a gap, which carry no force. */
 const presses = ({ impulse, separation }) => impulse > 0 || separation <= 0;
 
-/** A round point. */
+/** The texture of a round dot. */
 function disc() {
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = 32;
@@ -30,7 +31,7 @@ function disc() {
 
 export class Contacts {
   #world = null;
-  /** What is subscribed to now, {world, subscription}, and what brings it to what is wanted, one step after the other. */
+  /** The present subscription, {world, subscription} or null. #settled runs changes of it one after the other. */
   #watched = null;
   #settled = Promise.resolve();
   #asked = -Infinity;
@@ -59,11 +60,11 @@ export class Contacts {
     }
     /** Points drawn. */
     this.count = 0;
-    /** Of the chosen body: [{a, b, impulse, separation, …}], as World.contacts gives them. */
+    /** Contacts of the chosen body: [{a, b, impulse, separation, …}], as World.contacts returns them. */
     this.list = [];
   }
 
-  /** Of all bodies, not only of the chosen one. */
+  /** Whether contacts of all bodies are shown, not only those of the chosen one. */
   get on() { return this.#all; }
   set on(on) {
     this.#all = on;
@@ -95,7 +96,7 @@ export class Contacts {
     if (subscription) this.#watched = { world, subscription };
   }
 
-  /** Once a picture: asks about the chosen body (0: none) when it is time. */
+  /** Called once per picture: sends a query about the chosen body (0: none) if one is due. */
   refresh(world, chosen, now) {
     if (chosen !== this.#chosen) {
       this.#chosen = chosen;
@@ -104,7 +105,7 @@ export class Contacts {
       if (!this.#all) this.#empty();
     }
     this.points.visible = this.forces.visible = this.#all || chosen !== 0;
-    if (chosen === 0 || this.#waiting || now - this.#asked < ASK_MS) return;
+    if (chosen === 0 || this.#waiting || now - this.#asked < QUERY_MS) return;
     this.#asked = now;
     this.#waiting = true;
     world.contacts(chosen, CONTACTS_MAX).then((list) => {
@@ -114,7 +115,7 @@ export class Contacts {
     }, () => {}).finally(() => { this.#waiting = false; });
   }
 
-  /** `lists` of contacts, null or empty if there are none. */
+  /** Draws lists of contacts; a list may be null. */
   #draw(lists, rate) {
     this.count = 0;
     const points = this.points.geometry.attributes, lines = this.forces.geometry.attributes;

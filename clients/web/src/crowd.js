@@ -11,7 +11,7 @@ const FIRST_INSTANCES = 32;
 const CHOSEN = new Color(0xffd166);
 const STATIC = new Color(0x8a939c);
 const GROUND = new Color(0x6a747e);
-/** Material of translucent bodies. */
+/** Opacity of translucent bodies. */
 const FADED = 0.35;
 const BROKEN = new Color(0xff3355);
 const STATUS_STATIC = 1;
@@ -25,13 +25,13 @@ class Batch {
     this.mesh = null;
     this.geometry = null;
     this.count = 0;
-    /** By instance: {id, slot, local} */
+    /** All instances: {id, slot, local}. */
     this.items = [];
-    /** The visible ones of these, by the mesh's instance. */
+    /** Of these the visible ones, by index of the mesh's instances. */
     this.shown = [];
   }
 
-  /** Draws from now on. */
+  /** Makes the geometry. Until then the shape's bytes have not arrived and nothing is drawn. */
   show(description) {
     this.geometry = geometryOf(description);
     this.kind = description.kind;
@@ -41,12 +41,12 @@ class Batch {
 
   #fit() {
     if (this.geometry === null) return;
-    const room = Math.max(FIRST_INSTANCES, 2 ** Math.ceil(Math.log2(this.count + 1)));
+    const capacity = Math.max(FIRST_INSTANCES, 2 ** Math.ceil(Math.log2(this.count + 1)));
     if (this.mesh !== null && this.mesh.instanceMatrix.count >= this.count) return;
     this.mesh?.removeFromParent();
     this.mesh?.dispose();
-    this.mesh = new InstancedMesh(this.geometry, this.material, room);
-    this.mesh.count = 0; // until the next picture counts its instances
+    this.mesh = new InstancedMesh(this.geometry, this.material, capacity);
+    this.mesh.count = 0; // the next draw() sets it
     this.mesh.frustumCulled = false;
     this.mesh.castShadow = this.kind !== "plane";
     this.mesh.receiveShadow = true;
@@ -119,8 +119,8 @@ export class Crowd {
     if (batch === undefined) {
       batch = new Batch(this.scene, name);
       this.#batches.set(name, batch);
-      const asked = name === "" ? Promise.resolve(shapes.sphere(0.05)) : this.#fetch(name);
-      asked.then((bytes) => { if (this.#batches.get(name) === batch) this.#shown(batch, shapes.describe(bytes)); })
+      const bytesOf = name === "" ? Promise.resolve(shapes.sphere(0.05)) : this.#fetch(name);
+      bytesOf.then((bytes) => { if (this.#batches.get(name) === batch) this.#shown(batch, shapes.describe(bytes)); })
         .catch(() => {}); // The connection is lost; the next one requests the shape again.
     }
     return batch;
@@ -173,7 +173,7 @@ export class Crowd {
     }
   }
 
-  /** Writes all instances' matrices and colours for the moment. */
+  /** Writes the matrices and colours of all instances. `moment`: from Playback.at. */
   draw(mirror, moment) {
     const { position, rotation, at, turn, one, world } = this.#scratch;
     for (const batch of this.#batches.values()) {
@@ -208,13 +208,13 @@ export class Crowd {
   /** The body first hit: {id, point} or null. Half-spaces are not picked. */
   pick(raycaster) {
     const meshes = [...this.#batches.values()].filter((b) => b.mesh !== null && b.kind !== "plane").map((b) => b.mesh);
-    for (const mesh of meshes) mesh.boundingSphere = null; // it moved since it was measured
+    for (const mesh of meshes) mesh.boundingSphere = null; // computed again, because the bodies have moved
     const [hit] = raycaster.intersectObjects(meshes, false);
     if (hit === undefined) return null;
     return { id: hit.object.userData.batch.shown[hit.instanceId].id, point: hit.point };
   }
 
-  /** Where a body is drawn: {position: Vector3, rotation: Quaternion} or null. */
+  /** The pose in which a body is drawn: {position: Vector3, rotation: Quaternion} or null. */
   poseOf(mirror, moment, id) {
     const slot = mirror.slots.get(id);
     if (slot === undefined || slot >= moment.to.end || moment.to.ids[slot] !== id) return null;

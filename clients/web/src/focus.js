@@ -2,6 +2,7 @@
 import { Quaternion, Vector3 } from "three";
 import { areas } from "cairn-client";
 
+/** Shortest time between two FOCUS messages, ms. */
 const SEND_MS = 150;
 /** A body is in an area if its origin is, so the area is wider than the frustum by this share, and begins this many metres
  * behind the eye. Smaller margins lose bodies at the edge of the picture. */
@@ -15,7 +16,7 @@ export class Focus {
   #last = "";
   #grounds = [];
 
-  /** @param stage whose camera looks */
+  /** @param stage its camera defines the frustum */
   constructor(stage) {
     this.stage = stage;
     this.on = false;
@@ -27,7 +28,7 @@ export class Focus {
     this.#last = "";
   }
 
-  /** On: from now on the frustum; off: everything. @param link its world, subscription and mirror */
+  /** Restricts the subscription of `link` to the frustum (on), or resets it to the whole world (off). */
   set(on, link) {
     if (on === this.on || !link.subscription) return;
     this.on = on;
@@ -42,7 +43,7 @@ export class Focus {
       .slice(0, FOLLOW_MAX - 1);
   }
 
-  /** Once a picture. @param {number} chosen a body that is seen wherever it is, or 0 */
+  /** Called once per picture: sends FOCUS if the frustum has changed. @param {number} chosen id of a body to include anyway, or 0 */
   refresh(link, chosen, now) {
     if (!this.on || now - this.#sent < SEND_MS || !link.connected) return;
     const { camera } = this.stage, tall = Math.tan((camera.fov * Math.PI) / 360) * WIDER;
@@ -51,9 +52,9 @@ export class Focus {
     const area = areas.frustum(eye.toArray(), [turn.w, turn.x, turn.y, turn.z], tall * camera.aspect, tall, 0.1,
       this.stage.scene.fog.far);
     const follow = chosen === 0 || this.#grounds.includes(chosen) ? this.#grounds : [...this.#grounds, chosen];
-    const words = JSON.stringify([area, follow]);
-    if (words === this.#last) return;
-    this.#last = words;
+    const key = JSON.stringify([area, follow]);
+    if (key === this.#last) return;
+    this.#last = key;
     this.#sent = now;
     link.world.focus(link.subscription, { areas: [area], follow });
   }

@@ -1,4 +1,4 @@
-/** Geometry of a shape: from the description of its canonical bytes to triangles of unit scale in the shape's frame. */
+/** Triangles of a shape from the description of its canonical bytes, in metres, in the shape's axes. */
 import {
   BoxGeometry, BufferAttribute, BufferGeometry, CanvasTexture, CapsuleGeometry, ExtrudeGeometry, PlaneGeometry, Quaternion,
   RepeatWrapping, SRGBColorSpace, Shape, SphereGeometry, Vector3,
@@ -7,7 +7,7 @@ import { ConvexGeometry } from "three/examples/jsm/geometries/ConvexGeometry.js"
 
 /** Half-spaces are drawn as a square of this size, metres. */
 const GROUND = 2000;
-/** Metres of ground in one picture of its lines, and pixels of a metre. */
+/** Size of the ground texture in metres, and its pixels per metre. */
 const TILE = 10;
 const TILE_PIXELS = 64;
 const PLANAR_DEPTH = 0.5;
@@ -15,7 +15,7 @@ const ROUNDING_STEPS = 6;
 
 let ground = null;
 
-/** Lines for every metre, stronger ones for every ten: one texture for all half-spaces. */
+/** The texture of all half-spaces: a line for every metre, a stronger one for every ten. */
 export function groundTexture() {
   if (ground !== null) return ground;
   const canvas = document.createElement("canvas");
@@ -60,7 +60,7 @@ function hullGeometry({ points }) {
   return new ConvexGeometry(corners);
 }
 
-/** Edges moved out by the radius, corners as arcs. */
+/** A convex polygon with its edges moved outwards by the radius and arcs at its corners. */
 function polygonGeometry({ points, radius }) {
   const corners = [];
   for (let i = 0; i < points.length; i += 2) corners.push([points[i], points[i + 1]]);

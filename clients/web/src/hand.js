@@ -1,17 +1,16 @@
 /**
- * The user's hand in the world: choosing, pulling and pushing bodies. It only sends commands; the server computes
- * their effect.
+ * Choosing, pulling and pushing bodies with the pointer. This module only sends commands; the server computes their effect.
  */
 import { BufferGeometry, Line, LineBasicMaterial, Plane, Vector3 } from "three";
 import { command } from "cairn-client";
 
-/** A pointer that moved less is a click, pixels. */
+/** Between press and release, a pointer that moves at most this many pixels is a click. */
 const CLICK = 4;
-/** The spring of the pull, critically damped, Hz. */
+/** Frequency of the pull's spring, Hz; the spring is critically damped. */
 const PULL = 5;
-/** Commands a second while pulling. */
+/** Most commands per second during a pull. */
 const SENDS = 30;
-/** Limit of the pull's force: the body's weight on Earth. */
+/** Limit of the pull's force, as a multiple of the body's weight (mass × 9.81 m/s²). */
 const WEIGHTS = 40;
 /** Speed that a push gives, m/s. */
 const PUSH = 4;
@@ -30,12 +29,12 @@ export class Hand {
     this.line.frustumCulled = false;
     viewer.stage.scene.add(this.line);
     const { canvas } = viewer.stage;
-    // Before the orbit controls, which would turn the camera.
+    // In the capture phase, before the orbit controls, which would turn the camera.
     canvas.addEventListener("pointerdown", (event) => this.#press(event), { capture: true });
     window.addEventListener("pointermove", (event) => this.#move(event));
     window.addEventListener("pointerup", (event) => this.#release(event));
-    window.addEventListener("pointercancel", () => this.#let());
-    window.addEventListener("pagehide", () => this.#let());
+    window.addEventListener("pointercancel", () => this.#letGo());
+    window.addEventListener("pagehide", () => this.#letGo());
   }
 
   #press(event) {
@@ -49,12 +48,12 @@ export class Hand {
     this.#take(hit);
   }
 
-  /** Grips a body at a point with a drag joint, whose spring is scaled by the body's mass. */
+  /** Grips a body at a point with a drag joint. The force limit of its spring is proportional to the body's mass. */
   async #take({ id, point }) {
     const { crowd, mirror, moment, world, report } = this.viewer;
     const pose = crowd.poseOf(mirror(), moment(), id);
     if (pose === null) return;
-    // In the body's axes, because the picture is a little behind the body.
+    // The point in the body's axes, because the picture shows an earlier pose than the server's.
     const local = point.clone().sub(pose.position).applyQuaternion(pose.rotation.clone().invert());
     const facing = this.viewer.stage.camera.getWorldDirection(new Vector3());
     const plane = new Plane().setFromNormalAndCoplanarPoint(facing, point);
@@ -72,7 +71,7 @@ export class Hand {
       if (this.#grip !== grip) this.#remove(grip);
     } catch (error) {
       report(error);
-      if (this.#grip === grip) this.#let();
+      if (this.#grip === grip) this.#letGo();
     }
   }
 
@@ -91,25 +90,25 @@ export class Hand {
     const { stage, crowd, mirror, choose } = this.viewer;
     const moved = Math.hypot(event.clientX - this.#down.x, event.clientY - this.#down.y);
     this.#down = null;
-    this.#let();
+    this.#letGo();
     if (moved > CLICK || mirror() === null) return;
     choose(crowd.pick(stage.rayAt(event.clientX, event.clientY))?.id ?? 0);
   }
 
-  #let() {
+  #letGo() {
     if (this.#grip !== null && this.#grip.joint !== null) this.#remove(this.#grip);
     this.#grip = null;
     this.line.visible = false;
     this.viewer.stage.controls.enabled = true;
   }
 
-  /** Moves the hand's end of the joint: once a picture; sends no more often than it must. */
+  /** Called once per picture: moves the pointer's end of the joint, at most SENDS times a second. */
   pull(now) {
     const grip = this.#grip, { crowd, mirror, moment, world, connected, report } = this.viewer;
     if (grip === null || mirror() === null) return;
     const pose = crowd.poseOf(mirror(), moment(), grip.id);
     if (pose === null || grip.world !== world()) {
-      this.#let();
+      this.#letGo();
       return;
     }
     const held = grip.local.clone().applyQuaternion(pose.rotation).add(pose.position);
@@ -123,11 +122,11 @@ export class Hand {
       .catch((error) => {
         if (this.#grip !== grip) return;
         report(error);
-        this.#let();
+        this.#letGo();
       });
   }
 
-  /** Pushes a body along the view. */
+  /** Pushes a body along the view direction: its speed changes by PUSH. */
   async push(id) {
     const { stage, world, report } = this.viewer;
     try {

@@ -1,14 +1,16 @@
-/** The panel of the chosen body: what the mirror says, what a query adds, and what it touches. */
-const ASK_MS = 500;
+/** The panel of the chosen body: its state from the mirror, its mass from a query, and the bodies it touches. */
+
+/** Shortest time between two queries, ms. */
+const QUERY_MS = 500;
 const TOUCHING_MAX = 6;
 const VECTOR = (v) => v.map((x) => (Math.abs(x) < 5e-4 ? 0 : x).toFixed(3)).join("  ");
 
-/** Newtons, short. */
+/** A force with its unit, N or kN. */
 function newtons(force) {
   return force >= 10000 ? `${(force / 1000).toFixed(1)} kN` : `${force.toFixed(force < 100 ? 2 : 0)} N`;
 }
 
-/** By the other body, strongest first: [{body, points, force (N), gap (m)}, …]. */
+/** Contacts of body `id` summed by the other body, strongest first: [{body, points, force (N), gap (m)}, …]. */
 export function touching(contacts, id, rate) {
   const others = new Map();
   for (const { a, b, impulse, separation } of contacts) {
@@ -34,10 +36,11 @@ export class Inspector {
     this.table = root.querySelector("table");
     this.rows = root.querySelector("tbody");
     this.id = 0;
-    /** What the chosen body touches. */
+    /** The bodies that the chosen body touches, as touching() returns them. */
     this.touching = [];
   }
 
+  /** Shows another body; 0 closes the panel. */
   choose(id) {
     this.id = id;
     this.#facts = null;
@@ -50,7 +53,7 @@ export class Inspector {
     this.table.hidden = true;
   }
 
-  /** Once a picture. */
+  /** Called once per picture. */
   refresh(world, mirror, contacts, now) {
     if (this.id === 0) return;
     const body = mirror.body(this.id);
@@ -58,7 +61,7 @@ export class Inspector {
       this.choose(0);
       return;
     }
-    if (now - this.#asked > ASK_MS) {
+    if (now - this.#asked > QUERY_MS) {
       this.#asked = now;
       const { id } = this;
       world.facts(id).then((facts) => { if (this.id === id) this.#facts = facts; }, () => {});
@@ -73,7 +76,7 @@ export class Inspector {
       Speed: `${Math.hypot(...body.velocity).toFixed(3)} m/s`,
       Spin: `${VECTOR(body.spin)} rad/s`,
       Mass: this.#facts ? `${Number(this.#facts.mass.toPrecision(6))} kg` : "…",
-      Owner: body.owner ? `session ${body.owner}` : "nobody",
+      Owner: body.owner ? `session ${body.owner}` : "none",
       Tag: body.tag,
       Shapes: body.shapes?.length ?? 0,
       Contacts: points > 0 ? `${points} points, ${newtons(pressed)}` : "none",

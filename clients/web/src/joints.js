@@ -1,15 +1,16 @@
 /**
- * Joints as thin lines: from each dynamic body to its anchor, between the anchors where they are apart, and along the axis about or
- * along which the joint moves. They come with the bodies' own stream, so that one that breaks is gone with its picture.
+ * Draws joints as thin lines: from each dynamic body to its anchor, between the two anchors, and along the axis about or along
+ * which the joint moves. Joints are part of the page's subscription, so that a broken joint disappears with the frame that
+ * removes it.
  */
 import { BufferAttribute, BufferGeometry, Color, LineBasicMaterial, LineSegments, Points, PointsMaterial, Quaternion, Vector3 } from "three";
 
-/** Lines of a joint at most: two arms, what is between the anchors, two axes. */
+/** Most lines of a joint: two arms, the line between the anchors, two axes. */
 const LINES = 5;
 const ARM = new Color(0x9fc3d8), BETWEEN = new Color(0xffd166), AXIS = new Color(0xff8f4d), ANCHOR = new Color(0x5fe0ff);
 /** Half the length of an axis, as a share of the camera's distance. */
 const AXIS_SHARE = 0.018;
-/** Which axes of a's frame a type moves about or along; a wheel's axle belongs to b. */
+/** Axes that are drawn, by joint type: the side whose frame has the axis, and its index. The axle of a wheel belongs to b. */
 const AXES = {
   revolute: [["a", 0]],
   prismatic: [["a", 0]],
@@ -22,7 +23,7 @@ const UNITS = [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)]
 const turnOf = ([w, x, y, z]) => new Quaternion(x, y, z, w);
 
 export class JointLines {
-  #room = 0;
+  #capacity = 0;
   #lines = 0;
 
   constructor(scene) {
@@ -43,15 +44,15 @@ export class JointLines {
 
   /** Allocates buffers for this many joints. */
   #fit(count) {
-    if (count <= this.#room) return;
-    this.#room = 2 ** Math.ceil(Math.log2(count));
+    if (count <= this.#capacity) return;
+    this.#capacity = 2 ** Math.ceil(Math.log2(count));
     const set = (object, names, points) => {
       object.geometry.dispose();
       object.geometry = new BufferGeometry();
       for (const name of names) object.geometry.setAttribute(name, new BufferAttribute(new Float32Array(points * 3), 3));
     };
-    set(this.lines, ["position", "color"], this.#room * LINES * 2);
-    set(this.points, ["position"], this.#room * 2);
+    set(this.lines, ["position", "color"], this.#capacity * LINES * 2);
+    set(this.points, ["position"], this.#capacity * 2);
   }
 
   #line(from, to, colour) {
@@ -62,7 +63,7 @@ export class JointLines {
     colour.toArray(color.array, at + 3);
   }
 
-  /** A side of a joint in the picture: {origin (null: stands still), anchor, turn}, or null where its body is not seen. */
+  /** One side of a joint: {origin (null for the world or a static body), anchor, turn}, or null if its body is not drawn. */
   #side(crowd, mirror, moment, body, point, frame) {
     const anchor = new Vector3(...point), turn = turnOf(frame);
     if (body === 0) return { origin: null, anchor, turn };
@@ -87,7 +88,7 @@ export class JointLines {
     }
   }
 
-  /** Once a picture. */
+  /** Called once per picture. */
   draw(crowd, mirror, moment, camera) {
     const joints = this.on ? mirror.joints.items : new Map();
     this.count = this.shown = this.#lines = 0;

@@ -1,17 +1,17 @@
 /**
- * The connection of the page: connects, joins a world, subscribes. A connection that is lost is resumed: the mirror goes on and
- * nobody sees more than a pause. Where the session is gone too (the daemon was started anew) it joins anew. The page's
- * address says where: #world=NAME&token=TEXT&profile=exact in the fragment, which no server is sent.
+ * The connection of the page: connects, joins a world, subscribes. After a loss it resumes the session: the mirror continues, and
+ * the picture only pauses. If the session has expired too (the daemon was restarted), it opens a new session and joins again. The
+ * fragment of the page's address has the options: #world=NAME&token=TEXT&profile=exact. Browsers do not send it to the server.
  */
 import { ALL, ALL_EVENTS, PROFILE, Refused, connect } from "cairn-client";
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
-/** Refusals that a later attempt would repeat. */
+/** Statuses that a later attempt would get again: the page does not try again by itself. */
 const FINAL = ["auth", "forbidden", "version"];
-/** Period of requests for the list of worlds while there is none. */
-const LOOK_MS = 2000;
-/** All columns; the world's whole. */
+/** Period of requests for the list of worlds while the server has none. */
+const LIST_MS = 2000;
+/** All columns but contacts. */
 const FIELDS = ALL;
 
 export class Link {
@@ -21,7 +21,7 @@ export class Link {
 
   /**
    * @param events {joined(client, world, worlds), resumed(world), frame(mirror, bytes, ms, first), notice(notice),
-   *   lost(error, waitMs or null where it is not tried again), empty()}
+   *   lost(error, ms until the next attempt, or null: none), empty()}
    */
   constructor(events) {
     this.events = events;
@@ -31,7 +31,7 @@ export class Link {
     this.mirror = null;
     this.subscription = null;
     this.wanted = this.options.get("world");
-    /** Times the session was taken up again, and begun anew. */
+    /** Number of resumes, and of new sessions. */
     this.resumes = 0;
     this.joins = 0;
   }
@@ -45,13 +45,13 @@ export class Link {
 
   get connected() { return this.client?.connected ?? false; }
 
-  /** One attempt, now. */
+  /** Makes one attempt to connect now. */
   async start() {
     if (this.#busy || this.connected) return;
     clearTimeout(this.#timer);
     this.#busy = true;
     try {
-      if (!await this.#resume()) await this.#begin();
+      if (!await this.#resume()) await this.#newSession();
       this.#wait = FIRST_WAIT_MS;
     } catch (error) {
       this.#busy = false;
@@ -59,11 +59,11 @@ export class Link {
       return;
     }
     this.#busy = false;
-    // It may have been lost meanwhile.
+    // The connection may have been lost since.
     if (this.client !== null && !this.connected) this.#again(new Error("the connection has ended"));
   }
 
-  /** @returns {Promise<boolean>} false where there is no session to take up */
+  /** Resumes the session. @returns {Promise<boolean>} false if there is no session to resume, or it has expired */
   async #resume() {
     if (!this.client?.welcome?.resume_token || this.subscription === null) return false;
     try {
@@ -79,7 +79,7 @@ export class Link {
     return true;
   }
 
-  async #begin() {
+  async #newSession() {
     const token = this.options.get("token");
     this.client?.close();
     this.client = null;
@@ -103,7 +103,7 @@ export class Link {
       this.mirror = null;
       this.world = this.subscription = null;
       this.events.empty();
-      this.#later(LOOK_MS, () => this.join(name));
+      this.#later(LIST_MS, () => this.join(name));
       return;
     }
     const chosen = worlds.find((world) => world.name === name) ?? worlds[0];
@@ -129,7 +129,7 @@ export class Link {
     });
   }
 
-  /** The watched world has ended: watches another one. */
+  /** The joined world has ended: joins another one. */
   #ended() {
     this.subscription = null;
     this.#later(FIRST_WAIT_MS, () => this.join(null));

@@ -31,7 +31,7 @@ let bannerTimer = 0;
 
 // ---- the connection --------------------------------------------------------------------------------
 
-function say(text, state) {
+function showState(text, state) {
   element("state").textContent = text;
   element("state").dataset.state = state;
 }
@@ -45,10 +45,10 @@ function showPace(world) {
   element("pause").textContent = running ? "Pause" : "Resume";
   element("pause").disabled = element("speed").disabled = !own;
   element("step").disabled = !own || running;
-  say(`${link.client.role}, ${world.method}, ${world.mode}`, world.mode);
+  showState(`${link.client.role}, ${world.method}, ${world.mode}`, world.mode);
 }
 
-function well() {
+function hideBanner() {
   clearTimeout(bannerTimer);
   banner.hide();
 }
@@ -56,7 +56,7 @@ function well() {
 function trouble(error, wait) {
   const at = performance.now();
   clearTimeout(bannerTimer);
-  say(wait === null ? error.message : `${error.message}; again in ${(wait / 1000).toFixed(1)} s`, "lost");
+  showState(wait === null ? error.message : `${error.message}; again in ${(wait / 1000).toFixed(1)} s`, "lost");
   if (wait === null || !banner.root.hidden) banner.show(error, wait, true);
   else bannerTimer = setTimeout(() => banner.show(error, Math.max(wait - (performance.now() - at), 0), true), BANNER_MS);
 }
@@ -71,7 +71,7 @@ function clear(rate) {
 }
 
 function joined(client, world, worlds) {
-  well();
+  hideBanner();
   clear(world.rate);
   document.title = `${world.name} · Cairn`;
   element("world").replaceChildren(...worlds.map(({ name }) => new Option(name, name, false, name === world.name)));
@@ -86,11 +86,11 @@ function empty() {
   contacts.watch(null);
   physics.watch(null);
   element("world").replaceChildren(new Option("none"));
-  say(`${link.client.role}, no world`, "empty");
+  showState(`${link.client.role}, no world`, "empty");
   banner.show(new Error("The server has no world yet. The first one will appear here."));
 }
 
-/** Where most bodies that may move are, for the first look: a tenth at each end does not count. */
+/** Points the camera at the bodies that are not static. In each axis the outermost tenth at both ends is ignored. */
 function lookAt(mirror) {
   const slots = [...mirror.slots.values()], moving = slots.filter((slot) => mirror.status[slot * 2] !== 1);
   const shown = moving.length > 0 ? moving : slots;
@@ -114,7 +114,7 @@ const link = new Link({
   joined,
   empty,
   resumed: (world) => {
-    well();
+    hideBanner();
     showPace(world);
   },
   frame,
@@ -124,7 +124,7 @@ const link = new Link({
 
 // ---- input of the user ------------------------------------------------------------------------------
 
-/** What was refused, for a while. */
+/** Shows an error in the banner for 5 s. */
 function report(error) {
   banner.show(error);
   clearTimeout(bannerTimer);
@@ -175,7 +175,7 @@ element("push").onclick = () => hand.push(inspector.id);
 element("leave").onclick = () => choose(0);
 element("follow").onclick = follow;
 
-/** Keys for everybody, and for those who may command. */
+/** Keys for all roles; COMMANDS are the keys of roles that may command. */
 const KEYS = {
   Escape: () => choose(0),
   f: follow,
@@ -189,16 +189,16 @@ const KEYS = {
 const COMMANDS = { " ": pauseOrResume, ".": step, p: () => { if (inspector.id !== 0) hand.push(inspector.id); } };
 window.addEventListener("keydown", (event) => {
   if (["INPUT", "SELECT", "BUTTON", "SUMMARY"].includes(event.target.tagName) || event.ctrlKey || event.metaKey || event.altKey) return;
-  const does = KEYS[event.key] ?? (mayCommand() && link.connected ? COMMANDS[event.key] : undefined);
-  if (does === undefined) return;
+  const action = KEYS[event.key] ?? (mayCommand() && link.connected ? COMMANDS[event.key] : undefined);
+  if (action === undefined) return;
   event.preventDefault();
-  does();
+  action();
 });
 
 // ---- pictures ------------------------------------------------------------------------------------------
 
-/** Pictures that are still to be made of a world that is left: empty ones. */
-let bare = 0;
+/** Empty pictures still to render after a world was left, so that its bodies disappear from the screen. */
+let emptyPictures = 0;
 
 function picture() {
   requestAnimationFrame(picture);
@@ -218,9 +218,9 @@ function picture() {
     }
   }
   if (link.connected) physics.refresh(mirror, now);
-  // Before there is anything to see the page has better to do.
-  if (moment !== null || bare > 0) stage.render();
-  bare = moment === null ? Math.max(bare - 1, 0) : 2;
+  // Before the first frame there is nothing to draw, and rendering would delay loading.
+  if (moment !== null || emptyPictures > 0) stage.render();
+  emptyPictures = moment === null ? Math.max(emptyPictures - 1, 0) : 2;
 }
 
 // For the console, and for tests of the page.

@@ -4,7 +4,7 @@ import { make } from "./parameter.js";
 
 const KINDS = Object.entries(shapes.KIND);
 
-/** Kinds of shapes by the bits 2^kind. */
+/** Names of the kinds of shapes in a mask of bits 2^kind. */
 function kindsOf(bits) {
   const known = KINDS.filter(([, kind]) => (bits >> kind) & 1).map(([name]) => name);
   return known.length === KINDS.length ? "every kind" : known.join(", ") || "none";
@@ -15,7 +15,7 @@ const namesOf = (names) => names.map(({ name, parameter, value }) =>
 
 const WORLDS = ["planar", "spatial"];
 
-/** What it can do, and its other names. */
+/** The abilities of a method, and its other names. */
 function describe({ abilities, shapes: bits, names }) {
   const effects = abilities.filter((word) => !WORLDS.includes(word)), worlds = WORLDS.filter((word) => abilities.includes(word));
   const words = [`${worlds.join(" and ")} worlds`, `shapes: ${kindsOf(bits)}`];
@@ -27,7 +27,7 @@ function describe({ abilities, shapes: bits, names }) {
 export class Method {
   #sending = false;
 
-  /** @param {(name: string) => Promise} use rejects where the server refuses */
+  /** @param {(name: string) => Promise} use rejects if the server refuses */
   constructor({ name }, use) {
     const id = `method-${name}`;
     this.name = name;
@@ -48,10 +48,10 @@ export class Method {
     this.button.onclick = () => this.#choose();
   }
 
-  /** What the server says about it now. */
+  /** Shows the server's facts of the method. `used`: it is in use; `may`: the user may switch to it. */
   show(facts, used, may) {
     const text = { mark: used ? "in use" : "", summary: facts.summary, abilities: describe(facts),
-      why: facts.why === null ? "" : `This method could not take the world now: ${facts.why}.` };
+      why: facts.why === null ? "" : `The world cannot switch to this method now: ${facts.why}.` };
     for (const [part, words] of Object.entries(text)) if (this[part].textContent !== words) this[part].textContent = words;
     this.root.setAttribute("aria-current", used);
     this.button.setAttribute("aria-pressed", used);

@@ -1,9 +1,9 @@
 /**
- * A parameter of a world as a labelled input: a number within its range, or a switch where it is 0 or 1. What the user typed stays
- * until the server took it or the user gave it up; what the server refused is said beside it, with what stays in force.
+ * A parameter of a world as a labelled input: a number within its range, or a switch if its values are 0 and 1. The user's text
+ * stays until the server accepts it or the user discards it. A refusal is shown beside the input, with the value in force.
  */
 
-/** An element with these properties, and children. Text of the server goes in as text only. */
+/** Makes an element with properties and children. Texts of the server are set as text, never as HTML. */
 export function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties);
   element.append(...children);
@@ -13,7 +13,7 @@ export function make(tag, properties = {}, ...children) {
 const measured = (value, unit) => (unit ? `${value} ${unit}` : String(value));
 const isSwitch = ({ whole, least, most }) => whole && least === 0 && most === 1;
 
-/** Its meaning and its bounds, one sentence each. */
+/** The meaning, bounds, readers and former names of a parameter, one sentence each. */
 function describe({ whole, least, most, initial, unit, old, meaning, methods }) {
   const words = [
     `${meaning}.`,
@@ -26,15 +26,15 @@ function describe({ whole, least, most, initial, unit, old, meaning, methods }) 
 
 export class Parameter {
   #facts;
-  /** Whether the input holds what the user typed, not what is in force; and a count of what he did, by which it is seen that an
-   * answer is to something older. */
+  /** Whether the input has the user's text, not the value in force. #edits counts the user's changes, so that an answer to an
+   * older value is recognised. */
   #edited = false;
   #edits = 0;
   #wanted = null;
   #sending = false;
   #trouble = "";
 
-  /** @param {(name: string, value: number) => Promise} set rejects where the server refuses */
+  /** @param {(name: string, value: number) => Promise} set rejects if the server refuses */
   constructor(facts, set) {
     const { name, unit } = facts, id = `parameter-${name}`, onOff = isSwitch(facts);
     this.set = set;
@@ -70,13 +70,13 @@ export class Parameter {
     this.input.onwheel = () => { if (this.input.type === "number") this.input.blur(); };
     this.reset.onclick = () => {
       this.#touch(true);
-      // Then the button has no effect.
+      // The default is sent, and the button is disabled with the focus on it; move the focus to the input first.
       this.input.focus();
       this.#send(this.#facts.initial);
     };
   }
 
-  /** What the server says about it now. */
+  /** Shows the server's facts of the parameter. `may`: the user may change it. */
   show(facts, may) {
     this.#facts = facts;
     const { whole, least, most, value, initial } = facts;
@@ -104,14 +104,14 @@ export class Parameter {
     this.#edited = edited;
   }
 
-  /** Shows what is in force, and forgets what the user typed. */
+  /** Discards the user's text and shows the value in force. */
   giveUp() {
     this.#touch(false);
     this.#trouble = "";
     this.#write();
   }
 
-  /** The user is done typing. */
+  /** Takes the value that the user has entered. */
   #take() {
     if (isSwitch(this.#facts)) {
       this.#send(this.input.checked ? 1 : 0);
@@ -125,7 +125,7 @@ export class Parameter {
     }
   }
 
-  /** One after the other; of those that wait the last one alone. */
+  /** Sends values one after the other; of the values that wait only the last one is sent. */
   async #send(value) {
     this.#wanted = value;
     if (this.#sending) return;
@@ -140,7 +140,7 @@ export class Parameter {
       } catch (error) {
         if (this.#edits !== edits) continue;
         this.#trouble = error.message;
-        // A switch is never wrong in itself: it shows what is in force.
+        // A switch has no invalid text: it shows the value in force.
         this.#edited = !isSwitch(this.#facts);
       }
     }

@@ -1,16 +1,16 @@
 /**
- * The panel of methods and parameters: what the server offers, what the world uses, and, for those who may command, the means to
- * change it. Others may change it too, and no message says so: as long as the panel is open it asks again when the world's
- * state has moved on.
+ * The panel of methods and parameters: those the server offers and those the world uses; users who may command change them here.
+ * Other sessions may change them too, and the server sends no message about it. Therefore the open panel sends its queries again
+ * when the world's state has changed.
  */
 import { command } from "cairn-client";
 import { Method } from "./method.js";
 import { Parameter } from "./parameter.js";
 
 /** Shortest time between two requests while the panel is open, ms. */
-const ASK_MS = 1000;
+const QUERY_MS = 1000;
 
-/** Puts `rows` into a container. Those that stay are not touched: a field that is taken out tells what is half typed as a change. */
+/** Puts `rows` into a container. Rows that stay are not moved, because removing an input fires `change` with unfinished text. */
 function arrange(container, rows) {
   const roots = rows.map(({ root }) => root);
   for (const child of [...container.children]) if (!roots.includes(child)) child.remove();
@@ -22,7 +22,7 @@ function arrange(container, rows) {
 export class Physics {
   #world = null;
   #asked = -Infinity;
-  /** The state of which the answer that is shown was asked. */
+  /** The world's state, "epoch tick edit", at the query whose answer is shown. */
   #state = "";
   #asks = 0;
   #methods = new Map();
@@ -45,13 +45,13 @@ export class Physics {
       event.stopPropagation();
       this.toggle(false);
     };
-    /** What is shown: {method, methods, parameters} as the server said it, or null. */
+    /** The facts shown: {method, methods, parameters} as the server sent them, or null. */
     this.shown = null;
   }
 
   get open() { return !this.root.hidden; }
 
-  /** Opens it, or closes it; the focus goes along. */
+  /** Opens or closes the panel; the focus moves to the panel or to the button. */
   toggle(open = !this.open) {
     if (open === this.open) return;
     this.root.hidden = !open;
@@ -62,7 +62,7 @@ export class Physics {
     else this.button.focus();
   }
 
-  /** The world that is meant from now on, or null. */
+  /** Sets the world whose methods and parameters are shown, or null. */
   watch(world) {
     this.#world = world;
     this.shown = null;
@@ -76,17 +76,17 @@ export class Physics {
     this.trouble.textContent = "";
   }
 
-  /** Called once a picture: sends a request if one is due. */
+  /** Called once per picture: sends the queries if they are due. */
   refresh(mirror, now) {
-    if (!this.open || this.#world === null || this.#asks > 0 || now - this.#asked < ASK_MS) return;
+    if (!this.open || this.#world === null || this.#asks > 0 || now - this.#asked < QUERY_MS) return;
     const state = mirror === null ? "none" : `${mirror.epoch} ${mirror.tick} ${mirror.edit}`;
     if (state === this.#state) return;
     this.#asked = now;
-    this.#ask().then((answered) => { if (answered) this.#state = state; });
+    this.#query().then((answered) => { if (answered) this.#state = state; });
   }
 
-  /** @returns {Promise<boolean>} whether it was answered */
-  async #ask() {
+  /** Sends the queries and shows their answers. @returns {Promise<boolean>} whether they were answered */
+  async #query() {
     const world = this.#world;
     this.#asks++;
     try {
@@ -103,10 +103,10 @@ export class Physics {
     }
   }
 
-  /** One command, and then what came of it. It waits for a tick where the world does not stand. */
-  async #tell(name, values) {
+  /** Sends one command, waits for its result, and shows the new facts. In a world that is not paused the result comes with the next tick. */
+  async #send(name, values) {
     await this.#world.send(command(name, values));
-    await this.#ask();
+    await this.#query();
   }
 
   #row(rows, facts, make) {
@@ -118,12 +118,12 @@ export class Physics {
     this.shown = answer;
     const { method: used, methods, parameters } = answer, may = this.mayCommand();
     arrange(this.methods, methods.map((facts) => {
-      const row = this.#row(this.#methods, facts, () => new Method(facts, (name) => this.#tell("method", { name })));
+      const row = this.#row(this.#methods, facts, () => new Method(facts, (name) => this.#send("method", { name })));
       row.show(facts, facts.name === used, may);
       return row;
     }));
     const rowsOf = (list, container) => list.map((facts) => {
-      const set = (name, value) => this.#tell("parameter", { name, value });
+      const set = (name, value) => this.#send("parameter", { name, value });
       const row = this.#row(this.#parameters, facts, () => new Parameter(facts, set));
       row.show(facts, may);
       if (row.root.parentNode !== container) row.giveUp();
@@ -135,7 +135,7 @@ export class Physics {
     this.others.hidden = unread.length === 0;
   }
 
-  /** Rows into containers; the focus does not leave the panel. */
+  /** Puts rows into containers; a focus inside the panel stays inside. */
   #place(lists) {
     const { activeElement } = document, inside = this.root.contains(activeElement);
     for (const [container, rows] of lists) arrange(container, rows);

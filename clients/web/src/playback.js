@@ -1,20 +1,20 @@
 /**
- * The interpolation buffer: frames arrive at the pace of the network, pictures are drawn at that of the screen. Poses of the last
- * frames are kept; a picture is of a moment a little in the past, between two of them.
+ * The interpolation buffer. Frames arrive at the pace of the network; pictures are drawn at the pace of the screen. The buffer
+ * stores the poses of the last frames; a picture shows a moment in the past, between two of these frames.
  */
 const FRAMES_KEPT = 8;
-/** How far behind the newest frame a picture is, in frames. */
+/** Delay of a picture behind the newest frame, in frames. A smaller delay stutters if a frame is late. */
 const DELAY = 2;
-/** Further off than this many seconds of ticks, the playhead jumps. */
+/** If the playhead is off by more than this many seconds of ticks, it jumps. */
 const JUMP_S = 0.5;
-/** Without a frame for this long, ms, the world counts as paused, and the newest frame is shown. */
+/** If no frame arrives for this long, ms, the world counts as paused, and the newest frame is shown. */
 const STILL_MS = 200;
-/** Of a world that stands, the newest frame itself is shown from so near on, ticks. */
+/** In a paused world a playhead this close to the newest frame, in ticks, jumps to it. */
 const NEAR = 0.05;
-/** How fast the playhead is pulled to where it should be, 1/s. */
+/** Share of the playhead's error that is corrected per second, 1/s. */
 const PULL = 4;
 
-/** Ticks a second are counted over so long, ms: frames may come in bunches. */
+/** The rate of ticks is measured over this time, ms, because frames may arrive in bunches. */
 const WINDOW_MS = 1000;
 
 export class Playback {
@@ -22,21 +22,21 @@ export class Playback {
   #playhead = 0;
   #last = 0;
   #nominal = 60;
-  /** When frames of the last second came: {tick, at}. */
+  /** Arrivals of the frames of the last second: {tick, at (ms)}. */
   #arrivals = [];
 
-  /** Forgets everything: another epoch, another world. */
+  /** Empties the buffer, for another epoch or another world. `rate`: its nominal rate, Hz. */
   clear(rate) {
     this.#frames = [];
     this.#arrivals = [];
     this.#nominal = rate || 60;
   }
 
-  /** Keeps the poses that the mirror has now. */
+  /** Stores the present poses of the mirror. */
   push(mirror, now) {
     const newest = this.#frames.at(-1);
     if (newest !== undefined && (mirror.epoch !== newest.epoch || mirror.tick < newest.tick)) this.clear(this.#nominal);
-    // The oldest frame's arrays are used again.
+    // The arrays of the oldest frame are reused.
     const frame = this.#frames.length >= FRAMES_KEPT ? this.#frames.shift() : {};
     const { end } = mirror;
     if (frame.position === undefined || frame.position.length < end * 3) {
@@ -61,19 +61,19 @@ export class Playback {
       : { ticks: last.tick - first.tick, seconds: (last.at - first.at) / 1000 };
   }
 
-  /** Ticks a second as they come; the nominal rate as long as that is not known. */
+  /** Measured ticks per second; until enough frames have arrived, the nominal rate. */
   get rate() {
     const seen = this.#seen();
     return seen === null ? this.#nominal : seen.ticks / seen.seconds;
   }
 
-  /** Ticks from one frame to the next. */
+  /** Mean number of ticks from one frame to the next. */
   get interval() {
     const seen = this.#seen();
     return seen === null ? 1 : seen.ticks / (this.#arrivals.length - 1);
   }
 
-  /** The tick that pictures show, with fractions. */
+  /** The tick that pictures show, with a fractional part. */
   get playhead() { return this.#playhead; }
 
   /**
@@ -91,7 +91,7 @@ export class Playback {
     const off = wanted - next;
     const near = still && Math.abs(off) < NEAR;
     if (near || Math.abs(off) > JUMP_S * Math.max(rate, 1)) this.#playhead = wanted;
-    // Slower for a while, never backwards.
+    // The playhead may run slower or faster for a while, but never backwards.
     else this.#playhead = Math.max(before, next + off * Math.min(1, seconds * PULL * (still ? 4 : 1)));
     this.#playhead = Math.min(this.#playhead, newest.tick);
     return this.#around(newest);
@@ -110,8 +110,7 @@ export class Playback {
 }
 
 /**
- * The pose of a slot: into position[3] and rotation[4] (w first). A body that is not in both frames stands where `to`
- * has it.
+ * Writes the pose of a slot to position[3] and rotation[4] (w first). A body that is not in both frames gets its pose in `to`.
  */
 export function poseAt({ from, to, part }, slot, position, rotation) {
   const lone = slot >= from.end || from.ids[slot] !== to.ids[slot];

@@ -1,17 +1,18 @@
-/** The picture: renderer, light and shadow, ground lines, cameras. It does not depend on bodies. */
+/** The renderer, sky, light, shadows and camera. This module does not depend on bodies. */
 import {
   AmbientLight, BackSide, Box3, BufferAttribute, Color, DirectionalLight, Fog, HemisphereLight, Mesh, MeshBasicMaterial,
   PCFShadowMap, PerspectiveCamera, Raycaster, Scene, SphereGeometry, Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 
-/** Overhead, and at the horizon, in which the ground is lost. */
+/** Colours of the sky: overhead, and at the horizon, where it is also the colour of the fog. */
 const ZENITH = new Color(0x2c3f54), HAZE = new Color(0x7f94a6);
-/** Shadows are cast within a half width of the camera's target that fits what is shown, metres. */
+/** Bounds of the half width of the region around the camera's target in which shadows are cast, metres. */
 const SHADOW_REACH = [12, 150];
+/** Distance of the sun from the target, in half widths of that region. */
 const SUN_AWAY = 2.6;
 
-/** A dome around the camera, darker the higher. */
+/** The sky: a dome around the camera, darker towards the zenith. */
 function sky() {
   const geometry = new SphereGeometry(2000, 32, 24), at = geometry.attributes.position, colours = new Float32Array(at.count * 3);
   for (let i = 0; i < at.count; i++) {
@@ -59,7 +60,7 @@ export class Stage {
     this.#reach(40);
   }
 
-  /** Shadows and haze for what lies within so many metres. */
+  /** Sets the region of shadows and the fog for a scene of this radius, metres. */
   #reach(metres) {
     const half = Math.min(Math.max(metres * 1.6, SHADOW_REACH[0]), SHADOW_REACH[1]), { camera } = this.sun.shadow;
     Object.assign(camera, { left: -half, right: half, top: half, bottom: -half, near: 1, far: half * SUN_AWAY * 2 });
@@ -78,7 +79,7 @@ export class Stage {
 
   set shadows(on) { this.sun.castShadow = on; }
 
-  /** Looks at what lies between two corners, from the south-east. */
+  /** Points the camera at the box between two corners, from the side of +x, +y and +z. */
   frame(min, max) {
     const box = new Box3(min, max), centre = box.getCenter(new Vector3());
     const reach = Math.min(Math.max(box.getSize(new Vector3()).length() / 2, 3), 150);
@@ -87,7 +88,7 @@ export class Stage {
     this.camera.position.copy(centre).addScaledVector(new Vector3(0.55, 0.4, 0.75).normalize(), reach * 3.1);
   }
 
-  /** The camera goes along with a point from picture to picture; null: it stays. */
+  /** Moves the camera with a point from picture to picture; null: the camera does not move. */
   follow(position) {
     if (position !== null && this.#followed !== null) {
       const moved = position.clone().sub(this.#followed);
@@ -97,7 +98,7 @@ export class Stage {
     this.#followed = position === null ? null : position.clone();
   }
 
-  /** A ray through a point of the window. */
+  /** A ray through a point of the window, in pixels. */
   rayAt(x, y) {
     const at = new Vector2((x / window.innerWidth) * 2 - 1, 1 - (y / window.innerHeight) * 2);
     this.raycaster.setFromCamera(at, this.camera);

@@ -1,7 +1,9 @@
-/** Numbers in the corner: what the world does, what the wire carries, what this page costs. */
+/** The numbers in the corner: tick and speed of the world, traffic of the stream, cost of decoding and drawing. */
+
+/** Periods of updates and of PING, ms. */
 const SHOW_MS = 500;
 const PING_MS = 2000;
-/** A noticeable lag. */
+/** A longer lag is highlighted, ms. */
 const LAG_MS = 150;
 
 export class Statistics {
@@ -21,7 +23,7 @@ export class Statistics {
     this.speed = 1;
   }
 
-  /** A frame of the subscription came: its bytes, and the milliseconds it took to take it in. */
+  /** Counts a frame of the subscription: its bytes, and the milliseconds to decode it. */
   frame(bytes, ms) {
     this.#frames++;
     this.#bytes += bytes;
@@ -33,7 +35,7 @@ export class Statistics {
     this.lost += lost;
   }
 
-  /** Once a picture. */
+  /** Called once per picture. */
   picture(now, client, world, mirror, playback) {
     this.#pictures++;
     if (now - this.#pinged > PING_MS) {
@@ -66,7 +68,7 @@ export class Statistics {
     const rows = {
       Tick: v.tick,
       Bodies: v.bodies < v.all ? `${v.bodies} of ${v.all}` : v.bodies,
-      Time: v.dilation > 0 ? `${v.dilation.toFixed(2)} × nominal` : "stands",
+      Time: v.dilation > 0 ? `${v.dilation.toFixed(2)} × nominal` : "not running",
       Frames: `${v.frames.toFixed(0)} /s, ${v.decode.toFixed(2)} ms each`,
       Bandwidth: `${v.kilobits.toFixed(0)} kbit/s`,
       Lag: v.lag === null ? "–" : `${v.lag.toFixed(1)} ms`,

@@ -1,13 +1,13 @@
 /**
- * The viewer for minutes on end: node test/endurance.mjs MINUTES, in BUILD/npm/web with CAIRN_BUILDDIR and CAIRN_SRCDIR
- * set (make soak-viewer). TAP. 5000 bodies move and turn, and all are in every frame.
+ * An endurance test of the viewer: node test/endurance.mjs MINUTES, in BUILD/npm/web with CAIRN_BUILDDIR and CAIRN_SRCDIR
+ * set (make soak-viewer). Output: TAP. 5000 bodies move and turn, and every frame has all of them.
  *
- * First frames of the profiles view, sim and exact are recorded over a socket and taken in again by mirrors here, as fast
- * as it goes: of each frame the least of some rounds, since other programs' time and a collection of garbage are not its own;
- * of these the 99th percentile. Then the page does the same in headless Chromium, in profile sim, with pictures and at the end
- * without them, which tells decoding from drawing. What must hold: taking a frame in costs at most 2 ms on the main thread (in
- * the page the median; a percentile says more of the machine), and after a collection of garbage the heap is as large in
- * the run's last third as in its middle.
+ * First, frames of the profiles view, sim and exact are recorded over a socket and decoded again by mirrors in Node.js. The time
+ * of a frame is the minimum of ROUNDS rounds, because other programs and garbage collections disturb single rounds; the 99th
+ * percentile of these times must be at most 2 ms. Then the page decodes a stream of profile sim in headless Chromium, with
+ * pictures and at the end without them, which separates decoding from drawing. Here the median must be at most 2 ms, because a
+ * high percentile measures the machine. After a garbage collection the heap in the run's last third must not be larger than in
+ * its middle third (GROWTH).
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,10 +26,10 @@ const ROUNDS = 5;
 const DECODE_MS = 2;
 const SAMPLE_MS = 5000;
 const STILL_MS = 15000;
-/** What the heap may grow from the middle third to the last: this many bytes, or a twentieth. */
+/** Largest growth of the heap from the middle third to the last: this many bytes, or a twentieth if that is more. */
 const GROWTH = 2 << 20;
 
-/** Boxes that tumble without a contact; gravity comes and goes, so that every column changes. */
+/** Boxes that tumble without contacts. sway() alternates gravity, so that every column changes. */
 const SCENE = {
   world: { name: "crowd", rate: 60, method: "free", gravity: [0, 0, 0] },
   shapes: { box: { kind: "box", size: [0.5, 0.3, 0.2] } },
@@ -50,14 +50,14 @@ const figures = (ms) => `median ${quantile(ms, 0.5).toFixed(2)} ms, p99 ${quanti
 
 const late = (ms) => `${((100 * ms.filter((t) => t > DECODE_MS).length) / ms.length).toFixed(2)} % above ${DECODE_MS} ms`;
 
-/** Frames of a profile as they come, from the SNAPSHOT on: lists of messages, whole frames only. */
+/** Records RECORDED complete frames of a profile from the SNAPSHOT on; a frame is the list of its messages. */
 async function record(world, profile) {
   const frames = [];
   let parts = [], whole;
   const done = new Promise((resolve) => { whole = resolve; });
   const take = Mirror.prototype.take;
   Mirror.prototype.take = function recording(message) {
-    // The bytes belong to the connection, which uses them again.
+    // A copy, because the connection reuses the bytes.
     if (frames.length < RECORDED) parts.push(structuredClone(message));
     const complete = take.call(this, message);
     if (complete && frames.length < RECORDED) {
@@ -74,7 +74,7 @@ async function record(world, profile) {
   return frames;
 }
 
-/** Milliseconds each frame but the first takes, the least of some rounds: other programs' time is not ours. */
+/** Decoding times in ms of all frames but the first: the minimum over ROUNDS rounds. */
 function decodeTimes(frames, profile) {
   const least = new Float64Array(frames.length - 1).fill(Infinity);
   let changed = 0;
@@ -99,11 +99,11 @@ async function decodeHere(client) {
     const bytes = frames.slice(1).flat().reduce((sum, m) => sum + (m.columns?.length ?? 0), 0) / (frames.length - 1);
     const { ms, changed } = decodeTimes(frames, PROFILE[name]);
     verdict(quantile(ms, 0.99) <= DECODE_MS && changed > COUNT * 0.9,
-      `Node.js takes in ${changed.toFixed(0)} changed bodies of profile ${name}, ${bytes.toFixed(0)} bytes: ${figures(ms)}`);
+      `Node.js decodes ${changed.toFixed(0)} changed bodies of profile ${name}, ${bytes.toFixed(0)} bytes: ${figures(ms)}`);
   }
 }
 
-/** Gravity this way, then that way, so that nobody leaves the picture. */
+/** Reverses gravity every second, so that no body leaves the picture; returns a function that ends it. */
 function sway(client) {
   let on = true;
   const swaying = (async () => {
@@ -151,7 +151,7 @@ async function watchPage(address) {
     }
     const taken = () => page.evaluate(() => Array.from(cairn.times.subarray(0, cairn.taken)));
     const times = await taken(), values = await page.evaluate(() => cairn.statistics.values);
-    // Nobody asks for the next picture.
+    // The page draws no more pictures.
     await page.evaluate(() => {
       window.requestAnimationFrame = () => 0;
       cairn.taken = 0;
@@ -169,12 +169,12 @@ function judgePage({ wrong, heap, times, values, alone }) {
   const mib = (bytes) => (bytes / 2 ** 20).toFixed(2);
   console.log(`# ${times.length} frames in ${MINUTES} minutes, ${values.pictures.toFixed(1)} pictures/s, ` +
     `${values.kilobits.toFixed(0)} kbit/s, ${values.skipped} frames skipped; heap at first ${mib(heap[0])} MiB`);
-  verdict(quantile(times, 0.5) <= DECODE_MS, `the page takes in ${COUNT} moving bodies: ${figures(times)}, ${late(times)}`);
+  verdict(quantile(times, 0.5) <= DECODE_MS, `the page decodes ${COUNT} moving bodies: ${figures(times)}, ${late(times)}`);
   verdict(quantile(alone, 0.5) <= DECODE_MS && alone.length > STILL_MS / 100,
     `and without pictures, ${alone.length} frames: ${figures(alone)}, ${late(alone)}`);
   verdict(last - middle <= Math.max(GROWTH, middle / 20),
     `the page's heap is flat: ${mib(middle)} MiB in the middle third, ${mib(last)} MiB in the last`);
-  verdict(wrong.length === 0 && times.length > MINUTES * 60, `nothing went wrong on the page${wrong.map((w) => `; ${w}`).join("")}`);
+  verdict(wrong.length === 0 && times.length > MINUTES * 60, `the page reported no error${wrong.map((w) => `; ${w}`).join("")}`);
 }
 
 console.log("1..7");

@@ -1,8 +1,8 @@
 /**
- * Takes the pictures that README shows: node test/screenshot.mjs OUT.png|OUT.jpg SCENE SECONDS [CHOICE…], in BUILD/npm/web with
- * CAIRN_BUILDDIR and CAIRN_SRCDIR set. Choices: `contacts` of all bodies; `joints`; `body` chooses the topmost one that moves;
- * `physics` opens the panel of methods and parameters, as a controller; `near=0.7` brings the camera nearer; `front` looks along −z; `bare` hides the panels;
- * `ticks=N` shows the world after so many, whatever the machine; WIDTHxHEIGHT.
+ * Makes the pictures of the README: node test/screenshot.mjs OUT.png|OUT.jpg SCENE SECONDS [CHOICE…], in BUILD/npm/web with
+ * CAIRN_BUILDDIR and CAIRN_SRCDIR set. Choices: `contacts` of all bodies; `joints`; `body` chooses the topmost dynamic body;
+ * `physics` opens the panel of methods and parameters, as a controller; `near=0.7` multiplies the camera's distance; `front` looks
+ * along −z; `bare` hides the panels; `ticks=N` shows the world after N ticks, on a machine of any speed; WIDTHxHEIGHT.
  */
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

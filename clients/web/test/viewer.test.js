@@ -1,4 +1,4 @@
-/** The page in headless Chromium against a real daemon: what a person would see and do. */
+/** The page in headless Chromium against a real daemon: its picture, its texts, and its mouse and keyboard input. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -12,15 +12,15 @@ import { daemon, relay } from "../../js/test/daemon.js";
 
 const SCENES = `${process.env.CAIRN_SRCDIR}/clients/scenes`;
 const VIEW = { width: 640, height: 400 };
-/** A lit face, made as bright as it gets, may be this far from the colour it was painted in, of 255 in each channel. */
+/** Largest difference per channel (of 255) between a lit face, scaled to full brightness, and the colour of its material. */
 const HUE_TOLERANCE = 40;
 
 const TOKEN = "a token for nobody but this test";
 const CONTROLLER = `#world=tower&token=${encodeURIComponent(TOKEN)}`;
-/** A world in which nothing moves by itself. */
+/** A world at rest. */
 const CALM = `#world=pyramid&token=${encodeURIComponent(TOKEN)}`;
 
-/** A closed mesh that moves, upon a floor: a wedge with a slope, and one box on it, far from another. */
+/** A scene with a closed mesh that moves (a wedge) on a floor, one box near it and one box 60 m away. */
 const ODD = {
   world: { rate: 60 },
   shapes: {
@@ -64,7 +64,8 @@ async function viewerDaemon(...options) {
   return { ...started, page: await started.logged(/listening address=(http:\S+)/) };
 }
 
-/** A page that has its first picture of a world. What goes wrong on it is kept in page.wrong. */
+/** Opens a page and waits for its first picture of a world. page.wrong collects its errors, page.elsewhere its requests to
+ * other servers. */
 async function open(hash = "", { shadows = false, at = server.page } = {}) {
   const page = await browser.newPage({ viewport: VIEW });
   page.wrong = [];
@@ -83,7 +84,7 @@ async function open(hash = "", { shadows = false, at = server.page } = {}) {
   return page;
 }
 
-/** Looks down at the topmost dynamic body, which nothing hides: its id and where it is on the page. */
+/** Points the camera at the topmost dynamic body, which no other body hides; returns its id and its place on the page. */
 const lookAtBody = (page) => page.evaluate(async () => {
   const { link, stage, crowd } = cairn;
   const height = (id) => link.mirror.position[link.mirror.slots.get(id) * 3 + 1];
@@ -107,7 +108,7 @@ const pixel = (page, { x, y }) => page.evaluate(([x, y]) => {
   return [...context.getImageData(0, 0, 1, 1).data.slice(0, 3)];
 }, [x, y]);
 
-/** Waits for as many pictures. */
+/** Waits for `count` pictures. */
 const pictures = (page, count = 2) => page.evaluate(async (n) => {
   for (let i = 0; i < n; i++) await new Promise((resolve) => { requestAnimationFrame(resolve); });
 }, count);
@@ -129,24 +130,24 @@ test("the page loads from the daemon alone and shows the world's numbers", async
   await page.close();
 });
 
-test("bodies stand in the picture where the world has them", async () => {
+test("a body is drawn at its place, and the chosen body in its colour", async () => {
   const page = await open(CONTROLLER, { shadows: true });
-  // A tower that falls would not be where it was looked for.
+  // Paused, because the tower falls and the body would move away from the pixel.
   await page.click("#pause");
   await page.waitForFunction(() => cairn.link.world.mode === "paused");
   await page.waitForTimeout(500);
   const spot = await lookAtBody(page);
-  const chosen = [255, 209, 102]; // what crowd.js paints the chosen body in
+  const chosen = [255, 209, 102]; // CHOSEN of crowd.js
   const plain = await pixel(page, spot);
   await page.evaluate((id) => { cairn.choose(id); }, spot.id);
   await page.waitForTimeout(300);
   const lit = await pixel(page, spot), above = await pixel(page, { x: VIEW.width / 2, y: 60 });
-  // How bright it is depends on the side that is seen; the colour does not.
+  // The brightness depends on the visible side; the hue does not.
   const brightest = Math.max(...lit), full = lit.map((v) => (v * 255) / brightest);
   assert.ok(brightest > 80 && distance(full, chosen) < HUE_TOLERANCE, `chosen ${lit}`);
-  assert.ok(distance(lit, plain) > 25, `it was ${plain} before`);
+  assert.ok(distance(lit, plain) > 25, `${plain} before the choice`);
   assert.ok(lit[0] > lit[2] + 20, `yellow, not ${lit}`);
-  assert.ok(distance(lit, above) > 40, `and what is above it ${above}`);
+  assert.ok(distance(lit, above) > 40, `${above} above the body`);
   await page.click("#pause");
   await page.waitForFunction(() => cairn.link.world.mode === "running");
   assert.deepEqual(page.wrong, []);
@@ -171,7 +172,7 @@ test("every kind of shape is drawn, hulls and meshes too, each placement once", 
 });
 
 for (const [world, kinds] of [["odd", ["solid", "box", "plane"]], ["planar", ["polygon"]]])
-  test(`${kinds} of ${world} are drawn where they are, and as large`, async () => {
+  test(`${kinds} of ${world} are drawn at their places and sizes`, async () => {
     const page = await open(`#world=${world}`);
     const seen = await page.evaluate(() => {
       const found = [];
@@ -195,7 +196,7 @@ for (const [world, kinds] of [["odd", ["solid", "box", "plane"]], ["planar", ["p
     await page.close();
   });
 
-test("a body throws a shadow on the ground, and none where shadows are off", async () => {
+test("a body casts a shadow on the ground, and none if shadows are off", async () => {
   const page = await open("#world=odd", { shadows: true });
   // The far box's shadow falls away from the sun, to −x and −z.
   const spot = await page.evaluate(async () => {
@@ -214,7 +215,7 @@ test("a body throws a shadow on the ground, and none where shadows are off", asy
   await page.close();
 });
 
-test("dragging the empty picture turns the camera, the wheel brings it nearer, and a key brings it back", async () => {
+test("dragging the empty picture turns the camera, the wheel moves it nearer, and the key R resets it", async () => {
   const page = await open("#world=pyramid");
   const camera = () => page.evaluate(() => {
     const { camera, controls } = cairn.stage, away = camera.position.clone().sub(controls.target);
@@ -240,7 +241,7 @@ test("dragging the empty picture turns the camera, the wheel brings it nearer, a
   await page.close();
 });
 
-test("the panel says what the chosen body touches and how hard, and the picture shows it", async () => {
+test("the panel and the picture show the contacts of the chosen body with their forces", async () => {
   const page = await open("#world=odd");
   const id = await page.evaluate(() => {
     const { mirror } = cairn.link;
@@ -251,7 +252,7 @@ test("the panel says what the chosen body touches and how hard, and the picture 
   const { touching, count, table } = await page.evaluate(() => ({
     touching: cairn.inspector.touching, count: cairn.contacts.count, table: document.getElementById("touching").innerText,
   }));
-  // It lies upon the floor with its weight.
+  // The box of 2 kg rests on the floor with four points that carry its weight.
   assert.equal(touching[0].points, 4);
   assert.ok(Math.abs(touching[0].force - 2 * 9.81) < 0.5, JSON.stringify(touching));
   assert.equal(count, 4);
@@ -261,7 +262,7 @@ test("the panel says what the chosen body touches and how hard, and the picture 
   await page.close();
 });
 
-test("the camera goes along with a body that is followed", async () => {
+test("the camera moves with a followed body", async () => {
   const page = await open(`#world=odd&token=${encodeURIComponent(TOKEN)}`);
   await page.evaluate(async () => {
     const { mirror } = cairn.link;
@@ -281,7 +282,7 @@ test("the camera goes along with a body that is followed", async () => {
   await page.close();
 });
 
-test("only what one sees is asked for, and everything again", async () => {
+test("Only what I see restricts the subscription to the frustum, and switching it off restores all bodies", async () => {
   const page = await open("#world=odd");
   const all = await page.evaluate(() => cairn.link.mirror.count);
   await page.evaluate(() => {
@@ -289,7 +290,7 @@ test("only what one sees is asked for, and everything again", async () => {
     cairn.stage.camera.position.set(4, 3, 8);
   });
   await page.click("#focus");
-  // The far box is not in the picture; the floor stays, wherever its origin is.
+  // The far box is not in the picture. The floor stays, because static bodies are followed.
   await page.waitForFunction((count) => cairn.link.mirror.count === count - 1, all);
   assert.equal(await page.evaluate(() =>
     [...cairn.link.mirror.slots.values()].some((slot) => cairn.link.mirror.status[slot * 2] === 1)), true);
@@ -308,7 +309,7 @@ test("only what one sees is asked for, and everything again", async () => {
   await page.close();
 });
 
-test("a click picks a body and the panel says what it is", async () => {
+test("a click chooses a body, and the panel shows its facts", async () => {
   const page = await open("#world=pyramid");
   const spot = await lookAtBody(page);
   await page.mouse.click(spot.x, spot.y);
@@ -332,7 +333,7 @@ test("contact points and forces are shown on demand", async () => {
   await page.close();
 });
 
-test("another world may be chosen", async () => {
+test("choosing another world in the list joins it", async () => {
   const page = await open("#world=tower");
   await page.selectOption("#world", "mixed");
   await page.waitForFunction(() => cairn.link.world?.name === "mixed" && cairn.link.mirror?.count > 20);
@@ -340,7 +341,7 @@ test("another world may be chosen", async () => {
   await page.close();
 });
 
-/** A paused world of a test's own, and its maker's client. */
+/** Creates a paused world for one test; returns it with the client that made it. */
 async function tuned(name) {
   const maker = await connect(server.address), world = await maker.create(name);
   await world.spawn({ status: 1, shapes: [[await world.shape(shapes.plane([0, 1, 0]))]] });
@@ -350,7 +351,7 @@ async function tuned(name) {
   return { maker, world, valueOf, set, hash: `#world=${name}&token=${encodeURIComponent(TOKEN)}` };
 }
 
-/** Opens the panel of methods and parameters by its key and waits until it is filled. */
+/** Opens the panel of methods and parameters with the key M and waits until it has content. */
 async function openPhysics(page) {
   await page.focus("#stage");
   await page.keyboard.press("m");
@@ -360,13 +361,13 @@ async function openPhysics(page) {
 const input = (page, parameter) => page.getByLabel(parameter, { exact: true });
 const refusal = (page, parameter) => page.locator(`.parameter[data-name="${parameter}"] .refused`);
 
-/** Types a value as a person does, and is done with it. */
+/** Types a value and presses Enter. */
 async function type(page, parameter, value) {
   await input(page, parameter).fill(String(value));
   await page.keyboard.press("Enter");
 }
 
-/** What the panel shows, as a person reads it. */
+/** The methods and parameters as the panel shows them. */
 const physicsOf = (page) => page.evaluate(() => {
   const rows = (list) => [...document.querySelectorAll(`${list} > .parameter`)].map((row) => {
     const field = row.querySelector("input"), text = (name) => row.querySelector(name).textContent;
@@ -380,7 +381,7 @@ const physicsOf = (page) => page.evaluate(() => {
   };
 });
 
-/** Whether the panel says of methods and parameters what the server says. */
+/** Asserts that the panel shows the methods and parameters that the server returns. */
 async function assertShown(page, world) {
   await world.refresh();
   const [shown, methods, parameters] = [await physicsOf(page), await world.methods(), await world.parameters()];
@@ -402,7 +403,7 @@ async function assertShown(page, world) {
   }
 }
 
-test("the panel lists methods and parameters as the server says them, whichever is in use", async () => {
+test("the panel lists the server's methods and parameters, with each method in use", async () => {
   const { maker, world, hash } = await tuned("listed");
   const page = await open(hash);
   await openPhysics(page);
@@ -416,7 +417,7 @@ test("the panel lists methods and parameters as the server says them, whichever 
   maker.close();
 });
 
-test("a parameter that is changed takes effect, and what is refused is said beside it and changes nothing", async () => {
+test("a changed parameter takes effect; a refused value is reported beside the field and changes nothing", async () => {
   const { maker, world, valueOf, hash } = await tuned("changed");
   const page = await open(hash), name = "soft_step.substeps";
   await openPhysics(page);
@@ -444,13 +445,13 @@ test("a parameter that is changed takes effect, and what is refused is said besi
     assert.equal(await valueOf("sleep.enabled"), 1 - before);
   }
   await assertShown(page, world);
-  assert.equal(await page.evaluate(() => cairn.link.world.mode), "running", "no key was taken for a command of the page");
+  assert.equal(await page.evaluate(() => cairn.link.world.mode), "running", "no key in a field is a command of the page");
   assert.deepEqual(page.wrong, []);
   await page.close();
   maker.close();
 });
 
-test("another method is put to use from the keyboard, and its parameters are shown", async () => {
+test("the keyboard switches to another method, and the panel shows its parameters", async () => {
   const { maker, world, hash } = await tuned("switched");
   const page = await open(hash);
   await openPhysics(page);
@@ -466,7 +467,7 @@ test("another method is put to use from the keyboard, and its parameters are sho
     await assertShown(page, world);
     assert.match(await page.textContent("#state"), new RegExp(`controller, ${name}, paused`));
   }
-  // A method that was there when it was asked, and is not any more.
+  // The server refuses a method that it listed before.
   await page.evaluate(() => {
     const { world } = cairn.link, send = world.send.bind(world);
     world.send = ([number]) => send([number, "withdrawn"]);
@@ -480,7 +481,7 @@ test("another method is put to use from the keyboard, and its parameters are sho
   maker.close();
 });
 
-test("what others change is followed, but for what one is typing", async () => {
+test("the panel shows changes by other sessions and does not overwrite a field that is being edited", async () => {
   const { maker, world, set, valueOf, hash } = await tuned("shared");
   const page = await open(hash), name = "contact.push_speed", other = "restitution.speed";
   const shows = (parameter, value) => page.waitForFunction(([p, v]) =>
@@ -495,7 +496,7 @@ test("what others change is followed, but for what one is typing", async () => {
     await set(other, 2);
     await shows(other, 2);
     assert.equal(await input(page, name).inputValue(), "7.5");
-    // The lines of another method are other ones, but for those that both read.
+    // A parameter that both methods read keeps its line, its text and the focus.
     for (const method of ["lcp", "soft-step"]) {
       await world.send(command("method", { name: method }));
       await page.waitForFunction((used) => cairn.physics.shown.method === used, method);
@@ -504,7 +505,7 @@ test("what others change is followed, but for what one is typing", async () => {
     }
     await input(page, name).press("Escape");
     await shows(name, 6);
-    // What is half typed where its line goes is given up, not sent.
+    // If the line of a field with unfinished text is removed, the text is discarded, not sent.
     const gone = "soft_step.substeps", before = await valueOf(gone);
     await input(page, gone).fill("9");
     await world.send(command("method", { name: "lcp" }));
@@ -518,7 +519,7 @@ test("what others change is followed, but for what one is typing", async () => {
     await set(other, 1);
     await shows(other, 1);
   }
-  // Nor does one change anything who scrolls the panel, or leaves a field as it was.
+  // Scrolling the panel over a field does not change its value.
   await input(page, name).focus();
   const box = await input(page, name).boundingBox();
   await page.mouse.move(box.x + 5, box.y + 5);
@@ -527,7 +528,7 @@ test("what others change is followed, but for what one is typing", async () => {
   await page.waitForFunction((from) => document.getElementById("physics").scrollTop !== from, scrolled);
   await page.waitForTimeout(200);
   assert.deepEqual([await input(page, name).inputValue(), await valueOf(name)], ["6", 6]);
-  // Where somebody else steps, it waits for the step, and shows that it does.
+  // In a world that another session steps, the change waits for the step; until then its line is busy.
   await world.control("lockstep");
   await type(page, name, 9);
   await page.waitForFunction((p) => document.getElementById(`parameter-${p}`).closest("[aria-busy=true]"), name);
@@ -541,7 +542,7 @@ test("what others change is followed, but for what one is typing", async () => {
   maker.close();
 });
 
-test("an observer reads methods and parameters and changes none", async () => {
+test("an observer sees methods and parameters and cannot change them", async () => {
   const { maker, world } = await tuned("looked-at");
   const page = await open("#world=looked-at"), before = await world.parameters();
   await openPhysics(page);
@@ -551,7 +552,7 @@ test("an observer reads methods and parameters and changes none", async () => {
   const fields = await page.locator(".parameter input").all();
   assert.equal(fields.length, before.length);
   for (const field of fields) assert.equal(await field.isEditable(), false);
-  // Whatever the page lets through, the server does not.
+  // The server refuses changes even if the page sends them.
   await page.evaluate(() => {
     const field = document.getElementById("parameter-soft_step.substeps");
     field.value = 9;
@@ -567,7 +568,7 @@ test("an observer reads methods and parameters and changes none", async () => {
   maker.close();
 });
 
-test("the panel opens and closes by keys, asks nothing while it is shut, and takes no words for markup", async () => {
+test("the panel opens and closes by keys, sends no query while closed, and shows markup of the server as text", async () => {
   const { maker, world, hash } = await tuned("worded");
   await world.control("resume");
   const page = await open(hash), focused = () => page.evaluate(() => document.activeElement.id);
@@ -584,8 +585,8 @@ test("the panel opens and closes by keys, asks nothing while it is shut, and tak
   assert.equal(await focused(), "physics");
   assert.equal(await page.getAttribute("#method", "aria-expanded"), "true");
   assert.equal(await page.locator("#physics :is(b, i, img, u)").count(), 0);
-  assert.match(await page.textContent("#methods"), /<b id=bold>summary<\/b>.*could not take.*<i>why<\/i>/);
-  // What could not be, by the server's word, is not offered.
+  assert.match(await page.textContent("#methods"), /<b id=bold>summary<\/b>.*cannot switch to this method now.*<i>why<\/i>/);
+  // A method that the world cannot switch to has a disabled button.
   for (const button of await page.locator("#methods button").all()) assert.equal(await button.isDisabled(), true);
   await page.waitForFunction(() => cairn.asked >= 2);
   await page.focus("#others summary");
@@ -609,7 +610,7 @@ test("the panel opens and closes by keys, asks nothing while it is shut, and tak
   maker.close();
 });
 
-test("joints are drawn from their anchors, and one that breaks is gone", async () => {
+test("joints are drawn from their anchors, and a broken joint disappears", async () => {
   const doors = await viewerDaemon("--web", "tcp:127.0.0.1:0", "--paused", "--scene", `${SCENES}/door.yaml`);
   const page = await open(`#world=door&token=${encodeURIComponent(TOKEN)}`, { at: doors.page });
   await page.waitForFunction(() => cairn.link.mirror.joints.items.size === 2);
@@ -623,7 +624,8 @@ test("joints are drawn from their anchors, and one that breaks is gone", async (
       .map((value) => Math.round(value * 1000) / 1000);
     return { lines: lines.geometry.drawRange.count / 2, points: round(points, points.geometry.drawRange.count) };
   });
-  // An arm of the leaf and a gap of each; the hinge has an axis. The hinge stands at the left edge, the latch at the right one.
+  // Each of the two joints has an arm on the leaf's side and a line between its anchors; the hinge also has an axis. The hinge is
+  // at the left edge of the leaf, the latch at the right edge.
   assert.deepEqual(drawn, { lines: 5, points: [0, 1.05, 0, 0, 1.05, 0, 1, 1.05, 0, 1, 1.05, 0] });
   await page.click("#pause");
   await page.waitForFunction(() => cairn.joints.count === 1);
@@ -634,7 +636,7 @@ test("joints are drawn from their anchors, and one that breaks is gone", async (
   await doors.stop();
 });
 
-test("an observer's page has nothing to command with, and the server would refuse it", async () => {
+test("an observer's page shows no controls, and the server refuses its commands", async () => {
   const page = await open("#world=tower");
   for (const id of ["pause", "step", "speed", "push"]) assert.equal(await page.isVisible(`#${id}`), false, id);
   const status = await page.evaluate(() => cairn.link.world.control("pause").catch((error) => error.status));
@@ -642,12 +644,12 @@ test("an observer's page has nothing to command with, and the server would refus
   await page.close();
 });
 
-test("who has a token pauses, steps and sets the speed", async () => {
+test("a controller pauses, steps and sets the speed", async () => {
   const page = await open(CONTROLLER);
   await page.click("#pause");
   await page.waitForFunction(() => cairn.link.world.mode === "paused");
   assert.equal(await page.textContent("#pause"), "Resume");
-  // The last frames are on their way; then the pictures have come to the newest one.
+  // Wait for the last frames, then for the picture of the newest one.
   await page.waitForTimeout(500);
   await page.waitForFunction(() => cairn.playback.playhead === cairn.link.mirror.tick);
   const before = await page.evaluate(() => cairn.link.mirror.tick);
@@ -655,7 +657,7 @@ test("who has a token pauses, steps and sets the speed", async () => {
   await page.waitForFunction((tick) => cairn.link.mirror.tick > tick, before);
   await page.waitForTimeout(200);
   assert.equal(await page.evaluate(() => cairn.link.mirror.tick), before + 1);
-  await page.keyboard.press("."); // the button has the focus, which is not the page's: nothing happens twice
+  await page.keyboard.press("."); // the button has the focus, so the key is not a command of the page
   await page.click("#stage", { position: { x: 5, y: VIEW.height - 5 }, force: true });
   await page.keyboard.press(" ");
   await page.waitForFunction(() => cairn.link.world.mode === "running");
@@ -666,7 +668,7 @@ test("who has a token pauses, steps and sets the speed", async () => {
   await page.close();
 });
 
-test("a body that is dragged follows the hand, and one that is pushed flies", async () => {
+test("a dragged body follows the pointer through a drag joint, and a pushed body gains speed", async () => {
   const page = await open(CALM);
   const spot = await lookAtBody(page);
   const where = () => page.evaluate((id) => cairn.link.mirror.body(id).position, spot.id);
@@ -678,7 +680,7 @@ test("a body that is dragged follows the hand, and one that is pushed flies", as
     await page.waitForTimeout(60);
   }
   await page.waitForFunction(([id, y]) => cairn.link.mirror.body(id).position[1] > y + 0.2, [spot.id, from[1]]);
-  // A joint of the world, which goes with the hand.
+  // A joint of type drag between the world and the body, removed on release.
   const held = () => page.evaluate(() => [...cairn.link.mirror.joints.items.values()].map(({ type, a, b }) => ({ type, a, b })));
   assert.deepEqual(await held(), [{ type: "drag", a: 0, b: spot.id }]);
   await page.mouse.up();
@@ -692,19 +694,19 @@ test("a body that is dragged follows the hand, and one that is pushed flies", as
   await page.close();
 });
 
-test("a token that is wrong gives no more than no token", async () => {
+test("a wrong token is reported in the banner, and the page does not try again", async () => {
   const page = await browser.newPage({ viewport: VIEW });
   await page.goto(`${server.page}#token=not-that-one-at-all`);
   await page.waitForFunction(() => document.getElementById("state").textContent.startsWith("auth"));
   assert.equal(await page.getAttribute("#state", "data-state"), "lost");
-  // In words, and what to do about it; it is not tried again by itself.
+  // The banner names the reason and offers Try now.
   await page.waitForFunction(() => !document.getElementById("banner").hidden);
   assert.match(await page.textContent("#banner"), /token.*wrong, used or expired/i);
   assert.equal(await page.isVisible("#again"), true);
   await page.close();
 });
 
-test("on a small screen nothing lies upon anything else", async () => {
+test("no panel overlaps another or leaves the window, on screens of four sizes", async () => {
   const page = await open(CONTROLLER);
   const sizes = [[390, 760], [800, 500], [1000, 660], [1280, 720]];
   for (const [width, height, physics] of sizes.flatMap((size) => [[...size, false], [...size, true]])) {
@@ -730,7 +732,7 @@ test("on a small screen nothing lies upon anything else", async () => {
   await page.close();
 });
 
-test("a cut in the network is a pause: the session goes on, without a snapshot", async () => {
+test("after a lost connection the page resumes its session without a snapshot", async () => {
   const door = await relay(null);
   const behind = await viewerDaemon("--web", "tcp:127.0.0.1:0", "--web-host", `127.0.0.1:${door.port}`, "--scene",
     `${SCENES}/tower.yaml`);
@@ -751,7 +753,7 @@ test("a cut in the network is a pause: the session goes on, without a snapshot",
     await page.waitForFunction((n) => cairn.link.resumes === n && cairn.link.connected, turn);
     await page.waitForFunction((n) => cairn.heard.length > n, await page.evaluate(() => cairn.heard.length));
   }
-  // Out of reach for longer: it is said, and then all is well.
+  // A longer loss is reported in the banner, which disappears after the resume.
   door.refuse(true);
   door.cut();
   await page.waitForFunction(() => !document.getElementById("banner").hidden);
@@ -759,7 +761,7 @@ test("a cut in the network is a pause: the session goes on, without a snapshot",
   assert.equal(await page.getAttribute("#state", "data-state"), "lost");
   assert.ok(await page.evaluate(() => cairn.moment() !== null), "the last picture stays");
   door.refuse(false);
-  // It may have come back by itself meanwhile, which hides the button.
+  // A script clicks, because the button is hidden if the page has already reconnected by itself.
   await page.evaluate(() => { document.getElementById("again").click(); });
   await page.waitForFunction(() => cairn.link.resumes === 3 && cairn.link.connected);
   await page.waitForFunction(() => document.getElementById("banner").hidden &&
@@ -777,7 +779,7 @@ test("a cut in the network is a pause: the session goes on, without a snapshot",
   await behind.stop();
 });
 
-test("a world that ends is left for another, and a server without one is waited for", async () => {
+test("if its world ends the page joins another, and without a world it waits for the first", async () => {
   const page = await open("#world=odd");
   const admin = await connect(server.address);
   const worlds = await admin.list(), gone = worlds.find(({ name }) => name === "odd");
@@ -800,7 +802,7 @@ test("a world that ends is left for another, and a server without one is waited 
   await bare.stop();
 });
 
-test("time in the pictures never runs back, nor ahead of the newest frame", async () => {
+test("the playhead never runs backwards, nor ahead of the newest frame", async () => {
   const page = await open("#world=mixed");
   const seen = await page.evaluate(async () => {
     const results = [];
@@ -819,7 +821,7 @@ test("time in the pictures never runs back, nor ahead of the newest frame", asyn
   await page.close();
 });
 
-test("after a restart of the daemon the page is back by itself", async () => {
+test("after a restart of the daemon the page reconnects by itself", async () => {
   const page = await open("#world=tower");
   const { port } = new URL(server.page);
   await server.stop();
