@@ -232,7 +232,7 @@ export class World extends Queries {
     if (joints !== 0) options.joints = jointMask(joints);
     const subscription = {
       sub, mirror: new Mirror(mask, profile, options.joints), options, focus: null,
-      onFrame, onEvents, onNotice, onRefused, onEnd, events: 0, skipped: 0, lost: 0, bytes: 0, ms: 0, asked: false,
+      onFrame, onEvents, onNotice, onRefused, onEnd, events: 0, skipped: 0, lost: 0, bytes: 0, ms: 0, resyncing: false,
     };
     try {
       await this.#watch(subscription);
@@ -260,7 +260,7 @@ export class World extends Queries {
 
   /** Requests a snapshot, for a mirror that has diverged. */
   resync(subscription) {
-    subscription.asked = true;
+    subscription.resyncing = true;
     this.client.send("resync", { sub: subscription.sub });
   }
 
@@ -286,14 +286,14 @@ export class World extends Queries {
     }
     if (message.part === 0 && message.type !== "rows") subscription.bytes = subscription.ms = 0;
     subscription.bytes += size;
-    if (message.type === "snapshot") subscription.asked = false;
+    if (message.type === "snapshot") subscription.resyncing = false;
     try {
       const whole = mirror.take(message);
       subscription.ms += performance.now() - started;
       if (!whole) return;
     } catch (error) {
       if (!(error instanceof Closed)) throw error;
-      if (!subscription.asked) this.resync(subscription);
+      if (!subscription.resyncing) this.resync(subscription);
       return;
     }
     this.tick = mirror.tick;
@@ -322,7 +322,7 @@ export class World extends Queries {
       const { options, focus } = subscription;
       subscription.mirror = new Mirror(options.fields, options.profile, options.joints);
       subscription.events = 0;
-      subscription.asked = false;
+      subscription.resyncing = false;
       if (focus !== null) subscription.options = { ...options, ...focus };
       await this.#watch(subscription);
     }

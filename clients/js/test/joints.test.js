@@ -84,7 +84,7 @@ test("a joint that breaks sends an event and leaves the mirror", async () => {
 });
 
 test("queries return joints, their axes and linked bodies", async () => {
-  const { world, hinge } = await pair("asked");
+  const { world, hinge } = await pair("queries");
   await world.apply(command("joint_axis", {
     joint: hinge, axis: 3, mode: "limited", lower: -1, upper: 1, motor: "velocity", target: 0.5,
   }));

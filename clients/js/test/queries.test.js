@@ -13,7 +13,7 @@ before(async () => {
   server = await daemon();
   client = await connect(server.address);
   // A floor at 0, a crate of 1 m on it, a ball 4 m above the floor. Gravity is 0, so that nothing falls.
-  world = await client.create("asked", { gravity: [0, 0, 0] });
+  world = await client.create("queries", { gravity: [0, 0, 0] });
   crateShape = shapes.box(1, 1, 1);
   floor = await world.spawn({ status: 1, shapes: [[await world.shape(shapes.plane([0, 1, 0]))]] });
   crate = await world.spawn({ shapes: [[await world.shape(crateShape)]], position: [0, 0.5, 0] });

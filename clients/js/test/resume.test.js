@@ -262,10 +262,10 @@ test("a draining server redirects its clients, and they reconnect to the other s
 });
 
 test("redirects in a circle end after 4, and none from wss: to ws: is followed", async () => {
-  let asked = 0;
+  let hellos = 0;
   const circle = net.createServer((socket) => {
     socket.once("data", () => {
-      asked++;
+      hellos++;
       socket.end(frame(encode("goodbye", { code: 26, retry_ms: 0, redirect: address, text: "go on" })));
     });
     socket.on("error", () => {});
@@ -273,7 +273,7 @@ test("redirects in a circle end after 4, and none from wss: to ws: is followed",
   await new Promise((resolve) => { circle.listen(0, "127.0.0.1", resolve); });
   const address = `tcp:127.0.0.1:${circle.address().port}`;
   await assert.rejects(connect(address), /more than 4 redirects/);
-  assert.equal(asked, 5);
+  assert.equal(hellos, 5);
   circle.close();
   for (const [from, to, may] of [["ws://a/ws", "wss://b/ws", true], ["wss://a/ws", "ws://b/ws", false],
     ["ws://a/ws", "tcp:b:1", false], ["a:1", "tcp:b:1", true], ["unix:/a", "unix:/b", true], ["tcp:a:1", "unix:/b", false],

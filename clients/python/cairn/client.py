@@ -717,9 +717,9 @@ class World:
             fields = sum(COLUMN[name] for name in fields)
         joint_columns = joints.mask_of(joint_columns)
         self.subscriptions[sub] = _Mirror(fields, profile, joint_columns)
-        asked = (sub, self.number, fields, None, list(follow), divisor, columns.PROFILES[profile], events, budget,
-                 list(areas), hash_every)
-        return (*asked, joint_columns) if joint_columns else asked
+        message = (sub, self.number, fields, None, list(follow), divisor, columns.PROFILES[profile], events, budget,
+                   list(areas), hash_every)
+        return (*message, joint_columns) if joint_columns else message
 
     def focus(self, sub=1, areas=(), follow=()):
         """Replaces the areas and followed bodies of a subscription, as often as a camera moves. If both are empty the

@@ -40,10 +40,10 @@ def come_change_and_go(world, profile):
     assert shown.point_a == (1.5, 0, 0) and shown.point_b == (-1.5, 0, 0) and len(shown.coordinates) == 6
     world.step(3, commands=[command("joint_set", hinge, tag=8, break_force=1e8), command("impulse", 1, (0, 900, 0))])
     frame = last_frame(world)
-    asked = world.joint(hinge)
+    queried = world.joint(hinge)
     assert (frame.joints[hinge].tag, frame.joints[hinge].break_force) == (8, 1e8)
     assert shown.tag == 7, "a frame given away keeps the joints it had"
-    assert frame.joints[hinge].coordinates == pytest.approx(asked["coordinates"], abs=1e-6)
+    assert frame.joints[hinge].coordinates == pytest.approx(queried["coordinates"], abs=1e-6)
     world.step(1, commands=[command("remove", 2)])
     frame = last_frame(world)
     assert frame.joints == {} and 1 in frame.bodies
@@ -68,7 +68,7 @@ def test_frames_have_joints_of_their_bodies_only_with_the_columns_named(cairn_cl
 
 
 def test_queries_return_joints_their_axes_and_linked_bodies(cairn_client):
-    world = cairn_client.create("asked")
+    world = cairn_client.create("queries")
     hinge = pair(world)
     rope = world.apply(command("joint_create", "spherical", 0, 3, (40, 1, 0), place=1)).values[0]
     world.apply(command("joint_axis", hinge, 3, "limited", lower=-1, upper=1, motor="velocity", target=0.5, motor_limit=20))

@@ -24,7 +24,7 @@ export class Physics {
   #asked = -Infinity;
   /** The world's state, "epoch tick edit", at the query whose answer is shown. */
   #state = "";
-  #asks = 0;
+  #pending = 0;
   #methods = new Map();
   #parameters = new Map();
 
@@ -78,7 +78,7 @@ export class Physics {
 
   /** Called once per picture: sends the queries if they are due. */
   refresh(mirror, now) {
-    if (!this.open || this.#world === null || this.#asks > 0 || now - this.#asked < QUERY_MS) return;
+    if (!this.open || this.#world === null || this.#pending > 0 || now - this.#asked < QUERY_MS) return;
     const state = mirror === null ? "none" : `${mirror.epoch} ${mirror.tick} ${mirror.edit}`;
     if (state === this.#state) return;
     this.#asked = now;
@@ -88,7 +88,7 @@ export class Physics {
   /** Sends the queries and shows their answers. @returns {Promise<boolean>} whether they were answered */
   async #query() {
     const world = this.#world;
-    this.#asks++;
+    this.#pending++;
     try {
       const [methods, parameters] = await Promise.all([world.methods(), world.parameters(), world.refresh()]);
       if (world !== this.#world) return false;
@@ -99,7 +99,7 @@ export class Physics {
       if (world === this.#world) this.trouble.textContent = `No answer from the server: ${error.message}`;
       return false;
     } finally {
-      this.#asks--;
+      this.#pending--;
     }
   }
 

@@ -15,7 +15,7 @@ const [out, scene, seconds, ...choices] = process.argv.slice(2);
 const size = choices.map((choice) => /^(\d+)x(\d+)$/.exec(choice)).find((match) => match !== null);
 const near = Number(choices.find((choice) => choice.startsWith("near="))?.slice(5) ?? 1);
 const ticks = Number(choices.find((choice) => choice.startsWith("ticks="))?.slice(6) ?? 0);
-const token = "a token for nobody but this picture", home = mkdtempSync(join(tmpdir(), "cairn-picture-"));
+const token = "a token for this picture", home = mkdtempSync(join(tmpdir(), "cairn-picture-"));
 writeFileSync(join(home, "tokens"), `bearer painter controller ${createHash("sha256").update(token).digest("hex")}\n`,
   { mode: 0o600 });
 const server = await daemon("--tokens", join(home, "tokens"), "--web", "tcp:127.0.0.1:0", "--web-files", "dist", "--scene",

@@ -15,7 +15,7 @@ const VIEW = { width: 640, height: 400 };
 /** Largest difference per channel (of 255) between a lit face, scaled to full brightness, and the colour of its material. */
 const HUE_TOLERANCE = 40;
 
-const TOKEN = "a token for nobody but this test";
+const TOKEN = "a token for this test";
 const CONTROLLER = `#world=tower&token=${encodeURIComponent(TOKEN)}`;
 /** A world at rest. */
 const CALM = `#world=pyramid&token=${encodeURIComponent(TOKEN)}`;
@@ -574,9 +574,9 @@ test("the panel opens and closes by keys, sends no query while closed, and shows
   const page = await open(hash), focused = () => page.evaluate(() => document.activeElement.id);
   await page.evaluate(() => {
     const own = cairn.link.world, { methods, parameters } = own;
-    cairn.asked = 0;
+    cairn.queries = 0;
     own.methods = async () => {
-      cairn.asked++;
+      cairn.queries++;
       return (await methods.call(own)).map((facts) => ({ ...facts, summary: "<b id=bold>summary</b>", why: "<i>why</i>" }));
     };
     own.parameters = async () => (await parameters.call(own)).map((facts) => ({ ...facts, meaning: "<img src=x>", unit: "<u>" }));
@@ -588,7 +588,7 @@ test("the panel opens and closes by keys, sends no query while closed, and shows
   assert.match(await page.textContent("#methods"), /<b id=bold>summary<\/b>.*cannot switch to this method now.*<i>why<\/i>/);
   // A method that the world cannot switch to has a disabled button.
   for (const button of await page.locator("#methods button").all()) assert.equal(await button.isDisabled(), true);
-  await page.waitForFunction(() => cairn.asked >= 2);
+  await page.waitForFunction(() => cairn.queries >= 2);
   await page.focus("#others summary");
   await page.keyboard.press("Space");
   await page.waitForFunction(() => document.getElementById("others").open);
@@ -598,11 +598,11 @@ test("the panel opens and closes by keys, sends no query while closed, and shows
   await page.keyboard.press("Escape");
   assert.deepEqual([await page.isVisible("#physics"), await focused()], [false, "method"]);
   await page.waitForTimeout(200);
-  const asked = await page.evaluate(() => cairn.asked);
+  const sent = await page.evaluate(() => cairn.queries);
   await page.waitForTimeout(1500);
-  assert.equal(await page.evaluate(() => cairn.asked), asked);
+  assert.equal(await page.evaluate(() => cairn.queries), sent);
   await page.keyboard.press("Enter");
-  await page.waitForFunction((n) => cairn.asked > n, asked);
+  await page.waitForFunction((n) => cairn.queries > n, sent);
   await page.click("#shut");
   assert.equal(await page.isVisible("#physics"), false);
   assert.deepEqual(page.wrong, []);
