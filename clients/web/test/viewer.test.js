@@ -330,6 +330,7 @@ test("contact points and forces are shown on demand", async () => {
   await page.waitForFunction(() => cairn.contacts.count > 0 && cairn.contacts.points.visible && cairn.contacts.forces.visible);
   await page.click("#contacts");
   await page.waitForFunction(() => !cairn.contacts.points.visible && !cairn.contacts.forces.visible);
+  assert.deepEqual(page.wrong, []);
   await page.close();
 });
 
