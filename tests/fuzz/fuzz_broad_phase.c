@@ -1,7 +1,8 @@
-/* fuzz_broad_phase.c: any bytes as changes of boxes, sent to every kind of broad phase at once. After
- * each search all kinds give the pairs of brute force, and queries and rays see the same proxies.
+/* fuzz_broad_phase.c: arbitrary bytes as changes of boxes, applied to every kind of broad phase.
+ * After each search every kind must have the pairs that brute force finds; queries and rays must
+ * find the same proxies.
  *
- * A change: u8 what, u8 slot, then six f32 as a box (sorted by axis; not finite or too far: 0). */
+ * A change: u8 kind, u8 slot, then six f32 as a box (sorted by axis; not finite or too far: 0). */
 #include "server/base/array.h"
 #include "server/base/bytes.h"
 #include "server/engine/collision/broad_phase.h"
@@ -80,30 +81,30 @@ static void check_pairs(struct world *world)
 	memset(world->moved, 0, sizeof world->moved);
 }
 
-struct seen {
+struct found_slots {
 	uint8_t count[SLOTS];
 };
 
-static bool see(uint32_t slot, void *context)
+static bool collect_slot(uint32_t slot, void *context)
 {
-	((struct seen *)context)->count[slot]++;
+	((struct found_slots *)context)->count[slot]++;
 	return true;
 }
 
-static double see_ray(uint32_t slot, double fraction_max, void *context)
+static double collect_ray_slot(uint32_t slot, double fraction_max, void *context)
 {
-	((struct seen *)context)->count[slot]++;
+	((struct found_slots *)context)->count[slot]++;
 	return fraction_max;
 }
 
 static void check_queries(const struct world *world, struct aabb box)
 {
-	struct seen by_tree = { { 0 } };
+	struct found_slots by_tree = { { 0 } };
 	for (uint32_t k = 0; k < BROAD_PHASE_KINDS; k++) {
-		struct seen boxes = { { 0 } }, rays = { { 0 } };
-		broad_phase_query(world->kinds[k], &box, see, &boxes);
-		broad_phase_ray(world->kinds[k], box.min, vec3_sub(box.max, box.min), 1, see_ray,
-				&rays);
+		struct found_slots boxes = { { 0 } }, rays = { { 0 } };
+		broad_phase_query(world->kinds[k], &box, collect_slot, &boxes);
+		broad_phase_ray(world->kinds[k], box.min, vec3_sub(box.max, box.min), 1,
+				collect_ray_slot, &rays);
 		for (uint32_t i = 0; i < SLOTS; i++)
 			ASSERT(boxes.count[i] ==
 			       (world->used[i] && aabb_overlaps(world->box[i], box)));

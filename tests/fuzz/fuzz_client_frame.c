@@ -1,5 +1,5 @@
-/* What a server does with the bytes of a client: split, validate, unpack, and look into the lists.
- * Whatever passes must survive being packed and read again. */
+/* Bytes of a client as a server reads them: split, validate, unpack, and read the lists. A message
+ * that passes must be equal after it is packed and read again. */
 #include "protocol/command_wire.h"
 #include "protocol/frame.h"
 #include "protocol/handshake.h"
@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count);
 static uint8_t again[WIRE_FRAME_UP * 2];
 static struct arena arena;
 
-static void look_into(const struct message *message)
+static void read_lists(const struct message *message)
 {
 	struct command *commands;
 	struct wire_query query;
@@ -28,7 +28,7 @@ static void look_into(const struct message *message)
 	arena_reset(&arena);
 }
 
-static void greet(const struct message *message)
+static void read_hello(const struct message *message)
 {
 	struct handshake handshake;
 	struct message reply;
@@ -54,10 +54,9 @@ static void read_one(struct wire_slice content)
 		ASSERT(message_pack(&second, again, sizeof again, &bytes) == STATUS_OK);
 		return;
 	}
-	look_into(&message);
-	greet(&message);
-	/* Numbers may grow to their shortest float 64 form, so there is room for twice the frame.
-	 */
+	read_lists(&message);
+	read_hello(&message);
+	/* A number may grow to its shortest float 64 form, so the buffer is twice the frame. */
 	ASSERT(message_pack_content(&message, again, sizeof again, &bytes) == STATUS_OK);
 	ASSERT(message_read(again, bytes, &VALIDATE_DOWN, &second, &why) == STATUS_OK);
 }

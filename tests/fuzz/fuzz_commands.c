@@ -1,21 +1,21 @@
-/* fuzz_commands.c: what a client's COMMANDS do to a world: from bytes over every check into a small world
- * that is stepped. The first byte chooses the world and how its life is repeated:
+/* fuzz_commands.c: COMMANDS of a client, from bytes through every check into a small world that is
+ * stepped. The world runs twice. The first byte chooses the world and how the second run reaches
+ * the same states:
  *
- *	bits 0-1  method (0 and 1 soft-step, 2 lcp, 3 free; with bit 7 lcp, projection, reflection,
- *	and that by
- *	          projection), 2 among round things only
+ *	bits 0-1  method (0 and 1 soft-step, 2 lcp, 3 free; with bit 7: lcp, projection, reflection and
+ *	          projection), 2 with spheres only
  *	bit 2     planar
- *	bits 3-4  the second life: 0 the same, 1 caches made anew before each tick, 2 through an image
- *	          before each tick, 3 restored into itself before each tick
- *	bit 5     commands are a player's: of bodies of its own only
- *	bit 6     limits so tight that they are met
+ *	bits 3-4  the second run: 0 the same, 1 rebuilds its caches before each tick, 2 saves and loads an
+ *	          image before each tick, 3 restores its own image before each tick
+ *	bit 5     the commands are a player's, allowed for its own bodies only
+ *	bit 6     limits so low that they are reached
  *
- * then MessagePack values: an array is a batch of commands; 0 … 7 so many ticks; 8 questions; 16 … 19 the
- * session that sends from now on; 24, 25 batches to come are a tick late, to be done or refused; 32 … 40 how
- * many ticks ahead they are for.
+ * Then MessagePack values: an array is a batch of commands; 0 … 7 that many ticks; 8 queries; 16 …
+ * 19 the session that sends from now on; 24, 25 later batches are a tick late and are applied or
+ * refused; 32 … 40 later batches are for a tick that many ahead.
  *
- * Nothing asserts; every invariant holds after each; all of the state is finite; a refused batch changes
- * nothing; and both lives give the same answers and the same states. */
+ * No assertion fails; every invariant holds after each value; the whole state is finite; a refused
+ * batch changes nothing; and both runs give the same results and the same states. */
 #include <float.h>
 #include <string.h>
 
@@ -27,23 +27,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 enum { TICKS_MAX = 24, BATCHES_MAX = 16, BODIES_MAX = 64, CONTACTS_MAX = 256, KINDS = 32 };
 
-/* One life. */
-struct life {
+/* One run of a world. */
+struct run {
 	struct world *world;
 	struct arena arena;
 	uint32_t ticks, batches, session, ahead;
 	enum late_policy policy;
 	bool late, restricted, second;
 	uint8_t repeat;
-	uint64_t told; /* hash of all that was answered and of all states */
+	uint64_t hash; /* hash of all results, views and states */
 };
 
-static struct bytes beginnings[KINDS]; /* images of worlds, by bits 0-2, 6 and 7 */
+static struct bytes initial_images[KINDS]; /* images of worlds, by bits 0-2, 6 and 7 */
 
-static void tell(struct life *life, uint64_t what)
+static void hash_value(struct run *run, uint64_t what)
 {
-	uint64_t both[2] = { life->told, what };
-	life->told = hash64(both, sizeof both, 0);
+	uint64_t both[2] = { run->hash, what };
+	run->hash = hash64(both, sizeof both, 0);
 }
 
 /* ---- worlds --------------------------------------------------------------------------------------- */
@@ -81,11 +81,11 @@ static struct world *make_world(uint32_t kind)
 	return world;
 }
 
-static void make_beginnings(void)
+static void make_initial_images(void)
 {
 	for (uint32_t kind = 0; kind < KINDS; kind++) {
 		struct world *world = make_world(kind);
-		beginnings[kind] = test_save(world);
+		initial_images[kind] = test_save(world);
 		world_destroy(world);
 	}
 }
@@ -124,9 +124,10 @@ static void check_joints(const struct world *world)
 	ASSERT(world_joint_changes(world, &changes) == STATUS_OK);
 }
 
-/* Whether a normal impulse may be told below 0: the exact methods take back what a bounce was stopped by
- * on the way, point by point, and give the impact's, which may choose other points (docs/METHODS.md). */
-static bool takes_back(const struct world *world)
+/* Whether a reported normal impulse may be negative. The exact methods subtract the impulses with
+ * which a bounce was stopped, point by point, and add those of the impact, which may act at other
+ * points (docs/METHODS.md). */
+static bool may_report_negative_impulses(const struct world *world)
 {
 	const char *method = world_info(world).method;
 	return strcmp(method, "lcp") == 0 || strcmp(method, "projection") == 0 ||
@@ -148,7 +149,7 @@ static void check_world(const struct world *world)
 		ASSERT(scalar_abs(quat_length(body.rotation) - 1) < 1e-6);
 	}
 	count = test_contacts(world, 0, contacts, COUNT_OF(contacts));
-	double least = takes_back(world) ? -DBL_MAX : 0; /* and finite */
+	double least = may_report_negative_impulses(world) ? -DBL_MAX : 0; /* at least: finite */
 	for (uint32_t i = 0; i < MIN_OF(count, (uint32_t)COUNT_OF(contacts)); i++)
 		ASSERT(is_finite3(contacts[i].point) && is_finite3(contacts[i].normal) &&
 		       is_finite3(contacts[i].friction_impulse) &&
@@ -157,105 +158,106 @@ static void check_world(const struct world *world)
 	check_joints(world);
 }
 
-/* ---- what happens --------------------------------------------------------------------------------- */
+/* ---- values of the input -------------------------------------------------------------------------- */
 
-static void tell_results(struct life *life, const struct batch_result *results, uint32_t count)
+static void hash_results(struct run *run, const struct batch_result *results, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		tell(life, (uint64_t)results[i].status << 32 | results[i].value_count);
+		hash_value(run, (uint64_t)results[i].status << 32 | results[i].value_count);
 		for (uint32_t k = 0; k < results[i].value_count; k++)
-			tell(life, results[i].values[k]);
+			hash_value(run, results[i].values[k]);
 	}
 }
 
-/* Makes the second life another way to the same state. */
-static void disturb(struct life *life)
+/* Makes the second run reach the same state in another way. */
+static void disturb(struct run *run)
 {
 	struct reason why;
-	uint8_t repeat = life->second ? life->repeat : 0;
+	uint8_t repeat = run->second ? run->repeat : 0;
 	if (repeat == 1)
-		ASSERT(world_rebuild_caches(life->world) == STATUS_OK);
+		ASSERT(world_rebuild_caches(run->world) == STATUS_OK);
 	if (repeat < 2)
 		return;
-	struct bytes image = test_save(life->world);
+	struct bytes image = test_save(run->world);
 	if (repeat == 2) {
-		world_destroy(life->world);
-		life->world = load(&image);
+		world_destroy(run->world);
+		run->world = load(&image);
 	} else {
-		ASSERT(world_restore(life->world, image.data, image.count, &why) == STATUS_OK);
+		ASSERT(world_restore(run->world, image.data, image.count, &why) == STATUS_OK);
 	}
 	bytes_release(&image);
 }
 
-static void tell_kept(struct life *life)
+static void hash_stored_results(struct run *run)
 {
 	uint32_t count;
-	const struct batch_result *kept = world_stored_results(life->world, &count);
-	tell_results(life, kept, count);
+	const struct batch_result *kept = world_stored_results(run->world, &count);
+	hash_results(run, kept, count);
 }
 
-static void step(struct life *life)
+static void step(struct run *run)
 {
 	struct reason why;
-	if (life->ticks++ >= TICKS_MAX)
+	if (run->ticks++ >= TICKS_MAX)
 		return;
-	/* An image has no answers: those to come with this tick are asked for before. */
-	if (life->repeat >= 2) {
-		ASSERT(world_apply(life->world, NULL, 0, NULL) == STATUS_OK);
-		tell_kept(life);
+	/* An image does not hold results, so the stored batches of this tick are applied and hashed
+	 * first. */
+	if (run->repeat >= 2) {
+		ASSERT(world_apply(run->world, NULL, 0, NULL) == STATUS_OK);
+		hash_stored_results(run);
 	}
-	disturb(life);
-	enum status status = world_step(life->world, &parallel_serial, &why);
+	disturb(run);
+	enum status status = world_step(run->world, &parallel_serial, &why);
 	ASSERT(status == STATUS_OK || status == STATUS_LIMIT || status == STATUS_NO_MEMORY);
-	ASSERT(world_stopped(life->world) == (status != STATUS_OK));
-	tell(life, status);
-	if (life->repeat < 2)
-		tell_kept(life);
-	tell(life, test_hash(life->world));
-	check_world(life->world);
+	ASSERT(world_stopped(run->world) == (status != STATUS_OK));
+	hash_value(run, status);
+	if (run->repeat < 2)
+		hash_stored_results(run);
+	hash_value(run, test_hash(run->world));
+	check_world(run->world);
 }
 
-static void apply(struct life *life, const struct wire_list *list)
+static void apply(struct run *run, const struct wire_list *list)
 {
 	struct reason why;
 	struct batch_result result;
-	struct batch batch = { .session = life->session, .number = ++life->batches };
-	batch.restricted = life->restricted;
-	uint64_t tick = world_info(life->world).tick;
-	batch.at = life->late ? tick - 1 : life->ahead > 0 ? tick + life->ahead : 0;
-	batch.late = (uint8_t)life->policy;
-	enum status status = command_take_list(list, &life->arena, &batch.commands, &why);
-	tell(life, status);
+	struct batch batch = { .session = run->session, .number = ++run->batches };
+	batch.restricted = run->restricted;
+	uint64_t tick = world_info(run->world).tick;
+	batch.at = run->late ? tick - 1 : run->ahead > 0 ? tick + run->ahead : 0;
+	batch.late = (uint8_t)run->policy;
+	enum status status = command_take_list(list, &run->arena, &batch.commands, &why);
+	hash_value(run, status);
 	if (status != STATUS_OK)
 		return;
 	batch.count = list->count;
-	/* The first call of a tick applies what was kept for it; let that be done. */
-	ASSERT(world_apply(life->world, NULL, 0, NULL) == STATUS_OK);
-	uint64_t before = test_hash(life->world);
-	ASSERT(world_apply(life->world, &batch, 1, &result) == STATUS_OK);
-	tell_results(life, &result, 1);
-	tell(life, test_hash(life->world));
+	/* The first call of a tick applies the batches stored for it. */
+	ASSERT(world_apply(run->world, NULL, 0, NULL) == STATUS_OK);
+	uint64_t before = test_hash(run->world);
+	ASSERT(world_apply(run->world, &batch, 1, &result) == STATUS_OK);
+	hash_results(run, &result, 1);
+	hash_value(run, test_hash(run->world));
 	if (result.status != STATUS_OK)
-		ASSERT(test_hash(life->world) == before);
-	check_world(life->world);
-	arena_reset(&life->arena);
+		ASSERT(test_hash(run->world) == before);
+	check_world(run->world);
+	arena_reset(&run->arena);
 }
 
-static void ask_of_body(struct life *life, body_id id)
+static void query_body(struct run *run, body_id id)
 {
 	struct placement_view placements[4];
 	struct mass_view mass;
-	ASSERT(world_mass(life->world, id, &mass) == STATUS_OK);
+	ASSERT(world_mass(run->world, id, &mass) == STATUS_OK);
 	ASSERT(mass.mass >= 0 && is_finite3(mass.centre) && is_finite3(mass.moments));
-	tell(life, world_body_placements(life->world, id, placements, COUNT_OF(placements)));
-	tell(life, hash64(&mass.mass, sizeof mass.mass, 0));
+	hash_value(run, world_body_placements(run->world, id, placements, COUNT_OF(placements)));
+	hash_value(run, hash64(&mass.mass, sizeof mass.mass, 0));
 	body_id linked[BODIES_MAX];
 	uint32_t count;
-	ASSERT(world_linked(life->world, id, linked, BODIES_MAX, &count) == STATUS_OK);
-	tell(life, hash64(linked, count * sizeof *linked, 0));
+	ASSERT(world_linked(run->world, id, linked, BODIES_MAX, &count) == STATUS_OK);
+	hash_value(run, hash64(linked, count * sizeof *linked, 0));
 }
 
-static void ask(struct life *life)
+static void query_world(struct run *run)
 {
 	static const struct query_filter ALL = { 0xffffffff, 0xffffffff, 0 };
 	static const struct aabb AROUND = { { -2, -2, -2 }, { 2, 2, 2 } };
@@ -263,80 +265,80 @@ static void ask(struct life *life)
 	struct ray_hit hits[8];
 	body_id ids[BODIES_MAX];
 	enum status status;
-	uint32_t count = world_bodies(life->world, ids, BODIES_MAX);
+	uint32_t count = world_bodies(run->world, ids, BODIES_MAX);
 	for (uint32_t i = 0; i < count; i++)
-		ask_of_body(life, ids[i]);
-	count = world_ray(life->world, vec3_make(0.1, 9, 0.05), vec3_make(0, -1, 0), 20, ALL, hits,
+		query_body(run, ids[i]);
+	count = world_ray(run->world, vec3_make(0.1, 9, 0.05), vec3_make(0, -1, 0), 20, ALL, hits,
 			  COUNT_OF(hits), &status);
-	tell(life, (uint64_t)status << 32 | count);
+	hash_value(run, (uint64_t)status << 32 | count);
 	for (uint32_t i = 0; i < count; i++) {
 		ASSERT(hits[i].fraction >= 0 && hits[i].fraction <= 1 &&
 		       is_finite3(hits[i].normal));
 		ASSERT(i == 0 || hits[i].fraction >= hits[i - 1].fraction);
-		tell(life, hits[i].body);
+		hash_value(run, hits[i].body);
 	}
-	if (!world_info(life->world).planar) {
-		count = world_overlap(life->world, test_shape(TEST_SPHERE), vec3_make(0, 1, 0),
+	if (!world_info(run->world).planar) {
+		count = world_overlap(run->world, test_shape(TEST_SPHERE), vec3_make(0, 1, 0),
 				      quat_identity(), ALL, ids, BODIES_MAX, &status);
-		tell(life, (uint64_t)status << 32 | count);
+		hash_value(run, (uint64_t)status << 32 | count);
 	}
-	status = world_near(life->world, &AROUND, ALL, near, COUNT_OF(near), &count);
-	tell(life, (uint64_t)status << 32 | count);
-	struct world_energy energy = world_energy(life->world);
+	status = world_near(run->world, &AROUND, ALL, near, COUNT_OF(near), &count);
+	hash_value(run, (uint64_t)status << 32 | count);
+	struct world_energy energy = world_energy(run->world);
 	ASSERT(energy.kinetic >= 0);
 }
 
-/* False: that was the end. */
-static bool take_one(struct life *life, struct wire_cursor *in)
+/* Reads one value of the input; false: end of the input. */
+static bool read_value(struct run *run, struct wire_cursor *in)
 {
 	struct wire_list list;
 	uint64_t number;
-	if (life->batches < BATCHES_MAX && wire_take_list(in, &list) == STATUS_OK) {
-		apply(life, &list);
+	if (run->batches < BATCHES_MAX && wire_take_list(in, &list) == STATUS_OK) {
+		apply(run, &list);
 		return true;
 	}
 	if (wire_take_uint(in, 40, &number) != STATUS_OK)
 		return false;
 	if (number >= 32)
-		life->ahead = (uint32_t)number - 32;
+		run->ahead = (uint32_t)number - 32;
 	else if (number >= 24)
-		life->policy = number & 1 ? LATE_REFUSE : LATE_NEXT_TICK;
+		run->policy = number & 1 ? LATE_REFUSE : LATE_NEXT_TICK;
 	else if (number >= 16)
-		life->session = (uint32_t)number % 4;
+		run->session = (uint32_t)number % 4;
 	else if (number >= 8)
-		ask(life);
+		query_world(run);
 	if (number >= 24)
-		life->late = number < 32;
+		run->late = number < 32;
 	for (uint64_t i = 0; number < 8 && i < number; i++)
-		step(life);
+		step(run);
 	return true;
 }
 
-static void live(struct life *life, const uint8_t *data, size_t bytes)
+static void run_input(struct run *run, const uint8_t *data, size_t bytes)
 {
 	struct wire_cursor in = wire_cursor_over(data + 1, (uint32_t)bytes - 1);
 	struct mass_view mass;
-	life->world = load(&beginnings[(data[0] & 7) | (data[0] >> 6 & 3) << 3]);
-	life->session = 1;
-	life->restricted = (data[0] & 32) != 0;
-	life->repeat = data[0] >> 3 & 3;
-	while (!wire_at_end(&in) && take_one(life, &in)) {
+	run->world = load(&initial_images[(data[0] & 7) | (data[0] >> 6 & 3) << 3]);
+	run->session = 1;
+	run->restricted = (data[0] & 32) != 0;
+	run->repeat = data[0] >> 3 & 3;
+	while (!wire_at_end(&in) && read_value(run, &in)) {
 	}
-	step(life);
-	ASSERT(world_mass(life->world, 0, &mass) == STATUS_OK && mass.mass >= 0);
-	world_destroy(life->world);
-	arena_release(&life->arena);
+	step(run);
+	ASSERT(world_mass(run->world, 0, &mass) == STATUS_OK && mass.mass >= 0);
+	world_destroy(run->world);
+	arena_release(&run->arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	struct life one = { .second = false }, other = { .second = true };
+	struct run one = { .second = false }, other = { .second = true };
 	if (bytes == 0 || bytes > 1 << 16)
 		return 0;
-	if (beginnings[0].count == 0)
-		make_beginnings();
-	live(&one, data, bytes);
-	live(&other, data, bytes);
-	ASSERT(one.told == other.told);
+	if (initial_images[0].count == 0)
+		make_initial_images();
+	run_input(&one, data, bytes);
+	run_input(&other, data, bytes);
+	ASSERT(one.hash == other.hash);
 	return 0;
 }

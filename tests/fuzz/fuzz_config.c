@@ -1,12 +1,12 @@
-/* fuzz_config.c: what an operator may write, as any bytes: the first one chooses.
+/* fuzz_config.c: texts of an operator, as arbitrary bytes. The first byte chooses:
  *
  *	0	a configuration file
- *	1	the command line, an argument a line
- *	2	the environment, a variable a line
- *	3	a configuration file, then (behind a line of "===") a change while the daemon runs, name=value
+ *	1	the command line, one argument a line
+ *	2	the environment, one variable a line
+ *	3	a configuration file, then (after a line of "===") a change name=value while running
  *
- * Each is refused with a reason that names an option, leaving nothing behind; or taken, and then every
- * option has a text, and those that may change while the daemon runs take theirs back. */
+ * A text is refused with a reason that names an option, and nothing is allocated any more; or it is
+ * accepted. Then every option prints as a text, and a live option accepts its own text. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ enum { LINES_MAX = 300, BYTES_MAX = 1 << 16 };
 static char text[BYTES_MAX + 1];
 static const char *lines[LINES_MAX + 1];
 
-/* Ends in NULL. `first` stands in front. */
+/* Splits the input into lines, ended by NULL, with `first` before them. */
 static int split(const char *first)
 {
 	int count = 0;

@@ -1,9 +1,9 @@
-/* fuzz_convex.c: any two hulls in any pose: V-Clip, GJK, EPA and separating axes end, prove what they say,
- * and agree.
+/* fuzz_convex.c: any two hulls in any pose. V-Clip, GJK, EPA and separating axes terminate, their
+ * results prove themselves, and they agree.
  *
- * Input: u8 points of a (4 + n % 20), u8 of b, u8 how coordinates come (0: multiples of 1/8 in i8; else
- * doubles, those beyond 100 m cut); then the place of b (3), its rotation as w x y z (4), and the points.
- * What is missing is 0. Clouds without a hull are passed over. */
+ * Input: u8 points of a (4 + n % 20), u8 of b, u8 format of coordinates (0: multiples of 1/8 in i8;
+ * else doubles, clamped to 100 m); then the place of b (3), its rotation as w x y z (4), and the
+ * points. Missing bytes are 0. Point clouds without a hull are skipped. */
 #include "server/engine/geometry/hull.h"
 
 #include "server/base/heap.h"
@@ -64,7 +64,7 @@ struct answers {
 	struct vclip_result vclip;
 	struct sat_axis axis, sign;
 	struct epa_result epa;
-	double allowed; /* m: what two of them may differ by, besides 1e-9 of the distance */
+	double allowed; /* m: allowed difference of two results, besides 1e-9 of the distance */
 };
 
 static void check_unit(vec3 normal)
@@ -99,7 +99,7 @@ static void check_overlap(const struct answers *x)
 		ASSERT(x->epa.depth - x->epa.lower <= bound);
 }
 
-static void ask(const struct hull *a, const struct hull *b, const struct placing *at)
+static void compare_methods(const struct hull *a, const struct hull *b, const struct placing *at)
 {
 	static struct epa_workspace work;
 	static struct oracle_hull wide_a, wide_b;
@@ -109,8 +109,8 @@ static void ask(const struct hull *a, const struct hull *b, const struct placing
 	struct gjk_core core_b = { b->vertices, b->vertex_count, b, 0 };
 	oracle_hull_make(&wide_a, a, NULL);
 	oracle_hull_make(&wide_b, b, at);
-	/* Faces joined from triangles are flat only to the hull's tolerance; then also normals of short
-	 * edges have fewer digits than vertices. */
+	/* Faces merged from triangles are flat only to the hull's tolerance. In that case the
+	 * normals of short edges also have fewer digits than the vertices. */
 	x.allowed = 1e-12 * scalar_max(wide_a.extent, wide_b.extent) +
 		    4 * (wide_a.bumps + wide_b.bumps);
 	gjk_distance(&core_a, &core_b, &at->rotation, at->translation, NULL, &x.gjk);
@@ -144,8 +144,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct hull *a = next_hull(&in, count_a), *b = a == NULL ? NULL : next_hull(&in, count_b);
 	if (b != NULL) {
 		struct placing at = { mat3_from_quat(turn), place };
-		ask(a, b, &at);
-		ask(a, a, &at);
+		compare_methods(a, b, &at);
+		compare_methods(a, a, &at);
 	}
 	heap_free(b);
 	heap_free(a);

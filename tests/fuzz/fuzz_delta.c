@@ -1,9 +1,8 @@
-/* A mirror under frames of bodies and joints: the first byte chooses the profile and (from bit 3 on, the
- * highest one for two) the columns of joints, the second the fields, then frames follow. Whatever
- * arrives, the mirror's ids ascend and its size is bounded; after a frame that was taken whole, its state
- * makes a snapshot that another mirror takes, with the same hash; in the quantised profiles all of its
- * integers are in range, and what is shown is finite.
- */
+/* A mirror that receives arbitrary frames of bodies and joints. The first byte chooses the profile
+ * and (from bit 3 on, the highest bit for two) the columns of joints, the second the fields; then
+ * frames follow. The mirror's ids always ascend and its size is bounded. After a frame was applied
+ * whole, the mirror's state makes a snapshot that another mirror accepts, with the same hash. In
+ * the quantised profiles all its integers are in range and the decoded values are finite. */
 #include "protocol/delta.h"
 #include "protocol/frame.h"
 #include "protocol/mirror.h"
@@ -60,7 +59,8 @@ static void check_contacts(const struct mirror *mirror)
 	}
 }
 
-/* What is shown of joints is finite, and packs to rows that another mirror takes, with the same hash. */
+/* The joints of the mirror are finite, and pack to rows that another mirror accepts, with the same
+ * hash. */
 static void check_joints(const struct mirror *mirror)
 {
 	const struct mirror_joints *joints = &mirror->joints;
@@ -79,7 +79,7 @@ static void check_joints(const struct mirror *mirror)
 		return;
 	joint_rows_pack(&out, joints->profile, joints->columns, joint_rows, joints->count);
 	if (out.status != STATUS_OK)
-		return; /* a tag beyond 2^53 has no plain form; or it is larger than a frame */
+		return; /* a tag beyond 2^53 has no plain form, or the rows are larger than a frame */
 	frame.columns = wire_packer_slice(&out);
 	ASSERT(mirror_joints_apply(&copy, &frame) == STATUS_OK);
 	ASSERT(mirror_joints_hash(&copy, 1) == mirror_joints_hash(joints, 1));
@@ -101,7 +101,7 @@ static void check_copy(const struct mirror *mirror)
 		};
 	block_pack(&out, mirror->profile, mirror->fields, rows, mirror->count);
 	if (out.status != STATUS_OK)
-		return; /* a tag beyond 2^53 has no plain form; or it is larger than a frame */
+		return; /* a tag beyond 2^53 has no plain form, or the rows are larger than a frame */
 	frame.columns = wire_packer_slice(&out);
 	mirror_init(&copy, mirror->profile, mirror->fields, BODIES_MAX);
 	ASSERT(mirror_snapshot(&copy, &frame, &last) == STATUS_OK && last);
@@ -117,7 +117,8 @@ static void apply(struct mirror *mirror, struct wire_slice content, bool hashed)
 	bool last = false;
 	if (message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, NULL) != STATUS_OK)
 		return;
-	/* A fuzzer does not guess hashes: with bit 2 of the first byte they stay, and are wrong. */
+	/* A fuzzer cannot guess a hash, so the right one is filled in; with bit 2 of the first byte
+	 * it stays wrong. */
 	if (message.type == MESSAGE_SNAPSHOT) {
 		message.snapshot.hash.set = message.snapshot.hash.set && hashed;
 		status = mirror_snapshot(mirror, &message.snapshot, &last);
@@ -147,7 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
 	size_t bytes;
 	if (count < 2 || data[1] == 0)
 		return 0;
-	/* Bit 7, which is no column's, stands for bit 8. */
+	/* Bit 7 is no column; here it stands for bit 8. */
 	wire_mask fields = data[1] & WIRE_COLUMNS_ALL;
 	fields |= data[1] & 0x80 ? WIRE_COLUMN_CONTACTS : 0;
 	bool hashed = (data[0] & 4) != 0;

@@ -1,11 +1,11 @@
-/* fuzz_http.c: requests of browsers, with a libwebsockets of our own that hands out the headers which the
- * input says. The first byte: bit 0 an admin site, bit 1 TLS, bit 2 headers of answers do not fit, bit 3
- * draining; then lines: the first is method and path, the others are headers, a letter and a value:
+/* fuzz_http.c: HTTP requests, over a substitute for libwebsockets that returns the headers of the
+ * input. The first byte: bit 0 an admin site, bit 1 TLS, bit 2 headers of answers do not fit, bit 3
+ * draining. Then lines: the first is method and path, the others are headers, a letter and a value:
  *
  *	h Host   o Origin   n If-None-Match   e Accept-Encoding
  *
- * Whoever calls the server by a name that is not its own gets 421 and no file; an Origin is let through only
- * where it is of one of those names or on the list; and a body is as long as was said, to the end. */
+ * A request with a Host that is none of the server's names gets 421 and no file. An Origin is
+ * allowed only if it has one of those names or is listed. A body has exactly the announced length. */
 #include <libwebsockets.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,7 +85,7 @@ int lws_add_http_header_by_name(struct lws *wsi, const unsigned char *name,
 {
 	UNUSED(wsi);
 	ASSERT((size_t)length == strlen((const char *)value));
-	/* A line of the answer is one line. */
+	/* A header's value must not break the line. */
 	ASSERT(strpbrk((const char *)value, "\r\n") == NULL);
 	request.headers++;
 	return put((const char *)name, strlen((const char *)name), p, end) != 0 ||
@@ -183,7 +183,7 @@ static char *next_line(char **rest)
 	*rest = end != NULL ? end + 1 : NULL;
 	if (end != NULL)
 		*end = '\0';
-	/* libwebsockets gives no header with such letters. */
+	/* libwebsockets never returns a header with a carriage return. */
 	line[strcspn(line, "\r")] = '\0';
 	return line;
 }
@@ -207,7 +207,7 @@ static void read_request(const uint8_t *data, size_t bytes)
 	}
 }
 
-/* ---- what must hold ---------------------------------------------------------------------------- */
+/* ---- invariants -------------------------------------------------------------------------------- */
 
 static bool is_ours(const char *name)
 {
@@ -233,7 +233,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	read_request(data, bytes);
 	make_site(&site, data[0]);
 	check_origin(&site);
-	/* There is no request without a path; and metrics need a whole daemon. */
+	/* A request always has a path; and /metrics needs a whole daemon. */
 	if (request.path[0] == '\0' || (site.admin && strcmp(request.path, "/metrics") == 0))
 		return 0;
 	int answer = web_answer(&site, NULL, &connection, request.path);

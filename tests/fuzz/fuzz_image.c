@@ -1,17 +1,14 @@
-/* fuzz_image.c: images of worlds with every checksum right, wrong in a few values only, so that they
- * are looked into behind the checksum, the tables and their columns. Byte 0 chooses a good image; then
- * edits of six bytes each:
+/* fuzz_image.c: images of worlds with valid checksums and a few wrong values, so that reading gets
+ * past the checksum, the tables and their columns. Byte 0 chooses a valid image; then edits of six
+ * bytes each:
  *
- *	0-2  place, of the image's bytes but its checksum
- *	3    what is done there: the byte is set; a number of 4 or 8 bytes is set, or moved up or down;
- *						a value that
- *	     arithmetic minds (infinities, no number, the least and the largest) is put; 8 bytes are
- *						brought from
- *	     elsewhere
- *	4-5  the value, or where from
+ *	0-2  place in the image, before its checksum
+ *	3    the edit: set the byte; set, increase or decrease a number of 4 or 8 bytes; write an extreme
+ *	     double (infinities, NaN, the least and the largest); copy 8 bytes from another place
+ *	4-5  the value, or the place to copy from
  *
- * The image is packed as it lies in a file and unpacked again; then it is refused, or the world it
- * makes keeps every invariant, is the same world when it is saved and loaded, and makes ticks. */
+ * The image is packed as in a file and unpacked again. Then it is refused, or its world keeps every
+ * invariant, is equal after a save and a load, and can be stepped. */
 #include <math.h>
 #include <string.h>
 
@@ -24,11 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 enum { EDITS_MAX = 32, EDIT_BYTES = 6, TICKS = 3, SUM_BYTES = 8 };
 
 static const char *const METHODS[] = { "soft-step", "free", "lcp", "projection", "reflection" };
-enum { GOOD_COUNT = 2 * COUNT_OF(METHODS) };
-static struct bytes good[GOOD_COUNT];
+enum { VALID_COUNT = 2 * COUNT_OF(METHODS) };
+static struct bytes valid_images[VALID_COUNT];
 
-/* A hinge with limits, whose motor follows a table, and a rope. */
-static void join_some(struct world *world, body_id hinged, body_id roped)
+/* Adds a rope, and a hinge with limits and a motor that follows a table. */
+static void add_joints(struct world *world, body_id hinged, body_id roped)
 {
 	struct command command = test_command(COMMAND_JOINT_CREATE);
 	struct joint_point points[3] = { { 0, 0 }, { 0.2, 0.5 }, { 0.4, -0.5 } };
@@ -59,8 +56,9 @@ static void join_some(struct world *world, body_id hinged, body_id roped)
 	test_do(world, &command);
 }
 
-/* Bodies that touch, sleep and fall, with forces on them, and batches that wait; later, with joints. */
-static struct bytes make_good(const char *method, bool later)
+/* A valid image: bodies that touch, sleep and fall, forces, and waiting batches; `later` adds
+ * joints. */
+static struct bytes make_valid(const char *method, bool later)
 {
 	struct world *world = test_world(false, method);
 	struct command commands[2];
@@ -76,7 +74,7 @@ static struct bytes make_good(const char *method, bool later)
 	commands[0].force.ticks = 500;
 	ASSERT(test_batch(world, commands, 1, &result) == STATUS_OK);
 	if (later && strcmp(method, "free") != 0)
-		join_some(world, last, 2);
+		add_joints(world, last, 2);
 	test_step(world, later ? 40 : 4);
 	commands[1] = commands[0];
 	struct batch batch = { .session = 3,
@@ -91,7 +89,7 @@ static struct bytes make_good(const char *method, bool later)
 	return image;
 }
 
-static double awkward(uint16_t value)
+static double extreme_double(uint16_t value)
 {
 	static const double VALUES[] = { 0,	 -0.0, 1,    -1,  1e-310, 1e308,
 					 -1e308, 1e18, 1e-9, 0.5, 2,	  1e6 };
@@ -108,7 +106,7 @@ static void edit(struct bytes *image, const uint8_t *e)
 	size_t at = ((size_t)e[0] | (size_t)e[1] << 8 | (size_t)e[2] << 16) % room;
 	uint16_t value = (uint16_t)(e[4] | e[5] << 8);
 	uint8_t *place = image->data + at;
-	double number = awkward(value);
+	double number = extreme_double(value);
 	if (at + 8 > room || e[3] % 8 == 0) {
 		*place = (uint8_t)value;
 		return;
@@ -137,8 +135,8 @@ static void edit(struct bytes *image, const uint8_t *e)
 	}
 }
 
-/* Through the form in which it lies in a file; false: it is refused there. */
-static bool by_file(const struct bytes *image, struct bytes *out)
+/* Packs the image as in a file and unpacks it; false: refused. */
+static bool round_trip_by_file(const struct bytes *image, struct bytes *out)
 {
 	struct bytes packed = { 0 };
 	struct reason why;
@@ -152,7 +150,7 @@ static bool by_file(const struct bytes *image, struct bytes *out)
 	return status == STATUS_OK;
 }
 
-static void live(struct world *world)
+static void step_and_check(struct world *world)
 {
 	struct world *copy;
 	struct reason why;
@@ -180,17 +178,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct reason why;
 	if (bytes < 1 || bytes > 1 + EDITS_MAX * EDIT_BYTES)
 		return 0;
-	for (int i = 0; i < GOOD_COUNT && good[i].count == 0; i++)
-		good[i] = make_good(METHODS[i / 2], i % 2 == 1);
-	const struct bytes *from = &good[data[0] % GOOD_COUNT];
+	for (int i = 0; i < VALID_COUNT && valid_images[i].count == 0; i++)
+		valid_images[i] = make_valid(METHODS[i / 2], i % 2 == 1);
+	const struct bytes *from = &valid_images[data[0] % VALID_COUNT];
 	ASSERT(bytes_append(&image, from->data, from->count) == STATUS_OK);
 	for (size_t at = 1; at + EDIT_BYTES <= bytes; at += EDIT_BYTES)
 		edit(&image, data + at);
 	put_le64(image.data + image.count - SUM_BYTES,
 		 hash64(image.data, image.count - SUM_BYTES, 0));
-	if (by_file(&image, &read) &&
+	if (round_trip_by_file(&image, &read) &&
 	    world_load(read.data, read.count, test_shape_source(), &world, &why) == STATUS_OK) {
-		live(world);
+		step_and_check(world);
 		world_destroy(world);
 	}
 	bytes_release(&image);

@@ -1,5 +1,6 @@
-/* fuzz_impact: any bodies and contacts, of small round numbers or any doubles there are, end with a
- * status; impulses push, what is called solved holds by multiplication, and no energy is made. */
+/* fuzz_impact: arbitrary bodies and contacts, of small integers or of arbitrary doubles. The solver
+ * ends with a status; impulses are not negative; a result reported as solved is verified by
+ * multiplication; and no energy is gained. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static vec3 vector(struct input *input)
 	return vec3_make(x, y, number(input));
 }
 
-/* Semidefinite by being a square; raw ones too, as far as their products are finite. */
+/* A matrix A Aᵀ, which is semidefinite; also of arbitrary doubles, if their products are finite. */
 static void add_body(struct input *input, struct impact_body *body)
 {
 	vec3 x = vector(input), y = vector(input);
@@ -68,7 +69,7 @@ static struct impact_contact contact_from(struct input *input, uint32_t bodies)
 	return contact;
 }
 
-/* Σ ½ P·(u + U), and how large its terms are. */
+/* The energy gained, Σ ½ P·(u + U), and the sum of the absolute terms. */
 static double gain_of(const struct impact_problem *problem, const struct impact_body *before,
 		      const vec3 *impulses, double *size)
 {
@@ -92,7 +93,7 @@ static void check(const struct impact_problem *problem, struct solver_result res
 	struct impact_body before[BODIES];
 	double size;
 	ASSERT((uint32_t)result.status < SOLVER_STATUSES);
-	/* Valid numbers may be too large for their products. */
+	/* Valid numbers may overflow in a product. */
 	ASSERT(impact_valid(problem) || result.status == SOLVER_INVALID);
 	for (uint32_t k = 0; k < problem->contact_count; k++)
 		ASSERT(!(impulses[k].x < 0));
@@ -128,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	for (uint32_t k = 0; k < contact_count; k++)
 		contacts[k] = contact_from(&input, body_count);
 	struct impact_problem problem = { bodies, contacts, body_count, contact_count };
-	/* What a solver reads before it has written it is seen. */
+	/* Fills the memory, so that a value read before it is written shows. */
 	memset(memory, 0x7f, impulse_bytes(CONTACTS));
 	impulse_init(&impulse, memory, CONTACTS);
 	struct solver_result result = impact_impulses(&impulse, &problem, &options, impulses);

@@ -1,11 +1,10 @@
-/* fuzz_journal.c: bytes of strangers where the store expects its own. The first byte says where:
+/* fuzz_journal.c: arbitrary bytes where the store expects its own. The first byte chooses:
  *
- *	0  a parcel's records, as they pass between two threads
- *	1  an image: loaded, compared with a good one, and stepped if it is accepted
- *	2  a recording: a good one in memory, of which the input changes blobs and numbers, is played
+ *	0  the records of a buffer, as they pass between two threads
+ *	1  an image: loaded, compared with a valid one, and stepped if it is accepted
+ *	2  a valid recording in memory whose blobs and numbers the input changes, and which is then replayed
  *
- * Whatever comes must be taken or refused, and what is taken must keep every invariant.
- */
+ * The bytes are accepted or refused, and an accepted world keeps every invariant. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* Bounds on what one input may make us do. */
+/* Bounds on the work of one input. */
 enum { TICKS_MAX = 32, IMAGE_MAX = 1 << 20, CHANGES_MAX = 16 };
 
 /* ---- records ------------------------------------------------------------------------------------ */
@@ -48,9 +47,9 @@ static void read_records(const uint8_t *data, size_t bytes)
 	}
 }
 
-/* ---- a good world -------------------------------------------------------------------------------- */
+/* ---- a valid recording --------------------------------------------------------------------------- */
 
-static struct bytes good_image; /* of its beginning */
+static struct bytes valid_image; /* of its first state */
 static unsigned char *good_file;
 static sqlite3_int64 good_file_bytes;
 
@@ -81,13 +80,13 @@ static void put_checkpoint(struct record_buffer *records, struct world *world, c
 	uint64_t hash = world_state_hash(world, tables, &count);
 	ASSERT(record_buffer_put_checkpoint(records, info.epoch, info.tick, info.edit, name, &image,
 					    hash, tables, count) == STATUS_OK);
-	if (good_image.count == 0)
-		good_image = image;
+	if (valid_image.count == 0)
+		valid_image = image;
 	else
 		bytes_release(&image);
 }
 
-static void make_good(void)
+static void make_valid(void)
 {
 	struct record_buffer records = { 0 };
 	struct world_file file;
@@ -112,7 +111,7 @@ static void make_good(void)
 		       STATUS_OK);
 	}
 	put_checkpoint(&records, world, NULL);
-	ASSERT(world_restore(world, good_image.data, good_image.count, &why) == STATUS_OK);
+	ASSERT(world_restore(world, valid_image.data, valid_image.count, &why) == STATUS_OK);
 	ASSERT(record_buffer_put_restore(&records, epoch + 1, 0, 0, "s") == STATUS_OK);
 	test_step(world, 1);
 	ASSERT(record_buffer_put_tick(&records, epoch + 1, 1, world_tick_hash(world)) == STATUS_OK);
@@ -127,7 +126,7 @@ static void make_good(void)
 
 /* ---- images -------------------------------------------------------------------------------------- */
 
-/* What was loaded is saved again, and that is the same world. */
+/* The loaded world saves to an image of the same world. */
 static void try_copy(const struct world *world)
 {
 	struct world *copy;
@@ -149,7 +148,7 @@ static void try_world(struct world *world)
 		ASSERT(world_check(world, &why) == STATUS_OK);
 }
 
-/* With its checksum mended, or the fuzzer would get no further than that. */
+/* The checksum is set to the right value, because a fuzzer cannot guess it. */
 static void read_image(const uint8_t *data, size_t bytes)
 {
 	struct world *world;
@@ -162,7 +161,7 @@ static void read_image(const uint8_t *data, size_t bytes)
 	memcpy(image, data, bytes);
 	put_le64(image + bytes - 8, hash64(image, bytes - 8, 0));
 	enum status status =
-		world_image_difference(image, bytes, good_image.data, good_image.count, &why);
+		world_image_difference(image, bytes, valid_image.data, valid_image.count, &why);
 	UNUSED(status);
 	struct image_about about;
 	status = world_image_about(image, bytes, &about, &why);
@@ -177,7 +176,7 @@ static void read_image(const uint8_t *data, size_t bytes)
 
 /* ---- recordings ---------------------------------------------------------------------------------- */
 
-/* ?1 is a number, ?2 bytes, ?3 which row. */
+/* ?1 is a number, ?2 bytes, ?3 the row. */
 static const char *const changes[] = {
 	"UPDATE hashes SET hashes = ?2 WHERE tick = ?3",
 	"UPDATE hashes SET count = ?1, tick = tick + ?3",
@@ -206,7 +205,7 @@ static const char *const changes[] = {
 	"PRAGMA user_version = 1",
 };
 
-/* A statement that is refused (a number used twice) changes nothing, which is as good. */
+/* A statement that SQLite refuses (a number used twice) changes nothing, which is allowed. */
 static void run_change(sqlite3 *db, const char *text, uint64_t number, const uint8_t *data,
 		       size_t bytes, uint64_t row)
 {
@@ -224,8 +223,9 @@ static void run_change(sqlite3 *db, const char *text, uint64_t number, const uin
 	sqlite3_finalize(statement);
 }
 
-/* A changed image gets its checksum right, a changed shape its name, so that both are looked into. */
-static void mend_image(sqlite3 *db, const uint8_t *data, size_t bytes, uint64_t row)
+/* A changed image gets the right checksum and a changed shape its right name, so that both are read
+ * further. */
+static void correct_image_hash(sqlite3 *db, const uint8_t *data, size_t bytes, uint64_t row)
 {
 	struct bytes image = { (uint8_t *)data, bytes, bytes }, packed = { 0 };
 	uint8_t hash[8];
@@ -238,7 +238,7 @@ static void mend_image(sqlite3 *db, const uint8_t *data, size_t bytes, uint64_t 
 	bytes_release(&packed);
 }
 
-static void mend_shape(sqlite3 *db, const uint8_t *data, size_t bytes, uint64_t row)
+static void correct_shape_name(sqlite3 *db, const uint8_t *data, size_t bytes, uint64_t row)
 {
 	uint8_t name[SHA256_BYTES];
 	hash_sha256(data, bytes, name);
@@ -257,12 +257,12 @@ static void change(sqlite3 *db, struct reader *input)
 		return;
 	which %= COUNT_OF(changes) + 1;
 	if (which == COUNT_OF(changes)) {
-		mend_image(db, data, bytes, row);
+		correct_image_hash(db, data, bytes, row);
 		return;
 	}
 	run_change(db, changes[which], number, data, bytes, row);
 	if (strncmp(changes[which], "UPDATE shapes SET canonical", 27) == 0)
-		mend_shape(db, data, bytes, row);
+		correct_shape_name(db, data, bytes, row);
 }
 
 static void play(sqlite3 *db, uint64_t from, enum player_policy policy)
@@ -310,8 +310,8 @@ static void read_recording(const uint8_t *data, size_t bytes)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	if (good_image.count == 0)
-		make_good();
+	if (valid_image.count == 0)
+		make_valid();
 	if (bytes == 0)
 		return 0;
 	switch (data[0] % 3) {

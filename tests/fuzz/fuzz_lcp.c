@@ -1,4 +1,4 @@
-/* fuzz_lcp: any problem of finite numbers, bounded, with friction or over bodies, ends with a
+/* fuzz_lcp: any problem of finite numbers (bounded, with friction, or over bodies) ends with a
  * status and a true residual. Input: rows, then doubles as they are. */
 #include <math.h>
 #include <stdlib.h>
@@ -11,13 +11,13 @@
 enum { N = 9, BODIES = 3 };
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check(double told, double found)
+static void check(double reported, double found)
 {
-	if (memcmp(&told, &found, sizeof told) != 0)
+	if (memcmp(&reported, &found, sizeof reported) != 0)
 		abort();
 }
 
-/* The next number: small integers where `raw` is not set, else the bits of a double. */
+/* The next number: a small integer, or with `raw` the bits of a double. */
 static double take(const uint8_t **data, size_t *size, bool raw)
 {
 	double value = 0;
@@ -33,7 +33,7 @@ static double take(const uint8_t **data, size_t *size, bool raw)
 
 /* The same rows as contacts with friction. */
 static void sparse_friction(struct lcp_sparse *solver, const struct lcp_sparse_problem *rows,
-			    const double *friction, uint8_t kinds, bool tame)
+			    const double *friction, uint8_t kinds, bool moderate)
 {
 	struct solver_options options = solver_options_default();
 	double x[N], v[BODIES][LCP_BODY];
@@ -53,19 +53,19 @@ static void sparse_friction(struct lcp_sparse *solver, const struct lcp_sparse_p
 	if (!(result.residual >= 0) ||
 	    (result.status == SOLVER_SOLVED && !solver_finite(x, rows->rows)))
 		abort();
-	if (tame && result.status == SOLVER_SOLVED &&
+	if (moderate && result.status == SOLVER_SOLVED &&
 	    gen_friction_residual(&problem, x, velocity) > 16 * options.tolerance)
 		abort();
-	/* Tangents of a proof are 0, so that the normals alone are proved impossible. */
-	if (tame && result.status == SOLVER_INFEASIBLE)
+	/* The tangents of a certificate are 0, so that it proves the normals alone infeasible. */
+	if (moderate && result.status == SOLVER_INFEASIBLE)
 		for (uint32_t i = 0; i < rows->rows; i++)
 			if (kind[i] != FRICTION_NORMAL && kind[i] != FRICTION_JOINT &&
 			    result.certificate[i] != 0)
 				abort();
 }
 
-/* Rows over bodies: any numbers, any indices. What is solved is, what is said to have no solution
- * has none; where numbers are moderate, twice the digits confirm it. */
+/* Rows over bodies: any numbers, any indices. A result reported as solved is one, and a problem
+ * reported as infeasible has no solution; for moderate numbers twice the digits confirm it. */
 static void sparse(const uint8_t *data, size_t size)
 {
 	static _Alignas(64) unsigned char memory[1 << 16];
@@ -73,7 +73,7 @@ static void sparse(const uint8_t *data, size_t size)
 	double jacobian[2 * N][LCP_BODY], mass_inv[BODIES][LCP_BODY][LCP_BODY] = { { { 0 } } };
 	double number[4][N], x[N], v[BODIES][LCP_BODY];
 	uint32_t start[N + 1], body[2 * N], rows = data[0] % N + 1;
-	bool raw = (data[1] & 1) != 0, odd = (data[1] & 14) == 14, tame = true;
+	bool raw = (data[1] & 1) != 0, odd = (data[1] & 14) == 14, moderate = true;
 	struct lcp_sparse solver;
 	struct solver_options options = solver_options_default();
 	for (uint32_t i = 0; i <= N; i++)
@@ -92,15 +92,16 @@ static void sparse(const uint8_t *data, size_t size)
 	for (uint32_t k = 0; k < BODIES * LCP_BODY; k++)
 		mass_inv[k / LCP_BODY][k % LCP_BODY][k % LCP_BODY] = fabs(take(&data, &size, raw));
 	for (uint32_t i = 0; i < 4 * N; i++)
-		tame = tame && (number[i / N][i % N] == 0 || (fabs(number[i / N][i % N]) > 1e-60 &&
-							      fabs(number[i / N][i % N]) < 1e60));
+		moderate = moderate &&
+			   (number[i / N][i % N] == 0 || (fabs(number[i / N][i % N]) > 1e-60 &&
+							  fabs(number[i / N][i % N]) < 1e60));
 	for (uint32_t k = 0; k < 2 * N * LCP_BODY; k++) {
 		double size_of = fabs(jacobian[k / LCP_BODY][k % LCP_BODY]);
-		tame = tame && (size_of == 0 || (size_of > 1e-60 && size_of < 1e60));
+		moderate = moderate && (size_of == 0 || (size_of > 1e-60 && size_of < 1e60));
 	}
 	for (uint32_t k = 0; k < BODIES * LCP_BODY; k++) {
 		double size_of = mass_inv[k / LCP_BODY][k % LCP_BODY][k % LCP_BODY];
-		tame = tame && (size_of == 0 || (size_of > 1e-60 && size_of < 1e60));
+		moderate = moderate && (size_of == 0 || (size_of > 1e-60 && size_of < 1e60));
 	}
 	struct lcp_sparse_problem problem = {
 		.rows = rows,
@@ -123,12 +124,12 @@ static void sparse(const uint8_t *data, size_t size)
 	const double(*velocity)[LCP_BODY] = (const double(*)[LCP_BODY])v;
 	if (result.status == SOLVER_SOLVED &&
 	    !(result.residual <= options.tolerance && solver_finite(x, rows) &&
-	      (!tame || gen_sparse_residual(&problem, x, velocity) <= 16 * options.tolerance)))
+	      (!moderate || gen_sparse_residual(&problem, x, velocity) <= 16 * options.tolerance)))
 		abort();
-	if (result.status == SOLVER_INFEASIBLE && tame &&
+	if (result.status == SOLVER_INFEASIBLE && moderate &&
 	    !gen_sparse_proves(&problem, result.certificate))
 		abort();
-	sparse_friction(&solver, &problem, number[3], data[-1], tame);
+	sparse_friction(&solver, &problem, number[3], data[-1], moderate);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -151,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t j = 0; j < i; j++)
 			a[j * n + i] = a[i * n + j];
-	/* What a solver reads before it has written it is seen. */
+	/* Fills the memory, so that a value read before it is written shows. */
 	memset(memory, 0x7f, lcp_friction_bytes(N));
 	lcp_friction_init(&solver, memory, N);
 	struct lcp_problem bounded = { n, n, a, b, b + N, b + 2 * N };

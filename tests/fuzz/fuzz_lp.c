@@ -1,5 +1,6 @@
-/* fuzz_lp.c: any bytes as a linear program: small integers, or any doubles there are. It ends with a
- * status, and what is called solved, infeasible or unbounded is proved by multiplication. */
+/* fuzz_lp.c: arbitrary bytes as a linear program, of small integers or arbitrary doubles. The
+ * solver ends with a status, and a result reported as solved, infeasible or unbounded is verified
+ * by multiplication. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,7 @@ static void bounds(struct input *input, double *low, double *high)
 {
 	uint8_t kind = take(input) % 8;
 	double a = number(input), b = number(input);
-	/* Crossed ones, now and then. */
+	/* Sometimes with low > high. */
 	*low = kind == 7 ? a : scalar_min(a, b);
 	*high = kind == 7 ? b : scalar_max(b, a);
 	if (kind == 0 || kind == 2)

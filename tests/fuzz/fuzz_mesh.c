@@ -1,11 +1,10 @@
-/* fuzz_mesh.c: uploads of meshes, written small so that a byte is a coordinate or a corner: what repair
- * lets pass is a valid solid whose mass is positive, what it refuses is named and leaves nothing
- * behind, and both go through cooking in every form.
+/* fuzz_mesh.c: uploads of meshes, in a small format: one byte is a coordinate or a corner. A mesh
+ * that repair accepts is a valid solid with positive mass; a refusal names the fault and leaves
+ * nothing allocated. Both are cooked in every form.
  *
  *   byte 0   bits 0–1 form − 1 (3: the static kind), bits 2–3 weld, bits 4–7 spare
  *   byte 1   vertices: 4 … 67
- *   then 3 bytes a vertex, on a lattice of 1/16 m, then 3 bytes a triangle, modulo the vertices
- */
+ *   then 3 bytes a vertex, on a lattice of 1/16 m, then 3 bytes a triangle, modulo the vertices */
 #include "server/base/bytes.h"
 #include "server/base/heap.h"
 #include "server/engine/collision/query.h"
@@ -73,7 +72,7 @@ static void write_input(const struct input *in, struct bytes *out)
 	ASSERT(writer_status(&writer) == STATUS_OK);
 }
 
-/* Registration by itself. Returns whether it is a solid. */
+/* Repairs the mesh. Returns whether the result is a solid. */
 static bool check_repair(const struct input *in)
 {
 	struct mesh_soup soup = { in->vertices, in->vertex_count,
@@ -99,7 +98,8 @@ static bool check_repair(const struct input *in)
 	       in->vertex_count + report.vertices_split);
 	const char *fault = NULL;
 	bool valid = polyhedron_is_valid(solid, &fault);
-	/* Shells may outweigh each other: all else must hold. */
+	/* Shells of opposite orientation may give a volume that is not positive (PH-2); every other
+	 * check must hold. */
 	ASSERT(valid || strncmp(fault, "PH-2", 4) == 0);
 	polyhedron_destroy(solid);
 	return true;
@@ -119,7 +119,7 @@ static void check_solid(const struct shape *shape)
 	struct aabb box = aabb_grow(shape_aabb(shape, &at), 1e-9);
 	for (uint32_t i = 0; i < solid->part_count; i++)
 		ASSERT(aabb_contains_point(box, pose_point(at, solid->parts[i]->hull->centre)));
-	/* Every part meets itself, and a ray at its middle meets something. */
+	/* Every part overlaps itself, and a ray towards its middle hits the solid. */
 	pose here = pose_identity();
 	ASSERT(shape_overlap(shape, shape, &here));
 	vec3 middle = solid->parts[0]->hull->centre;

@@ -1,8 +1,9 @@
-/* fuzz_pairs.c: any two pieces of the table of pairs in any pose, with any memory of an earlier step: a
- * manifold of at most four points, finite, with a unit normal and no two features alike.
+/* fuzz_pairs.c: any two pieces of the table of pairs in any pose, with any cache of an earlier
+ * step, give a manifold of at most four points, finite, with a unit normal and no two equal
+ * features.
  *
- * Input: u8 kind of a, u8 of b, u8 how numbers come (as in fuzz_convex.c), 8 bytes of memory, u8 margin in
- * 1/100 m, place (3), rotation (4), three sizes of a, three of b. */
+ * Input: u8 kind of a, u8 of b, u8 format of numbers (as in fuzz_convex.c), 8 bytes of cache, u8
+ * margin in 1/100 m, place (3), rotation (4), three sizes of a, three of b. */
 #include "server/engine/collision/manifold.h"
 
 #include "server/engine/collision/query.h"
@@ -46,7 +47,7 @@ static vec3 next_vector(struct input *in)
 	return vec3_make(x, y, next_number(in));
 }
 
-/* Of sizes that cooking accepts. */
+/* A size that cooking accepts. */
 static double length_of(double x)
 {
 	return scalar_clamp(scalar_abs(x), 1e-3, 100);
@@ -54,7 +55,7 @@ static double length_of(double x)
 
 static struct shape *hull_shape(vec3 size)
 {
-	/* Half of an octahedron on a prism of five corners: triangles, squares, a pentagon. */
+	/* Half an octahedron on a prism of five corners: triangles, squares and a pentagon. */
 	static const double C[9][3] = { { 1, -1, 0 },	    { 0.25, -1, 1 },
 					{ -0.75, -1, 0.5 }, { -0.75, -1, -0.5 },
 					{ 0.25, -1, -1 },   { 0, 1, 0 },
@@ -76,7 +77,7 @@ static struct shape *polygon_shape(vec3 size)
 	return make_polygon(points, 5, size.z / 4);
 }
 
-/* Cooked once: a ring, a block with a step, a rough ball. */
+/* Three shapes, cooked once: a ring, a block with a step, a rough ball. */
 static struct shape *field_shape(uint32_t which)
 {
 	static struct shape *fields[3];
@@ -128,15 +129,15 @@ static void check(const struct manifold *m, double margin)
 	}
 }
 
-/* As dynamics asks for them; of two fields also the second's, which say nothing. */
+/* As dynamics collides them; of two fields also the second's pieces, which give no contacts. */
 static uint32_t pieces_of(const struct shape *shape, const struct shape *other)
 {
 	return shape_is_field(shape) && !shape_is_sided(shape, other) ? 1
 								      : shape_piece_count(shape);
 }
 
-static void ask(const struct shape *a, const struct shape *b, const pose *at, double margin,
-		struct pair_cache cache)
+static void collide(const struct shape *a, const struct shape *b, const pose *at, double margin,
+		    struct pair_cache cache)
 {
 	struct manifold m;
 	uint32_t children_a = pieces_of(a, b), children_b = pieces_of(b, a);
@@ -173,7 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	vec3 numbers = next_vector(&in);
 	struct shape *a = shape_of(kind_a, numbers), *b = shape_of(kind_b, next_vector(&in));
 	if (collide_supported(a->kind, b->kind))
-		ask(a, b, &at, margin, cache);
+		collide(a, b, &at, margin, cache);
 	shape_release(a);
 	shape_release(b);
 	return 0;

@@ -1,8 +1,9 @@
-/* fuzz_proxy.c: the first bytes of a connection as a load balancer's header. What is answered for a whole
- * header is answered for no part of it, does not change with what follows, and names an address that
- * can be written and read again; a refusal leaves the peer as it was.
+/* fuzz_proxy.c: the first bytes of a connection as a load balancer's header. The result for a whole
+ * header differs from that for a part of it, does not depend on the bytes after it, and names an
+ * address that can be printed and read again. A refusal leaves the peer unchanged.
  *
- * The first byte chooses the peer that the connection had: bit 0 local, bit 1 secure, bit 2 a Unix socket. */
+ * The first byte chooses the peer that the connection had: bit 0 local, bit 1 secure, bit 2 a Unix
+ * socket. */
 #include <string.h>
 
 #include "server/session/proxy.h"
@@ -35,7 +36,7 @@ static void check_peer(const struct peer *before, const struct peer *after)
 	ASSERT(address_parse(after->text, &address, NULL) == STATUS_OK);
 	ASSERT(address.kind == after->kind && address.kind != ADDRESS_UNIX);
 	address_unmap(&address);
-	ASSERT(address.kind == after->kind); /* no IPv4 address in disguise */
+	ASSERT(address.kind == after->kind); /* no IPv4-mapped address */
 	ASSERT(memcmp(address.octets, after->octets, address.kind == ADDRESS_TCP6 ? 16 : 4) == 0);
 }
 
@@ -57,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
 	}
 	ASSERT(bytes > 0 && bytes <= count && bytes <= PROXY_HEADER_MAX);
 	check_peer(&before, &after);
-	/* Alone, without what follows it. */
+	/* The header alone, without the bytes after it, gives the same peer. */
 	ASSERT(proxy_read(data, bytes, &other, &again) == STATUS_OK);
 	ASSERT(other == bytes && memcmp(&again, &after, sizeof after) == 0);
 	for (size_t part = 0; part < bytes; part++) {

@@ -1,6 +1,6 @@
 /* fuzz_qp: any quadratic program ends with a status and a true residual, which long double
- * confirms; what is called impossible or endless is proved by multiplication. Input: flags, sizes,
- * then small integers or doubles as they are. */
+ * confirms. A result reported as infeasible or unbounded is verified by multiplication. Input:
+ * flags, sizes, then small integers or doubles as they are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +43,8 @@ static void fill(struct input *input, double *values, uint32_t count)
 		values[i] = number(input);
 }
 
-/* Square of what was read, so that it is semidefinite, unless `as_is`. */
+/* The square of the matrix read, which is semidefinite; with `as_is` the matrix itself, made
+ * symmetric. */
 static void make_symmetric(double *g, uint32_t n, bool as_is)
 {
 	double root[N * N];
@@ -58,7 +59,7 @@ static void make_symmetric(double *g, uint32_t n, bool as_is)
 }
 
 /* Farkas: z ≥ 0 where not equal, Cᵀz = 0 to rounding, dᵀz > 0. */
-static void check_impossible(const struct qp_problem *problem, const double *z)
+static void check_infeasible(const struct qp_problem *problem, const double *z)
 {
 	double gain = 0;
 	for (uint32_t k = 0; k < problem->rows; k++) {
@@ -93,7 +94,7 @@ static void quadratic(struct input *input, uint8_t flags)
 	fill(input, d, m);
 	for (uint32_t k = 0; k < m; k++)
 		equal[k] = take(input) % 4 == 0;
-	/* What a solver reads before it has written it is seen. */
+	/* Fills the memory, so that a value read before it is written shows. */
 	memset(memory, 0x7f, qp_dual_active_set_bytes(N, M));
 	qp_dual_active_set_init(&solver, memory, N, M);
 	struct qp_problem problem = { n, m, g, c, matrix, d, equal };
@@ -107,7 +108,7 @@ static void quadratic(struct input *input, uint8_t flags)
 		ASSERT(far_qp_residual(&problem, x, lambda) <= 1.001L * options.tolerance);
 	}
 	if (result.status == SOLVER_INFEASIBLE && !input->raw)
-		check_impossible(&problem, result.certificate);
+		check_infeasible(&problem, result.certificate);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

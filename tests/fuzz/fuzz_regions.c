@@ -1,8 +1,9 @@
-/* fuzz_regions.c: any bytes as two unions of boxes on a small lattice, one of them turned and moved: their
- * overlap has closed contours, regions with depths in order, and where nothing turns, the volume that
- * counting cells gives.
+/* fuzz_regions.c: arbitrary bytes as two unions of boxes on a small lattice, one of them rotated
+ * and moved. Their overlap has closed contours and regions in order of depth; without a rotation
+ * its volume equals that of the counted common cells.
  *
- * u8 turn (0: none), 6 × i8 (turn, move), then cells: nibbles x y z, and one bit of whose they are. */
+ * u8 rotation (0: none), 6 × i8 (rotation, translation), then cells: nibbles x y z, and one bit for
+ * the union. */
 #include "server/base/heap.h"
 #include "server/engine/collision/regions.h"
 #include "tests/lib/shapes.h"
@@ -33,7 +34,7 @@ static struct shape *shape_of(const struct cells *cells)
 	return solid.triangles > 0 ? solid_shape(&solid) : NULL;
 }
 
-/* Of cells moved by whole numbers. */
+/* The number of common cells, b moved by whole cells. */
 static double count_common(const struct cells *a, const struct cells *b, const int by[3])
 {
 	uint32_t count = 0;

@@ -1,6 +1,6 @@
-/* fuzz_scene.c: any bytes as a scene. Refused with a status and a message that names a line, leaving
- * nothing behind; or a scene whose commands pass every check that needs no world, and whose shapes are
- * named by their bytes. */
+/* fuzz_scene.c: arbitrary bytes as a scene. It is refused with a status and a message that names a
+ * line, and leaves nothing allocated; or its commands pass every check that needs no world, and its
+ * shapes are named by the hash of their bytes. */
 #include "protocol/scene/scene.h"
 #include "server/base/hash.h"
 #include "server/base/heap.h"
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* Generators make many of few bytes: one input may not take a second. */
+/* Generators make many bodies of few bytes; an input that would take a second is skipped. */
 static bool is_large(const uint8_t *data, size_t bytes)
 {
 	size_t digits = 0, longest = 0;

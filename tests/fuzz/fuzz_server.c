@@ -1,25 +1,25 @@
-/* fuzz_server.c: bytes of strangers to the whole daemon, on the simulated twin: from the stream over
- * sessions, worlds, subscriptions and frames back to the stream. A keeper owns a world of two spheres and
- * mirrors it; two strangers send what the input says. Byte 0 says who they are:
+/* fuzz_server.c: arbitrary bytes sent to the whole simulated daemon: through streams, sessions,
+ * worlds, subscriptions and frames, and back. A keeper owns a world of two spheres and mirrors it;
+ * two other clients send the input. Byte 0 chooses them:
  *
- *	bits 0-1  the first: controller, player, observer, or one on the Unix socket (an
- *	          administrator) that has not said HELLO
+ *	bits 0-1  the first: controller, player, observer, or a client on the Unix socket (an
+ *	          administrator) that has not sent HELLO
  *	bits 2-3  the second, likewise
- *	bit 4     the strangers are joined to the world at the start
+ *	bit 4     both are joined to the world at the start
  *	bit 5     the world runs
  *
- * then a frame (0xc6, its length, its content) is sent as it stands by the stranger at hand, and of other
- * bytes
+ * Then the current client (at first the first) sends each frame (0xc6, its length, its content) as
+ * it is. Other bytes:
  *
- *	0x00 … 0x3f  lets so many quarters of a tick pass
- *	0x40, 0x41   the first, the second is at hand
- *	0x42, 0x43   it stalls, it reads on
- *	0x44         its cable is cut
- *	0x45         it leaves
+ *	0x00 … 0x3f  that many quarters of a tick pass
+ *	0x40, 0x41   the first, the second is the current client
+ *	0x42, 0x43   it stops reading, it reads again
+ *	0x44         its connection is cut
+ *	0x45         it disconnects
  *	0x46         it comes back (RESUME)
  *	0x47         the next byte is a count of bytes that are sent as they are, frame or not
  *
- * Nothing asserts; the keeper's mirror is the world, bit for bit; and the daemon drains. */
+ * No assertion fails; the keeper's mirror equals the world bit for bit; and the daemon drains. */
 #include <string.h>
 
 #include "protocol/frame.h"
@@ -31,7 +31,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
-/* Bounds on what one input may cost. */
+/* Bounds on the work of one input. */
 enum { EVENTS_MAX = 20000, QUARTERS_MAX = 4 * 60, CONNECTIONS_MAX = 8 };
 #define QUARTER (NS_PER_S / 240)
 
@@ -67,7 +67,7 @@ static void make_world(struct sim_client *keeper)
 		      (UINT64_C(1) << 32) - 1);
 }
 
-static struct sim_client *stranger(struct stage *stage, uint8_t who, bool joined)
+static struct sim_client *make_client(struct stage *stage, uint8_t who, bool joined)
 {
 	static const char *const ROLES[] = { NULL, "player", "observer", NULL };
 	struct sim_client_options options = sim_client_options_default();
@@ -96,8 +96,8 @@ static void set_up(struct stage *stage, uint8_t head)
 	stage->sim = server_sim_create(&options);
 	struct sim_client *keeper = server_sim_guest(stage->sim, &who);
 	make_world(keeper);
-	stage->strangers[0] = stranger(stage, head & 3, (head & 16) != 0);
-	stage->strangers[1] = stranger(stage, head >> 2 & 3, (head & 16) != 0);
+	stage->strangers[0] = make_client(stage, head & 3, (head & 16) != 0);
+	stage->strangers[1] = make_client(stage, head >> 2 & 3, (head & 16) != 0);
 	if (head & 32)
 		ASSERT(sim_control(keeper, 1, WIRE_CONTROL_RESUME, 0) == STATUS_OK);
 }
@@ -105,13 +105,13 @@ static void set_up(struct stage *stage, uint8_t head)
 static void tear_down(struct stage *stage)
 {
 	ASSERT(server_sim_sound(stage->sim));
-	/* An administrator may have had it stopped. */
+	/* An administrator of the input may have stopped the daemon. */
 	ASSERT(stage->sim->sim->hosts[0]->stopped || server_sim_drain(stage->sim, 60 * NS_PER_S));
 	server_sim_destroy(stage->sim);
 }
 
-/* How many bytes that took. */
-static size_t act(struct stage *stage, const uint8_t *data, size_t bytes)
+/* Performs one action; returns the number of bytes used. */
+static size_t perform_action(struct stage *stage, const uint8_t *data, size_t bytes)
 {
 	struct sim_client *who = stage->strangers[stage->at];
 	size_t count = bytes > 1 ? MIN_OF((size_t)data[1], bytes - 2) : 0;
@@ -162,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		if (frame_split(data, bytes, WIRE_FRAME_UP, &content, &frame) == STATUS_OK)
 			sim_send_bytes(stage.strangers[stage.at], data, frame);
 		else
-			frame = act(&stage, data, bytes);
+			frame = perform_action(&stage, data, bytes);
 		data += frame;
 		bytes -= frame;
 	}

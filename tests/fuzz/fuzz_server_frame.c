@@ -1,5 +1,4 @@
-/* What a client does with the bytes of a server: split, validate, unpack, and look into the lists.
- */
+/* Bytes of a server as a client reads them: split, validate, unpack, and read the lists. */
 #include "protocol/frame.h"
 #include "protocol/handshake.h"
 #include "protocol/pack.h"
@@ -11,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count);
 
 static uint8_t again[WIRE_FRAME_DOWN * 2];
 
-static void look_into_results(const struct wire_list *list)
+static void read_results(const struct wire_list *list)
 {
 	struct wire_cursor in = wire_cursor_list(list);
 	struct wire_result result;
@@ -22,7 +21,7 @@ static void look_into_results(const struct wire_list *list)
 	}
 }
 
-static void look_into_events(const struct wire_list *list)
+static void read_events(const struct wire_list *list)
 {
 	struct wire_cursor in = wire_cursor_list(list);
 	struct event event;
@@ -36,7 +35,7 @@ static bool is_finite3(const double v[3])
 }
 
 /* Lists of hits and regions. */
-static void look_into_items(const struct wire_list *list)
+static void read_items(const struct wire_list *list)
 {
 	struct wire_cast_hit hit;
 	struct wire_region region;
@@ -47,8 +46,8 @@ static void look_into_items(const struct wire_list *list)
 		ASSERT(is_finite3(region.point) && region.volume - region.volume == 0);
 }
 
-/* Answers that are one item. */
-static void look_into_one(struct wire_slice answer)
+/* Answers that consist of one item. */
+static void read_item(struct wire_slice answer)
 {
 	struct wire_closest closest;
 	struct wire_mass mass;
@@ -69,7 +68,7 @@ static void look_into_one(struct wire_slice answer)
 		ASSERT(geometry.data.bytes <= answer.bytes && geometry.data.at >= answer.at);
 }
 
-static void look_into_answer(struct wire_slice answer)
+static void read_answer(struct wire_slice answer)
 {
 	static uint8_t shapes[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
 	struct wire_list list;
@@ -78,10 +77,10 @@ static void look_into_answer(struct wire_slice answer)
 	struct wire_totals totals;
 	struct wire_body_facts facts;
 	struct wire_cursor in = wire_cursor_of(answer), whole = in;
-	look_into_one(answer);
+	read_item(answer);
 	if (wire_take_list(&in, &list) != STATUS_OK)
 		return;
-	look_into_items(&list);
+	read_items(&list);
 	struct wire_cursor hits = wire_cursor_list(&list), contacts = hits;
 	while (!wire_at_end(&hits) && answer_take_hit(&hits, &hit) == STATUS_OK)
 		ASSERT(hit.fraction - hit.fraction == 0);
@@ -94,20 +93,20 @@ static void look_into_answer(struct wire_slice answer)
 		ASSERT(facts.body.shape_count <= WIRE_BODY_SHAPES);
 }
 
-static void look_into(const struct message *message)
+static void read_lists(const struct message *message)
 {
 	struct handshake handshake;
 	handshake_init(&handshake, &(struct handshake_offer){ .name = "a" });
 	enum status status = handshake_welcome(&handshake, message);
 	ASSERT((status == STATUS_OK) == (handshake.state == HANDSHAKE_OPEN));
 	if (message->type == MESSAGE_RESULT)
-		look_into_results(&message->result.list);
+		read_results(&message->result.list);
 	else if (message->type == MESSAGE_STEPPED)
-		look_into_results(&message->stepped.results);
+		read_results(&message->stepped.results);
 	else if (message->type == MESSAGE_EVENTS)
-		look_into_events(&message->events.list);
+		read_events(&message->events.list);
 	else if (message->type == MESSAGE_ANSWER)
-		look_into_answer(message->answer.answer);
+		read_answer(message->answer.answer);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
@@ -119,7 +118,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
 		uint32_t packed;
 		if (message_read(content.at, content.bytes, &VALIDATE_DOWN, &message, NULL) ==
 		    STATUS_OK) {
-			look_into(&message);
+			read_lists(&message);
 			ASSERT(message_pack_content(&message, again, sizeof again, &packed) ==
 			       STATUS_OK);
 			ASSERT(message_read(again, packed, &VALIDATE_DOWN, &second, NULL) ==

@@ -1,5 +1,5 @@
-/* fuzz_shape.c: any bytes as a shape. Cooking refuses with a status and a reason and leaves nothing
- * behind, or gives a shape whose invariants hold and which every routine can handle. */
+/* fuzz_shape.c: arbitrary bytes as a shape. Cooking refuses with a status and a reason and leaves
+ * nothing allocated, or gives a shape whose invariants hold and which every routine accepts. */
 #include "server/base/heap.h"
 #include "server/engine/geometry/hull.h"
 #include "server/engine/geometry/mesh.h"
@@ -26,7 +26,7 @@ static void check_mass(const struct shape *shape)
 	ASSERT(shape->extent_min >= 0 && shape->extent_min <= shape->radius_max);
 }
 
-/* Bounds hold the farthest points, wherever the shape is. */
+/* The bounds contain the farthest points in any pose. */
 static void check_bounds(const struct shape *shape)
 {
 	pose at = pose_make(vec3_make(1, -2, 3), quat_normalize(quat_make(1, 0.5, -0.3, 0.2)));

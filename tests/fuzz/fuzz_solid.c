@@ -1,9 +1,10 @@
-/* fuzz_solid.c: any bytes as a closed mesh, cut into convex parts and sampled as a distance field.
+/* fuzz_solid.c: arbitrary bytes as a closed mesh, cut into convex parts and sampled as a distance
+ * field.
  *
- * The bytes are a small grid of cubes and how its corners are moved (so that most inputs are closed, many
- * tangled and some pass through themselves), or, when they begin with a mesh's, canonical bytes of a shape.
- * Whatever comes: an answer or a refusal, volumes of cut parts that sum up, parts that are closed, no
- * memory left behind. */
+ * The bytes are a small grid of cubes and displacements of its corners (so that most inputs are
+ * closed, many tangled, and some intersect themselves), or, if they begin as a mesh does, canonical
+ * bytes of a shape. The result is an answer or a refusal; the volumes of cut parts sum to the
+ * whole; parts are closed; and no memory is leaked. */
 #include "server/base/heap.h"
 #include "server/engine/geometry/decompose.h"
 #include "server/engine/geometry/distance_field.h"
@@ -15,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 enum { NX = 3, NY = 3, NZ = 2, CUBES = NX * NY * NZ };
 
-/* Byte b as a number in [−1, 1], in steps that often agree. */
+/* Byte b as a number in [−1, 1]; different bytes often give the same number. */
 static double small(uint8_t b)
 {
 	return ((double)(b % 17) - 8) / 8;
@@ -35,7 +36,7 @@ static struct shape *shape_of(const uint8_t *data, size_t bytes)
 	shape = make_voxels(NX, NY, NZ, filled);
 	if (shape == NULL)
 		return NULL;
-	/* Corners at one place move together. */
+	/* Corners at the same place are moved together. */
 	double scale = data[3] % 4 == 0 ? 0 : data[3] % 4 == 1 ? 1e-9 : 0.6;
 	struct mesh *mesh = shape->mesh;
 	struct bytes canonical = { 0 };
@@ -55,7 +56,7 @@ static struct shape *shape_of(const uint8_t *data, size_t bytes)
 	return shape;
 }
 
-/* Within each part, every edge is run along as often one way as the other. */
+/* Within each part, every edge is used equally often in both directions. */
 static void check_closed(const struct decomposition *d, const struct decompose_part *part)
 {
 	int64_t sum = 0, square = 0;
@@ -78,7 +79,7 @@ static void decompose(const struct mesh *mesh, uint32_t choice)
 	struct decomposition *d = NULL;
 	struct reason why;
 	options.mode = choice % 3;
-	/* Fine approximations take seconds, which a fuzzer has better uses for. */
+	/* Fine approximations take seconds, so the fuzzer makes coarse ones only. */
 	if (options.mode == DECOMPOSE_CUT_ONLY)
 		options.concavity *= choice / 3 % 3;
 	else
@@ -99,7 +100,7 @@ static void decompose(const struct mesh *mesh, uint32_t choice)
 	decomposition_release(d);
 }
 
-/* Exact signs are promised for coordinates of 0 or over 1e-60 (orient.h). */
+/* Exact signs are guaranteed for coordinates that are 0 or over 1e-60 (orient.h). */
 static bool in_range_of_signs(const struct mesh *mesh)
 {
 	for (uint32_t i = 0; i < mesh->vertex_count; i++)

@@ -1,18 +1,18 @@
-/* A token that somebody shows, and the file that says who may come in: the first byte chooses. What is a
- * token at all is also signed and shown to a door that knows the key: it lets in once at most, and nobody
- * as more than the key may sign for. */
+/* A presented token, or a tokens file; the first byte chooses. A well-formed token is also signed
+ * and presented to a keyring that knows the key: the keyring admits it at most once, and with no
+ * higher role than the key may sign. */
 #include <string.h>
 
 #include "server/session/keyring.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count);
 
-static const char DOOR[] =
+static const char TOKENS_FILE[] =
 	"bearer fan observer aacc69b1d43825c14a452af78880bf10d62dabf285f0acfbb5d11a0ad40b8ee4 arena\n"
 	"key 7 0100000000000000000000000000000000000000000000000000000000000000 player\n";
 
-/* Whether the door opened. */
-static bool knock(struct keyring *ring, const char *text, size_t count, struct grant *grant)
+/* Presents a token; returns whether it is admitted. */
+static bool present(struct keyring *ring, const char *text, size_t count, struct grant *grant)
 {
 	struct reason why = { 0 };
 	struct wire_slice slice = { .at = (const uint8_t *)text, .bytes = (uint32_t)count };
@@ -27,18 +27,18 @@ static void admit(const char *text, size_t count)
 	struct grant grant;
 	struct reason why;
 	if (keyring_empty(&ring))
-		ASSERT(keyring_load(&ring, DOOR, sizeof DOOR - 1, &why) == STATUS_OK);
-	bool bearer = knock(&ring, text, count, &grant) && count < TOKEN_TEXT_MAX &&
+		ASSERT(keyring_load(&ring, TOKENS_FILE, sizeof TOKENS_FILE - 1, &why) == STATUS_OK);
+	bool bearer = present(&ring, text, count, &grant) && count < TOKEN_TEXT_MAX &&
 		      strcmp(grant.name, "fan") == 0;
 	ASSERT(!bearer || (grant.role == WIRE_ROLE_OBSERVER && grant.world_count == 1));
 	if (bearer)
 		return;
-	/* If it was a connect token, it has been used. */
-	ASSERT(!knock(&ring, text, count, &grant));
+	/* A connect token has been used by now. */
+	ASSERT(!present(&ring, text, count, &grant));
 	keyring_release(&ring);
 }
 
-static void show(const uint8_t *data, size_t count)
+static void check_token(const uint8_t *data, size_t count)
 {
 	static const uint8_t KEY[32] = { 1 };
 	struct connect_token token, back;
@@ -46,7 +46,7 @@ static void show(const uint8_t *data, size_t count)
 	struct wire_slice slice = { .at = data, .bytes = (uint32_t)count };
 	if (token_read(slice, &token) != STATUS_OK)
 		return;
-	/* Whatever is one has one text. */
+	/* A token has exactly one text. */
 	bool genuine = token_genuine(&token, KEY, sizeof KEY);
 	enum status status = token_write(&token, KEY, sizeof KEY, text);
 	ASSERT(status == STATUS_OK);
@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t count)
 	if (count == 0 || count > 1 << 16)
 		return 0;
 	if (data[0] & 1)
-		show(data + 1, count - 1);
+		check_token(data + 1, count - 1);
 	else if (data[0] & 2)
 		admit((const char *)data + 1, count - 1);
 	else

@@ -1,19 +1,20 @@
-/* fuzz_web.c: what a browser's WebSocket does to a stream, with a libwebsockets of our own behind it that
- * does what the input says: pieces of messages arrive, the owner has room or not, writes leave a rest or
- * fail, time passes. A byte says what happens:
+/* fuzz_web.c: a browser's WebSocket as a stream, over a substitute for libwebsockets that follows
+ * the input: pieces of messages arrive, the owner has space or not, writes leave a rest or fail,
+ * time passes. A byte chooses the event:
  *
  *	00 f l t t n…   a piece of n bytes arrives, of a fragment with t more to come; f: bit 0 the message's
  *	                first, bit 1 its last, bit 2 text
- *	01 w            the owner has room for w bytes at a time from now on, and reads on
- *	02 r            what libwebsockets kept has left; r ≠ 0: the next writes leave a rest
- *	03 s            so many quarters of a second pass, and the timer fires
+ *	01 w            from now on the owner accepts w bytes at a time, and reads on
+ *	02 r            the rest that libwebsockets kept is sent; r ≠ 0: the next writes leave a rest
+ *	03 s            that many quarters of a second pass, and the timer fires
  *	04 l h a a      the owner writes a message of a bytes in two frames, the first with h of them; l ≠ 0:
  *	                the next write fails
  *	05              the owner finishes
  *	06              the owner closes
  *
- * The owner hears whole frames, each the message that was sent; what ends the stream ends it for good; what
- * leaves is what was written, message by message; and nothing that waits is lost count of. */
+ * The owner receives whole frames, each the message that was sent. After the end nothing more is
+ * delivered. The messages sent are those written, in order. The count of queued bytes is always
+ * right. */
 #include <libwebsockets.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ enum { STEPS_MAX = 300, MESSAGE_MS = 2000 };
 /* ---- libwebsockets ----------------------------------------------------------------------------- */
 
 static struct {
-	struct bytes sent, message; /* whole messages behind headers; the one under way */
+	struct bytes sent, message; /* complete messages behind headers; the incomplete one */
 	bool partial, leaves_rest, fails, killed;
 } wire;
 
@@ -118,11 +119,11 @@ static struct {
 	struct web_stream *web;
 	struct stream *stream;
 	struct frame_pool *pool;
-	struct bytes heard, arrived, written; /* arrived: whole messages, as frames */
+	struct bytes received, arrived, written; /* arrived: complete messages, as frames */
 	uint8_t room[1 << 16];
 	size_t window;
 	uint32_t closed;
-	bool over, poisoned; /* no more is to be heard; the end may be no frame */
+	bool over, poisoned; /* nothing more may be received; the last bytes may not be a frame */
 } owner;
 
 static size_t on_space(void *context, uint8_t **into)
@@ -136,7 +137,7 @@ static void on_received(void *context, size_t bytes)
 {
 	UNUSED(context);
 	ASSERT(bytes > 0 && bytes <= owner.window);
-	ASSERT(bytes_append(&owner.heard, owner.room, bytes) == STATUS_OK);
+	ASSERT(bytes_append(&owner.received, owner.room, bytes) == STATUS_OK);
 }
 
 static void on_closed(void *context, enum status why)
@@ -170,12 +171,13 @@ static void set_up(void)
 	stream_start(owner.stream, &EVENTS, NULL);
 }
 
-/* What was heard begins what arrived, but for a last thing that is no frame. */
-static void check_heard(void)
+/* The bytes received are the beginning of those that arrived, except for a last piece that is not a
+ * frame. */
+static void check_received(void)
 {
-	size_t same = MIN_OF(owner.heard.count, owner.arrived.count);
-	ASSERT(same == 0 || memcmp(owner.heard.data, owner.arrived.data, same) == 0);
-	ASSERT(owner.heard.count <= owner.arrived.count || owner.poisoned);
+	size_t same = MIN_OF(owner.received.count, owner.arrived.count);
+	ASSERT(same == 0 || memcmp(owner.received.data, owner.arrived.data, same) == 0);
+	ASSERT(owner.received.count <= owner.arrived.count || owner.poisoned);
 	same = MIN_OF(wire.sent.count, owner.written.count);
 	ASSERT(wire.sent.count <= owner.written.count);
 	ASSERT(same == 0 || memcmp(wire.sent.data, owner.written.data, same) == 0);
@@ -192,12 +194,12 @@ static void tear_down(void)
 	ASSERT(counters.live == 0);
 	bytes_release(&wire.sent);
 	bytes_release(&wire.message);
-	bytes_release(&owner.heard);
+	bytes_release(&owner.received);
 	bytes_release(&owner.arrived);
 	bytes_release(&owner.written);
 }
 
-/* ---- what happens ------------------------------------------------------------------------------ */
+/* ---- events of the input ----------------------------------------------------------------------- */
 
 struct script {
 	const uint8_t *at, *end;
@@ -208,7 +210,8 @@ static uint8_t next(struct script *script)
 	return script->at < script->end ? *script->at++ : 0;
 }
 
-/* What libwebsockets would do: pieces of one message in their order, none while the owner has no room. */
+/* As libwebsockets does: delivers the pieces of one message in order, and none while the owner has
+ * no space. */
 static void arrive(struct script *script, struct bytes *message, bool *under_way)
 {
 	uint8_t flags = next(script), bytes = next(script);
@@ -219,8 +222,8 @@ static void arrive(struct script *script, struct bytes *message, bool *under_way
 	const uint8_t *data = script->at;
 	uint8_t header[WIRE_FRAME_HEADER];
 	script->at += here;
-	/* Flow control: what has not been read keeps the next from coming. */
-	if (owner.over || owner.heard.count < owner.arrived.count)
+	/* Flow control: while received bytes are unread, no more are delivered. */
+	if (owner.over || owner.received.count < owner.arrived.count)
 		return;
 	message->count = first ? 0 : message->count;
 	ASSERT(bytes_append(message, data, here) == STATUS_OK);
@@ -264,7 +267,7 @@ static void write_message(struct script *script)
 	frame_release(frames[1]);
 }
 
-static void act(struct script *script, struct bytes *message, bool *under_way)
+static void perform_event(struct script *script, struct bytes *message, bool *under_way)
 {
 	switch (next(script)) {
 	case 0:
@@ -281,7 +284,7 @@ static void act(struct script *script, struct bytes *message, bool *under_way)
 		break;
 	case 3:
 		clock_ns += next(script) * (NS_PER_S / 4);
-		/* A message that takes too long ends in what is no frame. */
+		/* A message that takes too long ends the stream with bytes that are no frame. */
 		owner.poisoned = owner.poisoned || *under_way;
 		owner.over = web_stream_late(owner.web) || owner.over;
 		owner.poisoned = owner.poisoned && owner.over;
@@ -307,9 +310,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	bool under_way = false;
 	set_up();
 	for (int i = 0; i < STEPS_MAX && script.at < script.end; i++) {
-		act(&script, &message, &under_way);
-		check_heard();
-		/* Nobody is asked for anything after the end. */
+		perform_event(&script, &message, &under_way);
+		check_received();
+		/* After the end no callback of the stream is called. */
 		owner.over = owner.over || wire.killed;
 		if (owner.over && !wire.killed && !owner.poisoned)
 			break;

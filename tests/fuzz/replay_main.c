@@ -1,18 +1,17 @@
-/* replay_main.c: what stands in for libFuzzer in ordinary builds: feeds a fuzz target every file of
- * its committed corpus, so that an input which once broke something is a test from then on.
+/* replay_main.c: replaces libFuzzer in ordinary builds. It runs a fuzz target on every file of its
+ * committed corpus, so that an input that once found a bug is a test from then on.
  *
  *	fuzz_frame            every file of $CAIRN_SRCDIR/tests/fuzz/corpus/frame, in order of name
  *	fuzz_frame FILE…      these files
  *
- * Prints TAP. A target that dies takes the program with it, which is a failed test.
- */
+ * Prints TAP. A crash of the target ends the program, which is a failed test. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Inputs are small; the fuzzer is told the same limit. */
+/* The limit of tests/fuzz/targets is below this. */
 #define INPUT_BYTES_MAX ((size_t)4 << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -33,7 +32,8 @@ static void replay(const char *path)
 	if (file == NULL || buffer == NULL) {
 		result(0, path, ": cannot read");
 	} else {
-		/* An exact copy, so that a read past the end is one past an allocation. */
+		/* A copy of exactly this size, so that a read past the end is a read past the
+		 * allocation. */
 		size_t bytes = fread(buffer, 1, INPUT_BYTES_MAX, file);
 		uint8_t *input = malloc(bytes > 0 ? bytes : 1);
 		if (input != NULL && bytes > 0)
