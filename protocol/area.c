@@ -6,10 +6,10 @@
 
 #include "protocol/cursor.h"
 
-/* Where a frustum's numbers stand. */
+/* Indices of a frustum's numbers. */
 enum { EYE = 0, TURN = 3, HALF_WIDTH = 7, HALF_HEIGHT = 8, NEAR = 9, FAR = 10 };
 
-/* Nothing that can be watched is further out; squares stay finite by far. */
+/* No visible coordinate is larger, and squares of it do not overflow. */
 #define NUMBER_MAX 1e12
 
 uint32_t wire_area_numbers(uint32_t kind)
@@ -44,7 +44,7 @@ static bool normalize_rotation(double turn[4])
 	return true;
 }
 
-/* What is wrong with an area whose numbers are finite; NULL: nothing. */
+/* The fault of an area whose numbers are finite; NULL: none. */
 static const char *complaint_of(struct wire_area *area)
 {
 	double *n = area->numbers;
@@ -118,7 +118,7 @@ bool wire_area_same(const struct wire_area *a, const struct wire_area *b)
 
 /* ---- geometry ---------------------------------------------------------------------------------- */
 
-/* Rows of the rotation's matrix: the frustum's own axes in the world. */
+/* Rows of the rotation matrix: the frustum's axes in the world. */
 static void axes_of(const double q[4], double x[3], double y[3], double z[3])
 {
 	double w = q[0], i = q[1], j = q[2], k = q[3];
@@ -173,7 +173,7 @@ bool wire_area_holds(const struct wire_area *area, const double origin[3], const
 	}
 }
 
-/* The far corners with the eye hold all of it. */
+/* The eye and the four far corners bound the whole frustum. */
 static void frustum_box(const double *n, double min[3], double max[3])
 {
 	double x[3], y[3], z[3];
@@ -214,7 +214,8 @@ void wire_area_box(const struct wire_area *area, const double origin[3], double 
 	}
 	if (area->kind == WIRE_AREA_FRUSTUM)
 		frustum_box(n, min, max);
-	/* A pad across a sloped side reaches further than itself; rounding of the corners is far less. */
+	/* A pad perpendicular to a sloped side reaches further than `pad` along the axes; rounding of the corners
+	 * is far less. */
 	double slope = 1;
 	if (area->kind == WIRE_AREA_FRUSTUM)
 		slope = 2 + n[HALF_WIDTH] + n[HALF_HEIGHT];

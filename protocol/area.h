@@ -1,6 +1,6 @@
-/* area.h: what part of a world a subscription sees: SUBSCRIBE.areas, FOCUS.areas.
+/* area.h: the parts of a world that a subscription sees: SUBSCRIBE.areas, FOCUS.areas.
  *
- *	kind  numbers                                                              what it holds
+ *	kind  numbers                                                              contents
  *	0     –                                                                    everything
  *	1     min x, y, z, max x, y, z                                             box
  *	2     centre x, y, z, radius                                               ball
@@ -8,12 +8,12 @@
  *
  * in metres. A frustum looks along −z of its rotation with +y up, as cameras of 3D libraries do; half
  * width and height are those at distance 1 (tangents of half the angles). On the wire an area is
- * [kind, [numbers], body]: with a body, positions are relative to where it is (not turned with it), so
- * the area moves with it. A body of the world is where its origin is.
+ * [kind, [numbers], body]. With a body, positions are relative to that body's position (but not to its
+ * rotation), so the area moves with it. The position of a body is its origin.
  *
- * Flapping: who is inside stays inside until it is out by a margin, one part in sixteen of the area's
- * size (wire_area_margin); an area that moves with a body lags behind it by at most half of that, and is
- * as much larger. So all bodies in the exact area are seen, and none further out than two margins.
+ * Hysteresis: a body inside the area leaves it only when it is outside by a margin, 1/16 of the area's
+ * size (wire_area_margin). An area that moves with a body lags behind it by at most half a margin, and is
+ * larger by as much. So all bodies in the exact area are seen, and none further out than two margins.
  *
  * Only + − × ÷ and comparisons: both sides of the wire agree to the bit.
  */
@@ -46,20 +46,21 @@ void wire_area_pack(struct wire_packer *out, const struct wire_area *area);
 MUST_CHECK enum status wire_areas_take(const struct wire_list *list,
 				       struct wire_area areas[WIRE_AREAS_MAX], uint32_t *count,
 				       struct reason *why);
-/* Bit by bit the same. */
+/* True if two areas are equal bit by bit. */
 bool wire_area_same(const struct wire_area *a, const struct wire_area *b);
 
-/* `origin`: where its body is (the zero vector for an area without). `pad` metres larger all round. */
+/* True if the point is in the area, enlarged by `pad` metres on all sides. `origin` is the position of the area's
+ * body (zero for an area without a body). */
 bool wire_area_holds(const struct wire_area *area, const double origin[3], const double point[3],
 		     double pad);
-/* A box around it; EVERYTHING has an infinite one. */
+/* A bounding box of the enlarged area; infinite for EVERYTHING. */
 void wire_area_box(const struct wire_area *area, const double origin[3], double pad, double min[3],
 		   double max[3]);
 /* Half its longest extent in metres; infinite for EVERYTHING. */
 double wire_area_size(const struct wire_area *area);
-/* The margin of leaving; 0 for EVERYTHING. */
+/* The margin of the hysteresis, in metres; 0 for EVERYTHING. */
 double wire_area_margin(const struct wire_area *area);
-/* The point that matters most in it: the middle, a frustum's eye. False for EVERYTHING. */
+/* The point near which bodies matter most: the centre, or a frustum's eye. False for EVERYTHING. */
 bool wire_area_focus(const struct wire_area *area, const double origin[3], double focus[3]);
 
 #endif

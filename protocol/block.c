@@ -13,7 +13,7 @@ enum status block_profile_check(uint64_t profile)
 
 /* ---- varints and lists of ids ----------------------------------------------------------- */
 
-/* Where ids come from: a plain list, or the rows of a block (all, or the created ones only). */
+/* The source of ids: a plain list, or the rows of a block (all, or only the created ones). */
 struct id_source {
 	const uint32_t *ids;
 	const struct block_row *rows;
@@ -151,7 +151,7 @@ enum status block_ids_next(struct block_ids *self, uint32_t *id)
 
 /* Numbers of a column in a `plain` row (SHAPES and CONTACTS: 1, the list). */
 static const uint8_t PLAIN_ITEMS[WIRE_COLUMN_COUNT] = { 3, 4, 3, 3, 2, 2, 1, 1 };
-/* Items of a contact there, and its bytes at most: a header, three ids and eleven floats. */
+/* Items of a contact in a `plain` row, and its largest size: a header, three ids and eleven floats. */
 enum { PLAIN_CONTACT = 14, PLAIN_CONTACT_BYTES = 1 + 3 * 5 + 11 * 9 };
 
 static uint32_t plain_items(wire_mask fields)
@@ -324,15 +324,15 @@ void block_pack(struct wire_packer *out, enum wire_profile profile, wire_mask fi
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-/* Where the ids and masks of the next row stand; profile exact has a mask for each row, the quantised
- * ones have runs. */
+/* Position of the next row's id and mask. Profile exact has a mask for each row, the quantised profiles have
+ * runs. */
 struct row_cursor {
 	const uint8_t *ids, *masks;
-	uint32_t id, run; /* the last one; rows of the run to come */
+	uint32_t id, run; /* the last id; rows of the run not yet read */
 	wire_mask mask;
 };
 
-/* The next run: its first id becomes the next one. False when it is cut short or no run. */
+/* Reads the head of the next run; its first id becomes the next id. False if the head is truncated or invalid. */
 static bool next_run(const struct block_reader *self, struct row_cursor *rows)
 {
 	uint64_t head, more = 0;
@@ -356,7 +356,7 @@ static bool next_row(const struct block_reader *self, struct row_cursor *rows)
 {
 	if (!self->quantised) {
 		rows->ids = varint_get_id(rows->ids, self->end, rows->id, &rows->id);
-		if (rows->masks != NULL) /* passed before */
+		if (rows->masks != NULL) /* the second pass */
 			rows->masks = wire_mask_get(rows->masks, self->end, &rows->mask);
 		return rows->ids != NULL;
 	}
@@ -372,8 +372,8 @@ static struct row_cursor first_row(const struct block_reader *self)
 	return (struct row_cursor){ .ids = self->ids, .masks = self->masks };
 }
 
-/* Finds where the ids end, which stay within 32 bits; NULL when they do not. Runs have the masks among
- * them, and end with the last row. */
+/* The end of the ids; NULL if one exceeds 32 bits. In runs the masks are among the ids, and the last run must end
+ * with the last row. */
 static const uint8_t *pass_ids(const struct block_reader *self)
 {
 	struct row_cursor rows = first_row(self);
@@ -417,7 +417,7 @@ static const uint8_t *pass_column(const struct block_reader *self, const uint8_t
 			rows.masks = wire_mask_get(rows.masks, self->end, &rows.mask);
 		} else {
 			bool sound = next_row(self, &rows);
-			ASSERT(sound); /* seen by pass_ids */
+			ASSERT(sound); /* checked by pass_ids */
 		}
 		if (rows.mask & info->bit)
 			at = pass_value(self, at, info);
@@ -425,7 +425,7 @@ static const uint8_t *pass_column(const struct block_reader *self, const uint8_t
 	return at;
 }
 
-/* Masks of profile exact stand behind the ids. */
+/* Masks of profile exact follow the ids. */
 static const uint8_t *pass_masks(const struct block_reader *self)
 {
 	const uint8_t *at = self->masks;
@@ -445,7 +445,7 @@ static enum status open_bin(struct block_reader *self, struct wire_cursor *in)
 		return STATUS_MALFORMED;
 	self->end = bin.at + bin.bytes;
 	self->ids = varint_get(bin.at, self->end, &self->left);
-	/* Every row has a mask and an id, but in a run; there it has at least one byte of a column. */
+	/* A row has at least one byte: its id and mask, or in a run one byte of a column. */
 	size_t least = self->quantised ? 1 : 2;
 	if (self->ids == NULL || self->left > (size_t)(self->end - self->ids) / least)
 		return STATUS_MALFORMED;
@@ -485,7 +485,7 @@ static enum status next_in_bin(struct block_reader *self, struct wire_body *body
 {
 	struct row_cursor rows = { self->ids, self->masks, self->id, self->run, self->run_mask };
 	bool sound = next_row(self, &rows);
-	ASSERT(sound); /* seen by block_open */
+	ASSERT(sound); /* checked by block_open */
 	self->ids = rows.ids;
 	self->masks = rows.masks;
 	self->run = rows.run;
@@ -581,7 +581,7 @@ static enum status take_contact(struct wire_cursor *in, struct wire_touch *touch
 	return wire_take_reals(in, touch->friction, 3);
 }
 
-/* Only looks at them: nobody says how many there are before they have come. */
+/* Checks the items without storing them, because their number is known only at the end. */
 static enum status take_contacts(struct block_reader *self, struct wire_cursor *in)
 {
 	struct wire_touch touch;
@@ -609,7 +609,7 @@ void block_take_contacts(const struct block_reader *self, uint8_t *out)
 	for (uint32_t i = 0; i < self->contacts.count; i++) {
 		struct wire_touch touch;
 		enum status status = take_contact(&items, &touch);
-		ASSERT(status == STATUS_OK); /* seen by take_contacts */
+		ASSERT(status == STATUS_OK); /* checked by take_contacts */
 		wire_touches_put(&writer, &touch);
 	}
 }

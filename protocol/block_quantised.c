@@ -1,8 +1,8 @@
 /* block_quantised.c: see block_quantised.h.
  *
- * Ids and masks go out in runs: bodies that were made together and move together stand side by side, so a
- * run of them costs three bytes whatever its length. Then one loop a column, without a choice inside but
- * whether a row has the column: a few nanoseconds a body.
+ * Ids and masks are packed in runs: bodies that were made together often move together, so a run of them
+ * costs three bytes at any length. Then one loop per column follows, whose only branch is whether the row
+ * has the column: a few nanoseconds a body.
  */
 #include "protocol/block_quantised.h"
 
@@ -11,7 +11,7 @@
 #include "protocol/varint.h"
 
 enum {
-	ROW_HEAD_MAX = VARINT_32_MAX + 2, /* an id's share of a run, at most, and a mask */
+	ROW_HEAD_MAX = VARINT_32_MAX + 2, /* largest share of a run's head, and a mask */
 	HEADER_MAX = 5,			  /* of a bin */
 };
 
@@ -37,7 +37,7 @@ static inline uint32_t exact_bytes(const struct block_row *row, wire_mask mask)
 	return bytes;
 }
 
-/* As if every row had all columns; shapes and contacts are looked at, because they can be large. */
+/* The bound as if every row had all columns; shapes and contacts are counted, because they can be large. */
 uint64_t block_quantised_bytes_max(wire_mask fields, const struct block_row *rows, uint32_t count)
 {
 	uint32_t each = ROW_HEAD_MAX;
@@ -66,7 +66,7 @@ uint32_t block_quantised_row_bytes(wire_mask fields, const struct block_row *row
 	return bytes;
 }
 
-/* Whether a whole block does, with its header, and one byte that the last short number may spoil. */
+/* Whether a whole block fits, with its header, and the one byte behind it that wire_change_put may overwrite. */
 static bool rows_fit(wire_mask fields, const struct block_row *rows, uint32_t count, uint32_t room)
 {
 	const uint32_t besides = HEADER_MAX + VARINT_32_MAX + 1;
@@ -80,7 +80,7 @@ static bool rows_fit(wire_mask fields, const struct block_row *rows, uint32_t co
 
 /* ---- packing ------------------------------------------------------------------------------- */
 
-/* Rows of one mask whose ids follow each other. */
+/* The number of rows with one mask and consecutive ids. */
 static uint32_t run_length(wire_mask fields, const struct block_row *rows, uint32_t count)
 {
 	wire_mask mask = rows[0].mask & fields;
@@ -158,8 +158,8 @@ static uint8_t *put_columns(uint8_t *at, wire_mask fields, const struct block_ro
 	return at;
 }
 
-/* How long it gets is known at the end: the bytes are put where the longest header would leave them,
- * and moved up behind the right one. */
+/* The length is known only at the end, so the bytes are written behind space for the longest header, and moved up
+ * behind the header that is needed. */
 void block_quantised_pack(struct wire_packer *out, wire_mask fields, const struct block_row *rows,
 			  uint32_t count)
 {

@@ -4,7 +4,7 @@
 
 #include "protocol/block.h"
 
-/* Bytes of rows, at most: at once, and by looking at the numbers. */
+/* Upper bound of the bytes of rows, by their masks; and the bytes of one row, by its numbers. */
 uint64_t block_quantised_bytes_max(wire_mask fields, const struct block_row *rows, uint32_t count);
 uint32_t block_quantised_row_bytes(wire_mask fields, const struct block_row *row);
 void block_quantised_pack(struct wire_packer *out, wire_mask fields, const struct block_row *rows,

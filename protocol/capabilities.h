@@ -18,7 +18,7 @@ enum {
 };
 #undef CAPABILITY
 
-/* The name of the capability of a bit number; NULL when there is none. */
+/* The name of the capability with a bit number; NULL if there is none. */
 const char *wire_cap_name(uint32_t bit);
 /* Its mask, 0 for a name this build does not know. */
 uint32_t wire_cap_find(struct wire_slice name);

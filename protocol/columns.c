@@ -40,7 +40,7 @@ static uint8_t *put_reals(uint8_t *at, const double *values, uint32_t count)
 	return at + (size_t)8 * count;
 }
 
-/* NULL when one is not finite. */
+/* NULL if a number is not finite. */
 static const uint8_t *get_reals(const uint8_t *at, double *values, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
@@ -224,7 +224,7 @@ const uint8_t *wire_column_get(const uint8_t *at, const uint8_t *end, struct wir
 	}
 }
 
-/* Contacts are the last column, and too long for a record. */
+/* The contacts are hashed last and in place, because they are too long for the record. */
 uint64_t wire_view_hash(const struct wire_body *body, wire_mask fields)
 {
 	uint8_t record[4 + 24 + 32 + 24 + 24 + 2 + 12 + 1 + WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];

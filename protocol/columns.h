@@ -16,10 +16,11 @@ enum wire_column {
 };
 enum {
 	WIRE_COLUMN_COUNT = 8,
-	/* All of a body itself. Contacts are asked for beside: they are many, and older servers refuse. */
+	/* All columns but contacts. Contacts are requested separately: they are large, and older servers refuse
+	 * them. */
 	WIRE_COLUMNS_ALL = 0x7F,
 	WIRE_COLUMNS_SERVED = WIRE_COLUMNS_ALL | WIRE_COLUMN_CONTACTS,
-	/* What the tick hash is made of; a whole-world subscription with these can check it. */
+	/* The columns of the tick hash; a whole-world subscription with them can check the hash. */
 	WIRE_COLUMNS_TICK = WIRE_COLUMN_POSITION | WIRE_COLUMN_ROTATION | WIRE_COLUMN_VELOCITY |
 			    WIRE_COLUMN_SPIN | WIRE_COLUMN_STATUS,
 	WIRE_SHAPE_BYTES = 32 + 7 * 8,
@@ -37,7 +38,7 @@ struct wire_body {
 	uint8_t flags;
 	uint8_t shape_count;   /* ≤ WIRE_BODY_SHAPES */
 	const uint8_t *shapes; /* shape_count × WIRE_SHAPE_BYTES as in columns.def (borrowed) */
-	/* The column as its profile writes it (contacts.h; `plain` as `exact`), borrowed; none: 0 bytes. */
+	/* The column in the encoding of the profile (contacts.h; `plain` as `exact`), borrowed; none: 0 bytes. */
 	const uint8_t *contacts;
 	uint32_t contact_bytes;
 	uint32_t owner;
@@ -83,7 +84,7 @@ static inline uint8_t *wire_mask_put(uint8_t *at, wire_mask mask)
 		*at++ = (uint8_t)(mask >> 8);
 	return at;
 }
-/* NULL when it is cut short, or its second byte says nothing. */
+/* The end of the mask; NULL if it is truncated or its second byte is 0. */
 static inline const uint8_t *wire_mask_get(const uint8_t *at, const uint8_t *end, wire_mask *mask)
 {
 	if (at == end)
@@ -97,13 +98,13 @@ static inline const uint8_t *wire_mask_get(const uint8_t *at, const uint8_t *end
 	return at;
 }
 
-/* What of a world can be seen: numbers for good. */
+/* Visible kinds; numbers are permanent. */
 enum wire_visible {
 #define KIND(number, NAME, name, layout, doc) WIRE_VISIBLE_##NAME = (number),
 #include "protocol/columns.def"
 };
 
-/* The first of `fields` that is retired, with what took its place; NULL: none is. */
+/* The text about the first retired column in `fields`, with its replacement; NULL if none is retired. */
 const char *wire_column_retired(uint64_t fields);
 
 /* Columns in which two bodies differ, bit by bit (−0 is not 0). */
@@ -115,12 +116,12 @@ void wire_columns_copy(struct wire_body *to, const struct wire_body *from, wire_
 uint32_t wire_columns_bytes(const struct wire_body *body, wire_mask mask);
 /* Writes one column (a single bit) in profile `exact`, little-endian; returns its end. */
 uint8_t *wire_column_put(uint8_t *at, const struct wire_body *body, wire_mask bit);
-/* Reads one column from `at` … `end`; returns its end, NULL when it is cut short, holds a number
- * that is not finite, or too many shapes or contacts. Shapes and contacts are borrowed from `at`. */
+/* Reads one column from `at` … `end`; returns its end, NULL if it is truncated, holds a number
+ * that is not finite, or has too many shapes or contacts. Shapes and contacts are borrowed from `at`. */
 const uint8_t *wire_column_get(const uint8_t *at, const uint8_t *end, struct wire_body *body,
 			       wire_mask bit);
 
-/* The same of contacts in any profile but `plain`. */
+/* Reads contacts in any profile but `plain`, likewise. */
 const uint8_t *wire_contacts_get(enum wire_profile profile, const uint8_t *at, const uint8_t *end,
 				 struct wire_body *body);
 

@@ -1,4 +1,4 @@
-/* See command_wire.h. One function a kind of field; the description of a command says which. */
+/* See command_wire.h. One function per kind of field, chosen by the description of the command. */
 #include "protocol/command_wire.h"
 
 #include <stdio.h>
@@ -377,7 +377,7 @@ static enum status take_field(struct wire_cursor *in, struct arena *arena,
 
 enum { ALLOWED_BYTES = 96 };
 
-/* What a field may hold, for who has sent something else. */
+/* The allowed values of a field, for an error text. */
 static void allowed_of(const struct command_field *field, char text[ALLOWED_BYTES])
 {
 	char min[REASON_NUMBER_BYTES], max[REASON_NUMBER_BYTES];

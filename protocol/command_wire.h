@@ -1,8 +1,8 @@
 /* command_wire.h: a command as a MessagePack array [op, field, …], on the wire and in journals.
  *
- * Derived from the engine's commands.def through its description (world/command.h). Fields stand in
- * their order; missing ones at the end hold their defaults, and packing leaves such ones out, so a
- * command has one form. Kinds of fields:
+ * Derived from the engine's commands.def through its description (world/command.h). Fields are in the
+ * order of that list. Missing fields at the end have their defaults; packing leaves out defaults at the
+ * end, so each command has exactly one encoding. Kinds of fields:
  *
  *   BODY, SHAPE, JOINT, INTEGER   integer
  *   ENUM, U32              integer ≥ 0
@@ -28,20 +28,20 @@
 /* Packs one command; a sticky failure of the packer otherwise. */
 void command_pack(struct wire_packer *out, const struct command *command);
 
-/* Takes one command. Lists are pushed on `arena`. Items past the fields we know are ignored.
- * After a refusal the cursor stands somewhere within the command.
- *   STATUS_TYPE             not an array, a field is missing or of another type
- *   STATUS_UNKNOWN_COMMAND, STATUS_UNSUPPORTED (reserved), STATUS_RANGE (too long, not in the C
- * type), STATUS_NO_MEMORY `index` goes into *why (may be NULL). */
+/* Takes one command. Lists are pushed on `arena`. Items beyond the known fields are ignored. After a
+ * refusal the cursor is somewhere within the command. `index` goes into *why (may be NULL).
+ *   STATUS_TYPE             not an array; a field is missing or of another type
+ *   STATUS_RANGE            a list is too long, or a number does not fit the C type
+ *   STATUS_UNKNOWN_COMMAND, STATUS_UNSUPPORTED (reserved), STATUS_NO_MEMORY */
 MUST_CHECK enum status command_take(struct wire_cursor *in, struct arena *arena, int64_t index,
 				    struct command *command, struct reason *why);
 
-/* Whether the whole list can be read; of a list that has been refused by the validator this says which
- * command and which field. */
+/* Checks that the whole list can be read. For a list that the validator has refused, the reason names the
+ * command and the field. */
 MUST_CHECK enum status command_check_list(const struct wire_list *list, struct reason *why);
 
-/* The whole list of a COMMANDS or STEP, as an array pushed on `arena`. On refusal of command i,
- * `why` says so and the arena holds what it did before. */
+/* The whole list of a COMMANDS or STEP, as an array pushed on `arena`. If command i is refused, `why` has the
+ * index i and the arena is as before the call. */
 MUST_CHECK enum status command_take_list(const struct wire_list *list, struct arena *arena,
 					 struct command **commands, struct reason *why);
 

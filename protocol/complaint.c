@@ -41,7 +41,7 @@ static void describe_token(const struct wire_token *token, char *text, size_t by
 	}
 }
 
-/* A short array of numbers in full: it may be one of them that is wrong. */
+/* Writes a short array of numbers in full, because one of them may be the fault. */
 static bool describe_numbers(struct wire_cursor at, uint32_t count, char *text, size_t bytes)
 {
 	size_t used = (size_t)snprintf(text, bytes, "[");

@@ -38,7 +38,7 @@ static double float_of(uint32_t bits)
 	return (double)narrow;
 }
 
-/* Its upper half, the nearest one, halves away from zero. */
+/* The nearest upper half of the float 32, halves rounded away from zero. */
 static uint32_t half_of(uint32_t bits)
 {
 	uint32_t half = (bits >> 16) + (bits >> 15 & 1);
@@ -98,7 +98,7 @@ static uint8_t *put_exact(uint8_t *at, const struct wire_touch *touch)
 	return put_reals(at, touch->friction, 3);
 }
 
-/* Writes ids and normal where they are not those before; returns what follows, as bits. */
+/* Writes ids and normal if they differ from those before; returns the bits of the head. */
 static uint8_t put_who(struct wire_touches_writer *self, const struct wire_touch *touch)
 {
 	struct wire_touch_base *base = &self->base;
@@ -188,7 +188,7 @@ void wire_touches_open(struct wire_touches *self, enum wire_profile profile,
 	self->profile = profile;
 	self->at = self->end = value.at;
 	if (value.bytes == 0)
-		return; /* there may be no bytes to point at */
+		return; /* `at` may be NULL */
 	self->end += value.bytes;
 	self->at = varint_get(value.at, self->end, &self->left);
 	self->broken = self->at == NULL || self->left > WIRE_BODY_CONTACTS;
@@ -242,7 +242,7 @@ static const uint8_t *get_normal(const uint8_t *at, const uint8_t *end, enum wir
 	return at;
 }
 
-/* Other, children and normal as far as the head has them. */
+/* Reads other, children and normal if the head announces them. */
 static const uint8_t *get_who(const uint8_t *at, const uint8_t *end, enum wire_profile profile,
 			      uint8_t head, struct wire_touch_base *base)
 {

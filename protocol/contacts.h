@@ -1,21 +1,21 @@
-/* contacts.h: the column `contacts`: what a body touches, and how hard.
+/* contacts.h: the column `contacts`: the contact points of a body and their impulses.
  *
- * Every contact point belongs to one body, its *holder*: the dynamic one of the two, or of two dynamic
- * ones the one that was made last. (What stands on a vehicle or a platform was made after it as a
- * rule, so that nobody holds hundreds, and the ground never holds any.) Normals point to the holder and
- * impulses act on it: over a tick it got Σ impulse · normal + Σ friction. Points stand in order of
- * (other, child, other_child, number in the manifold); the friction of a manifold is given with its
- * first point, the others have 0.
+ * Every contact point belongs to one body, its *holder*: the dynamic body of the two, or of two dynamic
+ * bodies the one made last. (A body on a vehicle or a platform is usually made after it, so no body
+ * holds hundreds of points, and the ground never holds any.) Normals point to the holder and impulses
+ * act on it: over a tick it receives Σ impulse · normal + Σ friction. Points are ordered by
+ * (other, child, other_child, number in the manifold). The friction of a manifold is that of its first
+ * point; its other points have 0.
  *
  * In `exact` a value is a varint count and for each point WIRE_TOUCH_BYTES:
  *
  *	3 × u32 other, child, other_child; 11 × f64 point, normal, separation, impulse, friction
  *
- * In `view` and `sim` each stands on the one before it (the first: on zeros), never on another tick, so it
- * does not matter what a client has missed:
+ * In `view` and `sim` a point is the difference to the point before it (the first: to zeros), never to another
+ * tick, so a value can be read without earlier frames:
  *
  *	head		u8, bits: 1 other, 2 children, 4 normal, 8 friction follow
- *	other		varint: minus the other before; children become 0, 0
+ *	other		varint: difference to the other before; children are then reset to 0, 0
  *	children	2 × varint
  *	normal		3 × i8 or i16: round(127 c) or round(32767 c); shown as a unit again
  *	point		3 × zigzag varint: steps of the profile's positions, minus the point before
@@ -23,7 +23,7 @@
  *	impulse		u16, the upper half of a float 32, or a whole one
  *	friction	3 × the same; 0 without bit 8
  *
- * Off by at most: point half a step on each axis, separation half a step, normal 0.0069 rad or 0.000027
+ * Largest errors: point half a step on each axis, separation half a step, normal 0.0069 rad or 0.000027
  * rad (½ √3 / 127 or 32767), impulses one part in 256 or in 2^24 (below 2^-126 N s: by so much).
  */
 #ifndef CAIRN_PROTOCOL_CONTACTS_H
@@ -33,11 +33,11 @@
 
 struct wire_touch {
 	uint32_t other;	      /* body; UINT32_MAX: the world's walls */
-	uint32_t child;	      /* piece of the holder's shape */
-	uint32_t other_child; /* piece of the other's */
+	uint32_t child;	      /* child shape of the holder */
+	uint32_t other_child; /* child shape of the other body */
 	double point[3];      /* m, world */
 	double normal[3];     /* unit, from the other to the holder */
-	double separation;    /* m, < 0 where they overlap */
+	double separation;    /* m, negative if the bodies overlap */
 	double impulse;	      /* N s over the tick, along the normal */
 	double friction[3];   /* N s over the tick, on the holder */
 };
@@ -50,7 +50,7 @@ enum {
 	WIRE_TOUCHES_BYTES_MAX = WIRE_TOUCHES_HEAD + WIRE_BODY_CONTACTS * WIRE_TOUCH_BYTES,
 };
 
-/* Numbers that the next point stands on. */
+/* The values to which the next point is a difference. */
 struct wire_touch_base {
 	uint32_t other, child, other_child;
 	int32_t normal[3];
@@ -62,13 +62,13 @@ struct wire_touches {
 	enum wire_profile profile;
 	const uint8_t *at, *end; /* borrowed */
 	uint32_t left;
-	bool broken; /* what came is no contact, or out of range */
+	bool broken; /* a point was invalid or out of range */
 	struct wire_touch_base base;
 };
 /* `value` has 0 bytes for none; `plain` is read as `exact`. */
 void wire_touches_open(struct wire_touches *self, enum wire_profile profile,
 		       struct wire_slice value);
-/* False after the last, and where it is broken. */
+/* False after the last point, and if the value is invalid (`broken`). */
 bool wire_touches_next(struct wire_touches *self, struct wire_touch *touch);
 
 /* Writes a value; `count` ≤ WIRE_BODY_CONTACTS points are to follow. */
@@ -81,9 +81,9 @@ void wire_touches_begin(struct wire_touches_writer *self, enum wire_profile prof
 			uint32_t count);
 void wire_touches_put(struct wire_touches_writer *self, const struct wire_touch *touch);
 
-/* The end of the value that begins at `at`; NULL where it is cut short or not one. */
+/* The end of the value that begins at `at`; NULL if it is truncated or invalid. */
 const uint8_t *wire_touches_pass(enum wire_profile profile, const uint8_t *at, const uint8_t *end);
-/* Points of a value that is sound. */
+/* The number of points of a valid value. */
 uint32_t wire_touches_count(struct wire_slice value);
 /* Writes an `exact` value in `view` or `sim`; `out` has room for wire_touches_short_max. Returns its
  * bytes, 0 for none. */

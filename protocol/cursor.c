@@ -1,4 +1,4 @@
-/* See cursor.h. A table by the first byte says how each token continues, so one function reads them all. */
+/* See cursor.h. A table indexed by the first byte gives the layout of each token, so one function reads all. */
 #include "protocol/cursor.h"
 
 #include "server/base/bytes.h"
@@ -49,7 +49,7 @@ static int64_t signed_of(uint64_t value, uint32_t bytes)
 	return (int64_t)((value ^ sign) - sign);
 }
 
-/* What follows the first byte, for 0xC0 … 0xDF. */
+/* The layout after the first byte, for 0xC0 … 0xDF. */
 enum form { NONE, TRUTH, UNSIGNED, SIGNED, FLOAT, BYTES, ITEMS, REFUSED };
 static const struct {
 	uint8_t form;
@@ -167,8 +167,8 @@ enum status wire_next(struct wire_cursor *self, struct wire_token *token)
 	return STATUS_OK;
 }
 
-/* Bytes of a value that is one token and fine whatever they are: small integers of either sign (up to 32
- * bits: within ±2^53), nil, truth. 0: it wants a closer look. */
+/* The size of a value of one token that is valid for all bytes: integers of up to 32 bits (so within ±2^53), nil,
+ * booleans. 0: the value must be read and checked. */
 static inline uint32_t plain_bytes(uint8_t first)
 {
 	/* Integers of 1, 2 and 4 bytes: CC CD CE and D0 D1 D2. */
@@ -206,7 +206,7 @@ uint64_t wire_pass_plain(struct wire_cursor *self, uint64_t most)
 enum status wire_skip(struct wire_cursor *self, struct wire_slice *value)
 {
 	struct wire_cursor walk = *self;
-	/* Values still to pass. Each takes at least a byte, so more than what is left is a lie. */
+	/* Values still to pass. Each has at least one byte, so a count above the bytes left is malformed. */
 	uint64_t left = 1;
 	while (left > 0) {
 		struct wire_token token;
@@ -229,7 +229,7 @@ enum status wire_skip(struct wire_cursor *self, struct wire_slice *value)
 	return STATUS_OK;
 }
 
-/* The next token if it is of this type, else STATUS_TYPE and the cursor stays. */
+/* The next token if it is of this type; else STATUS_TYPE, and the cursor does not move. */
 static enum status take_token(struct wire_cursor *self, enum wire_token_type type,
 			      struct wire_token *token)
 {

@@ -6,8 +6,8 @@
  * is STATUS_MALFORMED and the cursor stays.
  *
  * The validator is built on this, so both always agree about what bytes mean. msgpack-c's unpacker
- * is not used: it reserves memory by the counts that a peer claims, and forgets where a value
- * stood, which journals and forwarding need. Tests use it as the oracle.
+ * is not used, because it reserves memory by the counts that a peer claims, and does not report the position
+ * of a value, which journals and forwarding need. Tests compare with it.
  */
 #ifndef CAIRN_PROTOCOL_CURSOR_H
 #define CAIRN_PROTOCOL_CURSOR_H
@@ -47,27 +47,26 @@ struct wire_cursor wire_cursor_list(const struct wire_list *list);
 
 /* The next token; STATUS_MALFORMED at the end. */
 MUST_CHECK enum status wire_next(struct wire_cursor *self, struct wire_token *token);
-/* Passes over at most `most` values that are one token each and can break no rule: nil, truth,
- * integers of up to 32 bits, finite floats of 64. Stops before anything else. Returns how many it has
- * passed. */
+/* Passes over at most `most` values of one token each that are always valid: nil, booleans, integers of up to
+ * 32 bits, finite floats of 64 bits. Stops before any other value. Returns the number of values passed. */
 uint64_t wire_pass_plain(struct wire_cursor *self, uint64_t most);
-/* Passes over one whole value, whatever is inside it, and gives its bytes (`value` may be NULL). */
+/* Passes over one whole value of any type and returns its bytes in `value` (may be NULL). */
 MUST_CHECK enum status wire_skip(struct wire_cursor *self, struct wire_slice *value);
 
-/* One value of a given kind; STATUS_TYPE where it is another. On failure the cursor stays. */
+/* One value of a given kind; STATUS_TYPE if it has another type. On failure the cursor does not move. */
 MUST_CHECK enum status wire_take_uint(struct wire_cursor *self, uint64_t max, uint64_t *value);
 MUST_CHECK enum status wire_take_int(struct wire_cursor *self, int64_t *value);
 /* A float or an integer, finite. */
 MUST_CHECK enum status wire_take_real(struct wire_cursor *self, double *value);
 MUST_CHECK enum status wire_take_reals(struct wire_cursor *self, double *values, uint32_t count);
 MUST_CHECK enum status wire_take_bin(struct wire_cursor *self, struct wire_slice *value);
-/* The header of an array: the cursor goes to its first item. */
+/* The header of an array; the cursor moves to its first item. */
 MUST_CHECK enum status wire_take_array(struct wire_cursor *self, uint32_t *count);
-/* An array of exactly `count` numbers; STATUS_TYPE where there are more or less. */
+/* An array of exactly `count` numbers; STATUS_TYPE if it has another length. */
 MUST_CHECK enum status wire_take_tuple(struct wire_cursor *self, double *values, uint32_t count);
 /* Passes over `count` values. */
 MUST_CHECK enum status wire_skip_many(struct wire_cursor *self, uint32_t count);
-/* A whole array: the cursor goes past it; its items are in `list`. */
+/* A whole array; its items are in `list` and the cursor moves past it. */
 MUST_CHECK enum status wire_take_list(struct wire_cursor *self, struct wire_list *list);
 static inline bool wire_at_end(const struct wire_cursor *self)
 {

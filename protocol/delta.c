@@ -3,7 +3,7 @@
 
 #include "protocol/pack.h"
 
-/* Everything of a frame but its ids and rows: head, six integers, three headers, hash, flags, edits. */
+/* Bytes of a part without its ids and rows: head, six integers, three headers, hash, flags, edits. */
 enum { FIXED_BYTES_MAX = WIRE_HEAD_MAX + 6 * 9 + 3 * BLOCK_HEADER_BYTES_MAX + 10 + 2 + 2 * 5 };
 
 enum message_type delta_type(const struct delta_frame *frame)
@@ -11,14 +11,14 @@ enum message_type delta_type(const struct delta_frame *frame)
 	return frame->snapshot ? MESSAGE_SNAPSHOT : MESSAGE_DELTA;
 }
 
-/* What a row adds to its part: itself, and its id once more when it is created. */
+/* The bytes that a row adds to its part: the row, and its id once more if the body is created. */
 static uint32_t row_bytes(const struct delta_frame *frame, const struct block_row *row)
 {
 	uint32_t bytes = block_row_bytes(frame->profile, frame->fields, row);
 	return bytes + (frame->snapshot || !row->created ? 0 : BLOCK_ID_BYTES_MAX);
 }
 
-/* Most frames fit into one part even by the widest estimate; the closer one takes as long as
+/* Whether the frame fits into one part by the wide bound, as most frames do; the closer bound takes as long as
  * packing. */
 static bool fits_at_once(const struct delta_frame *frame, uint32_t removed_count, uint32_t room)
 {

@@ -1,14 +1,14 @@
 /* delta.h: SNAPSHOT and DELTA frames from rows of bodies.
  *
- * Who keeps the history (server/sync) says which bodies changed in which columns since the base,
- * which are new and which are gone; this cuts that into parts that fit the client's frames, and
- * packs each. The frames of one tick look the same to every subscription at the same base, so a
+ * The owner of the history (server/sync) lists the bodies that changed since the base and in which
+ * columns, the new and the removed ones. This file divides the list into parts that fit the client's
+ * frames, and packs each part. All subscriptions with the same base get the same frame of a tick, so a
  * part is packed once, without its `sub` (message_pack_head completes it).
  *
- * A change is always sent as the value itself in the profiles `exact` and `plain`: a double that
- * has changed has no small difference. So WIRE_FRAME_ABSOLUTE is always set, and any base will do
- * for which the list of changes is complete. In `view` and `sim` rows carry what they stand on
- * (block_row.from); where that is not known any more, all of a frame's are NULL and it is absolute.
+ * In the profiles `exact` and `plain` a changed column is sent as its value, because the difference of
+ * two doubles is not shorter. So WIRE_FRAME_ABSOLUTE is always set, and any base is valid for which the
+ * list of changes is complete. In `view` and `sim` each row has the base of its differences
+ * (block_row.from); if the base is no longer known, all of them are NULL and the frame is absolute.
  */
 #ifndef CAIRN_PROTOCOL_DELTA_H
 #define CAIRN_PROTOCOL_DELTA_H
@@ -16,7 +16,7 @@
 #include "protocol/block.h"
 
 struct delta_frame {
-	bool snapshot; /* all rows are the whole truth; base and removed are not used */
+	bool snapshot; /* the rows are all bodies; base and removed are not used */
 	enum wire_profile profile;
 	wire_mask fields;
 	uint8_t flags; /* enum wire_frame_flags */
@@ -31,7 +31,7 @@ struct delta_frame {
 	uint32_t row_count;
 };
 
-/* One message's share: removed[removed_first …] and rows[row_first …]. */
+/* The contents of one message: removed[removed_first …] and rows[row_first …]. */
 struct delta_part {
 	uint32_t removed_first, removed_count;
 	uint32_t row_first, row_count;

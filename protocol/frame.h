@@ -12,10 +12,10 @@
 /* Looks for one frame at the start of `data` (borrowed).
  *   STATUS_OK         `content` is the frame's content within `data`; `bytes` is the whole frame's
  *                     length, to be taken off the stream
- *   STATUS_AGAIN      more is needed: `bytes` is how many there must be in all, as far as known
- *   STATUS_FRAMING    no frame can start like this (said at the first byte), or it is empty
- *   STATUS_TOO_LARGE  it announces more than `content_max` (said at the fifth byte); `bytes` is the whole
- *                     frame's length, for who wants to pass over it */
+ *   STATUS_AGAIN      more bytes are needed: `bytes` is the total needed, as far as known
+ *   STATUS_FRAMING    the first byte starts no frame, or the frame is empty
+ *   STATUS_TOO_LARGE  the header announces more than `content_max`; `bytes` is the whole frame's length,
+ *                     so that the caller can skip the frame */
 MUST_CHECK enum status frame_split(const uint8_t *data, size_t count, uint32_t content_max,
 				   struct wire_slice *content, size_t *bytes);
 

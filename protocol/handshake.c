@@ -16,7 +16,7 @@ void handshake_init(struct handshake *self, const struct handshake_offer *offer)
 		self->offer.limits.frame_down = WIRE_FRAME_DOWN;
 }
 
-/* The smaller of two limits, 0 being no wish, and never below what every message needs. */
+/* The smaller of two limits (0: none requested), but at least WIRE_FRAME_MIN, which every message fits. */
 static uint32_t limit_of(uint32_t own, uint32_t theirs)
 {
 	uint32_t least = theirs == 0 || theirs > own ? own : theirs;
@@ -37,13 +37,14 @@ static void agree(struct handshake *self, struct wire_version version, uint32_t 
 	self->state = HANDSHAKE_OPEN;
 }
 
-/* The most the peer may be: by its token, or else by where it comes from. */
+/* The highest role of the peer: that of its token, or without a token that of the transport. */
 static enum status check_token(struct handshake *self, struct wire_slice token,
 			       enum wire_role *most)
 {
 	*most = self->offer.role;
 	if (token.bytes == 0 && *most == WIRE_ROLE_NOBODY)
-		return reason_set(&self->why, STATUS_AUTH, -1, "token", "a token is needed here");
+		return reason_set(&self->why, STATUS_AUTH, -1, "token",
+				  "a token is required here; give one in HELLO.token");
 	if (token.bytes == 0)
 		return STATUS_OK;
 	if (self->offer.admit == NULL)
@@ -76,7 +77,7 @@ static enum status check_hello(struct handshake *self, const struct msg_hello *h
 	if (hello->resume.bytes > 0 && !self->offer.resumes)
 		return reason_set(&self->why, STATUS_EXPIRED, -1, "resume",
 				  "there is no such session any more; begin a new one");
-	/* Its own token has said who it is, however it was let in the first time. */
+	/* The resume token identifies the session, so no connect token is checked again. */
 	if (self->offer.resumes)
 		return check_role(self, hello->role, self->offer.role);
 	enum wire_role most;
@@ -122,7 +123,7 @@ enum status handshake_receive(struct handshake *self, const struct message *mess
 	enum status status = check_message(self, message);
 	if (status != STATUS_OK) {
 		message_error(reply, message, &self->why);
-		/* Who guesses may not guess again on the same connection. */
+		/* A wrong token closes, so that a peer cannot try many tokens on one connection. */
 		if (wire_status_closes(status))
 			self->state = HANDSHAKE_CLOSED;
 		return status;

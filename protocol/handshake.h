@@ -1,4 +1,4 @@
-/* handshake.h: how a session begins: versions, capabilities, limits, roles; for both sides.
+/* handshake.h: the start of a session: versions, capabilities, limits, roles; for both sides.
  *
  *	server                               client
  *	EXPECTING ──HELLO ok──► OPEN         EXPECTING ──WELCOME ok──► OPEN
@@ -28,30 +28,31 @@ struct handshake_offer {
 	const char *abi;   /* server */
 	uint32_t caps;
 	struct wire_limits limits; /* 0: WIRE_FRAME_UP, WIRE_FRAME_DOWN */
-	/* Server: the most it grants without a token (NOBODY: one is needed). Client: what it asks for
-	 * (NOBODY: the most there is). */
+	/* Server: the highest role granted without a token (NOBODY: a token is required). Client: the role it
+	 * requests (NOBODY: the highest it can get). */
 	enum wire_role role;
-	/* Server: says what a token grants, or refuses it (AUTH closes). NULL: tokens are not accepted. */
+	/* Server: returns the role that a token grants, or refuses it (AUTH closes). NULL: tokens are not
+	 * accepted. */
 	enum status (*admit)(void *context, struct wire_slice token, enum wire_role *role,
 			     struct reason *why);
-	/* Server: the peer comes in with what was admitted last. The last word: where this is refused
-	 * nobody does, and what is good once is used up here, not by a HELLO that is refused for
-	 * something else. NULL: nothing is. */
+	/* Server: called last, when all else of the HELLO is accepted: takes the token that `admit` saw last, or
+	 * refuses the session. A token that is valid once is used up here, so that a HELLO refused for another
+	 * reason does not use it up. NULL: not called. */
 	enum status (*admitted)(void *context, enum wire_role role, struct reason *why);
-	void *admit_context;		/* of both */
-	struct wire_slice token;	/* client: to show; none where empty */
+	void *admit_context;		/* of both callbacks */
+	struct wire_slice token;	/* client: its token; empty: none */
 	uint32_t session;		/* server: number of the new session */
-	bool resumes;			/* server: `role` is the session's own, which comes back */
+	bool resumes;			/* server: a session is resumed; `role` is its role */
 	struct wire_slice resume_token; /* server: for WELCOME, to clients that can resume */
-	struct wire_slice resume; /* client: of the session to take up again; none where empty */
-	struct wire_list applied; /* client: what it has applied of it (HELLO.applied) */
-	uint64_t time_us;	  /* server */
+	struct wire_slice resume;	/* client: resume token of a lost session; empty: none */
+	struct wire_list applied;	/* client: the frames it applied last (HELLO.applied) */
+	uint64_t time_us;		/* server */
 };
 
 struct handshake {
 	struct handshake_offer offer;
 	enum handshake_state state;
-	/* What was agreed; set in OPEN. */
+	/* The agreed values; set in OPEN. */
 	uint32_t minor;
 	uint32_t caps;
 	enum wire_role role;
@@ -63,14 +64,14 @@ struct handshake {
 void handshake_init(struct handshake *self, const struct handshake_offer *offer);
 
 /* Server: takes the first message of a connection. STATUS_OK: *reply is WELCOME and the session is
- * open. Else *reply is ERROR; send it, and close if the state is CLOSED then. */
+ * open. Else *reply is ERROR: send it, and close the connection if the state is CLOSED. */
 MUST_CHECK enum status handshake_receive(struct handshake *self, const struct message *message,
 					 struct message *reply);
 
 /* Client: fills the HELLO to send. */
 void handshake_hello(const struct handshake *self, struct message *hello);
-/* Client: takes the answer. STATUS_OK: open. Else the status says why not (`why` has the text), and
- * the connection is of no use. */
+/* Client: takes the answer. STATUS_OK: the session is open. Else the status is the reason (`why` has the
+ * text), and the connection must be closed. */
 MUST_CHECK enum status handshake_welcome(struct handshake *self, const struct message *message);
 
 #endif

@@ -29,7 +29,7 @@ static const struct column COLUMNS[WIRE_JOINT_COLUMN_COUNT] = {
 #include "protocol/columns.def"
 };
 
-/* Columns that are nothing but real numbers, which the quantised profiles have in half as many bytes. */
+/* Columns of real numbers only; the quantised profiles send them in half as many bytes. */
 static const wire_mask REALS =
 	WIRE_JOINT_FRAMES | WIRE_JOINT_COORDINATES | WIRE_JOINT_FORCE | WIRE_JOINT_BREAK;
 /* id and every column */
@@ -208,7 +208,7 @@ static uint8_t *put_column(enum wire_profile profile, uint8_t *at, const struct 
 	}
 }
 
-/* False when one is not finite. The column fits. */
+/* False if a number is not finite. The caller has checked that the column fits. */
 static bool get_reals(const uint8_t *at, struct wire_joint *joint, wire_mask bit, bool narrow)
 {
 	const struct spans *spans = spans_of(bit);
@@ -329,7 +329,7 @@ void joint_rows_pack(struct wire_packer *out, enum wire_profile profile, wire_ma
 		pack_plain_row(out, columns, rows[i].joint);
 }
 
-/* At most how many bytes a row adds to its part. */
+/* Upper bound of the bytes that a row adds to its part. */
 static uint32_t row_bytes(const struct joint_frame *frame, const struct joint_row *row)
 {
 	/* No number takes more than nine bytes. */
@@ -339,7 +339,7 @@ static uint32_t row_bytes(const struct joint_frame *frame, const struct joint_ro
 	return VARINT_32_MAX + 2 + wire_joint_bytes(frame->profile, mask);
 }
 
-/* Everything of a part but its ids and rows: head, six integers, two headers, hash, flags, edit. */
+/* Bytes of a part without its ids and rows: head, six integers, two headers, hash, flags, edit. */
 enum { FIXED_BYTES_MAX = WIRE_HEAD_MAX + 6 * 9 + 2 * BLOCK_HEADER_BYTES_MAX + 10 + 2 + 5 };
 
 enum status joint_rows_plan(const struct joint_frame *frame, uint32_t content_max,
@@ -399,7 +399,7 @@ enum status joint_rows_pack_tail(const struct joint_frame *frame, const struct d
 
 /* ---- reading ------------------------------------------------------------------------------------ */
 
-/* Finds where each column begins: ids and masks are passed once, and everything must fit to the byte. */
+/* Finds the start of each column in one pass over ids and masks; all columns must end exactly at the end. */
 static enum status open_bin(struct joint_reader *self, struct wire_cursor *in)
 {
 	struct wire_slice bin;
@@ -453,7 +453,7 @@ static enum status next_in_bin(struct joint_reader *self, struct wire_joint *joi
 {
 	self->ids = varint_get_id(self->ids, self->end, self->id, &self->id);
 	self->masks = wire_mask_get(self->masks, self->end, mask);
-	ASSERT(self->ids != NULL && self->masks != NULL); /* seen by open_bin */
+	ASSERT(self->ids != NULL && self->masks != NULL); /* checked by open_bin */
 	joint->id = self->id;
 	for (uint32_t column = 0; column < WIRE_JOINT_COLUMN_COUNT; column++) {
 		if ((*mask >> column & 1) == 0)

@@ -8,10 +8,10 @@
  *	masks     count × a mask of bits, not 0: u8, and another one if bit 7 is set
  *	columns   for each bit from 0 up: the values of the joints that have it, in order of ids
  *
- * as block.h's rows of bodies in `exact`. Numbers are little-endian; in `view` and `sim` every f64 is an
- * f32, the nearest one (of two equally near the even one), and ±3.4028235e38 where it is further out.
- * They never stand on what was sent before. Profile `plain`, one array of rows with the columns of the
- * subscription, always all of them:
+ * like the rows of bodies in `exact` (block.h). Numbers are little-endian. In `view` and `sim` every f64
+ * is sent as the nearest f32 (of two equally near the even one), limited to ±3.4028235e38. Values are
+ * never differences to an earlier frame. Profile `plain` is one array of rows with all columns of the
+ * subscription:
  *
  *	[[id, type, flags, a, b, point a x y z, frame a w x y z, point b x y z, frame b w x y z,
  *	  coordinates 0 … 5, force x y z, torque x y z, owner, tag, break force, break torque], …]
@@ -39,10 +39,10 @@ enum {
 /* wire_joint.flags */
 enum wire_joint_flags {
 	WIRE_JOINT_BODIES_PASS = 1,
-	WIRE_JOINT_ASLEEP = 2, /* none of its bodies is awake */
+	WIRE_JOINT_ASLEEP = 2, /* all of its bodies are asleep or not dynamic */
 };
 
-/* What may be seen of a joint; all zero but for the columns that are known. */
+/* The visible values of a joint; members of unknown columns are zero. */
 struct wire_joint {
 	uint32_t id, a, b, owner;
 	int64_t tag;
@@ -62,20 +62,20 @@ uint32_t wire_joint_bytes(enum wire_profile profile, wire_mask mask);
 wire_mask wire_joint_differs(const struct wire_joint *a, const struct wire_joint *b);
 /* Copies the columns of `mask`. */
 void wire_joint_copy(struct wire_joint *to, const struct wire_joint *from, wire_mask mask);
-/* Makes its numbers those that the profile shows. */
+/* Rounds the numbers to those that the profile can represent. */
 void wire_joint_show(enum wire_profile profile, struct wire_joint *joint);
-/* A joint's share of the hash of what is seen: XXH3-64 (seed 0) of u32 id and the columns of `mask` as the
- * profile writes them, `plain` as `exact`. The sum over all is finished by body_hash_finish. */
+/* A joint's term of the hash of visible joints: XXH3-64 (seed 0) of u32 id and the columns of `mask` in the
+ * encoding of the profile, `plain` as `exact`. body_hash_finish finishes the sum over all joints. */
 uint64_t wire_joint_hash(enum wire_profile profile, const struct wire_joint *joint, wire_mask mask);
 
 /* ---- packing ------------------------------------------------------------------------------------ */
 
 struct joint_row {
 	const struct wire_joint *joint; /* borrowed */
-	wire_mask mask; /* columns that changed; of a joint that is new all that were asked for */
+	wire_mask mask; /* changed columns; for a new joint all columns of the subscription */
 };
 
-/* ROWS of one state, before it is cut into parts. */
+/* ROWS of one state, before division into parts. */
 struct joint_frame {
 	enum wire_profile profile;
 	wire_mask columns;
@@ -110,17 +110,17 @@ void joint_rows_pack(struct wire_packer *out, enum wire_profile profile, wire_ma
 struct joint_reader {
 	enum wire_profile profile;
 	wire_mask columns;
-	uint32_t left; /* rows to come */
-	uint32_t id;   /* the last one */
+	uint32_t left; /* rows not yet read */
+	uint32_t id;   /* of the last row read */
 	const uint8_t *ids, *masks, *end;
-	const uint8_t *at[WIRE_JOINT_COLUMN_COUNT]; /* where the next value of each column stands */
+	const uint8_t *at[WIRE_JOINT_COLUMN_COUNT]; /* the next value of each column */
 	struct wire_cursor rows;		    /* plain */
 };
 /* `value` (borrowed) is a whole MessagePack value. Structure is checked here: STATUS_MALFORMED. */
 MUST_CHECK enum status joint_rows_open(struct joint_reader *self, enum wire_profile profile,
 				       wire_mask columns, struct wire_slice value);
-/* The next row: sets the id and the columns of *mask in *joint, leaves the others alone. STATUS_MISSING
- * after the last; STATUS_MALFORMED, also for a number that is not finite. */
+/* The next row: sets the id and the columns of *mask in *joint; the other columns are unchanged.
+ * STATUS_MISSING after the last row; STATUS_MALFORMED, also for a number that is not finite. */
 MUST_CHECK enum status joint_rows_next(struct joint_reader *self, struct wire_joint *joint,
 				       wire_mask *mask);
 

@@ -1,7 +1,7 @@
 /* limits.h: every bound on the wire, with its reason.
  *
- * "Up" is client to server, "down" is server to client. What a peer may claim is checked against
- * these before anything is parsed, so a hostile frame costs a closed connection and no memory.
+ * "Up" is client to server, "down" is server to client. Sizes and counts in a frame are checked against
+ * these bounds before anything is parsed, so a hostile frame allocates no memory.
  */
 #ifndef CAIRN_PROTOCOL_LIMITS_H
 #define CAIRN_PROTOCOL_LIMITS_H
@@ -15,7 +15,7 @@
 /* A frame is 0xC6, a big-endian length of four bytes, and that many bytes of content. The limits
  * below count the content only. */
 #define WIRE_FRAME_HEADER 5
-/* Before HELLO a peer is nobody: enough for a handshake with the longest token, no more. */
+/* Before HELLO: enough for a handshake with the longest token, no more. */
 #define WIRE_FRAME_HELLO 4096
 #define WIRE_TOKEN_MAX 2048
 /* Batches are bounded by their bytes: a controller's hold 300 spawns with every field given as a double, and
@@ -24,11 +24,12 @@
 #define WIRE_FRAME_UP_GUEST 65536
 /* A whole-world frame of ten thousand bodies fits; more is sent in parts. Negotiated down. */
 #define WIRE_FRAME_DOWN 1048576
-/* Nobody may negotiate a frame below this: a body of WIRE_BODY_SHAPES shapes in either profile, and the
+/* The smallest frame limit that can be negotiated: a body of WIRE_BODY_SHAPES shapes in any profile, and the
  * result of a batch of WIRE_BATCH_MAX commands, must fit. */
 #define WIRE_FRAME_MIN 8192
 
-/* What a subscription to contacts needs: a body with WIRE_BODY_CONTACTS of them, in any profile. */
+/* The smallest frame limit for a subscription to contacts: a body with WIRE_BODY_CONTACTS contact points must
+ * fit in any profile. */
 #define WIRE_FRAME_CONTACTS 131072
 
 /* Structure of untrusted frames. Eight levels hold every message with two to spare. Elements are
@@ -40,7 +41,7 @@
 #define WIRE_STRING_UP 256
 #define WIRE_STRING_DOWN 65536
 
-/* Integers are exact in a double, which is all that JavaScript has. */
+/* Integers are exact in a double, the only number type of many JavaScript programs. */
 #define WIRE_INTEGER_MAX (INT64_C(1) << 53)
 /* Floats are finite; the fields' own bounds are much smaller (commands.def). */
 #define WIRE_REAL_MAX 1e300
@@ -61,9 +62,9 @@
 #define WIRE_BODY_CONTACTS 1024 /* contact points that one body holds on the wire */
 #define WIRE_RING_TICKS 64	/* ticks of history the server keeps to base deltas on */
 
-/* A session that lost its connection is kept this long, in milliseconds. */
+/* Milliseconds for which a session without a connection can be resumed. */
 #define WIRE_RESUME_MS 30000
-/* HELLO must have arrived whole within this time, in milliseconds. */
+/* Milliseconds within which the whole HELLO must arrive. */
 #define WIRE_HELLO_MS 2000
 
 #endif

@@ -81,7 +81,7 @@ static info_getter *const TABLE[] = {
 #undef RESERVED
 };
 
-/* By number: it is asked for several times a message. */
+/* Indexed by number, because each message is looked up several times. */
 static info_getter *const BY_NUMBER[128] = {
 #define MESSAGE(number, NAME, name, from, layout, role, doc) [number] = info_##name,
 #define NEED(kind, field, max, doc)

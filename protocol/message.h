@@ -1,7 +1,7 @@
 /* message.h: messages as structs, derived from messages.def.
  *
- * A decoded message is a set of values and of slices into the frame it came from: nothing is copied
- * or allocated, so the frame must outlive it. The same structs are filled to send.
+ * A decoded message is a set of values and of slices into its frame: nothing is copied or allocated,
+ * so the frame must outlive the message. The same structs are filled to send a message.
  *
  * Kinds of fields, as C and on the wire:
  *
@@ -30,7 +30,7 @@
 #include "protocol/limits.h"
 #include "server/base/status.h"
 
-/* Bytes of somebody else (borrowed). For TEXT not terminated by NUL. */
+/* Borrowed bytes. A TEXT is not terminated by NUL. */
 struct wire_slice {
 	const uint8_t *at;
 	uint32_t bytes;
@@ -73,7 +73,7 @@ struct wire_box {
 	double max[3];
 };
 
-/* Bytes of frame content; 0: as the other side likes. */
+/* Bytes of frame content; 0: the limit of the other side. */
 struct wire_limits {
 	uint32_t frame_up;
 	uint32_t frame_down;
@@ -87,16 +87,17 @@ enum wire_mode {
 	WIRE_MODE_PAUSED = 1,
 	WIRE_MODE_LOCKSTEP = 2,
 	WIRE_MODE_BARRIER = 3,
-	WIRE_MODE_FAILED = 4, /* paused because a limit was passed or the journal failed */
+	WIRE_MODE_FAILED = 4, /* paused because a limit was exceeded or the journal failed */
 };
 
 /* CONTROL.action */
 enum wire_control {
 	WIRE_CONTROL_PAUSE = 0,
 	WIRE_CONTROL_RESUME = 1,
-	WIRE_CONTROL_SPEED = 2,	   /* value: times real time */
-	WIRE_CONTROL_LOCKSTEP = 3, /* this session leases stepping, until it ends or RESUME */
-	WIRE_CONTROL_BARRIER = 4,  /* value: k sessions; a tick runs when k have sent STEP for it */
+	WIRE_CONTROL_SPEED = 2, /* value: times real time */
+	WIRE_CONTROL_LOCKSTEP =
+		3, /* this session gets the stepping lease until it ends or sends RESUME */
+	WIRE_CONTROL_BARRIER = 4, /* value: k; a tick runs when k sessions have sent STEP for it */
 };
 
 /* COMMANDS.late */
@@ -109,12 +110,12 @@ enum wire_late {
 enum wire_profile {
 	WIRE_PROFILE_PLAIN = 0, /* arrays of numbers, for ten-line clients */
 	WIRE_PROFILE_EXACT = 1, /* raw double bits, by column */
-	WIRE_PROFILE_VIEW = 2,	/* integers of 1/512 m (quantise.h), for looking at */
-	WIRE_PROFILE_SIM = 3,	/* integers of 1/4096 m, for clients that go on from them */
+	WIRE_PROFILE_VIEW = 2,	/* integers of 1/512 m (quantise.h), for viewers */
+	WIRE_PROFILE_SIM = 3,	/* integers of 1/4096 m, for clients that predict motion */
 	WIRE_PROFILES = 4,
 };
 
-/* STEP.want. The observation is nil without any of BODIES, TOTALS, EXACT, JOINTS, else the array
+/* STEP.want, a sum. The observation is nil without any of BODIES, TOTALS, EXACT, JOINTS, else the array
  * [bodies as `plain` rows or nil, totals as ANSWER(totals) or nil, bodies as an `exact` block or
  * nil]; with JOINTS it has a fourth item, all joints as `plain` rows with all their columns. */
 enum wire_want {
@@ -132,8 +133,8 @@ enum wire_frame_flags {
 	WIRE_FRAME_TICK_HASH = 2, /* `hash` is the tick hash; else the view hash */
 	WIRE_FRAME_ROWS =
 		4, /* ROWS of the same state follow the last part, and complete the frame */
-	WIRE_FRAME_WHOLE = 8,	 /* of ROWS: part 0 empties the set; what follows is all of it */
-	WIRE_FRAME_PARTIAL = 64, /* the budget did not let everything through; the rest follows */
+	WIRE_FRAME_WHOLE = 8,	 /* of ROWS: part 0 empties the set; the rows are all of it */
+	WIRE_FRAME_PARTIAL = 64, /* changes beyond the budget were left out and follow later */
 };
 
 /* ---- messages -------------------------------------------------------------------------- */
@@ -204,7 +205,7 @@ struct message {
 	};
 };
 
-/* ---- what is known about a message ------------------------------------------------------- */
+/* ---- descriptions of messages ------------------------------------------------------- */
 
 enum wire_role {
 	WIRE_ROLE_NOBODY = 0, /* before the handshake */
@@ -262,9 +263,9 @@ struct message_info {
 	const struct message_field *fields;
 };
 
-/* NULL for a number that is no message. */
+/* NULL for a number without a message. */
 const struct message_info *message_info(uint32_t type);
-/* The i-th of all messages by number, NULL past the end: for tables and tests. */
+/* The i-th message in order of numbers, NULL past the end: for tables and tests. */
 const struct message_info *message_info_at(size_t index);
 
 /* Zeroes a message and sets its type and the fallbacks of its fields. */
@@ -274,18 +275,18 @@ void message_init(struct message *self, enum message_type type);
 const char *wire_role_name(enum wire_role role);
 /* STATUS_RANGE for a name that is no role of a session. */
 MUST_CHECK enum status wire_role_parse(struct wire_slice name, enum wire_role *role);
-/* May a session of this role send this message? Unknown and reserved types may be "sent" by
- * anybody: they are answered by their own errors. */
+/* May a session of this role send this message? True for unknown and reserved types, because they have their own
+ * errors. */
 bool wire_role_may(enum wire_role role, uint32_t type);
 
 /* The slice of a C string (borrowed). */
 struct wire_slice wire_text(const char *text);
 
-/* Does an ERROR of this status end the connection, so that GOODBYE of the same status follows it? Only where
- * nothing can follow: the bytes are no frames, the handshake has failed, the peer does not read, the server
- * ends. What can be told from what follows is refused, and the connection lives. */
+/* Does an ERROR of this status end the connection, so that GOODBYE of the same status follows? Only if the
+ * connection cannot be used further: the bytes are not frames, the handshake failed, the peer does not read, the
+ * server ends. Every other fault refuses one message, and the connection continues. */
 bool wire_status_closes(enum status status);
-/* When a GOODBYE of the server's tells this status, in words; NULL: never. */
+/* The reason for which the server sends a GOODBYE of this status, for docs/PROTOCOL.md; NULL: it never does. */
 const char *wire_status_goodbye(enum status status);
 
 #endif

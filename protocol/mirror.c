@@ -1,8 +1,8 @@
 /* mirror.c: see mirror.h.
  *
- * A part of a DELTA is applied in three walks over sorted ids, each linear in the mirror: gone
- * bodies are closed up, gaps for new ones are opened from the back, then every row finds its body
- * by walking on from the one before. A SNAPSHOT's rows are only ever appended.
+ * A part of a DELTA is applied in three passes over sorted ids, each linear in the size of the mirror:
+ * removed bodies are deleted, gaps for new bodies are opened from the back, and each row finds its body
+ * by searching on from the row before. Rows of a SNAPSHOT are appended.
  */
 #include "protocol/mirror.h"
 
@@ -95,8 +95,7 @@ static void move_body(struct mirror *self, uint32_t to, uint32_t from)
 		self->quantised[to] = self->quantised[from];
 }
 
-/* A body of which only the id is known; its quantised values are zeros, on which a whole row stands.
- */
+/* A body with only an id. Its quantised values are zeros, the base of a new body's row. */
 static void make_body(struct mirror *self, uint32_t at, uint32_t id)
 {
 	self->bodies[at] = (struct wire_body){ .id = id };
@@ -152,7 +151,7 @@ static enum status store_shapes(struct wire_body *body, const struct wire_body *
 	return STATUS_OK;
 }
 
-/* As the profile writes them; those of `plain` as `exact` does, so that they can be hashed. */
+/* Contacts in the encoding of the profile; those of `plain` as in `exact`, so that they can be hashed. */
 static enum status store_contacts(struct mirror *self, struct wire_body *body,
 				  const struct wire_body *row)
 {
@@ -263,8 +262,8 @@ static enum status read_created(struct mirror *self, struct wire_slice created, 
 	return status == STATUS_MISSING ? STATUS_OK : status;
 }
 
-/* Merges the new ids in from the back; their bodies are empty until their rows come. Id 0 cannot be
- * new, so an id that is there already is the only thing that can be wrong. */
+/* Merges the new ids in from the back; their bodies are empty until their rows are read. Id 0 cannot be
+ * new, so the only possible fault is an id that exists already. */
 static enum status create_bodies(struct mirror *self, uint32_t created)
 {
 	for (uint32_t i = 0; i < created; i++) {
@@ -296,7 +295,7 @@ static enum status update_rows(struct mirror *self, struct wire_slice columns, u
 		if (at == self->count || self->bodies[at].id != row.id)
 			return STATUS_MALFORMED;
 		if (fresh < created && self->scratch[fresh] == row.id) {
-			/* A new body's row is whole. */
+			/* The row of a new body must have all columns. */
 			if (mask != self->fields)
 				return STATUS_MALFORMED;
 			fresh++;
@@ -332,7 +331,7 @@ uint64_t mirror_tick_hash(const struct mirror *self, uint64_t tick)
 	return body_hash_finish(tick, sum, self->count);
 }
 
-/* Takes note of a part; a first part may begin a frame at any time. */
+/* Checks the order of a part and records it; a first part may begin a frame at any time. */
 static enum status arrive(struct mirror *self, enum message_type type, uint64_t tick, uint64_t edit,
 			  uint64_t part, uint64_t of)
 {
@@ -351,7 +350,7 @@ static enum status arrive(struct mirror *self, enum message_type type, uint64_t 
 	return STATUS_OK;
 }
 
-/* The frame is whole. */
+/* Called when all parts of the frame are applied. */
 static enum status complete_frame(struct mirror *self, uint64_t tick, bool *last)
 {
 	if (last != NULL)
@@ -437,7 +436,7 @@ enum status mirror_delta(struct mirror *self, const struct msg_delta *frame, boo
 {
 	if (last != NULL)
 		*last = false;
-	/* A first part stands on a complete state; later ones on what the first began. */
+	/* A first part needs a complete mirror as its base; later parts continue the frame. */
 	bool stands = frame->part == 0 ? self->complete : self->arriving == MESSAGE_DELTA;
 	self->complete = false;
 	enum status status = STATUS_SEQUENCE;
@@ -453,7 +452,7 @@ enum status mirror_delta(struct mirror *self, const struct msg_delta *frame, boo
 	return status;
 }
 
-/* Parts of ROWS go on with the frame whose bodies have come. */
+/* Parts of ROWS continue the frame after all of its bodies. */
 static bool rows_follow(const struct mirror *self, const struct msg_rows *frame)
 {
 	return self->arriving == MESSAGE_ROWS && frame->epoch == self->epoch &&

@@ -1,9 +1,9 @@
 /* mirror.h: a subscription's bodies and joints as a client sees them; applies frames and checks hashes.
  *
- * Bodies stand in ascending order of ids. A frame in several parts is applied as it arrives, but
- * `complete` is false from its first part to its last (that of ROWS, where the frame says that
- * they follow): only then is the mirror a state of the world. After any refusal the mirror stays
- * incomplete until the next SNAPSHOT (ask for it with RESYNC).
+ * Bodies are in ascending order of ids. A frame in several parts is applied as it arrives; `complete` is
+ * false from its first part until its last (the last part of ROWS, if the frame announces them). Only a
+ * complete mirror is a state of the world. After any refusal the mirror is incomplete until the next
+ * SNAPSHOT (request one with RESYNC).
  */
 #ifndef CAIRN_PROTOCOL_MIRROR_H
 #define CAIRN_PROTOCOL_MIRROR_H
@@ -22,7 +22,7 @@ struct mirror {
 	uint32_t count, capacity;
 	struct wire_body
 		*bodies; /* owned; shapes and contacts of each as well (contacts.h reads them) */
-	/* Profiles `view` and `sim`: what the bodies are shown from, one each; else NULL. Owned. */
+	/* Profiles `view` and `sim`: the quantised values, one for each body; else NULL. Owned. */
 	struct wire_quantised *quantised;
 	uint32_t body_max;	     /* a server that sends more than this many is refused */
 	struct mirror_joints joints; /* `columns` is 0 until mirror_watch_joints */
@@ -44,8 +44,8 @@ void mirror_init(struct mirror *self, enum wire_profile profile, wire_mask field
 void mirror_watch_joints(struct mirror *self, wire_mask columns, uint32_t joint_max);
 void mirror_release(struct mirror *self);
 
-/* Applies one message. `last` (may be NULL) tells whether it completed its frame: ACK is due.
- *   STATUS_MALFORMED  contents do not decode, an id is missing or twice, rows that nobody asked for
+/* Applies one message. *last (may be NULL) is true if it completed its frame: then send ACK.
+ *   STATUS_MALFORMED  contents do not decode, an id is missing or twice, rows without a subscription
  *   STATUS_SEQUENCE   parts out of order, or another base or epoch than the mirror's
  *   STATUS_DIVERGED   the hash it carried is not the mirror's
  *   STATUS_LIMIT      more than body_max bodies or joint_max joints
@@ -60,8 +60,8 @@ MUST_CHECK enum status mirror_take(struct mirror *self, const struct message *me
 /* NULL when there is none. Borrowed until the next frame. */
 const struct wire_body *mirror_find(const struct mirror *self, uint32_t id);
 
-/* Of the bodies as they are; of the integers in `view` and `sim`. The view hash is over `fields`; a
- * tick hash means something only for the whole world with WIRE_COLUMNS_TICK. */
+/* Hashes of the bodies; in `view` and `sim`, of the integers. The view hash covers `fields`. The tick hash can
+ * be compared only if the subscription is to the whole world with WIRE_COLUMNS_TICK. */
 uint64_t mirror_view_hash(const struct mirror *self, uint64_t tick);
 uint64_t mirror_tick_hash(const struct mirror *self, uint64_t tick);
 

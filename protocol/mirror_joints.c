@@ -57,7 +57,7 @@ static enum status remove_joints(struct mirror_joints *self, struct wire_slice r
 	return status == STATUS_MISSING ? STATUS_OK : status;
 }
 
-/* Looks at all rows of a part and lists the ids that are new. Nothing has changed yet. */
+/* Checks all rows of a part and lists the new ids, before anything changes. */
 static enum status read_fresh(struct mirror_joints *self, struct wire_slice columns,
 			      uint32_t *fresh)
 {
@@ -106,7 +106,7 @@ static void store_rows(struct mirror_joints *self, struct wire_slice columns)
 	wire_mask mask;
 	uint32_t at = 0;
 	enum status status = joint_rows_open(&self->reader, self->profile, self->columns, columns);
-	ASSERT(status == STATUS_OK); /* seen by read_fresh */
+	ASSERT(status == STATUS_OK); /* checked by read_fresh */
 	while ((status = joint_rows_next(&self->reader, &row, &mask)) == STATUS_OK) {
 		while (self->items[at].id < row.id)
 			at++;

@@ -1,4 +1,4 @@
-/* See pack.h. One function a kind of field, driven by the manifest's description of the message. */
+/* See pack.h. One function per kind of field, driven by the description of the message (messages.def). */
 #include "protocol/pack.h"
 
 #include <string.h>
@@ -87,7 +87,7 @@ static void pack_limits(struct wire_packer *out, const struct wire_limits *limit
 	wire_pack_uint(out, limits->frame_down);
 }
 
-/* Numbers, names and what may be nil. */
+/* Packs numbers, hashes and options. */
 static void pack_number(struct wire_packer *out, const struct message_field *field, const void *at)
 {
 	const struct wire_option *option = at;
@@ -126,7 +126,7 @@ static void pack_number(struct wire_packer *out, const struct message_field *fie
 
 static void pack_rate(struct wire_packer *out, const struct wire_rate *rate)
 {
-	/* An unset rate travels as 0/1, "no rate". */
+	/* An unset rate is sent as 0/1, "no rate". */
 	pack_pair(out, rate->num, rate->den == 0 ? 1 : rate->den);
 }
 

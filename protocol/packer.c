@@ -32,7 +32,7 @@ void wire_pack_raw(struct wire_packer *self, const void *data, uint32_t bytes)
 		memcpy(at, data, bytes);
 }
 
-/* msgpack-c's callback. Its result would only stop the value at hand; ours is sticky. */
+/* msgpack-c's callback. Its result would stop only the present value; the status of the packer is sticky. */
 static int append_bytes(void *self, const char *data, size_t bytes)
 {
 	wire_pack_raw(self, data, (uint32_t)bytes);
@@ -114,7 +114,7 @@ void wire_pack_real(struct wire_packer *self, double value)
 		fail_packing(self, STATUS_NOT_FINITE);
 		return;
 	}
-	/* By hand, since most of what is packed is numbers: a callback for each was half of the time. */
+	/* Written without msgpack-c, because most values are numbers and the callbacks took half of the time. */
 	uint8_t *at = wire_pack_take(self, 9);
 	if (at == NULL)
 		return;

@@ -1,10 +1,10 @@
-/* packer.h: MessagePack values into a bounded buffer of the caller.
+/* packer.h: packs MessagePack values into a bounded buffer of the caller.
  *
  * msgpack-c does the encoding, through a callback that writes into the buffer: no copy, no heap. Only float
- * 64 and what is one byte is written without it.
- * The packer is sticky: after the first value that does not fit (or may not travel) nothing more is
- * written, and one look at `wire_packer_status` at the end tells. Integers take their shortest
- * form, so the same values always give the same bytes.
+ * 64 and values of one byte are written without it.
+ * A failure is sticky: after the first value that does not fit (or is not allowed on the wire) nothing more
+ * is written, so it is enough to check `wire_packer_status` at the end. Integers take their shortest form, so
+ * the same values always give the same bytes.
  */
 #ifndef CAIRN_PROTOCOL_PACKER_H
 #define CAIRN_PROTOCOL_PACKER_H
@@ -20,7 +20,7 @@ struct wire_packer {
 
 struct wire_packer wire_packer_over(void *data, uint32_t capacity);
 MUST_CHECK enum status wire_packer_status(const struct wire_packer *self);
-/* What has been written (borrowed from the buffer); empty after a failure. */
+/* The bytes written so far (borrowed from the buffer); empty after a failure. */
 struct wire_slice wire_packer_slice(const struct wire_packer *self);
 
 void wire_pack_nil(struct wire_packer *self);
@@ -28,7 +28,7 @@ void wire_pack_bool(struct wire_packer *self, bool value);
 /* Beyond ±2^53: RANGE. */
 void wire_pack_uint(struct wire_packer *self, uint64_t value);
 void wire_pack_int(struct wire_packer *self, int64_t value);
-/* Always as float 64, so that its bits travel. Not finite: NOT_FINITE. */
+/* Always as float 64, so that its bits are preserved. Not finite: NOT_FINITE. */
 void wire_pack_real(struct wire_packer *self, double value);
 void wire_pack_text(struct wire_packer *self, struct wire_slice text);
 void wire_pack_string(struct wire_packer *self, const char *text);
@@ -40,9 +40,9 @@ void wire_pack_hash(struct wire_packer *self, uint64_t value);
 /* Headers; `count` values (for a map: pairs) follow. */
 void wire_pack_array(struct wire_packer *self, uint32_t count);
 void wire_pack_map(struct wire_packer *self, uint32_t count);
-/* Bytes as they are: values that were packed before. */
+/* Copies bytes: values that are packed already. */
 void wire_pack_raw(struct wire_packer *self, const void *data, uint32_t bytes);
-/* Room for `bytes` bytes to be filled by the caller; NULL when they do not fit. */
+/* Space for `bytes` bytes that the caller fills; NULL if they do not fit. */
 uint8_t *wire_pack_take(struct wire_packer *self, uint32_t bytes);
 
 #endif

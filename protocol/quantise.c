@@ -21,7 +21,7 @@ static void quantise_rotation(const double rotation[4], int16_t n, struct wire_q
 	}
 	double length = __builtin_sqrt(square);
 	double scale = (double)n / ROOT_HALF / length;
-	/* What is no rotation at all (zero, or beyond all bounds) is shown as none. */
+	/* A quaternion of length 0 or with an overflow becomes the identity. */
 	if (!(length > 0 && scale > 0)) {
 		memset(out->rotation, 0, sizeof out->rotation);
 		out->largest = 0;
@@ -178,7 +178,7 @@ const uint8_t *wire_change_get(const uint8_t *at, const uint8_t *end, struct wir
 		return NULL;
 	if (bit == WIRE_COLUMN_ROTATION) {
 		change->turned = count == 4;
-		/* Nothing beyond 32 bits could be in range. */
+		/* A difference beyond 32 bits cannot give a value in range. */
 		if (numbers[0] >> 32 || numbers[1] >> 32 || numbers[2] >> 32 || numbers[3] >> 32)
 			return NULL;
 		change->largest = (uint8_t)MIN_OF(numbers[0] >> 1, (uint64_t)UINT8_MAX);

@@ -5,20 +5,20 @@
  *	rotation         255                16383             largest component left out, see below
  *	velocity, spin   1/128 m/s, rad/s   1/1024 m/s, rad/s
  *
- * round() takes the nearest integer, halves away from zero, so what is shown is off by half a step
- * at most; values beyond WIRE_QUANTISED_… are cut to it (world coordinates and speeds end long
- * before). A rotation (w x y z) is made a unit, and turned to the other sign when its largest
- * component (the first of several) is negative. That component is left out; the other three, in
- * their order, are within ±√½ and become integers within ±N (255 or 16383):
+ * round() takes the nearest integer, halves away from zero, so the error is at most half a step. Values
+ * beyond WIRE_QUANTISED_… are limited to it (world coordinates and speeds are far smaller). A rotation
+ * (w x y z) is normalised, and negated if its largest component (the first of equal ones) is negative.
+ * That component is left out; the other three, in their order, are within ±√½ and become integers
+ * within ±N (255 or 16383):
  *
  *	q_i = round(c_i · N / √½)        c_i = q_i · (√½ / N), the one left out √(1 − Σ c_i²)
  *
  * With Δ = ½ √½ / N the left-out one errs by at most 3 Δ, so the rotation by at most 2 √12 Δ:
  * 0.0097 rad in `view`, 0.00015 rad in `sim`.
  *
- * A *change* is what travels: integer differences to the values before, or to zero where there are
- * none (a created body, an absolute frame). All else of a body is exact in these profiles too.
- * Quantised values are for looking at; the engine never reads them back.
+ * The wire carries a *change*: integer differences to the values before, or to zero if there are none
+ * (a created body, an absolute frame). All other columns of a body are exact in these profiles too.
+ * Quantised values are for display; the engine never reads them back.
  */
 #ifndef CAIRN_PROTOCOL_QUANTISE_H
 #define CAIRN_PROTOCOL_QUANTISE_H
@@ -35,14 +35,14 @@ struct wire_quantised {
 	int32_t velocity[3];
 	int32_t spin[3];
 	int16_t rotation[3]; /* without the largest */
-	uint8_t largest;     /* which that is: 0 w, 1 x, 2 y, 3 z */
+	uint8_t largest;     /* the component left out: 0 w, 1 x, 2 y, 3 z */
 };
 
-/* `profile` is VIEW or SIM, here and below. Numbers that are not finite and rotations without a length
- * become something in range. */
+/* `profile` is VIEW or SIM, here and below. Numbers that are not finite and rotations of length 0 become
+ * values in range. */
 void wire_quantise(enum wire_profile profile, const struct wire_body *body,
 		   struct wire_quantised *out);
-/* Writes the columns of `mask` as they are shown. */
+/* Writes the columns of `mask` into the body as doubles. */
 void wire_dequantise(enum wire_profile profile, const struct wire_quantised *from, wire_mask mask,
 		     struct wire_body *body);
 /* Quantised columns in which two differ. */
@@ -51,8 +51,8 @@ wire_mask wire_quantised_differ(const struct wire_quantised *a, const struct wir
 void wire_quantised_copy(struct wire_quantised *to, const struct wire_quantised *from,
 			 wire_mask mask);
 
-/* A body's share of a view hash: as wire_view_hash, with quantised columns as 3 × i64 position,
- * u8 largest and 3 × i16 rotation, 3 × i32 velocity, 3 × i32 spin; contacts as the profile writes them. */
+/* A body's term of a view hash: as wire_view_hash, with quantised columns as 3 × i64 position, u8 largest and
+ * 3 × i16 rotation, 3 × i32 velocity, 3 × i32 spin; contacts in the encoding of the profile. */
 uint64_t wire_quantised_hash(const struct wire_body *body, const struct wire_quantised *values,
 			     struct wire_slice contacts, wire_mask fields);
 
@@ -63,33 +63,32 @@ struct wire_change {
 	int64_t velocity[3];
 	int64_t spin[3];
 	int32_t rotation[3];
-	bool turned;	 /* another component is left out now: rotation holds values */
-	uint8_t largest; /* if so, which */
+	bool turned;	 /* another component is left out than before: rotation holds values */
+	uint8_t largest; /* if turned: the component left out */
 };
 
-/* Bytes of one column's change at most. */
+/* Upper bounds of the bytes of one column's change. */
 enum {
 	WIRE_CHANGE_POSITION_MAX = 3 * 6,
 	WIRE_CHANGE_ROTATION_MAX = 1 + 3 * 3,
 	WIRE_CHANGE_SPEED_MAX = 3 * 5,
 };
-/* The same exactly (of a single bit, as below). */
+/* The exact number of bytes. `bit` is a single column, here and below. */
 uint32_t wire_change_bytes(const struct wire_quantised *from, const struct wire_quantised *to,
 			   wire_mask bit);
-/* Writes one column's change; returns its end. One byte beyond it may be spoilt. */
+/* Writes one column's change; returns its end. It may overwrite one byte beyond the end. */
 static inline uint8_t *wire_change_put(uint8_t *at, const struct wire_quantised *from,
 				       const struct wire_quantised *to, wire_mask bit);
-/* Reads one column's change; NULL when it is cut short or a number is too long. */
+/* Reads one column's change; NULL if it is truncated or a number is too long. */
 const uint8_t *wire_change_get(const uint8_t *at, const uint8_t *end, struct wire_change *change,
 			       wire_mask bit);
-/* Applies the columns of `mask` to `values`. False, and nothing said about `values`, when a result
- * is out of range. */
+/* Applies the columns of `mask` to `values`. False if a result is out of range; `values` is then undefined. */
 MUST_CHECK bool wire_change_apply(enum wire_profile profile, const struct wire_change *change,
 				  wire_mask mask, struct wire_quantised *values);
 
 /* ---- in line, for the loops that pack a thousand bodies -------------------------------------- */
 
-/* With a constant `bit` nothing is left of the choices: worth insisting on. */
+/* Always inlined: with a constant `bit` the compiler removes the branches on it. */
 #define WIRE_INLINE static inline __attribute__((always_inline))
 
 WIRE_INLINE uint64_t wire_change_number(const struct wire_quantised *from,
@@ -107,7 +106,7 @@ WIRE_INLINE uint64_t wire_change_number(const struct wire_quantised *from,
 	}
 }
 
-/* What is written of a column: three unsigned numbers, or four of a rotation. */
+/* The numbers to write for a column: three, or four for a rotation with another component left out. */
 WIRE_INLINE uint32_t wire_change_numbers(const struct wire_quantised *from,
 					 const struct wire_quantised *to, wire_mask bit,
 					 uint64_t numbers[4])
@@ -119,14 +118,14 @@ WIRE_INLINE uint32_t wire_change_numbers(const struct wire_quantised *from,
 		numbers[3] = zigzag(to->rotation[2]);
 		return 4;
 	}
-	/* The lowest bit of a rotation's says whether another component is left out. */
+	/* The lowest bit of a rotation's first number is 1 if another component is left out. */
 	numbers[0] = wire_change_number(from, to, bit, 0) << (bit == WIRE_COLUMN_ROTATION);
 	numbers[1] = wire_change_number(from, to, bit, 1);
 	numbers[2] = wire_change_number(from, to, bit, 2);
 	return 3;
 }
 
-/* One or two bytes without a jump that cannot be foretold: the second is written in any case. */
+/* Writes one or two bytes without a branch, which would be mispredicted: the second byte is always written. */
 WIRE_INLINE uint8_t *wire_change_put_short(uint8_t *at, uint64_t number)
 {
 	uint32_t longer = number >= 0x80;

@@ -1,5 +1,5 @@
-/* query_ask.c: questions on the wire: queries.def made into tables, and what writes, reads and
- * checks by them. */
+/* query_ask.c: queries on the wire: tables derived from queries.def, and the functions that pack, read and
+ * check queries by them. */
 #include "protocol/query_items.h"
 
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 /* ---- the list ----------------------------------------------------------------------------------- */
 
-/* A row more than there are fields, since a question may have none. */
+/* One row more than there are fields, because a query may have none. */
 #define QUERY(number, NAME, name_, where, doc, answer, about)                                      \
 	static const struct query_field fields_##name_[] = {
 #define NEED(type_, member, field, min_, max_)                                                     \
@@ -71,7 +71,7 @@ const struct query_info *query_info(uint32_t number)
 	return NULL;
 }
 
-/* What is left out of a question, and what its kind has no field for. */
+/* Sets the defaults: for fields that a query leaves out, and for members without a field in its kind. */
 static const struct wire_query DEFAULTS = {
 #define INITIAL_VALUE(name, fallback) .name = (fallback),
 #define INITIAL_VECTOR(name, fallback) .name = { fallback },
@@ -212,7 +212,7 @@ static enum status complain(const struct taker *taker, struct reason *why)
 			     allowed);
 }
 
-/* ---- what every question holds to ---------------------------------------------------------- */
+/* ---- checks of all queries ----------------------------------------------------------------- */
 
 static double length_of(const double *values, uint32_t count)
 {
@@ -257,7 +257,7 @@ static enum status check_rotation(const double *rotation, struct reason *why)
 			  length);
 }
 
-/* Values that may be asked about; whether there is a body of a number is the world's to say. */
+/* Checks the values of a query; the world checks later that the bodies exist. */
 static enum status check_field(const struct query_field *field, const double *value,
 			       struct reason *why)
 {

@@ -14,13 +14,13 @@ static inline void pack_vector(struct wire_packer *out, const double *values, ui
 		wire_pack_real(out, values[i]);
 }
 
-/* ---- taking: a list that remembers the first thing that is wrong -------------------------- */
+/* ---- taking: a reader of list items that stores the first fault -------------------------- */
 
 struct taker {
 	struct wire_cursor in;
-	uint32_t left; /* items to come */
+	uint32_t left; /* items not yet taken */
 	enum status status;
-	/* Where it went wrong, and what it must be: `allowed`, between these bounds where `max` is one. */
+	/* The faulty field and its allowed values; within `min` and `max` if `max` is not 0. */
 	const char *field, *allowed;
 	double min, max;
 	struct wire_cursor value;
@@ -31,7 +31,7 @@ static inline void taker_open(struct taker *self, const struct wire_list *list)
 	*self = (struct taker){ .in = wire_cursor_list(list), .left = list->count };
 }
 
-/* Is there an item to take? Sets the status when one must be there and is not. */
+/* Is there an item to take? Sets the status if a required item is missing. */
 static inline bool more(struct taker *self, const char *field, bool needed)
 {
 	if (self->status != STATUS_OK)

@@ -1,4 +1,4 @@
-/* query_lists.c: answers that say what methods and parameters there are. */
+/* query_lists.c: answers that list methods and parameters. */
 #include "protocol/query_items.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
-/* query_long.c: answers to the longer questions on the wire: casts, nearest points, mass, walkers,
- * regions. */
+/* query_long.c: answers to casts, nearest points, mass properties, moves of characters, overlap regions. */
 #include "protocol/query_items.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* query_wire.c: answers to the shorter questions on the wire. */
+/* query_wire.c: answers to rays, contacts, totals, bodies and geometry. */
 #include "protocol/query_items.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* query_wire.h: questions about a state and their answers.
+/* query_wire.h: queries about a state and their answers.
  *
  *   QUERY.query    [kind, …]: queries.def has the kinds and their fields
  *   ANSWER.answer
@@ -8,10 +8,10 @@
  *     TOTALS    [kinetic, potential, linear, angular]
  *     BODY      [id, status, flags, owner, tag, position, rotation, velocity, spin, mass, centre,
  *                [[name, position, rotation], …]]
- *     GEOMETRY  [part, of, data]: canonical bytes of a shape the world may use, WIRE_SHAPE_PART to a part
+ *     GEOMETRY  [part, of, data]: canonical bytes of a shape that the world has, WIRE_SHAPE_PART to a part
  *
  *     CAST      [[body, placement, child, fraction, point, normal, depth, own child], …], nearest first
- *     CLOSEST   [] when nothing is in reach, else [distance, normal, side, side], a side being
+ *     CLOSEST   [] if no body is in reach, else [distance, normal, side, side]; a side is
  *                [body, placement, child, point, [vertex, …]]
  *     MASS      [mass, centre, [xx, yy, zz, xy, xz, yz], moments, axes, radius, bodies]
  *     MOVE      [position, left, flags, iterations, climbed, ground or nil, [contact, …]], ground and
@@ -24,20 +24,20 @@
  *                deepest first
  *
  * Vectors are [x, y, z], rotations [w, x, y, z], `shape` is a bin of canonical bytes (those of
- * SHAPE_UPLOAD, at most 4096 and no solid) or, in 32 bytes, the name of a shape the world may use;
- * category and mask are 32 bits each, all set unless given. A direction need not be
- * a unit vector: it is normalised. A limit is a bound on the number of items; there may be more.
+ * SHAPE_UPLOAD, at most 4096 and no solid) or, in 32 bytes, the name of a shape that the world has.
+ * Category and mask are 32 bits each, all set unless given. A direction is normalised, so it need not be
+ * a unit vector. A limit is the largest number of items of the answer; items beyond it are left out.
  * Lengths are metres, impulses N·s over the last tick, energies J, momenta those about the world's
  * origin.
  *
- * CAST and MOVE go from `position` along `way` (metres) without turning. CLOSEST and REGIONS are between two
- * bodies, other = 0 meaning whatever is nearest; a distance < 0 is a depth. A vertex list names the
- * feature: one a vertex, two an edge, three a face of the child. MASS of body 0 is that of all dynamic
- * bodies; axes turn principal axes to the world's. MOVE slides along what it meets: ground is what
- * leans less than acos(slope) from up (against gravity, else y), `step` the height of ledges it
- * steps on, `skin` the distance it keeps; flags are 1 grounded, 2 stuck (it began inside
- * something). CAST, CLOSEST, MOVE and REGIONS may be answered by the helper: later, for the tick
- * the answer names.
+ * CAST and MOVE move a shape from `position` along `way` (metres) without turning it. CLOSEST and REGIONS
+ * are between two bodies; for CLOSEST other = 0 is the nearest body. A negative distance is a depth. A
+ * vertex list names the feature: one vertex, two for an edge, three for a face of the child. MASS of body
+ * 0 is that of all dynamic bodies; `axes` rotates principal axes to world axes. MOVE slides along the
+ * surfaces it hits. A surface is ground if its normal is within acos(slope) of up (against gravity, else
+ * y); `step` is the height of ledges that it climbs, `skin` the distance from surfaces; flags are 1
+ * grounded, 2 stuck (it began inside a shape). CAST, CLOSEST, MOVE and REGIONS may be answered by the
+ * helper thread: later, and for the tick that the answer names.
  */
 #ifndef CAIRN_PROTOCOL_QUERY_WIRE_H
 #define CAIRN_PROTOCOL_QUERY_WIRE_H
@@ -93,9 +93,9 @@ struct query_field {
 struct query_info {
 	uint32_t number;
 	const char *name, *doc;
-	const char *answer, *about; /* how ANSWER lies, and what is to be said of it */
-	bool placed;		    /* over a list of placed shapes; else of the tables */
-	bool reserved;		    /* number taken, no more */
+	const char *answer, *about; /* the layout of ANSWER, and remarks about it */
+	bool placed;   /* computed over a list of placed shapes; else read from the tables */
+	bool reserved; /* a number without a query yet */
 	const struct query_field *fields;
 	uint32_t field_count;
 };
@@ -108,7 +108,7 @@ const struct query_info *query_info(uint32_t number);
 void query_init(struct wire_query *self, enum wire_query_kind kind);
 /* Packs the items of QUERY.query; their number is returned. */
 uint32_t query_pack(struct wire_packer *out, const struct wire_query *query);
-/* STATUS_TYPE, STATUS_RANGE, STATUS_NOT_FINITE, STATUS_UNSUPPORTED for a kind that is not known;
+/* STATUS_TYPE, STATUS_RANGE, STATUS_NOT_FINITE; STATUS_UNSUPPORTED for an unknown or reserved kind.
  * `why` (may be NULL) names the field. */
 MUST_CHECK enum status query_take(const struct wire_list *list, struct wire_query *query,
 				  struct reason *why);
@@ -181,12 +181,13 @@ enum wire_method_abilities {
 /* Texts and lists are borrowed from the bytes of the answer. */
 struct wire_method {
 	uint32_t number, motion, shapes, abilities;
-	uint32_t code; /* of the refusal, if the world could not take it now */
+	uint32_t
+		code; /* 0 if the world can switch to the method now, else the status of the refusal */
 	struct wire_slice name, why, summary;
-	struct wire_list names; /* others it has: answer_take_method_name */
+	struct wire_list names; /* its other names: answer_take_method_name */
 };
 struct wire_method_name {
-	struct wire_slice name, parameter; /* empty: it sets none */
+	struct wire_slice name, parameter; /* parameter empty: the name sets none */
 	double value;
 };
 struct wire_parameter {
@@ -197,7 +198,7 @@ struct wire_parameter {
 	struct wire_list methods, old; /* texts */
 };
 
-/* One axis of a joint, as JOINT_AXIS tells it. */
+/* One axis of a joint, with the fields of JOINT_AXIS. */
 struct wire_joint_axis {
 	uint8_t mode, spring, motor, wave;
 	double lower, upper, restitution, friction;
@@ -230,7 +231,7 @@ void answer_pack_move(struct wire_packer *out, const struct wire_move *move);
 void answer_pack_joint(struct wire_packer *out, const struct wire_joint_facts *facts);
 void answer_pack_joints_item(struct wire_packer *out, const struct wire_joint_facts *facts);
 MUST_CHECK enum status answer_take_joint(struct wire_cursor *in, struct wire_joint_facts *facts);
-/* Leaves all of it 0 that the list does not tell. */
+/* Members that the list does not have are 0. */
 MUST_CHECK enum status answer_take_joints_item(struct wire_cursor *in,
 					       struct wire_joint_facts *facts);
 void answer_pack_region(struct wire_packer *out, const struct wire_region *region);

@@ -4,10 +4,10 @@
  *   event   [kind, a, b, value, fraction, point, normal, child a, child b]
  *
  * A result's `tick` is the boundary at which the batch was applied or refused, and (tick, edit) names
- * the first state that has it; `index` is the command that was refused (from 0) or −1; `values` has one
- * integer per command: the id it made, else 0; it is empty for a refused batch and for one that is kept
- * for a later tick (whose second result comes then). Events of the engine go out as they are (types.h);
- * point and normal are [x, y, z]; what is left out at the end is 0.
+ * the first state with its effects. `index` is the refused command (from 0) or −1. `values` has one integer
+ * per command: the id it made, else 0. `values` is empty for a refused batch, and for a batch stored for a
+ * later tick, which gets a second result at that tick. Events have the fields of the engine's (types.h);
+ * point and normal are [x, y, z]; items left out at the end are 0.
  */
 #ifndef CAIRN_PROTOCOL_RESULT_WIRE_H
 #define CAIRN_PROTOCOL_RESULT_WIRE_H

@@ -17,7 +17,7 @@ const struct wire_scale *wire_scale_of(enum wire_profile profile)
 int64_t wire_nearest(double value, int64_t max)
 {
 	double limit = (double)max;
-	if (!(value > -limit)) /* also what is not a number */
+	if (!(value > -limit)) /* true also for a NaN */
 		return -max;
 	if (value >= limit)
 		return max;

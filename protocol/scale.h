@@ -1,4 +1,4 @@
-/* scale.h: the steps that the profiles `view` and `sim` count in (quantise.h tells them). */
+/* scale.h: the steps of the profiles `view` and `sim` (listed in quantise.h). */
 #ifndef CAIRN_PROTOCOL_SCALE_H
 #define CAIRN_PROTOCOL_SCALE_H
 

@@ -7,7 +7,7 @@ enum { VERSION = 1, NOTHING = 255 };
 
 static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/* ---- letters ---------------------------------------------------------------------------------- */
+/* ---- base64url -------------------------------------------------------------------------------- */
 void token_encode(const uint8_t *data, size_t bytes, char *text)
 {
 	uint32_t held = 0, bits = 0;
@@ -49,12 +49,12 @@ bool token_decode(const uint8_t *text, size_t count, uint8_t *out, size_t room, 
 			return false;
 		out[(*bytes)++] = (uint8_t)(held >> bits);
 	}
-	/* One text for each token, or a used one could come back in other letters. */
+	/* Each token has exactly one text, so that a used token cannot return with another spelling. */
 	return bits < 6 && (held & ((1u << bits) - 1)) == 0;
 }
 
 /* ---- reading ---------------------------------------------------------------------------------- */
-/* 1 … 64 letters, digits, '-', '_', '.', not beginning with a dot: what a world may be called. */
+/* A valid world name: 1 … 64 letters, digits, '-', '_', '.', not beginning with a dot. */
 static bool is_name(const uint8_t *name, size_t bytes)
 {
 	if (bytes == 0 || bytes > WIRE_NAME_MAX || name[0] == '.')
@@ -65,7 +65,7 @@ static bool is_name(const uint8_t *name, size_t bytes)
 	return true;
 }
 
-/* The names from `at` on; returns the byte after them, 0 when they are none. */
+/* Reads the world names from `at` on; returns the index after them, 0 if they are invalid. */
 static size_t read_worlds(struct connect_token *out, size_t at, size_t end)
 {
 	for (uint32_t i = 0; i < out->world_count; i++) {

@@ -1,4 +1,4 @@
-/* See unpack.h. One function a kind of field, driven by the manifest's description of the message. */
+/* See unpack.h. One function per kind of field, driven by the description of the message (messages.def). */
 #include "protocol/unpack.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ static enum status take_text(struct wire_cursor *in, double max, struct wire_sli
 	return STATUS_OK;
 }
 
-/* A bin of `bytes` bytes, or nil: then the slice is empty. */
+/* A bin of at most `max` bytes, or nil, which gives an empty slice. */
 static enum status take_bin(struct wire_cursor *in, double max, struct wire_slice *at)
 {
 	struct wire_token token;
@@ -330,8 +330,7 @@ static const uint8_t FIELD_BYTES[] = {
 	[WIRE_KIND_RAW] = sizeof(WIRE_TYPE_RAW),
 };
 
-/* What validated bytes end with ends where they do: the last list of a message needs no second look for its
- * end. */
+/* Takes the last list of a validated message. It ends at the end of the bytes, so its items need not be walked. */
 static enum status take_last_list(struct wire_cursor *in, const struct message_field *field,
 				  struct wire_list *at)
 {
@@ -344,7 +343,7 @@ static enum status take_last_list(struct wire_cursor *in, const struct message_f
 	return (double)count > field->max ? STATUS_RANGE : STATUS_OK;
 }
 
-/* Takes a field beside the message first: a refused one leaves its fallback behind. */
+/* Takes a field into a copy first, so that a refused field leaves its fallback in the message. */
 static enum status take_beside(struct wire_cursor *in, bool last, const struct message_field *field,
 			       uint8_t *at)
 {
@@ -360,7 +359,7 @@ static enum status take_beside(struct wire_cursor *in, bool last, const struct m
 
 enum { ALLOWED_BYTES = 80 };
 
-/* What a field may hold, for who has sent something else. */
+/* The allowed values of a field, for an error text. */
 static void allowed_of(const struct message_field *field, char text[ALLOWED_BYTES])
 {
 	static const char *const FORMATS[] = {
@@ -399,7 +398,7 @@ static enum status unpack_field(struct wire_cursor *in, bool last,
 	uint8_t *at = (uint8_t *)message + field->offset;
 	const struct wire_cursor before = *in;
 	char allowed[ALLOWED_BYTES];
-	/* Most are numbers, and a refused number is not touched. */
+	/* Most fields are numbers, and a refused number is not written. */
 	enum status status = field->kind == WIRE_KIND_UINT
 				     ? take_uint(in, field->max, (uint64_t *)(void *)at)
 				     : take_beside(in, last, field, at);
@@ -464,7 +463,9 @@ static enum status unpack_items(struct wire_cursor *items, uint32_t count, bool 
 	const struct message_info *info = typed ? message_info((uint32_t)type) : NULL;
 	message_init(message, info != NULL ? info->type : MESSAGE_NONE);
 	if (!typed)
-		return reason_set(why, STATUS_MALFORMED, 0, "frame", "not [type, …]");
+		return reason_set(
+			why, STATUS_MALFORMED, 0, "frame",
+			"the content is not an array [type, …] with a type from 0 to 127");
 	if (info == NULL)
 		return reason_set(why, STATUS_UNKNOWN_MESSAGE, -1, "type",
 				  "message %d is not known", (int)type);
@@ -485,7 +486,9 @@ enum status message_unpack(const uint8_t *content, uint32_t bytes, struct messag
 	struct wire_list list;
 	if (wire_take_list(&in, &list) != STATUS_OK) {
 		message_init(message, MESSAGE_NONE);
-		return reason_set(why, STATUS_MALFORMED, 0, "frame", "not [type, …]");
+		return reason_set(
+			why, STATUS_MALFORMED, 0, "frame",
+			"the content is not an array [type, …] with a type from 0 to 127");
 	}
 	struct wire_cursor items = wire_cursor_list(&list);
 	return unpack_items(&items, list.count, false, message, why);
@@ -498,7 +501,7 @@ enum status message_read(const uint8_t *content, uint32_t bytes,
 	enum status status = validate_content(content, bytes, limits, why);
 	if (status != STATUS_OK) {
 		struct reason inner;
-		/* Whose answer it is, and of which field, as far as it can be read. */
+		/* Reads the request's ref and the faulty field, if possible. */
 		if (message_unpack(content, bytes, message, &inner) == status && why != NULL &&
 		    message->type != MESSAGE_NONE)
 			*why = inner;

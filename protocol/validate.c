@@ -2,8 +2,7 @@
  *
  * The state is a stack of open containers, each with the values still missing in it (a map of n
  * pairs misses 2n; an even remainder means that a key comes next). Invariants at each token:
- *   1. the sum of all that is missing ≤ bytes left, so a lie about a count is found where it is
- * told;
+ *   1. the sum of all missing values ≤ bytes left, so a count that is too large is found at its header;
  *   2. open containers ≤ depth ≤ WIRE_DEPTH_MAX, so the stack is a small array.
  */
 #include "protocol/validate.h"
@@ -95,7 +94,7 @@ static enum status check_text(const struct validation *walk, const struct wire_t
 	return STATUS_OK;
 }
 
-/* Opens a container and holds its claim against what is there. */
+/* Opens a container and compares its count with the bytes left and the limits. */
 static enum status check_count(struct validation *walk, const struct wire_token *token,
 			       uint64_t bytes_left, const char **fault)
 {
@@ -153,7 +152,7 @@ static inline void close_full(struct validation *walk)
 		walk->depth--;
 }
 
-/* Most of what comes is numbers in arrays: those that can break no rule are passed all at once. */
+/* Most values are numbers in arrays: those that are always valid are passed in one call. */
 static void pass_plain(struct validation *walk, struct wire_cursor *cursor)
 {
 	if (walk->depth == 0 || walk->open[walk->depth - 1].map)
@@ -203,6 +202,8 @@ enum status validate_content(const uint8_t *content, uint32_t bytes,
 	if (wire_next(&cursor, &token) != STATUS_OK || token.type != WIRE_TOKEN_ARRAY ||
 	    wire_next(&cursor, &token) != STATUS_OK || token.type != WIRE_TOKEN_INTEGER ||
 	    token.integer < 0 || token.integer > 127)
-		return reason_set(why, STATUS_MALFORMED, 0, "frame", "not [type, …]");
+		return reason_set(
+			why, STATUS_MALFORMED, 0, "frame",
+			"the content is not an array [type, …] with a type from 0 to 127");
 	return STATUS_OK;
 }

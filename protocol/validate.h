@@ -1,11 +1,9 @@
-/* validate.h: may these bytes be looked at? The first thing done with a frame's content, over all
- * of it.
+/* validate.h: the check of a frame's whole content, before anything else reads it.
  *
- * One pass without recursion: what every count claims is held against the bytes that are left,
- * levels and elements against the limits, numbers against ±2^53 and finiteness, texts against
- * UTF-8, keys of maps must be texts, ext types do not exist. Nothing is allocated; the time is
- * linear in the bytes. What passes is one array whose first item is an integer 0…127, and nothing
- * after it.
+ * One pass without recursion: every count is compared with the bytes left, levels and elements with the
+ * limits. Integers must be within ±2^53, floats finite, texts UTF-8, keys of maps texts; ext types are
+ * refused. Nothing is allocated; the time is linear in the bytes. Valid content is one array whose first
+ * item is an integer 0…127, with nothing after the array.
  */
 #ifndef CAIRN_PROTOCOL_VALIDATE_H
 #define CAIRN_PROTOCOL_VALIDATE_H
@@ -18,12 +16,12 @@ struct validate_limits {
 	uint32_t text;	   /* bytes of one str */
 };
 
-extern const struct validate_limits VALIDATE_UP;   /* what a server demands of clients */
-extern const struct validate_limits VALIDATE_DOWN; /* what a client demands of servers */
+extern const struct validate_limits VALIDATE_UP;   /* for frames of clients */
+extern const struct validate_limits VALIDATE_DOWN; /* for frames of servers */
 
 /* STATUS_OK, or MALFORMED, TOO_DEEP, TOO_LARGE (a text, or all elements), NOT_FINITE, RANGE (an integer
- * beyond 2^53), with the byte's offset as the reason's index and what is wrong as its text (`why` may be
- * NULL). The frame's end is known whatever stands in it, so none of them ends a connection. */
+ * beyond 2^53), with the byte's offset as the reason's index and the fault as its text (`why` may be NULL).
+ * The frame's end is known for any content, so none of these errors ends a connection. */
 MUST_CHECK enum status validate_content(const uint8_t *content, uint32_t bytes,
 					const struct validate_limits *limits, struct reason *why);
 

@@ -1,5 +1,6 @@
 /* varint.h: unsigned integers of 7 bits a byte, low ones first; the top bit says that more follow.
- * Signed ones are folded first (zigzag: 0, −1, 1, −2, … become 0, 1, 2, 3, …), so small means short.
+ * Signed integers are mapped to unsigned ones first (zigzag: 0, −1, 1, −2, … become 0, 1, 2, 3, …), so that
+ * small magnitudes are short.
  */
 #ifndef CAIRN_PROTOCOL_VARINT_H
 #define CAIRN_PROTOCOL_VARINT_H
@@ -27,7 +28,7 @@ static inline uint8_t *varint_put(uint8_t *at, uint64_t value)
 	return at;
 }
 
-/* The end of the varint; NULL when it is cut short or longer than `bytes_max` ≤ VARINT_LONG_MAX. */
+/* The end of the varint; NULL if it is truncated or longer than `bytes_max` ≤ VARINT_LONG_MAX. */
 static inline const uint8_t *varint_get_long(const uint8_t *at, const uint8_t *end,
 					     uint32_t bytes_max, uint64_t *value)
 {
@@ -42,7 +43,7 @@ static inline const uint8_t *varint_get_long(const uint8_t *at, const uint8_t *e
 	return NULL;
 }
 
-/* The same for 32 bits; NULL also beyond them. */
+/* The same for 32 bits; NULL also for a larger number. */
 static inline const uint8_t *varint_get(const uint8_t *at, const uint8_t *end, uint32_t *value)
 {
 	uint64_t sum = 0;
@@ -51,7 +52,7 @@ static inline const uint8_t *varint_get(const uint8_t *at, const uint8_t *end, u
 	return sum <= UINT32_MAX ? at : NULL;
 }
 
-/* The next of ascending ids: `before`, plus a gap, plus 1. NULL also where it passes 32 bits. */
+/* The next of ascending ids: `before`, plus a gap, plus 1. NULL also if it exceeds 32 bits. */
 static inline const uint8_t *varint_get_id(const uint8_t *at, const uint8_t *end, uint32_t before,
 					   uint32_t *id)
 {
