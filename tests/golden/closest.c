@@ -1,5 +1,6 @@
-/* closest.c: GJK, V-Clip, separating axes, EPA and conservative advancement on hulls in poses apart,
- * overlapping, a hair apart and aligned: every number they answer with, and every feature on the way. */
+/* closest.c: hashes of GJK, V-Clip, separating axes, EPA and conservative advancement on hulls that
+ * are apart, overlapping, almost touching or aligned: of every number of the results, and of every
+ * feature on the way. */
 #include "tests/golden/closest.h"
 
 #include "server/base/hash.h"
@@ -52,7 +53,7 @@ static struct gjk_core core_of(const struct shape *shape)
 				  0 };
 }
 
-static void ask_depth(struct closest *self, const struct gjk_core *a, const struct gjk_core *b,
+static void add_depth(struct closest *self, const struct gjk_core *a, const struct gjk_core *b,
 		      const struct placing *at, const struct gjk_simplex *touching)
 {
 	struct sums *sums = &self->sums[BY_EPA];
@@ -67,7 +68,7 @@ static void ask_depth(struct closest *self, const struct gjk_core *a, const stru
 	hasher_u32(&sums->ways, r.iterations);
 }
 
-static void ask_gjk(struct closest *self, const struct gjk_core *a, const struct gjk_core *b,
+static void add_gjk(struct closest *self, const struct gjk_core *a, const struct gjk_core *b,
 		    const struct placing *at, bool warm)
 {
 	struct sums *sums = &self->sums[BY_GJK];
@@ -82,10 +83,10 @@ static void ask_gjk(struct closest *self, const struct gjk_core *a, const struct
 	add_simplex(sums, &r.simplex);
 	hasher_u32(&sums->ways, r.iterations << 1 | r.handed_over);
 	if (r.touching)
-		ask_depth(self, a, b, at, &r.simplex);
+		add_depth(self, a, b, at, &r.simplex);
 }
 
-static void ask_vclip(struct closest *self, const struct hull *a, const struct hull *b,
+static void add_vclip(struct closest *self, const struct hull *a, const struct hull *b,
 		      const struct placing *at, bool warm)
 {
 	struct sums *sums = &self->sums[BY_VCLIP];
@@ -102,7 +103,7 @@ static void ask_vclip(struct closest *self, const struct hull *a, const struct h
 	hasher_u32(&sums->ways, r.steps << 1 | r.handed_over);
 }
 
-static void ask_sat(struct closest *self, const struct hull *a, const struct hull *b,
+static void add_sat(struct closest *self, const struct hull *a, const struct hull *b,
 		    const struct placing *at, double enough)
 {
 	struct sums *sums = &self->sums[BY_SAT];
@@ -114,7 +115,7 @@ static void ask_sat(struct closest *self, const struct hull *a, const struct hul
 	hasher_u32(&sums->ways, (uint32_t)r.axis.feature_a << 16 | r.axis.feature_b);
 }
 
-/* Anywhere, brought to a small gap, or on a grid in parallel. */
+/* A random pose, a pose with a small gap, or an aligned pose on a grid. */
 static pose draw_pose(struct closest *self, const struct shape *a, const struct shape *b,
 		      uint32_t k)
 {
@@ -138,7 +139,7 @@ static pose draw_pose(struct closest *self, const struct shape *a, const struct 
 	return at;
 }
 
-static void ask_advance(struct closest *self)
+static void add_advance(struct closest *self)
 {
 	struct sums *sums = &self->sums[BY_ADVANCE];
 	const struct advance_options options = { 1e-6, 100 };
@@ -197,13 +198,13 @@ void golden_closest(golden_line *line)
 		struct placing there = { mat3_from_quat(at.rotation), at.position };
 		struct gjk_core core_a = core_of(a), core_b = core_of(b);
 		for (int warm = 0; warm < 2; warm++) {
-			ask_gjk(&self, &core_a, &core_b, &there, warm);
-			ask_vclip(&self, a->hull, b->hull, &there, warm);
-			ask_sat(&self, a->hull, b->hull, &there, warm ? 0 : SCALAR_MAX);
+			add_gjk(&self, &core_a, &core_b, &there, warm);
+			add_vclip(&self, a->hull, b->hull, &there, warm);
+			add_sat(&self, a->hull, b->hull, &there, warm ? 0 : SCALAR_MAX);
 		}
 	}
 	for (uint32_t k = 0; k < MOTIONS; k++)
-		ask_advance(&self);
+		add_advance(&self);
 	for (uint32_t m = 0; m < METHODS; m++)
 		line(NAMES[m], m == BY_ADVANCE ? MOTIONS : POSES,
 		     hasher_digest(&self.sums[m].values), hasher_digest(&self.sums[m].ways));

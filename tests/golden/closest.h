@@ -4,7 +4,7 @@
 
 #include "tests/golden/solvers.h"
 
-/* Of each algorithm: a hash of its numbers, and one of how it came to them (features, rounds). */
+/* For each algorithm a hash of its results, and a hash of how it found them (features, rounds). */
 void golden_closest(golden_line *line);
 
 #endif

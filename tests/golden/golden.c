@@ -1,18 +1,17 @@
-/* golden: runs every scene and compares its hashes with the lists; the same bits on every compiler,
- * optimisation, processor, number of workers, with a save and load on the way.
+/* golden: runs every scene and compares its hashes with the lists. Bits must be equal for every
+ * compiler, optimisation, processor and number of workers, and with a save and load in between.
  *
  *   golden [--workers N] [--print motion|state|answers] [FOLDER]
  *
  * FOLDER is tests/golden below $CAIRN_SRCDIR unless given. Its lists, 16 hex digits a hash:
  *
- *   motion.txt    core N, METHOD N, …; SCENE TICK TICK_HASH    what bodies do
- *   state.txt     SCENE TICK STATE_HASH                   what stands in the tables
+ *   motion.txt    core N, METHOD N, …; SCENE TICK TICK_HASH    motion of bodies
+ *   state.txt     SCENE TICK STATE_HASH                   contents of the tables
  *   answers.txt   PROBLEM COUNT VALUES WAYS               of solvers, distances, shapes, overlaps
  *
- * --print writes such a list of this build instead of TAP. Each scene runs plainly; with workers;
- * and saved and loaded at a tick of its own, with all caches made anew at another; and so that
- * every kind of broad phase has had it, two of them interrupted.
- */
+ * --print writes such a list of this build instead of TAP. Each scene runs four times: plainly;
+ * with several workers; saved and loaded at one tick, with all caches rebuilt at another; and with
+ * every kind of broad phase in turn, two of them interrupted. */
 #include "server/base/rng.h"
 #include "server/io/parallel_pool.h"
 #include "tests/golden/closest.h"
@@ -110,13 +109,13 @@ static void compare(const struct scene *scene, const char *way, const struct wor
 	compare_line(scene->name, way, &(struct line){ STATE, "", tick, { test_hash(world), 0 } });
 }
 
-/* Problems, or poses, take the place of ticks. */
+/* The count of problems, or of poses, takes the place of the tick. */
 static void compare_solver(const char *name, uint32_t count, uint64_t values, uint64_t ways)
 {
 	compare_line(name, "solved", &(struct line){ ANSWERS, "", count, { values, ways } });
 }
 
-/* Trades the world for one loaded from its image. */
+/* Replaces the world by one loaded from its image. */
 static struct world *reload(struct world *world)
 {
 	struct bytes image = test_save(world);

@@ -1,5 +1,5 @@
-/* no_order.c: stands in for AMD where its library is not: rows as they come. Nothing golden orders.
- */
+/* no_order.c: replaces AMD if its library is missing: rows in the given order. No golden hash
+ * depends on an elimination order. */
 #include "server/engine/linalg/order_amd.h"
 
 size_t order_amd_words(uint32_t count, uint32_t entries)

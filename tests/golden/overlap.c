@@ -1,5 +1,5 @@
-/* overlap.c: regions, Minkowski sums, free regions, and first touches of meshes by both ways: every number
- * they answer with. */
+/* overlap.c: hashes of regions, Minkowski sums, free regions, and first touches of meshes by both
+ * methods: of every number of the results. */
 #include "tests/golden/overlap.h"
 
 #include "server/base/hash.h"

@@ -4,7 +4,7 @@
 
 #include "tests/golden/solvers.h"
 
-/* Of each: a hash of its numbers, and one of how many things it found. */
+/* For each: a hash of its numbers, and a hash of the counts it found. */
 void golden_overlap(golden_line *line);
 
 #endif

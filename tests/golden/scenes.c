@@ -17,7 +17,7 @@ static vec3 random_vector(struct rng *rng, double x, double y, double z)
 	return v;
 }
 
-/* One SPAWN, of everyday kind; `spin` for what should tumble. */
+/* One SPAWN with usual values; `spin`: an angular velocity for bodies that should tumble. */
 static body_id spawn_at(struct world *world, enum test_shape shape, vec3 position, vec3 velocity,
 			vec3 spin)
 {
@@ -28,7 +28,7 @@ static body_id spawn_at(struct world *world, enum test_shape shape, vec3 positio
 	return test_do(world, &spawn);
 }
 
-/* A command sent ahead of its tick. */
+/* A command sent for a later tick. */
 static void send_at(struct world *world, struct command *command, uint64_t at)
 {
 	struct batch batch = {
@@ -47,7 +47,7 @@ static void send_two_fall(struct world *world, uint64_t tick)
 	if (tick == 0) {
 		spawn_at(world, TEST_SPHERE, vec3_make(-2, 10, 0), vec3_make(1, 0, 0.5),
 			 vec3_zero());
-		/* Three different moments: it tumbles. */
+		/* Three different moments of inertia, so it tumbles. */
 		struct attachment items[2] = {
 			{ test_use(world, TEST_BOX), { 0.7, 0, 0 }, { 1, 0, 0, 0 } },
 			{ test_use(world, TEST_CAPSULE), { -0.4, 0.1, 0.3 }, { 1, 1, 0, 0 } }
@@ -213,8 +213,9 @@ static joint_id join_at(struct world *world, uint8_t type, int64_t a, int64_t b,
 	return test_do(world, &create);
 }
 
-/* What a joint of the type has: motors of speed and place, waves, a table, limits, springs, friction. */
-static void tell_axes(struct world *world, uint8_t type, joint_id id)
+/* Everything a joint of the type may have: motors of speed and position, waves, a table, limits,
+ * springs, friction. */
+static void set_axes(struct world *world, uint8_t type, joint_id id)
 {
 	static const uint8_t axes[JOINT_TYPES_END] = {
 		[JOINT_SPHERICAL] = 4,	 [JOINT_REVOLUTE] = 3,	[JOINT_PRISMATIC] = 0,
@@ -267,8 +268,9 @@ static void send_joints(struct world *world, uint64_t tick)
 			spawn_at(world, TEST_BOX, vec3_make(x, 3.5, 0), vec3_zero(), vec3_zero());
 		body_id lower = spawn_at(world, TEST_CAPSULE, vec3_make(x + 0.2, 1.6, 0.1),
 					 vec3_make(0.3, 0, -0.2), vec3_zero());
-		/* The weight of both is some 15 kN; the last of them give way when they meet the ground. */
-		tell_axes(world, type, join_at(world, type, 0, upper, vec3_make(x, 4, 0), 0));
+		/* Both bodies weigh some 15 kN; the last joints break when the bodies hit the
+		 * ground. */
+		set_axes(world, type, join_at(world, type, 0, upper, vec3_make(x, 4, 0), 0));
 		join_at(world, JOINT_SPHERICAL, upper, lower, vec3_make(x, 2.8, 0),
 			2e4 + 1e3 * type);
 	}

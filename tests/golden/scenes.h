@@ -1,5 +1,5 @@
-/* scenes.h: the runs whose hashes are kept. A scene is made of commands alone, so that a recording of it
- * is a recording like any other. */
+/* scenes.h: the scenes whose hashes are in the lists. A scene consists of commands only, so it can
+ * be recorded as any world. */
 #ifndef CAIRN_TESTS_GOLDEN_SCENES_H
 #define CAIRN_TESTS_GOLDEN_SCENES_H
 
@@ -11,7 +11,7 @@ struct scene {
 	bool planar;
 	uint32_t ticks;	   /* in all */
 	uint32_t interval; /* between hashes */
-	/* Sends what belongs to the boundary before tick `tick` + 1. */
+	/* Sends the commands of the boundary before tick `tick` + 1. */
 	void (*send)(struct world *world, uint64_t tick);
 };
 

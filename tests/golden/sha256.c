@@ -1,4 +1,4 @@
-/* sha256.c: hash_sha256 for the cross build of the golden runs, which has no OpenSSL: FIPS 180-4, plainly.
+/* sha256.c: hash_sha256 (FIPS 180-4) for the cross build of the golden runs, which has no OpenSSL.
  * Scenes name their shapes with it, and names are part of the state hash. */
 #include <string.h>
 

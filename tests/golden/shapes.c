@@ -1,5 +1,6 @@
-/* shapes.c: convex parts and distance fields of a few solids, as two hashes a family: of what came out, and
- * of how (counts, refusals, iterations). Any change of an order or of a rounding shows. */
+/* shapes.c: convex parts and distance fields of a few solids, as two hashes a family: of the
+ * results, and of how they were found (counts, refusals, iterations). Any change of an order or of
+ * a rounding changes a hash. */
 #include "tests/golden/shapes.h"
 
 #include "server/base/hash.h"

@@ -1,5 +1,5 @@
-/* solvers.c: what the exact solvers answer, as two hashes a family: of the solutions, and of how
- * they were found (status, pivots, rounds). Any change of an order or of a rounding shows. */
+/* solvers.c: results of the exact solvers, as two hashes a family: of the solutions, and of how
+ * they were found (status, pivots, rounds). Any change of an order or of a rounding changes a hash. */
 #include "tests/golden/solvers.h"
 
 #include "server/base/hash.h"
@@ -136,7 +136,7 @@ static void quadratic(struct golden *self, golden_line *line)
 	end(self, line, "solver-qp", 300);
 }
 
-/* One wall or tower, bodies as they come: AMD's order is not ours to promise. */
+/* One wall or tower with its bodies in the given order, because the order of AMD is not guaranteed. */
 static void sparse_one(struct golden *self, struct gen_scene *scene, struct rng *rng)
 {
 	struct gen_sparse gen = gen_scene_sparse(scene, 1);

@@ -1,5 +1,6 @@
-"""An assertion is a comment that is checked. Arguments, results and both sides of a decision are asserted at least four
-times in ten functions of the engine. ASSERT is always on; VALIDATE is for what costs more than the work it guards."""
+"""An assertion is a comment that the program checks. The engine asserts arguments, results and both
+sides of a decision, at least four times in ten functions. ASSERT is always on; VALIDATE is for
+checks that cost more than the work they guard."""
 import re
 
 TITLE = "the engine asserts at least four facts in ten functions"

@@ -1,16 +1,17 @@
-"""A test that checks nothing cannot fail. In C each START_TEST, in Python each test function and in JavaScript each test
-must hold a check itself or call a function of the tests that does; a loop test must have a loop, and no loop of a test
-may end where it begins."""
+"""A test that checks nothing cannot fail. Each START_TEST in C, each test function in Python and
+each test in JavaScript must contain a check or call a function of the tests that contains one; a
+loop test must have a range that is not empty, and so must every loop with constant bounds in a
+test."""
 import ast
 import re
 
-TITLE = "every test checks something, and its loops go round"
+TITLE = "every test checks something, and its loops have a round"
 
 C_TEST = re.compile(r"^tests/(unit|sim|property)/.*\.c$")
 PYTHON_TEST = re.compile(r"^(tests|clients)/.*/test_\w+\.py$")
 PYTHON_HELP = re.compile(r"^(tests/system/support|clients/python/tests/conftest)\.py$")
 JS_TEST = re.compile(r"^clients/.*\.test\.m?js$")
-# Ends a test or the program where something does not hold.
+# Ends the test or the program if a condition does not hold.
 C_CHECK = re.compile(r"\b(ck_assert\w*|ck_abort\w*|ASSERT|abort|fail)\s*\(")
 NAME = re.compile(r"\b[a-z_]\w*")
 FUNCTION = re.compile(r"^[A-Za-z_][^\n;{}]*?\b(\w+)\([^;{}]*?\)\s*\n\{\n(.*?)^\}", re.M | re.S)
@@ -20,7 +21,8 @@ EMPTY_FOR = re.compile(r"\bfor \([^;()]*?\b(\w+) = (\d+); \1 < (\d+);")
 
 
 def closure(functions, good=frozenset()):
-    """`good` and the names of functions that check, by themselves or through what they call or hand on."""
+    """`good` and the names of functions that check, themselves or in a function that they call or
+    pass on."""
     names = {name: set(NAME.findall(body)) for name, body in functions}
     good = good | {name for name, body in functions if C_CHECK.search(body)}
     while more := {name for name in names if name not in good and names[name] & good}:
@@ -47,7 +49,7 @@ def check_c(tree):
                 yield f"{path}:{line_of(text, match.start())}: {match[1]} is run {match[3]} times from {match[2]}"
         for match in EMPTY_FOR.finditer(text):
             if int(match[3]) <= int(match[2]):
-                yield f"{path}:{line_of(text, match.start())}: a loop that ends where it begins"
+                yield f"{path}:{line_of(text, match.start())}: a loop without a round"
 
 
 def called(node):
@@ -56,7 +58,7 @@ def called(node):
 
 
 def python_checks(node):
-    """An assert, a raise, or a call that raises where something is not as it should be."""
+    """An assert, a raise, or a call that raises if a condition does not hold."""
     raising = {"raises", "refused", "fail", "run_check"}
     if any(isinstance(item, (ast.Assert, ast.Raise)) for item in ast.walk(node)) or called(node) & raising:
         return True
@@ -83,7 +85,7 @@ def check_python(tree):
 def check_js(tree):
     for path in filter(JS_TEST.match, tree.ending(".js", ".mjs")):
         text = tree.text(path)
-        # What begins in the first column, to the next thing that does.
+        # From a match in the first column to the next line that begins there.
         parts = re.split(r"^(?=[a-z/])", text, flags=re.M)
         helpers = {name for part in parts for name in re.findall(r"^(?:async )?(?:const|function\*?) (\w+)", part)
                    if "assert" in part}
@@ -110,7 +112,7 @@ SELF_TESTS = [
         C: "static void g(void)\n{\n\th();\n}\n\nSTART_TEST(a)\n{\n\tg();\n}\nEND_TEST\n",
         "tests/lib/h.c": "void h(void)\n{\n\tck_assert(1);\n}\n"}, None),
     ("a loop test without a round is seen", {C: "\ttcase_add_loop_test(x, a, 3, 3);\n"}, "run 3 times from 3"),
-    ("a loop without a round is seen", {C: "\tfor (int i = 0; i < 0; i++)\n"}, "ends where it begins"),
+    ("a loop without a round is seen", {C: "\tfor (int i = 0; i < 0; i++)\n"}, "a loop without a round"),
     ("a Python test without a check is seen", {"tests/system/test_a.py": "def test_a():\n    run()\n"},
      "test_a checks nothing"),
     ("a Python helper's assert is found", {

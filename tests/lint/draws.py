@@ -1,21 +1,21 @@
-"""C leaves the order of arguments, operands and initializers open, and gcc and clang differ in it. So an
-expression draws from a random number generator once at most; else the same seed gives different worlds,
-or a different simulation, under different compilers. Unit tests are free: they only lose that a seed
-names the same data everywhere.
-"""
+"""C does not define the order in which arguments, operands and initializers are evaluated, and gcc
+and clang differ in it. An expression may therefore draw from a random number generator once at
+most; otherwise the same seed gives different worlds, or a different simulation, under different
+compilers. Unit tests are exempt: there a seed only gives different data under different compilers."""
 import re
 
 TITLE = "no expression draws random numbers twice"
 
 DRAW = re.compile(r"\brng_(?!seeded|mix)\w+\s*\(")
-# A function that is given a generator, alone or first, draws from it.
+# A function whose only or first argument is a generator draws from it.
 GIVEN = re.compile(r"\b(?!rng_)[a-z_]\w*\(\s*&?(?:\w+->|\w+\.)?rng\b\s*[,)]")
-# These have an order, and what stands on their two sides may draw once each.
+# These operators define an order, so each side may draw once.
 SEQUENCED = re.compile(r"&&|\|\||\?|:")
 
 
 def declarators(statement):
-    """(place, text) of each: commas outside all brackets separate what has an order."""
+    """(place, text) of each declarator; commas outside all brackets separate them, and C orders
+    them."""
     depth, start = 0, 0
     for place, letter in enumerate(statement + ","):
         depth += (letter in "([{") - (letter in ")]}")
@@ -25,7 +25,7 @@ def declarators(statement):
 
 
 def past_condition(code, start, end):
-    """Behind the parentheses of an if, for or while that begins at `start`; else `start`."""
+    """The place after the parentheses of an if, for or while that begins at `start`; else `start`."""
     head = re.compile(r"\s*(?:else\s+)?(?:if|for|while|switch)\s*\(").match(code, start, end)
     if not head:
         return start
@@ -38,7 +38,7 @@ def past_condition(code, start, end):
 
 
 def statements(code):
-    """(line, text) of each; blocks end one as semicolons do, and so does a condition."""
+    """(line, text) of each statement; a block or a condition ends one as a semicolon does."""
     start = 0
     for match in re.finditer(r";|\)\s*\{|\belse\s*\{|\}\s*\n", code):
         cuts = [start, past_condition(code, start, match.start() + 1), match.start() + 1]

@@ -1,8 +1,7 @@
-"""Every header compiles alone, with every compiler at hand, with the flags of the build.
+"""Every header compiles alone, with every installed compiler and the flags of the build.
 
-Results are kept in BUILD/lint/headers.cache under a hash of everything that went in (compiler, flags,
-the header and all it includes), so that a second run only looks at what changed.
-"""
+Results are stored in BUILD/lint/headers.cache under a hash of all inputs (compiler, flags, the
+header and all that it includes), so that a second run compiles changed headers only."""
 import concurrent.futures
 import hashlib
 import json
@@ -19,7 +18,7 @@ STANDARD_FLAGS = "-std=c17 -Wall -Wextra"
 
 
 def flags(tree):
-    """The build's own warnings and language, never its sanitizers and coverage."""
+    """The warnings and language options of the build, without sanitizers and coverage."""
     ours = (tree.makefile_variable("CAIRN_CFLAGS") or STANDARD_FLAGS).split()
     kept = [flag for flag in ours if not flag.startswith(("-fsanitize", "-fno-sanitize", "--coverage"))]
     for library in LIBRARIES:
@@ -46,7 +45,7 @@ def key(tree, path, compiler, options):
 
 
 def compile_alone(path, compiler, options):
-    """The first error, or an empty string. A second inclusion must be harmless as well."""
+    """The first error, or an empty string. The header is included twice, which must be harmless."""
     twice = f'#include "{path}"\n#include "{path}"\n'
     run = subprocess.run([compiler, "-fsyntax-only", *options, "-x", "c", "-"], input=twice,
                          capture_output=True, text=True, check=False)

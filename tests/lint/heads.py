@@ -1,10 +1,10 @@
-"""The first thing in a C file is a comment that tells its story: what question it answers, in which order, what it
-guarantees. A .c file whose header tells it says so: "See x.h."."""
+"""A C file begins with a comment that tells which question the file answers, in which order, and
+what it guarantees. If the header of a .c file tells it, the .c file says so: "See x.h."."""
 TITLE = "every C file begins with its story, or names the header that tells it"
 
 
 def check(tree):
-    return [f"{path}:1: begins without a comment that tells what it is for" for path in tree.ending(".c", ".h")
+    return [f"{path}:1: begins without a comment that says what the file is for" for path in tree.ending(".c", ".h")
             if not tree.text(path).startswith("/*")]
 
 

@@ -1,15 +1,14 @@
-"""Who may include whom. The table below is the picture of docs/ARCHITECTURE.md as data.
+"""Which folder may include which: the picture of docs/ARCHITECTURE.md as data.
 
-A room is a folder; the longest matching prefix wins. `MAY` lists, for each room, the prefixes of what
-it may include from the project (its own room as well). `SYSTEM` says which rooms may use which
-headers from outside; headers that only compute or only declare are free for all.
-"""
+A room is a folder; the longest matching prefix applies. `MAY` lists, for each room, the prefixes of
+what it may include from the project (its own room as well). `SYSTEM` says which rooms may use which
+system and library headers; headers that only compute or only declare are allowed everywhere."""
 import re
 
 TITLE = "includes follow the layers and only the outer rooms touch the operating system"
 
 ENGINE = "server/engine/"
-# The engine's own vocabulary, below every room of it.
+# The vocabulary of the engine, below every room of it.
 COMMON = ["server/base/", ENGINE + "types.h", ENGINE + "tuning.h"]
 MATH = COMMON + [ENGINE + "math/"]
 LINALG = MATH + [ENGINE + "linalg/"]
@@ -26,7 +25,7 @@ PARTICLES = DYNAMICS + [ENGINE + "particles/"]
 METHODS = JOINTS + PARTICLES + [ENGINE + "methods/"]
 
 MANIFESTS = [ENGINE + "world/commands.def", ENGINE + "world/fields.def"]
-# What both sides speak of: the commands and events as values, without the world's code.
+# What protocol and server have in common: commands and events as values, without the world's code.
 VOCABULARY = MANIFESTS + [ENGINE + "world/command.h", ENGINE + "world/parameters.def", ENGINE + "types.h"]
 ROOM = ["server/base/", "protocol/", ENGINE + "engine.h"] + MANIFESTS
 # The daemon's rooms, each above those before it.
@@ -56,29 +55,30 @@ MAY = {
 }
 MAY["server/commands/"] += [ENGINE + "solids.h"]
 
-# Free for all: they declare, compute or copy.
+# Allowed everywhere: they declare, compute or copy.
 PURE = {"float.h", "inttypes.h", "limits.h", "stdalign.h", "stdarg.h", "stdbool.h", "stddef.h",
         "stdint.h", "stdlib.h", "string.h"}
-# stdio.h is for snprintf in most rooms; what else it has is refused by name below.
+# stdio.h is for snprintf in most rooms; its other functions are refused by name below.
 TEXT = {"stdio.h"}
 OUTER = ["server/io/", "server/store/", "server/web/", "server/main.c", "server/commands/",
          "protocol/scene/", "clients/", "tests/"]
 SYSTEM = {
     "math.h": [ENGINE + "math/", "tests/", "clients/", "protocol/scene/", "protocol/area.c", "protocol/complaint.c",
                 "protocol/query_wire.c", "server/sync/"],
-    # A cooked shape is shared by worlds on several threads: its reference count is the one atomic inside.
+    # A cooked shape is shared by worlds on several threads, so its reference count is atomic: the
+    # only atomic of the engine.
     "stdatomic.h": ["server/base/", "server/io/", "server/tick/", "server/host/",
                     ENGINE + "geometry/shape.c", "clients/", "tests/"],
     "xxhash.h": ["server/base/", "tests/"],
     "openssl/sha.h": ["server/base/", "server/io/", "tests/"],
     "openssl/evp.h": ["server/base/", "server/io/", "tests/"],
-    # Integers only: an elimination order, never a number of the simulation.
+    # Integers only: it computes an elimination order, never a number of the simulation.
     "suitesparse/amd.h": [ENGINE + "linalg/order_amd.c"],
     "msgpack.h": ["protocol/", "clients/", "tests/"],
     "zstd.h": ["server/store/", "clients/", "tests/"],
     "immintrin.h": [ENGINE + "methods/", "tests/"],
 }
-# These print the last words of a process, count its heap or are given a stream by the caller.
+# These print the last message of a process, count its heap, or get a stream from the caller.
 PRINTS = ["server/base/base.c", "server/base/json_text.c", "server/base/json_text.h"]
 REACHES_OUT = re.compile(
     r"\b((?:FILE|stdin|stdout|stderr)\b|(?:f?open|fdopen|freopen|tmpfile|fopen|fread|fwrite|fgets|fputs|fputc|puts|"
@@ -118,7 +118,7 @@ def check_calls(tree, path, findings):
         return
     for number, line in enumerate(tree.code(path).splitlines(), 1):
         found = REACHES_OUT.search(line)
-        # A member or a word of ours that happens to have the name is no call of the library.
+        # A member or an identifier of the project with the same name is not a call of the library.
         if found and not re.search(r"(->|\.|struct |\w_)\s*$", line[:found.start()]):
             findings.append(f"{path}:{number}: {found.group(1)!r} reaches the operating system")
 

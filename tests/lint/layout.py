@@ -1,10 +1,11 @@
-"""The layout of C is clang-format's, by .clang-format at the root: `make format` lays a file out, nobody by hand."""
+"""The layout of C files is that of clang-format with .clang-format at the root; `make format`
+applies it."""
 import os
 import re
 import shutil
 import subprocess
 
-TITLE = "C is laid out as clang-format lays it out (make format), and MUST_CHECK stands first in a declaration"
+TITLE = "C files have the layout of clang-format (make format), and MUST_CHECK stands first in a declaration"
 
 MUST_CHECK_LAST = re.compile(r"\bMUST_CHECK;")
 
@@ -19,7 +20,7 @@ def check(tree):
     for first in range(0, len(paths), FILES_AT_ONCE):
         told = subprocess.run(["clang-format", "--dry-run", "--ferror-limit=1", *paths[first:first + FILES_AT_ONCE]],
                               cwd=tree.source, capture_output=True, text=True).stderr
-        findings += [line.split(" warning:")[0].split(" error:")[0] + " not as clang-format lays it out"
+        findings += [line.split(" warning:")[0].split(" error:")[0] + " not laid out as by clang-format; run make format"
                      for line in told.splitlines() if "-Wclang-format-violations" in line]
     for path in paths:
         for match in MUST_CHECK_LAST.finditer(tree.code(path)):

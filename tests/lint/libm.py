@@ -1,20 +1,19 @@
-"""Nothing in the engine's archive asks for a function whose last bit is somebody else's choice.
+"""The engine's archive needs no function whose last bit depends on the C library.
 
-Undefined symbols of libengine.a must be defined by libengine.a or libbase.a, or stand in the short list
-below. The list has no name of libm but sqrt (exactly rounded by IEEE 754, and usually an instruction),
-amd_2 (SuiteSparse's elimination order: integers, behind linalg/order_amd), none
-of the heap (that is base/heap.h's) and none of the operating system.
-"""
+Every undefined symbol of libengine.a must be defined by libengine.a or libbase.a, or be in the
+short list below. The list has no name of libm but sqrt (exactly rounded by IEEE 754, and usually an
+instruction), amd_2 (SuiteSparse's elimination order: integers, behind linalg/order_amd), none of
+the heap (base/heap.h has those) and none of the operating system."""
 import os
 import re
 import subprocess
 import tempfile
 
-TITLE = "the engine's archive asks for nothing but memory moves, sqrt and base"
+TITLE = "the engine's archive needs nothing but memory moves, sqrt and base"
 
 ALLOWED = {"memcpy", "memmove", "memset", "memcmp", "strlen", "strcmp", "strncmp", "strchr", "snprintf",
            "vsnprintf", "amd_2", "sqrt", "sqrtf", "abort", "_GLOBAL_OFFSET_TABLE_"}
-# What compilers and their instruments add.
+# Symbols that compilers and sanitizers add.
 INSTRUMENTS = re.compile(r"^(__(asan|ubsan|tsan|msan|sanitizer|gcov|llvm|stack_chk|start_|stop_)|llvm_gcov"
                          r"|__(memcpy|memset|memmove|snprintf|vsnprintf)_chk$|__tls_get_addr$)")
 
@@ -28,12 +27,12 @@ def symbols(archive, kind):
 
 def judge(engine, others):
     defined = {name for archive in (engine, *others) for _, name in symbols(archive, "--defined-only")}
-    return [f"{member}: asks for {name}" for member, name in sorted(set(symbols(engine, "--undefined-only")))
+    return [f"{member}: needs {name}" for member, name in sorted(set(symbols(engine, "--undefined-only")))
             if name not in defined and name not in ALLOWED and not INSTRUMENTS.match(name)]
 
 
 def compile_fixture(tree):
-    """A fixture is one C file; it becomes an archive of its own."""
+    """A fixture is one C file, compiled to an archive of its own."""
     with tempfile.TemporaryDirectory(prefix="cairn-lint-") as folder:
         objects = []
         for path in tree.ending(".c"):
@@ -56,9 +55,9 @@ def check(tree):
 
 SELF_TESTS = [
     ("a sine from libm is seen", {
-        "server/a.c": "double sin(double);\ndouble f(double x) { return sin(x); }\n"}, "asks for sin"),
+        "server/a.c": "double sin(double);\ndouble f(double x) { return sin(x); }\n"}, "needs sin"),
     ("heap calls past base/heap.h are seen", {
-        "server/a.c": "void *malloc(unsigned long);\nvoid *f(void) { return malloc(3); }\n"}, "asks for malloc"),
+        "server/a.c": "void *malloc(unsigned long);\nvoid *f(void) { return malloc(3); }\n"}, "needs malloc"),
     ("memory moves and symbols of another member pass", {
         "server/a.c": "void *memcpy(void *, const void *, unsigned long);\nint g(void);\n"
                "int f(char *a, char *b) { memcpy(a, b, 9); return g(); }\n",

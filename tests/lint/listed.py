@@ -1,5 +1,6 @@
-"""Every source, header and manifest is named in a local.mk (or the top Makefile.am), so that it is built,
-rebuilt when it changes, and part of a release; every unit and Python test is run by `make check`."""
+"""Every source, header and manifest is named in a local.mk (or the top Makefile.am), so that it is
+built, rebuilt when it changes, and part of a release; and `make check` runs every unit and Python
+test."""
 import os
 import re
 

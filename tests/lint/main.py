@@ -1,13 +1,12 @@
-"""The lints: each is a module with
+"""The lints. Each is a module with
 
     TITLE             what holds when the lint passes, as a sentence
     check(tree)       a list of findings, "path:line: what is wrong" each
-    notes             (where there is one) what check(tree) has to say beside that, printed as comments
-    SELF_TESTS        a list of (what must be seen, {path: text}, part of the finding expected)
+    notes             (optional) further output of check(tree), printed as comments
+    SELF_TESTS        a list of (what must be found, {path: text}, part of the expected finding)
 
-Each self-test lays out a small tree that breaks the rule; a lint that does not see it has failed.
-Prints TAP; the exit code tells whether all is well.
-"""
+Each self-test writes a small tree that breaks the rule; a lint that does not find it has failed.
+Prints TAP; the exit code is 0 if all pass."""
 import importlib
 import os
 import shutil

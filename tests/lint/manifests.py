@@ -1,5 +1,4 @@
-"""Manifests (.def) say each thing once: within one manifest, entries of one kind have numbers and names
-of their own."""
+"""Within one manifest (.def), entries of one kind have different numbers and different names."""
 import re
 
 TITLE = "numbers and names in manifests are unique"
@@ -20,7 +19,7 @@ def check(tree):
             for what, value in (("number", number), ("name", name)):
                 first = seen.setdefault((scope, what, value), line)
                 if first != line:
-                    findings.append(f"{path}:{line}: {kind} {what} {value} stands already in line {first}")
+                    findings.append(f"{path}:{line}: {kind} {what} {value} is already used in line {first}")
     return findings
 
 

@@ -1,5 +1,5 @@
-"""The faults of tests/mutation: each has a name of its own and a reason, and its pattern is found in one place, so that
-`make mutants` does not stop at a line that somebody has moved."""
+"""Each fault of tests/mutation has a unique name and a reason, and its pattern is found in exactly
+one place, so that `make mutants` does not stop at a line that was moved."""
 import importlib.util
 import os
 
@@ -52,7 +52,7 @@ SELF_TESTS = [
     ("a pattern that is nowhere is seen", {LIST: entry(find="z"), "server/a.c": CODE}, "found 0 times"),
     ("a pattern that is there twice is seen", {LIST: entry(), "server/a.c": CODE * 2}, "found 2 times"),
     ("a place that is there twice is seen", {LIST: entry(after="f()"), "server/a.c": CODE * 2}, "after is found 2"),
-    ("a fault that changes nothing is seen", {LIST: entry(replace="x < y"), "server/a.c": "x < y"}, "stands there"),
+    ("a fault that changes nothing is seen", {LIST: entry(replace="x < y"), "server/a.c": "x < y"}, "equals the text found"),
     ("a fault without a reason is seen", {LIST: entry(why=None), "server/a.c": CODE}, "why is missing"),
     ("a name used twice is seen", {LIST: entry() * 2, "server/a.c": CODE}, "is there twice"),
     ("a file that is gone is seen", {LIST: entry()}, "there is no server/a.c"),

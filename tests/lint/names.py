@@ -1,9 +1,11 @@
-"""A name in a backtrace or a debugger must say which thing it is: one tag names one struct, union or enum of the programs,
-and a static function is named by verb and noun where another file has a static function of the same bare verb."""
+"""A name in a backtrace or a debugger must identify one thing: one tag names one struct, union or
+enum of the programs, and a static function is named by verb and noun if another file has a static
+function with the same bare verb."""
 import collections
 import re
 
-# A tag that a header declares without a body may have a body in each of several files: one opaque type, several kinds.
+# A tag that a header declares without a body may have a body in several files: one opaque type of
+# several kinds.
 OPAQUE = re.compile(r"^struct (\w+);", re.M)
 
 TITLE = "one tag is one struct, and no two static functions share a bare verb"

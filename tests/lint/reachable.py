@@ -1,15 +1,15 @@
-"""Every function of server/ is reached by a program, or stands in tests/lint/reachable.txt with the feature that will call it.
+"""Every function of server/ is reached by a program, or listed in tests/lint/reachable.txt with the
+feature that will call it.
 
-The build gives each function a section of its own, and `make lint` links the programs once more from all their
-objects with --gc-sections (Makefile.am, reachable/…). The maps of the linker say which sections fell out. A compiler may
-inline every call of a function and still emit it, so what fell out is reached all the same where a reached
-function of the same file names it. A line of the list is
+The build gives each function its own section, and `make lint` links the programs once more from all
+their objects with --gc-sections (Makefile.am, reachable/…). The maps of the linker list the dropped
+sections. A compiler may inline every call of a function and still emit it, so a dropped function
+counts as reached if a reached function of the same file names it. A line of the list is
 
-    PATH: WHAT CALLS IT                    all that is not reached in this file
+    PATH: WHAT CALLS IT                    all functions of this file that are not reached
     PATH NAME…: WHAT CALLS IT              these functions
 
-and goes when what it names is reached: the list holds nothing that needs no excuse.
-"""
+and must be removed once a program reaches what it names."""
 import os
 import re
 import subprocess
@@ -28,7 +28,7 @@ OBJECT = re.compile(r"(?:lib\w+_a-|\w+-)?([\w.]+)\.o$")
 ENTRY = re.compile(r"^(\S+\.c)((?: \w+)*): (\S.*)$")
 NAME = re.compile(r"\b[A-Za-z_]\w*")
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
-# What stands in front of a function and looks like one.
+# Words before a parenthesis that are not function names.
 ATTRIBUTE = re.compile(r"\b(__attribute__\s*\(\(.*?\)\)|PRINTF_LIKE\s*\([^()]*\))")
 notes = []
 
@@ -77,8 +77,9 @@ def functions(tree):
 
 
 def reached_of(known, outside, everything, kept):
-    """Kept; or emitted, but called by a reached function of the same file, so inlined there; or without a section and
-    named by a reached function of any file or a macro of its own, so inlined everywhere."""
+    """Functions that are kept; those emitted but called by a reached function of the same file, so
+    inlined there; and those without a section but named by a reached function of any file or by a
+    macro of their own file, so inlined everywhere."""
     reached = known.keys() & kept
     waiting = known.keys() - reached
     while True:

@@ -18,8 +18,8 @@ SIGNATURE = re.compile(r"([A-Za-z_]\w*)\s*\(")
 
 
 def c_functions(lines):
-    """(name, first line, last line, marked) of each function: a brace alone in the first column, to the
-    next closing one; its signature is the paragraph above the brace."""
+    """(name, first line, last line, marked) of each function: from a brace alone in the first
+    column to the next closing one; the signature is the paragraph above the brace."""
     start = None
     for number, line in enumerate(lines):
         if line.rstrip() == "{":
@@ -49,13 +49,13 @@ def check(tree):
         lines = text.splitlines()
         whole = any(MARKER.search(line) for line in lines[:10])
         if len(lines) > FILE_LINES_MAX and not whole:
-            findings.append(f"{path}:{len(lines)}: {len(lines)} lines, {FILE_LINES_MAX} is the wall")
+            findings.append(f"{path}:{len(lines)}: {len(lines)} lines, {FILE_LINES_MAX} is the limit")
         functions = c_functions(lines) if path.endswith((".c", ".h")) else \
             python_functions(text, lines) if path.endswith(".py") else ()
         for name, first, last, marked in functions:
             if last - first + 1 > FUNCTION_LINES_MAX and not marked and not whole:
                 findings.append(f"{path}:{first}: {name} has {last - first + 1} lines, "
-                                f"{FUNCTION_LINES_MAX} is the wall")
+                                f"{FUNCTION_LINES_MAX} is the limit")
     return findings
 
 

@@ -1,9 +1,10 @@
-"""A number of a result in a comment (`app A-01`, `ch4-5 K2`) leads to its row in docs/SOURCES.md, and the row to its files
-and tests. A hyphenated number without its document's short name must have exactly one row that names the file."""
+"""A number of a result in a comment (`app A-01`, `ch4-5 K2`) must have a row in docs/SOURCES.md,
+and the files and tests of the row must exist. A hyphenated number without the short name of its
+document must have exactly one row that names the file."""
 import os
 import re
 
-TITLE = "every source that a comment cites is in docs/SOURCES.md, and every row there leads somewhere"
+TITLE = "every source that a comment cites is in docs/SOURCES.md, and the files of every row exist"
 
 PAGE = "docs/SOURCES.md"
 ENGINE, TESTS = "server/engine/", "tests/unit/server/engine/"
@@ -17,7 +18,8 @@ BARE = re.compile(r"\b[A-Z]-\d{2}\b")
 
 
 def rows_of(tree):
-    """{(document, number): files and tests, from the root}, and findings of rows that lead nowhere."""
+    """{(document, number): files and tests, from the root}, and findings of rows whose files are
+    missing."""
     rows, findings = {}, []
     parts = SECTION.split(tree.text(PAGE))
     for document, text in zip(parts[1::2], parts[2::2]):

@@ -1,13 +1,13 @@
-"""What no file may carry: leftover markers, paths of somebody's machine, blanks at the end of a line,
+"""What no file may contain: leftover markers, paths of one machine, blanks at the end of a line,
 lines far over 100 columns in C, spaces where C indents with tabs."""
 import re
 
 TITLE = "no leftovers, machine paths, trailing blanks or over-long lines"
 
-# Spelled in parts, so that this file passes itself.
+# Split, so that this file passes its own check.
 LEFTOVER = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK|place" + r"holder|not implemen" + r"ted)\b")
 MACHINE = re.compile(r"(^|[\s\"'=(`])(/wo" + r"rk/|/ro" + r"ot/|/ho" + r"me/\w|/tm" + r"p/(wt|b|team)/|/Us" + r"ers/)")
-# The aim is 100; the grace is for a last word that would leave a line of its own.
+# The aim is 100; the rest avoids a line of one word.
 COLUMNS_MAX = 110
 TEXTS = (".c", ".h", ".def", ".py", ".md", ".mk", ".am", ".ac", ".yaml", ".yml", ".js", ".html", ".css",
          ".sh", ".txt")
@@ -28,7 +28,7 @@ def check_line(path, number, line):
     if line != line.rstrip() and not path.endswith(".md"):
         yield f"{where}: blanks at the end of the line"
     if path.endswith((".c", ".h")):
-        # The backslash that continues a macro may stand in the margin.
+        # The backslash that continues a macro may be beyond the limit.
         if len(line.expandtabs(8).rstrip("\\").rstrip()) > COLUMNS_MAX:
             yield f"{where}: far over 100 columns"
         if line.startswith("        "):

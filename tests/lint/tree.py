@@ -1,4 +1,4 @@
-"""What the lints look at: the project's own files, and the configured build beside them."""
+"""What the lints read: the files of the project, and the configured build."""
 import os
 import re
 import subprocess
@@ -10,7 +10,7 @@ COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.
 
 
 def blank(match):
-    """The same number of lines, nothing else; strings keep their quotes."""
+    """As many lines, otherwise empty; strings keep their quotes."""
     text = match.group(0)
     kept = "\n" * text.count("\n")
     return '""' if text.startswith('"') else "0" if text.startswith("'") else " " + kept
@@ -25,7 +25,7 @@ class Tree:
         self.paths = sorted(self._list())
 
     def _list(self):
-        """Tracked and new files where git knows them, else (an unpacked release) all there are."""
+        """Tracked and new files if git knows them, else (in an unpacked release) all files."""
         if not self.fixture and os.path.exists(os.path.join(self.source, ".git")):
             listing = subprocess.run(
                 ["git", "-c", "safe.directory=*", "-C", self.source, "ls-files", "-co",
@@ -53,7 +53,8 @@ class Tree:
         return self._texts[path]
 
     def code(self, path):
-        """The text of a C file without comments and the contents of strings; lines keep their place."""
+        """The text of a C file without comments and the contents of strings; line numbers stay the
+        same."""
         return COMMENT_OR_STRING.sub(blank, self.text(path))
 
     def makefile_variable(self, name):

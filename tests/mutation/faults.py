@@ -1,24 +1,23 @@
-"""The faults that tests are expected to notice: tests/mutation/faults/<room>.toml, one table each:
+"""The faults that the tests should notice: tests/mutation/faults/<room>.toml, one table each:
 
     [[fault]]
     name = "fork-into-another-world"        unique in the tree
     file = "server/session/handlers_world.c"
-    after = 'handle_fork('                  optional: occurs once; `find` is looked for in the lines after it
-    find = 'if (a < b)'                     any blanks stand for any blanks, so that a reformatted line is still found
+    after = 'handle_fork('                  optional: occurs once; `find` is searched in the lines after it
+    find = 'if (a < b)'                     blanks match any blanks, so that a reformatted line is still found
     replace = 'if (a <= b)'
     why = "A token for one world copies another."
     tests = ["tests/sim/test_tokens"]       optional: run first
-    equivalent = "..."                      optional: why nothing can notice it
+    equivalent = "..."                      optional: why no test can notice the fault
 
-A pattern names one place. One that is found nowhere, or twice, is a mistake of the list: the lint says so.
-"""
+A pattern that is found nowhere, or twice, is a mistake of the list; the lint reports it."""
 import hashlib
 import os
 import re
 import tomllib
 
 FOLDER = "tests/mutation/faults"
-# A pattern belongs to the function its `after` names, and no function is longer.
+# A pattern is in the function that `after` names, and no function is longer.
 AFTER_LINES_MAX = 90
 NEEDED = {"name", "file", "find", "replace", "why"}
 KNOWN = NEEDED | {"after", "tests", "equivalent"}
@@ -35,7 +34,7 @@ class Fault:
         if missing := NEEDED - entry.keys():
             raise Mistake(f"{self.name}: {', '.join(sorted(missing))} is missing")
         if unknown := entry.keys() - KNOWN:
-            raise Mistake(f"{self.name}: nobody reads {', '.join(sorted(unknown))}")
+            raise Mistake(f"{self.name}: unknown keys {', '.join(sorted(unknown))}")
         self.file = entry["file"]
         self.find = entry["find"]
         self.replace = entry["replace"]
@@ -45,7 +44,7 @@ class Fault:
         self.equivalent = entry.get("equivalent", "")
 
     def key(self):
-        """Changes when the fault does, so that an old result is not taken for a new one."""
+        """Changes with the fault, so that an old result is not used for a new fault."""
         parts = (self.file, self.after, self.find, self.replace, self.equivalent)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
@@ -64,7 +63,7 @@ class Fault:
         if not pattern:
             raise Mistake(f"{self.name}: {field} is empty")
         found = list(re.compile(pattern).finditer(text, begin, end))
-        # Further on in the same file there may be the like of it; `after` says which is meant.
+        # The same text may occur again further on; `after` decides which is meant.
         if len(found) == 1 or (found and field == "find" and self.after):
             return found[0].span()
         raise Mistake(f"{self.name}: {field} is found {len(found)} times in {self.file}, once is needed: {words!r}")
@@ -72,7 +71,7 @@ class Fault:
     def apply(self, text):
         begin, end = self.locate(text)
         if text[begin:end] == self.replace:
-            raise Mistake(f"{self.name}: replace is what stands there already")
+            raise Mistake(f"{self.name}: replace equals the text found")
         return text[:begin] + self.replace + text[end:]
 
 

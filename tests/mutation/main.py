@@ -1,13 +1,15 @@
-"""tests/mutation/run SRC BUILD [NAME…]: puts each fault of the list into a copy of the tree and sees which test notices.
+"""tests/mutation/run SRC BUILD [NAME…]: applies each fault of the list to a copy of the tree and
+reports which test notices it.
 
-Likely tests come first: those the fault names, the unit test of the same name, the room's. Then all others, shortest
-first, until one fails or the bound is reached; a test whose programs come out the same is not run. A failed test counts
-only if it passes without the fault. Golden hashes come last: they tell that something changed, not what.
+Likely tests run first: those the fault names, the unit test of the same name, those of the room.
+Then all others run, shortest first, until one fails or the time of the fault is over; a test whose
+programs do not change is not run. A failed test counts only if it passes without the fault. Golden
+hashes come last, because they show that something changed but not what.
 
-What is done is kept in BUILD/mutants/results.jsonl, so a run goes on where the last one ended. NAME (a part of it is
-enough) runs these again. Environment: MUTANT_JOBS (1; each has a copy of its own), MUTANT_REST_SECONDS (240; the bound
-of a fault, without its likely tests; 0: likely tests alone), MUTANT_MINUTES (0: until it is done), MUTANT_AGAIN=survived runs survivors again.
-"""
+Results are stored in BUILD/mutants/results.jsonl, so a run continues where the last one ended. NAME
+(a part of it is enough) runs these faults again. Environment: MUTANT_JOBS (1; each has its own
+copy), MUTANT_REST_SECONDS (240; the time of a fault, without its likely tests; 0: likely tests
+only), MUTANT_MINUTES (0: until all are done), MUTANT_AGAIN=survived runs survivors again."""
 import json
 import os
 import queue
@@ -20,7 +22,7 @@ import time
 import faults
 from scratch import GOLDEN, Scratch
 
-# Where the tests of a folder are that has few of its own.
+# Tests of a folder that has few of its own.
 ALSO = (
     (("server/session", "server/server.c"), "tests/sim/test_grants tests/sim/test_hostile tests/sim/test_tokens "
      "tests/sim/test_flow tests/sim/test_resume tests/sim/test_stepping tests/sim/test_snapshots tests/sim/test_contacts"),
@@ -40,13 +42,14 @@ ALSO = (
     (("clients/js",), "clients/js/check"),
     (("clients/web",), "clients/web/check"),
 )
-# Too long for a fault that is not its own.
+# Too long for faults of other rooms.
 SLOW = "clients/web/check"
 KILLED, GOLDEN_ONLY, SURVIVED, EQUIVALENT, BROKEN = "killed", "golden", "survived", "equivalent", "mistake"
 
 
 def likely_tests(fault, tests):
-    """The tests that were written for what the fault spoils: its own, then its neighbours'."""
+    """The tests written for the code that the fault changes: its own first, then those of its
+    neighbours."""
     stem = os.path.splitext(os.path.basename(fault.file))[0]
     room = os.path.join("tests/unit", os.path.dirname(fault.file)) + "/"
     near = [test for test in tests if test.startswith(room)]
@@ -57,8 +60,8 @@ def likely_tests(fault, tests):
     return own, [test for test in dict.fromkeys([*near, *also]) if test in tests and test not in own]
 
 
-class Book:
-    """What was found out, by fault; and how long each test takes, which orders the rest."""
+class Results:
+    """Stored results by fault, and the duration of each test, by which tests are ordered."""
 
     def __init__(self, folder):
         self.path = os.path.join(folder, "results.jsonl")
@@ -98,7 +101,8 @@ class Worker:
         self.unsound = set()
 
     def passes_clean(self, test, fault):
-        """Whether a test that failed passes without the fault: else it says nothing of it."""
+        """Whether a failed test passes without the fault; otherwise its failure says nothing about
+        the fault."""
         if test not in self.book.sound:
             self.scratch.mend(fault)
             self.scratch.make(self.scratch.needs(test), spoiled=False)
@@ -110,12 +114,13 @@ class Worker:
         return self.book.sound[test]
 
     def tried(self, tests, fault, seconds=float("inf"), together=3):
-        """Runs tests until one notices: (test, what it said), how many were run, whether all were."""
+        """Runs tests until one notices the fault: (test, its message), how many ran, whether all
+        did."""
         begin = time.monotonic()
         run = 0
         for place in range(0, len(tests), together):
             some = tests[place:place + together]
-            # A few at a time: most faults are noticed before the rest is linked.
+            # A few at a time, because most faults are noticed before the other tests are linked.
             if not self.scratch.make(sorted({need for test in some for need in self.scratch.needs(test)})):
                 return (None, "does not build"), run, True
             for test in some:
@@ -173,7 +178,7 @@ class Worker:
 
 
 def report(found, book):
-    """The score by room and in all, then what was not noticed, with what the fault does."""
+    """The score by room and in all, then the faults that were not noticed, with their effect."""
     done = [(fault, book.results[fault.name]) for fault in found if book.done(fault, ())]
     rooms = list(dict.fromkeys(fault.room for fault in found))
     print(f"\n{'room':12} faults    run killed golden survived equivalent mistakes   score  without golden")
@@ -195,7 +200,7 @@ def report(found, book):
 
 
 def rooms_in_turn(found):
-    """So that a run that is cut short says something of every room."""
+    """Takes faults of all rooms in turn, so that an interrupted run has results of every room."""
     places = {}
     for fault in found:
         places[fault.name] = sum(other.room == fault.room for other in found[:found.index(fault)])
@@ -214,7 +219,7 @@ def main(arguments):
     folder = os.path.join(build, "mutants")
     os.makedirs(folder, exist_ok=True)
     found = faults.load(source)
-    book = Book(folder)
+    book = Results(folder)
     waiting = queue.Queue()
     for fault in rooms_in_turn(found):
         if any(name in fault.name for name in names) if names else not book.done(fault, again):

@@ -1,4 +1,5 @@
-"""A copy of the tree that may be spoiled: brought up to date, spoiled in one place, built as far as a test needs, mended."""
+"""A copy of the tree for faults: updated, changed in one place, built as far as a test needs, and
+restored."""
 import hashlib
 import os
 import re
@@ -10,12 +11,12 @@ import time
 TEST_SECONDS = 150
 BUILD_SECONDS = 900
 GOLDEN = "tests/golden/run"
-# What a test that is no program of its own stands on.
+# What tests that are not programs depend on.
 DAEMON = ("cairnd", "cairn", "cairn-bot")
 
 
 def listed(source):
-    """Tracked and new files where git knows them, else all but builds."""
+    """Tracked and new files if git knows them, else all files but builds."""
     if os.path.exists(os.path.join(source, ".git")):
         found = subprocess.run(["git", "-c", "safe.directory=*", "-C", source, "ls-files", "-co", "--exclude-standard"],
                                capture_output=True, text=True, check=True).stdout.splitlines()
@@ -36,7 +37,8 @@ def read(path):
 
 
 class Scratch:
-    """The copy lies in `folder`, its build in `folder`/build, so that a compiler cache knows the paths again."""
+    """The copy is in `folder`, its build in `folder`/build; the paths stay the same, for the
+    compiler cache."""
 
     def __init__(self, source, folder, log):
         self.source = source
@@ -52,8 +54,8 @@ class Scratch:
 
     # ---- the copy --------------------------------------------------------------------------------
     def update(self, switches, whole):
-        """Makes the copy the source tree again and builds it, with all tests if it is to be `whole`. Only what changed is
-        written, so only that is built."""
+        """Makes the copy equal to the source tree and builds it; `whole`: with all tests. Only
+        changed files are written, so only they are built."""
         wanted = listed(self.source)
         record = os.path.join(self.tree, ".copied")
         before = set((read(record) or b"").decode().splitlines())
@@ -109,7 +111,7 @@ class Scratch:
         return found.stdout.strip()
 
     def make(self, targets, spoiled=True):
-        """A fault may leave a variable unused: a warning is none here."""
+        """A fault may leave a variable unused, so warnings are not errors here."""
         flags = [f"CAIRN_CFLAGS={self.flags}"] if spoiled else []
         return self._command(["make", "-s", "-k", *flags, *targets], self.build, BUILD_SECONDS) == 0
 
@@ -122,7 +124,8 @@ class Scratch:
         return [test]
 
     def fingerprint(self, test):
-        """Of all that the test runs: where it is the same as in the clean tree, the test cannot see the fault."""
+        """Hash of all files that the test runs: if it equals that of the clean tree, the test
+        cannot notice the fault."""
         digest = hashlib.sha256()
         for program in self.needs(test):
             digest.update(read(os.path.join(self.build, program)) or b"missing")
@@ -142,9 +145,9 @@ class Scratch:
         return [os.path.join(self.tree, test)]
 
     def run(self, test):
-        """(passed, what its first failed line said, seconds). Stops at the first failed line."""
+        """(passed, message of its first failed line, seconds). Stops at the first failed line."""
         begin = time.monotonic()
-        # In a file, not a pipe: what a test leaves behind must not keep us waiting.
+        # To a file, not a pipe: a process that a test left running must not block the reader.
         output = os.path.join(self.build, "mutant.out")
         with open(output, "wb") as out:
             process = subprocess.Popen(self.command(test), stdout=out, stderr=out, stdin=subprocess.DEVNULL,
@@ -162,11 +165,11 @@ class Scratch:
         said = said or self._failed_line(output)
         if not said and process.returncode != 0:
             last = (read(output) or b"").decode("utf-8", "replace").strip().splitlines()
-            said = f"exit code {process.returncode}: {last[-1] if last else 'says nothing'}"
+            said = f"exit code {process.returncode}: {last[-1] if last else 'no output'}"
         return not said, said, time.monotonic() - begin
 
     def _end(self, process):
-        """The test's own session of processes: what it started must not outlive it."""
+        """Ends the session of processes of the test, so that no process it started remains."""
         for what in (signal.SIGTERM, signal.SIGKILL):
             try:
                 os.killpg(process.pid, what)
@@ -179,6 +182,6 @@ class Scratch:
     def _failed_line(output):
         for line in (read(output) or b"").decode("utf-8", "replace").splitlines():
             if line.startswith("not ok "):
-                # Without the number and, of a unit test, the file and the case.
+                # Without the number and, for a unit test, the file and the case.
                 return re.sub(r"^not ok \d+ - (\S+\.c:\w+:)?", "", line)[:300]
         return ""

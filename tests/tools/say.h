@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Text of a table cell: a bar would end it. */
+/* Prints the text of a table cell; a bar is escaped, because it would end the cell. */
 static inline void say_cell(const char *text)
 {
 	for (; *text != '\0'; text++) {

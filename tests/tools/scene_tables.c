@@ -1,8 +1,9 @@
-/* scene_tables: copies docs/SCENES.md to standard output with its tables made anew from schema.def.
+/* scene_tables: copies docs/SCENES.md to standard output, with its tables generated from
+ * schema.def.
+ *
  *   scene_tables FILE
  *
- * A table stands below a line "<!-- table: NAME -->" and ends at the first empty line.
- */
+ * A table begins below a line "<!-- table: NAME -->" and ends at the first empty line. */
 #include "protocol/scene/schema.h"
 
 #include <stdio.h>
@@ -60,7 +61,7 @@ static void say_range(const struct schema_key *key)
 		printf(" %s", key->unit);
 }
 
-/* The index-th word of a list with bars. */
+/* Prints word number `index` of a list separated by bars. */
 static void say_word(const char *words, uint32_t index)
 {
 	for (; index > 0; index--)
@@ -74,7 +75,7 @@ static void say_default(const struct schema_key *key)
 		printf("needed");
 		return;
 	}
-	/* The doc says it where it is no single value. */
+	/* The documentation states a default that is not a single value. */
 	if (strstr(key->doc, "when not given") != NULL)
 		return;
 	switch (key->type) {

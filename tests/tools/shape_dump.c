@@ -1,4 +1,4 @@
-/* shape_dump: what the shapes' library makes of a mesh, as lines of numbers for drawing.
+/* shape_dump: parts, distance fields and hierarchies of a mesh, as lines of numbers for drawing.
  *
  *   shape_dump parts FILE CONCAVITY MODE     CONCAVITY: of the largest extent; MODE: cut or boxes
  *     part VOLUME / v X Y Z / t A B C        per part; corners count from 0 in each part
@@ -8,8 +8,7 @@
  *   shape_dump tree FILE KIND LEVEL          KIND: aabb, obb or ball
  *     box and 8 × X Y Z, or ball X Y Z R     nodes at that depth, and leaves above it
  *
- * FILE is found as mesh_read finds it, or is one of l, plus, ring, star, bumpy.
- */
+ * FILE is a file that mesh_read finds, or one of l, plus, ring, star, bumpy. */
 #include "server/engine/collision/hierarchy.h"
 #include "server/engine/geometry/decompose.h"
 #include "server/engine/geometry/distance_field.h"

@@ -68,7 +68,7 @@ START_TEST(a_reason_cuts_texts_that_are_too_long)
 }
 END_TEST
 
-START_TEST(nobody_has_to_ask_for_a_reason)
+START_TEST(a_reason_may_be_null)
 {
 	ck_assert_int_eq(reason_set(NULL, STATUS_LIMIT, -1, "x", "y"), STATUS_LIMIT);
 }
@@ -85,7 +85,7 @@ static Suite *make(void)
 	TCase *reason = tcase_create("reason");
 	tcase_add_test(reason, a_reason_carries_status_place_and_formatted_text);
 	tcase_add_test(reason, a_reason_cuts_texts_that_are_too_long);
-	tcase_add_test(reason, nobody_has_to_ask_for_a_reason);
+	tcase_add_test(reason, a_reason_may_be_null);
 	suite_add_tcase(suite, reason);
 	return suite;
 }

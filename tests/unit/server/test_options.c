@@ -26,7 +26,7 @@ static enum status parse(const char *const words[WORDS], const char *const envir
 
 #define PARSE(...) parse((const char *const[WORDS]){ __VA_ARGS__ }, NULL)
 
-START_TEST(without_words_the_defaults_hold)
+START_TEST(without_arguments_the_defaults_hold)
 {
 	ck_assert_int_eq(PARSE(NULL), STATUS_OK);
 	ck_assert_int_eq(options.command, OPTIONS_SERVE);
@@ -39,7 +39,7 @@ START_TEST(without_words_the_defaults_hold)
 }
 END_TEST
 
-START_TEST(each_kind_is_read_both_ways)
+START_TEST(each_kind_is_read_from_both_notations)
 {
 	ck_assert_int_eq(PARSE("--workers", "3", "--queue-bytes=128K", "--paused", "--log=debug",
 			       "--data", "/srv"),
@@ -57,7 +57,7 @@ START_TEST(each_kind_is_read_both_ways)
 }
 END_TEST
 
-START_TEST(the_line_wins_over_the_environment_and_that_over_the_default)
+START_TEST(the_command_line_overrides_the_environment_and_that_the_default)
 {
 	const char *const environment[] = { "CAIRN_STEP_WORKERS=2",
 					    "CAIRN_LISTEN=tcp:127.0.0.1:1,unix:b",
@@ -117,7 +117,7 @@ static const struct {
 	{ { "run", "a", "--listen=b", "--ticks=1" }, STATUS_MISSING, "option", "--listen" },
 };
 
-START_TEST(a_mistake_is_named)
+START_TEST(a_mistake_names_its_option)
 {
 	ck_assert_int_eq(
 		PARSE(BAD[_i].words[0], BAD[_i].words[1], BAD[_i].words[2], BAD[_i].words[3]),
@@ -128,7 +128,7 @@ START_TEST(a_mistake_is_named)
 }
 END_TEST
 
-START_TEST(too_many_of_a_list_are_refused)
+START_TEST(a_list_has_a_limit)
 {
 	const char *argv[2 * OPTION_LIST_MAX + 3] = { "cairnd" };
 	int argc = 1;
@@ -200,7 +200,7 @@ START_TEST(help_names_every_option_of_its_command_and_no_other)
 }
 END_TEST
 
-START_TEST(addresses_are_those_given_or_the_default)
+START_TEST(the_listeners_are_those_given_or_the_default)
 {
 	struct address addresses[OPTION_ADDRESSES_MAX];
 	char text[ADDRESS_TEXT_MAX];
@@ -219,7 +219,7 @@ START_TEST(addresses_are_those_given_or_the_default)
 }
 END_TEST
 
-START_TEST(strangers_are_listened_to_with_tokens_and_without_others_reading_along)
+START_TEST(a_public_address_needs_tokens_and_encryption)
 {
 	static const char *const DOORS[] = { "--listen", "--web", "--admin" };
 	for (size_t i = 0; i < COUNT_OF(DOORS); i++) {
@@ -246,17 +246,16 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("server/options");
 	TCase *parse_case = tcase_create("parse");
-	tcase_add_test(parse_case, without_words_the_defaults_hold);
-	tcase_add_test(parse_case, each_kind_is_read_both_ways);
-	tcase_add_test(parse_case, the_line_wins_over_the_environment_and_that_over_the_default);
-	tcase_add_loop_test(parse_case, a_mistake_is_named, 0, COUNT_OF(BAD));
-	tcase_add_test(parse_case, too_many_of_a_list_are_refused);
+	tcase_add_test(parse_case, without_arguments_the_defaults_hold);
+	tcase_add_test(parse_case, each_kind_is_read_from_both_notations);
+	tcase_add_test(parse_case, the_command_line_overrides_the_environment_and_that_the_default);
+	tcase_add_loop_test(parse_case, a_mistake_names_its_option, 0, COUNT_OF(BAD));
+	tcase_add_test(parse_case, a_list_has_a_limit);
 	tcase_add_test(parse_case, a_run_has_its_own_options);
 	tcase_add_test(parse_case, a_replay_has_its_own_options);
 	tcase_add_test(parse_case, help_names_every_option_of_its_command_and_no_other);
-	tcase_add_test(parse_case, addresses_are_those_given_or_the_default);
-	tcase_add_test(parse_case,
-		       strangers_are_listened_to_with_tokens_and_without_others_reading_along);
+	tcase_add_test(parse_case, the_listeners_are_those_given_or_the_default);
+	tcase_add_test(parse_case, a_public_address_needs_tokens_and_encryption);
 	suite_add_tcase(suite, parse_case);
 	return suite;
 }

@@ -8,7 +8,7 @@
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
 
-START_TEST(pushes_within_a_reservation_never_touch_the_heap)
+START_TEST(pushes_within_a_reservation_make_no_heap_call)
 {
 	struct rng rng = rng_seeded(check_seed());
 	struct arena arena;
@@ -91,7 +91,7 @@ START_TEST(an_arena_that_grew_becomes_one_block_when_it_is_empty)
 }
 END_TEST
 
-START_TEST(out_of_memory_is_answered_and_leaves_the_arena_usable)
+START_TEST(a_failed_allocation_is_reported_and_leaves_the_arena_usable)
 {
 	struct arena arena;
 	heap_fail_at(1);
@@ -109,7 +109,7 @@ START_TEST(out_of_memory_is_answered_and_leaves_the_arena_usable)
 }
 END_TEST
 
-START_TEST(typed_and_zeroed_pieces_are_what_they_say)
+START_TEST(typed_pieces_are_aligned_and_zeroed_pieces_are_zero)
 {
 	struct arena arena;
 	ck_assert_int_eq(arena_init(&arena, 0), STATUS_OK);
@@ -130,12 +130,12 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("arena");
 	TCase *all = tcase_create("arena");
-	tcase_add_test(all, pushes_within_a_reservation_never_touch_the_heap);
+	tcase_add_test(all, pushes_within_a_reservation_make_no_heap_call);
 	tcase_add_test(all, pieces_are_aligned_and_do_not_overlap);
 	tcase_add_test(all, rewinding_gives_the_same_memory_again);
 	tcase_add_test(all, an_arena_that_grew_becomes_one_block_when_it_is_empty);
-	tcase_add_test(all, out_of_memory_is_answered_and_leaves_the_arena_usable);
-	tcase_add_test(all, typed_and_zeroed_pieces_are_what_they_say);
+	tcase_add_test(all, a_failed_allocation_is_reported_and_leaves_the_arena_usable);
+	tcase_add_test(all, typed_pieces_are_aligned_and_zeroed_pieces_are_zero);
 	suite_add_tcase(suite, all);
 	return suite;
 }

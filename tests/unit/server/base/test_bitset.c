@@ -1,4 +1,4 @@
-/* The set against a plain array of flags. */
+/* The set, compared with a plain array of flags. */
 #include "server/base/bitset.h"
 
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
 
-enum { SIZE = 64 * 70 }; /* more than one word of the first summary */
+enum { SIZE = 64 * 70 }; /* more than one word of the first summary level */
 
-static void agree(const struct bitset *set, const bool *flags)
+static void expect_equal(const struct bitset *set, const bool *flags)
 {
 	uint32_t lowest = set->size, next = bitset_next(set, 0), count = 0;
 	for (uint32_t i = 0; i < set->size; i++) {
@@ -34,7 +34,8 @@ START_TEST(the_set_agrees_with_an_array_of_flags)
 	bool flags[SIZE] = { false };
 	bitset_init(&set);
 	ck_assert_int_eq(bitset_reserve(&set, SIZE), STATUS_OK);
-	/* Mostly setting, then mostly clearing: both full and empty summaries are met. */
+	/* First mostly sets, then mostly clears, so that full and empty words of the summaries
+	 * occur. */
 	for (int phase = 0; phase < 12; phase++) {
 		for (int i = 0; i < 6000; i++) {
 			uint32_t index = rng_below(&rng, SIZE);
@@ -45,11 +46,11 @@ START_TEST(the_set_agrees_with_an_array_of_flags)
 			else
 				bitset_clear(&set, index);
 		}
-		agree(&set, flags);
+		expect_equal(&set, flags);
 	}
 	bitset_reset(&set);
 	memset(flags, 0, sizeof flags);
-	agree(&set, flags);
+	expect_equal(&set, flags);
 	bitset_release(&set);
 }
 END_TEST
@@ -87,9 +88,9 @@ START_TEST(growing_keeps_members_and_failing_to_grow_changes_nothing)
 	heap_fail_at(1);
 	ck_assert_int_eq(bitset_reserve(&set, SIZE), STATUS_NO_MEMORY);
 	ck_assert_int_eq(bitset_reserve(&set, UINT32_MAX), STATUS_NO_MEMORY);
-	agree(&set, flags);
+	expect_equal(&set, flags);
 	ck_assert_int_eq(bitset_reserve(&set, SIZE), STATUS_OK);
-	agree(&set, flags);
+	expect_equal(&set, flags);
 	ck_assert(!bitset_get(&set, UINT32_MAX));
 	ck_assert_uint_eq(bitset_next(&set, UINT32_MAX), BITSET_NONE);
 	bitset_release(&set);

@@ -1,5 +1,6 @@
-/* Growing buffers, writer and reader: every value survives the round trip in little-endian order; short,
- * long and lying input fails and stays failed; nothing is written past an end. */
+/* Growing buffers, writer and reader: every value survives a round trip in little-endian order;
+ * input that is short, long or states a wrong length fails, and the reader stays failed; nothing is
+ * written past an end. */
 #include "server/base/bytes.h"
 
 #include "server/base/heap.h"
@@ -20,7 +21,7 @@ static void write_everything(struct writer *writer)
 
 enum { EVERYTHING = 1 + 2 + 4 + 8 + 8 + 8 + 9 + 1 + 4 };
 
-/* False as soon as something is not what write_everything wrote. */
+/* False as soon as a value differs from the one write_everything wrote. */
 static bool read_everything(struct reader *reader)
 {
 	uint32_t count;
@@ -38,7 +39,7 @@ static bool read_everything(struct reader *reader)
 	return good;
 }
 
-START_TEST(what_is_written_is_read)
+START_TEST(written_values_are_read_back)
 {
 	struct bytes bytes = { 0 };
 	struct writer writer = writer_into(&bytes);
@@ -52,7 +53,7 @@ START_TEST(what_is_written_is_read)
 }
 END_TEST
 
-START_TEST(the_order_of_bytes_is_fixed)
+START_TEST(numbers_are_little_endian)
 {
 	static const uint8_t little[] = { 4, 3, 2, 1 }, big[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 	uint8_t out[8];
@@ -98,7 +99,7 @@ START_TEST(bytes_left_over_are_malformed)
 }
 END_TEST
 
-START_TEST(a_blob_that_lies_about_its_length_is_refused)
+START_TEST(a_blob_longer_than_the_input_is_refused)
 {
 	static const uint8_t lie[] = { 0xff, 0xff, 0xff, 0xff, 'x' };
 	struct reader reader = reader_over(lie, sizeof lie);
@@ -163,11 +164,11 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("bytes");
 	TCase *all = tcase_create("bytes");
-	tcase_add_test(all, what_is_written_is_read);
-	tcase_add_test(all, the_order_of_bytes_is_fixed);
+	tcase_add_test(all, written_values_are_read_back);
+	tcase_add_test(all, numbers_are_little_endian);
 	tcase_add_test(all, a_reader_cut_anywhere_fails_once_and_stays_failed);
 	tcase_add_test(all, bytes_left_over_are_malformed);
-	tcase_add_test(all, a_blob_that_lies_about_its_length_is_refused);
+	tcase_add_test(all, a_blob_longer_than_the_input_is_refused);
 	tcase_add_test(all, a_fixed_buffer_is_never_overrun);
 	tcase_add_test(all, a_buffer_that_cannot_grow_is_unchanged);
 	tcase_add_test(all, consuming_keeps_the_rest_in_order);

@@ -1,4 +1,4 @@
-/* Hashes: the published values, the same for pieces as for the whole, and sensitive to each bit. */
+/* Hashes: the published values, equal for pieces and the whole, and sensitive to each bit. */
 #include "server/base/hash.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
 
-/* From the xxHash specification's own list: XXH3-64 of nothing. SHA-256 of "abc": FIPS 180-4. */
+/* XXH3-64 of no bytes: from the list of the xxHash specification. SHA-256 of "abc": FIPS 180-4. */
 START_TEST(values_are_the_published_ones)
 {
 	static const uint8_t abc[SHA256_BYTES] = {
@@ -22,7 +22,7 @@ START_TEST(values_are_the_published_ones)
 }
 END_TEST
 
-START_TEST(pieces_hash_like_the_whole)
+START_TEST(hashing_in_pieces_equals_hashing_the_whole)
 {
 	struct rng rng = rng_seeded(check_seed());
 	static uint8_t data[5000];
@@ -78,7 +78,7 @@ static Suite *make(void)
 	Suite *suite = suite_create("hash");
 	TCase *all = tcase_create("hash");
 	tcase_add_test(all, values_are_the_published_ones);
-	tcase_add_test(all, pieces_hash_like_the_whole);
+	tcase_add_test(all, hashing_in_pieces_equals_hashing_the_whole);
 	tcase_add_test(all, single_values_hash_as_little_endian_bytes);
 	tcase_add_test(all, a_changed_bit_changes_the_hash);
 	suite_add_tcase(suite, all);

@@ -27,7 +27,7 @@ START_TEST(every_allocating_call_is_counted_and_every_block_is_given_back)
 }
 END_TEST
 
-START_TEST(blocks_of_no_bytes_are_valid_and_different)
+START_TEST(blocks_of_zero_bytes_are_valid_and_distinct)
 {
 	void *a = heap_alloc(0), *b = heap_alloc_zero(0), *c = heap_alloc_aligned(0);
 	void *d = heap_realloc(NULL, 0);
@@ -39,7 +39,7 @@ START_TEST(blocks_of_no_bytes_are_valid_and_different)
 }
 END_TEST
 
-START_TEST(alignment_and_zeros_are_as_promised)
+START_TEST(aligned_blocks_are_aligned_and_zeroed_blocks_are_zero)
 {
 	for (size_t bytes = 1; bytes < 300; bytes += 7) {
 		uint8_t *line = heap_alloc_aligned(bytes), *zero = heap_alloc_zero(bytes);
@@ -119,7 +119,7 @@ START_TEST(an_array_that_cannot_grow_is_unchanged)
 }
 END_TEST
 
-START_TEST(a_ring_gives_items_back_in_order_and_says_when_it_is_full)
+START_TEST(a_ring_returns_items_in_order_and_reports_when_it_is_full)
 {
 	uint32_t storage[5], in = 0, out = 0, item;
 	struct ring ring;
@@ -140,7 +140,7 @@ START_TEST(a_ring_gives_items_back_in_order_and_says_when_it_is_full)
 }
 END_TEST
 
-START_TEST(a_ring_without_room_is_always_full_and_always_empty)
+START_TEST(a_ring_without_capacity_is_full_and_empty)
 {
 	struct ring ring;
 	int item = 1;
@@ -155,8 +155,8 @@ static Suite *make(void)
 	Suite *suite = suite_create("heap");
 	TCase *heap = tcase_create("heap");
 	tcase_add_test(heap, every_allocating_call_is_counted_and_every_block_is_given_back);
-	tcase_add_test(heap, blocks_of_no_bytes_are_valid_and_different);
-	tcase_add_test(heap, alignment_and_zeros_are_as_promised);
+	tcase_add_test(heap, blocks_of_zero_bytes_are_valid_and_distinct);
+	tcase_add_test(heap, aligned_blocks_are_aligned_and_zeroed_blocks_are_zero);
 	tcase_add_test(heap, exactly_the_nth_call_fails);
 	tcase_add_test(heap, a_failed_realloc_leaves_the_block);
 	tcase_add_test(heap, an_impossible_size_is_refused);
@@ -164,8 +164,8 @@ static Suite *make(void)
 	TCase *on_it = tcase_create("arrays and rings");
 	tcase_add_test(on_it, an_array_keeps_its_items_while_it_grows);
 	tcase_add_test(on_it, an_array_that_cannot_grow_is_unchanged);
-	tcase_add_test(on_it, a_ring_gives_items_back_in_order_and_says_when_it_is_full);
-	tcase_add_test(on_it, a_ring_without_room_is_always_full_and_always_empty);
+	tcase_add_test(on_it, a_ring_returns_items_in_order_and_reports_when_it_is_full);
+	tcase_add_test(on_it, a_ring_without_capacity_is_full_and_empty);
 	suite_add_tcase(suite, on_it);
 	return suite;
 }

@@ -57,7 +57,7 @@ START_TEST(all_other_bytes_pass_unchanged_valid_utf8_or_not)
 		ck_assert_str_eq(printed(&text, 1), wanted);
 	}
 	ck_assert_str_eq(printed("Größe π", strlen("Größe π")), "\"Größe π\"");
-	/* A sequence that is cut, and one that is too long for its character. */
+	/* A sequence that is cut, and one longer than its character needs. */
 	ck_assert_str_eq(printed("\xe2\x82", 2), "\"\xe2\x82\"");
 	ck_assert_str_eq(printed("\xc0\xaf", 2), "\"\xc0\xaf\"");
 }

@@ -1,11 +1,11 @@
-/* The bar of a terminal. */
+/* The progress bar of a terminal. */
 #include "server/base/progress_text.h"
 
 #include <string.h>
 
 #include "tests/lib/check_main.h"
 
-START_TEST(a_bar_goes_forward_a_percent_at_a_time_and_fills)
+START_TEST(a_bar_advances_by_whole_percents_and_fills)
 {
 	static const uint64_t totals[] = { 1, 7, 100, 12345, UINT64_MAX };
 	for (size_t i = 0; i < COUNT_OF(totals); i++) {
@@ -27,7 +27,7 @@ START_TEST(a_bar_goes_forward_a_percent_at_a_time_and_fills)
 		ck_assert_uint_eq(filled, PROGRESS_TEXT_CELLS);
 		ck_assert_ptr_nonnull(strstr(text.line, "things ["));
 		ck_assert_ptr_nonnull(strstr(text.line, "100 %"));
-		/* More than all is all. */
+		/* A position beyond the end is the end. */
 		ck_assert(!progress_text_at(&text, UINT64_MAX));
 	}
 }
@@ -50,7 +50,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("progress_text");
 	TCase *all = tcase_create("progress_text");
-	tcase_add_test(all, a_bar_goes_forward_a_percent_at_a_time_and_fills);
+	tcase_add_test(all, a_bar_advances_by_whole_percents_and_fills);
 	tcase_add_test(all, a_long_name_does_not_push_the_bar_off_the_line);
 	suite_add_tcase(suite, all);
 	return suite;

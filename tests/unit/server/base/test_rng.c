@@ -56,7 +56,7 @@ START_TEST(doubles_fill_the_unit_interval_evenly)
 		boxes[(int)(x * 16)]++;
 		sum += x;
 	}
-	/* Five standard deviations of a box is 484, of the sum 577. */
+	/* The standard deviation of a bin times five is 484, that of the sum times five 577. */
 	for (int i = 0; i < 16; i++)
 		ck_assert(boxes[i] > 10000 - 500 && boxes[i] < 10000 + 500);
 	ck_assert(sum > 80000 - 600 && sum < 80000 + 600);
@@ -88,8 +88,7 @@ START_TEST(small_counts_are_unbiased)
 		ck_assert_uint_eq(rng_below(&rng, 1), 0);
 		ck_assert_uint_lt(rng_below(&rng, 0xfffffffb), 0xfffffffb);
 	}
-	/* Two thirds of the numbers below 3·2^30 lie in the lower two of three equal parts: a plain
-	 * remainder would give the lower third half of all. */
+	/* With a plain remainder, half of all draws below 3·2^30 would be in the lowest third. */
 	uint32_t low = 0;
 	for (int i = 0; i < 30000; i++)
 		low += rng_below(&rng, 3u << 30) < 1u << 30;

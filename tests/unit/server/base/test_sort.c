@@ -11,7 +11,7 @@ struct item {
 	uint32_t value;
 };
 
-/* Values are places before sorting: equal keys must keep them ascending. */
+/* The values are the positions before sorting: of equal keys they must stay ascending. */
 static void expect_sorted(const uint64_t *keys, const uint32_t *values, const uint64_t *before,
 			  uint32_t count)
 {
@@ -79,7 +79,7 @@ START_TEST(both_sorts_agree)
 }
 END_TEST
 
-START_TEST(keys_of_doubles_order_like_the_doubles)
+START_TEST(keys_made_of_doubles_order_as_the_doubles)
 {
 	static const double ascending[] = { -1.0 / 0.0, -1e300, -1.0,  -1e-300,
 					    -0x1p-1074, -0.0,	0.0,   0x1p-1074,
@@ -100,7 +100,7 @@ static Suite *make(void)
 	TCase *all = tcase_create("sort");
 	tcase_add_test(all, keys_of_every_shape_come_out_ascending_and_stable);
 	tcase_add_test(all, both_sorts_agree);
-	tcase_add_test(all, keys_of_doubles_order_like_the_doubles);
+	tcase_add_test(all, keys_made_of_doubles_order_as_the_doubles);
 	suite_add_tcase(suite, all);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* The table against a plain list that is searched from the front. */
+/* The table, compared with a plain list that is searched from the front. */
 #include "server/base/table.h"
 
 #include "server/base/heap.h"
@@ -78,7 +78,7 @@ START_TEST(a_table_that_cannot_grow_is_unchanged)
 		ck_assert_int_eq(table_insert(&table, keys, keys), STATUS_OK);
 		capacity = capacity ? capacity : table.capacity;
 	}
-	/* Fill to the brim of the present capacity, then fail. */
+	/* Fills the table to its present capacity; the next insertion must allocate, and fails. */
 	while (table.count < table.capacity / 4 * 3) {
 		ck_assert_int_eq(table_insert(&table, keys, keys), STATUS_OK);
 		keys++;
