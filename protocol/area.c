@@ -50,19 +50,21 @@ static const char *complaint_of(struct wire_area *area)
 	double *n = area->numbers;
 	for (uint32_t i = 0; i < wire_area_numbers(area->kind); i++)
 		if (fabs(n[i]) > NUMBER_MAX)
-			return "its numbers are at most 1e12";
+			return "the numbers of an area must be at most 1e12";
 	switch (area->kind) {
 	case WIRE_AREA_BOX:
-		return n[0] <= n[3] && n[1] <= n[4] && n[2] <= n[5] ? NULL : "a box has min <= max";
+		return n[0] <= n[3] && n[1] <= n[4] && n[2] <= n[5]
+			       ? NULL
+			       : "a box must have min <= max on each axis";
 	case WIRE_AREA_BALL:
-		return n[3] >= 0 ? NULL : "a ball's radius is not negative";
+		return n[3] >= 0 ? NULL : "the radius of a ball must be at least 0";
 	case WIRE_AREA_FRUSTUM:
 		if (!normalize_rotation(n + TURN))
-			return "a frustum's rotation is not zero";
+			return "the rotation of a frustum must not be zero";
 		return n[HALF_WIDTH] > 0 && n[HALF_HEIGHT] > 0 && n[HALF_WIDTH] <= 1e3 &&
 				       n[HALF_HEIGHT] <= 1e3 && n[NEAR] >= 0 && n[NEAR] < n[FAR]
 			       ? NULL
-			       : "a frustum has half sizes in (0, 1000] and 0 <= near < far";
+			       : "a frustum must have half sizes in (0, 1000] and 0 <= near < far";
 	default:
 		return NULL;
 	}
@@ -101,7 +103,7 @@ enum status wire_areas_take(const struct wire_list *list, struct wire_area areas
 		if (status != STATUS_OK)
 			return reason_set(why, status == STATUS_RANGE ? status : STATUS_TYPE,
 					  (int32_t)i, "areas",
-					  "an area is [kind, [its numbers], body]");
+					  "an area must be [kind, [numbers], body]");
 		const char *text = complaint_of(&areas[i]);
 		if (text != NULL)
 			return reason_set(why, STATUS_RANGE, (int32_t)i, "areas", "%s", text);
@@ -214,8 +216,8 @@ void wire_area_box(const struct wire_area *area, const double origin[3], double 
 	}
 	if (area->kind == WIRE_AREA_FRUSTUM)
 		frustum_box(n, min, max);
-	/* A pad perpendicular to a sloped side reaches further than `pad` along the axes; rounding of the corners
-	 * is far less. */
+	/* A pad perpendicular to a sloped side reaches further than `pad` along the axes; rounding
+	 * of the corners is far less. */
 	double slope = 1;
 	if (area->kind == WIRE_AREA_FRUSTUM)
 		slope = 2 + n[HALF_WIDTH] + n[HALF_HEIGHT];

@@ -49,8 +49,8 @@ MUST_CHECK enum status wire_areas_take(const struct wire_list *list,
 /* True if two areas are equal bit by bit. */
 bool wire_area_same(const struct wire_area *a, const struct wire_area *b);
 
-/* True if the point is in the area, enlarged by `pad` metres on all sides. `origin` is the position of the area's
- * body (zero for an area without a body). */
+/* True if the point is in the area, enlarged by `pad` metres on all sides. `origin` is the position
+ * of the area's body (zero for an area without a body). */
 bool wire_area_holds(const struct wire_area *area, const double origin[3], const double point[3],
 		     double pad);
 /* A bounding box of the enlarged area; infinite for EVERYTHING. */

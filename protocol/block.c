@@ -332,7 +332,8 @@ struct row_cursor {
 	wire_mask mask;
 };
 
-/* Reads the head of the next run; its first id becomes the next id. False if the head is truncated or invalid. */
+/* Reads the head of the next run; its first id becomes the next id. False if the head is truncated
+ * or invalid. */
 static bool next_run(const struct block_reader *self, struct row_cursor *rows)
 {
 	uint64_t head, more = 0;
@@ -372,8 +373,8 @@ static struct row_cursor first_row(const struct block_reader *self)
 	return (struct row_cursor){ .ids = self->ids, .masks = self->masks };
 }
 
-/* The end of the ids; NULL if one exceeds 32 bits. In runs the masks are among the ids, and the last run must end
- * with the last row. */
+/* The end of the ids; NULL if one exceeds 32 bits. In runs the masks are among the ids, and the
+ * last run must end with the last row. */
 static const uint8_t *pass_ids(const struct block_reader *self)
 {
 	struct row_cursor rows = first_row(self);

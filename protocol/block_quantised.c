@@ -66,7 +66,8 @@ uint32_t block_quantised_row_bytes(wire_mask fields, const struct block_row *row
 	return bytes;
 }
 
-/* Whether a whole block fits, with its header, and the one byte behind it that wire_change_put may overwrite. */
+/* Whether a whole block fits, with its header, and the one byte behind it that wire_change_put may
+ * overwrite. */
 static bool rows_fit(wire_mask fields, const struct block_row *rows, uint32_t count, uint32_t room)
 {
 	const uint32_t besides = HEADER_MAX + VARINT_32_MAX + 1;
@@ -158,8 +159,8 @@ static uint8_t *put_columns(uint8_t *at, wire_mask fields, const struct block_ro
 	return at;
 }
 
-/* The length is known only at the end, so the bytes are written behind space for the longest header, and moved up
- * behind the header that is needed. */
+/* The length is known only at the end, so the bytes are written behind space for the longest
+ * header, and moved up behind the header that is needed. */
 void block_quantised_pack(struct wire_packer *out, wire_mask fields, const struct block_row *rows,
 			  uint32_t count)
 {

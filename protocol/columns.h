@@ -16,8 +16,8 @@ enum wire_column {
 };
 enum {
 	WIRE_COLUMN_COUNT = 8,
-	/* All columns but contacts. Contacts are requested separately: they are large, and older servers refuse
-	 * them. */
+	/* All columns but contacts. Contacts are requested separately: they are large, and older
+	 * servers refuse them. */
 	WIRE_COLUMNS_ALL = 0x7F,
 	WIRE_COLUMNS_SERVED = WIRE_COLUMNS_ALL | WIRE_COLUMN_CONTACTS,
 	/* The columns of the tick hash; a whole-world subscription with them can check the hash. */
@@ -38,7 +38,8 @@ struct wire_body {
 	uint8_t flags;
 	uint8_t shape_count;   /* ≤ WIRE_BODY_SHAPES */
 	const uint8_t *shapes; /* shape_count × WIRE_SHAPE_BYTES as in columns.def (borrowed) */
-	/* The column in the encoding of the profile (contacts.h; `plain` as `exact`), borrowed; none: 0 bytes. */
+	/* The column in the encoding of the profile (contacts.h; `plain` as `exact`), borrowed;
+	 * none: 0 bytes. */
 	const uint8_t *contacts;
 	uint32_t contact_bytes;
 	uint32_t owner;

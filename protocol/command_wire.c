@@ -490,8 +490,9 @@ enum status command_take_list(const struct wire_list *list, struct arena *arena,
 	struct wire_cursor in = wire_cursor_list(list);
 	*commands = NULL;
 	if (list->count > WIRE_BATCH_MAX)
-		return reason_set(why, STATUS_RANGE, -1, "list", "more than %d commands",
-				  WIRE_BATCH_MAX);
+		return reason_set(why, STATUS_RANGE, -1, "list",
+				  "%u commands: a batch has at most %d; send several batches",
+				  list->count, WIRE_BATCH_MAX);
 	if (list->count == 0)
 		return STATUS_OK;
 	struct command *items = ARENA_ARRAY(arena, struct command, list->count);

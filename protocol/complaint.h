@@ -1,4 +1,5 @@
-/* complaint.h: the error text for a refused value on the wire: the field, the value given, the allowed values.
+/* complaint.h: the error text for a refused value on the wire: the field, the value given, the
+ * allowed values.
  *
  *	n of STEP is 10001: it must be an integer within 0 and 10000
  *
@@ -13,8 +14,8 @@
  * texts and arrays are summarised; the result always ends with a NUL. */
 void wire_describe(struct wire_cursor at, char *text, size_t bytes);
 
-/* Fills `why` (may be NULL) and returns `status`. `owner` names the message or query of the field; `value` is a
- * cursor at the refused value; `allowed` completes "it must be …". */
+/* Fills `why` (may be NULL) and returns `status`. `owner` names the message or query of the field;
+ * `value` is a cursor at the refused value; `allowed` completes "it must be …". */
 enum status wire_complain(struct reason *why, enum status status, int64_t index, const char *field,
 			  const char *owner, struct wire_cursor value, const char *allowed);
 

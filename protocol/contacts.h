@@ -11,8 +11,8 @@
  *
  *	3 × u32 other, child, other_child; 11 × f64 point, normal, separation, impulse, friction
  *
- * In `view` and `sim` a point is the difference to the point before it (the first: to zeros), never to another
- * tick, so a value can be read without earlier frames:
+ * In `view` and `sim` a point is the difference to the point before it (the first: to zeros), never
+ * to another tick, so a value can be read without earlier frames:
  *
  *	head		u8, bits: 1 other, 2 children, 4 normal, 8 friction follow
  *	other		varint: difference to the other before; children are then reset to 0, 0

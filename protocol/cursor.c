@@ -1,4 +1,5 @@
-/* See cursor.h. A table indexed by the first byte gives the layout of each token, so one function reads all. */
+/* See cursor.h. A table indexed by the first byte gives the layout of each token, so one function
+ * reads all. */
 #include "protocol/cursor.h"
 
 #include "server/base/bytes.h"
@@ -167,8 +168,8 @@ enum status wire_next(struct wire_cursor *self, struct wire_token *token)
 	return STATUS_OK;
 }
 
-/* The size of a value of one token that is valid for all bytes: integers of up to 32 bits (so within ±2^53), nil,
- * booleans. 0: the value must be read and checked. */
+/* The size of a value of one token that is valid for all bytes: integers of up to 32 bits (so
+ * within ±2^53), nil, booleans. 0: the value must be read and checked. */
 static inline uint32_t plain_bytes(uint8_t first)
 {
 	/* Integers of 1, 2 and 4 bytes: CC CD CE and D0 D1 D2. */

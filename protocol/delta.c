@@ -18,8 +18,8 @@ static uint32_t row_bytes(const struct delta_frame *frame, const struct block_ro
 	return bytes + (frame->snapshot || !row->created ? 0 : BLOCK_ID_BYTES_MAX);
 }
 
-/* Whether the frame fits into one part by the wide bound, as most frames do; the closer bound takes as long as
- * packing. */
+/* Whether the frame fits into one part by the wide bound, as most frames do; the closer bound takes
+ * as long as packing. */
 static bool fits_at_once(const struct delta_frame *frame, uint32_t removed_count, uint32_t room)
 {
 	uint64_t ids = removed_count;

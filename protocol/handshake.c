@@ -60,10 +60,12 @@ static enum status check_role(struct handshake *self, struct wire_slice name, en
 		return STATUS_OK;
 	enum wire_role role;
 	if (wire_role_parse(name, &role) != STATUS_OK)
-		return reason_set(&self->why, STATUS_RANGE, -1, "role", "no role has this name");
+		return reason_set(&self->why, STATUS_RANGE, -1, "role",
+				  "unknown role; give observer, player, controller or admin");
 	if (role > most)
 		return reason_set(&self->why, STATUS_FORBIDDEN, -1, "role",
-				  "this connection can be %s at most", wire_role_name(most));
+				  "the highest role of this connection is %s",
+				  wire_role_name(most));
 	self->role = role;
 	return STATUS_OK;
 }
@@ -72,11 +74,12 @@ static enum status check_hello(struct handshake *self, const struct msg_hello *h
 {
 	if (hello->protocol.major != WIRE_MAJOR)
 		return reason_set(&self->why, STATUS_HANDSHAKE, -1, "protocol",
-				  "protocol %u is spoken here, not %u", (unsigned)WIRE_MAJOR,
-				  (unsigned)hello->protocol.major);
+				  "the server has protocol %u; the client has %u",
+				  (unsigned)WIRE_MAJOR, (unsigned)hello->protocol.major);
 	if (hello->resume.bytes > 0 && !self->offer.resumes)
-		return reason_set(&self->why, STATUS_EXPIRED, -1, "resume",
-				  "there is no such session any more; begin a new one");
+		return reason_set(
+			&self->why, STATUS_EXPIRED, -1, "resume",
+			"the session has expired or never existed; send HELLO without resume");
 	/* The resume token identifies the session, so no connect token is checked again. */
 	if (self->offer.resumes)
 		return check_role(self, hello->role, self->offer.role);
@@ -151,7 +154,7 @@ void handshake_hello(const struct handshake *self, struct message *hello)
 static enum status check_answer(struct handshake *self, const struct message *message)
 {
 	if (self->state != HANDSHAKE_EXPECTING)
-		return reason_set(&self->why, STATUS_PROTOCOL, -1, "type", "welcomed twice");
+		return reason_set(&self->why, STATUS_PROTOCOL, -1, "type", "a second WELCOME");
 	if (message->type == MESSAGE_ERROR)
 		return reason_set(
 			&self->why, (enum status)message->error.code, -1, "", "%.*s",
@@ -162,10 +165,11 @@ static enum status check_answer(struct handshake *self, const struct message *me
 				  "WELCOME must come first");
 	if (message->welcome.protocol.major != WIRE_MAJOR)
 		return reason_set(&self->why, STATUS_HANDSHAKE, -1, "protocol",
-				  "the server speaks protocol %u",
+				  "the server has another protocol: %u",
 				  (unsigned)message->welcome.protocol.major);
 	if (wire_role_parse(message->welcome.role, &self->role) != STATUS_OK)
-		return reason_set(&self->why, STATUS_HANDSHAKE, -1, "role", "unknown role granted");
+		return reason_set(&self->why, STATUS_HANDSHAKE, -1, "role",
+				  "the server granted an unknown role");
 	return STATUS_OK;
 }
 

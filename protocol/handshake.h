@@ -35,9 +35,9 @@ struct handshake_offer {
 	 * accepted. */
 	enum status (*admit)(void *context, struct wire_slice token, enum wire_role *role,
 			     struct reason *why);
-	/* Server: called last, when all else of the HELLO is accepted: takes the token that `admit` saw last, or
-	 * refuses the session. A token that is valid once is used up here, so that a HELLO refused for another
-	 * reason does not use it up. NULL: not called. */
+	/* Server: called last, when all else of the HELLO is accepted: takes the token that `admit`
+	 * saw last, or refuses the session. A token that is valid once is used up here, so that a
+	 * HELLO refused for another reason does not use it up. NULL: not called. */
 	enum status (*admitted)(void *context, enum wire_role role, struct reason *why);
 	void *admit_context;		/* of both callbacks */
 	struct wire_slice token;	/* client: its token; empty: none */

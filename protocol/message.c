@@ -189,19 +189,19 @@ const char *wire_status_goodbye(enum status status)
 	case STATUS_CLOSED:
 		return "a PING was not answered in time";
 	case STATUS_HANDSHAKE:
-		return "before WELCOME: something else than HELLO, no HELLO in time, another major version";
+		return "before WELCOME: a message other than HELLO, no HELLO in time, or another major version";
 	case STATUS_SLOW:
-		return "too much waits for the client";
+		return "the client does not read, and its queue is full";
 	case STATUS_DRAINING:
-		return "the server ends";
+		return "the server shuts down";
 	case STATUS_FRAMING:
-		return "the stream is no frames any more";
+		return "the bytes are not frames, or a frame does not end in time";
 	case STATUS_FORBIDDEN:
 		return "an administrator ended the session";
 	case STATUS_BUSY:
-		return "refused for five seconds without a pause, or too many connections of one address";
+		return "every message of five seconds was refused, or too many connections of one address";
 	case STATUS_AUTH:
-		return "a token that is not accepted";
+		return "a token was not accepted";
 	default:
 		return NULL;
 	}

@@ -275,18 +275,20 @@ void message_init(struct message *self, enum message_type type);
 const char *wire_role_name(enum wire_role role);
 /* STATUS_RANGE for a name that is no role of a session. */
 MUST_CHECK enum status wire_role_parse(struct wire_slice name, enum wire_role *role);
-/* May a session of this role send this message? True for unknown and reserved types, because they have their own
- * errors. */
+/* May a session of this role send this message? True for unknown and reserved types, because they
+ * have their own errors. */
 bool wire_role_may(enum wire_role role, uint32_t type);
 
 /* The slice of a C string (borrowed). */
 struct wire_slice wire_text(const char *text);
 
-/* Does an ERROR of this status end the connection, so that GOODBYE of the same status follows? Only if the
- * connection cannot be used further: the bytes are not frames, the handshake failed, the peer does not read, the
- * server ends. Every other fault refuses one message, and the connection continues. */
+/* Does an ERROR of this status end the connection, so that GOODBYE of the same status follows? Only
+ * if the connection cannot be used further: the bytes are not frames, the handshake failed, the
+ * peer does not read, the server ends. Every other fault refuses one message, and the connection
+ * continues. */
 bool wire_status_closes(enum status status);
-/* The reason for which the server sends a GOODBYE of this status, for docs/PROTOCOL.md; NULL: it never does. */
+/* The reason for which the server sends a GOODBYE of this status, for docs/PROTOCOL.md; NULL: it
+ * never does. */
 const char *wire_status_goodbye(enum status status);
 
 #endif

@@ -60,8 +60,9 @@ MUST_CHECK enum status mirror_take(struct mirror *self, const struct message *me
 /* NULL when there is none. Borrowed until the next frame. */
 const struct wire_body *mirror_find(const struct mirror *self, uint32_t id);
 
-/* Hashes of the bodies; in `view` and `sim`, of the integers. The view hash covers `fields`. The tick hash can
- * be compared only if the subscription is to the whole world with WIRE_COLUMNS_TICK. */
+/* Hashes of the bodies; in `view` and `sim`, of the integers. The view hash covers `fields`. The
+ * tick hash can be compared only if the subscription is to the whole world with
+ * WIRE_COLUMNS_TICK. */
 uint64_t mirror_view_hash(const struct mirror *self, uint64_t tick);
 uint64_t mirror_tick_hash(const struct mirror *self, uint64_t tick);
 

@@ -1,8 +1,8 @@
 /* mirror_joints.h: the joints of a mirror (mirror.h), ascending by id.
  *
- * The joints are exactly those of the server: a joint that is no longer visible is listed in `removed`, also
- * if it leaves because none of its bodies is visible. So a removed joint must exist here, and the row of a joint
- * that does not exist here must have all columns.
+ * The joints are exactly those of the server: a joint that is no longer visible is listed in
+ * `removed`, also if it leaves because none of its bodies is visible. So a removed joint must exist
+ * here, and the row of a joint that does not exist here must have all columns.
  */
 #ifndef CAIRN_PROTOCOL_MIRROR_JOINTS_H
 #define CAIRN_PROTOCOL_MIRROR_JOINTS_H

@@ -114,7 +114,8 @@ void wire_pack_real(struct wire_packer *self, double value)
 		fail_packing(self, STATUS_NOT_FINITE);
 		return;
 	}
-	/* Written without msgpack-c, because most values are numbers and the callbacks took half of the time. */
+	/* Written without msgpack-c, because most values are numbers and the callbacks took half of
+	 * the time. */
 	uint8_t *at = wire_pack_take(self, 9);
 	if (at == NULL)
 		return;

@@ -82,7 +82,8 @@ static inline uint8_t *wire_change_put(uint8_t *at, const struct wire_quantised 
 /* Reads one column's change; NULL if it is truncated or a number is too long. */
 const uint8_t *wire_change_get(const uint8_t *at, const uint8_t *end, struct wire_change *change,
 			       wire_mask bit);
-/* Applies the columns of `mask` to `values`. False if a result is out of range; `values` is then undefined. */
+/* Applies the columns of `mask` to `values`. False if a result is out of range; `values` is then
+ * undefined. */
 MUST_CHECK bool wire_change_apply(enum wire_profile profile, const struct wire_change *change,
 				  wire_mask mask, struct wire_quantised *values);
 
@@ -125,7 +126,8 @@ WIRE_INLINE uint32_t wire_change_numbers(const struct wire_quantised *from,
 	return 3;
 }
 
-/* Writes one or two bytes without a branch, which would be mispredicted: the second byte is always written. */
+/* Writes one or two bytes without a branch, which would be mispredicted: the second byte is always
+ * written. */
 WIRE_INLINE uint8_t *wire_change_put_short(uint8_t *at, uint64_t number)
 {
 	uint32_t longer = number >= 0x80;

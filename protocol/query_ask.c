@@ -268,7 +268,7 @@ static enum status check_field(const struct query_field *field, const double *va
 		if (length_of(value, 3) > 0)
 			return STATUS_OK;
 		return reason_set(why, STATUS_RANGE, -1, field->name,
-				  "%s of the query is [0, 0, 0]: it must not be", field->name);
+				  "%s of the query is [0, 0, 0]: it must not be zero", field->name);
 	case WIRE_ASK_LENGTH:
 		return check_length(field->name, *value, false, why);
 	case WIRE_ASK_WAY:

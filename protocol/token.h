@@ -52,15 +52,16 @@ struct connect_token {
 MUST_CHECK enum status token_read(struct wire_slice text, struct connect_token *out);
 /* True if the token was signed with this key. The time does not depend on the position of a difference. */
 bool token_genuine(const struct connect_token *self, const uint8_t *key, size_t key_bytes);
-/* Writes role, key, expires_s, nonce and worlds, and signs them; `text` ends with a NUL. RANGE: an invalid world
- * name, too many worlds, or no role. */
+/* Writes role, key, expires_s, nonce and worlds, and signs them; `text` ends with a NUL. RANGE: an
+ * invalid world name, too many worlds, or no role. */
 MUST_CHECK enum status token_write(const struct connect_token *self, const uint8_t *key,
 				   size_t key_bytes, char text[TOKEN_TEXT_MAX + 1]);
 
 /* ---- base64url -------------------------------------------------------------------------------- */
 /* base64url without padding: writes the text and a NUL; `text` has space for ⌈4/3 bytes⌉ + 1. */
 void token_encode(const uint8_t *data, size_t bytes, char *text);
-/* Decodes; false for a character outside the alphabet, unused bits that are not 0, or more than `room` bytes. */
+/* Decodes; false for a character outside the alphabet, unused bits that are not 0, or more than
+ * `room` bytes. */
 bool token_decode(const uint8_t *text, size_t count, uint8_t *out, size_t room, size_t *bytes);
 
 #endif

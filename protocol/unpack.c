@@ -330,7 +330,8 @@ static const uint8_t FIELD_BYTES[] = {
 	[WIRE_KIND_RAW] = sizeof(WIRE_TYPE_RAW),
 };
 
-/* Takes the last list of a validated message. It ends at the end of the bytes, so its items need not be walked. */
+/* Takes the last list of a validated message. It ends at the end of the bytes, so its items need
+ * not be walked. */
 static enum status take_last_list(struct wire_cursor *in, const struct message_field *field,
 				  struct wire_list *at)
 {
@@ -468,7 +469,7 @@ static enum status unpack_items(struct wire_cursor *items, uint32_t count, bool 
 			"the content is not an array [type, …] with a type from 0 to 127");
 	if (info == NULL)
 		return reason_set(why, STATUS_UNKNOWN_MESSAGE, -1, "type",
-				  "message %d is not known", (int)type);
+				  "there is no message with number %d", (int)type);
 	if (info->reserved)
 		return reason_set(why, STATUS_UNSUPPORTED, -1, "type", "%s is not supported yet",
 				  info->name);

@@ -10,14 +10,14 @@
 #include "protocol/message.h"
 #include "protocol/validate.h"
 
-/* `message` borrows from `content`. After a refusal it holds the fields before the faulty one, so that
- * message_ref still names the request. `why` may be NULL. Bytes that were not validated are safe, too: they give
- * STATUS_MALFORMED. */
+/* `message` borrows from `content`. After a refusal it holds the fields before the faulty one, so
+ * that message_ref still names the request. `why` may be NULL. Bytes that were not validated are
+ * safe, too: they give STATUS_MALFORMED. */
 MUST_CHECK enum status message_unpack(const uint8_t *content, uint32_t bytes,
 				      struct message *message, struct reason *why);
 
-/* validate_content and message_unpack in one. If the validator refuses, `message` holds the fields that could be
- * read, and the reason names the faulty field if it is known. */
+/* validate_content and message_unpack in one. If the validator refuses, `message` holds the fields
+ * that could be read, and the reason names the faulty field if it is known. */
 MUST_CHECK enum status message_read(const uint8_t *content, uint32_t bytes,
 				    const struct validate_limits *limits, struct message *message,
 				    struct reason *why);

@@ -1,11 +1,11 @@
 /* bodies.c: entries of `bodies` as SPAWN commands.
  *
- * An entry's keys come in layers: the prototype of its prototype first, its own last. In each layer the
- * material comes before the keys beside it. A later layer's word holds: `shape` takes the place of
- * `shapes` and the other way round, `density` of `mass`.
+ * The keys of an entry are merged from layers: the prototype of its prototype first, its own keys last. In
+ * each layer the material comes before the other keys. A later layer overrides an earlier one: `shape`
+ * replaces `shapes` and vice versa, and `density` replaces `mass` and vice versa.
  *
- * Jitter is drawn body by body in the order they are made, position (x, y, z) before rotation, from a
- * generator that belongs to the entry alone, so that one entry's jitter does not depend on another's.
+ * Jitter is drawn body by body in the order they are made, position (x, y, z) before rotation, from the
+ * entry's own random generator, so that one entry's jitter does not depend on another's.
  */
 #include "protocol/scene/compile.h"
 
@@ -30,7 +30,7 @@ struct command *compile_command(struct compile *self, uint16_t op, uint32_t line
 
 /* ---- layers -------------------------------------------------------------------------------------- */
 
-/* An entry with all its layers in one. */
+/* An entry with all its layers merged. */
 struct entry {
 	const struct yaml_node *node;
 	struct body_keys body;
@@ -54,7 +54,7 @@ static enum status find_named(struct compile *self, const struct yaml_node *map,
 			   suggestion_text(&suggestion, room, sizeof room));
 }
 
-/* The entry and its prototypes, the farthest last. */
+/* The chain of the entry and its prototypes, the entry first. */
 static enum status find_layers(struct compile *self, const struct yaml_node *node,
 			       const struct yaml_node **layers, uint32_t *count)
 {
@@ -76,17 +76,18 @@ static enum status find_layers(struct compile *self, const struct yaml_node *nod
 			return status;
 		for (uint32_t i = 0; i < *count; i++)
 			if (layers[i] == node)
-				return source_fail(&self->source, like->line, STATUS_BACK_REFERENCE,
-						   "like", "'%.32s' leads back to itself",
-						   like->text);
+				return source_fail(
+					&self->source, like->line, STATUS_BACK_REFERENCE, "like",
+					"prototype '%.32s' is like itself, directly or through others",
+					like->text);
 		if (*count == LIKE_DEPTH_MAX)
 			return source_fail(&self->source, like->line, STATUS_TOO_DEEP, "like",
-					   "prototypes follow each other more than %d times",
+					   "a chain of more than %d prototypes",
 					   LIKE_DEPTH_MAX - 1);
 	}
 }
 
-/* `friction` stands for both kinds where the layer does not say them apart. */
+/* `friction` sets both kinds that the layer does not set separately. */
 #define SPREAD_FRICTION(values, NAME)                                                              \
 	do {                                                                                       \
 		const uint64_t one = 1;                                                            \
@@ -132,7 +133,7 @@ enum status compile_refuse_both(struct compile *self, const struct yaml_node *no
 	if (!both)
 		return STATUS_OK;
 	return source_fail(&self->source, node_find(node, one)->line, STATUS_EXISTS, one,
-			   "'%s' and '%s' exclude each other", one, other);
+			   "'%s' and '%s' exclude each other; give one of them", one, other);
 }
 
 static enum status apply_layer(struct compile *self, const struct yaml_node *node,
@@ -203,9 +204,10 @@ static enum status check_plane(struct compile *self, uint32_t line, pose at)
 {
 	if (!self->planar || (at.position.z == 0 && at.rotation.x == 0 && at.rotation.y == 0))
 		return STATUS_OK;
-	return source_fail(&self->source, line, STATUS_PLANAR, "at",
-			   "in a planar world z is 0 and rotations are about z, this is at z = %g",
-			   at.position.z);
+	return source_fail(
+		&self->source, line, STATUS_PLANAR, "at",
+		"the pose is at z = %g; in a planar world z is 0 and rotations are about z",
+		at.position.z);
 }
 
 static enum status attach_shape(struct compile *self, const struct yaml_node *shape, vec3 at,
@@ -223,7 +225,8 @@ static enum status attach_shape(struct compile *self, const struct yaml_node *sh
 		return status;
 	if (self->attachments.count >= SCENE_ATTACHMENTS_MAX)
 		return source_fail(&self->source, shape->line, STATUS_LIMIT, "shapes",
-				   "more than %d shapes on bodies", SCENE_ATTACHMENTS_MAX);
+				   "the bodies have more than %d shapes, the limit of a file",
+				   SCENE_ATTACHMENTS_MAX);
 	if (ARRAY_RESERVE(&self->attachments, (uint64_t)self->attachments.count + 1) != STATUS_OK)
 		return source_no_memory(&self->source);
 	self->attachments.items[self->attachments.count++] = (struct attachment){
@@ -251,7 +254,7 @@ static enum status attach_all(struct compile *self, const struct entry *entry)
 
 /* ---- commands ------------------------------------------------------------------------------------ */
 
-/* What all bodies of an entry have in common. */
+/* The values that all bodies of an entry share. */
 static struct command_SPAWN spawn_of(const struct body_keys *body)
 {
 	struct command defaults;
@@ -280,7 +283,7 @@ static struct command_SPAWN spawn_of(const struct body_keys *body)
 
 static vec3 random_vector(struct rng *rng, vec3 size)
 {
-	/* One statement an axis: the order of draws is part of the value. */
+	/* One statement per axis, because the order of draws decides the values. */
 	double x = rng_range(rng, -size.x, size.x);
 	double y = rng_range(rng, -size.y, size.y);
 	double z = rng_range(rng, -size.z, size.z);
@@ -305,15 +308,16 @@ static pose jittered(const struct compile *self, pose at, const struct body_keys
 	return at;
 }
 
-/* The world's rules for motion, said here because here is a line to say. */
+/* The world's rules for velocities, checked here because the error can name a line. */
 static enum status check_motion(struct compile *self, const struct entry *entry)
 {
 	const struct body_keys *body = &entry->body;
 	bool turns = !vec3_equal(body->angular_velocity, vec3_zero());
 	bool moving = turns || !vec3_equal(body->velocity, vec3_zero());
 	if (moving && body->status != BODY_DYNAMIC && body->status != BODY_ANIMATED)
-		return source_fail(&self->source, entry->node->line, STATUS_STATUS_WRONG,
-				   "velocity", "only a dynamic or animated body has velocity");
+		return source_fail(
+			&self->source, entry->node->line, STATUS_STATUS_WRONG, "velocity",
+			"only a dynamic or animated body has velocity; leave it out or change status");
 	if (turns && body->fixed_rotation)
 		return source_fail(&self->source, entry->node->line, STATUS_STATUS_WRONG,
 				   "angular_velocity",
@@ -332,7 +336,7 @@ static enum status check_room(struct compile *self, const struct entry *entry, u
 	if (bodies <= most)
 		return STATUS_OK;
 	return source_fail(&self->source, entry->node->line, STATUS_LIMIT, "bodies",
-			   "%llu bodies so far, %u are the most (world.limits.bodies)",
+			   "%llu bodies so far, more than the limit of %u (world.limits.bodies)",
 			   (unsigned long long)bodies, (unsigned)most);
 }
 
@@ -342,7 +346,8 @@ static enum status spawn_one(struct compile *self, const struct entry *entry,
 	double reach = vec3_max_component(vec3_abs(at.position));
 	if (!(reach <= LENGTH_MAX))
 		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "at",
-				   "a body would be at %g m, %.10g is the most", reach, LENGTH_MAX);
+				   "a body would be at %g m, beyond the limit of %.10g m", reach,
+				   LENGTH_MAX);
 	enum status status = check_plane(self, entry->node->line, at);
 	if (status != STATUS_OK)
 		return status;
@@ -359,7 +364,7 @@ static enum status spawn_one(struct compile *self, const struct entry *entry,
 	return STATUS_OK;
 }
 
-/* The bodies about to be made get their name. */
+/* Records the name of the bodies that are made next. */
 static enum status name_bodies(struct compile *self, const struct entry *entry, uint64_t count)
 {
 	const char *name = entry->body.name;
@@ -368,21 +373,22 @@ static enum status name_bodies(struct compile *self, const struct entry *entry, 
 	const struct yaml_node *node = node_find(entry->node, "name");
 	if (node == NULL)
 		return source_fail(&self->source, entry->node->line, STATUS_EXISTS, "name",
-				   "name '%.32s' stands in a prototype; say it in the body's entry",
+				   "name '%.32s' is in a prototype; give it in the body's entry",
 				   name);
 	if (strcmp(name, "world") == 0 || strpbrk(name, "[]") != NULL)
 		return source_fail(
 			&self->source, node->line, STATUS_RANGE, "name",
-			"name '%.32s' cannot be a body's: world and brackets mean something else",
+			"name '%.32s' is not allowed: 'world' is the world, and brackets are indices",
 			name);
 	for (uint32_t i = 0; i < self->bodies.count; i++)
 		if (strcmp(self->bodies.items[i].name, name) == 0)
 			return source_fail(&self->source, node->line, STATUS_EXISTS, "name",
-					   "name '%.32s' was given in line %u", name,
+					   "name '%.32s' was already given in line %u", name,
 					   (unsigned)self->bodies.items[i].line);
 	if (self->bodies.count == SCENE_NAMES_MAX)
 		return source_fail(&self->source, node->line, STATUS_LIMIT, "name",
-				   "more than %d bodies with names", SCENE_NAMES_MAX);
+				   "more than %d entries have names, the limit of a file",
+				   SCENE_NAMES_MAX);
 	if (ARRAY_RESERVE(&self->bodies, (uint64_t)self->bodies.count + 1) != STATUS_OK)
 		return source_no_memory(&self->source);
 	self->bodies.items[self->bodies.count++] =
@@ -424,7 +430,7 @@ static enum status compile_entry(struct compile *self, const struct yaml_node *n
 	return status;
 }
 
-/* Prototypes that no body uses must be right as well. */
+/* Checks all prototypes, also those that no body uses. */
 enum status compile_prototypes(struct compile *self)
 {
 	const struct yaml_node *map = self->materials;

@@ -1,11 +1,11 @@
 /* cloud.c: turning, welding and thinning out points.
  *
- * Thinning out: the hull of a point cloud is decided by its support points, and a hull may have 1024
- * vertices only. With directions spread evenly the farthest points in N of them span a hull inside the
- * true one; where the surface has curvature 1/R the two are about R·θ²/2 apart, θ ≈ √(4π/N) being the
- * spacing of directions: with N = 512 about 1 % of the radius. Directions are the spiral of Fibonacci:
- * the i-th has height 1 − (2i + 1)/N and is turned by the golden angle against the one before. The turn
- * is a complex multiplication with written-out constants, so no sine is asked of anybody.
+ * Thinning out: the hull of a point cloud is determined by its support points, and a hull may have only
+ * 1024 vertices. The farthest points in N evenly spread directions span a hull inside the true one; where
+ * the surface has curvature 1/R the two are about R·θ²/2 apart, with θ ≈ √(4π/N) the spacing of
+ * directions: with N = 512 about 1 % of the radius. The directions are a Fibonacci spiral: the i-th has
+ * height 1 − (2i + 1)/N and is turned by the golden angle against the one before. The turn is a complex
+ * multiplication with constants, so that no sine of the C library, which differs between machines, is used.
  */
 #include "protocol/scene/cloud.h"
 
@@ -17,7 +17,8 @@
 /* cos and sin of π (3 − √5). */
 #define GOLDEN_COSINE (-0.7373688780783197)
 #define GOLDEN_SINE 0.6754902942615238
-/* Thinner triangles have no direction worth colliding with. */
+/* A triangle thinner than this fraction of its longest edge is dropped, because its normal is
+ * mostly rounding. */
 #define HEIGHT_PER_EDGE_MIN 1e-6
 
 void cloud_release(struct point_cloud *cloud)
@@ -26,7 +27,7 @@ void cloud_release(struct point_cloud *cloud)
 	ARRAY_RELEASE(&cloud->triangles);
 }
 
-/* ---- place --------------------------------------------------------------------------------------- */
+/* ---- transformation ------------------------------------------------------------------------------ */
 
 static vec3 turned(vec3 p, uint32_t up)
 {
@@ -60,7 +61,8 @@ void cloud_transform(struct point_cloud *cloud, uint32_t up, bool centre, vec3 s
 
 /* ---- welding ------------------------------------------------------------------------------------- */
 
-/* Where points count as equal: themselves, or the corner of their cell. Adding 0 makes both zeros one. */
+/* The key by which points are equal: the point itself, or the corner of its cell. Adding 0 turns −0
+ * into 0. */
 static vec3 cell_of(vec3 p, double pitch)
 {
 	if (pitch > 0)
@@ -68,8 +70,8 @@ static vec3 cell_of(vec3 p, double pitch)
 	return vec3_add(p, vec3_zero());
 }
 
-/* `order` becomes the points sorted by cell, those of one cell by number: three stable sorts, the least
- * important axis first. */
+/* Sorts the points into `order` by cell, and within a cell by index: three stable sorts, the least
+ * significant axis first. */
 static enum status sort_by_cell(const struct point_cloud *cloud, double pitch, uint32_t *order)
 {
 	uint32_t count = cloud->points.count;
@@ -89,7 +91,7 @@ static enum status sort_by_cell(const struct point_cloud *cloud, double pitch, u
 	return status;
 }
 
-/* first[i]: the lowest point in the cell of point i. */
+/* first[i]: the lowest index of a point in the cell of point i. */
 static void find_firsts(const struct point_cloud *cloud, double pitch, const uint32_t *order,
 			uint32_t *first)
 {
@@ -111,7 +113,7 @@ static bool is_thin(const vec3 *points, const struct mesh_triangle *t)
 	return !(area > HEIGHT_PER_EDGE_MIN * longest);
 }
 
-/* The same for every order of the corners; points are numbered below 2^21. */
+/* A key that does not depend on the order of the corners; indices are below 2^21. */
 static uint64_t corners_key(const struct mesh_triangle *t)
 {
 	uint64_t a = t->corner[0], b = t->corner[1], c = t->corner[2];
@@ -119,7 +121,7 @@ static uint64_t corners_key(const struct mesh_triangle *t)
 	return low << 42 | (a + b + c - low - high) << 21 | high;
 }
 
-/* Keeps what is left of the triangles once points are numbered anew. */
+/* Renumbers the corners, and drops triangles that are degenerate or repeated. */
 static enum status renumber_triangles(struct point_cloud *cloud, const uint32_t *number)
 {
 	struct table seen = { 0 };
@@ -151,8 +153,8 @@ enum status cloud_weld(struct point_cloud *cloud, double pitch)
 							    : STATUS_NO_MEMORY;
 	if (status == STATUS_OK) {
 		find_firsts(cloud, pitch, order, first);
-		/* The first of a cell has a lower number than the others, so its new number is there
-		 * before it is asked for. */
+		/* The first point of a cell has the lowest index, so its new index is set before the others
+		 * use it. */
 		for (uint32_t i = 0; i < count; i++) {
 			if (first[i] == i)
 				cloud->points.items[kept] = cloud->points.items[i];

@@ -1,7 +1,8 @@
-/* cloud.h: points and triangles on their way from a file or a list to a shape.
+/* cloud.h: points and triangles of a file or a list, before they become a shape.
  *
- * Everything here is a function of the points in their order: no hash order, no chance, only + − × ÷ and
- * square roots, so that the same input gives the same bytes, and so the same name, everywhere.
+ * The results depend only on the points and their order: there is no hash order and no random number, and
+ * arithmetic is + − × ÷ and square roots, so the same input gives the same bytes, and the same shape name, on
+ * every machine.
  */
 #ifndef CAIRN_PROTOCOL_SCENE_CLOUD_H
 #define CAIRN_PROTOCOL_SCENE_CLOUD_H
@@ -20,13 +21,13 @@ struct point_cloud {
 
 void cloud_release(struct point_cloud *cloud);
 
-/* Turns axis `up` (0 x, 1 y, 2 z) of the file to y; then, if wanted, moves the middle of the points'
- * box to the origin; then scales. */
+/* Turns axis `up` (0 x, 1 y, 2 z) of the file to y; then, if `centre`, moves the middle of the points' box to
+ * the origin; then scales. */
 void cloud_transform(struct point_cloud *cloud, uint32_t up, bool centre, vec3 scale);
 
-/* Points in the same cell of a lattice of this pitch (0: equal points) become the first of them; then
- * triangles that repeat a point, a triangle, or are thinner than 1e-6 of their longest edge go. Points
- * keep their order. NO_MEMORY changes nothing that matters: release it. */
+/* Replaces all points in a cell of a lattice of this pitch (0: equal points) by the first of them. Then drops
+ * triangles that have a point twice, repeat another triangle, or are thinner than 1e-6 of their longest edge.
+ * Points keep their order. After NO_MEMORY the cloud can only be released. */
 MUST_CHECK enum status cloud_weld(struct point_cloud *cloud, double pitch);
 
 /* Keeps the points that are farthest in at least one of `count` (at least 1) fixed directions, spread

@@ -1,5 +1,5 @@
-/* compile.h: from the tree of a scene file to shapes and commands. Private to the room: the door is
- * scene.h. */
+/* compile.h: compiles the tree of a scene file into shapes and commands. Private to this folder; its public
+ * header is scene.h. */
 #ifndef CAIRN_PROTOCOL_SCENE_COMPILE_H
 #define CAIRN_PROTOCOL_SCENE_COMPILE_H
 
@@ -7,7 +7,7 @@
 #include "protocol/scene/schema.h"
 #include "server/base/array.h"
 
-/* Numbers of the canonical form (engine/geometry/shape.h, which this room may not see; a test compares
+/* Numbers of the canonical form (engine/geometry/shape.h, which this folder must not include; a test compares
  * them). */
 enum canonical_kind {
 	CANONICAL_SPHERE = 1,
@@ -32,7 +32,7 @@ enum {
 	SCENE_POINTS_MAX = 1 << 20, /* of all tables of motors */
 };
 
-/* A name of the file and the shape it stands for. */
+/* A shape name of the file, and its shape. */
 struct named_shape {
 	const char *name; /* borrowed from the document */
 	uint32_t shape;	  /* index */
@@ -54,17 +54,17 @@ struct compile {
 	ARRAY_OF(struct named_shape) named;
 	ARRAY_OF(struct scene_shape) shapes;
 	ARRAY_OF(struct command) commands;
-	/* Of each command: where its shapes begin in `attachments`; of a JOINT_TABLE: its points in
-	 * `points`. */
+	/* For each command: index of its first shape in `attachments`; for a JOINT_TABLE: of its first
+	 * point in `points`. */
 	ARRAY_OF(uint32_t) firsts;
-	/* And the line it comes from. */
+	/* For each command: its line in the file. */
 	ARRAY_OF(uint32_t) lines;
 	ARRAY_OF(struct attachment) attachments;
 	ARRAY_OF(struct joint_point) points;
 	ARRAY_OF(struct named_bodies) bodies;
 };
 
-/* A new command with its defaults at the end of the list; NULL when there is no memory. */
+/* Appends a command with its defaults; NULL if there is no memory. */
 struct command *compile_command(struct compile *self, uint16_t op, uint32_t line);
 
 /* The parts of a scene, each a step of scene_parse. */
@@ -75,24 +75,23 @@ MUST_CHECK enum status compile_prototypes(struct compile *self);
 MUST_CHECK enum status compile_bodies(struct compile *self, const struct yaml_node *bodies);
 MUST_CHECK enum status compile_joints(struct compile *self, const struct yaml_node *joints);
 
-/* "'a' and 'b' exclude each other", where both are said. */
+/* Refuses the entry if both of two exclusive keys are given. */
 MUST_CHECK enum status compile_refuse_both(struct compile *self, const struct yaml_node *node,
 					   bool both, const char *one, const char *other);
-/* All that holds for one axis of a joint, from `node` (an axis' mapping, whose keys were read): a
- * JOINT_AXIS and, where the motor follows a table, a JOINT_TABLE. `length` is that of a distance as
- * it stands. joint_axes.c */
+/* The commands of one axis of a joint, from `node` (the axis' mapping) and its keys: a JOINT_AXIS and, if the
+ * motor follows a table, a JOINT_TABLE. `length` is the initial length of a distance, m. joint_axes.c */
 MUST_CHECK enum status compile_axis(struct compile *self, const struct yaml_node *node,
 				    const struct axis_keys *keys, uint32_t joint, uint32_t type,
 				    uint32_t axis, double length);
 
-/* A shape's name or a shape in place; *index is into `shapes`. */
+/* A shape by name or by its own mapping; *index is into `shapes`. */
 MUST_CHECK enum status compile_shape(struct compile *self, const struct yaml_node *node,
 				     const char *label, uint32_t *index);
 enum canonical_kind compile_shape_kind(const struct compile *self, uint32_t shape);
 
 /* ---- generators ---------------------------------------------------------------------------------- */
 
-/* What stands in a body's entry about how many there are of it and where. */
+/* The generator of a body's entry. */
 struct generator {
 	enum {
 		GENERATE_ONE,
@@ -113,12 +112,13 @@ struct generator {
 	};
 };
 
-/* Reads the one generator of the entry, or none. LIMIT when there are two. */
+/* Reads the generator of the entry, if any. LIMIT if there are two. */
 MUST_CHECK enum status generator_read(const struct source *source, const struct yaml_node *node,
 				      const struct body_keys *body, struct generator *out);
-/* How many bodies; saturates. */
+/* The number of bodies; saturates. */
 uint64_t generator_count(const struct generator *self);
-/* Where the index-th stands, relative to the entry's `at`, and how it is turned first. */
+/* The pose of the index-th body: position relative to the entry's `at`, and a rotation that is
+ * applied first. */
 pose generator_pose(const struct generator *self, uint32_t index);
 
 #endif

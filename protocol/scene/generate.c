@@ -1,7 +1,7 @@
-/* generate.c: where the bodies of a generator stand.
+/* generate.c: the poses of a generator's bodies.
  *
- * Each position is computed from its own index and nothing is summed, so that body i does not depend on
- * how many came before it. Bodies come from the bottom upwards; in a layer along x, then z.
+ * Each position is computed from its index alone, without a running sum, so that rounding does not
+ * accumulate. Bodies are ordered from the bottom upwards; in a layer along x, then z.
  */
 #include "protocol/scene/compile.h"
 
@@ -11,7 +11,7 @@ static enum status check_count(const struct source *source, const struct yaml_no
 	uint64_t count = generator_count(self);
 	if (count > SCENE_BODIES_MAX)
 		return source_fail(source, node->line, STATUS_LIMIT, "count",
-				   "%llu bodies in one generator, %d are the most",
+				   "%llu bodies in one generator, more than the limit of %d",
 				   (unsigned long long)count, SCENE_BODIES_MAX);
 	return STATUS_OK;
 }
@@ -40,8 +40,8 @@ enum status generator_read(const struct source *source, const struct yaml_node *
 			continue;
 		if (first != NULL)
 			return source_fail(source, node->line, STATUS_LIMIT, kinds[i].name,
-					   "%s and %s: an entry may have 1 generator", first,
-					   kinds[i].name);
+					   "the entry has generators %s and %s; it may have one",
+					   first, kinds[i].name);
 		first = kinds[i].name;
 		out->kind = kinds[i].kind;
 		enum status status =
@@ -86,7 +86,7 @@ uint64_t generator_count(const struct generator *self)
 
 /* ---- placing ------------------------------------------------------------------------------------- */
 
-/* The index-th of `count` places a step apart, their middle at 0. */
+/* The index-th of `count` coordinates with a constant spacing, centred at 0. */
 static double centred(uint32_t index, uint32_t count, double step)
 {
 	return step * (index - 0.5 * (count - 1));
@@ -137,7 +137,7 @@ static pose tower_pose(const struct tower_keys *tower, uint32_t index)
 	return circle_pose(360 * part, tower->radius, ring * tower->height);
 }
 
-/* turn to the power index, by squaring: 18 products at most, whatever the index. */
+/* turn to the power index, by squaring: at most 18 products for any index. */
 static quat turn_power(quat turn, uint32_t index)
 {
 	quat power = quat_identity();

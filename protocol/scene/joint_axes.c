@@ -1,16 +1,16 @@
-/* joint_axes.c: what an entry of `joints` says of an axis, as JOINT_AXIS and JOINT_TABLE commands.
+/* joint_axes.c: the axes of an entry of `joints`, as JOINT_AXIS and JOINT_TABLE commands.
  *
- * Angles are said in radians, or in degrees by the keys that end so; commands have radians.
- * JOINT_AXIS says all of an axis at once, so that every key that is absent has its initial value.
+ * Angles are in radians, or in degrees for keys that end in _degrees; commands have radians. JOINT_AXIS
+ * sets all properties of an axis at once, so every absent key has its initial value.
  */
 #include "protocol/scene/compile.h"
 
-/* What an axis is being made of. */
+/* The inputs and the command of one axis. */
 struct axis {
 	struct compile *compile;
 	const struct yaml_node *node;
 	uint32_t type, number;
-	double length; /* of a distance, as it stands */
+	double length; /* of a distance, between its anchors, m */
 	struct command_JOINT_AXIS *out;
 };
 
@@ -19,15 +19,16 @@ static bool turns(const struct axis *self)
 	return self->number >= 3;
 }
 
-/* Refuses a key in degrees where the axis is a length, and both of a pair. */
+/* Refuses a key in degrees if the axis is a length, and both keys of a pair. */
 static enum status check_degrees(const struct axis *self, const struct yaml_node *node, bool plain,
 				 bool degrees, const char *name, const char *in_degrees)
 {
 	if (degrees && !turns(self))
-		return source_fail(&self->compile->source, node_find(node, in_degrees)->line,
-				   STATUS_RANGE, in_degrees,
-				   "%s is of an angle, this axis is a length: say %s, in metres",
-				   in_degrees, name);
+		return source_fail(
+			&self->compile->source, node_find(node, in_degrees)->line, STATUS_RANGE,
+			in_degrees,
+			"%s is for an angle, but this axis is a length; give %s, in metres",
+			in_degrees, name);
 	return compile_refuse_both(self->compile, node, plain && degrees, name, in_degrees);
 }
 
@@ -50,8 +51,8 @@ static enum status read_limits(const struct axis *self, const struct axis_keys *
 		return status;
 	if (!(limits[0] <= limits[1]))
 		return source_fail(source, list->line, STATUS_RANGE, name,
-				   "the lower of %s, %g, is above the upper, %g", name, limits[0],
-				   limits[1]);
+				   "the lower value of %s, %g, is above the upper value, %g", name,
+				   limits[0], limits[1]);
 	self->out->lower = limits[0] * (degrees ? RADIANS_PER_DEGREE : 1);
 	self->out->upper = limits[1] * (degrees ? RADIANS_PER_DEGREE : 1);
 	return STATUS_OK;
@@ -120,7 +121,7 @@ static enum status read_sine(const struct axis *self, const struct yaml_node *no
 	return STATUS_OK;
 }
 
-/* Says what the motor holds; *follow is the mapping of its table, or NULL. */
+/* Sets the motor of the axis; *follow is the mapping of its table, or NULL. */
 static enum status read_motor(const struct axis *self, const struct yaml_node *node, bool *degrees,
 			      const struct yaml_node **follow)
 {
@@ -156,7 +157,7 @@ static enum status read_motor(const struct axis *self, const struct yaml_node *n
 	return motor.sine != NULL ? read_sine(self, motor.sine) : STATUS_OK;
 }
 
-/* The points of a table go to the end of the list. */
+/* Appends the points of a table to the list of points. */
 static enum status read_points(const struct axis *self, const struct yaml_node *list, bool degrees)
 {
 	struct compile *compile = self->compile;
@@ -173,9 +174,10 @@ static enum status read_points(const struct axis *self, const struct yaml_node *
 					   point[0], MAX_OF(before, 0));
 		before = point[0];
 		if (compile->points.count >= SCENE_POINTS_MAX)
-			return source_fail(&compile->source, at->line, STATUS_LIMIT, "points",
-					   "more than %d points in tables of motors",
-					   SCENE_POINTS_MAX);
+			return source_fail(
+				&compile->source, at->line, STATUS_LIMIT, "points",
+				"the tables of motors have more than %d points, the limit of a file",
+				SCENE_POINTS_MAX);
 		if (ARRAY_RESERVE(&compile->points, (uint64_t)compile->points.count + 1) !=
 		    STATUS_OK)
 			return source_no_memory(&compile->source);
@@ -200,7 +202,8 @@ static enum status make_table(const struct axis *self, const struct yaml_node *n
 	double last = compile->points.items[compile->points.count - 1].time;
 	if (follow.period != 0 && follow.period < last)
 		return source_fail(&compile->source, node->line, STATUS_RANGE, "period",
-				   "period %g ends before the last point, %g", follow.period, last);
+				   "period %g is shorter than the time of the last point, %g",
+				   follow.period, last);
 	struct command *command = compile_command(compile, COMMAND_JOINT_TABLE, node->line);
 	if (command == NULL)
 		return source_no_memory(&compile->source);

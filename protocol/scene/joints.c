@@ -1,9 +1,9 @@
-/* joints.c: entries of `joints` as JOINT_CREATE commands, each followed by what is said of its axes.
+/* joints.c: entries of `joints` as JOINT_CREATE commands, each followed by the commands of its axes.
  *
- * The bodies stand where their SPAWN commands put them, jitter included: an anchor that is said in
- * a body's axes is computed from there. A joint whose two anchors are one place goes out with that
- * place in the world (place 1), so that its sides agree wherever the bodies are by then; only
- * `at_a` and `at_b` together go out as they are said.
+ * The poses of the bodies are those of their SPAWN commands, jitter included; an anchor in body axes is
+ * computed from them. A joint with one anchor point is sent with that point in the world (place 1), so
+ * that both sides agree even if the bodies have moved since. Only `at_a` and `at_b` together are sent as
+ * two anchors in body axes.
  */
 #include "protocol/scene/compile.h"
 
@@ -40,11 +40,11 @@ static enum status find_name(struct compile *self, const struct yaml_node *use, 
 		suggestion_offer(&suggestion, named->name);
 	}
 	return source_fail(&self->source, use->line, STATUS_MISSING, key,
-			   "%s: no body is called '%.32s'%s", key, name,
+			   "%s: no body has the name '%.32s'%s", key, name,
 			   suggestion_text(&suggestion, room, sizeof room));
 }
 
-/* "[i]" at the end of a name: one of its bodies, from 0, or from the last, −1, backwards. */
+/* "[i]" at the end of a name: the i-th body of a generator, from 0; −1 is the last one, −2 the one before. */
 static enum status take_index(struct compile *self, const struct yaml_node *use, const char *key,
 			      const char *index, struct joint_side *side)
 {
@@ -91,7 +91,7 @@ static enum status find_chain(struct compile *self, struct joint_entry *entry)
 	if (all.first == WORLD || all.count < 2)
 		return source_fail(
 			&self->source, node_find(entry->node, "chain")->line, STATUS_RANGE, "chain",
-			"chain '%.32s' is one body; a chain needs a generator's, 2 or more",
+			"chain '%.32s' is one body; a chain needs a generator with 2 or more bodies",
 			keys->chain);
 	entry->a = (struct joint_side){ all.first, all.count - 1 };
 	entry->b = (struct joint_side){ all.first + 1, all.count - 1 };
@@ -114,12 +114,13 @@ static enum status find_sides(struct compile *self, struct joint_entry *entry)
 			&self->source, entry->node->line, STATUS_RANGE, "b",
 			a->first == WORLD
 				? "both sides are the world: a joint needs a body, a or b"
-				: "a and b are the same body; a generator's next to each other "
-				  "are joined by chain");
+				: "a and b are the same body; to join neighbours of a generator, "
+				  "give chain");
 	if (a->count > 1 && b->count > 1 && a->count != b->count)
-		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "b",
-				   "a has %u bodies and b %u: must be as many, or one",
-				   (unsigned)a->count, (unsigned)b->count);
+		return source_fail(
+			&self->source, entry->node->line, STATUS_RANGE, "b",
+			"a has %u bodies and b has %u: the numbers must be equal, or one of them 1",
+			(unsigned)a->count, (unsigned)b->count);
 	return STATUS_OK;
 }
 
@@ -137,14 +138,14 @@ static pose pose_of(const struct compile *self, uint32_t body)
 	return pose_make(spawn->position, spawn->rotation);
 }
 
-/* ---- where it is --------------------------------------------------------------------------------- */
+/* ---- anchors ------------------------------------------------------------------------------------- */
 
 static bool apart(const struct joint_entry *entry)
 {
 	return entry->type == JOINT_DISTANCE || entry->type == JOINT_DRAG;
 }
 
-/* Which anchors are said: each side's once at most, and what the type needs. */
+/* Checks the anchor keys: at most one for each side, and those that the type needs. */
 static enum status check_anchors(struct compile *self, const struct joint_entry *entry)
 {
 	const struct joint_keys *keys = &entry->keys;
@@ -154,7 +155,7 @@ static enum status check_anchors(struct compile *self, const struct joint_entry 
 	if (to && !apart(entry))
 		return source_fail(
 			&self->source, node_find(node, "to")->line, STATUS_RANGE, "to",
-			"only a distance and a drag have two anchors in the world: say at");
+			"only a distance and a drag have two anchors in the world; give at");
 	enum status status = compile_refuse_both(self, node, at && at_a, "at", "at_a");
 	if (status == STATUS_OK)
 		status = compile_refuse_both(self, node, to && at_b, "to", "at_b");
@@ -172,7 +173,7 @@ static enum status check_anchors(struct compile *self, const struct joint_entry 
 	return STATUS_OK;
 }
 
-/* Joint axes with x along `x` and z along what of `z` stands across it. */
+/* Joint axes with x along `x` and z along the part of `z` perpendicular to it. */
 static quat frame_of(vec3 x, vec3 z)
 {
 	quat frame = quat_between(vec3_axis(0), x);
@@ -200,7 +201,7 @@ static enum status read_frame(struct compile *self, const struct joint_entry *en
 	vec3 x = axis ? vec3_normalize_length(keys->axis, &length) : vec3_axis(along_z ? 2 : 0);
 	if (axis && !(length > 1e-9))
 		return source_fail(&self->source, node_find(node, "axis")->line, STATUS_DEGENERATE,
-				   "axis", "the length of axis is %g, 1e-09 is the least", length);
+				   "axis", "axis has length %g; it must be at least 1e-09", length);
 	*out = quat_between(vec3_axis(0), x);
 	if (!across)
 		return STATUS_OK;
@@ -209,12 +210,12 @@ static enum status read_frame(struct compile *self, const struct joint_entry *en
 	if (!(length > 1e-9 * vec3_length(keys->across)))
 		return source_fail(&self->source, node_find(node, "across")->line,
 				   STATUS_DEGENERATE, "across",
-				   "across lies along axis, or its length is 0");
+				   "across is parallel to axis, or its length is 0");
 	*out = frame_of(x, z);
 	return STATUS_OK;
 }
 
-/* Puts anchors and frames of the joint of two bodies. */
+/* Sets anchors and frames of the joint of two bodies. */
 static void place_joint(const struct compile *self, const struct joint_entry *entry, uint32_t a,
 			uint32_t b, quat frame, struct command_JOINT_CREATE *out)
 {
@@ -245,7 +246,7 @@ static void place_joint(const struct compile *self, const struct joint_entry *en
 #define TYPE_BIT(type) (1u << (type))
 #define ANY_TYPE UINT32_MAX
 
-/* table: words for axes, and the types that have them. */
+/* table: keys of axes, and the types that have them. */
 static const struct {
 	const char *name;
 	size_t offset; /* into struct joint_keys */
@@ -274,7 +275,7 @@ static const struct {
 	AXIS_WORD(rz, 5, ANY_TYPE),
 };
 
-/* The keys of the one axis that stand in the entry itself; false when there are none. */
+/* The keys of one axis that are in the entry itself; false if there are none. */
 static bool own_axis(const struct joint_keys *keys, struct axis_keys *out)
 {
 	schema_defaults(SCHEMA_AXIS, out);
@@ -295,7 +296,7 @@ static bool own_axis(const struct joint_keys *keys, struct axis_keys *out)
 	return out->given != 0;
 }
 
-/* Axes that the entry's own keys speak of: first … first + count − 1. */
+/* The axes to which the entry's own keys apply: first … first + count − 1. */
 static enum status own_axes(struct compile *self, const struct joint_entry *entry, uint32_t *first,
 			    uint32_t *count)
 {
@@ -314,7 +315,8 @@ static enum status own_axes(struct compile *self, const struct joint_entry *entr
 		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "type",
 				   "a fixed joint has no axis with limits, springs or motors");
 	return source_fail(&self->source, entry->node->line, STATUS_RANGE, "type",
-			   "which axis has these limits, springs or motors? say %s: {…}", words);
+			   "the type has several axes; give limits, springs and motors in %s: {…}",
+			   words);
 }
 
 static enum status make_own_axes(struct compile *self, const struct joint_entry *entry,
@@ -343,7 +345,7 @@ static enum status make_axes(struct compile *self, const struct joint_entry *ent
 			continue;
 		if (!(AXES[i].types & TYPE_BIT(entry->type)))
 			return source_fail(&self->source, node->line, STATUS_RANGE, AXES[i].name,
-					   "a joint of this type has no %s", AXES[i].name);
+					   "a joint of this type has no axis %s", AXES[i].name);
 		status = schema_read(&self->source, node, SCHEMA_AXIS, &keys);
 		if (status == STATUS_OK)
 			status = compile_axis(self, node, &keys, joint, entry->type, AXES[i].axis,
@@ -367,7 +369,7 @@ static enum status make_joint(struct compile *self, const struct joint_entry *en
 	uint32_t joint = self->commands.count;
 	if (self->joint_count == MIN_OF(self->joints_max, (uint32_t)SCENE_JOINTS_MAX))
 		return source_fail(&self->source, entry->node->line, STATUS_LIMIT, "joints",
-				   "more than %u joints (world.limits.joints)",
+				   "more joints than the limit of %u (world.limits.joints)",
 				   (unsigned)self->joint_count);
 	struct command *command = compile_command(self, COMMAND_JOINT_CREATE, entry->node->line);
 	if (command == NULL)
@@ -383,13 +385,13 @@ static enum status make_joint(struct compile *self, const struct joint_entry *en
 	out->break_force = keys->break_force;
 	out->break_torque = keys->break_torque;
 	out->tag = keys->tag;
-	/* Without words of its own a spring of a distance pulls to where it stands; others to 0. */
+	/* Without `rest`, the spring of a distance pulls to its initial length, other springs to 0. */
 	double length =
 		entry->type == JOINT_DISTANCE ? vec3_distance(out->point_a, out->point_b) : 0;
 	double reach = vec3_max_component(vec3_max(vec3_abs(out->point_a), vec3_abs(out->point_b)));
 	if (!(reach <= LENGTH_MAX))
 		return source_fail(&self->source, entry->node->line, STATUS_RANGE, "at_a",
-				   "an anchor would be at %g m, %.10g is the most", reach,
+				   "an anchor would be at %g m, beyond the limit of %.10g m", reach,
 				   LENGTH_MAX);
 	return make_axes(self, entry, joint, length);
 }

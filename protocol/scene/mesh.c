@@ -1,8 +1,8 @@
 /* mesh.c: assimp's scene of nodes and meshes, flattened.
  *
- * Assimp triangulates, applies the transformations of its nodes and sorts out points and lines. It works
- * in float: the same file gives the same points with the same build of assimp, which is why shapes are
- * named by their bytes and not by their file.
+ * Assimp triangulates, applies the transformations of its nodes and removes points and lines. It computes
+ * in float, so the same file gives the same points only with the same build of assimp. Therefore a shape is
+ * named by its bytes and not by its file.
  */
 #include "protocol/scene/mesh.h"
 
@@ -23,7 +23,7 @@ enum { PATH_BYTES = 4096 };
 
 /* ---- finding ------------------------------------------------------------------------------------- */
 
-/* Relative, without a step upwards. */
+/* A relative path without "..". */
 static bool is_below(const char *name)
 {
 	if (name[0] == '/' || strchr(name, '\\') != NULL)
@@ -91,7 +91,7 @@ static enum status check_size(const struct source *source, uint32_t line, const 
 	if (points > MESH_POINTS_MAX || triangles > MESH_TRIANGLES_MAX)
 		return source_fail(
 			source, line, STATUS_TOO_LARGE, "file",
-			"%.40s has %llu points and %llu triangles, %d and %d are the most", name,
+			"%.40s has %llu points and %llu triangles; the limits are %d and %d", name,
 			(unsigned long long)points, (unsigned long long)triangles, MESH_POINTS_MAX,
 			MESH_TRIANGLES_MAX);
 	return STATUS_OK;
@@ -119,9 +119,10 @@ static enum status take_mesh(const struct source *source, uint32_t line, const s
 		struct mesh_triangle t;
 		for (uint32_t k = 0; k < 3; k++) {
 			if (face->mIndices[k] >= mesh->mNumVertices)
-				return source_fail(source, line, STATUS_MALFORMED, "file",
-						   "triangle %u names a point that is not there",
-						   (unsigned)i);
+				return source_fail(
+					source, line, STATUS_MALFORMED, "file",
+					"triangle %u has the index of a point that does not exist",
+					(unsigned)i);
 			t.corner[k] = before + face->mIndices[k];
 		}
 		out->triangles.items[out->triangles.count++] = t;
@@ -135,7 +136,8 @@ static enum status read_at(const struct source *source, uint32_t line, const cha
 	const struct aiScene *scene = import(path);
 	if (scene == NULL)
 		return source_fail(source, line, STATUS_MALFORMED, "file",
-				   "%.40s is no mesh: %.80s", name, aiGetErrorString());
+				   "%.40s cannot be read as a mesh: %.80s", name,
+				   aiGetErrorString());
 	enum status status = check_size(source, line, name, scene);
 	for (uint32_t m = 0; m < scene->mNumMeshes && status == STATUS_OK; m++)
 		status = take_mesh(source, line, scene->mMeshes[m], out);

@@ -1,4 +1,4 @@
-/* mesh.h: a mesh file as points and triangles, through assimp, which reads some forty formats. */
+/* mesh.h: reads a mesh file into points and triangles, with assimp (about forty formats). */
 #ifndef CAIRN_PROTOCOL_SCENE_MESH_H
 #define CAIRN_PROTOCOL_SCENE_MESH_H
 
@@ -8,11 +8,12 @@
 /* The engine's limit for a mesh (engine/geometry/shape.h); a test compares them. */
 enum { MESH_POINTS_MAX = 1 << 21, MESH_TRIANGLES_MAX = 1 << 21 };
 
-/* Looks for `name` in `base` (may be NULL), then in the directories of CAIRN_MESH_PATH, then in
- * /usr/share/glmark2/models; reads all its meshes as one, each where the file's scene puts it. `name`
- * is relative and stays below those directories. The cloud is returned owned and to be released;
- * points are as in the file, not yet welded. Errors: MISSING, RANGE (the name), MALFORMED (assimp says
- * why), DEGENERATE (no triangle), TOO_LARGE, NOT_FINITE, NO_MEMORY; field "file". */
+/* Searches `name` in `base` (may be NULL), then in the directories of CAIRN_MESH_PATH, then in
+ * /usr/share/glmark2/models. Reads all meshes of the file as one, each at its pose in the file's
+ * scene. `name` is relative and stays below those directories. The caller owns the cloud and
+ * releases it; its points are as in the file, not welded. Errors: MISSING, RANGE (the name),
+ * MALFORMED (with assimp's text), DEGENERATE (no triangle), TOO_LARGE, NOT_FINITE, NO_MEMORY; field
+ * "file". */
 MUST_CHECK enum status mesh_read(const struct source *source, uint32_t line, const char *base,
 				 const char *name, struct point_cloud *out);
 

@@ -1,5 +1,5 @@
 /* scene.c: a scene file from its bytes to shapes and commands, in one pass over the tree: world,
- * shapes, prototypes, bodies, joints. The first thing that is wrong is said, and nothing is left behind. */
+ * shapes, prototypes, bodies, joints. The first fault is reported, and then everything is freed. */
 #include "protocol/scene/scene.h"
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ enum {
 	ROW_##NAME = (number),
 #include "server/engine/world/parameters.def"
 };
-/* Names that parameters had, which scenes hold. */
+/* Old names of parameters, which older scene files have. */
 static const struct {
 	const char *name;
 	uint32_t row;
@@ -34,7 +34,7 @@ static const struct {
 #include "server/engine/world/parameters.def"
 };
 
-/* Row of a name, of today or an old one. */
+/* The row of a present or an old name. */
 static bool parameter_row(const char *name, struct suggestion *suggestion, size_t *row)
 {
 	for (size_t i = 0; i < COUNT_OF(OLD_NAMES); i++)
@@ -57,14 +57,14 @@ static enum status compile_parameter(struct compile *self, const struct yaml_nod
 	size_t i;
 	if (!parameter_row(key->text, &suggestion, &i))
 		return source_fail(&self->source, key->line, STATUS_UNKNOWN_PARAMETER, key->text,
-				   "no parameter is called '%.32s'%s", key->text,
+				   "no parameter has the name '%.32s'%s", key->text,
 				   suggestion_text(&suggestion, room, sizeof room));
 	double value;
 	enum status status = schema_number(&self->source, key->next, key->text, PARAMETERS[i].min,
 					   PARAMETERS[i].max, "", &value);
 	if (status == STATUS_OK && PARAMETERS[i].kind == WHOLE && value != (double)(int64_t)value)
 		status = source_fail(&self->source, key->line, STATUS_RANGE, key->text,
-				     "%s is %.10g, it must be an integer", key->text, value);
+				     "%s is %.10g; it must be an integer", key->text, value);
 	if (status != STATUS_OK)
 		return status;
 	struct command *command = compile_command(self, COMMAND_PARAMETER, key->line);
@@ -191,7 +191,8 @@ static enum status compile_all(struct compile *self, const struct yaml_node *roo
 	return status;
 }
 
-/* The lists pass to the scene; commands learn where their shapes and points are now that nothing moves. */
+/* Moves the lists into the scene, and sets the pointers of commands to their shapes and points,
+ * because the lists no longer grow. */
 static void hand_over(struct compile *self, struct scene *scene)
 {
 	scene->shapes = self->shapes.items;
@@ -314,7 +315,7 @@ void scene_resolve(struct scene *scene, const uint32_t *shape_ids)
 	}
 }
 
-/* A command's ids of what other commands make: none, or one or two. */
+/* The ids in a command that other commands make: none, one or two. */
 static uint32_t references(struct command *command, int64_t *ids[2])
 {
 	switch (command->op) {

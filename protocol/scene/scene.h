@@ -1,10 +1,10 @@
-/* scene.h: a scene file as shapes and commands: the same for a client that sends them and for a daemon
- * that applies them at its start. Only trusted people's files are read here; the network never parses
- * YAML. docs/SCENES.md has the schema.
+/* scene.h: a scene file as shapes and commands, for a client that sends them and for a daemon that applies
+ * them at its start. Only files of trusted users are read; no YAML from the network is parsed. docs/SCENES.md
+ * has the schema.
  *
  * A scene is applied in order: every shape is uploaded (or cooked) by name, SHAPE_USE commands make
- * them known and give their ids, scene_resolve puts those ids into the commands, and the commands go
- * out in batches, each made ready by scene_link.
+ * available in the world and return their ids, scene_resolve puts those ids into the commands, and the
+ * commands are sent in batches, each prepared by scene_link.
  */
 #ifndef CAIRN_PROTOCOL_SCENE_SCENE_H
 #define CAIRN_PROTOCOL_SCENE_SCENE_H
@@ -17,10 +17,10 @@ struct scene_shape {
 	uint8_t *canonical; /* owned */
 	size_t bytes;
 	char label[64]; /* its key in the file, for messages */
-	uint32_t line;	/* where it stands */
+	uint32_t line;	/* of the file */
 };
 
-/* Fixed at creation of the world; what the file does not say has the engine's defaults. */
+/* Options fixed at creation of the world; those that the file does not give have the engine's defaults. */
 struct scene_world {
 	char name[65];
 	uint32_t rate_num, rate_den; /* 0: default */
@@ -39,19 +39,19 @@ struct scene {
 	struct scene_world world;
 	struct scene_shape *shapes; /* owned */
 	uint32_t shape_count;
-	/* Parameters, bounds, bodies, then joints, each followed by what is said of its axes;
-	 * SHAPE_USE is not among them. A shape is named −k: the k-th of `shapes` (from 1) until
-	 * scene_resolve; a body or a joint −k: what the k-th of all commands makes, until scene_link. */
+	/* Parameters, bounds, bodies, then joints, each followed by the commands of its axes,
+	 * without SHAPE_USE. Until scene_resolve, a shape −k is the k-th of `shapes` (from 1).
+	 * Until scene_link, a body or a joint −k is that which the k-th of all commands makes. */
 	struct command *commands; /* owned */
-	uint32_t *lines;	  /* owned; of each command: where it comes from */
+	uint32_t *lines;	  /* owned; for each command: its line in the file */
 	uint32_t command_count;
 	struct attachment *attachments; /* owned; the commands' lists point in here */
 	uint32_t attachment_count;
 	struct joint_point *points; /* owned, likewise */
 };
 
-/* Reads a file (YAML, so also JSON); meshes it names are looked for beside it, then in the directories
- * of CAIRN_MESH_PATH (colon-separated), then in /usr/share/glmark2/models. Refusals: `why->text` starts
+/* Reads a file (YAML, so also JSON). Mesh files are searched beside it, then in the directories of
+ * CAIRN_MESH_PATH (colon-separated), then in /usr/share/glmark2/models. On a refusal, `why->text` starts
  * with "FILE:LINE: ", `field` is the key, and the limit is named. *out is returned owned. */
 MUST_CHECK enum status scene_load(const char *path, struct scene **out, struct reason *why);
 /* The same from memory; `base` is the directory for meshes (may be NULL). */
@@ -59,10 +59,11 @@ MUST_CHECK enum status scene_parse(const char *text, size_t bytes, const char *b
 				   struct scene **out, struct reason *why);
 void scene_destroy(struct scene *scene);
 
-/* Puts ids (one per shape, in order) in place of the −k. Once. */
+/* Replaces the −k of shapes by ids (one per shape, in order). Call it once. */
 void scene_resolve(struct scene *scene, const uint32_t *shape_ids);
-/* Makes commands first … end − 1 ready to go out as one batch: what an earlier command made gets its id from
- * `values` (by command), what one of the batch makes is named −k within it. Once for each command. */
+/* Prepares commands first … end − 1 to be sent as one batch: a body or joint of an earlier command
+ * gets its id from `values` (by command), one of this batch becomes −k within the batch. Call it
+ * once for each command. */
 void scene_link(struct scene *scene, uint32_t first, uint32_t end, const uint32_t *values);
 
 #endif

@@ -1,9 +1,8 @@
 /* schema.c: reading a mapping by its table of the manifest.
  *
- * Numbers are decimal, with a dot and an exponent if wanted, exactly as JSON has them plus a leading "+"
- * or a bare ".5"; hexadecimal, underscores, 1:30 and other speciality of YAML's are refused, because
- * nobody who writes them in a scene means what a parser would make of them. NaN and infinities have a
- * message of their own.
+ * Numbers are decimal, with an optional fraction and exponent, as in JSON; a leading "+" and a bare ".5" are
+ * also allowed. Other forms of YAML (hexadecimal, underscores, 1:30) are refused, because authors rarely
+ * mean the value that a YAML parser gives them. NaN and infinities have an error text of their own.
  */
 #include "protocol/scene/schema.h"
 
@@ -50,13 +49,13 @@ const struct schema_table schema_tables[SCHEMA_TABLES] = {
 #undef END
 };
 
-/* One bit of `given` a key. */
+/* `given` has one bit for each key. */
 _Static_assert(COUNT_OF(BODY_keys) <= 64, "given has 64 bits");
 _Static_assert(COUNT_OF(JOINT_keys) <= 64, "given has 64 bits");
 
 /* ---- suggestions --------------------------------------------------------------------------------- */
 
-/* Levenshtein's distance, the slow and plain way; beyond 31 letters nothing is near. */
+/* The Levenshtein distance, by the full table; names of more than 31 letters are never near. */
 static uint32_t edit_distance(const char *a, const char *b)
 {
 	enum { LETTERS_MAX = 32 };
@@ -80,7 +79,7 @@ static uint32_t edit_distance(const char *a, const char *b)
 
 struct suggestion suggestion_for(const char *wrong)
 {
-	/* Half of the letters may be wrong, three at most. */
+	/* At most half of the letters may differ, and at most three. */
 	uint32_t letters = (uint32_t)strlen(wrong);
 	return (struct suggestion){ .wrong = wrong, .distance = MIN_OF((letters + 1) / 2, 3u) + 1 };
 }
@@ -157,7 +156,7 @@ static bool is_number(const char *text)
 	return *at == '\0';
 }
 
-/* What YAML (".nan", "-.inf") and people ("NaN", "inf") write. */
+/* The forms of YAML (".nan", "-.inf") and common ones ("NaN", "inf"). */
 static bool is_not_finite(const char *text)
 {
 	static const char *const WORDS[] = { ".nan", ".inf", "nan", "inf", "infinity" };
@@ -189,7 +188,7 @@ enum status schema_number(const struct source *source, const struct yaml_node *n
 	if (!is_number(node->text))
 		return wrong_type(source, node, name, "a number");
 	*out = strtod(node->text, NULL);
-	/* Written so that nothing but a number inside passes: 1e999 has become infinite. */
+	/* Negated, so that a NaN fails too; 1e999 is read as infinity. */
 	if (!(*out >= min && *out <= max))
 		return out_of_range(source, node, name, min, max, unit);
 	return STATUS_OK;
@@ -221,7 +220,7 @@ enum status schema_vector(const struct source *source, const struct yaml_node *n
 		return wrong_type(source, node, name, WANTED[count]);
 	if (node->count != count)
 		return source_fail(source, node->line, STATUS_TYPE, name,
-				   "%s must be %s, this has %u", name, WANTED[count],
+				   "%s must be %s, not of %u", name, WANTED[count],
 				   (unsigned)node->count);
 	const struct yaml_node *at = node->first;
 	for (uint32_t i = 0; i < count; i++, at = at->next) {
@@ -232,7 +231,7 @@ enum status schema_vector(const struct source *source, const struct yaml_node *n
 	return STATUS_OK;
 }
 
-/* ---- one type a function ------------------------------------------------------------------------- */
+/* ---- one function per type ----------------------------------------------------------------------- */
 
 typedef enum status key_read(const struct source *source, const struct yaml_node *node,
 			     const struct schema_key *key, void *out);
@@ -272,7 +271,7 @@ static enum status read_seed(const struct source *source, const struct yaml_node
 		uint64_t digit = (uint64_t)(*at - '0');
 		if (value > (UINT64_MAX - digit) / 10)
 			return source_fail(source, node->line, STATUS_RANGE, key->name,
-					   "%s %.24s is over 2^64 - 1", key->name, node->text);
+					   "%s %.24s is above 2^64 - 1", key->name, node->text);
 		value = value * 10 + digit;
 	}
 	*(uint64_t *)out = value;
@@ -298,7 +297,7 @@ static enum status read_text(const struct source *source, const struct yaml_node
 	size_t bytes = strlen(node->text);
 	if ((double)bytes < key->min || (double)bytes > key->max)
 		return source_fail(source, node->line, STATUS_RANGE, key->name,
-				   "%s has %zu bytes, not between %.10g and %.10g", key->name,
+				   "%s has %zu bytes; it must have from %.10g to %.10g", key->name,
 				   bytes, key->min, key->max);
 	for (size_t i = 0; i < bytes; i++)
 		if (node->text[i] < 0x20 || node->text[i] > 0x7e)
@@ -329,7 +328,7 @@ static enum status read_word(const struct source *source, const struct yaml_node
 	uint32_t index = word_index(key->unit, node->text);
 	if (index == UINT32_MAX)
 		return source_fail(source, node->line, STATUS_RANGE, key->name,
-				   "%s '%.16s' is none of %s", key->name, node->text, key->unit);
+				   "%s '%.16s' is not one of %s", key->name, node->text, key->unit);
 	*(uint32_t *)out = index;
 	return STATUS_OK;
 }
@@ -384,8 +383,8 @@ static enum status read_axis_turn(const struct source *source, const struct yaml
 	vec3 axis = vec3_normalize_length(turn.axis, &length);
 	if (!(length > 1e-9))
 		return source_fail(source, node->line, STATUS_DEGENERATE, key->name,
-				   "the axis of %s has length %g, 1e-09 is the least", key->name,
-				   length);
+				   "the axis of %s has length %g; it must be at least 1e-09",
+				   key->name, length);
 	*out = quat_from_axis_angle(axis, turn.degrees * RADIANS_PER_DEGREE);
 	return STATUS_OK;
 }
@@ -440,10 +439,10 @@ static enum status read_nodes(const struct source *source, const struct yaml_nod
 	bool map = key->type == TYPE_MAP;
 	if (node->kind != (map ? NODE_MAP : NODE_LIST))
 		return wrong_type(source, node, key->name, map ? "a mapping" : "a list");
-	/* A mapping with a table of its own has better messages for too many keys. */
+	/* For a mapping with its own table, the check of the keys gives a better error for too many keys. */
 	if ((double)node->count < key->min || (!map && (double)node->count > key->max))
 		return source_fail(source, node->line, STATUS_LIMIT, key->name,
-				   "%s has %u entries, not between %.10g and %.10g", key->name,
+				   "%s has %u entries; it must have from %.10g to %.10g", key->name,
 				   (unsigned)node->count, key->min, key->max);
 	*(const struct yaml_node **)out = node;
 	return STATUS_OK;

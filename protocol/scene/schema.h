@@ -10,8 +10,8 @@
 #include "protocol/scene/yaml.h"
 #include "server/engine/types.h"
 
-/* Lengths of shapes, in metres: the engine's own limits (engine/geometry/shape.h, which this room may
- * not see; a test compares them). */
+/* Lengths of shapes, in metres: the engine's limits (engine/geometry/shape.h, which this folder must not
+ * include; a test compares them). */
 #define SCENE_LENGTH_MIN 1e-4
 #define SCENE_LENGTH_MAX 1e5
 
@@ -108,10 +108,10 @@ extern const struct schema_table schema_tables[SCHEMA_TABLES];
 
 #define KEY_GIVEN(values, NAME, key) (((values)->given >> KEY_##NAME##_##key & 1) != 0)
 
-/* Every key its initial value, none given. `values` is the table's struct. */
+/* Sets every key to its initial value, and none as given. `values` is the table's struct. */
 void schema_defaults(enum schema_name table, void *values);
 
-/* Reads a mapping into `values` (defaults first) and checks all the manifest says. Strings and nodes
+/* Reads a mapping into `values` (defaults first) and checks it by its table. Strings and nodes
  * are borrowed from the document. Errors: TYPE, RANGE, NOT_FINITE, MISSING, MALFORMED (unknown key,
  * with the nearest known one), TOO_LARGE. */
 MUST_CHECK enum status schema_read(const struct source *source, const struct yaml_node *map,
@@ -120,7 +120,7 @@ MUST_CHECK enum status schema_read(const struct source *source, const struct yam
 /* Copies the keys that `from` has given over those of `into`. */
 void schema_merge(enum schema_name table, void *into, const void *from);
 
-/* A number; a message calls it `name`. */
+/* A number; `name` is its name in error texts. */
 MUST_CHECK enum status schema_number(const struct source *source, const struct yaml_node *node,
 				     const char *name, double min, double max, const char *unit,
 				     double *out);
@@ -132,7 +132,7 @@ MUST_CHECK enum status schema_vector(const struct source *source, const struct y
 				     const char *name, double min, double max, const char *unit,
 				     uint32_t count, double *out);
 
-/* "; did you mean 'radius'?" for the nearest of `names` when one is near, else "". */
+/* "; did you mean 'radius'?" for the nearest of the offered names if one is near, else "". */
 struct suggestion {
 	const char *wrong;
 	const char *nearest; /* so far, or NULL */

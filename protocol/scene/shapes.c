@@ -1,7 +1,7 @@
-/* shapes.c: shapes of a scene as canonical bytes (engine/geometry/shape.h), each kept once.
+/* shapes.c: shapes of a scene as canonical bytes (engine/geometry/shape.h), each stored once.
  *
- * A shape's name is the SHA-256 of its bytes: two entries that come to the same bytes are one shape,
- * whatever the file calls them.
+ * A shape's name is the SHA-256 of its bytes: two entries with the same bytes are one shape, under any
+ * names in the file.
  */
 #include "protocol/scene/compile.h"
 
@@ -14,14 +14,14 @@
 
 enum { CANONICAL_VERSION = 1 };
 
-/* ---- keeping ------------------------------------------------------------------------------------- */
+/* ---- storage ------------------------------------------------------------------------------------- */
 
 enum canonical_kind compile_shape_kind(const struct compile *self, uint32_t shape)
 {
 	return (enum canonical_kind)self->shapes.items[shape].canonical[0];
 }
 
-/* The bytes' owner passes to the list, or they are freed when the shape is there already. */
+/* Adds a shape; the list takes ownership of the bytes, or frees them if it has the shape already. */
 static enum status keep_shape(struct compile *self, uint32_t line, struct bytes *bytes,
 			      const char *label, uint32_t *index)
 {
@@ -40,7 +40,8 @@ static enum status keep_shape(struct compile *self, uint32_t line, struct bytes 
 	enum status status = STATUS_OK;
 	if (self->shapes.count >= SCENE_SHAPES_MAX)
 		status = source_fail(&self->source, line, STATUS_LIMIT, "shapes",
-				     "more than %d different shapes", SCENE_SHAPES_MAX);
+				     "more than %d different shapes, the limit of a file",
+				     SCENE_SHAPES_MAX);
 	else if (ARRAY_RESERVE(&self->shapes, (uint64_t)self->shapes.count + 1) != STATUS_OK)
 		status = source_no_memory(&self->source);
 	if (status != STATUS_OK) {
@@ -65,7 +66,7 @@ static void write_kind(struct writer *writer, enum canonical_kind kind)
 	write_u8(writer, CANONICAL_VERSION);
 }
 
-/* ---- the simple ones ----------------------------------------------------------------------------- */
+/* ---- simple shapes ------------------------------------------------------------------------------- */
 
 typedef enum status shape_write(struct compile *self, const struct yaml_node *node,
 				struct writer *writer);
@@ -121,7 +122,7 @@ static enum status plane_write(struct compile *self, const struct yaml_node *nod
 	if (!(length > 1e-9))
 		return source_fail(&self->source, node_find(node, "normal")->line,
 				   STATUS_DEGENERATE, "normal",
-				   "normal has length %g, 1e-09 is the least", length);
+				   "normal has length %g; it must be at least 1e-09", length);
 	write_kind(writer, CANONICAL_PLANE);
 	write_vec3(writer, normal);
 	write_f64(writer, plane.offset);
@@ -184,7 +185,8 @@ static enum status read_triangles(struct compile *self, const struct yaml_node *
 			t.corner[k] = (uint32_t)v[k];
 			if (t.corner[k] != v[k])
 				return source_fail(&self->source, at->line, STATUS_TYPE,
-						   "triangles", "%g is no number of a point", v[k]);
+						   "triangles", "%g is not the index of a point",
+						   v[k]);
 		}
 		out->triangles.items[out->triangles.count++] = t;
 	}
@@ -197,22 +199,23 @@ static enum status check_points(struct compile *self, uint32_t line,
 	for (uint32_t i = 0; i < cloud->points.count; i++) {
 		double size = vec3_max_component(vec3_abs(cloud->points.items[i]));
 		if (!(size <= SCENE_LENGTH_MAX))
-			return source_fail(&self->source, line, STATUS_RANGE, "scale",
-					   "point %u is %g m from an axis, %.10g is the most",
-					   (unsigned)i, size, SCENE_LENGTH_MAX);
+			return source_fail(
+				&self->source, line, STATUS_RANGE, "scale",
+				"point %u has a coordinate of %g m, beyond the limit of %.10g m",
+				(unsigned)i, size, SCENE_LENGTH_MAX);
 	}
 	return STATUS_OK;
 }
 
-/* What hull and mesh have in common. */
+/* The keys that hull, mesh and solid share. */
 struct cloud_options {
-	const struct yaml_node *points, *triangles; /* NULL: none, or not asked for */
+	const struct yaml_node *points, *triangles; /* NULL: not given, or not used by the kind */
 	const char *file;
 	uint32_t up;
 	bool centre;
 	vec3 scale;
 	double weld;
-	bool raw; /* points and triangles stay as they are: the server repairs */
+	bool raw; /* points and triangles are not welded: the server repairs them */
 };
 
 static enum status read_cloud(struct compile *self, const struct yaml_node *node,
@@ -221,7 +224,7 @@ static enum status read_cloud(struct compile *self, const struct yaml_node *node
 	enum status status;
 	if ((options->points != NULL) == (options->file != NULL))
 		return source_fail(&self->source, node->line, STATUS_MISSING, "points",
-				   "give either 'points' or 'file', one of the two");
+				   "give either 'points' or 'file'");
 	if (options->file != NULL)
 		status = mesh_read(&self->source, node_find(node, "file")->line, self->base,
 				   options->file, out);
@@ -255,7 +258,7 @@ static enum status hull_points(struct compile *self, const struct yaml_node *nod
 		status = source_no_memory(&self->source);
 	if (status == STATUS_OK && cloud->points.count < 4)
 		status = source_fail(&self->source, node->line, STATUS_DEGENERATE, "points",
-				     "%u different points, 4 are the least",
+				     "%u different points; a hull needs at least 4",
 				     (unsigned)cloud->points.count);
 	return status;
 }
@@ -294,11 +297,11 @@ static enum status mesh_cloud(struct compile *self, const struct yaml_node *node
 	enum status status = read_cloud(self, node, &options, cloud);
 	if (status == STATUS_OK && cloud->triangles.count == 0)
 		status = source_fail(&self->source, node->line, STATUS_DEGENERATE, "triangles",
-				     "no triangle has an area, 1 is the least");
+				     "no triangle has an area; a mesh needs at least one");
 	return status;
 }
 
-/* Counts, points and triangles, as meshes and solids have them. */
+/* Writes counts, points and triangles, in the layout of meshes and solids. */
 static void write_cloud(struct writer *writer, const struct point_cloud *cloud)
 {
 	write_u32(writer, cloud->points.count);
@@ -398,7 +401,7 @@ static enum status find_kind(struct compile *self, const struct yaml_node *node,
 		}
 	}
 	return source_fail(&self->source, kind->line, STATUS_RANGE, "kind",
-			   "'%.24s' is no kind of shape%s", kind->text,
+			   "'%.24s' is not a kind of shape%s", kind->text,
 			   suggestion_text(&suggestion, room, sizeof room));
 }
 
@@ -452,6 +455,6 @@ enum status compile_shape(struct compile *self, const struct yaml_node *node, co
 		}
 	}
 	return source_fail(&self->source, node->line, STATUS_UNKNOWN_SHAPE, "shape",
-			   "no shape is called '%.32s'%s", node->text,
+			   "no shape has the name '%.32s'%s", node->text,
 			   suggestion_text(&suggestion, room, sizeof room));
 }

@@ -1,8 +1,8 @@
-/* yaml.c: libyaml's events into a tree.
+/* yaml.c: builds a tree from libyaml's events.
  *
- * Events come in the order of the text; a stack of the open lists and maps (at most YAML_DEPTH_MAX) says
- * where the next one belongs. While the arrays grow, nodes name each other by index + 1, kept in their
- * pointers' place; the last pass turns them into pointers.
+ * Events are in the order of the text; a stack of the open lists and maps (at most YAML_DEPTH_MAX) gives
+ * the parent of the next node. While the arrays grow, links between nodes are indices + 1; the last pass
+ * turns them into pointers.
  */
 #include "protocol/scene/yaml.h"
 
@@ -18,7 +18,8 @@
 enum status source_fail(const struct source *source, uint32_t line, enum status status,
 			const char *field, const char *format, ...)
 {
-	/* The end of a long path says more than its beginning, and the message must have room. */
+	/* A long path is cut at its beginning, because its end is more specific and the error text
+	 * needs space. */
 	enum { FILE_BYTES_MAX = 56 };
 	char message[sizeof source->why->text];
 	const char *file = source->file;
@@ -73,21 +74,21 @@ static bool push_index(struct indices *array, uint32_t value)
 	return true;
 }
 
-/* A key of a map must be text, and a new one. */
+/* Checks that the key of a map is text and not a repetition. */
 static enum status check_key(struct builder *b, const struct level *level, uint32_t index)
 {
 	const struct document *d = b->document;
 	const struct yaml_node *key = &d->nodes[index];
 	if (key->kind != NODE_SCALAR)
 		return source_fail(b->source, key->line, STATUS_MALFORMED, "key",
-				   "a key must be text, this is %s", node_kind_text(key));
+				   "a key must be text, not %s", node_kind_text(key));
 	const char *text = d->text + b->text.items[index];
 	if (text[0] == '\0')
 		return source_fail(b->source, key->line, STATUS_MALFORMED, "key",
-				   "a key must be a name, this one is empty");
+				   "a key is empty; it must be a name");
 	if (level->children / 2 >= YAML_KEYS_MAX)
 		return source_fail(b->source, key->line, STATUS_TOO_LARGE, text,
-				   "a mapping may have %d keys at most", YAML_KEYS_MAX);
+				   "a mapping may have at most %d keys", YAML_KEYS_MAX);
 	uint32_t at = b->first.items[level->node];
 	for (uint32_t i = 0; i < level->children; i += 2) {
 		if (strcmp(d->text + b->text.items[at - 1], text) == 0)
@@ -99,7 +100,7 @@ static enum status check_key(struct builder *b, const struct level *level, uint3
 	return STATUS_OK;
 }
 
-/* Hangs a new node below the open one. */
+/* Appends a new node to the open list or map. */
 static enum status attach_node(struct builder *b, uint32_t index)
 {
 	struct document *d = b->document;
@@ -128,7 +129,7 @@ static enum status add_node(struct builder *b, enum node_kind kind, const yaml_e
 	struct document *d = b->document;
 	if (d->node_count >= YAML_NODES_MAX)
 		return source_fail(b->source, line_of(event), STATUS_TOO_LARGE, "scene",
-				   "a scene may have %d values at most", YAML_NODES_MAX);
+				   "a scene may have at most %d values", YAML_NODES_MAX);
 	if (array_reserve(&d->nodes, &d->node_capacity, (uint64_t)d->node_count + 1,
 			  sizeof *d->nodes) != STATUS_OK ||
 	    !push_index(&b->first, 0) || !push_index(&b->next, 0) ||
@@ -143,11 +144,12 @@ static enum status refuse_decorations(struct builder *b, const yaml_event_t *eve
 				      const yaml_char_t *anchor, const yaml_char_t *tag)
 {
 	if (anchor != NULL)
-		return source_fail(b->source, line_of(event), STATUS_UNSUPPORTED, "anchor",
-				   "anchors and aliases are not read; prototypes and 'like' are");
+		return source_fail(
+			b->source, line_of(event), STATUS_UNSUPPORTED, "anchor",
+			"anchors and aliases are not supported; use prototypes and 'like'");
 	if (tag != NULL)
 		return source_fail(b->source, line_of(event), STATUS_UNSUPPORTED, "tag",
-				   "tags are not read");
+				   "tags are not supported; leave the tag out");
 	return STATUS_OK;
 }
 
@@ -159,11 +161,11 @@ static enum status add_scalar(struct builder *b, const yaml_event_t *event)
 	uint32_t index;
 	if (bytes > YAML_SCALAR_MAX)
 		return source_fail(b->source, line_of(event), STATUS_TOO_LARGE, "scene",
-				   "a value has %zu bytes, %d are the most", bytes,
+				   "a value has %zu bytes, more than the limit of %d", bytes,
 				   YAML_SCALAR_MAX);
 	if (memchr(text, '\0', bytes) != NULL)
 		return source_fail(b->source, line_of(event), STATUS_MALFORMED, "scene",
-				   "a value has a zero byte in it");
+				   "a value contains a zero byte");
 	enum status status =
 		refuse_decorations(b, event, event->data.scalar.anchor, event->data.scalar.tag);
 	if (status == STATUS_OK)
@@ -187,7 +189,7 @@ static enum status open_level(struct builder *b, enum node_kind kind, const yaml
 	uint32_t index;
 	if (b->depth == YAML_DEPTH_MAX)
 		return source_fail(b->source, line_of(event), STATUS_TOO_DEEP, "scene",
-				   "nested more than %d deep", YAML_DEPTH_MAX);
+				   "nested more than %d levels deep", YAML_DEPTH_MAX);
 	enum status status = refuse_decorations(b, event, anchor, tag);
 	if (status == STATUS_OK)
 		status = add_node(b, kind, event, &index);
@@ -215,12 +217,14 @@ static enum status take_event(struct builder *b, const yaml_event_t *event, bool
 		b->done = --b->depth == 0;
 		return STATUS_OK;
 	case YAML_ALIAS_EVENT:
-		return source_fail(b->source, line_of(event), STATUS_UNSUPPORTED, "alias",
-				   "anchors and aliases are not read; prototypes and 'like' are");
+		return source_fail(
+			b->source, line_of(event), STATUS_UNSUPPORTED, "alias",
+			"anchors and aliases are not supported; use prototypes and 'like'");
 	case YAML_DOCUMENT_START_EVENT:
 		if (b->done)
-			return source_fail(b->source, line_of(event), STATUS_MALFORMED, "scene",
-					   "a second document begins, a scene is one");
+			return source_fail(
+				b->source, line_of(event), STATUS_MALFORMED, "scene",
+				"a second document begins; a scene file has one document");
 		return STATUS_OK;
 	case YAML_STREAM_END_EVENT:
 		*last = true;
@@ -249,7 +253,7 @@ static enum status read_events(struct builder *b, yaml_parser_t *parser)
 	return status;
 }
 
-/* Indices to pointers, now that nothing moves any more. */
+/* Turns indices into pointers, after the arrays have their final addresses. */
 static void link_nodes(struct builder *b)
 {
 	struct document *d = b->document;
@@ -271,14 +275,15 @@ enum status document_parse(struct document *document, const struct source *sourc
 	*document = (struct document){ 0 };
 	if (bytes > YAML_BYTES_MAX)
 		return source_fail(source, 1, STATUS_TOO_LARGE, "scene",
-				   "%zu bytes of text, %d are the most", bytes, YAML_BYTES_MAX);
+				   "the text has %zu bytes, more than the limit of %d", bytes,
+				   YAML_BYTES_MAX);
 	if (!yaml_parser_initialize(&parser))
 		return source_no_memory(source);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
 	enum status status = read_events(&builder, &parser);
 	yaml_parser_delete(&parser);
 	if (status == STATUS_OK && document->node_count == 0)
-		status = source_fail(source, 1, STATUS_MALFORMED, "scene", "there is nothing here");
+		status = source_fail(source, 1, STATUS_MALFORMED, "scene", "the file is empty");
 	if (status == STATUS_OK)
 		link_nodes(&builder);
 	else

@@ -1,10 +1,10 @@
-/* yaml.h: a YAML text as a tree of nodes that know their line.
+/* yaml.h: a YAML text as a tree of nodes with line numbers.
  *
- * libyaml finds the tokens; the tree is ours, because messages need lines, and because limits must hold
- * before anything is built: bytes, nodes, nesting and the length of a scalar are bounded below. Anchors,
- * aliases and tags are refused: a scene has `like` for what they are used for, and a few lines of
- * aliases can stand for gigabytes. Keys are plain text, and no mapping may say one twice. JSON is a
- * subset of YAML and needs nothing of its own.
+ * libyaml finds the tokens. The tree is built here, because error texts need lines, and because the limits
+ * below (bytes, nodes, nesting, length of a scalar) must hold before memory is used. Anchors, aliases and
+ * tags are refused: a scene has `like` for the same purpose, and a few lines of aliases can expand to
+ * gigabytes. Keys are plain text, and a mapping must not have a key twice. JSON is a subset of YAML and
+ * needs no code of its own.
  */
 #ifndef CAIRN_PROTOCOL_SCENE_YAML_H
 #define CAIRN_PROTOCOL_SCENE_YAML_H
@@ -23,7 +23,7 @@ enum node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
 
 struct yaml_node {
 	enum node_kind kind;
-	bool quoted;	  /* of a scalar: "5" is no number */
+	bool quoted;	  /* of a scalar: "5" in quotes is not a number */
 	uint32_t line;	  /* from 1 */
 	uint32_t count;	  /* items of a list, pairs of a map */
 	const char *text; /* of a scalar, ends in zero; borrowed from the document */
@@ -31,9 +31,9 @@ struct yaml_node {
 	struct yaml_node *first, *next;
 };
 
-/* Where a message comes from and goes to. */
+/* The source of an error and its destination. */
 struct source {
-	const char *file;   /* as messages call it; borrowed */
+	const char *file;   /* its name in error texts; borrowed */
 	struct reason *why; /* may be NULL */
 };
 
@@ -57,9 +57,9 @@ MUST_CHECK enum status document_parse(struct document *document, const struct so
 				      const char *text, size_t bytes);
 void document_release(struct document *document);
 
-/* The value of a key of a map; NULL when it is not there. */
+/* The value of a key of a map; NULL if the key is absent. */
 const struct yaml_node *node_find(const struct yaml_node *map, const char *key);
-/* "a number", "a list", … for messages. */
+/* "a number", "a list", … for error texts. */
 const char *node_kind_text(const struct yaml_node *node);
 
 #endif

@@ -1,5 +1,5 @@
 /* wire_vectors NAME: writes a file of tests/data/wire/ or a section of docs/PROTOCOL.md to standard
- * output; without a name it lists them. tests/wire/update puts them all in their places. */
+ * output; without a name it lists the names. tests/wire/update writes all files and sections. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Areas survive the wire; malformed ones are refused by field; boxes around areas, pads and
- * frustums against points. */
+/* Areas are packed and read back; malformed ones are refused by field; bounding boxes, pads and frustums are
+ * compared with random points. */
 #include "protocol/area.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ static enum status there_and_back(const struct wire_area *area, struct wire_area
 	return status;
 }
 
-START_TEST(an_area_comes_back_from_the_wire_as_it_was)
+START_TEST(an_area_is_read_as_it_was_packed)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int i = 0; i < 1000; i++) {
@@ -81,7 +81,7 @@ START_TEST(an_area_comes_back_from_the_wire_as_it_was)
 }
 END_TEST
 
-START_TEST(what_makes_no_area_is_refused)
+START_TEST(an_invalid_area_is_refused)
 {
 	static const struct wire_area wrong[] = {
 		{ 1, 0, { 1, 0, 0, 0, 0, 0 } },
@@ -112,7 +112,7 @@ START_TEST(what_makes_no_area_is_refused)
 }
 END_TEST
 
-START_TEST(a_box_around_an_area_holds_all_it_holds)
+START_TEST(the_bounding_box_of_an_area_contains_its_points)
 {
 	struct rng rng = rng_seeded(check_seed());
 	int inside = 0;
@@ -136,7 +136,7 @@ START_TEST(a_box_around_an_area_holds_all_it_holds)
 }
 END_TEST
 
-START_TEST(a_pad_never_takes_anything_away)
+START_TEST(a_pad_only_enlarges_an_area)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int i = 0; i < 2000; i++) {
@@ -174,10 +174,10 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("protocol/area");
 	TCase *all = tcase_create("areas");
-	tcase_add_test(all, an_area_comes_back_from_the_wire_as_it_was);
-	tcase_add_test(all, what_makes_no_area_is_refused);
-	tcase_add_test(all, a_box_around_an_area_holds_all_it_holds);
-	tcase_add_test(all, a_pad_never_takes_anything_away);
+	tcase_add_test(all, an_area_is_read_as_it_was_packed);
+	tcase_add_test(all, an_invalid_area_is_refused);
+	tcase_add_test(all, the_bounding_box_of_an_area_contains_its_points);
+	tcase_add_test(all, a_pad_only_enlarges_an_area);
 	tcase_add_test(all, a_frustum_looks_along_minus_z_and_turns_with_its_rotation);
 	suite_add_tcase(suite, all);
 	return suite;

@@ -1,4 +1,5 @@
-/* Every command survives the wire; each field refuses wrong types, missing values and cuts by name. */
+/* Every command is packed and read back; wrong types, missing values and truncation are refused by
+ * field name. */
 #include "protocol/command_wire.h"
 
 #include <string.h>
@@ -42,7 +43,7 @@ static struct attachment_list gen_attachments(struct rng *rng)
 	return (struct attachment_list){ count > 0 ? attachments : NULL, count };
 }
 
-/* Few or, now and then, as many as may be. */
+/* A small length, or sometimes the largest. */
 static uint32_t gen_count(struct rng *rng, uint32_t most)
 {
 	return rng_below(rng, 40) == 0 ? most : rng_below(rng, 4);
@@ -112,7 +113,7 @@ static void gen_field(struct rng *rng, enum field_type type, void *at)
 	}
 }
 
-/* Random fields; some of them left at their defaults, so that the end is sometimes cut off. */
+/* Random fields; some have their defaults, so that packing sometimes leaves out the last ones. */
 static void gen_command(struct rng *rng, const struct command_info *info, struct command *command)
 {
 	command_defaults(command, info->op);
@@ -208,7 +209,7 @@ static void round_trip(const struct command_info *info, struct rng *rng)
 	ck_assert_mem_eq(again, data, out.bytes);
 }
 
-START_TEST(every_command_comes_back_as_it_was_sent)
+START_TEST(every_command_is_read_as_it_was_packed)
 {
 	for_each(round_trip);
 }
@@ -233,7 +234,7 @@ START_TEST(a_command_cut_at_any_byte_is_refused)
 }
 END_TEST
 
-/* Packs all fields of a command; field `wrong` is replaced by a bool, which no field is. */
+/* Packs all fields of a command; field `wrong` is replaced by a bool, which is no type of a field. */
 static void wrong_type(const struct command_info *info, struct rng *rng)
 {
 	struct command sent, got;
@@ -284,7 +285,7 @@ static enum status take(const uint8_t *bytes, uint32_t count, struct command *co
 	take((const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }), command,  \
 	     why)
 
-START_TEST(what_is_missing_is_named_or_has_its_default)
+START_TEST(a_missing_field_is_named_or_has_its_default)
 {
 	struct command command;
 	struct reason why;
@@ -299,7 +300,7 @@ START_TEST(what_is_missing_is_named_or_has_its_default)
 }
 END_TEST
 
-START_TEST(attachments_have_defaults_of_their_own)
+START_TEST(missing_poses_of_attachments_have_defaults)
 {
 	struct command command;
 	struct reason why;
@@ -316,7 +317,7 @@ START_TEST(attachments_have_defaults_of_their_own)
 }
 END_TEST
 
-START_TEST(unknown_and_reserved_commands_are_told_apart)
+START_TEST(unknown_and_reserved_commands_have_different_errors)
 {
 	struct command command;
 	struct reason why;
@@ -373,7 +374,7 @@ START_TEST(a_list_is_taken_whole_or_not_at_all)
 }
 END_TEST
 
-START_TEST(running_out_of_memory_is_told)
+START_TEST(a_failed_allocation_is_reported)
 {
 	static const uint8_t ONE[] = { 0x92, 24, 1 };
 	struct wire_list list = { ONE, sizeof ONE, 1 };
@@ -393,19 +394,19 @@ static Suite *make(void)
 	Suite *suite = suite_create("protocol/command_wire");
 	TCase *all = tcase_create("every command");
 	tcase_add_checked_fixture(all, set_up, tear_down);
-	tcase_add_test(all, every_command_comes_back_as_it_was_sent);
+	tcase_add_test(all, every_command_is_read_as_it_was_packed);
 	tcase_add_test(all, a_command_cut_at_any_byte_is_refused);
 	tcase_add_test(all, a_wrong_type_is_refused_in_every_field_by_name);
 	suite_add_tcase(suite, all);
 	TCase *some = tcase_create("some commands");
 	tcase_add_checked_fixture(some, set_up, tear_down);
-	tcase_add_test(some, what_is_missing_is_named_or_has_its_default);
-	tcase_add_test(some, attachments_have_defaults_of_their_own);
-	tcase_add_test(some, unknown_and_reserved_commands_are_told_apart);
+	tcase_add_test(some, a_missing_field_is_named_or_has_its_default);
+	tcase_add_test(some, missing_poses_of_attachments_have_defaults);
+	tcase_add_test(some, unknown_and_reserved_commands_have_different_errors);
 	tcase_add_test(some, a_seed_is_eight_bytes_or_an_integer);
 	tcase_add_test(some, fields_of_a_newer_version_are_ignored);
 	tcase_add_test(some, a_list_is_taken_whole_or_not_at_all);
-	tcase_add_test(some, running_out_of_memory_is_told);
+	tcase_add_test(some, a_failed_allocation_is_reported);
 	suite_add_tcase(suite, some);
 	return suite;
 }

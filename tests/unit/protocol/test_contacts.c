@@ -1,4 +1,4 @@
-/* The column of contacts: what is written is read, and what is rounded is off by no more than is said. */
+/* The column of contacts: exact values are read back equal, rounded ones within the bounds of contacts.h. */
 #include "protocol/contacts.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ enum { POINTS = 12 };
 static const enum wire_profile SHORT[] = { WIRE_PROFILE_VIEW, WIRE_PROFILE_SIM };
 static uint8_t exact[WIRE_TOUCHES_BYTES_MAX], packed[WIRE_BODY_CONTACTS * WIRE_TOUCH_SHORT_MAX + 2];
 
-/* Of many sizes: 10^-9 to 10^9, and now and then nothing. */
+/* A random magnitude from 10^-9 to 10^9, or sometimes 0. */
 static double some_impulse(struct rng *rng)
 {
 	double value = rng_range(rng, 0.1, 1);
@@ -104,7 +104,7 @@ static double between(const double a[3], const double b[3])
 	return 2 * asin(sqrt(square) / 2);
 }
 
-START_TEST(what_view_and_sim_show_is_as_near_as_the_header_says)
+START_TEST(view_and_sim_are_within_their_error_bounds)
 {
 	struct rng rng = rng_seeded(check_seed());
 	enum wire_profile profile = SHORT[_i];
@@ -146,7 +146,7 @@ START_TEST(what_view_and_sim_show_is_as_near_as_the_header_says)
 }
 END_TEST
 
-START_TEST(numbers_beyond_all_bounds_become_something_in_range)
+START_TEST(numbers_out_of_range_are_limited)
 {
 	static const double BEYOND[] = { 1e300, -1e300, 1e38, -3.5e38, 1e-50, -1e-300, 0.0, -0.0 };
 	struct wire_touch touch = { .other = UINT32_MAX, .child = UINT32_MAX };
@@ -170,7 +170,7 @@ START_TEST(numbers_beyond_all_bounds_become_something_in_range)
 }
 END_TEST
 
-START_TEST(a_changed_byte_is_refused_or_reads_as_something_finite)
+START_TEST(a_changed_byte_is_refused_or_read_as_finite_numbers)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int round = 0; round < 20000; round++) {
@@ -191,7 +191,7 @@ START_TEST(a_changed_byte_is_refused_or_reads_as_something_finite)
 }
 END_TEST
 
-START_TEST(more_points_than_a_body_may_hold_are_no_value)
+START_TEST(more_points_than_the_limit_of_a_body_are_refused)
 {
 	uint8_t value[2 + 3] = { 0x81, 0x08 }; /* 1025 */
 	ck_assert_ptr_null(wire_touches_pass(WIRE_PROFILE_VIEW, value, value + sizeof value));
@@ -204,12 +204,12 @@ static Suite *make(void)
 	Suite *suite = suite_create("protocol/contacts");
 	TCase *values = tcase_create("values");
 	tcase_add_test(values, an_exact_value_is_read_as_it_was_written);
-	tcase_add_loop_test(values, what_view_and_sim_show_is_as_near_as_the_header_says, 0, 2);
-	tcase_add_loop_test(values, numbers_beyond_all_bounds_become_something_in_range, 0, 2);
+	tcase_add_loop_test(values, view_and_sim_are_within_their_error_bounds, 0, 2);
+	tcase_add_loop_test(values, numbers_out_of_range_are_limited, 0, 2);
 	suite_add_tcase(suite, values);
 	TCase *lies = tcase_create("lies");
-	tcase_add_loop_test(lies, a_changed_byte_is_refused_or_reads_as_something_finite, 0, 2);
-	tcase_add_test(lies, more_points_than_a_body_may_hold_are_no_value);
+	tcase_add_loop_test(lies, a_changed_byte_is_refused_or_read_as_finite_numbers, 0, 2);
+	tcase_add_test(lies, more_points_than_the_limit_of_a_body_are_refused);
 	suite_add_tcase(suite, lies);
 	return suite;
 }

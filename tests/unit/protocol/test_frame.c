@@ -1,4 +1,4 @@
-/* Frames are split off a stream; incomplete, oversized and foreign bytes are told apart. */
+/* Frames are split off a stream; incomplete, oversized and foreign bytes have different statuses. */
 #include "protocol/frame.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ START_TEST(frames_are_split_off_one_by_one_without_copying)
 }
 END_TEST
 
-START_TEST(a_frame_cut_anywhere_asks_for_what_is_missing)
+START_TEST(a_truncated_frame_reports_the_bytes_it_needs)
 {
 	for (size_t cut = 0; cut < 8; cut++) {
 		struct wire_slice content;
@@ -45,7 +45,7 @@ START_TEST(another_protocol_is_refused_at_its_first_byte)
 }
 END_TEST
 
-START_TEST(a_frame_is_refused_by_its_announcement)
+START_TEST(a_frame_is_refused_by_its_announced_length)
 {
 	uint8_t header[WIRE_FRAME_HEADER];
 	struct wire_slice content;
@@ -77,9 +77,9 @@ static Suite *make(void)
 	Suite *suite = suite_create("protocol/frame");
 	TCase *split = tcase_create("split");
 	tcase_add_test(split, frames_are_split_off_one_by_one_without_copying);
-	tcase_add_test(split, a_frame_cut_anywhere_asks_for_what_is_missing);
+	tcase_add_test(split, a_truncated_frame_reports_the_bytes_it_needs);
 	tcase_add_test(split, another_protocol_is_refused_at_its_first_byte);
-	tcase_add_test(split, a_frame_is_refused_by_its_announcement);
+	tcase_add_test(split, a_frame_is_refused_by_its_announced_length);
 	tcase_add_test(split, the_header_is_a_bin_32);
 	suite_add_tcase(suite, split);
 	return suite;

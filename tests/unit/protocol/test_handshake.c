@@ -1,4 +1,4 @@
-/* HELLO and WELCOME: versions, capabilities, roles, tokens and limits, and every way to be refused. */
+/* HELLO and WELCOME: versions, capabilities, roles, tokens and limits, and every refusal. */
 #include "protocol/handshake.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static struct handshake client(void)
 	return self;
 }
 
-START_TEST(two_sides_agree)
+START_TEST(client_and_server_agree_on_version_capabilities_and_limits)
 {
 	struct handshake ours = server(), theirs = client();
 	struct message hello, welcome;
@@ -57,7 +57,7 @@ START_TEST(two_sides_agree)
 }
 END_TEST
 
-/* The status of a HELLO that `change` has changed, and the state after it. */
+/* The status of a HELLO modified by `change`, and the state after it. */
 static enum status try_hello(void (*change)(struct msg_hello *hello), struct handshake *ours)
 {
 	struct handshake theirs = client();
@@ -120,7 +120,7 @@ START_TEST(another_major_version_closes)
 }
 END_TEST
 
-START_TEST(a_newer_minor_version_is_brought_down)
+START_TEST(the_smaller_minor_version_is_used)
 {
 	struct handshake ours;
 	ck_assert_int_eq(try_hello(minor_nine, &ours), STATUS_OK);
@@ -128,7 +128,7 @@ START_TEST(a_newer_minor_version_is_brought_down)
 }
 END_TEST
 
-START_TEST(a_lesser_role_may_be_asked_for_and_a_greater_may_not)
+START_TEST(a_lesser_role_is_granted_and_a_greater_refused)
 {
 	struct handshake ours;
 	ck_assert_int_eq(try_hello(as_observer, &ours), STATUS_OK);
@@ -166,7 +166,7 @@ static enum status show(const char *token, const char *role, enum wire_role with
 	return handshake_receive(ours, &hello, &reply);
 }
 
-START_TEST(a_token_says_who_one_is_whatever_the_connection_would_grant)
+START_TEST(a_token_decides_the_role_over_any_transport)
 {
 	static const enum wire_role WITHOUT[] = { WIRE_ROLE_NOBODY, WIRE_ROLE_OBSERVER,
 						  WIRE_ROLE_ADMIN };
@@ -182,7 +182,7 @@ START_TEST(a_token_says_who_one_is_whatever_the_connection_would_grant)
 }
 END_TEST
 
-START_TEST(a_wrong_token_or_none_where_one_is_needed_closes)
+START_TEST(a_wrong_or_missing_token_closes)
 {
 	struct handshake ours;
 	ck_assert_int_eq(show("secrets", "", WIRE_ROLE_ADMIN, &ours), STATUS_AUTH);
@@ -194,7 +194,7 @@ START_TEST(a_wrong_token_or_none_where_one_is_needed_closes)
 }
 END_TEST
 
-START_TEST(tokens_and_sessions_that_are_not_there_are_refused_by_name)
+START_TEST(unsupported_tokens_and_unknown_sessions_are_refused_by_name)
 {
 	struct handshake ours;
 	ck_assert_int_eq(try_hello(with_token, &ours), STATUS_UNSUPPORTED);
@@ -204,7 +204,7 @@ START_TEST(tokens_and_sessions_that_are_not_there_are_refused_by_name)
 }
 END_TEST
 
-START_TEST(frame_limits_stay_between_the_least_and_the_servers)
+START_TEST(frame_limits_are_between_the_minimum_and_the_servers)
 {
 	struct handshake ours;
 	ck_assert_int_eq(try_hello(tiny_frames, &ours), STATUS_OK);
@@ -230,7 +230,7 @@ START_TEST(a_refused_hello_may_be_tried_again)
 }
 END_TEST
 
-START_TEST(anything_else_first_closes)
+START_TEST(a_first_message_other_than_hello_closes)
 {
 	struct handshake ours = server();
 	struct message ping, reply;
@@ -251,7 +251,7 @@ START_TEST(a_second_hello_is_refused)
 }
 END_TEST
 
-START_TEST(a_client_takes_no_for_an_answer)
+START_TEST(a_client_reports_the_error_of_a_refusal)
 {
 	struct handshake theirs = client();
 	struct message error;
@@ -267,7 +267,7 @@ START_TEST(a_client_takes_no_for_an_answer)
 }
 END_TEST
 
-START_TEST(a_client_refuses_servers_it_cannot_understand)
+START_TEST(a_client_refuses_an_invalid_welcome)
 {
 	struct message welcome;
 	struct handshake theirs = client();
@@ -288,23 +288,23 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("protocol/handshake");
 	TCase *both = tcase_create("both");
-	tcase_add_test(both, two_sides_agree);
+	tcase_add_test(both, client_and_server_agree_on_version_capabilities_and_limits);
 	suite_add_tcase(suite, both);
 	TCase *server_side = tcase_create("server");
 	tcase_add_test(server_side, another_major_version_closes);
-	tcase_add_test(server_side, a_newer_minor_version_is_brought_down);
-	tcase_add_test(server_side, a_lesser_role_may_be_asked_for_and_a_greater_may_not);
-	tcase_add_test(server_side, a_token_says_who_one_is_whatever_the_connection_would_grant);
-	tcase_add_test(server_side, a_wrong_token_or_none_where_one_is_needed_closes);
-	tcase_add_test(server_side, tokens_and_sessions_that_are_not_there_are_refused_by_name);
-	tcase_add_test(server_side, frame_limits_stay_between_the_least_and_the_servers);
+	tcase_add_test(server_side, the_smaller_minor_version_is_used);
+	tcase_add_test(server_side, a_lesser_role_is_granted_and_a_greater_refused);
+	tcase_add_test(server_side, a_token_decides_the_role_over_any_transport);
+	tcase_add_test(server_side, a_wrong_or_missing_token_closes);
+	tcase_add_test(server_side, unsupported_tokens_and_unknown_sessions_are_refused_by_name);
+	tcase_add_test(server_side, frame_limits_are_between_the_minimum_and_the_servers);
 	tcase_add_test(server_side, a_refused_hello_may_be_tried_again);
-	tcase_add_test(server_side, anything_else_first_closes);
+	tcase_add_test(server_side, a_first_message_other_than_hello_closes);
 	tcase_add_test(server_side, a_second_hello_is_refused);
 	suite_add_tcase(suite, server_side);
 	TCase *client_side = tcase_create("client");
-	tcase_add_test(client_side, a_client_takes_no_for_an_answer);
-	tcase_add_test(client_side, a_client_refuses_servers_it_cannot_understand);
+	tcase_add_test(client_side, a_client_reports_the_error_of_a_refusal);
+	tcase_add_test(client_side, a_client_refuses_an_invalid_welcome);
 	suite_add_tcase(suite, client_side);
 	return suite;
 }

@@ -1,5 +1,5 @@
-/* Rows of joints: what is packed is read again in every profile; bytes that are none are refused; mirrors
- * follow in parts and refuse what does not fit them. */
+/* Rows of joints: rows are packed and read back in every profile; invalid bytes are refused; mirrors apply
+ * frames in parts and refuse rows that contradict them. */
 #include "protocol/joint_rows.h"
 
 #include <float.h>
@@ -110,7 +110,7 @@ START_TEST(rows_are_read_as_they_were_written_in_every_profile)
 }
 END_TEST
 
-START_TEST(floats_are_the_nearest_and_stay_finite)
+START_TEST(floats_are_the_nearest_finite_ones)
 {
 	static const double values[][2] = {
 		{ 1 + 0x1p-24, 1 }, /* half way: to the even one */
@@ -131,8 +131,8 @@ START_TEST(floats_are_the_nearest_and_stay_finite)
 }
 END_TEST
 
-/* Nothing is read from what has been cut short, or has a byte more. */
-START_TEST(what_is_cut_short_or_too_long_is_refused)
+/* A block is refused if it is truncated at any byte, or has a byte more. */
+START_TEST(truncated_or_too_long_rows_are_refused)
 {
 	enum wire_profile profile = (enum wire_profile)_i;
 	struct rng rng = rng_seeded(check_seed());
@@ -176,7 +176,7 @@ static struct wire_slice slice_of(const struct value *value)
 	return (struct wire_slice){ value->bytes, value->count };
 }
 
-START_TEST(bytes_that_are_no_rows_are_refused)
+START_TEST(invalid_rows_are_refused)
 {
 	static const struct {
 		const char *what;
@@ -383,7 +383,7 @@ static void refuses(struct mirror *mirror, const struct msg_rows *frame, enum st
 	mirror_release(mirror);
 }
 
-START_TEST(rows_that_do_not_fit_a_mirror_are_refused)
+START_TEST(rows_that_contradict_a_mirror_are_refused)
 {
 	static const uint8_t gone[] = { 0xC4, 2, 1, 6 };
 	struct msg_rows frame = rows_of(WIRE_JOINT_COLUMNS_ALL, 2);
@@ -455,14 +455,14 @@ static Suite *make(void)
 	Suite *suite = suite_create("protocol/joint_rows");
 	TCase *values = tcase_create("rows");
 	tcase_add_loop_test(values, rows_are_read_as_they_were_written_in_every_profile, 0, 4);
-	tcase_add_test(values, floats_are_the_nearest_and_stay_finite);
-	tcase_add_loop_test(values, what_is_cut_short_or_too_long_is_refused, 0, 4);
-	tcase_add_test(values, bytes_that_are_no_rows_are_refused);
+	tcase_add_test(values, floats_are_the_nearest_finite_ones);
+	tcase_add_loop_test(values, truncated_or_too_long_rows_are_refused, 0, 4);
+	tcase_add_test(values, invalid_rows_are_refused);
 	tcase_add_test(values, numbers_that_are_not_finite_are_refused);
 	suite_add_tcase(suite, values);
 	TCase *mirrors = tcase_create("mirrors");
 	tcase_add_loop_test(mirrors, mirrors_follow_rows_in_parts, 0, 4);
-	tcase_add_test(mirrors, rows_that_do_not_fit_a_mirror_are_refused);
+	tcase_add_test(mirrors, rows_that_contradict_a_mirror_are_refused);
 	tcase_add_test(mirrors, a_snapshot_without_rows_leaves_no_joints);
 	suite_add_tcase(suite, mirrors);
 	return suite;

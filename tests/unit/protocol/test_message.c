@@ -11,7 +11,7 @@ static struct wire_slice text(const char *name)
 	return wire_text(name);
 }
 
-START_TEST(messages_stand_in_the_order_of_their_numbers)
+START_TEST(messages_are_listed_in_order_of_their_numbers)
 {
 	uint32_t before = 0;
 	for (size_t i = 0; message_info_at(i) != NULL; i++) {
@@ -25,7 +25,7 @@ START_TEST(messages_stand_in_the_order_of_their_numbers)
 }
 END_TEST
 
-START_TEST(a_number_between_messages_is_none)
+START_TEST(a_number_without_a_message_is_not_found)
 {
 	ck_assert_ptr_null(message_info(0));
 	ck_assert_ptr_null(message_info(9));
@@ -34,7 +34,7 @@ START_TEST(a_number_between_messages_is_none)
 }
 END_TEST
 
-START_TEST(every_message_has_its_own_name_and_documented_fields)
+START_TEST(message_names_are_distinct_and_fields_documented)
 {
 	for (size_t i = 0; message_info_at(i) != NULL; i++) {
 		const struct message_info *info = message_info_at(i);
@@ -59,7 +59,7 @@ START_TEST(needed_fields_of_arrays_come_before_those_with_fallbacks)
 }
 END_TEST
 
-START_TEST(fields_lie_within_the_message_and_apart)
+START_TEST(fields_are_within_the_message_and_do_not_overlap)
 {
 	for (size_t i = 0; message_info_at(i) != NULL; i++) {
 		const struct message_info *info = message_info_at(i);
@@ -72,7 +72,7 @@ START_TEST(fields_lie_within_the_message_and_apart)
 }
 END_TEST
 
-START_TEST(fields_that_may_be_missing_start_at_their_fallbacks)
+START_TEST(optional_fields_start_at_their_fallbacks)
 {
 	struct message message;
 	memset(&message, 0xa5, sizeof message);
@@ -98,7 +98,7 @@ START_TEST(roles_are_nested)
 }
 END_TEST
 
-/* The role × message table of docs/PROTOCOL.md, said once more by hand. */
+/* The role × message table of docs/PROTOCOL.md, written by hand as an independent copy. */
 START_TEST(each_role_may_send_what_the_design_says)
 {
 	ck_assert(wire_role_may(WIRE_ROLE_NOBODY, MESSAGE_HELLO));
@@ -116,7 +116,7 @@ START_TEST(each_role_may_send_what_the_design_says)
 }
 END_TEST
 
-START_TEST(nobody_may_send_what_only_servers_say)
+START_TEST(no_role_may_send_messages_of_servers)
 {
 	ck_assert(!wire_role_may(WIRE_ROLE_ADMIN, MESSAGE_WELCOME));
 	ck_assert(!wire_role_may(WIRE_ROLE_ADMIN, MESSAGE_DELTA));
@@ -141,7 +141,7 @@ START_TEST(role_names_are_read_back)
 }
 END_TEST
 
-START_TEST(what_closes_is_told_in_a_goodbye)
+START_TEST(every_status_that_closes_has_a_goodbye_text)
 {
 	static const int NUMBERS[] = {
 #define STATUS(number, NAME, name, text) number,
@@ -178,21 +178,21 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("protocol/message");
 	TCase *manifest = tcase_create("manifest");
-	tcase_add_test(manifest, messages_stand_in_the_order_of_their_numbers);
-	tcase_add_test(manifest, a_number_between_messages_is_none);
-	tcase_add_test(manifest, every_message_has_its_own_name_and_documented_fields);
+	tcase_add_test(manifest, messages_are_listed_in_order_of_their_numbers);
+	tcase_add_test(manifest, a_number_without_a_message_is_not_found);
+	tcase_add_test(manifest, message_names_are_distinct_and_fields_documented);
 	tcase_add_test(manifest, needed_fields_of_arrays_come_before_those_with_fallbacks);
-	tcase_add_test(manifest, fields_lie_within_the_message_and_apart);
-	tcase_add_test(manifest, fields_that_may_be_missing_start_at_their_fallbacks);
+	tcase_add_test(manifest, fields_are_within_the_message_and_do_not_overlap);
+	tcase_add_test(manifest, optional_fields_start_at_their_fallbacks);
 	suite_add_tcase(suite, manifest);
 	TCase *roles = tcase_create("roles");
 	tcase_add_test(roles, roles_are_nested);
 	tcase_add_test(roles, each_role_may_send_what_the_design_says);
-	tcase_add_test(roles, nobody_may_send_what_only_servers_say);
+	tcase_add_test(roles, no_role_may_send_messages_of_servers);
 	tcase_add_test(roles, role_names_are_read_back);
 	suite_add_tcase(suite, roles);
 	TCase *tables = tcase_create("tables");
-	tcase_add_test(tables, what_closes_is_told_in_a_goodbye);
+	tcase_add_test(tables, every_status_that_closes_has_a_goodbye_text);
 	tcase_add_test(tables, capabilities_are_found_by_name_and_by_bit);
 	suite_add_tcase(suite, tables);
 	return suite;

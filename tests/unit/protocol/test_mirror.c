@@ -16,7 +16,7 @@
 
 enum { BODIES_MAX = 300, PARTS_MAX = 64, SHAPES_MAX = 3, TOUCHES_MAX = 4 };
 
-/* A little world of bodies that only this test knows: the truth that a mirror must follow. */
+/* A small world of bodies inside this test, which a mirror must equal. */
 struct truth {
 	struct wire_body bodies[BODIES_MAX];
 	uint8_t shapes[BODIES_MAX][SHAPES_MAX * WIRE_SHAPE_BYTES];
@@ -38,7 +38,7 @@ static void point_at_lists(struct truth *truth)
 	}
 }
 
-/* A body's contacts as a profile writes them. */
+/* A body's contacts in the encoding of a profile. */
 static struct wire_slice contacts_in(enum wire_profile profile, const struct wire_body *body,
 				     uint8_t out[1 + TOUCHES_MAX * WIRE_TOUCH_BYTES])
 {
@@ -166,7 +166,7 @@ static void advance(struct rng *rng)
 		spawn(rng, rng_below(rng, 300));
 }
 
-/* ---- what a server does -----------------------------------------------------------------------
+/* ---- the server's side --------------------------------------------------------------------------
  */
 
 struct sender {
@@ -238,7 +238,7 @@ static void prepare_snapshot(enum wire_profile profile, wire_mask fields)
 		add_row(&now.bodies[i], fields, false);
 }
 
-/* What the body changed in, as the profile shows it. */
+/* The columns in which the body changed, in the resolution of the profile. */
 static wire_mask difference(enum wire_profile profile, const struct wire_body *from,
 			    const struct wire_body *to)
 {
@@ -260,7 +260,7 @@ static void stand_on(struct block_row *row, const struct wire_body *base)
 	row->from = from;
 }
 
-/* `absolute`: as if nobody knew the base any more. */
+/* `absolute`: as if the server no longer had the base. */
 static void prepare_delta(enum wire_profile profile, wire_mask fields, bool absolute)
 {
 	prepare(profile, fields, false);
@@ -340,7 +340,7 @@ static void expect_truth(const struct mirror *mirror, wire_mask fields)
 	}
 }
 
-/* Returns the most parts that a frame came in. */
+/* Returns the largest number of parts of a frame. */
 static uint32_t follow(enum wire_profile profile, wire_mask fields, uint32_t content_max,
 		       uint32_t bodies)
 {
@@ -366,7 +366,7 @@ static uint32_t follow(enum wire_profile profile, wire_mask fields, uint32_t con
 	return parts;
 }
 
-START_TEST(a_mirror_follows_the_truth_in_every_choice_of_columns)
+START_TEST(a_mirror_equals_the_world_for_every_set_of_columns)
 {
 	int64_t live = heap_live();
 	for (wire_mask fields = 1; fields <= WIRE_COLUMNS_SERVED; fields += 7) {
@@ -377,7 +377,7 @@ START_TEST(a_mirror_follows_the_truth_in_every_choice_of_columns)
 }
 END_TEST
 
-START_TEST(frames_in_parts_say_the_same)
+START_TEST(frames_in_parts_give_the_same_state)
 {
 	for (size_t i = 0; i < COUNT_OF(PROFILES); i++) {
 		/* A snapshot of 200 bodies never fits; how much a delta says is chance. */
@@ -386,14 +386,14 @@ START_TEST(frames_in_parts_say_the_same)
 }
 END_TEST
 
-START_TEST(an_empty_world_is_a_snapshot_too)
+START_TEST(an_empty_world_has_a_snapshot)
 {
 	for (size_t i = 0; i < COUNT_OF(PROFILES); i++)
 		follow(PROFILES[i], WIRE_COLUMNS_TICK, WIRE_FRAME_DOWN, 0);
 }
 END_TEST
 
-/* A mirror at tick 5 and a delta to what follows it, ready to be spoiled. */
+/* A mirror at tick 5, and a prepared delta to the next state, which the caller makes invalid. */
 static void at_first_delta(struct mirror *mirror, enum wire_profile profile)
 {
 	struct rng rng = rng_seeded(check_seed());
@@ -407,7 +407,7 @@ static void at_first_delta(struct mirror *mirror, enum wire_profile profile)
 	prepare_delta(profile, WIRE_COLUMNS_SERVED, false);
 }
 
-START_TEST(a_delta_on_another_base_asks_for_a_resync)
+START_TEST(a_delta_on_another_base_is_refused)
 {
 	struct mirror mirror;
 	bool last;
@@ -439,7 +439,7 @@ START_TEST(another_epoch_needs_a_snapshot)
 }
 END_TEST
 
-START_TEST(one_wrong_bit_is_noticed)
+START_TEST(one_wrong_bit_changes_the_hash)
 {
 	struct mirror mirror;
 	bool last;
@@ -520,7 +520,7 @@ static void run_out_of_memory(enum wire_profile profile)
 	}
 }
 
-START_TEST(running_out_of_memory_at_any_call_is_told_and_mended)
+START_TEST(a_mirror_recovers_from_any_failed_allocation)
 {
 	run_out_of_memory(WIRE_PROFILE_EXACT);
 	run_out_of_memory(WIRE_PROFILE_SIM);
@@ -568,7 +568,7 @@ START_TEST(a_block_cut_at_any_byte_is_malformed)
 }
 END_TEST
 
-START_TEST(a_changed_byte_of_a_block_is_refused_or_a_value)
+START_TEST(a_changed_byte_of_a_block_is_refused_or_read)
 {
 	struct rng rng = rng_seeded(check_seed());
 	enum wire_profile profile = BINARY[_i];
@@ -735,7 +735,7 @@ START_TEST(the_largest_row_fits_the_smallest_frame)
 }
 END_TEST
 
-START_TEST(only_four_profiles_are_known)
+START_TEST(only_four_profiles_are_valid)
 {
 	ck_assert_int_eq(block_profile_check(WIRE_PROFILE_PLAIN), STATUS_OK);
 	ck_assert_int_eq(block_profile_check(WIRE_PROFILE_EXACT), STATUS_OK);
@@ -745,7 +745,7 @@ START_TEST(only_four_profiles_are_known)
 }
 END_TEST
 
-START_TEST(the_tick_hash_does_not_depend_on_order_and_does_on_every_bit)
+START_TEST(the_tick_hash_depends_on_every_bit_but_not_on_order)
 {
 	struct rng rng = rng_seeded(check_seed());
 	start(&rng, 50);
@@ -763,29 +763,29 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("protocol/mirror");
 	TCase *truth = tcase_create("truth");
-	tcase_add_test(truth, a_mirror_follows_the_truth_in_every_choice_of_columns);
-	tcase_add_test(truth, frames_in_parts_say_the_same);
-	tcase_add_test(truth, an_empty_world_is_a_snapshot_too);
+	tcase_add_test(truth, a_mirror_equals_the_world_for_every_set_of_columns);
+	tcase_add_test(truth, frames_in_parts_give_the_same_state);
+	tcase_add_test(truth, an_empty_world_has_a_snapshot);
 	suite_add_tcase(suite, truth);
 	TCase *lies = tcase_create("lies");
-	tcase_add_loop_test(lies, a_delta_on_another_base_asks_for_a_resync, 0, 2);
+	tcase_add_loop_test(lies, a_delta_on_another_base_is_refused, 0, 2);
 	tcase_add_test(lies, another_epoch_needs_a_snapshot);
-	tcase_add_test(lies, one_wrong_bit_is_noticed);
+	tcase_add_test(lies, one_wrong_bit_changes_the_hash);
 	tcase_add_test(lies, removing_or_creating_twice_is_malformed);
 	tcase_add_test(lies, a_row_of_a_body_that_was_never_created_is_malformed);
 	tcase_add_test(lies, more_bodies_than_allowed_are_refused);
-	tcase_add_test(lies, running_out_of_memory_at_any_call_is_told_and_mended);
+	tcase_add_test(lies, a_mirror_recovers_from_any_failed_allocation);
 	suite_add_tcase(suite, lies);
 	TCase *block = tcase_create("block");
 	tcase_add_loop_test(block, a_block_cut_at_any_byte_is_malformed, 0, COUNT_OF(BINARY));
-	tcase_add_loop_test(block, a_changed_byte_of_a_block_is_refused_or_a_value, 0,
+	tcase_add_loop_test(block, a_changed_byte_of_a_block_is_refused_or_read, 0,
 			    COUNT_OF(BINARY));
 	tcase_add_test(block, the_bytes_of_a_small_exact_block_are_as_documented);
 	tcase_add_test(block, the_bytes_of_a_small_view_block_are_as_documented);
 	tcase_add_test(block, a_change_that_leaves_the_range_is_malformed);
 	tcase_add_test(block, the_largest_row_fits_the_smallest_frame);
-	tcase_add_test(block, only_four_profiles_are_known);
-	tcase_add_test(block, the_tick_hash_does_not_depend_on_order_and_does_on_every_bit);
+	tcase_add_test(block, only_four_profiles_are_valid);
+	tcase_add_test(block, the_tick_hash_depends_on_every_bit_but_not_on_order);
 	suite_add_tcase(suite, block);
 	return suite;
 }

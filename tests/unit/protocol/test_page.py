@@ -1,5 +1,5 @@
-"""docs/PROTOCOL.md alone is enough: it refers to nothing that only the source has, and leaves nothing out that the source
-has."""
+"""docs/PROTOCOL.md is complete without the source: it refers to no names of the source, and has a row for every status,
+value, parameter, option and range of the source."""
 import os
 import pathlib
 import re
@@ -17,7 +17,7 @@ PROSE = re.sub(r"```.*?```", "", PAGE, flags=re.S)
     r"\b(?:WIRE|MESSAGE|STATUS|COMMAND)_[A-Z_]+\b",  # and its constants
     r"\b(?:struct|uint\d+_t|int\d+_t)\b",
 ], ids=["files", "enums", "constants", "types"])
-def test_the_page_refers_to_nothing_that_only_the_source_has(pattern):
+def test_the_page_does_not_refer_to_names_of_the_source(pattern):
     assert sorted(set(re.findall(pattern, PROSE))) == []
 
 
@@ -27,7 +27,7 @@ def test_every_link_within_the_page_has_its_target():
     assert [target for target in re.findall(r"\]\(#([^)]*)\)", PAGE) if target not in headings] == []
 
 
-def test_every_file_that_is_named_is_there():
+def test_every_file_named_on_the_page_exists():
     named = set(re.findall(r"`((?:tests|docs)/[\w./]+)", PROSE)) | {f"docs/{n}" for n in re.findall(r"\]\((\w+\.md)", PROSE)}
     assert named and [name for name in sorted(named) if not (SOURCE / name.rstrip("/")).exists()] == []
 
@@ -43,7 +43,7 @@ def macros(path, name):
     return re.findall(rf"^{name}\((\d+), (\w+)", text, flags=re.M)
 
 
-def test_every_status_has_a_row_that_says_whether_it_closes():
+def test_every_status_has_a_row():
     rows = {row[0]: row for row in table("statuses")[1:]}
     assert set(rows) == {number for number, _ in macros("server/base/status.def", "STATUS")}
     for row in rows.values():
@@ -51,7 +51,7 @@ def test_every_status_has_a_row_that_says_whether_it_closes():
         assert row[2] == "no" or row[4], "what closes is told in GOODBYE"
 
 
-def test_every_number_of_a_field_that_is_one_of_few_has_a_row():
+def test_every_value_of_an_enumerated_field_has_a_row():
     """The enums of the source that stand in fields, by their values."""
     source = (SOURCE / "protocol" / "message.h").read_text()
     rows = table("numbers")

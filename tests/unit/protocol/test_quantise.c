@@ -1,5 +1,5 @@
-/* Quantised columns: how far what is shown may be from what is, and that changes lead from one value to
- * another exactly. */
+/* Quantised columns: the errors of quantisation are within their bounds, and changes lead exactly from one
+ * value to another. */
 #include "protocol/quantise.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ enum { CASES = 20000 };
 static const enum wire_profile PROFILES[] = { WIRE_PROFILE_VIEW, WIRE_PROFILE_SIM };
 /* Radians, as docs/PROTOCOL.md states them. */
 static const double ROTATION_ERROR[] = { 0.0097, 0.00015 };
-/* World coordinates and speeds end here (server/engine/types.h). */
+/* The largest world coordinates and speeds (server/engine/types.h). */
 static const double FAR = 1e6, FAST = 1e4;
 
 static void unit(double q[4])
@@ -24,7 +24,7 @@ static void unit(double q[4])
 		q[i] /= length;
 }
 
-/* The angle of the rotation that leads from one to the other. */
+/* The angle of the rotation between two rotations. */
 static double angle_between(const double a[4], const double b[4])
 {
 	double plus = 0, minus = 0;
@@ -62,7 +62,7 @@ static struct wire_body shown(enum wire_profile profile, const struct wire_body 
 	return out;
 }
 
-START_TEST(what_is_shown_is_off_by_half_a_step_at_most)
+START_TEST(quantisation_errs_by_at_most_half_a_step)
 {
 	struct rng rng = rng_seeded(check_seed());
 	enum wire_profile profile = PROFILES[_i];
@@ -83,7 +83,7 @@ START_TEST(what_is_shown_is_off_by_half_a_step_at_most)
 }
 END_TEST
 
-/* The bound is met where all four components are equal: no sample of the whole sphere looks there. */
+/* The bound is reached if all four components are equal, which random samples of the sphere miss. */
 START_TEST(the_worst_rotations_stay_within_the_bound)
 {
 	struct rng rng = rng_seeded(check_seed());
@@ -119,7 +119,7 @@ START_TEST(a_rotation_and_its_opposite_are_one)
 }
 END_TEST
 
-START_TEST(what_is_shown_is_quantised_to_itself)
+START_TEST(a_shown_value_is_quantised_to_itself)
 {
 	struct rng rng = rng_seeded(check_seed());
 	uint32_t turned = 0;
@@ -141,7 +141,7 @@ START_TEST(what_is_shown_is_quantised_to_itself)
 }
 END_TEST
 
-START_TEST(halves_go_away_from_zero)
+START_TEST(halves_are_rounded_away_from_zero)
 {
 	static const struct {
 		double metres;
@@ -158,7 +158,7 @@ START_TEST(halves_go_away_from_zero)
 }
 END_TEST
 
-START_TEST(the_ends_of_the_world_are_far_within_range)
+START_TEST(world_coordinates_are_far_within_range)
 {
 	struct wire_body body = { .position = { FAR, -FAR, 0 },
 				  .velocity = { FAST, -FAST, 0 },
@@ -169,7 +169,7 @@ START_TEST(the_ends_of_the_world_are_far_within_range)
 }
 END_TEST
 
-START_TEST(whatever_number_comes_is_in_range)
+START_TEST(every_number_is_quantised_into_range)
 {
 	struct rng rng = rng_seeded(check_seed());
 	int16_t n = wire_scale_of(PROFILES[_i])->rotation;
@@ -226,7 +226,7 @@ static void values_at_random(struct rng *rng, int16_t n, struct wire_quantised *
 static const uint32_t BYTES_MAX[4] = { WIRE_CHANGE_POSITION_MAX, WIRE_CHANGE_ROTATION_MAX,
 				       WIRE_CHANGE_SPEED_MAX, WIRE_CHANGE_SPEED_MAX };
 
-/* There and nowhere else, in the bytes that were foretold. */
+/* The change gives exactly the target, and has the size that wire_change_bytes computes. */
 START_TEST(a_change_leads_from_any_value_to_any_other)
 {
 	struct rng rng = rng_seeded(check_seed());
@@ -257,7 +257,7 @@ START_TEST(a_change_leads_from_any_value_to_any_other)
 }
 END_TEST
 
-START_TEST(a_hash_covers_every_number_of_its_fields_and_no_other)
+START_TEST(a_hash_covers_exactly_the_numbers_of_its_fields)
 {
 	struct rng rng = rng_seeded(check_seed());
 	struct wire_body body = { .id = 9, .status = 2, .tag = 5 };
@@ -283,17 +283,17 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("protocol/quantise");
 	TCase *error = tcase_create("error");
-	tcase_add_loop_test(error, what_is_shown_is_off_by_half_a_step_at_most, 0, 2);
+	tcase_add_loop_test(error, quantisation_errs_by_at_most_half_a_step, 0, 2);
 	tcase_add_loop_test(error, the_worst_rotations_stay_within_the_bound, 0, 2);
 	tcase_add_loop_test(error, a_rotation_and_its_opposite_are_one, 0, 2);
-	tcase_add_loop_test(error, what_is_shown_is_quantised_to_itself, 0, 2);
-	tcase_add_test(error, halves_go_away_from_zero);
-	tcase_add_loop_test(error, the_ends_of_the_world_are_far_within_range, 0, 2);
-	tcase_add_loop_test(error, whatever_number_comes_is_in_range, 0, 2);
+	tcase_add_loop_test(error, a_shown_value_is_quantised_to_itself, 0, 2);
+	tcase_add_test(error, halves_are_rounded_away_from_zero);
+	tcase_add_loop_test(error, world_coordinates_are_far_within_range, 0, 2);
+	tcase_add_loop_test(error, every_number_is_quantised_into_range, 0, 2);
 	suite_add_tcase(suite, error);
 	TCase *change = tcase_create("change");
 	tcase_add_loop_test(change, a_change_leads_from_any_value_to_any_other, 0, 2);
-	tcase_add_test(change, a_hash_covers_every_number_of_its_fields_and_no_other);
+	tcase_add_test(change, a_hash_covers_exactly_the_numbers_of_its_fields);
 	suite_add_tcase(suite, change);
 	return suite;
 }

@@ -18,7 +18,7 @@ static void reals(struct rng *rng, double *values, uint32_t count)
 		values[i] = gen_real(rng);
 }
 
-/* Values that may be asked about, some of them at their bounds. */
+/* Valid coordinates, some of them at their bounds. */
 static void places(struct rng *rng, double *values)
 {
 	for (uint32_t i = 0; i < 3; i++)
@@ -84,7 +84,7 @@ static bool queries_same(const struct wire_query *a, const struct wire_query *b)
 	return same;
 }
 
-START_TEST(every_query_comes_back_as_it_was_asked)
+START_TEST(every_query_is_read_as_it_was_packed)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -112,7 +112,7 @@ static enum status ask(const uint8_t *bytes, uint32_t size, uint32_t count, stru
 #define ASK(count, why, ...)                                                                       \
 	ask((const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }), count, why)
 
-/* Numbers are for good: a list made shorter or put in another order is seen here. */
+/* Numbers are permanent: this test fails if the list is shortened or reordered. */
 START_TEST(queries_keep_their_numbers)
 {
 	static const char *const NAMES[] = { "ray",	   "overlap",  "contacts",   "totals",
@@ -135,8 +135,8 @@ START_TEST(queries_keep_their_numbers)
 }
 END_TEST
 
-/* What is needed comes first, and a question may end after it. */
-START_TEST(a_query_may_end_after_what_is_needed)
+/* Required fields come first, and a query may end after them. */
+START_TEST(a_query_may_end_after_its_required_fields)
 {
 	struct rng rng = rng_seeded(check_seed());
 	uint32_t count;
@@ -161,7 +161,7 @@ START_TEST(a_query_may_end_after_what_is_needed)
 }
 END_TEST
 
-START_TEST(a_query_that_is_wrong_names_the_field)
+START_TEST(the_error_of_an_invalid_query_names_the_field)
 {
 	struct reason why;
 	ck_assert_int_eq(ask(NULL, 0, 0, &why), STATUS_TYPE);
@@ -202,7 +202,7 @@ START_TEST(a_query_that_is_wrong_names_the_field)
 }
 END_TEST
 
-START_TEST(defaults_see_everything)
+START_TEST(default_masks_select_all_bodies)
 {
 	struct wire_query query;
 	query_init(&query, WIRE_QUERY_RAY);
@@ -213,7 +213,7 @@ START_TEST(defaults_see_everything)
 }
 END_TEST
 
-/* Cut at every byte, an item is refused. */
+/* An item truncated at any byte is refused. */
 #define EXPECT_CUT_REFUSED(out, take)                                                              \
 	do {                                                                                       \
 		for (uint32_t cut = 0; cut < (out).bytes; cut++) {                                 \
@@ -222,7 +222,7 @@ END_TEST
 		}                                                                                  \
 	} while (0)
 
-START_TEST(hits_contacts_and_totals_come_back)
+START_TEST(hits_contacts_and_totals_are_read_as_packed)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -255,7 +255,7 @@ START_TEST(hits_contacts_and_totals_come_back)
 }
 END_TEST
 
-START_TEST(facts_of_a_body_come_back_with_its_shapes)
+START_TEST(a_body_is_read_with_its_shapes)
 {
 	static uint8_t shapes[2 * WIRE_SHAPE_BYTES], room[WIRE_BODY_SHAPES * WIRE_SHAPE_BYTES];
 	struct rng rng = rng_seeded(check_seed());
@@ -288,7 +288,7 @@ START_TEST(facts_of_a_body_come_back_with_its_shapes)
 }
 END_TEST
 
-START_TEST(joints_come_back_with_their_axes)
+START_TEST(joints_are_read_with_their_axes)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t round = 0; round < ROUNDS / 10; round++) {
@@ -337,7 +337,7 @@ START_TEST(joints_come_back_with_their_axes)
 }
 END_TEST
 
-START_TEST(results_come_back_and_give_their_values)
+START_TEST(results_are_read_with_their_values)
 {
 	static const uint32_t VALUES[] = { 0, 17, UINT32_MAX };
 	struct wire_result sent = { .batch = 5,
@@ -371,7 +371,7 @@ static vec3 gen_vec3(struct rng *rng)
 	return rng_below(rng, 2) ? v : (vec3){ 0, 0, 0 };
 }
 
-START_TEST(events_come_back_however_much_of_their_end_is_zero)
+START_TEST(events_are_read_with_any_number_of_zeros_at_the_end)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t round = 0; round < ROUNDS; round++) {
@@ -400,7 +400,7 @@ START_TEST(events_come_back_however_much_of_their_end_is_zero)
 }
 END_TEST
 
-START_TEST(methods_and_parameters_come_back_with_their_lists)
+START_TEST(methods_and_parameters_are_read_with_their_lists)
 {
 	uint8_t room[128], texts[128];
 	struct wire_packer names = wire_packer_over(room, sizeof room),
@@ -469,20 +469,20 @@ static Suite *make(void)
 	Suite *suite = suite_create("protocol/query_wire");
 	TCase *queries = tcase_create("queries");
 	tcase_add_test(queries, queries_keep_their_numbers);
-	tcase_add_test(queries, a_query_may_end_after_what_is_needed);
-	tcase_add_test(queries, every_query_comes_back_as_it_was_asked);
-	tcase_add_test(queries, a_query_that_is_wrong_names_the_field);
-	tcase_add_test(queries, defaults_see_everything);
+	tcase_add_test(queries, a_query_may_end_after_its_required_fields);
+	tcase_add_test(queries, every_query_is_read_as_it_was_packed);
+	tcase_add_test(queries, the_error_of_an_invalid_query_names_the_field);
+	tcase_add_test(queries, default_masks_select_all_bodies);
 	suite_add_tcase(suite, queries);
 	TCase *answers = tcase_create("answers");
-	tcase_add_test(answers, hits_contacts_and_totals_come_back);
-	tcase_add_test(answers, methods_and_parameters_come_back_with_their_lists);
-	tcase_add_test(answers, facts_of_a_body_come_back_with_its_shapes);
-	tcase_add_test(answers, joints_come_back_with_their_axes);
+	tcase_add_test(answers, hits_contacts_and_totals_are_read_as_packed);
+	tcase_add_test(answers, methods_and_parameters_are_read_with_their_lists);
+	tcase_add_test(answers, a_body_is_read_with_its_shapes);
+	tcase_add_test(answers, joints_are_read_with_their_axes);
 	suite_add_tcase(suite, answers);
 	TCase *items = tcase_create("items");
-	tcase_add_test(items, results_come_back_and_give_their_values);
-	tcase_add_test(items, events_come_back_however_much_of_their_end_is_zero);
+	tcase_add_test(items, results_are_read_with_their_values);
+	tcase_add_test(items, events_are_read_with_any_number_of_zeros_at_the_end);
 	suite_add_tcase(suite, items);
 	return suite;
 }

@@ -1,5 +1,5 @@
-/* The recorded streams (wire_streams.h) as the library's mirror reads them: what it shows after each
- * frame is what the world was, in every profile, however the frame tells it. The same streams are read
+/* The recorded streams (wire_streams.h), read by the library's mirror: after each frame it equals the state
+ * of the world, in every profile and for every kind of frame. The same streams are read
  * by the Python client (clients/python/tests/test_streams.py) and the JavaScript client
  * (clients/js/test/streams.test.js). */
 #include "tests/lib/wire_streams.h"
@@ -65,7 +65,7 @@ static void take(const struct wire_stream_frame *frame, void *context)
 	self->frames++;
 }
 
-START_TEST(a_mirror_shows_the_world_after_frames_of_every_kind)
+START_TEST(a_mirror_equals_the_world_after_every_kind_of_frame)
 {
 	static struct reading reading;
 	mirror_init(&reading.mirror, (enum wire_profile)_i, WIRE_STREAM_FIELDS, 100);
@@ -83,7 +83,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("protocol/streams");
 	TCase *streams = tcase_create("streams");
-	tcase_add_loop_test(streams, a_mirror_shows_the_world_after_frames_of_every_kind, 0, 4);
+	tcase_add_loop_test(streams, a_mirror_equals_the_world_after_every_kind_of_frame, 0, 4);
 	suite_add_tcase(suite, streams);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* Connect tokens to the byte, and what they stand on: HMAC-SHA-256 (RFC 4231), base64url (RFC 4648). */
+/* Connect tokens to the byte, and their parts: HMAC-SHA-256 (RFC 4231), base64url (RFC 4648). */
 #include <check.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ START_TEST(hmac_is_that_of_rfc_4231)
 }
 END_TEST
 
-START_TEST(two_digests_are_the_same_only_where_every_byte_is)
+START_TEST(two_digests_are_equal_only_if_every_byte_is)
 {
 	uint8_t a[32] = { 1, 2, 3 }, b[32] = { 1, 2, 3 };
 	ck_assert(hash_same(a, b, 32));
@@ -50,7 +50,7 @@ START_TEST(two_digests_are_the_same_only_where_every_byte_is)
 }
 END_TEST
 
-START_TEST(letters_are_those_of_rfc_4648_and_each_text_is_one_token)
+START_TEST(base64url_follows_rfc_4648_and_has_one_text_per_token)
 {
 	static const char *const CASES[][2] = { { "", "" },	      { "f", "Zg" },
 						{ "fo", "Zm8" },      { "foo", "Zm9v" },
@@ -98,7 +98,7 @@ static struct connect_token example(void)
 }
 
 /* The worked example of docs/PROTOCOL.md. */
-START_TEST(the_example_is_what_the_page_says)
+START_TEST(the_example_equals_that_of_the_page)
 {
 	struct connect_token token = example(), back;
 	char text[TOKEN_TEXT_MAX + 1], bytes[2 * TOKEN_BYTES_MAX + 1];
@@ -112,7 +112,7 @@ START_TEST(the_example_is_what_the_page_says)
 }
 END_TEST
 
-START_TEST(what_is_written_is_read_and_genuine_under_its_key_alone)
+START_TEST(a_written_token_is_genuine_under_its_key_alone)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (int round = 0; round < 200; round++) {
@@ -142,7 +142,7 @@ START_TEST(what_is_written_is_read_and_genuine_under_its_key_alone)
 }
 END_TEST
 
-START_TEST(no_other_letter_anywhere_leaves_it_genuine)
+START_TEST(a_token_with_one_changed_character_is_not_genuine)
 {
 	struct connect_token token = example(), back;
 	char text[TOKEN_TEXT_MAX + 1];
@@ -166,7 +166,7 @@ START_TEST(no_other_letter_anywhere_leaves_it_genuine)
 }
 END_TEST
 
-START_TEST(a_body_that_says_nonsense_is_no_token)
+START_TEST(an_invalid_token_body_is_refused)
 {
 	struct connect_token back;
 	uint8_t bytes[TOKEN_BYTES_MAX] = { 1, 2 };
@@ -197,7 +197,7 @@ START_TEST(a_body_that_says_nonsense_is_no_token)
 }
 END_TEST
 
-START_TEST(names_that_no_world_has_are_not_written)
+START_TEST(invalid_world_names_are_not_written)
 {
 	static const char *const BAD[] = { "", ".hidden", "a b", "a/b", "\xc3\xa9" };
 	for (size_t i = 0; i < COUNT_OF(BAD); i++) {
@@ -214,15 +214,15 @@ static Suite *make(void)
 	Suite *suite = suite_create("token");
 	TCase *base = tcase_create("base");
 	tcase_add_test(base, hmac_is_that_of_rfc_4231);
-	tcase_add_test(base, two_digests_are_the_same_only_where_every_byte_is);
-	tcase_add_test(base, letters_are_those_of_rfc_4648_and_each_text_is_one_token);
+	tcase_add_test(base, two_digests_are_equal_only_if_every_byte_is);
+	tcase_add_test(base, base64url_follows_rfc_4648_and_has_one_text_per_token);
 	suite_add_tcase(suite, base);
 	TCase *connect = tcase_create("connect");
-	tcase_add_test(connect, the_example_is_what_the_page_says);
-	tcase_add_test(connect, what_is_written_is_read_and_genuine_under_its_key_alone);
-	tcase_add_test(connect, no_other_letter_anywhere_leaves_it_genuine);
-	tcase_add_test(connect, a_body_that_says_nonsense_is_no_token);
-	tcase_add_test(connect, names_that_no_world_has_are_not_written);
+	tcase_add_test(connect, the_example_equals_that_of_the_page);
+	tcase_add_test(connect, a_written_token_is_genuine_under_its_key_alone);
+	tcase_add_test(connect, a_token_with_one_changed_character_is_not_genuine);
+	tcase_add_test(connect, an_invalid_token_body_is_refused);
+	tcase_add_test(connect, invalid_world_names_are_not_written);
 	suite_add_tcase(suite, connect);
 	return suite;
 }

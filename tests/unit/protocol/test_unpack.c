@@ -1,5 +1,5 @@
-/* Every message survives packing; unpacking refuses cuts, wrong types and ranges by name and
- * allocates nothing. */
+/* Every message is packed and read back; truncation, wrong types and values out of range are refused by field
+ * name; unpacking allocates nothing. */
 #include "protocol/unpack.h"
 
 #include <malloc.h>
@@ -57,7 +57,7 @@ static void round_trip(const struct message_info *info, struct rng *rng)
 	}
 }
 
-START_TEST(every_message_comes_back_as_it_was_sent)
+START_TEST(every_message_is_read_as_it_was_packed)
 {
 	for_each(round_trip);
 }
@@ -313,7 +313,7 @@ START_TEST(reading_allocates_nothing)
 }
 END_TEST
 
-START_TEST(unknown_and_reserved_numbers_are_told_apart)
+START_TEST(unknown_and_reserved_numbers_have_different_errors)
 {
 	struct message got;
 	struct reason why;
@@ -330,7 +330,7 @@ START_TEST(unknown_and_reserved_numbers_are_told_apart)
 }
 END_TEST
 
-START_TEST(a_refused_request_still_says_which_it_was)
+START_TEST(a_refused_request_still_has_its_ref)
 {
 	/* QUERY(id 77, world "x"): the world is wrong, the id is known. */
 	static const uint8_t BYTES[] = { 0x94, 50, 77, 0xa1, 'x', 0x90 };
@@ -347,7 +347,7 @@ START_TEST(a_refused_request_still_says_which_it_was)
 }
 END_TEST
 
-START_TEST(a_batch_is_referred_to_by_its_batch_number)
+START_TEST(the_ref_of_a_batch_is_its_number)
 {
 	struct message message;
 	message_init(&message, MESSAGE_COMMANDS);
@@ -363,7 +363,7 @@ START_TEST(a_batch_is_referred_to_by_its_batch_number)
 }
 END_TEST
 
-START_TEST(what_would_be_refused_is_not_sent)
+START_TEST(a_message_that_unpack_refuses_is_not_packed)
 {
 	struct message message;
 	uint32_t bytes;
@@ -432,7 +432,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("protocol/unpack");
 	TCase *trip = tcase_create("round trip");
-	tcase_add_test(trip, every_message_comes_back_as_it_was_sent);
+	tcase_add_test(trip, every_message_is_read_as_it_was_packed);
 	tcase_add_test(trip, a_message_cut_at_any_byte_is_refused);
 	tcase_add_test(trip, a_buffer_that_is_too_small_is_not_overrun);
 	tcase_add_test(trip, reading_allocates_nothing);
@@ -443,13 +443,13 @@ static Suite *make(void)
 	tcase_add_test(fields, numbers_out_of_bounds_are_refused_by_name);
 	tcase_add_test(fields, missing_fields_are_named_or_take_their_fallback);
 	tcase_add_test(fields, fields_of_a_newer_version_are_ignored);
-	tcase_add_test(fields, what_would_be_refused_is_not_sent);
+	tcase_add_test(fields, a_message_that_unpack_refuses_is_not_packed);
 	tcase_add_test(fields, values_of_maps_are_found_by_key);
 	suite_add_tcase(suite, fields);
 	TCase *answers = tcase_create("answers");
-	tcase_add_test(answers, unknown_and_reserved_numbers_are_told_apart);
-	tcase_add_test(answers, a_refused_request_still_says_which_it_was);
-	tcase_add_test(answers, a_batch_is_referred_to_by_its_batch_number);
+	tcase_add_test(answers, unknown_and_reserved_numbers_have_different_errors);
+	tcase_add_test(answers, a_refused_request_still_has_its_ref);
+	tcase_add_test(answers, the_ref_of_a_batch_is_its_number);
 	suite_add_tcase(suite, answers);
 	return suite;
 }

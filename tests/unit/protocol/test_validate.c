@@ -14,7 +14,7 @@
 #include "tests/lib/check_main.h"
 #include "tests/lib/gen_message.h"
 
-/* Bytes the process holds, whoever asked for them. */
+/* Bytes of heap in use by the whole process, including libraries. */
 static size_t held(void)
 {
 	struct mallinfo2 info = mallinfo2();
@@ -38,7 +38,7 @@ static enum status check(const void *content, uint32_t bytes)
 #define CHECK(...) check((const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 /* network 5.6: these five bytes make msgpack-c reserve 8 and 16 GiB. */
-START_TEST(a_count_that_lies_is_found_where_it_is_told)
+START_TEST(a_count_above_the_bytes_left_is_refused_at_its_header)
 {
 	ck_assert_int_eq(CHECK(0xdd, 0x0f, 0xff, 0xff, 0xff), STATUS_MALFORMED);
 	ck_assert_int_eq(CHECK(0xdf, 0x0f, 0xff, 0xff, 0xff), STATUS_MALFORMED);
@@ -53,7 +53,7 @@ START_TEST(a_count_that_lies_is_found_where_it_is_told)
 END_TEST
 
 /* network 5.6: 155 bytes, 31 nested headers of 16.7 million. */
-START_TEST(nested_lies_are_no_better)
+START_TEST(nested_false_counts_are_refused)
 {
 	uint8_t bytes[155];
 	for (int i = 0; i < 31; i++)
@@ -63,7 +63,7 @@ START_TEST(nested_lies_are_no_better)
 END_TEST
 
 /* network 5.6: a megabyte of nils, 22 MB in msgpack-c. */
-START_TEST(a_million_elements_are_too_many_from_a_client)
+START_TEST(a_million_elements_from_a_client_are_refused)
 {
 	static uint8_t bytes[1000006];
 	memset(bytes, 0xc0, sizeof bytes);
@@ -144,7 +144,7 @@ static enum status check_integer(uint8_t form, uint64_t value)
 	return check(bytes, sizeof bytes);
 }
 
-START_TEST(integers_end_at_two_to_the_53)
+START_TEST(integers_beyond_two_to_the_53_are_refused)
 {
 	uint64_t limit = UINT64_C(1) << 53;
 	ck_assert_int_eq(check_integer(0xcf, limit), STATUS_OK);
@@ -159,7 +159,7 @@ START_TEST(integers_end_at_two_to_the_53)
 }
 END_TEST
 
-START_TEST(types_the_wire_does_not_know_are_refused)
+START_TEST(ext_types_are_refused)
 {
 	ck_assert_int_eq(CHECK(0x92, 40, 0xc1), STATUS_MALFORMED);
 	ck_assert_int_eq(CHECK(0x92, 40, 0xd4, 1, 1), STATUS_MALFORMED);
@@ -223,7 +223,7 @@ START_TEST(the_reason_names_the_byte)
 }
 END_TEST
 
-/* What msgpack-c's unpacker makes of bytes that passed, walked beside our own reader. */
+/* Compares the objects of msgpack-c's unpacker with our reader, over valid bytes. */
 static bool same_value(const msgpack_object *object, struct wire_cursor *in);
 
 static bool same_items(const msgpack_object *object, const struct wire_token *token,
@@ -290,7 +290,7 @@ static bool agrees_with_msgpack_c(const uint8_t *bytes, uint32_t count)
 	return same;
 }
 
-START_TEST(what_passes_means_the_same_to_msgpack_c)
+START_TEST(valid_frames_mean_the_same_to_msgpack_c)
 {
 	struct rng rng = rng_seeded(check_seed());
 	static uint8_t bytes[WIRE_FRAME_UP];
@@ -313,7 +313,7 @@ START_TEST(what_passes_means_the_same_to_msgpack_c)
 }
 END_TEST
 
-/* Whatever a mutation makes of a frame: refused, or still the same to both readers. */
+/* A mutated frame is refused, or has the same meaning for both readers. */
 START_TEST(changed_bytes_are_refused_or_mean_the_same_to_msgpack_c)
 {
 	struct rng rng = rng_seeded(check_seed() + 1);
@@ -339,7 +339,7 @@ START_TEST(changed_bytes_are_refused_or_mean_the_same_to_msgpack_c)
 }
 END_TEST
 
-START_TEST(noise_does_nothing)
+START_TEST(random_bytes_never_crash_the_validator)
 {
 	struct rng rng = rng_seeded(check_seed() + 2);
 	uint8_t bytes[64];
@@ -355,7 +355,7 @@ START_TEST(noise_does_nothing)
 }
 END_TEST
 
-/* May a token of so many bytes be passed over without a look at its value? */
+/* May a token of this size be passed over without a check of its value? */
 static bool is_plain(const struct wire_token *token, uint32_t bytes)
 {
 	switch (token->type) {
@@ -371,7 +371,7 @@ static bool is_plain(const struct wire_token *token, uint32_t bytes)
 	}
 }
 
-START_TEST(plain_values_are_those_that_can_break_no_rule)
+START_TEST(values_passed_unread_are_valid_for_all_bytes)
 {
 	struct rng rng = rng_seeded(check_seed() + 3);
 	uint8_t bytes[12];
@@ -399,25 +399,25 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("protocol/validate");
 	TCase *hostile = tcase_create("hostile");
-	tcase_add_test(hostile, a_count_that_lies_is_found_where_it_is_told);
-	tcase_add_test(hostile, nested_lies_are_no_better);
-	tcase_add_test(hostile, a_million_elements_are_too_many_from_a_client);
+	tcase_add_test(hostile, a_count_above_the_bytes_left_is_refused_at_its_header);
+	tcase_add_test(hostile, nested_false_counts_are_refused);
+	tcase_add_test(hostile, a_million_elements_from_a_client_are_refused);
 	tcase_add_test(hostile, elements_are_counted_over_the_whole_frame);
 	tcase_add_test(hostile, eight_levels_are_allowed_and_nine_are_not);
 	tcase_add_test(hostile, a_thousand_levels_end_at_the_ninth);
 	tcase_add_test(hostile, numbers_that_are_not_finite_are_refused);
-	tcase_add_test(hostile, integers_end_at_two_to_the_53);
-	tcase_add_test(hostile, types_the_wire_does_not_know_are_refused);
+	tcase_add_test(hostile, integers_beyond_two_to_the_53_are_refused);
+	tcase_add_test(hostile, ext_types_are_refused);
 	tcase_add_test(hostile, texts_are_short_utf8_without_nul);
 	tcase_add_test(hostile, keys_of_maps_are_texts);
 	tcase_add_test(hostile, a_frame_is_one_array_that_starts_with_a_small_number);
 	tcase_add_test(hostile, the_reason_names_the_byte);
 	suite_add_tcase(suite, hostile);
 	TCase *oracle = tcase_create("oracle");
-	tcase_add_test(oracle, what_passes_means_the_same_to_msgpack_c);
+	tcase_add_test(oracle, valid_frames_mean_the_same_to_msgpack_c);
 	tcase_add_test(oracle, changed_bytes_are_refused_or_mean_the_same_to_msgpack_c);
-	tcase_add_test(oracle, noise_does_nothing);
-	tcase_add_test(oracle, plain_values_are_those_that_can_break_no_rule);
+	tcase_add_test(oracle, random_bytes_never_crash_the_validator);
+	tcase_add_test(oracle, values_passed_unread_are_valid_for_all_bytes);
 	suite_add_tcase(suite, oracle);
 	return suite;
 }

@@ -1,5 +1,5 @@
-/* The committed vectors and the generated parts of docs/PROTOCOL.md are what the code says today,
- * and the library reads them as they are meant. Other readers: test_vectors.py. */
+/* The committed vectors and the generated parts of docs/PROTOCOL.md equal those of the present code, and the
+ * library reads the vectors correctly. Other readers: test_vectors.py. */
 #include "tests/lib/wire_vectors.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static char *written(void (*write)(FILE *out))
 	return text;
 }
 
-START_TEST(committed_vectors_are_what_the_code_makes)
+START_TEST(committed_vectors_equal_those_of_the_code)
 {
 	for (size_t i = 0; WIRE_VECTORS_FILES[i].name != NULL; i++) {
 		char name[256];
@@ -51,7 +51,7 @@ START_TEST(committed_vectors_are_what_the_code_makes)
 }
 END_TEST
 
-START_TEST(the_page_says_what_the_code_makes)
+START_TEST(the_page_equals_what_the_code_generates)
 {
 	char *page = read_file("docs/PROTOCOL.md");
 	for (size_t i = 0; WIRE_VECTORS_SECTIONS[i].name != NULL; i++) {
@@ -118,7 +118,7 @@ START_TEST(every_message_vector_is_read_and_written_back)
 }
 END_TEST
 
-START_TEST(every_hostile_vector_is_refused_as_it_says)
+START_TEST(every_hostile_vector_is_refused_with_its_status)
 {
 	uint8_t data[1024];
 	char *text = read_file("tests/data/wire/hostile.json");
@@ -147,7 +147,7 @@ static void read_frame(const char *at, uint8_t *data, struct message *message)
 			 STATUS_OK);
 }
 
-START_TEST(body_vectors_are_mirrored_and_their_hashes_hold)
+START_TEST(mirrors_of_body_vectors_have_the_recorded_hashes)
 {
 	static uint8_t data[8192];
 	char *text = read_file("tests/data/wire/bodies.json");
@@ -184,13 +184,13 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("protocol/vectors");
 	TCase *files = tcase_create("files");
-	tcase_add_test(files, committed_vectors_are_what_the_code_makes);
-	tcase_add_test(files, the_page_says_what_the_code_makes);
+	tcase_add_test(files, committed_vectors_equal_those_of_the_code);
+	tcase_add_test(files, the_page_equals_what_the_code_generates);
 	suite_add_tcase(suite, files);
 	TCase *meaning = tcase_create("meaning");
 	tcase_add_test(meaning, every_message_vector_is_read_and_written_back);
-	tcase_add_test(meaning, every_hostile_vector_is_refused_as_it_says);
-	tcase_add_test(meaning, body_vectors_are_mirrored_and_their_hashes_hold);
+	tcase_add_test(meaning, every_hostile_vector_is_refused_with_its_status);
+	tcase_add_test(meaning, mirrors_of_body_vectors_have_the_recorded_hashes);
 	suite_add_tcase(suite, meaning);
 	return suite;
 }

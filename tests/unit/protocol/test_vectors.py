@@ -21,7 +21,7 @@ REALS = {"position": 3, "rotation": 4, "velocity": 3, "spin": 3}
 
 
 def plain(value):
-    """What msgpack gave, as the vectors write it."""
+    """A value of msgpack, in the notation of the vectors."""
     if isinstance(value, bytes):
         return {"bin": value.hex()}
     if isinstance(value, list):
@@ -32,7 +32,7 @@ def plain(value):
 
 
 def content_of(frame):
-    """A frame is a MessagePack bin that holds a MessagePack array: two decodings, nothing else."""
+    """A frame is a MessagePack bin whose content is a MessagePack array: it needs two decodings."""
     return msgpack.unpackb(msgpack.unpackb(bytes.fromhex(frame)))
 
 
@@ -55,7 +55,7 @@ def test_a_stock_encoder_makes_the_same_bytes(vector):
 
 
 @pytest.mark.parametrize("vector", QUERIES, ids=lambda vector: vector["name"])
-def test_a_stock_library_reads_and_writes_every_question_and_answer(vector):
+def test_a_stock_library_reads_and_writes_every_query_and_answer(vector):
     for part in ("query", "answer"):
         packed = bytes.fromhex(vector[part + "_bytes"])
         assert plain(msgpack.unpackb(packed)) == vector[part]
@@ -212,7 +212,7 @@ def zigzags(data, at, count):
 
 
 def read_change(data, at, name, steps):
-    """One body's column of profiles view and sim; returns where it ends."""
+    """One body's column of profiles view and sim; returns the offset of its end."""
     if name != "rotation":
         change, at = zigzags(data, at, 3)
         steps[name] = [a + b for a, b in zip(steps[name], change)]
@@ -244,7 +244,7 @@ def runs_of(data):
 
 
 def read_steps(data, bodies, absolute, metre):
-    """A block of profile view or sim, from the page's description alone; `bodies` keeps steps."""
+    """A block of profile view or sim, from the page's description alone; `bodies` has values in steps."""
     ids, masks, at = runs_of(data)
     for bit, name in COLUMNS:
         for body_id, mask in zip(ids, masks):
@@ -269,8 +269,8 @@ def read_steps(data, bodies, absolute, metre):
     assert at == len(data)
 
 
-def holds(bodies, wanted, fields):
-    """Whether the mirror holds the steps that the vector says, in the columns it has."""
+def assert_steps(bodies, wanted, fields):
+    """Asserts that the mirror has the steps of the vector, in the given columns."""
     assert sorted(bodies) == [steps["id"] for steps in wanted]
     for steps in wanted:
         for bit, name in enumerate(REALS):
@@ -294,7 +294,7 @@ def turned_by(a, b):
 
 
 def near_contacts(seen, real, metre):
-    """As near as the page says."""
+    """Asserts that contacts are within the error bounds of the page."""
     turn, part = (0.0069, 2 ** -8) if metre == 512 else (0.000027, 2 ** -24)
     assert len(seen) == len(real)
     for a, b in zip(seen, real):
@@ -312,7 +312,7 @@ def test_steps_are_read_from_the_description_alone(vector):
     snapshot = content_of(vector["snapshot"]["frame"])
     assert snapshot[8] & 1
     read_steps(snapshot[6], bodies, True, metre)
-    holds(bodies, vector["snapshot"]["steps"], fields)
+    assert_steps(bodies, vector["snapshot"]["steps"], fields)
     for body in BODIES["bodies"]:
         seen = bodies[body["id"]]
         for bit, (name, scale) in enumerate([("position", metre), ("rotation", 0), ("velocity", speed),
@@ -330,7 +330,7 @@ def test_steps_are_read_from_the_description_alone(vector):
         del bodies[gone]
     assert ids_of(delta[7], 0)[0] == [301] and 301 not in bodies
     read_steps(delta[9], bodies, False, metre)
-    holds(bodies, vector["delta"]["steps"], fields)
+    assert_steps(bodies, vector["delta"]["steps"], fields)
 
 
 def cut_to(body, fields):
@@ -383,8 +383,9 @@ def test_bodies_are_read_from_the_description_alone(vector):
     assert in_order({**bodies[300], "id": 301}) == in_order(bodies[301])
 
 
-def test_what_is_no_message_is_told_apart_from_what_is_refused():
-    """Every content has an end, so none closes; only what is malformed, or no number, is beyond a stock decoder."""
+def test_malformed_and_refused_contents_have_different_errors():
+    """The end of every content is known, so no error closes. A stock decoder fails only on malformed contents and on
+    numbers that are not finite."""
     assert len(HOSTILE) > 30
     for vector in HOSTILE:
         assert not vector["closes"]
@@ -396,7 +397,7 @@ def test_what_is_no_message_is_told_apart_from_what_is_refused():
 
 
 class Recorded:
-    """A socket that says what the vectors say."""
+    """A socket that sends the bytes of the vectors."""
 
     def __init__(self, data):
         self.data, self.sent = data, b""

@@ -1,4 +1,4 @@
-/* Clouds on their way to shapes: welding, thinning out and turning, against the obvious way. */
+/* Point clouds: welding, thinning out and turning, compared with simple slow implementations. */
 #include "protocol/scene/cloud.h"
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
@@ -67,7 +67,7 @@ START_TEST(welding_keeps_the_first_of_each_cell_in_order)
 }
 END_TEST
 
-START_TEST(welding_joins_triangles_and_drops_the_worthless)
+START_TEST(welding_drops_degenerate_and_repeated_triangles)
 {
 	const vec3 points[] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 },	{ 1, 0, 0 },
 				{ 1, 1, 0 }, { 0, 1, 0 }, { 0.5, 0, 0 } };
@@ -167,7 +167,7 @@ static Suite *make(void)
 	Suite *suite = suite_create("cloud");
 	TCase *test = tcase_create("cloud");
 	tcase_add_test(test, welding_keeps_the_first_of_each_cell_in_order);
-	tcase_add_test(test, welding_joins_triangles_and_drops_the_worthless);
+	tcase_add_test(test, welding_drops_degenerate_and_repeated_triangles);
 	tcase_add_test(test, thinning_out_keeps_support_points);
 	tcase_add_test(test, thinning_out_takes_the_first_of_equals);
 	tcase_add_test(test, turning_makes_the_chosen_axis_point_upwards);

@@ -1,5 +1,5 @@
-/* Every kind of wrong scene: each is refused with its status, its line, its key and its limit, and
- * leaves nothing behind. */
+/* Invalid scenes of every kind: each is refused with its status, line, key and limit, and frees all
+ * memory. */
 #include "protocol/scene/scene.h"
 #include "server/base/bytes.h"
 #include "server/base/heap.h"
@@ -21,8 +21,8 @@ struct broken {
 /* table */
 static const struct broken BROKEN[] = {
 	/* ---- YAML ---- */
-	{ "", STATUS_MALFORMED, 1, "scene", "nothing here" },
-	{ "# only a comment\n", STATUS_MALFORMED, 1, "scene", "nothing here" },
+	{ "", STATUS_MALFORMED, 1, "scene", "the file is empty" },
+	{ "# only a comment\n", STATUS_MALFORMED, 1, "scene", "the file is empty" },
 	{ "world: {name: a", STATUS_MALFORMED, 2, "yaml", "" },
 	{ "world:\n  name: \"a\n", STATUS_MALFORMED, 3, "yaml", "" },
 	{ "world:\n\tname: a\n", STATUS_MALFORMED, 2, "yaml", "" },
@@ -30,7 +30,7 @@ static const struct broken BROKEN[] = {
 	{ "bodies: []\nworld: x: y\n", STATUS_MALFORMED, 2, "yaml", "" },
 	{ "\xff\xfe\xfd", STATUS_MALFORMED, 1, "yaml", "" },
 	{ "bodies: []\n---\nbodies: []\n", STATUS_MALFORMED, 2, "scene", "second document" },
-	{ "? [a]\n: b\n", STATUS_MALFORMED, 1, "key", "a key must be text, this is a list" },
+	{ "? [a]\n: b\n", STATUS_MALFORMED, 1, "key", "a key must be text, not a list" },
 	{ "a: &x [1]\n", STATUS_UNSUPPORTED, 1, "anchor", "like" },
 	{ "a: *x\n", STATUS_UNSUPPORTED, 1, "alias", "like" },
 	{ "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n", STATUS_UNSUPPORTED, 1, "anchor", "" },
@@ -72,7 +72,7 @@ static const struct broken BROKEN[] = {
 	{ "shapes: {a: {kind: sphere, radius: 1_000}}\n", STATUS_TYPE, 1, "radius", "1_000" },
 	{ "shapes: {a: {kind: sphere, radius: 1e}}\n", STATUS_TYPE, 1, "radius", "1e" },
 	{ "shapes: {a: {kind: [box]}}\n", STATUS_TYPE, 1, "kind", "a list" },
-	{ "bodies: [{at: [1, 2]}]\n", STATUS_TYPE, 1, "at", "a list of 3 numbers, this has 2" },
+	{ "bodies: [{at: [1, 2]}]\n", STATUS_TYPE, 1, "at", "a list of 3 numbers, not of 2" },
 	{ "bodies: [{at: 5}]\n", STATUS_TYPE, 1, "at", "at must be a list of 3 numbers" },
 	{ "bodies: [{at: [1, [2], 3]}]\n", STATUS_TYPE, 1, "at", "a number, not a list" },
 	{ "bodies: [{may_sleep: yes}]\n", STATUS_TYPE, 1, "may_sleep", "true or false" },
@@ -116,13 +116,13 @@ static const struct broken BROKEN[] = {
 	{ "world: {rate: [1, 2]}\n", STATUS_RANGE, 1, "rate", "between 1 and 10000" },
 	{ "world: {gravity: [0, -1e5, 0]}\n", STATUS_RANGE, 1, "gravity", "10000 m/s2" },
 	{ "world: {seed: 18446744073709551616}\n", STATUS_RANGE, 1, "seed", "2^64 - 1" },
-	{ "world: {name: ''}\n", STATUS_RANGE, 1, "name", "between 1 and 64" },
+	{ "world: {name: ''}\n", STATUS_RANGE, 1, "name", "from 1 to 64" },
 	{ "world: {parameters: {soft_step.substeps: 65}}\n", STATUS_RANGE, 1, "soft_step.substeps",
 	  "64" },
 	{ "world: {bounds: {mode: walls, minimum: [0, 0, 0], maximum: [1, 0, 1]}}\n", STATUS_RANGE,
 	  1, "maximum", "along y" },
 	{ "world: {limits: {bodies: 0}}\n", STATUS_RANGE, 1, "bodies", "1048576" },
-	{ "shapes: {a: {kind: blob}}\n", STATUS_RANGE, 1, "kind", "no kind of shape" },
+	{ "shapes: {a: {kind: blob}}\n", STATUS_RANGE, 1, "kind", "not a kind of shape" },
 	{ "shapes: {a: {kind: sphre}}\n", STATUS_RANGE, 1, "kind", "'sphere'" },
 	{ "shapes: {a: {kind: box, size: [1, 1, 0]}}\n", STATUS_RANGE, 1, "size", "0.0002" },
 	{ "shapes: {a: {kind: hull, file: ../x.obj}}\n", STATUS_RANGE, 1, "file", "relative" },
@@ -133,9 +133,9 @@ static const struct broken BROKEN[] = {
 	{ "shapes: {a: {kind: hull, points: [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]], scale: 0}}\n",
 	  STATUS_RANGE, 1, "scale", "1e-06" },
 	{ "shapes: {a: {kind: hull, points: [[1e5, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]], scale: 2}}\n",
-	  STATUS_RANGE, 1, "scale", "100000 is the most" },
+	  STATUS_RANGE, 1, "scale", "the limit of 100000 m" },
 	{ "bodies:\n- {at: [1e6, 0, 0], array: {count: 3, step: [1, 0, 0]}}\n", STATUS_RANGE, 2,
-	  "at", "1000000 is the most" },
+	  "at", "the limit of 1000000 m" },
 	/* ---- what must be there ---- */
 	{ "shapes:\n  a:\n    size: 1\n", STATUS_MISSING, 3, "kind", "'kind'" },
 	{ "shapes: {a: {kind: capsule, radius: 1}}\n", STATUS_MISSING, 1, "length",
@@ -153,7 +153,7 @@ static const struct broken BROKEN[] = {
 	  "CAIRN_MESH_PATH" },
 	/* ---- names ---- */
 	{ "bodies:\n- shape: ball\n", STATUS_UNKNOWN_SHAPE, 2, "shape",
-	  "no shape is called 'ball'" },
+	  "no shape has the name 'ball'" },
 	{ "shapes: {ball: {kind: sphere, radius: 1}}\nbodies: [{shape: bal}]\n",
 	  STATUS_UNKNOWN_SHAPE, 2, "shape", "did you mean 'ball'?" },
 	{ "bodies: [{material: wood}]\n", STATUS_MISSING, 1, "material", "'wood'" },
@@ -161,7 +161,7 @@ static const struct broken BROKEN[] = {
 	  "'wood'" },
 	{ "bodies: [{like: x}]\n", STATUS_MISSING, 1, "like", "'x'" },
 	{ "prototypes:\n  a: {like: b}\n  b: {like: c}\n  c: {like: a}\n", STATUS_BACK_REFERENCE, 4,
-	  "like", "'a' leads back to itself" },
+	  "like", "'a' is like itself" },
 	{ "prototypes:\n  a: {like: a}\n", STATUS_BACK_REFERENCE, 2, "like", "itself" },
 	{ "prototypes: {a: {like: b}, b: {like: c}, c: {like: d}, d: {like: e}, e: {like: f}, f: {like: g},\n"
 	  " g: {like: h}, h: {like: i}, i: {like: j}, j: {like: k}, k: {like: l}, l: {like: m},\n"
@@ -171,7 +171,7 @@ static const struct broken BROKEN[] = {
 	{ "bodies: [{shape: a, shapes: []}]\n", STATUS_EXISTS, 1, "shapes", "exclude each other" },
 	{ "bodies: [{mass: 1, density: 1}]\n", STATUS_EXISTS, 1, "mass", "exclude each other" },
 	{ "bodies:\n- ring: {count: 2, radius: 1}\n  stack: {count: 2}\n", STATUS_LIMIT, 2, "ring",
-	  "1 generator" },
+	  "generators stack and ring; it may have one" },
 	{ "bodies: [{shape: {kind: plane}}]\n", STATUS_STATUS_WRONG, 1, "status",
 	  "static or inactive" },
 	{ "bodies: [{status: static, velocity: [1, 0, 0]}]\n", STATUS_STATUS_WRONG, 1, "velocity",
@@ -191,21 +191,21 @@ static const struct broken BROKEN[] = {
 	{ "shapes: {a: {kind: plane, normal: [0, 0, 0]}}\n", STATUS_DEGENERATE, 1, "normal",
 	  "1e-09" },
 	{ "shapes: {a: {kind: hull, points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -0.0]]}}\n",
-	  STATUS_DEGENERATE, 1, "points", "3 different points, 4 are the least" },
+	  STATUS_DEGENERATE, 1, "points", "3 different points; a hull needs at least 4" },
 	{ "shapes: {a: {kind: mesh, triangles: [[0, 1, 2]], points: [[0, 0, 0], [1, 0, 0], [2, 0, 0]]}}\n",
 	  STATUS_DEGENERATE, 1, "triangles", "no triangle has an area" },
 	/* ---- too many ---- */
 	{ "world: {limits: {bodies: 10}}\nbodies:\n- {}\n- {stack: {count: 10}}\n", STATUS_LIMIT, 4,
-	  "bodies", "11 bodies so far, 10 are the most" },
+	  "bodies", "11 bodies so far, more than the limit of 10" },
 	{ "bodies: [{stack: {count: 65537}}]\n", STATUS_LIMIT, 1, "bodies", "65536" },
 	{ "bodies: [{stack: {count: 262145}}]\n", STATUS_RANGE, 1, "count", "262144" },
 	{ "bodies: [{grid: {count: [262144, 262144, 262144]}}]\n", STATUS_LIMIT, 1, "count",
 	  "262144" },
 	{ "bodies: [{pyramid: {base: 1024, square: true}}]\n", STATUS_LIMIT, 1, "count", "262144" },
 	{ "shapes: {a: {kind: hull, points: [[0, 0, 0]]}}\n", STATUS_LIMIT, 1, "points",
-	  "between 4 and" },
+	  "from 4 to" },
 	{ "shapes: {a: {kind: polygon, points: [[0, 0], [1, 1]]}}\n", STATUS_LIMIT, 1, "points",
-	  "3 and 64" },
+	  "from 3 to 64" },
 };
 
 static void refused(const char *text, size_t bytes, enum status expected, unsigned line,
@@ -227,18 +227,18 @@ static void refused(const char *text, size_t bytes, enum status expected, unsign
 	ck_assert_int_eq(why.status, status);
 	ck_assert_ptr_null(scene);
 	ck_assert_int_eq(heap_live(), live);
-	/* And without anybody to tell. */
+	/* The same without a reason to fill. */
 	ck_assert_int_eq(scene_parse(text, bytes, NULL, &scene, NULL), expected);
 }
 
-START_TEST(what_is_wrong_is_refused_by_name)
+START_TEST(every_error_names_line_key_and_limit)
 {
 	const struct broken *b = &BROKEN[_i];
 	refused(b->text, strlen(b->text), b->status, b->line, b->field, b->says);
 }
 END_TEST
 
-/* ---- large ones, made here ----------------------------------------------------------------------- */
+/* ---- large scenes, generated --------------------------------------------------------------------- */
 
 static void append(struct bytes *text, const char *more)
 {
@@ -256,7 +256,7 @@ START_TEST(deep_nesting_costs_no_stack)
 }
 END_TEST
 
-START_TEST(a_mapping_has_so_many_keys)
+START_TEST(a_mapping_with_too_many_keys_is_refused)
 {
 	struct bytes text = { 0 };
 	append(&text, "shapes:\n");
@@ -270,7 +270,7 @@ START_TEST(a_mapping_has_so_many_keys)
 }
 END_TEST
 
-START_TEST(a_value_has_so_many_bytes)
+START_TEST(a_value_with_too_many_bytes_is_refused)
 {
 	struct bytes text = { 0 };
 	append(&text, "world:\n  name: ");
@@ -281,7 +281,7 @@ START_TEST(a_value_has_so_many_bytes)
 }
 END_TEST
 
-START_TEST(a_file_has_so_many_bytes)
+START_TEST(a_file_with_too_many_bytes_is_refused)
 {
 	size_t bytes = ((size_t)16 << 20) + 1;
 	char *text = heap_alloc(bytes);
@@ -292,7 +292,7 @@ START_TEST(a_file_has_so_many_bytes)
 }
 END_TEST
 
-START_TEST(a_scene_cut_anywhere_is_refused_or_whole)
+START_TEST(a_truncated_scene_is_refused_or_complete)
 {
 	const char *text = "{\"world\": {\"name\": \"cut\", \"rate\": [60, 1]},"
 			   " \"shapes\": {\"a\": {\"kind\": \"box\", \"size\": [1, 2, 3]}},"
@@ -321,7 +321,7 @@ END_TEST
 
 /* ---- files --------------------------------------------------------------------------------------- */
 
-START_TEST(a_message_names_the_file_and_its_line)
+START_TEST(an_error_names_the_file_and_the_line)
 {
 	char directory[128] = "/tmp/cairn-errors-XXXXXX", path[256], place[300];
 	ck_assert_ptr_nonnull(mkdtemp(directory));
@@ -344,7 +344,7 @@ START_TEST(a_message_names_the_file_and_its_line)
 }
 END_TEST
 
-START_TEST(a_bad_mesh_file_is_named)
+START_TEST(an_error_names_the_bad_mesh_file)
 {
 	static const struct {
 		const char *text;
@@ -382,19 +382,19 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("errors");
 	TCase *table = tcase_create("table");
-	tcase_add_loop_test(table, what_is_wrong_is_refused_by_name, 0, COUNT_OF(BROKEN));
+	tcase_add_loop_test(table, every_error_names_line_key_and_limit, 0, COUNT_OF(BROKEN));
 	suite_add_tcase(suite, table);
 	TCase *large = tcase_create("large and cut");
 	tcase_add_test(large, deep_nesting_costs_no_stack);
-	tcase_add_test(large, a_mapping_has_so_many_keys);
-	tcase_add_test(large, a_value_has_so_many_bytes);
-	tcase_add_test(large, a_file_has_so_many_bytes);
-	tcase_add_test(large, a_scene_cut_anywhere_is_refused_or_whole);
+	tcase_add_test(large, a_mapping_with_too_many_keys_is_refused);
+	tcase_add_test(large, a_value_with_too_many_bytes_is_refused);
+	tcase_add_test(large, a_file_with_too_many_bytes_is_refused);
+	tcase_add_test(large, a_truncated_scene_is_refused_or_complete);
 	tcase_add_test(large, a_zero_byte_is_refused);
 	suite_add_tcase(suite, large);
 	TCase *files = tcase_create("files");
-	tcase_add_test(files, a_message_names_the_file_and_its_line);
-	tcase_add_test(files, a_bad_mesh_file_is_named);
+	tcase_add_test(files, an_error_names_the_file_and_the_line);
+	tcase_add_test(files, an_error_names_the_bad_mesh_file);
 	suite_add_tcase(suite, files);
 	return suite;
 }

@@ -1,5 +1,4 @@
-/* Joints of scene files: which bodies they join, where they are, what is said of their axes, what
- * is refused. */
+/* Joints of scene files: their bodies, anchors and frames, the properties of their axes, and refusals. */
 #include "protocol/scene/scene.h"
 #include "server/base/heap.h"
 #include "tests/lib/check_main.h"
@@ -55,7 +54,7 @@ static vec3 axis_of(quat frame, uint32_t axis)
 	return quat_rotate(frame, vec3_axis(axis));
 }
 
-/* ---- whom ---------------------------------------------------------------------------------------- */
+/* ---- bodies -------------------------------------------------------------------------------------- */
 
 #define BODIES                                                                                     \
 	"world: {parameters: {sleep.enabled: 0}}\n"                                                \
@@ -85,7 +84,7 @@ START_TEST(sides_are_commands_that_make_bodies)
 }
 END_TEST
 
-START_TEST(bodies_of_generators_are_joined_each_to_each)
+START_TEST(bodies_of_two_generators_are_joined_pairwise)
 {
 	struct scene *scene = parse(
 		BODIES "joints:\n"
@@ -106,7 +105,7 @@ START_TEST(bodies_of_generators_are_joined_each_to_each)
 }
 END_TEST
 
-START_TEST(a_chain_joins_each_to_the_next)
+START_TEST(a_chain_joins_each_body_to_the_next)
 {
 	struct scene *scene = parse(
 		BODIES "joints:\n"
@@ -126,7 +125,7 @@ START_TEST(a_chain_joins_each_to_the_next)
 }
 END_TEST
 
-/* ---- where --------------------------------------------------------------------------------------- */
+/* ---- anchors ------------------------------------------------------------------------------------- */
 
 #define TURNED                                                                                     \
 	"bodies: [{name: a, at: [1, 2, 3], rotation: {axis: [0, 1, 0], degrees: 90}}, "            \
@@ -219,7 +218,7 @@ START_TEST(frames_follow_axis_and_across)
 }
 END_TEST
 
-START_TEST(a_hinge_of_a_planar_world_stands_on_the_plane)
+START_TEST(a_hinge_of_a_planar_world_is_perpendicular_to_the_plane)
 {
 	struct scene *scene = parse("world: {planar: true}\nbodies: [{name: a}]\n"
 				    "joints: [{type: revolute, b: a, at: [0, 1, 0]}]");
@@ -230,7 +229,7 @@ END_TEST
 
 /* ---- axes ---------------------------------------------------------------------------------------- */
 
-START_TEST(all_that_is_said_of_a_joint_arrives)
+START_TEST(every_key_of_a_joint_reaches_its_command)
 {
 	struct scene *scene = parse(
 		TURNED
@@ -269,7 +268,7 @@ START_TEST(all_that_is_said_of_a_joint_arrives)
 }
 END_TEST
 
-START_TEST(angles_may_be_said_in_degrees)
+START_TEST(angles_may_be_given_in_degrees)
 {
 	struct scene *scene = parse(
 		TURNED
@@ -297,7 +296,7 @@ START_TEST(angles_may_be_said_in_degrees)
 }
 END_TEST
 
-START_TEST(words_name_the_axes_of_their_types)
+START_TEST(keys_select_the_axes_of_their_types)
 {
 	static const struct {
 		const char *type, *word;
@@ -353,7 +352,7 @@ END_TEST
 
 /* ---- batches ------------------------------------------------------------------------------------- */
 
-START_TEST(batches_name_what_earlier_ones_made)
+START_TEST(batches_refer_to_bodies_of_earlier_batches)
 {
 	struct scene *scene =
 		parse(TURNED "joints:\n"
@@ -377,7 +376,7 @@ START_TEST(batches_name_what_earlier_ones_made)
 }
 END_TEST
 
-/* ---- what is refused ----------------------------------------------------------------------------- */
+/* ---- refusals ------------------------------------------------------------------------------------ */
 
 static const struct {
 	const char *bodies, *joint; /* NULL: those of TURNED */
@@ -385,10 +384,10 @@ static const struct {
 	const char *field, *says;
 } BROKEN[] = {
 	{ NULL, "type: hinge, a: a, b: b, at: [0, 0, 0]", STATUS_RANGE, "type",
-	  "none of spherical|revolute" },
+	  "not one of spherical|revolute" },
 	{ NULL, "a: a, b: b, at: [0, 0, 0]", STATUS_MISSING, "type", "needs the key 'type'" },
 	{ NULL, "type: fixed, a: a, b: c, at: [0, 0, 0]", STATUS_MISSING, "b",
-	  "no body is called 'c'" },
+	  "no body has the name 'c'" },
 	{ "[{name: frame}]", "type: fixed, b: farme, at: [0, 0, 0]", STATUS_MISSING, "b",
 	  "mean 'frame'" },
 	{ NULL, "type: fixed, at: [0, 0, 0]", STATUS_RANGE, "b", "both sides are the world" },
@@ -401,20 +400,20 @@ static const struct {
 	{ NULL, "type: fixed, chain: a, at_a: [0, 0, 0]", STATUS_RANGE, "chain", "2 or more" },
 	{ NULL, "type: fixed, chain: a, b: b, at_a: [0, 0, 0]", STATUS_EXISTS, "chain", "exclude" },
 	{ "[{name: a, array: {count: 2}}, {name: b, array: {count: 3}}]",
-	  "type: fixed, a: a, b: b, at_a: [0, 0, 0]", STATUS_RANGE, "b", "2 bodies and b 3" },
+	  "type: fixed, a: a, b: b, at_a: [0, 0, 0]", STATUS_RANGE, "b", "2 bodies and b has 3" },
 	{ "[{name: a}, {name: a}]", "type: fixed, a: a, at: [0, 0, 0]", STATUS_EXISTS, "name",
-	  "was given in line 1" },
+	  "was already given in line 1" },
 	{ "[{name: world}]", "type: fixed, a: a, at: [0, 0, 0]", STATUS_RANGE, "name",
-	  "cannot be" },
+	  "is not allowed" },
 	{ "[{name: 'a[0]'}]", "type: fixed, a: a, at: [0, 0, 0]", STATUS_RANGE, "name",
-	  "cannot be" },
+	  "is not allowed" },
 	{ NULL, "type: fixed, a: a, b: b", STATUS_MISSING, "at", "'at', 'at_a' and 'at_b'" },
 	{ NULL, "type: fixed, a: a, b: b, at: [0, 0, 0], at_a: [0, 0, 0]", STATUS_EXISTS, "at",
 	  "exclude" },
 	{ NULL, "type: fixed, a: a, b: b, at: [0, 0, 0], at_b: [0, 0, 0]", STATUS_EXISTS, "at",
 	  "exclude" },
 	{ NULL, "type: fixed, a: a, b: b, at: [0, 0, 0], to: [0, 0, 0]", STATUS_RANGE, "to",
-	  "say at" },
+	  "give at" },
 	{ NULL, "type: distance, a: a, b: b, at: [0, 0, 0]", STATUS_MISSING, "at_b",
 	  "'to' or 'at_b'" },
 	{ NULL, "type: distance, a: a, b: b, at: [0, 0, 0], to: [0, 0, 0], at_b: [0, 0, 0]",
@@ -422,7 +421,7 @@ static const struct {
 	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], axis: [0, 0, 0]", STATUS_DEGENERATE,
 	  "axis", "1e-09" },
 	{ NULL, "type: wheel, a: a, b: b, at: [0, 0, 0], axis: [0, 1, 0], across: [0, 3, 0]",
-	  STATUS_DEGENERATE, "across", "along axis" },
+	  STATUS_DEGENERATE, "across", "parallel to axis" },
 	{ NULL, "type: wheel, a: a, b: b, at: [0, 0, 0], axis: [0, 1, 0], rotation: [1, 0, 0, 0]",
 	  STATUS_EXISTS, "rotation", "exclude" },
 	{ NULL, "type: spherical, a: a, b: b, at: [0, 0, 0], friction: 1", STATUS_RANGE, "type",
@@ -430,9 +429,9 @@ static const struct {
 	{ NULL, "type: fixed, a: a, b: b, at: [0, 0, 0], friction: 1", STATUS_RANGE, "type",
 	  "no axis" },
 	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], swing: {}", STATUS_RANGE, "swing",
-	  "no swing" },
+	  "no axis swing" },
 	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], limits: [2, 1]", STATUS_RANGE, "limits",
-	  "the lower of limits, 2, is above" },
+	  "the lower value of limits, 2, is above" },
 	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], limits: [1]", STATUS_LIMIT, "limits",
 	  "1 entries" },
 	{ NULL, "type: revolute, a: a, b: b, at: [0, 0, 0], mode: limited", STATUS_MISSING,
@@ -468,12 +467,12 @@ static const struct {
 	{ NULL,
 	  "type: prismatic, a: a, b: b, at: [0, 0, 0], motor: {velocity: 1, "
 	  "follow: {points: [[3, 1]], period: 2}}",
-	  STATUS_RANGE, "period", "before the last point, 3" },
+	  STATUS_RANGE, "period", "shorter than the time of the last point, 3" },
 	{ "[{name: a, at: [1e6, 0, 0]}]", "type: fixed, a: a, at_a: [1, 0, 0]", STATUS_RANGE,
-	  "at_a", "1000000 is the most" },
+	  "at_a", "the limit of 1000000 m" },
 };
 
-START_TEST(what_is_wrong_is_refused_by_name)
+START_TEST(every_error_names_line_key_and_limit)
 {
 	char text[1024];
 	struct scene *scene = NULL;
@@ -495,7 +494,7 @@ START_TEST(what_is_wrong_is_refused_by_name)
 }
 END_TEST
 
-START_TEST(a_prototype_has_no_name)
+START_TEST(a_name_in_a_prototype_is_refused)
 {
 	struct scene *scene = NULL;
 	struct reason why = { 0 };
@@ -505,7 +504,7 @@ START_TEST(a_prototype_has_no_name)
 }
 END_TEST
 
-START_TEST(joints_keep_within_the_worlds_limit)
+START_TEST(more_joints_than_the_worlds_limit_are_refused)
 {
 	struct scene *scene = NULL;
 	struct reason why = { 0 };
@@ -513,7 +512,8 @@ START_TEST(joints_keep_within_the_worlds_limit)
 			   "bodies: [{name: a, array: {count: 5, step: [1, 0, 0]}}]\n"
 			   "joints: [{type: spherical, chain: a, at_a: [0, 0, 0]}]";
 	ck_assert_int_eq(scene_parse(text, strlen(text), NULL, &scene, &why), STATUS_LIMIT);
-	ck_assert_ptr_nonnull(strstr(why.text, "more than 3 joints (world.limits.joints)"));
+	ck_assert_ptr_nonnull(
+		strstr(why.text, "more joints than the limit of 3 (world.limits.joints)"));
 }
 END_TEST
 
@@ -522,20 +522,20 @@ static Suite *make(void)
 	Suite *suite = suite_create("joints");
 	TCase *test = tcase_create("joints");
 	tcase_add_test(test, sides_are_commands_that_make_bodies);
-	tcase_add_test(test, bodies_of_generators_are_joined_each_to_each);
-	tcase_add_test(test, a_chain_joins_each_to_the_next);
+	tcase_add_test(test, bodies_of_two_generators_are_joined_pairwise);
+	tcase_add_test(test, a_chain_joins_each_body_to_the_next);
 	tcase_add_test(test, anchors_are_in_the_world_or_in_a_body);
 	tcase_add_test(test, a_distance_has_two_anchors);
 	tcase_add_test(test, frames_follow_axis_and_across);
-	tcase_add_test(test, a_hinge_of_a_planar_world_stands_on_the_plane);
-	tcase_add_test(test, all_that_is_said_of_a_joint_arrives);
-	tcase_add_test(test, angles_may_be_said_in_degrees);
-	tcase_add_test(test, words_name_the_axes_of_their_types);
+	tcase_add_test(test, a_hinge_of_a_planar_world_is_perpendicular_to_the_plane);
+	tcase_add_test(test, every_key_of_a_joint_reaches_its_command);
+	tcase_add_test(test, angles_may_be_given_in_degrees);
+	tcase_add_test(test, keys_select_the_axes_of_their_types);
 	tcase_add_test(test, motors_follow_tables);
-	tcase_add_test(test, batches_name_what_earlier_ones_made);
-	tcase_add_loop_test(test, what_is_wrong_is_refused_by_name, 0, COUNT_OF(BROKEN));
-	tcase_add_test(test, a_prototype_has_no_name);
-	tcase_add_test(test, joints_keep_within_the_worlds_limit);
+	tcase_add_test(test, batches_refer_to_bodies_of_earlier_batches);
+	tcase_add_loop_test(test, every_error_names_line_key_and_limit, 0, COUNT_OF(BROKEN));
+	tcase_add_test(test, a_name_in_a_prototype_is_refused);
+	tcase_add_test(test, more_joints_than_the_worlds_limit_are_refused);
 	suite_add_tcase(suite, test);
 	return suite;
 }

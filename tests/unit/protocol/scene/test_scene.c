@@ -1,4 +1,4 @@
-/* What a scene file means: the shipped ones as a whole, then the parts of the language one by one. */
+/* Scene files: the shipped scenes as a whole, then each part of the language. */
 #include "protocol/scene/compile.h"
 #include "protocol/scene/mesh.h"
 #include "server/base/hash.h"
@@ -72,7 +72,7 @@ static void assert_near(vec3 is, double x, double y, double z)
 	ck_assert_msg(apart < 1e-18, "(%g %g %g) is not (%g %g %g)", is.x, is.y, is.z, x, y, z);
 }
 
-/* Every bit that goes out: shapes, then commands with their lists. */
+/* All bytes of a scene: shapes, then commands with their lists. */
 static uint64_t digest(const struct scene *scene)
 {
 	struct hasher hasher;
@@ -113,7 +113,7 @@ static struct world *world_of(struct scene *scene, struct shape_library *book)
 	return world;
 }
 
-/* ---- the shipped ones ---------------------------------------------------------------------------- */
+/* ---- shipped scenes ------------------------------------------------------------------------------ */
 
 static const struct {
 	const char *name;
@@ -157,8 +157,8 @@ START_TEST(every_shipped_scene_is_tested)
 }
 END_TEST
 
-/* The places of the peers' benches, computed as there. */
-START_TEST(the_pyramid_is_that_of_the_benchmarks)
+/* The positions of the peers' benchmarks, computed with their formulas. */
+START_TEST(the_pyramid_equals_that_of_the_benchmarks)
 {
 	struct scene *scene = load("pyramid");
 	uint32_t k = 1, n = 20;
@@ -177,7 +177,7 @@ START_TEST(the_pyramid_is_that_of_the_benchmarks)
 }
 END_TEST
 
-START_TEST(the_grid_is_that_of_the_benchmarks)
+START_TEST(the_grid_equals_that_of_the_benchmarks)
 {
 	struct scene *scene = load("grid");
 	uint32_t k = 1, n = 10;
@@ -244,7 +244,7 @@ END_TEST
 
 /* ---- the same everywhere ------------------------------------------------------------------------- */
 
-START_TEST(json_means_what_yaml_means)
+START_TEST(json_gives_the_same_scene_as_yaml)
 {
 	const char *yaml = "world:\n"
 			   "  name: both\n"
@@ -298,7 +298,7 @@ START_TEST(jitter_follows_the_seed)
 }
 END_TEST
 
-START_TEST(jitter_of_an_entry_is_its_own)
+START_TEST(jitter_of_an_entry_does_not_depend_on_others)
 {
 	struct scene *few = parse(JITTERED("", "1", "")), *many = parse(JITTERED("", "9", ""));
 	for (uint32_t i = 0; i < 5; i++) {
@@ -318,7 +318,7 @@ START_TEST(jitter_of_an_entry_is_its_own)
 }
 END_TEST
 
-START_TEST(jitter_is_drawn_as_the_page_says)
+START_TEST(jitter_is_drawn_as_documented)
 {
 	struct scene *scene = parse("bodies: [{seed: 77, at: [1, 2, 3], jitter: [0.1, 0.2, 0.3], "
 				    "jitter_degrees: 10, array: {count: 2}}]");
@@ -341,7 +341,7 @@ END_TEST
 
 /* ---- shapes -------------------------------------------------------------------------------------- */
 
-START_TEST(canonical_bytes_cook_to_what_was_said)
+START_TEST(canonical_bytes_cook_to_the_shape_of_the_file)
 {
 	struct scene *scene = parse(
 		"shapes:\n"
@@ -386,7 +386,7 @@ START_TEST(canonical_bytes_cook_to_what_was_said)
 }
 END_TEST
 
-START_TEST(equal_shapes_are_one)
+START_TEST(equal_shapes_are_stored_once)
 {
 	struct scene *scene =
 		parse("shapes:\n"
@@ -407,7 +407,7 @@ START_TEST(equal_shapes_are_one)
 }
 END_TEST
 
-START_TEST(numbers_agree_with_the_engine)
+START_TEST(limits_equal_those_of_the_engine)
 {
 	ck_assert_double_eq(SCENE_LENGTH_MIN, SHAPE_LENGTH_MIN);
 	ck_assert_double_eq(SCENE_LENGTH_MAX, SHAPE_LENGTH_MAX);
@@ -443,7 +443,7 @@ START_TEST(numbers_agree_with_the_engine)
 }
 END_TEST
 
-START_TEST(an_empty_body_is_the_commands_default)
+START_TEST(an_empty_body_has_the_defaults_of_the_command)
 {
 	char is[1024], should[1024];
 	struct command command;
@@ -459,7 +459,7 @@ END_TEST
 
 /* ---- bodies -------------------------------------------------------------------------------------- */
 
-START_TEST(nearer_layers_hold)
+START_TEST(later_layers_override_earlier_ones)
 {
 	struct scene *scene = parse(
 		"materials:\n"
@@ -500,7 +500,7 @@ START_TEST(nearer_layers_hold)
 }
 END_TEST
 
-START_TEST(every_key_of_a_body_arrives)
+START_TEST(every_key_of_a_body_reaches_its_command)
 {
 	struct scene *scene = parse(
 		"bodies:\n"
@@ -536,7 +536,7 @@ START_TEST(every_key_of_a_body_arrives)
 }
 END_TEST
 
-START_TEST(the_world_comes_first)
+START_TEST(commands_of_the_world_come_first)
 {
 	struct scene *scene = parse(
 		"bodies: [{}]\n"
@@ -572,7 +572,7 @@ START_TEST(the_world_comes_first)
 }
 END_TEST
 
-START_TEST(a_parameter_may_be_given_by_a_name_that_it_had)
+START_TEST(a_parameter_may_be_given_by_an_old_name)
 {
 	struct scene *scene =
 		parse("world:\n  parameters: {soft_step.push_speed: 5, contact.push_speed: 4}\n");
@@ -619,7 +619,7 @@ START_TEST(a_square_pyramid_has_square_layers)
 }
 END_TEST
 
-START_TEST(bodies_of_a_ring_look_outwards)
+START_TEST(bodies_of_a_ring_face_outwards)
 {
 	struct scene *scene = parse("bodies: [{at: [0, 5, 0], ring: {count: 8, radius: 3}}]");
 	ck_assert_uint_eq(spawn_count(scene), 8);
@@ -648,7 +648,7 @@ START_TEST(every_second_ring_of_a_tower_is_turned_by_half_a_brick)
 }
 END_TEST
 
-START_TEST(an_array_turns_by_powers)
+START_TEST(body_i_of_an_array_is_turned_i_times)
 {
 	struct scene *scene = parse(
 		"bodies: [{at: [1, 0, 0], rotation: {axis: [1, 0, 0], degrees: 20},\n"
@@ -712,7 +712,7 @@ static void remove_file(const char *directory, const char *name)
 	ck_assert_int_eq(unlink(path), 0);
 }
 
-/* Two triangles with a common edge whose points the file says twice, and one that is a line. */
+/* Two triangles with a common edge whose points are in the file twice, and a degenerate triangle. */
 #define ROOF                                                                                       \
 	"v 0 0 0\nv 2 0 0\nv 0 1 1\nv 2 0 0\nv 2 1 1\nv 0 1 1\nv 1 0 0\n"                          \
 	"f 1 2 3\nf 4 5 6\nf 1 7 2\n"
@@ -764,7 +764,7 @@ START_TEST(mesh_files_are_found_through_the_environment)
 }
 END_TEST
 
-START_TEST(a_large_cloud_is_thinned_out_to_what_a_hull_may_have)
+START_TEST(a_large_cloud_is_reduced_to_the_limit_of_a_hull)
 {
 	struct reason why = { 0 };
 	struct scene *scene = parse("shapes: {bunny: {kind: hull, file: bunny.obj}}");
@@ -780,7 +780,7 @@ START_TEST(a_large_cloud_is_thinned_out_to_what_a_hull_may_have)
 }
 END_TEST
 
-/* ---- what only the world can judge --------------------------------------------------------------- */
+/* ---- errors found by the world ------------------------------------------------------------------- */
 
 static void refused_by_the_world(const char *text, enum status expected, const char *says)
 {
@@ -797,7 +797,7 @@ static void refused_by_the_world(const char *text, enum status expected, const c
 	scene_destroy(scene);
 }
 
-START_TEST(the_world_refuses_with_the_line)
+START_TEST(an_error_of_the_world_names_the_line)
 {
 	refused_by_the_world(
 		"shapes:\n"
@@ -812,7 +812,7 @@ END_TEST
 
 /* ---- documentation and memory -------------------------------------------------------------------- */
 
-START_TEST(every_example_of_the_page_is_a_scene)
+START_TEST(every_example_of_the_page_is_a_valid_scene)
 {
 	static char text[1 << 18];
 	FILE *file = fopen(source_path("docs/SCENES.md"), "r");
@@ -840,7 +840,7 @@ START_TEST(every_example_of_the_page_is_a_scene)
 }
 END_TEST
 
-START_TEST(running_out_of_memory_anywhere_leaves_nothing)
+START_TEST(any_failed_allocation_leaves_no_memory)
 {
 	const char *text =
 		"world: {parameters: {sleep.enabled: 0}, bounds: {mode: none}}\n"
@@ -879,43 +879,43 @@ static Suite *make(void)
 	tcase_add_loop_test(shipped, every_shipped_scene_makes_a_world_that_steps, 0,
 			    COUNT_OF(SHIPPED));
 	tcase_add_test(shipped, every_shipped_scene_is_tested);
-	tcase_add_test(shipped, the_pyramid_is_that_of_the_benchmarks);
-	tcase_add_test(shipped, the_grid_is_that_of_the_benchmarks);
+	tcase_add_test(shipped, the_pyramid_equals_that_of_the_benchmarks);
+	tcase_add_test(shipped, the_grid_equals_that_of_the_benchmarks);
 	tcase_add_test(shipped, the_spheres_are_within_their_jitter_of_the_benchmarks);
 	tcase_add_test(shipped, the_tower_collapses_only_because_of_the_ball);
 	suite_add_tcase(suite, shipped);
 	TCase *same = tcase_create("the same everywhere");
-	tcase_add_test(same, json_means_what_yaml_means);
+	tcase_add_test(same, json_gives_the_same_scene_as_yaml);
 	tcase_add_test(same, a_scene_read_twice_is_the_same);
 	tcase_add_test(same, jitter_follows_the_seed);
-	tcase_add_test(same, jitter_of_an_entry_is_its_own);
-	tcase_add_test(same, jitter_is_drawn_as_the_page_says);
+	tcase_add_test(same, jitter_of_an_entry_does_not_depend_on_others);
+	tcase_add_test(same, jitter_is_drawn_as_documented);
 	suite_add_tcase(suite, same);
 	TCase *parts = tcase_create("shapes and bodies");
-	tcase_add_test(parts, canonical_bytes_cook_to_what_was_said);
-	tcase_add_test(parts, equal_shapes_are_one);
-	tcase_add_test(parts, numbers_agree_with_the_engine);
-	tcase_add_test(parts, an_empty_body_is_the_commands_default);
-	tcase_add_test(parts, nearer_layers_hold);
-	tcase_add_test(parts, every_key_of_a_body_arrives);
-	tcase_add_test(parts, the_world_comes_first);
-	tcase_add_test(parts, a_parameter_may_be_given_by_a_name_that_it_had);
+	tcase_add_test(parts, canonical_bytes_cook_to_the_shape_of_the_file);
+	tcase_add_test(parts, equal_shapes_are_stored_once);
+	tcase_add_test(parts, limits_equal_those_of_the_engine);
+	tcase_add_test(parts, an_empty_body_has_the_defaults_of_the_command);
+	tcase_add_test(parts, later_layers_override_earlier_ones);
+	tcase_add_test(parts, every_key_of_a_body_reaches_its_command);
+	tcase_add_test(parts, commands_of_the_world_come_first);
+	tcase_add_test(parts, a_parameter_may_be_given_by_an_old_name);
 	suite_add_tcase(suite, parts);
 	TCase *generators = tcase_create("generators");
 	tcase_add_test(generators, a_stack_turns_as_it_grows);
 	tcase_add_test(generators, a_square_pyramid_has_square_layers);
-	tcase_add_test(generators, bodies_of_a_ring_look_outwards);
+	tcase_add_test(generators, bodies_of_a_ring_face_outwards);
 	tcase_add_test(generators, every_second_ring_of_a_tower_is_turned_by_half_a_brick);
-	tcase_add_test(generators, an_array_turns_by_powers);
+	tcase_add_test(generators, body_i_of_an_array_is_turned_i_times);
 	tcase_add_test(generators, planar_jitter_stays_in_the_plane);
 	suite_add_tcase(suite, generators);
 	TCase *files = tcase_create("files and memory");
 	tcase_add_test(files, a_mesh_file_beside_the_scene_is_read_and_welded);
 	tcase_add_test(files, mesh_files_are_found_through_the_environment);
-	tcase_add_test(files, a_large_cloud_is_thinned_out_to_what_a_hull_may_have);
-	tcase_add_test(files, the_world_refuses_with_the_line);
-	tcase_add_test(files, every_example_of_the_page_is_a_scene);
-	tcase_add_test(files, running_out_of_memory_anywhere_leaves_nothing);
+	tcase_add_test(files, a_large_cloud_is_reduced_to_the_limit_of_a_hull);
+	tcase_add_test(files, an_error_of_the_world_names_the_line);
+	tcase_add_test(files, every_example_of_the_page_is_a_valid_scene);
+	tcase_add_test(files, any_failed_allocation_leaves_no_memory);
 	suite_add_tcase(suite, files);
 	return suite;
 }
