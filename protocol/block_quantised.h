@@ -1,4 +1,4 @@
-/* block_quantised.h: the packing side of blocks in `view` and `sim` (block.h says what they are). */
+/* block_quantised.h: the packing side of blocks in `view` and `sim` (block.h has their layout). */
 #ifndef CAIRN_PROTOCOL_BLOCK_QUANTISED_H
 #define CAIRN_PROTOCOL_BLOCK_QUANTISED_H
 

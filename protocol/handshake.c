@@ -176,7 +176,7 @@ static enum status check_answer(struct handshake *self, const struct message *me
 enum status handshake_welcome(struct handshake *self, const struct message *message)
 {
 	enum status status = check_answer(self, message);
-	/* An ERROR that says "done" is no welcome either. */
+	/* An ERROR with STATUS_OK is not a WELCOME either. */
 	if (status == STATUS_OK && message->type != MESSAGE_WELCOME)
 		status = STATUS_HANDSHAKE;
 	if (status != STATUS_OK) {

@@ -9,10 +9,10 @@
  *
  * Pure: messages in, messages out; no clock (the deadline is the session's), no bytes. Majors must
  * be equal, the minor is the smaller one, capabilities are those of both, frame limits the smaller
- * ones. The transport says which role a peer may have at most without a token (a Unix socket of the same
- * user: admin; loopback: controller; elsewhere: none), a token says it instead; HELLO.role may ask for a
- * lesser one. A token that is not accepted closes. Whose session a HELLO resumes is for the server to
- * find; here that is one with its number and role.
+ * ones. The transport determines the highest role without a token (a Unix socket of the same
+ * user: admin; loopback: controller; elsewhere: none); with a token, the token does. HELLO.role may request
+ * a lesser one. A token that is not accepted closes. The server finds the session that a HELLO resumes, and
+ * gives its number and role in the offer.
  */
 #ifndef CAIRN_PROTOCOL_HANDSHAKE_H
 #define CAIRN_PROTOCOL_HANDSHAKE_H
@@ -21,7 +21,7 @@
 
 enum handshake_state { HANDSHAKE_EXPECTING, HANDSHAKE_OPEN, HANDSHAKE_CLOSED };
 
-/* What a side brings. Texts are borrowed for as long as the handshake lives. */
+/* The properties of one side. Texts are borrowed until the end of the handshake. */
 struct handshake_offer {
 	const char *name;  /* server's or client's name */
 	const char *build; /* server */

@@ -1,7 +1,7 @@
-/* joint_rows.h: rows of joints: what ROWS of kind 1 carries, packed, cut into parts and read.
+/* joint_rows.h: packs, divides into parts and reads rows of joints, the content of ROWS of kind 1.
  *
  * A row is a joint's id, a mask of columns (columns.def, JOINT_COLUMN), and their values. Ids ascend
- * strictly. `columns` of ROWS is, in the profiles `exact`, `view` and `sim`, one bin:
+ * strictly. In the profiles `exact`, `view` and `sim`, `columns` of ROWS is one bin:
  *
  *	count     varint
  *	ids       count × varint: the difference to the id before (the first: to 0), minus 1

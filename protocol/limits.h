@@ -19,7 +19,7 @@
 #define WIRE_FRAME_HELLO 4096
 #define WIRE_TOKEN_MAX 2048
 /* Batches are bounded by their bytes: a controller's hold 300 spawns with every field given as a double, and
- * a thousand ordinary ones; what a lesser role sends is small, and its connections are many. */
+ * a thousand ordinary ones. The limit of lesser roles is smaller, because they have many connections. */
 #define WIRE_FRAME_UP 262144
 #define WIRE_FRAME_UP_GUEST 65536
 /* A whole-world frame of ten thousand bodies fits; more is sent in parts. Negotiated down. */

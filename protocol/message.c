@@ -189,7 +189,7 @@ const char *wire_status_goodbye(enum status status)
 	case STATUS_CLOSED:
 		return "a PING was not answered in time";
 	case STATUS_HANDSHAKE:
-		return "before WELCOME: a message other than HELLO, no HELLO in time, or another major version";
+		return "before WELCOME: no HELLO in time, another message, another major version";
 	case STATUS_SLOW:
 		return "the client does not read, and its queue is full";
 	case STATUS_DRAINING:

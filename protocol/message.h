@@ -79,7 +79,7 @@ struct wire_limits {
 	uint32_t frame_down;
 };
 
-/* ---- numbers that stand in fields; all permanent ---------------------------------------- */
+/* ---- numbers of fields; all permanent --------------------------------------------------- */
 
 /* WORLD_INFO.mode */
 enum wire_mode {

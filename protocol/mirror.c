@@ -173,7 +173,7 @@ static enum status store_contacts(struct mirror *self, struct wire_body *body,
 	return STATUS_OK;
 }
 
-/* Puts a row's columns into a body of the mirror, which keeps shapes and contacts of its own. */
+/* Writes a row's columns into a body of the mirror; shapes and contacts are copied. */
 static enum status store_body(struct mirror *self, uint32_t at, const struct wire_body *row,
 			      wire_mask mask, bool absolute)
 {

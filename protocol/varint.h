@@ -1,4 +1,4 @@
-/* varint.h: unsigned integers of 7 bits a byte, low ones first; the top bit says that more follow.
+/* varint.h: unsigned integers of 7 bits a byte, low ones first; the top bit is 1 if more bytes follow.
  * Signed integers are mapped to unsigned ones first (zigzag: 0, −1, 1, −2, … become 0, 1, 2, 3, …), so that
  * small magnitudes are short.
  */

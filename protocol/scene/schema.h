@@ -2,7 +2,7 @@
  *
  *   struct body_keys { const char *like; const struct yaml_node *shape; …; uint64_t given; };
  *
- * `given` has a bit for each key that the file said (KEY_BODY_mass …).
+ * `given` has a bit for each key of the table (KEY_BODY_mass …), 1 if the file has the key.
  */
 #ifndef CAIRN_PROTOCOL_SCENE_SCHEMA_H
 #define CAIRN_PROTOCOL_SCENE_SCHEMA_H

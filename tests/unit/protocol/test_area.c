@@ -165,7 +165,7 @@ START_TEST(a_frustum_looks_along_minus_z_and_turns_with_its_rotation)
 	area.numbers[3] = area.numbers[5] = sqrt(0.5);
 	ck_assert(wire_area_holds(&area, nowhere, (double[]){ -5, 0, 0 }, 0));
 	ck_assert(!wire_area_holds(&area, nowhere, (double[]){ 0, 0, -5 }, 0));
-	/* And what is attached goes where the body goes. */
+	/* An area with a body moves with the body. */
 	ck_assert(wire_area_holds(&area, (double[]){ 100, 0, 0 }, (double[]){ 95, 0, 0 }, 0));
 }
 END_TEST

@@ -142,7 +142,7 @@ START_TEST(truncated_or_too_long_rows_are_refused)
 	struct wire_slice whole = pack(profile, WIRE_JOINT_COLUMNS_ALL, 3);
 	struct joint_reader reader;
 	for (uint32_t cut = 0; cut < whole.bytes; cut++) {
-		/* As a bin of so many bytes: the header says what is there. */
+		/* As a bin of `cut` bytes, so that the header is correct. */
 		uint8_t shorter[4096] = { 0xC5, (uint8_t)(cut >> 8), (uint8_t)cut };
 		uint32_t head = profile == WIRE_PROFILE_PLAIN ? 0 : 3;
 		uint32_t skip = profile == WIRE_PROFILE_PLAIN ? 0 : whole.at[0] == 0xC4 ? 2 : 3;
@@ -415,13 +415,13 @@ START_TEST(rows_that_contradict_a_mirror_are_refused)
 	mirror = begin();
 	frame.hash = (struct wire_hash){ true, 1 };
 	refuses(&mirror, &frame, STATUS_DIVERGED);
-	/* Nobody asked for them. */
+	/* A mirror without a subscription to joints refuses ROWS. */
 	mirror_init(&mirror, WIRE_PROFILE_EXACT, WIRE_COLUMNS_TICK, 10);
 	ck_assert_int_eq(announce(&mirror, 1, true, WIRE_FRAME_ROWS), STATUS_MALFORMED);
 	ck_assert_int_eq(announce(&mirror, 1, true, 0), STATUS_OK);
 	frame = rows_of(WIRE_JOINT_COLUMNS_ALL, 1);
 	refuses(&mirror, &frame, STATUS_SEQUENCE);
-	/* A DELTA does not stand on a frame whose ROWS have not come. */
+	/* A DELTA is refused while the frame before it lacks its ROWS. */
 	mirror = begin();
 	ck_assert_int_eq(announce(&mirror, 2, false, 0), STATUS_SEQUENCE);
 	mirror_release(&mirror);

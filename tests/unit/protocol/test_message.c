@@ -150,7 +150,7 @@ START_TEST(every_status_that_closes_has_a_goodbye_text)
 	};
 	for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) {
 		enum status status = (enum status)NUMBERS[i];
-		/* A refusal of what a message says never closes. */
+		/* A refused message never closes. */
 		if (wire_status_closes(status)) {
 			ck_assert_ptr_nonnull(wire_status_goodbye(status));
 			ck_assert(NUMBERS[i] >= 20 && NUMBERS[i] < 40);

@@ -380,7 +380,7 @@ END_TEST
 START_TEST(frames_in_parts_give_the_same_state)
 {
 	for (size_t i = 0; i < COUNT_OF(PROFILES); i++) {
-		/* A snapshot of 200 bodies never fits; how much a delta says is chance. */
+		/* A snapshot of 200 bodies never fits into one part; the size of a delta is random. */
 		ck_assert_uint_gt(follow(PROFILES[i], WIRE_COLUMNS_SERVED, WIRE_FRAME_MIN, 200), 1);
 	}
 }
@@ -663,7 +663,7 @@ START_TEST(the_bytes_of_a_small_view_block_are_as_documented)
 	block_pack(&out, WIRE_PROFILE_VIEW, WIRE_COLUMNS_ALL, rows, 4);
 	ck_assert_uint_eq(out.bytes, sizeof WANTED);
 	ck_assert_mem_eq(buffer, WANTED, sizeof WANTED);
-	/* It takes what it needs, and nothing that it has not. */
+	/* Packing writes nothing beyond its capacity, and reports FULL if it does not fit. */
 	for (uint32_t room = 0; room < sizeof WANTED + 60; room++) {
 		memset(buffer, 0xee, sizeof WANTED + 70);
 		out = wire_packer_over(buffer, room);

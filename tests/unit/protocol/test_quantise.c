@@ -130,7 +130,8 @@ START_TEST(a_shown_value_is_quantised_to_itself)
 		wire_quantise(PROFILES[_i], &body, &one);
 		wire_dequantise(PROFILES[_i], &one, WIRE_COLUMNS_ALL, &body);
 		wire_quantise(PROFILES[_i], &body, &again);
-		/* Where two components are all but equal, the other may be the largest of what is shown. */
+		/* If two components are almost equal, the shown rotation may have the other as its
+		 * largest. */
 		if (again.largest != one.largest) {
 			turned++;
 			continue;

@@ -48,7 +48,7 @@ static void round_trip(const struct message_info *info, struct rng *rng)
 			message_read(content.at, content.bytes, &VALIDATE_DOWN, &got, NULL),
 			STATUS_OK);
 		ck_assert_ptr_null(gen_message_difference(&sent, &got));
-		/* Who trusts the validator reads the same as who does not. */
+		/* message_read, which relies on the validator, gives the same message as message_unpack. */
 		ck_assert_int_eq(message_unpack(content.at, content.bytes, &got, NULL), STATUS_OK);
 		ck_assert_ptr_null(gen_message_difference(&sent, &got));
 		ck_assert_int_eq(message_pack(&got, again, sizeof again, &second), STATUS_OK);

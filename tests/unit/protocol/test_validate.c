@@ -300,7 +300,7 @@ START_TEST(valid_frames_mean_the_same_to_msgpack_c)
 		wire_pack_array(&out, 2);
 		wire_pack_uint(&out, rng_below(&rng, 128));
 		gen_value(&rng, &out, 6);
-		/* How large a value grows is chance; what is no frame any more proves nothing. */
+		/* A random value may exceed the size of a frame; such a value is skipped. */
 		if (wire_packer_status(&out) == STATUS_FULL) {
 			too_large++;
 			continue;

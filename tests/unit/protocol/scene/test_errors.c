@@ -136,7 +136,7 @@ static const struct broken BROKEN[] = {
 	  STATUS_RANGE, 1, "scale", "the limit of 100000 m" },
 	{ "bodies:\n- {at: [1e6, 0, 0], array: {count: 3, step: [1, 0, 0]}}\n", STATUS_RANGE, 2,
 	  "at", "the limit of 1000000 m" },
-	/* ---- what must be there ---- */
+	/* ---- missing keys ---- */
 	{ "shapes:\n  a:\n    size: 1\n", STATUS_MISSING, 3, "kind", "'kind'" },
 	{ "shapes: {a: {kind: capsule, radius: 1}}\n", STATUS_MISSING, 1, "length",
 	  "key 'length'" },
@@ -167,7 +167,7 @@ static const struct broken BROKEN[] = {
 	  " g: {like: h}, h: {like: i}, i: {like: j}, j: {like: k}, k: {like: l}, l: {like: m},\n"
 	  " m: {like: n}, n: {like: o}, o: {like: p}, p: {like: q}, q: {}}\n",
 	  STATUS_TOO_DEEP, 3, "like", "15" },
-	/* ---- what excludes each other, and rules of the world ---- */
+	/* ---- exclusive keys, and rules of the world ---- */
 	{ "bodies: [{shape: a, shapes: []}]\n", STATUS_EXISTS, 1, "shapes", "exclude each other" },
 	{ "bodies: [{mass: 1, density: 1}]\n", STATUS_EXISTS, 1, "mass", "exclude each other" },
 	{ "bodies:\n- ring: {count: 2, radius: 1}\n  stack: {count: 2}\n", STATUS_LIMIT, 2, "ring",
@@ -336,7 +336,7 @@ START_TEST(an_error_names_the_file_and_the_line)
 	snprintf(place, sizeof place, "%s:2: ", path);
 	ck_assert_msg(strncmp(why.text, place, strlen(place)) == 0, "%s", why.text);
 	ck_assert_int_eq(unlink(path), 0);
-	/* Now it is gone; and a directory is no file. */
+	/* A missing file, and a directory in place of a file. */
 	ck_assert_int_eq(scene_load(path, &scene, &why), STATUS_MISSING);
 	ck_assert_ptr_nonnull(strstr(why.text, "bad.yaml"));
 	ck_assert_int_eq(scene_load(directory, &scene, &why), STATUS_IO);

@@ -171,7 +171,7 @@ START_TEST(a_distance_has_two_anchors)
 	assert_near(joint_at(scene, 0)->point_b, 0, 6, 4);
 	assert_near(joint_at(scene, 1)->point_a, 1, 2, 2);
 	assert_near(joint_at(scene, 1)->point_b, 1, 3, 0);
-	/* What nothing else is said of stays a rod as long as it stands. */
+	/* Without further keys a distance is a rod of its initial length. */
 	ck_assert_int_eq(axis_at(scene, 0)->mode, JOINT_LOCKED);
 	ck_assert_double_eq_tol(axis_at(scene, 0)->rest, sqrt(5), 1e-15);
 	ck_assert_double_eq(axis_at(scene, 0)->friction, 2);

@@ -306,7 +306,7 @@ START_TEST(jitter_of_an_entry_does_not_depend_on_others)
 		ck_assert(vec3_equal(a->position, b->position));
 		ck_assert(quat_equal(a->rotation, b->rotation));
 	}
-	/* And two entries that look the same are not moved the same way. */
+	/* Two equal entries have different jitter. */
 	ck_assert(!vec3_equal(spawn(many, 0)->position, spawn(many, 9)->position));
 	scene_destroy(few);
 	scene_destroy(many);
