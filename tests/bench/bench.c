@@ -65,7 +65,7 @@ static void usage(const char *program)
 
 static const struct {
 	const char *name;
-	int size; /* where none is given */
+	int size; /* default size */
 } KINDS[] = {
 	[BENCH_PYRAMID] = { "pyramid", 20 },
 	[BENCH_SPHERES] = { "spheres", 10 },
@@ -229,7 +229,7 @@ static void sides_of(const struct bench *self, int body, vec sides[3])
 	sides[2] = turn(self->rotation[body], make(0, 0, 1));
 }
 
-/* Least overlap of two boxes over the 15 axes that can separate them; 0 when apart. */
+/* Least overlap of two boxes over the 15 axes that can separate them; 0 if they are apart. */
 static double boxes_overlap(const struct bench *self, int one, int two)
 {
 	vec a[3], b[3], between = sub(self->position[two], self->position[one]);

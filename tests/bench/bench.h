@@ -1,14 +1,14 @@
-/* bench.h: common scenes for our engine and its peers, with timing and quality measured by one code.
+/* bench.h: common scenes for our engine and others, with one implementation of timing and quality.
  *
  * Scenes (y is up, gravity 0,-9.81,0, steps of 1/60 s, unit masses, friction 0.6, restitution 0):
- *   pyramid:N   N rows of unit boxes, row i has N-i boxes, resting on the plane y=0 (N=20: 210 boxes)
+ *   pyramid:N   N rows of unit boxes, row i has N-i boxes, resting on the plane y=0 (N=20: 210
+ *   boxes)
  *   spheres:N   N^3 spheres of radius 0.4 dropped into an open 10 x 10 box (N=10: 1000)
  *   grid:N      N^3 unit boxes, pitch 1.1, lowest layer 0.5 above the plane (N=10: 1000)
  *   tower:R     8 unit boxes in a column, the top one of mass R (default 100)
  *
- * A driver makes the scene, steps it, and fills in the state after each step. Penetration, drift and
- * energy are computed here, in double, outside the timed region. Also included from C++.
- */
+ * A driver makes the scene, steps it, and fills in the state after each step. Penetration, drift
+ * and energy are computed here, in double, outside the timed region. Also included from C++. */
 #ifndef CAIRN_BENCH_BENCH_H
 #define CAIRN_BENCH_BENCH_H
 
@@ -37,20 +37,20 @@ struct bench {
 	int size, count, steps, threads, sleep;
 	const char *engine, *variant;
 	char name[64];
-	/* By body. `start` and `mass` are for the driver to read, the others for it to fill. */
+	/* By body. The driver reads `start` and `mass` and fills the others. */
 	double *mass;
 	struct bench_vec *start, *position, *velocity, *spin;
 	struct bench_quat *rotation;
 	double *ms;		/* of each step */
-	double penetration_run; /* m, the worst seen at any sample */
+	double penetration_run; /* m, the greatest of all samples */
 };
 
-/* Reads "scene[:n] [-s steps] [-t threads] [-v variant] [-sleep]"; prints usage and exits when it
- * cannot. Everything is ready for the driver, positions at their start. */
+/* Reads "scene[:n] [-s steps] [-t threads] [-v variant] [-sleep]"; on a mistake prints the usage
+ * and exits. Allocates all arrays; positions are at their start. */
 void bench_init(struct bench *self, const char *engine, const char *variant, int argc, char **argv);
-/* Milliseconds of a steady clock. */
+/* Milliseconds of a monotonic clock. */
 double bench_now(void);
-/* After each step, with the state filled in. */
+/* To be called after each step, when the state is filled in. */
 void bench_sample(struct bench *self, int step);
 /* Prints one line: times (all, the first two seconds, the rest), penetration, drift, energy, hash. */
 void bench_report(struct bench *self);

@@ -1,17 +1,20 @@
-/* bench_broad: what a broad phase costs: ns a proxy moved and ns a proxy to find the pairs, on six kinds
- * of worlds, each of our kinds beside Bullet's dynamic tree and ODE's hash space in the same run.
+/* bench_broad: cost of a broad phase in ns a moved proxy and ns a proxy to find the pairs, on six
+ * kinds of worlds: each of our kinds, Bullet's dynamic tree and ODE's hash space in the same run.
  *
  *   make tests/bench/bench_broad && tests/bench/bench_broad
  *
- * lattice  8000 boxes of one size in a block, each trembling by a twentieth: nearly all cells stay.
- * crowd    8000 boxes of one size on random ways of half their size a round.
- * sizes    8000 boxes of sizes over three orders of magnitude, and one under all of them, likewise.
+ * lattice  8000 boxes of one size in a block, each moving by a twentieth: nearly all cells stay the
+ * same.
+ * crowd    8000 boxes of one size that move by half their size a round in random directions.
+ * sizes    8000 boxes of sizes over three orders of magnitude, and one below all of them, moving
+ * likewise.
  * gas      as crowd, in a cube of 120 m, and one of 10 moves: few pairs.
- * pebbles  8000 things of 0.05 m, of which one of 10 moves, among 160 at rest of 4 m, in a cube of 60 m.
- * few      as crowd, and only one of 100 moves. Bullet and ODE are told of all.
+ * pebbles  8000 boxes of 0.05 m, of which one of 10 moves, among 160 of 4 m at rest, in a cube of
+ * 60 m.
+ * few      as crowd, but only one of 100 moves. Bullet and ODE get all boxes as moved.
  *
- * `grid` and `levels` are measured with cells of 1, 2 and 4 diameters, and `levels` with four levels.
- */
+ * `grid` and `levels` are measured with cells of 1, 2 and 4 diameters, and `levels` with four
+ * levels. */
 #include "tests/bench/bench_broad.h"
 
 #include "server/base/array.h"
@@ -42,26 +45,27 @@ static struct bench_box box_at(const double centre[3], double half)
 	return box;
 }
 
-/* Each centre wanders by `step` × its half size a round; tremble: about its first place. */
-static void wander(struct rng *rng, double centre[3], double half, double step, bool tremble,
-		   uint32_t i)
+/* Moves each centre by `step` × its half size a round; about_start: about its first place. */
+static void move_centre(struct rng *rng, double centre[3], double half, double step,
+			bool about_start, uint32_t i)
 {
 	double at[3] = { centre[0], centre[1], centre[2] };
 	for (uint32_t r = 0; r <= ROUNDS; r++) {
 		boxes[r * COUNT + i] = box_at(at, half);
 		for (int k = 0; k < 3; k++)
-			at[k] = (tremble ? centre[k] : at[k]) + rng_range(rng, -step, step) * half;
+			at[k] = (about_start ? centre[k] : at[k]) +
+				rng_range(rng, -step, step) * half;
 	}
 }
 
 static const struct scene {
 	const char *name;
 	double spread;	/* m: half the edge of the cube that holds the centres; 0: a lattice */
-	double step;	/* of half a size, in a round */
-	bool sizes;	/* over three orders of magnitude, in place of one */
+	double step;	/* fraction of the half size, in a round */
+	bool sizes;	/* sizes over three orders of magnitude instead of one size */
 	bool floor;	/* one box under all */
 	double boulder; /* m: half size of one of 50, the others being pebbles of 0.05 m; 0: none */
-	uint32_t rest;	/* of so many one moves */
+	uint32_t rest;	/* one of so many boxes moves */
 } SCENES[] = {
 	{ "lattice", 0, 0.1, false, false, 0, 1 },   { "crowd", 10, 0.5, false, false, 0, 1 },
 	{ "sizes", 10, 0.5, true, true, 0, 1 },	     { "gas", 60, 0.5, false, false, 0, 10 },
@@ -84,7 +88,7 @@ static void make(const struct scene *scene, struct rng *rng)
 			half = 1000;
 		if (scene->boulder > 0)
 			half = i % 50 == 1 ? scene->boulder : 0.025;
-		wander(rng, centre, half, i % scene->rest == 0 ? scene->step : 0, lattice, i);
+		move_centre(rng, centre, half, i % scene->rest == 0 ? scene->step : 0, lattice, i);
 	}
 }
 
@@ -94,8 +98,8 @@ static struct aabb aabb_of(const struct bench_box *box)
 			 vec3_make(box->max[0], box->max[1], box->max[2]));
 }
 
-static struct bench_broad_result ours(const struct bench_boxes *in, enum broad_phase_kind kind,
-				      struct broad_cells cells)
+static struct bench_broad_result measure_ours(const struct bench_boxes *in,
+					      enum broad_phase_kind kind, struct broad_cells cells)
 {
 	struct bench_broad_result result = { 0, 0, 0 };
 	struct broad_phase *broad;
@@ -152,7 +156,7 @@ static void print_ours(const struct bench_boxes *in, enum broad_phase_kind kind)
 		if (i > 0)
 			snprintf(name, sizeof name, "%s %g/%u", broad_phase_name(kind),
 				 CELLS[i].per_diameter, (unsigned)CELLS[i].levels_max);
-		print(name, ours(in, kind, CELLS[i]));
+		print(name, measure_ours(in, kind, CELLS[i]));
 	}
 }
 

@@ -1,5 +1,5 @@
-/* Bullet's btDbvtBroadphase on the boxes of bench_broad.c. Its pairs are kept from round to round; the time
- * for pairs is that of finding the new and dropping the old. */
+/* Bullet's btDbvtBroadphase on the boxes of bench_broad.c. It keeps pairs from round to round, so
+ * its time for pairs is that of finding new ones and dropping old ones. */
 #include "tests/bench/bench_broad.h"
 
 #include <btBulletCollisionCommon.h>

@@ -19,7 +19,7 @@ static bench_vec from(const btVector3 &a)
 	return bench_vec{ a.x(), a.y(), a.z() };
 }
 
-/* Lives as long as the program. */
+/* Never freed; the process owns it. */
 static btRigidBody *make_body(const bench &b, btCollisionShape *shape, double mass, bench_vec at)
 {
 	btVector3 inertia(0, 0, 0);
@@ -94,5 +94,5 @@ int main(int argc, char **argv)
 	bench_report(&b);
 	bench_release(&b);
 	std::fflush(stdout);
-	std::_Exit(0); /* What Bullet was given it does not own; the process is over anyway. */
+	std::_Exit(0); /* Bullet does not own the objects it was given, and the process ends anyway. */
 }

@@ -1,5 +1,5 @@
-/* Our engine on the common scenes, through its one door. Variants are methods: soft-step, lcp, free.
- * CAIRN_SET="key=value key=value" sets parameters. */
+/* Our engine on the common scenes, through engine.h only. Variants are methods: soft-step, lcp,
+ * free. CAIRN_SET="key=value key=value" sets parameters. */
 #include "server/engine/engine.h"
 #include "server/io/parallel_pool.h"
 #include "tests/bench/bench.h"
@@ -14,7 +14,7 @@ enum { SHAPES_MAX = 6 };
 static struct shape *shapes[SHAPES_MAX]; /* named by their index */
 static uint32_t shape_count;
 
-static void need(enum status status, const struct reason *why)
+static void expect_ok(enum status status, const struct reason *why)
 {
 	if (status == STATUS_OK)
 		return;
@@ -28,7 +28,7 @@ static const struct shape *find_shape(void *context, const uint8_t name[SHAPE_NA
 	return name[0] < shape_count ? shapes[name[0]] : NULL;
 }
 
-static uint32_t keep_shape(struct shape *shape)
+static uint32_t add_shape(struct shape *shape)
 {
 	memset(shape->name, 0, sizeof shape->name);
 	shape->name[0] = (uint8_t)shape_count;
@@ -42,8 +42,8 @@ static uint32_t apply(struct world *world, struct command *command)
 	struct batch batch = { .session = 1, .number = ++number, .commands = command, .count = 1 };
 	struct batch_result result;
 	struct reason why = { .text = "" };
-	need(world_apply(world, &batch, 1, &result), &why);
-	need(result.status, &result.why);
+	expect_ok(world_apply(world, &batch, 1, &result), &why);
+	expect_ok(result.status, &result.why);
 	return result.value_count > 0 ? result.values[0] : 0;
 }
 
@@ -51,7 +51,7 @@ static shape_id use_shape(struct world *world, struct shape *shape)
 {
 	struct command command;
 	command_defaults(&command, COMMAND_SHAPE_USE);
-	command.shape_use.name.bytes[0] = (uint8_t)keep_shape(shape);
+	command.shape_use.name.bytes[0] = (uint8_t)add_shape(shape);
 	return apply(world, &command);
 }
 
@@ -100,7 +100,7 @@ static struct world *make_world(const struct bench *b)
 	struct reason why;
 	options.shapes = (struct shape_source){ find_shape, NULL };
 	snprintf(options.method, sizeof options.method, "%s", b->variant);
-	need(world_create(&options, &world, &why), &why);
+	expect_ok(world_create(&options, &world, &why), &why);
 	set_parameters(world, b);
 	return world;
 }
@@ -127,7 +127,7 @@ static void read_state(struct bench *b, const struct world *world, const body_id
 	struct reason why = { .text = "a body" };
 	for (int i = 0; i < b->count; i++) {
 		struct body_view view;
-		need(world_body(world, bodies[i], &view), &why);
+		expect_ok(world_body(world, bodies[i], &view), &why);
 		b->position[i] = from(view.position);
 		b->rotation[i] = (struct bench_quat){ view.rotation.w, view.rotation.x,
 						      view.rotation.y, view.rotation.z };
@@ -142,7 +142,7 @@ static void run(struct bench *b, struct world *world, const struct parallel *par
 	struct reason why;
 	for (int step = 0; step < b->steps; step++) {
 		double begin = bench_now();
-		need(world_step(world, parallel, &why), &why);
+		expect_ok(world_step(world, parallel, &why), &why);
 		b->ms[step] = bench_now() - begin;
 		read_state(b, world, bodies);
 		bench_sample(b, step);
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 	struct parallel_pool *pool;
 	struct reason why = { .text = "workers" };
 	bench_init(&b, "cairn", "soft-step", argc, argv);
-	need(parallel_pool_create((uint32_t)b.threads, &pool), &why);
+	expect_ok(parallel_pool_create((uint32_t)b.threads, &pool), &why);
 	struct world *world = make_world(&b);
 	make_ground(world, &b);
 	struct shape *shape = b.kind == BENCH_SPHERES

@@ -1,13 +1,14 @@
-/* bench_closest: what a question about two bodies costs, ours beside libccd's and Bullet's, in one run.
+/* bench_closest: cost of a query about two bodies, for our algorithms, libccd and Bullet in one
+ * run.
  *
  *   bench_closest [ROUNDS]
  *
- * A row is one pair of bodies and one question, asked along 16 paths of 64 poses of coherent motion (half a
- * degree and two millimetres from pose to pose). cold: nothing is kept; warm: each query goes on from
- * the one before (libccd and the meshes have nothing to keep). All methods take their turn in every round;
- * the median of the rounds is printed in ns a query with the quartiles, and the greatest difference of the
- * answers from ours. libccd says only whether two bodies are apart, not how far.
- */
+ * A row is one pair of bodies and one query, along 16 paths of 64 poses of coherent motion (half a
+ * degree and two millimetres from pose to pose). cold: no cache; warm: each query starts from the
+ * result of the one before (libccd and the meshes have no cache). All methods are run in turn in
+ * every round. A row prints the median of the rounds in ns a query with the quartiles, and the
+ * greatest difference of the results from ours. libccd reports only whether two bodies are apart,
+ * not how far. */
 #include "server/base/heap.h"
 #include "server/base/rng.h"
 #include "server/engine/collision/epa.h"
@@ -113,11 +114,11 @@ static double by_epa(const struct row *row, uint32_t k, bool warm)
 typedef double query(const struct row *row, uint32_t k, bool warm);
 struct method {
 	const char *name;
-	query *own; /* or a peer's */
+	query *own; /* or of another library */
 	double (*peer)(void *pair, const struct closest_pose *at, bool warm);
 	void *pair;
 	double ns[2][ROUNDS_MAX], answers[POSES];
-	bool says_whether; /* no number to compare */
+	bool is_boolean; /* yes or no: no number to compare */
 	bool keeps_nothing;
 };
 
@@ -160,7 +161,7 @@ static void report(const struct row *row, struct method *methods, uint32_t count
 		else
 			printf("warm %9.0f (%.0f…%.0f)  ", x->ns[1][rounds / 2],
 			       x->ns[1][rounds / 4], x->ns[1][rounds * 3 / 4]);
-		if (x->says_whether)
+		if (x->is_boolean)
 			printf("whether only\n");
 		else
 			printf("off by %.1e\n", off);
@@ -176,7 +177,7 @@ static void set_pose(struct row *row, uint32_t k, const pose *at)
 					       { q.w, q.x, q.y, q.z } };
 }
 
-/* Paths around a at a gap between near and far (negative: overlapping by that). */
+/* Poses of b along paths around a, at a gap between near and far (negative: that much overlap). */
 static void make_paths(struct row *row, struct rng *rng, double near, double far)
 {
 	struct gjk_core a = core_of(row->a), b = core_of(row->b);
@@ -191,7 +192,7 @@ static void make_paths(struct row *row, struct rng *rng, double near, double far
 			direction = vec3_normalize(vec3_mul_add(direction, side, 0.001));
 			pose at = pose_make(vec3_scale(direction, 8), turn);
 			mat3 m = mat3_from_quat(turn);
-			/* Along the line of centres: the gap comes out nearly, which will do. */
+			/* Moves b along the line of centres until the gap is about right. */
 			for (int n = 0; n < 20; n++) {
 				gjk_distance(&a, &b, &m, at.position, NULL, &r);
 				at.position = vec3_mul_sub(at.position, direction,
@@ -234,7 +235,7 @@ static void add_peer(struct method *methods, uint32_t *count, const struct close
 	struct method *method = &methods[(*count)++];
 	*method = (struct method){ .name = peer->name, .peer = depth ? peer->depth : peer->apart };
 	method->pair = peer->create(&row->of_a, &row->of_b);
-	method->says_whether = peer == &closest_ccd && !depth;
+	method->is_boolean = peer == &closest_ccd && !depth;
 	method->keeps_nothing = peer == &closest_ccd;
 }
 
@@ -259,18 +260,18 @@ static void bench_convex(const char *name, const struct shape *a, const struct s
 		methods[own++] = (struct method){ .name = "ours, GJK", .own = by_gjk };
 		methods[own++] = (struct method){ .name = "ours, GJK",
 						  .own = by_sign,
-						  .says_whether = true,
+						  .is_boolean = true,
 						  .keeps_nothing = true };
 		methods[own++] = (struct method){ .name = "ours, SAT",
 						  .own = by_cached_sign,
-						  .says_whether = true };
+						  .is_boolean = true };
 	}
 	count = own;
 	add_peer(methods, &count, &closest_ccd, &row, depth);
 	add_peer(methods, &count, &closest_bullet, &row, depth);
 	report(&row, methods, count, rounds);
 	for (uint32_t m = own; m < count; m++)
-		(methods[m].says_whether || methods[m].keeps_nothing ? closest_ccd : closest_bullet)
+		(methods[m].is_boolean || methods[m].keeps_nothing ? closest_ccd : closest_bullet)
 			.destroy(methods[m].pair);
 }
 
@@ -284,7 +285,7 @@ static struct shape *round_hull(struct rng *rng, uint32_t count)
 
 /* ---- meshes --------------------------------------------------------------------------------------- */
 
-/* A bumpy ball: bands × 2 bands quads of two triangles on a torus' grid closed at the poles. */
+/* A bumpy ball: bands × 2 bands quads of two triangles on the grid of a torus, closed at the poles. */
 struct ball_mesh {
 	vec3 *vertices;
 	uint32_t (*triangles)[3];

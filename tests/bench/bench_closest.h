@@ -1,4 +1,4 @@
-/* bench_closest.h: the peers of bench_closest (libccd, Bullet), behind a C door of plain numbers. */
+/* bench_closest.h: libccd and Bullet for bench_closest, behind a C interface of plain numbers. */
 #ifndef CAIRN_BENCH_BENCH_CLOSEST_H
 #define CAIRN_BENCH_BENCH_CLOSEST_H
 
@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* A convex solid: a box if half[0] > 0, else the hull of points. `climb`: index of the farthest point along
- * a direction by the same search that ours uses (libccd asks its user for it). */
+/* A convex solid: a box if half[0] > 0, else the hull of points. `climb`: index of the farthest
+ * point in a direction, by the search that our algorithms use (libccd needs it from its caller). */
 struct closest_shape {
 	double half[3];
 	const double *points; /* xyz */
@@ -30,16 +30,16 @@ struct closest_pose {
 
 struct closest_peer {
 	const char *name;
-	/* NULL: cannot be asked this. */
+	/* NULL: the library does not have this query. */
 	void *(*create)(const struct closest_shape *a, const struct closest_shape *b);
 	void (*destroy)(void *pair);
-	/* Distance of two that are apart (a peer that only says whether gives 1), depth of two that
-	 * overlap. `warm`: go on from what was kept of the query before. */
+	/* Distance of two bodies that are apart (1 from a library that reports only whether), depth
+	 * of two that overlap. `warm`: start from the result of the query before. */
 	double (*apart)(void *pair, const struct closest_pose *at, bool warm);
 	double (*depth)(void *pair, const struct closest_pose *at, bool warm);
 	void *(*create_mesh)(const struct closest_surface *a, const struct closest_surface *b);
 	void (*destroy_mesh)(void *pair);
-	/* Pairs of triangles that meet, with where. */
+	/* Number of pairs of triangles that intersect, found with their points. */
 	double (*meet)(void *pair, const struct closest_pose *at, bool warm);
 };
 

@@ -1,4 +1,4 @@
-/* bench_closest_none.c: the peers that are not installed. */
+/* bench_closest_none.c: takes the place of libraries that are not installed. */
 #include "tests/bench/bench_closest.h"
 
 #ifndef BENCH_HAVE_CCD

@@ -1,9 +1,8 @@
-/* bench_collision: what one narrow-phase question costs, in nanoseconds.
+/* bench_collision: cost of one narrow-phase query, in nanoseconds.
  *
- * cold: an empty cache each time. warm: the cache of the step before, the pose jittered by a tenth of a
- * millimetre. apart: beyond the margin, warm. Each figure is the least of several rounds over a batch
- * of different poses, so that branch predictors learn nothing by heart.
- */
+ * cold: an empty cache each time. warm: the cache of the step before, with the pose changed by a
+ * tenth of a millimetre. apart: beyond the margin, warm. Each figure is the least of several rounds
+ * over a batch of different poses, so that branch predictors cannot learn one pose. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -55,7 +54,8 @@ static double run(struct batch *batch, bool cold, uint32_t *points)
 			for (int k = 0; k < POSES; k++) {
 				struct manifold manifold;
 				struct pair_cache none = { 0 };
-				/* The same pose every other time, a hair off in between. */
+				/* Every other time the same pose, with a slightly different one
+				 * between. */
 				pose at = batch->poses[k];
 				at.position.x += repeat & 1 ? 1e-4 : 0;
 				collide_pieces((struct piece){ batch->a, 0 },
@@ -81,8 +81,9 @@ static void report(struct batch *batch)
 	       (double)points / (REPEATS * POSES));
 }
 
-/* b on top of a, a little tilted and shifted. */
-static void rest(struct batch *batch, struct rng *rng, double height, double shift, double tilt)
+/* b on top of a, slightly tilted and shifted. */
+static void place_on_top(struct batch *batch, struct rng *rng, double height, double shift,
+			 double tilt)
 {
 	for (int k = 0; k < POSES; k++) {
 		vec3 at = random_vector(rng, shift), r = random_vector(rng, tilt);
@@ -92,8 +93,8 @@ static void rest(struct batch *batch, struct rng *rng, double height, double shi
 	report(batch);
 }
 
-/* Any rotation, at a distance between near and far of centres. */
-static void any(struct batch *batch, struct rng *rng, double near, double far)
+/* Any rotation, with centres at a distance between near and far. */
+static void place_anywhere(struct batch *batch, struct rng *rng, double near, double far)
 {
 	for (int k = 0; k < POSES; k++) {
 		vec3 direction = vec3_normalize(random_vector(rng, 1));
@@ -103,7 +104,7 @@ static void any(struct batch *batch, struct rng *rng, double near, double far)
 	report(batch);
 }
 
-/* Any rotation, brought together until they overlap by a millimetre: what rests looks like. */
+/* Any rotation, moved together until they overlap by a millimetre, as bodies at rest do. */
 static void settle(struct batch *batch, struct rng *rng)
 {
 	for (int k = 0; k < POSES; k++) {
@@ -135,27 +136,27 @@ static void bench_pairs(struct rng *rng)
 	static struct batch b;
 #define BATCH(text, one, other) b = (struct batch){ .name = text, .a = one, .b = other }
 	BATCH("sphere-sphere touching", sphere, sphere);
-	any(&b, rng, 0.95, 1.0);
+	place_anywhere(&b, rng, 0.95, 1.0);
 	BATCH("sphere-sphere apart", sphere, sphere);
-	any(&b, rng, 1.1, 1.5);
+	place_anywhere(&b, rng, 1.1, 1.5);
 	BATCH("box-box stacked", box, box);
-	rest(&b, rng, 1.0, 0.0, 1e-4);
+	place_on_top(&b, rng, 1.0, 0.0, 1e-4);
 	BATCH("box-box half over (pyramid)", box, box);
-	rest(&b, rng, 1.0, 0.4, 1e-4);
+	place_on_top(&b, rng, 1.0, 0.4, 1e-4);
 	BATCH("box-box tilted", box, box);
-	rest(&b, rng, 1.0, 0.4, 0.1);
+	place_on_top(&b, rng, 1.0, 0.4, 0.1);
 	BATCH("box-box any rotation", box, box);
-	any(&b, rng, 0.9, 1.2);
+	place_anywhere(&b, rng, 0.9, 1.2);
 	BATCH("box-box apart", box, box);
-	any(&b, rng, 1.3, 1.6);
+	place_anywhere(&b, rng, 1.3, 1.6);
 	BATCH("sphere-box", sphere, box);
-	any(&b, rng, 0.9, 1.2);
+	place_anywhere(&b, rng, 0.9, 1.2);
 	BATCH("box-capsule", box, capsule);
-	any(&b, rng, 0.6, 1.0);
+	place_anywhere(&b, rng, 0.6, 1.0);
 	BATCH("capsule-capsule", capsule, capsule);
-	any(&b, rng, 0.4, 0.9);
+	place_anywhere(&b, rng, 0.4, 0.9);
 	BATCH("sphere-hull48", sphere, middle);
-	any(&b, rng, 0.95, 1.1);
+	place_anywhere(&b, rng, 0.95, 1.1);
 	BATCH("box-box diagonal, gap 18 mm", box, box);
 	for (int k = 0; k < POSES; k++)
 		b.poses[k] = pose_make(vec3_make(1.018, 1.018, rng_range(rng, -0.01, 0.01)),
@@ -171,27 +172,27 @@ static void bench_pairs(struct rng *rng)
 	BATCH("hull16-hull16 settled", small, small);
 	settle(&b, rng);
 	BATCH("hull16-hull16 deep", small, small);
-	any(&b, rng, 0.9, 1.15);
+	place_anywhere(&b, rng, 0.9, 1.15);
 	BATCH("hull48-hull48 settled", middle, middle);
 	settle(&b, rng);
 	BATCH("hull48-hull48 deep", middle, middle);
-	any(&b, rng, 1.0, 1.2);
+	place_anywhere(&b, rng, 1.0, 1.2);
 	BATCH("hull48-hull48 apart", middle, middle);
-	any(&b, rng, 1.25, 1.5);
+	place_anywhere(&b, rng, 1.25, 1.5);
 	BATCH("hull200-hull200 settled", large, large);
 	settle(&b, rng);
 	BATCH("hull200-hull200 deep", large, large);
-	any(&b, rng, 1.1, 1.2);
+	place_anywhere(&b, rng, 1.1, 1.2);
 	BATCH("box-hull48 settled", box, middle);
 	settle(&b, rng);
 	BATCH("box-plane", box, plane);
-	rest(&b, rng, -0.5, 0.0, 1e-3);
+	place_on_top(&b, rng, -0.5, 0.0, 1e-3);
 	BATCH("sphere-mesh triangle", sphere, ground);
-	rest(&b, rng, -0.5, 0.2, 1e-3);
+	place_on_top(&b, rng, -0.5, 0.2, 1e-3);
 	BATCH("box-mesh triangle", box, ground);
-	rest(&b, rng, -0.5, 0.2, 1e-3);
+	place_on_top(&b, rng, -0.5, 0.2, 1e-3);
 	BATCH("hull48-mesh triangle", middle, ground);
-	rest(&b, rng, -0.55, 0.2, 1e-3);
+	place_on_top(&b, rng, -0.55, 0.2, 1e-3);
 }
 
 static void bench_broad(struct rng *rng)
@@ -237,7 +238,7 @@ struct whole {
 	const struct shape *a, *b;
 };
 
-/* All pieces of a that are near b, as dynamics asks for them; how many manifolds and points. */
+/* All pieces of a near b, in the order of dynamics; counts[]: manifolds and points. */
 static void whole_pair(const struct whole *pair, const pose *at, uint32_t counts[2])
 {
 	struct aabb box = aabb_grow(shape_aabb(pair->b, at), 0.05);
@@ -273,7 +274,7 @@ static void report_whole(const struct whole *pair, const pose *poses)
 	       (double)counts[0] / POSES, (double)counts[1] / POSES);
 }
 
-/* One torus as field, parts and hull, in touch with other things at the same places. */
+/* One torus as field, parts and hull, touching other bodies at the same places. */
 static void bench_whole(struct rng *rng)
 {
 	struct shape *mesh = make_torus(1, 0.25, 48, 24);

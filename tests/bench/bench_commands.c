@@ -1,20 +1,19 @@
-/* What a command costs on its way in: bytes of COMMANDS frames, 50 commands each, through a whole daemon on
- * the simulated twin, on one core and without sockets. The stream is ours: it hands its bytes to the
- * session as io_uv does (space, copy, received) and counts what comes back. Everything behind it is the
- * daemon's own: frame splitting, validation, unpacking, quota, roles, ledger, host_submit; then, in the
- * tick that takes them, decoding, checking, applying, results.
+/* Cost of receiving a command: bytes of COMMANDS frames, 50 commands each, through a whole
+ * simulated daemon, on one core and without sockets. A stream of this file passes its bytes to the
+ * session as io_uv does (space, copy, received) and counts the answers. All other work is the
+ * daemon's: frame splitting, validation, unpacking, quota, roles, ledger, host_submit; then, in the
+ * tick that takes the commands, decoding, checking, applying, results.
  *
  *	taken in   bytes to the inbox: splitting, validating, unpacking, quota, ledger, copy, inbox
- *	+ decoded  the same, and the commands as values, each checked against its limits: what the
- *	           boundary and the engine do with them first, here by the same two functions
- *	answered   bytes to RESULT frames given to the stream: a tick with all of it, the engine's work
- *	           and the fan-out of what it changed included
+ *	+ decoded  the same, and the commands as values, each checked against its limits, by the
+ *	           two functions with which the boundary and the engine begin
+ *	answered   bytes to RESULT frames written to the stream: a tick with all of it, including the
+ *	           engine's work and the fan-out of the changes
  *
- * Times are processor time of the one thread; the clock is read as often as the real loop reads it. Median
- * of the turns, least and most in brackets.
+ * Times are processor time of the one thread; the clock is read as often as in a real loop. Printed
+ * is the median of the turns, with least and most in brackets.
  *
- *	bench_commands [TURNS, default 9 [KIND]]
- */
+ *	bench_commands [TURNS, default 9 [KIND]] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,7 @@
 #include "tests/lib/server_sim.h"
 #include "tests/lib/worlds.h"
 
-enum { BATCH = 50, FRAMES = 2000, BODIES = 1000, TURNS_MAX = 101, FRAME_BYTES = 16384 };
+enum { BATCH = 50, FRAMES = 2000, BODIES = 1000, REPEATS_MAX = 101, FRAME_BYTES = 16384 };
 
 static void check(bool fine, const char *what)
 {
@@ -37,7 +36,7 @@ static void check(bool fine, const char *what)
 	exit(EXIT_FAILURE);
 }
 
-/* ---- a stream of our own ------------------------------------------------------------------------- */
+/* ---- a stream without a socket -------------------------------------------------------------------- */
 
 struct desk {
 	struct stream stream;
@@ -93,14 +92,14 @@ static const struct stream_ops desk_ops = {
 	.peer = desk_peer,
 };
 
-/* As a read from a socket would bring them. */
+/* Delivers bytes as a read from a socket does. */
 static void feed(struct desk *desk, const uint8_t *bytes, size_t count)
 {
 	while (count > 0) {
 		uint8_t *into = NULL;
 		size_t room = desk->stream.events->space(desk->stream.context, &into);
 		size_t part = MIN_OF(room, count);
-		check(room > 0, "the session takes nothing");
+		check(room > 0, "the session accepts no bytes");
 		memcpy(into, bytes, part);
 		desk->stream.events->received(desk->stream.context, part);
 		bytes += part;
@@ -116,8 +115,9 @@ static void say(struct desk *desk, const struct message *message)
 	feed(desk, bytes, count);
 }
 
-/* The simulated loop tells virtual time; what reading the real clock costs is paid all the same. */
-static struct io_ops paid_ops;
+/* The simulated loop returns virtual time, but reads the real clock as well, because a daemon pays
+ * for it. */
+static struct io_ops clock_reading_ops;
 static const struct io_ops *plain_ops;
 static uint64_t (*virtual_now)(const struct io *io);
 static volatile uint64_t paid;
@@ -171,14 +171,14 @@ static void open_scene(void)
 
 static void open_session(void)
 {
-	struct io *io = sim->server->io;
+	struct io *io = sim->server->service.io;
 	plain_ops = io->ops;
-	paid_ops = *plain_ops;
-	virtual_now = paid_ops.now;
-	paid_ops.now = paid_now;
-	io->ops = &paid_ops;
+	clock_reading_ops = *plain_ops;
+	virtual_now = clock_reading_ops.now;
+	clock_reading_ops.now = paid_now;
+	io->ops = &clock_reading_ops;
 	desk.stream = (struct stream){ .io = io, .ops = &desk_ops };
-	session_open(sim->server, &desk.stream);
+	session_open(&sim->server->service, &desk.stream);
 	struct message message;
 	message_init(&message, MESSAGE_HELLO);
 	message.hello.protocol = (struct wire_version){ WIRE_MAJOR, WIRE_MINOR };
@@ -249,7 +249,7 @@ static struct command set_tag(uint32_t i)
 	return command;
 }
 
-/* A body and, right after it, its end: the world stays as large as it is. */
+/* A SPAWN and the REMOVE of the same body, so that the world keeps its size. */
 static struct command spawn(uint32_t i)
 {
 	struct command command = sim_spawn(4.0 * (i % BODIES), 50, 3, i, true);
@@ -287,7 +287,7 @@ static const struct kind {
 	{ "spawn, remove", spawn }, { "mix", mix },
 };
 
-/* The frames of a turn, one after the other, and where each one's commands stand. */
+/* The frames of a turn, one after the other, and the place of each frame's commands. */
 static struct bytes frames;
 static struct wire_list lists[FRAMES];
 
@@ -323,8 +323,8 @@ static void pack_frames(const struct kind *kind)
 
 struct played {
 	double taken, decoded, ticked; /* ns a command */
-	double calls;		       /* of the heap, a frame, on the way in */
-	double bytes, answer;	       /* of a frame, and of what answers it */
+	double calls;		       /* heap calls a frame, while receiving */
+	double bytes, answer;	       /* of a frame, and of its answer */
 };
 
 static double per_command(uint64_t ns)
@@ -346,8 +346,8 @@ static double decode_all(struct arena *arena)
 	return per_command(instant_used() - begun);
 }
 
-/* Every batch was applied. */
-static void look_at_answers(void)
+/* Checks that every batch was applied. */
+static void check_answers(void)
 {
 	uint32_t applied = 0;
 	for (size_t at = 0; at < desk.answers.count;) {
@@ -358,7 +358,7 @@ static void look_at_answers(void)
 				   &VALIDATE_DOWN, &message, &why) == STATUS_OK,
 		      "an answer");
 		at += WIRE_FRAME_HEADER + (size_t)bytes;
-		check(message.type == MESSAGE_RESULT, "something else was answered");
+		check(message.type == MESSAGE_RESULT, "an unexpected answer");
 		struct wire_cursor items = wire_cursor_list(&message.result.list);
 		for (uint32_t i = 0; i < message.result.list.count; i++, applied++) {
 			struct wire_result result;
@@ -373,7 +373,7 @@ static struct played play(const struct kind *kind, struct arena *arena, bool loo
 {
 	struct played turn;
 	pack_frames(kind);
-	server_sim_run(sim, NS_PER_S); /* its quota fills up again */
+	server_sim_run(sim, NS_PER_S); /* refills the quota */
 	desk.keeps = look;
 	desk.answers.count = 0;
 	uint64_t answered = desk.bytes, calls = heap_calls(), begun = instant_used();
@@ -388,7 +388,7 @@ static struct played play(const struct kind *kind, struct arena *arena, bool loo
 	turn.bytes = (double)frames.count / FRAMES;
 	turn.answer = (double)(desk.bytes - answered) / FRAMES;
 	if (look)
-		look_at_answers();
+		check_answers();
 	return turn;
 }
 
@@ -398,7 +398,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* ns a command as millions a second, with least and most. */
+/* Prints ns a command as millions a second, with least and most. */
 static void print_rate(double *ns, int turns)
 {
 	qsort(ns, (size_t)turns, sizeof *ns, compare);
@@ -407,7 +407,8 @@ static void print_rate(double *ns, int turns)
 
 static void measure(const struct kind *kind, struct arena *arena, int turns)
 {
-	double taken[TURNS_MAX], decoded[TURNS_MAX], answered[TURNS_MAX], parts[3][TURNS_MAX];
+	double taken[REPEATS_MAX], decoded[REPEATS_MAX], answered[REPEATS_MAX],
+		parts[3][REPEATS_MAX];
 	struct played turn = play(kind, arena, true);
 	for (int i = 0; i < turns; i++) {
 		turn = play(kind, arena, false);
@@ -433,7 +434,7 @@ int main(int argc, char **argv)
 {
 	int turns = argc > 1 ? atoi(argv[1]) : 9;
 	struct arena arena;
-	check(turns > 0 && turns <= TURNS_MAX, "so many turns");
+	check(turns > 0 && turns <= REPEATS_MAX, "too many turns");
 	check(arena_init(&arena, 1 << 20) == STATUS_OK, "memory");
 	open_scene();
 	open_session();
@@ -449,7 +450,7 @@ int main(int argc, char **argv)
 	bytes_release(&desk.answers);
 	bytes_release(&frames);
 	arena_release(&arena);
-	sim->server->io->ops = plain_ops;
+	sim->server->service.io->ops = plain_ops;
 	server_sim_destroy(sim);
 	return 0;
 }

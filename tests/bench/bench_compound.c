@@ -1,9 +1,8 @@
-/* bench_compound: a body of 64 cubes lying on a mesh of triangles of 0.15 m, sleep off: what a tick of
- * thousands of rows between two bodies costs, and how calm it lies. The cubes are placements of their own, or
- * parts of one solid.
+/* bench_compound: a body of 64 cubes on a mesh of triangles of 0.15 m, sleep off: time of a tick
+ * with thousands of rows between two bodies, and the velocity left. The cubes are separate
+ * placements, or parts of one solid.
  *
- *   bench_compound [TICKS, default 600]
- */
+ *   bench_compound [TICKS, default 600] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,13 +1,13 @@
-/* bench_contact: what contacts keep at default settings: heights, energy, momentum, rest, loads,
+/* bench_contact: quality of contacts at default settings: heights, energy, momentum, rest, loads,
  * and walls. Pyramids and grids are scenes of bench_cairn.
  *
- * Each line measures one promise under one method: the figure, its unit, and the figure that is
- * wanted. The trials of tunnelling are seeded. A trial is a miss if the body's centre ends on the
- * far side of the wall and crossed it inside its outline: the wall is an infinite slab for the
- * test, so nothing can fly around it.
+ * Each line measures one property under one method: the figure, its unit, and the target. The
+ * trials of tunnelling are seeded. A trial is a miss if the body's centre ends on the far side of
+ * the wall and crossed it inside its outline: the wall is an infinite slab for the test, so a body
+ * cannot pass beside it.
  *
- *   bench_contact [-m METHOD] [-n TRIALS] [WORD]…   lines whose name has one of the words; default: all
- */
+ *   bench_contact [-m METHOD] [-n TRIALS] [WORD]…   lines whose name has one of the words; default:
+ *   all */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static vec3 down(void)
 	return vec3_make(0, -GRAVITY, 0);
 }
 
-/* A dynamic body; the shape is taken. */
+/* Adds a dynamic body and takes over the shape. */
 static uint32_t add(struct stage *stage, struct shape *shape, struct stage_body body)
 {
 	body.status = BODY_DYNAMIC;
@@ -54,7 +54,7 @@ static vec3 place(const struct stage *stage, uint32_t body)
 
 /* ---- bounces ----------------------------------------------------------------------------------- */
 
-/* A ball of 0.1 m falls from 1 m: heights of its first `count` bounces, m. */
+/* A ball of 0.1 m falls from 1 m; the heights of its first `count` bounces, m. */
 static void bounce_heights(double restitution, double *heights, uint32_t count)
 {
 	struct stage stage;
@@ -67,7 +67,8 @@ static void bounce_heights(double restitution, double *heights, uint32_t count)
 	double before = 0;
 	for (uint32_t found = 0, tick = 0; found < count && tick < 3000; tick++) {
 		stage_step(&stage);
-		/* The height that its speed would reach is exact in flight, between the ticks, too. */
+		/* The height that the speed would reach, which is exact in flight and also between
+		 * ticks. */
 		double speed = stage.tables.body.velocity[ball].y;
 		if (before < 0 && speed > 0)
 			heights[found++] =
@@ -221,7 +222,7 @@ static struct shape *make_missile(uint32_t kind, double size)
 	return make_box(size, 0.05 * size, size);
 }
 
-/* Flies a body of `size` m (1 … 50 cm; log-uniform) at a wall 0.02 … 0.2 m thick and 40 m wide, at
+/* Throws a body of `size` m (1 … 50 cm; log-uniform) at a wall 0.02 … 0.2 m thick and 40 m wide, at
  * 1 … `speed` m/s, up to 60° off its normal, with some spin. True: it passed. */
 static bool passes_wall(struct rng *rng, uint32_t kind, double speed)
 {
@@ -235,7 +236,7 @@ static bool passes_wall(struct rng *rng, uint32_t kind, double speed)
 		way = random_direction(rng);
 	double fast = pow(speed, rng_range(rng, 0, 1));
 	vec3 velocity = vec3_scale(way, way.x < 0 ? -fast : fast);
-	/* It meets the wall somewhere within the fourth tick. */
+	/* Reaches the wall within the fourth tick. */
 	double start = (3 + rng_range(rng, 0, 1)) * stage.dt * velocity.x + half + 2 * size;
 	struct stage_body body = { .position = { -start, 0, 0 },
 				   .rotation = random_rotation(rng),
@@ -276,8 +277,8 @@ static double plate_walls(double speed)
 	return walls(MISSILE_PLATE, speed);
 }
 
-/* 100 small bodies fall from `height` m on a terrain of triangles: % that are below it after 6 s
- * more than the fall takes. */
+/* 100 small bodies fall from `height` m on a terrain of triangles; % that are below it 6 s after
+ * the fall. */
 static double drops(double height)
 {
 	struct stage stage;
@@ -337,14 +338,14 @@ static double seams(double ball)
 	return worst;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name;
 	double (*measure)(double of);
 	double of;
 	const char *unit, *wanted;
-} PROMISES[] = {
+} PROPERTIES[] = {
 	{ "bounce e = 1: energy lost in 10", bounce_loss, 10, "%", "<= 1" },
 	{ "bounce e = 0.9: heights off e^2", bounce_ratio, 0.9, "%", "<= 1" },
 	{ "bounce e = 0.7: heights off e^2", bounce_ratio, 0.7, "%", "<= 1" },
@@ -394,11 +395,12 @@ int main(int argc, char **argv)
 	}
 	if (trials == 0 || method_find(method) == NULL)
 		usage();
-	for (uint32_t i = 0; i < COUNT_OF(PROMISES); i++) {
-		if (!is_wanted(argc, argv, first, PROMISES[i].name))
+	for (uint32_t i = 0; i < COUNT_OF(PROPERTIES); i++) {
+		if (!is_wanted(argc, argv, first, PROPERTIES[i].name))
 			continue;
-		printf("%-38s %10.3g %-4s wanted %s\n", PROMISES[i].name,
-		       PROMISES[i].measure(PROMISES[i].of), PROMISES[i].unit, PROMISES[i].wanted);
+		printf("%-38s %10.3g %-4s wanted %s\n", PROPERTIES[i].name,
+		       PROPERTIES[i].measure(PROPERTIES[i].of), PROPERTIES[i].unit,
+		       PROPERTIES[i].wanted);
 		fflush(stdout);
 	}
 	return 0;

@@ -1,17 +1,16 @@
-/* Fan-out: what a tick costs beside the bare writes, how late its frames come, and what areas cost.
+/* Fan-out: cost of a tick beside the bare writes, lateness of frames, and cost of areas.
  *
  *	bench_fanout bare CLIENTS BYTES SECONDS
- *		a process that gives the same bytes to that many streams by uv_try_write and nothing else, 60
- *		times a second; read by another process
+ *		a process that writes the same bytes to that many streams with uv_try_write and does nothing
+ *		else, 60 times a second; another process reads them
  *	bench_fanout watch PORT WORLD CLIENTS SECONDS FIELDS ACK [STALLED MB STALL_SECONDS]
- *		that many observers of a cairnd, with lateness; the first STALLED of them read so
- *		much as fast as it comes, and then nothing for the time given, and then everything
+ *		that many observers of a cairnd, with lateness; the first STALLED of them read that many
+ *		MB at full speed, then nothing for that many seconds, then everything
  *	bench_fanout areas
- *		a thousand different small areas over 20 000 bodies, without sockets: what a watched
- *		change costs
+ *		a thousand different small areas over 20 000 bodies, without sockets: cost of a watched
+ *		change
  *
- * tests/bench/server drives the first two in turns, in one run.
- */
+ * tests/bench/server runs the first two in turns, in one run. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +56,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Processor time of this thread: what a busy machine does not change. */
+/* Processor time of this thread, which hardly depends on other load of the machine. */
 static uint64_t used_ns(void)
 {
 	struct timespec now;
@@ -171,7 +170,7 @@ struct watcher {
 
 static struct {
 	struct watcher watchers[CLIENTS_MAX];
-	int64_t *late; /* arrival − tick / RATE, of the others */
+	int64_t *late; /* arrival − tick / RATE, of clients that are not stalled */
 	size_t samples;
 	uint64_t newest;
 	bool sampling, ack;
@@ -232,7 +231,7 @@ static void take(struct watcher *self, struct wire_slice content, uint64_t now)
 		break;
 	case MESSAGE_GOODBYE:
 	case MESSAGE_ERROR:
-		check(false, "a client was sent away");
+		check(false, "the server closed a client's session");
 	default:
 		break;
 	}
@@ -246,7 +245,7 @@ static void receive(struct watcher *self)
 								       : READ_BYTES) == STATUS_OK,
 	      "memory");
 	ssize_t got = read(self->fd, self->in.data + self->in.count, READ_BYTES / 4);
-	check(got > 0, "a connection is gone");
+	check(got > 0, "a connection was closed");
 	uint64_t now = now_ns();
 	self->in.count += (size_t)got;
 	self->bytes += (uint64_t)got;
@@ -303,7 +302,7 @@ static void enter(struct watcher *self, uint16_t port, uint32_t world, wire_mask
 	listen_to(self, true);
 }
 
-/* What the kernel holds for the server's end of these connections to send. */
+/* Bytes in the kernel's send queues of the server's end of these connections. */
 static uint64_t kernel_bytes(const struct watcher *watchers, int count, uint64_t *most)
 {
 	char line[512];
@@ -380,7 +379,7 @@ static void stall(int clients, int stalled, double seconds)
 	hall.sampling = false;
 	uint64_t kernel = kernel_bytes(hall.watchers, stalled, &most);
 	report("some stalled", clients - stalled, seconds);
-	printf("the kernel holds %.1f KiB a stalled client to send, at most %.1f\n",
+	printf("the kernel's send queue holds %.1f KiB a stalled client, at most %.1f\n",
 	       (double)kernel / 1024 / stalled, (double)most / 1024);
 	uint64_t then = hall.newest, begun = now_ns();
 	for (int i = 0; i < stalled; i++)
@@ -405,7 +404,7 @@ static void watch(int argc, char **argv)
 	hall.ack = atoi(argv[6]) != 0;
 	hall.late = malloc(SAMPLES_MAX * sizeof *hall.late);
 	check(clients <= CLIENTS_MAX && hall.late != NULL, "too many");
-	/* Who is to stall takes all columns: large buffers are what makes it dangerous. */
+	/* Stalled clients subscribe to all columns, because large buffers are the risk. */
 	for (int i = 0; i < clients; i++) {
 		hall.watchers[i].stalls = i < stalled;
 		if (i == stalled && stalled > 0)
@@ -496,7 +495,7 @@ static double make_tick(struct field *self, bool whole, uint64_t *sum)
 	return (double)(used_ns() - begun);
 }
 
-/* One area of its own for each client: bodies near are watched by about that one alone. */
+/* Each client has its own area, so a body is watched by about one client. */
 static void subscribe(struct field *self, uint32_t client, double x, double z, double radius)
 {
 	uint8_t bytes[128];
@@ -522,7 +521,7 @@ struct cost {
 	double tick_us, changes; /* watched, a tick */
 };
 
-/* `clients` areas over 20 000 bodies of which `moving` move, with so many more at rest far away. */
+/* `clients` areas over 20 000 bodies of which `moving` move, and `away` more at rest far away. */
 static struct cost measure(uint32_t clients, double radius, uint32_t moving, uint32_t away)
 {
 	static double times[AREA_TICKS];
@@ -578,13 +577,13 @@ static void areas(void)
 {
 	static const uint32_t moving[] = { 0, 2000, 5000, 10000, 20000 };
 	printf("20 000 bodies on %d x %d m; medians of %d ticks, processor time; cost beside that of "
-	       "nobody watching\n",
+	       "no subscription\n",
 	       SIDE, SIDE, AREA_TICKS);
 	struct cost ends[2][COUNT_OF(moving)];
 	printf("clients  radius   moving   watched changes   cost us   us a watched change\n");
 	for (int k = 0; k < 2; k++) {
 		for (size_t m = 0; m < COUNT_OF(moving); m++) {
-			/* A thousand small areas; one that is as large as they are together. */
+			/* A thousand small areas, or one as large as all of them. */
 			uint32_t clients = k == 0 ? 1000 : 1;
 			double radius = k == 0 ? AREA : SIDE / 2;
 			struct cost none = measure(0, radius, moving[m], 0);

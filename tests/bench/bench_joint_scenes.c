@@ -1,15 +1,14 @@
 /* bench_joint_scenes: how well scenes hold together under each method and tick rate.
  *
- * A row of the table (as METHODS.md has it) is a scene under a method, for two seconds at each rate: the
- * worst joint error along axes (m) and about them (rad), of what is locked or limited; what becomes of the
- * energy of what keeps it (gravity's, motion's and springs', of bodies whose joints have the tag 1; by its
- * greatest kinetic energy); how much energy comes from nothing where nothing is driven (the greatest rise
- * over an earlier boundary, J; what joints that give way have stored comes back, too); the worst residual;
- * joints broken, fallbacks, and ms a tick. A run that has taken twelve seconds ends there, and its ms have
- * a star.
+ * A row of the table (as in METHODS.md) is a scene under a method, for two seconds at each rate:
+ * the worst joint error along axes (m) and about them (rad), of locked and limited axes; the change
+ * of energy of bodies whose joints have the tag 1 (potential, kinetic and of springs, relative to
+ * their greatest kinetic energy); the energy gained in scenes without drives (the greatest rise
+ * over an earlier boundary, J; including what soft joints had stored); the worst residual; joints
+ * broken, fallbacks, and ms a tick. A run ends after twelve seconds; its ms are then marked with a
+ * star.
  *
- *   bench_joint_scenes [WORD]…      rows whose scene or method has one of the words; default: all
- */
+ *   bench_joint_scenes [WORD]…      rows whose scene or method has one of the words; default: all */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +55,7 @@ struct watch {
 	struct world *world;
 	joint_id joints[JOINTS_MAX];
 	uint32_t joint_count;
-	body_id keepers[BODIES_MAX]; /* bodies that keep their energy */
+	body_id keepers[BODIES_MAX]; /* bodies whose energy should not change */
 	uint32_t keeper_count;
 	bool driven;
 	double begun, kinetic, lowest;
@@ -104,7 +103,7 @@ static void add_keeper(struct watch *self, body_id body)
 		self->keepers[self->keeper_count++] = body;
 }
 
-/* By how much axis `axis` is not where it may be. */
+/* By how much the coordinate of axis `axis` is outside its allowed range. */
 static double axis_error(const struct joint_view *joint, const struct joint_axis_view *view,
 			 uint32_t axis)
 {
@@ -136,8 +135,9 @@ static double body_energy(const struct world *world, body_id id, double *kinetic
 	return moving - mass.mass * vec3_dot(world_info(world).gravity, mass.centre);
 }
 
-/* What joints tell: errors, and springs' energy of what keeps its own, which is returned. */
-static double look_at_joints(struct watch *self, struct figures *figures)
+/* Errors of the joints, and the energy of springs of the bodies that keep their energy, which is
+ * returned. */
+static double add_joint_errors(struct watch *self, struct figures *figures)
 {
 	double energy = 0;
 	for (uint32_t i = 0; i < self->joint_count; i++) {
@@ -157,7 +157,7 @@ static double look_at_joints(struct watch *self, struct figures *figures)
 
 static void look(struct watch *self, struct figures *figures)
 {
-	double kinetic = 0, energy = look_at_joints(self, figures);
+	double kinetic = 0, energy = add_joint_errors(self, figures);
 	for (uint32_t i = 0; i < self->keeper_count; i++)
 		energy += body_energy(self->world, self->keepers[i], &kinetic);
 	self->kinetic = fmax(self->kinetic, kinetic);
@@ -185,7 +185,7 @@ static void watch_begin(struct watch *self, struct world *world)
 			abort();
 		for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
 			struct joint_axis_view view = axis_of(world, joint.id, axis);
-			/* A spring stores what it takes, which the world's energy does not tell. */
+			/* A spring stores energy that world_totals does not include. */
 			self->driven |=
 				view.motor != JOINT_MOTOR_NONE || view.spring != JOINT_SPRING_NONE;
 		}
@@ -234,7 +234,8 @@ static struct figures run(size_t index, const char *method, uint32_t rate)
 	return figures;
 }
 
-/* A cell of the table; what is not known is a dash, and what is 0 or not known at every rate said once. */
+/* A cell of the table; an unknown value is a dash, and a value that is 0 or unknown at every rate
+ * is printed once. */
 static void print_cell(const double values[RATES_COUNT], bool counted)
 {
 	bool same = true;

@@ -1,12 +1,11 @@
-/* Joints on their way to clients.
+/* Cost of sending joints to clients.
  *
  *	bench_joint_wire part
- *		what a tick costs the loop where one client sees 50 of 10 000 joints (a chain of
- *		bodies a metre apart), by how many of them have changed: all, those it sees, or others
+ *		LOOP's time of a tick if one client sees 50 of 10 000 joints (a chain of bodies a metre
+ *		apart), by the joints that have changed: all, those it sees, or others
  *	bench_joint_wire query CAIRND
- *		all 10 000 joints of a world asked for through a Unix socket: from the first request to
- *		the last byte decoded, and how much of that is the client's
- */
+ *		a query for all 10 000 joints of a world through a Unix socket: time from the first request
+ *		to the last byte decoded, and the client's part of it */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +92,7 @@ static uint64_t tell_bodies(struct tick_report *ticked)
 	return sum;
 }
 
-/* All of it at first; then joints `from` … `from + count` − 1 have changed. */
+/* The first report is whole; later ones say that joints `from` … `from + count` − 1 have changed. */
 static struct report *next_report(struct chain *self, uint32_t from, uint32_t count)
 {
 	struct report *report = heap_alloc_zero(sizeof *report);
@@ -117,7 +116,8 @@ static struct report *next_report(struct chain *self, uint32_t from, uint32_t co
 	return report;
 }
 
-/* us of processor time a tick, with a client that sees joints `at` … `at + SEEN` − 1, or with none. */
+/* us of processor time a tick, with a client that sees joints `at` … `at + SEEN` − 1, or without
+ * one. */
 static double part_costs(bool watched, uint32_t from, uint32_t count)
 {
 	static struct chain chain;
@@ -174,7 +174,7 @@ static void part(void)
 	}
 }
 
-/* ---- a question about all of them ---------------------------------------------------------------- */
+/* ---- a query for all joints ---------------------------------------------------------------------- */
 
 struct daemon {
 	pid_t pid;
@@ -250,7 +250,7 @@ static void build(struct daemon *self)
 	}
 }
 
-/* Asks and reads every item; returns how many there were and adds the bytes. */
+/* Queries and reads every item; returns how many there were and adds the bytes. */
 static uint32_t ask_all(struct daemon *self, uint64_t *bytes)
 {
 	struct wire_query query;
@@ -289,7 +289,7 @@ static void query(const char *program)
 		own[i] = now_us(CLOCK_THREAD_CPUTIME_ID) - used;
 	}
 	middle = median(wall, ASKED);
-	printf("all %d joints asked for, at most %d an answer: %.2f ms (median of %d; least %.2f), of "
+	printf("all %d joints queried, at most %d an answer: %.2f ms (median of %d; least %.2f), of "
 	       "which the client's %.2f; %.0f kB\n",
 	       JOINTS, WIRE_QUERY_LIMIT_MAX, middle / 1000, ASKED, wall[0] / 1000,
 	       median(own, ASKED) / 1000, (double)bytes / 1000);

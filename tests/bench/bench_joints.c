@@ -1,14 +1,13 @@
 /* bench_joints: joints under soft-step.
  *
  *   chains    2000 joints in chains of 20 without contacts, spherical or revolute: of a joint and a
- *             sub-step, the passes alone (solve and relax together), all that is done for joints,
- *             and the whole tick
+ *             sub-step, the passes alone (solve and relax together), all work for joints, and the
+ *             whole tick
  *   ladders   the same of 50 bridges of 20 planks, two spherical joints a gap
  *   arms      64 worlds with an arm of seven driven joints each at 1 kHz, targets sent every tick
- *   figures   how far a chain of 100 links, a load of 100 : 1 and a pendulum are from holding
+ *   figures   errors of a chain of 100 links, a load of 100 : 1 and a pendulum
  *
- * Times are the least of several runs.
- */
+ * Times are the least of several runs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,9 +63,9 @@ static joint_id join(struct world *world, enum joint_type type, body_id a, body_
 	return test_do(world, &command);
 }
 
-/* Cubes from `start` along `way`. */
-static void hang(struct world *world, enum joint_type type, vec3 start, vec3 way, uint32_t links,
-		 double last)
+/* Adds a chain of cubes from `start` in the direction `way`. */
+static void add_chain(struct world *world, enum joint_type type, vec3 start, vec3 way,
+		      uint32_t links, double last)
 {
 	body_id before = 0;
 	for (uint32_t i = 0; i < links; i++) {
@@ -83,7 +82,7 @@ struct times {
 	double passes, joints;
 };
 
-/* A step as far as its joints go, and not committed. */
+/* The part of a step that concerns joints; the step is not committed. */
 static struct times time_joints(struct world *world)
 {
 	struct dynamics *dynamics = &world->dynamics;
@@ -134,7 +133,7 @@ static void chains(const char *name, enum joint_type type)
 {
 	struct world *world = make(60);
 	for (uint32_t c = 0; c < CHAINS; c++)
-		hang(world, type, vec3_make(0, 0, 2 * c), vec3_axis(0), LINKS, 1);
+		add_chain(world, type, vec3_make(0, 0, 2 * c), vec3_axis(0), LINKS, 1);
 	time_world(name, world, CHAINS * LINKS);
 }
 
@@ -223,7 +222,7 @@ static void arms(void)
 static void hold(const char *name, uint32_t rate, uint32_t links, vec3 way, double last)
 {
 	struct world *world = make(rate);
-	hang(world, JOINT_SPHERICAL, vec3_zero(), way, links, last);
+	add_chain(world, JOINT_SPHERICAL, vec3_zero(), way, links, last);
 	double worst = 0;
 	for (uint32_t tick = 0; tick < 10 * rate; tick++) {
 		test_step(world, 1);

@@ -1,15 +1,14 @@
-/* bench_lcp: our solver of complementarity problems beside Bullet's Dantzig and Lemke and ODE's (from
- * which Bullet's Dantzig comes), on the same problems: least time of three, largest violation,
+/* bench_lcp: our solver of complementarity problems beside Bullet's Dantzig and Lemke and ODE's
+ * (the origin of Bullet's Dantzig), on the same problems: least time of three, largest violation,
  * failures. Debian's Bullet computes in float, its ODE in double.
  *
- *   bench_lcp [LEMKE_ROWS]      Lemke is asked up to this many rows (default 80)
+ *   bench_lcp [LEMKE_ROWS]      Lemke runs up to this many rows (default 80)
  *
  * dense R: as many rows again as the rank R of A, none of them sparse.
  *
- * A failure is a solver that says so, or a violation of x ≥ 0, w ≥ 0, x w = 0 (relative to b,
- * diagonal scaled to 1) above 1e-6: above any tolerance a float build or a regularised matrix would
- * need.
- */
+ * A failure is one that the solver reports, or a violation of x ≥ 0, w ≥ 0, x w = 0 (relative to b,
+ * diagonal scaled to 1) above 1e-6, which is above any tolerance that a float build or a
+ * regularised matrix needs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* bench_lcp_alone.c: bench_lcp where Bullet is not installed. */
+/* bench_lcp_alone.c: bench_lcp without Bullet, if it is not installed. */
 #include "tests/bench/bench_lcp.h"
 
 bool bench_has_bullet(void)

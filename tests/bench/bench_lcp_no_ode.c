@@ -1,4 +1,4 @@
-/* bench_lcp_no_ode.c: bench_lcp where ODE is not installed. */
+/* bench_lcp_no_ode.c: bench_lcp without ODE, if it is not installed. */
 #include "tests/bench/bench_lcp.h"
 
 bool bench_has_ode(void)

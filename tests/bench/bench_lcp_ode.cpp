@@ -1,6 +1,7 @@
-/* bench_lcp_ode: ODE's solver of complementarity problems (double in Debian). Its headers do not declare it,
- * but the library exports it: A x = b + w, rows of A padded to a multiple of four, (b, x) and (low,
- * high) in pairs, its memory from an arena. It says "LCP internal error" through ODE's messages. */
+/* bench_lcp_ode: ODE's solver of complementarity problems (double in Debian). Its headers do not
+ * declare it, but the library exports it: A x = b + w, rows of A padded to a multiple of four, (b,
+ * x) and (low, high) in pairs, its memory from an arena. It reports "LCP internal error" through
+ * ODE's messages. */
 #include "tests/bench/bench_lcp.h"
 
 #include <cstdarg>
@@ -43,12 +44,13 @@ bool bench_ode_lcp(int rows, int stride, const double *a, const double *b, doubl
 	}
 	dSetMessageHandler(count_message);
 	messages = 0;
-	/* What it takes besides is a guess of ODE's own caller; twice is enough. */
+	/* The memory that it needs besides is an estimate of its caller in ODE; twice that is
+	 * enough. */
 	size_t bytes = 2 * dxEstimateSolveLCPMemoryReq(rows, false) + (1 << 16);
 	dxWorldProcessMemArena *arena =
 		dxAllocateTemporaryWorldProcessMemArena(bytes, nullptr, nullptr);
-	/* ResetState is inline in ODE: the next free byte, the first word, is the first of all, the
-	 * second. */
+	/* ResetState is inline in ODE: the first word of the arena is the next free byte, the
+	 * second the first byte of all. */
 	void **words = reinterpret_cast<void **>(arena);
 	words[0] = words[1];
 	dxSolveLCP(arena, rows, matrix.data(), bx.data(), nullptr, 0, lh.data(), depends.data());

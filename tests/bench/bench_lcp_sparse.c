@@ -1,9 +1,8 @@
-/* bench_lcp_sparse: walls of bricks in running bond, which touch sideways too, by the sparse solver
- * and, while that is not too long, by the dense one: cold, from the answer itself, and after
- * changes of all velocities.
+/* bench_lcp_sparse: walls of bricks in running bond that also touch sideways, by the sparse solver
+ * and, up to a size, by the dense one: cold, from the solution itself, and after changes of all
+ * velocities.
  *
- *   bench_lcp_sparse [BRICKS…]      default 4 8 14 30 60 100 200 1000 5000
- */
+ *   bench_lcp_sparse [BRICKS…]      default 4 8 14 30 60 100 200 1000 5000 */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,8 +77,8 @@ static void solve_dense(const struct bench *self)
 	heap_free(state);
 }
 
-/* b of velocities that differ by up to `size` in every component: another b would have no solution, as
- * contacts are redundant. */
+/* Changes b by velocities of up to `size` in every component. An arbitrary b would have no
+ * solution, because contacts are redundant. */
 static void disturb(struct bench *self, const double *b, struct rng *rng, double size)
 {
 	double(*change)[6] = heap_alloc(self->scene.bodies * sizeof *change);
@@ -116,7 +115,7 @@ static void run(uint32_t bricks, double tilt)
 	double *b = self.start + rows, begin = now_ms();
 	memcpy(b, self.gen.b, rows * sizeof *b);
 	gen_solver_init(&self.solver, &self.gen.problem);
-	printf("wall of %u%s: %u rows, %zu blocks, ordered in %.2f ms; %s by the rule of size\n",
+	printf("wall of %u%s: %u rows, %zu blocks, ordered in %.2f ms; %s is chosen by size\n",
 	       bricks, tilt != 0 ? ", tilted" : "", rows, self.solver.solver.blocks_needed,
 	       now_ms() - begin, lcp_sparse_is_cheaper(rows, bricks) ? "sparse" : "dense");
 	solve(&self, "cold");

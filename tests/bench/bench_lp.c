@@ -1,10 +1,10 @@
-/* bench_lp: our dual simplex beside CLP's, on the same programs; least of several runs each.
+/* bench_lp: our dual simplex and CLP's on the same programs; the least time of several runs each.
  *
  *   diamond M      the stability of M-diamonds (papers R-06): 2 M² rows
- *   spheres N      one step of N³ spheres sinking onto each other (papers P-02, P-06): a row for each
+ *   spheres N      one step of N³ spheres sinking onto each other (papers P-02, P-06): a row for
+ *   each
  *                  pair in reach, three boxed columns a sphere; cold, and from its feasible point
- *   sparse N       N × N, eight entries a row, boxed
- */
+ *   sparse N       N × N, eight entries a row, boxed */
 #include <float.h>
 #include <stdio.h>
 #include <time.h>

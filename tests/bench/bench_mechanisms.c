@@ -1,14 +1,13 @@
-/* bench_mechanisms: how far mechanisms of joints are from the truth, under each method and tick rate.
+/* bench_mechanisms: error of mechanisms of joints, under each method and tick rate.
  *
- * The truth is the same bodies and joints by Newton's law with forces of constraint, of rows that are the
- * book's and not the engine's: J M⁻¹ Jᵀ λ = −(J M⁻¹ f + J' v), RK4 at 20 000 steps a second, redundant rows
- * left out by full pivoting. A row
- * is a mechanism under a method: the greatest distance of its last body's centre from the truth
- * within two seconds (m) at each rate, the order (the slope of log error against log step between
- * 60 and 480 Hz), and at 60 Hz the worst joint error (m, rad) and what became of the energy (1 = it doubled).
+ * The reference solution has the same bodies and joints, by Newton's law with forces of constraint
+ * and with rows of the book, not of the engine: J M⁻¹ Jᵀ λ = −(J M⁻¹ f + J' v), RK4 at 20 000 steps
+ * a second, redundant rows left out by full pivoting. A row is a mechanism under a method: the
+ * greatest distance of its last body's centre from the reference within two seconds (m) at each
+ * rate, the order (the slope of log error against log step between 60 and 480 Hz), and at 60 Hz the
+ * worst joint error (m, rad) and the relative change of energy (1: it doubled).
  *
- *   bench_mechanisms [WORD]…      rows whose mechanism or method has one of the words; default: all
- */
+ *   bench_mechanisms [WORD]…      rows whose mechanism or method has one of the words; default: all */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +34,7 @@ struct part {
 };
 struct link {
 	uint8_t type;
-	int a, b; /* parts, −1 the world */
+	int a, b; /* parts; −1: the world */
 	vec3 at;
 	quat frame;
 };
@@ -52,7 +51,7 @@ static quat about(vec3 axis, double angle)
 	return (quat){ cos(angle / 2), v.x, v.y, v.z };
 }
 
-/* The frame whose x axis is z: of hinges in the x-y plane. */
+/* The frame of a hinge in the x-y plane: its x axis is z. */
 static quat hinge(void)
 {
 	return about(vec3_make(0, 1, 0), -PI / 2);
@@ -118,8 +117,8 @@ static void slider_crank(struct mechanism *self)
 	struct part *crank = add_part(self, TEST_BOX, vec3_make(0, 0.5, 0));
 	crank->spin = vec3_make(0, 0, 6);
 	crank->velocity = vec3_make(-3, 0, 0);
-	/* The rod's far end is on the slide: from (0, 1) to (2.4, 0) it is 2.6 m long, and for the
-	 * moment only slides. */
+	/* The far end of the rod is on the slide: from (0, 1) to (2.4, 0) it is 2.6 m long, and at
+	 * this moment it only slides. */
 	struct part *rod = add_part(self, TEST_BOX, vec3_make(1.2, 0.5, 0));
 	rod->velocity = vec3_make(-6, 0, 0);
 	struct part *slider = add_part(self, TEST_BOX, vec3_make(2.4, 0, 0));
@@ -130,7 +129,7 @@ static void slider_crank(struct mechanism *self)
 	add_link(self, JOINT_PRISMATIC, -1, 2, vec3_make(2.4, 0, 0), quat_identity());
 }
 
-/* A rotor in two rings, hung off its centre, so that it precesses. */
+/* A rotor in two rings, supported off its centre, so that it precesses. */
 static void gyroscope(struct mechanism *self)
 {
 	struct part *outer = add_part(self, TEST_BOX, vec3_zero());
@@ -157,10 +156,11 @@ static const struct {
 	{ "gyroscope", gyroscope },
 };
 
-/* ---- the truth ---------------------------------------------------------------------------------- */
+/* ---- the reference solution ---------------------------------------------------------------------- */
 
-/* A body's shapes are the catalogue's: a cube of 1 m, and a capsule of 1 m between its ends' centres. */
-struct truth {
+/* Shapes are those of the catalogue: a cube of 1 m, and a capsule of 1 m between the centres of its
+ * ends. */
+struct reference {
 	const struct mechanism *mechanism;
 	int count;
 	double mass[BODIES_MAX];
@@ -169,19 +169,20 @@ struct truth {
 	quat frame_a[JOINTS_MAX], frame_b[JOINTS_MAX];
 };
 
-/* A row of the book (5.3, J0): what it says of both bodies, and of z'' what is not J times acceleration. */
-struct truth_row {
+/* A row of the book (5.3, J0): its Jacobian for both bodies, and the part of z'' that is not J
+ * times acceleration. */
+struct reference_row {
 	int body[2]; /* −1 the world */
 	vec3 linear[2], angular[2];
 	double gamma;
 };
-struct truth_rows {
-	struct truth_row rows[ROWS_MAX];
+struct reference_rows {
+	struct reference_row rows[ROWS_MAX];
 	int count;
 };
 
-/* A joint as it stands: levers, what lies between its points, axes in the world. */
-struct truth_joint {
+/* A joint in its present state: levers, the vector between its points, axes in the world. */
+struct reference_joint {
 	int body[2];
 	vec3 arm[2], spin[2], gap, gap_rate, inward, axes[2][3];
 };
@@ -191,17 +192,17 @@ static vec3 twice(vec3 spin, vec3 v)
 	return vec3_cross(spin, vec3_cross(spin, v));
 }
 
-static struct truth_row *add_row(struct truth_rows *list, const struct truth_joint *at)
+static struct reference_row *add_row(struct reference_rows *list, const struct reference_joint *at)
 {
-	struct truth_row *row = &list->rows[list->count++];
-	*row = (struct truth_row){ .body = { at->body[0], at->body[1] } };
+	struct reference_row *row = &list->rows[list->count++];
+	*row = (struct reference_row){ .body = { at->body[0], at->body[1] } };
 	return row;
 }
 
 /* e·(p₁ − p₂) = 0, e fixed. */
-static void point_row(struct truth_rows *list, const struct truth_joint *at, vec3 e)
+static void point_row(struct reference_rows *list, const struct reference_joint *at, vec3 e)
 {
-	struct truth_row *row = add_row(list, at);
+	struct reference_row *row = add_row(list, at);
 	row->linear[0] = e;
 	row->linear[1] = vec3_negate(e);
 	row->angular[0] = vec3_cross(at->arm[0], e);
@@ -210,9 +211,9 @@ static void point_row(struct truth_rows *list, const struct truth_joint *at, vec
 }
 
 /* a·c = 0, a on the first body, c on the second. */
-static void dot_row(struct truth_rows *list, const struct truth_joint *at, vec3 a, vec3 c)
+static void dot_row(struct reference_rows *list, const struct reference_joint *at, vec3 a, vec3 c)
 {
-	struct truth_row *row = add_row(list, at);
+	struct reference_row *row = add_row(list, at);
 	row->angular[0] = vec3_cross(a, c);
 	row->angular[1] = vec3_negate(row->angular[0]);
 	row->gamma = vec3_dot(twice(at->spin[0], a), c) + vec3_dot(a, twice(at->spin[1], c)) +
@@ -220,20 +221,20 @@ static void dot_row(struct truth_rows *list, const struct truth_joint *at, vec3 
 }
 
 /* a·(p₁ − p₂) = 0, a on the first body. */
-static void slide_row(struct truth_rows *list, const struct truth_joint *at, vec3 a)
+static void slide_row(struct reference_rows *list, const struct reference_joint *at, vec3 a)
 {
 	point_row(list, at, a);
-	struct truth_row *row = &list->rows[list->count - 1];
+	struct reference_row *row = &list->rows[list->count - 1];
 	row->angular[0] = vec3_cross(vec3_sub(at->arm[0], at->gap), a);
 	row->gamma += vec3_dot(twice(at->spin[0], a), at->gap) +
 		      2 * vec3_dot(vec3_cross(at->spin[0], a), at->gap_rate);
 }
 
-static struct truth_joint stand(const struct truth *self, const struct body_motion *motions,
-				int index)
+static struct reference_joint stand(const struct reference *self, const struct body_motion *motions,
+				    int index)
 {
 	const struct link *link = &self->mechanism->links[index];
-	struct truth_joint at = { .body = { link->a, link->b } };
+	struct reference_joint at = { .body = { link->a, link->b } };
 	vec3 places[2], rates[2];
 	for (int side = 0; side < 2; side++) {
 		struct body_motion still = { .rotation = quat_identity() };
@@ -254,12 +255,12 @@ static struct truth_joint stand(const struct truth *self, const struct body_moti
 	return at;
 }
 
-static void list_rows(const struct truth *self, const struct body_motion *motions,
-		      struct truth_rows *list)
+static void list_rows(const struct reference *self, const struct body_motion *motions,
+		      struct reference_rows *list)
 {
 	list->count = 0;
 	for (int i = 0; i < self->mechanism->link_count; i++) {
-		struct truth_joint at = stand(self, motions, i);
+		struct reference_joint at = stand(self, motions, i);
 		uint8_t type = self->mechanism->links[i].type;
 		for (uint32_t k = 0; k < 3; k++) {
 			if (type != JOINT_PRISMATIC)
@@ -274,9 +275,9 @@ static void list_rows(const struct truth *self, const struct body_motion *motion
 	}
 }
 
-/* What a force and a torque make of a body. */
-static struct spatial answer(const struct truth *self, const struct body_motion *motions, int body,
-			     vec3 force, vec3 torque)
+/* The accelerations that a force and a torque cause on a body. */
+static struct spatial accelerations(const struct reference *self, const struct body_motion *motions,
+				    int body, vec3 force, vec3 torque)
 {
 	quat rotation = motions[body].rotation;
 	vec3 own = quat_rotate_inverse(rotation, torque), m = self->moments[body];
@@ -285,7 +286,7 @@ static struct spatial answer(const struct truth *self, const struct body_motion 
 				 quat_rotate(rotation, own) };
 }
 
-static double along(const struct truth_row *row, const struct spatial *motion)
+static double along(const struct reference_row *row, const struct spatial *motion)
 {
 	double sum = 0;
 	for (int side = 0; side < 2; side++)
@@ -295,29 +296,30 @@ static double along(const struct truth_row *row, const struct spatial *motion)
 	return sum;
 }
 
-static void accelerate(struct truth *self, const struct body_motion *motions, struct spatial *out)
+static void accelerate(struct reference *self, const struct body_motion *motions,
+		       struct spatial *out)
 {
 	static double a[ROWS_MAX * ROWS_MAX], b[ROWS_MAX];
-	static struct truth_rows list;
+	static struct reference_rows list;
 	list_rows(self, motions, &list);
 	for (int i = 0; i < self->count; i++) {
 		vec3 spin = motions[i].angular_velocity,
 		     own = quat_rotate_inverse(motions[i].rotation, spin);
 		vec3 turning =
 			quat_rotate(motions[i].rotation, vec3_hadamard(self->moments[i], own));
-		out[i] = answer(self, motions, i, vec3_make(0, -GRAVITY * self->mass[i], 0),
-				vec3_cross(turning, spin));
+		out[i] = accelerations(self, motions, i, vec3_make(0, -GRAVITY * self->mass[i], 0),
+				       vec3_cross(turning, spin));
 	}
 	int n = list.count;
 	for (int i = 0; i < n; i++) {
-		const struct truth_row *row = &list.rows[i];
+		const struct reference_row *row = &list.rows[i];
 		struct spatial moved[BODIES_MAX] = { 0 };
 		b[i] = -(along(row, out) + row->gamma);
 		for (int side = 0; side < 2; side++)
 			if (row->body[side] >= 0)
 				moved[row->body[side]] =
-					answer(self, motions, row->body[side], row->linear[side],
-					       row->angular[side]);
+					accelerations(self, motions, row->body[side],
+						      row->linear[side], row->angular[side]);
 		for (int k = 0; k < n; k++)
 			a[k * n + i] = along(&list.rows[k], moved);
 	}
@@ -328,8 +330,9 @@ static void accelerate(struct truth *self, const struct body_motion *motions, st
 			int body = list.rows[i].body[side];
 			if (body < 0)
 				continue;
-			struct spatial by = answer(self, motions, body, list.rows[i].linear[side],
-						   list.rows[i].angular[side]);
+			struct spatial by =
+				accelerations(self, motions, body, list.rows[i].linear[side],
+					      list.rows[i].angular[side]);
 			out[body] = spatial_mul_add(out[body], by, b[i]);
 		}
 }
@@ -339,7 +342,7 @@ struct rates {
 	quat rotation;
 };
 
-static void rates_of(struct truth *self, const struct body_motion *motions, struct rates *out)
+static void rates_of(struct reference *self, const struct body_motion *motions, struct rates *out)
 {
 	struct spatial accelerations[BODIES_MAX];
 	accelerate(self, motions, accelerations);
@@ -366,7 +369,7 @@ static void go(const struct body_motion *from, const struct rates *rates, double
 	}
 }
 
-static void truth_step(struct truth *self, struct body_motion *motions, double h)
+static void truth_step(struct reference *self, struct body_motion *motions, double h)
 {
 	static struct rates k[4][BODIES_MAX];
 	static struct body_motion at[BODIES_MAX];
@@ -451,7 +454,7 @@ static vec3 moments_of(const struct part *part)
 	return vec3_make(across, about, across);
 }
 
-static void truth_init(struct truth *self, const struct mechanism *mechanism,
+static void truth_init(struct reference *self, const struct mechanism *mechanism,
 		       struct body_motion *motions)
 {
 	self->mechanism = mechanism;
@@ -477,18 +480,18 @@ static void truth_init(struct truth *self, const struct mechanism *mechanism,
 
 /* ---- rows of the table --------------------------------------------------------------------------- */
 
-/* Centres of the last body at 60 Hz, for the truth and each method. */
+/* Centres of the last body at 60 Hz, of the reference and of each method. */
 enum { SAMPLES = 120 };
 
 static void truth_run(const struct mechanism *mechanism, vec3 *out)
 {
-	static struct truth truth;
+	static struct reference reference;
 	static struct body_motion motions[BODIES_MAX];
-	enum { STEPS = 334 }; /* a sample */
-	truth_init(&truth, mechanism, motions);
+	enum { STEPS = 334 }; /* of the reference, a sample */
+	truth_init(&reference, mechanism, motions);
 	for (int i = 0; i < SAMPLES; i++) {
 		for (int k = 0; k < STEPS; k++)
-			truth_step(&truth, motions, 1.0 / 60 / STEPS);
+			truth_step(&reference, motions, 1.0 / 60 / STEPS);
 		out[i] = motions[mechanism->part_count - 1].centre;
 	}
 }
@@ -498,7 +501,7 @@ struct figures {
 };
 
 static struct figures method_run(const struct mechanism *mechanism, const char *method, double rate,
-				 const vec3 *truth)
+				 const vec3 *reference)
 {
 	struct figures figures = { 0 };
 	struct built built = build(mechanism, method, rate);
@@ -511,7 +514,7 @@ static struct figures method_run(const struct mechanism *mechanism, const char *
 				fmax(figures.joint_error, world_stats(built.world).joint_error);
 		}
 		vec3 at = test_body(built.world, built.ids[mechanism->part_count - 1]).position;
-		figures.distance = fmax(figures.distance, vec3_distance(at, truth[i]));
+		figures.distance = fmax(figures.distance, vec3_distance(at, reference[i]));
 		energy = world_energy(built.world);
 		scale = fmax(scale, energy.kinetic);
 	}
@@ -528,13 +531,13 @@ static bool wanted(int argc, char **argv, const char *mechanism, const char *met
 	return any;
 }
 
-static void print_row(const struct mechanism *mechanism, const char *method, const vec3 *truth)
+static void print_row(const struct mechanism *mechanism, const char *method, const vec3 *reference)
 {
 	double errors[RATES_COUNT];
 	struct figures first = { 0 };
 	printf("%-19s %-11s", mechanism->name, method);
 	for (int r = 0; r < RATES_COUNT; r++) {
-		struct figures figures = method_run(mechanism, method, RATES[r], truth);
+		struct figures figures = method_run(mechanism, method, RATES[r], reference);
 		errors[r] = figures.distance;
 		first = r == 0 ? figures : first;
 		printf(" %9.2e", errors[r]);
@@ -553,7 +556,7 @@ int main(int argc, char **argv)
 		printf("    %3.0f Hz", RATES[r]);
 	printf(" order  joint 60 energy 60\n");
 	for (size_t i = 0; i < COUNT_OF(MECHANISMS); i++) {
-		vec3 truth[SAMPLES];
+		vec3 reference[SAMPLES];
 		bool known = false;
 		memset(&mechanism, 0, sizeof mechanism);
 		mechanism.name = MECHANISMS[i].name;
@@ -562,9 +565,9 @@ int main(int argc, char **argv)
 			if (!wanted(argc, argv, mechanism.name, METHODS[m]))
 				continue;
 			if (!known)
-				truth_run(&mechanism, truth);
+				truth_run(&mechanism, reference);
 			known = true;
-			print_row(&mechanism, METHODS[m], truth);
+			print_row(&mechanism, METHODS[m], reference);
 		}
 	}
 	return 0;

@@ -1,11 +1,11 @@
-/* bench_motion: how far smooth motions are from the truth, at tick rates from 30 Hz to 10 kHz.
+/* bench_motion: error of smooth motions at tick rates from 30 Hz to 10 kHz.
  *
- * Each motion has an analytic answer or a conserved quantity. A row is a motion under a method: the error at
- * each rate, and the order, the slope of log error against log step between 60 Hz and 1 kHz: 1 halves the
- * error with the step, 0 gains nothing, below 0 a higher rate makes it worse; `-` where all is rounding.
+ * Each motion has an analytic solution or a conserved quantity. A row is a motion under a method:
+ * the error at each rate, and the order, the slope of log error against log step between 60 Hz and
+ * 1 kHz: 1 halves the error with the step, 0 gains nothing, below 0 a higher rate makes it worse;
+ * `-` if all errors are rounding.
  *
- *   bench_motion [WORD]…      rows whose motion or method has one of the words; default: all
- */
+ *   bench_motion [WORD]…      rows whose motion or method has one of the words; default: all */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,12 +14,12 @@
 #include "tests/lib/stage_scenes.h"
 
 static const double RATES[] = { 30, 60, 120, 240, 480, 1000, 3000, 10000 };
-enum { RATE_LOW = 1, RATE_HIGH = 5 }; /* between which the order is told */
+enum { RATE_LOW = 1, RATE_HIGH = 5 }; /* the order is that between these rates */
 #define ROUNDING 1e-9
 
 #define GRAVITY 9.81
 
-/* Where a motion takes place: at the origin or far from it. */
+/* The place of a motion: the origin, or far from it. */
 struct ground {
 	const char *method;
 	double rate;
@@ -50,7 +50,7 @@ static uint32_t add_box(struct stage *stage, const struct ground *ground, vec3 h
 
 /* ---- free motion ------------------------------------------------------------------------------- */
 
-/* `place`: of the place, else of the speed. */
+/* `place`: the error of the place, else of the speed. */
 static double fall(const struct ground *ground, double place)
 {
 	struct stage stage;
@@ -78,7 +78,7 @@ static double drag(const struct ground *ground, double rate)
 	return error;
 }
 
-/* The box of 0.2 × 0.4 × 0.8 m turns about none of its axes. */
+/* A box of 0.2 × 0.4 × 0.8 m that rotates about none of its axes. */
 static void add_spinner(struct stage *stage, const struct ground *ground, double speed)
 {
 	vec3 along = vec3_normalize(vec3_make(1, 2, 3));
@@ -87,7 +87,7 @@ static void add_spinner(struct stage *stage, const struct ground *ground, double
 		(struct stage_body){ .spin = vec3_scale(along, speed) });
 }
 
-/* A negative speed: for a minute. */
+/* A negative speed: run for a minute. */
 static double spin_seconds(double speed)
 {
 	return speed < 0 ? 60 : 10;
@@ -115,8 +115,9 @@ static double spin_momentum(const struct ground *ground, double speed)
 	return error;
 }
 
-/* A top without weight, a × 2a × a with two equal moments I and one J along y: its axis goes round L at
- * |L| / I, and the body turns about its axis at (1 − J/I) ω_y meanwhile (Euler). Error: radians. */
+/* A top without weight, a × 2a × a with two equal moments I and one J along y: its axis precesses
+ * about L at |L| / I, while the body rotates about its axis at (1 − J/I) ω_y (Euler). Error:
+ * radians. */
 static double top(const struct ground *ground, double speed)
 {
 	struct stage stage;
@@ -138,8 +139,8 @@ static double top(const struct ground *ground, double speed)
 
 /* ---- contact ----------------------------------------------------------------------------------- */
 
-/* A rod flies past another's middle and hits it with an edge, elastic and smooth. (At 30 Hz and
- * 20 m/s it flies through.) */
+/* A rod flies past another's middle and hits it with an edge, elastic and frictionless. (At 30 Hz
+ * and 20 m/s it passes through.) */
 static double impact(const struct ground *ground, double speed)
 {
 	struct stage stage;
@@ -158,7 +159,7 @@ static double impact(const struct ground *ground, double speed)
 	return error;
 }
 
-/* A ball that rolls on level ground goes on: the part of its speed that is gone after 10 s. */
+/* A ball rolls on level ground; the fraction of its speed lost after 10 s. */
 static double rolling(const struct ground *ground, double speed)
 {
 	struct stage stage;
@@ -176,7 +177,7 @@ static double rolling(const struct ground *ground, double speed)
 	return error;
 }
 
-/* m that a flat box set down on a slope moves down it in `seconds`: the ground is level, gravity is not. */
+/* m that a flat box moves down a slope in `seconds`; the ground is level and gravity is tilted. */
 static double creep(const struct ground *ground, double degrees, double seconds)
 {
 	struct stage stage;
@@ -216,12 +217,12 @@ static double creeping(const struct ground *ground, double below)
 	return fabs(creep(ground, degrees, 4) - creep(ground, degrees, 2)) / 2;
 }
 
-/* ---- all of them ------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------------- */
 
 static const struct {
 	const char *name, *unit;
 	double (*error)(const struct ground *ground, double of);
-	double of; /* what the motion is asked with */
+	double of; /* the argument of the motion */
 	bool contact;
 	double far; /* m from the origin, in x */
 } MOTIONS[] = {

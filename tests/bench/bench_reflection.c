@@ -1,5 +1,5 @@
-/* bench_reflection: generalized reflections of about a thousand contacts, as islands of at most 50 and as
- * one island: racks of touching balls with velocities by chance. */
+/* bench_reflection: generalized reflections of about a thousand contacts, as islands of at most 50
+ * and as one island: racks of touching balls with random velocities. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +23,9 @@ static double now(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* A rack of `rows` rows of touching balls, each with a velocity by chance: half of all contacts approach
- * at once, each coupled to others. `closing`: all move to the middle and every contact approaches, a
- * third more contacts than degrees of freedom. */
+/* A rack of `rows` rows of touching balls, each with a random velocity: half of all contacts
+ * approach at once, each coupled to others. `closing`: all balls move to the middle and every
+ * contact approaches, a third more contacts than degrees of freedom. */
 static void add_rack(uint32_t rows, bool closing, struct rng *rng)
 {
 	uint32_t above = 0;

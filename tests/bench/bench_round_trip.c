@@ -1,10 +1,9 @@
-/* What a round trip costs: a 64-byte message to the loop and back (a bare echo), and the same
- * posted to a worker as a task of a world, answered there with a wakeup for the loop, as STEP(1) is.
- * The client is a thread of its own with a blocking socket. Median, 90th and 99th percentile in
- * microseconds, in turns in the same run, over a Unix socket and over TCP.
+/* Time of a round trip: a 64-byte message to LOOP and back (a bare echo), and the same posted to a
+ * worker as a task of a world, answered with a wakeup of LOOP, as STEP(1) is. The client is a
+ * separate thread with a blocking socket. Median, 90th and 99th percentile in microseconds, in
+ * turns in the same run, over a Unix socket and over TCP.
  *
- *	bench_round_trip [ROUNDS per row, default 5000]
- */
+ *	bench_round_trip [ROUNDS per row, default 5000] */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -61,7 +60,7 @@ static void reply(void *context)
 	bench->count = 0;
 	check(stream_write(bench->stream, &frame, 1) == STATUS_OK, "write");
 	frame_release(frame);
-	/* There was no room for more while this one was under way. */
+	/* The stream had no space while this message was in progress. */
 	stream_resume(bench->stream);
 }
 

@@ -52,7 +52,7 @@ static double seconds(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Returns whether what was promised holds. */
+/* Returns whether all guarantees hold. */
 static bool decompose(const struct mesh *mesh, enum decompose_mode mode)
 {
 	struct decompose_options options = decompose_options_default(mesh);
@@ -69,7 +69,7 @@ static bool decompose(const struct mesh *mesh, enum decompose_mode mode)
 	const struct decompose_report *r = &d->report;
 	double v = r->volume, cut_error = r->volume_cut_error / v;
 	printf("  %-6s %5u parts, %5u cuts, %3u halvings, %6u notches, %2u unresolved, %u approximated, "
-	       "%u thin; off by %.1e; hulls +%.2f %%; concave %.4f, stands off %.4f of %.4f m; %.2f s\n",
+	       "%u thin; off by %.1e; hulls +%.2f %%; concave %.4f, hull off by %.4f of %.4f m; %.2f s\n",
 	       mode == DECOMPOSE_APPROXIMATE_ONLY ? "boxes:" : "cut:", d->part_count, r->cuts,
 	       r->halvings, r->notches, r->unresolved, r->approximated, r->thin, cut_error,
 	       100 * (r->volume_hulls / v - 1), r->concavity, r->deviation, options.concavity,

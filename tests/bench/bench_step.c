@@ -1,20 +1,19 @@
-/* What a STEP(1) costs beside a bare echo: the time from a client's write to the whole answer in
- * its hands.
+/* Cost of a STEP(1) beside a bare echo: the time from a client's write to the end of its read of
+ * the whole answer.
  *
- * The echo is libuv and nothing else (uv_read_start, uv_write), in a process of its own, with
- * messages of the same sizes in both directions; the STEP goes to a cairnd of this build and comes
- * back as STEPPED. Both in turns in the same run, over a Unix socket and over TCP, client and
- * servers on the same machine. The loop thread makes the STEP of so small a world itself
- * (tick/pool.h); what it would cost to hand it to the world's worker and back shows the second
- * row, two hand-overs with uv_async and nothing else. What a tick costs in itself shows the last:
- * a tenth of STEP(11) less STEP(1). STEP(1) is to cost no more than 1.5 echoes and one tick.
+ * The echo is libuv only (uv_read_start, uv_write), in its own process, with messages of the same
+ * sizes in both directions; the STEP goes to a cairnd of this build, which answers STEPPED. Both in
+ * turns in the same run, over a Unix socket and over TCP, client and servers on the same machine.
+ * LOOP itself makes the STEP of so small a world (tick/pool.h). The second row shows the cost of
+ * passing it to the world's worker and back: two hand-overs with uv_async only. The last row is the
+ * cost of a tick: a tenth of STEP(11) less STEP(1). The target for STEP(1) is at most 1.5 echoes
+ * and one tick.
  *
- * A round trip between two processors costs ten times that on one, and where the system puts whom is
- * luck, so both are measured: client and servers (cairnd's loop thread) on the same processor, and on
+ * A round trip between two processors costs ten times that on one, and the placement by the system
+ * is random, so both are measured: client and servers (cairnd's LOOP) on the same processor, and on
  * two.
  *
- *	bench_step CAIRND [ROUNDS a row, default 5000]
- */
+ *	bench_step CAIRND [ROUNDS a row, default 5000] */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -38,7 +37,7 @@ enum { TURNS = 20, ROUNDS_MAX = 1000000, FRAME_MAX = 4096 };
 enum row { BARE, RELAYED, STEP, STEP_HASH, STEP_MORE, ROWS };
 enum { MORE = 11 };
 
-/* table: what each row is. */
+/* table: names of the rows. */
 static const char *const NAMES[ROWS] = { "bare echo", "echo over a thread", "STEP(1)",
 					 "STEP(1), state hash", "STEP(11)" };
 
@@ -74,7 +73,7 @@ static void echo_answer(uv_async_t *async)
 {
 	UNUSED(async);
 	uv_buf_t buffer = uv_buf_init(echo.out, (unsigned)echo.answer);
-	/* As quick servers do: at once, and only what does not fit waits. */
+	/* As fast servers do: writes at once, and queues only what does not fit. */
 	if (uv_try_write(echo.peer, &buffer, 1) != (int)echo.answer)
 		_exit(3);
 }
@@ -135,7 +134,7 @@ static void *echo_other(void *context)
 	return NULL;
 }
 
-/* Runs for ever in a process of its own; `ready` gets the port. */
+/* Runs for ever in its own process; writes the port to `ready`. */
 static void echo_main(const char *path, int ready)
 {
 	static uv_pipe_t pipe;
@@ -207,7 +206,7 @@ static int dial(const struct server *server, bool tcp)
 	return fd;
 }
 
-/* A free TCP port: bound, looked at and let go. */
+/* A free TCP port: bound, read and closed. */
 static uint16_t free_port(void)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET };
@@ -270,7 +269,7 @@ static void ask(int fd, const struct message *message, enum message_type wanted)
 	uint8_t frame[FRAME_MAX];
 	send_message(fd, message);
 	take_frame(fd, frame);
-	check(frame[6] == wanted, "another answer");
+	check(frame[6] == wanted, "an unexpected answer");
 }
 
 static int open_session(const struct server *server, bool tcp, bool create)
@@ -330,7 +329,7 @@ static size_t pack_step(uint64_t request, uint64_t n, uint8_t want, uint8_t fram
 	return bytes;
 }
 
-/* One read a message, as the echo's client: STEPPED comes in one piece. */
+/* One read a message, as in the client of the echo: STEPPED arrives in one piece. */
 static size_t step_round(int fd, const uint8_t *ask_frame, size_t ask_bytes)
 {
 	uint8_t frame[FRAME_MAX];
@@ -368,7 +367,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* `thread`: 0 for this one, or a process for its first. */
+/* `thread`: 0 for this thread, or a process for its first thread. */
 static void place(pid_t thread, int processor)
 {
 	cpu_set_t set;
@@ -422,8 +421,8 @@ static void measure(const struct server servers[ROWS], bool tcp, int processor, 
 		close(probe.fd[row]);
 }
 
-/* Bytes of a STEP and of its answer in the middle of a run: numbers of three bytes. */
-static void look_at_sizes(const struct server *server, size_t sizes[2])
+/* Bytes of a STEP and of its answer in the middle of a run, when numbers have three bytes. */
+static void measure_sizes(const struct server *server, size_t sizes[2])
 {
 	uint8_t frame[FRAME_MAX];
 	int fd = open_session(server, false, true);
@@ -444,7 +443,7 @@ int main(int argc, char **argv)
 	struct server servers[ROWS];
 	size_t sizes[2];
 	servers[STEP] = start_cairnd(argv[1], folder);
-	look_at_sizes(&servers[STEP], sizes);
+	measure_sizes(&servers[STEP], sizes);
 	servers[BARE] = start_echo(folder, false, sizes[0], sizes[1]);
 	servers[RELAYED] = start_echo(folder, true, sizes[0], sizes[1]);
 	printf("%zu bytes there, %zu back\n", sizes[0], sizes[1]);

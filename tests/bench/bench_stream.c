@@ -1,12 +1,11 @@
-/* bench_stream: what watching 901 cubes costs, in bytes and in time, by profile.
+/* bench_stream: cost of watching 901 cubes, in bytes and in time, by profile.
  *
  *	bench_stream figures [TICKS]		a table: bytes of a changed body, kbit/s, ns to encode
- *	bench_stream soak [TICKS] [SEED]	clients that come, go and stall; every mirror is compared
+ *	bench_stream soak [TICKS] [SEED]	clients that join, leave and stall; every mirror is compared
  *
- * The trace is 901 cubes at play (tests/lib/cubes.h) after two seconds of settling. Bytes are those of
- * whole frames as they are sent, with their headers, ids, masks and hashes. A body counts as changed in a
- * frame when it has a row in it.
- */
+ * The trace is 901 moving cubes (tests/lib/cubes.h) after two seconds of settling. Bytes are those
+ * of whole frames as they are sent, with their headers, ids, masks and hashes. A body counts as
+ * changed in a frame if it has a row in it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +45,8 @@ static void finish(void)
 
 /* ---- time -------------------------------------------------------------------------------------- */
 
-/* The work of one group, alone: collect and refine, pack; and beside it the quantising of changed rows.
- * Of each frame the fastest of REPEATS: what others do to the machine is not ours. */
+/* The work of one group: collect and refine, pack; and separately the quantising of changed rows.
+ * Of each frame the fastest of REPEATS counts, to exclude other load of the machine. */
 struct times {
 	uint64_t collect, pack, quantise, rows, quantised_rows;
 };
@@ -156,8 +155,8 @@ static void figures(uint32_t ticks, wire_mask fields, bool timed)
 
 /* ---- contacts ---------------------------------------------------------------------------------- */
 
-/* The column alone, as a DELTA on the tick before: bytes of a point, with ids and masks, and what they are
- * over all points that the world has. */
+/* The contacts column alone, as a DELTA to the tick before: bytes of a point, with ids and masks,
+ * and their number over all points of the world. */
 static void contact_figures(uint32_t ticks)
 {
 	static uint8_t scratch[1 << 20];
@@ -241,7 +240,7 @@ static void soak(uint32_t ticks, uint64_t seed)
 		watchers_tick(&watchers, cubes_report(&cubes, false), cubes.bodies, cubes.count);
 	}
 	printf("%u ticks, seed %llu, 12 clients of whom 2 (view, sim) took every frame;\n"
-	       "every mirror compared was the world, bit for bit\n",
+	       "every compared mirror equalled the world, bit for bit\n",
 	       ticks, (unsigned long long)seed);
 	printf("%-6s %9s %9s %9s %9s %9s %6s %6s %9s %7s\n", "", "frames", "compared", "differ.",
 	       "absolute", "snapshots", "joins", "leaves", "skips", "gap max");

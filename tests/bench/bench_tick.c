@@ -1,11 +1,10 @@
 /* How well worlds keep their rate: tick intervals at 60, 120 and 240 Hz, idle and with a step of
- * half the period, through everything that stands between the clock and a world (timerfd, uv_poll,
- * pool, schedule). Printed per row: |interval − nominal| and lateness after the deadline, median
- * and 99th percentile, in microseconds; the long-run rate's error against the wall clock; ticks
+ * half the period, through all layers between the clock and a world (timerfd, uv_poll, pool,
+ * schedule). Each row prints |interval − nominal| and the lateness after the deadline, median and
+ * 99th percentile, in microseconds; the error of the long-run rate against the wall clock; ticks
  * late, dropped.
  *
- *	bench_tick [SECONDS per row, default 2] [FIFO priority, default 0]
- */
+ *	bench_tick [SECONDS per row, default 2] [FIFO priority, default 0] */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +21,12 @@ enum { SAMPLES_MAX = 1 << 16 };
 struct world {
 	struct runnable runnable;
 	struct schedule schedule;
-	uint64_t busy; /* ns burnt per step */
+	uint64_t busy; /* ns of busy waiting a step */
 	uint32_t count;
 	struct executor *executor;
 	uint64_t *starts;
 	uint64_t *lateness;
-	uint64_t *ticks; /* of the wall clock: taken and dropped */
+	uint64_t *ticks; /* of the wall clock: made and dropped */
 };
 
 static uint64_t now_ns(void)
@@ -79,8 +78,8 @@ static double quantile_us(uint64_t *values, uint32_t count, double share)
 	return (double)values[(uint32_t)(share * (count - 1))] / 1e3;
 }
 
-/* How far behind an ideal clock that started with the first tick these ticks began: the median of a
- * quarter, which a few late ones cannot move. */
+/* How far these ticks are behind an ideal clock that started with the first tick: the median of a
+ * quarter of them, on which a few late ticks have no effect. */
 static double behind_ns(const struct world *world, uint32_t rate, uint32_t first, uint32_t count)
 {
 	static double behind[SAMPLES_MAX];

@@ -1,9 +1,9 @@
-/* bench_velocity: steps of the exact velocity methods: walls of bricks in running bond, a heap that has
- * fallen, towers under heavy tops. Of each scene the first step, which has nothing to begin with, and
- * the median of the next ones; the worst residual; what was solved dense, sparse, or by a fallback.
+/* bench_velocity: steps of the exact velocity methods: walls of bricks in running bond, a fallen
+ * heap, towers with heavy tops. For each scene the first step, which has no warm start, and the
+ * median of the next ones; the worst residual; how many were solved dense, sparse, or by a
+ * fallback.
  *
- *   bench_velocity [walls | heap | towers]…      default: walls heap; towers are 10 000 steps each
- */
+ *   bench_velocity [walls | heap | towers]…      default: walls heap; towers are 10 000 steps each */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +105,7 @@ static void walls(void)
 
 /* ---- a heap ------------------------------------------------------------------------------------- */
 
-/* 500 boxes of different sizes and turns, fallen onto each other under soft-step. */
+/* 500 boxes of different sizes and orientations, fallen onto each other under soft-step. */
 static void add_heap(struct stage *stage)
 {
 	struct rng rng = rng_seeded(1);
