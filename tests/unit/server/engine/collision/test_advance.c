@@ -1,4 +1,5 @@
-/* Conservative advancement (app H-01, H-02): the spec's rod and balls; sampling as the oracle. */
+/* Conservative advancement (app H-01, H-02): the rod and the balls of the spec, with sampling as
+ * the oracle. */
 #include "server/engine/collision/advance.h"
 
 #include <math.h>
@@ -47,7 +48,7 @@ START_TEST(h02_the_rod_meets_the_wall_at_the_angle_of_the_spec)
 		ck_assert_double_lt(vec3_distance(result.normal, vec3_make(1, 0, 0)), 1e-6);
 	}
 	ck_assert_double_eq_tol(touch, 0.927295, 1e-6);
-	/* Too short a turn. */
+	/* A turn too small to reach the wall. */
 	turned.rotation = quat_from_axis_angle(vec3_make(0, 0, -1), 0.9);
 	turning = motion_of(still, turned);
 	struct advance_options options = { 1e-6, 100 };
@@ -57,7 +58,7 @@ START_TEST(h02_the_rod_meets_the_wall_at_the_angle_of_the_spec)
 }
 END_TEST
 
-START_TEST(h02_balls_head_on_take_one_step_and_parting_ones_none)
+START_TEST(h02_approaching_balls_take_one_step_and_separating_ones_none)
 {
 	struct shape *ball = make_sphere(1);
 	struct gjk_points room_a, room_b;
@@ -71,7 +72,7 @@ START_TEST(h02_balls_head_on_take_one_step_and_parting_ones_none)
 	ck_assert_int_eq(result.outcome, ADVANCE_HIT);
 	ck_assert_double_eq_tol(result.time, 0.4, 1e-10);
 	ck_assert_uint_eq(result.iterations, 2);
-	/* Parting, though nearer than the tolerance at the start. */
+	/* Separating, although nearer than the tolerance at the start. */
 	pose beside = { vec3_make(2 + 1e-10, 0, 0), quat_identity() };
 	pose away = { vec3_make(9, 0, 0), quat_identity() };
 	struct motion resting = motion_of(at, at), parting = motion_of(beside, away);
@@ -80,13 +81,13 @@ START_TEST(h02_balls_head_on_take_one_step_and_parting_ones_none)
 	advance_convex(&a, &b, &options, NULL, &result);
 	ck_assert_int_eq(result.outcome, ADVANCE_APART);
 	ck_assert_uint_eq(result.iterations, 1);
-	/* And coming nearer from there. */
+	/* From the same start, approaching. */
 	away.position.x = 1;
 	parting = motion_of(beside, away);
 	advance_convex(&a, &b, &options, NULL, &result);
 	ck_assert_int_eq(result.outcome, ADVANCE_HIT);
 	ck_assert(result.time == 0);
-	/* One in the other from the start. */
+	/* Overlapping at the start. */
 	b.motion = &resting;
 	advance_convex(&a, &b, &options, NULL, &result);
 	ck_assert_int_eq(result.outcome, ADVANCE_OVERLAP);
@@ -111,8 +112,8 @@ static struct shape *random_shape(uint32_t kind)
 	}
 }
 
-/* From the simplex of the answer: begun cold, gjk_distance takes some pieces less than 1e-6 apart for
- * touching (once in some 10^5 pairs). */
+/* GJK starts from the simplex of the result. From a cold start it takes some pieces less than 1e-6
+ * apart for touching (about one pair in 10^5). */
 static double gap_at(const struct advance_body *a, const struct advance_body *b, double t,
 		     const struct gjk_simplex *start)
 {
@@ -129,7 +130,7 @@ static pose random_pose(double size)
 	return pose_make(position, awkward_rotation(&rng));
 }
 
-START_TEST(h01_no_contact_is_passed_and_none_is_missed)
+START_TEST(h01_the_time_is_never_after_contact_and_no_contact_is_missed)
 {
 	static const double TOLERANCE = 1e-6;
 	uint32_t outcomes[4] = { 0 }, most = 0;
@@ -179,7 +180,7 @@ START_TEST(h01_no_contact_is_passed_and_none_is_missed)
 }
 END_TEST
 
-START_TEST(a_limit_is_told_and_the_pieces_are_apart_until_then)
+START_TEST(an_iteration_limit_is_reported_with_the_pieces_still_apart)
 {
 	struct shape *box = make_box(1, 0.1, 0.1);
 	struct gjk_points room_a, room_b;
@@ -233,9 +234,9 @@ static Suite *make(void)
 	TCase *tc = tcase_create("times");
 	tcase_add_checked_fixture(tc, set_up, NULL);
 	tcase_add_test(tc, h02_the_rod_meets_the_wall_at_the_angle_of_the_spec);
-	tcase_add_test(tc, h02_balls_head_on_take_one_step_and_parting_ones_none);
-	tcase_add_test(tc, h01_no_contact_is_passed_and_none_is_missed);
-	tcase_add_test(tc, a_limit_is_told_and_the_pieces_are_apart_until_then);
+	tcase_add_test(tc, h02_approaching_balls_take_one_step_and_separating_ones_none);
+	tcase_add_test(tc, h01_the_time_is_never_after_contact_and_no_contact_is_missed);
+	tcase_add_test(tc, an_iteration_limit_is_reported_with_the_pieces_still_apart);
 	tcase_add_test(tc, the_bits_are_the_same_everywhere);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -1,5 +1,5 @@
-/* Back-tracking by bisection (ch1-3 A-18): the spec's cube, turning bodies against fine sampling, and each
- * reason to stop. */
+/* Back-tracking by bisection (ch1-3 A-18): the cube of the spec, rotating bodies against fine
+ * sampling, and each stop condition. */
 #include "server/engine/collision/bisect.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ START_TEST(a18_a_cube_falls_onto_a_floor_at_three_quarters)
 	ck_assert_double_ge(out.time, 0.75 - 1e-6);
 	ck_assert_uint_eq(regions.region_count, 1);
 	ck_assert(vec3_distance(regions.regions[0].normal, vec3_make(0, 0, -1)) < 1e-6);
-	/* By depth: the way is 2 m a second of this motion. */
+	/* A stop by depth; the cube moves at 2 m/s. */
 	struct bisect_options shallow = { 1e-3, 0, 100 };
 	out = bisect(cube, falls, floor, stands, shallow);
 	ck_assert_int_eq(out.reason, BISECT_BY_DEPTH);
@@ -80,7 +80,7 @@ START_TEST(a18_a_cube_falls_onto_a_floor_at_three_quarters)
 	ck_assert_int_eq(out.reason, BISECT_BY_ITERATIONS);
 	ck_assert_double_le(out.time, 0.75);
 	ck_assert_double_ge(out.time_overlap, 0.75);
-	/* As fine as numbers are: it ends by itself. */
+	/* With no tolerance the bisection ends when no double lies between its bounds. */
 	struct bisect_options finest = { 0, 0, 1000 };
 	out = bisect(cube, falls, floor, stands, finest);
 	ck_assert_int_eq(out.reason, BISECT_BY_INTERVAL);
@@ -90,7 +90,7 @@ START_TEST(a18_a_cube_falls_onto_a_floor_at_three_quarters)
 }
 END_TEST
 
-START_TEST(a18_an_overlap_at_the_start_and_none_at_the_end_are_told)
+START_TEST(a18_an_overlap_at_the_start_and_a_clear_end_are_reported)
 {
 	struct shape *cube = box(vec3_all(0.5)), *floor = box(vec3_make(5, 5, 1));
 	struct motion stands = moving(vec3_make(0, 0, -1), vec3_make(0, 0, -1));
@@ -100,7 +100,7 @@ START_TEST(a18_an_overlap_at_the_start_and_none_at_the_end_are_told)
 	ck_assert_int_eq(out.outcome, BISECT_OVERLAP);
 	ck_assert(out.time == 0);
 	ck_assert_double_eq_tol(regions.regions[0].depth, 0.25, 1e-12);
-	/* Through and out again: not its business. */
+	/* A body that passes through and is clear at the end is not searched for. */
 	out = bisect(cube, moving(vec3_make(0, 0, 3), vec3_make(0, 0, -7)), floor, stands, fine);
 	ck_assert_int_eq(out.outcome, BISECT_CLEAR);
 	ck_assert(out.time == 1);
@@ -112,7 +112,7 @@ END_TEST
 
 START_TEST(a18_a_turning_rod_meets_the_wall_at_the_angle_of_the_spec)
 {
-	/* Half length 1, pivot 0.8 from the wall, thin. */
+	/* A thin rod of half length 1, its pivot 0.8 from the wall. */
 	struct shape *rod = box(vec3_make(1e-3, 1, 1e-3)), *wall = box(vec3_make(1, 3, 3));
 	quat turned = quat_from_axis_angle(vec3_make(0, 0, -1), 1.2);
 	struct motion turns = motion_of(pose_identity(), pose_make(vec3_zero(), turned));
@@ -150,7 +150,7 @@ START_TEST(a18_two_feet_give_two_collisions)
 }
 END_TEST
 
-START_TEST(a18_clear_at_the_time_and_overlapping_at_the_end_of_the_bracket)
+START_TEST(a18_the_bracket_starts_clear_and_ends_overlapping)
 {
 	uint32_t hits = 0;
 	for (uint32_t round = 0; round < 60; round++) {
@@ -201,10 +201,10 @@ static Suite *make(void)
 	TCase *tc = tcase_create("times");
 	tcase_add_checked_fixture(tc, set_up, tear_down);
 	tcase_add_test(tc, a18_a_cube_falls_onto_a_floor_at_three_quarters);
-	tcase_add_test(tc, a18_an_overlap_at_the_start_and_none_at_the_end_are_told);
+	tcase_add_test(tc, a18_an_overlap_at_the_start_and_a_clear_end_are_reported);
 	tcase_add_test(tc, a18_a_turning_rod_meets_the_wall_at_the_angle_of_the_spec);
 	tcase_add_test(tc, a18_two_feet_give_two_collisions);
-	tcase_add_test(tc, a18_clear_at_the_time_and_overlapping_at_the_end_of_the_bracket);
+	tcase_add_test(tc, a18_the_bracket_starts_clear_and_ends_overlapping);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

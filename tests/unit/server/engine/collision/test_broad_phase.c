@@ -1,5 +1,6 @@
-/* Every kind of broad phase against all pairs: complete, sorted, once each, whatever the history; and
- * the sizes of grids (ch1-3 G-09…G-13). Each test runs once a kind (_i). */
+/* Every kind of broad phase against brute force over all pairs: complete, sorted, no duplicates,
+ * after any history; and the sizes of grids (ch1-3 G-09…G-13). Each test runs once per kind
+ * (_i). */
 #include "server/engine/collision/broad_phase.h"
 
 #include "server/base/array.h"
@@ -16,7 +17,7 @@ struct model {
 	bool used, still, moved;
 };
 
-/* What stands in the world. */
+/* The boxes of the proxies. */
 enum mix { MIX_USUAL, MIX_SIZES, MIX_ONE_CELL, MIX_FAR, MIX_PLANES, MIX_TOUCHING, MIXES };
 
 struct world {
@@ -54,7 +55,7 @@ static struct aabb random_box(struct rng *rng)
 	return aabb_of_centre(centre, vec3_all(rng_range(rng, 0.1, 1) * big));
 }
 
-/* Half sizes of six orders of magnitude, in a world that is larger than most. */
+/* Half extents over six orders of magnitude, in a world larger than most of them. */
 static struct aabb box_of_sizes(struct rng *rng)
 {
 	double half = 1e-4;
@@ -64,7 +65,7 @@ static struct aabb box_of_sizes(struct rng *rng)
 	return aabb_of_centre(random_point(rng, 30), vec3_scale(flat, half));
 }
 
-/* Boxes without end on all sides but one, or on all. */
+/* Boxes unbounded on all sides but one, or on all sides. */
 static struct aabb plane_box(struct rng *rng)
 {
 	struct aabb box = aabb_of_centre(vec3_zero(), vec3_all(AABB_EVERYWHERE));
@@ -90,7 +91,8 @@ static struct aabb box_for(struct world *world)
 	case MIX_PLANES:
 		return rng_below(rng, 20) == 0 ? plane_box(rng) : box;
 	case MIX_TOUCHING: {
-		/* On whole numbers: faces, edges and corners that just touch, and boxes without size. */
+		/* On integer coordinates: faces, edges and corners that just touch, and boxes of
+		 * zero extent. */
 		vec3 at = vec3_make(rng_below(rng, 5), rng_below(rng, 5), rng_below(rng, 5));
 		return aabb_make(at, vec3_add(at, vec3_make(rng_below(rng, 3), rng_below(rng, 3),
 							    rng_below(rng, 2))));
@@ -100,7 +102,7 @@ static struct aabb box_for(struct world *world)
 	}
 }
 
-/* Other cells find the same pairs, whenever they are set. */
+/* Cell sizes may change at any time without changing the pairs. */
 static void change_cells(struct world *world)
 {
 	struct broad_cells cells = { rng_range(&world->rng, 1, 16),
@@ -129,7 +131,7 @@ static void world_change(struct world *world)
 	ck_assert(broad_phase_has(world->broad_phase, slot) == model->used);
 }
 
-/* Leaves out a fifth of the pairs. */
+/* Rejects a fifth of the pairs. */
 static bool some_filter(uint32_t a, uint32_t b, const void *context)
 {
 	(void)context;
@@ -159,7 +161,7 @@ static void check_pairs(const struct world *world, proxy_filter *filter)
 	ck_assert_uint_eq(at, world->pairs.count);
 }
 
-/* Runs the pieces backwards and in small bits, as unlike the serial run as can be. */
+/* Runs the chunks backwards and in small pieces, as unlike the serial run as possible. */
 static void run_backwards(const struct parallel *self, uint32_t count, uint32_t grain,
 			  parallel_piece *piece, void *context)
 {
@@ -173,8 +175,8 @@ static void run_backwards(const struct parallel *self, uint32_t count, uint32_t 
 }
 static const struct parallel backwards = { run_backwards, 3, NULL };
 
-/* _i counts kinds within mixes. */
-START_TEST(pairs_are_all_pairs_with_a_moved_one_sorted_and_once)
+/* _i counts the kinds within each mix. */
+START_TEST(every_pair_with_a_moved_proxy_is_found_once_and_sorted)
 {
 	struct world world;
 	world_init(&world, _i % BROAD_PHASE_KINDS, 1 + (uint64_t)_i);
@@ -189,7 +191,7 @@ START_TEST(pairs_are_all_pairs_with_a_moved_one_sorted_and_once)
 				 STATUS_OK);
 		check_pairs(&world, filter);
 		if (round % 4 == 3)
-			continue; /* Not settled: the same pairs, and more, come again. */
+			continue; /* not settled: these pairs come again */
 		broad_phase_settle(world.broad_phase);
 		for (uint32_t i = 0; i < SLOTS; i++)
 			world.models[i].moved = false;
@@ -198,7 +200,7 @@ START_TEST(pairs_are_all_pairs_with_a_moved_one_sorted_and_once)
 }
 END_TEST
 
-START_TEST(the_order_of_insertion_cannot_be_seen)
+START_TEST(the_order_of_insertion_does_not_change_the_pairs)
 {
 	struct world one, other;
 	world_init(&one, _i, 2);
@@ -224,7 +226,7 @@ START_TEST(the_order_of_insertion_cannot_be_seen)
 }
 END_TEST
 
-START_TEST(an_overlap_bomb_loses_no_pair)
+START_TEST(many_coincident_boxes_lose_no_pair)
 {
 	struct world world;
 	world_init(&world, _i, 3);
@@ -246,7 +248,7 @@ START_TEST(an_overlap_bomb_loses_no_pair)
 }
 END_TEST
 
-START_TEST(too_many_pairs_are_refused_and_nothing_is_forgotten)
+START_TEST(too_many_pairs_are_refused_and_found_by_the_next_call)
 {
 	struct world world;
 	world_init(&world, _i, 4);
@@ -308,8 +310,8 @@ static double visit_ray_seen(uint32_t slot, double fraction_max, void *context)
 	return fraction_max;
 }
 
-/* Before pairs were ever asked for, and after. */
-START_TEST(queries_see_still_and_moving_proxies)
+/* Queries before the first call for pairs, and after later ones. */
+START_TEST(queries_find_static_and_moving_proxies)
 {
 	struct world world;
 	world_init(&world, _i % BROAD_PHASE_KINDS, 60 + (uint64_t)_i);
@@ -327,7 +329,7 @@ START_TEST(queries_see_still_and_moving_proxies)
 		}
 		struct aabb box = box_for(&world);
 		vec3 from = aabb_centre(box_for(&world)), to = aabb_centre(box);
-		if (k % 3 == 0) /* Along an axis. */
+		if (k % 3 == 0) /* along an axis */
 			to = vec3_make(to.x, from.y, from.z);
 		vec3 along = vec3_sub(to, from);
 		broad_phase_query(world.broad_phase, &box, visit_seen, &boxes);
@@ -337,7 +339,7 @@ START_TEST(queries_see_still_and_moving_proxies)
 			double enter, leave;
 			ck_assert_uint_eq(boxes.count[i],
 					  model->used && aabb_overlaps(model->box, box));
-			/* Rays may take boxes for met that they miss by rounding. */
+			/* A ray may visit boxes that it misses by rounding. */
 			double room = 1e-9 * vec3_max_component(vec3_abs(from)) + 1e-12;
 			bool hit = model->used &&
 				   aabb_clip_line(model->box, from, along, 1, &enter, &leave);
@@ -398,13 +400,13 @@ START_TEST(a_ray_that_shortens_finds_the_nearest)
 }
 END_TEST
 
-START_TEST(resets_and_growth_forget_and_keep_what_they_should)
+START_TEST(a_reset_removes_all_proxies_and_growth_none)
 {
 	struct world world;
 	world_init(&world, _i, 8);
 	for (int k = 0; k < 400; k++)
 		world_change(&world);
-	/* More room moves nothing. */
+	/* A larger capacity does not move a proxy. */
 	ck_assert_int_eq(broad_phase_reserve(world.broad_phase, 5 * SLOTS), STATUS_OK);
 	ck_assert_int_eq(broad_phase_pairs(world.broad_phase, &parallel_serial, NULL, NULL,
 					   UINT32_MAX, &world.pairs),
@@ -425,7 +427,7 @@ END_TEST
 
 /* ---- grids ------------------------------------------------------------------------------------ */
 
-START_TEST(g09_cells_are_sized_by_the_mean_diameter_and_g10_moves_within_them_are_free)
+START_TEST(g09_cell_size_follows_the_mean_diameter_and_g10_moves_within_a_cell_cost_nothing)
 {
 	struct grid_levels levels = grid_levels_uniform(1, 2);
 	ck_assert(levels.first == 2);
@@ -463,7 +465,7 @@ START_TEST(g11_levels_are_those_of_the_example)
 	ck_assert_uint_eq(grid_level_of(&levels, 4), 1);
 	ck_assert_uint_eq(grid_level_of(&levels, 9.7), 2);
 	ck_assert_uint_eq(grid_level_of(&levels, 16), 2);
-	/* Outside: the first and the last. */
+	/* Out of range: the first and the last level. */
 	ck_assert_uint_eq(grid_level_of(&levels, 0.1), 0);
 	ck_assert_uint_eq(grid_level_of(&levels, 1e9), 2);
 	levels = grid_levels_between(5, 5, GRID_LEVELS_MAX);
@@ -473,11 +475,11 @@ START_TEST(g11_levels_are_those_of_the_example)
 }
 END_TEST
 
-START_TEST(g13_only_bodies_whose_ways_overlap_are_a_pair)
+START_TEST(g13_only_bodies_whose_swept_boxes_overlap_are_a_pair)
 {
 	struct world world;
 	world_init(&world, BROAD_PHASE_SWEEP, 10);
-	/* Boxes around whole motions: the second and third cross each other's way. */
+	/* Boxes around whole motions: the second and third paths cross. */
 	struct aabb ways[3] = { { { 0, 0, 0 }, { 1, 10, 1 } },
 				{ { 2, 0, 0 }, { 12, 1, 1 } },
 				{ { 8, -5, 0 }, { 9, 5, 1 } } };
@@ -505,18 +507,20 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/collision/broad_phase");
 	TCase *tcase = tcase_create("broad_phase");
 	int kinds = BROAD_PHASE_KINDS, mixed = BROAD_PHASE_KINDS * MIXES;
-	tcase_add_loop_test(tcase, pairs_are_all_pairs_with_a_moved_one_sorted_and_once, 0, mixed);
-	tcase_add_loop_test(tcase, the_order_of_insertion_cannot_be_seen, 0, kinds);
-	tcase_add_loop_test(tcase, an_overlap_bomb_loses_no_pair, 0, kinds);
-	tcase_add_loop_test(tcase, too_many_pairs_are_refused_and_nothing_is_forgotten, 0, kinds);
+	tcase_add_loop_test(tcase, every_pair_with_a_moved_proxy_is_found_once_and_sorted, 0,
+			    mixed);
+	tcase_add_loop_test(tcase, the_order_of_insertion_does_not_change_the_pairs, 0, kinds);
+	tcase_add_loop_test(tcase, many_coincident_boxes_lose_no_pair, 0, kinds);
+	tcase_add_loop_test(tcase, too_many_pairs_are_refused_and_found_by_the_next_call, 0, kinds);
 	tcase_add_loop_test(tcase, a_steady_state_does_not_touch_the_heap, 0, kinds);
-	tcase_add_loop_test(tcase, queries_see_still_and_moving_proxies, 0, mixed);
+	tcase_add_loop_test(tcase, queries_find_static_and_moving_proxies, 0, mixed);
 	tcase_add_loop_test(tcase, a_ray_that_shortens_finds_the_nearest, 0, kinds);
-	tcase_add_loop_test(tcase, resets_and_growth_forget_and_keep_what_they_should, 0, kinds);
-	tcase_add_test(tcase,
-		       g09_cells_are_sized_by_the_mean_diameter_and_g10_moves_within_them_are_free);
+	tcase_add_loop_test(tcase, a_reset_removes_all_proxies_and_growth_none, 0, kinds);
+	tcase_add_test(
+		tcase,
+		g09_cell_size_follows_the_mean_diameter_and_g10_moves_within_a_cell_cost_nothing);
 	tcase_add_test(tcase, g11_levels_are_those_of_the_example);
-	tcase_add_test(tcase, g13_only_bodies_whose_ways_overlap_are_a_pair);
+	tcase_add_test(tcase, g13_only_bodies_whose_swept_boxes_overlap_are_a_pair);
 	tcase_add_test(tcase, kinds_have_names);
 	suite_add_tcase(suite, tcase);
 	return suite;

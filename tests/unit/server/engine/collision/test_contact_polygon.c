@@ -1,4 +1,5 @@
-/* All of where two pieces touch: known areas, what the four points stand for, whose the normal is. */
+/* The polygon in which two pieces touch: known areas, agreement with the manifold's four points,
+ * and the piece that gives the normal. */
 #include "server/engine/collision/contact_polygon.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ static void find(const struct shape *a, const struct shape *b, const pose *at,
 	contact_polygon(piece_a, piece_b, at, MARGIN, found, out);
 }
 
-/* About y, from −height to height. */
+/* A prism around the y axis, from −height to height. */
 static struct shape *prism(double radius, double height)
 {
 	vec3 points[2 * CORNERS];
@@ -40,7 +41,7 @@ static struct shape *prism(double radius, double height)
 	return make_hull(points, 2 * CORNERS);
 }
 
-/* Of the points' convex hull seen along y: they are on its border. */
+/* The area of the points' convex hull seen along y; all points lie on its border. */
 static double area(const struct contact_polygon *polygon)
 {
 	uint32_t order[CLIP_CORNERS_MAX];
@@ -69,7 +70,7 @@ static double area(const struct contact_polygon *polygon)
 }
 
 /* Two regular polygons of 12 sides, one turned by half a side's angle, share one of 24 sides. */
-START_TEST(a_face_on_a_face_has_the_area_that_both_cover)
+START_TEST(the_polygon_of_two_faces_has_the_area_of_their_intersection)
 {
 	struct shape *prisms[2] = { prism(1, 0.5), prism(1, 0.25) };
 	struct manifold found;
@@ -84,7 +85,8 @@ START_TEST(a_face_on_a_face_has_the_area_that_both_cover)
 		ck_assert_uint_eq(polygon.count, turned ? 2 * CORNERS : CORNERS);
 		ck_assert(polygon.normal_of == CONTACT_NORMAL_OF_A ||
 			  polygon.normal_of == CONTACT_NORMAL_OF_B);
-		/* The reference is wider by a part of the slop, so that corners stay corners. */
+		/* The reference polygon is wider by a fraction of the slop, so that corners are not
+		 * cut. */
 		double whole = CORNERS * sin(M_PI / CORNERS) * inner;
 		ck_assert_double_eq_tol(area(&polygon), turned ? wanted : whole,
 					turned ? 5e-3 : 1e-9);
@@ -111,8 +113,9 @@ static enum contact_normal exchanged(enum contact_normal of)
 					   : of;
 }
 
-/* Random poses near to touching: what the manifold has is in the polygon, and (b, a) has the same. */
-START_TEST(a_polygon_holds_the_manifold_from_both_sides)
+/* Random poses near contact: the polygon contains the points of the manifold, and (b, a) gives the
+ * same. */
+START_TEST(a_polygon_contains_the_manifold_in_both_orders)
 {
 	vec3 corners[20];
 	for (int k = 0; k < 20; k++)
@@ -139,7 +142,7 @@ START_TEST(a_polygon_holds_the_manifold_from_both_sides)
 			ck_assert_double_lt(nearest(&polygon, found.points[k].point), 1e-2);
 		vec3 turned = quat_rotate(at.rotation, other.normal);
 		if (vec3_distance(turned, vec3_negate(polygon.normal)) > 1e-6)
-			continue; /* two axes as good as each other up to the slop */
+			continue; /* two axes that differ by less than the slop */
 		ck_assert_int_eq(exchanged(other.normal_of), polygon.normal_of);
 		for (uint32_t k = 0; k < other.count; k++)
 			ck_assert_double_lt(
@@ -167,7 +170,7 @@ START_TEST(a_polygon_holds_the_manifold_from_both_sides)
 }
 END_TEST
 
-START_TEST(a_plane_meets_every_vertex_within_the_margin_and_a_triangle_has_two_sides)
+START_TEST(a_plane_touches_every_vertex_within_the_margin_and_a_triangle_is_two_sided)
 {
 	static const vec3 corners[3] = { { -3, 0, -3 }, { 0, 0, 4 }, { 3, 0, -3 } };
 	static const uint32_t triangle[1][3] = { { 0, 1, 2 } };
@@ -195,10 +198,10 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/collision/contact_polygon");
 	TCase *polygons = tcase_create("polygons");
 	tcase_add_checked_fixture(polygons, set_up, NULL);
-	tcase_add_test(polygons, a_face_on_a_face_has_the_area_that_both_cover);
-	tcase_add_test(polygons, a_polygon_holds_the_manifold_from_both_sides);
+	tcase_add_test(polygons, the_polygon_of_two_faces_has_the_area_of_their_intersection);
+	tcase_add_test(polygons, a_polygon_contains_the_manifold_in_both_orders);
 	tcase_add_test(polygons,
-		       a_plane_meets_every_vertex_within_the_margin_and_a_triangle_has_two_sides);
+		       a_plane_touches_every_vertex_within_the_margin_and_a_triangle_is_two_sided);
 	suite_add_tcase(suite, polygons);
 	return suite;
 }

@@ -1,5 +1,5 @@
-/* Continuous tests (ch1-3 G-30…G-34): the spec's numbers; never later than what sampling finds, never
- * earlier than what a bound on the speed allows. */
+/* Continuous tests (ch1-3 G-30…G-34): the values of the spec; a hit is never later than sampling
+ * finds it and never earlier than a bound on the speed allows. */
 #include "server/engine/collision/continuous_box.h"
 #include "server/engine/collision/continuous_sphere.h"
 #include "server/engine/collision/continuous_triangle.h"
@@ -37,13 +37,14 @@ START_TEST(g30_a_vertex_falls_through_a_face_at_half_time)
 	struct continuous_hit hit;
 	ck_assert(continuous_vertex_face(vertex, face, &hit));
 	ck_assert(hit.time == 0.5 && vec3_equal(hit.point, vec3_make(.25, .25, 0)));
-	/* The face is a, hit from above: n points from b to a, against a's motion relative to b. */
+	/* The face is a, hit from above: n points from b to a, against the motion of a relative to
+	 * b. */
 	ck_assert(vec3_equal(hit.normal, vec3_make(0, 0, -1)));
 	double f[4];
 	continuous_cubic((way){ { .25, .25, 1 }, { .25, .25, -1 } }, still(1, 0, 0),
 			 still(-1, 1, 0), f);
 	ck_assert(f[3] == 0 && f[2] == 0 && f[1] == -2 && f[0] == 1);
-	/* Beside it, and too short. */
+	/* One vertex passes beside the face, one stops before it. */
 	ck_assert(!continuous_vertex_face((way){ { 1, 1, 1 }, { 1, 1, -1 } }, face, &hit));
 	ck_assert(!continuous_vertex_face((way){ { .25, .25, 1 }, { .25, .25, .1 } }, face, &hit));
 }
@@ -69,7 +70,7 @@ START_TEST(g31_a_vertex_meets_an_edge_in_the_plane_of_both)
 	/* The normal of the hypotenuse in the plane. */
 	ck_assert_double_lt(
 		vec3_distance(hit.normal, vec3_make(-scalar_sqrt(.5), -scalar_sqrt(.5), 0)), 1e-9);
-	/* The same, turned and carried by a moving plane. */
+	/* The same, rotated and carried by a moving plane. */
 	for (uint32_t run = 0; run < 1000; run++) {
 		pose p = pose_make(random_vector(&rng, 5), random_rotation(&rng));
 		vec3 drift = random_vector(&rng, 5);
@@ -88,12 +89,12 @@ START_TEST(g32_a_vertex_meets_the_end_of_an_edge_on_its_line)
 {
 	way edge[2] = { still(0, 0, 0), still(1, 0, 0) };
 	struct continuous_hit hit;
-	/* The vertex as the end of an edge along the same line. */
+	/* The vertex hits the end of an edge on the same line. */
 	way other[2] = { { { 3, 0, 0 }, { 0, 0, 0 } }, { { 5, 0, 0 }, { 2, 0, 0 } } };
 	ck_assert(continuous_edge_edge(edge, other, &hit));
 	ck_assert_double_eq_tol(hit.time, 2.0 / 3, 1e-15);
 	ck_assert(vec3_equal(hit.normal, vec3_make(-1, 0, 0)));
-	/* No relative motion: nothing. */
+	/* Without relative motion there is no hit. */
 	for (uint32_t i = 0; i < 2; i++)
 		other[i].to = other[i].from;
 	ck_assert(!continuous_edge_edge(edge, other, &hit));
@@ -112,8 +113,8 @@ static void pose_at(const way p[3], double s, vec3 out[3])
 		out[i] = at(p[i], s);
 }
 
-/* 0 anything, 1 rigid motions, 2 parallel flights, 3 in one plane, 4 nearly so, 5 slivers, 6 whole
- * numbers, 7 in one line or with repeated corners. */
+/* 0 arbitrary, 1 rigid motions, 2 parallel paths, 3 coplanar, 4 nearly coplanar, 5 slivers, 6
+ * integer coordinates, 7 collinear or with repeated corners. */
 static void draw_case(uint32_t family, struct family_case *c)
 {
 	vec3 way_a = random_vector(&rng, 2), way_b = random_vector(&rng, 2);
@@ -165,8 +166,8 @@ static double speed_bound(const struct family_case *c)
 	return a + b;
 }
 
-/* The time until which the triangles are farther apart than `near`: advances by distance over speed.
- * Above 1: they never come nearer. Negative: given up. */
+/* The time until which the triangles are farther apart than `near`: advances by distance over
+ * speed. Above 1: never that near. Negative: not determined. */
 static double safe_until(const struct family_case *c, double near)
 {
 	double s = 0, speed = speed_bound(c);
@@ -194,7 +195,8 @@ static bool meet_at(const struct family_case *c, double s)
 	return intersect_triangle_triangle(a, b, NULL);
 }
 
-/* A time at which the triangles certainly touch, near the first; 2 when none was found. */
+/* A time at which the triangles certainly touch, close to the first such time; 2 if none was
+ * found. */
 static double contact_time(const struct family_case *c, double safe)
 {
 	double first = 2;
@@ -209,13 +211,13 @@ static double contact_time(const struct family_case *c, double safe)
 	return first;
 }
 
-START_TEST(g30_no_hit_is_missed_late_or_early)
+START_TEST(g30_no_hit_is_missed_or_late_or_early)
 {
 	uint32_t hits[8] = { 0 }, sharp = 0;
 	double near = CONTINUOUS_TOLERANCE * 12;
 	for (uint32_t run = 0; run < oracle_runs(4000); run++) {
 		struct family_case c, exchanged;
-		/* Slivers meet seldom: three times as many. */
+		/* Slivers meet seldom, so they are drawn three times as often. */
 		uint32_t family = run % 10 < 8 ? run % 10 : 5;
 		draw_case(family, &c);
 		for (uint32_t i = 0; i < 3; i++) {
@@ -240,7 +242,7 @@ START_TEST(g30_no_hit_is_missed_late_or_early)
 			if (hit.kind != CONTINUOUS_OVERLAP)
 				ck_assert_double_le(oracle_triangle_distance(a, b), near);
 		}
-		/* Only a pair that never more than grazes may be found in one order alone. */
+		/* Only a pair that at most grazes may be found in one order alone. */
 		if (contact <= 1)
 			ck_assert(found[0] && found[1]);
 		hits[family] += found[0];
@@ -252,7 +254,7 @@ START_TEST(g30_no_hit_is_missed_late_or_early)
 }
 END_TEST
 
-START_TEST(g30_the_normal_is_unit_and_against_the_motion)
+START_TEST(g30_the_normal_has_unit_length_and_opposes_the_motion)
 {
 	for (uint32_t run = 0; run < oracle_runs(4000); run++) {
 		struct family_case c;
@@ -268,9 +270,9 @@ START_TEST(g30_the_normal_is_unit_and_against_the_motion)
 }
 END_TEST
 
-START_TEST(g30_at_one_time_a_vertex_and_a_face_count_first)
+START_TEST(g30_at_equal_times_vertex_and_face_come_before_two_edges)
 {
-	/* A corner that falls into the middle of a face's edge: vertex–face and edges at once. */
+	/* A vertex hits the middle of a face's edge: vertex–face and edge–edge at the same time. */
 	way a[3] = { still(0, 0, 0), still(2, 0, 0), still(0, 2, 0) };
 	way b[3] = { { { 1, 0, 1 }, { 1, 0, -1 } },
 		     { { 1, 1, 2 }, { 1, 1, 0.5 } },
@@ -285,7 +287,7 @@ END_TEST
 
 /* ---- balls and boxes ---------------------------------------------------------------------------- */
 
-START_TEST(g33_balls_meet_as_the_spec_says)
+START_TEST(g33_balls_meet_at_the_times_of_the_spec)
 {
 	struct ball a = { vec3_zero(), 1 }, b = { vec3_make(10, 0, 0), 1 };
 	vec3 right = vec3_make(10, 0, 0), left = vec3_make(-10, 0, 0);
@@ -314,7 +316,7 @@ START_TEST(g33_balls_touch_at_their_time_and_not_before)
 		double k = 0;
 		vec3 p = vec3_sub(a.centre, b.centre), v = vec3_sub(va, vb);
 		double reach = a.radius + b.radius;
-		/* The nearest the centres come, and when. */
+		/* The least distance of the centres, and its time. */
 		k = scalar_clamp(-vec3_dot(p, v) / vec3_dot(v, v), 0, 1);
 		double least = vec3_length(vec3_mul_add(p, v, k));
 		struct continuous_sphere_hit hit, turned;
@@ -336,7 +338,7 @@ START_TEST(g33_balls_touch_at_their_time_and_not_before)
 }
 END_TEST
 
-START_TEST(p54_a_ball_meets_a_triangle_as_the_spec_says)
+START_TEST(p54_a_ball_meets_a_triangle_at_the_times_of_the_spec)
 {
 	vec3 triangle[3] = { { 0, 0, 0 }, { 10, 0, 0 }, { 0, 10, 0 } };
 	struct continuous_sphere_hit hit;
@@ -353,7 +355,8 @@ START_TEST(p54_a_ball_meets_a_triangle_as_the_spec_says)
 	ck_assert(continuous_sphere_triangle(ball, down, triangle, still, &hit));
 	ck_assert_double_eq_tol(hit.time, (2 - scalar_sqrt(0.25 - 0.18)) / 4, 1e-15);
 	ck_assert_double_eq_tol(hit.time, 0.433856, 1e-6);
-	/* The triangle rises instead; both go; the ball goes away; it starts on it. */
+	/* In turn: the triangle rises instead; both move; the ball recedes; the ball starts on
+	 * it. */
 	ck_assert(continuous_sphere_triangle(ball, still, triangle, vec3_negate(down), &hit));
 	ck_assert_double_eq_tol(hit.time, 0.433856, 1e-6);
 	ck_assert(!continuous_sphere_triangle(ball, down, triangle, down, &hit));
@@ -398,7 +401,7 @@ START_TEST(p54_a_ball_touches_at_its_time_and_not_before)
 }
 END_TEST
 
-START_TEST(g34_boxes_meet_as_the_spec_says)
+START_TEST(g34_boxes_meet_at_the_times_of_the_spec)
 {
 	struct aabb a = aabb_of_centre(vec3_zero(), vec3_all(1));
 	struct aabb b = aabb_of_centre(vec3_make(10, .5, 0), vec3_all(1));
@@ -409,7 +412,7 @@ START_TEST(g34_boxes_meet_as_the_spec_says)
 	ck_assert_double_lt(hit.centres.x, -0.9);
 	b = aabb_of_centre(vec3_make(10, 2.5, 0), vec3_all(1));
 	ck_assert(!continuous_box_box(a, right, b, vec3_zero(), &hit));
-	/* Gliding along a face: touching counts. */
+	/* Sliding along a face: touching counts as a hit. */
 	b = aabb_of_centre(vec3_make(10, 2, 0), vec3_all(1));
 	ck_assert(continuous_box_box(a, right, b, vec3_zero(), &hit) && hit.time == 0.8);
 	ck_assert(continuous_box_box(a, right, a, vec3_zero(), &hit) && hit.time == 0);
@@ -478,17 +481,17 @@ static Suite *make(void)
 	tcase_add_test(triangles, g30_an_edge_falls_onto_an_edge_at_a_quarter);
 	tcase_add_test(triangles, g31_a_vertex_meets_an_edge_in_the_plane_of_both);
 	tcase_add_test(triangles, g32_a_vertex_meets_the_end_of_an_edge_on_its_line);
-	tcase_add_test(triangles, g30_no_hit_is_missed_late_or_early);
-	tcase_add_test(triangles, g30_the_normal_is_unit_and_against_the_motion);
-	tcase_add_test(triangles, g30_at_one_time_a_vertex_and_a_face_count_first);
+	tcase_add_test(triangles, g30_no_hit_is_missed_or_late_or_early);
+	tcase_add_test(triangles, g30_the_normal_has_unit_length_and_opposes_the_motion);
+	tcase_add_test(triangles, g30_at_equal_times_vertex_and_face_come_before_two_edges);
 	suite_add_tcase(suite, triangles);
 	TCase *solids = tcase_create("balls and boxes");
 	tcase_add_checked_fixture(solids, set_up, NULL);
-	tcase_add_test(solids, g33_balls_meet_as_the_spec_says);
+	tcase_add_test(solids, g33_balls_meet_at_the_times_of_the_spec);
 	tcase_add_test(solids, g33_balls_touch_at_their_time_and_not_before);
-	tcase_add_test(solids, p54_a_ball_meets_a_triangle_as_the_spec_says);
+	tcase_add_test(solids, p54_a_ball_meets_a_triangle_at_the_times_of_the_spec);
 	tcase_add_test(solids, p54_a_ball_touches_at_its_time_and_not_before);
-	tcase_add_test(solids, g34_boxes_meet_as_the_spec_says);
+	tcase_add_test(solids, g34_boxes_meet_at_the_times_of_the_spec);
 	tcase_add_test(solids, g34_boxes_agree_with_the_books_quadratics);
 	tcase_add_test(solids, the_bits_are_the_same_everywhere);
 	suite_add_tcase(suite, solids);

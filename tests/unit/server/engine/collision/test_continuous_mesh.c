@@ -1,5 +1,5 @@
-/* Meshes in motion (ch1-3 A-19, A-21): the spec's plates, analytic turns, and fine sampling as the oracle: no
- * hit is missed, none is late. */
+/* Meshes in motion (ch1-3 A-19, A-21): the plates of the spec, analytic rotations, and fine
+ * sampling as the oracle: no hit is missed and none is late. */
 #include "server/engine/collision/continuous_mesh.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ static bool search(const struct shape *a, struct motion motion_a, const struct s
 	return found;
 }
 
-/* Whether surfaces cross at t. */
+/* Whether the surfaces cross at time t. */
 static bool cross_at(const struct shape *a, const struct motion *motion_a, const struct shape *b,
 		     const struct motion *motion_b, double t)
 {
@@ -97,7 +97,7 @@ START_TEST(a19_a_thin_plate_at_a_hundred_metres_a_second_does_not_pass_a_wall)
 	ck_assert_double_eq_tol(hit.time, 1.99 / 100, 1e-6);
 	ck_assert_double_le(hit.time, 1.99 / 100 + 1e-12);
 	ck_assert(vec3_distance(hit.normal, vec3_axis(1)) < 1e-9);
-	/* A little turn besides; the nearest corner of the plate is then at most 1 mm ahead. */
+	/* With a small rotation the leading corner of the plate is at most 1 mm ahead. */
 	struct motion turns = motion_of(
 		flies.from, pose_make(flies.to.position, quat_from_axis_angle(vec3_axis(0), 1e-3)),
 		time);
@@ -109,7 +109,7 @@ START_TEST(a19_a_thin_plate_at_a_hundred_metres_a_second_does_not_pass_a_wall)
 }
 END_TEST
 
-START_TEST(a21_plates_that_pass_by_a_millimetre_do_not_hit_and_by_less_than_none_do)
+START_TEST(a21_plates_that_pass_at_a_millimetre_miss_and_overlapping_ones_hit)
 {
 	struct shape *plate = box(vec3_make(1, 0.005, 1));
 	double gaps[2] = { 0.001, -0.001 };
@@ -121,7 +121,8 @@ START_TEST(a21_plates_that_pass_by_a_millimetre_do_not_hit_and_by_less_than_none
 		ck_assert(search(plate, flies, plate, stands, 1e-6, &hit, NULL) == (k == 1));
 		if (k == 1)
 			ck_assert_double_eq_tol(hit.time, 1.0 / 6, 1e-9);
-		/* The same with a turn about the way, which changes nothing of the gap's size. */
+		/* The same with a rotation about the path, which does not change the size of the
+		 * gap. */
 		struct motion rolls = motion_of(
 			flies.from,
 			pose_make(flies.to.position, quat_from_axis_angle(vec3_axis(0), 1e-5)), 1);
@@ -131,9 +132,10 @@ START_TEST(a21_plates_that_pass_by_a_millimetre_do_not_hit_and_by_less_than_none
 }
 END_TEST
 
-START_TEST(a_propeller_hits_what_its_end_poses_do_not_touch)
+START_TEST(a_propeller_hits_a_post_that_its_end_poses_do_not_touch)
 {
-	/* Half a turn: both ends of the motion look alike, and straight ways would go through the hub. */
+	/* Half a turn: the shape looks the same at both ends of the motion, and straight paths
+	 * would pass through the hub. */
 	struct shape *blade = box(vec3_make(2, 0.05, 0.05)), *post = box(vec3_make(0.05, 0.05, 1));
 	struct motion turns =
 		motion_of(pose_identity(),
@@ -142,7 +144,7 @@ START_TEST(a_propeller_hits_what_its_end_poses_do_not_touch)
 	struct continuous_mesh_hit hit;
 	struct continuous_mesh_work work;
 	ck_assert(search(blade, turns, post, stands, 1e-7, &hit, &work));
-	/* The blade's long side, at distance 0.05 from its axis, reaches a corner of the post. */
+	/* The long side of the blade, 0.05 from its axis, reaches a corner of the post. */
 	vec3 corner = vec3_make(0.05, 1.85, 0);
 	double angle = trig_atan2(corner.y, corner.x) -
 		       asin(0.05 / scalar_sqrt(corner.x * corner.x + corner.y * corner.y));
@@ -150,7 +152,7 @@ START_TEST(a_propeller_hits_what_its_end_poses_do_not_touch)
 	angle = scalar_min(angle, trig_atan2(other.y, other.x) - asin(0.05 / vec3_length(other)));
 	ck_assert_double_le(3.1 * hit.time, angle + 1e-12);
 	ck_assert_double_ge(3.1 * hit.time, angle - 1e-6);
-	/* Out of reach. */
+	/* A post beyond the blade's length. */
 	stands = moving(vec3_make(0, 2.2, 0), vec3_make(0, 2.2, 0), 1);
 	ck_assert(!search(blade, turns, post, stands, 1e-7, &hit, &work));
 	shape_release(blade);
@@ -158,16 +160,16 @@ START_TEST(a_propeller_hits_what_its_end_poses_do_not_touch)
 }
 END_TEST
 
-START_TEST(a_rod_that_first_goes_away_and_comes_back_is_not_given_up)
+START_TEST(a_rod_that_recedes_before_it_returns_is_found)
 {
-	/* The body recedes at first; its far tip swings round behind it. */
+	/* The body recedes at first; then its far tip swings round behind it. */
 	struct shape *rod = box(vec3_make(2, 0.02, 0.02)), *wall = box(vec3_make(0.1, 3, 3));
 	pose from = pose_make(vec3_make(1.2, 0, 0), quat_from_axis_angle(vec3_axis(2), PI / 2));
 	pose to = pose_make(vec3_make(1.6, 0, 0), quat_from_axis_angle(vec3_axis(2), PI / 2 + 1.5));
 	struct motion swings = motion_of(from, to, 1), stands = moving(vec3_zero(), vec3_zero(), 1);
 	struct continuous_mesh_hit hit;
 	ck_assert(search(rod, swings, wall, stands, 1e-7, &hit, NULL));
-	/* Bracketed by sampling. */
+	/* The oracle brackets the time by sampling. */
 	double low = 0, high = 1;
 	for (uint32_t k = 0; k < 1000; k++) {
 		if (cross_at(rod, &swings, wall, &stands, k / 1000.0)) {
@@ -187,8 +189,8 @@ START_TEST(a_rod_that_first_goes_away_and_comes_back_is_not_given_up)
 }
 END_TEST
 
-/* Random bodies of many triangles, any motion. */
-START_TEST(no_hit_is_missed_and_none_is_late_or_early)
+/* Random bodies of many triangles and random motions. */
+START_TEST(random_meshes_miss_no_hit_and_report_none_late_or_early)
 {
 	enum { SAMPLES = 400 };
 	uint32_t hits = 0, misses = 0;
@@ -222,7 +224,8 @@ START_TEST(no_hit_is_missed_and_none_is_late_or_early)
 		misses += !found;
 		if (!found)
 			continue;
-		/* Within the tolerance of touching: a little later they cross, or they pass by it. */
+		/* The hit is within tolerance of contact: soon after it the surfaces cross or pass
+		 * each other. */
 		pose at_a = motion_at(&one, hit.time), at_b = motion_at(&other, hit.time);
 		double nearest = SCALAR_MAX;
 		for (uint32_t k = 0; k < 2; k++) {
@@ -270,7 +273,7 @@ START_TEST(exchanging_the_bodies_changes_the_time_by_rounding_only)
 }
 END_TEST
 
-START_TEST(bodies_that_start_in_each_other_hit_at_once_and_a_search_takes_no_memory)
+START_TEST(bodies_that_start_overlapping_hit_at_once_without_allocation)
 {
 	struct shape *a = box(vec3_all(1)), *b = box(vec3_all(0.7));
 	struct continuous_mesh one, other;
@@ -297,14 +300,12 @@ static Suite *make(void)
 	TCase *tc = tcase_create("meshes");
 	tcase_add_checked_fixture(tc, set_up, NULL);
 	tcase_add_test(tc, a19_a_thin_plate_at_a_hundred_metres_a_second_does_not_pass_a_wall);
-	tcase_add_test(tc,
-		       a21_plates_that_pass_by_a_millimetre_do_not_hit_and_by_less_than_none_do);
-	tcase_add_test(tc, a_propeller_hits_what_its_end_poses_do_not_touch);
-	tcase_add_test(tc, a_rod_that_first_goes_away_and_comes_back_is_not_given_up);
-	tcase_add_test(tc, no_hit_is_missed_and_none_is_late_or_early);
+	tcase_add_test(tc, a21_plates_that_pass_at_a_millimetre_miss_and_overlapping_ones_hit);
+	tcase_add_test(tc, a_propeller_hits_a_post_that_its_end_poses_do_not_touch);
+	tcase_add_test(tc, a_rod_that_recedes_before_it_returns_is_found);
+	tcase_add_test(tc, random_meshes_miss_no_hit_and_report_none_late_or_early);
 	tcase_add_test(tc, exchanging_the_bodies_changes_the_time_by_rounding_only);
-	tcase_add_test(tc,
-		       bodies_that_start_in_each_other_hit_at_once_and_a_search_takes_no_memory);
+	tcase_add_test(tc, bodies_that_start_overlapping_hit_at_once_without_allocation);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

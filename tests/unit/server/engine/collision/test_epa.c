@@ -1,5 +1,5 @@
-/* EPA (spec G5): known depths, degenerate starts, capacity. That depths are right in general is
- * tests/property/test_agreement's. */
+/* EPA (spec G5): known depths, degenerate starts, capacity. tests/property/test_agreement checks
+ * depths in general. */
 #include "server/engine/collision/epa.h"
 
 #include "tests/lib/check_main.h"
@@ -42,7 +42,7 @@ static void check_depth(struct epa_result r, double depth, vec3 normal)
 	ck_assert_double_le(vec3_distance(apart, vec3_scale(normal, depth)), 1e-14);
 }
 
-START_TEST(cubes_have_their_depths)
+START_TEST(overlapping_cubes_have_the_known_depths)
 {
 	struct shape *cube = make_box(0.5, 0.5, 0.5);
 	struct gjk_core core = core_of(cube);
@@ -51,13 +51,13 @@ START_TEST(cubes_have_their_depths)
 		    vec3_make(1, 0, 0));
 	check_depth(depth_of(&core, &core, vec3_make(0.1, -0.875, 0), turn, NULL), 0.125,
 		    vec3_make(0, -1, 0));
-	/* Face on face: they touch. */
+	/* Face on face: the depth is 0. */
 	check_depth(depth_of(&core, &core, vec3_make(0, 0, 1), turn, NULL), 0, vec3_make(0, 0, 1));
-	/* In one another: six ways out, all 1 m. */
+	/* Coincident cubes: six directions, each of depth 1 m. */
 	struct epa_result r = depth_of(&core, &core, vec3_zero(), turn, NULL);
 	ck_assert_int_eq(r.status, EPA_DONE);
 	ck_assert_double_eq_tol(r.depth, 1, 1e-14);
-	/* The example of the separating axes: an edge pair. */
+	/* The example of the separating axes test: an edge pair. */
 	double h = 0.70710678118654752440;
 	vec3 n = vec3_make(h, h, 0), z = vec3_make(0, 0, 1);
 	mat3 axes = mat3_columns(vec3_normalize(vec3_add(n, z)), vec3_normalize(vec3_sub(n, z)),
@@ -68,7 +68,7 @@ START_TEST(cubes_have_their_depths)
 }
 END_TEST
 
-START_TEST(corner_edge_and_point_touches_have_no_depth)
+START_TEST(touching_corners_edges_and_points_have_no_depth)
 {
 	struct shape *cube = make_box(0.5, 0.5, 0.5);
 	struct gjk_core core = core_of(cube);
@@ -85,7 +85,7 @@ START_TEST(corner_edge_and_point_touches_have_no_depth)
 }
 END_TEST
 
-START_TEST(a_flat_difference_is_named)
+START_TEST(a_flat_minkowski_difference_is_reported)
 {
 	static const vec3 TRIANGLE[3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 } };
 	static const vec3 SEGMENT[2] = { { 0, 0, 0 }, { 1, 0, 0 } };
@@ -97,7 +97,7 @@ START_TEST(a_flat_difference_is_named)
 	r = depth_of(&line, &line, vec3_make(0.5, 0, 0), quat_identity(), NULL);
 	ck_assert_int_eq(r.status, EPA_FLAT);
 	ck_assert_double_eq(r.normal.x, 0);
-	/* A triangle through a segment has volume. */
+	/* The Minkowski difference of a triangle and a segment through it has volume. */
 	r = depth_of(&flat, &line, vec3_make(0.2, 0.2, -0.25),
 		     quat_make(0.70710678118654752440, 0, -0.70710678118654752440, 0), NULL);
 	ck_assert_int_eq(r.status, EPA_DONE);
@@ -105,7 +105,7 @@ START_TEST(a_flat_difference_is_named)
 }
 END_TEST
 
-START_TEST(any_start_gives_the_depth)
+START_TEST(every_start_simplex_gives_the_same_depth)
 {
 	vec3 points[20];
 	for (int k = 0; k < 20; k++)
@@ -131,14 +131,14 @@ START_TEST(any_start_gives_the_depth)
 }
 END_TEST
 
-START_TEST(a_full_workspace_is_named_and_its_bounds_hold)
+START_TEST(a_full_workspace_is_reported_and_its_bounds_are_correct)
 {
 	static vec3 points[2][4096];
 	for (int k = 0; k < 4096; k++) {
 		points[0][k] = random_direction(&rng);
 		points[1][k] = random_direction(&rng);
 	}
-	/* Two balls of many points, one in the middle of the other: all their surface is nearly nearest. */
+	/* Two point-sampled balls with a common centre: nearly all of the surface is nearest. */
 	struct gjk_core a = { points[0], 4096, NULL, 0 }, b = { points[1], 4096, NULL, 0 };
 	struct epa_result r = depth_of(&a, &b, vec3_make(0.01, 0, 0), quat_identity(), NULL);
 	ck_assert_int_eq(r.status, EPA_CAPACITY);
@@ -153,11 +153,11 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/collision/epa");
 	TCase *tcase = tcase_create("epa");
 	tcase_add_checked_fixture(tcase, set_up, NULL);
-	tcase_add_test(tcase, cubes_have_their_depths);
-	tcase_add_test(tcase, corner_edge_and_point_touches_have_no_depth);
-	tcase_add_test(tcase, a_flat_difference_is_named);
-	tcase_add_test(tcase, any_start_gives_the_depth);
-	tcase_add_test(tcase, a_full_workspace_is_named_and_its_bounds_hold);
+	tcase_add_test(tcase, overlapping_cubes_have_the_known_depths);
+	tcase_add_test(tcase, touching_corners_edges_and_points_have_no_depth);
+	tcase_add_test(tcase, a_flat_minkowski_difference_is_reported);
+	tcase_add_test(tcase, every_start_simplex_gives_the_same_depth);
+	tcase_add_test(tcase, a_full_workspace_is_reported_and_its_bounds_are_correct);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,5 +1,5 @@
-/* test_field.c: contacts of solids that are distance fields against what is known in closed
- * form, against the same solids as parts, and mirrored (app G-08). */
+/* test_field.c: contacts of solids given as distance fields, against closed forms, against the same
+ * solids as convex parts, and in both orders (app G-08). */
 #include "server/engine/collision/manifold.h"
 
 #include "server/engine/collision/placed.h"
@@ -16,9 +16,10 @@
 #define MARGIN 0.05
 
 static struct rng rng;
-/* Fields: of radius 1; of edge 1 about 0; of radii 1 and 0.25; of 1 and 1.2. */
+/* Solids with fields: a ball of radius 1; a cube of edge 1 around 0; a torus of radii 1 and 0.25; a
+ * bowl of radii 1 and 1.2. */
 static struct shape *ball, *cube, *torus, *bowl;
-static double cell; /* of the ball's */
+static double cell; /* cell size of the ball's field */
 
 static struct shape *field_of(struct shape *mesh, uint32_t cells)
 {
@@ -45,8 +46,7 @@ static void tear_down(void)
 	shape_release(bowl);
 }
 
-/* All manifolds of two shapes, the pieces as dynamics asks for them; returns how many have
- * points. */
+/* All manifolds of two shapes, piece by piece as in dynamics; `count` is the number with points. */
 struct touching {
 	uint32_t count;
 	struct manifold found[64];
@@ -95,7 +95,7 @@ static pose at(double x, double y, double z)
 
 /* ---- closed forms ----------------------------------------------------------------------------- */
 
-START_TEST(a_ball_meets_spheres_as_a_ball_does)
+START_TEST(a_field_of_a_ball_collides_with_spheres_like_a_ball)
 {
 	struct shape *sphere = make_sphere(0.3);
 	for (uint32_t i = 0; i < 300; i++) {
@@ -104,7 +104,7 @@ START_TEST(a_ball_meets_spheres_as_a_ball_does)
 		struct touching t =
 			touch(ball, sphere,
 			      pose_make(vec3_scale(way, 1.3 + apart), random_rotation(&rng)));
-		/* The mesh itself is inside the ball by 3 thousandths. */
+		/* The faces of the mesh lie up to 0.003 inside the ball. */
 		ck_assert_uint_ge(t.count, 1);
 		ck_assert_double_eq_tol(t.deepest, apart, 0.2 * cell);
 		ck_assert_double_gt(vec3_dot(t.normal, way), 0.99);
@@ -115,14 +115,14 @@ START_TEST(a_ball_meets_spheres_as_a_ball_does)
 }
 END_TEST
 
-START_TEST(a_ball_meets_planes_capsules_and_boxes_as_a_ball_does)
+START_TEST(a_field_of_a_ball_collides_with_planes_capsules_and_boxes_like_a_ball)
 {
 	struct shape *plane = make_plane(vec3_make(0, 1, 0), 0), *box = make_box(0.5, 0.4, 0.3);
 	struct shape *capsule = make_capsule(0.5, 0.2);
 	for (uint32_t i = 0; i < 200; i++) {
 		double apart = rng_range(&rng, -0.1, 0.04);
 		quat turn = random_rotation(&rng);
-		/* The plane's frame in the ball's. */
+		/* The plane's pose in the ball's frame. */
 		pose in_plane = pose_make(vec3_make(0, 1 + apart, 0), turn);
 		struct touching t = touch(ball, plane, pose_inverse(in_plane));
 		ck_assert_uint_eq(t.count, 1);
@@ -142,7 +142,7 @@ START_TEST(a_ball_meets_planes_capsules_and_boxes_as_a_ball_does)
 }
 END_TEST
 
-START_TEST(what_is_in_the_hole_of_a_torus_touches_it_all_around_or_not_at_all)
+START_TEST(a_body_in_the_hole_of_a_torus_touches_all_around_or_nowhere)
 {
 	struct shape *small = make_sphere(0.5), *fits = make_sphere(0.745);
 	struct shape *peg = make_capsule(1, 0.74);
@@ -163,7 +163,7 @@ START_TEST(what_is_in_the_hole_of_a_torus_touches_it_all_around_or_not_at_all)
 }
 END_TEST
 
-START_TEST(a_marble_in_a_bowl_is_carried_by_the_wall_below_it)
+START_TEST(a_marble_in_a_bowl_touches_the_wall_below_it)
 {
 	struct shape *marble = make_sphere(0.1);
 	for (uint32_t i = 0; i < 100; i++) {
@@ -198,7 +198,7 @@ static void check_standing(const struct touching *t, double apart, double y)
 	ck_assert_double_lt(vec3_length(vec3_make(middle.x, 0, middle.z)), 0.05);
 }
 
-START_TEST(cubes_that_stand_on_each_other_have_four_points_and_one_normal)
+START_TEST(stacked_cubes_have_four_points_and_one_normal)
 {
 	struct shape *box = make_box(0.5, 0.5, 0.5), *large = make_box(3, 0.5, 3);
 	static const double APART[] = { -0.005, 0, 0.01 };
@@ -213,7 +213,7 @@ START_TEST(cubes_that_stand_on_each_other_have_four_points_and_one_normal)
 		t = touch(large, cube, at(0.3, 1 + APART[i], -0.2));
 		ck_assert_uint_eq(t.count, 1);
 		ck_assert_uint_eq(t.points, 4);
-		/* Turned by an eighth no corner is over the other's face. */
+		/* Rotated by 45 degrees, no corner lies over the other's face. */
 		above.rotation = quat_from_axis_angle(vec3_make(0, 1, 0), 0.25 * PI);
 		t = touch(cube, cube, above);
 		check_standing(&t, APART[i], 0.5 + 0.5 * APART[i]);
@@ -225,7 +225,7 @@ START_TEST(cubes_that_stand_on_each_other_have_four_points_and_one_normal)
 }
 END_TEST
 
-START_TEST(crossed_edges_push_each_other_across)
+START_TEST(crossed_edges_have_the_normal_of_their_edge_pair)
 {
 	/* Two cubes on their edges, one along x, one along z. */
 	quat about_x = quat_from_axis_angle(vec3_make(1, 0, 0), 0.25 * PI);
@@ -246,7 +246,7 @@ END_TEST
 
 /* ---- symmetry and agreement ------------------------------------------------------------------- */
 
-/* How deep the book's contacts lie: vertices and edges of both meshes in the other's field. */
+/* The deepest contact by the book: vertices and edges of both meshes in the field of the other. */
 static double deepest_by_the_book(const struct shape *a, const struct shape *b, pose b_in_a)
 {
 	static struct field_contact found[4096];
@@ -264,9 +264,10 @@ static double deepest_by_the_book(const struct shape *a, const struct shape *b, 
 	return deepest;
 }
 
-/* Around a ball both depths are the field's. A flat face of a cube or of a coarse torus carries its plane
- * on to vertices up to five cells beside it, so the depth is that of the plane: mostly deeper. */
-START_TEST(depths_are_those_of_the_book_or_of_a_face)
+/* For a ball both depths come from the field. A flat face of a cube or of a coarse torus extends
+ * its plane to vertices up to five cells beyond it, so the depth is measured from that plane and is
+ * mostly larger. */
+START_TEST(depths_agree_with_the_book_or_with_a_face)
 {
 	struct shape *solids[] = { ball, cube, torus };
 	uint32_t deep = 0, alike = 0;
@@ -289,7 +290,7 @@ START_TEST(depths_are_those_of_the_book_or_of_a_face)
 }
 END_TEST
 
-START_TEST(contacts_are_the_same_seen_from_the_other_side)
+START_TEST(contacts_are_the_same_in_both_orders)
 {
 	struct shape *others[] = { make_sphere(0.3), make_capsule(0.4, 0.2),
 				   make_box(0.3, 0.4, 0.5), shape_retain(torus),
@@ -304,7 +305,7 @@ START_TEST(contacts_are_the_same_seen_from_the_other_side)
 			continue;
 		met++;
 		vec3 turned = vec3_negate(pose_vector(b_in_a, two.normal));
-		/* Of points equally deep to the slop the first is kept. */
+		/* Of points whose depths differ by less than the slop, the first is used. */
 		ck_assert_double_eq_tol(one.deepest, two.deepest, 1.1e-3);
 		ck_assert_double_gt(vec3_dot(one.normal, turned), 0.99);
 	}
@@ -314,7 +315,7 @@ START_TEST(contacts_are_the_same_seen_from_the_other_side)
 }
 END_TEST
 
-START_TEST(what_was_asked_before_changes_nothing)
+START_TEST(an_earlier_query_does_not_change_the_result)
 {
 	struct shape *box = make_box(0.3, 0.4, 0.5);
 	for (uint32_t i = 0; i < 50; i++) {
@@ -335,12 +336,13 @@ START_TEST(what_was_asked_before_changes_nothing)
 }
 END_TEST
 
-START_TEST(a_torus_of_parts_and_one_of_a_field_agree_on_who_touches)
+START_TEST(tori_of_parts_and_of_a_field_touch_the_same_bodies)
 {
 	struct shape *mesh = make_torus(1, 0.25, 48, 24),
 		     *parts = make_parts_solid(mesh->mesh, 256);
 	struct shape *others[] = { make_sphere(0.3), make_box(0.2, 0.3, 0.4) };
-	/* How far hulls of parts stand out of the torus, and half a cell. */
+	/* The hulls of the parts extend beyond the torus by `deviation`; the field adds half a
+	 * cell. */
 	double off = parts->solid->deviation + 0.5 * torus->solid->field->cell;
 	uint32_t both = 0;
 	for (uint32_t i = 0; i < 600; i++) {
@@ -349,7 +351,7 @@ START_TEST(a_torus_of_parts_and_one_of_a_field_agree_on_who_touches)
 		b_in_a.position.y *= 0.4;
 		struct touching field = touch(torus, other, b_in_a);
 		struct touching hulls = touch(parts, other, b_in_a);
-		/* Shallow ones: parts that are crossed deeply each push their own way. */
+		/* Shallow contacts only: in deep ones each part has its own normal. */
 		if (field.count > 0 && field.deepest < MARGIN - 2 * off)
 			ck_assert_uint_gt(hulls.count, 0);
 		if (hulls.count > 0 && hulls.deepest < -2 * off)
@@ -368,7 +370,7 @@ START_TEST(a_torus_of_parts_and_one_of_a_field_agree_on_who_touches)
 }
 END_TEST
 
-START_TEST(sides_of_a_cube_are_all_26_and_those_of_each_normal_hold_it)
+START_TEST(a_cube_has_26_sides_and_each_normal_selects_one_that_contains_its_vertex)
 {
 	const struct field_sides *sides = cube->solid->sides;
 	ck_assert_uint_eq(sides->count, 26);
@@ -381,7 +383,7 @@ START_TEST(sides_of_a_cube_are_all_26_and_those_of_each_normal_hold_it)
 		ck_assert_double_gt(vec3_dot(n, sides->direction[side]), 0.88);
 		ck_assert(aabb_contains_point(sides->box[side], far));
 	}
-	/* A box that stands on its side does not meet those of its top. */
+	/* The box of a side's vertices does not include those of the top. */
 	uint32_t top = field_sides_of(sides, vec3_make(0, 1, 0));
 	ck_assert(sides->box[top].min.y == 0.5);
 }
@@ -389,7 +391,7 @@ END_TEST
 
 /* ---- questions -------------------------------------------------------------------------------- */
 
-START_TEST(rays_and_overlaps_see_the_hole_and_not_the_hull)
+START_TEST(rays_and_overlaps_respect_the_hole_of_a_torus)
 {
 	struct shape *small = make_sphere(0.5), *tiny = make_sphere(0.05),
 		     *fits = make_sphere(0.76);
@@ -404,7 +406,7 @@ START_TEST(rays_and_overlaps_see_the_hole_and_not_the_hull)
 	ck_assert(hit.inside && hit.fraction == 0);
 	ck_assert(!shape_overlap(torus, small, &here) && !shape_overlap(small, torus, &here));
 	ck_assert(shape_overlap(torus, fits, &here));
-	/* Wholly inside the tube no surfaces meet. */
+	/* A body wholly inside the tube crosses no surface. */
 	pose from_tube = pose_inverse(tube);
 	ck_assert(shape_overlap(torus, tiny, &tube) && shape_overlap(tiny, torus, &from_tube));
 	ck_assert(!shape_overlap(torus, cube, &(pose){ { 0, 0.8, 0 }, { 1, 0, 0, 0 } }));
@@ -424,7 +426,7 @@ static struct placed_shape placed_at(const struct shape *shape, pose where, uint
 	return (struct placed_shape){ shape, where, body, 0 };
 }
 
-START_TEST(casts_and_nearest_points_meet_the_surface)
+START_TEST(casts_and_nearest_points_end_on_the_surface)
 {
 	struct shape *small = make_sphere(0.5), *tiny = make_sphere(0.05),
 		     *box = make_box(0.2, 0.2, 0.2);
@@ -436,14 +438,14 @@ START_TEST(casts_and_nearest_points_meet_the_surface)
 	ck_assert_uint_eq(placed_cast(&ring, 1, small, at(1, 2, 0), down, &hit, 1, &status), 1);
 	ck_assert_double_eq_tol(hit.fraction, 1.25 / 4, 1e-3);
 	ck_assert_double_gt(hit.normal.y, 0.98);
-	/* The ring itself, going up around a ball that stands still, and onto one beside its middle. */
+	/* The ring is cast upwards, around a static ball and onto one off its centre. */
 	struct placed_shape still = placed_at(small, at(0, 2, 0), 3);
 	vec3 up = vec3_make(0, 4, 0);
 	ck_assert_uint_eq(placed_cast(&still, 1, torus, at(0, 0, 0), up, &hit, 1, &status), 0);
 	still.at = at(1, 2, 0);
 	ck_assert_uint_eq(placed_cast(&still, 1, torus, at(0, 0, 0), up, &hit, 1, &status), 1);
 	ck_assert_double_eq_tol(hit.fraction, 1.25 / 4, 1e-3);
-	/* From inside the tube. */
+	/* A cast that starts inside the tube. */
 	ck_assert_uint_eq(placed_cast(&ring, 1, tiny, at(1, 0.1, 0), up, &hit, 1, &status), 1);
 	ck_assert(hit.fraction == 0 && hit.depth > 0.1 && hit.normal.y > 0.9);
 	struct closest_pair near;
@@ -460,7 +462,7 @@ START_TEST(casts_and_nearest_points_meet_the_surface)
 	ck_assert_double_eq_tol(near.distance, -0.3, 0.01);
 	other = placed_at(cube, at(0, 1, 0), 5);
 	ck_assert(placed_closest(&ring, 1, &other, 1, 1, &near));
-	/* A corner of the cube's bottom and the tube. */
+	/* The nearest points: a corner of the cube's bottom and the tube. */
 	double corner = scalar_sqrt(0.5),
 	       gap = scalar_sqrt(scalar_square(1 - corner) + 0.25) - 0.25;
 	ck_assert_double_eq_tol(near.distance, gap, 0.005);
@@ -479,19 +481,20 @@ static Suite *make(void)
 	TCase *all = tcase_create("fields");
 	tcase_add_unchecked_fixture(all, set_up, tear_down);
 	tcase_set_timeout(all, 20);
-	tcase_add_test(all, a_ball_meets_spheres_as_a_ball_does);
-	tcase_add_test(all, a_ball_meets_planes_capsules_and_boxes_as_a_ball_does);
-	tcase_add_test(all, what_is_in_the_hole_of_a_torus_touches_it_all_around_or_not_at_all);
-	tcase_add_test(all, a_marble_in_a_bowl_is_carried_by_the_wall_below_it);
-	tcase_add_test(all, cubes_that_stand_on_each_other_have_four_points_and_one_normal);
-	tcase_add_test(all, crossed_edges_push_each_other_across);
-	tcase_add_test(all, depths_are_those_of_the_book_or_of_a_face);
-	tcase_add_test(all, contacts_are_the_same_seen_from_the_other_side);
-	tcase_add_test(all, what_was_asked_before_changes_nothing);
-	tcase_add_test(all, a_torus_of_parts_and_one_of_a_field_agree_on_who_touches);
-	tcase_add_test(all, sides_of_a_cube_are_all_26_and_those_of_each_normal_hold_it);
-	tcase_add_test(all, rays_and_overlaps_see_the_hole_and_not_the_hull);
-	tcase_add_test(all, casts_and_nearest_points_meet_the_surface);
+	tcase_add_test(all, a_field_of_a_ball_collides_with_spheres_like_a_ball);
+	tcase_add_test(all, a_field_of_a_ball_collides_with_planes_capsules_and_boxes_like_a_ball);
+	tcase_add_test(all, a_body_in_the_hole_of_a_torus_touches_all_around_or_nowhere);
+	tcase_add_test(all, a_marble_in_a_bowl_touches_the_wall_below_it);
+	tcase_add_test(all, stacked_cubes_have_four_points_and_one_normal);
+	tcase_add_test(all, crossed_edges_have_the_normal_of_their_edge_pair);
+	tcase_add_test(all, depths_agree_with_the_book_or_with_a_face);
+	tcase_add_test(all, contacts_are_the_same_in_both_orders);
+	tcase_add_test(all, an_earlier_query_does_not_change_the_result);
+	tcase_add_test(all, tori_of_parts_and_of_a_field_touch_the_same_bodies);
+	tcase_add_test(all,
+		       a_cube_has_26_sides_and_each_normal_selects_one_that_contains_its_vertex);
+	tcase_add_test(all, rays_and_overlaps_respect_the_hole_of_a_torus);
+	tcase_add_test(all, casts_and_nearest_points_end_on_the_surface);
 	suite_add_tcase(suite, all);
 	return suite;
 }

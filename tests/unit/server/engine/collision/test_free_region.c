@@ -1,5 +1,5 @@
-/* Convex free regions (papers P-02, P-04, P-09): the point keeps them, nothing of the border is in them, and
- * what moves in them meets nothing. */
+/* Convex free regions (papers P-02, P-04, P-09): the point lies in its region, no border point
+ * does, and a body that moves within the region meets nothing. */
 #include "server/engine/collision/free_region.h"
 
 #include "server/base/heap.h"
@@ -30,7 +30,7 @@ static bool keeps_all(const struct free_plane *planes, uint32_t count, vec3 x, d
 	return true;
 }
 
-/* A point of the region: from p in a random direction, as far as it goes or part of it. */
+/* A point of the region, on a random ray from p: at the border or before it. */
 static vec3 wander(const struct free_plane *planes, uint32_t count, vec3 p, double far)
 {
 	vec3 along = random_direction(&rng);
@@ -45,7 +45,7 @@ static vec3 wander(const struct free_plane *planes, uint32_t count, vec3 p, doub
 	return vec3_mul_add(p, along, most * share);
 }
 
-/* Papers P-17: two bands of 32 side faces and caps; outward normals. */
+/* Papers P-17: two bands of 32 side faces, and caps; outward normals. */
 static void add_hourglass(double waist)
 {
 	enum { SIDES = 32, RINGS = 3 };
@@ -77,7 +77,7 @@ static void add_hourglass(double waist)
 	}
 }
 
-START_TEST(p04_a_ball_in_an_hourglass_stays_in_it)
+START_TEST(p04_the_free_region_of_a_ball_in_an_hourglass_stays_inside_it)
 {
 	add_hourglass(0.75);
 	struct shape *glass = solid_shape(&solid);
@@ -115,7 +115,7 @@ START_TEST(p04_a_ball_in_an_hourglass_stays_in_it)
 }
 END_TEST
 
-START_TEST(p04_no_point_of_the_border_lies_within)
+START_TEST(p04_no_border_point_lies_inside_the_region)
 {
 	add_hourglass(1.5);
 	struct shape *glass = solid_shape(&solid);
@@ -151,7 +151,7 @@ END_TEST
 
 enum { PIECES = 3 };
 
-/* A star of bars through one centre: not convex, of convex pieces. */
+/* A star of bars through one centre: a nonconvex body of convex pieces. */
 static void star(struct hull *piece[PIECES])
 {
 	for (uint32_t i = 0; i < PIECES; i++) {
@@ -165,7 +165,7 @@ static void star(struct hull *piece[PIECES])
 	}
 }
 
-/* All pieces of A and all of B, moved by c: apart, or touching within `room`? */
+/* Whether all pieces of A moved by c are apart from those of B, or overlap by at most `room`. */
 static bool stars_are_apart(struct hull *const a[PIECES], struct hull *const b[PIECES], vec3 c,
 			    double room)
 {
@@ -177,7 +177,7 @@ static bool stars_are_apart(struct hull *const a[PIECES], struct hull *const b[P
 	return true;
 }
 
-START_TEST(p09_polyhedra_that_are_not_convex_pass_each_other_within_the_region)
+START_TEST(p09_nonconvex_polyhedra_do_not_meet_within_the_region)
 {
 	uint32_t tried = 0;
 	for (uint32_t round = 0; round < 12; round++) {
@@ -223,7 +223,7 @@ START_TEST(p09_polyhedra_that_are_not_convex_pass_each_other_within_the_region)
 }
 END_TEST
 
-START_TEST(p09_past_a_convex_obstacle_there_is_one_half_space_at_its_distance)
+START_TEST(p09_a_convex_obstacle_gives_one_half_space_at_its_distance)
 {
 	struct hull *box = box_hull(vec3_make(1, 2, 3));
 	struct free_region region;
@@ -251,7 +251,7 @@ START_TEST(p09_past_a_convex_obstacle_there_is_one_half_space_at_its_distance)
 }
 END_TEST
 
-START_TEST(on_the_border_and_behind_it_the_free_side_is_taken)
+START_TEST(a_point_on_or_behind_the_border_gets_the_free_side)
 {
 	struct hull *box = box_hull(vec3_all(1));
 	struct free_region region;
@@ -271,12 +271,12 @@ START_TEST(on_the_border_and_behind_it_the_free_side_is_taken)
 		STATUS_OK);
 	ck_assert(!keeps);
 	ck_assert(vec3_equal(planes->normal, vec3_axis(0)) && planes->offset == 1);
-	/* A ball too near: told, and where to go as well. */
+	/* A ball that is too near: reported, and the region is still given. */
 	ck_assert_int_eq(
 		free_region_find(&region, vec3_make(1.5, 0.2, 0.1), 1, &planes, &count, &keeps),
 		STATUS_OK);
 	ck_assert(!keeps && planes->offset == 2);
-	/* Nothing there: everywhere. */
+	/* Without obstacles the region is all of space. */
 	free_region_reset(&region);
 	ck_assert_int_eq(free_region_find(&region, vec3_zero(), 1, &planes, &count, &keeps),
 			 STATUS_OK);
@@ -291,11 +291,11 @@ static Suite *make(void)
 	Suite *suite = suite_create("free_region");
 	TCase *tc = tcase_create("regions");
 	tcase_add_checked_fixture(tc, set_up, NULL);
-	tcase_add_test(tc, p04_a_ball_in_an_hourglass_stays_in_it);
-	tcase_add_test(tc, p04_no_point_of_the_border_lies_within);
-	tcase_add_test(tc, p09_polyhedra_that_are_not_convex_pass_each_other_within_the_region);
-	tcase_add_test(tc, p09_past_a_convex_obstacle_there_is_one_half_space_at_its_distance);
-	tcase_add_test(tc, on_the_border_and_behind_it_the_free_side_is_taken);
+	tcase_add_test(tc, p04_the_free_region_of_a_ball_in_an_hourglass_stays_inside_it);
+	tcase_add_test(tc, p04_no_border_point_lies_inside_the_region);
+	tcase_add_test(tc, p09_nonconvex_polyhedra_do_not_meet_within_the_region);
+	tcase_add_test(tc, p09_a_convex_obstacle_gives_one_half_space_at_its_distance);
+	tcase_add_test(tc, a_point_on_or_behind_the_border_gets_the_free_side);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

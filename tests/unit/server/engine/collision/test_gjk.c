@@ -1,4 +1,4 @@
-/* GJK (spec 4.10, G1…G4) against all pairs of features. */
+/* GJK (spec 4.10, G1…G4) against brute force over all pairs of features. */
 #include "server/engine/collision/gjk.h"
 
 #include "tests/lib/check_main.h"
@@ -30,7 +30,7 @@ static void nearest(const struct shape *a, const struct shape *b, const pose *at
 	gjk_distance(&core_a, &core_b, &rotation, at->position, start, out);
 }
 
-START_TEST(the_distance_is_that_of_all_pairs_of_features)
+START_TEST(the_distance_agrees_with_all_pairs_of_features)
 {
 	struct shape *shapes[5] = { make_box(0.5, 0.3, 0.8), random_hull(5, 0.8),
 				    random_hull(12, 0.8), random_hull(30, 0.8),
@@ -54,7 +54,7 @@ START_TEST(the_distance_is_that_of_all_pairs_of_features)
 }
 END_TEST
 
-START_TEST(nearest_points_lie_in_their_pieces_and_are_as_far_apart_as_said)
+START_TEST(nearest_points_lie_in_their_pieces_at_the_reported_distance)
 {
 	struct shape *a = random_hull(20, 0.8), *b = random_hull(60, 0.5);
 	for (int k = 0; k < 2000; k++) {
@@ -69,7 +69,8 @@ START_TEST(nearest_points_lie_in_their_pieces_and_are_as_far_apart_as_said)
 		ck_assert_double_le(oracle_point_distance(b->hull, in_b), 1e-12);
 		if (r.touching)
 			continue;
-		/* The certificate: lower ≤ distance, and the normal really separates by lower. */
+		/* The certificate: lower ≤ distance, and the normal separates the pieces by
+		 * `lower`. */
 		ck_assert_double_le(r.lower, r.distance);
 		ck_assert_double_ge(r.lower, r.distance * (1 - 1e-9));
 		ck_assert_double_ge(oracle_separation(a->hull, b->hull, &at, r.normal),
@@ -80,7 +81,7 @@ START_TEST(nearest_points_lie_in_their_pieces_and_are_as_far_apart_as_said)
 }
 END_TEST
 
-START_TEST(exchanging_the_pieces_turns_the_answer_round)
+START_TEST(exchanging_the_pieces_reverses_the_normal)
 {
 	struct shape *a = random_hull(20, 0.8), *b = make_box(0.2, 0.7, 0.4);
 	for (int k = 0; k < 2000; k++) {
@@ -146,7 +147,7 @@ START_TEST(a_warm_start_gives_the_same_distance_in_fewer_rounds)
 }
 END_TEST
 
-START_TEST(known_cube_distances_come_out)
+START_TEST(known_cube_distances_are_reproduced)
 {
 	struct shape *cube = make_box(0.5, 0.5, 0.5), *sphere = make_sphere(0.25);
 	struct shape *capsule = make_capsule(1, 0.1);
@@ -182,7 +183,7 @@ START_TEST(nearly_touching_pieces_get_their_tiny_distance)
 		for (int k = 0; k < 50; k++) {
 			struct gjk_result r;
 			quat turn = random_rotation(&rng);
-			/* Lift the hull until its lowest vertex is `gap` over the cube's top. */
+			/* Raise the hull until its lowest vertex is `gap` above the cube's top. */
 			double low = SCALAR_MAX;
 			vec3 at = { 0, 0, 0 };
 			for (uint32_t i = 0; i < hull->hull->vertex_count; i++) {
@@ -204,8 +205,8 @@ START_TEST(nearly_touching_pieces_get_their_tiny_distance)
 }
 END_TEST
 
-/* Hulls a hair apart, found by chance: the last simplex is so flat that rounded signs put the origin into
- * it, from a cold start only. */
+/* Hulls almost in contact, found by random search: the last simplex is so flat that from a cold
+ * start rounding puts the origin into it. */
 START_TEST(a_flat_simplex_is_not_taken_for_touching)
 {
 	for (uint64_t seed = 1; seed <= 7; seed++) {
@@ -233,8 +234,9 @@ START_TEST(a_flat_simplex_is_not_taken_for_touching)
 }
 END_TEST
 
-/* Gaps down to the rounding of the vertices: the bounds meet, and apart is apart. */
-START_TEST(the_bounds_meet_however_near_the_pieces_are)
+/* Gaps down to the rounding of the vertices: both bounds converge, and separated pieces are
+ * reported apart. */
+START_TEST(the_bounds_converge_at_every_gap)
 {
 	struct shape *a = random_hull(20, 0.8), *b = make_box(0.5, 0.3, 0.8);
 	uint32_t handed = 0;
@@ -261,7 +263,7 @@ START_TEST(the_bounds_meet_however_near_the_pieces_are)
 }
 END_TEST
 
-START_TEST(apart_by_a_gap_is_what_the_distance_says)
+START_TEST(the_gap_test_agrees_with_the_distance)
 {
 	struct shape *a = random_hull(20, 0.8), *b = random_hull(60, 0.5);
 	struct gjk_points room;
@@ -293,16 +295,16 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/collision/gjk");
 	TCase *tcase = tcase_create("gjk");
 	tcase_add_checked_fixture(tcase, set_up, NULL);
-	tcase_add_test(tcase, the_distance_is_that_of_all_pairs_of_features);
-	tcase_add_test(tcase, nearest_points_lie_in_their_pieces_and_are_as_far_apart_as_said);
-	tcase_add_test(tcase, exchanging_the_pieces_turns_the_answer_round);
+	tcase_add_test(tcase, the_distance_agrees_with_all_pairs_of_features);
+	tcase_add_test(tcase, nearest_points_lie_in_their_pieces_at_the_reported_distance);
+	tcase_add_test(tcase, exchanging_the_pieces_reverses_the_normal);
 	tcase_add_test(tcase, moving_both_pieces_together_changes_nothing);
 	tcase_add_test(tcase, a_warm_start_gives_the_same_distance_in_fewer_rounds);
-	tcase_add_test(tcase, known_cube_distances_come_out);
+	tcase_add_test(tcase, known_cube_distances_are_reproduced);
 	tcase_add_test(tcase, nearly_touching_pieces_get_their_tiny_distance);
 	tcase_add_test(tcase, a_flat_simplex_is_not_taken_for_touching);
-	tcase_add_test(tcase, the_bounds_meet_however_near_the_pieces_are);
-	tcase_add_test(tcase, apart_by_a_gap_is_what_the_distance_says);
+	tcase_add_test(tcase, the_bounds_converge_at_every_gap);
+	tcase_add_test(tcase, the_gap_test_agrees_with_the_distance);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -28,7 +28,7 @@ static void set_up(void)
 	rng = rng_seeded(check_seed());
 }
 
-/* Small triangles in a box of half size `size`, some in one place. */
+/* Small triangles in a box of half size `size`, some of them coincident. */
 static void draw_soup(struct soup *soup, uint32_t count, double size)
 {
 	soup->count = count;
@@ -97,7 +97,7 @@ static void check_tree(const struct hierarchy *tree, const struct soup *soup)
 		ck_assert_uint_eq(seen[i], 1);
 }
 
-START_TEST(g02_every_primitive_is_in_one_leaf_and_every_volume_holds_its_own)
+START_TEST(g02_every_primitive_is_in_one_leaf_and_every_volume_contains_its_primitives)
 {
 	static struct soup soup;
 	for (uint32_t kind = HIERARCHY_AABB; kind <= HIERARCHY_BALL; kind++) {
@@ -121,7 +121,7 @@ START_TEST(g02_coincident_centres_end_in_one_leaf_and_steep_ones_in_a_flat_tree)
 	ck_assert_uint_eq(tree.node_count, 1);
 	ck_assert_uint_eq(tree.nodes[0].count, 40);
 	hierarchy_release(&tree);
-	/* Distances that double: each mean splits off one. */
+	/* Distances that double: each split at the mean separates a single triangle. */
 	draw_soup(&soup, 200, 0);
 	double far = 1e-30;
 	for (uint32_t i = 0; i < 200; i++, far *= 2)
@@ -134,7 +134,7 @@ START_TEST(g02_coincident_centres_end_in_one_leaf_and_steep_ones_in_a_flat_tree)
 }
 END_TEST
 
-START_TEST(g03_boxes_are_those_of_brute_force)
+START_TEST(g03_boxes_agree_with_brute_force)
 {
 	static struct soup soup;
 	draw_soup(&soup, 250, 2);
@@ -152,7 +152,7 @@ START_TEST(g03_boxes_are_those_of_brute_force)
 }
 END_TEST
 
-START_TEST(g04_a_triangles_covariance_is_the_specs)
+START_TEST(g04_a_triangles_covariance_agrees_with_the_spec)
 {
 	vec3 p[3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 } };
 	mat3 c = obb_covariance_surface(p, 1);
@@ -164,7 +164,7 @@ START_TEST(g04_a_triangles_covariance_is_the_specs)
 	ck_assert_double_eq_tol(own.values.y, 1.0 / 36, 1e-15);
 	ck_assert_double_eq_tol(scalar_abs(vec3_dot(own.vectors.x, vec3_make(1, -1, 0))),
 				scalar_sqrt(2), 1e-14);
-	/* The corners alone spread as 1/n sum about their mean: the same axes. */
+	/* The corners alone have the covariance 1/n Σ about their mean, with the same axes. */
 	c = obb_covariance_points(p, 3);
 	ck_assert_double_eq_tol(c.x.x, 2.0 / 9, 1e-15);
 	ck_assert_double_eq_tol(c.x.y, -1.0 / 9, 1e-15);
@@ -175,7 +175,7 @@ START_TEST(g04_a_triangles_covariance_is_the_specs)
 }
 END_TEST
 
-START_TEST(g04_points_inside_and_crowds_do_not_turn_the_axes)
+START_TEST(g04_interior_points_and_clusters_do_not_rotate_the_axes)
 {
 	static vec3 p[1100];
 	vec3 half = vec3_make(3, 2, 1);
@@ -185,7 +185,7 @@ START_TEST(g04_points_inside_and_crowds_do_not_turn_the_axes)
 	for (uint32_t i = 8; i < 1100; i++) {
 		vec3 inside = vec3_hadamard(random_vector(&rng, 0.9), half);
 		if (i > 600)
-			inside = vec3_make(2.5, 1.5, 0.5); /* a crowd */
+			inside = vec3_make(2.5, 1.5, 0.5); /* a cluster */
 		p[i] = pose_point(at, inside);
 	}
 	struct obb few = obb_of_points(p, 8), many = obb_of_points(p, 1100);
@@ -194,7 +194,8 @@ START_TEST(g04_points_inside_and_crowds_do_not_turn_the_axes)
 	ck_assert_double_eq_tol(scalar_abs(turn.y.y), 1, 1e-9);
 	ck_assert_double_lt(vec3_distance(many.half, half), 1e-6);
 	ck_assert_double_eq_tol(mat3_det(many.axes), 1, 1e-12);
-	/* The unit cube's surface about its centre: x² is 1/4 on two faces and 1/12 on four. */
+	/* The surface of the unit cube about its centre: the mean of x² is 1/4 on two faces and
+	 * 1/12 on four. */
 	for (uint32_t i = 0; i < 8; i++)
 		p[i] = vec3_make(i & 1, i >> 1 & 1, i >> 2 & 1);
 	mat3 c;
@@ -205,7 +206,7 @@ START_TEST(g04_points_inside_and_crowds_do_not_turn_the_axes)
 }
 END_TEST
 
-START_TEST(g05_a_covariance_is_taken_apart_and_put_together)
+START_TEST(g05_a_covariance_is_recovered_from_its_eigenvectors)
 {
 	for (uint32_t run = 0; run < 1000; run++) {
 		vec3 p[20];
@@ -224,7 +225,7 @@ START_TEST(g05_a_covariance_is_taken_apart_and_put_together)
 }
 END_TEST
 
-START_TEST(g06_a_ball_grows_as_the_spec_says_and_holds_its_points)
+START_TEST(g06_a_ball_grows_as_in_the_spec_and_contains_its_points)
 {
 	struct ball ball = ball_add_point((struct ball){ vec3_zero(), 1 }, vec3_make(3, 0, 0));
 	ck_assert(ball.radius == 2 && vec3_equal(ball.centre, vec3_make(1, 0, 0)));
@@ -241,7 +242,7 @@ START_TEST(g06_a_ball_grows_as_the_spec_says_and_holds_its_points)
 			for (uint32_t j = 0; j < i; j++)
 				widest = scalar_max(widest, vec3_distance(p[i], p[j]));
 		}
-		/* The least ball has a radius of at most √(3/8) of the widest way (Jung). */
+		/* The least ball has a radius of at most √(3/8) of the diameter (Jung). */
 		ck_assert_double_le(ball.radius, 1.25 * 0.6124 * widest + 1e-12);
 		struct ball one = { p[0], rng_double(&rng) }, two = ball_union(ball, one);
 		ck_assert_double_le(vec3_distance(two.centre, ball.centre) + ball.radius,
@@ -271,7 +272,7 @@ static bool meet(const struct soup *a, uint32_t i, const struct soup *b, uint32_
 	return intersect_triangle_triangle(one, other, NULL);
 }
 
-START_TEST(g14_two_trees_give_all_pairs_that_meet_each_once)
+START_TEST(g14_two_trees_give_every_overlapping_pair_once)
 {
 	static struct soup a, b;
 	static uint8_t seen[SOUP_MAX][SOUP_MAX];
@@ -363,8 +364,8 @@ END_TEST
 
 /* ---- refits ----------------------------------------------------------------------------------- */
 
-/* X2: a cap of 5 on trees of 257 faces finds all that meet, with fewer tests. */
-START_TEST(x2_a_walk_on_a_budget_misses_nothing)
+/* X2: a cap of 5 on trees of 257 faces finds every overlapping pair with fewer tests. */
+START_TEST(x2_a_walk_with_a_budget_misses_no_pair)
 {
 	static struct soup one, other;
 	static uint8_t seen[257][257];
@@ -392,7 +393,7 @@ START_TEST(x2_a_walk_on_a_budget_misses_nothing)
 		ck_assert_uint_gt(exact, 20);
 		ck_assert_uint_gt(capped_count, exact);
 		ck_assert_uint_lt(capped.tested, full.tested / 2);
-		/* At most 2^5 nodes of each. */
+		/* At most 2^5 nodes of each tree. */
 		uint32_t nodes = 0;
 		hierarchy_walk_pair(&capped, &a, &b, &at);
 		hierarchy_walk_limit(&capped, 5);
@@ -405,7 +406,7 @@ START_TEST(x2_a_walk_on_a_budget_misses_nothing)
 }
 END_TEST
 
-START_TEST(g08_a_ball_that_moves_ten_sweeps_twelve)
+START_TEST(g08_a_ball_of_radius_1_moved_by_10_sweeps_12)
 {
 	struct aabb box = aabb_of_centre(vec3_zero(), vec3_all(1));
 	struct hierarchy_source source = { .boxes = &box, .count = 1 };
@@ -418,7 +419,7 @@ START_TEST(g08_a_ball_that_moves_ten_sweeps_twelve)
 }
 END_TEST
 
-START_TEST(g08_swept_trees_hold_every_sample_of_the_motion)
+START_TEST(g08_swept_trees_contain_every_sample_of_the_motion)
 {
 	static struct soup soup;
 	static vec3 to[3 * SOUP_MAX];
@@ -507,19 +508,20 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/collision/hierarchy");
 	TCase *tc = tcase_create("trees");
 	tcase_add_checked_fixture(tc, set_up, NULL);
-	tcase_add_test(tc, g02_every_primitive_is_in_one_leaf_and_every_volume_holds_its_own);
+	tcase_add_test(tc,
+		       g02_every_primitive_is_in_one_leaf_and_every_volume_contains_its_primitives);
 	tcase_add_test(tc, g02_coincident_centres_end_in_one_leaf_and_steep_ones_in_a_flat_tree);
-	tcase_add_test(tc, g03_boxes_are_those_of_brute_force);
-	tcase_add_test(tc, g04_a_triangles_covariance_is_the_specs);
-	tcase_add_test(tc, g04_points_inside_and_crowds_do_not_turn_the_axes);
-	tcase_add_test(tc, g05_a_covariance_is_taken_apart_and_put_together);
-	tcase_add_test(tc, g06_a_ball_grows_as_the_spec_says_and_holds_its_points);
-	tcase_add_test(tc, g14_two_trees_give_all_pairs_that_meet_each_once);
+	tcase_add_test(tc, g03_boxes_agree_with_brute_force);
+	tcase_add_test(tc, g04_a_triangles_covariance_agrees_with_the_spec);
+	tcase_add_test(tc, g04_interior_points_and_clusters_do_not_rotate_the_axes);
+	tcase_add_test(tc, g05_a_covariance_is_recovered_from_its_eigenvectors);
+	tcase_add_test(tc, g06_a_ball_grows_as_in_the_spec_and_contains_its_points);
+	tcase_add_test(tc, g14_two_trees_give_every_overlapping_pair_once);
 	tcase_add_test(tc, g15_a_tree_with_itself_gives_every_overlapping_pair_once);
 	tcase_add_test(tc, g01_volumes_are_placed_only_where_bodies_are_near);
-	tcase_add_test(tc, x2_a_walk_on_a_budget_misses_nothing);
-	tcase_add_test(tc, g08_a_ball_that_moves_ten_sweeps_twelve);
-	tcase_add_test(tc, g08_swept_trees_hold_every_sample_of_the_motion);
+	tcase_add_test(tc, x2_a_walk_with_a_budget_misses_no_pair);
+	tcase_add_test(tc, g08_a_ball_of_radius_1_moved_by_10_sweeps_12);
+	tcase_add_test(tc, g08_swept_trees_contain_every_sample_of_the_motion);
 	tcase_add_test(tc, a_build_without_memory_is_refused_and_leaves_nothing);
 	tcase_add_test(tc, the_bits_are_the_same_everywhere);
 	suite_add_tcase(suite, tc);

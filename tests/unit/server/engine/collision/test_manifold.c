@@ -1,4 +1,4 @@
-/* Manifolds of every pair: symmetry, invariance, memory, places, features. */
+/* Manifolds of every pair of kinds: symmetry, invariance, caches, positions, features. */
 #include "server/engine/collision/manifold.h"
 
 #include <string.h>
@@ -12,8 +12,8 @@
 #define MARGIN 0.02
 /* Twice the slop by which a reference may be worse than the best axis. */
 #define SLOP 2e-3
-/* How far a point may lie beside its pieces: half a slop across each edge of a face, which is more at
- * sharp corners, and beyond the ends of edges that are still apart. */
+/* The distance by which a point may miss its pieces: half a slop across each edge of a face, more
+ * at sharp corners, and beyond the ends of edges that are still apart. */
 #define PLACE 1e-2
 
 enum { SPHERE, CAPSULE, BOX, BEAM, HULL, ROUND, SOLIDS, PLANE = SOLIDS, SHAPES };
@@ -64,7 +64,7 @@ static double deepest(const struct manifold *m)
 	return least;
 }
 
-/* A pose at which two of the solids are near or overlap somewhat. */
+/* A pose in which two solids are near or overlap slightly. */
 static pose near_pose(const struct shape *a, const struct shape *b)
 {
 	struct gjk_points room_a, room_b;
@@ -96,8 +96,8 @@ static double surface_distance(const struct shape *shape, vec3 p)
 	}
 }
 
-/* Each point's two ends, half the separation to each side along the normal, lie on (or, for the
- * corners of a body that is cut by the other's prism, in) their pieces. */
+/* The two ends of each point lie half the separation to either side along the normal. Both lie on
+ * their pieces, or inside for corners of a body that the other's prism cuts. */
 static void check_points(const struct shape *a, const struct shape *b, const pose *at,
 			 const struct manifold *m)
 {
@@ -116,7 +116,7 @@ static void check_points(const struct shape *a, const struct shape *b, const pos
 	ck_assert_uint_le(m->count, MANIFOLD_POINTS_MAX);
 }
 
-START_TEST(points_lie_on_both_pieces_and_have_features_of_their_own)
+START_TEST(points_lie_on_both_pieces_and_have_distinct_features)
 {
 	uint32_t touching = 0;
 	for (int k = 0; k < 12000; k++) {
@@ -132,7 +132,7 @@ START_TEST(points_lie_on_both_pieces_and_have_features_of_their_own)
 }
 END_TEST
 
-START_TEST(nothing_is_reported_beyond_the_margin_and_something_within)
+START_TEST(contacts_are_reported_within_the_margin_and_not_beyond)
 {
 	for (int k = 0; k < 12000; k++) {
 		const struct shape *a = shapes[rng_below(&rng, SOLIDS)];
@@ -147,7 +147,7 @@ START_TEST(nothing_is_reported_beyond_the_margin_and_something_within)
 		gjk_distance(&core_a, &core_b, &rotation, at.position, NULL, &near);
 		double gap = near.distance - core_a.radius - core_b.radius;
 		collide(a, b, &at, NULL, &m);
-		if (gap > MARGIN + 1e-9) /* The clip's slop may see a little past an edge. */
+		if (gap > MARGIN + 1e-9) /* clipping has a slop beyond the edges */
 			ck_assert(m.count == 0 || gap < MARGIN + 2 * SLOP);
 		else if (gap < MARGIN - 1e-9)
 			ck_assert_uint_gt(m.count, 0);
@@ -157,7 +157,7 @@ START_TEST(nothing_is_reported_beyond_the_margin_and_something_within)
 }
 END_TEST
 
-START_TEST(exchanging_the_pieces_turns_the_manifold_round)
+START_TEST(exchanging_the_pieces_mirrors_the_manifold)
 {
 	for (int k = 0; k < 12000; k++) {
 		const struct shape *a = shapes[rng_below(&rng, SOLIDS)];
@@ -170,7 +170,7 @@ START_TEST(exchanging_the_pieces_turns_the_manifold_round)
 		collide(a, b, &at, NULL, &m);
 		collide(b, a, &back, NULL, &n);
 		if ((m.count == 0) != (n.count == 0)) {
-			/* Only at the very margin. */
+			/* Only a contact near the margin may be missing in one order. */
 			ck_assert_double_ge(deepest(m.count ? &m : &n), MARGIN - SLOP);
 			continue;
 		}
@@ -178,7 +178,7 @@ START_TEST(exchanging_the_pieces_turns_the_manifold_round)
 			continue;
 		ck_assert_double_eq_tol(deepest(&m), deepest(&n), SLOP);
 		if (a->kind != b->kind && a->kind != SHAPE_HULL && b->kind != SHAPE_HULL) {
-			/* One routine for both orders: the same points. */
+			/* One function serves both orders, so the points are the same. */
 			ck_assert_uint_eq(m.count, n.count);
 			vec3 turned = vec3_negate(pose_vector(at, n.normal));
 			ck_assert_double_le(vec3_distance(turned, m.normal), 1e-7);
@@ -191,7 +191,7 @@ START_TEST(exchanging_the_pieces_turns_the_manifold_round)
 }
 END_TEST
 
-START_TEST(moving_both_pieces_together_moves_nothing_between_them)
+START_TEST(moving_both_pieces_together_does_not_change_the_manifold)
 {
 	for (int k = 0; k < 6000; k++) {
 		const struct shape *a = shapes[rng_below(&rng, SOLIDS)];
@@ -210,7 +210,7 @@ START_TEST(moving_both_pieces_together_moves_nothing_between_them)
 }
 END_TEST
 
-START_TEST(an_answer_with_memory_is_as_good_as_one_without)
+START_TEST(a_manifold_with_a_cache_agrees_with_one_without)
 {
 	for (int k = 0; k < 1200; k++) {
 		const struct shape *a = shapes[rng_below(&rng, SOLIDS)];
@@ -237,7 +237,7 @@ START_TEST(an_answer_with_memory_is_as_good_as_one_without)
 }
 END_TEST
 
-START_TEST(any_memory_whatever_gives_an_answer_that_holds)
+START_TEST(any_cache_contents_give_a_valid_manifold)
 {
 	for (int k = 0; k < 6000; k++) {
 		const struct shape *a = shapes[rng_below(&rng, SOLIDS)];
@@ -257,7 +257,7 @@ START_TEST(any_memory_whatever_gives_an_answer_that_holds)
 }
 END_TEST
 
-START_TEST(the_same_question_twice_gives_the_same_bits)
+START_TEST(the_same_query_twice_gives_the_same_bits)
 {
 	for (int k = 0; k < 3000; k++) {
 		const struct shape *a = shapes[rng_below(&rng, SOLIDS)];
@@ -304,7 +304,7 @@ static void check_stack(const struct shape *a, const struct shape *b, vec3 offse
 	}
 }
 
-START_TEST(stacked_boxes_touch_in_four_points_whose_features_stay)
+START_TEST(stacked_boxes_touch_in_four_points_with_stable_features)
 {
 	const struct shape *box = shapes[BOX], *beam = shapes[BEAM];
 	check_stack(box, box, vec3_make(0, 1, 0), 0);	/* exactly on top */
@@ -316,7 +316,7 @@ START_TEST(stacked_boxes_touch_in_four_points_whose_features_stay)
 }
 END_TEST
 
-START_TEST(a_box_as_a_hull_gives_the_box_its_four_points)
+START_TEST(a_hull_of_a_box_has_the_four_points_of_the_box)
 {
 	vec3 corners[8];
 	for (int k = 0; k < 8; k++)
@@ -344,15 +344,15 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/collision/manifold");
 	TCase *tcase = tcase_create("manifold");
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, points_lie_on_both_pieces_and_have_features_of_their_own);
-	tcase_add_test(tcase, nothing_is_reported_beyond_the_margin_and_something_within);
-	tcase_add_test(tcase, exchanging_the_pieces_turns_the_manifold_round);
-	tcase_add_test(tcase, moving_both_pieces_together_moves_nothing_between_them);
-	tcase_add_test(tcase, an_answer_with_memory_is_as_good_as_one_without);
-	tcase_add_test(tcase, any_memory_whatever_gives_an_answer_that_holds);
-	tcase_add_test(tcase, the_same_question_twice_gives_the_same_bits);
-	tcase_add_test(tcase, stacked_boxes_touch_in_four_points_whose_features_stay);
-	tcase_add_test(tcase, a_box_as_a_hull_gives_the_box_its_four_points);
+	tcase_add_test(tcase, points_lie_on_both_pieces_and_have_distinct_features);
+	tcase_add_test(tcase, contacts_are_reported_within_the_margin_and_not_beyond);
+	tcase_add_test(tcase, exchanging_the_pieces_mirrors_the_manifold);
+	tcase_add_test(tcase, moving_both_pieces_together_does_not_change_the_manifold);
+	tcase_add_test(tcase, a_manifold_with_a_cache_agrees_with_one_without);
+	tcase_add_test(tcase, any_cache_contents_give_a_valid_manifold);
+	tcase_add_test(tcase, the_same_query_twice_gives_the_same_bits);
+	tcase_add_test(tcase, stacked_boxes_touch_in_four_points_with_stable_features);
+	tcase_add_test(tcase, a_hull_of_a_box_has_the_four_points_of_the_box);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

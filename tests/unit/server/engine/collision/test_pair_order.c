@@ -1,6 +1,5 @@
-/* Every question about two pieces, asked the other way round: (b, a) with the pose inverted must say
- * what (a, b) says, seen from the other side. Over all pairs of kinds that have an answer, at drawn
- * poses. */
+/* Every query about two pieces in both orders: (b, a) with the inverted pose must give the result
+ * of (a, b) seen from the other side. Covers all supported pairs of kinds at random poses. */
 #include "server/base/rng.h"
 #include "server/engine/collision/manifold.h"
 #include "server/engine/collision/pairs.h"
@@ -29,7 +28,7 @@ static vec3 draw(double most)
 	return v;
 }
 
-/* Where the piece is, roughly: triangles lie anywhere in their mesh. */
+/* The approximate position of the piece: a triangle lies anywhere in its mesh. */
 static vec3 middle(struct piece piece)
 {
 	if (piece.shape->kind != SHAPE_MESH)
@@ -58,10 +57,11 @@ static double deepest(const struct manifold *manifold)
 	return least;
 }
 
-/* Two faces that are nearly as good take turns as reference, and the separation is as much off. */
+/* Of two faces of nearly equal separation either may be the reference; the separation differs by as
+ * much. */
 #define SLOP (2 * PAIR_SLOP_MAX)
 
-START_TEST(a_manifold_is_the_same_from_both_sides)
+START_TEST(a_manifold_is_the_same_in_both_orders)
 {
 	enum test_shape x = (enum test_shape)(_i / KINDS), y = (enum test_shape)(_i % KINDS);
 	const double margin = 0.1;
@@ -77,7 +77,7 @@ START_TEST(a_manifold_is_the_same_from_both_sides)
 		collide_pieces(a, b, &there_pose, margin, &cache, &ab);
 		collide_pieces(b, a, &back_pose, margin, &other, &ba);
 		if (ab.count == 0 || ba.count == 0) {
-			/* One of them may find them just within the margin. */
+			/* One order may find a contact just within the margin. */
 			double found = scalar_min(deepest(&ab), deepest(&ba));
 			ck_assert_double_gt(found, margin - SLOP);
 			apart++;
@@ -89,14 +89,14 @@ START_TEST(a_manifold_is_the_same_from_both_sides)
 		if (deepest(&ab) > SLOP)
 			ck_assert_double_gt(-vec3_dot(turned, ab.normal), 0.99);
 	}
-	/* A triangle has one side that touches, and most of its mesh is elsewhere. */
+	/* A triangle collides on one side only, and most of its mesh is elsewhere. */
 	bool mesh = x == TEST_MESH || y == TEST_MESH;
 	ck_assert(!there || met > (mesh ? 2 : ROUNDS / 20));
 	ck_assert(!there || met + apart == ROUNDS);
 }
 END_TEST
 
-START_TEST(distance_and_overlap_are_the_same_from_both_sides)
+START_TEST(distance_and_overlap_are_the_same_in_both_orders)
 {
 	enum test_shape x = (enum test_shape)(_i / KINDS), y = (enum test_shape)(_i % KINDS);
 	uint32_t over = 0, clear = 0;
@@ -120,7 +120,7 @@ START_TEST(distance_and_overlap_are_the_same_from_both_sides)
 		ck_assert(!overlap);
 		vec3 turned = quat_rotate(there.rotation, ba.normal);
 		ck_assert_double_lt(vec3_distance(turned, vec3_negate(ab.normal)), 1e-3);
-		/* Each side's nearest points are that far apart, along the normal. */
+		/* The nearest points are `distance` apart along the normal. */
 		vec3 way = vec3_sub(ab.point_b, ab.point_a);
 		ck_assert_double_eq_tol(vec3_dot(way, ab.normal), ab.distance, 1e-6);
 	}
@@ -135,8 +135,8 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/collision/pair_order");
 	TCase *orders = tcase_create("orders");
-	tcase_add_loop_test(orders, a_manifold_is_the_same_from_both_sides, 0, KINDS * KINDS);
-	tcase_add_loop_test(orders, distance_and_overlap_are_the_same_from_both_sides, 0,
+	tcase_add_loop_test(orders, a_manifold_is_the_same_in_both_orders, 0, KINDS * KINDS);
+	tcase_add_loop_test(orders, distance_and_overlap_are_the_same_in_both_orders, 0,
 			    KINDS * KINDS);
 	suite_add_tcase(suite, orders);
 	return suite;

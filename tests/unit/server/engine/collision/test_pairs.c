@@ -1,4 +1,4 @@
-/* Pairs whose answer is known in closed form, surfaces that must not be felt as seams, and polygons. */
+/* Pairs with closed-form results, meshes whose inner edges must not give contacts, and polygons. */
 #include "server/engine/collision/manifold.h"
 
 #include "server/engine/collision/query.h"
@@ -40,7 +40,7 @@ static void check_near(vec3 a, vec3 b, double tolerance)
 
 /* ---- the table -------------------------------------------------------------------------------- */
 
-START_TEST(the_table_is_symmetric_and_leaves_out_only_what_cannot_meet)
+START_TEST(the_table_of_pairs_is_symmetric_and_omits_only_pairs_that_cannot_collide)
 {
 	for (int a = 0; a <= SHAPE_KINDS; a++) {
 		for (int b = 0; b <= SHAPE_KINDS; b++) {
@@ -59,7 +59,7 @@ END_TEST
 /* ---- round shapes ----------------------------------------------------------------------------- */
 
 /* G-19. */
-START_TEST(spheres_meet_on_the_line_of_their_centres)
+START_TEST(spheres_touch_on_the_line_of_their_centres)
 {
 	struct shape *a = make_sphere(1), *b = make_sphere(0.5);
 	struct manifold m;
@@ -75,7 +75,7 @@ START_TEST(spheres_meet_on_the_line_of_their_centres)
 	at.position.y += 1e-9;
 	collide(a, 0, b, &at, &m);
 	ck_assert_uint_eq(m.count, 0);
-	at.position = vec3_zero(); /* one centre in the other: some unit normal, full depth */
+	at.position = vec3_zero(); /* coincident centres: any unit normal, full depth */
 	collide(a, 0, b, &at, &m);
 	ck_assert_uint_eq(m.count, 1);
 	ck_assert_double_eq_tol(vec3_length(m.normal), 1, 1e-15);
@@ -86,13 +86,13 @@ START_TEST(spheres_meet_on_the_line_of_their_centres)
 END_TEST
 
 /* G-21. */
-START_TEST(a_sphere_meets_a_box_at_the_clamped_centre)
+START_TEST(a_sphere_touches_a_box_at_the_clamped_centre)
 {
 	struct shape *sphere = make_sphere(0.5), *box = make_box(1, 2, 3);
 	for (int k = 0; k < 2000; k++) {
 		vec3 c = random_vector(&rng, 3.6);
 		quat turn = random_rotation(&rng);
-		/* The sphere is A: the box's pose in its frame. */
+		/* The sphere is A, so this is the box's pose in the sphere's frame. */
 		pose at = pose_make(vec3_negate(quat_rotate(turn, c)), turn);
 		struct manifold m;
 		collide(sphere, 0, box, &at, &m);
@@ -106,7 +106,7 @@ START_TEST(a_sphere_meets_a_box_at_the_clamped_centre)
 }
 END_TEST
 
-START_TEST(a_sphere_meets_a_hull_at_its_nearest_point_or_nearest_face)
+START_TEST(a_sphere_touches_a_hull_at_its_nearest_point_or_face)
 {
 	vec3 points[40];
 	for (int k = 0; k < 40; k++)
@@ -128,7 +128,7 @@ START_TEST(a_sphere_meets_a_hull_at_its_nearest_point_or_nearest_face)
 }
 END_TEST
 
-START_TEST(capsules_meet_like_their_segments)
+START_TEST(capsules_touch_where_their_segments_are_nearest)
 {
 	struct shape *a = make_capsule(0.5, 0.2), *b = make_capsule(1, 0.1);
 	for (int k = 0; k < 3000; k++) {
@@ -145,7 +145,7 @@ START_TEST(capsules_meet_like_their_segments)
 		if (m.count > 0)
 			ck_assert_double_eq_tol(deepest(&m), distance, 3e-3);
 	}
-	/* Side by side: two points, as far apart as the common part is long. */
+	/* Side by side: two points, at the ends of the common part. */
 	struct manifold m;
 	pose at = pose_make(vec3_make(0.29, 0.2, 0), quat_identity());
 	collide(a, 0, b, &at, &m);
@@ -175,7 +175,7 @@ START_TEST(a_capsule_lying_on_a_box_touches_in_two_points)
 					1e-3);
 		ck_assert_double_eq_tol(deepest(&m), -0.001, 2e-4);
 	}
-	/* Far in: out the shortest way. */
+	/* Deep overlap: the normal is the shortest way out. */
 	struct manifold m;
 	pose at = pose_make(vec3_make(0, 0.4, 0), lying);
 	collide(box, 0, capsule, &at, &m);
@@ -187,7 +187,7 @@ START_TEST(a_capsule_lying_on_a_box_touches_in_two_points)
 }
 END_TEST
 
-START_TEST(what_meets_a_plane_meets_it_with_its_lowest_points)
+START_TEST(a_shape_touches_a_plane_with_its_lowest_points)
 {
 	struct shape *plane = make_plane(vec3_make(0, 1, 0), 0.25);
 	struct shape *kinds[3] = { make_sphere(0.3), make_capsule(0.5, 0.1),
@@ -214,11 +214,12 @@ END_TEST
 
 /* ---- surfaces --------------------------------------------------------------------------------- */
 
-/* All manifolds of a body with the triangles near it; how many touch, the least separation. */
+/* All manifolds of a body with the triangles near it: how many have points, and the least
+ * separation. */
 struct surface {
 	uint32_t touching;
 	double least;
-	double upright; /* least cosine of a normal with +y */
+	double upright; /* least cosine between a normal and +y */
 };
 
 static struct surface collide_mesh(const struct shape *mesh, const struct shape *body,
@@ -240,9 +241,9 @@ static struct surface collide_mesh(const struct shape *mesh, const struct shape 
 	return out;
 }
 
-/* Rolls and slides over a flat grid of triangles: only the upward normal is felt, the depth is that
- * of the lowest point, and the body is never lost. */
-static void roll(const struct shape *body, bool exact)
+/* A body rolls and slides over a flat grid of triangles: every normal points up, the depth is that
+ * of the lowest point, and no pose is without contact. */
+static void check_rolling(const struct shape *body, bool exact)
 {
 	struct shape *ground = make_terrain(20, 1, 0, 1);
 	for (int k = 0; k < 1500; k++) {
@@ -250,44 +251,44 @@ static void roll(const struct shape *body, bool exact)
 		pose at = pose_make(vec3_zero(), turn);
 		double depth = rng_range(&rng, 1e-4, 0.01);
 		at.position.y = -shape_aabb(body, &at).min.y - depth;
-		/* Also exactly over seams, corners and diagonals. */
+		/* Some poses lie exactly over seams, corners and diagonals. */
 		double x = rng_range(&rng, -3, 3), z = rng_range(&rng, -3, 3);
 		at.position.x = k % 4 == 0 ? scalar_round(x) : x;
 		at.position.z = k % 5 == 0 ? scalar_round(z) : k % 7 == 0 ? at.position.x : z;
-		struct surface felt = collide_mesh(ground, body, &at);
-		ck_assert_uint_gt(felt.touching, 0);
-		ck_assert_double_ge(felt.upright, 1 - 1e-9);
-		ck_assert_double_eq_tol(felt.least, -depth, exact ? 1e-9 : 2e-3);
+		struct surface found = collide_mesh(ground, body, &at);
+		ck_assert_uint_gt(found.touching, 0);
+		ck_assert_double_ge(found.upright, 1 - 1e-9);
+		ck_assert_double_eq_tol(found.least, -depth, exact ? 1e-9 : 2e-3);
 	}
 	shape_release(ground);
 }
 
-START_TEST(a_rolling_sphere_feels_a_flat_grid_as_one_plane)
+START_TEST(a_rolling_sphere_collides_with_a_flat_grid_as_with_a_plane)
 {
 	struct shape *sphere = make_sphere(0.3);
-	roll(sphere, true);
+	check_rolling(sphere, true);
 	shape_release(sphere);
 }
 END_TEST
 
-START_TEST(a_tumbling_box_feels_a_flat_grid_as_one_plane)
+START_TEST(a_tumbling_box_collides_with_a_flat_grid_as_with_a_plane)
 {
 	struct shape *box = make_box(0.4, 0.2, 0.7), *large = make_box(1.5, 0.3, 1.5);
-	roll(box, false);
-	roll(large, false);
+	check_rolling(box, false);
+	check_rolling(large, false);
 	shape_release(box);
 	shape_release(large);
 }
 END_TEST
 
-START_TEST(a_tumbling_hull_and_a_capsule_feel_a_flat_grid_as_one_plane)
+START_TEST(a_tumbling_hull_and_a_capsule_collide_with_a_flat_grid_as_with_a_plane)
 {
 	vec3 points[24];
 	for (int k = 0; k < 24; k++)
 		points[k] = vec3_scale(random_direction(&rng), 0.5);
 	struct shape *hull = make_hull(points, 24), *capsule = make_capsule(0.6, 0.2);
-	roll(hull, false);
-	roll(capsule, false);
+	check_rolling(hull, false);
+	check_rolling(capsule, false);
 	shape_release(hull);
 	shape_release(capsule);
 }
@@ -312,11 +313,11 @@ static struct shape *box_surface(vec3 half)
 	return make_mesh(vertices, 8, triangles, 12);
 }
 
-/* The surface of a box must be felt like the box: the same nearest distance from outside, the same depth
- * within. Exact for round bodies. Polyhedra that overlap a corner of the surface with a corner of theirs
- * are felt too, and never deeper than they are; about one in 50000 such poses is felt as much as 5 mm too
- * shallow, where a triangle answers along an axis of its own. */
-START_TEST(a_closed_surface_is_felt_like_the_solid_it_bounds)
+/* The surface of a box must collide like the box: the same nearest distance from outside, the same
+ * depth inside. This is exact for round bodies. A polyhedron with a corner in a corner of the
+ * surface is found too, and never deeper than it is; in about one in 50000 such poses the depth is
+ * up to 5 mm too small, because one triangle uses an axis of its own. */
+START_TEST(a_closed_surface_collides_like_the_solid_it_bounds)
 {
 	vec3 half = vec3_make(1, 0.8, 1.2), points[10];
 	struct shape *solid = make_box(half.x, half.y, half.z), *surface = box_surface(half);
@@ -329,7 +330,7 @@ START_TEST(a_closed_surface_is_felt_like_the_solid_it_bounds)
 	for (int k = 0; k < 10000; k++) {
 		const struct shape *body = bodies[k % 5];
 		struct piece_gap gap;
-		/* Every other time towards a corner. */
+		/* Half of the directions point near a corner. */
 		vec3 direction = random_direction(&rng);
 		if (k & 1) {
 			vec3 corner = solid->hull->vertices[rng_below(&rng, 8)];
@@ -339,17 +340,17 @@ START_TEST(a_closed_surface_is_felt_like_the_solid_it_bounds)
 		piece_distance((struct piece){ solid, 0 }, (struct piece){ body, 0 }, &at, &gap);
 		double wanted = rng_range(&rng, -0.008, 0.015);
 		at.position = vec3_mul_sub(at.position, gap.normal, gap.distance - wanted);
-		struct surface felt = collide_mesh(surface, body, &at);
+		struct surface found = collide_mesh(surface, body, &at);
 		struct manifold m;
 		collide(solid, 0, body, &at, &m);
-		ck_assert_uint_gt(felt.touching, 0);
-		ck_assert_double_gt(felt.least, deepest(&m) - 3e-3);
-		bool alike = felt.least < deepest(&m) + 3e-3;
-		ck_assert(alike || (body->hull != NULL && felt.least < deepest(&m) + 6e-3));
+		ck_assert_uint_gt(found.touching, 0);
+		ck_assert_double_gt(found.least, deepest(&m) - 3e-3);
+		bool alike = found.least < deepest(&m) + 3e-3;
+		ck_assert(alike || (body->hull != NULL && found.least < deepest(&m) + 6e-3));
 		shallow += !alike;
-		/* One triangle answers for a shared edge or corner. */
+		/* Only one triangle reports a shared edge or corner. */
 		if (body->kind == SHAPE_SPHERE)
-			ck_assert_uint_le(felt.touching, 2);
+			ck_assert_uint_le(found.touching, 2);
 	}
 	ck_assert_uint_le(shallow, 2);
 	for (int k = 0; k < 5; k++)
@@ -374,7 +375,7 @@ static double surface_gap(const struct shape *mesh, const struct shape *body, co
 	return least;
 }
 
-START_TEST(over_hilly_ground_the_nearest_triangle_is_felt)
+START_TEST(over_hilly_ground_the_nearest_triangle_gives_the_contact)
 {
 	struct shape *ground = make_terrain(16, 0.5, 0.6, 3);
 	struct shape *bodies[3] = { make_sphere(0.3), make_capsule(0.4, 0.2),
@@ -383,16 +384,16 @@ START_TEST(over_hilly_ground_the_nearest_triangle_is_felt)
 		const struct shape *body = bodies[k % 3];
 		double x = rng_range(&rng, -2, 2), z = rng_range(&rng, -2, 2);
 		pose at = pose_make(vec3_make(x, 2, z), random_rotation(&rng));
-		/* Down, never farther than the gap, until it is a centimetre. */
+		/* Lower the body by at most the gap, until the gap is 1 cm. */
 		double gap = surface_gap(ground, body, &at);
 		for (int step = 0; step < 200 && scalar_abs(gap - 0.01) > 1e-3; step++) {
 			at.position.y -= gap - 0.01;
 			gap = surface_gap(ground, body, &at);
 		}
-		struct surface felt = collide_mesh(ground, body, &at);
-		ck_assert_uint_gt(felt.touching, 0);
-		ck_assert_double_eq_tol(felt.least, gap, 3e-3);
-		ck_assert_double_gt(felt.upright, 0);
+		struct surface found = collide_mesh(ground, body, &at);
+		ck_assert_uint_gt(found.touching, 0);
+		ck_assert_double_eq_tol(found.least, gap, 3e-3);
+		ck_assert_double_gt(found.upright, 0);
 	}
 	for (int k = 0; k < 3; k++)
 		shape_release(bodies[k]);
@@ -400,7 +401,7 @@ START_TEST(over_hilly_ground_the_nearest_triangle_is_felt)
 }
 END_TEST
 
-START_TEST(a_surface_is_felt_from_outside_only)
+START_TEST(a_surface_collides_from_outside_only)
 {
 	struct shape *ground = make_terrain(4, 1, 0, 1), *sphere = make_sphere(0.3);
 	struct shape *box = make_box(0.3, 0.3, 0.3), *capsule = make_capsule(0.3, 0.1);
@@ -433,7 +434,7 @@ static pose planar_pose(double x, double y, double angle)
 			 quat_normalize(quat_make(1 - half * half / 2, 0, 0, half)));
 }
 
-START_TEST(stacked_squares_touch_in_two_points_whose_features_stay)
+START_TEST(stacked_squares_touch_in_two_points_with_stable_features)
 {
 	struct shape *one = square(0.5, 0), *round = square(0.45, 0.05);
 	const struct shape *kinds[2] = { one, round };
@@ -467,7 +468,7 @@ START_TEST(stacked_squares_touch_in_two_points_whose_features_stay)
 }
 END_TEST
 
-/* Distance of two squares' cores by all pairs of edges; 0 if they overlap. */
+/* The distance of two squares' cores over all pairs of edges; 0 if they overlap. */
 static double core_distance(const struct polygon *a, const struct polygon *b, const pose *at)
 {
 	double best = SCALAR_MAX;
@@ -514,7 +515,7 @@ START_TEST(rounded_polygons_are_as_far_apart_as_their_cores_less_the_radii)
 }
 END_TEST
 
-START_TEST(round_corners_meet_along_the_line_between_them)
+START_TEST(rounded_corners_touch_on_the_line_between_them)
 {
 	struct shape *one = square(0.4, 0.1);
 	double r = 0.70710678118654752440, apart = 0.19;
@@ -533,28 +534,30 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/collision/pairs");
 	TCase *tcase = tcase_create("round");
 	tcase_add_checked_fixture(tcase, set_up, NULL);
-	tcase_add_test(tcase, the_table_is_symmetric_and_leaves_out_only_what_cannot_meet);
-	tcase_add_test(tcase, spheres_meet_on_the_line_of_their_centres);
-	tcase_add_test(tcase, a_sphere_meets_a_box_at_the_clamped_centre);
-	tcase_add_test(tcase, a_sphere_meets_a_hull_at_its_nearest_point_or_nearest_face);
-	tcase_add_test(tcase, capsules_meet_like_their_segments);
+	tcase_add_test(tcase,
+		       the_table_of_pairs_is_symmetric_and_omits_only_pairs_that_cannot_collide);
+	tcase_add_test(tcase, spheres_touch_on_the_line_of_their_centres);
+	tcase_add_test(tcase, a_sphere_touches_a_box_at_the_clamped_centre);
+	tcase_add_test(tcase, a_sphere_touches_a_hull_at_its_nearest_point_or_face);
+	tcase_add_test(tcase, capsules_touch_where_their_segments_are_nearest);
 	tcase_add_test(tcase, a_capsule_lying_on_a_box_touches_in_two_points);
-	tcase_add_test(tcase, what_meets_a_plane_meets_it_with_its_lowest_points);
+	tcase_add_test(tcase, a_shape_touches_a_plane_with_its_lowest_points);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("mesh");
 	tcase_add_checked_fixture(tcase, set_up, NULL);
-	tcase_add_test(tcase, a_rolling_sphere_feels_a_flat_grid_as_one_plane);
-	tcase_add_test(tcase, a_tumbling_box_feels_a_flat_grid_as_one_plane);
-	tcase_add_test(tcase, a_tumbling_hull_and_a_capsule_feel_a_flat_grid_as_one_plane);
-	tcase_add_test(tcase, a_closed_surface_is_felt_like_the_solid_it_bounds);
-	tcase_add_test(tcase, over_hilly_ground_the_nearest_triangle_is_felt);
-	tcase_add_test(tcase, a_surface_is_felt_from_outside_only);
+	tcase_add_test(tcase, a_rolling_sphere_collides_with_a_flat_grid_as_with_a_plane);
+	tcase_add_test(tcase, a_tumbling_box_collides_with_a_flat_grid_as_with_a_plane);
+	tcase_add_test(tcase,
+		       a_tumbling_hull_and_a_capsule_collide_with_a_flat_grid_as_with_a_plane);
+	tcase_add_test(tcase, a_closed_surface_collides_like_the_solid_it_bounds);
+	tcase_add_test(tcase, over_hilly_ground_the_nearest_triangle_gives_the_contact);
+	tcase_add_test(tcase, a_surface_collides_from_outside_only);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("polygon");
 	tcase_add_checked_fixture(tcase, set_up, NULL);
-	tcase_add_test(tcase, stacked_squares_touch_in_two_points_whose_features_stay);
+	tcase_add_test(tcase, stacked_squares_touch_in_two_points_with_stable_features);
 	tcase_add_test(tcase, rounded_polygons_are_as_far_apart_as_their_cores_less_the_radii);
-	tcase_add_test(tcase, round_corners_meet_along_the_line_between_them);
+	tcase_add_test(tcase, rounded_corners_touch_on_the_line_between_them);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

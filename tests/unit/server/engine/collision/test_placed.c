@@ -1,5 +1,5 @@
-/* Casts, nearest points, walkers and regions over placed shapes, against closed formulas and against each
- * other. */
+/* Casts, nearest points, movers and regions over placed shapes, against closed forms and against
+ * each other. */
 #include "server/engine/collision/placed.h"
 
 #include "server/base/rng.h"
@@ -42,7 +42,7 @@ static struct placed_shape place(const struct shape *shape, pose where, uint32_t
 	return (struct placed_shape){ shape, where, body, 0 };
 }
 
-START_TEST(a_ball_cast_at_balls_hits_when_the_quadratic_says)
+START_TEST(a_ball_cast_at_balls_hits_at_the_root_of_the_quadratic)
 {
 	struct shape *ball = make_sphere(0.5), *small = make_sphere(0.25);
 	rng = rng_seeded(check_seed());
@@ -63,7 +63,8 @@ START_TEST(a_ball_cast_at_balls_hits_when_the_quadratic_says)
 		ck_assert_uint_eq(count, root >= 0 && root <= 1);
 		if (count == 0)
 			continue;
-		/* Never later than the true time, and as near as the tolerance makes it. */
+		/* The hit is never later than the exact time, and earlier by at most what the
+		 * tolerance allows. */
 		ck_assert_double_le(hit.fraction, root + 1e-12);
 		ck_assert_double_ge(hit.fraction, root - 1e-6 * 10 / scalar_sqrt(disc));
 		ck_assert_uint_eq(hit.body, 7);
@@ -75,7 +76,7 @@ START_TEST(a_ball_cast_at_balls_hits_when_the_quadratic_says)
 }
 END_TEST
 
-START_TEST(casts_of_every_kind_stop_apart_and_next_to_what_they_meet)
+START_TEST(casts_of_every_kind_stop_just_before_the_body_they_hit)
 {
 	const vec3 boxes[2][2] = { { { 1, 0, 0 }, { 0.3, 0.4, 0.5 } },
 				   { { -1, 0, 0 }, { 0.2, 0.2, 0.9 } } };
@@ -100,7 +101,7 @@ START_TEST(casts_of_every_kind_stop_apart_and_next_to_what_they_meet)
 			hit.fraction = 1;
 		else
 			met++;
-		/* Overlaps nowhere before the hit, touches a little after it. */
+		/* The shape overlaps nothing before the hit and touches just after it. */
 		for (uint32_t i = 0; i <= 8; i++) {
 			pose now = from;
 			now.position = vec3_mul_add(from.position, way, hit.fraction * i / 8);
@@ -108,7 +109,7 @@ START_TEST(casts_of_every_kind_stop_apart_and_next_to_what_they_meet)
 			ck_assert_msg(!shape_overlap(still, moving, &relative) || hit.fraction == 0,
 				      "run %u overlaps at %u/8 of %g", run, i, hit.fraction);
 		}
-		/* At the start they may overlap already, and part. */
+		/* A body that overlaps at the start may be separating. */
 		if (hit.fraction > 0 && hit.fraction < 1 && !hit.uncertain) {
 			pose now = from;
 			double speed = -vec3_dot(hit.normal, way);
@@ -156,7 +157,8 @@ START_TEST(nearest_points_lie_on_the_shapes_and_no_pair_is_nearer)
 			ck_assert_double_eq_tol(vec3_dot(way, pair.normal), pair.distance, 1e-9);
 			ck_assert_uint_ge(pair.a.feature_count, 1);
 		}
-		/* A ball around the nearest point a little smaller than the distance is free. */
+		/* A ball around the nearest point, slightly smaller than the distance, overlaps
+		 * nothing. */
 		if (pair.distance > 1e-3)
 			ck_assert(!placed_closest(&probe, 1, all, 5, pair.distance * (1 - 1e-9),
 						  &one));
@@ -184,7 +186,7 @@ static struct mover_result walk(const struct placed_shape *placed, uint32_t coun
 	return out;
 }
 
-START_TEST(a_walker_slides_along_walls_stops_in_corners_and_steps_on_ledges)
+START_TEST(a_mover_slides_along_walls_stops_in_corners_and_steps_on_ledges)
 {
 	struct shape *man = make_capsule(0.5, 0.3), *ground = make_plane(vec3_make(0, 1, 0), 0);
 	struct shape *wall = make_box(0.5, 2, 10), *ledge = make_box(1, 0.1, 1);
@@ -194,39 +196,39 @@ START_TEST(a_walker_slides_along_walls_stops_in_corners_and_steps_on_ledges)
 					place(wall, at(0, 2, 3), 3),
 					place(ledge, at(-3, 0.1, -3), 4) };
 	room[2].at.rotation = quat_from_axis_angle(vec3_make(0, 1, 0), HALF_PI);
-	/* Free. */
+	/* A free path. */
 	struct mover_result out = walk(room, 4, man, at(0, foot, 0), vec3_make(1, 0, 0));
 	ck_assert_double_eq_tol(out.position.x, 1, 1e-9);
 	ck_assert(out.grounded);
 	ck_assert_uint_eq(out.ground.body, 1);
 	ck_assert_uint_eq(out.contact_count, 0);
-	/* Aslant at a wall: along it. */
+	/* Obliquely into a wall: the mover slides along it. */
 	out = walk(room, 4, man, at(0, foot, 0), vec3_make(4, 0, -2));
 	ck_assert_double_eq_tol(out.position.x, 2.2, 0.01);
 	ck_assert_double_eq_tol(out.position.z, -2, 0.01);
 	ck_assert_uint_eq(out.contacts[0].body, 2);
 	ck_assert_double_lt(vec3_length(out.left), 0.01);
-	/* Into the corner: no farther. */
+	/* Into the corner: the mover stops. */
 	out = walk(room, 4, man, at(0, foot, 0), vec3_make(5, 0, 4));
 	ck_assert_double_eq_tol(out.position.x, 2.2, 0.01);
 	ck_assert_double_eq_tol(out.position.z, 2.2, 0.01);
 	ck_assert(out.grounded);
-	/* Onto the ledge and along it. */
+	/* Up the ledge and along it. */
 	out = walk(room, 4, man, at(-1, foot, -3), vec3_make(-2, 0, 0));
 	ck_assert_double_eq_tol(out.position.x, -3, 0.05);
 	ck_assert_double_eq_tol(out.position.y, 1.0, 0.01);
 	ck_assert_double_eq_tol(out.climbed, 0.2, 0.01);
 	ck_assert_uint_eq(out.ground.body, 4);
-	/* Down into the ground it goes as far as that. */
+	/* Downwards: the mover stops at the ground and slides on. */
 	out = walk(room, 4, man, at(0, 2, 0), vec3_make(0.5, -3, 0));
 	ck_assert_double_eq_tol(out.position.y, 0.8, 0.01);
 	ck_assert_double_eq_tol(out.position.x, 0.5, 0.02);
-	/* Begun in a wall: brought out. */
+	/* A start inside a wall: the mover is pushed out. */
 	out = walk(room, 4, man, at(2.3, foot, 0), vec3_make(0, 0, -1));
 	ck_assert(!out.stuck);
 	ck_assert_double_le(out.position.x, 2.2);
 	ck_assert_double_eq_tol(out.position.z, -1, 0.01);
-	/* Steep: no ground; in the air: none. */
+	/* No ground on a steep slope, nor in the air. */
 	struct placed_shape slope = place(ramp, at(0, 0, 0), 5);
 	slope.at.rotation = quat_from_axis_angle(vec3_make(0, 0, 1), 1.1);
 	out = walk(&slope, 1, man, at(0, 3, 0), vec3_make(0, -2.2, 0));
@@ -243,7 +245,7 @@ START_TEST(a_walker_slides_along_walls_stops_in_corners_and_steps_on_ledges)
 }
 END_TEST
 
-START_TEST(walkers_never_end_inside_anything)
+START_TEST(movers_never_end_inside_a_body)
 {
 	struct shape *man = make_capsule(0.4, 0.25), *terrain = make_terrain(12, 0.8, 0.5, 9);
 	struct shape *rock = make_box(0.4, 0.5, 0.3);
@@ -269,7 +271,7 @@ START_TEST(walkers_never_end_inside_anything)
 }
 END_TEST
 
-START_TEST(what_cannot_fly_is_refused)
+START_TEST(casts_and_moves_of_a_plane_are_refused)
 {
 	struct shape *plane = make_plane(vec3_make(0, 1, 0), 0);
 	struct placed_shape placed = place(plane, at(0, 0, 0), 1);
@@ -297,10 +299,11 @@ START_TEST(overlapping_boxes_have_one_region_with_their_common_volume)
 	ck_assert_int_eq(placed_regions(&a, 1, &b, 1, regions, 8, &found), STATUS_OK);
 	ck_assert_uint_eq(found, 1);
 	ck_assert_double_eq_tol(regions[0].volume, 0.2 * 0.9 * 0.8, 1e-9);
-	/* The deepest point is a corner, 0.1 under the nearest face. */
+	/* The deepest point is a corner, 0.1 below the nearest face. */
 	ck_assert_double_eq_tol(regions[0].depth, 0.1, 1e-9);
 	ck_assert_double_eq_tol(vec3_distance(regions[0].point_a, regions[0].point_b), 0.1, 1e-9);
-	/* A plank through both boxes of a solid: two regions, with less room the deeper one. */
+	/* A plank through both boxes of a solid: two regions; with capacity for one, the deeper
+	 * one. */
 	struct placed_shape pair = place(two, at(0, 0, 0), 3);
 	struct shape *plank = make_box(3, 0.1, 0.1);
 	struct placed_shape bar = place(plank, at(0.4, 0, 0), 4);
@@ -324,12 +327,12 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/collision/placed");
 	TCase *all = tcase_create("placed");
-	tcase_add_test(all, a_ball_cast_at_balls_hits_when_the_quadratic_says);
-	tcase_add_test(all, casts_of_every_kind_stop_apart_and_next_to_what_they_meet);
+	tcase_add_test(all, a_ball_cast_at_balls_hits_at_the_root_of_the_quadratic);
+	tcase_add_test(all, casts_of_every_kind_stop_just_before_the_body_they_hit);
 	tcase_add_test(all, nearest_points_lie_on_the_shapes_and_no_pair_is_nearer);
-	tcase_add_test(all, a_walker_slides_along_walls_stops_in_corners_and_steps_on_ledges);
-	tcase_add_test(all, walkers_never_end_inside_anything);
-	tcase_add_test(all, what_cannot_fly_is_refused);
+	tcase_add_test(all, a_mover_slides_along_walls_stops_in_corners_and_steps_on_ledges);
+	tcase_add_test(all, movers_never_end_inside_a_body);
+	tcase_add_test(all, casts_and_moves_of_a_plane_are_refused);
 	tcase_add_test(all, overlapping_boxes_have_one_region_with_their_common_volume);
 	suite_add_tcase(suite, all);
 	return suite;

@@ -57,7 +57,7 @@ START_TEST(shapes_overlap_exactly_when_they_have_no_gap)
 }
 END_TEST
 
-START_TEST(overlap_does_not_depend_on_who_is_asked_first)
+START_TEST(overlap_does_not_depend_on_the_order_of_the_shapes)
 {
 	for (int k = 0; k < 4000; k++) {
 		const struct shape *a = shapes[rng_below(&rng, KINDS)];
@@ -69,7 +69,7 @@ START_TEST(overlap_does_not_depend_on_who_is_asked_first)
 }
 END_TEST
 
-START_TEST(a_mesh_overlaps_what_one_of_its_triangles_overlaps)
+START_TEST(a_mesh_overlaps_a_shape_if_one_of_its_triangles_does)
 {
 	const struct shape *mesh = shapes[MESH];
 	for (int k = 0; k < 1500; k++) {
@@ -83,7 +83,7 @@ START_TEST(a_mesh_overlaps_what_one_of_its_triangles_overlaps)
 }
 END_TEST
 
-START_TEST(balls_and_boxes_asked_by_measure_are_those_asked_by_shape)
+START_TEST(overlap_by_radius_or_extents_agrees_with_overlap_by_shape)
 {
 	for (int k = 0; k < 3000; k++) {
 		const struct shape *a = shapes[rng_below(&rng, KINDS)];
@@ -96,7 +96,7 @@ START_TEST(balls_and_boxes_asked_by_measure_are_those_asked_by_shape)
 }
 END_TEST
 
-START_TEST(known_overlaps_come_out)
+START_TEST(known_overlaps_are_reproduced)
 {
 	struct shape *unit = make_box(0.5, 0.5, 0.5);
 	/* G-21: unit box [0,1]³, centre (2,2,½): r = √2 hit, 1.4142 no hit. */
@@ -105,7 +105,7 @@ START_TEST(known_overlaps_come_out)
 	ck_assert(!shape_overlap_sphere(unit, c, 1.4142));
 	/* Inside, without touching the surface. */
 	ck_assert(shape_overlap_sphere(unit, vec3_zero(), 0.1));
-	/* Half-spaces that look at each other, and away. */
+	/* Half-spaces with opposite normals, apart and overlapping. */
 	struct shape *up = make_plane(vec3_make(0, 1, 0), 0),
 		     *down = make_plane(vec3_make(0, -1, 0), 0);
 	pose above = pose_make(vec3_make(0, 1, 0), quat_identity());
@@ -119,7 +119,7 @@ START_TEST(known_overlaps_come_out)
 }
 END_TEST
 
-START_TEST(a_ray_meets_a_placed_shape_where_it_meets_the_shape)
+START_TEST(a_ray_hits_a_placed_shape_on_its_surface)
 {
 	uint32_t hits = 0;
 	for (int k = 0; k < 3000; k++) {
@@ -133,7 +133,8 @@ START_TEST(a_ray_meets_a_placed_shape_where_it_meets_the_shape)
 		hits++;
 		vec3 point = vec3_mul_add(from, along, hit.fraction);
 		vec3 local = pose_inverse_point(at, point);
-		/* On the surface: a tiny ball there overlaps, a little outward it does not. */
+		/* The point is on the surface: a tiny ball there overlaps, one slightly outside
+		 * does not. */
 		ck_assert(shape_overlap_sphere(shape, local, 1e-9));
 		vec3 out = vec3_mul_add(local, pose_inverse_vector(at, hit.normal), 1e-4);
 		ck_assert(hit.inside || !shape_overlap_sphere(shape, out, 1e-9));
@@ -149,11 +150,11 @@ static Suite *make(void)
 	TCase *tcase = tcase_create("query");
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
 	tcase_add_test(tcase, shapes_overlap_exactly_when_they_have_no_gap);
-	tcase_add_test(tcase, overlap_does_not_depend_on_who_is_asked_first);
-	tcase_add_test(tcase, a_mesh_overlaps_what_one_of_its_triangles_overlaps);
-	tcase_add_test(tcase, balls_and_boxes_asked_by_measure_are_those_asked_by_shape);
-	tcase_add_test(tcase, known_overlaps_come_out);
-	tcase_add_test(tcase, a_ray_meets_a_placed_shape_where_it_meets_the_shape);
+	tcase_add_test(tcase, overlap_does_not_depend_on_the_order_of_the_shapes);
+	tcase_add_test(tcase, a_mesh_overlaps_a_shape_if_one_of_its_triangles_does);
+	tcase_add_test(tcase, overlap_by_radius_or_extents_agrees_with_overlap_by_shape);
+	tcase_add_test(tcase, known_overlaps_are_reproduced);
+	tcase_add_test(tcase, a_ray_hits_a_placed_shape_on_its_surface);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

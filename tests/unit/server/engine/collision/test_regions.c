@@ -1,5 +1,6 @@
-/* Overlaps of closed meshes (ch1-3 2.5.13, 2.5.14, G-29, G-16): solids with known volumes and depths,
- * many boxes against clipping and against sampling, and whatever touches, coincides or nests. */
+/* Overlaps of closed meshes (ch1-3 2.5.13, 2.5.14, G-29, G-16): solids with known volumes and
+ * depths, many boxes against clipping and against sampling, and touching, coincident or nested
+ * solids. */
 #include "server/engine/collision/regions.h"
 
 #include "server/base/hash.h"
@@ -31,7 +32,7 @@ static struct regions find_with(const struct shape *a, const struct shape *b, po
 	return found;
 }
 
-/* Of solid_a and solid_b. */
+/* The regions of solid_a and solid_b. */
 static struct regions find(pose at)
 {
 	struct shape *a = solid_shape(&solid_a), *b = solid_shape(&solid_b);
@@ -100,9 +101,9 @@ START_TEST(g29_two_tips_are_two_regions_with_two_depths)
 }
 END_TEST
 
-START_TEST(g29_edges_that_poke_through_have_a_finite_depth)
+START_TEST(g29_edges_that_cross_without_vertices_inside_have_a_finite_depth)
 {
-	/* Two roofs, ridges across each other, each 0.1 through the other. */
+	/* Two roofs with crossed ridges, each 0.1 through the other. */
 	solid_add_box_at(&solid_a, vec3_make(4, 1, 1),
 			 pose_make(vec3_zero(), quat_from_axis_angle(vec3_axis(0), PI / 4)));
 	solid_add_box_at(&solid_b, vec3_make(1, 4, 1),
@@ -132,7 +133,7 @@ START_TEST(g29_a_bar_through_a_bar_has_two_contours_and_two_bars_two_regions)
 	/* The diagonal of B's side faces passes (x, 0.125, 0), and A's side at y = 1 is nearest. */
 	ck_near(found.regions[0].depth, 0.875, 1e-14);
 	regions_release(&found);
-	/* The same bar through two. */
+	/* The same bar through two bars. */
 	solid_add_box(&solid_a, vec3_make(-5, -1, 3), vec3_make(5, 1, 4), false);
 	found = find(moved(0.25, 0.125, 0));
 	ck_assert_uint_eq(found.region_count, 2);
@@ -146,7 +147,7 @@ END_TEST
 
 enum { TEETH_MAX = 12 };
 
-/* Columns of width 1: teeth on even ones, over a bar. */
+/* Columns of width 1: a tooth on every even one, above a bar. */
 static bool comb_cell(uint32_t i, uint32_t j, uint32_t k, const void *context)
 {
 	(void)j;
@@ -163,13 +164,13 @@ static void add_comb(struct solid *solid, uint32_t teeth, double width)
 	solid_add_cells(solid, lines, comb_cell, NULL);
 }
 
-START_TEST(combs_across_each_other_meet_once_a_tooth)
+START_TEST(crossed_combs_overlap_once_per_tooth)
 {
 	for (uint32_t teeth = 1; teeth <= TEETH_MAX; teeth += 3) {
 		set_up();
 		add_comb(&solid_a, teeth, 0.5);
 		add_comb(&solid_b, teeth, 0.75);
-		/* Upside down, into the same columns, a quarter of a metre of teeth overlapping. */
+		/* Upside down, in the same columns, so that 0.25 m of each tooth overlaps. */
 		pose at = pose_make(vec3_make(-0.25, 1.25, 7.75),
 				    quat_from_axis_angle(vec3_axis(0), PI));
 		struct regions found = find(at);
@@ -186,7 +187,7 @@ END_TEST
 
 START_TEST(a_grid_of_crossings_has_one_region_each)
 {
-	/* Teeth lying across teeth. */
+	/* Combs at right angles, teeth across teeth. */
 	add_comb(&solid_a, 5, 0.5);
 	add_comb(&solid_b, 4, 0.5);
 	pose at = pose_make(vec3_make(-1.25, 0.25, 8), quat_from_axis_angle(vec3_axis(1), PI / 2));
@@ -226,13 +227,13 @@ START_TEST(a_pipe_through_a_plate_is_one_region_with_four_contours)
 	struct solid_lines lines[3] = { { x, 4 }, { x, 4 }, { z, 2 } };
 	solid_add_cells(&solid_a, lines, pipe_cell, NULL);
 	solid_add_box(&solid_b, vec3_make(-8, -8, -1), vec3_make(8, 8, 1), false);
-	/* Off the plate's diagonal: each ring lies in one triangle. */
+	/* Off the plate's diagonal, so that each ring lies in one triangle. */
 	struct regions found = find(moved(3, -2, 0.25));
 	ck_assert_uint_eq(found.contour_count, 4);
 	ck_assert_uint_eq(found.region_count, 1);
 	ck_near(volume_of(&found), 2 * (1 - 0.25), 1e-12);
 	regions_release(&found);
-	/* As seen from the other. */
+	/* The same with the solids exchanged. */
 	struct solid swap = solid_a;
 	solid_a = solid_b;
 	solid_b = swap;
@@ -243,7 +244,7 @@ START_TEST(a_pipe_through_a_plate_is_one_region_with_four_contours)
 }
 END_TEST
 
-START_TEST(g16_what_lies_wholly_inside_is_a_region_without_contour)
+START_TEST(g16_a_shell_wholly_inside_is_a_region_without_contour)
 {
 	solid_add_box(&solid_a, vec3_all(-1), vec3_all(1), false);
 	solid_add_box(&solid_b, vec3_all(-0.25), vec3_all(0.25), false);
@@ -268,7 +269,7 @@ START_TEST(g16_what_lies_wholly_inside_is_a_region_without_contour)
 }
 END_TEST
 
-START_TEST(g16_in_the_void_of_a_shell_there_is_nothing)
+START_TEST(g16_a_body_in_the_void_of_a_shell_does_not_overlap)
 {
 	solid_add_box(&solid_a, vec3_all(-2), vec3_all(2), false);
 	solid_add_box(&solid_a, vec3_all(-1), vec3_all(1), true);
@@ -276,7 +277,8 @@ START_TEST(g16_in_the_void_of_a_shell_there_is_nothing)
 	struct regions found = find(pose_identity());
 	ck_assert_uint_eq(found.region_count, 0);
 	regions_release(&found);
-	/* A box round the void: its border and the void's are two regions, whose volumes sum up. */
+	/* A box around the void: the outer border and the border of the void give two regions,
+	 * whose volumes add up. */
 	set_up();
 	solid_add_box(&solid_a, vec3_all(-2), vec3_all(2), false);
 	solid_add_box(&solid_a, vec3_all(-1), vec3_all(1), true);
@@ -288,7 +290,7 @@ START_TEST(g16_in_the_void_of_a_shell_there_is_nothing)
 }
 END_TEST
 
-START_TEST(aligned_coplanar_and_coincident_bodies_are_no_special_case)
+START_TEST(aligned_coplanar_and_coincident_bodies_have_the_exact_volume)
 {
 	solid_add_box(&solid_a, vec3_all(-1), vec3_all(1), false);
 	solid_add_box(&solid_b, vec3_all(-1), vec3_all(1), false);
@@ -303,7 +305,7 @@ START_TEST(aligned_coplanar_and_coincident_bodies_are_no_special_case)
 				ck_near(volume_of(&found), wanted, 1e-14);
 				for (uint32_t c = 0; c < found.contour_count; c++)
 					ck_assert(found.contours[c].closed);
-				/* What only touches has no depth. */
+				/* A touching contact has no depth. */
 				if (found.region_count == 1 && wanted == 0)
 					ck_assert(found.regions[0].depth == 0);
 				regions_release(&found);
@@ -311,7 +313,7 @@ START_TEST(aligned_coplanar_and_coincident_bodies_are_no_special_case)
 }
 END_TEST
 
-START_TEST(rings_that_are_linked_or_apart_or_crossed)
+START_TEST(linked_rings_do_not_overlap_and_crossed_rings_do)
 {
 	solid_add_ring(&solid_a, 3, 0.75, 24, 12);
 	solid_add_ring(&solid_b, 3, 0.75, 20, 9);
@@ -320,10 +322,10 @@ START_TEST(rings_that_are_linked_or_apart_or_crossed)
 	ck_assert_uint_eq(found.region_count, 0); /* linked */
 	regions_release(&found);
 	found = find(pose_make(vec3_make(0.3, 0.1, 0.2), turned));
-	ck_assert_uint_eq(found.region_count, 2); /* across each other in two places */
+	ck_assert_uint_eq(found.region_count, 2); /* crossed in two places */
 	regions_release(&found);
 	found = find(pose_make(vec3_make(0.1, 0.05, 0.2), quat_identity()));
-	ck_assert_uint_eq(found.region_count, 1); /* one in the other, all round */
+	ck_assert_uint_eq(found.region_count, 1); /* nearly coincident: one region all round */
 	regions_release(&found);
 }
 END_TEST
@@ -389,7 +391,7 @@ static double common_volume(const struct placed_box *a, const struct placed_box 
 	return sum;
 }
 
-/* Boxes in cells of a lattice, so none meets another of its own kind. */
+/* Boxes in the cells of a lattice, so that boxes of one solid do not meet. */
 static uint32_t draw_boxes(struct solid *solid, struct placed_box *boxes)
 {
 	uint32_t count = 0;
@@ -407,7 +409,7 @@ static uint32_t draw_boxes(struct solid *solid, struct placed_box *boxes)
 	return count;
 }
 
-START_TEST(many_boxes_have_one_region_a_pair_with_the_volume_that_clipping_gives)
+START_TEST(many_boxes_have_one_region_per_pair_with_the_volume_of_clipping)
 {
 	struct placed_box a[BOXES_MAX], b[BOXES_MAX];
 	uint32_t seen = 0;
@@ -440,7 +442,7 @@ START_TEST(many_boxes_have_one_region_a_pair_with_the_volume_that_clipping_gives
 }
 END_TEST
 
-/* Cells of a coarse lattice, filled at random but never touching in an edge or corner alone. */
+/* Cells of a coarse lattice, filled at random but never adjacent only by an edge or corner. */
 enum { LATTICE = 5 };
 struct lattice {
 	bool filled[LATTICE][LATTICE][LATTICE];
@@ -450,7 +452,7 @@ static bool lattice_cell(uint32_t i, uint32_t j, uint32_t k, const void *context
 	return ((const struct lattice *)context)->filled[i][j][k];
 }
 
-/* Grows from the middle: a cell is added when that leaves the mesh closed. */
+/* Grows from the middle: a cell is added if the mesh stays closed. */
 static struct shape *draw_lattice(struct solid *solid, const double *at)
 {
 	struct lattice lattice = { { { { false } } } };
@@ -479,7 +481,7 @@ static struct shape *draw_lattice(struct solid *solid, const double *at)
 	return shape;
 }
 
-START_TEST(branching_solids_have_the_volume_that_sampling_gives)
+START_TEST(branching_solids_have_the_volume_of_sampling)
 {
 	static const double AT[LATTICE + 1] = { -2.5, -1.5, -0.5, 0.5, 1.5, 2.5 };
 	enum { SAMPLES = 4000 };
@@ -536,7 +538,7 @@ START_TEST(contours_are_closed_and_lie_on_both_surfaces)
 }
 END_TEST
 
-START_TEST(g14_the_walk_over_two_meshes_finds_every_pair_that_meets_once)
+START_TEST(g14_the_walk_over_two_meshes_finds_every_overlapping_pair_once)
 {
 	struct shape *a = make_terrain(9, 0.7, 1.5, 5), *b = make_terrain(7, 0.6, 2, 6);
 	for (uint32_t round = 0; round < 20; round++) {
@@ -566,7 +568,7 @@ END_TEST
 
 /* ---- the contract ----------------------------------------------------------------------------- */
 
-START_TEST(shallow_regions_can_be_left_out_and_an_open_mesh_is_refused)
+START_TEST(shallow_regions_can_be_omitted_and_an_open_mesh_is_refused)
 {
 	solid_add_octahedron(&solid_a, vec3_make(-2, 0, 0.9), 1);
 	solid_add_octahedron(&solid_a, vec3_make(2, 0, 0.7), 1);
@@ -585,7 +587,7 @@ START_TEST(shallow_regions_can_be_left_out_and_an_open_mesh_is_refused)
 	options.pairs_max = 3;
 	ck_assert_int_eq(regions_find(&found, a->mesh, b->mesh, &at, &options), STATUS_LIMIT);
 	ck_assert_uint_eq(found.region_count, 0);
-	/* And all is as before. */
+	/* After the failures the next call is complete. */
 	options = regions_options_default();
 	ck_assert_int_eq(regions_find(&found, a->mesh, b->mesh, &at, &options), STATUS_OK);
 	ck_assert_uint_eq(found.region_count, 2);
@@ -596,7 +598,7 @@ START_TEST(shallow_regions_can_be_left_out_and_an_open_mesh_is_refused)
 }
 END_TEST
 
-START_TEST(without_memory_it_is_refused_and_the_next_call_is_whole)
+START_TEST(a_failed_allocation_is_reported_and_the_next_call_is_complete)
 {
 	solid_add_ring(&solid_a, 3, 1, 12, 8);
 	solid_add_ring(&solid_b, 2, 1.25, 12, 8);
@@ -629,7 +631,7 @@ START_TEST(without_memory_it_is_refused_and_the_next_call_is_whole)
 }
 END_TEST
 
-START_TEST(a_second_look_is_the_same_to_the_bit)
+START_TEST(a_second_call_gives_the_same_bits)
 {
 	solid_add_ring(&solid_a, 3, 1, 32, 16);
 	solid_add_ring(&solid_b, 2, 1.25, 24, 12);
@@ -665,28 +667,28 @@ static Suite *make(void)
 	tcase_add_checked_fixture(tc, set_up, NULL);
 	tcase_add_test(tc, g29_a_tip_in_a_slab_is_as_deep_as_it_reaches);
 	tcase_add_test(tc, g29_two_tips_are_two_regions_with_two_depths);
-	tcase_add_test(tc, g29_edges_that_poke_through_have_a_finite_depth);
+	tcase_add_test(tc, g29_edges_that_cross_without_vertices_inside_have_a_finite_depth);
 	tcase_add_test(tc, g29_a_bar_through_a_bar_has_two_contours_and_two_bars_two_regions);
-	tcase_add_test(tc, combs_across_each_other_meet_once_a_tooth);
+	tcase_add_test(tc, crossed_combs_overlap_once_per_tooth);
 	tcase_add_test(tc, a_grid_of_crossings_has_one_region_each);
 	tcase_add_test(tc, a_pipe_through_a_plate_is_one_region_with_four_contours);
-	tcase_add_test(tc, g16_what_lies_wholly_inside_is_a_region_without_contour);
-	tcase_add_test(tc, g16_in_the_void_of_a_shell_there_is_nothing);
-	tcase_add_test(tc, aligned_coplanar_and_coincident_bodies_are_no_special_case);
-	tcase_add_test(tc, rings_that_are_linked_or_apart_or_crossed);
+	tcase_add_test(tc, g16_a_shell_wholly_inside_is_a_region_without_contour);
+	tcase_add_test(tc, g16_a_body_in_the_void_of_a_shell_does_not_overlap);
+	tcase_add_test(tc, aligned_coplanar_and_coincident_bodies_have_the_exact_volume);
+	tcase_add_test(tc, linked_rings_do_not_overlap_and_crossed_rings_do);
 	suite_add_tcase(suite, tc);
 	tc = tcase_create("random");
 	tcase_add_checked_fixture(tc, set_up, NULL);
-	tcase_add_test(tc, many_boxes_have_one_region_a_pair_with_the_volume_that_clipping_gives);
-	tcase_add_test(tc, branching_solids_have_the_volume_that_sampling_gives);
+	tcase_add_test(tc, many_boxes_have_one_region_per_pair_with_the_volume_of_clipping);
+	tcase_add_test(tc, branching_solids_have_the_volume_of_sampling);
 	tcase_add_test(tc, contours_are_closed_and_lie_on_both_surfaces);
-	tcase_add_test(tc, g14_the_walk_over_two_meshes_finds_every_pair_that_meets_once);
+	tcase_add_test(tc, g14_the_walk_over_two_meshes_finds_every_overlapping_pair_once);
 	suite_add_tcase(suite, tc);
 	tc = tcase_create("contract");
 	tcase_add_checked_fixture(tc, set_up, NULL);
-	tcase_add_test(tc, shallow_regions_can_be_left_out_and_an_open_mesh_is_refused);
-	tcase_add_test(tc, without_memory_it_is_refused_and_the_next_call_is_whole);
-	tcase_add_test(tc, a_second_look_is_the_same_to_the_bit);
+	tcase_add_test(tc, shallow_regions_can_be_omitted_and_an_open_mesh_is_refused);
+	tcase_add_test(tc, a_failed_allocation_is_reported_and_the_next_call_is_complete);
+	tcase_add_test(tc, a_second_call_gives_the_same_bits);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

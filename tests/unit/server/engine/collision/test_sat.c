@@ -1,4 +1,4 @@
-/* Separating axes against all axes: spec G-18. */
+/* The search for separating axes against brute force over all axes (spec G-18). */
 #include "server/engine/collision/sat.h"
 
 #include "server/engine/collision/manifold.h"
@@ -27,7 +27,7 @@ static struct placing placing_of(const pose *at)
 	return (struct placing){ mat3_from_quat(at->rotation), at->position };
 }
 
-/* The best of the three searches. */
+/* The greatest separation of the three searches. */
 static double searched(const struct hull *a, const struct hull *b, const pose *b_in_a, double reach)
 {
 	struct placing there = placing_of(b_in_a), back = placing_inverse(&there);
@@ -53,13 +53,14 @@ START_TEST(the_search_finds_the_greatest_separation_of_hulls)
 		double wanted = oracle_sat(a, b, &at);
 		double found = searched(a, b, &at, SCALAR_MAX);
 		if (wanted > 2e-5) {
-			/* Apart: the faces of the Minkowski sum say so, if not by how much. */
+			/* Apart: the faces of the Minkowski sum show a separation, though not its
+			 * amount. */
 			ck_assert_double_gt(found, 0);
 			ck_assert_double_le(found, wanted + 1e-12);
 			continue;
 		}
 		ck_assert_double_eq_tol(found, wanted, 2e-5);
-		/* With the edges far from the contact left out too. */
+		/* Also without the edges far from the contact. */
 		ck_assert_double_eq_tol(searched(a, b, &at, -1), wanted, 2e-5);
 	}
 	for (uint32_t k = 0; k < 5; k++)
@@ -67,7 +68,7 @@ START_TEST(the_search_finds_the_greatest_separation_of_hulls)
 }
 END_TEST
 
-START_TEST(an_edge_pair_is_an_axis_only_where_it_is_one_of_the_minkowski_sum)
+START_TEST(an_edge_pair_is_an_axis_only_if_it_is_a_face_of_the_minkowski_sum)
 {
 	struct shape *one = random_hull(10, 0.7), *other = random_hull(10, 0.7);
 	const struct hull *a = one->hull, *b = other->hull;
@@ -91,7 +92,8 @@ START_TEST(an_edge_pair_is_an_axis_only_where_it_is_one_of_the_minkowski_sum)
 }
 END_TEST
 
-/* What the manifold of two pieces says must agree with all axes: apart or not, and how deep. */
+/* The manifold of two pieces must agree with brute force over all axes: apart or not, and the
+ * depth. */
 static void check_verdict(const struct shape *a, const struct shape *b, const pose *at,
 			  double margin)
 {
@@ -107,7 +109,7 @@ static void check_verdict(const struct shape *a, const struct shape *b, const po
 	if (axis < 0)
 		ck_assert_uint_gt(m.count, 0);
 	if (m.count == 0) {
-		/* Within the margin along every axis, yet farther apart. */
+		/* Within the margin along every axis, yet the distance is larger. */
 		ck_assert_double_gt(oracle_distance(a->hull, b->hull, at), margin - 1e-9);
 		return;
 	}
@@ -116,7 +118,7 @@ static void check_verdict(const struct shape *a, const struct shape *b, const po
 		least = scalar_min(least, m.points[k].separation);
 	ck_assert_double_eq_tol(vec3_length(m.normal), 1, 1e-9);
 	if (axis < 0) {
-		/* The normal is an axis that is good up to the slop. */
+		/* The normal is an axis whose separation is the greatest up to the slop. */
 		double along = oracle_separation(a->hull, b->hull, at, m.normal);
 		ck_assert_double_ge(along, axis - slop);
 		ck_assert_double_le(along, axis + 1e-9);
@@ -164,8 +166,8 @@ START_TEST(hull_verdicts_agree_with_all_axes)
 }
 END_TEST
 
-/* G-18's own example: apart only by the axis of two z edges, an i = j pair. */
-START_TEST(two_cubes_may_be_apart_by_an_edge_pair_of_like_axes_alone)
+/* The example of G-18: separated only by the axis of two z edges, a pair with i = j. */
+START_TEST(two_cubes_may_be_separated_only_by_an_edge_pair_of_equal_axes)
 {
 	struct shape *cube = make_box(1, 1, 1);
 	double r = 0.70710678118654752440;
@@ -185,7 +187,7 @@ START_TEST(two_cubes_may_be_apart_by_an_edge_pair_of_like_axes_alone)
 }
 END_TEST
 
-START_TEST(all_axes_together_are_the_greatest_whatever_was_remembered)
+START_TEST(the_greatest_separation_does_not_depend_on_the_cached_axis)
 {
 	struct shape *shapes[4] = { make_box(0.5, 0.3, 0.8), make_box(1, 0.1, 0.4),
 				    random_hull(8, 0.7), random_hull(20, 0.7) };
@@ -207,7 +209,8 @@ START_TEST(all_axes_together_are_the_greatest_whatever_was_remembered)
 		ck_assert_double_eq_tol(one.separation, other.separation, 1e-14);
 		if (scalar_abs(one.separation) > 1e-13)
 			ck_assert((one.separation > 0) == (sign.separation > 0));
-		/* What it says is so along its axis, and of overlapping hulls nothing is greater. */
+		/* The separation holds along its axis, and no axis of overlapping hulls has a
+		 * greater one. */
 		ck_assert_double_eq_tol(oracle_separation(a, b, &at, one.normal), one.separation,
 					1e-12);
 		double wanted = oracle_sat(a, b, &at);
@@ -227,11 +230,11 @@ static Suite *make(void)
 	TCase *tcase = tcase_create("sat");
 	tcase_add_checked_fixture(tcase, set_up, NULL);
 	tcase_add_test(tcase, the_search_finds_the_greatest_separation_of_hulls);
-	tcase_add_test(tcase, an_edge_pair_is_an_axis_only_where_it_is_one_of_the_minkowski_sum);
+	tcase_add_test(tcase, an_edge_pair_is_an_axis_only_if_it_is_a_face_of_the_minkowski_sum);
 	tcase_add_test(tcase, box_verdicts_agree_with_all_axes_in_random_and_aligned_poses);
 	tcase_add_test(tcase, hull_verdicts_agree_with_all_axes);
-	tcase_add_test(tcase, two_cubes_may_be_apart_by_an_edge_pair_of_like_axes_alone);
-	tcase_add_test(tcase, all_axes_together_are_the_greatest_whatever_was_remembered);
+	tcase_add_test(tcase, two_cubes_may_be_separated_only_by_an_edge_pair_of_equal_axes);
+	tcase_add_test(tcase, the_greatest_separation_does_not_depend_on_the_cached_axis);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* Time of impact of pieces of all kinds: against sampling of the way, and known answers. */
+/* Time of impact of pieces of all kinds: against sampling of the motion, and known results. */
 #include "server/engine/collision/time_of_impact.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static struct rng rng;
 static struct shape *shapes[KINDS];
 static const struct impact_options options = { 1e-4, 64 };
 
-/* Sphere, capsule, box, hull, a plane, hilly ground, two boxes as parts, a torus as a field, a
+/* Sphere, capsule, box, hull, plane, hilly ground, two boxes as parts, a torus as a field, a
  * polygon. */
 static void make_shapes(void)
 {
@@ -64,9 +64,9 @@ static pose any_pose(double size, bool flat)
 	return at;
 }
 
-/* A way past the other's place, sometimes straight, sometimes turning, sometimes about a point of
- * its own. */
-static void any_way(bool flat, bool still, double from, struct motion *motion, pose *in_frame)
+/* A path past the other's place: straight or rotating, sometimes about a point off the shape's
+ * origin. */
+static void random_motion(bool flat, bool still, double from, struct motion *motion, pose *in_frame)
 {
 	pose start = any_pose(1, flat), end = any_pose(1, flat);
 	start.position = vec3_add(start.position, vec3_make(from, flat ? 0 : 0.5 * from, 0));
@@ -84,7 +84,7 @@ static struct placed_shape placed_at(const struct impact_side *side, double t)
 				      pose_mul(motion_at(side->motion, t), side->in_frame), 1, 0 };
 }
 
-/* Of two triangles, by their corners and edges. */
+/* The distance of two triangle meshes, by their corners and edges. */
 static double surfaces_apart(const struct impact_side *a, const struct impact_side *b, double t)
 {
 	struct placed_shape one = placed_at(a, t), two = placed_at(b, t);
@@ -119,7 +119,7 @@ static double surface_height(const struct placed_shape *surface, const struct pl
 	return least - plane->shape->plane.offset;
 }
 
-/* The distance of the whole sides at t; below zero inside. */
+/* The distance of the whole sides at t; negative inside. */
 static double distance_at(const struct impact_side *a, const struct impact_side *b, double t)
 {
 	if (a->piece.shape->kind == SHAPE_PLANE)
@@ -134,9 +134,10 @@ static double distance_at(const struct impact_side *a, const struct impact_side 
 	return placed_closest(&one, 1, &two, 1, 1e3, &pair) ? pair.distance : 1e3;
 }
 
-/* Apart until the time that is told; near at it, or never near. */
-static void hold(const struct impact_side *a, const struct impact_side *b,
-		 const struct impact_result *found)
+/* Checks that the sides are apart before the reported time, and within the tolerance at it after a
+ * hit. */
+static void check_impact(const struct impact_side *a, const struct impact_side *b,
+			 const struct impact_result *found)
 {
 	double start = a->motion->t0, end = a->motion->t1;
 	double at = distance_at(a, b, found->time);
@@ -151,7 +152,7 @@ static void hold(const struct impact_side *a, const struct impact_side *b,
 				    -1e-9);
 	if (found->outcome == IMPACT_HIT) {
 		ck_assert_double_le(at, options.tolerance * (1 + 1e-6));
-		/* Other pieces may be nearer, and parting. */
+		/* Other pieces may be nearer if they are separating. */
 		ck_assert_double_le(at, found->distance + 1e-7);
 		ck_assert_double_eq_tol(vec3_length(found->normal), 1, 1e-9);
 		vec3 between = vec3_sub(found->point_b, found->point_a);
@@ -167,7 +168,7 @@ static bool both_surfaces(uint32_t i, uint32_t k)
 	return (i == 5 || i == FIELD) && (k == 5 || k == FIELD);
 }
 
-START_TEST(whatever_meets_is_apart_until_the_time_told_and_near_then)
+START_TEST(sides_are_apart_before_the_reported_time_and_within_tolerance_at_it)
 {
 	uint32_t outcomes[4] = { 0 };
 	for (uint32_t i = 0; i < KINDS; i++)
@@ -182,11 +183,11 @@ START_TEST(whatever_meets_is_apart_until_the_time_told_and_near_then)
 				struct impact_side b = { .piece = { shapes[k], IMPACT_WHOLE },
 							 .motion = &motion_b };
 				struct impact_result found, back;
-				/* Ground rests more often than not. */
-				any_way(is_flat(i), i == 4 && round % 3 != 0, 2, &motion_a,
-					&a.in_frame);
-				any_way(is_flat(k), k == 5 && round % 3 != 0, -1, &motion_b,
-					&b.in_frame);
+				/* Ground is static in two of three rounds. */
+				random_motion(is_flat(i), i == 4 && round % 3 != 0, 2, &motion_a,
+					      &a.in_frame);
+				random_motion(is_flat(k), k == 5 && round % 3 != 0, -1, &motion_b,
+					      &b.in_frame);
 				ck_assert_int_eq(time_of_impact(&a, &b, &options, &found),
 						 STATUS_OK);
 				ck_assert_int_eq(time_of_impact(&b, &a, &options, &back),
@@ -194,11 +195,11 @@ START_TEST(whatever_meets_is_apart_until_the_time_told_and_near_then)
 				outcomes[found.outcome]++;
 				if (both_surfaces(i, k) && found.outcome == IMPACT_OVERLAP)
 					continue;
-				hold(&a, &b, &found);
-				hold(&b, &a, &back);
+				check_impact(&a, &b, &found);
+				check_impact(&b, &a, &back);
 			}
 		}
-	/* All answers there are came up; giving up did not. */
+	/* Apart, hit and overlap all occurred. */
 	printf("# apart %u, hit %u, overlap %u, limit %u\n", outcomes[0], outcomes[1], outcomes[2],
 	       outcomes[3]);
 	ck_assert_uint_gt(outcomes[IMPACT_APART], 20);
@@ -223,8 +224,8 @@ static struct motion turning(vec3 axis, double angle)
 	return motion;
 }
 
-static struct impact_result ask(const struct shape *a, const struct motion *motion_a,
-				const struct shape *b, const struct motion *motion_b)
+static struct impact_result find_impact(const struct shape *a, const struct motion *motion_a,
+					const struct shape *b, const struct motion *motion_b)
 {
 	struct impact_side one = { { a, IMPACT_WHOLE }, pose_identity(), motion_a };
 	struct impact_side two = { { b, IMPACT_WHOLE }, pose_identity(), motion_b };
@@ -234,40 +235,41 @@ static struct impact_result ask(const struct shape *a, const struct motion *moti
 	return found;
 }
 
-START_TEST(balls_floors_and_walls_are_met_when_the_equation_says)
+START_TEST(balls_hit_floors_walls_and_balls_at_the_analytic_time)
 {
 	struct shape *ball = make_sphere(0.25), *floor = make_plane(vec3_axis(1), 0);
 	struct shape *wall = make_box(0.01, 5, 5), *ground = make_terrain(4, 1, 0, 1);
 	struct motion falls = straight(vec3_make(0.1, 3, 0.2), vec3_make(0.1, -1, 0.2));
 	struct motion rests = straight(vec3_zero(), vec3_zero());
 	/* 3 − 4 t = 0.25 */
-	struct impact_result found = ask(ball, &falls, floor, &rests);
+	struct impact_result found = find_impact(ball, &falls, floor, &rests);
 	ck_assert_int_eq(found.outcome, IMPACT_HIT);
 	ck_assert_double_eq_tol(found.time, 2.75 / 4, 1e-9);
 	ck_assert_double_le(vec3_distance(found.normal, vec3_make(0, -1, 0)), 1e-12);
-	found = ask(floor, &rests, ball, &falls);
+	found = find_impact(floor, &rests, ball, &falls);
 	ck_assert_double_eq_tol(found.time, 2.75 / 4, 1e-9);
 	ck_assert_double_le(vec3_distance(found.normal, vec3_make(0, 1, 0)), 1e-12);
-	/* Level ground of triangles is a floor. */
-	found = ask(ball, &falls, ground, &rests);
+	/* A flat mesh is hit like a floor. */
+	found = find_impact(ball, &falls, ground, &rests);
 	ck_assert_int_eq(found.outcome, IMPACT_HIT);
 	ck_assert_double_eq_tol(found.time, 2.75 / 4, 1e-9);
-	/* A bullet of 0.5 m through a wall of 2 cm, a kilometre away. */
+	/* A ball of 0.5 m hits a wall of 2 cm from a distance of 1 km at 2 km/s. */
 	struct motion flies = straight(vec3_make(-1000, 0.3, 0), vec3_make(1000, 0.3, 0));
-	found = ask(ball, &flies, wall, &rests);
+	found = find_impact(ball, &flies, wall, &rests);
 	ck_assert_int_eq(found.outcome, IMPACT_HIT);
 	ck_assert_double_eq_tol(found.time, (1000 - 0.26) / 2000, 1e-9);
-	/* Two balls that both fly; one step for the equation. */
+	/* Two moving balls: the quadratic needs one step. */
 	struct motion left = straight(vec3_make(4, 0.3, 0), vec3_make(-4, 0.3, 0));
 	struct motion right = straight(vec3_make(-4, 0, 0), vec3_make(4, 0, 0));
-	found = ask(ball, &right, ball, &left);
+	found = find_impact(ball, &right, ball, &left);
 	double along = sqrt(0.25 - 0.09);
 	ck_assert_int_eq(found.outcome, IMPACT_HIT);
 	ck_assert_double_eq_tol(found.time, (8 - along) / 16, 1e-9);
 	ck_assert_uint_eq(found.iterations, 1);
-	/* They graze by less than the tolerance misses: no limit, since the equation knows. */
+	/* The balls miss by less than the tolerance; the quadratic gives APART instead of a
+	 * limit. */
 	left = straight(vec3_make(4, 0.5000001, 0), vec3_make(-4, 0.5000001, 0));
-	found = ask(ball, &right, ball, &left);
+	found = find_impact(ball, &right, ball, &left);
 	ck_assert_int_eq(found.outcome, IMPACT_APART);
 	shape_release(ball);
 	shape_release(floor);
@@ -276,14 +278,14 @@ START_TEST(balls_floors_and_walls_are_met_when_the_equation_says)
 }
 END_TEST
 
-START_TEST(what_turns_is_met_at_the_angle_of_the_spec)
+START_TEST(rotating_bodies_are_hit_at_the_analytic_angle)
 {
 	struct shape *rod = make_capsule(1, 0.05), *floor = make_plane(vec3_axis(1), 0);
 	struct shape *ball = make_sphere(0.1);
 	struct motion turns = turning(vec3_axis(2), 1.4),
 		      rests = straight(vec3_zero(), vec3_zero());
-	/* A ball on an arm of 1 m, carried about the mass centre 0.5 m above the floor: it starts
-	 * level and meets the floor where sin = 0.4. */
+	/* A ball on an arm of 1 m rotates about the mass centre 0.5 m above the floor: it starts
+	 * level and hits the floor where sin = 0.4. */
 	struct impact_side carried = { { ball, 0 },
 				       { vec3_make(-1, 0, 0), quat_identity() },
 				       &turns };
@@ -295,8 +297,8 @@ START_TEST(what_turns_is_met_at_the_angle_of_the_spec)
 	ck_assert_int_eq(time_of_impact(&carried, &ground, &exact, &found), STATUS_OK);
 	ck_assert_int_eq(found.outcome, IMPACT_HIT);
 	ck_assert_double_eq_tol(found.time * 1.4, asin(0.4), 1e-8);
-	/* The floor turns up against a ball that rests 1 m out and 0.5 m above: tan = … where the
-	 * gap is r. */
+	/* The floor rotates up against a ball 1 m out and 0.5 m above: a hit where the gap is the
+	 * radius. */
 	struct impact_side lifted = { { floor, 0 }, pose_identity(), &turns };
 	struct impact_side waits = { { ball, 0 },
 				     { vec3_make(1, 0.5, 0), quat_identity() },
@@ -305,13 +307,13 @@ START_TEST(what_turns_is_met_at_the_angle_of_the_spec)
 	ck_assert_int_eq(found.outcome, IMPACT_HIT);
 	double angle = found.time * 1.4;
 	ck_assert_double_eq_tol(-trig_sin(angle) + 0.5 * trig_cos(angle), 0.1, 1e-8);
-	/* An upright rod falls over onto a box: the corner where the angle says. */
+	/* An upright rod falls onto a box and hits its corner at the computed angle. */
 	struct shape *box = make_box(0.1, 0.1, 0.1);
 	struct motion stands = straight(vec3_make(-0.8, 0, 0), vec3_make(-0.8, 0, 0));
-	found = ask(rod, &turns, box, &stands);
+	found = find_impact(rod, &turns, box, &stands);
 	ck_assert_int_eq(found.outcome, IMPACT_HIT);
-	/* The corner (−0.7, 0.1): at angle θ the axis runs along (−sin θ, cos θ); 0.05 m off the
-	 * corner. */
+	/* The corner (−0.7, 0.1) is 0.05 m from the axis, whose direction at angle θ is (−sin θ,
+	 * cos θ). */
 	angle = found.time * 1.4;
 	double off = fabs(-0.7 * trig_cos(angle) + 0.1 * trig_sin(angle));
 	ck_assert_double_le(fabs(off - 0.05), 1e-8);
@@ -322,16 +324,16 @@ START_TEST(what_turns_is_met_at_the_angle_of_the_spec)
 }
 END_TEST
 
-START_TEST(a_body_inside_a_field_overlaps_though_no_surfaces_meet)
+START_TEST(a_body_inside_a_field_overlaps_without_crossing_surfaces)
 {
 	struct shape *cube = make_unit_cube(), *small = make_sphere(0.1);
 	struct shape *field = make_field_solid(cube->mesh, 16);
 	struct motion rests = straight(vec3_zero(), vec3_zero());
 	struct motion leaves = straight(vec3_make(0.05, 0, 0), vec3_make(3, 0, 0));
-	ck_assert_int_eq(ask(small, &leaves, field, &rests).outcome, IMPACT_OVERLAP);
-	ck_assert_int_eq(ask(field, &rests, small, &leaves).outcome, IMPACT_OVERLAP);
+	ck_assert_int_eq(find_impact(small, &leaves, field, &rests).outcome, IMPACT_OVERLAP);
+	ck_assert_int_eq(find_impact(field, &rests, small, &leaves).outcome, IMPACT_OVERLAP);
 	struct motion comes = straight(vec3_make(3, 0, 0), vec3_make(0.05, 0, 0));
-	struct impact_result found = ask(small, &comes, field, &rests);
+	struct impact_result found = find_impact(small, &comes, field, &rests);
 	ck_assert_int_eq(found.outcome, IMPACT_HIT);
 	ck_assert_double_eq_tol(found.time, 2.4 / 2.95, 1e-8);
 	shape_release(cube);
@@ -340,7 +342,7 @@ START_TEST(a_body_inside_a_field_overlaps_though_no_surfaces_meet)
 }
 END_TEST
 
-START_TEST(single_pieces_are_searched_alone)
+START_TEST(a_single_piece_is_searched_without_the_others)
 {
 	struct motion rests = straight(vec3_zero(), vec3_zero());
 	struct motion falls = straight(vec3_make(0, 3, 0), vec3_make(0, -3, 0));
@@ -365,7 +367,7 @@ START_TEST(single_pieces_are_searched_alone)
 }
 END_TEST
 
-START_TEST(what_cannot_meet_is_refused_and_no_memory_is_told)
+START_TEST(unsupported_pairs_are_refused_and_failed_allocations_reported)
 {
 	struct motion rests = straight(vec3_zero(), vec3_zero());
 	struct impact_side plane = { { shapes[4], 0 }, pose_identity(), &rests };
@@ -398,12 +400,12 @@ static Suite *make(void)
 	TCase *tests = tcase_create("time of impact");
 	tcase_add_checked_fixture(tests, make_shapes, release_shapes);
 	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, whatever_meets_is_apart_until_the_time_told_and_near_then);
-	tcase_add_test(tests, balls_floors_and_walls_are_met_when_the_equation_says);
-	tcase_add_test(tests, what_turns_is_met_at_the_angle_of_the_spec);
-	tcase_add_test(tests, a_body_inside_a_field_overlaps_though_no_surfaces_meet);
-	tcase_add_test(tests, single_pieces_are_searched_alone);
-	tcase_add_test(tests, what_cannot_meet_is_refused_and_no_memory_is_told);
+	tcase_add_test(tests, sides_are_apart_before_the_reported_time_and_within_tolerance_at_it);
+	tcase_add_test(tests, balls_hit_floors_walls_and_balls_at_the_analytic_time);
+	tcase_add_test(tests, rotating_bodies_are_hit_at_the_analytic_angle);
+	tcase_add_test(tests, a_body_inside_a_field_overlaps_without_crossing_surfaces);
+	tcase_add_test(tests, a_single_piece_is_searched_without_the_others);
+	tcase_add_test(tests, unsupported_pairs_are_refused_and_failed_allocations_reported);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

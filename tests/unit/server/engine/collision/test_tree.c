@@ -1,4 +1,4 @@
-/* The tree against the list: whatever happened to it, a walk finds exactly the boxes that meet. */
+/* The tree against a plain list: after any history a walk finds exactly the overlapping boxes. */
 #include "server/engine/collision/tree.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static vec3 random_point(struct rng *rng, double size)
 	return vec3_make(x, y, rng_range(rng, -size, size));
 }
 
-/* Of all sizes; some flat, some points, some on a common grid so that faces touch exactly. */
+/* Boxes of all sizes; some flat, some points, some on a common grid so that faces touch exactly. */
 static struct aabb random_box(struct rng *rng)
 {
 	vec3 centre = random_point(rng, 10), half = vec3_abs(random_point(rng, 1));
@@ -119,7 +119,7 @@ static void check_queries(struct world *world)
 	}
 }
 
-START_TEST(a_walk_finds_each_box_that_meets_and_no_other)
+START_TEST(a_walk_finds_exactly_the_overlapping_boxes)
 {
 	struct world world;
 	world_init(&world, 1);
@@ -133,7 +133,7 @@ START_TEST(a_walk_finds_each_box_that_meets_and_no_other)
 }
 END_TEST
 
-START_TEST(a_rebuilt_tree_gives_the_same_answers_and_keeps_its_leaves)
+START_TEST(a_rebuilt_tree_finds_the_same_boxes_and_keeps_its_leaf_ids)
 {
 	struct world world;
 	world_init(&world, 2);
@@ -151,7 +151,7 @@ START_TEST(a_rebuilt_tree_gives_the_same_answers_and_keeps_its_leaves)
 }
 END_TEST
 
-START_TEST(sorted_insertions_do_not_make_a_chain)
+START_TEST(sorted_insertions_give_a_shallow_tree)
 {
 	struct tree tree;
 	tree_init(&tree);
@@ -177,8 +177,8 @@ static uint32_t leaves_in(const struct tree *tree, struct aabb box)
 	return count;
 }
 
-/* A chain, deeper than the list of a walk is long. */
-START_TEST(boxes_in_one_place_are_all_found)
+/* Coincident boxes make a chain deeper than the stack of a walk. */
+START_TEST(coincident_boxes_are_all_found)
 {
 	struct tree tree;
 	struct aabb box = aabb_of_centre(vec3_zero(), vec3_all(1)), all = aabb_grow(box, 1);
@@ -200,7 +200,7 @@ START_TEST(boxes_in_one_place_are_all_found)
 }
 END_TEST
 
-START_TEST(changes_within_the_reserved_room_do_not_touch_the_heap)
+START_TEST(changes_within_the_reserved_capacity_do_not_allocate)
 {
 	struct world world;
 	world_init(&world, 3);
@@ -212,7 +212,7 @@ START_TEST(changes_within_the_reserved_room_do_not_touch_the_heap)
 }
 END_TEST
 
-START_TEST(shortening_the_ray_leaves_only_nearer_boxes)
+START_TEST(a_shortened_ray_visits_only_nearer_boxes)
 {
 	struct tree tree;
 	tree_init(&tree);
@@ -241,12 +241,12 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/collision/tree");
 	TCase *tcase = tcase_create("tree");
-	tcase_add_test(tcase, a_walk_finds_each_box_that_meets_and_no_other);
-	tcase_add_test(tcase, a_rebuilt_tree_gives_the_same_answers_and_keeps_its_leaves);
-	tcase_add_test(tcase, sorted_insertions_do_not_make_a_chain);
-	tcase_add_test(tcase, boxes_in_one_place_are_all_found);
-	tcase_add_test(tcase, changes_within_the_reserved_room_do_not_touch_the_heap);
-	tcase_add_test(tcase, shortening_the_ray_leaves_only_nearer_boxes);
+	tcase_add_test(tcase, a_walk_finds_exactly_the_overlapping_boxes);
+	tcase_add_test(tcase, a_rebuilt_tree_finds_the_same_boxes_and_keeps_its_leaf_ids);
+	tcase_add_test(tcase, sorted_insertions_give_a_shallow_tree);
+	tcase_add_test(tcase, coincident_boxes_are_all_found);
+	tcase_add_test(tcase, changes_within_the_reserved_capacity_do_not_allocate);
+	tcase_add_test(tcase, a_shortened_ray_visits_only_nearer_boxes);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,5 +1,5 @@
-/* V-Clip (spec 4.9, V1…V6): known features, warm starts, and ends. That the distances are right is
- * tests/property/test_agreement's. */
+/* V-Clip (spec 4.9, V1…V6): known features, warm starts, termination. tests/property/test_agreement
+ * checks distances in general. */
 #include "server/engine/collision/vclip.h"
 
 #include "tests/lib/check_main.h"
@@ -46,7 +46,7 @@ static struct vclip_result cubes(vec3 place, quat turn)
 	return r;
 }
 
-START_TEST(cubes_in_known_poses_have_their_features)
+START_TEST(cubes_in_known_poses_have_the_expected_features)
 {
 	static const double R = 0.70710678118654752440;
 	struct vclip_result r = cubes(vec3_make(2, 2, 2), quat_identity());
@@ -55,7 +55,7 @@ START_TEST(cubes_in_known_poses_have_their_features)
 	ck_assert_uint_eq(r.features.b.kind, VCLIP_VERTEX);
 	ck_assert_uint_eq(r.features.b.index, 0);
 	ck_assert_double_eq_tol(r.distance, 1.73205080756887729, 1e-14);
-	/* Two edges that cross: the example of the separating axes. */
+	/* Two crossed edges: the example of the separating axes test. */
 	vec3 n = vec3_make(R, R, 0), z = vec3_make(0, 0, 1);
 	mat3 axes = mat3_columns(vec3_normalize(vec3_add(n, z)), vec3_normalize(vec3_sub(n, z)),
 				 vec3_normalize(vec3_make(-1, 1, 0)));
@@ -64,7 +64,7 @@ START_TEST(cubes_in_known_poses_have_their_features)
 	ck_assert_uint_eq(r.features.b.kind, VCLIP_EDGE);
 	ck_assert_double_eq_tol(r.distance, 1.5 - 2 * R, 1e-14);
 	ck_assert_double_le(vec3_distance(r.normal, n), 1e-14);
-	/* A corner over a face: the diagonal of b upright. */
+	/* A corner above a face: the diagonal of b is vertical. */
 	vec3 diagonal = vec3_scale(vec3_make(1, 1, 1), 0.57735026918962576);
 	vec3 t, k;
 	vec3_frame(diagonal, &t, &k);
@@ -108,7 +108,7 @@ static struct vclip_feature any_feature(const struct hull *hull)
 	return (struct vclip_feature){ (uint16_t)kind, (uint16_t)index };
 }
 
-START_TEST(any_start_even_nonsense_gives_the_same_distance_and_no_loop)
+START_TEST(any_start_feature_gives_the_same_distance_and_terminates)
 {
 	for (int k = 0; k < 4000; k++) {
 		struct vclip_result one, other;
@@ -126,7 +126,7 @@ START_TEST(any_start_even_nonsense_gives_the_same_distance_and_no_loop)
 }
 END_TEST
 
-START_TEST(the_walk_itself_ends_without_the_second_algorithm_in_general_positions)
+START_TEST(in_general_positions_the_walk_needs_no_fallback_algorithm)
 {
 	uint32_t handed = 0, apart = 0;
 	for (int k = 0; k < 4000; k++) {
@@ -144,7 +144,7 @@ START_TEST(the_walk_itself_ends_without_the_second_algorithm_in_general_position
 }
 END_TEST
 
-START_TEST(exchanging_the_hulls_turns_the_answer_round)
+START_TEST(exchanging_the_hulls_reverses_the_normal)
 {
 	for (int k = 0; k < 3000; k++) {
 		struct vclip_result r, s;
@@ -168,12 +168,11 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/collision/vclip");
 	TCase *tcase = tcase_create("vclip");
 	tcase_add_checked_fixture(tcase, set_up, tear_down);
-	tcase_add_test(tcase, cubes_in_known_poses_have_their_features);
+	tcase_add_test(tcase, cubes_in_known_poses_have_the_expected_features);
 	tcase_add_test(tcase, a_warm_start_takes_few_steps_and_gives_the_same_distance);
-	tcase_add_test(tcase, any_start_even_nonsense_gives_the_same_distance_and_no_loop);
-	tcase_add_test(tcase,
-		       the_walk_itself_ends_without_the_second_algorithm_in_general_positions);
-	tcase_add_test(tcase, exchanging_the_hulls_turns_the_answer_round);
+	tcase_add_test(tcase, any_start_feature_gives_the_same_distance_and_terminates);
+	tcase_add_test(tcase, in_general_positions_the_walk_needs_no_fallback_algorithm);
+	tcase_add_test(tcase, exchanging_the_hulls_reverses_the_normal);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }
