@@ -15,7 +15,7 @@ static vec3 random_in_cube(void)
 	return p;
 }
 
-START_TEST(a01_the_foot_on_a_line_is_square_to_it)
+START_TEST(a01_the_nearest_point_of_a_line_is_perpendicular_to_it)
 {
 	double k;
 	rng = rng_seeded(check_seed());
@@ -30,10 +30,10 @@ START_TEST(a01_the_foot_on_a_line_is_square_to_it)
 }
 END_TEST
 
-START_TEST(a02_the_foot_on_a_plane_lies_in_it_at_the_true_distance)
+START_TEST(a02_the_nearest_point_of_a_plane_lies_in_it_at_the_right_distance)
 {
 	double d;
-	/* A normal that is not unit: the distance is |k| |n|, not |k|. */
+	/* With a normal that is not unit the distance is |k| |n|, not |k|. */
 	vec3 q = closest_point_plane(vec3_make(1, 7, 2), vec3_make(0, 2, 0), 4, &d);
 	ck_assert(vec3_equal(q, vec3_make(1, 2, 2)) && d == 5);
 	q = closest_point_plane(vec3_make(1, -7, 2), vec3_make(0, 2, 0), 4, &d);
@@ -51,7 +51,7 @@ START_TEST(a02_the_foot_on_a_plane_lies_in_it_at_the_true_distance)
 }
 END_TEST
 
-START_TEST(a03_a_segment_and_a_plane_share_nothing_a_point_or_all)
+START_TEST(a03_a_segment_misses_a_plane_or_meets_it_in_a_point_or_lies_in_it)
 {
 	vec3 n = vec3_make(0, 3, 0), p;
 	double k;
@@ -73,14 +73,14 @@ START_TEST(a03_a_segment_and_a_plane_share_nothing_a_point_or_all)
 	ck_assert_int_eq(
 		closest_segment_plane(vec3_make(0, 2, 0), vec3_make(9, 2, 2), n, 3, &p, &k),
 		SEGMENT_PLANE_EMPTY);
-	/* Parallel up to rounding counts as parallel. */
+	/* A segment parallel up to rounding counts as parallel. */
 	ck_assert_int_eq(
 		closest_segment_plane(vec3_make(0, 1, 0), vec3_make(9, 1 + 1e-13, 2), n, 3, &p, &k),
 		SEGMENT_PLANE_WHOLE);
 }
 END_TEST
 
-/* The three distances of the appendix, as printed. */
+/* The point by the three distances of the appendix, as printed. */
 static vec3 a04_as_printed(vec3 a, vec3 b, vec3 h1, vec3 h2)
 {
 	double k;
@@ -93,7 +93,7 @@ static vec3 a04_as_printed(vec3 a, vec3 b, vec3 h1, vec3 h2)
 	return vec3_lerp(a, b, kp);
 }
 
-START_TEST(a04_the_point_nearest_to_a_line_is_the_appendixs)
+START_TEST(a04_the_point_nearest_to_a_line_agrees_with_the_appendix)
 {
 	rng = rng_seeded(check_seed());
 	for (uint32_t run = 0; run < 1000; run++) {
@@ -106,13 +106,13 @@ START_TEST(a04_the_point_nearest_to_a_line_is_the_appendixs)
 	vec3 a = vec3_make(0, 1, 0), b = vec3_make(5, 1, 0);
 	vec3 q = closest_segment_line(a, b, vec3_zero(), vec3_make(1, 0, 0));
 	ck_assert(vec3_equal(q, a));
-	/* A line without direction counts as a point. */
+	/* A line of zero direction counts as a point. */
 	q = closest_segment_line(a, b, vec3_make(3, 0, 0), vec3_make(3, 0, 0));
 	ck_assert_double_lt(vec3_distance(q, vec3_make(3, 1, 0)), 1e-15);
 }
 END_TEST
 
-START_TEST(no_pair_of_points_of_two_segments_is_nearer)
+START_TEST(the_nearest_pair_of_two_segments_is_the_nearest_of_all_samples)
 {
 	rng = rng_seeded(check_seed());
 	for (uint32_t run = 0; run < 3000; run++) {
@@ -150,7 +150,7 @@ START_TEST(no_pair_of_points_of_two_segments_is_nearer)
 }
 END_TEST
 
-START_TEST(parallel_segments_meet_at_the_least_parameter)
+START_TEST(parallel_segments_give_the_least_parameter)
 {
 	struct segment_pair pair = closest_segment_segment(vec3_make(0, 0, 0), vec3_make(4, 0, 0),
 							   vec3_make(1, 1, 0), vec3_make(9, 1, 0));
@@ -161,7 +161,7 @@ START_TEST(parallel_segments_meet_at_the_least_parameter)
 }
 END_TEST
 
-START_TEST(no_point_of_a_triangle_is_nearer)
+START_TEST(the_nearest_point_of_a_triangle_is_the_nearest_of_all_samples)
 {
 	uint32_t features[TRIANGLE_FACE + 1] = { 0 };
 	rng = rng_seeded(check_seed());
@@ -188,7 +188,7 @@ START_TEST(no_point_of_a_triangle_is_nearer)
 }
 END_TEST
 
-START_TEST(the_feature_named_is_the_one_the_point_lies_on)
+START_TEST(the_reported_feature_contains_the_nearest_point)
 {
 	vec3 a = vec3_make(0, 0, 0), b = vec3_make(2, 0, 0), c = vec3_make(0, 2, 0);
 	static const struct {
@@ -210,16 +210,16 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/geometry/closest");
 	TCase *appendix = tcase_create("appendix");
-	tcase_add_test(appendix, a01_the_foot_on_a_line_is_square_to_it);
-	tcase_add_test(appendix, a02_the_foot_on_a_plane_lies_in_it_at_the_true_distance);
-	tcase_add_test(appendix, a03_a_segment_and_a_plane_share_nothing_a_point_or_all);
-	tcase_add_test(appendix, a04_the_point_nearest_to_a_line_is_the_appendixs);
+	tcase_add_test(appendix, a01_the_nearest_point_of_a_line_is_perpendicular_to_it);
+	tcase_add_test(appendix, a02_the_nearest_point_of_a_plane_lies_in_it_at_the_right_distance);
+	tcase_add_test(appendix, a03_a_segment_misses_a_plane_or_meets_it_in_a_point_or_lies_in_it);
+	tcase_add_test(appendix, a04_the_point_nearest_to_a_line_agrees_with_the_appendix);
 	suite_add_tcase(suite, appendix);
 	TCase *pairs = tcase_create("pairs");
-	tcase_add_test(pairs, no_pair_of_points_of_two_segments_is_nearer);
-	tcase_add_test(pairs, parallel_segments_meet_at_the_least_parameter);
-	tcase_add_test(pairs, no_point_of_a_triangle_is_nearer);
-	tcase_add_test(pairs, the_feature_named_is_the_one_the_point_lies_on);
+	tcase_add_test(pairs, the_nearest_pair_of_two_segments_is_the_nearest_of_all_samples);
+	tcase_add_test(pairs, parallel_segments_give_the_least_parameter);
+	tcase_add_test(pairs, the_nearest_point_of_a_triangle_is_the_nearest_of_all_samples);
+	tcase_add_test(pairs, the_reported_feature_contains_the_nearest_point);
 	suite_add_tcase(suite, pairs);
 	return suite;
 }

@@ -31,7 +31,7 @@ static const vec3 *corner(const struct decomposition *d, uint32_t t, uint32_t k)
 	return &d->points[d->triangles[t][k]];
 }
 
-/* Position of a point: 1 in the open part, 0 on its surface, −1 outside. Exact only for parts that
+/* Position of a point: 1 inside the part, 0 on its surface, −1 outside. Exact only for parts that
  * are exactly convex. */
 static int place_in_part(const struct decomposition *d, const struct decompose_part *part, vec3 p)
 {
@@ -158,7 +158,7 @@ START_TEST(a_convex_solid_is_one_piece)
 }
 END_TEST
 
-START_TEST(a_ring_and_stars_are_cut)
+START_TEST(a_ring_and_stars_are_cut_into_convex_parts)
 {
 	check_exact(make_ring(), 4, 8);
 	for (uint32_t n = 3; n <= 9; n++)
@@ -166,14 +166,14 @@ START_TEST(a_ring_and_stars_are_cut)
 }
 END_TEST
 
-START_TEST(cubes_glued_at_random_are_cut)
+START_TEST(randomly_joined_cubes_are_cut_into_convex_parts)
 {
 	for (uint32_t i = 0; i < 40; i++)
 		check_exact(make_random_cubes(&rng, 3 + i / 3), 1, 48);
 }
 END_TEST
 
-START_TEST(turned_solids_have_as_many_pieces)
+START_TEST(rotated_solids_have_the_same_number_of_parts)
 {
 	for (uint32_t i = 0; i < 20; i++) {
 		vec3 place = random_in_box(&rng, aabb_make(vec3_all(-9), vec3_all(9)));
@@ -190,7 +190,7 @@ START_TEST(turned_solids_have_as_many_pieces)
 }
 END_TEST
 
-START_TEST(random_bumpy_balls_are_cut_but_for_few_pieces_that_are_counted)
+START_TEST(random_bumpy_balls_leave_few_unresolved_parts)
 {
 	uint32_t unresolved = 0;
 	for (uint32_t i = 0; i < 6; i++) {
@@ -210,7 +210,7 @@ END_TEST
 
 /* ---- tolerances ------------------------------------------------------------------------------- */
 
-START_TEST(a_tolerance_makes_fewer_parts_that_stand_off_no_farther)
+START_TEST(a_larger_tolerance_gives_fewer_parts_within_it)
 {
 	static const double TOLERANCES[3] = { 0.02, 0.08, 0.2 };
 	struct shape *ball = make_ball(3, 1, 0.15, &rng);
@@ -224,7 +224,7 @@ START_TEST(a_tolerance_makes_fewer_parts_that_stand_off_no_farther)
 		ck_assert(d->report.deviation <= tolerance);
 		ck_assert_uint_lt(d->part_count, before);
 		before = d->part_count;
-		/* No point of a hull is farther from the whole solid either. */
+		/* No point of a hull is farther from the solid than the tolerance. */
 		for (uint32_t k = 0; k < 300; k++) {
 			const struct decompose_part *part =
 				&d->parts[rng_below(&rng, d->part_count)];
@@ -247,7 +247,7 @@ START_TEST(a_tolerance_makes_fewer_parts_that_stand_off_no_farther)
 }
 END_TEST
 
-START_TEST(no_part_has_too_many_vertices)
+START_TEST(every_part_respects_the_vertex_limit)
 {
 	struct shape *ball = make_ball(4, 1, 0, NULL);
 	struct decompose_options options = decompose_options_default(ball->mesh);
@@ -304,7 +304,7 @@ static void check_approximation(const struct mesh *mesh, double deviation)
 	decomposition_release(d);
 }
 
-START_TEST(approximated_parts_cover_the_solid_and_stand_off_as_far_as_said)
+START_TEST(approximated_parts_cover_the_solid_within_the_reported_deviation)
 {
 	struct shape *shapes[6] = { make_l(),
 				    make_ring(),
@@ -323,7 +323,7 @@ START_TEST(approximated_parts_cover_the_solid_and_stand_off_as_far_as_said)
 }
 END_TEST
 
-START_TEST(a_finer_approximation_has_less_excess)
+START_TEST(a_finer_approximation_has_less_excess_volume)
 {
 	struct shape *star = make_star(7, 0.3);
 	double before = SCALAR_MAX;
@@ -338,7 +338,7 @@ START_TEST(a_finer_approximation_has_less_excess)
 }
 END_TEST
 
-START_TEST(a_solid_with_a_void_is_approximated_as_a_whole)
+START_TEST(a_solid_with_a_void_is_approximated_without_cuts)
 {
 	struct shape *hollow = make_hollow();
 	struct decompose_options options = decompose_options_default(hollow->mesh);
@@ -372,7 +372,7 @@ static enum status refusal(const vec3 *points, uint32_t count, const uint32_t (*
 	return status;
 }
 
-START_TEST(tetrahedra_joined_in_a_vertex_are_refused_by_its_number)
+START_TEST(tetrahedra_joined_in_a_vertex_are_refused_with_its_index)
 {
 	static const vec3 POINTS[7] = { { 0, 0, 0 },  { 1, 0, 0 },  { 0, 1, 0 }, { 0, 0, 1 },
 					{ -1, 0, 0 }, { 0, -1, 0 }, { 0, 0, -1 } };
@@ -449,7 +449,7 @@ static void check_same(const struct decomposition *a, const struct decomposition
 	}
 }
 
-START_TEST(slices_do_not_show_in_the_result)
+START_TEST(time_slices_do_not_change_the_parts)
 {
 	struct shape *ball = make_ball(3, 1, 0.2, &rng);
 	for (uint32_t mode = 0; mode <= DECOMPOSE_APPROXIMATE_ONLY; mode++) {
@@ -507,27 +507,27 @@ static Suite *make(void)
 	TCase *cuts = tcase_create("cutting");
 	tcase_add_test(cuts, an_l_prism_is_two_pieces_and_a_plus_at_most_five);
 	tcase_add_test(cuts, a_convex_solid_is_one_piece);
-	tcase_add_test(cuts, a_ring_and_stars_are_cut);
-	tcase_add_test(cuts, cubes_glued_at_random_are_cut);
-	tcase_add_test(cuts, turned_solids_have_as_many_pieces);
-	tcase_add_test(cuts, random_bumpy_balls_are_cut_but_for_few_pieces_that_are_counted);
+	tcase_add_test(cuts, a_ring_and_stars_are_cut_into_convex_parts);
+	tcase_add_test(cuts, randomly_joined_cubes_are_cut_into_convex_parts);
+	tcase_add_test(cuts, rotated_solids_have_the_same_number_of_parts);
+	tcase_add_test(cuts, random_bumpy_balls_leave_few_unresolved_parts);
 	suite_add_tcase(suite, cuts);
 	TCase *tolerances = tcase_create("tolerances");
-	tcase_add_test(tolerances, a_tolerance_makes_fewer_parts_that_stand_off_no_farther);
-	tcase_add_test(tolerances, no_part_has_too_many_vertices);
+	tcase_add_test(tolerances, a_larger_tolerance_gives_fewer_parts_within_it);
+	tcase_add_test(tolerances, every_part_respects_the_vertex_limit);
 	suite_add_tcase(suite, tolerances);
 	TCase *boxes = tcase_create("approximation");
-	tcase_add_test(boxes, approximated_parts_cover_the_solid_and_stand_off_as_far_as_said);
-	tcase_add_test(boxes, a_finer_approximation_has_less_excess);
-	tcase_add_test(boxes, a_solid_with_a_void_is_approximated_as_a_whole);
+	tcase_add_test(boxes, approximated_parts_cover_the_solid_within_the_reported_deviation);
+	tcase_add_test(boxes, a_finer_approximation_has_less_excess_volume);
+	tcase_add_test(boxes, a_solid_with_a_void_is_approximated_without_cuts);
 	suite_add_tcase(suite, boxes);
 	TCase *refusals = tcase_create("refusals");
-	tcase_add_test(refusals, tetrahedra_joined_in_a_vertex_are_refused_by_its_number);
+	tcase_add_test(refusals, tetrahedra_joined_in_a_vertex_are_refused_with_its_index);
 	tcase_add_test(refusals, open_and_inverted_meshes_are_refused);
 	tcase_add_test(refusals, options_out_of_range_and_too_many_parts_are_refused);
 	suite_add_tcase(suite, refusals);
 	TCase *again = tcase_create("again");
-	tcase_add_test(again, slices_do_not_show_in_the_result);
+	tcase_add_test(again, time_slices_do_not_change_the_parts);
 	tcase_add_test(again, every_allocation_may_fail);
 	suite_add_tcase(suite, again);
 	return suite;

@@ -1,5 +1,6 @@
-/* Real meshes as convex parts and fields: a few small ones of those `make bench-shapes` looks at. Where a
- * package of models is not installed its tests are skipped; where it is, each of its models must be there. */
+/* Real meshes as convex parts and as fields: a few small ones of those that `make bench-shapes`
+ * measures. If a package of models is not installed, its tests are skipped; if it is, each of its
+ * models must exist. */
 #include "server/engine/geometry/decompose.h"
 #include "server/engine/geometry/distance_field.h"
 #include "server/engine/geometry/mass.h"
@@ -44,7 +45,7 @@ START_TEST(real_meshes_keep_their_volumes_and_their_parts_are_convex_enough)
 }
 END_TEST
 
-START_TEST(an_asteroids_field_has_its_volume)
+START_TEST(the_field_of_an_asteroid_has_its_volume)
 {
 	struct shape *shape;
 	struct distance_field *field;
@@ -103,7 +104,7 @@ static Suite *make(void)
 		tcase_add_loop_test(
 			models, real_meshes_keep_their_volumes_and_their_parts_are_convex_enough, 0,
 			GLMARK);
-		tcase_add_test(models, an_asteroids_field_has_its_volume);
+		tcase_add_test(models, the_field_of_an_asteroid_has_its_volume);
 		tcase_add_test(models, open_and_tangled_meshes_are_refused);
 	} else {
 		check_skip(suite, "models", "glmark2-data is not installed");

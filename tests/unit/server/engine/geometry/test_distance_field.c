@@ -22,7 +22,7 @@ static struct distance_field *make_field(const struct mesh *mesh, uint32_t resol
 	return field;
 }
 
-static double exact(const struct mesh *mesh, vec3 p)
+static double exact_distance(const struct mesh *mesh, vec3 p)
 {
 	double d = intersect_nearest_on_mesh(mesh, p).distance;
 	return intersect_point_mesh(mesh, p) == POINT_MESH_INSIDE ? -d : d;
@@ -57,14 +57,14 @@ static void make_solids(struct shape *out[SOLIDS])
 	shape_release(l);
 }
 
-static struct aabb around(const struct mesh *mesh, double margin)
+static struct aabb box_around(const struct mesh *mesh, double margin)
 {
 	return aabb_grow(aabb_make(mesh->nodes[0].min, mesh->nodes[0].max), margin);
 }
 
 /* ---- grid and nodes --------------------------------------------------------------------------- */
 
-START_TEST(a_cube_of_resolution_32_has_34_cells_an_axis)
+START_TEST(a_cube_of_resolution_32_has_34_cells_per_axis)
 {
 	struct shape *shape = cube(1);
 	struct distance_field *field = make_field(shape->mesh, 32);
@@ -74,12 +74,12 @@ START_TEST(a_cube_of_resolution_32_has_34_cells_an_axis)
 	}
 	ck_assert_double_eq_tol(field->cell, 2.0 / 32, 1e-15);
 	ck_assert_double_eq_tol(field->origin.x, -1 - field->cell, 1e-15);
-	/* Each line that meets the cube crosses it twice: 33 × 33 lines, or fewer by those along
-	 * two of the edges. */
+	/* Each of the 33 × 33 lines that meets the cube crosses it twice; lines along two of the
+	 * edges may be missing. */
 	ck_assert_uint_eq(field->hits % 2, 0);
 	ck_assert_uint_ge(field->hits, 2 * 32 * 32);
 	ck_assert_uint_le(field->hits, 2 * 33 * 33);
-	/* The middle is not a node here; the deepest node is one cell beside it. */
+	/* The centre is not a node here; the deepest node is one cell away from it. */
 	ck_assert(field->deepest >= -1 && field->deepest < -1 + 1.1 * field->cell);
 	distance_field_destroy(field);
 	shape_release(shape);
@@ -97,7 +97,8 @@ START_TEST(nodes_have_exact_distances_and_exact_signs)
 		for (uint32_t n = 0; n < nx * ny * (field->blocks[2] + 1); n++) {
 			vec3 at = vec3_make(n % nx, n / nx % ny, n / nx / ny);
 			vec3 p = vec3_mul_add(field->origin, at, field->cell * 8);
-			ck_assert_double_eq_tol((double)field->coarse[n], exact(mesh, p), 1e-5);
+			ck_assert_double_eq_tol((double)field->coarse[n], exact_distance(mesh, p),
+						1e-5);
 		}
 		for (uint32_t b = 0; b < field->blocks[0] * field->blocks[1] * field->blocks[2];
 		     b++) {
@@ -114,7 +115,7 @@ START_TEST(nodes_have_exact_distances_and_exact_signs)
 						      field->cell);
 				double value = field->bricks[field->brick_of[b]][n] * field->cell *
 					       DISTANCE_FIELD_QUANTUM;
-				ck_assert_double_eq_tol(value, exact(mesh, p),
+				ck_assert_double_eq_tol(value, exact_distance(mesh, p),
 							0.51 * field->cell *
 								DISTANCE_FIELD_QUANTUM);
 			}
@@ -144,7 +145,7 @@ END_TEST
 
 /* ---- values ----------------------------------------------------------------------------------- */
 
-START_TEST(values_are_off_by_no_more_than_interpolation_can_be)
+START_TEST(values_differ_by_at_most_the_interpolation_error)
 {
 	struct shape *solids[SOLIDS];
 	make_solids(solids);
@@ -152,8 +153,8 @@ START_TEST(values_are_off_by_no_more_than_interpolation_can_be)
 		const struct mesh *mesh = solids[i]->mesh;
 		struct distance_field *field = make_field(mesh, 40);
 		for (uint32_t k = 0; k < 900; k++) {
-			vec3 p = random_in_box(&rng, around(mesh, field->cell * 0.99));
-			double value = SCALAR_MAX, true_value = exact(mesh, p);
+			vec3 p = random_in_box(&rng, box_around(mesh, field->cell * 0.99));
+			double value = SCALAR_MAX, true_value = exact_distance(mesh, p);
 			ck_assert(distance_field_value(field, p, &value));
 			double near = scalar_abs(true_value) < field->cell;
 			double off = (near ? 0.87 : 8 * 0.87) * field->cell;
@@ -183,7 +184,7 @@ START_TEST(a_box_is_negative_just_inside_its_edges_and_corners)
 }
 END_TEST
 
-START_TEST(no_value_changes_faster_than_one_moves)
+START_TEST(values_change_no_faster_than_the_distance_moved)
 {
 	struct shape *solids[SOLIDS];
 	make_solids(solids);
@@ -191,13 +192,14 @@ START_TEST(no_value_changes_faster_than_one_moves)
 		const struct mesh *mesh = solids[i]->mesh;
 		struct distance_field *field = make_field(mesh, 32);
 		for (uint32_t k = 0; k < 2000; k++) {
-			vec3 p = random_in_box(&rng, around(mesh, 0));
+			vec3 p = random_in_box(&rng, box_around(mesh, 0));
 			vec3 q = random_in_box(&rng, aabb_grow(aabb_of_point(p), 3 * field->cell));
 			double one, two;
 			if (!distance_field_value(field, p, &one) ||
 			    !distance_field_value(field, q, &two))
 				continue;
-			/* 1 for exact values; each value may be off by the error of interpolation. */
+			/* Exact values have slope 1; each value may also be off by the
+			 * interpolation error. */
 			double way = vec3_distance(p, q), off = 0.87 * 8 * field->cell;
 			ck_assert(scalar_abs(one - two) <= way + 2 * off);
 			if (scalar_abs(one) < field->cell / 2 && scalar_abs(two) < field->cell / 2)
@@ -214,11 +216,11 @@ START_TEST(outside_the_grid_the_value_is_a_bound)
 	struct shape *shape = make_star(7, 0.4);
 	struct distance_field *field = make_field(shape->mesh, 24);
 	for (uint32_t k = 0; k < 500; k++) {
-		vec3 p = random_in_box(&rng, around(shape->mesh, 4));
+		vec3 p = random_in_box(&rng, box_around(shape->mesh, 4));
 		double value;
 		if (distance_field_value(field, p, &value))
 			continue;
-		ck_assert(value > 0 && value <= exact(shape->mesh, p) + 1e-12);
+		ck_assert(value > 0 && value <= exact_distance(shape->mesh, p) + 1e-12);
 	}
 	distance_field_destroy(field);
 	shape_release(shape);
@@ -227,7 +229,7 @@ END_TEST
 
 /* ---- gradients and nearest points ------------------------------------------------------------- */
 
-START_TEST(on_a_sphere_gradients_are_radial_and_the_middle_has_none)
+START_TEST(gradients_of_a_sphere_are_radial_and_absent_at_its_centre)
 {
 	struct shape *ball = make_ball(4, 1, 0, NULL);
 	struct distance_field *field = make_field(ball->mesh, 32);
@@ -261,9 +263,9 @@ START_TEST(nearest_points_of_a_sphere_lie_on_it)
 			continue;
 		ck_assert(distance_field_closest(field, p, &point));
 		ck_assert_uint_le(point.iterations, 25);
-		/* The mesh itself is up to 7e-3 inside the sphere. */
+		/* The faces of the mesh lie up to 7e-3 inside the sphere. */
 		ck_assert_double_eq_tol(vec3_length(point.point), 1, 9e-3);
-		ck_assert(scalar_abs(exact(ball->mesh, point.point)) < 2e-3);
+		ck_assert(scalar_abs(exact_distance(ball->mesh, point.point)) < 2e-3);
 		ck_assert(point.residual <= field->cell * DISTANCE_FIELD_QUANTUM);
 		ck_assert(vec3_distance(point.point, vec3_normalize(p)) < 0.2);
 	}
@@ -301,11 +303,11 @@ static void check_contacts(const struct mesh *mesh, const struct distance_field 
 		double off = 0.87 * 8 * field->cell;
 		ck_assert(contact->depth > 0);
 		ck_assert_double_eq_tol(vec3_length(contact->normal), 1, 1e-9);
-		ck_assert_double_eq_tol(-exact(mesh, contact->point), contact->depth, off);
+		ck_assert_double_eq_tol(-exact_distance(mesh, contact->point), contact->depth, off);
 	}
 }
 
-START_TEST(four_vertices_of_a_box_are_in_the_ground)
+START_TEST(a_box_on_the_ground_has_four_contacts)
 {
 	struct shape *ground = cube(4), *box = cube(0.5);
 	struct distance_field *field = make_field(ground->mesh, 64);
@@ -339,7 +341,7 @@ START_TEST(four_vertices_of_a_box_are_in_the_ground)
 }
 END_TEST
 
-START_TEST(every_vertex_inside_is_found_and_no_other)
+START_TEST(exactly_the_vertices_inside_the_field_are_contacts)
 {
 	struct shape *solids[SOLIDS];
 	make_solids(solids);
@@ -351,8 +353,8 @@ START_TEST(every_vertex_inside_is_found_and_no_other)
 		struct field_contact contacts[600];
 		ck_assert_int_eq(distance_field_probe_init(&probe, ball->mesh), STATUS_OK);
 		for (uint32_t k = 0; k < 5; k++) {
-			pose at =
-				pose_make(random_in_box(&rng, around(mesh, 0)), random_turn(&rng));
+			pose at = pose_make(random_in_box(&rng, box_around(mesh, 0)),
+					    random_turn(&rng));
 			uint32_t count = field_collide(field, &probe, &at, contacts, 600);
 			uint32_t found = 0, sure = 0, possible = 0;
 			ck_assert_uint_le(count, 600);
@@ -361,7 +363,7 @@ START_TEST(every_vertex_inside_is_found_and_no_other)
 				found += contacts[c].feature < 3;
 			for (uint32_t v = 0; v < ball->mesh->vertex_count; v++) {
 				vec3 p = pose_point(at, ball->mesh->vertices[v]);
-				double d = exact(mesh, p);
+				double d = exact_distance(mesh, p);
 				sure += d < -0.87 * field->cell;
 				possible += d < 0.87 * field->cell;
 			}
@@ -376,7 +378,7 @@ START_TEST(every_vertex_inside_is_found_and_no_other)
 }
 END_TEST
 
-START_TEST(an_edge_that_runs_through_a_bar_is_found_at_its_deepest)
+START_TEST(an_edge_through_a_bar_is_a_contact_at_its_deepest_point)
 {
 	/* A tetrahedron's long edge crosses a thin plate; all its vertices are outside. */
 	static const vec3 POINTS[4] = { { 0, -3, 0 }, { 0, 3, 0 }, { 4, 0, 3 }, { 4, 0, -3 } };
@@ -397,7 +399,7 @@ START_TEST(an_edge_that_runs_through_a_bar_is_found_at_its_deepest)
 		ck_assert_uint_ge(contacts[0].feature, 3);
 		ck_assert_double_eq_tol(contacts[0].depth, depth, 2e-3);
 		ck_assert_double_eq_tol(contacts[0].point.x, 0.5 - depth, 1e-9);
-		/* Where an edge is equally deep along a stretch, any of its points is correct. */
+		/* If part of the edge is equally deep, any point of that part is correct. */
 		ck_assert(contacts[0].normal.x > 0.6);
 	}
 	distance_field_probe_release(&probe);
@@ -407,7 +409,7 @@ START_TEST(an_edge_that_runs_through_a_bar_is_found_at_its_deepest)
 }
 END_TEST
 
-START_TEST(a_small_field_inside_a_large_node_is_found_both_ways)
+START_TEST(a_field_smaller_than_a_large_fields_node_is_found_in_both_orders)
 {
 	/* A grain whose corner enters the face of a huge block: only the grain's vertices are
 	 * inside. */
@@ -467,7 +469,7 @@ START_TEST(the_surface_of_a_sphere_is_closed_and_has_its_volume)
 }
 END_TEST
 
-START_TEST(surfaces_are_closed_and_near_what_they_are_of)
+START_TEST(extracted_surfaces_are_closed_and_near_the_original_mesh)
 {
 	struct shape *solids[SOLIDS];
 	make_solids(solids);
@@ -478,7 +480,8 @@ START_TEST(surfaces_are_closed_and_near_what_they_are_of)
 		ck_assert_double_eq_tol(again->mass.volume, solids[i]->mass.volume,
 					0.05 * solids[i]->mass.volume);
 		for (uint32_t v = 0; v < again->mesh->vertex_count; v += 5)
-			ck_assert(scalar_abs(exact(solids[i]->mesh, again->mesh->vertices[v])) <
+			ck_assert(scalar_abs(exact_distance(solids[i]->mesh,
+							    again->mesh->vertices[v])) <
 				  field->cell);
 		shape_release(again);
 		distance_field_destroy(field);
@@ -489,7 +492,7 @@ END_TEST
 
 /* ---- refusals and slices ---------------------------------------------------------------------- */
 
-START_TEST(what_bounds_no_solid_and_what_is_too_large_is_refused)
+START_TEST(open_and_inverted_meshes_and_resolutions_out_of_range_are_refused)
 {
 	static const vec3 POINTS[4] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
 	static const uint32_t OUT[4][3] = { { 0, 2, 1 }, { 0, 1, 3 }, { 0, 3, 2 }, { 1, 2, 3 } };
@@ -512,7 +515,7 @@ START_TEST(what_bounds_no_solid_and_what_is_too_large_is_refused)
 }
 END_TEST
 
-START_TEST(slices_do_not_show_in_the_field)
+START_TEST(time_slices_do_not_change_the_field)
 {
 	struct shape *star = make_star(6, 0.5);
 	struct distance_field *whole = make_field(star->mesh, 30), *sliced;
@@ -563,34 +566,34 @@ static Suite *make(void)
 	Suite *suite = suite_create("distance_field");
 	rng = rng_seeded(check_seed());
 	TCase *nodes = tcase_create("nodes");
-	tcase_add_test(nodes, a_cube_of_resolution_32_has_34_cells_an_axis);
+	tcase_add_test(nodes, a_cube_of_resolution_32_has_34_cells_per_axis);
 	tcase_add_test(nodes, nodes_have_exact_distances_and_exact_signs);
 	tcase_add_test(nodes, memory_grows_with_the_square_of_the_resolution);
 	suite_add_tcase(suite, nodes);
 	TCase *values = tcase_create("values");
-	tcase_add_test(values, values_are_off_by_no_more_than_interpolation_can_be);
+	tcase_add_test(values, values_differ_by_at_most_the_interpolation_error);
 	tcase_add_test(values, a_box_is_negative_just_inside_its_edges_and_corners);
-	tcase_add_test(values, no_value_changes_faster_than_one_moves);
+	tcase_add_test(values, values_change_no_faster_than_the_distance_moved);
 	tcase_add_test(values, outside_the_grid_the_value_is_a_bound);
 	suite_add_tcase(suite, values);
 	TCase *nearest = tcase_create("nearest");
-	tcase_add_test(nearest, on_a_sphere_gradients_are_radial_and_the_middle_has_none);
+	tcase_add_test(nearest, gradients_of_a_sphere_are_radial_and_absent_at_its_centre);
 	tcase_add_test(nearest, nearest_points_of_a_sphere_lie_on_it);
 	tcase_add_test(nearest, nearest_points_of_a_box_are_on_its_face);
 	suite_add_tcase(suite, nearest);
 	TCase *collision = tcase_create("collision");
-	tcase_add_test(collision, four_vertices_of_a_box_are_in_the_ground);
-	tcase_add_test(collision, every_vertex_inside_is_found_and_no_other);
-	tcase_add_test(collision, an_edge_that_runs_through_a_bar_is_found_at_its_deepest);
-	tcase_add_test(collision, a_small_field_inside_a_large_node_is_found_both_ways);
+	tcase_add_test(collision, a_box_on_the_ground_has_four_contacts);
+	tcase_add_test(collision, exactly_the_vertices_inside_the_field_are_contacts);
+	tcase_add_test(collision, an_edge_through_a_bar_is_a_contact_at_its_deepest_point);
+	tcase_add_test(collision, a_field_smaller_than_a_large_fields_node_is_found_in_both_orders);
 	suite_add_tcase(suite, collision);
 	TCase *surfaces = tcase_create("surfaces");
 	tcase_add_test(surfaces, the_surface_of_a_sphere_is_closed_and_has_its_volume);
-	tcase_add_test(surfaces, surfaces_are_closed_and_near_what_they_are_of);
+	tcase_add_test(surfaces, extracted_surfaces_are_closed_and_near_the_original_mesh);
 	suite_add_tcase(suite, surfaces);
 	TCase *refusals = tcase_create("refusals");
-	tcase_add_test(refusals, what_bounds_no_solid_and_what_is_too_large_is_refused);
-	tcase_add_test(refusals, slices_do_not_show_in_the_field);
+	tcase_add_test(refusals, open_and_inverted_meshes_and_resolutions_out_of_range_are_refused);
+	tcase_add_test(refusals, time_slices_do_not_change_the_field);
 	tcase_add_test(refusals, every_allocation_may_fail);
 	suite_add_tcase(suite, refusals);
 	return suite;

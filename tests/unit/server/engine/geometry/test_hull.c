@@ -68,7 +68,7 @@ static double highest_outside(const struct hull *hull, const vec3 *points, uint3
 	return highest;
 }
 
-static struct hull *hull_must(const vec3 *points, uint32_t count, struct hull_build *build)
+static struct hull *expect_hull(const vec3 *points, uint32_t count, struct hull_build *build)
 {
 	struct hull *hull = NULL;
 	struct reason why = { 0 };
@@ -82,12 +82,12 @@ struct worst {
 	uint32_t clouds, exact_only, rounds, faces, vertices;
 };
 
-/* Checks all properties that hold for every cloud; volumes relative to size³. */
+/* Checks the properties that hold for every cloud; volumes are relative to size³. */
 static void check_cloud(const vec3 *points, uint32_t count, struct worst *worst)
 {
 	struct hull_build build = { 0 };
 	const char *fault = "";
-	struct hull *hull = hull_must(points, count, &build);
+	struct hull *hull = expect_hull(points, count, &build);
 	double size = size_of(points, count);
 	ck_assert_msg(hull_is_valid(hull, build.tolerance, &fault), "%s", fault);
 	double outside = highest_outside(hull, points, count);
@@ -197,7 +197,7 @@ static uint32_t box_cloud(vec3 half, uint32_t extra, mat3 r, bool rounded)
 	return count;
 }
 
-START_TEST(a_box_with_points_on_its_faces_is_six_quadrilaterals)
+START_TEST(a_box_with_points_on_its_faces_has_six_quadrilaterals)
 {
 	struct worst worst = { 0 };
 	seed();
@@ -205,7 +205,7 @@ START_TEST(a_box_with_points_on_its_faces_is_six_quadrilaterals)
 		vec3 half = vec3_make(1, rng_range(&rng, 0.2, 1), rng_range(&rng, 0.05, 1));
 		mat3 r = run % 3 == 0 ? mat3_identity() : random_rotation();
 		uint32_t count = box_cloud(half, rng_below(&rng, 1500), r, false);
-		struct hull *hull = hull_must(cloud, count, NULL);
+		struct hull *hull = expect_hull(cloud, count, NULL);
 		ck_assert_uint_eq(hull->vertex_count, 8);
 		ck_assert_uint_eq(hull->face_count, 6);
 		ck_assert_uint_eq(hull->edge_count, 24);
@@ -217,13 +217,13 @@ START_TEST(a_box_with_points_on_its_faces_is_six_quadrilaterals)
 }
 END_TEST
 
-START_TEST(a_box_written_as_floats_is_still_six_faces)
+START_TEST(a_box_rounded_to_floats_has_six_faces)
 {
 	seed();
 	for (uint32_t run = 0; run < 60; run++) {
 		uint32_t count = box_cloud(vec3_make(1, 0.6, 0.3), 500, random_rotation(), true);
 		struct hull_build build;
-		struct hull *hull = hull_must(cloud, count, &build);
+		struct hull *hull = expect_hull(cloud, count, &build);
 		ck_assert_uint_eq(hull->face_count, 6);
 		ck_assert_uint_eq(hull->vertex_count, 8);
 		double volume = mass_of_hull(hull).volume;
@@ -251,7 +251,7 @@ START_TEST(grids_and_duplicates_have_qhulls_volume)
 }
 END_TEST
 
-START_TEST(prisms_and_cylinders_have_flat_lids)
+START_TEST(prisms_and_cylinders_have_flat_caps)
 {
 	struct worst worst = { 0 };
 	seed();
@@ -262,7 +262,7 @@ START_TEST(prisms_and_cylinders_have_flat_lids)
 			cloud[i] = mat3_mul_vec(
 				r, vec3_make(trig_cos(angle), i % 2 ? 1 : -1, trig_sin(angle)));
 		}
-		struct hull *hull = hull_must(cloud, 2 * sides, NULL);
+		struct hull *hull = expect_hull(cloud, 2 * sides, NULL);
 		ck_assert_uint_eq(hull->vertex_count, 2 * sides);
 		ck_assert_uint_eq(hull->face_count, sides + 2);
 		heap_free(hull);
@@ -272,7 +272,7 @@ START_TEST(prisms_and_cylinders_have_flat_lids)
 }
 END_TEST
 
-START_TEST(slivers_are_hulls_as_long_as_they_have_the_least_thickness)
+START_TEST(slivers_above_the_least_thickness_have_valid_hulls)
 {
 	struct worst worst = { 0 };
 	seed();
@@ -298,20 +298,21 @@ START_TEST(noise_around_the_tolerance_gives_a_valid_hull)
 	uint32_t exact_only = 0, rounds = 0;
 	double worst = 0;
 	seed();
-	/* The hardest case of merging: flat faces with bumps just below and above its tolerance. */
+	/* The hardest case for merging faces: flat faces with bumps just below and just above the
+	 * tolerance. */
 	for (uint32_t run = 0; run < 200; run++) {
 		double bump = 1e-6 * (run % 20 + 1) / 4;
 		uint32_t count = box_cloud(vec3_make(1, 0.8, 0.6), 400, mat3_identity(), false);
 		for (uint32_t i = 0; i < count; i++)
 			cloud[i] = vec3_mul_add(cloud[i], random_in_cube(), bump);
 		struct hull_build build = { 0 };
-		struct hull *hull = hull_must(cloud, count, &build);
+		struct hull *hull = expect_hull(cloud, count, &build);
 		const char *fault = "";
 		ck_assert_msg(hull_is_valid(hull, build.tolerance, &fault), "%s", fault);
 		double outside = highest_outside(hull, cloud, count);
 		ck_assert_msg(outside <= build.outside * (1 + 1e-9),
-			      "run %u, bumps of %g: a point is out by %g, told %g", run, bump,
-			      outside, build.outside);
+			      "run %u, bumps of %g: a point lies %g outside, reported %g", run,
+			      bump, outside, build.outside);
 		exact_only += build.exact_only;
 		worst = scalar_max(worst, outside);
 		rounds = MAX_OF(rounds, build.rounds);
@@ -326,7 +327,7 @@ END_TEST
 START_TEST(a_fine_dome_is_a_valid_hull)
 {
 	seed();
-	/* Sampled so finely that neighbours bend by less than the tolerance. */
+	/* Sampled so finely that adjacent faces bend by less than the tolerance. */
 	for (uint32_t run = 0; run < 10; run++) {
 		uint32_t count = 0;
 		double r = 0.002 * (run + 1);
@@ -361,7 +362,7 @@ START_TEST(the_cube_of_g07_has_volume_one)
 		cloud[i] = vec3_scale(vec3_add(random_in_cube(), vec3_all(1)), 0.5);
 	for (uint32_t i = 0; i < 8; i++)
 		cloud[i] = vec3_make(i & 1, i >> 1 & 1, i >> 2);
-	struct hull *hull = hull_must(cloud, 108, NULL);
+	struct hull *hull = expect_hull(cloud, 108, NULL);
 	ck_assert_uint_eq(hull->vertex_count, 8);
 	ck_assert_double_eq_tol(mass_of_hull(hull).volume, 1, 1e-15);
 	ck_assert(highest_outside(hull, cloud, 108) <= 1e-12);
@@ -372,24 +373,24 @@ START_TEST(the_cube_of_g07_has_volume_one)
 }
 END_TEST
 
-START_TEST(the_order_of_the_cloud_shows_only_in_the_numbers)
+START_TEST(the_order_of_the_cloud_changes_only_the_numbering)
 {
 	seed();
 	uint32_t count = 300;
 	for (uint32_t i = 0; i < count; i++)
 		cloud[i] = i % 2 ? random_in_cube() : random_on_sphere();
-	struct hull *first = hull_must(cloud, count, NULL);
+	struct hull *first = expect_hull(cloud, count, NULL);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t k = rng_below(&rng, count);
 		vec3 kept = cloud[i];
 		cloud[i] = cloud[k];
 		cloud[k] = kept;
 	}
-	struct hull *second = hull_must(cloud, count, NULL);
+	struct hull *second = expect_hull(cloud, count, NULL);
 	ck_assert_uint_eq(first->vertex_count, second->vertex_count);
 	ck_assert_uint_eq(first->face_count, second->face_count);
 	ck_assert_double_eq_tol(mass_of_hull(first).volume, mass_of_hull(second).volume, 1e-14);
-	struct hull *again = hull_must(cloud, count, NULL);
+	struct hull *again = expect_hull(cloud, count, NULL);
 	ck_assert_int_eq(
 		memcmp(again->edges, second->edges, second->edge_count * sizeof *second->edges), 0);
 	ck_assert_int_eq(
@@ -400,7 +401,7 @@ START_TEST(the_order_of_the_cloud_shows_only_in_the_numbers)
 }
 END_TEST
 
-static void refuse(uint32_t count, enum status expected, const char *words)
+static void expect_refused(uint32_t count, enum status expected, const char *words)
 {
 	struct hull *hull = NULL;
 	struct reason why = { 0 };
@@ -410,27 +411,27 @@ static void refuse(uint32_t count, enum status expected, const char *words)
 	ck_assert_ptr_null(hull);
 }
 
-START_TEST(degenerate_clouds_are_refused_by_name)
+START_TEST(degenerate_clouds_are_refused_with_the_reason)
 {
 	seed();
-	refuse(3, STATUS_DEGENERATE, "at least 4");
+	expect_refused(3, STATUS_DEGENERATE, "at least 4");
 	for (uint32_t i = 0; i < 100; i++)
 		cloud[i] = vec3_make(5, -3, 2);
-	refuse(100, STATUS_DEGENERATE, "in one place");
+	expect_refused(100, STATUS_DEGENERATE, "in one place");
 	vec3 a = random_in_cube(), u = random_on_sphere(), v = random_on_sphere();
 	for (uint32_t i = 0; i < 100; i++)
 		cloud[i] = vec3_mul_add(a, u, rng_range(&rng, -5, 5));
-	refuse(100, STATUS_DEGENERATE, "on a line");
+	expect_refused(100, STATUS_DEGENERATE, "on a line");
 	for (uint32_t i = 0; i < 100; i++)
 		cloud[i] = vec3_mul_add(vec3_mul_add(a, u, rng_range(&rng, -5, 5)), v,
 					rng_range(&rng, -5, 5));
-	refuse(100, STATUS_DEGENERATE, "in a plane");
+	expect_refused(100, STATUS_DEGENERATE, "in a plane");
 	for (uint32_t i = 0; i < 100; i++)
 		cloud[i] = vec3_scale(random_in_cube(), 1e-300);
-	refuse(100, STATUS_DEGENERATE, "in one place");
+	expect_refused(100, STATUS_DEGENERATE, "in one place");
 	for (uint32_t i = 0; i < 5000; i++)
 		cloud[i] = random_on_sphere();
-	refuse(5000, STATUS_TOO_LARGE, "5000 vertices");
+	expect_refused(5000, STATUS_TOO_LARGE, "5000 vertices");
 }
 END_TEST
 
@@ -457,7 +458,7 @@ static void time_cloud(const char *name, uint32_t count, enum status expected)
 	ck_assert_uint_le(build.facets_made, 60ull * count);
 }
 
-START_TEST(no_large_cloud_takes_quadratic_time)
+START_TEST(large_clouds_take_less_than_quadratic_time)
 {
 	seed();
 	for (uint32_t i = 0; i < CLOUD_MAX; i++)
@@ -472,7 +473,7 @@ START_TEST(no_large_cloud_takes_quadratic_time)
 	time_cloud("on a turned box", CLOUD_MAX, STATUS_OK);
 	box_cloud(vec3_make(1, 0.9, 0.8), CLOUD_MAX - 8, random_rotation(), true);
 	time_cloud("on a turned box of floats", CLOUD_MAX, STATUS_OK);
-	/* A cone: its point sees every facet of the base's rim. */
+	/* A cone: every facet at the rim of the base is visible from its apex. */
 	for (uint32_t i = 0; i < CLOUD_MAX; i++) {
 		double angle = TWO_PI * i / CLOUD_MAX;
 		cloud[i] = vec3_make(trig_cos(angle), 0, trig_sin(angle));
@@ -482,7 +483,7 @@ START_TEST(no_large_cloud_takes_quadratic_time)
 }
 END_TEST
 
-START_TEST(running_out_of_memory_anywhere_leaves_nothing_behind)
+START_TEST(every_failed_allocation_is_reported_without_a_leak)
 {
 	seed();
 	uint32_t count = box_cloud(vec3_make(1, 0.9, 0.8), 60, random_rotation(), true);
@@ -525,7 +526,7 @@ START_TEST(a_box_is_a_valid_hull_with_axes_for_normals)
 }
 END_TEST
 
-START_TEST(a_broken_polyhedron_is_found_out)
+START_TEST(a_broken_polyhedron_is_reported_invalid)
 {
 	struct hull *hull = box_hull(vec3_all(1));
 	const char *fault = NULL;
@@ -546,24 +547,24 @@ static Suite *make(void)
 	TCase *clouds = tcase_create("clouds");
 	tcase_add_test(clouds, random_clouds_have_qhulls_volume);
 	tcase_add_test(clouds, cospherical_clouds_have_qhulls_volume_and_keep_every_point);
-	tcase_add_test(clouds, a_box_with_points_on_its_faces_is_six_quadrilaterals);
-	tcase_add_test(clouds, a_box_written_as_floats_is_still_six_faces);
+	tcase_add_test(clouds, a_box_with_points_on_its_faces_has_six_quadrilaterals);
+	tcase_add_test(clouds, a_box_rounded_to_floats_has_six_faces);
 	tcase_add_test(clouds, grids_and_duplicates_have_qhulls_volume);
-	tcase_add_test(clouds, prisms_and_cylinders_have_flat_lids);
-	tcase_add_test(clouds, slivers_are_hulls_as_long_as_they_have_the_least_thickness);
+	tcase_add_test(clouds, prisms_and_cylinders_have_flat_caps);
+	tcase_add_test(clouds, slivers_above_the_least_thickness_have_valid_hulls);
 	tcase_add_test(clouds, noise_around_the_tolerance_gives_a_valid_hull);
 	tcase_add_test(clouds, a_fine_dome_is_a_valid_hull);
 	tcase_add_test(clouds, the_cube_of_g07_has_volume_one);
-	tcase_add_test(clouds, the_order_of_the_cloud_shows_only_in_the_numbers);
-	tcase_add_test(clouds, degenerate_clouds_are_refused_by_name);
+	tcase_add_test(clouds, the_order_of_the_cloud_changes_only_the_numbering);
+	tcase_add_test(clouds, degenerate_clouds_are_refused_with_the_reason);
 	suite_add_tcase(suite, clouds);
 	TCase *limits = tcase_create("limits");
-	tcase_add_test(limits, no_large_cloud_takes_quadratic_time);
-	tcase_add_test(limits, running_out_of_memory_anywhere_leaves_nothing_behind);
+	tcase_add_test(limits, large_clouds_take_less_than_quadratic_time);
+	tcase_add_test(limits, every_failed_allocation_is_reported_without_a_leak);
 	suite_add_tcase(suite, limits);
 	TCase *form = tcase_create("polyhedron");
 	tcase_add_test(form, a_box_is_a_valid_hull_with_axes_for_normals);
-	tcase_add_test(form, a_broken_polyhedron_is_found_out);
+	tcase_add_test(form, a_broken_polyhedron_is_reported_invalid);
 	suite_add_tcase(suite, form);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* Primitive tests (ch1-3 G-17…G-27): the spec's numbers, and separating axes as the oracle. */
+/* Primitive tests (ch1-3 G-17…G-27): the values of the spec, and separating axes as the oracle. */
 #include "server/engine/geometry/intersect_box_sphere.h"
 #include "server/engine/geometry/intersect_box_triangle.h"
 #include "server/engine/geometry/intersect_coplanar.h"
@@ -103,15 +103,15 @@ START_TEST(g18_parallel_boxes_are_not_separated_by_rounding)
 		vec3 off = random_vector(&rng, size);
 		b.axes = mat3_from_quat(
 			quat_normalize(quat_mul(q, quat_make(1, off.x, off.y, off.z))));
-		/* Exactly touching but for rounding, then clearly overlapping by less than that of
-		 * the rotation. */
+		/* Touching up to rounding, then overlapping by less than the rounding of the
+		 * rotation. */
 		b.centre = vec3_add(a.centre, vec3_scale(a.axes.x, 2 - 4 * size));
 		ck_assert(intersect_obb_obb(&a, &b) && intersect_obb_obb(&b, &a));
 	}
 }
 END_TEST
 
-START_TEST(g19_balls_at_the_sum_of_their_radii_touch)
+START_TEST(g19_balls_touch_at_the_sum_of_their_radii)
 {
 	struct ball a = { vec3_zero(), 1 }, b = { vec3_make(3, 0, 0), 2 };
 	ck_assert(intersect_sphere_sphere(a, b));
@@ -125,7 +125,7 @@ static bool tri(const vec3 a[3], const vec3 b[3])
 	return intersect_triangle_triangle(a, b, NULL);
 }
 
-START_TEST(g20_every_case_of_signs_is_answered)
+START_TEST(g20_every_combination_of_signs_is_correct)
 {
 	vec3 a[3] = { { 0, 0, 0 }, { 4, 0, 0 }, { 0, 4, 0 } };
 	struct triangle_cut cut;
@@ -142,7 +142,7 @@ START_TEST(g20_every_case_of_signs_is_answered)
 	ck_assert(tri(a, (vec3[3]){ { 1, 1, 0 }, { 1.5, 1, 0 }, { 2, 1, 3 } }));
 	ck_assert(tri(a, (vec3[3]){ { -1, 1, 0 }, { 9, 1, 0 }, { 2, 1, 3 } }));
 	ck_assert(!tri(a, (vec3[3]){ { -1, -1, 0 }, { 9, -1, 0 }, { 2, 1, 3 } }));
-	/* Case 3: coplanar: crossing, one in the other both ways, touching, apart. */
+	/* Case 3: coplanar: crossing, one inside the other in both orders, touching, apart. */
 	vec3 inner[3] = { { 1, 1, 0 }, { 1.5, 1, 0 }, { 1, 1.5, 0 } };
 	ck_assert(intersect_triangle_triangle(a, inner, &cut) && cut.coplanar);
 	ck_assert(tri(inner, a) && tri(a, a));
@@ -192,7 +192,7 @@ START_TEST(g20_all_degenerate_pairs_agree_with_separating_axes)
 }
 END_TEST
 
-START_TEST(g20_random_pairs_agree_and_move_together_without_change)
+START_TEST(g20_random_pairs_agree_and_do_not_change_when_moved_together)
 {
 	uint32_t met = 0;
 	for (uint32_t run = 0; run < oracle_runs(20000); run++) {
@@ -265,7 +265,7 @@ START_TEST(g22_a_sliver_through_a_box_is_found)
 					 vec3_make(10, -.01, 0)));
 	ck_assert(!intersect_box_triangle(box, vec3_make(-10, 0, 1.001), vec3_make(10, .01, 1.001),
 					  vec3_make(10, -.01, 1.001)));
-	/* Flush with a face. */
+	/* In the plane of a face. */
 	ck_assert(intersect_box_triangle(box, vec3_make(-10, 0, 1), vec3_make(10, .01, 1),
 					 vec3_make(10, -.01, 1)));
 	/* The box pierces the middle of a large triangle. */
@@ -306,7 +306,7 @@ START_TEST(g22_g26_boxes_agree_with_separating_axes)
 }
 END_TEST
 
-START_TEST(g23_balls_meet_faces_edges_and_corners)
+START_TEST(g23_balls_touch_faces_edges_and_corners)
 {
 	vec3 a = vec3_make(-3, -3, 5), b = vec3_make(3, -3, 5), c = vec3_make(0, 3, 5);
 	ck_assert(intersect_sphere_triangle((struct ball){ { 0, 0, 5.5 }, 1 }, a, b, c, NULL));
@@ -348,7 +348,7 @@ START_TEST(g24_segments_touch_cross_enter_and_miss_a_ball)
 }
 END_TEST
 
-START_TEST(g25_ends_on_the_plane_flat_and_piercing)
+START_TEST(g25_segments_end_on_lie_in_and_pierce_a_triangle)
 {
 	vec3 a = vec3_zero(), b = vec3_make(4, 0, 0), c = vec3_make(0, 4, 0), at;
 	ck_assert_int_eq(
@@ -398,7 +398,7 @@ START_TEST(g26_segments_and_rays_agree_with_slabs)
 }
 END_TEST
 
-START_TEST(g27_edges_cross_where_the_spec_says_and_corners_belong)
+START_TEST(g27_edges_cross_where_the_spec_says_and_corners_count)
 {
 	double t, m;
 	vec3 p0 = vec3_zero(), p1 = vec3_make(2, 0, 0), q0 = vec3_make(1, -1, 0),
@@ -456,18 +456,18 @@ static Suite *make(void)
 	tcase_add_test(tc, g18_boxes_agree_with_projections_of_their_corners);
 	tcase_add_test(tc, g18_one_product_of_edges_can_be_the_only_axis);
 	tcase_add_test(tc, g18_parallel_boxes_are_not_separated_by_rounding);
-	tcase_add_test(tc, g19_balls_at_the_sum_of_their_radii_touch);
-	tcase_add_test(tc, g20_every_case_of_signs_is_answered);
+	tcase_add_test(tc, g19_balls_touch_at_the_sum_of_their_radii);
+	tcase_add_test(tc, g20_every_combination_of_signs_is_correct);
 	tcase_add_test(tc, g20_all_degenerate_pairs_agree_with_separating_axes);
-	tcase_add_test(tc, g20_random_pairs_agree_and_move_together_without_change);
+	tcase_add_test(tc, g20_random_pairs_agree_and_do_not_change_when_moved_together);
 	tcase_add_test(tc, g21_the_nearest_point_of_a_box_decides);
 	tcase_add_test(tc, g22_a_sliver_through_a_box_is_found);
 	tcase_add_test(tc, g22_g26_boxes_agree_with_separating_axes);
-	tcase_add_test(tc, g23_balls_meet_faces_edges_and_corners);
+	tcase_add_test(tc, g23_balls_touch_faces_edges_and_corners);
 	tcase_add_test(tc, g24_segments_touch_cross_enter_and_miss_a_ball);
-	tcase_add_test(tc, g25_ends_on_the_plane_flat_and_piercing);
+	tcase_add_test(tc, g25_segments_end_on_lie_in_and_pierce_a_triangle);
 	tcase_add_test(tc, g26_segments_and_rays_agree_with_slabs);
-	tcase_add_test(tc, g27_edges_cross_where_the_spec_says_and_corners_belong);
+	tcase_add_test(tc, g27_edges_cross_where_the_spec_says_and_corners_count);
 	tcase_add_test(tc, the_bits_are_the_same_everywhere);
 	suite_add_tcase(suite, tc);
 	return suite;

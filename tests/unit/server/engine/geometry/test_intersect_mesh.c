@@ -1,5 +1,5 @@
-/* Points in meshes and meshes in meshes (ch1-3 G-28, G-16): the spec's solids, the book's six rays and an
- * analytic ball as oracles. */
+/* Points in meshes and meshes in meshes (ch1-3 G-28, G-16): the solids of the spec, with the book's
+ * six rays and an analytic ball as oracles. */
 #include "server/engine/geometry/intersect_point_mesh.h"
 
 #include "server/engine/geometry/ray.h"
@@ -132,7 +132,7 @@ static void clear(void)
 	solid.vertices = solid.triangles = 0;
 }
 
-START_TEST(g28_cube_notch_and_void_are_told_apart)
+START_TEST(g28_points_in_a_cube_a_notch_and_a_void_are_classified)
 {
 	clear();
 	add_box(&solid, vec3_all(-1), vec3_all(1), false);
@@ -140,7 +140,7 @@ START_TEST(g28_cube_notch_and_void_are_told_apart)
 	ck_assert_int_eq(intersect_point_mesh(cube->mesh, vec3_zero()), POINT_MESH_INSIDE);
 	ck_assert_int_eq(intersect_point_mesh(cube->mesh, vec3_make(2, 0, 0)), POINT_MESH_OUTSIDE);
 	ck_assert_int_eq(intersect_point_mesh(cube->mesh, vec3_make(-2, 0, 0)), POINT_MESH_OUTSIDE);
-	/* Every kind of place on the surface. */
+	/* Points on a corner, an edge and a face. */
 	ck_assert_int_eq(intersect_point_mesh(cube->mesh, vec3_all(1)), POINT_MESH_ON);
 	ck_assert_int_eq(intersect_point_mesh(cube->mesh, vec3_make(-1, 1, 0.3)), POINT_MESH_ON);
 	ck_assert_int_eq(intersect_point_mesh(cube->mesh, vec3_make(-1, 0, 0)), POINT_MESH_ON);
@@ -195,7 +195,8 @@ START_TEST(g28_a_ball_of_triangles_agrees_with_the_ball_and_with_six_rays)
 			ck_assert(six_rays(ball->mesh, p) == (found == POINT_MESH_INSIDE));
 	}
 	ck_assert_uint_gt(inside, 1000);
-	/* Where the ray runs through corners and along rings: points between vertices and the middle. */
+	/* Points between vertices and the centre, so that the ray passes through corners and along
+	 * rings. */
 	for (uint32_t v = 0; v < ball->mesh->vertex_count; v++) {
 		vec3 p = ball->mesh->vertices[v];
 		ck_assert_int_eq(intersect_point_mesh(ball->mesh, p), POINT_MESH_ON);
@@ -208,10 +209,10 @@ START_TEST(g28_a_ball_of_triangles_agrees_with_the_ball_and_with_six_rays)
 }
 END_TEST
 
-START_TEST(g28_on_a_grid_every_place_is_as_brute_force_says)
+START_TEST(g28_on_a_grid_every_point_agrees_with_brute_force)
 {
-	/* Boxes of integer sizes side by side and in voids, so that rays meet edges and faces all
-	 * the time. */
+	/* Boxes of integer sizes next to each other and in voids, so that rays often hit edges and
+	 * faces. */
 	for (uint32_t run = 0; run < oracle_runs(40); run++) {
 		struct aabb box[4];
 		clear();
@@ -239,7 +240,7 @@ START_TEST(g28_on_a_grid_every_place_is_as_brute_force_says)
 }
 END_TEST
 
-START_TEST(g16_a_cube_in_a_cube_is_found_either_way_round)
+START_TEST(g16_a_cube_in_a_cube_is_found_in_both_orders)
 {
 	clear();
 	add_box(&solid, vec3_all(-0.25), vec3_all(0.25), false);
@@ -265,7 +266,7 @@ START_TEST(g29_a_tip_in_a_floor_is_as_deep_as_it_reaches)
 	add_box(&solid, vec3_make(-5, -5, -2), vec3_make(5, 5, 0), false);
 	struct shape *slab = cook(&solid);
 	struct mesh_point nearest;
-	/* The lower tip of an octahedron, and its other corners. */
+	/* The lower tip of an octahedron, then its other corners. */
 	ck_assert_double_eq_tol(
 		intersect_vertex_depth(slab->mesh, vec3_make(0.3, 0.2, -0.1), &nearest), 0.1,
 		1e-15);
@@ -273,7 +274,7 @@ START_TEST(g29_a_tip_in_a_floor_is_as_deep_as_it_reaches)
 	ck_assert(intersect_vertex_depth(slab->mesh, vec3_make(1.3, 0.2, 0.9), &nearest) == 0);
 	ck_assert_double_eq_tol(nearest.distance, 0.9, 1e-15);
 	ck_assert(intersect_vertex_depth(slab->mesh, vec3_make(1, 1, 0), NULL) == 0);
-	/* In a box: the distance to the nearest side. */
+	/* In a box the depth is the distance to the nearest side. */
 	for (uint32_t run = 0; run < oracle_runs(2000); run++) {
 		vec3 p = random_vector(&rng, 1);
 		p.z -= 1;
@@ -284,7 +285,7 @@ START_TEST(g29_a_tip_in_a_floor_is_as_deep_as_it_reaches)
 }
 END_TEST
 
-START_TEST(g29_the_nearest_point_is_that_of_all_triangles)
+START_TEST(g29_the_nearest_point_is_the_nearest_of_all_triangles)
 {
 	clear();
 	add_ball(&solid, 12);
@@ -318,12 +319,12 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/geometry/intersect_mesh");
 	TCase *tc = tcase_create("inside");
 	tcase_add_checked_fixture(tc, set_up, NULL);
-	tcase_add_test(tc, g28_cube_notch_and_void_are_told_apart);
+	tcase_add_test(tc, g28_points_in_a_cube_a_notch_and_a_void_are_classified);
 	tcase_add_test(tc, g28_a_ball_of_triangles_agrees_with_the_ball_and_with_six_rays);
-	tcase_add_test(tc, g28_on_a_grid_every_place_is_as_brute_force_says);
+	tcase_add_test(tc, g28_on_a_grid_every_point_agrees_with_brute_force);
 	tcase_add_test(tc, g29_a_tip_in_a_floor_is_as_deep_as_it_reaches);
-	tcase_add_test(tc, g29_the_nearest_point_is_that_of_all_triangles);
-	tcase_add_test(tc, g16_a_cube_in_a_cube_is_found_either_way_round);
+	tcase_add_test(tc, g29_the_nearest_point_is_the_nearest_of_all_triangles);
+	tcase_add_test(tc, g16_a_cube_in_a_cube_is_found_in_both_orders);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -116,7 +116,7 @@ START_TEST(the_box_of_a04_has_its_inertia)
 }
 END_TEST
 
-START_TEST(round_solids_have_their_closed_forms)
+START_TEST(round_solids_agree_with_their_closed_forms)
 {
 	struct shape *sphere = make_sphere(2);
 	double v = 4.0 / 3.0 * PI * 8;
@@ -129,7 +129,7 @@ START_TEST(round_solids_have_their_closed_forms)
 	ck_assert_double_eq_tol(capsule->mass.volume, v + cylinder, 1e-12);
 	near_mat3(capsule->mass.inertia, mat3_diagonal(vec3_all(0.4 * v * 4)), 0.05);
 	shape_release(capsule);
-	/* The oracle: thin slices across the axis, which share nothing with the formula. */
+	/* The oracle: thin slices across the axis, independent of the formula. */
 	double h = 0.75, r = 0.25, along = 0, across = 0, volume = 0;
 	uint32_t slices = 200000;
 	for (uint32_t i = 0; i < slices; i++) {
@@ -147,7 +147,7 @@ START_TEST(round_solids_have_their_closed_forms)
 }
 END_TEST
 
-START_TEST(random_hulls_agree_with_sums_over_tetrahedra)
+START_TEST(random_hulls_have_the_mass_of_their_tetrahedra)
 {
 	double worst = 0;
 	uint32_t strict = 0;
@@ -160,8 +160,8 @@ START_TEST(random_hulls_agree_with_sums_over_tetrahedra)
 			points[i] = vec3_add(shift, random_in_cube());
 		struct shape *shape = make_hull(points, count);
 		struct mass_properties slow = oracle(shape->hull), *fast = &shape->mass;
-		/* Only what was joined within the hull's tolerance has more than three corners here,
-		 * and then the oracle's fan need not be the convex one. */
+		/* A face has more than three corners only if the hull merged faces within its
+		 * tolerance; the oracle's fan over it may then differ from the convex one. */
 		bool joined = shape->hull->face_count != 2 * shape->hull->vertex_count - 4;
 		double slack = joined ? 1e-5 : 1e-12;
 		if (!joined)
@@ -177,7 +177,7 @@ START_TEST(random_hulls_agree_with_sums_over_tetrahedra)
 }
 END_TEST
 
-START_TEST(a_face_of_many_corners_counts_once)
+START_TEST(a_face_of_many_corners_is_integrated_once)
 {
 	/* A face with more corners than the fan holds. */
 	vec3 points[200];
@@ -194,9 +194,9 @@ START_TEST(a_face_of_many_corners_counts_once)
 }
 END_TEST
 
-/* Four points with coordinates of most unlike sizes: many of these closed meshes are folded flat, and what
- * is left of their volume is rounding. */
-START_TEST(a_mesh_folded_flat_bounds_no_solid)
+/* Four points with coordinates of very different magnitudes: many of these closed meshes are flat,
+ * so their computed volume is rounding error. */
+START_TEST(a_flat_closed_mesh_has_no_mass)
 {
 	static const uint32_t FACES[4][3] = { { 0, 1, 2 }, { 0, 2, 3 }, { 0, 3, 1 }, { 1, 3, 2 } };
 	static const double SIZES[] = { 0,     1e-320, 1e-300, 1e-200, 1e-160, 1e-150, 1e-100,
@@ -214,7 +214,7 @@ START_TEST(a_mesh_folded_flat_bounds_no_solid)
 		enum status status = shape_cook(bytes.data, bytes.count, NULL, &shape, &why);
 		bytes_release(&bytes);
 		if (status != STATUS_OK)
-			continue; /* two corners at one place, most often */
+			continue; /* mostly two coincident corners */
 		struct mass_properties mass = shape->mass;
 		ck_assert(mass.volume > 0 || vec3_equal(mass.centre, vec3_zero()));
 		*(mass.volume > 0 ? &solid : &flat) += 1;
@@ -230,7 +230,7 @@ START_TEST(a_mesh_folded_flat_bounds_no_solid)
 }
 END_TEST
 
-START_TEST(a_closed_mesh_weighs_what_its_hull_does)
+START_TEST(a_closed_convex_mesh_has_the_mass_of_its_hull)
 {
 	static const vec3 CORNERS[4] = {
 		{ 100, 0, 0 }, { 101, 0, 0 }, { 100, 2, 0 }, { 100, 0, 3 }
@@ -253,7 +253,7 @@ END_TEST
 
 /* ---- polygons --------------------------------------------------------------------------------- */
 
-START_TEST(a_rounded_rectangle_has_its_closed_form)
+START_TEST(a_rounded_rectangle_agrees_with_its_closed_form)
 {
 	double a = 2, b = 1, r = 0.5;
 	vec3 corners[4] = { { 1, 1, 0 }, { 5, 1, 0 }, { 5, 3, 0 }, { 1, 3, 0 } };
@@ -274,9 +274,9 @@ START_TEST(a_rounded_rectangle_has_its_closed_form)
 }
 END_TEST
 
-START_TEST(a_rounded_polygon_is_the_limit_of_many_corners)
+START_TEST(a_rounded_polygon_agrees_with_a_polygon_of_many_corners)
 {
-	/* The same outline with each corner replaced by 20 short edges, unrounded. */
+	/* The same outline unrounded, with each corner replaced by 20 short edges. */
 	vec3 corners[3] = { { -1, -0.5, 0 }, { 1.5, -0.2, 0 }, { 0.1, 1, 0 } }, fine[60];
 	double r = 0.4;
 	struct shape *rounded = make_polygon(corners, 3, r);
@@ -300,7 +300,7 @@ END_TEST
 
 /* ---- sums ------------------------------------------------------------------------------------- */
 
-START_TEST(two_halves_weigh_what_the_whole_does)
+START_TEST(two_halves_have_the_mass_of_the_whole)
 {
 	struct shape *whole = make_box(2, 1, 0.5), *half = make_box(1, 1, 0.5);
 	quat turn = quat_from_axis_angle(vec3_normalize(vec3_make(1, 2, 3)), 0.7);
@@ -322,7 +322,7 @@ START_TEST(two_halves_weigh_what_the_whole_does)
 }
 END_TEST
 
-START_TEST(no_mass_at_all_is_all_zeros)
+START_TEST(parts_without_mass_have_a_zero_total)
 {
 	struct shape *plane = make_plane(vec3_make(0, 1, 0), 1), *sphere = make_sphere(1);
 	struct mass_part parts[2] = { { plane, pose_identity(), 5 },
@@ -344,19 +344,19 @@ static Suite *make(void)
 	TCase *solids = tcase_create("solids");
 	tcase_add_test(solids, the_box_of_d06_has_its_ten_integrals);
 	tcase_add_test(solids, the_box_of_a04_has_its_inertia);
-	tcase_add_test(solids, round_solids_have_their_closed_forms);
-	tcase_add_test(solids, random_hulls_agree_with_sums_over_tetrahedra);
-	tcase_add_test(solids, a_face_of_many_corners_counts_once);
-	tcase_add_test(solids, a_closed_mesh_weighs_what_its_hull_does);
-	tcase_add_test(solids, a_mesh_folded_flat_bounds_no_solid);
+	tcase_add_test(solids, round_solids_agree_with_their_closed_forms);
+	tcase_add_test(solids, random_hulls_have_the_mass_of_their_tetrahedra);
+	tcase_add_test(solids, a_face_of_many_corners_is_integrated_once);
+	tcase_add_test(solids, a_closed_convex_mesh_has_the_mass_of_its_hull);
+	tcase_add_test(solids, a_flat_closed_mesh_has_no_mass);
 	suite_add_tcase(suite, solids);
 	TCase *polygons = tcase_create("polygons");
-	tcase_add_test(polygons, a_rounded_rectangle_has_its_closed_form);
-	tcase_add_test(polygons, a_rounded_polygon_is_the_limit_of_many_corners);
+	tcase_add_test(polygons, a_rounded_rectangle_agrees_with_its_closed_form);
+	tcase_add_test(polygons, a_rounded_polygon_agrees_with_a_polygon_of_many_corners);
 	suite_add_tcase(suite, polygons);
 	TCase *sums = tcase_create("sums");
-	tcase_add_test(sums, two_halves_weigh_what_the_whole_does);
-	tcase_add_test(sums, no_mass_at_all_is_all_zeros);
+	tcase_add_test(sums, two_halves_have_the_mass_of_the_whole);
+	tcase_add_test(sums, parts_without_mass_have_a_zero_total);
 	suite_add_tcase(suite, sums);
 	return suite;
 }

@@ -1,4 +1,5 @@
-/* Meshes: adjacency, edges that may collide, the hierarchy, and refusals with the triangle's number. */
+/* Meshes: adjacency, edges that may collide, the hierarchy, and refusals with the triangle's
+ * index. */
 #include "server/engine/geometry/mesh.h"
 
 #include "server/base/heap.h"
@@ -20,7 +21,7 @@ static struct shape *hinge(double y)
 	return make_mesh(vertices, 4, TRIANGLES, 2);
 }
 
-START_TEST(edges_that_are_flat_or_bend_in_give_no_normal)
+START_TEST(flat_and_concave_edges_do_not_collide)
 {
 	static const struct {
 		double height;
@@ -35,7 +36,7 @@ START_TEST(edges_that_are_flat_or_bend_in_give_no_normal)
 		ck_assert_uint_eq(mesh->adjacent[0][1], UINT32_MAX);
 		ck_assert_int_eq(mesh->edge_flags[0] & 1, CASES[i].may_collide);
 		ck_assert_int_eq(mesh->edge_flags[1] & 1, CASES[i].may_collide);
-		/* Borders may always collide. */
+		/* Border edges may always collide. */
 		ck_assert_int_eq(mesh->edge_flags[0] & 6, 6);
 		ck_assert(!mesh->closed);
 		shape_release(shape);
@@ -43,7 +44,7 @@ START_TEST(edges_that_are_flat_or_bend_in_give_no_normal)
 }
 END_TEST
 
-START_TEST(vertices_at_one_place_join_their_triangles)
+START_TEST(triangles_with_coincident_vertices_are_adjacent)
 {
 	vec3 vertices[6] = { { 0, 0, 0 }, { 1, 0, 0 },	  { 0, 0, -1 },
 			     { 1, 0, 0 }, { -0.0, 0, 0 }, { 0, -1, 1 } };
@@ -83,7 +84,7 @@ START_TEST(a_cube_is_closed_and_its_diagonals_are_flat)
 }
 END_TEST
 
-START_TEST(an_edge_of_three_triangles_joins_nobody)
+START_TEST(an_edge_of_three_triangles_has_no_adjacency)
 {
 	vec3 vertices[5] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0, 0, -1 }, { 0, 0, 1 }, { 0, 1, 0 } };
 	static const uint32_t TRIANGLES[3][3] = { { 0, 1, 2 }, { 1, 0, 3 }, { 1, 0, 4 } };
@@ -92,7 +93,8 @@ START_TEST(an_edge_of_three_triangles_joins_nobody)
 		ck_assert_uint_eq(shape->mesh->adjacent[t][0], UINT32_MAX);
 	ck_assert(!shape->mesh->closed);
 	shape_release(shape);
-	/* Two triangles that run along an edge in the same direction: one is inside out. */
+	/* Two triangles with the same direction along their common edge: one of them is
+	 * inverted. */
 	static const uint32_t TWISTED[2][3] = { { 0, 1, 2 }, { 0, 1, 3 } };
 	shape = make_mesh(vertices, 5, TWISTED, 2);
 	ck_assert_uint_eq(shape->mesh->adjacent[0][0], UINT32_MAX);
@@ -101,8 +103,9 @@ START_TEST(an_edge_of_three_triangles_joins_nobody)
 }
 END_TEST
 
-static void refuse(const vec3 *vertices, uint32_t vertex_count, const uint32_t (*triangles)[3],
-		   uint32_t triangle_count, enum status expected, int64_t index, const char *words)
+static void expect_refused(const vec3 *vertices, uint32_t vertex_count,
+			   const uint32_t (*triangles)[3], uint32_t triangle_count,
+			   enum status expected, int64_t index, const char *words)
 {
 	struct bytes bytes = { 0 };
 	struct shape *shape = NULL;
@@ -118,30 +121,34 @@ static void refuse(const vec3 *vertices, uint32_t vertex_count, const uint32_t (
 	ck_assert_int_eq(heap_live(), before);
 }
 
-START_TEST(bad_triangles_are_refused_with_their_number)
+START_TEST(invalid_triangles_are_refused_with_their_index)
 {
 	uint32_t list[12][3];
 	memcpy(list, CUBE_TRIANGLES, sizeof list);
 	list[7][1] = 8;
-	refuse(CUBE, 8, (const uint32_t(*)[3])list, 12, STATUS_RANGE, 7, "names vertex 8 of 8");
+	expect_refused(CUBE, 8, (const uint32_t(*)[3])list, 12, STATUS_RANGE, 7,
+		       "names vertex 8 of 8");
 	list[7][1] = list[7][0];
-	refuse(CUBE, 8, (const uint32_t(*)[3])list, 12, STATUS_DEGENERATE, 7, "has no area");
+	expect_refused(CUBE, 8, (const uint32_t(*)[3])list, 12, STATUS_DEGENERATE, 7,
+		       "has no area");
 	memcpy(list[7], CUBE_TRIANGLES[2], sizeof list[7]);
-	refuse(CUBE, 8, (const uint32_t(*)[3])list, 12, STATUS_DEGENERATE, 7, "repeats triangle 2");
+	expect_refused(CUBE, 8, (const uint32_t(*)[3])list, 12, STATUS_DEGENERATE, 7,
+		       "repeats triangle 2");
 	/* The repeated triangle is recognised in reverse and through other vertices at the same
 	 * positions. */
 	list[7][0] = CUBE_TRIANGLES[2][1];
 	list[7][1] = CUBE_TRIANGLES[2][0];
-	refuse(CUBE, 8, (const uint32_t(*)[3])list, 12, STATUS_DEGENERATE, 7, "repeats triangle 2");
+	expect_refused(CUBE, 8, (const uint32_t(*)[3])list, 12, STATUS_DEGENERATE, 7,
+		       "repeats triangle 2");
 	vec3 line[3] = { { 0, 0, 0 }, { 1, 1, 1 }, { 3, 3, 3 } };
 	static const uint32_t ONE[1][3] = { { 0, 1, 2 } };
-	refuse(line, 3, ONE, 1, STATUS_DEGENERATE, 0, "has no area");
+	expect_refused(line, 3, ONE, 1, STATUS_DEGENERATE, 0, "has no area");
 	line[2] = vec3_make(1, 1, 1 + 1e-13);
-	refuse(line, 3, ONE, 1, STATUS_DEGENERATE, 0, "has no area");
+	expect_refused(line, 3, ONE, 1, STATUS_DEGENERATE, 0, "has no area");
 	line[2] = vec3_make(0, 1e300, 0);
-	refuse(line, 3, ONE, 1, STATUS_RANGE, 2, "y 1e+300");
+	expect_refused(line, 3, ONE, 1, STATUS_RANGE, 2, "y 1e+300");
 	line[2].y = scalar_from_bits(0x7ff8000000000001u);
-	refuse(line, 3, ONE, 1, STATUS_NOT_FINITE, 2, "y is not a finite number");
+	expect_refused(line, 3, ONE, 1, STATUS_NOT_FINITE, 2, "y is not a finite number");
 }
 END_TEST
 
@@ -179,7 +186,7 @@ static void check_tree(const struct mesh *mesh)
 	free(seen);
 }
 
-START_TEST(every_triangle_has_one_leaf_within_its_boxes)
+START_TEST(every_triangle_is_in_one_leaf_within_its_boxes)
 {
 	for (uint32_t cells = 1; cells <= 40; cells += 3) {
 		struct shape *shape = make_terrain(cells, 1, 0.7, cells);
@@ -189,10 +196,10 @@ START_TEST(every_triangle_has_one_leaf_within_its_boxes)
 }
 END_TEST
 
-START_TEST(triangles_around_one_point_still_make_a_shallow_tree)
+START_TEST(triangles_with_one_centroid_give_a_shallow_tree)
 {
-	/* All centroids in one place: no plane separates anything. And sizes in geometric progression:
-	 * each plane splits off a few. */
+	/* Coincident centroids, which no plane separates; then sizes in geometric progression, of
+	 * which each plane splits off a few. */
 	enum { COUNT = 4000 };
 	vec3 *vertices = malloc(3 * COUNT * sizeof *vertices);
 	uint32_t(*triangles)[3] = malloc(COUNT * sizeof *triangles);
@@ -224,7 +231,7 @@ static int ascending(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-START_TEST(a_query_finds_what_brute_force_finds)
+START_TEST(a_query_agrees_with_brute_force)
 {
 	struct shape *shape = make_terrain(30, 0.5, 0.4, 7);
 	const struct mesh *mesh = shape->mesh;
@@ -269,7 +276,7 @@ START_TEST(cooking_twice_gives_the_same_bits)
 }
 END_TEST
 
-START_TEST(a_large_mesh_cooks_in_a_moment)
+START_TEST(a_mesh_of_80000_triangles_can_be_cooked)
 {
 	struct timespec from, to;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
@@ -288,18 +295,18 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/geometry/mesh");
 	TCase *edges = tcase_create("edges");
-	tcase_add_test(edges, edges_that_are_flat_or_bend_in_give_no_normal);
-	tcase_add_test(edges, vertices_at_one_place_join_their_triangles);
+	tcase_add_test(edges, flat_and_concave_edges_do_not_collide);
+	tcase_add_test(edges, triangles_with_coincident_vertices_are_adjacent);
 	tcase_add_test(edges, a_cube_is_closed_and_its_diagonals_are_flat);
-	tcase_add_test(edges, an_edge_of_three_triangles_joins_nobody);
-	tcase_add_test(edges, bad_triangles_are_refused_with_their_number);
+	tcase_add_test(edges, an_edge_of_three_triangles_has_no_adjacency);
+	tcase_add_test(edges, invalid_triangles_are_refused_with_their_index);
 	suite_add_tcase(suite, edges);
 	TCase *tree = tcase_create("tree");
-	tcase_add_test(tree, every_triangle_has_one_leaf_within_its_boxes);
-	tcase_add_test(tree, triangles_around_one_point_still_make_a_shallow_tree);
-	tcase_add_test(tree, a_query_finds_what_brute_force_finds);
+	tcase_add_test(tree, every_triangle_is_in_one_leaf_within_its_boxes);
+	tcase_add_test(tree, triangles_with_one_centroid_give_a_shallow_tree);
+	tcase_add_test(tree, a_query_agrees_with_brute_force);
 	tcase_add_test(tree, cooking_twice_gives_the_same_bits);
-	tcase_add_test(tree, a_large_mesh_cooks_in_a_moment);
+	tcase_add_test(tree, a_mesh_of_80000_triangles_can_be_cooked);
 	suite_add_tcase(suite, tree);
 	return suite;
 }

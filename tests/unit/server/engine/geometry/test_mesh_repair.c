@@ -1,6 +1,6 @@
-/* Registration of solids (ch1-3 A-03 and A-04, app D-01): what is repaired, what is refused and by
- * which name, and mass properties against analytic solids and a sum over tetrahedra in long double
- * on real meshes. */
+/* Registration of solids (ch1-3 A-03 and A-04, app D-01): repairs, refusals with their reasons, and
+ * mass properties against analytic solids and, for real meshes, against a sum over tetrahedra in
+ * long double. */
 #include "server/engine/geometry/mesh_repair.h"
 
 #include "server/base/heap.h"
@@ -22,7 +22,7 @@ static const uint32_t CUBE[12][3] = { { 0, 2, 1 }, { 1, 2, 3 }, { 4, 5, 6 }, { 5
 				      { 0, 1, 4 }, { 1, 5, 4 }, { 2, 6, 3 }, { 3, 6, 7 },
 				      { 0, 4, 2 }, { 2, 4, 6 }, { 1, 3, 5 }, { 3, 7, 5 } };
 
-static void clear(void)
+static void clear_mesh(void)
 {
 	vertex_count = triangle_count = 0;
 }
@@ -56,7 +56,7 @@ static enum status repair(double weld, struct polyhedron **out, struct mesh_repo
 	return mesh_repair(&soup, &options, out, report, why);
 }
 
-static struct polyhedron *must(double weld, struct mesh_report *report)
+static struct polyhedron *expect_repaired(double weld, struct mesh_report *report)
 {
 	struct polyhedron *solid = NULL;
 	struct reason why = { 0 };
@@ -71,15 +71,15 @@ static struct polyhedron *must(double weld, struct mesh_report *report)
 START_TEST(the_box_of_a04_has_its_moments_edges_and_radius)
 {
 	struct mesh_report report;
-	clear();
+	clear_mesh();
 	add_box(vec3_make(7, -1, 3), vec3_make(1, 1.5, 2), false);
-	struct polyhedron *solid = must(0, &report);
+	struct polyhedron *solid = expect_repaired(0, &report);
 	ck_assert_uint_eq(solid->face_count, 12);
 	ck_assert_uint_eq(solid->edge_count, 18);
 	ck_assert_uint_eq(solid->vertex_count, 8);
 	struct mass_properties mass = mass_of_polyhedron(solid);
 	struct solid_frame frame = solid_frame_of(&mass, solid->vertices, 8);
-	/* Mass 12 is density 1/2. */
+	/* The mass of 12 means density 1/2. */
 	ck_assert_double_eq_tol(mass.volume, 24, 1e-12);
 	ck_assert_double_eq_tol(frame.moments.x / 2, 25, 1e-12);
 	ck_assert_double_eq_tol(frame.moments.y / 2, 20, 1e-12);
@@ -91,7 +91,8 @@ START_TEST(the_box_of_a04_has_its_moments_edges_and_radius)
 		for (uint32_t k = 0; k < 3; k++)
 			ck_assert_uint_ne(polyhedron_neighbour(solid, f, k), f);
 	}
-	/* In its own frame (ch1-3 A-04): centre at the origin, tensor diagonal. */
+	/* In its principal frame (ch1-3 A-04) the centre is the origin and the tensor is
+	 * diagonal. */
 	polyhedron_into_frame(solid, &frame.at);
 	struct mass_properties own = mass_of_polyhedron(solid);
 	ck_assert_double_lt(vec3_length(own.centre), 1e-14);
@@ -103,12 +104,12 @@ START_TEST(the_box_of_a04_has_its_moments_edges_and_radius)
 }
 END_TEST
 
-START_TEST(a_soup_of_loose_shuffled_misturned_triangles_is_repaired)
+START_TEST(loose_reversed_and_repeated_triangles_are_repaired)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t run = 0; run < 50; run++) {
 		struct mesh_report report;
-		clear();
+		clear_mesh();
 		/* Every triangle with its own corners, slightly displaced, randomly reversed. */
 		uint32_t turned = 0;
 		for (uint32_t t = 0; t < 12; t++) {
@@ -125,7 +126,7 @@ START_TEST(a_soup_of_loose_shuffled_misturned_triangles_is_repaired)
 		vertices[vertex_count++] = vec3_make(5, 5, 5);
 		add(0, 0, 1);
 		memcpy(triangles[triangle_count++], triangles[3], sizeof triangles[3]);
-		struct polyhedron *solid = must(1e-6, &report);
+		struct polyhedron *solid = expect_repaired(1e-6, &report);
 		ck_assert_uint_eq(report.vertices_welded, 28);
 		ck_assert_uint_eq(report.vertices_unused, 1);
 		ck_assert_uint_eq(report.triangles_collapsed, 1);
@@ -135,7 +136,7 @@ START_TEST(a_soup_of_loose_shuffled_misturned_triangles_is_repaired)
 		ck_assert(report.crossings_all);
 		ck_assert_double_eq_tol(mass_of_polyhedron(solid).volume, 1, 1e-6);
 		polyhedron_destroy(solid);
-		/* Without the tolerance there are a dozen loose triangles. */
+		/* Without a weld tolerance there are twelve loose triangles. */
 		struct reason why;
 		ck_assert_int_eq(repair(0, &solid, &report, &why), STATUS_DEGENERATE);
 		ck_assert_uint_gt(report.border_edges, 30);
@@ -143,14 +144,14 @@ START_TEST(a_soup_of_loose_shuffled_misturned_triangles_is_repaired)
 }
 END_TEST
 
-START_TEST(a_void_stays_a_void_and_an_inward_shell_is_turned)
+START_TEST(a_void_is_preserved_and_an_inward_shell_is_reversed)
 {
 	struct mesh_report report;
-	clear();
+	clear_mesh();
 	add_box(vec3_zero(), vec3_all(2), false);
 	add_box(vec3_zero(), vec3_all(1), true);
 	add_box(vec3_make(9, 0, 0), vec3_all(1), true);
-	struct polyhedron *solid = must(0, &report);
+	struct polyhedron *solid = expect_repaired(0, &report);
 	ck_assert_uint_eq(report.shells, 3);
 	ck_assert_uint_eq(report.voids, 1);
 	ck_assert_uint_eq(report.shells_turned, 1);
@@ -160,16 +161,16 @@ START_TEST(a_void_stays_a_void_and_an_inward_shell_is_turned)
 }
 END_TEST
 
-START_TEST(fins_go_and_a_shared_vertex_becomes_two)
+START_TEST(fins_are_removed_and_a_shared_vertex_is_split)
 {
 	struct mesh_report report;
-	clear();
+	clear_mesh();
 	add_box(vec3_zero(), vec3_all(1), false);
 	vertices[vertex_count++] = vec3_make(3, 0, 0);
 	add(1, 3, 8);
 	add(3, 1, 8);				  /* back to back: a fin */
-	add_box(vec3_all(2), vec3_all(1), false); /* meets the first in one corner */
-	struct polyhedron *solid = must(0, &report);
+	add_box(vec3_all(2), vec3_all(1), false); /* touches the first in one corner */
+	struct polyhedron *solid = expect_repaired(0, &report);
 	ck_assert_uint_eq(report.triangles_cancelled, 2);
 	ck_assert_uint_eq(report.vertices_split, 1);
 	ck_assert_uint_eq(solid->vertex_count, 16);
@@ -178,7 +179,7 @@ START_TEST(fins_go_and_a_shared_vertex_becomes_two)
 }
 END_TEST
 
-static void refused(double weld, const char *words, struct mesh_report *report)
+static void expect_refused(double weld, const char *words, struct mesh_report *report)
 {
 	struct polyhedron *solid = NULL;
 	struct reason why = { 0 };
@@ -189,41 +190,41 @@ static void refused(double weld, const char *words, struct mesh_report *report)
 	ck_assert(!report->closed);
 }
 
-START_TEST(what_cannot_be_repaired_is_refused_by_name)
+START_TEST(irreparable_meshes_are_refused_with_the_reason)
 {
 	struct mesh_report report;
-	clear();
+	clear_mesh();
 	add_box(vec3_zero(), vec3_all(1), false);
 	triangle_count--; /* 3 7 5 */
-	refused(0, "3 edges have one triangle: 3-5, 3-7, 5-7", &report);
+	expect_refused(0, "3 edges have one triangle: 3-5, 3-7, 5-7", &report);
 	ck_assert_uint_eq(report.border_edges, 3);
-	clear();
+	clear_mesh();
 	add_box(vec3_zero(), vec3_all(1), false);
 	vertices[vertex_count++] = vec3_make(5, 0, 0);
 	add(5, 7, 8);
 	add(7, 3, 8);
 	add(3, 5, 8);
-	refused(0, "3 edges have three triangles or more: 3-5, 3-7, 5-7", &report);
+	expect_refused(0, "3 edges have three triangles or more: 3-5, 3-7, 5-7", &report);
 	ck_assert_uint_eq(report.crowded[0].triangles, 3);
-	clear(); /* Möbius' strip, and one triangle of a line */
+	clear_mesh(); /* a Möbius strip, and a triangle without area */
 	for (uint32_t i = 0; i < 10; i++)
 		vertices[vertex_count++] = vec3_make(i, i * i, i % 2);
 	for (uint32_t i = 0; i < 5; i++)
 		add(i, (i + 1) % 5, (i + 2) % 5);
-	refused(0, "edges", &report);
+	expect_refused(0, "edges", &report);
 	ck_assert_uint_gt(report.twisted_edges, 0);
-	clear();
+	clear_mesh();
 	add_box(vec3_zero(), vec3_all(1), false);
 	vertices[8] = vec3_zero();
 	vertices[9] = vec3_make(1, 1, 1);
 	vertices[10] = vec3_make(3, 3, 3);
 	vertex_count = 11;
 	add(8, 9, 10);
-	refused(0, "1 triangles have no area: 12 first", &report);
-	clear();
+	expect_refused(0, "1 triangles have no area: 12 first", &report);
+	clear_mesh();
 	vertex_count = 8;
 	add(0, 0, 1);
-	refused(0, "no triangle is left", &report);
+	expect_refused(0, "no triangle is left", &report);
 }
 END_TEST
 
@@ -233,40 +234,41 @@ START_TEST(a_weld_too_small_for_the_lattice_is_refused)
 	struct polyhedron *solid = NULL;
 	struct mesh_report report;
 	struct reason why = { 0 };
-	clear();
+	clear_mesh();
 	add_box(vec3_zero(), vec3_all(1), false);
 	for (size_t i = 0; i < COUNT_OF(WELDS); i++) {
 		ck_assert_int_eq(repair(WELDS[i], &solid, &report, &why), STATUS_RANGE);
 		ck_assert_str_eq(why.field, "weld");
 		ck_assert_ptr_null(solid);
 	}
-	polyhedron_destroy(must(MESH_WELD_MIN, &report));
+	polyhedron_destroy(expect_repaired(MESH_WELD_MIN, &report));
 }
 END_TEST
 
-START_TEST(faces_that_cross_are_counted_and_named)
+START_TEST(crossing_faces_are_counted_and_reported)
 {
 	struct mesh_report report;
-	clear();
+	clear_mesh();
 	add_box(vec3_zero(), vec3_all(1), false);
 	add_box(vec3_make(0.7, 0.6, 0.55), vec3_all(0.6), false);
-	struct polyhedron *solid = must(0, &report);
+	struct polyhedron *solid = expect_repaired(0, &report);
 	ck_assert_uint_gt(report.crossings, 3);
 	ck_assert_uint_lt(report.crossing[0][0], 12);
 	ck_assert_uint_ge(report.crossing[0][1], 12);
 	polyhedron_destroy(solid);
-	/* Apart, and touching in a vertex of a box beside another's face: as many as meet. */
-	clear();
+	/* Separate boxes, then boxes that touch with a vertex in a face: only touching faces
+	 * count. */
+	clear_mesh();
 	add_box(vec3_zero(), vec3_all(1), false);
 	add_box(vec3_make(3, 0, 0), vec3_all(1), false);
-	polyhedron_destroy(must(0, &report));
+	polyhedron_destroy(expect_repaired(0, &report));
 	ck_assert_uint_eq(report.crossings, 0);
 }
 END_TEST
 
-START_TEST(running_out_of_memory_anywhere_leaves_nothing_behind)
+START_TEST(every_failed_allocation_is_reported_without_a_leak)
 {
-	clear();
+	clear_mesh();
 	add_box(vec3_zero(), vec3_all(2), false);
 	add_box(vec3_zero(), vec3_all(1), true);
 	int64_t before = heap_live();
@@ -371,7 +373,7 @@ static bool read_file(const char *name, struct point_cloud *mesh)
 	return mesh_read(&source, 0, NULL, name, mesh) == STATUS_OK;
 }
 
-START_TEST(real_meshes_have_the_mass_of_their_tetrahedra)
+START_TEST(real_meshes_agree_with_sums_over_tetrahedra)
 {
 	static const char *const FILES[] = { "asteroid-high.3ds", "asteroid-low.3ds", "bunny.obj",
 					     "cube.3ds" };
@@ -396,7 +398,7 @@ START_TEST(real_meshes_have_the_mass_of_their_tetrahedra)
 }
 END_TEST
 
-START_TEST(the_horse_and_the_cat_are_refused_with_their_edges_named)
+START_TEST(the_horse_and_the_cat_are_refused_with_their_bad_edges)
 {
 	static const struct {
 		const char *file, *words;
@@ -419,11 +421,11 @@ START_TEST(the_horse_and_the_cat_are_refused_with_their_edges_named)
 }
 END_TEST
 
-START_TEST(analytic_solids_have_their_mass_wherever_they_are)
+START_TEST(analytic_solids_have_their_mass_at_every_position)
 {
 	struct mesh_report report;
-	clear();
-	/* A frame: a box of 4×4×1 with a square hole of 2×2 right through, by two rings of quads. */
+	clear_mesh();
+	/* A frame: a box of 4×4×1 with a square through hole of 2×2, made of two rings of quads. */
 	for (uint32_t i = 0; i < 16; i++) {
 		double half = i & 4 ? 1 : 2, z = i & 8 ? 0.5 : -0.5;
 		vertices[vertex_count++] = vec3_make((i & 3) == 1 || (i & 3) == 2 ? half : -half,
@@ -441,7 +443,7 @@ START_TEST(analytic_solids_have_their_mass_wherever_they_are)
 		}
 	}
 	for (uint32_t run = 0; run < 3; run++) {
-		struct polyhedron *solid = must(0, &report);
+		struct polyhedron *solid = expect_repaired(0, &report);
 		ck_assert_uint_eq(report.triangles_turned, 0);
 		struct mass_properties mass = mass_of_polyhedron(solid);
 		/* 16 − 4 of area; about z: (16·32 − 4·8)/12, about x: 12·1/12 + (4·64 − 2·8)/12. */
@@ -463,16 +465,16 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/geometry/mesh_repair");
 	TCase *all = tcase_create("registration");
 	tcase_add_test(all, the_box_of_a04_has_its_moments_edges_and_radius);
-	tcase_add_test(all, a_soup_of_loose_shuffled_misturned_triangles_is_repaired);
-	tcase_add_test(all, a_void_stays_a_void_and_an_inward_shell_is_turned);
-	tcase_add_test(all, fins_go_and_a_shared_vertex_becomes_two);
-	tcase_add_test(all, what_cannot_be_repaired_is_refused_by_name);
+	tcase_add_test(all, loose_reversed_and_repeated_triangles_are_repaired);
+	tcase_add_test(all, a_void_is_preserved_and_an_inward_shell_is_reversed);
+	tcase_add_test(all, fins_are_removed_and_a_shared_vertex_is_split);
+	tcase_add_test(all, irreparable_meshes_are_refused_with_the_reason);
 	tcase_add_test(all, a_weld_too_small_for_the_lattice_is_refused);
-	tcase_add_test(all, faces_that_cross_are_counted_and_named);
-	tcase_add_test(all, running_out_of_memory_anywhere_leaves_nothing_behind);
-	tcase_add_test(all, real_meshes_have_the_mass_of_their_tetrahedra);
-	tcase_add_test(all, the_horse_and_the_cat_are_refused_with_their_edges_named);
-	tcase_add_test(all, analytic_solids_have_their_mass_wherever_they_are);
+	tcase_add_test(all, crossing_faces_are_counted_and_reported);
+	tcase_add_test(all, every_failed_allocation_is_reported_without_a_leak);
+	tcase_add_test(all, real_meshes_agree_with_sums_over_tetrahedra);
+	tcase_add_test(all, the_horse_and_the_cat_are_refused_with_their_bad_edges);
+	tcase_add_test(all, analytic_solids_have_their_mass_at_every_position);
 	suite_add_tcase(suite, all);
 	return suite;
 }

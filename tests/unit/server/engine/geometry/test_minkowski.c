@@ -83,7 +83,7 @@ static void check_sum(const struct hull *a, const struct hull *b, bool exact)
 			points[count++] = vec3_add(a->vertices[i], b->vertices[j]);
 	ck_assert_int_eq(hull_of_points(points, count, &all, NULL, NULL), STATUS_OK);
 	if (exact) {
-		/* The hull merges faces that are nearly in one plane; there are few. */
+		/* The hull merges nearly coplanar faces; there are few of them. */
 		ck_assert_uint_ge(sum->vertex_count, all->vertex_count);
 		ck_assert_uint_le(sum->vertex_count, all->vertex_count + 2);
 		ck_assert_uint_ge(sum->face_count, all->face_count);
@@ -138,7 +138,7 @@ START_TEST(a_tetrahedron_and_its_mirror_image_sum_to_a_cuboctahedron)
 	ck_assert_uint_eq(report.from_faces, 8);
 	ck_assert_uint_eq(report.from_edges, 6);
 	check_sum(a, b, true);
-	/* A sum with itself is twice as large. */
+	/* The sum of a hull with itself is the hull scaled by 2. */
 	struct hull *twice = sum_of(a, a, &report);
 	ck_assert_uint_eq(twice->vertex_count, 4);
 	ck_assert_double_eq_tol(volume_of(twice), 8 * volume_of(a), 1e-12);
@@ -149,7 +149,7 @@ START_TEST(a_tetrahedron_and_its_mirror_image_sum_to_a_cuboctahedron)
 }
 END_TEST
 
-START_TEST(sums_of_clouds_are_the_hulls_of_all_sums)
+START_TEST(sums_of_hulls_are_the_hulls_of_all_vertex_sums)
 {
 	for (uint32_t round = 0; round < 60; round++) {
 		struct hull *a = cloud(4 + rng_below(&rng, 20), vec3_make(1, 2, 0.5));
@@ -161,14 +161,14 @@ START_TEST(sums_of_clouds_are_the_hulls_of_all_sums)
 }
 END_TEST
 
-START_TEST(turned_boxes_and_wedges_with_parallel_parts_fit_together)
+START_TEST(rotated_boxes_and_wedges_with_parallel_faces_have_the_right_sum)
 {
 	vec3 wedge_points[6] = { { -1, 0, -1 }, { 1, 0, -1 }, { -1, 0, 1 },
 				 { 1, 0, 1 },	{ -1, 1, 0 }, { 1, 1, 0 } };
 	struct hull *wedge = NULL, *box = box_hull(vec3_make(1, 0.5, 2));
 	ck_assert_int_eq(hull_of_points(wedge_points, 6, &wedge, NULL, NULL), STATUS_OK);
 	for (uint32_t round = 0; round < 200; round++) {
-		/* Whole quarter and eighth turns, about one axis and about three; no noise. */
+		/* Exact quarter and eighth turns, about one axis or several. */
 		quat q = quat_identity();
 		for (uint32_t k = 0; k < 1 + round % 3; k++)
 			q = quat_mul(quat_from_axis_angle(vec3_axis(rng_below(&rng, 3)),
@@ -185,7 +185,7 @@ START_TEST(turned_boxes_and_wedges_with_parallel_parts_fit_together)
 }
 END_TEST
 
-START_TEST(what_is_nearly_parallel_gives_the_sum_by_one_way_or_the_other)
+START_TEST(nearly_parallel_hulls_have_the_right_support_by_either_method)
 {
 	struct hull *box = box_hull(vec3_make(1, 0.5, 2));
 	uint32_t by_hull = 0;
@@ -209,7 +209,7 @@ START_TEST(what_is_nearly_parallel_gives_the_sum_by_one_way_or_the_other)
 }
 END_TEST
 
-START_TEST(without_memory_it_is_refused_and_nothing_stays)
+START_TEST(a_failed_allocation_is_reported_without_a_leak)
 {
 	struct hull *a = cloud(10, vec3_all(1)), *b = cloud(8, vec3_all(1)), *sum = NULL;
 	for (uint64_t n = 1;; n++) {
@@ -236,10 +236,10 @@ static Suite *make(void)
 	tcase_add_checked_fixture(tc, set_up, NULL);
 	tcase_add_test(tc, boxes_along_the_same_axes_sum_to_a_box);
 	tcase_add_test(tc, a_tetrahedron_and_its_mirror_image_sum_to_a_cuboctahedron);
-	tcase_add_test(tc, sums_of_clouds_are_the_hulls_of_all_sums);
-	tcase_add_test(tc, turned_boxes_and_wedges_with_parallel_parts_fit_together);
-	tcase_add_test(tc, what_is_nearly_parallel_gives_the_sum_by_one_way_or_the_other);
-	tcase_add_test(tc, without_memory_it_is_refused_and_nothing_stays);
+	tcase_add_test(tc, sums_of_hulls_are_the_hulls_of_all_vertex_sums);
+	tcase_add_test(tc, rotated_boxes_and_wedges_with_parallel_faces_have_the_right_sum);
+	tcase_add_test(tc, nearly_parallel_hulls_have_the_right_support_by_either_method);
+	tcase_add_test(tc, a_failed_allocation_is_reported_without_a_leak);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

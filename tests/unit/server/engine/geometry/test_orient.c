@@ -42,7 +42,7 @@ static vec3 beside(vec3 a, vec3 b, vec3 c, bool line)
 	return vec3_add(p, oracle_grid_point(&rng, rng_below(&rng, 2)));
 }
 
-START_TEST(signs_are_those_of_whole_numbers)
+START_TEST(signs_agree_with_integer_arithmetic)
 {
 	uint32_t zero = 0, runs = oracle_runs(100000);
 	for (uint32_t run = 0; run < runs; run++) {
@@ -66,7 +66,7 @@ START_TEST(signs_are_those_of_whole_numbers)
 }
 END_TEST
 
-START_TEST(exchanging_two_points_turns_the_sign_also_where_differences_round)
+START_TEST(exchanging_two_points_flips_the_sign_even_where_differences_round)
 {
 	for (uint32_t run = 0; run < oracle_runs(20000); run++) {
 		vec3 p[4];
@@ -88,7 +88,7 @@ START_TEST(exchanging_two_points_turns_the_sign_also_where_differences_round)
 }
 END_TEST
 
-START_TEST(one_unit_in_the_last_place_is_seen)
+START_TEST(one_unit_in_the_last_place_decides_the_sign)
 {
 	/* 0.1 + 0.2 rounds up: the point lies one unit above the diagonal. */
 	vec3 a = vec3_zero(), b = vec3_make(1, 1, 0), above = vec3_make(0.3, 0.1 + 0.2, 0);
@@ -105,9 +105,9 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/geometry/orient");
 	TCase *tc = tcase_create("signs");
 	tcase_add_checked_fixture(tc, set_up, NULL);
-	tcase_add_test(tc, signs_are_those_of_whole_numbers);
-	tcase_add_test(tc, exchanging_two_points_turns_the_sign_also_where_differences_round);
-	tcase_add_test(tc, one_unit_in_the_last_place_is_seen);
+	tcase_add_test(tc, signs_agree_with_integer_arithmetic);
+	tcase_add_test(tc, exchanging_two_points_flips_the_sign_even_where_differences_round);
+	tcase_add_test(tc, one_unit_in_the_last_place_decides_the_sign);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* Rays against every shape (chapter 2, G-24…G-26), compared with slow methods. */
+/* Rays against every shape (chapter 2, G-24…G-26), compared with brute force. */
 #include "server/engine/geometry/ray.h"
 
 #include "server/base/rng.h"
@@ -20,7 +20,7 @@ static vec3 random_in_cube(double size)
 	return p;
 }
 
-/* ---- distance of a point to the solid, negative or 0 inside: written without ray.c ------------- */
+/* ---- distance of a point to the solid, ≤ 0 inside; independent of ray.c ---------------------- */
 
 static double distance_to(const struct shape *shape, vec3 p)
 {
@@ -79,7 +79,7 @@ static struct shape *some_shape(uint32_t kind)
 	}
 }
 
-START_TEST(a_hit_is_on_the_surface_and_nothing_solid_lies_before_it)
+START_TEST(a_hit_lies_on_the_surface_with_nothing_solid_before_it)
 {
 	uint32_t hits[SHAPE_KINDS + 1] = { 0 }, inside = 0;
 	rng = rng_seeded(check_seed());
@@ -137,7 +137,7 @@ START_TEST(g24_segments_and_a_sphere)
 	/* A segment without length tests the point. */
 	ck_assert(ray_sphere(o, 1, vec3_make(0.5, 0, 0), o, 1, &hit));
 	ck_assert(!ray_sphere(o, 1, vec3_make(1.5, 0, 0), o, 1, &hit));
-	/* From far away no digits are lost. */
+	/* A start far away loses no accuracy. */
 	ck_assert(ray_sphere(o, 1, vec3_make(-1e7, 0, 0), vec3_make(1, 0, 0), 2e7, &hit));
 	ck_assert_double_eq_tol(hit.fraction, 1e7 - 1, 1e-8);
 }
@@ -206,7 +206,7 @@ static bool brute_force(const struct mesh *mesh, vec3 from, vec3 along, struct s
 	return found;
 }
 
-START_TEST(a_mesh_answers_as_all_its_triangles_do)
+START_TEST(a_mesh_ray_agrees_with_all_its_triangles)
 {
 	struct shape *shape = make_terrain(20, 0.5, 0.4, 9);
 	uint32_t hits = 0;
@@ -233,7 +233,7 @@ END_TEST
 
 START_TEST(no_ray_slips_between_neighbouring_triangles)
 {
-	/* Straight at edges and vertices of the terrain, from odd directions. */
+	/* Rays at edges and vertices of the terrain, from arbitrary directions. */
 	struct shape *shape = make_terrain(10, 0.37, 0.3, 4);
 	const struct mesh *mesh = shape->mesh;
 	rng = rng_seeded(check_seed());
@@ -244,7 +244,7 @@ START_TEST(no_ray_slips_between_neighbouring_triangles)
 			continue;
 		vec3 target = vec3_lerp(mesh_corner(mesh, t, k), mesh_corner(mesh, t, (k + 1) % 3),
 					run % 4 ? rng_double(&rng) : 0);
-		/* Vertices on the outer rim have no neighbours all around. */
+		/* Vertices on the outer rim are not surrounded by triangles. */
 		if (scalar_abs(target.x) > 1.8 || scalar_abs(target.z) > 1.8)
 			continue;
 		vec3 from = vec3_make(target.x + rng_range(&rng, -0.1, 0.1), 2,
@@ -258,7 +258,7 @@ END_TEST
 
 START_TEST(the_nearest_of_equal_triangles_is_the_first)
 {
-	/* Two sheets through each other along a line: equal fractions there. */
+	/* Two sheets that cross in a line: equal fractions on it. */
 	vec3 vertices[6] = { { -1, 0, -1 },  { 1, 0, 0 }, { -1, 0, 1 },
 			     { -1, -1, -1 }, { 1, 1, 0 }, { -1, -1, 1 } };
 	static const uint32_t TRIANGLES[2][3] = { { 0, 2, 1 }, { 3, 5, 4 } };
@@ -295,14 +295,14 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/geometry/ray");
 	TCase *solids = tcase_create("solids");
-	tcase_add_test(solids, a_hit_is_on_the_surface_and_nothing_solid_lies_before_it);
+	tcase_add_test(solids, a_hit_lies_on_the_surface_with_nothing_solid_before_it);
 	tcase_add_test(solids, g24_segments_and_a_sphere);
 	tcase_add_test(solids, g26_boxes_and_slabs_agree_for_every_class_of_direction);
 	tcase_add_test(solids, a_limit_shorter_than_the_hit_misses);
 	suite_add_tcase(suite, solids);
 	TCase *meshes = tcase_create("meshes");
 	tcase_add_test(meshes, g25_triangles_are_hit_from_outside_only);
-	tcase_add_test(meshes, a_mesh_answers_as_all_its_triangles_do);
+	tcase_add_test(meshes, a_mesh_ray_agrees_with_all_its_triangles);
 	tcase_add_test(meshes, no_ray_slips_between_neighbouring_triangles);
 	tcase_add_test(meshes, the_nearest_of_equal_triangles_is_the_first);
 	suite_add_tcase(suite, meshes);

@@ -52,7 +52,7 @@ static void bytes_of_kind(struct bytes *out, uint32_t kind)
 	}
 }
 
-START_TEST(every_kind_cooks_and_remembers_its_bytes_and_name)
+START_TEST(every_kind_is_cooked_and_stores_its_bytes_and_name)
 {
 	uint8_t name[SHAPE_NAME_BYTES];
 	int64_t before = heap_live();
@@ -98,7 +98,8 @@ START_TEST(every_truncation_and_every_extension_is_refused)
 		struct bytes bytes = { 0 };
 		bytes_of_kind(&bytes, kind);
 		for (size_t cut = 0; cut < bytes.count; cut++) {
-			/* An exact copy: reading past the end is reading past an allocation. */
+			/* A copy of exactly this length, so that a read past the end is a read past
+			 * the allocation. */
 			uint8_t *copy = malloc(cut > 0 ? cut : 1);
 			memcpy(copy, bytes.data, cut);
 			struct shape *shape = NULL;
@@ -118,7 +119,7 @@ START_TEST(every_truncation_and_every_extension_is_refused)
 }
 END_TEST
 
-START_TEST(every_failed_allocation_leaves_nothing_behind)
+START_TEST(a_failed_allocation_in_any_kind_leaks_nothing)
 {
 	for (uint32_t kind = 1; kind < SHAPE_KINDS; kind++) {
 		struct bytes bytes = { 0 };
@@ -149,8 +150,9 @@ END_TEST
 
 /* ---- refusals --------------------------------------------------------------------------------- */
 
-/* Takes the bytes. */
-static void refuse(struct bytes *bytes, enum status expected, int64_t index, const char *words)
+/* Checks the refusal and releases the bytes. */
+static void expect_refused(struct bytes *bytes, enum status expected, int64_t index,
+			   const char *words)
 {
 	struct shape *shape = NULL;
 	struct reason why = { 0 };
@@ -171,22 +173,22 @@ START_TEST(lengths_out_of_range_are_refused)
 	struct bytes b = { 0 };
 	for (uint32_t i = 0; i < COUNT_OF(BAD); i++) {
 		bytes_of_sphere(&b, BAD[i]);
-		refuse(&b, STATUS_RANGE, -1, "radius");
+		expect_refused(&b, STATUS_RANGE, -1, "radius");
 		bytes_of_capsule(&b, 1, BAD[i]);
-		refuse(&b, STATUS_RANGE, -1, "radius");
+		expect_refused(&b, STATUS_RANGE, -1, "radius");
 		bytes_of_capsule(&b, BAD[i], 1);
-		refuse(&b, STATUS_RANGE, -1, "half_length");
+		expect_refused(&b, STATUS_RANGE, -1, "half_length");
 		bytes_of_box(&b, vec3_make(1, 1, BAD[i]));
-		refuse(&b, STATUS_RANGE, -1, "half_z");
+		expect_refused(&b, STATUS_RANGE, -1, "half_z");
 	}
 	double nan = scalar_from_bits(0x7ff8000000000000u),
 	       inf = scalar_from_bits(0x7ff0000000000000u);
 	bytes_of_sphere(&b, nan);
-	refuse(&b, STATUS_NOT_FINITE, -1, "radius");
+	expect_refused(&b, STATUS_NOT_FINITE, -1, "radius");
 	bytes_of_box(&b, vec3_make(1, -inf, 1));
-	refuse(&b, STATUS_NOT_FINITE, -1, "half_y");
+	expect_refused(&b, STATUS_NOT_FINITE, -1, "half_y");
 	bytes_of_plane(&b, vec3_make(0, nan, 0), 0);
-	refuse(&b, STATUS_NOT_FINITE, -1, "normal_y");
+	expect_refused(&b, STATUS_NOT_FINITE, -1, "normal_y");
 }
 END_TEST
 
@@ -194,35 +196,35 @@ START_TEST(planes_without_a_unit_normal_are_refused)
 {
 	struct bytes b = { 0 };
 	bytes_of_plane(&b, vec3_zero(), 0);
-	refuse(&b, STATUS_RANGE, -1, "length is 0");
+	expect_refused(&b, STATUS_RANGE, -1, "length is 0");
 	bytes_of_plane(&b, vec3_make(0, 1.001, 0), 0);
-	refuse(&b, STATUS_RANGE, -1, "length is 1.001");
+	expect_refused(&b, STATUS_RANGE, -1, "length is 1.001");
 	bytes_of_plane(&b, vec3_make(0, 1e300, 0), 0);
-	refuse(&b, STATUS_RANGE, -1, "normal_y");
+	expect_refused(&b, STATUS_RANGE, -1, "normal_y");
 	bytes_of_plane(&b, vec3_make(0, 1, 0), 2e5);
-	refuse(&b, STATUS_RANGE, -1, "offset");
+	expect_refused(&b, STATUS_RANGE, -1, "offset");
 }
 END_TEST
 
-START_TEST(clouds_name_the_vertex_that_is_wrong)
+START_TEST(invalid_clouds_are_refused_with_the_vertex)
 {
 	struct bytes b = { 0 };
 	vec3 points[5];
 	memcpy(points, PYRAMID, sizeof points);
 	points[3].y = 1e300;
 	bytes_of_hull(&b, points, 5);
-	refuse(&b, STATUS_RANGE, 3, "y 1e+300");
+	expect_refused(&b, STATUS_RANGE, 3, "y 1e+300");
 	points[3].y = scalar_from_bits(0xfff8000000000000u);
 	bytes_of_hull(&b, points, 5);
-	refuse(&b, STATUS_NOT_FINITE, 3, "y is not a finite number");
+	expect_refused(&b, STATUS_NOT_FINITE, 3, "y is not a finite number");
 	bytes_of_hull(&b, PYRAMID, 3);
-	refuse(&b, STATUS_DEGENERATE, -1, "at least");
+	expect_refused(&b, STATUS_DEGENERATE, -1, "at least");
 	bytes_of_hull(&b, PYRAMID, 4);
-	refuse(&b, STATUS_DEGENERATE, -1, "in a plane");
+	expect_refused(&b, STATUS_DEGENERATE, -1, "in a plane");
 }
 END_TEST
 
-START_TEST(counts_that_lie_are_refused_before_anything_is_allocated)
+START_TEST(counts_beyond_the_data_are_refused_before_any_allocation)
 {
 	static const uint32_t COUNTS[] = { 0, 3, 6, 65536, 65537, 1u << 21, UINT32_MAX };
 	static const uint8_t KINDS[] = { SHAPE_HULL, SHAPE_MESH, SHAPE_POLYGON };
@@ -234,7 +236,7 @@ START_TEST(counts_that_lie_are_refused_before_anything_is_allocated)
 			struct shape *shape = NULL;
 			uint64_t calls = heap_calls();
 			enum status status = shape_cook(b.data, b.count, NULL, &shape, NULL);
-			/* The shape itself is one call. */
+			/* Allocating the shape itself is one call. */
 			ck_assert_uint_le(heap_calls() - calls, 1);
 			ck_assert(status == STATUS_MALFORMED || status == STATUS_TOO_LARGE ||
 				  status == STATUS_DEGENERATE);
@@ -249,53 +251,53 @@ START_TEST(unknown_kinds_and_versions_are_refused)
 	struct bytes b = { 0 };
 	bytes_of_sphere(&b, 1);
 	b.data[0] = 0;
-	refuse(&b, STATUS_MALFORMED, -1, "0 is no kind");
+	expect_refused(&b, STATUS_MALFORMED, -1, "0 is no kind");
 	bytes_of_sphere(&b, 1);
 	b.data[0] = SHAPE_KINDS;
-	refuse(&b, STATUS_MALFORMED, -1, "9 is no kind");
+	expect_refused(&b, STATUS_MALFORMED, -1, "9 is no kind");
 	bytes_of_sphere(&b, 1);
 	b.data[1] = 2;
-	refuse(&b, STATUS_VERSION, -1, "version 2");
+	expect_refused(&b, STATUS_VERSION, -1, "version 2");
 }
 END_TEST
 
-START_TEST(polygons_that_are_not_convex_name_the_vertex)
+START_TEST(nonconvex_polygons_are_refused_with_the_vertex)
 {
 	struct bytes b = { 0 };
 	vec3 dent[5] = { { 0, 0, 0 }, { 2, 0, 0 }, { 2, 2, 0 }, { 1, 0.5, 0 }, { 0, 2, 0 } };
 	bytes_of_polygon(&b, dent, 5, 0);
-	refuse(&b, STATUS_DEGENERATE, 3, "not convex at vertex 3");
-	/* Clockwise: still the caller's own number. */
+	expect_refused(&b, STATUS_DEGENERATE, 3, "not convex at vertex 3");
+	/* In a clockwise polygon the error has the caller's index. */
 	vec3 turned[5] = { { 0, 0, 0 }, { 0, 2, 0 }, { 1, 0.5, 0 }, { 2, 2, 0 }, { 2, 0, 0 } };
 	bytes_of_polygon(&b, turned, 5, 0);
-	refuse(&b, STATUS_DEGENERATE, 2, "not convex at vertex 2");
+	expect_refused(&b, STATUS_DEGENERATE, 2, "not convex at vertex 2");
 	vec3 straight[4] = { { 0, 0, 0 }, { 1, 0, 0 }, { 2, 0, 0 }, { 1, 1, 0 } };
 	bytes_of_polygon(&b, straight, 4, 0);
-	refuse(&b, STATUS_DEGENERATE, 1, "straight");
+	expect_refused(&b, STATUS_DEGENERATE, 1, "straight");
 	vec3 twice[4] = { { 0, 0, 0 }, { 1, 0, 0 }, { 1, 0, 0 }, { 1, 1, 0 } };
 	bytes_of_polygon(&b, twice, 4, 0);
-	refuse(&b, STATUS_DEGENERATE, 2, "from its neighbour");
+	expect_refused(&b, STATUS_DEGENERATE, 2, "from its neighbour");
 	vec3 thin[4] = { { 0, 0, 0 }, { 1, 0, 0 }, { 1, 5e-5, 0 }, { 0, 5e-5, 0 } };
 	bytes_of_polygon(&b, thin, 4, 0);
-	refuse(&b, STATUS_DEGENERATE, 2, "from its neighbour");
+	expect_refused(&b, STATUS_DEGENERATE, 2, "from its neighbour");
 	vec3 flat[3] = { { 0, 0, 0 }, { 1, 0, 0 }, { 0.5, 5e-5, 0 } };
 	bytes_of_polygon(&b, flat, 3, 0);
-	refuse(&b, STATUS_DEGENERATE, -1, "m wide");
+	expect_refused(&b, STATUS_DEGENERATE, -1, "m wide");
 	vec3 star[5] = { { 0, 1, 0 },
 			 { -0.6, -0.8, 0 },
 			 { 0.95, 0.3, 0 },
 			 { -0.95, 0.3, 0 },
 			 { 0.6, -0.8, 0 } };
 	bytes_of_polygon(&b, star, 5, 0);
-	refuse(&b, STATUS_DEGENERATE, 3, "more than once");
+	expect_refused(&b, STATUS_DEGENERATE, 3, "more than once");
 	bytes_of_polygon(&b, SQUARE, 4, -1);
-	refuse(&b, STATUS_RANGE, -1, "radius");
+	expect_refused(&b, STATUS_RANGE, -1, "radius");
 	bytes_of_polygon(&b, SQUARE, 2, 1);
-	refuse(&b, STATUS_DEGENERATE, -1, "at least");
+	expect_refused(&b, STATUS_DEGENERATE, -1, "at least");
 }
 END_TEST
 
-START_TEST(clockwise_polygons_are_turned_round)
+START_TEST(clockwise_polygons_are_reversed)
 {
 	vec3 clockwise[4] = { { -1, -1, 0 }, { -1, 1, 0 }, { 1, 1, 0 }, { 1, -1, 0 } };
 	struct shape *shape = make_polygon(clockwise, 4, 0.5);
@@ -316,7 +318,7 @@ static pose random_pose(void)
 	return pose_make(p, quat_normalize(q));
 }
 
-START_TEST(boxes_are_as_tight_as_supports_say)
+START_TEST(bounding_boxes_agree_with_the_supports)
 {
 	rng = rng_seeded(check_seed());
 	for (uint32_t run = 0; run < 200; run++)
@@ -362,7 +364,7 @@ START_TEST(at_the_identity_the_box_is_the_stored_one)
 }
 END_TEST
 
-START_TEST(a_level_plane_is_bounded_above_and_a_tilted_one_is_not)
+START_TEST(a_horizontal_plane_is_bounded_above_and_a_tilted_one_is_not)
 {
 	struct shape *plane = make_plane(vec3_make(0, 1, 0), 0.25);
 	pose at = pose_make(vec3_make(5, 2, 1), quat_identity());
@@ -397,7 +399,7 @@ START_TEST(supports_are_farthest_and_take_the_least_index_on_ties)
 }
 END_TEST
 
-START_TEST(extents_are_those_of_the_solid)
+START_TEST(extents_agree_with_the_solid)
 {
 	struct shape *box = make_box(1, 2, 3);
 	ck_assert_double_eq_tol(box->radius_max, scalar_sqrt(14), 1e-15);
@@ -427,26 +429,26 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/geometry/shape");
 	TCase *cook = tcase_create("cook");
-	tcase_add_test(cook, every_kind_cooks_and_remembers_its_bytes_and_name);
+	tcase_add_test(cook, every_kind_is_cooked_and_stores_its_bytes_and_name);
 	tcase_add_test(cook, kinds_have_names);
 	tcase_add_test(cook, every_truncation_and_every_extension_is_refused);
-	tcase_add_test(cook, every_failed_allocation_leaves_nothing_behind);
+	tcase_add_test(cook, a_failed_allocation_in_any_kind_leaks_nothing);
 	suite_add_tcase(suite, cook);
 	TCase *refusals = tcase_create("refusals");
 	tcase_add_test(refusals, lengths_out_of_range_are_refused);
 	tcase_add_test(refusals, planes_without_a_unit_normal_are_refused);
-	tcase_add_test(refusals, clouds_name_the_vertex_that_is_wrong);
-	tcase_add_test(refusals, counts_that_lie_are_refused_before_anything_is_allocated);
+	tcase_add_test(refusals, invalid_clouds_are_refused_with_the_vertex);
+	tcase_add_test(refusals, counts_beyond_the_data_are_refused_before_any_allocation);
 	tcase_add_test(refusals, unknown_kinds_and_versions_are_refused);
-	tcase_add_test(refusals, polygons_that_are_not_convex_name_the_vertex);
-	tcase_add_test(refusals, clockwise_polygons_are_turned_round);
+	tcase_add_test(refusals, nonconvex_polygons_are_refused_with_the_vertex);
+	tcase_add_test(refusals, clockwise_polygons_are_reversed);
 	suite_add_tcase(suite, refusals);
 	TCase *bounds = tcase_create("bounds");
-	tcase_add_test(bounds, boxes_are_as_tight_as_supports_say);
+	tcase_add_test(bounds, bounding_boxes_agree_with_the_supports);
 	tcase_add_test(bounds, at_the_identity_the_box_is_the_stored_one);
-	tcase_add_test(bounds, a_level_plane_is_bounded_above_and_a_tilted_one_is_not);
+	tcase_add_test(bounds, a_horizontal_plane_is_bounded_above_and_a_tilted_one_is_not);
 	tcase_add_test(bounds, supports_are_farthest_and_take_the_least_index_on_ties);
-	tcase_add_test(bounds, extents_are_those_of_the_solid);
+	tcase_add_test(bounds, extents_agree_with_the_solid);
 	suite_add_tcase(suite, bounds);
 	return suite;
 }
