@@ -1,6 +1,6 @@
-/* Contacts as a column: mirrors show the world's contacts (the truth of server_sim compares every
- * frame with world_contacts, bit for bit), their impulses add up, and contacts at rest cost
- * nothing. */
+/* The contacts column. Mirrors hold the world's contacts: server_sim compares every frame with
+ * world_contacts, bit for bit. The impulses of the ground balance the weight, and contacts at rest
+ * cost nothing. */
 #include <math.h>
 #include <stdio.h>
 
@@ -27,8 +27,7 @@ static struct command box_at(double x, double y, double z)
 	return command;
 }
 
-/* A paused world of ground, body 1, and boxes of a metre: `height` upon each other, `columns` of
- * them. */
+/* A paused world of a ground (body 1) and `columns` stacks of `height` boxes of 1 m each. */
 static struct yard open_yard(uint32_t columns, uint32_t height)
 {
 	static const struct attachment plane = { .shape = 1, .rotation = { 1, 0, 0, 0 } };
@@ -74,7 +73,7 @@ static struct served_world *served(const struct yard *yard)
 	return worlds_find(&yard->sim->server->worlds, yard->world);
 }
 
-/* N s that the ground gave upwards in the last tick, as a mirror shows it. */
+/* The upward impulse of the ground in the last tick, in N s, according to a mirror. */
 static double lift_of(const struct mirror *mirror)
 {
 	double lift = 0;
@@ -91,7 +90,7 @@ static double lift_of(const struct mirror *mirror)
 	return lift;
 }
 
-START_TEST(the_ground_lifts_what_rests_on_it_by_its_weight_in_every_profile)
+START_TEST(the_impulses_of_the_ground_balance_the_weight_in_every_profile)
 {
 	static const double parts[] = { 0, 0, 0x1p-8, 0x1p-24 };
 	static const double turns[] = { 0, 0, 0.0069, 0.000027 };
@@ -103,7 +102,8 @@ START_TEST(the_ground_lifts_what_rests_on_it_by_its_weight_in_every_profile)
 	double weight = 6 * 1000 * 9.81 / 60;
 	for (uint32_t i = 0; i < WATCHERS; i++) {
 		ck_assert(sim_caught_up(yard.keeper, 1 + i, NS_PER_S));
-		/* 10^-4: how far two seconds bring it to rest. */
+		/* 10^-4: the relative rest of motion after 2 s; `parts` and `turns`: rounding of the
+		 * profile's impulses and normals. */
 		double bound = weight * (1e-4 + parts[i] + turns[i] * turns[i]);
 		double lift = lift_of(&sim_subscription(yard.keeper, 1 + i)->mirror);
 		ck_assert_msg(fabs(lift - weight) <= bound, "profile %u: %.9g, not %.9g", i, lift,
@@ -113,7 +113,7 @@ START_TEST(the_ground_lifts_what_rests_on_it_by_its_weight_in_every_profile)
 }
 END_TEST
 
-static uint64_t rows_told(const struct yard *yard)
+static uint64_t rows_sent(const struct yard *yard)
 {
 	struct fanout_counters counters;
 	fanout_counters(served(yard)->fanout, &counters);
@@ -128,18 +128,18 @@ START_TEST(sleeping_bodies_cost_nothing_until_they_wake)
 	step(&yard, 300);
 	ck_assert(sim_caught_up(yard.keeper, 1, NS_PER_S));
 	ck_assert_uint_eq(world_stats(server_sim_world(yard.sim, yard.world)).awake, 0);
-	uint64_t before = rows_told(&yard);
+	uint64_t before = rows_sent(&yard);
 	step(&yard, 50);
 	ck_assert(sim_caught_up(yard.keeper, 1, NS_PER_S));
-	ck_assert_uint_eq(rows_told(&yard), before);
-	/* The upper one of a pair goes: its contacts with it, and the lower one's are told anew. */
+	ck_assert_uint_eq(rows_sent(&yard), before);
+	/* The upper box of a stack is removed: its contacts end, and the lower box's are sent again. */
 	struct command commands[1];
 	command_defaults(&commands[0], COMMAND_REMOVE);
 	commands[0].remove.body = 3;
 	sim_step(yard.keeper, yard.world, 10, 0, commands, 1);
 	ck_assert(sim_caught_up(yard.keeper, 1, NS_PER_S));
 	ck_assert(sim_caught_up(yard.keeper, 2, NS_PER_S));
-	ck_assert_uint_gt(rows_told(&yard), before);
+	ck_assert_uint_gt(rows_sent(&yard), before);
 	close_yard(&yard);
 }
 END_TEST
@@ -153,7 +153,7 @@ START_TEST(the_host_reports_contacts_only_while_a_subscription_needs_them)
 	ck_assert(!served(&yard)->host->contacts_watched &&
 		  !fanout_view(served(&yard)->fanout)->contacts);
 	for (uint64_t sub = 2; sub < 5; sub++) {
-		/* In a world that stands still, as well. */
+		/* Also in a paused world. */
 		struct message end;
 		sim_subscribe(yard.keeper, sub, yard.world, WITH_CONTACTS, WIRE_PROFILE_VIEW, 1, 0);
 		ck_assert(sim_caught_up(yard.keeper, sub, NS_PER_S));
@@ -191,8 +191,8 @@ START_TEST(contacts_need_large_frames_and_are_refused_by_name_otherwise)
 }
 END_TEST
 
-/* Boxes fall, pile up, sleep, are woken and removed; watchers of each profile see all of it or a
- * part, at every tick or fewer, and acknowledge late. */
+/* Boxes fall, pile up, sleep, wake and are removed. Watchers of each profile subscribe to the whole
+ * world or a part, at every tick or fewer, and acknowledge late. */
 START_TEST(mirrors_hold_the_contacts_of_the_world_through_falls_sleep_and_removal)
 {
 	struct yard yard = open_yard(3, 4);
@@ -235,7 +235,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("tests/sim/contacts");
 	TCase *column = tcase_create("column");
-	tcase_add_test(column, the_ground_lifts_what_rests_on_it_by_its_weight_in_every_profile);
+	tcase_add_test(column, the_impulses_of_the_ground_balance_the_weight_in_every_profile);
 	tcase_add_test(column, sleeping_bodies_cost_nothing_until_they_wake);
 	tcase_add_test(column, the_host_reports_contacts_only_while_a_subscription_needs_them);
 	tcase_add_test(column, contacts_need_large_frames_and_are_refused_by_name_otherwise);

@@ -1,5 +1,5 @@
-/* Drags and the sessions that own them: a drag ends with its session and not before, watchers get
- * the event, and a replay of the file makes the same. */
+/* Drags and the sessions that own them. A drag ends when its session ends, and not before. Watchers
+ * get the event. A replay of the file ends the same drags at the same ticks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 struct room {
 	struct server_sim *sim;
-	struct sim_client *keeper; /* sees all joints */
+	struct sim_client *keeper; /* subscribes to the whole world with all joint columns */
 	uint32_t world;
 };
 
@@ -27,7 +27,7 @@ static struct sim_client *guest(struct server_sim *sim, const char *role, bool r
 	return server_sim_guest(sim, &who);
 }
 
-/* A world of four points, the keeper's, that stands or runs. */
+/* A world of four points that the keeper owns; `runs`: it runs, else it is paused. */
 static struct room open_room(uint64_t seed, const char *data, bool runs)
 {
 	struct server_sim_options options = server_sim_options_default(seed);
@@ -74,8 +74,8 @@ static struct command joint(enum joint_type type, int64_t body, uint32_t owner)
 	return command;
 }
 
-static int64_t make(struct sim_client *client, uint32_t world, const struct command *commands,
-		    uint32_t count)
+static int64_t send_and_await(struct sim_client *client, uint32_t world,
+			      const struct command *commands, uint32_t count)
 {
 	struct sim_result *result = sim_await_result(
 		client, world, sim_commands(client, world, commands, count, 0, WIRE_LATE_APPLY));
@@ -84,16 +84,16 @@ static int64_t make(struct sim_client *client, uint32_t world, const struct comm
 	return result->values[count - 1];
 }
 
-/* A drag of a client's own, on a body of its own. */
-static int64_t grip(struct sim_client *client, uint32_t world)
+/* Spawns a body and a drag on it, both owned by the client. Returns the drag's id. */
+static int64_t make_drag(struct sim_client *client, uint32_t world)
 {
 	struct command commands[] = { sim_spawn(0, 3, 0, 9, false),
 				      joint(JOINT_DRAG, -1, client->session) };
-	return make(client, world, commands, 2);
+	return send_and_await(client, world, commands, 2);
 }
 
 /* The drag exists both in the engine and in a watcher's mirror, or in neither. */
-static bool is_held(struct room *room, int64_t id)
+static bool drag_exists(struct room *room, int64_t id)
 {
 	struct joint_view view;
 	bool there = world_joint(engine(room), (joint_id)id, &view) == STATUS_OK;
@@ -103,7 +103,7 @@ static bool is_held(struct room *room, int64_t id)
 	return there;
 }
 
-static void leave(struct sim_client *client, uint32_t world, int how)
+static void end_session(struct sim_client *client, uint32_t world, int how)
 {
 	struct message message;
 	message_init(&message, MESSAGE_WORLD_LEAVE);
@@ -118,61 +118,62 @@ static void leave(struct sim_client *client, uint32_t world, int how)
 }
 
 /* For each role of the owner and each way of ending, in a running and in a paused world. */
-START_TEST(a_drag_ends_with_the_session_that_owns_it_and_nothing_else_does)
+START_TEST(a_drag_ends_with_its_session_and_all_other_joints_stay)
 {
 	static const char *const roles[] = { "player", "controller" };
 	struct room room = open_room(check_seed() + (uint64_t)_i, NULL, _i & 1);
-	struct sim_client *hand = guest(room.sim, roles[_i >> 1 & 1], false);
+	struct sim_client *holder = guest(room.sim, roles[_i >> 1 & 1], false);
 	struct sim_client *other = guest(room.sim, "player", false);
-	sim_join(hand, room.world);
+	sim_join(holder, room.world);
 	sim_join(other, room.world);
-	int64_t held[] = { grip(hand, room.world), grip(hand, room.world) },
-		theirs = grip(other, room.world);
+	int64_t held[] = { make_drag(holder, room.world), make_drag(holder, room.world) },
+		theirs = make_drag(other, room.world);
 	struct command stays[] = { joint(JOINT_DRAG, 1, 0),
-				   joint(JOINT_SPHERICAL, 2, hand->session) };
-	int64_t nobodys = make(room.keeper, room.world, &stays[0], 1);
-	int64_t hinge = make(room.keeper, room.world, &stays[1], 1);
+				   joint(JOINT_SPHERICAL, 2, holder->session) };
+	int64_t nobodys = send_and_await(room.keeper, room.world, &stays[0], 1);
+	int64_t hinge = send_and_await(room.keeper, room.world, &stays[1], 1);
 	server_sim_run(room.sim, NS_PER_S);
 	for (int i = 0; i < 2; i++)
-		ck_assert(is_held(&room, held[i]));
-	leave(hand, room.world, _i >> 2);
+		ck_assert(drag_exists(&room, held[i]));
+	end_session(holder, room.world, _i >> 2);
 	/* A silent client is detected after two PINGs. */
 	server_sim_run(room.sim, (_i >> 2 == 1 ? 45 : 1) * NS_PER_S);
 	for (int i = 0; i < 2; i++)
-		ck_assert(!is_held(&room, held[i]));
-	ck_assert(is_held(&room, nobodys) && is_held(&room, hinge) && is_held(&room, theirs));
+		ck_assert(!drag_exists(&room, held[i]));
+	ck_assert(drag_exists(&room, nobodys) && drag_exists(&room, hinge) &&
+		  drag_exists(&room, theirs));
 	ck_assert(sim_control(room.keeper, room.world, WIRE_CONTROL_PAUSE, 0) == STATUS_OK);
 	ck_assert(sim_caught_up(room.keeper, 1, 5 * NS_PER_S));
 	close_room(&room);
 }
 END_TEST
 
-START_TEST(a_drag_outlives_the_connection_and_not_the_time_to_come_back)
+START_TEST(a_drag_survives_a_resume_and_ends_with_the_resume_period)
 {
 	struct room room = open_room(check_seed() + (uint64_t)_i, NULL, true);
-	struct sim_client *hand = guest(room.sim, "player", true);
-	sim_join(hand, room.world);
-	int64_t held = grip(hand, room.world);
+	struct sim_client *holder = guest(room.sim, "player", true);
+	sim_join(holder, room.world);
+	int64_t held = make_drag(holder, room.world);
 	struct command move;
 	struct joint_view view;
 	command_defaults(&move, COMMAND_JOINT_MOVE);
 	move.joint_move.joint = held;
 	for (int round = 1; round < 4; round++) {
-		sim_disconnect(hand);
+		sim_disconnect(holder);
 		server_sim_run(room.sim, 20 * NS_PER_S);
-		ck_assert(is_held(&room, held));
-		ck_assert(sim_resumed(hand));
+		ck_assert(drag_exists(&room, held));
+		ck_assert(sim_resumed(holder));
 		move.joint_move.point = vec3_make(round, 2, 3);
-		make(hand, room.world, &move, 1);
+		send_and_await(holder, room.world, &move, 1);
 		ck_assert_int_eq(world_joint(engine(&room), (joint_id)held, &view), STATUS_OK);
-		ck_assert(view.point_a.x == round && view.owner == hand->session);
+		ck_assert(view.point_a.x == round && view.owner == holder->session);
 	}
-	sim_disconnect(hand);
+	sim_disconnect(holder);
 	server_sim_run(room.sim, 25 * NS_PER_S);
-	ck_assert(is_held(&room, held));
+	ck_assert(drag_exists(&room, held));
 	server_sim_run(room.sim, 10 * NS_PER_S);
-	ck_assert(!is_held(&room, held));
-	ck_assert(!sim_resumed(hand));
+	ck_assert(!drag_exists(&room, held));
+	ck_assert(!sim_resumed(holder));
 	close_room(&room);
 }
 END_TEST
@@ -182,13 +183,13 @@ START_TEST(a_drag_in_the_inbox_ends_with_its_session)
 {
 	struct room room = open_room(check_seed() + (uint64_t)_i, NULL, false);
 	ck_assert_int_eq(sim_control(room.keeper, room.world, WIRE_CONTROL_LOCKSTEP, 0), STATUS_OK);
-	struct sim_client *hand = guest(room.sim, _i & 1 ? "player" : "controller", false);
-	sim_join(hand, room.world);
+	struct sim_client *holder = guest(room.sim, _i & 1 ? "player" : "controller", false);
+	sim_join(holder, room.world);
 	struct command commands[] = { sim_spawn(0, 3, 0, 9, false),
-				      joint(JOINT_DRAG, -1, hand->session) };
-	sim_commands(hand, room.world, commands, 2, 0, WIRE_LATE_APPLY);
+				      joint(JOINT_DRAG, -1, holder->session) };
+	sim_commands(holder, room.world, commands, 2, 0, WIRE_LATE_APPLY);
 	server_sim_run(room.sim, NS_PER_S);
-	sim_disconnect(hand);
+	sim_disconnect(holder);
 	server_sim_run(room.sim, NS_PER_S);
 	ck_assert_uint_eq(world_stats(engine(&room)).bodies, 4);
 	sim_step(room.keeper, room.world, 1, 0, NULL, 0);
@@ -226,19 +227,20 @@ static enum status named(struct room *room, enum message_type type)
 START_TEST(a_world_made_from_an_image_has_no_drags)
 {
 	struct room room = open_room(check_seed() + (uint64_t)_i, NULL, false);
-	struct sim_client *hand = guest(room.sim, "player", false);
-	sim_join(hand, room.world);
-	int64_t held = grip(hand, room.world);
+	struct sim_client *holder = guest(room.sim, "player", false);
+	sim_join(holder, room.world);
+	int64_t held = make_drag(holder, room.world);
 	struct command nobodys = joint(JOINT_DRAG, 1, 0);
-	int64_t stays = make(room.keeper, room.world, &nobodys, 1);
+	int64_t stays = send_and_await(room.keeper, room.world, &nobodys, 1);
 	uint64_t saved = sim_hash(room.keeper, room.world);
 	ck_assert_int_eq(named(&room, MESSAGE_SAVE), STATUS_OK);
 	ck_assert_int_eq(named(&room, MESSAGE_FORK), STATUS_OK);
 	ck_assert_int_eq(named(&room, MESSAGE_RESTORE), STATUS_OK);
 	ck_assert_uint_eq(sim_hash(room.keeper, room.world), saved);
-	/* A new hand may come with the first commands. */
-	int64_t again = grip(hand, room.world);
-	ck_assert(!is_held(&room, held) && is_held(&room, again) && is_held(&room, stays));
+	/* The commands that remove the old drag may create a new one. */
+	int64_t again = make_drag(holder, room.world);
+	ck_assert(!drag_exists(&room, held) && drag_exists(&room, again) &&
+		  drag_exists(&room, stays));
 	struct room copy = room;
 	copy.world = worlds_find_name(&room.sim->server->worlds, "copy")->number;
 	sim_join(room.keeper, copy.world);
@@ -264,20 +266,20 @@ static void check_file(const char *directory, uint64_t hash)
 	ck_assert_uint_eq(report.state_hash, hash);
 }
 
-START_TEST(a_replay_ends_drags_where_the_world_did_and_recovery_ends_the_rest)
+START_TEST(a_replay_ends_drags_at_the_recorded_ticks_and_recovery_ends_the_rest)
 {
 	char directory[RECORDER_PATH];
 	recorder_directory(directory);
 	struct room room = open_room(check_seed() + (uint64_t)_i, directory, _i & 1);
-	struct sim_client *hand = guest(room.sim, "player", false),
+	struct sim_client *holder = guest(room.sim, "player", false),
 			  *late = guest(room.sim, "player", false);
-	sim_join(hand, room.world);
+	sim_join(holder, room.world);
 	sim_join(late, room.world);
-	int64_t held = grip(hand, room.world), left = grip(late, room.world);
+	int64_t held = make_drag(holder, room.world), left = make_drag(late, room.world);
 	server_sim_run(room.sim, 20 * TICK);
-	sim_disconnect(hand);
+	sim_disconnect(holder);
 	server_sim_run(room.sim, 20 * TICK);
-	ck_assert(!is_held(&room, held) && is_held(&room, left));
+	ck_assert(!drag_exists(&room, held) && drag_exists(&room, left));
 	ck_assert_int_eq(sim_control(room.keeper, room.world, WIRE_CONTROL_PAUSE, 0), STATUS_OK);
 	sim_step(room.keeper, room.world, 5, 0, NULL, 0);
 	uint64_t hash = world_state_hash(engine(&room), NULL, NULL);
@@ -301,14 +303,12 @@ static Suite *make_suite(void)
 	Suite *suite = suite_create("sim/drags");
 	TCase *drags = tcase_create("drags");
 	tcase_set_timeout(drags, 60);
-	tcase_add_loop_test(drags, a_drag_ends_with_the_session_that_owns_it_and_nothing_else_does,
-			    0, 12);
-	tcase_add_loop_test(drags, a_drag_outlives_the_connection_and_not_the_time_to_come_back, 0,
-			    4);
+	tcase_add_loop_test(drags, a_drag_ends_with_its_session_and_all_other_joints_stay, 0, 12);
+	tcase_add_loop_test(drags, a_drag_survives_a_resume_and_ends_with_the_resume_period, 0, 4);
 	tcase_add_loop_test(drags, a_drag_in_the_inbox_ends_with_its_session, 0, 6);
 	tcase_add_loop_test(drags, a_world_made_from_an_image_has_no_drags, 0, 4);
 	tcase_add_loop_test(
-		drags, a_replay_ends_drags_where_the_world_did_and_recovery_ends_the_rest, 0, 4);
+		drags, a_replay_ends_drags_at_the_recorded_ticks_and_recovery_ends_the_rest, 0, 4);
 	suite_add_tcase(suite, drags);
 	return suite;
 }

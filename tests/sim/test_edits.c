@@ -1,5 +1,5 @@
-/* Paused worlds are edited without a tick: every state has one name, (epoch, tick, edit), for
- * watching, stepping, saving and recovery after a crash. */
+/* Edits of a paused world, without a tick. The triple (epoch, tick, edit) names every state for
+ * frames, steps, saves and recovery after a crash. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +29,12 @@ static struct sim_client *guest(struct server_sim *sim)
 	return server_sim_guest(sim, &who);
 }
 
-static struct world_info stands(struct server_sim *sim, uint32_t world)
+static struct world_info info_of(struct server_sim *sim, uint32_t world)
 {
 	return world_info(server_sim_world(sim, world));
 }
 
-static void ends(struct server_sim *sim)
+static void end_sim(struct server_sim *sim)
 {
 	ck_assert(server_sim_sound(sim));
 	ck_assert(server_sim_drain(sim, 60 * NS_PER_S));
@@ -51,7 +51,7 @@ static struct sim_result *spawn(struct sim_client *client, uint32_t world, int64
 	return result;
 }
 
-START_TEST(a_paused_world_is_edited_as_it_stands_and_shown_so)
+START_TEST(an_edit_of_a_paused_world_is_applied_and_sent_without_a_tick)
 {
 	struct server_sim *sim = daemon_of(check_seed() + (uint64_t)_i, NULL);
 	struct sim_client *client = guest(sim);
@@ -65,24 +65,24 @@ START_TEST(a_paused_world_is_edited_as_it_stands_and_shown_so)
 		ck_assert_int_eq(result->code, STATUS_OK);
 		ck_assert_uint_eq(result->tick, 0);
 		ck_assert_uint_eq(result->edit, (uint64_t)tag);
-		ck_assert_uint_eq(stands(sim, world).tick, 0);
-		ck_assert_uint_eq(stands(sim, world).edit, (uint64_t)tag);
+		ck_assert_uint_eq(info_of(sim, world).tick, 0);
+		ck_assert_uint_eq(info_of(sim, world).edit, (uint64_t)tag);
 		/* At once, whatever the divisor; server_sim_compare holds the mirror to that very
 		 * state. */
 		ck_assert(sim_caught_up(client, 1, NS_PER_S));
 		ck_assert_uint_eq(seen->mirror.count, (uint32_t)tag);
 	}
-	/* What is refused changes nothing, so the state keeps its name. */
+	/* A refused batch changes nothing, so the edit number stays. */
 	struct command bad = sim_spawn(1e9, 0, 0, 9, false);
 	uint64_t batch = sim_commands(client, world, &bad, 1, 0, WIRE_LATE_APPLY);
 	ck_assert_int_eq(sim_await_result(client, world, batch)->code, STATUS_RANGE);
-	ck_assert_uint_eq(stands(sim, world).edit, 5);
-	/* A step ends the count. */
+	ck_assert_uint_eq(info_of(sim, world).edit, 5);
+	/* A step sets the edit number to 0. */
 	ck_assert_int_eq(sim_step(client, world, 1, 0, NULL, 0)->type, MESSAGE_STEPPED);
-	ck_assert_uint_eq(stands(sim, world).tick, 1);
-	ck_assert_uint_eq(stands(sim, world).edit, 0);
+	ck_assert_uint_eq(info_of(sim, world).tick, 1);
+	ck_assert_uint_eq(info_of(sim, world).edit, 0);
 	ck_assert(sim_caught_up(client, 1, NS_PER_S));
-	ends(sim);
+	end_sim(sim);
 }
 END_TEST
 
@@ -107,7 +107,7 @@ START_TEST(a_step_of_no_ticks_applies_commands_and_observes)
 				  world_state_hash(server_sim_world(sim, world), NULL, NULL));
 	}
 	ck_assert_uint_eq(world_bodies(server_sim_world(sim, world), NULL, 0), 3);
-	ends(sim);
+	end_sim(sim);
 }
 END_TEST
 
@@ -137,7 +137,7 @@ static const struct message *step_refused(struct sim_client *client, uint32_t wo
 	return stepped;
 }
 
-START_TEST(a_step_whose_commands_are_refused_makes_no_tick_unless_it_says_so)
+START_TEST(a_step_with_refused_commands_makes_no_tick_unless_it_asks_to)
 {
 	struct server_sim *sim = daemon_of(check_seed(), NULL);
 	struct sim_client *client = guest(sim), *other = guest(sim);
@@ -162,7 +162,7 @@ START_TEST(a_step_whose_commands_are_refused_makes_no_tick_unless_it_says_so)
 	server_sim_run(sim, 50 * NS_PER_MS);
 	ck_assert_uint_eq(step_refused(client, world, 4, 1, false)->stepped.tick, 5);
 	server_sim_run(sim, 50 * NS_PER_MS);
-	ck_assert_uint_eq(stands(sim, world).tick, 5);
+	ck_assert_uint_eq(info_of(sim, world).tick, 5);
 	ck_assert_uint_eq(world_bodies(server_sim_world(sim, world), NULL, 0), 1);
 	message_init(&step, MESSAGE_STEP);
 	step.step.world = world;
@@ -172,11 +172,11 @@ START_TEST(a_step_whose_commands_are_refused_makes_no_tick_unless_it_says_so)
 	ck_assert_uint_eq(sim_wait(client, MESSAGE_STEPPED, 5)->stepped.tick, 6);
 	ck_assert_uint_eq(sim_wait(other, MESSAGE_STEPPED, 1)->stepped.tick, 6);
 	ck_assert_uint_eq(world_bodies(server_sim_world(sim, world), NULL, 0), 1);
-	ends(sim);
+	end_sim(sim);
 }
 END_TEST
 
-/* The names a SAVE gives. */
+/* SAVE as `name`; returns the answer, which names the state. */
 static struct msg_saved save(struct sim_client *client, uint32_t world, const char *name)
 {
 	struct message ask;
@@ -190,8 +190,8 @@ static struct msg_saved save(struct sim_client *client, uint32_t world, const ch
 	return saved->saved;
 }
 
-/* To the state (3, 4) that was saved as "here", in another epoch. */
-static void go_back(struct sim_client *client, uint32_t world)
+/* RESTORE of the state saved as "here" (tick 3, edit 4) in a new epoch. */
+static void restore_here(struct sim_client *client, uint32_t world)
 {
 	struct message ask;
 	message_init(&ask, MESSAGE_RESTORE);
@@ -224,28 +224,28 @@ START_TEST(edits_are_durable_by_name_and_come_back_after_a_crash)
 		ck_assert_uint_eq(saved.edit, 4);
 		ck_assert_uint_eq(spawn(client, world, 5)->edit, 5);
 	}
-	uint64_t edit = stands(sim, world).edit;
+	uint64_t edit = info_of(sim, world).edit;
 	uint64_t hash = world_state_hash(server_sim_world(sim, world), NULL, NULL);
 	server_sim_run(sim, 2 * NS_PER_S);
 	ck_assert_uint_eq(client->durable[world].tick, 3);
 	ck_assert_uint_eq(client->durable[world].edit, edit);
-	/* The daemon is gone between two instructions. */
+	/* The daemon stops without any clean-up, as in a crash. */
 	server_sim_end(sim);
 	server_sim_begin(sim, directory);
 	struct sim_client *again = guest(sim);
 	uint32_t number = 1;
 	sim_join(again, number);
-	ck_assert_uint_eq(stands(sim, number).tick, 3);
-	ck_assert_uint_eq(stands(sim, number).edit, edit);
-	ck_assert_uint_eq(stands(sim, number).epoch, 2);
+	ck_assert_uint_eq(info_of(sim, number).tick, 3);
+	ck_assert_uint_eq(info_of(sim, number).edit, edit);
+	ck_assert_uint_eq(info_of(sim, number).epoch, 2);
 	ck_assert_uint_eq(world_state_hash(server_sim_world(sim, number), NULL, NULL), hash);
 	(void)sim_subscribe(again, 1, number, 31, WIRE_PROFILE_EXACT, 1, 0);
 	ck_assert(sim_caught_up(again, 1, NS_PER_S));
 	ck_assert_int_eq(sim_step(again, number, 2, 0, NULL, 0)->type, MESSAGE_STEPPED);
 	ck_assert_uint_eq(spawn(again, number, 6)->edit, 1);
 	if (_i % 2 == 1)
-		go_back(again, number);
-	ends(sim);
+		restore_here(again, number);
+	end_sim(sim);
 	/* A replay makes the same calls. */
 	struct replay_options options = { .file = file, .verify = true };
 	struct replay_report report;
@@ -263,9 +263,10 @@ static Suite *make(void)
 	Suite *suite = suite_create("tests/sim/edits");
 	TCase *edits = tcase_create("edits");
 	tcase_set_timeout(edits, 30);
-	tcase_add_loop_test(edits, a_paused_world_is_edited_as_it_stands_and_shown_so, 0, 8);
+	tcase_add_loop_test(edits, an_edit_of_a_paused_world_is_applied_and_sent_without_a_tick, 0,
+			    8);
 	tcase_add_loop_test(edits, a_step_of_no_ticks_applies_commands_and_observes, 0, 2);
-	tcase_add_test(edits, a_step_whose_commands_are_refused_makes_no_tick_unless_it_says_so);
+	tcase_add_test(edits, a_step_with_refused_commands_makes_no_tick_unless_it_asks_to);
 	tcase_add_loop_test(edits, edits_are_durable_by_name_and_come_back_after_a_crash, 0, 4);
 	suite_add_tcase(suite, edits);
 	return suite;

@@ -1,5 +1,5 @@
-/* Fairness: frames of worlds at rest, and what greedy watchers and floods leave to the other
- * clients. In the simulation work takes no time, so the tests check what is done in which turn. */
+/* Fairness: frames of worlds at rest, and the service of other clients beside greedy watchers and
+ * floods. Work takes no time in the simulation, so the tests count the work of each loop turn. */
 #include <string.h>
 
 #include "server/session/session.h"
@@ -63,7 +63,7 @@ static struct sim_client *guest(struct hall *hall, const char *role, uint32_t ca
 /* ---- worlds at rest ------------------------------------------------------------------------------ */
 
 /* A dozen parts arrive as fast as the network takes them, not a few at each quarter-second check. */
-START_TEST(a_paused_world_is_shown_as_fast_as_it_is_read)
+START_TEST(a_paused_world_is_sent_as_fast_as_the_client_reads)
 {
 	struct hall hall;
 	open_hall(&hall, check_seed() + (uint64_t)_i);
@@ -103,7 +103,7 @@ END_TEST
 
 /* ---- greedy watchers ----------------------------------------------------------------------------- */
 
-START_TEST(a_greedy_watcher_is_served_less_and_a_modest_one_as_before)
+START_TEST(a_greedy_watcher_skips_frames_and_a_modest_one_gets_every_frame)
 {
 	struct hall hall;
 	struct sim_client *greedy[GREEDY];
@@ -134,7 +134,7 @@ START_TEST(a_greedy_watcher_is_served_less_and_a_modest_one_as_before)
 	fanout_counters(world->fanout, &after);
 	uint64_t ticks = world->tick - tick;
 	ck_assert_uint_ge(ticks, 115);
-	/* Work: the role's rate, and what the last frames have overdrawn. */
+	/* The work is bounded by the role's rate plus the overdraft of the last frames. */
 	uint64_t work = after.looked + after.rows - before.looked - before.rows;
 	double rate = quota_of(WIRE_ROLE_OBSERVER, QUOTA_WATCHED_BY_ROLE);
 	ck_assert_double_le((double)work, 2 * rate + 2.0 * GREEDY * 8 * 1000);
@@ -149,7 +149,7 @@ START_TEST(a_greedy_watcher_is_served_less_and_a_modest_one_as_before)
 	/* Other sessions are not affected. */
 	ck_assert_uint_eq(modest->subscriptions[0].skipped, 0);
 	ck_assert_uint_ge(modest->subscriptions[0].frames - frames, ticks - 10);
-	/* When the world stops, every client gets all of it in the end. */
+	/* After the world stops, every client gets its whole state. */
 	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_PAUSE, 0), STATUS_OK);
 	for (uint32_t i = 0; i < GREEDY; i++)
 		for (uint32_t n = 0; n < SIM_SUBSCRIPTIONS_MAX; n++)
@@ -178,7 +178,8 @@ START_TEST(a_flood_is_read_in_turns_and_every_message_is_answered_in_order)
 	}
 	uint64_t pongs = 0, turn = 0, read = session->frames_in, before = read, last = read;
 	uint64_t end = server_sim_now(hall.sim) + 20 * NS_PER_S, full = 0, pauses = 0;
-	uint64_t whole = 0; /* turns: how much comes at once is the network's */
+	uint64_t whole =
+		0; /* turns with a full read; the network decides how many bytes arrive at once */
 	bool counted = false;
 	while (session->frames_in < before + PINGS && server_sim_now(hall.sim) < end) {
 		if (server->service.turn.number != turn) {
@@ -193,7 +194,7 @@ START_TEST(a_flood_is_read_in_turns_and_every_message_is_answered_in_order)
 			whole += full_turn && !counted;
 			counted |= full_turn;
 		}
-		/* After a full turn a pause, so that the loop sleeps meanwhile. */
+		/* A pause follows a full turn, because the loop sleeps in between. */
 		uint64_t now = server_sim_now(hall.sim);
 		if (session->frames_in != last) {
 			ck_assert(full == 0 || now >= full + READING_PAUSE_MS * NS_PER_MS);
@@ -218,7 +219,8 @@ START_TEST(a_flood_is_read_in_turns_and_every_message_is_answered_in_order)
 }
 END_TEST
 
-/* It is parsed and answered only at the quarter-second checks, and disconnected in the end. */
+/* The session's bytes are parsed and answered only at the quarter-second checks; at last the session
+ * is disconnected. */
 START_TEST(a_session_over_its_quota_is_read_four_times_a_second)
 {
 	struct hall hall;
@@ -247,14 +249,14 @@ static Suite *make(void)
 	Suite *suite = suite_create("tests/sim/fairness");
 	TCase *still = tcase_create("still");
 	tcase_set_timeout(still, 60);
-	tcase_add_loop_test(still, a_paused_world_is_shown_as_fast_as_it_is_read, 0, 4);
+	tcase_add_loop_test(still, a_paused_world_is_sent_as_fast_as_the_client_reads, 0, 4);
 	tcase_add_loop_test(still, the_last_tick_of_a_stopped_world_is_sent_whatever_the_divisor, 0,
 			    4);
 	suite_add_tcase(suite, still);
 	TCase *greedy = tcase_create("greedy");
 	tcase_set_timeout(greedy, 60);
-	tcase_add_loop_test(greedy, a_greedy_watcher_is_served_less_and_a_modest_one_as_before, 0,
-			    1);
+	tcase_add_loop_test(greedy, a_greedy_watcher_skips_frames_and_a_modest_one_gets_every_frame,
+			    0, 1);
 	suite_add_tcase(suite, greedy);
 	TCase *floods = tcase_create("floods");
 	tcase_set_timeout(floods, 60);

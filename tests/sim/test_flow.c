@@ -68,33 +68,38 @@ static uint64_t queued(const struct hall *hall)
 	return io_counters(io_sim_host(hall->sim->sim, 0))->queued_bytes;
 }
 
-struct watch {
+struct watch_times {
 	uint64_t gap_max, queued_max;
 	int64_t heap_max;
 	uint64_t frames[WATCHERS];
 };
 
 /* Lets time pass and measures how long the readers wait for their next frame. */
-static struct watch watch(struct hall *hall, uint64_t ns, uint32_t first)
+static struct watch_times measure_watchers(struct hall *hall, uint64_t ns, uint32_t first)
 {
-	struct watch watch = { 0 };
+	struct watch_times measure_watchers = { 0 };
 	uint64_t end = server_sim_now(hall->sim) + ns;
 	for (uint32_t i = 0; i < WATCHERS; i++)
-		watch.frames[i] = hall->watchers[i]->subscriptions[0].frames;
+		measure_watchers.frames[i] = hall->watchers[i]->subscriptions[0].frames;
 	while (server_sim_now(hall->sim) < end) {
 		server_sim_run(hall->sim, 2 * NS_PER_MS);
 		for (uint32_t i = first; i < WATCHERS; i++) {
 			uint64_t last = hall->watchers[i]->subscriptions[0].last_at;
 			uint64_t gap = server_sim_now(hall->sim) - last;
-			watch.gap_max = gap > watch.gap_max ? gap : watch.gap_max;
+			measure_watchers.gap_max =
+				gap > measure_watchers.gap_max ? gap : measure_watchers.gap_max;
 		}
-		watch.queued_max =
-			queued(hall) > watch.queued_max ? queued(hall) : watch.queued_max;
-		watch.heap_max = heap_live() > watch.heap_max ? heap_live() : watch.heap_max;
+		measure_watchers.queued_max = queued(hall) > measure_watchers.queued_max
+						      ? queued(hall)
+						      : measure_watchers.queued_max;
+		measure_watchers.heap_max = heap_live() > measure_watchers.heap_max
+						    ? heap_live()
+						    : measure_watchers.heap_max;
 	}
 	for (uint32_t i = 0; i < WATCHERS; i++)
-		watch.frames[i] = hall->watchers[i]->subscriptions[0].frames - watch.frames[i];
-	return watch;
+		measure_watchers.frames[i] =
+			hall->watchers[i]->subscriptions[0].frames - measure_watchers.frames[i];
+	return measure_watchers;
 }
 
 static void stalled_among_others(uint64_t seed, uint32_t caps)
@@ -104,31 +109,31 @@ static void stalled_among_others(uint64_t seed, uint32_t caps)
 	fill(&hall, 200);
 	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_RESUME, 1), STATUS_OK);
 	server_sim_run(hall.sim, NS_PER_S);
-	struct watch before = watch(&hall, 3 * NS_PER_S, 0);
+	struct watch_times before = measure_watchers(&hall, 3 * NS_PER_S, 0);
 	sim_stall(hall.watchers[0], true);
-	struct watch during = watch(&hall, 15 * NS_PER_S, 1);
-	/* The others wait no longer than before, and get every tick; but the network tears their
-	 * writes, and who does not acknowledge goes without a frame while a tail of its own
-	 * waits. */
+	struct watch_times during = measure_watchers(&hall, 15 * NS_PER_S, 1);
+	/* The other clients wait no longer than before and get every tick. The simulated network
+	 * may cut a write short: a client without acknowledgements then gets no new frame until the
+	 * rest of the cut frame is sent. */
 	uint64_t own = caps & WIRE_CAP_ACK ? 0 : NS_PER_S / 60;
 	uint32_t torn = caps & WIRE_CAP_ACK ? 2 : 9;
 	ck_assert_uint_le(during.gap_max, before.gap_max + own + 10 * NS_PER_MS);
 	for (uint32_t i = 1; i < WATCHERS; i++)
 		ck_assert_uint_ge(during.frames[i], 15 * 60 - torn);
-	/* Its queue is bounded by its credit and by the limit of queued state. */
+	/* The queue of the stalled client is bounded by its credit and the limit of queued state. */
 	ck_assert_uint_le(during.queued_max, OUTBOX_STATE_BYTES + (128u << 10));
 	const struct sim_subscription *stalled = &hall.watchers[0]->subscriptions[0];
 	ck_assert_uint_le(during.frames[0], 40);
-	/* It reads again, and has the present state within moments. */
+	/* The client reads again: after 1 s its mirror is at most 90 ticks behind. */
 	ck_assert(!hall.watchers[0]->closed);
 	sim_stall(hall.watchers[0], false);
 	server_sim_run(hall.sim, NS_PER_S);
 	const struct world *world = server_sim_world(hall.sim, hall.world);
 	ck_assert_uint_ge(stalled->mirror.tick + 90, world_info(world).tick);
 	ck_assert_uint_gt(stalled->skipped, 500);
-	/* And its full rate back in the end. */
+	/* After 25 s more it gets its full rate again. */
 	server_sim_run(hall.sim, 25 * NS_PER_S);
-	struct watch after = watch(&hall, 2 * NS_PER_S, 0);
+	struct watch_times after = measure_watchers(&hall, 2 * NS_PER_S, 0);
 	ck_assert_uint_ge(after.frames[0], 2 * 60 - 10);
 	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_PAUSE, 1), STATUS_OK);
 	for (uint32_t i = 0; i < WATCHERS; i++)
@@ -155,7 +160,7 @@ START_TEST(a_client_that_never_acknowledges_is_slowed_and_not_disconnected)
 	fill(&hall, 20);
 	hall.watchers[0]->options.no_acks = true;
 	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_RESUME, 1), STATUS_OK);
-	struct watch during = watch(&hall, 5 * NS_PER_S, 1);
+	struct watch_times during = measure_watchers(&hall, 5 * NS_PER_S, 1);
 	ck_assert_uint_le(during.frames[0], 40);
 	ck_assert_uint_ge(during.frames[1], 5 * 60 - 40);
 	ck_assert(!hall.watchers[0]->closed);
@@ -176,7 +181,7 @@ START_TEST(a_paused_world_sends_its_state_to_skipped_clients)
 	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_PAUSE, 1), STATUS_OK);
 	sim_stall(hall.watchers[0], false);
 	server_sim_run(hall.sim, 2 * NS_PER_S);
-	/* Its divisor may leave it a few ticks behind; RESYNC has the rest at once. */
+	/* The divisor may leave the mirror a few ticks behind; RESYNC fetches the rest at once. */
 	struct message resync;
 	message_init(&resync, MESSAGE_RESYNC);
 	resync.resync.sub = 1;
@@ -206,9 +211,9 @@ START_TEST(a_client_that_requests_and_never_reads_is_disconnected)
 	server_sim_run(hall.sim, 10 * NS_PER_S);
 	ck_assert_uint_le(most, 3u << 20);
 	ck_assert_uint_eq(hall.sim->server->service.sessions.items.count, WATCHERS);
-	/* Everybody else is served. */
+	/* All other clients are served. */
 	ck_assert_int_eq(sim_control(hall.keeper, hall.world, WIRE_CONTROL_RESUME, 1), STATUS_OK);
-	struct watch after = watch(&hall, NS_PER_S, 1);
+	struct watch_times after = measure_watchers(&hall, NS_PER_S, 1);
 	ck_assert_uint_ge(after.frames[1], 50);
 	close_hall(&hall);
 }
@@ -222,7 +227,7 @@ START_TEST(at_the_limit_for_all_clients_the_longest_queue_is_disconnected_first)
 	fill(&hall, 1000);
 	for (uint32_t i = 0; i < 3; i++)
 		sim_stall(hall.watchers[i], true);
-	/* 0 asks for three times as much as 1, and 1 for more than 2. */
+	/* Watcher 0 sends 9 STEPs, watcher 1 sends 4, watcher 2 sends 3. */
 	for (uint64_t request = 1; request <= 9; request++)
 		for (uint32_t i = 0; i < 3; i++) {
 			struct message step;
@@ -272,8 +277,8 @@ START_TEST(a_snapshot_larger_than_every_queue_arrives_in_parts)
 		ck_assert_uint_eq(hall.watchers[i]->subscriptions[0].mirror.count, 18000);
 	}
 	ck_assert_uint_le(most, 3 * (192u << 10));
-	/* A client that stalls in the middle loses the frame after a time, and gets it when it
-	 * reads again. */
+	/* A client stalls in the middle of the snapshot: the rest of the frame is discarded after a
+	 * time. The client gets a whole snapshot when it reads again. */
 	struct sim_client *slow = server_sim_guest(hall.sim, &who);
 	sim_join(slow, hall.world);
 	sim_subscribe(slow, 1, hall.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
@@ -316,13 +321,13 @@ START_TEST(a_limit_stops_the_world_is_reported_and_can_be_repaired)
 	sim_subscribe(client, 1, world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0x1fe);
 	ck_assert_int_eq(sim_control(client, world, WIRE_CONTROL_RESUME, 1), STATUS_OK);
 	server_sim_run(sim, 300 * NS_PER_MS);
-	/* Six spheres in one place: more contacts than there may be. */
+	/* Six overlapping spheres make more contacts than contacts_max. */
 	for (int i = 0; i < 6; i++)
 		commands[i] = sim_spawn(0.1 * i, 3, 0, i, true);
 	uint64_t batch = sim_commands(client, world, commands, 6, 0, WIRE_LATE_APPLY);
 	const struct sim_result *result = sim_await_result(client, world, batch);
 	ck_assert_ptr_nonnull(result);
-	ck_assert_int_eq(result->code, STATUS_OK); /* they are there; the step is not */
+	ck_assert_int_eq(result->code, STATUS_OK); /* the bodies are spawned; the step fails */
 	server_sim_run(sim, 500 * NS_PER_MS);
 	const struct served_world *served = worlds_find(&sim->server->worlds, world);
 	ck_assert_int_eq(served->mode, WIRE_MODE_FAILED);
@@ -336,13 +341,13 @@ START_TEST(a_limit_stops_the_world_is_reported_and_can_be_repaired)
 			message->world_info.mode == WIRE_MODE_FAILED);
 	}
 	ck_assert(said);
-	/* Trying again changes nothing and says so. */
+	/* A second try changes nothing and reports the limit again. */
 	uint64_t tick = served->tick;
 	const struct message *stepped = sim_step(client, world, 1, 0, NULL, 0);
 	ck_assert_int_eq(stepped->type, MESSAGE_ERROR);
 	ck_assert_int_eq((int)stepped->error.code, STATUS_LIMIT);
 	ck_assert_uint_eq(served->tick, tick);
-	/* With most of them gone it goes on. */
+	/* After most of the spheres are removed the world steps again. */
 	for (int i = 0; i < 5; i++) {
 		command_defaults(&commands[i], COMMAND_REMOVE);
 		commands[i].remove.body = result->values[i];
@@ -373,7 +378,7 @@ START_TEST(a_full_inbox_answers_busy_and_keeps_its_batches)
 	struct server_sim *sim = server_sim_create(&options);
 	struct sim_client *client = server_sim_guest(sim, &who);
 	uint32_t world = sim_make_world(client, "w", NULL);
-	/* Who holds the lease says when. */
+	/* Under a lease the batches stay pending until the holder steps. */
 	ck_assert_int_eq(sim_control(client, world, WIRE_CONTROL_LOCKSTEP, 1), STATUS_OK);
 	for (int i = 0; i < 20; i++) {
 		struct command spawn = sim_spawn(0, i, 0, i, false);
@@ -393,7 +398,7 @@ START_TEST(a_full_inbox_answers_busy_and_keeps_its_batches)
 		ck_assert_int_eq(result->code, STATUS_OK);
 		ck_assert_uint_eq(result->values[0], batch);
 	}
-	/* A refused number is used up: its refusal is repeated, and nothing is done. */
+	/* A refused number is used up: a repeat gets the same refusal and is not applied. */
 	struct command spawn = sim_spawn(0, 1, 0, 1, false);
 	sim_commands_as(client, world, 15, &spawn, 1, 0, WIRE_LATE_APPLY);
 	server_sim_run(sim, 100 * NS_PER_MS);
@@ -405,7 +410,7 @@ START_TEST(a_full_inbox_answers_busy_and_keeps_its_batches)
 }
 END_TEST
 
-START_TEST(more_batches_than_results_are_kept_for_are_all_answered)
+START_TEST(more_batches_than_kept_results_are_all_answered)
 {
 	enum { BATCHES = WIRE_RESULTS_KEPT + 700 };
 	struct server_sim_options options = server_sim_options_default(check_seed());
@@ -416,7 +421,7 @@ START_TEST(more_batches_than_results_are_kept_for_are_all_answered)
 	who.frame_down = WIRE_FRAME_MIN;
 	struct sim_client *client = server_sim_guest(sim, &who);
 	uint32_t world = sim_make_world(client, "w", NULL);
-	/* Who holds the lease says when. */
+	/* Under a lease the batches stay pending until the holder steps. */
 	ck_assert_int_eq(sim_control(client, world, WIRE_CONTROL_LOCKSTEP, 1), STATUS_OK);
 	for (int i = 0; i < BATCHES; i++) {
 		struct command spawn = sim_spawn(0, i, 0, 0, false);
@@ -441,7 +446,7 @@ START_TEST(more_batches_than_results_are_kept_for_are_all_answered)
 }
 END_TEST
 
-START_TEST(a_number_means_one_batch_also_after_leaving_and_coming_back)
+START_TEST(a_number_names_one_batch_even_after_leaving_and_rejoining)
 {
 	struct server_sim_options options = server_sim_options_default(check_seed() + (uint64_t)_i);
 	struct sim_client_options who = sim_client_options_default();
@@ -457,7 +462,7 @@ START_TEST(a_number_means_one_batch_also_after_leaving_and_coming_back)
 	leave.world_leave.world = world;
 	ck_assert_int_eq(sim_try(client, &leave, MESSAGE_REPLY), STATUS_OK);
 	sim_join(client, world);
-	/* The old number again: it still waits. The next one is new. */
+	/* A repeat of number 1 refers to the batch that is still pending; number 2 is a new batch. */
 	sim_commands_as(client, world, 1, &spawn, 1, 0, WIRE_LATE_APPLY);
 	spawn.spawn.tag = 2;
 	sim_commands(client, world, &spawn, 1, 0, WIRE_LATE_APPLY);
@@ -474,7 +479,7 @@ END_TEST
 
 /* ---- draining ------------------------------------------------------------------------------------ */
 
-START_TEST(draining_sends_goodbye_and_does_not_wait_for_stuck_clients)
+START_TEST(draining_sends_goodbye_and_does_not_wait_for_stalled_clients)
 {
 	static const char *const arguments[] = { "--drain-ms", "3000", NULL };
 	struct hall hall;
@@ -486,7 +491,7 @@ START_TEST(draining_sends_goodbye_and_does_not_wait_for_stuck_clients)
 	server_sim_run(hall.sim, NS_PER_S);
 	struct sim_client_options who = sim_client_options_default();
 	who.raw = true;
-	server_sim_client(hall.sim, &who); /* says nothing at all */
+	server_sim_client(hall.sim, &who); /* never sends a byte */
 	sim_stall(hall.watchers[0], true);
 	server_sim_run(hall.sim, NS_PER_S);
 	sim_vanish(hall.watchers[1]);
@@ -513,7 +518,7 @@ START_TEST(half_open_and_silent_peers_are_disconnected_in_time)
 	struct sim_client *silent = server_sim_client(hall.sim, &who);
 	struct sim_client *slow = server_sim_client(hall.sim, &who);
 	server_sim_run(hall.sim, 100 * NS_PER_MS);
-	/* A frame that never ends. */
+	/* A frame of which only the first 7 bytes arrive. */
 	sim_send_bytes(slow, "\xc6\x00\x00\x00\x20\x92\x01", 7);
 	sim_vanish(hall.watchers[0]);
 	hall.watchers[1]->options.raw = true; /* answers no PING from here */
@@ -521,14 +526,14 @@ START_TEST(half_open_and_silent_peers_are_disconnected_in_time)
 	server_sim_run(hall.sim, 5 * NS_PER_S);
 	ck_assert(silent->closed && slow->closed && hall.watchers[1]->closed);
 	ck_assert_int_eq(silent->goodbye, STATUS_HANDSHAKE);
-	/* The keeper and the others answer, and live. */
+	/* The keeper and the other watchers answer PINGs and stay connected. */
 	ck_assert(!hall.keeper->closed && !hall.watchers[2]->closed);
 	ck_assert_uint_eq(hall.sim->server->service.sessions.items.count, WATCHERS - 1);
 	close_hall(&hall);
 }
 END_TEST
 
-START_TEST(strangers_cannot_keep_others_out)
+START_TEST(connections_without_hello_cannot_block_new_ones)
 {
 	static const char *const arguments[] = { "--sessions-max", "400", NULL };
 	struct server_sim_options options = server_sim_options_default(check_seed());
@@ -541,7 +546,7 @@ START_TEST(strangers_cannot_keep_others_out)
 		server_sim_client(sim, &who);
 	server_sim_run(sim, 200 * NS_PER_MS);
 	ck_assert_uint_le(sim->server->service.sessions.greeting, 100);
-	/* Their two seconds over, there is room again. */
+	/* After their two seconds the silent connections are closed and new ones are accepted. */
 	server_sim_run(sim, 3 * NS_PER_S);
 	ck_assert_uint_eq(sim->server->service.sessions.greeting, 0);
 	who.raw = false;
@@ -567,15 +572,16 @@ static Suite *make(void)
 	TCase *limits = tcase_create("limits");
 	tcase_add_loop_test(limits, a_limit_stops_the_world_is_reported_and_can_be_repaired, 0, 4);
 	tcase_add_test(limits, a_full_inbox_answers_busy_and_keeps_its_batches);
-	tcase_add_test(limits, more_batches_than_results_are_kept_for_are_all_answered);
-	tcase_add_loop_test(limits, a_number_means_one_batch_also_after_leaving_and_coming_back, 0,
+	tcase_add_test(limits, more_batches_than_kept_results_are_all_answered);
+	tcase_add_loop_test(limits, a_number_names_one_batch_even_after_leaving_and_rejoining, 0,
 			    4);
 	suite_add_tcase(suite, limits);
 	TCase *ends = tcase_create("ends");
 	tcase_set_timeout(ends, 30);
-	tcase_add_loop_test(ends, draining_sends_goodbye_and_does_not_wait_for_stuck_clients, 0, 4);
+	tcase_add_loop_test(ends, draining_sends_goodbye_and_does_not_wait_for_stalled_clients, 0,
+			    4);
 	tcase_add_loop_test(ends, half_open_and_silent_peers_are_disconnected_in_time, 0, 3);
-	tcase_add_test(ends, strangers_cannot_keep_others_out);
+	tcase_add_test(ends, connections_without_hello_cannot_block_new_ones);
 	suite_add_tcase(suite, ends);
 	return suite;
 }

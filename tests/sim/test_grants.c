@@ -1,6 +1,6 @@
-/* The worlds that a token allows, and the owners of bodies: every message that names another world
- * is refused without any effect, and no session gets the bodies that an earlier session left in a
- * copy. */
+/* The worlds that a token allows and the owners of bodies. Every message that names another world is
+ * refused without effect. No session becomes the owner of bodies that an earlier session left in a
+ * copied world. */
 #include <string.h>
 
 #include "protocol/token.h"
@@ -21,7 +21,7 @@ static struct sim_client *administrator(struct server_sim *sim)
 }
 
 /* A client with a token for two worlds, the second of which does not exist yet. */
-static struct sim_client *bearer(struct server_sim *sim, enum wire_role role)
+static struct sim_client *connect_bearer(struct server_sim *sim, enum wire_role role)
 {
 	static char text[TOKEN_TEXT_MAX + 1];
 	struct connect_token token = {
@@ -38,7 +38,7 @@ static struct sim_client *bearer(struct server_sim *sim, enum wire_role role)
 	return server_sim_guest(sim, &who);
 }
 
-static struct server_sim *guarded(void)
+static struct server_sim *open_guarded_sim(void)
 {
 	struct server_sim_options options = server_sim_options_default(check_seed());
 	struct reason why;
@@ -88,54 +88,55 @@ static enum status destroy(struct sim_client *client, uint32_t world)
 	return sim_try(client, &message, MESSAGE_REPLY);
 }
 
-static bool is_there(struct server_sim *sim, const char *name)
+static bool world_exists(struct server_sim *sim, const char *name)
 {
 	return worlds_find_name(&sim->server->worlds, name) != NULL;
 }
 
 START_TEST(a_token_allows_creating_ending_and_forking_its_worlds_only)
 {
-	struct server_sim *sim = guarded();
-	struct sim_client *admin = administrator(sim), *guest = bearer(sim, WIRE_ROLE_ADMIN);
+	struct server_sim *sim = open_guarded_sim();
+	struct sim_client *admin = administrator(sim),
+			  *guest = connect_bearer(sim, WIRE_ROLE_ADMIN);
 	uint32_t arena = sim_make_world(admin, "arena", NULL);
 	uint32_t lobby = sim_make_world(admin, "lobby", NULL);
 	ck_assert_int_eq(join(guest, lobby, ""), STATUS_FORBIDDEN);
 	ck_assert_int_eq(join(guest, 0, "lobby"), STATUS_FORBIDDEN);
 	ck_assert_int_eq(destroy(guest, lobby), STATUS_FORBIDDEN);
-	ck_assert(is_there(sim, "lobby"));
+	ck_assert(world_exists(sim, "lobby"));
 	ck_assert_int_eq(create(guest, "other"), STATUS_FORBIDDEN);
-	ck_assert(!is_there(sim, "other"));
-	/* Before it has joined, a copy is refused for that; then for the copy's name, whether it is
-	 * free or not. */
+	ck_assert(!world_exists(sim, "other"));
+	/* A FORK before the JOIN is refused because the session is not a member. After the JOIN the
+	 * FORK is refused because of the copy's name, used or not. */
 	ck_assert_int_eq(fork_into(guest, arena, "copy"), STATUS_NOT_JOINED);
 	ck_assert_int_eq(join(guest, arena, ""), STATUS_OK);
 	ck_assert_int_eq(fork_into(guest, arena, "copy"), STATUS_FORBIDDEN);
 	ck_assert_int_eq(fork_into(guest, arena, "lobby"), STATUS_FORBIDDEN);
 	ck_assert_int_eq(fork_into(guest, lobby, "annex"), STATUS_NOT_JOINED);
 	server_sim_run(sim, NS_PER_S);
-	ck_assert(!is_there(sim, "copy") && !is_there(sim, "annex"));
-	/* What it names it may do. */
+	ck_assert(!world_exists(sim, "copy") && !world_exists(sim, "annex"));
+	/* A world that the token names may be created, forked into and ended. */
 	ck_assert_int_eq(fork_into(guest, arena, "annex"), STATUS_OK);
 	ck_assert_int_eq(join(guest, 0, "annex"), STATUS_OK);
 	ck_assert_int_eq(fork_into(guest, arena, "annex"), STATUS_EXISTS);
 	ck_assert_int_eq(destroy(guest, arena), STATUS_OK);
 	ck_assert_int_eq(create(guest, "arena"), STATUS_OK);
-	/* A token that names nothing is for all. */
+	/* A token without names allows every world. */
 	ck_assert_int_eq(fork_into(admin, lobby, "copy"), STATUS_OK);
 	ck_assert(server_sim_sound(sim));
 	server_sim_destroy(sim);
 }
 END_TEST
 
-START_TEST(a_token_sees_the_worlds_it_names_and_no_others)
+START_TEST(a_session_sees_only_the_worlds_its_token_names)
 {
-	struct server_sim *sim = guarded();
+	struct server_sim *sim = open_guarded_sim();
 	struct sim_client *admin = administrator(sim);
 	(void)sim_make_world(admin, "lobby", NULL);
 	uint32_t arena = sim_make_world(admin, "arena", NULL);
 	(void)sim_make_world(admin, "attic", NULL);
 	for (enum wire_role role = WIRE_ROLE_OBSERVER; role <= WIRE_ROLE_ADMIN; role++) {
-		struct sim_client *guest = bearer(sim, role);
+		struct sim_client *guest = connect_bearer(sim, role);
 		struct message message;
 		message_init(&message, MESSAGE_WORLD_LIST);
 		message.world_list.ref = sim_ref(guest);
@@ -151,8 +152,9 @@ START_TEST(a_token_sees_the_worlds_it_names_and_no_others)
 }
 END_TEST
 
-/* The file of a copy has no batch of the session that owns its bodies. */
-START_TEST(after_a_restart_nobody_is_the_session_that_owns_a_copys_bodies)
+/* The file of a copied world contains no batch of the session that owns the bodies. New sessions must
+ * still get higher numbers than that session. */
+START_TEST(after_a_restart_no_session_gets_the_number_of_an_owner)
 {
 	char directory[RECORDER_PATH];
 	recorder_directory(directory);
@@ -163,7 +165,8 @@ START_TEST(after_a_restart_nobody_is_the_session_that_owns_a_copys_bodies)
 	struct server_sim *sim = server_sim_create(&options);
 	struct sim_client *admin = administrator(sim);
 	uint32_t world = sim_make_world(admin, "w", NULL);
-	/* The player's number is far above those of who comes after the restart. */
+	/* The player's session number is above the numbers that a fresh count after the restart
+	 * would give. */
 	struct sim_client_options who = sim_client_options_default();
 	for (int i = 0; i < 20; i++)
 		sim_disconnect(server_sim_guest(sim, &who));
@@ -200,10 +203,10 @@ static Suite *make(void)
 	Suite *suite = suite_create("sim/grants");
 	TCase *tokens = tcase_create("tokens");
 	tcase_add_test(tokens, a_token_allows_creating_ending_and_forking_its_worlds_only);
-	tcase_add_test(tokens, a_token_sees_the_worlds_it_names_and_no_others);
+	tcase_add_test(tokens, a_session_sees_only_the_worlds_its_token_names);
 	suite_add_tcase(suite, tokens);
 	TCase *owners = tcase_create("owners");
-	tcase_add_test(owners, after_a_restart_nobody_is_the_session_that_owns_a_copys_bodies);
+	tcase_add_test(owners, after_a_restart_no_session_gets_the_number_of_an_owner);
 	suite_add_tcase(suite, owners);
 	return suite;
 }

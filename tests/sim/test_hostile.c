@@ -1,6 +1,6 @@
-/* Messages of a hostile or mistaken peer: each gets its error by name, closes the connection only
- * where it must, and changes nothing. The whole table goes through the simulated daemon, byte for
- * byte. */
+/* Messages of a hostile or faulty peer. Each message is answered with the status that the protocol
+ * names, closes the connection only if that status says so, and leaves the world unchanged. The
+ * simulated daemon reads every row of the tables as bytes of a connection. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,8 @@ static void send_text(struct sim_client *client, const char *text)
 struct stage {
 	struct server_sim *sim;
 	struct sim_client *keeper;
-	uint32_t world; /* 1: a sphere's shape, and bodies 1 (the keeper's) and 2 (nobody's) */
+	uint32_t
+		world; /* number 1; has a sphere shape, body 1 (owned by the keeper), body 2 (no owner) */
 	uint64_t hash;
 };
 
@@ -64,7 +65,7 @@ static void tear_down(struct stage *stage)
 	server_sim_destroy(stage->sim);
 }
 
-static struct sim_client *stranger(struct stage *stage, const char *role, bool joined)
+static struct sim_client *join_peer(struct stage *stage, const char *role, bool joined)
 {
 	struct sim_client_options who = sim_client_options_default();
 	who.role = role;
@@ -74,8 +75,8 @@ static struct sim_client *stranger(struct stage *stage, const char *role, bool j
 	return client;
 }
 
-/* The first ERROR that came, else the first RESULT that refuses, as one; NULL none. Valid until the
- * next call. */
+/* The first ERROR received. Without an ERROR, the first refusing RESULT, converted to an ERROR; else
+ * NULL. Valid until the next call. */
 static const struct msg_error *first_error(const struct sim_client *client)
 {
 	static struct msg_error refused;
@@ -97,7 +98,8 @@ static const struct msg_error *first_error(const struct sim_client *client)
 	return NULL;
 }
 
-/* Checks that nothing has changed, the world is served, and the peer is in the expected state. */
+/* Checks the status of the error, whether the connection closed, and that the world is unchanged and
+ * still served. */
 static void check_after(struct stage *stage, const struct sim_client *client, const char *what,
 			enum status status, bool closes)
 {
@@ -108,7 +110,7 @@ static void check_after(struct stage *stage, const struct sim_client *client, co
 		      (int)status);
 	ck_assert_msg(client->closed == closes, "%s: %s", what,
 		      client->closed ? "closed" : "not closed");
-	ck_assert_msg(sim_hash(stage->keeper, 1) == stage->hash, "%s: changed the world", what);
+	ck_assert_msg(sim_hash(stage->keeper, 1) == stage->hash, "%s: the world changed", what);
 }
 
 /* ---- frames -------------------------------------------------------------------------------------- */
@@ -120,7 +122,7 @@ struct frame_row {
 };
 #define BYTES(text) text, sizeof(text) - 1
 
-/* The begin of the next frame is unknown, or the frame would be too long to wait for. */
+/* Bytes after which the start of the next frame is unknown, or whose frame is too long to wait for. */
 static const struct frame_row frames[] = {
 	{ "another protocol", BYTES("GET / HTTP/1.1\r\n\r\n"), STATUS_FRAMING },
 	{ "an empty frame", BYTES("\xc6\x00\x00\x00\x00"), STATUS_FRAMING },
@@ -128,13 +130,13 @@ static const struct frame_row frames[] = {
 	{ "over sixteen times the limit", BYTES("\xc6\x00\x40\x00\x01"), STATUS_FRAMING },
 };
 
-START_TEST(bytes_that_are_no_frame_are_refused_by_name_and_close)
+START_TEST(bytes_that_are_no_frame_get_a_named_error_and_close)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
 	for (size_t i = 0; i < COUNT_OF(frames); i++) {
 		const struct frame_row *row = &frames[i];
-		struct sim_client *client = stranger(&stage, NULL, true);
+		struct sim_client *client = join_peer(&stage, NULL, true);
 		sim_send_bytes(client, row->bytes, row->count);
 		server_sim_run(stage.sim, 2 * NS_PER_S);
 		check_after(&stage, client, row->what, row->status, true);
@@ -145,7 +147,7 @@ START_TEST(bytes_that_are_no_frame_are_refused_by_name_and_close)
 }
 END_TEST
 
-/* The frame has an end: what is in it is refused, and the next one is heard. */
+/* The frame has a valid length: its content is refused, and the next frame is handled. */
 static const struct frame_row contents[] = {
 	{ "a message that is no array", BYTES("\x04"), STATUS_MALFORMED },
 	{ "an empty array", BYTES("\x90"), STATUS_MALFORMED },
@@ -167,7 +169,7 @@ static const struct frame_row contents[] = {
 	{ "a key that is no text", BYTES("\x92\x01\x81\x01\x02"), STATUS_MALFORMED },
 };
 
-static void check_heard(struct stage *stage, struct sim_client *client, uint64_t t)
+static void check_next_is_handled(struct stage *stage, struct sim_client *client, uint64_t t)
 {
 	char text[32];
 	snprintf(text, sizeof text, "[4 %llu]", (unsigned long long)t);
@@ -182,11 +184,11 @@ START_TEST(a_malformed_message_is_refused_and_the_next_one_is_handled)
 	set_up(&stage, check_seed());
 	for (size_t i = 0; i < COUNT_OF(contents); i++) {
 		const struct frame_row *row = &contents[i];
-		struct sim_client *client = stranger(&stage, NULL, true);
+		struct sim_client *client = join_peer(&stage, NULL, true);
 		sim_send_content(client, (const uint8_t *)row->bytes, row->count);
 		server_sim_run(stage.sim, 500 * NS_PER_MS);
 		check_after(&stage, client, row->what, row->status, false);
-		check_heard(&stage, client, 1000 + i);
+		check_next_is_handled(&stage, client, 1000 + i);
 	}
 	tear_down(&stage);
 }
@@ -197,17 +199,17 @@ START_TEST(a_frame_that_is_too_large_is_skipped)
 	struct stage stage;
 	static uint8_t bytes[WIRE_FRAME_HEADER + WIRE_FRAME_UP + 1];
 	set_up(&stage, check_seed());
-	struct sim_client *client = stranger(&stage, NULL, true);
+	struct sim_client *client = join_peer(&stage, NULL, true);
 	uint32_t limit = client->handshake.limits.frame_up;
-	/* Bytes that would be a frame, were they looked at. */
+	/* The skipped content has the bytes of a valid frame, which the daemon must not parse. */
 	memset(bytes, 0xc6, sizeof bytes);
 	frame_header_put(bytes, limit + 1);
 	sim_send_bytes(client, (const char *)bytes, WIRE_FRAME_HEADER + limit + 1);
 	server_sim_run(stage.sim, NS_PER_S);
 	check_after(&stage, client, "a byte too many", STATUS_TOO_LARGE, false);
 	ck_assert(wire_slice_is(first_error(client)->field, "frame"));
-	check_heard(&stage, client, 7);
-	/* Its end is awaited as long as that of any frame. */
+	check_next_is_handled(&stage, client, 7);
+	/* The time limit for the rest of a frame applies to a skipped frame too. */
 	sim_send_bytes(client, (const char *)bytes, 1000);
 	server_sim_run(stage.sim, 4 * NS_PER_S);
 	ck_assert(client->closed);
@@ -216,12 +218,12 @@ START_TEST(a_frame_that_is_too_large_is_skipped)
 }
 END_TEST
 
-/* Refused with BUSY, as every exceeded quota; after five seconds of it the session ends. */
+/* A session over its quota gets BUSY for each message and ends after five seconds over the quota. */
 START_TEST(a_flood_of_malformed_messages_ends_the_session)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
-	struct sim_client *client = stranger(&stage, "observer", true);
+	struct sim_client *client = join_peer(&stage, "observer", true);
 	bool busy = false;
 	for (int i = 0; i < 700 && !client->closed; i++) {
 		for (int k = 0; k < 3; k++)
@@ -238,8 +240,8 @@ START_TEST(a_flood_of_malformed_messages_ends_the_session)
 }
 END_TEST
 
-/* Every row of the table of statuses: an ERROR of it ends the connection where the table says so,
- * and nowhere else. */
+/* For every status: an ERROR with that status closes the connection exactly if the table of
+ * statuses says so. */
 START_TEST(an_error_closes_where_its_status_says_so)
 {
 	static const int NUMBERS[] = {
@@ -251,7 +253,7 @@ START_TEST(an_error_closes_where_its_status_says_so)
 	set_up(&stage, check_seed());
 	for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) {
 		enum status status = (enum status)NUMBERS[i];
-		struct sim_client *client = stranger(&stage, NULL, true);
+		struct sim_client *client = join_peer(&stage, NULL, true);
 		struct message about;
 		message_init(&about, MESSAGE_PING);
 		if (status == STATUS_OK)
@@ -277,7 +279,7 @@ START_TEST(an_error_closes_where_its_status_says_so)
 }
 END_TEST
 
-/* A batch is bounded by its bytes: three hundred spawns with every field given as a double. */
+/* The limit of a batch is its bytes. Three hundred SPAWNs with every field given as a double fit. */
 START_TEST(three_hundred_full_spawns_are_one_batch)
 {
 	static const char spawn[] = "[10 2 [%d.5 100.5 0.5] [[1 [0.0 0.0 0.0] [1.0 0.0 0.0 0.0]]] "
@@ -288,7 +290,7 @@ START_TEST(three_hundred_full_spawns_are_one_batch)
 	static char text[TEXT];
 	struct stage stage;
 	set_up(&stage, check_seed());
-	struct sim_client *client = stranger(&stage, NULL, true);
+	struct sim_client *client = join_peer(&stage, NULL, true);
 	uint32_t bodies = world_bodies(server_sim_world(stage.sim, 1), NULL, 0);
 	size_t used = (size_t)snprintf(text, sizeof text, "[40 1 1 nil 0 [");
 	for (int i = 0; i < SPAWNS; i++)
@@ -307,13 +309,13 @@ START_TEST(three_hundred_full_spawns_are_one_batch)
 }
 END_TEST
 
-START_TEST(a_frame_cut_anywhere_waits_for_its_rest)
+START_TEST(a_frame_cut_at_any_byte_waits_for_its_rest)
 {
 	struct stage stage;
 	static const char ping[] = "\xc6\x00\x00\x00\x02\x92\x04";
 	set_up(&stage, check_seed());
 	for (size_t cut = 1; cut < 8; cut++) {
-		struct sim_client *client = stranger(&stage, NULL, false);
+		struct sim_client *client = join_peer(&stage, NULL, false);
 		uint8_t bytes[8];
 		memcpy(bytes, ping, 7);
 		bytes[4] = 3; /* [4, 7] */
@@ -322,7 +324,7 @@ START_TEST(a_frame_cut_anywhere_waits_for_its_rest)
 		server_sim_run(stage.sim, NS_PER_S);
 		ck_assert_ptr_null(first_error(client));
 		if (cut % 2 == 0) {
-			/* The rest in time. */
+			/* The rest arrives within the time limit. */
 			sim_send_bytes(client, bytes + cut, 8 - cut);
 			server_sim_run(stage.sim, 100 * NS_PER_MS);
 			ck_assert_ptr_nonnull(sim_wait(client, MESSAGE_PONG, 7));
@@ -374,12 +376,12 @@ START_TEST(before_hello_every_other_message_is_refused)
 			    greetings[i].closes);
 		if (greetings[i].closes)
 			continue;
-		/* It may be tried in another way. */
+		/* A valid HELLO on the same connection is then accepted. */
 		send_text(client, "[1 {'protocol' [1 7] 'role' 'observer' 'what' 'else'}]");
 		server_sim_run(stage.sim, 500 * NS_PER_MS);
-		ck_assert_msg(client->open, "%s: not let in afterwards", greetings[i].what);
+		ck_assert_msg(client->open, "%s: a later HELLO is not accepted", greetings[i].what);
 	}
-	/* A frame that is longer than any HELLO. */
+	/* A frame longer than the limit before HELLO. */
 	struct sim_client_options who = sim_client_options_default();
 	who.raw = true;
 	struct sim_client *client = server_sim_client(stage.sim, &who);
@@ -404,7 +406,7 @@ static const struct message_row messages[] = {
 	{ "a reserved one", "[69 7 1]", STATUS_UNSUPPORTED, 0, false },
 	{ "another reserved one", "[70]", STATUS_UNSUPPORTED, 0, false },
 	{ "a second HELLO", "[1 {'protocol' [1 0]}]", STATUS_PROTOCOL, 0, false },
-	{ "what only a server says", "[41 1 []]", STATUS_PROTOCOL, 0, false },
+	{ "a message that only a server sends", "[41 1 []]", STATUS_PROTOCOL, 0, false },
 	{ "a field too few", "[12 7]", STATUS_TYPE, 7, false },
 	{ "a field of another type", "[12 7 'one']", STATUS_TYPE, 7, false },
 	{ "a negative number", "[12 7 -1]", STATUS_RANGE, 7, false },
@@ -459,13 +461,13 @@ static const struct message_row messages[] = {
 	  false },
 	{ "a frustum without a rotation", "[38 7 nil [] [[3 [0 0 0 0 0 0 0 1 1 0 9]]]]",
 	  STATUS_UNKNOWN_SUBSCRIPTION, 7, false },
-	{ "a camera of what never was", "[38 7]", STATUS_UNKNOWN_SUBSCRIPTION, 7, false },
+	{ "a FOCUS of an unknown subscription", "[38 7]", STATUS_UNKNOWN_SUBSCRIPTION, 7, false },
 	{ "every 0th tick", "[30 7 1 31 nil [] 0]", STATUS_RANGE, 7, false },
 	{ "every 3601st tick", "[30 7 1 31 nil [] 3601]", STATUS_RANGE, 7, false },
 	{ "a column to come", "[30 7 1 543 nil []]", STATUS_UNSUPPORTED, 7, false },
 	{ "a profile that is none", "[30 7 1 31 nil [] 1 9]", STATUS_RANGE, 7, false },
 	{ "a byte budget of nine", "[30 7 1 31 nil [] 1 1 0 9]", STATUS_RANGE, 7, false },
-	{ "ending what never was", "[31 7]", STATUS_UNKNOWN_SUBSCRIPTION, 7, false },
+	{ "ending an unknown subscription", "[31 7]", STATUS_UNKNOWN_SUBSCRIPTION, 7, false },
 	{ "asking again for it", "[33 7]", STATUS_UNKNOWN_SUBSCRIPTION, 7, false },
 	{ "batch 0", "[40 1 0 nil 0 []]", STATUS_SEQUENCE, 0, false },
 	{ "batch 2 first", "[40 1 2 nil 0 []]", STATUS_SEQUENCE, 2, false },
@@ -484,9 +486,9 @@ static const struct message_row messages[] = {
 	  STATUS_RANGE, 7, false },
 	{ "a cast turned by nothing",
 	  "[50 7 1 [7 <0101000000000000f03f> [0 0 0] [1 0 0] [0 0 0 0]]]", STATUS_RANGE, 7, false },
-	{ "nearest to a stranger", "[50 7 1 [8 4711]]", STATUS_UNKNOWN_BODY, 7, false },
+	{ "nearest to a join_peer", "[50 7 1 [8 4711]]", STATUS_UNKNOWN_BODY, 7, false },
 	{ "a reach beyond all", "[50 7 1 [8 1 0 1e300]]", STATUS_RANGE, 7, false },
-	{ "the mass of a stranger", "[50 7 1 [9 4711]]", STATUS_UNKNOWN_BODY, 7, false },
+	{ "the mass of a join_peer", "[50 7 1 [9 4711]]", STATUS_UNKNOWN_BODY, 7, false },
 	{ "a walk of 17 pieces",
 	  "[50 7 1 [10 <0101000000000000f03f> [0 0 0] [1 0 0] [1 0 0 0] 17]]", STATUS_RANGE, 7,
 	  false },
@@ -531,7 +533,7 @@ START_TEST(a_refused_message_names_status_and_field)
 	set_up(&stage, check_seed());
 	for (size_t i = 0; i < COUNT_OF(messages); i++) {
 		const struct message_row *row = &messages[i];
-		struct sim_client *client = stranger(&stage, NULL, true);
+		struct sim_client *client = join_peer(&stage, NULL, true);
 		send_text(client, row->text);
 		server_sim_run(stage.sim, 300 * NS_PER_MS);
 		check_after(&stage, client, row->what, row->status, row->closes);
@@ -591,13 +593,13 @@ static const struct command_row commands[] = {
 	{ "a tag of 64 bits", "[[22 2 9007199254740992]]", STATUS_RANGE, 0 },
 };
 
-/* Refused at a boundary; the tick that made it is that of the keeper, and changes only what a tick
- * does. */
+/* The batch is refused at the boundary before the keeper's tick. That tick gives the same world as a
+ * tick without the batch. */
 START_TEST(a_batch_with_a_bad_command_is_refused_whole)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
-	struct sim_client *client = stranger(&stage, NULL, true);
+	struct sim_client *client = join_peer(&stage, NULL, true);
 	for (size_t i = 0; i < COUNT_OF(commands); i++) {
 		const struct command_row *row = &commands[i];
 		const struct world *world = server_sim_world(stage.sim, 1);
@@ -619,7 +621,7 @@ START_TEST(a_batch_with_a_bad_command_is_refused_whole)
 		ck_assert_uint_eq(world_bodies(world, NULL, 0), bodies);
 		ck_assert(!client->closed);
 	}
-	/* The same ticks without those batches: the same world. */
+	/* A world with the same ticks and without those batches has the same hash. */
 	struct stage other;
 	set_up(&other, check_seed() + 1);
 	const struct message *stepped =
@@ -631,7 +633,7 @@ START_TEST(a_batch_with_a_bad_command_is_refused_whole)
 }
 END_TEST
 
-/* A batch with a number that is not finite is refused as any other: by name, number and index. */
+/* A batch with a number that is not finite is refused with its field, batch number and index. */
 static const struct {
 	const char *text, *field;
 	uint64_t ref;
@@ -650,7 +652,7 @@ START_TEST(a_number_that_is_not_finite_is_refused_by_name)
 	struct stage stage;
 	set_up(&stage, check_seed());
 	for (size_t i = 0; i < COUNT_OF(infinities); i++) {
-		struct sim_client *client = stranger(&stage, NULL, true);
+		struct sim_client *client = join_peer(&stage, NULL, true);
 		const char *text = infinities[i].text;
 		send_text(client, text);
 		server_sim_run(stage.sim, 500 * NS_PER_MS);
@@ -666,7 +668,8 @@ START_TEST(a_number_that_is_not_finite_is_refused_by_name)
 }
 END_TEST
 
-/* One rule: a RESULT uses the number up and is said again; an ERROR leaves it. */
+/* A RESULT uses the batch number up, and a repeat of the batch gets the same RESULT. After an ERROR
+ * the number is still free. */
 START_TEST(a_result_uses_its_number_up_and_an_error_does_not)
 {
 	static const struct {
@@ -684,7 +687,7 @@ START_TEST(a_result_uses_its_number_up_and_an_error_does_not)
 	struct stage stage;
 	set_up(&stage, check_seed());
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct sim_client *client = stranger(&stage, NULL, true);
+		struct sim_client *client = join_peer(&stage, NULL, true);
 		send_text(client, rows[i].text);
 		server_sim_run(stage.sim, 100 * NS_PER_MS);
 		const struct message *stepped = sim_step(stage.keeper, 1, 1, 0, NULL, 0);
@@ -704,7 +707,7 @@ START_TEST(a_result_uses_its_number_up_and_an_error_does_not)
 		ck_assert_msg(result != NULL && result->code == STATUS_OK, "%s", rows[i].text);
 		if (!rows[i].used)
 			continue;
-		/* The same number again: the same answer, from memory. */
+		/* A repeat of the number gets the stored answer. */
 		uint32_t arrivals = sim_result(client, 1, 1)->arrivals;
 		send_text(client, "[40 1 1 nil 0 []]");
 		server_sim_run(stage.sim, 100 * NS_PER_MS);
@@ -717,9 +720,9 @@ END_TEST
 
 /* ---- rights -------------------------------------------------------------------------------------- */
 
-/* A message of each kind that would otherwise do something harmless or be refused for another reason,
- * and the least role that may send it: observers look, players command, controllers make, step and
- * save, administrators do the rest. */
+/* One message of each kind and the least role that may send it. Observers subscribe and query,
+ * players command, controllers make, step and save worlds, administrators do the rest. A role that
+ * may send the message gets its harmless effect or a status other than FORBIDDEN. */
 static const struct {
 	enum message_type type;
 	enum wire_role least;
@@ -801,12 +804,12 @@ START_TEST(a_player_commands_its_own_bodies_and_not_the_world)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
-	struct sim_client *player = stranger(&stage, "player", true);
+	struct sim_client *player = join_peer(&stage, "player", true);
 	static const struct {
 		const char *text;
 		enum status status;
 	} rows[] = {
-		{ "[[10 2 [5 5 5]]]", STATUS_OK }, /* body 3, its own */
+		{ "[[10 2 [5 5 5]]]", STATUS_OK }, /* body 3, owned by the player */
 		{ "[[17 3 [1 0 0]]]", STATUS_OK },
 		{ "[[17 1 [1 0 0]]]", STATUS_NOT_OWNER },
 		{ "[[17 2 [1 0 0]]]", STATUS_NOT_OWNER },
@@ -837,7 +840,7 @@ START_TEST(a_player_commands_its_own_bodies_and_not_the_world)
 }
 END_TEST
 
-static bool heard(const struct sim_client *client, enum status status)
+static bool has_error(const struct sim_client *client, enum status status)
 {
 	for (uint32_t i = 0; i < client->received.count; i++) {
 		const struct message *message = &client->received.items[i].message;
@@ -847,19 +850,19 @@ static bool heard(const struct sim_client *client, enum status status)
 	return false;
 }
 
-/* With queries, with malformed messages, and with invalid ones. */
+/* The player floods with queries (loop 0), malformed messages (1) and invalid messages (2). */
 START_TEST(a_player_over_its_quota_gets_busy_and_is_then_disconnected)
 {
 	static const char *const texts[] = { "[50 7 1 [4]]", "[99 7]", "[12 7 'one']" };
 	struct stage stage;
 	set_up(&stage, check_seed());
-	struct sim_client *player = stranger(&stage, "player", true);
+	struct sim_client *player = join_peer(&stage, "player", true);
 	for (int i = 0; i < 1200 && !player->closed; i++) {
 		for (int k = 0; k < 20; k++)
 			send_text(player, texts[_i]);
 		server_sim_run(stage.sim, 10 * NS_PER_MS);
 	}
-	ck_assert(heard(player, STATUS_BUSY));
+	ck_assert(has_error(player, STATUS_BUSY));
 	ck_assert(player->closed);
 	ck_assert_int_eq(player->goodbye, STATUS_BUSY);
 	ck_assert_uint_eq(sim_hash(stage.keeper, 1), stage.hash);
@@ -869,13 +872,13 @@ END_TEST
 
 /* ---- random bytes -------------------------------------------------------------------------------- */
 
-START_TEST(random_bytes_and_spoiled_messages_change_nothing)
+START_TEST(random_and_corrupted_messages_change_nothing)
 {
 	struct stage stage;
 	set_up(&stage, check_seed() + (uint64_t)_i);
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
 	for (int i = 0; i < 150; i++) {
-		struct sim_client *client = stranger(&stage, "observer", true);
+		struct sim_client *client = join_peer(&stage, "observer", true);
 		uint8_t bytes[400];
 		struct wire_packer out = wire_packer_over(bytes, sizeof bytes);
 		uint32_t which = rng_below(&rng, COUNT_OF(samples) + COUNT_OF(messages));
@@ -883,8 +886,8 @@ START_TEST(random_bytes_and_spoiled_messages_change_nothing)
 					   ? samples[which].text
 					   : messages[which - COUNT_OF(samples)].text;
 		pack_text(&out, text);
-		uint32_t spoils = 1 + rng_below(&rng, 4);
-		for (uint32_t k = 0; k < spoils; k++) {
+		uint32_t changes = 1 + rng_below(&rng, 4);
+		for (uint32_t k = 0; k < changes; k++) {
 			uint32_t at = rng_below(&rng, out.bytes);
 			bytes[at] = (uint8_t)rng_below(&rng, 256);
 		}
@@ -905,19 +908,19 @@ static Suite *make(void)
 	Suite *suite = suite_create("tests/sim/hostile");
 	TCase *wire = tcase_create("wire");
 	tcase_set_timeout(wire, 30);
-	tcase_add_test(wire, bytes_that_are_no_frame_are_refused_by_name_and_close);
+	tcase_add_test(wire, bytes_that_are_no_frame_get_a_named_error_and_close);
 	tcase_add_test(wire, a_malformed_message_is_refused_and_the_next_one_is_handled);
 	tcase_add_test(wire, a_frame_that_is_too_large_is_skipped);
 	tcase_add_test(wire, a_flood_of_malformed_messages_ends_the_session);
 	tcase_add_test(wire, an_error_closes_where_its_status_says_so);
 	tcase_add_test(wire, three_hundred_full_spawns_are_one_batch);
-	tcase_add_test(wire, a_frame_cut_anywhere_waits_for_its_rest);
+	tcase_add_test(wire, a_frame_cut_at_any_byte_waits_for_its_rest);
 	tcase_add_test(wire, before_hello_every_other_message_is_refused);
 	tcase_add_test(wire, a_refused_message_names_status_and_field);
 	tcase_add_test(wire, a_batch_with_a_bad_command_is_refused_whole);
 	tcase_add_test(wire, a_number_that_is_not_finite_is_refused_by_name);
 	tcase_add_test(wire, a_result_uses_its_number_up_and_an_error_does_not);
-	tcase_add_loop_test(wire, random_bytes_and_spoiled_messages_change_nothing, 0, 4);
+	tcase_add_loop_test(wire, random_and_corrupted_messages_change_nothing, 0, 4);
 	suite_add_tcase(suite, wire);
 	TCase *rights = tcase_create("rights");
 	tcase_set_timeout(rights, 30);

@@ -1,8 +1,8 @@
-/* Joints as a visible kind: mirrors show the world's joints (the truth of server_sim compares every
- * frame with world_joint, bit for bit in the profile's form), for every part of the world, late,
- * and across gaps; joints at rest cost nothing.
+/* Joints in subscriptions. The mirror of every subscription (whole or part, late, after gaps) holds
+ * the world's joints: server_sim compares every frame with world_joint, bit for bit in the profile's
+ * form. Joints at rest cost nothing.
  *
- * SEEDS=N in the environment runs N long lives (10^5 ticks) instead of the short ones of a suite. */
+ * SEEDS=N in the environment runs N long life_count (10^5 ticks) instead of the short ones of a suite. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ struct yard {
 	struct rng rng;
 };
 
-static double spread(struct yard *yard, double most)
+static double random_between(struct yard *yard, double most)
 {
 	return ((double)rng_below(&yard->rng, 2001) / 1000 - 1) * most;
 }
@@ -43,10 +43,11 @@ static struct yard open_yard(uint64_t seed, uint32_t bodies)
 	command_defaults(&commands[count], COMMAND_GRAVITY);
 	commands[count++].gravity.gravity = (vec3){ 0, 0, 0 };
 	for (uint32_t i = 0; i < bodies; i++) {
-		commands[count] =
-			sim_spawn(spread(&yard, 12), spread(&yard, 12), spread(&yard, 12), i, true);
+		commands[count] = sim_spawn(random_between(&yard, 12), random_between(&yard, 12),
+					    random_between(&yard, 12), i, true);
 		commands[count++].spawn.velocity =
-			(vec3){ spread(&yard, 2), spread(&yard, 2), spread(&yard, 2) };
+			(vec3){ random_between(&yard, 2), random_between(&yard, 2),
+				random_between(&yard, 2) };
 	}
 	ck_assert_int_eq(sim_step(yard.keeper, yard.world, 1, 0, commands, count)->type,
 			 MESSAGE_STEPPED);
@@ -84,7 +85,7 @@ static int64_t any_joint(struct yard *yard)
 	return count == 0 ? 0 : ids[rng_below(&yard->rng, MIN_OF(count, COUNT_OF(ids)))];
 }
 
-/* One of two bodies, or of one and the world, that holds where they are. */
+/* A joint of two bodies, or of one body and the world (id 0), at their present places. */
 static struct command a_joint(int64_t a, int64_t b, enum joint_type type)
 {
 	struct command command;
@@ -101,26 +102,28 @@ static struct command join_two(struct yard *yard)
 	int64_t a = rng_below(&yard->rng, 5) == 0 ? 0 : any_body(yard);
 	enum joint_type type = 1 + rng_below(&yard->rng, JOINT_TYPES_END - 1);
 	struct command command = a_joint(type == JOINT_DRAG ? 0 : a, any_body(yard), type);
-	command.joint_create.point_a =
-		(vec3){ spread(yard, 12), spread(yard, 12), spread(yard, 12) };
+	command.joint_create.point_a = (vec3){ random_between(yard, 12), random_between(yard, 12),
+					       random_between(yard, 12) };
 	command.joint_create.point_b = command.joint_create.point_a;
 	if (type == JOINT_DISTANCE || type == JOINT_DRAG)
-		command.joint_create.point_b.y += 1 + spread(yard, 1);
+		command.joint_create.point_b.y += 1 + random_between(yard, 1);
 	command.joint_create.tag = rng_below(&yard->rng, 1000);
 	if (rng_below(&yard->rng, 3) == 0)
 		command.joint_create.break_force = 50;
 	return command;
 }
 
-static struct command something(struct yard *yard)
+static struct command random_command(struct yard *yard)
 {
 	struct command command;
 	switch (rng_below(&yard->rng, 9)) {
 	case 0:
-		return sim_spawn(spread(yard, 12), spread(yard, 12), spread(yard, 12), 7, true);
+		return sim_spawn(random_between(yard, 12), random_between(yard, 12),
+				 random_between(yard, 12), 7, true);
 	case 1:
 		if (world_bodies(engine(yard), NULL, 0) < BODIES_MAX / 2)
-			return sim_spawn(spread(yard, 12), 0, spread(yard, 12), 8, true);
+			return sim_spawn(random_between(yard, 12), 0, random_between(yard, 12), 8,
+					 true);
 		command_defaults(&command, COMMAND_REMOVE);
 		command.remove.body = any_body(yard);
 		return command;
@@ -139,26 +142,27 @@ static struct command something(struct yard *yard)
 		command_defaults(&command, COMMAND_IMPULSE);
 		command.impulse.body = any_body(yard);
 		command.impulse.impulse =
-			(vec3){ spread(yard, 4000), spread(yard, 4000), spread(yard, 4000) };
+			(vec3){ random_between(yard, 4000), random_between(yard, 4000),
+				random_between(yard, 4000) };
 		return command;
 	default:
 		return join_two(yard);
 	}
 }
 
-/* Some of them are refused, and their batch with them. */
-static void act(struct yard *yard)
+/* Sends a batch of random commands. Some commands are invalid; then the whole batch is refused. */
+static void send_batch(struct yard *yard)
 {
 	struct command commands[BATCH_MAX];
 	uint32_t count = 1 + rng_below(&yard->rng, BATCH_MAX);
 	for (uint32_t i = 0; i < count; i++)
-		commands[i] = something(yard);
+		commands[i] = random_command(yard);
 	sim_commands(yard->keeper, yard->world, commands, count, 0, WIRE_LATE_APPLY);
 }
 
-/* Four clients of each profile, who see everything, a ball, what follows a body, and as much as a
- * budget lets through. */
-static void watch(struct yard *yard)
+/* Subscribes WATCHERS clients, one for each profile, to the whole world, a fixed ball, a ball around a
+ * moving body, and a ball within a byte budget. */
+static void subscribe_watchers(struct yard *yard)
 {
 	const struct wire_area ball = { .kind = WIRE_AREA_BALL, .numbers = { 0, 0, 0, 8 } };
 	const struct wire_area moving = { .kind = WIRE_AREA_BALL,
@@ -184,7 +188,7 @@ static void watch(struct yard *yard)
 	}
 }
 
-/* A connection that ends or stalls; a FOCUS that moves. */
+/* Ends or stalls a connection, or moves a FOCUS. */
 static void disturb(struct yard *yard)
 {
 	struct sim_client *client = yard->sim->clients[1 + rng_below(&yard->rng, WATCHERS)];
@@ -201,14 +205,14 @@ static void disturb(struct yard *yard)
 		sim_stall(client, false);
 		return;
 	default:
-		ball.numbers[0] = spread(yard, 6);
+		ball.numbers[0] = random_between(yard, 6);
 		if (part != NULL && client->stream != NULL)
 			sim_focus(client, part, &ball, 1, &follow, 1);
 	}
 }
 
-/* Back to an earlier state: another epoch, in which joints are others. */
-static void go_back(struct yard *yard, bool save)
+/* SAVE, or RESTORE of the saved state: a new epoch with other joints. */
+static void save_or_restore(struct yard *yard, bool save)
 {
 	struct message ask;
 	message_init(&ask, save ? MESSAGE_SAVE : MESSAGE_RESTORE);
@@ -234,15 +238,15 @@ static uint64_t shown_joints(const struct yard *yard)
 	return shown;
 }
 
-static void live(uint64_t seed, uint64_t ticks)
+static void run_life(uint64_t seed, uint64_t ticks)
 {
 	struct yard yard = open_yard(seed, BODIES_MAX / 2);
 	uint64_t shown = 0, made = 0, compared = 0;
-	watch(&yard);
-	go_back(&yard, true);
+	subscribe_watchers(&yard);
+	save_or_restore(&yard, true);
 	while (made < ticks) {
 		uint32_t n = 1 + rng_below(&yard.rng, 12);
-		act(&yard);
+		send_batch(&yard);
 		ck_assert_int_eq(sim_step(yard.keeper, yard.world, n, 0, NULL, 0)->type,
 				 MESSAGE_STEPPED);
 		made += n;
@@ -251,9 +255,9 @@ static void live(uint64_t seed, uint64_t ticks)
 		if (rng_below(&yard.rng, 40) == 0)
 			disturb(&yard);
 		if (rng_below(&yard.rng, 150) == 0)
-			go_back(&yard, rng_below(&yard.rng, 2) == 0);
+			save_or_restore(&yard, rng_below(&yard.rng, 2) == 0);
 		shown += shown_joints(&yard);
-		/* What was long ago nobody shows any more. */
+		/* No mirror shows states older than 4000 ticks; their copies are freed. */
 		if (made - compared > 4000) {
 			compared = made;
 			server_sim_run(yard.sim, 3 * NS_PER_S);
@@ -272,19 +276,19 @@ static void live(uint64_t seed, uint64_t ticks)
 	close_yard(&yard);
 }
 
-START_TEST(mirrors_hold_the_joints_of_the_world_through_births_breaks_and_returns)
+START_TEST(mirrors_hold_the_joints_through_creation_breaking_and_restore)
 {
-	live(check_seed() + (uint64_t)_i, getenv("SEEDS") != NULL ? TICKS_LONG : TICKS_SHORT);
+	run_life(check_seed() + (uint64_t)_i, getenv("SEEDS") != NULL ? TICKS_LONG : TICKS_SHORT);
 }
 END_TEST
 
-static uint32_t lives(void)
+static uint32_t life_count(void)
 {
 	const char *text = getenv("SEEDS");
 	return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : 4;
 }
 
-/* Two spheres that are joined, and one apart; nothing moves. */
+/* Two joined spheres and a third one apart, all at rest. */
 static struct yard open_pair(void)
 {
 	struct yard yard = open_yard(check_seed(), 0);
@@ -324,7 +328,7 @@ START_TEST(the_host_reports_joints_only_while_a_subscription_needs_them)
 	for (uint64_t sub = 2; sub < 5; sub++) {
 		const struct view_joints *joints = &fanout_view(served(&yard)->fanout)->joints;
 		ck_assert(!served(&yard)->host->joints_watched && joints->rows.items == NULL);
-		/* In a world that stands still, as well. */
+		/* Also in a paused world. */
 		sim_subscribe(yard.keeper, sub, yard.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_VIEW, 1,
 			      0);
 		ck_assert_uint_eq(joints_of(&yard, sub), 1);
@@ -336,7 +340,7 @@ START_TEST(the_host_reports_joints_only_while_a_subscription_needs_them)
 }
 END_TEST
 
-static uint64_t joints_looked_at(const struct yard *yard)
+static uint64_t joints_examined(const struct yard *yard)
 {
 	struct fanout_counters counters;
 	fanout_counters(served(yard)->fanout, &counters);
@@ -352,22 +356,22 @@ START_TEST(joints_at_rest_cost_nothing_until_they_change)
 	sim_step(yard.keeper, yard.world, 300, 0, NULL, 0);
 	ck_assert_uint_eq(joints_of(&yard, 1), 1);
 	ck_assert_uint_eq(world_stats(engine(&yard)).awake, 0);
-	uint64_t before = joints_looked_at(&yard);
+	uint64_t before = joints_examined(&yard);
 	sim_step(yard.keeper, yard.world, 50, 0, NULL, 0);
 	ck_assert_uint_eq(joints_of(&yard, 1), 1);
-	ck_assert_uint_eq(joints_looked_at(&yard), before);
+	ck_assert_uint_eq(joints_examined(&yard), before);
 	command_defaults(&command, COMMAND_JOINT_SET);
 	command.joint_set.joint = 1;
 	command.joint_set.tag = 77;
 	sim_step(yard.keeper, yard.world, 1, 0, &command, 1);
 	ck_assert_uint_eq(joints_of(&yard, 1), 1);
 	ck_assert_int_eq(sim_subscription(yard.keeper, 1)->mirror.joints.items[0].tag, 77);
-	ck_assert_uint_gt(joints_looked_at(&yard), before);
+	ck_assert_uint_gt(joints_examined(&yard), before);
 	close_yard(&yard);
 }
 END_TEST
 
-START_TEST(a_joint_is_seen_by_whoever_sees_one_of_its_bodies)
+START_TEST(a_subscription_shows_a_joint_if_it_shows_one_of_its_bodies)
 {
 	struct yard yard = open_pair();
 	const struct wire_area here = { .kind = WIRE_AREA_BALL, .numbers = { 0, 0, 0, 1 } };
@@ -380,7 +384,7 @@ START_TEST(a_joint_is_seen_by_whoever_sees_one_of_its_bodies)
 			   NULL, 0, &third, 1);
 	ck_assert_uint_eq(joints_of(&yard, 1), 1);
 	ck_assert_uint_eq(joints_of(&yard, 2), 0);
-	/* The eye turns: to the other end, to nothing, and back. */
+	/* The FOCUS moves to the other body of the joint, to an empty area, and back. */
 	sim_focus(yard.keeper, sim_subscription(yard.keeper, 1), &nowhere, 1, &second, 1);
 	sim_step(yard.keeper, yard.world, 1, 0, NULL, 0);
 	ck_assert_uint_eq(joints_of(&yard, 1), 1);
@@ -390,7 +394,7 @@ START_TEST(a_joint_is_seen_by_whoever_sees_one_of_its_bodies)
 	sim_focus(yard.keeper, sim_subscription(yard.keeper, 1), &here, 1, NULL, 0);
 	sim_step(yard.keeper, yard.world, 1, 0, NULL, 0);
 	ck_assert_uint_eq(joints_of(&yard, 1), 1);
-	/* A body that goes takes its joints along. */
+	/* Removing a body removes its joints. */
 	command_defaults(&command, COMMAND_REMOVE);
 	command.remove.body = 2;
 	sim_step(yard.keeper, yard.world, 1, 0, &command, 1);
@@ -400,13 +404,13 @@ START_TEST(a_joint_is_seen_by_whoever_sees_one_of_its_bodies)
 }
 END_TEST
 
-/* Where a mirror has them all and whole, both have one hash. */
-START_TEST(the_hash_of_all_joints_is_that_of_a_whole_mirror)
+/* A mirror of all joints in the exact profile has the hash that STEPPED reports. */
+START_TEST(the_joints_hash_equals_the_hash_of_a_whole_mirror)
 {
 	struct yard yard = open_pair();
 	sim_subscribe(yard.keeper, 1, yard.world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
 	for (uint32_t n = 0; n < 20; n++) {
-		act(&yard);
+		send_batch(&yard);
 		const struct message *stepped = sim_step(yard.keeper, yard.world, 1 + n % 3,
 							 WIRE_WANT_JOINTS_HASH, NULL, 0);
 		ck_assert_int_eq(stepped->type, MESSAGE_STEPPED);
@@ -446,15 +450,14 @@ static Suite *make(void)
 	TCase *kind = tcase_create("kind");
 	tcase_add_test(kind, the_host_reports_joints_only_while_a_subscription_needs_them);
 	tcase_add_test(kind, joints_at_rest_cost_nothing_until_they_change);
-	tcase_add_test(kind, a_joint_is_seen_by_whoever_sees_one_of_its_bodies);
-	tcase_add_test(kind, the_hash_of_all_joints_is_that_of_a_whole_mirror);
+	tcase_add_test(kind, a_subscription_shows_a_joint_if_it_shows_one_of_its_bodies);
+	tcase_add_test(kind, the_joints_hash_equals_the_hash_of_a_whole_mirror);
 	tcase_add_test(kind, unknown_joint_columns_are_refused_by_name);
 	suite_add_tcase(suite, kind);
 	TCase *life = tcase_create("life");
 	tcase_set_timeout(life, getenv("SEEDS") != NULL ? 3600 : 120);
-	tcase_add_loop_test(life,
-			    mirrors_hold_the_joints_of_the_world_through_births_breaks_and_returns,
-			    0, (int)lives());
+	tcase_add_loop_test(life, mirrors_hold_the_joints_through_creation_breaking_and_restore, 0,
+			    (int)life_count());
 	suite_add_tcase(suite, life);
 	return suite;
 }

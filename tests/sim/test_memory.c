@@ -1,8 +1,8 @@
-/* The n-th allocation of the daemon fails, for every n of a life that does a little of everything:
- * the daemon never crashes, never reports a wrong state, frees everything, and serves the next
- * client normally.
+/* The n-th allocation of the daemon fails, for every n of a run that uses every kind of request. The
+ * daemon must not crash or report a wrong state. It must free all memory and serve the next client
+ * normally.
  *
- * In a suite some of the n are tried, spread over all; SEEDS=0 in the environment tries each. */
+ * The suite tries CASES * TRIES values of n, spread evenly; SEEDS=0 in the environment tries each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "tests/lib/server_sim.h"
 #include "tests/lib/worlds.h"
 
-enum { CASES = 16, TRIES = 8 }; /* in a suite: so many each */
+enum { CASES = 16, TRIES = 8 }; /* loop cases of the suite; values of n in each */
 
 struct run {
 	struct server_sim *sim;
@@ -25,9 +25,9 @@ struct run {
 	uint32_t asked, answered;
 };
 
-/* Repeats a request until it succeeds, as a client does that gets BUSY. */
-static const struct message *insist(struct run *run, struct sim_client *client,
-				    struct message *request, enum message_type answer)
+/* Sends a request up to three times, until it succeeds. NULL if it never did. */
+static const struct message *request_until_done(struct run *run, struct sim_client *client,
+						struct message *request, enum message_type answer)
 {
 	for (int i = 0; i < 3; i++) {
 		run->asked++;
@@ -45,27 +45,27 @@ static const struct message *insist(struct run *run, struct sim_client *client,
 	return NULL;
 }
 
-static bool enter(struct run *run, struct sim_client *client, const char *name)
+static bool join_world(struct run *run, struct sim_client *client, const char *name)
 {
 	struct message join;
 	message_init(&join, MESSAGE_WORLD_JOIN);
 	join.world_join.ref = sim_ref(client);
 	join.world_join.name = wire_text(name);
-	const struct message *info = insist(run, client, &join, MESSAGE_WORLD_INFO);
+	const struct message *info = request_until_done(run, client, &join, MESSAGE_WORLD_INFO);
 	if (info == NULL)
 		return false;
 	run->world = (uint32_t)info->world_info.world;
 	return true;
 }
 
-static bool make(struct run *run)
+static bool make_world(struct run *run)
 {
 	struct message create;
 	message_init(&create, MESSAGE_WORLD_CREATE);
 	create.world_create.ref = sim_ref(run->admin);
 	create.world_create.name = wire_text("demo");
-	return insist(run, run->admin, &create, MESSAGE_WORLD_INFO) != NULL &&
-	       enter(run, run->admin, "demo");
+	return request_until_done(run, run->admin, &create, MESSAGE_WORLD_INFO) != NULL &&
+	       join_world(run, run->admin, "demo");
 }
 
 static bool upload(struct run *run, enum test_shape which)
@@ -79,10 +79,10 @@ static bool upload(struct run *run, enum test_shape which)
 	part.shape_upload.data =
 		(struct wire_slice){ shape->canonical, (uint32_t)shape->canonical_bytes };
 	memcpy(part.shape_upload.shape.bytes, shape->name, SHAPE_NAME_BYTES);
-	return insist(run, run->admin, &part, MESSAGE_SHAPE_INFO) != NULL;
+	return request_until_done(run, run->admin, &part, MESSAGE_SHAPE_INFO) != NULL;
 }
 
-/* STEP with commands; a refused one is asked again under a new number. */
+/* STEP with commands; a refused STEP is sent again under a new number. */
 static bool step(struct run *run, const struct command *commands, uint32_t count)
 {
 	for (int i = 0; i < 3; i++) {
@@ -124,10 +124,10 @@ static bool named(struct run *run, enum message_type type, enum message_type ans
 		message.control.world = run->world;
 		message.control.action = WIRE_CONTROL_RESUME;
 	}
-	return insist(run, run->admin, &message, answer) != NULL;
+	return request_until_done(run, run->admin, &message, answer) != NULL;
 }
 
-static bool ask(struct run *run, enum wire_query_kind kind)
+static bool ask_query(struct run *run, enum wire_query_kind kind)
 {
 	uint8_t packed[256];
 	struct wire_packer out = wire_packer_over(packed, sizeof packed);
@@ -146,11 +146,11 @@ static bool ask(struct run *run, enum wire_query_kind kind)
 	message.query.query.count = query_pack(&out, &query);
 	message.query.query.at = packed;
 	message.query.query.bytes = out.bytes;
-	return insist(run, run->admin, &message, MESSAGE_ANSWER) != NULL;
+	return request_until_done(run, run->admin, &message, MESSAGE_ANSWER) != NULL;
 }
 
 /* A batch of the player's that spawns a body of its own with tag `tag`. */
-static void play(struct run *run, int64_t tag)
+static void send_player_batch(struct run *run, int64_t tag)
 {
 	struct command spawn = sim_spawn(0, 5, 0, tag, false);
 	run->batches[tag - 100] =
@@ -163,7 +163,7 @@ static struct sim_client *guest(struct run *run, const char *address, const char
 	struct sim_client_options options = sim_client_options_default();
 	options.address = address;
 	options.role = role;
-	/* One who is not let in for want of memory comes again. */
+	/* A client that is refused because memory failed connects again. */
 	for (int i = 0; i < 3; i++) {
 		struct sim_client *client = server_sim_client(run->sim, &options);
 		server_sim_run(run->sim, 300 * NS_PER_MS);
@@ -171,11 +171,11 @@ static struct sim_client *guest(struct run *run, const char *address, const char
 			return client;
 		ck_assert(run->sim->failed);
 	}
-	ck_abort_msg("not let in");
+	ck_abort_msg("no connection was accepted");
 	return NULL;
 }
 
-/* Goes as far as it is let; every step may end it, but only truthfully. */
+/* Uses every kind of request in turn. Returns at the first request that does not succeed. */
 static void script(struct run *run)
 {
 	struct command commands[4];
@@ -190,15 +190,16 @@ static void script(struct run *run)
 	commands[3].joint_create.point_a = (vec3){ 0, 4, 0 };
 	commands[3].joint_create.place = 1;
 	run->admin = guest(run, SIM_UNIX, NULL);
-	if (!make(run) || !upload(run, TEST_SPHERE) || !upload(run, TEST_HULL))
+	if (!make_world(run) || !upload(run, TEST_SPHERE) || !upload(run, TEST_HULL))
 		return;
 	run->admin->options.joints = WIRE_JOINT_COLUMNS_ALL;
 	sim_subscribe(run->admin, 1, run->world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0x1fe);
-	if (!step(run, commands, 4) || !ask(run, WIRE_QUERY_RAY) || !ask(run, WIRE_QUERY_JOINT) ||
-	    !ask(run, WIRE_QUERY_JOINTS) || !ask(run, WIRE_QUERY_LINKED))
+	if (!step(run, commands, 4) || !ask_query(run, WIRE_QUERY_RAY) ||
+	    !ask_query(run, WIRE_QUERY_JOINT) || !ask_query(run, WIRE_QUERY_JOINTS) ||
+	    !ask_query(run, WIRE_QUERY_LINKED))
 		return;
 	run->player = guest(run, SIM_TCP, "player");
-	if (!enter(run, run->player, "demo"))
+	if (!join_world(run, run->player, "demo"))
 		return;
 	sim_subscribe(run->player, 1, run->world, 31, WIRE_PROFILE_PLAIN, 2, 0);
 	sim_subscribe(run->player, 2, run->world, WIRE_COLUMNS_ALL, WIRE_PROFILE_VIEW, 1, 0);
@@ -209,12 +210,12 @@ static void script(struct run *run)
 	if (!named(run, MESSAGE_SAVE, MESSAGE_SAVED) ||
 	    !named(run, MESSAGE_CONTROL, MESSAGE_WORLD_INFO))
 		return;
-	play(run, 100);
+	send_player_batch(run, 100);
 	if (!named(run, MESSAGE_FORK, MESSAGE_FORKED) || !named(run, MESSAGE_INFO, MESSAGE_REPLY))
 		return;
 	if (!named(run, MESSAGE_RESTORE, MESSAGE_RESTORED))
 		return;
-	play(run, 101);
+	send_player_batch(run, 101);
 	sim_disconnect(run->player);
 	server_sim_run(run->sim, 100 * NS_PER_MS);
 }
@@ -232,7 +233,7 @@ static bool has_tag(const struct world *world, int64_t tag)
 	return false;
 }
 
-/* What the player heard of its last batch is what happened (the one before was undone by RESTORE). */
+/* The RESULT of the player's last batch agrees with the world. (RESTORE undid the batch before.) */
 static void check_batches(const struct run *run)
 {
 	if (run->player == NULL || run->batches[1] == 0)
@@ -244,7 +245,7 @@ static void check_batches(const struct run *run)
 		ck_assert_int_eq(has_tag(world, 101), result->code == STATUS_OK);
 }
 
-/* Somebody who comes afterwards is served as ever. */
+/* A client that connects after the failure gets a world, a STEP and a correct mirror. */
 static void serve_another(struct run *run)
 {
 	struct sim_client_options options = sim_client_options_default();
@@ -261,7 +262,8 @@ static void serve_another(struct run *run)
 	run->sim->fail_in = fail_in;
 }
 
-/* Where writing itself wanted for memory the world stands still and says so; all before it is there. */
+/* The file replays to the same states. If the failed allocation was the journal's own, the file may
+ * be incomplete, and its replay may end with an error. */
 static void check_file(const char *directory, const char *world, bool failed)
 {
 	char path[RECORDER_PATH + 80];
@@ -275,8 +277,9 @@ static void check_file(const char *directory, const char *world, bool failed)
 		ck_assert_int_eq(report.verdict, REPLAY_SAME);
 }
 
-/* Returns the allocating calls the daemon made; 0 where it did not start. */
-static uint64_t live(uint64_t fail_in, bool with_files)
+/* Runs the script with the allocation `fail_in` failing. Returns the number of allocating calls of the
+ * daemon; 0 if the daemon did not start. */
+static uint64_t run_daemon(uint64_t fail_in, bool with_files)
 {
 	struct server_sim_options options = server_sim_options_default(check_seed());
 	char directory[RECORDER_PATH];
@@ -310,10 +313,10 @@ static uint64_t live(uint64_t fail_in, bool with_files)
 	return calls;
 }
 
-static void walk(int part, bool with_files)
+static void try_allocations(int part, bool with_files)
 {
 	(void)test_shape_source();
-	uint64_t calls = live(0, with_files);
+	uint64_t calls = run_daemon(0, with_files);
 	ck_assert_uint_gt(calls, 100);
 	bool all = getenv("SEEDS") != NULL;
 	uint64_t tries = all ? calls / CASES + 1 : TRIES;
@@ -321,19 +324,19 @@ static void walk(int part, bool with_files)
 		uint64_t at = all ? 1 + i * CASES + (uint64_t)part
 				  : 1 + (i * CASES + (uint64_t)part) * calls / (CASES * TRIES);
 		if (at <= calls)
-			(void)live(at, with_files);
+			(void)run_daemon(at, with_files);
 	}
 }
 
 START_TEST(any_one_allocation_may_fail_without_a_file)
 {
-	walk(_i, false);
+	try_allocations(_i, false);
 }
 END_TEST
 
 START_TEST(any_one_allocation_may_fail_with_a_file)
 {
-	walk(_i, true);
+	try_allocations(_i, true);
 }
 END_TEST
 

@@ -11,30 +11,33 @@
 /* Every eighth life is a long one. */
 enum { SEEDS_DEFAULT = 32, ACTS_DEFAULT = 300, LONG_EVERY = 8, LONG = 4 };
 
-static uint32_t wanted(const char *name, uint32_t fallback)
+static uint32_t environment_number(const char *name, uint32_t fallback)
 {
 	const char *text = getenv(name);
 	return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : fallback;
 }
 
-START_TEST(whatever_happens_mirrors_are_the_world_and_batches_have_one_fate)
+START_TEST(mirrors_equal_the_world_and_every_batch_has_one_result)
 {
 	uint64_t seed = check_seed() + (uint64_t)_i;
-	(void)life_live(seed, wanted("ACTS", ACTS_DEFAULT) * (seed % LONG_EVERY == 0 ? LONG : 1));
+	(void)life_live(seed, environment_number("ACTS", ACTS_DEFAULT) *
+				      (seed % LONG_EVERY == 0 ? LONG : 1));
 }
 END_TEST
 
-/* A journal that got room after its world had left the pool, as a restart waited for questions. */
-static const uint64_t found_by[] = { 20242715 };
+/* Seeds that once failed. 20242715: a journal's queue had space again after its world had left the
+ * pool, while a restart waited for requests to finish. */
+static const uint64_t failed_seeds[] = { 20242715 };
 
-START_TEST(lives_that_once_failed_are_lived)
+START_TEST(seeds_that_once_failed_pass)
 {
-	(void)life_live(found_by[_i], ACTS_DEFAULT);
+	(void)life_live(failed_seeds[_i], ACTS_DEFAULT);
 }
 END_TEST
 
-/* Also with files, whose paths differ, and with tokens, which are drawn from the machine's entropy. */
-START_TEST(a_seed_is_the_same_life_again)
+/* The hash of a life must not depend on its file paths, or on its tokens, which come from the
+ * machine's entropy. */
+START_TEST(a_seed_gives_the_same_life_again)
 {
 	uint64_t seed = check_seed() + 100 + (uint64_t)_i;
 	ck_assert_uint_eq(life_live(seed, 150), life_live(seed, 150));
@@ -46,11 +49,11 @@ static Suite *make(void)
 	Suite *suite = suite_create("tests/sim/random");
 	TCase *lives = tcase_create("lives");
 	tcase_set_timeout(lives, 120);
-	tcase_add_loop_test(lives, whatever_happens_mirrors_are_the_world_and_batches_have_one_fate,
-			    0, (int)wanted("SEEDS", SEEDS_DEFAULT));
-	tcase_add_loop_test(lives, lives_that_once_failed_are_lived, 0, COUNT_OF(found_by));
+	tcase_add_loop_test(lives, mirrors_equal_the_world_and_every_batch_has_one_result, 0,
+			    (int)environment_number("SEEDS", SEEDS_DEFAULT));
+	tcase_add_loop_test(lives, seeds_that_once_failed_pass, 0, COUNT_OF(failed_seeds));
 	if (getenv("SEEDS") == NULL)
-		tcase_add_loop_test(lives, a_seed_is_the_same_life_again, 0, 6);
+		tcase_add_loop_test(lives, a_seed_gives_the_same_life_again, 0, 6);
 	suite_add_tcase(suite, lives);
 	return suite;
 }

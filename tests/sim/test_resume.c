@@ -1,4 +1,5 @@
-/* Lost connections, and sessions that are resumed with their numbers, answers, bodies and mirrors. */
+/* Sessions that lose their connection and resume with their batch numbers, stored answers, bodies and
+ * mirrors. */
 #include <string.h>
 
 #include "server/session/session.h"
@@ -35,7 +36,7 @@ static void open_house(struct house *house, uint64_t seed, const char *const *ar
 	ck_assert_uint_eq(house->guest->token_bytes, 16);
 }
 
-static void run(struct house *house)
+static void run_world(struct house *house)
 {
 	ck_assert_int_eq(sim_control(house->keeper, house->world, WIRE_CONTROL_RESUME, 1),
 			 STATUS_OK);
@@ -76,7 +77,7 @@ START_TEST(a_resumed_session_continues_with_a_delta_and_its_numbers)
 	open_house(&house, check_seed() + (uint64_t)_i, NULL);
 	spawn(&house, 20);
 	struct sim_subscription *sub = watch(&house);
-	run(&house);
+	run_world(&house);
 	server_sim_run(house.sim, NS_PER_S);
 	uint32_t session = house.guest->session;
 	struct command body = sim_spawn(0, 5, 0, 77, false);
@@ -85,7 +86,7 @@ START_TEST(a_resumed_session_continues_with_a_delta_and_its_numbers)
 	struct sim_result *result = sim_await_result(house.guest, house.world, first);
 	ck_assert_int_eq(result->code, STATUS_OK);
 	uint32_t id = result->values[0];
-	/* A batch and its answer get lost, one way or the other. */
+	/* The connection ends before the batch arrives (even loops) or before its answer (odd). */
 	uint64_t second = sim_commands(house.guest, house.world, &body, 1, 0, WIRE_LATE_APPLY);
 	if (_i % 2)
 		server_sim_run(house.sim, 20 * NS_PER_MS);
@@ -93,7 +94,7 @@ START_TEST(a_resumed_session_continues_with_a_delta_and_its_numbers)
 	server_sim_run(house.sim, (uint64_t)_i * 200 * NS_PER_MS);
 	ck_assert(sim_resumed(house.guest));
 	ck_assert_uint_eq(house.guest->session, session);
-	/* It says it again, and it is done once. */
+	/* The client repeats the batch, and the batch is applied once. */
 	sim_commands_as(house.guest, house.world, second, &body, 1, 0, WIRE_LATE_APPLY);
 	result = sim_await_result(house.guest, house.world, second);
 	ck_assert_ptr_nonnull(result);
@@ -105,7 +106,7 @@ START_TEST(a_resumed_session_continues_with_a_delta_and_its_numbers)
 			 STATUS_OK);
 	ck_assert_uint_eq(view.owner, session);
 	ck_assert_uint_eq(world_bodies(server_sim_world(house.sim, house.world), NULL, 0), 23);
-	/* History reaches back half a second, and ten times that. */
+	/* The history covers the gap, so no second SNAPSHOT was sent. */
 	ck_assert_uint_eq(sub->snapshots, 1);
 	ck_assert_int_eq(sim_control(house.keeper, house.world, WIRE_CONTROL_PAUSE, 1), STATUS_OK);
 	ck_assert(sim_caught_up(house.guest, 1, 5 * NS_PER_S));
@@ -120,9 +121,9 @@ START_TEST(a_resume_replaces_a_connection_that_is_still_open)
 	open_house(&house, check_seed() + (uint64_t)_i, NULL);
 	spawn(&house, 10);
 	struct sim_subscription *sub = watch(&house);
-	run(&house);
+	run_world(&house);
 	server_sim_run(house.sim, NS_PER_S);
-	/* The server does not learn that this connection is gone. */
+	/* The server does not notice that this connection is gone. */
 	sim_vanish(house.guest);
 	server_sim_run(house.sim, (uint64_t)_i * 700 * NS_PER_MS);
 	uint64_t frames = sub->frames;
@@ -135,8 +136,9 @@ START_TEST(a_resume_replaces_a_connection_that_is_still_open)
 }
 END_TEST
 
-/* A world at rest, a FOCUS, and connections that end with the frames of it on their way: what the
- * client names is the name of several frames, also of the SNAPSHOT that should have ended the doubt. */
+/* The world is paused and the FOCUS moves, so several frames have the same tick, SNAPSHOTs included.
+ * Connections end with such frames in flight; the tick of a RESUME then does not say which frame the
+ * client has. */
 START_TEST(frames_of_the_same_tick_are_not_confused_at_a_resume)
 {
 	struct house house;
@@ -155,7 +157,7 @@ START_TEST(frames_of_the_same_tick_are_not_confused_at_a_resume)
 		sim_vanish(house.guest);
 		ck_assert(sim_resumed(house.guest));
 	}
-	/* What is seen now is seen right, whatever it is. */
+	/* The mirror is right, whichever frames were lost. */
 	struct command body = sim_spawn(2, 101, 0, 5, false);
 	ck_assert_int_eq(sim_step(house.keeper, house.world, 3, 0, &body, 1)->type,
 			 MESSAGE_STEPPED);
@@ -164,7 +166,7 @@ START_TEST(frames_of_the_same_tick_are_not_confused_at_a_resume)
 }
 END_TEST
 
-START_TEST(a_resume_token_is_good_once_and_its_predecessor_until_the_client_is_heard)
+START_TEST(a_resume_token_is_valid_once_and_its_predecessor_until_the_client_sends)
 {
 	struct house house;
 	open_house(&house, check_seed(), NULL);
@@ -174,10 +176,10 @@ START_TEST(a_resume_token_is_good_once_and_its_predecessor_until_the_client_is_h
 	ck_assert(sim_resumed(house.guest));
 	memcpy(second, house.guest->token, 16);
 	ck_assert_int_ne(memcmp(first, second, 16), 0);
-	/* It has not said anything yet: the WELCOME might have been lost. */
+	/* The client has sent nothing since, so the WELCOME may be lost: the first token is valid. */
 	memcpy(house.guest->token, first, 16);
 	ck_assert(sim_resumed(house.guest));
-	/* Now it is heard; both older ones are void. */
+	/* After the client's first message both older tokens are void. */
 	ck_assert_int_eq(sim_control(house.guest, house.world, WIRE_CONTROL_PAUSE, 1), STATUS_OK);
 	sim_disconnect(house.guest);
 	server_sim_run(house.sim, 50 * NS_PER_MS);
@@ -207,7 +209,7 @@ START_TEST(after_half_a_minute_or_a_goodbye_the_session_is_gone)
 	server_sim_run(house.sim, 31 * NS_PER_S);
 	ck_assert_uint_eq(sessions(&house), 1);
 	ck_assert(!sim_resumed(house.guest) && house.guest->refused);
-	/* Another one says goodbye. */
+	/* A second client sends GOODBYE. */
 	struct sim_client_options options = resuming();
 	struct sim_client *other = server_sim_guest(house.sim, &options);
 	struct message goodbye;
@@ -227,7 +229,7 @@ START_TEST(a_late_resume_or_one_after_a_restore_begins_with_a_snapshot)
 	open_house(&house, check_seed(), NULL);
 	spawn(&house, 30);
 	struct sim_subscription *sub = watch(&house);
-	run(&house);
+	run_world(&house);
 	server_sim_run(house.sim, NS_PER_S);
 	struct message message;
 	message_init(&message, MESSAGE_SAVE);
@@ -245,7 +247,7 @@ START_TEST(a_late_resume_or_one_after_a_restore_begins_with_a_snapshot)
 	ck_assert(sim_resumed(house.guest));
 	server_sim_run(house.sim, NS_PER_S);
 	ck_assert_uint_eq(sub->snapshots, 2);
-	/* And a world that has ended is told by name. */
+	/* After a resume the client is notified that its world has ended. */
 	sim_disconnect(house.guest);
 	server_sim_run(house.sim, NS_PER_S);
 	message_init(&message, MESSAGE_WORLD_DESTROY);
@@ -280,7 +282,7 @@ START_TEST(no_event_is_lost_without_a_notice)
 	}
 	ck_assert_int_eq(sim_step(house.keeper, house.world, 1, 0, commands, 40)->type,
 			 MESSAGE_STEPPED);
-	run(&house);
+	run_world(&house);
 	for (int n = 0; n < 8; n++) {
 		server_sim_run(house.sim, 300 * NS_PER_MS);
 		if (n % 2)
@@ -325,7 +327,7 @@ START_TEST(a_session_ended_as_slow_may_be_resumed)
 }
 END_TEST
 
-START_TEST(lost_sessions_end_where_new_connections_need_their_places)
+START_TEST(lost_sessions_end_when_new_connections_need_their_places)
 {
 	static const char *const arguments[] = { "--sessions-max", "12", NULL };
 	struct house house;
@@ -345,7 +347,7 @@ START_TEST(lost_sessions_end_where_new_connections_need_their_places)
 }
 END_TEST
 
-START_TEST(a_step_whose_answer_was_lost_is_answered_again_and_not_done_twice)
+START_TEST(a_repeated_step_is_answered_again_but_not_applied_twice)
 {
 	struct house house;
 	open_house(&house, check_seed() + (uint64_t)_i, NULL);
@@ -406,17 +408,16 @@ static Suite *make(void)
 	tcase_add_loop_test(back, a_resume_replaces_a_connection_that_is_still_open, 0, 4);
 	tcase_add_loop_test(back, frames_of_the_same_tick_are_not_confused_at_a_resume, 0, 16);
 	tcase_add_loop_test(back, no_event_is_lost_without_a_notice, 0, 4);
-	tcase_add_loop_test(back, a_step_whose_answer_was_lost_is_answered_again_and_not_done_twice,
-			    0, 6);
+	tcase_add_loop_test(back, a_repeated_step_is_answered_again_but_not_applied_twice, 0, 6);
 	tcase_add_test(back, a_session_ended_as_slow_may_be_resumed);
 	suite_add_tcase(suite, back);
 	TCase *ends = tcase_create("ends");
 	tcase_set_timeout(ends, 60);
 	tcase_add_test(ends,
-		       a_resume_token_is_good_once_and_its_predecessor_until_the_client_is_heard);
+		       a_resume_token_is_valid_once_and_its_predecessor_until_the_client_sends);
 	tcase_add_test(ends, after_half_a_minute_or_a_goodbye_the_session_is_gone);
 	tcase_add_test(ends, a_late_resume_or_one_after_a_restore_begins_with_a_snapshot);
-	tcase_add_test(ends, lost_sessions_end_where_new_connections_need_their_places);
+	tcase_add_test(ends, lost_sessions_end_when_new_connections_need_their_places);
 	tcase_add_test(ends, a_drain_ends_lost_sessions_and_names_the_redirect);
 	suite_add_tcase(suite, ends);
 	return suite;

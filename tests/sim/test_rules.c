@@ -1,5 +1,5 @@
-/* Rules of batches, memberships and leases: answers to pending batches, dates, and who may end a
- * lease. */
+/* Rules of batches, memberships and leases: the answers to dated and pending batches, the count of
+ * joined worlds, and the end of a lost session's lease. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ struct room {
 	uint32_t world;
 };
 
-static struct room room_of(uint64_t seed)
+static struct room open_room(uint64_t seed)
 {
 	struct server_sim_options options = server_sim_options_default(seed);
 	struct sim_client_options who = sim_client_options_default();
@@ -26,14 +26,14 @@ static struct room room_of(uint64_t seed)
 	return room;
 }
 
-static void leave(struct room *room)
+static void close_room(struct room *room)
 {
 	ck_assert(server_sim_sound(room->sim));
 	ck_assert(server_sim_drain(room->sim, 60 * NS_PER_S));
 	server_sim_destroy(room->sim);
 }
 
-/* A batch of one SPAWN, dated. */
+/* Sends a batch of one SPAWN that is dated for tick `at`. */
 static void send_dated(struct room *room, uint64_t batch, uint64_t at, enum wire_late late)
 {
 	uint8_t bytes[256];
@@ -52,7 +52,7 @@ static void send_dated(struct room *room, uint64_t batch, uint64_t at, enum wire
 
 START_TEST(tick_zero_is_a_date_like_any_other)
 {
-	struct room room = room_of(check_seed());
+	struct room room = open_room(check_seed());
 	send_dated(&room, 1, 0, WIRE_LATE_REFUSE);
 	struct sim_result *result = sim_await_result(room.client, room.world, 1);
 	ck_assert_int_eq(result->code, STATUS_OK);
@@ -62,24 +62,24 @@ START_TEST(tick_zero_is_a_date_like_any_other)
 	ck_assert_int_eq(sim_await_result(room.client, room.world, 2)->code, STATUS_LATE);
 	send_dated(&room, 3, 0, WIRE_LATE_APPLY);
 	ck_assert_int_eq(sim_await_result(room.client, room.world, 3)->code, STATUS_OK);
-	leave(&room);
+	close_room(&room);
 }
 END_TEST
 
 START_TEST(a_dated_batch_is_acknowledged_and_answered_when_applied)
 {
-	struct room room = room_of(check_seed());
+	struct room room = open_room(check_seed());
 	send_dated(&room, 1, 5, WIRE_LATE_REFUSE);
 	struct sim_result *result = sim_await_result(room.client, room.world, 1);
 	ck_assert_int_eq(result->code, STATUS_WAITING);
 	ck_assert_uint_eq(result->tick, 5);
 	ck_assert_uint_eq(result->value_count, 0);
-	/* What waits is part of the state, so the state has another name. */
+	/* A pending batch is part of the state, so the edit number rises. */
 	ck_assert_uint_eq(world_info(server_sim_world(room.sim, room.world)).edit, 1);
 	sim_step(room.client, room.world, 5, 0, NULL, 0);
 	server_sim_run(room.sim, 100 * NS_PER_MS);
 	ck_assert_int_eq(sim_result(room.client, room.world, 1)->code, STATUS_WAITING);
-	/* Applied with the first edit at its boundary, or by the step. */
+	/* The batch is applied with the first edit at boundary 5, or by the step from it. */
 	sim_step(room.client, room.world, 1, 0, NULL, 0);
 	server_sim_run(room.sim, 100 * NS_PER_MS);
 	result = sim_result(room.client, room.world, 1);
@@ -87,13 +87,13 @@ START_TEST(a_dated_batch_is_acknowledged_and_answered_when_applied)
 	ck_assert_uint_eq(result->tick, 5);
 	ck_assert_uint_eq(result->value_count, 1);
 	ck_assert_uint_eq(result->arrivals, 2);
-	leave(&room);
+	close_room(&room);
 }
 END_TEST
 
-START_TEST(worlds_that_were_left_do_not_count_as_joined)
+START_TEST(a_left_world_does_not_count_as_joined)
 {
-	struct room room = room_of(check_seed());
+	struct room room = open_room(check_seed());
 	struct message message;
 	for (uint32_t i = 1; i < SESSION_WORLDS_MAX; i++) {
 		char name[16];
@@ -114,13 +114,13 @@ START_TEST(worlds_that_were_left_do_not_count_as_joined)
 		ck_assert_int_eq(sim_try(room.client, &message, MESSAGE_REPLY), STATUS_OK);
 		sim_join(room.client, round % 2 == 0 ? last : room.world);
 	}
-	leave(&room);
+	close_room(&room);
 }
 END_TEST
 
 START_TEST(a_lost_sessions_lease_is_free_when_its_kick_is_answered)
 {
-	struct room room = room_of(check_seed() + (uint64_t)_i);
+	struct room room = open_room(check_seed() + (uint64_t)_i);
 	struct sim_client_options who = sim_client_options_default();
 	struct message kick;
 	who.resumes = true;
@@ -140,7 +140,7 @@ START_TEST(a_lost_sessions_lease_is_free_when_its_kick_is_answered)
 	kick.kick.session = session;
 	ck_assert_int_eq(sim_try(admin, &kick, MESSAGE_REPLY), STATUS_OK);
 	ck_assert_int_eq(sim_control(room.client, room.world, WIRE_CONTROL_LOCKSTEP, 1), STATUS_OK);
-	leave(&room);
+	close_room(&room);
 }
 END_TEST
 
@@ -151,7 +151,7 @@ static Suite *make(void)
 	tcase_set_timeout(rules, 30);
 	tcase_add_test(rules, tick_zero_is_a_date_like_any_other);
 	tcase_add_test(rules, a_dated_batch_is_acknowledged_and_answered_when_applied);
-	tcase_add_test(rules, worlds_that_were_left_do_not_count_as_joined);
+	tcase_add_test(rules, a_left_world_does_not_count_as_joined);
 	tcase_add_loop_test(rules, a_lost_sessions_lease_is_free_when_its_kick_is_answered, 0, 4);
 	suite_add_tcase(suite, rules);
 	return suite;

@@ -1,5 +1,5 @@
-/* Limits of players in a world, through the whole daemon: how much one player may leave pending,
- * that it ends with the player, and that it harms no other session. */
+/* Limits of players in a world, through the whole daemon: each player has a share of pending batches,
+ * forces and bodies. They end with the session and do not reduce the shares of other sessions. */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,18 +68,18 @@ static uint64_t tick_of(struct server_sim *sim, uint32_t world)
 	return world_info(server_sim_world(sim, world)).tick;
 }
 
-static enum status said(struct sim_client *client, uint32_t world, uint64_t batch)
+static enum status status_of(struct sim_client *client, uint32_t world, uint64_t batch)
 {
 	struct sim_result *result = sim_await_result(client, world, batch);
 	ck_assert_ptr_nonnull(result);
 	return result->code;
 }
 
-static enum status ask(struct sim_client *client, uint32_t world, const struct command *commands,
-		       uint32_t count, uint64_t at)
+static enum status command_status(struct sim_client *client, uint32_t world,
+				  const struct command *commands, uint32_t count, uint64_t at)
 {
-	return said(client, world,
-		    sim_commands(client, world, commands, count, at, WIRE_LATE_APPLY));
+	return status_of(client, world,
+			 sim_commands(client, world, commands, count, at, WIRE_LATE_APPLY));
 }
 
 static struct world_share share_of(struct server_sim *sim, uint32_t world, uint32_t session)
@@ -89,7 +89,7 @@ static struct world_share share_of(struct server_sim *sim, uint32_t world, uint3
 	return share;
 }
 
-/* Forces and torques that last, on bodies that it owns. */
+/* The number of lasting forces and torques on bodies that the session owns. */
 static uint32_t drives_of(struct server_sim *sim, uint32_t world, uint32_t session)
 {
 	const struct tables *tables = &server_sim_world(sim, world)->tables;
@@ -108,7 +108,7 @@ static uint32_t running_world(struct server_sim *sim, struct sim_client **keeper
 	return world;
 }
 
-START_TEST(a_batch_is_dated_so_far_ahead_and_no_further_and_bars_no_later_one)
+START_TEST(a_date_too_far_ahead_is_refused_and_blocks_no_later_batch)
 {
 	struct sim_client *keeper;
 	struct server_sim *sim = open_sim(check_seed(), NULL);
@@ -117,16 +117,18 @@ START_TEST(a_batch_is_dated_so_far_ahead_and_no_further_and_bars_no_later_one)
 	struct command spawn = sim_spawn(0, 1, 0, 1, false);
 	static const uint64_t FAR[] = { 200, 100000, UINT64_C(1) << 52 };
 	for (size_t i = 0; i < COUNT_OF(FAR); i++)
-		ck_assert_int_eq(ask(player, world, &spawn, 1, tick_of(sim, world) + FAR[i]),
-				 STATUS_RANGE);
-	ck_assert_int_eq(ask(player, world, &spawn, 1, tick_of(sim, world) + 50), STATUS_WAITING);
-	/* An undated one waits for the dated one before it, and not for those that were refused. */
-	ck_assert_int_eq(ask(player, world, &spawn, 1, 0), STATUS_WAITING);
+		ck_assert_int_eq(
+			command_status(player, world, &spawn, 1, tick_of(sim, world) + FAR[i]),
+			STATUS_RANGE);
+	ck_assert_int_eq(command_status(player, world, &spawn, 1, tick_of(sim, world) + 50),
+			 STATUS_WAITING);
+	/* An undated batch waits for the dated batch before it, but not for the refused ones. */
+	ck_assert_int_eq(command_status(player, world, &spawn, 1, 0), STATUS_WAITING);
 	server_sim_run(sim, 60 * TICK);
 	ck_assert_int_eq(sim_result(player, world, player->batches[world])->code, STATUS_OK);
 	ck_assert_int_eq(sim_result(player, world, player->batches[world] - 1)->code, STATUS_OK);
-	/* Who drives the machine may. */
-	ck_assert_int_eq(ask(keeper, world, &spawn, 1, tick_of(sim, world) + 100000),
+	/* The keeper has no such limit. */
+	ck_assert_int_eq(command_status(keeper, world, &spawn, 1, tick_of(sim, world) + 100000),
 			 STATUS_WAITING);
 	ck_assert(server_sim_sound(sim));
 	server_sim_destroy(sim);
@@ -143,10 +145,10 @@ START_TEST(pending_batches_are_bounded_and_end_with_their_session)
 	uint64_t at = tick_of(sim, world) + 55;
 	struct command spawn = sim_spawn(0, 1, 0, 1, false);
 	for (int i = 0; i < 8; i++)
-		ck_assert_int_eq(ask(greedy, world, NULL, 0, at),
+		ck_assert_int_eq(command_status(greedy, world, NULL, 0, at),
 				 i < 5 ? STATUS_WAITING : STATUS_LIMIT);
-	ck_assert_int_eq(ask(calm, world, &spawn, 1, at), STATUS_WAITING);
-	ck_assert_int_eq(ask(keeper, world, &spawn, 1, at), STATUS_WAITING);
+	ck_assert_int_eq(command_status(calm, world, &spawn, 1, at), STATUS_WAITING);
+	ck_assert_int_eq(command_status(keeper, world, &spawn, 1, at), STATUS_WAITING);
 	ck_assert_uint_eq(world_pending(server_sim_world(sim, world), NULL, 0), 7);
 	sim_disconnect(greedy);
 	server_sim_run(sim, 5 * TICK);
@@ -159,32 +161,33 @@ START_TEST(pending_batches_are_bounded_and_end_with_their_session)
 }
 END_TEST
 
-START_TEST(forces_have_a_share_and_an_end)
+START_TEST(lasting_forces_are_limited_in_number_and_duration)
 {
 	struct sim_client *keeper;
 	struct server_sim *sim = open_sim(check_seed(), NULL);
 	uint32_t world = running_world(sim, &keeper);
 	struct sim_client *player = player_in(sim, world);
 	struct command commands[] = { sim_spawn(0, 1, 0, 1, false), push(-1, 60) };
-	ck_assert_int_eq(ask(player, world, commands, 2, 0), STATUS_OK);
+	ck_assert_int_eq(command_status(player, world, commands, 2, 0), STATUS_OK);
 	int64_t body = sim_result(player, world, 1)->values[0];
 	struct command ever = push(body, FOR_EVER), longer = push(body, 61);
 	struct command most = push(body, 60), once = push(body, 1);
-	ck_assert_int_eq(ask(player, world, &ever, 1, 0), STATUS_RANGE);
-	ck_assert_int_eq(ask(player, world, &longer, 1, 0), STATUS_RANGE);
+	ck_assert_int_eq(command_status(player, world, &ever, 1, 0), STATUS_RANGE);
+	ck_assert_int_eq(command_status(player, world, &longer, 1, 0), STATUS_RANGE);
 	for (int i = 0; i < 5; i++)
-		ck_assert_int_eq(ask(player, world, &most, 1, 0), i < 3 ? STATUS_OK : STATUS_LIMIT);
-	/* Those of one tick are no debt. */
+		ck_assert_int_eq(command_status(player, world, &most, 1, 0),
+				 i < 3 ? STATUS_OK : STATUS_LIMIT);
+	/* A force of one tick does not count. */
 	for (int i = 0; i < 10; i++)
-		ck_assert_int_eq(ask(player, world, &once, 1, 0), STATUS_OK);
-	ck_assert_int_eq(ask(keeper, world, &ever, 1, 0), STATUS_OK);
+		ck_assert_int_eq(command_status(player, world, &once, 1, 0), STATUS_OK);
+	ck_assert_int_eq(command_status(keeper, world, &ever, 1, 0), STATUS_OK);
 	server_sim_run(sim, 70 * TICK);
-	ck_assert_uint_eq(drives_of(sim, world, player->session), 1); /* the keeper's */
+	ck_assert_uint_eq(drives_of(sim, world, player->session), 1); /* made by the keeper */
 	server_sim_destroy(sim);
 }
 END_TEST
 
-/* SAVE or RESTORE of the one snapshot there is. */
+/* SAVE or RESTORE of the only snapshot, "before". */
 static void snapshot(struct sim_client *keeper, uint32_t world, enum message_type type)
 {
 	struct message message;
@@ -210,12 +213,12 @@ START_TEST(forces_of_an_abandoned_epoch_do_not_count)
 	uint32_t world = running_world(sim, &keeper);
 	struct sim_client *player = player_in(sim, world);
 	struct command spawn = sim_spawn(0, 1, 0, 1, false);
-	ck_assert_int_eq(ask(player, world, &spawn, 1, 0), STATUS_OK);
+	ck_assert_int_eq(command_status(player, world, &spawn, 1, 0), STATUS_OK);
 	struct command most = push(sim_result(player, world, 1)->values[0], 60);
 	snapshot(keeper, world, MESSAGE_SAVE);
 	for (int round = 0; round < 3; round++) {
 		for (int i = 0; i < 5; i++)
-			ck_assert_int_eq(ask(player, world, &most, 1, 0),
+			ck_assert_int_eq(command_status(player, world, &most, 1, 0),
 					 i < 4 ? STATUS_OK : STATUS_LIMIT);
 		snapshot(keeper, world, MESSAGE_RESTORE);
 		ck_assert_uint_eq(drives_of(sim, world, player->session), 0);
@@ -225,7 +228,7 @@ START_TEST(forces_of_an_abandoned_epoch_do_not_count)
 }
 END_TEST
 
-START_TEST(bodies_have_a_share_that_neither_gifts_nor_giving_away_change)
+START_TEST(gifts_do_not_change_the_share_of_bodies_of_giver_or_receiver)
 {
 	struct sim_client *keeper;
 	struct server_sim *sim = open_sim(check_seed(), NULL);
@@ -235,26 +238,26 @@ START_TEST(bodies_have_a_share_that_neither_gifts_nor_giving_away_change)
 	command_defaults(&give, COMMAND_SET_OWNER);
 	give.set_owner.owner = other->session;
 	for (int i = 0; i < 6; i++) {
-		ck_assert_int_eq(ask(giver, world, &spawn, 1, 0), STATUS_OK);
+		ck_assert_int_eq(command_status(giver, world, &spawn, 1, 0), STATUS_OK);
 		give.set_owner.body = sim_result(giver, world, giver->batches[world])->values[0];
-		ck_assert_int_eq(ask(giver, world, &give, 1, 0), STATUS_OK);
+		ck_assert_int_eq(command_status(giver, world, &give, 1, 0), STATUS_OK);
 	}
-	ck_assert_int_eq(ask(giver, world, &spawn, 1, 0), STATUS_LIMIT);
-	/* The other has six already and may make six of its own. */
+	ck_assert_int_eq(command_status(giver, world, &spawn, 1, 0), STATUS_LIMIT);
+	/* The other player owns six bodies as gifts and may still spawn six. */
 	ck_assert_uint_eq(share_of(sim, world, other->session).bodies, 6);
 	struct command own[2] = { spawn, spawn };
 	for (int i = 0; i < 3; i++)
-		ck_assert_int_eq(ask(other, world, own, 2, 0), STATUS_OK);
-	ck_assert_int_eq(ask(other, world, &spawn, 1, 0), STATUS_LIMIT);
-	/* Room is had again by removing. */
+		ck_assert_int_eq(command_status(other, world, own, 2, 0), STATUS_OK);
+	ck_assert_int_eq(command_status(other, world, &spawn, 1, 0), STATUS_LIMIT);
+	/* Removing its own bodies frees its share. */
 	struct command remove;
 	command_defaults(&remove, COMMAND_REMOVE);
 	remove.remove.body = sim_result(other, world, 1)->values[0];
 	for (int i = 0; i < 6; i++) {
 		remove.remove.body = sim_result(other, world, 1 + (uint64_t)i / 2)->values[i % 2];
-		ck_assert_int_eq(ask(other, world, &remove, 1, 0), STATUS_OK);
+		ck_assert_int_eq(command_status(other, world, &remove, 1, 0), STATUS_OK);
 	}
-	ck_assert_int_eq(ask(other, world, &spawn, 1, 0), STATUS_OK);
+	ck_assert_int_eq(command_status(other, world, &spawn, 1, 0), STATUS_OK);
 	ck_assert(server_sim_sound(sim));
 	server_sim_destroy(sim);
 }
@@ -262,8 +265,8 @@ END_TEST
 
 /* ---- lives ------------------------------------------------------------------------------------- */
 
-/* A player that uses its limits to the full, then ends in some way. */
-static void live_on_credit(struct server_sim *sim, uint32_t world, struct rng *rng)
+/* A player uses its limits to the full; then its session ends in a random way. */
+static void use_every_limit(struct server_sim *sim, uint32_t world, struct rng *rng)
 {
 	struct sim_client *debtor = player_in(sim, world);
 	for (uint32_t acts = 4 + rng_below(rng, 12); acts > 0; acts--) {
@@ -299,9 +302,10 @@ static void live_on_credit(struct server_sim *sim, uint32_t world, struct rng *r
 	}
 }
 
-/* Departed players have no pending batch, body, force or subscription, and all that they could
- * leave is bounded. */
-static void judge(struct server_sim *sim, uint32_t world, uint64_t seed, uint32_t sessions)
+/* Ended sessions have no pending batch, drag, force or subscription, and the number of bodies that
+ * they left is bounded. */
+static void check_ended_sessions(struct server_sim *sim, uint32_t world, uint64_t seed,
+				 uint32_t sessions)
 {
 	const struct server *server = sim->server;
 	struct fanout_counters fanout;
@@ -313,13 +317,13 @@ static void judge(struct server_sim *sim, uint32_t world, uint64_t seed, uint32_
 		}
 		struct world_share share = share_of(sim, world, number);
 		ck_assert_msg(share.pending == 0,
-			      "seed %llu: session %u has gone and has %u batches waiting",
+			      "seed %llu: session %u has ended and has %u pending batches",
 			      (unsigned long long)seed, (unsigned)number, (unsigned)share.pending);
 		ck_assert_msg(world_drags(server_sim_world(sim, world), number) == 0,
-			      "seed %llu: session %u has gone and holds on",
+			      "seed %llu: session %u has ended and has a drag",
 			      (unsigned long long)seed, (unsigned)number);
 		ck_assert_msg(drives_of(sim, world, number) == 0,
-			      "seed %llu: session %u has gone and pushes on",
+			      "seed %llu: session %u has ended and has a force",
 			      (unsigned long long)seed, (unsigned)number);
 	}
 	fanout_counters(worlds_find(&server->worlds, world)->fanout, &fanout);
@@ -329,7 +333,7 @@ static void judge(struct server_sim *sim, uint32_t world, uint64_t seed, uint32_
 	ck_assert_uint_ge(here, 2);
 }
 
-static void live(uint64_t seed)
+static void run_life(uint64_t seed)
 {
 	struct sim_client *keeper;
 	struct rng rng = rng_seeded(seed);
@@ -338,34 +342,34 @@ static void live(uint64_t seed)
 	struct sim_client *calm = player_in(sim, world);
 	struct command spawn = sim_spawn(20, 1, 0, 1, false), once;
 	sim_subscribe(keeper, 1, world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
-	ck_assert_int_eq(ask(calm, world, &spawn, 1, 0), STATUS_OK);
+	ck_assert_int_eq(command_status(calm, world, &spawn, 1, 0), STATUS_OK);
 	once = push(sim_result(calm, world, 1)->values[0], 30);
 	for (uint32_t round = 2 + rng_below(&rng, 5); round > 0; round--) {
-		live_on_credit(sim, world, &rng);
-		/* Who stays is served all the while: now, and for later. */
-		ck_assert_int_eq(ask(calm, world, &once, 1, 0), STATUS_OK);
-		ck_assert_int_eq(ask(calm, world, &once, 1, tick_of(sim, world) + 20),
+		use_every_limit(sim, world, &rng);
+		/* The calm player's batches are applied at once and accepted for later. */
+		ck_assert_int_eq(command_status(calm, world, &once, 1, 0), STATUS_OK);
+		ck_assert_int_eq(command_status(calm, world, &once, 1, tick_of(sim, world) + 20),
 				 STATUS_WAITING);
 		server_sim_run(sim, 60 * TICK);
 	}
-	/* Silent ones are let go after twice the time of a PING, forces end within the horizon. */
+	/* Silent sessions end after two PING periods; forces end within the players' horizon. */
 	server_sim_run(sim, 45 * NS_PER_S);
 	for (uint32_t i = 0; i < sim->client_count; i++)
 		sessions = MAX_OF(sessions, sim->clients[i]->session);
-	judge(sim, world, seed, sessions);
-	ck_assert_int_eq(ask(calm, world, &once, 1, 0), STATUS_OK);
+	check_ended_sessions(sim, world, seed, sessions);
+	ck_assert_int_eq(command_status(calm, world, &once, 1, 0), STATUS_OK);
 	ck_assert(sim_control(keeper, world, WIRE_CONTROL_PAUSE, 0) == STATUS_OK);
 	ck_assert(sim_caught_up(keeper, 1, 5 * NS_PER_S));
 	ck_assert(server_sim_sound(sim));
 	server_sim_destroy(sim);
 }
 
-START_TEST(what_departed_players_leave_harms_no_other_session)
+START_TEST(ended_sessions_leave_nothing_that_harms_other_sessions)
 {
 	const char *seeds = getenv("SEEDS");
 	uint32_t count = seeds != NULL ? (uint32_t)strtoul(seeds, NULL, 10) : 12;
 	for (uint32_t i = 0; i < count; i++)
-		live(check_seed() + i);
+		run_life(check_seed() + i);
 	if (seeds != NULL)
 		printf("# %u lives\n", (unsigned)count);
 }
@@ -376,12 +380,12 @@ static Suite *make(void)
 	Suite *suite = suite_create("sim/shares");
 	TCase *shares = tcase_create("shares");
 	tcase_set_timeout(shares, getenv("SEEDS") != NULL ? 0 : 60);
-	tcase_add_test(shares, a_batch_is_dated_so_far_ahead_and_no_further_and_bars_no_later_one);
+	tcase_add_test(shares, a_date_too_far_ahead_is_refused_and_blocks_no_later_batch);
 	tcase_add_test(shares, pending_batches_are_bounded_and_end_with_their_session);
-	tcase_add_test(shares, forces_have_a_share_and_an_end);
+	tcase_add_test(shares, lasting_forces_are_limited_in_number_and_duration);
 	tcase_add_test(shares, forces_of_an_abandoned_epoch_do_not_count);
-	tcase_add_test(shares, bodies_have_a_share_that_neither_gifts_nor_giving_away_change);
-	tcase_add_test(shares, what_departed_players_leave_harms_no_other_session);
+	tcase_add_test(shares, gifts_do_not_change_the_share_of_bodies_of_giver_or_receiver);
+	tcase_add_test(shares, ended_sessions_leave_nothing_that_harms_other_sessions);
 	suite_add_tcase(suite, shares);
 	return suite;
 }

@@ -1,10 +1,10 @@
-/* The shortest life of a daemon that does something. */
+/* The shortest run of a daemon: one world is made, subscribed to and stepped. */
 #include "tests/lib/check_main.h"
 #include "tests/lib/server_sim.h"
 #include "tests/lib/worlds.h"
 #include "server/base/heap.h"
 
-START_TEST(a_world_is_made_watched_stepped_and_everything_is_given_back)
+START_TEST(a_world_is_made_watched_and_stepped_and_all_memory_is_freed)
 {
 	int64_t live = heap_live();
 	(void)test_shape(TEST_SPHERE);
@@ -41,7 +41,7 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("tests/sim/smoke");
 	TCase *life = tcase_create("life");
-	tcase_add_loop_test(life, a_world_is_made_watched_stepped_and_everything_is_given_back, 0,
+	tcase_add_loop_test(life, a_world_is_made_watched_and_stepped_and_all_memory_is_freed, 0,
 			    5);
 	suite_add_tcase(suite, life);
 	return suite;

@@ -1,4 +1,5 @@
-/* SAVE, RESTORE, FORK, epochs; worlds that end while others watch; files that replay and come back. */
+/* SAVE, RESTORE, FORK and epochs; the end of a world with subscribers; replay and recovery of world
+ * files. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +72,7 @@ static struct server_sim *daemon_of(uint64_t seed, const char *directory)
 	return server_sim_create(&options);
 }
 
-/* Spheres on their way down. */
+/* Spheres in free fall at tick 3. */
 static void begin_world(struct sim_client *client, uint32_t world)
 {
 	struct command commands[6];
@@ -112,7 +113,7 @@ START_TEST(a_snapshot_gives_the_same_future_again_in_another_epoch)
 		sim_step(client, world, 40, 0, &spawn, 1);
 		ck_assert_uint_eq(sim_hash(client, world), future);
 	}
-	/* A copy goes the same way, and neither hears of the other. */
+	/* A copy has the same future, and a step of one world does not change the other. */
 	ck_assert_int_eq(named(client, MESSAGE_FORK, MESSAGE_FORKED, world, "copy", "s", &answer),
 			 STATUS_OK);
 	ck_assert_uint_eq(answer->forked.hash.value, saved);
@@ -136,7 +137,8 @@ START_TEST(a_snapshot_gives_the_same_future_again_in_another_epoch)
 }
 END_TEST
 
-/* Its number was given in the world it was copied from, and means another batch in the copy. */
+/* The number of a pending batch was given in the source world. In the copy the same number from the
+ * same session names another batch. */
 START_TEST(pending_batches_are_applied_in_a_fork_and_reported_to_no_session)
 {
 	struct server_sim *sim = daemon_of(check_seed() + (uint64_t)_i, NULL);
@@ -153,21 +155,21 @@ START_TEST(pending_batches_are_applied_in_a_fork_and_reported_to_no_session)
 	ck_assert_uint_eq(answer->forked.hash.value, hash);
 	uint32_t copy = (uint32_t)answer->forked.world;
 	sim_join(client, copy);
-	/* For the same tick, or another. */
+	/* Dated for the tick of the copied batch (loop 0) or a later one (loop 1). */
 	spawn.spawn.tag = 88;
 	uint64_t batch = sim_commands(client, copy, &spawn, 1, _i == 0 ? 20 : 30, WIRE_LATE_APPLY);
 	ck_assert_uint_eq(batch, client->batches[world]);
 	sim_step(client, copy, 40, 0, NULL, 0);
 	const struct sim_result *result = sim_result(client, copy, batch);
 	ck_assert_ptr_nonnull(result);
-	ck_assert_uint_eq(result->arrivals, 2); /* kept, and done */
+	ck_assert_uint_eq(result->arrivals, 2); /* WAITING, then OK */
 	ck_assert_uint_eq(result->value_count, 1);
 	struct body_view view;
 	struct world *of = server_sim_world(sim, copy);
 	ck_assert_int_eq(world_body(of, result->values[0], &view), STATUS_OK);
 	ck_assert_int_eq(view.tag, 88);
 	ck_assert_uint_eq(world_bodies(of, NULL, 0), 7);
-	/* And it is answered from memory as it was. */
+	/* A repeat gets the stored answer. */
 	sim_commands_as(client, copy, batch, &spawn, 1, 0, WIRE_LATE_APPLY);
 	server_sim_run(sim, 100 * NS_PER_MS);
 	ck_assert_uint_eq(result->arrivals, 3);
@@ -192,7 +194,7 @@ START_TEST(a_running_world_may_be_restored_while_it_is_watched)
 	ck_assert_int_eq(named(client, MESSAGE_SAVE, MESSAGE_SAVED, world, "s", "", NULL),
 			 STATUS_OK);
 	ck_assert_int_eq(sim_control(client, world, WIRE_CONTROL_RESUME, 4), STATUS_OK);
-	/* Far ahead in this epoch; the next one must not wait for it. */
+	/* A batch dated far ahead in this epoch; batches of the next epoch must not wait for it. */
 	struct command spawn = sim_spawn(0, 9, 0, 50, false);
 	sim_commands(client, world, &spawn, 1, 5000, WIRE_LATE_APPLY);
 	for (int i = 0; i < 10; i++) {
@@ -230,19 +232,19 @@ START_TEST(the_end_of_a_world_is_reported_to_its_members)
 	sim_subscribe(watcher, 1234, world, 31, WIRE_PROFILE_EXACT, 1, 0);
 	ck_assert_int_eq(sim_control(admin, world, WIRE_CONTROL_RESUME, 1), STATUS_OK);
 	server_sim_run(sim, 300 * NS_PER_MS);
-	/* Things are under way when it ends. */
+	/* A batch is in flight when the world ends. */
 	struct command spawn = sim_spawn(0, 1, 0, 1, false);
 	sim_commands(watcher, world, &spawn, 1, 0, WIRE_LATE_APPLY);
 	ck_assert_int_eq(destroy(admin, world), STATUS_OK);
 	server_sim_run(sim, 300 * NS_PER_MS);
-	const struct msg_error *told = sim_error(watcher, 1234);
-	ck_assert_ptr_nonnull(told);
-	ck_assert_int_eq((int)told->code, STATUS_UNKNOWN_WORLD);
-	ck_assert_int_eq((int)told->about, MESSAGE_SUBSCRIBE);
-	told = sim_error(visitor, 0);
-	ck_assert_ptr_nonnull(told);
-	ck_assert_int_eq((int)told->code, STATUS_UNKNOWN_WORLD);
-	ck_assert_int_eq((int)told->about, MESSAGE_WORLD_JOIN);
+	const struct msg_error *error = sim_error(watcher, 1234);
+	ck_assert_ptr_nonnull(error);
+	ck_assert_int_eq((int)error->code, STATUS_UNKNOWN_WORLD);
+	ck_assert_int_eq((int)error->about, MESSAGE_SUBSCRIBE);
+	error = sim_error(visitor, 0);
+	ck_assert_ptr_nonnull(error);
+	ck_assert_int_eq((int)error->code, STATUS_UNKNOWN_WORLD);
+	ck_assert_int_eq((int)error->about, MESSAGE_WORLD_JOIN);
 	ck_assert(!watcher->closed && !visitor->closed);
 	ck_assert_int_eq(destroy(admin, world), STATUS_UNKNOWN_WORLD);
 	/* The name is free again, and numbers are never used twice. */
@@ -254,7 +256,7 @@ START_TEST(the_end_of_a_world_is_reported_to_its_members)
 }
 END_TEST
 
-START_TEST(worlds_may_be_made_and_ended_without_end)
+START_TEST(many_worlds_may_be_made_and_ended_in_turn)
 {
 	struct server_sim *sim = daemon_of(check_seed(), NULL);
 	struct sim_client *admin = administrator(sim);
@@ -291,14 +293,15 @@ static void check_file(const char *directory, const char *world, uint64_t *hash)
 	*hash = report.state_hash;
 }
 
-/* Two clients race commands in a world with a file that is saved, goes back and is left running. */
-static uint64_t race(const char *directory, uint64_t seed)
+/* Two clients send competing commands to a world with a file; the world is saved and restored while
+ * it runs. Returns the last state hash. */
+static uint64_t run_race(const char *directory, uint64_t seed)
 {
 	struct server_sim *sim = daemon_of(seed, directory);
 	struct sim_client *admin = administrator(sim);
 	struct sim_client_options who = sim_client_options_default();
 	struct sim_client *rival = server_sim_guest(sim, &who);
-	uint32_t world = sim_make_world(admin, "race", NULL);
+	uint32_t world = sim_make_world(admin, "run_race", NULL);
 	begin_world(admin, world);
 	sim_join(rival, world);
 	sim_subscribe(rival, 1, world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
@@ -332,7 +335,7 @@ static uint64_t race(const char *directory, uint64_t seed)
 	uint64_t hash = sim_hash(admin, world), tick;
 	tick = world_info(server_sim_world(sim, world)).tick;
 	server_sim_run(sim, NS_PER_S);
-	/* Everything up to here is on disk, and the clients know. */
+	/* The clients are notified that everything up to this tick is durable. */
 	ck_assert_uint_eq(rival->durable_tick, tick);
 	ck_assert_uint_eq(rival->durable_epoch, world_info(server_sim_world(sim, world)).epoch);
 	ck_assert(server_sim_sound(sim));
@@ -341,20 +344,20 @@ static uint64_t race(const char *directory, uint64_t seed)
 	return hash;
 }
 
-START_TEST(a_race_replays_from_its_file_and_goes_on_after_a_restart)
+START_TEST(a_race_replays_from_its_file_and_continues_after_a_restart)
 {
 	char directory[RECORDER_PATH];
 	uint64_t replayed, seed = check_seed() + (uint64_t)_i;
 	recorder_directory(directory);
 	(void)test_shape_source();
 	int64_t heap = heap_live();
-	uint64_t hash = race(directory, seed);
-	check_file(directory, "race", &replayed);
+	uint64_t hash = run_race(directory, seed);
+	check_file(directory, "run_race", &replayed);
 	ck_assert_uint_eq(replayed, hash);
 	struct server_sim *sim = daemon_of(seed + 1, directory);
 	struct sim_client *admin = administrator(sim);
 	const struct message *answer;
-	/* Sessions of this life are not taken for those of the last one. */
+	/* Session numbers after the restart are not those of earlier sessions. */
 	ck_assert_uint_gt(admin->handshake.session, 2);
 	sim_join(admin, 1);
 	uint32_t epoch = world_info(server_sim_world(sim, 1)).epoch;
@@ -370,14 +373,14 @@ START_TEST(a_race_replays_from_its_file_and_goes_on_after_a_restart)
 	ck_assert(server_sim_sound(sim));
 	ck_assert(server_sim_drain(sim, 60 * NS_PER_S));
 	server_sim_destroy(sim);
-	check_file(directory, "race", &replayed);
+	check_file(directory, "run_race", &replayed);
 	ck_assert_uint_eq(replayed, last);
 	ck_assert_int_eq(heap_live(), heap);
 	recorder_remove(directory);
 }
 END_TEST
 
-START_TEST(a_second_signal_ends_at_once_and_files_are_whole)
+START_TEST(a_second_signal_ends_at_once_and_the_file_is_complete)
 {
 	char directory[RECORDER_PATH];
 	uint64_t replayed;
@@ -401,8 +404,8 @@ START_TEST(a_second_signal_ends_at_once_and_files_are_whole)
 }
 END_TEST
 
-/* The news that writing failed and the answer to SAVE come to the loop in either order. */
-START_TEST(a_save_whose_writing_fails_is_refused)
+/* The report of the failed write and the answer to SAVE reach the loop in either order. */
+START_TEST(a_save_is_refused_when_the_disk_is_full)
 {
 	char directory[RECORDER_PATH];
 	recorder_directory(directory);
@@ -441,13 +444,14 @@ static Suite *make(void)
 	TCase *ends = tcase_create("ends");
 	tcase_set_timeout(ends, 30);
 	tcase_add_loop_test(ends, the_end_of_a_world_is_reported_to_its_members, 0, 5);
-	tcase_add_test(ends, worlds_may_be_made_and_ended_without_end);
+	tcase_add_test(ends, many_worlds_may_be_made_and_ended_in_turn);
 	suite_add_tcase(suite, ends);
 	TCase *files = tcase_create("files");
 	tcase_set_timeout(files, 30);
-	tcase_add_loop_test(files, a_race_replays_from_its_file_and_goes_on_after_a_restart, 0, 5);
-	tcase_add_test(files, a_save_whose_writing_fails_is_refused);
-	tcase_add_loop_test(files, a_second_signal_ends_at_once_and_files_are_whole, 0, 4);
+	tcase_add_loop_test(files, a_race_replays_from_its_file_and_continues_after_a_restart, 0,
+			    5);
+	tcase_add_test(files, a_save_is_refused_when_the_disk_is_full);
+	tcase_add_loop_test(files, a_second_signal_ends_at_once_and_the_file_is_complete, 0, 4);
 	suite_add_tcase(suite, files);
 	return suite;
 }

@@ -16,7 +16,7 @@ struct party {
 	uint32_t world;
 };
 
-static void lay_with(struct party *party, uint64_t seed, enum sim_stepper stepper)
+static void open_party_with(struct party *party, uint64_t seed, enum sim_stepper stepper)
 {
 	struct server_sim_options options = server_sim_options_default(seed);
 	options.stepper = stepper;
@@ -30,12 +30,12 @@ static void lay_with(struct party *party, uint64_t seed, enum sim_stepper steppe
 		sim_join(party->guests[i], party->world);
 }
 
-static void lay(struct party *party, uint64_t seed)
+static void open_party(struct party *party, uint64_t seed)
 {
-	lay_with(party, seed, SIM_STEPPER_DRAWN);
+	open_party_with(party, seed, SIM_STEPPER_DRAWN);
 }
 
-static void clear(struct party *party)
+static void close_party(struct party *party)
 {
 	ck_assert(server_sim_sound(party->sim));
 	ck_assert(server_sim_drain(party->sim, 60 * NS_PER_S));
@@ -73,20 +73,20 @@ static enum status code_of(const struct message *message)
 START_TEST(a_lease_belongs_to_one_session_and_ends_with_it)
 {
 	struct party party;
-	lay(&party, check_seed() + (uint64_t)_i);
+	open_party(&party, check_seed() + (uint64_t)_i);
 	struct sim_client *holder = party.guests[1], *other = party.guests[2];
 	ck_assert_int_eq(sim_control(holder, party.world, WIRE_CONTROL_LOCKSTEP, 1), STATUS_OK);
 	ck_assert_int_eq(sim_control(other, party.world, WIRE_CONTROL_RESUME, 1), STATUS_LEASED);
 	ck_assert_int_eq(code_of(sim_step(other, party.world, 1, 0, NULL, 0)), STATUS_LEASED);
 	ck_assert_uint_eq(tick_of(&party), 0);
-	/* Others may command; it happens with the holder's tick. */
+	/* Another session's batch is accepted and applied with the holder's next tick. */
 	struct command spawn = sim_spawn(0, 1, 0, 5, false);
 	uint64_t batch = sim_commands(other, party.world, &spawn, 1, 0, WIRE_LATE_APPLY);
 	server_sim_run(party.sim, 200 * NS_PER_MS);
 	ck_assert_ptr_null(sim_result(other, party.world, batch));
 	ck_assert_int_eq(code_of(sim_step(holder, party.world, 1, 0, NULL, 0)), STATUS_OK);
 	ck_assert_ptr_nonnull(sim_await_result(other, party.world, batch));
-	/* With ticks still to make it goes away. */
+	/* The holder disconnects while its STEP still has ticks to make. */
 	send_step(&party, 1, 2, WIRE_STEPS_MAX, ANY, NOTHING);
 	server_sim_run(party.sim, 3 * NS_PER_MS);
 	sim_disconnect(holder);
@@ -95,15 +95,16 @@ START_TEST(a_lease_belongs_to_one_session_and_ends_with_it)
 	ck_assert_uint_lt(left_at, WIRE_STEPS_MAX);
 	ck_assert_int_eq(code_of(sim_step(other, party.world, 2, 0, NULL, 0)), STATUS_OK);
 	ck_assert_uint_eq(tick_of(&party), left_at + 2);
-	clear(&party);
+	close_party(&party);
 }
 END_TEST
 
-/* Each guest steps with a body of its own; everything else is left to the seed. */
+/* Each guest sends a STEP that spawns a body; the seed decides the order and the delays. Returns the
+ * state hash. */
 static uint64_t run_barrier(uint64_t seed)
 {
 	struct party party;
-	lay(&party, seed);
+	open_party(&party, seed);
 	ck_assert_int_eq(sim_control(party.guests[0], party.world, WIRE_CONTROL_BARRIER, GUESTS),
 			 STATUS_OK);
 	for (uint32_t tick = 0; tick < TICKS; tick++) {
@@ -126,7 +127,7 @@ static uint64_t run_barrier(uint64_t seed)
 			ck_assert_uint_eq(stepped->stepped.tick, tick + 1);
 		}
 	}
-	/* Within a tick, ids are in the order of sessions. */
+	/* Within a tick, body ids follow the order of the session numbers. */
 	const struct world *world = server_sim_world(party.sim, party.world);
 	body_id ids[GUESTS * TICKS];
 	ck_assert_uint_eq(world_bodies(world, ids, COUNT_OF(ids)), GUESTS * TICKS);
@@ -136,11 +137,11 @@ static uint64_t run_barrier(uint64_t seed)
 		ck_assert_int_eq(view.tag, (int64_t)(i / GUESTS * 10 + i % GUESTS));
 	}
 	uint64_t hash = world_state_hash(world, NULL, NULL);
-	clear(&party);
+	close_party(&party);
 	return hash;
 }
 
-START_TEST(a_barrier_makes_the_same_ticks_whoever_comes_first)
+START_TEST(a_barrier_makes_the_same_ticks_in_any_order_of_arrival)
 {
 	uint64_t expected = run_barrier(check_seed());
 	for (uint64_t i = 1; i < 4; i++)
@@ -148,12 +149,12 @@ START_TEST(a_barrier_makes_the_same_ticks_whoever_comes_first)
 }
 END_TEST
 
-START_TEST(a_repeated_step_is_answered_and_not_done_twice)
+START_TEST(a_repeated_step_is_answered_but_not_applied_twice)
 {
 	struct party party;
-	lay(&party, check_seed() + (uint64_t)_i);
+	open_party(&party, check_seed() + (uint64_t)_i);
 	struct sim_client *client = party.guests[0];
-	/* Before the answer and after it. */
+	/* Repeats before the answer and after it. */
 	for (int i = 0; i < 3; i++)
 		send_step(&party, 0, 1, 5, ANY, NOTHING);
 	const struct message *first = sim_wait(client, MESSAGE_STEPPED, 1);
@@ -169,7 +170,7 @@ START_TEST(a_repeated_step_is_answered_and_not_done_twice)
 		ck_assert_uint_eq(again->stepped.tick, 5);
 		ck_assert_uint_eq(again->stepped.tick_hash.value, hash);
 	}
-	/* An ERROR leaves its number free, and the last answer is still there. */
+	/* After an ERROR the number is still free, and the last answer is still stored. */
 	for (int i = 0; i < 2; i++) {
 		client->looked = client->received.count;
 		send_step(&party, 0, 2, 1, (struct wire_option){ true, 99 }, NOTHING);
@@ -179,19 +180,19 @@ START_TEST(a_repeated_step_is_answered_and_not_done_twice)
 	send_step(&party, 0, 2, 1, ANY, NOTHING);
 	ck_assert_int_eq(code_of(sim_wait(client, MESSAGE_STEPPED, 2)), STATUS_OK);
 	ck_assert_uint_eq(tick_of(&party), 6);
-	/* An older one is forgotten. */
+	/* An older answer is no longer stored. */
 	client->looked = client->received.count;
 	send_step(&party, 0, 1, 1, ANY, NOTHING);
 	ck_assert_int_eq(code_of(sim_wait(client, MESSAGE_STEPPED, 1)), STATUS_EXPIRED);
 	ck_assert_uint_eq(tick_of(&party), 6);
-	clear(&party);
+	close_party(&party);
 }
 END_TEST
 
 START_TEST(a_bad_step_is_refused_by_name_and_makes_no_tick)
 {
 	struct party party;
-	lay(&party, check_seed());
+	open_party(&party, check_seed());
 	struct sim_client *client = party.guests[0];
 	static const uint8_t unknown_op[] = { 0x91, 0x7f }, not_a_list[] = { 0x07 };
 	uint64_t before = sim_hash(client, party.world);
@@ -216,20 +217,20 @@ START_TEST(a_bad_step_is_refused_by_name_and_makes_no_tick)
 	client->steps[party.world] = request;
 	ck_assert_uint_eq(tick_of(&party), 0);
 	ck_assert_uint_eq(sim_hash(client, party.world), before);
-	/* And while it runs. */
+	/* A STEP is refused while the world runs. */
 	ck_assert_int_eq(sim_control(client, party.world, WIRE_CONTROL_RESUME, 1), STATUS_OK);
 	ck_assert_int_eq(code_of(sim_step(client, party.world, 1, 0, NULL, 0)), STATUS_RUNNING);
-	clear(&party);
+	close_party(&party);
 }
 END_TEST
 
-START_TEST(a_barrier_goes_on_without_those_who_vanished)
+START_TEST(a_barrier_does_not_count_steps_of_ended_sessions)
 {
 	struct party party;
-	lay(&party, check_seed() + (uint64_t)_i);
+	open_party(&party, check_seed() + (uint64_t)_i);
 	ck_assert_int_eq(sim_control(party.guests[0], party.world, WIRE_CONTROL_BARRIER, 2),
 			 STATUS_OK);
-	/* One sends, and is gone before anybody else comes. */
+	/* One guest sends a STEP and disconnects before any other STEP arrives. */
 	send_step(&party, 0, 1, 1, ANY, NOTHING);
 	server_sim_run(party.sim, 50 * NS_PER_MS);
 	sim_disconnect(party.guests[0]);
@@ -241,22 +242,22 @@ START_TEST(a_barrier_goes_on_without_those_who_vanished)
 	ck_assert_int_eq(code_of(sim_wait(party.guests[1], MESSAGE_STEPPED, 1)), STATUS_OK);
 	ck_assert_int_eq(code_of(sim_wait(party.guests[2], MESSAGE_STEPPED, 1)), STATUS_OK);
 	ck_assert_uint_eq(tick_of(&party), 1);
-	/* Who waits for a barrier is told when the world runs instead. */
+	/* A STEP that waits at a barrier is answered with RUNNING when the world is resumed. */
 	send_step(&party, 1, 2, 1, ANY, NOTHING);
 	server_sim_run(party.sim, 50 * NS_PER_MS);
 	ck_assert_int_eq(sim_control(party.guests[2], party.world, WIRE_CONTROL_RESUME, 1),
 			 STATUS_OK);
 	ck_assert_int_eq(code_of(sim_wait(party.guests[1], MESSAGE_STEPPED, 2)), STATUS_RUNNING);
-	clear(&party);
+	close_party(&party);
 }
 END_TEST
 
-START_TEST(stepping_tick_by_tick_or_all_at_once_is_the_same_world)
+START_TEST(steps_of_one_tick_and_one_step_of_many_give_the_same_world)
 {
 	uint64_t hashes[2];
 	for (int way = 0; way < 2; way++) {
 		struct party party;
-		lay(&party, check_seed() + (uint64_t)(10 * way));
+		open_party(&party, check_seed() + (uint64_t)(10 * way));
 		struct sim_client *client = party.guests[0];
 		sim_upload(client, party.world, TEST_SPHERE);
 		struct command commands[4];
@@ -273,18 +274,19 @@ START_TEST(stepping_tick_by_tick_or_all_at_once_is_the_same_world)
 				STATUS_OK);
 		hashes[way] = sim_hash(client, party.world);
 		ck_assert(sim_caught_up(client, 1, NS_PER_S));
-		clear(&party);
+		close_party(&party);
 	}
 	ck_assert_uint_eq(hashes[0], hashes[1]);
 }
 END_TEST
 
-/* A pile that falls, tick by tick, commands between and with the steps; the hashes on the way. */
-static void fall(enum sim_stepper stepper, uint64_t hashes[TICKS], uint64_t *here)
+/* A pile falls, with commands between and within the STEPs. `hashes`: the state hash after each STEP;
+ * `loop_slices`: the number of slices that the loop's own thread made. */
+static void drop_pile(enum sim_stepper stepper, uint64_t hashes[TICKS], uint64_t *loop_slices)
 {
 	struct party party;
 	struct pool_counters counters;
-	lay_with(&party, check_seed(), stepper);
+	open_party_with(&party, check_seed(), stepper);
 	struct sim_client *client = party.guests[0];
 	sim_upload(client, party.world, TEST_SPHERE);
 	struct command use, spawn;
@@ -303,18 +305,18 @@ static void fall(enum sim_stepper stepper, uint64_t hashes[TICKS], uint64_t *her
 	}
 	ck_assert(sim_caught_up(client, 1, NS_PER_S));
 	pool_counters(party.sim->server->service.pool, &counters);
-	*here = counters.slices;
-	clear(&party);
+	*loop_slices = counters.slices;
+	close_party(&party);
 }
 
-START_TEST(a_tick_is_the_same_whichever_thread_makes_it)
+START_TEST(a_tick_gives_the_same_state_on_a_worker_and_on_the_loop)
 {
-	uint64_t hashes[2][TICKS], here[2];
-	fall(SIM_STEPPER_WORKER, hashes[0], &here[0]);
-	fall(SIM_STEPPER_LOOP, hashes[1], &here[1]);
+	uint64_t hashes[2][TICKS], loop_slices[2];
+	drop_pile(SIM_STEPPER_WORKER, hashes[0], &loop_slices[0]);
+	drop_pile(SIM_STEPPER_LOOP, hashes[1], &loop_slices[1]);
 	ck_assert_mem_eq(hashes[0], hashes[1], sizeof hashes[0]);
-	ck_assert_uint_eq(here[0], 0);
-	ck_assert_uint_ge(here[1], TICKS / 2);
+	ck_assert_uint_eq(loop_slices[0], 0);
+	ck_assert_uint_ge(loop_slices[1], TICKS / 2);
 }
 END_TEST
 
@@ -324,12 +326,12 @@ static Suite *make(void)
 	TCase *stepping = tcase_create("stepping");
 	tcase_set_timeout(stepping, 30);
 	tcase_add_loop_test(stepping, a_lease_belongs_to_one_session_and_ends_with_it, 0, 5);
-	tcase_add_test(stepping, a_barrier_makes_the_same_ticks_whoever_comes_first);
-	tcase_add_loop_test(stepping, a_repeated_step_is_answered_and_not_done_twice, 0, 5);
+	tcase_add_test(stepping, a_barrier_makes_the_same_ticks_in_any_order_of_arrival);
+	tcase_add_loop_test(stepping, a_repeated_step_is_answered_but_not_applied_twice, 0, 5);
 	tcase_add_test(stepping, a_bad_step_is_refused_by_name_and_makes_no_tick);
-	tcase_add_loop_test(stepping, a_barrier_goes_on_without_those_who_vanished, 0, 5);
-	tcase_add_test(stepping, stepping_tick_by_tick_or_all_at_once_is_the_same_world);
-	tcase_add_test(stepping, a_tick_is_the_same_whichever_thread_makes_it);
+	tcase_add_loop_test(stepping, a_barrier_does_not_count_steps_of_ended_sessions, 0, 5);
+	tcase_add_test(stepping, steps_of_one_tick_and_one_step_of_many_give_the_same_world);
+	tcase_add_test(stepping, a_tick_gives_the_same_state_on_a_worker_and_on_the_loop);
 	suite_add_tcase(suite, stepping);
 	return suite;
 }

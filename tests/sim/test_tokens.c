@@ -39,7 +39,8 @@ static void issue(struct server_sim *sim, uint32_t nonce, uint64_t seconds,
 }
 
 /* Connects with a token; returns OK, or the status of the refusal. */
-static enum status come(struct server_sim *sim, const char *token, struct sim_client **out)
+static enum status connect_with_token(struct server_sim *sim, const char *token,
+				      struct sim_client **out)
 {
 	struct sim_client_options who = sim_client_options_default();
 	who.token = token;
@@ -52,24 +53,24 @@ static enum status come(struct server_sim *sim, const char *token, struct sim_cl
 	return client->goodbye != STATUS_OK ? client->goodbye : STATUS_CLOSED;
 }
 
-START_TEST(a_token_is_good_until_its_second_has_come)
+START_TEST(a_token_is_valid_until_its_second_of_expiry)
 {
 	static const char *const STRICT[] = { "--loopback-role", "none", NULL };
 	struct server_sim *sim = open_sim(STRICT);
 	char early[TOKEN_TEXT_MAX + 1], late[TOKEN_TEXT_MAX + 1];
 	issue(sim, 1, 30, early);
 	issue(sim, 2, 30, late);
-	ck_assert_int_eq(come(sim, NULL, NULL), STATUS_AUTH);
+	ck_assert_int_eq(connect_with_token(sim, NULL, NULL), STATUS_AUTH);
 	server_sim_run(sim, 28 * NS_PER_S);
-	ck_assert_int_eq(come(sim, early, NULL), STATUS_OK);
+	ck_assert_int_eq(connect_with_token(sim, early, NULL), STATUS_OK);
 	server_sim_run(sim, 2 * NS_PER_S);
-	ck_assert_int_eq(come(sim, late, NULL), STATUS_AUTH);
+	ck_assert_int_eq(connect_with_token(sim, late, NULL), STATUS_AUTH);
 	ck_assert(server_sim_sound(sim));
 	server_sim_destroy(sim);
 }
 END_TEST
 
-START_TEST(a_connect_token_shown_at_once_by_many_admits_one)
+START_TEST(a_connect_token_sent_by_many_at_once_admits_one)
 {
 	struct server_sim *sim = open_sim(NULL);
 	struct sim_client *clients[20];
@@ -95,7 +96,7 @@ START_TEST(a_connect_token_shown_at_once_by_many_admits_one)
 }
 END_TEST
 
-START_TEST(one_address_cannot_take_every_place_before_hello)
+START_TEST(one_address_cannot_use_up_the_connections_before_hello)
 {
 	static const char *const FEW[] = { "--address-greetings", "5", "--address-sessions", "8",
 					   NULL };
@@ -107,12 +108,12 @@ START_TEST(one_address_cannot_take_every_place_before_hello)
 	server_sim_run(sim, 500 * NS_PER_MS);
 	ck_assert_uint_eq(sim->server->service.sessions.greeting, 5);
 	ck_assert_uint_eq(sim->server->service.address_limits.refused, 5);
-	/* They have had their time; their places are free again. */
+	/* The time limit before HELLO has passed; the connections are closed and their places free. */
 	server_sim_run(sim, 5 * NS_PER_S);
 	ck_assert_uint_eq(sim->server->service.sessions.greeting, 0);
 	uint32_t open = 0;
 	for (int i = 0; i < 10; i++)
-		open += come(sim, NULL, NULL) == STATUS_OK;
+		open += connect_with_token(sim, NULL, NULL) == STATUS_OK;
 	ck_assert_uint_eq(open, 8);
 	/* The administrator's Unix socket is not limited. */
 	struct sim_client_options keeper = sim_client_options_default();
@@ -129,7 +130,7 @@ START_TEST(closed_and_resumed_connections_are_not_counted)
 	struct peer here = { .kind = ADDRESS_TCP4, .local = true, .octets = { 127, 0, 0, 1 } };
 	struct sim_client *clients[10];
 	for (int i = 0; i < 10; i++)
-		ck_assert_int_eq(come(sim, NULL, &clients[i]), STATUS_OK);
+		ck_assert_int_eq(connect_with_token(sim, NULL, &clients[i]), STATUS_OK);
 	ck_assert_uint_eq(address_limits_count(&sim->server->service.address_limits, &here), 10);
 	for (int i = 0; i < 10; i++) {
 		if (i % 2 == 0)
@@ -148,9 +149,9 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("sim/tokens");
 	TCase *cases = tcase_create("daemon");
-	tcase_add_test(cases, a_token_is_good_until_its_second_has_come);
-	tcase_add_test(cases, a_connect_token_shown_at_once_by_many_admits_one);
-	tcase_add_test(cases, one_address_cannot_take_every_place_before_hello);
+	tcase_add_test(cases, a_token_is_valid_until_its_second_of_expiry);
+	tcase_add_test(cases, a_connect_token_sent_by_many_at_once_admits_one);
+	tcase_add_test(cases, one_address_cannot_use_up_the_connections_before_hello);
 	tcase_add_test(cases, closed_and_resumed_connections_are_not_counted);
 	suite_add_tcase(suite, cases);
 	return suite;
