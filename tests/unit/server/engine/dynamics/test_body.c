@@ -1,4 +1,4 @@
-/* What is stored of a motion, whatever a method made of it. */
+/* The limits of a stored motion, and the fat boxes that cover the next tick of a body. */
 #include "server/base/rng.h"
 #include "server/engine/dynamics/body.h"
 #include "server/engine/math/trig.h"
@@ -8,8 +8,8 @@
 
 static const char *const METHODS[] = { "free", "soft-step" };
 
-/* The broad phase and the wire rely on it. */
-START_TEST(no_body_is_faster_than_the_bound_and_its_direction_stays)
+/* The broad phase and the wire format depend on the limit of speed. */
+START_TEST(a_stored_speed_is_limited_and_its_direction_is_kept)
 {
 	struct stage stage;
 	stage_init(&stage, METHODS[_i]);
@@ -36,15 +36,15 @@ START_TEST(no_body_is_faster_than_the_bound_and_its_direction_stays)
 }
 END_TEST
 
-/* ---- boxes look ahead ------------------------------------------------------------------------- */
+/* ---- fat boxes -------------------------------------------------------------------------------- */
 
-static vec3 any_vector(struct rng *rng, double most)
+static vec3 random_vector(struct rng *rng, double most)
 {
 	double x = rng_range(rng, -most, most), y = rng_range(rng, -most, most);
 	return vec3_make(x, y, rng_range(rng, -most, most));
 }
 
-/* Where the body's shape may be within the next tick if nothing pushes it. */
+/* The fat box of a free body contains its shape at all times of the next tick. */
 START_TEST(a_fat_box_holds_its_piece_through_a_tick_of_moving_and_turning)
 {
 	struct rng rng = rng_seeded(check_seed());
@@ -56,9 +56,9 @@ START_TEST(a_fat_box_holds_its_piece_through_a_tick_of_moving_and_turning)
 		uint32_t shape = stage_shape(&stage, round % 3 == 0 ? make_box(2, thin, 0.5 * thin)
 						     : round % 3 == 1 ? make_capsule(1.5, thin)
 								      : make_box(thin, thin, thin));
-		vec3 position = any_vector(&rng, 5), velocity = any_vector(&rng, 20);
-		vec3 axis = vec3_normalize(any_vector(&rng, 1));
-		quat rotation = quat_from_rotation_vector(any_vector(&rng, 3));
+		vec3 position = random_vector(&rng, 5), velocity = random_vector(&rng, 20);
+		vec3 axis = vec3_normalize(random_vector(&rng, 1));
+		quat rotation = quat_from_rotation_vector(random_vector(&rng, 3));
 		uint32_t row =
 			stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 							       .shape = shape,
@@ -80,7 +80,7 @@ START_TEST(a_fat_box_holds_its_piece_through_a_tick_of_moving_and_turning)
 }
 END_TEST
 
-START_TEST(a_ball_that_spins_has_the_box_of_one_that_does_not)
+START_TEST(spin_does_not_change_the_fat_box_of_a_ball)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -110,7 +110,8 @@ static uint32_t add_rod(struct stage *stage, double height, double fall, double 
 					.mass = 10 });
 }
 
-/* How deep the rod's lower end comes within half a second; never without points. */
+/* The greatest depth of the rod's lower end within half a second. Each tick with a depth above 1 mm
+ * must have contact points. */
 static double rod_depth(uint8_t status, double rate, double spin, double height, double fall)
 {
 	struct stage stage;
@@ -137,10 +138,10 @@ static double rod_depth(uint8_t status, double rate, double spin, double height,
 	return deepest;
 }
 
-/* At 60 Hz and 94 rad/s it turns by a right angle in a tick, and stood 0.29 m deep with no row. What
- * turns by half a radian in a sub-step is not stopped to the centimetre: where it goes is foreseen
- * straight. */
-START_TEST(the_end_of_a_turning_rod_is_stopped_where_it_arrives)
+/* At 60 Hz and 94 rad/s the rod turns by a right angle in a tick; it once was 0.29 m deep without a
+ * contact row. The contact is predicted along a straight path, so for a rod that turns by about half a
+ * radian in a sub-step only 0.1 m is required. */
+START_TEST(the_end_of_a_turning_rod_does_not_sink_into_the_ground)
 {
 	static const double spins[] = { 3, 10, 31, 94, 150 };
 	static const double heights[] = { 1.2, 1.71, 1.95 };
@@ -160,7 +161,7 @@ START_TEST(the_end_of_a_turning_rod_is_stopped_where_it_arrives)
 }
 END_TEST
 
-/* Its side looks at the pillar, and it turns towards it; its ends pass by at 5 cm. */
+/* The rod's side turns towards the pillar and its ends pass the pillar at 5 cm. No impulse may act. */
 START_TEST(a_rod_that_passes_by_a_pillar_is_not_pushed)
 {
 	for (double spin = 5; spin < 120; spin *= 2)
@@ -185,13 +186,13 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/dynamics/body");
 	TCase *store = tcase_create("store");
-	tcase_add_loop_test(store, no_body_is_faster_than_the_bound_and_its_direction_stays, 0, 2);
+	tcase_add_loop_test(store, a_stored_speed_is_limited_and_its_direction_is_kept, 0, 2);
 	suite_add_tcase(suite, store);
 	TCase *boxes = tcase_create("boxes");
 	tcase_set_timeout(boxes, 30);
 	tcase_add_test(boxes, a_fat_box_holds_its_piece_through_a_tick_of_moving_and_turning);
-	tcase_add_test(boxes, a_ball_that_spins_has_the_box_of_one_that_does_not);
-	tcase_add_loop_test(boxes, the_end_of_a_turning_rod_is_stopped_where_it_arrives, 0, 2);
+	tcase_add_test(boxes, spin_does_not_change_the_fat_box_of_a_ball);
+	tcase_add_loop_test(boxes, the_end_of_a_turning_rod_does_not_sink_into_the_ground, 0, 2);
 	tcase_add_loop_test(boxes, a_rod_that_passes_by_a_pillar_is_not_pushed, 0, 2);
 	suite_add_tcase(suite, boxes);
 	return suite;

@@ -1,5 +1,5 @@
-/* Contacts as rows: gaps, J, J'v and slip against differences of gaps along true motions, against
- * the bias of contact_force, and under exchange of the bodies. */
+/* Contacts as rows. Gaps, J, J'v and slip are compared with finite differences of gaps along the exact
+ * motions, with the bias of contact_force, and with the rows of exchanged bodies. */
 #include <math.h>
 
 #include "server/base/rng.h"
@@ -26,13 +26,13 @@ static const enum contact_normal KINDS[] = { CONTACT_NORMAL_GIVEN, CONTACT_NORMA
 					     CONTACT_NORMAL_OF_CENTRES };
 enum { KIND_COUNT = sizeof KINDS / sizeof *KINDS };
 
-static void seed(void)
+static void set_up(void)
 {
 	rng = rng_seeded(check_seed());
 	options = (struct constraint_options){ CONSTRAINT_ACCELERATION, CONSTRAINT_PYRAMID, 1e-6 };
 }
 
-/* A contact whose geometry fits its kind: points lie where the surfaces are. */
+/* Makes a random contact with consistent geometry for the kind of its normal. */
 static void make_found(enum contact_normal kind, double separation)
 {
 	found = (struct contact_found){ .a = random_motion(&rng),
@@ -87,7 +87,8 @@ static void gaps_after(const struct body_motion motions[2], double time, double 
 
 static void expect_derivatives(const struct body_motion motions[2], bool at_found)
 {
-	/* Five points: the error is of the fourth order in the step; edges bend fastest. */
+	/* Five-point differences: the error is of the fourth order in the step. Gaps of edges have the
+	 * largest higher derivatives. */
 	double gaps[5][POINTS], step = 2e-4;
 	for (uint32_t i = 0; i < 5; i++)
 		gaps_after(motions, (i - 2.0) * step, gaps[i]);
@@ -108,11 +109,11 @@ static void expect_derivatives(const struct body_motion motions[2], bool at_foun
 	}
 }
 
-START_TEST(a_gap_changes_as_j_and_bias_say_where_it_was_found_and_elsewhere)
+START_TEST(j_and_bias_are_the_derivatives_of_the_gap_at_any_motion)
 {
 	for (uint32_t i = 0; i < CASES; i++)
 		for (uint32_t k = 0; k < KIND_COUNT; k++) {
-			/* A given normal has a rate, but no motions that would show it. */
+			/* A given normal has rate 0 here: no motion of the bodies would show another. */
 			make_found(KINDS[k], rng_range(&rng, -0.1, 0.1));
 			struct body_motion motions[2] = { found.a, found.b };
 			expect_derivatives(motions, true);
@@ -184,7 +185,7 @@ START_TEST(acceleration_rows_are_the_books_bias)
 END_TEST
 
 /* P-30: without forces two balls' centres, a distance d apart, part with |u across|²/d. */
-START_TEST(balls_accelerate_as_their_centres_do)
+START_TEST(the_gap_of_balls_accelerates_as_the_distance_of_their_centres)
 {
 	for (uint32_t i = 0; i < CASES; i++) {
 		make_found(CONTACT_NORMAL_OF_CENTRES, 0);
@@ -227,7 +228,7 @@ static struct contact_found exchanged(const struct contact_found *from,
 	return to;
 }
 
-START_TEST(exchanging_the_bodies_turns_no_tangent)
+START_TEST(exchanging_the_bodies_keeps_the_axes_of_tangents)
 {
 	struct constraint_row other[ROWS];
 	struct row_part kept[2 * ROWS];
@@ -249,8 +250,8 @@ START_TEST(exchanging_the_bodies_turns_no_tangent)
 			state_rows(NULL);
 			ck_assert_uint_eq(list.row_count, count);
 			for (uint32_t r = 0; r < count; r++) {
-				/* Normals and twist are the same numbers, tangents and rolling the
-				 * same axes: a and b feel them the other way round. */
+				/* Exchange keeps the numbers of normal and twist rows. Tangents and
+				 * rolling keep their axes, so their numbers change sign. */
 				double sign = r % 6 == 0 || r % 6 == 3 ? 1 : -1;
 				const struct row_part *was = kept + 2 * r, *is = rows[r].j.parts;
 				ck_assert_uint_eq(was[0].slot, is[1].slot);
@@ -282,7 +283,7 @@ START_TEST(tangents_of_a_normal_and_its_opposite_are_the_same_and_steady)
 		ck_assert(vec3_equal(k[0], k[1]));
 		ck_assert_double_le(fabs(vec3_dot(t[0], n)), 1e-15);
 		ck_assert_double_eq_tol(fabs(vec3_triple(n, t[0], k[0])), 1, 1e-14);
-		/* What rounding leaves of a floor's normal does not turn them. */
+		/* Rounding errors in a floor's normal do not rotate the tangents. */
 		vec3 floor = vec3_normalize(vec3_make(rng_range(&rng, -1e-12, 1e-12), 1,
 						      rng_range(&rng, -1e-9, -1e-10)));
 		vec3 level[2];
@@ -294,7 +295,7 @@ START_TEST(tangents_of_a_normal_and_its_opposite_are_the_same_and_steady)
 }
 END_TEST
 
-START_TEST(friction_of_what_slides_opposes_it_with_a_known_force)
+START_TEST(sliding_friction_opposes_the_slip_with_the_coulomb_force)
 {
 	for (uint32_t i = 0; i < CASES; i++)
 		for (uint32_t f = CONSTRAINT_PYRAMID; f <= CONSTRAINT_CONE; f++) {
@@ -318,7 +319,7 @@ START_TEST(friction_of_what_slides_opposes_it_with_a_known_force)
 			ck_assert_double_lt(power, 0);
 			if (f == CONSTRAINT_PYRAMID)
 				continue;
-			/* Of all forces on the cone's border it brakes the most. */
+			/* Of all forces on the border of the cone it has the greatest braking power. */
 			ck_assert_double_eq_tol(size, 1, 1e-12);
 			for (uint32_t turn = 0; turn < 64; turn++) {
 				double c = cos(turn * 0.1), s = sin(turn * 0.1);
@@ -339,7 +340,7 @@ START_TEST(friction_of_what_slides_opposes_it_with_a_known_force)
 }
 END_TEST
 
-START_TEST(a_constraint_writes_what_it_said_and_nothing_on_the_world)
+START_TEST(a_constraint_writes_the_counts_it_announced_and_no_part_for_the_world)
 {
 	for (uint32_t i = 0; i < CASES; i++)
 		for (uint32_t f = CONSTRAINT_SMOOTH; f <= CONSTRAINT_CONE; f++) {
@@ -377,14 +378,15 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("constraint");
 	TCase *tests = tcase_create("contacts as rows");
-	tcase_add_checked_fixture(tests, seed, NULL);
-	tcase_add_test(tests, a_gap_changes_as_j_and_bias_say_where_it_was_found_and_elsewhere);
+	tcase_add_checked_fixture(tests, set_up, NULL);
+	tcase_add_test(tests, j_and_bias_are_the_derivatives_of_the_gap_at_any_motion);
 	tcase_add_test(tests, acceleration_rows_are_the_books_bias);
-	tcase_add_test(tests, balls_accelerate_as_their_centres_do);
-	tcase_add_test(tests, exchanging_the_bodies_turns_no_tangent);
+	tcase_add_test(tests, the_gap_of_balls_accelerates_as_the_distance_of_their_centres);
+	tcase_add_test(tests, exchanging_the_bodies_keeps_the_axes_of_tangents);
 	tcase_add_test(tests, tangents_of_a_normal_and_its_opposite_are_the_same_and_steady);
-	tcase_add_test(tests, friction_of_what_slides_opposes_it_with_a_known_force);
-	tcase_add_test(tests, a_constraint_writes_what_it_said_and_nothing_on_the_world);
+	tcase_add_test(tests, sliding_friction_opposes_the_slip_with_the_coulomb_force);
+	tcase_add_test(tests,
+		       a_constraint_writes_the_counts_it_announced_and_no_part_for_the_world);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

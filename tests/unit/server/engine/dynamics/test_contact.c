@@ -1,4 +1,4 @@
-/* The material that two touching pieces make together. */
+/* The material of a contact, mixed from the materials of its two pieces. */
 #include "server/base/rng.h"
 #include "server/engine/dynamics/contact.h"
 #include "tests/lib/check_main.h"
@@ -12,7 +12,7 @@ static double mix(uint8_t rule, double x, double y)
 	return mixed[rule];
 }
 
-/* Of two rules the lower one holds, whoever of the two has it and whichever comes first. */
+/* The lower of the two pieces' rules applies, whichever piece has it. The mix is symmetric. */
 START_TEST(materials_mix_by_the_lower_rule_from_both_sides)
 {
 	struct rng rng = rng_seeded(check_seed());

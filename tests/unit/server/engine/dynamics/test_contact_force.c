@@ -74,7 +74,7 @@ static uint32_t add_body(double mass, double inertia, vec3 push)
 	return index;
 }
 
-/* The first body's point against the second's, with the normal from the second to the first. */
+/* A contact of the first body with the second; the normal points from the second to the first. */
 static struct contact_found *add_contact(uint32_t body, uint32_t other, vec3 normal)
 {
 	uint32_t index = contact_count++;
@@ -87,9 +87,9 @@ static struct contact_found *add_contact(uint32_t body, uint32_t other, vec3 nor
 	return &found[index];
 }
 
-/* All rows at the level of accelerations, A, b and what bodies do without contact. The floor
- * accelerates as it is told. Returns the rows. */
-static uint32_t state(enum constraint_friction tangents)
+/* Makes the rows of all contacts at the level of accelerations, A, b and the accelerations without
+ * contact forces. The floor has its given acceleration. Returns the number of rows. */
+static uint32_t state_rows(enum constraint_friction tangents)
 {
 	struct constraint_options options = { CONSTRAINT_ACCELERATION, tangents, 1e-9 };
 	struct row_list list = { rows, blocks, parts, 0, 0, 0, ROWS, CONTACTS, 2 * ROWS };
@@ -116,7 +116,7 @@ static uint32_t state(enum constraint_friction tangents)
 static void solve(double *acceleration)
 {
 	struct solver_options options = solver_options_default();
-	uint32_t n = state(CONSTRAINT_SMOOTH);
+	uint32_t n = state_rows(CONSTRAINT_SMOOTH);
 	struct lcp_problem lcp_problem = { n, n, a, b, NULL, NULL };
 	struct solver_result result = lcp_dantzig_solve(&lcp, &lcp_problem, &options, force, NULL);
 	ck_assert_int_eq(result.status, SOLVER_SOLVED);
@@ -132,9 +132,9 @@ static void near(double value, double expected)
 	ck_assert_double_eq_tol(value, expected, 1e-9 * (1 + fabs(expected)));
 }
 
-/* K1: resting: F = 9.81, a = 0; pulled up by 20 N: F = 0, a = 10.19. P-34: 19.62, and 21.62 on a
- * plate that a script accelerates. */
-START_TEST(a_mass_rests_or_is_lifted_or_is_carried_up)
+/* K1: at rest F = 9.81, a = 0; pulled up by 20 N F = 0, a = 10.19. P-34: 19.62, and 21.62 on an
+ * accelerating animated plate. */
+START_TEST(the_force_on_a_mass_at_rest_lifted_and_on_a_rising_plate)
 {
 	static const double mass[] = { 1, 1, 2, 2 }, pull[] = { 0, 20, 0, 0 };
 	static const double plate[] = { 0, 0, 0, 1 }, push[] = { 9.81, 0, 19.62, 21.62 };
@@ -151,11 +151,11 @@ START_TEST(a_mass_rests_or_is_lifted_or_is_carried_up)
 }
 END_TEST
 
-/* The contacts first … last − 1, an island, kept after the impulses, and their forces by the LCP;
- * the others get none. */
+/* The LCP forces of the island of contacts first … last − 1, after contacts that separate by the
+ * impulses are left out; the left out contacts get 0. Returns the number of kept contacts. */
 static uint32_t solve_rechecked(uint32_t first, uint32_t last, double *forces)
 {
-	uint32_t kept[CONTACTS], m = state(CONSTRAINT_SMOOTH);
+	uint32_t kept[CONTACTS], m = state_rows(CONSTRAINT_SMOOTH);
 	double approach[CONTACTS], some[CONTACTS * CONTACTS], bias[CONTACTS], part[CONTACTS];
 	struct solver_options options = solver_options_default();
 	for (uint32_t i = first; i < last; i++) {
@@ -176,8 +176,8 @@ static uint32_t solve_rechecked(uint32_t first, uint32_t last, double *forces)
 	return n;
 }
 
-/* I1: at rest on the floor (u_n = 0) a body is a contact and not a collision, even with e = 1. */
-START_TEST(what_rests_is_no_collision_and_does_not_bounce)
+/* I1: a body at rest on the floor (u_n = 0) is a contact and not a collision, even with e = 1. */
+START_TEST(a_body_at_rest_is_no_collision_and_does_not_bounce)
 {
 	static const double speed[] = { -1, -1e-7, 0, 1e-7, 1 };
 	static const enum contact_kind kinds[] = { CONTACT_COLLIDES, CONTACT_RESTS, CONTACT_RESTS,
@@ -187,7 +187,7 @@ START_TEST(what_rests_is_no_collision_and_does_not_bounce)
 	add_contact(body, FLOOR, vec3_axis(1))->surface.restitution = 1;
 	for (uint32_t i = 0; i < COUNT_OF(speed); i++) {
 		motions[body].velocity.y = speed[i];
-		state(CONSTRAINT_SMOOTH);
+		state_rows(CONSTRAINT_SMOOTH);
 		ck_assert_int_eq(contact_force_kind(rows[0].approach, 1e-6), kinds[i]);
 	}
 	motions[body].velocity.y = 0;
@@ -196,10 +196,9 @@ START_TEST(what_rests_is_no_collision_and_does_not_bounce)
 }
 END_TEST
 
-/* I1: the plank of I5c after its impulse: one end stays, the other has 0.5667 and gets no
- * force. A pair elsewhere that is pulled apart is left out too; one that is pushed by its
- * neighbour is not. */
-START_TEST(a_contact_that_an_impulse_parted_gets_no_force)
+/* I1: the plank of I5c after its impulse. One end stays; the other separates at 0.5667 and gets no
+ * force. A second pair that is pulled apart is left out too; a third that presses together is not. */
+START_TEST(a_contact_that_an_impulse_separated_gets_no_force)
 {
 	double forces[CONTACTS], arm = sqrt(0.2);
 	uint32_t plank = add_body(1, 1, vec3_make(0, -G, 0));
@@ -209,7 +208,7 @@ START_TEST(a_contact_that_an_impulse_parted_gets_no_force)
 		add_contact(plank, FLOOR, vec3_axis(1));
 		points[side].arm_b = vec3_make(side == 0 ? -arm : arm, 0, 0);
 	}
-	state(CONSTRAINT_SMOOTH);
+	state_rows(CONSTRAINT_SMOOTH);
 	near(rows[0].approach, 0);
 	near(rows[1].approach, 0.8 / 1.2 - 0.1);
 	uint32_t pulled = add_body(1, 0, vec3_make(0, 1, 0));
@@ -218,7 +217,7 @@ START_TEST(a_contact_that_an_impulse_parted_gets_no_force)
 		 high = add_body(1, 0, vec3_make(0, -5, 0));
 	add_contact(low, FLOOR, vec3_axis(1));
 	add_contact(high, low, vec3_axis(1));
-	/* Three islands: the plank, the one that is pulled, the two that press. */
+	/* Three islands: the plank, the pulled pair, the pressing pair. */
 	ck_assert_uint_eq(solve_rechecked(0, 2, forces), 1);
 	ck_assert_uint_eq(solve_rechecked(2, 3, forces), 0);
 	ck_assert_uint_eq(solve_rechecked(3, 5, forces), 2);
@@ -237,17 +236,17 @@ START_TEST(a_turning_floor_adds_its_coriolis_part)
 	motions[body].velocity = vec3_axis(0);
 	motions[FLOOR].angular_velocity = vec3_make(0, 0, 0.5);
 	add_contact(body, FLOOR, vec3_axis(1))->normal_of = CONTACT_NORMAL_OF_A;
-	state(CONSTRAINT_SMOOTH);
+	state_rows(CONSTRAINT_SMOOTH);
 	near(b[0], -1);
-	/* The same of a rate that is given. */
+	/* The same with a given rate of the normal. */
 	found[0].normal_of = CONTACT_NORMAL_GIVEN;
 	found[0].normal_rate = frame_rate_fixed(motions[FLOOR].angular_velocity, found[0].normal);
-	state(CONSTRAINT_SMOOTH);
+	state_rows(CONSTRAINT_SMOOTH);
 	near(b[0], -1);
 }
 END_TEST
 
-/* The bias is the second derivative of the gap, by differences, along a motion without forces. */
+/* The bias equals the second difference of the gap along a motion without forces. */
 START_TEST(the_bias_is_the_second_derivative_of_the_gap)
 {
 	uint32_t body = add_body(1, 1, vec3_make(0.3, -0.7, 0.2));
@@ -259,7 +258,7 @@ START_TEST(the_bias_is_the_second_derivative_of_the_gap)
 	moving->velocity = vec3_make(0.5, -0.1, 0.4);
 	moving->angular_velocity = vec3_make(0.3, 0.8, -0.6);
 	floor->angular_velocity = vec3_make(-0.2, 0.5, 0.7);
-	state(CONSTRAINT_SMOOTH);
+	state_rows(CONSTRAINT_SMOOTH);
 	double h = 1e-3, gap[3];
 	for (int i = -1; i <= 1; i++) {
 		double t = i * h;
@@ -288,7 +287,7 @@ static void on_slope(double inertia, double radius, double mu, bool sliding, vec
 	for (uint32_t k = 0; k < 2; k++)
 		contact->surface.static_friction[k] = contact->surface.dynamic_friction[k] = mu;
 	motions[body].velocity = sliding ? down : vec3_zero();
-	ck_assert_uint_eq(state(CONSTRAINT_PYRAMID), 3);
+	ck_assert_uint_eq(state_rows(CONSTRAINT_PYRAMID), 3);
 	double coefficient[3] = { 0, rows[1].dynamic_friction, rows[2].dynamic_friction };
 	uint8_t kind[3] = { FRICTION_NORMAL };
 	for (uint32_t k = 1; k < 3; k++)
@@ -394,7 +393,7 @@ START_TEST(four_contacts_under_a_box_carry_its_weight)
 END_TEST
 
 /* P-30, P1 and P-32: particles that press and pull. */
-START_TEST(particles_press_on_each_other_as_the_book_says)
+START_TEST(particles_press_on_each_other_with_the_books_forces)
 {
 	double acceleration[2];
 	uint32_t one = add_body(1, 0, vec3_make(-5, 0, 0)), two = add_body(2, 0, vec3_zero());
@@ -430,7 +429,7 @@ END_TEST
 
 /* P-30: a particle sliding down a fixed frictionless ball leaves at cos θ = 2/3 (the book's term:
  * 0.8). */
-START_TEST(a_particle_leaves_a_ball_at_two_thirds)
+START_TEST(a_particle_leaves_a_ball_at_cosine_two_thirds)
 {
 	double low = 0, high = 1.5;
 	uint32_t particle = add_body(1, 0, vec3_make(0, -G, 0));
@@ -441,7 +440,7 @@ START_TEST(a_particle_leaves_a_ball_at_two_thirds)
 		add_contact(particle, FLOOR, n)->normal_of = CONTACT_NORMAL_OF_CENTRES;
 		points[0].arm_a = motions[particle].centre = n;
 		motions[particle].velocity = vec3_make(speed * cos(theta), -speed * sin(theta), 0);
-		state(CONSTRAINT_SMOOTH);
+		state_rows(CONSTRAINT_SMOOTH);
 		bool pressed = b[0] < 0;
 		low = pressed ? theta : low;
 		high = pressed ? high : theta;
@@ -455,9 +454,9 @@ static Suite *make(void)
 	Suite *suite = suite_create("contact_force");
 	TCase *forces = tcase_create("forces");
 	tcase_add_checked_fixture(forces, setup, teardown);
-	tcase_add_test(forces, what_rests_is_no_collision_and_does_not_bounce);
-	tcase_add_test(forces, a_contact_that_an_impulse_parted_gets_no_force);
-	tcase_add_test(forces, a_mass_rests_or_is_lifted_or_is_carried_up);
+	tcase_add_test(forces, a_body_at_rest_is_no_collision_and_does_not_bounce);
+	tcase_add_test(forces, a_contact_that_an_impulse_separated_gets_no_force);
+	tcase_add_test(forces, the_force_on_a_mass_at_rest_lifted_and_on_a_rising_plate);
 	tcase_add_test(forces, a_turning_floor_adds_its_coriolis_part);
 	tcase_add_test(forces, the_bias_is_the_second_derivative_of_the_gap);
 	tcase_add_test(forces, a_sphere_on_a_slope_rolls_or_slides);
@@ -465,8 +464,8 @@ static Suite *make(void)
 	tcase_add_test(forces, a_stack_of_two_carries_9_81_and_29_43);
 	tcase_add_test(forces, a_rod_lifts_off_one_support);
 	tcase_add_test(forces, four_contacts_under_a_box_carry_its_weight);
-	tcase_add_test(forces, particles_press_on_each_other_as_the_book_says);
-	tcase_add_test(forces, a_particle_leaves_a_ball_at_two_thirds);
+	tcase_add_test(forces, particles_press_on_each_other_with_the_books_forces);
+	tcase_add_test(forces, a_particle_leaves_a_ball_at_cosine_two_thirds);
 	suite_add_tcase(suite, forces);
 	return suite;
 }

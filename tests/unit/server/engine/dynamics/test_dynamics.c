@@ -1,4 +1,5 @@
-/* The caches, pairs, limits and lives that every method stands on. */
+/* The parts of a step that every method uses: pairs, limits, quarantine, sleep, caches and contact
+ * events. */
 #include "server/base/heap.h"
 #include "server/base/rng.h"
 #include "server/engine/dynamics/contact.h"
@@ -16,7 +17,7 @@ static bool boxes_meet(const struct tables *tables, uint32_t a, uint32_t b)
 	return aabb_overlaps(x, y);
 }
 
-/* Every pair by brute force; each placement has a body of its own here. */
+/* The contact rows are the pairs that brute force finds. Each body has one placement here. */
 static void check_pairs(const struct stage *stage)
 {
 	const struct tables *tables = &stage->tables;
@@ -50,7 +51,7 @@ static void scatter_spheres(struct stage *stage, uint32_t count, uint64_t seed)
 	}
 }
 
-/* A step that moves nothing: rows are brought up to date and nothing else happens. */
+/* A step that moves no body; only the contact rows are updated. */
 static void commit_rows_only(struct stage *stage)
 {
 	struct step step;
@@ -106,7 +107,7 @@ START_TEST(new_pairs_take_the_lowest_free_rows_in_the_order_of_their_placements)
 }
 END_TEST
 
-START_TEST(a_bomb_of_200_spheres_keeps_all_19900_pairs)
+START_TEST(two_hundred_overlapping_spheres_have_all_19900_pairs)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -118,7 +119,7 @@ START_TEST(a_bomb_of_200_spheres_keeps_all_19900_pairs)
 }
 END_TEST
 
-START_TEST(filters_decide_who_meets)
+START_TEST(filters_decide_which_bodies_pair)
 {
 	static const struct {
 		uint32_t category_a, mask_a, category_b, mask_b;
@@ -148,7 +149,7 @@ START_TEST(filters_decide_who_meets)
 }
 END_TEST
 
-START_TEST(a_filter_that_changes_parts_what_touches)
+START_TEST(a_changed_filter_ends_a_touching_contact)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -253,7 +254,7 @@ END_TEST
 
 /* ---- bad numbers ------------------------------------------------------------------------------ */
 
-START_TEST(a_body_that_is_no_longer_finite_is_quarantined_and_the_rest_goes_on)
+START_TEST(a_body_that_is_not_finite_is_quarantined_and_the_others_continue)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -261,7 +262,7 @@ START_TEST(a_body_that_is_no_longer_finite_is_quarantined_and_the_rest_goes_on)
 	stage_run(&stage, 3);
 	vec3 place = stage.tables.body.position[top];
 	stage.tables.body.velocity[top].x = __builtin_nan("");
-	/* What touches it may be drawn in; it is alone for this step. */
+	/* Without contacts, because touching bodies could be quarantined too. */
 	stage.tables.body.mask[top] = 0;
 	ck_assert_int_eq(dynamics_body_reserve(&stage.dynamics, 0, 0), STATUS_OK);
 	dynamics_body_changed(&stage.dynamics, top);
@@ -280,7 +281,7 @@ START_TEST(a_body_that_is_no_longer_finite_is_quarantined_and_the_rest_goes_on)
 }
 END_TEST
 
-START_TEST(a_body_that_leaves_all_coordinates_is_quarantined)
+START_TEST(a_body_beyond_the_largest_coordinate_is_quarantined)
 {
 	struct stage stage;
 	stage_init(&stage, "free");
@@ -298,7 +299,7 @@ END_TEST
 
 /* ---- sleep ------------------------------------------------------------------------------------ */
 
-START_TEST(a_stack_falls_asleep_as_one_set_and_leaves_the_hot_sets)
+START_TEST(a_stack_falls_asleep_as_one_set_and_leaves_the_active_sets)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -366,7 +367,7 @@ START_TEST(a_ball_that_hits_a_sleeping_stack_wakes_it_before_it_bounces)
 		stage_step(&stage);
 	ck_assert_uint_lt(tick, 30);
 	ck_assert_uint_eq(stage.dynamics.awake.count, 6);
-	/* The box takes its part of the momentum in the tick of the hit: no wall was hit. */
+	/* The box takes its share of the momentum in the tick of the hit, as an awake box does. */
 	const vec3 *velocity = stage.tables.body.velocity;
 	ck_assert_double_gt(velocity[lowest + 2].x, 2.5);
 	ck_assert_double_lt(velocity[lowest + 5].x, 5);
@@ -376,7 +377,7 @@ START_TEST(a_ball_that_hits_a_sleeping_stack_wakes_it_before_it_bounces)
 }
 END_TEST
 
-START_TEST(removing_what_carries_a_sleeper_wakes_it)
+START_TEST(removing_the_support_of_a_sleeper_wakes_it)
 {
 	struct stage stage;
 	uint32_t lowest = sleeping_stack(&stage, 3);
@@ -416,7 +417,7 @@ START_TEST(a_body_that_may_not_sleep_keeps_its_island_awake)
 }
 END_TEST
 
-START_TEST(an_animated_body_that_moves_keeps_what_it_carries_awake)
+START_TEST(a_moving_animated_body_keeps_the_body_on_it_awake)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -442,7 +443,7 @@ END_TEST
 
 /* ---- caches ----------------------------------------------------------------------------------- */
 
-START_TEST(caches_made_anew_at_random_ticks_change_no_hash)
+START_TEST(rebuilding_caches_at_random_ticks_changes_no_hash)
 {
 	struct rng rng = rng_seeded(check_seed());
 	struct stage straight, rebuilt;
@@ -462,7 +463,7 @@ START_TEST(caches_made_anew_at_random_ticks_change_no_hash)
 }
 END_TEST
 
-START_TEST(a_restored_stage_goes_on_as_the_first_did)
+START_TEST(a_restored_stage_has_the_same_future)
 {
 	struct stage first, second;
 	stage_init(&first, "soft-step");
@@ -481,7 +482,7 @@ START_TEST(a_restored_stage_goes_on_as_the_first_did)
 }
 END_TEST
 
-START_TEST(manifolds_are_kept_where_nothing_moves_and_that_hardly_matters)
+START_TEST(manifolds_of_resting_bodies_are_kept_and_move_them_under_1_mm)
 {
 	struct stage kept, made;
 	stage_init(&kept, "soft-step");
@@ -566,9 +567,9 @@ static Suite *make(void)
 	TCase *pairs = tcase_create("pairs");
 	tcase_add_test(pairs, contact_rows_are_exactly_the_pairs_whose_boxes_overlap);
 	tcase_add_test(pairs, new_pairs_take_the_lowest_free_rows_in_the_order_of_their_placements);
-	tcase_add_test(pairs, a_bomb_of_200_spheres_keeps_all_19900_pairs);
-	tcase_add_test(pairs, filters_decide_who_meets);
-	tcase_add_test(pairs, a_filter_that_changes_parts_what_touches);
+	tcase_add_test(pairs, two_hundred_overlapping_spheres_have_all_19900_pairs);
+	tcase_add_test(pairs, filters_decide_which_bodies_pair);
+	tcase_add_test(pairs, a_changed_filter_ends_a_touching_contact);
 	tcase_add_test(pairs, two_static_or_animated_bodies_are_no_pair);
 	suite_add_tcase(suite, pairs);
 	TCase *limits = tcase_create("limits");
@@ -576,22 +577,22 @@ static Suite *make(void)
 	tcase_add_test(limits, a_step_over_the_limit_of_memory_changes_nothing);
 	tcase_add_test(limits, a_step_without_memory_changes_nothing_and_can_be_made_later);
 	tcase_add_test(limits, a_steady_tick_makes_no_heap_call);
-	tcase_add_test(limits, a_body_that_is_no_longer_finite_is_quarantined_and_the_rest_goes_on);
-	tcase_add_test(limits, a_body_that_leaves_all_coordinates_is_quarantined);
+	tcase_add_test(limits, a_body_that_is_not_finite_is_quarantined_and_the_others_continue);
+	tcase_add_test(limits, a_body_beyond_the_largest_coordinate_is_quarantined);
 	suite_add_tcase(suite, limits);
 	TCase *sleep = tcase_create("sleep");
-	tcase_add_test(sleep, a_stack_falls_asleep_as_one_set_and_leaves_the_hot_sets);
+	tcase_add_test(sleep, a_stack_falls_asleep_as_one_set_and_leaves_the_active_sets);
 	tcase_add_test(sleep, waking_one_body_wakes_its_set);
 	tcase_add_test(sleep, a_ball_that_hits_a_sleeping_stack_wakes_it_before_it_bounces);
-	tcase_add_test(sleep, removing_what_carries_a_sleeper_wakes_it);
+	tcase_add_test(sleep, removing_the_support_of_a_sleeper_wakes_it);
 	tcase_add_test(sleep, a_static_body_set_down_in_a_sleeping_stack_wakes_it);
 	tcase_add_test(sleep, a_body_that_may_not_sleep_keeps_its_island_awake);
-	tcase_add_test(sleep, an_animated_body_that_moves_keeps_what_it_carries_awake);
+	tcase_add_test(sleep, a_moving_animated_body_keeps_the_body_on_it_awake);
 	suite_add_tcase(suite, sleep);
 	TCase *caches = tcase_create("caches");
-	tcase_add_test(caches, caches_made_anew_at_random_ticks_change_no_hash);
-	tcase_add_test(caches, a_restored_stage_goes_on_as_the_first_did);
-	tcase_add_test(caches, manifolds_are_kept_where_nothing_moves_and_that_hardly_matters);
+	tcase_add_test(caches, rebuilding_caches_at_random_ticks_changes_no_hash);
+	tcase_add_test(caches, a_restored_stage_has_the_same_future);
+	tcase_add_test(caches, manifolds_of_resting_bodies_are_kept_and_move_them_under_1_mm);
 	tcase_add_test(caches, touching_begins_and_ends_once);
 	tcase_add_test(caches, the_lower_rule_mixes_two_materials);
 	suite_add_tcase(suite, caches);

@@ -1,6 +1,5 @@
-/* test_field.c: solids that are distance fields in motion: what fits into a hole falls into it,
- * a bowl holds marbles, stacks rest and sleep, no energy is gained, and a restored world goes on
- * the same (app G-08). */
+/* Solids as distance fields in motion: a small ball falls through a hole, a bowl holds marbles, stacks
+ * rest and sleep, collisions gain no energy, and a restored world has the same future (app G-08). */
 #include "server/engine/geometry/solid.h"
 #include "server/engine/math/trig.h"
 #include "tests/lib/check_main.h"
@@ -64,9 +63,9 @@ START_TEST(a_ball_falls_through_the_hole_of_a_ring_and_rests_in_it)
 	uint32_t large = stage_shape(&stage, make_sphere(1.5));
 	uint32_t inside = drop(small, vec3_make(0.1, 1.5, 0.05), 0);
 	stage_run(&stage, 180);
-	/* On the floor; a hull would hold it up at 0.55. */
+	/* The ball lies on the floor; a hull of the ring would hold it up at 0.55 m. */
 	ck_assert_double_eq_tol(place_of(inside).y, 0.3, 0.02);
-	/* One too large for the hole sits on it. */
+	/* A ball too large for the hole rests on the ring. */
 	stage_remove(&stage, inside);
 	uint32_t above = drop(large, vec3_make(0.02, 2.2, 0.01), 20);
 	stage_run(&stage, 300);
@@ -96,7 +95,7 @@ START_TEST(a_bowl_holds_marbles)
 	vec3 middle = place_of(dish);
 	for (uint32_t i = 0; i < 9; i++) {
 		vec3 in = vec3_sub(place_of(bodies[i]), middle);
-		/* Below the rim and above the bottom. */
+		/* Each marble is below the rim and above the bottom. */
 		ck_assert_double_lt(vec3_length(vec3_make(in.x, 0, in.z)), 1);
 		ck_assert_double_gt(place_of(bodies[i]).y, 0.2 + 0.08);
 		ck_assert_double_lt(place_of(bodies[i]).y, 1);
@@ -142,7 +141,7 @@ START_TEST(fields_rest_on_a_mesh_and_on_parts)
 }
 END_TEST
 
-START_TEST(a_collision_of_fields_gains_no_energy_and_keeps_momentum)
+START_TEST(a_collision_of_fields_gains_no_energy_and_conserves_momentum)
 {
 	uint32_t ring = field_row(&stage, make_torus(1, 0.25, 32, 16), 40);
 	stage.tables.world.gravity[0] = vec3_zero();
@@ -163,13 +162,13 @@ START_TEST(a_collision_of_fields_gains_no_energy_and_keeps_momentum)
 		ck_assert_double_le(stage_kinetic(&stage), 1.02 * most);
 	}
 	ck_assert_uint_gt(touching, 0);
-	/* Of twice 2500 kg m/s that came together. */
+	/* Each body had 2500 kg m/s. */
 	ck_assert_double_lt(vec3_distance(stage_momentum(&stage), momentum), 0.02);
 }
 END_TEST
 
-/* What is near, and what it says, is a function of the tables. */
-START_TEST(a_restored_heap_of_fields_goes_on_the_same)
+/* The close pairs and their manifolds are a function of the tables. */
+START_TEST(a_restored_heap_of_fields_has_the_same_future)
 {
 	struct stage other;
 	stage_init(&other, "soft-step");
@@ -213,8 +212,8 @@ static Suite *make(void)
 	tcase_add_test(all, a_bowl_holds_marbles);
 	tcase_add_test(all, a_stack_of_cubes_comes_to_rest_and_sleeps);
 	tcase_add_test(all, fields_rest_on_a_mesh_and_on_parts);
-	tcase_add_test(all, a_collision_of_fields_gains_no_energy_and_keeps_momentum);
-	tcase_add_test(all, a_restored_heap_of_fields_goes_on_the_same);
+	tcase_add_test(all, a_collision_of_fields_gains_no_energy_and_conserves_momentum);
+	tcase_add_test(all, a_restored_heap_of_fields_has_the_same_future);
 	suite_add_tcase(suite, all);
 	return suite;
 }

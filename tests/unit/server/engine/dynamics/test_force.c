@@ -1,5 +1,5 @@
-/* Gravity and drives as a list of forces: sums written out, at the tables' motions and at others,
- * for many bodies and for single ones. */
+/* Gravity and drives as a list of forces. The sums for many and for single bodies, at the motions of
+ * the tables and at other motions, equal sums written out here. */
 #include "server/engine/dynamics/force.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static uint32_t rows[BODIES];
 static struct body_motion motions[BODIES];
 static struct force_sum sums[BODIES];
 
-static void begin(void)
+static void set_up(void)
 {
 	rng = rng_seeded(check_seed());
 	stage_init(&stage, "soft-step");
@@ -35,14 +35,14 @@ static void begin(void)
 		motions[i] = (struct body_motion){ random_vector(&rng, 3), random_rotation(&rng),
 						   random_vector(&rng, 1), random_vector(&rng, 1) };
 	}
-	/* A negative zero stays one. */
+	/* A negative zero keeps its sign. */
 	stage.tables.world.gravity[0] = vec3_make(-0.0, -9.81, 0.25);
 	ck_assert_int_eq(tables_reserve(&stage.tables, TABLE_DRIVE, DRIVES), STATUS_OK);
 	for (uint32_t d = 0; d < DRIVES; d++) {
 		uint32_t row = tables_append(&stage.tables, TABLE_DRIVE);
 		struct drive_table *drive = &stage.tables.drive;
 		drive->body[row] = rows[rng_below(&rng, BODIES)];
-		/* Of sizes so different that another order gives other sums. */
+		/* The sizes differ so much that another order gives other sums. */
 		double size = d % 3 == 0 ? 1e16 : d % 3 == 1 ? 1 : 1e-8;
 		drive->force[row] = random_vector(&rng, size);
 		drive->point[row] = random_vector(&rng, 1);
@@ -53,13 +53,13 @@ static void begin(void)
 	ck_assert_int_eq(force_list_index(&list, &arena), STATUS_OK);
 }
 
-static void end(void)
+static void tear_down(void)
 {
 	arena_release(&arena);
 	stage_release(&stage);
 }
 
-/* What acts on a body, by the definition and in the order of the tables. */
+/* The force and torque on a body by definition, in the order of the tables. */
 static struct force_sum sum_forces(uint32_t body, quat rotation)
 {
 	const struct tables *tables = &stage.tables;
@@ -81,7 +81,7 @@ static struct force_sum sum_forces(uint32_t body, quat rotation)
 		sum.torque = any ? vec3_add(sum.torque, turn) : turn;
 		any = true;
 	}
-	if (!any) /* nothing added to it yet, so that one force alone is itself */
+	if (!any) /* the first force is copied, because adding it to +0 would lose a −0 */
 		sum.force = sum.torque = vec3_all(-0.0);
 	return sum;
 }
@@ -91,7 +91,7 @@ static void expect_same_bits(const struct force_sum *a, const struct force_sum *
 	ck_assert_mem_eq(a, b, sizeof *a);
 }
 
-START_TEST(many_and_single_bodies_feel_the_sum_to_the_bit)
+START_TEST(sums_for_many_and_single_bodies_are_equal_to_the_bit)
 {
 	for (uint32_t planar = 0; planar < 2; planar++)
 		for (uint32_t moved = 0; moved < 2; moved++) {
@@ -113,7 +113,7 @@ START_TEST(many_and_single_bodies_feel_the_sum_to_the_bit)
 }
 END_TEST
 
-START_TEST(some_bodies_feel_what_they_feel_among_all)
+START_TEST(sums_for_some_bodies_equal_those_for_all)
 {
 	struct force_sum some[BODIES];
 	uint32_t few[BODIES];
@@ -144,7 +144,7 @@ static void spring_add(const struct force *self, uint32_t body, const struct for
 	sum->torque = vec3_mul_sub(sum->torque, state->angular_velocity, 2);
 }
 
-START_TEST(a_forces_time_and_state_reach_it_and_stiff_ones_can_be_asked_for_alone)
+START_TEST(a_force_gets_time_and_state_and_stiff_forces_can_be_summed_alone)
 {
 	const double stiffness = 3;
 	struct force_sum steady[BODIES], stiff[BODIES];
@@ -160,7 +160,7 @@ START_TEST(a_forces_time_and_state_reach_it_and_stiff_ones_can_be_asked_for_alon
 		expected = vec3_scale(motions[i].angular_velocity, pushed ? -2 : 0);
 		ck_assert_double_le(vec3_distance(stiff[i].torque, expected), 1e-14);
 		ck_assert_double_eq(vec3_length(stiff[i].acceleration), 0);
-		/* The spring comes last. */
+		/* The spring is the last force of the list. */
 		vec3 sum = pushed ? vec3_mul_sub(steady[i].force, motions[i].centre, 4.5)
 				  : vec3_zero();
 		ck_assert_mem_eq(&sums[i].force, &sum, sizeof sum);
@@ -176,11 +176,10 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("force");
 	TCase *tests = tcase_create("forces as a list");
-	tcase_add_checked_fixture(tests, begin, end);
-	tcase_add_test(tests, many_and_single_bodies_feel_the_sum_to_the_bit);
-	tcase_add_test(tests, some_bodies_feel_what_they_feel_among_all);
-	tcase_add_test(tests,
-		       a_forces_time_and_state_reach_it_and_stiff_ones_can_be_asked_for_alone);
+	tcase_add_checked_fixture(tests, set_up, tear_down);
+	tcase_add_test(tests, sums_for_many_and_single_bodies_are_equal_to_the_bit);
+	tcase_add_test(tests, sums_for_some_bodies_equal_those_for_all);
+	tcase_add_test(tests, a_force_gets_time_and_state_and_stiff_forces_can_be_summed_alone);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

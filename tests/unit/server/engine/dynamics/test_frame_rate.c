@@ -1,4 +1,4 @@
-/* Time derivatives of app E beside central differences, and Euler's equation (ch. 4 D4, 9.2, K2). */
+/* Time derivatives of app E against central differences, and Euler's equation (ch. 4 D4, 9.2, K2). */
 #include <math.h>
 
 #include "server/base/rng.h"
@@ -6,16 +6,16 @@
 #include "tests/lib/check_main.h"
 
 #define STEP 1e-6
-#define NEAR 1e-8 /* the checklist's: agree < 1e-8 for h = 1e-6 */
+#define NEAR 1e-8 /* checklist: the difference is < 1e-8 for h = 1e-6 */
 
 static struct rng rng;
 
-static void seed(void)
+static void set_up(void)
 {
 	rng = rng_seeded(check_seed());
 }
 
-static vec3 draw(void)
+static vec3 random_vector(void)
 {
 	double x = rng_range(&rng, -1, 1), y = rng_range(&rng, -1, 1);
 	return vec3_make(x, y, rng_range(&rng, -1, 1));
@@ -39,17 +39,17 @@ static void near(vec3 a, vec3 b)
 START_TEST(a_body_fixed_vector_and_a_face_normal_turn_with_the_body)
 {
 	for (uint32_t i = 0; i < 100; i++) {
-		vec3 p = draw(), w = draw();
+		vec3 p = random_vector(), w = random_vector();
 		near(frame_rate_fixed(w, p), slope(turned(p, w, -STEP), turned(p, w, STEP)));
 	}
 }
 END_TEST
 
-START_TEST(the_normal_of_two_points_has_the_true_rate_which_is_no_unit_vector)
+START_TEST(the_rate_of_the_normal_of_two_points_equals_the_difference_quotient)
 {
 	for (uint32_t i = 0; i < 100; i++) {
-		vec3 p1 = vec3_add(draw(), vec3_make(3, 0, 0)), p2 = draw(), v1 = draw(),
-		     v2 = draw();
+		vec3 p1 = vec3_add(random_vector(), vec3_make(3, 0, 0)), p2 = random_vector(),
+		     v1 = random_vector(), v2 = random_vector();
 		vec3 n[2];
 		for (uint32_t k = 0; k < 2; k++) {
 			double t = k == 0 ? -STEP : STEP;
@@ -64,10 +64,11 @@ START_TEST(the_normal_of_two_points_has_the_true_rate_which_is_no_unit_vector)
 }
 END_TEST
 
-START_TEST(the_normal_of_two_edges_has_the_true_rate)
+START_TEST(the_rate_of_the_normal_of_two_edges_equals_the_difference_quotient)
 {
 	for (uint32_t i = 0; i < 200; i++) {
-		vec3 e1 = draw(), e2 = draw(), w1 = draw(), w2 = draw(), n[2];
+		vec3 e1 = random_vector(), e2 = random_vector(), w1 = random_vector(),
+		     w2 = random_vector(), n[2];
 		if (vec3_length(vec3_cross(e1, e2)) < 0.3)
 			continue;
 		for (uint32_t k = 0; k < 2; k++) {
@@ -81,16 +82,17 @@ START_TEST(the_normal_of_two_edges_has_the_true_rate)
 }
 END_TEST
 
-START_TEST(tangents_have_the_true_rates_on_every_branch)
+START_TEST(rates_of_tangents_equal_difference_quotients_on_every_branch)
 {
 	uint32_t branches[3] = { 0 };
 	for (uint32_t i = 0; i < 300; i++) {
-		vec3 n = vec3_normalize(draw()), w = draw(), t[2], k[2], t_rate, k_rate;
+		vec3 n = vec3_normalize(random_vector()), w = random_vector(), t[2], k[2], t_rate,
+		     k_rate;
 		vec3 size = vec3_abs(n);
 		double least = vec3_min_component(size);
 		double middle = size.x + size.y + size.z - least - vec3_max_component(size);
 		if (middle - least < 1e-4)
-			continue; /* A jump of the frame lies too near. */
+			continue; /* too close to a jump of the frame */
 		branches[vec3_smallest_axis(size)]++;
 		for (uint32_t at = 0; at < 2; at++)
 			vec3_frame(turned(n, w, at == 0 ? -STEP : STEP), &t[at], &k[at]);
@@ -105,13 +107,13 @@ END_TEST
 START_TEST(matrix_and_quaternion_turn_at_the_rate_of_the_spin)
 {
 	for (uint32_t i = 0; i < 100; i++) {
-		vec3 w = draw();
-		quat q = quat_from_rotation_vector(draw());
+		vec3 w = random_vector();
+		quat q = quat_from_rotation_vector(random_vector());
 		quat before = quat_integrate(q, w, -STEP), after = quat_integrate(q, w, STEP);
 		quat rate = quat_derivative(q, w);
 		ck_assert_double_le(fabs(rate.w - (after.w - before.w) / (2 * STEP)), NEAR);
 		near(quat_vector(rate), slope(quat_vector(before), quat_vector(after)));
-		/* |q| = 1 and q · q' = 0; the way back gives the spin. */
+		/* |q| = 1 gives q · q' = 0; the inverse map gives the spin. */
 		ck_assert_double_le(fabs(quat_dot(q, rate)), 1e-15);
 		ck_assert_double_le(vec3_distance(frame_rate_spin(q, rate), w), 1e-14);
 		mat3 matrix = frame_rate_rotation(w, mat3_from_quat(q));
@@ -145,11 +147,11 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("frame_rate");
 	TCase *rates = tcase_create("rates");
-	tcase_add_checked_fixture(rates, seed, NULL);
+	tcase_add_checked_fixture(rates, set_up, NULL);
 	tcase_add_test(rates, a_body_fixed_vector_and_a_face_normal_turn_with_the_body);
-	tcase_add_test(rates, the_normal_of_two_points_has_the_true_rate_which_is_no_unit_vector);
-	tcase_add_test(rates, the_normal_of_two_edges_has_the_true_rate);
-	tcase_add_test(rates, tangents_have_the_true_rates_on_every_branch);
+	tcase_add_test(rates, the_rate_of_the_normal_of_two_points_equals_the_difference_quotient);
+	tcase_add_test(rates, the_rate_of_the_normal_of_two_edges_equals_the_difference_quotient);
+	tcase_add_test(rates, rates_of_tangents_equal_difference_quotients_on_every_branch);
 	tcase_add_test(rates, matrix_and_quaternion_turn_at_the_rate_of_the_spin);
 	tcase_add_test(rates, an_uneven_body_accelerates_its_spin_without_torque);
 	tcase_add_test(rates, the_coriolis_part_of_a_turning_floor_is_minus_one);

@@ -1,5 +1,5 @@
-/* One body over one step beside constraints: closed forms of damped motion, turning that keeps angular
- * momentum and energy, and speeds that are limited before a body moves. */
+/* The free path of one body over one step: closed forms of damped motion, conservation of angular
+ * momentum and energy, and limits of speed that apply before a body moves. */
 #include <math.h>
 
 #include "server/base/rng.h"
@@ -11,13 +11,13 @@
 static struct rng rng;
 static struct stage stage;
 
-static void begin(void)
+static void set_up(void)
 {
 	rng = rng_seeded(check_seed());
 	stage_init(&stage, "free");
 }
 
-static void end(void)
+static void tear_down(void)
 {
 	stage_release(&stage);
 }
@@ -31,7 +31,7 @@ static vec3 draw(double most)
 	return v;
 }
 
-static uint32_t add(uint32_t shape)
+static uint32_t add_body(uint32_t shape)
 {
 	vec3 axis = draw(1);
 	return stage_add(&stage,
@@ -54,8 +54,8 @@ static struct body_motion free_path(uint32_t row, const struct force_sum *sum, d
 	return integrate_free(&stage.dynamics, row, &start, dt, pieces);
 }
 
-/* The body at the end of a path: the next one begins there. */
-static void put(uint32_t row, const struct body_motion *motion)
+/* Stores the tear_down of a path as the body's motion. */
+static void store_path_end(uint32_t row, const struct body_motion *motion)
 {
 	struct body_table *body = &stage.tables.body;
 	body->velocity[row] = motion->velocity;
@@ -65,8 +65,8 @@ static void put(uint32_t row, const struct body_motion *motion)
 	stage.dynamics.bodies.items[row].centre = motion->centre;
 }
 
-/* e^z, (e^z − 1)/z and ((e^z − 1)/z − 1)/z in more digits, z = −c t; on both sides of where the form
- * changes. */
+/* e^z, (e^z − 1)/z and ((e^z − 1)/z − 1)/z with more digits, z = −c t, on both sides of the switch to
+ * the series. */
 START_TEST(damped_motion_is_its_closed_form)
 {
 	for (uint32_t round = 0; round < 400; round++) {
@@ -89,26 +89,27 @@ START_TEST(damped_motion_is_its_closed_form)
 }
 END_TEST
 
-/* v' = a − c v from v: two steps of any sizes are one. */
-START_TEST(a_ball_that_is_pushed_turned_and_damped_does_not_know_its_steps)
+/* v' = a − c v: two steps give the same motion as one step of their total length. */
+START_TEST(two_damped_steps_of_a_ball_equal_one_long_step)
 {
-	uint32_t row = add(stage_shape(&stage, make_sphere(0.5)));
+	uint32_t row = add_body(stage_shape(&stage, make_sphere(0.5)));
 	struct body_table *body = &stage.tables.body;
 	for (uint32_t round = 0; round < 200; round++) {
 		struct force_sum sum = { draw(10), draw(1e3), draw(0) };
 		body->velocity[row] = draw(10);
 		body->angular_velocity[row] = draw(10);
-		/* From nothing to far more than a step can take. */
+		/* Damping from 0 to c dt = 20. */
 		body->linear_damping[row] = round % 5 == 0 ? 0 : rng_range(&rng, 0, 200);
 		body->angular_damping[row] = round % 3 == 0 ? 0 : rng_range(&rng, 0, 200);
-		if (round % 2 == 0) /* one axis: turns about others do not add up */
+		if (round % 2 ==
+		    0) /* torque along the spin: only turns about one axis add_body up */
 			sum.torque =
 				vec3_scale(body->angular_velocity[row], rng_range(&rng, -9, 9));
 		struct body_motion before = dynamics_motion(&stage.dynamics, row);
 		double dt = rng_range(&rng, 0.001, 0.1), part = rng_range(&rng, 0, dt);
 		struct body_motion whole = free_path(row, &sum, dt, 1);
 		struct body_motion first = free_path(row, &sum, part, 1);
-		put(row, &first);
+		store_path_end(row, &first);
 		struct body_motion second = free_path(row, &sum, dt - part, 1);
 		near(second.velocity, whole.velocity, 1e-12);
 		near(second.centre, whole.centre, 1e-12);
@@ -116,16 +117,16 @@ START_TEST(a_ball_that_is_pushed_turned_and_damped_does_not_know_its_steps)
 		if (round % 2 == 0)
 			ck_assert_double_ge(fabs(quat_dot(second.rotation, whole.rotation)),
 					    1 - 1e-12);
-		put(row, &before);
+		store_path_end(row, &before);
 	}
 }
 END_TEST
 
-START_TEST(mass_is_in_no_bit_of_a_fall)
+START_TEST(a_fall_does_not_depend_on_the_mass_in_any_bit)
 {
-	uint32_t shape = stage_shape(&stage, make_sphere(0.5)), first = add(shape);
+	uint32_t shape = stage_shape(&stage, make_sphere(0.5)), first = add_body(shape);
 	for (uint32_t i = 0; i < 50; i++) {
-		uint32_t row = add(shape);
+		uint32_t row = add_body(shape);
 		struct body_table *body = &stage.tables.body;
 		body->mass[row] *= 1 + 0.37 * i;
 		body->mass_inv[row] = 1 / body->mass[row];
@@ -146,22 +147,22 @@ static vec3 momentum_of(uint32_t row, const struct body_motion *motion)
 	return integrate_tensor_at(inertia, motion->rotation, motion->angular_velocity);
 }
 
-/* Torque-free: L to rounding at any turn, and energy up to a third of a radian a step; beyond, its
- * Newton steps may leave something. */
-START_TEST(a_tumbling_brick_keeps_momentum_and_energy)
+/* Torque-free: angular momentum is kept to rounding at any turn; energy up to 1/3 rad a step. Beyond,
+ * the Newton iteration may leave a residual. */
+START_TEST(a_tumbling_brick_conserves_momentum_and_energy)
 {
 	static const struct force_sum none;
 	for (uint32_t round = 0; round < 60; round++) {
 		double size = exp(rng_range(&rng, -3, 1)), wide = size * rng_range(&rng, 0.1, 3);
 		double high = size * rng_range(&rng, 0.1, 3), most = exp(rng_range(&rng, -5, 6));
-		uint32_t row = add(stage_shape(&stage, make_box(size, wide, high)));
+		uint32_t row = add_body(stage_shape(&stage, make_box(size, wide, high)));
 		stage.tables.body.angular_velocity[row] = draw(most);
 		struct body_motion start = dynamics_motion(&stage.dynamics, row), now = start;
 		vec3 momentum = momentum_of(row, &start);
 		double energy = vec3_dot(momentum, start.angular_velocity);
 		for (uint32_t i = 0; i < 100; i++) {
 			now = free_path(row, &none, 1 / 60.0, 1 + i % 4);
-			put(row, &now);
+			store_path_end(row, &now);
 		}
 		near(vec3_scale(momentum_of(row, &now), 1 / vec3_length(momentum)),
 		     vec3_normalize(momentum), 1e-12);
@@ -172,10 +173,10 @@ START_TEST(a_tumbling_brick_keeps_momentum_and_energy)
 }
 END_TEST
 
-/* With torque and damping: half the step, a quarter of the error. */
-START_TEST(a_tumbling_brick_that_is_turned_is_of_second_order)
+/* With torque and damping: half the step gives a quarter of the error. */
+START_TEST(a_driven_tumbling_brick_has_second_order_error)
 {
-	uint32_t row = add(stage_shape(&stage, make_box(0.1, 0.3, 0.6)));
+	uint32_t row = add_body(stage_shape(&stage, make_box(0.1, 0.3, 0.6)));
 	stage.tables.body.angular_damping[row] = 2;
 	for (uint32_t round = 0; round < 30; round++) {
 		struct force_sum sum = { vec3_zero(), vec3_zero(), draw(200) };
@@ -194,10 +195,10 @@ START_TEST(a_tumbling_brick_that_is_turned_is_of_second_order)
 }
 END_TEST
 
-/* A push that would carry it across the world: the speed is limited before it moves. */
+/* The push would carry the body across the world; its speed is limited before it moves. */
 START_TEST(no_body_is_faster_than_the_limits_even_within_a_step)
 {
-	uint32_t row = add(stage_shape(&stage, make_box(0.1, 0.3, 0.6)));
+	uint32_t row = add_body(stage_shape(&stage, make_box(0.1, 0.3, 0.6)));
 	struct body_table *body = &stage.tables.body;
 	for (uint32_t round = 0; round < 100; round++) {
 		struct force_sum sum = { draw(1), draw(exp(rng_range(&rng, 0, 60))),
@@ -219,7 +220,7 @@ START_TEST(no_body_is_faster_than_the_limits_even_within_a_step)
 }
 END_TEST
 
-START_TEST(what_is_not_dynamic_goes_on_as_it_is_told)
+START_TEST(an_animated_body_keeps_its_velocity_under_forces_and_damping)
 {
 	uint32_t row = stage_add(
 		&stage, (struct stage_body){ .status = BODY_ANIMATED,
@@ -239,14 +240,14 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/dynamics/integrate");
 	TCase *steps = tcase_create("steps");
-	tcase_add_checked_fixture(steps, begin, end);
+	tcase_add_checked_fixture(steps, set_up, tear_down);
 	tcase_add_test(steps, damped_motion_is_its_closed_form);
-	tcase_add_test(steps, a_ball_that_is_pushed_turned_and_damped_does_not_know_its_steps);
-	tcase_add_test(steps, mass_is_in_no_bit_of_a_fall);
-	tcase_add_test(steps, a_tumbling_brick_keeps_momentum_and_energy);
-	tcase_add_test(steps, a_tumbling_brick_that_is_turned_is_of_second_order);
+	tcase_add_test(steps, two_damped_steps_of_a_ball_equal_one_long_step);
+	tcase_add_test(steps, a_fall_does_not_depend_on_the_mass_in_any_bit);
+	tcase_add_test(steps, a_tumbling_brick_conserves_momentum_and_energy);
+	tcase_add_test(steps, a_driven_tumbling_brick_has_second_order_error);
 	tcase_add_test(steps, no_body_is_faster_than_the_limits_even_within_a_step);
-	tcase_add_test(steps, what_is_not_dynamic_goes_on_as_it_is_told);
+	tcase_add_test(steps, an_animated_body_keeps_its_velocity_under_forces_and_damping);
 	suite_add_tcase(suite, steps);
 	return suite;
 }

@@ -1,4 +1,5 @@
-/* When bodies fall asleep, with whom, and what stays of it when they are woken. */
+/* Sleep: the condition for a body to fall asleep, the islands that sleep together, and the sleep time
+ * after waking. */
 #include "server/engine/dynamics/contact.h"
 #include "tests/lib/check_main.h"
 #include "tests/lib/shapes.h"
@@ -41,7 +42,7 @@ START_TEST(a_body_falls_asleep_when_its_farthest_point_has_been_slow_for_the_tim
 		tick++;
 	}
 	ck_assert_msg(is_awake(&stage, body) != rows[_i].sleeps, "after %u ticks", tick);
-	/* Half a second at 60 Hz; what is added thirty times may be a rounding short of it. */
+	/* Half a second at 60 Hz; the sum of thirty tick lengths may round to less than 0.5 s. */
 	if (rows[_i].sleeps) {
 		ck_assert_msg(tick == 30 || tick == 31, "asleep after %u ticks", tick);
 		ck_assert(vec3_equal(stage.tables.body.velocity[body], vec3_zero()));
@@ -51,8 +52,8 @@ START_TEST(a_body_falls_asleep_when_its_farthest_point_has_been_slow_for_the_tim
 }
 END_TEST
 
-/* Time that a body was slow does not add up over a moment in which it was not. */
-START_TEST(a_fast_moment_begins_the_time_anew)
+/* One fast tick resets the time that the body has been slow. */
+START_TEST(a_fast_tick_restarts_the_sleep_time)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -72,8 +73,8 @@ START_TEST(a_fast_moment_begins_the_time_anew)
 }
 END_TEST
 
-/* It has no velocity of its own on its way: the push is taken out of it in each sub-step. */
-START_TEST(what_is_pushed_out_of_another_stays_awake_until_it_is_out)
+/* The velocity of the push is removed in each sub-step, so the body's own velocity stays small. */
+START_TEST(a_body_that_is_pushed_out_of_a_floor_stays_awake_until_it_is_out)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -93,8 +94,9 @@ START_TEST(what_is_pushed_out_of_another_stays_awake_until_it_is_out)
 }
 END_TEST
 
-/* Near enough for a contact row, and a millimetre apart: two islands. Touching: one. */
-START_TEST(only_what_touches_is_kept_awake)
+/* Two boxes 1 mm apart have a contact row but are two islands (loop 0). Touching boxes are one
+ * island (loop 1). */
+START_TEST(a_wakeful_body_keeps_only_touching_bodies_awake)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -119,8 +121,8 @@ START_TEST(only_what_touches_is_kept_awake)
 }
 END_TEST
 
-/* Two that lean on each other sleep as one; when one is taken away the other begins its time anew. */
-START_TEST(who_was_woken_has_all_its_time_before_it)
+/* Two touching boxes sleep as one set. When one is removed, the other wakes and its time restarts. */
+START_TEST(waking_restarts_the_sleep_time)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -155,10 +157,10 @@ static Suite *make(void)
 	tcase_add_loop_test(sleep,
 			    a_body_falls_asleep_when_its_farthest_point_has_been_slow_for_the_time,
 			    0, 7);
-	tcase_add_test(sleep, a_fast_moment_begins_the_time_anew);
-	tcase_add_test(sleep, what_is_pushed_out_of_another_stays_awake_until_it_is_out);
-	tcase_add_loop_test(sleep, only_what_touches_is_kept_awake, 0, 2);
-	tcase_add_loop_test(sleep, who_was_woken_has_all_its_time_before_it, 0, 2);
+	tcase_add_test(sleep, a_fast_tick_restarts_the_sleep_time);
+	tcase_add_test(sleep, a_body_that_is_pushed_out_of_a_floor_stays_awake_until_it_is_out);
+	tcase_add_loop_test(sleep, a_wakeful_body_keeps_only_touching_bodies_awake, 0, 2);
+	tcase_add_loop_test(sleep, waking_restarts_the_sleep_time, 0, 2);
 	suite_add_tcase(suite, sleep);
 	return suite;
 }

@@ -1,5 +1,5 @@
-/* Joints as rows: gaps, J and J'v against differences along true motions, ranks, reactions that the book
- * works out, coordinates against quaternions, projection, and motion of two free bodies. */
+/* Joints as rows: gaps, J and J'v against finite differences along exact motions, ranks, the reactions
+ * of the book's examples, coordinates against quaternions, projection, and motion of two free bodies. */
 #include <math.h>
 #include <string.h>
 
@@ -22,14 +22,14 @@ static struct row_block blocks[ROWS];
 static struct row_part parts[2 * ROWS];
 static struct row_list list;
 
-static void seed(void)
+static void set_up(void)
 {
 	rng = rng_seeded(check_seed());
 }
 
 /* ---- making joints ------------------------------------------------------------------------------------- */
 
-/* As the type has it, frames and anchors at the bodies' own. */
+/* A joint of the type with default axes; frames and anchors are those of the bodies. */
 static void make_joint(enum joint_type type)
 {
 	joint = (struct joint){ .type = (uint8_t)type,
@@ -53,8 +53,8 @@ static void make_any_joint(enum joint_type type)
 		joint.axes[0].rest = rng_range(&rng, 0.5, 2);
 }
 
-/* What may be told of a free axis, at random. */
-static void tell_axis(struct joint_axis *axis, bool lower)
+/* Random limits, spring, motor and friction of a free axis. */
+static void randomize_axis(struct joint_axis *axis, bool lower)
 {
 	if (rng_below(&rng, 2) == 0)
 		axis->mode = JOINT_LIMITED;
@@ -73,7 +73,7 @@ static void tell_axis(struct joint_axis *axis, bool lower)
 	axis->friction = rng_below(&rng, 2);
 }
 
-static void tell_axes(void)
+static void randomize_axes(void)
 {
 	for (uint32_t axis = 0; axis < JOINT_AXES; axis++) {
 		struct joint_axis_kind kind = joint_axis_kind((enum joint_type)joint.type, axis);
@@ -82,8 +82,8 @@ static void tell_axes(void)
 		if (kind.locks)
 			joint.axes[axis].mode = (uint8_t)rng_below(&rng, 2);
 		if (joint.axes[axis].mode == JOINT_FREE)
-			tell_axis(&joint.axes[axis], kind.limits);
-		/* A few are locked by their limits. */
+			randomize_axis(&joint.axes[axis], kind.limits);
+		/* Some axes are locked by equal limits. */
 		if (kind.limits && rng_below(&rng, 8) == 0) {
 			joint.axes[axis].mode = JOINT_LIMITED;
 			joint.axes[axis].upper = joint.axes[axis].lower;
@@ -91,7 +91,7 @@ static void tell_axes(void)
 	}
 }
 
-/* Whether angles of every kind are far from where they end. */
+/* Whether all angles are far from their singular values and the anchors are more than 0.5 m apart. */
 static bool is_regular(void)
 {
 	mat3 a = world_frame(motions[0].rotation, joint.frame_a);
@@ -105,7 +105,7 @@ static bool is_regular(void)
 	       fabs(yz) < 0.95 && w > 0.2 && vec3_length(apart) > 0.5;
 }
 
-/* Angles as where they are, so that none jumps nearby. */
+/* Stores the present angles in the joint, so that no angle jumps by a turn. */
 static void remember_angles(void)
 {
 	double q[JOINT_AXES];
@@ -130,9 +130,9 @@ static void state_rows(enum constraint_level level, const struct body_motion *at
 	constraint_rows(&constraint, 1, at, &options, &list);
 }
 
-/* The coordinate as its row sees it: of a twist that is held or limited what stands for it; `far`:
- * as if it were nearer. */
-static double seen(const double q[JOINT_AXES], uint32_t place, bool *far)
+/* The coordinate that the row measures. A locked or limited twist is measured by a sine of half the
+ * angle; `far`: the twist is more than 2 rad off, where the row uses 2 rad. */
+static double row_coordinate(const double q[JOINT_AXES], uint32_t place, bool *far)
 {
 	uint32_t axis = place / JOINT_PARTS, part = place % JOINT_PARTS;
 	double bound = part == JOINT_UPPER ? joint.axes[3].upper : joint.axes[3].lower;
@@ -145,7 +145,8 @@ static double seen(const double q[JOINT_AXES], uint32_t place, bool *far)
 
 /* ---- derivatives --------------------------------------------------------------------------------------- */
 
-/* What each row's gap, and each coordinate, goes by; five points: of the fourth order in the step. */
+/* Rates of each row's gap, approach and coordinate by five-point differences, of the fourth order in
+ * the step. */
 static void differences(const struct body_motion at[2], const uint8_t places[ROWS],
 			double gaps[ROWS], double approaches[ROWS], double coordinates[ROWS],
 			bool far[ROWS])
@@ -165,7 +166,7 @@ static void differences(const struct body_motion at[2], const uint8_t places[ROW
 		for (uint32_t i = 0; i < list.row_count; i++) {
 			gaps[i] += weight * rows[i].gap;
 			approaches[i] += weight * rows[i].approach;
-			coordinates[i] += weight * seen(q, places[i], &far[i]);
+			coordinates[i] += weight * row_coordinate(q, places[i], &far[i]);
 		}
 	}
 }
@@ -178,7 +179,7 @@ static bool is_driven(const struct constraint_row *row, uint8_t place)
 		joint.axes[place / JOINT_PARTS].motor == JOINT_MOTOR_VELOCITY && row->gap == 0);
 }
 
-/* How fast b turns in a about what is across the axes of twist and swing. */
+/* The angular velocity of b relative to a about the axis across twist and swing. */
 static double across_speed(void)
 {
 	mat3 a = mat3_from_quat(quat_mul(motions[0].rotation, joint.frame_a));
@@ -218,12 +219,12 @@ static void expect_derivatives(void)
 	}
 }
 
-START_TEST(a_gap_changes_as_j_says_and_its_rate_as_the_bias_does)
+START_TEST(j_and_bias_are_the_derivatives_of_the_gap)
 {
 	for (uint32_t i = 0; i < 4 * CASES; i++)
 		for (uint32_t type = JOINT_SPHERICAL; type < JOINT_TYPES_END; type++) {
 			make_any_joint((enum joint_type)type);
-			tell_axes();
+			randomize_axes();
 			move_anywhere();
 			expect_derivatives();
 		}
@@ -235,7 +236,7 @@ START_TEST(j_is_the_gradient_of_the_gap_to_each_shift_and_turn)
 	for (uint32_t i = 0; i < CASES; i++)
 		for (uint32_t type = JOINT_SPHERICAL; type < JOINT_TYPES_END; type++) {
 			make_any_joint((enum joint_type)type);
-			tell_axes();
+			randomize_axes();
 			move_anywhere();
 			for (uint32_t way = 0; way < 12; way++) {
 				for (uint32_t body = 0; body < 2; body++)
@@ -251,16 +252,16 @@ START_TEST(j_is_the_gradient_of_the_gap_to_each_shift_and_turn)
 }
 END_TEST
 
-/* A level states what the ones before it do, with the same J; a motion that is not given is the data's; the
- * world has no part. */
-START_TEST(levels_agree_and_the_world_has_no_part)
+/* A higher level adds numbers and keeps those of the lower levels and J. Motions that are not given are
+ * those of the joint's data. A row of a joint with the world has one part. */
+START_TEST(levels_agree_and_the_world_has_no_row_part)
 {
 	static struct constraint_row kept[ROWS];
 	static struct row_part kept_parts[2 * ROWS];
 	for (uint32_t i = 0; i < CASES; i++)
 		for (uint32_t type = JOINT_SPHERICAL; type < JOINT_TYPES_END; type++) {
 			make_any_joint((enum joint_type)type);
-			tell_axes();
+			randomize_axes();
 			move_anywhere();
 			state_rows(CONSTRAINT_ACCELERATION, motions);
 			uint32_t count = list.row_count;
@@ -296,7 +297,7 @@ START_TEST(levels_agree_and_the_world_has_no_part)
 }
 END_TEST
 
-/* ---- what rows are --------------------------------------------------------------------------- */
+/* ---- the rows of a joint --------------------------------------------------------------------- */
 
 static void expect_part(const struct constraint_row *row, const struct joint_axis *axis,
 			uint32_t part, double q)
@@ -324,14 +325,14 @@ static void expect_part(const struct constraint_row *row, const struct joint_axi
 									     : ROW_SPRING);
 }
 
-START_TEST(blocks_and_places_say_the_same)
+START_TEST(blocks_and_places_name_the_same_rows)
 {
 	for (uint32_t i = 0; i < CASES; i++)
 		for (uint32_t type = JOINT_SPHERICAL; type < JOINT_TYPES_END; type++) {
 			uint8_t places[ROWS];
 			double q[JOINT_AXES];
 			make_any_joint((enum joint_type)type);
-			tell_axes();
+			randomize_axes();
 			move_anywhere();
 			struct constraint_options options = { CONSTRAINT_VELOCITY, 0, 0 };
 			struct constraint_room room = constraint_room(&constraint, 1, &options);
@@ -362,7 +363,7 @@ START_TEST(blocks_and_places_say_the_same)
 				ck_assert_uint_eq(block->key.feature, 1 + place);
 				ck_assert(k == 0 || block->key.feature > blocks[k - 1].key.feature);
 				expect_part(&rows[block->first], axis, place % JOINT_PARTS,
-					    seen(q, place, NULL));
+					    row_coordinate(q, place, NULL));
 				ck_assert(block->restitution == (place % JOINT_PARTS <= JOINT_UPPER
 									 ? axis->restitution
 									 : 0));
@@ -371,7 +372,7 @@ START_TEST(blocks_and_places_say_the_same)
 }
 END_TEST
 
-/* ---- where a joint holds --------------------------------------------------------------------- */
+/* ---- motions that satisfy a joint ------------------------------------------------------------ */
 
 static void make_masses(void)
 {
@@ -379,7 +380,7 @@ static void make_masses(void)
 		masses[body] = random_mass(&rng);
 }
 
-/* Of the body's own axes as make_masses has them, turned as the motions are. */
+/* The masses of make_masses, rotated to the motions `at`. */
 static void masses_at(const struct body_motion at[2], struct mass_body out[2])
 {
 	for (uint32_t body = 0; body < 2; body++)
@@ -388,7 +389,7 @@ static void masses_at(const struct body_motion at[2], struct mass_body out[2])
 					   at[body].rotation, masses[body].locks);
 }
 
-/* Body b to where the joint has these coordinates, R in its order. */
+/* Places body b so that the joint has the translation `along` and the relative rotation `turn`. */
 static void place_b(vec3 along, quat turn)
 {
 	quat frame = quat_mul(motions[0].rotation, joint.frame_a);
@@ -397,7 +398,7 @@ static void place_b(vec3 along, quat turn)
 	motions[1].centre = vec3_sub(anchor, quat_rotate(motions[1].rotation, joint.point_b));
 }
 
-/* In the order that follows from which angles are locked, a bit each. */
+/* The rotation of three angles. The locked angles (a bit each) decide the order of the axes. */
 static quat turn_by(const double q[JOINT_AXES])
 {
 	static const char ORDERS[8][4] = { "xyz", "yxz", "xyz", "xyz", "xzy", "xzy", "xyz", "xyz" };
@@ -410,8 +411,8 @@ static quat turn_by(const double q[JOINT_AXES])
 	return turn;
 }
 
-/* Somewhere where the joint holds, its free coordinates at random within `size`. */
-static void move_where_it_holds(double size)
+/* Random motions that satisfy the joint, with free coordinates within ±`size`. */
+static void satisfy_joint(double size)
 {
 	double q[JOINT_AXES] = { 0 };
 	motions[0] = random_motion(&rng);
@@ -428,8 +429,7 @@ static const enum joint_type BOOK[6] = { JOINT_SPHERICAL,   JOINT_UNIVERSAL, JOI
 					 JOINT_CYLINDRICAL, JOINT_PRISMATIC, JOINT_FIXED };
 static const uint32_t REMOVES[6] = { 3, 4, 5, 4, 5, 6 };
 
-/* Accelerations under forces by slot (not of the world), and what the locked axes do to b: in sum, and by
- * the rows about axes alone. Returns the rank of J M⁻¹ Jᵀ. */
+/* The reaction of the locked axes on body b: of all rows, and of the angular rows alone. */
 struct reaction {
 	struct spatial on_b, about_b;
 };
@@ -470,7 +470,7 @@ static uint32_t accelerate(const struct body_motion at[2], const struct spatial 
 	return rank;
 }
 
-START_TEST(a_joint_takes_as_many_freedoms_as_the_book_says)
+START_TEST(a_joint_removes_the_books_number_of_freedoms)
 {
 	for (uint32_t i = 0; i < CASES; i++)
 		for (uint32_t k = 0; k < 6; k++) {
@@ -478,7 +478,7 @@ START_TEST(a_joint_takes_as_many_freedoms_as_the_book_says)
 			struct reaction reaction;
 			make_any_joint(BOOK[k]);
 			make_masses();
-			move_where_it_holds(3);
+			satisfy_joint(3);
 			ck_assert_uint_eq(accelerate(motions, forces, out, &reaction), REMOVES[k]);
 			ck_assert_uint_eq(list.row_count, REMOVES[k]);
 			for (uint32_t r = 0; r < list.row_count; r++)
@@ -502,7 +502,8 @@ static void set_mass(uint32_t body, double mass, double moment)
 				      sym3_diagonal(vec3_all(1 / moment)), quat_identity(), 0);
 }
 
-/* Body b alone, on the world's origin by its point `arm` from its centre; x of the joint along `axis`. */
+/* A joint of body b with the world's origin, at the point `arm` from b's centre; x of the joint along
+ * `axis`. */
 static void hang(enum joint_type type, vec3 arm, uint32_t axis, double mass, double moment)
 {
 	make_joint(type);
@@ -526,7 +527,7 @@ static struct reaction pull(vec3 force, vec3 torque, struct spatial *out)
 	return reaction;
 }
 
-START_TEST(single_bodies_hang_as_the_book_says)
+START_TEST(single_bodies_have_the_books_reactions)
 {
 	struct spatial a;
 	hang(JOINT_SPHERICAL, vec3_make(-1, 0, 0), 0, 1, 0.1); /* J1 */
@@ -560,7 +561,7 @@ START_TEST(single_bodies_hang_as_the_book_says)
 }
 END_TEST
 
-START_TEST(pairs_answer_as_the_book_says)
+START_TEST(pairs_have_the_books_reactions)
 {
 	struct reaction r;
 	struct spatial a[2], forces[2] = { { vec3_zero(), vec3_make(0, 0, 4) }, spatial_zero() };
@@ -599,7 +600,7 @@ END_TEST
 
 /* ---- coordinates ----------------------------------------------------------------------------- */
 
-START_TEST(coordinates_are_what_turns_the_one_frame_into_the_other)
+START_TEST(coordinates_reproduce_the_relative_frame)
 {
 	for (uint32_t i = 0; i < 4 * CASES; i++)
 		for (uint32_t type = JOINT_REVOLUTE; type < JOINT_TYPES_END; type++) {
@@ -631,7 +632,7 @@ START_TEST(coordinates_are_what_turns_the_one_frame_into_the_other)
 }
 END_TEST
 
-/* A swing about an axis across x, after a twist about x: what any rotation is made of. */
+/* Any rotation is a twist about x followed by a swing about an axis across x. */
 START_TEST(twist_and_swing_are_those_of_the_quaternion)
 {
 	for (uint32_t i = 0; i < 10 * CASES; i++) {
@@ -681,7 +682,8 @@ START_TEST(whole_turns_are_counted)
 				ck_assert_double_eq_tol(q[axis], angle, 1e-11);
 				state_rows(CONSTRAINT_POSITION, motions);
 				const struct constraint_row *lower = &rows[list.row_count - 2];
-				double at = seen(q, JOINT_PARTS * axis + JOINT_HOLD, NULL);
+				double at =
+					row_coordinate(q, JOINT_PARTS * axis + JOINT_HOLD, NULL);
 				ck_assert_double_eq_tol(lower->gap, at - joint.axes[axis].lower,
 							1e-11);
 				joint.angle[axis - 3] = q[axis];
@@ -693,7 +695,7 @@ END_TEST
 
 /* ---- errors and projection ------------------------------------------------------------------- */
 
-/* Of both bodies about the world's origin. */
+/* The momentum of both bodies about the world's origin. */
 static struct spatial momentum(const struct body_motion at[2])
 {
 	struct mass_body turned[2];
@@ -735,7 +737,7 @@ static void expect_small(struct joint_error error, double tolerance)
 	ck_assert_double_lt(error.about_speed, tolerance);
 }
 
-START_TEST(projection_ends_where_the_joint_holds_and_keeps_momentum)
+START_TEST(projection_satisfies_the_joint_and_keeps_momentum)
 {
 	for (uint32_t i = 0; i < 4 * CASES; i++)
 		for (uint32_t type = JOINT_SPHERICAL; type < JOINT_TYPES_END; type++) {
@@ -743,9 +745,9 @@ START_TEST(projection_ends_where_the_joint_holds_and_keeps_momentum)
 			for (uint32_t axis = 0; axis < JOINT_AXES; axis++)
 				if (type != JOINT_SIX_DOF && type != JOINT_DISTANCE &&
 				    joint_axis_kind((enum joint_type)type, axis).settable) {
-					tell_axis(&joint.axes[axis],
-						  joint_axis_kind((enum joint_type)type, axis)
-							  .limits);
+					randomize_axis(&joint.axes[axis],
+						       joint_axis_kind((enum joint_type)type, axis)
+							       .limits);
 				}
 			make_masses();
 			motions[0] = random_motion(&rng);
@@ -756,7 +758,7 @@ START_TEST(projection_ends_where_the_joint_holds_and_keeps_momentum)
 			struct joint_error before = joint_error(&joint, &motions[0], &motions[1]);
 			ck_assert_double_le(before.about, PI + 3);
 			expect_small(project(), 1e-12);
-			/* Only velocities are off now. */
+			/* Now only velocities violate the joint. */
 			for (uint32_t body = 0; body < 2; body++) {
 				motions[body].velocity = random_vector(&rng, 1);
 				motions[body].angular_velocity = random_vector(&rng, 1);
@@ -770,9 +772,9 @@ START_TEST(projection_ends_where_the_joint_holds_and_keeps_momentum)
 }
 END_TEST
 
-/* Upside down, crosswise, with no way out of the plane, held by the world: what cannot move is
- * passed over. */
-START_TEST(projection_finds_back_from_awkward_places)
+/* Frames turned by quarter and half turns, planar worlds and bodies without freedom. Rows that no body
+ * can move for are skipped. */
+START_TEST(projection_succeeds_from_singular_places)
 {
 	for (uint32_t k = 0; k < 6; k++)
 		for (uint32_t axis = 0; axis < 3; axis++)
@@ -784,7 +786,7 @@ START_TEST(projection_finds_back_from_awkward_places)
 				double off = turns < 3 ? 0 : (turns - 6.0) * 1e-9;
 				place_b(random_vector(&rng, 1),
 					turn_about(axis, (1 + turns % 3) * HALF_PI + off));
-				if (turns == 8) /* a is of the world */
+				if (turns == 8) /* body a is fixed */
 					masses[0] = (struct mass_body){ .locks = 63 };
 				expect_small(project(), 1e-12);
 			}
@@ -801,7 +803,7 @@ START_TEST(projection_finds_back_from_awkward_places)
 	motions[1].angular_velocity = vec3_make(0, 0, 3);
 	expect_small(project(), 1e-12);
 	ck_assert(motions[0].centre.z == 0 && motions[1].centre.z == 0);
-	/* What cannot be moved at all: the error is told. */
+	/* Two fixed bodies: the remaining error is reported. */
 	masses[0] = masses[1] = (struct mass_body){ .locks = 63 };
 	motions[1].centre.x += 1;
 	struct joint_error error = joint_project(&joint, masses, &motions[0], &motions[1]);
@@ -811,7 +813,7 @@ START_TEST(projection_finds_back_from_awkward_places)
 }
 END_TEST
 
-START_TEST(an_error_is_how_far_axes_are_from_what_they_want)
+START_TEST(an_error_is_the_largest_violation_of_an_axis)
 {
 	for (uint32_t i = 0; i < CASES; i++) {
 		double lean = rng_range(&rng, 0, 3), along = rng_range(&rng, -1, 1);
@@ -860,7 +862,7 @@ static struct rates rates_at(const struct body_motion at[2])
 	return rates;
 }
 
-static void go(struct body_motion at[2], const struct rates *rates, double time)
+static void advance(struct body_motion at[2], const struct rates *rates, double time)
 {
 	for (uint32_t body = 0; body < 2; body++) {
 		struct body_motion *m = &at[body];
@@ -872,7 +874,7 @@ static void go(struct body_motion at[2], const struct rates *rates, double time)
 	}
 }
 
-/* Runge and Kutta's of the fourth order. */
+/* One Runge–Kutta step of the fourth order. */
 static void step(double time)
 {
 	static const double AT[4] = { 0, 0.5, 0.5, 1 }, WEIGHT[4] = { 1, 2, 2, 1 };
@@ -884,23 +886,23 @@ static void step(double time)
 		struct body_motion at[2];
 		memcpy(at, from, sizeof at);
 		if (k > 0)
-			go(at, &rates, AT[k] * time);
+			advance(at, &rates, AT[k] * time);
 		for (uint32_t body = 0; body < 2; body++)
 			at[body].rotation = quat_normalize(at[body].rotation);
 		rates = rates_at(at);
-		go(to, &rates, WEIGHT[k] * time / 6);
+		advance(to, &rates, WEIGHT[k] * time / 6);
 	}
 	for (uint32_t body = 0; body < 2; body++)
 		to[body].rotation = quat_normalize(to[body].rotation);
 	memcpy(motions, to, sizeof to);
 }
 
-START_TEST(two_free_bodies_keep_their_joint_momentum_and_energy)
+START_TEST(two_joined_free_bodies_conserve_momentum_and_energy)
 {
 	for (uint32_t k = 0; k < 6; k++) {
 		make_any_joint(BOOK[k]);
 		make_masses();
-		move_where_it_holds(1);
+		satisfy_joint(1);
 		expect_small(project(), 1e-12);
 		struct spatial kept = momentum(motions);
 		double energy = kinetic_energy(motions);
@@ -913,7 +915,7 @@ START_TEST(two_free_bodies_keep_their_joint_momentum_and_energy)
 }
 END_TEST
 
-/* ---- where nothing is regular ---------------------------------------------------------------- */
+/* ---- singular places ------------------------------------------------------------------------- */
 
 static void expect_finite(void)
 {
@@ -943,12 +945,12 @@ static void expect_finite(void)
 	ck_assert_double_finite(error.along + error.about + error.along_speed + error.about_speed);
 }
 
-START_TEST(degenerate_places_are_finite)
+START_TEST(rows_are_finite_at_degenerate_places)
 {
 	for (uint32_t i = 0; i < 40 * CASES; i++)
 		for (uint32_t type = JOINT_SPHERICAL; type < JOINT_TYPES_END; type++) {
 			make_any_joint((enum joint_type)type);
-			tell_axes();
+			randomize_axes();
 			motions[0] = random_motion(&rng);
 			motions[1] = random_motion(&rng);
 			if (rng_below(&rng, 2) == 0) {
@@ -968,22 +970,22 @@ static Suite *make(void)
 	Suite *suite = suite_create("joint");
 	TCase *tests = tcase_create("joints");
 	tcase_set_timeout(tests, 60);
-	tcase_add_checked_fixture(tests, seed, NULL);
-	tcase_add_test(tests, a_gap_changes_as_j_says_and_its_rate_as_the_bias_does);
+	tcase_add_checked_fixture(tests, set_up, NULL);
+	tcase_add_test(tests, j_and_bias_are_the_derivatives_of_the_gap);
 	tcase_add_test(tests, j_is_the_gradient_of_the_gap_to_each_shift_and_turn);
-	tcase_add_test(tests, levels_agree_and_the_world_has_no_part);
-	tcase_add_test(tests, blocks_and_places_say_the_same);
-	tcase_add_test(tests, a_joint_takes_as_many_freedoms_as_the_book_says);
-	tcase_add_test(tests, single_bodies_hang_as_the_book_says);
-	tcase_add_test(tests, pairs_answer_as_the_book_says);
-	tcase_add_test(tests, coordinates_are_what_turns_the_one_frame_into_the_other);
+	tcase_add_test(tests, levels_agree_and_the_world_has_no_row_part);
+	tcase_add_test(tests, blocks_and_places_name_the_same_rows);
+	tcase_add_test(tests, a_joint_removes_the_books_number_of_freedoms);
+	tcase_add_test(tests, single_bodies_have_the_books_reactions);
+	tcase_add_test(tests, pairs_have_the_books_reactions);
+	tcase_add_test(tests, coordinates_reproduce_the_relative_frame);
 	tcase_add_test(tests, twist_and_swing_are_those_of_the_quaternion);
 	tcase_add_test(tests, whole_turns_are_counted);
-	tcase_add_test(tests, an_error_is_how_far_axes_are_from_what_they_want);
-	tcase_add_test(tests, projection_ends_where_the_joint_holds_and_keeps_momentum);
-	tcase_add_test(tests, projection_finds_back_from_awkward_places);
-	tcase_add_test(tests, two_free_bodies_keep_their_joint_momentum_and_energy);
-	tcase_add_test(tests, degenerate_places_are_finite);
+	tcase_add_test(tests, an_error_is_the_largest_violation_of_an_axis);
+	tcase_add_test(tests, projection_satisfies_the_joint_and_keeps_momentum);
+	tcase_add_test(tests, projection_succeeds_from_singular_places);
+	tcase_add_test(tests, two_joined_free_bodies_conserve_momentum_and_energy);
+	tcase_add_test(tests, rows_are_finite_at_degenerate_places);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* The mass operator of free bodies and the systems made over it, against matrices multiplied out. */
+/* The mass operator of free bodies and the row systems over it, compared with dense matrix products. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static double j[ROWS][NUMBERS], expected[ROWS * ROWS], a[ROWS * ROWS];
 static struct row_system row_system;
 static void *memory;
 
-static void seed(void)
+static void set_up(void)
 {
 	rng = rng_seeded(check_seed());
 	struct row_system_sizes sizes = { ROWS, ROWS * ROW_PARTS_MAX, ROWS * ROW_PARTS_MAX };
@@ -35,13 +35,13 @@ static void seed(void)
 	row_system_init(&row_system, memory, sizes);
 }
 
-static void unseed(void)
+static void tear_down(void)
 {
 	free(memory);
 }
 
-/* Locks of every kind: none, turning, planar, a script's, any. */
-static uint32_t any_locks(uint32_t kind)
+/* Locks of each kind: none, all rotation, planar, all axes (animated), random. */
+static uint32_t make_locks(uint32_t kind)
 {
 	switch (kind) {
 	case 0:
@@ -57,8 +57,8 @@ static uint32_t any_locks(uint32_t kind)
 	}
 }
 
-/* The inverse of M with the rows and columns of locked axes struck out, by Gauss–Jordan on what is
- * left. */
+/* The inverse of M without the rows and columns of locked axes, by Gauss–Jordan elimination. Locked
+ * entries of `out` are 0. */
 static void invert_free(double m[6][6], uint32_t locks, double out[6][6])
 {
 	memset(out, 0, 36 * sizeof(double));
@@ -91,7 +91,7 @@ static void make_bodies(void)
 {
 	memset(inverse, 0, sizeof inverse);
 	for (uint32_t slot = 0; slot < SLOTS; slot++) {
-		uint32_t locks = any_locks(rng_below(&rng, 6));
+		uint32_t locks = make_locks(rng_below(&rng, 6));
 		vec3 d = vec3_make(rng_range(&rng, 0.2, 2), rng_range(&rng, 0.2, 2),
 				   rng_range(&rng, 0.2, 2));
 		sym3 inertia = sym3_rotate(mat3_from_quat(random_rotation(&rng)), sym3_diagonal(d));
@@ -157,7 +157,7 @@ static void make_case(void)
 	row_system_make(&row_system, &mass, rows, list.row_count);
 }
 
-static void any_velocities(struct spatial velocities[SLOTS])
+static void random_velocities(struct spatial velocities[SLOTS])
 {
 	for (uint32_t slot = 0; slot < SLOTS; slot++)
 		velocities[slot] =
@@ -197,7 +197,7 @@ START_TEST(multipliers_change_velocities_by_the_inverse_mass)
 		uint32_t n = list.row_count;
 		struct spatial before[SLOTS], now[SLOTS], pushed[SLOTS], moved[SLOTS];
 		double lambda[ROWS], u[ROWS], later[ROWS];
-		any_velocities(before);
+		random_velocities(before);
 		memcpy(now, before, sizeof now);
 		memset(pushed, 0, sizeof pushed);
 		for (uint32_t r = 0; r < n; r++) {
@@ -232,7 +232,7 @@ START_TEST(momentum_is_mass_times_velocity_and_infinite_mass_is_refused)
 	for (uint32_t i = 0; i < CASES; i++) {
 		make_bodies();
 		struct spatial forces[SLOTS], velocities[SLOTS], momenta[SLOTS], again[SLOTS];
-		any_velocities(forces);
+		random_velocities(forces);
 		mass_accelerate(&mass, forces, NULL, velocities);
 		ck_assert(mass_multiply(&mass, velocities, momenta));
 		mass_accelerate(&mass, momenta, NULL, again);
@@ -259,8 +259,8 @@ START_TEST(a_body_without_torque_turns_by_eulers_equation)
 	for (uint32_t i = 0; i < CASES; i++) {
 		make_bodies();
 		struct spatial forces[SLOTS], velocities[SLOTS], found[SLOTS], plain[SLOTS];
-		any_velocities(forces);
-		any_velocities(velocities);
+		random_velocities(forces);
+		random_velocities(velocities);
 		mass_accelerate(&mass, forces, velocities, found);
 		mass_accelerate(&mass, forces, NULL, plain);
 		for (uint32_t slot = 0; slot < SLOTS; slot++) {
@@ -275,9 +275,9 @@ START_TEST(a_body_without_torque_turns_by_eulers_equation)
 }
 END_TEST
 
-/* J over coordinates with M over coordinates is the same A: the projection of velocities and the
- * complementarity problem are one. */
-START_TEST(coordinates_give_the_same_system)
+/* A = J M⁻¹ Jᵀ from J and M over coordinates equals the dense A of the rows, so the projection of
+ * velocities and the complementarity problem solve the same system. */
+START_TEST(coordinates_give_the_same_system_as_rows)
 {
 	static double m[NUMBERS * NUMBERS], value[ROWS * NUMBERS], storage[NUMBERS * NUMBERS];
 	uint32_t start[ROWS + 1], column[ROWS * NUMBERS];
@@ -317,7 +317,7 @@ START_TEST(coordinates_give_the_same_system)
 		}
 		struct spatial velocities[SLOTS], kept[SLOTS];
 		double x[NUMBERS];
-		any_velocities(velocities);
+		random_velocities(velocities);
 		memcpy(kept, velocities, sizeof kept);
 		row_system_gather(&row_system, velocities, x);
 		for (uint32_t k = 0; k < c; k++)
@@ -335,9 +335,9 @@ START_TEST(coordinates_give_the_same_system)
 }
 END_TEST
 
-/* A floor that nothing moves, under a hundred boxes with four rows each: blocks of four, no more, and no
- * list in which all of them stand. */
-START_TEST(what_nothing_moves_couples_no_rows)
+/* A floor of infinite mass carries a hundred boxes with four rows each. A has 4 × 4 blocks only, and
+ * the floor has no list of its rows. */
+START_TEST(a_body_of_infinite_mass_couples_no_rows)
 {
 	enum { BOXES = 100, COUNT = 4 * BOXES };
 	struct mass_body *many = calloc(BOXES + 1, sizeof *many);
@@ -378,8 +378,8 @@ START_TEST(what_nothing_moves_couples_no_rows)
 }
 END_TEST
 
-/* Bodies of a world: dynamic, of fixed rotation, animated; in space and in a plane. */
-START_TEST(masses_are_read_from_the_tables_and_turned)
+/* Dynamic bodies, bodies of fixed rotation and animated bodies, in space and in a planar world. */
+START_TEST(masses_are_read_from_the_tables_and_rotated)
 {
 	for (uint32_t planar = 0; planar < 2; planar++) {
 		struct stage stage;
@@ -425,14 +425,14 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("mass_operator");
 	TCase *tests = tcase_create("masses and systems");
-	tcase_add_checked_fixture(tests, seed, unseed);
+	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_add_test(tests, the_dense_system_is_j_times_the_inverse_mass_times_j_transposed);
 	tcase_add_test(tests, multipliers_change_velocities_by_the_inverse_mass);
 	tcase_add_test(tests, momentum_is_mass_times_velocity_and_infinite_mass_is_refused);
 	tcase_add_test(tests, a_body_without_torque_turns_by_eulers_equation);
-	tcase_add_test(tests, coordinates_give_the_same_system);
-	tcase_add_test(tests, what_nothing_moves_couples_no_rows);
-	tcase_add_test(tests, masses_are_read_from_the_tables_and_turned);
+	tcase_add_test(tests, coordinates_give_the_same_system_as_rows);
+	tcase_add_test(tests, a_body_of_infinite_mass_couples_no_rows);
+	tcase_add_test(tests, masses_are_read_from_the_tables_and_rotated);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -1,5 +1,5 @@
-/* Integrators: the reference numbers of app B, observed orders, stability, exact rejection, and what
- * free, spinning and precessing bodies must conserve (ch. 4 D3). */
+/* Integrators: the reference numbers of app B, observed orders, stability, exact rejection, and the
+ * conserved quantities of free, spinning and precessing bodies (ch. 4 D3). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static double one_step(enum ode_method method, double h)
 }
 
 /* app B, reference numbers of y' = −y, h = 0.1. */
-START_TEST(one_step_of_decay_has_the_books_numbers)
+START_TEST(one_step_of_decay_matches_the_books_numbers)
 {
 	ck_assert_double_eq_tol(one_step(ODE_EULER, 0.1), 0.9, 1e-15);
 	ck_assert_double_eq_tol(one_step(ODE_IMPLICIT_EULER, 0.1), 1 / 1.1, 1e-11);
@@ -55,8 +55,8 @@ START_TEST(one_step_of_decay_has_the_books_numbers)
 }
 END_TEST
 
-/* D5: as many evaluations as stages. */
-START_TEST(forces_are_asked_once_a_stage)
+/* D5: a step evaluates the rate once a stage. */
+START_TEST(a_step_evaluates_the_rate_once_a_stage)
 {
 	static const uint32_t stages[ODE_METHODS] = { 1, 3, 2, 4 };
 	for (uint32_t m = 0; m < ODE_METHODS; m++) {
@@ -69,28 +69,29 @@ END_TEST
 
 static const struct ode_limits loose = { 1e-4, 1e-9, 10, 5, 0 };
 
-static struct ode_trial trial(enum ode_method method, double h)
+static struct ode_trial try_decay(enum ode_method method, double h)
 {
 	double y = 1;
 	return ode_try(&work, &decay, method, 0, h, &loose, &y);
 }
 
 /* B-05: Δ = 2.5e-3, −1.234375e-4, −7.705071e-8; halving divides by 4.000, 7.950, 31.78. */
-START_TEST(step_doubling_sees_the_books_differences)
+START_TEST(step_doubling_measures_the_books_differences)
 {
 	static const enum ode_method methods[] = { ODE_EULER, ODE_RK2, ODE_RK4 };
 	static const double error[] = { 2.5e-3, 1.234375e-4, 7.705071e-8 };
 	static const double ratio[] = { 4.000, 7.950, 31.78 };
 	for (uint32_t m = 0; m < 3; m++) {
-		double whole = trial(methods[m], 0.1).error, half = trial(methods[m], 0.05).error;
+		double whole = try_decay(methods[m], 0.1).error,
+		       half = try_decay(methods[m], 0.05).error;
 		ck_assert_double_eq_tol(whole / error[m], 1, 1e-6);
 		ck_assert_double_eq_tol(whole / half / ratio[m], 1, 1e-3);
 	}
 }
 END_TEST
 
-/* B-05: Euler at h = 0.1 with Δd = 1e-4 wants exactly 0.02; the reject restores every bit. */
-START_TEST(a_rejected_step_wants_0_02_and_restores_the_state)
+/* B-05: Euler at h = 0.1 with Δd = 1e-4 proposes exactly 0.02; a rejected step restores every bit. */
+START_TEST(a_rejected_step_proposes_0_02_and_restores_the_state)
 {
 	double y = 1;
 	struct ode_trial rejected = ode_try(&work, &decay, ODE_EULER, 0, 0.1, &loose, &y);
@@ -124,7 +125,7 @@ START_TEST(an_adaptive_run_keeps_its_tolerance_and_ends_on_time)
 }
 END_TEST
 
-START_TEST(what_cannot_be_stepped_is_refused_and_leaves_the_state)
+START_TEST(invalid_arguments_are_refused_and_leave_the_state)
 {
 	const enum ode_method none = (enum ode_method)ODE_METHODS;
 	struct ode large = decay;
@@ -160,7 +161,7 @@ START_TEST(what_cannot_be_stepped_is_refused_and_leaves_the_state)
 		ck_assert(ode_run(&work, &decay, ODE_RK4, 0, 1, 0.1, &limits[i], &y).failed);
 	}
 	ck_assert_mem_eq(&y, &(double){ 1 }, sizeof y);
-	/* A workspace that cannot be: of no memory, or out of line. */
+	/* A workspace without memory, misaligned, or without storage for the implicit method. */
 	struct ode_work other;
 	_Alignas(64) unsigned char room[1024];
 	ode_work_init(&other, NULL, 1, true);
@@ -173,7 +174,7 @@ START_TEST(what_cannot_be_stepped_is_refused_and_leaves_the_state)
 }
 END_TEST
 
-START_TEST(a_run_without_end_ends)
+START_TEST(a_run_of_endless_time_stops_or_fails)
 {
 	struct ode_limits limits = loose;
 	limits.steps_max = 1000;
@@ -183,12 +184,12 @@ START_TEST(a_run_without_end_ends)
 	ck_assert_uint_eq(run.accepted + run.rejected, 1000);
 	ck_assert_double_gt(run.time, 1);
 	ck_assert_double_le(fabs(y), 1e-3);
-	/* At 1e17 s a step of 10 s is no step any more. */
+	/* At 1e17 s the spacing of doubles is 16 s: the steps do not advance the time. */
 	y = 1;
 	run = ode_run(&work, &decay, ODE_RK4, 1e17, INFINITY, 0.1, &limits, &y);
 	ck_assert(run.failed && run.accepted == 0);
 	ck_assert_double_eq(run.time, 1e17);
-	/* Beyond the range of doubles the last step is longer than any. */
+	/* The end is farther away than steps_max steps reach. */
 	run = ode_run(&work, &decay, ODE_RK4, 0, 1e308, 0.1, &limits, &y);
 	ck_assert(run.stopped && run.time < 1e308);
 	run = ode_run(&work, &decay, ODE_RK4, 2, 1, 0.1, &limits, &y);
@@ -206,7 +207,8 @@ static void spring_rate(const struct ode *self, double time, const double *y, do
 	rate[1] = -omega * omega * y[0];
 }
 
-/* ω = 1000, h = 0.1, 1000 steps: implicit decays, explicit diverges until it is refused. */
+/* ω = 1000, h = 0.1, 1000 steps: implicit Euler decays; the explicit method diverges until a step is
+ * refused. */
 START_TEST(a_stiff_spring_decays_implicitly_and_diverges_explicitly)
 {
 	double omega = 1000, y[2] = { 1, 0 }, last = 1;
@@ -261,7 +263,7 @@ START_TEST(sub_steps_double_on_reject_and_halve_after_four_calm_frames)
 	ck_assert_uint_eq(substeps.count, 8);
 	for (uint32_t i = 0; i < 16; i++)
 		expected -= expected * (0.5 / 8 / 2);
-	/* What was rejected left nothing behind. */
+	/* The rejected tries left y unchanged. */
 	ck_assert_double_eq_tol(y, expected, 1e-15);
 	for (uint32_t i = 0; i < 3; i++) {
 		ck_assert_uint_eq(substeps.count, 8);
@@ -278,7 +280,7 @@ START_TEST(sub_steps_double_on_reject_and_halve_after_four_calm_frames)
 }
 END_TEST
 
-START_TEST(a_frame_that_cannot_be_kept_is_forced_and_says_so)
+START_TEST(a_frame_beyond_the_tolerance_at_most_sub_steps_is_forced)
 {
 	struct ode_substeps substeps = { 1, 4, 0, 4 };
 	double y = 1;
@@ -346,7 +348,7 @@ START_TEST(tumbling_shows_the_orders_1_1_2_and_4)
 END_TEST
 
 /* D3, the tennis racket: I = (1, 2, 3), w = (0.01, 1, 0.01), RK4 at 2 ms for 20 s. */
-START_TEST(a_tennis_racket_turns_over_at_13_47_s_and_keeps_what_it_must)
+START_TEST(a_tennis_racket_flips_at_13_47_s_and_conserves_momentum_and_energy)
 {
 	struct coupled_body body = body_of(1, 1, 2, 3);
 	struct coupled_motion motion = motion_of(&body, 1, NULL, 0);
@@ -416,7 +418,7 @@ static void top_add(const struct force *self, uint32_t body, const struct force_
 }
 
 /* A heavy symmetric top about its tip: energy, the vertical and the axial momentum are constant. */
-START_TEST(a_spinning_top_keeps_energy_and_both_momenta)
+START_TEST(a_spinning_top_conserves_energy_and_two_momenta)
 {
 	const struct force force = { .add = top_add };
 	const struct force *const forces[] = { &force };
@@ -452,7 +454,7 @@ START_TEST(a_spinning_top_keeps_energy_and_both_momenta)
 END_TEST
 
 /* F1: 1 s of free fall from rest: y = −4.905, L_y = −9.81 m, exactly (force constant). */
-START_TEST(free_fall_is_exact_and_forces_are_asked_at_every_stage)
+START_TEST(free_fall_is_exact_and_forces_are_evaluated_at_every_stage)
 {
 	const struct force force = { .add = weight_add };
 	const struct force *const forces[] = { &force };
@@ -469,7 +471,7 @@ START_TEST(free_fall_is_exact_and_forces_are_asked_at_every_stage)
 }
 END_TEST
 
-/* A spring of 100 N/m between the centres of bodies 0 and 1, each seeing the other's stage state. */
+/* A spring of 100 N/m between the centres of bodies 0 and 1, at the stage states of both. */
 static void link_add(const struct force *self, uint32_t body, const struct force_state *state,
 		     double time, struct force_sum *sum)
 {
@@ -480,8 +482,8 @@ static void link_add(const struct force *self, uint32_t body, const struct force
 					  100);
 }
 
-/* B-01: stages advance coupled bodies together; the momentum they exchange is none of the system's. */
-START_TEST(a_coupled_pair_swings_at_its_own_rate_and_keeps_its_momentum)
+/* B-01: a stage advances coupled bodies together; the total momentum is constant. */
+START_TEST(a_coupled_pair_oscillates_at_its_natural_rate_and_conserves_momentum)
 {
 	const struct force force = { .add = link_add, .context = states };
 	const struct force *const forces[] = { &force };
@@ -506,26 +508,27 @@ static Suite *make(void)
 	Suite *suite = suite_create("ode");
 	TCase *numbers = tcase_create("numbers");
 	tcase_add_checked_fixture(numbers, setup, teardown);
-	tcase_add_test(numbers, one_step_of_decay_has_the_books_numbers);
-	tcase_add_test(numbers, forces_are_asked_once_a_stage);
-	tcase_add_test(numbers, step_doubling_sees_the_books_differences);
-	tcase_add_test(numbers, a_rejected_step_wants_0_02_and_restores_the_state);
+	tcase_add_test(numbers, one_step_of_decay_matches_the_books_numbers);
+	tcase_add_test(numbers, a_step_evaluates_the_rate_once_a_stage);
+	tcase_add_test(numbers, step_doubling_measures_the_books_differences);
+	tcase_add_test(numbers, a_rejected_step_proposes_0_02_and_restores_the_state);
 	tcase_add_test(numbers, an_adaptive_run_keeps_its_tolerance_and_ends_on_time);
-	tcase_add_test(numbers, what_cannot_be_stepped_is_refused_and_leaves_the_state);
-	tcase_add_test(numbers, a_run_without_end_ends);
+	tcase_add_test(numbers, invalid_arguments_are_refused_and_leave_the_state);
+	tcase_add_test(numbers, a_run_of_endless_time_stops_or_fails);
 	tcase_add_test(numbers, a_stiff_spring_decays_implicitly_and_diverges_explicitly);
 	tcase_add_test(numbers, stability_ends_where_the_theory_says);
 	tcase_add_test(numbers, sub_steps_double_on_reject_and_halve_after_four_calm_frames);
-	tcase_add_test(numbers, a_frame_that_cannot_be_kept_is_forced_and_says_so);
+	tcase_add_test(numbers, a_frame_beyond_the_tolerance_at_most_sub_steps_is_forced);
 	suite_add_tcase(suite, numbers);
 	TCase *bodies = tcase_create("bodies");
 	tcase_add_checked_fixture(bodies, setup, teardown);
 	tcase_add_test(bodies, tumbling_shows_the_orders_1_1_2_and_4);
-	tcase_add_test(bodies, a_tennis_racket_turns_over_at_13_47_s_and_keeps_what_it_must);
+	tcase_add_test(bodies, a_tennis_racket_flips_at_13_47_s_and_conserves_momentum_and_energy);
 	tcase_add_test(bodies, the_rackets_energy_drifts_with_the_order_of_the_method);
-	tcase_add_test(bodies, a_spinning_top_keeps_energy_and_both_momenta);
-	tcase_add_test(bodies, free_fall_is_exact_and_forces_are_asked_at_every_stage);
-	tcase_add_test(bodies, a_coupled_pair_swings_at_its_own_rate_and_keeps_its_momentum);
+	tcase_add_test(bodies, a_spinning_top_conserves_energy_and_two_momenta);
+	tcase_add_test(bodies, free_fall_is_exact_and_forces_are_evaluated_at_every_stage);
+	tcase_add_test(bodies,
+		       a_coupled_pair_oscillates_at_its_natural_rate_and_conserves_momentum);
 	suite_add_tcase(suite, bodies);
 	return suite;
 }

@@ -1,6 +1,6 @@
-/* Who is first in a pair is decided by who was made first, and means nothing: whatever holds with a
- * body as the first of its pair holds with it as the second. Each scene is built both ways (or in all
- * orders), and the test looks that the pair really stands as it was meant to. */
+/* The body that was made first is the first of a pair. This order must not matter: every property that
+ * holds for a body as the first of its pair holds for it as the second. Each scene is built in both (or
+ * all) orders, and the test checks the order of the pair in the contact row. */
 #include "server/base/rng.h"
 #include "server/engine/dynamics/contact.h"
 #include "tests/lib/check_main.h"
@@ -9,7 +9,7 @@
 
 enum { SHAPES = 3, ASLEEP_TICKS = 300 };
 
-/* Things of half a metre that rest where they are put. */
+/* A sphere, box or cube hull of half-width 0.5 m. */
 static struct shape *make_thing(uint32_t kind)
 {
 	static const vec3 cube[] = { { -0.5, -0.5, -0.5 }, { 0.5, -0.5, -0.5 }, { -0.5, 0.5, -0.5 },
@@ -20,7 +20,7 @@ static struct shape *make_thing(uint32_t kind)
 	return kind == 1 ? make_box(0.5, 0.5, 0.5) : make_hull(cube, COUNT_OF(cube));
 }
 
-/* A loop's index: the shape, and whether the thing comes second in its pair. */
+/* The shape of a loop's index. Indices from SHAPES on make the thing second in its pair. */
 static uint32_t kind_of(int index)
 {
 	return (uint32_t)index % SHAPES;
@@ -53,8 +53,8 @@ static void run_asleep(struct stage *stage)
 	ck_assert_uint_eq(stage->dynamics.awake.count, 0);
 }
 
-/* It does not sleep for a single tick: what a script meets in its sleep would wake again, and sleep
- * again. */
+/* Steps and checks at every tick that the body is awake. A check at the end only would miss a body that
+ * sleeps and is woken again. */
 static void run_awake(struct stage *stage, uint32_t body, uint32_t ticks)
 {
 	for (uint32_t tick = 0; tick < ticks; tick++) {
@@ -63,15 +63,16 @@ static void run_awake(struct stage *stage, uint32_t body, uint32_t ticks)
 	}
 }
 
-/* A row that is kept free for what comes later and is first nevertheless. */
-static uint32_t keep_row(struct stage *stage, uint32_t shape)
+/* Adds a static body far away. Removing it later frees a low row, so that a body made late comes first
+ * in its pair. */
+static uint32_t reserve_row(struct stage *stage, uint32_t shape)
 {
 	return stage_add(stage, (struct stage_body){ .status = BODY_STATIC,
 						     .shape = shape,
 						     .position = { 500, 500, 500 } });
 }
 
-/* There is a contact of the two, and `first` is its a. */
+/* Checks that the two bodies have one contact and `first` is its body a. */
 static void assert_sides(const struct stage *stage, uint32_t first, uint32_t second)
 {
 	uint32_t found = 0;
@@ -91,7 +92,7 @@ static void assert_sides_of(const struct stage *stage, int index, uint32_t thing
 		assert_sides(stage, thing, other);
 }
 
-/* Adds both; the thing is made last where it is to be the second. */
+/* Adds both bodies; the thing last if it has to be the second. */
 static void add_both(struct stage *stage, int index, struct stage_body thing,
 		     struct stage_body other, uint32_t rows[2])
 {
@@ -104,7 +105,7 @@ static void add_both(struct stage *stage, int index, struct stage_body thing,
 
 /* ---- staying awake ----------------------------------------------------------------------------- */
 
-START_TEST(what_a_moving_script_carries_stays_awake_until_it_stops)
+START_TEST(a_body_on_a_moving_animated_body_stays_awake_until_it_stops)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -128,8 +129,9 @@ START_TEST(what_a_moving_script_carries_stays_awake_until_it_stops)
 }
 END_TEST
 
-/* Three piles of two on one floor, of which one may not sleep; the floor is made first, between or last. */
-START_TEST(piles_on_one_floor_sleep_each_for_itself)
+/* Three piles of two bodies on one floor; one pile may not sleep. The floor is made first, between or
+ * last. */
+START_TEST(piles_on_one_floor_fall_asleep_separately)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -160,14 +162,14 @@ START_TEST(piles_on_one_floor_sleep_each_for_itself)
 	ck_assert_uint_eq(stage.tables.body.sleep_set[rows[0]],
 			  stage.tables.body.sleep_set[rows[3]]);
 	ck_assert_uint_eq(stage.dynamics.report.islands, 1);
-	/* The part that is woken is its pile, not what lies on the same floor. */
+	/* Waking a body wakes its pile and no other pile on the floor. */
 	dynamics_wake(&stage.dynamics, rows[3]);
 	ck_assert(is_awake(&stage, rows[0]) && !is_awake(&stage, rows[2]));
 	stage_release(&stage);
 }
 END_TEST
 
-START_TEST(a_still_script_or_a_static_body_keeps_nobody_awake)
+START_TEST(a_resting_animated_or_static_body_keeps_no_body_awake)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -180,7 +182,7 @@ START_TEST(a_still_script_or_a_static_body_keeps_nobody_awake)
 		 (struct stage_body){ .status = BODY_ANIMATED, .shape = slab }, rows);
 	run_asleep(&stage);
 	assert_sides_of(&stage, _i, rows[0], rows[1]);
-	/* A script that begins to turn about its own axis wakes it. */
+	/* An animated body that begins to turn about its own axis wakes the body on it. */
 	stage.tables.body.angular_velocity[rows[1]] = vec3_make(0, 0.1, 0);
 	dynamics_body_moved(&stage.dynamics, rows[1]);
 	run_awake(&stage, rows[0], 90);
@@ -192,7 +194,7 @@ END_TEST
 
 enum loss { REMOVED, MOVED_AWAY, SWITCHED_OFF, LOSSES };
 
-/* A sleeper on a static support that is lost in one of three ways. */
+/* A sleeping body loses its static support in one of three ways. */
 static void lose_support(int index, enum loss loss)
 {
 	struct stage stage;
@@ -216,33 +218,33 @@ static void lose_support(int index, enum loss loss)
 		body->status[rows[1]] = BODY_INACTIVE;
 		dynamics_body_changed(&stage.dynamics, rows[1]);
 	}
-	ck_assert_msg(is_awake(&stage, rows[0]), "loss %d wakes nobody", loss);
+	ck_assert_msg(is_awake(&stage, rows[0]), "loss %d does not wake the body", loss);
 	stage_run(&stage, 30);
 	ck_assert_double_lt(body->position[rows[0]].y, 0.5);
 	stage_release(&stage);
 }
 
-START_TEST(a_sleeper_whose_static_support_goes_wakes_and_falls)
+START_TEST(a_sleeper_that_loses_its_static_support_wakes_and_falls)
 {
 	for (int loss = 0; loss < LOSSES; loss++)
 		lose_support(_i, (enum loss)loss);
 }
 END_TEST
 
-/* A ball that comes to a sleeper, which knows nothing of it before. */
+/* A ball that is spawned after the body fell asleep rolls into it. */
 START_TEST(a_sleeper_that_is_reached_wakes_before_it_is_hit)
 {
 	struct stage stage;
 	floor_stage(&stage);
 	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
 	uint32_t shape = stage_shape(&stage, make_thing(kind_of(_i)));
-	uint32_t kept = comes_second(_i) ? keep_row(&stage, ball) : 0;
+	uint32_t reserved = comes_second(_i) ? reserve_row(&stage, ball) : 0;
 	uint32_t sleeper = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 								  .shape = shape,
 								  .position = { 0, 0.5, 0 } });
 	run_asleep(&stage);
 	if (comes_second(_i))
-		stage_remove(&stage, kept);
+		stage_remove(&stage, reserved);
 	uint32_t mover = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 								.shape = ball,
 								.position = { -3, 0.5, 0 },
@@ -262,20 +264,20 @@ START_TEST(a_sleeper_that_is_reached_wakes_before_it_is_hit)
 }
 END_TEST
 
-/* Near enough to be a pair, and never touching. */
-START_TEST(what_flies_past_a_sleeper_lets_it_sleep)
+/* The ball passes at 2 cm: close enough for a pair, but without touching. */
+START_TEST(a_body_that_passes_a_sleeper_does_not_wake_it)
 {
 	struct stage stage;
 	floor_stage(&stage);
 	uint32_t ball = stage_shape(&stage, make_sphere(0.3));
 	uint32_t shape = stage_shape(&stage, make_thing(kind_of(_i)));
-	uint32_t kept = comes_second(_i) ? keep_row(&stage, ball) : 0;
+	uint32_t reserved = comes_second(_i) ? reserve_row(&stage, ball) : 0;
 	uint32_t sleeper = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 								  .shape = shape,
 								  .position = { 0, 0.5, 0 } });
 	run_asleep(&stage);
 	if (comes_second(_i))
-		stage_remove(&stage, kept);
+		stage_remove(&stage, reserved);
 	stage.tables.world.gravity[0] = vec3_zero();
 	uint32_t mover = stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 								.shape = ball,
@@ -296,8 +298,8 @@ START_TEST(what_flies_past_a_sleeper_lets_it_sleep)
 }
 END_TEST
 
-/* A pile that sleeps as one is woken as one, in the same step, whichever of it is reached. */
-START_TEST(a_pile_takes_part_whole_in_the_step_that_wakes_it)
+/* A pile that sleeps as one set wakes as a whole in the step in which any of its bodies is reached. */
+START_TEST(a_whole_pile_takes_part_in_the_step_that_wakes_it)
 {
 	struct stage stage;
 	floor_stage(&stage);
@@ -325,9 +327,9 @@ START_TEST(a_pile_takes_part_whole_in_the_step_that_wakes_it)
 }
 END_TEST
 
-/* Sleepers in a row that do not touch; the first is hit, and each wakes the next. In all orders of
- * being made. */
-START_TEST(a_sleeper_wakes_by_one_that_was_woken)
+/* Sleeping balls in a row that do not touch. The first is hit, and each wakes the next. The balls are
+ * made in all orders. */
+START_TEST(a_woken_body_wakes_the_next_sleeper)
 {
 	static const uint32_t orders[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
 					       { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
@@ -353,25 +355,25 @@ START_TEST(a_sleeper_wakes_by_one_that_was_woken)
 	dynamics_body_moved(&stage.dynamics, rows[0]);
 	stage_run(&stage, 30);
 	for (uint32_t place = 0; place < 3; place++)
-		ck_assert_msg(is_awake(&stage, rows[place]), "ball %u sleeps on", place);
+		ck_assert_msg(is_awake(&stage, rows[place]), "ball %u is asleep", place);
 	ck_assert_double_gt(stage.tables.body.velocity[rows[2]].x, 0.5);
 	stage_release(&stage);
 }
 END_TEST
 
-/* A sleeper, and a wall that is set down so far from it. One step. */
-static uint32_t set_down(struct stage *stage, int index, double gap)
+/* A sleeping body, a wall that is added at distance `gap` from it, and one step. */
+static uint32_t add_wall_beside(struct stage *stage, int index, double gap)
 {
 	floor_stage(stage);
 	uint32_t block = stage_shape(stage, make_box(0.5, 0.5, 0.5));
 	uint32_t shape = stage_shape(stage, make_thing(kind_of(index)));
-	uint32_t kept = comes_second(index) ? keep_row(stage, block) : 0;
+	uint32_t reserved = comes_second(index) ? reserve_row(stage, block) : 0;
 	uint32_t sleeper = stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
 								 .shape = shape,
 								 .position = { 0, 0.5, 0 } });
 	run_asleep(stage);
 	if (comes_second(index))
-		stage_remove(stage, kept);
+		stage_remove(stage, reserved);
 	uint32_t wall = stage_add(stage, (struct stage_body){ .status = BODY_STATIC,
 							      .shape = block,
 							      .position = { 1 + gap, 0.5, 0 } });
@@ -381,11 +383,11 @@ static uint32_t set_down(struct stage *stage, int index, double gap)
 	return sleeper;
 }
 
-START_TEST(what_is_set_down_in_a_sleeper_wakes_it)
+START_TEST(a_wall_added_in_a_sleeper_wakes_it)
 {
 	struct stage stage;
-	uint32_t sleeper = set_down(&stage, _i, -0.2);
-	/* It takes part in the step in which it is met, not only in the next one. */
+	uint32_t sleeper = add_wall_beside(&stage, _i, -0.2);
+	/* The body takes part in the same step, not only in the next. */
 	ck_assert_double_lt(stage.tables.body.position[sleeper].x, -1e-4);
 	stage_run(&stage, 30);
 	ck_assert_double_lt(stage.tables.body.position[sleeper].x, -0.1);
@@ -393,19 +395,19 @@ START_TEST(what_is_set_down_in_a_sleeper_wakes_it)
 }
 END_TEST
 
-/* Beside it, too: it might have leant there. */
-START_TEST(what_is_set_down_beside_a_sleeper_wakes_it_in_the_same_step)
+/* A wall 1 mm beside the body wakes it as well. */
+START_TEST(a_wall_added_beside_a_sleeper_wakes_it_in_the_same_step)
 {
 	struct stage stage;
-	(void)set_down(&stage, _i, 1e-3);
+	(void)add_wall_beside(&stage, _i, 1e-3);
 	ck_assert_uint_eq(stage.dynamics.report.awake_bodies, 1);
 	stage_release(&stage);
 }
 END_TEST
 
-/* ---- one contact, seen from both sides --------------------------------------------------------- */
+/* ---- one collision in both orders -------------------------------------------------------------- */
 
-struct meeting {
+struct collision {
 	struct shape *(*make[2])(void);
 	struct stage_body bodies[2];
 };
@@ -430,9 +432,9 @@ static struct shape *make_rod(void)
 	return make_capsule(0.5, 0.3);
 }
 
-/* Runs the meeting with bodies made in this order; where they are then. */
-static void meet(const struct meeting *meeting, bool swapped, vec3 positions[2], vec3 velocities[2],
-		 uint32_t *touched)
+/* Runs the collision with the bodies made in the given order; the motions at its end. */
+static void run_collision(const struct collision *collision, bool swapped, vec3 positions[2],
+			  vec3 velocities[2], uint32_t *touched)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -440,14 +442,14 @@ static void meet(const struct meeting *meeting, bool swapped, vec3 positions[2],
 	uint32_t rows[2];
 	for (uint32_t i = 0; i < 2; i++) {
 		uint32_t which = i ^ swapped;
-		struct stage_body body = meeting->bodies[which];
-		body.shape = stage_shape(&stage, meeting->make[which]());
+		struct stage_body body = collision->bodies[which];
+		body.shape = stage_shape(&stage, collision->make[which]());
 		rows[which] = stage_add(&stage, body);
 	}
 	stage_run(&stage, 24);
 	*touched += stage_events(&stage, EVENT_CONTACT_BEGIN) > 0 ||
 		    vec3_distance(stage.tables.body.velocity[rows[0]],
-				  meeting->bodies[0].velocity) > 0.01;
+				  collision->bodies[0].velocity) > 0.01;
 	for (uint32_t i = 0; i < 2; i++) {
 		positions[i] = stage.tables.body.position[rows[i]];
 		velocities[i] = stage.tables.body.velocity[rows[i]];
@@ -455,7 +457,7 @@ static void meet(const struct meeting *meeting, bool swapped, vec3 positions[2],
 	stage_release(&stage);
 }
 
-static vec3 draw_vector(struct rng *rng, double most)
+static vec3 random_vector(struct rng *rng, double most)
 {
 	vec3 v;
 	v.x = rng_range(rng, -most, most);
@@ -464,12 +466,12 @@ static vec3 draw_vector(struct rng *rng, double most)
 	return v;
 }
 
-static struct stage_body draw_body(struct rng *rng, vec3 position, vec3 velocity)
+static struct stage_body random_body(struct rng *rng, vec3 position, vec3 velocity)
 {
 	struct stage_body body = { .status = BODY_DYNAMIC,
 				   .position = position,
 				   .velocity = velocity };
-	vec3 axis = draw_vector(rng, 1);
+	vec3 axis = random_vector(rng, 1);
 	body.rotation = quat_make(rng_range(rng, -1, 1), axis.x, axis.y, axis.z);
 	body.mass = rng_range(rng, 0.5, 5);
 	body.friction = rng_range(rng, 0.1, 1);
@@ -478,25 +480,25 @@ static struct stage_body draw_body(struct rng *rng, vec3 position, vec3 velocity
 	return body;
 }
 
-/* The solver works in single precision, and who comes first decides its order of sums and which of two
- * alike faces is the one of reference: mostly a few units of the last place, more on the edge between
- * two faces or two ways. */
-START_TEST(two_bodies_meet_alike_whichever_was_made_first)
+/* The solver works in single precision. The order of the bodies decides the order of its sums and which
+ * of two similar faces is the reference face. Mostly the results differ by a few units in the last
+ * place; where two faces or directions tie, they may differ by more, in at most 4 of 40 rounds. */
+START_TEST(two_bodies_collide_alike_in_either_order_of_creation)
 {
 	static struct shape *(*const makes[])(void) = { make_ball, make_block, make_cube_hull,
 							make_rod };
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
 	uint32_t touched = 0, near = 0;
 	for (uint32_t round = 0; round < 40; round++) {
-		struct meeting meeting = { { makes[_i / 4], makes[_i % 4] }, { { 0 }, { 0 } } };
-		meeting.bodies[0] = draw_body(&rng, vec3_zero(), draw_vector(&rng, 0.5));
-		vec3 way = vec3_normalize(draw_vector(&rng, 1));
-		meeting.bodies[1] = draw_body(&rng, vec3_scale(way, 2.2), vec3_scale(way, -4));
+		struct collision collision = { { makes[_i / 4], makes[_i % 4] }, { { 0 }, { 0 } } };
+		collision.bodies[0] = random_body(&rng, vec3_zero(), random_vector(&rng, 0.5));
+		vec3 way = vec3_normalize(random_vector(&rng, 1));
+		collision.bodies[1] = random_body(&rng, vec3_scale(way, 2.2), vec3_scale(way, -4));
 		if (rng_below(&rng, 4) == 0)
-			meeting.bodies[1].status = BODY_ANIMATED;
+			collision.bodies[1].status = BODY_ANIMATED;
 		vec3 there[2], back[2], there_v[2], back_v[2];
-		meet(&meeting, false, there, there_v, &touched);
-		meet(&meeting, true, back, back_v, &touched);
+		run_collision(&collision, false, there, there_v, &touched);
+		run_collision(&collision, true, back, back_v, &touched);
 		double way_off = 0, speed_off = 0;
 		for (uint32_t i = 0; i < 2; i++) {
 			way_off = scalar_max(way_off, vec3_distance(there[i], back[i]));
@@ -513,25 +515,25 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/dynamics/pair_sides");
 	TCase *awake = tcase_create("awake");
-	tcase_add_loop_test(awake, what_a_moving_script_carries_stays_awake_until_it_stops, 0,
+	tcase_add_loop_test(awake, a_body_on_a_moving_animated_body_stays_awake_until_it_stops, 0,
 			    2 * SHAPES);
-	tcase_add_loop_test(awake, a_still_script_or_a_static_body_keeps_nobody_awake, 0,
+	tcase_add_loop_test(awake, a_resting_animated_or_static_body_keeps_no_body_awake, 0,
 			    2 * SHAPES);
-	tcase_add_loop_test(awake, piles_on_one_floor_sleep_each_for_itself, 0, 7);
+	tcase_add_loop_test(awake, piles_on_one_floor_fall_asleep_separately, 0, 7);
 	suite_add_tcase(suite, awake);
 	TCase *woken = tcase_create("woken");
-	tcase_add_loop_test(woken, a_sleeper_whose_static_support_goes_wakes_and_falls, 0,
+	tcase_add_loop_test(woken, a_sleeper_that_loses_its_static_support_wakes_and_falls, 0,
 			    2 * SHAPES);
 	tcase_add_loop_test(woken, a_sleeper_that_is_reached_wakes_before_it_is_hit, 0, 2 * SHAPES);
-	tcase_add_loop_test(woken, a_sleeper_wakes_by_one_that_was_woken, 0, 6);
-	tcase_add_loop_test(woken, what_flies_past_a_sleeper_lets_it_sleep, 0, 2 * SHAPES);
-	tcase_add_loop_test(woken, a_pile_takes_part_whole_in_the_step_that_wakes_it, 0, 3);
-	tcase_add_loop_test(woken, what_is_set_down_in_a_sleeper_wakes_it, 0, 2 * SHAPES);
-	tcase_add_loop_test(woken, what_is_set_down_beside_a_sleeper_wakes_it_in_the_same_step, 0,
+	tcase_add_loop_test(woken, a_woken_body_wakes_the_next_sleeper, 0, 6);
+	tcase_add_loop_test(woken, a_body_that_passes_a_sleeper_does_not_wake_it, 0, 2 * SHAPES);
+	tcase_add_loop_test(woken, a_whole_pile_takes_part_in_the_step_that_wakes_it, 0, 3);
+	tcase_add_loop_test(woken, a_wall_added_in_a_sleeper_wakes_it, 0, 2 * SHAPES);
+	tcase_add_loop_test(woken, a_wall_added_beside_a_sleeper_wakes_it_in_the_same_step, 0,
 			    2 * SHAPES);
 	suite_add_tcase(suite, woken);
 	TCase *meetings = tcase_create("meetings");
-	tcase_add_loop_test(meetings, two_bodies_meet_alike_whichever_was_made_first, 0, 16);
+	tcase_add_loop_test(meetings, two_bodies_collide_alike_in_either_order_of_creation, 0, 16);
 	suite_add_tcase(suite, meetings);
 	return suite;
 }

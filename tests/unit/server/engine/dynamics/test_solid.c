@@ -1,5 +1,5 @@
-/* Solids of several convex parts in motion: what touches is the parts, what weighs is the mesh, and who is
- * near is found anew as they turn. */
+/* Solids of several convex parts in motion. Contacts are those of the parts; mass and inertia are those
+ * of the mesh; the pairs of close parts follow the rotation. */
 #include "server/engine/collision/query.h"
 #include "server/engine/geometry/solid.h"
 #include "server/engine/math/trig.h"
@@ -21,16 +21,16 @@ static void teardown(void)
 	stage_release(&stage);
 }
 
-/* Three legs and nothing between them: a table of three boxes below one slab would need cutting, so the
- * parts are apart; the mass is theirs. */
+/* Three separate boxes as legs, without a table top: a slab on boxes would have to be cut into convex
+ * parts. */
 static const vec3 LEGS[3][2] = { { { -1, 0, 0 }, { 0.2, 0.5, 0.2 } },
 				 { { 1, 0, 0 }, { 0.2, 0.5, 0.2 } },
 				 { { 0, 0, 1.5 }, { 0.2, 0.5, 0.2 } } };
-/* A box at one end and a small one at the other. */
+/* A large box at one end and a small box at the other. */
 static const vec3 CLUB[2][2] = { { { 0.9, 0, 0 }, { 0.3, 0.3, 0.3 } },
 				 { { -0.9, 0, 0 }, { 0.15, 0.15, 0.15 } } };
 
-START_TEST(a_solid_weighs_what_its_mesh_does_and_has_its_parts)
+START_TEST(a_solid_has_the_mass_of_its_mesh_and_the_pieces_of_its_parts)
 {
 	struct shape *legs = make_boxes_solid(LEGS, 3);
 	ck_assert_uint_eq(shape_piece_count(legs), 3);
@@ -41,7 +41,7 @@ START_TEST(a_solid_weighs_what_its_mesh_does_and_has_its_parts)
 	pose at = pose_make(vec3_zero(), quat_identity());
 	struct aabb box = shape_aabb(legs, &at);
 	ck_assert_double_eq_tol(box.max.z, 1.7, 1e-14);
-	/* Between the legs there is nothing, in them there is. */
+	/* A ball between the legs overlaps nothing; a ball at a leg overlaps the leg. */
 	struct shape *ball = make_sphere(0.3);
 	pose middle = pose_make(vec3_make(0, 0, 0.4), quat_identity());
 	ck_assert(!shape_overlap(legs, ball, &middle));
@@ -58,8 +58,8 @@ START_TEST(a_solid_weighs_what_its_mesh_does_and_has_its_parts)
 }
 END_TEST
 
-/* A ball of many faces as its hull: whole, or with fewer vertices than it has. */
-START_TEST(a_hull_may_be_simplified_and_says_how_much)
+/* The hull of a ball mesh, with all vertices and with fewer. */
+START_TEST(a_simplified_hull_reports_its_largest_error)
 {
 	enum { ROWS = 20, COLUMNS = 40, VERTICES = ROWS * COLUMNS + 2 };
 	static vec3 vertices[VERTICES];
@@ -107,7 +107,7 @@ START_TEST(a_hull_may_be_simplified_and_says_how_much)
 			ck_assert(shape_warning(ball, 0, line, sizeof line));
 			ck_assert_msg(strstr(line, "simplified") != NULL, "%s", line);
 		}
-		/* Nothing of the ball is farther outside than it says. */
+		/* No vertex of the mesh is farther outside the hull than the reported distance. */
 		double out = 0;
 		for (uint32_t f = 0; f < hull->face_count; f++)
 			for (uint32_t v = 0; v < VERTICES; v++)
@@ -135,7 +135,7 @@ static double lowest(const struct stage *s, uint32_t body, const vec3 (*boxes)[2
 	return low;
 }
 
-static void rests(struct shape *ground)
+static void check_rest_on(struct shape *ground)
 {
 	uint32_t floor = stage_shape(&stage, ground);
 	uint32_t legs = stage_shape(&stage, make_boxes_solid(LEGS, 3));
@@ -152,7 +152,7 @@ static void rests(struct shape *ground)
 	stage_run(&stage, 420);
 	ck_assert_double_lt(scalar_abs(lowest(&stage, table, LEGS, 3)), 0.01);
 	ck_assert_double_lt(scalar_abs(lowest(&stage, thrown, CLUB, 2)), 0.01);
-	/* It stands: the legs carry it where they are, not a hull between them. */
+	/* The table stands upright on its three legs. */
 	ck_assert_double_gt(quat_rotate(stage.tables.body.rotation[table], vec3_make(0, 1, 0)).y,
 			    0.999);
 	ck_assert_double_lt(stage_kinetic(&stage), 1e-3);
@@ -160,17 +160,17 @@ static void rests(struct shape *ground)
 
 START_TEST(solids_come_to_rest_on_a_plane)
 {
-	rests(make_plane(vec3_make(0, 1, 0), 0));
+	check_rest_on(make_plane(vec3_make(0, 1, 0), 0));
 }
 END_TEST
 
 START_TEST(solids_come_to_rest_on_a_mesh)
 {
-	rests(make_terrain(16, 1, 0, 1));
+	check_rest_on(make_terrain(16, 1, 0, 1));
 }
 END_TEST
 
-/* Contacts that touch and are those of an event: its bodies, and the piece of each. */
+/* The number of touching contacts with the bodies and pieces of an event. */
 static uint32_t touching_as(const struct event *event)
 {
 	const struct contact_table *contact = &stage.tables.contact;
@@ -235,7 +235,8 @@ START_TEST(a_ball_rolls_between_the_legs)
 								 .position = { 0.1, 0.25, -3 },
 								 .velocity = { 0, 0, 6 } });
 	stage_run(&stage, 50);
-	/* Past the two legs in front, up to the third; the hull of all would have stopped it at −0.2. */
+	/* The ball passes the two front legs and reaches the third. A hull of all legs would stop it at
+	 * z = −0.2. */
 	ck_assert_double_gt(stage.tables.body.position[roller].z, 0.5);
 	stage_run(&stage, 240);
 	ck_assert_double_lt(stage.tables.body.position[roller].z, 1.3);
@@ -243,9 +244,9 @@ START_TEST(a_ball_rolls_between_the_legs)
 }
 END_TEST
 
-/* A heap of turning solids: every tick the same state made anew from the tables goes on to the same
- * next state, so that who is near is a function of the tables. */
-START_TEST(a_restored_heap_of_solids_goes_on_the_same)
+/* A heap of turning solids. At every tick a stage rebuilt from the tables steps to the same next state,
+ * so the close parts are a function of the tables. */
+START_TEST(a_restored_heap_of_solids_has_the_same_future)
 {
 	struct stage other;
 	stage_init(&other, "soft-step");
@@ -280,8 +281,8 @@ START_TEST(a_restored_heap_of_solids_goes_on_the_same)
 }
 END_TEST
 
-/* Two clubs that meet in space keep their momenta. */
-START_TEST(a_collision_of_solids_keeps_momentum)
+/* Two clubs that collide in free space keep linear and angular momentum. */
+START_TEST(a_collision_of_solids_conserves_momentum)
 {
 	uint32_t club = stage_shape(&stage, make_boxes_solid(CLUB, 2));
 	stage.tables.world.gravity[0] = vec3_zero();
@@ -312,14 +313,14 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/dynamics/solids");
 	TCase *all = tcase_create("solids");
 	tcase_add_checked_fixture(all, setup, teardown);
-	tcase_add_test(all, a_solid_weighs_what_its_mesh_does_and_has_its_parts);
-	tcase_add_test(all, a_hull_may_be_simplified_and_says_how_much);
+	tcase_add_test(all, a_solid_has_the_mass_of_its_mesh_and_the_pieces_of_its_parts);
+	tcase_add_test(all, a_simplified_hull_reports_its_largest_error);
 	tcase_add_test(all, solids_come_to_rest_on_a_plane);
 	tcase_add_test(all, solids_come_to_rest_on_a_mesh);
 	tcase_add_test(all, events_name_a_piece_of_each_side);
 	tcase_add_test(all, a_ball_rolls_between_the_legs);
-	tcase_add_test(all, a_restored_heap_of_solids_goes_on_the_same);
-	tcase_add_test(all, a_collision_of_solids_keeps_momentum);
+	tcase_add_test(all, a_restored_heap_of_solids_has_the_same_future);
+	tcase_add_test(all, a_collision_of_solids_conserves_momentum);
 	suite_add_tcase(suite, all);
 	return suite;
 }

@@ -1,5 +1,5 @@
-/* What a step promises its methods: collide is pure, nothing is written before the commit, pairs
- * reach as far as asked. */
+/* The guarantees of a step to its method: collide is a pure function, nothing is written before the
+ * commit, and the pairs cover the requested reach. */
 #include "server/base/heap.h"
 #include "server/base/rng.h"
 #include "server/engine/dynamics/body.h"
@@ -75,7 +75,7 @@ START_TEST(collide_is_a_function_of_its_arguments_alone)
 }
 END_TEST
 
-START_TEST(motions_as_the_tables_have_them_give_the_same_contacts)
+START_TEST(motions_equal_to_the_tables_give_the_same_contacts)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -93,8 +93,8 @@ START_TEST(motions_as_the_tables_have_them_give_the_same_contacts)
 	step_collide(&step, &list, 0, &options);
 	for (uint32_t i = 0; i < list.count; i++) {
 		const struct contact_state *a = &step.contacts.items[i], *b = &list.items[i];
-		/* The origin is found from the mass centre, so the last bits differ, and with them
-		 * whether a manifold near its limits is kept. */
+		/* The origin is computed from the mass centre, so the last bits differ. A manifold
+		 * close to its limits may therefore be kept in one list and remade in the other. */
 		for (uint32_t p = 0; p < a->point_count && a->point_count == b->point_count; p++)
 			ck_assert(scalar_near(a->points[p].separation, b->points[p].separation,
 					      1e-9) ||
@@ -105,7 +105,7 @@ START_TEST(motions_as_the_tables_have_them_give_the_same_contacts)
 }
 END_TEST
 
-START_TEST(a_step_given_up_before_its_commit_is_as_if_it_had_not_begun)
+START_TEST(a_step_abandoned_before_its_commit_changes_nothing)
 {
 	struct stage stage, straight;
 	stage_init(&stage, "soft-step");
@@ -127,7 +127,7 @@ END_TEST
 
 START_TEST(the_length_of_a_step_comes_from_the_caller)
 {
-	/* One world says 60 ticks a second, the other 240; both are stepped by 1/240 s. */
+	/* One world has a rate of 60 Hz, the other of 240 Hz; both are stepped by 1/240 s. */
 	struct stage slow, fast;
 	stage_init(&slow, "soft-step");
 	stage_init(&fast, "soft-step");
@@ -147,7 +147,7 @@ START_TEST(the_length_of_a_step_comes_from_the_caller)
 }
 END_TEST
 
-START_TEST(what_a_body_moved_is_summed_over_all_stores_of_a_step)
+START_TEST(the_motion_of_a_body_is_summed_over_all_stores_of_a_step)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -171,7 +171,7 @@ END_TEST
 
 /* ---- pairs ------------------------------------------------------------------------------------ */
 
-static bool listed(const struct contact_list *list, uint32_t a, uint32_t b)
+static bool is_listed(const struct contact_list *list, uint32_t a, uint32_t b)
 {
 	for (uint32_t i = 0; i < list->count; i++)
 		if (list->items[i].a.placement == MIN_OF(a, b) &&
@@ -190,7 +190,7 @@ static struct aabb box_of(const struct stage *stage, const struct step_way *ways
 	return placement_box(&stage->tables, placement);
 }
 
-START_TEST(bodies_that_leave_their_boxes_meet_all_that_brute_force_finds)
+START_TEST(a_reach_adds_the_pairs_that_brute_force_finds)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t round = 0; round < 20; round++) {
@@ -220,7 +220,7 @@ START_TEST(bodies_that_leave_their_boxes_meet_all_that_brute_force_finds)
 			}
 		uint64_t hash = stage_hash(&stage);
 		ck_assert_int_eq(step_reach(&step, &step.contacts, ways, count, NULL), STATUS_OK);
-		/* Asked again, nothing is added twice. */
+		/* A second call with the same boxes adds no pair. */
 		uint32_t found = step.contacts.count;
 		ck_assert_int_eq(step_reach(&step, &step.contacts, ways, count, NULL), STATUS_OK);
 		ck_assert_uint_eq(step.contacts.count, found);
@@ -232,14 +232,14 @@ START_TEST(bodies_that_leave_their_boxes_meet_all_that_brute_force_finds)
 				bool meet = dynamic &&
 					    aabb_overlaps(box_of(&stage, ways, count, &step, a),
 							  box_of(&stage, ways, count, &step, b));
-				ck_assert_msg(meet == listed(&step.contacts, a, b),
+				ck_assert_msg(meet == is_listed(&step.contacts, a, b),
 					      "round %u: %u and %u", round, a, b);
 				wanted += meet;
 			}
 		ck_assert_uint_eq(found, wanted);
 		ck_assert_uint_gt(found, before);
-		/* Scratch pairs stand at the end, ascending, without rows; the commit gives them
-		 * rows, and the end of the step takes back those that no boxes hold. */
+		/* The added pairs come last, in ascending order, without rows. The commit gives them
+		 * rows; the end of the step frees the rows of pairs whose boxes do not overlap. */
 		for (uint32_t i = before; i < found; i++)
 			ck_assert_uint_eq(step.contacts.items[i].row, STEP_NO_ROW);
 		struct collide_options options = collide_options_default(stage.dt);
@@ -343,8 +343,8 @@ START_TEST(every_contact_row_is_found_by_its_pieces)
 }
 END_TEST
 
-/* The ball goes from pair to pair: what its last one leaves is what the next one gets. */
-START_TEST(a_new_pair_takes_the_row_of_one_that_is_gone_in_the_same_step)
+/* The ball moves from pair to pair. The row that its old pair frees is the row of its new pair. */
+START_TEST(a_new_pair_takes_the_row_that_an_ended_pair_frees_in_the_same_step)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -370,8 +370,9 @@ START_TEST(a_new_pair_takes_the_row_of_one_that_is_gone_in_the_same_step)
 }
 END_TEST
 
-/* What the tables keep of a point of that feature; NULL where they keep none. */
-static const double *kept_of(const struct contact_table *table, uint32_t row, uint32_t feature)
+/* The stored multipliers of the point with this feature; NULL without such a point. */
+static const double *stored_multipliers(const struct contact_table *table, uint32_t row,
+					uint32_t feature)
 {
 	for (uint32_t k = 0; k < table->point_count[row]; k++)
 		if (table->feature[row][k] == feature)
@@ -379,8 +380,8 @@ static const double *kept_of(const struct contact_table *table, uint32_t row, ui
 	return NULL;
 }
 
-/* Of a box on a floor, whose points the tables have in another order, and one of which they do not have. */
-START_TEST(a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_nothing)
+/* A box on a floor. The tables hold its points in another order, and one point has another feature. */
+START_TEST(a_remade_point_starts_from_the_multipliers_of_its_feature)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -413,12 +414,13 @@ START_TEST(a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_
 		const struct contact_made *made = &step.contacts.made[0];
 		ck_assert_uint_eq(made->manifold.count, 4);
 		for (uint32_t p = 0; p < made->manifold.count; p++) {
-			const double *kept = kept_of(table, 0, made->manifold.points[p].feature);
+			const double *kept =
+				stored_multipliers(table, 0, made->manifold.points[p].feature);
 			fresh += kept == NULL;
 			for (uint32_t i = 0; i < width; i++)
 				ck_assert_double_eq(made->multiplier[3 * p + i],
 						    kept != NULL ? kept[i] : 0);
-			/* What is no point's own stays where it was. */
+			/* The other multipliers of the row keep their places. */
 			for (uint32_t i = width; i < 3; i++)
 				ck_assert_double_eq(made->multiplier[3 * p + i],
 						    table->multiplier[0][3 * p + i]);
@@ -430,7 +432,7 @@ START_TEST(a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_
 }
 END_TEST
 
-/* ---- what a parted contact keeps -------------------------------------------------------------- */
+/* ---- separated contacts ----------------------------------------------------------------------- */
 
 static bool has_impulses(const struct contact_table *contact, uint32_t row)
 {
@@ -444,8 +446,8 @@ static bool has_impulses(const struct contact_table *contact, uint32_t row)
 	return most > 0;
 }
 
-/* A last solve that ends in friction without a normal impulse leaves no touching contact, and yet
- * numbers that a client would be told for as long as the boxes overlap. */
+/* A last solve may end with friction and no normal impulse. The contact then does not touch; its
+ * stored impulses must be 0, or clients would receive them as long as the boxes overlap. */
 START_TEST(a_contact_without_points_has_no_impulse_left)
 {
 	for (uint32_t substeps = 1; substeps <= 4; substeps += 3) {
@@ -478,19 +480,17 @@ static Suite *make(void)
 	TCase *stages = tcase_create("stages");
 	tcase_set_timeout(stages, 30);
 	tcase_add_test(stages, collide_is_a_function_of_its_arguments_alone);
-	tcase_add_test(stages, motions_as_the_tables_have_them_give_the_same_contacts);
-	tcase_add_test(stages, a_new_pair_takes_the_row_of_one_that_is_gone_in_the_same_step);
-	tcase_add_test(
-		stages,
-		a_made_point_begins_with_what_its_feature_carried_and_a_new_one_with_nothing);
-	tcase_add_test(stages, a_step_given_up_before_its_commit_is_as_if_it_had_not_begun);
+	tcase_add_test(stages, motions_equal_to_the_tables_give_the_same_contacts);
+	tcase_add_test(stages, a_new_pair_takes_the_row_that_an_ended_pair_frees_in_the_same_step);
+	tcase_add_test(stages, a_remade_point_starts_from_the_multipliers_of_its_feature);
+	tcase_add_test(stages, a_step_abandoned_before_its_commit_changes_nothing);
 	tcase_add_test(stages, the_length_of_a_step_comes_from_the_caller);
-	tcase_add_test(stages, what_a_body_moved_is_summed_over_all_stores_of_a_step);
+	tcase_add_test(stages, the_motion_of_a_body_is_summed_over_all_stores_of_a_step);
 	tcase_add_test(stages, a_contact_without_points_has_no_impulse_left);
 	suite_add_tcase(suite, stages);
 	TCase *pairs = tcase_create("pairs");
 	tcase_set_timeout(pairs, 30);
-	tcase_add_test(pairs, bodies_that_leave_their_boxes_meet_all_that_brute_force_finds);
+	tcase_add_test(pairs, a_reach_adds_the_pairs_that_brute_force_finds);
 	tcase_add_test(pairs, a_body_that_reaches_a_mesh_meets_each_triangle_once);
 	tcase_add_test(pairs, a_reach_over_the_limit_of_contacts_leaves_the_list_as_it_was);
 	tcase_add_test(pairs, every_contact_row_is_found_by_its_pieces);
