@@ -1,4 +1,5 @@
-/* Batches: whole or not at all, in order, now or later; and every refusal changes nothing. */
+/* Batches: a batch is applied whole or not at all, in the order of session and number, at once or at a
+ * later tick; a refusal changes nothing. */
 #include "server/engine/engine.h"
 
 #include "tests/lib/check_main.h"
@@ -21,7 +22,7 @@ static void teardown(void)
 	world_destroy(world);
 }
 
-static struct command about(enum command_op op, int64_t body)
+static struct command command_about(enum command_op op, int64_t body)
 {
 	struct command command = test_command(op);
 	command.remove.body = body;
@@ -30,7 +31,7 @@ static struct command about(enum command_op op, int64_t body)
 
 /* ---- refusals --------------------------------------------------------------------------------- */
 
-/* A good command, and one that is spoiled, in one batch: neither may leave a trace. */
+/* A batch of a valid and an invalid command is refused and changes neither state nor image. */
 static void refuse_in_batch(struct command *bad, enum status expected, const char *what)
 {
 	struct command batch[2] = { test_command(COMMAND_SPAWN), *bad };
@@ -79,7 +80,7 @@ START_TEST(every_spoiled_command_is_refused_and_changes_nothing)
 	for (int shape = TEST_SPHERE; shape <= TEST_HULL; shape++)
 		test_spawn(world, (enum test_shape)shape, vec3_make(2.0 * shape, 0, 0));
 	test_step(world, 2);
-	/* The boundary is open: created lists of the spawns are gone. */
+	/* After the steps no body is in the list of created bodies. */
 	struct gen_commands gen;
 	gen_commands_init(&gen, world, check_seed());
 	uint32_t count, refused = 0;
@@ -98,17 +99,18 @@ START_TEST(every_spoiled_command_is_refused_and_changes_nothing)
 }
 END_TEST
 
-START_TEST(a_batch_sees_what_its_earlier_commands_will_have_done)
+START_TEST(a_command_is_checked_against_the_state_after_its_predecessors)
 {
 	body_id body = test_spawn(world, TEST_BOX, vec3_zero());
 	test_step(world, 1);
-	struct command gone[3] = { test_command(COMMAND_SPAWN), about(COMMAND_REMOVE, body),
-				   about(COMMAND_SET_TAG, body) };
+	struct command gone[3] = { test_command(COMMAND_SPAWN), command_about(COMMAND_REMOVE, body),
+				   command_about(COMMAND_SET_TAG, body) };
 	ck_assert_int_eq(test_batch(world, gone, 3, NULL), STATUS_UNKNOWN_BODY);
-	struct command still[2] = { about(COMMAND_SET_STATUS, body), about(COMMAND_IMPULSE, body) };
+	struct command still[2] = { command_about(COMMAND_SET_STATUS, body),
+				    command_about(COMMAND_IMPULSE, body) };
 	still[0].set_status.status = BODY_STATIC;
 	ck_assert_int_eq(test_batch(world, still, 2, NULL), STATUS_STATUS_WRONG);
-	struct command dropped[2] = { about(COMMAND_REMOVE, body),
+	struct command dropped[2] = { command_about(COMMAND_REMOVE, body),
 				      test_command(COMMAND_SHAPE_DROP) };
 	dropped[1].shape_drop.shape = 1;
 	struct command used[2] = { dropped[1], dropped[0] };
@@ -122,7 +124,8 @@ START_TEST(a_negative_id_names_what_an_earlier_command_makes)
 {
 	struct attachment item = { .shape = -1, .rotation = quat_identity() };
 	struct command batch[4] = { test_command(COMMAND_SHAPE_USE), test_command(COMMAND_SPAWN),
-				    about(COMMAND_SET_TAG, -2), about(COMMAND_IMPULSE, -2) };
+				    command_about(COMMAND_SET_TAG, -2),
+				    command_about(COMMAND_IMPULSE, -2) };
 	batch[0].shape_use.name = test_shape_name(TEST_BOX);
 	batch[1].spawn.shapes = (struct attachment_list){ &item, 1 };
 	batch[2].set_tag.tag = 77;
@@ -138,19 +141,20 @@ START_TEST(a_negative_id_names_what_an_earlier_command_makes)
 	ck_assert_double_eq_tol(view.velocity.x, 1, 1e-12);
 	ck_assert_uint_eq(view.placement_count, 1);
 
-	struct command bad[2] = { test_command(COMMAND_SPAWN), about(COMMAND_SET_TAG, -2) };
+	struct command bad[2] = { test_command(COMMAND_SPAWN), command_about(COMMAND_SET_TAG, -2) };
 	ck_assert_int_eq(test_batch(world, bad, 2, &result), STATUS_BACK_REFERENCE);
 	ck_assert_int_eq(result.why.index, 1);
 	bad[1].set_tag.body = -3;
 	ck_assert_int_eq(test_batch(world, bad, 2, NULL), STATUS_BACK_REFERENCE);
-	struct command wrong_kind[2] = { batch[0], about(COMMAND_SET_TAG, -1) };
+	struct command wrong_kind[2] = { batch[0], command_about(COMMAND_SET_TAG, -1) };
 	ck_assert_int_eq(test_batch(world, wrong_kind, 2, NULL), STATUS_BACK_REFERENCE);
-	struct command no_result[2] = { about(COMMAND_WAKE, 1), about(COMMAND_SET_TAG, -1) };
+	struct command no_result[2] = { command_about(COMMAND_WAKE, 1),
+					command_about(COMMAND_SET_TAG, -1) };
 	ck_assert_int_eq(test_batch(world, no_result, 2, NULL), STATUS_BACK_REFERENCE);
 }
 END_TEST
 
-START_TEST(a_player_commands_only_what_is_his)
+START_TEST(a_player_commands_only_its_own_bodies_and_joints)
 {
 	body_id other = test_spawn(world, TEST_SHAPES, vec3_zero());
 	struct command spawn = test_command(COMMAND_SPAWN);
@@ -164,11 +168,11 @@ START_TEST(a_player_commands_only_what_is_his)
 	body_id own = result.values[0];
 	ck_assert_uint_eq(test_body(world, own).owner, 9);
 	struct command method = test_command(COMMAND_METHOD);
-	method.method.name = test_text("soft-step"); /* which knows joints */
+	method.method.name = test_text("soft-step"); /* a method with joints */
 	test_do(world, &method);
-	struct command hold = test_command(COMMAND_JOINT_CREATE);
-	hold.joint_create.body_b = other;
-	joint_id others = test_do(world, &hold);
+	struct command create_drags = test_command(COMMAND_JOINT_CREATE);
+	create_drags.joint_create.body_b = other;
+	joint_id others = test_do(world, &create_drags);
 	struct joint_target target = { .joint = others };
 	struct joint_point point = { 0, 0 };
 
@@ -181,7 +185,7 @@ START_TEST(a_player_commands_only_what_is_his)
 		enum field_type first = list[i].fields[0].type;
 		bool owned = first == FIELD_BODY || strncmp(list[i].name, "joint_", 6) == 0;
 		struct command command = first == FIELD_BODY
-						 ? about((enum command_op)list[i].op, other)
+						 ? command_about((enum command_op)list[i].op, other)
 						 : test_command((enum command_op)list[i].op);
 		if (list[i].op == COMMAND_SHAPE_DROP)
 			command.shape_drop.shape = 1;
@@ -201,7 +205,7 @@ START_TEST(a_player_commands_only_what_is_his)
 		ck_assert_msg(result.status == (owned ? STATUS_NOT_OWNER : STATUS_FORBIDDEN),
 			      "%s: %s", list[i].name, status_name(result.status));
 	}
-	struct command tag = about(COMMAND_SET_TAG, own);
+	struct command tag = command_about(COMMAND_SET_TAG, own);
 	batch.commands = &tag;
 	ck_assert_int_eq(world_apply(world, &batch, 1, &result), STATUS_OK);
 	ck_assert_int_eq(result.status, STATUS_OK);
@@ -210,7 +214,7 @@ END_TEST
 
 /* ---- order ------------------------------------------------------------------------------------ */
 
-START_TEST(batches_are_applied_by_session_and_number_however_they_come)
+START_TEST(batches_are_applied_by_session_and_number_in_any_order_of_arrival)
 {
 	body_id body = test_spawn(world, TEST_SHAPES, vec3_zero());
 	static const struct {
@@ -222,7 +226,7 @@ START_TEST(batches_are_applied_by_session_and_number_however_they_come)
 	struct batch batches[COUNT_OF(sent)];
 	struct batch_result results[COUNT_OF(sent)];
 	for (uint32_t i = 0; i < COUNT_OF(sent); i++) {
-		tags[i] = about(COMMAND_SET_TAG, body);
+		tags[i] = command_about(COMMAND_SET_TAG, body);
 		tags[i].set_tag.tag = sent[i].tag;
 		batches[i] = (struct batch){ .session = sent[i].session,
 					     .number = sent[i].number,
@@ -239,9 +243,9 @@ START_TEST(batches_are_applied_by_session_and_number_however_they_come)
 }
 END_TEST
 
-START_TEST(a_refused_batch_does_not_hinder_the_others)
+START_TEST(a_refused_batch_does_not_affect_the_others)
 {
-	struct command spawn = test_command(COMMAND_SPAWN), bad = about(COMMAND_WAKE, 55);
+	struct command spawn = test_command(COMMAND_SPAWN), bad = command_about(COMMAND_WAKE, 55);
 	struct command again = spawn;
 	struct batch batches[3] = {
 		{ .session = 1, .number = 1, .commands = &spawn, .count = 1 },
@@ -273,14 +277,14 @@ static enum status send_at(uint64_t at, uint32_t session, uint64_t number, struc
 	return result->status;
 }
 
-START_TEST(a_batch_for_later_waits_for_its_tick)
+START_TEST(a_dated_batch_waits_for_its_tick)
 {
 	struct attachment item;
 	struct command spawn = test_spawn_command(world, TEST_BOX, vec3_zero(), &item);
 	struct batch_result result;
 	ck_assert_int_eq(send_at(3, 1, 1, &spawn, 0, &result), STATUS_OK);
 	ck_assert_uint_eq(result.value_count, 0);
-	memset(&item, 0xee, sizeof item); /* nothing of ours is needed any more */
+	memset(&item, 0xee, sizeof item); /* the world has copied the batch */
 	for (uint32_t tick = 0; tick < 3; tick++) {
 		ck_assert_uint_eq(world_bodies(world, NULL, 0), 0);
 		test_step(world, 1);
@@ -288,7 +292,7 @@ START_TEST(a_batch_for_later_waits_for_its_tick)
 	uint32_t count;
 	(void)world_stored_results(world, &count);
 	ck_assert_uint_eq(count, 0);
-	/* Without any other call, the step applies it. */
+	/* The step applies the batch; no other call is needed. */
 	test_step(world, 1);
 	ck_assert_uint_eq(world_bodies(world, NULL, 0), 1);
 	const struct batch_result *kept = world_stored_results(world, &count);
@@ -300,17 +304,18 @@ START_TEST(a_batch_for_later_waits_for_its_tick)
 }
 END_TEST
 
-START_TEST(kept_and_new_batches_of_a_tick_go_in_one_order)
+START_TEST(pending_and_new_batches_of_a_tick_are_sorted_together)
 {
 	body_id body = test_spawn(world, TEST_SHAPES, vec3_zero());
-	struct command tag = about(COMMAND_SET_TAG, body);
+	struct command tag = command_about(COMMAND_SET_TAG, body);
 	struct batch_result result;
 	tag.set_tag.tag = 25;
 	send_at(1, 2, 5, &tag, 0, &result);
 	tag.set_tag.tag = 14;
 	send_at(1, 1, 4, &tag, 0, &result);
 	test_step(world, 1);
-	struct command now[2] = { about(COMMAND_SET_TAG, body), about(COMMAND_SET_TAG, body) };
+	struct command now[2] = { command_about(COMMAND_SET_TAG, body),
+				  command_about(COMMAND_SET_TAG, body) };
 	now[0].set_tag.tag = 24;
 	struct batch batch = { .session = 2, .number = 4, .commands = now, .count = 1 };
 	ck_assert_int_eq(world_apply(world, &batch, 1, &result), STATUS_OK);
@@ -323,7 +328,7 @@ START_TEST(kept_and_new_batches_of_a_tick_go_in_one_order)
 }
 END_TEST
 
-START_TEST(a_late_batch_is_applied_or_refused_as_it_says)
+START_TEST(a_late_batch_is_applied_or_refused_by_its_late_rule)
 {
 	test_step(world, 5);
 	struct command spawn = test_command(COMMAND_SPAWN);
@@ -336,7 +341,7 @@ START_TEST(a_late_batch_is_applied_or_refused_as_it_says)
 }
 END_TEST
 
-START_TEST(bad_values_are_refused_when_they_come_and_not_when_they_are_due)
+START_TEST(bad_values_are_refused_on_arrival_and_unknown_ids_when_due)
 {
 	struct command spawn = test_command(COMMAND_SPAWN);
 	spawn.spawn.position.x = 1e300;
@@ -344,8 +349,8 @@ START_TEST(bad_values_are_refused_when_they_come_and_not_when_they_are_due)
 	struct batch_result result;
 	ck_assert_int_eq(send_at(9, 1, 1, &spawn, 0, &result), STATUS_RANGE);
 	ck_assert_uint_eq(test_hash(world), before);
-	/* What needs the world is asked when it is due. */
-	struct command wake = about(COMMAND_WAKE, 17);
+	/* Checks against the world (here: the body's id) are made at the due tick. */
+	struct command wake = command_about(COMMAND_WAKE, 17);
 	ck_assert_int_eq(send_at(1, 1, 2, &wake, 0, &result), STATUS_OK);
 	test_step(world, 2);
 	uint32_t count;
@@ -355,7 +360,7 @@ START_TEST(bad_values_are_refused_when_they_come_and_not_when_they_are_due)
 }
 END_TEST
 
-START_TEST(too_many_commands_or_waiting_bytes_are_refused)
+START_TEST(too_many_commands_or_pending_bytes_are_refused)
 {
 	static struct command many[BATCH_COMMANDS_MAX + 1];
 	for (uint32_t i = 0; i < COUNT_OF(many); i++)
@@ -378,7 +383,7 @@ END_TEST
 
 /* ---- limits ----------------------------------------------------------------------------------- */
 
-START_TEST(limits_hold_to_the_last_one_and_let_go_when_there_is_room)
+START_TEST(limits_are_exact_and_removals_make_room)
 {
 	struct world_options options = test_options(false, "free");
 	options.limits.bodies = 3;
@@ -396,7 +401,7 @@ START_TEST(limits_hold_to_the_last_one_and_let_go_when_there_is_room)
 	struct command point = test_command(COMMAND_SPAWN);
 	test_do(small, &point);
 	ck_assert_int_eq(test_try(small, &point), STATUS_LIMIT); /* bodies */
-	struct command swap[2] = { about(COMMAND_REMOVE, second), box };
+	struct command swap[2] = { command_about(COMMAND_REMOVE, second), box };
 	ck_assert_int_eq(test_batch(small, swap, 2, NULL), STATUS_OK);
 	ck_assert_uint_eq(world_bodies(small, NULL, 0), 3);
 	test_check(small);
@@ -416,7 +421,7 @@ START_TEST(the_memory_limit_counts_rows)
 	ck_assert_uint_gt(made, 100);
 	ck_assert_uint_lt(made, 1000);
 	ck_assert_int_eq(test_try(small, &point), STATUS_LIMIT);
-	/* A copy of the world, whose arrays grew in another way, meets it at the same place. */
+	/* A loaded copy, whose arrays have other capacities, reaches the limit at the same row. */
 	struct bytes image = test_save(small);
 	struct world *copy;
 	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, NULL),
@@ -463,8 +468,8 @@ START_TEST(options_out_of_range_are_refused_by_name)
 }
 END_TEST
 
-static void keep(struct world *of, uint32_t session, uint64_t number, uint64_t at, bool restricted,
-		 int64_t tag)
+static void apply_spawns(struct world *of, uint32_t session, uint64_t number, uint64_t at,
+			 bool restricted, int64_t tag)
 {
 	struct command commands[2];
 	struct batch_result result;
@@ -481,17 +486,19 @@ static void keep(struct world *of, uint32_t session, uint64_t number, uint64_t a
 	ck_assert_int_eq(result.status, STATUS_OK);
 }
 
-START_TEST(what_is_withdrawn_was_never_there_and_others_stay)
+START_TEST(a_withdrawal_ends_the_pending_batches_of_its_session_only)
 {
 	struct world *with = test_world(false, "free"), *without = test_world(false, "free");
 	struct world_share shares[] = { { .session = 3 }, { .session = 4 } };
 	struct batch withdraw = { .session = 3, .late = LATE_WITHDRAW };
 	struct batch_result result;
 	for (uint64_t number = 1; number <= 6; number++) {
-		keep(with, 3, number, 4 + number % 3, true, (int64_t)number);
+		apply_spawns(with, 3, number, 4 + number % 3, true, (int64_t)number);
 		for (int w = 0; w < 2; w++) {
-			keep(w == 0 ? with : without, 4, number, 5, true, (int64_t)number + 1);
-			keep(w == 0 ? with : without, 3, 100 + number, 6, false, (int64_t)number);
+			apply_spawns(w == 0 ? with : without, 4, number, 5, true,
+				     (int64_t)number + 1);
+			apply_spawns(w == 0 ? with : without, 3, 100 + number, 6, false,
+				     (int64_t)number);
 		}
 	}
 	world_shares(with, shares, 2);
@@ -515,8 +522,8 @@ START_TEST(what_is_withdrawn_was_never_there_and_others_stay)
 }
 END_TEST
 
-/* Two drags, on bodies 1 and 2, of that owner. */
-static void hold(struct world *of, uint32_t session, uint64_t number, uint32_t owner)
+/* Creates two drags, on bodies 1 and 2, with the owner. */
+static void create_drags(struct world *of, uint32_t session, uint64_t number, uint32_t owner)
 {
 	struct command commands[2];
 	struct batch_result result;
@@ -533,18 +540,19 @@ static void hold(struct world *of, uint32_t session, uint64_t number, uint32_t o
 	ck_assert_int_eq(result.status, STATUS_OK);
 }
 
-START_TEST(drags_are_let_go_in_the_order_of_batches_and_once)
+START_TEST(drags_are_removed_in_the_order_of_batches)
 {
 	struct world *of = test_world(false, "soft-step");
 	struct batch_result results[3];
 	struct command create;
 	struct joint_view view;
-	keep(of, 1, 1, 0, false, 1);
+	apply_spawns(of, 1, 1, 0, false, 1);
 	for (uint32_t owner = 0; owner < 6; owner++)
-		hold(of, 1, 2 + owner, owner);
+		create_drags(of, 1, 2 + owner, owner);
 	ck_assert_uint_eq(world_drags(of, 3), 2);
 	ck_assert_uint_eq(world_drags(of, 0), 10);
-	/* Session 3 makes one after its hand was let go, session 4 one before. */
+	/* The batch of session 4 creates a drag before the removal of its drags, because the removal has
+	 * the highest number. No drags of session 3 are removed. */
 	command_defaults(&create, COMMAND_JOINT_CREATE);
 	create.joint_create.type = JOINT_DRAG;
 	create.joint_create.body_b = 1;
@@ -562,7 +570,7 @@ START_TEST(drags_are_let_go_in_the_order_of_batches_and_once)
 	ck_assert_uint_eq(world_drags(of, 3), 3);
 	ck_assert_int_eq(world_joint(of, results[2].values[0], &view), STATUS_UNKNOWN_JOINT);
 	test_check(of);
-	/* What lets nothing go changes nothing, the state's name included. */
+	/* A removal without any drag changes nothing, the edit number included. */
 	uint64_t hash = test_hash(of);
 	batches[0].number = 1;
 	ck_assert_int_eq(world_apply(of, batches, 1, results), STATUS_OK);
@@ -572,7 +580,7 @@ START_TEST(drags_are_let_go_in_the_order_of_batches_and_once)
 	ck_assert_int_eq(world_apply(of, batches, 1, results), STATUS_OK);
 	ck_assert_uint_eq(world_info(of).edit, edit + 2);
 	ck_assert_uint_eq(world_drags(of, 0), 0);
-	ck_assert_uint_eq(world_joints(of, 0, NULL, 0), 2); /* nobody's */
+	ck_assert_uint_eq(world_joints(of, 0, NULL, 0), 2); /* the drags without an owner */
 	test_check(of);
 	world_destroy(of);
 }
@@ -584,25 +592,25 @@ static Suite *make(void)
 	TCase *whole = tcase_create("whole");
 	tcase_add_checked_fixture(whole, setup, teardown);
 	tcase_add_test(whole, every_spoiled_command_is_refused_and_changes_nothing);
-	tcase_add_test(whole, a_batch_sees_what_its_earlier_commands_will_have_done);
+	tcase_add_test(whole, a_command_is_checked_against_the_state_after_its_predecessors);
 	tcase_add_test(whole, a_negative_id_names_what_an_earlier_command_makes);
-	tcase_add_test(whole, a_player_commands_only_what_is_his);
-	tcase_add_test(whole, what_is_withdrawn_was_never_there_and_others_stay);
-	tcase_add_test(whole, drags_are_let_go_in_the_order_of_batches_and_once);
+	tcase_add_test(whole, a_player_commands_only_its_own_bodies_and_joints);
+	tcase_add_test(whole, a_withdrawal_ends_the_pending_batches_of_its_session_only);
+	tcase_add_test(whole, drags_are_removed_in_the_order_of_batches);
 	suite_add_tcase(suite, whole);
 	TCase *order = tcase_create("order");
 	tcase_add_checked_fixture(order, setup, teardown);
-	tcase_add_test(order, batches_are_applied_by_session_and_number_however_they_come);
-	tcase_add_test(order, a_refused_batch_does_not_hinder_the_others);
-	tcase_add_test(order, a_batch_for_later_waits_for_its_tick);
-	tcase_add_test(order, kept_and_new_batches_of_a_tick_go_in_one_order);
-	tcase_add_test(order, a_late_batch_is_applied_or_refused_as_it_says);
-	tcase_add_test(order, bad_values_are_refused_when_they_come_and_not_when_they_are_due);
+	tcase_add_test(order, batches_are_applied_by_session_and_number_in_any_order_of_arrival);
+	tcase_add_test(order, a_refused_batch_does_not_affect_the_others);
+	tcase_add_test(order, a_dated_batch_waits_for_its_tick);
+	tcase_add_test(order, pending_and_new_batches_of_a_tick_are_sorted_together);
+	tcase_add_test(order, a_late_batch_is_applied_or_refused_by_its_late_rule);
+	tcase_add_test(order, bad_values_are_refused_on_arrival_and_unknown_ids_when_due);
 	suite_add_tcase(suite, order);
 	TCase *limits = tcase_create("limits");
 	tcase_add_checked_fixture(limits, setup, teardown);
-	tcase_add_test(limits, too_many_commands_or_waiting_bytes_are_refused);
-	tcase_add_test(limits, limits_hold_to_the_last_one_and_let_go_when_there_is_room);
+	tcase_add_test(limits, too_many_commands_or_pending_bytes_are_refused);
+	tcase_add_test(limits, limits_are_exact_and_removals_make_room);
 	tcase_add_test(limits, the_memory_limit_counts_rows);
 	tcase_add_test(limits, options_out_of_range_are_refused_by_name);
 	suite_add_tcase(suite, limits);

@@ -69,7 +69,7 @@ START_TEST(every_spoiled_value_is_refused_and_names_its_field)
 				gen_command(&gen, list[i].op, &command);
 				if (!gen_spoil(&command, &list[i].fields[f], way, &expected))
 					break;
-				/* These need a world to be refused. */
+				/* These are refused only against a world. */
 				if (type == FIELD_NAME || expected == STATUS_UNKNOWN_BODY ||
 				    expected == STATUS_UNKNOWN_SHAPE ||
 				    expected == STATUS_UNKNOWN_JOINT ||
@@ -93,7 +93,7 @@ START_TEST(every_spoiled_value_is_refused_and_names_its_field)
 }
 END_TEST
 
-START_TEST(rotations_are_normalised_once_and_for_all)
+START_TEST(normalising_a_rotation_twice_changes_no_bit)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t i = 0; i < 2000; i++) {
@@ -114,7 +114,7 @@ START_TEST(rotations_are_normalised_once_and_for_all)
 }
 END_TEST
 
-START_TEST(sliding_friction_may_not_be_above_sticking)
+START_TEST(dynamic_friction_may_not_be_above_static_friction)
 {
 	struct command set = test_command(COMMAND_SET_MATERIAL);
 	set.set_material.body = 1;
@@ -126,7 +126,7 @@ START_TEST(sliding_friction_may_not_be_above_sticking)
 }
 END_TEST
 
-START_TEST(bounds_may_not_be_inside_out)
+START_TEST(the_minimum_of_bounds_must_be_below_the_maximum)
 {
 	struct command bounds = test_command(COMMAND_BOUNDS);
 	bounds.bounds.minimum.y = bounds.bounds.maximum.y;
@@ -146,7 +146,7 @@ static bool same_attachments(struct attachment_list a, struct attachment_list b)
 	return true;
 }
 
-START_TEST(the_flat_form_gives_back_what_was_written)
+START_TEST(the_flat_form_round_trips)
 {
 	struct world *world = test_world(false, "free");
 	struct gen_commands gen;
@@ -167,13 +167,13 @@ START_TEST(the_flat_form_gives_back_what_was_written)
 			ck_assert(same_attachments(command.spawn.shapes, back.spawn.shapes));
 			command.spawn.shapes = back.spawn.shapes;
 		}
-		/* Written again it is the same bytes. */
+		/* Writing the command that was read gives the same bytes. */
 		struct bytes again = { 0 };
 		struct writer second = writer_into(&again);
 		command_write(&second, &back);
 		ck_assert_uint_eq(again.count, bytes.count);
 		ck_assert_int_eq(memcmp(again.data, bytes.data, bytes.count), 0);
-		/* Cut anywhere it is refused. */
+		/* Every shorter prefix is refused. */
 		reader = reader_over(bytes.data, rng_below(&gen.rng, (uint32_t)bytes.count));
 		enum status status = command_read(&reader, &arena, &back);
 		ck_assert(status == STATUS_MALFORMED || reader_finish(&reader) != STATUS_OK);
@@ -232,12 +232,12 @@ static Suite *make(void)
 	TCase *values = tcase_create("values");
 	tcase_add_test(values, reserved_and_unknown_numbers_are_refused_by_name);
 	tcase_add_test(values, every_spoiled_value_is_refused_and_names_its_field);
-	tcase_add_test(values, rotations_are_normalised_once_and_for_all);
-	tcase_add_test(values, sliding_friction_may_not_be_above_sticking);
-	tcase_add_test(values, bounds_may_not_be_inside_out);
+	tcase_add_test(values, normalising_a_rotation_twice_changes_no_bit);
+	tcase_add_test(values, dynamic_friction_may_not_be_above_static_friction);
+	tcase_add_test(values, the_minimum_of_bounds_must_be_below_the_maximum);
 	suite_add_tcase(suite, values);
 	TCase *flat = tcase_create("flat form");
-	tcase_add_test(flat, the_flat_form_gives_back_what_was_written);
+	tcase_add_test(flat, the_flat_form_round_trips);
 	tcase_add_test(flat, an_older_form_with_fewer_fields_gets_defaults);
 	suite_add_tcase(suite, flat);
 	return suite;

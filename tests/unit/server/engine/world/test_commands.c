@@ -1,4 +1,4 @@
-/* What each command does. */
+/* The effect of each command. */
 #include "server/engine/engine.h"
 
 #include "tests/lib/check_main.h"
@@ -20,9 +20,9 @@ static void teardown(void)
 	world_destroy(world);
 }
 
-static struct command about(enum command_op op, body_id body)
+static struct command command_about(enum command_op op, body_id body)
 {
-	/* The field `body` comes first in every command about one. */
+	/* Every command command_about a body has the field `body` first. */
 	struct command command = test_command(op);
 	command.remove.body = body;
 	return command;
@@ -44,7 +44,7 @@ START_TEST(a_shape_can_be_dropped_when_no_body_uses_it_and_comes_back_under_a_ne
 	struct command drop = test_command(COMMAND_SHAPE_DROP);
 	drop.shape_drop.shape = 1;
 	ck_assert_int_eq(test_try(world, &drop), STATUS_IN_USE);
-	struct command remove = about(COMMAND_REMOVE, body);
+	struct command remove = command_about(COMMAND_REMOVE, body);
 	test_do(world, &remove);
 	test_do(world, &drop);
 	ck_assert_int_eq(test_try(world, &drop), STATUS_UNKNOWN_SHAPE);
@@ -53,7 +53,7 @@ START_TEST(a_shape_can_be_dropped_when_no_body_uses_it_and_comes_back_under_a_ne
 }
 END_TEST
 
-START_TEST(spawn_stores_what_it_says)
+START_TEST(spawn_stores_its_fields)
 {
 	struct attachment items[2] = {
 		{ test_use(world, TEST_BOX), { 1, 0, 0 }, { 1, 0, 0, 0 } },
@@ -100,9 +100,9 @@ START_TEST(mass_comes_from_density_or_is_given)
 }
 END_TEST
 
-START_TEST(two_shapes_weigh_and_balance_like_one_body)
+START_TEST(two_shapes_have_the_mass_centre_and_inertia_of_one_body)
 {
-	/* Two cubes of 1000 kg, 4 m apart: centre between them; about y: 2 (m/6 + m 2²). */
+	/* Two cubes of 1000 kg, 4 m apart: centre between them; command_about y: 2 (m/6 + m 2²). */
 	shape_id box = test_use(world, TEST_BOX);
 	struct attachment items[2] = { { box, { -1, 0, 0 }, { 1, 0, 0, 0 } },
 				       { box, { 3, 0, 0 }, { 1, 0, 0, 0 } } };
@@ -123,10 +123,10 @@ START_TEST(a_body_with_fixed_rotation_takes_no_torque)
 	struct command spawn = test_spawn_command(world, TEST_BOX, vec3_zero(), &item);
 	spawn.spawn.flags = BODY_FIXED_ROTATION;
 	body_id body = test_do(world, &spawn);
-	struct command torque = about(COMMAND_TORQUE, body);
+	struct command torque = command_about(COMMAND_TORQUE, body);
 	torque.torque.torque = vec3_make(1000, 0, 0);
 	test_do(world, &torque);
-	struct command push = about(COMMAND_IMPULSE, body);
+	struct command push = command_about(COMMAND_IMPULSE, body);
 	push.impulse.impulse = vec3_make(0, 0, 1000);
 	push.impulse.point = vec3_make(0.5, 0, 0);
 	test_do(world, &push);
@@ -138,11 +138,11 @@ START_TEST(a_body_with_fixed_rotation_takes_no_torque)
 }
 END_TEST
 
-START_TEST(remove_takes_the_body_and_its_shapes_uses)
+START_TEST(remove_ends_the_body_and_its_uses_of_shapes)
 {
 	body_id one = test_spawn(world, TEST_BOX, vec3_zero());
 	body_id other = test_spawn(world, TEST_BOX, vec3_make(3, 0, 0));
-	struct command remove = about(COMMAND_REMOVE, one);
+	struct command remove = command_about(COMMAND_REMOVE, one);
 	test_do(world, &remove);
 	struct body_view view;
 	ck_assert_int_eq(world_body(world, one, &view), STATUS_UNKNOWN_BODY);
@@ -160,7 +160,7 @@ START_TEST(ids_are_monotone_while_slots_are_reused)
 	for (body_id id = 1; id <= 50; id++) {
 		ck_assert_uint_eq(test_spawn(world, TEST_SPHERE, vec3_make(id, 0, 0)), id);
 		if (id % 2 == 0) {
-			remove = about(COMMAND_REMOVE, id - 1);
+			remove = command_about(COMMAND_REMOVE, id - 1);
 			test_do(world, &remove);
 		}
 		rows = world_stats(world).bodies;
@@ -173,14 +173,14 @@ START_TEST(ids_are_monotone_while_slots_are_reused)
 }
 END_TEST
 
-START_TEST(set_pose_and_set_velocity_store_what_they_say)
+START_TEST(set_pose_and_set_velocity_store_their_fields)
 {
 	body_id body = test_spawn(world, TEST_BOX, vec3_zero());
-	struct command place = about(COMMAND_SET_POSE, body);
+	struct command place = command_about(COMMAND_SET_POSE, body);
 	place.set_pose.position = vec3_make(5, 6, 7);
 	place.set_pose.rotation = quat_make(0, 0, 1, 0);
 	test_do(world, &place);
-	struct command move = about(COMMAND_SET_VELOCITY, body);
+	struct command move = command_about(COMMAND_SET_VELOCITY, body);
 	move.set_velocity.velocity = vec3_make(1, 0, 0);
 	move.set_velocity.angular_velocity = vec3_make(0, 1, 0);
 	test_do(world, &move);
@@ -192,13 +192,13 @@ START_TEST(set_pose_and_set_velocity_store_what_they_say)
 }
 END_TEST
 
-START_TEST(statuses_decide_what_moves_a_body)
+START_TEST(the_status_decides_what_moves_a_body)
 {
 	body_id body = test_spawn(world, TEST_BOX, vec3_zero());
-	struct command move = about(COMMAND_SET_VELOCITY, body);
+	struct command move = command_about(COMMAND_SET_VELOCITY, body);
 	move.set_velocity.velocity = vec3_make(60, 0, 0);
-	struct command status = about(COMMAND_SET_STATUS, body);
-	struct command push = about(COMMAND_IMPULSE, body);
+	struct command status = command_about(COMMAND_SET_STATUS, body);
+	struct command push = command_about(COMMAND_IMPULSE, body);
 
 	status.set_status.status = BODY_STATIC;
 	test_do(world, &move);
@@ -238,7 +238,7 @@ START_TEST(planes_and_meshes_never_move)
 		spawn.spawn.status = BODY_DYNAMIC;
 		ck_assert_int_eq(test_try(world, &spawn), STATUS_STATUS_WRONG);
 		spawn.spawn.status = BODY_STATIC;
-		struct command status = about(COMMAND_SET_STATUS, test_do(world, &spawn));
+		struct command status = command_about(COMMAND_SET_STATUS, test_do(world, &spawn));
 		status.set_status.status = BODY_DYNAMIC;
 		ck_assert_int_eq(test_try(world, &status), STATUS_STATUS_WRONG);
 		status.set_status.status = BODY_ANIMATED;
@@ -254,7 +254,7 @@ START_TEST(a_force_acts_for_its_ticks_and_no_longer)
 	struct command still = test_command(COMMAND_GRAVITY);
 	test_do(world, &still);
 	body_id body = test_spawn(world, TEST_SHAPES, vec3_zero());
-	struct command force = about(COMMAND_FORCE, body);
+	struct command force = command_about(COMMAND_FORCE, body);
 	force.force.force = vec3_make(60, 0, 0);
 	force.force.ticks = 3;
 	test_do(world, &force);
@@ -266,7 +266,7 @@ START_TEST(a_force_acts_for_its_ticks_and_no_longer)
 	test_do(world, &force);
 	test_step(world, 10);
 	ck_assert_double_eq_tol(test_body(world, body).velocity.x, 13, 1e-11);
-	struct command remove = about(COMMAND_REMOVE, body);
+	struct command remove = command_about(COMMAND_REMOVE, body);
 	test_do(world, &remove);
 	test_step(world, 1);
 }
@@ -277,7 +277,7 @@ START_TEST(a_force_off_the_centre_turns_the_body)
 	struct command still = test_command(COMMAND_GRAVITY);
 	test_do(world, &still);
 	body_id body = test_spawn(world, TEST_BOX, vec3_zero());
-	struct command force = about(COMMAND_FORCE, body);
+	struct command force = command_about(COMMAND_FORCE, body);
 	force.force.force = vec3_make(0, 100, 0);
 	force.force.point = vec3_make(0.5, 0, 0);
 	test_do(world, &force);
@@ -291,11 +291,11 @@ END_TEST
 START_TEST(impulses_change_momentum_at_once)
 {
 	body_id body = test_spawn(world, TEST_BOX, vec3_zero());
-	struct command push = about(COMMAND_IMPULSE, body);
+	struct command push = command_about(COMMAND_IMPULSE, body);
 	push.impulse.impulse = vec3_make(0, 0, 500);
 	push.impulse.point = vec3_make(0.5, 0, 0);
 	test_do(world, &push);
-	struct command spin = about(COMMAND_ANGULAR_IMPULSE, body);
+	struct command spin = command_about(COMMAND_ANGULAR_IMPULSE, body);
 	spin.angular_impulse.impulse = vec3_make(100, 0, 0);
 	test_do(world, &spin);
 	struct world_energy energy = world_energy(world);
@@ -305,10 +305,11 @@ START_TEST(impulses_change_momentum_at_once)
 }
 END_TEST
 
-START_TEST(owner_and_tag_are_kept)
+START_TEST(owner_and_tag_are_stored)
 {
 	body_id body = test_spawn(world, TEST_SPHERE, vec3_zero());
-	struct command owner = about(COMMAND_SET_OWNER, body), tag = about(COMMAND_SET_TAG, body);
+	struct command owner = command_about(COMMAND_SET_OWNER, body),
+		       tag = command_about(COMMAND_SET_TAG, body);
 	owner.set_owner.owner = 4;
 	tag.set_tag.tag = -9007199254740991;
 	test_do(world, &owner);
@@ -318,19 +319,19 @@ START_TEST(owner_and_tag_are_kept)
 }
 END_TEST
 
-/* What is set differs from what was there, is the same when it is set again, and is gone when it is set
- * back. */
+/* A new value changes the state hash; setting it back restores the first hash; setting it again gives
+ * the second hash. */
 START_TEST(material_filter_and_damping_are_state)
 {
 	body_id body = test_spawn(world, TEST_SPHERE, vec3_zero());
-	struct command commands[] = { about(COMMAND_SET_MATERIAL, body),
-				      about(COMMAND_SET_FILTER, body),
-				      about(COMMAND_SET_DAMPING, body) };
+	struct command commands[] = { command_about(COMMAND_SET_MATERIAL, body),
+				      command_about(COMMAND_SET_FILTER, body),
+				      command_about(COMMAND_SET_DAMPING, body) };
 	commands[0].set_material.restitution = 0.5;
 	commands[1].set_filter.group = -3;
 	commands[2].set_damping.linear_damping = 2;
 	for (uint32_t i = 0; i < COUNT_OF(commands); i++) {
-		struct command back = about((enum command_op)commands[i].op, body);
+		struct command back = command_about((enum command_op)commands[i].op, body);
 		uint64_t before = test_hash(world);
 		test_do(world, &commands[i]);
 		uint64_t after = test_hash(world);
@@ -342,7 +343,7 @@ START_TEST(material_filter_and_damping_are_state)
 	}
 	struct command still = test_command(COMMAND_GRAVITY);
 	test_do(world, &still);
-	struct command move = about(COMMAND_SET_VELOCITY, body);
+	struct command move = command_about(COMMAND_SET_VELOCITY, body);
 	move.set_velocity.velocity.x = 1;
 	test_do(world, &move);
 	test_step(world, 60);
@@ -351,7 +352,7 @@ START_TEST(material_filter_and_damping_are_state)
 }
 END_TEST
 
-START_TEST(wake_wakes_a_sleeper_and_leaves_who_is_awake)
+START_TEST(wake_wakes_a_sleeper_and_does_not_change_an_awake_body)
 {
 	struct command still = test_command(COMMAND_GRAVITY), method = test_command(COMMAND_METHOD);
 	method.method.name = test_text("soft-step");
@@ -362,7 +363,7 @@ START_TEST(wake_wakes_a_sleeper_and_leaves_who_is_awake)
 	test_step(world, 60);
 	ck_assert(test_body(world, body).asleep && test_body(world, body + 1).asleep);
 	uint64_t asleep = test_hash(world);
-	struct command wake = about(COMMAND_WAKE, body);
+	struct command wake = command_about(COMMAND_WAKE, body);
 	test_do(world, &wake);
 	ck_assert(!test_body(world, body).asleep && test_body(world, body + 1).asleep);
 	uint64_t awake = test_hash(world);
@@ -431,7 +432,7 @@ START_TEST(leaving_the_bounds_makes_a_body_inactive_with_an_event)
 }
 END_TEST
 
-START_TEST(walls_are_there_and_nobody_sees_them)
+START_TEST(walls_are_bodies_that_no_list_or_view_shows)
 {
 	struct command bounds = test_command(COMMAND_BOUNDS);
 	bounds.bounds.mode = BOUNDS_WALLS;
@@ -445,12 +446,13 @@ START_TEST(walls_are_there_and_nobody_sees_them)
 	ck_assert_uint_eq(world_changes(world).created_count, 0);
 	struct body_view view;
 	ck_assert_int_eq(world_body(world, BODY_WALLS, &view), STATUS_UNKNOWN_BODY);
-	struct command remove = about(COMMAND_REMOVE, 1);
+	struct command remove = command_about(COMMAND_REMOVE, 1);
 	remove.remove.body = BODY_WALLS;
 	ck_assert_int_eq(test_try(world, &remove), STATUS_UNKNOWN_BODY);
 	test_spawn(world, TEST_BOX, vec3_zero());
 	test_step(world, 2);
-	/* Put up again they are the same, and what is seen is the world that never had any. */
+	/* The same BOUNDS again change nothing. After BOUNDS_NONE the tick hash, which clients see, is that
+	 * of a world that never had walls; the state hash differs. */
 	uint64_t with = test_hash(world);
 	test_do(world, &bounds);
 	ck_assert_uint_eq(test_hash(world), with);
@@ -466,7 +468,7 @@ START_TEST(walls_are_there_and_nobody_sees_them)
 }
 END_TEST
 
-START_TEST(a_planar_world_keeps_to_its_plane)
+START_TEST(bodies_of_a_planar_world_stay_in_the_plane)
 {
 	struct world *flat = test_world(true, "free");
 	struct attachment item;
@@ -492,10 +494,10 @@ START_TEST(a_planar_world_keeps_to_its_plane)
 	ck_assert_int_eq(test_try(flat, &spawn), STATUS_PLANAR);
 	bad = test_spawn_command(flat, TEST_BOX, vec3_zero(), &item);
 	ck_assert_int_eq(test_try(flat, &bad), STATUS_PLANAR);
-	bad = about(COMMAND_TORQUE, body);
+	bad = command_about(COMMAND_TORQUE, body);
 	bad.torque.torque.y = 1;
 	ck_assert_int_eq(test_try(flat, &bad), STATUS_PLANAR);
-	bad = about(COMMAND_FORCE, body);
+	bad = command_about(COMMAND_FORCE, body);
 	bad.force.force.z = 1;
 	ck_assert_int_eq(test_try(flat, &bad), STATUS_PLANAR);
 	bad = test_command(COMMAND_GRAVITY);
@@ -531,7 +533,7 @@ START_TEST(a_dynamic_body_needs_a_mass_within_limits)
 	test_do(world, &spawn);
 	spawn.spawn.status = BODY_STATIC;
 	spawn.spawn.mass = 1e-7;
-	struct command status = about(COMMAND_SET_STATUS, test_do(world, &spawn));
+	struct command status = command_about(COMMAND_SET_STATUS, test_do(world, &spawn));
 	ck_assert_int_eq(test_try(world, &status), STATUS_RANGE);
 }
 END_TEST
@@ -544,25 +546,25 @@ static Suite *make(void)
 	tcase_add_test(tcase, using_a_shape_twice_gives_the_same_id_and_another_gets_the_next);
 	tcase_add_test(tcase,
 		       a_shape_can_be_dropped_when_no_body_uses_it_and_comes_back_under_a_new_id);
-	tcase_add_test(tcase, spawn_stores_what_it_says);
+	tcase_add_test(tcase, spawn_stores_its_fields);
 	tcase_add_test(tcase, mass_comes_from_density_or_is_given);
-	tcase_add_test(tcase, two_shapes_weigh_and_balance_like_one_body);
+	tcase_add_test(tcase, two_shapes_have_the_mass_centre_and_inertia_of_one_body);
 	tcase_add_test(tcase, a_body_with_fixed_rotation_takes_no_torque);
-	tcase_add_test(tcase, remove_takes_the_body_and_its_shapes_uses);
+	tcase_add_test(tcase, remove_ends_the_body_and_its_uses_of_shapes);
 	tcase_add_test(tcase, ids_are_monotone_while_slots_are_reused);
-	tcase_add_test(tcase, set_pose_and_set_velocity_store_what_they_say);
-	tcase_add_test(tcase, statuses_decide_what_moves_a_body);
+	tcase_add_test(tcase, set_pose_and_set_velocity_store_their_fields);
+	tcase_add_test(tcase, the_status_decides_what_moves_a_body);
 	tcase_add_test(tcase, planes_and_meshes_never_move);
 	tcase_add_test(tcase, a_force_acts_for_its_ticks_and_no_longer);
 	tcase_add_test(tcase, a_force_off_the_centre_turns_the_body);
 	tcase_add_test(tcase, impulses_change_momentum_at_once);
-	tcase_add_test(tcase, owner_and_tag_are_kept);
+	tcase_add_test(tcase, owner_and_tag_are_stored);
 	tcase_add_test(tcase, material_filter_and_damping_are_state);
-	tcase_add_test(tcase, wake_wakes_a_sleeper_and_leaves_who_is_awake);
+	tcase_add_test(tcase, wake_wakes_a_sleeper_and_does_not_change_an_awake_body);
 	tcase_add_test(tcase, gravity_parameters_seed_and_method_are_set);
 	tcase_add_test(tcase, leaving_the_bounds_makes_a_body_inactive_with_an_event);
-	tcase_add_test(tcase, walls_are_there_and_nobody_sees_them);
-	tcase_add_test(tcase, a_planar_world_keeps_to_its_plane);
+	tcase_add_test(tcase, walls_are_bodies_that_no_list_or_view_shows);
+	tcase_add_test(tcase, bodies_of_a_planar_world_stay_in_the_plane);
 	tcase_add_test(tcase, a_dynamic_body_needs_a_mass_within_limits);
 	suite_add_tcase(suite, tcase);
 	return suite;

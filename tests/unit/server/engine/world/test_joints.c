@@ -1,4 +1,4 @@
-/* Joints as things of a world: made, changed, removed, refused, listed, saved. What they do to
+/* Joints as rows of a world: creation, change, removal, refusal, lists and images. Their effect on
  * motion is tested with the methods. */
 #include "server/engine/engine.h"
 
@@ -27,7 +27,7 @@ static void teardown(void)
 	world_destroy(world);
 }
 
-/* A joint in the middle between two bodies, taken as they stand. */
+/* JOINT_CREATE of two bodies at the world point `at`, at their present poses. */
 static struct command join(uint8_t type, int64_t a, int64_t b, vec3 at)
 {
 	struct command command = test_command(COMMAND_JOINT_CREATE);
@@ -47,7 +47,7 @@ static struct command axis_of(joint_id joint, uint32_t axis)
 	return command;
 }
 
-static struct joint_view seen(joint_id id)
+static struct joint_view view_of(joint_id id)
 {
 	struct joint_view view;
 	ck_assert_int_eq(world_joint(world, id, &view), STATUS_OK);
@@ -59,7 +59,7 @@ static vec3 middle(void)
 	return vec3_make(1.5, 0.5, 0);
 }
 
-/* A refusal names a field and leaves no trace. */
+/* The batch is refused with the status and field, and the state is unchanged. */
 static void assert_refused(struct command *commands, uint32_t count, enum status status,
 			   const char *field)
 {
@@ -73,9 +73,9 @@ static void assert_refused(struct command *commands, uint32_t count, enum status
 	ck_assert_uint_eq(world_info(world).edit, edit);
 }
 
-/* ---- made, seen, removed ----------------------------------------------------------------------- */
+/* ---- creation, view, removal ------------------------------------------------------------------- */
 
-START_TEST(a_joint_of_each_type_is_made_seen_and_removed)
+START_TEST(a_joint_of_each_type_is_created_viewed_and_removed)
 {
 	uint8_t type = (uint8_t)_i;
 	struct command create = join(type, type == JOINT_DRAG ? 0 : ball[0], ball[1], middle());
@@ -85,7 +85,7 @@ START_TEST(a_joint_of_each_type_is_made_seen_and_removed)
 		create.joint_create.point_b = vec3_make(3, 0.5, 0);
 	joint_id id = test_do(world, &create), ids[4];
 	ck_assert_uint_eq(id, 1);
-	struct joint_view view = seen(id);
+	struct joint_view view = view_of(id);
 	ck_assert_uint_eq(view.type, type);
 	ck_assert_uint_eq(view.a, type == JOINT_DRAG ? 0 : ball[0]);
 	ck_assert_uint_eq(view.b, ball[1]);
@@ -103,12 +103,12 @@ START_TEST(a_joint_of_each_type_is_made_seen_and_removed)
 	remove.joint_remove.joint = id;
 	test_do(world, &remove);
 	ck_assert_int_eq(world_joint(world, id, &view), STATUS_UNKNOWN_JOINT);
-	/* An id is not given out again. */
+	/* A removed joint's id is not used again. */
 	ck_assert_uint_eq(test_do(world, &create), id + 1);
 }
 END_TEST
 
-START_TEST(a_batch_names_what_it_makes)
+START_TEST(a_batch_refers_to_its_new_bodies_and_joints_by_negative_ids)
 {
 	struct attachment item[2];
 	struct command commands[4];
@@ -122,7 +122,7 @@ START_TEST(a_batch_names_what_it_makes)
 	commands[3].joint_axis.upper = 1;
 	struct batch_result result;
 	ck_assert_int_eq(test_batch(world, commands, 4, &result), STATUS_OK);
-	struct joint_view view = seen(result.values[2]);
+	struct joint_view view = view_of(result.values[2]);
 	ck_assert_uint_eq(view.a, result.values[0]);
 	ck_assert_uint_eq(view.b, result.values[1]);
 	struct joint_axis_view axis;
@@ -133,7 +133,7 @@ START_TEST(a_batch_names_what_it_makes)
 }
 END_TEST
 
-START_TEST(joints_go_with_their_body)
+START_TEST(removing_a_body_removes_its_joints)
 {
 	struct command create = join(JOINT_FIXED, ball[0], ball[1], middle());
 	joint_id first = test_do(world, &create), second = test_do(world, &create);
@@ -145,14 +145,14 @@ START_TEST(joints_go_with_their_body)
 	struct joint_view view;
 	ck_assert_int_eq(world_joint(world, first, &view), STATUS_UNKNOWN_JOINT);
 	ck_assert_int_eq(world_joint(world, second, &view), STATUS_UNKNOWN_JOINT);
-	ck_assert_uint_eq(seen(third).b, ball[1]);
+	ck_assert_uint_eq(view_of(third).b, ball[1]);
 }
 END_TEST
 
 /* ---- refused ----------------------------------------------------------------------------------- */
 
-/* Within the batch that removes either body the joint is gone, too, for every command. */
-START_TEST(a_batch_commands_no_joint_whose_body_it_has_removed)
+/* In a batch that removes one of the bodies, every later command about the joint is refused. */
+START_TEST(commands_about_a_joint_of_a_removed_body_are_refused)
 {
 	struct command create = join(JOINT_REVOLUTE, ball[0], ball[1], middle());
 	joint_id id = test_do(world, &create);
@@ -175,7 +175,7 @@ START_TEST(a_batch_commands_no_joint_whose_body_it_has_removed)
 		commands[0].remove.body = ball[i % 2];
 		assert_refused(commands, 2, STATUS_UNKNOWN_JOINT, i / 2 == 3 ? "targets" : "joint");
 	}
-	ck_assert_uint_eq(seen(id).a, ball[0]);
+	ck_assert_uint_eq(view_of(id).a, ball[0]);
 }
 END_TEST
 
@@ -236,7 +236,7 @@ START_TEST(bad_places_are_refused_by_field)
 }
 END_TEST
 
-START_TEST(what_a_type_does_not_have_is_refused)
+START_TEST(fields_that_a_joint_type_lacks_are_refused)
 {
 	struct command create = join(JOINT_REVOLUTE, ball[0], ball[1], middle());
 	joint_id id = test_do(world, &create);
@@ -273,7 +273,7 @@ START_TEST(what_a_type_does_not_have_is_refused)
 }
 END_TEST
 
-START_TEST(targets_need_motors_and_numbers)
+START_TEST(targets_need_a_motor_and_a_finite_number)
 {
 	struct command create = join(JOINT_REVOLUTE, ball[0], ball[1], middle());
 	joint_id id = test_do(world, &create);
@@ -312,7 +312,7 @@ START_TEST(targets_need_motors_and_numbers)
 }
 END_TEST
 
-START_TEST(a_player_joins_and_commands_what_is_his)
+START_TEST(a_player_joins_only_its_own_bodies_and_commands_its_own_joints)
 {
 	struct command own = test_command(COMMAND_SET_OWNER);
 	own.set_owner.body = ball[0];
@@ -326,7 +326,7 @@ START_TEST(a_player_joins_and_commands_what_is_his)
 	ck_assert_int_eq(world_apply(world, &batch, 1, &result), STATUS_OK);
 	ck_assert_int_eq(result.status, STATUS_OK);
 	joint_id id = result.values[0];
-	ck_assert_uint_eq(seen(id).owner, 5);
+	ck_assert_uint_eq(view_of(id).owner, 5);
 	/* Another's body, and another's joint. */
 	commands[0] = join(JOINT_SPHERICAL, ball[0], ball[1], middle());
 	batch.number = 2;
@@ -345,7 +345,7 @@ START_TEST(a_player_joins_and_commands_what_is_his)
 }
 END_TEST
 
-START_TEST(the_limit_of_joints_holds)
+START_TEST(joints_beyond_the_limit_are_refused)
 {
 	struct world_options options = test_options(false, "soft-step");
 	options.limits.joints = 3;
@@ -363,7 +363,7 @@ START_TEST(the_limit_of_joints_holds)
 }
 END_TEST
 
-START_TEST(free_knows_no_joints_and_says_so)
+START_TEST(the_method_free_refuses_joints)
 {
 	struct world *other = test_world(false, "free");
 	body_id body = test_spawn(other, TEST_BOX, vec3_zero());
@@ -378,14 +378,14 @@ START_TEST(free_knows_no_joints_and_says_so)
 }
 END_TEST
 
-/* ---- A2: bodies that do not stand as the joint wants ------------------------------------------- */
+/* ---- A2: bodies whose poses violate the joint -------------------------------------------------- */
 
 static struct world_energy momentum(void)
 {
 	return world_energy(world);
 }
 
-START_TEST(a_violated_joint_is_projected_where_it_is_asked)
+START_TEST(a_violated_joint_is_refused_or_projected_as_requested)
 {
 	struct command turn = test_command(COMMAND_SET_VELOCITY);
 	turn.set_velocity.body = ball[0];
@@ -402,12 +402,12 @@ START_TEST(a_violated_joint_is_projected_where_it_is_asked)
 	vec3 before = momentum().linear;
 	create.joint_create.violated = 2;
 	joint_id id = test_do(world, &create);
-	struct joint_view view = seen(id);
+	struct joint_view view = view_of(id);
 	uint32_t locked_from = _i == JOINT_CYLINDRICAL || _i == JOINT_PRISMATIC ? 1 : 0;
 	for (uint32_t k = locked_from; k < 3; k++)
 		ck_assert_double_le(fabs(view.coordinates[k]), 1e-9);
 	ck_assert_double_le(vec3_distance(momentum().linear, before), 1e-9);
-	/* As it moves now it may be made again, strictly. */
+	/* The projected bodies satisfy a second joint that refuses violations. */
 	create.joint_create.violated = 1;
 	ck_assert_int_eq(test_try(world, &create), STATUS_OK);
 }
@@ -415,7 +415,7 @@ END_TEST
 
 /* ---- many on one body, and what is linked ------------------------------------------------------ */
 
-START_TEST(ten_thousand_joints_on_one_body_come_and_go)
+START_TEST(ten_thousand_joints_on_one_body_are_created_and_removed)
 {
 	enum { MANY = 10000, AT_ONCE = 4000 };
 	static struct command commands[AT_ONCE];
@@ -433,7 +433,7 @@ START_TEST(ten_thousand_joints_on_one_body_come_and_go)
 	ck_assert_double_le(world_stats(world).joint_error, 1e-2);
 	ck_assert_uint_eq(world_stats(world).quarantined_total, 0);
 	test_check(world);
-	/* Every other one goes, from the oldest. */
+	/* Every second joint is removed, from the oldest on. */
 	for (uint32_t id = 1; id <= made; id += 2) {
 		struct command remove = test_command(COMMAND_JOINT_REMOVE);
 		remove.joint_remove.joint = id;
@@ -448,7 +448,7 @@ START_TEST(ten_thousand_joints_on_one_body_come_and_go)
 }
 END_TEST
 
-START_TEST(linked_bodies_are_found_through_what_is_dynamic)
+START_TEST(linked_bodies_are_found_through_dynamic_bodies_only)
 {
 	enum { LINKS = 5 };
 	body_id link[LINKS], ids[16];
@@ -471,7 +471,7 @@ START_TEST(linked_bodies_are_found_through_what_is_dynamic)
 	ck_assert_uint_eq(count, 2);
 	ck_assert_int_eq(world_linked(world, link[4], ids, 16, &count), STATUS_OK);
 	ck_assert_uint_eq(count, 3);
-	/* Two that hang on the floor have it in common, and are not linked through it. */
+	/* Two bodies that hang on the same static floor are not linked through it. */
 	struct command hang = join(JOINT_SPHERICAL, floor_body, link[0], vec3_make(0, 20, 0));
 	test_do(world, &hang);
 	hang = join(JOINT_SPHERICAL, floor_body, link[4], vec3_make(8, 20, 0));
@@ -483,7 +483,7 @@ START_TEST(linked_bodies_are_found_through_what_is_dynamic)
 }
 END_TEST
 
-/* ---- what a boundary tells ---------------------------------------------------------------------- */
+/* ---- changes at a boundary ---------------------------------------------------------------------- */
 
 enum { MODEL = 4096 };
 struct model {
@@ -503,7 +503,7 @@ static void read_model(struct model *model)
 	}
 }
 
-static bool listed(const joint_id *ids, uint32_t count, joint_id id)
+static bool is_listed(const joint_id *ids, uint32_t count, joint_id id)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (ids[i] == id)
@@ -511,26 +511,27 @@ static bool listed(const joint_id *ids, uint32_t count, joint_id id)
 	return false;
 }
 
-/* Lists ascend; who came is created, who went is removed, and nobody else is either. */
-static void assert_told(const struct model *before, const struct model *now)
+/* The lists of changes are exactly the created and removed joints, in ascending order. Moved joints
+ * existed before and exist now. */
+static void assert_changes(const struct model *before, const struct model *now)
 {
-	struct world_joint_changes told;
-	ck_assert_int_eq(world_joint_changes(world, &told), STATUS_OK);
+	struct world_joint_changes changes;
+	ck_assert_int_eq(world_joint_changes(world, &changes), STATUS_OK);
 	for (uint32_t id = 1; id < MODEL; id++) {
-		ck_assert(listed(told.created, told.created_count, id) ==
+		ck_assert(is_listed(changes.created, changes.created_count, id) ==
 			  (now->there[id] && !before->there[id]));
-		ck_assert(listed(told.removed, told.removed_count, id) ==
+		ck_assert(is_listed(changes.removed, changes.removed_count, id) ==
 			  (before->there[id] && !now->there[id]));
-		ck_assert(!listed(told.moved, told.moved_count, id) ||
+		ck_assert(!is_listed(changes.moved, changes.moved_count, id) ||
 			  (before->there[id] && now->there[id]));
 	}
-	for (uint32_t i = 1; i < told.created_count; i++)
-		ck_assert_uint_lt(told.created[i - 1], told.created[i]);
-	for (uint32_t i = 1; i < told.removed_count; i++)
-		ck_assert_uint_lt(told.removed[i - 1], told.removed[i]);
+	for (uint32_t i = 1; i < changes.created_count; i++)
+		ck_assert_uint_lt(changes.created[i - 1], changes.created[i]);
+	for (uint32_t i = 1; i < changes.removed_count; i++)
+		ck_assert_uint_lt(changes.removed[i - 1], changes.removed[i]);
 }
 
-START_TEST(random_lives_are_told_as_they_were_and_saved_as_they_are)
+START_TEST(random_joint_commands_are_listed_as_changes_and_saved)
 {
 	struct gen_commands gen;
 	static struct model before, now;
@@ -553,7 +554,7 @@ START_TEST(random_lives_are_told_as_they_were_and_saved_as_they_are)
 			(void)test_try(world, &command);
 		}
 		read_model(&now);
-		assert_told(&before, &now);
+		assert_changes(&before, &now);
 		test_check(world);
 		read_model(&before);
 		test_step(world, 1);
@@ -576,7 +577,7 @@ START_TEST(random_lives_are_told_as_they_were_and_saved_as_they_are)
 }
 END_TEST
 
-/* ---- sleep, meeting, breaking ------------------------------------------------------------------- */
+/* ---- sleep, collision of joined bodies, breaking ------------------------------------------------ */
 
 START_TEST(joined_bodies_sleep_and_wake_together)
 {
@@ -601,13 +602,13 @@ START_TEST(joined_bodies_sleep_and_wake_together)
 }
 END_TEST
 
-START_TEST(a_motor_that_runs_does_not_sleep)
+START_TEST(a_body_with_a_running_motor_does_not_sleep)
 {
 	struct command create = join(JOINT_REVOLUTE, 0, ball[0], vec3_make(0, 0.5, 0));
 	joint_id id = test_do(world, &create);
 	struct command axis = axis_of(id, 3);
 	axis.joint_axis.motor = JOINT_MOTOR_VELOCITY;
-	axis.joint_axis.target = 1e-4; /* slower than anything that sleeps */
+	axis.joint_axis.target = 1e-4; /* below the speed of sleep */
 	test_do(world, &axis);
 	test_step(world, 300);
 	ck_assert(!test_body(world, ball[0]).asleep);
@@ -623,9 +624,10 @@ START_TEST(a_motor_that_runs_does_not_sleep)
 }
 END_TEST
 
-START_TEST(joined_bodies_pass_or_meet_as_the_flag_says)
+START_TEST(joined_bodies_collide_only_if_the_flag_is_set)
 {
-	body_id upper = test_spawn(world, TEST_BOX, vec3_make(0, 1.4, 0)); /* in ball[0] by 0.1 m */
+	body_id upper =
+		test_spawn(world, TEST_BOX, vec3_make(0, 1.4, 0)); /* overlaps ball[0] by 0.1 m */
 	test_step(world, 1);
 	struct contact_view views[8];
 	ck_assert_uint_gt(test_contacts(world, upper, views, 8), 0);
@@ -651,8 +653,9 @@ START_TEST(joined_bodies_pass_or_meet_as_the_flag_says)
 }
 END_TEST
 
-/* A cube of 1000 kg on a weld of its face: 9810 N, and 4905 N·m about the anchor. */
-static uint32_t breaks(double force, double torque)
+/* A cube of 1000 kg, welded at its face, loads the joint with 9810 N and 4905 N·m about the anchor.
+ * Returns the number of break events. */
+static uint32_t count_breaks(double force, double torque)
 {
 	struct world *own = test_world(false, "soft-step");
 	body_id cube = test_spawn(own, TEST_BOX, vec3_make(0.5, 0, 0));
@@ -685,15 +688,15 @@ static uint32_t breaks(double force, double torque)
 
 START_TEST(a_joint_breaks_by_force_or_torque_once)
 {
-	ck_assert_uint_eq(breaks(0, 0), 0);
-	ck_assert_uint_eq(breaks(9000, 0), 1);
-	ck_assert_uint_eq(breaks(11000, 0), 0);
-	ck_assert_uint_eq(breaks(0, 4500), 1);
-	ck_assert_uint_eq(breaks(0, 5400), 0);
+	ck_assert_uint_eq(count_breaks(0, 0), 0);
+	ck_assert_uint_eq(count_breaks(9000, 0), 1);
+	ck_assert_uint_eq(count_breaks(11000, 0), 0);
+	ck_assert_uint_eq(count_breaks(0, 4500), 1);
+	ck_assert_uint_eq(count_breaks(0, 5400), 0);
 }
 END_TEST
 
-START_TEST(broken_removed_and_saved_in_one_tick)
+START_TEST(a_broken_joint_is_removed_and_the_saved_world_continues)
 {
 	struct command create = join(JOINT_FIXED, 0, ball[0], vec3_make(0.5, 0.5, 0));
 	create.joint_create.break_force = 1;
@@ -716,7 +719,7 @@ START_TEST(broken_removed_and_saved_in_one_tick)
 }
 END_TEST
 
-START_TEST(a_ring_of_welds_stands_and_redundant_ones_do_no_harm)
+START_TEST(a_ring_with_redundant_welds_keeps_its_shape)
 {
 	static const char *const methods[] = { "soft-step", "lcp", "projection", "reflection" };
 	struct world *own = test_world(false, methods[_i]);
@@ -745,35 +748,35 @@ static Suite *make_suite(void)
 	Suite *suite = suite_create("engine/world/joints");
 	TCase *life = tcase_create("life");
 	tcase_add_checked_fixture(life, setup, teardown);
-	tcase_add_loop_test(life, a_joint_of_each_type_is_made_seen_and_removed, 1,
+	tcase_add_loop_test(life, a_joint_of_each_type_is_created_viewed_and_removed, 1,
 			    JOINT_TYPES_END);
-	tcase_add_test(life, a_batch_names_what_it_makes);
-	tcase_add_test(life, joints_go_with_their_body);
-	tcase_add_test(life, a_batch_commands_no_joint_whose_body_it_has_removed);
-	tcase_add_loop_test(life, a_violated_joint_is_projected_where_it_is_asked, 1,
+	tcase_add_test(life, a_batch_refers_to_its_new_bodies_and_joints_by_negative_ids);
+	tcase_add_test(life, removing_a_body_removes_its_joints);
+	tcase_add_test(life, commands_about_a_joint_of_a_removed_body_are_refused);
+	tcase_add_loop_test(life, a_violated_joint_is_refused_or_projected_as_requested, 1,
 			    JOINT_FIXED + 1);
-	tcase_add_test(life, ten_thousand_joints_on_one_body_come_and_go);
-	tcase_add_test(life, linked_bodies_are_found_through_what_is_dynamic);
-	tcase_add_loop_test(life, random_lives_are_told_as_they_were_and_saved_as_they_are, 0, 6);
+	tcase_add_test(life, ten_thousand_joints_on_one_body_are_created_and_removed);
+	tcase_add_test(life, linked_bodies_are_found_through_dynamic_bodies_only);
+	tcase_add_loop_test(life, random_joint_commands_are_listed_as_changes_and_saved, 0, 6);
 	suite_add_tcase(suite, life);
 	TCase *refused = tcase_create("refused");
 	tcase_add_checked_fixture(refused, setup, teardown);
 	tcase_add_test(refused, bad_sides_are_refused);
 	tcase_add_test(refused, bad_places_are_refused_by_field);
-	tcase_add_test(refused, what_a_type_does_not_have_is_refused);
-	tcase_add_test(refused, targets_need_motors_and_numbers);
-	tcase_add_test(refused, a_player_joins_and_commands_what_is_his);
-	tcase_add_test(refused, the_limit_of_joints_holds);
-	tcase_add_test(refused, free_knows_no_joints_and_says_so);
+	tcase_add_test(refused, fields_that_a_joint_type_lacks_are_refused);
+	tcase_add_test(refused, targets_need_a_motor_and_a_finite_number);
+	tcase_add_test(refused, a_player_joins_only_its_own_bodies_and_commands_its_own_joints);
+	tcase_add_test(refused, joints_beyond_the_limit_are_refused);
+	tcase_add_test(refused, the_method_free_refuses_joints);
 	suite_add_tcase(suite, refused);
 	TCase *steps = tcase_create("steps");
 	tcase_add_checked_fixture(steps, setup, teardown);
 	tcase_add_test(steps, joined_bodies_sleep_and_wake_together);
-	tcase_add_test(steps, a_motor_that_runs_does_not_sleep);
-	tcase_add_test(steps, joined_bodies_pass_or_meet_as_the_flag_says);
+	tcase_add_test(steps, a_body_with_a_running_motor_does_not_sleep);
+	tcase_add_test(steps, joined_bodies_collide_only_if_the_flag_is_set);
 	tcase_add_test(steps, a_joint_breaks_by_force_or_torque_once);
-	tcase_add_test(steps, broken_removed_and_saved_in_one_tick);
-	tcase_add_loop_test(steps, a_ring_of_welds_stands_and_redundant_ones_do_no_harm, 0, 4);
+	tcase_add_test(steps, a_broken_joint_is_removed_and_the_saved_world_continues);
+	tcase_add_loop_test(steps, a_ring_with_redundant_welds_keeps_its_shape, 0, 4);
 	suite_add_tcase(suite, steps);
 	return suite;
 }

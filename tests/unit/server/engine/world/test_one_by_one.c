@@ -1,11 +1,10 @@
-/* A batch is its commands one by one: every command alone, after and before every other kind, in drawn
- * rows of up to eight, by a player and by a controller. The oracle is the world itself, given the same
- * commands in batches of one at the same boundary: the answers, the ids and each byte of the image must
- * be the same, and a batch whose n-th command would have been refused is refused as a whole for that
- * reason.
+/* A batch has the effect of its commands one by one. Batches are all pairs of commands and random rows
+ * of up to eight, by a player and by a controller. The reference is a second world that gets the same
+ * commands in batches of one at the same boundary. Answers, ids and every byte of the image must be
+ * equal; a batch whose n-th command is refused alone is refused as a whole, for the same reason.
  *
- * And what commands mean: a body that is set is the body that would have been spawned so; what acts on
- * a turned body is turned with it. */
+ * The file also tests two meanings of commands: setting fields of a body gives the same body as
+ * spawning it with them, and a load on a rotated body acts as the rotated load. */
 #include "server/engine/engine.h"
 
 #include "tests/lib/check_main.h"
@@ -17,7 +16,7 @@
 
 enum { ROW_MAX = 8, ME = 1, STRANGER = 2 };
 
-/* Commands with room of their own for what SPAWNs are made of. */
+/* Commands, with storage for the shapes of their SPAWNs. */
 struct row {
 	struct command commands[ROW_MAX];
 	struct attachment items[ROW_MAX][4];
@@ -25,7 +24,7 @@ struct row {
 	bool restricted;
 };
 
-/* ---- the world they are given to -------------------------------------------------------------- */
+/* ---- the world of the commands ----------------------------------------------------------------- */
 
 static body_id spawn_of(struct world *world, uint8_t status, uint32_t owner, double x,
 			uint32_t shapes)
@@ -42,7 +41,7 @@ static body_id spawn_of(struct world *world, uint8_t status, uint32_t owner, dou
 	return test_do(world, &spawn);
 }
 
-/* Bodies of every status, some mine, that touch; limits that a few more meet. */
+/* Touching bodies of every status, some owned by the session, close to the limits of the world. */
 static struct bytes crowded_image(const char *method)
 {
 	struct world_options options = test_options(false, method);
@@ -75,7 +74,7 @@ static struct world *load(const struct bytes *image)
 
 /* ---- rows -------------------------------------------------------------------------------------- */
 
-static void draw(struct gen_commands *gen, struct row *row, enum command_op op)
+static void add_command(struct gen_commands *gen, struct row *row, enum command_op op)
 {
 	uint32_t at = row->count++;
 	struct command *command = &row->commands[at];
@@ -92,8 +91,8 @@ static enum command_result result_of(const struct command *command)
 	return command_info(command->op)->result;
 }
 
-/* Where an earlier command of the row yields what the last one is about, it is mostly that which is
- * meant. */
+/* Makes the last command of the row refer to the body, shape or joint of an earlier command, with
+ * probability 2/3 for each candidate. */
 static void refer_back(struct gen_commands *gen, struct row *row)
 {
 	uint32_t last = row->count - 1;
@@ -114,7 +113,7 @@ static void refer_back(struct gen_commands *gen, struct row *row)
 	}
 }
 
-/* The id that −k stands for, from what the single batches have made. */
+/* Replaces a negative id −k by the id that single batch k made. */
 static void resolve_back(struct command *command, const uint32_t *made)
 {
 	const struct command_info *info = command_info(command->op);
@@ -128,9 +127,10 @@ static void resolve_back(struct command *command, const uint32_t *made)
 	memcpy(at, &id, sizeof id);
 }
 
-/* Applied at the boundary; the copy is ours, because applying makes values normal. */
-static enum status apply(struct world *world, const struct row *row, uint32_t first, uint32_t count,
-			 uint64_t number, struct batch_result *result, const uint32_t *made)
+/* Applies commands of the row at the boundary; from a copy, because applying normalises values. */
+static enum status apply_commands(struct world *world, const struct row *row, uint32_t first,
+				  uint32_t count, uint64_t number, struct batch_result *result,
+				  const uint32_t *made)
 {
 	struct command own[ROW_MAX];
 	memcpy(own, &row->commands[first], count * sizeof *own);
@@ -165,8 +165,8 @@ static void describe(const struct row *row, char *text, size_t room)
 	}
 }
 
-/* METHOD is checked for the whole batch at once, so what an earlier command takes away stands in its
- * way. */
+/* METHOD is checked for the whole batch at once, so a batch may be refused with UNSUPPORTED although an
+ * earlier command of it removes the obstacle. */
 static bool may_be_stricter(const struct row *row, enum status status)
 {
 	for (uint32_t i = 0; i < row->count; i++)
@@ -185,11 +185,11 @@ static bool check_row(const struct bytes *image, const struct row *row)
 	describe(row, what, sizeof what);
 	enum status single = STATUS_OK;
 	for (; done < row->count && single == STATUS_OK; done++) {
-		single = apply(apart, row, done, 1, 10 + done, &one, made);
+		single = apply_commands(apart, row, done, 1, 10 + done, &one, made);
 		if (single == STATUS_OK)
 			made[done] = one.values[0];
 	}
-	enum status whole = apply(together, row, 0, row->count, 10, &result, NULL);
+	enum status whole = apply_commands(together, row, 0, row->count, 10, &result, NULL);
 	if (!(single == STATUS_OK && may_be_stricter(row, whole))) {
 		ck_assert_msg(whole == single, "%s: together %s, one by one %s", what,
 			      status_name(whole), status_name(single));
@@ -216,7 +216,7 @@ static bool check_row(const struct bytes *image, const struct row *row)
 	return whole == STATUS_OK;
 }
 
-START_TEST(every_command_does_after_every_other_what_it_does_in_a_batch_of_its_own)
+START_TEST(every_pair_of_commands_acts_as_two_single_batches)
 {
 	struct bytes image = crowded_image(_i ? "soft-step" : "free");
 	struct world *world = load(&image);
@@ -230,8 +230,8 @@ START_TEST(every_command_does_after_every_other_what_it_does_in_a_batch_of_its_o
 				if (list[a].reserved || list[b].reserved)
 					continue;
 				struct row row = { .restricted = way % 2 };
-				draw(&gen, &row, (enum command_op)list[a].op);
-				draw(&gen, &row, (enum command_op)list[b].op);
+				add_command(&gen, &row, (enum command_op)list[a].op);
+				add_command(&gen, &row, (enum command_op)list[b].op);
 				refer_back(&gen, &row);
 				*(check_row(&image, &row) ? &accepted : &refused) += 1;
 			}
@@ -242,7 +242,7 @@ START_TEST(every_command_does_after_every_other_what_it_does_in_a_batch_of_its_o
 }
 END_TEST
 
-START_TEST(a_row_of_commands_does_what_its_commands_do_one_by_one)
+START_TEST(a_row_of_commands_acts_as_its_commands_one_by_one)
 {
 	struct bytes image = crowded_image(_i ? "soft-step" : "free");
 	struct world *world = load(&image);
@@ -252,7 +252,7 @@ START_TEST(a_row_of_commands_does_what_its_commands_do_one_by_one)
 	for (uint32_t round = 0; round < 1500; round++) {
 		struct row row = { .restricted = rng_below(&gen.rng, 2) };
 		uint32_t length = 3 + rng_below(&gen.rng, ROW_MAX - 2);
-		/* Bodies that come and go: limits count what there is at a time. */
+		/* SPAWN and REMOVE in turn: limits count the bodies that exist at a time. */
 		bool churn = rng_below(&gen.rng, 2);
 		while (row.count < length) {
 			struct command any;
@@ -260,7 +260,7 @@ START_TEST(a_row_of_commands_does_what_its_commands_do_one_by_one)
 			enum command_op op = (enum command_op)any.op;
 			if (churn)
 				op = row.count % 2 ? COMMAND_REMOVE : COMMAND_SPAWN;
-			draw(&gen, &row, op);
+			add_command(&gen, &row, op);
 			refer_back(&gen, &row);
 		}
 		*(check_row(&image, &row) ? &accepted : &refused) += 1;
@@ -295,7 +295,7 @@ START_TEST(bodies_spawned_and_removed_in_a_batch_count_towards_no_limit)
 	ck_assert_uint_eq(world_stats(world).bodies, 1);
 	ck_assert_uint_eq(world_stats(world).placements, 2);
 	test_check(world);
-	/* And what is there does count. */
+	/* Existing bodies count. */
 	ck_assert_int_eq(test_try(world, &commands[20]), STATUS_LIMIT);
 	world_destroy(world);
 }
@@ -303,7 +303,7 @@ END_TEST
 
 /* ---- what commands mean ------------------------------------------------------------------------ */
 
-/* Copies each field of `set` that SPAWN has too, by name, into `spawn`; how many. */
+/* Copies each field of `set` that SPAWN has too, by name, into `spawn`. Returns their number. */
 static uint32_t copy_common(const struct command *set, struct command *spawn)
 {
 	const struct command_info *from = command_info(set->op), *to = command_info(COMMAND_SPAWN);
@@ -326,7 +326,7 @@ static uint32_t copy_common(const struct command *set, struct command *spawn)
 	return copied;
 }
 
-START_TEST(a_body_that_is_set_is_the_body_that_would_have_been_spawned_so)
+START_TEST(setting_fields_gives_the_body_that_spawning_with_them_gives)
 {
 	static const struct {
 		enum command_op op;
@@ -362,7 +362,7 @@ START_TEST(a_body_that_is_set_is_the_body_that_would_have_been_spawned_so)
 }
 END_TEST
 
-/* What one command makes of the velocities of a body that stands so: at once, and after a tick. */
+/* The velocities of a body with the given rotation after one command and `ticks` ticks. */
 struct motion {
 	vec3 velocity, spin;
 };
@@ -373,7 +373,7 @@ static struct motion motion_after(const struct command *command, quat rotation, 
 	struct command gravity = test_command(COMMAND_GRAVITY);
 	gravity.gravity.gravity = vec3_zero();
 	test_do(world, &gravity);
-	/* Its inertia differs by axis and its mass centre is not its origin. */
+	/* The inertia differs by axis, and the mass centre is not the origin. */
 	struct attachment items[2] = {
 		{ test_use(world, TEST_BOX), { 0.2, 0, 0 }, { 1, 0, 0, 0 } },
 		{ test_use(world, TEST_CAPSULE), { 1.5, 0.5, 0.1 }, { 1, 0, 0, 0 } }
@@ -390,7 +390,7 @@ static struct motion motion_after(const struct command *command, quat rotation, 
 	return (struct motion){ view.velocity, view.angular_velocity };
 }
 
-static void turn_world_vectors(struct command *command, quat q)
+static void rotate_world_vectors(struct command *command, quat q)
 {
 	switch (command->op) {
 	case COMMAND_FORCE:
@@ -408,7 +408,7 @@ static void turn_world_vectors(struct command *command, quat q)
 	}
 }
 
-START_TEST(what_acts_on_a_turned_body_is_turned_with_it_and_its_point_stays_in_body_axes)
+START_TEST(a_load_turns_with_the_world_and_its_point_with_the_body)
 {
 	static const enum command_op ops[] = { COMMAND_IMPULSE, COMMAND_ANGULAR_IMPULSE,
 					       COMMAND_FORCE, COMMAND_TORQUE };
@@ -423,7 +423,7 @@ START_TEST(what_acts_on_a_turned_body_is_turned_with_it_and_its_point_stays_in_b
 			gen_command(&gen, COMMAND_SET_POSE, &turn);
 			quat q = quat_normalize(turn.set_pose.rotation);
 			struct motion straight = motion_after(&command, quat_identity(), ticks);
-			turn_world_vectors(&command, q);
+			rotate_world_vectors(&command, q);
 			struct motion turned = motion_after(&command, q, ticks);
 			double size = vec3_length(straight.velocity) + vec3_length(straight.spin);
 			ck_assert_double_gt(size, 0);
@@ -455,7 +455,7 @@ START_TEST(a_force_over_one_tick_is_the_impulse_of_force_times_the_tick)
 		struct motion hit = motion_after(&impulse, turn.set_pose.rotation, 0);
 		ck_assert_double_lt(vec3_distance(pushed.velocity, hit.velocity),
 				    1e-12 * vec3_length(hit.velocity));
-		/* Of the spin to first order: the gyroscopic term turns it within the tick. */
+		/* The spin agrees to first order, because the gyroscopic term turns it within the tick. */
 		ck_assert_double_lt(vec3_distance(pushed.spin, hit.spin),
 				    1e-3 * vec3_length(hit.spin) + 1e-12);
 	}
@@ -467,17 +467,13 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/world/one_by_one");
 	TCase *rows = tcase_create("rows");
-	tcase_add_loop_test(rows,
-			    every_command_does_after_every_other_what_it_does_in_a_batch_of_its_own,
-			    0, 2);
-	tcase_add_loop_test(rows, a_row_of_commands_does_what_its_commands_do_one_by_one, 0, 2);
+	tcase_add_loop_test(rows, every_pair_of_commands_acts_as_two_single_batches, 0, 2);
+	tcase_add_loop_test(rows, a_row_of_commands_acts_as_its_commands_one_by_one, 0, 2);
 	tcase_add_test(rows, bodies_spawned_and_removed_in_a_batch_count_towards_no_limit);
 	suite_add_tcase(suite, rows);
 	TCase *meaning = tcase_create("meaning");
-	tcase_add_test(meaning, a_body_that_is_set_is_the_body_that_would_have_been_spawned_so);
-	tcase_add_test(
-		meaning,
-		what_acts_on_a_turned_body_is_turned_with_it_and_its_point_stays_in_body_axes);
+	tcase_add_test(meaning, setting_fields_gives_the_body_that_spawning_with_them_gives);
+	tcase_add_test(meaning, a_load_turns_with_the_world_and_its_point_with_the_body);
 	tcase_add_test(meaning, a_force_over_one_tick_is_the_impulse_of_force_times_the_tick);
 	suite_add_tcase(suite, meaning);
 	return suite;

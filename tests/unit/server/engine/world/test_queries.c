@@ -1,4 +1,4 @@
-/* Questions about a state, against answers found the obvious way. */
+/* Queries of a state, compared with answers by brute force. */
 #include "server/engine/engine.h"
 
 #include "server/base/heap.h"
@@ -12,7 +12,7 @@
 static const struct query_filter all = { UINT32_MAX, UINT32_MAX, 0 };
 static struct world *world;
 
-static vec3 draw(struct rng *rng, double size)
+static vec3 random_vector(struct rng *rng, double size)
 {
 	vec3 v;
 	v.x = rng_range(rng, -size, size);
@@ -31,8 +31,8 @@ static void teardown(void)
 	world_destroy(world);
 }
 
-/* Where a unit-radius-½ sphere is first met, or a negative number. */
-static double meets_sphere(vec3 origin, vec3 along, vec3 centre)
+/* The fraction of the ray at its first hit of a sphere of radius ½ m; negative without a hit. */
+static double sphere_fraction(vec3 origin, vec3 along, vec3 centre)
 {
 	vec3 m = vec3_sub(origin, centre);
 	double a = vec3_dot(along, along), b = vec3_dot(m, along), c = vec3_dot(m, m) - 0.25;
@@ -42,18 +42,18 @@ static double meets_sphere(vec3 origin, vec3 along, vec3 centre)
 	return disc < 0 ? -1 : (-b - sqrt(disc)) / a;
 }
 
-START_TEST(rays_find_what_looking_at_every_sphere_finds)
+START_TEST(rays_find_the_hits_that_brute_force_finds)
 {
 	struct rng rng = rng_seeded(check_seed());
 	vec3 centres[40];
 	for (uint32_t i = 0; i < COUNT_OF(centres); i++) {
-		centres[i] = draw(&rng, 4);
+		centres[i] = random_vector(&rng, 4);
 		ck_assert_uint_eq(test_spawn(world, TEST_SPHERE, centres[i]), i + 1);
 	}
 	uint32_t found = 0;
 	for (uint32_t run = 0; run < 600; run++) {
-		vec3 origin = draw(&rng, 8);
-		vec3 direction = vec3_sub(draw(&rng, 3), origin);
+		vec3 origin = random_vector(&rng, 8);
+		vec3 direction = vec3_sub(random_vector(&rng, 3), origin);
 		double length = rng_range(&rng, 1, 20);
 		vec3 along = vec3_scale(vec3_normalize(direction), length);
 		struct ray_hit hits[64];
@@ -63,7 +63,7 @@ START_TEST(rays_find_what_looking_at_every_sphere_finds)
 		ck_assert_int_eq(status, STATUS_OK);
 		uint32_t expected = 0;
 		for (uint32_t i = 0; i < COUNT_OF(centres); i++) {
-			double f = meets_sphere(origin, along, centres[i]);
+			double f = sphere_fraction(origin, along, centres[i]);
 			if (f < 0 || f > 1)
 				continue;
 			expected++;
@@ -76,7 +76,7 @@ START_TEST(rays_find_what_looking_at_every_sphere_finds)
 		ck_assert_uint_eq(count, expected);
 		for (uint32_t i = 1; i < count; i++)
 			ck_assert_double_le(hits[i - 1].fraction, hits[i].fraction);
-		/* With less room: the nearest ones. */
+		/* A smaller buffer gets the nearest hits. */
 		struct ray_hit few[3];
 		uint32_t kept = world_ray(world, origin, direction, length, all, few, 3, NULL);
 		ck_assert_uint_eq(kept, count < 3 ? count : 3);
@@ -88,14 +88,14 @@ START_TEST(rays_find_what_looking_at_every_sphere_finds)
 }
 END_TEST
 
-START_TEST(a_ray_says_where_and_on_which_shape_it_hits)
+START_TEST(a_ray_hit_has_fraction_normal_and_shape)
 {
 	shape_id box = test_use(world, TEST_BOX), sphere = test_use(world, TEST_SPHERE);
 	struct attachment items[2] = { { sphere, { 0, 5, 0 }, { 1, 0, 0, 0 } },
 				       { box, { 0, 0, 0 }, { 1, 0, 0, 0 } } };
 	struct command spawn = test_command(COMMAND_SPAWN);
 	spawn.spawn.position = vec3_make(0, 10, 0);
-	spawn.spawn.rotation = quat_make(0, 0, 0, 1); /* upside down: the sphere hangs at y = 5 */
+	spawn.spawn.rotation = quat_make(0, 0, 0, 1); /* upside down: the sphere is at y = 5 */
 	spawn.spawn.shapes = (struct attachment_list){ items, 2 };
 	body_id body = test_do(world, &spawn);
 	struct ray_hit hits[4];
@@ -112,7 +112,7 @@ START_TEST(a_ray_says_where_and_on_which_shape_it_hits)
 }
 END_TEST
 
-START_TEST(filters_choose_and_the_walls_are_not_seen)
+START_TEST(filters_select_bodies_and_walls_are_never_hit)
 {
 	struct command bounds = test_command(COMMAND_BOUNDS);
 	bounds.bounds.mode = BOUNDS_WALLS;
@@ -165,24 +165,24 @@ START_TEST(bad_rays_and_overlaps_are_refused)
 					all, ids, 2, &status),
 			  0);
 	ck_assert_int_eq(status, STATUS_RANGE);
-	/* A direction so long that its square is infinite is still a direction. */
+	/* A direction whose squared length overflows is valid. */
 	ck_assert_uint_eq(world_ray(world, vec3_make(-5, 0, 0), vec3_make(1e300, 0, 0), 10, all,
 				    hits, 2, &status),
 			  1);
 }
 END_TEST
 
-START_TEST(overlaps_find_what_distances_between_spheres_say)
+START_TEST(overlaps_find_the_spheres_within_the_distance)
 {
 	struct rng rng = rng_seeded(check_seed());
 	vec3 centres[60];
 	for (uint32_t i = 0; i < COUNT_OF(centres); i++) {
-		centres[i] = draw(&rng, 3);
+		centres[i] = random_vector(&rng, 3);
 		test_spawn(world, TEST_SPHERE, centres[i]);
 	}
 	uint32_t found = 0;
 	for (uint32_t run = 0; run < 200; run++) {
-		vec3 at = draw(&rng, 3);
+		vec3 at = random_vector(&rng, 3);
 		body_id ids[60], few[2];
 		uint32_t count = world_overlap(world, test_shape(TEST_SPHERE), at, quat_identity(),
 					       all, ids, 60, NULL);
@@ -204,7 +204,7 @@ START_TEST(overlaps_find_what_distances_between_spheres_say)
 }
 END_TEST
 
-START_TEST(overlaps_meet_ground_of_every_kind)
+START_TEST(overlaps_find_ground_of_every_kind)
 {
 	body_id plane = test_spawn(world, TEST_PLANE, vec3_make(0, -5, 0));
 	body_id mesh = test_spawn(world, TEST_MESH, vec3_zero());
@@ -223,7 +223,7 @@ START_TEST(overlaps_meet_ground_of_every_kind)
 }
 END_TEST
 
-START_TEST(a_resting_box_shows_contacts_that_carry_its_weight)
+START_TEST(the_contacts_of_a_resting_box_carry_its_weight)
 {
 	test_spawn(world, TEST_PLANE, vec3_zero());
 	body_id box = test_spawn(world, TEST_BOX, vec3_make(0, 0.5, 0));
@@ -267,7 +267,7 @@ START_TEST(a_list_of_contacts_without_memory_is_refused)
 }
 END_TEST
 
-START_TEST(questions_change_nothing)
+START_TEST(queries_change_no_state)
 {
 	test_spawn(world, TEST_MESH, vec3_zero());
 	for (int i = 0; i < 10; i++)
@@ -315,15 +315,15 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/world/queries");
 	TCase *tcase = tcase_create("queries");
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, rays_find_what_looking_at_every_sphere_finds);
-	tcase_add_test(tcase, a_ray_says_where_and_on_which_shape_it_hits);
-	tcase_add_test(tcase, filters_choose_and_the_walls_are_not_seen);
+	tcase_add_test(tcase, rays_find_the_hits_that_brute_force_finds);
+	tcase_add_test(tcase, a_ray_hit_has_fraction_normal_and_shape);
+	tcase_add_test(tcase, filters_select_bodies_and_walls_are_never_hit);
 	tcase_add_test(tcase, bad_rays_and_overlaps_are_refused);
-	tcase_add_test(tcase, overlaps_find_what_distances_between_spheres_say);
-	tcase_add_test(tcase, overlaps_meet_ground_of_every_kind);
-	tcase_add_test(tcase, a_resting_box_shows_contacts_that_carry_its_weight);
+	tcase_add_test(tcase, overlaps_find_the_spheres_within_the_distance);
+	tcase_add_test(tcase, overlaps_find_ground_of_every_kind);
+	tcase_add_test(tcase, the_contacts_of_a_resting_box_carry_its_weight);
 	tcase_add_test(tcase, a_list_of_contacts_without_memory_is_refused);
-	tcase_add_test(tcase, questions_change_nothing);
+	tcase_add_test(tcase, queries_change_no_state);
 	tcase_add_test(tcase, energy_and_momentum_are_sums_over_dynamic_bodies);
 	suite_add_tcase(suite, tcase);
 	return suite;

@@ -1,4 +1,4 @@
-/* Slot tables, whichever they are: what their flags promise. */
+/* The rules of all slot tables: the lowest free row is taken, free rows are clear, ids are unique. */
 #include "server/engine/world/tables.h"
 
 #include "server/base/rng.h"
@@ -47,8 +47,8 @@ static void put_key(enum table_index table, uint32_t row, uint32_t key)
 		((uint32_t *)values)[row] = key;
 }
 
-/* Takes and frees at random, with a plain list beside it. */
-static void live(enum table_index table, struct rng *rng)
+/* Takes and frees rows at random and compares them with a plain array. */
+static void take_and_free(enum table_index table, struct rng *rng)
 {
 	bool by_id = (key_of(table)->flags & COLUMN_ID) != 0, taken[ROWS] = { false };
 	uint32_t next = 1;
@@ -76,7 +76,7 @@ static void live(enum table_index table, struct rng *rng)
 		ck_assert_int_eq(tables_key(&tables, table, row) != 0, taken[row]);
 }
 
-START_TEST(the_lowest_free_row_is_taken_and_the_sets_can_be_made_again)
+START_TEST(the_lowest_free_row_is_taken_and_the_sets_can_be_rebuilt)
 {
 	struct rng rng = rng_seeded(check_seed());
 	uint32_t kinds = 0;
@@ -87,7 +87,7 @@ START_TEST(the_lowest_free_row_is_taken_and_the_sets_can_be_made_again)
 		kinds++;
 		teardown();
 		setup();
-		live(table, &rng);
+		take_and_free(table, &rng);
 		bool by_id = (key_of(table)->flags & COLUMN_ID) != 0;
 		struct reason why;
 		ck_assert_int_eq(tables_check_rows(&tables, table, &ids, &why), STATUS_OK);
@@ -110,7 +110,7 @@ START_TEST(the_lowest_free_row_is_taken_and_the_sets_can_be_made_again)
 }
 END_TEST
 
-START_TEST(what_breaks_the_promises_is_named_by_row_and_column)
+START_TEST(a_violation_of_the_rules_is_reported_with_row_and_column)
 {
 	struct reason why;
 	for (uint32_t t = 0; t < TABLE_COUNT; t++) {
@@ -122,7 +122,7 @@ START_TEST(what_breaks_the_promises_is_named_by_row_and_column)
 		ck_assert_int_eq(tables_reserve(&tables, table, ROWS), STATUS_OK);
 		for (uint32_t row = 0; row < 3; row++)
 			put_key(table, tables_take_row(&tables, table, &used), row + 5);
-		/* Something in a free row. */
+		/* A free row that is not clear. */
 		uint32_t last = table_infos[table].column_count - 1;
 		const struct column_info *column = &table_infos[table].columns[last];
 		tables_free_row(&tables, table, 1, &used, NULL);
@@ -132,7 +132,7 @@ START_TEST(what_breaks_the_promises_is_named_by_row_and_column)
 		ck_assert_str_eq(why.field, column->name);
 		ck_assert_int_eq(why.index, 1);
 		cell[0] ^= 1;
-		/* A row that is taken and not in the set, and the other way round. */
+		/* A taken row that is not in the set, and a free row in the set. */
 		put_key(table, 1, 6);
 		ck_assert_int_eq(tables_check_sets(&tables, table, &used, NULL, &why),
 				 STATUS_CORRUPT);
@@ -144,7 +144,7 @@ START_TEST(what_breaks_the_promises_is_named_by_row_and_column)
 		bitset_clear(&used, 1);
 		if (!(key_of(table)->flags & COLUMN_ID))
 			continue;
-		/* An id twice, and one that is not found. */
+		/* An id in two rows, and an id that the index lacks. */
 		put_key(table, 1, 7);
 		table_reset(&ids);
 		ck_assert_int_eq(tables_check_rows(&tables, table, &ids, &why), STATUS_CORRUPT);
@@ -157,7 +157,7 @@ START_TEST(what_breaks_the_promises_is_named_by_row_and_column)
 }
 END_TEST
 
-START_TEST(a_row_knows_whose_body_it_is_about)
+START_TEST(a_row_gives_the_body_it_belongs_to)
 {
 	ck_assert_int_eq(tables_reserve(&tables, TABLE_BODY, 4), STATUS_OK);
 	ck_assert_int_eq(tables_reserve(&tables, TABLE_PLACEMENT, 4), STATUS_OK);
@@ -180,9 +180,9 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/world/slots");
 	TCase *tcase = tcase_create("slots");
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, the_lowest_free_row_is_taken_and_the_sets_can_be_made_again);
-	tcase_add_test(tcase, what_breaks_the_promises_is_named_by_row_and_column);
-	tcase_add_test(tcase, a_row_knows_whose_body_it_is_about);
+	tcase_add_test(tcase, the_lowest_free_row_is_taken_and_the_sets_can_be_rebuilt);
+	tcase_add_test(tcase, a_violation_of_the_rules_is_reported_with_row_and_column);
+	tcase_add_test(tcase, a_row_gives_the_body_it_belongs_to);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

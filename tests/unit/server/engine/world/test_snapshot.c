@@ -1,4 +1,4 @@
-/* Images: the same future from any tick, nothing believed that is not right. */
+/* Images: a loaded world has the same future from any tick, and a damaged image is refused or harmless. */
 #include "server/engine/engine.h"
 
 #include "tests/lib/check_main.h"
@@ -30,8 +30,8 @@ static enum status try_load(const struct bytes *image, struct world **out, struc
 	return world_load(image->data, image->count, test_shape_source(), out, why);
 }
 
-/* A world to which random things happen, some of them later. */
-static void disturb(struct world *world, struct gen_commands *gen)
+/* Applies a batch of random commands, now or dated for one of the next ticks. */
+static void apply_random_batch(struct world *world, struct gen_commands *gen)
 {
 	struct command commands[4];
 	struct attachment items[COUNT_OF(commands)][COUNT_OF(gen->items)];
@@ -61,7 +61,7 @@ static struct world *populated_by(const char *method, bool planar, uint64_t seed
 	for (int shape = 0; shape < (planar ? 2 : 4); shape++)
 		test_use(world, (enum test_shape)(shape + (planar ? TEST_POLYGON : 0)));
 	for (uint32_t i = 0; i < 30; i++) {
-		disturb(world, gen);
+		apply_random_batch(world, gen);
 		test_step(world, 1);
 	}
 	return world;
@@ -88,8 +88,8 @@ START_TEST(a_loaded_world_has_the_same_state_and_the_same_future)
 			ck_assert_int_eq(memcmp(again.data, image.data, image.count), 0);
 			struct gen_commands other = gen;
 			for (uint32_t tick = 0; tick < 10; tick++) {
-				disturb(world, &gen);
-				disturb(copy, &other);
+				apply_random_batch(world, &gen);
+				apply_random_batch(copy, &other);
 				test_step(world, 1);
 				test_step(copy, 1);
 				ck_assert_uint_eq(test_hash(copy), test_hash(world));
@@ -116,8 +116,8 @@ START_TEST(rebuilt_caches_change_nothing_now_or_later)
 		struct world *twin = load(&image);
 		other = gen;
 		for (uint32_t tick = 0; tick < 60; tick++) {
-			disturb(world, &gen);
-			disturb(twin, &other);
+			apply_random_batch(world, &gen);
+			apply_random_batch(twin, &other);
 			if (rng_below(&gen.rng, 3) == 0)
 				ck_assert_int_eq(world_rebuild_caches(world), STATUS_OK);
 			(void)rng_below(&other.rng, 3);
@@ -133,9 +133,9 @@ START_TEST(rebuilt_caches_change_nothing_now_or_later)
 }
 END_TEST
 
-/* One life under a kind of broad phase: on the way it is loaded from an image, restored, and
- * rebuilt. */
-static void live(const char *broad_phase, uint64_t hashes[], uint32_t ticks)
+/* Runs a world with the given broad phase and stores its hash at each tick. On the way the world is
+ * loaded from an image, restored and rebuilt. */
+static void run_world(const char *broad_phase, uint64_t hashes[], uint32_t ticks)
 {
 	struct world_options options = test_options(false, "soft-step");
 	struct gen_commands gen;
@@ -146,7 +146,7 @@ static void live(const char *broad_phase, uint64_t hashes[], uint32_t ticks)
 		test_use(world, (enum test_shape)shape);
 	for (uint32_t tick = 0; tick < ticks; tick++) {
 		struct reason why;
-		disturb(world, &gen);
+		apply_random_batch(world, &gen);
 		test_step(world, 1);
 		hashes[tick] = world_tick_hash(world) ^ test_hash(world);
 		struct bytes image = test_save(world);
@@ -169,16 +169,16 @@ START_TEST(every_kind_of_broad_phase_has_the_same_history)
 	enum { TICKS = 60 };
 	static const char *const KINDS[] = { "", "grid", "levels", "sweep" };
 	uint64_t first[TICKS], other[TICKS];
-	live("tree", first, TICKS);
+	run_world("tree", first, TICKS);
 	for (uint32_t k = 0; k < COUNT_OF(KINDS); k++) {
-		live(KINDS[k], other, TICKS);
+		run_world(KINDS[k], other, TICKS);
 		for (uint32_t tick = 0; tick < TICKS; tick++)
 			ck_assert_msg(first[tick] == other[tick], "%s at tick %u", KINDS[k], tick);
 	}
 }
 END_TEST
 
-START_TEST(restore_goes_back_in_place_and_keeps_the_epoch)
+START_TEST(restore_returns_to_the_image_and_keeps_the_epoch)
 {
 	struct gen_commands gen;
 	struct world *world = populated(false, check_seed(), &gen);
@@ -187,7 +187,7 @@ START_TEST(restore_goes_back_in_place_and_keeps_the_epoch)
 	world_new_epoch(world, 7);
 	ck_assert_uint_eq(test_hash(world), then);
 	for (uint32_t i = 0; i < 20; i++) {
-		disturb(world, &gen);
+		apply_random_batch(world, &gen);
 		test_step(world, 1);
 	}
 	ck_assert_uint_ne(test_hash(world), then);
@@ -197,7 +197,7 @@ START_TEST(restore_goes_back_in_place_and_keeps_the_epoch)
 	ck_assert_uint_eq(world_info(world).epoch, 7);
 	ck_assert_uint_eq(world_changes(world).created_count, 0);
 	test_check(world);
-	disturb(world, &gen);
+	apply_random_batch(world, &gen);
 	test_step(world, 5);
 	test_check(world);
 	bytes_release(&image);
@@ -205,7 +205,7 @@ START_TEST(restore_goes_back_in_place_and_keeps_the_epoch)
 }
 END_TEST
 
-START_TEST(an_image_of_another_kind_of_world_is_not_restored)
+START_TEST(a_planar_image_is_not_restored_into_a_spatial_world)
 {
 	struct world *flat = test_world(true, "free"), *world = test_world(false, "free");
 	struct bytes image = test_save(flat);
@@ -218,14 +218,14 @@ START_TEST(an_image_of_another_kind_of_world_is_not_restored)
 }
 END_TEST
 
-START_TEST(a_cut_image_is_refused_wherever_it_is_cut)
+START_TEST(an_image_cut_at_any_byte_is_refused)
 {
 	struct gen_commands gen;
 	struct world *world = populated(false, check_seed(), &gen);
 	struct bytes image = test_save(world);
 	uint64_t before = test_hash(world);
 	for (size_t count = 0; count < image.count; count += 1 + count / 50) {
-		/* The exact size, so that reading past its end is seen. */
+		/* A buffer of almost the exact size, so that the sanitizer sees reads past its end. */
 		uint8_t *cut = malloc(count + 1);
 		memcpy(cut, image.data, count);
 		struct reason why;
@@ -239,13 +239,13 @@ START_TEST(a_cut_image_is_refused_wherever_it_is_cut)
 }
 END_TEST
 
-/* Puts the right checksum under spoiled bytes, so that they are read. */
-static void sign(struct bytes *image)
+/* Corrects the checksum of damaged bytes, so that the loader reads them. */
+static void correct_checksum(struct bytes *image)
 {
 	put_le64(image->data + image->count - 8, hash64(image->data, image->count - 8, 0));
 }
 
-START_TEST(a_flipped_bit_is_refused_and_behind_a_right_checksum_never_harms)
+START_TEST(a_flipped_bit_is_refused_or_harmless_behind_a_right_checksum)
 {
 	struct gen_commands gen;
 	struct world *world = populated(false, check_seed(), &gen);
@@ -254,7 +254,7 @@ START_TEST(a_flipped_bit_is_refused_and_behind_a_right_checksum_never_harms)
 	uint32_t refused = 0, accepted = 0;
 	for (uint32_t i = 0; i < 1500; i++) {
 		size_t byte = rng_below(&gen.rng, (uint32_t)image.count);
-		/* Half of them near the front, where sections begin. */
+		/* Half of the bits are near the front, where sections begin. */
 		if (i % 2 == 0)
 			byte = rng_below(&gen.rng, 400);
 		uint8_t bit = (uint8_t)(1u << rng_below(&gen.rng, 8));
@@ -268,11 +268,11 @@ START_TEST(a_flipped_bit_is_refused_and_behind_a_right_checksum_never_harms)
 				world_restore(world, spoiled.data, spoiled.count, &why);
 			ck_assert(status == STATUS_CORRUPT || status == STATUS_VERSION);
 		}
-		sign(&spoiled);
+		correct_checksum(&spoiled);
 		enum status status =
 			world_load(spoiled.data, spoiled.count, test_shape_source(), &made, &why);
 		if (status == STATUS_OK) {
-			/* A number that may as well be this one. */
+			/* The changed number is valid too. */
 			test_check(made);
 			enum status stepped = world_step(made, &parallel_serial, &why);
 			ck_assert(stepped == STATUS_OK || stepped == STATUS_LIMIT);
@@ -354,7 +354,7 @@ END_TEST
 
 enum newer { AS_IT_IS, LAST_COLUMNS_TWICE, BYTES_BEHIND, ADD_COLUMNS, ADD_TABLE, ADD_EMPTY_TABLE };
 
-/* "CAIRNIMG", version, core and methods: as writer and reader have it. */
+/* Copies the header: "CAIRNIMG", version, core number and method numbers. */
 static void copy_header(struct reader *reader, struct writer *writer)
 {
 	write_raw(writer, reader_take(reader, 16), 16);
@@ -363,7 +363,7 @@ static void copy_header(struct reader *reader, struct writer *writer)
 	write_raw(writer, reader_take(reader, count * 6), count * 6);
 }
 
-/* Copies an image section by section; may drop a column, or add what no build knows. */
+/* Copies an image section by section. Drops one column, or adds a column or table that no build knows. */
 static struct bytes rewrite(const struct bytes *image, uint16_t drop_table, uint16_t drop_column,
 			    enum newer newer)
 {
@@ -422,11 +422,11 @@ static struct bytes rewrite(const struct bytes *image, uint16_t drop_table, uint
 		write_u8(&writer, 7);
 	write_u64(&writer, 0);
 	ck_assert(!writer.failed && !reader.failed);
-	sign(&out);
+	correct_checksum(&out);
 	return out;
 }
 
-START_TEST(a_column_that_comes_twice_and_bytes_behind_the_end_are_refused)
+START_TEST(a_repeated_column_and_bytes_after_the_end_are_refused)
 {
 	static const enum newer wrong[] = { LAST_COLUMNS_TWICE, BYTES_BEHIND };
 	struct gen_commands gen;
@@ -482,7 +482,7 @@ START_TEST(columns_and_tables_of_a_later_build_are_refused_by_name_unless_empty)
 }
 END_TEST
 
-/* One row more in the parameter table than there are parameters. */
+/* The parameter table has one row more than there are parameters. */
 START_TEST(a_parameter_of_a_later_build_is_refused_by_number)
 {
 	struct world *world = test_world(false, "free"), *made = NULL;
@@ -492,7 +492,7 @@ START_TEST(a_parameter_of_a_later_build_is_refused_by_number)
 	uint32_t rows = 0;
 	copy_header(&reader, &writer);
 	write_u32(&writer, read_u32(&reader));
-	/* The world's section comes first, then the parameters'. */
+	/* The section of the world comes first, then the section of the parameters. */
 	size_t start = reader.position;
 	(void)read_u16(&reader);
 	rows = read_u32(&reader);
@@ -514,7 +514,7 @@ START_TEST(a_parameter_of_a_later_build_is_refused_by_number)
 	write_f64(&writer, 1);
 	write_raw(&writer, image.data + reader.position, image.count - 8 - reader.position);
 	write_u64(&writer, 0);
-	sign(&newer);
+	correct_checksum(&newer);
 	struct reason why;
 	ck_assert_int_eq(try_load(&newer, &made, &why), STATUS_VERSION);
 	char said[64];
@@ -526,14 +526,14 @@ START_TEST(a_parameter_of_a_later_build_is_refused_by_number)
 }
 END_TEST
 
-/* The world says that it is under `probe`, which takes no hulls. */
+/* The image names the method `probe`, which refuses hulls. */
 START_TEST(a_world_is_not_loaded_under_a_method_that_refuses_it)
 {
 	method_probe_install();
 	struct world *world = test_world(false, "probe"), *other = test_world(false, "free"),
 		     *made = NULL;
 	struct bytes a = test_save(world), b = test_save(other);
-	/* Where the two images differ first is the method's number. */
+	/* The first difference of the two images is the number of the method. */
 	size_t at = 0;
 	while (a.data[at] == b.data[at])
 		at++;
@@ -541,7 +541,7 @@ START_TEST(a_world_is_not_loaded_under_a_method_that_refuses_it)
 	bytes_release(&b);
 	b = test_save(other);
 	memcpy(&b.data[at], &a.data[at], sizeof(uint16_t));
-	sign(&b);
+	correct_checksum(&b);
 	struct reason why;
 	ck_assert_int_eq(try_load(&b, &made, &why), STATUS_METHOD_REFUSES);
 	ck_assert_ptr_null(made);
@@ -554,7 +554,7 @@ START_TEST(a_world_is_not_loaded_under_a_method_that_refuses_it)
 }
 END_TEST
 
-START_TEST(an_image_tells_its_numbers_and_the_hash_it_was_saved_with)
+START_TEST(an_image_reports_its_numbers_and_its_saved_hash)
 {
 	struct gen_commands gen;
 	struct world *world = populated(false, check_seed(), &gen);
@@ -567,7 +567,7 @@ START_TEST(an_image_tells_its_numbers_and_the_hash_it_was_saved_with)
 	ck_assert_uint_eq(about.state_hash, test_hash(world));
 	ck_assert_uint_eq(about.tick, world_info(world).tick);
 	ck_assert(motion_is_same(&about.numbers, &own, "free"));
-	/* Of another core, without a right checksum: the header alone is read. */
+	/* An image of another core with a wrong checksum: only the header is read. */
 	struct motion_numbers numbers;
 	image.data[12]++;
 	ck_assert_int_eq(world_image_numbers(image.data, image.count, &numbers, &why), STATUS_OK);
@@ -576,7 +576,7 @@ START_TEST(an_image_tells_its_numbers_and_the_hash_it_was_saved_with)
 	ck_assert_int_eq(world_image_numbers(image.data, 30, &numbers, &why), STATUS_CORRUPT);
 	ck_assert_int_eq(world_image_numbers(image.data, 11, &numbers, &why), STATUS_CORRUPT);
 	image.data[12]--;
-	/* A column that is missing: what was told of the image is still the hash of its own bytes. */
+	/* An image with a missing column: the reported hash is still that of its own bytes. */
 	struct bytes older = rewrite(&image, 4, 6, AS_IT_IS);
 	uint64_t tables[WORLD_TABLES_MAX];
 	ck_assert_int_eq(world_image_about(older.data, older.count, &about, &why), STATUS_OK);
@@ -615,14 +615,14 @@ START_TEST(numbers_of_motion_are_written_and_read_and_compared_by_method)
 	ck_assert_int_eq(motion_parse("core 1, later 3, free 1, soft-step 8", &read), STATUS_OK);
 	ck_assert(motion_is_same(&first, &read, "free"));
 	ck_assert(!motion_is_same(&first, &read, "soft-step")); /* another number */
-	ck_assert(!motion_is_same(&first, &read, "lcp"));	/* nothing is said of it */
+	ck_assert(!motion_is_same(&first, &read, "lcp"));	/* the text has no number for it */
 	ck_assert(!motion_is_same(&first, &read, "later"));
 	ck_assert_int_eq(motion_parse("core 2, free 1", &read), STATUS_OK);
 	ck_assert(!motion_is_same(&first, &read, "free"));
 }
 END_TEST
 
-START_TEST(a_column_that_is_missing_is_absent)
+START_TEST(a_missing_column_has_its_absent_value)
 {
 	struct world *world = test_world(false, "free");
 	body_id body = test_spawn(world, TEST_BOX, vec3_zero());
@@ -640,12 +640,12 @@ START_TEST(a_column_that_is_missing_is_absent)
 }
 END_TEST
 
-START_TEST(a_newer_format_is_refused_as_such)
+START_TEST(a_newer_format_is_refused_by_its_version)
 {
 	struct world *world = test_world(false, "free");
 	struct bytes image = test_save(world);
 	image.data[8]++;
-	sign(&image);
+	correct_checksum(&image);
 	struct world *copy;
 	ck_assert_int_eq(world_load(image.data, image.count, test_shape_source(), &copy, NULL),
 			 STATUS_VERSION);
@@ -663,26 +663,26 @@ static Suite *make(void)
 			    COUNT_OF(methods));
 	tcase_add_loop_test(same, rebuilt_caches_change_nothing_now_or_later, 0, COUNT_OF(methods));
 	tcase_add_test(same, every_kind_of_broad_phase_has_the_same_history);
-	tcase_add_test(same, restore_goes_back_in_place_and_keeps_the_epoch);
+	tcase_add_test(same, restore_returns_to_the_image_and_keeps_the_epoch);
 	suite_add_tcase(suite, same);
 	TCase *bad = tcase_create("bad images");
 	tcase_set_timeout(bad, 20);
-	tcase_add_test(bad, an_image_of_another_kind_of_world_is_not_restored);
-	tcase_add_test(bad, a_cut_image_is_refused_wherever_it_is_cut);
-	tcase_add_test(bad, a_flipped_bit_is_refused_and_behind_a_right_checksum_never_harms);
+	tcase_add_test(bad, a_planar_image_is_not_restored_into_a_spatial_world);
+	tcase_add_test(bad, an_image_cut_at_any_byte_is_refused);
+	tcase_add_test(bad, a_flipped_bit_is_refused_or_harmless_behind_a_right_checksum);
 	tcase_add_test(bad, a_missing_shape_is_named);
 	suite_add_tcase(suite, bad);
 	TCase *versions = tcase_create("versions");
 	tcase_add_test(versions, the_first_difference_of_two_images_is_named);
-	tcase_add_test(versions, a_column_that_comes_twice_and_bytes_behind_the_end_are_refused);
+	tcase_add_test(versions, a_repeated_column_and_bytes_after_the_end_are_refused);
 	tcase_add_test(versions,
 		       columns_and_tables_of_a_later_build_are_refused_by_name_unless_empty);
 	tcase_add_test(versions, a_parameter_of_a_later_build_is_refused_by_number);
 	tcase_add_test(versions, a_world_is_not_loaded_under_a_method_that_refuses_it);
-	tcase_add_test(versions, an_image_tells_its_numbers_and_the_hash_it_was_saved_with);
+	tcase_add_test(versions, an_image_reports_its_numbers_and_its_saved_hash);
 	tcase_add_test(versions, numbers_of_motion_are_written_and_read_and_compared_by_method);
-	tcase_add_test(versions, a_column_that_is_missing_is_absent);
-	tcase_add_test(versions, a_newer_format_is_refused_as_such);
+	tcase_add_test(versions, a_missing_column_has_its_absent_value);
+	tcase_add_test(versions, a_newer_format_is_refused_by_its_version);
 	suite_add_tcase(suite, versions);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* A tick: what moves how, what is told of it, and that nothing is asked of the heap. */
+/* A tick: motion, is_listed of changes, events, limits and recovery, methods, and the heap. */
 #include "server/engine/engine.h"
 
 #include "server/base/heap.h"
@@ -12,7 +12,7 @@
 
 /* ---- motion without contact ------------------------------------------------------------------- */
 
-START_TEST(falling_bodies_lie_on_their_parabolas)
+START_TEST(falling_bodies_follow_their_parabolas)
 {
 	struct world *world = test_world(false, "free");
 	body_id one = test_spawn(world, TEST_SPHERE, vec3_make(0, 100, 0));
@@ -34,7 +34,7 @@ START_TEST(falling_bodies_lie_on_their_parabolas)
 }
 END_TEST
 
-/* A plate with three different moments, tumbling about the middle one, which is unstable. */
+/* A plate with three different moments of inertia, spinning about the unstable middle axis. */
 static body_id spawn_tumbler(struct world *world)
 {
 	struct attachment items[3] = {
@@ -48,7 +48,7 @@ static body_id spawn_tumbler(struct world *world)
 	return test_do(world, &spawn);
 }
 
-START_TEST(a_tumbling_body_keeps_its_angular_momentum_and_its_energy)
+START_TEST(a_tumbling_body_conserves_angular_momentum_and_energy)
 {
 	struct world_options options = test_options(false, "free");
 	options.gravity = vec3_zero();
@@ -65,13 +65,13 @@ START_TEST(a_tumbling_body_keeps_its_angular_momentum_and_its_energy)
 		ck_assert_double_eq_tol(now.kinetic, before.kinetic, 1e-9 * before.kinetic);
 		turned = fmax(turned, fabs(test_body(world, body).angular_velocity.x));
 	}
-	/* It does tumble: the axis did not stay where it was. */
+	/* The axis has moved, so the plate does tumble. */
 	ck_assert_double_gt(turned, 1);
 	world_destroy(world);
 }
 END_TEST
 
-/* Where the brick has turned to: of second order, so a quarter of the step leaves a sixteenth. */
+/* The error of the rotation is of second order: a quarter of the step gives a sixteenth of it. */
 START_TEST(smaller_ticks_make_tumbling_more_exact)
 {
 	static const uint32_t rates[] = { 60, 240, 3840 };
@@ -88,7 +88,7 @@ START_TEST(smaller_ticks_make_tumbling_more_exact)
 	}
 	double rough = 1 - fabs(quat_dot(end[0], end[2])),
 	       fine = 1 - fabs(quat_dot(end[1], end[2]));
-	/* 1 − cos of half the angle: squares of angles. */
+	/* 1 − cos of half the angle is proportional to the square of the angle. */
 	ck_assert_double_lt(sqrt(fine), sqrt(rough) / 10);
 }
 END_TEST
@@ -113,9 +113,9 @@ START_TEST(the_same_commands_make_the_same_hashes)
 }
 END_TEST
 
-/* ---- what is told ----------------------------------------------------------------------------- */
+/* ---- changes and events ----------------------------------------------------------------------- */
 
-static bool lists(const body_id *ids, uint32_t count, body_id id)
+static bool is_listed(const body_id *ids, uint32_t count, body_id id)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (ids[i] == id)
@@ -123,7 +123,7 @@ static bool lists(const body_id *ids, uint32_t count, body_id id)
 	return false;
 }
 
-START_TEST(changes_tell_what_a_watcher_needs_and_no_more)
+START_TEST(changes_list_exactly_the_bodies_that_changed)
 {
 	struct world *world = test_world(false, "free");
 	body_id falls = test_spawn(world, TEST_SPHERE, vec3_zero());
@@ -136,20 +136,20 @@ START_TEST(changes_tell_what_a_watcher_needs_and_no_more)
 	ck_assert_uint_eq(changes.moved_count, 0);
 	test_step(world, 1);
 	changes = world_changes(world);
-	ck_assert_uint_eq(changes.created_count, 2); /* still of this boundary */
-	ck_assert_uint_eq(changes.moved_count, 0);   /* new ones are in created only */
+	ck_assert_uint_eq(changes.created_count, 2); /* since the last boundary */
+	ck_assert_uint_eq(changes.moved_count, 0);   /* new bodies are in `created` only */
 	test_step(world, 1);
 	changes = world_changes(world);
 	ck_assert_uint_eq(changes.created_count, 0);
 	ck_assert_uint_eq(changes.moved_count, 1);
-	ck_assert(lists(changes.moved, 1, falls));
+	ck_assert(is_listed(changes.moved, 1, falls));
 	struct command tag = test_command(COMMAND_SET_TAG), remove = test_command(COMMAND_REMOVE);
 	tag.set_tag.body = stands;
 	tag.set_tag.tag = 4;
 	test_do(world, &tag);
 	remove.remove.body = falls;
 	test_do(world, &remove);
-	/* Made and removed between two boundaries: never seen. */
+	/* A body made and removed between two boundaries is in no list. */
 	remove.remove.body = test_spawn(world, TEST_SPHERE, vec3_zero());
 	test_do(world, &remove);
 	test_step(world, 1);
@@ -164,10 +164,10 @@ START_TEST(changes_tell_what_a_watcher_needs_and_no_more)
 }
 END_TEST
 
-/* A copy of what clients see, kept up to date by changes alone. */
+/* A copy of the body views that is updated from the is_listed of changes only. */
 enum { COPY_MAX = 400 };
 
-START_TEST(changes_keep_a_copy_equal_through_everything)
+START_TEST(a_copy_updated_from_the_changes_stays_equal)
 {
 	static struct body_view copy[COPY_MAX];
 	memset(copy, 0, sizeof copy);
@@ -213,7 +213,7 @@ START_TEST(changes_keep_a_copy_equal_through_everything)
 }
 END_TEST
 
-START_TEST(events_come_in_their_order)
+START_TEST(events_are_sorted_by_kind_and_ids)
 {
 	struct world *world = test_world(false, "soft-step");
 	test_spawn(world, TEST_PLANE, vec3_zero());
@@ -274,7 +274,7 @@ END_TEST
 
 /* ---- limits and recovery ---------------------------------------------------------------------- */
 
-START_TEST(a_step_over_the_limit_is_not_made_and_the_world_recovers)
+START_TEST(a_step_over_a_limit_is_refused_and_the_world_recovers)
 {
 	struct world_options options = test_options(false, "soft-step");
 	options.limits.contacts = 3;
@@ -339,7 +339,7 @@ START_TEST(a_whole_pile_may_leave_the_bounds_in_one_tick)
 }
 END_TEST
 
-START_TEST(walls_hold_what_is_inside)
+START_TEST(bodies_stay_inside_the_walls)
 {
 	for (int planar = 0; planar < 2; planar++) {
 		struct world *world = test_world(planar, "soft-step");
@@ -354,7 +354,7 @@ START_TEST(walls_hold_what_is_inside)
 				world, planar ? TEST_POLYGON : (enum test_shape)(i % 4),
 				vec3_make(0, 1 + 1.1 * i, 0), &item);
 			spawn.spawn.velocity = vec3_make(8, 3, planar ? 0 : -6);
-			spawn.spawn.mask = 0; /* filters do not open walls */
+			spawn.spawn.mask = 0; /* filters do not apply to walls */
 			test_do(world, &spawn);
 		}
 		test_step(world, 300);
@@ -374,7 +374,7 @@ START_TEST(walls_hold_what_is_inside)
 }
 END_TEST
 
-START_TEST(what_runs_away_to_infinity_goes_to_quarantine_and_comes_back_by_command)
+START_TEST(a_body_at_infinity_is_quarantined_and_a_command_brings_it_back)
 {
 	struct world *world = test_world(false, "free");
 	struct command spawn = test_command(COMMAND_SPAWN);
@@ -410,7 +410,7 @@ END_TEST
 
 /* ---- methods ---------------------------------------------------------------------------------- */
 
-START_TEST(methods_are_listed_and_asked)
+START_TEST(methods_are_listed_and_may_refuse_a_world)
 {
 	struct method_info list[8];
 	uint32_t count = world_methods(list, 8);
@@ -433,7 +433,7 @@ START_TEST(methods_are_listed_and_asked)
 }
 END_TEST
 
-START_TEST(a_method_is_asked_about_every_command_of_its_batch)
+START_TEST(a_method_may_refuse_every_command_of_its_batch)
 {
 	method_probe_install();
 	struct world *world = test_world(false, "soft-step");
@@ -504,7 +504,7 @@ static struct world *busy_world(const char *method)
 	return world;
 }
 
-START_TEST(a_steady_tick_asks_nothing_of_the_heap)
+START_TEST(a_steady_tick_makes_no_heap_call)
 {
 	static const char *const names[] = { "free", "soft-step", "lcp", "projection",
 					     "reflection" };
@@ -527,7 +527,7 @@ START_TEST(a_steady_tick_asks_nothing_of_the_heap)
 }
 END_TEST
 
-START_TEST(a_thousand_empty_worlds_cost_little)
+START_TEST(a_thousand_empty_worlds_need_little_memory)
 {
 	static struct world *worlds[1000];
 	uint64_t bytes = 0;
@@ -542,8 +542,8 @@ START_TEST(a_thousand_empty_worlds_cost_little)
 }
 END_TEST
 
-/* Runs `act` with the n-th allocation failing, for n from 1 until none fails. `act` answers whether it
- * was done; when not, nothing may have changed. */
+/* Runs `act` with the n-th allocation failing, for n from 1 until none fails. `act` returns whether it
+ * succeeded; if not, the state must be unchanged. */
 static void fail_everywhere(struct world *world, bool (*act)(struct world *), const char *what)
 {
 	uint32_t failed = 0;
@@ -639,7 +639,7 @@ static bool act_apply(struct world *world)
 	return status == STATUS_OK;
 }
 
-START_TEST(without_memory_nothing_changes)
+START_TEST(a_failed_allocation_changes_nothing)
 {
 	struct world *world = test_world(false, "soft-step");
 	test_spawn(world, TEST_PLANE, vec3_zero());
@@ -658,7 +658,7 @@ START_TEST(without_memory_nothing_changes)
 }
 END_TEST
 
-START_TEST(a_step_without_memory_is_not_made_and_can_be_made_later)
+START_TEST(a_step_without_memory_is_refused_and_succeeds_later)
 {
 	struct world *world = busy_world("soft-step"), *twin = busy_world("soft-step");
 	uint32_t failed = 0;
@@ -672,7 +672,7 @@ START_TEST(a_step_without_memory_is_not_made_and_can_be_made_later)
 			continue;
 		ck_assert_int_eq(status, STATUS_NO_MEMORY);
 		ck_assert_uint_eq(world_info(world).tick, tick);
-		/* Memory is no input: nothing of it is state. */
+		/* The failure of an allocation is no input, so it must not change the state. */
 		ck_assert_uint_eq(test_hash(world), hash);
 		ck_assert(world_stopped(world) && world_info(world).stopped);
 		failed++;
@@ -690,34 +690,33 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/world/step");
 	TCase *motion = tcase_create("motion");
-	tcase_add_test(motion, falling_bodies_lie_on_their_parabolas);
-	tcase_add_test(motion, a_tumbling_body_keeps_its_angular_momentum_and_its_energy);
+	tcase_add_test(motion, falling_bodies_follow_their_parabolas);
+	tcase_add_test(motion, a_tumbling_body_conserves_angular_momentum_and_energy);
 	tcase_add_test(motion, smaller_ticks_make_tumbling_more_exact);
 	tcase_add_test(motion, the_same_commands_make_the_same_hashes);
 	suite_add_tcase(suite, motion);
 	TCase *told = tcase_create("told");
-	tcase_add_test(told, changes_tell_what_a_watcher_needs_and_no_more);
-	tcase_add_test(told, changes_keep_a_copy_equal_through_everything);
-	tcase_add_test(told, events_come_in_their_order);
+	tcase_add_test(told, changes_list_exactly_the_bodies_that_changed);
+	tcase_add_test(told, a_copy_updated_from_the_changes_stays_equal);
+	tcase_add_test(told, events_are_sorted_by_kind_and_ids);
 	tcase_add_test(told, a_body_held_by_a_force_wakes_when_the_force_ends);
 	suite_add_tcase(suite, told);
 	TCase *limits = tcase_create("limits");
-	tcase_add_test(limits, a_step_over_the_limit_is_not_made_and_the_world_recovers);
+	tcase_add_test(limits, a_step_over_a_limit_is_refused_and_the_world_recovers);
 	tcase_add_test(limits, a_whole_pile_may_leave_the_bounds_in_one_tick);
-	tcase_add_test(limits, walls_hold_what_is_inside);
-	tcase_add_test(limits,
-		       what_runs_away_to_infinity_goes_to_quarantine_and_comes_back_by_command);
+	tcase_add_test(limits, bodies_stay_inside_the_walls);
+	tcase_add_test(limits, a_body_at_infinity_is_quarantined_and_a_command_brings_it_back);
 	suite_add_tcase(suite, limits);
 	TCase *methods = tcase_create("methods");
-	tcase_add_test(methods, methods_are_listed_and_asked);
-	tcase_add_test(methods, a_method_is_asked_about_every_command_of_its_batch);
+	tcase_add_test(methods, methods_are_listed_and_may_refuse_a_world);
+	tcase_add_test(methods, a_method_may_refuse_every_command_of_its_batch);
 	tcase_add_test(methods, worlds_that_switch_methods_fork_and_restore_with_equal_hashes);
 	suite_add_tcase(suite, methods);
 	TCase *heap = tcase_create("heap");
-	tcase_add_loop_test(heap, a_steady_tick_asks_nothing_of_the_heap, 0, 5);
-	tcase_add_test(heap, a_thousand_empty_worlds_cost_little);
-	tcase_add_test(heap, without_memory_nothing_changes);
-	tcase_add_test(heap, a_step_without_memory_is_not_made_and_can_be_made_later);
+	tcase_add_loop_test(heap, a_steady_tick_makes_no_heap_call, 0, 5);
+	tcase_add_test(heap, a_thousand_empty_worlds_need_little_memory);
+	tcase_add_test(heap, a_failed_allocation_changes_nothing);
+	tcase_add_test(heap, a_step_without_memory_is_refused_and_succeeds_later);
 	suite_add_tcase(suite, heap);
 	return suite;
 }

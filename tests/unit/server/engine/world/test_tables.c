@@ -1,4 +1,4 @@
-/* Tables: growth, rows, clearing and copying, charges against the memory limit, hashes. */
+/* Tables: growth, rows, clearing and copying, bytes counted against the memory limit, hashes. */
 #include "server/engine/world/tables.h"
 
 #include "server/base/bytes.h"
@@ -49,7 +49,7 @@ static bool absent_everywhere(const struct column_info *info, const uint8_t *at,
 	return true;
 }
 
-/* Makes one cell what a clear row has there. */
+/* Sets one cell to its value in a clear row. */
 static void clear_cell(enum table_index table, uint32_t column, uint32_t row)
 {
 	struct tables other;
@@ -94,7 +94,7 @@ START_TEST(numbers_ascend_and_sizes_are_those_of_their_types)
 }
 END_TEST
 
-START_TEST(rows_are_clear_when_they_are_new)
+START_TEST(new_rows_are_clear)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
@@ -116,7 +116,7 @@ START_TEST(rows_are_clear_when_they_are_new)
 }
 END_TEST
 
-START_TEST(rows_move_as_they_are_told)
+START_TEST(rows_are_inserted_copied_removed_and_cleared)
 {
 	ck_assert_int_eq(tables_reserve(&tables, TABLE_PENDING, 10), STATUS_OK);
 	for (uint64_t i = 0; i < 4; i++)
@@ -137,7 +137,7 @@ START_TEST(rows_move_as_they_are_told)
 }
 END_TEST
 
-/* The obvious way: all bytes in one piece. */
+/* The hash by definition: over all bytes in one buffer. */
 static uint64_t slow_hash(enum table_index table)
 {
 	struct bytes bytes = { 0 };
@@ -167,7 +167,7 @@ static uint64_t slow_hash(enum table_index table)
 	return hash;
 }
 
-START_TEST(a_hash_is_that_of_row_count_and_columns_in_order)
+START_TEST(a_hash_covers_the_row_count_and_the_columns_in_order)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
@@ -178,7 +178,7 @@ START_TEST(a_hash_is_that_of_row_count_and_columns_in_order)
 }
 END_TEST
 
-START_TEST(what_holds_nothing_is_left_out_of_the_hash)
+START_TEST(columns_of_absent_values_are_left_out_of_the_hash)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t table = 0; table < TABLE_COUNT; table++) {
@@ -186,7 +186,7 @@ START_TEST(what_holds_nothing_is_left_out_of_the_hash)
 		ck_assert_uint_eq(tables_hash(&tables, t), 0);
 		fill(t, 5, &rng);
 		for (uint32_t c = 0; c < table_infos[table].column_count; c++) {
-			/* One column of absent rows, then one value of it that is not. */
+			/* First a column of absent values only, then with one other value. */
 			const struct column_info *info = &table_infos[table].columns[c];
 			for (uint32_t row = 0; row < 5; row++)
 				clear_cell(t, c, row);
@@ -202,7 +202,7 @@ START_TEST(what_holds_nothing_is_left_out_of_the_hash)
 }
 END_TEST
 
-START_TEST(every_hashed_byte_matters_and_no_other)
+START_TEST(every_hashed_byte_changes_the_hash_and_no_other_does)
 {
 	struct rng rng = rng_seeded(check_seed());
 	uint32_t unhashed = 0;
@@ -224,7 +224,7 @@ START_TEST(every_hashed_byte_matters_and_no_other)
 		ck_assert_int_eq(tables_reserve(&tables, t, 1000), STATUS_OK);
 		ck_assert_uint_eq(tables_hash(&tables, t), before);
 		(void)tables_append(&tables, t);
-		/* A row more; of parameters one that is not its absent value. */
+		/* One more row changes the hash; new parameters are not at their absent value. */
 		ck_assert_uint_ne(tables_hash(&tables, t), before);
 	}
 	ck_assert_uint_eq(unhashed, 3); /* the epoch, the edit and the kind of broad phase */
@@ -248,7 +248,7 @@ START_TEST(growth_without_memory_changes_nothing)
 }
 END_TEST
 
-START_TEST(the_memory_limit_asks_for_rows_in_use)
+START_TEST(the_memory_limit_counts_rows_in_use)
 {
 	struct rng rng = rng_seeded(check_seed());
 	ck_assert_int_eq(tables_reserve(&tables, TABLE_WORLD, 1), STATUS_OK);
@@ -271,13 +271,13 @@ static Suite *make(void)
 	TCase *tcase = tcase_create("tables");
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, numbers_ascend_and_sizes_are_those_of_their_types);
-	tcase_add_test(tcase, rows_are_clear_when_they_are_new);
-	tcase_add_test(tcase, rows_move_as_they_are_told);
-	tcase_add_test(tcase, a_hash_is_that_of_row_count_and_columns_in_order);
-	tcase_add_test(tcase, what_holds_nothing_is_left_out_of_the_hash);
-	tcase_add_test(tcase, every_hashed_byte_matters_and_no_other);
+	tcase_add_test(tcase, new_rows_are_clear);
+	tcase_add_test(tcase, rows_are_inserted_copied_removed_and_cleared);
+	tcase_add_test(tcase, a_hash_covers_the_row_count_and_the_columns_in_order);
+	tcase_add_test(tcase, columns_of_absent_values_are_left_out_of_the_hash);
+	tcase_add_test(tcase, every_hashed_byte_changes_the_hash_and_no_other_does);
 	tcase_add_test(tcase, growth_without_memory_changes_nothing);
-	tcase_add_test(tcase, the_memory_limit_asks_for_rows_in_use);
+	tcase_add_test(tcase, the_memory_limit_counts_rows_in_use);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,6 +1,6 @@
-/* Who is woken by what: each command is given to a pair that sleeps as one set, beside a third body
- * that sleeps by itself. What moves, pushes or changes a body wakes its whole set and nobody else; what
- * holds for all bodies wakes everybody; what changes nothing that moves wakes nobody. */
+/* The bodies that each command wakes. Two bodies sleep as one set, a third one sleeps by itself. A
+ * command that moves, pushes or changes a body wakes its whole set and no other; a command about all
+ * bodies wakes all; a command without effect on motion wakes none. */
 #include "server/engine/engine.h"
 
 #include "tests/lib/check_main.h"
@@ -34,7 +34,7 @@ static void assert_woken(enum woken woken, const char *what)
 	for (int i = 0; i < 2; i++)
 		ck_assert_msg(test_body(world, pair[i]).asleep == (woken == NOBODY),
 			      "%s: %s of the pair", what, i == 0 ? "the lower" : "the upper");
-	ck_assert_msg(test_body(world, alone).asleep == (woken != EVERYBODY), "%s: the other one",
+	ck_assert_msg(test_body(world, alone).asleep == (woken != EVERYBODY), "%s: the third body",
 		      what);
 }
 
@@ -51,12 +51,12 @@ static const struct {
 	{ COMMAND_SET_TAG, NOBODY },
 };
 
-START_TEST(what_a_command_does_to_a_sleeper_wakes_its_set)
+START_TEST(a_command_about_a_sleeper_wakes_its_set_or_no_body)
 {
 	uint32_t row = (uint32_t)_i % COUNT_OF(ABOUT);
 	body_id body = pair[(uint32_t)_i / COUNT_OF(ABOUT)];
 	struct command command = test_command(ABOUT[row].op);
-	/* Every command about a body names it first. */
+	/* Every command about a body has the field `body` first. */
 	command.remove.body = body;
 	if (command.op == COMMAND_SET_POSE)
 		command.set_pose.position = test_body(world, body).position;
@@ -69,7 +69,7 @@ START_TEST(what_a_command_does_to_a_sleeper_wakes_its_set)
 }
 END_TEST
 
-/* One that is not woken says so at once or never: the step must not come upon it by chance. */
+/* The command itself must wake the body, so that the push acts in the same tick. */
 START_TEST(a_sleeper_that_is_pushed_moves_in_the_same_tick)
 {
 	static const enum command_op ops[] = { COMMAND_FORCE, COMMAND_TORQUE, COMMAND_IMPULSE,
@@ -94,7 +94,7 @@ START_TEST(a_sleeper_that_is_pushed_moves_in_the_same_tick)
 }
 END_TEST
 
-START_TEST(what_holds_for_all_bodies_wakes_everybody)
+START_TEST(a_command_about_all_bodies_wakes_all)
 {
 	struct command commands[4] = { test_command(COMMAND_GRAVITY),
 				       test_command(COMMAND_PARAMETER),
@@ -111,7 +111,7 @@ START_TEST(what_holds_for_all_bodies_wakes_everybody)
 }
 END_TEST
 
-START_TEST(what_comes_or_is_said_elsewhere_wakes_nobody)
+START_TEST(new_bodies_and_commands_about_others_wake_no_sleeper)
 {
 	struct command seed = test_command(COMMAND_SEED);
 	seed.seed.seed = 5;
@@ -126,7 +126,7 @@ START_TEST(what_comes_or_is_said_elsewhere_wakes_nobody)
 }
 END_TEST
 
-START_TEST(removing_one_of_a_set_wakes_the_other)
+START_TEST(removing_a_body_of_a_set_wakes_the_other)
 {
 	struct command remove = test_command(COMMAND_REMOVE);
 	remove.remove.body = pair[_i];
@@ -136,7 +136,7 @@ START_TEST(removing_one_of_a_set_wakes_the_other)
 }
 END_TEST
 
-START_TEST(a_body_made_static_stands_and_one_brought_back_moves)
+START_TEST(a_body_made_static_stops_and_one_made_dynamic_again_moves)
 {
 	struct command status = test_command(COMMAND_SET_STATUS),
 		       move = test_command(COMMAND_SET_VELOCITY);
@@ -159,8 +159,9 @@ START_TEST(a_body_made_static_stands_and_one_brought_back_moves)
 }
 END_TEST
 
-/* Woken and put out by the same step: awake neither before nor after it, and told all the same. */
-START_TEST(a_sleeper_that_is_struck_out_of_bounds_in_one_tick_is_told)
+/* One step wakes the body and makes it inactive outside the bounds. The body is awake neither before nor
+ * after the step, and must be in the list of moved bodies all the same. */
+START_TEST(a_sleeper_struck_out_of_bounds_in_one_tick_is_listed_as_moved)
 {
 	struct command bounds = test_command(COMMAND_BOUNDS);
 	bounds.bounds.mode = BOUNDS_INACTIVE;
@@ -181,11 +182,11 @@ START_TEST(a_sleeper_that_is_struck_out_of_bounds_in_one_tick_is_told)
 		test_check(world);
 	}
 	struct world_changes changes = world_changes(world);
-	bool told = false;
+	bool listed = false;
 	for (uint32_t i = 0; i < changes.moved_count; i++)
-		told = told || changes.moved[i] == alone;
+		listed = listed || changes.moved[i] == alone;
 	ck_assert_int_eq(test_body(world, alone).status, BODY_INACTIVE);
-	ck_assert(slept && told);
+	ck_assert(slept && listed);
 }
 END_TEST
 
@@ -194,14 +195,14 @@ static Suite *make(void)
 	Suite *suite = suite_create("engine/world/waking");
 	TCase *waking = tcase_create("waking");
 	tcase_add_checked_fixture(waking, setup, teardown);
-	tcase_add_loop_test(waking, what_a_command_does_to_a_sleeper_wakes_its_set, 0,
+	tcase_add_loop_test(waking, a_command_about_a_sleeper_wakes_its_set_or_no_body, 0,
 			    2 * COUNT_OF(ABOUT));
 	tcase_add_loop_test(waking, a_sleeper_that_is_pushed_moves_in_the_same_tick, 0, 4);
-	tcase_add_loop_test(waking, what_holds_for_all_bodies_wakes_everybody, 0, 4);
-	tcase_add_test(waking, what_comes_or_is_said_elsewhere_wakes_nobody);
-	tcase_add_loop_test(waking, removing_one_of_a_set_wakes_the_other, 0, 2);
-	tcase_add_test(waking, a_body_made_static_stands_and_one_brought_back_moves);
-	tcase_add_test(waking, a_sleeper_that_is_struck_out_of_bounds_in_one_tick_is_told);
+	tcase_add_loop_test(waking, a_command_about_all_bodies_wakes_all, 0, 4);
+	tcase_add_test(waking, new_bodies_and_commands_about_others_wake_no_sleeper);
+	tcase_add_loop_test(waking, removing_a_body_of_a_set_wakes_the_other, 0, 2);
+	tcase_add_test(waking, a_body_made_static_stops_and_one_made_dynamic_again_moves);
+	tcase_add_test(waking, a_sleeper_struck_out_of_bounds_in_one_tick_is_listed_as_moved);
 	suite_add_tcase(suite, waking);
 	return suite;
 }
