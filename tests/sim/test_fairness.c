@@ -60,7 +60,7 @@ static struct sim_client *guest(struct hall *hall, const char *role, uint32_t ca
 	return client;
 }
 
-/* ---- worlds at rest ------------------------------------------------------------------------------ */
+/* ---- worlds at rest --------------------------------------------------------------------------- */
 
 /* A dozen parts arrive as fast as the network takes them, not a few at each quarter-second check. */
 START_TEST(a_paused_world_is_sent_as_fast_as_the_client_reads)
@@ -101,7 +101,7 @@ START_TEST(the_last_tick_of_a_stopped_world_is_sent_whatever_the_divisor)
 }
 END_TEST
 
-/* ---- greedy watchers ----------------------------------------------------------------------------- */
+/* ---- greedy watchers -------------------------------------------------------------------------- */
 
 START_TEST(a_greedy_watcher_skips_frames_and_a_modest_one_gets_every_frame)
 {
@@ -158,7 +158,7 @@ START_TEST(a_greedy_watcher_skips_frames_and_a_modest_one_gets_every_frame)
 }
 END_TEST
 
-/* ---- floods -------------------------------------------------------------------------------------- */
+/* ---- floods ----------------------------------------------------------------------------------- */
 
 enum { PINGS = 3000 };
 

@@ -293,7 +293,7 @@ START_TEST(a_snapshot_larger_than_every_queue_arrives_in_parts)
 }
 END_TEST
 
-/* ---- limits -------------------------------------------------------------------------------------- */
+/* ---- limits ----------------------------------------------------------------------------------- */
 
 static uint32_t small_world(struct sim_client *client, uint64_t contacts_max)
 {
@@ -477,7 +477,7 @@ START_TEST(a_number_names_one_batch_even_after_leaving_and_rejoining)
 }
 END_TEST
 
-/* ---- draining ------------------------------------------------------------------------------------ */
+/* ---- draining --------------------------------------------------------------------------------- */
 
 START_TEST(draining_sends_goodbye_and_does_not_wait_for_stalled_clients)
 {

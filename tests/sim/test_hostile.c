@@ -25,7 +25,7 @@ static void send_text(struct sim_client *client, const char *text)
 	sim_send_content(client, bytes, out.bytes);
 }
 
-/* ---- the stage ----------------------------------------------------------------------------------- */
+/* ---- the stage -------------------------------------------------------------------------------- */
 
 struct stage {
 	struct server_sim *sim;
@@ -65,7 +65,7 @@ static void tear_down(struct stage *stage)
 	server_sim_destroy(stage->sim);
 }
 
-static struct sim_client *join_peer(struct stage *stage, const char *role, bool joined)
+static struct sim_client *connect_peer(struct stage *stage, const char *role, bool joined)
 {
 	struct sim_client_options who = sim_client_options_default();
 	who.role = role;
@@ -113,7 +113,7 @@ static void check_after(struct stage *stage, const struct sim_client *client, co
 	ck_assert_msg(sim_hash(stage->keeper, 1) == stage->hash, "%s: the world changed", what);
 }
 
-/* ---- frames -------------------------------------------------------------------------------------- */
+/* ---- frames ----------------------------------------------------------------------------------- */
 
 struct frame_row {
 	const char *what, *bytes;
@@ -136,7 +136,7 @@ START_TEST(bytes_that_are_no_frame_get_a_named_error_and_close)
 	set_up(&stage, check_seed());
 	for (size_t i = 0; i < COUNT_OF(frames); i++) {
 		const struct frame_row *row = &frames[i];
-		struct sim_client *client = join_peer(&stage, NULL, true);
+		struct sim_client *client = connect_peer(&stage, NULL, true);
 		sim_send_bytes(client, row->bytes, row->count);
 		server_sim_run(stage.sim, 2 * NS_PER_S);
 		check_after(&stage, client, row->what, row->status, true);
@@ -184,7 +184,7 @@ START_TEST(a_malformed_message_is_refused_and_the_next_one_is_handled)
 	set_up(&stage, check_seed());
 	for (size_t i = 0; i < COUNT_OF(contents); i++) {
 		const struct frame_row *row = &contents[i];
-		struct sim_client *client = join_peer(&stage, NULL, true);
+		struct sim_client *client = connect_peer(&stage, NULL, true);
 		sim_send_content(client, (const uint8_t *)row->bytes, row->count);
 		server_sim_run(stage.sim, 500 * NS_PER_MS);
 		check_after(&stage, client, row->what, row->status, false);
@@ -199,7 +199,7 @@ START_TEST(a_frame_that_is_too_large_is_skipped)
 	struct stage stage;
 	static uint8_t bytes[WIRE_FRAME_HEADER + WIRE_FRAME_UP + 1];
 	set_up(&stage, check_seed());
-	struct sim_client *client = join_peer(&stage, NULL, true);
+	struct sim_client *client = connect_peer(&stage, NULL, true);
 	uint32_t limit = client->handshake.limits.frame_up;
 	/* The skipped content has the bytes of a valid frame, which the daemon must not parse. */
 	memset(bytes, 0xc6, sizeof bytes);
@@ -223,7 +223,7 @@ START_TEST(a_flood_of_malformed_messages_ends_the_session)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
-	struct sim_client *client = join_peer(&stage, "observer", true);
+	struct sim_client *client = connect_peer(&stage, "observer", true);
 	bool busy = false;
 	for (int i = 0; i < 700 && !client->closed; i++) {
 		for (int k = 0; k < 3; k++)
@@ -253,7 +253,7 @@ START_TEST(an_error_closes_where_its_status_says_so)
 	set_up(&stage, check_seed());
 	for (size_t i = 0; i < COUNT_OF(NUMBERS); i++) {
 		enum status status = (enum status)NUMBERS[i];
-		struct sim_client *client = join_peer(&stage, NULL, true);
+		struct sim_client *client = connect_peer(&stage, NULL, true);
 		struct message about;
 		message_init(&about, MESSAGE_PING);
 		if (status == STATUS_OK)
@@ -290,7 +290,7 @@ START_TEST(three_hundred_full_spawns_are_one_batch)
 	static char text[TEXT];
 	struct stage stage;
 	set_up(&stage, check_seed());
-	struct sim_client *client = join_peer(&stage, NULL, true);
+	struct sim_client *client = connect_peer(&stage, NULL, true);
 	uint32_t bodies = world_bodies(server_sim_world(stage.sim, 1), NULL, 0);
 	size_t used = (size_t)snprintf(text, sizeof text, "[40 1 1 nil 0 [");
 	for (int i = 0; i < SPAWNS; i++)
@@ -315,7 +315,7 @@ START_TEST(a_frame_cut_at_any_byte_waits_for_its_rest)
 	static const char ping[] = "\xc6\x00\x00\x00\x02\x92\x04";
 	set_up(&stage, check_seed());
 	for (size_t cut = 1; cut < 8; cut++) {
-		struct sim_client *client = join_peer(&stage, NULL, false);
+		struct sim_client *client = connect_peer(&stage, NULL, false);
 		uint8_t bytes[8];
 		memcpy(bytes, ping, 7);
 		bytes[4] = 3; /* [4, 7] */
@@ -338,7 +338,7 @@ START_TEST(a_frame_cut_at_any_byte_waits_for_its_rest)
 }
 END_TEST
 
-/* ---- before the handshake ------------------------------------------------------------------------ */
+/* ---- before the handshake --------------------------------------------------------------------- */
 
 struct greeting_row {
 	const char *what, *text;
@@ -392,7 +392,7 @@ START_TEST(before_hello_every_other_message_is_refused)
 }
 END_TEST
 
-/* ---- messages ------------------------------------------------------------------------------------ */
+/* ---- messages --------------------------------------------------------------------------------- */
 
 struct message_row {
 	const char *what, *text;
@@ -486,9 +486,9 @@ static const struct message_row messages[] = {
 	  STATUS_RANGE, 7, false },
 	{ "a cast turned by nothing",
 	  "[50 7 1 [7 <0101000000000000f03f> [0 0 0] [1 0 0] [0 0 0 0]]]", STATUS_RANGE, 7, false },
-	{ "nearest to a join_peer", "[50 7 1 [8 4711]]", STATUS_UNKNOWN_BODY, 7, false },
+	{ "nearest to a stranger", "[50 7 1 [8 4711]]", STATUS_UNKNOWN_BODY, 7, false },
 	{ "a reach beyond all", "[50 7 1 [8 1 0 1e300]]", STATUS_RANGE, 7, false },
-	{ "the mass of a join_peer", "[50 7 1 [9 4711]]", STATUS_UNKNOWN_BODY, 7, false },
+	{ "the mass of a stranger", "[50 7 1 [9 4711]]", STATUS_UNKNOWN_BODY, 7, false },
 	{ "a walk of 17 pieces",
 	  "[50 7 1 [10 <0101000000000000f03f> [0 0 0] [1 0 0] [1 0 0 0] 17]]", STATUS_RANGE, 7,
 	  false },
@@ -533,7 +533,7 @@ START_TEST(a_refused_message_names_status_and_field)
 	set_up(&stage, check_seed());
 	for (size_t i = 0; i < COUNT_OF(messages); i++) {
 		const struct message_row *row = &messages[i];
-		struct sim_client *client = join_peer(&stage, NULL, true);
+		struct sim_client *client = connect_peer(&stage, NULL, true);
 		send_text(client, row->text);
 		server_sim_run(stage.sim, 300 * NS_PER_MS);
 		check_after(&stage, client, row->what, row->status, row->closes);
@@ -548,7 +548,7 @@ START_TEST(a_refused_message_names_status_and_field)
 }
 END_TEST
 
-/* ---- commands ------------------------------------------------------------------------------------ */
+/* ---- commands --------------------------------------------------------------------------------- */
 
 struct command_row {
 	const char *what, *text; /* the list of the batch */
@@ -599,7 +599,7 @@ START_TEST(a_batch_with_a_bad_command_is_refused_whole)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
-	struct sim_client *client = join_peer(&stage, NULL, true);
+	struct sim_client *client = connect_peer(&stage, NULL, true);
 	for (size_t i = 0; i < COUNT_OF(commands); i++) {
 		const struct command_row *row = &commands[i];
 		const struct world *world = server_sim_world(stage.sim, 1);
@@ -652,7 +652,7 @@ START_TEST(a_number_that_is_not_finite_is_refused_by_name)
 	struct stage stage;
 	set_up(&stage, check_seed());
 	for (size_t i = 0; i < COUNT_OF(infinities); i++) {
-		struct sim_client *client = join_peer(&stage, NULL, true);
+		struct sim_client *client = connect_peer(&stage, NULL, true);
 		const char *text = infinities[i].text;
 		send_text(client, text);
 		server_sim_run(stage.sim, 500 * NS_PER_MS);
@@ -687,7 +687,7 @@ START_TEST(a_result_uses_its_number_up_and_an_error_does_not)
 	struct stage stage;
 	set_up(&stage, check_seed());
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		struct sim_client *client = join_peer(&stage, NULL, true);
+		struct sim_client *client = connect_peer(&stage, NULL, true);
 		send_text(client, rows[i].text);
 		server_sim_run(stage.sim, 100 * NS_PER_MS);
 		const struct message *stepped = sim_step(stage.keeper, 1, 1, 0, NULL, 0);
@@ -718,7 +718,7 @@ START_TEST(a_result_uses_its_number_up_and_an_error_does_not)
 }
 END_TEST
 
-/* ---- rights -------------------------------------------------------------------------------------- */
+/* ---- rights ----------------------------------------------------------------------------------- */
 
 /* One message of each kind and the least role that may send it. Observers subscribe and query,
  * players command, controllers make, step and save worlds, administrators do the rest. A role that
@@ -804,7 +804,7 @@ START_TEST(a_player_commands_its_own_bodies_and_not_the_world)
 {
 	struct stage stage;
 	set_up(&stage, check_seed());
-	struct sim_client *player = join_peer(&stage, "player", true);
+	struct sim_client *player = connect_peer(&stage, "player", true);
 	static const struct {
 		const char *text;
 		enum status status;
@@ -856,7 +856,7 @@ START_TEST(a_player_over_its_quota_gets_busy_and_is_then_disconnected)
 	static const char *const texts[] = { "[50 7 1 [4]]", "[99 7]", "[12 7 'one']" };
 	struct stage stage;
 	set_up(&stage, check_seed());
-	struct sim_client *player = join_peer(&stage, "player", true);
+	struct sim_client *player = connect_peer(&stage, "player", true);
 	for (int i = 0; i < 1200 && !player->closed; i++) {
 		for (int k = 0; k < 20; k++)
 			send_text(player, texts[_i]);
@@ -870,7 +870,7 @@ START_TEST(a_player_over_its_quota_gets_busy_and_is_then_disconnected)
 }
 END_TEST
 
-/* ---- random bytes -------------------------------------------------------------------------------- */
+/* ---- random bytes ----------------------------------------------------------------------------- */
 
 START_TEST(random_and_corrupted_messages_change_nothing)
 {
@@ -878,7 +878,7 @@ START_TEST(random_and_corrupted_messages_change_nothing)
 	set_up(&stage, check_seed() + (uint64_t)_i);
 	struct rng rng = rng_seeded(check_seed() + (uint64_t)_i);
 	for (int i = 0; i < 150; i++) {
-		struct sim_client *client = join_peer(&stage, "observer", true);
+		struct sim_client *client = connect_peer(&stage, "observer", true);
 		uint8_t bytes[400];
 		struct wire_packer out = wire_packer_over(bytes, sizeof bytes);
 		uint32_t which = rng_below(&rng, COUNT_OF(samples) + COUNT_OF(messages));

@@ -2,7 +2,7 @@
  * the world's joints: server_sim compares every frame with world_joint, bit for bit in the profile's
  * form. Joints at rest cost nothing.
  *
- * SEEDS=N in the environment runs N long life_count (10^5 ticks) instead of the short ones of a suite. */
+ * SEEDS=N in the environment runs N long lives (10^5 ticks) instead of the short ones of a suite. */
 #include <stdio.h>
 #include <stdlib.h>
 

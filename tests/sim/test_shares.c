@@ -263,7 +263,7 @@ START_TEST(gifts_do_not_change_the_share_of_bodies_of_giver_or_receiver)
 }
 END_TEST
 
-/* ---- lives ------------------------------------------------------------------------------------- */
+/* ---- lives ------------------------------------------------------------------------------------ */
 
 /* A player uses its limits to the full; then its session ends in a random way. */
 static void use_every_limit(struct server_sim *sim, uint32_t world, struct rng *rng)

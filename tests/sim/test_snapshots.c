@@ -301,7 +301,7 @@ static uint64_t run_race(const char *directory, uint64_t seed)
 	struct sim_client *admin = administrator(sim);
 	struct sim_client_options who = sim_client_options_default();
 	struct sim_client *rival = server_sim_guest(sim, &who);
-	uint32_t world = sim_make_world(admin, "run_race", NULL);
+	uint32_t world = sim_make_world(admin, "race", NULL);
 	begin_world(admin, world);
 	sim_join(rival, world);
 	sim_subscribe(rival, 1, world, WIRE_COLUMNS_ALL, WIRE_PROFILE_EXACT, 1, 0);
@@ -352,7 +352,7 @@ START_TEST(a_race_replays_from_its_file_and_continues_after_a_restart)
 	(void)test_shape_source();
 	int64_t heap = heap_live();
 	uint64_t hash = run_race(directory, seed);
-	check_file(directory, "run_race", &replayed);
+	check_file(directory, "race", &replayed);
 	ck_assert_uint_eq(replayed, hash);
 	struct server_sim *sim = daemon_of(seed + 1, directory);
 	struct sim_client *admin = administrator(sim);
@@ -373,7 +373,7 @@ START_TEST(a_race_replays_from_its_file_and_continues_after_a_restart)
 	ck_assert(server_sim_sound(sim));
 	ck_assert(server_sim_drain(sim, 60 * NS_PER_S));
 	server_sim_destroy(sim);
-	check_file(directory, "run_race", &replayed);
+	check_file(directory, "race", &replayed);
 	ck_assert_uint_eq(replayed, last);
 	ck_assert_int_eq(heap_live(), heap);
 	recorder_remove(directory);

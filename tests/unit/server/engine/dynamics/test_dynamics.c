@@ -212,7 +212,7 @@ START_TEST(a_step_over_the_limit_of_memory_changes_nothing)
 }
 END_TEST
 
-START_TEST(a_step_without_memory_changes_nothing_and_can_be_made_later)
+START_TEST(a_step_without_memory_changes_nothing_and_succeeds_later)
 {
 	struct stage stage, straight;
 	stage_init(&stage, "soft-step");
@@ -575,7 +575,7 @@ static Suite *make(void)
 	TCase *limits = tcase_create("limits");
 	tcase_add_test(limits, a_step_over_the_limit_of_contacts_changes_nothing);
 	tcase_add_test(limits, a_step_over_the_limit_of_memory_changes_nothing);
-	tcase_add_test(limits, a_step_without_memory_changes_nothing_and_can_be_made_later);
+	tcase_add_test(limits, a_step_without_memory_changes_nothing_and_succeeds_later);
 	tcase_add_test(limits, a_steady_tick_makes_no_heap_call);
 	tcase_add_test(limits, a_body_that_is_not_finite_is_quarantined_and_the_others_continue);
 	tcase_add_test(limits, a_body_beyond_the_largest_coordinate_is_quarantined);

@@ -54,7 +54,7 @@ static struct body_motion free_path(uint32_t row, const struct force_sum *sum, d
 	return integrate_free(&stage.dynamics, row, &start, dt, pieces);
 }
 
-/* Stores the tear_down of a path as the body's motion. */
+/* Stores the end of a path as the body's motion. */
 static void store_path_end(uint32_t row, const struct body_motion *motion)
 {
 	struct body_table *body = &stage.tables.body;
@@ -101,8 +101,7 @@ START_TEST(two_damped_steps_of_a_ball_equal_one_long_step)
 		/* Damping from 0 to c dt = 20. */
 		body->linear_damping[row] = round % 5 == 0 ? 0 : rng_range(&rng, 0, 200);
 		body->angular_damping[row] = round % 3 == 0 ? 0 : rng_range(&rng, 0, 200);
-		if (round % 2 ==
-		    0) /* torque along the spin: only turns about one axis add_body up */
+		if (round % 2 == 0) /* torque along the spin: only turns about one axis add up */
 			sum.torque =
 				vec3_scale(body->angular_velocity[row], rng_range(&rng, -9, 9));
 		struct body_motion before = dynamics_motion(&stage.dynamics, row);

@@ -27,7 +27,7 @@ static void set_up(void)
 	rng = rng_seeded(check_seed());
 }
 
-/* ---- making joints ------------------------------------------------------------------------------------- */
+/* ---- making joints ---------------------------------------------------------------------------- */
 
 /* A joint of the type with default axes; frames and anchors are those of the bodies. */
 static void make_joint(enum joint_type type)
@@ -143,7 +143,7 @@ static double row_coordinate(const double q[JOINT_AXES], uint32_t place, bool *f
 		     : q[axis];
 }
 
-/* ---- derivatives --------------------------------------------------------------------------------------- */
+/* ---- derivatives ------------------------------------------------------------------------------ */
 
 /* Rates of each row's gap, approach and coordinate by five-point differences, of the fourth order in
  * the step. */
@@ -297,7 +297,7 @@ START_TEST(levels_agree_and_the_world_has_no_row_part)
 }
 END_TEST
 
-/* ---- the rows of a joint --------------------------------------------------------------------- */
+/* ---- the rows of a joint ---------------------------------------------------------------------- */
 
 static void expect_part(const struct constraint_row *row, const struct joint_axis *axis,
 			uint32_t part, double q)
@@ -372,7 +372,7 @@ START_TEST(blocks_and_places_name_the_same_rows)
 }
 END_TEST
 
-/* ---- motions that satisfy a joint ------------------------------------------------------------ */
+/* ---- motions that satisfy a joint ------------------------------------------------------------- */
 
 static void make_masses(void)
 {
@@ -487,7 +487,7 @@ START_TEST(a_joint_removes_the_books_number_of_freedoms)
 }
 END_TEST
 
-/* ---- the book's static examples -------------------------------------------------------------- */
+/* ---- the book's static examples --------------------------------------------------------------- */
 
 static void expect_vector(vec3 value, double x, double y, double z, double tolerance)
 {
@@ -598,7 +598,7 @@ START_TEST(pairs_have_the_books_reactions)
 }
 END_TEST
 
-/* ---- coordinates ----------------------------------------------------------------------------- */
+/* ---- coordinates ------------------------------------------------------------------------------ */
 
 START_TEST(coordinates_reproduce_the_relative_frame)
 {
@@ -693,7 +693,7 @@ START_TEST(whole_turns_are_counted)
 }
 END_TEST
 
-/* ---- errors and projection ------------------------------------------------------------------- */
+/* ---- errors and projection -------------------------------------------------------------------- */
 
 /* The momentum of both bodies about the world's origin. */
 static struct spatial momentum(const struct body_motion at[2])
@@ -841,7 +841,7 @@ START_TEST(an_error_is_the_largest_violation_of_an_axis)
 }
 END_TEST
 
-/* ---- two free bodies ------------------------------------------------------------------------- */
+/* ---- two free bodies -------------------------------------------------------------------------- */
 
 struct rates {
 	vec3 velocity[2];
@@ -915,7 +915,7 @@ START_TEST(two_joined_free_bodies_conserve_momentum_and_energy)
 }
 END_TEST
 
-/* ---- singular places ------------------------------------------------------------------------- */
+/* ---- singular places -------------------------------------------------------------------------- */
 
 static void expect_finite(void)
 {

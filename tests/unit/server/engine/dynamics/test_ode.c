@@ -197,7 +197,7 @@ START_TEST(a_run_of_endless_time_stops_or_fails)
 }
 END_TEST
 
-/* ---- stiffness (B-03) --------------------------------------------------------------------------- */
+/* ---- stiffness (B-03) ------------------------------------------------------------------------- */
 
 static void spring_rate(const struct ode *self, double time, const double *y, double *rate)
 {
@@ -250,7 +250,7 @@ START_TEST(stability_ends_where_the_theory_says)
 }
 END_TEST
 
-/* ---- sub-steps (B-06, A-11) --------------------------------------------------------------------- */
+/* ---- sub-steps (B-06, A-11) ------------------------------------------------------------------- */
 
 START_TEST(sub_steps_double_on_reject_and_halve_after_four_calm_frames)
 {
@@ -291,7 +291,7 @@ START_TEST(a_frame_beyond_the_tolerance_at_most_sub_steps_is_forced)
 }
 END_TEST
 
-/* ---- bodies ------------------------------------------------------------------------------------- */
+/* ---- bodies ----------------------------------------------------------------------------------- */
 
 static struct coupled_body body_of(double mass, double a, double b, double c)
 {

@@ -103,7 +103,7 @@ static void add_both(struct stage *stage, int index, struct stage_body thing,
 		rows[1] = stage_add(stage, other);
 }
 
-/* ---- staying awake ----------------------------------------------------------------------------- */
+/* ---- staying awake ---------------------------------------------------------------------------- */
 
 START_TEST(a_body_on_a_moving_animated_body_stays_awake_until_it_stops)
 {
@@ -190,7 +190,7 @@ START_TEST(a_resting_animated_or_static_body_keeps_no_body_awake)
 }
 END_TEST
 
-/* ---- being woken ------------------------------------------------------------------------------- */
+/* ---- being woken ------------------------------------------------------------------------------ */
 
 enum loss { REMOVED, MOVED_AWAY, SWITCHED_OFF, LOSSES };
 
@@ -405,7 +405,7 @@ START_TEST(a_wall_added_beside_a_sleeper_wakes_it_in_the_same_step)
 }
 END_TEST
 
-/* ---- one collision in both orders -------------------------------------------------------------- */
+/* ---- one collision in both orders ------------------------------------------------------------- */
 
 struct collision {
 	struct shape *(*make[2])(void);

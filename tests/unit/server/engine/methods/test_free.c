@@ -49,7 +49,7 @@ START_TEST(a_force_off_the_centre_turns_the_body_and_moves_its_centre)
 END_TEST
 
 /* φ = φ₀ + ω t + α t²/2: the angle follows it as a falling body follows its parabola. */
-START_TEST(a_turned_body_follows_its_parabola_of_angles_exactly)
+START_TEST(a_body_under_torque_follows_its_parabola_of_angles_exactly)
 {
 	struct stage stage;
 	stage_init(&stage, "free");
@@ -91,7 +91,7 @@ START_TEST(energy_neither_grows_nor_decays_in_a_throw)
 }
 END_TEST
 
-START_TEST(everything_passes_through_everything)
+START_TEST(bodies_pass_through_each_other)
 {
 	struct stage stage;
 	stage_init(&stage, "free");
@@ -134,9 +134,9 @@ static Suite *make(void)
 	TCase *free = tcase_create("free");
 	tcase_add_test(free, a_thrown_body_follows_its_parabola_exactly);
 	tcase_add_test(free, a_force_off_the_centre_turns_the_body_and_moves_its_centre);
-	tcase_add_test(free, a_turned_body_follows_its_parabola_of_angles_exactly);
+	tcase_add_test(free, a_body_under_torque_follows_its_parabola_of_angles_exactly);
 	tcase_add_test(free, energy_neither_grows_nor_decays_in_a_throw);
-	tcase_add_test(free, everything_passes_through_everything);
+	tcase_add_test(free, bodies_pass_through_each_other);
 	tcase_add_test(free, soft_step_equals_free_where_nothing_touches);
 	suite_add_tcase(suite, free);
 	return suite;

@@ -1,4 +1,4 @@
-/* Joints of free angles where two of their axes fall together (q₄ at ±π/2), in motion, under every
+/* Joints of free angles in motion through gimbal lock (q₄ = ±π/2, where two axes coincide), under every
  * method. */
 #include <stdio.h>
 
@@ -21,9 +21,9 @@ struct flight {
 
 enum { RATE = 120, NONE = 0 };
 
-/* A free capsule on a joint at its centre, for two seconds; of a six_dof this angle is locked. */
-static struct flight fly(const char *method, enum joint_type type, quat frame, uint32_t locked,
-			 vec3 spin)
+/* Two seconds of a capsule that turns on a joint at its centre. `locked`: the locked angle of a six_dof. */
+static struct flight fly_capsule(const char *method, enum joint_type type, quat frame,
+				 uint32_t locked, vec3 spin)
 {
 	struct world *world = joined_world(method, RATE, vec3_zero());
 	body_id capsule = joined_put(
@@ -61,48 +61,49 @@ static struct flight fly(const char *method, enum joint_type type, quat frame, u
 	return flight;
 }
 
-/* A six_dof with an angle locked goes as the joint that it is: past the lock, with no jump and no loss.
- * Where it is x, y and z are the x and y of a universal joint. */
-static void assert_as(int method, enum joint_type type, quat frame, uint32_t locked, vec3 spin)
+/* A six_dof with a locked angle moves as the equivalent joint `type` through the gimbal lock, without a
+ * jump or a loss of energy. With x locked, y and z of the six_dof are x and y of a universal joint. */
+static void assert_moves_as(int method, enum joint_type type, quat frame, uint32_t locked,
+			    vec3 spin)
 {
 	const quat y_for_x = quat_make(0.5, 0.5, 0.5, 0.5);
 	quat other_frame = locked == 3 ? quat_mul(frame, y_for_x) : frame;
-	struct flight one = fly(METHODS[method].name, JOINT_SIX_DOF, frame, locked, spin);
-	struct flight other = fly(METHODS[method].name, type, other_frame, NONE, spin);
+	struct flight one = fly_capsule(METHODS[method].name, JOINT_SIX_DOF, frame, locked, spin);
+	struct flight other = fly_capsule(METHODS[method].name, type, other_frame, NONE, spin);
 	printf("# %s: q4 %.2g from the lock, energy %.2g, jump %.2g, joint %.2g\n",
 	       METHODS[method].name, one.nearest, one.energy, one.jump, one.joint);
 	ck_assert_double_lt(one.nearest, 0.02);
 	ck_assert_double_lt(one.energy, METHODS[method].energy);
 	ck_assert_double_lt(one.joint, METHODS[method].joint);
-	/* A body's angular acceleration is at most its speed times its rate of rotation. */
+	/* The angular acceleration of a free body is at most the square of its spin. */
 	ck_assert_double_lt(one.jump, 2 * vec3_length_squared(spin) / RATE);
-	/* Of three free angles two turn by π there. */
+	/* Of three free angles, two jump by π at the gimbal lock. */
 	ck_assert(locked == NONE || one.turn < 2 * vec3_length(spin) / RATE);
 	ck_assert_double_lt(vec3_distance(one.spin, other.spin), METHODS[method].place);
 }
 
 START_TEST(free_angles_turn_past_the_lock)
 {
-	assert_as(_i, JOINT_SPHERICAL, quat_identity(), NONE, vec3_make(0, 3, 0));
-	assert_as(_i, JOINT_SPHERICAL, quat_identity(), NONE, vec3_make(0, 3, 0.01));
+	assert_moves_as(_i, JOINT_SPHERICAL, quat_identity(), NONE, vec3_make(0, 3, 0));
+	assert_moves_as(_i, JOINT_SPHERICAL, quat_identity(), NONE, vec3_make(0, 3, 0.01));
 }
 END_TEST
 
 START_TEST(two_free_angles_turn_past_the_lock)
 {
-	assert_as(_i, JOINT_UNIVERSAL, quat_identity(), 5, vec3_make(0, 3, 0));
-	assert_as(_i, JOINT_UNIVERSAL, quat_identity(), 5, vec3_make(0.4, 3, 0));
-	assert_as(_i, JOINT_UNIVERSAL, quat_identity(), 5, vec3_make(3, 5, 0));
+	assert_moves_as(_i, JOINT_UNIVERSAL, quat_identity(), 5, vec3_make(0, 3, 0));
+	assert_moves_as(_i, JOINT_UNIVERSAL, quat_identity(), 5, vec3_make(0.4, 3, 0));
+	assert_moves_as(_i, JOINT_UNIVERSAL, quat_identity(), 5, vec3_make(3, 5, 0));
 }
 END_TEST
 
-START_TEST(what_does_not_turn_about_x_turns_past_the_lock)
+START_TEST(a_joint_locked_about_x_turns_past_the_lock)
 {
 	const quat z_for_x = quat_make(0.5, -0.5, -0.5, -0.5); /* y is along the world's x */
-	assert_as(_i, JOINT_UNIVERSAL, quat_identity(), 3, vec3_make(0, 3, 0));
-	assert_as(_i, JOINT_UNIVERSAL, z_for_x, 3, vec3_make(3, 0, 0));
-	assert_as(_i, JOINT_UNIVERSAL, z_for_x, 3, vec3_make(3, 0.4, 0));
-	assert_as(_i, JOINT_UNIVERSAL, z_for_x, 3, vec3_make(5, 3, 0));
+	assert_moves_as(_i, JOINT_UNIVERSAL, quat_identity(), 3, vec3_make(0, 3, 0));
+	assert_moves_as(_i, JOINT_UNIVERSAL, z_for_x, 3, vec3_make(3, 0, 0));
+	assert_moves_as(_i, JOINT_UNIVERSAL, z_for_x, 3, vec3_make(3, 0.4, 0));
+	assert_moves_as(_i, JOINT_UNIVERSAL, z_for_x, 3, vec3_make(5, 3, 0));
 }
 END_TEST
 
@@ -113,8 +114,7 @@ static Suite *make(void)
 	tcase_set_timeout(test, 60);
 	tcase_add_loop_test(test, free_angles_turn_past_the_lock, 0, COUNT_OF(METHODS));
 	tcase_add_loop_test(test, two_free_angles_turn_past_the_lock, 0, COUNT_OF(METHODS));
-	tcase_add_loop_test(test, what_does_not_turn_about_x_turns_past_the_lock, 0,
-			    COUNT_OF(METHODS));
+	tcase_add_loop_test(test, a_joint_locked_about_x_turns_past_the_lock, 0, COUNT_OF(METHODS));
 	suite_add_tcase(suite, test);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* A method's state is a function of tables and block alone, whenever it is made. */
+/* A method's state is a function of the tables and its block only, at any time at which it is made. */
 #include "server/base/heap.h"
 #include "server/base/rng.h"
 #include "tests/lib/check_main.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static void begin(struct stage *stage)
+static void set_up(struct stage *stage)
 {
 	method_probe_install();
 	stage_init(stage, "soft-step");
@@ -18,12 +18,12 @@ static void begin(struct stage *stage)
 	stage_method(stage, "probe");
 }
 
-START_TEST(a_state_saved_destroyed_and_made_anew_has_the_same_future)
+START_TEST(a_state_saved_destroyed_and_remade_has_the_same_future)
 {
 	struct rng rng = rng_seeded(check_seed());
 	struct stage straight, broken;
-	begin(&straight);
-	begin(&broken);
+	set_up(&straight);
+	set_up(&broken);
 	for (uint32_t tick = 0; tick < 60; tick++) {
 		if (rng_below(&rng, 3) == 0) {
 			method_save(&broken.method, &broken.dynamics);
@@ -44,12 +44,12 @@ START_TEST(a_state_saved_destroyed_and_made_anew_has_the_same_future)
 }
 END_TEST
 
-START_TEST(a_state_is_history_that_the_block_must_carry)
+START_TEST(without_its_block_a_method_has_another_future)
 {
-	/* The converse of the test above: without the block the motion differs. */
+	/* Converse of the test above: with a wrong block the motion differs. */
 	struct stage straight, forgetful;
-	begin(&straight);
-	begin(&forgetful);
+	set_up(&straight);
+	set_up(&forgetful);
 	stage_run(&straight, 5);
 	stage_run(&forgetful, 5);
 	method_release(&forgetful.method);
@@ -62,7 +62,7 @@ START_TEST(a_state_is_history_that_the_block_must_carry)
 }
 END_TEST
 
-START_TEST(a_step_tells_the_state_who_fell_asleep)
+START_TEST(a_step_reports_sleeping_bodies_to_the_state)
 {
 	struct stage stage;
 	method_probe_install();
@@ -79,11 +79,11 @@ START_TEST(a_step_tells_the_state_who_fell_asleep)
 }
 END_TEST
 
-START_TEST(a_step_whose_state_or_block_finds_no_memory_changes_nothing)
+START_TEST(a_step_without_memory_for_state_or_block_changes_nothing)
 {
 	struct stage stage, straight;
-	begin(&stage);
-	begin(&straight);
+	set_up(&stage);
+	set_up(&straight);
 	uint64_t before = stage_hash(&stage);
 	enum status status = STATUS_NO_MEMORY;
 	for (uint64_t nth = 1; status != STATUS_OK; nth++) {
@@ -101,10 +101,10 @@ START_TEST(a_step_whose_state_or_block_finds_no_memory_changes_nothing)
 }
 END_TEST
 
-START_TEST(a_block_over_the_limit_of_memory_is_a_refused_step)
+START_TEST(a_step_with_a_block_over_the_memory_limit_is_refused)
 {
 	struct stage stage;
-	begin(&stage);
+	set_up(&stage);
 	stage.tables.world.memory_max[0] = tables_charge(&stage.tables) + 20;
 	uint64_t before = stage_hash(&stage);
 	ck_assert_int_eq(stage_try(&stage), STATUS_LIMIT);
@@ -127,7 +127,7 @@ static struct world *load(const struct bytes *image)
 	return world;
 }
 
-START_TEST(a_world_saved_and_loaded_goes_on_with_the_methods_history)
+START_TEST(a_loaded_world_continues_with_the_methods_history)
 {
 	method_probe_install();
 	struct world *world = test_world(false, "soft-step");
@@ -145,7 +145,7 @@ START_TEST(a_world_saved_and_loaded_goes_on_with_the_methods_history)
 		test_step(other, 1);
 		ck_assert_uint_eq(test_hash(world), test_hash(other));
 	}
-	/* Restoring also restores the history. */
+	/* A restore also restores the history. */
 	struct reason why;
 	ck_assert_int_eq(world_restore(world, image.data, image.count, &why), STATUS_OK);
 	struct world *third = load(&image);
@@ -163,14 +163,14 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("methods/method");
 	TCase *instances = tcase_create("instances");
-	tcase_add_test(instances, a_state_saved_destroyed_and_made_anew_has_the_same_future);
-	tcase_add_test(instances, a_state_is_history_that_the_block_must_carry);
-	tcase_add_test(instances, a_step_tells_the_state_who_fell_asleep);
-	tcase_add_test(instances, a_step_whose_state_or_block_finds_no_memory_changes_nothing);
-	tcase_add_test(instances, a_block_over_the_limit_of_memory_is_a_refused_step);
+	tcase_add_test(instances, a_state_saved_destroyed_and_remade_has_the_same_future);
+	tcase_add_test(instances, without_its_block_a_method_has_another_future);
+	tcase_add_test(instances, a_step_reports_sleeping_bodies_to_the_state);
+	tcase_add_test(instances, a_step_without_memory_for_state_or_block_changes_nothing);
+	tcase_add_test(instances, a_step_with_a_block_over_the_memory_limit_is_refused);
 	suite_add_tcase(suite, instances);
 	TCase *worlds = tcase_create("worlds");
-	tcase_add_test(worlds, a_world_saved_and_loaded_goes_on_with_the_methods_history);
+	tcase_add_test(worlds, a_loaded_world_continues_with_the_methods_history);
 	suite_add_tcase(suite, worlds);
 	return suite;
 }

@@ -19,10 +19,9 @@ static bool reads(const struct parameter_entry *entry, const char *method)
 	       (at[length] == ' ' || at[length] == '\0');
 }
 
-/* ---- which method reads which parameter
- * ------------------------------------------------------------------------------ */
+/* ---- which method reads which parameter ------------------------------------------------------- */
 
-/* A brick on a hinge beside its centre; under methods without joints it falls. */
+/* A brick on a hinge beside its centre; under methods without joints the brick falls. */
 static void hang_brick(struct stage *stage, uint32_t brick)
 {
 	uint32_t body = stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
@@ -43,8 +42,7 @@ static void hang_brick(struct stage *stage, uint32_t brick)
 	dynamics_joint_added(&stage->dynamics, row);
 }
 
-/* A heap of polygons that overlap, bounce, slide and fall asleep, so that every parameter has an effect
- * happens here. */
+/* A heap of polygons that overlap, bounce, slide and fall asleep, so that every parameter has an effect. */
 static void add_heap(struct stage *stage)
 {
 	static const vec3 corners[] = {
@@ -65,7 +63,7 @@ static void add_heap(struct stage *stage)
 					 .velocity = { 0.3 * (i % 3), -1.5, 0 },
 					 .friction = 0.4,
 					 .restitution = 0.6 });
-	/* One that creeps without friction until it falls asleep. */
+	/* A polygon that creeps without friction until it falls asleep. */
 	stage_add(stage, (struct stage_body){ .status = BODY_DYNAMIC,
 					      .shape = brick,
 					      .position = { 10, 0.35, 0 },
@@ -94,8 +92,9 @@ static uint64_t motion_of(const char *method, double core, uint32_t parameter, d
 	return hasher_digest(&hash);
 }
 
-/* Under the method, and each core of reflections: whether one of two other values changes the motion. */
-static bool matters(const char *method, uint32_t parameter)
+/* Whether one of two other values of the parameter changes the motion under the method, with any core of
+ * `reflection`. */
+static bool changes_motion(const char *method, uint32_t parameter)
 {
 	const struct parameter_entry *entry = &parameter_entries[parameter];
 	bool differs = false;
@@ -108,19 +107,19 @@ static bool matters(const char *method, uint32_t parameter)
 	return differs;
 }
 
-START_TEST(methods_listed_for_a_parameter_and_no_others_move_otherwise_with_it)
+START_TEST(a_parameter_changes_the_motion_of_exactly_its_listed_methods)
 {
 	uint32_t count, wrong = 0;
 	const struct method *const *methods = method_list(&count);
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t row = 0; row < PARAMETER_COUNT; row++) {
 			const struct parameter_entry *entry = &parameter_entries[row];
-			/* It bounds the rounds of what needs fewer in any sane scene:
-			 * test_velocity.c holds it. */
+			/* Usual scenes need fewer rounds than this limit; test_velocity.c tests
+			 * the parameter. */
 			if (row == PARAMETER_REFLECTION_ROUNDS &&
 			    strcmp(methods[i]->name, "reflection") == 0)
 				continue;
-			if (matters(methods[i]->name, row) == reads(entry, methods[i]->name))
+			if (changes_motion(methods[i]->name, row) == reads(entry, methods[i]->name))
 				continue;
 			printf("# %s under %s: it is said to be read by '%s'\n", entry->name,
 			       methods[i]->name, entry->methods);
@@ -130,7 +129,7 @@ START_TEST(methods_listed_for_a_parameter_and_no_others_move_otherwise_with_it)
 }
 END_TEST
 
-START_TEST(every_method_that_a_parameter_names_is_there)
+START_TEST(every_method_that_a_parameter_names_exists)
 {
 	uint32_t count;
 	const struct method *const *methods = method_list(&count);
@@ -146,7 +145,7 @@ START_TEST(every_method_that_a_parameter_names_is_there)
 }
 END_TEST
 
-/* ---- names --------------------------------------------------------------------------------------- */
+/* ---- names ------------------------------------------------------------------------------------ */
 
 START_TEST(an_old_name_is_the_same_parameter)
 {
@@ -165,7 +164,7 @@ START_TEST(an_old_name_is_the_same_parameter)
 }
 END_TEST
 
-START_TEST(no_name_of_a_parameter_or_method_is_taken_twice)
+START_TEST(names_of_parameters_and_methods_are_unique)
 {
 	struct parameter_info list[64];
 	uint32_t count = world_parameters(list, COUNT_OF(list)), old_names = 0;
@@ -197,10 +196,10 @@ static Suite *make(void)
 	Suite *suite = suite_create("methods/parameters");
 	TCase *tcase = tcase_create("parameters");
 	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, methods_listed_for_a_parameter_and_no_others_move_otherwise_with_it);
-	tcase_add_test(tcase, every_method_that_a_parameter_names_is_there);
+	tcase_add_test(tcase, a_parameter_changes_the_motion_of_exactly_its_listed_methods);
+	tcase_add_test(tcase, every_method_that_a_parameter_names_exists);
 	tcase_add_test(tcase, an_old_name_is_the_same_parameter);
-	tcase_add_test(tcase, no_name_of_a_parameter_or_method_is_taken_twice);
+	tcase_add_test(tcase, names_of_parameters_and_methods_are_unique);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

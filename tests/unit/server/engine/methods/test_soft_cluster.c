@@ -1,5 +1,5 @@
-/* The many contacts of a pair of bodies, merged into few manifolds: rest, sliding, sleep and reported
- * impulses are as without merging. */
+/* Clusters: the many contacts of a pair of bodies, merged into few manifolds. Rest, sliding, sleep and
+ * reported impulses must be as without merging. */
 #include "server/base/rng.h"
 #include "server/engine/dynamics/contact.h"
 #include "server/engine/methods/soft_cluster.h"
@@ -14,13 +14,13 @@ enum { SIDE = 4 };
 
 static struct stage stage;
 
-static void begin(void)
+static void set_up(void)
 {
 	stage_init(&stage, "soft-step");
 	stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 0);
 }
 
-static void end(void)
+static void tear_down(void)
 {
 	stage_release(&stage);
 }
@@ -33,15 +33,15 @@ static uint32_t add_slab(struct stage *self, double bump)
 			  quat_identity());
 }
 
-/* Every contact by itself: the slow reference for clusters. The flag is a cache that
- * only commands refresh. */
+/* Solves every contact separately, as the slow reference. The flag is a cache that only commands
+ * refresh. */
 static void forbid_clusters(struct stage *self)
 {
 	for (uint32_t body = 0; body < self->tables.body.count; body++)
 		self->dynamics.bodies.items[body].divided = false;
 }
 
-/* ---- making clusters ------------------------------------------------------------------------ */
+/* ---- making clusters -------------------------------------------------------------------------- */
 
 static uint64_t clusters_need(uint64_t bodies, uint64_t contacts)
 {
@@ -70,7 +70,7 @@ static void make_clusters(struct step *step, struct soft_clusters *clusters)
 	soft_clusters_make(clusters, step, stage.dt);
 }
 
-START_TEST(pairs_of_one_contact_pass_untouched)
+START_TEST(a_pair_with_one_contact_is_not_clustered)
 {
 	stage_stack(&stage, 6);
 	stage_run(&stage, 10);
@@ -151,9 +151,9 @@ START_TEST(a_clusters_points_are_points_of_its_contacts)
 }
 END_TEST
 
-/* Every point and every row has a stored impulse: all of it is kept, friction in the manifold that has
- * points of its row. */
-START_TEST(what_rows_have_stored_goes_on_whatever_is_chosen)
+/* Every point and row has a stored impulse. The clusters keep all of it; friction goes to the manifold
+ * that has points of its row. */
+START_TEST(stored_impulses_are_kept_for_any_choice_of_points)
 {
 	add_slab(&stage, 0);
 	stage_run(&stage, 60);
@@ -198,7 +198,7 @@ START_TEST(sides_of_a_groove_are_clusters_of_their_own)
 }
 END_TEST
 
-/* An infinite speed leaves no order among the points of a cluster, so none is chosen. */
+/* With an infinite speed the points of a cluster have no order, so no point is chosen. */
 START_TEST(points_of_infinite_speed_make_no_cluster)
 {
 	uint32_t slab = add_slab(&stage, 0);
@@ -250,7 +250,7 @@ static struct rest rest_of(double bump, bool clustered)
 	return rest;
 }
 
-/* How deep one cube as wide as the slab rests in a plane: four points, as a cluster has. */
+/* The depth at which one box as wide as the slab rests in a plane, on four points as a cluster has. */
 static double depth_of_one(void)
 {
 	struct stage alone;
@@ -267,9 +267,9 @@ static double depth_of_one(void)
 	return depth;
 }
 
-/* Nothing creeps, and no point is deeper than twice the depth at which one box rests in a plane. */
-/* Takes two seconds, most of them for solving every contact. */
-START_TEST(a_slab_on_a_mesh_rests_as_calm_as_with_every_contact_solved)
+/* The slab does not creep, and no point is deeper than twice the depth at which one box rests in a plane.
+ * Most of the test's two seconds are spent in the reference, which solves every contact. */
+START_TEST(a_slab_on_a_mesh_rests_as_with_every_contact_solved)
 {
 	static const double bumps[] = { 0, 0.003, 0.01, 0.03, 0.06 };
 	struct rest few = rest_of(bumps[_i], true), all = rest_of(bumps[_i], false);
@@ -283,8 +283,8 @@ END_TEST
 
 /* ---- reported impulses ------------------------------------------------------------------------ */
 
-/* All impulses that the rows report, on B (the slab), world axes. */
-static vec3 told(void)
+/* The sum of the reported impulses on body b (the slab), in world axes. */
+static vec3 reported_impulse(void)
 {
 	const struct contact_table *contact = &stage.tables.contact;
 	vec3 sum = vec3_zero();
@@ -302,7 +302,7 @@ static vec3 told(void)
 }
 
 /* At rest, then sliding: the sum of the pair's rows is the change of momentum. */
-START_TEST(the_sum_of_what_rows_tell_is_what_acted)
+START_TEST(the_reported_impulses_sum_to_the_change_of_momentum)
 {
 	uint32_t slab = add_slab(&stage, 0);
 	const struct body_table *body = &stage.tables.body;
@@ -314,14 +314,14 @@ START_TEST(the_sum_of_what_rows_tell_is_what_acted)
 		stage_step(&stage);
 		vec3 change = vec3_scale(vec3_sub(body->velocity[slab], before), mass);
 		change.y += weight;
-		ck_assert_double_lt(vec3_distance(told(), change), 2e-3 * weight);
+		ck_assert_double_lt(vec3_distance(reported_impulse(), change), 2e-3 * weight);
 	}
 }
 END_TEST
 
-/* Friction of 0.6 holds to 31°, and beyond it slides with friction to 2 %: on a mesh points come and go
- * while it slides, which costs 1.1 to 1.7 % with every contact solved, too. */
-START_TEST(a_slab_holds_and_slides_on_a_slope_as_friction_says)
+/* Friction of 0.6 holds the slab up to 31°. Beyond, the slab slides, with friction exact to 2 %: contact
+ * points on a mesh begin and end during sliding, which costs 1.1 to 1.7 % in the reference too. */
+START_TEST(a_slab_sticks_or_slides_on_a_slope_by_coulombs_law)
 {
 	static const double slopes[] = { 0.5, 0.58, 0.62, 0.8 };
 	uint32_t slab = add_slab(&stage, 0);
@@ -364,7 +364,7 @@ static void add_heap(struct stage *self)
 	}
 }
 
-START_TEST(workers_and_restored_states_make_the_same_motion)
+START_TEST(workers_and_restored_states_give_the_same_motion)
 {
 	struct stage threads, restored;
 	stage_init(&threads, "soft-step");
@@ -392,13 +392,13 @@ START_TEST(workers_and_restored_states_make_the_same_motion)
 }
 END_TEST
 
-START_TEST(a_slab_falls_asleep_and_is_woken_as_others_are)
+START_TEST(a_slab_falls_asleep_and_wakes)
 {
 	stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 1);
 	uint32_t slab = add_slab(&stage, 0.01);
 	stage_run(&stage, 240);
 	ck_assert_uint_ne(stage.tables.body.sleep_set[slab], 0);
-	vec3 weight = told();
+	vec3 weight = reported_impulse();
 	ck_assert_double_eq_tol(weight.y, stage.tables.body.mass[slab] * 9.81 * stage.dt,
 				0.02 * weight.y);
 	uint32_t ball = stage_shape(&stage, make_sphere(0.3));
@@ -417,7 +417,7 @@ START_TEST(a_slab_falls_asleep_and_is_woken_as_others_are)
 }
 END_TEST
 
-/* Begin and end events name pieces, and rows that touch are those that have begun. */
+/* Begin and end events name pieces. The touching rows are those with a begin and no end. */
 START_TEST(events_name_the_pieces_that_touch)
 {
 	add_heap(&stage);
@@ -443,26 +443,25 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("engine/methods/soft_cluster");
 	TCase *made = tcase_create("made");
-	tcase_add_checked_fixture(made, begin, end);
-	tcase_add_test(made, pairs_of_one_contact_pass_untouched);
+	tcase_add_checked_fixture(made, set_up, tear_down);
+	tcase_add_test(made, a_pair_with_one_contact_is_not_clustered);
 	tcase_add_loop_test(made, a_clusters_points_are_points_of_its_contacts, 0, 3);
-	tcase_add_test(made, what_rows_have_stored_goes_on_whatever_is_chosen);
+	tcase_add_test(made, stored_impulses_are_kept_for_any_choice_of_points);
 	tcase_add_test(made, sides_of_a_groove_are_clusters_of_their_own);
 	tcase_add_test(made, points_of_infinite_speed_make_no_cluster);
 	suite_add_tcase(suite, made);
 	TCase *rest = tcase_create("rest");
 	tcase_set_timeout(rest, 60);
-	tcase_add_checked_fixture(rest, begin, end);
-	tcase_add_loop_test(rest, a_slab_on_a_mesh_rests_as_calm_as_with_every_contact_solved, 0,
-			    5);
-	tcase_add_test(rest, the_sum_of_what_rows_tell_is_what_acted);
-	tcase_add_loop_test(rest, a_slab_holds_and_slides_on_a_slope_as_friction_says, 0, 4);
+	tcase_add_checked_fixture(rest, set_up, tear_down);
+	tcase_add_loop_test(rest, a_slab_on_a_mesh_rests_as_with_every_contact_solved, 0, 5);
+	tcase_add_test(rest, the_reported_impulses_sum_to_the_change_of_momentum);
+	tcase_add_loop_test(rest, a_slab_sticks_or_slides_on_a_slope_by_coulombs_law, 0, 4);
 	suite_add_tcase(suite, rest);
 	TCase *state = tcase_create("state");
 	tcase_set_timeout(state, 60);
-	tcase_add_checked_fixture(state, begin, end);
-	tcase_add_test(state, workers_and_restored_states_make_the_same_motion);
-	tcase_add_test(state, a_slab_falls_asleep_and_is_woken_as_others_are);
+	tcase_add_checked_fixture(state, set_up, tear_down);
+	tcase_add_test(state, workers_and_restored_states_give_the_same_motion);
+	tcase_add_test(state, a_slab_falls_asleep_and_wakes);
 	tcase_add_test(state, events_name_the_pieces_that_touch);
 	suite_add_tcase(suite, state);
 	return suite;

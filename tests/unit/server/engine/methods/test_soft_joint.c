@@ -1,6 +1,6 @@
-/* Joints under soft-step, through engine.h: pendulums against the elliptic integral,
- * chains and heavy loads, rods, ropes and springs, limits, motors, momenta, far from the
- * origin and torn apart, for any number of workers. */
+/* Joints under soft-step, through engine.h: pendulums against the elliptic integral, chains and heavy
+ * loads, rods, ropes and springs, limits, motors, momenta, joints far from the origin, displaced joints,
+ * and equal results for any number of workers. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 static struct world *world;
 
-/* ---- worlds --------------------------------------------------------------------------------- */
+/* ---- worlds ----------------------------------------------------------------------------------- */
 
 static void begin_in(bool planar, uint32_t rate)
 {
@@ -28,7 +28,7 @@ static void begin_in(bool planar, uint32_t rate)
 	joined_set(world, "sleep.enabled", 0);
 }
 
-static void begin(uint32_t rate)
+static void open_world(uint32_t rate)
 {
 	begin_in(false, rate);
 }
@@ -40,7 +40,7 @@ static void weightless(void)
 	test_do(world, &command);
 }
 
-static void end(void)
+static void close_world(void)
 {
 	test_check(world);
 	world_destroy(world);
@@ -48,7 +48,7 @@ static void end(void)
 }
 
 /* A body that collides with none. */
-static body_id add(enum test_shape shape, vec3 position, double mass, vec3 velocity, vec3 spin)
+static body_id add_body(enum test_shape shape, vec3 position, double mass, vec3 velocity, vec3 spin)
 {
 	struct attachment item;
 	struct command spawn = test_spawn_command(world, shape, position, &item);
@@ -61,7 +61,7 @@ static body_id add(enum test_shape shape, vec3 position, double mass, vec3 veloc
 
 static body_id add_box(vec3 position)
 {
-	return add(TEST_BOX, position, 1, vec3_zero(), vec3_zero());
+	return add_body(TEST_BOX, position, 1, vec3_zero(), vec3_zero());
 }
 
 /* The joint's x axis along `axis` of the world. */
@@ -71,7 +71,7 @@ static joint_id join(enum joint_type type, body_id a, body_id b, vec3 point, vec
 }
 
 /* JOINT_DISTANCE between a place in the world and a body's centre. */
-static joint_id tie(vec3 place, body_id b, vec3 centre)
+static joint_id tie_to_world(vec3 place, body_id b, vec3 centre)
 {
 	struct command command = test_command(COMMAND_JOINT_CREATE);
 	command.joint_create.type = JOINT_DISTANCE;
@@ -105,9 +105,10 @@ static double energy_of(body_id id, double gyration)
 			  GRAVITY * at.position.y);
 }
 
-/* ---- pendulums ------------------------------------------------------------------------------ */
+/* ---- pendulums -------------------------------------------------------------------------------- */
 
-/* s: of a body whose mass centre is 1 m from its axis, let go `angle` from hanging. */
+/* The exact period, s, of a body whose mass centre is 1 m from its axis, released at `angle` from
+ * hanging. */
 static double true_period(double angle, double gyration)
 {
 	double a = 1, b = cos(angle / 2);
@@ -119,8 +120,7 @@ static double true_period(double angle, double gyration)
 	return 2 * PI / a * sqrt((1 + gyration) / GRAVITY);
 }
 
-/* Mean period of `swings`, from passages through the lowest place, where no force acts along the
- * way. */
+/* Mean period of `swings`, from passages through the lowest place, where no force acts along the path. */
 static double period_of(uint32_t rate, body_id body, uint32_t swings)
 {
 	double before = test_body(world, body).position.x, first = 0, last = 0;
@@ -140,18 +140,18 @@ static double period_of(uint32_t rate, body_id body, uint32_t swings)
 
 static const uint32_t RATES[] = { 30, 60, 120, 240, 480 };
 
-/* Second order in the step: four times as good at twice the rate. */
-START_TEST(a_pendulum_keeps_time)
+/* The period has an error of second order in the step: a quarter at twice the rate. */
+START_TEST(a_pendulum_has_its_exact_period_to_second_order)
 {
 	double truth = true_period(PI / 2, BOX_GYRATION), errors[COUNT_OF(RATES)];
 	for (uint32_t r = 0; r < COUNT_OF(RATES); r++) {
-		begin(RATES[r]);
+		open_world(RATES[r]);
 		body_id box = add_box(vec3_make(1, 0, 0));
 		enum joint_type type = _i == 0 ? JOINT_REVOLUTE : JOINT_SPHERICAL;
 		joint_id joint = join(type, 0, box, vec3_zero(), vec3_axis(2));
 		errors[r] = fabs(period_of(RATES[r], box, 5) - truth) / truth;
 		printf("# %u Hz: %g, gap %g\n", RATES[r], errors[r], gap_of(joint));
-		end();
+		close_world();
 	}
 	for (uint32_t r = 1; r < COUNT_OF(RATES); r++)
 		ck_assert_double_lt(errors[r], 0.4 * errors[r - 1]);
@@ -159,10 +159,11 @@ START_TEST(a_pendulum_keeps_time)
 }
 END_TEST
 
-/* Let go askew; its first step loses energy as an impact does, because it is at rest at its pivot. */
-START_TEST(a_pendulum_keeps_its_energy)
+/* The pendulum is released askew. The first step loses energy as an impact does, because the body is at
+ * rest. */
+START_TEST(a_pendulum_conserves_energy)
 {
-	begin(60);
+	open_world(60);
 	body_id box = add_box(vec3_make(1, 0, 0));
 	joint_id joint = join(JOINT_SPHERICAL, 0, box, vec3_zero(), vec3_axis(1));
 	struct command turn = test_command(COMMAND_ANGULAR_IMPULSE);
@@ -179,27 +180,27 @@ START_TEST(a_pendulum_keeps_its_energy)
 	printf("# energy %g of %g, gap %g\n", worst, start, gap);
 	ck_assert_double_lt(worst, 0.02 * GRAVITY);
 	ck_assert_double_lt(gap, 5e-4);
-	end();
+	close_world();
 }
 END_TEST
 
-START_TEST(a_planar_pendulum_swings_as_one_in_space)
+START_TEST(a_planar_pendulum_swings_as_a_spatial_one)
 {
 	vec3 places[2];
 	for (uint32_t planar = 0; planar < 2; planar++) {
 		begin_in(planar, 60);
-		body_id box = add(planar ? TEST_POLYGON : TEST_BOX, vec3_make(1, 0, 0), 1,
-				  vec3_zero(), vec3_zero());
+		body_id box = add_body(planar ? TEST_POLYGON : TEST_BOX, vec3_make(1, 0, 0), 1,
+				       vec3_zero(), vec3_zero());
 		join(JOINT_REVOLUTE, 0, box, vec3_zero(), vec3_axis(2));
 		test_step(world, 60);
 		places[planar] = test_body(world, box).position;
-		end();
+		close_world();
 	}
 	ck_assert_double_lt(vec3_distance(places[0], places[1]), 1e-5);
 }
 END_TEST
 
-/* ---- chains --------------------------------------------------------------------------------- */
+/* ---- chains ----------------------------------------------------------------------------------- */
 
 enum { LINKS_MAX = 100 };
 
@@ -210,14 +211,14 @@ struct chain {
 };
 
 /* Cubes from the origin along `way`, the first one hung on the world. */
-static struct chain hang(uint32_t count, vec3 way, double last)
+static struct chain hang_chain(uint32_t count, vec3 way, double last)
 {
 	struct chain chain = { 0, 0, count };
 	vec3 places[LINKS_MAX];
 	for (uint32_t i = 0; i < count; i++) {
 		places[i] = vec3_scale(way, i);
-		body_id body = add(TEST_BOX, vec3_scale(way, i + 0.5), i == count - 1 ? last : 1,
-				   vec3_zero(), vec3_zero());
+		body_id body = add_body(TEST_BOX, vec3_scale(way, i + 0.5),
+					i == count - 1 ? last : 1, vec3_zero(), vec3_zero());
 		chain.bodies = i == 0 ? body : chain.bodies;
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -238,8 +239,8 @@ static double chain_energy(const struct chain *chain)
 
 START_TEST(a_chain_of_a_hundred_links_swings_down)
 {
-	begin(60);
-	struct chain chain = hang(100, vec3_axis(0), 1);
+	open_world(60);
+	struct chain chain = hang_chain(100, vec3_axis(0), 1);
 	double start = chain_energy(&chain), worst = 0, size = 100 * 50 * GRAVITY;
 	for (uint32_t tick = 0; tick < 600; tick++) {
 		test_step(world, 1);
@@ -249,22 +250,22 @@ START_TEST(a_chain_of_a_hundred_links_swings_down)
 	printf("# gap %g, energy %g of %g\n", worst, chain_energy(&chain) - start, size);
 	ck_assert_double_lt(worst, 0.02);
 	ck_assert_double_gt(chain_energy(&chain) - start, -0.05 * size);
-	end();
+	close_world();
 }
 END_TEST
 
-/* J: velocities are those after a sub-step's push of gravity, places those before the half of it;
- * of so much mass at a speed, what that makes of the energy at most. */
+/* The greatest error of energy, J, of a mass at a speed: velocities include a whole sub-step of gravity,
+ * positions only half of it. */
 static double half_push(double mass, double speed)
 {
 	return 0.5 / (4 * 60) * mass * GRAVITY * speed;
 }
 
-/* 100 to 1: a load does not tear its link out, at rest or swinging. */
+/* A load of 100 times the mass of a link does not tear the chain, at rest (loop 0) or swinging (1). */
 START_TEST(a_heavy_load_stays_joined)
 {
-	begin(60);
-	struct chain chain = hang(10, _i == 0 ? vec3_make(0, -1, 0) : vec3_axis(0), 100);
+	open_world(60);
+	struct chain chain = hang_chain(10, _i == 0 ? vec3_make(0, -1, 0) : vec3_axis(0), 100);
 	double worst = 0, start = chain_energy(&chain);
 	for (uint32_t tick = 0; tick < 600; tick++) {
 		test_step(world, 1);
@@ -274,17 +275,17 @@ START_TEST(a_heavy_load_stays_joined)
 	}
 	printf("# gap %g, energy %g\n", worst, chain_energy(&chain) - start);
 	ck_assert_double_lt(worst, 6e-4);
-	end();
+	close_world();
 }
 END_TEST
 
-/* ---- distances ------------------------------------------------------------------------------ */
+/* ---- distances -------------------------------------------------------------------------------- */
 
 START_TEST(a_rod_keeps_its_length)
 {
-	begin(60);
-	body_id ball = add(TEST_SPHERE, vec3_make(2, 0, 0), 1, vec3_zero(), vec3_zero());
-	joint_id joint = tie(vec3_zero(), ball, vec3_make(2, 0, 0));
+	open_world(60);
+	body_id ball = add_body(TEST_SPHERE, vec3_make(2, 0, 0), 1, vec3_zero(), vec3_zero());
+	joint_id joint = tie_to_world(vec3_zero(), ball, vec3_make(2, 0, 0));
 	double worst = 0, start = energy_of(ball, BALL_GYRATION);
 	for (uint32_t tick = 0; tick < 600; tick++) {
 		test_step(world, 1);
@@ -293,20 +294,20 @@ START_TEST(a_rod_keeps_its_length)
 	printf("# rod %g, energy %g\n", worst, energy_of(ball, BALL_GYRATION) - start);
 	ck_assert_double_lt(worst, 5e-4);
 	ck_assert_double_lt(fabs(energy_of(ball, BALL_GYRATION) - start), 0.01 * 2 * GRAVITY);
-	end();
+	close_world();
 }
 END_TEST
 
-START_TEST(a_rope_lets_go_and_catches)
+START_TEST(a_slack_rope_is_free_and_a_taut_rope_holds)
 {
-	begin(60);
-	body_id ball = add(TEST_SPHERE, vec3_make(0, -1, 0), 1, vec3_zero(), vec3_zero());
-	joint_id joint = tie(vec3_zero(), ball, vec3_make(0, -1, 0));
+	open_world(60);
+	body_id ball = add_body(TEST_SPHERE, vec3_make(0, -1, 0), 1, vec3_zero(), vec3_zero());
+	joint_id joint = tie_to_world(vec3_zero(), ball, vec3_make(0, -1, 0));
 	struct command rope = joined_axis(joint, 0);
 	rope.joint_axis.mode = JOINT_LIMITED;
 	rope.joint_axis.upper = 2;
 	test_do(world, &rope);
-	/* It falls exactly freely while the rope is slack. */
+	/* While the rope is slack the body falls exactly freely. */
 	test_step(world, 20);
 	double fallen = 0.5 * GRAVITY / 9;
 	ck_assert_double_lt(fabs(test_body(world, ball).position.y + 1 + fallen), 1e-12);
@@ -319,15 +320,15 @@ START_TEST(a_rope_lets_go_and_catches)
 	ck_assert_double_lt(worst, 1e-3);
 	ck_assert_double_lt(fabs(at.coordinates[0] - 2), 2e-4);
 	ck_assert_double_lt(vec3_distance(at.force, vec3_make(0, GRAVITY, 0)), 1e-3);
-	end();
+	close_world();
 }
 END_TEST
 
-START_TEST(a_spring_of_a_distance_pulls_as_it_says)
+START_TEST(a_distance_spring_pulls_with_its_stiffness_up_to_its_limit)
 {
-	begin(60);
-	body_id ball = add(TEST_SPHERE, vec3_make(0, -1, 0), 2, vec3_zero(), vec3_zero());
-	joint_id joint = tie(vec3_zero(), ball, vec3_make(0, -1, 0));
+	open_world(60);
+	body_id ball = add_body(TEST_SPHERE, vec3_make(0, -1, 0), 2, vec3_zero(), vec3_zero());
+	joint_id joint = tie_to_world(vec3_zero(), ball, vec3_make(0, -1, 0));
 	struct command spring = joined_axis(joint, 0);
 	spring.joint_axis.spring = JOINT_SPRING_STIFFNESS;
 	spring.joint_axis.stiffness = 100;
@@ -342,18 +343,19 @@ START_TEST(a_spring_of_a_distance_pulls_as_it_says)
 	test_do(world, &spring);
 	test_step(world, 60);
 	ck_assert_double_lt(fabs(test_body(world, ball).velocity.y + GRAVITY / 2), 1e-3);
-	end();
+	close_world();
 }
 END_TEST
 
-/* ---- springs -------------------------------------------------------------------------------- */
+/* ---- springs ---------------------------------------------------------------------------------- */
 
 struct oscillation {
 	double hertz, kept; /* kept: of the amplitude, in a period */
 };
 
-/* Of coordinate `axis` about `rest`, over ten periods. */
-static struct oscillation watch(joint_id joint, uint32_t axis, double rest, uint32_t rate)
+/* Measures the oscillation of coordinate `axis` about `rest` over ten periods. */
+static struct oscillation measure_oscillation(joint_id joint, uint32_t axis, double rest,
+					      uint32_t rate)
 {
 	double before = joined_view(world, joint).coordinates[axis] - rest, first = 0, last = 0,
 	       most = 0;
@@ -379,8 +381,9 @@ static struct oscillation watch(joint_id joint, uint32_t axis, double rest, uint
 static joint_id add_spring(bool turning, double hertz, double ratio)
 {
 	weightless();
-	body_id box = add(TEST_BOX, vec3_make(1, 0, 0), 3, turning ? vec3_zero() : vec3_axis(0),
-			  turning ? vec3_axis(2) : vec3_zero());
+	body_id box =
+		add_body(TEST_BOX, vec3_make(1, 0, 0), 3, turning ? vec3_zero() : vec3_axis(0),
+			 turning ? vec3_axis(2) : vec3_zero());
 	joint_id joint = join(turning ? JOINT_SPHERICAL : JOINT_PRISMATIC, 0, box,
 			      turning ? vec3_make(1, 0, 0) : vec3_make(0.5, 2, 1),
 			      vec3_axis(turning ? 2 : 0));
@@ -392,39 +395,39 @@ static joint_id add_spring(bool turning, double hertz, double ratio)
 	return joint;
 }
 
-/* The slide's distance from the centre does not matter: the whole body moves along it. */
+/* The slider's distance from the mass centre does not matter, because the whole body translates. */
 START_TEST(a_spring_of_given_hertz_oscillates_at_it)
 {
 	static const double hertz[] = { 0.5, 2, 5 };
 	for (uint32_t i = 0; i < COUNT_OF(hertz); i++) {
-		begin(60);
+		open_world(60);
 		joint_id joint = add_spring(_i == 1, hertz[i], 0);
-		struct oscillation seen = watch(joint, _i == 1 ? 3 : 0, 0, 60);
+		struct oscillation seen = measure_oscillation(joint, _i == 1 ? 3 : 0, 0, 60);
 		printf("# %g Hz: %g, kept %g\n", hertz[i], seen.hertz, seen.kept);
 		ck_assert_double_lt(fabs(seen.hertz / hertz[i] - 1), 2e-3);
 		ck_assert_double_lt(fabs(seen.kept - 1), 0.01);
-		end();
+		close_world();
 	}
 }
 END_TEST
 
-START_TEST(a_damped_spring_decays_as_it_says)
+START_TEST(a_damped_spring_decays_at_its_ratio)
 {
 	double ratio = 0.1, left = sqrt(1 - ratio * ratio);
-	begin(240);
+	open_world(240);
 	joint_id joint = add_spring(false, 2, ratio);
-	struct oscillation seen = watch(joint, 0, 0, 240);
+	struct oscillation seen = measure_oscillation(joint, 0, 0, 240);
 	printf("# %g Hz, kept %g, %g\n", seen.hertz, seen.kept, exp(-2 * PI * ratio / left));
 	ck_assert_double_lt(fabs(seen.hertz / (2 * left) - 1), 5e-3);
 	ck_assert_double_lt(fabs(seen.kept / exp(-2 * PI * ratio / left) - 1), 0.02);
-	end();
+	close_world();
 }
 END_TEST
 
-/* Far stiffer than sub-steps can resolve. */
+/* A spring far stiffer than sub-steps can resolve. */
 START_TEST(no_spring_is_too_stiff)
 {
-	begin(60);
+	open_world(60);
 	body_id box = add_box(vec3_make(0, 0, 0));
 	joint_id joint = join(JOINT_PRISMATIC, 0, box, vec3_zero(), vec3_axis(1));
 	struct command spring = joined_axis(joint, 0);
@@ -433,20 +436,21 @@ START_TEST(no_spring_is_too_stiff)
 	test_do(world, &spring);
 	test_step(world, 60);
 	ck_assert_double_lt(fabs(joined_view(world, joint).coordinates[0] + GRAVITY / 1e9), 1e-9);
-	end();
+	close_world();
 }
 END_TEST
 
-/* ---- limits --------------------------------------------------------------------------------- */
+/* ---- limits ----------------------------------------------------------------------------------- */
 
-/* A body on a slide without gravity, thrown at its limit. */
-START_TEST(a_limit_gives_back_what_it_says)
+/* A body on a slider hits its limit, without gravity. */
+START_TEST(a_limit_bounces_with_its_restitution)
 {
 	static const double restitutions[] = { 0, 0.5, 1 };
 	for (uint32_t i = 0; i < COUNT_OF(restitutions); i++) {
-		begin(60);
+		open_world(60);
 		weightless();
-		body_id box = add(TEST_BOX, vec3_make(0, 0, 0), 1, vec3_make(3, 0, 0), vec3_zero());
+		body_id box =
+			add_body(TEST_BOX, vec3_make(0, 0, 0), 1, vec3_make(3, 0, 0), vec3_zero());
 		joint_id joint = join(JOINT_PRISMATIC, 0, box, vec3_make(0.3, 1, 0), vec3_axis(0));
 		struct command limit = joined_axis(joint, 0);
 		limit.joint_axis.mode = JOINT_LIMITED;
@@ -464,15 +468,15 @@ START_TEST(a_limit_gives_back_what_it_says)
 		ck_assert_double_lt(fabs(at.velocity.x + 3 * restitutions[i]), 1e-5);
 		ck_assert_double_lt(vec3_length(at.angular_velocity), 1e-5);
 		ck_assert_double_lt(worst, 1e-4);
-		end();
+		close_world();
 	}
 }
 END_TEST
 
-/* An arm falls on its limit and rests there; the limit's torque is that of its weight. */
-START_TEST(an_arm_lies_on_its_limit)
+/* An arm falls on its limit and rests there; the torque of the limit balances the weight. */
+START_TEST(an_arm_rests_on_its_limit)
 {
-	begin(60);
+	open_world(60);
 	body_id box = add_box(vec3_make(2, 0, 0));
 	joint_id joint = join(JOINT_REVOLUTE, 0, box, vec3_zero(), vec3_axis(2));
 	struct command limit = joined_axis(joint, 3);
@@ -490,11 +494,11 @@ START_TEST(an_arm_lies_on_its_limit)
 	ck_assert_double_lt(fabs(at.coordinates[3] + 0.5), 2e-4);
 	ck_assert_double_gt(least, -0.505);
 	ck_assert_double_lt(fabs(at.torque.z - 2 * cos(0.5) * GRAVITY), 0.02);
-	end();
+	close_world();
 }
 END_TEST
 
-/* ---- motors --------------------------------------------------------------------------------- */
+/* ---- motors ----------------------------------------------------------------------------------- */
 
 /* A cube whose hinge is 1 m from its centre. */
 static joint_id add_arm(double target, double limit, enum joint_motor motor)
@@ -511,7 +515,7 @@ static joint_id add_arm(double target, double limit, enum joint_motor motor)
 
 START_TEST(a_motor_holds_its_speed_under_load)
 {
-	begin(60);
+	open_world(60);
 	joint_id joint = add_arm(2, 0, JOINT_MOTOR_VELOCITY);
 	body_id box = joined_view(world, joint).b;
 	double worst = 0;
@@ -522,14 +526,14 @@ START_TEST(a_motor_holds_its_speed_under_load)
 	printf("# off by %g, turned %g\n", worst, joined_view(world, joint).coordinates[3] - 20);
 	ck_assert_double_lt(worst, 1e-6);
 	ck_assert_double_lt(fabs(joined_view(world, joint).coordinates[3] - 20), 2e-3);
-	end();
+	close_world();
 }
 END_TEST
 
-/* Without weight: the limit alone turns the arm, evenly faster. */
-START_TEST(a_motor_gives_what_it_may)
+/* Without gravity the motor's torque limit accelerates the arm uniformly. */
+START_TEST(a_motor_gives_at_most_its_torque_limit)
 {
-	begin(60);
+	open_world(60);
 	weightless();
 	joint_id joint = add_arm(50, 3, JOINT_MOTOR_VELOCITY);
 	body_id box = joined_view(world, joint).b;
@@ -539,13 +543,13 @@ START_TEST(a_motor_gives_what_it_may)
 	double speed = test_body(world, box).angular_velocity.z;
 	ck_assert_double_lt(fabs(speed - expected), 1e-3 * expected);
 	ck_assert_double_lt(fabs(joined_view(world, joint).torque.z - 3), 1e-2);
-	end();
+	close_world();
 }
 END_TEST
 
 START_TEST(a_motor_follows_a_sine)
 {
-	begin(60);
+	open_world(60);
 	joint_id joint = add_arm(0, 0, JOINT_MOTOR_POSITION);
 	struct command drive = joined_axis(joint, 3);
 	drive.joint_axis.motor = JOINT_MOTOR_POSITION;
@@ -554,7 +558,7 @@ START_TEST(a_motor_follows_a_sine)
 	drive.joint_axis.hertz = 1;
 	test_do(world, &drive);
 	double worst = 0;
-	/* It has to set off at full speed first. */
+	/* The first ticks accelerate the body to the motor's full speed. */
 	for (uint32_t tick = 1; tick <= 240; tick++) {
 		test_step(world, 1);
 		double target = 0.8 * sin(2 * PI * tick / 60);
@@ -564,13 +568,13 @@ START_TEST(a_motor_follows_a_sine)
 	}
 	printf("# off by %g\n", worst);
 	ck_assert_double_lt(worst, 1e-3);
-	end();
+	close_world();
 }
 END_TEST
 
 START_TEST(friction_holds_and_slides)
 {
-	begin(60);
+	open_world(60);
 	body_id box = add_box(vec3_make(1, 0, 0));
 	joint_id joint = join(JOINT_REVOLUTE, 0, box, vec3_zero(), vec3_axis(2));
 	struct command rub = joined_axis(joint, 3);
@@ -585,18 +589,18 @@ START_TEST(friction_holds_and_slides)
 	double speed = -test_body(world, box).angular_velocity.z;
 	printf("# %g of %g\n", speed, expected);
 	ck_assert_double_lt(fabs(speed - expected), 0.01 * expected);
-	end();
+	close_world();
 }
 END_TEST
 
-/* In either direction it stops where its energy is gone, also within a tick, and stays. */
-START_TEST(friction_stops_what_slides)
+/* In both directions the body stops where friction has used up its energy, also within a tick. */
+START_TEST(friction_stops_a_sliding_body_where_its_energy_ends)
 {
 	const double spin = _i == 0 ? 6 : -6, inertia = 1 + BOX_GYRATION, torque = 5;
-	begin(60);
+	open_world(60);
 	weightless();
-	body_id box =
-		add(TEST_BOX, vec3_make(1, 0, 0), 1, vec3_make(0, spin, 0), vec3_make(0, 0, spin));
+	body_id box = add_body(TEST_BOX, vec3_make(1, 0, 0), 1, vec3_make(0, spin, 0),
+			       vec3_make(0, 0, spin));
 	joint_id joint = join(JOINT_REVOLUTE, 0, box, vec3_zero(), vec3_axis(2));
 	struct command rub = joined_axis(joint, 3);
 	rub.joint_axis.friction = torque;
@@ -609,15 +613,15 @@ START_TEST(friction_stops_what_slides)
 	ck_assert_double_eq_tol(joined_view(world, joint).coordinates[3], turned,
 				0.01 * fabs(turned));
 	ck_assert_double_lt(fabs(test_body(world, box).angular_velocity.z), 1e-9);
-	end();
+	close_world();
 }
 END_TEST
 
-/* A limit also stops a motor without bounds, and releases it when it reverses. */
+/* A limit stops even an unbounded motor, and releases the body when the motor reverses. */
 START_TEST(a_limit_stops_a_motor)
 {
 	const double sign = _i == 0 ? 1 : -1;
-	begin(60);
+	open_world(60);
 	joint_id joint = add_arm(3 * sign, 0, JOINT_MOTOR_VELOCITY);
 	struct command axis = joined_axis(joint, 3);
 	axis.joint_axis.mode = JOINT_LIMITED;
@@ -637,7 +641,7 @@ START_TEST(a_limit_stops_a_motor)
 	test_do(world, &axis);
 	test_step(world, 30);
 	ck_assert_double_eq_tol(sign * joined_view(world, joint).coordinates[3], 1 - 1.5, 0.01);
-	end();
+	close_world();
 }
 END_TEST
 
@@ -645,7 +649,7 @@ END_TEST
 START_TEST(a_motor_does_not_overshoot)
 {
 	const double target = _i == 0 ? 2 : -2;
-	begin(60);
+	open_world(60);
 	weightless();
 	joint_id joint = add_arm(target, 2, JOINT_MOTOR_POSITION);
 	for (uint32_t tick = 0; tick < 600; tick++) {
@@ -653,24 +657,24 @@ START_TEST(a_motor_does_not_overshoot)
 		ck_assert_double_lt(joined_view(world, joint).coordinates[3] / target, 1.001);
 	}
 	ck_assert_double_eq_tol(joined_view(world, joint).coordinates[3], target, 1e-3);
-	end();
+	close_world();
 }
 END_TEST
 
 /* 3000 rpm: five radians a tick. */
-START_TEST(fast_turns_are_counted)
+START_TEST(turns_of_five_radians_a_tick_are_counted)
 {
-	begin(60);
+	open_world(60);
 	weightless();
-	body_id box = add(TEST_BOX, vec3_zero(), 1, vec3_zero(), vec3_make(0, 0, 314));
+	body_id box = add_body(TEST_BOX, vec3_zero(), 1, vec3_zero(), vec3_make(0, 0, 314));
 	joint_id joint = join(JOINT_REVOLUTE, 0, box, vec3_zero(), vec3_axis(2));
 	test_step(world, 60);
 	ck_assert_double_lt(fabs(joined_view(world, joint).coordinates[3] - 314), 1e-3);
-	end();
+	close_world();
 }
 END_TEST
 
-/* ---- invariance ----------------------------------------------------------------------------- */
+/* ---- invariance ------------------------------------------------------------------------------- */
 
 struct momenta {
 	vec3 linear, angular;
@@ -689,14 +693,14 @@ static struct momenta momenta_of(body_id first, uint32_t count)
 	return sum;
 }
 
-/* A free pair, of every type, with a motor where there is one. */
+/* A free pair with a joint of every type, with a motor if the type has motors. */
 START_TEST(a_free_pair_keeps_its_momenta)
 {
-	begin(60);
+	open_world(60);
 	weightless();
 	body_id first =
-		add(TEST_BOX, vec3_make(-1, 0, 0), 1, vec3_make(1, 2, 0), vec3_make(1, 0, 2));
-	add(TEST_BOX, vec3_make(1, 0, 0), 5, vec3_make(0, -1, 1), vec3_make(0, 3, 0));
+		add_body(TEST_BOX, vec3_make(-1, 0, 0), 1, vec3_make(1, 2, 0), vec3_make(1, 0, 2));
+	add_body(TEST_BOX, vec3_make(1, 0, 0), 5, vec3_make(0, -1, 1), vec3_make(0, 3, 0));
 	join((enum joint_type)_i, first, first + 1, vec3_make(0.2, 0.1, 0), vec3_axis(0));
 	struct momenta start = momenta_of(first, 2);
 	test_step(world, 600);
@@ -705,14 +709,14 @@ START_TEST(a_free_pair_keeps_its_momenta)
 	       vec3_distance(start.angular, last.angular));
 	ck_assert_double_lt(vec3_distance(start.linear, last.linear), 1e-5);
 	ck_assert_double_lt(vec3_distance(start.angular, last.angular), 1e-4);
-	end();
+	close_world();
 }
 END_TEST
 
 /* Two hinges on one axis have ten rows, of which five are independent. */
-START_TEST(what_is_said_twice_is_done_once)
+START_TEST(two_hinges_on_one_axis_act_as_one)
 {
-	begin(60);
+	open_world(60);
 	body_id box = add_box(vec3_make(1, 0, 0));
 	join(JOINT_REVOLUTE, 0, box, vec3_zero(), vec3_axis(2));
 	joint_id second = join(JOINT_REVOLUTE, 0, box, vec3_make(0, 0, 0.5), vec3_axis(2));
@@ -720,16 +724,16 @@ START_TEST(what_is_said_twice_is_done_once)
 		test_step(world, 1);
 		ck_assert_double_lt(gap_of(second), 1e-3);
 	}
-	end();
+	close_world();
 }
 END_TEST
 
 /* A displaced link comes back, no faster than 3 m/s (contact.push_speed). */
-START_TEST(what_is_torn_apart_comes_together)
+START_TEST(a_displaced_link_returns_at_push_speed_at_most)
 {
-	begin(60);
+	open_world(60);
 	weightless();
-	struct chain chain = hang(5, vec3_make(0, -1, 0), 1);
+	struct chain chain = hang_chain(5, vec3_make(0, -1, 0), 1);
 	struct command put = test_command(COMMAND_SET_POSE);
 	put.set_pose.body = chain.bodies + 2;
 	put.set_pose.position = vec3_make(4, 1, 3);
@@ -742,14 +746,14 @@ START_TEST(what_is_torn_apart_comes_together)
 	printf("# gap %g, speed %g\n", worst_gap(chain.joints, 5), most);
 	ck_assert_double_lt(worst_gap(chain.joints, 5), 1e-3);
 	ck_assert_double_lt(most, 3);
-	end();
+	close_world();
 }
 END_TEST
 
 /* A heap of jointed pairs on the ground: contacts and joints share bodies. */
 START_TEST(joints_and_contacts_hold_together)
 {
-	begin(60);
+	open_world(60);
 	test_spawn(world, TEST_PLANE, vec3_zero());
 	joint_id joints[20];
 	for (uint32_t i = 0; i < COUNT_OF(joints); i++) {
@@ -768,14 +772,14 @@ START_TEST(joints_and_contacts_hold_together)
 	}
 	printf("# gap %g, residual %g\n", worst, world_stats(world).residual);
 	ck_assert_double_lt(worst, 0.02);
-	end();
+	close_world();
 }
 END_TEST
 
 static uint64_t hash_after(const struct parallel *parallel)
 {
 	struct reason why;
-	begin(60);
+	open_world(60);
 	test_spawn(world, TEST_PLANE, vec3_make(0, -6, 0));
 	for (uint32_t c = 0; c < 20; c++) {
 		body_id before = 0;
@@ -796,11 +800,11 @@ static uint64_t hash_after(const struct parallel *parallel)
 	for (uint32_t tick = 0; tick < 200; tick++)
 		ck_assert_uint_eq(world_step(world, parallel, &why), STATUS_OK);
 	uint64_t hash = test_hash(world);
-	end();
+	close_world();
 	return hash;
 }
 
-START_TEST(the_answer_is_the_same_for_any_workers)
+START_TEST(the_state_is_the_same_for_any_number_of_workers)
 {
 	struct parallel *four = parallel_threads_create(4);
 	ck_assert_uint_eq(hash_after(&parallel_serial), hash_after(four));
@@ -813,32 +817,32 @@ static Suite *make(void)
 	Suite *suite = suite_create("soft_joint");
 	TCase *tcase = tcase_create("joints");
 	tcase_set_timeout(tcase, 120);
-	tcase_add_loop_test(tcase, a_pendulum_keeps_time, 0, 2);
-	tcase_add_test(tcase, a_pendulum_keeps_its_energy);
-	tcase_add_test(tcase, a_planar_pendulum_swings_as_one_in_space);
+	tcase_add_loop_test(tcase, a_pendulum_has_its_exact_period_to_second_order, 0, 2);
+	tcase_add_test(tcase, a_pendulum_conserves_energy);
+	tcase_add_test(tcase, a_planar_pendulum_swings_as_a_spatial_one);
 	tcase_add_test(tcase, a_chain_of_a_hundred_links_swings_down);
 	tcase_add_loop_test(tcase, a_heavy_load_stays_joined, 0, 2);
 	tcase_add_test(tcase, a_rod_keeps_its_length);
-	tcase_add_test(tcase, a_rope_lets_go_and_catches);
-	tcase_add_test(tcase, a_spring_of_a_distance_pulls_as_it_says);
+	tcase_add_test(tcase, a_slack_rope_is_free_and_a_taut_rope_holds);
+	tcase_add_test(tcase, a_distance_spring_pulls_with_its_stiffness_up_to_its_limit);
 	tcase_add_loop_test(tcase, a_spring_of_given_hertz_oscillates_at_it, 0, 2);
-	tcase_add_test(tcase, a_damped_spring_decays_as_it_says);
+	tcase_add_test(tcase, a_damped_spring_decays_at_its_ratio);
 	tcase_add_test(tcase, no_spring_is_too_stiff);
-	tcase_add_test(tcase, a_limit_gives_back_what_it_says);
-	tcase_add_test(tcase, an_arm_lies_on_its_limit);
+	tcase_add_test(tcase, a_limit_bounces_with_its_restitution);
+	tcase_add_test(tcase, an_arm_rests_on_its_limit);
 	tcase_add_test(tcase, a_motor_holds_its_speed_under_load);
-	tcase_add_test(tcase, a_motor_gives_what_it_may);
+	tcase_add_test(tcase, a_motor_gives_at_most_its_torque_limit);
 	tcase_add_test(tcase, a_motor_follows_a_sine);
 	tcase_add_test(tcase, friction_holds_and_slides);
-	tcase_add_loop_test(tcase, friction_stops_what_slides, 0, 2);
+	tcase_add_loop_test(tcase, friction_stops_a_sliding_body_where_its_energy_ends, 0, 2);
 	tcase_add_loop_test(tcase, a_limit_stops_a_motor, 0, 2);
 	tcase_add_loop_test(tcase, a_motor_does_not_overshoot, 0, 2);
-	tcase_add_test(tcase, fast_turns_are_counted);
+	tcase_add_test(tcase, turns_of_five_radians_a_tick_are_counted);
 	tcase_add_loop_test(tcase, a_free_pair_keeps_its_momenta, JOINT_SPHERICAL, JOINT_DRAG);
-	tcase_add_test(tcase, what_is_said_twice_is_done_once);
-	tcase_add_test(tcase, what_is_torn_apart_comes_together);
+	tcase_add_test(tcase, two_hinges_on_one_axis_act_as_one);
+	tcase_add_test(tcase, a_displaced_link_returns_at_push_speed_at_most);
 	tcase_add_test(tcase, joints_and_contacts_hold_together);
-	tcase_add_test(tcase, the_answer_is_the_same_for_any_workers);
+	tcase_add_test(tcase, the_state_is_the_same_for_any_number_of_workers);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

@@ -1,4 +1,4 @@
-/* Loops of joints under soft-step: bridges with loads, loops that do not fit, dependent rows, ropes,
+/* Loops of joints under soft-step: bridges with loads, loops that cannot close, dependent rows, ropes and
  * nets, for any order of joints and any number of workers. */
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static double energy(body_id first, uint32_t count)
 	return sum;
 }
 
-/* ---- bridges -------------------------------------------------------------------------------- */
+/* ---- bridges ---------------------------------------------------------------------------------- */
 
 enum { LINKS = 20 };
 
@@ -73,7 +73,7 @@ struct bridge {
 
 /* Cubes of 1 kg in a row along x, the middle one with a load, jointed to each other and to the bodies
  * at both ends. */
-static struct bridge build(uint32_t count, double load, const body_id ends[2])
+static struct bridge build_bridge(uint32_t count, double load, const body_id ends[2])
 {
 	struct bridge bridge = { 0, 0 };
 	for (uint32_t i = 0; i < count; i++) {
@@ -90,13 +90,13 @@ static struct bridge build(uint32_t count, double load, const body_id ends[2])
 	return bridge;
 }
 
-/* A straight chain between two walls can only change its sag; its middle may carry a hundred times
- * what a link weighs. What it is pulled down by it does not come up by. */
+/* A straight chain between two walls can only sag. Its middle carries the mass of a link (loop 0) or a
+ * hundred times it (loop 1). The energy never exceeds that of the start. */
 START_TEST(a_taut_bridge_holds)
 {
 	static const body_id walls[2];
 	open_world();
-	struct bridge bridge = build(LINKS, _i == 0 ? 1 : 100, walls);
+	struct bridge bridge = build_bridge(LINKS, _i == 0 ? 1 : 100, walls);
 	double worst = 0, start = energy(bridge.bodies, LINKS);
 	for (uint32_t tick = 0; tick < 1200; tick++) {
 		test_step(world, 1);
@@ -112,10 +112,9 @@ START_TEST(a_taut_bridge_holds)
 }
 END_TEST
 
-/* A wall goes away from the other, and the chain between them is too short by far: it gapes, evenly,
- * and neither shakes nor pulls without end; the step says so. Back in its place the wall has its chain
- * again. */
-START_TEST(what_is_too_short_gapes_and_does_not_shake)
+/* One wall moves away by `far`, so the chain is too short. Its joints open evenly, the links stay slower
+ * than 1 m/s, and the step reports fallbacks. When the wall returns, the joints close again. */
+START_TEST(joints_of_a_too_short_chain_open_without_shaking)
 {
 	static const double FAR[] = { 0.01, 0.1, 1 };
 	uint32_t links = _i < 3 ? 2 : LINKS;
@@ -124,7 +123,7 @@ START_TEST(what_is_too_short_gapes_and_does_not_shake)
 	body_id wall = joined_put(world, (struct joined_thing){ .shape = TEST_BOX,
 								.at = vec3_make(links + 1, 0, 0),
 								.status = BODY_ANIMATED });
-	struct bridge bridge = build(links, 1, (body_id[2]){ 0, wall });
+	struct bridge bridge = build_bridge(links, 1, (body_id[2]){ 0, wall });
 	struct command move = test_command(COMMAND_SET_POSE);
 	move.set_pose.body = wall;
 	move.set_pose.position = vec3_make(links + 1 + far, 0, 0);
@@ -148,7 +147,7 @@ START_TEST(what_is_too_short_gapes_and_does_not_shake)
 }
 END_TEST
 
-/* ---- dependent rows ------------------------------------------------------------------------- */
+/* ---- dependent rows --------------------------------------------------------------------------- */
 
 /* The hinges of a door have ten rows, five of them dependent: each carries half of its weight. */
 START_TEST(two_hinges_share_the_load)
@@ -168,7 +167,7 @@ START_TEST(two_hinges_share_the_load)
 }
 END_TEST
 
-/* ---- ladders -------------------------------------------------------------------------------- */
+/* ---- ladders ---------------------------------------------------------------------------------- */
 
 /* Planks between two walls, two joints a gap. `backwards` reverses the order in which joints are made. */
 static struct bridge build_ladder(uint32_t count, bool backwards)
@@ -189,7 +188,7 @@ static struct bridge build_ladder(uint32_t count, bool backwards)
 	return ladder;
 }
 
-START_TEST(a_ladder_does_not_ask_in_which_order_it_was_made)
+START_TEST(a_ladder_rests_alike_for_any_order_of_joints)
 {
 	vec3 at[LINKS];
 	for (uint32_t backwards = 0; backwards < 2; backwards++) {
@@ -209,7 +208,7 @@ START_TEST(a_ladder_does_not_ask_in_which_order_it_was_made)
 }
 END_TEST
 
-/* ---- ropes ---------------------------------------------------------------------------------- */
+/* ---- ropes ------------------------------------------------------------------------------------ */
 
 /* Planks on ropes of at most 0.2 m, which pull and do not push. */
 START_TEST(ropes_pull_and_do_not_push)
@@ -252,7 +251,7 @@ START_TEST(ropes_pull_and_do_not_push)
 }
 END_TEST
 
-/* ---- nets ----------------------------------------------------------------------------------- */
+/* ---- nets ------------------------------------------------------------------------------------- */
 
 /* Cubes of size × size, each on its neighbours to the right and behind, the corners on the world. */
 static struct bridge build_net(uint32_t size)
@@ -281,8 +280,8 @@ static struct bridge build_net(uint32_t size)
 	return net;
 }
 
-/* A net that fills in too much is solved by sweeps, which is counted; it is softer, and creates no
- * energy. */
+/* A net whose factorization has too much fill-in is solved by sweeps, which the step counts. The net is
+ * softer then, and gains no energy. */
 START_TEST(a_net_holds)
 {
 	uint32_t size = _i == 0 ? 6 : 40;
@@ -302,7 +301,7 @@ START_TEST(a_net_holds)
 }
 END_TEST
 
-/* ---- workers -------------------------------------------------------------------------------- */
+/* ---- workers ---------------------------------------------------------------------------------- */
 
 static uint64_t hash_after(const struct parallel *parallel)
 {
@@ -317,7 +316,7 @@ static uint64_t hash_after(const struct parallel *parallel)
 	return hash;
 }
 
-START_TEST(the_answer_is_the_same_for_any_workers)
+START_TEST(the_state_is_the_same_for_any_number_of_workers)
 {
 	struct parallel *four = parallel_threads_create(4);
 	ck_assert_uint_eq(hash_after(&parallel_serial), hash_after(four));
@@ -331,12 +330,12 @@ static Suite *make(void)
 	TCase *tcase = tcase_create("loops");
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, a_taut_bridge_holds, 0, 2);
-	tcase_add_loop_test(tcase, what_is_too_short_gapes_and_does_not_shake, 0, 6);
+	tcase_add_loop_test(tcase, joints_of_a_too_short_chain_open_without_shaking, 0, 6);
 	tcase_add_test(tcase, two_hinges_share_the_load);
-	tcase_add_test(tcase, a_ladder_does_not_ask_in_which_order_it_was_made);
+	tcase_add_test(tcase, a_ladder_rests_alike_for_any_order_of_joints);
 	tcase_add_test(tcase, ropes_pull_and_do_not_push);
 	tcase_add_loop_test(tcase, a_net_holds, 0, 2);
-	tcase_add_test(tcase, the_answer_is_the_same_for_any_workers);
+	tcase_add_test(tcase, the_state_is_the_same_for_any_number_of_workers);
 	suite_add_tcase(suite, tcase);
 	return suite;
 }

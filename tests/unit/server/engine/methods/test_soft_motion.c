@@ -23,7 +23,7 @@ static void begin_at(double rate)
 	stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 0);
 }
 
-static uint32_t any_shape(void)
+static uint32_t random_shape(void)
 {
 	double a = rng_range(&rng, 0.2, 0.5), b = rng_range(&rng, 0.2, 1),
 	       c = rng_range(&rng, 0.2, 0.6);
@@ -37,14 +37,14 @@ static uint32_t any_shape(void)
 	}
 }
 
-/* Two rotating bodies that meet off centre. */
+/* Two rotating bodies that collide off centre. */
 static void add_pair(double speed, double restitution, double friction)
 {
 	stage.tables.world.gravity[0] = vec3_zero();
 	for (uint32_t i = 0; i < 2; i++) {
 		vec3 aside = random_vector(&rng, 0.3);
 		struct stage_body body = { .status = BODY_DYNAMIC,
-					   .shape = any_shape(),
+					   .shape = random_shape(),
 					   .position = { i == 0 ? -1.6 : 1.6, aside.y, aside.z },
 					   .rotation = random_rotation(&rng),
 					   .velocity = { i == 0 ? speed : -speed, aside.z, 0 },
@@ -66,9 +66,10 @@ static double size_of_momentum(void)
 	return size;
 }
 
-/* Impulses of floats: 1e-6 of the exchanged momentum, for any shapes, rate and speed; a thousandth
- * of arms while they change by less (soft_arms.c). */
-START_TEST(an_oblique_hit_keeps_both_momenta)
+/* Impulses are floats: linear momentum is kept to 1e-6 of the exchanged momentum, for any shapes, rate
+ * and speed. Arms are reused while they change by less than a thousandth (soft_arms.c), which limits
+ * angular momentum. */
+START_TEST(an_oblique_collision_conserves_both_momenta)
 {
 	static const double speeds[] = { 1, 6, 20 };
 	uint32_t hits = 0;
@@ -95,13 +96,13 @@ START_TEST(an_oblique_hit_keeps_both_momenta)
 }
 END_TEST
 
-/* m that a box spawned at rest on a slope, gap 0, moves in its first two seconds, and in the second of
- * them. */
-struct slid {
+/* The way, m, of a box spawned at rest on a slope with gap 0, in its first two seconds and in the second
+ * of them. */
+struct slide_of {
 	double whole, late;
 };
 
-static struct slid slid(double rate, double degrees, double far)
+static struct slide_of slide_of(double rate, double degrees, double far)
 {
 	begin_at(rate);
 	double angle = degrees * acos(-1) / 180;
@@ -120,7 +121,7 @@ static struct slid slid(double rate, double degrees, double far)
 	stage_run(&stage, (uint32_t)rate);
 	double end = stage.tables.body.position[box].x;
 	stage_release(&stage);
-	return (struct slid){ end - far, end - half };
+	return (struct slide_of){ end - far, end - half };
 }
 
 START_TEST(a_box_at_rest_holds_up_to_the_angle_of_static_friction_at_any_rate)
@@ -128,11 +129,11 @@ START_TEST(a_box_at_rest_holds_up_to_the_angle_of_static_friction_at_any_rate)
 	double most = atan(0.6) * 180 / acos(-1);
 	for (uint32_t k = 0; k < COUNT_OF(RATES); k++)
 		for (double far = 0; far <= 1e5; far += 1e5) {
-			struct slid holds = slid(RATES[k], most - 0.05, far);
+			struct slide_of holds = slide_of(RATES[k], most - 0.05, far);
 			ck_assert_double_le(fabs(holds.whole), 1e-3);
 			ck_assert_double_le(fabs(holds.late), 1e-7);
-			/* Once it slips it has dynamic friction: g (sin − 0.3 cos) t²/2. */
-			ck_assert_double_ge(slid(RATES[k], most + 0.3, far).whole, 1);
+			/* A slipping box has dynamic friction: g (sin − 0.3 cos) t²/2. */
+			ck_assert_double_ge(slide_of(RATES[k], most + 0.3, far).whole, 1);
 		}
 }
 END_TEST
@@ -167,8 +168,8 @@ START_TEST(a_contact_that_does_not_act_changes_no_bit)
 }
 END_TEST
 
-/* Spin and velocity are damped at their own rates, also while the ground acts in every tick. */
-START_TEST(what_lies_on_the_ground_is_damped_at_its_rates)
+/* Spin and velocity are damped at their own rates, also during contact with the ground. */
+START_TEST(a_body_on_the_ground_is_damped_at_its_rates)
 {
 	for (uint32_t k = 0; k < COUNT_OF(RATES); k++) {
 		begin_at(RATES[k]);
@@ -191,8 +192,8 @@ START_TEST(what_lies_on_the_ground_is_damped_at_its_rates)
 }
 END_TEST
 
-/* 5·10⁷ N s on a kilogram: SPEED_MAX from the first tick on, and no farther than that goes. */
-START_TEST(a_body_pushed_beyond_the_limit_goes_no_farther_than_the_limit)
+/* 5·10⁷ m/s: the body has at most SPEED_MAX after the first tick and has moved at most SPEED_MAX / 60. */
+START_TEST(a_body_beyond_the_speed_limit_moves_at_most_at_the_limit)
 {
 	for (uint32_t near = 0; near < 2; near++) {
 		begin_at(60);
@@ -215,9 +216,9 @@ START_TEST(a_body_pushed_beyond_the_limit_goes_no_farther_than_the_limit)
 }
 END_TEST
 
-/* A box is hit and slides to rest, at the origin and 10⁵ m away: floats hold differences only, and what
- * is left is how the hit enlarges the rounding of places there. */
-START_TEST(a_hit_far_from_the_origin_is_the_same_hit)
+/* A box is hit and slides to rest, at the origin and 10⁵ m away. Floats hold only differences of
+ * positions, so the results differ only by the rounding of positions there, enlarged by the hit. */
+START_TEST(a_collision_far_from_the_origin_has_the_same_result)
 {
 	for (uint32_t k = 0; k < COUNT_OF(RATES); k++) {
 		vec3 end[2];
@@ -244,8 +245,9 @@ START_TEST(a_hit_far_from_the_origin_is_the_same_hit)
 }
 END_TEST
 
-/* Long thin rods, whose inertias are as one to a thousand, thrown on the ground in every way, with and
- * without friction: what turns far in a step must not be pushed as it stood when the step began. */
+/* Long thin rods with inertias of about 1 : 1000 are thrown on the ground, with and without friction. An
+ * impulse on a body that turns far in a step must use arms of the present rotation; arms of the start of
+ * the step add energy. */
 START_TEST(rods_that_tumble_on_the_ground_gain_no_energy)
 {
 	double worst[2] = { 0 };
@@ -269,7 +271,7 @@ START_TEST(rods_that_tumble_on_the_ground_gain_no_energy)
 			most = fmax(most, stage_kinetic(&stage) + stage_potential(&stage));
 		}
 		worst[rate > 100] = fmax(worst[rate > 100], most / start - 1);
-		/* Coarse steps push out deep penetrations. */
+		/* At 60 Hz rods penetrate deeply, and their push out adds energy. */
 		double bound = rate < 100 ? 3 : 1.005;
 		ck_assert_msg(most <= bound * start, "trial %u: %g of %g J", trial, most, start);
 		ck_assert_double_gt(stage.tables.body.position[rod].y, -0.05);
@@ -279,7 +281,7 @@ START_TEST(rods_that_tumble_on_the_ground_gain_no_energy)
 }
 END_TEST
 
-static void begin(void)
+static void set_up(void)
 {
 	rng = rng_seeded(check_seed());
 }
@@ -288,15 +290,15 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("soft_motion");
 	TCase *tests = tcase_create("whatever the step");
-	tcase_add_checked_fixture(tests, begin, NULL);
+	tcase_add_checked_fixture(tests, set_up, NULL);
 	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, an_oblique_hit_keeps_both_momenta);
+	tcase_add_test(tests, an_oblique_collision_conserves_both_momenta);
 	tcase_add_test(tests, rods_that_tumble_on_the_ground_gain_no_energy);
 	tcase_add_test(tests, a_box_at_rest_holds_up_to_the_angle_of_static_friction_at_any_rate);
 	tcase_add_test(tests, a_contact_that_does_not_act_changes_no_bit);
-	tcase_add_test(tests, what_lies_on_the_ground_is_damped_at_its_rates);
-	tcase_add_test(tests, a_body_pushed_beyond_the_limit_goes_no_farther_than_the_limit);
-	tcase_add_test(tests, a_hit_far_from_the_origin_is_the_same_hit);
+	tcase_add_test(tests, a_body_on_the_ground_is_damped_at_its_rates);
+	tcase_add_test(tests, a_body_beyond_the_speed_limit_moves_at_most_at_the_limit);
+	tcase_add_test(tests, a_collision_far_from_the_origin_has_the_same_result);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -1,5 +1,5 @@
-/* The lanes that soft-step fills, against the rows of the same constraints, in a heap of all shapes: J,
- * gaps, approach, masses along rows, friction and restitution, to float precision. */
+/* The lanes of soft-step equal the rows of the same constraints to float precision, in a heap of all
+ * shapes: J, gaps, approach, masses coupling rows, friction and restitution. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static void state_rows(const struct soft_block *block, uint32_t lane)
 	constraint_rows(&constraint, 1, NULL, &options, &list);
 }
 
-/* Of what moves; the world's part is not in the row. */
+/* The row's part on the body of `slot`; NULL for the world, which has no part. */
 static const struct spatial *part_on(const struct constraint_row *row, uint32_t slot)
 {
 	for (uint32_t k = 0; k < row->j.count; k++)
@@ -97,7 +97,7 @@ static const struct spatial *part_on(const struct constraint_row *row, uint32_t 
 	return NULL;
 }
 
-static double along(const struct constraint_row *one, const struct constraint_row *other)
+static double coupling(const struct constraint_row *one, const struct constraint_row *other)
 {
 	struct spatial room[ROW_PARTS_MAX];
 	struct mass_response response;
@@ -120,9 +120,9 @@ static void check_point(const struct soft_block *block, uint32_t lane, uint32_t 
 		near3(&point->j_b, lane, on_b->angular, 1);
 	near1(point->separation.at[lane], normal->gap, 0);
 	near1(point->approach.at[lane], normal->approach, 100);
-	double inverse = along(normal, normal);
+	double inverse = coupling(normal, normal);
 	near1(point->mass.at[lane] * (float)inverse, inverse > 0 ? 1 : 0, 1);
-	/* Bounds: pushes only, at no limit. */
+	/* Bounds: positive and without an upper limit. */
 	ck_assert_int_eq(normal->set, ROW_POSITIVE);
 	ck_assert_double_eq(normal->upper, HUGE_VAL);
 	points_seen++;
@@ -134,14 +134,14 @@ static void check_friction(const struct soft_block *block, uint32_t lane, uint32
 	vec3 tangent = get3(&block->tangent, lane), t0, t1;
 	row_frame(found.normal, &t0, &t1);
 	double side = vec3_dot(tangent, t0) < 0 ? -1 : 1;
-	/* The second is normal × tangent, which for one of ±n is the other way round. */
+	/* The second tangent is normal × tangent; its sign changes with the sign of the normal. */
 	double turned = vec3_dot(vec3_cross(found.normal, tangent), t1) < 0 ? -1 : 1;
 	near3(&block->tangent, lane, t0, side);
 	near3(&block->normal, lane, found.normal, 1);
-	double k11 = along(&t[0], &t[0]), k22 = along(&t[1], &t[1]);
-	double k12 = along(&t[0], &t[1]) * side * turned, det = k11 * k22 - k12 * k12;
+	double k11 = coupling(&t[0], &t[0]), k22 = coupling(&t[1], &t[1]);
+	double k12 = coupling(&t[0], &t[1]) * side * turned, det = k11 * k22 - k12 * k12;
 	double spread = k11 * k22 / det;
-	/* In a planar world one tangent leaves the plane; no body moves along it. */
+	/* In a planar world one tangent leaves the plane; no body moves coupling it. */
 	if (stage.tables.world.planar[0]) {
 		uint32_t flat = fabs(t0.z) < 0.5 ? 0 : 1;
 		near1(block->tangent_mass[flat].at[lane] * (float)(flat == 0 ? k11 : k22), 1, 1);
@@ -156,7 +156,7 @@ static void check_friction(const struct soft_block *block, uint32_t lane, uint32
 static void check_shared(const struct soft_block *block, uint32_t lane, uint32_t centre)
 {
 	const struct constraint_row *t = &rows[blocks[centre].first + 1];
-	double twist = along(&t[2], &t[2]);
+	double twist = coupling(&t[2], &t[2]);
 	near1(block->twist_mass.at[lane] * (float)twist, twist > 0 ? 1 : 0, 1);
 	double slip = hypot(t[0].approach, t[1].approach);
 	bool slides = slip > 0.02, rests = slip + 2 * fabs(t[2].approach) < 0.005;
@@ -214,18 +214,18 @@ static void check_lanes(void)
 	step_abandon(&step);
 }
 
-static void begin(void)
+static void set_up(void)
 {
 	stage_init(&stage, "soft-step");
 	lanes_seen = points_seen = slides_seen = rests_seen = 0;
 }
 
-static void end(void)
+static void tear_down(void)
 {
 	stage_release(&stage);
 }
 
-START_TEST(lanes_of_a_heap_of_everything_are_its_constraints_rows)
+START_TEST(lanes_of_a_heap_of_all_shapes_equal_the_rows)
 {
 	stage_mixed(&stage, 40, check_seed());
 	for (uint32_t i = 0; i < 10; i++) {
@@ -240,7 +240,7 @@ START_TEST(lanes_of_a_heap_of_everything_are_its_constraints_rows)
 }
 END_TEST
 
-START_TEST(lanes_of_a_planar_heap_are_its_constraints_rows)
+START_TEST(lanes_of_a_planar_heap_equal_the_rows)
 {
 	static const vec3 SQUARE[4] = {
 		{ -0.5, -0.5, 0 }, { 0.5, -0.5, 0 }, { 0.5, 0.5, 0 }, { -0.5, 0.5, 0 }
@@ -267,10 +267,10 @@ static Suite *make(void)
 {
 	Suite *suite = suite_create("soft_rows");
 	TCase *tests = tcase_create("lanes and rows");
-	tcase_add_checked_fixture(tests, begin, end);
+	tcase_add_checked_fixture(tests, set_up, tear_down);
 	tcase_set_timeout(tests, 30);
-	tcase_add_test(tests, lanes_of_a_heap_of_everything_are_its_constraints_rows);
-	tcase_add_test(tests, lanes_of_a_planar_heap_are_its_constraints_rows);
+	tcase_add_test(tests, lanes_of_a_heap_of_all_shapes_equal_the_rows);
+	tcase_add_test(tests, lanes_of_a_planar_heap_equal_the_rows);
 	suite_add_tcase(suite, tests);
 	return suite;
 }

@@ -6,17 +6,17 @@
 
 static struct stage stage;
 
-static void begin(void)
+static void set_up(void)
 {
 	stage_init(&stage, "soft-step");
 }
 
-static void end(void)
+static void tear_down(void)
 {
 	stage_release(&stage);
 }
 
-static uint32_t add(uint32_t shape, vec3 position, vec3 velocity)
+static uint32_t add_body(uint32_t shape, vec3 position, vec3 velocity)
 {
 	return stage_add(&stage, (struct stage_body){ .status = BODY_DYNAMIC,
 						      .shape = shape,
@@ -26,15 +26,15 @@ static uint32_t add(uint32_t shape, vec3 position, vec3 velocity)
 
 /* ---- momentum and energy ---------------------------------------------------------------------- */
 
-START_TEST(collisions_without_gravity_keep_momentum_and_gain_no_energy)
+START_TEST(collisions_without_gravity_conserve_momentum_and_gain_no_energy)
 {
 	stage.tables.world.gravity[0] = vec3_zero();
 	uint32_t box = stage_shape(&stage, make_box(0.5, 0.3, 0.4));
 	uint32_t ball = stage_shape(&stage, make_sphere(0.4));
 	for (uint32_t i = 0; i < 8; i++) {
 		double x = 1.5 * i - 6;
-		uint32_t row = add(i % 2 ? box : ball, vec3_make(x, 0.1 * i, 0.05 * i),
-				   vec3_make(-x, 0.1, 0));
+		uint32_t row = add_body(i % 2 ? box : ball, vec3_make(x, 0.1 * i, 0.05 * i),
+					vec3_make(-x, 0.1, 0));
 		stage.tables.body.angular_velocity[row] = vec3_make(0.3, -0.2 * i, 0.5);
 	}
 	vec3 momentum = stage_momentum(&stage), angular = stage_angular_momentum(&stage);
@@ -42,7 +42,7 @@ START_TEST(collisions_without_gravity_keep_momentum_and_gain_no_energy)
 	for (uint32_t tick = 0; tick < 180; tick++) {
 		stage_step(&stage);
 		double now = stage_kinetic(&stage);
-		/* Pushing out penetration may return a little of the energy that the impact took. */
+		/* Pushing out penetration may return a little of the energy lost in the impact. */
 		ck_assert(now <= energy + 0.01 * scale);
 		energy = now;
 		ck_assert(vec3_distance(stage_momentum(&stage), momentum) < 1e-6 * scale);
@@ -52,8 +52,8 @@ START_TEST(collisions_without_gravity_keep_momentum_and_gain_no_energy)
 }
 END_TEST
 
-/* What a brick about its middle axis loses in ten seconds: shares of its energy and of its angular
- * momentum. */
+/* The shares of energy and angular momentum that a brick loses in ten seconds of spin about its middle
+ * axis. */
 static void spin_brick(uint32_t substeps, double *energy_lost, double *momentum_off)
 {
 	struct stage alone;
@@ -74,7 +74,7 @@ static void spin_brick(uint32_t substeps, double *energy_lost, double *momentum_
 							alone.tables.body.angular_velocity[row])
 					    .y);
 	}
-	/* It must tumble (the tennis racket theorem). */
+	/* The brick must tumble (tennis racket theorem). */
 	ck_assert(lowest < -2);
 	*energy_lost = 1 - stage_kinetic(&alone) / energy;
 	*momentum_off =
@@ -93,8 +93,7 @@ START_TEST(a_spinning_brick_keeps_its_energy_and_momentum_at_any_number_of_sub_s
 }
 END_TEST
 
-/* How deep a ball still is in a box, of which it was a centimetre deep, after a tenth of a second
- * without gravity. */
+/* The depth of a ball in a box 0.1 s after a depth of 1 cm, without gravity. */
 static double depth_left(uint8_t status, bool box_first)
 {
 	struct stage alone;
@@ -118,8 +117,8 @@ static double depth_left(uint8_t status, bool box_first)
 	return 1 - apart;
 }
 
-/* Its spring has twice the frequency and half the damping. */
-START_TEST(what_stands_fast_pushes_out_sooner_than_what_moves_whoever_was_made_first)
+/* Contacts with static bodies have springs of twice the frequency and half the damping. */
+START_TEST(a_static_body_pushes_out_faster_than_a_heavy_one_in_either_order)
 {
 	for (int first = 0; first < 2; first++) {
 		double fixed = depth_left(BODY_STATIC, first),
@@ -168,7 +167,7 @@ START_TEST(a_ball_bounces_to_the_square_of_its_restitution)
 	uint32_t ball = stage_shape(&stage, make_sphere(0.25));
 	uint32_t rows[COUNT_OF(es)];
 	for (uint32_t i = 0; i < COUNT_OF(es); i++) {
-		rows[i] = add(ball, vec3_make(2.0 * i, 2.25, 0), vec3_zero());
+		rows[i] = add_body(ball, vec3_make(2.0 * i, 2.25, 0), vec3_zero());
 		stage.tables.body.restitution[rows[i]] = es[i];
 	}
 	double highest[COUNT_OF(es)] = { 0 };
@@ -190,17 +189,17 @@ START_TEST(slow_approaches_do_not_bounce)
 {
 	stage_ground(&stage);
 	uint32_t ball = stage_shape(&stage, make_sphere(0.25));
-	uint32_t row = add(ball, vec3_make(0, 0.28, 0), vec3_zero());
+	uint32_t row = add_body(ball, vec3_make(0, 0.28, 0), vec3_zero());
 	stage.tables.body.restitution[row] = 1;
 	ck_assert(bounce(row, 60) < 0.26);
 }
 END_TEST
 
-START_TEST(a_fast_ball_does_not_sink_in_before_it_is_seen)
+START_TEST(a_fast_ball_does_not_sink_into_the_ground)
 {
 	stage_ground(&stage);
 	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
-	uint32_t row = add(ball, vec3_make(0, 5, 0), vec3_make(0, -12, 0));
+	uint32_t row = add_body(ball, vec3_make(0, 5, 0), vec3_make(0, -12, 0));
 	double lowest = 5;
 	for (uint32_t tick = 0; tick < 60; tick++) {
 		stage_step(&stage);
@@ -238,7 +237,7 @@ START_TEST(a_box_sticks_just_below_the_angle_of_friction)
 }
 END_TEST
 
-START_TEST(a_box_slides_just_above_it_with_the_acceleration_left_over)
+START_TEST(a_box_slides_just_above_the_angle_of_friction)
 {
 	double angle = trig_atan(0.5) + 0.05, time = 2;
 	double expected = 0.5 * 9.81 * (trig_sin(angle) - 0.5 * trig_cos(angle)) * time * time;
@@ -248,7 +247,7 @@ START_TEST(a_box_slides_just_above_it_with_the_acceleration_left_over)
 }
 END_TEST
 
-START_TEST(without_friction_everything_slides)
+START_TEST(without_friction_a_box_slides_freely)
 {
 	double time = 1, expected = 0.5 * 9.81 * trig_sin(0.1) * time * time;
 	double way = slide(0.1, -1, 60);
@@ -257,9 +256,9 @@ START_TEST(without_friction_everything_slides)
 }
 END_TEST
 
-START_TEST(sticking_is_stronger_than_sliding)
+START_TEST(static_friction_exceeds_dynamic_friction)
 {
-	/* Between the two cones: a body at rest stays, a sliding one slides on. */
+	/* Between the two friction cones a body at rest sticks, and a sliding body keeps sliding. */
 	double angle = trig_atan(0.5);
 	vec3 normal = vec3_make(-trig_sin(angle), trig_cos(angle), 0);
 	vec3 down = vec3_make(-normal.y, normal.x, 0);
@@ -288,7 +287,7 @@ START_TEST(a_spinning_box_is_stopped_by_the_twist_of_its_manifold)
 {
 	stage_ground(&stage);
 	uint32_t box = stage_shape(&stage, make_box(0.5, 0.1, 0.5));
-	uint32_t row = add(box, vec3_make(0, 0.1, 0), vec3_zero());
+	uint32_t row = add_body(box, vec3_make(0, 0.1, 0), vec3_zero());
 	stage.tables.body.angular_velocity[row] = vec3_make(0, 4, 0);
 	stage_run(&stage, 5);
 	/* Friction at four corners, 0.707 m out: the moment is μ m g r, the inertia m/6. */
@@ -303,7 +302,7 @@ START_TEST(a_ball_rolls_without_slipping_and_without_end)
 {
 	stage_ground(&stage);
 	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
-	uint32_t row = add(ball, vec3_make(0, 0.5, 0), vec3_make(2, 0, 0));
+	uint32_t row = add_body(ball, vec3_make(0, 0.5, 0), vec3_make(2, 0, 0));
 	stage_run(&stage, 120);
 	/* Sliding turns into rolling at 5/7 of the speed. */
 	double speed = stage.tables.body.velocity[row].x;
@@ -314,7 +313,7 @@ END_TEST
 
 /* ---- stacks ----------------------------------------------------------------------------------- */
 
-START_TEST(ten_boxes_stand_where_they_were_put)
+START_TEST(ten_stacked_boxes_stay_in_place)
 {
 	uint32_t lowest = stage_stack(&stage, 10);
 	stage_run(&stage, 300);
@@ -343,7 +342,7 @@ START_TEST(the_ground_carries_the_weight_of_the_stack)
 }
 END_TEST
 
-START_TEST(a_heavy_box_on_light_ones_neither_sinks_nor_falls)
+START_TEST(a_heavy_box_rests_on_light_ones)
 {
 	stage_ground(&stage);
 	uint32_t box = stage_shape(&stage, make_box(0.5, 0.5, 0.5));
@@ -360,7 +359,7 @@ START_TEST(a_heavy_box_on_light_ones_neither_sinks_nor_falls)
 }
 END_TEST
 
-START_TEST(a_pyramid_of_twenty_rows_stands_within_its_figures)
+START_TEST(a_pyramid_of_twenty_rows_stands_within_its_limits)
 {
 	enum { ROWS = 20, STEPS = 600 };
 	stage_ground(&stage);
@@ -388,7 +387,7 @@ START_TEST(a_pyramid_of_twenty_rows_stands_within_its_figures)
 }
 END_TEST
 
-/* One body in more contacts than there are colours: the rest is solved serially. */
+/* A body has more contacts than there are colours; the surplus contacts are solved serially. */
 START_TEST(a_tray_carries_more_balls_than_there_are_colours)
 {
 	enum { SIDE = 18 };
@@ -396,10 +395,10 @@ START_TEST(a_tray_carries_more_balls_than_there_are_colours)
 	uint32_t tray = stage_shape(&stage, make_box(4, 0.5, 4));
 	uint32_t ball = stage_shape(&stage, make_sphere(0.2));
 	stage_parameter(&stage, PARAMETER_SLEEP_ENABLED, 0);
-	uint32_t row = add(tray, vec3_make(0, 0.5, 0), vec3_zero());
+	uint32_t row = add_body(tray, vec3_make(0, 0.5, 0), vec3_zero());
 	for (uint32_t i = 0; i < SIDE * SIDE; i++)
-		add(ball, vec3_make(0.42 * (i % SIDE) - 3.57, 1.2, 0.42 * (i / SIDE) - 3.57),
-		    vec3_zero());
+		add_body(ball, vec3_make(0.42 * (i % SIDE) - 3.57, 1.2, 0.42 * (i / SIDE) - 3.57),
+			 vec3_zero());
 	stage_run(&stage, 120);
 	ck_assert_uint_gt(stage.dynamics.report.colours, 256);
 	ck_assert_uint_eq(stage.dynamics.report.touching, SIDE * SIDE + 1);
@@ -410,7 +409,7 @@ START_TEST(a_tray_carries_more_balls_than_there_are_colours)
 }
 END_TEST
 
-START_TEST(a_bomb_comes_apart_without_breaking_anything)
+START_TEST(overlapping_spheres_separate_without_a_quarantine)
 {
 	stage_ground(&stage);
 	stage_bomb(&stage, 60, 9);
@@ -435,7 +434,7 @@ START_TEST(a_ball_rolls_over_triangles_as_over_a_plane)
 	uint32_t mesh = flat_mesh(24);
 	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = mesh });
 	uint32_t ball = stage_shape(&stage, make_sphere(0.4));
-	uint32_t row = add(ball, vec3_make(-4, 0.4, 0.13), vec3_make(3, 0, 0.4));
+	uint32_t row = add_body(ball, vec3_make(-4, 0.4, 0.13), vec3_make(3, 0, 0.4));
 	stage.tables.body.angular_velocity[row] = vec3_make(1, 0, -7.5);
 	double highest = 0;
 	for (uint32_t tick = 0; tick < 120; tick++) {
@@ -454,7 +453,7 @@ START_TEST(a_box_slides_over_triangles_without_bumps)
 	stage_add(&stage,
 		  (struct stage_body){ .status = BODY_STATIC, .shape = mesh, .friction = -1 });
 	uint32_t box = stage_shape(&stage, make_box(0.4, 0.2, 0.3));
-	uint32_t row = add(box, vec3_make(-4, 0.2, 0.1), vec3_make(3, 0, 0.3));
+	uint32_t row = add_body(box, vec3_make(-4, 0.2, 0.1), vec3_make(3, 0, 0.3));
 	double highest = 0;
 	for (uint32_t tick = 0; tick < 120; tick++) {
 		stage_step(&stage);
@@ -467,14 +466,14 @@ END_TEST
 
 /* ---- animated, damped, planar ----------------------------------------------------------------- */
 
-START_TEST(a_conveyor_carries_what_lies_on_it)
+START_TEST(a_conveyor_carries_a_body)
 {
 	uint32_t slab = stage_shape(&stage, make_box(20, 0.5, 2));
 	uint32_t box = stage_shape(&stage, make_box(0.25, 0.25, 0.25));
 	stage_add(&stage, (struct stage_body){ .status = BODY_ANIMATED,
 					       .shape = slab,
 					       .velocity = { 1, 0, 0 } });
-	uint32_t row = add(box, vec3_make(-5, 0.75, 0), vec3_zero());
+	uint32_t row = add_body(box, vec3_make(-5, 0.75, 0), vec3_zero());
 	stage_run(&stage, 60);
 	ck_assert(scalar_near(stage.tables.body.velocity[row].x, 1, 0.01));
 }
@@ -484,7 +483,7 @@ START_TEST(damping_decays_motion_at_its_rate)
 {
 	stage.tables.world.gravity[0] = vec3_zero();
 	uint32_t ball = stage_shape(&stage, make_sphere(0.5));
-	uint32_t row = add(ball, vec3_zero(), vec3_make(2, 0, 0));
+	uint32_t row = add_body(ball, vec3_zero(), vec3_make(2, 0, 0));
 	stage.tables.body.angular_velocity[row] = vec3_make(0, 3, 0);
 	stage.tables.body.linear_damping[row] = 0.5;
 	stage.tables.body.angular_damping[row] = 1;
@@ -506,7 +505,7 @@ START_TEST(a_planar_stack_stays_in_its_plane)
 	stage_add(&stage, (struct stage_body){ .status = BODY_STATIC, .shape = floor });
 	uint32_t lowest = 0;
 	for (uint32_t i = 0; i < 5; i++) {
-		uint32_t row = add(piece, vec3_make(0.05 * i, 0.5 + i, 0), vec3_make(0, 0, 0));
+		uint32_t row = add_body(piece, vec3_make(0.05 * i, 0.5 + i, 0), vec3_make(0, 0, 0));
 		lowest = i == 0 ? row : lowest;
 	}
 	stage_run(&stage, 240);
@@ -524,34 +523,34 @@ END_TEST
 static Suite *make(void)
 {
 	const TTest *const tests[] = {
-		collisions_without_gravity_keep_momentum_and_gain_no_energy,
+		collisions_without_gravity_conserve_momentum_and_gain_no_energy,
 		a_spinning_brick_keeps_its_energy_and_momentum_at_any_number_of_sub_steps,
-		what_stands_fast_pushes_out_sooner_than_what_moves_whoever_was_made_first,
+		a_static_body_pushes_out_faster_than_a_heavy_one_in_either_order,
 		a_settled_pile_has_no_energy_left,
 		a_ball_bounces_to_the_square_of_its_restitution,
 		slow_approaches_do_not_bounce,
-		a_fast_ball_does_not_sink_in_before_it_is_seen,
+		a_fast_ball_does_not_sink_into_the_ground,
 		a_box_sticks_just_below_the_angle_of_friction,
-		a_box_slides_just_above_it_with_the_acceleration_left_over,
-		without_friction_everything_slides,
-		sticking_is_stronger_than_sliding,
+		a_box_slides_just_above_the_angle_of_friction,
+		without_friction_a_box_slides_freely,
+		static_friction_exceeds_dynamic_friction,
 		a_spinning_box_is_stopped_by_the_twist_of_its_manifold,
 		a_ball_rolls_without_slipping_and_without_end,
-		ten_boxes_stand_where_they_were_put,
+		ten_stacked_boxes_stay_in_place,
 		the_ground_carries_the_weight_of_the_stack,
-		a_heavy_box_on_light_ones_neither_sinks_nor_falls,
-		a_pyramid_of_twenty_rows_stands_within_its_figures,
+		a_heavy_box_rests_on_light_ones,
+		a_pyramid_of_twenty_rows_stands_within_its_limits,
 		a_tray_carries_more_balls_than_there_are_colours,
-		a_bomb_comes_apart_without_breaking_anything,
+		overlapping_spheres_separate_without_a_quarantine,
 		a_ball_rolls_over_triangles_as_over_a_plane,
 		a_box_slides_over_triangles_without_bumps,
-		a_conveyor_carries_what_lies_on_it,
+		a_conveyor_carries_a_body,
 		damping_decays_motion_at_its_rate,
 		a_planar_stack_stays_in_its_plane,
 	};
 	Suite *suite = suite_create("methods/soft_step");
 	TCase *motion = tcase_create("motion");
-	tcase_add_checked_fixture(motion, begin, end);
+	tcase_add_checked_fixture(motion, set_up, tear_down);
 	for (uint32_t i = 0; i < COUNT_OF(tests); i++)
 		tcase_add_test(motion, tests[i]);
 	suite_add_tcase(suite, motion);

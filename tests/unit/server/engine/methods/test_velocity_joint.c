@@ -1,5 +1,5 @@
-/* Joints in the exact velocity methods, through engine.h, against known values (those of the
- * book are in test_joint_book). */
+/* Joints in the exact velocity methods, through engine.h, against known values (test_joint_book has the
+ * values of the book). */
 #include "server/base/heap.h"
 #include "server/engine/math/trig.h"
 #include "tests/lib/joined.h"
@@ -7,13 +7,12 @@
 
 static const char *const METHODS[] = { "lcp", "projection", "reflection" };
 
-/* ---- impulses
- * --------------------------------------------------------------------------------------- */
+/* ---- impulses --------------------------------------------------------------------------------- */
 
-START_TEST(a_dumbbell_bounces_as_one)
+START_TEST(a_dumbbell_bounces_as_one_body)
 {
-	/* Two balls on a weld fall flat on the ground: they leave as fast as they came; the joint
-	 * keeps. */
+	/* Two welded balls fall flat on the ground. They leave with their speed of arrival, and the
+	 * joint holds. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_zero());
 	joined_put(world,
 		   (struct joined_thing){ .shape = TEST_PLANE, .meets = true, .restitution = 1 });
@@ -36,8 +35,8 @@ START_TEST(a_dumbbell_bounces_as_one)
 	ck_assert_double_lt(vec3_length(joined_view(world, joint).force), 1e-9);
 	joined_assert_exact(world);
 	world_destroy(world);
-	/* One end alone: its bounce acts through the joint; energy is conserved. (Newton's law with
-	 * friction would gain some, and is cut.) */
+	/* Only one ball hits the ground: its bounce acts through the joint, and energy is conserved.
+	 * (Newton's law with friction would gain energy, and is limited.) */
 	world = joined_world(METHODS[_i], 60, vec3_zero());
 	joined_put(world,
 		   (struct joined_thing){ .shape = TEST_PLANE, .meets = true, .restitution = 1 });
@@ -65,12 +64,11 @@ START_TEST(a_dumbbell_bounces_as_one)
 }
 END_TEST
 
-/* ---- limits, motors, springs, friction
- * -------------------------------------------------------------- */
+/* ---- limits, motors, springs, friction -------------------------------------------------------- */
 
-START_TEST(a_limit_carries_and_pushes_only)
+START_TEST(a_limit_carries_a_weight_and_never_pulls)
 {
-	/* A slider along y lies on its lower limit in gravity, and leaves it when it is pulled. */
+	/* A slider along y rests on its lower limit under gravity, and leaves the limit when pulled. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
 	body_id ball = joined_put(world, (struct joined_thing){ .shape = TEST_SPHERE, .mass = 2 });
 	quat up = quat_from_axis_angle(vec3_make(0, 0, 1), HALF_PI);
@@ -92,7 +90,7 @@ START_TEST(a_limit_carries_and_pushes_only)
 }
 END_TEST
 
-START_TEST(what_a_motor_may_do_is_bounded)
+START_TEST(a_motor_gives_at_most_its_force_limit)
 {
 	/* 3 N on 1 kg: 3 m/s² until 2 m/s; against gravity of 9.81 it falls with the rest. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_zero());
@@ -119,7 +117,7 @@ START_TEST(what_a_motor_may_do_is_bounded)
 }
 END_TEST
 
-START_TEST(friction_holds_or_slows)
+START_TEST(joint_friction_holds_or_slows_a_body)
 {
 	struct world *world = joined_world(METHODS[_i], 60, vec3_zero());
 	body_id ball = joined_put(
@@ -145,7 +143,7 @@ START_TEST(friction_holds_or_slows)
 }
 END_TEST
 
-START_TEST(a_spring_is_the_implicit_one)
+START_TEST(a_spring_moves_as_an_implicit_spring)
 {
 	/* v' = (v − h k q / m) / (1 + h c / m + h² k / m); hertz and ratio are the same of 1 kg. */
 	for (uint32_t hertz = 0; hertz < 2; hertz++) {
@@ -177,8 +175,7 @@ START_TEST(a_spring_is_the_implicit_one)
 }
 END_TEST
 
-/* ---- motion
- * ----------------------------------------------------------------------------------------- */
+/* ---- motion ----------------------------------------------------------------------------------- */
 
 static double energy_of(const struct world *world, const body_id *bodies, uint32_t count,
 			double inertia)
@@ -193,9 +190,9 @@ static double energy_of(const struct world *world, const body_id *bodies, uint32
 	return sum;
 }
 
-START_TEST(a_pendulum_keeps_its_energy)
+START_TEST(a_pendulum_conserves_energy)
 {
-	/* A minute: it swings back to the same angle as at first. */
+	/* After a minute the pendulum still reaches its first angle. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
 	body_id ball = joined_put(
 		world, (struct joined_thing){ .shape = TEST_SPHERE, .at = { 1, 0, 0 }, .mass = 1 });
@@ -213,14 +210,14 @@ START_TEST(a_pendulum_keeps_its_energy)
 }
 END_TEST
 
-START_TEST(what_flies_keeps_its_momenta)
+START_TEST(a_flying_ring_conserves_its_momenta)
 {
 	/* M1, A5: a closed ring of eight cubes, turning and warped, in free fall. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
 	body_id ring[8];
 	for (uint32_t i = 0; i < 8; i++) {
 		double angle = QUARTER_PI * i, x = 2 * trig_cos(angle), y = 2 * trig_sin(angle);
-		/* Turning about z at 1.5 rad/s, and flying. */
+		/* Each cube has the velocity of a ring that turns about z at 1.5 rad/s and translates. */
 		ring[i] = joined_put(
 			world, (struct joined_thing){ .shape = TEST_BOX,
 						      .at = { x, y, 0 },
@@ -270,7 +267,8 @@ START_TEST(what_flies_keeps_its_momenta)
 }
 END_TEST
 
-/* Where a square of 1 kg on a hinge 1 m beside it is, tick by tick, and what its energy is. */
+/* The positions and energies, at each tick, of a square of 1 kg on a joint 1 m beside its centre in a
+ * planar world. */
 static void swing_in_plane(const char *method, enum joint_type type, quat frame, uint32_t ticks,
 			   vec3 *places, double *energies)
 {
@@ -290,10 +288,10 @@ static void swing_in_plane(const char *method, enum joint_type type, quat frame,
 	world_destroy(world);
 }
 
-START_TEST(a_hinge_of_a_plane_swings_as_a_ball_does)
+START_TEST(a_planar_hinge_swings_as_a_ball_joint)
 {
-	/* Its frame has x along z to the last digit, or but for rounding: two of its locked axes are
-	 * those that the plane locks, and what is left of their rows is no hold. */
+	/* The frame of the hinge has x along z, exactly or up to rounding. The plane locks two of the
+	 * hinge's axes too, and the rounding errors of their rows must not act. */
 	enum { TICKS = 120 };
 	static const char *const all[] = { "soft-step", "lcp", "projection", "reflection" };
 	const quat frames[] = { joined_about_z(), { 0.5, -0.5, -0.5, -0.5 } };
@@ -323,7 +321,7 @@ static void make_chain(struct world *world, body_id *links, uint32_t count)
 	}
 }
 
-START_TEST(a_chain_of_a_hundred_falls)
+START_TEST(a_falling_chain_of_a_hundred_conserves_energy)
 {
 	enum { LINKS = 100 };
 	struct world *world = joined_world(METHODS[_i], 240, vec3_make(0, -9.81, 0));
@@ -336,13 +334,13 @@ START_TEST(a_chain_of_a_hundred_falls)
 		joined_assert_exact(world);
 		ck_assert_uint_eq(world_stats(world).islands_sparse, 1);
 	}
-	/* Of ½ · 100² · 9.81 J. */
+	/* The scale of energy is ½ · 100² · 9.81 J. */
 	ck_assert_double_lt(worst, 1e-4 * 49050);
 	world_destroy(world);
 }
 END_TEST
 
-START_TEST(the_tip_of_a_whip_stays_at_its_chain)
+START_TEST(the_links_of_a_whip_stay_together)
 {
 	/* At 60 Hz its links turn by radians a step: energy may go, nothing comes apart for long.
 	 */
@@ -361,7 +359,7 @@ START_TEST(the_tip_of_a_whip_stays_at_its_chain)
 }
 END_TEST
 
-START_TEST(what_was_torn_apart_comes_together)
+START_TEST(a_displaced_link_returns_to_its_chain)
 {
 	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
 	body_id links[5];
@@ -380,8 +378,7 @@ START_TEST(what_was_torn_apart_comes_together)
 }
 END_TEST
 
-/* ---- all three
- * -------------------------------------------------------------------------------------- */
+/* ---- all three -------------------------------------------------------------------------------- */
 
 /* A tree of all kinds of joints above the ground, falling on it, with limits, springs and a motor.
  */
@@ -435,8 +432,8 @@ static struct world *make_zoo(const char *method, body_id *bodies, uint32_t *cou
 
 START_TEST(the_methods_agree_without_friction)
 {
-	/* Until the first impact, which each resolves by its own law, one problem has one answer.
-	 * `lcp` has no friction here either, because nothing has. */
+	/* Without friction all methods give one motion until the first impact, which each method
+	 * resolves by its own law. */
 	enum { BODIES = 12, TICKS = 12 };
 	vec3 expected[TICKS][BODIES];
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
@@ -460,7 +457,7 @@ START_TEST(the_methods_agree_without_friction)
 }
 END_TEST
 
-START_TEST(what_has_no_memory_leaves_all_as_it_was)
+START_TEST(a_step_without_memory_changes_nothing)
 {
 	enum { BODIES = 9 };
 	body_id bodies[BODIES];
@@ -489,7 +486,7 @@ START_TEST(what_has_no_memory_leaves_all_as_it_was)
 }
 END_TEST
 
-START_TEST(workers_make_the_same)
+START_TEST(the_state_is_the_same_for_any_number_of_workers)
 {
 	enum { BODIES = 24 };
 	uint64_t hashes[2];
@@ -526,29 +523,31 @@ static Suite *make(void)
 	Suite *suite = suite_create("methods/velocity_joint");
 	TCase *impulses = tcase_create("impulses");
 	tcase_set_timeout(impulses, 60);
-	tcase_add_loop_test(impulses, a_dumbbell_bounces_as_one, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(impulses, a_dumbbell_bounces_as_one_body, 0, COUNT_OF(METHODS));
 	suite_add_tcase(suite, impulses);
 	TCase *axes = tcase_create("axes");
 	tcase_set_timeout(axes, 60);
-	tcase_add_loop_test(axes, a_limit_carries_and_pushes_only, 0, COUNT_OF(METHODS));
-	tcase_add_loop_test(axes, what_a_motor_may_do_is_bounded, 0, COUNT_OF(METHODS));
-	tcase_add_loop_test(axes, friction_holds_or_slows, 0, COUNT_OF(METHODS));
-	tcase_add_loop_test(axes, a_spring_is_the_implicit_one, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(axes, a_limit_carries_a_weight_and_never_pulls, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(axes, a_motor_gives_at_most_its_force_limit, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(axes, joint_friction_holds_or_slows_a_body, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(axes, a_spring_moves_as_an_implicit_spring, 0, COUNT_OF(METHODS));
 	suite_add_tcase(suite, axes);
 	TCase *motion = tcase_create("motion");
 	tcase_set_timeout(motion, 120);
-	tcase_add_loop_test(motion, a_pendulum_keeps_its_energy, 0, COUNT_OF(METHODS));
-	tcase_add_loop_test(motion, a_hinge_of_a_plane_swings_as_a_ball_does, 0, 4);
-	tcase_add_loop_test(motion, what_flies_keeps_its_momenta, 0, COUNT_OF(METHODS));
-	tcase_add_loop_test(motion, a_chain_of_a_hundred_falls, 0, COUNT_OF(METHODS));
-	tcase_add_loop_test(motion, the_tip_of_a_whip_stays_at_its_chain, 0, COUNT_OF(METHODS));
-	tcase_add_loop_test(motion, what_was_torn_apart_comes_together, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(motion, a_pendulum_conserves_energy, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(motion, a_planar_hinge_swings_as_a_ball_joint, 0, 4);
+	tcase_add_loop_test(motion, a_flying_ring_conserves_its_momenta, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(motion, a_falling_chain_of_a_hundred_conserves_energy, 0,
+			    COUNT_OF(METHODS));
+	tcase_add_loop_test(motion, the_links_of_a_whip_stay_together, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(motion, a_displaced_link_returns_to_its_chain, 0, COUNT_OF(METHODS));
 	suite_add_tcase(suite, motion);
 	TCase *all = tcase_create("all three");
 	tcase_set_timeout(all, 120);
 	tcase_add_test(all, the_methods_agree_without_friction);
-	tcase_add_loop_test(all, what_has_no_memory_leaves_all_as_it_was, 0, COUNT_OF(METHODS));
-	tcase_add_loop_test(all, workers_make_the_same, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(all, a_step_without_memory_changes_nothing, 0, COUNT_OF(METHODS));
+	tcase_add_loop_test(all, the_state_is_the_same_for_any_number_of_workers, 0,
+			    COUNT_OF(METHODS));
 	suite_add_tcase(suite, all);
 	return suite;
 }

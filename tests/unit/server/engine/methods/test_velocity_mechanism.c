@@ -9,12 +9,12 @@
 static const char *const METHODS[] = { "lcp", "projection", "reflection", "soft-step" };
 enum { EXACT = 3 };
 
-/* ---- springs ------------------------------------------------------------------------------------- */
+/* ---- springs ---------------------------------------------------------------------------------- */
 
 enum spring_case { SPRING_DOOR, SPRING_WINGS, SPRING_TRAIN, SPRING_CASES };
 
-/* A spring of 1 Hz, and what it moves set swinging: a door in the world; two cubes on one hinge, of
- * which one is heavy; two on a slider, off their centres. Weightless. */
+/* A spring of 1 Hz with a kick, without gravity: a door on a hinge of the world; a light and a heavy cube
+ * on one hinge; two cubes on a slider beside their centres. */
 static joint_id make_spring(struct world *world, enum spring_case kind)
 {
 	bool slides = kind == SPRING_TRAIN;
@@ -39,10 +39,10 @@ static joint_id make_spring(struct world *world, enum spring_case kind)
 	return joint;
 }
 
-START_TEST(a_spring_has_the_period_that_it_was_given)
+START_TEST(a_spring_has_its_given_period)
 {
-	/* Under every method, for any attached bodies: the frequency is for the mass that the joint
-	 * leaves free. */
+	/* Under every method and for any bodies: the frequency is that of the effective mass along the
+	 * free axis. */
 	enum { RATE = 480, TURNS = 3 };
 	const char *method = METHODS[_i / SPRING_CASES];
 	struct world *world = joined_world(method, RATE, vec3_zero());
@@ -65,11 +65,11 @@ START_TEST(a_spring_has_the_period_that_it_was_given)
 }
 END_TEST
 
-/* ---- ropes ---------------------------------------------------------------------------------------- */
+/* ---- ropes ------------------------------------------------------------------------------------ */
 
 enum { PLANKS = 16 };
 
-/* Cubes between two places of the world, 0.1 m apart, on ropes of `length`; ropes from a to b. */
+/* A row of cubes with gaps of 0.1 m between two places of the world, joined by ropes of `length`. */
 static struct world *make_bridge(const char *method, double length, body_id *planks,
 				 joint_id *ropes)
 {
@@ -101,7 +101,7 @@ static struct world *make_bridge(const char *method, double length, body_id *pla
 	return world;
 }
 
-/* A rope from the middle of `a` to that of `b`, of this length at most. */
+/* A rope of at most `length` between points of a and b. */
 static joint_id tie(struct world *world, body_id a, body_id b, vec3 at_a, vec3 at_b, double length)
 {
 	struct command rope = test_command(COMMAND_JOINT_CREATE);
@@ -119,9 +119,9 @@ static joint_id tie(struct world *world, body_id a, body_id b, vec3 at_a, vec3 a
 	return joint;
 }
 
-START_TEST(a_slow_pendulum_on_a_rope_keeps_its_energy)
+START_TEST(a_slow_pendulum_on_a_rope_conserves_energy)
 {
-	/* Oscillations that steps resolve are not damped: 1 m at 60 Hz, for a minute. */
+	/* Steps that resolve an oscillation do not damp it: 1 m at 60 Hz, for a minute. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
 	body_id ball = joined_put(
 		world, (struct joined_thing){ .shape = TEST_SPHERE, .at = { 1, 0, 0 }, .mass = 1 });
@@ -139,10 +139,10 @@ START_TEST(a_slow_pendulum_on_a_rope_keeps_its_energy)
 }
 END_TEST
 
-START_TEST(a_bridge_of_short_ropes_holds)
+START_TEST(a_bridge_of_short_ropes_carries_its_weight)
 {
-	/* Its ropes oscillate ten times faster than steps resolve. At rest they carry the planks'
-	 * weight, and everywhere the same across it. */
+	/* The ropes oscillate ten times faster than the steps resolve. At rest they carry the weight of
+	 * the planks, and all ropes have the same horizontal force. */
 	body_id planks[PLANKS];
 	joint_id ropes[PLANKS + 1];
 	struct world *world = make_bridge(METHODS[_i], 0.12, planks, ropes);
@@ -153,7 +153,7 @@ START_TEST(a_bridge_of_short_ropes_holds)
 		ck_assert_double_le(stats.joint_error, 1e-8);
 		ck_assert_double_le(stats.residual, 1e-9);
 	}
-	/* Damping would reduce a step's fall. */
+	/* Damping is off, because it would reduce the fall within a step. */
 	for (uint32_t i = 0; i < PLANKS; i++) {
 		struct command still = test_command(COMMAND_SET_DAMPING);
 		still.set_damping.body = planks[i];
@@ -169,12 +169,12 @@ START_TEST(a_bridge_of_short_ropes_holds)
 }
 END_TEST
 
-/* ---- angles --------------------------------------------------------------------------------------- */
+/* ---- angles ----------------------------------------------------------------------------------- */
 
-START_TEST(a_limited_twist_does_not_kick_where_the_swing_is_half_a_turn)
+START_TEST(a_limited_twist_adds_no_energy_at_a_swing_of_half_a_turn)
 {
-	/* There is no twist at a swing of half a turn, and beside it it turns at any rate. Three links
-	 * fold over each other, in a plane but for a little. */
+	/* At a swing of half a turn the twist is undefined, and close to it the twist changes at any rate.
+	 * Three links fold over each other, almost in a plane. */
 	enum { LINKS = 3 };
 	struct rng rng = rng_seeded((uint64_t)_i);
 	struct world *world = joined_world(METHODS[_i % COUNT_OF(METHODS)], 60, vec3_zero());
@@ -212,7 +212,7 @@ START_TEST(a_limited_twist_does_not_kick_where_the_swing_is_half_a_turn)
 }
 END_TEST
 
-/* ---- what nothing can move ------------------------------------------------------------------------ */
+/* ---- joints between bodies that cannot move --------------------------------------------------- */
 
 static void set_status(struct world *world, body_id body, uint8_t status)
 {
@@ -222,11 +222,11 @@ static void set_status(struct world *world, body_id body, uint8_t status)
 	test_do(world, &command);
 }
 
-START_TEST(a_rope_between_what_does_not_move_does_nothing)
+START_TEST(a_rope_between_fixed_bodies_has_no_effect)
 {
-	/* Taut, or too short by any amount: between static bodies, to a script, between bodies that are
-	 * fixed to the world (there just taut: more would contradict). A body beside them falls as
-	 * ever. */
+	/* Ropes that are taut or too short, between static bodies and to an animated body, and a just taut
+	 * rope between bodies welded to the world (a shorter one would contradict the welds). A free body
+	 * beside them falls unchanged. */
 	struct world *world = joined_world(METHODS[_i], 60, vec3_make(0, -9.81, 0));
 	body_id post[2], script, held[2];
 	joint_id ropes[4];
@@ -275,23 +275,22 @@ static Suite *make(void)
 	Suite *suite = suite_create("methods/velocity_mechanism");
 	TCase *springs = tcase_create("springs");
 	tcase_set_timeout(springs, 60);
-	tcase_add_loop_test(springs, a_spring_has_the_period_that_it_was_given, 0,
+	tcase_add_loop_test(springs, a_spring_has_its_given_period, 0,
 			    COUNT_OF(METHODS) * SPRING_CASES);
 	suite_add_tcase(suite, springs);
 	TCase *ropes = tcase_create("ropes");
 	tcase_set_timeout(ropes, 120);
-	tcase_add_loop_test(ropes, a_slow_pendulum_on_a_rope_keeps_its_energy, 0, EXACT);
-	tcase_add_loop_test(ropes, a_bridge_of_short_ropes_holds, 0, EXACT);
+	tcase_add_loop_test(ropes, a_slow_pendulum_on_a_rope_conserves_energy, 0, EXACT);
+	tcase_add_loop_test(ropes, a_bridge_of_short_ropes_carries_its_weight, 0, EXACT);
 	suite_add_tcase(suite, ropes);
 	TCase *angles = tcase_create("angles");
 	tcase_set_timeout(angles, 60);
-	tcase_add_loop_test(angles, a_limited_twist_does_not_kick_where_the_swing_is_half_a_turn, 0,
+	tcase_add_loop_test(angles, a_limited_twist_adds_no_energy_at_a_swing_of_half_a_turn, 0,
 			    160);
 	suite_add_tcase(suite, angles);
 	TCase *still = tcase_create("what nothing can move");
 	tcase_set_timeout(still, 60);
-	tcase_add_loop_test(still, a_rope_between_what_does_not_move_does_nothing, 0,
-			    COUNT_OF(METHODS));
+	tcase_add_loop_test(still, a_rope_between_fixed_bodies_has_no_effect, 0, COUNT_OF(METHODS));
 	suite_add_tcase(suite, still);
 	return suite;
 }

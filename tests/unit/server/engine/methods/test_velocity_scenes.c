@@ -1,6 +1,6 @@
-/* The exact velocity methods on random scenes: what is conserved, which methods agree, and which
- * choices do not change the motion. CAIRN_SCENES is the number of scenes of each kind (default: a few
- * dozen). */
+/* The exact velocity methods on random scenes: conserved quantities, agreement of methods, and choices
+ * that must not change the motion. CAIRN_SCENES in the environment is the number of scenes of each kind
+ * (default: a few dozen). */
 #include "server/base/heap.h"
 #include "server/base/rng.h"
 #include "server/engine/collision/manifold.h"
@@ -52,7 +52,7 @@ static uint32_t cloud_shape(struct stage *stage, uint32_t kind)
 	}
 }
 
-/* Bodies of all kinds in a small space, all in motion, nothing static, no gravity. */
+/* Moving bodies of all shapes in a small space, without static bodies and gravity. */
 static void add_cloud(struct stage *stage, const struct cloud *cloud, uint64_t seed)
 {
 	struct rng rng = rng_seeded(seed);
@@ -91,7 +91,7 @@ static void add_cloud(struct stage *stage, const struct cloud *cloud, uint64_t s
 		stage_add(stage, bodies[cloud->order != NULL ? cloud->order[i] : i]);
 }
 
-/* Σ m |v| and Σ m |v| r, with what turns. */
+/* The scales of momentum: Σ m |v| and Σ m |v| r, with the parts of rotation. */
 static void scale_of(const struct stage *stage, double *linear, double *angular)
 {
 	const struct body_table *body = &stage->tables.body;
@@ -104,7 +104,7 @@ static void scale_of(const struct stage *stage, double *linear, double *angular)
 	}
 }
 
-START_TEST(momentum_is_kept_by_all_and_energy_never_gained_without_friction)
+START_TEST(momentum_is_conserved_and_energy_not_gained_without_friction)
 {
 	static const double bounces[] = { 0, 0.4, 1 };
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++)
@@ -161,9 +161,9 @@ static double difference(const struct stage *a, const struct stage *b, const uin
 	return most;
 }
 
-/* The largest difference of a velocity, m/s, after one step of a cloud of round bodies and of the same
- * cloud in another order. */
-static double numbered_otherwise(const char *method, uint32_t seed, double friction)
+/* The largest difference of velocities, m/s, between a cloud of round bodies and the same cloud made in
+ * another order, after one step. */
+static double difference_by_numbering(const char *method, uint32_t seed, double friction)
 {
 	uint32_t order[16], count = 4 + seed % 12;
 	struct rng rng = rng_seeded(seed);
@@ -191,19 +191,20 @@ START_TEST(frictionless_velocities_do_not_depend_on_numbering)
 {
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++)
 		for (uint32_t seed = 0; seed < scenes(24); seed++) {
-			double off = numbered_otherwise(METHODS[m], seed, -1);
+			double off = difference_by_numbering(METHODS[m], seed, -1);
 			ck_assert_msg(off < 1e-9, "%s, seed %u: %g m/s", METHODS[m], seed, off);
 		}
 }
 END_TEST
 
-/* Friction has more than one answer: how far they lie apart is printed; they stay finite. */
-START_TEST(with_friction_the_difference_is_told)
+/* With friction the solution is not unique. The test prints the difference and requires finite
+ * velocities. */
+START_TEST(with_friction_velocities_stay_finite_for_any_numbering)
 {
 	double most = 0;
 	uint32_t apart = 0, count = scenes(24);
 	for (uint32_t seed = 0; seed < count; seed++) {
-		double off = numbered_otherwise("lcp", seed, 0.5);
+		double off = difference_by_numbering("lcp", seed, 0.5);
 		ck_assert(scalar_is_finite(off));
 		most = scalar_max(most, off);
 		apart += off > 1e-9;
@@ -268,10 +269,10 @@ START_TEST(switching_restoring_and_rebuilding_give_equal_hashes)
 }
 END_TEST
 
-START_TEST(a_method_begins_from_what_is_neutral_alone)
+START_TEST(a_method_ignores_the_multipliers_of_another_method)
 {
-	/* Two ways to the same bodies: what another method left in the contacts must not reach the
-	 * one that follows. */
+	/* Two stages with equal bodies and different multipliers of another method: the next method must
+	 * not use them. */
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
 		struct stage first, second;
 		stage_init(&first, "soft-step");
@@ -313,7 +314,7 @@ END_TEST
 
 /* ---- without memory, with workers ------------------------------------------------------------- */
 
-START_TEST(a_step_without_memory_changes_nothing_and_can_be_made_later)
+START_TEST(a_step_without_memory_changes_nothing_and_succeeds_later)
 {
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
 		struct stage stage, straight;
@@ -358,7 +359,7 @@ START_TEST(a_steady_tick_makes_no_heap_call)
 }
 END_TEST
 
-/* Of what gravity makes of them in a tick. */
+/* The kinetic energy after one tick of gravity without contacts. */
 static double kinetic_after_gravity(const struct stage *stage)
 {
 	struct body_table *body = &((struct stage *)stage)->tables.body;
@@ -373,8 +374,8 @@ static double kinetic_after_gravity(const struct stage *stage)
 	return kinetic;
 }
 
-/* One island of hundreds of rows, with friction, from the first tick that has nothing to begin with. */
-START_TEST(a_heap_stays_and_its_contacts_add_no_energy)
+/* One island of hundreds of rows, with friction, from the first tick on, which has no warm start. */
+START_TEST(contacts_of_a_heap_add_no_energy)
 {
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
 		struct stage stage;
@@ -404,7 +405,7 @@ START_TEST(a_heap_stays_and_its_contacts_add_no_energy)
 				      "%s, tick %u: kinetic energy %g of at most %g", METHODS[m],
 				      tick, now, most);
 			ck_assert(scalar_is_finite(report->residual));
-			/* With friction it rests; without it slides apart. */
+			/* With friction the heap rests; without friction it slides apart. */
 			if (m == 0)
 				ck_assert_msg(now < 100, "%s, tick %u: %g J", METHODS[m], tick,
 					      now);
@@ -414,7 +415,7 @@ START_TEST(a_heap_stays_and_its_contacts_add_no_energy)
 }
 END_TEST
 
-START_TEST(islands_are_solved_alike_by_any_number_of_workers)
+START_TEST(islands_are_solved_equally_by_any_number_of_workers)
 {
 	for (uint32_t m = 0; m < COUNT_OF(METHODS); m++) {
 		struct stage one, many;
@@ -444,20 +445,20 @@ static Suite *make(void)
 	Suite *suite = suite_create("methods/velocity scenes");
 	TCase *clouds = tcase_create("clouds");
 	tcase_set_timeout(clouds, getenv("CAIRN_SCENES") != NULL ? 0 : 60);
-	tcase_add_test(clouds, momentum_is_kept_by_all_and_energy_never_gained_without_friction);
+	tcase_add_test(clouds, momentum_is_conserved_and_energy_not_gained_without_friction);
 	tcase_add_test(clouds, frictionless_velocities_do_not_depend_on_numbering);
-	tcase_add_test(clouds, with_friction_the_difference_is_told);
+	tcase_add_test(clouds, with_friction_velocities_stay_finite_for_any_numbering);
 	tcase_add_test(clouds, lcp_and_projection_find_the_same_velocities);
 	suite_add_tcase(suite, clouds);
 	TCase *methods = tcase_create("methods");
 	tcase_set_timeout(methods, 60);
 	tcase_add_test(methods, switching_restoring_and_rebuilding_give_equal_hashes);
-	tcase_add_test(methods, a_method_begins_from_what_is_neutral_alone);
+	tcase_add_test(methods, a_method_ignores_the_multipliers_of_another_method);
 	tcase_add_test(methods, methods_are_found_by_name_number_and_alias);
-	tcase_add_test(methods, a_step_without_memory_changes_nothing_and_can_be_made_later);
+	tcase_add_test(methods, a_step_without_memory_changes_nothing_and_succeeds_later);
 	tcase_add_test(methods, a_steady_tick_makes_no_heap_call);
-	tcase_add_test(methods, a_heap_stays_and_its_contacts_add_no_energy);
-	tcase_add_test(methods, islands_are_solved_alike_by_any_number_of_workers);
+	tcase_add_test(methods, contacts_of_a_heap_add_no_energy);
+	tcase_add_test(methods, islands_are_solved_equally_by_any_number_of_workers);
 	suite_add_tcase(suite, methods);
 	return suite;
 }

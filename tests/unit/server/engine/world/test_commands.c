@@ -22,7 +22,7 @@ static void teardown(void)
 
 static struct command command_about(enum command_op op, body_id body)
 {
-	/* Every command command_about a body has the field `body` first. */
+	/* Every command about a body has the field `body` first. */
 	struct command command = test_command(op);
 	command.remove.body = body;
 	return command;
@@ -102,7 +102,7 @@ END_TEST
 
 START_TEST(two_shapes_have_the_mass_centre_and_inertia_of_one_body)
 {
-	/* Two cubes of 1000 kg, 4 m apart: centre between them; command_about y: 2 (m/6 + m 2²). */
+	/* Two cubes of 1000 kg, 4 m apart: centre between them; about y: 2 (m/6 + m 2²). */
 	shape_id box = test_use(world, TEST_BOX);
 	struct attachment items[2] = { { box, { -1, 0, 0 }, { 1, 0, 0, 0 } },
 				       { box, { 3, 0, 0 }, { 1, 0, 0, 0 } } };

@@ -73,7 +73,7 @@ static void assert_refused(struct command *commands, uint32_t count, enum status
 	ck_assert_uint_eq(world_info(world).edit, edit);
 }
 
-/* ---- creation, view, removal ------------------------------------------------------------------- */
+/* ---- creation, view, removal ------------------------------------------------------------------ */
 
 START_TEST(a_joint_of_each_type_is_created_viewed_and_removed)
 {
@@ -149,7 +149,7 @@ START_TEST(removing_a_body_removes_its_joints)
 }
 END_TEST
 
-/* ---- refused ----------------------------------------------------------------------------------- */
+/* ---- refused ---------------------------------------------------------------------------------- */
 
 /* In a batch that removes one of the bodies, every later command about the joint is refused. */
 START_TEST(commands_about_a_joint_of_a_removed_body_are_refused)
@@ -378,7 +378,7 @@ START_TEST(the_method_free_refuses_joints)
 }
 END_TEST
 
-/* ---- A2: bodies whose poses violate the joint -------------------------------------------------- */
+/* ---- A2: bodies whose poses violate the joint ------------------------------------------------- */
 
 static struct world_energy momentum(void)
 {
@@ -413,7 +413,7 @@ START_TEST(a_violated_joint_is_refused_or_projected_as_requested)
 }
 END_TEST
 
-/* ---- many on one body, and what is linked ------------------------------------------------------ */
+/* ---- many on one body, and what is linked ----------------------------------------------------- */
 
 START_TEST(ten_thousand_joints_on_one_body_are_created_and_removed)
 {
@@ -483,7 +483,7 @@ START_TEST(linked_bodies_are_found_through_dynamic_bodies_only)
 }
 END_TEST
 
-/* ---- changes at a boundary ---------------------------------------------------------------------- */
+/* ---- changes at a boundary -------------------------------------------------------------------- */
 
 enum { MODEL = 4096 };
 struct model {
@@ -577,7 +577,7 @@ START_TEST(random_joint_commands_are_listed_as_changes_and_saved)
 }
 END_TEST
 
-/* ---- sleep, collision of joined bodies, breaking ------------------------------------------------ */
+/* ---- sleep, collision of joined bodies, breaking ---------------------------------------------- */
 
 START_TEST(joined_bodies_sleep_and_wake_together)
 {

@@ -24,7 +24,7 @@ struct row {
 	bool restricted;
 };
 
-/* ---- the world of the commands ----------------------------------------------------------------- */
+/* ---- the world of the commands ---------------------------------------------------------------- */
 
 static body_id spawn_of(struct world *world, uint8_t status, uint32_t owner, double x,
 			uint32_t shapes)
@@ -72,7 +72,7 @@ static struct world *load(const struct bytes *image)
 	return world;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------- */
 
 static void add_command(struct gen_commands *gen, struct row *row, enum command_op op)
 {
@@ -301,7 +301,7 @@ START_TEST(bodies_spawned_and_removed_in_a_batch_count_towards_no_limit)
 }
 END_TEST
 
-/* ---- what commands mean ------------------------------------------------------------------------ */
+/* ---- what commands mean ----------------------------------------------------------------------- */
 
 /* Copies each field of `set` that SPAWN has too, by name, into `spawn`. Returns their number. */
 static uint32_t copy_common(const struct command *set, struct command *spawn)

@@ -1,4 +1,4 @@
-/* A tick: motion, is_listed of changes, events, limits and recovery, methods, and the heap. */
+/* A tick: motion, lists of changes, events, limits and recovery, methods, and the heap. */
 #include "server/engine/engine.h"
 
 #include "server/base/heap.h"
@@ -164,7 +164,7 @@ START_TEST(changes_list_exactly_the_bodies_that_changed)
 }
 END_TEST
 
-/* A copy of the body views that is updated from the is_listed of changes only. */
+/* A copy of the body views that is updated from the lists of changes only. */
 enum { COPY_MAX = 400 };
 
 START_TEST(a_copy_updated_from_the_changes_stays_equal)
