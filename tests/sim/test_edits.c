@@ -137,7 +137,7 @@ static const struct message *step_refused(struct sim_client *client, uint32_t wo
 	return stepped;
 }
 
-START_TEST(a_step_with_refused_commands_makes_no_tick_unless_it_asks_to)
+START_TEST(a_step_with_refused_commands_makes_ticks_only_if_requested)
 {
 	struct server_sim *sim = daemon_of(check_seed(), NULL);
 	struct sim_client *client = guest(sim), *other = guest(sim);
@@ -266,7 +266,7 @@ static Suite *make(void)
 	tcase_add_loop_test(edits, an_edit_of_a_paused_world_is_applied_and_sent_without_a_tick, 0,
 			    8);
 	tcase_add_loop_test(edits, a_step_of_no_ticks_applies_commands_and_observes, 0, 2);
-	tcase_add_test(edits, a_step_with_refused_commands_makes_no_tick_unless_it_asks_to);
+	tcase_add_test(edits, a_step_with_refused_commands_makes_ticks_only_if_requested);
 	tcase_add_loop_test(edits, edits_are_durable_by_name_and_come_back_after_a_crash, 0, 4);
 	suite_add_tcase(suite, edits);
 	return suite;

@@ -141,13 +141,13 @@ static void stalled_among_others(uint64_t seed, uint32_t caps)
 	close_hall(&hall);
 }
 
-START_TEST(a_stalled_client_delays_nobody_and_catches_up)
+START_TEST(a_stalled_client_delays_no_other_and_catches_up)
 {
 	stalled_among_others(check_seed() + (uint64_t)_i, WIRE_CAPS_ALL);
 }
 END_TEST
 
-START_TEST(a_stalled_client_without_acknowledgements_delays_nobody)
+START_TEST(a_stalled_client_without_acknowledgements_delays_no_other)
 {
 	stalled_among_others(check_seed() + (uint64_t)_i, WIRE_CAP_EXACT);
 }
@@ -368,7 +368,7 @@ START_TEST(a_limit_stops_the_world_is_reported_and_can_be_repaired)
 }
 END_TEST
 
-START_TEST(a_full_inbox_answers_busy_and_keeps_its_batches)
+START_TEST(a_full_inbox_refuses_with_busy_and_applies_its_batches)
 {
 	struct server_sim_options options = server_sim_options_default(check_seed());
 	struct sim_client_options who = sim_client_options_default();
@@ -561,8 +561,8 @@ static Suite *make(void)
 	Suite *suite = suite_create("tests/sim/flow");
 	TCase *flow = tcase_create("flow");
 	tcase_set_timeout(flow, 30);
-	tcase_add_loop_test(flow, a_stalled_client_delays_nobody_and_catches_up, 0, 2);
-	tcase_add_loop_test(flow, a_stalled_client_without_acknowledgements_delays_nobody, 0, 2);
+	tcase_add_loop_test(flow, a_stalled_client_delays_no_other_and_catches_up, 0, 2);
+	tcase_add_loop_test(flow, a_stalled_client_without_acknowledgements_delays_no_other, 0, 2);
 	tcase_add_test(flow, a_client_that_never_acknowledges_is_slowed_and_not_disconnected);
 	tcase_add_loop_test(flow, a_paused_world_sends_its_state_to_skipped_clients, 0, 4);
 	tcase_add_test(flow, a_client_that_requests_and_never_reads_is_disconnected);
@@ -571,7 +571,7 @@ static Suite *make(void)
 	suite_add_tcase(suite, flow);
 	TCase *limits = tcase_create("limits");
 	tcase_add_loop_test(limits, a_limit_stops_the_world_is_reported_and_can_be_repaired, 0, 4);
-	tcase_add_test(limits, a_full_inbox_answers_busy_and_keeps_its_batches);
+	tcase_add_test(limits, a_full_inbox_refuses_with_busy_and_applies_its_batches);
 	tcase_add_test(limits, more_batches_than_kept_results_are_all_answered);
 	tcase_add_loop_test(limits, a_number_names_one_batch_even_after_leaving_and_rejoining, 0,
 			    4);

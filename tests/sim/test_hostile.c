@@ -242,7 +242,7 @@ END_TEST
 
 /* For every status: an ERROR with that status closes the connection exactly if the table of
  * statuses says so. */
-START_TEST(an_error_closes_where_its_status_says_so)
+START_TEST(an_error_closes_the_connection_if_its_status_does)
 {
 	static const int NUMBERS[] = {
 #define STATUS(number, NAME, name, text) number,
@@ -912,7 +912,7 @@ static Suite *make(void)
 	tcase_add_test(wire, a_malformed_message_is_refused_and_the_next_one_is_handled);
 	tcase_add_test(wire, a_frame_that_is_too_large_is_skipped);
 	tcase_add_test(wire, a_flood_of_malformed_messages_ends_the_session);
-	tcase_add_test(wire, an_error_closes_where_its_status_says_so);
+	tcase_add_test(wire, an_error_closes_the_connection_if_its_status_does);
 	tcase_add_test(wire, three_hundred_full_spawns_are_one_batch);
 	tcase_add_test(wire, a_frame_cut_at_any_byte_waits_for_its_rest);
 	tcase_add_test(wire, before_hello_every_other_message_is_refused);

@@ -45,7 +45,7 @@ static vec3 random_vector(struct rng *rng, double most)
 }
 
 /* The fat box of a free body contains its shape at all times of the next tick. */
-START_TEST(a_fat_box_holds_its_piece_through_a_tick_of_moving_and_turning)
+START_TEST(a_fat_box_contains_its_piece_during_a_tick_of_motion)
 {
 	struct rng rng = rng_seeded(check_seed());
 	for (uint32_t round = 0; round < 400; round++) {
@@ -190,7 +190,7 @@ static Suite *make(void)
 	suite_add_tcase(suite, store);
 	TCase *boxes = tcase_create("boxes");
 	tcase_set_timeout(boxes, 30);
-	tcase_add_test(boxes, a_fat_box_holds_its_piece_through_a_tick_of_moving_and_turning);
+	tcase_add_test(boxes, a_fat_box_contains_its_piece_during_a_tick_of_motion);
 	tcase_add_test(boxes, spin_does_not_change_the_fat_box_of_a_ball);
 	tcase_add_loop_test(boxes, the_end_of_a_turning_rod_does_not_sink_into_the_ground, 0, 2);
 	tcase_add_loop_test(boxes, a_rod_that_passes_by_a_pillar_is_not_pushed, 0, 2);

@@ -106,7 +106,7 @@ START_TEST(a_rejected_step_proposes_0_02_and_restores_the_state)
 }
 END_TEST
 
-START_TEST(an_adaptive_run_keeps_its_tolerance_and_ends_on_time)
+START_TEST(an_adaptive_run_meets_its_tolerance_and_ends_at_its_end_time)
 {
 	static const enum ode_method methods[] = { ODE_EULER, ODE_RK2, ODE_RK4 };
 	uint32_t steps[3];
@@ -230,7 +230,7 @@ START_TEST(a_stiff_spring_decays_implicitly_and_diverges_explicitly)
 END_TEST
 
 /* Explicit methods are stable up to h c = 2 on y' = −c y (2.785 for RK4). */
-START_TEST(stability_ends_where_the_theory_says)
+START_TEST(stability_ends_at_the_theoretical_limit)
 {
 	static const struct {
 		enum ode_method method;
@@ -512,11 +512,11 @@ static Suite *make(void)
 	tcase_add_test(numbers, a_step_evaluates_the_rate_once_a_stage);
 	tcase_add_test(numbers, step_doubling_measures_the_books_differences);
 	tcase_add_test(numbers, a_rejected_step_proposes_0_02_and_restores_the_state);
-	tcase_add_test(numbers, an_adaptive_run_keeps_its_tolerance_and_ends_on_time);
+	tcase_add_test(numbers, an_adaptive_run_meets_its_tolerance_and_ends_at_its_end_time);
 	tcase_add_test(numbers, invalid_arguments_are_refused_and_leave_the_state);
 	tcase_add_test(numbers, a_run_of_endless_time_stops_or_fails);
 	tcase_add_test(numbers, a_stiff_spring_decays_implicitly_and_diverges_explicitly);
-	tcase_add_test(numbers, stability_ends_where_the_theory_says);
+	tcase_add_test(numbers, stability_ends_at_the_theoretical_limit);
 	tcase_add_test(numbers, sub_steps_double_on_reject_and_halve_after_four_calm_frames);
 	tcase_add_test(numbers, a_frame_beyond_the_tolerance_at_most_sub_steps_is_forced);
 	suite_add_tcase(suite, numbers);

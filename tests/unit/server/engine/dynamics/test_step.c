@@ -125,7 +125,7 @@ START_TEST(a_step_abandoned_before_its_commit_changes_nothing)
 }
 END_TEST
 
-START_TEST(the_length_of_a_step_comes_from_the_caller)
+START_TEST(the_length_of_a_step_is_the_callers_argument)
 {
 	/* One world has a rate of 60 Hz, the other of 240 Hz; both are stepped by 1/240 s. */
 	struct stage slow, fast;
@@ -256,7 +256,7 @@ START_TEST(a_reach_adds_the_pairs_that_brute_force_finds)
 }
 END_TEST
 
-START_TEST(a_body_that_reaches_a_mesh_meets_each_triangle_once)
+START_TEST(a_body_that_reaches_a_mesh_pairs_with_each_triangle_once)
 {
 	struct stage stage;
 	stage_init(&stage, "soft-step");
@@ -484,14 +484,14 @@ static Suite *make(void)
 	tcase_add_test(stages, a_new_pair_takes_the_row_that_an_ended_pair_frees_in_the_same_step);
 	tcase_add_test(stages, a_remade_point_starts_from_the_multipliers_of_its_feature);
 	tcase_add_test(stages, a_step_abandoned_before_its_commit_changes_nothing);
-	tcase_add_test(stages, the_length_of_a_step_comes_from_the_caller);
+	tcase_add_test(stages, the_length_of_a_step_is_the_callers_argument);
 	tcase_add_test(stages, the_motion_of_a_body_is_summed_over_all_stores_of_a_step);
 	tcase_add_test(stages, a_contact_without_points_has_no_impulse_left);
 	suite_add_tcase(suite, stages);
 	TCase *pairs = tcase_create("pairs");
 	tcase_set_timeout(pairs, 30);
 	tcase_add_test(pairs, a_reach_adds_the_pairs_that_brute_force_finds);
-	tcase_add_test(pairs, a_body_that_reaches_a_mesh_meets_each_triangle_once);
+	tcase_add_test(pairs, a_body_that_reaches_a_mesh_pairs_with_each_triangle_once);
 	tcase_add_test(pairs, a_reach_over_the_limit_of_contacts_leaves_the_list_as_it_was);
 	tcase_add_test(pairs, every_contact_row_is_found_by_its_pieces);
 	suite_add_tcase(suite, pairs);

@@ -572,7 +572,7 @@ START_TEST(a_motor_follows_a_sine)
 }
 END_TEST
 
-START_TEST(friction_holds_and_slides)
+START_TEST(joint_friction_sticks_or_slides)
 {
 	open_world(60);
 	body_id box = add_box(vec3_make(1, 0, 0));
@@ -694,7 +694,7 @@ static struct momenta momenta_of(body_id first, uint32_t count)
 }
 
 /* A free pair with a joint of every type, with a motor if the type has motors. */
-START_TEST(a_free_pair_keeps_its_momenta)
+START_TEST(a_free_pair_conserves_its_momenta)
 {
 	open_world(60);
 	weightless();
@@ -833,12 +833,12 @@ static Suite *make(void)
 	tcase_add_test(tcase, a_motor_holds_its_speed_under_load);
 	tcase_add_test(tcase, a_motor_gives_at_most_its_torque_limit);
 	tcase_add_test(tcase, a_motor_follows_a_sine);
-	tcase_add_test(tcase, friction_holds_and_slides);
+	tcase_add_test(tcase, joint_friction_sticks_or_slides);
 	tcase_add_loop_test(tcase, friction_stops_a_sliding_body_where_its_energy_ends, 0, 2);
 	tcase_add_loop_test(tcase, a_limit_stops_a_motor, 0, 2);
 	tcase_add_loop_test(tcase, a_motor_does_not_overshoot, 0, 2);
 	tcase_add_test(tcase, turns_of_five_radians_a_tick_are_counted);
-	tcase_add_loop_test(tcase, a_free_pair_keeps_its_momenta, JOINT_SPHERICAL, JOINT_DRAG);
+	tcase_add_loop_test(tcase, a_free_pair_conserves_its_momenta, JOINT_SPHERICAL, JOINT_DRAG);
 	tcase_add_test(tcase, two_hinges_on_one_axis_act_as_one);
 	tcase_add_test(tcase, a_displaced_link_returns_at_push_speed_at_most);
 	tcase_add_test(tcase, joints_and_contacts_hold_together);

@@ -92,7 +92,7 @@ static struct bridge build_bridge(uint32_t count, double load, const body_id end
 
 /* A straight chain between two walls can only sag. Its middle carries the mass of a link (loop 0) or a
  * hundred times it (loop 1). The energy never exceeds that of the start. */
-START_TEST(a_taut_bridge_holds)
+START_TEST(a_taut_bridge_keeps_its_joints_closed)
 {
 	static const body_id walls[2];
 	open_world();
@@ -282,7 +282,7 @@ static struct bridge build_net(uint32_t size)
 
 /* A net whose factorization has too much fill-in is solved by sweeps, which the step counts. The net is
  * softer then, and gains no energy. */
-START_TEST(a_net_holds)
+START_TEST(a_net_gains_no_energy)
 {
 	uint32_t size = _i == 0 ? 6 : 40;
 	open_world();
@@ -329,12 +329,12 @@ static Suite *make(void)
 	Suite *suite = suite_create("soft_loop");
 	TCase *tcase = tcase_create("loops");
 	tcase_set_timeout(tcase, 120);
-	tcase_add_loop_test(tcase, a_taut_bridge_holds, 0, 2);
+	tcase_add_loop_test(tcase, a_taut_bridge_keeps_its_joints_closed, 0, 2);
 	tcase_add_loop_test(tcase, joints_of_a_too_short_chain_open_without_shaking, 0, 6);
 	tcase_add_test(tcase, two_hinges_share_the_load);
 	tcase_add_test(tcase, a_ladder_rests_alike_for_any_order_of_joints);
 	tcase_add_test(tcase, ropes_pull_and_do_not_push);
-	tcase_add_loop_test(tcase, a_net_holds, 0, 2);
+	tcase_add_loop_test(tcase, a_net_gains_no_energy, 0, 2);
 	tcase_add_test(tcase, the_state_is_the_same_for_any_number_of_workers);
 	suite_add_tcase(suite, tcase);
 	return suite;

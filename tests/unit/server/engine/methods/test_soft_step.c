@@ -82,7 +82,7 @@ static void spin_brick(uint32_t substeps, double *energy_lost, double *momentum_
 	stage_release(&alone);
 }
 
-START_TEST(a_spinning_brick_keeps_its_energy_and_momentum_at_any_number_of_sub_steps)
+START_TEST(a_spinning_brick_conserves_energy_and_momentum_at_any_substeps)
 {
 	double energy, momentum;
 	for (uint32_t substeps = 1; substeps <= 8; substeps *= 2) {
@@ -524,7 +524,7 @@ static Suite *make(void)
 {
 	const TTest *const tests[] = {
 		collisions_without_gravity_conserve_momentum_and_gain_no_energy,
-		a_spinning_brick_keeps_its_energy_and_momentum_at_any_number_of_sub_steps,
+		a_spinning_brick_conserves_energy_and_momentum_at_any_substeps,
 		a_static_body_pushes_out_faster_than_a_heavy_one_in_either_order,
 		a_settled_pile_has_no_energy_left,
 		a_ball_bounces_to_the_square_of_its_restitution,

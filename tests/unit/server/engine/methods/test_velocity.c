@@ -197,7 +197,7 @@ static void rack(struct stage *stage, double gap, double aside)
 	stage_add(stage, like);
 }
 
-START_TEST(a_break_keeps_energy_momentum_and_symmetry)
+START_TEST(a_break_conserves_energy_momentum_and_symmetry)
 {
 	static const double gaps[] = { 0, 0.01, 0.1 };
 	for (uint32_t g = 0; g < COUNT_OF(gaps); g++)
@@ -226,7 +226,7 @@ START_TEST(a_break_keeps_energy_momentum_and_symmetry)
 }
 END_TEST
 
-START_TEST(an_oblique_break_keeps_energy_and_both_momenta)
+START_TEST(an_oblique_break_conserves_energy_and_both_momenta)
 {
 	for (uint32_t core = 0; core < 2; core++) {
 		struct stage stage;
@@ -765,7 +765,7 @@ START_TEST(a_tower_stands_under_a_heavy_top)
 }
 END_TEST
 
-START_TEST(a_block_holds_on_a_slope_or_slides_by_the_analytic_rule)
+START_TEST(a_block_sticks_or_slides_on_a_slope_by_the_analytic_rule)
 {
 	/* 20°: tan = 0.364. */
 	double angle = 20 * TWO_PI / 360, sine = trig_sin(angle), cosine = trig_cos(angle);
@@ -848,8 +848,8 @@ static Suite *make(void)
 	tcase_add_test(values, a_block_lands_flat_and_leaves_flat);
 	tcase_add_test(values, balls_in_a_row_touching_and_arriving);
 	tcase_add_test(values, a_ball_hitting_two_balls_parts_them_evenly);
-	tcase_add_test(values, a_break_keeps_energy_momentum_and_symmetry);
-	tcase_add_test(values, an_oblique_break_keeps_energy_and_both_momenta);
+	tcase_add_test(values, a_break_conserves_energy_momentum_and_symmetry);
+	tcase_add_test(values, an_oblique_break_conserves_energy_and_both_momenta);
 	tcase_add_test(values, an_inelastic_impact_shares_the_momentum);
 	tcase_add_test(values, the_printed_form_touches_strictly_below_the_sum_of_radii);
 	suite_add_tcase(suite, values);
@@ -868,7 +868,7 @@ static Suite *make(void)
 	tcase_add_test(values, a_separating_end_of_a_rod_adds_no_energy);
 	tcase_add_test(values, reflections_beyond_the_limit_of_rounds_are_reported);
 	tcase_add_test(loads, a_tower_stands_under_a_heavy_top);
-	tcase_add_test(loads, a_block_holds_on_a_slope_or_slides_by_the_analytic_rule);
+	tcase_add_test(loads, a_block_sticks_or_slides_on_a_slope_by_the_analytic_rule);
 	tcase_add_test(loads, a_body_squeezed_between_animated_bodies_stays_finite);
 	suite_add_tcase(suite, loads);
 	return suite;

@@ -120,7 +120,7 @@ START_TEST(a_command_is_checked_against_the_state_after_its_predecessors)
 }
 END_TEST
 
-START_TEST(a_negative_id_names_what_an_earlier_command_makes)
+START_TEST(a_negative_id_names_the_result_of_an_earlier_command)
 {
 	struct attachment item = { .shape = -1, .rotation = quat_identity() };
 	struct command batch[4] = { test_command(COMMAND_SHAPE_USE), test_command(COMMAND_SPAWN),
@@ -593,7 +593,7 @@ static Suite *make(void)
 	tcase_add_checked_fixture(whole, setup, teardown);
 	tcase_add_test(whole, every_spoiled_command_is_refused_and_changes_nothing);
 	tcase_add_test(whole, a_command_is_checked_against_the_state_after_its_predecessors);
-	tcase_add_test(whole, a_negative_id_names_what_an_earlier_command_makes);
+	tcase_add_test(whole, a_negative_id_names_the_result_of_an_earlier_command);
 	tcase_add_test(whole, a_player_commands_only_its_own_bodies_and_joints);
 	tcase_add_test(whole, a_withdrawal_ends_the_pending_batches_of_its_session_only);
 	tcase_add_test(whole, drags_are_removed_in_the_order_of_batches);

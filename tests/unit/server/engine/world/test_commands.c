@@ -38,7 +38,7 @@ START_TEST(using_a_shape_twice_gives_the_same_id_and_another_gets_the_next)
 }
 END_TEST
 
-START_TEST(a_shape_can_be_dropped_when_no_body_uses_it_and_comes_back_under_a_new_id)
+START_TEST(an_unused_shape_can_be_dropped_and_gets_a_new_id_later)
 {
 	body_id body = test_spawn(world, TEST_BOX, vec3_zero());
 	struct command drop = test_command(COMMAND_SHAPE_DROP);
@@ -544,8 +544,7 @@ static Suite *make(void)
 	TCase *tcase = tcase_create("effects");
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, using_a_shape_twice_gives_the_same_id_and_another_gets_the_next);
-	tcase_add_test(tcase,
-		       a_shape_can_be_dropped_when_no_body_uses_it_and_comes_back_under_a_new_id);
+	tcase_add_test(tcase, an_unused_shape_can_be_dropped_and_gets_a_new_id_later);
 	tcase_add_test(tcase, spawn_stores_its_fields);
 	tcase_add_test(tcase, mass_comes_from_density_or_is_given);
 	tcase_add_test(tcase, two_shapes_have_the_mass_centre_and_inertia_of_one_body);
